@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * bench.h - times one line. In this order, always:
+ * bench.h - times one line, always in these steps:
  *
- *     judge     the same case at a reduced size, and a mix of all operations on the same shape, go through the
- *               oracle (judge/run.h); what it refuses is not timed
+ *     judge     the same case at a reduced size, and a mix of all operations on the same shape, run under the oracle
+ *               (judge/run.h); if it objects, nothing is timed
  *     warm up   one repetition that does not count
- *     repeat    batches until --min-time has passed inside hd_run; making keys and undoing is not timed
+ *     repeat    batches until --min-time has passed inside hd_run; making keys and undoing changes is not timed
  *     check     every item had the outcome that its probe must have, and the table's counters agree
  *
- * Nothing is pinned and no setting of the machine is changed.
+ * The bench does not pin threads and changes no setting of the machine.
  */
 #ifndef HD_BENCH_H
 #define HD_BENCH_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * line.c - reading a line: our own words are taken out, the rest is a case string.
+ * line.c - reads a line: takes out the words of the bench; the rest is a case string.
  */
 #include "bench/line.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * machine.c - asking the system.
+ * machine.c - queries the system.
  */
 #include "bench/machine.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * machine.h - what a figure was measured with: the processor's model, its cores, the compiler and its flags. No
- * host names, no dates: a result must be readable and comparable anywhere.
+ * machine.h - the machine of a measurement: the processor's model, its cores, the compiler and its flags. No host names
+ * and no dates: a result must be readable and comparable anywhere.
  */
 #ifndef HD_BENCH_MACHINE_H
 #define HD_BENCH_MACHINE_H

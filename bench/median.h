@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * median.h - of what was measured several times.
+ * median.h - statistics of repeated measurements.
  */
 #ifndef HD_MEDIAN_H
 #define HD_MEDIAN_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * stage.c - filling a table, and learning what is in it.
+ * stage.c - fills a table, and lists its keys.
  */
 #include "bench/stage.h"
 

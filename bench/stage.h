@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * stage.h - the table that a case is timed on, filled, with keys to ask it for. Filling 2^26 entries takes
- * many seconds, so a stage is kept for the next case of the same shape.
+ * stage.h - the filled table on which a case is timed, with keys to look up. Filling 2^26 entries takes many seconds,
+ * so a stage is kept for the next case of the same shape.
  */
 #ifndef HD_BENCH_STAGE_H
 #define HD_BENCH_STAGE_H

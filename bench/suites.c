@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * suites.c - bench/cases.inc is made from bench/cases/ by the makefile.
+ * suites.c - the makefile makes bench/cases.inc from bench/cases/.
  */
 #include "bench/suites.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * suites.h - the files of bench/cases, carried in the program so that they are there wherever it is.
+ * suites.h - the files of bench/cases, contained in the program.
  */
 #ifndef HD_BENCH_SUITES_H
 #define HD_BENCH_SUITES_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * timed.h - the two things that can be timed: batches on a filled table, and replays of a trace.
+ * timed.h - the two kinds of measurements: batches on a filled table, and replays of a trace.
  */
 #ifndef HD_BENCH_TIMED_H
 #define HD_BENCH_TIMED_H

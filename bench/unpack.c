@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * unpack.c - finding traces, and unpacking them.
+ * unpack.c - finds traces, and unpacks them.
  */
 #include "bench/unpack.h"
 

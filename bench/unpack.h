@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * unpack.h - traces are kept compressed; to time the reading of a plain one, it is unpacked first.
+ * unpack.h - traces are stored compressed; to time the reading of a plain trace, the bench unpacks it first.
  */
 #ifndef HD_BENCH_UNPACK_H
 #define HD_BENCH_UNPACK_H

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * entry.c - a target as a program of its own, by -DFUZZ_ONE=NAME: for libFuzzer, for AFL++'s driver, and, with
- * -DFUZZ_MAIN, for neither: then the files of the command line, or standard input, are run once, or what afl-fuzz
- * feeds; --words prints the target's dictionary, --most the bytes of its longest input. What is wrong ends the process
- * by abort, as fuzzers want it.
+ * entry.c - a target as a separate program, by -DFUZZ_ONE=NAME: for libFuzzer and for AFL++'s driver. With -DFUZZ_MAIN
+ * it needs no fuzzer: it runs the files of the command line once, or standard input, or the inputs of afl-fuzz; --words
+ * prints the target's dictionary, --most the length of its longest input. A failure ends the process by abort(), as
+ * fuzzers require.
  */
 #include <stdio.h>
 #include <stdlib.h>

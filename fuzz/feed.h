@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * feed.h - bytes to decisions. Any bytes are decisions, and a feed that has ended decides 0 for ever: so to cut an
- * input off is to make it simpler, and 0 should be the quiet choice. A choice among up to 256 costs one byte, so that a
+ * feed.h - turns bytes into decisions. Any bytes are decisions, and after its end a feed decides 0 for ever. So a
+ * shorter input is a simpler one, and 0 should be the simplest choice. A choice among up to 256 costs one byte, so a
  * change of one byte changes one decision.
  */
 #ifndef HD_FUZZ_FEED_H

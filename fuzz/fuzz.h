@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fuzz.h - what can be fuzzed. A target is one file, fuzz/fuzz_NAME.c, that ends in its row, one line in
- * fuzz/targets.inc, one in Makefile.am, and seeds in fuzz/corpus/NAME/: that gives it `heddle fuzz`, the test that
- * replays its corpus, and programs for libFuzzer and AFL++ (README.md).
+ * fuzz.h - the targets. A target is one file, fuzz/fuzz_NAME.c, that ends in its row; one line in fuzz/targets.inc; one
+ * in Makefile.am; and seeds in fuzz/corpus/NAME/. With these `heddle fuzz` runs it, a test replays its corpus, and
+ * programs for libFuzzer and AFL++ are built (README.md).
  */
 #ifndef HD_FUZZ_H
 #define HD_FUZZ_H

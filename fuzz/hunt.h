@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hunt.h - a target run on many inputs, in processes of their own, so that a crash is a result and no end; what is
- * found is made small. Equal seeds, corpora and numbers of runs find the same.
+ * hunt.h - runs a target on many inputs, in child processes, so that a crash is a result. It makes an input that fails
+ * small. Equal seeds, corpora and numbers of runs give equal results.
  */
 #ifndef HD_FUZZ_HUNT_H
 #define HD_FUZZ_HUNT_H

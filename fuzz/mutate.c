@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mutate.c - an input of the corpus with a few changes, or noise: short more often than long.
+ * mutate.c - makes an input: one of the corpus with a few changes, or random bytes, short ones more often than long
+ * ones.
  */
 #include "fuzz/mutate.h"
 

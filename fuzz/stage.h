@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * stage.h - what targets that run kernels share: the machine, and which kernel for which operation.
+ * stage.h - shared by the targets that run kernels: the machine, and the kernel for an operation.
  */
 #ifndef HD_FUZZ_STAGE_H
 #define HD_FUZZ_STAGE_H

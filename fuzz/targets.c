@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * targets.c - the table of targets, and what they share to speak.
+ * targets.c - the table of targets, and their functions for messages.
  */
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * world.h - what a target's library calls reach instead of the machine: files in memory, memory that is counted and may
- * be refused. One input, one world; at its end nothing may be left in it.
+ * world.h - replaces the operating system in a target's library calls: files in memory, and memory that is counted and
+ * may be refused. Each input has its own world; at its end nothing may be left in it.
  */
 #ifndef HD_FUZZ_WORLD_H
 #define HD_FUZZ_WORLD_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * buffers.c - one piece of memory, cut.
+ * buffers.c - one allocation, divided into the arrays of all calls.
  */
 #include "bench/device/buffers.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * buffers.h - the arrays of a queue of calls, all made before the first is timed. Each call has its own, in and
- * out: what a call brings is in no cache, and what it writes is not overwritten there.
+ * buffers.h - the arrays of a queue of calls, all made before the first call is timed. Each call has its own inputs and
+ * outputs, so no cache has its inputs, and its outputs are not overwritten in a cache.
  */
 #ifndef HD_BENCH_BUFFERS_H
 #define HD_BENCH_BUFFERS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * contention.h - many threads on one table, each with a stream and a role of its own: what a batch lock costs, and
- * what it lets happen at the same time (HKV section 5.4, Exp 3e).
+ * contention.h - many threads on one table, each with a stream and a role: the cost of a batch lock, and which batches
+ * it lets run at the same time (HKV section 5.4, Exp 3e).
  */
 #ifndef HD_BENCH_CONTENTION_H
 #define HD_BENCH_CONTENTION_H

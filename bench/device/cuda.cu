@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuda.cu - a GPU as a place where points are measured. One stream, the calling thread's device.
+ * cuda.cu - a GPU as a device for points: one stream, on the calling thread's device.
  */
 #include "bench/device/cuda.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuda.h - what the two files of the bench's GPU share.
+ * cuda.h - shared by the two files of the bench's GPU.
  */
 #ifndef HD_BENCH_CUDA_H
 #define HD_BENCH_CUDA_H

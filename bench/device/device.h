@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * device.h - where points are measured: a GPU (cuda.cu), or this machine (here.c), which runs the same points on tables
- * of the backends that it has. All functions but `give` return HD_OK or say why not through hd_why(); what they put on
- * the stream is in order with the batches there, and waited for only where that is said.
+ * device.h - the device on which points are measured: a GPU (cuda.cu), or this machine (here.c), which runs the same
+ * points on tables of its backends. All functions but `give` return HD_OK, or an error with a reason in hd_why(). Work
+ * that they put on the stream is in order with the batches there; only the functions that say so wait for it.
  */
 #ifndef HD_BENCH_DEVICE_H
 #define HD_BENCH_DEVICE_H

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * draw.h - what the batches of a point hold, one item at a time: keys, values, and whether an answer is right. One text
- * for a device's kernels and for this machine's loops.
+ * draw.h - the batches of a point, item by item: keys, values, and the check of an answer. The same code is compiled
+ * for a device's kernels and for loops on this machine.
  *
- * A key is a number, mixed: number after number gives keys that were never there; where a design holds few keys, until
- * all were. Hits are keys of a list, in an order that looks like chance and in which none comes twice: a batch is
- * distinct without looking.
+ * A key is a scrambled number. Successive numbers give new keys; in a design with few possible keys, until all are
+ * used. Hits are keys of a list, in a pseudo-random order without repetition, so a batch is distinct by construction.
  *
- * A value is made of its key, word by word, and of a generation, its first byte: so a value says whether it is its
- * key's, whether all of it was written at once, and when.
+ * A value is computed from its key, word by word, and from a generation, its first byte. So a value shows whether it
+ * belongs to its key, whether all of it was written at once, and when.
  */
 #ifndef HD_BENCH_DRAW_H
 #define HD_BENCH_DRAW_H

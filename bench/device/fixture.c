@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fixture.c - filling, emptying, listing.
+ * fixture.c - fills and empties the table, and lists its keys.
  */
 #include "bench/device/fixture.h"
 

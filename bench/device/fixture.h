@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fixture.h - the table that points are measured on: brought to a load factor, with a list of the keys that are in it.
- * One fixture serves all points of a shape, so that a table of gigabytes is opened once.
+ * fixture.h - the table on which points are measured: brought to a load factor, with a list of its keys. One fixture
+ * serves all points of a shape, so a table of gigabytes is opened once.
  */
 #ifndef HD_BENCH_FIXTURE_H
 #define HD_BENCH_FIXTURE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * goals.c - finding a point's figures. They are data: goals_hkv.c, goals_hive.c.
+ * goals.c - looks up the goals of a point. The data are in goals_hkv.c and goals_hive.c.
  */
 #include "bench/device/goals.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * goals.h - the rows of the table that `heddle bench` prints for a GPU, a table for each design: which operation at
- * which share of hits, how fast it is to be, and how fast the best peer is. Figures hold on one kind of GPU, for the
- * shapes that they were set for.
+ * goals.h - the rows of the table that `heddle bench` prints for a GPU, one table for each design: an operation at a
+ * share of hits, its goal, and the rate of the best peer. The figures hold on one kind of GPU, for the shapes for which
+ * they were set.
  */
 #ifndef HD_BENCH_GOALS_H
 #define HD_BENCH_GOALS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * growth.h - what it costs that a table grows: buckets split and merged (Hive section IV-C, V-A), and batches that find
- * the table too small for them.
+ * growth.h - the cost of growth: buckets are split and merged (Hive section IV-C, V-A), and batches find the table too
+ * small for them.
  */
 #ifndef HD_BENCH_GROWTH_H
 #define HD_BENCH_GROWTH_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * here.c - this machine as a place where points are measured: plain loops, one thread, nothing to wait for.
+ * here.c - this machine as a device for points: plain loops in one thread, without asynchronous work.
  */
 #include <inttypes.h>
 #include <stdio.h>

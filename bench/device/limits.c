@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * limits.c - the list of limits, and one after the other.
+ * limits.c - the list of limits, and their measurement one after the other.
  */
 #include "bench/device/limits.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * limits.h - a machine's ceilings, measured: what its memory does when nothing else is asked of it. places.h makes
- * floors of them.
+ * limits.h - the measured limits of a machine: the rates of its memory without other work. places.h computes floors
+ * from them.
  *
- * `far` limits go to more memory than any cache holds; `near` ones to as much as a table's digests, a byte per entry,
- * of which a large cache holds a part.
+ * `far` limits access more memory than any cache holds. `near` limits access as much as a table's digests, a byte per
+ * entry, of which a large cache holds a part.
  */
 #ifndef HD_BENCH_LIMITS_H
 #define HD_BENCH_LIMITS_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * notes.c - lines of two files; bench/notes.inc is made from them by the makefile.
+ * notes.c - the lines of two files; the makefile makes bench/notes.inc from them.
  */
 #include "bench/device/notes.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * places_hkv.c - what HKV's layouts (ref/hkv/layout.h) make of the words of places.c.
+ * places_hkv.c - the costs of the words of places.c in HKV's layouts (ref/hkv/layout.h).
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * point.c - a point from its load factor to its times.
+ * point.c - measures a point, from its load factor to its times.
  */
 #include "bench/device/point.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kernel_numbers.h - the kernels that are no variant's, by number.
+ * kernel_numbers.h - the numbers of the kernels that belong to no variant.
  */
 #ifndef HIVE_KERNEL_NUMBERS_H
 #define HIVE_KERNEL_NUMBERS_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kernels_named.cu - the Hive kernels that hash, for tables whose hash functions have names (hive_view.functions). The
- * same text as kernels.cu compiles for all others, where a call of any of nine functions would cost registers.
+ * kernels_named.cu - the Hive kernels that hash, for tables with named hash functions (hive_view.functions). kernels.cu
+ * compiles the same code for all other tables: a call of any of nine functions would cost registers.
  */
 #include "gpu/hive/named.h"
 #include "simt/simt.h"

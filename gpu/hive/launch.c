@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * launch.c - what the backends are to know of Hive: what its tables are made of on a device and beside the
- * reference's words, the argument of its kernels, and its batches as launches.
+ * launch.c - describes Hive to the backends: the memory of its tables on a device and beside the reference's words, the
+ * argument of its kernels, and its batches as launches.
  */
 #include "gpu/hive/launch.h"
 

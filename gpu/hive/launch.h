@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * launch.h - Hive to the backends that run its kernels.
+ * launch.h - what the backends need to run Hive's kernels.
  */
 #ifndef HD_HIVE_GPU_H
 #define HD_HIVE_GPU_H

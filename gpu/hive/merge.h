@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * merge.h - a table that shrinks (section IV-C2): bucket round + b goes back into bucket b, a tile for each pair. Which
- * pairs have more keys than one bucket holds is found out before; these are thinned out, a lane each, and asked again.
- * These kernels are alone on the table.
+ * merge.h - the kernels of shrinking (section IV-C2): bucket round + b goes back into bucket b, one tile for each pair.
+ * An earlier kernel finds the pairs with more keys than one bucket holds. One lane each moves keys away from these, and
+ * they are checked again. These kernels run alone on the table.
  */
 #ifndef HIVE_MERGE_H
 #define HIVE_MERGE_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * named.h - kernels for tables whose hash functions have names, which are compiled apart.
+ * named.h - kernels for tables with named hash functions, which are compiled separately.
  */
 #ifndef HIVE_NAMED_H
 #define HIVE_NAMED_H

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * resize.h - a table that grows (section IV-C1): buckets are split, a tile for each, and what was in the stash is
- * brought in again. These are alone on the table.
+ * resize.h - the kernels of growth (section IV-C1): buckets are split, one tile for each, and the entries of the stash
+ * are inserted again. These kernels run alone on the table.
  *
- * A key keeps its slot's number: it stays, or is in the same slot of the new bucket, so that no slot of either is
- * written twice, nor any mask.
+ * A key keeps its slot number: it stays, or goes to the same slot of the new bucket. So no slot of either bucket, and
+ * no mask, is written twice.
  */
 #ifndef HIVE_RESIZE_H
 #define HIVE_RESIZE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * stash.h - the last resort (section IV-A, step 4): a slot of the ring behind all buckets, as long as fewer are taken
- * than it may hold.
+ * stash.h - the last step of an insert (section IV-A, step 4): a slot of the stash, the ring of buckets behind all
+ * others, while it has fewer entries than its limit.
  */
 #ifndef HIVE_STASH_H
 #define HIVE_STASH_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * whole.h - what goes over all slots, or lists: these are alone on the table, or only read it. Lists come out in order:
- * a warp for each part of the range counts what it lists, and in a second launch writes behind what the parts before it
- * counted.
+ * whole.h - kernels over all slots, and lists. They run alone on the table, or only read it. Lists are in order: one
+ * warp for each part of the range counts its entries, and a second launch writes them after those of the parts before
+ * it.
  */
 #ifndef HIVE_WHOLE_H
 #define HIVE_WHOLE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * launch.c - what the backends are to know of HKV: what its tables are made of on a device and beside the reference's
- * planes, the argument of its kernels, and its batches as launches.
+ * launch.c - describes HKV to the backends: the memory of its tables on a device and beside the reference's planes, the
+ * argument of its kernels, and its batches as launches.
  */
 #include "gpu/hkv/launch.h"
 
