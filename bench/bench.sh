@@ -6,17 +6,20 @@
 #   bench.sh pack BUILD FOLDER           here, from a build with CUDA (configure --with-cuda-arch=90): packs the program
 #   bench.sh run FOLDER OUT [PART ...]   there: OUT/PART.txt, OUT/PART.tsv and OUT/PART.json for each part; 77: no GPU
 #   bench.sh keep OUT GPU COMMIT         here: copies the tables to results/GPU*.tsv, and makes the page again
+#   bench.sh cliffs [ARGUMENT ...]       here: runs cliffs.py with a python that has matplotlib, if there is one
 #
 #   table               the goals of goals_hkv.c; the default part
 #   variants            the same with every variant
 #   batches             1 Ki to 16 Mi items
 #   skewed              Zipf 0.99, with duplicates
 #   capacities          16 Mi to 512 Mi
+#   cliffs              every operation, policy, mode and pattern of keys
 #   counters            one call of each point of table under ncu; skewed_counters: of skewed. 77: ncu is missing
 #   hive                the goals of Hive; also hive_counters, hive_growth, hive_resize
 #   for papers/hive     sizes, loads, hashes, hashes3; with the paper's mapping paper_sizes, paper_loads, paper_resize
 #
-# SECONDS_MOST is the limit of each part (150; counters 240), REPEAT its --repeat, WORDS are additional arguments.
+# SECONDS_MOST is the limit of each part (150; cliffs and counters 240), REPEAT its --repeat, WORDS are additional
+# arguments.
 set -u
 
 paper='design=hive slots=32 layout=masks spare=0 variant=wabc'
@@ -30,6 +33,7 @@ words() {
   batches) echo find insert_or_assign assign dim=8 load=0.5,1 batch=1Ki,16Ki,64Ki,1Mi,16Mi ;;
   skewed) echo "$skewed" keys=uniform,zipf:0.99 ;;
   capacities) echo find find_ptr insert_or_assign dim=8 load=0.5,1 capacity=16Mi,64Mi,128Mi,512Mi ;;
+  cliffs) echo cliffs ;;
   counters) echo mode=watch ;;
   skewed_counters) echo "$skewed" keys=zipf:0.99 mode=watch ;;
   hive) echo design=hive ;;
@@ -72,6 +76,7 @@ run() {
     words "$part" >/dev/null || { echo "there is no part $part" >&2; return 2; }
     read -r -a word < <(echo "$(words "$part")" "${WORDS:-}")
     most=${SECONDS_MOST:-150} through=()
+    [ "$part" != cliffs ] || most=${SECONDS_MOST:-240}
     if [[ $part = *counters ]]; then
       most=${SECONDS_MOST:-240} through=("${profiler[@]}" --metrics "$(IFS=, && echo "${metrics[*]}")" --log-file "$out/$part.ncu.csv")
       command -v ncu >/dev/null || { echo "$part: there is no ncu here"; worst=77; continue; }
@@ -91,7 +96,7 @@ keep() {
   local out=$1 gpu=$2 commit=$3 part to here
   local -a counted=()
   here=$(cd "$(dirname "$0")" && pwd)
-  for part in table batches skewed capacities hive hive_growth hive_resize; do
+  for part in table batches skewed capacities cliffs hive hive_growth hive_resize; do
     to=$here/results/$gpu.$part.tsv
     [ "$part" != table ] || to=$here/results/$gpu.tsv
     [ ! -s "$out/$part.tsv" ] || { echo "# commit $commit; bench/bench.sh run FOLDER OUT $part" && cat "$out/$part.tsv"; } >"$to" || return
@@ -108,7 +113,16 @@ keep() {
   part=hive_counters
   [ ! -s "$out/$part.ncu.csv" ] ||
     "$here/counters.py" --head "commit $commit; bench/bench.sh run FOLDER OUT $part" "$out/$part.tsv" "$out/$part.ncu.csv" >"$here/results/$gpu.$part.tsv" || return
-  "$here/rows.py" --gpu "$gpu"
+  "$here/rows.py" --gpu "$gpu" && draw_cliffs --gpu "$gpu"
+}
+
+draw_cliffs() {
+  local python here
+  here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+  for python in "${PYTHON:-python3}" /usr/bin/python3; do
+    "$python" -c 'import matplotlib' 2>/dev/null && break
+  done
+  "$python" "$here/cliffs.py" "$@"
 }
 
 case ${1:-} in
@@ -120,5 +134,6 @@ run)
   run "${1:?folder}" "${2:?out}" "${@:3}"
   ;;
 keep) keep "${2:?out}" "${3:?gpu}" "${4:?commit}" ;;
-*) sed -n '4,19s/^# \{0,1\}//p' "$0"; exit 2 ;;
+cliffs) draw_cliffs "${@:2}" ;;
+*) sed -n '4,22s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

@@ -214,6 +214,102 @@ if { [ $code = 0 ] && grep -q 'random reads' out; } || { [ $code = 77 ] && grep 
 else fail 'a GPU, or exit 77 and why' "exit $code"
 fi
 
+# ---- Cliffs ----------------------------------------------------------------------------------------------------------
+
+# of FILE.tsv EXPRESSION: its rows for which that is true; columns by their names, as c["name"].
+of() {
+  awk -F'\t' '/^#/ { next } !n { n = NF; for (i = 1; i <= NF; i++) name[i] = $i; next } { for (i = 1; i <= n; i++) c[name[i]] = $i } '"$2"' { print }' "$1"
+}
+# Every operation under every policy, in both modes: the rate of every pattern, or why there is none.
+bench cliffs capacity=1Ki batch=64 calls=2 --json -o cliffs.tsv >cliffs.json
+code=$?
+if [ $code = 0 ] && ! [ -s err ]; then pass 'cliffs on a small table'; else fail 'cliffs on a small table' "exit $code: $(head -n 1 err)"; fi
+for policy in $("$HEDDLE" list policies --csv | sed 1d | cut -d, -f2 | grep -vx none); do
+  for mode in single dual; do "$HEDDLE" list operations --csv | sed "1d; s/^[^,]*,\([^,]*\).*/$policy $mode \1/"; done
+done | sort >rows
+diff rows <(of cliffs.tsv 1 | cut -f1-3 | tr '\t' ' ' | sort -u) | none 'every operation under every policy, in both modes'
+of cliffs.tsv 1 | cut -f1-3 | uniq -c | awk '$1 != 1 && $1 != 18' | none 'each with 18 patterns of keys, or, without keys, one'
+of cliffs.tsv 1 | cut -f1-4 | sort | uniq -d | none 'no cell twice'
+of cliffs.tsv '(c["items_per_s"] > 0) == (c["why"] != "")' | none 'each cell has a rate, or says why not'
+of cliffs.tsv 'c["why"] != "" && c["pattern"] !~ /^(graph|batch32Ki|batch16Mi)$/ && c["operation"] != "promote" && !(c["pattern"] == "batch1Ki" && c["why"] ~ /1024|pinned/) && !(c["pattern"] == "hot1000" && c["why"] ~ /1000/)' |
+  none 'what this machine and so small a table cannot do, and nothing else'
+of cliffs.tsv 'c["items_per_s"] > 0 && c["load"] < 0.995' | none 'every cell begins with a full table'
+of cliffs.tsv 'c["items_per_s"] > 0 && c["pattern"] != "table" && c["batch"] * c["calls"] != c["miss"] + c["hit"] + c["inserted"] + c["updated"] + c["evicted"] + c["refused"] + c["erased"] + c["pinned"]' |
+  none 'every timed item has its outcome'
+of cliffs.tsv 'c["operation"] ~ /^(find|contains|touch|assign)/ && c["operation"] !~ /insert/ && c["pattern"] ~ /^(hits|hits_u|hot1000|one)$/ && c["items_per_s"] > 0 && c["hit"] + c["updated"] != c["batch"] * c["calls"]' |
+  none 'keys of the table are found'
+of cliffs.tsv 'c["pattern"] ~ /^(new|new_u|touched)$/ && c["hit"] + c["updated"] + c["erased"] > 0' | none 'new keys are not'
+if ! command -v python3 >/dev/null; then skip 'JSON of cliffs' 'no python3'
+elif python3 - "$(of cliffs.tsv 1 | wc -l)" >odd 2>err <<'END'
+import json, sys
+report = json.load(open("cliffs.json"))
+assert report["schema"] == "heddle.bench.cliffs/1" and report["zipf_keys"] == 4096, report["schema"]
+rows = report["rows"]
+assert len(rows) == int(sys.argv[1]), len(rows)
+for row in rows:
+    assert (row["items_per_s"] is None) == (row["why"] is not None), row
+    assert row["items_per_s"] is None or 0 < row["least_per_s"] <= row["items_per_s"] <= row["most_per_s"], row
+END
+then pass 'JSON of cliffs'
+else fail 'JSON of cliffs' "$(tail -n 1 err)"
+fi
+
+# Marked are cells below half of the best of their row, and those of batches that pass the limit, which are not the best
+# either. A pattern that is not compared is neither. The columns are in another order than the bench writes them.
+{
+  echo '# commit c'
+  printf 'pattern\tpolicy\tmode\toperation\titems_per_s\tbelow\tmore\n'
+  for cell in 'new 100 false' 'hits 50 false' 'hits60 49.9 false' 'zipf99 4000 true' 'one 0.5 true' 'batch1 1 false' 'graph' 'new_u 1e9 true'; do
+    # shellcheck disable=SC2086 # words of a cell
+    set -- $cell
+    printf '%s\tlru\tsingle\ttouch\t%s\t%s\t7\n' "$1" "${2:-}" "${3:-false}"
+  done
+  printf 'new\tlru\tdual\ttouch\t10\tfalse\t7\nhits\tlru\tdual\ttouch\t4\tfalse\t7\n'
+} >given.tsv
+bench cliffs from=given.tsv -o marked.tsv >out
+code=$?
+printf '%s\n' 'new 1 false' 'hits 0.5 false' 'hits60 0.499 true' 'zipf99 40 true' 'one 0.005 true' 'batch1  false' 'graph  false' 'new_u 10000000 true' 'new 1 false' 'hits 0.4 true' |
+  diff - <(of marked.tsv 1 | cut -f4,13,14 | tr '\t' ' ') | none 'cells below half of the best of their row are marked, and those that pass the limit'
+if [ $code = 0 ] && grep -q '^touch .* <5e-07\* ' out && [ "$(grep -c '^touch ' out)" = 2 ] && grep -q '^5 of 8 cells are marked' out; then pass 'the matrix of a record'
+else fail 'the matrix of a record' "exit $code: $(grep '^touch' out)"
+fi
+# A limit that no call of a whole batch keeps: a smaller batch, once, and marked.
+bench cliffs find insert_or_assign policy=lru,custom pattern=hits,one capacity=4Ki batch=1Ki limit=1e-6 -o limited.tsv >out
+code=$?
+if [ $code = 0 ] && [ "$(of limited.tsv 1 | wc -l)" = 16 ] && [ "$(of limited.tsv 'c["below"] == "true" && c["marked"] == "true" && c["calls"] == 1 && c["batch"] < 1024 && c["items_per_s"] > 0' | wc -l)" = 16 ]; then
+  pass 'calls that pass the limit are not made'
+else fail 'calls that pass the limit are not made' "exit $code: $(of limited.tsv 1 | head -n 1)"
+fi
+bench cliffs from="$top_srcdir/bench/results/amd-epyc.tsv" >out
+code=$?
+if [ $code = 3 ] && grep -q 'no record of cliffs' err; then pass 'a record that is none: exit 3'; else fail 'a record that is none: exit 3' "exit $code"; fi
+bench --backend host cliffs touch insert_or_assign policy=lfu mode=dual pattern=hits,zipf99 -o kernels.tsv >out
+code=$?
+if [ $code = 0 ] && [ "$(of kernels.tsv 'c["items_per_s"] > 0' | wc -l)" = 4 ]; then pass 'cliffs of kernels'; else fail 'cliffs of kernels' "exit $code: $(head -n 1 err)"; fi
+
+if ! command -v python3 >/dev/null; then skip 'the page of cliffs' 'no python3'
+else
+  cliffs_page() { PYTHONDONTWRITEBYTECODE=1 "$top_srcdir/bench/bench.sh" cliffs "$@"; }
+  try 'bench/RESULTS.md says what the kept cliffs say' cliffs_page --check
+  mkdir -p kept && cp marked.tsv kept/small.cliffs.tsv && cp "$top_srcdir/bench/RESULTS.md" cliffs.md
+  printf '# head\n\nlru - touch hits,hits60: as it must be\nlfu - - -: of none\n' >reasons.txt
+  cliffs_page --gpu small --results kept --reasons reasons.txt --page cliffs.md --plot map.png >odd 2>&1
+  code=$?
+  {
+    sed -n '/<!-- cliffs -->/,/<!-- end -->/p' cliffs.md >section
+    for text in '5 of 8 cells are marked' '| lru | single | 0 of 1 |' '| lru | dual | 0 of 1 | 1 of 1 |' '2 cells (lru - touch hits,hits60): as it must be' \
+      '3 marked cells have no reason yet'; do
+      grep -qF -- "$text" section || echo "the page lacks: $text"
+    done
+    grep 'of none' section
+  } | none 'the page counts marked cells, and has their reasons'
+  if [ $code = 3 ]; then skip 'a heat map' 'no python here has matplotlib'
+  elif [ $code = 0 ] && [ "$(head -c 8 map.png | od -An -tx1 | tr -d ' \n')" = 89504e470d0a1a0a ] && [ "$(wc -c <map.png)" -gt 5000 ] &&
+    cliffs_page --gpu small --results kept --page cliffs.md --plot map.svg && grep -q '>touch<' map.svg; then pass 'a heat map'
+  else fail 'a heat map' "exit $code: $(head -n 3 odd)"
+  fi
+fi
+
 # ---- Rows that explain themselves ------------------------------------------------------------------------------------
 
 kept=$top_srcdir/bench/results
@@ -299,6 +395,13 @@ bad 'growth of another word' 'nearest: batch' --backend ref growth batchs=3
 bad 'growth of a cache' 'hive alone' --backend ref growth design=hkv
 bad 'growth to less' 'begins with as many' --backend ref growth capacity=4Ki to=1Ki
 bad 'locks of another word' 'nearest: batch' --backend ref locks batchs=3
+bad 'no such pattern of cliffs'   'nearest: zipf99'  cliffs pattern=zipf9
+bad 'no such policy of cliffs'    'nearest: lfu'     cliffs policy=lfv
+bad 'no such mode of cliffs'      'nearest: dual'    cliffs mode=duel
+bad 'cliffs of no operation'      'nearest: touch'   cliffs tuch
+bad 'cliffs of another word'      'nearest: pattern' cliffs patern=new
+bad 'cliffs of an empty list'     'no policy'        cliffs policy=
+bad 'a record that is not there'  'absent'           cliffs from=absent.tsv
 bad 'a batch of more keys than the table has' 'different keys' --backend ref locks capacity=1Ki batch=2Ki batches=1 --repeat 1
 bad 'a list of nothing'         'dim=: it is empty' --backend ref find dim=
 bad 'no such suite'             'nearest: ops'      op

@@ -191,6 +191,7 @@ if [ -n "$python" ]; then
     described bench --backend ref find capacity=4Ki batch=64 dim=2 load=0.5 --repeat 1
     described bench --backend ref limits
     described bench --backend ref locks capacity=4Ki batch=64 batches=2 --repeat 1
+    described bench cliffs find pattern=hits policy=lru mode=single capacity=1Ki batch=64
     described bench --backend ref growth capacity=4Ki to=8Ki batch=1Ki --repeat 1
     described inspect "$work/t.heddle"
     described inspect "$work/hive.heddle"

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench/device/cliffs.h"
 #include "bench/device/goals.h"
 #include "bench/device/growth.h"
 #include "bench/device/places.h"
@@ -499,6 +500,113 @@ static void what_grows_is_measured(void **state)
     }
 }
 
+/* ---- Cliffs ---------------------------------------------------------------------------------- */
+
+static const cliff_pattern *pattern_named(const char *name)
+{
+    size_t i = 0;
+    while (i < cliff_pattern_count && strcmp(cliff_patterns[i].name, name) != 0) i++;
+    check(i < cliff_pattern_count, "there is no pattern %s", name);
+    return &cliff_patterns[i];
+}
+
+static const cliff_op *cliff_op_of(hd_op op)
+{
+    size_t i = 0;
+    while (i < cliff_op_count && cliff_ops[i].op != op) i++;
+    check(i < cliff_op_count, "%s is not among the operations", hd_op_name(op));
+    return &cliff_ops[i];
+}
+
+/* One cell, on a table of its own. */
+static cliff_cell cliff_of(const bench_device *device, const cliff_plan *plan, hd_op op, const char *pattern)
+{
+    cliff_cell cell;
+    bench_fixture s;
+    bench_buffers t;
+    bench_shape shape = cliff_shape(plan, "ref");
+    test_case("%s, %s", hd_op_name(op), pattern);
+    shape.table.capacity = 1 << 12;
+    shape.words = 2;
+    memset(&t, 0, sizeof t);
+    must(bench_fixture_open(&s, device, &shape));
+    must(cliff_measure(plan, cliff_op_of(op), pattern_named(pattern), &s, &t, &cell));
+    bench_buffers_drop(&t, s.device);
+    bench_fixture_close(&s);
+    return cell;
+}
+
+static const cliff_plan plan = { 256, 4, 2, 1 << 24, 10 };
+
+static void every_operation_has_its_cliffs(void **state)
+{
+    (void)state;
+    for (int op = 0; op < HD_OP_COUNT_; op++) {
+        const cliff_op *o = cliff_op_of((hd_op)op);
+        check(o->why || bench_buffers_any(o->op), "%s has no arrays", hd_op_name(o->op));
+        for (size_t i = 0; i < cliff_op_count; i++) check(&cliff_ops[i] == o || cliff_ops[i].op != o->op, "twice");
+    }
+}
+
+/* Seconds of a call that takes as long as a device says. */
+static double took;
+static uint64_t timed;
+static hd_status slow_end(double *seconds)
+{
+    timed++;
+    *seconds = took;
+    return HD_OK;
+}
+
+/* A climb begins with a 512th of a batch, but at least one item, and ends where the next call would take too long. */
+static void a_climb_keeps_the_limit(void **state)
+{
+    (void)state;
+    bench_device slow = bench_here;
+    cliff_plan limited = { 1024, 4, 1, 1 << 24, 1 };
+    slow.end = slow_end;
+    took = 1e-9;
+    cliff_cell cell = cliff_of(&slow, &limited, HD_OP_TOUCH, "hits");
+    check(cell.times == 1 && cell.n == 1024 && cell.calls == 4 && !cell.below, "%llu calls of %llu items",
+          (ull)cell.calls, (ull)cell.n);
+    took = 0.9; /* every call fits, no queue does */
+    cell = cliff_of(&slow, &limited, HD_OP_TOUCH, "hits");
+    check(cell.times == 1 && cell.n == 2 && cell.below, "%llu items", (ull)cell.n);
+    took = 0.01; /* 64 times as many items may take 41 s, 8 times as many 0.64 s, and then as long again: power 1 */
+    cell = cliff_of(&slow, &limited, HD_OP_TOUCH, "hits");
+    check(cell.times == 1 && cell.n == 1024 && cell.calls == 4, "%llu items", (ull)cell.n);
+    took = 0.5; /* 8 times as many items may take 32 s: measured twice, and no more */
+    timed = 0;
+    cell = cliff_of(&slow, &limited, HD_OP_TOUCH, "one");
+    check(cell.n == 2 && cell.below && cell.calls == 1 && timed == 2, "%llu items, %llu calls", (ull)cell.n,
+          (ull)timed);
+    check(fabs(cell.item_s[0] - 0.25) < 1e-12, "%g s an item", cell.item_s[0]);
+}
+
+/* What an item finds at the beginning: of Zipf's law over 4 times the capacity, most are keys of the table. */
+static void patterns_are_what_they_say(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        double least, most;
+    } shares[] = { { "new", 0, 0 },           { "hits_u", 1, 1 },       { "hits60", 0.59, 0.61 },
+                   { "sorted", 0.59, 0.61 },  { "zipf80", 0.65, 0.80 }, { "zipf99", 0.80, 0.90 },
+                   { "zipf120", 0.93, 0.99 }, { "hot1000", 1, 1 },      { "one", 1, 1 },
+                   { "batch1", 1, 1 },        { "touched", 0, 0 } };
+    for (size_t i = 0; i < sizeof shares / sizeof *shares; i++) {
+        cliff_cell cell = cliff_of(&bench_here, &plan, HD_OP_CONTAINS, shares[i].name);
+        uint64_t items = cell.n * cell.calls * cell.times;
+        double found = (double)cell.outcome[HD_HIT] / (double)items;
+        check(!cell.wrong && cell.times == 2, "%s", cell.why);
+        check(cell.outcome[HD_HIT] + cell.outcome[HD_MISS] == items, "%llu items", (ull)items);
+        check(cell.expected >= shares[i].least && cell.expected <= shares[i].most, "%g", cell.expected);
+        check(fabs(found - cell.expected) < 0.05, "%g, not %g", found, cell.expected);
+    }
+    cliff_cell once = cliff_of(&bench_here, &plan, HD_OP_INSERT_OR_ASSIGN, "touched");
+    check(once.calls == 1 && once.n == plan.batch, "%llu calls right after the touch", (ull)once.calls);
+}
+
 /* ---- Lies ------------------------------------------------------------------------------------ */
 
 static bench_device liar;
@@ -522,6 +630,17 @@ static hd_status lying_keys(const bench_draw *d, uint64_t *key)
     hd_status e = bench_here.keys(d, key);
     if (d->hits) key[0] = hd_scramble(1ull << 40), key[1] = hd_scramble((1ull << 40) + 1);
     return e;
+}
+
+/* New ones instead of those of the list, and the reverse. */
+static hd_status stranger_keys(const bench_draw *d, uint64_t *key)
+{
+    bench_draw other = *d;
+    if (!d->presents) return bench_here.keys(d, key); /* a table that is filled */
+    other.hits = d->n - d->hits;
+    other.fresh = d->seed | 1ull << 63;
+    if (d->skewed) other.law = hd_zipf_of(0, 1ull << 30);
+    return bench_here.keys(&other, key);
 }
 
 /* An entry that the call made is gone before it is asked for. */
@@ -614,6 +733,27 @@ static void limits_are_measured(void **state)
     for (int i = 0; i < BENCH_LIMIT_COUNT; i++) check(l.per_s[i] > 0, "%s: %g", bench_limit_rows[i].name, l.per_s[i]);
 }
 
+static void cliffs_that_lie_have_no_rate(void **state)
+{
+    (void)state;
+    static const struct {
+        hd_op op;
+        const char *pattern;
+    } cells[] = {
+        { HD_OP_FIND, "hits" },          { HD_OP_TOUCH, "hits60_u" },        { HD_OP_ASSIGN, "new" },
+        { HD_OP_CONTAINS, "zipf99" },    { HD_OP_INSERT_OR_ASSIGN, "hits" }, { HD_OP_INSERT_OR_ASSIGN, "new" },
+        { HD_OP_FIND_OR_INSERT, "one" }, { HD_OP_LOCK_KEYS, "hits" },        { HD_OP_ERASE, "hits" }
+    };
+    liar = bench_here;
+    liar.keys = stranger_keys;
+    for (size_t i = 0; i < sizeof cells / sizeof *cells; i++) {
+        cliff_cell cell = cliff_of(&bench_here, &plan, cells[i].op, cells[i].pattern);
+        check(!cell.wrong && cell.times == plan.repeat, "%s", cell.why);
+        cell = cliff_of(&liar, &plan, cells[i].op, cells[i].pattern);
+        check(cell.wrong && cell.times == 0 && *cell.why, "said was '%s'", cell.why);
+    }
+}
+
 static const struct CMUnitTest tests[] = { unit(an_order_has_everyone_once),
                                            unit(a_drawing_is_what_it_says),
                                            unit(a_skewed_drawing_favours_few),
@@ -628,7 +768,11 @@ static const struct CMUnitTest tests[] = { unit(an_order_has_everyone_once),
                                            unit(what_grows_is_measured),
                                            unit(few_keys_come_again),
                                            unit(the_wanted_are_near),
+                                           unit(every_operation_has_its_cliffs),
+                                           unit(a_climb_keeps_the_limit),
+                                           unit(patterns_are_what_they_say),
                                            unit(what_lies_is_not_timed),
+                                           unit(cliffs_that_lie_have_no_rate),
                                            unit(limits_are_measured) };
 
 int main(void) { return test_run(tests); }

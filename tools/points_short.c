@@ -3,13 +3,13 @@
  * points_short.c - what stands below the table of points: each row that is short of its goal, by how much, what bounds
  * it as far as that was counted, and what was tried.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bench/device/notes.h"
 #include "base/error.h"
 #include "tools/points_report.h"
+#include "tools/table_text.h"
 
 /* Files of before there were others do not say the design. */
 static const char *design_of(const points_row *r)
@@ -144,33 +144,14 @@ static int table_read(points_report *r, char *text, const char *path)
     return code;
 }
 
-/* All of a file; no table is near this large, and what has no end, as a device, is not read for ever. */
-static int text_read(char **text, FILE *f, const char *path)
-{
-    enum { MOST = 4 << 20 };
-    *text = (char *)malloc(MOST + 1);
-    if (!*text) return tool_say(TOOL_SYSTEM, "memory was refused while reading a table");
-    size_t n = fread(*text, 1, MOST, f);
-    if (ferror(f)) return tool_say(TOOL_SYSTEM, "%s: %s", path, strerror(errno));
-    if (n == MOST) return tool_say(TOOL_DATA, "%s: this is no table of points: it has 4 MiB or more", path);
-    (*text)[n] = 0;
-    if (strlen(*text) < n)
-        return tool_say(TOOL_DATA, "%s: this is no table of points: byte %zu of it is 0", path, strlen(*text));
-    return TOOL_OK;
-}
-
 int points_short_of(const char *path)
 {
     points_report r;
-    int code = tool_file("FILE", path);
-    if (code) return code;
-    memset(&r, 0, sizeof r);
-    FILE *f = fopen(path, "re");
     char *text = NULL;
-    code = f ? text_read(&text, f, path) : tool_say(TOOL_SYSTEM, "%s: %s", path, strerror(errno));
+    memset(&r, 0, sizeof r);
+    int code = table_text(&text, path, "table of points");
     if (!code) code = table_read(&r, text, path);
     if (!code) points_short_print(&r, stdout);
-    if (f) fclose(f);
     free(text);
     free(r.point);
     return code;

@@ -10,6 +10,7 @@
 #include "bench/unpack.h"
 #include "base/error.h"
 #include "tools/bench_report.h"
+#include "tools/cliffs.h"
 #include "tools/contention.h"
 #include "tools/growths.h"
 #include "tools/output.h"
@@ -49,7 +50,10 @@ static const char doc[] =
     "table of goals. The word `locks` instead "
     "times threads that find, assign and insert on one table, "
     "under every batch lock (capacity=, batch=, batches=, dim=, load=). The word `growth` times a table that grows in "
-    "place, and shrinks (capacity=, to=, batch=, split=, load=, slots=, layout=). "
+    "place, and shrinks (capacity=, to=, batch=, split=, load=, slots=, layout=). The word `cliffs` times every "
+    "operation, or those that are named, under every policy, in both modes, with every pattern of keys, and marks the "
+    "cells of that matrix that are slow (policy=, mode=, pattern=, capacity=, dim=, batch=, calls=, limit=; from=FILE "
+    "prints what -o FILE.tsv has recorded). "
     "Without a GPU, --backend cuda ends with the exit code 77.\n\n"
     "EXAMPLES\n"
     "  heddle bench --list\n"
@@ -59,7 +63,8 @@ static const char doc[] =
     "  heddle bench --backend ref design=hive mixed insert_or_assign bulk=4Ki load=0.9 --repeat 2\n"
     "  heddle bench --backend ref growth capacity=4Ki to=32Ki batch=1Ki --repeat 1\n"
     "  heddle bench --backend ref limits\n"
-    "  heddle bench --backend ref locks capacity=4Ki batch=64 batches=2 --repeat 1\n";
+    "  heddle bench --backend ref locks capacity=4Ki batch=64 batches=2 --repeat 1\n"
+    "  heddle bench cliffs find touch policy=lru pattern=hits,one capacity=4Ki batch=256\n";
 
 static const tool_option option[] = {
     { "repeat", 'r', "N", "repetitions (7; of points 5)", TOOL_RANGE(bench_options, repeat, 1, 1000) },
@@ -250,14 +255,23 @@ static int report_all(const tool_line *line, const bench_options *o, const bench
 static const struct {
     const char *word;
     int (*run)(tool_line *line, const points_options *o);
-} others[] = { { CROWDS_WORD, contention_run }, { GROWTHS_WORD, growths_run } };
+} others[] = { { CROWDS_WORD, contention_run }, { GROWTHS_WORD, growths_run }, { CLIFFS_WORD, cliffs_run } };
+
+enum { OTHERS = sizeof others / sizeof *others };
+
+/* Which of them a word asks for; OTHERS: none. */
+static size_t other_of(const tool_line *line)
+{
+    for (size_t k = 0; k < OTHERS; k++)
+        for (int i = 0; i < line->words; i++)
+            if (strcmp(line->word[i], others[k].word) == 0) return k;
+    return OTHERS;
+}
 
 static int points_or_others(tool_line *line, const points_options *p)
 {
-    for (size_t k = 0; k < sizeof others / sizeof *others; k++)
-        for (int i = 0; i < line->words; i++)
-            if (strcmp(line->word[i], others[k].word) == 0) return others[k].run(line, p);
-    return points_run(line, p);
+    size_t k = other_of(line);
+    return k < OTHERS ? others[k].run(line, p) : points_run(line, p);
 }
 
 static int points(tool_line *line, const bench_options *o)
@@ -283,6 +297,7 @@ static int run(tool_line *line, int argc, char **argv)
     int code = tool_parse(line, argc, argv, &o);
     if (code >= 0) return code;
     if (o.table) return points_short_of(o.table);
+    if (!o.backend && other_of(line) < OTHERS) o.backend = hd_config_default().backend;
     if (o.backend) return points(line, &o);
     if (o.repeat == 0) o.repeat = REPEAT;
     bench_cases all = { NULL, 0 };

@@ -16,7 +16,9 @@ enum {
     TRAY_PTR = 4,
     TRAY_OUTCOME = 8, /* where it is an answer, not a log */
     TRAY_LIST = 16,   /* keys, values, scores, count      */
-    TRAY_EACH = 32    /* of a mixed batch: every item's operation */
+    TRAY_EACH = 32,   /* of a mixed batch: every item's operation */
+    TRAY_KEYS = 64,   /* of a list: keys and count        */
+    TRAY_COUNT = 128
 };
 
 /* A mixed batch (draw.h), where an operation is asked for. */
@@ -27,10 +29,12 @@ typedef struct bench_buffers_row {
     hd_op op;
     uint32_t arrays;
     hd_outcome found; /* what becomes of an item whose key is there */
+    bool point;       /* points measure it (point.h), not cliffs.h alone */
 } bench_buffers_row;
 
-/* NULL: no operation that is measured here. */
+/* NULL: no operation that points measure; bench_buffers_any: that is measured at all. */
 const bench_buffers_row *bench_buffers_row_of(hd_op op);
+const bench_buffers_row *bench_buffers_any(hd_op op);
 /* hd_op_name, and "mixed". */
 const char *bench_buffers_name(hd_op op);
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <ctime>
 
+#include <cub/device/device_radix_sort.cuh>
 #include <cuda_profiler_api.h>
 
 extern "C" {
@@ -59,6 +60,11 @@ __global__ void ops_kernel(bench_mix m, uint8_t *each)
 __global__ void values_kernel(const uint64_t *key, uint64_t n, uint32_t words, uint32_t generation, uint32_t *value)
 {
     FOR_ITEMS(w, n * words) value[w] = bench_word(key[w / words], generation, (uint32_t)(w % words));
+}
+
+__global__ void scores_kernel(uint64_t batch, uint64_t n, uint64_t *score)
+{
+    FOR_ITEMS(i, n) score[i] = bench_score(batch, i);
 }
 
 __global__ void answers_kernel(bench_answers a, unsigned long long *count)
@@ -204,6 +210,30 @@ static hd_status cuda_values(const uint64_t *key, uint64_t n, uint32_t words, ui
     return bench_cuda_told(cudaGetLastError(), "values");
 }
 
+static hd_status cuda_scores(uint64_t batch, uint64_t n, uint64_t *score)
+{
+    if (n) scores_kernel<<<blocks_for(n), THREADS, 0, bench_cuda_stream>>>(batch, n, score);
+    return bench_cuda_told(cudaGetLastError(), "scores");
+}
+
+/* The room for it is taken each time: nothing that is timed sorts. */
+static hd_status cuda_sort(uint64_t *key, uint64_t n)
+{
+    size_t room = 0, copy = (n * sizeof *key + 255) / 256 * 256;
+    void *memory = nullptr;
+    MUST("sort", cub::DeviceRadixSort::SortKeys(nullptr, room, key, key, n, 0, 64, bench_cuda_stream));
+    hd_status e = cuda_take("bench: room to sort keys", copy + room, &memory);
+    if (e || !n) return e;
+    uint64_t *from = (uint64_t *)memory;
+    cudaError_t said = cudaMemcpyAsync(from, key, n * sizeof *key, cudaMemcpyDeviceToDevice, bench_cuda_stream);
+    if (said == cudaSuccess)
+        said = cub::DeviceRadixSort::SortKeys((char *)memory + copy, room, from, key, n, 0, 64, bench_cuda_stream);
+    e = bench_cuda_told(said, "sort");
+    if (!e) e = cuda_wait();
+    cuda_give(memory);
+    return e;
+}
+
 static hd_status cuda_answers(const bench_answers *a, bench_told *told)
 {
     MUST("answers", cudaMemsetAsync(counted, 0, sizeof *told, bench_cuda_stream));
@@ -247,8 +277,40 @@ static hd_status cuda_unwatch(void)
     return bench_cuda_told(cudaProfilerStop(), "profiler");
 }
 
+/* ---- Graphs ---------------------------------------------------------------------------------- */
+
+static hd_status cuda_capture(void)
+{
+    return bench_cuda_told(cudaStreamBeginCapture(bench_cuda_stream, cudaStreamCaptureModeThreadLocal), "capture");
+}
+
+static hd_status cuda_captured(void **graph)
+{
+    cudaGraph_t made = nullptr;
+    cudaGraphExec_t runs = nullptr;
+    *graph = nullptr;
+    MUST("capture", cudaStreamEndCapture(bench_cuda_stream, &made));
+    cudaError_t said = cudaGraphInstantiate(&runs, made, 0);
+    cudaGraphDestroy(made);
+    if (said == cudaSuccess) said = cudaGraphUpload(runs, bench_cuda_stream);
+    *graph = runs;
+    return bench_cuda_told(said, "capture");
+}
+
+static hd_status cuda_launch(void *graph)
+{
+    return bench_cuda_told(cudaGraphLaunch((cudaGraphExec_t)graph, bench_cuda_stream), "graph");
+}
+
+static void cuda_forget(void *graph)
+{
+    cudaStreamSynchronize(bench_cuda_stream);
+    if (graph) cudaGraphExecDestroy((cudaGraphExec_t)graph);
+}
+
 const bench_device bench_cuda = {
-    cuda_open,    cuda_close, cuda_stream, cuda_more, cuda_fewer,       cuda_wait_for, cuda_take,
-    cuda_give,    cuda_fill,  cuda_read,   cuda_wait, cuda_keys,        cuda_ops,      cuda_values,
-    cuda_answers, cuda_keep,  cuda_begin,  cuda_end,  bench_cuda_limit, cuda_watch,    cuda_unwatch,
+    cuda_open,   cuda_close,   cuda_stream,  cuda_more,     cuda_fewer,  cuda_wait_for, cuda_take,
+    cuda_give,   cuda_fill,    cuda_read,    cuda_wait,     cuda_keys,   cuda_ops,      cuda_values,
+    cuda_scores, cuda_sort,    cuda_answers, cuda_keep,     cuda_begin,  cuda_end,      bench_cuda_limit,
+    cuda_watch,  cuda_unwatch, cuda_capture, cuda_captured, cuda_launch, cuda_forget,
 };

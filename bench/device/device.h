@@ -47,7 +47,9 @@ typedef struct bench_device {
     /* Of a mixed batch: each[i] is item i's operation. */
     hd_status (*ops)(const bench_mix *m, uint8_t *each);
     hd_status (*values)(const uint64_t *key, uint64_t n, uint32_t words, uint32_t generation, void *value);
-    hd_status (*answers)(const bench_answers *a, bench_told *told); /* waits */
+    hd_status (*scores)(uint64_t batch, uint64_t n, uint64_t *score); /* bench_score */
+    hd_status (*sort)(uint64_t *key, uint64_t n);                     /* ascending; may wait */
+    hd_status (*answers)(const bench_answers *a, bench_told *told);   /* waits */
     /* Moves the keys whose score is at least `least` to kept[], in any order; waits. */
     hd_status (*keep)(const uint64_t *key, const uint64_t *score, uint64_t n, uint64_t least, uint64_t *kept,
                       uint64_t *keeps);
@@ -63,6 +65,13 @@ typedef struct bench_device {
      * it sees has `number` blocks and does nothing. unwatch waits. */
     hd_status (*watch)(unsigned number);
     hd_status (*unwatch)(void);
+
+    /* What is put on the stream between the first two becomes a graph, and does not run; launch puts the graph on the
+     * stream. NULL: this device has no graphs. */
+    hd_status (*capture)(void);
+    hd_status (*captured)(void **graph);
+    hd_status (*launch)(void *graph);
+    void (*forget)(void *graph); /* waits */
 } bench_device;
 
 extern const bench_device bench_here;

@@ -69,7 +69,7 @@ typedef struct bench_draw {
     uint64_t presents, at;   /* hits are numbers at, at + 1, ... of its order          */
     bench_order items, list; /* of n and of presents                                   */
     bool skewed;             /* instead: ranks of `law`; hits of n of the items on average draw from the list */
-    hd_zipf law;             /* over presents */
+    hd_zipf law;             /* over presents, or more: ranks that the list has not are fresh keys */
     uint64_t seed;
 } bench_draw;
 
@@ -77,7 +77,7 @@ HD_FN uint64_t bench_skewed_key(const bench_draw *d, uint64_t i)
 {
     hd_rng chance = hd_rng_from(d->seed + i);
     uint64_t rank = hd_zipf_rank(&d->law, &chance) - 1;
-    if (hd_rng_below(&chance, d->n) >= d->hits) return bench_name(&d->names, d->fresh + rank);
+    if (rank >= d->presents || hd_rng_below(&chance, d->n) >= d->hits) return bench_name(&d->names, d->fresh + rank);
     return d->present[bench_ordered(&d->list, rank)];
 }
 
@@ -87,6 +87,14 @@ HD_FN uint64_t bench_key(const bench_draw *d, uint64_t i)
     uint64_t r = bench_ordered(&d->items, i);
     if (r >= d->hits) return bench_name(&d->names, d->fresh + r - d->hits);
     return d->present[bench_ordered(&d->list, (d->at + r) % d->presents)];
+}
+
+/* ---- Scores ---------------------------------------------------------------------------------- */
+
+/* A caller's score of item i: higher than all of an earlier batch; those of one batch are in no order. */
+HD_FN uint64_t bench_score(uint64_t batch, uint64_t i)
+{
+    return batch << 32 | (hd_mix64(batch * HD_GOLDEN + i) & UINT32_MAX);
 }
 
 /* ---- Mixed batches --------------------------------------------------------------------------- */

@@ -10,6 +10,8 @@
 
 #include "base/design.h"
 #include "base/error.h"
+#include "base/op.h"
+#include "policies/policy.h"
 
 enum { AT_ONCE = 1 << 20, NOT_FULL = 10000 /* of so many entries, one may be missing in a full table */ };
 
@@ -18,6 +20,12 @@ bench_shape bench_shape_of(const char *design, const char *backend)
     bench_shape shape = { .table = hd_config_of(design) };
     shape.table.backend = backend;
     return shape;
+}
+
+bool bench_shape_scores(const bench_shape *shape, hd_op op)
+{
+    uint32_t policy = hd_policy_named(shape->table.policy);
+    return policy < HD_POLICY_COUNT && (hd_policy_rows[policy].flags & HD_SCORES_NEEDED) && hd_op_does(op, HD_SCORES);
 }
 
 hd_status bench_fixture_open(bench_fixture *s, const bench_device *device, const bench_shape *shape)
@@ -93,6 +101,13 @@ bench_draw bench_fixture_draw(bench_fixture *s, uint64_t n, uint64_t hits, doubl
     return d;
 }
 
+hd_status bench_fixture_score(bench_fixture *s, hd_batch *b, uint64_t *score)
+{
+    if (!bench_shape_scores(&s->shape, b->op)) return HD_OK;
+    b->score = score;
+    return s->device->scores(++s->scored, b->n, score);
+}
+
 /* ---- Filling --------------------------------------------------------------------------------- */
 
 hd_status bench_fixture_put(bench_fixture *s, const uint64_t *key, uint64_t n)
@@ -105,6 +120,7 @@ hd_status bench_fixture_put(bench_fixture *s, const uint64_t *key, uint64_t n)
         };
         b.stream = s->device->stream();
         e = s->device->values(b.key, some, s->shape.words, 0, s->value);
+        if (!e) e = bench_fixture_score(s, &b, s->score);
         if (!e) e = hd_run(s->table, &b);
     }
     bench_fixture_changed(s);
@@ -242,6 +258,7 @@ hd_status bench_fixture_settle(bench_fixture *s, double zipf)
         hd_batch b = { .op = HD_OP_TOUCH, .distinct = true, .n = n, .key = s->key, .stream = s->device->stream() };
         d.at = left -= n;
         e = s->device->keys(&d, s->key);
+        if (!e) e = bench_fixture_score(s, &b, s->score);
         if (!e) e = hd_run(s->table, &b);
     }
     hd_batch promote = { .op = HD_OP_PROMOTE, .n = s->info.capacity, .stream = s->device->stream() };

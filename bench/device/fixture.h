@@ -17,6 +17,9 @@ typedef struct bench_shape {
 /* What is usual in a design. */
 bench_shape bench_shape_of(const char *design, const char *backend);
 
+/* Whether the operation needs the caller's scores, by the policy of such a table. */
+bool bench_shape_scores(const bench_shape *shape, hd_op op);
+
 typedef struct bench_fixture {
     const bench_device *device;
     bench_shape shape;
@@ -24,6 +27,7 @@ typedef struct bench_fixture {
     hd_info info;
     uint64_t fresh;   /* keys of this number and above were never in the table */
     uint64_t drawn;   /* batches so far: each has an order of its own         */
+    uint64_t scored;  /* batches with scores so far                           */
     bool evicts;      /* the design does, and keeps scores; one that does not may leave items pending */
     bool blank;       /* to be made anew: some values may be zero, or slots say that they were used */
     uint64_t at_once; /* entries that are inserted, or listed, at a time      */
@@ -54,6 +58,9 @@ void bench_fixture_changed(bench_fixture *s);
 
 /* A batch's drawing: `hits` of n keys from present[], after bench_fixture_list, the others fresh. */
 bench_draw bench_fixture_draw(bench_fixture *s, uint64_t n, uint64_t hits, double zipf);
+
+/* Where the policy needs the caller's scores: makes those of a new batch in score[b->n], and gives them to it. */
+hd_status bench_fixture_score(bench_fixture *s, hd_batch *b, uint64_t *score);
 
 /* Puts (insert_or_assign) or erases the keys number first to first + n - 1, in a queue. */
 hd_status bench_fixture_put_numbers(bench_fixture *s, uint64_t first, uint64_t n, bool erase);

@@ -70,6 +70,26 @@ static hd_status here_values(const uint64_t *key, uint64_t n, uint32_t words, ui
     return HD_OK;
 }
 
+static hd_status here_scores(uint64_t batch, uint64_t n, uint64_t *score)
+{
+    for (uint64_t i = 0; i < n; i++) score[i] = bench_score(batch, i);
+    return HD_OK;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    uint64_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x < y ? -1 : x > y;
+}
+
+static hd_status here_sort(uint64_t *key, uint64_t n)
+{
+    qsort(key, n, sizeof *key, by_size);
+    return HD_OK;
+}
+
 static hd_status here_answers(const bench_answers *a, bench_told *told)
 {
     uint32_t word[4];
@@ -161,7 +181,7 @@ static hd_status here_watch(unsigned number)
 static hd_status here_unwatch(void) { return HD_OK; }
 
 const bench_device bench_here = {
-    here_open,    here_close, here_stream, here_more, here_fewer, here_wait_for, here_take,
-    here_give,    here_fill,  here_read,   here_wait, here_keys,  here_ops,      here_values,
-    here_answers, here_keep,  here_begin,  here_end,  here_limit, here_watch,    here_unwatch,
+    here_open,  here_close, here_stream, here_more,  here_fewer,   here_wait_for, here_take, here_give,    here_fill,
+    here_read,  here_wait,  here_keys,   here_ops,   here_values,  here_scores,   here_sort, here_answers, here_keep,
+    here_begin, here_end,   here_limit,  here_watch, here_unwatch, NULL,          NULL,      NULL,         NULL,
 };

@@ -132,6 +132,7 @@ hd_status point_draw(const bench_point *p, bench_fixture *s, const bench_buffers
     if (mix) *mix = m;
     hd_status e = s->device->keys(&d, (uint64_t *)(uintptr_t)b.key); /* the tray's */
     if (!e && b.value) e = s->device->values(b.key, p->n, s->shape.words, generation, (void *)(uintptr_t)b.value);
+    if (!e && b.score) e = bench_fixture_score(s, &b, (uint64_t *)(uintptr_t)b.score);
     if (!e && b.each) e = s->device->ops(&m, (uint8_t *)(uintptr_t)b.each);
     return e;
 }
