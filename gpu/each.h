@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * each.h - counts the operations of a mixed batch. This launch follows the launch of the batch. It is used where only
- * the device can read the array of operations. It reads one byte per item, sixteen of them at a time.
+ * each.h - counts the operations of a mixed batch at the end of its kernel, when the items are done. It is used where
+ * only the device can read the array of operations. It reads one byte per item, sixteen of them at a time.
  */
 #ifndef GPU_EACH_H
 #define GPU_EACH_H
@@ -9,26 +9,17 @@
 #include "base/op.h"
 #include "simt/simt.h"
 
-typedef struct gpu_each_args {
-    const uint8_t *each; /* (n), hd_op */
-    uint64_t n;
-    uint64_t *op; /* (HD_OP_COUNT_): the kernel adds its counts; operations that cannot be mixed are not counted */
-} gpu_each_args;
+enum { GPU_EACH_ITEMS = 16 /* of a lane at a time: one load */ };
 
-enum {
-    GPU_EACH_ITEMS = 16 /* of a lane at a time: one load */,
-    GPU_EACH_THREADS = 128 /* of a block */
-};
-
-/* Sixteen operations from item i on; 255 beyond the last. */
-SIMT_FN simt_v4 gpu_each_load(const gpu_each_args *a, uint64_t i)
+/* Sixteen operations from item i on; 255 beyond the last. each: (n) */
+SIMT_FN simt_v4 gpu_each_load(const uint8_t *each, uint64_t n, uint64_t i)
 {
     simt_v4 v;
     v.x = v.y = v.z = v.w = UINT32_MAX;
-    if (i + GPU_EACH_ITEMS <= a->n && (uintptr_t)a->each % 16 == 0)
-        return simt_ld_v4((const simt_v4 *)(const void *)(a->each + i));
-    for (uint32_t b = 0; b < GPU_EACH_ITEMS && i + b < a->n; b++) {
-        uint32_t shift = 8 * (b % 4), op = simt_ld_u8(a->each + i + b), clear = ~(255u << shift);
+    if (i + GPU_EACH_ITEMS <= n && (uintptr_t)each % 16 == 0)
+        return simt_ld_v4((const simt_v4 *)(const void *)(each + i));
+    for (uint32_t b = 0; b < GPU_EACH_ITEMS && i + b < n; b++) {
+        uint32_t shift = 8 * (b % 4), op = simt_ld_u8(each + i + b), clear = ~(255u << shift);
         if (b / 4 == 0) v.x = (v.x & clear) | op << shift;
         if (b / 4 == 1) v.y = (v.y & clear) | op << shift;
         if (b / 4 == 2) v.z = (v.z & clear) | op << shift;
@@ -46,19 +37,19 @@ SIMT_FN uint32_t gpu_each_equal(simt_v4 ops, uint32_t op)
     return sums * one >> 24;
 }
 
-/* A lane counts the items that it loads, by operation. Lane r of a warp adds up the counts of operation r, and one warp
- * those of the block. */
-SIMT_FN void gpu_count_each(const gpu_each_args *a)
+/* All threads of the launch call it. A lane counts the items that it loads, by operation. Lane r of a warp adds up the
+ * counts of operation r, and the first warp those of the block. Operations that cannot be mixed are not counted.
+ * each: (n), hd_op; op: (HD_OP_COUNT_), gets the sums added; sum: shared, a word for each thread of the block */
+SIMT_FN void gpu_count_each(const uint8_t *each, uint64_t n, uint64_t *op, uint32_t *sum)
 {
     simt_tile w = simt_tile_of(32);
-    SIMT_SHARED(uint32_t, sum, GPU_EACH_THREADS); /* of each warp, by operation */
     uint32_t count[HD_OP_COUNT_], mine = 0;
     uint64_t lanes = (uint64_t)simt_blocks() * simt_threads(),
              lane = (uint64_t)simt_block() * simt_threads() + simt_thread();
     SIMT_UNROLL
     for (uint32_t o = 0; o < HD_OP_COUNT_; o++) count[o] = 0;
-    for (uint64_t j = lane; j * GPU_EACH_ITEMS < a->n; j += lanes) {
-        simt_v4 ops = gpu_each_load(a, j * GPU_EACH_ITEMS);
+    for (uint64_t j = lane; j * GPU_EACH_ITEMS < n; j += lanes) {
+        simt_v4 ops = gpu_each_load(each, n, j * GPU_EACH_ITEMS);
         SIMT_UNROLL
         for (uint32_t o = 0; o < HD_OP_COUNT_; o++)
             if (HD_OP_IN(o, HD_OPS_MIX)) count[o] += gpu_each_equal(ops, o);
@@ -67,15 +58,16 @@ SIMT_FN void gpu_count_each(const gpu_each_args *a)
     SIMT_UNROLL
     for (uint32_t o = 0; o < HD_OP_COUNT_; o++)
         if (HD_OP_IN(o, HD_OPS_MIX)) {
-            uint32_t n = simt_reduce_add_u32(w, count[o]);
-            if (w.rank == o) mine = n;
+            uint32_t all = simt_reduce_add_u32(w, count[o]);
+            if (w.rank == o) mine = all;
         }
+    simt_sync_block(); /* other warps may have used `sum` */
     simt_st_u32(sum + simt_thread(), mine);
     simt_sync_block();
     mine = 0;
     for (uint32_t k = simt_thread(); simt_thread() < 32 && k < simt_threads(); k += 32) mine += simt_ld_u32(sum + k);
     simt_join();
-    if (mine) simt_add_u64(a->op + w.rank, mine, SIMT_RELAXED);
+    if (mine) simt_add_u64(op + w.rank, mine, SIMT_RELAXED);
 }
 
 #endif

@@ -254,6 +254,19 @@ static const char *check_list(comparison *a, uint32_t k)
                                          part_name(a, k), *b->count, at);
 }
 
+/* The operations of a mixed batch, as its kernel counted them. */
+static const char *check_op_tally(comparison *a, uint32_t k)
+{
+    const fixture_part *p = &a->s->part[k];
+    uint64_t op[HD_OP_COUNT_] = { 0 };
+    for (uint64_t i = 0; i < p->batch.n; i++) op[p->batch.each[i]]++;
+    for (int o = 0; o < HD_OP_COUNT_; o++)
+        if (op[o] != p->op_tally[o])
+            return fixture_say(a->why, "%s: %" PRIu64 " items are %s, but %" PRIu64 " were counted", part_name(a, k),
+                               op[o], hd_op_name((hd_op)o), p->op_tally[o]);
+    return NULL;
+}
+
 static const char *check_tally(comparison *a, uint32_t k)
 {
     const fixture_part *p = &a->s->part[k];
@@ -263,7 +276,7 @@ static const char *check_tally(comparison *a, uint32_t k)
         if (outcome[o] != p->tally[o])
             return fixture_say(a->why, "%s: %" PRIu64 " items were %s, but %" PRIu64 " were counted", part_name(a, k),
                                outcome[o], hd_outcome_name((hd_outcome)o), p->tally[o]);
-    return NULL;
+    return p->op_tally && p->batch.each ? check_op_tally(a, k) : NULL;
 }
 
 /* ---- Against the reference in item order ----------------------------------------------------- */

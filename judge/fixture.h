@@ -51,6 +51,8 @@ typedef struct fixture_part {
     judge_arrays arrays;
     void *args;      /* (fixture_args_size): what kernels are given, and what the design has besides */
     uint64_t *tally; /* (HD_OUTCOME_COUNT), device memory */
+    /* (HD_OP_COUNT_), device memory: where the kernels count the operations of a mixed batch; NULL: they do not */
+    uint64_t *op_tally;
 } fixture_part;
 
 typedef struct fixture_region {

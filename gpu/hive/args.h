@@ -79,6 +79,8 @@ typedef struct hive_args {
     uint64_t *list_key, *list_score, *list_item, *count;
     uint8_t *list_value;
     uint64_t *tally; /* (HD_OUTCOME_COUNT): outcomes are added */
+    /* (HD_OP_COUNT_): the operations of a mixed batch are added; NULL: the host counts them */
+    uint64_t *op_tally;
 
     uint8_t *stage_flag; /* (window): which items of the launch list; NULL: slots are listed, or nothing */
     /* (HIVE_LIST_WORDS): how many each part lists; then the list's length before a window, at its number modulo 2 */

@@ -277,7 +277,7 @@ SIMT_FN void hive_batched_deliver(const hive_args *a, const hive_kind *k, hive_c
 {
     if (s->outcome < HD_OUTCOME_COUNT) {
         /* An operation that cannot be mixed ran as a lookup: what the buckets say does not wait for it to be known. */
-        uint32_t outcome = k->mixed && s->op == HD_OP_COUNT_ ? (uint32_t)HD_RESERVED : s->outcome;
+        uint32_t outcome = k->mixed && !hive_mixes(s->op) ? (uint32_t)HD_RESERVED : s->outcome;
         hive_count_outcome(c, outcome);
         hive_deliver(a, s->i, s->op, outcome, s->value, s->slot, k->aligned);
     }
@@ -297,7 +297,7 @@ SIMT_FN hive_in_flight hive_load_in_flight(const hive_args *a, const hive_kind *
     s.outcome = HIVE_NO_ITEM;
     if (is) {
         key = simt_ld_u64(a->key + i);
-        if (k->mixed) s.op = hive_operation_of(a, i);
+        if (k->mixed) s.op = simt_ld_u8(a->each + i);
         if (a->flag && s.op == HD_OP_ACCUM_OR_ASSIGN) flag = simt_ld_u8(a->flag + i);
         if (a->value && hive_changes(k)) s.in = hive_value_in(a->value + i * bytes, bytes, k->aligned);
         s.outcome = key < hive_keys(&k->shape) ? (uint32_t)HIVE_UNDECIDED : (uint32_t)HD_RESERVED;
@@ -431,6 +431,7 @@ SIMT_FN void hive_batcheds(const hive_args *a, const hive_kind *k)
     }
     simt_join();
     hive_count_up(a, &c);
+    if (k->mixed) hive_count_each(a, room);
 }
 
 SIMT_FN void hive_batched_items(const hive_args *a)

@@ -20,7 +20,6 @@ static hd_host_text *const shared[] = {
     [HIVE_NUMBER_thin - HD_SHARED_KERNELS] = hive_kernel_thin,
     [HIVE_NUMBER_word_enter - HD_SHARED_KERNELS] = hive_kernel_word_enter,
     [HIVE_NUMBER_word_leave - HD_SHARED_KERNELS] = hive_kernel_word_leave,
-    [HIVE_NUMBER_count_each - HD_SHARED_KERNELS] = hive_kernel_count_each,
 };
 
 hd_host_text *hive_host_kernel(uint32_t kernel)

@@ -44,10 +44,10 @@ SIMT_FN void hive_rule(hive_one *o, uint32_t flag)
         o->found = HD_ERASED;
         o->change = HIVE_REMOVE;
         break;
-    default: /* find and its kind */
+    default: /* find and its kind; in a mixed batch also what cannot be mixed */
         o->found = HD_HIT;
         o->change = HIVE_KEEP;
-        o->insert = hive_op_inserts(o->op);
+        o->insert = o->op == HD_OP_FIND_OR_INSERT;
         break;
     }
 }
@@ -96,13 +96,9 @@ SIMT_FN hive_one hive_item_of(const hive_args *a, uint64_t i, uint32_t op, uint6
     return o;
 }
 
-/* The operation of item i of a mixed batch; HD_OP_COUNT_: one that cannot be mixed, whose outcome is RESERVED. The host
- * does not check arrays of the device. */
-SIMT_FN uint32_t hive_operation_of(const hive_args *a, uint64_t i)
-{
-    uint32_t op = simt_ld_u8(a->each + i);
-    return op < HD_OP_COUNT_ && HD_OP_IN(op, HD_OPS_MIX) ? op : (uint32_t)HD_OP_COUNT_;
-}
+/* Whether a mixed batch may have the operation. The outcome of an item with another one is RESERVED. The host does not
+ * check arrays of the device. */
+SIMT_FN bool hive_mixes(uint32_t op) { return op < HD_OP_COUNT_ && HD_OP_IN(op, HD_OPS_MIX); }
 
 /* Item i of the batch, which is of `op`, or mixed. */
 SIMT_FN hive_one hive_begin_as(simt_tile t, const hive_args *a, uint64_t i, uint32_t op, bool mixed)
@@ -111,12 +107,12 @@ SIMT_FN hive_one hive_begin_as(simt_tile t, const hive_args *a, uint64_t i, uint
     uint64_t in = 0;
     simt_started(i);
     uint64_t key = simt_ld_u64(a->key + i);
-    if (mixed) op = hive_operation_of(a, i);
+    if (mixed) op = simt_ld_u8(a->each + i);
     if (a->flag && op == HD_OP_ACCUM_OR_ASSIGN) flag = simt_ld_u8(a->flag + i);
     if (a->value && t.rank == 0) in = gpu_elem_load(a->value + i * bytes, bytes);
     simt_join();
     hive_one o = hive_item_of(a, i, op, key, in, flag);
-    if (key >= hive_keys(&a->v) || op == HD_OP_COUNT_) {
+    if (key >= hive_keys(&a->v) || (mixed && !hive_mixes(op))) {
         o.outcome = HD_RESERVED;
         if (t.rank == 0) simt_ticket(i, HD_RESERVED, 0, HIVE_NOWHERE);
     }

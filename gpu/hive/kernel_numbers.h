@@ -17,7 +17,6 @@ typedef enum hive_kernel {
     HIVE_NUMBER_thin,
     HIVE_NUMBER_word_enter, /* of a batch lock: concurrency/word.h */
     HIVE_NUMBER_word_leave,
-    HIVE_NUMBER_count_each, /* of a mixed batch: gpu/each.h */
     HIVE_KERNELS
 } hive_kernel;
 

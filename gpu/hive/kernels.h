@@ -14,7 +14,6 @@
 #define HIVE_KERNELS_H
 
 #include "concurrency/word.h"
-#include "gpu/each.h"
 #include "gpu/hive/merge.h"
 #include "gpu/hive/variant.h"
 #include "gpu/hive/whole.h"
@@ -32,8 +31,5 @@ SIMT_ENTRY(hive_kernel_thin, hive_args, hive_thin_pairs)
 /* Before and after a batch under the batch lock group3. */
 SIMT_ENTRY(hive_kernel_word_enter, hd_word_args, hd_word_enter)
 SIMT_ENTRY(hive_kernel_word_leave, hd_word_args, hd_word_leave)
-
-/* After a mixed batch on a device. */
-SIMT_ENTRY(hive_kernel_count_each, gpu_each_args, gpu_count_each)
 
 #endif

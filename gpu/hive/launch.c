@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "gpu/each.h"
 #include "predicates/predicate.h"
 #include "ref/hive/hive.h"
 
@@ -124,6 +123,7 @@ static hive_args args_of(const hive_own *o, const hd_batch *b)
     a.predicate = hd_predicate_of(b);
     a.moves = b->each || hive_op_inserts(b->op);
     a.tally = o->words->tally;
+    a.op_tally = o->gpu.device ? o->words->op : NULL; /* the host has read the operations and counted them */
     a.stage_flag = o->stage_flag;
     a.listed = o->listed;
     a.crowded = o->words->crowded;
@@ -136,22 +136,11 @@ static hive_launcher launcher_on(const hd_launcher *to)
     return l;
 }
 
-/* On the host machine the table counts them by itself. */
-static hd_status count_each(const hive_own *o, const hd_launcher *to, const hd_batch *b)
-{
-    gpu_each_args a = { b->each, b->n, o->words->op };
-    if (!b->each || !b->n || !o->gpu.device) return HD_OK;
-    uint64_t lanes = b->n / GPU_EACH_ITEMS + 1;
-    return to->launch(to->self, HIVE_NUMBER_count_each, &a, sizeof a, hd_launch_blocks(to, lanes, GPU_EACH_THREADS),
-                      GPU_EACH_THREADS);
-}
-
 static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
 {
     hive_launcher l = launcher_on(to);
     (void)when;
-    hd_status status = hive_launch(&l, row, args_of((const hive_own *)own, b));
-    return status ? status : count_each((const hive_own *)own, to, b);
+    return hive_launch(&l, row, args_of((const hive_own *)own, b));
 }
 
 const char *hive_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)

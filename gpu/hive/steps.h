@@ -13,6 +13,7 @@
 #ifndef HIVE_STEPS_H
 #define HIVE_STEPS_H
 
+#include "gpu/each.h"
 #include "gpu/hive/stash.h"
 
 /* The key is there, and is kept, replaced, added to or removed. False: it said something else by then. */
@@ -97,8 +98,17 @@ SIMT_FN void hive_tally(simt_tile t, const hive_args *a, uint64_t low, uint64_t 
     if (high) simt_add_u64(a->tally + t.size + t.rank, high, SIMT_RELAXED);
 }
 
+enum { HIVE_ITEMS_THREADS = 128 /* of a block that runs hive_items */ };
+
+/* Counts the operations of a mixed batch. sum: shared, a word for each thread. */
+SIMT_FN void hive_count_each(const hive_args *a, uint32_t *sum)
+{
+    if (a->op_tally) gpu_count_each(a->each, a->n, a->op_tally, sum);
+}
+
 SIMT_FN void hive_items(const hive_args *a, simt_tile t)
 {
+    SIMT_SHARED(uint32_t, sum, HIVE_ITEMS_THREADS);
     uint64_t low = 0, high = 0;
     for (uint64_t i = a->first + hive_thread() / t.size; i < a->last; i += hive_threads() / t.size) {
         hive_one o = hive_begin(t, a, i);
@@ -110,6 +120,8 @@ SIMT_FN void hive_items(const hive_args *a, simt_tile t)
     }
     simt_join();
     hive_tally(t, a, low, high);
+    simt_join();
+    if (a->each) hive_count_each(a, sum);
 }
 
 #endif

@@ -29,7 +29,7 @@ SIMT_ENTRY(hive_kernel_wabc_clear, hive_args, hive_wabc_clear)
 static const hd_variant hive_variant_wabc = {
     .name = "wabc",
     .row = {
-        { HIVE_ITEMS, hive_kernel_wabc_items, 32, 128, hive_fits_wabc, HD_ORDER,
+        { HIVE_ITEMS, hive_kernel_wabc_items, 32, HIVE_ITEMS_THREADS, hive_fits_wabc, HD_ORDER,
           HD_WHAT("items: a warp per key, a lane per slot, claims by one atomic on the bucket's mask") },
         { HIVE_SWEEP, hive_kernel_wabc_sweep, 1, 128, hive_fits_wabc, HD_EXACT,
           HD_WHAT("sweep: a thread per slot") },

@@ -28,6 +28,9 @@ static void lay_part(fixture *s, uint32_t k)
     fixture_part *p = &s->part[k];
     hive_fixture_args *own = (hive_fixture_args *)p->args;
     own->a.tally = p->tally;
+    p->op_tally = (uint64_t *)fixture_room(s, "op tally", HD_OP_COUNT_ * sizeof(uint64_t));
+    if (p->op_tally) memset(p->op_tally, 0, HD_OP_COUNT_ * sizeof(uint64_t));
+    own->a.op_tally = p->op_tally;
     own->stage_flag = (uint8_t *)fixture_room(s, "stage_flag", p->batch.n + 1);
     own->a.listed = (uint64_t *)fixture_room(s, "listed", HIVE_LIST_WORDS * sizeof(uint64_t));
     if (s->memory) memset(own->a.listed, 0, HIVE_LIST_WORDS * sizeof(uint64_t));
