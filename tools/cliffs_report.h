@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cliffs_report.h - the matrix of `heddle bench cliffs`: a row for each operation under a policy in a mode, a column for
- * each pattern of keys; and its record, a row for each cell.
+ * cliffs_report.h - the matrix of `heddle bench cliffs`: a row for each operation under a policy in a mode, a column
+ * for each pattern of keys; and its record, a row for each cell.
  */
 #ifndef HD_CLIFFS_REPORT_H
 #define HD_CLIFFS_REPORT_H
@@ -34,8 +34,8 @@ void cliffs_drop(cliffs_table *t);
 /* How many rows from this one on are one row of the matrix. */
 size_t cliffs_row_length(const cliffs_table *t, size_t from);
 
-/* Sets of_best and marked of rows that are one row of the matrix. A cell is marked where it reaches less than half of the
- * best rate, or stands for a batch that passes the limit. */
+/* Sets of_best and marked of rows that are one row of the matrix. A cell is marked if it reaches less than half of the
+ * best rate, or stands for a batch that would pass the limit. */
 void cliffs_mark(cliffs_row *row, size_t rows);
 
 /* The columns of a matrix, in the order of cliff_patterns. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * table_text.c - see table_text.h. Tables are far below 4 MiB. A device such as /dev/zero has no end, so the length that
- * is read has one.
+ * table_text.c - see table_text.h. Tables are far below 4 MiB. A file that has more is refused, because a device such
+ * as /dev/zero has no end.
  */
 #include "tools/table_text.h"
 

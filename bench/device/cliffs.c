@@ -15,27 +15,34 @@
 
 /* ---- What there is: a line for each ---------------------------------------------------------- */
 
+enum {
+    ORDERED = CLIFF_PROMISED | CLIFF_SORTED,
+    AFTER_TOUCH = CLIFF_PROMISED | CLIFF_TOUCHED,
+    ALONE = CLIFF_PROMISED | CLIFF_APART,
+    CAPTURED = CLIFF_PROMISED | CLIFF_GRAPH
+};
+
 /* clang-format off */
 const cliff_pattern cliff_patterns[] = {
-    { "new",       "new keys, promised distinct",                               CLIFF_SHARE, 0,    0, CLIFF_PROMISED },
-    { "hits",      "keys of the table, promised distinct",                      CLIFF_SHARE, 1,    0, CLIFF_PROMISED },
-    { "hits60",    "60% keys of the table, 40% new ones, promised distinct",    CLIFF_SHARE, 0.6,  0, CLIFF_PROMISED },
-    { "new_u",     "as new, not promised",                                      CLIFF_SHARE, 0,    0, 0 },
-    { "hits_u",    "as hits, not promised",                                     CLIFF_SHARE, 1,    0, 0 },
-    { "hits60_u",  "as hits60, not promised",                                   CLIFF_SHARE, 0.6,  0, 0 },
-    { "zipf80",    "Zipf 0.8; the most frequent keys are in the table",         CLIFF_ZIPF,  0.8,  0, 0 },
-    { "zipf99",    "Zipf 0.99",                                                 CLIFF_ZIPF,  0.99, 0, 0 },
-    { "zipf120",   "Zipf 1.2",                                                  CLIFF_ZIPF,  1.2,  0, 0 },
-    { "hot1000",   "1,000 keys of the table, each as often as the others",      CLIFF_HOT,   1000, 0, 0 },
-    { "one",       "one key of the table in every item",                        CLIFF_HOT,   1,    0, 0 },
-    { "sorted",    "as hits60, ascending",                                      CLIFF_SHARE, 0.6,  0, CLIFF_PROMISED | CLIFF_SORTED },
-    { "touched",   "as new, right after every entry was touched",               CLIFF_SHARE, 0,    0, CLIFF_PROMISED | CLIFF_TOUCHED },
-    { "batch1",    "as hits60, calls of 1 item (not compared)",                 CLIFF_SHARE, 0.6,  1, CLIFF_PROMISED | CLIFF_APART },
-    { "batch1Ki",  "as hits60, calls of 1,024 items (not compared)",            CLIFF_SHARE, 0.6,  1 << 10, CLIFF_PROMISED | CLIFF_APART },
-    { "batch32Ki", "as hits60, calls of 32,768 items (not compared)",           CLIFF_SHARE, 0.6,  1 << 15, CLIFF_PROMISED | CLIFF_APART },
-    { "batch16Mi", "as hits60, calls of 16,777,216 items",                      CLIFF_SHARE, 0.6,  1 << 24, CLIFF_PROMISED },
-    { "graph",     "as hits60, the queue captured and launched as one graph",   CLIFF_SHARE, 0.6,  0, CLIFF_PROMISED | CLIFF_GRAPH },
-    { "table",     "operations without keys: all entries",                      CLIFF_WHOLE, 0,    0, CLIFF_APART },
+    { "new",       "new keys, promised distinct",                          CLIFF_SHARE, 0,    0,       CLIFF_PROMISED },
+    { "hits",      "keys of the table, promised distinct",                 CLIFF_SHARE, 1,    0,       CLIFF_PROMISED },
+    { "hits60",    "60% keys of the table, 40% new, promised distinct",    CLIFF_SHARE, 0.6,  0,       CLIFF_PROMISED },
+    { "new_u",     "as new, not promised",                                 CLIFF_SHARE, 0,    0,       0 },
+    { "hits_u",    "as hits, not promised",                                CLIFF_SHARE, 1,    0,       0 },
+    { "hits60_u",  "as hits60, not promised",                              CLIFF_SHARE, 0.6,  0,       0 },
+    { "zipf80",    "Zipf 0.8; the most frequent keys are in the table",    CLIFF_ZIPF,  0.8,  0,       0 },
+    { "zipf99",    "Zipf 0.99, likewise",                                  CLIFF_ZIPF,  0.99, 0,       0 },
+    { "zipf120",   "Zipf 1.2, likewise",                                   CLIFF_ZIPF,  1.2,  0,       0 },
+    { "hot1000",   "1,000 keys of the table, each equally often",          CLIFF_HOT,   1000, 0,       0 },
+    { "one",       "one key of the table in every item",                   CLIFF_HOT,   1,    0,       0 },
+    { "sorted",    "as hits60, ascending",                                 CLIFF_SHARE, 0.6,  0,       ORDERED },
+    { "touched",   "as new, right after every entry was touched",          CLIFF_SHARE, 0,    0,       AFTER_TOUCH },
+    { "batch1",    "as hits60, calls of 1 item (not compared)",            CLIFF_SHARE, 0.6,  1,       ALONE },
+    { "batch1Ki",  "as hits60, calls of 1,024 items (not compared)",       CLIFF_SHARE, 0.6,  1 << 10, ALONE },
+    { "batch32Ki", "as hits60, calls of 32,768 items (not compared)",      CLIFF_SHARE, 0.6,  1 << 15, ALONE },
+    { "batch16Mi", "as hits60, calls of 16,777,216 items",                 CLIFF_SHARE, 0.6,  1 << 24, CLIFF_PROMISED },
+    { "graph",     "as hits60, the queue captured, launched as one graph", CLIFF_SHARE, 0.6,  0,       CAPTURED },
+    { "table",     "operations without keys: all entries (not compared)",  CLIFF_WHOLE, 0,    0,       CLIFF_APART },
 };
 
 #define NONE HD_OP_COUNT_
@@ -405,8 +412,8 @@ static hd_status take(measuring *m, uint64_t calls, uint64_t n, double seconds, 
     return HD_OK;
 }
 
-/* Calls that a queue of n items has: as many items as the plan's; with no more than 256 calls. 0: the climb's last call is
- * enough, or is all that there can be. */
+/* The number of calls of n items in a queue: as many items as the plan has, in at most 256 calls. 0: no queue; the last
+ * call of the climb is the result. */
 static uint64_t calls_of(const cliff_plan *plan, const cliff_op *o, const cliff_pattern *p, uint64_t n)
 {
     enum { MOST = 256 };

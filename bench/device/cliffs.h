@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cliffs.h - every operation with every pattern of keys, on one state of a table: where does the rate fall? A cell is one
- * operation with one pattern:
+ * cliffs.h - measures every operation with every pattern of keys, from one state of a table, to find where rates fall.
+ * A cell is one operation with one pattern:
  *
- *     state     a full table without pins, made anew after a cell that changed it; its keys are listed, without the quarter
- *               that has the lowest scores
- *     climb     one call each of 1/512, 1/64, 1/8 of a batch and of the whole one; from a call to a larger one only if that
- *               is predicted to take no longer than the limit. Sizes are left out where the prediction allows it
- *     queue     calls of new batches between two readings of the device's clock, as many as are wanted and the limit allows.
- *               Where it allows none, the last call of the climb is the result
- *     check     the table's counters say that every item of the timed calls had an outcome that it may have, and as many
- *               found their keys as the pattern says
+ *     state     the table is full and has no pins. It is filled again after each cell that changed it. Its keys are
+ *               listed, without the quarter that has the lowest scores
+ *     climb     single calls of 1/512, 1/64 and 1/8 of a batch, then of a whole batch. A larger call is made only if
+ *               it is predicted to take no longer than the limit. Sizes are skipped if the prediction allows it
+ *     queue     calls of new batches, timed by the device's clock: as many as are wanted and the limit allows. If it
+ *               allows none, the last call of the climb is the result
+ *     check     the table's counters have every timed item, with an outcome that it may have, and the number of items
+ *               that found their keys is that of the pattern
  */
 #ifndef HD_BENCH_CLIFFS_H
 #define HD_BENCH_CLIFFS_H
