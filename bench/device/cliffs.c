@@ -236,8 +236,8 @@ static hd_status queue(measuring *m, uint64_t calls, uint64_t n, uint64_t *outco
     void *graph = NULL;
     m->aside_s = 0;
     hd_status e = aside(m, m->o->before, calls, n);
-    if (!e && (m->p->flags & CLIFF_GRAPH)) e = capture_all(m, calls, n, &graph);
     if (!e) e = count(m, outcome, -1);
+    if (!e && (m->p->flags & CLIFF_GRAPH)) e = capture_all(m, calls, n, &graph);
     if (!e) e = device->wait();
     if (!e) e = device->begin();
     if (!e) e = graph ? device->launch(graph) : run_all(m, calls, n);
