@@ -66,8 +66,10 @@ stale() {
     ! grep -qxF "abs_top_builddir = $PWD/$build" $build/Makefile
 }
 
+# Configures build/ as it was configured before, or with the words in `configure_words`.
+configure_words=
 configure_here() {
-  if [ -f $build/config.status ]; then set -- "$(cd $build && ./config.status --config)"; else set -- ""; fi
+  if [ -f $build/config.status ]; then set -- "$(cd $build && ./config.status --config)"; else set -- "$configure_words"; fi
   (cd $build && eval "../configure $1")
 }
 
