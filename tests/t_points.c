@@ -603,6 +603,10 @@ static void patterns_are_what_they_say(void **state)
         check(cell.expected >= shares[i].least && cell.expected <= shares[i].most, "%g", cell.expected);
         check(fabs(found - cell.expected) < 0.05, "%g, not %g", found, cell.expected);
     }
+    cliff_cell gone =
+        cliff_of(&bench_here, &plan, HD_OP_ERASE, "hits"); /* each key once: calls of all sizes share none */
+    check(!gone.wrong && gone.outcome[HD_ERASED] == gone.n * gone.calls * gone.times, "%llu were erased, %s",
+          (ull)gone.outcome[HD_ERASED], gone.why);
     cliff_cell once = cliff_of(&bench_here, &plan, HD_OP_INSERT_OR_ASSIGN, "touched");
     check(once.calls == 1 && once.n == plan.batch, "%llu calls right after the touch", (ull)once.calls);
 }

@@ -106,6 +106,7 @@ typedef struct measuring {
     const bench_buffers *t;
     cliff_cell *cell;
     uint64_t first;   /* Zipf: ranks that the table has not are keys number first, first + 1, ... */
+    uint64_t at;      /* of the listed keys, the next: the calls of a cell share none, of whatever sizes they are */
     uint64_t entered; /* keys that may have entered the table since its state was made */
     uint64_t entries;
     double aside_s; /* of the last queue: what is not timed of it */
@@ -149,7 +150,11 @@ static bench_draw drawing(measuring *m, uint64_t n)
     const cliff_pattern *p = m->p;
     bench_fixture *s = m->s;
     bench_draw d = bench_fixture_draw(s, n, repeats(p) ? n : needed(p, n), 0);
-    if (!repeats(p)) return d;
+    if (!repeats(p)) {
+        d.at = m->at;
+        m->at = s->presents ? (m->at + d.hits) % s->presents : 0;
+        return d;
+    }
     d.skewed = true;
     d.law = p->draw == CLIFF_HOT ? hd_zipf_of(0, (uint64_t)p->of) : hd_zipf_of(p->of, cliff_universe(s->info.capacity));
     d.fresh = m->first;
@@ -336,6 +341,7 @@ static hd_status prepare(measuring *m, uint64_t n)
     if (!e && !is_whole(m)) e = bench_fixture_list(s, left_out);
     if (!e) e = bench_fixture_size(s, &m->entries);
     m->entered = 0;
+    m->at = s->presents ? hd_mix64(s->drawn) % s->presents : 0;
     m->first = s->fresh;
     if (m->p->draw == CLIFF_ZIPF) s->fresh += cliff_universe(s->info.capacity);
     m->cell->load = (double)m->entries / (double)s->info.capacity;
