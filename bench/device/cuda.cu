@@ -221,9 +221,10 @@ static hd_status cuda_sort(uint64_t *key, uint64_t n)
 {
     size_t room = 0, copy = (n * sizeof *key + 255) / 256 * 256;
     void *memory = nullptr;
+    if (n == 0) return HD_OK;
     MUST("sort", cub::DeviceRadixSort::SortKeys(nullptr, room, key, key, n, 0, 64, bench_cuda_stream));
     hd_status e = cuda_take("bench: room to sort keys", copy + room, &memory);
-    if (e || !n) return e;
+    if (e) return e;
     uint64_t *from = (uint64_t *)memory;
     cudaError_t said = cudaMemcpyAsync(from, key, n * sizeof *key, cudaMemcpyDeviceToDevice, bench_cuda_stream);
     if (said == cudaSuccess)
