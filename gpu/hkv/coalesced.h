@@ -83,11 +83,18 @@
  *     ALWAYS      before it searches           in every launch
  *
  *     The pass over absent keys has TO_INSERT in dual mode or while keys are pinned, else TO_EVICT. An upsert that runs
- *     as one launch has ALWAYS in four cases: keys are pinned; accum_or_assign; a hit may lower a score; dual mode, if
- *     keys may repeat or an eviction may lower a score. Otherwise it has NEVER if keys are distinct and no eviction
- *     lowers a score, else TO_EVICT. The last pass has ALWAYS, because an upsert runs in passes only if a hit may lower
- *     a score. Pins do not change during a launch of this file: lock_keys and unlock_keys run alone, like upserts. An
- *     item of a pinned key changes nothing, so it claims nothing.
+ *     as one launch has ALWAYS in four cases:
+ *     - Keys are pinned. An item then finds its victim by plain loads (hkv_unpinned_victim), so no other item may write
+ *       keys or scores of the bucket meanwhile.
+ *     - The operation is accum_or_assign. An item with flag HD_ADD may end as MISS. Where keys repeat, another item
+ *       could insert the key between its search and its decision.
+ *     - A hit may lower a score (section 8, C).
+ *     - The table is dual, and NEVER is not enough, because keys may repeat or an eviction may lower a score. TO_EVICT
+ *       is not enough in dual mode: two items of one key could insert it into different buckets.
+ *     Otherwise it has NEVER if keys are distinct and no eviction lowers a score, else TO_EVICT. The last pass has
+ *     ALWAYS, because an upsert runs in passes only if a hit may lower a score. Pins do not change during a launch of
+ *     this file: lock_keys and unlock_keys run alone, like upserts. An item of a pinned key changes nothing, so it
+ *     claims nothing.
  *
  *     Lock order. An item tries each lock once per round and never spins. It takes two bucket locks in ascending order,
  *     and drops the first if it cannot get the second. It tries no bucket lock while it owns an entry. An owner waits
@@ -128,7 +135,7 @@
  *     CAS of a bucket lock                    acquire   release store of 0 to the lock in hkv_let_go()
  *     score of a victim, after its CAS        relaxed   comes after the CAS, by its acquire
  *     key and score in a search               relaxed   nothing: a claim checks the key again; an item that claims
- *                                                       nothing decides by what no item can change (below)
+ *                                                       nothing decides by what stays true (below)
  *     digests, bounds and groups in rows      relaxed   nothing: an old value does no harm (section 8, B, C and E)
  *
  *     The score must not become visible after the key: another item could take the entry for a victim by its old score
@@ -141,11 +148,17 @@
  *       then the key, with release. (At ALWAYS the score of a present key changes alone, under the bucket lock.)
  *
  *     A 16-byte load is atomic for each word only, and another item may store between the reads of the two words. So a
- *     search may see a key beside an older score. This does no harm. If the key changed, the claim fails. If only the
- *     score may have changed, the item loads it again after the claim. Where hkv_has_score() is true, an item of a
- *     present key uses the older score, which does no harm either (see there). An item that claims nothing holds the
- *     bucket, or its key is pinned, or no item of the launch inserts the key (MISS), removes it (HIT, UPDATED) or
- *     lowers the least score of the bucket (REFUSED).
+ *     search may see the key of one store beside the score of another. This does no harm. If the key changed, the claim
+ *     fails. If only the score may have changed, the item loads it again after the claim. Where hkv_has_score() is
+ *     true, an item of a present key uses the score of the search, which does no harm either (see there).
+ *
+ *     An item that claims nothing is safe for one of these reasons:
+ *     - It holds the bucket.
+ *     - Its key is pinned, so no item changes the entry.
+ *     - Its outcome stays true for the whole launch. MISS: no item inserts the key. HIT, UPDATED: no item removes the
+ *       key. REFUSED: no item lowers the least score of the bucket.
+ *     An item of a present key that writes nothing (section 7) needs one more fact: another item overwrites or has
+ *     overwritten the entry. The score or the key REPLACED in the entry shows this, and it stays true, too.
  *
  *     A lane claims, and other lanes copy the value. simt_sync_tile() after the claim makes the lane's acquire valid
  *     for the warp. simt_sync_tile() after the copy puts the copies of all lanes before the lane's release.
@@ -172,9 +185,9 @@
  *        |                                                                    |
  *        +--> absent, the operation does not insert -----> MISS               |
  *        |                                                                    |
- *        +--> absent, level needs the lock: try it -------------------------->+  holds BUCKETS if it got them
+ *        +--> absent, level needs the lock, holds NOTHING: try it ----------->+  holds BUCKETS if it got them
  *        |                                                                    |
- *        +--> absent, room: CAS of EMPTY ------------------- fails ---------->+
+ *        +--> absent, room: at TO_EVICT let go; CAS of EMPTY - fails -------->+
  *        |       +---------------------------------------> INSERTED           |
  *        |                                                                    |
  *        +--> absent, full: CAS of the victim -- fails, or its score rose --->+  keeps BUCKETS
@@ -194,8 +207,9 @@
  *     TO_INSERT it also tries again after it got the lock. The next try is in the next round, after a backoff.
  *
  *     hkv_pass_leave() appends the item's number to the list from which the next pass takes its items. The pass over
- *     absent keys also stores, for each item that it leaves, the item's position in this list. hkv_absent_left() reads
- *     the position to tell whether that pass left a given item; hkv_coalesced_outdone() needs to know.
+ *     absent keys also stores, for each item that it leaves, the item's position in this list. hkv_absent_left() tells
+ *     whether that pass left an item: it did if the list has the item's number at the stored position. (The positions
+ *     of other items are stale.) hkv_coalesced_outdone() asks this about the last writer of an entry.
  *
  *
  * 7. When an item takes effect
@@ -213,17 +227,21 @@
  *     REFUSED, MISS, PINNED       the decision
  *     ERASED                      the store of digest 0
  *     RESERVED                    the end of the item
+ *     lookups, every outcome      the end of the item; no item changes the table meanwhile
  *
  *
  * 8. Why it is correct
  *
- *     A. An entry has one owner, because an owner replaced the key by CAS.
+ *     A. An entry has at most one owner at a time. A claim replaces EMPTY or the key of an entry by LOCKED or REPLACED.
+ *        No claim expects LOCKED or REPLACED, so no second claim succeeds before the owner stores a key. Where a store
+ *        replaces the CAS (TO_INSERT, ALWAYS), every item that changes the entry holds the bucket.
  *     B. Two items of one key never get two slots of one bucket. An insert claims the lowest slot whose digest it saw
  *        as 0. In a launch that inserts, no slot becomes free, so only one CAS of EMPTY can succeed for each slot.
  *        Suppose item 1 has claimed slot j for its key. It saw all lower slots taken, and they stay taken. Item 2 of
  *        the same key has three possibilities:
  *        - It sees digest 0 in slot j or in a lower slot. Its CAS fails there, because the slot is taken.
- *        - It sees the key's digest in slot j. It reads the key word, and finds the key, or finds LOCKED and retries.
+ *        - It sees the key's digest in slot j. It reads the key word. It finds the key, or it finds a reserved key and
+ *          retries: LOCKED, or still EMPTY, because the loads of digest and key are relaxed.
  *        - The new entry has been evicted from slot j since. Then the bucket is full: every CAS of EMPTY fails. Item 2
  *          can only evict. Where keys repeat, it holds the bucket for this (TO_EVICT and above) and has searched for
  *          the key again after it got the lock.
@@ -248,24 +266,24 @@
  *
  * 9. Rules for changes
  *
- *     - A function with a parameter `w` is warp-collective: all 32 lanes call it together. A lane without work passes
- *       wanted = false.
+ *     - A function with a parameter `w` is warp-collective: all 32 lanes call it together. If it has a condition
+ *       (`wanted`, `moves`, `evicts`, `todo`), a lane without work passes false.
  *     - simt_join() marks the point where lanes meet again. It is nothing on a GPU. simt_sync_tile(w) is __syncwarp():
  *       it also orders memory among the lanes.
  *     - Publish last: digest, score and value come before the release store of the key.
  *     - Lower the bound before you publish a lower score.
- *     - Extend what checks the file:
+ *     - Some changes need further changes:
  *
- *     a change of                       extends
- *     the moment when an item takes     the call of simt_ticket*() there, and section 7. The tests of kernels need no
- *     effect                            change: tests/t_agree.c runs every operation, policy and mode
+ *     a change of                       needs a change of
+ *     the moment when an item takes     the call of simt_ticket*() there, and section 7. The tests of kernels stay as
+ *     effect                            they are: tests/t_agree.c runs every operation, policy and mode
  *     the accesses to a slot, a bound,  gpu/hkv/slots.pml: the new step, and a FAULT that leaves it out, which
  *     a lock or a pass                  tests/t_models.sh must find
  *     a memory order                    museum/bugs: a bug with a weaker order, which `heddle museum` must find
  *     the levels, a flag of policies    hkv_coalesced_locking() and section 4; tests/t_policies.c searches for inputs
  *                                       that refute a flag
- *     the operations                    hkv_rule_of(), hkv_rates_only(), hkv_replaces(), hkv_has_passes();
- *                                       doc/extending.md has a worked example
+ *     the operations                    hkv_rule_of(), and hkv_rates_only(), hkv_replaces() or hkv_has_passes() if
+ *                                       they are wrong for the operation; doc/extending.md has a worked example
  */
 #ifndef HKV_COALESCED_H
 #define HKV_COALESCED_H
@@ -300,8 +318,8 @@ SIMT_FN void hkv_rows_fetch(simt_tile w, uint8_t *rows, const uint8_t *base, uin
     simt_sync_tile(w);
 }
 
-/* Each lane with `wanted` copies its value alone. If `from` is NULL, it writes zeros. For the case that an address or
- * the size is no multiple of 16. */
+/* Each lane with `wanted` copies its value alone. If `from` is NULL, it writes zeros. hkv_rows_copy() calls this if an
+ * address or the size is no multiple of 16. */
 SIMT_FN void hkv_rows_copy_alone(uint8_t *to, const uint8_t *from, bool wanted, uint32_t bytes)
 {
     if (wanted && from) hkv_copy(simt_tile_of(1), to, from, bytes, true);
@@ -310,8 +328,8 @@ SIMT_FN void hkv_rows_copy_alone(uint8_t *to, const uint8_t *from, bool wanted, 
 }
 
 /* Copies one value, of `pieces` pieces of 16 bytes, for each lane of `who`. The warp shares the work: 2^bits lanes copy
- * one value together. 2^bits is the number of pieces, rounded up to a power of two, and at most 32. Each lane has four
- * loads in flight. */
+ * one value together. 2^bits is the number of pieces, rounded up to a power of two, and at most 32. Each lane has up
+ * to four loads in flight. */
 SIMT_FN void hkv_rows_copy_pieces(simt_tile w, uint8_t *to, const uint8_t *from, uint32_t who, uint32_t pieces)
 {
     uint32_t bits = 0;
@@ -599,8 +617,9 @@ SIMT_FN hkv_victim hkv_unpinned_victim(const hkv_args *a, const hkv_one *o)
 /* ---- Claims ---------------------------------------------------------------------------------- */
 
 /* The level of the pass over absent keys. No present entry's score changes in this pass. Two items of one key can
- * conflict in two cases: one of them evicts, or (dual mode) each takes a slot in a different bucket. Pins need the
- * scan of the scores, under the lock. */
+ * conflict in two cases: one of them evicts, or (dual mode) each takes a slot in a different bucket. While keys are
+ * pinned, an item that evicts loads all keys and scores of the bucket by plain loads (hkv_unpinned_victim). An insert
+ * without the lock would store a key and a score meanwhile: a data race. So inserts need the lock, too. */
 SIMT_FN uint32_t hkv_coalesced_absent(const hkv_args *a)
 {
     return a->v.dual || simt_ld_u32(a->pins) != 0 ? HKV_LOCK_TO_INSERT : HKV_LOCK_TO_EVICT;
@@ -662,8 +681,10 @@ SIMT_FN bool hkv_has_score(const hkv_args *a)
     return a->v.step == 2 && (a->distinct || a->pass) && (a->policy_flags & HD_ORDER_FREE);
 }
 
-/* True: the item replaces value and score, and reads neither. It claims with HKV_KEY_REPLACED, so that another item of
- * the key knows (hkv_coalesced_overwritten). */
+/* True: an item that claims a present entry replaces value and score, and reads neither. It claims with
+ * HKV_KEY_REPLACED, so that another item of the key knows (hkv_coalesced_overwritten). In a pass over present keys this
+ * is true for find_or_insert and find_or_insert_ptr, too, although they keep the value. They never claim there:
+ * hkv_rates_only() is true for them, so hkv_coalesced_unclaimed() decides them first. */
 SIMT_FN bool hkv_replaces(const hkv_args *a)
 {
     return (a->op == HD_OP_ASSIGN || hkv_passes_present(a)) && (a->policy_flags & HD_ORDER_FREE);
@@ -671,9 +692,9 @@ SIMT_FN bool hkv_replaces(const hkv_args *a)
 
 /* True: another item of this batch has written the entry already, and this item may take effect just before it. If
  * scores are times (args.times_tell), o->score - a->clock is the number of the item that wrote the entry last.
- * In the second pass over present keys, this writer may have inserted the key, in the pass over absent keys. An item
- * that takes effect before the insert of its key finds the key absent, so this item must come after the insert. So in
- * this pass a writer counts only if the pass over absent keys left it: then it did not insert the key. */
+ * In the second pass over present keys, this writer may have inserted the key, in the pass over absent keys. Then this
+ * item cannot take effect just before the writer, because the key was absent there. So in this pass a writer counts
+ * only if the pass over absent keys left it: such a writer did not insert the key. */
 SIMT_FN bool hkv_coalesced_outdone(const hkv_args *a, const hkv_one *o)
 {
     uint64_t by = o->score - a->clock;
@@ -734,8 +755,8 @@ SIMT_FN bool hkv_coalesced_claim_found(const hkv_args *a, hkv_one *o, hkv_rule r
     return true;
 }
 
-/* The search found the key at o->entry. Claims it where that is needed, and decides. A failed claim leaves the item
- * UNDECIDED. */
+/* The search found the key at o->entry. Claims it where that is needed, and decides. After a failed claim the item
+ * stays UNDECIDED, unless the owner overwrites everything that it would write (hkv_coalesced_claim_found). */
 SIMT_FN void hkv_coalesced_found(const hkv_args *a, uint32_t family, uint32_t locking, hkv_one *o)
 {
     hkv_rule r = hkv_rule_of(a, o->i);
@@ -776,8 +797,9 @@ SIMT_FN void hkv_coalesced_insert(const hkv_args *a, uint32_t locking, hkv_one *
         hkv_occupy(a, o, p, 0);
 }
 
-/* The key is absent and its buckets are full; x is the entry with the least score. Refuses, or evicts x. A victim that
- * changed since the search leaves the item UNDECIDED. */
+/* The key is absent and its buckets are full. x is the entry with the least score among those that are not pinned; if
+ * all are pinned, x.entry is HKV_NONE and hkv_admit() refuses. Refuses, or evicts x. A victim that changed since the
+ * search leaves the item UNDECIDED. */
 SIMT_FN void hkv_coalesced_evict(const hkv_args *a, uint32_t locking, hkv_one *o, hkv_victim x)
 {
     hkv_place p;
@@ -867,9 +889,9 @@ SIMT_FN void hkv_coalesced_make_room(simt_tile w, const hkv_args *a, uint32_t lo
 /* The items of a warp: groups of 32 neighbours, where group g of warp k is group g * hkv_warps() + k of the launch. The
  * keys of the next 32 items are loaded ahead. */
 typedef struct hkv_run {
-    uint64_t key;    /* of this warp's item number taken + lane */
+    uint64_t key;    /* of item `taken + lane` of this warp     */
     uint32_t taken;  /* how many items the warp has begun       */
-    uint32_t passed; /* how many items the last pass left       */
+    uint32_t passed; /* how many items the previous pass left   */
 } hkv_run;
 
 /* The item with this number in the warp; a->last or more: there is none. */
