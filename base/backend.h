@@ -25,17 +25,20 @@ typedef struct hd_word hd_word; /* concurrency/word.h */
 typedef struct hd_gpu_own {
     hd_info info;
     bool device; /* on a device, or on the host machine */
+    /* Windows of lists, fetches and passes have no more items than this. 0: as suits the design. */
+    uint64_t window_most;
     /* In the machine's memory, by the design's `taken`. */
     uint64_t *tally; /* (HD_OUTCOME_COUNT): kernels add outcomes */
-    uint64_t *op;    /* (HD_OP_COUNT_): and operations of mixed batches, on a device. NULL: there are no such batches */
+    uint64_t *op;    /* (HD_OP_COUNT_): and operations of mixed batches. NULL: kernels count none */
     hd_word *word;   /* of the batch lock group3                 */
 } hd_gpu_own;
 
 /* Where a piece is on a device; the host machine takes each by itself. */
 typedef enum hd_put {
-    HD_TOGETHER,
-    /* all of these are one allocation */ HD_APART,
-    HD_HOST_MEMORY /* this machine's memory, pinned */
+    HD_TOGETHER,   /* all of these are one allocation ...                                              */
+    HD_OF_BATCH,   /* ... with these, which keep nothing from one batch to the next (hd_gpu_own.window_most) */
+    HD_APART,      /* an allocation of its own                                                         */
+    HD_HOST_MEMORY /* this machine's memory, pinned                                                    */
 } hd_put;
 
 /* Memory that kernels need. */
@@ -67,13 +70,15 @@ typedef struct hd_launcher {
                         uint32_t threads);
     hd_status (*zero)(void *self, void *p, size_t bytes);
     void *self;
-    uint64_t blocks_most; /* kernels go over their items in strides: no more blocks than this */
-    uint64_t blocks_few;  /* as many as keep a bus busy                                       */
+    uint64_t blocks_most;  /* kernels go over their items in strides: no more blocks than this */
+    uint64_t blocks_few;   /* as many as keep a bus busy                                       */
+    uint32_t threads_most; /* of a block, which `launch` sees to; 0: as many as the kernel has */
 } hd_launcher;
 
 /* The blocks of a launch over so many lanes. */
 static inline uint64_t hd_launch_blocks(const hd_launcher *l, uint64_t lanes, uint32_t threads)
 {
+    if (l->threads_most && l->threads_most < threads) threads = l->threads_most;
     uint64_t blocks = lanes / threads + (lanes % threads != 0);
     return blocks < l->blocks_most ? blocks : l->blocks_most;
 }

@@ -10,6 +10,7 @@
 #include "judge/design.h"
 #include "judge/hosted.h"
 #include "judge/kernels.h"
+#include "judge/making.h"
 #include "judge/rules.h"
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
@@ -44,13 +45,15 @@ size_t fixture_args_size(const judge_design *d)
 
 hd_status fixture_shape(fixture *s, const hd_case *c)
 {
-    return s->design->shape ? s->design->shape(s, c) : hosted_shape(s, c);
+    hd_status status = s->design->host ? hosted_shape(s, c) : HD_OK;
+    return status || !s->design->shape ? status : s->design->shape(s, c);
 }
 
 uint32_t fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST])
 {
     const judge_design *d = s->design;
-    return d->memory ? d->memory(s, all) : d->lay_table ? 0 : hosted_memory(s, all);
+    uint32_t n = d->memory ? d->memory(s, all) : 0;
+    return d->host ? n + hosted_memory(s, all + n) : n;
 }
 
 static uint8_t *region_of(const void *table, const judge_memory *m) { return (uint8_t *)hd_field(table, m->at); }
@@ -58,25 +61,22 @@ static uint8_t *region_of(const void *table, const judge_memory *m) { return (ui
 /* The addresses of its regions are set. */
 static void table_laid(const judge_design *d, void *table)
 {
-    if (!d->memory && !d->lay_table) hosted_taken(d, table);
+    if (d->host) hosted_taken(d, table);
+    if (d->laid) d->laid(table);
 }
 
 void fixture_lay_table(fixture *s)
 {
     judge_memory all[JUDGE_MEMORY_MOST];
-    if (s->design->lay_table) s->design->lay_table(s);
-    uint32_t n = fixture_memory(s, all);
-    for (uint32_t i = 0; i < n; i++) hd_field_set(s->table, all[i].at, fixture_room(s, all[i].name, all[i].bytes));
+    uint32_t ports = s->design->memory ? s->design->memory(s, all) : 0, n = fixture_memory(s, all);
+    for (uint32_t i = 0; i < n; i++)
+        hd_field_set(s->table, all[i].at, fixture_room(s, all[i].name, all[i].bytes, i >= ports));
     if (s->memory) table_laid(s->design, s->table);
 }
 
 void fixture_view(const fixture *s, uint8_t *memory, void *table)
 {
     judge_memory all[JUDGE_MEMORY_MOST];
-    if (s->design->view) {
-        s->design->view(s, memory, table);
-        return;
-    }
     uint32_t n = fixture_memory(s, all);
     if (table != s->table) memcpy(table, s->table, fixture_table_size(s->design));
     for (uint32_t i = 0; i < n; i++)
@@ -88,7 +88,8 @@ void fixture_clear(fixture *s)
 {
     judge_memory all[JUDGE_MEMORY_MOST];
     uint32_t n = fixture_memory(s, all);
-    for (uint32_t i = 0; i < n; i++) memset(region_of(s->table, &all[i]), all[i].byte, all[i].bytes);
+    for (uint32_t i = 0; i < n; i++)
+        if (all[i].byte != HD_AS_IT_COMES) memset(region_of(s->table, &all[i]), all[i].byte, all[i].bytes);
     if (s->design->clear) s->design->clear(s);
 }
 
@@ -161,7 +162,7 @@ void fixture_apply(const fixture *s, void *table, uint32_t k, const hd_batch *b)
     if (s->design->apply)
         s->design->apply(s, table, k, b);
     else
-        hosted_apply(s, table, b);
+        hosted_apply(s, table, k, b);
 }
 
 /* ---- Entries --------------------------------------------------------------------------------- */

@@ -67,7 +67,7 @@ typedef struct judge_memory {
     const char *name;
     size_t at;
     uint64_t bytes;
-    int byte; /* that an empty table is filled with */
+    int byte; /* that an empty table is filled with; HD_AS_IT_COMES: nothing */
 } judge_memory;
 enum { JUDGE_MEMORY_MOST = 48 };
 
@@ -96,25 +96,24 @@ typedef struct judge_design {
     const char *(*unfit)(uint32_t row, const hd_case *c); /* why it cannot run such a table, or NULL. Default: host */
     /* (HD_OP_COUNT_) how often each operation is drawn for a mixed batch. Default: no mixed batches */
     const uint8_t *mix;
-    /* Queues the launches of a batch; args: the part's. Default: host */
+    /* Queues the launches of a batch; args: the part's. Default: host, by its hd_gpu */
     hd_status (*queue)(const fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream);
     fixture_kernel (*kernel)(uint32_t row); /* default: from `row`, with `queue` */
     void (*bend)(hd_case *c);               /* makes any case one of a table that exists. Default: all do */
 
     /* ---- A fixture's table --------------------------------------------------------------------- */
-    size_t table_size; /* default: host */
-    size_t args_size;  /* of fixture_part.args, which `args` fills. Default: none; host: the table's */
-    /* Completes s->table, but for its memory. HD_EINVAL says why there is no such table. Default: host */
+    /* Default: host: the design's own part (hd_gpu.own_bytes), with which a larger table begins */
+    size_t table_size;
+    size_t args_size; /* of fixture_part.args, which `args` fills. Default: none; host: the table's */
+    /* Completes s->table, but for its memory. HD_EINVAL says why there is no such table. host: it is complete already;
+     * default: that is all */
     hd_status (*shape)(fixture *s, const hd_case *c);
-    /* The table's memory, region by region; how many. Default: host; lay_table and view replace it */
+    /* The table's memory, region by region; how many. host: only its entries, as the reference's state has them on
+     * backend "host"; default: as they are on a device */
     uint32_t (*memory)(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST]);
-    /* Ask for memory by fixture_room: the table's, and what part k's kernels need besides (default: nothing). Both are
-     * called twice and ask for the same each time; the first call gets NULL. */
-    void (*lay_table)(fixture *s);
-    void (*lay_part)(fixture *s, uint32_t k);
-    /* *table becomes s->table over `memory`, which has the same regions as s->memory, with the counts that are there.
-     * Default: the addresses of `memory`'s regions are moved */
-    void (*view)(const fixture *s, uint8_t *memory, void *table);
+    /* The addresses of its memory are in *table: derives from them, and from the counts that are there, what else it
+     * has. Default: host: what the design derives from them; that is all */
+    void (*laid)(void *table);
     void (*clear)(
         fixture *s); /* makes the table empty, after the regions were filled. Default: nothing is left to do */
     /* Puts entries into it; the batches are drawn already. false: no memory. Default: inserts keys of the batches and
@@ -122,6 +121,9 @@ typedef struct judge_design {
     bool (*fill)(fixture *s, hd_rng *g);
     void (*args)(fixture *s, uint32_t k);     /* part[k].args from its batch. Default: host */
     judge_scores (*scores)(const fixture *s); /* default: JUDGE_NO_SCORES */
+    /* host: whether no score in the table can be mistaken for a time of n items from `clock` on (hd_when.own). Default:
+     * none can */
+    bool (*times_tell)(const fixture *s, uint64_t clock, uint64_t n);
     /* Runs a batch of part k's kind, with any arrays, on *table by the reference, in item order. Default: host */
     void (*apply)(const fixture *s, void *table, uint32_t k, const hd_batch *b);
     hd_status (*resize)(fixture *s, void *table, uint64_t buckets); /* by the reference. Default: HD_EINVAL */
@@ -203,9 +205,6 @@ static inline uint64_t fixture_holdable(const judge_design *d, uint64_t key)
 {
     return d->keys < HD_KEY_RESERVED ? key % d->keys : key;
 }
-
-/* The next region: `bytes` between guards; NULL while it is only asked for. For lay_table and lay_part. */
-void *fixture_room(fixture *s, const char *name, uint64_t bytes);
 
 /* For `fill`: bytes, and scores as the case has them. */
 void fixture_draw_bytes(hd_rng *g, uint8_t *p, uint64_t bytes, uint64_t mask);

@@ -28,11 +28,12 @@ enum {
 /* Everything begins at a multiple of ALIGN with a guard before it; so does what lies after the last region. */
 static size_t after_guard(size_t bytes) { return (bytes + GUARD + ALIGN - 1) / ALIGN * ALIGN; }
 
-void *fixture_room(fixture *s, const char *name, uint64_t bytes)
+void *fixture_room(fixture *s, const char *name, uint64_t bytes, bool of_host)
 {
     if (s->memory) return s->memory + s->region[s->laid++].at;
     fixture_region *r = &s->region[s->regions++];
     r->name = name;
+    r->of_host = of_host;
     r->at = after_guard(s->bytes);
     r->bytes = (size_t)bytes;
     s->bytes = r->at + r->bytes;
@@ -47,9 +48,9 @@ static void lay(fixture *s)
     fixture_lay_table(s);
     if (!s->memory) s->table_bytes = s->bytes;
     for (uint32_t k = 0; k < s->parts; k++) {
-        s->part[k].tally = (uint64_t *)fixture_room(s, "tally", HD_OUTCOME_COUNT * 8);
+        s->part[k].tally = (uint64_t *)fixture_room(s, "tally", HD_OUTCOME_COUNT * 8, false);
         if (s->part[k].tally) memset(s->part[k].tally, 0, HD_OUTCOME_COUNT * 8);
-        if (d->lay_part) d->lay_part(s, k);
+        if (d->host) hosted_lay_part(s, k);
     }
     if (!s->memory) s->bytes = after_guard(s->bytes);
 }
@@ -345,10 +346,12 @@ hd_status fixture_prepare(fixture *s, simt_machine *m)
     hd_status status = HD_OK;
     memcpy(s->memory, s->initial, s->bytes);
     for (uint32_t i = 0; i < s->regions && !status; i++)
-        status = simt_machine_region(m, s->memory + s->region[i].at, s->region[i].bytes, s->region[i].name);
+        if (!s->region[i].of_host)
+            status = simt_machine_region(m, s->memory + s->region[i].at, s->region[i].bytes, s->region[i].name);
     for (uint32_t k = 0; k < s->parts && !status; k++) {
         judge_arrays_arm(&s->part[k].arrays);
         status = lend(m, &s->part[k].arrays);
+        if (!status && s->design->host) status = hosted_announce(s, k, m);
     }
     for (uint32_t k = 0; k < s->parts && !status; k++) status = fixture_queue(s, k, m);
     return status;

@@ -38,11 +38,12 @@ typedef struct fixture_kernel {
     fixture_strictness strictness;
     /* Queues the launches of a batch on one stream. args: the part's. NULL: by the design's host (hosted.h). */
     hd_status (*queue)(const struct fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream);
-    void (*text)(const void *args); /* for a `queue` that launches one kernel which belongs to no row */
+    void (*text)(const void *args); /* launched in place of the row's kernels; NULL: those */
     uint32_t lanes;                 /* lanes that work together on an item or on a group of items */
     /* at most so many threads of a block and blocks; 0: as the row says, 8 */
     uint32_t threads, blocks;
-    uint32_t row; /* of its design                                                                 */
+    uint32_t row;    /* of its design                                                              */
+    uint64_t window; /* lists are made for so many items at a time; 0: for all of a batch          */
 } fixture_kernel;
 
 typedef struct fixture_part {
@@ -58,6 +59,7 @@ typedef struct fixture_part {
 typedef struct fixture_region {
     const char *name;
     size_t at, bytes;
+    bool of_host; /* a piece of the design's hd_gpu: hosted.c makes it known to machines */
 } fixture_region;
 
 typedef struct fixture {

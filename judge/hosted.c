@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "judge/kernels.h"
+#include "judge/making.h"
 
 static hd_gpu_own *own_of(void *table) { return (hd_gpu_own *)table; }
 
@@ -53,61 +53,169 @@ const char *hosted_unfit(const judge_design *d, uint32_t row, const hd_case *c)
     return k.is->fits ? k.is->fits(&info) : NULL;
 }
 
-static hd_status launch(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
-                        uint32_t threads)
-{
-    const fixture_target *t = (const fixture_target *)self;
-    return fixture_launch(t, t->design->host->host_kernel(kernel), args, args_bytes, blocks * threads, threads);
-}
-
-void hosted_args(fixture *s, uint32_t k)
-{
-    memcpy(s->part[k].args, s->table, fixture_table_size(s->design));
-    own_of(s->part[k].args)->tally = s->part[k].tally;
-}
-
-hd_status hosted_queue(fixture *s, uint32_t k, simt_machine *m)
-{
-    const fixture_kernel *kernel = s->part[k].kernel;
-    const hd_when when = { s->clock, 1, s->epoch, true };
-    judge_row r;
-    fixture_row(s->design, kernel->row, &r);
-    fixture_target t = fixture_target_of(kernel, m, k, r.threads);
-    t.design = s->design;
-    const hd_launcher l = { launch, fixture_zero, &t, UINT64_MAX, UINT64_MAX };
-    return s->design->host->gpu->launch(s->part[k].args, &l, kernel->row, &s->part[k].batch, when);
-}
-
 /* ---- The table ------------------------------------------------------------------------------- */
 
-static int pieces_of(const fixture *s, hd_piece *all) { return s->design->host->gpu->pieces(s->table, all); }
+enum { ENTRIES_MOST = 1 << 20, MEMORY_MOST = 1 << 28 };
+
+static int pieces_of(const fixture *s, const void *own, hd_piece *all)
+{
+    return s->design->host->gpu->pieces(own, all);
+}
 
 hd_status hosted_shape(fixture *s, const hd_case *c)
 {
+    const judge_design *d = s->design;
     hd_piece all[HD_PIECES_MOST];
     hd_gpu_own *own = own_of(s->table);
-    hd_status status = info_of(s->design, c, &own->info);
+    hd_status status = info_of(d, c, &own->info);
     if (status) return status;
-    own->device = true; /* then no memory is in the reference's state */
-    s->design->host->gpu->begin(own);
-    if (pieces_of(s, all) > JUDGE_MEMORY_MOST)
+    if (own->info.capacity > ENTRIES_MOST || own->info.memory_bytes > MEMORY_MOST)
+        return hd_fail(HD_EINVAL, "case: a fixture has at most %d entries and %d MiB; this is a large one",
+                       ENTRIES_MOST, MEMORY_MOST >> 20);
+    s->keys = own->info.keys;
+    own->device = !d->memory; /* then no memory is in the reference's state */
+    d->host->gpu->begin(own);
+    if (pieces_of(s, own, all) > JUDGE_MEMORY_MOST)
         return hd_fail(HD_EINVAL, "case: the table of a fixture has at most %d regions", JUDGE_MEMORY_MOST);
-    return s->design->host->gpu->open_here(own, &hd_seams_os, &s->reference);
+    return d->apply && d->check ? HD_OK : d->host->gpu->open_here(own, &hd_seams_os, &s->reference);
 }
 
 uint32_t hosted_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST])
 {
     hd_piece piece[HD_PIECES_MOST];
     uint32_t n = 0;
-    int pieces = pieces_of(s, piece);
+    int pieces = pieces_of(s, s->table, piece);
     for (int i = 0; i < pieces; i++)
-        if (piece[i].count && piece[i].size)
+        if (piece[i].put != HD_OF_BATCH && piece[i].count && piece[i].size)
             all[n++] = (judge_memory){ piece[i].what, piece[i].field, piece[i].count * piece[i].size,
                                        piece[i].byte == HD_AS_IT_COMES ? 0 : piece[i].byte };
     return n;
 }
 
 void hosted_taken(const judge_design *d, void *table) { d->host->gpu->taken(table); }
+
+/* ---- A batch --------------------------------------------------------------------------------- */
+
+/* What only part k's batch needs; how many. */
+static int room_of(const fixture *s, uint32_t k, hd_piece all[HD_PIECES_MOST])
+{
+    hd_piece every[HD_PIECES_MOST];
+    int n = 0, pieces = pieces_of(s, s->part[k].args, every);
+    for (int i = 0; i < pieces; i++)
+        if (every[i].put == HD_OF_BATCH && every[i].count && every[i].size) all[n++] = every[i];
+    return n;
+}
+
+/* The table's own part. One window holds all items, unless the kernel is to have more of them. */
+static void begin_part(fixture *s, uint32_t k)
+{
+    fixture_part *p = &s->part[k];
+    hd_gpu_own *own = own_of(p->args);
+    memcpy(own, s->table, fixture_table_size(s->design));
+    own->window_most = p->kernel && p->kernel->window ? p->kernel->window : p->arrays.most + 1;
+    own->tally = p->tally;
+    if (own->op) own->op = p->op_tally;
+}
+
+void hosted_lay_part(fixture *s, uint32_t k)
+{
+    hd_piece room[HD_PIECES_MOST];
+    fixture_part *p = &s->part[k];
+    if (s->design->mix) p->op_tally = (uint64_t *)fixture_room(s, "op tally", HD_OP_COUNT_ * 8, false);
+    if (p->op_tally) memset(p->op_tally, 0, HD_OP_COUNT_ * 8);
+    begin_part(s, k);
+    if (!own_of(p->args)->op) p->op_tally = NULL; /* its kernels count none */
+    int n = room_of(s, k, room);
+    for (int i = 0; i < n; i++) {
+        uint64_t bytes = room[i].count * room[i].size;
+        void *at = fixture_room(s, room[i].what, bytes, true);
+        hd_field_set(s->part[k].args, room[i].field, at);
+        if (at && room[i].byte != HD_AS_IT_COMES) memset(at, room[i].byte, bytes);
+    }
+}
+
+void hosted_args(fixture *s, uint32_t k)
+{
+    hd_piece room[HD_PIECES_MOST];
+    void *at[HD_PIECES_MOST], *args = s->part[k].args;
+    int n = room_of(s, k, room);
+    for (int i = 0; i < n; i++) at[i] = hd_field(args, room[i].field);
+    begin_part(s, k);
+    for (int i = 0; i < n; i++) hd_field_set(args, room[i].field, at[i]);
+}
+
+/* Whether r lies in memory that a piece asked for. */
+static bool in_piece(const fixture *s, const hd_region *r)
+{
+    for (uint32_t i = 0; i < s->regions; i++) {
+        const uint8_t *p = s->memory + s->region[i].at, *at = (const uint8_t *)r->p;
+        if (s->region[i].of_host && at >= p && at < p + s->region[i].bytes) return true;
+    }
+    return false;
+}
+
+hd_status hosted_announce(const fixture *s, uint32_t k, simt_machine *m)
+{
+    hd_region all[HD_PIECES_MOST];
+    int n = s->design->host->gpu->regions(s->part[k].args, all);
+    hd_status status = HD_OK;
+    for (int i = 0; i < n && !status; i++) {
+        bool of_table = (const uint8_t *)all[i].p < s->memory + s->table_bytes;
+        if (all[i].p && all[i].bytes && in_piece(s, &all[i]) && !(k && of_table))
+            status = simt_machine_region(m, (void *)(uintptr_t)all[i].p, (size_t)all[i].bytes, all[i].name);
+    }
+    return status;
+}
+
+hd_when hosted_when(const fixture *s, uint32_t k)
+{
+    const hd_when when = { s->clock + (k ? s->part[0].batch.n : 0), 1, s->epoch, true };
+    hd_when w = when;
+    if (s->design->times_tell) w.own = s->design->times_tell(s, w.clock, s->part[k].batch.n);
+    return w;
+}
+
+/* Where the launches of one batch go. */
+typedef struct target {
+    const judge_design *design;
+    const fixture_kernel *kernel;
+    simt_machine *m;
+    uint32_t stream, threads_most;
+    uint64_t blocks_most;
+} target;
+
+static hd_status launch(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
+                        uint32_t threads)
+{
+    const target *t = (const target *)self;
+    hd_host_text *text = t->kernel->text ? t->kernel->text : t->design->host->host_kernel(kernel);
+    if (threads > t->threads_most) threads = t->threads_most;
+    if (blocks > t->blocks_most) blocks = t->blocks_most;
+    return simt_machine_launch(t->m, text, args, args_bytes, (uint32_t)blocks, threads, t->stream);
+}
+
+/* At once, because all launches are queued before the first runs. */
+static hd_status zero(void *self, void *p, size_t bytes)
+{
+    (void)self;
+    memset(p, 0, bytes);
+    return HD_OK;
+}
+
+hd_status hosted_queue(fixture *s, uint32_t k, simt_machine *m)
+{
+    enum { BLOCKS = 8 };
+    const fixture_kernel *kernel = s->part[k].kernel;
+    const hd_batch *b = &s->part[k].batch;
+    judge_row r;
+    fixture_row(s->design, kernel->row, &r);
+    target t = {
+        s->design, kernel, m, k, kernel->threads ? kernel->threads : r.threads, kernel->blocks ? kernel->blocks : BLOCKS
+    };
+    hd_launcher l = { launch, zero, &t, t.blocks_most, 1, t.threads_most };
+    if (b->n) l.blocks_few = hd_launch_blocks(&l, b->n, t.threads_most);
+    return s->design->host->gpu->launch(s->part[k].args, &l, kernel->row, b, hosted_when(s, k));
+}
 
 /* ---- The reference --------------------------------------------------------------------------- */
 
@@ -126,9 +234,9 @@ void hosted_close(fixture *s)
     if (s->reference) s->design->host->gpu->ref->close(s->reference, &hd_seams_os);
 }
 
-void hosted_apply(const fixture *s, void *table, const hd_batch *b)
+void hosted_apply(const fixture *s, void *table, uint32_t k, const hd_batch *b)
 {
-    const hd_when when = { s->clock, 1, s->epoch, true };
+    const hd_when when = hosted_when(s, k);
     const hd_design *ref = s->design->host->gpu->ref;
     uint64_t tally[HD_OUTCOME_COUNT] = { 0 };
     hd_kernel row;

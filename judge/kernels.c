@@ -68,33 +68,10 @@ fixture_kernel fixture_kernel_of_row(const judge_design *d, uint32_t row)
     return k;
 }
 
-fixture_target fixture_target_of(const fixture_kernel *k, simt_machine *m, uint32_t stream, uint32_t threads)
-{
-    enum { BLOCKS = 8 };
-    fixture_target t = { NULL, m, stream, k->threads ? k->threads : threads, k->blocks ? k->blocks : BLOCKS };
-    return t;
-}
-
-hd_status fixture_launch(const fixture_target *t, void (*text)(const void *args), const void *args, size_t args_bytes,
-                         uint64_t lanes, uint32_t threads)
-{
-    if (threads > t->threads_most) threads = t->threads_most;
-    uint64_t blocks = (lanes + threads - 1) / threads;
-    if (blocks > t->blocks_most) blocks = t->blocks_most;
-    return simt_machine_launch(t->m, text, args, args_bytes, (uint32_t)blocks, threads, t->stream);
-}
-
 hd_status fixture_queue(fixture *s, uint32_t k, simt_machine *m)
 {
     const fixture_part *p = &s->part[k];
     return p->kernel->queue ? p->kernel->queue(p->kernel, m, p->args, k) : hosted_queue(s, k, m);
-}
-
-hd_status fixture_zero(void *self, void *p, size_t bytes)
-{
-    (void)self;
-    memset(p, 0, bytes);
-    return HD_OK;
 }
 
 hd_status fixture_kernel_row(const hd_case *c, uint32_t *row)

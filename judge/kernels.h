@@ -26,29 +26,12 @@ const char *fixture_row_name(const judge_design *d, uint32_t row);
 /* Whether a row is the first of its variant: a loop over these visits every variant once. */
 bool fixture_kernel_is_first(const judge_design *d, uint32_t row);
 
-/* ---- For designs: their rows, and how they launch -------------------------------------------- */
+/* ---- For designs: their rows ----------------------------------------------------------------- */
 
 /* judge_design.row of a design whose kernels are variants (base/variant.h). */
 bool fixture_row_of_variant(const hd_variant *const *all, uint32_t row, judge_row *r);
 
-/* Where the launches of one batch go. */
-typedef struct fixture_target {
-    const judge_design *design; /* for launchers that use it; else NULL */
-    simt_machine *m;
-    uint32_t stream, threads_most, blocks_most;
-} fixture_target;
-
-/* With the threads and blocks of k; 0: with `threads` and 8 blocks. */
-fixture_target fixture_target_of(const fixture_kernel *k, simt_machine *m, uint32_t stream, uint32_t threads);
-
-/* Launches so many lanes in blocks of `threads`, or of fewer where the target has a limit. */
-hd_status fixture_launch(const fixture_target *t, void (*text)(const void *args), const void *args, size_t args_bytes,
-                         uint64_t lanes, uint32_t threads);
-
 /* Queues the launches of part k's batch. */
 hd_status fixture_queue(fixture *s, uint32_t k, simt_machine *m);
-
-/* For hd_launcher.zero: zeroes at once, because all launches are queued before the first runs. */
-hd_status fixture_zero(void *self, void *p, size_t bytes);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * making.h - the parts that fixtures are made of; for fixture.c and turns.c only.
+ * making.h - the parts that fixtures are made of; for the files of this folder that make them only.
  */
 #ifndef HD_JUDGE_MAKING_H
 #define HD_JUDGE_MAKING_H
@@ -11,6 +11,9 @@
 hd_status fixture_new(const hd_case *c, uint32_t parts, fixture **s);
 /* Memory for an empty table and for as many items as each part's batch has. False: there is none. */
 bool fixture_make_memory(fixture *s);
+
+/* The next region: `bytes` between guards; NULL while it is only asked for. of_host: fixture_region.of_host. */
+void *fixture_room(fixture *s, const char *name, uint64_t bytes, bool of_host);
 
 /* Draws the element type of sums; false: the operation needs one and the value is no multiple of any. */
 bool fixture_draw_elem(const fixture *s, hd_batch *b, hd_rng *g);

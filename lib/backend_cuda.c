@@ -107,7 +107,7 @@ static hd_status put_zero(void *self, void *p, size_t bytes)
 static hd_launcher launcher_on(on_stream *o)
 {
     uint64_t processors = o->c->device.processors;
-    hd_launcher l = { put_launch, put_zero, o, processors * BLOCKS_PER_PROCESSOR, processors };
+    hd_launcher l = { put_launch, put_zero, o, processors * BLOCKS_PER_PROCESSOR, processors, 0 };
     return l;
 }
 
@@ -156,6 +156,8 @@ static hd_status place(const char *what, uint64_t count, uint64_t size, uint64_t
     return HD_OK;
 }
 
+static bool is_together(const hd_piece *piece) { return piece->put == HD_TOGETHER || piece->put == HD_OF_BATCH; }
+
 /* One allocation for all that come together, one after another; the first one is what it is called by. */
 static hd_status take_together(cuda *c, const hd_piece *all, int n)
 {
@@ -163,14 +165,14 @@ static hd_status take_together(cuda *c, const hd_piece *all, int n)
     const char *what = NULL;
     hd_status status = HD_OK;
     for (int i = 0; i < n && !status; i++) {
-        if (all[i].put != HD_TOGETHER) continue;
+        if (!is_together(&all[i])) continue;
         if (!what) what = all[i].what;
         if (all[i].size) status = place(all[i].what, all[i].count, all[i].size, &bytes);
     }
     if (!status) status = take(c, what, bytes, &c->together);
     uint8_t *at = (uint8_t *)c->together;
     for (int i = 0; i < n && !status; i++) {
-        if (all[i].put != HD_TOGETHER) continue;
+        if (!is_together(&all[i])) continue;
         if (bytes_of(&all[i])) hd_field_set(c->own, all[i].field, at);
         at += placed(bytes_of(&all[i]));
     }

@@ -80,6 +80,7 @@ static hd_status take_pieces(host *h, const hd_seams *s)
     hd_status status = HD_OK;
     for (int i = 0; i < n && !status; i++) status = take_piece(h, s, &all[i]);
     if (!status) h->gpu->taken(h->own);
+    own_of(h)->op = NULL; /* it has read the operations of mixed batches and counted them */
     return status;
 }
 
@@ -180,7 +181,7 @@ static hd_status zero(void *self, void *p, size_t bytes)
 static hd_launcher launcher_of(host *h)
 {
     uint32_t blocks = h->blocks ? h->blocks : BLOCKS;
-    hd_launcher l = { queue, zero, h, blocks, blocks };
+    hd_launcher l = { queue, zero, h, blocks, blocks, 0 };
     return l;
 }
 

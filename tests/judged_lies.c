@@ -89,8 +89,8 @@ static bool entry_of_another(trial *t)
 static bool slot_of_another(trial *t)
 {
     simt_ticket_record *x = ticket_of(HD_INSERTED);
-    hkv_fixture_table then;
-    hkv_fixture_view_over(t->s, t->s->initial, &then);
+    hkv_own then;
+    fixture_view(t->s, t->s->initial, &then);
     for (uint32_t k = 0; x && k < t->v->slots; k++) {
         uint64_t e = hkv_entry(t->v, x->b / t->v->slots, k);
         if (!then.v.digest[e]) continue;
@@ -224,7 +224,7 @@ static bool other_pinned(trial *t)
     return p && (p->key += 77);
 }
 
-static bool pins_miscounted(trial *t) { return some_pin(t) && ++*hkv_fixture_table_of(t->s)->pins; }
+static bool pins_miscounted(trial *t) { return some_pin(t) && ++hkv_fixture_own(t->s)->words->pins; }
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
@@ -263,12 +263,12 @@ static bool list_other_value(trial *t)
 static bool counted_twice(trial *t) { return ++t->p->tally[HD_MISS]; }
 static bool counted_more(trial *t) { return ++*t->b->count; }
 static bool output_beside(trial *t) { return t->b->outcome[-1] ^= 1, true; }
-static bool lock_held(trial *t) { return hkv_fixture_table_of(t->s)->lock[1] = 1, true; }
-static bool pins_locked(trial *t) { return *hkv_fixture_table_of(t->s)->pin_lock = 1, true; }
-static bool left_behind(trial *t) { return hkv_fixture_args_of(t->p)->left_count[0] = 3, true; }
+static bool lock_held(trial *t) { return hkv_fixture_own(t->s)->lock[1] = 1, true; }
+static bool pins_locked(trial *t) { return hkv_fixture_own(t->s)->words->pin_lock = 1, true; }
+static bool left_behind(trial *t) { return hkv_fixture_part(t->s, 0)->counts->left[0] = 3, true; }
 static bool bin_not_empty(trial *t)
 {
-    return hkv_fixture_args_of(t->p)->fetch_count && (hkv_fixture_args_of(t->p)->fetch_count[5] = 2);
+    return hkv_fixture_part(t->s, 0)->fetch_count && (hkv_fixture_part(t->s, 0)->fetch_count[5] = 2);
 }
 static bool beside_keys(trial *t) { return ((uint8_t *)t->v->key)[-1] ^= 1, true; }
 

@@ -337,7 +337,6 @@ static void test_exhaustive(void **unused)
                         if (!warps) {
                             k.name = "lanes";
                             k.strictness = FIXTURE_ORDER;
-                            k.queue = hkv_fixture_queue_text;
                             k.text = ops[i].lanes;
                             k.lanes = k.threads = 1;
                         }

@@ -39,18 +39,24 @@ BETWEEN_FAILING(&calls, comparison_run, (comparison * a, simt_machine *m, const 
 
 /* ---- Kernels of ours ------------------------------------------------------------------------- */
 
-BETWEEN(hd_host_text *, hkv_host_kernel, (uint32_t kernel));
+BETWEEN(hd_status, simt_machine_launch,
+        (simt_machine * m, void (*kernel)(const void *), const void *args, size_t args_bytes, uint32_t blocks,
+         uint32_t threads, uint32_t stream));
 
 static hd_host_text *ours; /* NULL: the library's */
 
-hd_host_text *__wrap_hkv_host_kernel(uint32_t kernel) { return ours ? ours : __real_hkv_host_kernel(kernel); }
+hd_status __wrap_simt_machine_launch(simt_machine *m, void (*kernel)(const void *), const void *args, size_t args_bytes,
+                                     uint32_t blocks, uint32_t threads, uint32_t stream)
+{
+    return __real_simt_machine_launch(m, ours ? ours : kernel, args, args_bytes, blocks, threads, stream);
+}
 
 static void does_nothing(const void *args) { (void)args; }
 
 /* Does its work, and besides every lane writes the same word. */
 static void races(const void *args)
 {
-    __real_hkv_host_kernel(hkv_row_of("tlpv1", HKV_LOOKUP))(args);
+    hkv_host_kernel(hkv_row_of("tlpv1", HKV_LOOKUP))(args);
     simt_st_u32(((const hkv_args *)args)->left_count + 1, 0);
 }
 
@@ -276,7 +282,8 @@ static const struct {
     { "hkv.mix.tlpv1" SMALL, "a fixture is of one operation, not of 'mix'", NULL, NULL, NULL },
     { "hkv.find.tlpv1" SMALL, "no kernels of design ovs", "ovs", NULL, NULL },
     { "hkv.find.tlpv1" SMALL, "policy: there is no 'lfru'; nearest: lru", NULL, "lfru", NULL },
-    { "hkv.find.tlpv1 dual=1 buckets=1 slots=4 batch=4x1", "dual needs 2 buckets", NULL, NULL, NULL },
+    { "hkv.find.tlpv1 dual=1 buckets=1 slots=4 batch=4x1", "dual: two candidate buckets need a capacity above 4", NULL,
+      NULL, NULL },
     { "hkv.find.tlpv1 buckets=2Mi slots=4 batch=4x1", "at most", NULL, NULL, NULL },
     { "hkv.find.tlpv1 buckets=1Ki slots=1024 value=64Ki batch=4x1", "this is a large one", NULL, NULL, NULL },
     { "hkv.find.tlpv1 buckets=2 slots=4 batch=100000x1", "at most 65536 items", NULL, NULL, NULL },

@@ -186,13 +186,6 @@ static void test_crowds(void **unused)
 
 /* ---- Lists in windows ------------------------------------------------------------------------ */
 
-static uint64_t window_items;
-
-static hd_status queue_in_windows(const fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream)
-{
-    return hive_fixture_queue(k, m, args, stream, window_items);
-}
-
 /* A table's room for lists holds a million items; here it holds few, and a list goes on in the next window where it was
  * in the last. */
 static void test_windows(void **unused)
@@ -211,8 +204,7 @@ static void test_windows(void **unused)
             if (!fit(row, &c)) c = case_of(k % 2 ? wide : narrow, "find_missed", hive_row_name(row), true, n + 1);
             check(fit(row, &c), "a row that fits neither");
             fixture_kernel kernel = fixture_kernel_at(&judge_design_hive, row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
-            kernel.queue = queue_in_windows;
-            window_items = 1 + n * 5 % 34;
+            kernel.window = 1 + n * 5 % 34;
             run_kernel(&c, &kernel, way(n), 2, &t);
         }
     check(t.outcome[HD_MISS], "nothing was listed");
@@ -251,7 +243,7 @@ static uint64_t bring_to_ring(hive_view *v, uint64_t e, uint64_t b, uint64_t key
 static void fill_ring(fixture *s)
 {
     hive_fixture_table *t = hive_fixture_table_of(s);
-    hive_view *v = &t->v;
+    hive_view *v = &t->own.v;
     uint64_t first = hive_buckets(v), e = first * v->slots, end = e + v->slots, key = 100000;
     check(v->stash_buckets == 2, "%llu buckets of the stash", (ull)v->stash_buckets);
     for (; e < end && v->stashed + 3 < hive_stash_limit(v); e++)
@@ -260,7 +252,7 @@ static void fill_ring(fixture *s)
     if (e >= end && v->stashed < hive_stash_limit(v)) fixture_item(s, 0, 0, bring_to_ring(v, e, first, key), 0);
     hive_shut(v, first);
     hive_shut(v, first + 1);
-    *t->stashed = v->stashed;
+    *hive_fixture_stashed(t) = v->stashed;
     fixture_begin(s, s->memory, s->clock);
 }
 

@@ -104,7 +104,7 @@ static bool replaced(trial *t)
 }
 static bool locked_and_weak(trial *t)
 {
-    return other_digest(t) && (hkv_fixture_table_of(t->s)->lock[entry_at(t, true, 0) / t->v->slots] = 1);
+    return other_digest(t) && (hkv_fixture_own(t->s)->lock[entry_at(t, true, 0) / t->v->slots] = 1);
 }
 
 static bool entry_copied(trial *t, bool same_bucket)
@@ -202,12 +202,6 @@ static void who_is_alone_is_not_watched(void **state)
 
 SIMT_KERNEL(beyond_memory, hkv_args, args) { simt_st_u64(args.v.key + (1u << 30), 1); }
 
-static hd_status queue_beyond(const fixture_kernel *k, simt_machine *m, const void *a, uint32_t stream)
-{
-    (void)k;
-    return simt_machine_launch(m, beyond_memory, a, sizeof(hkv_args), 1, 32, stream);
-}
-
 static hd_status no_launch(const fixture_kernel *k, simt_machine *m, const void *a, uint32_t stream)
 {
     (void)k, (void)m, (void)a, (void)stream;
@@ -223,7 +217,7 @@ static void faults_are_told(void **state)
     trial_run(&t, FIND, 1, 0);
     fixture_kernel sound = t.kernel[0];
     altered = false;
-    t.kernel[0].queue = queue_beyond;
+    t.kernel[0].text = beyond_memory;
     must(comparison_run(t.a, machine, &w, &why));
     check(why && simt_machine_finding(machine)->fault == SIMT_BOUNDS && why == simt_machine_finding(machine)->story,
           "%s", why ? why : "it passed");

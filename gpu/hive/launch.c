@@ -10,30 +10,18 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "gpu/hive/own.h"
 #include "predicates/predicate.h"
 #include "ref/hive/hive.h"
 
 extern const hd_design hd_design_hive, hd_design_hive_cuda;
 
-/* Words that kernels count in. */
-typedef struct hive_words {
-    /* stashed: of the stash that is, and of one that is to be */
-    uint64_t tally[HD_OUTCOME_COUNT], op[HD_OP_COUNT_], stashed[2], crowded[2];
-    hd_word word; /* of the batch lock group3 */
-} hive_words;
-
-/* Hive's part of a table's state. Pointers are the machine's. */
-typedef struct hive_own {
-    hd_gpu_own gpu;
-    hive_view v;       /* on the host machine the reference's, as a batch finds it */
-    hive_segment next; /* a stash that is to be, while the table grows, and then the one that was */
-    hive_words *words;
-    uint32_t count;      /* which of words->stashed is the stash's */
-    uint64_t *listed;    /* (HIVE_LIST_WORDS) */
-    uint8_t *stage_flag; /* (WINDOW)          */
-} hive_own;
-
-enum { WINDOW = 1 << 20 /* items that list their misses at a time */ };
+/* Items that list their misses at a time. */
+static uint64_t list_window(const hd_gpu_own *gpu)
+{
+    enum { MOST = 1 << 20 };
+    return gpu->window_most && gpu->window_most < MOST ? gpu->window_most : MOST;
+}
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -71,12 +59,12 @@ static int words_to_take(const hive_own *o, hd_piece *all)
     return n + add_segment(&o->v, all + n, offsetof(hive_own, v.stash), o->v.stash_buckets, HD_APART);
 }
 
-static int room_to_take(hd_piece *all)
+static int room_to_take(const hd_gpu_own *gpu, hd_piece *all)
 {
     const hd_piece room[] = {
         { "table: counters", offsetof(hive_own, words), 1, sizeof(hive_words), 0, HD_TOGETHER },
-        { "table: lengths of lists", offsetof(hive_own, listed), HIVE_LIST_WORDS, sizeof(uint64_t), 0, HD_TOGETHER },
-        { "table: window of lists", offsetof(hive_own, stage_flag), WINDOW, 1, HD_AS_IT_COMES, HD_TOGETHER },
+        { "table: lengths of lists", offsetof(hive_own, listed), HIVE_LIST_WORDS, sizeof(uint64_t), 0, HD_OF_BATCH },
+        { "table: window of lists", offsetof(hive_own, stage_flag), list_window(gpu), 1, HD_AS_IT_COMES, HD_OF_BATCH },
     };
     memcpy(all, room, sizeof room);
     return sizeof room / sizeof *room;
@@ -84,11 +72,10 @@ static int room_to_take(hd_piece *all)
 
 static uint64_t room_bytes(const hd_info *info, bool device)
 {
+    const hd_gpu_own gpu = { .info = *info, .device = device };
     hd_piece all[HD_PIECES_MOST];
     uint64_t bytes = 0;
-    int n = room_to_take(all);
-    (void)info;
-    (void)device;
+    int n = room_to_take(&gpu, all);
     for (int i = 0; i < n; i++) bytes += all[i].count * all[i].size;
     return bytes;
 }
@@ -97,7 +84,7 @@ static int pieces(const void *own, hd_piece *all)
 {
     const hive_own *o = (const hive_own *)own;
     int n = o->gpu.device ? words_to_take(o, all) : 0;
-    return n + room_to_take(all + n);
+    return n + room_to_take(&o->gpu, all + n);
 }
 
 static void taken(void *own)
@@ -122,25 +109,26 @@ static hive_args args_of(const hive_own *o, const hd_batch *b)
     hive_args_of_batch(&a, b);
     a.predicate = hd_predicate_of(b);
     a.moves = b->each || hive_op_inserts(b->op);
-    a.tally = o->words->tally;
-    a.op_tally = o->gpu.device ? o->words->op : NULL; /* the host has read the operations and counted them */
+    a.tally = o->gpu.tally;
+    a.op_tally = o->gpu.op;
     a.stage_flag = o->stage_flag;
     a.listed = o->listed;
     a.crowded = o->words->crowded;
     return a;
 }
 
-static hive_launcher launcher_on(const hd_launcher *to)
+static hive_launcher launcher_on(const hive_own *o, const hd_launcher *to)
 {
-    hive_launcher l = { *to, WINDOW };
+    hive_launcher l = { *to, list_window(&o->gpu) };
     return l;
 }
 
 static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
 {
-    hive_launcher l = launcher_on(to);
+    const hive_own *o = (const hive_own *)own;
+    hive_launcher l = launcher_on(o, to);
     (void)when;
-    return hive_launch(&l, row, args_of((const hive_own *)own, b));
+    return hive_launch(&l, row, args_of(o, b));
 }
 
 const char *hive_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
@@ -184,9 +172,11 @@ static int regions(const void *own, hd_region *all)
     const hive_view *v = &o->v;
     hive_words *w = o->words;
     const hd_region room[] = {
-        { w->tally, sizeof w->tally, "tally" },       { w->stashed, sizeof w->stashed, "stash count" },
-        { w->crowded, sizeof w->crowded, "crowded" }, { o->listed, HIVE_LIST_WORDS * sizeof *o->listed, "listed" },
-        { o->stage_flag, WINDOW, "stage_flag" },
+        { o->gpu.tally, sizeof w->tally, "tally" },
+        { w->stashed, sizeof w->stashed, "stash count" },
+        { w->crowded, sizeof w->crowded, "crowded" },
+        { o->listed, HIVE_LIST_WORDS * sizeof *o->listed, "listed" },
+        { o->stage_flag, list_window(&o->gpu), "stage_flag" },
     };
     int n = sizeof room / sizeof *room;
     memcpy(all, room, sizeof room);
@@ -272,9 +262,10 @@ static void give_segment(const hive_own *o, const hd_gpu_machine *m, size_t at, 
         if (hd_field(o, all[i].field)) m->give(m->self, &all[i]);
 }
 
-static hd_status launch_range(const hd_gpu_machine *m, uint32_t kernel, uint32_t lanes, const hive_args *a)
+static hd_status launch_range(const hive_own *o, const hd_gpu_machine *m, uint32_t kernel, uint32_t lanes,
+                              const hive_args *a)
 {
-    hive_launcher l = launcher_on(&m->on);
+    hive_launcher l = launcher_on(o, &m->on);
     return hive_launch_one(&l, kernel, a, lanes, 128);
 }
 
@@ -294,7 +285,7 @@ static hd_status split_up_to(hive_own *o, const hd_gpu_machine *m, hive_args *a,
             then.split = 0;
         }
         a->v = then;
-        status = launch_range(m, HIVE_NUMBER_split, 8, a);
+        status = launch_range(o, m, HIVE_NUMBER_split, 8, a);
         if (!status) o->v = then;
     }
     return status;
@@ -312,11 +303,11 @@ static hd_status change_stash(hive_own *o, const hd_gpu_machine *m, hive_args *a
     a->first = hive_capacity(&a->v);
     a->last = hive_places(&a->v);
     a->stashed = &o->words->stashed[!o->count];
-    hd_status status = launch_range(m, hive_row_of("tile", HIVE_CLEAR), 1, a);
+    hd_status status = launch_range(o, m, hive_row_of("tile", HIVE_CLEAR), 1, a);
     a->was = was;
     a->first = 0;
     a->last = was_buckets * o->v.slots;
-    if (!status) status = launch_range(m, HIVE_NUMBER_restash, 8, a);
+    if (!status) status = launch_range(o, m, HIVE_NUMBER_restash, 8, a);
     if (status) return status;
     o->v = a->v;
     o->next = was;
@@ -357,12 +348,12 @@ static hd_status merge_round(hive_own *o, const hd_gpu_machine *m, hive_args *a,
         a->last = a->v.split;
         status = m->on.zero(m->on.self, a->crowded, sizeof seen);
         a->first = a->last - first > part ? a->last - part : first;
-        if (!status && thins) status = launch_range(m, HIVE_NUMBER_thin, 8, a);
+        if (!status && thins) status = launch_range(o, m, HIVE_NUMBER_thin, 8, a);
         a->first = first;
-        if (!status) status = launch_range(m, HIVE_NUMBER_measure, 8, a);
+        if (!status) status = launch_range(o, m, HIVE_NUMBER_measure, 8, a);
         if (!status) status = m->read(m->self, seen, a->crowded, sizeof seen);
         a->first = seen[0] ? seen[0] : first;
-        if (!status && a->first < a->last) status = launch_range(m, HIVE_NUMBER_merge, 8, a);
+        if (!status && a->first < a->last) status = launch_range(o, m, HIVE_NUMBER_merge, 8, a);
         if (status) return status;
         a->v.split = a->first;
         o->v = a->v;

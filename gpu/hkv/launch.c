@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "gpu/hkv/own.h"
 #include "gpu/hkv/select.h"
 #include "policies/policy.h"
 #include "predicates/predicate.h"
@@ -15,37 +16,17 @@
 
 extern const hd_design hd_design_hkv, hd_design_hkv_cuda;
 
-/* Words that kernels count in. */
-typedef struct hkv_words {
-    uint64_t tally[HD_OUTCOME_COUNT], segment[HKV_SEGMENTS], cursor[HKV_CURSORS]; /* these two 0 at rest */
-    uint32_t pins, pin_lock, left[HKV_LEFT_COUNTS];
-    hd_word word; /* of the batch lock group3 */
-} hkv_words;
-
-/* HKV's part of a table's state. Pointers are the machine's. */
-typedef struct hkv_own {
-    hd_gpu_own gpu;
-    hkv_view v; /* on the host machine the reference's, as a batch finds it */
-    hkv_words *words;
-    uint32_t *lock;                     /* (buckets)             */
-    uint64_t window;                    /* that lists are made in: items */
-    uint8_t *stage_flag;                /* (window)              */
-    uint64_t *stage_key;                /* (window)              */
-    uint64_t *stage_score;              /* (window)              */
-    uint8_t *stage_value;               /* (window, value_bytes) */
-    uint64_t *fetch_entry;              /* (window of fetches); NULL: far values are read as they come */
-    uint32_t *fetch_rank, *fetch_order; /* likewise             */
-    uint32_t *fetch_count;              /* (HKV_FETCH_COUNTS)   */
-    uint32_t *left_item;                /* (HKV_LEFT_LISTS, window of passes) */
-    bool unfinished;                    /* hkv_launcher */
-} hkv_own;
-
 /* ---- How much room --------------------------------------------------------------------------- */
 
 enum { LISTED_BYTES = 17 /* and the value: of an item in the window of lists */ };
 
+static uint64_t at_most(const hd_gpu_own *gpu, uint64_t items)
+{
+    return gpu->window_most && gpu->window_most < items ? gpu->window_most : items;
+}
+
 /* About as many as fit into a stage of so many bytes, but on a device no more than a small table has a use for. */
-static uint64_t list_window(const hd_info *info, bool device)
+static uint64_t list_window(const hd_gpu_own *gpu)
 {
     enum {
         HOST_BYTES = 1 << 20,
@@ -56,33 +37,36 @@ static uint64_t list_window(const hd_info *info, bool device)
         LEAST = 1 << 12,
         MOST = 1 << 20
     };
+    const hd_info *info = &gpu->info;
     uint64_t listed_bytes = LISTED_BYTES + (uint64_t)info->value_bytes, n = HOST_BYTES / listed_bytes;
-    if (!device) return n < HOST_LEAST ? HOST_LEAST : n > HOST_MOST ? HOST_MOST : n & ~31ull;
+    if (!gpu->device) return at_most(gpu, n < HOST_LEAST ? HOST_LEAST : n > HOST_MOST ? HOST_MOST : n & ~31ull);
     uint64_t share = info->capacity * (HD_METADATA_MOST + (uint64_t)info->value_bytes) / SHARE;
     n = (share > BYTES ? share : BYTES) / listed_bytes;
     if (n > info->capacity) n = info->capacity;
-    return n < LEAST ? LEAST : n > MOST ? MOST : n;
+    return at_most(gpu, n < LEAST ? LEAST : n > MOST ? MOST : n);
 }
 
 /* How many items at a time put off far values: no more than there are entries, which is plenty for a small table. 0:
  * none do. */
-static uint64_t fetch_window(const hd_info *info)
+static uint64_t fetch_window(const hd_gpu_own *gpu)
 {
     enum { MOST = 1 << 20 };
+    const hd_info *info = &gpu->info;
     if (!hkv_select_sorted(info, UINT64_MAX)) return 0;
-    return info->capacity < MOST ? info->capacity : MOST;
+    return at_most(gpu, info->capacity < MOST ? info->capacity : MOST);
 }
 
 /* How many items at a time go through passes: no fewer than a window that lists has. 0: none do, for only coalesced has
  * passes. */
-static uint64_t left_window(const hd_info *info)
+static uint64_t left_window(const hd_gpu_own *gpu)
 {
     enum { LEAST = 1 << 14, MOST = 1 << 20 };
+    const hd_info *info = &gpu->info;
     if (hkv_row(hkv_row_of("coalesced", HKV_UPSERT))->fits(info)) return 0;
-    return info->capacity < LEAST ? LEAST : info->capacity < MOST ? info->capacity : MOST;
+    return at_most(gpu, info->capacity < LEAST ? LEAST : info->capacity < MOST ? info->capacity : MOST);
 }
 
-static uint64_t left_words(const hd_info *info) { return HKV_LEFT_LISTS * left_window(info); }
+static uint64_t left_words(const hd_gpu_own *gpu) { return HKV_LEFT_LISTS * left_window(gpu); }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -95,7 +79,6 @@ static void begin(void *own)
 {
     hkv_own *o = (hkv_own *)own;
     o->v = hkv_view_for(&o->gpu.info);
-    o->window = list_window(&o->gpu.info, o->gpu.device);
 }
 
 static int add(hd_piece *all, const hd_piece *more, size_t bytes)
@@ -125,27 +108,29 @@ static int planes_to_take(const hkv_own *o, hd_piece *all)
 static int room_to_take(const hkv_own *o, hd_piece *all)
 {
     const hd_info *info = &o->gpu.info;
-    uint64_t fetches = fetch_window(info), window = o->window;
+    uint64_t fetches = fetch_window(&o->gpu), window = list_window(&o->gpu);
     const hd_piece room[] = {
         { "table: counters", offsetof(hkv_own, words), 1, sizeof *o->words, 0, HD_TOGETHER },
         { "capacity: bucket locks", offsetof(hkv_own, lock), info->buckets, sizeof *o->lock, 0, HD_TOGETHER },
-        { "table: window of lists", offsetof(hkv_own, stage_flag), window, 1, HD_AS_IT_COMES, HD_TOGETHER },
+        { "table: counters of a batch", offsetof(hkv_own, counts), 1, sizeof *o->counts, 0, HD_OF_BATCH },
+        { "table: window of lists", offsetof(hkv_own, stage_flag), window, 1, HD_AS_IT_COMES, HD_OF_BATCH },
         { "table: window of lists", offsetof(hkv_own, stage_key), window, sizeof *o->stage_key, HD_AS_IT_COMES,
-          HD_TOGETHER },
+          HD_OF_BATCH },
         { "table: window of lists", offsetof(hkv_own, stage_score), window, sizeof *o->stage_score, HD_AS_IT_COMES,
-          HD_TOGETHER },
+          HD_OF_BATCH },
         { "table: window of lists", offsetof(hkv_own, stage_value), window, info->value_bytes, HD_AS_IT_COMES,
-          HD_TOGETHER },
+          HD_OF_BATCH },
         { "table: window of fetches", offsetof(hkv_own, fetch_entry), fetches, sizeof *o->fetch_entry, HD_AS_IT_COMES,
-          HD_TOGETHER },
+          HD_OF_BATCH },
         { "table: window of fetches", offsetof(hkv_own, fetch_rank), fetches, sizeof *o->fetch_rank, HD_AS_IT_COMES,
-          HD_TOGETHER },
+          HD_OF_BATCH },
         { "table: window of fetches", offsetof(hkv_own, fetch_order), fetches, sizeof *o->fetch_order, HD_AS_IT_COMES,
-          HD_TOGETHER },
+          HD_OF_BATCH },
         { "table: window of fetches", offsetof(hkv_own, fetch_count), fetches ? HKV_FETCH_COUNTS : 0,
-          sizeof *o->fetch_count, 0, HD_TOGETHER },
-        { "table: window of passes", offsetof(hkv_own, left_item), left_words(info), sizeof *o->left_item, 0,
-          HD_TOGETHER },
+          sizeof *o->fetch_count, 0, HD_OF_BATCH },
+        /* any bytes would do; these are no item */
+        { "table: window of passes", offsetof(hkv_own, left_item), left_words(&o->gpu), sizeof *o->left_item, 0xff,
+          HD_OF_BATCH },
     };
     return add(all, room, sizeof room);
 }
@@ -157,7 +142,7 @@ static uint64_t room_bytes(const hd_info *info, bool device)
     uint64_t bytes = 0;
     memset(&o, 0, sizeof o);
     o.gpu.info = *info;
-    o.window = list_window(info, device);
+    o.gpu.device = device;
     int n = room_to_take(&o, all);
     for (int i = 0; i < n; i++) bytes += all[i].count * all[i].size;
     return bytes;
@@ -197,9 +182,9 @@ static hkv_args args_of(const hkv_own *o, const hd_batch *b, hd_when when)
     a.clock = when.clock;
     a.per_item = when.per_item;
     a.times_tell = when.own && a.policy_flags & HD_SCORE_IS_TIME;
-    a.tally = o->words->tally;
-    a.segment = o->words->segment;
-    a.cursor = o->words->cursor;
+    a.tally = o->gpu.tally;
+    a.segment = o->counts->segment;
+    a.cursor = o->counts->cursor;
     a.stage_flag = o->stage_flag;
     a.stage_key = o->stage_key;
     a.stage_score = o->stage_score;
@@ -209,15 +194,15 @@ static hkv_args args_of(const hkv_own *o, const hd_batch *b, hd_when when)
     a.fetch_order = o->fetch_order;
     a.fetch_count = o->fetch_count;
     a.left_item = o->left_item;
-    a.left_count = o->words->left;
-    a.left_window = left_window(info);
+    a.left_count = o->counts->left;
+    a.left_window = left_window(&o->gpu);
     return a;
 }
 
 static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
 {
     hkv_own *o = (hkv_own *)own;
-    hkv_launcher l = { *to, o->window, fetch_window(&o->gpu.info), &o->unfinished };
+    hkv_launcher l = { *to, list_window(&o->gpu), fetch_window(&o->gpu), &o->unfinished };
     return hkv_launch(&l, row, args_of(o, b, when));
 }
 
@@ -248,7 +233,8 @@ static int regions(const void *own, hd_region *all)
     const hkv_own *o = (const hkv_own *)own;
     const hkv_view *v = &o->v;
     hkv_words *w = o->words;
-    uint64_t entries = hkv_capacity(v), fetches = fetch_window(&o->gpu.info);
+    hkv_counts *c = o->counts;
+    uint64_t entries = hkv_capacity(v), window = list_window(&o->gpu), fetches = fetch_window(&o->gpu);
     const hd_region every[] = {
         { v->digest, entries, "digests" },
         { v->key, entries * 8 * v->step, v->step == 1 ? "keys" : "pairs" },
@@ -258,21 +244,21 @@ static int regions(const void *own, hd_region *all)
         { v->far, hkv_far_bytes(v), "far values" },
         { v->pin, v->pin_places * sizeof *v->pin, "pins" },
         { o->lock, v->buckets * sizeof *o->lock, "bucket locks" },
-        { w->tally, sizeof w->tally, "tally" },
-        { w->segment, sizeof w->segment, "segments" },
-        { w->cursor, sizeof w->cursor, "cursor" },
+        { o->gpu.tally, sizeof w->tally, "tally" },
+        { c->segment, sizeof c->segment, "segments" },
+        { c->cursor, sizeof c->cursor, "cursor" },
         { &w->pins, sizeof w->pins, "pin count" },
         { &w->pin_lock, sizeof w->pin_lock, "pin lock" },
-        { o->stage_flag, o->window, "stage_flag" },
-        { o->stage_key, o->window * 8, "stage_key" },
-        { o->stage_score, o->window * 8, "stage_score" },
-        { o->stage_value, o->window * v->value_bytes, "stage_value" },
+        { o->stage_flag, window, "stage_flag" },
+        { o->stage_key, window * 8, "stage_key" },
+        { o->stage_score, window * 8, "stage_score" },
+        { o->stage_value, window * v->value_bytes, "stage_value" },
         { o->fetch_entry, fetches * 8, "fetch_entry" },
         { o->fetch_rank, fetches * 4, "fetch_rank" },
         { o->fetch_order, fetches * 4, "fetch_order" },
         { o->fetch_count, HKV_FETCH_COUNTS * 4, "fetch_count" },
-        { o->left_item, left_words(&o->gpu.info) * sizeof *o->left_item, "left_item" },
-        { w->left, sizeof w->left, "left_count" },
+        { o->left_item, left_words(&o->gpu) * sizeof *o->left_item, "left_item" },
+        { c->left, sizeof c->left, "left_count" },
     };
     memcpy(all, every, sizeof every);
     return sizeof every / sizeof *every;

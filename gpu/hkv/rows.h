@@ -70,7 +70,7 @@ typedef struct hkv_launcher {
     hd_launcher on;
     uint64_t window;       /* items that the list buffer holds     */
     uint64_t fetch_window; /* items that the room for fetches holds */
-    /* the table's: a batch that failed may have left counts that are 0 at rest; NULL where none fails */
+    /* the table's: a batch that failed may have left counts that are 0 at rest */
     bool *unfinished;
 } hkv_launcher;
 
@@ -109,16 +109,16 @@ static inline bool hkv_next_window(hkv_args *a, uint64_t window)
 static inline hd_status hkv_counts_begin(const hkv_launcher *l, const hkv_args *a)
 {
     hd_status s = HD_OK;
-    bool zero = l->unfinished && *l->unfinished;
+    bool zero = *l->unfinished;
     if (zero && a->fetch_count) s = l->on.zero(l->on.self, a->fetch_count, HKV_FETCH_COUNTS * sizeof *a->fetch_count);
     if (zero && a->left_count && !s) s = l->on.zero(l->on.self, a->left_count, HKV_LEFT_COUNTS * sizeof *a->left_count);
-    if (l->unfinished && !s) *l->unfinished = true;
+    if (!s) *l->unfinished = true;
     return s;
 }
 
 static inline hd_status hkv_counts_end(const hkv_launcher *l, hd_status s)
 {
-    if (l->unfinished && !s) *l->unfinished = false;
+    if (!s) *l->unfinished = false;
     return s;
 }
 

@@ -9,7 +9,7 @@
 #include "judge/hive/fixture.h"
 #include "judge/rules.h"
 
-static hive_view *model_of(void *table) { return &((hive_fixture_table *)table)->v; }
+static hive_view *model_of(void *table) { return &((hive_fixture_table *)table)->own.v; }
 
 /* ---- One item -------------------------------------------------------------------------------- */
 
@@ -72,7 +72,7 @@ const char *hive_fixture_move(void *model, uint64_t from, uint64_t to)
 
 const char *hive_fixture_check(const void *table, char why[JUDGE_SENTENCE])
 {
-    hive_check((const hive_view *)table, why, JUDGE_SENTENCE);
+    hive_check(&((const hive_fixture_table *)table)->own.v, why, JUDGE_SENTENCE);
     return why[0] ? why : NULL;
 }
 
@@ -182,25 +182,25 @@ static const char *lost(const fixture *s, const hive_view *v, const hive_view *t
 const char *hive_fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE])
 {
     const hive_fixture_table *t = hive_fixture_table_of(s);
-    const hive_view *v = &t->v;
+    const hive_view *v = &t->own.v;
     hive_fixture_table then;
     uint64_t stashed = 0;
     (void)weak;
-    hive_fixture_view_over(s, s->initial, &then);
+    fixture_view(s, s->initial, &then);
     for (uint64_t e = 0; e < hive_places(v); e++) {
         const char *wrong = slot_wrong(v, e);
         if (!wrong && e % v->slots == 0) wrong = mask_wrong(v, e / v->slots);
         if (wrong) {
             char name[48];
             return fixture_say(why, "%s (%s, slot %" PRIu64 ")", wrong,
-                               hive_fixture_bucket_name(v, e / v->slots, name, sizeof name), e % v->slots);
+                               hive_fixture_bucket_name(t, e / v->slots, name, sizeof name), e % v->slots);
         }
         stashed += e >= hive_capacity(v) && hive_is_key(v, hive_read(v, e));
     }
-    if (stashed > *t->stashed)
+    if (stashed > *hive_fixture_stashed(t))
         return fixture_say(why, "HIVE-6 in flight: the stash has %" PRIu64 " entries, and counts %" PRIu64, stashed,
-                           *t->stashed);
+                           *hive_fixture_stashed(t));
     const char *gone = NULL;
-    for (uint64_t e = 0; e < hive_places(&then.v) && !gone; e++) gone = lost(s, v, &then.v, e, why);
+    for (uint64_t e = 0; e < hive_places(&then.own.v) && !gone; e++) gone = lost(s, v, &then.own.v, e, why);
     return gone;
 }

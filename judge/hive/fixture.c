@@ -1,72 +1,47 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fixture.c - makes a Hive table from a case: its shape, memory and contents.
+ * fixture.c - makes a Hive table from a case: its memory and contents.
  */
 #include "judge/hive/fixture.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "judge/rules.h"
-#include "base/design.h"
 #include "base/error.h"
-
-extern const hd_design hd_design_hive;
-
-enum { ENTRIES_MOST = 1 << 20 };
-
-/* ---- Its shape ------------------------------------------------------------------------------- */
-
-hd_status hive_fixture_info(const hd_case *c, hd_info *info)
-{
-    hd_config f = hd_case_config(c);
-    memset(info, 0, sizeof *info);
-    info->slots = f.slots;
-    info->value_bytes = f.value_bytes;
-    info->layout = f.layout;
-    info->seed = f.seed;
-    return hd_design_hive.shape(&hd_design_hive, &f, info);
-}
-
-hd_status hive_fixture_shape(fixture *s, const hd_case *c)
-{
-    hd_info info;
-    hd_status status = hive_fixture_info(c, &info);
-    if (status) return status;
-    if (info.buckets > ENTRIES_MOST / info.slots)
-        return hd_fail(HD_EINVAL, "case: a fixture has 1 to %d entries", ENTRIES_MOST);
-    hive_view *v = hive_fixture_view(s);
-    *v = hive_view_for(&info);
-    s->keys = hive_keys(v);
-    return HD_OK;
-}
-
-judge_scores hive_fixture_scores(const fixture *s) { return (void)s, JUDGE_NO_SCORES; }
 
 /* ---- Its memory ------------------------------------------------------------------------------ */
 
-static void lay_segment(fixture *s, hive_segment *g, const char *const name[3], uint64_t buckets)
+static uint32_t add_segment(const hive_view *v, judge_memory *all, size_t at, const char *const name[3],
+                            uint64_t buckets)
 {
-    const hive_view *v = hive_fixture_view(s);
-    g->word = fixture_room(s, name[0], buckets * v->slots * hive_word_bytes(v));
-    g->mask = v->masks ? (uint32_t *)fixture_room(s, name[1], buckets * sizeof *g->mask) : NULL;
-    g->lock = v->masks ? (uint32_t *)fixture_room(s, name[2], buckets * sizeof *g->lock) : NULL;
+    const judge_memory segment[] = {
+        { name[0], at + offsetof(hive_segment, word), buckets * v->slots * hive_word_bytes(v), HD_AS_IT_COMES },
+        { name[1], at + offsetof(hive_segment, mask), buckets * sizeof(uint32_t), HD_AS_IT_COMES },
+        { name[2], at + offsetof(hive_segment, lock), buckets * sizeof(uint32_t), HD_AS_IT_COMES },
+    };
+    uint32_t n = v->masks ? 3 : 1;
+    memcpy(all, segment, n * sizeof *segment);
+    return n;
 }
 
 /* Segments that growth would add exist from the beginning. */
-void hive_fixture_lay_table(fixture *s)
+uint32_t hive_fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST])
 {
     static const char *const names[HIVE_SCENE_SEGMENTS][3] = { { "word", "mask", "lock" },
                                                                { "word 1", "mask 1", "lock 1" },
                                                                { "word 2", "mask 2", "lock 2" } };
     static const char *const stash[3] = { "stash word", "stash mask", "stash lock" };
-    hive_fixture_table *t = hive_fixture_table_of(s);
+    const size_t at = offsetof(hive_fixture_table, own.v.segment);
+    const hive_view *v = hive_fixture_view(s);
+    uint32_t n = 0;
     for (uint32_t k = 0; k < HIVE_SCENE_SEGMENTS; k++)
-        lay_segment(s, &t->v.segment[k], names[k], hive_segment_buckets(&t->v, k));
-    lay_segment(s, &t->v.stash, stash, t->v.stash_buckets);
-    t->stashed = (uint64_t *)fixture_room(s, "stashed", sizeof *t->stashed);
-    t->grown = (uint64_t *)fixture_room(s, "grown", 2 * sizeof *t->grown);
+        n += add_segment(v, all + n, at + k * sizeof(hive_segment), names[k], hive_segment_buckets(v, k));
+    n += add_segment(v, all + n, offsetof(hive_fixture_table, own.v.stash), stash, v->stash_buckets);
+    all[n++] = (judge_memory){ "grown", offsetof(hive_fixture_table, grown), 2 * sizeof(uint64_t), HD_AS_IT_COMES };
+    return n;
 }
 
 static void clear_segment(const hive_view *v, hive_segment *g, uint64_t buckets)
@@ -81,45 +56,29 @@ static void clear_segment(const hive_view *v, hive_segment *g, uint64_t buckets)
 /* Writes the view's counts to the table's memory. */
 static void note(const hive_fixture_table *t)
 {
-    *t->stashed = t->v.stashed;
-    t->grown[0] = t->v.level;
-    t->grown[1] = t->v.split;
+    *hive_fixture_stashed(t) = t->own.v.stashed;
+    t->grown[0] = t->own.v.level;
+    t->grown[1] = t->own.v.split;
 }
 
 void hive_fixture_clear(fixture *s)
 {
     hive_fixture_table *t = hive_fixture_table_of(s);
     for (uint32_t k = 0; k < HIVE_SCENE_SEGMENTS; k++)
-        clear_segment(&t->v, &t->v.segment[k], hive_segment_buckets(&t->v, k));
-    clear_segment(&t->v, &t->v.stash, t->v.stash_buckets);
-    t->v.stashed = 0;
+        clear_segment(&t->own.v, &t->own.v.segment[k], hive_segment_buckets(&t->own.v, k));
+    clear_segment(&t->own.v, &t->own.v.stash, t->own.v.stash_buckets);
+    t->own.v.stashed = 0;
+    t->own.v.level = 0;
+    t->own.v.split = 0;
     note(t);
 }
 
-/* The address in `memory` of what is at p in s->memory. */
-static void *over(const fixture *s, uint8_t *memory, const void *p)
+void hive_fixture_laid(void *table)
 {
-    return p ? memory + ((const uint8_t *)p - s->memory) : NULL;
-}
-
-static void segment_over(const fixture *s, uint8_t *memory, hive_segment *g)
-{
-    g->word = over(s, memory, g->word);
-    g->mask = (uint32_t *)over(s, memory, g->mask);
-    g->lock = (uint32_t *)over(s, memory, g->lock);
-}
-
-void hive_fixture_view_over(const fixture *s, uint8_t *memory, void *table)
-{
-    hive_fixture_table t = *hive_fixture_table_of(s);
-    for (uint32_t k = 0; k < HIVE_SCENE_SEGMENTS; k++) segment_over(s, memory, &t.v.segment[k]);
-    segment_over(s, memory, &t.v.stash);
-    t.stashed = (uint64_t *)over(s, memory, t.stashed);
-    t.grown = (uint64_t *)over(s, memory, t.grown);
-    t.v.stashed = *t.stashed;
-    t.v.level = (uint32_t)t.grown[0];
-    t.v.split = t.grown[1];
-    memcpy(table, &t, sizeof t);
+    hive_fixture_table *t = (hive_fixture_table *)table;
+    t->own.v.stashed = *hive_fixture_stashed(t);
+    t->own.v.level = (uint32_t)t->grown[0];
+    t->own.v.split = t->grown[1];
 }
 
 /* ---- What is in it --------------------------------------------------------------------------- */
@@ -196,7 +155,7 @@ static void draw_room(const hive_view *v, hd_rng *g, room *r)
 bool hive_fixture_fill(fixture *s, hd_rng *g)
 {
     hive_fixture_table *t = hive_fixture_table_of(s);
-    hive_view *v = &t->v;
+    hive_view *v = &t->own.v;
     uint64_t buckets = hive_buckets(v), limit = hive_stash_limit(v), lot = hd_rng_below(g, 4);
     room r = { (uint32_t *)malloc(buckets * sizeof(uint32_t)),
                lot == 0   ? 0
@@ -225,7 +184,7 @@ void hive_fixture_apply(const fixture *s, void *table, uint32_t k, const hd_batc
     hive_fixture_table *t = (hive_fixture_table *)table;
     uint64_t tally[HD_OUTCOME_COUNT] = { 0 };
     (void)s, (void)k;
-    hive_run_batch(&t->v, b, tally);
+    hive_run_batch(&t->own.v, b, tally);
     note(t);
 }
 
@@ -246,7 +205,7 @@ static bool restash(hive_view *v)
 hd_status hive_fixture_resize(fixture *s, void *table, uint64_t buckets)
 {
     hive_fixture_table *t = (hive_fixture_table *)table;
-    hive_view *v = &t->v;
+    hive_view *v = &t->own.v;
     (void)s;
     if (buckets < v->base || buckets > v->base << (HIVE_SCENE_SEGMENTS - 1))
         return hd_fail(HD_EINVAL, "buckets: this table has %" PRIu64 " to %" PRIu64, v->base,

@@ -1,43 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fixture.h - Hive's port to the judge of kernels (judge/design.h): the structs behind fixture.table and
+ * fixture.h - Hive's port to the judge of kernels (judge/design.h): the struct behind fixture.table and
  * fixture_part.args.
  *
- *     fixture.c   a table from a case, and its contents
+ *     fixture.c   a table's memory and contents
  *     entries.c   reads and describes entries
  *     accept.c    what outcomes an item may have, and the table's invariants
- *     kernels.c   launches, and the port itself
+ *     port.c      the port itself
  */
 #ifndef HD_JUDGE_HIVE_FIXTURE_H
 #define HD_JUDGE_HIVE_FIXTURE_H
 
+#include "gpu/hive/own.h"
 #include "judge/design.h"
 #include "ref/hive/hive.h"
 
 enum { HIVE_SCENE_SEGMENTS = 3 }; /* a fixture's table may double twice */
 
-/* The first field is the view, so that functions on entries also take a view alone. */
 typedef struct hive_fixture_table {
-    hive_view v;
-    uint64_t *stashed; /* (1) entries in the stash, as kernels count them */
-    uint64_t *grown;   /* (2) level and split: how far the table has grown */
+    hive_own own;
+    uint64_t *grown; /* (2) level and split: how far the table has grown */
 } hive_fixture_table;
 
 static inline hive_fixture_table *hive_fixture_table_of(const fixture *s) { return (hive_fixture_table *)s->table; }
-static inline hive_view *hive_fixture_view(const fixture *s) { return &hive_fixture_table_of(s)->v; }
+static inline hive_view *hive_fixture_view(const fixture *s) { return &hive_fixture_table_of(s)->own.v; }
+/* Entries in the stash, as kernels count them. */
+static inline uint64_t *hive_fixture_stashed(const hive_fixture_table *t)
+{
+    return &t->own.words->stashed[t->own.count];
+}
 
-/* hive_fixture.c; the shape alone, or HD_EINVAL */
-hd_status hive_fixture_info(const hd_case *c, hd_info *info);
-hd_status hive_fixture_shape(fixture *s, const hd_case *c);
-void hive_fixture_lay_table(fixture *s);
+/* fixture.c */
+uint32_t hive_fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST]);
+void hive_fixture_laid(void *table);
 void hive_fixture_clear(fixture *s);
 bool hive_fixture_fill(fixture *s, hd_rng *g);
-judge_scores hive_fixture_scores(const fixture *s);
-void hive_fixture_view_over(const fixture *s, uint8_t *memory, void *table);
 void hive_fixture_apply(const fixture *s, void *table, uint32_t k, const hd_batch *b);
 hd_status hive_fixture_resize(fixture *s, void *table, uint64_t buckets);
 
-/* hive_entries.c */
+/* entries.c */
 uint64_t hive_fixture_buckets(const void *table); /* with the stash's */
 uint64_t hive_fixture_first(const void *table, uint64_t b);
 uint64_t hive_fixture_places(const fixture *s);
@@ -54,10 +55,6 @@ const char *hive_fixture_accept(const fixture *s, void *model, uint32_t k, uint6
 const char *hive_fixture_move(void *model, uint64_t from, uint64_t to);
 const char *hive_fixture_check(const void *table, char why[JUDGE_SENTENCE]);
 const char *hive_fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE]);
-
-/* kernels.c: queues a batch whose list is made in windows of so many items. */
-hd_status hive_fixture_queue(const fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream,
-                             uint64_t window);
 
 /* Visits the buckets of a key in order. True: *b is the next one. step: 0 for the first; it is counted up. */
 bool hive_fixture_way(const hive_view *v, uint64_t h, uint64_t *step, uint64_t *b);

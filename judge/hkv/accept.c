@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "judge/hkv/fixture.h"
+#include "judge/hosted.h"
 #include "judge/rules.h"
 #include "policies/policy.h"
 #include "ref/hkv/hkv.h"
@@ -17,7 +18,7 @@
 static hkv_item item_of(const fixture *s, uint32_t k, uint64_t i)
 {
     const hd_batch *b = &s->part[k].batch;
-    const hkv_args *a = hkv_fixture_args_of(&s->part[k]);
+    const hd_when when = hosted_when(s, k);
     hkv_item it;
     it.op = b->op;
     it.elem = b->elem;
@@ -25,8 +26,8 @@ static hkv_item item_of(const fixture *s, uint32_t k, uint64_t i)
     it.key = b->key[i];
     it.value = b->op != HD_OP_FIND_OR_INSERT_PTR ? (const uint8_t *)b->value + i * s->value_bytes : NULL;
     it.in.given = b->score ? b->score[i] : 1;
-    it.in.now = a->clock + i * a->per_item;
-    it.in.epoch = a->epoch;
+    it.in.now = when.clock + i * when.per_item;
+    it.in.epoch = when.epoch;
     it.holder = b->holder;
     return it;
 }
@@ -53,7 +54,7 @@ const char *hkv_fixture_accept(const fixture *s, void *table, uint32_t k, uint64
 {
     const fixture_part *p = &s->part[k];
     const hd_batch *b = &p->batch;
-    hkv_view *model = &((hkv_fixture_table *)table)->v;
+    hkv_view *model = &((hkv_own *)table)->v;
     hkv_item it = item_of(s, k, i);
     hd_outcome o = (hd_outcome)b->outcome[i];
     bool delivers = judge_delivers(b->op, o);
@@ -75,7 +76,7 @@ const char *hkv_fixture_accept(const fixture *s, void *table, uint32_t k, uint64
 
 /* ---- At rest --------------------------------------------------------------------------------- */
 
-static const hkv_view *view_of(const void *table) { return &((const hkv_fixture_table *)table)->v; }
+static const hkv_view *view_of(const void *table) { return &((const hkv_own *)table)->v; }
 
 const char *hkv_fixture_beside(const fixture *s, const void *table, const void *after, char why[JUDGE_SENTENCE])
 {
@@ -120,9 +121,9 @@ const char *hkv_fixture_promised(const fixture *s, const void *table, uint32_t k
 {
     const hd_batch *batch = &s->part[k].batch;
     const hkv_view *v = hkv_fixture_view(s), *model = view_of(table);
-    hkv_fixture_table then;
+    hkv_own then;
     if (batch->op != HD_OP_PROMOTE) return NULL;
-    hkv_fixture_view_over(s, s->initial, &then);
+    fixture_view(s, s->initial, &then);
     for (uint64_t b = 0; b < v->buckets; b++) {
         bool asked = v->far && v->striped && b * v->slots >= batch->start && b * v->slots < batch->start + batch->n;
         const char *wrong = asked ? bucket_promoted(v, model, b, why) : NULL;
@@ -141,22 +142,21 @@ const char *hkv_fixture_promised(const fixture *s, const void *table, uint32_t k
 
 const char *hkv_fixture_idle(const fixture *s, char why[JUDGE_SENTENCE])
 {
-    const hkv_fixture_table *t = hkv_fixture_table_of(s);
+    const hkv_own *t = hkv_fixture_own(s);
     for (uint64_t b = 0; b < t->v.buckets; b++)
         if (t->lock[b]) return fixture_say(why, "the lock of bucket %" PRIu64 " is still held", b);
     for (uint32_t k = 0; k < s->parts; k++) {
-        const hkv_args *a = hkv_fixture_args_of(&s->part[k]);
-        for (uint32_t b = 0; ((const hkv_fixture_args *)s->part[k].args)->fetch_entry && b < HKV_FETCH_BINS; b++)
+        const hkv_own *a = hkv_fixture_part(s, k);
+        for (uint32_t b = 0; a->fetch_count && b < HKV_FETCH_BINS; b++)
             if (a->fetch_count[b])
                 return fixture_say(why, "bin %" PRIu32 " of the far values still counts %" PRIu32, b,
                                    a->fetch_count[b]);
     }
     for (uint32_t k = 0; k < s->parts; k++) {
-        const hkv_args *a = hkv_fixture_args_of(&s->part[k]);
-        if (a->left_count[0])
-            return fixture_say(why, "%" PRIu32 " items are still left to the next pass", a->left_count[0]);
+        uint32_t left = hkv_fixture_part(s, k)->counts->left[0];
+        if (left) return fixture_say(why, "%" PRIu32 " items are still left to the next pass", left);
     }
-    return *t->pin_lock ? fixture_say(why, "the lock of the pins is still held") : NULL;
+    return t->words->pin_lock ? fixture_say(why, "the lock of the pins is still held") : NULL;
 }
 
 const char *hkv_fixture_check(const void *table, char why[JUDGE_SENTENCE])
@@ -190,7 +190,7 @@ static broken slot_broken(const hkv_view *v, uint64_t e)
 /* weak: buckets with a held lock are left out. */
 const char *hkv_fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE])
 {
-    const hkv_fixture_table *t = hkv_fixture_table_of(s);
+    const hkv_own *t = hkv_fixture_own(s);
     const hkv_view *v = &t->v;
     uint64_t entries = hkv_capacity(v);
     for (uint64_t e = 0; e < entries; e++) {

@@ -9,7 +9,7 @@
 #include "judge/hkv/fixture.h"
 #include "ref/hkv/hkv.h"
 
-static const hkv_view *view_of(const void *table) { return (const hkv_view *)table; } /* its first field */
+static const hkv_view *view_of(const void *table) { return &((const hkv_own *)table)->v; }
 
 uint64_t hkv_fixture_buckets(const void *table) { return view_of(table)->buckets; }
 uint64_t hkv_fixture_first(const void *table, uint64_t b) { return hkv_entry(view_of(table), b, 0); }
@@ -52,7 +52,7 @@ typedef struct known {
 static const known regions[] = {
     { "pair", "key", 8, OF_HALF_SLOT }, { "bound", "least score", 8, OF_SLOTS }, { "digest", "digest", 1, OF_SLOT },
     { "key", "key", 8, OF_SLOT }, { "score", "score", 8, OF_SLOT }, { "value", "value", 0, OF_SLOT },
-    { "lock", "lock", 4, OF_BUCKET }, { "stage_flag", "list flag", 1, OF_ITEM },
+    { "bucket locks", "lock", 4, OF_BUCKET }, { "stage_flag", "list flag", 1, OF_ITEM },
     { "stage_key", "listed key", 8, OF_ITEM }, { "stage_score", "listed score", 8, OF_ITEM },
     { "stage_value", "listed value", 0, OF_ITEM }
 };

@@ -1,48 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * fixture.h - HKV's port to the judge of kernels (judge/design.h): the structs behind fixture.table and
- * fixture_part.args.
+ * fixture.h - HKV's port to the judge of kernels (judge/design.h). fixture.table and fixture_part.args are hkv_own.
  *
- *     fixture.c   a table from a case, and its contents
+ *     fixture.c   a table's memory and contents
  *     entries.c   reads and describes entries
  *     accept.c    what outcomes an item may have, and the table's invariants
- *     kernels.c   launches, and the port itself
+ *     port.c      the port itself
  */
 #ifndef HD_JUDGE_HKV_FIXTURE_H
 #define HD_JUDGE_HKV_FIXTURE_H
 
-#include "gpu/hkv/args.h"
+#include "gpu/hkv/own.h"
 #include "judge/design.h"
 
-/* The first field is the view, so that functions on entries also take a view alone. */
-typedef struct hkv_fixture_table {
-    hkv_view v;
-    uint32_t *lock, *pins, *pin_lock;
-} hkv_fixture_table;
+static inline hkv_own *hkv_fixture_own(const fixture *s) { return (hkv_own *)s->table; }
+static inline hkv_view *hkv_fixture_view(const fixture *s) { return &hkv_fixture_own(s)->v; }
+/* The table as part k's kernels are given it, with the room of its batch. */
+static inline const hkv_own *hkv_fixture_part(const fixture *s, uint32_t k) { return (const hkv_own *)s->part[k].args; }
 
-/* The first field is the kernels' argument. */
-typedef struct hkv_fixture_args {
-    hkv_args a;
-    uint8_t *stage_flag;   /* (n), device memory                                         */
-    uint64_t *fetch_entry; /* (n), device memory; NULL: host-tier values are read directly */
-} hkv_fixture_args;
-
-static inline hkv_fixture_table *hkv_fixture_table_of(const fixture *s) { return (hkv_fixture_table *)s->table; }
-static inline hkv_view *hkv_fixture_view(const fixture *s) { return &hkv_fixture_table_of(s)->v; }
-static inline hkv_args *hkv_fixture_args_of(const fixture_part *p) { return &((hkv_fixture_args *)p->args)->a; }
-
-/* hkv_fixture.c */
+/* fixture.c */
 hd_status hkv_fixture_shape(fixture *s, const hd_case *c);
-void hkv_fixture_lay_table(fixture *s);
-void hkv_fixture_lay_part(fixture *s, uint32_t k);
+uint32_t hkv_fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST]);
+void hkv_fixture_laid(void *table);
 void hkv_fixture_clear(fixture *s);
 bool hkv_fixture_fill(fixture *s, hd_rng *g);
-void hkv_fixture_make_args(fixture *s, uint32_t k);
 judge_scores hkv_fixture_scores(const fixture *s);
-void hkv_fixture_view_over(const fixture *s, uint8_t *memory, void *table);
+bool hkv_fixture_times_tell(const fixture *s, uint64_t clock, uint64_t n);
 void hkv_fixture_apply(const fixture *s, void *table, uint32_t k, const hd_batch *b);
 
-/* hkv_entries.c */
+/* entries.c */
 uint64_t hkv_fixture_buckets(const void *table);
 uint64_t hkv_fixture_first(const void *table, uint64_t b);
 uint64_t hkv_fixture_key_at(const void *table, uint64_t e);
@@ -60,11 +46,9 @@ const char *hkv_fixture_idle(const fixture *s, char why[JUDGE_SENTENCE]);
 const char *hkv_fixture_check(const void *table, char why[JUDGE_SENTENCE]);
 const char *hkv_fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE]);
 
-/* hkv_kernels.c */
+/* port.c */
 /* Row `row` of gpu/hkv/rows.h, in at most `blocks` blocks (0: 8) of at most `threads` threads (0: the row's own).
  * With fewer lanes each has more items. */
 fixture_kernel hkv_fixture_kernel_at(uint32_t row, uint32_t threads, uint32_t blocks);
-/* fixture_kernel.queue: one launch of k->text, k->lanes per item, in blocks of k->threads. */
-hd_status hkv_fixture_queue_text(const fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream);
 
 #endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * own.h - HKV's part of a table's state on the backends: for launch.c and for the judge's port.
+ */
+#ifndef HD_HKV_OWN_H
+#define HD_HKV_OWN_H
+
+#include "base/backend.h"
+#include "concurrency/word.h"
+#include "gpu/hkv/args.h"
+
+/* Words that kernels count in. */
+typedef struct hkv_words {
+    uint64_t tally[HD_OUTCOME_COUNT];
+    uint32_t pins, pin_lock;
+    hd_word word; /* of the batch lock group3 */
+} hkv_words;
+
+/* Those of a batch: 0 at rest. */
+typedef struct hkv_counts {
+    uint64_t segment[HKV_SEGMENTS], cursor[HKV_CURSORS];
+    uint32_t left[HKV_LEFT_COUNTS];
+} hkv_counts;
+
+/* Pointers are the machine's. */
+typedef struct hkv_own {
+    hd_gpu_own gpu;
+    hkv_view v; /* on the host machine the reference's, as a batch finds it */
+    hkv_words *words;
+    hkv_counts *counts;
+    uint32_t *lock;                     /* (buckets)             */
+    uint8_t *stage_flag;                /* (window of lists)     */
+    uint64_t *stage_key;                /* (window of lists)     */
+    uint64_t *stage_score;              /* (window of lists)     */
+    uint8_t *stage_value;               /* (window of lists, value_bytes) */
+    uint64_t *fetch_entry;              /* (window of fetches); NULL: far values are read as they come */
+    uint32_t *fetch_rank, *fetch_order; /* likewise             */
+    uint32_t *fetch_count;              /* (HKV_FETCH_COUNTS)   */
+    uint32_t *left_item;                /* (HKV_LEFT_LISTS, window of passes) */
+    bool unfinished;                    /* hkv_launcher */
+} hkv_own;
+
+#endif

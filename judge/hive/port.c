@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * port.c - the port of Hive to the judge: the struct of judge/design.h.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu/hive/rows.h"
+#include "judge/hive/fixture.h"
+
+extern const hd_design hd_design_hive_host;
+
+/* Half of the items insert, as in the paper's mixtures (section V-C2). */
+static const uint8_t mixture[HD_OP_COUNT_] = {
+    [HD_OP_INSERT_OR_ASSIGN] = 3, [HD_OP_FIND_OR_INSERT] = 1, [HD_OP_ACCUM_OR_ASSIGN] = 1, [HD_OP_FIND] = 2,
+    [HD_OP_CONTAINS] = 1,         [HD_OP_ASSIGN] = 1,         [HD_OP_ASSIGN_VALUES] = 1,   [HD_OP_ERASE] = 2,
+};
+
+static bool runs(uint32_t row, hd_op op)
+{
+    if (op == JUDGE_MIXED) return hive_row(row)->family == HIVE_ITEMS;
+    return !hive_unfit(op) && hive_row(row)->family == hive_family_of(op);
+}
+
+/* For fuzzers: turns any numbers into a shape that exists. */
+static void bend(hd_case *c)
+{
+    c->slots = c->slots >= 32 ? 32 : c->slots >= 16 ? 16 : 8;
+    if (c->value_bytes != 2) c->value_bytes = 4;
+    c->table.hive.hashes = c->seed % 3 == 0 || c->table.hive.hashes == 3 ? 3 : 2;
+    c->table.hive.spare = c->seed % 4 ? (uint32_t)(c->seed / 4 % (c->slots / 2)) : HD_SPARE_USUAL;
+    snprintf(c->table.hive.hash, sizeof c->table.hive.hash, "%s",
+             c->seed % 5                 ? HD_HASH_USUAL
+             : c->table.hive.hashes == 2 ? "crc32,bithash1"
+                                         : "bithash1,bithash2,city64");
+    c->layout = c->layout == HD_LAYOUT_PLANES || c->layout == HD_LAYOUT_MASKS ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
+    c->table.hkv.dual = false;
+    c->table.hkv.pins = 0;
+    c->table.hkv.device_value_bytes = 0;
+    c->table.hkv.admit = HD_ADMIT_SCORE;
+    c->table.hkv.tiers = HD_TIERS_BUCKET;
+    c->table.hkv.fetch = HD_FETCH_USUAL;
+    strcpy(c->policy, "none");
+}
+
+/* clang-format off */
+const judge_design judge_design_hive = {
+    .name = "hive", .keys = (1ull << 32) - HIVE_LEAVING, .host = &hd_design_hive_host, .dictionary = true,
+    .roams = true, .mix = mixture, .runs = runs, .small = { 8, "uniform:24" },
+    .wide = { 32, "uniform:90" }, .bend = bend, .table_size = sizeof(hive_fixture_table),
+    .memory = hive_fixture_memory, .laid = hive_fixture_laid, .clear = hive_fixture_clear,
+    .fill = hive_fixture_fill, .apply = hive_fixture_apply,
+    .resize = hive_fixture_resize, .buckets = hive_fixture_buckets, .first = hive_fixture_first,
+    .places = hive_fixture_places, .key_at = hive_fixture_key_at, .value_at = hive_fixture_value_at,
+    .differs = hive_fixture_differs, .describe = hive_fixture_describe, .bucket_name = hive_fixture_bucket_name,
+    .names = hive_fixture_names, .accept = hive_fixture_accept, .move = hive_fixture_move,
+    .check = hive_fixture_check, .watch = hive_fixture_watch
+};
+/* clang-format on */
