@@ -97,12 +97,14 @@ SIMT_FN void hive_plan_insert(const hive_view *v, const hive_in_flight *s, const
     if (p->asks || p->elsewhere) p->then = HD_INSERTED;
     if (!p->elsewhere) return;
     p->bucket = hive_candidate(v, s->h, 0);
+    p->home = (uint8_t *)hive_bucket(v, p->bucket);
     p->spot = s->room;
 }
 
-/* Decides what the item does. last: if neither bucket has the key, the table lacks it. */
+/* Decides what the item does. home: the bucket that it looked at. To find a bucket's address takes many instructions:
+ * computing it here again cost 3% of a mixed batch. last: if neither bucket has the key, the table lacks it. */
 SIMT_FN hive_plan hive_plan_round(const hive_args *a, const hive_kind *k, const hive_in_flight *s,
-                                  const hive_bucket_seen *b, bool step, bool last)
+                                  const hive_bucket_seen *b, uint8_t *home, bool step, bool last)
 {
     const hive_view *v = &a->v;
     bool here = s->outcome == HIVE_UNDECIDED;
@@ -114,6 +116,7 @@ SIMT_FN hive_plan hive_plan_round(const hive_args *a, const hive_kind *k, const 
     p.then = HIVE_UNDECIDED;
     p.spot = b->spot;
     p.bucket = hive_candidate(v, s->h, step ? 1 : 0);
+    p.home = home;
     if (p.there) {
         p.then = s->rule >> HIVE_RULE_FOUND;
         p.asks = (s->rule & HIVE_RULE_CHANGE) != HIVE_KEEP;
@@ -122,7 +125,6 @@ SIMT_FN hive_plan hive_plan_round(const hive_args *a, const hive_kind *k, const 
     } else if (p.absent && (!step || last)) {
         hive_plan_insert(v, s, b, step, &p);
     }
-    p.home = (uint8_t *)hive_bucket(v, p.bucket);
     p.slot = p.spot >> HIVE_ROOM_SLOT & 0xff;
     return p;
 }
@@ -185,7 +187,7 @@ SIMT_FN void hive_batched(simt_tile t, const hive_args *a, const hive_kind *k, b
     uint64_t stashed = first ? 0 : hive_ask_stashed(a, k);
     hive_bucket_seen b = hive_look(t, k, home, s->key, false, HIVE_NO_SLOT);
     bool last = !first && hive_ends_there(t, a, k, s, stashed);
-    hive_plan p = hive_plan_round(a, k, s, &b, step, last);
+    hive_plan p = hive_plan_round(a, k, s, &b, home, step, last);
     simt_join();
     if (hive_changes(k) && (p.asks || p.elsewhere)) p.good = hive_plan_try(a, k, s, &p, b.old);
     if (p.there && !p.asks) simt_ticket(s->i, HD_HIT, 0, p.bucket * u->slots + p.slot);
