@@ -16,12 +16,16 @@
 
 /* ---- Its shape ------------------------------------------------------------------------------- */
 
+enum { PINS_MOST = 64 };
+
 /* Far values are sorted before they are fetched: always, unless the case says no. */
 hd_status hkv_fixture_shape(fixture *s, const hd_case *c)
 {
     hd_info *info = &hkv_fixture_own(s)->gpu.info;
     if (hkv_fixture_view(s)->policy == HD_POLICY_COUNT) return hd_fail_name("policy", c->policy, HD_POLICIES);
     if (info->hkv.fetch == HD_FETCH_USUAL) info->hkv.fetch = HD_FETCH_SORTED;
+    if (info->hkv.pins > PINS_MOST) info->hkv.pins = PINS_MOST;
+    s->design->host->gpu->begin(s->table);
     return HD_OK;
 }
 

@@ -9,15 +9,6 @@
 
 extern const hd_design hd_design_hkv_host;
 
-/* For fuzzers: few pins, for the map of pins is memory of a fixture. */
-static void bend(hd_case *c)
-{
-    enum { PINS_MOST = 64 };
-    if (c->table.hkv.pins > PINS_MOST) c->table.hkv.pins = PINS_MOST;
-}
-
-/* ---- Rows ------------------------------------------------------------------------------------ */
-
 static fixture_kernel kernel(uint32_t row)
 {
     fixture_kernel k = fixture_kernel_of_row(&judge_design_hkv, row);
@@ -36,7 +27,7 @@ fixture_kernel hkv_fixture_kernel_at(uint32_t row, uint32_t threads, uint32_t bl
 /* clang-format off */
 const judge_design judge_design_hkv = {
     .name = "hkv", .keys = HD_KEY_RESERVED, .host = &hd_design_hkv_host, .dual = true,
-    .kernel = kernel, .small = { 4, "uniform:12" }, .wide = { 16, "uniform:40" }, .bend = bend,
+    .kernel = kernel, .small = { 4, "uniform:12" }, .wide = { 16, "uniform:40" },
     .shape = hkv_fixture_shape, .memory = hkv_fixture_memory, .laid = hkv_fixture_laid, .clear = hkv_fixture_clear,
     .fill = hkv_fixture_fill, .scores = hkv_fixture_scores, .times_tell = hkv_fixture_times_tell,
     .apply = hkv_fixture_apply, .buckets = hkv_fixture_buckets,
