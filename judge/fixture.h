@@ -79,7 +79,8 @@ typedef struct fixture {
     uint32_t regions, laid; /* laid: how many fixture_room has given out */
 } fixture;
 
-/* Makes the fixture of c[0 .. parts - 1]; the table is c[0]'s. HD_EINVAL: there is no such fixture. */
+/* Makes the fixture of c[0 .. parts - 1]; the table is c[0]'s. The kernels stay the caller's until fixture_close().
+ * HD_EINVAL: there is no such fixture. */
 hd_status fixture_open(const hd_case *c, const fixture_kernel *const *kernel, uint32_t parts, fixture **s);
 void fixture_close(fixture *s); /* NULL is fine */
 

@@ -382,19 +382,17 @@ static void keys_of(const meeting *x, const hive_view *v, uint64_t key[3])
 }
 
 /* A fixture whose first item is of the kind that is wanted. Between the items that meet are reserved keys, which are
- * done at once. */
-static fixture *meet(const meeting *x, uint64_t seed, hd_case *c)
+ * done at once. *kernel runs it, and has to last as long as the fixture. */
+static fixture *meet(const meeting *x, uint64_t seed, hd_case *c, fixture_kernel *kernel)
 {
     static const char *const tails[] = { "buckets=2", "buckets=3 hashes=3", "buckets=3 spare=0", "buckets=4" };
     const hd_variant_row *r = hive_row(x->row);
     uint64_t per = items_per_warp(x->row),
              at[3] = { 0, x->place == BESIDE ? 1 : per, x->place == BESIDE ? per : 2 * per };
     uint32_t n = x->place == BESIDE || x->place == THREE ? 3 : 2;
-    fixture_kernel kernel = fixture_kernel_at(&judge_design_hive, x->row, x->place == BLOCK ? 64 : 32,
-                                              x->place == BLOCK   ? 1
-                                              : x->place == THREE ? 3
-                                                                  : 2);
-    const fixture_kernel *kernels[] = { &kernel };
+    uint32_t blocks = x->place == BLOCK ? 1 : x->place == THREE ? 3 : 2;
+    const fixture_kernel *kernels[] = { kernel };
+    *kernel = fixture_kernel_at(&judge_design_hive, x->row, x->place == BLOCK ? 64 : 32, blocks);
     for (uint64_t tries = 0; tries < 200; tries++) {
         uint64_t key[3] = { HIVE_NOWHERE, HIVE_NOWHERE, HIVE_NOWHERE };
         char shape[128];
@@ -423,7 +421,8 @@ static void exhaust(const meeting *x, uint64_t seed, totals *t)
 {
     hd_case c;
     comparison *a;
-    fixture *s = meet(x, seed, &c);
+    fixture_kernel kernel;
+    fixture *s = meet(x, seed, &c, &kernel);
     must(comparison_open(s, &a));
     simt_config w = simt_config_default();
     w.strategy = SIMT_SEARCH;
