@@ -18,11 +18,12 @@ nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
 build() {
   mkdir -p "$folder" || return
   local objects=() f o
-  for f in "$top"/{base,concurrency,lib,ref,ref/hkv,ref/hive,gpu/hkv,gpu/hive,simt}/*.c; do
+  # Of the judge, soak needs the table judge_ops of rules.c; the linker leaves out the rest of that file.
+  for f in "$top"/{base,concurrency,lib,ref,ref/hkv,ref/hive,gpu/hkv,gpu/hive,simt}/*.c "$top"/judge/rules.c; do
     case $f in */device_none.c | */raw_hooks.c) continue ;; esac # no part of this library
     o=${f#"$top"/}
     o=$folder/$(printf %s "${o%.c}" | tr / -).o
-    gcc -std=c11 -O2 -D_GNU_SOURCE -DHD_CUDA -I"$top" -I"$top/include" -c -o "$o" "$f" || return
+    gcc -std=c11 -O2 -ffunction-sections -fdata-sections -D_GNU_SOURCE -DHD_CUDA -I"$top" -I"$top/include" -c -o "$o" "$f" || return
     objects+=("$o")
   done
   for f in lib/device_cuda gpu/hive/kernels gpu/hive/kernels_named gpu/hkv/kernels bench/device/hkv_run judge/device/soak; do
@@ -31,7 +32,8 @@ build() {
     case $f in lib/* | gpu/*) objects+=("$o") ;; esac
   done
   for f in hkv_run soak; do
-    "$nvcc" -arch=sm_90 -cudart static -Xcompiler -static-libstdc++,-static-libgcc -o "$folder/$f" "$folder/$f.o" "${objects[@]}" -l:libxxhash.a -lpthread || return
+    "$nvcc" -arch=sm_90 -cudart static -Xcompiler -static-libstdc++,-static-libgcc -Xlinker --gc-sections \
+      -o "$folder/$f" "$folder/$f.o" "${objects[@]}" -l:libxxhash.a -lpthread || return
   done
 }
 
