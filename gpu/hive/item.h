@@ -47,7 +47,7 @@ SIMT_FN void hive_rule(hive_one *o, uint32_t flag)
     default: /* find and its kind; in a mixed batch also what cannot be mixed */
         o->found = HD_HIT;
         o->change = HIVE_KEEP;
-        o->insert = o->op == HD_OP_FIND_OR_INSERT;
+        o->insert = o->op < HD_OP_COUNT_ && hive_op_inserts(o->op);
         break;
     }
 }
