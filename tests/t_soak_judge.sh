@@ -7,6 +7,7 @@
 of() { sed -n "s/^$1 = //p" "$top_builddir/Makefile"; }
 read -ra cc <<<"$(of CC) $(of CFLAGS) $(of HD_SANITIZE) $(of OPENMP_CFLAGS)"
 read -ra libs <<<"$(of LDFLAGS) $(of XXHASH_LIBS) $(of ZSTD_LIBS) $(of ZLIB_LIBS) $(of JANSSON_LIBS) $(of CUDA_LIBS) $(of LIBS) -lstdc++ -lpthread"
+[[ $(of HD_COVERAGE) != *--coverage* ]] || libs+=(--coverage) # the library's objects count
 archives=$top_builddir/.libs
 flags=("-I$top_srcdir" "-I$top_srcdir/include")
 echo 'int main() {}' | "${cc[@]}" -x c++ -std=c++17 -o "$work/empty" - -lstdc++ 2>/dev/null || { echo "1..0 # SKIP no C++ compiler"; exit 77; }
