@@ -8,7 +8,7 @@ AC_DEFUN([HD_CUDA], [
     [AS_HELP_STRING([--with-cuda=auto|no|DIR], [where the CUDA toolkit is (auto: PATH, then /usr/local/cuda)])],
     [], [with_cuda=auto])
   AC_ARG_WITH([cuda-arch],
-    [AS_HELP_STRING([--with-cuda-arch=LIST], [GPU architectures to make code for (default: 80,90; PTX of the last is added)])],
+    [AS_HELP_STRING([--with-cuda-arch=LIST], [GPU architectures to make code for (default: 80,90; PTX of the last is added; 80-virtual is PTX alone)])],
     [], [with_cuda_arch=80,90])
   AC_ARG_VAR([NVCCFLAGS], [flags for nvcc])
   : ${NVCCFLAGS=-O3}
@@ -25,8 +25,11 @@ AC_DEFUN([HD_CUDA], [
     CUDA_HOME=`AS_DIRNAME(["$NVCC"])`
     CUDA_HOME=`AS_DIRNAME(["$CUDA_HOME"])`
     CUDA_VERSION=`"$NVCC" --version 2>/dev/null | sed -n 's/.*release \(@<:@0-9.@:>@*\).*/\1/p'`
-    for hd_arch in `AS_ECHO(["$with_cuda_arch"]) | tr , ' '`; do
-      HD_GENCODE="$HD_GENCODE -gencode arch=compute_$hd_arch,code=sm_$hd_arch"
+    for hd_entry in `AS_ECHO(["$with_cuda_arch"]) | tr , ' '`; do
+      hd_arch=`AS_ECHO(["$hd_entry"]) | sed 's/-virtual$//'`
+      AS_IF([test "$hd_arch" = "$hd_entry"],
+        [HD_GENCODE="$HD_GENCODE -gencode arch=compute_$hd_arch,code=sm_$hd_arch"],
+        [HD_GENCODE="$HD_GENCODE -gencode arch=compute_$hd_arch,code=compute_$hd_arch"])
     done
     HD_GENCODE="$HD_GENCODE -gencode arch=compute_$hd_arch,code=compute_$hd_arch"
     for hd_lib in lib64 lib targets/x86_64-linux/lib targets/sbsa-linux/lib; do
