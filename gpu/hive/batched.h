@@ -308,7 +308,6 @@ SIMT_FN hive_in_flight hive_load_in_flight(const hive_args *a, const hive_kind *
     hive_one o;
     o.op = s.op;
     hive_rule(&o, flag);
-    if (k->mixed) o.insert = o.insert && hive_mixes(s.op);
     s.key = (uint32_t)key;
     s.h = hive_hash(&a->v, key);
     s.rule = o.change | (o.insert ? (uint32_t)HIVE_RULE_INSERT : 0) | o.found << HIVE_RULE_FOUND;

@@ -44,10 +44,10 @@ SIMT_FN void hive_rule(hive_one *o, uint32_t flag)
         o->found = HD_ERASED;
         o->change = HIVE_REMOVE;
         break;
-    default: /* find and its kind; in a mixed batch also what cannot be mixed */
+    default: /* find and its kind; in a mixed batch also what cannot be mixed, which inserts nothing */
         o->found = HD_HIT;
         o->change = HIVE_KEEP;
-        o->insert = o->op < HD_OP_COUNT_ && hive_op_inserts(o->op);
+        o->insert = o->op < HD_OP_COUNT_ && HD_OP_IN(o->op, HD_OPS_UPSERT & HD_OPS_MIX);
         break;
     }
 }
