@@ -335,8 +335,8 @@ static void defaults_judge_a_hosted_design(void **state)
         why = toy_explored("find", "astray", tails[n % 3], n, &ran);
         wrong[1] += why != NULL;
     }
-    check(wrong[0] > 10 && wrong[1] == test_times(36), "%llu of stale and %llu of astray were found", (ull)wrong[0],
-          (ull)wrong[1]);
+    check(wrong[0] * 4 > test_times(36) && wrong[1] == test_times(36), "%llu of stale and %llu of astray were found",
+          (ull)wrong[0], (ull)wrong[1]);
     test_tried("schedules", ran, "of a design whose port says how entries are read, and nothing else");
 }
 

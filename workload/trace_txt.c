@@ -37,13 +37,10 @@ static hd_status line_take(txt *t, hd_text line, hd_request *r, size_t *got)
         t->reader.source.skipped++;
         return HD_OK;
     }
-    r[*got].time = 0;
-    r[*got].next = 0;
-    r[*got].size = 1;
-    r[*got].verb = HD_READ;
+    r[*got] = (hd_request){ .key = r[*got].key, .size = 1, .verb = HD_READ };
+    ++*got;
     t->reader.number++;
     t->reader.source.hashed += hashed;
-    ++*got;
     return HD_OK;
 }
 

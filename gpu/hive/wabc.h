@@ -10,9 +10,6 @@
 #include "gpu/hive/kernels.h"
 
 SIMT_FN void hive_wabc_items(const hive_args *a) { hive_items(a, simt_tile_of(32)); }
-SIMT_FN void hive_wabc_sweep(const hive_args *a) { hive_sweep(a); }
-SIMT_FN void hive_wabc_export(const hive_args *a) { hive_list(a); }
-SIMT_FN void hive_wabc_clear(const hive_args *a) { hive_clear_words(a); }
 
 /* Which tables it runs on. */
 static inline const char *hive_fits_wabc(const hd_info *info)
@@ -22,24 +19,13 @@ static inline const char *hive_fits_wabc(const hd_info *info)
 }
 
 SIMT_ENTRY(hive_kernel_wabc_items, hive_args, hive_wabc_items)
-SIMT_ENTRY(hive_kernel_wabc_sweep, hive_args, hive_wabc_sweep)
-SIMT_ENTRY(hive_kernel_wabc_export, hive_args, hive_wabc_export)
-SIMT_ENTRY(hive_kernel_wabc_clear, hive_args, hive_wabc_clear)
 
 static const hd_variant hive_variant_wabc = {
     .name = "wabc",
-    .row = {
-        { HIVE_ITEMS, hive_kernel_wabc_items, 32, HIVE_ITEMS_THREADS, hive_fits_wabc, HD_ORDER,
-          HD_WHAT("items: a warp per key, a lane per slot, claims by one atomic on the bucket's mask") },
-        { HIVE_SWEEP, hive_kernel_wabc_sweep, 1, 128, hive_fits_wabc, HD_EXACT,
-          HD_WHAT("sweep: a thread per slot") },
-        { HIVE_EXPORT, hive_kernel_wabc_export, 1, 128, hive_fits_wabc, HD_EXACT,
-          HD_WHAT("export: a warp per part of the range counts, and then writes") },
-        { HIVE_CLEAR, hive_kernel_wabc_clear, 1, 128, hive_fits_wabc, HD_EXACT,
-          HD_WHAT("clear: a thread per slot") },
-    },
     .ran = HIVE_RAN("wabc"),
     .ran_mixed = "hive.mixed.wabc",
+    .row = { { HIVE_ITEMS, hive_kernel_wabc_items, 32, HIVE_ITEMS_THREADS, hive_fits_wabc, HD_ORDER,
+               HD_WHAT("items: a warp per key, a lane per slot, claims by one atomic on the bucket's mask") } },
 };
 
 #endif
