@@ -453,11 +453,11 @@ SIMT_ENTRY(hive_kernel_batched_items, hive_args, hive_batched_items)
 
 static const hd_variant hive_variant_batched = {
     .name = "batched",
-    .formerly = "volley",
-    .ran = HIVE_RAN("batched"),
-    .ran_mixed = "hive.mixed.batched",
     .row = { { HIVE_ITEMS, hive_kernel_batched_items, 1, 256, hive_fits_batched, HD_ORDER,
                HD_WHAT("items: four lanes per key, four keys in flight, in rounds by bucket; the rest as in tile") } },
+    .ran = HIVE_RAN("batched"),
+    .ran_mixed = "hive.mixed.batched",
+    .formerly = "volley",
 };
 
 #endif

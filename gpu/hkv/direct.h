@@ -90,9 +90,9 @@ SIMT_ENTRY(hkv_kernel_direct_lookup, hkv_args, hkv_direct_lookup)
 
 static const hd_variant hkv_variant_direct = {
     .name = "direct",
-    .ran = HKV_RAN("direct"),
     .row = { { HKV_LOOKUP, hkv_kernel_direct_lookup, 32, 128, hkv_fits_all, HD_ORDER,
                HD_WHAT("lookup: a warp per key reads all keys of the bucket at once; for few keys") } },
+    .ran = HKV_RAN("direct"),
 };
 
 #endif

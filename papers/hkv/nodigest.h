@@ -50,9 +50,9 @@ SIMT_ENTRY(hkv_kernel_nodigest_lookup, hkv_args, hkv_nodigest_lookup)
 
 static const hd_variant hkv_variant_nodigest = {
     .name = "nodigest",
-    .ran = HKV_RAN("nodigest"),
     .row = { { HKV_LOOKUP, hkv_kernel_nodigest_lookup, 1, 128, hkv_fits_all, HD_ORDER,
                HD_WHAT("lookup: a thread per key, every key of the bucket compared") } },
+    .ran = HKV_RAN("nodigest"),
 };
 
 #endif
