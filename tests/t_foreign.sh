@@ -24,8 +24,8 @@ again() { # the seed and the schedule that were printed
   run 1 again "$seed" "$schedule"
 }
 
-writes=$(line_of 'table[slot].value = value[i];')
-reads=$(line_of 'value[i] = table[slot].value;')
+writes=$(line_of 'table[slot].value = *value;')
+reads=$(line_of '*value = table[slot].value;')
 if run 1 && says 'a data race on table' && says "table.cu:$writes: plain write" && says "table.cu:$reads: plain read"; then pass "the race is found, at its lines"
 else fail "the race is found, at its lines"; fi
 cp "$work/said" "$work/race"
