@@ -53,9 +53,7 @@ void fuzz_world_open(fuzz_world *w)
     w->seams = w->shelf.seams;
     w->seams.file.read = read_some;
     w->seams.file.size = size_of;
-    w->seams.memory.take = take;
-    w->seams.memory.give = give;
-    w->seams.memory.self = w;
+    w->seams.memory = (hd_memory_seam){ take, give, w };
 }
 
 static bool among(const char *name, const char *const *names)

@@ -177,25 +177,13 @@ static void put_fresh(worker *w, flight *a, uint64_t i)
 
 void shared_draw(worker *w, flight *a)
 {
-    static const hd_op room[] = { HD_OP_FIND,
-                                  HD_OP_TOUCH,
-                                  HD_OP_ASSIGN_VALUES,
-                                  HD_OP_ASSIGN,
-                                  HD_OP_FIND,
-                                  HD_OP_INSERT_OR_ASSIGN,
-                                  HD_OP_ACCUM_OR_ASSIGN,
-                                  HD_OP_CONTAINS };
-    static const hd_op full[] = { HD_OP_FIND,
-                                  HD_OP_TOUCH,
-                                  HD_OP_ASSIGN_VALUES,
-                                  HD_OP_ASSIGN,
-                                  HD_OP_ERASE,
-                                  HD_OP_INSERT_AND_EVICT,
-                                  HD_OP_INSERT_AND_EVICT,
-                                  HD_OP_ACCUM_OR_ASSIGN };
+    static const hd_op always[] = { HD_OP_FIND, HD_OP_TOUCH, HD_OP_ASSIGN_VALUES, HD_OP_ASSIGN };
+    static const hd_op room[] = { HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN, HD_OP_ACCUM_OR_ASSIGN, HD_OP_CONTAINS };
+    static const hd_op full[] = { HD_OP_ERASE, HD_OP_INSERT_AND_EVICT, HD_OP_INSERT_AND_EVICT, HD_OP_ACCUM_OR_ASSIGN };
     arrays *x = a->here;
     uint64_t first = test_below(&w->random, SHARED);
-    a->b.op = (w->s->leg == SHARED_FULL ? full : room)[test_below(&w->random, 8)];
+    uint64_t draw = test_below(&w->random, 8);
+    a->b.op = draw < 4 ? always[draw] : (w->s->leg == SHARED_FULL ? full : room)[draw - 4];
     a->b.n = 1 + test_below(&w->random, w->s->batch < SHARED / 2 ? w->s->batch : SHARED / 2);
     shared_floors(w, a);
     if (writes(a->b.op)) atomic_store(&w->s->issued[w->number], ++w->stamp);

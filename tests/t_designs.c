@@ -12,6 +12,7 @@
 #include "judge/kernels.h"
 #include "judge/all_kernels.h"
 #include "tests/line.h"
+#include "tests/on_machine.h"
 #include "tests/testing.h"
 
 typedef unsigned long long ull;
@@ -171,11 +172,22 @@ static size_t turn_of(uint64_t i)
     return at;
 }
 
-/* A table that holds `first`, and a mixed batch of 8. */
-static void open_mixed(const hd_case *c, const fixture_kernel *k, const uint64_t *first, uint64_t n,
-                       const uint64_t *key, const uint8_t *each, fixture **s, comparison **a)
+/* Runs the batch, without an objection; its outcomes. */
+static const uint8_t *outcomes_of(comparison *a, const fixture *s, simt_config w)
 {
-    must(fixture_open_empty(c, s));
+    const char *why;
+    must(comparison_run(a, machine, &w, &why));
+    check(!why, "%s", why);
+    return s->part[0].batch.outcome;
+}
+
+/* A bucket of 4 slots that holds `first`, and a mixed batch of 8 for *k, which may draw tickets late. */
+static void open_mixed(fixture_kernel *k, const uint64_t *first, uint64_t n, const uint64_t *key, const uint8_t *each,
+                       fixture **s, comparison **a)
+{
+    hd_case c = case_of("mixed", "late_ticket", "buckets=1 slots=4 batch=8x1 keys=uniform:9", 1);
+    *k = fixture_kernel_at(judge_design_named("line"), LINE_LATE_TICKET, 32, 1);
+    must(fixture_open_empty(&c, s));
     must(comparison_open(*s, a));
     must(fixture_batch(*s, k, HD_OP_INSERT_OR_ASSIGN, first, n));
     fixture_reference(*s);
@@ -190,27 +202,22 @@ static void open_mixed(const hd_case *c, const fixture_kernel *k, const uint64_t
 static void every_moment_counts(void **state)
 {
     (void)state;
-    fixture_kernel k = fixture_kernel_at(judge_design_named("line"), LINE_LATE_TICKET, 32, 1);
-    hd_case c = case_of("mixed", "late_ticket", "buckets=1 slots=4 batch=8x1 keys=uniform:9", 1);
     uint64_t key[8] = { 5, 5, 6, 6, 7, 7, 7, 7 }, first[2] = { 6, 6 }, late[2] = { 0, 0 };
     const uint8_t each[8] = {
         HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_ERASE, HD_OP_FIND, HD_OP_FIND, HD_OP_FIND, HD_OP_FIND
     };
-    const char *why;
+    fixture_kernel k;
     fixture *s;
     comparison *a;
-    open_mixed(&c, &k, first, 2, key, each, &s, &a);
+    open_mixed(&k, first, 2, key, each, &s, &a);
     for (uint64_t seed = 0; seed < 200; seed++) {
-        simt_config w = way(seed * 6 + 1);
-        must(comparison_run(a, machine, &w, &why));
-        check(!why, "%s", why);
-        const uint8_t *o = s->part[0].batch.outcome;
+        const uint8_t *o = outcomes_of(a, s, way(seed * 6 + 1));
         bool missed = o[0] == HD_MISS && turn_of(0) > turn_of(1), hit = o[2] == HD_HIT && turn_of(2) > turn_of(3);
         late[0] += missed;
         late[1] += hit;
         if (!hit) continue;
         ((uint32_t *)s->part[0].batch.value_out)[2] ^= 1;
-        why = comparison_judge(a, machine);
+        const char *why = comparison_judge(a, machine);
         check(why && strstr(why, "mixed.late_ticket: item 2 (key 6, find hit): true at no moment of the batch; at its "
                                  "end: the key is absent"),
               "%s", why ? why : "it passed");
@@ -225,26 +232,15 @@ static void every_moment_counts(void **state)
 static void there_was_a_moment_without_room(void **state)
 {
     (void)state;
-    fixture_kernel k = fixture_kernel_at(judge_design_named("line"), LINE_LATE_TICKET, 32, 1);
-    hd_case c = case_of("mixed", "late_ticket", "buckets=1 slots=4 batch=8x1 keys=uniform:9", 1);
     uint64_t key[8] = { 4, 5, 1, 1, 8, 8, 8, 8 }, first[3] = { 1, 2, 3 }, late = 0;
-    const uint8_t each[8] = { HD_OP_INSERT_OR_ASSIGN,
-                              HD_OP_INSERT_OR_ASSIGN,
-                              HD_OP_ERASE,
-                              HD_OP_FIND,
-                              HD_OP_FIND,
-                              HD_OP_FIND,
-                              HD_OP_FIND,
-                              HD_OP_FIND };
-    const char *why;
+    uint8_t each[8] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_ERASE };
+    fixture_kernel k;
     fixture *s;
     comparison *a;
-    open_mixed(&c, &k, first, 3, key, each, &s, &a);
+    memset(each + 3, HD_OP_FIND, 5);
+    open_mixed(&k, first, 3, key, each, &s, &a);
     for (uint64_t seed = 0; seed < 300; seed++) {
-        simt_config w = way(seed * 6 + 1);
-        must(comparison_run(a, machine, &w, &why));
-        check(!why, "%s", why);
-        const uint8_t *o = s->part[0].batch.outcome;
+        const uint8_t *o = outcomes_of(a, s, way(seed * 6 + 1));
         for (int i = 0; i < 2; i++)
             late += o[i] == HD_PENDING && turn_of((uint64_t)i) > turn_of(2) && turn_of(2) > turn_of(1 - (uint64_t)i);
     }
@@ -260,7 +256,6 @@ static void who_misses_may_be_early(void **state)
     fixture_kernel k = fixture_kernel_at(judge_design_named("line"), LINE_SOUND, 32, 1);
     hd_case c = case_of("erase", "sound", "buckets=1 slots=4 batch=2x1 keys=uniform:9", 1);
     uint64_t key[2] = { 6, 6 }, first[2] = { 5, 6 };
-    const char *why;
     fixture *s;
     comparison *a;
     must(fixture_open_empty(&c, &s));
@@ -269,13 +264,10 @@ static void who_misses_may_be_early(void **state)
     fixture_reference(s);
     fixture_begin(s, s->memory, 2);
     must(fixture_batch(s, &k, HD_OP_ERASE, key, 2));
-    simt_config w = way(1);
-    must(comparison_run(a, machine, &w, &why));
-    check(!why, "%s", why);
-    check(s->part[0].batch.outcome[0] == HD_ERASED && s->part[0].batch.outcome[1] == HD_MISS,
-          "the second of two launches came first");
+    const uint8_t *o = outcomes_of(a, s, way(1));
+    check(o[0] == HD_ERASED && o[1] == HD_MISS, "the second of two launches came first");
     swapped = true;
-    why = comparison_judge(a, machine);
+    const char *why = comparison_judge(a, machine);
     swapped = false;
     check(!why, "%s", why);
     s->part[0].batch.outcome[1] = HD_PENDING;
@@ -499,20 +491,17 @@ static void places_have_names(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest designs[] = { unit(a_sound_kernel_agrees),
-                                          unit(faults_are_said),
-                                          unit(every_moment_counts),
-                                          unit(who_misses_may_be_early),
-                                          unit(there_was_a_moment_without_room),
-                                          unit(rows_are_found),
-                                          unit(defaults_judge_a_hosted_design),
-                                          unit(no_fixture_is_made_of_these),
-                                          unit(fixtures_are_their_cases),
-                                          unit(tables_are_resized_between_batches),
-                                          unit(tours_visit),
-                                          unit(places_have_names) };
-    if (simt_machine_open(NULL, &machine)) return 1;
-    int failed = test_run(designs);
-    simt_machine_close(machine);
-    return failed;
+    static const struct CMUnitTest designs[] = { unit(a_sound_kernel_agrees),
+                                                 unit(faults_are_said),
+                                                 unit(every_moment_counts),
+                                                 unit(who_misses_may_be_early),
+                                                 unit(there_was_a_moment_without_room),
+                                                 unit(rows_are_found),
+                                                 unit(defaults_judge_a_hosted_design),
+                                                 unit(no_fixture_is_made_of_these),
+                                                 unit(fixtures_are_their_cases),
+                                                 unit(tables_are_resized_between_batches),
+                                                 unit(tours_visit),
+                                                 unit(places_have_names) };
+    return test_run_on(&machine, designs);
 }

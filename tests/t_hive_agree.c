@@ -13,6 +13,7 @@
 #include "judge/kernels.h"
 #include "judge/rules.h"
 #include "base/op.h"
+#include "tests/on_machine.h"
 #include "tests/testing.h"
 
 typedef unsigned long long ull;
@@ -493,8 +494,5 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = { unit(test_agrees), unit(test_crowds), unit(test_windows),
                                                unit(test_rings), unit(test_exhaustive) };
-    if (simt_machine_open(NULL, &machine)) return 1;
-    int failed = test_run(tests);
-    simt_machine_close(machine);
-    return failed;
+    return test_run_on(&machine, tests);
 }

@@ -10,6 +10,7 @@
 #include "ref/hkv/hkv.h"
 #include "simt/simt.h"
 #include "tests/judged.h"
+#include "tests/on_machine.h"
 
 enum { SEEDS = 200 };
 
@@ -279,8 +280,5 @@ int main(void)
                                          unit(faults_are_told),
                                          unit(nothing_runs_and_nobody_is_judged),
                                          unit(what_differs_is_drawn) };
-    if (simt_machine_open(NULL, &machine)) return 1;
-    int failed = test_run(judges);
-    simt_machine_close(machine);
-    return failed;
+    return test_run_on(&machine, judges);
 }

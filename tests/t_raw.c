@@ -14,6 +14,7 @@
 #include "judge/kernels.h"
 #include "base/op.h"
 #include "policies/policy.h"
+#include "tests/on_machine.h"
 #include "tests/raw.h"
 #include "tests/testing.h"
 
@@ -122,10 +123,7 @@ static void test_clean(void **unused)
 int main(void)
 {
     const struct CMUnitTest raw[] = { unit(test_caught), unit(test_clean) };
-    must(simt_machine_open(NULL, &machine));
-    int failed = test_run(raw);
-    simt_machine_close(machine);
-    return failed;
+    return test_run_on(&machine, raw);
 }
 
 #else
