@@ -38,6 +38,6 @@ fuzz_text fuzz_text_in(char *p, size_t room);
 size_t fuzz_tell_run(const char *(*run)(const uint8_t *, size_t, uint64_t *, fuzz_text *), const uint8_t *bytes,
                      size_t n, char *text, size_t room);
 void fuzz_put(fuzz_text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void fuzz_put_bytes(fuzz_text *t, const uint8_t *bytes, size_t n); /* as a C string's inside, cut after 400 */
+void fuzz_put_quoted(fuzz_text *t, const uint8_t *bytes, size_t n); /* as a C string, cut after 400 */
 
 #endif

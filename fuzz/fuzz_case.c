@@ -149,9 +149,8 @@ static const char *run(const uint8_t *bytes, size_t n, uint64_t *steps)
 static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
 {
     fuzz_text t = fuzz_text_in(text, room);
-    fuzz_put(&t, "case \"");
-    fuzz_put_bytes(&t, bytes, n);
-    fuzz_put(&t, "\"");
+    fuzz_put(&t, "case ");
+    fuzz_put_quoted(&t, bytes, n);
     return t.used;
 }
 

@@ -287,9 +287,8 @@ static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
     fuzz_text t = fuzz_text_in(text, room);
     feed f = feed_of(bytes, n);
     uint64_t kind = feed_below(&f, KINDS);
-    fuzz_put(&t, "snapshot: %s: \"", name[kind]);
-    fuzz_put_bytes(&t, f.next, feed_left(&f));
-    fuzz_put(&t, "\"");
+    fuzz_put(&t, "snapshot: %s: ", name[kind]);
+    fuzz_put_quoted(&t, f.next, feed_left(&f));
     return t.used;
 }
 

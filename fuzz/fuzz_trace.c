@@ -122,9 +122,8 @@ static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
     const char *spec = trace_specs[feed_below(&f, TRACE_SPECS)];
     bool lenient = feed_byte(&f) & 1;
     feed_byte(&f);
-    fuzz_put(&t, "%s%s, a file of %zu bytes: \"", spec, lenient ? " lenient" : "", feed_left(&f));
-    fuzz_put_bytes(&t, f.next, feed_left(&f));
-    fuzz_put(&t, "\"");
+    fuzz_put(&t, "%s%s, a file of %zu bytes: ", spec, lenient ? " lenient" : "", feed_left(&f));
+    fuzz_put_quoted(&t, f.next, feed_left(&f));
     return t.used;
 }
 

@@ -66,9 +66,10 @@ void fuzz_put(fuzz_text *t, const char *format, ...)
     t->used += n > 0 ? (size_t)n : 0;
 }
 
-void fuzz_put_bytes(fuzz_text *t, const uint8_t *bytes, size_t n)
+void fuzz_put_quoted(fuzz_text *t, const uint8_t *bytes, size_t n)
 {
     enum { SHOWN = 400 };
+    fuzz_put(t, "\"");
     for (size_t i = 0; i < n && i < SHOWN; i++) {
         if (bytes[i] == '\n')
             fuzz_put(t, "\\n");
@@ -80,4 +81,5 @@ void fuzz_put_bytes(fuzz_text *t, const uint8_t *bytes, size_t n)
             fuzz_put(t, "\\%03o", bytes[i]);
     }
     if (n > SHOWN) fuzz_put(t, "... (%zu bytes)", n);
+    fuzz_put(t, "\"");
 }
