@@ -349,37 +349,52 @@ static uint64_t refuse_each(const kind *q, const act *a, const char *policy, boo
     }
 }
 
-static void memory_is_refused(void **state)
+/* Over the acts of every kind of table. */
+static uint64_t of_each_act(uint64_t (*failures)(const kind *q, const act *a))
+{
+    uint64_t n = 0;
+    for (const kind *q = kinds; q < kinds + KINDS; q++)
+        for (const act *a = acts; a < acts + ACTS; a++) n += can(q, a) ? failures(q, a) : 0;
+    return n;
+}
+
+static uint64_t refuse_in_each_mode(const kind *q, const act *a)
 {
     uint64_t refused = 0;
+    for (int way = 0; way < 4; way++) {
+        uint64_t takes = refuse_each(q, a, q->policy[way / 2], way / 2, way % 2);
+        check((takes > 0) == a->takes, "it takes memory %llu times", (unsigned long long)takes);
+        refused += takes;
+    }
+    return refused;
+}
+
+static void memory_is_refused(void **state)
+{
     (void)state;
     backend = "ref";
-    for (const kind *q = kinds; q < kinds + KINDS; q++)
-        for (size_t k = 0; k < ACTS; k++)
-            for (int way = 0; way < 4 && can(q, &acts[k]); way++) {
-                uint64_t takes = refuse_each(q, &acts[k], q->policy[way / 2], way / 2, way % 2);
-                check((takes > 0) == acts[k].takes, "it takes memory %llu times", (unsigned long long)takes);
-                refused += takes;
-            }
-    test_tried("memory", refused, "pieces of memory that were refused, under every call of a table");
+    test_tried("memory", of_each_act(refuse_in_each_mode),
+               "pieces of memory that were refused, under every call of a table");
+}
+
+static uint64_t refuse_in_one_mode(const kind *q, const act *a)
+{
+    bool dual = (a - acts) % 2;
+    return refuse_each(q, a, q->policy[0], dual, false) + refuse_each(q, a, q->policy[0], dual, true);
 }
 
 /* The host machine allocates memory for what it records; a batch without this memory has not begun. */
 static void memory_is_refused_to_the_host_machine(void **state)
 {
-    uint64_t refused = 0;
     (void)state;
     backend = "host";
-    for (const kind *q = kinds; q < kinds + KINDS; q++) {
-        for (size_t k = 0; k < ACTS; k++)
-            for (int for_good = 0; for_good < 2 && can(q, &acts[k]); for_good++)
-                refused += refuse_each(q, &acts[k], q->policy[0], k % 2, for_good);
+    uint64_t refused = of_each_act(refuse_in_one_mode);
+    for (const kind *q = kinds; q < kinds + KINDS; q++)
         for (int op = 0; op < HD_OP_COUNT_; op++)
             for (int for_good = 0; for_good < 2 && has_op(q, (hd_op)op); for_good++) {
                 act a = { hd_op_name((hd_op)op), act_run, (hd_op)op, NULL, true, false, false };
                 refused += refuse_each(q, &a, q->counted, op % 2, for_good);
             }
-    }
     test_tried("memory", refused, "refused to tables on the host machine");
 }
 
@@ -410,16 +425,9 @@ static void batches_take_none(void **state)
 typedef struct fault {
     const char *name;
     int with;
-    bool for_good;
 } fault;
 
-static const fault faults[] = { { "EIO once", EIO, false },
-                                { "EIO for good", EIO, true },
-                                { "ENOSPC once", ENOSPC, false },
-                                { "ENOSPC for good", ENOSPC, true },
-                                { "EINTR once", EINTR, false },
-                                { "short once", SHELF_SHORT, false },
-                                { "short for good", SHELF_SHORT, true } };
+static const fault faults[] = { { "EIO", EIO }, { "ENOSPC", ENOSPC }, { "EINTR", EINTR }, { "short", SHELF_SHORT } };
 
 static void remove_parts(world *w)
 {
@@ -446,7 +454,7 @@ static void world_changed(world *w, const kind *q)
 }
 
 /* Returns how many file calls the act makes. */
-static uint64_t fail_each(const kind *q, const act *a, const fault *f)
+static uint64_t fail_each(const kind *q, const act *a, const fault *f, bool for_good)
 {
     world well;
     world_changed(&well, q);
@@ -457,11 +465,12 @@ static uint64_t fail_each(const kind *q, const act *a, const fault *f)
 
     for (uint64_t k = 1;; k++) {
         world w;
-        test_case("%s, %s, file call %llu, %s", q->design, a->name, (unsigned long long)k, f->name);
+        test_case("%s, %s, file call %llu, %s %s", q->design, a->name, (unsigned long long)k, f->name,
+                  for_good ? "for good" : "once");
         world_changed(&w, q);
         uint64_t live = w.memory.live_bytes, files = judge_shelf_files(&w.shelf), old_file = hash_of_file(&w, a->file);
         photograph before = take_photograph(&w);
-        w.shelf.calls = 0, w.shelf.fail_at = k, w.shelf.fail_with = f->with, w.shelf.fail_after = f->for_good;
+        w.shelf.calls = 0, w.shelf.fail_at = k, w.shelf.fail_with = f->with, w.shelf.fail_after = for_good;
         hd_status s = a->run(&w, a);
         uint64_t calls = w.shelf.calls, file = hash_of_file(&w, a->file);
         w.shelf.fail_at = 0;
@@ -470,7 +479,7 @@ static uint64_t fail_each(const kind *q, const act *a, const fault *f)
         check(s == HD_OK || s == HD_EIO, "%s instead of HD_EIO: %s", hd_status_name(s), hd_why());
         check(file == old_file || file == new_file, "the file is neither the old nor the new one");
         if (s == HD_OK) check(file == new_file, "it says it has saved, but the file is not the new one");
-        check(judge_shelf_files(&w.shelf) == files || file == new_file || f->for_good, "a part was left behind");
+        check(judge_shelf_files(&w.shelf) == files || file == new_file || for_good, "a part was left behind");
         if (s) {
             check(strstr(hd_why(), a->file), "the file is not named: %s", hd_why());
             check(w.second == NULL, "a table came of it");
@@ -486,19 +495,24 @@ static uint64_t fail_each(const kind *q, const act *a, const fault *f)
     }
 }
 
-static void files_fail(void **state)
+/* Interrupted for good, a call would be repeated for ever. */
+static uint64_t fail_in_each_way(const kind *q, const act *a)
 {
     uint64_t failures = 0;
+    for (size_t i = 0; i < sizeof faults / sizeof *faults && a->file; i++)
+        for (int for_good = 0; for_good < (faults[i].with == EINTR ? 1 : 2); for_good++) {
+            uint64_t calls = fail_each(q, a, &faults[i], for_good);
+            check(calls >= 4, "it makes %llu file calls only", (unsigned long long)calls);
+            failures += calls;
+        }
+    return failures;
+}
+
+static void files_fail(void **state)
+{
     (void)state;
     backend = "ref";
-    for (const kind *q = kinds; q < kinds + KINDS; q++)
-        for (size_t k = 0; k < ACTS; k++)
-            for (size_t i = 0; acts[k].file && i < sizeof faults / sizeof *faults; i++) {
-                uint64_t calls = fail_each(q, &acts[k], &faults[i]);
-                check(calls >= 4, "it makes %llu file calls only", (unsigned long long)calls);
-                failures += calls;
-            }
-    test_tried("files", failures, "file calls of snapshots that failed, once and for good");
+    test_tried("files", of_each_act(fail_in_each_way), "file calls of snapshots that failed, once and for good");
 }
 
 /* ---- Clocks ---------------------------------------------------------------------------------- */
@@ -537,19 +551,12 @@ static uint64_t broken_now(void *self)
 static uint64_t under_clock(broken_clock clock, const char *policy, bool dual)
 {
     hd_seams seams = hd_seams_os;
-    hd_config c = hd_config_default();
+    hd_config c = config_of(&kinds[0], policy, dual);
     hd_table *t;
     world w;
     memset(&w, 0, sizeof w);
     w.kind = &kinds[0];
-    seams.time.now_ns = broken_now;
-    seams.time.self = &clock;
-    c.backend = backend;
-    c.policy = policy;
-    c.hkv.dual = dual;
-    c.capacity = CAPACITY;
-    c.slots = SLOTS;
-    c.value_bytes = VALUE_BYTES;
+    seams.time = (hd_time_seam){ broken_now, &clock };
     c.clock = HD_CLOCK_DEVICE;
     c.seams = &seams;
     must(hd_open(&c, &t));
