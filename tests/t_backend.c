@@ -161,6 +161,15 @@ typedef struct cell {
 
 typedef uint64_t cell_test(const cell *c, uint64_t number);
 
+/* A test of every cell, with these shapes of tables; on a device with the large ones, too. */
+typedef struct grid {
+    cell_test *test;
+    const char *what;
+    const shape *shapes;
+    size_t n;
+    const shape *large; /* two; NULL: none */
+} grid;
+
 static void say(const cell *c, const char *op, const char *what)
 {
     test_case("hkv.%s.%s policy=%s buckets=%llu slots=%u value=%u dual=%d on %s, %s", op, c->variant,
@@ -176,7 +185,7 @@ static bool takes(uint64_t number)
     return test_takes(number) && (test_far() || test_random(&random) % 5 == 0);
 }
 
-static void every_cell(cell_test *test, const shape *all, size_t n, const char *what)
+static void every_cell(cell_test *test, const shape *all, size_t n, const char *what, const char *which)
 {
     uint64_t cells = 0, items = 0, number = 0;
     for (uint32_t row = 0; row < hkv_row_count(); row++)
@@ -190,7 +199,8 @@ static void every_cell(cell_test *test, const shape *all, size_t n, const char *
                     items += did;
                 }
     check(items > 0 || test_times(8) < 8, "nothing was run");
-    test_tried("differential", items, "items on %llu tables of kernels and of the reference: %s", (ull)cells, what);
+    test_tried("differential", items, "items on %llu tables of kernels and of the reference: %s%s", (ull)cells, what,
+               which);
 }
 
 /* ---- Item by item ---------------------------------------------------------------------------- */
@@ -215,12 +225,6 @@ static uint64_t item_by_item(const cell *c, uint64_t number)
     }
     pair_close(&p);
     return items;
-}
-
-static void test_item_by_item(void **unused)
-{
-    (void)unused;
-    every_cell(item_by_item, shapes, SHAPES, "item by item, slot by slot");
 }
 
 /* ---- With room ------------------------------------------------------------------------------- */
@@ -252,14 +256,6 @@ static uint64_t with_room(const cell *c, uint64_t number)
     same_counters(&p);
     pair_close(&p);
     return items;
-}
-
-static void test_with_room(void **unused)
-{
-    static const shape large[] = { { 1024, 128, 8 }, { 512, 48, 24 } };
-    (void)unused;
-    every_cell(with_room, shapes, SHAPES, "distinct keys, with room");
-    if (test_far()) every_cell(with_room, large, 2, "distinct keys, with room, large tables");
 }
 
 /* ---- Without room ---------------------------------------------------------------------------- */
@@ -323,12 +319,6 @@ static uint64_t without_room(const cell *c, uint64_t number)
     return items;
 }
 
-static void test_without_room(void **unused)
-{
-    (void)unused;
-    every_cell(without_room, shapes, SHAPES, "distinct keys, full buckets");
-}
-
 /* Given scores, no two the same: a bucket keeps the greatest of all that ever came, in whatever order. Many more come
  * than there is room for. */
 static uint64_t the_greatest_stay(const cell *c, uint64_t number)
@@ -356,14 +346,6 @@ static uint64_t the_greatest_stay(const cell *c, uint64_t number)
     }
     pair_close(&p);
     return items;
-}
-
-static void test_the_greatest_stay(void **unused)
-{
-    static const shape large[] = { { 256, 128, 8 }, { 300, 16, 24 } };
-    (void)unused;
-    every_cell(the_greatest_stay, shapes, SHAPES, "the greatest stay");
-    if (test_far()) every_cell(the_greatest_stay, large, 2, "the greatest stay, large tables");
 }
 
 /* ---- Few outputs ----------------------------------------------------------------------------- */
@@ -546,13 +528,6 @@ static uint64_t beside_pins(const cell *c, uint64_t number)
     return items;
 }
 
-static void test_beside_pins(void **unused)
-{
-    static const shape small[] = { { 2, 16, 8 }, { 4, 16, 8 }, { 3, 12, 4 } };
-    (void)unused;
-    every_cell(beside_pins, small, 3, "beside pinned entries");
-}
-
 /* ---- Snapshots ------------------------------------------------------------------------------- */
 
 /* Saved by one, loaded by the other, and back: the same file, the same entries in the same slots. */
@@ -587,12 +562,6 @@ static uint64_t crosses(const cell *c, uint64_t number)
     return capacity;
 }
 
-static void test_crosses(void **unused)
-{
-    (void)unused;
-    every_cell(crosses, shapes, SHAPES, "saved by one backend, loaded by another");
-}
-
 /* ---- What there is no memory for ------------------------------------------------------------- */
 
 /* More than can be addressed, and more than a device has: said so, with nothing held, and the next table opens. */
@@ -617,10 +586,33 @@ static void test_too_large(void **unused)
     hd_close(t);
 }
 
-static const struct CMUnitTest tests[] = { unit(test_item_by_item),     unit(test_with_room),
-                                           unit(test_without_room),     unit(test_the_greatest_stay),
-                                           unit(test_with_few_outputs), unit(test_long_lists),
-                                           unit(test_beside_pins),      unit(test_crosses),
+/* ---- The tests ------------------------------------------------------------------------------- */
+
+static const shape roomy[] = { { 1024, 128, 8 }, { 512, 48, 24 } }, wide[] = { { 256, 128, 8 }, { 300, 16, 24 } },
+                   small[] = { { 2, 16, 8 }, { 4, 16, 8 }, { 3, 12, 4 } };
+
+static grid grids[] = { { item_by_item, "item by item, slot by slot", shapes, SHAPES, NULL },
+                        { with_room, "distinct keys, with room", shapes, SHAPES, roomy },
+                        { without_room, "distinct keys, full buckets", shapes, SHAPES, NULL },
+                        { the_greatest_stay, "the greatest stay", shapes, SHAPES, wide },
+                        { beside_pins, "beside pinned entries", small, 3, NULL },
+                        { crosses, "saved by one backend, loaded by another", shapes, SHAPES, NULL } };
+
+static void test_grid(void **state)
+{
+    const grid *g = (const grid *)*state;
+    every_cell(g->test, g->shapes, g->n, g->what, "");
+    if (g->large && test_far()) every_cell(g->test, g->large, 2, g->what, ", large tables");
+}
+
+static const struct CMUnitTest tests[] = { { "test_item_by_item", test_grid, NULL, NULL, &grids[0] },
+                                           { "test_with_room", test_grid, NULL, NULL, &grids[1] },
+                                           { "test_without_room", test_grid, NULL, NULL, &grids[2] },
+                                           { "test_the_greatest_stay", test_grid, NULL, NULL, &grids[3] },
+                                           unit(test_with_few_outputs),
+                                           unit(test_long_lists),
+                                           { "test_beside_pins", test_grid, NULL, NULL, &grids[4] },
+                                           { "test_crosses", test_grid, NULL, NULL, &grids[5] },
                                            unit(test_too_large) };
 
 int main(void) { return test_run(tests); }
