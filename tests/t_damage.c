@@ -16,7 +16,7 @@ typedef struct victim {
     hd_table *table;
     model_contents before;
     char path[4200];
-    uint8_t *good;
+    uint8_t *good, *bad; /* bad: room for twice as many, to damage a copy in */
     size_t bytes;
 } victim;
 
@@ -32,6 +32,7 @@ static void victim_open(victim *v)
     hd_close(t);
     v->good = test_read(v->path, &v->bytes);
     check(v->bytes >= 4096 && v->bytes < 8192, "%zu bytes", v->bytes);
+    v->bad = (uint8_t *)test_alloc(2 * v->bytes, 1);
 
     hd_config c = shape_config(&victim_shape);
     counting_init(&v->memory);
@@ -44,11 +45,13 @@ static void victim_open(victim *v)
 
 static void victim_close(victim *v)
 {
+    test_write(v->path, v->good, v->bytes);
     must(hd_load(v->table, v->path, NULL)); /* the file is whole again */
     hd_close(v->table);
     check(v->memory.live_bytes == 0, "%llu bytes were not given back", (ull)v->memory.live_bytes);
     contents_give(&v->before);
     free(v->good);
+    free(v->bad);
 }
 
 static void unchanged(victim *v)
@@ -110,7 +113,6 @@ static void every_truncation(void **state)
         if (bytes % 64 == 0) unchanged(&v);
     }
     test_tried("snapshots", v.bytes, "lengths that a file was cut to, all refused");
-    test_write(v.path, v.good, v.bytes);
     victim_close(&v);
 }
 
@@ -119,21 +121,18 @@ static void bytes_too_many(void **state)
     (void)state;
     victim v;
     victim_open(&v);
-    uint8_t *longer = (uint8_t *)test_alloc(2 * v.bytes, 1);
     for (size_t more = 1; more <= v.bytes; more += more < 40 ? 1 : 997) {
         test_case("snapshot of %zu bytes, %zu more", v.bytes, more);
-        memcpy(longer, v.good, v.bytes);
-        memcpy(longer + v.bytes, v.good, more);
-        test_write(v.path, longer, v.bytes + more);
+        memcpy(v.bad, v.good, v.bytes);
+        memcpy(v.bad + v.bytes, v.good, more);
+        test_write(v.path, v.bad, v.bytes + more);
         refused(&v, v.bytes + more);
-        memset(longer + v.bytes, 0, more);
-        test_write(v.path, longer, v.bytes + more);
+        memset(v.bad + v.bytes, 0, more);
+        test_write(v.path, v.bad, v.bytes + more);
         refused(&v, v.bytes + more);
     }
     unchanged(&v);
-    test_write(v.path, v.good, v.bytes);
     victim_close(&v);
-    free(longer);
 }
 
 /* Sums that are right over contents that are not: what only the numbers themselves can give away. */
@@ -160,7 +159,7 @@ static void nonsense_with_good_sums(void **state)
     (void)state;
     victim v;
     victim_open(&v);
-    uint8_t *p = (uint8_t *)test_alloc(v.bytes, 1);
+    uint8_t *p = v.bad;
     uint64_t tried = 0;
     for (size_t f = 0; f < sizeof field / sizeof field[0]; f++)
         for (size_t x = 0; x < sizeof extreme / sizeof extreme[0]; x++) {
@@ -192,8 +191,6 @@ static void nonsense_with_good_sums(void **state)
             tried++;
         }
     test_tried("snapshots", tried, "headers that make no sense, with sums that do");
-    free(p);
-    test_write(v.path, v.good, v.bytes);
     victim_close(&v);
 }
 
@@ -210,7 +207,7 @@ static void sections_with_good_sums(void **state)
     victim_open(&v);
     size_t at[5];
     snapshot_sections(v.good, v.bytes, at);
-    uint8_t *p = (uint8_t *)test_alloc(v.bytes, 1);
+    uint8_t *p = v.bad;
     for (int section = 0; section < 4; section++)
         for (int byte = 0; byte < 16; byte++) {
             memcpy(p, v.good, v.bytes);
@@ -221,8 +218,6 @@ static void sections_with_good_sums(void **state)
             refused(&v, v.bytes);
         }
     unchanged(&v);
-    free(p);
-    test_write(v.path, v.good, v.bytes);
     victim_close(&v);
 }
 
@@ -231,15 +226,14 @@ static void unknown_names(void **state)
 {
     (void)state;
     static const struct {
-        const char *name;
+        const char *name, *word;
         size_t at;
-        const char *word;
-    } row[] = { { "later", 16, "the header's design 'later'" },
-                { "later", 32, "the header's policy 'later'" },
-                { "none", 32, "the header's policy 'none'" } };
+    } row[] = { { "later", "the header's design 'later'", 16 },
+                { "later", "the header's policy 'later'", 32 },
+                { "none", "the header's policy 'none'", 32 } };
     victim v;
     victim_open(&v);
-    uint8_t *p = (uint8_t *)test_alloc(v.bytes, 1);
+    uint8_t *p = v.bad;
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         hd_table *none = NULL;
         hd_snapshot_info said;
@@ -254,8 +248,6 @@ static void unknown_names(void **state)
         must(hd_snapshot_inspect(v.path, &said));
         check(!said.config.policy && (row[i].at == 16) == !said.config.design, "the configuration has the name");
     }
-    free(p);
-    test_write(v.path, v.good, v.bytes);
     victim_close(&v);
 }
 
@@ -268,7 +260,7 @@ static void impossible_entries(void **state)
     victim_open(&v);
     size_t at[5];
     snapshot_sections(v.good, v.bytes, at);
-    uint8_t *p = (uint8_t *)test_alloc(v.bytes, 1), *slots = p + at[0] + 16, *keys = p + at[1] + 16;
+    uint8_t *p = v.bad, *slots = p + at[0] + 16, *keys = p + at[1] + 16;
     uint64_t entries = snapshot_number(v.good + 88, 8);
     for (int kind = 0; kind < 8; kind++) {
         memcpy(p, v.good, v.bytes);
@@ -291,8 +283,6 @@ static void impossible_entries(void **state)
         must_fail(hd_load(v.table, v.path, NULL), HD_ECORRUPT, NULL);
         unchanged(&v);
     }
-    free(p);
-    test_write(v.path, v.good, v.bytes);
     victim_close(&v);
 }
 

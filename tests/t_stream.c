@@ -377,78 +377,75 @@ static void t_window(void **state)
 
 /* ---- Faults ---------------------------------------------------------------------------------- */
 
-/* Each file call of writing fails once. Before: the old file, whole; after: no other file, and the old one unless all
- * but the folder's sync was done. */
-static void t_write_faults(void **state)
+/* What a test does with one call failing. Returns false when there are fewer calls than that. */
+typedef bool failing_call(const char *path, const uint8_t *all, size_t n, uint64_t at);
+
+/* Files of every ending, each call of which fails once; how many failed. */
+static uint64_t each_call_fails(failing_call *fails, uint64_t seed, uint64_t least)
 {
-    (void)state;
     enum { N = 2 * MIB + 5 };
-    uint64_t all_failures = 0;
-    uint8_t *all = some_bytes(N, 8);
+    uint64_t failures = 0;
+    uint8_t *all = some_bytes(N, seed);
     for (size_t j = 0; j < ENDINGS; j++) {
         char name[32];
         snprintf(name, sizeof name, "faults%s", ending[j]);
         const char *path = test_path(name);
-        unsigned failures = 0;
-        for (uint64_t at = 1;; at++) {
-            faulty f;
-            uint64_t got;
-            must(write_file(NULL, path, (const uint8_t *)"old", 3, 3));
-            faulty_init(&f, at % 2 ? FAULT_EIO : FAULT_ENOSPC, at);
-            test_case("'%s', call %" PRIu64, ending[j], at);
-            hd_status e = write_file(&f.memory.seams, path, all, N, 300000);
-            faulty_settled(&f);
-            check(test_files() == 1, "%u files are left after a failed %s", test_files(), f.failed);
-            if (!f.failed) {
-                must(e);
-                must(read_file(NULL, path, all, N, at, &got));
-                break;
-            }
-            check(e == HD_EIO, "%s after a failed %s: %s", hd_status_name(e), f.failed, hd_why());
-            check(strstr(hd_why(), name), "no file in: %s", hd_why());
-            bool renamed = strcmp(f.failed, "sync_folder") == 0;
-            must(read_file(NULL, path, renamed ? all : (const uint8_t *)"old", renamed ? N : 3, at, &got));
-            failures++;
-        }
-        check(failures >= 6, "only %u calls failed", failures);
-        all_failures += failures;
+        uint64_t at = 1;
+        must(write_file(NULL, path, all, N, N));
+        for (; fails(path, all, N, at); at++) failures++;
+        check(at > least, "only %" PRIu64 " calls of '%s'", at - 1, path);
         unlink(path);
     }
-    test_tried("files", all_failures, "file calls of writing that failed");
     free(all);
+    return failures;
+}
+
+/* Before: the old file, whole; after: no other file, and the old one unless all but the folder's sync was done. */
+static bool write_fails(const char *path, const uint8_t *all, size_t n, uint64_t at)
+{
+    const uint8_t *old = (const uint8_t *)"old";
+    faulty f;
+    uint64_t got;
+    must(write_file(NULL, path, old, 3, 3));
+    faulty_init(&f, at % 2 ? FAULT_EIO : FAULT_ENOSPC, at);
+    test_case("'%s', call %" PRIu64, path, at);
+    hd_status e = write_file(&f.memory.seams, path, all, n, 300000);
+    faulty_settled(&f);
+    check(test_files() == 1, "%u files are left after a failed %s", test_files(), f.failed);
+    if (!f.failed) must(e);
+    bool renamed = !f.failed || strcmp(f.failed, "sync_folder") == 0;
+    must(read_file(NULL, path, renamed ? all : old, renamed ? n : 3, at, &got));
+    if (!f.failed) return false;
+    check(e == HD_EIO, "%s after a failed %s: %s", hd_status_name(e), f.failed, hd_why());
+    check(strstr(hd_why(), path), "no file in: %s", hd_why());
+    return true;
+}
+
+static bool read_fails(const char *path, const uint8_t *all, size_t n, uint64_t at)
+{
+    faulty f;
+    uint64_t got;
+    faulty_init(&f, FAULT_EIO, at);
+    test_case("'%s', call %" PRIu64, path, at);
+    hd_status e = read_file(&f.memory.seams, path, all, n, at, &got);
+    faulty_settled(&f);
+    if (!f.failed || strcmp(f.failed, "close") == 0)
+        must(e); /* the close of a file that was only read may fail */
+    else
+        check(e == HD_EIO && strstr(hd_why(), path), "after a failed %s: %s", f.failed, hd_why());
+    return f.failed != NULL;
+}
+
+static void t_write_faults(void **state)
+{
+    (void)state;
+    test_tried("files", each_call_fails(write_fails, 8, 6), "file calls of writing that failed");
 }
 
 static void t_read_faults(void **state)
 {
     (void)state;
-    enum { N = 2 * MIB + 5 };
-    uint64_t failures = 0;
-    uint8_t *all = some_bytes(N, 9);
-    for (size_t j = 0; j < ENDINGS; j++) {
-        const char *path = test_path(ending[j][0] ? ending[j] : "plain");
-        must(write_file(NULL, path, all, N, N));
-        for (uint64_t at = 1;; at++) {
-            faulty f;
-            uint64_t got;
-            faulty_init(&f, FAULT_EIO, at);
-            test_case("'%s', call %" PRIu64, ending[j], at);
-            hd_status e = read_file(&f.memory.seams, path, all, N, at, &got);
-            faulty_settled(&f);
-            if (!f.failed) {
-                must(e);
-                check(at > 4, "only %" PRIu64 " calls", at);
-                break;
-            }
-            failures++;
-            if (strcmp(f.failed, "close") == 0)
-                must(e); /* of a file that was only read */
-            else
-                check(e == HD_EIO && strstr(hd_why(), path), "after a failed %s: %s", f.failed, hd_why());
-        }
-        unlink(path);
-    }
-    test_tried("files", failures, "file calls of reading that failed");
-    free(all);
+    test_tried("files", each_call_fails(read_fails, 9, 4), "file calls of reading that failed");
 }
 
 /* The caller does not notice interruptions and short transfers. */
