@@ -162,11 +162,7 @@ SIMT_KERNEL(k_read, buffers, a)
 SIMT_KERNEL(k_two_collectives, buffers, a) /* one mask, two collectives */
 {
     simt_tile t = simt_tile_of(32);
-    uint32_t r;
-    if (t.rank < 16)
-        r = simt_ballot(t, true);
-    else
-        r = simt_any(t, true);
+    uint32_t r = t.rank < 16 ? simt_ballot(t, true) : simt_any(t, true);
     simt_st_u32(a.out + simt_thread(), r);
 }
 

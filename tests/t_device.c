@@ -126,17 +126,13 @@ typedef struct bench {
     counting memory;
 } bench;
 
-static void bench_open(bench *b)
+/* Returns the configuration of a table there. */
+static hd_config bench_open(bench *b)
 {
+    hd_config c = hd_config_default();
     fake_init(&b->fake);
     counting_init(&b->memory);
     b->memory.seams.device = &b->fake.seam;
-}
-
-/* A table there. */
-static hd_config config_on(const bench *b)
-{
-    hd_config c = hd_config_default();
     c.backend = "cuda";
     c.seams = &b->memory.seams;
     return c;
@@ -257,8 +253,7 @@ static void batches_keep_their_order_across_streams(void **unused)
     bench on;
     arrays *there[10], a;
     hd_table *t;
-    bench_open(&on);
-    hd_config c = config_on(&on);
+    hd_config c = bench_open(&on);
     c.capacity = 1024;
     must(hd_open(&c, &t));
     memset(&a, 0, sizeof a);
@@ -301,8 +296,7 @@ static void operations_that_do_not_mix_are_reserved(void **unused)
         hd_table *t;
         mixture here, *there;
         uint64_t size = 0, inserts = 0;
-        bench_open(&on);
-        hd_config c = config_on(&on), own = hd_config_of("hive");
+        hd_config c = bench_open(&on), own = hd_config_of("hive");
         own.seams = c.seams;
         own.backend = c.backend;
         own.capacity = 1024;
@@ -355,8 +349,7 @@ static void launches_are_prepared_for_one_stream(void **unused)
         arrays *there, a;
         hd_table *t;
         bool by_word = l == 1;
-        bench_open(&on);
-        hd_config c = config_on(&on);
+        hd_config c = bench_open(&on);
         c.capacity = 1024;
         c.lock = locks[l];
         must(hd_open(&c, &t));
@@ -395,8 +388,7 @@ static void a_table_keeps_its_device(void **unused)
     hd_table *t;
     uint64_t key = 1, size = 0;
     uint8_t outcome = 255;
-    bench_open(&on);
-    hd_config c = config_on(&on);
+    hd_config c = bench_open(&on);
     c.capacity = 128;
     c.value_bytes = 0;
     on.fake.device = 3;
@@ -529,8 +521,7 @@ static void a_failed_growth_changes_nothing(void **unused)
         bench on;
         hd_table *t;
         arrays a;
-        bench_open(&on);
-        hd_config c = config_on(&on);
+        hd_config c = bench_open(&on);
         c.capacity = 64;
         c.slots = 32;
         must(hd_open(&c, &t));
@@ -561,8 +552,7 @@ static void no_device_is_a_clear_answer(void **unused)
     (void)unused;
     bench on;
     hd_table *t = NULL;
-    bench_open(&on);
-    hd_config c = config_on(&on);
+    hd_config c = bench_open(&on);
     on.fake.fail_at = 1;
     on.fake.code = FAKE_INVALID;
     must_fail(hd_open(&c, &t), HD_ECUDA, "no CUDA device: invalid argument");
@@ -584,8 +574,7 @@ static void too_little_memory_is_said(void **unused)
     (void)unused;
     bench on;
     hd_table *t = NULL;
-    bench_open(&on);
-    hd_config c = config_on(&on);
+    hd_config c = bench_open(&on);
     on.fake.most_bytes = 10 << 20; /* digests, but no keys */
     must_fail(hd_open(&c, &t), HD_ENOMEM, "capacity: keys: a fake has no memory");
     on.fake.most_bytes = 0;
@@ -602,8 +591,7 @@ static void what_cannot_be_addressed_is_said(void **unused)
     (void)unused;
     bench on;
     hd_table *t = NULL;
-    bench_open(&on);
-    hd_config c = config_on(&on);
+    hd_config c = bench_open(&on);
     c.slots = 2;
     c.value_bytes = 0;
     c.capacity = (uint64_t)PTRDIFF_MAX / 17 / 2 * 2 - (1 << 20); /* 17: digest, key, score */

@@ -15,6 +15,13 @@
 
 static uint64_t tried;
 
+static void how_many(void **state)
+{
+    (void)state;
+    test_tried("misuse", tried, "hostile calls of the API, by class");
+    assert_true(tried >= 50);
+}
+
 /* ---- Fields of one design, given to another --------------------------------------------------------------------- */
 
 typedef struct foreign_field {
@@ -599,13 +606,6 @@ static void nothing_const_is_changed(void **state)
                    : false),
           "hd_counters_sync");
     tried += 2;
-}
-
-static void how_many(void **state)
-{
-    (void)state;
-    test_tried("misuse", tried, "hostile calls of the API, by class");
-    assert_true(tried >= 50);
 }
 
 static const struct CMUnitTest hostile_api[] = { unit(foreign_fields),

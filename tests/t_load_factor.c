@@ -87,18 +87,6 @@ static uint64_t rank_th(uint64_t seed, uint64_t n, uint64_t rank)
     return known;
 }
 
-typedef struct tally {
-    uint64_t least, kept;
-} tally;
-
-static int count_best(void *context, uint64_t key, uint64_t score, void *value)
-{
-    tally *y = (tally *)context;
-    (void)key, (void)value;
-    y->kept += score >= y->least;
-    return 0;
-}
-
 /* The share of the `capacity` best of 5 x capacity independent scores that is in the table at the end. */
 static double retained(bool dual)
 {
@@ -114,10 +102,13 @@ static double retained(bool dual)
         hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = BATCH, .key = key, .score = score };
         must(hd_run(t, &b));
     }
-    tally y = { rank_th(seed, n, capacity), 0 };
-    must(hd_for_each(t, count_best, &y));
+    uint64_t size, others;
+    hd_batch b = { .op = HD_OP_SIZE_IF, .pred = "score_below", .pred_arg = { rank_th(seed, n, capacity) } };
+    b.count = &others;
+    must(hd_run(t, &b));
+    must(hd_size_sync(t, &size));
     hd_close(t);
-    double share = (double)y.kept / (double)capacity;
+    double share = (double)(size - others) / (double)capacity;
     test_note("retained of the top %llu after %llu scores, %s: %.3f%%", (ull)capacity, (ull)n, dual ? "dual" : "single",
               100 * share);
     return share;

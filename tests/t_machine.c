@@ -117,37 +117,30 @@ SIMT_KERNEL(k_copy_overwritten, buffers, a)
     }
 }
 
+/* In what file a fault is. */
+#define HERE "t_machine.c:"
+
 static void refused(void **unused)
 {
     (void)unused;
     static const struct {
         void (*kernel)(const void *);
         simt_fault fault;
-        const char *words[2];
+        const char *word, *other; /* of the story */
     } all[] = {
-        { k_before_shared, SIMT_BOUNDS, { "4 bytes of shared memory are read that no array holds", "t_machine.c:" } },
-        { k_behind_shared, SIMT_BOUNDS, { "4 bytes are read far from all device memory", "t_machine.c:" } },
-        { k_written_nowhere, SIMT_BOUNDS, { "4 bytes are written far from all device memory", "t_machine.c:" } },
-        { k_shared_device_atomic,
-          SIMT_SPACE,
-          { "an atomic of device memory is at byte 4 of word, which is in shared memory", "t_machine.c:" } },
-        { k_device_shared_atomic,
-          SIMT_SPACE,
-          { "an atomic of shared memory is at byte 8 of out, which is in device memory", "t_machine.c:" } },
-        { k_seventeen,
-          SIMT_RESOURCE,
-          { "last[] of 4 bytes finds no room in 16384 bytes of shared memory", "t_machine.c:" } },
-        { k_two_masks, SIMT_MISMATCH, { "ballot, mask 0x00000003", "ballot, mask 0x00000007" } },
-        { k_last_leaves, SIMT_LEFT, { "thread 63", "sync_block" } },
-        { k_cycle_and_barrier,
-          SIMT_DEADLOCK,
-          { "lane 1 of warp 0 waits at t_machine.c:", "thread 3 waits at t_machine.c:" } },
-        { k_copy_askew,
-          SIMT_MISALIGNED,
-          { "16 bytes are accessed at an address that is no multiple of it", "t_machine.c:" } },
-        { k_copy_overwritten,
-          SIMT_RACE,
-          { "block 0, thread 0 at t_machine.c:", "block 0, thread 32 at t_machine.c:" } },
+        { k_before_shared, SIMT_BOUNDS, "4 bytes of shared memory are read that no array holds", HERE },
+        { k_behind_shared, SIMT_BOUNDS, "4 bytes are read far from all device memory", HERE },
+        { k_written_nowhere, SIMT_BOUNDS, "4 bytes are written far from all device memory", HERE },
+        { k_shared_device_atomic, SIMT_SPACE,
+          "an atomic of device memory is at byte 4 of word, which is in shared memory", HERE },
+        { k_device_shared_atomic, SIMT_SPACE,
+          "an atomic of shared memory is at byte 8 of out, which is in device memory", HERE },
+        { k_seventeen, SIMT_RESOURCE, "last[] of 4 bytes finds no room in 16384 bytes of shared memory", HERE },
+        { k_two_masks, SIMT_MISMATCH, "ballot, mask 0x00000003", "ballot, mask 0x00000007" },
+        { k_last_leaves, SIMT_LEFT, "thread 63", "sync_block" },
+        { k_cycle_and_barrier, SIMT_DEADLOCK, "lane 1 of warp 0 waits at " HERE, "thread 3 waits at " HERE },
+        { k_copy_askew, SIMT_MISALIGNED, "16 bytes are accessed at an address that is no multiple of it", HERE },
+        { k_copy_overwritten, SIMT_RACE, "block 0, thread 0 at " HERE, "block 0, thread 32 at " HERE },
     };
     const simt_finding *f = simt_machine_finding(machine);
     for (size_t k = 0; k < sizeof all / sizeof *all; k++)
@@ -157,7 +150,7 @@ static void refused(void **unused)
             check(!run(all[k].kernel, 1, 64, &c), "not found");
             check(f->fault == all[k].fault, "found as '%s': %s", simt_fault_name(f->fault), f->story);
             /* if a thread returns before the others reach the barrier, one of them reports it */
-            check((said(all[k].words[0]) || all[k].kernel == k_last_leaves) && said(all[k].words[1]), "%s", f->story);
+            check((said(all[k].word) || all[k].kernel == k_last_leaves) && said(all[k].other), "%s", f->story);
         }
     simt_config c = simt_config_default();
     c.strategy = SIMT_ROUND_ROBIN;
@@ -558,6 +551,16 @@ static void tickets_without_memory(void **unused)
     }
 }
 
+/* Watched at every step. */
+static simt_config watched_by(const char *(*watch)(void *context), void *context)
+{
+    simt_config c = simt_config_default();
+    c.watch = watch;
+    c.watch_every = 1;
+    c.context = context;
+    return c;
+}
+
 static const char *when_written(void *context)
 {
     (void)context;
@@ -570,12 +573,10 @@ SIMT_KERNEL(k_last_word, buffers, a) { simt_st_u32(a.out, simt_thread()); }
 static void the_last_step_is_watched(void **unused)
 {
     (void)unused;
-    simt_config c = simt_config_default();
+    simt_config c = watched_by(when_written, NULL);
     c.strategy = SIMT_ROUND_ROBIN;
     c.preempt = SIMT_AT_NONE;
     c.race = false;
-    c.watch = when_written;
-    c.watch_every = 1;
     check(!run(k_last_word, 1, 64, &c) && simt_machine_finding(machine)->fault == SIMT_WATCHED &&
               said("block 0, thread 63"),
           "%s", simt_machine_finding(machine)->story);
@@ -591,11 +592,8 @@ static const char *never(void *context)
 static void nobody_watches_afterwards(void **unused)
 {
     (void)unused;
-    simt_config c = simt_config_default();
     uint64_t looks = 0;
-    c.watch = never;
-    c.watch_every = 1;
-    c.context = &looks;
+    simt_config c = watched_by(never, &looks);
     check(!run(k_written_nowhere, 1, 1, &c) && simt_machine_finding(machine)->fault == SIMT_BOUNDS, "%s",
           simt_machine_finding(machine)->story);
     check(looks <= simt_machine_totals(machine).switches - 1, "%llu looks at %llu switches", (ull)looks,
