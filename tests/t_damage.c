@@ -17,7 +17,7 @@ typedef struct victim {
     model_contents before;
     char path[4200];
     uint8_t *good, *bad; /* bad: room for twice as many, to damage a copy in */
-    size_t bytes;
+    size_t bytes, at[5]; /* at: of its sections, and its end */
 } victim;
 
 /* 165 slots: no whole number of bytes of bits */
@@ -33,6 +33,7 @@ static void victim_open(victim *v)
     v->good = test_read(v->path, &v->bytes);
     check(v->bytes >= 4096 && v->bytes < 8192, "%zu bytes", v->bytes);
     v->bad = (uint8_t *)test_alloc(2 * v->bytes, 1);
+    snapshot_sections(v->good, v->bytes, v->at);
 
     hd_config c = shape_config(&victim_shape);
     counting_init(&v->memory);
@@ -205,14 +206,12 @@ static void sections_with_good_sums(void **state)
     (void)state;
     victim v;
     victim_open(&v);
-    size_t at[5];
-    snapshot_sections(v.good, v.bytes, at);
     uint8_t *p = v.bad;
     for (int section = 0; section < 4; section++)
         for (int byte = 0; byte < 16; byte++) {
             memcpy(p, v.good, v.bytes);
-            p[at[section] + (size_t)byte] ^= 1;
-            reseal(p, at);
+            p[v.at[section] + (size_t)byte] ^= 1;
+            reseal(p, v.at);
             test_write(v.path, p, v.bytes);
             test_case("snapshot with byte %d of section %d's head changed, its sum made good", byte, section);
             refused(&v, v.bytes);
@@ -258,9 +257,7 @@ static void impossible_entries(void **state)
     (void)state;
     victim v;
     victim_open(&v);
-    size_t at[5];
-    snapshot_sections(v.good, v.bytes, at);
-    uint8_t *p = v.bad, *slots = p + at[0] + 16, *keys = p + at[1] + 16;
+    uint8_t *p = v.bad, *slots = p + v.at[0] + 16, *keys = p + v.at[1] + 16;
     uint64_t entries = snapshot_number(v.good + 88, 8);
     for (int kind = 0; kind < 8; kind++) {
         memcpy(p, v.good, v.bytes);
@@ -275,9 +272,9 @@ static void impossible_entries(void **state)
         case 4: memcpy(keys, keys + 8 * (entries - 1), 8); break; /* first and last bucket */
         case 5: slots[first_clear / 8] |= (uint8_t)(1u << first_clear % 8); break;
         case 6: slots[first_set / 8] &= (uint8_t) ~(1u << first_set % 8); break;
-        default: slots[at[1] - at[0] - 33] |= 0x80; break;
+        default: slots[v.at[1] - v.at[0] - 33] |= 0x80; break;
         }
-        reseal(p, at);
+        reseal(p, v.at);
         test_write(v.path, p, v.bytes);
         test_case("snapshot with impossible entries, kind %d, sums made good", kind);
         must_fail(hd_load(v.table, v.path, NULL), HD_ECORRUPT, NULL);

@@ -546,25 +546,31 @@ static void a_failed_growth_changes_nothing(void **unused)
     }
 }
 
+static void open_fails(const hd_config *c, hd_status status, const char *word)
+{
+    hd_table *t = NULL;
+    must_fail(hd_open(c, &t), status, word);
+    check(!t, "there is a table");
+}
+
 /* No device at all: a build without CUDA, or a machine without a driver. */
 static void no_device_is_a_clear_answer(void **unused)
 {
     (void)unused;
     bench on;
-    hd_table *t = NULL;
     hd_config c = bench_open(&on);
     on.fake.fail_at = 1;
     on.fake.code = FAKE_INVALID;
-    must_fail(hd_open(&c, &t), HD_ECUDA, "no CUDA device: invalid argument");
-    check(!t, "there is a table");
+    open_fails(&c, HD_ECUDA, "no CUDA device: invalid argument");
     bench_close(&on);
     hd_device device;
+    hd_table *t;
     c.seams = NULL;
     if (hd_device_os.find(hd_device_os.self, &device) == 0) {
         must(hd_open(&c, &t));
         hd_close(t);
     } else {
-        must_fail(hd_open(&c, &t), HD_ECUDA, "no CUDA device");
+        open_fails(&c, HD_ECUDA, "no CUDA device");
         test_note("%s", hd_why());
     }
 }
@@ -573,14 +579,13 @@ static void too_little_memory_is_said(void **unused)
 {
     (void)unused;
     bench on;
-    hd_table *t = NULL;
     hd_config c = bench_open(&on);
     on.fake.most_bytes = 10 << 20; /* digests, but no keys */
-    must_fail(hd_open(&c, &t), HD_ENOMEM, "capacity: keys: a fake has no memory");
+    open_fails(&c, HD_ENOMEM, "capacity: keys: a fake has no memory");
     on.fake.most_bytes = 0;
     on.fake.most_far_bytes = 1 << 20;
     c.hkv.device_value_bytes = 1 << 20; /* of 8 MiB of values */
-    must_fail(hd_open(&c, &t), HD_ENOMEM, "far values: 7340032 bytes of this machine's memory cannot be pinned");
+    open_fails(&c, HD_ENOMEM, "far values: 7340032 bytes of this machine's memory cannot be pinned");
     bench_close(&on);
 }
 
@@ -590,14 +595,14 @@ static void what_cannot_be_addressed_is_said(void **unused)
 {
     (void)unused;
     bench on;
-    hd_table *t = NULL;
+    hd_table *t;
     hd_config c = bench_open(&on);
     c.slots = 2;
     c.value_bytes = 0;
     c.capacity = (uint64_t)PTRDIFF_MAX / 17 / 2 * 2 - (1 << 20); /* 17: digest, key, score */
-    must_fail(hd_open(&c, &t), HD_ENOMEM,
-              "capacity: bucket locks: 271275648142263235 x 4 bytes more are more than can be addressed");
-    check(!t && on.fake.pieces == 0, "there is a table");
+    open_fails(&c, HD_ENOMEM,
+               "capacity: bucket locks: 271275648142263235 x 4 bytes more are more than can be addressed");
+    check(on.fake.pieces == 0, "memory is held for it");
     c.capacity = 64;
     c.value_bytes = 8;
     must(hd_open(&c, &t));
