@@ -26,7 +26,6 @@ static hd_case case_of(feed *f)
     hd_case c = hd_case_default();
     snprintf(c.op, sizeof c.op, "mix");
     const judge_design *d = fuzz_design(f, &c);
-    bool bent = d->bend != NULL;
     uint8_t shape = feed_byte(f), value = feed_byte(f), pins = feed_byte(f), load = feed_byte(f), place = feed_byte(f);
     c.slots = ((const uint32_t[]){ 4, 2, 3, 8, 5, 16, 32, 7 })[shape % 8];
     c.buckets = ((const uint64_t[]){ 2, 1, 3, 4, 5, 8 })[shape / 8 % 6];
@@ -36,8 +35,8 @@ static hd_case case_of(feed *f)
     c.table_seed = value >> 5;
     c.epoch_every = ((const uint32_t[]){ 0, 1, 2, 5 })[pins % 4];
     c.table.hkv.pins = ((const uint32_t[]){ 2, 0, 1, 3, 16 })[pins / 4 % 5];
-    if (bent) c.seed = load; /* which chooses what is left of such a shape */
-    c.layout = !(place & 1) ? HD_LAYOUT_USUAL : bent ? HD_LAYOUT_MASKS : HD_LAYOUT_PAIRS;
+    if (d->dictionary) c.seed = load; /* which chooses what is left of such a shape */
+    c.layout = !(place & 1) ? HD_LAYOUT_USUAL : d->dictionary ? HD_LAYOUT_MASKS : HD_LAYOUT_PAIRS;
     fuzz_bend(d, &c);
     uint64_t capacity = c.buckets * c.slots, keys = capacity * (1 + load % 8) / 2 + 1;
     snprintf(c.keys, sizeof c.keys, "uniform:%" PRIu64, keys < 250 ? keys : 250); /* a key is a byte */
@@ -45,8 +44,8 @@ static hd_case case_of(feed *f)
     c.batches = 1 << 20;
     c.threads = 1;
     c.judge = true;
-    c.table.hkv.tiers = place & 2 && !bent ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
-    c.table.hkv.device_value_bytes = place & 4 && !bent ? capacity * c.value_bytes / (1 + (place >> 5)) : 0;
+    c.table.hkv.tiers = place & 2 && !d->dictionary ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+    c.table.hkv.device_value_bytes = place & 4 && !d->dictionary ? capacity * c.value_bytes / (1 + (place >> 5)) : 0;
     c.distinct = (place & 24) == 24;
     return c;
 }
