@@ -122,7 +122,11 @@ static const char *end(session *s, const char *call, hd_status got, hd_status wa
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-static bool is_dictionary(const hd_config *c) { return c->design && strcmp(c->design, "hive") == 0; }
+static bool is_dictionary(const hd_config *c)
+{
+    const judge_design *d = c->design ? judge_design_named(c->design) : NULL;
+    return d && d->dictionary;
+}
 
 /* Whether tables like this have the operation, and mixed batches. */
 static bool has_op(const one *x, hd_op op, const uint8_t *each)
@@ -136,9 +140,9 @@ static bool has_op(const one *x, hd_op op, const uint8_t *each)
     return false;
 }
 
-static void dictionary(hd_config *c, uint8_t shape, uint8_t more)
+static void dictionary(hd_config *c, const judge_design *d, uint8_t shape, uint8_t more)
 {
-    *c = hd_config_of("hive");
+    *c = hd_config_of(d->name);
     c->slots = 8u << shape % 3;
     c->capacity = c->slots * (1 + (uint64_t)(shape / 6 % 4));
     c->hive.hashes = 2 + (shape >> 7);
@@ -153,16 +157,15 @@ static hd_config some_config(session *s)
     hd_config c = hd_config_default();
     uint8_t shape = feed_byte(&s->f), more = feed_byte(&s->f);
     const judge_design *d = fuzz_design(&s->f, &named);
-    bool packs = strcmp(d->name, "hive") == 0;
-    if (packs)
-        dictionary(&c, shape, more);
+    if (d->dictionary)
+        dictionary(&c, d, shape, more);
     else
         c.policy = hd_policy_rows[hd_policy_named(named.policy)].name;
     c.lock = ((const char *[]){ "ordered", "rw", "exclusive", "none" })[more % 4];
     c.backend = more >> 5 == 7 ? "host" : "ref";
     c.threads = 1;
     c.seams = &s->w.seams;
-    if (packs) return c;
+    if (d->dictionary) return c;
     c.slots = ((const uint32_t[]){ 4, 2, 3, 8, 16, 1024 })[shape % 6];
     c.capacity = c.slots * (1 + (uint64_t)(shape / 6 % 4));
     c.hkv.dual = shape & 128 && c.capacity > c.slots;

@@ -41,10 +41,7 @@ static show show_of(feed *f)
     uint8_t shape = feed_byte(f), value = feed_byte(f);
     c->slots = ((const uint32_t[]){ 4, 2, 3, 8, 16, 16, 32, 5 })[shape % 8];
     c->buckets = 1 + shape / 8 % 3;
-    c->table.hkv.dual = shape & 128 && c->buckets > 1;
     c->value_bytes = ((const uint32_t[]){ 8, 0, 4, 16, 12, 24, 64, 100 })[value % 8];
-    c->table.hkv.admit = value & 8 ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
-    c->table.hkv.pins = value / 16 % 5;
     x.config = fuzz_way(f);
     uint8_t run = feed_byte(f), place = feed_byte(f);
     x.config.strategy = run & 1 ? SIMT_PCT : SIMT_RANDOM;
@@ -54,14 +51,12 @@ static show show_of(feed *f)
     x.blocks = 1 + run / 8 % 3;
     x.config.seed = run / 32;
     c->layout = place & 1 ? HD_LAYOUT_PLANES : HD_LAYOUT_PAIRS;
-    c->table.hkv.tiers = place & 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
     x.keys = 1 + c->buckets * c->slots * (1 + (place >> 5)) / 2;
-    c->table.hkv.device_value_bytes = place & 4 ? c->buckets * c->slots * c->value_bytes / 3 : 0;
-    c->table.hkv.fetch = place & 8 ? HD_FETCH_DIRECT : HD_FETCH_USUAL;
     c->distinct = place & 16;
     c->batch = ITEMS;
     c->batches = 1;
     snprintf(c->keys, sizeof c->keys, "uniform:%" PRIu64, x.keys);
+    fuzz_params(f, x.d, c);
     fuzz_bend(x.d, c);
     return x;
 }

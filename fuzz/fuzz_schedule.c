@@ -47,17 +47,15 @@ static void situation_of(play *x, feed *f)
     uint8_t shape = feed_byte(f), items = feed_byte(f);
     c->slots = ((const uint32_t[]){ 2, 3, 4, 16 })[shape % 4];
     c->buckets = 1 + shape / 4 % 3;
-    c->table.hkv.dual = shape & 128 && c->buckets > 1;
     c->layout = shape & 64 ? HD_LAYOUT_PLANES : HD_LAYOUT_PAIRS;
-    c->table.hkv.admit = shape & 32 ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
     c->batch = 2 + items % 4;
     c->batches = 1;
     c->duplicate_ppm = items & 4 ? 300000 : 0;
     c->extreme_ppm = items & 8 ? 200000 : 0;
-    c->table.hkv.pins = items / 16 % 4;
     snprintf(c->keys, sizeof c->keys, "uniform:%u", 2 + items / 64 * 5);
     x->config = fuzz_way(f);
     c->seed = feed_byte(f);
+    fuzz_params(f, x->d, c);
     fuzz_bend(x->d, c);
     x->row = fuzz_row(&variant, x->d, x->op, c);
     if (x->row < fixture_row_count(x->d)) snprintf(c->kernel, sizeof c->kernel, "%s", fixture_row_name(x->d, x->row));

@@ -5,9 +5,10 @@
  * that come again and again, reserved ones, scores at the edges, pins, epochs, growth, snapshots; after every batch the
  * whole table is compared with a map that knows no buckets.
  *
- *   byte 0   design, policy                    byte 3   epochs, pins
+ *   byte 0   design, policy                    byte 3   epochs
  *   byte 1   slots, buckets                    byte 4   keys, items of a batch
- *   byte 2   value bytes, dual, admission      byte 5   layout, tiers, distinct keys
+ *   byte 2   value bytes, seed of the table    byte 5   layout, distinct keys
+ *   and as many as the design's own fields take (fuzz_params)
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,13 +31,11 @@ static hd_case case_of(feed *f)
     c.slots = ((const uint32_t[]){ 4, 2, 3, 8, 5, 16, 32, 7 })[shape % 8];
     c.buckets = ((const uint64_t[]){ 2, 1, 3, 4, 5, 8 })[shape / 8 % 6];
     c.value_bytes = ((const uint32_t[]){ 8, 0, 1, 4, 12, 16, 24, 100 })[value % 8];
-    c.table.hkv.dual = value & 8 && c.buckets > 1;
-    c.table.hkv.admit = value & 16 ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
     c.table_seed = value >> 5;
     c.epoch_every = ((const uint32_t[]){ 0, 1, 2, 5 })[pins % 4];
-    c.table.hkv.pins = ((const uint32_t[]){ 2, 0, 1, 3, 16 })[pins / 4 % 5];
     if (d->dictionary) c.seed = load; /* which chooses what is left of such a shape */
     c.layout = !(place & 1) ? HD_LAYOUT_USUAL : d->dictionary ? HD_LAYOUT_MASKS : HD_LAYOUT_PAIRS;
+    fuzz_params(f, d, &c);
     fuzz_bend(d, &c);
     uint64_t capacity = c.buckets * c.slots, keys = capacity * (1 + load % 8) / 2 + 1;
     snprintf(c.keys, sizeof c.keys, "uniform:%" PRIu64, keys < 250 ? keys : 250); /* a key is a byte */
@@ -44,8 +43,6 @@ static hd_case case_of(feed *f)
     c.batches = 1 << 20;
     c.threads = 1;
     c.judge = true;
-    c.table.hkv.tiers = place & 2 && !d->dictionary ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
-    c.table.hkv.device_value_bytes = place & 4 && !d->dictionary ? capacity * c.value_bytes / (1 + (place >> 5)) : 0;
     c.distinct = (place & 24) == 24;
     return c;
 }

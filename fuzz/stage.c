@@ -60,6 +60,43 @@ const judge_design *fuzz_design(feed *f, hd_case *c)
     return d;
 }
 
+/* Value i of those that are drawn for a field: 0 to the last of an enum; of a number the least, some above it, and the
+ * usual one. False past the last. */
+static bool param_value(const hd_param *p, uint64_t i, uint64_t *v)
+{
+    static const uint64_t above[] = { 0, 1, 2, 3, 16, 100, 1000 };
+    enum { ABOVE = sizeof above / sizeof *above };
+    *v = i;
+    if (p->type == HD_PARAM_BOOL) return i < 2;
+    if (p->type == HD_PARAM_ENUM) return p->values[i] != NULL;
+    if (p->type != HD_PARAM_U32 && p->type != HD_PARAM_U64) return false;
+    bool is_above = i < ABOVE && above[i] <= p->most - p->least;
+    *v = is_above ? p->least + above[i] : p->usual;
+    return is_above || i == ABOVE;
+}
+
+static uint64_t param_values(const hd_param *p)
+{
+    uint64_t n = 0, v;
+    while (param_value(p, n, &v)) n++;
+    return n;
+}
+
+void fuzz_params(feed *f, const judge_design *d, hd_case *c)
+{
+    const hd_params *own = d->host ? d->host->params : NULL;
+    uint64_t all = 1, v;
+    for (size_t k = 0; own && k < own->count; k++) all *= param_values(&own->row[k]) + !param_values(&own->row[k]);
+    uint64_t n = feed_below(f, all);
+    for (size_t k = 0; own && k < own->count; k++) {
+        uint64_t values = param_values(&own->row[k]);
+        if (!values) continue;
+        param_value(&own->row[k], n % values, &v);
+        hd_param_number_set(&own->row[k], hd_params_in(own, &c->table), v);
+        n /= values;
+    }
+}
+
 void fuzz_bend(const judge_design *d, hd_case *c)
 {
     if (d->bend) d->bend(c);

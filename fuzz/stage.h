@@ -22,6 +22,9 @@ void fuzz_stand_in(const fixture_kernel *k, const judge_design *d, uint32_t row)
 /* The first byte: a design, and one of the policies of policies/registry.inc, whichever there are. Most inputs are of
  * the first design. The case becomes one of the design when its shape is known: fuzz_bend. */
 const judge_design *fuzz_design(feed *f, hd_case *c);
+/* The design's own fields, from its table of fields: a few values of each, in as many bytes as their combinations take.
+ * Texts stay as they are. */
+void fuzz_params(feed *f, const judge_design *d, hd_case *c);
 void fuzz_bend(const judge_design *d, hd_case *c);
 
 /* The configuration of the scheduler, without its decisions. */

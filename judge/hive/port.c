@@ -27,19 +27,12 @@ static void bend(hd_case *c)
 {
     c->slots = c->slots >= 32 ? 32 : c->slots >= 16 ? 16 : 8;
     if (c->value_bytes != 2) c->value_bytes = 4;
-    c->table.hive.hashes = c->seed % 3 == 0 || c->table.hive.hashes == 3 ? 3 : 2;
-    c->table.hive.spare = c->seed % 4 ? (uint32_t)(c->seed / 4 % (c->slots / 2)) : HD_SPARE_USUAL;
+    if (c->table.hive.spare != HD_SPARE_USUAL) c->table.hive.spare %= c->slots / 2;
     snprintf(c->table.hive.hash, sizeof c->table.hive.hash, "%s",
              c->seed % 5                 ? HD_HASH_USUAL
              : c->table.hive.hashes == 2 ? "crc32,bithash1"
                                          : "bithash1,bithash2,city64");
     c->layout = c->layout == HD_LAYOUT_PLANES || c->layout == HD_LAYOUT_MASKS ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
-    c->table.hkv.dual = false;
-    c->table.hkv.pins = 0;
-    c->table.hkv.device_value_bytes = 0;
-    c->table.hkv.admit = HD_ADMIT_SCORE;
-    c->table.hkv.tiers = HD_TIERS_BUCKET;
-    c->table.hkv.fetch = HD_FETCH_USUAL;
     strcpy(c->policy, "none");
 }
 
