@@ -6,23 +6,33 @@
 #ifndef GPU_ADD_H
 #define GPU_ADD_H
 
+#ifndef __CUDA_ARCH__
 #include <string.h>
+#endif
 
 #include "heddle.h"
 #include "simt/simt.h"
 
 SIMT_FN float gpu_float_of(uint32_t bits)
 {
+#ifdef __CUDA_ARCH__
+    return __uint_as_float(bits);
+#else
     float f;
     memcpy(&f, &bits, sizeof f);
     return f;
+#endif
 }
 
 SIMT_FN uint32_t gpu_bits_of(float f)
 {
+#ifdef __CUDA_ARCH__
+    return __float_as_uint(f);
+#else
     uint32_t bits;
     memcpy(&bits, &f, sizeof bits);
     return bits;
+#endif
 }
 
 /* binary16: the exponent is rebased from 15 to 127. A subnormal is its fraction times 2^-24, which f32 holds. */
