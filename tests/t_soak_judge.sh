@@ -40,7 +40,7 @@ clean "two tables at once" 2 host two 2 tlpv1 warp
 clean "a table that is known by its numbers" 19 host huge coalesced
 refused() { BACKEND=ref guard "$work/soak" random 1 nobody >"$words" 2>&1; [ $? = 2 ] && grep -q nobody "$words"; }
 try "there is no such variant" refused
-clean "so many operations by every variant under every policy" 26 host reach 10000 100
+clean "so many operations by every variant under every policy" 26 host reach 10000 600
 if ! grep -q '^# short' "$words"; then pass "and none is short"; else fail "but some are short" ""; fi
 operations=$((operations + $(awk -F '\t' '$1 == "ok" { n += $11 } END { print n + 0 }' "$words")))
 clean "who is short is told of" 1 host reach 1e15 1 warp

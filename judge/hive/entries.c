@@ -70,16 +70,15 @@ bool hive_fixture_names(const fixture *s, const char *region, uint64_t at, char 
 {
     const hive_view *v = hive_fixture_view(s);
     bool stash = strncmp(region, "stash ", 6) == 0;
-    const char *kind = stash ? region + 6 : region;
-    uint32_t k = kind[0] && kind[1] && strlen(kind) == 6 ? (uint32_t)(kind[5] - '0') : 0;
-    uint64_t first = k ? v->base << (k - 1) : 0;
-    if (strncmp(kind, "word", 4) == 0) {
+    const char *kind = stash ? region + 6 : region, *of = stash ? "stash " : "";
+    bool words = strncmp(kind, "word", 4) == 0;
+    if (!words && strncmp(kind, "mask", 4) != 0 && strncmp(kind, "lock", 4) != 0) return false;
+    uint64_t first = kind[4] == ' ' ? v->base << (kind[5] - '1') : 0;
+    if (words) {
         uint64_t slot = at / hive_word_bytes(v);
-        snprintf(text, bytes, "%sbucket %" PRIu64 ", slot %" PRIu64, stash ? "stash " : "", first + slot / v->slots,
-                 slot % v->slots);
-        return true;
+        snprintf(text, bytes, "%sbucket %" PRIu64 ", slot %" PRIu64, of, first + slot / v->slots, slot % v->slots);
+    } else {
+        snprintf(text, bytes, "%.4s of %sbucket %" PRIu64, kind, of, first + at / 4);
     }
-    if (strncmp(kind, "mask", 4) != 0 && strncmp(kind, "lock", 4) != 0) return false;
-    snprintf(text, bytes, "%.4s of %sbucket %" PRIu64, kind, stash ? "stash " : "", first + at / 4);
     return true;
 }
