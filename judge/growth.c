@@ -210,9 +210,9 @@ hd_status judge_growth_run(const hd_case *c, const simt_config *way, uint64_t ti
     w.deaf = deaf;
     w.g = g;
     hd_status status = hd_open(&config, &w.t);
-    if (status) return status;
-    hd_table_info(w.t, &w.info);
-    status = furnish(&w) ? walk_on(&w, way, times) : hd_fail(HD_ENOMEM, "growth: no memory for a table's contents");
+    if (!status) status = hd_table_info(w.t, &w.info);
+    if (!status)
+        status = furnish(&w) ? walk_on(&w, way, times) : hd_fail(HD_ENOMEM, "growth: no memory for a table's contents");
     hd_close(w.t);
     free(w.key);
     free(w.value);
