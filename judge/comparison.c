@@ -65,11 +65,8 @@ static const char *move_in(comparison *a, const simt_ticket_record *t, uint64_t 
     return NULL;
 }
 
-/* Whether a part has items that can take effect at an unknown moment. */
-static bool any_moments(const comparison *a, uint32_t k)
-{
-    return keyed(&a->s->part[k]) && (a->s->part[k].batch.each || a->d->move);
-}
+/* Whether a keyed part has items that can take effect at an unknown moment. */
+static bool any_moments(const comparison *a, uint32_t k) { return a->s->part[k].batch.each || a->d->move; }
 
 /* Whether any moment of the batch will do for an item: it changed nothing while others inserted, erased or moved, so
  * its ticket does not say when it took effect. */

@@ -28,7 +28,7 @@ bool fixture_runs(const judge_design *d, uint32_t row, hd_op op)
 
 const char *fixture_unfit(const judge_design *d, uint32_t row, const hd_case *c)
 {
-    return d->unfit ? d->unfit(row, c) : d->host ? hosted_unfit(d, row, c) : NULL;
+    return d->unfit ? d->unfit(row, c) : hosted_unfit(d, row, c);
 }
 
 judge_small fixture_wide(const judge_design *d) { return d->wide.slots ? d->wide : d->small; }
@@ -38,10 +38,7 @@ judge_small fixture_wide(const judge_design *d) { return d->wide.slots ? d->wide
 size_t fixture_table_size(const judge_design *d) { return d->table_size ? d->table_size : d->host->gpu->own_bytes; }
 
 /* Never 0: fixtures allocate it. */
-size_t fixture_args_size(const judge_design *d)
-{
-    return d->args_size ? d->args_size : d->args ? 1 : fixture_table_size(d);
-}
+size_t fixture_args_size(const judge_design *d) { return d->args_size ? d->args_size : fixture_table_size(d); }
 
 hd_status fixture_shape(fixture *s, const hd_case *c)
 {
@@ -169,7 +166,7 @@ void fixture_apply(const fixture *s, void *table, uint32_t k, const hd_batch *b)
 
 static uint32_t value_bytes_of(const judge_design *d, const void *table)
 {
-    return !d->value_at ? 0 : d->value_bytes ? d->value_bytes : d->host ? hosted_value_bytes(table) : 0;
+    return d->host && !d->value_bytes ? hosted_value_bytes(table) : d->value_bytes;
 }
 
 /* The place of key in w: in bucket b, or in any when it roams; fixture_places: nowhere. */
@@ -220,16 +217,19 @@ typedef struct shown {
     void *ptr;
 } shown;
 
+/* Element i of an array that may be left out. */
+static const void *nth(const void *p, uint64_t i, size_t bytes) { return p ? (const uint8_t *)p + i * bytes : NULL; }
+
 /* Item i of b as a batch of its own, whose outputs are x's. */
 static hd_batch one_item(const hd_batch *b, uint64_t i, uint32_t value_bytes, shown *x)
 {
     hd_batch one = *b;
     one.n = 1;
     one.key = b->key + i;
-    one.value = b->value ? (const uint8_t *)b->value + i * value_bytes : NULL;
-    one.score = b->score ? b->score + i : NULL;
-    one.flag = b->flag ? b->flag + i : NULL;
-    one.each = b->each ? b->each + i : NULL;
+    one.value = nth(b->value, i, value_bytes);
+    one.score = (const uint64_t *)nth(b->score, i, sizeof *b->score);
+    one.flag = (const uint8_t *)nth(b->flag, i, 1);
+    one.each = (const uint8_t *)nth(b->each, i, 1);
     one.outcome = &x->outcome;
     one.value_out = x->value;
     one.score_out = &x->score;
@@ -297,7 +297,7 @@ const char *fixture_accept(const fixture *s, void *model, uint32_t k, uint64_t i
 const char *fixture_check(const fixture *s, const void *table, char why[JUDGE_SENTENCE])
 {
     const judge_design *d = s->design;
-    return d->check ? d->check(table, why) : d->host ? hosted_check(s, table, why) : NULL;
+    return d->check ? d->check(table, why) : hosted_check(s, table, why);
 }
 
 const char *fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE])

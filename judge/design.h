@@ -104,7 +104,7 @@ typedef struct judge_design {
     /* ---- A fixture's table --------------------------------------------------------------------- */
     /* Default: host: the design's own part (hd_gpu.own_bytes), with which a larger table begins */
     size_t table_size;
-    size_t args_size; /* of fixture_part.args, which `args` fills. Default: none; host: the table's */
+    size_t args_size; /* of fixture_part.args, which `args` fills. Default: the table's */
     /* Completes s->table, but for its memory. HD_EINVAL says why there is no such table. host: it is complete already;
      * default: that is all */
     hd_status (*shape)(fixture *s, const hd_case *c);
@@ -159,7 +159,7 @@ typedef struct judge_design {
     const char *(*promised)(const fixture *s, const void *model, uint32_t k, char why[JUDGE_SENTENCE]);
     /* No lock is held, nothing is half done, counts that are 0 at rest are 0. Default: `check` covers it */
     const char *(*idle)(const fixture *s, char why[JUDGE_SENTENCE]);
-    const char *(*check)(const void *table, char why[JUDGE_SENTENCE]); /* invariants at rest. Default: host, or none */
+    const char *(*check)(const void *table, char why[JUDGE_SENTENCE]); /* invariants at rest. Default: host */
     /* Invariants between any two steps; weak: with store buffers. Default: `check` whenever `idle`, if there is one,
      * says that the table is at rest */
     const char *(*watch)(const fixture *s, bool weak, char why[JUDGE_SENTENCE]);

@@ -32,6 +32,8 @@ static bool drop(simt_ticket_record *t)
 static bool ticket_of_nobody(trial *t) { return ticket[0].stream = t->s->parts, true; }
 static bool ticket_beyond(trial *t) { return ticket[0].item = t->b->n, true; }
 
+static bool ticket_of_a_move(trial *t) { return (void)t, ticket[0].item = JUDGE_MOVE, true; }
+
 static bool ticket_twice(trial *t)
 {
     (void)t;
@@ -335,6 +337,7 @@ const lie lies[] = {
 
     { "a ticket of stream 1, where nothing runs", TOUCH, ticket_of_nobody, COMPARISON_TICKETS, 0, 0 },
     { "touch.tlpv1: a ticket for item 24 of 24", TOUCH, ticket_beyond, COMPARISON_TICKETS, 0, 0 },
+    { "touch.tlpv1: a ticket for item 18446744073709551615 of 24", TOUCH, ticket_of_a_move, COMPARISON_TICKETS, 0, 0 },
     { "took effect twice", TOUCH, ticket_twice, COMPARISON_TICKETS, 0, 0 },
     { "was miss, but pinned was delivered", TOUCH, other_delivered, COMPARISON_TICKETS, 0, 0 },
     { "was miss, but pinned was delivered", FIND, other_delivered, COMPARISON_TICKETS, 0, 0 },

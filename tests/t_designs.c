@@ -12,8 +12,10 @@
 #include "judge/kernels.h"
 #include "judge/all_kernels.h"
 #include "tests/line.h"
+#include "judge/hosted.h"
 #include "tests/on_machine.h"
 #include "tests/testing.h"
+#include "tests/toy_design.h"
 
 typedef unsigned long long ull;
 
@@ -25,10 +27,21 @@ enum { OPS = sizeof ops / sizeof *ops };
 const simt_ticket_record *__real_simt_machine_tickets(const simt_machine *m, size_t *n);
 const simt_ticket_record *__wrap_simt_machine_tickets(const simt_machine *m, size_t *n);
 static bool swapped;
+/* Item `item` is told to have been `what`. */
+static struct {
+    bool on;
+    uint64_t item;
+    hd_outcome what;
+} retold;
 const simt_ticket_record *__wrap_simt_machine_tickets(const simt_machine *m, size_t *n)
 {
-    static simt_ticket_record other[2];
+    static simt_ticket_record other[8];
     const simt_ticket_record *t = __real_simt_machine_tickets(m, n);
+    for (size_t i = 0; retold.on && i < *n; i++) {
+        other[i] = t[i];
+        if (t[i].item == retold.item) other[i].what = retold.what;
+    }
+    if (retold.on) return other;
     if (!swapped) return t;
     check(*n == 2, "%zu tickets", *n);
     other[0] = t[1];
@@ -332,6 +345,104 @@ static void defaults_judge_a_hosted_design(void **state)
     test_tried("schedules", ran, "of a design whose port says how entries are read, and nothing else");
 }
 
+static void objects(comparison *a, const char *sentence)
+{
+    const char *why = comparison_judge(a, machine);
+    check(why && strstr(why, sentence), "'%s' instead of '%s'", why ? why : "it passed", sentence);
+}
+
+/* The reference that is its backend's says what an item delivers and what the table is at rest. */
+static void defaults_object(void **state)
+{
+    (void)state;
+    const judge_design *d = judge_design_named("toy");
+    uint64_t key[8] = { 2, 3, 4, 5, 6, 7, 8, 9 };
+    hd_case c;
+    fixture *s;
+    comparison *a;
+    must(hd_case_parse("toy.find.plain value=8 pins=0 buckets=2 slots=32 batch=8x1 keys=uniform:90 seed=1", &c));
+    must(fixture_open_empty(&c, &s));
+    must(comparison_open(s, &a));
+    fixture_kernel k = fixture_kernel_at(d, TOY_LOOKUP, 32, 1), insertion = fixture_kernel_at(d, TOY_INSERT, 32, 1);
+    must(fixture_batch(s, &insertion, HD_OP_INSERT_OR_ASSIGN, key, 8));
+    check(outcomes_of(a, s, way(1))[3] == HD_INSERTED, "it was not there");
+    retold.on = true, retold.item = 3, retold.what = HD_UPDATED, s->part[0].batch.outcome[3] = HD_UPDATED;
+    objects(a, "item 3 (key 5, updated): the reference says inserted");
+    retold.on = false;
+    fixture_begin(s, s->memory, 8);
+    must(fixture_batch(s, &k, HD_OP_FIND, key, 8));
+    hd_batch *b = &s->part[0].batch;
+    const uint8_t *o = outcomes_of(a, s, way(1));
+    check(o[3] == HD_HIT, "it was inserted");
+    ((uint64_t *)b->value_out)[4] ^= 1;
+    objects(a, "item 4 (key 6, hit): delivered a wrong value");
+    ((uint64_t *)b->value_out)[4] ^= 1;
+    b->score_out[2] ^= 1;
+    objects(a, "item 2 (key 4, hit): delivered a wrong score");
+    b->score_out[2] ^= 1;
+    const char *why = comparison_judge(a, machine);
+    check(!why, "%s", why);
+
+    const toy_view *v = &((const toy_own *)s->table)->v;
+    uint64_t *place = v->board[0], was[2] = { place[0], place[1] };
+    char text[2048];
+    check(was[0] == 2, "key %llu is first", (ull)was[0]);
+    place[1] ^= 1;
+    objects(a, "has another value than in the reference's");
+    place[1] = was[1];
+    place[0] = 3; /* which is on board 1 */
+    comparison_deafen(a, COMPARISON_TICKETS | COMPARISON_CONTENTS | COMPARISON_COUNTS);
+    objects(a, "key 3 is on board 0 of 2");
+    place[0] = HD_KEY_LOCKED;
+    fixture_describe(d, s->table, 0, text, sizeof text);
+    check(strcmp(text, "locked") == 0, "%s", text);
+    place[0] = HD_KEY_EMPTY;
+    fixture_describe(d, s->table, 0, text, sizeof text);
+    check(strcmp(text, "-") == 0, "%s", text);
+    check(!fixture_names(s, "toy: a board", 0, text, sizeof text), "%s", text);
+
+    uint8_t outcome = 0xee;
+    uint64_t kept = place[2];
+    const hd_batch erase = { .op = HD_OP_ERASE, .n = 1, .key = key + 2, .outcome = &outcome };
+    fixture_apply(s, s->table, 0, &erase); /* an operation that the reference does not have */
+    check(outcome == 0xee && place[2] == kept, "%s", hd_outcome_name((hd_outcome)outcome));
+    comparison_close(a);
+}
+
+static int many_pieces(const void *own, hd_piece *all) { return (void)own, (void)all, JUDGE_MEMORY_MOST + 1; }
+
+/* What is asked of rows, of shapes and of descriptions that do not exist. */
+static void defaults_refuse(void **state)
+{
+    (void)state;
+    const judge_design *d = judge_design_named("toy");
+    hd_case c, small;
+    must(hd_case_parse("toy.find.plain value=8 pins=0 buckets=2 slots=32 batch=8x1 keys=uniform:90", &c));
+    must(hd_case_parse("toy.find.plain value=4 pins=0 buckets=2 slots=32 batch=8x1 keys=uniform:90", &small));
+    check(hosted_runs(d, TOY_LOOKUP, HD_OP_FIND) && !hosted_runs(d, 99, HD_OP_FIND), "row 99 runs something");
+    check(hosted_runs(d, TOY_MIXED, JUDGE_MIXED) && !hosted_runs(d, TOY_LOOKUP, JUDGE_MIXED),
+          "which row is of mixtures");
+    check(!hosted_runs(&judge_design_hkv, 0, JUDGE_MIXED), "a cache runs mixtures");
+    check(!hosted_unfit(d, TOY_LOOKUP, &c) && !hosted_unfit(d, 99, &c) && !hosted_unfit(d, TOY_LOOKUP, &small),
+          "a table that is none has its reason already");
+    check(fixture_wide(d).slots == d->small.slots && fixture_wide(judge_design_named("hive")).slots == 32,
+          "the wide table is the small one unless there is another");
+    hd_gpu gpu = toy_gpu;
+    hd_design host = toy_host;
+    judge_design many = *d;
+    toy_own own;
+    fixture s;
+    memset(&s, 0, sizeof s);
+    memset(&own, 0, sizeof own);
+    gpu.pieces = many_pieces;
+    host.gpu = &gpu;
+    many.host = &host;
+    s.design = &many;
+    s.table = &own;
+    must_fail(hosted_shape(&s, &c), HD_EINVAL, "at most 48 regions");
+    must_fail(hosted_shape(&s, &small), HD_EINVAL, "value_bytes");
+}
+
 /* ---- Fixtures ---------------------------------------------------------------------------------- */
 
 static void no_fixture_is_made_of_these(void **state)
@@ -339,6 +450,7 @@ static void no_fixture_is_made_of_these(void **state)
     (void)state;
     fixture *s = NULL;
     fixture_kernel k = fixture_kernel_at(judge_design_named("line"), 0, 0, 0);
+    fixture_kernel other = fixture_kernel_at(&judge_design_hkv, 0, 0, 0);
     const fixture_kernel *kernels[] = { &k, &k };
     hd_case c[2] = { case_of("find", "sound", shapes[0], 1), hd_case_default() };
     must(hd_case_parse("hkv.find.tlpv1 buckets=2 slots=4 batch=4x1 keys=uniform:9", &c[1]));
@@ -348,6 +460,9 @@ static void no_fixture_is_made_of_these(void **state)
     c[0] = case_of("find", "sound", "", 1);
     c[0].value_bytes = 8;
     must_fail(fixture_open(c, kernels, 1, &s), HD_EINVAL, "values of 4 bytes");
+    must(hd_case_parse("hkv.mixed.tlpv1 buckets=2 slots=4 batch=4x1 keys=uniform:9", &c[0]));
+    kernels[0] = &other;
+    must_fail(fixture_open(c, kernels, 1, &s), HD_EINVAL, "a batch of design hkv is of one operation");
     check(!s, "a fixture is left");
 }
 
@@ -498,6 +613,8 @@ int main(void)
                                                  unit(there_was_a_moment_without_room),
                                                  unit(rows_are_found),
                                                  unit(defaults_judge_a_hosted_design),
+                                                 unit(defaults_object),
+                                                 unit(defaults_refuse),
                                                  unit(no_fixture_is_made_of_these),
                                                  unit(fixtures_are_their_cases),
                                                  unit(tables_are_resized_between_batches),

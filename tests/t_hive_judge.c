@@ -1,22 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_hive_judge.c - Hive's port to the judge of kernels, member by member: what it says of a word, of a key that another
- * table has not or has otherwise, and of a region's byte; how it resizes a table; and each invariant between steps that
- * a table can break.
+ * table has not or has otherwise, and of a region's byte; how it resizes a table; each invariant between steps that a
+ * table can break; and the items, moves and counts that it refuses.
  */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "judge/comparison.h"
 #include "judge/hive/fixture.h"
 #include "judge/kernels.h"
-#include "tests/testing.h"
+#include "tests/on_machine.h"
 
 typedef unsigned long long ull;
 
 static const judge_design *const hive = &judge_design_hive;
 
 enum { SLOTS = 8, BASE = 2 };
+
+static simt_machine *machine;
+
+static fixture_kernel kernel_of(const fixture *s)
+{
+    uint32_t row;
+    must(fixture_kernel_row(&s->c[0], &row));
+    return fixture_kernel_at(hive, row, 32, 1);
+}
 
 /* An empty table of two buckets. */
 static fixture *open_table(const char *tail)
@@ -37,6 +47,15 @@ static uint64_t key_of(const hive_view *v, uint64_t b, uint64_t n)
     for (uint64_t key = 1;; key++) {
         uint64_t h = hive_hash(v, key);
         if (hive_candidate(v, h, 0) == b && hive_candidate(v, h, 1) == 1 - b && n-- == 0) return key;
+    }
+}
+
+/* A key whose candidates are both bucket 0. */
+static uint64_t key_of_one(const hive_view *v)
+{
+    for (uint64_t key = 1;; key++) {
+        uint64_t h = hive_hash(v, key);
+        if (hive_candidate(v, h, 0) == 0 && hive_candidate(v, h, 1) == 0) return key;
     }
 }
 
@@ -176,8 +195,15 @@ static void tables_are_resized(void **state)
             check(memcmp(s->memory, s->initial, s->table_bytes) == 0, "runs begin with another table");
         }
         check(v->stashed < stashed, "%llu keys are still in the stash", (ull)v->stashed);
-        must(fixture_resize(s, BASE)); /* as few as hold the keys */
+        must(fixture_resize(s, BASE));
         check(keys_in(s, &now) == n && now == sum, "keys were lost");
+        fixture_close(s);
+        s = open_table(shapes[k]);
+        must(fixture_resize(s, 4 * BASE));
+        fill_table(s, 60);
+        n = keys_in(s, &sum);
+        must(fixture_resize(s, BASE)); /* where they do not fit */
+        check(hive_buckets(hive_fixture_view(s)) > BASE && keys_in(s, &now) == n && now == sum, "too few buckets");
         fixture_close(s);
         s = open_table(shapes[k]);
         fill_table(s, 9);
@@ -204,9 +230,7 @@ static void steps_are_watched(void **state)
     (void)state;
     fixture *s = open_table("value=4 layout=masks");
     hive_view *v = hive_fixture_view(s);
-    uint32_t row;
-    must(fixture_kernel_row(&s->c[0], &row));
-    const fixture_kernel k = fixture_kernel_at(hive, row, 32, 1);
+    const fixture_kernel k = kernel_of(s);
     uint64_t key = key_of(v, 0, 0), other = key_of(v, 1, 0), stash = hive_capacity(v);
     must(fixture_batch(s, &k, HD_OP_FIND, &other, 1));
     watched(s, NULL);
@@ -214,6 +238,10 @@ static void steps_are_watched(void **state)
     watched(s, "HIVE-3 in flight: a free slot says neither fresh nor vacant (bucket 0, slot 0)");
     hive_write(v, 0, hive_sign(v, HIVE_CLAIMED, hive_keys(v)));
     watched(s, "HIVE-1 in flight: a key that is none");
+    hive_write(v, 0, hive_fresh(v));
+    hive_write(v, SLOTS, hive_pack(v, key_of_one(v), 1));
+    watched(s, "HIVE-2 in flight: a key is in none of its buckets (bucket 1, slot 0)");
+    hive_write(v, SLOTS, hive_fresh(v));
     hive_write(v, 0, hive_sign(v, HIVE_CLAIMED, key));
     watched(s, NULL);
     hive_write(v, 0, hive_pack(v, key, 1));
@@ -242,13 +270,106 @@ static void steps_are_watched(void **state)
     watched(s, NULL);
     must(fixture_batch(s, &k, HD_OP_ERASE, &key, 1));
     watched(s, "no item erases it, and it is nowhere");
+    must(fixture_batch(s, &k, HD_OP_CLEAR, NULL, 0));
+    watched(s, NULL);
+    must(fixture_batch(s, &k, HD_OP_FIND, &other, 1));
     hive_write(v, SLOTS, hive_sign(v, HIVE_CLAIMED, other));
     hive_write(v, stash, hive_sign(v, HIVE_LEAVING, other));
     watched(s, NULL);
     fixture_close(s);
 }
 
-static const struct CMUnitTest members[] = { unit(words_are_described), unit(tables_differ), unit(regions_are_named),
-                                             unit(tables_are_resized), unit(steps_are_watched) };
+/* ---- Items ----------------------------------------------------------------------------------- */
 
-int main(void) { return test_run(members); }
+static void refused(const char *why, const char *want)
+{
+    check(why && strstr(why, want), "'%s' instead of '%s'", why ? why : "nothing", want);
+}
+
+/* Displaced keys: from and to places of the table, a key, to a free slot of a later candidate. */
+static void moves_are_judged(void **state)
+{
+    (void)state;
+    fixture *s = open_table("value=4");
+    hive_view *v = hive_fixture_view(s);
+    uint64_t key = key_of(v, 0, 0), places = hive_places(v);
+    check(hive_put(v, 0, key, 1) && hive_put(v, 1, key_of(v, 0, 1), 1), "there is room");
+    refused(hive_fixture_move(s->table, places, 0), "a slot that is none");
+    refused(hive_fixture_move(s->table, 0, places), "a slot that is none");
+    refused(hive_fixture_move(s->table, 5, SLOTS), "a slot without a key was moved");
+    refused(hive_fixture_move(s->table, 0, 1), "a slot that was not free");
+    refused(hive_fixture_move(s->table, 0, 2), "no later candidate of its");
+    const char *why = hive_fixture_move(s->table, 0, SLOTS + 1);
+    check(!why && hive_find(v, key) == SLOTS + 1, "%s", why);
+    fixture_close(s);
+}
+
+/* A key that others brought, or that is in no bucket of its, cannot have been inserted there. */
+static void insertions_are_judged(void **state)
+{
+    (void)state;
+    fixture *s = open_table("value=4");
+    hive_view *v = hive_fixture_view(s);
+    const fixture_kernel k = kernel_of(s);
+    uint64_t key[2] = { key_of(v, 0, 0), key_of_one(v) };
+    judge_listing l = { false, 0, 0, NULL };
+    simt_ticket_record t;
+    memset(&t, 0, sizeof t);
+    must(fixture_batch(s, &k, HD_OP_INSERT_OR_ASSIGN, key, 2));
+    hd_batch *b = &s->part[0].batch;
+    memset(b->outcome, HD_INSERTED, 2);
+    t.b = SLOTS;
+    refused(hive_fixture_accept(s, s->table, 0, 1, &t, &l), "that bucket is no candidate of its");
+    check(hive_find(v, key[1]) == HIVE_NOWHERE, "it was refused, and is there");
+    t.b = 3;
+    const char *why = hive_fixture_accept(s, s->table, 0, 0, &t, &l);
+    check(!why && hive_find(v, key[0]) == 3, "%s", why);
+    t.b = 4;
+    refused(hive_fixture_accept(s, s->table, 0, 0, &t, &l), "the key was present, and the outcome is another");
+    check(hive_find(v, key[0]) == 3, "it came twice");
+    must(fixture_batch(s, &k, HD_OP_FIND, key, 1));
+    b->outcome[0] = HD_HIT;
+    memcpy(b->value_out, hive_value_at(v, 3), 4);
+    b->score_out[0] = 1;
+    refused(hive_fixture_accept(s, s->table, 0, 0, NULL, &l), "delivered a score, and there are none");
+    b->score_out[0] = 0;
+    why = hive_fixture_accept(s, s->table, 0, 0, NULL, &l);
+    check(!why, "%s", why);
+    fixture_close(s);
+}
+
+/* What the kernel of a mixed batch counts, and the table that it leaves. */
+static void runs_are_judged(void **state)
+{
+    (void)state;
+    hd_case c;
+    fixture *s;
+    comparison *a;
+    uint64_t key[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
+    simt_config w = simt_config_default();
+    const char *why;
+    char text[JUDGE_SENTENCE];
+    must(hd_case_parse("hive.mixed.tile buckets=2 slots=8 batch=8x1 keys=uniform:50 value=4 seed=1", &c));
+    must(fixture_open_empty(&c, &s));
+    must(comparison_open(s, &a));
+    const fixture_kernel k = kernel_of(s);
+    must(fixture_batch(s, &k, JUDGE_MIXED, key, 8));
+    must(comparison_run(a, machine, &w, &why));
+    check(!why, "%s", why);
+    uint64_t *counted = &s->part[0].op_tally[s->part[0].batch.each[0]];
+    ++*counted;
+    refused(comparison_judge(a, machine), "were counted");
+    --*counted;
+    why = comparison_judge(a, machine);
+    check(!why, "%s", why);
+    hive_write(hive_fixture_view(s), 15, hive_sign(hive_fixture_view(s), HIVE_CLAIMED, 9));
+    refused(hive_fixture_check(s->table, text), "HIVE-3");
+    comparison_close(a);
+}
+
+static const struct CMUnitTest members[] = { unit(words_are_described),   unit(tables_differ),
+                                             unit(regions_are_named),     unit(tables_are_resized),
+                                             unit(steps_are_watched),     unit(moves_are_judged),
+                                             unit(insertions_are_judged), unit(runs_are_judged) };
+
+int main(void) { return test_run_on(&machine, members); }

@@ -557,6 +557,35 @@ static void names(void **state)
     }
 }
 
+/* Refused, and the configuration is as it was. */
+static void fields_by_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *text, *word;
+    } all[] = { { NULL, "1", "name: NULL" },
+                { "seed", NULL, "text: NULL" },
+                { "sed", "1", "seed" },
+                { "seed", "one", "seed" },
+                { "threads", "1000000", "threads" },
+                { "layout", "plane", "planes" },
+                { "hash", "", "hash: it is empty" },
+                { "hash", "crc32,city32,bithash1,bithash2,murmur,and,another,and,another,and,another",
+                  "is longer than" } };
+    hd_config c = hd_config_of("hive"), same = c;
+    must_fail(hd_config_set(NULL, "seed", "1"), HD_EINVAL, "config: NULL");
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) {
+        test_case("row %zu", k);
+        must_fail(hd_config_set(&c, all[k].name, all[k].text), HD_EINVAL, all[k].word);
+        check(memcmp(&c, &same, sizeof c) == 0, "the configuration is another");
+        tried++;
+    }
+    must(hd_config_set(&c, "hash", "crc32,bithash1"));
+    check(strcmp(c.hive.hash, "crc32,bithash1") == 0, "%s", c.hive.hash);
+    c.policy = NULL;
+    config_refused(c, HD_EINVAL, "policy");
+}
+
 /* ---- Drawn ----------------------------------------------------------------------------------- */
 
 /* What the header says of a batch, in words of its own: the field that is wrong, or NULL. */
@@ -779,6 +808,7 @@ static const struct CMUnitTest misuse[] = { unit(batches_lru),
                                             unit(other_calls),
                                             unit(sizes_of_a_dictionary),
                                             unit(names),
+                                            unit(fields_by_name),
                                             unit(drawn),
                                             unit(drawn_tables),
                                             unit(how_many) };

@@ -44,7 +44,7 @@ static const char *const call_name[CALLS] = { "hd_run",           "hd_table_info
                                               "hd_grow",          "hd_save",         "hd_load",      "hd_open",
                                               "hd_open_snapshot", "hd_counters_sync" };
 
-typedef enum lie { NO_LIE, LATER, OTHER_EPOCH, DROPPED, FAR, TWICE, TOO_MANY, LARGER } lie;
+typedef enum lie { NO_LIE, LATER, OTHER_EPOCH, DROPPED, FAR, TWICE, TOO_MANY, LARGER, NO_KERNELS } lie;
 
 static struct {
     call of;
@@ -85,6 +85,7 @@ hd_status __wrap_hd_table_info(const hd_table *t, hd_info *info)
     if (now && plan.tells == LATER) info->now++;
     if (now && plan.tells == OTHER_EPOCH) info->epoch++;
     if (now && plan.tells == FAR) info->backend = "cuda";
+    if (now && plan.tells == NO_KERNELS) info->design = "no_such";
     return status;
 }
 
@@ -409,8 +410,12 @@ static void oracles(void **state)
     hd_oracle_wrote(d.oracle, 99, &seven); /* of a key that is not there: nothing */
     check(!hd_oracle_compare(d.oracle, d.table), "nothing was written");
     hd_oracle_wrote(d.oracle, 2, &seven);
-    wrong = hd_oracle_compare(d.oracle, d.table);
-    check(wrong && strstr(wrong, "key 2 with another value"), "%s", wrong ? wrong : "no objection");
+    for (int exports = 0; exports < 2; exports++) {
+        plan_for(CALL_INFO, 1, exports ? FAR : NO_KERNELS);
+        wrong = hd_oracle_compare(d.oracle, d.table);
+        check(wrong && strstr(wrong, "key 2 with another value"), "%s", wrong ? wrong : "no objection");
+    }
+    plan_for(CALLS, 0, NO_LIE);
     bed_close(&d);
     bed_open(&d, 0, "lru");
     bed_truth(&d, HD_OP_INSERT_OR_ASSIGN, 1, 4);
@@ -431,6 +436,7 @@ static void compared(void **state)
     } all[] = {
         { CALLS, NO_LIE, NULL, NULL },
         { CALL_INFO, NO_LIE, "hd_table_info: as planned", "hd_table_info: as planned" },
+        { CALL_INFO, NO_KERNELS, NULL, NULL }, /* walked, where nothing exports */
         { CALL_RUN, NO_LIE, "export: as planned", "export: as planned" },
         { CALL_RUN, TWICE, "the table holds key 1 twice", "the table holds key 1 twice" },
         { CALL_RUN, TOO_MANY, "export of 4 slots gave 5 entries", "export of 4 slots gave 5 entries" },
@@ -752,6 +758,36 @@ static void differences(void **state)
     }
 }
 
+typedef struct named {
+    const char *region;
+    uint64_t at; /* of the region */
+    const char *want;
+} named;
+
+/* Two buckets of 16 slots, values of 8 bytes. */
+static const named names[] = {
+    { "key", 8 * 17, "key in bucket 1, slot 1" },         { "pair", 16 * 3, "key in bucket 0, slot 3" },
+    { "pair", 16 * 3 + 8, "score in bucket 0, slot 3" },  { "bound", 8 * 3, "least score in bucket 1, from slot 8" },
+    { "value", 8 * 18 + 5, "value in bucket 1, slot 2" }, { "bucket locks", 4, "lock of bucket 1" },
+    { "stage_flag", 5, "list flag of item 5" },
+};
+
+static void regions_are_named(void **state)
+{
+    (void)state;
+    hd_case c;
+    fixture *s;
+    char text[64];
+    must(hd_case_parse("hkv.find.tlpv1 buckets=2 slots=16 value=8 batch=4x1 keys=uniform:9", &c));
+    must(fixture_open_empty(&c, &s));
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        check(fixture_names(s, names[k].region, names[k].at, text, sizeof text), "%s", names[k].region);
+        check(strcmp(text, names[k].want) == 0, "'%s' instead of '%s'", text, names[k].want);
+    }
+    check(!fixture_names(s, "tally", 0, text, sizeof text), "%s", text);
+    fixture_close(s);
+}
+
 /* ---- The shelf ------------------------------------------------------------------------------- */
 
 static void refused(int made, int why)
@@ -783,6 +819,8 @@ static void shelf(void **state)
     check(f->read(f->self, again, bytes, 8) == 2 && memcmp(bytes, "ef", 2) == 0 &&
               f->read(f->self, again, bytes, 8) == 0,
           "its end");
+    check(f->seek(f->self, again, 2) == 0 && f->read(f->self, again, bytes, 2) == 2 && memcmp(bytes, "cX", 2) == 0,
+          "its middle");
     refused(f->rename(f->self, "nobody", "b"), ENOENT);
     refused(f->rename(f->self, "a", long_name), ENAMETOOLONG);
     check(f->rename(f->self, "a", "a") == 0 && judge_shelf_find(&s, "a"), "to itself");
@@ -796,6 +834,7 @@ static void shelf(void **state)
         refused((int)f->read(f->self, none[k], bytes, 1), EBADF);
         refused((int)f->write(f->self, none[k], bytes, 1), EBADF);
         refused(f->size(f->self, none[k], &size), EBADF);
+        refused(f->seek(f->self, none[k], 0), EBADF);
         refused(f->sync(f->self, none[k]), EBADF);
         refused(f->close(f->self, none[k]), EBADF);
     }
@@ -830,6 +869,7 @@ static void shelf(void **state)
 static const struct CMUnitTest verdicts[] = { unit(accounts),       unit(arrays_left_out), unit(lists_in_order),
                                               unit(far_pointers),   unit(oracles),         unit(compared),
                                               unit(parts),          unit(mix_fails),       unit(mix_is_judged),
-                                              unit(mix_has_limits), unit(differences),     unit(shelf) };
+                                              unit(mix_has_limits), unit(differences),     unit(regions_are_named),
+                                              unit(shelf) };
 
 int main(void) { return test_run(verdicts); }
