@@ -189,6 +189,61 @@ static void in_parts(void **state)
     }
 }
 
+/* Keys that share their candidate buckets until the table has 128 of them: each growth makes room for few, and the
+ * others are pending again. */
+static void pending_again(void **state)
+{
+    enum { FEW = 60, APART = 64 };
+    (void)state;
+    hd_table *t = open_small("hive", NULL);
+    const hive_view *v = hive_view_in(t);
+    hd_counters count;
+    hive_view later = *v; /* as it will be with so many buckets */
+    uint64_t first[2] = { 0, 0 }, n = 0;
+    while (hive_buckets(&later) < APART) later.level++;
+    for (uint64_t k = 1; n < FEW; k++) {
+        uint64_t h = hive_hash(&later, k), a = hive_candidate(&later, h, 0), b = hive_candidate(&later, h, 1);
+        if (n && (a != first[0] || b != first[1])) continue;
+        first[0] = a, first[1] = b;
+        key[n] = k, value[n] = (uint32_t)k, n++;
+    }
+    hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, FEW, key, value, outcome);
+    must(hd_run_growing(t, &b, 0));
+    for (int i = 0; i < FEW; i++)
+        check(outcome[i] == HD_INSERTED, "item %d: %s", i, hd_outcome_name((hd_outcome)outcome[i]));
+    must(hd_counters_sync(t, &count));
+    check(count.batches > 2 && count.outcome[HD_PENDING] > FEW, "%llu batches, %llu were pending", (ull)count.batches,
+          (ull)count.outcome[HD_PENDING]);
+    b = (hd_batch){ .op = HD_OP_FIND, .n = FEW, .key = key, .value_out = out, .outcome = outcome };
+    must(hd_run(t, &b));
+    for (int i = 0; i < FEW; i++) check(outcome[i] == HD_HIT && out[i] == key[i], "key %llu is lost", (ull)key[i]);
+    must(hd_check(t));
+    hd_close(t);
+}
+
+/* A batch that lists runs whole, whichever of the lists there is: one list has one order. */
+static void lists_are_of_one_batch(void **state)
+{
+    (void)state;
+    static uint64_t list[N];
+    for (int k = 0; k < 6; k++) {
+        uint64_t r = 6, count = 0;
+        hd_counters counters;
+        hd_table *t = open_small("hkv", NULL);
+        hd_batch b = draw(HD_OP_INSERT_AND_EVICT, true, &r);
+        test_case("list %d", k);
+        b.count = k == 1 ? &count : NULL;
+        b.list_key = k == 2 ? list : NULL;
+        b.list_score = k == 3 ? list : NULL;
+        b.list_item = k == 4 ? list : NULL;
+        b.list_value = k == 5 ? list : NULL;
+        must(hd_run_growing(t, &b, 0.5));
+        must(hd_counters_sync(t, &counters));
+        check((counters.batches == 1) == (k > 0), "%llu batches", (ull)counters.batches);
+        hd_close(t);
+    }
+}
+
 /* An entry that left without an outcome (clear, erase_if) takes no room. */
 static void erased_untold(void **state)
 {
@@ -539,9 +594,11 @@ static void kmers_of_reads(void **state)
     count_kmers("lambda_reads_1.fq.zst", 779967, 104580, 0.7);
 }
 
-static const struct CMUnitTest growing[] = { unit(counted_once),  unit(target_is_kept),     unit(in_parts),
-                                             unit(erased_untold), unit(arrays_of_a_device), unit(memory_is_refused),
-                                             unit(misuse),        unit(reserves),           unit(kmers_of_a_genome),
-                                             unit(kmers_of_reads) };
+static const struct CMUnitTest growing[] = {
+    unit(counted_once),       unit(target_is_kept),         unit(in_parts),
+    unit(pending_again),      unit(lists_are_of_one_batch), unit(erased_untold),
+    unit(arrays_of_a_device), unit(memory_is_refused),      unit(misuse),
+    unit(reserves),           unit(kmers_of_a_genome),      unit(kmers_of_reads)
+};
 
 int main(void) { return test_run(growing); }

@@ -9,6 +9,7 @@
 
 #include "concurrency/lock.h"
 #include "concurrency/word.h"
+#include "gpu/hive/rows.h"
 #include "gpu/hkv/rows.h"
 #include "lib/backend_host.h"
 #include "simt/machine.h"
@@ -112,10 +113,12 @@ static const char *word_wrong(kernel *enter, kernel *leave, uint32_t blocks, uin
 static void the_word_keeps_kernels_apart(void **unused)
 {
     (void)unused;
-    kernel *enter = hkv_host_kernel(HKV_NUMBER_word_enter), *leave = hkv_host_kernel(HKV_NUMBER_word_leave);
+    kernel *const enter[] = { hkv_host_kernel(HKV_NUMBER_word_enter), hive_host_kernel(HIVE_NUMBER_word_enter) },
+                  *const leave[] = { hkv_host_kernel(HKV_NUMBER_word_leave), hive_host_kernel(HIVE_NUMBER_word_leave) };
     for (uint64_t seed = 1; seed <= test_times(300); seed++) {
         test_case("seed %llu", (ull)seed);
-        const char *wrong = word_wrong(enter, leave, 1 + (uint32_t)(seed / 2 % 2), seed, seed % 2);
+        uint64_t of = seed / 4 % 2;
+        const char *wrong = word_wrong(enter[of], leave[of], 1 + (uint32_t)(seed / 2 % 2), seed, seed % 2);
         check(!wrong, "%s", wrong);
     }
     test_tried("schedules", test_times(300), "of batches at the word of a lock, half with weak memory");

