@@ -223,6 +223,11 @@ static void no_tour_goes_there(void **state)
         must_fail(all_kernels_run(&c, NULL, NULL, &t), nowhere[i].status, nowhere[i].word);
         check(!t.row && !t.rows, "rows are left");
     }
+    hd_case c;
+    all_kernels t;
+    must(hd_case_parse(nowhere[0].text, &c));
+    snprintf(c.design, sizeof c.design, "cube");
+    must_fail(all_kernels_run(&c, NULL, NULL, &t), HD_EINVAL, "no kernels of design cube");
 }
 
 /* More requests than a all_kernels takes, of a file that has fewer than a batch. */

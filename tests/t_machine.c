@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "simt/explore.h"
+#include "simt/observer.h"
 #include "simt/raw.h"
 #include "tests/simt_bed.h"
 
@@ -909,6 +910,43 @@ static void raw_accesses(void **unused)
     }
 }
 
+/* ---- Observers ------------------------------------------------------------------------------- */
+
+SIMT_KERNEL(k_ticket, buffers, a)
+{
+    if (simt_thread()) return;
+    simt_st_u32(a.out, simt_ld_u32(a.in) + 1);
+    simt_ticket(0, 5, 0, 0);
+}
+
+static bool always(const simt_config *c) { return (void)c, true; }
+
+/* A machine with an observer that looks at nothing, and without those that it usually has. */
+static void few_observers(void **state)
+{
+    (void)state;
+    static const simt_observer silent = { .kinds = SIMT_AT_ALL, .state_bytes = 3, .wanted = always };
+    static const simt_observer *const one[] = { &silent };
+    simt_machine *m;
+    size_t n = 7;
+    uint32_t in = 41, out = 0;
+    const simt_config c = simt_config_default();
+    must_fail(simt_machine_open_with(NULL, one, 1000, &m), HD_EINVAL, "observers");
+    must(simt_machine_open_with(NULL, one, 1, &m));
+    must(simt_machine_region(m, &in, sizeof in, "in"));
+    must(simt_machine_region(m, &out, sizeof out, "out"));
+    buffers a;
+    memset(&a, 0, sizeof a);
+    a.in = &in, a.out = &out;
+    must(simt_machine_launch(m, k_ticket, &a, sizeof a, 1, 32, 0));
+    check(simt_machine_run(m, &c) && out == 42, "%s", simt_machine_finding(m)->story);
+    check(simt_machine_tickets(m, &n)->what == 5 && n == 1, "%zu tickets", n);
+    check(!simt_machine_events(m, &n) && n == 0, "%zu events, and no trace", n);
+    n = 7;
+    check(!simt_machine_sites(m, &n) && n == 0, "%zu sites, and no meter", n);
+    simt_machine_close(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest machines[] = { unit(refused),
@@ -929,7 +967,8 @@ int main(void)
                                            unit(exploring_ends),
                                            unit(rows_of_a_story),
                                            unit(only_the_first_is_told),
-                                           unit(raw_accesses) };
+                                           unit(raw_accesses),
+                                           unit(few_observers) };
     open_machine(NULL);
     int failed = test_run(machines);
     close_machine(NULL);

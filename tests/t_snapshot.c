@@ -55,6 +55,12 @@ static void round_trip(const snapshot_shape *s, uint64_t upserts)
               a.seed == b.seed && a.policy == b.policy && b.hkv.pins == c.hkv.pins && b.clock == a.clock,
           "the loaded table has another shape");
     same_table(t, u);
+    hd_config nowhere = c;
+    hd_table *none;
+    nowhere.backend = "nowhere";
+    must_fail(hd_open_snapshot(path, &nowhere, &none), HD_EINVAL, "nowhere");
+    nowhere.backend = NULL;
+    must_fail(hd_open_snapshot(path, &nowhere, &none), HD_EINVAL, "backend");
 
     feed(w, 50, 2); /* a table that had something else */
     must(hd_load(w, path, &dropped));

@@ -401,6 +401,7 @@ static void oracles(void **state)
     must_fail(hd_oracle_open(&c, &o), HD_EINVAL, "only the logical one");
     check(hd_oracle_restates("epoch_lfu") && !hd_oracle_restates("no_such") && !hd_oracle_restates("new_here"),
           "what is stated twice");
+    check(judge_dictionary("hive") && !judge_dictionary("hkv") && !judge_dictionary("no_such"), "dictionaries");
     hd_oracle_close(NULL);
 
     bed_run(&d, HD_OP_FIND, 1, 0);
