@@ -50,7 +50,7 @@ const char *hosted_unfit(const judge_design *d, uint32_t row, const hd_case *c)
     hd_info info;
     hd_kernel k;
     if (!hd_kernel_of(d->host, row, &k) || info_of(d, c, &info)) return NULL;
-    return k.is->fits ? k.is->fits(&info) : NULL;
+    return k.is->fits(&info);
 }
 
 /* ---- The table ------------------------------------------------------------------------------- */

@@ -110,8 +110,8 @@ static hd_status resize(runner *r)
 {
     hd_info info;
     hd_status s = hd_table_info(r->table, &info);
-    uint64_t some = 1 + below(r, info.buckets), most = r->start_buckets * 8;
     if (s) return s;
+    uint64_t some = 1 + below(r, info.buckets), most = r->start_buckets * 8;
     bool shrinks = info.buckets >= most || below(r, 2);
     if (shrinks)
         s = hd_shrink(r->table, info.buckets > info.base_buckets + some ? info.buckets - some : info.base_buckets);

@@ -137,26 +137,30 @@ static bool list_param(size_t i, hd_row *row)
 
 static bool list_policy(size_t i, hd_row *row)
 {
+    if (i >= HD_POLICY_COUNT) return false;
     const hd_policy_row *p = &hd_policy_rows[i];
-    return i < HD_POLICY_COUNT && hd_row_put(row, p->name, p->what, policy_flags(p->flags));
+    return hd_row_put(row, p->name, p->what, policy_flags(p->flags));
 }
 
 static bool list_predicate(size_t i, hd_row *row)
 {
+    if (i >= HD_PREDICATE_COUNT) return false;
     const hd_predicate_row *p = &hd_predicate_rows[i];
-    return i < HD_PREDICATE_COUNT && hd_row_put(row, p->name, p->what, p->args);
+    return hd_row_put(row, p->name, p->what, p->args);
 }
 
 static bool list_hash(size_t i, hd_row *row)
 {
+    if (i >= HD_HASH_COUNT) return false;
     const hd_hash_row *hash = &hd_hash_rows[i];
-    return i < HD_HASH_COUNT && hd_row_put(row, hash->name, hash->what, hash_flags(hash));
+    return hd_row_put(row, hash->name, hash->what, hash_flags(hash));
 }
 
 static bool list_kernel(size_t i, hd_row *row)
 {
     hd_kernel k;
-    return hd_kernel_at(i, &k) && hd_row_put(row, k.variant->name, k.is->what[k.design->far], k.design->name);
+    if (!hd_kernel_at(i, &k)) return false;
+    return hd_row_put(row, k.variant->name, k.is->what[k.design->far], k.design->name);
 }
 
 bool hd_list(hd_kind kind, size_t i, hd_row *row)

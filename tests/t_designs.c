@@ -425,6 +425,7 @@ static void defaults_refuse(void **state)
     check(!hosted_runs(&judge_design_hkv, 0, JUDGE_MIXED), "a cache runs mixtures");
     check(!hosted_unfit(d, TOY_LOOKUP, &c) && !hosted_unfit(d, 99, &c) && !hosted_unfit(d, TOY_LOOKUP, &small),
           "a table that is none has its reason already");
+    check(!fixture_kernel_of_row(d, 99).name, "row 99 has a name");
     check(fixture_wide(d).slots == d->small.slots && fixture_wide(judge_design_named("hive")).slots == 32,
           "the wide table is the small one unless there is another");
     hd_gpu gpu = toy_gpu;
