@@ -67,6 +67,16 @@ static uint64_t reduced(const warp *w, uint32_t mask, simt_collective_op op)
     return r;
 }
 
+static uint64_t matching(const warp *w, const lane *l)
+{
+    uint64_t r = 0;
+    for (uint32_t bits = l->mask; bits; bits &= bits - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(bits);
+        r |= (uint64_t)(w->member[i]->given == l->given) << i;
+    }
+    return r;
+}
+
 static uint64_t shuffled_in(simt_machine *m, const warp *w, const lane *l)
 {
     uint32_t from = l->op == SIMT_SHFL ? l->arg : l->ids.lane ^ l->arg;
@@ -101,6 +111,7 @@ static void complete(simt_machine *m, warp *w, simt_collective_op op, uint32_t m
         l->result = op == SIMT_ANY                           ? r != 0
                     : op == SIMT_ALL                         ? r == mask
                     : op == SIMT_SHFL || op == SIMT_SHFL_XOR ? shuffled_in(m, w, l)
+                    : op == SIMT_MATCH                       ? matching(w, l)
                                                              : r;
     }
     if (op == SIMT_SYNC) order_memory(m, w, mask);

@@ -27,8 +27,8 @@ const char *simt_fault_name(simt_fault f)
 
 const char *collective_name(simt_collective_op op)
 {
-    static const char *const name[] = { "ballot",     "any",        "all",        "shfl",     "shfl_xor",
-                                        "reduce_min", "reduce_max", "reduce_add", "sync_tile" };
+    static const char *const name[] = { "ballot",     "any",        "all",   "shfl",       "shfl_xor",
+                                        "reduce_min", "reduce_max", "match", "reduce_add", "sync_tile" };
     return name[op];
 }
 

@@ -132,6 +132,8 @@ typedef struct simt_ticket_record {
     uint32_t what;
     uint32_t stream;  /* of the launch that drew it */
     uint64_t started; /* tickets drawn before the item's first lane started it */
+    uint64_t beside;  /* simt_ticket_beside: the other item, and the place; 0: none */
+    int64_t place;
 } simt_ticket_record;
 const simt_ticket_record *simt_machine_tickets(const simt_machine *m, size_t *n);
 

@@ -116,6 +116,7 @@ static uint64_t applied(simt_rmw_op op, uint64_t old, uint64_t expected, uint64_
     case SIMT_CAS: return old == (expected & mask) ? a & mask : old;
     case SIMT_EXCH: return a & mask;
     case SIMT_ADD: return (old + a) & mask;
+    case SIMT_MAX: return a > old ? a : old;
     case SIMT_AND: return old & a;
     case SIMT_OR: return old | (a & mask);
     default: return (a & mask) < old ? a & mask : old;
@@ -240,7 +241,7 @@ static uint64_t start_of(const simt_machine *m, uint64_t item)
 
 static simt_ticket_record ticket_of(const simt_machine *m, uint64_t item, uint32_t what, uint64_t a, uint64_t b)
 {
-    simt_ticket_record t = { item, a, b, what, m->now->warp->block->of->stream, start_of(m, item) };
+    simt_ticket_record t = { item, a, b, what, m->now->warp->block->of->stream, start_of(m, item), 0, 0 };
     return t;
 }
 
@@ -261,20 +262,46 @@ void simt_host_ticket(const char *site, uint64_t item, uint32_t what, uint64_t a
     if (!observe_ticket(m, site, &t, with_last_store)) vec_push(m, &m->tickets, &t);
 }
 
-/* Where the other store is still in a buffer, it becomes visible later. */
+/* The last of the n tickets that item `other` of this stream has drawn; n: none. */
+static size_t ticket_drawn_by(const simt_ticket_record *all, size_t n, uint64_t other, uint32_t stream)
+{
+    for (size_t at = n; at; at--)
+        if (all[at - 1].item == other && all[at - 1].stream == stream) return at - 1;
+    return n;
+}
+
+/* Adds a ticket at its place beside that of item `other`: 0 is just before it. Without such a ticket it is the last:
+ * where the other's store is still in a buffer, it becomes visible later. */
+static void put_ticket(simt_machine *m, const char *site, simt_ticket_record t, uint64_t other)
+{
+    observe_ticket(m, site, &t, false);
+    if (!vec_push(m, &m->tickets, &t)) return;
+    simt_ticket_record *all = (simt_ticket_record *)m->tickets.p;
+    size_t last = m->tickets.n - 1, at = ticket_drawn_by(all, last, other, t.stream);
+    if (at == last) return;
+    if (t.place > 0)
+        for (at++; at < last && all[at].place > 0 && all[at].beside == other && all[at].place <= t.place;) at++;
+    else if (t.place < 0)
+        while (at && all[at - 1].place < 0 && all[at - 1].beside == other && all[at - 1].place > t.place) at--;
+    memmove(all + at + 1, all + at, (last - at) * sizeof *all);
+    all[at] = t;
+}
+
 void simt_host_ticket_before(const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b, uint64_t other)
+{
+    simt_machine *m = simt_current;
+    if (!m->config.quiet) put_ticket(m, site, ticket_of(m, item, what, a, b), other);
+}
+
+void simt_host_ticket_beside(const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b, uint64_t other,
+                             int64_t place)
 {
     simt_machine *m = simt_current;
     if (m->config.quiet) return;
     simt_ticket_record t = ticket_of(m, item, what, a, b);
-    observe_ticket(m, site, &t, false);
-    if (!vec_push(m, &m->tickets, &t)) return;
-    simt_ticket_record *all = (simt_ticket_record *)m->tickets.p;
-    size_t last = m->tickets.n - 1, at = last;
-    while (at && !(all[at - 1].item == other && all[at - 1].stream == t.stream)) at--;
-    if (!at--) return;
-    memmove(all + at + 1, all + at, (last - at) * sizeof *all);
-    all[at] = t;
+    t.beside = other;
+    t.place = place;
+    put_ticket(m, site, t, other);
 }
 
 const simt_ticket_record *simt_machine_tickets(const simt_machine *m, size_t *n)

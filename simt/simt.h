@@ -17,12 +17,13 @@
  *                simt_ballot(t, p): bit r is rank r's p     simt_any(t, p)   simt_all(t, p)
  *                simt_shfl_u32/u64(t, v, rank)              simt_shfl_xor_u32/u64(t, v, bits)
  *                simt_reduce_min_u32/u64(t, v)   simt_reduce_max_u32(t, v)   simt_reduce_add_u32/u64(t, v)
+ *                simt_match_u64(t, v): bit r is whether rank r has the same v
  *                simt_sync_tile(t), simt_sync_block(): these two order memory; ballots and shuffles do not
  *   memory       simt_ld_T(p)  simt_st_T(p, v)  simt_ldrlx_T(p)  simt_strlx_T(p, v)  simt_ldacq_u32/u64/v4(p)
  *                simt_strel_u32/u64(p, v)  simt_ldcs_v4(p)  simt_stcs_v4(p, v); simt_ldrlx_2u64, simt_ldacq_2u64(p, &a,
  *                &b), simt_strel_2u64(p, a, b): v4 and 2u64 are atomic per element only
  *                simt_cas_u32/u64(p, expected, desired, ORDER)  simt_exch_u32/u64(p, v, ORDER)
- *                simt_add_u32/u64(p, v, ORDER)  simt_min_u32/u64(p, v, ORDER)
+ *                simt_add_u32/u64(p, v, ORDER)  simt_min_u32/u64(p, v, ORDER)  simt_max_u32/u64(p, v, ORDER)
  *                simt_and_u32(p, v, ORDER)  simt_or_u32(p, v, ORDER): the old value
  *                simt_fence()
  *   shared       SIMT_SHARED(T, name, n) declares; plain ld and st reach it; simt_shared_add_u32(p, v) and
@@ -35,9 +36,11 @@
  *   progress     simt_backoff(ns): every unbounded loop calls it
  *   host only    simt_ticket(item, what, a, b): the item takes effect here; simt_ticket_store(...): ... when the lane's
  *                last store becomes visible; simt_ticket_before(item, what, a, b, other): ... just before item `other`
- *                of the same stream did, or will; simt_started(item); simt_join(): control flow joins here. On CUDA
- *                they are nothing, unless HD_TICKETS is defined, which gives tickets a global counter. simt_tells(): a
- *                constant, whether they are something: for what only a ticket has to know
+ *                of the same stream did, or will; simt_ticket_beside(item, what, a, b, other, place): ... before
+ *                `other` (place < 0) or after it (place > 0), in the order of the places; simt_started(item);
+ *                simt_join(): control flow joins here. On CUDA they are nothing, unless HD_TICKETS is defined, which
+ *                gives tickets a global counter. simt_tells(): a constant, whether they are something: for what only a
+ *                ticket has to know
  *   loops        SIMT_UNROLL, SIMT_UNROLL_BY(n), SIMT_ROLLED before a loop: what becomes of it on CUDA
  *   kernels      SIMT_KERNEL(name, args_type, a) { ... }   a by value; SIMT_ENTRY(name, args_type, text): the
  *                kernel that calls text(&a), under a name that stands in the source; SIMT_FN marks functions of kernel

@@ -158,6 +158,8 @@ SIMT_RMW(simt_add_u32, uint32_t, "add.u32", "r")
 SIMT_RMW(simt_add_u64, uint64_t, "add.u64", "l")
 SIMT_RMW(simt_min_u32, uint32_t, "min.u32", "r")
 SIMT_RMW(simt_min_u64, uint64_t, "min.u64", "l")
+SIMT_RMW(simt_max_u32, uint32_t, "max.u32", "r")
+SIMT_RMW(simt_max_u64, uint64_t, "max.u64", "l")
 SIMT_RMW(simt_and_u32, uint32_t, "and.b32", "r")
 SIMT_RMW(simt_or_u32, uint32_t, "or.b32", "r")
 #undef SIMT_RMW
@@ -287,6 +289,11 @@ SIMT_FN uint64_t simt_reduce_min_u64(simt_tile t, uint64_t v)
 
 SIMT_FN uint64_t simt_reduce_add_u64(simt_tile t, uint64_t v) { return simt_butterfly_add_u64(t, v); }
 
+SIMT_FN uint32_t simt_match_u64(simt_tile t, uint64_t v)
+{
+    return __match_any_sync(t.mask, (unsigned long long)v) >> t.base;
+}
+
 /* ---- The rest -------------------------------------------------------------------------------- */
 
 SIMT_FN uint32_t simt_ffs(uint32_t x) { return (uint32_t)__ffs((int)x); }
@@ -307,17 +314,20 @@ SIMT_FN void simt_no_ticket(uint64_t, uint32_t, uint64_t, uint64_t) {}
 #define simt_ticket_store(item, what, a, b) simt_ticket((item), (what), (a), (b))
 #define simt_ticket_before(item, what, a, b, other) \
     (false ? simt_no_ticket((item), (what), (a), (b) + (other)) : (void)0)
+#define simt_ticket_beside(item, what, a, b, other, place) \
+    (false ? simt_no_ticket((item), (what), (a), (b) + (other) + (uint64_t)(place)) : (void)0)
 
 #else
 
-#define simt_tells()                        true
+#define simt_tells()                                true
 
 /* A book of tickets in device memory: row k is the item that drew ticket k. The order of draws under one lock is the
  * order of the steps under it. Between locks it is one of the possible orders, up to the time from a step to its draw.
  */
 typedef struct simt_ticket_row {
     uint64_t item, what, a, b;
-    uint64_t before; /* the item whose row this row belongs before; UINT64_MAX: its place is the order of the draws */
+    uint64_t beside; /* the item whose row this row belongs beside; UINT64_MAX: its place is the order of the draws */
+    int64_t place;   /* 0: just before it; below 0: before it, and above 0: after it, in the order of the places */
 } simt_ticket_row;
 
 typedef struct simt_ticket_book {
@@ -328,16 +338,17 @@ typedef struct simt_ticket_book {
 
 static __device__ simt_ticket_book simt_book; /* cudaMemcpyToSymbol sets it */
 
-SIMT_FN void simt_ticket_before(uint64_t item, uint32_t what, uint64_t a, uint64_t b, uint64_t before)
+SIMT_FN void simt_ticket_beside(uint64_t item, uint32_t what, uint64_t a, uint64_t b, uint64_t beside, int64_t place)
 {
     if (!simt_book.drawn) return;
     uint64_t k = simt_add_u64(simt_book.drawn, 1, SIMT_RELAXED);
     if (k >= simt_book.rows) return;
-    simt_ticket_row r = { item, what, a, b, before };
+    simt_ticket_row r = { item, what, a, b, beside, place };
     simt_book.row[k] = r;
 }
-#define simt_ticket(item, what, a, b)       simt_ticket_before((item), (what), (a), (b), UINT64_MAX)
-#define simt_ticket_store(item, what, a, b) simt_ticket((item), (what), (a), (b))
+#define simt_ticket_before(item, what, a, b, other) simt_ticket_beside((item), (what), (a), (b), (other), 0)
+#define simt_ticket(item, what, a, b)               simt_ticket_before((item), (what), (a), (b), UINT64_MAX)
+#define simt_ticket_store(item, what, a, b)         simt_ticket((item), (what), (a), (b))
 
 #endif
 

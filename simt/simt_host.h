@@ -49,7 +49,7 @@ enum {
 };
 /* clang-format on */
 
-typedef enum simt_rmw_op { SIMT_CAS, SIMT_EXCH, SIMT_ADD, SIMT_MIN, SIMT_AND, SIMT_OR } simt_rmw_op;
+typedef enum simt_rmw_op { SIMT_CAS, SIMT_EXCH, SIMT_ADD, SIMT_MIN, SIMT_MAX, SIMT_AND, SIMT_OR } simt_rmw_op;
 
 /* The memory that an instruction can access. Plain loads and stores are SIMT_GENERIC. */
 typedef enum simt_space { SIMT_GENERIC, SIMT_IN_DEVICE, SIMT_IN_SHARED } simt_space;
@@ -62,6 +62,7 @@ typedef enum simt_collective_op {
     SIMT_SHFL_XOR,
     SIMT_REDUCE_MIN,
     SIMT_REDUCE_MAX,
+    SIMT_MATCH,
     SIMT_REDUCE_ADD,
     SIMT_SYNC
 } simt_collective_op;
@@ -92,6 +93,8 @@ void simt_host_copy_commit(const char *site);
 void simt_host_copy_wait(const char *site, uint32_t groups);
 void simt_host_ticket(const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b, bool with_last_store);
 void simt_host_ticket_before(const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b, uint64_t other);
+void simt_host_ticket_beside(const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b, uint64_t other,
+                             int64_t place);
 void simt_host_started(uint64_t item);
 void simt_host_join(const char *site);
 
@@ -206,6 +209,8 @@ SIMT_FN uint32_t simt_shared_rmw(const char *site, simt_rmw_op op, uint32_t *p, 
 #define simt_add_u64(p, v, order)    simt_rmw_u64(SIMT_SITE, SIMT_ADD, (p), 0, (v), (order))
 #define simt_min_u32(p, v, order)    simt_rmw_u32(SIMT_SITE, SIMT_MIN, (p), 0, (v), (order))
 #define simt_min_u64(p, v, order)    simt_rmw_u64(SIMT_SITE, SIMT_MIN, (p), 0, (v), (order))
+#define simt_max_u32(p, v, order)    simt_rmw_u32(SIMT_SITE, SIMT_MAX, (p), 0, (v), (order))
+#define simt_max_u64(p, v, order)    simt_rmw_u64(SIMT_SITE, SIMT_MAX, (p), 0, (v), (order))
 #define simt_and_u32(p, v, order)    simt_rmw_u32(SIMT_SITE, SIMT_AND, (p), 0, (v), (order))
 #define simt_or_u32(p, v, order)     simt_rmw_u32(SIMT_SITE, SIMT_OR, (p), 0, (v), (order))
 #define simt_fence()                 simt_host_fence(SIMT_SITE)
@@ -234,6 +239,7 @@ SIMT_FN uint32_t simt_shared_rmw(const char *site, simt_rmw_op op, uint32_t *p, 
 #define simt_reduce_max_u32(t, v)      ((uint32_t)SIMT_COLLECTIVE(t, SIMT_REDUCE_MAX, (uint32_t)(v), 0))
 #define simt_reduce_add_u32(t, v)      ((uint32_t)SIMT_COLLECTIVE(t, SIMT_REDUCE_ADD, (uint32_t)(v), 0))
 #define simt_reduce_add_u64(t, v)      SIMT_COLLECTIVE(t, SIMT_REDUCE_ADD, (uint64_t)(v), 0)
+#define simt_match_u64(t, v)           ((uint32_t)SIMT_COLLECTIVE(t, SIMT_MATCH, (uint64_t)(v), 0) >> (t).base)
 #define simt_sync_tile(t)              ((void)SIMT_COLLECTIVE(t, SIMT_SYNC, 0, 0))
 #define simt_sync_block()              simt_host_sync_block(SIMT_SITE)
 
@@ -261,6 +267,8 @@ SIMT_FN uint32_t simt_eq4(uint32_t a, uint32_t b)
 #define simt_ticket_store(item, what, a, b) simt_host_ticket(SIMT_SITE, (item), (what), (a), (b), true)
 #define simt_ticket_before(item, what, a, b, other) \
     simt_host_ticket_before(SIMT_SITE, (item), (what), (a), (b), (other))
+#define simt_ticket_beside(item, what, a, b, other, place) \
+    simt_host_ticket_beside(SIMT_SITE, (item), (what), (a), (b), (other), (place))
 #define simt_started(item) simt_host_started(item)
 #define simt_tells()       true
 #define simt_join()        simt_host_join(SIMT_SITE)

@@ -91,6 +91,8 @@ SIMT_KERNEL(k_collectives, buffers, a)
         bad |= most != (t.base + size - 1) * 7 + 1 ? 128u : 0u;
         uint64_t sum = simt_reduce_add_u64(t, 1ull << 33);
         bad |= sum != (uint64_t)size << 33 ? 256u : 0u;
+        uint32_t same = simt_match_u64(t, (uint64_t)(t.rank % 3) << 40);
+        bad |= same != (0x49249249u << t.rank % 3 & all) ? 512u : 0u;
     }
     simt_st_u32(a.out + simt_thread(), bad);
 }

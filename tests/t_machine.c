@@ -491,13 +491,19 @@ SIMT_KERNEL(k_before_nobody, buffers, a)
 {
     (void)a;
     simt_ticket_before(6, 0, 0, 0, 1); /* another stream's */
+    simt_ticket_beside(8, 0, 0, 0, 6, 5);
+    simt_ticket_beside(9, 0, 0, 0, 6, -3);
+    simt_ticket_beside(10, 0, 0, 0, 6, 2);
+    simt_ticket_beside(11, 0, 0, 0, 6, -7);
+    simt_ticket_beside(12, 0, 0, 0, 6, -1);
+    simt_ticket_beside(13, 0, 0, 0, 6, 9);
 }
 
 /* A ticket in front of another's, when that is there, and is of the same stream. */
 static void tickets_in_front(void **unused)
 {
     (void)unused;
-    static const uint64_t order[] = { 3, 1, 2, 5, 4, 6 };
+    static const uint64_t order[] = { 3, 1, 2, 5, 4, 11, 9, 12, 6, 10, 8, 13 };
     simt_config c = simt_config_default();
     char text[4096];
     c.strategy = SIMT_ROUND_ROBIN;
@@ -510,11 +516,11 @@ static void tickets_in_front(void **unused)
         c.quiet = quiet;
         check(simt_machine_run(machine, &c), "%s", simt_machine_finding(machine)->story);
         const simt_ticket_record *t = simt_machine_tickets(machine, &n);
-        check(n == (quiet ? 0 : 6), "%zu tickets", n);
+        check(n == (quiet ? 0 : sizeof order / sizeof *order), "%zu tickets", n);
         simt_story_print(machine, 20, text, sizeof text);
         check((strstr(text, "takes effect") == NULL) == quiet, "the story tells of tickets:\n%s", text);
         for (size_t i = 0; i < n; i++)
-            check(t[i].item == order[i] && t[i].stream == (order[i] == 6), "ticket %zu is item %llu's of stream %u", i,
+            check(t[i].item == order[i] && t[i].stream == (order[i] >= 6), "ticket %zu is item %llu's of stream %u", i,
                   (ull)t[i].item, t[i].stream);
     }
 }
