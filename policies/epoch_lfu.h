@@ -10,4 +10,4 @@ HD_FN uint64_t epoch_lfu_on_hit(uint64_t old, hd_score_in in)
 }
 HD_FN uint64_t epoch_lfu_admission(hd_score_in in) { return epoch_lfu_on_insert(in); }
 #endif
-HD_POLICY(epoch_lfu, "lfu within an epoch, older epochs leave first", HD_SCORES_USED | HD_SCORE_ADMITS)
+HD_POLICY(epoch_lfu, "lfu within an epoch, older epochs leave first", HD_SCORES_USED | HD_SCORE_ADMITS | HD_HITS_ADD)

@@ -12,4 +12,4 @@ HD_FN uint64_t lfu_admission(hd_score_in in)
 }
 #endif
 HD_POLICY(lfu, "least frequently used: the score is the sum of the counts given (1 each by default)",
-          HD_MONOTONE | HD_SCORES_USED)
+          HD_MONOTONE | HD_SCORES_USED | HD_HITS_ADD)

@@ -29,8 +29,10 @@ enum {
     HD_SCORES_NEEDED = 8, /* cannot do without them                                                */
     /* the score of a new entry is never below its admission score, so it is at least the victim's score */
     HD_SCORE_ADMITS = 16,
-    HD_SCORE_IS_TIME =
-        32 /* the score of an insert and of a hit is the clock at the item, so it identifies the item that wrote it */
+    /* the score of an insert and of a hit is the clock at the item, so it identifies the item that wrote it */
+    HD_SCORE_IS_TIME = 32,
+    /* two hits have the effect of one that gives the sum of both, in either order; so has an insert with its hits */
+    HD_HITS_ADD = 64
 };
 
 typedef struct hd_score_in {

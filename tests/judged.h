@@ -48,11 +48,13 @@ extern uint64_t regions, refuse_at;
 
 /* ---- Fixtures ---------------------------------------------------------------------------------- */
 
-#define TABLE            " buckets=2 slots=8 value=8 batch=24x1 keys=uniform:40 pins=4"
-#define FULL             " buckets=2 slots=8 value=8 batch=24x1 keys=uniform:400 pins=4 policy=lru"
-#define TIERS            " buckets=4 slots=8 value=16 keys=uniform:400 pins=4 near=200"
-#define TOUCH            "hkv.touch.tlpv1" TABLE
-#define TOUCH_WARP       "hkv.touch.warp" TABLE /* takes items in their order */
+#define TABLE      " buckets=2 slots=8 value=8 batch=24x1 keys=uniform:40 pins=4"
+#define FULL       " buckets=2 slots=8 value=8 batch=24x1 keys=uniform:400 pins=4 policy=lru"
+#define TIERS      " buckets=4 slots=8 value=16 keys=uniform:400 pins=4 near=200"
+#define TOUCH      "hkv.touch.tlpv1" TABLE
+#define TOUCH_WARP "hkv.touch.warp" TABLE /* takes items in their order */
+#define TOUCH_16 \
+    "hkv.touch.tlpv1 buckets=2 slots=16 value=8 batch=24x1 keys=uniform:40 pins=4" /* coalesced fits, too */
 #define FIND             "hkv.find.tlpv1" TABLE
 #define UPSERT           "hkv.insert_or_assign.tlpv1" FULL
 #define EVICT            "hkv.insert_and_evict.tlpv1" FULL

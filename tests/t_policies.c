@@ -277,6 +277,19 @@ static hd_score_in next_in(uint64_t *random, uint64_t *now)
     return in;
 }
 
+/* Whether a hit, and a hit that gives `more`, have the effect of one that gives both; an insert and a hit likewise. */
+static bool adds(uint32_t policy, uint64_t old, hd_score_in in, uint64_t more)
+{
+    hd_score_in other = in, both = in;
+    in.given %= 1u << 22;
+    other.given = more % (1u << 22);
+    both.given = in.given + other.given;
+    uint64_t once = hd_on_hit(policy, old, both);
+    return hd_on_hit(policy, hd_on_hit(policy, old, in), other) == once &&
+           hd_on_hit(policy, hd_on_hit(policy, old, other), in) == once &&
+           hd_on_hit(policy, hd_on_insert(policy, in), other) == hd_on_insert(policy, both);
+}
+
 /* Which flags did not survive a search of 200,000 inputs. */
 static uint32_t refuted(uint32_t policy)
 {
@@ -292,6 +305,7 @@ static uint32_t refuted(uint32_t policy)
             if (hd_on_insert(policy, in) < hd_admission(policy, in)) gone |= HD_SCORE_ADMITS;
             if (score != hd_on_hit(policy, some_u64(&random), in)) gone |= HD_ORDER_FREE;
             if (score != in.now || hd_on_insert(policy, in) != in.now) gone |= HD_SCORE_IS_TIME;
+            if (!adds(policy, old, in, some_u64(&random))) gone |= HD_HITS_ADD;
             other.given = some_u64(&random);
             if (score != hd_on_hit(policy, old, other) || hd_on_insert(policy, in) != hd_on_insert(policy, other) ||
                 hd_admission(policy, in) != hd_admission(policy, other))
@@ -317,6 +331,8 @@ static void flags(void **state)
               gone & HD_SCORE_ADMITS ? "claimed, and refuted" : "not claimed, and holds");
         check(!(gone & HD_SCORE_IS_TIME) == !!(row->flags & HD_SCORE_IS_TIME), "SCORE_IS_TIME is %s",
               gone & HD_SCORE_IS_TIME ? "claimed, and refuted" : "not claimed, and holds");
+        bool add = !(gone & HD_HITS_ADD) && (gone & HD_ORDER_FREE); /* where hits ignore the old score, none adds */
+        check(add == !!(row->flags & HD_HITS_ADD), "HITS_ADD is %s", add ? "not claimed, and holds" : "claimed");
         check(!!(gone & HD_SCORES_USED) == !!(row->flags & HD_SCORES_USED), "SCORES_USED is wrong");
     }
 }

@@ -16,9 +16,10 @@
  *   fetch     find leaves far values to two more launches, which fetch them in the order of their addresses (fetch.h),
  *             window by window. Item i stores the entry that it waits for at index i - first. fetch_entry is NULL if
  *             find reads far values itself.
- *   left      a batch whose keys may repeat runs in passes (passes.h). For each pass: the items of the window that it
- *             leaves to the next pass, and their number; and for each item that pass `absent` left, its position in
- *             that list. At rest the first count is 0. left_item is NULL if such a batch is one launch.
+ *   claim     a batch whose keys may repeat runs in several launches (groups.h). `claim` has the first item of each
+ *             key, `role` what an item is to its key, `group` what the items of a key count together, by the number of
+ *             the first item; left_item has lists. At rest `claim`, `role` and the counts of the lists are 0. claim is
+ *             NULL if such a batch is one launch.
  *
  * In flight: in a bucket whose lock is free, HKV-1 to HKV-4 hold for every entry whose key is not HD_KEY_LOCKED. In a
  * bucket whose lock is held they hold for such entries too, except for stores that are not visible yet: an owner
@@ -46,9 +47,47 @@ enum {
     HKV_FETCH_BIN_LEAST = 6 /* log2 of bytes */
 };
 
-/* What hkv_args.pass says: the batch at once, or which of its passes. */
-enum { HKV_WHOLE, HKV_PRESENT, HKV_ABSENT, HKV_PRESENT_AGAIN, HKV_REST, HKV_LEFT_COUNTS = 3, HKV_LEFT_LISTS = 3 };
-HD_FN bool hkv_is_present(uint32_t pass) { return pass == HKV_PRESENT || pass == HKV_PRESENT_AGAIN; }
+/* What hkv_args.pass says: the batch at once, or which of its launches (groups.h). */
+enum { HKV_WHOLE, HKV_SINGLES, HKV_LEADERS, HKV_REST };
+
+/* A word of `claim` has an item number of 20 bits: a window has at most so many items. The count of a group and the sum
+ * of what its items give are one word, so that one atomic adds both. */
+enum {
+    HKV_CLAIM_ITEM_BITS = 20,
+    HKV_CLAIM_ITEMS = 1 << HKV_CLAIM_ITEM_BITS,
+    HKV_GIVEN_BITS = 42,
+    HKV_GIVEN_MOST = 1 << (HKV_GIVEN_BITS - HKV_CLAIM_ITEM_BITS)
+};
+
+/* Lists in left_item, of numbers of items less `first`. The lists from HKV_FIRST_OF on have no count of their own. */
+enum {
+    HKV_MEMBERS /* the items of each key that comes more than once */,
+    HKV_GROUPS /* the first item of each such key */,
+    HKV_RESTS /* items that run alone */,
+    HKV_LISTS_COUNTED,
+    HKV_FIRST_OF = HKV_LISTS_COUNTED /* of each member, the first item of its key */,
+    HKV_RANK_OF /* of each member, how many joined its group before it */,
+    HKV_LEFT_LISTS,
+};
+
+/* What `role` says of an item: no other has its key; it is the first of several; it is another one, or runs alone. */
+enum { HKV_SINGLE, HKV_HAS_GROUP, HKV_IN_LIST };
+
+/* Counts in left_count: of the lists, and of the members before their list was emptied. */
+enum { HKV_MEMBERS_WERE = HKV_LISTS_COUNTED, HKV_LEFT_COUNTS };
+
+/* What the items of a key count together. Items are ranked: the number of the item above its rank of 32 bits. */
+typedef struct hkv_group {
+    uint64_t joined;    /* how many items, above HKV_GIVEN_BITS bits of what they give     */
+    uint64_t last;      /* the ranked item with the greatest number; if ranks do not lead  */
+    uint64_t admission; /* the greatest admission score; if hkv_args.picks                 */
+    uint64_t picked;    /* the ranked item that has it; likewise                           */
+    uint64_t before;    /* of the leader: the score that it found,                         */
+    uint64_t entry;     /* its entry, HKV_NONE: none,                                      */
+    uint32_t outcome;   /* and its outcome                                                 */
+    uint32_t two[2];    /* two items: the first, and another                              */
+    uint32_t unused;
+} hkv_group;
 
 /* What stage_flag says. */
 enum { HKV_NOT_LISTED, HKV_LISTED, HKV_LISTED_INPUT /* key and value are the item's own */ };
@@ -104,10 +143,17 @@ typedef struct hkv_args {
     uint32_t fetch_shift; /* a bin is 2^this bytes     */
 
     uint32_t pass;
-    uint32_t *left_item;  /* (HKV_LEFT_LISTS, left_window): two lists of items, less first; and of each item where it
-                              is in what the absent left, if it is there; else anything */
-    uint32_t *left_count; /* (HKV_LEFT_COUNTS): of the passes in their order */
-    uint64_t left_window; /* items */
+    uint32_t claim_mask;   /* words of `claim` that this window uses, less 1; they are a power of two */
+    bool picks;            /* given scores choose the leader */
+    uint32_t *claim;       /* (4 x left_window, rounded up to a power of two) */
+    uint32_t *role;        /* (left_window) */
+    hkv_group *group;      /* (left_window) */
+    uint64_t *left_before; /* (left_window): of each member, what those that joined before it give */
+    uint32_t *left_item;   /* (HKV_LEFT_LISTS, left_window) */
+    uint32_t *left_count;  /* (HKV_LEFT_COUNTS) */
+    uint64_t left_window;  /* items */
 } hkv_args;
+
+HD_FN uint32_t *hkv_left(const hkv_args *a, uint32_t list) { return a->left_item + list * a->left_window; }
 
 #endif

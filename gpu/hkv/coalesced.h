@@ -44,10 +44,10 @@
  *     The batch lock (concurrency/lock.h) separates batches by role. With lock `none` the caller does so.
  *     - Readers run with readers only. A lookup therefore claims nothing and loads keys plainly.
  *     - Updates (touch, assign, assign_values, assign_scores) may run with other updates.
- *     - An upsert or an erase runs alone. An upsert may run as four launches, one after the other: a pass over present
- *       keys, a pass over absent keys, a second pass over present keys, and a last pass over the items that remain
- *       (passes.h; hkv_has_passes() says when). The two passes over present keys run hkv_coalesced_update, so they
- *       count as update launches below.
+ *     - An upsert or an erase runs alone.
+ *     - A batch whose keys may repeat may run as several launches, one after the other (groups.h; hkv_has_groups() says
+ *       when). SINGLES runs the keys that come once. LEADERS runs one item for each other key. REST runs items that
+ *       groups.h leaves out. So no key occurs twice in SINGLES, nor in LEADERS.
  *
  *
  * 3. Who may write what
@@ -58,7 +58,7 @@
  *     field    who may write it                                                        order
  *     key      an item that claims it                                                  CAS, acquire
  *              the owner, to publish a key or to give the claim back                   store, release
- *              the holder of the bucket, at levels TO_INSERT and ALWAYS (section 4)    store, relaxed, then release
+ *              the holder of the bucket, at level ALWAYS (section 4)                   store, relaxed, then release
  *     digest   the owner; the holder of the bucket                                     store, relaxed
  *     score    the owner; the holder of the bucket                                     store, relaxed, or with the key
  *              update launches: an item that changes only the score; last store wins   store, relaxed
@@ -72,18 +72,17 @@
  *
  * 4. Bucket locks
  *
- *     hkv_coalesced_locking() chooses one level per launch of upserts. The code compares levels with < and >=.
+ *     hkv_coalesced_locking() chooses one level per launch of upserts.
  *
  *     level       an item locks its buckets    when the level is enough
  *     NEVER       never                        update and erase launches: no item evicts. Upserts: keys are distinct,
  *                                              and the score in a slot never falls: a hit does not lower it, and a
  *                                              new entry has at least the score of its victim
  *     TO_EVICT    before it evicts             no present entry's score falls, and each key has one candidate bucket
- *     TO_INSERT   before it inserts or evicts  no present entry is changed except by an eviction
  *     ALWAYS      before it searches           in every launch
  *
- *     The pass over absent keys has TO_INSERT in dual mode or while keys are pinned, else TO_EVICT. An upsert that runs
- *     as one launch has ALWAYS in four cases:
+ *     SINGLES has the level of a batch of distinct keys. LEADERS and REST have ALWAYS: where the key is absent, the
+ *     members of a group that hit the new entry may lower its score. Another launch has ALWAYS in four cases:
  *     - Keys are pinned. An item then finds its victim by plain loads (hkv_unpinned_victim), so no other item may write
  *       keys or scores of the bucket meanwhile.
  *     - The operation is accum_or_assign. An item with flag HD_ADD may end as MISS. Where keys repeat, another item
@@ -91,10 +90,9 @@
  *     - A hit may lower a score (section 8, C).
  *     - The table is dual, and NEVER is not enough, because keys may repeat or an eviction may lower a score. TO_EVICT
  *       is not enough in dual mode: two items of one key could insert it into different buckets.
- *     Otherwise it has NEVER if keys are distinct and no eviction lowers a score, else TO_EVICT. The last pass has
- *     ALWAYS, because an upsert runs in passes only if a hit may lower a score. Pins do not change during a launch of
- *     this file: lock_keys and unlock_keys run alone, like upserts. An item of a pinned key changes nothing, so it
- *     claims nothing.
+ *     Otherwise it has NEVER if keys are distinct and no eviction lowers a score, else TO_EVICT. Pins do not change
+ *     during a launch of this file: lock_keys and unlock_keys run alone, like upserts. An item of a pinned key changes
+ *     nothing, so it claims nothing.
  *
  *     Lock order. An item tries each lock once per round and never spins. It takes two bucket locks in ascending order,
  *     and drops the first if it cannot get the second. It tries no bucket lock while it owns an entry. An owner waits
@@ -127,8 +125,8 @@
  *     LOCKED is HD_KEY_LOCKED, EMPTY is HD_KEY_EMPTY. REPLACED is HKV_KEY_REPLACED: the owner replaces value and score
  *     and reads neither, so another item of the key need not wait for it (hkv_coalesced_overwritten).
  *
- *     At levels TO_INSERT and ALWAYS a relaxed store of LOCKED under the bucket lock replaces the CAS of an insert and
- *     of an eviction. At ALWAYS a present key stays in place while its score and value change.
+ *     At level ALWAYS a relaxed store of LOCKED under the bucket lock replaces the CAS of an insert and of an eviction,
+ *     and a present key stays in place while its score and value change.
  *
  *     load                                    order     pairs with
  *     CAS of a key                            acquire   release store of the key by the last owner or holder
@@ -176,8 +174,6 @@
  *        v                                                                    |
  *     search the digests and keys                                             |
  *        |                                                                    |
- *        +--> not for this pass: let go -----------------> TO_NEXT            |
- *        |                                                                    |
  *        +--> present: at TO_EVICT let go; CAS (see below) - fails ---------->+
  *        |       +---------------------------------------> HIT, UPDATED, PINNED or ERASED
  *        |                                                                    |
@@ -195,21 +191,15 @@
  *
  *     The CAS of a present key is left out at ALWAYS, for a pinned key, and where hkv_coalesced_unclaimed() decides. If
  *     the CAS fails because another item overwrites the entry, hkv_coalesced_overwritten() may decide. The CAS of EMPTY
- *     and of a victim is a store at TO_INSERT and ALWAYS.
+ *     and of a victim is a store at ALWAYS.
  *
  *     outcome                   holds                         next
- *     TO_NEXT                   NOTHING                       hkv_pass_leave, then NO_ITEM
  *     MISS, REFUSED, RESERVED   NOTHING or BUCKETS            let go, deliver, NO_ITEM
  *     ERASED                    NOTHING                       deliver, NO_ITEM
  *     other outcomes            ENTRY, BUCKETS, or NOTHING    move the value, publish, let go, deliver, NO_ITEM
  *
- *     An item tries again if another item owned an entry, won a CAS, changed a score or held a lock. At TO_EVICT and
- *     TO_INSERT it also tries again after it got the lock. The next try is in the next round, after a backoff.
- *
- *     hkv_pass_leave() appends the item's number to the list from which the next pass takes its items. The pass over
- *     absent keys also stores, for each item that it leaves, the item's position in this list. hkv_absent_left() tells
- *     whether that pass left an item: it did if the list has the item's number at the stored position. (The positions
- *     of other items are stale.) hkv_coalesced_outdone() asks this about the last writer of an entry.
+ *     An item tries again if another item owned an entry, won a CAS, changed a score or held a lock. At TO_EVICT it
+ *     also tries again after it got the lock. The next try is in the next round, after a backoff.
  *
  *
  * 7. When an item takes effect
@@ -227,6 +217,7 @@
  *     REFUSED, MISS, PINNED       the decision
  *     ERASED                      the store of digest 0
  *     RESERVED                    the end of the item
+ *     members of a group          just before the leader, or after it where it inserted the key (hkv_member_place)
  *     lookups, every outcome      the end of the item; no item changes the table meanwhile
  *
  *
@@ -234,7 +225,7 @@
  *
  *     A. An entry has at most one owner at a time. A claim replaces EMPTY or the key of an entry by LOCKED or REPLACED.
  *        No claim expects LOCKED or REPLACED, so no second claim succeeds before the owner stores a key. Where a store
- *        replaces the CAS (TO_INSERT, ALWAYS), every item that changes the entry holds the bucket.
+ *        replaces the CAS (ALWAYS), every item that changes the entry holds the bucket.
  *     B. Two items of one key never get two slots of one bucket. An insert claims the lowest slot whose digest it saw
  *        as 0. In a launch that inserts, no slot becomes free, so only one CAS of EMPTY can succeed for each slot.
  *        Suppose item 1 has claimed slot j for its key. It saw all lower slots taken, and they stay taken. Item 2 of
@@ -260,8 +251,9 @@
  *        again. If it sees no free slot, every digest is the present one: only an eviction changes a digest other than
  *        0, and at this level it needs the lock.
  *
- *     slots.pml models the claims, the bounds and the passes for the model checker spin, in sequentially consistent
- *     memory. The simulator runs this file in weak memory (tests/t_kernels.c, `heddle sched`, `heddle museum`).
+ *     slots.pml models the claims and the bounds for the model checker spin, in sequentially consistent memory. It does
+ *     not model how groups form. The simulator runs this file and groups.h in weak memory (tests/t_kernels.c,
+ *     `heddle sched`, `heddle museum`).
  *
  *
  * 9. Rules for changes
@@ -278,11 +270,11 @@
  *     the moment when an item takes     the call of simt_ticket*() there, and section 7. The tests of kernels stay as
  *     effect                            they are: tests/t_agree.c runs every operation, policy and mode
  *     the accesses to a slot, a bound,  gpu/hkv/slots.pml: the new step, and a FAULT that leaves it out, which
- *     a lock or a pass                  tests/t_models.sh must find
+ *     or a lock                         tests/t_models.sh must find
  *     a memory order                    museum/bugs: a bug with a weaker order, which `heddle museum` must find
  *     the levels, a flag of policies    hkv_coalesced_locking() and section 4; tests/t_policies.c searches for inputs
  *                                       that refute a flag
- *     the operations                    hkv_rule_of(), and hkv_rates_only(), hkv_replaces() or hkv_has_passes() if
+ *     the operations                    hkv_rule_of(), and hkv_rates_only(), hkv_replaces() or hkv_has_groups() if
  *                                       they are wrong for the operation; doc/extending.md has a worked example
  */
 #ifndef HKV_COALESCED_H
@@ -295,7 +287,7 @@ enum {
     HKV_COALESCED_ROW =
         144 /* bytes: a line of 128, and 16 that shift each row by four banks; 8 of these count outcomes */
 };
-enum { HKV_LOCK_NEVER, HKV_LOCK_TO_EVICT, HKV_LOCK_TO_INSERT, HKV_LOCK_ALWAYS }; /* section 4; in this order */
+enum { HKV_LOCK_NEVER, HKV_LOCK_TO_EVICT, HKV_LOCK_ALWAYS }; /* section 4; in this order */
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
@@ -616,24 +608,16 @@ SIMT_FN hkv_victim hkv_unpinned_victim(const hkv_args *a, const hkv_one *o)
 
 /* ---- Claims ---------------------------------------------------------------------------------- */
 
-/* The level of the pass over absent keys. No present entry's score changes in this pass. Two items of one key can
- * conflict in two cases: one of them evicts, or (dual mode) each takes a slot in a different bucket. While keys are
- * pinned, an item that evicts loads all keys and scores of the bucket by plain loads (hkv_unpinned_victim). An insert
- * without the lock would store a key and a score meanwhile: a data race. So inserts need the lock, too. */
-SIMT_FN uint32_t hkv_coalesced_absent(const hkv_args *a)
-{
-    return a->v.dual || simt_ld_u32(a->pins) != 0 ? HKV_LOCK_TO_INSERT : HKV_LOCK_TO_EVICT;
-}
-
 /* The level of a launch of upserts (section 4). Below ALWAYS the scores of present entries must only rise, in any
  * order of the items. If keys repeat and the policy ignores the old score, an item may run after an item with a later
  * time, and then stores a lower score. */
 SIMT_FN uint32_t hkv_coalesced_locking(const hkv_args *a)
 {
-    if (a->pass == HKV_ABSENT) return hkv_coalesced_absent(a);
-    bool rises = (a->policy_flags & HD_MONOTONE) && (a->distinct || !(a->policy_flags & HD_ORDER_FREE));
+    bool distinct = a->distinct || a->pass == HKV_SINGLES,
+         rises = (a->policy_flags & HD_MONOTONE) && (distinct || !(a->policy_flags & HD_ORDER_FREE));
+    if (a->pass == HKV_LEADERS || a->pass == HKV_REST) return HKV_LOCK_ALWAYS;
     if (a->op == HD_OP_ACCUM_OR_ASSIGN || !rises || simt_ld_u32(a->pins) != 0) return HKV_LOCK_ALWAYS;
-    if (a->distinct && !a->v.admit_always && (a->policy_flags & HD_SCORE_ADMITS)) return HKV_LOCK_NEVER;
+    if (distinct && !a->v.admit_always && (a->policy_flags & HD_SCORE_ADMITS)) return HKV_LOCK_NEVER;
     return a->v.dual ? HKV_LOCK_ALWAYS : HKV_LOCK_TO_EVICT;
 }
 
@@ -647,8 +631,6 @@ SIMT_FN bool hkv_claim(const hkv_args *a, uint64_t e, uint64_t key)
 SIMT_FN bool hkv_rates_only(const hkv_args *a)
 {
     bool only = a->op == HD_OP_ASSIGN_SCORES || (a->op == HD_OP_TOUCH && !a->value_out);
-    /* in these passes only the two operations below keep the value of a present key */
-    if (hkv_passes_present(a)) only = a->op == HD_OP_FIND_OR_INSERT || a->op == HD_OP_FIND_OR_INSERT_PTR;
     return only && (a->policy_flags & HD_ORDER_FREE);
 }
 
@@ -671,8 +653,8 @@ SIMT_FN void hkv_coalesced_erase_claimed(const hkv_args *a, hkv_one *o)
 
 /* True: the score that the search loaded beside the key can be used; it need not be loaded again after the claim. Needs
  * a policy that ignores the old score. The item then uses the loaded score only for this: if its own score is lower, it
- * lowers the bound. With distinct keys no other item of the batch changes the score, and in the last pass the item
- * holds the bucket. In a pass over present keys, or beside another batch of updates, another item may change the score
+ * lowers the bound. With distinct keys no other item of the batch changes the score, and in LEADERS and REST of an
+ * upsert the item holds the bucket. Beside another batch of updates, another item may change the score
  * after it was loaded. This does no harm: no item raises bounds in these launches, so the bound stays at or below the
  * loaded score. So either the item lowers the bound, or its own score is at least the loaded one and thus at least the
  * bound. */
@@ -682,24 +664,15 @@ SIMT_FN bool hkv_has_score(const hkv_args *a)
 }
 
 /* True: an item that claims a present entry replaces value and score, and reads neither. It claims with
- * HKV_KEY_REPLACED, so that another item of the key knows (hkv_coalesced_overwritten). In a pass over present keys this
- * is true for find_or_insert and find_or_insert_ptr, too, although they keep the value. They never claim there:
- * hkv_rates_only() is true for them, so hkv_coalesced_unclaimed() decides them first. */
-SIMT_FN bool hkv_replaces(const hkv_args *a)
-{
-    return (a->op == HD_OP_ASSIGN || hkv_passes_present(a)) && (a->policy_flags & HD_ORDER_FREE);
-}
+ * HKV_KEY_REPLACED, so that another item of the key knows (hkv_coalesced_overwritten). */
+SIMT_FN bool hkv_replaces(const hkv_args *a) { return a->op == HD_OP_ASSIGN && (a->policy_flags & HD_ORDER_FREE); }
 
 /* True: another item of this batch has written the entry already, and this item may take effect just before it. If
- * scores are times (args.times_tell), o->score - a->clock is the number of the item that wrote the entry last.
- * In the second pass over present keys, this writer may have inserted the key, in the pass over absent keys. Then this
- * item cannot take effect just before the writer, because the key was absent there. So in this pass a writer counts
- * only if the pass over absent keys left it: such a writer did not insert the key. */
+ * scores are times (args.times_tell), o->score - a->clock is the number of the item that wrote the entry last. */
 SIMT_FN bool hkv_coalesced_outdone(const hkv_args *a, const hkv_one *o)
 {
     uint64_t by = o->score - a->clock;
-    if (!a->times_tell || a->distinct || by < a->first || by >= a->last) return false;
-    return a->pass != HKV_PRESENT_AGAIN || hkv_absent_left(a, by);
+    return a->times_tell && !a->distinct && by >= a->first && by < a->last;
 }
 
 /* The item takes effect just before the writer that hkv_coalesced_outdone() found. The writer overwrote everything that
@@ -781,7 +754,7 @@ SIMT_FN void hkv_coalesced_found(const hkv_args *a, uint32_t family, uint32_t lo
 SIMT_FN void hkv_coalesced_insert(const hkv_args *a, uint32_t locking, hkv_one *o)
 {
     hkv_place p = hkv_free_place(a, o);
-    if (locking >= HKV_LOCK_TO_INSERT) {
+    if (locking == HKV_LOCK_ALWAYS) {
         simt_strlx_u64(hkv_key_at(&a->v, p.entry), HD_KEY_LOCKED);
     } else {
         hkv_let_go(simt_tile_of(1), a, o);
@@ -807,7 +780,7 @@ SIMT_FN void hkv_coalesced_evict(const hkv_args *a, uint32_t locking, hkv_one *o
     p.least = x.least;
     p.empty = false;
     bool admitted = hkv_admit(a, o, p);
-    if (admitted && locking < HKV_LOCK_TO_INSERT) {
+    if (admitted && locking != HKV_LOCK_ALWAYS) {
         bool claimed = x.key < HD_KEY_RESERVED && hkv_claim(a, x.entry, x.key);
         if (claimed && simt_ldrlx_u64(hkv_score_at(&a->v, x.entry)) != x.least) { /* it rose: undo the claim */
             simt_strel_u64(hkv_key_at(&a->v, x.entry), x.key);
@@ -821,17 +794,9 @@ SIMT_FN void hkv_coalesced_evict(const hkv_args *a, uint32_t locking, hkv_one *o
     }
     simt_ticket(o->i, o->outcome, admitted ? x.key : 0, admitted ? o->entry : HKV_NONE);
     if (!admitted) return;
-    if (locking >= HKV_LOCK_TO_INSERT) simt_strlx_u64(hkv_key_at(&a->v, x.entry), HD_KEY_LOCKED);
+    if (locking == HKV_LOCK_ALWAYS) simt_strlx_u64(hkv_key_at(&a->v, x.entry), HD_KEY_LOCKED);
     hkv_occupy(a, o, p, x.key);
     simt_strlx_u64(a->v.bound + x.entry / HKV_BOUNDED, x.second < o->score ? x.second : o->score);
-}
-
-/* True: a later pass handles the item. The passes over present keys leave absent ones, and the pass over absent keys
- * leaves present ones. */
-SIMT_FN bool hkv_coalesced_leaves(const hkv_args *a, const hkv_one *o)
-{
-    if (o->entry != HKV_NONE) return a->pass == HKV_ABSENT;
-    return hkv_passes_present(a) && !hkv_saw_busy(o);
 }
 
 /* The key is absent. True: the buckets are full, and the item may evict. */
@@ -844,7 +809,7 @@ SIMT_FN bool hkv_coalesced_decide_absent(const hkv_args *a, uint32_t family, uin
         return false;
     }
     bool room = o->at_first.empties || o->at_second.empties, held = o->holds != HKV_HOLDS_NOTHING;
-    if (!held && (locking == HKV_LOCK_TO_INSERT || (locking == HKV_LOCK_TO_EVICT && !room))) {
+    if (!held && locking == HKV_LOCK_TO_EVICT && !room) {
         hkv_try_buckets(simt_tile_of(1), a, o); /* searches again in the next round */
         return false;
     }
@@ -856,11 +821,6 @@ SIMT_FN bool hkv_coalesced_decide_absent(const hkv_args *a, uint32_t family, uin
  * outcome that is still UNDECIDED asks for another round, unless the function returns true. */
 SIMT_FN bool hkv_coalesced_decide(const hkv_args *a, uint32_t family, uint32_t locking, hkv_one *o)
 {
-    if (hkv_coalesced_leaves(a, o)) {
-        hkv_let_go(simt_tile_of(1), a, o);
-        o->outcome = HKV_TO_NEXT;
-        return false;
-    }
     if (o->entry == HKV_NONE) return hkv_coalesced_decide_absent(a, family, locking, o);
     hkv_coalesced_found(a, family, locking, o);
     return false;
@@ -889,38 +849,76 @@ SIMT_FN void hkv_coalesced_make_room(simt_tile w, const hkv_args *a, uint32_t lo
 /* The items of a warp: groups of 32 neighbours, where group g of warp k is group g * hkv_warps() + k of the launch. The
  * keys of the next 32 items are loaded ahead. */
 typedef struct hkv_run {
-    uint64_t key;    /* of item `taken + lane` of this warp     */
-    uint32_t taken;  /* how many items the warp has begun       */
-    uint32_t passed; /* how many items the previous pass left   */
+    uint64_t key;   /* of item `taken + lane` of this warp                         */
+    uint32_t taken; /* how many items the warp has begun                           */
+    uint32_t items; /* of the launch, if keys repeat                               */
 } hkv_run;
 
-/* The item with this number in the warp; a->last or more: there is none. */
-SIMT_FN uint64_t hkv_run_item(const hkv_args *a, const hkv_run *r, uint32_t number)
+/* The list of items that LEADERS or REST runs. */
+SIMT_FN uint32_t hkv_run_list(const hkv_args *a) { return a->pass == HKV_LEADERS ? HKV_GROUPS : HKV_RESTS; }
+
+/* The number in the launch of item `number` of the warp. */
+SIMT_FN uint64_t hkv_run_number(uint32_t number)
 {
-    return hkv_pass_item(a, r->passed,
-                         ((uint64_t)(number >> 5) * hkv_warps() + hkv_warp_number()) * 32 + (number & 31));
+    return ((uint64_t)(number >> 5) * hkv_warps() + hkv_warp_number()) * 32 + (number & 31);
+}
+
+/* Item `number` of the warp; a->last or more: there is none. *group: the group that it leads. */
+SIMT_FN uint64_t hkv_run_item(const hkv_args *a, const hkv_run *r, uint32_t number, uint32_t *group)
+{
+    uint64_t k = hkv_run_number(number);
+    if (a->pass == HKV_WHOLE) return a->first + k;
+    if (k >= r->items) return a->last;
+    if (a->pass == HKV_SINGLES) return simt_ld_u32(a->role + k) == HKV_SINGLE ? a->first + k : a->last;
+    uint32_t n = simt_ld_u32(hkv_left(a, hkv_run_list(a)) + k);
+    *group = n;
+    if (a->pass == HKV_LEADERS) n = (uint32_t)(hkv_group_leader(a, a->group + n) >> 32);
+    return a->first + n;
 }
 
 SIMT_FN hkv_run hkv_run_begin(simt_tile w, const hkv_args *a)
 {
     hkv_run r;
+    uint32_t group;
     r.taken = 0;
-    r.passed = hkv_passed(a);
-    r.key = hkv_item_key(a, hkv_run_item(a, &r, w.rank));
+    r.items = (uint32_t)(a->last - a->first);
+    if (a->pass == HKV_LEADERS || a->pass == HKV_REST) r.items = simt_ld_u32(a->left_count + hkv_run_list(a));
+    r.key = hkv_item_key(a, hkv_run_item(a, &r, w.rank, &group));
     return r;
+}
+
+/* True: the warp has begun all of its items. */
+SIMT_FN bool hkv_run_ended(const hkv_args *a, const hkv_run *r)
+{
+    return a->pass == HKV_WHOLE || hkv_run_number(r->taken) >= r->items;
 }
 
 /* Gives the next items of the warp to the lanes without an item, and loads the keys of the next 32. */
 SIMT_FN void hkv_run_refill(simt_tile w, const hkv_args *a, hkv_run *run, hkv_one *o)
 {
     bool idle = o->outcome == HKV_NO_ITEM;
-    uint32_t who = simt_ballot(w, idle), place = hkv_place_among(w, who);
+    uint32_t who = simt_ballot(w, idle), place = hkv_place_among(w, who), group = 0, none;
     if (!who) return;
     uint64_t key = simt_shfl_u64(w, run->key, place);
-    if (idle) *o = hkv_begin_with(a, hkv_run_item(a, run, run->taken + place), key);
+    if (idle) {
+        uint64_t i = hkv_run_item(a, run, run->taken + place, &group);
+        *o = hkv_begin_with(a, i, key);
+        o->group = group;
+    }
     run->taken += simt_popc(who);
-    run->key = hkv_item_key(a, hkv_run_item(a, run, run->taken + w.rank));
+    run->key = hkv_item_key(a, hkv_run_item(a, run, run->taken + w.rank, &none));
     simt_join();
+}
+
+/* Again, while many lanes have no item: SINGLES skips members of groups. */
+SIMT_FN void hkv_run_refill_more(simt_tile w, const hkv_args *a, hkv_run *run, hkv_one *o)
+{
+    enum { FEW = 6 };
+    while (!hkv_run_ended(a, run)) {
+        uint32_t idle = simt_ballot(w, o->outcome == HKV_NO_ITEM);
+        if (simt_popc(idle) <= FEW) return;
+        hkv_run_refill(w, a, run, o);
+    }
 }
 
 /* The counts of a lane's outcomes, behind its row: a field of HKV_TALLY_BITS bits for each outcome. A field holds
@@ -930,7 +928,7 @@ SIMT_FN uint64_t *hkv_row_tally(uint8_t *rows)
     return (uint64_t *)(void *)(rows + simt_lane() * HKV_COALESCED_ROW + 128);
 }
 
-/* Counts an outcome. Values of o->outcome that are no outcome, such as HKV_TO_NEXT, are not counted. */
+/* Counts an outcome. HKV_NO_ITEM is not counted. */
 SIMT_FN void hkv_tally_add(uint64_t *mine, uint32_t outcome)
 {
     if (outcome < HKV_OUTCOMES) simt_st_u64(mine, simt_ld_u64(mine) + (1ull << HKV_TALLY_BITS * outcome));
@@ -973,21 +971,22 @@ SIMT_FN void hkv_coalesced_end(const hkv_args *a, hkv_one *o)
         hkv_coalesced_publish(a, o);
     else
         hkv_let_go(simt_tile_of(1), a, o);
+    if (a->pass == HKV_LEADERS) hkv_group_end(a, o);
+    if (a->pass == HKV_REST) simt_st_u32(a->role + (o->i - a->first), HKV_SINGLE);
     hkv_deliver(a, o);
     o->outcome = HKV_NO_ITEM;
 }
 
-/* Ends a round: moves the values of the items that are decided, ends those items, leaves some to the next pass, and
- * backs off where an item has to try again. */
+/* Ends a round: moves the values of the items that are decided, ends those items, and backs off where an item has to
+ * try again. */
 SIMT_FN void hkv_coalesced_finish(simt_tile w, const hkv_args *a, uint64_t *tally, hkv_one *o, bool todo)
 {
     bool done = todo && o->outcome != HKV_UNDECIDED;
     hkv_rows_move(w, a, o, done);
     if (done) {
         hkv_tally_add(tally, o->outcome);
-        if (o->outcome != HKV_TO_NEXT) hkv_coalesced_end(a, o);
+        hkv_coalesced_end(a, o);
     }
-    if (a->pass) hkv_pass_leave(w, a, o);
     if (todo && !done) simt_backoff(32);
     simt_join();
 }
@@ -1001,7 +1000,7 @@ SIMT_FN void hkv_coalesced(const hkv_args *a, uint32_t family)
     uint8_t *rows = all_rows + (simt_thread() & ~31u) * HKV_COALESCED_ROW;
     const uint8_t *row = rows + w.rank * HKV_COALESCED_ROW;
     uint32_t locking = family == HKV_UPSERT ? hkv_coalesced_locking(a) : HKV_LOCK_NEVER, rounds = 0;
-    if (a->pass) hkv_pass_clear(a);
+    if (a->pass == HKV_LEADERS) hkv_members_counted(a);
     simt_join();
     uint64_t *tally = hkv_row_tally(rows);
     hkv_run run = hkv_run_begin(w, a);
@@ -1009,8 +1008,12 @@ SIMT_FN void hkv_coalesced(const hkv_args *a, uint32_t family)
     simt_st_u64(tally, 0);
     for (;;) {
         hkv_run_refill(w, a, &run, &o);
+        if (a->pass == HKV_SINGLES) hkv_run_refill_more(w, a, &run, &o);
         bool todo = o.outcome != HKV_NO_ITEM, tries = o.outcome == HKV_UNDECIDED;
-        if (!simt_any(w, todo)) break;
+        if (!simt_any(w, todo)) {
+            if (hkv_run_ended(a, &run)) break;
+            continue;
+        }
         if (locking == HKV_LOCK_ALWAYS && tries && o.holds == HKV_HOLDS_NOTHING)
             tries = hkv_try_buckets(simt_tile_of(1), a, &o);
         simt_join();
@@ -1034,8 +1037,9 @@ SIMT_FN void hkv_coalesced_lookup(const hkv_args *a)
     uint64_t *tally = hkv_row_tally(rows);
     uint32_t rounds = 0;
     hkv_run run = hkv_run_begin(w, a);
+    uint32_t none;
     simt_st_u64(tally, 0);
-    while (hkv_run_item(a, &run, 32 * rounds) < a->last) {
+    while (hkv_run_item(a, &run, 32 * rounds, &none) < a->last) {
         hkv_one o = hkv_begin_with(a, a->last, 0);
         hkv_run_refill(w, a, &run, &o);
         bool looks = o.outcome == HKV_UNDECIDED;
@@ -1048,6 +1052,88 @@ SIMT_FN void hkv_coalesced_lookup(const hkv_args *a)
         if (++rounds % 64 == 0) hkv_tally_flush(w, a, tally);
     }
     hkv_tally_flush(w, a, tally);
+}
+
+/* ---- What members of a group deliver --------------------------------------------------------- */
+
+/* What became of the member, when its leader had `outcome`. */
+SIMT_FN uint32_t hkv_member_outcome(uint32_t outcome, hkv_rule r)
+{
+    return hkv_was_placed(outcome) ? r.found : outcome;
+}
+
+/* The place of a member in the order of its group, where the leader has place 0 (groups.h). */
+SIMT_FN int64_t hkv_member_place(const hkv_args *a, const hkv_group *g, uint32_t n, uint32_t rank, bool placed)
+{
+    if (!placed) return (int64_t)rank - (1ll << 32);
+    return n == hkv_group_other(a, g) && !(a->policy_flags & HD_HITS_ADD && hkv_delivers_score(a->op))
+               ? 1ll << 32
+               : (int64_t)rank + 1;
+}
+
+/* The score after member k. */
+SIMT_FN uint64_t hkv_member_score(const hkv_args *a, const hkv_group *g, uint32_t k, uint64_t i, uint32_t rank,
+                                  bool placed)
+{
+    uint64_t lead = hkv_group_leader(a, g);
+    hd_score_in in = hkv_score_in(a, i), lead_in = hkv_score_in(a, a->first + (lead >> 32));
+    uint64_t from = placed ? hd_on_insert(a->v.policy, lead_in) : simt_ld_u64(&g->before);
+    if (a->policy_flags & HD_HITS_ADD) {
+        in.given += a->score ? simt_ld_u64(a->left_before + k) : rank;
+        if ((uint32_t)lead < rank) in.given -= lead_in.given; /* the leader comes last, or was counted already */
+    }
+    return hd_on_hit(a->v.policy, from, in);
+}
+
+/* Delivers the outputs of member k, for the lanes with `valid`. */
+SIMT_FN void hkv_follow(simt_tile w, const hkv_args *a, uint64_t *tally, uint32_t k, bool valid)
+{
+    hkv_one o = hkv_begin_with(a, a->last, 0);
+    const uint8_t *from = (const uint8_t *)0;
+    if (valid) {
+        uint32_t n = simt_ld_u32(hkv_left(a, HKV_MEMBERS) + k), first = simt_ld_u32(hkv_left(a, HKV_FIRST_OF) + k);
+        const hkv_group *g = a->group + first;
+        uint32_t lead = (uint32_t)(hkv_group_leader(a, g) >> 32), rank = hkv_member_rank(a, k);
+        simt_st_u32(a->role + n, HKV_SINGLE);
+        valid = n != lead;
+        if (valid) {
+            uint32_t led = simt_ld_u32(&g->outcome);
+            bool placed = hkv_was_placed(led);
+            o.i = a->first + n;
+            o.key = simt_ld_u64(a->key + o.i);
+            o.entry = simt_ld_u64(&g->entry);
+            o.outcome = hkv_member_outcome(led, hkv_rule_of(a, o.i));
+            o.score = hd_on_insert(a->v.policy, hkv_score_in(a, o.i));
+            if (o.outcome == HD_PINNED)
+                o.score = simt_ld_u64(&g->before);
+            else if (hkv_was_found(o.outcome))
+                o.score = hkv_member_score(a, g, k, o.i, rank, placed);
+            if (hkv_was_found(o.outcome) && hkv_delivers_value(a->op)) o.out = a->value_out;
+            if (o.out) from = (placed ? a->value : a->value_out) + (a->first + lead) * a->v.value_bytes;
+            if (o.out) o.out += o.i * a->v.value_bytes;
+            simt_ticket_beside(o.i, o.outcome, 0, o.entry, a->first + lead, hkv_member_place(a, g, n, rank, placed));
+            hkv_tally_add(tally, o.outcome);
+            hkv_deliver(a, &o);
+        }
+    }
+    simt_join();
+    hkv_rows_copy(w, o.out, from, o.out != (uint8_t *)0, a->v.value_bytes);
+}
+
+/* The last launch of groups: members write their outputs; the table of claims and the counts are 0 again. */
+SIMT_FN void hkv_groups_deliver(const hkv_args *a)
+{
+    SIMT_SHARED(uint8_t, all_rows, HKV_COALESCED_THREADS * HKV_COALESCED_ROW);
+    simt_tile w = simt_tile_of(32);
+    uint64_t *tally = hkv_row_tally(all_rows + (simt_thread() & ~31u) * HKV_COALESCED_ROW);
+    uint32_t n = simt_ld_u32(a->left_count + HKV_MEMBERS_WERE), rounds = 0;
+    simt_st_u64(tally, 0);
+    for (uint64_t at = 32 * hkv_warp_number(); at < n; at += 32 * hkv_warps()) {
+        hkv_follow(w, a, tally, (uint32_t)at + w.rank, at + w.rank < n);
+        if (++rounds % 64 == 0) hkv_tally_flush(w, a, tally);
+    }
+    hkv_tally_flush(w, a, tally);
+    hkv_claims_clear(a);
 }
 
 SIMT_FN void hkv_coalesced_update(const hkv_args *a) { hkv_coalesced(a, HKV_UPDATE); }
@@ -1064,6 +1150,12 @@ static inline const char *hkv_fits_coalesced_pairs(const hd_info *info)
     return info->layout == HD_LAYOUT_PAIRS ? hkv_fits_coalesced(info)
                                            : "it finds the least score by lower bounds, which layout=planes lacks";
 }
+
+/* Of the launches of groups.h, those that are not the kernels below. */
+SIMT_ENTRY(hkv_kernel_groups_claim, hkv_args, hkv_groups_claim)
+SIMT_ENTRY(hkv_kernel_groups_join, hkv_args, hkv_groups_join)
+SIMT_ENTRY(hkv_kernel_groups_pick, hkv_args, hkv_groups_pick)
+SIMT_ENTRY(hkv_kernel_groups_deliver, hkv_args, hkv_groups_deliver)
 
 SIMT_ENTRY(hkv_kernel_coalesced_lookup, hkv_args, hkv_coalesced_lookup)
 SIMT_ENTRY(hkv_kernel_coalesced_update, hkv_args, hkv_coalesced_update)

@@ -6,71 +6,14 @@
 #ifndef HKV_DECIDE_H
 #define HKV_DECIDE_H
 
-#include "gpu/hkv/deliver.h"
+#include "gpu/hkv/groups.h"
 #include "gpu/hkv/victim.h"
-#include "policies/policy.h"
-
-/* The policy's input for item i. */
-SIMT_FN hd_score_in hkv_score_in(const hkv_args *a, uint64_t i)
-{
-    hd_score_in in;
-    in.given = 1;
-    if (a->score) in.given = simt_ld_u64(a->score + i);
-    in.now = a->clock + i * a->per_item;
-    in.epoch = a->epoch;
-    return in;
-}
-
-/* What an operation does to a present key, and whether it inserts an absent one. */
-typedef struct hkv_rule {
-    uint32_t found;  /* present: the outcome              */
-    uint32_t change; /* present: HKV_KEEP, HKV_REPLACE .. */
-    bool rescore;    /* present: the score changes        */
-    bool insert;     /* absent: the key is inserted       */
-} hkv_rule;
-
-SIMT_FN hkv_rule hkv_rule_of(const hkv_args *a, uint64_t i)
-{
-    hkv_rule r;
-    uint32_t flag = HD_EITHER;
-    r.found = HD_UPDATED;
-    r.change = HKV_KEEP;
-    r.rescore = true;
-    r.insert = false;
-    switch (a->op) {
-    case HD_OP_TOUCH: r.found = HD_HIT; break;
-    case HD_OP_ASSIGN: r.change = HKV_REPLACE; break;
-    case HD_OP_ASSIGN_VALUES:
-        r.change = HKV_REPLACE;
-        r.rescore = false;
-        break;
-    case HD_OP_INSERT_OR_ASSIGN:
-    case HD_OP_INSERT_AND_EVICT:
-        r.change = HKV_REPLACE;
-        r.insert = true;
-        break;
-    case HD_OP_FIND_OR_INSERT:
-    case HD_OP_FIND_OR_INSERT_PTR:
-        r.found = HD_HIT;
-        r.insert = true;
-        break;
-    case HD_OP_ACCUM_OR_ASSIGN:
-        if (a->flag) flag = simt_ld_u8(a->flag + i);
-        r.insert = flag != HD_ADD;
-        r.change = flag == HD_ASSIGN_NEW ? HKV_KEEP : HKV_ADD;
-        r.rescore = flag != HD_ASSIGN_NEW;
-        r.found = flag == HD_ASSIGN_NEW ? HD_HIT : HD_UPDATED;
-        break;
-    default: break;
-    }
-    return r;
-}
 
 /* Replaces the old score in o->score by the score after a hit. Lowers the bound before a lower score is stored. */
 SIMT_FN void hkv_rescore(const hkv_args *a, hkv_one *o)
 {
     uint64_t before = o->score;
-    o->score = hd_on_hit(a->v.policy, before, hkv_score_in(a, o->i));
+    o->score = hd_on_hit(a->v.policy, before, hkv_hit_in(a, o));
     if (o->score < before) hkv_lower_bound(&a->v, o->entry, o->score);
 }
 
@@ -85,6 +28,7 @@ SIMT_FN bool hkv_rate_found(simt_tile t, const hkv_args *a, hkv_one *o, hkv_rule
     hkv_value_goes_out(a, o);
     if (t.rank != 0) return rescored;
     if (!known) o->score = simt_ldrlx_u64(hkv_score_at(&a->v, o->entry));
+    if (a->pass == HKV_LEADERS) simt_st_u64(&a->group[o->group].before, o->score);
     if (rescored) hkv_rescore(a, o);
     return rescored;
 }
@@ -109,6 +53,7 @@ SIMT_FN bool hkv_admit(const hkv_args *a, hkv_one *o, hkv_place p)
     o->fresh = true;
     o->change = a->op == HD_OP_FIND_OR_INSERT_PTR ? HKV_ZERO : HKV_REPLACE;
     o->in = a->value ? a->value + o->i * v->value_bytes : (const uint8_t *)0;
+    if (a->pass == HKV_LEADERS) hkv_group_inserted(a, o);
     if (!p.empty && a->stage_flag && a->stage_value) o->out = a->stage_value + (o->i - a->first) * v->value_bytes;
     return true;
 }

@@ -16,6 +16,10 @@ static hd_host_text *const shared[] = {
     [HKV_NUMBER_list - HD_SHARED_KERNELS] = hkv_kernel_list,
     [HKV_NUMBER_fetch_sort - HD_SHARED_KERNELS] = hkv_kernel_fetch_sort,
     [HKV_NUMBER_fetch_values - HD_SHARED_KERNELS] = hkv_kernel_fetch_values,
+    [HKV_NUMBER_groups_claim - HD_SHARED_KERNELS] = hkv_kernel_groups_claim,
+    [HKV_NUMBER_groups_join - HD_SHARED_KERNELS] = hkv_kernel_groups_join,
+    [HKV_NUMBER_groups_pick - HD_SHARED_KERNELS] = hkv_kernel_groups_pick,
+    [HKV_NUMBER_groups_deliver - HD_SHARED_KERNELS] = hkv_kernel_groups_deliver,
     [HKV_NUMBER_word_enter - HD_SHARED_KERNELS] = hkv_kernel_word_enter,
     [HKV_NUMBER_word_leave - HD_SHARED_KERNELS] = hkv_kernel_word_leave,
 };

@@ -10,9 +10,8 @@
 
 #define HKV_NONE UINT64_MAX /* no entry */
 
-/* hkv_one.outcome, besides the outcomes of hd_outcome: the lane has no item; the item needs another turn; it is left to
- * the next pass (passes.h). */
-enum { HKV_NO_ITEM = HD_OUTCOME_COUNT, HKV_UNDECIDED, HKV_TO_NEXT };
+/* hkv_one.outcome, besides the outcomes of hd_outcome: the lane has no item; the item needs another turn. */
+enum { HKV_NO_ITEM = HD_OUTCOME_COUNT, HKV_UNDECIDED };
 enum { HKV_HOLDS_NOTHING, HKV_HOLDS_BUCKETS, HKV_HOLDS_ENTRY, HKV_HOLDS_PINS };
 enum { HKV_KEEP, HKV_REPLACE, HKV_ADD, HKV_ZERO }; /* hkv_one.change: what happens to the value in the table */
 
@@ -26,6 +25,7 @@ typedef struct hkv_one {
     const uint8_t *in;                   /* the new value, or the value to add */
     hkv_seen_bucket at_first, at_second; /* what the search saw; valid if `looked` */
     uint32_t outcome, holds, change;
+    uint32_t group; /* pass LEADERS: the item leads this group */
     uint8_t digest;
     bool looked;
     bool fresh; /* the entry is new, and its key is not published yet */
@@ -50,6 +50,7 @@ SIMT_FN hkv_one hkv_begin_with(const hkv_args *a, uint64_t i, uint64_t key)
     o.outcome = HKV_NO_ITEM;
     o.holds = HKV_HOLDS_NOTHING;
     o.change = HKV_KEEP;
+    o.group = 0;
     o.digest = 0;
     o.looked = o.fresh = o.rated = false;
     if (i >= a->last) return o;

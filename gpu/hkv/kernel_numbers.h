@@ -12,6 +12,10 @@ typedef enum hkv_kernel {
     HKV_NUMBER_list = HD_SHARED_KERNELS,
     HKV_NUMBER_fetch_sort,
     HKV_NUMBER_fetch_values,
+    HKV_NUMBER_groups_claim,
+    HKV_NUMBER_groups_join,
+    HKV_NUMBER_groups_pick,
+    HKV_NUMBER_groups_deliver,
     HKV_NUMBER_word_enter, /* of a batch lock: concurrency/word.h */
     HKV_NUMBER_word_leave,
     HKV_KERNELS

@@ -7,7 +7,7 @@
 
 #include "gpu/hkv/kernel_numbers.h"
 
-/* Special entry points: for 128 slots, pairs, one operation, one pass (or both over what is present), single or dual.
+/* Special entry points: for 128 slots, pairs, one operation, one pass, single or dual.
  * All that is constant then, so that the compiler removes the rest of the text, and needs fewer registers. `blocks`
  * of 128 threads run on a multiprocessor at a time. */
 #define HKV_SPECIAL(name, text, operation, its_pass, is_dual, blocks)                              \
@@ -15,7 +15,7 @@
     {                                                                                              \
         hkv_args b = a;                                                                            \
         b.op = operation;                                                                          \
-        if (its_pass != HKV_PRESENT) b.pass = its_pass;                                            \
+        b.pass = its_pass;                                                                         \
         b.v.dual = is_dual;                                                                        \
         b.v.step = 2;                                                                              \
         b.v.slots = 128;                                                                           \
@@ -76,38 +76,38 @@ HKV_SPECIAL(hkv_special_coalesced_ERASE_WHOLE_single,
             hkv_coalesced_erase, HD_OP_ERASE, HKV_WHOLE, false, 6)
 HKV_SPECIAL(hkv_special_coalesced_ERASE_WHOLE_dual,
             hkv_coalesced_erase, HD_OP_ERASE, HKV_WHOLE, true, 6)
-HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_PRESENT_single,
-            hkv_coalesced_update, HD_OP_INSERT_OR_ASSIGN, HKV_PRESENT, false, 6)
-HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_PRESENT_dual,
-            hkv_coalesced_update, HD_OP_INSERT_OR_ASSIGN, HKV_PRESENT, true, 5)
-HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_PRESENT_single,
-            hkv_coalesced_update, HD_OP_INSERT_AND_EVICT, HKV_PRESENT, false, 6)
-HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_PRESENT_dual,
-            hkv_coalesced_update, HD_OP_INSERT_AND_EVICT, HKV_PRESENT, true, 5)
-HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PRESENT_single,
-            hkv_coalesced_update, HD_OP_FIND_OR_INSERT, HKV_PRESENT, false, 6)
-HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PRESENT_dual,
-            hkv_coalesced_update, HD_OP_FIND_OR_INSERT, HKV_PRESENT, true, 5)
-HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_PRESENT_single,
-            hkv_coalesced_update, HD_OP_FIND_OR_INSERT_PTR, HKV_PRESENT, false, 6)
-HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_PRESENT_dual,
-            hkv_coalesced_update, HD_OP_FIND_OR_INSERT_PTR, HKV_PRESENT, true, 6)
-HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_ABSENT_single,
-            hkv_coalesced_upsert, HD_OP_INSERT_OR_ASSIGN, HKV_ABSENT, false, 5)
-HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_ABSENT_dual,
-            hkv_coalesced_upsert, HD_OP_INSERT_OR_ASSIGN, HKV_ABSENT, true, 4)
-HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_ABSENT_single,
-            hkv_coalesced_upsert, HD_OP_INSERT_AND_EVICT, HKV_ABSENT, false, 4)
-HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_ABSENT_dual,
-            hkv_coalesced_upsert, HD_OP_INSERT_AND_EVICT, HKV_ABSENT, true, 4)
-HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_ABSENT_single,
-            hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT, HKV_ABSENT, false, 5)
-HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_ABSENT_dual,
-            hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT, HKV_ABSENT, true, 4)
-HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_single,
-            hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_ABSENT, false, 5)
-HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_dual,
-            hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_ABSENT, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_SINGLES_single,
+            hkv_coalesced_upsert, HD_OP_INSERT_OR_ASSIGN, HKV_SINGLES, false, 5)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_OR_ASSIGN_SINGLES_dual,
+            hkv_coalesced_upsert, HD_OP_INSERT_OR_ASSIGN, HKV_SINGLES, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_SINGLES_single,
+            hkv_coalesced_upsert, HD_OP_INSERT_AND_EVICT, HKV_SINGLES, false, 4)
+HKV_SPECIAL(hkv_special_coalesced_INSERT_AND_EVICT_SINGLES_dual,
+            hkv_coalesced_upsert, HD_OP_INSERT_AND_EVICT, HKV_SINGLES, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_SINGLES_single,
+            hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT, HKV_SINGLES, false, 5)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_SINGLES_dual,
+            hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT, HKV_SINGLES, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_SINGLES_single,
+            hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_SINGLES, false, 5)
+HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_SINGLES_dual,
+            hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_SINGLES, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_TOUCH_SINGLES_single,
+            hkv_coalesced_update, HD_OP_TOUCH, HKV_SINGLES, false, 6)
+HKV_SPECIAL(hkv_special_coalesced_TOUCH_SINGLES_dual,
+            hkv_coalesced_update, HD_OP_TOUCH, HKV_SINGLES, true, 5)
+HKV_SPECIAL(hkv_special_coalesced_ASSIGN_SINGLES_single,
+            hkv_coalesced_update, HD_OP_ASSIGN, HKV_SINGLES, false, 6)
+HKV_SPECIAL(hkv_special_coalesced_ASSIGN_SINGLES_dual,
+            hkv_coalesced_update, HD_OP_ASSIGN, HKV_SINGLES, true, 5)
+HKV_SPECIAL(hkv_special_coalesced_ASSIGN_VALUES_SINGLES_single,
+            hkv_coalesced_update, HD_OP_ASSIGN_VALUES, HKV_SINGLES, false, 6)
+HKV_SPECIAL(hkv_special_coalesced_ASSIGN_VALUES_SINGLES_dual,
+            hkv_coalesced_update, HD_OP_ASSIGN_VALUES, HKV_SINGLES, true, 5)
+HKV_SPECIAL(hkv_special_coalesced_ASSIGN_SCORES_SINGLES_single,
+            hkv_coalesced_update, HD_OP_ASSIGN_SCORES, HKV_SINGLES, false, 6)
+HKV_SPECIAL(hkv_special_coalesced_ASSIGN_SCORES_SINGLES_dual,
+            hkv_coalesced_update, HD_OP_ASSIGN_SCORES, HKV_SINGLES, true, 6)
 HKV_SPECIAL(hkv_special_direct_FIND_WHOLE_single,
             hkv_direct_lookup_now, HD_OP_FIND, HKV_WHOLE, false, 8)
 HKV_SPECIAL(hkv_special_direct_FIND_WHOLE_dual,
@@ -173,30 +173,30 @@ static const special specials[] = {
     { &hkv_variant_coalesced, HKV_ERASE, HD_OP_ERASE, HKV_WHOLE,
       { hkv_special_coalesced_ERASE_WHOLE_single,
         hkv_special_coalesced_ERASE_WHOLE_dual } },
-    { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_INSERT_OR_ASSIGN, HKV_PRESENT,
-      { hkv_special_coalesced_INSERT_OR_ASSIGN_PRESENT_single,
-        hkv_special_coalesced_INSERT_OR_ASSIGN_PRESENT_dual } },
-    { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_INSERT_AND_EVICT, HKV_PRESENT,
-      { hkv_special_coalesced_INSERT_AND_EVICT_PRESENT_single,
-        hkv_special_coalesced_INSERT_AND_EVICT_PRESENT_dual } },
-    { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_FIND_OR_INSERT, HKV_PRESENT,
-      { hkv_special_coalesced_FIND_OR_INSERT_PRESENT_single,
-        hkv_special_coalesced_FIND_OR_INSERT_PRESENT_dual } },
-    { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_FIND_OR_INSERT_PTR, HKV_PRESENT,
-      { hkv_special_coalesced_FIND_OR_INSERT_PTR_PRESENT_single,
-        hkv_special_coalesced_FIND_OR_INSERT_PTR_PRESENT_dual } },
-    { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_INSERT_OR_ASSIGN, HKV_ABSENT,
-      { hkv_special_coalesced_INSERT_OR_ASSIGN_ABSENT_single,
-        hkv_special_coalesced_INSERT_OR_ASSIGN_ABSENT_dual } },
-    { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_INSERT_AND_EVICT, HKV_ABSENT,
-      { hkv_special_coalesced_INSERT_AND_EVICT_ABSENT_single,
-        hkv_special_coalesced_INSERT_AND_EVICT_ABSENT_dual } },
-    { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_FIND_OR_INSERT, HKV_ABSENT,
-      { hkv_special_coalesced_FIND_OR_INSERT_ABSENT_single,
-        hkv_special_coalesced_FIND_OR_INSERT_ABSENT_dual } },
-    { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_FIND_OR_INSERT_PTR, HKV_ABSENT,
-      { hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_single,
-        hkv_special_coalesced_FIND_OR_INSERT_PTR_ABSENT_dual } },
+    { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_INSERT_OR_ASSIGN, HKV_SINGLES,
+      { hkv_special_coalesced_INSERT_OR_ASSIGN_SINGLES_single,
+        hkv_special_coalesced_INSERT_OR_ASSIGN_SINGLES_dual } },
+    { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_INSERT_AND_EVICT, HKV_SINGLES,
+      { hkv_special_coalesced_INSERT_AND_EVICT_SINGLES_single,
+        hkv_special_coalesced_INSERT_AND_EVICT_SINGLES_dual } },
+    { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_FIND_OR_INSERT, HKV_SINGLES,
+      { hkv_special_coalesced_FIND_OR_INSERT_SINGLES_single,
+        hkv_special_coalesced_FIND_OR_INSERT_SINGLES_dual } },
+    { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_FIND_OR_INSERT_PTR, HKV_SINGLES,
+      { hkv_special_coalesced_FIND_OR_INSERT_PTR_SINGLES_single,
+        hkv_special_coalesced_FIND_OR_INSERT_PTR_SINGLES_dual } },
+    { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_TOUCH, HKV_SINGLES,
+      { hkv_special_coalesced_TOUCH_SINGLES_single,
+        hkv_special_coalesced_TOUCH_SINGLES_dual } },
+    { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_ASSIGN, HKV_SINGLES,
+      { hkv_special_coalesced_ASSIGN_SINGLES_single,
+        hkv_special_coalesced_ASSIGN_SINGLES_dual } },
+    { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_ASSIGN_VALUES, HKV_SINGLES,
+      { hkv_special_coalesced_ASSIGN_VALUES_SINGLES_single,
+        hkv_special_coalesced_ASSIGN_VALUES_SINGLES_dual } },
+    { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_ASSIGN_SCORES, HKV_SINGLES,
+      { hkv_special_coalesced_ASSIGN_SCORES_SINGLES_single,
+        hkv_special_coalesced_ASSIGN_SCORES_SINGLES_dual } },
     { &hkv_variant_direct, HKV_LOOKUP, HD_OP_FIND, HKV_WHOLE,
       { hkv_special_direct_FIND_WHOLE_single,
         hkv_special_direct_FIND_WHOLE_dual } },
@@ -213,17 +213,17 @@ static const special specials[] = {
 /* clang-format on */
 
 /* In the order of hkv_kernel. */
-static const hd_kernel_entry shared[] = { hkv_special_list, hkv_kernel_fetch_sort, hkv_kernel_fetch_values,
-                                          hkv_kernel_word_enter, hkv_kernel_word_leave };
+static const hd_kernel_entry shared[] = { hkv_special_list,          hkv_kernel_fetch_sort,  hkv_kernel_fetch_values,
+                                          hkv_kernel_groups_claim,   hkv_kernel_groups_join, hkv_kernel_groups_pick,
+                                          hkv_kernel_groups_deliver, hkv_kernel_word_enter,  hkv_kernel_word_leave };
 static_assert(sizeof shared / sizeof *shared == HKV_KERNELS - HD_SHARED_KERNELS, "every kernel has its entry");
 
 static const hd_kernel_entry *special_of(const hd_variant *variant, const hd_variant_row *row, const hkv_args *a)
 {
-    uint32_t pass = hkv_is_present(a->pass) ? (uint32_t)HKV_PRESENT : a->pass;
     if (a->v.slots != 128 || a->v.step != 2) return nullptr;
     if (variant == &hkv_variant_direct && a->fetch_entry) return nullptr;
     for (const special &s : specials)
-        if (s.variant == variant && s.family == row->family && s.op == a->op && s.pass == pass)
+        if (s.variant == variant && s.family == row->family && s.op == a->op && s.pass == a->pass)
             return &s.entry[a->v.dual];
     return nullptr;
 }

@@ -16,7 +16,6 @@
 #include "concurrency/word.h"
 #include "gpu/hkv/fetch.h"
 #include "gpu/hkv/list.h"
-#include "gpu/hkv/passes.h"
 #include "gpu/hkv/promote.h"
 #include "gpu/hkv/variant.h"
 

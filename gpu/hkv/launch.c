@@ -56,17 +56,17 @@ static uint64_t fetch_window(const hd_gpu_own *gpu)
     return at_most(gpu, info->capacity < MOST ? info->capacity : MOST);
 }
 
-/* How many items at a time go through passes: no fewer than a window that lists has. 0: none do, for only coalesced has
- * passes. */
+/* How many items at a time go through the launches of groups.h: no fewer than a window that lists has. 0: none do, for
+ * only coalesced has them. */
 static uint64_t left_window(const hd_gpu_own *gpu)
 {
-    enum { LEAST = 1 << 14, MOST = 1 << 20 };
+    enum { LEAST = 1 << 14 };
     const hd_info *info = &gpu->info;
-    if (hkv_row(hkv_row_of("coalesced", HKV_UPSERT))->fits(info)) return 0;
-    return at_most(gpu, info->capacity < LEAST ? LEAST : info->capacity < MOST ? info->capacity : MOST);
+    if (hkv_row(hkv_row_of("coalesced", HKV_UPDATE))->fits(info)) return 0;
+    return at_most(gpu, info->capacity < LEAST             ? LEAST
+                        : info->capacity < HKV_CLAIM_ITEMS ? info->capacity
+                                                           : HKV_CLAIM_ITEMS);
 }
-
-static uint64_t left_words(const hd_gpu_own *gpu) { return HKV_LEFT_LISTS * left_window(gpu); }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
@@ -108,7 +108,7 @@ static int planes_to_take(const hkv_own *o, hd_piece *all)
 static int room_to_take(const hkv_own *o, hd_piece *all)
 {
     const hd_info *info = &o->gpu.info;
-    uint64_t fetches = fetch_window(&o->gpu), window = list_window(&o->gpu);
+    uint64_t fetches = fetch_window(&o->gpu), window = list_window(&o->gpu), left = left_window(&o->gpu);
     const hd_piece room[] = {
         { "table: counters", offsetof(hkv_own, words), 1, sizeof *o->words, 0, HD_TOGETHER },
         { "capacity: bucket locks", offsetof(hkv_own, lock), info->buckets, sizeof *o->lock, 0, HD_TOGETHER },
@@ -128,9 +128,14 @@ static int room_to_take(const hkv_own *o, hd_piece *all)
           HD_OF_BATCH },
         { "table: window of fetches", offsetof(hkv_own, fetch_count), fetches ? HKV_FETCH_COUNTS : 0,
           sizeof *o->fetch_count, 0, HD_OF_BATCH },
-        /* any bytes would do; these are no item */
-        { "table: window of passes", offsetof(hkv_own, left_item), left_words(&o->gpu), sizeof *o->left_item, 0xff,
+        { "table: window of groups", offsetof(hkv_own, claim), left ? hkv_claim_mask(left) + 1ull : 0, sizeof *o->claim,
+          0, HD_OF_BATCH },
+        { "table: window of groups", offsetof(hkv_own, role), left, sizeof *o->role, 0, HD_OF_BATCH },
+        { "table: window of groups", offsetof(hkv_own, group), left, sizeof *o->group, HD_AS_IT_COMES, HD_OF_BATCH },
+        { "table: window of groups", offsetof(hkv_own, left_before), left, sizeof *o->left_before, HD_AS_IT_COMES,
           HD_OF_BATCH },
+        { "table: window of groups", offsetof(hkv_own, left_item), HKV_LEFT_LISTS * left, sizeof *o->left_item,
+          HD_AS_IT_COMES, HD_OF_BATCH },
     };
     return add(all, room, sizeof room);
 }
@@ -193,6 +198,10 @@ static hkv_args args_of(const hkv_own *o, const hd_batch *b, hd_when when)
     a.fetch_rank = o->fetch_rank;
     a.fetch_order = o->fetch_order;
     a.fetch_count = o->fetch_count;
+    a.claim = o->claim;
+    a.role = o->role;
+    a.group = o->group;
+    a.left_before = o->left_before;
     a.left_item = o->left_item;
     a.left_count = o->counts->left;
     a.left_window = left_window(&o->gpu);
@@ -234,7 +243,8 @@ static int regions(const void *own, hd_region *all)
     const hkv_view *v = &o->v;
     hkv_words *w = o->words;
     hkv_counts *c = o->counts;
-    uint64_t entries = hkv_capacity(v), window = list_window(&o->gpu), fetches = fetch_window(&o->gpu);
+    uint64_t entries = hkv_capacity(v), window = list_window(&o->gpu), fetches = fetch_window(&o->gpu),
+             left = left_window(&o->gpu);
     const hd_region every[] = {
         { v->digest, entries, "digests" },
         { v->key, entries * 8 * v->step, v->step == 1 ? "keys" : "pairs" },
@@ -257,7 +267,11 @@ static int regions(const void *own, hd_region *all)
         { o->fetch_rank, fetches * 4, "fetch_rank" },
         { o->fetch_order, fetches * 4, "fetch_order" },
         { o->fetch_count, HKV_FETCH_COUNTS * 4, "fetch_count" },
-        { o->left_item, left_words(&o->gpu) * sizeof *o->left_item, "left_item" },
+        { o->claim, left ? (hkv_claim_mask(left) + 1ull) * sizeof *o->claim : 0, "claim" },
+        { o->role, left * sizeof *o->role, "role" },
+        { o->group, left * sizeof *o->group, "group" },
+        { o->left_before, left * sizeof *o->left_before, "left_before" },
+        { o->left_item, HKV_LEFT_LISTS * left * sizeof *o->left_item, "left_item" },
         { c->left, sizeof c->left, "left_count" },
     };
     memcpy(all, every, sizeof every);
@@ -307,11 +321,20 @@ static bool fetches_sorted(const hd_info *info, const hd_batch *b)
     return b->op == HD_OP_FIND && b->value_out && hkv_select_sorted(info, b->n);
 }
 
-/* Those that put together a list, or put off what they fetch. */
+/* As hkv_has_groups says it, of updates: upserts run apart from all batches anyway. */
+static bool updates_in_groups(const hkv_own *o, const hd_batch *b)
+{
+    uint32_t flags = hd_policy_rows[o->v.policy].flags;
+    return hkv_family_of(b->op) == HKV_UPDATE && o->claim && !b->distinct && b->n > 1 &&
+           (flags & (HD_ORDER_FREE | HD_HITS_ADD)) && hkv_updates_in_groups(b->op, flags);
+}
+
+/* Those that put together a list, put off what they fetch, or run in groups. */
 static bool lists(const void *own, const hd_batch *b)
 {
-    return fetches_sorted(&((const hkv_own *)own)->gpu.info, b) || b->op == HD_OP_FIND_MISSED ||
-           b->op == HD_OP_INSERT_AND_EVICT || hkv_family_of(b->op) == HKV_EXPORT;
+    const hkv_own *o = (const hkv_own *)own;
+    return fetches_sorted(&o->gpu.info, b) || b->op == HD_OP_FIND_MISSED || b->op == HD_OP_INSERT_AND_EVICT ||
+           hkv_family_of(b->op) == HKV_EXPORT || updates_in_groups(o, b);
 }
 
 /* clang-format off */

@@ -9,8 +9,8 @@
 #include "concurrency/word.h"
 #include "gpu/hkv/args.h"
 
-/* Words that kernels count in. Every upsert reads `pins`, and every warp adds to the tally: in one line of the L2 cache,
- * inserts into a table with room are 3% slower on an H200. */
+/* Words that kernels count in. Every upsert reads `pins`, and every warp adds to the tally. If both are in one line of
+ * the L2 cache, inserts into a table with room are 3% slower on an H200. */
 typedef struct hkv_words {
     uint64_t tally[HD_OUTCOME_COUNT];
     _Alignas(256) uint32_t pins;
@@ -38,7 +38,11 @@ typedef struct hkv_own {
     uint64_t *fetch_entry;              /* (window of fetches); NULL: far values are read as they come */
     uint32_t *fetch_rank, *fetch_order; /* likewise             */
     uint32_t *fetch_count;              /* (HKV_FETCH_COUNTS)   */
-    uint32_t *left_item;                /* (HKV_LEFT_LISTS, window of passes) */
+    uint32_t *claim;                    /* (4 x window of groups, rounded up to a power of two); NULL: no groups */
+    uint32_t *role;                     /* (window of groups)   */
+    hkv_group *group;                   /* (window of groups)   */
+    uint64_t *left_before;              /* (window of groups)   */
+    uint32_t *left_item;                /* (HKV_LEFT_LISTS, window of groups) */
     bool unfinished;                    /* hkv_launcher */
 } hkv_own;
 

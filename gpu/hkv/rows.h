@@ -104,6 +104,14 @@ static inline bool hkv_next_window(hkv_args *a, uint64_t window)
     return a->first < a->n;
 }
 
+/* The words of `claim` for so many items, less 1. */
+static inline uint32_t hkv_claim_mask(uint64_t items)
+{
+    uint64_t words = 4;
+    while (words < 4 * items) words *= 2;
+    return (uint32_t)(words - 1);
+}
+
 /* Before and after launches that count in the table's room. The last of them leaves the counts at 0, as the first found
  * them; where it was never put there, the next batch that counts does it. */
 static inline hd_status hkv_counts_begin(const hkv_launcher *l, const hkv_args *a)
@@ -111,7 +119,10 @@ static inline hd_status hkv_counts_begin(const hkv_launcher *l, const hkv_args *
     hd_status s = HD_OK;
     bool zero = *l->unfinished;
     if (zero && a->fetch_count) s = l->on.zero(l->on.self, a->fetch_count, HKV_FETCH_COUNTS * sizeof *a->fetch_count);
-    if (zero && a->left_count && !s) s = l->on.zero(l->on.self, a->left_count, HKV_LEFT_COUNTS * sizeof *a->left_count);
+    if (zero && a->claim && !s) s = l->on.zero(l->on.self, a->left_count, HKV_LEFT_COUNTS * sizeof *a->left_count);
+    if (zero && a->claim && !s)
+        s = l->on.zero(l->on.self, a->claim, (hkv_claim_mask(a->left_window) + 1ull) * sizeof *a->claim);
+    if (zero && a->claim && !s) s = l->on.zero(l->on.self, a->role, a->left_window * sizeof *a->role);
     if (!s) *l->unfinished = true;
     return s;
 }
@@ -122,28 +133,59 @@ static inline hd_status hkv_counts_end(const hkv_launcher *l, hd_status s)
     return s;
 }
 
-/* Whether `row` runs the batch in passes (passes.h). */
-static inline bool hkv_has_passes(uint32_t row, const hkv_args *a)
+/* Whether updates of such a policy have groups. Where scores are times, an item need not wait for another of its key,
+ * but for one that replaces values alone. */
+static inline bool hkv_updates_in_groups(uint32_t op, uint32_t policy_flags)
 {
-    return a->left_item && a->op != HD_OP_ACCUM_OR_ASSIGN && !a->distinct && a->n > 1 &&
-           (a->policy_flags & HD_ORDER_FREE) && row == hkv_row_of("coalesced", HKV_UPSERT);
+    return op == HD_OP_ASSIGN_VALUES || !(policy_flags & HD_SCORE_IS_TIME);
 }
 
-/* Items [first, last), no more than a window of a->left_item where it has passes. */
+/* Whether `row` runs the batch in the launches of groups.h: keys may repeat, and items of one key would wait for each
+ * other. */
+static inline bool hkv_has_groups(uint32_t row, const hkv_args *a)
+{
+    if (!a->claim || a->distinct || a->n < 2 || !(a->policy_flags & (HD_ORDER_FREE | HD_HITS_ADD))) return false;
+    if (row == hkv_row_of("coalesced", HKV_UPSERT)) return a->op != HD_OP_ACCUM_OR_ASSIGN;
+    return row == hkv_row_of("coalesced", HKV_UPDATE) && hkv_updates_in_groups(a->op, a->policy_flags);
+}
+
+/* A launch over a list, whose length the host does not know: no more blocks than keep a device busy. */
+static inline hd_status hkv_launch_listed(const hkv_launcher *l, uint32_t kernel, const hkv_args *a, uint32_t lanes,
+                                          uint32_t threads)
+{
+    enum { RESIDENT = 8 /* blocks of a multiprocessor */ };
+    uint64_t blocks = hd_launch_blocks(&l->on, (a->last - a->first) * lanes, threads),
+             most = RESIDENT * l->on.blocks_few;
+    if (most && most < blocks) blocks = most;
+    return l->on.launch(l->on.self, kernel, a, sizeof *a, blocks, threads);
+}
+
+/* Items [first, last), no more than a window of groups where it has them. */
 static inline hd_status hkv_launch_items(const hkv_launcher *l, uint32_t row, hkv_args *a)
 {
-    if (!hkv_has_passes(row, a)) return hkv_launch_one(l, row, a, hkv_row(row)->lanes, hkv_row(row)->threads);
+    enum { THREADS = 128 };
+    uint32_t lanes = hkv_row(row)->lanes, threads = hkv_row(row)->threads;
+    if (!hkv_has_groups(row, a)) return hkv_launch_one(l, row, a, lanes, threads);
+    bool scored = a->score && (a->policy_flags & HD_SCORES_USED), adds = a->policy_flags & HD_HITS_ADD;
     hd_status s = hkv_counts_begin(l, a);
-    for (a->pass = HKV_PRESENT; !s && a->pass <= HKV_REST; a->pass++) {
-        uint32_t by = hkv_is_present(a->pass) ? hkv_row_of("coalesced", HKV_UPDATE) : row;
-        s = hkv_launch_one(l, by, a, hkv_row(by)->lanes, hkv_row(by)->threads);
-    }
+    a->claim_mask = hkv_claim_mask(a->last - a->first);
+    a->picks = scored && hkv_row(row)->family == HKV_UPSERT;
+    if (!s) s = hkv_launch_one(l, HKV_NUMBER_groups_claim, a, 1, THREADS);
+    if (!s) s = hkv_launch_listed(l, HKV_NUMBER_groups_join, a, 1, THREADS);
+    if (!s && a->picks) s = hkv_launch_listed(l, HKV_NUMBER_groups_pick, a, 1, THREADS);
+    a->pass = HKV_SINGLES;
+    if (!s) s = hkv_launch_one(l, row, a, lanes, threads);
+    a->pass = HKV_LEADERS;
+    if (!s) s = hkv_launch_listed(l, row, a, lanes, threads);
+    a->pass = HKV_REST;
+    if (!s && scored && adds) s = hkv_launch_listed(l, row, a, lanes, threads);
     a->pass = HKV_WHOLE;
+    if (!s) s = hkv_launch_listed(l, HKV_NUMBER_groups_deliver, a, 1, THREADS);
     return hkv_counts_end(l, s);
 }
 
 /* Window after window. */
-static inline hd_status hkv_launch_passes(const hkv_launcher *l, uint32_t row, hkv_args *a)
+static inline hd_status hkv_launch_groups(const hkv_launcher *l, uint32_t row, hkv_args *a)
 {
     hd_status s = HD_OK;
     for (a->last = 0; !s && hkv_next_window(a, a->left_window);) s = hkv_launch_items(l, row, a);
@@ -223,7 +265,7 @@ static inline hd_status hkv_launch(const hkv_launcher *l, uint32_t row, hkv_args
     a.window = 0;
     if (stages) return hkv_launch_windows(l, row, &a);
     if (fetches) return hkv_launch_fetches(l, row, &a);
-    if (hkv_has_passes(row, &a)) return hkv_launch_passes(l, row, &a);
+    if (hkv_has_groups(row, &a)) return hkv_launch_groups(l, row, &a);
     if (r->family == HKV_EXPORT) return hkv_launch_list(l, row, &a, r->threads);
     if (counts && a.count) s = l->on.zero(l->on.self, a.count, sizeof *a.count);
     return s ? s : hkv_launch_one(l, row, &a, r->lanes, r->threads);

@@ -19,9 +19,6 @@
 
 enum { HKV_STRETCH = 512 /* slots, or items, of a warp: sixteen of a lane */ };
 
-SIMT_FN uint64_t hkv_warp_number(void) { return ((uint64_t)simt_block() * simt_threads() + simt_thread()) / 32; }
-SIMT_FN uint64_t hkv_warps(void) { return (uint64_t)simt_blocks() * simt_threads() / 32; }
-
 /* ---- What is asked of a slot ----------------------------------------------------------------- */
 
 SIMT_FN void hkv_pair_at(const hkv_view *v, uint64_t e, uint64_t *key, uint64_t *score)

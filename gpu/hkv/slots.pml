@@ -1,37 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * slots.pml - a model for spin of how the items of a batch claim the slots of a bucket (coalesced.h, passes.h). ITEMS
- * upserts run at once in one bucket of SLOTS slots, in two groups with a lower bound each. Each access to the table's
- * memory is one step. The model tries all buckets to begin with: empty, full or with holes, scores in any order, bounds
- * as high as allowed or lower; and items of all keys. A key is its own digest.
+ * slots.pml - a model for spin of how items that run at once claim the slots of a bucket (coalesced.h). ITEMS items
+ * run in one bucket of SLOTS slots, in two groups with a lower bound each. Each access to the table's memory is one
+ * step. The model tries all buckets to begin with: empty, full or with holes, scores in any order, bounds as high as
+ * allowed or lower; and items of all keys. A key is its own digest. The model leaves out how items of one key become a
+ * group (groups.h). The launches of such a batch are items as in `lfu`, `lru`, `always` and `update`.
  *
- *   BATCH lfu         keys repeat, hits add to scores, new entries begin below: HKV_LOCK_TO_EVICT
- *   BATCH lru         keys are distinct, scores rise, an item below the least score is refused: HKV_LOCK_NEVER
- *   BATCH passes      keys repeat, scores are given and may fall: the four passes; values are kept or replaced, and
- *                     either all items are admitted or not
- *   BATCH times       the same, but a score is the time of its item and tells which item wrote it; an item that comes
- *                     after that one writes nothing
+ *   BATCH     level       the items
+ *   lfu       TO_EVICT    upserts; hits add to scores, new entries begin below. Keys may repeat: the level allows it
+ *   lru       NEVER       upserts; keys are distinct, scores rise, an item below the least score is refused
+ *   always    ALWAYS      upserts, some of which insert nothing; keys repeat, scores are given and may fall; either all
+ *                         items are admitted or not
+ *   update    NEVER       updates of the value and the score, of the value alone or of the score alone; scores are
+ *                         given and may fall. Keys repeat, because batches of updates may run side by side
+ *   times     NEVER       updates of the value and the score or of the score alone. A score is the time of its item and
+ *                         tells which item wrote it. Items that write the same fields are one batch. An item that comes
+ *                         after a later writer of its batch writes nothing
  *
  *   one slot          no key is published twice (LOOK, after every step that writes)
- *   no key is lost    a slot publishes the key that its tickets name (`home`); at the end the bucket has as many keys as
- *                     came less those that left
+ *   no key is lost    a slot publishes the key that its tickets name (`home`); at the end the bucket has as many keys
+ *                     as came less those that left
  *   scores            a published key has the score that was due; no bound is above a published score
  *   the least         a victim has a least score of the bucket when its claim is certain
- *   overwritten       an item that takes another item's REPLACED for its own effect has the key of that slot
- *   outdone           an item that writes nothing has the key of the item whose time it saw, and that item wrote over
- *                     an entry that was present
- *   no deadlock       every item ends. An item that could not go on looks again after a write (`news`): before, it would
- *                     see the same
+ *   missed            an item that inserts nothing misses only a key that no slot has
+ *   overwritten       an item that ends at another item's REPLACED has the key of that slot, and the other item writes
+ *                     all fields that it would write
+ *   outdone           an item that writes nothing has the key of the item whose time it saw, and that item writes all
+ *                     fields that it would write
+ *   no deadlock       every item ends. An item that could not go on looks again after a write (`news`): before, it
+ *                     would see the same
  *   no livelock       no state comes again: no item loops for ever while the others stand still
  *
  * tests/t_models.sh runs it, and each FAULT that it must find:
- *    1 the victim's score is not read again           7 the bound is the new score, whatever the other scores are
- *    2 no item locks the bucket to evict              8 a hit claims with REPLACED where keys come and go
- *    3 a bound is raised to the second score          9 an item that locks the bucket forgets it
- *    4 a claim is not given back                     10 an item that looks again drops the bucket
- *    5 the key is stored before its score            11 a bound stays where it is when a score falls
- *    6 some items claim another empty slot           12 the item that inserted a key is taken for one that wrote over
- *      than the first                                   the entry
+ *    1 the victim's score is not read again           8 a hit claims with REPLACED where keys come and go
+ *    2 no item locks the bucket                       9 an item that locks the bucket forgets it
+ *    3 a bound is raised to the second score         10 an item that looks again drops the bucket
+ *    4 a claim is not given back                     11 a bound stays where it is when a score falls
+ *    5 the key is stored before its score            12 the time of another batch's item is taken for one of this batch
+ *    6 some items claim another empty slot           13 an item that writes the value alone claims with REPLACED
+ *      than the first                                14 an owned entry is taken for one of another key
+ *    7 the bound is the new score, whatever the other scores are
  */
 #ifndef FAULT
 #define FAULT 0
@@ -44,8 +52,9 @@
 #endif
 #define lfu 1
 #define lru 2
-#define passes 3
-#define times 4
+#define always 3
+#define update 4
+#define times 5
 #ifndef BATCH
 #define BATCH lfu
 #endif
@@ -68,29 +77,19 @@ byte home[SLOTS], due[SLOTS]; /* whose the slot is by its tickets, and with what
 byte first, came, gone, ended;
 byte news; /* a bit for each item: something was written since it began to look */
 
-#define PRESENT 1
-#define ABSENT 2
-#define AGAIN 3
-#define REST 4
-byte pass, through; /* so many items have come to the end of this pass */
-bool keeps, always; /* values stay (find_or_insert); all items are admitted */
+bool admits; /* all items are admitted */
 
-#define BROUGHT_IN 1
-#define WROTE_OVER 2
-byte wants[ITEMS], effect[ITEMS]; /* of an item: its key; what it did */
-bool passed_on[ITEMS]; /* by the absent */
+#define VALUE 1
+#define SCORE 2
+#define INSERTS 4
+byte wants[ITEMS], does[ITEMS]; /* of an item: its key; the fields it writes, and whether it inserts */
+byte owner[SLOTS]; /* of a present entry: what the item does that has claimed it */
 
-#if BATCH == passes || BATCH == times
-#define FINDS (pass == PRESENT || pass == AGAIN)
-#define ALL_LOCKED (pass == REST)
-#define LOCKS_TO_EVICT (pass == ABSENT && FAULT != 2)
-#define CLAIM_OF_HIT REPLACED
-#else
-#define FINDS false
-#define ALL_LOCKED false
+#define ALL_LOCKED (BATCH == always)
+#define UPDATES (BATCH == update || BATCH == times)
 #define LOCKS_TO_EVICT (BATCH == lfu && FAULT != 2)
-#define CLAIM_OF_HIT (FAULT == 8 -> REPLACED : LOCKED)
-#endif
+#define REPLACES (FAULT == 8 || (UPDATES && (op == (VALUE | SCORE) || FAULT == 13)))
+#define COVERS(all, some) ((some & ~(all)) == 0)
 
 #define THERE(s) (key[s] != EMPTY && !RESERVED(key[s]))
 #define IS_RIGHT(s) (!THERE(s) || (key[s] == home[s] && score[s] == due[s] && bound[GROUP(s)] <= score[s]))
@@ -112,7 +111,7 @@ inline let_go()
 inline lower() /* the bound, where the score falls below what it was */
 {
     if
-    :: given < least && FAULT != 11 ->
+    :: (op & SCORE) && given < least && FAULT != 11 ->
        if
        :: d_step { bound[GROUP(entry)] > given -> bound[GROUP(entry)] = given; LOOK }
        :: bound[GROUP(entry)] <= given
@@ -130,14 +129,14 @@ inline see_digest(s)
     fi
 }
 
-proctype item(byte me, k, given)
+proctype item(byte me, k, given, op)
 {
     byte entry, room, match, i, least, second, other, at, x;
-    bool holds, busy, fresh;
+    bool holds, busy;
 
 round:
     if
-    :: ALL_LOCKED && !holds ->
+    :: ALL_LOCKED && !holds && FAULT != 2 ->
 lock:
        if
        :: atomic { !bucket -> bucket = true; holds = (FAULT != 9); LOOK }
@@ -162,16 +161,17 @@ lock:
        match = match & ~(1 << i);
        if
        :: key[i] == k -> entry = i; least = score[i]; match = 0
-       :: key[i] != k && RESERVED(key[i]) -> busy = true
+       :: key[i] != k && RESERVED(key[i]) -> busy = (FAULT != 14)
        :: else
        fi;
        i = 0 }
     :: atomic { match == 0 ->
        if
-       :: entry != NONE && pass == ABSENT -> goto next
-       :: entry != NONE && pass != ABSENT -> goto found
+       :: entry != NONE -> goto found
        :: entry == NONE && busy && !ALL_LOCKED -> goto again
-       :: entry == NONE && !busy && FINDS -> goto next
+       :: entry == NONE && (!busy || ALL_LOCKED) && !(op & INSERTS) ->
+          assert(home[0] != k && home[1] != k && home[SLOTS - 1] != k); /* missed */
+          goto end
        :: else ->
           if
           :: room != NONE -> entry = room; break
@@ -182,11 +182,16 @@ lock:
     od;
 
     /* absent, room */
-    assert(!ALL_LOCKED); /* after an eviction there is none, and no item erases here */
-    let_go();
     if
-    :: d_step { key[entry] == EMPTY -> key[entry] = LOCKED; home[entry] = k; came++; fresh = true; LOOK }
-    :: key[entry] != EMPTY -> goto again
+    :: ALL_LOCKED ->
+       d_step { key[entry] = LOCKED; home[entry] = k; came++; LOOK };
+       d_step { score[entry] = given; LOOK }
+    :: else ->
+       let_go();
+       if
+       :: d_step { key[entry] == EMPTY -> key[entry] = LOCKED; home[entry] = k; came++; LOOK }
+       :: key[entry] != EMPTY -> goto again
+       fi
     fi;
     d_step { digest[entry] = k; LOOK };
     goto publish;
@@ -194,22 +199,26 @@ lock:
 found:
 #if BATCH == times
     if
-    :: FINDS && least >= TIMES && (pass == PRESENT || passed_on[least - TIMES] || FAULT == 12) -> /* as it was when it looked */
-       d_step { assert(wants[least - TIMES] == k && effect[least - TIMES] == WROTE_OVER) } goto end
+    :: (op & SCORE) && least >= TIMES && (does[least - TIMES] == op || FAULT == 12) -> /* as it was when it looked */
+       d_step { assert(wants[least - TIMES] == k && COVERS(does[least - TIMES], op)) } goto end
     :: else
     fi;
 #endif
     if
-    :: ALL_LOCKED || (FINDS && keeps) -> /* the score alone; in the passes that find, side by side with others */
+    :: ALL_LOCKED || op == SCORE -> /* the score alone; of updates, side by side with others */
        lower();
-       d_step { score[entry] = given; due[entry] = given; effect[me] = WROTE_OVER; LOOK };
+       d_step { score[entry] = given; due[entry] = given; LOOK };
        goto end
     :: else
     fi;
     let_go();
     if
-    :: d_step { key[entry] == k -> key[entry] = CLAIM_OF_HIT; least = (BATCH == lfu || BATCH == lru -> score[entry] : least); LOOK }
-    :: d_step { key[entry] == REPLACED -> assert(home[entry] == k) } goto end
+    :: d_step { key[entry] == k ->
+       key[entry] = (REPLACES -> REPLACED : LOCKED);
+       owner[entry] = op;
+       least = (BATCH == update -> least : score[entry]);
+       LOOK }
+    :: d_step { key[entry] == REPLACED -> assert(home[entry] == k && COVERS(owner[entry], op)) } goto end
     :: key[entry] != k && key[entry] != REPLACED -> goto again
     fi;
 #if BATCH == lfu
@@ -218,16 +227,30 @@ found:
     lower();
 publish:
 #if FAULT == 5
-    atomic { key[entry] = k; due[entry] = given; effect[me] = (fresh -> BROUGHT_IN : WROTE_OVER); LOOK };
+    atomic { key[entry] = k; due[entry] = given; owner[entry] = 0; LOOK };
     atomic { score[entry] = given; LOOK };
 #else
-    atomic { key[entry] = k; score[entry] = given; due[entry] = given; effect[me] = (fresh -> BROUGHT_IN : WROTE_OVER); LOOK };
+    atomic {
+        if
+        :: op & SCORE -> score[entry] = given; due[entry] = given
+        :: else
+        fi;
+        key[entry] = k;
+        owner[entry] = 0;
+        LOOK
+    };
 #endif
     goto end;
 
 victim:
     other = bound[0];
-    d_step { at = (bound[1] < other -> 1 : 0); other = (at == 1 -> other : bound[1]); least = NONE; second = NONE; i = at * PER }
+    d_step {
+        at = (bound[1] < other -> 1 : 0);
+        other = (at == 1 -> other : bound[1]);
+        least = NONE;
+        second = NONE;
+        i = at * PER
+    }
     do
     :: d_step { i < END(at) ->
        if
@@ -240,7 +263,7 @@ victim:
        i = 0;
        if
        :: least > other -> goto raise
-       :: least <= other && !always && given < least -> goto end /* refused */
+       :: least <= other && !admits && given < least -> goto end /* refused */
        :: else -> break
        fi }
     od;
@@ -262,7 +285,14 @@ victim:
        fi
 #endif
     fi;
-    d_step { assert(home[entry] == x && NOT_ABOVE(score[entry])); home[entry] = k; came++; gone++; fresh = true; score[entry] = given; LOOK };
+    d_step {
+        assert(home[entry] == x && NOT_ABOVE(score[entry]));
+        home[entry] = k;
+        came++;
+        gone++;
+        score[entry] = given;
+        LOOK
+    };
     lower();
     d_step { digest[entry] = k; LOOK };
     d_step { bound[GROUP(entry)] = (second < given && FAULT != 7 -> second : given); LOOK };
@@ -277,14 +307,9 @@ again:
 #endif
     atomic { (news >> me) & 1; goto round }
 
-next: /* is left to the next pass */
-    let_go();
-    atomic { i = pass; passed_on[me] = (pass == ABSENT); through++ };
-    atomic { pass != i; goto round }
-
 end:
     let_go();
-    d_step { ended++; through = (BATCH == lfu || BATCH == lru -> 0 : through + 1) }
+    ended++
 }
 
 init
@@ -308,15 +333,13 @@ init
 #endif
         :: bound[0] = (score[PER - 1] < score[0] -> score[PER - 1] : score[0]); bound[1] = score[SLOTS - 1]
         fi;
-#if BATCH == passes || BATCH == times
-        pass = PRESENT;
+#if BATCH == lfu
+        admits = true;
+#elif BATCH == always
         if
-        :: keeps = true
-        :: always = true
+        :: admits = true
         :: skip
         fi;
-#elif BATCH == lfu
-        always = true;
 #endif
         d_step { n = 0; s = 0 }
         do
@@ -326,7 +349,7 @@ init
            :: !(s & 2) -> k = 1
            :: !(s & 4) -> k = 2
            :: !(s & 8) -> k = 3
-           :: (SLOTS == 3 || (s & 8)) && !(s & 16) -> k = 4 /* of two that are not there the one is as good as the other */
+           :: (SLOTS == 3 || (s & 8)) && !(s & 16) -> k = 4 /* of two absent keys one is as good as the other */
            :: SLOTS == 3 && (s & 16) && !(s & 32) -> k = 5
            fi;
            s = s | (1 << k);
@@ -338,21 +361,30 @@ init
            od;
 #endif
            wants[n] = k;
+           if
+           :: does[n] = VALUE | SCORE | (UPDATES -> 0 : INSERTS)
+#if BATCH == always
+           :: does[n] = VALUE | SCORE
+#endif
+#if BATCH == update
+           :: does[n] = VALUE
+#endif
+#if BATCH == update || BATCH == times
+           :: does[n] = SCORE
+#endif
+           fi;
 #if BATCH == lfu
-           run item(n, k, 1);
+           run item(n, k, 1, does[n]);
 #elif BATCH == lru || BATCH == times
-           run item(n, k, TIMES + n);
+           run item(n, k, TIMES + n, does[n]);
 #else
-           run item(n, k, (n == 0 -> 2 : (n == 1 -> 1 : 3)));
+           run item(n, k, (n == 0 -> 2 : (n == 1 -> 1 : 3)), does[n]);
 #endif
            n++
         :: else -> break
         od;
         d_step { s = 0; n = 0; k = 0 }
     }
-    do
-    :: ended < ITEMS && through == ITEMS -> d_step { through = ended; pass++; news = (1 << ITEMS) - 1 }
-    :: ended == ITEMS -> break
-    od;
+    ended == ITEMS;
     assert(!bucket && first + came - gone == THERE(0) + THERE(1) + (SLOTS == 3 -> THERE(SLOTS - 1) : 0))
 }

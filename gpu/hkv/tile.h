@@ -20,6 +20,9 @@
         if ((t).size > 1) simt_sync_tile(t); \
     } while (0)
 
+SIMT_FN uint64_t hkv_warp_number(void) { return ((uint64_t)simt_block() * simt_threads() + simt_thread()) / 32; }
+SIMT_FN uint64_t hkv_warps(void) { return (uint64_t)simt_blocks() * simt_threads() / 32; }
+
 /* How many of the lanes in `who`, a warp's ballot, come before this one. */
 SIMT_FN uint32_t hkv_place_among(simt_tile w, uint32_t who) { return simt_popc(who & ((1u << w.rank) - 1)); }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu/hkv/rows.h"
 #include "judge/hkv/fixture.h"
 #include "judge/hosted.h"
 #include "judge/rules.h"
@@ -153,8 +154,15 @@ const char *hkv_fixture_idle(const fixture *s, char why[JUDGE_SENTENCE])
                                    a->fetch_count[b]);
     }
     for (uint32_t k = 0; k < s->parts; k++) {
-        uint32_t left = hkv_fixture_part(s, k)->counts->left[0];
-        if (left) return fixture_say(why, "%" PRIu32 " items are still left to the next pass", left);
+        const hkv_own *a = hkv_fixture_part(s, k);
+        for (uint32_t list = 0; list < HKV_LISTS_COUNTED; list++)
+            if (a->counts->left[list])
+                return fixture_say(why, "list %" PRIu32 " of the items that were left still counts %" PRIu32, list,
+                                   a->counts->left[list]);
+        for (uint64_t w = 0; a->claim && w <= hkv_claim_mask(s->part[k].batch.n); w++)
+            if (a->claim[w]) return fixture_say(why, "word %" PRIu64 " of the claims is not 0", w);
+        for (uint64_t i = 0; a->claim && i < s->part[k].batch.n; i++)
+            if (a->role[i]) return fixture_say(why, "item %" PRIu64 " has still a role", i);
     }
     return t->words->pin_lock ? fixture_say(why, "the lock of the pins is still held") : NULL;
 }
