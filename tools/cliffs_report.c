@@ -115,11 +115,16 @@ static bool is_compared(const cliffs_row *row)
     return row->rate > 0 && !(pattern_named(row->pattern)->flags & CLIFF_APART);
 }
 
+static bool may_be_best(const cliffs_row *row)
+{
+    return is_compared(row) && !row->below && !(pattern_named(row->pattern)->flags & CLIFF_CACHED);
+}
+
 void cliffs_mark(cliffs_row *row, size_t rows)
 {
     double best = 0;
     for (size_t i = 0; i < rows; i++)
-        if (is_compared(&row[i]) && !row[i].below && row[i].rate > best) best = row[i].rate;
+        if (may_be_best(&row[i]) && row[i].rate > best) best = row[i].rate;
     for (size_t i = 0; i < rows; i++) {
         bool compared = is_compared(&row[i]);
         row[i].of_best = compared && best > 0 ? row[i].rate / best : 0;
@@ -167,7 +172,7 @@ void cliffs_print_end(const cliffs_shown *shown, const cliffs_table *t)
     size_t marked = 0, compared = 0;
     for (size_t i = 0; i < t->rows; i++) marked += t->row[i].marked != 0, compared += is_compared(&t->row[i]);
     printf("\n%zu of %zu cells are marked (*): less than half of the best of their row, or a batch that would pass the "
-           "limit (<: its rate is no more than that)\n\n",
+           "limit (<: its rate is no more than that). Patterns whose keys stay in the cache never set the best\n\n",
            marked, compared);
     for (size_t i = 0; i < shown->patterns; i++)
         printf("%-*s %s\n", CELL_WIDTH, shown->pattern[i]->name, shown->pattern[i]->what);

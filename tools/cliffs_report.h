@@ -35,7 +35,7 @@ void cliffs_drop(cliffs_table *t);
 size_t cliffs_row_length(const cliffs_table *t, size_t from);
 
 /* Sets of_best and marked of rows that are one row of the matrix. A cell is marked if it reaches less than half of the
- * best rate, or stands for a batch that would pass the limit. */
+ * best rate, or stands for a batch that would pass the limit. Patterns with CLIFF_CACHED never set the best rate. */
 void cliffs_mark(cliffs_row *row, size_t rows);
 
 /* The columns of a matrix, in the order of cliff_patterns. */

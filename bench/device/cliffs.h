@@ -29,7 +29,8 @@ enum {
     CLIFF_SORTED = 2,   /* keys ascend                                            */
     CLIFF_TOUCHED = 4,  /* every entry was touched before                         */
     CLIFF_GRAPH = 8,    /* the queue is captured, and launched as one graph       */
-    CLIFF_APART = 16    /* is not compared with the other patterns                */
+    CLIFF_APART = 16,   /* is not compared with the other patterns                */
+    CLIFF_CACHED = 32   /* most keys stay in the cache: is compared, but never the best of a row */
 };
 
 typedef struct cliff_pattern {
