@@ -134,6 +134,9 @@ struct hd_gpu {
      * machine the reference's state, whose memory is taken and given like the rest; on a device NULL. resize itself
      * NULL: such tables are made anew. */
     hd_status (*resize)(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info);
+    /* On a device: launches a kernel that reads the device's clock, and where it leaves it. NULL: the design has no
+     * HD_CLOCK_DEVICE. */
+    hd_status (*read_clock)(void *own, const hd_launcher *l, uint64_t **ns);
 };
 
 /* ---- A batch's arrays ------------------------------------------------------------------------ */
@@ -186,6 +189,7 @@ bool hd_cuda_put_at(void *state, const hd_entry *e);
 bool hd_cuda_put(void *state, const hd_entry *e);
 void hd_cuda_move_all(void *from, void *to);
 hd_status hd_cuda_tally(void *state, uint64_t *outcome, uint64_t *op);
+hd_status hd_cuda_clock(void *state, uint64_t *ns);
 hd_status hd_cuda_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
 hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
 
@@ -198,7 +202,8 @@ hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when w
 #define HD_ON_CUDA                                                                                                    \
     .backend = "cuda", .shape = hd_cuda_shape, .open = hd_cuda_open, .close = hd_cuda_close, .stage = hd_cuda_stage,   \
     .settle = hd_cuda_settle, .check = hd_cuda_check, .next = hd_cuda_next, .put_at = hd_cuda_put_at,                  \
-    .put = hd_cuda_put, .move_all = hd_cuda_move_all, .tally = hd_cuda_tally, .launch = hd_cuda_launch, .far = true
+    .put = hd_cuda_put, .move_all = hd_cuda_move_all, .tally = hd_cuda_tally, .clock = hd_cuda_clock,                  \
+    .launch = hd_cuda_launch, .far = true
 /* clang-format on */
 
 /* An entry point that only a build with CUDA has. */

@@ -28,7 +28,9 @@ typedef struct hd_when {
     uint64_t clock;    /* item i happens at clock + i x per_item */
     uint64_t per_item; /* 1: logical clock; 0: the device's      */
     uint32_t epoch;
-    bool own; /* its items' times are no other batch's, and no score so far */
+    bool own;        /* its items' times are no other batch's, and no score so far */
+    bool by_device;  /* HD_CLOCK_DEVICE: `clock` is this machine's reading; kernels read their device's clock instead */
+    uint64_t opened; /* by_device: what that clock said when the table was opened (hd_tick_of) */
 } hd_when;
 
 typedef struct hd_design hd_design;
@@ -48,6 +50,8 @@ struct hd_design {
      * they are here. After a failed settle the state is only to be closed. */
     hd_status (*stage)(void *state, bool values);
     hd_status (*settle)(void *state, bool changed);
+    /* What HD_CLOCK_DEVICE says at this time. NULL: hd_time_seam.unix_ns does. */
+    hd_status (*clock)(void *state, uint64_t *ns);
     /* HD_ECORRUPT and the first invariant that fails. */
     hd_status (*check)(void *state);
     /* The first entry at or after e->slot; false when there is none. */

@@ -91,19 +91,21 @@ static bool os_special(void *self, const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
-static uint64_t os_now_ns(void *self)
+static uint64_t clock_ns(clockid_t clock)
 {
-    (void)self;
     struct timespec t = { 0, 0 }; /* what a clock says that is none */
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
+
+static uint64_t os_now_ns(void *self) { return (void)self, clock_ns(CLOCK_MONOTONIC); }
+static uint64_t os_unix_ns(void *self) { return (void)self, clock_ns(CLOCK_REALTIME); }
 
 const hd_seams hd_seams_os = {
     { os_take, os_give, NULL },
     { os_open, os_read, os_write, os_size, os_seek, os_sync, os_close, os_rename, os_unlink, os_sync_folder, os_special,
       NULL },
-    { os_now_ns, NULL },
+    { os_now_ns, os_unix_ns, NULL },
     &hd_device_os,
 };
 

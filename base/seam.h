@@ -32,7 +32,8 @@ typedef struct hd_file_seam {
 } hd_file_seam;
 
 typedef struct hd_time_seam {
-    uint64_t (*now_ns)(void *self); /* monotonic */
+    uint64_t (*now_ns)(void *self);  /* monotonic: for durations */
+    uint64_t (*unix_ns)(void *self); /* since 1970: HD_CLOCK_DEVICE on this machine */
     void *self;
 } hd_time_seam;
 

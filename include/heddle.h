@@ -244,8 +244,10 @@ typedef enum hd_fetch {
 
 typedef enum hd_clock {
     HD_CLOCK_LOGICAL, /* a batch with keys takes n ticks, and item i has the time clock + i: results are reproducible */
-    HD_CLOCK_DEVICE   /* all items of a batch have the same time: one reading of the system's monotonic clock, in ns,
-                         on the host in spite of the name. Not reproducible */
+    HD_CLOCK_DEVICE   /* all items of a batch have the same time, in ns since 1970: a reading of the device's clock
+                         (%globaltimer; "ref" and "host": the system's) while the batch runs. epoch_lru counts in units
+                         of 2^20 ns. On "cuda" and "host" a batch that scores entries has one more launch. Not
+                         reproducible */
 } hd_clock;
 
 /* For hd_hive_config.spare: slots / 8, but 3 for 16 slots, with which a GPU fills tables fastest. */
@@ -373,7 +375,7 @@ typedef struct hd_info {
     uint64_t values_host_bytes;   /* hkv: bytes of values that are far; 0 if device_value_bytes is 0 */
     hd_clock clock;
     uint64_t seed;
-    uint64_t now;          /* the logical clock: ticks so far */
+    uint64_t now;          /* the logical clock: ticks so far; HD_CLOCK_DEVICE: when the table was opened */
     uint32_t epoch;        /* the present epoch */
     uint32_t threads;      /* 0: OpenMP's default */
     uint64_t memory_bytes; /* bytes of all memory of the table, on host and device */
@@ -423,9 +425,9 @@ HD_API hd_status hd_counters_sync(hd_table *table, hd_counters *counters);
  *
  * CUDA graphs: with device arrays a batch copies nothing between host and device and waits for nothing, and in capture
  * it allocates no memory. So its stream may be in capture. Each launch of the graph runs the batch again, with the
- * clock and the epoch of the capture. From the first capture on, no two batches of the table overlap, except under the
- * locks group3 and none. Under ordered, rw and exclusive all batches of one capture must be on one stream; otherwise
- * HD_EINVAL.
+ * epoch and the logical clock of the capture; HD_CLOCK_DEVICE is read again. From the first
+ * capture on, no two batches of the table overlap, except under the locks group3 and none. Under ordered, rw and
+ * exclusive all batches of one capture must be on one stream; otherwise HD_EINVAL.
  *   A call that waits cannot be captured: hd_run with host arrays and hd_run_growing return HD_EINVAL if their stream
  *     is in capture. The other calls that wait (_sync, hd_clear, hd_check, hd_save, growth, ...) use CUDA's default
  *     stream. Do not make them during a capture: CUDA may refuse them (HD_ECUDA) and then invalidates the capture.

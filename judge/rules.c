@@ -128,7 +128,7 @@ uint64_t judge_score_hit(judge_policy p, uint64_t old, uint64_t given, uint64_t 
     switch (p) {
     case JUDGE_LRU: return now;
     case JUDGE_LFU: return sum_up_to(UINT64_MAX, old, given);
-    case JUDGE_EPOCH_LRU: return with_epoch(epoch, now % 0x100000000u);
+    case JUDGE_EPOCH_LRU: return sum_up_to(UINT64_MAX, with_epoch(epoch, 0), now);
     case JUDGE_EPOCH_LFU: return with_epoch(epoch, sum_up_to(UINT32_MAX, old % 0x100000000u, given));
     case JUDGE_NONE: return 0;
     default: return given;

@@ -363,6 +363,26 @@ hd_status hd_cuda_tally(void *state, uint64_t *outcome, uint64_t *op)
     return leave(c, before, status);
 }
 
+static hd_status clock_here(cuda *c, uint64_t *ns)
+{
+    on_stream o = { c, NULL, "clock", NULL };
+    hd_launcher l = launcher_on(&o);
+    uint64_t *there;
+    if (!c->gpu->read_clock) return *ns = 0, HD_OK; /* no policy of the design asks for it */
+    hd_status status = c->gpu->read_clock(c->own, &l, &there);
+    if (!status) status = ASK(c, "clock", copy, ns, there, sizeof *ns, HD_FROM_DEVICE, NULL);
+    return wait_anyway(c, "clock", status, NULL);
+}
+
+hd_status hd_cuda_clock(void *state, uint64_t *ns)
+{
+    cuda *c = (cuda *)state;
+    int before = c->device.number;
+    hd_status status = enter(c, &before);
+    if (!status) status = clock_here(c, ns);
+    return leave(c, before, status);
+}
+
 /* ---- Growth in place ------------------------------------------------------------------------- */
 
 static hd_status take_more(void *self, const hd_piece *piece)

@@ -333,6 +333,13 @@ static hd_status load_state(hd_table *t, const char *path, const verified *f, vo
     return status;
 }
 
+/* Whether the file's clock is the table's. Older files do not tell when a table by the device's clock was opened. */
+static bool is_of_clock(const hd_table *t, const hd_snapshot_header *h)
+{
+    bool by_device = t->info.clock == HD_CLOCK_DEVICE;
+    return by_device == !!(h->flags & HD_SNAPSHOT_DEVICE_CLOCK) && (h->clock || !by_device);
+}
+
 static hd_status load(hd_table *t, const char *path, uint64_t *dropped)
 {
     verified f;
@@ -354,8 +361,8 @@ static hd_status load(hd_table *t, const char *path, uint64_t *dropped)
     t->design->close(t->state, &t->seams);
     t->state = state;
     hd_table_become(t, &info);
-    t->scores_ahead = ahead;
-    atomic_store(&t->clock, f.h.clock);
+    t->scores_ahead = ahead || !is_of_clock(t, &f.h);
+    if (is_of_clock(t, &f.h)) atomic_store(&t->clock, f.h.clock);
     atomic_store(&t->epoch, f.h.epoch);
     atomic_store(&t->entries, f.h.size - *dropped);
     return HD_OK;

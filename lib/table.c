@@ -15,14 +15,16 @@
 /* Takes the batch's ticks: n for a keyed batch, none for a table-wide one. */
 static hd_when tick(hd_table *t, const hd_batch *b, const hd_op_row *row)
 {
-    hd_when when = { 0, 1, atomic_load(&t->epoch), false };
+    hd_when when = { 0, 1, atomic_load(&t->epoch), false, false, 0 };
     uint64_t ticks = hd_op_is_keyed(row) ? b->n : 0;
     if (t->info.clock == HD_CLOCK_LOGICAL) {
         when.clock = atomic_fetch_add(&t->clock, ticks);
         when.own = !t->scores_ahead;
     } else {
-        when.clock = t->seams.time.now_ns(t->seams.time.self);
+        when.by_device = true;
+        when.opened = atomic_load(&t->clock);
         when.per_item = 0;
+        if (!t->design->gpu) when.clock = t->seams.time.unix_ns(t->seams.time.self);
     }
     return when;
 }
@@ -234,11 +236,27 @@ void hd_table_become(hd_table *t, const hd_info *info)
     hd_kernels_choose(info, &t->choice);
 }
 
+/* Where ticks of the device's clock begin (hd_tick_of). */
+static hd_status start_clock(hd_table *t)
+{
+    uint64_t now = 0;
+    if (t->info.clock == HD_CLOCK_LOGICAL) return HD_OK;
+    hd_status status = HD_OK;
+    if (t->design->clock)
+        status = t->design->clock(t->state, &now);
+    else
+        now = t->seams.time.unix_ns(t->seams.time.self);
+    atomic_store(&t->clock, now);
+    return status;
+}
+
 /* Its state and its lock, or neither. */
 static hd_status open_state(hd_table *t)
 {
     hd_status status = t->design->open(t->design, &t->info, &t->seams, &t->state);
     if (status) return status;
+    status = start_clock(t);
+    if (status) return t->design->close(t->state, &t->seams), status;
     status = t->lock->open(t->lock_state, t->lock->together & (t->design->owns ? ~0u : ~(uint32_t)HD_UPDATERS));
     /* only a mutex that cannot be made fails it (gate.c) */
     if (status) t->design->close(t->state, &t->seams); /* GCOVR_EXCL_LINE */

@@ -38,6 +38,7 @@ enum {
 typedef struct hd_score_in {
     uint64_t given; /* the caller's score of the item; 1 when there is none */
     uint64_t now;   /* the table's clock at the item                        */
+    uint64_t tick;  /* the same in ticks that 2^32 of last for long: now, or hd_tick_of */
     uint32_t epoch; /* the table's epoch                                    */
 } hd_score_in;
 
@@ -45,6 +46,15 @@ HD_FN uint64_t hd_saturating_add(uint64_t a, uint64_t b) { return a + b < a ? UI
 
 /* The epoch above, 32 bits of score below: any later epoch beats any earlier one. */
 HD_FN uint64_t hd_epoch_score(uint32_t epoch, uint32_t low) { return (uint64_t)epoch << 32 | low; }
+
+/* Times of the device's clock in ticks of 2^20 ns, about a millisecond, of which 2^32 take 52 days. Ticks begin at the
+ * multiple of 52 days before the table was opened. So the first 2^32 of them are the low 32 bits of ns >> 20, and later
+ * ones go on from there. A clock that was set back is at tick 0. */
+HD_FN uint64_t hd_tick_of(uint64_t now_ns, uint64_t opened_ns)
+{
+    uint64_t tick = now_ns >> 20, first = opened_ns >> 52 << 32;
+    return tick < first ? 0 : tick - first;
+}
 
 HD_FN uint32_t hd_saturate32(uint64_t x) { return x > UINT32_MAX ? UINT32_MAX : (uint32_t)x; }
 

@@ -449,6 +449,12 @@ bool simt_machine_run(simt_machine *m, const simt_config *c)
     return m->finding.fault == SIMT_NO_FAULT;
 }
 
+uint64_t simt_clock_ns(void)
+{
+    const hd_time_seam *time = &simt_current->seams.time;
+    return time->unix_ns(time->self);
+}
+
 const hd_seams *simt_machine_seams(const simt_machine *m) { return &m->seams; }
 
 const simt_finding *simt_machine_finding(const simt_machine *m) { return &m->finding; }

@@ -12,6 +12,7 @@
  * is a relaxed one that meets a plain one.
  *
  *   identity     simt_lane()  simt_thread()  simt_threads()  simt_block()  simt_blocks()
+ *   time         simt_clock_ns(): nanoseconds since 1970, as the device counts them
  *   tiles        simt_tile_of(size): 1, 2, 4, ... 32 consecutive lanes; every collective names its tile, and the
  *                whole tile must reach it, at one place in the text:
  *                simt_ballot(t, p): bit r is rank r's p     simt_any(t, p)   simt_all(t, p)

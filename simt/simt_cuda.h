@@ -35,6 +35,15 @@ SIMT_FN uint32_t simt_threads(void) { return blockDim.x; }
 SIMT_FN uint32_t simt_block(void) { return blockIdx.x; }
 SIMT_FN uint32_t simt_blocks(void) { return gridDim.x; }
 
+/* The device takes it from the host's clock when it is attached, and counts on by its own oscillator: it is not set
+ * again, and does not go back. */
+SIMT_FN uint64_t simt_clock_ns(void)
+{
+    uint64_t ns;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(ns));
+    return ns;
+}
+
 /* ---- Memory: loads and stores ---------------------------------------------------------------- */
 
 SIMT_FN size_t simt_global(const void *p) { return __cvta_generic_to_global(p); }

@@ -105,6 +105,7 @@ SIMT_FN uint32_t simt_thread(void) { return simt_hot.ids->thread; }
 SIMT_FN uint32_t simt_threads(void) { return simt_hot.ids->threads; }
 SIMT_FN uint32_t simt_block(void) { return simt_hot.ids->block; }
 SIMT_FN uint32_t simt_blocks(void) { return simt_hot.ids->blocks; }
+uint64_t simt_clock_ns(void); /* the machine's seam: machine.c */
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 

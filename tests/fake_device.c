@@ -376,6 +376,13 @@ static int fake_owns(void *self, const void *p, bool *owns)
     return asked(f, "owns");
 }
 
+/* What its kernels read. Each reading is later than the one before. */
+static uint64_t fake_unix_ns(void *self)
+{
+    fake_device *f = (fake_device *)self;
+    return f->clock_ns += 1000;
+}
+
 static const char *fake_error(void *self, int code)
 {
     (void)self;
@@ -401,7 +408,11 @@ void fake_init(fake_device *f)
     f->seam = seam;
     f->poison = 0xa5;
     f->work = (fake_work *)test_alloc(FAKE_WORK, sizeof *f->work);
-    must(simt_machine_open(NULL, &f->machine));
+    f->clock_ns = 1800000000000000000; /* in 2027 */
+    hd_seams seams = hd_seams_os;
+    seams.time.unix_ns = fake_unix_ns;
+    seams.time.self = f;
+    must(simt_machine_open(&seams, &f->machine));
 }
 
 void fake_settled(fake_device *f)

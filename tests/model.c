@@ -126,7 +126,7 @@ uint64_t model_on_insert(const model *m, uint64_t given)
 {
     uint64_t epoch = (uint64_t)m->epoch * 0x100000000u;
     if (policy_is(m, "lru")) return m->now;
-    if (policy_is(m, "epoch_lru")) return epoch + m->now % 0x100000000u;
+    if (policy_is(m, "epoch_lru")) return plus(epoch, m->now, UINT64_MAX);
     if (policy_is(m, "epoch_lfu")) return epoch + plus(0, given, 0xffffffffu);
     check(model_restates(m), "the model knows no policy %s", m->policy);
     return given;

@@ -556,7 +556,7 @@ static uint64_t under_clock(broken_clock clock, const char *policy, bool dual)
     world w;
     memset(&w, 0, sizeof w);
     w.kind = &kinds[0];
-    seams.time = (hd_time_seam){ broken_now, &clock };
+    seams.time = (hd_time_seam){ broken_now, broken_now, &clock };
     c.clock = HD_CLOCK_DEVICE;
     c.seams = &seams;
     must(hd_open(&c, &t));
@@ -597,7 +597,7 @@ static void clocks_break(void **state)
                         test_case("%s on %s, reading %llu says %s%s", policy, backend, (unsigned long long)clock.at,
                                   clock.fault->name, for_good ? ", and all after it" : "");
                         all = under_clock(clock, policy, p % 2);
-                        check(all >= 2 * HD_OP_COUNT_, "the clock was read %llu times", (unsigned long long)all);
+                        check(all > HD_OP_COUNT_, "the clock was read %llu times", (unsigned long long)all);
                     }
                 }
         }

@@ -273,7 +273,7 @@ static hd_score_in next_in(uint64_t *random, uint64_t *now)
 {
     uint64_t step = some_u64(random);
     *now = *now + step < *now ? UINT64_MAX : *now + step;
-    hd_score_in in = { some_u64(random), *now, (uint32_t)some_u64(random) };
+    hd_score_in in = { some_u64(random), *now, *now, (uint32_t)some_u64(random) };
     return in;
 }
 

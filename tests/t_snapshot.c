@@ -512,7 +512,7 @@ static void scores_of_another_clock(void **unused)
     c.value_bytes = 8;
     c.clock = HD_CLOCK_DEVICE;
     c.seams = &seams;
-    seams.time.now_ns = five;
+    seams.time.unix_ns = five;
     for (uint64_t i = 0; i < N; i++) key[i] = 1 + i / 2, before[i] = 100 + i, after[i] = 200 + i;
     must(hd_open(&c, &t));
     hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = N, .key = key, .value = before };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cliffs.c - see cliffs.h. Each row of the matrix has a table of its own. So a clock of 32 bits, as of epoch_lru, does
- * not wrap, and a graph that one row captured does not slow down the next row.
+ * cliffs.c - see cliffs.h. Each row of the matrix has a table of its own. So a graph that one row captured does not
+ * slow down the next row.
  */
 #include "tools/cliffs.h"
 

@@ -236,6 +236,7 @@ static bool input_special(void *self, const char *path) { return os()->special(s
 static void *input_take(void *self, size_t bytes, size_t align) { return hd_seams_os.memory.take(self, bytes, align); }
 static void input_give(void *self, void *p, size_t bytes) { hd_seams_os.memory.give(self, p, bytes); }
 static uint64_t input_now_ns(void *self) { return hd_seams_os.time.now_ns(self); }
+static uint64_t input_unix_ns(void *self) { return hd_seams_os.time.unix_ns(self); }
 
 const hd_seams input_seams = {
     .memory = { input_take, input_give, NULL },
@@ -250,6 +251,6 @@ const hd_seams input_seams = {
               .unlink = input_unlink,
               .sync_folder = input_sync_folder,
               .special = input_special },
-    .time = { input_now_ns, NULL },
+    .time = { input_now_ns, input_unix_ns, NULL },
     .device = &hd_device_os,
 };

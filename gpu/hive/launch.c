@@ -191,7 +191,7 @@ static int regions(const void *own, hd_region *all)
 static hd_status empty(void *own, const hd_launcher *l)
 {
     hd_batch b;
-    hd_when when = { 0, 0, 0, false };
+    hd_when when = { 0, 0, 0, false, false, 0 };
     memset(&b, 0, sizeof b);
     b.op = HD_OP_CLEAR;
     return launch(own, l, hive_row_of("tile", HIVE_CLEAR), &b, when);
@@ -411,7 +411,8 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
 /* clang-format off */
 const hd_gpu hive_gpu = {
     &hd_design_hive, HD_CUDA_ENTRY(hive_cuda_entry), HIVE_NUMBER_word_enter, HIVE_NUMBER_word_leave, sizeof(hive_own),
-    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, launch, resize
+    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, launch, resize,
+    NULL
 };
 
 const hd_design hd_design_hive_cuda = {

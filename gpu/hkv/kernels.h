@@ -27,6 +27,15 @@ SIMT_ENTRY(hkv_kernel_list, hkv_args, hkv_list_window)
 SIMT_ENTRY(hkv_kernel_fetch_sort, hkv_args, hkv_fetch_sort)
 SIMT_ENTRY(hkv_kernel_fetch_values, hkv_args, hkv_fetch_values)
 
+/* When the batch happens, by the device's clock. A launch of its own, so that all items have one time, and a graph has
+ * a new one at each launch. Batches that overlap are updaters: an item may have the later time of another such batch,
+ * which then began while its own was running. */
+SIMT_FN void hkv_moment(const hkv_args *a)
+{
+    if (simt_block() == 0 && simt_thread() == 0) simt_strlx_u64(a->moment, simt_clock_ns());
+}
+SIMT_ENTRY(hkv_kernel_moment, hkv_args, hkv_moment)
+
 /* Before and after a batch under the batch lock group3. */
 SIMT_ENTRY(hkv_kernel_word_enter, hd_word_args, hd_word_enter)
 SIMT_ENTRY(hkv_kernel_word_leave, hd_word_args, hd_word_leave)

@@ -186,6 +186,8 @@ static hkv_args args_of(const hkv_own *o, const hd_batch *b, hd_when when)
     a.policy_flags = hd_policy_rows[o->v.policy].flags;
     a.clock = when.clock;
     a.per_item = when.per_item;
+    a.moment = when.by_device ? &o->words->moment : NULL;
+    a.opened = when.opened;
     a.times_tell = when.own && a.policy_flags & HD_SCORE_IS_TIME;
     a.tally = o->gpu.tally;
     a.segment = o->counts->segment;
@@ -208,11 +210,25 @@ static hkv_args args_of(const hkv_own *o, const hd_batch *b, hd_when when)
     return a;
 }
 
+/* Whether items of the batch ask when it happens. */
+static bool asks_time(uint32_t row, const hkv_args *a)
+{
+    return a->moment && a->n && (hkv_row(row)->family == HKV_UPDATE || hkv_row(row)->family == HKV_UPSERT);
+}
+
+static hd_status launch_moment(const hd_launcher *to, const hkv_args *a)
+{
+    enum { ONE_WARP = 32 };
+    return to->launch(to->self, HKV_NUMBER_moment, a, sizeof *a, 1, ONE_WARP);
+}
+
 static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
 {
     hkv_own *o = (hkv_own *)own;
     hkv_launcher l = { *to, list_window(&o->gpu), fetch_window(&o->gpu), &o->unfinished };
-    return hkv_launch(&l, row, args_of(o, b, when));
+    const hkv_args a = args_of(o, b, when);
+    hd_status status = asks_time(row, &a) ? launch_moment(to, &a) : HD_OK;
+    return status ? status : hkv_launch(&l, row, a);
 }
 
 const char *hkv_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
@@ -259,6 +275,7 @@ static int regions(const void *own, hd_region *all)
         { c->cursor, sizeof c->cursor, "cursor" },
         { &w->pins, sizeof w->pins, "pin count" },
         { &w->pin_lock, sizeof w->pin_lock, "pin lock" },
+        { &w->moment, sizeof w->moment, "moment" },
         { o->stage_flag, window, "stage_flag" },
         { o->stage_key, window * 8, "stage_key" },
         { o->stage_score, window * 8, "stage_score" },
@@ -283,10 +300,19 @@ static int regions(const void *own, hd_region *all)
 static hd_status empty(void *own, const hd_launcher *l)
 {
     hd_batch b;
-    hd_when when = { 0, 0, 0, false };
+    hd_when when = { 0, 0, 0, false, false, 0 };
     memset(&b, 0, sizeof b);
     b.op = HD_OP_CLEAR;
     return launch(own, l, hkv_row_of("warp", HKV_CLEAR), &b, when);
+}
+
+static hd_status read_clock(void *own, const hd_launcher *l, uint64_t **ns)
+{
+    hkv_own *o = (hkv_own *)own;
+    hkv_args a;
+    memset(&a, 0, sizeof a);
+    a.moment = *ns = &o->words->moment;
+    return launch_moment(l, &a);
 }
 
 /* Far values are here as they are. */
@@ -340,7 +366,8 @@ static bool lists(const void *own, const hd_batch *b)
 /* clang-format off */
 const hd_gpu hkv_gpu = {
     &hd_design_hkv, HD_CUDA_ENTRY(hkv_cuda_entry), HKV_NUMBER_word_enter, HKV_NUMBER_word_leave, sizeof(hkv_own),
-    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, launch, NULL
+    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, launch, NULL,
+    read_clock
 };
 
 const hd_design hd_design_hkv_cuda = {

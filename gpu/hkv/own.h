@@ -15,7 +15,8 @@ typedef struct hkv_words {
     uint64_t tally[HD_OUTCOME_COUNT];
     _Alignas(256) uint32_t pins;
     uint32_t pin_lock;
-    hd_word word; /* of the batch lock group3 */
+    hd_word word;    /* of the batch lock group3 */
+    uint64_t moment; /* hkv_args.moment; batches that overlap share it */
 } hkv_words;
 
 /* Those of a batch: 0 at rest. */

@@ -28,6 +28,7 @@ static hkv_item item_of(const fixture *s, uint32_t k, uint64_t i)
     it.value = b->op != HD_OP_FIND_OR_INSERT_PTR ? (const uint8_t *)b->value + i * s->value_bytes : NULL;
     it.in.given = b->score ? b->score[i] : 1;
     it.in.now = when.clock + i * when.per_item;
+    it.in.tick = it.in.now;
     it.in.epoch = when.epoch;
     it.holder = b->holder;
     return it;

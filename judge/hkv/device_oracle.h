@@ -120,7 +120,7 @@ struct hkv_oracle : answers {
     BOTH bool evicts() const { return fate[HD_EVICTED] > 0; }
     BOTH hd_score_in score_in(uint64_t i) const
     {
-        hd_score_in in = { b.score ? b.score[i] : 1, clock + i, epoch };
+        hd_score_in in = { b.score ? b.score[i] : 1, clock + i, clock + i, epoch };
         return in;
     }
     BOTH bool one_of_four(const uint8_t *p, uint64_t key, uint64_t batch, uint64_t *word) const

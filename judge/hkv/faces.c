@@ -169,7 +169,7 @@ static hkv_item draw(hd_rng *g, uint64_t now, uint64_t *value)
     it.flag = (uint32_t)hd_rng_below(g, 3);
     it.key = hd_rng_below(g, 50) ? hd_rng_below(g, 40) : HD_KEY_RESERVED + hd_rng_below(g, 3);
     it.in.given = hd_rng_below(g, 8) ? 1 + hd_rng_below(g, 6) : special[hd_rng_below(g, 5)];
-    it.in.now = now;
+    it.in.now = it.in.tick = now;
     it.in.epoch = (uint32_t)(now / 500);
     it.holder = 1 + hd_rng_below(g, 2);
     *value = hd_rng_next(g);

@@ -89,8 +89,8 @@ static void bring_in(fixture *s, hd_rng *g, uint32_t *room, uint64_t key, uint64
     if (v->dual && (room[b] == 0 || hd_rng_below(g, 2))) b = hd_second_bucket(h, v->buckets);
     if (room[b] == 0) return;
     room[b]--;
-    hd_score_in in = { fixture_draw_score(s, g, score_below), hd_rng_below(g, score_below),
-                       (uint32_t)hd_rng_below(g, s->epoch + 1) };
+    uint64_t given = fixture_draw_score(s, g, score_below), now = hd_rng_below(g, score_below);
+    hd_score_in in = { given, now, now, (uint32_t)hd_rng_below(g, s->epoch + 1) };
     place(s, g, key, b, hd_on_insert(v->policy, in), mask);
 }
 
@@ -137,7 +137,7 @@ static void pin_some(fixture *s, hd_rng *g)
     for (uint64_t e = 0; e < hkv_capacity(v); e++) {
         if (!v->digest[e] || hd_rng_below(g, matter ? 2 : 4)) continue;
         hkv_item it = {
-            HD_OP_LOCK_KEYS, HD_U64, HD_EITHER, *hkv_key_at(v, e), NULL, { 1, 0, 0 }, 1 + hd_rng_below(g, 2)
+            HD_OP_LOCK_KEYS, HD_U64, HD_EITHER, *hkv_key_at(v, e), NULL, { 1, 0, 0, 0 }, 1 + hd_rng_below(g, 2)
         };
         hkv_seen seen;
         hkv_apply(v, &it, &seen, NULL);
@@ -167,7 +167,7 @@ void hkv_fixture_apply(const fixture *s, void *table, uint32_t k, const hd_batch
 {
     hkv_own *o = (hkv_own *)table;
     const hd_when when = hosted_when(s, k);
-    const hkv_when w = { when.clock, when.per_item, when.epoch, 1 };
+    const hkv_when w = { when.clock, when.per_item, when.epoch, 1, false, 0 };
     uint64_t tally[HD_OUTCOME_COUNT] = { 0 };
     hkv_run_batch(&o->v, b, w, tally);
     o->words->pins = o->v.pins;

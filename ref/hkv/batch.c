@@ -35,6 +35,7 @@ static hkv_item item_at(const hkv_view *v, const hd_batch *b, hkv_when when, uin
     it.value = b->value && b->op != HD_OP_FIND_OR_INSERT_PTR ? (const char *)b->value + i * v->value_bytes : NULL;
     it.in.given = b->score ? b->score[i] : 1;
     it.in.now = when.clock + i * when.per_item;
+    it.in.tick = when.by_device ? hd_tick_of(it.in.now, when.opened) : it.in.now;
     it.in.epoch = when.epoch;
     it.holder = b->holder;
     return it;

@@ -183,7 +183,7 @@ static hd_status hkv_run(void *state, uint32_t row, const hd_batch *b, hd_when w
 {
     (void)row;
     hkv *h = (hkv *)state;
-    hkv_when w = { when.clock, when.per_item, when.epoch, h->threads };
+    hkv_when w = { when.clock, when.per_item, when.epoch, h->threads, when.by_device, when.opened };
     hkv_run_batch(&h->view, b, w, tally);
     return HD_OK;
 }
