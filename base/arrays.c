@@ -13,7 +13,7 @@ int hd_batch_arrays(const hd_batch *b, uint32_t value_bytes, hd_array *all)
     uint64_t n = keyed ? b->n : 0, listed = keyed || exports ? b->n : 0;
     uint64_t values = !b->each && b->op == HD_OP_FIND_OR_INSERT_PTR ? 0 : n; /* a new value is zeroed: none is read */
     const hd_array every[] = {
-        { "key", offsetof(hd_batch, key), NULL, n * 8, false }, /* first: where it is tells where all are */
+        { "key", offsetof(hd_batch, key), NULL, n * 8, false },
         { "value", offsetof(hd_batch, value), NULL, values * value_bytes, false },
         { "score", offsetof(hd_batch, score), NULL, n * 8, false },
         { "flag", offsetof(hd_batch, flag), NULL, n, false },

@@ -68,6 +68,14 @@ typedef struct hd_stream_state {
     uint64_t capture; /* which capture the stream is in; 0: none                                              */
 } hd_stream_state;
 
+/* Memory, as kernels of the thread's device see it. */
+typedef enum hd_reach {
+    HD_REACH_NONE,   /* this machine's, out of their reach */
+    HD_REACH_BOTH,   /* kernels and this machine reach it by the same address: managed, or pinned and mapped */
+    HD_REACH_DEVICE, /* the device's, or another one's that they may access */
+    HD_REACH_OTHER   /* another device's, out of their reach */
+} hd_reach;
+
 enum { HD_DEVICE_NO_MEMORY = 2 }; /* what `take` returns then: CUDA's number for it */
 
 /* A device: memory of its own, and streams of work on it, which wait for nothing unless said. Each function returns
@@ -93,8 +101,8 @@ typedef struct hd_device_seam {
     int (*event_record)(void *self, void **event, void *stream, uint64_t capture);
     int (*event_wait)(void *self, void *event, void *stream, uint64_t capture); /* by what follows in the stream */
     int (*event_destroy)(void *self, void *event);
-    int (*owns)(void *self, const void *p, bool *owns); /* can kernels read p? */
-    const char *(*error)(void *self, int code);         /* until the thread's next such call */
+    int (*reach)(void *self, const void *p, hd_reach *reach);
+    const char *(*error)(void *self, int code); /* until the thread's next such call */
     void *self;
 } hd_device_seam;
 

@@ -414,21 +414,25 @@ HD_API hd_status hd_counters_sync(hd_table *table, hd_counters *counters);
  * caller's bytes. Input and output arrays must not overlap, with one exception: value_out of find_or_insert may be the
  * array `value`. Then one call gives the row of every key: the value found, or else the value given.
  *
- * Backend "cuda": the arrays of a batch are all in device memory, or all in host memory. ptr always receives device
- * addresses.
- *   Device arrays: the call puts the batch on `stream` and returns. The lock (hd_config) decides whether batches on
- *     different streams overlap. If the device fails after the call has returned, a later call returns HD_ECUDA: at the
- *     latest the next one that waits for the batch, such as hd_counters_sync. If the device is lost, all further calls
- *     that use it return HD_ECUDA, too.
- *   Host arrays: the call copies them to the device and back, and waits. For the copies it may allocate device memory
- *     (see hd_open).
+ * Backend "cuda": each array of a batch may lie in any memory. ptr always receives device addresses.
+ *   In the reach of kernels, that is, memory of the table's device, of another device that it has access to
+ *     (cudaDeviceEnablePeerAccess), managed memory, and pinned memory that is mapped at its own address: the array is
+ *     used in place. If all arrays are, the call puts the batch on `stream` and returns. The lock (hd_config) decides
+ *     whether batches on different streams overlap. If the device fails after the call has returned, a later call
+ *     returns HD_ECUDA: at the latest the next one that waits for the batch, such as hd_counters_sync. If the device is
+ *     lost, all further calls that use it return HD_ECUDA, too.
+ *   Other memory of the host: the call copies the array to the device and back, and waits for the batch. For the copies
+ *     it may allocate device memory (see hd_open).
+ *   Another device's memory without such access: HD_EINVAL, and hd_why() names the array. The table remembers addresses
+ *     of device memory that batches have used, and does not check these again.
+ * Below, "device arrays" are arrays in the reach of kernels, and "host arrays" are the others.
  *
  * CUDA graphs: with device arrays a batch copies nothing between host and device and waits for nothing, and in capture
  * it allocates no memory. So its stream may be in capture. Each launch of the graph runs the batch again, with the
  * epoch and the logical clock of the capture; HD_CLOCK_DEVICE is read again. From the first
  * capture on, no two batches of the table overlap, except under the locks group3 and none. Under ordered, rw and
  * exclusive all batches of one capture must be on one stream; otherwise HD_EINVAL.
- *   A call that waits cannot be captured: hd_run with host arrays and hd_run_growing return HD_EINVAL if their stream
+ *   A call that waits cannot be captured: hd_run with a host array and hd_run_growing return HD_EINVAL if their stream
  *     is in capture. The other calls that wait (_sync, hd_clear, hd_check, hd_save, growth, ...) use CUDA's default
  *     stream. Do not make them during a capture: CUDA may refuse them (HD_ECUDA) and then invalidates the capture.
  *   Growth and hd_load move the table. Capture again after them; do not launch an older graph. */

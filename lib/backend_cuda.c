@@ -3,9 +3,9 @@
  * backend_cuda.c - tables in a device's memory, whose batches are run by a design's kernels. All of it is over the
  * device seam, so that a test can put a machine without a GPU, or one that fails, in its place.
  *
- * A batch's arrays are either all the device's or all this machine's; the first one tells. The device's: the batch is
- * put on its stream, and nothing is waited for. This machine's: they are brought over and back, and the batch is done
- * when the call returns (for tools and tests; a copy costs more than most batches).
+ * Each array of a batch is asked for by itself. Where kernels reach all of them, the batch is put on its stream, and
+ * nothing is waited for. Those that kernels do not reach are brought over and back, and the batch is done when the call
+ * returns (for tools and tests; a copy costs more than most batches).
  *
  * What batches on different streams may do at the same time is the lock's to say (concurrency/streams.h). What a launch
  * writes beside the table, besides sums, only those write that list; the lock keeps them apart, too.
@@ -17,6 +17,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -26,7 +27,9 @@
 
 enum {
     BLOCKS_PER_PROCESSOR = 16, /* of 128 threads: as many as run at a time */
-    PLACE = 256                /* what an array brought over is aligned to */
+    PLACE = 256,               /* what an array brought over is aligned to */
+    SEEN = 256,
+    SEEN_WAYS = 4 /* addresses of arrays that were asked for */
 };
 
 typedef struct cuda {
@@ -40,6 +43,8 @@ typedef struct cuda {
     hd_streams streams;
     uint8_t *brought; /* arrays of this machine, over there */
     uint64_t brought_bytes;
+    _Atomic uintptr_t seen[SEEN]; /* arrays of the device; 0: none */
+    _Atomic uint32_t seen_turn;
     pthread_mutex_t bringing; /* whose arrays are brought; before busy */
     pthread_mutex_t busy;     /* held while a batch is put on a stream */
     /* (gpu->own_bytes): a hd_gpu_own and the design's; its pointers are the device's */
@@ -428,6 +433,48 @@ hd_status hd_cuda_resize(void *state, const hd_seams *s, uint64_t buckets, hd_in
     return leave(c, before, status);
 }
 
+/* ---- Where a batch's arrays are -------------------------------------------------------------- */
+
+/* The word of `seen` that has the address, or the one to give to it. */
+static _Atomic uintptr_t *seen_at(cuda *c, uintptr_t p, bool *has)
+{
+    uint32_t home = (uint32_t)((uint64_t)p * 0x9e3779b97f4a7c15u >> 32) % (SEEN / SEEN_WAYS) * SEEN_WAYS;
+    for (uint32_t i = 0; i < SEEN_WAYS; i++)
+        if ((*has = atomic_load_explicit(&c->seen[home + i], memory_order_relaxed) == p)) return &c->seen[home + i];
+    return &c->seen[home + atomic_fetch_add_explicit(&c->seen_turn, 1, memory_order_relaxed) % SEEN_WAYS];
+}
+
+/* To ask takes a tenth of a microsecond, and callers use their arrays again. Only memory of a device is remembered: its
+ * addresses are no other memory's as long as the process uses CUDA. Memory of this machine may be pinned at one time
+ * and not at another. */
+static hd_status find_reach(cuda *c, const void *p, hd_reach *reach)
+{
+    bool seen;
+    _Atomic uintptr_t *word = seen_at(c, (uintptr_t)p, &seen);
+    *reach = HD_REACH_DEVICE;
+    if (seen) return HD_OK;
+    hd_status status = ASK(c, "batch: its arrays", reach, p, reach);
+    if (!status && *reach == HD_REACH_DEVICE) atomic_store_explicit(word, (uintptr_t)p, memory_order_relaxed);
+    return status;
+}
+
+/* Keeps those of `all` that kernels do not reach, *n afterwards. */
+static hd_status out_of_reach(cuda *c, const hd_batch *b, hd_array *all, int *n)
+{
+    hd_status status = HD_OK;
+    hd_reach reach = HD_REACH_NONE;
+    int kept = 0;
+    for (int i = 0; i < *n && !status; i++) {
+        status = find_reach(c, all[i].p, &reach);
+        if (!status && reach == HD_REACH_OTHER)
+            status = hd_fail(HD_EINVAL, "%s: %s: it is in another device's memory, which %s cannot access",
+                             hd_row_of_batch(b)->name, all[i].name, c->device.name);
+        if (reach == HD_REACH_NONE) all[kept++] = all[i];
+    }
+    *n = kept;
+    return status;
+}
+
 /* ---- Arrays of this machine ------------------------------------------------------------------ */
 
 /* Room for them over there: kept from batch to batch, taken anew when more is needed. */
@@ -494,13 +541,13 @@ static hd_status put_batch(cuda *c, const hd_batch *b, visit *v)
     return status;
 }
 
-/* With arrays of this machine, for one batch at a time. */
+/* With arrays that are brought over, for one batch at a time. */
 static hd_status put_with_arrays(cuda *c, const hd_batch *b, visit *v, const hd_array *all, int used)
 {
     hd_batch there = *b;
     if (v->lock.is.capture)
-        return hd_fail(HD_EINVAL, "%s: stream: it is being captured, and the arrays are this machine's",
-                       hd_row_of_batch(b)->name);
+        return hd_fail(HD_EINVAL, "%s: stream: it is being captured, and %s is in memory that kernels do not reach",
+                       hd_row_of_batch(b)->name, all[0].name);
     pthread_mutex_lock(&c->bringing);
     hd_status status = bring(c, &there, all, used);
     if (!status) status = put_batch(c, &there, v);
@@ -514,13 +561,12 @@ static hd_status run_batch(cuda *c, uint32_t row, const hd_batch *b, hd_when whe
 {
     hd_array all[HD_ARRAYS_MOST];
     int used = hd_batch_arrays(b, own_of(c)->info.value_bytes, all);
-    bool theirs = true;
     visit v = { row, when, { b->stream, hd_row_of_batch(b)->role, c->gpu->lists(c->own, b), { 0, 0 }, NULL } };
-    hd_status status = used ? ASK(c, "batch: its arrays", owns, all[0].p, &theirs) : HD_OK;
+    hd_status status = out_of_reach(c, b, all, &used);
     if (!status) status = ASK(c, "batch: its stream", stream_state, b->stream, &v.lock.is);
     if (v.lock.is.capture) v.when.own = false; /* it will be run again, at the same times */
     if (status) return status;
-    return theirs ? put_batch(c, b, &v) : put_with_arrays(c, b, &v, all, used);
+    return used ? put_with_arrays(c, b, &v, all, used) : put_batch(c, b, &v);
 }
 
 /* Outcomes are counted over there: hd_cuda_tally. */

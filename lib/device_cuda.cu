@@ -254,13 +254,18 @@ static int cuda_event_wait(void *, void *event, void *stream, uint64_t capture)
 
 static int cuda_event_destroy(void *, void *event) { return told(cudaEventDestroy((cudaEvent_t)event)); }
 
-/* Memory that the runtime does not know is this machine's: kernels cannot be promised to read it. */
-static int cuda_owns(void *, const void *p, bool *owns)
+/* devicePointer is NULL where the current device cannot access the memory. Pinned memory that it would reach by another
+ * address counts as out of reach: a batch copies it. */
+static int cuda_reach(void *, const void *p, hd_reach *reach)
 {
     cudaPointerAttributes is;
     cudaError_t e = cudaPointerGetAttributes(&is, p);
-    *owns = e == cudaSuccess && (is.type == cudaMemoryTypeDevice || is.type == cudaMemoryTypeManaged);
-    return told(e);
+    *reach = HD_REACH_NONE;
+    if (e != cudaSuccess) return told(e);
+    if (is.type == cudaMemoryTypeDevice) *reach = is.devicePointer ? HD_REACH_DEVICE : HD_REACH_OTHER;
+    if ((is.type == cudaMemoryTypeHost || is.type == cudaMemoryTypeManaged) && is.devicePointer == p)
+        *reach = HD_REACH_BOTH;
+    return 0;
 }
 
 static const char *cuda_error(void *, int code)
@@ -275,5 +280,5 @@ extern const hd_device_seam hd_device_os = {
     cuda_find,        cuda_use,          cuda_take,         cuda_give,       cuda_take_pinned,
     cuda_give_pinned, cuda_copy,         cuda_fill,         cuda_launch,     cuda_prepared_destroy,
     cuda_wait,        cuda_stream_state, cuda_event_record, cuda_event_wait, cuda_event_destroy,
-    cuda_owns,        cuda_error,        nullptr,
+    cuda_reach,       cuda_error,        nullptr,
 };

@@ -26,7 +26,8 @@ typedef struct growing {
     bool inserts;  /* the batch may insert keys */
     bool pointers; /* the batch delivers pointers into the table, which growth would invalidate */
     bool whole;    /* no parts: the batch lists, or delivers pointers */
-    bool theirs;   /* the arrays are in a device's memory */
+    bool theirs;   /* kernels reach an array in place: the batch may run after its call has returned */
+    hd_reach outcomes;
 } growing;
 
 /* The arrays of a batch that has pending items, in the order in which they lie in memory: those of 8 bytes first. */
@@ -191,7 +192,25 @@ static hd_status run_rest(const growing *g, hd_batch *b, uint8_t *outcome, uint6
 
 static const hd_device_seam *seam_of(const hd_table *t) { return t->seams.device ? t->seams.device : &hd_device_os; }
 
-/* Copies the arrays between the device and `block`, where they lie in order: all of them to the host, the outputs back.
+static hd_status find_reach(const growing *g, const void *p, hd_reach *reach)
+{
+    const hd_device_seam *d = seam_of(g->t);
+    return HD_ASK(d, "growing: its arrays", reach, p, reach);
+}
+
+/* One array, one way. This machine reads and writes what is not a device's. */
+static hd_status copy_array(const growing *g, void *to, const void *from, const hd_array *array, hd_way way)
+{
+    const hd_device_seam *d = seam_of(g->t);
+    hd_reach reach = HD_REACH_NONE;
+    hd_status status = find_reach(g, array->p, &reach);
+    if (!status && reach == HD_REACH_DEVICE)
+        return HD_ASK(d, "growing: an array", copy, to, from, (size_t)array->bytes, way, NULL);
+    if (!status) memcpy(to, from, (size_t)array->bytes);
+    return status;
+}
+
+/* Copies the arrays between where they are and `block`, where they lie in order: all of them to it, the outputs back.
  * `here` is the batch with its arrays in the block. */
 static hd_status copy_arrays(const growing *g, const hd_batch *there, hd_batch *here, uint8_t *block, hd_way way)
 {
@@ -203,9 +222,9 @@ static hd_status copy_arrays(const growing *g, const hd_batch *there, hd_batch *
         uint8_t *p = cut(&block, all[i].bytes);
         hd_field_set(here, all[i].field, p);
         if (way == HD_FROM_DEVICE)
-            status = HD_ASK(d, "growing: an array", copy, p, all[i].p, (size_t)all[i].bytes, way, NULL);
+            status = copy_array(g, p, all[i].p, &all[i], way);
         else if (all[i].out)
-            status = HD_ASK(d, "growing: an array", copy, all[i].p, p, (size_t)all[i].bytes, way, NULL);
+            status = copy_array(g, all[i].p, p, &all[i], way);
     }
     int code = d->wait(d->self, NULL); /* after a failure, too: no copy may arrive after the block has another owner */
     return status ? status : HD_TOLD(d, code, "wait", "growing: arrays");
@@ -236,26 +255,38 @@ static hd_status run_rest_of_device(const growing *g, hd_batch *b)
     return status;
 }
 
-/* Whether the batch's arrays are a device's, and can be read when it has run. */
+/* Whether the batch's arrays are in the reach of kernels, and can be read when it has run. */
 static hd_status ask_whose(growing *g, const hd_batch *b)
 {
     const hd_device_seam *d = seam_of(g->t);
     hd_stream_state is = { 0, 0 };
-    if (!g->t->design->far || !g->keyed || !b->key) return HD_OK;
-    hd_status status = HD_ASK(d, "growing: its arrays", owns, b->key, &g->theirs);
+    hd_array all[HD_ARRAYS_MOST];
+    hd_reach reach = HD_REACH_NONE;
+    hd_status status = HD_OK;
+    if (!g->t->design->far || !g->keyed) return HD_OK;
+    int used = hd_batch_arrays(b, g->value_bytes, all);
+    for (int i = 0; i < used && !status; i++) {
+        status = find_reach(g, all[i].p, &reach);
+        if (all[i].p == (void *)b->outcome) g->outcomes = reach;
+        g->theirs |= reach != HD_REACH_NONE;
+    }
     if (!status && g->theirs) status = HD_ASK(d, "growing: its stream", stream_state, b->stream, &is);
     if (status || !g->theirs) return status;
     if (is.capture) return hd_fail(HD_EINVAL, "stream: it is being captured, and hd_run_growing waits for its batch");
-    return b->outcome ? HD_OK : hd_fail(HD_EINVAL, "outcome: hd_run_growing needs it where arrays are the device's");
+    return b->outcome ? HD_OK : hd_fail(HD_EINVAL, "outcome: hd_run_growing needs it where kernels reach an array");
 }
 
 /* What has not run is PENDING, should growth be refused on the way. */
 static hd_status mark_pending(const growing *g, const hd_batch *b)
 {
     const hd_device_seam *d = seam_of(g->t);
-    if (g->theirs && b->n) return HD_ASK(d, "growing: outcomes", fill, b->outcome, HD_PENDING, (size_t)b->n, b->stream);
-    memset(b->outcome, HD_PENDING, (size_t)b->n);
-    return HD_OK;
+    hd_status status = HD_OK;
+    if (g->outcomes == HD_REACH_DEVICE && b->n)
+        return HD_ASK(d, "growing: outcomes", fill, b->outcome, HD_PENDING, (size_t)b->n, b->stream);
+    /* earlier batches of the stream may be on their way to it */
+    if (g->outcomes == HD_REACH_BOTH) status = HD_ASK(d, "growing: outcomes", wait, b->stream);
+    if (!status) memset(b->outcome, HD_PENDING, (size_t)b->n);
+    return status;
 }
 
 /* ---- Parts of a batch ------------------------------------------------------------------------ */
@@ -373,9 +404,9 @@ static hd_status begin(growing *g, hd_table *t, const hd_batch *b, double target
     g->share = target > 0 ? target : usual;
     g->keyed = hd_op_is_keyed(row);
     hd_status status = hd_batch_accept(t, b, row, &info);
+    if (!status) g->value_bytes = info.value_bytes;
     if (!status) status = ask_whose(g, b);
     if (status) return status;
-    g->value_bytes = info.value_bytes;
     g->inserts = b->each || row->family == HD_FAMILY_UPSERT;
     g->pointers = b->ptr && row->needs & HD_GIVES_PTR;
     g->whole = g->pointers || (row->needs & HD_LISTS && has_lists(b));

@@ -20,7 +20,7 @@ enum cudaError_t {
 enum cudaMemcpyKind { cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice };
 enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
 enum cudaStreamCaptureMode { cudaStreamCaptureModeRelaxed };
-enum cudaMemoryType { cudaMemoryTypeDevice, cudaMemoryTypeManaged };
+enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged };
 enum { cudaDevAttrMultiProcessorCount, cudaLaunchAttributePriority, cudaEventDisableTiming };
 enum { cudaHostRegisterMapped = 1, cudaHostRegisterPortable = 2 };
 enum { cudaEventRecordDefault, cudaEventRecordExternal, cudaEventWaitDefault, cudaEventWaitExternal };
@@ -47,7 +47,9 @@ struct cudaDeviceProp {
 };
 struct cudaPointerAttributes {
     cudaMemoryType type;
+    void *devicePointer;
 };
+static cudaPointerAttributes stub_is; /* what cudaPointerGetAttributes says */
 union cudaLaunchAttributeValue {
     int priority;
 };
@@ -84,7 +86,7 @@ static inline cudaError_t cudaLaunchKernel(const void *, dim3 grid, dim3, void *
 }
 static inline cudaError_t cudaPointerGetAttributes(cudaPointerAttributes *is, const void *)
 {
-    return is->type = cudaMemoryTypeDevice, cudaSuccess;
+    return *is = stub_is, cudaSuccess;
 }
 static inline const char *cudaGetErrorName(cudaError_t) { return "error"; }
 static inline const char *cudaGetErrorString(cudaError_t) { return "stub"; }

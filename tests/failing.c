@@ -43,7 +43,7 @@ FAILS(fill, (void *self, void *to, int byte, size_t bytes, void *stream), (I, to
 FAILS(launch, (void *self, const hd_launch *l, void *stream), (I, l, stream), NOTHING)
 FAILS(stream_state, (void *self, void *stream, hd_stream_state *state), (I, stream, state), NOTHING)
 FAILS(event_wait, (void *self, void *event, void *stream, uint64_t capture), (I, event, stream, capture), NOTHING)
-FAILS(owns, (void *self, const void *p, bool *owns), (I, p, owns), NOTHING)
+FAILS(reach, (void *self, const void *p, hd_reach *reach), (I, p, reach), NOTHING)
 FAILS_AFTER(give, (void *self, void *p), (I, p), f->pieces--)
 FAILS_AFTER(give_pinned, (void *self, void *p, size_t bytes), (I, p, bytes), f->far_bytes -= bytes)
 FAILS_AFTER(prepared_destroy, (void *self, void *prepared), (I, prepared), NOTHING)
@@ -77,7 +77,7 @@ void failing_init(failing_device *f, const hd_device_seam *inner)
                             fail_launch,        fail_prepared_destroy,
                             fail_wait,          fail_stream_state,
                             fail_event_record,  fail_event_wait,
-                            fail_event_destroy, fail_owns,
+                            fail_event_destroy, fail_reach,
                             fail_error,         f };
     f->seam = seam;
     f->inner = inner;

@@ -15,19 +15,23 @@
 
 /* ---- Memory: out of reach but while the device works ----------------------------------------- */
 
-static void reach(fake_device *f, int how)
-{
-    for (size_t i = 0; i < f->pieces; i++) mprotect(f->piece[i].p, f->piece[i].mapped, how);
-}
-
-static bool is_theirs(const fake_device *f, const void *p)
+static void let_in(fake_device *f, int how)
 {
     for (size_t i = 0; i < f->pieces; i++)
-        if ((const char *)p >= (const char *)f->piece[i].p &&
-            (const char *)p < (const char *)f->piece[i].p + f->piece[i].bytes)
-            return true;
-    return false;
+        if (!f->piece[i].others) mprotect(f->piece[i].p, f->piece[i].mapped, how);
 }
+
+/* NULL: it is in none of them. */
+static const fake_piece *piece_of(const fake_piece *all, size_t n, const void *p)
+{
+    for (size_t i = 0; i < n; i++)
+        if ((const char *)p >= (const char *)all[i].p && (const char *)p < (const char *)all[i].p + all[i].bytes)
+            return &all[i];
+    return NULL;
+}
+
+static bool is_theirs(const fake_device *f, const void *p) { return piece_of(f->piece, f->pieces, p) != NULL; }
+static bool is_far(const fake_device *f, const void *p) { return piece_of(f->far, f->fars, p) != NULL; }
 
 /* ---- Work ------------------------------------------------------------------------------------ */
 
@@ -49,7 +53,8 @@ static void run_kernel(fake_device *f, const fake_work *w)
     c.shared_bytes = 48 << 10;
     simt_machine_forget(f->machine);
     for (size_t i = 0; i < f->pieces; i++)
-        must(simt_machine_region(f->machine, f->piece[i].p, f->piece[i].bytes, "device memory"));
+        if (!f->piece[i].others)
+            must(simt_machine_region(f->machine, f->piece[i].p, f->piece[i].bytes, "device memory"));
     for (size_t i = 0; i < f->fars; i++)
         must(simt_machine_region(f->machine, f->far[i].p, f->far[i].bytes, "far memory"));
     must(simt_machine_launch(f->machine, text_of(f, &w->launch), w->kept, w->bytes, (uint32_t)w->launch.blocks,
@@ -76,18 +81,18 @@ static void run_works(fake_device *f, void *stream, size_t end)
 
 static void run_stream(fake_device *f, void *stream, size_t end)
 {
-    reach(f, PROT_READ | PROT_WRITE);
+    let_in(f, PROT_READ | PROT_WRITE);
     run_works(f, stream, end);
-    reach(f, PROT_NONE);
+    let_in(f, PROT_NONE);
 }
 
 static void run_all(fake_device *f)
 {
     bool waiting = false;
     for (size_t i = 0; i < f->works; i++) waiting |= !f->work[i].done;
-    if (waiting) reach(f, PROT_READ | PROT_WRITE);
+    if (waiting) let_in(f, PROT_READ | PROT_WRITE);
     for (size_t i = 0; i < f->works; i++) run_works(f, f->work[i].stream, f->before + f->works);
-    if (waiting) reach(f, PROT_NONE);
+    if (waiting) let_in(f, PROT_NONE);
     f->before += f->works;
     f->works = 0;
 }
@@ -170,6 +175,7 @@ static int fake_take(void *self, void **p, size_t bytes)
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     fake_piece *k = &f->piece[f->pieces];
     k->bytes = bytes;
+    k->others = false;
     k->mapped = (bytes + page - 1) / page * page;
     k->p = mmap(NULL, k->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     check(k->p != MAP_FAILED, "no memory for the fake device");
@@ -189,7 +195,8 @@ static int fake_give(void *self, void *p)
     for (size_t i = 0; i < f->pieces; i++)
         if (f->piece[i].p == p) {
             f->live_bytes -= f->piece[i].bytes;
-            munmap(p, f->piece[i].mapped);
+            /* as with CUDA, where the device's memory was, this machine's never is */
+            mmap(p, f->piece[i].mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
             f->piece[i] = f->piece[--f->pieces];
             return code;
         }
@@ -204,7 +211,7 @@ static int fake_take_pinned(void *self, void **p, size_t bytes)
     if (code) return code;
     if (f->most_far_bytes && bytes > f->most_far_bytes) return HD_DEVICE_NO_MEMORY;
     check(f->fars < FAKE_FAR, "the fake device has room for %d far pieces", FAKE_FAR);
-    fake_piece k = { test_alloc(1, bytes), bytes, bytes };
+    fake_piece k = { test_alloc(1, bytes), bytes, bytes, false };
     test_poison(k.p, bytes, f->poison);
     f->far[f->fars++] = k;
     *p = k.p;
@@ -232,6 +239,7 @@ static int fake_copy(void *self, void *to, const void *from, size_t bytes, hd_wa
     if (code) return code;
     check(is_theirs(f, to) == (way != HD_FROM_DEVICE) && is_theirs(f, from) == (way != HD_TO_DEVICE),
           "a copy goes another way than it says");
+    f->copies++;
     fake_work *w = put(f, stream);
     w->kind = FAKE_COPY;
     w->to = to;
@@ -247,7 +255,7 @@ static int fake_fill(void *self, void *to, int byte, size_t bytes, void *stream)
     fake_device *f = (fake_device *)self;
     int code = asked(f, "fill");
     if (code) return code;
-    check(is_theirs(f, to), "a fill of memory that is not the device's");
+    check(is_theirs(f, to) || is_far(f, to), "a fill of memory that is not the device's");
     fake_work *w = put(f, stream);
     w->kind = FAKE_FILL;
     w->to = to;
@@ -369,11 +377,12 @@ static int fake_stream_state(void *self, void *stream, hd_stream_state *state)
     return asked(f, "stream_state");
 }
 
-static int fake_owns(void *self, const void *p, bool *owns)
+static int fake_reach(void *self, const void *p, hd_reach *reach)
 {
     fake_device *f = (fake_device *)self;
-    *owns = is_theirs(f, p);
-    return asked(f, "owns");
+    const fake_piece *k = piece_of(f->piece, f->pieces, p);
+    *reach = k && k->others ? HD_REACH_OTHER : k ? HD_REACH_DEVICE : is_far(f, p) ? HD_REACH_BOTH : HD_REACH_NONE;
+    return asked(f, "reach");
 }
 
 /* What its kernels read. Each reading is later than the one before. */
@@ -403,7 +412,7 @@ void fake_init(fake_device *f)
                             fake_launch,        fake_prepared_destroy,
                             fake_wait,          fake_stream_state,
                             fake_event_record,  fake_event_wait,
-                            fake_event_destroy, fake_owns,
+                            fake_event_destroy, fake_reach,
                             fake_error,         f };
     f->seam = seam;
     f->poison = 0xa5;
@@ -441,27 +450,46 @@ void *fake_array(fake_device *f, const void *from, size_t bytes)
     return p;
 }
 
+void *fake_pinned_array(fake_device *f, const void *from, size_t bytes)
+{
+    void *p = NULL;
+    check(fake_take_pinned(f, &p, bytes) == 0, "no pinned array of %zu bytes", bytes);
+    f->calls--;
+    return memcpy(p, from, bytes);
+}
+
+void *fake_array_of_another(fake_device *f, size_t bytes)
+{
+    void *p = fake_array(f, NULL, bytes);
+    f->piece[f->pieces - 1].others = true;
+    return p;
+}
+
 void fake_read(fake_device *f, void *to, const void *from, size_t bytes)
 {
     run_all(f);
-    reach(f, PROT_READ);
+    let_in(f, PROT_READ);
     memcpy(to, from, bytes);
-    reach(f, PROT_NONE);
+    let_in(f, PROT_NONE);
 }
 
 void fake_write(fake_device *f, void *to, const void *from, size_t bytes)
 {
     run_all(f);
-    reach(f, PROT_READ | PROT_WRITE);
+    let_in(f, PROT_READ | PROT_WRITE);
     memcpy(to, from, bytes);
-    reach(f, PROT_NONE);
+    let_in(f, PROT_NONE);
 }
 
 void fake_drop(fake_device *f, void *p)
 {
     uint64_t fail_at = f->fail_at, calls = f->calls;
+    const fake_piece *far = piece_of(f->far, f->fars, p);
     f->fail_at = 0;
-    fake_give(f, p);
+    if (far)
+        fake_give_pinned(f, p, far->bytes);
+    else
+        fake_give(f, p);
     f->fail_at = fail_at;
     f->calls = calls;
 }

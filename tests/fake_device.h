@@ -13,7 +13,7 @@
 
 enum {
     FAKE_PIECES = 256,
-    FAKE_FAR = 8,
+    FAKE_FAR = 32,
     FAKE_WORK = 65536,
     FAKE_RECORDED = 256,
     FAKE_INVALID = 1,
@@ -40,6 +40,7 @@ typedef struct fake_work {
 typedef struct fake_piece {
     void *p;
     size_t bytes, mapped;
+    bool others; /* another device's */
 } fake_piece;
 
 /* Work that was put on a stream to be done at each replay. */
@@ -56,7 +57,7 @@ typedef struct fake_device {
     const hd_design *host;                        /* whose kernels are launched; NULL: of the library's designs */
     fake_piece piece[FAKE_PIECES], far[FAKE_FAR]; /* far: this machine's, that kernels reach */
     fake_work *work;
-    size_t pieces, fars, works, events, prepared, prepared_runs,
+    size_t pieces, fars, works, events, prepared, prepared_runs, copies,
         before;                      /* before: so much work was done and forgotten */
     uint64_t live_bytes, most_bytes; /* most_bytes: what there is of memory, 0: any */
     uint64_t poison;                 /* what is in new memory: test_poison; 0xa5 at first */
@@ -81,6 +82,9 @@ void fake_settled(fake_device *f);
 
 /* Arrays of the device, for batches that bring such; fake_read and fake_write wait for all work. */
 void *fake_array(fake_device *f, const void *from, size_t bytes);
+/* Of this machine, pinned; of another device, which kernels and this machine cannot access. */
+void *fake_pinned_array(fake_device *f, const void *from, size_t bytes);
+void *fake_array_of_another(fake_device *f, size_t bytes);
 void fake_read(fake_device *f, void *to, const void *from, size_t bytes);
 void fake_drop(fake_device *f, void *p);
 void fake_write(fake_device *f, void *to, const void *from, size_t bytes);

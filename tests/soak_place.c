@@ -35,7 +35,7 @@ PASS(stream_state, (void *s, void *stream, hd_stream_state *state), (s, stream, 
 PASS(event_record, (void *s, void **event, void *stream, uint64_t capture), (s, event, stream, capture))
 PASS(event_wait, (void *s, void *event, void *stream, uint64_t capture), (s, event, stream, capture))
 PASS(event_destroy, (void *s, void *event), (s, event))
-PASS(owns, (void *s, const void *p, bool *owns), (s, p, owns))
+PASS(reach, (void *s, const void *p, hd_reach *reach), (s, p, reach))
 
 void place_open(place *p, const char *backend)
 {
@@ -51,7 +51,7 @@ void place_open(place *p, const char *backend)
         pass_find,        pass_use,          pass_take,         pass_give,       pass_take_pinned,
         pass_give_pinned, pass_copy,         pass_fill,         pass_launch,     pass_prepared_destroy,
         pass_wait,        pass_stream_state, pass_event_record, pass_event_wait, pass_event_destroy,
-        pass_owns,        inner->error,      inner->self
+        pass_reach,       inner->error,      inner->self
     };
     p->passing = passing;
     p->seam = p->seams.device = &p->passing;

@@ -12,14 +12,13 @@
 #include "base/op.h"
 #include "tests/fake_device.h"
 
-enum { N = 200, CAPACITY = 4 * 128, VALUE = 32, TAKES_MOST = 4, SAME_STREAM = 4, OTHER_STREAM = 7 };
+enum { N = 200, CAPACITY = 4 * 128, VALUE = 32, TAKES_MOST = 4, SAME_STREAM = 3, OTHER_STREAM = 6 };
 
 /* ---- A device that counts -------------------------------------------------------------------- */
 
-typedef enum call { TAKE, GIVE, COPY, WAIT, FILL, LAUNCH, RECORD, WAIT_EVENT, CALLS } call;
-static const char *const call_names[] = {
-    "take", "give", "copy", "wait", "fill", "launch", "event_record", "event_wait"
-};
+typedef enum call { TAKE, GIVE, COPY, WAIT, FILL, LAUNCH, RECORD, WAIT_EVENT, REACH, CALLS } call;
+static const char *const call_names[] = { "take",   "give",         "copy",       "wait", "fill",
+                                          "launch", "event_record", "event_wait", "reach" };
 
 typedef struct counted {
     fake_device fake; /* first: the seam's functions know it by its address */
@@ -59,6 +58,11 @@ static int count_event_wait(void *self, void *event, void *stream, uint64_t capt
     return count(self, WAIT_EVENT)->real.event_wait(self, event, stream, capture);
 }
 
+static int count_reach(void *self, const void *p, hd_reach *reach)
+{
+    return count(self, REACH)->real.reach(self, p, reach);
+}
+
 static void counted_init(counted *c)
 {
     memset(c, 0, sizeof *c);
@@ -72,6 +76,7 @@ static void counted_init(counted *c)
     c->fake.seam.launch = count_launch;
     c->fake.seam.event_record = count_event_record;
     c->fake.seam.event_wait = count_event_wait;
+    c->fake.seam.reach = count_reach;
 }
 
 /* ---- A table, and a batch that wants all it can get ------------------------------------------ */
@@ -88,6 +93,7 @@ typedef struct bed {
     hd_table *t;
     arrays here, *there;
     int stream;
+    uint64_t batches, asked; /* asked: where arrays are */
     bool sorts, adds; /* find puts off what is far; the policy adds to the old score, so that no item may be left out */
 } bed;
 
@@ -213,9 +219,11 @@ static void one(bed *d, hd_op op, const char *kernel, void *stream, bool same_st
              fills = counts(op) ? 1 : 0;
     check(d->c.n[LAUNCH] == launches, "%llu launches", (unsigned long long)d->c.n[LAUNCH]);
     check(d->c.n[FILL] == fills, "%llu fills", (unsigned long long)d->c.n[FILL]);
-    /* use, owns, stream_state, event_record; another for what lists are made in, and, after another stream's batch,
+    d->batches++;
+    d->asked += d->c.n[REACH];
+    /* use, stream_state, event_record; another for what lists are made in, and, after another stream's batch,
      * waits for its events. */
-    uint64_t besides = d->c.fake.calls - calls - launches - fills;
+    uint64_t besides = d->c.fake.calls - calls - launches - fills - d->c.n[REACH];
     uint64_t most = (uint64_t)(same_stream ? SAME_STREAM : OTHER_STREAM) + makes_list(d, op);
     check(besides <= most, "%llu calls besides its launches, and %llu are enough", (unsigned long long)besides,
           (unsigned long long)most);
@@ -253,6 +261,10 @@ static void batches_launch_and_no_more(void **unused)
             }
         }
         must(hd_check(d->t));
+        /* an array's place is asked for once, but for addresses that take turns in the table's memory of them */
+        check(d->asked <= 2 * HD_ARRAYS_MOST && d->batches > 4 * HD_ARRAYS_MOST,
+              "%llu arrays of %llu batches were asked for", (unsigned long long)d->asked,
+              (unsigned long long)d->batches);
         bed_close(d);
         free(d);
     }

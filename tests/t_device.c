@@ -31,14 +31,13 @@ static void point(hd_batch *b, void *there)
     test_point(b, a);
 }
 
-static hd_batch any_batch(uint64_t *random, const hd_info *info, arrays *a)
+static hd_batch batch_of(uint64_t *random, const hd_info *info, arrays *a, hd_op op)
 {
     static const char *const pred[] = { "all", "key_in", "score_below", "value_zero" };
     hd_batch b;
     memset(&b, 0, sizeof b);
     memset(a, 0x5a, sizeof *a);
-    b.op = test_below(random, 2) ? HD_OP_INSERT_OR_ASSIGN : (hd_op)test_below(random, HD_OP_COUNT_);
-    if (b.op == HD_OP_CLEAR && test_below(random, 4)) b.op = HD_OP_FIND;
+    b.op = op;
     b.elem = HD_U64;
     /* left to itself a table looks at its load factor, which a device tells late */
     b.kernel = test_below(random, 2) ? "tlpv1" : "warp";
@@ -60,6 +59,13 @@ static hd_batch any_batch(uint64_t *random, const hd_info *info, arrays *a)
     }
     point(&b, a);
     return b;
+}
+
+static hd_batch any_batch(uint64_t *random, const hd_info *info, arrays *a)
+{
+    hd_op op = test_below(random, 2) ? HD_OP_INSERT_OR_ASSIGN : (hd_op)test_below(random, HD_OP_COUNT_);
+    if (op == HD_OP_CLEAR && test_below(random, 4)) op = HD_OP_FIND;
+    return batch_of(random, info, a, op);
 }
 
 static hd_config shape(uint64_t *random)
@@ -243,6 +249,177 @@ static void agrees_with_the_host_machine(void **unused)
         hd_close(far);
         bench_close(&on);
     }
+}
+
+/* ---- Arrays in any memory -------------------------------------------------------------------- */
+
+typedef enum memory { PLAIN, PINNED, DEVICE, MEMORIES } memory;
+static const char *const memory_names[] = { "plain", "pinned", "device" };
+
+/* The arrays of a batch, those in plain memory where they were. */
+typedef struct placed {
+    hd_array here[HD_ARRAYS_MOST];
+    void *at[HD_ARRAYS_MOST];
+    memory in[HD_ARRAYS_MOST];
+    int used;
+    uint64_t copies; /* to the device and back, of what kernels do not reach */
+} placed;
+
+/* How two kinds of memory are dealt out to the arrays of a batch. */
+enum { FIRST_ALONE, LAST_ALONE, IN_TURN, DEALS };
+
+static bool is_first_kind(int deal, int i, int used)
+{
+    return deal == FIRST_ALONE ? i == 0 : deal == LAST_ALONE ? i == used - 1 : i % 2 == 0;
+}
+
+static void place(placed *p, fake_device *f, hd_batch *b, uint32_t value_bytes, const memory kind[2], int deal)
+{
+    p->used = hd_batch_arrays(b, value_bytes, p->here);
+    p->copies = 0;
+    for (int i = 0; i < p->used; i++) {
+        const hd_array *a = &p->here[i];
+        p->in[i] = kind[!is_first_kind(deal, i, p->used)];
+        p->at[i] = p->in[i] == PLAIN    ? a->p
+                   : p->in[i] == PINNED ? fake_pinned_array(f, a->p, a->bytes)
+                                        : fake_array(f, a->p, a->bytes);
+        if (p->in[i] == PLAIN) p->copies += 1u + a->out;
+        hd_field_set(b, a->field, p->at[i]);
+    }
+}
+
+static void bring_home(placed *p, fake_device *f)
+{
+    for (int i = 0; i < p->used; i++) {
+        if (p->in[i] == PLAIN) continue;
+        fake_read(f, p->here[i].p, p->at[i], p->here[i].bytes);
+        fake_drop(f, p->at[i]);
+    }
+}
+
+/* Each of two kinds of memory, for every operation: the results are the host machine's, and what kernels reach is not
+ * copied. */
+static void arrays_lie_in_any_memory(void **unused)
+{
+    (void)unused;
+    uint64_t random = 5, batches = 0;
+    for (int round = 0; round < 2; round++) {
+        bench on;
+        hd_config c = shape(&random);
+        hd_table *far, *here;
+        hd_info info;
+        bench_open(&on);
+        c.value_bytes = 24;
+        c.backend = "host";
+        must(hd_open(&c, &here));
+        must(hd_host_lanes(here, 16, 0));
+        c.backend = "cuda";
+        c.seams = &on.memory.seams;
+        must(hd_open(&c, &far));
+        must(hd_table_info(far, &info));
+        for (int op = 0; op < HD_OP_COUNT_; op++)
+            for (int k = 0; k < MEMORIES * MEMORIES * DEALS; k++, batches++) {
+                arrays a, b;
+                placed p;
+                const memory kind[2] = { (memory)(k % MEMORIES), (memory)(k / MEMORIES % MEMORIES) };
+                hd_batch x = batch_of(&random, &info, &a, k % 2 ? (hd_op)op : HD_OP_INSERT_OR_ASSIGN), y;
+                if (x.n == 0) x.n = 1, x.start = 0;
+                if (x.op == HD_OP_CLEAR && k > 5) continue;
+                memcpy(&b, &a, sizeof a);
+                y = x;
+                point(&y, &b);
+                place(&p, &on.fake, &y, info.value_bytes, kind, k / MEMORIES / MEMORIES);
+                test_case("%s of %d, %s and %s, deal %d", hd_op_name(x.op), (int)x.n, memory_names[kind[0]],
+                          memory_names[kind[1]], k / MEMORIES / MEMORIES);
+                uint64_t copies = on.fake.copies;
+                must(hd_run(here, &x));
+                must(hd_run(far, &y));
+                check(on.fake.copies - copies == p.copies, "%d copies instead of %d", (int)(on.fake.copies - copies),
+                      (int)p.copies);
+                bring_home(&p, &on.fake);
+                forget_pointers(&a);
+                forget_pointers(&b);
+                check(memcmp(&a, &b, sizeof a) == 0, "outputs differ");
+            }
+        same_content(here, far);
+        hd_close(here);
+        hd_close(far);
+        bench_close(&on);
+    }
+    test_note("%d batches", (int)batches);
+}
+
+/* Any one array that is another device's: the message names it, and nothing has run. */
+static void memory_of_another_device_is_refused(void **unused)
+{
+    (void)unused;
+    bench on;
+    hd_table *t;
+    hd_info info;
+    hd_config c = bench_open(&on);
+    uint64_t random = 3, refused = 0;
+    c.capacity = 128;
+    must(hd_open(&c, &t));
+    must(hd_table_info(t, &info));
+    for (int op = 0; op < HD_OP_COUNT_; op++)
+        for (int i = 0; i < HD_ARRAYS_MOST; i++) {
+            static const memory kind[2] = { DEVICE, PLAIN };
+            char name[64];
+            arrays a;
+            placed p;
+            hd_info after;
+            hd_batch b = batch_of(&random, &info, &a, (hd_op)op);
+            b.n = 1, b.start = 0;
+            place(&p, &on.fake, &b, info.value_bytes, kind, i % DEALS);
+            if (i < p.used) {
+                snprintf(name, sizeof name, "%s: %s: ", hd_op_name(b.op), p.here[i].name);
+                void *there = fake_array_of_another(&on.fake, p.here[i].bytes);
+                hd_field_set(&b, p.here[i].field, there);
+                must_fail(hd_run(t, &b), HD_EINVAL, name);
+                fake_drop(&on.fake, there);
+                must(hd_table_info(t, &after));
+                check(after.now == info.now, "%s: its ticks are taken", name);
+                refused++;
+            }
+            bring_home(&p, &on.fake);
+        }
+    check(refused > HD_OP_COUNT_, "only %d", (int)refused);
+    hd_close(t);
+    bench_close(&on);
+}
+
+/* Addresses of the device are asked for once. Memory of this machine may be pinned at one time and not at another. */
+static void what_is_pinned_is_asked_for_each_time(void **unused)
+{
+    (void)unused;
+    bench on;
+    hd_table *t;
+    uint64_t key = 7, count;
+    uint8_t outcome = 0;
+    hd_config c = bench_open(&on);
+    c.value_bytes = 0;
+    c.capacity = 128;
+    must(hd_open(&c, &t));
+    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 1 };
+    b.key = (const uint64_t *)fake_array(&on.fake, &key, sizeof key);
+    b.outcome = (uint8_t *)fake_pinned_array(&on.fake, &outcome, 1);
+    must(hd_run(t, &b));
+    for (int pinned = 1; pinned >= 0; pinned--) {
+        on.fake.fars -= !pinned; /* the last */
+        uint64_t calls = on.fake.calls, copies = on.fake.copies;
+        must(hd_run(t, &b));
+        check(on.fake.copies - copies == (pinned ? 0 : 2), "%d copies", (int)(on.fake.copies - copies));
+        /* use, reach of the outcome, stream_state, launch, event_record; two copies, their memory, a wait */
+        check(on.fake.calls - calls <= (pinned ? 5 : 9), "%d calls", (int)(on.fake.calls - calls));
+        on.fake.fars += !pinned;
+    }
+    must(hd_run_growing(t, &b, 0.5));
+    must(hd_size_sync(t, &count));
+    check(count == 1 && *b.outcome == HD_UPDATED, "%d entries, outcome %d", (int)count, *b.outcome);
+    fake_drop(&on.fake, (void *)(uintptr_t)b.key);
+    fake_drop(&on.fake, b.outcome);
+    hd_close(t);
+    bench_close(&on);
 }
 
 /* Ten batches on ten streams, none waited for: each is an insert of what the next one erases. */
@@ -623,6 +800,9 @@ static void what_cannot_be_addressed_is_said(void **unused)
 }
 
 static const struct CMUnitTest tests[] = { unit(agrees_with_the_host_machine),
+                                           unit(arrays_lie_in_any_memory),
+                                           unit(memory_of_another_device_is_refused),
+                                           unit(what_is_pinned_is_asked_for_each_time),
                                            unit(batches_keep_their_order_across_streams),
                                            unit(operations_that_do_not_mix_are_reserved),
                                            unit(launches_are_prepared_for_one_stream),

@@ -327,7 +327,8 @@ static void what_cannot_be_recorded_is_refused(void **unused)
     void *stream = far_stream(s.f), *branch = far_stream(s.f);
     here.stream = y.stream = stream;
     far_record(s.f, stream);
-    must_fail(hd_run(s.far, &here), HD_EINVAL, "stream: it is being captured, and the arrays are this machine's");
+    must_fail(hd_run(s.far, &here), HD_EINVAL,
+              "stream: it is being captured, and key is in memory that kernels do not reach");
     must(hd_run(s.far, &y));
     far_branch(s.f, stream, branch);
     y.stream = branch;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_unlike_devices.cpp - the CUDA device seam (lib/device_cuda.cu) on two devices of different sizes: a grid has as
- * many blocks as the device of the launch runs at a time, and each device is asked for that once. The runtime is a
- * stub.
+ * many blocks as the device of the launch runs at a time, and each device is asked for that once; and what the seam makes of
+ * the runtime's answers about memory. The runtime is a stub.
  */
 #include "tests/cuda_stub.h"
 #include "tests/plain.h"
@@ -32,8 +32,25 @@ static unsigned grid_on(int device, uint32_t kernel, uint64_t blocks)
     return hd_device_os.launch(nullptr, &l, nullptr) ? 0 : stub_grid;
 }
 
+/* What the seam says of memory of that type, which the runtime has at `at` for the current device. */
+static hd_reach reach_of(cudaMemoryType type, void *p, void *at)
+{
+    hd_reach reach = HD_REACH_OTHER;
+    stub_is = cudaPointerAttributes{ type, at };
+    return hd_device_os.reach(nullptr, p, &reach) ? HD_REACH_OTHER : reach;
+}
+
 int main()
 {
+    char array[2], *p = array;
+    ok(reach_of(cudaMemoryTypeDevice, p, p) == HD_REACH_DEVICE, "memory of the device");
+    ok(reach_of(cudaMemoryTypeDevice, p, nullptr) == HD_REACH_OTHER, "memory of a device that is no peer");
+    ok(reach_of(cudaMemoryTypeManaged, p, p) == HD_REACH_BOTH, "managed memory");
+    ok(reach_of(cudaMemoryTypeHost, p, p) == HD_REACH_BOTH, "pinned memory that is mapped");
+    ok(reach_of(cudaMemoryTypeHost, p, p + 1) == HD_REACH_NONE, "pinned memory at another address");
+    ok(reach_of(cudaMemoryTypeHost, p, nullptr) == HD_REACH_NONE, "pinned memory that is not mapped");
+    ok(reach_of(cudaMemoryTypeUnregistered, p, p) == HD_REACH_NONE, "memory that the runtime does not know");
+
     const unsigned small = 4 * 2, large = 100 * 3;
     for (uint32_t kernel = 0; kernel < 2; kernel++) {
         ok(grid_on(0, kernel, 1000) == small, "the first device fills its processors");
