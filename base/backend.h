@@ -126,6 +126,9 @@ struct hd_gpu {
     int (*planes)(const void *own, void *staged, bool values, hd_plane *all);
     /* Whether the batch uses room of which the table has one: it runs apart from all such. */
     bool (*lists)(const void *own, const hd_batch *b);
+    /* Whether the batch needs memory that the table has not yet (hd_design.prepare): the piece, HD_APART, and in info
+     * what the table is then. Itself NULL: no batch does. */
+    bool (*needs)(const void *own, const hd_batch *b, hd_piece *piece, hd_info *info);
 
     /* Runs the batch by kernel row `row`; its arrays are where kernels reach them. */
     hd_status (*launch)(void *own, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when);
@@ -176,6 +179,8 @@ bool hd_host_put(void *state, const hd_entry *e);
 void hd_host_move_all(void *from, void *to);
 /* Where gpu->resize is. info is what the table is afterwards, also where it fails. */
 hd_status hd_host_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
+/* Where gpu->ref->prepare is. */
+hd_status hd_host_prepare(void *state, const hd_seams *s, const hd_batch *b, hd_info *info);
 hd_status hd_host_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
 
 hd_status hd_cuda_shape(const hd_design *d, const hd_config *c, hd_info *info);
@@ -191,6 +196,8 @@ void hd_cuda_move_all(void *from, void *to);
 hd_status hd_cuda_tally(void *state, uint64_t *outcome, uint64_t *op);
 hd_status hd_cuda_clock(void *state, uint64_t *ns);
 hd_status hd_cuda_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
+/* Where gpu->needs is. */
+hd_status hd_cuda_prepare(void *state, const hd_seams *s, const hd_batch *b, hd_info *info);
 hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
 
 /* The rest of such a row. */

@@ -65,6 +65,9 @@ struct hd_design {
     /* Gives the state so many buckets, in place, or, where they are fewer, as few as there is room for. `info` becomes
      * what it is then, also where that fails. NULL: move_all is how it grows, and it does not shrink. */
     hd_status (*resize)(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
+    /* Before a checked batch is run: takes what it needs and the table has not yet, and says so in info, the table's.
+     * After a failure nothing has changed. NULL: there is no such thing. */
+    hd_status (*prepare)(void *state, const hd_seams *s, const hd_batch *b, hd_info *info);
     /* Adds the outcomes (HD_OUTCOME_COUNT), and the operations (HD_OP_COUNT_) of mixed batches, that launch could not
      * yet tell, and forgets them; waits. NULL: there are
      * none. */

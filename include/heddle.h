@@ -172,7 +172,7 @@ typedef enum hd_outcome {
     HD_UPDATED,  /* the key was present, and its value or score was replaced */
     HD_EVICTED,  /* the key was absent and took the slot of the entry with the lowest score, which was evicted */
     HD_REFUSED,  /* the key was absent and its bucket full, and either the admission score of the key was too low
-                    (hd_admit) or all entries of the bucket were pinned. lock_keys: no pin was left */
+                    (hd_admit) or all entries of the bucket were pinned */
     HD_RESERVED, /* the key is reserved (HD_KEY_RESERVED, hd_info.keys) */
     HD_ERASED,   /* the key was present, and the entry was removed */
     HD_PINNED,   /* the entry is pinned (lock_keys): the item's outputs were written, but the entry was not changed */
@@ -274,7 +274,7 @@ typedef struct hd_hkv_config {
                                     page-locked host memory. 0: all values are in device memory. On backends "ref" and
                                     "host" both kinds are in host memory, in two regions */
     hd_fetch fetch;              /* how find reads far values; read only if device_value_bytes is not 0 */
-    uint32_t pins;               /* keys that can be pinned at once (lock_keys) */
+    uint32_t pins;               /* room for pins (lock_keys). 0: none before the first batch that pins */
 } hd_hkv_config;
 
 typedef struct hd_hive_config {
@@ -322,8 +322,8 @@ typedef struct hd_config {
 } hd_config;
 
 /* The defaults: design hkv, backend ref, policy lru, lock ordered; 1 Mi entries in buckets of 128 slots; values of 8
- * bytes, all near; one candidate bucket per key; HD_ADMIT_SCORE; logical clock; seed 0; epoch 0; 1,024 pins; OpenMP's
- * default number of threads. */
+ * bytes, all near; one candidate bucket per key; HD_ADMIT_SCORE; logical clock; seed 0; epoch 0; OpenMP's default
+ * number of threads. */
 HD_API hd_config hd_config_default(void);
 
 /* The defaults of a design. For "hive" these are policy none, buckets of 16 slots, values of 4 bytes, 2 candidate
@@ -343,11 +343,12 @@ typedef struct hd_table hd_table;
 
 /* Opens an empty table. The caller owns *table and closes it with hd_close. After an error *table is unchanged.
  *
- * hd_open allocates the memory of the table, whose size is hd_info.memory_bytes. Only growth, shrinking and hd_load
- * change this memory.
+ * hd_open allocates the memory of the table, whose size is hd_info.memory_bytes. Only growth, shrinking, hd_load and
+ * the first batch that pins change this memory.
  *
- *   hkv          per slot: 17 or 18 bytes (hd_layout) and value_bytes. For pins: a hash table of 16 bytes per place,
- *                whose number of places is the smallest power of two that is at least 4/3 of hkv.pins.
+ *   hkv          per slot: 17 or 18 bytes (hd_layout) and value_bytes. For pins: 8 bytes more, which are allocated by
+ *                hd_open if hkv.pins is not 0, and otherwise by the first batch that pins. If there is no memory, that
+ *                batch returns HD_ENOMEM and changes nothing. hd_info.hkv.pins is not 0 if the table has them.
  *   hive         per slot: 2 * value_bytes. The stash has one bucket per 64 buckets, and one more. Layout MASKS: 8
  *                bytes per bucket.
  *   host, cuda   a workspace for the kernels.

@@ -233,8 +233,7 @@ static inline hd_status hd_run_pins(hd_table *t, hd_op op, uint64_t n, const uin
     return hd_run(t, &b);
 }
 
-/* Pins the entries of present keys against eviction and change; `holder` must not be 0. Outcomes: HIT, MISS, PINNED,
- * REFUSED. */
+/* Pins the entries of present keys against eviction and change; `holder` must not be 0. Outcomes: HIT, MISS, PINNED. */
 static inline hd_status hd_lock_keys(hd_table *t, uint64_t n, const uint64_t *keys, uint64_t holder, uint8_t *outcomes)
 {
     return hd_run_pins(t, HD_OP_LOCK_KEYS, n, keys, holder, outcomes);

@@ -70,7 +70,6 @@ hd_status hd_oracle_open(const hd_config *c, hd_oracle **out)
     o->dual = c->hkv.dual;
     o->slots = c->slots;
     o->value_bytes = c->value_bytes;
-    o->pin_limit = c->hkv.pins;
     *out = o;
     return HD_OK;
 }
@@ -331,7 +330,7 @@ static const char *judge_absent(judging *j)
 static hd_outcome outcome_present(const judging *j, const judge_entry *e)
 {
     switch (j->op) {
-    case HD_OP_LOCK_KEYS: return e->holder ? HD_PINNED : j->o->pins == j->o->pin_limit ? HD_REFUSED : HD_HIT;
+    case HD_OP_LOCK_KEYS: return e->holder ? HD_PINNED : HD_HIT;
     case HD_OP_UNLOCK_KEYS: return !e->holder ? HD_MISS : e->holder == j->b->holder ? HD_HIT : HD_PINNED;
     case HD_OP_ACCUM_OR_ASSIGN:
         if (j->b->flag && j->b->flag[j->i] == HD_ASSIGN_NEW) return HD_HIT;

@@ -15,7 +15,7 @@ struct hd_oracle {
     bool dictionary;             /* no evictions; PENDING is possible */
     bool always, dual;           /* admit = always; two candidate buckets                                 */
     uint64_t keys, stash_places; /* keys below can be held; entries that the stash takes             */
-    uint32_t slots, value_bytes, pin_limit;
+    uint32_t slots, value_bytes;
     uint64_t pins; /* entries that are pinned                                               */
     uint64_t live; /* entries in the table; the map has more while victims are unknown */
     uint64_t capacity;

@@ -569,6 +569,38 @@ static hd_status run_batch(cuda *c, uint32_t row, const hd_batch *b, hd_when whe
     return used ? put_with_arrays(c, b, &v, all, used) : put_batch(c, b, &v);
 }
 
+/* No batch that was put on a stream before knows the piece, so it waits for none. */
+static hd_status take_needed(cuda *c, const hd_batch *b, const hd_piece *piece)
+{
+    hd_stream_state is = { 0, 0 };
+    hd_status status = ASK(c, "batch: its stream", stream_state, b->stream, &is);
+    if (!status && is.capture)
+        return hd_fail(HD_EINVAL, "%s: stream: it is being captured, and the table has no room for %s yet",
+                       hd_row_of_batch(b)->name, piece->what);
+    if (!status) status = take_apart(c, piece);
+    if (!status) status = wait_anyway(c, piece->what, fill(c, piece), NULL);
+    if (!status) return HD_OK;
+    give(c, hd_field(c->own, piece->field));
+    hd_field_set(c->own, piece->field, NULL);
+    return status;
+}
+
+hd_status hd_cuda_prepare(void *state, const hd_seams *s, const hd_batch *b, hd_info *info)
+{
+    cuda *c = (cuda *)state;
+    int before = c->device.number;
+    hd_piece piece;
+    hd_info then = *info;
+    (void)s;
+    if (!c->gpu->needs(c->own, b, &piece, &then)) return HD_OK;
+    hd_status status = enter(c, &before);
+    pthread_mutex_lock(&c->busy); /* no batch reads the own part */
+    if (!status) status = take_needed(c, b, &piece);
+    if (!status) own_of(c)->info = *info = then;
+    pthread_mutex_unlock(&c->busy);
+    return leave(c, before, status);
+}
+
 /* Outcomes are counted over there: hd_cuda_tally. */
 hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
 {

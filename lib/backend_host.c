@@ -224,6 +224,14 @@ hd_status hd_host_launch(void *state, uint32_t row, const hd_batch *b, hd_when w
     return status;
 }
 
+hd_status hd_host_prepare(void *state, const hd_seams *s, const hd_batch *b, hd_info *info)
+{
+    host *h = (host *)state;
+    hd_status status = h->gpu->ref->prepare(h->entries, s, b, info);
+    own_of(h)->info = *info;
+    return status;
+}
+
 /* ---- Growth in place ------------------------------------------------------------------------- */
 
 typedef struct growth {

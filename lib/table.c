@@ -95,6 +95,7 @@ static hd_status run(hd_table *t, hd_batch *b, const hd_op_row *row)
                              [b->each ? HD_CHOICE_MIXED : (int)b->op];
     if (!status && !kernel.variant)
         status = hd_kernel_pick(&t->info, b, load_factor_of(t), &kernel); /* named, or why none */
+    if (!status && t->design->prepare) status = t->design->prepare(t->state, &t->seams, b, &t->info);
     if (status) return status;
     hd_when when = tick(t, b, row);
     b->ran = b->each ? kernel.variant->ran_mixed : kernel.variant->ran[b->op];

@@ -16,6 +16,7 @@ SIMT_KERNEL(STEPS, hkv_args, args)
         while (!hkv_try(t, a, STEPS_FAMILY, &o)) simt_backoff(64);
         hkv_move(t, a, &o, false);
         hkv_end(t, a, &o);
+        if (o.pins) hkv_pins_add(a, 1);
         simt_add_u64(a->tally + o.outcome, 1, SIMT_RELAXED);
     }
 }

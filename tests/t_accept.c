@@ -255,8 +255,6 @@ static void make_sound(faces_table *t)
     }
 }
 
-static hkv_pin *the_pin(faces_table *t) { return hkv_pin_find(&t->view, t->key[HERE]); }
-
 static void lose_digest(faces_table *t) { t->digest[HERE] = HKV_NO_DIGEST; }
 static void leave_digest(faces_table *t) { t->digest[ELSEWHERE] = 7; }
 static void exchange_digest(faces_table *t) { t->digest[HERE] ^= 1; }
@@ -276,13 +274,12 @@ static void copy_entry(faces_table *t)
 static void leave_locked(faces_table *t) { t->key[HERE] = HD_KEY_LOCKED; }
 static void leave_replaced(faces_table *t) { t->key[HERE] = HKV_KEY_REPLACED; }
 static void pin_absent(faces_table *t) { hkv_make_empty(&t->view, HERE); }
-static void pin_of_nobody(faces_table *t) { the_pin(t)->holder = 0; }
+static void pin_lost(faces_table *t) { t->holder[HERE] = 0; }
 static void pin_uncounted(faces_table *t) { t->view.pins = 2; }
 static void pin_misplaced(faces_table *t)
 {
-    hkv_pin *p = the_pin(t), *other = &t->pin[(size_t)(p - t->pin + 3) % FACES_PIN_PLACES];
-    *other = *p;
-    p->key = HD_KEY_EMPTY;
+    t->holder[ELSEWHERE] = t->holder[HERE];
+    t->holder[HERE] = 0;
 }
 static void leave_score(faces_table *t) { t->score[ELSEWHERE] = 1; }
 static void raise_bound(faces_table *t) { (void)t, bound[0] = 1; }
@@ -295,7 +292,7 @@ static void test_invariants(void **unused)
         void (*broken)(faces_table *);
     } cases[] = { { "HKV-1", lose_digest },    { "HKV-1", leave_digest },  { "HKV-2", exchange_digest },
                   { "HKV-3", move_away },      { "HKV-4", copy_entry },    { "HKV-5", leave_locked },
-                  { "HKV-5", leave_replaced }, { "HKV-6", pin_absent },    { "HKV-6", pin_of_nobody },
+                  { "HKV-5", leave_replaced }, { "HKV-6", pin_absent },    { "HKV-6", pin_lost },
                   { "HKV-6", pin_uncounted },  { "HKV-6", pin_misplaced }, { "HKV-7", leave_score },
                   { "HKV-8", raise_bound } };
     (void)unused;
@@ -458,7 +455,7 @@ static void spoil_place(hkv_view *v)
     for (uint64_t e = 0; v->dual && e < n; e++) {
         uint64_t key = *hkv_key_at(v, e), h = hd_hash(key, v->seed), first = hd_first_bucket(h, v->buckets),
                  second = hd_second_bucket(h, v->buckets);
-        if (key >= HD_KEY_RESERVED || hkv_pin_find(v, key)) continue;
+        if (key >= HD_KEY_RESERVED || hkv_holder_of(v, e)) continue;
         uint64_t b = e / v->slots == first ? second : first;
         for (uint64_t to = hkv_entry(v, b, 0); to < hkv_entry(v, b, 0) + v->slots; to++) {
             if (*hkv_key_at(v, to) != HD_KEY_EMPTY) continue;
@@ -475,29 +472,32 @@ static void spoil_place(hkv_view *v)
     }
 }
 
-static hkv_pin *any_pin(hkv_view *v)
+/* Or NULL. */
+static uint64_t *any_pin(hkv_view *v)
 {
-    for (uint32_t i = 0; i < v->pin_places; i++)
-        if (v->pin[i].holder && v->pin[i].key < HD_KEY_RESERVED) return &v->pin[i];
+    for (uint64_t e = 0; e < hkv_capacity(v); e++)
+        if (v->holder[e]) return &v->holder[e];
     return NULL;
 }
 
 static void spoil_holder(hkv_view *v)
 {
-    hkv_pin *p = any_pin(v);
-    if (p) p->holder ^= 4;
+    uint64_t *p = any_pin(v);
+    if (p) *p ^= 4;
 }
-static void spoil_pin(hkv_view *v) /* of another key, which is absent */
+static void spoil_pin(hkv_view *v) /* of another slot */
 {
-    hkv_pin *p = any_pin(v);
-    if (p) p->key ^= 1u << 20;
+    uint64_t *p = any_pin(v), holder = p ? *p : 0;
+    if (!p) return;
+    *p = 0;
+    v->holder[((uint64_t)(p - v->holder) + 1) % hkv_capacity(v)] = holder;
 }
 static void spoil_pins(hkv_view *v) { v->pins++; }
 static void touch_digest(hkv_view *v) { v->digest[0] ^= 1; }
 static void touch_key(hkv_view *v) { *hkv_key_at(v, 0) ^= 1; }
 static void touch_score(hkv_view *v) { *hkv_score_at(v, 0) ^= 1; }
 static void touch_value(hkv_view *v) { *hkv_value(v, 0) ^= 1; }
-static void touch_pin(hkv_view *v) { v->pin[0].holder ^= 1; }
+static void touch_pin(hkv_view *v) { v->holder[0] ^= 1; }
 
 static void test_wrong_faces(void **unused)
 {

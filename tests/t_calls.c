@@ -112,6 +112,7 @@ static void bed_open_as(bed *d, const char *policy, hd_layout layout, uint64_t n
     c.layout = layout;
     c.hkv.device_value_bytes = near_bytes;
     c.hkv.fetch = fetch;
+    c.hkv.pins = 1; /* or the first batch that pins took memory: t_device */
     d->sorts = near_bytes && fetch == HD_FETCH_SORTED;
     must(hd_open(&c, &d->t));
     memset(&d->here, 0, sizeof d->here);

@@ -799,6 +799,74 @@ static void what_cannot_be_addressed_is_said(void **unused)
     bench_close(&on);
 }
 
+/* A table without pins has no memory for them. The first batch that pins takes it, for all entries and once; a growth
+ * keeps it. Where there is none, the batch fails, and nothing has changed. */
+static void the_first_pin_takes_memory(void **unused)
+{
+    static const char *const backends[] = { "ref", "host", "cuda" };
+    (void)unused;
+    for (int k = 0; k < 3; k++) {
+        bench on;
+        hd_config c = bench_open(&on);
+        hd_table *t;
+        hd_info was, is;
+        arrays a;
+        hd_batch b;
+        test_case("%s", backends[k]);
+        c.backend = backends[k];
+        c.capacity = 1024;
+        must(hd_open(&c, &t));
+        memset(&a, 0, sizeof a);
+        memset(&b, 0, sizeof b);
+        point(&b, &a);
+        for (uint64_t i = 0; i < MOST; i++) a.key[i] = i;
+        b.op = HD_OP_INSERT_OR_ASSIGN;
+        b.n = MOST;
+        must(hd_run(t, &b));
+        must(hd_table_info(t, &was));
+        check(was.hkv.pins == 0, "there is room for pins before there are any");
+
+        b.op = HD_OP_UNLOCK_KEYS;
+        b.holder = 3;
+        must(hd_run(t, &b));
+        b.op = HD_OP_LOCK_KEYS;
+        b.n = 0;
+        must(hd_run(t, &b));
+        b.n = MOST;
+        if (k == 2)
+            on.fake.most_bytes = on.fake.live_bytes + 8 * was.capacity - 1;
+        else
+            counting_refuse(&on.memory, 1, false);
+        must_fail(hd_run(t, &b), HD_ENOMEM, "pins: ");
+        counting_refused(&on.memory);
+        on.fake.most_bytes = 0;
+        must(hd_table_info(t, &is));
+        check(is.memory_bytes == was.memory_bytes && is.hkv.pins == 0 && is.now == was.now + MOST,
+              "a batch that failed has changed the table");
+
+        must(hd_run(t, &b));
+        for (uint64_t i = 0; i < MOST; i++) check(a.outcome[i] == HD_HIT, "key %d: %d", (int)i, a.outcome[i]);
+        must(hd_table_info(t, &is));
+        check(is.memory_bytes == was.memory_bytes + 8 * was.capacity && is.hkv.pins == 1,
+              "%llu bytes more for %llu entries", (unsigned long long)(is.memory_bytes - was.memory_bytes),
+              (unsigned long long)was.capacity);
+        b.holder = 4;
+        must(hd_run(t, &b));
+        for (uint64_t i = 0; i < MOST; i++) check(a.outcome[i] == HD_PINNED, "key %d: %d", (int)i, a.outcome[i]);
+        uint64_t bytes = is.memory_bytes;
+        must(hd_table_info(t, &is));
+        check(is.memory_bytes == bytes, "the second batch that pins takes memory");
+        must(hd_grow(t, 2 * was.buckets));
+        b.op = HD_OP_UNLOCK_KEYS;
+        b.holder = 3;
+        must(hd_run(t, &b));
+        for (uint64_t i = 0; i < MOST; i++) check(a.outcome[i] == HD_HIT, "key %d: %d", (int)i, a.outcome[i]);
+        must(hd_check(t));
+        hd_close(t);
+        bench_close(&on);
+    }
+}
+
 static const struct CMUnitTest tests[] = { unit(agrees_with_the_host_machine),
                                            unit(arrays_lie_in_any_memory),
                                            unit(memory_of_another_device_is_refused),
@@ -811,6 +879,7 @@ static const struct CMUnitTest tests[] = { unit(agrees_with_the_host_machine),
                                            unit(a_failed_growth_changes_nothing),
                                            unit(no_device_is_a_clear_answer),
                                            unit(too_little_memory_is_said),
-                                           unit(what_cannot_be_addressed_is_said) };
+                                           unit(what_cannot_be_addressed_is_said),
+                                           unit(the_first_pin_takes_memory) };
 
 int main(void) { return test_run(tests); }

@@ -104,6 +104,7 @@ static void fixture_open(fixture *s, const char *policy, bool dual, uint64_t see
     c.value_bytes = VALUE;
     must(hd_open(&c, &s->ref));
     c.backend = "cuda";
+    c.hkv.pins = 1;
     if (dual) c.hkv.device_value_bytes = c.capacity * VALUE / 4;
     c.hkv.fetch = HD_FETCH_SORTED;
     c.seams = far_seams(s->f);
@@ -489,10 +490,65 @@ static void one_table_of_two_threads(void **unused)
     hd_close(t);
 }
 
+/* A batch that was recorded before its table had room for pins does not evict entries that were pinned since. The first
+ * batch that pins cannot be recorded, for it takes memory. */
+static void replays_see_later_pins(void **unused)
+{
+    enum { SLOTS = 16, HELD = 5, HOLDER = 9 };
+    (void)unused;
+    uint64_t key[2 * SLOTS];
+    uint8_t outcome[SLOTS];
+    hd_table *t;
+    far_device *f = far_open();
+    hd_config c = hd_config_default();
+    c.backend = "cuda";
+    c.capacity = c.slots = SLOTS;
+    c.value_bytes = 0;
+    c.seams = far_seams(f);
+    must(hd_open(&c, &t));
+    for (uint64_t i = 0; i < 2 * SLOTS; i++) key[i] = i;
+    void *stream = far_stream(f), *there = far_array(f, key + SLOTS, SLOTS * sizeof *key);
+    hd_batch here = { .op = HD_OP_INSERT_OR_ASSIGN, .n = SLOTS, .key = key, .outcome = outcome },
+             later = { .op = HD_OP_INSERT_OR_ASSIGN, .n = SLOTS, .key = (const uint64_t *)there, .stream = stream };
+    must(hd_run(t, &here));
+    far_record(f, stream);
+    must(hd_run(t, &later));
+    hd_batch pin = {
+        .op = HD_OP_LOCK_KEYS, .n = SLOTS, .key = (const uint64_t *)there, .holder = HOLDER, .stream = stream
+    };
+    must_fail(hd_run(t, &pin), HD_EINVAL, "stream: it is being captured, and the table has no room for pins yet");
+    void *recording = far_recorded(f, stream);
+    here.op = HD_OP_LOCK_KEYS;
+    here.n = HELD;
+    here.holder = HOLDER;
+    must(hd_run(t, &here));
+    far_replay(f, recording, stream);
+    here.op = HD_OP_FIND;
+    here.n = SLOTS;
+    must(hd_run(t, &here));
+    for (uint64_t i = 0; i < SLOTS; i++)
+        check(outcome[i] == (i < HELD ? HD_HIT : HD_MISS), "key %llu: %d", (ull)i, outcome[i]);
+    here.op = HD_OP_UNLOCK_KEYS;
+    must(hd_run(t, &here));
+    for (uint64_t i = 0; i < SLOTS; i++)
+        check(outcome[i] == (i < HELD ? HD_HIT : HD_MISS), "key %llu is unpinned: %d", (ull)i, outcome[i]);
+    far_record(f, stream);
+    must(hd_run(t, &pin));
+    void *pins = far_recorded(f, stream);
+    far_replay(f, pins, stream);
+    must(hd_check(t));
+    far_forget(f, pins);
+    far_forget(f, recording);
+    far_unstream(f, stream);
+    hd_close(t);
+    far_drop(f, there);
+    far_close(f);
+}
+
 static const struct CMUnitTest tests[] = {
     unit(every_operation_is_recorded),   unit(replays_keep_the_order),   unit(what_cannot_be_recorded_is_refused),
     unit(a_replay_is_no_item_of_itself), unit(two_streams_of_one_table), unit(two_tables_of_two_threads),
-    unit(one_table_of_two_threads)
+    unit(one_table_of_two_threads),      unit(replays_see_later_pins)
 };
 
 int main(void) { return test_run(tests); }

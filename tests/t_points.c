@@ -524,7 +524,7 @@ static cliff_cell cliff_of(const bench_device *device, const cliff_plan *plan, h
     cliff_cell cell;
     bench_fixture s;
     bench_buffers t;
-    bench_shape shape = cliff_shape(plan, "ref");
+    bench_shape shape = cliff_shape("ref");
     test_case("%s, %s", hd_op_name(op), pattern);
     shape.table.capacity = 1 << 12;
     shape.words = 2;

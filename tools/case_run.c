@@ -69,7 +69,6 @@ static void complete(const judge_design *d, bool wide, unsigned batch, hd_case *
     if (!hd_case_has(c, "buckets") && !hd_case_has(c, "capacity")) c->buckets = 2;
     if (!hd_case_has(c, "slots")) c->slots = small->slots;
     if (!hd_case_has(c, "keys")) snprintf(c->keys, sizeof c->keys, "%s", small->keys);
-    if (!hd_case_has(c, "pins")) c->table.hkv.pins = 0;
     if (hd_case_has(c, "batch")) return;
     c->batch = batch;
     c->batches = 1;

@@ -182,7 +182,7 @@ static size_t measure_row(cliffs *q, size_t policy, size_t mode, const cliff_op 
     size_t before = q->table.rows;
     bench_fixture s;
     cliffs_row row;
-    bench_shape shape = cliff_shape(&q->plan, q->o->backend);
+    bench_shape shape = cliff_shape(q->o->backend);
     shape.table.policy = policy_name(policy);
     shape.table.hkv.dual = mode == 1;
     shape.table.capacity = q->capacity;

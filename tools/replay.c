@@ -188,7 +188,6 @@ hd_config replay_config(const replay_plan *p, const char *policy)
     c.policy = policy;
     c.value_bytes = p->value_bytes;
     c.seed = p->seed;
-    c.hkv.pins = 0;
     c.hkv.dual = p->dual;
     c.hkv.admit = p->admit;
     return c;

@@ -29,7 +29,6 @@ hd_status tally_open(tally *t, const char *design, uint64_t capacity, uint32_t t
     t->grows = capacity == 0;
     hd_config c = hd_config_of(design);
     t->dictionary = strcmp(c.policy, "none") == 0; /* without scores no entry is the least */
-    c.hkv.pins = 0;
     c.capacity = t->grows ? FIRST_OF_DICTIONARY : capacity;
     if (!t->dictionary) shape_cache(t, capacity, &c);
     c.threads = threads;

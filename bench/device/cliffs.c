@@ -87,12 +87,11 @@ uint64_t cliff_universe(uint64_t capacity)
     return capacity < most / 4 ? 4 * capacity : most;
 }
 
-bench_shape cliff_shape(const cliff_plan *plan, const char *backend)
+bench_shape cliff_shape(const char *backend)
 {
     bench_shape shape = bench_shape_of(hd_config_default().design, backend);
-    uint64_t pins = plan->batch * plan->calls;
     shape.table.threads = 1;
-    shape.table.hkv.pins = (uint32_t)(pins < 1 << 30 ? pins : 1 << 30);
+    shape.table.hkv.pins = 1; /* a graph may begin with lock_keys */
     return shape;
 }
 
@@ -447,11 +446,10 @@ static hd_status repetition(measuring *m, uint64_t n, uint64_t calls)
 }
 
 /* Why there can be no such cell; true then. */
-static bool is_impossible(const measuring *m, uint64_t n, uint64_t calls)
+static bool is_impossible(const measuring *m, uint64_t n)
 {
     const bench_fixture *s = m->s;
     cliff_cell *cell = m->cell;
-    uint64_t pins = hd_op_family(m->o->op) == HD_FAMILY_PIN && !repeats(m->p) ? n * (calls ? calls : 1) : 0;
     if (m->o->why)
         snprintf(cell->why, sizeof cell->why, "%s", m->o->why);
     else if ((m->p->flags & CLIFF_GRAPH) && !s->device->capture)
@@ -459,9 +457,6 @@ static bool is_impossible(const measuring *m, uint64_t n, uint64_t calls)
     else if (n > s->info.places)
         snprintf(cell->why, sizeof cell->why, "a batch of %" PRIu64 " items, of a table of %" PRIu64 " entries", n,
                  s->info.places);
-    else if (pins > s->info.hkv.pins)
-        snprintf(cell->why, sizeof cell->why, "%" PRIu64 " keys, of which %" PRIu32 " can be pinned", pins,
-                 s->info.hkv.pins);
     return *cell->why;
 }
 
@@ -473,7 +468,7 @@ hd_status cliff_measure(const cliff_plan *plan, const cliff_op *o, const cliff_p
     uint64_t calls = calls_of(plan, o, p, n);
     memset(cell, 0, sizeof *cell);
     cell->n = n;
-    if (is_impossible(&m, n, calls)) return HD_OK;
+    if (is_impossible(&m, n)) return HD_OK;
     const bench_buffers_row *row = bench_buffers_any(o->op);
     uint64_t fit = bench_buffers_calls(&s->shape, row, n, plan->memory_most);
     if (calls > fit) calls = fit;

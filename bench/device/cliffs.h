@@ -66,8 +66,8 @@ typedef struct cliff_plan {
 /* How many keys a law of Zipf has: 64 Mi; less on small tables, 4 times as many as there are entries. */
 uint64_t cliff_universe(uint64_t capacity);
 
-/* What a table of a plan is, for bench_fixture_open: room for the pins of a queue; on this machine, one thread. */
-bench_shape cliff_shape(const cliff_plan *plan, const char *backend);
+/* What a table is, for bench_fixture_open: with room for pins; on this machine, one thread. */
+bench_shape cliff_shape(const char *backend);
 
 typedef struct cliff_cell {
     uint64_t n, calls;                  /* items of a call, timed calls of a repetition               */

@@ -7,7 +7,7 @@
  *             values. Upserts and erases take the locks of all candidate buckets of the key, in ascending order
  *             (coalesced.h locks less). Readers take none, because the batch lock keeps inserters and updaters away.
  *             Updates own single entries: they exchange the key for HD_KEY_LOCKED.
- *   pins      the number of pinned keys. Kernels do not read v.pins, the host's copy. pin_lock guards pins and v.pin.
+ *   pins      the number of pinned entries. Kernels do not read v.pins, the host's copy.
  *   stage     lists are in item order. A batch that lists runs window by window. Item i of a window stores its list
  *             entry at index i - first and sets a flag; one more launch compacts the entries (list.h). stage_flag is
  *             NULL if no list is wanted, stage_value if the list has no values.
@@ -92,11 +92,15 @@ typedef struct hkv_group {
 /* What stage_flag says. */
 enum { HKV_NOT_LISTED, HKV_LISTED, HKV_LISTED_INPUT /* key and value are the item's own */ };
 
+typedef struct hkv_pins {
+    uint64_t count; /* of pinned entries                                  */
+    uint64_t plane; /* the address of v.holder, as the last pin knew it   */
+} hkv_pins;
+
 typedef struct hkv_args {
     hkv_view v;
-    uint32_t *lock;     /* (buckets) */
-    uint32_t *pins;     /* (1) */
-    uint32_t *pin_lock; /* (1) */
+    uint32_t *lock; /* (buckets) */
+    hkv_pins *pins;
 
     /* The batch (hd_batch). */
     uint32_t op;        /* hd_op   */

@@ -20,6 +20,8 @@
  *     key and score    for each matching digest     16; layout planes: 8, no score  the lane of the item
  *     bound line       upsert, bucket full          8 per group of 8 slots        the warp, into rows
  *     group of pairs   upsert, bucket full          128: 8 keys and scores        the warp, into rows
+ *     holders          the same, entries pinned     64: those of the 8 entries    the warp, into rows
+ *     holder           key present, entries pinned  8                             the lane of the item
  *     value            the operation moves values   value_bytes                   the warp, in pieces of 16 bytes
  *
  *     In dual mode a search loads the digest line of the second bucket only if the first bucket lacks the key.
@@ -64,10 +66,10 @@
  *              update launches: an item that changes only the score; last store wins   store, relaxed
  *     bound    lower: an item that lowers a score, before it publishes the score       atomic min, relaxed
  *              raise: an item that looks for a victim, to the least score it read      store, relaxed
- *              set: an item that evicts, to the least score of the group (0 while      store, relaxed
- *              keys are pinned), before it publishes
+ *              set: an item that evicts, to the least score of the group, before it    store, relaxed
+ *              publishes
  *     value    the owner; the holder of the bucket                                     plain
- *     pins     no item of these kernels                                                -
+ *     holder   an item of lock_keys or unlock_keys, in a launch of its own             CAS, relaxed
  *
  *
  * 4. Bucket locks
@@ -82,17 +84,16 @@
  *     ALWAYS      before it searches           in every launch
  *
  *     SINGLES has the level of a batch of distinct keys. LEADERS and REST have ALWAYS: where the key is absent, the
- *     members of a group that hit the new entry may lower its score. Another launch has ALWAYS in four cases:
- *     - Keys are pinned. An item then finds its victim by plain loads (hkv_unpinned_victim), so no other item may write
- *       keys or scores of the bucket meanwhile.
+ *     members of a group that hit the new entry may lower its score. Another launch has ALWAYS in three cases:
  *     - The operation is accum_or_assign. An item with flag HD_ADD may end as MISS. Where keys repeat, another item
  *       could insert the key between its search and its decision.
  *     - A hit may lower a score (section 8, C).
  *     - The table is dual, and NEVER is not enough, because keys may repeat or an eviction may lower a score. TO_EVICT
  *       is not enough in dual mode: two items of one key could insert it into different buckets.
- *     Otherwise it has NEVER if keys are distinct and no eviction lowers a score, else TO_EVICT. Pins do not change
- *     during a launch of this file: lock_keys and unlock_keys run alone, like upserts. An item of a pinned key changes
- *     nothing, so it claims nothing.
+ *     Otherwise it has NEVER if keys are distinct and no eviction lowers a score, else TO_EVICT. Pins change
+ *     in launches of lock_keys and unlock_keys only, which run alone, like upserts. An item of a pinned key changes
+ *     nothing, so it claims nothing. A pinned entry is no victim, and its score does not count for the bound of its
+ *     group, so the search for a victim (section 8, C) is the same with pins. unlock_keys lowers the bound.
  *
  *     Lock order. An item tries each lock once per round and never spins. It takes two bucket locks in ascending order,
  *     and drops the first if it cannot get the second. It tries no bucket lock while it owns an entry. An owner waits
@@ -219,6 +220,7 @@
  *     RESERVED                    the end of the item
  *     members of a group          just before the leader, or after it where it inserted the key (hkv_member_place)
  *     lookups, every outcome      the end of the item; no item changes the table meanwhile
+ *     pins of a present key       the CAS of the holder; otherwise the end of the item
  *
  *
  * 8. Why it is correct
@@ -236,7 +238,8 @@
  *        - The new entry has been evicted from slot j since. Then the bucket is full: every CAS of EMPTY fails. Item 2
  *          can only evict. Where keys repeat, it holds the bucket for this (TO_EVICT and above) and has searched for
  *          the key again after it got the lock.
- *     C. A victim has the least score of its bucket. A bound is never above a score of its group. The search takes the
+ *     C. A victim has the least score of its bucket. A bound is never above a score of its group. (In C, pinned entries
+ *        and their scores do not count: they stay as they are.) The search takes the
  *        group with the least bound. It accepts the least score of this group only if no other bound is lower.
  *        Otherwise it raises the bound of the group and searches again. So no score of the bucket is lower. While
  *        scores only rise, a score that is unchanged after the claim is still the least. Where scores may fall, the
@@ -557,12 +560,37 @@ typedef struct hkv_victim {
     uint64_t second;            /* the least score of the other seven entries of its group */
 } hkv_victim;
 
+/* Which entries of group `number` are pinned, a bit each, for the lanes with `wanted`. */
+SIMT_FN uint32_t hkv_rows_pinned(simt_tile w, const hkv_args *a, uint8_t *rows, const uint8_t *row, uint64_t number,
+                                 bool wanted)
+{
+    uint32_t pinned = 0;
+    hkv_rows_fetch(w, rows, (const uint8_t *)hkv_holders(a), number, wanted, 8 * HKV_BOUNDED);
+    SIMT_ROLLED
+    for (uint32_t k = 0; wanted && k < HKV_BOUNDED; k++)
+        if (simt_ld_u64((const uint64_t *)(const void *)(row + 8 * k))) pinned |= 1u << k;
+    simt_join();
+    return pinned;
+}
+
+/* In a row of pairs: the entries of the mask get the highest score, so no search chooses them if there is a lower
+ * one. */
+SIMT_FN void hkv_row_hide(uint8_t *row, uint32_t pinned)
+{
+    SIMT_ROLLED
+    for (uint32_t k = 0; k < HKV_BOUNDED; k++)
+        if (pinned >> k & 1) simt_st_u64((uint64_t *)(void *)(row + 16 * k + 8), UINT64_MAX);
+}
+
 /* Finds the least score of bucket b for the lanes with `wanted`, and stores it in *x if *x is empty or higher. Loads
  * the bounds, then the group with the least bound. If the least score of the group is above the second least bound,
  * raises the group's bound to this score and repeats. Needs: scores of the bucket do not fall meanwhile. Two items may
- * raise one bound at the same time, and the lower value may remain. Both values are correct bounds. */
-SIMT_FN void hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows, const uint8_t *row, uint64_t b, bool wanted,
-                             hkv_victim *x)
+ * raise one bound at the same time, and the lower value may remain. Both values are correct bounds.
+ *
+ * pins: entries are pinned. They do not count, for the victim or for the bounds; *x may stay empty if all others have
+ * the highest score. */
+SIMT_FN void hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows, uint8_t *row, uint64_t b, bool wanted,
+                             bool pins, hkv_victim *x)
 {
     const hkv_view *v = &a->v;
     uint64_t *bounds = v->bound + hkv_entry(v, b, 0) / HKV_BOUNDED;
@@ -574,14 +602,16 @@ SIMT_FN void hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows, cons
         if (x->entry != HKV_NONE && bound.least >= x->least) wanted = false;
         simt_join();
         uint64_t e = hkv_entry(v, b, HKV_BOUNDED * bound.at);
+        uint32_t pinned = pins ? hkv_rows_pinned(w, a, rows, row, e / HKV_BOUNDED, wanted) : 0;
         hkv_rows_fetch(w, rows, (const uint8_t *)v->key, e / HKV_BOUNDED, wanted, 16 * HKV_BOUNDED);
         if (wanted) {
+            if (pinned) hkv_row_hide(row, pinned);
             hkv_low score = hkv_row_low(row, HKV_BOUNDED, true);
             if (score.least > bound.second) {
                 simt_strlx_u64(bounds + bound.at, score.least);
             } else {
                 wanted = false;
-                if (x->entry == HKV_NONE || score.least < x->least) {
+                if ((x->entry == HKV_NONE || score.least < x->least) && !(pinned >> score.at & 1)) {
                     x->entry = e + score.at;
                     x->key = simt_ld_u64((const uint64_t *)(const void *)(row + 16 * score.at));
                     x->least = score.least;
@@ -593,17 +623,16 @@ SIMT_FN void hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows, cons
     }
 }
 
-/* The victim while keys are pinned: scans all scores of the buckets, which the item holds, and skips pinned entries.
- * `second` is 0, so the bound of the group falls to 0. */
-SIMT_FN hkv_victim hkv_unpinned_victim(const hkv_args *a, const hkv_one *o)
+/* The victim when hkv_rows_victim() found none: the first unpinned entry of bucket b. By the bounds its score is
+ * 2^64 - 1, as that of every unpinned entry of the bucket. `second` is 0, so the bound of the group falls to 0. */
+SIMT_FN void hkv_highest_victim(const hkv_args *a, uint64_t b, hkv_victim *x)
 {
-    hkv_place p = hkv_choose(simt_tile_of(1), a, o, (const uint64_t *)0, (const uint64_t *)0);
-    hkv_victim r;
-    r.entry = p.entry;
-    r.least = p.least;
-    r.second = r.key = 0;
-    if (p.entry != HKV_NONE) r.key = simt_ldrlx_u64(hkv_key_at(&a->v, p.entry));
-    return r;
+    const uint64_t *holder = hkv_holders(a);
+    for (uint64_t e = hkv_entry(&a->v, b, 0); x->entry == HKV_NONE && e < hkv_entry(&a->v, b + 1, 0); e++) {
+        if (simt_ld_u64(holder + e)) continue;
+        x->entry = e;
+        simt_ldrlx_2u64(hkv_key_at(&a->v, e), &x->key, &x->least);
+    }
 }
 
 /* ---- Claims ---------------------------------------------------------------------------------- */
@@ -616,7 +645,7 @@ SIMT_FN uint32_t hkv_coalesced_locking(const hkv_args *a)
     bool distinct = a->distinct || a->pass == HKV_SINGLES,
          rises = (a->policy_flags & HD_MONOTONE) && (distinct || !(a->policy_flags & HD_ORDER_FREE));
     if (a->pass == HKV_LEADERS || a->pass == HKV_REST) return HKV_LOCK_ALWAYS;
-    if (a->op == HD_OP_ACCUM_OR_ASSIGN || !rises || simt_ld_u32(a->pins) != 0) return HKV_LOCK_ALWAYS;
+    if (a->op == HD_OP_ACCUM_OR_ASSIGN || !rises) return HKV_LOCK_ALWAYS;
     if (distinct && !a->v.admit_always && (a->policy_flags & HD_SCORE_ADMITS)) return HKV_LOCK_NEVER;
     return a->v.dual ? HKV_LOCK_ALWAYS : HKV_LOCK_TO_EVICT;
 }
@@ -733,7 +762,7 @@ SIMT_FN bool hkv_coalesced_claim_found(const hkv_args *a, hkv_one *o, hkv_rule r
 SIMT_FN void hkv_coalesced_found(const hkv_args *a, uint32_t family, uint32_t locking, hkv_one *o)
 {
     hkv_rule r = hkv_rule_of(a, o->i);
-    bool pinned = hkv_is_pinned(a, o->key); /* no item changes a pinned entry, so it needs no claim */
+    bool pinned = hkv_is_pinned(a, o->entry); /* no item changes a pinned entry, so it needs no claim */
     if (family == HKV_UPDATE && !pinned && hkv_coalesced_unclaimed(a, o, r)) return;
     if (locking == HKV_LOCK_TO_EVICT) hkv_let_go(simt_tile_of(1), a, o); /* no eviction is needed now */
     if (locking != HKV_LOCK_ALWAYS && !pinned && !hkv_coalesced_claim_found(a, o, r)) return;
@@ -827,19 +856,17 @@ SIMT_FN bool hkv_coalesced_decide(const hkv_args *a, uint32_t family, uint32_t l
 }
 
 /* The lanes with `evicts` look for a victim in their buckets, which are full, and refuse or evict. */
-SIMT_FN void hkv_coalesced_make_room(simt_tile w, const hkv_args *a, uint32_t locking, uint8_t *rows,
-                                     const uint8_t *row, hkv_one *o, bool evicts)
+SIMT_FN void hkv_coalesced_make_room(simt_tile w, const hkv_args *a, uint32_t locking, uint8_t *rows, uint8_t *row,
+                                     hkv_one *o, bool evicts)
 {
     hkv_victim x;
+    bool pins = hkv_has_pins(a);
     x.entry = HKV_NONE;
     x.key = x.least = x.second = 0;
-    if (simt_ld_u32(a->pins) != 0) {
-        if (evicts) x = hkv_unpinned_victim(a, o);
-    } else {
-        SIMT_ROLLED
-        for (uint32_t k = 0; k <= a->v.dual; k++)
-            hkv_rows_victim(w, a, rows, row, k ? o->second : o->first, evicts, &x);
-    }
+    SIMT_ROLLED
+    for (uint32_t k = 0; k <= a->v.dual; k++)
+        hkv_rows_victim(w, a, rows, row, k ? o->second : o->first, evicts, pins, &x);
+    for (uint32_t k = 0; pins && evicts && k <= a->v.dual; k++) hkv_highest_victim(a, k ? o->second : o->first, &x);
     if (evicts) hkv_coalesced_evict(a, locking, o, x);
     simt_join();
 }
@@ -998,7 +1025,7 @@ SIMT_FN void hkv_coalesced(const hkv_args *a, uint32_t family)
     SIMT_SHARED(uint8_t, all_rows, HKV_COALESCED_THREADS * HKV_COALESCED_ROW);
     simt_tile w = simt_tile_of(32);
     uint8_t *rows = all_rows + (simt_thread() & ~31u) * HKV_COALESCED_ROW;
-    const uint8_t *row = rows + w.rank * HKV_COALESCED_ROW;
+    uint8_t *row = rows + w.rank * HKV_COALESCED_ROW;
     uint32_t locking = family == HKV_UPSERT ? hkv_coalesced_locking(a) : HKV_LOCK_NEVER, rounds = 0;
     if (a->pass == HKV_LEADERS) hkv_members_counted(a);
     simt_join();
@@ -1028,8 +1055,8 @@ SIMT_FN void hkv_coalesced(const hkv_args *a, uint32_t family)
     hkv_tally_flush(w, a, tally);
 }
 
-/* Lookups need one round per item: no item changes the table meanwhile. */
-SIMT_FN void hkv_coalesced_lookup(const hkv_args *a)
+/* Lookups and pins need one round per item: no item changes keys meanwhile. */
+SIMT_FN void hkv_coalesced_once(const hkv_args *a, uint32_t family)
 {
     SIMT_SHARED(uint8_t, all_rows, HKV_COALESCED_THREADS * HKV_COALESCED_ROW);
     simt_tile w = simt_tile_of(32);
@@ -1044,9 +1071,11 @@ SIMT_FN void hkv_coalesced_lookup(const hkv_args *a)
         hkv_run_refill(w, a, &run, &o);
         bool looks = o.outcome == HKV_UNDECIDED;
         hkv_rows_search(w, a, rows, rows + w.rank * HKV_COALESCED_ROW, &o, looks, false, false);
-        if (looks) hkv_decide_lookup(simt_tile_of(1), a, &o);
-        hkv_rows_move(w, a, &o, looks);
+        if (looks && family == HKV_LOOKUP) hkv_decide_lookup(simt_tile_of(1), a, &o);
+        if (looks && family == HKV_PIN) hkv_decide_pin(simt_tile_of(1), a, &o);
+        if (family == HKV_LOOKUP) hkv_rows_move(w, a, &o, looks);
         hkv_end(simt_tile_of(1), a, &o);
+        if (family == HKV_PIN) hkv_pins_count(a, o.pins);
         hkv_tally_add(tally, o.outcome);
         simt_join();
         if (++rounds % 64 == 0) hkv_tally_flush(w, a, tally);
@@ -1136,6 +1165,8 @@ SIMT_FN void hkv_groups_deliver(const hkv_args *a)
     hkv_claims_clear(a);
 }
 
+SIMT_FN void hkv_coalesced_lookup(const hkv_args *a) { hkv_coalesced_once(a, HKV_LOOKUP); }
+SIMT_FN void hkv_coalesced_pin(const hkv_args *a) { hkv_coalesced_once(a, HKV_PIN); }
 SIMT_FN void hkv_coalesced_update(const hkv_args *a) { hkv_coalesced(a, HKV_UPDATE); }
 SIMT_FN void hkv_coalesced_upsert(const hkv_args *a) { hkv_coalesced(a, HKV_UPSERT); }
 SIMT_FN void hkv_coalesced_erase(const hkv_args *a) { hkv_coalesced(a, HKV_ERASE); }
@@ -1161,6 +1192,7 @@ SIMT_ENTRY(hkv_kernel_coalesced_lookup, hkv_args, hkv_coalesced_lookup)
 SIMT_ENTRY(hkv_kernel_coalesced_update, hkv_args, hkv_coalesced_update)
 SIMT_ENTRY(hkv_kernel_coalesced_upsert, hkv_args, hkv_coalesced_upsert)
 SIMT_ENTRY(hkv_kernel_coalesced_erase, hkv_args, hkv_coalesced_erase)
+SIMT_ENTRY(hkv_kernel_coalesced_pin, hkv_args, hkv_coalesced_pin)
 
 static const hd_variant hkv_variant_coalesced = {
     .name = "coalesced",
@@ -1171,6 +1203,8 @@ static const hd_variant hkv_variant_coalesced = {
           HD_WHAT("update: a thread per key claims the entry, a warp fetches for its 32") },
         { HKV_UPSERT, hkv_kernel_coalesced_upsert, 1, 128, hkv_fits_coalesced_pairs, HD_CHOICE,
           HD_WHAT("upsert: a thread per key claims by the key and evicts by bounds, a warp fetches for its 32") },
+        { HKV_PIN, hkv_kernel_coalesced_pin, 1, 128, hkv_fits_coalesced, HD_ORDER,
+          HD_WHAT("pin: a thread per key exchanges the holder, a warp fetches for its 32") },
         { HKV_ERASE, hkv_kernel_coalesced_erase, 1, 128, hkv_fits_coalesced, HD_ORDER,
           HD_WHAT("erase: a thread per key claims the entry, a warp fetches for its 32") },
     },

@@ -98,7 +98,7 @@ SIMT_FN void hkv_decide_upsert(simt_tile t, const hkv_args *a, hkv_one *o, const
 {
     hkv_rule r = hkv_rule_of(a, o->i);
     if (o->entry != HKV_NONE)
-        hkv_decide_found(t, a, o, r, hkv_is_pinned(a, o->key));
+        hkv_decide_found(t, a, o, r, hkv_is_pinned(a, o->entry));
     else if (!r.insert)
         o->outcome = HD_MISS;
     else
@@ -115,21 +115,20 @@ SIMT_FN void hkv_decide_lookup(simt_tile t, const hkv_args *a, hkv_one *o)
     if (t.rank == 0 && a->score_out && hkv_delivers_score(a->op)) o->score = simt_ld_u64(hkv_score_at(&a->v, o->entry));
 }
 
+/* The search is done, and no item changes keys. One CAS of the holder decides. An entry that is unpinned may be a
+ * victim again, so the bound of its group counts it again. */
 SIMT_FN void hkv_decide_pin(simt_tile t, const hkv_args *a, hkv_one *o)
 {
-    uint32_t outcome = HD_HIT;
-    if (t.rank == 0) {
-        uint32_t pins = simt_ld_u32(a->pins);
-        hkv_pin *pin = hkv_pin_at(a, o->key);
-        if (a->op == HD_OP_LOCK_KEYS) {
-            outcome = pin ? HD_PINNED : pins == a->v.pin_limit ? HD_REFUSED : HD_HIT;
-            if (outcome == HD_HIT) hkv_pin_put(a, o->key, a->holder);
-            if (outcome == HD_HIT) simt_st_u32(a->pins, pins + 1);
-        } else {
-            outcome = !pin ? HD_MISS : simt_ld_u64(&pin->holder) == a->holder ? HD_HIT : HD_PINNED;
-            if (outcome == HD_HIT) hkv_pin_take(a, pin);
-            if (outcome == HD_HIT) simt_st_u32(a->pins, pins - 1);
-        }
+    bool locks = a->op == HD_OP_LOCK_KEYS;
+    uint32_t outcome = HD_MISS;
+    uint64_t *holder = hkv_holders(a), from = locks ? 0 : a->holder, to = locks ? a->holder : 0;
+    if (t.rank == 0 && holder && o->entry != HKV_NONE) {
+        uint64_t there = simt_cas_u64(holder + o->entry, from, to, SIMT_RELAXED);
+        outcome = there == from ? HD_HIT : locks || there ? HD_PINNED : HD_MISS;
+        simt_ticket(o->i, outcome, 0, o->entry);
+        o->told = true;
+        o->pins = outcome == HD_HIT;
+        if (o->pins && !locks) hkv_lower_bound(&a->v, o->entry, simt_ld_u64(hkv_score_at(&a->v, o->entry)));
     }
     o->outcome = HKV_FROM0(t, outcome);
 }
@@ -137,7 +136,7 @@ SIMT_FN void hkv_decide_pin(simt_tile t, const hkv_args *a, hkv_one *o)
 SIMT_FN void hkv_decide_erase(simt_tile t, const hkv_args *a, hkv_one *o)
 {
     const hkv_view *v = &a->v;
-    o->outcome = hkv_is_pinned(a, o->key) ? HD_PINNED : HD_ERASED;
+    o->outcome = hkv_is_pinned(a, o->entry) ? HD_PINNED : HD_ERASED;
     HKV_SYNC(t);
     if (o->outcome == HD_ERASED && t.rank == 0) {
         simt_strlx_u64(hkv_key_at(v, o->entry), HD_KEY_LOCKED);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hold.h - taking and dropping what an item must own: the locks of its buckets, an entry, or the table of pins.
+ * hold.h - taking and dropping what an item must own: the locks of its buckets, or an entry.
  *
  * Lock order:
  *   - A function here makes one attempt and returns. Only the caller's loop repeats it.
- *   - An item that owns an entry, or the table of pins, tries no further lock.
+ *   - An item that owns an entry tries no further lock.
  *   - Bucket locks are taken in ascending order. If the second fails, the first is dropped.
  *   - The owner of an entry waits for nothing. So the holder of a bucket may wait for an entry and claim it
  *     (coalesced.h does).
@@ -51,14 +51,6 @@ SIMT_FN bool hkv_try_entry(simt_tile t, const hkv_args *a, hkv_one *o)
     return hkv_took(t, o, got, HKV_HOLDS_ENTRY);
 }
 
-/* Tries the lock of the table of pins. */
-SIMT_FN bool hkv_try_pins(simt_tile t, const hkv_args *a, hkv_one *o)
-{
-    bool got = false;
-    if (t.rank == 0) got = simt_cas_u32(a->pin_lock, 0, 1, SIMT_ACQUIRE) == 0;
-    return hkv_took(t, o, got, HKV_HOLDS_PINS);
-}
-
 /* Drops what the item holds. An entry gets its key back. */
 SIMT_FN void hkv_let_go(simt_tile t, const hkv_args *a, hkv_one *o)
 {
@@ -66,7 +58,6 @@ SIMT_FN void hkv_let_go(simt_tile t, const hkv_args *a, hkv_one *o)
     HKV_SYNC(t);
     if (t.rank == 0) {
         if (o->holds == HKV_HOLDS_ENTRY) simt_strel_u64(hkv_key_at(&a->v, o->entry), o->key);
-        if (o->holds == HKV_HOLDS_PINS) simt_strel_u32(a->pin_lock, 0);
         if (o->holds == HKV_HOLDS_BUCKETS && o->second != o->first) simt_strel_u32(a->lock + o->second, 0);
         if (o->holds == HKV_HOLDS_BUCKETS) simt_strel_u32(a->lock + o->first, 0);
     }

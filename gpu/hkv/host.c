@@ -33,7 +33,7 @@ hd_host_text *hkv_host_kernel(uint32_t kernel)
 /* clang-format off */
 const hd_design hd_design_hkv_host = {
     .name = "hkv", .what = "a bucketed cache, its GPU kernels on the host machine", .params = &hkv_params,
-    .select = hkv_select, .variants = hkv_variants, .unfit = hkv_unfit_row, .gpu = &hkv_gpu,
+    .select = hkv_select, .variants = hkv_variants, .unfit = hkv_unfit_row, .gpu = &hkv_gpu, .prepare = hd_host_prepare,
     .host_kernel = hkv_host_kernel, .owns = true, HD_ON_HOST
 };
 /* clang-format on */

@@ -12,7 +12,7 @@
 
 /* hkv_one.outcome, besides the outcomes of hd_outcome: the lane has no item; the item needs another turn. */
 enum { HKV_NO_ITEM = HD_OUTCOME_COUNT, HKV_UNDECIDED };
-enum { HKV_HOLDS_NOTHING, HKV_HOLDS_BUCKETS, HKV_HOLDS_ENTRY, HKV_HOLDS_PINS };
+enum { HKV_HOLDS_NOTHING, HKV_HOLDS_BUCKETS, HKV_HOLDS_ENTRY };
 enum { HKV_KEEP, HKV_REPLACE, HKV_ADD, HKV_ZERO }; /* hkv_one.change: what happens to the value in the table */
 
 typedef struct hkv_one {
@@ -30,6 +30,8 @@ typedef struct hkv_one {
     bool looked;
     bool fresh; /* the entry is new, and its key is not published yet */
     bool rated; /* the publication of the key also stores the score */
+    bool told;  /* it has taken effect, and its ticket is drawn. Valid in rank 0 */
+    bool pins;  /* it has pinned or unpinned its entry. Valid in rank 0 */
 } hkv_one;
 
 /* The key of item i; 0 if i is past the last item. */
@@ -52,7 +54,7 @@ SIMT_FN hkv_one hkv_begin_with(const hkv_args *a, uint64_t i, uint64_t key)
     o.change = HKV_KEEP;
     o.group = 0;
     o.digest = 0;
-    o.looked = o.fresh = o.rated = false;
+    o.looked = o.fresh = o.rated = o.told = o.pins = false;
     if (i >= a->last) return o;
     simt_started(i);
     o.key = key;

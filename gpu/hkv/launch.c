@@ -99,7 +99,7 @@ static int planes_to_take(const hkv_own *o, hd_piece *all)
         { "capacity: digests", offsetof(hkv_own, v.digest), entries, 1, HD_AS_IT_COMES, HD_TOGETHER },
         { "capacity: scores", offsetof(hkv_own, v.score), v->step == 1 ? entries : 0, 8, HD_AS_IT_COMES, HD_TOGETHER },
         { "capacity: bounds", offsetof(hkv_own, v.bound), hkv_bounds_of(v), 8, HD_AS_IT_COMES, HD_TOGETHER },
-        { "pins", offsetof(hkv_own, v.pin), v->pin_places, sizeof(hkv_pin), 0xff, HD_TOGETHER }, /* HD_KEY_EMPTY */
+        { "pins", offsetof(hkv_own, v.holder), hkv_holders_of(&o->gpu.info), sizeof *v->holder, 0, HD_APART },
         { "capacity: far values", offsetof(hkv_own, v.far), hkv_far_bytes(v), 1, HD_AS_IT_COMES, HD_HOST_MEMORY },
     };
     return add(all, planes, sizeof planes);
@@ -179,7 +179,6 @@ static hkv_args args_of(const hkv_own *o, const hd_batch *b, hd_when when)
     a.v = o->v;
     a.lock = o->lock;
     a.pins = &o->words->pins;
-    a.pin_lock = &o->words->pin_lock;
     hkv_args_of_batch(&a, b);
     a.predicate = hd_predicate_of(b);
     a.epoch = when.epoch;
@@ -243,13 +242,13 @@ static void before(void *own, void *entries)
 {
     hkv_own *o = (hkv_own *)own;
     o->v = *hkv_view_of(entries);
-    o->words->pins = o->v.pins;
+    o->words->pins.count = o->v.pins;
 }
 
 static void after(void *own, void *entries, bool good)
 {
     hkv_own *o = (hkv_own *)own;
-    hkv_view_of(entries)->pins = o->words->pins;
+    hkv_view_of(entries)->pins = o->words->pins.count;
     if (!good) o->unfinished = true;
 }
 
@@ -268,13 +267,12 @@ static int regions(const void *own, hd_region *all)
         { v->bound, hkv_bounds_of(v) * 8, "bounds" },
         { v->value, hkv_near_values(v) * v->value_bytes, "values" },
         { v->far, hkv_far_bytes(v), "far values" },
-        { v->pin, v->pin_places * sizeof *v->pin, "pins" },
+        { v->holder, entries * sizeof *v->holder, "holders" },
         { o->lock, v->buckets * sizeof *o->lock, "bucket locks" },
         { o->gpu.tally, sizeof w->tally, "tally" },
         { c->segment, sizeof c->segment, "segments" },
         { c->cursor, sizeof c->cursor, "cursor" },
         { &w->pins, sizeof w->pins, "pin count" },
-        { &w->pin_lock, sizeof w->pin_lock, "pin lock" },
         { &w->moment, sizeof w->moment, "moment" },
         { o->stage_flag, window, "stage_flag" },
         { o->stage_key, window * 8, "stage_key" },
@@ -315,6 +313,16 @@ static hd_status read_clock(void *own, const hd_launcher *l, uint64_t **ns)
     return launch_moment(l, &a);
 }
 
+/* The plane of holders, where the batch is the first that pins. */
+static bool needs(const void *own, const hd_batch *b, hd_piece *piece, hd_info *info)
+{
+    const hkv_own *o = (const hkv_own *)own;
+    if (o->v.holder || !hkv_batch_pins(b)) return false;
+    hkv_got_holders(info);
+    *piece = (hd_piece){ "pins", offsetof(hkv_own, v.holder), info->capacity, sizeof *o->v.holder, 0, HD_APART };
+    return true;
+}
+
 /* Far values are here as they are. */
 static hd_status open_here(const void *own, const hd_seams *s, void **staged)
 {
@@ -334,8 +342,8 @@ static int planes(const void *own, void *staged, bool values, hd_plane *all)
         { "scores", v->score, here->score, v->step == 1 ? entries * 8 : 0 },
         { "bounds", v->bound, here->bound, hkv_bounds_of(v) * 8 },
         { "values", v->value, here->value, values ? hkv_near_values(v) * v->value_bytes : 0 },
-        { "pins", v->pin, here->pin, v->pin_places * sizeof *here->pin },
-        { "pins", &o->words->pins, &here->pins, sizeof here->pins },
+        { "pins", v->holder, here->holder, hkv_holders_of(&o->gpu.info) * sizeof *v->holder },
+        { "pins", &o->words->pins.count, &here->pins, sizeof here->pins },
     };
     memcpy(all, every, sizeof every);
     return sizeof every / sizeof *every;
@@ -366,13 +374,13 @@ static bool lists(const void *own, const hd_batch *b)
 /* clang-format off */
 const hd_gpu hkv_gpu = {
     &hd_design_hkv, HD_CUDA_ENTRY(hkv_cuda_entry), HKV_NUMBER_word_enter, HKV_NUMBER_word_leave, sizeof(hkv_own),
-    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, launch, NULL,
-    read_clock
+    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, needs, launch,
+    NULL, read_clock
 };
 
 const hd_design hd_design_hkv_cuda = {
     .name = "hkv", .what = "a bucketed cache in a GPU's memory", .params = &hkv_params, .select = hkv_select,
-    .few_items = HKV_FEW_ITEMS, .variants = hkv_variants, .unfit = hkv_unfit_row, .gpu = &hkv_gpu, .owns = true,
-    HD_ON_CUDA
+    .few_items = HKV_FEW_ITEMS, .variants = hkv_variants, .unfit = hkv_unfit_row, .gpu = &hkv_gpu,
+    .prepare = hd_cuda_prepare, .owns = true, HD_ON_CUDA
 };
 /* clang-format on */

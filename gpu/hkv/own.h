@@ -13,8 +13,7 @@
  * the L2 cache, inserts into a table with room are 3% slower on an H200. */
 typedef struct hkv_words {
     uint64_t tally[HD_OUTCOME_COUNT];
-    _Alignas(256) uint32_t pins;
-    uint32_t pin_lock;
+    _Alignas(256) hkv_pins pins;
     hd_word word;    /* of the batch lock group3 */
     uint64_t moment; /* hkv_args.moment; batches that overlap share it */
 } hkv_words;

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * pins.h - the keys that may not be changed: open addressing from hd_mix64(key), in places that never fill up.
+ * pins.h - pins: a word per entry, its holder (ref/hkv/layout.h), and a count of the entries that have one. Kernels
+ * read the count first, so a table without pins pays one load per launch or item, which is cached, and nothing per
+ * entry.
+ *
+ * lock_keys pins by one CAS of the word from 0 to the holder; unlock_keys unpins by one CAS back. They are inserters,
+ * so they run alone, and no key moves meanwhile. In all other launches holders do not change.
  */
 #ifndef HKV_PINS_H
 #define HKV_PINS_H
@@ -8,43 +13,34 @@
 #include "gpu/hkv/args.h"
 #include "simt/simt.h"
 
-/* The pin of a key, or NULL. The caller holds pin_lock, or knows that no item does. */
-SIMT_FN hkv_pin *hkv_pin_at(const hkv_args *a, uint64_t key)
+SIMT_FN bool hkv_has_pins(const hkv_args *a) { return simt_ld_u64(&a->pins->count) != 0; }
+
+/* The plane of holders; NULL: there is none. A captured launch may be older than the plane, and has NULL in its
+ * argument. */
+SIMT_FN uint64_t *hkv_holders(const hkv_args *a)
 {
-    uint32_t mask = a->v.pin_places - 1, i = (uint32_t)hd_mix64(key) & mask;
-    if (a->v.pin_places == 0) return (hkv_pin *)0;
-    for (;;) {
-        uint64_t there = simt_ld_u64(&a->v.pin[i].key);
-        if (there == key) return a->v.pin + i;
-        if (there == HD_KEY_EMPTY) return (hkv_pin *)0; /* there always is one */
-        i = (i + 1) & mask;
-    }
+    if (a->v.holder) return a->v.holder;
+    return (uint64_t *)(uintptr_t)simt_ld_u64(&a->pins->plane);
 }
 
-SIMT_FN bool hkv_is_pinned(const hkv_args *a, uint64_t key) { return simt_ld_u32(a->pins) != 0 && hkv_pin_at(a, key); }
+/* Whether entry e is pinned, in a table that has pins. */
+SIMT_FN bool hkv_has_holder(const hkv_args *a, uint64_t e) { return simt_ld_u64(hkv_holders(a) + e) != 0; }
 
-SIMT_FN void hkv_pin_put(const hkv_args *a, uint64_t key, uint64_t holder)
+SIMT_FN bool hkv_is_pinned(const hkv_args *a, uint64_t e) { return hkv_has_pins(a) && hkv_has_holder(a, e); }
+
+/* Counts n entries that were pinned, or unpinned. */
+SIMT_FN void hkv_pins_add(const hkv_args *a, uint64_t n)
 {
-    uint32_t mask = a->v.pin_places - 1, i = (uint32_t)hd_mix64(key) & mask;
-    while (simt_ld_u64(&a->v.pin[i].key) != HD_KEY_EMPTY) i = (i + 1) & mask;
-    simt_st_u64(&a->v.pin[i].key, key);
-    simt_st_u64(&a->v.pin[i].holder, holder);
+    simt_add_u64(&a->pins->count, a->op == HD_OP_UNLOCK_KEYS ? 0 - n : n, SIMT_RELAXED);
+    if (a->v.holder) simt_strlx_u64(&a->pins->plane, (uint64_t)(uintptr_t)a->v.holder);
 }
 
-/* No tombstones: the hole moves to the end of its run, over all that would still be found after the move. */
-SIMT_FN void hkv_pin_take(const hkv_args *a, const hkv_pin *gone)
+/* The same of the lanes with `changed`: one addition per warp. */
+SIMT_FN void hkv_pins_count(const hkv_args *a, bool changed)
 {
-    hkv_pin *pin = a->v.pin;
-    uint32_t mask = a->v.pin_places - 1, hole = (uint32_t)(gone - pin);
-    for (uint32_t i = (hole + 1) & mask;; i = (i + 1) & mask) {
-        uint64_t key = simt_ld_u64(&pin[i].key);
-        if (key == HD_KEY_EMPTY) break;
-        if (((i - (uint32_t)hd_mix64(key)) & mask) < ((i - hole) & mask)) continue;
-        simt_st_u64(&pin[hole].key, key);
-        simt_st_u64(&pin[hole].holder, simt_ld_u64(&pin[i].holder));
-        hole = i;
-    }
-    simt_st_u64(&pin[hole].key, HD_KEY_EMPTY);
+    simt_tile w = simt_tile_of(32);
+    uint32_t n = simt_popc(simt_ballot(w, changed));
+    if (n && w.rank == 0) hkv_pins_add(a, n);
 }
 
 #endif

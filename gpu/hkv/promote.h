@@ -18,9 +18,9 @@ typedef struct hkv_seat {
     uint32_t slot;
 } hkv_seat;
 
-SIMT_FN bool hkv_is_fixed(const hkv_args *a, uint64_t key, bool pins)
+SIMT_FN bool hkv_is_fixed(const hkv_args *a, uint64_t e, uint64_t key, bool pins)
 {
-    return key == HD_KEY_EMPTY || (pins && hkv_pin_at(a, key));
+    return key == HD_KEY_EMPTY || (pins && hkv_has_holder(a, e));
 }
 
 /* The near seat to give up: the first that is empty, else the first with the least score. */
@@ -33,7 +33,7 @@ SIMT_FN hkv_seat hkv_near_seat(simt_tile t, const hkv_args *a, uint64_t b, bool 
         uint64_t e = hkv_entry(&a->v, b, s), key = simt_ld_u64(hkv_key_at(&a->v, e)),
                  score = simt_ld_u64(hkv_score_at(&a->v, e));
         if (key == HD_KEY_EMPTY && free == slots) free = s;
-        if (hkv_is_fixed(a, key, pins) || (at < slots && score >= least)) continue;
+        if (hkv_is_fixed(a, e, key, pins) || (at < slots && score >= least)) continue;
         least = score;
         at = s;
     }
@@ -55,7 +55,7 @@ SIMT_FN hkv_seat hkv_far_seat(simt_tile t, const hkv_args *a, uint64_t b, bool p
     for (uint32_t s = (uint32_t)hkv_near_of(&a->v, b) + t.rank; s < slots; s += t.size) {
         uint64_t e = hkv_entry(&a->v, b, s), key = simt_ld_u64(hkv_key_at(&a->v, e)),
                  score = simt_ld_u64(hkv_score_at(&a->v, e));
-        if (hkv_is_fixed(a, key, pins) || (at < slots && ~score >= lack)) continue;
+        if (hkv_is_fixed(a, e, key, pins) || (at < slots && ~score >= lack)) continue;
         lack = ~score;
         at = s;
     }
@@ -103,7 +103,7 @@ SIMT_FN uint32_t hkv_promote_bucket(simt_tile t, const hkv_args *a, uint64_t b, 
 /* The buckets that begin in slots [first, last). */
 SIMT_FN void hkv_promote_slots(const hkv_args *a, simt_tile t)
 {
-    bool pins = simt_ld_u32(a->pins) != 0;
+    bool pins = hkv_has_pins(a);
     uint64_t thread = (uint64_t)simt_block() * simt_threads() + simt_thread(),
              tiles = (uint64_t)simt_blocks() * simt_threads() / t.size;
     uint64_t moved = 0, first = hkv_stripe(&a->v, a->first),

@@ -48,7 +48,7 @@ SIMT_FN bool hkv_sweep_slot(const hkv_args *a, uint64_t e)
 {
     if (!hkv_holds(a, e)) return false;
     if (a->op != HD_OP_ERASE_IF) return true;
-    if (hkv_is_pinned(a, simt_ld_u64(hkv_key_at(&a->v, e)))) return false;
+    if (hkv_is_pinned(a, e)) return false;
     simt_st_u64(hkv_score_at(&a->v, e), 0);
     hkv_lower_bound(&a->v, e, 0);
     simt_st_u8(a->v.digest + e, HKV_NO_DIGEST);
@@ -115,8 +115,9 @@ SIMT_FN void hkv_sweep_stretches(const hkv_args *a)
 
 SIMT_FN void hkv_clear_pins(const hkv_args *a, uint64_t thread, uint64_t threads)
 {
-    for (uint64_t i = thread; i < a->v.pin_places; i += threads) simt_st_u64(&a->v.pin[i].key, HD_KEY_EMPTY);
-    if (thread == 0) simt_st_u32(a->pins, 0);
+    uint64_t *holder = hkv_holders(a);
+    for (uint64_t e = thread; holder && e < a->last; e += threads) simt_st_u64(holder + e, 0);
+    if (thread == 0) simt_st_u64(&a->pins->count, 0);
 }
 
 SIMT_FN void hkv_clear_slots(const hkv_args *a)

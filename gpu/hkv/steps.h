@@ -22,14 +22,6 @@
 /* Families whose items hold their buckets: they change which keys a bucket has. */
 SIMT_FN bool hkv_locks_buckets(uint32_t family) { return family == HKV_UPSERT || family == HKV_ERASE; }
 
-/* The key of an item that pins was found: takes the table of pins, and decides. False: try again. */
-SIMT_FN bool hkv_try_pin(simt_tile t, const hkv_args *a, hkv_one *o)
-{
-    if (!hkv_try_pins(t, a, o)) return false;
-    hkv_decide_pin(t, a, o);
-    return true;
-}
-
 /* One turn of an item. first_copy, second_copy: the scores of its buckets, copied while the item held them; NULL: none.
  * False: try again. */
 SIMT_FN bool hkv_try_with(simt_tile t, const hkv_args *a, uint32_t family, hkv_one *o, const uint64_t *first_copy,
@@ -47,6 +39,10 @@ SIMT_FN bool hkv_try_with(simt_tile t, const hkv_args *a, uint32_t family, hkv_o
         hkv_decide_lookup(t, a, o);
         return true;
     }
+    if (family == HKV_PIN) {
+        hkv_decide_pin(t, a, o);
+        return true;
+    }
     if (o->entry == HKV_NONE) {
         if (family == HKV_UPDATE && hkv_saw_busy(o)) return o->looked = false;
         o->outcome = HD_MISS;
@@ -56,8 +52,7 @@ SIMT_FN bool hkv_try_with(simt_tile t, const hkv_args *a, uint32_t family, hkv_o
         hkv_decide_erase(t, a, o);
         return true;
     }
-    if (family == HKV_PIN) return hkv_try_pin(t, a, o);
-    bool pinned = hkv_is_pinned(a, o->key); /* no item changes a pinned entry, so it needs no owner */
+    bool pinned = hkv_is_pinned(a, o->entry); /* no item changes a pinned entry, so it needs no owner */
     if (!pinned && !hkv_try_entry(t, a, o)) return o->looked = false;
     o->rated = hkv_rate_found(t, a, o, hkv_rule_of(a, o->i), pinned, false);
     return true;
@@ -77,7 +72,7 @@ SIMT_FN void hkv_end(simt_tile t, const hkv_args *a, hkv_one *o)
         if (o->fresh) simt_strlx_u64(hkv_key_at(&a->v, o->entry), o->key);
         /* others may rate it without owning it: it takes effect here */
         if (o->rated) simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
-        simt_ticket(o->i, o->outcome, o->gone_key, o->entry);
+        if (!o->told) simt_ticket(o->i, o->outcome, o->gone_key, o->entry);
     }
     hkv_let_go(t, a, o);
     if (t.rank == 0) hkv_deliver(a, o);

@@ -23,6 +23,7 @@ SIMT_FN void hkv_tlpv1(const hkv_args *a, uint32_t family)
         hkv_move(t, a, &o, true);
         hkv_end(t, a, &o);
         simt_join();
+        if (family == HKV_PIN) hkv_pins_count(a, o.pins);
         hkv_tally_lanes(a, o.outcome);
     }
 }
@@ -57,7 +58,7 @@ static const hd_variant hkv_variant_tlpv1 = {
         { HKV_UPSERT, hkv_kernel_tlpv1_upsert, 1, 128, hkv_fits_all, HD_ORDER,
           HD_WHAT("upsert: a thread per key under its bucket's lock, streaming stores") },
         { HKV_PIN, hkv_kernel_tlpv1_pin, 1, 128, hkv_fits_all, HD_ORDER,
-          HD_WHAT("pin: a thread per key finds the entry, one at a time pins it") },
+          HD_WHAT("pin: a thread per key finds the entry and exchanges its holder") },
         { HKV_ERASE, hkv_kernel_tlpv1_erase, 1, 128, hkv_fits_all, HD_ORDER,
           HD_WHAT("erase: a thread per key under its bucket's lock") },
         { HKV_SWEEP, hkv_kernel_tlpv1_sweep, 1, 128, hkv_fits_all, HD_EXACT,

@@ -29,7 +29,7 @@ SIMT_FN bool hkv_is_lower(const hkv_args *a, uint64_t b, uint32_t s, uint64_t sc
                           bool pins)
 {
     if (at < a->v.slots && score >= least) return false;
-    return !pins || !hkv_pin_at(a, simt_ld_u64(hkv_key_at(&a->v, hkv_entry(&a->v, b, s))));
+    return !pins || !hkv_has_holder(a, hkv_entry(&a->v, b, s));
 }
 
 /* A score that is compared with the least so far. */
@@ -49,7 +49,7 @@ SIMT_FN hkv_place hkv_least(simt_tile t, const hkv_args *a, uint64_t b, const ui
     const uint64_t *score = copy ? copy : hkv_score_at(&a->v, hkv_entry(&a->v, b, 0));
     uint32_t slots = a->v.slots, at = slots, step = a->v.step, per_load = step == 1 && slots % 2 == 0 ? 2 : 1;
     uint64_t least = UINT64_MAX;
-    bool pins = simt_ld_u32(a->pins) != 0;
+    bool pins = hkv_has_pins(a);
     hkv_place p;
     for (uint32_t s = per_load * t.rank; s < slots; s += per_load * t.size) {
         if (step == 2 || per_load == 2) {

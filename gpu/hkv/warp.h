@@ -18,6 +18,7 @@ SIMT_FN void hkv_warp(const hkv_args *a, uint32_t family)
         while (!hkv_try(t, a, family, &o)) simt_backoff(64);
         hkv_move(t, a, &o, false);
         hkv_end(t, a, &o);
+        if (family == HKV_PIN) hkv_pins_count(a, t.rank == 0 && o.pins);
         mine += o.outcome == t.rank;
     }
     if (mine && t.rank < HD_OUTCOME_COUNT) simt_add_u64(a->tally + t.rank, mine, SIMT_RELAXED);
@@ -53,7 +54,7 @@ static const hd_variant hkv_variant_warp = {
         { HKV_UPSERT, hkv_kernel_warp_upsert, 32, 128, hkv_fits_all, HD_ORDER,
           HD_WHAT("upsert: a warp per key, one after another under its bucket's lock") },
         { HKV_PIN, hkv_kernel_warp_pin, 32, 128, hkv_fits_all, HD_ORDER,
-          HD_WHAT("pin: a warp per key finds the entry, one at a time pins it") },
+          HD_WHAT("pin: a warp per key finds the entry and exchanges its holder") },
         { HKV_ERASE, hkv_kernel_warp_erase, 32, 128, hkv_fits_all, HD_ORDER,
           HD_WHAT("erase: a warp per key under its bucket's lock") },
         { HKV_SWEEP, hkv_kernel_warp_sweep, 1, 128, hkv_fits_all, HD_EXACT,

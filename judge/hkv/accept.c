@@ -84,16 +84,21 @@ const char *hkv_fixture_beside(const fixture *s, const void *table, const void *
 {
     const hkv_view *model = view_of(table), *now = view_of(after);
     (void)s;
-    for (uint32_t i = 0; i < now->pin_places; i++) {
-        if (now->pin[i].key == HD_KEY_EMPTY) continue;
-        const hkv_pin *p = hkv_pin_find(model, now->pin[i].key);
-        if (!p || p->holder != now->pin[i].holder)
-            return fixture_say(why, "key %" PRIx64 " is pinned by %" PRIu64 ", which the reference does not say",
-                               now->pin[i].key, now->pin[i].holder);
+    for (uint64_t e = 0; now->holder && e < hkv_capacity(now); e++) {
+        uint64_t key = *hkv_key_at(now, e), there = now->holder[e] ? hkv_find(model, key) : HKV_NOWHERE;
+        if (now->holder[e] && (there == HKV_NOWHERE || model->holder[there] != now->holder[e]))
+            return fixture_say(why, "key %" PRIx64 " is pinned by %" PRIu64 ", which the reference does not say", key,
+                               now->holder[e]);
     }
     return now->pins == model->pins
                ? NULL
-               : fixture_say(why, "%" PRIu32 " keys are pinned, and should be %" PRIu32, now->pins, model->pins);
+               : fixture_say(why, "%" PRIu64 " entries are pinned, and should be %" PRIu64, now->pins, model->pins);
+}
+
+static bool is_pinned(const hkv_view *model, uint64_t key)
+{
+    uint64_t e = hkv_find(model, key);
+    return e != HKV_NOWHERE && hkv_holder_of(model, e);
 }
 
 /* After promote, where it was asked to look: no unpinned entry of bucket b in the host tier has a higher score than
@@ -104,7 +109,7 @@ static const char *bucket_promoted(const hkv_view *v, const hkv_view *model, uin
     uint64_t least = UINT64_MAX;
     for (uint32_t s = 0; s < v->slots; s++) {
         uint64_t e = hkv_entry(v, b, s), key = *hkv_key_at(v, e), score = *hkv_score_at(v, e);
-        bool fixed = hkv_pin_find(model, key) != NULL;
+        bool fixed = is_pinned(model, key);
         if (hkv_is_near(v, e)) {
             room = room || key == HD_KEY_EMPTY;
             if (!fixed && key != HD_KEY_EMPTY && score < least) least = score;
@@ -132,8 +137,7 @@ const char *hkv_fixture_promised(const fixture *s, const void *table, uint32_t k
         if (wrong) return wrong;
         for (uint64_t e = hkv_entry(v, b, 0); e < hkv_entry(v, b + 1, 0); e++) {
             uint64_t key = *hkv_key_at(&then.v, e);
-            /* empty rows of the pin table have this key, too */
-            if (asked && (key == HD_KEY_EMPTY || !hkv_pin_find(model, key))) continue;
+            if (asked && !is_pinned(model, key)) continue;
             if (*hkv_key_at(v, e) != key)
                 return fixture_say(why, "promote: bucket %" PRIu64 ", slot %" PRIu64 ": key %" PRIx64 " was to stay", b,
                                    e % v->slots, key);
@@ -165,7 +169,7 @@ const char *hkv_fixture_idle(const fixture *s, char why[JUDGE_SENTENCE])
         for (uint64_t i = 0; a->claim && i < s->part[k].batch.n; i++)
             if (a->role[i]) return fixture_say(why, "item %" PRIu64 " has still a role", i);
     }
-    return t->words->pin_lock ? fixture_say(why, "the lock of the pins is still held") : NULL;
+    return NULL;
 }
 
 const char *hkv_fixture_check(const void *table, char why[JUDGE_SENTENCE])

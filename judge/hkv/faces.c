@@ -30,7 +30,7 @@ static void attach(faces_table *t)
     t->view.key = t->key;
     t->view.score = t->score;
     t->view.value = (uint8_t *)t->value;
-    t->view.pin = t->pin;
+    t->view.holder = t->holder;
 }
 
 void faces_make(faces_table *t, hd_rng *g, uint32_t policy)
@@ -45,8 +45,6 @@ void faces_make(faces_table *t, hd_rng *g, uint32_t policy)
     v->seed = hd_rng_next(g);
     v->policy = policy;
     v->admit_always = hd_rng_below(g, 4) == 0;
-    v->pin_places = FACES_PIN_PLACES;
-    v->pin_limit = 5;
     attach(t);
     hkv_clear(v, 1);
 }
@@ -66,8 +64,7 @@ static bool same(const faces_table *a, const faces_table *b)
         uint64_t at = hkv_find(&b->view, a->key[e]);
         if (at == HKV_NOWHERE || at / b->view.slots != e / a->view.slots) return false;
         if (b->score[at] != a->score[e] || b->value[at] != a->value[e]) return false;
-        const hkv_pin *p = hkv_pin_find(&a->view, a->key[e]), *q = hkv_pin_find(&b->view, a->key[e]);
-        if (!p != !q || (p && p->holder != q->holder)) return false;
+        if (a->holder[e] != b->holder[at]) return false;
     }
     return true;
 }
@@ -77,7 +74,7 @@ static bool identical(const faces_table *a, const faces_table *b)
     uint64_t n = hkv_capacity(&a->view);
     return a->view.pins == b->view.pins && !memcmp(a->digest, b->digest, n) && !memcmp(a->key, b->key, 8 * n) &&
            !memcmp(a->score, b->score, 8 * n) && !memcmp(a->value, b->value, 8 * n) &&
-           !memcmp(a->pin, b->pin, sizeof a->pin);
+           !memcmp(a->holder, b->holder, 8 * n);
 }
 
 /* ---- Lies ------------------------------------------------------------------------------------ */
@@ -135,7 +132,7 @@ static const char *other_victims(telling *l)
         seen.gone_key = l->before->key[e];
         seen.gone_score = l->before->score[e];
         bool equal = seen.gone_score == l->truth->gone_score && e / v->slots == l->truth->entry / v->slots;
-        if (seen.gone_key >= HD_KEY_RESERVED || (equal && !hkv_pin_find(v, seen.gone_key))) continue;
+        if (seen.gone_key >= HD_KEY_RESERVED || (equal && !hkv_holder_of(v, e))) continue;
         wrong = lie(l, &seen, "the victim was not the least of the bucket to choose");
         seen.gone_score++;
         if (!wrong) wrong = lie(l, &seen, "the victim had another score");

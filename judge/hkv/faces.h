@@ -9,12 +9,11 @@
 #include "ref/hkv/hkv.h"
 #include "workload/rng.h"
 
-enum { FACES_ENTRIES = 64, FACES_PIN_PLACES = 8, FACES_VALUE_BYTES = 8, FACES_TEXT = 512 };
+enum { FACES_ENTRIES = 64, FACES_VALUE_BYTES = 8, FACES_TEXT = 512 };
 
 typedef struct faces_table {
     uint8_t digest[FACES_ENTRIES];
-    uint64_t key[FACES_ENTRIES], score[FACES_ENTRIES], value[FACES_ENTRIES];
-    hkv_pin pin[FACES_PIN_PLACES];
+    uint64_t key[FACES_ENTRIES], score[FACES_ENTRIES], value[FACES_ENTRIES], holder[FACES_ENTRIES];
     hkv_view view;
 } faces_table;
 

@@ -16,7 +16,13 @@
 
 /* ---- Its shape ------------------------------------------------------------------------------- */
 
-enum { PINS_MOST = 64 };
+/* Tables have room for pins, unless the case has pins=0 and no part that pins. */
+static uint32_t may_pin(const fixture *s, const hd_case *c)
+{
+    bool needs = !hd_case_has(c, "pins") || c->table.hkv.pins;
+    for (uint32_t k = 0; k < s->parts; k++) needs = needs || strcmp(s->c[k].op, "lock_keys") == 0;
+    return needs;
+}
 
 /* Far values are sorted before they are fetched: always, unless the case says no. */
 hd_status hkv_fixture_shape(fixture *s, const hd_case *c)
@@ -24,7 +30,7 @@ hd_status hkv_fixture_shape(fixture *s, const hd_case *c)
     hd_info *info = &hkv_fixture_own(s)->gpu.info;
     if (hkv_fixture_view(s)->policy == HD_POLICY_COUNT) return hd_fail_name("policy", c->policy, HD_POLICIES);
     if (info->hkv.fetch == HD_FETCH_USUAL) info->hkv.fetch = HD_FETCH_SORTED;
-    if (info->hkv.pins > PINS_MOST) info->hkv.pins = PINS_MOST;
+    info->hkv.pins = may_pin(s, c);
     s->design->host->gpu->begin(s->table);
     return HD_OK;
 }
@@ -40,7 +46,7 @@ judge_scores hkv_fixture_scores(const fixture *s)
 uint32_t hkv_fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST])
 {
     const hkv_view *v = hkv_fixture_view(s);
-    const uint64_t entries = hkv_capacity(v);
+    const uint64_t entries = hkv_capacity(v), holders = hkv_holders_of(&hkv_fixture_own(s)->gpu.info);
     const judge_memory planes[] = {
         { "digest", offsetof(hkv_own, v.digest), entries, HD_AS_IT_COMES },
         { v->step == 1 ? "key" : "pair", offsetof(hkv_own, v.key), entries * v->step * 8, HD_AS_IT_COMES },
@@ -48,7 +54,7 @@ uint32_t hkv_fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST
         { "bound", offsetof(hkv_own, v.bound), hkv_bounds_of(v) * 8, HD_AS_IT_COMES },
         { "value", offsetof(hkv_own, v.value), hkv_near_bytes(v), HD_AS_IT_COMES },
         { "far value", offsetof(hkv_own, v.far), hkv_far_bytes(v), HD_AS_IT_COMES },
-        { "pin", offsetof(hkv_own, v.pin), v->pin_places * sizeof(hkv_pin), HD_AS_IT_COMES },
+        { "holder", offsetof(hkv_own, v.holder), holders * sizeof *v->holder, HD_AS_IT_COMES },
     };
     uint32_t n = 0;
     for (size_t i = 0; i < sizeof planes / sizeof *planes; i++)
@@ -60,7 +66,7 @@ void hkv_fixture_laid(void *table)
 {
     hkv_own *o = (hkv_own *)table;
     if (o->v.step == 2) o->v.score = o->v.key + 1;
-    o->v.pins = o->words->pins;
+    o->v.pins = o->words->pins.count;
 }
 
 void hkv_fixture_clear(fixture *s) { hkv_clear(hkv_fixture_view(s), 1); }
@@ -148,8 +154,8 @@ bool hkv_fixture_fill(fixture *s, hd_rng *g)
 {
     const hkv_own *o = hkv_fixture_own(s);
     if (!fill_buckets(s, g)) return false;
-    if (o->v.pin_limit) pin_some(s, g);
-    o->words->pins = o->v.pins;
+    if (o->v.holder) pin_some(s, g);
+    o->words->pins.count = o->v.pins;
     return true;
 }
 
@@ -170,5 +176,5 @@ void hkv_fixture_apply(const fixture *s, void *table, uint32_t k, const hd_batch
     const hkv_when w = { when.clock, when.per_item, when.epoch, 1, false, 0 };
     uint64_t tally[HD_OUTCOME_COUNT] = { 0 };
     hkv_run_batch(&o->v, b, w, tally);
-    o->words->pins = o->v.pins;
+    o->words->pins.count = o->v.pins;
 }

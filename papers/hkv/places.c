@@ -52,7 +52,6 @@ static hd_table *table_open(const words *w, const char *backend)
     c.policy = w->policy;
     c.hkv.dual = w->dual == 1;
     c.value_bytes = (uint32_t)w->values;
-    c.hkv.pins = 0;
     c.threads = 1;
     c.layout = strcmp(w->layout, "planes") == 0 ? HD_LAYOUT_PLANES : HD_LAYOUT_PAIRS;
     must(hd_open(&c, &t));

@@ -51,7 +51,6 @@ static hd_table *table_open(const words *w, const char *policy, uint64_t capacit
     c.capacity = capacity;
     c.value_bytes = 0;
     c.hkv.dual = w->dual;
-    c.hkv.pins = 0;
     c.threads = 1;
     must(hd_open(&c, &t));
     return t;

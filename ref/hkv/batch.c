@@ -8,8 +8,8 @@
  * would give it. Updates in dual mode never move an entry, so they are split the same way by first bucket.
  * Reads are split by item.
  *
- * On one thread: inserts in dual mode (two buckets may have two owners), lock_keys and unlock_keys (one pin
- * set), and insert_and_evict when a list is wanted (its order is that of the items).
+ * On one thread: inserts in dual mode (two buckets may have two owners), lock_keys and unlock_keys (one count of
+ * pins), and insert_and_evict when a list is wanted (its order is that of the items).
  */
 #include <string.h>
 
@@ -222,7 +222,7 @@ static uint64_t scan(hkv_view *v, const hd_batch *b, uint32_t predicate, uint64_
     for (uint64_t e = first; e < last; e++) {
         if (!holds(v, b, predicate, e)) continue;
         if (b->op == HD_OP_ERASE_IF) {
-            if (hkv_pin_find(v, *hkv_key_at(v, e))) continue;
+            if (hkv_holder_of(v, e)) continue;
             hkv_make_empty(v, e);
         }
         if (list) list_put(v, b, at + n, *hkv_key_at(v, e), hkv_value(v, e), *hkv_score_at(v, e), e);
@@ -269,7 +269,8 @@ void hkv_clear(hkv_view *v, uint32_t threads)
 #pragma omp parallel for num_threads((int)threads) if (threads > 1 && entries > 1 << 20)
 #endif
     for (uint64_t e = 0; e < entries; e++) hkv_make_empty(v, e);
-    hkv_unpin_all(v);
+    if (v->holder) memset(v->holder, 0, entries * sizeof *v->holder);
+    v->pins = 0;
 }
 
 static void run_promote(hkv_view *v, const hd_batch *b, hkv_when when)
@@ -277,6 +278,8 @@ static void run_promote(hkv_view *v, const hd_batch *b, hkv_when when)
     uint64_t moved = hkv_promote(v, b->start, b->n, when.threads);
     if (b->count) *b->count = moved;
 }
+
+bool hkv_batch_pins(const hd_batch *b) { return b->n > 0 && b->op == HD_OP_LOCK_KEYS; }
 
 void hkv_run_batch(hkv_view *v, const hd_batch *b, hkv_when when, uint64_t *tally)
 {

@@ -20,18 +20,9 @@ typedef struct hkv {
     bool far_lent; /* hkv_open_over */
 } hkv;
 
+enum { HOLDER_BYTES = sizeof(uint64_t) };
+
 hkv_view *hkv_view_of(void *state) { return &((hkv *)state)->view; }
-
-enum { PIN_BYTES = sizeof(hkv_pin) };
-
-/* Open addressing wants some room: the power of two that is at least 4/3 of the pins. 0 pins: none. */
-static uint32_t pin_places_for(uint32_t pins)
-{
-    if (pins == 0) return 0;
-    uint64_t places = 2;
-    while (places * 3 / 4 < pins) places *= 2;
-    return (uint32_t)places;
-}
 
 static bool has_bounds(const hd_info *info)
 {
@@ -53,7 +44,8 @@ static hd_status hkv_shape(const hd_design *d, const hd_config *c, hd_info *info
     if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_PLANES;
     if (info->layout != HD_LAYOUT_PLANES && info->layout != HD_LAYOUT_PAIRS)
         return hd_fail(HD_EINVAL, "layout: hkv has planes, or pairs");
-    uint64_t entry_bytes = 17 + (uint64_t)c->value_bytes + (has_bounds(info) ? 1 : 0);
+    uint64_t entry_bytes =
+        17 + (uint64_t)c->value_bytes + (has_bounds(info) ? 1 : 0) + (c->hkv.pins ? HOLDER_BYTES : 0);
     if (info->buckets > (uint64_t)PTRDIFF_MAX / entry_bytes / c->slots)
         return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries of %" PRIu64 " bytes are more than can be addressed",
                        c->capacity, entry_bytes);
@@ -61,7 +53,7 @@ static hd_status hkv_shape(const hd_design *d, const hd_config *c, hd_info *info
     hkv_view v = hkv_view_for(info);
     info->values_device_bytes = hkv_near_values(&v) * c->value_bytes;
     info->values_host_bytes = hkv_far_bytes(&v);
-    info->memory_bytes = info->capacity * entry_bytes + (uint64_t)pin_places_for(c->hkv.pins) * PIN_BYTES;
+    info->memory_bytes = info->capacity * entry_bytes;
     return HD_OK;
 }
 
@@ -76,7 +68,7 @@ static void hkv_close(void *state, const hd_seams *s)
     hd_give(s, h->view.bound, entries / HKV_BOUNDED, 8);
     hd_give(s, h->view.value, hkv_near_bytes(&h->view), 1);
     if (!h->far_lent) hd_give(s, h->view.far, hkv_far_bytes(&h->view), 1);
-    hd_give(s, h->view.pin, h->view.pin_places, PIN_BYTES);
+    hd_give(s, h->view.holder, entries, HOLDER_BYTES);
     hd_give(s, h, 1, sizeof *h);
 }
 
@@ -114,9 +106,15 @@ hkv_view hkv_view_for(const hd_info *info)
     v.admit_always = info->hkv.admit == HD_ADMIT_ALWAYS;
     v.dual = info->hkv.dual;
     hkv_split(&v, info->hkv.tiers, info->hkv.device_value_bytes);
-    v.pin_limit = info->hkv.pins;
-    v.pin_places = pin_places_for(info->hkv.pins);
     return v;
+}
+
+uint64_t hkv_holders_of(const hd_info *info) { return info->hkv.pins ? info->capacity : 0; }
+
+void hkv_got_holders(hd_info *info)
+{
+    info->hkv.pins = 1;
+    info->memory_bytes += info->capacity * HOLDER_BYTES;
 }
 
 uint64_t hkv_bounds_of(const hkv_view *v)
@@ -132,24 +130,24 @@ uint64_t hkv_near_bytes(const hkv_view *v)
 
 uint64_t hkv_far_bytes(const hkv_view *v) { return (hkv_capacity(v) - hkv_near_values(v)) * v->value_bytes; }
 
-static hd_status take_planes(hkv_view *v, const hd_seams *s, uint8_t *lent)
+static hd_status take_planes(hkv_view *v, const hd_seams *s, uint64_t holders, uint8_t *lent)
 {
     uint64_t entries = hkv_capacity(v);
-    void *digest = NULL, *key = NULL, *score = NULL, *bound = NULL, *value = NULL, *far = lent, *pin = NULL;
+    void *digest = NULL, *key = NULL, *score = NULL, *bound = NULL, *value = NULL, *far = lent, *holder = NULL;
     hd_status status = hd_take(s, "capacity: digests", entries, 1, &digest);
     if (!status) status = hd_take(s, "capacity: keys", entries, 8 * (uint64_t)v->step, &key);
     if (!status && v->step == 1) status = hd_take(s, "capacity: scores", entries, 8, &score);
     if (!status) status = hd_take(s, "capacity: bounds", hkv_bounds_of(v), 8, &bound);
     if (!status) status = hd_take(s, "capacity: values", hkv_near_bytes(v), 1, &value);
     if (!status && !lent) status = hd_take(s, "capacity: far values", hkv_far_bytes(v), 1, &far);
-    if (!status) status = hd_take(s, "pins", v->pin_places, PIN_BYTES, &pin);
+    if (!status) status = hd_take(s, "pins", holders, HOLDER_BYTES, &holder);
     v->digest = (uint8_t *)digest;
     v->key = (uint64_t *)key;
     v->score = v->step == 1 ? (uint64_t *)score : key ? (uint64_t *)key + 1 : NULL;
     v->bound = (uint64_t *)bound;
     v->value = (uint8_t *)value;
     v->far = (uint8_t *)far;
-    v->pin = (hkv_pin *)pin;
+    v->holder = (uint64_t *)holder;
     return status;
 }
 
@@ -163,7 +161,7 @@ hd_status hkv_open_over(const hd_info *info, const hd_seams *s, uint8_t *far, vo
     h->threads = threads_of(info);
     h->far_lent = far != NULL;
     h->view = hkv_view_for(info);
-    status = take_planes(&h->view, s, far);
+    status = take_planes(&h->view, s, hkv_holders_of(info), far);
     if (status) {
         hkv_close(h, s);
         return status;
@@ -177,6 +175,19 @@ static hd_status hkv_open(const hd_design *d, const hd_info *info, const hd_seam
 {
     (void)d;
     return hkv_open_over(info, s, NULL, state);
+}
+
+/* The plane of holders, when it is needed for the first time. */
+static hd_status hkv_prepare(void *state, const hd_seams *s, const hd_batch *b, hd_info *info)
+{
+    hkv_view *v = &((hkv *)state)->view;
+    void *p;
+    if (v->holder || !hkv_batch_pins(b)) return HD_OK;
+    hd_status status = hd_take(s, "pins", info->capacity, HOLDER_BYTES, &p);
+    if (status) return status;
+    v->holder = (uint64_t *)memset(p, 0, info->capacity * HOLDER_BYTES);
+    hkv_got_holders(info);
+    return HD_OK;
 }
 
 static hd_status hkv_run(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
@@ -225,13 +236,7 @@ static bool hkv_put_anywhere(void *state, const hd_entry *e)
     return hkv_put(&((hkv *)state)->view, e->key, e->value, e->score);
 }
 
-static void hkv_move(void *from, void *to)
-{
-    hkv_view *a = &((hkv *)from)->view, *b = &((hkv *)to)->view;
-    hkv_move_all(a, b);
-    if (a->pin_places) memcpy(b->pin, a->pin, a->pin_places * sizeof *a->pin); /* by key, not by place */
-    b->pins = a->pins;
-}
+static void hkv_move(void *from, void *to) { hkv_move_all(&((hkv *)from)->view, &((hkv *)to)->view); }
 
 static const char *unfit(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
@@ -256,8 +261,8 @@ static const hd_param params[] = {
       .alias = "near" },
     { "fetch",  HD_PARAM_ENUM, HD_PARAM_AT(hd_hkv_config, fetch), .values = fetches,
       .what = "how find reads values in the host's memory: in the order of addresses, or of keys" },
-    { "pins",   HD_PARAM_U32,  HD_PARAM_AT(hd_hkv_config, pins), .most = 1u << 30, .usual = 1024,
-      .what = "keys that can be pinned at once" },
+    { "pins",   HD_PARAM_U32,  HD_PARAM_AT(hd_hkv_config, pins), .most = 1u << 30,
+      .what = "room for pins; 0: none before the first batch that pins" },
 };
 /* clang-format on */
 
@@ -290,6 +295,7 @@ const hd_design hd_design_hkv = {
     .put_at = hkv_put_at,
     .put = hkv_put_anywhere,
     .move_all = hkv_move,
+    .prepare = hkv_prepare,
     .variants = variants,
     .unfit = unfit,
     .launch = hkv_run,

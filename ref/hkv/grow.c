@@ -26,6 +26,12 @@ static uint64_t child(const hkv_view *to, uint64_t key, uint64_t b, uint64_t tim
     return second / times == b ? second : HKV_NOWHERE;
 }
 
+/* Its pin. A table that has pins has room for them in what it grows into. */
+static void move_pin(const hkv_view *from, uint64_t e, const hkv_view *to, uint64_t to_e)
+{
+    if (from->pins) to->holder[to_e] = from->holder[e];
+}
+
 static void move_into(const hkv_view *from, uint64_t e, const hkv_view *to, uint64_t b)
 {
     uint64_t to_e = hkv_entry(to, b, 0);
@@ -35,6 +41,7 @@ static void move_into(const hkv_view *from, uint64_t e, const hkv_view *to, uint
     *hkv_key_at(to, to_e) = *hkv_key_at(from, e);
     *hkv_score_at(to, to_e) = *hkv_score_at(from, e);
     for (uint32_t i = 0; i < to->value_bytes; i++) hkv_value(to, to_e)[i] = hkv_value(from, e)[i];
+    move_pin(from, e, to, to_e);
 }
 
 static void move_stray(const hkv_view *from, uint64_t e, hkv_view *to)
@@ -42,6 +49,7 @@ static void move_stray(const hkv_view *from, uint64_t e, hkv_view *to)
     bool placed = hkv_put(to, *hkv_key_at(from, e), hkv_value(from, e), *hkv_score_at(from, e));
     HD_ASSERT(placed);
     (void)placed;
+    move_pin(from, e, to, hkv_find(to, *hkv_key_at(from, e)));
 }
 
 void hkv_move_all(const hkv_view *from, hkv_view *to)
@@ -56,4 +64,5 @@ void hkv_move_all(const hkv_view *from, hkv_view *to)
             else if (pass == 0)
                 move_into(from, e, to, b);
         }
+    to->pins = from->pins;
 }

@@ -71,49 +71,21 @@ uint64_t hkv_find(const hkv_view *v, uint64_t key)
     return key >= HD_KEY_RESERVED ? HKV_NOWHERE : find_at(v, &at, key);
 }
 
-/* ---- Pins: a small hash set beside the table ------------------------------------------------- */
+/* ---- Pins ------------------------------------------------------------------------------------ */
 
-static uint32_t pin_next(const hkv_view *v, uint32_t i) { return (i + 1) & (v->pin_places - 1); }
-static uint32_t pin_home(const hkv_view *v, uint64_t key) { return (uint32_t)hd_mix64(key) & (v->pin_places - 1); }
-
-hkv_pin *hkv_pin_find(const hkv_view *v, uint64_t key)
+static void pin(hkv_view *v, uint64_t e, uint64_t holder)
 {
-    if (v->pins == 0) return NULL;
-    uint32_t i = pin_home(v, key);
-    while (v->pin[i].key != HD_KEY_EMPTY && v->pin[i].key != key) i = pin_next(v, i); /* ends: never full */
-    return v->pin[i].key == key ? &v->pin[i] : NULL;
-}
-
-/* Below the limit: outcome_found has looked. */
-static void pin_add(hkv_view *v, uint64_t key, uint64_t holder)
-{
-    uint32_t i = pin_home(v, key);
-    while (v->pin[i].key != HD_KEY_EMPTY) i = pin_next(v, i);
-    v->pin[i].key = key;
-    v->pin[i].holder = holder;
+    v->holder[e] = holder;
     v->pins++;
 }
 
-/* Linear probing without tombstones (Knuth, vol. 3, 6.4 Algorithm R): the hole moves to the end of its run,
- * over every pin that may still be found from its own home after the move. */
-static void pin_drop(hkv_view *v, hkv_pin *p)
+/* The entry may be a victim again, so the bound of its group counts it again. */
+static void unpin(hkv_view *v, uint64_t e)
 {
-    uint32_t hole = (uint32_t)(p - v->pin), mask = v->pin_places - 1;
-    for (uint32_t i = pin_next(v, hole); v->pin[i].key != HD_KEY_EMPTY; i = pin_next(v, i)) {
-        uint32_t from_home = (i - pin_home(v, v->pin[i].key)) & mask, from_hole = (i - hole) & mask;
-        if (from_home >= from_hole) {
-            v->pin[hole] = v->pin[i];
-            hole = i;
-        }
-    }
-    v->pin[hole].key = HD_KEY_EMPTY;
+    uint64_t *bound = v->bound ? v->bound + e / HKV_BOUNDED : NULL, score = *hkv_score_at(v, e);
+    v->holder[e] = 0;
     v->pins--;
-}
-
-void hkv_unpin_all(hkv_view *v)
-{
-    for (uint32_t i = 0; i < v->pin_places; i++) v->pin[i].key = HD_KEY_EMPTY;
-    v->pins = 0;
+    if (bound && *bound > score) *bound = score;
 }
 
 /* ---- The slot of a new key ------------------------------------------------------------------- */
@@ -185,7 +157,7 @@ static place least_in_bucket(const hkv_view *v, uint64_t b)
         for (uint32_t s = 0; s < v->slots; s++) {
             uint64_t e = hkv_entry(v, b, s);
             uint64_t score = *hkv_score_at(v, e);
-            if ((p.entry == HKV_NOWHERE || score < p.least) && !hkv_pin_find(v, *hkv_key_at(v, e))) {
+            if ((p.entry == HKV_NOWHERE || score < p.least) && !hkv_holder_of(v, e)) {
                 p.entry = e;
                 p.least = score;
             }
@@ -288,13 +260,11 @@ bool hkv_put(hkv_view *v, uint64_t key, const void *value, uint64_t score)
 /* ---- What an operation does (rule.h) --------------------------------------------------------- */
 
 /* The outcome of an item whose key is at entry e. Nothing is changed yet. */
-static hd_outcome outcome_found(const hkv_view *v, const hkv_item *it, const hd_rule *r)
+static hd_outcome outcome_found(const hkv_view *v, const hkv_item *it, const hd_rule *r, uint64_t e)
 {
-    const hkv_pin *pin = hkv_pin_find(v, it->key);
-    if (r->besides == HD_UNPIN) return !pin ? HD_MISS : pin->holder == it->holder ? HD_HIT : HD_PINNED;
-    if (pin && (r->value != HD_KEEP_VALUE || r->rescore || r->besides != HD_NOTHING)) return HD_PINNED;
-    if (r->besides == HD_PIN && v->pins == v->pin_limit) return HD_REFUSED;
-    return r->found;
+    uint64_t holder = hkv_holder_of(v, e);
+    if (r->besides == HD_UNPIN) return !holder ? HD_MISS : holder == it->holder ? HD_HIT : HD_PINNED;
+    return holder && (r->value != HD_KEEP_VALUE || r->rescore || r->besides != HD_NOTHING) ? HD_PINNED : r->found;
 }
 
 /* Makes `outcome`, which outcome_found gave, happen to entry e. */
@@ -304,8 +274,8 @@ static void change_found(hkv_view *v, const hkv_item *it, const hd_rule *r, hd_o
     if (r->value == HD_REPLACE_VALUE) write_value(v, e, it->value);
     if (r->value == HD_ADD_VALUE) hd_accum_add(it->elem, hkv_value(v, e), it->value, v->value_bytes);
     if (r->rescore) set_score(v, e, hd_on_hit(v->policy, *hkv_score_at(v, e), it->in));
-    if (r->besides == HD_PIN) pin_add(v, it->key, it->holder);
-    if (r->besides == HD_UNPIN) pin_drop(v, hkv_pin_find(v, it->key));
+    if (r->besides == HD_PIN) pin(v, e, it->holder);
+    if (r->besides == HD_UNPIN) unpin(v, e);
     if (r->besides == HD_REMOVE) hkv_make_empty(v, e);
 }
 
@@ -339,7 +309,7 @@ void hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value
     home at = home_of(v, it->key);
     uint64_t e = find_at(v, &at, it->key);
     if (e != HKV_NOWHERE) {
-        seen->outcome = outcome_found(v, it, &r);
+        seen->outcome = outcome_found(v, it, &r, e);
         change_found(v, it, &r, seen->outcome, e);
         seen->entry = seen->outcome == HD_ERASED ? HKV_NOWHERE : e;
         seen->score = *hkv_score_at(v, e);
@@ -401,7 +371,7 @@ static uint64_t accept_victim(const insertion *x, const char **why)
     bool reserved = x->seen->gone_key >= HD_KEY_RESERVED;
     uint64_t gone = reserved ? HKV_NOWHERE : find_at(v, &gone_at, x->seen->gone_key);
     *why = gone == HKV_NOWHERE                             ? "evicted a key that was absent"
-           : hkv_pin_find(v, x->seen->gone_key)            ? "evicted a pinned entry"
+           : hkv_holder_of(v, gone)                        ? "evicted a pinned entry"
            : !is_candidate(x->at, gone / v->slots)         ? "evicted from a bucket that is no candidate"
            : *hkv_score_at(v, gone) != x->seen->gone_score ? "reported the evicted entry with a wrong score"
                                                            : NULL;
@@ -453,7 +423,7 @@ const char *hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hk
         if (r.insert) return accept_insert(v, it, &at, seen, strictness);
         return seen->outcome == HD_MISS ? NULL : "not a miss, but the key was absent";
     }
-    hd_outcome outcome = outcome_found(v, it, &r);
+    hd_outcome outcome = outcome_found(v, it, &r, e);
     if (seen->outcome != outcome)
         return outcome == HD_PINNED ? "the entry was pinned" : "the key was present, and the outcome is another";
     /* A reader's value and score are those before the change, which keeps the value it delivers. */

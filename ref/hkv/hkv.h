@@ -65,14 +65,16 @@ uint64_t hkv_find(const hkv_view *v, uint64_t key);
  * key must not be there. For load and growth. */
 bool hkv_put(hkv_view *v, uint64_t key, const void *value, uint64_t score);
 
-/* Pins (lock_keys). hkv_pin_find: NULL when the key is not pinned. */
-hkv_pin *hkv_pin_find(const hkv_view *v, uint64_t key);
-void hkv_unpin_all(hkv_view *v);
+/* Whether an item of the batch may pin, so that the table needs its plane of holders. */
+bool hkv_batch_pins(const hd_batch *b);
 
 /* The view inside of a state that hd_design_hkv opened: for backends that run other kernels on the same planes. */
 hkv_view *hkv_view_of(void *state);
-/* How many bounds such a table has. */
+/* How many bounds such a table has; how many holders, from the beginning. */
 uint64_t hkv_bounds_of(const hkv_view *v);
+uint64_t hkv_holders_of(const hd_info *info);
+/* The table has its plane of holders from now on: what hd_info says of it. */
+void hkv_got_holders(hd_info *info);
 /* A view of that shape whose planes are nowhere yet. */
 hkv_view hkv_view_for(const hd_info *info);
 /* Gives the near tier as many whole values as the budget has room for, shared out evenly over the buckets or wherever

@@ -33,6 +33,13 @@
  *   near     (n(r) + i) * value_bytes ..                  of entry i of stripe r, i < n(r + 1) - n(r)
  *   far      (r * slots + i - n(r + 1)) * value_bytes ..  of the others
  *
+ * A pinned entry has a holder, which is not 0. Holders are one more plane:
+ *
+ *   holder   8e .. 8e + 7                     0: the entry is not pinned
+ *
+ * A table has this plane from the beginning if hd_config.hkv.pins is not 0. Another one gets it with the first batch
+ * that pins (hd_design.prepare), so a table that never pins has 17 or 18 bytes per entry.
+ *
  * Differs: HKV allocates buckets one by one and reaches them through a descriptor each, a random 32-byte
  * load before every operation. Here an address is arithmetic.
  *
@@ -42,9 +49,10 @@
  *   HKV-3  a key is in its first bucket; in dual mode in its first or second
  *   HKV-4  a key is in at most one slot of the table
  *   HKV-5  at rest no key is HD_KEY_LOCKED or HKV_KEY_REPLACED
- *   HKV-6  at rest every pinned key is present, pinned once, and has a holder other than 0
+ *   HKV-6  at rest a slot that has a holder has an entry, and `pins` is the number of such slots
  *   HKV-7  an empty slot's score is 0: nothing of an old entry shows through export or a snapshot
- *   HKV-8  at rest a bound is no greater than the score of any slot of its group, empty ones included
+ *   HKV-8  at rest a bound is no greater than the score of any slot of its group that has no holder, empty slots
+ *          included
  */
 #ifndef HD_HKV_LAYOUT_H
 #define HD_HKV_LAYOUT_H
@@ -56,18 +64,13 @@
 
 enum { HKV_NO_DIGEST = 0, HKV_BOUNDED = 8 /* slots that share a bound */ };
 
-/* One pinned key. Kept beside the table, not in it: the planes have no bit to spare. */
-typedef struct hkv_pin {
-    uint64_t key;    /* HD_KEY_EMPTY: a free place */
-    uint64_t holder; /* not 0 */
-} hkv_pin;
-
 /* Everything that an operation needs to know of a table. */
 typedef struct hkv_view {
     uint8_t *digest;  /* (buckets, slots)              */
     uint64_t *key;    /* of entry e at e * step        */
     uint64_t *score;  /* of entry e at e * step        */
     uint64_t *bound;  /* (buckets, slots / HKV_BOUNDED); NULL: none */
+    uint64_t *holder; /* (buckets, slots); NULL: no entry was ever pinned */
     uint8_t *value;   /* (buckets, slots, value_bytes), or those that are near */
     uint8_t *far;     /* the others; NULL: all are near */
     uint64_t near;    /* entries of the table, or slots of every bucket, whose values are near */
@@ -81,10 +84,7 @@ typedef struct hkv_view {
     uint32_t policy;       /* hd_policy                 */
     uint32_t admit_always; /* 0 or 1                    */
     uint32_t dual;         /* 0 or 1                    */
-    uint32_t pin_places;   /* a power of two, or 0      */
-    uint32_t pin_limit;    /* pins at most; < pin_places */
-    uint32_t pins;         /* pins now                  */
-    hkv_pin *pin;          /* (pin_places): open addressing from hd_mix64(key) */
+    uint64_t pins;         /* entries that have a holder */
 } hkv_view;
 
 HD_FN uint64_t hkv_entry(const hkv_view *v, uint64_t b, uint32_t s) { return b * v->slots + s; }
@@ -93,6 +93,9 @@ HD_FN uint64_t *hkv_key_at(const hkv_view *v, uint64_t e) { return v->key + e * 
 HD_FN uint64_t *hkv_score_at(const hkv_view *v, uint64_t e) { return v->score + e * v->step; }
 
 HD_FN uint64_t hkv_capacity(const hkv_view *v) { return v->buckets * v->slots; }
+
+/* The holder of entry e; 0: it is not pinned. For the host: kernels count pins elsewhere (gpu/hkv/pins.h). */
+HD_FN uint64_t hkv_holder_of(const hkv_view *v, uint64_t e) { return v->pins ? v->holder[e] : 0; }
 
 /* The stripe that entry e is in. The quotient is exact while e < 2^54: what was rounded up makes less than 1 of it. */
 HD_FN uint64_t hkv_stripe(const hkv_view *v, uint64_t e) { return hd_mulhi64(e, v->striped); }

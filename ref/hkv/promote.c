@@ -19,7 +19,7 @@ static bool is_better(const hkv_view *v, uint64_t e, uint64_t f)
     return *hkv_score_at(v, e) > *hkv_score_at(v, f);
 }
 
-static bool may_move(const hkv_view *v, uint64_t e) { return is_empty(v, e) || !hkv_pin_find(v, *hkv_key_at(v, e)); }
+static bool may_move(const hkv_view *v, uint64_t e) { return is_empty(v, e) || !hkv_holder_of(v, e); }
 
 /* Of slots [from, to) of bucket b the first that is best, or worst; HKV_NOWHERE when all are pinned. */
 static uint64_t choose(const hkv_view *v, uint64_t b, uint32_t from, uint32_t to, bool best)
