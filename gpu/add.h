@@ -1,67 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * add.h - accum_or_assign's arithmetic, element by element, on values in device memory. f16 and bf16 are widened, added
- * as f32 and rounded to nearest even; integers wrap. Written apart from ref/accum.c, which judges it.
+ * as f32 and rounded to nearest even (simt/float.h); integers wrap. Written apart from ref/accum.c, which judges it.
  */
 #ifndef GPU_ADD_H
 #define GPU_ADD_H
 
-#ifndef __CUDA_ARCH__
-#include <string.h>
-#endif
-
 #include "heddle.h"
 #include "simt/simt.h"
-
-SIMT_FN float gpu_float_of(uint32_t bits)
-{
-#ifdef __CUDA_ARCH__
-    return __uint_as_float(bits);
-#else
-    float f;
-    memcpy(&f, &bits, sizeof f);
-    return f;
-#endif
-}
-
-SIMT_FN uint32_t gpu_bits_of(float f)
-{
-#ifdef __CUDA_ARCH__
-    return __float_as_uint(f);
-#else
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return bits;
-#endif
-}
-
-/* binary16: the exponent is rebased from 15 to 127. A subnormal is its fraction times 2^-24, which f32 holds. */
-SIMT_FN float gpu_f16_widen(uint32_t h)
-{
-    uint32_t sign = (h & 0x8000u) << 16, rest = h & 0x7fffu;
-    if (rest >= 0x7c00u) return gpu_float_of(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
-    if (rest >= 0x0400u) return gpu_float_of(sign | ((rest << 13) + (112u << 23)));
-    return gpu_float_of(sign | gpu_bits_of((float)rest * 5.9604644775390625e-8f));
-}
-
-SIMT_FN uint32_t gpu_f16_round(float f)
-{
-    uint32_t x = gpu_bits_of(f), sign = x >> 16 & 0x8000u, size = x & 0x7fffffffu;
-    if (size > 0x7f800000u) return sign | 0x7e00u | (size >> 13 & 0x3ffu);
-    if (size >= 0x477ff000u) return sign | 0x7c00u; /* 65,520 is half way to 2^16, and even is up */
-    if (size >= 0x38800000u) return sign | ((size - (112u << 23) + 0xfffu + (size >> 13 & 1u)) >> 13);
-    /* A subnormal: 0.5 has 2^-24 as the unit of its last bit, so that this addition rounds. */
-    return sign | (gpu_bits_of(gpu_float_of(size) + 0.5f) - 0x3f000000u);
-}
-
-SIMT_FN float gpu_bf16_widen(uint32_t h) { return gpu_float_of(h << 16); }
-
-SIMT_FN uint32_t gpu_bf16_round(float f)
-{
-    uint32_t x = gpu_bits_of(f);
-    if ((x & 0x7fffffffu) > 0x7f800000u) return x >> 16 | 0x40u;
-    return (x + 0x7fffu + (x >> 16 & 1u)) >> 16;
-}
 
 SIMT_FN uint32_t gpu_elem_bytes(uint32_t elem)
 {
@@ -71,9 +17,9 @@ SIMT_FN uint32_t gpu_elem_bytes(uint32_t elem)
 SIMT_FN uint64_t gpu_sum(uint32_t elem, uint64_t a, uint64_t b)
 {
     switch (elem) {
-    case HD_F32: return gpu_bits_of(gpu_float_of((uint32_t)a) + gpu_float_of((uint32_t)b));
-    case HD_F16: return gpu_f16_round(gpu_f16_widen((uint32_t)a) + gpu_f16_widen((uint32_t)b));
-    case HD_BF16: return gpu_bf16_round(gpu_bf16_widen((uint32_t)a) + gpu_bf16_widen((uint32_t)b));
+    case HD_F32: return simt_sum_f32((uint32_t)a, (uint32_t)b);
+    case HD_F16: return simt_sum_f16((uint32_t)a, (uint32_t)b);
+    case HD_BF16: return simt_sum_bf16((uint32_t)a, (uint32_t)b);
     default: return a + b; /* what is too much is cut off by the store */
     }
 }
@@ -97,6 +43,19 @@ SIMT_FN void gpu_elem_store(uint8_t *p, uint32_t n, uint64_t x)
         simt_st_u32((uint32_t *)(void *)p, (uint32_t)x);
     } else {
         for (uint32_t k = 0; k < n; k++) simt_st_u8(p + k, (uint8_t)(x >> 8 * k));
+    }
+}
+
+/* *p += x, atomically. Relaxed. */
+SIMT_FN void gpu_elem_add(uint32_t elem, uint8_t *p, uint64_t x)
+{
+    void *at = p;
+    switch (elem) {
+    case HD_F32: simt_add_f32((uint32_t *)at, (uint32_t)x); break;
+    case HD_F16: simt_add_f16((uint16_t *)at, (uint32_t)x); break;
+    case HD_BF16: simt_add_bf16((uint16_t *)at, (uint32_t)x); break;
+    case HD_I32: simt_add_u32((uint32_t *)at, (uint32_t)x, SIMT_RELAXED); break;
+    default: simt_add_u64((uint64_t *)at, x, SIMT_RELAXED); break;
     }
 }
 

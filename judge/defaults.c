@@ -144,7 +144,7 @@ static bool fill_by_insertion(fixture *s, hd_rng *g)
     }
     for (; n < most; n++) x.key[n] = hd_rng_below(g, s->keys);
     for (uint64_t i = 0; i < n; i++) x.score[i] = fixture_draw_score(s, g, FIXTURE_SCORES);
-    fixture_draw_bytes(g, x.value, n * s->value_bytes, fixture_value_mask(HD_F32));
+    fixture_draw_values(g, x.value, n * s->value_bytes, s->elem);
     x.b.n = n;
     x.b.score = fixture_scores(s) == JUDGE_NO_SCORES ? NULL : x.score;
     fixture_apply(s, s->table, 0, &x.b);

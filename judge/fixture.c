@@ -84,17 +84,12 @@ const char *fixture_guards(const fixture *s)
 
 static bool by_chance(hd_rng *g, uint32_t ppm) { return ppm && hd_rng_below(g, 1000000) < ppm; }
 
-void fixture_draw_bytes(hd_rng *g, uint8_t *p, uint64_t bytes, uint64_t mask)
+void fixture_draw_values(hd_rng *g, uint8_t *p, uint64_t bytes, hd_elem e)
 {
     for (uint64_t at = 0; at < bytes; at += 8) {
-        uint64_t word = hd_rng_next(g) & mask;
+        uint64_t word = judge_summable(e, hd_rng_next(g));
         memcpy(p + at, &word, bytes - at < 8 ? bytes - at : 8);
     }
-}
-
-uint64_t fixture_value_mask(hd_elem e)
-{
-    return e == HD_F32 || e == HD_F16 || e == HD_BF16 ? 0x3fff3fff3fff3fffu : UINT64_MAX;
 }
 
 uint64_t fixture_draw_score(const fixture *s, hd_rng *g, uint64_t below)
@@ -149,11 +144,14 @@ void fixture_draw_predicate(hd_batch *b, hd_rng *g)
     b->pred_arg[1] = hd_rng_below(g, 16);
 }
 
-bool fixture_draw_elem(const fixture *s, hd_batch *b, hd_rng *g)
+bool fixture_draw_elem(fixture *s, hd_batch *b, hd_rng *g)
 {
     b->elem = (hd_elem)hd_rng_below(g, HD_ELEM_COUNT);
     for (int tries = 0; tries < HD_ELEM_COUNT && s->value_bytes % judge_elem_bytes(b->elem); tries++)
         b->elem = (hd_elem)((b->elem + 1) % HD_ELEM_COUNT);
+    if (!s->has_elem) s->elem = b->elem;
+    s->has_elem = true;
+    b->elem = s->elem;
     return b->op != HD_OP_ACCUM_OR_ASSIGN || s->value_bytes % judge_elem_bytes(b->elem) == 0;
 }
 
@@ -228,7 +226,7 @@ static void draw_scores_and_values(fixture *s, uint32_t k, hd_rng *g)
     for (uint64_t i = 0; keyed && i < b->n; i++) {
         score[i] = fixture_draw_score(s, g, FIXTURE_SCORES);
         flag[i] = (uint8_t)hd_rng_below(g, 3);
-        fixture_draw_bytes(g, value + i * s->value_bytes, s->value_bytes, fixture_value_mask(b->elem));
+        fixture_draw_values(g, value + i * s->value_bytes, s->value_bytes, b->elem);
     }
     if (b->op != HD_OP_ACCUM_OR_ASSIGN || hd_rng_below(g, 4) == 0) b->flag = NULL;
 }

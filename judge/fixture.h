@@ -72,6 +72,8 @@ typedef struct fixture {
     void *reference; /* for hosted.c: a state of the design's reference; NULL: the port brings its own */
     uint64_t clock;  /* of part 0; part 1 begins where that ends */
     uint32_t epoch;
+    hd_elem elem; /* of every batch that has values: judge_summable */
+    bool has_elem;
     uint8_t *memory;           /* (bytes) all device memory but the batches' arrays ... */
     uint8_t *initial;          /* (bytes) ... and its contents before every run */
     size_t bytes, table_bytes; /* the table comes first: all that one batch leaves to the next */

@@ -16,7 +16,7 @@ bool fixture_make_memory(fixture *s);
 void *fixture_room(fixture *s, const char *name, uint64_t bytes, bool of_host);
 
 /* Draws the element type of sums; false: the operation needs one and the value is no multiple of any. */
-bool fixture_draw_elem(const fixture *s, hd_batch *b, hd_rng *g);
+bool fixture_draw_elem(fixture *s, hd_batch *b, hd_rng *g);
 /* A predicate that holds for some entries and not for others: any row, with small arguments. */
 void fixture_draw_predicate(hd_batch *b, hd_rng *g);
 /* An operation for each item, as often as the design says. */

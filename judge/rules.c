@@ -250,6 +250,27 @@ static void add_whole(uint8_t *sum, const uint8_t *add, uint32_t bytes)
     }
 }
 
+/* f32: -64 to 63; f16: -4 to 3; bf16, which has eight bits for a number: -1 to 1, mostly 0. */
+static uint64_t small_whole(hd_elem e, uint64_t bits)
+{
+    static const float few[4] = { 0, 1, -1, 0 };
+    float x = (float)(int)(bits & 127) - 64;
+    uint32_t word;
+    if (e == HD_F16) return narrow_small(half, (float)(int)(bits & 7) - 4);
+    if (e == HD_BF16) return narrow_small(brain, few[bits & 3]);
+    memcpy(&word, &x, sizeof word);
+    return word;
+}
+
+uint64_t judge_summable(hd_elem e, uint64_t word)
+{
+    uint64_t all = 0;
+    uint32_t bits = 8 * judge_elem_bytes(e);
+    if (e != HD_F32 && e != HD_F16 && e != HD_BF16) return word;
+    for (uint32_t at = 0; at < 64; at += bits) all |= small_whole(e, word >> at) << at;
+    return all;
+}
+
 void judge_add(hd_elem e, uint8_t *sum, const uint8_t *add, uint32_t bytes)
 {
     uint32_t step = judge_elem_bytes(e);

@@ -70,4 +70,8 @@ int judge_holds(const char *pred, const uint64_t arg[2], uint64_t key, uint64_t 
 uint32_t judge_elem_bytes(hd_elem e);
 void judge_add(hd_elem e, uint8_t *sum, const uint8_t *add, uint32_t bytes);
 
+/* Makes values of random words: floats become small whole numbers, so that sums of them are exact, whatever the order
+ * in which they are added; other elements take all bits. */
+uint64_t judge_summable(hd_elem e, uint64_t word);
+
 #endif

@@ -84,21 +84,11 @@ static bool scores_given(runner *r)
     return (r->c->extreme_ppm || strcmp(r->c->op, "mix") == 0) && runner_below(r, 2);
 }
 
-/* No element is a NaN or infinite: a sum's bits are then the same everywhere. */
-static uint64_t finite(hd_elem e, uint64_t word)
-{
-    uint64_t exponent = e == HD_F32 ? 0x7f800000u : e == HD_F16 ? 0x7c00 : e == HD_BF16 ? 0x7f80 : 0;
-    uint32_t bits = 8 * judge_elem_bytes(e);
-    for (uint32_t at = 0; exponent && at < 64; at += bits)
-        if ((word >> at & exponent) == exponent) word ^= (exponent & (0 - exponent)) << at;
-    return word;
-}
-
 static void draw_value(runner *r, uint8_t *value)
 {
     uint32_t bytes = r->c->value_bytes;
     for (uint32_t at = 0; at < bytes; at += 8) {
-        uint64_t word = finite(r->elem, hd_rng_next(&r->rng));
+        uint64_t word = judge_summable(r->elem, hd_rng_next(&r->rng));
         memcpy(value + at, &word, bytes - at < 8 ? bytes - at : 8);
     }
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "simt/finding.h"
+#include "simt/float.h"
 #include "simt/list.h"
 #include "simt/observer.h"
 #include "simt/schedule.h"
@@ -119,6 +120,9 @@ static uint64_t applied(simt_rmw_op op, uint64_t old, uint64_t expected, uint64_
     case SIMT_MAX: return a > old ? a : old;
     case SIMT_AND: return old & a;
     case SIMT_OR: return old | (a & mask);
+    case SIMT_ADD_F32: return simt_sum_f32((uint32_t)old, (uint32_t)a);
+    case SIMT_ADD_F16: return simt_sum_f16((uint32_t)old, (uint32_t)a);
+    case SIMT_ADD_BF16: return simt_sum_bf16((uint32_t)old, (uint32_t)a);
     default: return (a & mask) < old ? a & mask : old;
     }
 }
@@ -141,7 +145,7 @@ uint64_t simt_host_rmw(const char *site, simt_space space, simt_rmw_op op, void 
     if (bytes == 8)
         memcpy(p, &a.after, 8);
     else
-        memcpy(p, &a.after, 4);
+        memcpy(p, &a.after, bytes == 2 ? 2 : 4);
     return a.before;
 }
 

@@ -63,7 +63,7 @@ typedef struct simt_observer {
     void (*close)(void *self, simt_machine *m);
 } simt_observer;
 
-/* The first eight bytes at most, of 1, 4, 8 or 16. */
+/* The first eight bytes at most, of 1, 2, 4, 8 or 16. */
 static inline uint64_t memory_word(const void *p, uint32_t bytes)
 {
     uint64_t v = 0;
@@ -72,7 +72,7 @@ static inline uint64_t memory_word(const void *p, uint32_t bytes)
     else if (bytes == 4)
         memcpy(&v, p, 4);
     else
-        memcpy(&v, p, 1);
+        memcpy(&v, p, bytes == 2 ? 2 : 1);
     return v;
 }
 

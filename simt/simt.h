@@ -26,6 +26,8 @@
  *                simt_cas_u32/u64(p, expected, desired, ORDER)  simt_exch_u32/u64(p, v, ORDER)
  *                simt_add_u32/u64(p, v, ORDER)  simt_min_u32/u64(p, v, ORDER)  simt_max_u32/u64(p, v, ORDER)
  *                simt_and_u32(p, v, ORDER)  simt_or_u32(p, v, ORDER): the old value
+ *                simt_add_f32/f16/bf16(p, bits): adds a float, given as its bits; the old bits. Relaxed. p is aligned
+ *                to the float. CUDA chooses the payload of a NaN, and may take an f32 below 2^-126 for 0
  *                simt_fence()
  *   shared       SIMT_SHARED(T, name, n) declares; plain ld and st reach it; simt_shared_add_u32(p, v) and
  *                simt_shared_cas_u32(p, e, d) are its atomics (relaxed)
@@ -56,6 +58,7 @@
 #ifndef HD_SIMT_H
 #define HD_SIMT_H
 
+#include "simt/float.h"
 #include "simt/fn.h"
 
 /* ---- What is the same on every machine; how it is done is the machine's ---------------------- */

@@ -186,6 +186,49 @@ SIMT_ATOMIC(simt_cas_u64, uint64_t, (uint64_t * p, uint64_t expected, uint64_t d
 #undef SIMT_CAS
 #undef SIMT_ATOMIC
 
+/* Floats as bits; relaxed. */
+SIMT_FN uint32_t simt_add_f32(uint32_t *p, uint32_t bits)
+{
+    float old;
+    asm volatile("atom.relaxed.gpu.global.add.f32 %0, [%1], %2;"
+                 : "=f"(old)
+                 : "l"(simt_global(p)), "f"(simt_float_of(bits))
+                 : "memory");
+    return simt_bits_of(old);
+}
+
+SIMT_FN uint32_t simt_add_f16(uint16_t *p, uint32_t bits)
+{
+    uint16_t old;
+    asm volatile("atom.relaxed.gpu.global.add.noftz.f16 %0, [%1], %2;"
+                 : "=h"(old)
+                 : "l"(simt_global(p)), "h"((uint16_t)bits)
+                 : "memory");
+    return old;
+}
+
+/* Before compute capability 9.0 there is no such instruction: a CAS of the word that has the number. */
+SIMT_FN uint32_t simt_add_bf16(uint16_t *p, uint32_t bits)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+    uint32_t *word = (uint32_t *)(void *)((uintptr_t)p & ~(uintptr_t)3);
+    uint32_t shift = (uintptr_t)p % 4 * 8, there, seen = simt_ldrlx_u32(word);
+    do {
+        there = seen;
+        uint32_t sum = simt_sum_bf16(there >> shift & 0xffffu, bits) << shift;
+        seen = simt_cas_u32(word, there, (there & ~(0xffffu << shift)) | sum, SIMT_RELAXED);
+    } while (seen != there);
+    return seen >> shift & 0xffffu;
+#else
+    uint16_t old;
+    asm volatile("atom.relaxed.gpu.global.add.noftz.bf16 %0, [%1], %2;"
+                 : "=h"(old)
+                 : "l"(simt_global(p)), "h"((uint16_t)bits)
+                 : "memory");
+    return old;
+#endif
+}
+
 SIMT_FN void simt_fence(void) { __threadfence(); }
 
 /* ---- Shared memory and copies into it -------------------------------------------------------- */

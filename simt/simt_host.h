@@ -49,7 +49,11 @@ enum {
 };
 /* clang-format on */
 
-typedef enum simt_rmw_op { SIMT_CAS, SIMT_EXCH, SIMT_ADD, SIMT_MIN, SIMT_MAX, SIMT_AND, SIMT_OR } simt_rmw_op;
+/* clang-format off */
+typedef enum simt_rmw_op {
+    SIMT_CAS, SIMT_EXCH, SIMT_ADD, SIMT_MIN, SIMT_MAX, SIMT_AND, SIMT_OR, SIMT_ADD_F32, SIMT_ADD_F16, SIMT_ADD_BF16
+} simt_rmw_op;
+/* clang-format on */
 
 /* The memory that an instruction can access. Plain loads and stores are SIMT_GENERIC. */
 typedef enum simt_space { SIMT_GENERIC, SIMT_IN_DEVICE, SIMT_IN_SHARED } simt_space;
@@ -197,6 +201,11 @@ SIMT_FN uint64_t simt_rmw_u64(const char *site, simt_rmw_op op, uint64_t *p, uin
     return simt_host_rmw(site, SIMT_IN_DEVICE, op, p, 8, expected, a, order);
 }
 
+SIMT_FN uint32_t simt_rmw_u16(const char *site, simt_rmw_op op, uint16_t *p, uint32_t a)
+{
+    return (uint32_t)simt_host_rmw(site, SIMT_IN_DEVICE, op, p, 2, 0, a, SIMT_RELAXED);
+}
+
 SIMT_FN uint32_t simt_shared_rmw(const char *site, simt_rmw_op op, uint32_t *p, uint32_t expected, uint32_t a)
 {
     return (uint32_t)simt_host_rmw(site, SIMT_IN_SHARED, op, p, 4, expected, a, SIMT_RELAXED);
@@ -214,6 +223,9 @@ SIMT_FN uint32_t simt_shared_rmw(const char *site, simt_rmw_op op, uint32_t *p, 
 #define simt_max_u64(p, v, order)    simt_rmw_u64(SIMT_SITE, SIMT_MAX, (p), 0, (v), (order))
 #define simt_and_u32(p, v, order)    simt_rmw_u32(SIMT_SITE, SIMT_AND, (p), 0, (v), (order))
 #define simt_or_u32(p, v, order)     simt_rmw_u32(SIMT_SITE, SIMT_OR, (p), 0, (v), (order))
+#define simt_add_f32(p, bits)        simt_rmw_u32(SIMT_SITE, SIMT_ADD_F32, (p), 0, (bits), SIMT_RELAXED)
+#define simt_add_f16(p, bits)        simt_rmw_u16(SIMT_SITE, SIMT_ADD_F16, (p), (bits))
+#define simt_add_bf16(p, bits)       simt_rmw_u16(SIMT_SITE, SIMT_ADD_BF16, (p), (bits))
 #define simt_fence()                 simt_host_fence(SIMT_SITE)
 
 #define SIMT_SHARED(T, name, n)      T *const name = (T *)simt_host_shared(SIMT_SITE, #name, sizeof(T) * (n), 16)

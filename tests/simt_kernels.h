@@ -101,6 +101,10 @@ SIMT_KERNEL(k_collectives, buffers, a)
 SIMT_KERNEL(k_atomics, buffers, a)
 {
     uint64_t *wide = (uint64_t *)(void *)(a.out + 16);
+    uint16_t *half = (uint16_t *)(void *)(a.out + 6);
+    simt_add_f32(a.out + 5, simt_bits_of(1.0f));
+    simt_add_f16(half, simt_f16_round(1.0f));
+    simt_add_bf16(half + 1, simt_bf16_round(1.0f));
     simt_add_u32(a.out, 2u, SIMT_RELAXED);
     simt_min_u32(a.out + 1, 1000u - simt_thread(), SIMT_RELAXED);
     simt_add_u64(wide, 1ull << 40, SIMT_RELAXED);

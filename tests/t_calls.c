@@ -187,8 +187,7 @@ static bool lists(hd_op op) { return op == HD_OP_FIND_MISSED || op == HD_OP_INSE
 static uint64_t group_launches(const bed *d, hd_op op, const char *ran, bool scores)
 {
     bool upserts = hkv_family_of((uint32_t)op) == HKV_UPSERT, updates = hkv_family_of((uint32_t)op) == HKV_UPDATE;
-    bool groups = strstr(ran, ".coalesced") &&
-                  ((upserts && op != HD_OP_ACCUM_OR_ASSIGN) || (updates && (d->adds || op == HD_OP_ASSIGN_VALUES)));
+    bool groups = strstr(ran, ".coalesced") && (upserts || (updates && (d->adds || op == HD_OP_ASSIGN_VALUES)));
     return groups ? 5u + (d->adds && scores ? 1u + upserts : 0u) : 1u;
 }
 

@@ -37,7 +37,8 @@ static bool atomics_right(void)
     uint64_t wide[2];
     memcpy(wide, memory.out + 16, sizeof wide);
     return memory.out[0] == 256 && memory.out[1] == 0 && memory.out[2] == 77 && memory.out[3] == 0xffffffffu &&
-           memory.out[4] == 0 && wide[0] == 128ull << 40 && wide[1] == 0;
+           memory.out[4] == 0 && wide[0] == 128ull << 40 && wide[1] == 0 && simt_float_of(memory.out[5]) == 128 &&
+           simt_f16_widen(memory.out[6] & 0xffff) == 128 && simt_bf16_widen(memory.out[6] >> 16) == 128;
 }
 static bool message_right(void) { return memory.out[16] == 42; }
 static bool pieces_right(void)
@@ -447,7 +448,8 @@ static void test_story(void **unused)
         { k_message, { "st    out+32  0 -> 2a", "strel out+0  0 -> 1", "ldacq out+0  = 1", "ld    out+32  = 2a" } },
         { k_message_fences, { "fence", "strlx out+0  0 -> 1", "ldrlx out+0  = 1" } },
         { k_lock, { "cas   out+0  0 -> 1", "strel out+0  1 -> 0", "ld    out+4  = 3f" } },
-        { k_atomics, { "add   out+0", "min   out+4", "exch  out+8" } },
+        { k_atomics,
+          { "add   out+0", "min   out+4", "exch  out+8", "add   out+20  0 -> 3f800000", "add   out+24  0 -> 3c00" } },
         { k_collectives, { "ballot", "shfl", "shfl_xor", "reduce_min", "reduce_max", "reduce_add" } },
         { k_sum, { "shfl_xor", "part+0" } },
         { k_copy, { "ld    in+0", "ld    buffer+16" } },

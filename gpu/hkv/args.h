@@ -73,8 +73,8 @@ enum {
 /* What `role` says of an item: no other has its key; it is the first of several; it is another one, or runs alone. */
 enum { HKV_SINGLE, HKV_HAS_GROUP, HKV_IN_LIST };
 
-/* Counts in left_count: of the lists, and of the members before their list was emptied. */
-enum { HKV_MEMBERS_WERE = HKV_LISTS_COUNTED, HKV_LEFT_COUNTS };
+/* Counts in left_count: of the lists, and of two of them before they were emptied. */
+enum { HKV_MEMBERS_WERE = HKV_LISTS_COUNTED, HKV_RESTS_WERE, HKV_LEFT_COUNTS };
 
 /* What the items of a key count together. Items are ranked: the number of the item above its rank of 32 bits. */
 typedef struct hkv_group {
@@ -85,7 +85,8 @@ typedef struct hkv_group {
     uint64_t before;    /* of the leader: the score that it found,                         */
     uint64_t entry;     /* its entry, HKV_NONE: none,                                      */
     uint32_t outcome;   /* and its outcome                                                 */
-    uint32_t two[2];    /* two items: the first, and another                              */
+    uint32_t two[2];    /* two items: the first, and another. With flags of accum_or_assign, of the items that hit:
+                           the number of the last + 1, and HKV_CLAIM_ITEMS - the number of the first; 0: none hits */
     uint32_t unused;
 } hkv_group;
 

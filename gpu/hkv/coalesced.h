@@ -85,7 +85,7 @@
  *
  *     SINGLES has the level of a batch of distinct keys. LEADERS and REST have ALWAYS: where the key is absent, the
  *     members of a group that hit the new entry may lower its score. Another launch has ALWAYS in three cases:
- *     - The operation is accum_or_assign. An item with flag HD_ADD may end as MISS. Where keys repeat, another item
+ *     - The operation is accum_or_assign, and keys may repeat. An item with flag HD_ADD may end as MISS. Another item
  *       could insert the key between its search and its decision.
  *     - A hit may lower a score (section 8, C).
  *     - The table is dual, and NEVER is not enough, because keys may repeat or an eviction may lower a score. TO_EVICT
@@ -645,7 +645,7 @@ SIMT_FN uint32_t hkv_coalesced_locking(const hkv_args *a)
     bool distinct = a->distinct || a->pass == HKV_SINGLES,
          rises = (a->policy_flags & HD_MONOTONE) && (distinct || !(a->policy_flags & HD_ORDER_FREE));
     if (a->pass == HKV_LEADERS || a->pass == HKV_REST) return HKV_LOCK_ALWAYS;
-    if (a->op == HD_OP_ACCUM_OR_ASSIGN || !rises) return HKV_LOCK_ALWAYS;
+    if ((a->op == HD_OP_ACCUM_OR_ASSIGN && !distinct) || !rises) return HKV_LOCK_ALWAYS;
     if (distinct && !a->v.admit_always && (a->policy_flags & HD_SCORE_ADMITS)) return HKV_LOCK_NEVER;
     return a->v.dual ? HKV_LOCK_ALWAYS : HKV_LOCK_TO_EVICT;
 }
@@ -899,7 +899,7 @@ SIMT_FN uint64_t hkv_run_item(const hkv_args *a, const hkv_run *r, uint32_t numb
     if (a->pass == HKV_SINGLES) return simt_ld_u32(a->role + k) == HKV_SINGLE ? a->first + k : a->last;
     uint32_t n = simt_ld_u32(hkv_left(a, hkv_run_list(a)) + k);
     *group = n;
-    if (a->pass == HKV_LEADERS) n = (uint32_t)(hkv_group_leader(a, a->group + n) >> 32);
+    if (a->pass == HKV_LEADERS) n = hkv_ranked_item(hkv_group_leader(a, a->group + n));
     return a->first + n;
 }
 
@@ -909,7 +909,8 @@ SIMT_FN hkv_run hkv_run_begin(simt_tile w, const hkv_args *a)
     uint32_t group;
     r.taken = 0;
     r.items = (uint32_t)(a->last - a->first);
-    if (a->pass == HKV_LEADERS || a->pass == HKV_REST) r.items = simt_ld_u32(a->left_count + hkv_run_list(a));
+    if (a->pass == HKV_LEADERS) r.items = simt_ld_u32(a->left_count + HKV_GROUPS);
+    if (a->pass == HKV_REST) r.items = simt_ld_u32(a->left_count + HKV_RESTS_WERE);
     r.key = hkv_item_key(a, hkv_run_item(a, &r, w.rank, &group));
     return r;
 }
@@ -1037,10 +1038,7 @@ SIMT_FN void hkv_coalesced(const hkv_args *a, uint32_t family)
         hkv_run_refill(w, a, &run, &o);
         if (a->pass == HKV_SINGLES) hkv_run_refill_more(w, a, &run, &o);
         bool todo = o.outcome != HKV_NO_ITEM, tries = o.outcome == HKV_UNDECIDED;
-        if (!simt_any(w, todo)) {
-            if (hkv_run_ended(a, &run)) break;
-            continue;
-        }
+        if (!simt_any(w, todo)) break;
         if (locking == HKV_LOCK_ALWAYS && tries && o.holds == HKV_HOLDS_NOTHING)
             tries = hkv_try_buckets(simt_tile_of(1), a, &o);
         simt_join();
@@ -1085,19 +1083,29 @@ SIMT_FN void hkv_coalesced_once(const hkv_args *a, uint32_t family)
 
 /* ---- What members of a group deliver --------------------------------------------------------- */
 
-/* What became of the member, when its leader had `outcome`. */
-SIMT_FN uint32_t hkv_member_outcome(uint32_t outcome, hkv_rule r)
+/* What became of the member of rule r, when its leader had `outcome`. Where flags tell, the leader says whether the key
+ * was present. */
+SIMT_FN uint32_t hkv_member_outcome(const hkv_args *a, uint64_t entry, uint32_t outcome, hkv_rule r)
 {
-    return hkv_was_placed(outcome) ? r.found : outcome;
+    if (hkv_was_placed(outcome)) return r.found;
+    if (!hkv_flags_tell(a) || outcome == HD_MISS) return outcome;
+    if (outcome == HD_REFUSED) return r.insert ? HD_REFUSED : HD_MISS;
+    return r.rescore && hkv_is_pinned(a, entry) ? HD_PINNED : r.found;
+}
+
+/* The last hit of the group, if it comes after the leader and all others; HKV_NO_MEMBER: the leader is the last. */
+SIMT_FN uint32_t hkv_member_at_end(const hkv_args *a, const hkv_group *g, bool placed)
+{
+    if (placed) return hkv_group_other(a, g);
+    return hkv_flags_tell(a) ? hkv_group_last_hit(g) : HKV_NO_MEMBER;
 }
 
 /* The place of a member in the order of its group, where the leader has place 0 (groups.h). */
 SIMT_FN int64_t hkv_member_place(const hkv_args *a, const hkv_group *g, uint32_t n, uint32_t rank, bool placed)
 {
-    if (!placed) return (int64_t)rank - (1ll << 32);
-    return n == hkv_group_other(a, g) && !(a->policy_flags & HD_HITS_ADD && hkv_delivers_score(a->op))
-               ? 1ll << 32
-               : (int64_t)rank + 1;
+    bool ranks = (a->policy_flags & HD_HITS_ADD) && hkv_delivers_score(a->op);
+    if (n == hkv_member_at_end(a, g, placed) && !ranks) return 1ll << 32;
+    return placed ? (int64_t)rank + 1 : (int64_t)rank - (1ll << 32);
 }
 
 /* The score after member k. */
@@ -1105,51 +1113,114 @@ SIMT_FN uint64_t hkv_member_score(const hkv_args *a, const hkv_group *g, uint32_
                                   bool placed)
 {
     uint64_t lead = hkv_group_leader(a, g);
-    hd_score_in in = hkv_score_in(a, i), lead_in = hkv_score_in(a, a->first + (lead >> 32));
+    hd_score_in in = hkv_score_in(a, i), lead_in = hkv_score_in(a, a->first + hkv_ranked_item(lead));
     uint64_t from = placed ? hd_on_insert(a->v.policy, lead_in) : simt_ld_u64(&g->before);
     if (a->policy_flags & HD_HITS_ADD) {
         in.given += a->score ? simt_ld_u64(a->left_before + k) : rank;
-        if ((uint32_t)lead < rank) in.given -= lead_in.given; /* the leader comes last, or was counted already */
+        if (hkv_ranked_rank(lead) < rank) in.given -= lead_in.given; /* the leader comes last, or was counted already */
     }
     return hd_on_hit(a->v.policy, from, in);
+}
+
+/* Adds values of members to the values of their entries, for the lanes with `adds`. 2^bits lanes take the elements of
+ * one value, and each adds up those of several members before it writes, as long as they go to the same entry. */
+SIMT_FN void hkv_members_add(simt_tile w, const hkv_args *a, uint8_t *to, const uint8_t *from, bool adds)
+{
+    uint32_t bytes = gpu_elem_bytes(a->elem), n = a->v.value_bytes / bytes, who = simt_ballot(w, adds), bits = 0;
+    if (!who) return;
+    while (bits < 5 && 1u << bits < n) bits++;
+    uint32_t sharers = 1u << bits, first = w.rank & ~(sharers - 1);
+    SIMT_ROLLED
+    for (uint32_t e = w.rank - first; e < (n + sharers - 1) >> bits << bits; e += sharers) {
+        uint8_t *at = (uint8_t *)0;
+        uint64_t sum = 0;
+        SIMT_ROLLED
+        for (uint32_t member = first; member < first + sharers; member++) {
+            uint8_t *target = (uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)to, member);
+            const uint8_t *source = (const uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)from, member);
+            if (e >= n || !(who >> member & 1)) continue;
+            uint64_t x = gpu_elem_load(source + e * bytes, bytes);
+            if (target == at) {
+                sum = gpu_sum(a->elem, sum, x);
+                continue;
+            }
+            if (at) gpu_elem_add(a->elem, at + e * bytes, sum);
+            at = target;
+            sum = x;
+        }
+        SIMT_ROLLED
+        for (uint32_t next = sharers; next < 32; next *= 2) { /* neighbours whose last sums go to one entry */
+            bool same = simt_shfl_xor_u64(w, (uintptr_t)at, next) == (uintptr_t)at;
+            uint64_t other = simt_shfl_xor_u64(w, sum, next);
+            if (at && same && !(w.rank & next)) sum = gpu_sum(a->elem, sum, other);
+            if (same && w.rank & next) at = (uint8_t *)0;
+        }
+        if (at) gpu_elem_add(a->elem, at + e * bytes, sum);
+        simt_join();
+    }
+}
+
+/* A member that is told what became of it. */
+typedef struct hkv_told {
+    hkv_one one;
+    const uint8_t *from; /* where the value that it delivers, or adds, comes from */
+    uint8_t *sum;        /* the value that it adds to; NULL: none                 */
+} hkv_told;
+
+/* Member k, which is not the leader: its outcome, its score, and which values it moves. */
+SIMT_FN void hkv_tell(const hkv_args *a, hkv_told *m, const hkv_group *g, uint32_t k, uint32_t n)
+{
+    uint64_t leader = hkv_group_leader(a, g);
+    uint32_t led = simt_ld_u32(&g->outcome), rank = hkv_member_rank(a, k);
+    bool placed = hkv_was_placed(led);
+    hkv_one *o = &m->one;
+    o->i = a->first + n;
+    hkv_rule r = hkv_rule_of(a, o->i);
+    o->key = simt_ld_u64(a->key + o->i);
+    o->entry = simt_ld_u64(&g->entry);
+    o->outcome = hkv_member_outcome(a, o->entry, led, r);
+    o->score = hd_on_insert(a->v.policy, hkv_score_in(a, o->i));
+    if (o->outcome == HD_PINNED)
+        o->score = simt_ld_u64(&g->before);
+    else if (hkv_was_found(o->outcome))
+        o->score = hkv_member_score(a, g, k, o->i, rank, placed);
+    if (hkv_was_found(o->outcome) && hkv_delivers_value(a->op) && a->value_out) {
+        m->from = (placed ? a->value : a->value_out) + (a->first + hkv_ranked_item(leader)) * a->v.value_bytes;
+        o->out = a->value_out + o->i * a->v.value_bytes;
+    }
+    /* An entry that another item has evicted since has lost the sum, too. */
+    if (r.change == HKV_ADD && o->outcome == HD_UPDATED && simt_ld_u64(hkv_key_at(&a->v, o->entry)) == o->key) {
+        m->from = a->value + o->i * a->v.value_bytes;
+        m->sum = hkv_value(&a->v, o->entry);
+    }
+    simt_ticket_beside(o->i, o->outcome, 0, o->entry, a->first + hkv_ranked_item(leader),
+                       hkv_member_place(a, g, n, rank, placed));
 }
 
 /* Delivers the outputs of member k, for the lanes with `valid`. */
 SIMT_FN void hkv_follow(simt_tile w, const hkv_args *a, uint64_t *tally, uint32_t k, bool valid)
 {
-    hkv_one o = hkv_begin_with(a, a->last, 0);
-    const uint8_t *from = (const uint8_t *)0;
+    hkv_told m;
+    m.one = hkv_begin_with(a, a->last, 0);
+    m.from = (const uint8_t *)0;
+    m.sum = (uint8_t *)0;
     if (valid) {
         uint32_t n = simt_ld_u32(hkv_left(a, HKV_MEMBERS) + k), first = simt_ld_u32(hkv_left(a, HKV_FIRST_OF) + k);
         const hkv_group *g = a->group + first;
-        uint32_t lead = (uint32_t)(hkv_group_leader(a, g) >> 32), rank = hkv_member_rank(a, k);
         simt_st_u32(a->role + n, HKV_SINGLE);
-        valid = n != lead;
-        if (valid) {
-            uint32_t led = simt_ld_u32(&g->outcome);
-            bool placed = hkv_was_placed(led);
-            o.i = a->first + n;
-            o.key = simt_ld_u64(a->key + o.i);
-            o.entry = simt_ld_u64(&g->entry);
-            o.outcome = hkv_member_outcome(led, hkv_rule_of(a, o.i));
-            o.score = hd_on_insert(a->v.policy, hkv_score_in(a, o.i));
-            if (o.outcome == HD_PINNED)
-                o.score = simt_ld_u64(&g->before);
-            else if (hkv_was_found(o.outcome))
-                o.score = hkv_member_score(a, g, k, o.i, rank, placed);
-            if (hkv_was_found(o.outcome) && hkv_delivers_value(a->op)) o.out = a->value_out;
-            if (o.out) from = (placed ? a->value : a->value_out) + (a->first + lead) * a->v.value_bytes;
-            if (o.out) o.out += o.i * a->v.value_bytes;
-            simt_ticket_beside(o.i, o.outcome, 0, o.entry, a->first + lead, hkv_member_place(a, g, n, rank, placed));
-            hkv_tally_add(tally, o.outcome);
-            hkv_deliver(a, &o);
-        }
+        valid = n != hkv_ranked_item(hkv_group_leader(a, g));
+        if (valid) hkv_tell(a, &m, g, k, n);
+        if (valid) hkv_tally_add(tally, m.one.outcome);
+        if (valid) hkv_deliver(a, &m.one);
     }
     simt_join();
-    hkv_rows_copy(w, o.out, from, o.out != (uint8_t *)0, a->v.value_bytes);
+    if (a->op == HD_OP_ACCUM_OR_ASSIGN)
+        hkv_members_add(w, a, m.sum, m.from, m.sum != (uint8_t *)0);
+    else
+        hkv_rows_copy(w, m.one.out, m.from, m.one.out != (uint8_t *)0, a->v.value_bytes);
 }
 
-/* The last launch of groups: members write their outputs; the table of claims and the counts are 0 again. */
+/* Members write their outputs; the table of claims and the counts are 0 again. */
 SIMT_FN void hkv_groups_deliver(const hkv_args *a)
 {
     SIMT_SHARED(uint8_t, all_rows, HKV_COALESCED_THREADS * HKV_COALESCED_ROW);

@@ -21,7 +21,7 @@ SIMT_FN void hkv_rescore(const hkv_args *a, hkv_one *o)
  * o->score has the old score already. Returns true if the caller still has to store the score. */
 SIMT_FN bool hkv_rate_found(simt_tile t, const hkv_args *a, hkv_one *o, hkv_rule r, bool pinned, bool known)
 {
-    bool rescored = !pinned && r.rescore;
+    bool rescored = !pinned && hkv_rescores(a, o, r);
     o->outcome = pinned && (r.rescore || r.change != HKV_KEEP) ? HD_PINNED : r.found;
     if (!pinned) o->change = r.change;
     if (a->value && o->change != HKV_KEEP) o->in = a->value + o->i * a->v.value_bytes;

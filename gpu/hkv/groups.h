@@ -10,7 +10,7 @@
  *     pick       the same, where given scores choose the leader of a group
  *     SINGLES    keys that come once: one item each
  *     LEADERS    keys that come more than once: one item, the leader, for all of its group
- *     deliver    the other members write their outputs
+ *     deliver    the other members write their outputs, and add to the values of accum_or_assign
  *     REST       items that cannot be added up, one by one
  *
  * Claims are words of a table of item numbers, which fits into the L2 cache. Items of one warp with one key act
@@ -23,6 +23,11 @@
  *     it is inserted        the leader, and then the others. If the last value or score counts, it is that of `other`
  *     it is refused         all: the leader has the greatest admission score
  *     otherwise             all have the leader's outcome: MISS, PINNED
+ *
+ * In accum_or_assign with flags, an item hits if its flag is not HD_ASSIGN_NEW, and inserts if it is not HD_ADD. Only
+ * items that hit count. The leader is an item that inserts, if there is one, so it need not be one that hits: then it
+ * stores the score of the others' hits. Values are added after that, by the members (hkv_members_add). REST comes later
+ * still, because it may insert a key again that was evicted: a member that finds its key must find its leader's entry.
  *
  * A policy allows it if hits ignore the old score (HD_ORDER_FREE), or if hits add up (HD_HITS_ADD): then the leader
  * counts what all of them give. The sum has HKV_GIVEN_BITS bits, so an item that gives HKV_GIVEN_MOST or more does not
@@ -101,15 +106,19 @@ SIMT_FN bool hkv_gives_too_much(const hkv_args *a, uint64_t i)
     return a->score && (a->policy_flags & HD_HITS_ADD) && simt_ld_u64(a->score + i) >= HKV_GIVEN_MOST;
 }
 
+/* True: flags tell which items insert their key if it is absent, and which items hit it if it is present. */
+SIMT_FN bool hkv_flags_tell(const hkv_args *a) { return a->op == HD_OP_ACCUM_OR_ASSIGN && a->flag; }
+
 /* The group counts nothing. Only the item that opens it calls this, and no item joins in this launch. */
-SIMT_FN void hkv_group_open(hkv_group *g, uint32_t first, uint32_t follower)
+SIMT_FN void hkv_group_open(const hkv_args *a, hkv_group *g, uint32_t first, uint32_t follower)
 {
+    bool tell = hkv_flags_tell(a);
     simt_st_u64(&g->joined, 0);
     simt_st_u64(&g->last, 0);
     simt_st_u64(&g->admission, 0);
     simt_st_u64(&g->picked, 0);
-    simt_st_u32(&g->two[0], first);
-    simt_st_u32(&g->two[1], follower);
+    simt_st_u32(&g->two[0], tell ? 0 : first);
+    simt_st_u32(&g->two[1], tell ? 0 : follower);
 }
 
 /* Puts the items of the lanes with `wanted` into a list at `at`, and moves `at` behind them. */
@@ -178,7 +187,7 @@ SIMT_FN void hkv_claims_follow(simt_tile w, const hkv_args *a, hkv_claims *c, ui
     bool follows = x->first != x->n, meets = c->by[q].speaker == w.rank ? follows : c->by[q].seconds && its == first;
     c->opens[q] = meets && !simt_ldrlx_u32(a->role + first);
     if (c->opens[q]) c->opens[q] = simt_exch_u32(a->role + first, HKV_HAS_GROUP, SIMT_RELAXED) == HKV_SINGLE;
-    if (c->opens[q]) hkv_group_open(a->group + first, first, x->n);
+    if (c->opens[q]) hkv_group_open(a, a->group + first, first, x->n);
     if (follows || c->rests[q]) simt_strlx_u32(a->role + x->n, HKV_IN_LIST);
     simt_join();
 }
@@ -244,23 +253,44 @@ SIMT_FN void hkv_groups_claim(const hkv_args *a)
 
 /* ---- join, pick ------------------------------------------------------------------------------ */
 
+/* Items are compared by these numbers. Where flags tell, one that inserts is above all that do not. */
 SIMT_FN uint64_t hkv_ranked(uint32_t n, uint32_t rank) { return (uint64_t)n << 32 | rank; }
 
 /* True: any item may lead, so the first does. */
-SIMT_FN bool hkv_first_leads(const hkv_args *a) { return (a->policy_flags & HD_HITS_ADD) && !a->picks; }
+SIMT_FN bool hkv_first_leads(const hkv_args *a)
+{
+    return (a->policy_flags & HD_HITS_ADD) && !a->picks && !hkv_flags_tell(a);
+}
 
-/* The leader of a group, ranked. */
+/* The leader of a group, ranked; its item, less a->first; and its rank. */
 SIMT_FN uint64_t hkv_group_leader(const hkv_args *a, const hkv_group *g)
 {
     return simt_ld_u64(a->picks ? &g->picked : &g->last);
 }
+SIMT_FN uint32_t hkv_ranked_item(uint64_t ranked) { return (uint32_t)(ranked >> 32) & (HKV_CLAIM_ITEMS - 1); }
+SIMT_FN uint32_t hkv_ranked_rank(uint64_t ranked) { return (uint32_t)ranked; }
 
-/* Another item of the group, less a->first. */
+/* Where flags tell: the last item of the group that hits, less a->first; HKV_NO_MEMBER: none. */
+enum { HKV_NO_MEMBER = HKV_CLAIM_ITEMS };
+SIMT_FN uint32_t hkv_group_last_hit(const hkv_group *g)
+{
+    uint32_t last = simt_ld_u32(&g->two[0]);
+    return last ? last - 1 : HKV_NO_MEMBER;
+}
+
+/* Another item of the group than the leader, less a->first. Where flags tell, one that hits, or HKV_NO_MEMBER. */
 SIMT_FN uint32_t hkv_group_other(const hkv_args *a, const hkv_group *g)
 {
-    uint32_t first = simt_ld_u32(&g->two[0]);
-    return first != (uint32_t)(hkv_group_leader(a, g) >> 32) ? first : simt_ld_u32(&g->two[1]);
+    uint32_t leader = hkv_ranked_item(hkv_group_leader(a, g)), one = simt_ld_u32(&g->two[0]);
+    uint32_t other = simt_ld_u32(&g->two[1]);
+    if (!hkv_flags_tell(a)) return one != leader ? one : other;
+    if (one == 0) return HKV_NO_MEMBER;
+    if (one - 1 != leader) return one - 1;
+    return HKV_CLAIM_ITEMS - other != leader ? HKV_CLAIM_ITEMS - other : HKV_NO_MEMBER;
 }
+
+/* Whether item i hits its key if it is present: it may change the score. */
+SIMT_FN bool hkv_item_hits(const hkv_args *a, uint64_t i) { return !hkv_flags_tell(a) || hkv_rule_of(a, i).rescore; }
 
 SIMT_FN uint32_t hkv_group_count(const hkv_group *g) { return (uint32_t)(simt_ld_u64(&g->joined) >> HKV_GIVEN_BITS); }
 
@@ -321,18 +351,18 @@ SIMT_FN simt_tile hkv_peers(simt_tile w, uint32_t lanes)
     return w;
 }
 
-/* HD_HITS_ADD: counts the members, and what they give. Returns the member's rank. */
-SIMT_FN uint32_t hkv_group_add(simt_tile w, const hkv_args *a, hkv_member m, uint32_t k, bool valid)
+/* HD_HITS_ADD: counts the members with `hits`, and what they give. Returns the member's rank. */
+SIMT_FN uint32_t hkv_group_add(simt_tile w, const hkv_args *a, hkv_member m, uint32_t k, bool valid, bool hits)
 {
-    uint32_t given = 0;
-    if (a->score && valid) given = (uint32_t)simt_ld_u64(a->score + a->first + m.n);
+    uint32_t given = 0, counted = m.lanes & simt_ballot(w, hits);
+    if (a->score && hits) given = (uint32_t)simt_ld_u64(a->score + a->first + m.n);
     simt_join();
     uint32_t sum = simt_reduce_add_u32(hkv_peers(w, m.lanes), given);
-    uint64_t joined = (uint64_t)simt_popc(m.lanes) << HKV_GIVEN_BITS | sum;
+    uint64_t joined = (uint64_t)simt_popc(counted) << HKV_GIVEN_BITS | sum;
     if (m.speaks) joined = simt_add_u64(&m.group->joined, joined, SIMT_RELAXED);
     simt_join();
     joined = simt_shfl_u64(w, joined, simt_ffs(m.lanes) - 1);
-    uint32_t rank = (uint32_t)(joined >> HKV_GIVEN_BITS) + hkv_place_among(w, m.lanes);
+    uint32_t rank = (uint32_t)(joined >> HKV_GIVEN_BITS) + hkv_place_among(w, counted);
     if (valid) simt_st_u32(hkv_left(a, HKV_RANK_OF) + k, rank);
     if (!a->score) return rank;
     uint64_t before = (joined & ((1ull << HKV_GIVEN_BITS) - 1)) + hkv_given_before(w, m.lanes, given);
@@ -341,19 +371,45 @@ SIMT_FN uint32_t hkv_group_add(simt_tile w, const hkv_args *a, hkv_member m, uin
     return rank;
 }
 
+/* Where flags tell: the last member of the group that hits, and the first. */
+SIMT_FN void hkv_group_hits(simt_tile w, hkv_member m, bool hits)
+{
+    uint32_t last = simt_reduce_max_u32(hkv_peers(w, m.lanes), hits ? m.n + 1 : 0),
+             first = simt_reduce_max_u32(hkv_peers(w, m.lanes), hits ? HKV_CLAIM_ITEMS - m.n : 0);
+    if (m.speaks && last) {
+        simt_max_u32(&m.group->two[0], last, SIMT_RELAXED);
+        simt_max_u32(&m.group->two[1], first, SIMT_RELAXED);
+    }
+    simt_join();
+}
+
+/* What members are compared by: the number, and where flags tell, above it whether the member inserts. */
+SIMT_FN uint32_t hkv_member_number(const hkv_args *a, uint32_t n)
+{
+    return hkv_flags_tell(a) && hkv_rule_of(a, a->first + n).insert ? n + HKV_CLAIM_ITEMS : n;
+}
+
+/* The admission score with which member n tries to lead. Where flags tell, 0 if it does not insert. */
+SIMT_FN uint64_t hkv_member_admission(const hkv_args *a, uint32_t n)
+{
+    uint64_t i = a->first + n;
+    return hkv_flags_tell(a) && !hkv_rule_of(a, i).insert ? 0 : hd_admission(a->v.policy, hkv_score_in(a, i));
+}
+
 SIMT_FN void hkv_group_join(simt_tile w, const hkv_args *a, uint32_t k, bool valid)
 {
     hkv_member m = hkv_member_at(w, a, k, valid);
-    uint32_t rank = a->policy_flags & HD_HITS_ADD ? hkv_group_add(w, a, m, k, valid) : 0;
+    bool hits = valid && hkv_item_hits(a, a->first + m.n);
+    uint32_t rank = a->policy_flags & HD_HITS_ADD ? hkv_group_add(w, a, m, k, valid, hits) : 0;
+    if (hkv_flags_tell(a)) hkv_group_hits(w, m, hits);
     if (a->picks) {
-        hd_score_in in = hkv_score_in(a, a->first + m.n);
-        uint64_t low = simt_reduce_min_u64(hkv_peers(w, m.lanes), ~hd_admission(a->v.policy, in));
+        uint64_t low = simt_reduce_min_u64(hkv_peers(w, m.lanes), ~hkv_member_admission(a, m.n));
         if (m.speaks) hkv_group_raise(&m.group->admission, ~low);
     } else if (hkv_first_leads(a)) {
         if (valid && m.group == a->group + m.n) simt_st_u64(&m.group->last, hkv_ranked(m.n, rank));
     } else {
-        uint32_t most = simt_reduce_max_u32(hkv_peers(w, m.lanes), m.n);
-        if (valid && m.n == most) hkv_group_raise(&m.group->last, hkv_ranked(m.n, rank));
+        uint32_t number = hkv_member_number(a, m.n), most = simt_reduce_max_u32(hkv_peers(w, m.lanes), number);
+        if (valid && number == most) hkv_group_raise(&m.group->last, hkv_ranked(number, rank));
     }
     simt_join();
 }
@@ -362,10 +418,11 @@ SIMT_FN void hkv_group_join(simt_tile w, const hkv_args *a, uint32_t k, bool val
 SIMT_FN void hkv_group_pick(simt_tile w, const hkv_args *a, uint32_t k, bool valid)
 {
     hkv_member m = hkv_member_at(w, a, k, valid);
-    if (valid) valid = hd_admission(a->v.policy, hkv_score_in(a, a->first + m.n)) == simt_ld_u64(&m.group->admission);
+    if (valid) valid = hkv_member_admission(a, m.n) == simt_ld_u64(&m.group->admission);
     simt_join();
-    uint32_t most = simt_reduce_max_u32(hkv_peers(w, m.lanes), valid ? m.n : 0);
-    if (valid && m.n == most) hkv_group_raise(&m.group->picked, hkv_ranked(m.n, hkv_member_rank(a, k)));
+    uint32_t number = hkv_member_number(a, m.n);
+    uint32_t most = simt_reduce_max_u32(hkv_peers(w, m.lanes), valid ? number : 0);
+    if (valid && number == most) hkv_group_raise(&m.group->picked, hkv_ranked(number, hkv_member_rank(a, k)));
     simt_join();
 }
 
@@ -388,23 +445,36 @@ SIMT_FN void hkv_groups_pick(const hkv_args *a)
 
 /* ---- LEADERS: what a leader does besides ----------------------------------------------------- */
 
-/* The policy's input of a hit by item o: what its whole group gives, if it leads one. */
+/* The policy's input of a hit by item o. If it leads a group: the input of the last hit, and what all hits give. */
 SIMT_FN hd_score_in hkv_hit_in(const hkv_args *a, const hkv_one *o)
 {
-    hd_score_in in = hkv_score_in(a, o->i);
-    if (a->pass == HKV_LEADERS && (a->policy_flags & HD_HITS_ADD)) in.given = hkv_group_gives(a, a->group + o->group);
+    const hkv_group *g = a->group + o->group;
+    bool leads = a->pass == HKV_LEADERS;
+    hd_score_in in = hkv_score_in(a, leads && hkv_flags_tell(a) ? a->first + hkv_group_last_hit(g) : o->i);
+    if (leads && (a->policy_flags & HD_HITS_ADD)) in.given = hkv_group_gives(a, g);
     return in;
 }
 
-/* The leader was admitted as a new entry: the hits of the others, and the value that the last of them assigns. */
+/* Whether item o, whose key is present, changes the score: by its own hit, or for its group. */
+SIMT_FN bool hkv_rescores(const hkv_args *a, const hkv_one *o, hkv_rule r)
+{
+    if (a->pass != HKV_LEADERS || !hkv_flags_tell(a)) return r.rescore;
+    return hkv_group_last_hit(a->group + o->group) != HKV_NO_MEMBER;
+}
+
+/* The leader was admitted as a new entry: the hits of the others, and the value that the last of them assigns. What
+ * others add comes later (hkv_members_add). */
 SIMT_FN void hkv_group_inserted(const hkv_args *a, hkv_one *o)
 {
     const hkv_group *g = a->group + o->group;
     hkv_rule r = hkv_rule_of(a, o->i);
-    uint64_t other = a->first + hkv_group_other(a, g);
+    uint32_t n = hkv_group_other(a, g);
+    if (n == HKV_NO_MEMBER) return;
+    uint64_t other = a->first + n;
     hd_score_in in = hkv_score_in(a, other);
-    if (a->policy_flags & HD_HITS_ADD) in.given = hkv_group_gives(a, g) - hkv_score_in(a, o->i).given;
-    if (r.rescore) o->score = hd_on_hit(a->v.policy, o->score, in);
+    if (a->policy_flags & HD_HITS_ADD)
+        in.given = hkv_group_gives(a, g) - (r.rescore ? hkv_score_in(a, o->i).given : 0);
+    if (r.rescore || hkv_flags_tell(a)) o->score = hd_on_hit(a->v.policy, o->score, in);
     if (r.change == HKV_REPLACE && a->value) o->in = a->value + other * a->v.value_bytes;
 }
 
@@ -435,6 +505,7 @@ SIMT_FN void hkv_claims_clear(const hkv_args *a)
     for (uint64_t k = (uint64_t)simt_block() * simt_threads() + simt_thread(); k <= a->claim_mask / 4; k += threads)
         simt_st_v4((simt_v4 *)(void *)(a->claim + 4 * k), zero);
     if (simt_block() != 0 || simt_thread() != 0) return;
+    simt_st_u32(a->left_count + HKV_RESTS_WERE, simt_ld_u32(a->left_count + HKV_RESTS));
     simt_st_u32(a->left_count + HKV_GROUPS, 0);
     simt_st_u32(a->left_count + HKV_RESTS, 0);
 }

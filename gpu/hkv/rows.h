@@ -145,7 +145,7 @@ static inline bool hkv_updates_in_groups(uint32_t op, uint32_t policy_flags)
 static inline bool hkv_has_groups(uint32_t row, const hkv_args *a)
 {
     if (!a->claim || a->distinct || a->n < 2 || !(a->policy_flags & (HD_ORDER_FREE | HD_HITS_ADD))) return false;
-    if (row == hkv_row_of("coalesced", HKV_UPSERT)) return a->op != HD_OP_ACCUM_OR_ASSIGN;
+    if (row == hkv_row_of("coalesced", HKV_UPSERT)) return true;
     return row == hkv_row_of("coalesced", HKV_UPDATE) && hkv_updates_in_groups(a->op, a->policy_flags);
 }
 
@@ -177,10 +177,11 @@ static inline hd_status hkv_launch_items(const hkv_launcher *l, uint32_t row, hk
     if (!s) s = hkv_launch_one(l, row, a, lanes, threads);
     a->pass = HKV_LEADERS;
     if (!s) s = hkv_launch_listed(l, row, a, lanes, threads);
+    a->pass = HKV_WHOLE;
+    if (!s) s = hkv_launch_listed(l, HKV_NUMBER_groups_deliver, a, 1, THREADS);
     a->pass = HKV_REST;
     if (!s && scored && adds) s = hkv_launch_listed(l, row, a, lanes, threads);
     a->pass = HKV_WHOLE;
-    if (!s) s = hkv_launch_listed(l, HKV_NUMBER_groups_deliver, a, 1, THREADS);
     return hkv_counts_end(l, s);
 }
 

@@ -74,7 +74,7 @@ void hkv_fixture_clear(fixture *s) { hkv_clear(hkv_fixture_view(s), 1); }
 /* ---- What is in it --------------------------------------------------------------------------- */
 
 /* Puts key into a random free slot of bucket b. */
-static void place(fixture *s, hd_rng *g, uint64_t key, uint64_t b, uint64_t score, uint64_t mask)
+static void place(fixture *s, hd_rng *g, uint64_t key, uint64_t b, uint64_t score)
 {
     const hkv_view *v = hkv_fixture_view(s);
     uint64_t e;
@@ -83,11 +83,11 @@ static void place(fixture *s, hd_rng *g, uint64_t key, uint64_t b, uint64_t scor
     v->digest[e] = hd_digest(hd_hash(key, v->seed));
     *hkv_key_at(v, e) = key;
     *hkv_score_at(v, e) = score;
-    if (v->value_bytes) fixture_draw_bytes(g, hkv_value(v, e), v->value_bytes, mask);
+    if (v->value_bytes) fixture_draw_values(g, hkv_value(v, e), v->value_bytes, s->elem);
 }
 
 /* Inserts a key, when its bucket is still to get more. */
-static void bring_in(fixture *s, hd_rng *g, uint32_t *room, uint64_t key, uint64_t score_below, uint64_t mask)
+static void bring_in(fixture *s, hd_rng *g, uint32_t *room, uint64_t key, uint64_t score_below)
 {
     const hkv_view *v = hkv_fixture_view(s);
     if (key >= HD_KEY_RESERVED || hkv_find(v, key) != HKV_NOWHERE) return;
@@ -97,7 +97,7 @@ static void bring_in(fixture *s, hd_rng *g, uint32_t *room, uint64_t key, uint64
     room[b]--;
     uint64_t given = fixture_draw_score(s, g, score_below), now = hd_rng_below(g, score_below);
     hd_score_in in = { given, now, now, (uint32_t)hd_rng_below(g, s->epoch + 1) };
-    place(s, g, key, b, hd_on_insert(v->policy, in), mask);
+    place(s, g, key, b, hd_on_insert(v->policy, in));
 }
 
 static uint64_t sum_of(const uint32_t *room, uint64_t buckets)
@@ -112,7 +112,7 @@ static uint64_t sum_of(const uint32_t *room, uint64_t buckets)
 static bool fill_buckets(fixture *s, hd_rng *g)
 {
     const hkv_view *v = hkv_fixture_view(s);
-    uint64_t mask = fixture_value_mask(s->part[0].batch.elem), hot = hd_rng_below(g, 2) ? 4 : FIXTURE_SCORES;
+    uint64_t hot = hd_rng_below(g, 2) ? 4 : FIXTURE_SCORES;
     uint32_t *room = (uint32_t *)malloc(v->buckets * sizeof *room);
     if (!room) return false;
     for (uint64_t b = 0; b < v->buckets; b++) {
@@ -121,13 +121,13 @@ static bool fill_buckets(fixture *s, hd_rng *g)
     }
     for (uint32_t k = 0; k < s->parts; k++)
         for (uint64_t i = 0; judge_ops[s->part[k].batch.op].keyed && i < s->part[k].batch.n; i++)
-            if (hd_rng_below(g, 2)) bring_in(s, g, room, s->part[k].batch.key[i], hot, mask);
+            if (hd_rng_below(g, 2)) bring_in(s, g, room, s->part[k].batch.key[i], hot);
     uint64_t tries = 64 * sum_of(room, v->buckets) + 64, first = 0; /* the first bucket with room: buckets only fill
                                                                      * up */
     for (; tries; tries--) {
         while (first < v->buckets && room[first] == 0) first++;
         if (first == v->buckets) break;
-        bring_in(s, g, room, hd_rng_below(g, HD_KEY_RESERVED), FIXTURE_SCORES, mask);
+        bring_in(s, g, room, hd_rng_below(g, HD_KEY_RESERVED), FIXTURE_SCORES);
     }
     free(room);
     return true;
