@@ -32,7 +32,7 @@ struct hd_table {
     _Atomic uint64_t told;    /* so many batches had run when outcomes were last asked for */
     _Atomic bool untold;      /* some have come or gone of which no outcome told */
     _Atomic bool replayed;    /* and may do so again at any time: their stream may have been recorded */
-    _Atomic uint64_t clock; /* logical: ticks so far; the device's: what it said when the table was opened */
+    _Atomic uint64_t clock;   /* logical: ticks so far; the device's: what it said when the table was opened */
     _Atomic uint64_t batches, outcome[HD_OUTCOME_COUNT], op[HD_OP_COUNT_];
     _Atomic uint32_t epoch;
     _Alignas(16) unsigned char lock_state[HD_LOCK_BYTES];

@@ -66,7 +66,7 @@ typedef struct fake_device {
     uint64_t recordings;
     uint64_t clock_ns; /* what its clock said last */
     uint64_t renewed;  /* how often all streams were destroyed and others made at their addresses */
-    int device;       /* that the thread uses */
+    int device;        /* that the thread uses */
     /* The chosen call, from 1, fails with `code`; with `sticky` all later ones do, too. */
     uint64_t calls, fail_at;
     int code;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_unlike_devices.cpp - the CUDA device seam (lib/device_cuda.cu) on two devices of different sizes: a grid has as
- * many blocks as the device of the launch runs at a time, and each device is asked for that once; and what the seam makes of
- * the runtime's answers about memory. The runtime is a stub.
+ * many blocks as the device of the launch runs at a time, and each device is asked for that once. Also what the seam
+ * makes of the runtime's answers about memory. The runtime is a stub.
  */
 #include "tests/cuda_stub.h"
 #include "tests/plain.h"

@@ -122,7 +122,7 @@ typedef struct hkv_args {
     /* HD_CLOCK_DEVICE: all items happen at *moment, which a launch before the others reads from the device's clock, and
      * what that clock said when the table was opened. NULL: the logical clock. */
     uint64_t *moment, opened;
-    bool times_tell;          /* scores are times, per_item is 1, and a score of [clock, clock + n) is what an item of
+    bool times_tell; /* scores are times, per_item is 1, and a score of [clock, clock + n) is what an item of
                                  this batch, of this very run of it, wrote */
 
     uint8_t *outcome;

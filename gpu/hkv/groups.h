@@ -472,8 +472,7 @@ SIMT_FN void hkv_group_inserted(const hkv_args *a, hkv_one *o)
     if (n == HKV_NO_MEMBER) return;
     uint64_t other = a->first + n;
     hd_score_in in = hkv_score_in(a, other);
-    if (a->policy_flags & HD_HITS_ADD)
-        in.given = hkv_group_gives(a, g) - (r.rescore ? hkv_score_in(a, o->i).given : 0);
+    if (a->policy_flags & HD_HITS_ADD) in.given = hkv_group_gives(a, g) - (r.rescore ? hkv_score_in(a, o->i).given : 0);
     if (r.rescore || hkv_flags_tell(a)) o->score = hd_on_hit(a->v.policy, o->score, in);
     if (r.change == HKV_REPLACE && a->value) o->in = a->value + other * a->v.value_bytes;
 }

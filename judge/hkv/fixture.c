@@ -142,9 +142,8 @@ static void pin_some(fixture *s, hd_rng *g)
     hkv_view *v = hkv_fixture_view(s);
     for (uint64_t e = 0; e < hkv_capacity(v); e++) {
         if (!v->digest[e] || hd_rng_below(g, matter ? 2 : 4)) continue;
-        hkv_item it = {
-            HD_OP_LOCK_KEYS, HD_U64, HD_EITHER, *hkv_key_at(v, e), NULL, { 1, 0, 0, 0 }, 1 + hd_rng_below(g, 2)
-        };
+        hkv_item it = { HD_OP_LOCK_KEYS,       HD_U64, HD_EITHER, *hkv_key_at(v, e), NULL, { 1, 0, 0, 0 },
+                        1 + hd_rng_below(g, 2) };
         hkv_seen seen;
         hkv_apply(v, &it, &seen, NULL);
     }
