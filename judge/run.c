@@ -84,11 +84,22 @@ static bool scores_given(runner *r)
     return (r->c->extreme_ppm || strcmp(r->c->op, "mix") == 0) && runner_below(r, 2);
 }
 
+/* No element is a NaN or infinite. */
+static uint64_t finite(hd_elem e, uint64_t word)
+{
+    uint64_t exponent = e == HD_F32 ? 0x7f800000u : e == HD_F16 ? 0x7c00 : e == HD_BF16 ? 0x7f80 : 0;
+    uint32_t bits = 8 * judge_elem_bytes(e);
+    for (uint32_t at = 0; exponent && at < 64; at += bits)
+        if ((word >> at & exponent) == exponent) word ^= (exponent & (0 - exponent)) << at;
+    return word;
+}
+
 static void draw_value(runner *r, uint8_t *value)
 {
     uint32_t bytes = r->c->value_bytes;
     for (uint32_t at = 0; at < bytes; at += 8) {
-        uint64_t word = judge_summable(r->elem, hd_rng_next(&r->rng));
+        uint64_t word = hd_rng_next(&r->rng);
+        word = r->adds ? judge_summable(r->elem, word) : finite(r->elem, word);
         memcpy(value + at, &word, bytes - at < 8 ? bytes - at : 8);
     }
 }
@@ -405,6 +416,8 @@ static void runner_close(runner *r)
 static void choose_elem(runner *r)
 {
     hd_elem first = (hd_elem)runner_below(r, HD_ELEM_COUNT);
+    const char *op = r->c->op;
+    r->adds = strcmp(op, "mix") == 0 || strcmp(op, "mixed") == 0 || judge_op_named(op) == HD_OP_ACCUM_OR_ASSIGN;
     for (int k = 0; k < HD_ELEM_COUNT && !r->sums; k++) {
         r->elem = (hd_elem)(((int)first + k) % HD_ELEM_COUNT);
         r->sums = r->c->value_bytes % judge_elem_bytes(r->elem) == 0;

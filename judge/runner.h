@@ -35,6 +35,7 @@ typedef struct runner {
     const hd_choices *choices; /* NULL: rng decides                              */
     hd_elem elem;              /* of accum_or_assign: one per case, so that no sum is a NaN */
     bool sums;                 /* the value is a whole number of elements            */
+    bool adds;                 /* batches add to values, in any order of their items */
     bool mixes;                /* the design has mixed batches                       */
     bool resizes;              /* it grows and shrinks where it is                   */
     uint64_t batch;            /* number of the batch, from 0                        */
