@@ -94,6 +94,7 @@ static bool points_elsewhere(const comparison *a, uint32_t k, uint64_t i, const 
     const hd_batch *b = &a->s->part[k].batch;
     if (!judge_delivers_ptr(judge_item_op(b, i), (hd_outcome)b->outcome[i]) || (!t && !any_moment(a, k, i)))
         return false;
+    if (b->op == HD_OP_FIND_OR_INSERT_PTR) return false; /* check_pointers */
     uint64_t e = t ? t->b : place_of(a, b->key[i]);
     return e == fixture_places(a->d, a->s->table) || b->ptr[i] != (void *)a->d->value_at(a->s->table, e);
 }
@@ -293,8 +294,31 @@ static void run_reference(comparison *a, uint32_t k)
     b.value = value;
     fixture_apply(a->s, a->model, k, &b);
     for (uint64_t i = 0; keyed(p) && i < b.n; i++)
-        if (judge_delivers_ptr(judge_item_op(&b, i), (hd_outcome)b.outcome[i]))
+        if (judge_delivers_ptr(judge_item_op(&b, i), (hd_outcome)b.outcome[i]) && b.ptr[i])
             b.ptr[i] = a->s->memory + ((uint8_t *)b.ptr[i] - a->model_memory);
+}
+
+/* What find_or_insert_ptr returned: the address of the entry that the item's ticket names, if the entry has the item's
+ * key at the end, and NULL if not. Another part may have changed that since; then either will do. */
+static const char *check_pointers(comparison *a, const simt_machine *m)
+{
+    size_t n;
+    const simt_ticket_record *t = simt_machine_tickets(m, &n);
+    for (size_t at = 0; at < n; at++) {
+        if (t[at].item == JUDGE_MOVE || t[at].what == HD_RESERVED) continue;
+        const hd_batch *b = &a->s->part[t[at].stream].batch;
+        uint64_t i = t[at].item, e = t[at].b;
+        if (b->each || b->op != HD_OP_FIND_OR_INSERT_PTR) continue;
+        bool there = t[at].what != HD_REFUSED && a->occupant[e] == b->key[i];
+        const void *p = b->ptr[i], *its = t[at].what == HD_REFUSED ? NULL : a->d->value_at(a->s->table, e);
+        if (p == (there ? its : NULL) || (a->s->parts > 1 && (!p || p == its))) continue;
+        return fixture_say(a->why, "%s: item %" PRIu64 " (key %" PRIx64 ", %s): %s", part_name(a, t[at].stream), i,
+                           b->key[i], hd_outcome_name((hd_outcome)t[at].what),
+                           !p      ? "its pointer is NULL, and its entry is there"
+                           : there ? "its pointer shows another entry's value"
+                                   : "it has a pointer, and its key has no entry");
+    }
+    return NULL;
 }
 
 static const char *check_exact(comparison *a, uint32_t k)
@@ -451,6 +475,7 @@ static const char *judge_in_ticket_order(comparison *a, simt_machine *m, bool *t
     if (first) return heard(a, COMPARISON_TICKETS, first);
     *told = true;
     const char *why = heard(a, COMPARISON_CONTENTS, check_contents(a));
+    if (!why) why = heard(a, COMPARISON_TICKETS, check_pointers(a, m));
     return why ? why : heard(a, COMPARISON_LISTS, check_parts(a, check_list));
 }
 

@@ -476,7 +476,16 @@ static const char *judge_victims_hidden(judging *j, hd_table *table)
                      wrong, v->evictions, v->departures);
 }
 
-/* A pointer must still show its key's value, if the key did not leave. */
+/* What is wrong with the pointer of an item of find_or_insert_ptr: it is NULL if the entry left before the batch ended,
+ * and otherwise shows its key's value. e: the key's entry at the end; it was `born` after the item. */
+static const char *pointer_wrong(const void *p, hd_outcome outcome, const judge_entry *e, bool born, uint32_t bytes)
+{
+    if (outcome == HD_REFUSED) return p ? "the item was refused, and has a pointer" : NULL;
+    if (!p) return e && !born ? "the pointer is NULL, and the entry is there" : NULL;
+    if (!e) return "a pointer to an entry that left";
+    return memcmp(p, e->value, bytes) != 0 ? "the pointer does not show its value" : NULL;
+}
+
 static const char *judge_pointers(judging *j)
 {
     hd_oracle *o = j->o;
@@ -484,10 +493,11 @@ static const char *judge_pointers(judging *j)
         uint64_t i = item_at(j, p);
         hd_outcome outcome = (hd_outcome)j->b->outcome[i];
         const judge_entry *e = judge_map_find(&o->map, j->b->key[i]);
-        if (!judge_delivers_ptr(j->b->op, outcome) || !e || e->born > o->moment + 1 + p) continue;
-        if (!j->b->ptr[i] || memcmp(j->b->ptr[i], e->value, o->value_bytes) != 0)
-            return judge_say(o, "item %" PRIu64 " (%s, key %" PRIu64 "): the pointer does not show its value", i,
-                             judge_batch_name(j->b), e->key);
+        if (!judge_delivers_ptr(j->b->op, outcome)) continue;
+        const char *wrong = pointer_wrong(j->b->ptr[i], outcome, e, e && e->born > o->moment + 1 + p, o->value_bytes);
+        if (wrong)
+            return judge_say(o, "item %" PRIu64 " (%s, key %" PRIu64 "): %s", i, judge_batch_name(j->b), j->b->key[i],
+                             wrong);
     }
     return NULL;
 }

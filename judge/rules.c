@@ -86,7 +86,7 @@ bool judge_delivers_ptr(hd_op op, hd_outcome o)
 {
     if (!judge_ops[op].ptr_out) return false;
     if (o == HD_HIT || (o == HD_PINNED && op != HD_OP_FIND_PTR)) return true;
-    return op == HD_OP_FIND_OR_INSERT_PTR && (o == HD_INSERTED || o == HD_EVICTED);
+    return op == HD_OP_FIND_OR_INSERT_PTR && (o == HD_INSERTED || o == HD_EVICTED || o == HD_REFUSED);
 }
 
 /* ---- Policies -------------------------------------------------------------------------------- */

@@ -252,16 +252,13 @@ static void judge_batch(runner *r, const hd_batch *b, const hd_info *before)
     if (asked) runner_wrong(r, HD_RUN_ORACLE, judge_batch_name(b), hd_oracle_compare(r->oracle, r->table));
 }
 
-/* A value may be written through its pointer until the next insertion: writes some, and the oracle expects them. Not
- * after evictions: a pointer may then show another entry. */
+/* A value may be written through its pointer until the next insertion: writes some, and the oracle expects them. */
 static void write_through(runner *r, const hd_batch *b)
 {
     if (strcmp(r->shape.backend, "cuda") == 0) return; /* a device's pointers */
-    for (uint64_t i = 0; i < b->n; i++)
-        if (b->outcome[i] == HD_EVICTED) return;
     for (uint64_t i = 0; i < b->n; i++) {
         hd_outcome o = (hd_outcome)b->outcome[i];
-        if (!judge_delivers_ptr(b->op, o) || o == HD_PINNED || hd_rng_below(&r->rng, 2)) continue;
+        if (!judge_delivers_ptr(b->op, o) || o == HD_PINNED || hd_rng_below(&r->rng, 2) || !b->ptr[i]) continue;
         draw_value(r, (uint8_t *)b->ptr[i]);
         hd_oracle_wrote(r->oracle, b->key[i], b->ptr[i]);
     }

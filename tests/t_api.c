@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle_calls.h"
 #include "tests/model.h"
 
 typedef unsigned long long ull;
@@ -437,6 +438,44 @@ static void find_or_insert_ptr(bool dual)
     done();
 }
 
+/* Four times as many new keys in one batch as the table has slots: most items lose their entry to a later one. */
+static void pointers_of_a_full_table(const char *backend, const char *policy, bool dual)
+{
+    enum { SLOTS = 32, KEYS = 8 * SLOTS };
+    static uint64_t key[KEYS];
+    static void *p[KEYS], *found[KEYS];
+    static uint8_t outcome[KEYS];
+    hd_config c = hd_config_default();
+    hd_table *t;
+    uint64_t kept = 0;
+    c.backend = backend;
+    c.policy = policy;
+    c.capacity = 2 * SLOTS;
+    c.slots = SLOTS;
+    c.value_bytes = 8;
+    c.hkv.dual = dual;
+    test_case("find_or_insert_ptr on %s, %s%s", backend, policy, dual ? ", dual" : "");
+    must(hd_open(&c, &t));
+    for (uint64_t i = 0; i < KEYS; i++) key[i] = i + 1, p[i] = &c, found[i] = NULL;
+    must(hd_find_or_insert_ptr(t, KEYS, key, NULL, p, outcome));
+    must(hd_find_ptr(t, KEYS, key, found, NULL));
+    for (uint64_t i = 0; i < KEYS; i++) {
+        kept += p[i] != NULL;
+        check(p[i] == found[i], "key %llu (%s): the pointer is %s", (ull)key[i],
+              hd_outcome_name((hd_outcome)outcome[i]), p[i] ? "not its entry's" : "NULL, and it has an entry");
+        check(outcome[i] != HD_REFUSED || !p[i], "key %llu was refused, and has a pointer", (ull)key[i]);
+    }
+    check(kept == 2 * SLOTS, "%llu of %d entries have a pointer", (ull)kept, 2 * SLOTS);
+    hd_close(t);
+}
+
+static void pointers_belong_to_their_keys(void **state)
+{
+    (void)state;
+    const char *const backends[] = { test_backend("ref"), "host" }, *const policies[] = { "lru", "lfu" };
+    for (int k = 0; k < 8; k++) pointers_of_a_full_table(backends[k / 4], policies[k / 2 % 2], k % 2);
+}
+
 /* ---- Pins ------------------------------------------------------------------------------------ */
 
 static void lock(const uint64_t *key, uint64_t n, uint64_t holder)
@@ -748,6 +787,7 @@ static const struct CMUnitTest tests[] = { unit(find_in_all_modes),
                                            unit(admit_always_in_both_modes),
                                            unit(find_or_insert_in_all_modes),
                                            unit(find_or_insert_ptr_in_both_modes),
+                                           unit(pointers_belong_to_their_keys),
                                            unit(pins_in_both_modes),
                                            unit(pins_in_a_full_table_in_both_modes),
                                            unit(every_entry_pinned_in_both_modes),

@@ -215,7 +215,7 @@ static void one(bed *d, hd_op op, const char *kernel, void *stream, bool same_st
     check(d->memory.takes == takes, "the batch took %llu pieces of this machine's memory",
           (unsigned long long)(d->memory.takes - takes));
     uint64_t launches = (op == HD_OP_FIND && d->sorts ? 3 : group_launches(d, op, b.ran, b.score != NULL)) +
-                        (lists(op) ? 1 : 0),
+                        (lists(op) ? 1 : 0) + (op == HD_OP_FIND_OR_INSERT_PTR ? 1 : 0),
              fills = counts(op) ? 1 : 0;
     check(d->c.n[LAUNCH] == launches, "%llu launches", (unsigned long long)d->c.n[LAUNCH]);
     check(d->c.n[FILL] == fills, "%llu fills", (unsigned long long)d->c.n[FILL]);

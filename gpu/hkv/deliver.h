@@ -62,14 +62,24 @@ SIMT_FN void hkv_stage_item(const hkv_args *a, const hkv_one *o)
     if (listed != HKV_NOT_LISTED) simt_st_u64(a->stage_score + at, listed == HKV_LISTED ? o->gone_score : o->score);
 }
 
+/* The address of the value, if the item has an entry. find_or_insert_ptr: the entry's number, plus 1, or 0 for none; a
+ * later launch makes addresses of them (pointers.h). */
+SIMT_FN void hkv_deliver_ptr(const hkv_args *a, const hkv_one *o)
+{
+    bool has = hkv_was_found(o->outcome) || hkv_was_placed(o->outcome), later = a->op == HD_OP_FIND_OR_INSERT_PTR;
+    if (o->outcome == HD_RESERVED || (!has && !later)) return;
+    uint64_t p = has ? o->entry + 1 : 0;
+    if (!later) p = (uint64_t)(uintptr_t)hkv_value(&a->v, o->entry);
+    simt_st_u64(a->ptr + o->i, p);
+}
+
 /* Writes the outputs of one item. */
 SIMT_FN void hkv_deliver(const hkv_args *a, const hkv_one *o)
 {
     bool found = hkv_was_found(o->outcome);
     if (a->outcome) simt_st_u8(a->outcome + o->i, (uint8_t)o->outcome);
     if (a->score_out && found && hkv_delivers_score(a->op)) simt_st_u64(a->score_out + o->i, o->score);
-    if (hkv_delivers_ptr(a->op) && a->ptr && (found || hkv_was_placed(o->outcome)))
-        simt_st_u64(a->ptr + o->i, (uint64_t)(uintptr_t)hkv_value(&a->v, o->entry));
+    if (hkv_delivers_ptr(a->op) && a->ptr) hkv_deliver_ptr(a, o);
     if (hkv_puts_off(a)) hkv_put_off(a, o);
     if (a->stage_flag) hkv_stage_item(a, o);
 }

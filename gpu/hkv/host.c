@@ -20,6 +20,7 @@ static hd_host_text *const shared[] = {
     [HKV_NUMBER_groups_join - HD_SHARED_KERNELS] = hkv_kernel_groups_join,
     [HKV_NUMBER_groups_pick - HD_SHARED_KERNELS] = hkv_kernel_groups_pick,
     [HKV_NUMBER_groups_deliver - HD_SHARED_KERNELS] = hkv_kernel_groups_deliver,
+    [HKV_NUMBER_pointers - HD_SHARED_KERNELS] = hkv_kernel_pointers,
     [HKV_NUMBER_moment - HD_SHARED_KERNELS] = hkv_kernel_moment,
     [HKV_NUMBER_word_enter - HD_SHARED_KERNELS] = hkv_kernel_word_enter,
     [HKV_NUMBER_word_leave - HD_SHARED_KERNELS] = hkv_kernel_word_leave,

@@ -16,6 +16,7 @@ typedef enum hkv_kernel {
     HKV_NUMBER_groups_join,
     HKV_NUMBER_groups_pick,
     HKV_NUMBER_groups_deliver,
+    HKV_NUMBER_pointers,
     HKV_NUMBER_moment,
     HKV_NUMBER_word_enter, /* of a batch lock: concurrency/word.h */
     HKV_NUMBER_word_leave,

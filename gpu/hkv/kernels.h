@@ -16,6 +16,7 @@
 #include "concurrency/word.h"
 #include "gpu/hkv/fetch.h"
 #include "gpu/hkv/list.h"
+#include "gpu/hkv/pointers.h"
 #include "gpu/hkv/promote.h"
 #include "gpu/hkv/variant.h"
 
@@ -26,6 +27,9 @@ SIMT_ENTRY(hkv_kernel_list, hkv_args, hkv_list_window)
 /* What the items of a window wait for. */
 SIMT_ENTRY(hkv_kernel_fetch_sort, hkv_args, hkv_fetch_sort)
 SIMT_ENTRY(hkv_kernel_fetch_values, hkv_args, hkv_fetch_values)
+
+/* What find_or_insert_ptr returns. */
+SIMT_ENTRY(hkv_kernel_pointers, hkv_args, hkv_pointers)
 
 /* When the batch happens, by the device's clock. A launch of its own, so that all items have one time, and a graph has
  * a new one at each launch. Batches that overlap are updaters: an item may have the later time of another such batch,

@@ -250,8 +250,8 @@ static inline bool hkv_stages(const hkv_args *a)
     return (a->op == HD_OP_FIND_MISSED || a->op == HD_OP_INSERT_AND_EVICT) && hkv_list_wanted(a);
 }
 
-/* Runs the batch that `a` describes (all but first, last, window) by kernel `row`. */
-static inline hd_status hkv_launch(const hkv_launcher *l, uint32_t row, hkv_args a)
+/* The launches of hkv_launch() but the last of find_or_insert_ptr. */
+static inline hd_status hkv_launch_operation(const hkv_launcher *l, uint32_t row, hkv_args a)
 {
     const hd_variant_row *r = hkv_row(row);
     bool stages = hkv_stages(&a);
@@ -270,6 +270,17 @@ static inline hd_status hkv_launch(const hkv_launcher *l, uint32_t row, hkv_args
     if (r->family == HKV_EXPORT) return hkv_launch_list(l, row, &a, r->threads);
     if (counts && a.count) s = l->on.zero(l->on.self, a.count, sizeof *a.count);
     return s ? s : hkv_launch_one(l, row, &a, r->lanes, r->threads);
+}
+
+/* Runs the batch that `a` describes (all but first, last, window) by kernel `row`. */
+static inline hd_status hkv_launch(const hkv_launcher *l, uint32_t row, hkv_args a)
+{
+    enum { THREADS = 256 };
+    hd_status s = hkv_launch_operation(l, row, a);
+    if (s || a.op != HD_OP_FIND_OR_INSERT_PTR || !a.ptr) return s;
+    a.first = 0;
+    a.last = a.n;
+    return hkv_launch_one(l, HKV_NUMBER_pointers, &a, 1, THREADS);
 }
 
 #endif

@@ -197,15 +197,19 @@ struct hkv_oracle : answers {
         return delivers;
     }
 
-    /* Checks its pointer, unless the entry may have been evicted since. */
+    /* Checks its pointer: NULL if the item was refused, or its entry may have been evicted since. */
     BOTH bool judge_ptr(uint64_t i, hd_outcome o, const known &k, bool many, uint64_t *word) const
     {
         const known fresh = { 0, 0, 0, THERE, EXACT, UNKNOWN };
         if (!b.ptr) return false;
-        bool delivers = among(SHOWS_PTR, b.op) && (o == HD_HIT || among(PLACED, o)), judged = delivers && !evicts();
+        bool delivers = among(SHOWS_PTR, b.op) && (o == HD_HIT || among(PLACED, o)),
+             settles = b.op == HD_OP_FIND_OR_INSERT_PTR, null = delivers && settles && evicts() && !b.ptr[i],
+             judged = delivers && !null && !(evicts() && many);
         if (judged)
             judge_value(i, among(PLACED, o) ? fresh : k, (const uint8_t *)b.ptr[i], many, word);
-        else if (!delivers)
+        else if (settles && o == HD_REFUSED && b.ptr[i])
+            complain(NOT_ITS_TO_WRITE, i, b.key[i]);
+        else if (!delivers && !(settles && o == HD_REFUSED))
             judge_untouched(i, &b.ptr[i], 8);
         return judged;
     }

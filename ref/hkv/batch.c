@@ -50,7 +50,22 @@ static void deliver(const hkv_view *v, const hd_batch *b, uint64_t i, const hkv_
     if ((does & HD_GIVES_VALUE) && found && b->value_out && v->value_bytes)
         memcpy((char *)b->value_out + i * v->value_bytes, hkv_value(v, seen->entry), v->value_bytes);
     if ((does & HD_GIVES_SCORE) && found && b->score_out) b->score_out[i] = seen->score;
-    if ((does & HD_GIVES_PTR) && (found || placed) && b->ptr) b->ptr[i] = hkv_value(v, seen->entry);
+    if (!(does & HD_GIVES_PTR) || !b->ptr || seen->outcome == HD_RESERVED) return;
+    if (b->op == HD_OP_FIND_OR_INSERT_PTR)
+        b->ptr[i] = found || placed ? (void *)(uintptr_t)(seen->entry + 1) : NULL; /* give_pointers */
+    else if (found)
+        b->ptr[i] = hkv_value(v, seen->entry);
+}
+
+/* A later item may have evicted the entry that an item of find_or_insert_ptr found or inserted. So b->ptr has numbers
+ * of entries, plus 1, until all items have run. */
+static void give_pointers(const hkv_view *v, const hd_batch *b)
+{
+    for (uint64_t i = 0; i < b->n; i++) {
+        if (b->key[i] >= HD_KEY_RESERVED || !b->ptr[i]) continue;
+        uint64_t e = (uint64_t)(uintptr_t)b->ptr[i] - 1;
+        b->ptr[i] = *hkv_key_at(v, e) == b->key[i] ? hkv_value(v, e) : NULL;
+    }
 }
 
 /* ---- Lists: compacted in item order ---------------------------------------------------------- */
@@ -291,4 +306,5 @@ void hkv_run_batch(hkv_view *v, const hd_batch *b, hkv_when when, uint64_t *tall
         run_scan(v, b, when);
     else
         run_keyed(v, b, when, tally);
+    if (b->op == HD_OP_FIND_OR_INSERT_PTR && b->ptr) give_pointers(v, b);
 }
