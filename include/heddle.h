@@ -124,8 +124,9 @@ HD_API const char *hd_why(void);
  * doc/contract-hkv.md describes an upsert step by step.
  *
  * A pointer to a value is valid until the next batch of role I. A pointer from LOCK_KEYS is valid until the entry is
- * unpinned. FIND_OR_INSERT_PTR returns NULL if the item was refused, or if a later item of the batch evicted its entry; a
- * pointer that is not NULL belongs to its key when the batch ends. CLEAR, growth, shrinking and hd_load make all pointers invalid. */
+ * unpinned. FIND_OR_INSERT_PTR returns NULL if the item was refused, or if a later item of the batch evicted its entry;
+ * a pointer that is not NULL belongs to its key when the batch ends. CLEAR, growth, shrinking and hd_load make all
+ * pointers invalid. */
 typedef enum hd_op {
     HD_OP_FIND,               /* R KEY value_out score_out: copies value and score out; changes no score */
     HD_OP_CONTAINS,           /* R KEY: tests whether the key is present */
