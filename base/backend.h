@@ -73,6 +73,7 @@ typedef struct hd_launcher {
     uint64_t blocks_most;  /* kernels go over their items in strides: no more blocks than this */
     uint64_t blocks_few;   /* as many as keep a bus busy                                       */
     uint32_t threads_most; /* of a block, which `launch` sees to; 0: as many as the kernel has */
+    bool blocks_told;      /* a test wants so many blocks: no design has fewer on account of what its items wait for */
 } hd_launcher;
 
 /* The blocks of a launch over so many lanes. */

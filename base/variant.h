@@ -30,7 +30,7 @@ typedef hd_host_text *hd_kernel_entry;
 typedef enum hd_strict {
     HD_EXACT,  /* the result is the reference's to the byte                                                  */
     HD_ORDER,  /* the reference gives it for some order of the items, that of the tickets                    */
-    HD_CHOICE, /* the same, but of two buckets with room, or of two full ones, the choice may be a moment old */
+    HD_CHOICE, /* the same, but of two buckets with room the choice may be a moment old                      */
     HD_SET,    /* the same entries in every bucket at the end                                                */
     HD_SHAPE   /* the invariants hold, nothing is lost, and nothing else is touched                          */
 } hd_strict;

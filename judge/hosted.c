@@ -212,7 +212,7 @@ hd_status hosted_queue(fixture *s, uint32_t k, simt_machine *m)
     target t = {
         s->design, kernel, m, k, kernel->threads ? kernel->threads : r.threads, kernel->blocks ? kernel->blocks : BLOCKS
     };
-    hd_launcher l = { launch, zero, &t, t.blocks_most, 1, t.threads_most };
+    hd_launcher l = { launch, zero, &t, t.blocks_most, 1, t.threads_most, true };
     if (b->n) l.blocks_few = hd_launch_blocks(&l, b->n, t.threads_most);
     return s->design->host->gpu->launch(s->part[k].args, &l, kernel->row, b, hosted_when(s, k));
 }

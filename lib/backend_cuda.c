@@ -112,7 +112,7 @@ static hd_status put_zero(void *self, void *p, size_t bytes)
 static hd_launcher launcher_on(on_stream *o)
 {
     uint64_t processors = o->c->device.processors;
-    hd_launcher l = { put_launch, put_zero, o, processors * BLOCKS_PER_PROCESSOR, processors, 0 };
+    hd_launcher l = { put_launch, put_zero, o, processors * BLOCKS_PER_PROCESSOR, processors, 0, false };
     return l;
 }
 

@@ -181,7 +181,7 @@ static hd_status zero(void *self, void *p, size_t bytes)
 static hd_launcher launcher_of(host *h)
 {
     uint32_t blocks = h->blocks ? h->blocks : BLOCKS;
-    hd_launcher l = { queue, zero, h, blocks, blocks, 0 };
+    hd_launcher l = { queue, zero, h, blocks, blocks, 0, h->blocks != 0 };
     return l;
 }
 

@@ -342,10 +342,6 @@ static const char *accept_refused(const insertion *x)
     if (x->now.entry == HKV_NOWHERE) return NULL;
     if (x->now.empty) return "refused, but there was room";
     if (!admitted(x->v, &x->now, x->it->in)) return NULL;
-    for (uint32_t i = 0; x->strictness == HKV_ANY_CHOICE && i < x->at->n; i++) {
-        place p = least_in_bucket(x->v, x->at->bucket[i]);
-        if (p.entry == HKV_NOWHERE || !admitted(x->v, &p, x->it->in)) return NULL;
-    }
     return "refused, but the least score was no greater";
 }
 
@@ -387,8 +383,7 @@ static const char *accept_evicted(const insertion *x, place *taken)
     if (why) return why;
     *taken = least_in_bucket(x->v, gone / slots);
     if (*hkv_score_at(x->v, gone) != taken->least) return "evicted an entry whose score was not the least";
-    if (x->strictness == HKV_EXACT_CHOICE && gone / slots != x->now.entry / slots)
-        return "evicted from the bucket that was not to be chosen (D2)";
+    if (gone / slots != x->now.entry / slots) return "evicted from the bucket that was not to be chosen (D2)";
     if (!admitted(x->v, taken, x->it->in)) return "evicted, but should have been refused";
     taken->entry = gone;
     return NULL;

@@ -50,8 +50,8 @@ void hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value
 
 /* How exactly `seen` is held to the dual-bucket choice (section 3.4). */
 typedef enum hkv_strictness {
-    HKV_EXACT_CHOICE, /* the bucket must be the one that D1 or D2 chooses now                     */
-    HKV_ANY_CHOICE    /* either candidate: the choice may have been made on a state slightly old */
+    HKV_EXACT_CHOICE, /* the bucket must be the one that D1 or D2 chooses now                        */
+    HKV_ANY_CHOICE    /* D1 may have chosen on a state slightly old; D2, between full ones, may not */
 } hkv_strictness;
 
 /* NULL: `seen` may have become of `it` now, and has now happened to v. Else why not, and v is unchanged.
