@@ -41,7 +41,8 @@ enum {
     HD_GIVES_BOTH = HD_GIVES_VALUE | HD_GIVES_SCORE,
     HD_GIVES_PTR = 2048, /* ptr, of a hit, and of what it inserts */
     HD_LISTS = 4096,     /* the list_* arrays */
-    HD_MIXES = 8192      /* may be an item of a mixed batch: no pointer, no list, no holder */
+    HD_MIXES = 8192,     /* may be an item of a mixed batch: no pointer, no list, no holder */
+    HD_MAY_PIN = 16384   /* with a holder: pins what it finds and what it inserts */
 };
 
 /* X(enumerator, name, one sentence, role, family, does, with) */
@@ -70,9 +71,10 @@ enum {
     X(INSERT_AND_EVICT, insert_and_evict, "upsert, and list what was evicted and refused",                         \
       HD_INSERTER, HD_FAMILY_UPSERT, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES | HD_WRITES_VALUE | HD_LISTS, with) \
     X(FIND_OR_INSERT, find_or_insert, "copy the value out, or insert the one given",                               \
-      HD_INSERTER, HD_FAMILY_UPSERT, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES | HD_GIVES_BOTH | HD_MIXES, with)   \
+      HD_INSERTER, HD_FAMILY_UPSERT, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES | HD_GIVES_BOTH | HD_MIXES |        \
+      HD_MAY_PIN, with)                                                                                            \
     X(FIND_OR_INSERT_PTR, find_or_insert_ptr, "pointer to the value, of a new zeroed one if there was none",       \
-      HD_INSERTER, HD_FAMILY_UPSERT, HD_NEEDS_KEY | HD_NEEDS_PTR | HD_SCORES | HD_GIVES_PTR, with)                 \
+      HD_INSERTER, HD_FAMILY_UPSERT, HD_NEEDS_KEY | HD_NEEDS_PTR | HD_SCORES | HD_GIVES_PTR | HD_MAY_PIN, with)    \
     X(LOCK_KEYS, lock_keys, "pin entries against eviction and change",                                             \
       HD_INSERTER, HD_FAMILY_PIN, HD_NEEDS_KEY | HD_NEEDS_HOLDER | HD_GIVES_PTR, with)                             \
     X(UNLOCK_KEYS, unlock_keys, "unpin entries that the holder pinned",                                            \
@@ -114,7 +116,8 @@ enum {
     HD_OPS_GIVE_SCORE = HD_OPS_THAT(HD_GIVES_SCORE),
     HD_OPS_GIVE_PTR = HD_OPS_THAT(HD_GIVES_PTR),
     HD_OPS_WRITE_VALUE = HD_OPS_THAT(HD_WRITES_VALUE),
-    HD_OPS_MIX = HD_OPS_THAT(HD_MIXES)
+    HD_OPS_MIX = HD_OPS_THAT(HD_MIXES),
+    HD_OPS_PIN = HD_OPS_THAT(HD_NEEDS_HOLDER) | HD_OPS_THAT(HD_MAY_PIN) /* may change pins */
 };
 
 typedef struct hd_op_row {

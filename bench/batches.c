@@ -97,7 +97,7 @@ static hd_status act_open(act *a, const bench_line *l, bench_stage *s)
     a->batch.n = a->n;
     a->batch.distinct = l->c.distinct;
     a->batch.elem = l->c.value_bytes % 8 == 0 ? HD_U64 : l->c.value_bytes % 4 == 0 ? HD_I32 : HD_F16;
-    a->batch.holder = 1;
+    a->batch.holder = hd_op_does(l->op, HD_NEEDS_HOLDER);
     /* erase_if erases nothing, or there would be nothing left for the next one; the others list or count all */
     a->batch.pred = l->op == HD_OP_ERASE_IF ? "score_below" : "all";
     e = act_arrays(a);

@@ -114,6 +114,8 @@ static const char *end(session *s, const char *call, hd_status got, hd_status wa
     look(s->x, &now);
     const seen *was = &s->x->before;
     if (s->resizes) forget_size(&now.info), forget_size(&s->x->before.info);
+    if (got && now.info.hkv.pins && !was->info.hkv.pins) /* the room for its pins stays */
+        now.info.hkv.pins = 0, now.info.memory_bytes = was->info.memory_bytes;
     if (got && memcmp(&now, was, sizeof now) != 0) return fuzz_say("%s: refused, and the table is another", call);
     if (reads && (now.sum != was->sum || now.entries != was->entries))
         return fuzz_say("%s: it reads, and the table is another", call);
@@ -307,6 +309,7 @@ static void some_batch(session *s, hd_batch *b)
     for (int tries = 0; tries < HD_ELEM_COUNT && x->c.value_bytes % judge_elem_bytes(b->elem); tries++)
         b->elem = (hd_elem)((b->elem + 1) % HD_ELEM_COUNT);
     b->holder = 1 + ops / 64;
+    if (rule->may_pin && (is_dictionary(&x->c) || ops & 64)) b->holder = 0;
     b->pred = hd_predicate_rows[more % HD_PREDICATE_COUNT].name;
     if (rule->predicate) b->pred_arg[0] = feed_number(f), b->pred_arg[1] = feed_number(f);
     if (more & 128) b->value_out = NULL, b->list_value = NULL, b->score_out = NULL;

@@ -105,7 +105,7 @@ static void put_batch(fuzz_text *t, const fixture *s)
 {
     const hd_batch *b = &s->part[0].batch;
     fuzz_put(t, "\n  %s by %s", judge_batch_name(b), s->part[0].kernel->name);
-    if (b->op == HD_OP_LOCK_KEYS || b->op == HD_OP_UNLOCK_KEYS) fuzz_put(t, " holder=%" PRIu64, b->holder);
+    if (b->holder) fuzz_put(t, " holder=%" PRIu64, b->holder);
     for (uint64_t i = 0; judge_ops[b->op].keyed && i < b->n; i++) {
         fuzz_put(t, " %s%s%" PRIx64, b->each ? hd_op_name(judge_item_op(b, i)) : "", b->each ? ":" : "", b->key[i]);
         if (b->score) fuzz_put(t, "(%" PRIu64 ")", b->score[i]);

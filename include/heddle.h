@@ -117,16 +117,16 @@ HD_API const char *hd_why(void);
  * of existing entries. I (inserter) may change which entries exist.
  *
  * Fields in capitals are required; the other pointers may be NULL. VALUE is not required if value_bytes is 0. `score`
- * is required if the policy needs scores (custom). `holder` must not be 0.
+ * is required if the policy needs scores (custom). HOLDER must not be 0; in lower case, `holder` may be 0.
  *
  * "To rescore" an entry means to give it the score that the policy computes for a hit. "The list" is the batch's list_*
  * arrays, filled from the front without gaps. doc/contract.md has the outcomes of every operation, and
  * doc/contract-hkv.md describes an upsert step by step.
  *
  * A pointer to a value is valid until the next batch of role I. A pointer from LOCK_KEYS is valid until the entry is
- * unpinned. FIND_OR_INSERT_PTR returns NULL if the item was refused, or if a later item of the batch evicted its entry;
- * a pointer that is not NULL belongs to its key when the batch ends. CLEAR, growth, shrinking and hd_load make all
- * pointers invalid. */
+ * unpinned, and so is one from FIND_OR_INSERT_PTR with a holder. FIND_OR_INSERT_PTR returns NULL if the item was
+ * refused, or if a later item of the batch evicted its entry, which cannot happen with a holder; a pointer that is not
+ * NULL belongs to its key when the batch ends. CLEAR, growth, shrinking and hd_load make all pointers invalid. */
 typedef enum hd_op {
     HD_OP_FIND,               /* R KEY value_out score_out: copies value and score out; changes no score */
     HD_OP_CONTAINS,           /* R KEY: tests whether the key is present */
@@ -142,10 +142,11 @@ typedef enum hd_op {
                                   inserts (section 3.3, Algorithm 2) */
     HD_OP_INSERT_AND_EVICT,   /* I KEY VALUE score: as INSERT_OR_ASSIGN; lists each evicted entry and each refused
                                   item exactly once, with its own key, value and score */
-    HD_OP_FIND_OR_INSERT,     /* I KEY VALUE score value_out score_out: present: copies the value out and rescores,
-                                  score_out is the new score; absent: inserts `value` */
-    HD_OP_FIND_OR_INSERT_PTR, /* I KEY PTR score: present: pointer to the value, rescores; absent: inserts a value
-                                  of zero bytes and points to it */
+    HD_OP_FIND_OR_INSERT,     /* I KEY VALUE score holder value_out score_out: present: copies the value out and
+                                  rescores, score_out is the new score; absent: inserts `value`. holder not 0: pins the
+                                  entry */
+    HD_OP_FIND_OR_INSERT_PTR, /* I KEY PTR score holder: present: pointer to the value, rescores; absent: inserts a
+                                  value of zero bytes and points to it. holder not 0: pins the entry */
     HD_OP_LOCK_KEYS,          /* I KEY HOLDER ptr: pins present entries against eviction and change */
     HD_OP_UNLOCK_KEYS,        /* I KEY HOLDER: unpins; HD_PINNED if another holder pinned the entry */
     HD_OP_ERASE,              /* I KEY: removes the entry */
@@ -350,7 +351,8 @@ typedef struct hd_table hd_table;
  *
  *   hkv          per slot: 17 or 18 bytes (hd_layout) and value_bytes. For pins: 8 bytes more, which are allocated by
  *                hd_open if hkv.pins is not 0, and otherwise by the first batch that pins. If there is no memory, that
- *                batch returns HD_ENOMEM and changes nothing. hd_info.hkv.pins is not 0 if the table has them.
+ *                batch returns HD_ENOMEM and changes nothing. hd_info.hkv.pins is not 0 if the table has them. If
+ *                another error ends the batch, it may have them.
  *   hive         per slot: 2 * value_bytes. The stash has one bucket per 64 buckets, and one more. Layout MASKS: 8
  *                bytes per bucket.
  *   host, cuda   a workspace for the kernels.
@@ -452,7 +454,8 @@ typedef struct hd_batch {
     const uint64_t *score; /* (n)              in, an input of the policy. custom: the new score, required. lfu and
                                epoch_lfu add it to the score; NULL: 1 for every item. lru and epoch_lru ignore it */
     const uint8_t *flag;   /* (n)              in, hd_accum; NULL: HD_EITHER for every item */
-    uint64_t holder;       /* lock_keys, unlock_keys: the holder of the pins; not 0 */
+    uint64_t holder;       /* of pins. lock_keys, unlock_keys: not 0. find_or_insert, find_or_insert_ptr: 0: they pin
+                              nothing. Other operations do not read it */
     uint64_t start;        /* export, promote: first slot; start + n is at most hd_info.places */
     const char *pred;      /* name of a predicate (`heddle list predicates`) */
     uint64_t pred_arg[2];  /* the predicate's arguments */

@@ -240,7 +240,7 @@ static hd_status draw_part(fixture *s, uint32_t k)
     if (!status) status = draw_arrays(s, k, &g);
     if (status) return status;
     draw_scores_and_values(s, k, &g);
-    p->batch.holder = 1;
+    p->batch.holder = !judge_ops[p->batch.op].may_pin; /* the design's port may let it pin */
     fixture_draw_predicate(&p->batch, &g);
     if (mixed) fixture_mix_ops(s, &p->batch, (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_EACH), &g);
     return HD_OK;

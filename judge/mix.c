@@ -78,6 +78,7 @@ static hd_status run_op(runner *r, hd_op op)
     if (s) return s;
     runner_fill(r, &b, op, NULL, below(r, 8) ? 1 + below(r, r->requests) : r->requests);
     b.holder = 1 + below(r, 3);
+    if (judge_ops[op].may_pin && (judge_dictionary(r->c->design) || below(r, 4))) b.holder = 0;
     if (b.flag && below(r, 2)) {
         uint8_t *flag = (uint8_t *)judge_arrays_at(&r->arrays, JUDGE_FLAG);
         for (uint64_t i = 0; i < b.n; i++) flag[i] = (uint8_t)below(r, 3);

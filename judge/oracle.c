@@ -249,6 +249,9 @@ static const char *listed_victim(judging *j, uint64_t most)
     return NULL;
 }
 
+/* The holder that the item pins its entry by; 0: it does not. */
+static uint64_t pins_by(const judging *j) { return j->rule->may_pin && !j->b->each ? j->b->holder : 0; }
+
 /* ---- A key that is absent -------------------------------------------------------------------- */
 
 static const char *put(judging *j, uint64_t score)
@@ -257,6 +260,7 @@ static const char *put(judging *j, uint64_t score)
     judge_entry *e = judge_map_put(&j->o->map, j->key, value, score);
     if (!e) return judge_no_memory;
     e->born = e->seen = j->moment;
+    if ((e->holder = pins_by(j))) j->o->pins++;
     return NULL;
 }
 
@@ -337,7 +341,7 @@ static hd_outcome outcome_present(const judging *j, const judge_entry *e)
         break;
     default: break;
     }
-    return e->holder && j->rule->changes ? HD_PINNED : j->rule->present;
+    return e->holder && e->holder != pins_by(j) && j->rule->changes ? HD_PINNED : j->rule->present;
 }
 
 static void change(judging *j, judge_entry *e)
@@ -345,6 +349,7 @@ static void change(judging *j, judge_entry *e)
     hd_oracle *o = j->o;
     if (j->rule->rescores) e->score = judge_score_hit(o->policy, e->score, j->given, j->now, j->epoch);
     if (j->rule->value_in && j->value && o->value_bytes) memcpy(e->value, j->value, o->value_bytes);
+    if (pins_by(j) && !e->holder) e->holder = pins_by(j), o->pins++;
     switch (j->op) {
     case HD_OP_ACCUM_OR_ASSIGN: judge_add(j->b->elem, e->value, j->value, o->value_bytes); break;
     case HD_OP_LOCK_KEYS: e->holder = j->b->holder, o->pins++; break;

@@ -16,8 +16,9 @@ typedef struct judge_op {
     bool rescores; /* by the policy, when the key is present            */
     bool value_in; /* replaces the value, when the key is present       */
     bool value_out, score_out, ptr_out;
-    bool reads; /* changes nothing, not even a pin                  */
-    bool list;  /* fills the list                                   */
+    bool may_pin; /* with a holder, pins what it finds and inserts  */
+    bool reads;   /* changes nothing, not even a pin                */
+    bool list;    /* fills the list                                   */
     bool predicate;
     bool range;         /* of slots                                       */
     hd_outcome present; /* the outcome when the key is present, not pinned */

@@ -328,7 +328,7 @@ static hd_status op_step(runner *r, hd_op op)
     hd_batch b;
     hd_op turn = judge_ops[op].enters || r->batch % 2 ? op : HD_OP_INSERT_OR_ASSIGN; /* every design has it */
     runner_fill(r, &b, turn, NULL, r->requests);
-    b.holder = 1;
+    b.holder = !judge_ops[turn].may_pin;
     b.pred = "all";
     if (judge_ops[turn].range) {
         hd_info info;

@@ -47,7 +47,7 @@ hd_status fixture_batch(fixture *s, const fixture_kernel *k, hd_op op, const uin
     p->kernel = k;
     memset(b, 0, sizeof *b);
     b->op = op;
-    b->holder = 1;
+    b->holder = !rule->may_pin;
     b->n = rule->keyed ? n : rule->range ? (capacity < most ? capacity : most) : 0;
     if (b->n > most)
         return hd_fail(HD_EINVAL, "batch: %llu items, and room for %llu", (unsigned long long)b->n,

@@ -47,6 +47,9 @@ static hd_status check_fields(const hd_table *t, const hd_batch *b, const hd_op_
                        t->info.policy);
     if ((row->needs & HD_NEEDS_HOLDER) && b->holder == 0)
         return hd_fail(HD_EINVAL, "%s: holder: 0, which is no holder", row->name);
+    if ((row->needs & HD_MAY_PIN) && b->holder && !t->choice.of[0][0][HD_OP_LOCK_KEYS].variant)
+        return hd_fail(HD_EINVAL, "%s: holder: %" PRIu64 ", but design %s has no pins", row->name, b->holder,
+                       t->info.design);
     if ((row->needs & HD_NEEDS_PRED) && hd_predicate_named(b->pred) == HD_PREDICATE_COUNT)
         return hd_fail_name("pred", b->pred, HD_PREDICATES);
     return HD_OK;

@@ -580,6 +580,53 @@ static void every_entry_pinned(bool dual)
     done();
 }
 
+/* find_or_insert with a holder pins what it finds and what it inserts. */
+static void find_and_pin(bool dual)
+{
+    static const hd_op ops[] = { HD_OP_FIND_OR_INSERT, HD_OP_FIND_OR_INSERT_PTR };
+    const uint64_t keys[N] = { 1, 2, 3, 4, 5, 6, 1, 5 };
+    for (size_t o = 0; o < 2; o++) {
+        open_table("custom", dual ? DUAL : SINGLE, 4, 8);
+        put(keys, 3, keys, keys);
+        lock(keys + 1, 1, 8);
+        run((hd_batch){ .op = ops[o], .n = N, .key = keys, .value = keys, .score = keys, .holder = 9, .ptr = x.ptr });
+        expect("HPHIIIHH"); /* the second time it is this holder's */
+        run((hd_batch){ .op = HD_OP_ERASE, .n = 6, .key = keys });
+        expect("PPPPPP");
+        unlock(keys, 6, 9);
+        expect("HPHHHH");
+        run((hd_batch){ .op = ops[o], .n = 2, .key = keys, .value = keys, .score = keys, .ptr = x.ptr });
+        expect("HP"); /* without a holder it pins nothing */
+        unlock(keys, 2, 8);
+        expect("MH");
+        done();
+    }
+}
+
+/* An entry that an item of the batch has pinned is no victim of a later item, whatever the scores. */
+static void pinned_newcomers_stay(bool dual)
+{
+    uint64_t key[N], score[N], inserted = 0;
+    open_table("custom", dual ? DUAL : SINGLE, 2, 2);
+    for (uint64_t i = 0; i < N; i++) key[i] = 1000 + i, score[i] = i;
+    put(key, N, key, score);
+    for (uint64_t i = 0; i < N; i++) key[i] = i, score[i] = 100 + i;
+    run((hd_batch){ .op = HD_OP_FIND_OR_INSERT_PTR, .n = N, .key = key, .score = score, .holder = 9, .ptr = x.ptr });
+    for (uint64_t i = 0; i < N; i++) {
+        bool in = x.fate[i] == HD_INSERTED || x.fate[i] == HD_EVICTED;
+        check(in || x.fate[i] == HD_REFUSED, "item %d: %d", (int)i, x.fate[i]);
+        inserted += in;
+        for (uint64_t other = 0; in && other < i; other++)
+            check(x.ptr[other] != x.ptr[i], "items %d and %d have one pointer", (int)other, (int)i);
+        if (!in) x.ptr[i] = NULL;
+    }
+    check(inserted > 0, "none came in");
+    unlock(key, N, 9);
+    for (uint64_t i = 0; i < N; i++) inserted -= x.fate[i] == HD_HIT;
+    check(inserted == 0, "%llu of them have gone", (unsigned long long)inserted);
+    done();
+}
+
 /* ---- erase ----------------------------------------------------------------------------------- */
 
 static void erase(mode m)
@@ -772,6 +819,8 @@ IN_BOTH_MODES(find_or_insert_ptr)
 IN_BOTH_MODES(pins)
 IN_BOTH_MODES(pins_in_a_full_table)
 IN_BOTH_MODES(every_entry_pinned)
+IN_BOTH_MODES(find_and_pin)
+IN_BOTH_MODES(pinned_newcomers_stay)
 IN_ALL_MODES(erase)
 IN_BOTH_MODES(lfu_saturates)
 IN_BOTH_MODES(values_of_any_size)
@@ -791,6 +840,8 @@ static const struct CMUnitTest tests[] = { unit(find_in_all_modes),
                                            unit(pins_in_both_modes),
                                            unit(pins_in_a_full_table_in_both_modes),
                                            unit(every_entry_pinned_in_both_modes),
+                                           unit(find_and_pin_in_both_modes),
+                                           unit(pinned_newcomers_stay_in_both_modes),
                                            unit(erase_in_all_modes),
                                            unit(lfu_saturates_in_both_modes),
                                            unit(values_of_any_size_in_both_modes),

@@ -304,6 +304,7 @@ static uint64_t without_room(const cell *c, uint64_t number)
             renew_keys(&p, &x, round);
         raise_scores(&p, &x, round);
         x.flag = y.flag = NULL;
+        x.holder = y.holder = 0; /* which keys stay would depend on the order */
         y.kernel = c->variant;
         must(hd_run(p.ref, &x));
         must(hd_run(p.own, &y));

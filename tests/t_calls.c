@@ -142,7 +142,7 @@ static hd_batch batch_at(arrays *a, hd_op op, const char *kernel, void *stream)
     b.value = a->value;
     b.score = a->score;
     b.flag = a->flag;
-    b.holder = 7;
+    b.holder = hd_op_does(op, HD_NEEDS_HOLDER) ? 7 : 0;
     b.pred = "score_below";
     b.pred_arg[0] = 50;
     b.outcome = a->outcome;

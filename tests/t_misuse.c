@@ -62,9 +62,12 @@ static void open_table(const kind *q)
     must(hd_run(x.table, &b));
 }
 
+/* Whether the table can pin. */
+static bool pins(void) { return strcmp(shape.design, "hkv") == 0; }
+
 static hd_batch good(hd_op op)
 {
-    hd_batch b = { .op = op, .n = N, .holder = 1, .pred = "all" };
+    hd_batch b = { .op = op, .n = N, .holder = pins() || !hd_op_does(op, HD_MAY_PIN), .pred = "all" };
     b.elem = shape.value_bytes < VALUE_BYTES ? HD_I32 : HD_U64;
     test_point(&b, &x);
     return b;
@@ -124,6 +127,7 @@ static void missing_fields(hd_op op, bool scores_needed)
     if (needs & HD_NEEDS_PTR) b.ptr = NULL, refused(b, "ptr", "no pointers"), b = good(op);
     if (needs & HD_NEEDS_COUNT) b.count = NULL, refused(b, "count", "no count"), b = good(op);
     if (needs & HD_NEEDS_HOLDER) b.holder = 0, refused(b, "holder", "nobody holds"), b = good(op);
+    if ((needs & HD_MAY_PIN) && !pins()) b.holder = 1, refused(b, "holder", "no pins"), b = good(op);
     if ((needs & HD_SCORES) && scores_needed) b.score = NULL, refused(b, "score", "no scores"), b = good(op);
     if (!(needs & HD_NEEDS_PRED)) return;
     b.pred = NULL, refused(b, "pred", "no predicate");
@@ -255,7 +259,7 @@ static void nothing_is_fine_for(const kind *q)
     for (int op = 0; op < HD_OP_COUNT_; op++) {
         if (op == HD_OP_CLEAR || op == HD_OP_ERASE_IF || !has_op((hd_op)op, NULL)) continue;
         seen then = look();
-        hd_batch b = { .op = (hd_op)op, .n = 0, .holder = 1, .pred = "all", .count = &x.count };
+        hd_batch b = { .op = (hd_op)op, .n = 0, .holder = good((hd_op)op).holder, .pred = "all", .count = &x.count };
         test_case("%s of nothing", hd_op_name((hd_op)op));
         must(hd_run(x.table, &b));
         if (hd_op_is_keyed(hd_op_row_of((hd_op)op))) {
@@ -601,6 +605,7 @@ static const char *wrong_field(const hd_batch *b, bool scores_needed)
     if (b->n && (needs & HD_SCORES) && scores_needed && !b->score) return "score";
     if ((needs & HD_NEEDS_COUNT) && !b->count) return "count";
     if ((needs & HD_NEEDS_HOLDER) && !b->holder) return "holder";
+    if ((needs & HD_MAY_PIN) && b->holder && !pins()) return "holder";
     if ((needs & HD_NEEDS_PRED) && !known) return "pred";
     if ((needs & HD_RANGE) && b->start > shape.places) return "start";
     if ((needs & HD_RANGE) && b->n > shape.places - b->start) return "n";

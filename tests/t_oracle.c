@@ -62,6 +62,7 @@ static void trial_run(trial *t, hd_op op)
     b->n = judge_ops[op].keyed ? ITEMS : op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF ? CAPACITY : 0;
     b->elem = HD_U64;
     b->holder = 1 + test_below(&t->r, 2);
+    if (judge_ops[op].may_pin && test_below(&t->r, 4)) b->holder = 0;
     b->pred = "score_in";
     b->pred_arg[0] = test_below(&t->r, 8);
     b->pred_arg[1] = UINT64_MAX;

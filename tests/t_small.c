@@ -157,7 +157,8 @@ static alphabet alphabet_of(judge_policy policy)
             for (uint64_t score = 1; score <= (scores && judge_ops[op].rescores ? 2 : 1); score++) {
                 l.score = score;
                 for (l.flag = op == HD_OP_ACCUM_OR_ASSIGN ? 0 : HD_EITHER; l.flag <= HD_EITHER; l.flag++)
-                    for (l.holder = 1; l.holder <= (op == HD_OP_UNLOCK_KEYS ? 2 : 1); l.holder++) letter_add(&a, l);
+                    for (l.holder = !judge_ops[op].may_pin; l.holder <= (op == HD_OP_UNLOCK_KEYS ? 2 : 1); l.holder++)
+                        letter_add(&a, l);
             }
         }
     }

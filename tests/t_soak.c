@@ -53,7 +53,7 @@ static bool put(worker *w, flight *a, const hd_info *info)
     const hd_device_seam *d = w->s->p->seam;
     arrays *x = a->there;
     a->b.elem = HD_U64;
-    a->b.holder = w->number + 1;
+    a->b.holder = hd_op_does(a->b.op, HD_NEEDS_HOLDER) ? w->number + 1 : 0;
     a->b.stream = w->stream;
     a->b.key = x->key, a->b.value = x->value, a->b.score = x->score, a->b.flag = x->flag;
     a->b.outcome = x->outcome, a->b.value_out = x->value_out, a->b.score_out = x->score_out,

@@ -116,7 +116,8 @@ typedef struct hkv_args {
     const uint8_t *value;
     const uint64_t *score; /* NULL: 1 each */
     const uint8_t *flag;   /* NULL: HD_EITHER */
-    uint64_t holder, start;
+    uint64_t holder;       /* 0: the batch changes no pins */
+    uint64_t start;
     uint64_t pred_arg[2];
     uint64_t clock, per_item; /* item i happens at clock + i x per_item */
     /* HD_CLOCK_DEVICE: all items happen at *moment, which a launch before the others reads from the device's clock, and

@@ -70,6 +70,7 @@
  *              publishes
  *     value    the owner; the holder of the bucket                                     plain
  *     holder   an item of lock_keys or unlock_keys, in a launch of its own             CAS, relaxed
+ *              the holder of the bucket, at level ALWAYS                               plain
  *
  *
  * 4. Bucket locks
@@ -84,16 +85,18 @@
  *     ALWAYS      before it searches           in every launch
  *
  *     SINGLES has the level of a batch of distinct keys. LEADERS and REST have ALWAYS: where the key is absent, the
- *     members of a group that hit the new entry may lower its score. Another launch has ALWAYS in three cases:
+ *     members of a group that hit the new entry may lower its score. Another launch has ALWAYS in four cases:
  *     - The operation is accum_or_assign, and keys may repeat. An item with flag HD_ADD may end as MISS. Another item
  *       could insert the key between its search and its decision.
  *     - A hit may lower a score (section 8, C).
+ *     - Items pin (find_or_insert with a holder). The holders that an item reads must not change before it takes
+ *       effect.
  *     - The table is dual, and NEVER is not enough, because keys may repeat or an eviction may lower a score. TO_EVICT
  *       is not enough in dual mode: two items of one key could insert it into different buckets.
- *     Otherwise it has NEVER if keys are distinct and no eviction lowers a score, else TO_EVICT. Pins change
- *     in launches of lock_keys and unlock_keys only, which run alone, like upserts. An item of a pinned key changes
- *     nothing, so it claims nothing. A pinned entry is no victim, and its score does not count for the bound of its
- *     group, so the search for a victim (section 8, C) is the same with pins. unlock_keys lowers the bound.
+ *     Otherwise it has NEVER if keys are distinct and no eviction lowers a score, else TO_EVICT. There pins do not
+ *     change, because lock_keys and unlock_keys run alone, like upserts. An item of a pinned key changes nothing, so it
+ *     claims nothing. A pinned entry is no victim, and its score does not count for the bound of its group, so the
+ *     search for a victim (section 8, C) is the same with pins. unlock_keys lowers the bound.
  *
  *     Lock order. An item tries each lock once per round and never spins. It takes two bucket locks in ascending order,
  *     and drops the first if it cannot get the second. It tries no bucket lock while it owns an entry. An owner waits
@@ -652,7 +655,7 @@ SIMT_FN uint32_t hkv_coalesced_locking(const hkv_args *a)
     bool distinct = a->distinct || a->pass == HKV_SINGLES,
          rises = (a->policy_flags & HD_MONOTONE) && (distinct || !(a->policy_flags & HD_ORDER_FREE));
     if (a->pass == HKV_LEADERS || a->pass == HKV_REST) return HKV_LOCK_ALWAYS;
-    if ((a->op == HD_OP_ACCUM_OR_ASSIGN && !distinct) || !rises) return HKV_LOCK_ALWAYS;
+    if ((a->op == HD_OP_ACCUM_OR_ASSIGN && !distinct) || !rises || hkv_holder(a)) return HKV_LOCK_ALWAYS;
     if (distinct && !a->v.admit_always && (a->policy_flags & HD_SCORE_ADMITS)) return HKV_LOCK_NEVER;
     return a->v.dual ? HKV_LOCK_ALWAYS : HKV_LOCK_TO_EVICT;
 }
@@ -1018,6 +1021,7 @@ SIMT_FN void hkv_coalesced_finish(simt_tile w, const hkv_args *a, uint64_t *tall
 {
     bool done = todo && o->outcome != HKV_UNDECIDED;
     hkv_rows_move(w, a, o, done);
+    if (hkv_holder(a)) hkv_pins_count(a, done && o->pins);
     if (done) {
         hkv_tally_add(tally, o->outcome);
         hkv_coalesced_end(a, o);

@@ -17,6 +17,14 @@ SIMT_FN void hkv_rescore(const hkv_args *a, hkv_one *o)
     if (o->score < before) hkv_lower_bound(&a->v, o->entry, o->score);
 }
 
+/* find_or_insert with a holder: pins the entry of the item, which holds the bucket. In rank 0. */
+SIMT_FN void hkv_pin_entry(const hkv_args *a, hkv_one *o)
+{
+    if (!hkv_holder(a) || simt_ld_u64(a->v.holder + o->entry) != 0) return;
+    simt_st_u64(a->v.holder + o->entry, hkv_holder(a));
+    o->pins = true;
+}
+
 /* The key is at o->entry, and the item holds what it needs: decides the outcome, and the new score in rank 0. known:
  * o->score has the old score already. Returns true if the caller still has to store the score. */
 SIMT_FN bool hkv_rate_found(simt_tile t, const hkv_args *a, hkv_one *o, hkv_rule r, bool pinned, bool known)
@@ -26,7 +34,9 @@ SIMT_FN bool hkv_rate_found(simt_tile t, const hkv_args *a, hkv_one *o, hkv_rule
     if (!pinned) o->change = r.change;
     if (a->value && o->change != HKV_KEEP) o->in = a->value + o->i * a->v.value_bytes;
     hkv_value_goes_out(a, o);
+    if (hkv_holder(a)) HKV_SYNC(t); /* all lanes have read the holder */
     if (t.rank != 0) return rescored;
+    if (!pinned) hkv_pin_entry(a, o);
     if (!known) o->score = simt_ldrlx_u64(hkv_score_at(&a->v, o->entry));
     if (a->pass == HKV_LEADERS) simt_st_u64(&a->group[o->group].before, o->score);
     if (rescored) hkv_rescore(a, o);
@@ -67,6 +77,7 @@ SIMT_FN void hkv_occupy(const hkv_args *a, hkv_one *o, hkv_place p, uint64_t gon
     o->gone_score = p.least;
     simt_strlx_u64(hkv_score_at(v, p.entry), o->score);
     if (!p.empty && o->score < p.least) hkv_lower_bound(v, p.entry, o->score);
+    hkv_pin_entry(a, o);
     simt_strlx_u8(v->digest + p.entry, o->digest);
 }
 

@@ -5,15 +5,20 @@
  * entry.
  *
  * lock_keys pins by one CAS of the word from 0 to the holder; unlock_keys unpins by one CAS back. They are inserters,
- * so they run alone, and no key moves meanwhile. In all other launches holders do not change.
+ * so they run alone, and no key moves meanwhile. A find_or_insert with a holder pins by a store: its items hold their
+ * buckets. In all other launches holders do not change.
  */
 #ifndef HKV_PINS_H
 #define HKV_PINS_H
 
+#include "base/op.h"
 #include "gpu/hkv/args.h"
 #include "simt/simt.h"
 
-SIMT_FN bool hkv_has_pins(const hkv_args *a) { return simt_ld_u64(&a->pins->count) != 0; }
+/* The holder that items of the batch pin by, or unpin; 0: they change no pins. */
+SIMT_FN uint64_t hkv_holder(const hkv_args *a) { return HD_OP_IN(a->op, HD_OPS_PIN) ? a->holder : 0; }
+
+SIMT_FN bool hkv_has_pins(const hkv_args *a) { return hkv_holder(a) || simt_ld_u64(&a->pins->count) != 0; }
 
 /* The plane of holders; NULL: there is none. A captured launch may be older than the plane, and has NULL in its
  * argument. */
@@ -26,7 +31,13 @@ SIMT_FN uint64_t *hkv_holders(const hkv_args *a)
 /* Whether entry e is pinned, in a table that has pins. */
 SIMT_FN bool hkv_has_holder(const hkv_args *a, uint64_t e) { return simt_ld_u64(hkv_holders(a) + e) != 0; }
 
-SIMT_FN bool hkv_is_pinned(const hkv_args *a, uint64_t e) { return hkv_has_pins(a) && hkv_has_holder(a, e); }
+/* Whether items of the batch must leave entry e as it is. A holder may use what it has pinned itself. */
+SIMT_FN bool hkv_is_pinned(const hkv_args *a, uint64_t e)
+{
+    if (!hkv_has_pins(a)) return false;
+    uint64_t holder = simt_ld_u64(hkv_holders(a) + e);
+    return holder != 0 && holder != hkv_holder(a);
+}
 
 /* Counts n entries that were pinned, or unpinned. */
 SIMT_FN void hkv_pins_add(const hkv_args *a, uint64_t n)

@@ -106,6 +106,7 @@ SIMT_FN void hkv_pipeline(const hkv_args *a, uint32_t family)
             simt_backoff(64);
         hkv_move(t, a, &now.o, false);
         hkv_end(t, a, &now.o);
+        if (hkv_holder(a)) hkv_pins_count(a, t.rank == 0 && now.o.pins);
         mine += now.o.outcome == t.rank;
         now = next;
         next = after;

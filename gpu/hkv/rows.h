@@ -7,6 +7,7 @@
 #define HKV_ROWS_H
 
 #include "base/backend.h"
+#include "base/op.h"
 #include "gpu/hkv/args.h"
 #include "gpu/hkv/kernel_numbers.h"
 #include "gpu/hkv/variant.h"
@@ -50,7 +51,7 @@ static inline void hkv_args_of_batch(hkv_args *a, const hd_batch *b)
     a->value = b->op == HD_OP_FIND_OR_INSERT_PTR ? NULL : (const uint8_t *)b->value;
     a->score = b->score;
     a->flag = b->flag;
-    a->holder = b->holder;
+    a->holder = HD_OP_IN(b->op, HD_OPS_PIN) ? b->holder : 0;
     a->start = b->start;
     a->pred_arg[0] = b->pred_arg[0];
     a->pred_arg[1] = b->pred_arg[1];
@@ -141,10 +142,11 @@ static inline bool hkv_updates_in_groups(uint32_t op, uint32_t policy_flags)
 }
 
 /* Whether `row` runs the batch in the launches of groups.h: keys may repeat, and items of one key would wait for each
- * other. */
+ * other. A batch that pins has none: its items lock their buckets. */
 static inline bool hkv_has_groups(uint32_t row, const hkv_args *a)
 {
-    if (!a->claim || a->distinct || a->n < 2 || !(a->policy_flags & (HD_ORDER_FREE | HD_HITS_ADD))) return false;
+    if (!a->claim || a->distinct || a->n < 2 || a->holder) return false;
+    if (!(a->policy_flags & (HD_ORDER_FREE | HD_HITS_ADD))) return false;
     if (row == hkv_row_of("coalesced", HKV_UPSERT)) return true;
     return row == hkv_row_of("coalesced", HKV_UPDATE) && hkv_updates_in_groups(a->op, a->policy_flags);
 }

@@ -23,7 +23,7 @@ SIMT_FN void hkv_tlpv1(const hkv_args *a, uint32_t family)
         hkv_move(t, a, &o, true);
         hkv_end(t, a, &o);
         simt_join();
-        if (family == HKV_PIN) hkv_pins_count(a, o.pins);
+        if (hkv_holder(a)) hkv_pins_count(a, o.pins);
         hkv_tally_lanes(a, o.outcome);
     }
 }

@@ -33,6 +33,7 @@ SIMT_FN void hkv_tlpv2(const hkv_args *a, uint32_t family)
             if (todo) simt_backoff(64);
         }
         simt_join();
+        if (hkv_holder(a)) hkv_pins_count(a, o.pins);
         hkv_tally_lanes(a, o.outcome);
     }
 }

@@ -18,7 +18,7 @@ SIMT_FN void hkv_warp(const hkv_args *a, uint32_t family)
         while (!hkv_try(t, a, family, &o)) simt_backoff(64);
         hkv_move(t, a, &o, false);
         hkv_end(t, a, &o);
-        if (family == HKV_PIN) hkv_pins_count(a, t.rank == 0 && o.pins);
+        if (hkv_holder(a)) hkv_pins_count(a, t.rank == 0 && o.pins);
         mine += o.outcome == t.rank;
     }
     if (mine && t.rank < HD_OUTCOME_COUNT) simt_add_u64(a->tally + t.rank, mine, SIMT_RELAXED);

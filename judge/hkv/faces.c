@@ -169,6 +169,7 @@ static hkv_item draw(hd_rng *g, uint64_t now, uint64_t *value)
     it.in.now = it.in.tick = now;
     it.in.epoch = (uint32_t)(now / 500);
     it.holder = 1 + hd_rng_below(g, 2);
+    if (judge_ops[it.op].may_pin && hd_rng_below(g, 4)) it.holder = 0;
     *value = hd_rng_next(g);
     it.value = it.op == HD_OP_FIND_OR_INSERT_PTR ? NULL : value;
     return it;

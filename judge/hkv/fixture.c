@@ -154,6 +154,8 @@ bool hkv_fixture_fill(fixture *s, hd_rng *g)
     const hkv_own *o = hkv_fixture_own(s);
     if (!fill_buckets(s, g)) return false;
     if (o->v.holder) pin_some(s, g);
+    for (uint32_t k = 0; o->v.holder && k < s->parts; k++)
+        if (judge_ops[s->part[k].batch.op].may_pin && hd_rng_below(g, 4) == 0) s->part[k].batch.holder = 1;
     o->words->pins.count = o->v.pins;
     return true;
 }

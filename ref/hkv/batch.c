@@ -8,8 +8,8 @@
  * would give it. Updates in dual mode never move an entry, so they are split the same way by first bucket.
  * Reads are split by item.
  *
- * On one thread: inserts in dual mode (two buckets may have two owners), lock_keys and unlock_keys (one count of
- * pins), and insert_and_evict when a list is wanted (its order is that of the items).
+ * On one thread: inserts in dual mode (two buckets may have two owners), what changes pins (one count of pins), and
+ * insert_and_evict when a list is wanted (its order is that of the items).
  */
 #include <string.h>
 
@@ -185,7 +185,7 @@ static uint64_t add_in_turn(uint64_t many, uint64_t mine, uint64_t *sum, const u
 
 static uint32_t threads_for(const hkv_view *v, const hd_batch *b, hkv_when when)
 {
-    bool alone = (v->dual && has_role(b, HD_INSERTER)) || hd_op_family(b->op) == HD_FAMILY_PIN ||
+    bool alone = (v->dual && has_role(b, HD_INSERTER)) || hd_op_family(b->op) == HD_FAMILY_PIN || hkv_batch_pins(b) ||
                  (b->op == HD_OP_INSERT_AND_EVICT && list_wanted(b));
     return alone || b->n < PARALLEL_ITEMS ? 1 : when.threads;
 }
@@ -294,7 +294,10 @@ static void run_promote(hkv_view *v, const hd_batch *b, hkv_when when)
     if (b->count) *b->count = moved;
 }
 
-bool hkv_batch_pins(const hd_batch *b) { return b->n > 0 && b->op == HD_OP_LOCK_KEYS; }
+bool hkv_batch_pins(const hd_batch *b)
+{
+    return b->n > 0 && (b->op == HD_OP_LOCK_KEYS || (b->holder && hd_op_does(b->op, HD_MAY_PIN)));
+}
 
 void hkv_run_batch(hkv_view *v, const hd_batch *b, hkv_when when, uint64_t *tally)
 {

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "base/op.h"
 #include "ref/accum.h"
 #include "ref/rule.h"
 
@@ -259,11 +260,18 @@ bool hkv_put(hkv_view *v, uint64_t key, const void *value, uint64_t score)
 
 /* ---- What an operation does (rule.h) --------------------------------------------------------- */
 
+/* Whether the item pins what it finds and what it inserts. */
+static bool pins(const hkv_item *it, const hd_rule *r)
+{
+    return r->besides == HD_PIN || (it->holder && hd_op_does(it->op, HD_MAY_PIN));
+}
+
 /* The outcome of an item whose key is at entry e. Nothing is changed yet. */
 static hd_outcome outcome_found(const hkv_view *v, const hkv_item *it, const hd_rule *r, uint64_t e)
 {
     uint64_t holder = hkv_holder_of(v, e);
     if (r->besides == HD_UNPIN) return !holder ? HD_MISS : holder == it->holder ? HD_HIT : HD_PINNED;
+    if (holder && holder == it->holder && hd_op_does(it->op, HD_MAY_PIN)) return r->found;
     return holder && (r->value != HD_KEEP_VALUE || r->rescore || r->besides != HD_NOTHING) ? HD_PINNED : r->found;
 }
 
@@ -274,13 +282,13 @@ static void change_found(hkv_view *v, const hkv_item *it, const hd_rule *r, hd_o
     if (r->value == HD_REPLACE_VALUE) write_value(v, e, it->value);
     if (r->value == HD_ADD_VALUE) hd_accum_add(it->elem, hkv_value(v, e), it->value, v->value_bytes);
     if (r->rescore) set_score(v, e, hd_on_hit(v->policy, *hkv_score_at(v, e), it->in));
-    if (r->besides == HD_PIN) pin(v, e, it->holder);
+    if (pins(it, r) && !hkv_holder_of(v, e)) pin(v, e, it->holder);
     if (r->besides == HD_UNPIN) unpin(v, e);
     if (r->besides == HD_REMOVE) hkv_make_empty(v, e);
 }
 
 /* Algorithm 2 from line 6, once the key is known to be absent. */
-static void insert(hkv_view *v, const hkv_item *it, const home *at, hkv_seen *seen, void *gone_value)
+static void insert(hkv_view *v, const hkv_item *it, const hd_rule *r, const home *at, hkv_seen *seen, void *gone_value)
 {
     place p = choose(v, at);
     seen->score = hd_on_insert(v->policy, it->in);
@@ -297,6 +305,7 @@ static void insert(hkv_view *v, const hkv_item *it, const home *at, hkv_seen *se
         if (gone_value && v->value_bytes) memcpy(gone_value, hkv_value(v, p.entry), v->value_bytes);
     }
     write_entry(v, p.entry, at->digest, it->key, it->value, seen->score);
+    if (pins(it, r)) pin(v, p.entry, it->holder);
 }
 
 void hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value)
@@ -314,7 +323,7 @@ void hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value
         seen->entry = seen->outcome == HD_ERASED ? HKV_NOWHERE : e;
         seen->score = *hkv_score_at(v, e);
     } else if (r.insert) {
-        insert(v, it, &at, seen, gone_value);
+        insert(v, it, &r, &at, seen, gone_value);
     } else {
         seen->outcome = HD_MISS;
     }
@@ -389,8 +398,8 @@ static const char *accept_evicted(const insertion *x, place *taken)
     return NULL;
 }
 
-static const char *accept_insert(hkv_view *v, const hkv_item *it, const home *at, const hkv_seen *seen,
-                                 hkv_strictness strictness)
+static const char *accept_insert(hkv_view *v, const hkv_item *it, const hd_rule *r, const home *at,
+                                 const hkv_seen *seen, hkv_strictness strictness)
 {
     const insertion x = { v, it, at, seen, strictness, choose(v, at) };
     place taken = x.now;
@@ -401,6 +410,7 @@ static const char *accept_insert(hkv_view *v, const hkv_item *it, const home *at
     if (why) return why;
     if (seen->score_shown && seen->score != hd_on_insert(v->policy, it->in)) return "inserted with a wrong score";
     write_entry(v, taken.entry, at->digest, it->key, it->value, hd_on_insert(v->policy, it->in));
+    if (pins(it, r)) pin(v, taken.entry, it->holder);
     return NULL;
 }
 
@@ -415,7 +425,7 @@ const char *hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hk
     home at = home_of(v, it->key);
     uint64_t e = find_at(v, &at, it->key);
     if (e == HKV_NOWHERE) {
-        if (r.insert) return accept_insert(v, it, &at, seen, strictness);
+        if (r.insert) return accept_insert(v, it, &r, &at, seen, strictness);
         return seen->outcome == HD_MISS ? NULL : "not a miss, but the key was absent";
     }
     hd_outcome outcome = outcome_found(v, it, &r, e);

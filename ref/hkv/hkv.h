@@ -28,7 +28,7 @@ typedef struct hkv_item {
     uint64_t key;
     const void *value; /* (value_bytes); NULL for operations that take none   */
     hd_score_in in;
-    uint64_t holder; /* lock_keys, unlock_keys                              */
+    uint64_t holder; /* of pins; not 0: find_or_insert pins, too            */
 } hkv_item;
 
 /* What became of it. */
