@@ -42,7 +42,7 @@ holds "group3, at the word: exclusion, no deadlock" concurrency/group3.pml no
 holds "group3, at the word: nobody starves" concurrency/group3.pml yes
 holds "ordered: exclusion, order, no deadlock" concurrency/ordered.pml no
 finds "ordered: two readers overlap" concurrency/ordered.pml no -DTWO -DBATCHES=2
-for batch in lfu lru always update times; do
+for batch in lfu lru falls always update times; do
   holds "slots, $batch, three items in two: one slot for a key, no key lost or missed, the least leaves, no deadlock" gpu/hkv/slots.pml no -DBATCH=$batch
   optimize=-O0
   holds "slots, $batch, two items in three: the same" gpu/hkv/slots.pml no -DBATCH=$batch -DSLOTS=3 -DITEMS=2
@@ -81,6 +81,8 @@ faulty 11 "a bound that does not fall with a score, under the lock" no -DBATCH=a
 faulty 11 "a bound that does not fall with a score, without a lock" no -DBATCH=update -DITEMS=2
 faulty 12 "an item outdone by one of another batch" no -DBATCH=times -DITEMS=2
 faulty 13 "an entry that says it is replaced when only its value is" no -DBATCH=update -DITEMS=2
+faulty 15 "a hit that lowers a score without the lock" no -DBATCH=falls -DITEMS=2
+faulty 16 "a hit of an entry that was evicted before the lock" no -DBATCH=falls -DITEMS=2
 faulty 14 "an owned entry that is not looked at again" no -DBATCH=update -DITEMS=2
 tried models "$searched" "states of the protocols, every one; and faults in them found"
 finish

@@ -81,28 +81,31 @@
  *     NEVER       never                        update and erase launches: no item evicts. Upserts: keys are distinct,
  *                                              and the score in a slot never falls: a hit does not lower it, and a
  *                                              new entry has at least the score of its victim
- *     TO_EVICT    before it evicts             no present entry's score falls, and each key has one candidate bucket
+ *     TO_EVICT    before it evicts, or lowers  keys are distinct. Or no present entry's score falls, and each key has
+ *                 a score by a hit             one candidate bucket
  *     ALWAYS      before it searches           in every launch
  *
  *     SINGLES has the level of a batch of distinct keys. LEADERS and REST have ALWAYS: where the key is absent, the
- *     members of a group that hit the new entry may lower its score. Another launch has ALWAYS in four cases:
- *     - The operation is accum_or_assign, and keys may repeat. An item with flag HD_ADD may end as MISS. Another item
- *       could insert the key between its search and its decision.
+ *     members of a group that hit the new entry may lower its score. Another launch has ALWAYS if keys may repeat, in
+ *     three cases:
+ *     - The operation is accum_or_assign. An item with flag HD_ADD may end as MISS. Another item could insert the key
+ *       between its search and its decision.
  *     - A hit may lower a score (section 8, C).
- *     - Items pin (find_or_insert with a holder). The holders that an item reads must not change before it takes
- *       effect.
- *     - The table is dual, and NEVER is not enough, because keys may repeat or an eviction may lower a score. TO_EVICT
- *       is not enough in dual mode: two items of one key could insert it into different buckets.
- *     Otherwise it has NEVER if keys are distinct and no eviction lowers a score, else TO_EVICT. There pins do not
- *     change, because lock_keys and unlock_keys run alone, like upserts. An item of a pinned key changes nothing, so it
- *     claims nothing. A pinned entry is no victim, and its score does not count for the bound of its group, so the
- *     search for a victim (section 8, C) is the same with pins. unlock_keys lowers the bound.
+ *     - The table is dual: two items of one key could insert it into different buckets.
+ *     It has ALWAYS, too, if items pin (find_or_insert with a holder): the holders that an item reads must not change
+ *     before it takes effect. Otherwise, if keys are distinct, it has NEVER if neither a hit nor an eviction lowers a
+ *     score, else TO_EVICT. There pins do not change, because lock_keys and unlock_keys run alone, like upserts. An item
+ *     of a pinned key changes nothing, so it claims nothing. A pinned entry is no victim, and its score does not count
+ *     for the bound of its group, so the search for a victim (section 8, C) is the same with pins. unlock_keys lowers
+ *     the bound.
  *
  *     Lock order. An item tries each lock once per round and never spins. It takes two bucket locks in ascending order,
  *     and drops the first if it cannot get the second. It tries no bucket lock while it owns an entry. An owner waits
  *     for nothing: it publishes in the round in which it claimed. So an item may hold buckets while it waits for an
  *     entry, and no cycle of waits exists. An item that gets a lock searches after that, even if it has searched
- *     before.
+ *     before. Exceptions are items of distinct keys at TO_EVICT. An item whose key is absent evicts at once: no other
+ *     item inserts the key, and the buckets stay full. An item that lowers a score looks only whether its entry still
+ *     has the key.
  *
  *
  * 5. The life of an entry, and the memory orders
@@ -147,7 +150,7 @@
  *       16 bytes visible at once. PTX promises this for each word only. The simulator makes the same assumption
  *       (simt/weak.c), so it cannot refute it.
  *     - An eviction, an item that holds the bucket, and every item in layout planes store the score first, relaxed, and
- *       then the key, with release. (At ALWAYS the score of a present key changes alone, under the bucket lock.)
+ *       then the key, with release. (Under the bucket lock the score of a present key changes alone.)
  *
  *     A 16-byte load is atomic for each word only, and another item may store between the reads of the two words. So a
  *     search may see the key of one store beside the score of another. This does no harm. If the key changed, the claim
@@ -193,9 +196,9 @@
  *        +--> absent, full: CAS of the victim -- fails, or its score rose --->+  keeps BUCKETS
  *                +---------------------------------------> EVICTED, or REFUSED without a CAS
  *
- *     The CAS of a present key is left out at ALWAYS, for a pinned key, and where hkv_coalesced_unclaimed() decides. If
- *     the CAS fails because another item overwrites the entry, hkv_coalesced_overwritten() may decide. The CAS of EMPTY
- *     and of a victim is a store at ALWAYS.
+ *     The CAS of a present key is left out under the bucket lock, for a pinned key, and where hkv_coalesced_unclaimed()
+ *     decides. If the CAS fails because another item overwrites the entry, hkv_coalesced_overwritten() may decide. The
+ *     CAS of EMPTY and of a victim is a store at ALWAYS.
  *
  *     outcome                   holds                         next
  *     MISS, REFUSED, RESERVED   NOTHING or BUCKETS            let go, deliver, NO_ITEM
@@ -246,7 +249,7 @@
  *        group with the least bound. It accepts the least score of this group only if no other bound is lower.
  *        Otherwise it raises the bound of the group and searches again. So no score of the bucket is lower. While
  *        scores only rise, a score that is unchanged after the claim is still the least. Where scores may fall, the
- *        item holds the bucket.
+ *        item holds the bucket, and so does an item that lowers a score.
  *     D. A free slot claimed without a lock has score 0 until its key is published. An item that evicts may take this
  *        slot for the one with the least score. It then sees a reserved key in the slot and retries. So it never evicts
  *        an entry that is not published.
@@ -647,16 +650,19 @@ SIMT_FN void hkv_highest_victim(const hkv_args *a, uint64_t b, hkv_victim *x)
 
 /* ---- Claims ---------------------------------------------------------------------------------- */
 
-/* The level of a launch of upserts (section 4). Below ALWAYS the scores of present entries must only rise, in any
- * order of the items. If keys repeat and the policy ignores the old score, an item may run after an item with a later
+/* No other item of the launch has the key of an item. */
+SIMT_FN bool hkv_keys_differ(const hkv_args *a) { return a->distinct || a->pass == HKV_SINGLES; }
+
+/* The level of a launch of upserts (section 4). Where keys repeat, the scores of present entries must only rise below
+ * ALWAYS, in any order of the items. If the policy ignores the old score, an item may run after an item with a later
  * time, and then stores a lower score. */
 SIMT_FN uint32_t hkv_coalesced_locking(const hkv_args *a)
 {
-    bool distinct = a->distinct || a->pass == HKV_SINGLES,
-         rises = (a->policy_flags & HD_MONOTONE) && (distinct || !(a->policy_flags & HD_ORDER_FREE));
+    bool rises = a->policy_flags & HD_MONOTONE, admits = !a->v.admit_always && (a->policy_flags & HD_SCORE_ADMITS);
     if (a->pass == HKV_LEADERS || a->pass == HKV_REST) return HKV_LOCK_ALWAYS;
-    if ((a->op == HD_OP_ACCUM_OR_ASSIGN && !distinct) || !rises || hkv_holder(a)) return HKV_LOCK_ALWAYS;
-    if (distinct && !a->v.admit_always && (a->policy_flags & HD_SCORE_ADMITS)) return HKV_LOCK_NEVER;
+    if (hkv_holder(a)) return HKV_LOCK_ALWAYS;
+    if (hkv_keys_differ(a)) return rises && admits ? HKV_LOCK_NEVER : HKV_LOCK_TO_EVICT;
+    if (a->op == HD_OP_ACCUM_OR_ASSIGN || !rises || (a->policy_flags & HD_ORDER_FREE)) return HKV_LOCK_ALWAYS;
     return a->v.dual ? HKV_LOCK_ALWAYS : HKV_LOCK_TO_EVICT;
 }
 
@@ -767,6 +773,20 @@ SIMT_FN bool hkv_coalesced_claim_found(const hkv_args *a, hkv_one *o, hkv_rule r
     return true;
 }
 
+/* TO_EVICT: the item of a present key holds its buckets if a hit lowers the score. o->score is the old score, which the
+ * search loaded: no other item has the key, so none changes it. False: the item must try again. */
+SIMT_FN bool hkv_coalesced_hold_to_lower(const hkv_args *a, hkv_one *o, hkv_rule r)
+{
+    bool may = hkv_keys_differ(a) && !(a->policy_flags & HD_MONOTONE) && r.rescore;
+    if (!may || hd_on_hit(a->v.policy, o->score, hkv_hit_in(a, o)) >= o->score) {
+        hkv_let_go(simt_tile_of(1), a, o);
+        return true;
+    }
+    if (o->holds == HKV_HOLDS_BUCKETS) return true;
+    if (!hkv_try_buckets(simt_tile_of(1), a, o)) return false;
+    return simt_ldrlx_u64(hkv_key_at(&a->v, o->entry)) == o->key; /* it may have been evicted before */
+}
+
 /* The search found the key at o->entry. Claims it where that is needed, and decides. After a failed claim the item
  * stays UNDECIDED, unless the owner overwrites everything that it would write (hkv_coalesced_claim_found). */
 SIMT_FN void hkv_coalesced_found(const hkv_args *a, uint32_t family, uint32_t locking, hkv_one *o)
@@ -774,8 +794,8 @@ SIMT_FN void hkv_coalesced_found(const hkv_args *a, uint32_t family, uint32_t lo
     hkv_rule r = hkv_rule_of(a, o->i);
     bool pinned = hkv_is_pinned(a, o->entry); /* no item changes a pinned entry, so it needs no claim */
     if (family == HKV_UPDATE && !pinned && hkv_coalesced_unclaimed(a, o, r)) return;
-    if (locking == HKV_LOCK_TO_EVICT) hkv_let_go(simt_tile_of(1), a, o); /* no eviction is needed now */
-    if (locking != HKV_LOCK_ALWAYS && !pinned && !hkv_coalesced_claim_found(a, o, r)) return;
+    if (locking == HKV_LOCK_TO_EVICT && !pinned && !hkv_coalesced_hold_to_lower(a, o, r)) return;
+    if (o->holds != HKV_HOLDS_BUCKETS && !pinned && !hkv_coalesced_claim_found(a, o, r)) return;
     if (family == HKV_ERASE && !pinned) {
         hkv_coalesced_erase_claimed(a, o);
         return;
@@ -849,8 +869,9 @@ SIMT_FN bool hkv_coalesced_decide_absent(const hkv_args *a, uint32_t family, uin
     }
     bool room = o->at_first.empties || o->at_second.empties, held = o->holds != HKV_HOLDS_NOTHING;
     if (!held && locking == HKV_LOCK_TO_EVICT && !room) {
-        hkv_try_buckets(simt_tile_of(1), a, o); /* searches again in the next round */
-        return false;
+        /* Where keys repeat, another item may have inserted the key: it searches again, in the next round. */
+        held = hkv_try_buckets(simt_tile_of(1), a, o);
+        if (!held || !hkv_keys_differ(a)) return false;
     }
     if (room) hkv_coalesced_insert(a, locking, o);
     return !room;

@@ -168,7 +168,7 @@ static inline bool hkv_locks_two(uint32_t row, const hkv_args *a)
 {
     uint32_t flags = a->policy_flags;
     if (!a->v.dual || hkv_row(row)->family != HKV_UPSERT) return false;
-    if (row != hkv_row_of("coalesced", HKV_UPSERT) || a->v.admit_always) return true;
+    if (row != hkv_row_of("coalesced", HKV_UPSERT) || a->v.admit_always || a->holder) return true;
     return !((a->distinct || a->pass == HKV_SINGLES) && (flags & HD_MONOTONE) && (flags & HD_SCORE_ADMITS));
 }
 

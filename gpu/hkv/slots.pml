@@ -4,11 +4,13 @@
  * run in one bucket of SLOTS slots, in two groups with a lower bound each. Each access to the table's memory is one
  * step. The model tries all buckets to begin with: empty, full or with holes, scores in any order, bounds as high as
  * allowed or lower; and items of all keys. A key is its own digest. The model leaves out how items of one key become a
- * group (groups.h). The launches of such a batch are items as in `lfu`, `lru`, `always` and `update`.
+ * group (groups.h). The launches of such a batch are items as in `lfu`, `lru`, `falls`, `always` and `update`.
  *
  *   BATCH     level       the items
  *   lfu       TO_EVICT    upserts; hits add to scores, new entries begin below. Keys may repeat: the level allows it
  *   lru       NEVER       upserts; keys are distinct, scores rise, an item below the least score is refused
+ *   falls     TO_EVICT    upserts; keys are distinct, scores are given and may fall: then a hit locks the bucket. Either
+ *                         all items are admitted or not
  *   always    ALWAYS      upserts, some of which insert nothing; keys repeat, scores are given and may fall; either all
  *                         items are admitted or not
  *   update    NEVER       updates of the value and the score, of the value alone or of the score alone; scores are
@@ -39,7 +41,8 @@
  *    5 the key is stored before its score            12 the time of another batch's item is taken for one of this batch
  *    6 some items claim another empty slot           13 an item that writes the value alone claims with REPLACED
  *      than the first                                14 an owned entry is taken for one of another key
- *    7 the bound is the new score, whatever the other scores are
+ *    7 the bound is the new score, whatever the other   15 a hit that lowers a score does not lock the bucket
+ *      scores are                                       16 a hit that has locked it takes the entry as it was before
  */
 #ifndef FAULT
 #define FAULT 0
@@ -55,6 +58,7 @@
 #define always 3
 #define update 4
 #define times 5
+#define falls 6
 #ifndef BATCH
 #define BATCH lfu
 #endif
@@ -87,7 +91,8 @@ byte owner[SLOTS]; /* of a present entry: what the item does that has claimed it
 
 #define ALL_LOCKED (BATCH == always)
 #define UPDATES (BATCH == update || BATCH == times)
-#define LOCKS_TO_EVICT (BATCH == lfu && FAULT != 2)
+#define LOCKS_TO_EVICT ((BATCH == lfu || BATCH == falls) && FAULT != 2)
+#define HOLDS_TO_LOWER (BATCH == falls && FAULT != 15)
 #define REPLACES (FAULT == 8 || (UPDATES && (op == (VALUE | SCORE) || FAULT == 13)))
 #define COVERS(all, some) ((some & ~(all)) == 0)
 
@@ -175,7 +180,13 @@ lock:
        :: else ->
           if
           :: room != NONE -> entry = room; break
-          :: room == NONE && !holds && LOCKS_TO_EVICT -> goto lock
+          :: room == NONE && !holds && LOCKS_TO_EVICT && BATCH == lfu -> goto lock
+          :: room == NONE && !holds && LOCKS_TO_EVICT && BATCH == falls -> /* no other item has the key: not again */
+             if
+             :: atomic { !bucket -> bucket = true; holds = (FAULT != 9); LOOK }
+             :: atomic { bucket -> goto again }
+             fi;
+             goto victim
           :: else -> goto victim
           fi
        fi }
@@ -205,9 +216,21 @@ found:
     fi;
 #endif
     if
-    :: ALL_LOCKED || op == SCORE -> /* the score alone; of updates, side by side with others */
+    :: HOLDS_TO_LOWER && given < least && !holds ->
+       if
+       :: atomic { !bucket -> bucket = true; holds = (FAULT != 9); LOOK }
+       :: atomic { bucket -> goto again }
+       fi;
+       if
+       :: key[entry] == k || FAULT == 16
+       :: key[entry] != k && FAULT != 16 -> goto again /* it was evicted before */
+       fi
+    :: else
+    fi;
+    if
+    :: ALL_LOCKED || op == SCORE || (HOLDS_TO_LOWER && given < least) -> /* the score alone; of updates, side by side */
        lower();
-       d_step { score[entry] = given; due[entry] = given; LOOK };
+       d_step { assert(home[entry] == k); score[entry] = given; due[entry] = given; LOOK };
        goto end
     :: else
     fi;
@@ -328,14 +351,14 @@ init
         :: else -> break
         od;
         if
-#if BATCH == lfu || ITEMS == 2
+#if BATCH == lfu || BATCH == falls || ITEMS == 2
         :: skip /* bounds of 0 */
 #endif
         :: bound[0] = (score[PER - 1] < score[0] -> score[PER - 1] : score[0]); bound[1] = score[SLOTS - 1]
         fi;
 #if BATCH == lfu
         admits = true;
-#elif BATCH == always
+#elif BATCH == always || BATCH == falls
         if
         :: admits = true
         :: skip
@@ -344,7 +367,7 @@ init
         d_step { n = 0; s = 0 }
         do
         :: n < ITEMS ->
-#if BATCH == lru
+#if BATCH == lru || BATCH == falls
            if
            :: !(s & 2) -> k = 1
            :: !(s & 4) -> k = 2
