@@ -21,6 +21,7 @@
         b.v.slots = 128;                                                                           \
         if (operation != HD_OP_INSERT_AND_EVICT) b.stage_flag = nullptr;                           \
         if (operation != HD_OP_FIND) b.fetch_entry = nullptr;                                      \
+        if (its_pass != HKV_WHOLE) b.holder = 0; /* hkv_has_groups() */                            \
         text(&b);                                                                                  \
     }
 
