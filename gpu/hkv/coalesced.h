@@ -262,9 +262,10 @@
  *     F. Of two full buckets, the choice by the lower least score (D2) holds when the item takes effect. The item has
  *        seen a least score of the first bucket, and later one of the second; loads may be old, so each is at most the
  *        score at that time. At ALWAYS the item holds both buckets, so both are the present ones. At NEVER least scores
- *        only rise. The claim checks that the victim's score is the one that was seen, so it is still the least of its
- *        bucket (C), and the least of the other bucket is no lower than it was. If the check fails, the item chooses
- *        again. Of two buckets with room the choice (D1) may be old, for entries come into both meanwhile.
+ *        only rise; at TO_EVICT, too, while the item holds both buckets. The claim checks that the victim's score is
+ *        the one that was seen, so it is still the least of its bucket (C), and the least of the other bucket is no
+ *        lower than it was. If the check fails, the item chooses again. Of two buckets with room the choice (D1) may be
+ *        old, for entries come into both meanwhile.
  *        The order of the items is a question of its own: hkv_few_at_a_time() in rows.h.
  *
  *     slots.pml models the claims and the bounds for the model checker spin, in sequentially consistent memory. It does
