@@ -94,8 +94,8 @@
  *     - The table is dual: two items of one key could insert it into different buckets.
  *     It has ALWAYS, too, if items pin (find_or_insert with a holder): the holders that an item reads must not change
  *     before it takes effect. Otherwise, if keys are distinct, it has NEVER if neither a hit nor an eviction lowers a
- *     score, else TO_EVICT. There pins do not change, because lock_keys and unlock_keys run alone, like upserts. An item
- *     of a pinned key changes nothing, so it claims nothing. A pinned entry is no victim, and its score does not count
+ *     score, else TO_EVICT. There pins do not change, because lock_keys and unlock_keys run alone, like upserts. An
+ *     item of a pinned key changes nothing, so it claims nothing. A pinned entry is no victim, and its score does not count
  *     for the bound of its group, so the search for a victim (section 8, C) is the same with pins. unlock_keys lowers
  *     the bound.
  *
