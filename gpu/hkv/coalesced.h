@@ -95,9 +95,9 @@
  *     It has ALWAYS, too, if items pin (find_or_insert with a holder): the holders that an item reads must not change
  *     before it takes effect. Otherwise, if keys are distinct, it has NEVER if neither a hit nor an eviction lowers a
  *     score, else TO_EVICT. There pins do not change, because lock_keys and unlock_keys run alone, like upserts. An
- *     item of a pinned key changes nothing, so it claims nothing. A pinned entry is no victim, and its score does not count
- *     for the bound of its group, so the search for a victim (section 8, C) is the same with pins. unlock_keys lowers
- *     the bound.
+ *     item of a pinned key changes nothing, so it claims nothing. A pinned entry is no victim, and its score does not
+ *     count for the bound of its group, so the search for a victim (section 8, C) is the same with pins. unlock_keys
+ *     lowers the bound.
  *
  *     Lock order. An item tries each lock once per round and never spins. It takes two bucket locks in ascending order,
  *     and drops the first if it cannot get the second. It tries no bucket lock while it owns an entry. An owner waits
