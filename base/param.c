@@ -150,9 +150,9 @@ hd_status hd_param_set(const hd_param *p, void *in, const char *text)
 static hd_status check_words(const hd_param *p, const void *in)
 {
     if (p->type == HD_PARAM_NAME) return words(p, in) ? HD_OK : hd_fail(HD_EINVAL, "%s: NULL", p->name);
-    return memchr(words(p, in), 0, p->bytes) ? HD_OK
-                                             : hd_fail(HD_EINVAL, "%s: '%.40s...' is longer than %zu characters",
-                                                       p->name, words(p, in), p->bytes - 1);
+    if (memchr(words(p, in), 0, p->bytes)) return HD_OK;
+    return hd_fail(HD_EINVAL, "%s: '%.*s...' is longer than %zu characters", p->name,
+                   (int)(p->bytes < 40 ? p->bytes : 40), words(p, in), p->bytes - 1);
 }
 
 hd_status hd_param_check(const hd_param *p, const void *in)

@@ -41,8 +41,11 @@ setting() {
   debug) configure=(CFLAGS='-g -O0') ;;
   verify) configure=(--enable-verify) ;;
   nothread) configure=(--disable-openmp) ;;
-  asan-gcc) configure=(--enable-verify '--enable-sanitize=address,undefined' CFLAGS='-g -O1') ;;
-  asan-clang) cc=$clang want=$clang configure=(--enable-verify '--enable-sanitize=address,undefined' CFLAGS='-g -O1') ;;
+  asan-gcc | asan-clang)
+    [ "$1" = asan-gcc ] || cc=$clang want=$clang
+    configure=(--enable-verify '--enable-sanitize=address,undefined' CFLAGS='-g -O1')
+    environment=(LSAN_OPTIONS="suppressions=$top/tests/leaks.txt:print_suppressions=0")
+    ;;
   valgrind)
     configure=(CFLAGS='-g -O2')
     check=("$programs" TEST_RUNNER="$memcheck")

@@ -183,7 +183,8 @@ void shared_draw(worker *w, flight *a)
     arrays *x = a->here;
     uint64_t first = test_below(&w->random, SHARED);
     uint64_t draw = test_below(&w->random, 8);
-    a->b.op = draw < 4 ? always[draw] : (w->s->leg == SHARED_FULL ? full : room)[draw - 4];
+    const hd_op *ops = draw < 4 ? always : w->s->leg == SHARED_FULL ? full : room;
+    a->b.op = ops[draw % 4];
     a->b.n = 1 + test_below(&w->random, w->s->batch < SHARED / 2 ? w->s->batch : SHARED / 2);
     shared_floors(w, a);
     if (writes(a->b.op)) atomic_store(&w->s->issued[w->number], ++w->stamp);

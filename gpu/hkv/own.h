@@ -13,7 +13,8 @@
  * the L2 cache, inserts into a table with room are 3% slower on an H200. */
 typedef struct hkv_words {
     uint64_t tally[HD_OUTCOME_COUNT];
-    _Alignas(256) hkv_pins pins;
+    uint64_t apart[32 - HD_OUTCOME_COUNT]; /* tally and pins: 256 bytes */
+    hkv_pins pins;
     hd_word word;    /* of the batch lock group3 */
     uint64_t moment; /* hkv_args.moment; batches that overlap share it */
 } hkv_words;
