@@ -188,7 +188,8 @@ static hd_status launch(void *self, uint32_t kernel, const void *args, size_t ar
                         uint32_t threads)
 {
     const target *t = (const target *)self;
-    hd_host_text *text = t->kernel->text ? t->kernel->text : t->design->host->host_kernel(kernel);
+    bool own = t->kernel->text && kernel < HD_SHARED_KERNELS; /* it stands for a row */
+    hd_host_text *text = own ? t->kernel->text : t->design->host->host_kernel(kernel);
     if (threads > t->threads_most) threads = t->threads_most;
     if (blocks > t->blocks_most) blocks = t->blocks_most;
     return simt_machine_launch(t->m, text, args, args_bytes, (uint32_t)blocks, threads, t->stream);
