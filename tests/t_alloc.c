@@ -186,7 +186,7 @@ static void same_photograph(world *w, const photograph *then, bool resized)
 
 static hd_batch batch_of(world *w, hd_op op)
 {
-    hd_batch b = { .op = op, .n = N, .holder = 2, .pred = "score_in" };
+    hd_batch b = { .op = op, .n = N, .holder = is_dictionary(w->kind) ? 0 : 2, .pred = "score_in" };
     b.elem = is_dictionary(w->kind) ? HD_I32 : HD_U64;
     test_point(&b, w);
     b.pred_arg[1] = 4;

@@ -23,7 +23,7 @@ typedef struct guest {
 
 static const guest guests[] = {
     { "key_before_digest", "schedule", HKV_UPSERT, 3000 }, { "key_before_value", "schedule", HKV_UPDATE, 3000 },
-    { "looked_too_early", "schedule", HKV_UPSERT, 3000 },  { "no_locked_check", "schedule", HKV_UPDATE, 20000 },
+    { "looked_too_early", "schedule", HKV_UPSERT, 3000 },  { "no_locked_check", "schedule", HKV_UPDATE, 60000 },
     { "pinned_victim", "kernels", HKV_UPSERT, 3000 },      { "refused_unlisted", "kernels", HKV_UPSERT, 3000 },
     { "score_wraps", "kernels", HKV_UPSERT, 3000 },
 };

@@ -352,8 +352,8 @@ static void errors_in_between(void **unused)
             if (b.op == HD_OP_EXPORT) continue;
             b.key = s->key;
             b.value = s->key;
-            /* `use`, `owns`, `records`, then the lock's or the batch's */
-            s->fake.fail_at = s->fake.calls + 4 + (uint64_t)(k / 8);
+            /* `use`, `reach` for each new address, `records`, then the lock's or the batch's */
+            s->fake.fail_at = s->fake.calls + 2 + (uint64_t)(k / 8);
             s->fake.code = FAKE_INVALID;
             must_fail(hd_run(s->t, &b), HD_ECUDA, NULL);
             s->fake.fail_at = 0;
