@@ -188,7 +188,7 @@ static inline hkv_launcher hkv_few_at_a_time(const hkv_launcher *all, const hkv_
     hkv_launcher few = *all;
     uint64_t most = a->v.buckets * lanes;
     if (all->on.blocks_told) return few;
-    if (most < *threads) *threads = most < WARP ? WARP : (uint32_t)most / WARP * WARP;
+    if (most < *threads) *threads = most < WARP ? (uint32_t)WARP : (uint32_t)most / WARP * WARP;
     if (most < *threads) most = *threads;
     if (few.on.blocks_most > most / *threads) few.on.blocks_most = most / *threads;
     return few;
