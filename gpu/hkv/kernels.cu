@@ -21,7 +21,7 @@
         b.v.slots = 128;                                                                           \
         if (operation != HD_OP_INSERT_AND_EVICT) b.stage_flag = nullptr;                           \
         if (operation != HD_OP_FIND) b.fetch_entry = nullptr;                                      \
-        if (its_pass != HKV_WHOLE) b.holder = 0; /* hkv_has_groups() */                            \
+        b.holder = 0; /* special_of() */                                                           \
         text(&b);                                                                                  \
     }
 
@@ -222,7 +222,7 @@ static_assert(sizeof shared / sizeof *shared == HKV_KERNELS - HD_SHARED_KERNELS,
 
 static const hd_kernel_entry *special_of(const hd_variant *variant, const hd_variant_row *row, const hkv_args *a)
 {
-    if (a->v.slots != 128 || a->v.step != 2) return nullptr;
+    if (a->v.slots != 128 || a->v.step != 2 || a->holder) return nullptr;
     if (variant == &hkv_variant_direct && a->fetch_entry) return nullptr;
     for (const special &s : specials)
         if (s.variant == variant && s.family == row->family && s.op == a->op && s.pass == a->pass)
