@@ -181,20 +181,22 @@
  *        v                                                                    |
  *     search the digests and keys                                             |
  *        |                                                                    |
- *        +--> present: at TO_EVICT let go; CAS (see below) - fails ---------->+
+ *        +--> present: at TO_EVICT let go (*); CAS (see below) - fails ------>+
  *        |       +---------------------------------------> HIT, UPDATED, PINNED or ERASED
  *        |                                                                    |
  *        +--> absent, an owned entry may have the key ----------------------->+  keeps BUCKETS
  *        |                                                                    |
  *        +--> absent, the operation does not insert -----> MISS               |
  *        |                                                                    |
- *        +--> absent, level needs the lock, holds NOTHING: try it ----------->+  holds BUCKETS if it got them
- *        |                                                                    |
  *        +--> absent, room: at TO_EVICT let go; CAS of EMPTY - fails -------->+
  *        |       +---------------------------------------> INSERTED           |
  *        |                                                                    |
+ *        +--> absent, full, TO_EVICT, holds NOTHING: try the locks ---------->+  not got, or keys may repeat
+ *        |                                                                    |
  *        +--> absent, full: CAS of the victim -- fails, or its score rose --->+  keeps BUCKETS
  *                +---------------------------------------> EVICTED, or REFUSED without a CAS
+ *
+ *     (*) If the hit lowers the score, and keys are distinct: keep the locks, or try them, and leave the CAS out.
  *
  *     The CAS of a present key is left out under the bucket lock, for a pinned key, and where hkv_coalesced_unclaimed()
  *     decides. If the CAS fails because another item overwrites the entry, hkv_coalesced_overwritten() may decide. The
@@ -205,8 +207,8 @@
  *     ERASED                    NOTHING                       deliver, NO_ITEM
  *     other outcomes            ENTRY, BUCKETS, or NOTHING    move the value, publish, let go, deliver, NO_ITEM
  *
- *     An item tries again if another item owned an entry, won a CAS, changed a score or held a lock. At TO_EVICT it
- *     also tries again after it got the lock. The next try is in the next round, after a backoff.
+ *     An item tries again if another item owned an entry, won a CAS, changed a score or held a lock. At TO_EVICT,
+ *     where keys repeat, it also tries again after it got the lock. The next try is in the next round, after a backoff.
  *
  *
  * 7. When an item takes effect
@@ -651,7 +653,7 @@ SIMT_FN void hkv_highest_victim(const hkv_args *a, uint64_t b, hkv_victim *x)
 
 /* ---- Claims ---------------------------------------------------------------------------------- */
 
-/* No other item of the launch has the key of an item. */
+/* True for launches of distinct keys, other than LEADERS. */
 SIMT_FN bool hkv_keys_differ(const hkv_args *a) { return a->distinct || a->pass == HKV_SINGLES; }
 
 /* The level of a launch of upserts (section 4). Where keys repeat, the scores of present entries must only rise below

@@ -7,11 +7,11 @@
  *     launch     runs
  *     claim      every item: which is the first of its key, and which are its group
  *     join       the members of groups: they count themselves
- *     pick       the same, where given scores choose the leader of a group
+ *     pick       the members again, where given scores choose the leader of a group
  *     SINGLES    keys that come once: one item each
  *     LEADERS    keys that come more than once: one item, the leader, for all of its group
  *     deliver    the other members write their outputs, and add to the values of accum_or_assign
- *     REST       items that cannot be added up, one by one
+ *     REST       items that cannot be added up, each for itself, under the locks of its buckets
  *
  * Claims are words of a table of item numbers, which fits into the L2 cache. Items of one warp with one key act
  * together, and an item that sees its key claimed writes nothing. So no word is written by more than a few warps.
@@ -19,9 +19,9 @@
  * The items of a batch may take effect in any order (doc/contract.md). A group takes effect at once, when its leader
  * does:
  *
- *     the key is present    the others, and then the leader: value and score are the leader's
+ *     the key is present    the others, and then the leader: a value that is replaced is the leader's
  *     it is inserted        the leader, and then the others. If the last value or score counts, it is that of `other`
- *     it is refused         all: the leader has the greatest admission score
+ *     it is refused         all: the leader has the greatest admission score. Items that only add miss
  *     otherwise             all have the leader's outcome: MISS, PINNED
  *
  * In accum_or_assign with flags, an item hits if its flag is not HD_ASSIGN_NEW, and inserts if it is not HD_ADD. Only
@@ -109,7 +109,7 @@ SIMT_FN bool hkv_gives_too_much(const hkv_args *a, uint64_t i)
 /* True: flags tell which items insert their key if it is absent, and which items hit it if it is present. */
 SIMT_FN bool hkv_flags_tell(const hkv_args *a) { return a->op == HD_OP_ACCUM_OR_ASSIGN && a->flag; }
 
-/* The group counts nothing. Only the item that opens it calls this, and no item joins in this launch. */
+/* Clears a group. Only the item that opens it calls this; items join in a later launch. */
 SIMT_FN void hkv_group_open(const hkv_args *a, hkv_group *g, uint32_t first, uint32_t follower)
 {
     bool tell = hkv_flags_tell(a);
