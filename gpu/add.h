@@ -46,16 +46,76 @@ SIMT_FN void gpu_elem_store(uint8_t *p, uint32_t n, uint64_t x)
     }
 }
 
-/* *p += x, atomically. Relaxed. */
-SIMT_FN void gpu_elem_add(uint32_t elem, uint8_t *p, uint64_t x)
+/* A piece of a value is a single element of n bytes, or n = 16 bytes of elements, on a multiple of n. Bytes beyond the
+ * n-th are 0. */
+SIMT_FN simt_v4 gpu_piece_load(const uint8_t *p, uint32_t n)
+{
+    if (n == 16) return simt_ld_v4((const simt_v4 *)(const void *)p);
+    uint64_t x = gpu_elem_load(p, n);
+    simt_v4 r;
+    r.x = (uint32_t)x;
+    r.y = (uint32_t)(x >> 32);
+    r.z = r.w = 0;
+    return r;
+}
+
+/* The elements of 32 bits: two of 16 bits, or one. */
+SIMT_FN uint32_t gpu_word_sum(uint32_t elem, uint32_t a, uint32_t b)
+{
+    if (elem != HD_F16 && elem != HD_BF16) return (uint32_t)gpu_sum(elem, a, b);
+    return (uint32_t)gpu_sum(elem, a & 0xffffu, b & 0xffffu) | (uint32_t)gpu_sum(elem, a >> 16, b >> 16) << 16;
+}
+
+SIMT_FN simt_v4 gpu_piece_sum(uint32_t elem, simt_v4 a, simt_v4 b)
+{
+    simt_v4 r;
+    if (gpu_elem_bytes(elem) == 8) {
+        uint64_t low = ((uint64_t)a.y << 32 | a.x) + ((uint64_t)b.y << 32 | b.x);
+        uint64_t high = ((uint64_t)a.w << 32 | a.z) + ((uint64_t)b.w << 32 | b.z);
+        r.x = (uint32_t)low;
+        r.y = (uint32_t)(low >> 32);
+        r.z = (uint32_t)high;
+        r.w = (uint32_t)(high >> 32);
+        return r;
+    }
+    r.x = gpu_word_sum(elem, a.x, b.x);
+    r.y = gpu_word_sum(elem, a.y, b.y);
+    r.z = gpu_word_sum(elem, a.z, b.z);
+    r.w = gpu_word_sum(elem, a.w, b.w);
+    return r;
+}
+
+/* Adds a piece of n bytes, each element atomically. Relaxed. */
+SIMT_FN void gpu_piece_add(uint32_t elem, uint8_t *p, uint32_t n, simt_v4 x)
 {
     void *at = p;
+    uint64_t low = (uint64_t)x.y << 32 | x.x, high = (uint64_t)x.w << 32 | x.z;
+    bool wide = n == 16;
     switch (elem) {
-    case HD_F32: simt_add_f32((uint32_t *)at, (uint32_t)x); break;
-    case HD_F16: simt_add_f16((uint16_t *)at, (uint32_t)x); break;
-    case HD_BF16: simt_add_bf16((uint16_t *)at, (uint32_t)x); break;
-    case HD_I32: simt_add_u32((uint32_t *)at, (uint32_t)x, SIMT_RELAXED); break;
-    default: simt_add_u64((uint64_t *)at, x, SIMT_RELAXED); break;
+    case HD_F32:
+        if (wide) simt_add_4f32((uint32_t *)at, x);
+        if (!wide) simt_add_f32((uint32_t *)at, x.x);
+        break;
+    case HD_F16:
+        if (wide) simt_add_8f16((uint16_t *)at, x);
+        if (!wide) simt_add_f16((uint16_t *)at, x.x);
+        break;
+    case HD_BF16:
+        if (wide) simt_add_8bf16((uint16_t *)at, x);
+        if (!wide) simt_add_bf16((uint16_t *)at, x.x);
+        break;
+    case HD_I32:
+        simt_add_u32((uint32_t *)at, x.x, SIMT_RELAXED);
+        if (wide) {
+            simt_add_u32((uint32_t *)at + 1, x.y, SIMT_RELAXED);
+            simt_add_u32((uint32_t *)at + 2, x.z, SIMT_RELAXED);
+            simt_add_u32((uint32_t *)at + 3, x.w, SIMT_RELAXED);
+        }
+        break;
+    default:
+        simt_add_u64((uint64_t *)at, low, SIMT_RELAXED);
+        if (wide) simt_add_u64((uint64_t *)at + 1, high, SIMT_RELAXED);
+        break;
     }
 }
 

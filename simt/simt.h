@@ -28,12 +28,13 @@
  *                simt_and_u32(p, v, ORDER)  simt_or_u32(p, v, ORDER): the old value
  *                simt_add_f32/f16/bf16(p, bits): adds a float, given as its bits; the old bits. Relaxed. p is aligned
  *                to the float. CUDA chooses the payload of a NaN, and may take an f32 below 2^-126 for 0
+ *                simt_add_4f32/8f16/8bf16(p, v4): the same for each float of 16 aligned bytes; no result
  *                simt_fence()
  *   shared       SIMT_SHARED(T, name, n) declares; plain ld and st reach it; simt_shared_add_u32(p, v) and
  *                simt_shared_cas_u32(p, e, d) are its atomics (relaxed)
- *   async        simt_copy16_async(shared, global)  simt_copy16_rlx_async(...): of what others may change meanwhile,
- *                relaxed
- *                by element of eight bytes or fewer; simt_copy_commit()  simt_copy_wait(LITERAL): as cp.async groups;
+ *   async        simt_copy16_async(shared, global)  simt_copy16_const_async(...): of memory that no lane writes during
+ *                the launch, through the first-level cache  simt_copy16_rlx_async(...): of memory that other lanes may
+ *                write meanwhile, relaxed by element of eight bytes or fewer; simt_copy_commit()  simt_copy_wait(LITERAL): as cp.async groups;
  *                what was copied is the copying lane's after the wait, others' after a sync besides
  *   pure         simt_ffs(x): 1 + lowest set bit, 0 for 0   simt_popc(x)   simt_eq4(a, b): 0xff in each equal byte
  *   progress     simt_backoff(ns): every unbounded loop calls it

@@ -229,6 +229,49 @@ SIMT_FN uint32_t simt_add_bf16(uint16_t *p, uint32_t bits)
 #endif
 }
 
+/* Sixteen bytes of floats by one instruction; before compute capability 9.0 by one for each float. */
+SIMT_FN void simt_add_4f32(uint32_t *p, simt_v4 v)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+    simt_add_f32(p, v.x);
+    simt_add_f32(p + 1, v.y);
+    simt_add_f32(p + 2, v.z);
+    simt_add_f32(p + 3, v.w);
+#else
+    asm volatile("red.relaxed.gpu.global.add.v4.f32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(simt_global(p)), "f"(simt_float_of(v.x)), "f"(simt_float_of(v.y)), "f"(simt_float_of(v.z)),
+                   "f"(simt_float_of(v.w))
+                 : "memory");
+#endif
+}
+
+SIMT_FN void simt_add_8f16(uint16_t *p, simt_v4 v)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+    for (uint32_t k = 0; k < 8; k++)
+        simt_add_f16(p + k, (k < 2 ? v.x : k < 4 ? v.y : k < 6 ? v.z : v.w) >> k % 2 * 16 & 0xffffu);
+#else
+    asm volatile("red.relaxed.gpu.global.add.noftz.v4.f16x2 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(simt_global(p)), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)
+                 : "memory");
+#endif
+}
+
+SIMT_FN void simt_add_8bf16(uint16_t *p, simt_v4 v)
+{
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+    for (uint32_t k = 0; k < 8; k++)
+        simt_add_bf16(p + k, (k < 2 ? v.x : k < 4 ? v.y : k < 6 ? v.z : v.w) >> k % 2 * 16 & 0xffffu);
+#else
+    asm volatile("red.relaxed.gpu.global.add.noftz.v4.bf16x2 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(simt_global(p)), "r"(v.x), "r"(v.y), "r"(v.z), "r"(v.w)
+                 : "memory");
+#endif
+}
+
 SIMT_FN void simt_fence(void) { __threadfence(); }
 
 /* ---- Shared memory and copies into it -------------------------------------------------------- */
@@ -259,6 +302,15 @@ SIMT_FN uint32_t simt_shared_cas_u32(uint32_t *p, uint32_t expected, uint32_t de
 SIMT_FN void simt_copy16_async(void *shared, const void *global)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+                 :
+                 : "r"(simt_shared(shared)), "l"(simt_global(global))
+                 : "memory");
+}
+
+/* Through the first-level cache, which keeps the line for the other lanes of the multiprocessor. */
+SIMT_FN void simt_copy16_const_async(void *shared, const void *global)
+{
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 16;"
                  :
                  : "r"(simt_shared(shared)), "l"(simt_global(global))
                  : "memory");

@@ -206,6 +206,16 @@ SIMT_FN uint32_t simt_rmw_u16(const char *site, simt_rmw_op op, uint16_t *p, uin
     return (uint32_t)simt_host_rmw(site, SIMT_IN_DEVICE, op, p, 2, 0, a, SIMT_RELAXED);
 }
 
+/* The floats of v, of `bytes` bytes each, one after the other. */
+SIMT_FN void simt_host_add_floats(const char *site, simt_rmw_op op, uint32_t bytes, void *p, simt_v4 v)
+{
+    uint32_t word[4] = { v.x, v.y, v.z, v.w };
+    for (uint32_t at = 0; at < 16; at += bytes) {
+        uint32_t bits = word[at / 4] >> at % 4 * 8 & (bytes == 2 ? 0xffffu : 0xffffffffu);
+        (void)simt_host_rmw(site, SIMT_IN_DEVICE, op, (char *)p + at, bytes, 0, bits, SIMT_RELAXED);
+    }
+}
+
 SIMT_FN uint32_t simt_shared_rmw(const char *site, simt_rmw_op op, uint32_t *p, uint32_t expected, uint32_t a)
 {
     return (uint32_t)simt_host_rmw(site, SIMT_IN_SHARED, op, p, 4, expected, a, SIMT_RELAXED);
@@ -226,16 +236,20 @@ SIMT_FN uint32_t simt_shared_rmw(const char *site, simt_rmw_op op, uint32_t *p, 
 #define simt_add_f32(p, bits)        simt_rmw_u32(SIMT_SITE, SIMT_ADD_F32, (p), 0, (bits), SIMT_RELAXED)
 #define simt_add_f16(p, bits)        simt_rmw_u16(SIMT_SITE, SIMT_ADD_F16, (p), (bits))
 #define simt_add_bf16(p, bits)       simt_rmw_u16(SIMT_SITE, SIMT_ADD_BF16, (p), (bits))
+#define simt_add_4f32(p, v)          simt_host_add_floats(SIMT_SITE, SIMT_ADD_F32, 4, (p), (v))
+#define simt_add_8f16(p, v)          simt_host_add_floats(SIMT_SITE, SIMT_ADD_F16, 2, (p), (v))
+#define simt_add_8bf16(p, v)         simt_host_add_floats(SIMT_SITE, SIMT_ADD_BF16, 2, (p), (v))
 #define simt_fence()                 simt_host_fence(SIMT_SITE)
 
 #define SIMT_SHARED(T, name, n)      T *const name = (T *)simt_host_shared(SIMT_SITE, #name, sizeof(T) * (n), 16)
 #define simt_shared_add_u32(p, v)    simt_shared_rmw(SIMT_SITE, SIMT_ADD, (p), 0, (v))
 #define simt_shared_cas_u32(p, e, d) simt_shared_rmw(SIMT_SITE, SIMT_CAS, (p), (e), (d))
 
-#define simt_copy16_async(shared, global)     simt_host_copy16(SIMT_SITE, SIMT_LD, (shared), (global))
-#define simt_copy16_rlx_async(shared, global) simt_host_copy16(SIMT_SITE, SIMT_LDRLX, (shared), (global))
-#define simt_copy_commit()                    simt_host_copy_commit(SIMT_SITE)
-#define simt_copy_wait(n)                     simt_host_copy_wait(SIMT_SITE, (n))
+#define simt_copy16_async(shared, global)       simt_host_copy16(SIMT_SITE, SIMT_LD, (shared), (global))
+#define simt_copy16_const_async(shared, global) simt_host_copy16(SIMT_SITE, SIMT_LD, (shared), (global))
+#define simt_copy16_rlx_async(shared, global)   simt_host_copy16(SIMT_SITE, SIMT_LDRLX, (shared), (global))
+#define simt_copy_commit()                      simt_host_copy_commit(SIMT_SITE)
+#define simt_copy_wait(n)                       simt_host_copy_wait(SIMT_SITE, (n))
 
 /* ---- Tiles and collectives ------------------------------------------------------------------- */
 

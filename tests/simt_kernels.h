@@ -105,6 +105,17 @@ SIMT_KERNEL(k_atomics, buffers, a)
     simt_add_f32(a.out + 5, simt_bits_of(1.0f));
     simt_add_f16(half, simt_f16_round(1.0f));
     simt_add_bf16(half + 1, simt_bf16_round(1.0f));
+    simt_v4 v;
+    v.x = simt_bits_of(1.0f);
+    v.y = v.z = 0;
+    v.w = simt_bits_of(2.0f);
+    simt_add_4f32(a.out + 20, v);
+    v.x = simt_f16_round(1.0f);
+    v.w = simt_f16_round(2.0f) << 16;
+    simt_add_8f16((uint16_t *)(void *)(a.out + 24), v);
+    v.x = simt_bf16_round(1.0f);
+    v.w = simt_bf16_round(2.0f) << 16;
+    simt_add_8bf16((uint16_t *)(void *)(a.out + 28), v);
     simt_add_u32(a.out, 2u, SIMT_RELAXED);
     simt_min_u32(a.out + 1, 1000u - simt_thread(), SIMT_RELAXED);
     simt_add_u64(wide, 1ull << 40, SIMT_RELAXED);

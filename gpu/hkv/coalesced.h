@@ -194,7 +194,7 @@
  *        +--> absent, full, TO_EVICT, holds NOTHING: try the locks ---------->+  not got, or keys may repeat
  *        |                                                                    |
  *        +--> absent, full: CAS of the victim -- fails, or its score rose --->+  keeps BUCKETS
- *                +---------------------------------------> EVICTED, or REFUSED without a CAS
+ *                +---------------------------------------> EVICTED (lets go below ALWAYS), or REFUSED without a CAS
  *
  *     (*) If the hit lowers the score, and keys are distinct: keep the locks, or try them, and leave the CAS out.
  *
@@ -312,9 +312,10 @@ enum { HKV_LOCK_NEVER, HKV_LOCK_TO_EVICT, HKV_LOCK_ALWAYS }; /* section 4; in th
 
 /* For each lane with `wanted`: copies `bytes` bytes (16, 32, 64 or 128) from base + number * bytes into the lane's row.
  * `number` is below 2^32, because no table has 2^32 buckets or 2^32 groups of eight entries; so one 32-bit shuffle
- * passes it on. The copies are relaxed, because other items may write the block. */
+ * passes it on. constant: no item of the launch writes the block, so a block that many items read comes from the
+ * first-level cache. Otherwise the copies are relaxed, because other items may write the block. */
 SIMT_FN void hkv_rows_fetch(simt_tile w, uint8_t *rows, const uint8_t *base, uint64_t number, bool wanted,
-                            uint32_t bytes)
+                            uint32_t bytes, bool constant)
 {
     uint32_t lanes = bytes / 16, row = w.rank / lanes, at = 16 * (w.rank % lanes), who = simt_ballot(w, wanted) >> row;
     uint8_t *to = rows + row * HKV_COALESCED_ROW + at;
@@ -322,7 +323,8 @@ SIMT_FN void hkv_rows_fetch(simt_tile w, uint8_t *rows, const uint8_t *base, uin
     SIMT_UNROLL
     for (uint32_t r = 0; r < 32; r += 32 / lanes) {
         uint64_t n = simt_shfl_u32(w, (uint32_t)number, row + r);
-        if (who >> r & 1) simt_copy16_rlx_async(to + r * HKV_COALESCED_ROW, base + at + n * bytes);
+        if (who >> r & 1 && constant) simt_copy16_const_async(to + r * HKV_COALESCED_ROW, base + at + n * bytes);
+        if (who >> r & 1 && !constant) simt_copy16_rlx_async(to + r * HKV_COALESCED_ROW, base + at + n * bytes);
     }
     simt_copy_commit();
     simt_copy_wait(0);
@@ -338,33 +340,83 @@ SIMT_FN void hkv_rows_copy_alone(uint8_t *to, const uint8_t *from, bool wanted, 
     simt_join();
 }
 
-/* Copies one value, of `pieces` pieces of 16 bytes, for each lane of `who`. The warp shares the work: 2^bits lanes copy
- * one value together. 2^bits is the number of pieces, rounded up to a power of two, and at most 32. Each lane has up
- * to four loads in flight. */
+/* How a warp shares out values of `pieces` pieces of 16 bytes: 2^bits lanes take one value together, and every lane takes
+ * one piece in each of `rounds` rounds. 2^bits is the number of pieces, rounded up to a power of two, and at most 32. */
+typedef struct hkv_shares {
+    uint32_t bits, pieces, rounds;
+} hkv_shares;
+
+typedef struct hkv_share {
+    uint8_t *to; /* NULL: the lane has no piece in this round */
+    const uint8_t *from;
+} hkv_share;
+
+SIMT_FN hkv_shares hkv_shares_of(uint32_t pieces)
+{
+    hkv_shares s;
+    s.bits = 0;
+    s.pieces = pieces;
+    while (s.bits < 5 && 1u << s.bits < pieces) s.bits++;
+    s.rounds = (pieces + (1u << s.bits) - 1) >> s.bits << s.bits;
+    return s;
+}
+
+/* The lane's piece of a round. to, from: the value of each lane of `who`; from may be NULL. */
+SIMT_FN hkv_share hkv_share_of(simt_tile w, hkv_shares s, uint32_t round, uint8_t *to, const uint8_t *from,
+                               uint32_t who)
+{
+    uint32_t last = (1u << s.bits) - 1, p = (round >> s.bits << s.bits) + (w.rank & last),
+             owner = ((round & last) << (5 - s.bits)) + (w.rank >> s.bits);
+    hkv_share x;
+    x.from = (const uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)from, owner);
+    x.to = (uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)to, owner);
+    if (x.from) x.from += 16 * p;
+    x.to = p < s.pieces && who >> owner & 1 ? x.to + 16 * p : (uint8_t *)0;
+    return x;
+}
+
+/* Copies one value for each lane of `who`; from NULL: writes zeros. Each lane has up to four loads in flight. */
 SIMT_FN void hkv_rows_copy_pieces(simt_tile w, uint8_t *to, const uint8_t *from, uint32_t who, uint32_t pieces)
 {
-    uint32_t bits = 0;
-    while (bits < 5 && 1u << bits < pieces) bits++;
-    uint32_t sharers = 1u << bits, share = w.rank & (sharers - 1), rounds = (pieces + sharers - 1) >> bits << bits;
-    for (uint32_t first = 0; first < rounds; first += 4) {
+    hkv_shares s = hkv_shares_of(pieces);
+    for (uint32_t first = 0; first < s.rounds; first += 4) {
         simt_v4 piece[4];
         uint8_t *target[4];
         SIMT_UNROLL
         for (uint32_t k = 0; k < 4; k++) {
-            uint32_t round = first + k, p = (round >> bits << bits) + share,
-                     owner = ((round & (sharers - 1)) << (5 - bits)) + (w.rank >> bits);
             target[k] = (uint8_t *)0;
-            if (round >= rounds) continue;
-            const uint8_t *source = (const uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)from, owner);
-            uint8_t *sink = (uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)to, owner);
+            if (first + k >= s.rounds) continue;
+            hkv_share x = hkv_share_of(w, s, first + k, to, from, who);
+            target[k] = x.to;
             piece[k].x = piece[k].y = piece[k].z = piece[k].w = 0;
-            if (p >= pieces || !(who >> owner & 1)) continue;
-            target[k] = sink + 16 * p;
-            if (source) piece[k] = simt_ldcs_v4((const simt_v4 *)(const void *)(source + 16 * p));
+            if (x.to && x.from) piece[k] = simt_ldcs_v4((const simt_v4 *)(const void *)x.from);
         }
         SIMT_UNROLL
         for (uint32_t k = 0; k < 4; k++)
             if (target[k]) simt_stcs_v4((simt_v4 *)(void *)target[k], piece[k]);
+    }
+    simt_join();
+}
+
+/* Adds the item's value to its entry's, for each lane with `wanted`. The warp shares the work, as in hkv_rows_copy(). */
+SIMT_FN void hkv_rows_add(simt_tile w, const hkv_args *a, uint8_t *to, const uint8_t *from, bool wanted)
+{
+    uint32_t bytes = a->v.value_bytes, who = simt_ballot(w, wanted);
+    if (!who) return;
+    if (!simt_all(w, !wanted || ((uintptr_t)to | (uintptr_t)from | bytes) % 16 == 0)) {
+        if (wanted) gpu_add(simt_tile_of(1), to, from, bytes, a->elem);
+        simt_join();
+        return;
+    }
+    hkv_shares s = hkv_shares_of(bytes / 16);
+    SIMT_UNROLL_BY(2)
+    for (uint32_t round = 0; round < s.rounds; round++) {
+        hkv_share x = hkv_share_of(w, s, round, to, from, who);
+        if (!x.to) continue;
+        simt_v4 *sum = (simt_v4 *)(void *)x.to;
+        simt_v4 old = simt_ld_v4(sum);
+        simt_v4 more = simt_ldcs_v4((const simt_v4 *)(const void *)x.from);
+        simt_st_v4(sum, gpu_piece_sum(a->elem, old, more));
     }
     simt_join();
 }
@@ -381,8 +433,7 @@ SIMT_FN void hkv_rows_copy(simt_tile w, uint8_t *to, const uint8_t *from, bool w
         hkv_rows_copy_pieces(w, to, from, who, bytes / 16);
 }
 
-/* hkv_move() for the lanes with `moves`, by the whole warp: first the old values go out, then the new values go in.
- * HKV_ADD is done by the lane of the item. */
+/* hkv_move() for the lanes with `moves`, by the whole warp: first the old values go out, then the new values go in. */
 SIMT_FN void hkv_rows_move(simt_tile w, const hkv_args *a, const hkv_one *o, bool moves)
 {
     uint32_t bytes = a->v.value_bytes;
@@ -390,14 +441,14 @@ SIMT_FN void hkv_rows_move(simt_tile w, const hkv_args *a, const hkv_one *o, boo
     bool out = moves && o->out, adds = moves && o->change == HKV_ADD,
          replace = moves && ((o->change == HKV_REPLACE && o->in) || o->change == HKV_ZERO);
     uint8_t *value = moves ? hkv_value(&a->v, o->entry) : (uint8_t *)0;
-    if (simt_any(w, out || replace)) {
+    if (simt_any(w, out || replace || adds)) {
         simt_sync_tile(w); /* extends each owner's acquire to the warp */
         hkv_rows_copy(w, o->out, value, out, bytes);
         simt_sync_tile(w);
         hkv_rows_copy(w, value, o->change == HKV_ZERO ? (const uint8_t *)0 : o->in, replace, bytes);
+        hkv_rows_add(w, a, value, o->in, adds);
         simt_sync_tile(w);
     }
-    if (adds) gpu_add(simt_tile_of(1), value, o->in, bytes, a->elem);
     simt_join();
 }
 
@@ -515,9 +566,9 @@ SIMT_FN hkv_seen_bucket hkv_row_look(simt_tile w, const hkv_view *v, const uint8
 }
 
 /* hkv_search() for the lanes with `wanted`: the first bucket, and in dual mode the second if the key is not in the
- * first. Sets o->entry, o->at_first and o->at_second. */
+ * first. Sets o->entry, o->at_first and o->at_second. constant: no item of the launch writes digests. */
 SIMT_FN void hkv_rows_search(simt_tile w, const hkv_args *a, uint8_t *rows, const uint8_t *row, hkv_one *o, bool wanted,
-                             bool contended, bool room)
+                             bool contended, bool room, bool constant)
 {
     const hkv_view *v = &a->v;
     if (wanted) o->entry = HKV_NONE;
@@ -525,7 +576,7 @@ SIMT_FN void hkv_rows_search(simt_tile w, const hkv_args *a, uint8_t *rows, cons
     for (uint32_t k = 0; k <= v->dual; k++) {
         if (k && !simt_any(w, wanted)) return;
         uint64_t b = k ? o->second : o->first;
-        hkv_rows_fetch(w, rows, v->digest, b, wanted, v->slots);
+        hkv_rows_fetch(w, rows, v->digest, b, wanted, v->slots, constant);
         hkv_seen_bucket at = hkv_row_look(w, v, row, b, o, wanted, contended, room);
         if (wanted) {
             if (k == 0) o->at_first = at;
@@ -581,7 +632,7 @@ SIMT_FN uint32_t hkv_rows_pinned(simt_tile w, const hkv_args *a, uint8_t *rows, 
                                  bool wanted)
 {
     uint32_t pinned = 0;
-    hkv_rows_fetch(w, rows, (const uint8_t *)hkv_holders(a), number, wanted, 8 * HKV_BOUNDED);
+    hkv_rows_fetch(w, rows, (const uint8_t *)hkv_holders(a), number, wanted, 8 * HKV_BOUNDED, false);
     SIMT_ROLLED
     for (uint32_t k = 0; wanted && k < HKV_BOUNDED; k++)
         if (simt_ld_u64((const uint64_t *)(const void *)(row + 8 * k))) pinned |= 1u << k;
@@ -611,7 +662,7 @@ SIMT_FN void hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows, uint
     const hkv_view *v = &a->v;
     uint64_t *bounds = v->bound + hkv_entry(v, b, 0) / HKV_BOUNDED;
     while (simt_any(w, wanted)) {
-        hkv_rows_fetch(w, rows, (const uint8_t *)v->bound, b, wanted, v->slots);
+        hkv_rows_fetch(w, rows, (const uint8_t *)v->bound, b, wanted, v->slots, false);
         hkv_low bound;
         bound.least = bound.second = bound.at = 0;
         if (wanted) bound = hkv_row_low(row, v->slots / HKV_BOUNDED, false);
@@ -619,7 +670,7 @@ SIMT_FN void hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows, uint
         simt_join();
         uint64_t e = hkv_entry(v, b, HKV_BOUNDED * bound.at);
         uint32_t pinned = pins ? hkv_rows_pinned(w, a, rows, row, e / HKV_BOUNDED, wanted) : 0;
-        hkv_rows_fetch(w, rows, (const uint8_t *)v->key, e / HKV_BOUNDED, wanted, 16 * HKV_BOUNDED);
+        hkv_rows_fetch(w, rows, (const uint8_t *)v->key, e / HKV_BOUNDED, wanted, 16 * HKV_BOUNDED, false);
         if (wanted) {
             if (pinned) hkv_row_hide(row, pinned);
             hkv_low score = hkv_row_low(row, HKV_BOUNDED, true);
@@ -852,13 +903,15 @@ SIMT_FN void hkv_coalesced_evict(const hkv_args *a, uint32_t locking, hkv_one *o
             hkv_undecide(o);
             return;
         }
-        if (locking == HKV_LOCK_NEVER) o->holds = HKV_HOLDS_ENTRY;
     }
     simt_ticket(o->i, o->outcome, admitted ? x.key : 0, admitted ? o->entry : HKV_NONE);
     if (!admitted) return;
     if (locking == HKV_LOCK_ALWAYS) simt_strlx_u64(hkv_key_at(&a->v, x.entry), HD_KEY_LOCKED);
     hkv_occupy(a, o, p, x.key);
     simt_strlx_u64(a->v.bound + x.entry / HKV_BOUNDED, x.second < o->score ? x.second : o->score);
+    if (locking == HKV_LOCK_ALWAYS) return;
+    hkv_let_go(simt_tile_of(1), a, o); /* the choice is made: the next item need not wait for the value */
+    o->holds = HKV_HOLDS_ENTRY;
 }
 
 /* The key is absent. True: the buckets are full, and the item may evict. */
@@ -1077,7 +1130,7 @@ SIMT_FN void hkv_coalesced(const hkv_args *a, uint32_t family)
         if (locking == HKV_LOCK_ALWAYS && tries && o.holds == HKV_HOLDS_NOTHING)
             tries = hkv_try_buckets(simt_tile_of(1), a, &o);
         simt_join();
-        hkv_rows_search(w, a, rows, row, &o, tries, true, family == HKV_UPSERT);
+        hkv_rows_search(w, a, rows, row, &o, tries, true, family == HKV_UPSERT, family == HKV_UPDATE);
         bool evicts = false;
         if (tries) evicts = hkv_coalesced_decide(a, family, locking, &o);
         simt_join();
@@ -1095,7 +1148,7 @@ SIMT_FN void hkv_coalesced_once(const hkv_args *a, uint32_t family)
     simt_tile w = simt_tile_of(32);
     uint8_t *rows = all_rows + (simt_thread() & ~31u) * HKV_COALESCED_ROW;
     uint64_t *tally = hkv_row_tally(rows);
-    uint32_t rounds = 0;
+    uint32_t rounds = 0, pins = 0;
     hkv_run run = hkv_run_begin(w, a);
     uint32_t none;
     simt_st_u64(tally, 0);
@@ -1103,16 +1156,17 @@ SIMT_FN void hkv_coalesced_once(const hkv_args *a, uint32_t family)
         hkv_one o = hkv_begin_with(a, a->last, 0);
         hkv_run_refill(w, a, &run, &o);
         bool looks = o.outcome == HKV_UNDECIDED;
-        hkv_rows_search(w, a, rows, rows + w.rank * HKV_COALESCED_ROW, &o, looks, false, false);
+        hkv_rows_search(w, a, rows, rows + w.rank * HKV_COALESCED_ROW, &o, looks, false, false, true);
         if (looks && family == HKV_LOOKUP) hkv_decide_lookup(simt_tile_of(1), a, &o);
         if (looks && family == HKV_PIN) hkv_decide_pin(simt_tile_of(1), a, &o);
         if (family == HKV_LOOKUP) hkv_rows_move(w, a, &o, looks);
         hkv_end(simt_tile_of(1), a, &o);
-        if (family == HKV_PIN) hkv_pins_count(a, o.pins);
+        if (family == HKV_PIN) pins += simt_popc(simt_ballot(w, o.pins));
         hkv_tally_add(tally, o.outcome);
         simt_join();
         if (++rounds % 64 == 0) hkv_tally_flush(w, a, tally);
     }
+    if (pins && w.rank == 0) hkv_pins_add(a, pins);
     hkv_tally_flush(w, a, tally);
 }
 
@@ -1157,40 +1211,69 @@ SIMT_FN uint64_t hkv_member_score(const hkv_args *a, const hkv_group *g, uint32_
     return hd_on_hit(a->v.policy, from, in);
 }
 
-/* Adds values of members to the values of their entries, for the lanes with `adds`. 2^bits lanes take the elements of
- * one value, and each adds up those of several members before it writes, as long as they go to the same entry. */
+/* A sum of pieces of members' values that has not been added to its entry yet. */
+typedef struct hkv_sum {
+    uint8_t *at; /* the piece in the entry's value; NULL: nothing to add */
+    simt_v4 sum;
+} hkv_sum;
+
+SIMT_FN void hkv_sum_end(const hkv_args *a, hkv_sum *s, uint32_t bytes)
+{
+    if (s->at) gpu_piece_add(a->elem, s->at, bytes, s->sum);
+    s->at = (uint8_t *)0;
+}
+
+/* The next piece x, for the entry's piece `at`. */
+SIMT_FN void hkv_sum_add(const hkv_args *a, hkv_sum *s, uint32_t bytes, uint8_t *at, simt_v4 x)
+{
+    bool same = at == s->at;
+    if (!same) hkv_sum_end(a, s, bytes);
+    s->sum = same ? gpu_piece_sum(a->elem, s->sum, x) : x;
+    s->at = at;
+}
+
+/* Adds up the last sums of lanes whose numbers differ in the bits from `sharers` on, where they go to the same entry. */
+SIMT_FN void hkv_sums_meet(simt_tile w, const hkv_args *a, hkv_sum *s, uint32_t sharers)
+{
+    SIMT_ROLLED
+    for (uint32_t next = sharers; next < 32; next *= 2) {
+        bool same = simt_shfl_xor_u64(w, (uintptr_t)s->at, next) == (uintptr_t)s->at;
+        simt_v4 other;
+        other.x = simt_shfl_xor_u32(w, s->sum.x, next);
+        other.y = simt_shfl_xor_u32(w, s->sum.y, next);
+        other.z = simt_shfl_xor_u32(w, s->sum.z, next);
+        other.w = simt_shfl_xor_u32(w, s->sum.w, next);
+        if (s->at && same && !(w.rank & next)) s->sum = gpu_piece_sum(a->elem, s->sum, other);
+        if (same && w.rank & next) s->at = (uint8_t *)0;
+    }
+}
+
+/* Adds values of members to the values of their entries, for the lanes with `adds`; other lanes pass NULL. A value
+ * consists of pieces of 16 bytes, or of one element where an address or the size is no multiple of 16. 2^bits lanes take
+ * the pieces of one value, and each adds up those of several members before it writes, as long as they go to the same
+ * entry. */
 SIMT_FN void hkv_members_add(simt_tile w, const hkv_args *a, uint8_t *to, const uint8_t *from, bool adds)
 {
-    uint32_t bytes = gpu_elem_bytes(a->elem), n = a->v.value_bytes / bytes, who = simt_ballot(w, adds), bits = 0;
-    if (!who) return;
+    bool wide = simt_all(w, ((uintptr_t)to | (uintptr_t)from | a->v.value_bytes) % 16 == 0);
+    uint32_t bytes = wide ? 16 : gpu_elem_bytes(a->elem), n = a->v.value_bytes / bytes, bits = 0;
+    if (!simt_any(w, adds)) return;
     while (bits < 5 && 1u << bits < n) bits++;
     uint32_t sharers = 1u << bits, first = w.rank & ~(sharers - 1);
     SIMT_ROLLED
     for (uint32_t e = w.rank - first; e < (n + sharers - 1) >> bits << bits; e += sharers) {
-        uint8_t *at = (uint8_t *)0;
-        uint64_t sum = 0;
+        hkv_sum s;
+        s.at = (uint8_t *)0;
+        s.sum.x = s.sum.y = s.sum.z = s.sum.w = 0;
         SIMT_ROLLED
         for (uint32_t member = first; member < first + sharers; member++) {
             uint8_t *target = (uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)to, member);
             const uint8_t *source = (const uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)from, member);
-            if (e >= n || !(who >> member & 1)) continue;
-            uint64_t x = gpu_elem_load(source + e * bytes, bytes);
-            if (target == at) {
-                sum = gpu_sum(a->elem, sum, x);
-                continue;
-            }
-            if (at) gpu_elem_add(a->elem, at + e * bytes, sum);
-            at = target;
-            sum = x;
+            if (e < n && target)
+                hkv_sum_add(a, &s, bytes, target + e * bytes, gpu_piece_load(source + e * bytes, bytes));
         }
-        SIMT_ROLLED
-        for (uint32_t next = sharers; next < 32; next *= 2) { /* neighbours whose last sums go to one entry */
-            bool same = simt_shfl_xor_u64(w, (uintptr_t)at, next) == (uintptr_t)at;
-            uint64_t other = simt_shfl_xor_u64(w, sum, next);
-            if (at && same && !(w.rank & next)) sum = gpu_sum(a->elem, sum, other);
-            if (same && w.rank & next) at = (uint8_t *)0;
-        }
-        if (at) gpu_elem_add(a->elem, at + e * bytes, sum);
+        simt_join();
+        hkv_sums_meet(w, a, &s, sharers);
+        hkv_sum_end(a, &s, bytes);
         simt_join();
     }
 }

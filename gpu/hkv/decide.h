@@ -134,7 +134,8 @@ SIMT_FN void hkv_decide_pin(simt_tile t, const hkv_args *a, hkv_one *o)
     uint32_t outcome = HD_MISS;
     uint64_t *holder = hkv_holders(a), from = locks ? 0 : a->holder, to = locks ? a->holder : 0;
     if (t.rank == 0 && holder && o->entry != HKV_NONE) {
-        uint64_t there = simt_cas_u64(holder + o->entry, from, to, SIMT_RELAXED);
+        uint64_t there = simt_ldrlx_u64(holder + o->entry); /* items of a repeated key share the load, not a CAS */
+        if (there == from) there = simt_cas_u64(holder + o->entry, from, to, SIMT_RELAXED);
         outcome = there == from ? HD_HIT : locks || there ? HD_PINNED : HD_MISS;
         simt_ticket(o->i, outcome, 0, o->entry);
         o->told = true;

@@ -319,6 +319,10 @@ victim:
     lower();
     d_step { digest[entry] = k; LOOK };
     d_step { bound[GROUP(entry)] = (second < given && FAULT != 7 -> second : given); LOOK };
+    if
+    :: !ALL_LOCKED -> let_go()
+    :: else
+    fi;
     goto publish;
 
 raise:

@@ -6,6 +6,8 @@
 #define SOAK_DRAW_H
 
 #include <cmath>
+#include <cstdlib>
+#include <cstring>
 
 #include "judge/device/values.h"
 
@@ -32,7 +34,7 @@ struct limits {
 
 /* ---- Keys of a batch ------------------------------------------------------------------------- */
 
-enum key_kind { EVERYWHERE, AGAIN_AND_AGAIN, SKEWED, SERIES };
+enum key_kind { EVERYWHERE, AGAIN_AND_AGAIN, SKEWED, ZIPF, SERIES };
 
 struct keys_of {
     key_kind kind;
@@ -45,6 +47,8 @@ struct keys_of {
         case EVERYWHERE: return hd_mulhi64(r, keys);
         case AGAIN_AND_AGAIN: return (from + hd_mulhi64(r, range)) & (keys - 1);
         case SKEWED: return hd_mulhi64(hd_mulhi64(r, hd_mix64(r ^ salt)), keys);
+        case ZIPF: /* keys^u for uniform u: a density of 1 / number */
+            return (from + (uint64_t)exp2((double)(r >> 11) * 0x1p-53 * log2((double)keys)) - 1) & (keys - 1);
         default: return (from + i * stride) & (keys - 1);
         }
     }
@@ -55,11 +59,14 @@ struct keys_of {
     }
 };
 
-/* A series repeats no number: its stride is odd, and keys is a power of two. */
+/* A series repeats no number: its stride is odd, and keys is a power of two. KEYS=zipf in the environment: every batch is
+ * of kind ZIPF. */
 static inline keys_of draw_keys(dice &d, uint64_t n, uint64_t keys)
 {
-    static const key_kind kinds[] = { EVERYWHERE, EVERYWHERE, AGAIN_AND_AGAIN, SKEWED, SERIES, SERIES };
+    static const key_kind kinds[] = { EVERYWHERE, EVERYWHERE, AGAIN_AND_AGAIN, SKEWED, ZIPF, SERIES, SERIES };
+    static const char *const only = getenv("KEYS");
     keys_of k = { d.of(kinds), d.draw(), 0, d.below(keys), d.one_in(2) ? 1 : d.draw() | 1, d.one_in(4) };
+    if (only && strcmp(only, "zipf") == 0) k.kind = ZIPF;
     if (k.kind == SERIES && n > keys) k.kind = EVERYWHERE;
     k.range = d.log_between(n / 4096 + 1, n / 2 + 1);
     if (k.range > keys) k.range = keys;

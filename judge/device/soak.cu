@@ -14,7 +14,8 @@
  * Prints rows of tab-separated values. Exit code 0: all is well; 1: something is wrong; 2: usage; 77: there is no
  * device. Environment: DESIGN=hive: tables of Hive, whose goals are layouts at a load factor of 0.95; otherwise HKV,
  * whose goals are policies. SEED repeats the draws of a run. BACKEND=host or ref: on the host, at a ten-thousandth of
- * the size, to test the judge. SMALL=1: the same size on the device, for sanitizers.
+ * the size, to test the judge. SMALL=1: the same size on the device, for sanitizers. KEYS=zipf: the keys of every batch
+ * follow Zipf's law with exponent 1, so the most frequent one is in one item of 10 to 25.
  */
 #include <ctime>
 #include <mutex>
