@@ -340,8 +340,9 @@ SIMT_FN void hkv_rows_copy_alone(uint8_t *to, const uint8_t *from, bool wanted, 
     simt_join();
 }
 
-/* How a warp shares out values of `pieces` pieces of 16 bytes: 2^bits lanes take one value together, and every lane takes
- * one piece in each of `rounds` rounds. 2^bits is the number of pieces, rounded up to a power of two, and at most 32. */
+/* How a warp shares out values of `pieces` pieces of 16 bytes. 2^bits lanes take one value together, and every lane
+ * takes one piece in each of `rounds` rounds. 2^bits is the number of pieces, rounded up to a power of two, and at most
+ * 32. */
 typedef struct hkv_shares {
     uint32_t bits, pieces, rounds;
 } hkv_shares;
@@ -398,7 +399,7 @@ SIMT_FN void hkv_rows_copy_pieces(simt_tile w, uint8_t *to, const uint8_t *from,
     simt_join();
 }
 
-/* Adds the item's value to its entry's, for each lane with `wanted`. The warp shares the work, as in hkv_rows_copy(). */
+/* Adds the item's value to its entry's, for each lane with `wanted`. The warp shares the work as in hkv_rows_copy(). */
 SIMT_FN void hkv_rows_add(simt_tile w, const hkv_args *a, uint8_t *to, const uint8_t *from, bool wanted)
 {
     uint32_t bytes = a->v.value_bytes, who = simt_ballot(w, wanted);
@@ -1232,7 +1233,7 @@ SIMT_FN void hkv_sum_add(const hkv_args *a, hkv_sum *s, uint32_t bytes, uint8_t 
     s->at = at;
 }
 
-/* Adds up the last sums of lanes whose numbers differ in the bits from `sharers` on, where they go to the same entry. */
+/* Adds up the last sums of lanes whose numbers differ in the bits from `sharers` on, if they go to the same entry. */
 SIMT_FN void hkv_sums_meet(simt_tile w, const hkv_args *a, hkv_sum *s, uint32_t sharers)
 {
     SIMT_ROLLED
@@ -1249,9 +1250,9 @@ SIMT_FN void hkv_sums_meet(simt_tile w, const hkv_args *a, hkv_sum *s, uint32_t 
 }
 
 /* Adds values of members to the values of their entries, for the lanes with `adds`; other lanes pass NULL. A value
- * consists of pieces of 16 bytes, or of one element where an address or the size is no multiple of 16. 2^bits lanes take
- * the pieces of one value, and each adds up those of several members before it writes, as long as they go to the same
- * entry. */
+ * consists of pieces of 16 bytes, or of one element where an address or the size is no multiple of 16. 2^bits lanes
+ * take the pieces of one value, and each adds up those of several members before it writes, as long as they go to the
+ * same entry. */
 SIMT_FN void hkv_members_add(simt_tile w, const hkv_args *a, uint8_t *to, const uint8_t *from, bool adds)
 {
     bool wide = simt_all(w, ((uintptr_t)to | (uintptr_t)from | a->v.value_bytes) % 16 == 0);

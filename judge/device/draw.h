@@ -59,8 +59,8 @@ struct keys_of {
     }
 };
 
-/* A series repeats no number: its stride is odd, and keys is a power of two. KEYS=zipf in the environment: every batch is
- * of kind ZIPF. */
+/* A series repeats no number: its stride is odd, and keys is a power of two. KEYS=zipf in the environment: every batch
+ * is of kind ZIPF. */
 static inline keys_of draw_keys(dice &d, uint64_t n, uint64_t keys)
 {
     static const key_kind kinds[] = { EVERYWHERE, EVERYWHERE, AGAIN_AND_AGAIN, SKEWED, ZIPF, SERIES, SERIES };
