@@ -35,7 +35,8 @@
  *   async        simt_copy16_async(shared, global)  simt_copy16_const_async(...): of memory that no lane writes during
  *                the launch, through the first-level cache  simt_copy16_rlx_async(...): of memory that other lanes may
  *                write meanwhile, relaxed by element of eight bytes or fewer
- *                simt_copy_commit()  simt_copy_wait(LITERAL): as cp.async groups; what was copied is the copying lane's after the wait, others' after a sync besides
+ *                simt_copy_commit()  simt_copy_wait(LITERAL): as cp.async groups; what was copied is the copying lane's
+ *                after the wait, others' after a sync besides
  *   pure         simt_ffs(x): 1 + lowest set bit, 0 for 0   simt_popc(x)   simt_eq4(a, b): 0xff in each equal byte
  *   progress     simt_backoff(ns): every unbounded loop calls it
  *   host only    simt_ticket(item, what, a, b): the item takes effect here; simt_ticket_store(...): ... when the lane's
