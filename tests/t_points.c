@@ -536,7 +536,7 @@ static cliff_cell cliff_of(const bench_device *device, const cliff_plan *plan, h
     return cell;
 }
 
-static const cliff_plan plan = { 256, 4, 2, 1 << 24, 10 };
+static const cliff_plan plan = { 256, 4, 2, 1 << 24, 10, HD_F32 };
 
 static void every_operation_has_its_cliffs(void **state)
 {
@@ -563,7 +563,7 @@ static void a_climb_keeps_the_limit(void **state)
 {
     (void)state;
     bench_device slow = bench_here;
-    cliff_plan limited = { 1024, 4, 1, 1 << 24, 1 };
+    cliff_plan limited = { 1024, 4, 1, 1 << 24, 1, HD_F32 };
     slow.end = slow_end;
     took = 1e-9;
     cliff_cell cell = cliff_of(&slow, &limited, HD_OP_TOUCH, "hits");

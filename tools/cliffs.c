@@ -88,10 +88,20 @@ static int read_list(cliffs *q, int list, const char *text)
     return code;
 }
 
+static int read_elem(cliffs *q, const char *text)
+{
+    const char *names[HD_ELEM_COUNT + 1] = { NULL };
+    for (int i = 0; i < HD_ELEM_COUNT; i++) {
+        names[i] = hd_elem_name((hd_elem)i);
+        if (strcmp(names[i], text) == 0) return q->plan.elem = (hd_elem)i, TOOL_OK;
+    }
+    return tool_say(TOOL_USAGE, "there is no elem '%.40s'%s", text, tool_nearest(text, names));
+}
+
 static int read_word(cliffs *q, const char *word)
 {
     static const char *const names[] = { "policy=", "mode=",  "operation=", "pattern=", "capacity=", "dim=",
-                                         "batch=",  "calls=", "limit=",     "from=",    NULL };
+                                         "batch=",  "calls=", "limit=",     "elem=",    "from=",     NULL };
     size_t n = strcspn(word, "=");
     if (strcmp(word, CLIFFS_WORD) == 0) return TOOL_OK;
     if (!word[n]) return add_name(q, LIST_OPERATION, word);
@@ -105,6 +115,7 @@ static int read_word(cliffs *q, const char *word)
         return e ? tool_fail(e) : TOOL_OK;
     }
     if (is_name(word, n, "from")) return q->from = text, TOOL_OK;
+    if (is_name(word, n, "elem")) return read_elem(q, text);
     if (is_name(word, n, "limit")) {
         hd_status e = hd_parse_double("limit", text, 1e-6, 3600, &q->plan.limit_s);
         return e ? tool_fail(e) : TOOL_OK;
@@ -126,7 +137,8 @@ static void usual(cliffs *q, const char *backend)
     while (rows[r].backend && strcmp(rows[r].backend, backend) != 0) r++;
     q->capacity = rows[r].capacity;
     q->dim = 8;
-    q->plan = (cliff_plan){ rows[r].batch, 4, q->o->repeat ? q->o->repeat : 1, rows[r].memory_most, rows[r].limit_s };
+    q->plan =
+        (cliff_plan){ rows[r].batch, 4, q->o->repeat ? q->o->repeat : 1, rows[r].memory_most, rows[r].limit_s, HD_F32 };
 }
 
 /* ---- Cells ----------------------------------------------------------------------------------- */

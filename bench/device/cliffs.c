@@ -167,6 +167,7 @@ static hd_batch batch_of(const measuring *m, uint64_t c, uint64_t n)
     b.n = n;
     b.distinct = m->p->flags & CLIFF_PROMISED;
     b.pred = m->o->pred;
+    b.elem = m->plan->elem;
     b.holder = hd_op_does(m->o->op, HD_NEEDS_HOLDER);
     return b;
 }

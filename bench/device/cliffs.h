@@ -61,6 +61,7 @@ typedef struct cliff_plan {
         repeat;           /* calls: of a queue of `batch` items each; of other sizes as many items, if it can be */
     uint64_t memory_most; /* of the arrays of a queue */
     double limit_s;       /* of a call, and of a queue */
+    hd_elem elem;         /* of accum_or_assign */
 } cliff_plan;
 
 /* How many keys a law of Zipf has: 64 Mi; less on small tables, 4 times as many as there are entries. */

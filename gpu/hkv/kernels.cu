@@ -73,6 +73,10 @@ HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_WHOLE_single,
             hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_WHOLE, false, 5)
 HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_WHOLE_dual,
             hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_WHOLE, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_ACCUM_OR_ASSIGN_WHOLE_single,
+            hkv_coalesced_upsert, HD_OP_ACCUM_OR_ASSIGN, HKV_WHOLE, false, 5)
+HKV_SPECIAL(hkv_special_coalesced_ACCUM_OR_ASSIGN_WHOLE_dual,
+            hkv_coalesced_upsert, HD_OP_ACCUM_OR_ASSIGN, HKV_WHOLE, true, 4)
 HKV_SPECIAL(hkv_special_coalesced_ERASE_WHOLE_single,
             hkv_coalesced_erase, HD_OP_ERASE, HKV_WHOLE, false, 6)
 HKV_SPECIAL(hkv_special_coalesced_ERASE_WHOLE_dual,
@@ -93,6 +97,10 @@ HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_SINGLES_single,
             hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_SINGLES, false, 5)
 HKV_SPECIAL(hkv_special_coalesced_FIND_OR_INSERT_PTR_SINGLES_dual,
             hkv_coalesced_upsert, HD_OP_FIND_OR_INSERT_PTR, HKV_SINGLES, true, 4)
+HKV_SPECIAL(hkv_special_coalesced_ACCUM_OR_ASSIGN_SINGLES_single,
+            hkv_coalesced_upsert, HD_OP_ACCUM_OR_ASSIGN, HKV_SINGLES, false, 5)
+HKV_SPECIAL(hkv_special_coalesced_ACCUM_OR_ASSIGN_SINGLES_dual,
+            hkv_coalesced_upsert, HD_OP_ACCUM_OR_ASSIGN, HKV_SINGLES, true, 4)
 HKV_SPECIAL(hkv_special_coalesced_TOUCH_SINGLES_single,
             hkv_coalesced_update, HD_OP_TOUCH, HKV_SINGLES, false, 6)
 HKV_SPECIAL(hkv_special_coalesced_TOUCH_SINGLES_dual,
@@ -171,6 +179,9 @@ static const special specials[] = {
     { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_FIND_OR_INSERT_PTR, HKV_WHOLE,
       { hkv_special_coalesced_FIND_OR_INSERT_PTR_WHOLE_single,
         hkv_special_coalesced_FIND_OR_INSERT_PTR_WHOLE_dual } },
+    { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_ACCUM_OR_ASSIGN, HKV_WHOLE,
+      { hkv_special_coalesced_ACCUM_OR_ASSIGN_WHOLE_single,
+        hkv_special_coalesced_ACCUM_OR_ASSIGN_WHOLE_dual } },
     { &hkv_variant_coalesced, HKV_ERASE, HD_OP_ERASE, HKV_WHOLE,
       { hkv_special_coalesced_ERASE_WHOLE_single,
         hkv_special_coalesced_ERASE_WHOLE_dual } },
@@ -186,6 +197,9 @@ static const special specials[] = {
     { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_FIND_OR_INSERT_PTR, HKV_SINGLES,
       { hkv_special_coalesced_FIND_OR_INSERT_PTR_SINGLES_single,
         hkv_special_coalesced_FIND_OR_INSERT_PTR_SINGLES_dual } },
+    { &hkv_variant_coalesced, HKV_UPSERT, HD_OP_ACCUM_OR_ASSIGN, HKV_SINGLES,
+      { hkv_special_coalesced_ACCUM_OR_ASSIGN_SINGLES_single,
+        hkv_special_coalesced_ACCUM_OR_ASSIGN_SINGLES_dual } },
     { &hkv_variant_coalesced, HKV_UPDATE, HD_OP_TOUCH, HKV_SINGLES,
       { hkv_special_coalesced_TOUCH_SINGLES_single,
         hkv_special_coalesced_TOUCH_SINGLES_dual } },

@@ -59,14 +59,19 @@ struct keys_of {
     }
 };
 
-/* A series repeats no number: its stride is odd, and keys is a power of two. KEYS=zipf in the environment: every batch
- * is of kind ZIPF. */
+/* KEYS=zipf in the environment: every batch is of kind ZIPF, and scores are low, as counts are. */
+static inline bool all_are_skewed(void)
+{
+    static const char *const only = getenv("KEYS");
+    return only && strcmp(only, "zipf") == 0;
+}
+
+/* A series repeats no number: its stride is odd, and keys is a power of two. */
 static inline keys_of draw_keys(dice &d, uint64_t n, uint64_t keys)
 {
     static const key_kind kinds[] = { EVERYWHERE, EVERYWHERE, AGAIN_AND_AGAIN, SKEWED, ZIPF, SERIES, SERIES };
-    static const char *const only = getenv("KEYS");
     keys_of k = { d.of(kinds), d.draw(), 0, d.below(keys), d.one_in(2) ? 1 : d.draw() | 1, d.one_in(4) };
-    if (only && strcmp(only, "zipf") == 0) k.kind = ZIPF;
+    if (all_are_skewed()) k.kind = ZIPF;
     if (k.kind == SERIES && n > keys) k.kind = EVERYWHERE;
     k.range = d.log_between(n / 4096 + 1, n / 2 + 1);
     if (k.range > keys) k.range = keys;

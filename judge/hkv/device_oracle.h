@@ -83,6 +83,7 @@ struct hkv_oracle : answers {
     void begin(dice &d, const hd_info &info, const keys_of &)
     {
         scores = (score_kind)d.below(policy_flags & HD_SCORES_NEEDED ? 3 : 4);
+        if (all_are_skewed() && scores != NO_SCORES) scores = SMALL;
         salt = d.draw();
         clock = info.now;
         epoch = info.epoch;
