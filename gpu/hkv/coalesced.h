@@ -434,20 +434,28 @@ SIMT_FN void hkv_rows_copy(simt_tile w, uint8_t *to, const uint8_t *from, bool w
         hkv_rows_copy_pieces(w, to, from, who, bytes / 16);
 }
 
-/* hkv_move() for the lanes with `moves`, by the whole warp: first the old values go out, then the new values go in. */
+/* hkv_move() for the lanes with `moves`, by the whole warp: first the old values go out, then the new values go in.
+ * find_or_insert needs both addresses, and all registers: it computes them here. */
 SIMT_FN void hkv_rows_move(simt_tile w, const hkv_args *a, const hkv_one *o, bool moves)
 {
     uint32_t bytes = a->v.value_bytes;
+    uint8_t *to = o->out;
+    const uint8_t *from = o->in;
+    if (a->op == HD_OP_FIND_OR_INSERT) {
+        bool found = hkv_was_found(o->outcome) && a->value_out;
+        to = found ? a->value_out + o->i * bytes : (uint8_t *)0;
+        from = a->value ? a->value + o->i * bytes : (const uint8_t *)0;
+    }
     moves = moves && o->entry != HKV_NONE && bytes != 0;
-    bool out = moves && o->out, adds = moves && o->change == HKV_ADD,
-         replace = moves && ((o->change == HKV_REPLACE && o->in) || o->change == HKV_ZERO);
+    bool out = moves && to, adds = moves && o->change == HKV_ADD,
+         replace = moves && ((o->change == HKV_REPLACE && from) || o->change == HKV_ZERO);
     uint8_t *value = moves ? hkv_value(&a->v, o->entry) : (uint8_t *)0;
     if (simt_any(w, out || replace || adds)) {
         simt_sync_tile(w); /* extends each owner's acquire to the warp */
-        hkv_rows_copy(w, o->out, value, out, bytes);
+        hkv_rows_copy(w, to, value, out, bytes);
         simt_sync_tile(w);
-        hkv_rows_copy(w, value, o->change == HKV_ZERO ? (const uint8_t *)0 : o->in, replace, bytes);
-        hkv_rows_add(w, a, value, o->in, adds);
+        hkv_rows_copy(w, value, o->change == HKV_ZERO ? (const uint8_t *)0 : from, replace, bytes);
+        hkv_rows_add(w, a, value, from, adds);
         simt_sync_tile(w);
     }
     simt_join();

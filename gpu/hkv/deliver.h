@@ -62,14 +62,17 @@ SIMT_FN void hkv_stage_item(const hkv_args *a, const hkv_one *o)
     if (listed != HKV_NOT_LISTED) simt_st_u64(a->stage_score + at, listed == HKV_LISTED ? o->gone_score : o->score);
 }
 
-/* The address of the value, if the item has an entry. find_or_insert_ptr: the entry's number, plus 1, or 0 for none; a
- * later launch makes addresses of them (pointers.h). */
+/* find_or_insert_ptr delivers entry numbers, plus 1, where an address does not tell its entry. */
+SIMT_FN bool hkv_ptr_is_number(const hkv_args *a) { return a->v.far || !a->v.value_bytes; }
+
+/* The address of the value, if the item has an entry. find_or_insert_ptr: NULL if it has none, and perhaps the entry's
+ * number. A later launch checks it, and makes an address of a number (pointers.h). */
 SIMT_FN void hkv_deliver_ptr(const hkv_args *a, const hkv_one *o)
 {
     bool has = hkv_was_found(o->outcome) || hkv_was_placed(o->outcome), later = a->op == HD_OP_FIND_OR_INSERT_PTR;
     if (o->outcome == HD_RESERVED || (!has && !later)) return;
-    uint64_t p = has ? o->entry + 1 : 0;
-    if (!later) p = (uint64_t)(uintptr_t)hkv_value(&a->v, o->entry);
+    uint64_t p = 0;
+    if (has) p = later && hkv_ptr_is_number(a) ? o->entry + 1 : (uint64_t)(uintptr_t)hkv_value(&a->v, o->entry);
     simt_st_u64(a->ptr + o->i, p);
 }
 

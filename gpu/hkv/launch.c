@@ -186,6 +186,7 @@ static hkv_args args_of(const hkv_own *o, const hd_batch *b, hd_when when)
     a.clock = when.clock;
     a.per_item = when.per_item;
     a.moment = when.by_device ? &o->words->moment : NULL;
+    a.lost = &o->words->lost;
     a.opened = when.opened;
     a.times_tell = when.own && a.policy_flags & HD_SCORE_IS_TIME;
     a.tally = o->gpu.tally;
@@ -274,6 +275,7 @@ static int regions(const void *own, hd_region *all)
         { c->cursor, sizeof c->cursor, "cursor" },
         { &w->pins, sizeof w->pins, "pin count" },
         { &w->moment, sizeof w->moment, "moment" },
+        { &w->lost, sizeof w->lost, "lost" },
         { o->stage_flag, window, "stage_flag" },
         { o->stage_key, window * 8, "stage_key" },
         { o->stage_score, window * 8, "stage_score" },

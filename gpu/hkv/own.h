@@ -17,6 +17,7 @@ typedef struct hkv_words {
     hkv_pins pins;
     hd_word word;    /* of the batch lock group3 */
     uint64_t moment; /* hkv_args.moment; batches that overlap share it */
+    uint64_t lost;   /* hkv_args.lost */
 } hkv_words;
 
 /* Those of a batch: 0 at rest. */
