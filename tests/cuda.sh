@@ -14,7 +14,8 @@ programs='t_backend:1 t_graph:1 t_hashes:1/4 t_kernels:1/4 t_random:1/16 t_api:1
 longer='t_device_faults' # packed, but not run: it takes long
 
 pack() {
-  local build=$1 folder=$2 p
+  local build folder=$2 p
+  build=$(cd "$1" && pwd) || return # ldd prints paths as they are given
   local -a path
   for p in $programs $longer; do
     case $p in
