@@ -1116,6 +1116,28 @@ SIMT_FN void hkv_coalesced_finish(simt_tile w, const hkv_args *a, uint64_t *tall
     simt_join();
 }
 
+/* Erases of one key would all read its digests, which this launch writes, so that no cache near the lane has them. The
+ * first lane that tries erases for the lanes with the same key, which do not search. Returns whether the lane waits. */
+SIMT_FN bool hkv_erase_waits(simt_tile w, const hkv_one *o, bool tries)
+{
+    uint32_t speaker = simt_ffs(simt_ballot(w, tries));
+    if (!speaker) return false;
+    return simt_shfl_u64(w, o->key, speaker - 1) == o->key && tries && w.rank != speaker - 1;
+}
+
+/* The first lane that tried has decided its item: those that waited for it come next. An erased key is absent. */
+SIMT_FN void hkv_erase_after(simt_tile w, hkv_one *o, bool tried, bool waited)
+{
+    uint32_t speaker = simt_ffs(simt_ballot(w, tried));
+    if (!speaker) return;
+    uint32_t outcome = simt_shfl_u32(w, o->outcome, speaker - 1);
+    uint64_t entry = simt_shfl_u64(w, o->entry, speaker - 1), item = 0;
+    if (simt_tells()) item = simt_shfl_u64(w, o->i, speaker - 1);
+    if (!waited || outcome == HKV_UNDECIDED) return;
+    o->outcome = outcome == HD_ERASED ? HD_MISS : outcome;
+    simt_ticket_beside(o->i, o->outcome, 0, outcome == HD_PINNED ? entry : HKV_NONE, item, (int64_t)w.rank + 1);
+}
+
 /* The main loop of updates, upserts and erases. In each round every lane searches, decides and moves its item's value;
  * items that are done end, the others try again (section 6). */
 SIMT_FN void hkv_coalesced(const hkv_args *a, uint32_t family)
@@ -1134,8 +1156,10 @@ SIMT_FN void hkv_coalesced(const hkv_args *a, uint32_t family)
     for (;;) {
         hkv_run_refill(w, a, &run, &o);
         if (a->pass == HKV_SINGLES) hkv_run_refill_more(w, a, &run, &o);
-        bool todo = o.outcome != HKV_NO_ITEM, tries = o.outcome == HKV_UNDECIDED;
+        bool todo = o.outcome != HKV_NO_ITEM, tries = o.outcome == HKV_UNDECIDED, waits = false;
         if (!simt_any(w, todo)) break;
+        if (family == HKV_ERASE) waits = hkv_erase_waits(w, &o, tries);
+        tries = tries && !waits;
         if (locking == HKV_LOCK_ALWAYS && tries && o.holds == HKV_HOLDS_NOTHING)
             tries = hkv_try_buckets(simt_tile_of(1), a, &o);
         simt_join();
@@ -1143,6 +1167,7 @@ SIMT_FN void hkv_coalesced(const hkv_args *a, uint32_t family)
         bool evicts = false;
         if (tries) evicts = hkv_coalesced_decide(a, family, locking, &o);
         simt_join();
+        if (family == HKV_ERASE) hkv_erase_after(w, &o, tries, waits);
         if (family == HKV_UPSERT && simt_any(w, evicts)) hkv_coalesced_make_room(w, a, locking, rows, row, &o, evicts);
         hkv_coalesced_finish(w, a, tally, &o, todo);
         if (++rounds % 64 == 0) hkv_tally_flush(w, a, tally);
@@ -1232,36 +1257,39 @@ SIMT_FN void hkv_sum_end(const hkv_args *a, hkv_sum *s, uint32_t bytes)
     s->at = (uint8_t *)0;
 }
 
-/* The next piece x, for the entry's piece `at`. */
-SIMT_FN void hkv_sum_add(const hkv_args *a, hkv_sum *s, uint32_t bytes, uint8_t *at, simt_v4 x)
+/* Adds a sum to the entry's piece `at`: the same piece as before, if the sum has one. */
+SIMT_FN void hkv_sum_add(const hkv_args *a, hkv_sum *s, uint8_t *at, simt_v4 x)
 {
-    bool same = at == s->at;
-    if (!same) hkv_sum_end(a, s, bytes);
-    s->sum = same ? gpu_piece_sum(a->elem, s->sum, x) : x;
+    s->sum = s->at ? gpu_piece_sum(a->elem, s->sum, x) : x;
     s->at = at;
 }
 
-/* Adds up the last sums of lanes whose numbers differ in the bits from `sharers` on, if they go to the same entry. */
-SIMT_FN void hkv_sums_meet(simt_tile w, const hkv_args *a, hkv_sum *s, uint32_t sharers)
+/* Adds up the sums of lanes with the same `run`, which are neighbours among the lanes that have the same piece: those
+ * `sharers` apart. The first of them keeps the sum. */
+SIMT_FN void hkv_sums_meet(simt_tile w, const hkv_args *a, hkv_sum *s, uint32_t sharers, uint32_t run)
 {
     SIMT_ROLLED
     for (uint32_t next = sharers; next < 32; next *= 2) {
-        bool same = simt_shfl_xor_u64(w, (uintptr_t)s->at, next) == (uintptr_t)s->at;
-        simt_v4 other;
-        other.x = simt_shfl_xor_u32(w, s->sum.x, next);
-        other.y = simt_shfl_xor_u32(w, s->sum.y, next);
-        other.z = simt_shfl_xor_u32(w, s->sum.z, next);
-        other.w = simt_shfl_xor_u32(w, s->sum.w, next);
-        if (s->at && same && !(w.rank & next)) s->sum = gpu_piece_sum(a->elem, s->sum, other);
-        if (same && w.rank & next) s->at = (uint8_t *)0;
+        uint32_t from = w.rank + next < 32 ? w.rank + next : w.rank;
+        bool same = from != w.rank;
+        hkv_sum other;
+        if (simt_shfl_u32(w, run, from) != run) same = false;
+        other.at = (uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)s->at, from);
+        other.sum.x = simt_shfl_u32(w, s->sum.x, from);
+        other.sum.y = simt_shfl_u32(w, s->sum.y, from);
+        other.sum.z = simt_shfl_u32(w, s->sum.z, from);
+        other.sum.w = simt_shfl_u32(w, s->sum.w, from);
+        if (same && other.at) hkv_sum_add(a, s, other.at, other.sum);
     }
+    bool first = simt_shfl_u32(w, run, w.rank < sharers ? w.rank : w.rank - sharers) != run;
+    if (!first && w.rank >= sharers) s->at = (uint8_t *)0;
 }
 
-/* Adds values of members to the values of their entries, for the lanes with `adds`; other lanes pass NULL. A value
- * consists of pieces of 16 bytes, or of one element where an address or the size is no multiple of 16. 2^bits lanes
- * take the pieces of one value, and each adds up those of several members before it writes, as long as they go to the
- * same entry. */
-SIMT_FN void hkv_members_add(simt_tile w, const hkv_args *a, uint8_t *to, const uint8_t *from, bool adds)
+/* Adds values of members to the values of their entries, for the lanes with `adds`; other lanes pass NULL. Members of
+ * one group are in neighbouring lanes, and have the same `run`. A value consists of pieces of 16 bytes, or of one
+ * element where an address or the size is no multiple of 16. 2^bits lanes take the pieces of one value, and each adds
+ * up those of several members before it writes, as long as they go to the same entry. */
+SIMT_FN void hkv_members_add(simt_tile w, const hkv_args *a, uint8_t *to, const uint8_t *from, bool adds, uint32_t run)
 {
     bool wide = simt_all(w, ((uintptr_t)to | (uintptr_t)from | a->v.value_bytes) % 16 == 0);
     uint32_t bytes = wide ? 16 : gpu_elem_bytes(a->elem), n = a->v.value_bytes / bytes, bits = 0;
@@ -1270,6 +1298,7 @@ SIMT_FN void hkv_members_add(simt_tile w, const hkv_args *a, uint8_t *to, const 
     uint32_t sharers = 1u << bits, first = w.rank & ~(sharers - 1);
     SIMT_ROLLED
     for (uint32_t e = w.rank - first; e < (n + sharers - 1) >> bits << bits; e += sharers) {
+        uint32_t sum_run = simt_shfl_u32(w, run, first);
         hkv_sum s;
         s.at = (uint8_t *)0;
         s.sum.x = s.sum.y = s.sum.z = s.sum.w = 0;
@@ -1277,11 +1306,14 @@ SIMT_FN void hkv_members_add(simt_tile w, const hkv_args *a, uint8_t *to, const 
         for (uint32_t member = first; member < first + sharers; member++) {
             uint8_t *target = (uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)to, member);
             const uint8_t *source = (const uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)from, member);
+            uint32_t its_run = simt_shfl_u32(w, run, member);
+            if (its_run != sum_run) hkv_sum_end(a, &s, bytes);
+            sum_run = its_run;
             if (e < n && target)
-                hkv_sum_add(a, &s, bytes, target + e * bytes, gpu_piece_load(source + e * bytes, bytes));
+                hkv_sum_add(a, &s, target + e * bytes, gpu_piece_load(source + e * bytes, bytes));
         }
         simt_join();
-        hkv_sums_meet(w, a, &s, sharers);
+        hkv_sums_meet(w, a, &s, sharers, sum_run);
         hkv_sum_end(a, &s, bytes);
         simt_join();
     }
@@ -1331,8 +1363,10 @@ SIMT_FN void hkv_follow(simt_tile w, const hkv_args *a, uint64_t *tally, uint32_
     m.one = hkv_begin_with(a, a->last, 0);
     m.from = (const uint8_t *)0;
     m.sum = (uint8_t *)0;
+    uint32_t first = HKV_CLAIM_ITEMS; /* of no group */
     if (valid) {
-        uint32_t n = simt_ld_u32(hkv_left(a, HKV_MEMBERS) + k), first = simt_ld_u32(hkv_left(a, HKV_FIRST_OF) + k);
+        uint32_t n = simt_ld_u32(hkv_left(a, HKV_MEMBERS) + k);
+        first = simt_ld_u32(hkv_left(a, HKV_FIRST_OF) + k);
         const hkv_group *g = a->group + first;
         simt_st_u32(a->role + n, HKV_SINGLE);
         valid = n != hkv_ranked_item(hkv_group_leader(a, g));
@@ -1342,9 +1376,74 @@ SIMT_FN void hkv_follow(simt_tile w, const hkv_args *a, uint64_t *tally, uint32_
     }
     simt_join();
     if (a->op == HD_OP_ACCUM_OR_ASSIGN)
-        hkv_members_add(w, a, m.sum, m.from, m.sum != (uint8_t *)0);
+        hkv_members_add(w, a, m.sum, m.from, m.sum != (uint8_t *)0, first);
     else
         hkv_rows_copy(w, m.one.out, m.from, m.one.out != (uint8_t *)0, a->v.value_bytes);
+}
+
+/* ---- The order of members that add ----
+ *
+ * Most adds of skewed batches go to few entries, and the adds to one entry run one after the other. So a warp takes
+ * many members at a time, sorts them by group, and adds up the members of a group before it writes. */
+
+/* A warp sorts at most this many members. A number that is sorted: the first item of the group above the place among
+ * these members. */
+enum { HKV_SORT_BITS = 8, HKV_SORT_MOST = 1 << HKV_SORT_BITS };
+#ifdef __cplusplus
+static_assert(HKV_CLAIM_ITEM_BITS + HKV_SORT_BITS < 32, "a word has room");
+#else
+_Static_assert(HKV_CLAIM_ITEM_BITS + HKV_SORT_BITS < 32, "a word has room");
+#endif
+
+/* Word k of those that the warp sorts: 32 in the row of each lane. */
+SIMT_FN uint32_t *hkv_sort_word(uint8_t *rows, uint32_t k)
+{
+    return (uint32_t *)(void *)(rows + k / 32 * HKV_COALESCED_ROW) + k % 32;
+}
+
+/* One step of a bitonic sort of n words: compares words `apart` from each other, in runs of `run` words. */
+SIMT_FN void hkv_sort_step(simt_tile w, uint8_t *rows, uint32_t n, uint32_t run, uint32_t apart)
+{
+    for (uint32_t k = w.rank; k < n / 2; k += 32) {
+        uint32_t low = (k & ~(apart - 1)) * 2 + (k & (apart - 1));
+        uint32_t *first = hkv_sort_word(rows, low), *second = hkv_sort_word(rows, low + apart);
+        uint32_t x = simt_ld_u32(first);
+        uint32_t y = simt_ld_u32(second);
+        if ((x > y) != ((low & run) != 0)) {
+            simt_st_u32(first, y);
+            simt_st_u32(second, x);
+        }
+    }
+    simt_sync_tile(w);
+}
+
+/* Sorts members [at, at + n) of the list by group. There are 32 words or more, a power of two; those
+ * without a member come last. */
+SIMT_FN void hkv_sort_members(simt_tile w, const hkv_args *a, uint8_t *rows, uint32_t at, uint32_t n)
+{
+    uint32_t words = 32;
+    while (words < n) words *= 2;
+    simt_sync_tile(w);
+    for (uint32_t k = w.rank; k < words; k += 32) {
+        uint32_t word = UINT32_MAX;
+        if (k < n) word = simt_ld_u32(hkv_left(a, HKV_FIRST_OF) + at + k) << HKV_SORT_BITS | k;
+        simt_st_u32(hkv_sort_word(rows, k), word);
+    }
+    simt_sync_tile(w);
+    SIMT_ROLLED
+    for (uint32_t run = 2; run <= words; run *= 2) {
+        SIMT_ROLLED
+        for (uint32_t apart = run / 2; apart > 0; apart /= 2) hkv_sort_step(w, rows, words, run, apart);
+    }
+}
+
+/* How many members a warp takes at a time: those that add, so many that no warp takes twice, up to HKV_SORT_MOST. */
+SIMT_FN uint32_t hkv_members_at_a_time(const hkv_args *a, uint32_t n)
+{
+    uint32_t each = 32;
+    if (a->op != HD_OP_ACCUM_OR_ASSIGN) return each;
+    while (each < HKV_SORT_MOST && (uint64_t)each * hkv_warps() < n) each *= 2;
+    return each;
 }
 
 /* Members write their outputs; the table of claims and the counts are 0 again. */
@@ -1352,12 +1451,19 @@ SIMT_FN void hkv_groups_deliver(const hkv_args *a)
 {
     SIMT_SHARED(uint8_t, all_rows, HKV_COALESCED_THREADS * HKV_COALESCED_ROW);
     simt_tile w = simt_tile_of(32);
-    uint64_t *tally = hkv_row_tally(all_rows + (simt_thread() & ~31u) * HKV_COALESCED_ROW);
-    uint32_t n = simt_ld_u32(a->left_count + HKV_MEMBERS_WERE), rounds = 0;
+    uint8_t *rows = all_rows + (simt_thread() & ~31u) * HKV_COALESCED_ROW;
+    uint64_t *tally = hkv_row_tally(rows);
+    uint32_t n = simt_ld_u32(a->left_count + HKV_MEMBERS_WERE), each = hkv_members_at_a_time(a, n), rounds = 0;
+    bool sorts = a->op == HD_OP_ACCUM_OR_ASSIGN;
     simt_st_u64(tally, 0);
-    for (uint64_t at = 32 * hkv_warp_number(); at < n; at += 32 * hkv_warps()) {
-        hkv_follow(w, a, tally, (uint32_t)at + w.rank, at + w.rank < n);
-        if (++rounds % 64 == 0) hkv_tally_flush(w, a, tally);
+    for (uint64_t at = each * hkv_warp_number(); at < n; at += each * hkv_warps()) {
+        uint32_t here = n - at < each ? (uint32_t)(n - at) : each;
+        if (sorts) hkv_sort_members(w, a, rows, (uint32_t)at, here);
+        for (uint32_t k = w.rank; k - w.rank < here; k += 32) {
+            uint32_t place = sorts ? simt_ld_u32(hkv_sort_word(rows, k)) & (HKV_SORT_MOST - 1) : k;
+            hkv_follow(w, a, tally, (uint32_t)at + place, k < here);
+            if (++rounds % 64 == 0) hkv_tally_flush(w, a, tally);
+        }
     }
     hkv_tally_flush(w, a, tally);
     hkv_claims_clear(a);
