@@ -108,7 +108,7 @@ static hd_status check_distinct(const hd_table *t, const hd_batch *b, const hd_o
     for (uint64_t i = 0; i < b->n && !status; i++) {
         uint64_t at = hd_mix64(b->key[i]) & (places - 1);
         while (place[at] != UINT64_MAX && b->key[place[at]] != b->key[i]) at = (at + 1) & (places - 1);
-        if (place[at] != UINT64_MAX && b->key[i] < HD_KEY_RESERVED)
+        if (place[at] != UINT64_MAX && b->key[i] < t->info.keys)
             status = hd_fail(HD_EINVAL, "%s: distinct: items %" PRIu64 " and %" PRIu64 " have the same key %" PRIu64,
                              row->name, place[at], i, b->key[i]);
         place[at] = i;

@@ -355,7 +355,7 @@ static double unlikeness(uint32_t f, uint32_t bits, bool wide, double *mean)
         for (int i = 0; i < width; i++) {
             uint64_t other = key ^ (uint64_t)1 << i,
                      d = h ^ (wide ? hd_hash_of64(f, other, 0) : hd_hash_of32(f, (uint32_t)other, 0));
-            for (uint32_t j = 0; j < bits; j++) flips[i][j] += d >> j & 1;
+            for (uint32_t j = 0; j < bits; j++) flips[i][j] += (uint32_t)(d >> j & 1);
         }
     }
     for (int i = 0; i < width; i++)

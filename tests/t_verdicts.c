@@ -862,7 +862,7 @@ static void shelf(void **state)
 
     int d[SHELF_DESCRIPTORS];
     for (int i = 0; i < SHELF_FILES; i++) {
-        char name[8];
+        char name[16];
         snprintf(name, sizeof name, "f%d", i);
         d[i] = f->open(f->self, name, O_CREAT | O_WRONLY, 0);
         check(d[i] >= 0, "file %d", i);

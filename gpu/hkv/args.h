@@ -166,6 +166,13 @@ typedef struct hkv_args {
     uint64_t left_window;  /* items */
 } hkv_args;
 
+/* find_or_insert_ptr delivers entry numbers, plus 1, where an address does not tell its entry. */
+HD_FN bool hkv_ptr_is_number(const hkv_args *a) { return a->v.far || !a->v.value_bytes; }
+
+/* find_or_insert_ptr: an item that evicts an entry of its own batch knows by the score which item has the pointer, and
+ * that no other has it. Then no launch has to check the pointers (pointers.h). */
+HD_FN bool hkv_loser_is_known(const hkv_args *a) { return a->distinct && a->times_tell && !hkv_ptr_is_number(a); }
+
 HD_FN uint32_t *hkv_left(const hkv_args *a, uint32_t list) { return a->left_item + list * a->left_window; }
 
 #endif

@@ -1090,6 +1090,7 @@ SIMT_FN void hkv_coalesced_publish(const hkv_args *a, hkv_one *o)
 SIMT_FN void hkv_coalesced_end(const hkv_args *a, hkv_one *o)
 {
     if (o->outcome == HD_RESERVED) simt_ticket(o->i, HD_RESERVED, 0, HKV_NONE);
+    hkv_deliver_early(a, o);
     if (o->fresh && o->holds != HKV_HOLDS_ENTRY) simt_strel_u64(hkv_key_at(&a->v, o->entry), o->key);
     if (o->holds == HKV_HOLDS_ENTRY)
         hkv_coalesced_publish(a, o);
@@ -1285,10 +1286,10 @@ SIMT_FN void hkv_sums_meet(simt_tile w, const hkv_args *a, hkv_sum *s, uint32_t 
     if (!first && w.rank >= sharers) s->at = (uint8_t *)0;
 }
 
-/* Adds values of members to the values of their entries, for the lanes with `adds`; other lanes pass NULL. Members of
- * one group are in neighbouring lanes, and have the same `run`. A value consists of pieces of 16 bytes, or of one
- * element where an address or the size is no multiple of 16. 2^bits lanes take the pieces of one value, and each adds
- * up those of several members before it writes, as long as they go to the same entry. */
+/* Adds values of members to the values of their entries, for the lanes with `adds`; other lanes pass NULL. Neighbouring
+ * lanes with the same `run` have members of one group. A value consists of pieces of 16 bytes, or of one element where
+ * an address or the size is no multiple of 16. 2^bits lanes take the pieces of one value, and each adds up those of
+ * several members before it writes, as long as they go to the same entry. */
 SIMT_FN void hkv_members_add(simt_tile w, const hkv_args *a, uint8_t *to, const uint8_t *from, bool adds, uint32_t run)
 {
     bool wide = simt_all(w, ((uintptr_t)to | (uintptr_t)from | a->v.value_bytes) % 16 == 0);
@@ -1309,8 +1310,7 @@ SIMT_FN void hkv_members_add(simt_tile w, const hkv_args *a, uint8_t *to, const 
             uint32_t its_run = simt_shfl_u32(w, run, member);
             if (its_run != sum_run) hkv_sum_end(a, &s, bytes);
             sum_run = its_run;
-            if (e < n && target)
-                hkv_sum_add(a, &s, target + e * bytes, gpu_piece_load(source + e * bytes, bytes));
+            if (e < n && target) hkv_sum_add(a, &s, target + e * bytes, gpu_piece_load(source + e * bytes, bytes));
         }
         simt_join();
         hkv_sums_meet(w, a, &s, sharers, sum_run);
@@ -1356,6 +1356,14 @@ SIMT_FN void hkv_tell(const hkv_args *a, hkv_told *m, const hkv_group *g, uint32
                        hkv_member_place(a, g, n, rank, placed));
 }
 
+/* Numbers the runs of neighbouring lanes with the same x. Returns the number of this lane's run. */
+SIMT_FN uint32_t hkv_run_of_lanes(simt_tile w, uint32_t x)
+{
+    uint32_t before = simt_shfl_u32(w, x, w.rank ? w.rank - 1 : 0);
+    uint32_t starts = simt_ballot(w, w.rank == 0 || before != x);
+    return simt_popc(starts & (0xffffffffu >> (31 - w.rank)));
+}
+
 /* Delivers the outputs of member k, for the lanes with `valid`. */
 SIMT_FN void hkv_follow(simt_tile w, const hkv_args *a, uint64_t *tally, uint32_t k, bool valid)
 {
@@ -1372,11 +1380,12 @@ SIMT_FN void hkv_follow(simt_tile w, const hkv_args *a, uint64_t *tally, uint32_
         valid = n != hkv_ranked_item(hkv_group_leader(a, g));
         if (valid) hkv_tell(a, &m, g, k, n);
         if (valid) hkv_tally_add(tally, m.one.outcome);
+        if (valid) hkv_deliver_early(a, &m.one);
         if (valid) hkv_deliver(a, &m.one);
     }
     simt_join();
     if (a->op == HD_OP_ACCUM_OR_ASSIGN)
-        hkv_members_add(w, a, m.sum, m.from, m.sum != (uint8_t *)0, first);
+        hkv_members_add(w, a, m.sum, m.from, m.sum != (uint8_t *)0, hkv_run_of_lanes(w, first));
     else
         hkv_rows_copy(w, m.one.out, m.from, m.one.out != (uint8_t *)0, a->v.value_bytes);
 }
@@ -1384,65 +1393,67 @@ SIMT_FN void hkv_follow(simt_tile w, const hkv_args *a, uint64_t *tally, uint32_
 /* ---- The order of members that add ----
  *
  * Most adds of skewed batches go to few entries, and the adds to one entry run one after the other. So a warp takes
- * many members at a time, sorts them by group, and adds up the members of a group before it writes. */
+ * many members at a time, and puts those of a group side by side: it counts the members of each bin of groups, and
+ * gives every bin a range of places. Members of two groups in one bin may come in turn; they are then added up in
+ * several runs. */
 
-/* A warp sorts at most this many members. A number that is sorted: the first item of the group above the place among
- * these members. */
-enum { HKV_SORT_BITS = 8, HKV_SORT_MOST = 1 << HKV_SORT_BITS };
-#ifdef __cplusplus
-static_assert(HKV_CLAIM_ITEM_BITS + HKV_SORT_BITS < 32, "a word has room");
-#else
-_Static_assert(HKV_CLAIM_ITEM_BITS + HKV_SORT_BITS < 32, "a word has room");
-#endif
+/* How many members a warp orders at a time at most, and how many bins there are. */
+enum { HKV_ORDER_BITS = 8, HKV_ORDER_MOST = 1 << HKV_ORDER_BITS, HKV_ORDER_BINS = HKV_ORDER_MOST };
 
-/* Word k of those that the warp sorts: 32 in the row of each lane. */
-SIMT_FN uint32_t *hkv_sort_word(uint8_t *rows, uint32_t k)
+/* Words in the rows of the warp, 32 in each: HKV_ORDER_MOST places, and then the bins. */
+SIMT_FN uint32_t *hkv_order_word(uint8_t *rows, uint32_t k)
 {
     return (uint32_t *)(void *)(rows + k / 32 * HKV_COALESCED_ROW) + k % 32;
 }
 
-/* One step of a bitonic sort of n words: compares words `apart` from each other, in runs of `run` words. */
-SIMT_FN void hkv_sort_step(simt_tile w, uint8_t *rows, uint32_t n, uint32_t run, uint32_t apart)
+/* The bin of member k: by its group. */
+SIMT_FN uint32_t *hkv_order_bin(const hkv_args *a, uint8_t *rows, uint32_t k)
 {
-    for (uint32_t k = w.rank; k < n / 2; k += 32) {
-        uint32_t low = (k & ~(apart - 1)) * 2 + (k & (apart - 1));
-        uint32_t *first = hkv_sort_word(rows, low), *second = hkv_sort_word(rows, low + apart);
-        uint32_t x = simt_ld_u32(first);
-        uint32_t y = simt_ld_u32(second);
-        if ((x > y) != ((low & run) != 0)) {
-            simt_st_u32(first, y);
-            simt_st_u32(second, x);
-        }
-    }
-    simt_sync_tile(w);
+    uint32_t first = simt_ld_u32(hkv_left(a, HKV_FIRST_OF) + k);
+    return hkv_order_word(rows, HKV_ORDER_MOST + (first * 0x9e3779b1u >> (32 - HKV_ORDER_BITS)));
 }
 
-/* Sorts members [at, at + n) of the list by group. There are 32 words or more, a power of two; those
- * without a member come last. */
-SIMT_FN void hkv_sort_members(simt_tile w, const hkv_args *a, uint8_t *rows, uint32_t at, uint32_t n)
+/* Replaces the count of each bin by the number of members in the bins before it. */
+SIMT_FN void hkv_order_sum(simt_tile w, uint8_t *rows)
 {
-    uint32_t words = 32;
-    while (words < n) words *= 2;
-    simt_sync_tile(w);
-    for (uint32_t k = w.rank; k < words; k += 32) {
-        uint32_t word = UINT32_MAX;
-        if (k < n) word = simt_ld_u32(hkv_left(a, HKV_FIRST_OF) + at + k) << HKV_SORT_BITS | k;
-        simt_st_u32(hkv_sort_word(rows, k), word);
-    }
-    simt_sync_tile(w);
+    uint32_t before = 0;
     SIMT_ROLLED
-    for (uint32_t run = 2; run <= words; run *= 2) {
-        SIMT_ROLLED
-        for (uint32_t apart = run / 2; apart > 0; apart /= 2) hkv_sort_step(w, rows, words, run, apart);
+    for (uint32_t k = w.rank; k < HKV_ORDER_BINS; k += 32) {
+        uint32_t *bin = hkv_order_word(rows, HKV_ORDER_MOST + k), mine = simt_ld_u32(bin), sum = mine;
+        SIMT_UNROLL
+        for (uint32_t d = 1; d < 32; d *= 2) {
+            uint32_t other = simt_shfl_u32(w, sum, w.rank < d ? w.rank : w.rank - d);
+            if (w.rank >= d) sum += other;
+        }
+        simt_st_u32(bin, before + sum - mine);
+        before += simt_shfl_u32(w, sum, 31);
     }
 }
 
-/* How many members a warp takes at a time: those that add, so many that no warp takes twice, up to HKV_SORT_MOST. */
+/* Orders members [at, at + n) of the list: place k has the number of one, less `at`. */
+SIMT_FN void hkv_order_members(simt_tile w, const hkv_args *a, uint8_t *rows, uint32_t at, uint32_t n)
+{
+    simt_sync_tile(w);
+    for (uint32_t k = w.rank; k < HKV_ORDER_BINS; k += 32) simt_st_u32(hkv_order_word(rows, HKV_ORDER_MOST + k), 0);
+    simt_sync_tile(w);
+    for (uint32_t k = w.rank; k < n; k += 32) simt_shared_add_u32(hkv_order_bin(a, rows, at + k), 1);
+    simt_sync_tile(w);
+    hkv_order_sum(w, rows);
+    simt_sync_tile(w);
+    for (uint32_t k = w.rank; k < n; k += 32) {
+        uint32_t place = simt_shared_add_u32(hkv_order_bin(a, rows, at + k), 1);
+        simt_st_u32(hkv_order_word(rows, place), k);
+    }
+    simt_sync_tile(w);
+}
+
+/* How many members a warp takes at a time: where they add, so many that no warp takes members twice, up
+ * to HKV_ORDER_MOST. */
 SIMT_FN uint32_t hkv_members_at_a_time(const hkv_args *a, uint32_t n)
 {
     uint32_t each = 32;
     if (a->op != HD_OP_ACCUM_OR_ASSIGN) return each;
-    while (each < HKV_SORT_MOST && (uint64_t)each * hkv_warps() < n) each *= 2;
+    while (each < HKV_ORDER_MOST && (uint64_t)each * hkv_warps() < n) each *= 2;
     return each;
 }
 
@@ -1454,13 +1465,13 @@ SIMT_FN void hkv_groups_deliver(const hkv_args *a)
     uint8_t *rows = all_rows + (simt_thread() & ~31u) * HKV_COALESCED_ROW;
     uint64_t *tally = hkv_row_tally(rows);
     uint32_t n = simt_ld_u32(a->left_count + HKV_MEMBERS_WERE), each = hkv_members_at_a_time(a, n), rounds = 0;
-    bool sorts = a->op == HD_OP_ACCUM_OR_ASSIGN;
+    bool orders = a->op == HD_OP_ACCUM_OR_ASSIGN;
     simt_st_u64(tally, 0);
     for (uint64_t at = each * hkv_warp_number(); at < n; at += each * hkv_warps()) {
         uint32_t here = n - at < each ? (uint32_t)(n - at) : each;
-        if (sorts) hkv_sort_members(w, a, rows, (uint32_t)at, here);
+        if (orders) hkv_order_members(w, a, rows, (uint32_t)at, here);
         for (uint32_t k = w.rank; k - w.rank < here; k += 32) {
-            uint32_t place = sorts ? simt_ld_u32(hkv_sort_word(rows, k)) & (HKV_SORT_MOST - 1) : k;
+            uint32_t place = orders && k < here ? simt_ld_u32(hkv_order_word(rows, k)) : k;
             hkv_follow(w, a, tally, (uint32_t)at + place, k < here);
             if (++rounds % 64 == 0) hkv_tally_flush(w, a, tally);
         }

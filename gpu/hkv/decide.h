@@ -71,6 +71,17 @@ SIMT_FN bool hkv_admit(const hkv_args *a, hkv_one *o, hkv_place p)
 /* Whether an item of this batch may have inserted or found an entry with this score. */
 SIMT_FN bool hkv_may_be_of_batch(const hkv_args *a, uint64_t score) { return !a->times_tell || score >= a->clock; }
 
+/* find_or_insert_ptr has evicted an entry with this score. If an item of this batch had its pointer, it gets NULL, or
+ * the last launch finds it (pointers.h). */
+SIMT_FN void hkv_pointer_lost(const hkv_args *a, uint64_t score)
+{
+    if (!hkv_may_be_of_batch(a, score) || !a->ptr) return;
+    if (!hkv_loser_is_known(a))
+        simt_strlx_u64(a->lost, a->clock + 1);
+    else if (score - a->clock < a->n)
+        simt_st_u64(a->ptr + (score - a->clock), 0);
+}
+
 /* Writes the score and the digest of a new entry into slot p, whose key is HD_KEY_LOCKED until hkv_end(). gone: the
  * evicted key. */
 SIMT_FN void hkv_occupy(const hkv_args *a, hkv_one *o, hkv_place p, uint64_t gone)
@@ -80,8 +91,7 @@ SIMT_FN void hkv_occupy(const hkv_args *a, hkv_one *o, hkv_place p, uint64_t gon
     o->gone_score = p.least;
     simt_strlx_u64(hkv_score_at(v, p.entry), o->score);
     if (!p.empty && o->score < p.least) hkv_lower_bound(v, p.entry, o->score);
-    if (!p.empty && a->op == HD_OP_FIND_OR_INSERT_PTR && hkv_may_be_of_batch(a, p.least))
-        simt_strlx_u64(a->lost, a->clock + 1);
+    if (!p.empty && a->op == HD_OP_FIND_OR_INSERT_PTR) hkv_pointer_lost(a, p.least);
     hkv_pin_entry(a, o);
     simt_strlx_u8(v->digest + p.entry, o->digest);
 }

@@ -62,11 +62,9 @@ SIMT_FN void hkv_stage_item(const hkv_args *a, const hkv_one *o)
     if (listed != HKV_NOT_LISTED) simt_st_u64(a->stage_score + at, listed == HKV_LISTED ? o->gone_score : o->score);
 }
 
-/* find_or_insert_ptr delivers entry numbers, plus 1, where an address does not tell its entry. */
-SIMT_FN bool hkv_ptr_is_number(const hkv_args *a) { return a->v.far || !a->v.value_bytes; }
-
 /* The address of the value, if the item has an entry. find_or_insert_ptr: NULL if it has none, and perhaps the entry's
- * number. A later launch checks it, and makes an address of a number (pointers.h). */
+ * number. Another item may replace the address by NULL (hkv_occupy), or a later launch checks it, and makes an address
+ * of a number (pointers.h). */
 SIMT_FN void hkv_deliver_ptr(const hkv_args *a, const hkv_one *o)
 {
     bool has = hkv_was_found(o->outcome) || hkv_was_placed(o->outcome), later = a->op == HD_OP_FIND_OR_INSERT_PTR;
@@ -76,13 +74,20 @@ SIMT_FN void hkv_deliver_ptr(const hkv_args *a, const hkv_one *o)
     simt_st_u64(a->ptr + o->i, p);
 }
 
-/* Writes the outputs of one item. */
+/* find_or_insert_ptr delivers its pointer before the item publishes its entry and lets go: an item that evicts the
+ * entry comes after that. */
+SIMT_FN void hkv_deliver_early(const hkv_args *a, const hkv_one *o)
+{
+    if (a->op == HD_OP_FIND_OR_INSERT_PTR && a->ptr) hkv_deliver_ptr(a, o);
+}
+
+/* Writes the outputs of one item that hkv_deliver_early() has not written. */
 SIMT_FN void hkv_deliver(const hkv_args *a, const hkv_one *o)
 {
     bool found = hkv_was_found(o->outcome);
     if (a->outcome) simt_st_u8(a->outcome + o->i, (uint8_t)o->outcome);
     if (a->score_out && found && hkv_delivers_score(a->op)) simt_st_u64(a->score_out + o->i, o->score);
-    if (hkv_delivers_ptr(a->op) && a->ptr) hkv_deliver_ptr(a, o);
+    if (a->op != HD_OP_FIND_OR_INSERT_PTR && hkv_delivers_ptr(a->op) && a->ptr) hkv_deliver_ptr(a, o);
     if (hkv_puts_off(a)) hkv_put_off(a, o);
     if (a->stage_flag) hkv_stage_item(a, o);
 }

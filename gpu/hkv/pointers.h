@@ -3,8 +3,9 @@
  * pointers.h - the last launch of find_or_insert_ptr. An item of the batch may evict an entry that an earlier item
  * found or inserted, so an item knows its pointer only when the batch ends. This launch checks every pointer that
  * hd_batch.ptr has, and replaces it by NULL if the entry has another key now. It has nothing to do if no item evicted
- * an entry that can be of this batch (args.lost). If addresses do not tell their entries, hd_batch.ptr has numbers, of
- * which this launch makes addresses (deliver.h).
+ * an entry that can be of this batch (args.lost), and is left out where the evicting item knows whose pointer it was
+ * (hkv_loser_is_known). If addresses do not tell their entries, hd_batch.ptr has numbers, of which this launch makes
+ * addresses (deliver.h).
  */
 #ifndef HKV_POINTERS_H
 #define HKV_POINTERS_H

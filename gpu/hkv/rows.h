@@ -151,8 +151,7 @@ static inline bool hkv_has_groups(uint32_t row, const hkv_args *a)
     return row == hkv_row_of("coalesced", HKV_UPDATE) && hkv_updates_in_groups(a->op, a->policy_flags);
 }
 
-/* A launch over a list whose length the host does not know, or that mostly has nothing to do: no more blocks than keep
- * a device busy. */
+/* A launch over a list, whose length the host does not know: no more blocks than keep a device busy. */
 static inline hd_status hkv_launch_listed(const hkv_launcher *l, uint32_t kernel, const hkv_args *a, uint32_t lanes,
                                           uint32_t threads)
 {
@@ -319,10 +318,10 @@ static inline hd_status hkv_launch(const hkv_launcher *l, uint32_t row, hkv_args
 {
     enum { THREADS = 256 };
     hd_status s = hkv_launch_operation(l, row, a);
-    if (s || a.op != HD_OP_FIND_OR_INSERT_PTR || !a.ptr) return s;
+    if (s || a.op != HD_OP_FIND_OR_INSERT_PTR || !a.ptr || hkv_loser_is_known(&a)) return s;
     a.first = 0;
     a.last = a.n;
-    return hkv_launch_listed(l, HKV_NUMBER_pointers, &a, 1, THREADS);
+    return hkv_launch_one(l, HKV_NUMBER_pointers, &a, 1, THREADS);
 }
 
 #endif

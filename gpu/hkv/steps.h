@@ -69,6 +69,7 @@ SIMT_FN void hkv_end(simt_tile t, const hkv_args *a, hkv_one *o)
     if (o->outcome == HKV_NO_ITEM) return;
     if (o->fresh) HKV_SYNC(t); /* the value is whole before the key says so */
     if (t.rank == 0) {
+        hkv_deliver_early(a, o);
         if (o->fresh) simt_strlx_u64(hkv_key_at(&a->v, o->entry), o->key);
         /* others may rate it without owning it: it takes effect here */
         if (o->rated) simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
