@@ -123,9 +123,7 @@ typedef struct hkv_args {
     /* HD_CLOCK_DEVICE: all items happen at *moment, which a launch before the others reads from the device's clock, and
      * what that clock said when the table was opened. NULL: the logical clock. */
     uint64_t *moment, opened;
-    /* find_or_insert_ptr: clock + 1 if an item of the batch may have evicted another item's entry. Always so if the
-     * batch runs again in a graph with the same clock. */
-    uint64_t *lost;
+    uint64_t *lost;  /* find_or_insert_ptr with times_tell: clock + 1 if an item evicted another item's entry */
     bool times_tell; /* scores are times, per_item is 1, and a score of [clock, clock + n) is what an item of
                                  this batch, of this very run of it, wrote */
 

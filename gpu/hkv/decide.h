@@ -68,18 +68,16 @@ SIMT_FN bool hkv_admit(const hkv_args *a, hkv_one *o, hkv_place p)
     return true;
 }
 
-/* Whether an item of this batch may have inserted or found an entry with this score. */
-SIMT_FN bool hkv_may_be_of_batch(const hkv_args *a, uint64_t score) { return !a->times_tell || score >= a->clock; }
-
 /* find_or_insert_ptr has evicted an entry with this score. If an item of this batch had its pointer, it gets NULL, or
- * the last launch finds it (pointers.h). */
+ * the last launch finds it (pointers.h). That launch checks all items if scores are not times. */
 SIMT_FN void hkv_pointer_lost(const hkv_args *a, uint64_t score)
 {
-    if (!hkv_may_be_of_batch(a, score) || !a->ptr) return;
-    if (!hkv_loser_is_known(a))
-        simt_strlx_u64(a->lost, a->clock + 1);
-    else if (score - a->clock < a->n)
+    if (!a->ptr || !a->times_tell || score < a->clock) return;
+    if (!hkv_loser_is_known(a)) {
+        if (simt_ldrlx_u64(a->lost) != a->clock + 1) simt_strlx_u64(a->lost, a->clock + 1);
+    } else if (score - a->clock < a->n) {
         simt_st_u64(a->ptr + (score - a->clock), 0);
+    }
 }
 
 /* Writes the score and the digest of a new entry into slot p, whose key is HD_KEY_LOCKED until hkv_end(). gone: the

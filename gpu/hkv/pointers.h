@@ -2,10 +2,10 @@
  *
  * pointers.h - the last launch of find_or_insert_ptr. An item of the batch may evict an entry that an earlier item
  * found or inserted, so an item knows its pointer only when the batch ends. This launch checks every pointer that
- * hd_batch.ptr has, and replaces it by NULL if the entry has another key now. It has nothing to do if no item evicted
- * an entry that can be of this batch (args.lost), and is left out where the evicting item knows whose pointer it was
- * (hkv_loser_is_known). If addresses do not tell their entries, hd_batch.ptr has numbers, of which this launch makes
- * addresses (deliver.h).
+ * hd_batch.ptr has, and replaces it by NULL if the entry has another key now. It has nothing to do if scores are
+ * times and no item evicted an entry of this batch (args.lost), and is left out where the evicting item knows whose
+ * pointer it was (hkv_loser_is_known). If addresses do not tell their entries, hd_batch.ptr has numbers, of which
+ * this launch makes addresses (deliver.h).
  */
 #ifndef HKV_POINTERS_H
 #define HKV_POINTERS_H
@@ -27,7 +27,7 @@ SIMT_FN void hkv_pointers(const hkv_args *a)
 {
     bool numbers = hkv_ptr_is_number(a);
     uint64_t threads = (uint64_t)simt_blocks() * simt_threads();
-    if (!numbers && simt_ld_u64(a->lost) != a->clock + 1) return;
+    if (!numbers && a->times_tell && simt_ld_u64(a->lost) != a->clock + 1) return;
     for (uint64_t i = (uint64_t)simt_block() * simt_threads() + simt_thread(); i < a->n; i += threads)
         hkv_pointer_of(a, i, numbers);
 }
