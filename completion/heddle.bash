@@ -62,7 +62,7 @@ _heddle() {
     keys=*) mapfile -t COMPREPLY < <(compgen -P keys= -S : -W "$(_heddle_names "$heddle" workloads)" -- "${cur#*=}"); compopt -o nospace ;;
     *)
       mapfile -t COMPREPLY < <(
-        compgen -W 'policy= lock= buckets= capacity= slots= value= dual= admit= table_seed= pins= threads= batch= keys= distinct= epoch_every= reserved= duplicate= extreme= seed= judge=' -- "$cur"
+        compgen -W 'policy= lock= buckets= capacity= slots= value= dual= admit= clock= table_seed= pins= threads= batch= keys= distinct= epoch_every= reserved= duplicate= extreme= seed= judge=' -- "$cur"
         compgen -P hkv. -S .ref -W "$(_heddle_names "$heddle" operations) mix serve" -- "${cur#hkv.}")
       [[ ${COMPREPLY[0]-} == *= ]] && compopt -o nospace
       ;;

@@ -34,6 +34,7 @@ static const char *differs(const hd_case *a, const hd_case *b)
     SAME(distinct);
     SAME(layout);
     SAME(table_seed);
+    SAME(table.clock);
     SAME(epoch_every);
     SAME(threads);
     SAME(batch);
@@ -186,6 +187,8 @@ static const char *const words[] = {
     "fetch=",
     "sorted",
     "table_seed=",
+    "clock=",
+    "device",
     "pins=",
     "threads=",
     "batch=",

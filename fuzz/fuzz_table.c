@@ -44,6 +44,7 @@ static hd_case case_of(feed *f)
     c.threads = 1;
     c.judge = true;
     c.distinct = (place & 24) == 24;
+    if (!d->dictionary && (place & 96) == 96) c.table.clock = HD_CLOCK_DEVICE;
     return c;
 }
 

@@ -11,7 +11,7 @@
 
 static hd_score_in as_row_has_it(judge_score_in in)
 {
-    hd_score_in i = { in.given, in.now, in.now, in.epoch };
+    hd_score_in i = { in.given, in.now, in.tick, in.epoch };
     return i;
 }
 

@@ -10,8 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What a score is made of. tick: `now` in the unit of epoch_lru (judge_tick). */
 typedef struct judge_score_in {
-    uint64_t given, now;
+    uint64_t given, now, tick;
     uint32_t epoch;
 } judge_score_in;
 

@@ -169,9 +169,10 @@ hd_status hosted_announce(const fixture *s, uint32_t k, simt_machine *m)
 
 hd_when hosted_when(const fixture *s, uint32_t k)
 {
-    const hd_when when = { s->clock + (k ? s->part[0].batch.n : 0), 1, s->epoch, true, false, 0 };
+    bool one_time = s->c[0].table.clock == HD_CLOCK_DEVICE; /* of all items of a batch; the fixture's clock gives it */
+    const hd_when when = { s->clock + (k ? s->part[0].batch.n : 0), one_time ? 0 : 1, s->epoch, !one_time, false, 0 };
     hd_when w = when;
-    if (s->design->times_tell) w.own = s->design->times_tell(s, w.clock, s->part[k].batch.n);
+    if (w.own && s->design->times_tell) w.own = s->design->times_tell(s, w.clock, s->part[k].batch.n);
     return w;
 }
 

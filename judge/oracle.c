@@ -57,7 +57,6 @@ hd_status hd_oracle_open(const hd_config *c, hd_oracle **out)
     judge_policy policy;
     if (!judge_policy_find(c->policy ? c->policy : "lru", &policy))
         return hd_fail_name("policy", c->policy, HD_POLICIES);
-    if (c->clock != HD_CLOCK_LOGICAL) return hd_fail(HD_EINVAL, "clock: only the logical one can be judged");
     hd_oracle *o = (hd_oracle *)calloc(1, sizeof *o);
     if (!o || !judge_map_open(&o->map, c->value_bytes)) {
         free(o);
@@ -66,6 +65,7 @@ hd_status hd_oracle_open(const hd_config *c, hd_oracle **out)
     o->policy = policy;
     o->dictionary = judge_dictionary(c->design);
     o->keys = judge_keys(c);
+    o->by_device = c->clock == HD_CLOCK_DEVICE;
     o->always = c->hkv.admit == HD_ADMIT_ALWAYS;
     o->dual = c->hkv.dual;
     o->slots = c->slots;
@@ -115,8 +115,8 @@ typedef struct judging {
     hd_oracle *o;
     const hd_batch *b;
     const judge_op *rule;
-    const uint64_t *order; /* (b->n) items in the order in which they took effect; NULL: item order */
-    uint64_t clock;
+    const uint64_t *order;  /* (b->n) items in the order in which they took effect; NULL: item order */
+    uint64_t clock, opened; /* opened: HD_CLOCK_DEVICE: when the table was */
     uint32_t epoch;
     bool hidden;           /* it may evict without a list */
     bool far;              /* its pointers are a device's         */
@@ -125,7 +125,8 @@ typedef struct judging {
 
     /* the item */
     hd_op op;
-    uint64_t i, key, given, now, moment;
+    uint64_t i, key, moment;
+    judge_score_in in;
     hd_outcome outcome;
     const uint8_t *value; /* (value_bytes) in; NULL: none */
 } judging;
@@ -308,8 +309,8 @@ static const char *judge_absent(judging *j)
         if (j->outcome != HD_MISS) return lie(j, "the key is absent: miss expected");
         return j->rule->list ? next_listed(j, j->key, NULL, 0, true) : NULL; /* find_missed */
     }
-    uint64_t score = judge_score_new(o->policy, j->given, j->now, j->epoch);
-    uint64_t admission = judge_admission(o->policy, j->given, j->now, j->epoch);
+    uint64_t score = judge_score_new(o->policy, j->in);
+    uint64_t admission = judge_admission(o->policy, j->in);
     switch (j->outcome) {
     case HD_INSERTED:
         if (o->live >= o->capacity) return lie(j, "the table was full");
@@ -347,7 +348,7 @@ static hd_outcome outcome_present(const judging *j, const judge_entry *e)
 static void change(judging *j, judge_entry *e)
 {
     hd_oracle *o = j->o;
-    if (j->rule->rescores) e->score = judge_score_hit(o->policy, e->score, j->given, j->now, j->epoch);
+    if (j->rule->rescores) e->score = judge_score_hit(o->policy, e->score, j->in);
     if (j->rule->value_in && j->value && o->value_bytes) memcpy(e->value, j->value, o->value_bytes);
     if (pins_by(j) && !e->holder) e->holder = pins_by(j), o->pins++;
     switch (j->op) {
@@ -392,6 +393,13 @@ static bool found_absent(hd_outcome o)
 
 static uint64_t item_at(const judging *j, uint64_t p) { return j->order ? j->order[p] : p; }
 
+static judge_score_in score_in(const judging *j, uint64_t i)
+{
+    judge_score_in in = { j->b->score ? j->b->score[i] : 1, j->clock + i, j->clock + i, j->epoch };
+    if (j->o->by_device) in.now = j->clock, in.tick = judge_tick(j->clock, j->opened);
+    return in;
+}
+
 /* The p-th item to take effect. */
 static const char *judge_item(judging *j, uint64_t p)
 {
@@ -402,8 +410,7 @@ static const char *judge_item(judging *j, uint64_t p)
     j->op = judge_item_op(b, i);
     j->rule = &judge_ops[j->op];
     j->key = b->key[i];
-    j->given = b->score ? b->score[i] : 1;
-    j->now = j->clock + i;
+    j->in = score_in(j, i);
     j->moment = o->moment + 1 + p;
     j->outcome = (hd_outcome)b->outcome[i];
     j->value = b->value ? (const uint8_t *)b->value + i * o->value_bytes : NULL;
@@ -662,6 +669,7 @@ const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, co
     bool keyed = judge_keyed_batch(b);
     if (keyed && b->n && !b->outcome) return judge_say(o, "%s: the judge needs outcomes", judge_batch_name(b));
     if (hd_table_info(table, &info)) return judge_say(o, "hd_table_info: %s", hd_why());
+    j.opened = info.now;
     o->capacity = info.places; /* it may have grown */
     o->stash_places = info.stash_buckets * info.slots * 7 / 8;
     o->live = o->map.n;

@@ -20,16 +20,16 @@ typedef struct hd_oracle hd_oracle;
 /* Whether rules.c restates this policy. If not, its own functions are used (borrow.h). */
 bool hd_oracle_restates(const char *policy);
 
-/* HD_EINVAL for an unknown policy, and for the device clock, which cannot be judged. */
+/* HD_EINVAL for an unknown policy. */
 hd_status hd_oracle_open(const hd_config *c, hd_oracle **o);
 hd_status hd_oracle_copy(const hd_oracle *from, hd_oracle **to);
 void hd_oracle_close(hd_oracle *o); /* NULL is fine */
 
-/* Judges a batch that the table has run, with every output array present, the table's clock before it and the epoch
- * it ran at. NULL: it is correct, and the map was changed accordingly; else a sentence that names the item. `order`:
- * (b->n) item numbers in the order in which they took effect; NULL: item order. For operations that evict without a
- * list the victims are learned from `table` by an export after the batch. After a sentence the oracle cannot be used
- * any more. */
+/* Judges a batch that the table has run, with every output array present, the table's clock before it (with
+ * HD_CLOCK_DEVICE: the time of the batch) and the epoch it ran at. NULL: it is correct, and the map was changed
+ * accordingly; else a sentence that names the item. `order`: (b->n) item numbers in the order in which they took
+ * effect; NULL: item order. For operations that evict without a list the victims are learned from `table` by an export
+ * after the batch. After a sentence the oracle cannot be used any more.*/
 const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, const uint64_t *order, uint64_t clock,
                             uint32_t epoch);
 

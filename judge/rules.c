@@ -121,33 +121,37 @@ static uint64_t sum_up_to(uint64_t most, uint64_t a, uint64_t b)
     return a > most - b ? most : a + b;
 }
 
-uint64_t judge_score_hit(judge_policy p, uint64_t old, uint64_t given, uint64_t now, uint32_t epoch)
+uint64_t judge_tick(uint64_t now_ns, uint64_t opened_ns)
 {
-    judge_score_in in = { given, now, epoch };
+    const uint64_t tick_ns = 1 << 20, round_ns = tick_ns << 32;
+    uint64_t first_ns = opened_ns - opened_ns % round_ns;
+    return now_ns < first_ns ? 0 : (now_ns - first_ns) / tick_ns;
+}
+
+uint64_t judge_score_hit(judge_policy p, uint64_t old, judge_score_in in)
+{
     if (judge_policy_borrowed(p)) return judge_borrow_hit(row_of(p), old, in);
     switch (p) {
-    case JUDGE_LRU: return now;
-    case JUDGE_LFU: return sum_up_to(UINT64_MAX, old, given);
-    case JUDGE_EPOCH_LRU: return sum_up_to(UINT64_MAX, with_epoch(epoch, 0), now);
-    case JUDGE_EPOCH_LFU: return with_epoch(epoch, sum_up_to(UINT32_MAX, old % 0x100000000u, given));
+    case JUDGE_LRU: return in.now;
+    case JUDGE_LFU: return sum_up_to(UINT64_MAX, old, in.given);
+    case JUDGE_EPOCH_LRU: return sum_up_to(UINT64_MAX, with_epoch(in.epoch, 0), in.tick);
+    case JUDGE_EPOCH_LFU: return with_epoch(in.epoch, sum_up_to(UINT32_MAX, old % 0x100000000u, in.given));
     case JUDGE_NONE: return 0;
-    default: return given;
+    default: return in.given;
     }
 }
 
 /* A new entry scores like an entry that was never used and is hit once. */
-uint64_t judge_score_new(judge_policy p, uint64_t given, uint64_t now, uint32_t epoch)
+uint64_t judge_score_new(judge_policy p, judge_score_in in)
 {
-    judge_score_in in = { given, now, epoch };
     if (judge_policy_borrowed(p)) return judge_borrow_new(row_of(p), in);
-    return judge_score_hit(p, 0, given, now, epoch);
+    return judge_score_hit(p, 0, in);
 }
 
-uint64_t judge_admission(judge_policy p, uint64_t given, uint64_t now, uint32_t epoch)
+uint64_t judge_admission(judge_policy p, judge_score_in in)
 {
-    judge_score_in in = { given, now, epoch };
     if (judge_policy_borrowed(p)) return judge_borrow_admission(row_of(p), in);
-    return p == JUDGE_LFU ? UINT64_MAX : judge_score_new(p, given, now, epoch);
+    return p == JUDGE_LFU ? UINT64_MAX : judge_score_new(p, in);
 }
 
 /* ---- Predicates ------------------------------------------------------------------------------ */

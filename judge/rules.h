@@ -8,6 +8,7 @@
 #define HD_JUDGE_RULES_H
 
 #include "heddle.h"
+#include "judge/borrow.h"
 
 typedef struct judge_op {
     bool keyed;    /* one outcome per item, one tick per item           */
@@ -60,9 +61,11 @@ typedef enum judge_policy {
 bool judge_policy_find(const char *name, judge_policy *p);
 bool judge_policy_borrowed(judge_policy p);
 bool judge_policy_needs_scores(judge_policy p);
-uint64_t judge_score_new(judge_policy p, uint64_t given, uint64_t now, uint32_t epoch);
-uint64_t judge_score_hit(judge_policy p, uint64_t old, uint64_t given, uint64_t now, uint32_t epoch);
-uint64_t judge_admission(judge_policy p, uint64_t given, uint64_t now, uint32_t epoch);
+uint64_t judge_score_new(judge_policy p, judge_score_in in);
+uint64_t judge_score_hit(judge_policy p, uint64_t old, judge_score_in in);
+uint64_t judge_admission(judge_policy p, judge_score_in in);
+/* HD_CLOCK_DEVICE: a time in ticks of 2^20 ns, which begin 2^32 ticks or fewer before the table was opened. */
+uint64_t judge_tick(uint64_t now_ns, uint64_t opened_ns);
 
 /* 1 or 0; -1: no such predicate. */
 int judge_holds(const char *pred, const uint64_t arg[2], uint64_t key, uint64_t score, const uint8_t *value,

@@ -226,6 +226,8 @@ static bool order_learned(runner *r, const hd_batch *b)
     return !runner_wrong(r, HD_RUN_ORACLE, judge_batch_name(b), all ? NULL : "not every item drew one ticket");
 }
 
+static bool by_device(const runner *r) { return r->config.clock == HD_CLOCK_DEVICE; }
+
 /* False: an output is wrong. */
 static bool outputs_right(runner *r, const hd_batch *b, const hd_info *before)
 {
@@ -234,7 +236,8 @@ static bool outputs_right(runner *r, const hd_batch *b, const hd_info *before)
     if (!asked) return true;
     if (r->order && keyed && !order_learned(r, b)) return false;
     return !runner_wrong(r, HD_RUN_ORACLE, "",
-                         hd_oracle_batch(r->oracle, r->table, b, keyed ? r->order : NULL, before->now, before->epoch));
+                         hd_oracle_batch(r->oracle, r->table, b, keyed ? r->order : NULL,
+                                         by_device(r) ? r->time_ns : before->now, before->epoch));
 }
 
 static void judge_batch(runner *r, const hd_batch *b, const hd_info *before)
@@ -243,7 +246,7 @@ static void judge_batch(runner *r, const hd_batch *b, const hd_info *before)
     bool keyed = judge_keyed_batch(b), asked = r->judges & HD_RUN_ORACLE;
     if (!outputs_right(r, b, before)) return;
     if (hd_table_info(r->table, &after)) return (void)runner_wrong(r, HD_RUN_ORACLE, "hd_table_info", hd_why());
-    if (asked && after.now != before->now + (keyed ? b->n : 0))
+    if (asked && after.now != before->now + (keyed && !by_device(r) ? b->n : 0))
         return (void)runner_wrong(r, HD_RUN_ORACLE, judge_batch_name(b), "the clock went wrong");
     for (uint64_t i = 0; keyed && i < b->n; i++) r->outcome[b->outcome[i]]++;
     r->report->judged += keyed ? b->n : 0;
@@ -288,6 +291,27 @@ static hd_status run_timed(runner *r, hd_batch *b)
     return HD_OK;
 }
 
+/* ---- The clock of HD_CLOCK_DEVICE: a counter of the run, so that it can be repeated ---------- */
+
+static uint64_t counter_ns(void *self) { return ((const runner *)self)->time_ns; }
+static uint64_t duration_ns(void *unused) { return (void)unused, hd_seams_os.time.now_ns(hd_seams_os.time.self); }
+
+/* From no time to 19 hours: any number of bits below 46. */
+static uint64_t step_ns(const runner *r)
+{
+    hd_rng g = hd_rng_from(r->c->seed ^ r->time_ns);
+    return hd_rng_below(&g, 1ull << hd_rng_below(&g, 46));
+}
+
+/* Ticks of epoch_lru pass 2^32 a few batches later. */
+static void clock_begin(runner *r)
+{
+    enum { ROUNDS = 400 }; /* of 2^52 ns: the year 2027 */
+    if (!by_device(r)) return;
+    r->time_ns = ((uint64_t)ROUNDS << 52) - (1ull << 46);
+    r->shelf.seams.time = (hd_time_seam){ duration_ns, counter_ns, r };
+}
+
 hd_status runner_run(runner *r, hd_batch *b)
 {
     hd_info before;
@@ -297,6 +321,7 @@ hd_status runner_run(runner *r, hd_batch *b)
     if (r->choices && r->choices->batch) r->choices->batch(r->choices->self, b);
     if (r->oracle) judge_arrays_arm(&r->arrays);
     if (r->order) s = hd_host_draw_tickets(r->table);
+    if (by_device(r)) r->time_ns += step_ns(r);
     if (!s) s = run_timed(r, b);
     if (s || !r->oracle) return s;
     judge_batch(r, b, &before);
@@ -444,6 +469,7 @@ static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choi
     judge_shelf_open(&r->shelf);
     r->config = hd_case_config(c);
     r->config.seams = &r->shelf.seams;
+    clock_begin(r);
     if (c->batch > SIZE_MAX / 64 / (c->value_bytes + 64u))
         return hd_fail(HD_ENOMEM, "batch: %" PRIu64 " items are more than memory holds", c->batch);
     hd_status s = hd_open(&r->config, &r->table);
@@ -456,6 +482,8 @@ static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choi
                        "judge: the order in which a GPU takes the items of a batch is not known: batch=1x%" PRIu64
                        ", or backend host",
                        c->batches * c->batch);
+    if (c->judge && by_device(r) && strcmp(info.backend, "cuda") == 0)
+        return hd_fail(HD_EINVAL, "clock: what a GPU's clock said is not known: backend host or ref");
     r->start_buckets = info.buckets;
     r->shape = info;
     r->mixes = runs_mixed(r);

@@ -30,6 +30,7 @@ typedef struct runner {
     /* (3, c->batch) the items of a batch in the order of their tickets; the tickets' numbers; how many had taken
      * effect when each began. NULL: item order */
     uint64_t *order;
+    uint64_t time_ns;  /* HD_CLOCK_DEVICE: what the clock says  */
     judge_shelf shelf; /* where mix keeps its snapshots                      */
     hd_rng rng;
     const hd_choices *choices; /* NULL: rng decides                              */

@@ -14,6 +14,7 @@ struct hd_oracle {
     judge_policy policy;
     bool dictionary;             /* no evictions; PENDING is possible */
     bool always, dual;           /* admit = always; two candidate buckets                                 */
+    bool by_device;              /* HD_CLOCK_DEVICE                                                       */
     uint64_t keys, stash_places; /* keys below can be held; entries that the stash takes             */
     uint32_t slots, value_bytes;
     uint64_t pins; /* entries that are pinned                                               */

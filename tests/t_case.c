@@ -23,7 +23,7 @@ static bool same(const hd_case *a, const hd_case *b)
            a->epoch_every == b->epoch_every && a->table.hkv.pins == b->table.hkv.pins && a->threads == b->threads &&
            a->batch == b->batch && a->batches == b->batches && a->seed == b->seed &&
            a->reserved_ppm == b->reserved_ppm && a->duplicate_ppm == b->duplicate_ppm &&
-           a->extreme_ppm == b->extreme_ppm && a->judge == b->judge;
+           a->table.clock == b->table.clock && a->extreme_ppm == b->extreme_ppm && a->judge == b->judge;
 }
 
 static void usual_is_short(void **state)
@@ -68,6 +68,7 @@ static hd_case any_case(uint64_t *r)
     c.table.hkv.admit = test_below(r, 2) ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
     c.table.hkv.tiers = test_below(r, 2) ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
     c.table.hkv.fetch = (hd_fetch)test_below(r, 3);
+    c.table.clock = test_below(r, 2) ? HD_CLOCK_DEVICE : HD_CLOCK_LOGICAL;
     if (test_below(r, 2)) c.table.hkv.device_value_bytes = any(r, 0, UINT64_MAX);
     if (test_below(r, 2)) c.table_seed = any(r, 0, UINT64_MAX);
     if (test_below(r, 2)) c.epoch_every = (uint32_t)any(r, 0, UINT32_MAX);

@@ -381,10 +381,11 @@ static void new_policies_are_taken_at_their_word(void **state)
     check(judge_policy_find("epoch_lfu", &own) && judge_policy_find("new_here", &other), "they are not found");
     check(!judge_policy_borrowed(own) && judge_policy_borrowed(other), "the first is restated, the other is not");
     for (uint64_t given = 0; given < 40; given++) {
-        uint64_t old = judge_score_new(own, given, 7, 2);
-        check(judge_score_new(other, given, 7, 2) == old &&
-                  judge_score_hit(other, old, given, 9, 3) == judge_score_hit(own, old, given, 9, 3) &&
-                  judge_admission(other, given, 9, 3) == judge_admission(own, given, 9, 3),
+        judge_score_in first = { given, 7, 7, 2 }, later = { given, 9, 9, 3 };
+        uint64_t old = judge_score_new(own, first);
+        check(judge_score_new(other, first) == old &&
+                  judge_score_hit(other, old, later) == judge_score_hit(own, old, later) &&
+                  judge_admission(other, later) == judge_admission(own, later),
               "given %llu", (ull)given);
     }
 }

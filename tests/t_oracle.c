@@ -11,6 +11,7 @@
 #include "judge/oracle.h"
 #include "judge/rules.h"
 #include "judge/victims.h"
+#include "policies/policy.h"
 #include "ref/accum.h"
 #include "tests/testing.h"
 
@@ -718,17 +719,20 @@ static void borrowed_rows_agree(void **state)
         check(judge_policy_borrowed(other) && judge_policy_needs_scores(other) == judge_policy_needs_scores(own),
               "%s: needs scores", policies[k]);
         for (uint64_t i = 0; i < 20000; i++, tried++) {
-            uint64_t given = test_random(&r) >> test_below(&r, 64), now = test_random(&r) >> test_below(&r, 64);
-            uint32_t epoch = (uint32_t)(test_random(&r) >> 32);
-            uint64_t old = judge_score_new(own, test_random(&r) >> test_below(&r, 64), now / 2, epoch / 2);
-            test_case("%s: given %llu, now %llu, epoch %u, old %llu", policies[k], (unsigned long long)given,
-                      (unsigned long long)now, epoch, (unsigned long long)old);
-            check(judge_score_new(own, given, now, epoch) == judge_score_new(other, given, now, epoch),
-                  "of a new entry");
-            check(judge_score_hit(own, old, given, now, epoch) == judge_score_hit(other, old, given, now, epoch),
-                  "of a hit");
-            check(judge_admission(own, given, now, epoch) == judge_admission(other, given, now, epoch),
-                  "to be admitted");
+            uint64_t opened = test_random(&r) >> 1;
+            judge_score_in in = { test_random(&r) >> test_below(&r, 64), test_random(&r) >> test_below(&r, 64), 0,
+                                  (uint32_t)(test_random(&r) >> 32) };
+            in.tick = test_below(&r, 2) ? in.now : judge_tick(in.now, opened);
+            check(judge_tick(in.now, opened) == hd_tick_of(in.now, opened), "tick of %llu, opened at %llu",
+                  (unsigned long long)in.now, (unsigned long long)opened);
+            judge_score_in then = { test_random(&r) >> test_below(&r, 64), in.now / 2, in.tick / 2, in.epoch / 2 };
+            uint64_t old = judge_score_new(own, then);
+            test_case("%s: given %llu, now %llu, tick %llu, epoch %u, old %llu", policies[k],
+                      (unsigned long long)in.given, (unsigned long long)in.now, (unsigned long long)in.tick, in.epoch,
+                      (unsigned long long)old);
+            check(judge_score_new(own, in) == judge_score_new(other, in), "of a new entry");
+            check(judge_score_hit(own, old, in) == judge_score_hit(other, old, in), "of a hit");
+            check(judge_admission(own, in) == judge_admission(other, in), "to be admitted");
         }
     }
     static const char *const preds[] = { "all", "score_below", "score_in", "key_in", "key_masked", "value_zero" };

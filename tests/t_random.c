@@ -114,6 +114,8 @@ static hd_case draw_case(uint64_t number, const char *backend)
     c.table.hkv.tiers = test_below(&r, 2) ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
     c.table.hkv.device_value_bytes = ONE_OF(&r, 0, 0, 1, bytes / 10 + 1, bytes / 2 + 1, bytes + 1);
     c.table.hkv.fetch = (hd_fetch)test_below(&r, 3);
+    bool known = strcmp(backend, "cuda") != 0; /* what the clock says */
+    c.table.clock = known && test_below(&r, 4) == 0 ? HD_CLOCK_DEVICE : HD_CLOCK_LOGICAL;
     return c;
 }
 

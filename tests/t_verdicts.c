@@ -399,8 +399,6 @@ static void oracles(void **state)
     c.policy = "no_such";
     must_fail(hd_oracle_open(&c, &o), HD_EINVAL, "no_such");
     c.policy = "lru";
-    c.clock = HD_CLOCK_DEVICE;
-    must_fail(hd_oracle_open(&c, &o), HD_EINVAL, "only the logical one");
     check(hd_oracle_restates("epoch_lfu") && !hd_oracle_restates("no_such") && !hd_oracle_restates("new_here"),
           "what is stated twice");
     hd_config wide = hd_config_of("hive");

@@ -23,6 +23,7 @@ typedef struct field {
     const char *const *of; /* of a NAMED: its names, by number, and NULL */
 } field;
 
+static const char *const clocks[] = { "logical", "device", NULL };
 static const char *const layouts[] = { "usual", "planes", "pairs", "words", "masks", NULL };
 
 #define AT(member) offsetof(hd_case, member), sizeof((hd_case *)0)->member
@@ -37,6 +38,7 @@ static const field fields[] = {
     { "value", WHOLE32, AT(value_bytes), 0, HD_VALUE_BYTES_MAX, -1, NULL },
     { "layout", NAMED, AT(layout), 0, 0, -1, layouts },
     { "table_seed", WHOLE64, AT(table_seed), 0, UINT64_MAX, -1, NULL },
+    { "clock", NAMED, AT(table.clock), 0, 0, -1, clocks },
     { "threads", WHOLE32, AT(threads), 0, 4096, -1, NULL },
     { "batch", WHOLE64, AT(batch), 1, 1ull << 32, -1, NULL }, /* NxM: also batches */
     { "keys", TEXT, AT(keys), 0, 0, -1, NULL },

@@ -21,7 +21,8 @@ typedef struct hd_case {
     uint64_t buckets;                     /* 0: from capacity                          */
     uint64_t capacity;
     uint32_t slots, value_bytes;
-    hd_config table; /* the fields of designs: the words that base/param.h has; its common fields are not used */
+    /* the clock, and the fields of designs: the words that base/param.h has; its other common fields are not used */
+    hd_config table;
     bool distinct;
     hd_layout layout;
     uint64_t table_seed;  /* of the hash                               */
