@@ -94,7 +94,8 @@ void fixture_draw_values(hd_rng *g, uint8_t *p, uint64_t bytes, hd_elem e)
 
 uint64_t fixture_draw_score(const fixture *s, hd_rng *g, uint64_t below)
 {
-    if (by_chance(g, s->c[0].extreme_ppm)) return hd_rng_below(g, 2) ? UINT64_MAX : 0;
+    static const uint64_t extreme[] = { 0, UINT64_MAX, 1ull << 63 }; /* two of the last wrap to 0 */
+    if (by_chance(g, s->c[0].extreme_ppm)) return extreme[hd_rng_below(g, 3)];
     return hd_rng_below(g, below);
 }
 

@@ -28,7 +28,9 @@
 #ifndef HKV_ARGS_H
 #define HKV_ARGS_H
 
+#include "base/op.h"
 #include "heddle.h"
+#include "policies/policy.h"
 #include "ref/hkv/layout.h"
 
 enum { HKV_SEGMENTS = 1024 /* at most */, HKV_SEGMENT_LEAST = 2048 /* items, or slots */ };
@@ -51,12 +53,13 @@ enum {
 enum { HKV_WHOLE, HKV_SINGLES, HKV_LEADERS, HKV_REST };
 
 /* A word of `claim` has an item number of 20 bits: a window has at most so many items. The count of a group and the sum
- * of what its items give are one word, so that one atomic adds both. */
+ * of the low HKV_GIVEN_LOW_BITS bits of the scores that its items give are one word, so that one atomic adds both. The
+ * high bits are added up in a word of their own. Neither sum overflows. */
 enum {
     HKV_CLAIM_ITEM_BITS = 20,
     HKV_CLAIM_ITEMS = 1 << HKV_CLAIM_ITEM_BITS,
     HKV_GIVEN_BITS = 42,
-    HKV_GIVEN_MOST = 1 << (HKV_GIVEN_BITS - HKV_CLAIM_ITEM_BITS)
+    HKV_GIVEN_LOW_BITS = HKV_GIVEN_BITS - HKV_CLAIM_ITEM_BITS
 };
 
 /* Lists in left_item, of numbers of items less `first`. The lists from HKV_FIRST_OF on have no count of their own. */
@@ -78,15 +81,19 @@ enum { HKV_MEMBERS_WERE = HKV_LISTS_COUNTED, HKV_RESTS_WERE, HKV_LEFT_COUNTS };
 
 /* What the items of a key count together. Items are ranked: the number of the item above its rank of 32 bits. */
 typedef struct hkv_group {
-    uint64_t joined;    /* how many items, above HKV_GIVEN_BITS bits of what they give     */
-    uint64_t last;      /* the ranked item with the greatest number; if ranks do not lead  */
-    uint64_t admission; /* the greatest admission score; if hkv_args.picks                 */
-    uint64_t picked;    /* the ranked item that has it; likewise                           */
-    uint64_t before;    /* of the leader: the score that it found,                         */
-    uint64_t entry;     /* its entry, HKV_NONE: none,                                      */
-    uint32_t outcome;   /* and its outcome                                                 */
-    uint32_t two[2];    /* two items: the first, and another. With flags of accum_or_assign, of the items that hit:
-                           the number of the last + 1, and HKV_CLAIM_ITEMS - the number of the first; 0: none hits */
+    uint64_t joined;    /* how many items, above the sum of the low bits of what they give */
+    uint64_t last;      /* the ranked item with the greatest number; if ranks do not lead */
+    uint64_t admission; /* the greatest admission score; if hkv_args.picks                */
+    uint64_t picked;    /* the ranked item that has it; likewise                          */
+    uint64_t before;    /* of the leader: the score that it found,                        */
+    union {
+        uint64_t entry; /* its entry, HKV_NONE: none,                                     */
+        uint64_t high;  /* until it ends: the sum of the high bits of what the items give */
+    };
+    uint32_t outcome; /* and its outcome */
+    /* Two items: the first, and another. With flags of accum_or_assign, of the items that hit: the number of the last
+     * + 1, and HKV_CLAIM_ITEMS - the number of the first; 0: none hits. */
+    uint32_t two[2];
     uint32_t unused;
 } hkv_group;
 
@@ -170,6 +177,12 @@ HD_FN bool hkv_ptr_is_number(const hkv_args *a) { return a->v.far || !a->v.value
 /* find_or_insert_ptr: an item that evicts an entry of its own batch knows by the score which item has the pointer, and
  * that no other has it. Then no launch has to check the pointers (pointers.h). */
 HD_FN bool hkv_loser_is_known(const hkv_args *a) { return a->distinct && a->times_tell && !hkv_ptr_is_number(a); }
+
+/* True: members of a group deliver scores that depend on the order in which they joined it. */
+HD_FN bool hkv_ranks(const hkv_args *a)
+{
+    return (a->policy_flags & HD_HITS_ADD) && a->score_out && HD_OP_IN(a->op, HD_OPS_GIVE_SCORE);
+}
 
 HD_FN uint32_t *hkv_left(const hkv_args *a, uint32_t list) { return a->left_item + list * a->left_window; }
 

@@ -85,19 +85,18 @@
  *                 a score by a hit             one candidate bucket
  *     ALWAYS      before it searches           in every launch
  *
- *     SINGLES has the level of a batch of distinct keys. LEADERS and REST have ALWAYS: where the key is absent, the
- *     members of a group that hit the new entry may lower its score. Another launch has ALWAYS if keys may repeat, in
- *     three cases:
+ *     Every launch has ALWAYS if items pin (find_or_insert with a holder): the holders that an item reads must not
+ *     change before it takes effect. Otherwise SINGLES has the level of a batch of distinct keys. LEADERS and REST have
+ *     ALWAYS: where the key is absent, the members of a group that hit the new entry may lower its score. Another
+ *     launch has ALWAYS if keys may repeat, in three cases:
  *     - The operation is accum_or_assign. An item with flag HD_ADD may end as MISS. Another item could insert the key
  *       between its search and its decision.
  *     - A hit may lower a score (section 8, C).
  *     - The table is dual: two items of one key could insert it into different buckets.
- *     It has ALWAYS, too, if items pin (find_or_insert with a holder): the holders that an item reads must not change
- *     before it takes effect. Otherwise, if keys are distinct, it has NEVER if neither a hit nor an eviction lowers a
- *     score, else TO_EVICT. There pins do not change, because lock_keys and unlock_keys run alone, like upserts. An
- *     item of a pinned key changes nothing, so it claims nothing. A pinned entry is no victim, and its score does not
- *     count for the bound of its group, so the search for a victim (section 8, C) is the same with pins. unlock_keys
- *     lowers the bound.
+ *     If keys are distinct, it has NEVER if neither a hit nor an eviction lowers a score, else TO_EVICT. At these
+ *     levels pins do not change, because lock_keys and unlock_keys run alone, like upserts. An item of a pinned key
+ *     changes nothing, so it claims nothing. A pinned entry is no victim, and its score does not count for the bound of
+ *     its group, so the search for a victim (section 8, C) is the same with pins. unlock_keys lowers the bound.
  *
  *     Lock order. An item tries each lock once per round and never spins. It takes two bucket locks in ascending order,
  *     and drops the first if it cannot get the second. It tries no bucket lock while it owns an entry. An owner waits
@@ -1090,7 +1089,6 @@ SIMT_FN void hkv_coalesced_publish(const hkv_args *a, hkv_one *o)
 SIMT_FN void hkv_coalesced_end(const hkv_args *a, hkv_one *o)
 {
     if (o->outcome == HD_RESERVED) simt_ticket(o->i, HD_RESERVED, 0, HKV_NONE);
-    hkv_deliver_early(a, o);
     if (o->fresh && o->holds != HKV_HOLDS_ENTRY) simt_strel_u64(hkv_key_at(&a->v, o->entry), o->key);
     if (o->holds == HKV_HOLDS_ENTRY)
         hkv_coalesced_publish(a, o);
@@ -1107,6 +1105,7 @@ SIMT_FN void hkv_coalesced_end(const hkv_args *a, hkv_one *o)
 SIMT_FN void hkv_coalesced_finish(simt_tile w, const hkv_args *a, uint64_t *tally, hkv_one *o, bool todo)
 {
     bool done = todo && o->outcome != HKV_UNDECIDED;
+    if (done) hkv_deliver_early(a, o); /* before the values, so that the publication waits for both at once */
     hkv_rows_move(w, a, o, done);
     if (hkv_holder(a)) hkv_pins_count(a, done && o->pins);
     if (done) {
@@ -1227,8 +1226,7 @@ SIMT_FN uint32_t hkv_member_at_end(const hkv_args *a, const hkv_group *g, bool p
 /* The place of a member in the order of its group, where the leader has place 0 (groups.h). */
 SIMT_FN int64_t hkv_member_place(const hkv_args *a, const hkv_group *g, uint32_t n, uint32_t rank, bool placed)
 {
-    bool ranks = (a->policy_flags & HD_HITS_ADD) && hkv_delivers_score(a->op);
-    if (n == hkv_member_at_end(a, g, placed) && !ranks) return 1ll << 32;
+    if (n == hkv_member_at_end(a, g, placed) && !hkv_ranks(a)) return 1ll << 32;
     return placed ? (int64_t)rank + 1 : (int64_t)rank - (1ll << 32);
 }
 
@@ -1341,7 +1339,7 @@ SIMT_FN void hkv_tell(const hkv_args *a, hkv_told *m, const hkv_group *g, uint32
     o->score = hd_on_insert(a->v.policy, hkv_score_in(a, o->i));
     if (o->outcome == HD_PINNED)
         o->score = simt_ld_u64(&g->before);
-    else if (hkv_was_found(o->outcome))
+    else if (hkv_was_found(o->outcome) && a->score_out)
         o->score = hkv_member_score(a, g, k, o->i, rank, placed);
     if (hkv_was_found(o->outcome) && hkv_delivers_value(a->op) && a->value_out) {
         m->from = (placed ? a->value : a->value_out) + (a->first + hkv_ranked_item(leader)) * a->v.value_bytes;

@@ -11,7 +11,7 @@
  *     SINGLES    keys that come once: one item each
  *     LEADERS    keys that come more than once: one item, the leader, for all of its group
  *     deliver    the other members write their outputs, and add to the values of accum_or_assign
- *     REST       items that cannot be added up, each for itself, under the locks of its buckets
+ *     REST       items of which no order is known, each for itself, under the locks of its buckets
  *
  * Claims are words of a table of item numbers, which fits into the L2 cache. Items of one warp with one key act
  * together, and an item that sees its key claimed writes nothing. So no word is written by more than a few warps.
@@ -30,8 +30,9 @@
  * still, because it may insert a key again that was evicted: a member that finds its key must find its leader's entry.
  *
  * A policy allows it if hits ignore the old score (HD_ORDER_FREE), or if hits add up (HD_HITS_ADD): then the leader
- * counts what all of them give. The sum has HKV_GIVEN_BITS bits, so an item that gives HKV_GIVEN_MOST or more does not
- * join. It is left to the launch REST.
+ * counts what all of them give. Where members deliver scores (hkv_ranks), each needs the sum of those before it. One
+ * atomic gives the low bits of this sum and the order. So an item that gives high bits, too, does not join: it is left
+ * to the launch REST. Otherwise a second atomic adds the high bits up.
  */
 #ifndef HKV_GROUPS_H
 #define HKV_GROUPS_H
@@ -100,10 +101,13 @@ SIMT_FN void hkv_claim_keys(const hkv_args *a, hkv_claiming *c)
     simt_join();
 }
 
-/* Whether the score that item i gives is too high to be added up. */
+/* The high bits of a given score. */
+SIMT_FN uint64_t hkv_given_high(uint64_t given) { return given >> HKV_GIVEN_LOW_BITS; }
+
+/* Whether item i cannot join a group: the score that it gives has high bits, and the order of the members counts. */
 SIMT_FN bool hkv_gives_too_much(const hkv_args *a, uint64_t i)
 {
-    return a->score && (a->policy_flags & HD_HITS_ADD) && simt_ld_u64(a->score + i) >= HKV_GIVEN_MOST;
+    return a->score && hkv_ranks(a) && hkv_given_high(simt_ld_u64(a->score + i)) != 0;
 }
 
 /* True: flags tell which items insert their key if it is absent, and which items hit it if it is present. */
@@ -117,6 +121,7 @@ SIMT_FN void hkv_group_open(const hkv_args *a, hkv_group *g, uint32_t first, uin
     simt_st_u64(&g->last, 0);
     simt_st_u64(&g->admission, 0);
     simt_st_u64(&g->picked, 0);
+    if (a->score) simt_st_u64(&g->high, 0);
     simt_st_u32(&g->two[0], tell ? 0 : first);
     simt_st_u32(&g->two[1], tell ? 0 : follower);
 }
@@ -294,10 +299,13 @@ SIMT_FN bool hkv_item_hits(const hkv_args *a, uint64_t i) { return !hkv_flags_te
 
 SIMT_FN uint32_t hkv_group_count(const hkv_group *g) { return (uint32_t)(simt_ld_u64(&g->joined) >> HKV_GIVEN_BITS); }
 
-/* What all items of the group give. */
+/* What all items of the group give; at most 2^64 - 1. Only before the leader ends. */
 SIMT_FN uint64_t hkv_group_gives(const hkv_args *a, const hkv_group *g)
 {
-    return a->score ? simt_ld_u64(&g->joined) & ((1ull << HKV_GIVEN_BITS) - 1) : hkv_group_count(g);
+    if (!a->score) return hkv_group_count(g);
+    uint64_t low = simt_ld_u64(&g->joined) & ((1ull << HKV_GIVEN_BITS) - 1), high = simt_ld_u64(&g->high);
+    if (high >> (64 - HKV_GIVEN_LOW_BITS)) return UINT64_MAX;
+    return hd_saturating_add(low, high << HKV_GIVEN_LOW_BITS);
 }
 
 /* What the lanes of `peers` before this one give. */
@@ -351,21 +359,33 @@ SIMT_FN simt_tile hkv_peers(simt_tile w, uint32_t lanes)
     return w;
 }
 
+/* Adds up the high bits of what the members give. */
+SIMT_FN void hkv_group_add_high(simt_tile w, hkv_member m, uint64_t high)
+{
+    if (!simt_any(w, high != 0)) return;
+    uint64_t sum = simt_reduce_add_u64(hkv_peers(w, m.lanes), high);
+    if (m.speaks && sum) simt_add_u64(&m.group->high, sum, SIMT_RELAXED);
+    simt_join();
+}
+
 /* HD_HITS_ADD: counts the members with `hits`, and what they give. Returns the member's rank. */
 SIMT_FN uint32_t hkv_group_add(simt_tile w, const hkv_args *a, hkv_member m, uint32_t k, bool valid, bool hits)
 {
-    uint32_t given = 0, counted = m.lanes & simt_ballot(w, hits);
-    if (a->score && hits) given = (uint32_t)simt_ld_u64(a->score + a->first + m.n);
+    uint64_t given = 0;
+    uint32_t counted = m.lanes & simt_ballot(w, hits);
+    if (a->score && hits) given = simt_ld_u64(a->score + a->first + m.n);
     simt_join();
-    uint32_t sum = simt_reduce_add_u32(hkv_peers(w, m.lanes), given);
+    uint32_t low = (uint32_t)given & ((1u << HKV_GIVEN_LOW_BITS) - 1);
+    uint32_t sum = simt_reduce_add_u32(hkv_peers(w, m.lanes), low);
     uint64_t joined = (uint64_t)simt_popc(counted) << HKV_GIVEN_BITS | sum;
     if (m.speaks) joined = simt_add_u64(&m.group->joined, joined, SIMT_RELAXED);
     simt_join();
+    if (a->score) hkv_group_add_high(w, m, hkv_given_high(given));
     joined = simt_shfl_u64(w, joined, simt_ffs(m.lanes) - 1);
     uint32_t rank = (uint32_t)(joined >> HKV_GIVEN_BITS) + hkv_place_among(w, counted);
     if (valid) simt_st_u32(hkv_left(a, HKV_RANK_OF) + k, rank);
-    if (!a->score) return rank;
-    uint64_t before = (joined & ((1ull << HKV_GIVEN_BITS) - 1)) + hkv_given_before(w, m.lanes, given);
+    if (!a->score || !hkv_ranks(a)) return rank;
+    uint64_t before = (joined & ((1ull << HKV_GIVEN_BITS) - 1)) + hkv_given_before(w, m.lanes, low);
     if (valid) simt_st_u64(a->left_before + k, before);
     simt_join();
     return rank;

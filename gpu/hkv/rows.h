@@ -142,10 +142,10 @@ static inline bool hkv_updates_in_groups(uint32_t op, uint32_t policy_flags)
 }
 
 /* Whether `row` runs the batch in the launches of groups.h: keys may repeat, and items of one key would wait for each
- * other. A batch that pins has none: its items lock their buckets. */
+ * other. */
 static inline bool hkv_has_groups(uint32_t row, const hkv_args *a)
 {
-    if (!a->claim || a->distinct || a->n < 2 || a->holder) return false;
+    if (!a->claim || a->distinct || a->n < 2) return false;
     if (!(a->policy_flags & (HD_ORDER_FREE | HD_HITS_ADD))) return false;
     if (row == hkv_row_of("coalesced", HKV_UPSERT)) return true;
     return row == hkv_row_of("coalesced", HKV_UPDATE) && hkv_updates_in_groups(a->op, a->policy_flags);
@@ -207,7 +207,7 @@ static inline hd_status hkv_launch_items(const hkv_launcher *l, uint32_t row, hk
 {
     enum { THREADS = 128 };
     if (!hkv_has_groups(row, a)) return hkv_launch_row(l, row, a, false);
-    bool scored = a->score && (a->policy_flags & HD_SCORES_USED), adds = a->policy_flags & HD_HITS_ADD;
+    bool scored = a->score && (a->policy_flags & HD_SCORES_USED);
     hd_status s = hkv_counts_begin(l, a);
     a->claim_mask = hkv_claim_mask(a->last - a->first);
     a->picks = scored && hkv_row(row)->family == HKV_UPSERT;
@@ -221,7 +221,7 @@ static inline hd_status hkv_launch_items(const hkv_launcher *l, uint32_t row, hk
     a->pass = HKV_WHOLE;
     if (!s) s = hkv_launch_listed(l, HKV_NUMBER_groups_deliver, a, 1, THREADS);
     a->pass = HKV_REST;
-    if (!s && scored && adds) s = hkv_launch_row(l, row, a, true);
+    if (!s && scored && hkv_ranks(a)) s = hkv_launch_row(l, row, a, true);
     a->pass = HKV_WHOLE;
     return hkv_counts_end(l, s);
 }
