@@ -728,6 +728,13 @@ SIMT_FN uint32_t hkv_coalesced_locking(const hkv_args *a)
     return a->v.dual ? HKV_LOCK_ALWAYS : HKV_LOCK_TO_EVICT;
 }
 
+/* The item is about to claim entry e, or has it under its locks. find_or_insert_ptr stores the pointer now, so that the
+ * store that publishes the entry need not wait for it. If the claim fails, the item stores another pointer later. */
+SIMT_FN void hkv_coalesced_point_at(const hkv_args *a, const hkv_one *o, uint64_t e)
+{
+    if (hkv_points_early(a)) hkv_point_at(a, o->i, e);
+}
+
 /* Claims entry e, which has `key`. The acquire pairs with the release of the last owner (section 5). */
 SIMT_FN bool hkv_claim(const hkv_args *a, uint64_t e, uint64_t key)
 {
@@ -855,6 +862,7 @@ SIMT_FN void hkv_coalesced_found(const hkv_args *a, uint32_t family, uint32_t lo
 {
     hkv_rule r = hkv_rule_of(a, o->i);
     bool pinned = hkv_is_pinned(a, o->entry); /* no item changes a pinned entry, so it needs no claim */
+    hkv_coalesced_point_at(a, o, o->entry);
     if (family == HKV_UPDATE && !pinned && hkv_coalesced_unclaimed(a, o, r)) return;
     if (locking == HKV_LOCK_TO_EVICT && !pinned && !hkv_coalesced_hold_to_lower(a, o, r)) return;
     if (o->holds != HKV_HOLDS_BUCKETS && !pinned && !hkv_coalesced_claim_found(a, o, r)) return;
@@ -875,6 +883,7 @@ SIMT_FN void hkv_coalesced_found(const hkv_args *a, uint32_t family, uint32_t lo
 SIMT_FN void hkv_coalesced_insert(const hkv_args *a, uint32_t locking, hkv_one *o)
 {
     hkv_place p = hkv_free_place(a, o);
+    hkv_coalesced_point_at(a, o, p.entry);
     if (locking == HKV_LOCK_ALWAYS) {
         simt_strlx_u64(hkv_key_at(&a->v, p.entry), HD_KEY_LOCKED);
     } else {
@@ -901,6 +910,7 @@ SIMT_FN void hkv_coalesced_evict(const hkv_args *a, uint32_t locking, hkv_one *o
     p.least = x.least;
     p.empty = false;
     bool admitted = hkv_admit(a, o, p);
+    if (admitted) hkv_coalesced_point_at(a, o, x.entry);
     if (admitted && locking != HKV_LOCK_ALWAYS) {
         bool claimed = x.key < HD_KEY_RESERVED && hkv_claim(a, x.entry, x.key);
         if (claimed && simt_ldrlx_u64(hkv_score_at(&a->v, x.entry)) != x.least) { /* it rose: undo the claim */
@@ -1089,6 +1099,7 @@ SIMT_FN void hkv_coalesced_publish(const hkv_args *a, hkv_one *o)
 SIMT_FN void hkv_coalesced_end(const hkv_args *a, hkv_one *o)
 {
     if (o->outcome == HD_RESERVED) simt_ticket(o->i, HD_RESERVED, 0, HKV_NONE);
+    if (o->entry == HKV_NONE) hkv_deliver_early(a, o);
     if (o->fresh && o->holds != HKV_HOLDS_ENTRY) simt_strel_u64(hkv_key_at(&a->v, o->entry), o->key);
     if (o->holds == HKV_HOLDS_ENTRY)
         hkv_coalesced_publish(a, o);
@@ -1105,7 +1116,6 @@ SIMT_FN void hkv_coalesced_end(const hkv_args *a, hkv_one *o)
 SIMT_FN void hkv_coalesced_finish(simt_tile w, const hkv_args *a, uint64_t *tally, hkv_one *o, bool todo)
 {
     bool done = todo && o->outcome != HKV_UNDECIDED;
-    if (done) hkv_deliver_early(a, o); /* before the values, so that the publication waits for both at once */
     hkv_rows_move(w, a, o, done);
     if (hkv_holder(a)) hkv_pins_count(a, done && o->pins);
     if (done) {

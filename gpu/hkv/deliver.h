@@ -62,23 +62,30 @@ SIMT_FN void hkv_stage_item(const hkv_args *a, const hkv_one *o)
     if (listed != HKV_NOT_LISTED) simt_st_u64(a->stage_score + at, listed == HKV_LISTED ? o->gone_score : o->score);
 }
 
-/* The address of the value, if the item has an entry. find_or_insert_ptr: NULL if it has none, and perhaps the entry's
- * number. Another item may replace the address by NULL (hkv_occupy), or a later launch checks it, and makes an address
- * of a number (pointers.h). */
+/* The address of entry e's value. find_or_insert_ptr: perhaps the entry's number. Another item may replace the address
+ * by NULL (hkv_occupy), or a later launch checks it, and makes an address of a number (pointers.h). */
+SIMT_FN void hkv_point_at(const hkv_args *a, uint64_t i, uint64_t e)
+{
+    bool number = a->op == HD_OP_FIND_OR_INSERT_PTR && hkv_ptr_is_number(a);
+    simt_st_u64(a->ptr + i, number ? e + 1 : (uint64_t)(uintptr_t)hkv_value(&a->v, e));
+}
+
+/* The pointer of an item that is decided. Without an entry, find_or_insert_ptr gives NULL, other operations nothing. */
 SIMT_FN void hkv_deliver_ptr(const hkv_args *a, const hkv_one *o)
 {
-    bool has = hkv_was_found(o->outcome) || hkv_was_placed(o->outcome), later = a->op == HD_OP_FIND_OR_INSERT_PTR;
-    if (o->outcome == HD_RESERVED || (!has && !later)) return;
-    uint64_t p = 0;
-    if (has) p = later && hkv_ptr_is_number(a) ? o->entry + 1 : (uint64_t)(uintptr_t)hkv_value(&a->v, o->entry);
-    simt_st_u64(a->ptr + o->i, p);
+    if (hkv_was_found(o->outcome) || hkv_was_placed(o->outcome))
+        hkv_point_at(a, o->i, o->entry);
+    else if (a->op == HD_OP_FIND_OR_INSERT_PTR && o->outcome != HD_RESERVED)
+        simt_st_u64(a->ptr + o->i, 0);
 }
+
+SIMT_FN bool hkv_points_early(const hkv_args *a) { return a->op == HD_OP_FIND_OR_INSERT_PTR && a->ptr; }
 
 /* find_or_insert_ptr delivers its pointer before the item publishes its entry and lets go: an item that evicts the
  * entry comes after that. */
 SIMT_FN void hkv_deliver_early(const hkv_args *a, const hkv_one *o)
 {
-    if (a->op == HD_OP_FIND_OR_INSERT_PTR && a->ptr) hkv_deliver_ptr(a, o);
+    if (hkv_points_early(a)) hkv_deliver_ptr(a, o);
 }
 
 /* Writes the outputs of one item that hkv_deliver_early() has not written. */
