@@ -10,23 +10,23 @@
 int hd_batch_arrays(const hd_batch *b, uint32_t value_bytes, hd_array *all)
 {
     bool keyed = hd_op_is_keyed(hd_row_of_batch(b)), exports = !b->each && hd_op_family(b->op) == HD_FAMILY_EXPORT;
-    uint64_t n = keyed ? b->n : 0, listed = keyed || exports ? b->n : 0;
+    uint64_t n = keyed ? b->n : 0, listed = keyed || exports ? b->n : 0, row = value_bytes;
     uint64_t values = !b->each && b->op == HD_OP_FIND_OR_INSERT_PTR ? 0 : n; /* a new value is zeroed: none is read */
     const hd_array every[] = {
-        { "key", offsetof(hd_batch, key), NULL, n * 8, false },
-        { "value", offsetof(hd_batch, value), NULL, values * value_bytes, false },
-        { "score", offsetof(hd_batch, score), NULL, n * 8, false },
-        { "flag", offsetof(hd_batch, flag), NULL, n, false },
-        { "each", offsetof(hd_batch, each), NULL, n, false },
-        { "outcome", offsetof(hd_batch, outcome), NULL, n, true },
-        { "value_out", offsetof(hd_batch, value_out), NULL, n * value_bytes, true },
-        { "score_out", offsetof(hd_batch, score_out), NULL, n * 8, true },
-        { "ptr", offsetof(hd_batch, ptr), NULL, n * 8, true },
-        { "list_key", offsetof(hd_batch, list_key), NULL, listed * 8, true },
-        { "list_value", offsetof(hd_batch, list_value), NULL, listed * value_bytes, true },
-        { "list_score", offsetof(hd_batch, list_score), NULL, listed * 8, true },
-        { "list_item", offsetof(hd_batch, list_item), NULL, listed * 8, true },
-        { "count", offsetof(hd_batch, count), NULL, 8, true },
+        { "key", offsetof(hd_batch, key), NULL, n * 8, 8, HD_FLOW_IN, 0 },
+        { "value", offsetof(hd_batch, value), NULL, values * row, row, HD_FLOW_IN, 0 },
+        { "score", offsetof(hd_batch, score), NULL, n * 8, 8, HD_FLOW_IN, 0 },
+        { "flag", offsetof(hd_batch, flag), NULL, n, 1, HD_FLOW_IN, 0 },
+        { "each", offsetof(hd_batch, each), NULL, n, 1, HD_FLOW_IN, 0 },
+        { "outcome", offsetof(hd_batch, outcome), NULL, n, 1, HD_FLOW_EACH, 0 },
+        { "value_out", offsetof(hd_batch, value_out), NULL, n * row, row, HD_FLOW_SOME, HD_GIVES_VALUE },
+        { "score_out", offsetof(hd_batch, score_out), NULL, n * 8, 8, HD_FLOW_SOME, HD_GIVES_SCORE },
+        { "ptr", offsetof(hd_batch, ptr), NULL, n * 8, 8, HD_FLOW_SOME, HD_GIVES_PTR },
+        { "list_key", offsetof(hd_batch, list_key), NULL, listed * 8, 8, HD_FLOW_LIST, HD_LISTS },
+        { "list_value", offsetof(hd_batch, list_value), NULL, listed * row, row, HD_FLOW_LIST, HD_LISTS_ENTRIES },
+        { "list_score", offsetof(hd_batch, list_score), NULL, listed * 8, 8, HD_FLOW_LIST, HD_LISTS_ENTRIES },
+        { "list_item", offsetof(hd_batch, list_item), NULL, listed * 8, 8, HD_FLOW_LIST, HD_LISTS },
+        { "count", offsetof(hd_batch, count), NULL, 8, 8, HD_FLOW_COUNT, HD_LISTS },
     };
     int used = 0;
     for (size_t i = 0; i < sizeof every / sizeof *every; i++) {
@@ -35,4 +35,16 @@ int hd_batch_arrays(const hd_batch *b, uint32_t value_bytes, hd_array *all)
         used += all[used].p && all[used].bytes;
     }
     return used;
+}
+
+hd_batch hd_batch_cut(const hd_batch *b, uint32_t value_bytes, uint64_t first, uint64_t n)
+{
+    hd_array all[HD_ARRAYS_MOST];
+    hd_batch part = *b;
+    int used = first ? hd_batch_arrays(b, value_bytes, all) : 0;
+    for (int i = 0; i < used; i++)
+        if (all[i].flow != HD_FLOW_LIST && all[i].flow != HD_FLOW_COUNT)
+            hd_field_set(&part, all[i].field, (uint8_t *)all[i].p + all[i].row * first);
+    part.n = n;
+    return part;
 }

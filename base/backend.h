@@ -145,18 +145,35 @@ struct hd_gpu {
 
 /* ---- A batch's arrays ------------------------------------------------------------------------ */
 
+/* What kernels do with the rows of an array. */
+typedef enum hd_flow {
+    HD_FLOW_IN,   /* read them                                                                              */
+    HD_FLOW_EACH, /* write the row of each item                                                             */
+    HD_FLOW_SOME, /* write the rows of some items (hd_op_writes_row); the others keep the caller's bytes    */
+    HD_FLOW_LIST, /* write rows from the front                                                              */
+    HD_FLOW_COUNT /* write the only row, or leave it                                                        */
+} hd_flow;
+
 typedef struct hd_array {
     const char *name;
     size_t field; /* its offset in hd_batch */
     void *p;
-    uint64_t bytes;
-    bool out; /* outputs: what no item writes stays what it was */
+    uint64_t bytes, row; /* of the array, and of one row */
+    hd_flow flow;
+    uint32_t gives; /* not 0: the flag of operations that write it (hd_op_row.needs) */
 } hd_array;
 
 enum { HD_ARRAYS_MOST = 16 };
 
 /* Those that the batch has and that its kernels read or write; how many. */
 int hd_batch_arrays(const hd_batch *b, uint32_t value_bytes, hd_array *all);
+
+/* True: kernels write the array. */
+static inline bool hd_array_is_out(const hd_array *a) { return a->flow != HD_FLOW_IN; }
+
+/* The items [first, first + n) of b as a batch of their own: arrays with a row for each item begin at row `first`.
+ * Lists stay where they are. */
+hd_batch hd_batch_cut(const hd_batch *b, uint32_t value_bytes, uint64_t first, uint64_t n);
 
 /* The address at `field` of a struct becomes p. */
 static inline void hd_field_set(void *of, size_t field, void *p) { memcpy((char *)of + field, &p, sizeof p); }

@@ -30,6 +30,13 @@ hd_family hd_op_family(hd_op op)
     return row ? row->family : HD_FAMILY_COUNT;
 }
 
+bool hd_op_writes_row(hd_op op, uint32_t gives, hd_outcome outcome)
+{
+    const uint32_t found = 1u << HD_HIT | 1u << HD_PINNED, placed = 1u << HD_INSERTED | 1u << HD_EVICTED;
+    if (!hd_op_does(op, gives)) return false;
+    return ((gives == HD_GIVES_PTR ? found | placed : found) >> outcome & 1) != 0;
+}
+
 const hd_op_row *hd_op_row_of(hd_op op) { return (unsigned)op < HD_OP_COUNT_ ? &rows[op] : NULL; }
 
 const char *hd_op_name(hd_op op) { return (unsigned)op < HD_OP_COUNT_ ? rows[op].name : "?"; }

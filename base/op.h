@@ -39,10 +39,11 @@ enum {
     HD_GIVES_VALUE = 512,  /* value_out, of a hit */
     HD_GIVES_SCORE = 1024, /* score_out, of a hit */
     HD_GIVES_BOTH = HD_GIVES_VALUE | HD_GIVES_SCORE,
-    HD_GIVES_PTR = 2048, /* ptr, of a hit, and of what it inserts */
-    HD_LISTS = 4096,     /* the list_* arrays */
-    HD_MIXES = 8192,     /* may be an item of a mixed batch: no pointer, no list, no holder */
-    HD_MAY_PIN = 16384   /* with a holder: pins what it finds and what it inserts */
+    HD_GIVES_PTR = 2048,     /* ptr, of a hit, and of what it inserts */
+    HD_LISTS = 4096,         /* list_key, list_item and count */
+    HD_MIXES = 8192,         /* may be an item of a mixed batch: no pointer, no list, no holder */
+    HD_MAY_PIN = 16384,      /* with a holder: pins what it finds and what it inserts */
+    HD_LISTS_ENTRIES = 32768 /* also list_value and list_score */
 };
 
 /* X(enumerator, name, one sentence, role, family, does, with) */
@@ -69,7 +70,8 @@ enum {
     X(INSERT_OR_ASSIGN, insert_or_assign, "upsert; a full bucket evicts or refuses",                               \
       HD_INSERTER, HD_FAMILY_UPSERT, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES | HD_WRITES_VALUE | HD_MIXES, with) \
     X(INSERT_AND_EVICT, insert_and_evict, "upsert, and list what was evicted and refused",                         \
-      HD_INSERTER, HD_FAMILY_UPSERT, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES | HD_WRITES_VALUE | HD_LISTS, with) \
+      HD_INSERTER, HD_FAMILY_UPSERT, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES | HD_WRITES_VALUE | HD_LISTS |  \
+      HD_LISTS_ENTRIES, with) \
     X(FIND_OR_INSERT, find_or_insert, "copy the value out, or insert the one given",                               \
       HD_INSERTER, HD_FAMILY_UPSERT, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES | HD_GIVES_BOTH | HD_MIXES |        \
       HD_MAY_PIN, with)                                                                                            \
@@ -84,9 +86,9 @@ enum {
     X(ERASE_IF, erase_if, "remove the entries that a predicate holds for",                                         \
       HD_INSERTER, HD_FAMILY_SWEEP, HD_NEEDS_PRED, with)                                                           \
     X(EXPORT, export, "list the entries of a range of slots",                                                      \
-      HD_READER, HD_FAMILY_EXPORT, HD_RANGE | HD_LISTS, with)                                                      \
+      HD_READER, HD_FAMILY_EXPORT, HD_RANGE | HD_LISTS | HD_LISTS_ENTRIES, with)                                                      \
     X(EXPORT_IF, export_if, "those of them that a predicate holds for",                                            \
-      HD_READER, HD_FAMILY_EXPORT, HD_RANGE | HD_NEEDS_PRED | HD_LISTS, with)                                      \
+      HD_READER, HD_FAMILY_EXPORT, HD_RANGE | HD_NEEDS_PRED | HD_LISTS | HD_LISTS_ENTRIES, with)                                      \
     X(SIZE, size, "count the entries",                                                                             \
       HD_READER, HD_FAMILY_SWEEP, HD_NEEDS_COUNT, with)                                                            \
     X(SIZE_IF, size_if, "count the entries that a predicate holds for",                                            \
@@ -136,6 +138,10 @@ const hd_op_row *hd_row_of_batch(const hd_batch *b);
 bool hd_op_does(hd_op op, uint32_t flags);
 /* HD_FAMILY_COUNT for a number that is no operation. */
 hd_family hd_op_family(hd_op op);
+
+/* Whether an item with this outcome writes its row of the array that operations with the flag `gives` write:
+ * HD_GIVES_VALUE, HD_GIVES_SCORE or HD_GIVES_PTR. (find_or_insert_ptr also writes NULL where it has no pointer.) */
+bool hd_op_writes_row(hd_op op, uint32_t gives, hd_outcome outcome);
 
 static inline bool hd_op_is_keyed(const hd_op_row *row) { return row->needs & HD_NEEDS_KEY; }
 

@@ -100,6 +100,7 @@ typedef struct hd_device_seam {
      * stream's (hd_stream_state). In a capture both become nodes of the graph, which act at each launch. */
     int (*event_record)(void *self, void **event, void *stream, uint64_t capture);
     int (*event_wait)(void *self, void *event, void *stream, uint64_t capture); /* by what follows in the stream */
+    int (*event_sync)(void *self, void *event); /* the caller waits until the event is done; not one of a capture */
     int (*event_destroy)(void *self, void *event);
     int (*reach)(void *self, const void *p, hd_reach *reach);
     const char *(*error)(void *self, int code); /* until the thread's next such call */

@@ -356,10 +356,11 @@ typedef struct hd_table hd_table;
  *   hive         per slot: 2 * value_bytes. The stash has one bucket per 64 buckets, and one more. Layout MASKS: 8
  *                bytes per bucket.
  *   host, cuda   a workspace for the kernels.
+ *   cuda         16 MiB of pinned memory for host arrays, which the first batch that has such arrays allocates.
  *
- * A batch allocates no memory, with four exceptions (doc/contract.md, Memory). Two of them are on "cuda": a batch with
- * host arrays allocates device memory for copies of them, if the memory kept from earlier batches is too small; and the
- * first small launch of a kernel on a stream creates a CUDA graph, which the library keeps. */
+ * A batch allocates no memory, with five exceptions (doc/contract.md, Memory). Two of them are on "cuda": a batch with
+ * host arrays allocates memory for copies of them, if the memory kept from earlier batches is too small; and the first
+ * small launch of a kernel on a stream creates a CUDA graph, which the library keeps. */
 HD_API hd_status hd_open(const hd_config *config, hd_table **table);
 /* Frees the table; it must be the last call on it. NULL is allowed. */
 HD_API void hd_close(hd_table *table);
@@ -426,8 +427,9 @@ HD_API hd_status hd_counters_sync(hd_table *table, hd_counters *counters);
  *     whether batches on different streams overlap. If the device fails after the call has returned, a later call
  *     returns HD_ECUDA: at the latest the next one that waits for the batch, such as hd_counters_sync. If the device is
  *     lost, all further calls that use it return HD_ECUDA, too.
- *   Other memory of the host: the call copies the array to the device and back, and waits for the batch. For the copies
- *     it may allocate device memory (see hd_open).
+ *   Other memory of the host: the call copies the array to the device and back, and waits for the batch. A large batch
+ *     runs in pieces, one after another, unless it delivers pointers to new entries (doc/api.md, Host arrays). For the
+ *     copies it may allocate memory (see hd_open).
  *   Another device's memory without such access: HD_EINVAL, and hd_why() names the array. The table remembers addresses
  *     of device memory that batches have used, and does not check these again.
  * Below, "device arrays" are arrays in the reach of kernels, and "host arrays" are the others.

@@ -128,6 +128,10 @@ int main()
         one("insert", HD_OP_INSERT_OR_ASSIGN, 1, true, true, sync);
         one("insert", HD_OP_INSERT_OR_ASSIGN, 1, false, true, sync);
         one("insert", HD_OP_INSERT_OR_ASSIGN, 1, false, false, sync);
+        one("insert", HD_OP_INSERT_OR_ASSIGN, 1024, false, true, sync);
+        one("insert", HD_OP_INSERT_OR_ASSIGN, 1024, false, false, sync);
+        one("insert", HD_OP_INSERT_OR_ASSIGN, 65536, false, true, sync);
+        one("insert", HD_OP_INSERT_OR_ASSIGN, 65536, false, false, sync);
     }
     b = hd_batch_keyed(HD_OP_FIND, 1, k, nullptr, nullptr, vo, nullptr, o);
     b.stream = s;
@@ -142,7 +146,21 @@ int main()
                    cudaStreamSynchronize(s);
                }));
     }
-    b.kernel = nullptr;
+    const uint64_t few[] = { 1, 1024 };
+    for (uint64_t n : few)
+        for (auto name : { "coalesced", "tlpv1", "tlpv2", "warp", "pipeline" }) {
+            b = hd_batch_keyed(HD_OP_INSERT_OR_ASSIGN, n, k, v, nullptr, nullptr, nullptr, o);
+            b.stream = s;
+            b.distinct = true;
+            b.kernel = name;
+            printf("insert n=%llu by %s\t%.2f\n", (unsigned long long)n, name, med([&](int i) {
+                       b.key = k + (uint64_t)i * 2377 % (N - n);
+                       if (hd_run(t, &b)) exit(1);
+                       cudaStreamSynchronize(s);
+                   }));
+        }
+    b = hd_batch_keyed(HD_OP_FIND, 1, k, nullptr, nullptr, vo, nullptr, o);
+    b.stream = s;
     cudaGraph_t gr;
     cudaGraphExec_t ge;
     cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);

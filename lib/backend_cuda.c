@@ -4,8 +4,8 @@
  * device seam, so that a test can put a machine without a GPU, or one that fails, in its place.
  *
  * Each array of a batch is asked for by itself. Where kernels reach all of them, the batch is put on its stream, and
- * nothing is waited for. Those that kernels do not reach are brought over and back, and the batch is done when the call
- * returns (for tools and tests; a copy costs more than most batches).
+ * nothing is waited for. Otherwise staging.c copies the arrays that kernels do not reach, and the batch is done when
+ * the call returns.
  *
  * What batches on different streams may do at the same time is the lock's to say (concurrency/streams.h). What a launch
  * writes beside the table, besides sums, only those write that list; the lock keeps them apart, too.
@@ -22,12 +22,14 @@
 #include <string.h>
 
 #include "concurrency/streams.h"
+#include "lib/backend_cuda.h"
+#include "lib/table.h"
 #include "base/ask.h"
 #include "base/op.h"
 
 enum {
     BLOCKS_PER_PROCESSOR = 16, /* of 128 threads: as many as run at a time */
-    PLACE = 256,               /* what an array brought over is aligned to */
+    PLACE = 256,               /* what a piece of an allocation is aligned to */
     SEEN = 256,
     SEEN_WAYS = 4 /* addresses of arrays that were asked for */
 };
@@ -41,12 +43,10 @@ typedef struct cuda {
     void *staged;   /* a state of gpu->ref between stage and settle */
     bool staged_values;
     hd_streams streams;
-    uint8_t *brought; /* arrays of this machine, over there */
-    uint64_t brought_bytes;
     _Atomic uintptr_t seen[SEEN]; /* arrays of the device; 0: none */
     _Atomic uint32_t seen_turn;
-    pthread_mutex_t bringing; /* whose arrays are brought; before busy */
-    pthread_mutex_t busy;     /* held while a batch is put on a stream */
+    hd_staging staging;   /* its mutex is taken before busy */
+    pthread_mutex_t busy; /* held while a batch is put on a stream */
     /* (gpu->own_bytes): a hd_gpu_own and the design's; its pointers are the device's */
     _Alignas(max_align_t) unsigned char own[];
 } cuda;
@@ -123,7 +123,7 @@ hd_status hd_cuda_shape(const hd_design *d, const hd_config *config, hd_info *in
     const hd_gpu *gpu = d->gpu;
     gpu->usual(info);
     hd_status status = gpu->ref->shape(gpu->ref, config, info);
-    if (!status) info->memory_bytes += gpu->room_bytes(info, true);
+    if (!status) info->memory_bytes += gpu->room_bytes(info, true) + hd_staging_bytes(&hd_staging_usual);
     return status;
 }
 
@@ -136,7 +136,7 @@ void hd_cuda_close(void *state, const hd_seams *s)
     give(c, c->together);
     for (int i = 0; i < n; i++)
         if (all[i].put == HD_APART) give(c, hd_field(c->own, all[i].field));
-    give(c, c->brought);
+    hd_staging_close(&c->staging);
     for (int i = 0; i < n; i++)
         if (all[i].put == HD_HOST_MEMORY && hd_field(c->own, all[i].field))
             c->seam->give_pinned(c->seam->self, hd_field(c->own, all[i].field), (size_t)bytes_of(&all[i]));
@@ -144,7 +144,6 @@ void hd_cuda_close(void *state, const hd_seams *s)
     leave(c, before, HD_OK);
     if (c->staged) c->gpu->ref->close(c->staged, s);
     pthread_mutex_destroy(&c->busy);
-    pthread_mutex_destroy(&c->bringing);
     hd_give(s, c, 1, sizeof *c + c->gpu->own_bytes);
 }
 
@@ -255,7 +254,7 @@ hd_status hd_cuda_open(const hd_design *d, const hd_info *info, const hd_seams *
     own_of(c)->info = *info;
     own_of(c)->device = true;
     gpu->begin(c->own);
-    pthread_mutex_init(&c->bringing, NULL);
+    hd_staging_open(&c->staging, c->seam, c->device.name);
     pthread_mutex_init(&c->busy, NULL);
     status = take_all(c);
     if (!status) status = hd_streams_open(&c->streams, c->seam, hd_lock_named(info->lock), own_of(c)->word, gpu);
@@ -458,62 +457,18 @@ static hd_status find_reach(cuda *c, const void *p, hd_reach *reach)
     return status;
 }
 
-/* Keeps those of `all` that kernels do not reach, *n afterwards. */
-static hd_status out_of_reach(cuda *c, const hd_batch *b, hd_array *all, int *n)
+/* Where each of `all` is, and how many kernels do not reach. */
+static hd_status find_all(cuda *c, const hd_batch *b, const hd_array *all, int n, hd_reach *reach, int *out_of_reach)
 {
     hd_status status = HD_OK;
-    hd_reach reach = HD_REACH_NONE;
-    int kept = 0;
-    for (int i = 0; i < *n && !status; i++) {
-        status = find_reach(c, all[i].p, &reach);
-        if (!status && reach == HD_REACH_OTHER)
+    *out_of_reach = 0;
+    for (int i = 0; i < n && !status; i++) {
+        status = find_reach(c, all[i].p, &reach[i]);
+        if (!status && reach[i] == HD_REACH_OTHER)
             status = hd_fail(HD_EINVAL, "%s: %s: it is in another device's memory, which %s cannot access",
                              hd_row_of_batch(b)->name, all[i].name, c->device.name);
-        if (reach == HD_REACH_NONE) all[kept++] = all[i];
+        *out_of_reach += reach[i] == HD_REACH_NONE;
     }
-    *n = kept;
-    return status;
-}
-
-/* ---- Arrays of this machine ------------------------------------------------------------------ */
-
-/* Room for them over there: kept from batch to batch, taken anew when more is needed. */
-static hd_status room_for(cuda *c, const hd_array *all, int used)
-{
-    uint64_t bytes = 0;
-    hd_status status = HD_OK;
-    for (int i = 0; i < used && !status; i++) status = place("batch: its arrays", all[i].bytes, 1, &bytes);
-    if (status || bytes <= c->brought_bytes) return status;
-    give(c, c->brought);
-    c->brought_bytes = 0;
-    void *p;
-    status = take(c, "batch: its arrays", bytes, &p);
-    c->brought = (uint8_t *)p;
-    if (!status) c->brought_bytes = bytes;
-    return status;
-}
-
-/* And there is a batch of them. */
-static hd_status bring(cuda *c, hd_batch *there, const hd_array *all, int used)
-{
-    hd_status status = room_for(c, all, used);
-    uint8_t *at = c->brought;
-    for (int i = 0; i < used && !status; i++) {
-        hd_field_set(there, all[i].field, at);
-        status = ASK(c, "batch: an array to the device", copy, at, all[i].p, (size_t)all[i].bytes, HD_TO_DEVICE,
-                     there->stream);
-        at += placed(all[i].bytes);
-    }
-    return status;
-}
-
-static hd_status bring_back(cuda *c, const hd_batch *there, const hd_array *all, int used)
-{
-    hd_status status = HD_OK;
-    for (int i = 0; i < used && !status; i++)
-        if (all[i].out)
-            status = ASK(c, "batch: an array from the device", copy, all[i].p, hd_field(there, all[i].field),
-                         (size_t)all[i].bytes, HD_FROM_DEVICE, there->stream);
     return status;
 }
 
@@ -541,32 +496,53 @@ static hd_status put_batch(cuda *c, const hd_batch *b, visit *v)
     return status;
 }
 
-/* With arrays that are brought over, for one batch at a time. */
-static hd_status put_with_arrays(cuda *c, const hd_batch *b, visit *v, const hd_array *all, int used)
+/* A piece of a batch with host arrays. */
+typedef struct cut_visit {
+    cuda *c;
+    const visit *whole;
+} cut_visit;
+
+static hd_status put_piece(void *self, const hd_batch *b, uint64_t first)
 {
-    hd_batch there = *b;
+    const cut_visit *p = (const cut_visit *)self;
+    visit v = *p->whole;
+    v.when.clock += first * v.when.per_item;
+    return put_batch(p->c, b, &v);
+}
+
+/* The name of the first array that kernels do not reach. */
+static const char *first_out_of_reach(const hd_array *all, const hd_reach *reach)
+{
+    int i = 0;
+    while (reach[i] != HD_REACH_NONE) i++;
+    return all[i].name;
+}
+
+/* Graphs of captured batches are launched when their owner wants to, also between two pieces. */
+static hd_status put_with_arrays(cuda *c, const hd_batch *b, const visit *v, const hd_array *all, const hd_reach *reach,
+                                 int used)
+{
+    cut_visit p = { c, v };
     if (v->lock.is.capture)
         return hd_fail(HD_EINVAL, "%s: stream: it is being captured, and %s is in memory that kernels do not reach",
-                       hd_row_of_batch(b)->name, all[0].name);
-    pthread_mutex_lock(&c->bringing);
-    hd_status status = bring(c, &there, all, used);
-    if (!status) status = put_batch(c, &there, v);
-    if (!status) status = bring_back(c, &there, all, used);
-    status = wait_anyway(c, "batch", status, b->stream);
-    pthread_mutex_unlock(&c->bringing);
-    return status;
+                       hd_row_of_batch(b)->name, first_out_of_reach(all, reach));
+    pthread_mutex_lock(&c->busy);
+    bool uncut = c->streams.capture != 0;
+    pthread_mutex_unlock(&c->busy);
+    return hd_staging_run(&c->staging, b, own_of(c)->info.value_bytes, all, reach, used, uncut, put_piece, &p);
 }
 
 static hd_status run_batch(cuda *c, uint32_t row, const hd_batch *b, hd_when when)
 {
     hd_array all[HD_ARRAYS_MOST];
-    int used = hd_batch_arrays(b, own_of(c)->info.value_bytes, all);
+    hd_reach reach[HD_ARRAYS_MOST];
+    int used = hd_batch_arrays(b, own_of(c)->info.value_bytes, all), out_of_reach = 0;
     visit v = { row, when, { b->stream, hd_row_of_batch(b)->role, c->gpu->lists(c->own, b), { 0, 0 }, NULL } };
-    hd_status status = out_of_reach(c, b, all, &used);
+    hd_status status = find_all(c, b, all, used, reach, &out_of_reach);
     if (!status) status = ASK(c, "batch: its stream", stream_state, b->stream, &v.lock.is);
     if (v.lock.is.capture) v.when.own = false; /* it will be run again, at the same times */
     if (status) return status;
-    return used ? put_with_arrays(c, b, &v, all, used) : put_batch(c, b, &v);
+    return out_of_reach ? put_with_arrays(c, b, &v, all, reach, used) : put_batch(c, b, &v);
 }
 
 /* No batch that was put on a stream before knows the piece, so it waits for none. */
@@ -611,3 +587,5 @@ hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when w
     if (!status) status = run_batch(c, row, b, when);
     return leave(c, before, status);
 }
+
+void hd_cuda_staging(hd_table *t, const hd_staging_sizes *sizes) { ((cuda *)t->state)->staging.sizes = *sizes; }

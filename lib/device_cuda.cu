@@ -252,6 +252,8 @@ static int cuda_event_wait(void *, void *event, void *stream, uint64_t capture)
                                     capture ? cudaEventWaitExternal : cudaEventWaitDefault));
 }
 
+static int cuda_event_sync(void *, void *event) { return told(cudaEventSynchronize((cudaEvent_t)event)); }
+
 static int cuda_event_destroy(void *, void *event) { return told(cudaEventDestroy((cudaEvent_t)event)); }
 
 /* devicePointer is NULL where the current device cannot access the memory. Pinned memory that it would reach by another
@@ -277,8 +279,8 @@ static const char *cuda_error(void *, int code)
 }
 
 extern const hd_device_seam hd_device_os = {
-    cuda_find,        cuda_use,          cuda_take,         cuda_give,       cuda_take_pinned,
-    cuda_give_pinned, cuda_copy,         cuda_fill,         cuda_launch,     cuda_prepared_destroy,
-    cuda_wait,        cuda_stream_state, cuda_event_record, cuda_event_wait, cuda_event_destroy,
-    cuda_reach,       cuda_error,        nullptr,
+    cuda_find,          cuda_use,          cuda_take,         cuda_give,       cuda_take_pinned,
+    cuda_give_pinned,   cuda_copy,         cuda_fill,         cuda_launch,     cuda_prepared_destroy,
+    cuda_wait,          cuda_stream_state, cuda_event_record, cuda_event_wait, cuda_event_sync,
+    cuda_event_destroy, cuda_reach,        cuda_error,        nullptr,
 };

@@ -223,7 +223,7 @@ static hd_status copy_arrays(const growing *g, const hd_batch *there, hd_batch *
         hd_field_set(here, all[i].field, p);
         if (way == HD_FROM_DEVICE)
             status = copy_array(g, p, all[i].p, &all[i], way);
-        else if (all[i].out)
+        else if (hd_array_is_out(&all[i]))
             status = copy_array(g, all[i].p, p, &all[i], way);
     }
     int code = d->wait(d->self, NULL); /* after a failure, too: no copy may arrive after the block has another owner */
@@ -349,17 +349,6 @@ static hd_status take_part(const growing *g, const hd_batch *b, uint64_t first, 
     return HD_OK;
 }
 
-/* The items [first, first + n) as a batch of their own. */
-static hd_batch cut_batch(const hd_batch *b, uint32_t value_bytes, uint64_t first, uint64_t n)
-{
-    hd_array all[HD_ARRAYS_MOST];
-    hd_batch part = *b;
-    int used = first ? hd_batch_arrays(b, value_bytes, all) : 0;
-    for (int i = 0; i < used; i++) hd_field_set(&part, all[i].field, (uint8_t *)all[i].p + all[i].bytes / b->n * first);
-    part.n = n;
-    return part;
-}
-
 /* Runs what is pending of a batch that has run. Other batches may be what made the counter move: outcomes decide. */
 static hd_status run_pending(const growing *g, hd_batch *b)
 {
@@ -420,7 +409,7 @@ static hd_status run_parts(const growing *g, const hd_batch *all, hd_batch *b)
     uint64_t done = 0, n = b->n;
     do {
         if (g->keyed) status = take_part(g, all, done, &n);
-        hd_batch part = cut_batch(all, g->value_bytes, done, n);
+        hd_batch part = hd_batch_cut(all, g->value_bytes, done, n);
         if (!status) status = run_part(g, &part);
         if (!status) b->ran = part.ran;
     } while (!status && g->keyed && (done += n) < b->n);

@@ -7,6 +7,7 @@
  *     call tables CASE  a second table has batches between those of the first
  *     call faces        judge/hkv/faces.h
  *     call streams      the order of batches on streams (look_streams.c)
+ *     call staging      copies of host arrays (look_staging.c)
  */
 #include <pthread.h>
 #include <string.h>
@@ -130,11 +131,8 @@ static const char *look_faces(const museum_search *s, museum_sight *sight, const
 static const struct {
     const char *name;
     const char *(*look)(const museum_search *, museum_sight *, const char *words);
-} calls[] = { { "reserve", look_reserve },
-              { "threads", look_threads },
-              { "tables", look_tables },
-              { "faces", look_faces },
-              { "streams", museum_look_streams } };
+} calls[] = { { "reserve", look_reserve }, { "threads", look_threads },        { "tables", look_tables },
+              { "faces", look_faces },     { "streams", museum_look_streams }, { "staging", museum_look_staging } };
 
 const char *museum_look_call(const museum_search *s, museum_sight *sight)
 {

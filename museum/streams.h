@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * streams.h - for look_call.c and look_streams.c only.
+ * streams.h - looks of look_call.c that have a device of their own.
  */
 #ifndef HD_MUSEUM_STREAMS_H
 #define HD_MUSEUM_STREAMS_H
@@ -10,5 +10,8 @@
 /* words: the lock's row. Batches of random roles on random streams of a device that only keeps account of what comes
  * after what. */
 const char *museum_look_streams(const museum_search *s, museum_sight *sight, const char *words);
+
+/* Host arrays of random batches, copied by lib/staging.c. */
+const char *museum_look_staging(const museum_search *s, museum_sight *sight, const char *words);
 
 #endif

@@ -118,6 +118,7 @@ STUB(cudaStreamGetId)
 STUB(cudaStreamWaitEvent)
 STUB(cudaEventCreateWithFlags)
 STUB(cudaEventRecordWithFlags)
+STUB(cudaEventSynchronize)
 STUB(cudaEventDestroy)
 #undef STUB
 

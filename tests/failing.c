@@ -48,6 +48,7 @@ FAILS_AFTER(give, (void *self, void *p), (I, p), f->pieces--)
 FAILS_AFTER(give_pinned, (void *self, void *p, size_t bytes), (I, p, bytes), f->far_bytes -= bytes)
 FAILS_AFTER(prepared_destroy, (void *self, void *prepared), (I, prepared), NOTHING)
 FAILS_AFTER(wait, (void *self, void *stream), (I, stream), NOTHING)
+FAILS_AFTER(event_sync, (void *self, void *event), (I, event), NOTHING)
 FAILS_AFTER(event_destroy, (void *self, void *event), (I, event), f->events--)
 
 static int fail_event_record(void *self, void **event, void *stream, uint64_t capture)
@@ -70,15 +71,25 @@ static const char *fail_error(void *self, int code)
 void failing_init(failing_device *f, const hd_device_seam *inner)
 {
     memset(f, 0, sizeof *f);
-    hd_device_seam seam = { fail_find,          fail_use,
-                            fail_take,          fail_give,
-                            fail_take_pinned,   fail_give_pinned,
-                            fail_copy,          fail_fill,
-                            fail_launch,        fail_prepared_destroy,
-                            fail_wait,          fail_stream_state,
-                            fail_event_record,  fail_event_wait,
-                            fail_event_destroy, fail_reach,
-                            fail_error,         f };
+    hd_device_seam seam = { fail_find,
+                            fail_use,
+                            fail_take,
+                            fail_give,
+                            fail_take_pinned,
+                            fail_give_pinned,
+                            fail_copy,
+                            fail_fill,
+                            fail_launch,
+                            fail_prepared_destroy,
+                            fail_wait,
+                            fail_stream_state,
+                            fail_event_record,
+                            fail_event_wait,
+                            fail_event_sync,
+                            fail_event_destroy,
+                            fail_reach,
+                            fail_error,
+                            f };
     f->seam = seam;
     f->inner = inner;
 }

@@ -246,7 +246,8 @@ static int fake_copy(void *self, void *to, const void *from, size_t bytes, hd_wa
     w->from = from;
     w->bytes = bytes;
     check(way == HD_WITHIN_DEVICE || !is_recorded(f, stream), "a copy of this machine's memory is recorded");
-    if (way == HD_TO_DEVICE) w->kept = memcpy(test_alloc(1, bytes), from, bytes);
+    /* CUDA keeps the bytes of pageable memory; those of pinned memory are read when the copy runs */
+    if (way == HD_TO_DEVICE && !is_far(f, from)) w->kept = memcpy(test_alloc(1, bytes), from, bytes);
     return 0;
 }
 
@@ -361,6 +362,17 @@ static int fake_event_wait(void *self, void *event, void *stream, uint64_t captu
     return 0;
 }
 
+static int fake_event_sync(void *self, void *event)
+{
+    fake_device *f = (fake_device *)self;
+    const fake_event *m = (const fake_event *)event;
+    int code = asked(f, "event_sync");
+    check(!is_recorded(f, m->stream), "a wait for an event of a stream that is recorded");
+    run_stream(f, m->stream, m->work); /* whatever is said of it */
+    forget_done(f);
+    return code;
+}
+
 static int fake_event_destroy(void *self, void *event)
 {
     fake_device *f = (fake_device *)self;
@@ -405,15 +417,25 @@ static const char *fake_error(void *self, int code)
 void fake_init(fake_device *f)
 {
     memset(f, 0, sizeof *f);
-    hd_device_seam seam = { fake_find,          fake_use,
-                            fake_take,          fake_give,
-                            fake_take_pinned,   fake_give_pinned,
-                            fake_copy,          fake_fill,
-                            fake_launch,        fake_prepared_destroy,
-                            fake_wait,          fake_stream_state,
-                            fake_event_record,  fake_event_wait,
-                            fake_event_destroy, fake_reach,
-                            fake_error,         f };
+    hd_device_seam seam = { fake_find,
+                            fake_use,
+                            fake_take,
+                            fake_give,
+                            fake_take_pinned,
+                            fake_give_pinned,
+                            fake_copy,
+                            fake_fill,
+                            fake_launch,
+                            fake_prepared_destroy,
+                            fake_wait,
+                            fake_stream_state,
+                            fake_event_record,
+                            fake_event_wait,
+                            fake_event_sync,
+                            fake_event_destroy,
+                            fake_reach,
+                            fake_error,
+                            f };
     f->seam = seam;
     f->poison = 0xa5;
     f->work = (fake_work *)test_alloc(FAKE_WORK, sizeof *f->work);

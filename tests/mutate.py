@@ -150,12 +150,13 @@ class Bench:
         self.sound_objects, self.usual = first.sound_objects, dict(first.usual)
 
     def objects(self):
+        """A hash of the machine code of all mutated folders."""
         h = hashlib.sha256()
-        for room in ("ref", "lib", "concurrency", "judge"):
-            folder = os.path.join(self.build, room)
-            for f in sorted(os.listdir(folder)):
-                if f.endswith(".o"):
-                    h.update(f.encode() + open(os.path.join(folder, f), "rb").read())
+        for room in ("base", "concurrency", "gpu", "judge", "lib", "ref"):
+            for folder, below, names in sorted(os.walk(os.path.join(self.build, room))):
+                for f in sorted(names):
+                    if f.endswith(".o"):
+                        h.update(f.encode() + open(os.path.join(folder, f), "rb").read())
         return h.hexdigest()
 
     def run(self, folder, name, env, limit):

@@ -319,7 +319,8 @@ static void copies_and_waits_are_seen(void **unused)
     hd_batch b = batch_at(&d->here, HD_OP_INSERT_AND_EVICT, NULL, NULL);
     memset(d->c.n, 0, sizeof d->c.n);
     must(hd_run(d->t, &b));
-    check(d->c.n[TAKE] == 1 && d->c.n[COPY] > 0 && d->c.n[WAIT] == 1, "%llu, %llu, %llu",
+    /* of few bytes: the kernels' arrays are in pinned memory; a wait before it is written, and one for the batch */
+    check(d->c.n[TAKE] == 0 && d->c.n[COPY] == 0 && d->c.n[WAIT] == 2, "%llu, %llu, %llu",
           (unsigned long long)d->c.n[TAKE], (unsigned long long)d->c.n[COPY], (unsigned long long)d->c.n[WAIT]);
     bed_close(d);
     free(d);

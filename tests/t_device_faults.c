@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/op.h"
+#include "lib/backend_cuda.h"
 #include "hashes/hash.h"
 #include "ref/hive/hive.h"
 #include "tests/failing.h"
@@ -43,6 +44,8 @@ static uint32_t value_bytes = VALUE;
 static uint64_t times = 1; /* how often each key comes in a batch */
 /* several launches change the table: one of them that fails leaves what those before it did */
 static bool in_steps = false;
+/* how host arrays are copied; slot_bytes 0: as usual */
+static hd_staging_sizes staging = { 0, 0 };
 
 static void fill(arrays *a, uint64_t from, uint64_t step)
 {
@@ -99,6 +102,7 @@ static void world_open(world *w, const char *lock)
     c.value_bytes = value_bytes;
     c.seams = &w->memory.seams;
     must(hd_open(&c, &w->table));
+    if (staging.slot_bytes) hd_cuda_staging(w->table, &staging);
     for (uint64_t from = 0; from < MANY; from += N) {
         fill(&a, from, 1);
         must(hd_run(w->table, &b));
@@ -456,6 +460,31 @@ static void every_pass(void **state)
     test_tried("device-faults", failures, "in each pass over keys that repeat");
 }
 
+/* Host arrays that go to the device in pieces of a few items, and arrays that go there whole, slot by slot. */
+static void every_copy_of_host_arrays(void **state)
+{
+    static const struct {
+        hd_op op;
+        hd_staging_sizes sizes;
+    } cases[] = { { HD_OP_FIND, { 512, 0 } },
+                  { HD_OP_INSERT_AND_EVICT, { 768, 0 } },
+                  { HD_OP_EXPORT, { 1024, 0 } },
+                  { HD_OP_FIND_OR_INSERT_PTR, { 128, 0 } } };
+    (void)state;
+    failures = 0;
+    in_steps = true;
+    keep_a_snapshot();
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        char name[64];
+        snprintf(name, sizeof name, "%s, slots of %d bytes", hd_op_name(cases[k].op), (int)cases[k].sizes.slot_bytes);
+        act a = { name, with_own_arrays, cases[k].op, false };
+        staging = cases[k].sizes;
+        fail_each(&a, "ordered");
+    }
+    staging.slot_bytes = 0, in_steps = false;
+    test_tried("device-faults", failures, "while host arrays are copied");
+}
+
 /* A batch that counts in the table's room fails in the middle, and the next one at each of its calls, clearing what was
  * left there among them: the one after that is as it should be. */
 static void twice_in_a_row(void **state)
@@ -527,9 +556,13 @@ static void every_call_of_a_dictionary(void **state)
     test_tried("device-faults", failures, "under every call of a dictionary");
 }
 
-static const struct CMUnitTest tests[] = {
-    unit(every_operation), unit(every_other_call), unit(every_piece_of_this_machine_s), unit(every_lock),
-    unit(every_pass),      unit(twice_in_a_row),   unit(every_call_of_a_dictionary)
-};
+static const struct CMUnitTest tests[] = { unit(every_operation),
+                                           unit(every_other_call),
+                                           unit(every_piece_of_this_machine_s),
+                                           unit(every_lock),
+                                           unit(every_pass),
+                                           unit(every_copy_of_host_arrays),
+                                           unit(twice_in_a_row),
+                                           unit(every_call_of_a_dictionary) };
 
 int main(void) { return test_run(tests); }

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * backend_cuda.h - what tests change about a table on backend "cuda".
+ */
+#ifndef HD_BACKEND_CUDA_H
+#define HD_BACKEND_CUDA_H
+
+#include "lib/staging.h"
+
+/* Other sizes for the copies of host arrays. Before the first batch that has such arrays. */
+void hd_cuda_staging(hd_table *t, const hd_staging_sizes *sizes);
+
+#endif

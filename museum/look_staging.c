@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * look_staging.c - looks for a bug in the copies of host arrays (lib/staging.c). The device here has memory of this
+ * process, and works only when it is waited for, up to the event or to the end of what it was given: so a slot of the
+ * ring that is used again too early has the wrong bytes. Its kernel finds the odd keys.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "lib/staging.h"
+#include "museum/streams.h"
+#include "workload/rng.h"
+
+enum { ITEMS = 160, WORKS = 4096, ROW_MOST = 24 };
+
+typedef struct put_work {
+    void *to;
+    const void *from;
+    size_t bytes;
+    hd_batch batch; /* to NULL: a kernel over it */
+} put_work;
+
+typedef struct lazy {
+    hd_device_seam seam;
+    put_work work[WORKS];
+    size_t works, done;
+    size_t event[HD_STAGING_SLOTS]; /* the number of works before it */
+    int events;
+    uint32_t row;
+} lazy;
+
+typedef struct arrays {
+    uint64_t key[ITEMS], score_out[ITEMS], list_key[ITEMS], list_item[ITEMS], count;
+    uint8_t value_out[ITEMS * ROW_MOST], outcome[ITEMS];
+} arrays;
+
+/* ---- The device ------------------------------------------------------------------------------ */
+
+static void kernel(const lazy *d, const hd_batch *b)
+{
+    uint64_t listed = 0;
+    for (uint64_t i = 0; i < b->n; i++) {
+        bool hit = b->key[i] % 2;
+        if (b->outcome) b->outcome[i] = hit ? HD_HIT : HD_MISS;
+        if (hit && b->value_out) memset((uint8_t *)b->value_out + i * d->row, (int)(b->key[i] % 251), d->row);
+        if (hit && b->score_out) b->score_out[i] = 3 * b->key[i];
+        if (hit || b->op != HD_OP_FIND_MISSED) continue;
+        if (b->list_key) b->list_key[listed] = b->key[i];
+        if (b->list_item) b->list_item[listed] = i;
+        listed++;
+    }
+    if (b->op == HD_OP_FIND_MISSED && b->count) *b->count = listed;
+}
+
+static void work_until(lazy *d, size_t end)
+{
+    for (; d->done < end; d->done++) {
+        const put_work *w = &d->work[d->done];
+        if (w->to)
+            memcpy(w->to, w->from, w->bytes);
+        else
+            kernel(d, &w->batch);
+    }
+}
+
+static int take(void *self, void **p, size_t bytes) { return (void)self, (*p = calloc(1, bytes)) ? 0 : 2; }
+static int give(void *self, void *p) { return (void)self, free(p), 0; }
+static int give_pinned(void *self, void *p, size_t bytes) { return (void)self, (void)bytes, free(p), 0; }
+
+static put_work *next_work(lazy *d) { return d->works < WORKS ? &d->work[d->works++] : NULL; }
+
+static int copy(void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream)
+{
+    put_work *w = next_work((lazy *)self);
+    (void)way, (void)stream;
+    if (w) *w = (put_work){ .to = to, .from = from, .bytes = bytes };
+    return w ? 0 : 1;
+}
+
+static hd_status put(void *self, const hd_batch *b, uint64_t first)
+{
+    put_work *w = next_work((lazy *)self);
+    (void)first;
+    if (w) *w = (put_work){ .batch = *b };
+    return w ? HD_OK : HD_ECUDA;
+}
+
+static int record(void *self, void **event, void *stream, uint64_t capture)
+{
+    lazy *d = (lazy *)self;
+    (void)stream, (void)capture;
+    if (!*event) *event = &d->event[d->events++];
+    *(size_t *)*event = d->works;
+    return 0;
+}
+
+static int event_sync(void *self, void *event) { return work_until((lazy *)self, *(size_t *)event), 0; }
+static int destroy(void *self, void *event) { return (void)self, (void)event, 0; }
+static int wait_all(void *self, void *stream)
+{
+    return (void)stream, work_until((lazy *)self, ((lazy *)self)->works), 0;
+}
+static const char *no_error(void *self, int code) { return (void)self, (void)code, "no more work"; }
+
+static void device_init(lazy *d)
+{
+    memset(d, 0, sizeof *d);
+    d->seam = (hd_device_seam){ .take = take,
+                                .give = give,
+                                .take_pinned = take,
+                                .give_pinned = give_pinned,
+                                .copy = copy,
+                                .event_record = record,
+                                .event_sync = event_sync,
+                                .event_destroy = destroy,
+                                .wait = wait_all,
+                                .error = no_error,
+                                .self = d };
+}
+
+/* ---- A batch --------------------------------------------------------------------------------- */
+
+/* Some outputs are not asked for. */
+static hd_batch draw_batch(hd_rng *g, arrays *a)
+{
+    memset(a, 0x5a, sizeof *a);
+    for (int i = 0; i < ITEMS; i++) a->key[i] = hd_rng_below(g, 1000);
+    hd_batch b = { .op = hd_rng_below(g, 2) ? HD_OP_FIND : HD_OP_FIND_MISSED, .key = a->key };
+    b.n = 1 + hd_rng_below(g, ITEMS);
+    if (hd_rng_below(g, 2)) b.outcome = a->outcome;
+    if (hd_rng_below(g, 4)) b.value_out = a->value_out;
+    if (hd_rng_below(g, 2)) b.score_out = a->score_out;
+    if (hd_rng_below(g, 2)) b.list_key = a->list_key;
+    if (hd_rng_below(g, 2)) b.list_item = a->list_item;
+    if (hd_rng_below(g, 2)) b.count = &a->count;
+    return b;
+}
+
+/* The batch by the kernel alone, and by the copies of its arrays. NULL: they agree. */
+static const char *run_batch(hd_rng *g)
+{
+    lazy *d = (lazy *)malloc(sizeof *d);
+    arrays *a = (arrays *)malloc(2 * sizeof *a), *wanted = a + 1;
+    hd_array all[HD_ARRAYS_MOST];
+    hd_reach reach[HD_ARRAYS_MOST];
+    hd_staging s;
+    if (!d || !a) return free(d), free(a), "there is no memory";
+    device_init(d);
+    d->row = 8 * (1 + (uint32_t)hd_rng_below(g, ROW_MOST / 8));
+    hd_batch b = draw_batch(g, a);
+    hd_rng same = *g;
+    int used = hd_batch_arrays(&b, d->row, all);
+    for (int i = 0; i < used; i++) reach[i] = HD_REACH_NONE;
+    hd_staging_open(&s, &d->seam, "a device");
+    s.sizes.slot_bytes = 512 + hd_rng_below(&same, 2048);
+    s.sizes.direct_bytes = hd_rng_below(&same, 8) ? 0 : 64 << 10;
+    if (s.sizes.direct_bytes) s.sizes.slot_bytes = 64 << 10;
+    *wanted = *a;
+    hd_batch alone = b;
+    for (int i = 0; i < used; i++)
+        hd_field_set(&alone, all[i].field, (uint8_t *)wanted + ((uint8_t *)all[i].p - (uint8_t *)a));
+    kernel(d, &alone);
+    hd_status status = hd_staging_run(&s, &b, d->row, all, reach, used, hd_rng_below(&same, 4) == 0, put, d);
+    hd_staging_close(&s);
+    const char *wrong = status ? hd_why() : memcmp(a, wanted, sizeof *a) ? "the copied arrays have other bytes" : NULL;
+    *g = same;
+    free(d);
+    free(a);
+    return wrong;
+}
+
+const char *museum_look_staging(const museum_search *s, museum_sight *sight, const char *words)
+{
+    (void)words;
+    for (uint64_t seed = 1; seed <= s->fixtures && !sight->found; seed++) {
+        hd_rng g = hd_rng_from(seed);
+        const char *wrong = run_batch(&g);
+        sight->tries++;
+        sight->seed = seed;
+        if (wrong) museum_heard(s, sight, MUSEUM_ARRAYS, wrong);
+    }
+    return NULL;
+}
