@@ -123,7 +123,8 @@ static cudaError_t resident_blocks(const void *entry, uint32_t threads, unsigned
 
 /* A kernel as a graph of one node. A graph's launch takes 1.2 us of the host, and 0.6 us to change its argument, where
  * a kernel's takes 3.2 us (lab/bench.md). To change its function takes 1.5 us more: so each stream has graphs of
- * several. A node runs with the priority that it was made with. */
+ * several, enough for the launches of a batch with repeated keys and of other batches beside it. A node runs with the
+ * priority that it was made with. */
 typedef struct prepared_kernel {
     const void *entry;
     cudaGraph_t graph;
@@ -132,7 +133,7 @@ typedef struct prepared_kernel {
     int priority;
 } prepared_kernel;
 
-enum { PREPARED_KERNELS = 4 };
+enum { PREPARED_KERNELS = 16 };
 
 typedef struct prepared_launch {
     prepared_kernel kernel[PREPARED_KERNELS];

@@ -446,15 +446,21 @@ SIMT_FN void hkv_rows_move(simt_tile w, const hkv_args *a, const hkv_one *o, boo
         from = a->value ? a->value + o->i * bytes : (const uint8_t *)0;
     }
     moves = moves && o->entry != HKV_NONE && bytes != 0;
-    bool out = moves && to, adds = moves && o->change == HKV_ADD,
-         replace = moves && ((o->change == HKV_REPLACE && from) || o->change == HKV_ZERO);
+    /* The operation is constant in most kernels. The code of other operations is then left out, and the kernel fits
+     * into the instruction cache. A false condition of each lane would not do: it goes through a vote. */
+    bool may_deliver = hkv_delivers_value(a->op) || a->op == HD_OP_INSERT_AND_EVICT,
+         may_zero = a->op == HD_OP_FIND_OR_INSERT_PTR, may_replace = hkv_stores_values(a->op),
+         may_add = a->op == HD_OP_ACCUM_OR_ASSIGN;
+    bool out = may_deliver && moves && to, adds = may_add && moves && o->change == HKV_ADD,
+         replace = moves && ((may_replace && o->change == HKV_REPLACE && from) || (may_zero && o->change == HKV_ZERO));
+    if (!may_deliver && !may_zero && !may_replace) return;
     uint8_t *value = moves ? hkv_value(&a->v, o->entry) : (uint8_t *)0;
     if (simt_any(w, out || replace || adds)) {
         simt_sync_tile(w); /* extends each owner's acquire to the warp */
-        hkv_rows_copy(w, to, value, out, bytes);
+        if (may_deliver) hkv_rows_copy(w, to, value, out, bytes);
         simt_sync_tile(w);
-        hkv_rows_copy(w, value, o->change == HKV_ZERO ? (const uint8_t *)0 : from, replace, bytes);
-        hkv_rows_add(w, a, value, from, adds);
+        if (may_zero || may_replace) hkv_rows_copy(w, value, may_zero ? (const uint8_t *)0 : from, replace, bytes);
+        if (may_add) hkv_rows_add(w, a, value, from, adds);
         simt_sync_tile(w);
     }
     simt_join();

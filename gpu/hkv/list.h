@@ -11,6 +11,10 @@
  * In a segment a warp takes a stretch of 512 at a time, sixteen flags or digests a lane. The warp puts the listed items
  * in order in shared memory. Then every lane has an entry, or 16 bytes of a value, to move, four at a time, and
  * neighbouring lanes write neighbouring addresses.
+ *
+ * If there are few segments and values are large, several blocks draw the same segment: each is a *part* of it. All of
+ * them count what it lists, part 0 says so and lists keys, scores and items, and each part copies its share of the
+ * values.
  */
 #ifndef HKV_LIST_H
 #define HKV_LIST_H
@@ -75,6 +79,7 @@ SIMT_FN uint64_t hkv_segment_length(const hkv_args *a)
     return (each + HKV_SEGMENT_LEAST - 1) / HKV_SEGMENT_LEAST * HKV_SEGMENT_LEAST;
 }
 
+/* The next part of a segment; segment s has numbers s * parts and following. */
 SIMT_FN uint64_t hkv_segment_draw(const hkv_args *a, uint64_t *words)
 {
     uint64_t s = 0;
@@ -202,18 +207,26 @@ SIMT_FN void hkv_list_heads(simt_tile w, const hkv_args *a, const uint32_t *orde
     simt_join();
 }
 
+/* One of `parts` blocks that share a segment. */
+typedef struct hkv_share_of_list {
+    uint32_t part, parts;
+} hkv_share_of_list;
+
 /* Values in pieces of sixteen bytes: piece p of the list is part p % pieces of entry p / pieces, so that lanes write
- * side by side. */
-SIMT_FN void hkv_list_pieces(simt_tile w, const hkv_args *a, const uint32_t *order, uint32_t n, uint64_t x, uint64_t at)
+ * side by side. The block's share is a run of pieces. */
+SIMT_FN void hkv_list_pieces(simt_tile w, const hkv_args *a, const uint32_t *order, uint32_t n, uint64_t x, uint64_t at,
+                             hkv_share_of_list of)
 {
-    hkv_piece mine = hkv_piece_first(w.rank, 32, a->v.value_bytes);
-    uint32_t all = n * mine.pieces;
+    uint32_t each = (n * (a->v.value_bytes / 16) / of.parts + 31) & ~31u, first = each * of.part,
+             all = n * (a->v.value_bytes / 16);
+    if (of.part + 1 < of.parts && first + each < all) all = first + each;
+    hkv_piece mine = hkv_piece_first(first + w.rank, 32, a->v.value_bytes);
     uint8_t *to = a->list_value + at * a->v.value_bytes;
-    for (uint32_t p = w.rank; p < all; p += 32 * HKV_LIST_AT_ONCE) {
+    for (uint32_t p = first + w.rank; p < all; p += 32 * HKV_LIST_AT_ONCE) {
         simt_v4 piece[HKV_LIST_AT_ONCE];
         SIMT_UNROLL
         for (uint32_t j = 0; j < HKV_LIST_AT_ONCE; j++) {
-            if (mine.value < n) {
+            if (p + 32 * j < all) {
                 uint32_t o = simt_ld_u32(order + mine.value);
                 const uint8_t *from = hkv_listed_value(a, x + o % HKV_STRETCH, o & HKV_LIST_OWN);
                 piece[j] = simt_ldcs_v4((const simt_v4 *)(const void *)(from + 16 * mine.part));
@@ -254,8 +267,8 @@ SIMT_FN bool hkv_lists_pieces(const hkv_args *a)
 
 /* What lane by lane was marked in the stretch at x, from place `at` of the list on. order: (HKV_STRETCH), the warp's
  * own. */
-SIMT_FN void hkv_list_stretch(const hkv_args *a, uint64_t x, hkv_marks m, uint64_t at, uint32_t by, uint32_t *order,
-                              uint8_t *buffer)
+SIMT_FN void hkv_list_stretch(const hkv_args *a, uint64_t x, hkv_marks m, uint64_t at, uint32_t by,
+                              hkv_share_of_list of, uint32_t *order, uint8_t *buffer)
 {
     simt_tile w = simt_tile_of(32);
     uint32_t mine = simt_popc(m.listed), place = hkv_sum_before(w, mine), n = simt_shfl_u32(w, place + mine, 31);
@@ -266,18 +279,18 @@ SIMT_FN void hkv_list_stretch(const hkv_args *a, uint64_t x, hkv_marks m, uint64
     }
     simt_join();
     simt_sync_tile(w);
-    hkv_list_heads(w, a, order, n, x, at);
+    if (of.part == 0) hkv_list_heads(w, a, order, n, x, at);
     if (!a->list_value || a->v.value_bytes == 0 || a->op == HD_OP_FIND_MISSED) return;
     if (by == HKV_BY_WARP && hkv_lists_pieces(a))
-        hkv_list_pieces(w, a, order, n, x, at);
-    else
+        hkv_list_pieces(w, a, order, n, x, at, of);
+    else if (of.part == 0)
         hkv_list_values(w, a, order, n, x, at, by, buffer);
 }
 
 /* ---- A segment ------------------------------------------------------------------------------- */
 
-SIMT_FN void hkv_list_segment(const hkv_args *a, uint64_t s, uint32_t by, uint64_t *words, uint32_t *order,
-                              uint8_t *buffer)
+SIMT_FN void hkv_list_segment(const hkv_args *a, uint64_t s, uint32_t by, hkv_share_of_list of, uint64_t *words,
+                              uint32_t *order, uint8_t *buffer)
 {
     simt_tile w = simt_tile_of(32);
     uint64_t at_once = HKV_STRETCH * (uint64_t)(simt_threads() / 32), length = hkv_segment_length(a),
@@ -291,9 +304,9 @@ SIMT_FN void hkv_list_segment(const hkv_args *a, uint64_t s, uint32_t by, uint64
         n += simt_popc(m.listed);
     }
     n = hkv_block_sum(words, n, &before);
-    if (simt_thread() == 0) simt_strlx_u64(a->segment + s, n + 1);
+    if (of.part == 0 && simt_thread() == 0) simt_strlx_u64(a->segment + s, n + 1);
     uint64_t base = hkv_segment_base(a, s, words);
-    if (to == a->last && simt_thread() == 0) {
+    if (to == a->last && of.part == 0 && simt_thread() == 0) {
         simt_st_u64(a->cursor + (a->window + 1) % 2, base + n);
         if (a->count) simt_st_u64(a->count, base + n);
     }
@@ -302,7 +315,7 @@ SIMT_FN void hkv_list_segment(const hkv_args *a, uint64_t s, uint32_t by, uint64
             m = hkv_marks_of(w, a, x);
             n = hkv_block_sum(words, simt_popc(m.listed), &before);
         }
-        hkv_list_stretch(a, x, m, base + before, by, order, buffer);
+        hkv_list_stretch(a, x, m, base + before, by, of, order, buffer);
         base += n;
     }
 }
@@ -312,12 +325,17 @@ SIMT_FN void hkv_list(const hkv_args *a, uint32_t by, uint8_t *buffer)
 {
     SIMT_SHARED(uint32_t, orders, HKV_LIST_THREADS / 32 * HKV_STRETCH);
     SIMT_SHARED(uint64_t, words, 32);
-    uint64_t length = hkv_segment_length(a), range = a->last - hkv_list_origin(a), s;
+    uint64_t length = hkv_segment_length(a), range = a->last - hkv_list_origin(a),
+             segments = (range + length - 1) / length, drawn;
+    hkv_share_of_list of;
+    of.parts = by == HKV_BY_WARP ? hkv_list_parts(a, segments) : 1;
     do {
-        s = hkv_segment_draw(a, words);
-        if (s * length < range) hkv_list_segment(a, s, by, words, orders + simt_thread() / 32 * HKV_STRETCH, buffer);
+        drawn = hkv_segment_draw(a, words);
+        of.part = (uint32_t)(drawn % of.parts);
+        if (drawn < segments * of.parts)
+            hkv_list_segment(a, drawn / of.parts, by, of, words, orders + simt_thread() / 32 * HKV_STRETCH, buffer);
         /* else there is none left for a block that had one */
-    } while (s * length < range && simt_blocks() * length < range);
+    } while (drawn < segments * of.parts && simt_blocks() < segments * of.parts);
     hkv_segments_leave(a);
 }
 

@@ -88,13 +88,14 @@ static inline bool hkv_list_wanted(const hkv_args *a)
     return a->list_key || a->list_value || a->list_score || a->list_item || a->count;
 }
 
-/* A block for each segment of the list. */
+/* A block for each part of each segment of the list. */
 static inline hd_status hkv_launch_list(const hkv_launcher *l, uint32_t kernel, const hkv_args *a, uint32_t threads)
 {
-    uint64_t segments = (a->last - a->first) / HKV_SEGMENT_LEAST + 2, most = HKV_SEGMENTS;
+    uint64_t segments = (a->last - a->first) / HKV_SEGMENT_LEAST + 2, most = HKV_SEGMENTS,
+             blocks = segments * hkv_list_parts(a, segments);
     if (a->first == a->last) return a->count ? l->on.zero(l->on.self, a->count, sizeof *a->count) : HD_OK;
     if (most > l->on.blocks_most) most = l->on.blocks_most;
-    return l->on.launch(l->on.self, kernel, a, sizeof *a, segments < most ? segments : most, threads);
+    return l->on.launch(l->on.self, kernel, a, sizeof *a, blocks < most ? blocks : most, threads);
 }
 
 /* The next items of the batch, at most `window`. False: that was all. */
