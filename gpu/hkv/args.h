@@ -185,14 +185,14 @@ HD_FN bool hkv_ranks(const hkv_args *a)
 }
 
 /* How many blocks share a segment of a list that has so many segments (list.h): large values are divided among them. */
-HD_FN uint32_t hkv_list_parts(const hkv_args *a, uint64_t segments)
+HD_FN uint32_t hkv_list_parts(const hkv_args *a, uint32_t segments)
 {
     enum { BLOCKS = 1024, BYTES_EACH = 64, MOST = 16 };
-    uint64_t parts = BLOCKS / segments, most = a->v.value_bytes / BYTES_EACH;
+    uint32_t parts = BLOCKS / segments, most = a->v.value_bytes / BYTES_EACH;
     if (!a->list_value || a->op == HD_OP_FIND_MISSED) return 1;
     if (parts > most) parts = most;
     if (parts > MOST) parts = MOST;
-    return parts > 1 ? (uint32_t)parts : 1;
+    return parts > 1 ? parts : 1;
 }
 
 HD_FN uint32_t *hkv_left(const hkv_args *a, uint32_t list) { return a->left_item + list * a->left_window; }

@@ -409,7 +409,7 @@ SIMT_FN void hkv_rows_add(simt_tile w, const hkv_args *a, uint8_t *to, const uin
         return;
     }
     hkv_shares s = hkv_shares_of(bytes / 16);
-    SIMT_UNROLL_BY(2)
+    SIMT_ROLLED
     for (uint32_t round = 0; round < s.rounds; round++) {
         hkv_share x = hkv_share_of(w, s, round, to, from, who);
         if (!x.to) continue;

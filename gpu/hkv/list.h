@@ -79,6 +79,14 @@ SIMT_FN uint64_t hkv_segment_length(const hkv_args *a)
     return (each + HKV_SEGMENT_LEAST - 1) / HKV_SEGMENT_LEAST * HKV_SEGMENT_LEAST;
 }
 
+/* How many segments there are. */
+SIMT_FN uint32_t hkv_segments(const hkv_args *a)
+{
+    uint64_t range = a->last - hkv_list_origin(a);
+    uint32_t each = (uint32_t)(hkv_segment_length(a) / HKV_SEGMENT_LEAST); /* 32 bits: a division without a call */
+    return ((uint32_t)((range + HKV_SEGMENT_LEAST - 1) / HKV_SEGMENT_LEAST) + each - 1) / each;
+}
+
 /* The next part of a segment; segment s has numbers s * parts and following. */
 SIMT_FN uint64_t hkv_segment_draw(const hkv_args *a, uint64_t *words)
 {
@@ -207,19 +215,19 @@ SIMT_FN void hkv_list_heads(simt_tile w, const hkv_args *a, const uint32_t *orde
     simt_join();
 }
 
-/* One of `parts` blocks that share a segment. */
-typedef struct hkv_share_of_list {
-    uint32_t part, parts;
-} hkv_share_of_list;
+/* Which of the blocks that share a segment: the number of the part, above 8 bits that say how many there are. */
+enum { HKV_PARTS_BITS = 8 };
+
+SIMT_FN bool hkv_is_first_part(uint32_t part) { return part >> HKV_PARTS_BITS == 0; }
 
 /* Values in pieces of sixteen bytes: piece p of the list is part p % pieces of entry p / pieces, so that lanes write
  * side by side. The block's share is a run of pieces. */
 SIMT_FN void hkv_list_pieces(simt_tile w, const hkv_args *a, const uint32_t *order, uint32_t n, uint64_t x, uint64_t at,
-                             hkv_share_of_list of)
+                             uint32_t part)
 {
-    uint32_t each = (n * (a->v.value_bytes / 16) / of.parts + 31) & ~31u, first = each * of.part,
-             all = n * (a->v.value_bytes / 16);
-    if (of.part + 1 < of.parts && first + each < all) all = first + each;
+    uint32_t parts = part & ((1u << HKV_PARTS_BITS) - 1), all = n * (a->v.value_bytes / 16),
+             each = (all / parts + 31) & ~31u, first = each * (part >> HKV_PARTS_BITS);
+    if ((part >> HKV_PARTS_BITS) + 1 < parts && first + each < all) all = first + each;
     hkv_piece mine = hkv_piece_first(first + w.rank, 32, a->v.value_bytes);
     uint8_t *to = a->list_value + at * a->v.value_bytes;
     for (uint32_t p = first + w.rank; p < all; p += 32 * HKV_LIST_AT_ONCE) {
@@ -267,8 +275,8 @@ SIMT_FN bool hkv_lists_pieces(const hkv_args *a)
 
 /* What lane by lane was marked in the stretch at x, from place `at` of the list on. order: (HKV_STRETCH), the warp's
  * own. */
-SIMT_FN void hkv_list_stretch(const hkv_args *a, uint64_t x, hkv_marks m, uint64_t at, uint32_t by,
-                              hkv_share_of_list of, uint32_t *order, uint8_t *buffer)
+SIMT_FN void hkv_list_stretch(const hkv_args *a, uint64_t x, hkv_marks m, uint64_t at, uint32_t by, uint32_t part,
+                              uint32_t *order, uint8_t *buffer)
 {
     simt_tile w = simt_tile_of(32);
     uint32_t mine = simt_popc(m.listed), place = hkv_sum_before(w, mine), n = simt_shfl_u32(w, place + mine, 31);
@@ -279,17 +287,17 @@ SIMT_FN void hkv_list_stretch(const hkv_args *a, uint64_t x, hkv_marks m, uint64
     }
     simt_join();
     simt_sync_tile(w);
-    if (of.part == 0) hkv_list_heads(w, a, order, n, x, at);
+    if (hkv_is_first_part(part)) hkv_list_heads(w, a, order, n, x, at);
     if (!a->list_value || a->v.value_bytes == 0 || a->op == HD_OP_FIND_MISSED) return;
     if (by == HKV_BY_WARP && hkv_lists_pieces(a))
-        hkv_list_pieces(w, a, order, n, x, at, of);
-    else if (of.part == 0)
+        hkv_list_pieces(w, a, order, n, x, at, part);
+    else if (hkv_is_first_part(part))
         hkv_list_values(w, a, order, n, x, at, by, buffer);
 }
 
 /* ---- A segment ------------------------------------------------------------------------------- */
 
-SIMT_FN void hkv_list_segment(const hkv_args *a, uint64_t s, uint32_t by, hkv_share_of_list of, uint64_t *words,
+SIMT_FN void hkv_list_segment(const hkv_args *a, uint64_t s, uint32_t by, uint32_t part, uint64_t *words,
                               uint32_t *order, uint8_t *buffer)
 {
     simt_tile w = simt_tile_of(32);
@@ -304,9 +312,9 @@ SIMT_FN void hkv_list_segment(const hkv_args *a, uint64_t s, uint32_t by, hkv_sh
         n += simt_popc(m.listed);
     }
     n = hkv_block_sum(words, n, &before);
-    if (of.part == 0 && simt_thread() == 0) simt_strlx_u64(a->segment + s, n + 1);
+    if (hkv_is_first_part(part) && simt_thread() == 0) simt_strlx_u64(a->segment + s, n + 1);
     uint64_t base = hkv_segment_base(a, s, words);
-    if (to == a->last && of.part == 0 && simt_thread() == 0) {
+    if (to == a->last && hkv_is_first_part(part) && simt_thread() == 0) {
         simt_st_u64(a->cursor + (a->window + 1) % 2, base + n);
         if (a->count) simt_st_u64(a->count, base + n);
     }
@@ -315,7 +323,7 @@ SIMT_FN void hkv_list_segment(const hkv_args *a, uint64_t s, uint32_t by, hkv_sh
             m = hkv_marks_of(w, a, x);
             n = hkv_block_sum(words, simt_popc(m.listed), &before);
         }
-        hkv_list_stretch(a, x, m, base + before, by, of, order, buffer);
+        hkv_list_stretch(a, x, m, base + before, by, part, order, buffer);
         base += n;
     }
 }
@@ -325,17 +333,14 @@ SIMT_FN void hkv_list(const hkv_args *a, uint32_t by, uint8_t *buffer)
 {
     SIMT_SHARED(uint32_t, orders, HKV_LIST_THREADS / 32 * HKV_STRETCH);
     SIMT_SHARED(uint64_t, words, 32);
-    uint64_t length = hkv_segment_length(a), range = a->last - hkv_list_origin(a),
-             segments = (range + length - 1) / length, drawn;
-    hkv_share_of_list of;
-    of.parts = by == HKV_BY_WARP ? hkv_list_parts(a, segments) : 1;
+    uint32_t segments = hkv_segments(a), parts = by == HKV_BY_WARP ? hkv_list_parts(a, segments) : 1, drawn;
     do {
-        drawn = hkv_segment_draw(a, words);
-        of.part = (uint32_t)(drawn % of.parts);
-        if (drawn < segments * of.parts)
-            hkv_list_segment(a, drawn / of.parts, by, of, words, orders + simt_thread() / 32 * HKV_STRETCH, buffer);
+        drawn = (uint32_t)hkv_segment_draw(a, words);
+        if (drawn < segments * parts)
+            hkv_list_segment(a, drawn / parts, by, drawn % parts << HKV_PARTS_BITS | parts, words,
+                             orders + simt_thread() / 32 * HKV_STRETCH, buffer);
         /* else there is none left for a block that had one */
-    } while (drawn < segments * of.parts && simt_blocks() < segments * of.parts);
+    } while (drawn < segments * parts && simt_blocks() < segments * parts);
     hkv_segments_leave(a);
 }
 

@@ -92,7 +92,7 @@ static inline bool hkv_list_wanted(const hkv_args *a)
 static inline hd_status hkv_launch_list(const hkv_launcher *l, uint32_t kernel, const hkv_args *a, uint32_t threads)
 {
     uint64_t segments = (a->last - a->first) / HKV_SEGMENT_LEAST + 2, most = HKV_SEGMENTS,
-             blocks = segments * hkv_list_parts(a, segments);
+             blocks = segments < HKV_SEGMENTS ? segments * hkv_list_parts(a, (uint32_t)segments) : segments;
     if (a->first == a->last) return a->count ? l->on.zero(l->on.self, a->count, sizeof *a->count) : HD_OK;
     if (most > l->on.blocks_most) most = l->on.blocks_most;
     return l->on.launch(l->on.self, kernel, a, sizeof *a, blocks < most ? blocks : most, threads);
