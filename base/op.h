@@ -70,8 +70,8 @@ enum {
     X(INSERT_OR_ASSIGN, insert_or_assign, "upsert; a full bucket evicts or refuses",                               \
       HD_INSERTER, HD_FAMILY_UPSERT, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES | HD_WRITES_VALUE | HD_MIXES, with) \
     X(INSERT_AND_EVICT, insert_and_evict, "upsert, and list what was evicted and refused",                         \
-      HD_INSERTER, HD_FAMILY_UPSERT, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES | HD_WRITES_VALUE | HD_LISTS |  \
-      HD_LISTS_ENTRIES, with) \
+      HD_INSERTER, HD_FAMILY_UPSERT, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES | HD_WRITES_VALUE | HD_LISTS |      \
+      HD_LISTS_ENTRIES, with)                                                                                      \
     X(FIND_OR_INSERT, find_or_insert, "copy the value out, or insert the one given",                               \
       HD_INSERTER, HD_FAMILY_UPSERT, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES | HD_GIVES_BOTH | HD_MIXES |        \
       HD_MAY_PIN, with)                                                                                            \
@@ -86,9 +86,9 @@ enum {
     X(ERASE_IF, erase_if, "remove the entries that a predicate holds for",                                         \
       HD_INSERTER, HD_FAMILY_SWEEP, HD_NEEDS_PRED, with)                                                           \
     X(EXPORT, export, "list the entries of a range of slots",                                                      \
-      HD_READER, HD_FAMILY_EXPORT, HD_RANGE | HD_LISTS | HD_LISTS_ENTRIES, with)                                                      \
+      HD_READER, HD_FAMILY_EXPORT, HD_RANGE | HD_LISTS | HD_LISTS_ENTRIES, with)                                   \
     X(EXPORT_IF, export_if, "those of them that a predicate holds for",                                            \
-      HD_READER, HD_FAMILY_EXPORT, HD_RANGE | HD_NEEDS_PRED | HD_LISTS | HD_LISTS_ENTRIES, with)                                      \
+      HD_READER, HD_FAMILY_EXPORT, HD_RANGE | HD_NEEDS_PRED | HD_LISTS | HD_LISTS_ENTRIES, with)                   \
     X(SIZE, size, "count the entries",                                                                             \
       HD_READER, HD_FAMILY_SWEEP, HD_NEEDS_COUNT, with)                                                            \
     X(SIZE_IF, size_if, "count the entries that a predicate holds for",                                            \
@@ -114,10 +114,10 @@ enum {
 enum {
     HD_OPS_LOOKUP = HD_OPS_OF(HD_FAMILY_LOOKUP),
     HD_OPS_UPSERT = HD_OPS_OF(HD_FAMILY_UPSERT),
+    HD_OPS_NEED_VALUE = HD_OPS_THAT(HD_NEEDS_VALUE), /* they may store the value that is given */
     HD_OPS_GIVE_VALUE = HD_OPS_THAT(HD_GIVES_VALUE),
     HD_OPS_GIVE_SCORE = HD_OPS_THAT(HD_GIVES_SCORE),
     HD_OPS_GIVE_PTR = HD_OPS_THAT(HD_GIVES_PTR),
-    HD_OPS_WRITE_VALUE = HD_OPS_THAT(HD_WRITES_VALUE),
     HD_OPS_MIX = HD_OPS_THAT(HD_MIXES),
     HD_OPS_PIN = HD_OPS_THAT(HD_NEEDS_HOLDER) | HD_OPS_THAT(HD_MAY_PIN) /* may change pins */
 };

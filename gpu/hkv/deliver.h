@@ -14,7 +14,7 @@ SIMT_FN bool hkv_delivers_score(uint32_t op) { return HD_OP_IN(op, HD_OPS_GIVE_S
 SIMT_FN bool hkv_delivers_ptr(uint32_t op) { return HD_OP_IN(op, HD_OPS_GIVE_PTR); }
 
 /* Whether items of the operation may store the value that they were given. */
-SIMT_FN bool hkv_stores_values(uint32_t op) { return HD_OP_IN(op, HD_OPS_WRITE_VALUE) || op == HD_OP_FIND_OR_INSERT; }
+SIMT_FN bool hkv_stores_values(uint32_t op) { return HD_OP_IN(op, HD_OPS_NEED_VALUE); }
 
 SIMT_FN bool hkv_was_found(uint32_t outcome) { return outcome == HD_HIT || outcome == HD_PINNED; }
 SIMT_FN bool hkv_was_placed(uint32_t outcome) { return outcome == HD_INSERTED || outcome == HD_EVICTED; }
