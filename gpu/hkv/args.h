@@ -142,13 +142,14 @@ typedef struct hkv_args {
     uint8_t *list_value;
     uint64_t *tally; /* (HD_OUTCOME_COUNT): outcomes are added */
 
-    uint8_t *stage_flag;   /* (window) */
-    uint64_t *stage_key;   /* (window) */
-    uint64_t *stage_score; /* (window) */
-    uint8_t *stage_value;  /* (window, value_bytes) */
-    uint64_t *segment;     /* (HKV_SEGMENTS) */
-    uint64_t *cursor;      /* (HKV_CURSORS) */
-    uint32_t window;       /* its number */
+    uint8_t *stage_flag;     /* (window) */
+    uint64_t *stage_key;     /* (window) */
+    uint64_t *stage_score;   /* (window) */
+    uint8_t *stage_value;    /* (window, value_bytes) */
+    uint64_t *segment;       /* (HKV_SEGMENTS) */
+    uint64_t *cursor;        /* (HKV_CURSORS) */
+    uint32_t window;         /* its number */
+    uint32_t list_parts_log; /* so many blocks share a segment of the list, as a power of two (list.h) */
 
     /* (window of fetches): the entry of the far value that an item waits for; UINT64_MAX: none */
     uint64_t *fetch_entry;
@@ -182,17 +183,6 @@ HD_FN bool hkv_loser_is_known(const hkv_args *a) { return a->distinct && a->time
 HD_FN bool hkv_ranks(const hkv_args *a)
 {
     return (a->policy_flags & HD_HITS_ADD) && a->score_out && HD_OP_IN(a->op, HD_OPS_GIVE_SCORE);
-}
-
-/* How many blocks share a segment of a list that has so many segments (list.h): large values are divided among them. */
-HD_FN uint32_t hkv_list_parts(const hkv_args *a, uint32_t segments)
-{
-    enum { BLOCKS = 1024, BYTES_EACH = 64, MOST = 16 };
-    uint32_t parts = BLOCKS / segments, most = a->v.value_bytes / BYTES_EACH;
-    if (!a->list_value || a->op == HD_OP_FIND_MISSED) return 1;
-    if (parts > most) parts = most;
-    if (parts > MOST) parts = MOST;
-    return parts > 1 ? parts : 1;
 }
 
 HD_FN uint32_t *hkv_left(const hkv_args *a, uint32_t list) { return a->left_item + list * a->left_window; }

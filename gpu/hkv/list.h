@@ -79,15 +79,8 @@ SIMT_FN uint64_t hkv_segment_length(const hkv_args *a)
     return (each + HKV_SEGMENT_LEAST - 1) / HKV_SEGMENT_LEAST * HKV_SEGMENT_LEAST;
 }
 
-/* How many segments there are. */
-SIMT_FN uint32_t hkv_segments(const hkv_args *a)
-{
-    uint64_t range = a->last - hkv_list_origin(a);
-    uint32_t each = (uint32_t)(hkv_segment_length(a) / HKV_SEGMENT_LEAST); /* 32 bits: a division without a call */
-    return ((uint32_t)((range + HKV_SEGMENT_LEAST - 1) / HKV_SEGMENT_LEAST) + each - 1) / each;
-}
-
-/* The next part of a segment; segment s has numbers s * parts and following. */
+/* The next part of a segment: a number of which the lowest list_parts_log bits say the part, and the others the
+ * segment. */
 SIMT_FN uint64_t hkv_segment_draw(const hkv_args *a, uint64_t *words)
 {
     uint64_t s = 0;
@@ -215,19 +208,14 @@ SIMT_FN void hkv_list_heads(simt_tile w, const hkv_args *a, const uint32_t *orde
     simt_join();
 }
 
-/* Which of the blocks that share a segment: the number of the part, above 8 bits that say how many there are. */
-enum { HKV_PARTS_BITS = 8 };
-
-SIMT_FN bool hkv_is_first_part(uint32_t part) { return part >> HKV_PARTS_BITS == 0; }
-
 /* Values in pieces of sixteen bytes: piece p of the list is part p % pieces of entry p / pieces, so that lanes write
  * side by side. The block's share is a run of pieces. */
 SIMT_FN void hkv_list_pieces(simt_tile w, const hkv_args *a, const uint32_t *order, uint32_t n, uint64_t x, uint64_t at,
                              uint32_t part)
 {
-    uint32_t parts = part & ((1u << HKV_PARTS_BITS) - 1), all = n * (a->v.value_bytes / 16),
-             each = (all / parts + 31) & ~31u, first = each * (part >> HKV_PARTS_BITS);
-    if ((part >> HKV_PARTS_BITS) + 1 < parts && first + each < all) all = first + each;
+    uint32_t parts_log = a->list_parts_log, all = n * (a->v.value_bytes / 16), each = ((all >> parts_log) + 31) & ~31u,
+             first = each * part;
+    if ((part + 1) >> parts_log == 0 && first + each < all) all = first + each;
     hkv_piece mine = hkv_piece_first(first + w.rank, 32, a->v.value_bytes);
     uint8_t *to = a->list_value + at * a->v.value_bytes;
     for (uint32_t p = first + w.rank; p < all; p += 32 * HKV_LIST_AT_ONCE) {
@@ -287,11 +275,11 @@ SIMT_FN void hkv_list_stretch(const hkv_args *a, uint64_t x, hkv_marks m, uint64
     }
     simt_join();
     simt_sync_tile(w);
-    if (hkv_is_first_part(part)) hkv_list_heads(w, a, order, n, x, at);
+    if (part == 0) hkv_list_heads(w, a, order, n, x, at);
     if (!a->list_value || a->v.value_bytes == 0 || a->op == HD_OP_FIND_MISSED) return;
     if (by == HKV_BY_WARP && hkv_lists_pieces(a))
         hkv_list_pieces(w, a, order, n, x, at, part);
-    else if (hkv_is_first_part(part))
+    else if (part == 0)
         hkv_list_values(w, a, order, n, x, at, by, buffer);
 }
 
@@ -312,9 +300,9 @@ SIMT_FN void hkv_list_segment(const hkv_args *a, uint64_t s, uint32_t by, uint32
         n += simt_popc(m.listed);
     }
     n = hkv_block_sum(words, n, &before);
-    if (hkv_is_first_part(part) && simt_thread() == 0) simt_strlx_u64(a->segment + s, n + 1);
+    if (part == 0 && simt_thread() == 0) simt_strlx_u64(a->segment + s, n + 1);
     uint64_t base = hkv_segment_base(a, s, words);
-    if (to == a->last && hkv_is_first_part(part) && simt_thread() == 0) {
+    if (to == a->last && part == 0 && simt_thread() == 0) {
         simt_st_u64(a->cursor + (a->window + 1) % 2, base + n);
         if (a->count) simt_st_u64(a->count, base + n);
     }
@@ -333,14 +321,16 @@ SIMT_FN void hkv_list(const hkv_args *a, uint32_t by, uint8_t *buffer)
 {
     SIMT_SHARED(uint32_t, orders, HKV_LIST_THREADS / 32 * HKV_STRETCH);
     SIMT_SHARED(uint64_t, words, 32);
-    uint32_t segments = hkv_segments(a), parts = by == HKV_BY_WARP ? hkv_list_parts(a, segments) : 1, drawn;
+    uint64_t length = hkv_segment_length(a), range = a->last - hkv_list_origin(a), drawn, s;
+    uint32_t parts_log = a->list_parts_log;
     do {
-        drawn = (uint32_t)hkv_segment_draw(a, words);
-        if (drawn < segments * parts)
-            hkv_list_segment(a, drawn / parts, by, drawn % parts << HKV_PARTS_BITS | parts, words,
+        drawn = hkv_segment_draw(a, words);
+        s = drawn >> parts_log;
+        if (s * length < range)
+            hkv_list_segment(a, s, by, (uint32_t)(drawn - (s << parts_log)), words,
                              orders + simt_thread() / 32 * HKV_STRETCH, buffer);
         /* else there is none left for a block that had one */
-    } while (drawn < segments * parts && simt_blocks() < segments * parts);
+    } while (s * length < range && ((uint64_t)simt_blocks() >> parts_log) * length < range);
     hkv_segments_leave(a);
 }
 

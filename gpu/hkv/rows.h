@@ -88,11 +88,24 @@ static inline bool hkv_list_wanted(const hkv_args *a)
     return a->list_key || a->list_value || a->list_score || a->list_item || a->count;
 }
 
-/* A block for each part of each segment of the list. */
-static inline hd_status hkv_launch_list(const hkv_launcher *l, uint32_t kernel, const hkv_args *a, uint32_t threads)
+/* How many blocks share a segment of a list that has so many segments, as a power of two: large values of a batch's
+ * list are divided among them. An export has a segment for each block. */
+static inline uint32_t hkv_list_parts_log(const hkv_args *a, uint64_t segments)
 {
-    uint64_t segments = (a->last - a->first) / HKV_SEGMENT_LEAST + 2, most = HKV_SEGMENTS,
-             blocks = segments < HKV_SEGMENTS ? segments * hkv_list_parts(a, (uint32_t)segments) : segments;
+    enum { BLOCKS = 1024, BYTES_EACH = 64, MOST_LOG = 4 };
+    uint32_t log = 0;
+    if (!a->list_value || !a->stage_flag) return 0;
+    while (log < MOST_LOG && segments << (log + 1) <= BLOCKS && (uint32_t)BYTES_EACH << (log + 1) <= a->v.value_bytes)
+        log++;
+    return log;
+}
+
+/* A block for each part of each segment of the list. */
+static inline hd_status hkv_launch_list(const hkv_launcher *l, uint32_t kernel, hkv_args *a, uint32_t threads)
+{
+    uint64_t segments = (a->last - a->first) / HKV_SEGMENT_LEAST + 2, most = HKV_SEGMENTS, blocks;
+    a->list_parts_log = hkv_list_parts_log(a, segments);
+    blocks = segments << a->list_parts_log;
     if (a->first == a->last) return a->count ? l->on.zero(l->on.self, a->count, sizeof *a->count) : HD_OK;
     if (most > l->on.blocks_most) most = l->on.blocks_most;
     return l->on.launch(l->on.self, kernel, a, sizeof *a, blocks < most ? blocks : most, threads);
@@ -195,11 +208,30 @@ static inline hkv_launcher hkv_few_at_a_time(const hkv_launcher *all, const hkv_
     return few;
 }
 
+/* Erases and updates of coalesced write single sectors at random addresses. With too many lanes at a time the memory
+ * gets slower. Rates on an H200, 1e9 keys/s, by blocks of a multiprocessor (dim 64, load factor 1):
+ *
+ *     blocks             3      4      5      6      7      8      10
+ *     erase              5.41   5.55   5.43   5.20   4.97   4.75   4.42
+ *     assign_scores      8.94   10.7   11.9   12.0   11.7   11.6   -        (its registers allow 8) */
+static inline hkv_launcher hkv_few_that_write(const hkv_launcher *all, uint32_t row)
+{
+    enum { UPDATE = 6, ERASE = 4 /* blocks of a multiprocessor */ };
+    hkv_launcher few = *all;
+    uint64_t each = row == hkv_row_of("coalesced", HKV_ERASE)    ? ERASE
+                    : row == hkv_row_of("coalesced", HKV_UPDATE) ? UPDATE
+                                                                 : 0,
+             most = each * all->on.blocks_few;
+    if (most && !all->on.blocks_told && most < few.on.blocks_most) few.on.blocks_most = most;
+    return few;
+}
+
 /* The launch of row `row` over items, or over a list of them. */
 static inline hd_status hkv_launch_row(const hkv_launcher *all, uint32_t row, const hkv_args *a, bool listed)
 {
     uint32_t lanes = hkv_row(row)->lanes, threads = hkv_row(row)->threads;
-    const hkv_launcher l = hkv_locks_two(row, a) ? hkv_few_at_a_time(all, a, lanes, &threads) : *all;
+    const hkv_launcher l =
+        hkv_locks_two(row, a) ? hkv_few_at_a_time(all, a, lanes, &threads) : hkv_few_that_write(all, row);
     return listed ? hkv_launch_listed(&l, row, a, lanes, threads) : hkv_launch_one(&l, row, a, lanes, threads);
 }
 
