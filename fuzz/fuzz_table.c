@@ -34,7 +34,8 @@ static hd_case case_of(feed *f)
     c.table_seed = value >> 5;
     c.epoch_every = ((const uint32_t[]){ 0, 1, 2, 5 })[pins % 4];
     if (d->dictionary) c.seed = load; /* which chooses what is left of such a shape */
-    c.layout = !(place & 1) ? HD_LAYOUT_USUAL : d->dictionary ? HD_LAYOUT_MASKS : HD_LAYOUT_PAIRS;
+    c.layout = d->dictionary ? (place & 1 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS)
+                             : (place & 1 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES);
     fuzz_params(f, d, &c);
     fuzz_bend(d, &c);
     uint64_t capacity = c.buckets * c.slots, keys = capacity * (1 + load % 8) / 2 + 1;

@@ -216,7 +216,7 @@ typedef enum hd_admit {
 
 /* How keys and scores lie in memory (ref/hkv/layout.h, ref/hive/layout.h). Bytes are per entry, without the value. */
 typedef enum hd_layout {
-    HD_LAYOUT_USUAL,  /* hkv: PLANES on backend "ref", PAIRS on "host" and "cuda"; hive: WORDS */
+    HD_LAYOUT_USUAL,  /* hkv: PAIRS; hive: WORDS */
     HD_LAYOUT_PLANES, /* hkv: an array of keys and an array of scores, as in the paper; 17 bytes */
     HD_LAYOUT_PAIRS,  /* hkv: each score next to its key, so that one access reaches both; and one lower bound for the
                          scores of eight slots, so that a search for the lowest score reads fewer of them. 18 bytes;

@@ -4,7 +4,7 @@
  */
 #include "ref/rule.h"
 
-static const hd_rule rules[] = {
+const hd_rule hd_rules[HD_OP_COUNT_] = {
     [HD_OP_FIND] = { HD_HIT, HD_KEEP_VALUE, false, HD_NOTHING, false },
     [HD_OP_CONTAINS] = { HD_HIT, HD_KEEP_VALUE, false, HD_NOTHING, false },
     [HD_OP_FIND_PTR] = { HD_HIT, HD_KEEP_VALUE, false, HD_NOTHING, false },
@@ -23,14 +23,5 @@ static const hd_rule rules[] = {
     [HD_OP_ERASE] = { HD_ERASED, HD_KEEP_VALUE, false, HD_REMOVE, false },
 };
 
-hd_rule hd_rule_of(hd_op op, uint32_t flag)
-{
-    hd_rule r = rules[op];
-    if (op == HD_OP_ACCUM_OR_ASSIGN && flag == HD_ADD) r.insert = false;
-    if (op == HD_OP_ACCUM_OR_ASSIGN && flag == HD_ASSIGN_NEW) {
-        r.found = HD_HIT;
-        r.value = HD_KEEP_VALUE;
-        r.rescore = false;
-    }
-    return r;
-}
+const hd_rule hd_rule_add = { HD_UPDATED, HD_ADD_VALUE, true, HD_NOTHING, false };
+const hd_rule hd_rule_assign_new = { HD_HIT, HD_KEEP_VALUE, false, HD_NOTHING, true };

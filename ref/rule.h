@@ -19,7 +19,15 @@ typedef struct hd_rule {
     bool insert;             /* a missing key is inserted               */
 } hd_rule;
 
+extern const hd_rule hd_rules[HD_OP_COUNT_]; /* of keyed operations */
+extern const hd_rule hd_rule_add, hd_rule_assign_new;
+
 /* accum_or_assign narrows its rule by the item's flag (hd_accum): what does not apply changes nothing. */
-hd_rule hd_rule_of(hd_op op, uint32_t flag);
+static inline const hd_rule *hd_rule_of(hd_op op, uint32_t flag)
+{
+    if (op == HD_OP_ACCUM_OR_ASSIGN && flag == HD_ADD) return &hd_rule_add;
+    if (op == HD_OP_ACCUM_OR_ASSIGN && flag == HD_ASSIGN_NEW) return &hd_rule_assign_new;
+    return &hd_rules[op];
+}
 
 #endif

@@ -767,7 +767,7 @@ static void info_is_what_is_there(void **state)
     static const uint32_t slots[] = { 5, 16 };
     (void)state;
     for (int i = 0; i < 12; i++) {
-        bool host = i / 6, pairs = i % 3 == 2 || (i % 3 == 0 && host);
+        bool host = i / 6, pairs = i % 3 != HD_LAYOUT_PLANES;
         hd_config c = hd_config_default();
         hd_table *t;
         hd_info info;

@@ -116,6 +116,7 @@ static hd_case draw_case(uint64_t number, const char *backend)
     c.table.hkv.fetch = (hd_fetch)test_below(&r, 3);
     bool known = strcmp(backend, "cuda") != 0; /* what the clock says */
     c.table.clock = known && test_below(&r, 4) == 0 ? HD_CLOCK_DEVICE : HD_CLOCK_LOGICAL;
+    if (strcmp(backend, "ref") == 0) c.layout = test_below(&r, 2) ? HD_LAYOUT_PLANES : HD_LAYOUT_PAIRS;
     return c;
 }
 

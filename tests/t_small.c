@@ -283,6 +283,7 @@ static void explore(const setting *how, const char *policy)
     c.lock = "none";
     c.capacity = ENTRIES;
     c.slots = SLOTS;
+    c.layout = HD_LAYOUT_PLANES; /* state_take */
     c.hkv.dual = how->dual;
     c.hkv.pins = PINS;
     c.threads = 1;

@@ -176,7 +176,7 @@ static const struct thing {
     { "reference table", find_reference, "everything: what a table promises, made executable", true },
     { "processor", find_processor, "the reference backend", true },
     { "threads", find_threads, "readers and large batches in parallel", false },
-    { "memory", find_memory, "17 bytes per entry plus its value", true },
+    { "memory", find_memory, "18 bytes per entry plus its value", true },
     { "huge pages", find_huge_pages, "large tables: fewer address translations", false },
     { "compiler", find_compiler, "it built this command", true },
     { "zstd", find_zstd, "compressed traces", true },

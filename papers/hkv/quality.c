@@ -43,10 +43,11 @@ static void *take(uint64_t n, size_t each)
 
 /* ---- A table --------------------------------------------------------------------------------- */
 
-static hd_table *table_open(const words *w, const char *policy, uint64_t capacity)
+static hd_table *table_open_as(const words *w, const char *policy, uint64_t capacity, hd_layout layout)
 {
     hd_config c = hd_config_default();
     hd_table *t;
+    c.layout = layout;
     c.policy = policy;
     c.capacity = capacity;
     c.value_bytes = 0;
@@ -54,6 +55,11 @@ static hd_table *table_open(const words *w, const char *policy, uint64_t capacit
     c.threads = 1;
     must(hd_open(&c, &t));
     return t;
+}
+
+static hd_table *table_open(const words *w, const char *policy, uint64_t capacity)
+{
+    return table_open_as(w, policy, capacity, HD_LAYOUT_USUAL);
 }
 
 static double size_of(hd_table *t)
@@ -445,10 +451,10 @@ static double victims(const words *w)
     return sum / (double)w->capacity;
 }
 
-/* The paper's layout is what the reference has. */
+/* In the paper's layout. */
 static double bytes(const words *w)
 {
-    hd_table *t = table_open(w, "lru", w->capacity);
+    hd_table *t = table_open_as(w, "lru", w->capacity, HD_LAYOUT_PLANES);
     hd_info info;
     must(hd_table_info(t, &info));
     hd_close(t);

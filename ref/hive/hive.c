@@ -317,13 +317,13 @@ void hive_apply(hive_view *v, const hive_item *it, hive_seen *seen)
     seen->entry = HIVE_NOWHERE;
     seen->outcome = HD_RESERVED;
     if (it->key >= hive_keys(v)) return;
-    hd_rule r = hd_rule_of(it->op, it->flag);
+    const hd_rule *r = hd_rule_of(it->op, it->flag);
     uint64_t e = hive_find(v, it->key);
     seen->outcome = HD_MISS;
     if (e != HIVE_NOWHERE) {
-        seen->outcome = r.found;
-        change_found(v, it, &r, e);
-    } else if (r.insert) {
+        seen->outcome = r->found;
+        change_found(v, it, r, e);
+    } else if (r->insert) {
         e = hive_place(v, it->key, it->value);
         seen->outcome = e == HIVE_NOWHERE ? HD_PENDING : HD_INSERTED;
     }
@@ -361,12 +361,12 @@ const char *hive_accept(hive_view *v, const hive_item *it, const hive_seen *seen
     if (reserved != (seen->outcome == HD_RESERVED))
         return reserved ? "a reserved key must be answered RESERVED" : "RESERVED, but the key is an ordinary one";
     if (reserved) return NULL;
-    hd_rule r = hd_rule_of(it->op, it->flag);
+    const hd_rule *r = hd_rule_of(it->op, it->flag);
     uint64_t e = hive_find(v, it->key);
-    if (e == HIVE_NOWHERE && r.insert) return accept_absent(v, it, seen, busy);
+    if (e == HIVE_NOWHERE && r->insert) return accept_absent(v, it, seen, busy);
     if (e == HIVE_NOWHERE) return seen->outcome == HD_MISS ? NULL : "not a miss, but the key was absent";
-    if (seen->outcome != r.found) return "the key was present, and the outcome is another";
+    if (seen->outcome != r->found) return "the key was present, and the outcome is another";
     if (seen->shown && seen->value != hive_value_of(v, hive_read(v, e))) return "delivered a wrong value";
-    change_found(v, it, &r, e);
+    change_found(v, it, r, e);
     return NULL;
 }

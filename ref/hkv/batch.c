@@ -19,38 +19,76 @@
 
 #include "base/op.h"
 #include "predicates/predicate.h"
-#include "ref/hkv/hkv.h"
+#include "ref/hkv/ahead.h"
 
 enum { PARALLEL_ITEMS = 2048 }; /* fewer items are not worth waking threads for: a fork costs some 10 us */
 
 /* ---- One item in, one item out --------------------------------------------------------------- */
 
-static hkv_item item_at(const hkv_view *v, const hd_batch *b, hkv_when when, uint64_t i)
+static bool list_wanted(const hd_batch *b)
+{
+    return b->list_key || b->list_value || b->list_score || b->list_item || b->count;
+}
+
+/* What is the same for all items of a batch. */
+typedef struct course {
+    const hd_batch *b;
+    hkv_when when;
+    uint32_t does; /* hd_op_row.needs */
+    hkv_uses uses;
+    bool evicts; /* lists what leaves and what is refused */
+    bool values; /* reads b->value */
+} course;
+
+static course course_of(const hkv_view *v, const hd_batch *b, hkv_when when)
+{
+    const hd_op_row *row = hd_op_row_of(b->op);
+    course c = { b,
+                 when,
+                 row->needs,
+                 hkv_uses_of(v, b),
+                 b->op == HD_OP_INSERT_AND_EVICT && list_wanted(b),
+                 b->value && b->op != HD_OP_FIND_OR_INSERT_PTR };
+    return c;
+}
+
+/* Of the item, what is the same for all. */
+static hkv_item item_of(const course *c)
 {
     hkv_item it;
-    it.op = b->op;
-    it.elem = b->elem;
-    it.flag = b->flag ? b->flag[i] : HD_EITHER;
-    it.key = b->key[i];
-    it.value = b->value && b->op != HD_OP_FIND_OR_INSERT_PTR ? (const char *)b->value + i * v->value_bytes : NULL;
-    it.in.given = b->score ? b->score[i] : 1;
-    it.in.now = when.clock + i * when.per_item;
-    it.in.tick = when.by_device ? hd_tick_of(it.in.now, when.opened) : it.in.now;
-    it.in.epoch = when.epoch;
-    it.holder = b->holder;
+    memset(&it, 0, sizeof it);
+    it.op = c->b->op;
+    it.elem = c->b->elem;
+    it.flag = HD_EITHER;
+    it.in.given = 1;
+    it.in.epoch = c->when.epoch;
+    it.holder = c->b->holder;
     return it;
 }
 
-static void deliver(const hkv_view *v, const hd_batch *b, uint64_t i, const hkv_seen *seen)
+/* Makes it item i. */
+static inline void item_set(hkv_item *it, const hkv_view *v, const course *c, uint64_t i)
 {
+    const hd_batch *b = c->b;
+    it->key = b->key[i];
+    if (b->flag) it->flag = b->flag[i];
+    if (c->values) it->value = (const char *)b->value + i * v->value_bytes;
+    if (b->score) it->in.given = b->score[i];
+    it->in.now = c->when.clock + i * c->when.per_item;
+    it->in.tick = c->when.by_device ? hd_tick_of(it->in.now, c->when.opened) : it->in.now;
+}
+
+static inline void deliver(const hkv_view *v, const course *c, uint64_t i, const hkv_seen *seen)
+{
+    const hd_batch *b = c->b;
     if (b->outcome) b->outcome[i] = (uint8_t)seen->outcome;
-    uint32_t does = hd_op_row_of(b->op)->needs;
+    if (!(c->does & (HD_GIVES_BOTH | HD_GIVES_PTR))) return;
     bool found = seen->outcome == HD_HIT || seen->outcome == HD_PINNED;
     bool placed = seen->outcome == HD_INSERTED || seen->outcome == HD_EVICTED;
-    if ((does & HD_GIVES_VALUE) && found && b->value_out && v->value_bytes)
+    if ((c->does & HD_GIVES_VALUE) && found && b->value_out && v->value_bytes)
         memcpy((char *)b->value_out + i * v->value_bytes, hkv_value(v, seen->entry), v->value_bytes);
-    if ((does & HD_GIVES_SCORE) && found && b->score_out) b->score_out[i] = seen->score;
-    if (!(does & HD_GIVES_PTR) || !b->ptr || seen->outcome == HD_RESERVED) return;
+    if ((c->does & HD_GIVES_SCORE) && found && b->score_out) b->score_out[i] = *hkv_score_at(v, seen->entry);
+    if (!(c->does & HD_GIVES_PTR) || !b->ptr || seen->outcome == HD_RESERVED) return;
     if (b->op == HD_OP_FIND_OR_INSERT_PTR)
         b->ptr[i] = found || placed ? (void *)(uintptr_t)(seen->entry + 1) : NULL; /* give_pointers */
     else if (found)
@@ -69,11 +107,6 @@ static void give_pointers(const hkv_view *v, const hd_batch *b)
 }
 
 /* ---- Lists: compacted in item order ---------------------------------------------------------- */
-
-static bool list_wanted(const hd_batch *b)
-{
-    return b->list_key || b->list_value || b->list_score || b->list_item || b->count;
-}
 
 static void list_put(const hkv_view *v, const hd_batch *b, uint64_t at, uint64_t key, const void *value, uint64_t score,
                      uint64_t item)
@@ -106,39 +139,55 @@ typedef struct part {
 
 static bool has_role(const hd_batch *b, hd_role role) { return hd_op_row_of(b->op)->role == role; }
 
-/* Memory that an item will need is asked for a few items early: its digests, and for an insert the scores, which an
- * eviction reads from end to end. A table that the cache holds needs none of it. */
-static void look_ahead(const hkv_view *v, const hd_batch *b, uint64_t i, uint64_t last)
+/* The next items of the part, from *i on. Their digests are asked for. */
+static void take_window(const hkv_view *v, const hd_batch *b, const part *p, uint32_t items, uint64_t *i, hkv_window *w)
 {
-    enum { AHEAD = 8, LINE = 64, CACHED_ENTRIES = 1 << 16 };
-    if (i + AHEAD >= last || hkv_capacity(v) <= CACHED_ENTRIES) return;
-    uint64_t e = hkv_entry(v, hd_first_bucket(hd_hash(b->key[i + AHEAD], v->seed), v->buckets), 0);
-    for (uint32_t s = 0; s < v->slots; s += LINE) __builtin_prefetch(v->digest + e + s);
-    if (has_role(b, HD_READER) || has_role(b, HD_UPDATER)) return;
-    const char *score = (const char *)hkv_score_at(v, e);
-    for (size_t at = 0; at < (size_t)v->slots * 8 * v->step; at += LINE) __builtin_prefetch(score + at);
+    uint32_t n = 0;
+    uint64_t at = *i;
+    for (; at < p->last && n < items; at++) {
+        hkv_home home = hkv_home_of(v, b->key[at]);
+        if (home.bucket[0] < p->low || home.bucket[0] >= p->high) continue;
+        w->item[n] = at;
+        w->home[n++] = home;
+    }
+    w->n = n;
+    *i = at;
+    hkv_ask_digests(v, w);
 }
 
-static void run_part(hkv_view *v, const hd_batch *b, hkv_when when, part p, uint64_t *tally)
+static void run_window(hkv_view *v, const course *c, hkv_item *it, const hkv_window *w, uint64_t *gone, uint64_t *tally)
 {
-    bool all = p.low == 0 && p.high == v->buckets;
-    bool evicts = b->op == HD_OP_INSERT_AND_EVICT && list_wanted(b);
-    uint64_t gone = 0;
-    for (uint64_t i = p.first; i < p.last; i++) {
-        look_ahead(v, b, i, p.last);
-        if (!all) {
-            uint64_t bucket = hd_first_bucket(hd_hash(b->key[i], v->seed), v->buckets);
-            if (bucket < p.low || bucket >= p.high) continue;
-        }
-        hkv_item it = item_at(v, b, when, i);
+    for (uint32_t k = 0; k < w->n; k++) {
+        uint64_t i = w->item[k];
         hkv_seen seen;
-        hkv_apply(v, &it, &seen, evicts && b->list_value ? (char *)b->list_value + gone * v->value_bytes : NULL);
-        deliver(v, b, i, &seen);
+        item_set(it, v, c, i);
+        void *gone_value = c->evicts && c->b->list_value ? (char *)c->b->list_value + *gone * v->value_bytes : NULL;
+        hkv_apply_at(v, it, &w->home[k], &seen, gone_value);
+        deliver(v, c, i, &seen);
         tally[seen.outcome]++;
-        if (evicts && (seen.outcome == HD_EVICTED || seen.outcome == HD_REFUSED))
-            list_gone(v, b, gone++, i, &it, &seen);
+        if (c->evicts && (seen.outcome == HD_EVICTED || seen.outcome == HD_REFUSED))
+            list_gone(v, c->b, (*gone)++, i, it, &seen);
     }
-    if (evicts && b->count) *b->count = gone;
+}
+
+static void run_part(hkv_view *v, const course *c, part p, uint64_t *tally)
+{
+    hkv_pace pace = hkv_pace_of(v, c->uses);
+    uint32_t way = pace.stages + 1; /* windows on their way */
+    uint64_t gone = 0, i = p.first;
+    hkv_item it = item_of(c);
+    hkv_window w[HKV_STAGES + 1];
+    for (uint32_t k = 0; k < way; k++) w[k].n = w[k].guesses = w[k].found = 0;
+    for (uint32_t now = 0, idle = 0; idle <= way; now = (now + 1) % way) {
+        /* from the newest window to the oldest one, which runs */
+        take_window(v, c->b, &p, pace.items, &i, &w[now]);
+        for (uint32_t k = 0; k < pace.stages; k++) hkv_look_ahead(v, c->b, c->uses, k, &w[(now + way - k - 1) % way]);
+        hkv_window *oldest = &w[(now + 1) % way];
+        idle = oldest->n ? 0 : idle + 1;
+        run_window(v, c, &it, oldest, &gone, tally);
+        oldest->n = 0;
+    }
+    if (c->evicts && c->b->count) *c->b->count = gone;
 }
 
 static bool is_missed(const hkv_view *v, const hd_batch *b, uint64_t i)
@@ -193,6 +242,7 @@ static uint32_t threads_for(const hkv_view *v, const hd_batch *b, hkv_when when)
 static void run_keyed(hkv_view *v, const hd_batch *b, hkv_when when, uint64_t *tally)
 {
     uint32_t threads = threads_for(v, b, when);
+    const course c = course_of(v, b, when);
     uint64_t missed_before = 0; /* by the threads of lower number */
     (void)threads;
 #ifdef _OPENMP
@@ -212,7 +262,7 @@ static void run_keyed(hkv_view *v, const hd_batch *b, hkv_when when, uint64_t *t
             p.low = share(v->buckets, t, many);
             p.high = share(v->buckets, t + 1, many);
         }
-        run_part(v, b, when, p, mine);
+        run_part(v, &c, p, mine);
         uint64_t at = add_in_turn(many, mine[HD_MISS], &missed_before, mine, tally);
         if (b->op == HD_OP_FIND_MISSED && list_wanted(b)) list_missed(v, b, p.first, p.last, at);
     }

@@ -41,7 +41,7 @@ static hd_status hkv_shape(const hd_design *d, const hd_config *c, hd_info *info
     if (c->hkv.dual && info->buckets < 2)
         return hd_fail(HD_EINVAL, "dual: two candidate buckets need a capacity above %" PRIu32 ", the slots of one",
                        c->slots);
-    if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_PLANES;
+    if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_PAIRS;
     if (info->layout != HD_LAYOUT_PLANES && info->layout != HD_LAYOUT_PAIRS)
         return hd_fail(HD_EINVAL, "layout: hkv has planes, or pairs");
     uint64_t entry_bytes =

@@ -10,65 +10,33 @@
 
 #include "base/op.h"
 #include "ref/accum.h"
+#include "ref/hkv/digests.h"
+#include "ref/hkv/least.h"
 #include "ref/rule.h"
 
 /* ---- Algorithm 1: digest-accelerated find ---------------------------------------------------- */
 
-/* The first of n bytes at p, from index i on, that equals `byte`; n when none does. Eight at a time: in
- * x = word ^ pattern the wanted bytes are zero, and the lowest set bit of `zero` marks the lowest zero
- * byte exactly (what it marks above that one may be wrong). Bytes are little-endian, as on every GPU. */
-static uint32_t next_byte(const uint8_t *p, uint32_t n, uint8_t byte, uint32_t i)
-{
-    const uint64_t ones = 0x0101010101010101u, tops = 0x8080808080808080u, pattern = ones * byte;
-    for (; i + 8 <= n; i += 8) {
-        uint64_t word;
-        memcpy(&word, p + i, 8);
-        uint64_t x = word ^ pattern, zero = (x - ones) & ~x & tops;
-        if (zero) return i + (uint32_t)__builtin_ctzll(zero) / 8;
-    }
-    while (i < n && p[i] != byte) i++;
-    return i;
-}
-
 /* Lines 3 to 12: the digests settle almost every slot; a key is read where its digest matches. */
 static uint64_t find_in_bucket(const hkv_view *v, uint64_t b, uint8_t digest, uint64_t key)
 {
-    const uint8_t *digests = v->digest + hkv_entry(v, b, 0);
-    const uint64_t *keys = hkv_key_at(v, hkv_entry(v, b, 0));
-    for (uint32_t s = next_byte(digests, v->slots, digest, 0); s < v->slots;
-         s = next_byte(digests, v->slots, digest, s + 1))
-        if (keys[s * v->step] == key) return hkv_entry(v, b, s);
+    for (uint32_t s = 0; s < v->slots; s += HKV_DIGESTS_AT_ONCE)
+        for (hkv_mask match = hkv_slots_with(v, b, s, digest); match; match &= match - 1) {
+            uint64_t e = hkv_entry(v, b, s + hkv_lowest(match));
+            if (*hkv_key_at(v, e) == key) return e;
+        }
     return HKV_NOWHERE; /* definitive (Proposition 3.1) */
 }
 
-/* Lines 1 and 2: where a key can be. */
-typedef struct home {
-    uint64_t bucket[2];
-    uint32_t n; /* candidate buckets: 1 single, 2 dual */
-    uint8_t digest;
-} home;
-
-static home home_of(const hkv_view *v, uint64_t key)
-{
-    uint64_t h = hd_hash(key, v->seed);
-    home at = { { hd_first_bucket(h, v->buckets), HKV_NOWHERE }, 1, hd_digest(h) };
-    if (v->dual) {
-        at.bucket[1] = hd_second_bucket(h, v->buckets);
-        at.n = 2;
-    }
-    return at;
-}
-
-static uint64_t find_at(const hkv_view *v, const home *at, uint64_t key)
+static uint64_t find_at(const hkv_view *v, const hkv_home *at, uint64_t key)
 {
     uint64_t e = find_in_bucket(v, at->bucket[0], at->digest, key);
-    if (e == HKV_NOWHERE && at->n == 2) e = find_in_bucket(v, at->bucket[1], at->digest, key);
+    if (e == HKV_NOWHERE && v->dual) e = find_in_bucket(v, at->bucket[1], at->digest, key);
     return e;
 }
 
 uint64_t hkv_find(const hkv_view *v, uint64_t key)
 {
-    home at = home_of(v, key);
+    hkv_home at = hkv_home_of(v, key);
     return key >= HD_KEY_RESERVED ? HKV_NOWHERE : find_at(v, &at, key);
 }
 
@@ -98,56 +66,17 @@ typedef struct place {
     uint64_t least; /* ... whose score this is                     */
 } place;
 
-/* The first slot with the least of a bucket's scores. Sixteen at a time, and four least scores side by side, so that no
- * comparison waits for the one before it. step is a constant where this is called: 1 is worth it. */
-static inline uint32_t least_of(const uint64_t *score, uint32_t slots, uint32_t step, uint64_t *least_score)
+/* The first slot with the least score of a bucket that has bounds. The first group with the least bound is searched,
+ * and its bound raised to its least score, until that is what the bound was. Then no score of the bucket is less, and
+ * none of an earlier group is equal. */
+static uint32_t least_by_bounds(const hkv_view *v, uint64_t b, uint64_t *least)
 {
-    uint64_t least_all = UINT64_MAX;
-    uint32_t run = 0, s = 0;
-    for (; s + 16 <= slots; s += 16) {
-        uint64_t least[4] = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
-        for (uint32_t i = 0; i < 16; i += 4)
-            for (uint32_t k = 0; k < 4; k++) {
-                uint64_t x = score[(s + i + k) * step];
-                least[k] = x < least[k] ? x : least[k];
-            }
-        uint64_t low = least[0] < least[1] ? least[0] : least[1], high = least[2] < least[3] ? least[2] : least[3];
-        low = low < high ? low : high;
-        if (low < least_all) {
-            least_all = low;
-            run = s;
-        }
+    uint64_t first = hkv_entry(v, b, 0), bound;
+    for (;;) {
+        uint32_t group = hkv_least_bound(v, first, &bound), s = group + hkv_least_of_group(v, first + group, least);
+        if (*least == bound) return s;
+        v->bound[(first + group) / HKV_BOUNDED] = *least;
     }
-    for (; s < slots; s++)
-        if (score[s * step] < least_all) {
-            least_all = score[s * step];
-            run = s;
-        }
-    while (score[run * step] != least_all) run++;
-    *least_score = least_all;
-    return run;
-}
-
-/* The same where there are bounds, which are then what was read. */
-static uint32_t least_and_bounds(const hkv_view *v, uint64_t b, uint64_t *least_score)
-{
-    uint64_t first = hkv_entry(v, b, 0), least_all = UINT64_MAX;
-    uint32_t run = 0;
-    for (uint32_t s = 0; s < v->slots; s += HKV_BOUNDED) {
-        uint64_t least = UINT64_MAX;
-        for (uint32_t k = 0; k < HKV_BOUNDED; k++) {
-            uint64_t x = *hkv_score_at(v, first + s + k);
-            least = x < least ? x : least;
-        }
-        v->bound[(first + s) / HKV_BOUNDED] = least;
-        if (least < least_all) {
-            least_all = least;
-            run = s;
-        }
-    }
-    while (*hkv_score_at(v, first + run) != least_all) run++;
-    *least_score = least_all;
-    return run;
 }
 
 /* Algorithm 2, line 11: the bucket's least score, the first slot that has it. */
@@ -165,32 +94,25 @@ static place least_in_bucket(const hkv_view *v, uint64_t b)
         }
         return p;
     }
-    const uint64_t *score = hkv_score_at(v, hkv_entry(v, b, 0));
-    uint32_t s = v->bound       ? least_and_bounds(v, b, &p.least)
-                 : v->step == 1 ? least_of(score, v->slots, 1, &p.least)
-                                : least_of(score, v->slots, 2, &p.least);
+    uint32_t s =
+        v->bound ? least_by_bounds(v, b, &p.least) : hkv_least_score(v, hkv_entry(v, b, 0), v->slots, &p.least);
     p.entry = hkv_entry(v, b, s);
     return p;
 }
 
-static uint32_t first_empty(const hkv_view *v, uint64_t b)
-{
-    return next_byte(v->digest + hkv_entry(v, b, 0), v->slots, HKV_NO_DIGEST, 0);
-}
-
 static place empty_in_bucket(const hkv_view *v, uint64_t b)
 {
-    uint32_t s = first_empty(v, b);
+    uint32_t s = hkv_first_with(v, b, HKV_NO_DIGEST);
     place p = { s < v->slots ? hkv_entry(v, b, s) : HKV_NOWHERE, true, 0 };
     return p;
 }
 
 static uint32_t occupancy(const hkv_view *v, uint64_t b)
 {
-    const uint8_t *digest = v->digest + hkv_entry(v, b, 0);
-    uint32_t n = 0;
-    for (uint32_t s = 0; s < v->slots; s++) n += digest[s] != HKV_NO_DIGEST;
-    return n;
+    uint32_t empty = 0;
+    for (uint32_t s = 0; s < v->slots; s += HKV_DIGESTS_AT_ONCE)
+        empty += hkv_bits(hkv_slots_with(v, b, s, HKV_NO_DIGEST));
+    return v->slots - empty;
 }
 
 /* Algorithm 2, lines 6 to 11. */
@@ -211,9 +133,9 @@ static place choose_dual(const hkv_view *v, const uint64_t *bucket)
     return p1.entry != HKV_NOWHERE && p1.least < p0.least ? p1 : p0;
 }
 
-static place choose(const hkv_view *v, const home *at)
+static place choose(const hkv_view *v, const hkv_home *at)
 {
-    return at->n == 2 ? choose_dual(v, at->bucket) : choose_single(v, at->bucket[0]);
+    return v->dual ? choose_dual(v, at->bucket) : choose_single(v, at->bucket[0]);
 }
 
 /* Differs: Algorithm 3, line 7 admits only s > least; Algorithm 2, line 12 refuses only s < least, and that
@@ -234,11 +156,18 @@ static void write_value(const hkv_view *v, uint64_t e, const void *value)
         memset(hkv_value(v, e), 0, v->value_bytes);
 }
 
-/* A bound falls where a score falls; what reads all scores of a bucket raises it. */
+/* A bound falls where a score falls below it. A search for the least score raises it. */
 static void set_score(const hkv_view *v, uint64_t e, uint64_t score)
 {
+    bool falls = score < *hkv_score_at(v, e);
     *hkv_score_at(v, e) = score;
-    if (v->bound && v->bound[e / HKV_BOUNDED] > score) v->bound[e / HKV_BOUNDED] = score;
+    if (falls && v->bound && v->bound[e / HKV_BOUNDED] > score) v->bound[e / HKV_BOUNDED] = score;
+}
+
+/* The bound of an entry's group becomes its least score, which is known to have changed. */
+static void tighten(const hkv_view *v, uint64_t e)
+{
+    (void)hkv_least_of_group(v, e / HKV_BOUNDED * HKV_BOUNDED, &v->bound[e / HKV_BOUNDED]);
 }
 
 static void write_entry(hkv_view *v, uint64_t e, uint8_t digest, uint64_t key, const void *value, uint64_t score)
@@ -251,7 +180,7 @@ static void write_entry(hkv_view *v, uint64_t e, uint8_t digest, uint64_t key, c
 
 bool hkv_put(hkv_view *v, uint64_t key, const void *value, uint64_t score)
 {
-    home at = home_of(v, key);
+    hkv_home at = hkv_home_of(v, key);
     place p = choose(v, &at);
     if (!p.empty) return false;
     write_entry(v, p.entry, at.digest, key, value, score);
@@ -288,7 +217,8 @@ static void change_found(hkv_view *v, const hkv_item *it, const hd_rule *r, hd_o
 }
 
 /* Algorithm 2 from line 6, once the key is known to be absent. */
-static void insert(hkv_view *v, const hkv_item *it, const hd_rule *r, const home *at, hkv_seen *seen, void *gone_value)
+static void insert(hkv_view *v, const hkv_item *it, const hd_rule *r, const hkv_home *at, hkv_seen *seen,
+                   void *gone_value)
 {
     place p = choose(v, at);
     seen->score = hd_on_insert(v->policy, it->in);
@@ -305,28 +235,34 @@ static void insert(hkv_view *v, const hkv_item *it, const hd_rule *r, const home
         if (gone_value && v->value_bytes) memcpy(gone_value, hkv_value(v, p.entry), v->value_bytes);
     }
     write_entry(v, p.entry, at->digest, it->key, it->value, seen->score);
+    if (!p.empty && v->bound) tighten(v, p.entry);
     if (pins(it, r)) pin(v, p.entry, it->holder);
 }
 
-void hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value)
+void hkv_apply_at(hkv_view *v, const hkv_item *it, const hkv_home *home, hkv_seen *seen, void *gone_value)
 {
     seen->entry = HKV_NOWHERE;
     seen->outcome = HD_RESERVED;
     if (it->key >= HD_KEY_RESERVED) return;
 
-    hd_rule r = hd_rule_of(it->op, it->flag);
-    home at = home_of(v, it->key);
-    uint64_t e = find_at(v, &at, it->key);
+    const hd_rule *r = hd_rule_of(it->op, it->flag);
+    uint64_t e = find_at(v, home, it->key);
     if (e != HKV_NOWHERE) {
-        seen->outcome = outcome_found(v, it, &r, e);
-        change_found(v, it, &r, seen->outcome, e);
+        seen->outcome = outcome_found(v, it, r, e);
+        change_found(v, it, r, seen->outcome, e);
         seen->entry = seen->outcome == HD_ERASED ? HKV_NOWHERE : e;
-        seen->score = *hkv_score_at(v, e);
-    } else if (r.insert) {
-        insert(v, it, &r, &at, seen, gone_value);
+    } else if (r->insert) {
+        insert(v, it, r, home, seen, gone_value);
     } else {
         seen->outcome = HD_MISS;
     }
+}
+
+void hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value)
+{
+    hkv_home home = hkv_home_of(v, it->key);
+    hkv_apply_at(v, it, &home, seen, gone_value);
+    if (seen->entry != HKV_NOWHERE) seen->score = *hkv_score_at(v, seen->entry);
 }
 
 /* ---- The other face -------------------------------------------------------------------------- */
@@ -335,15 +271,15 @@ void hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value
 typedef struct insertion {
     hkv_view *v;
     const hkv_item *it;
-    const home *at;
+    const hkv_home *at;
     const hkv_seen *seen;
     hkv_strictness strictness;
     place now;
 } insertion;
 
-static bool is_candidate(const home *at, uint64_t bucket)
+static bool is_candidate(const hkv_home *at, uint64_t bucket)
 {
-    return bucket == at->bucket[0] || (at->n > 1 && bucket == at->bucket[1]);
+    return bucket == at->bucket[0] || bucket == at->bucket[1]; /* in single mode the second is HKV_NOWHERE */
 }
 
 static const char *accept_refused(const insertion *x)
@@ -372,7 +308,7 @@ static const char *accept_inserted(const insertion *x, place *taken)
 static uint64_t accept_victim(const insertion *x, const char **why)
 {
     hkv_view *v = x->v;
-    home gone_at = home_of(v, x->seen->gone_key);
+    hkv_home gone_at = hkv_home_of(v, x->seen->gone_key);
     bool reserved = x->seen->gone_key >= HD_KEY_RESERVED;
     uint64_t gone = reserved ? HKV_NOWHERE : find_at(v, &gone_at, x->seen->gone_key);
     *why = gone == HKV_NOWHERE                             ? "evicted a key that was absent"
@@ -398,7 +334,7 @@ static const char *accept_evicted(const insertion *x, place *taken)
     return NULL;
 }
 
-static const char *accept_insert(hkv_view *v, const hkv_item *it, const hd_rule *r, const home *at,
+static const char *accept_insert(hkv_view *v, const hkv_item *it, const hd_rule *r, const hkv_home *at,
                                  const hkv_seen *seen, hkv_strictness strictness)
 {
     const insertion x = { v, it, at, seen, strictness, choose(v, at) };
@@ -421,21 +357,21 @@ const char *hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hk
         return reserved ? "a reserved key must be answered RESERVED" : "RESERVED, but the key is an ordinary one";
     if (reserved) return NULL;
 
-    hd_rule r = hd_rule_of(it->op, it->flag);
-    home at = home_of(v, it->key);
+    const hd_rule *r = hd_rule_of(it->op, it->flag);
+    hkv_home at = hkv_home_of(v, it->key);
     uint64_t e = find_at(v, &at, it->key);
     if (e == HKV_NOWHERE) {
-        if (r.insert) return accept_insert(v, it, &r, &at, seen, strictness);
+        if (r->insert) return accept_insert(v, it, r, &at, seen, strictness);
         return seen->outcome == HD_MISS ? NULL : "not a miss, but the key was absent";
     }
-    hd_outcome outcome = outcome_found(v, it, &r, e);
+    hd_outcome outcome = outcome_found(v, it, r, e);
     if (seen->outcome != outcome)
         return outcome == HD_PINNED ? "the entry was pinned" : "the key was present, and the outcome is another";
     /* A reader's value and score are those before the change, which keeps the value it delivers. */
     if (seen->value && memcmp(seen->value, hkv_value(v, e), v->value_bytes) != 0) return "delivered a wrong value";
     uint64_t score =
-        r.rescore && outcome == r.found ? hd_on_hit(v->policy, *hkv_score_at(v, e), it->in) : *hkv_score_at(v, e);
+        r->rescore && outcome == r->found ? hd_on_hit(v->policy, *hkv_score_at(v, e), it->in) : *hkv_score_at(v, e);
     if (seen->score_shown && seen->score != score) return "delivered a wrong score";
-    change_found(v, it, &r, outcome, e);
+    change_found(v, it, r, outcome, e);
     return NULL;
 }

@@ -44,9 +44,27 @@ typedef struct hkv_seen {
     uint64_t gone_score; /*          and its score                                               */
 } hkv_seen;
 
+/* Where a key can be (Algorithm 1, lines 1 and 2). */
+typedef struct hkv_home {
+    uint64_t bucket[2]; /* the first hkv_homes(v) of them */
+    uint8_t digest;
+} hkv_home;
+
+static inline uint32_t hkv_homes(const hkv_view *v) { return v->dual ? 2 : 1; }
+
+static inline hkv_home hkv_home_of(const hkv_view *v, uint64_t key)
+{
+    uint64_t h = hd_hash(key, v->seed);
+    hkv_home home = { { hd_first_bucket(h, v->buckets), HKV_NOWHERE }, hd_digest(h) };
+    if (v->dual) home.bucket[1] = hd_second_bucket(h, v->buckets);
+    return home;
+}
+
 /* Applies one item. The victim's value goes to gone_value (value_bytes; may be NULL) before it is
  * overwritten. */
 void hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value);
+/* The same where the key's home, which depends on nothing but key and shape, is known. */
+void hkv_apply_at(hkv_view *v, const hkv_item *it, const hkv_home *home, hkv_seen *seen, void *gone_value);
 
 /* How exactly `seen` is held to the dual-bucket choice (section 3.4). */
 typedef enum hkv_strictness {

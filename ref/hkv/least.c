@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * least.c - see least.h. Which number is the least cannot be predicted, so there is no branch on it.
+ */
+#include "ref/hkv/least.h"
+
+/* The first of the least of n numbers that are `step` apart, n > 0. Each quarter has a least number of its own, so that
+ * no comparison waits for the one before it. step is a constant where this is called, and n if it is a usual one: then
+ * there are no branches, and no loop. */
+static inline uint32_t first_least(const uint64_t *p, uint32_t n, uint32_t step, uint64_t *least)
+{
+    uint64_t low[4] = { UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX };
+    size_t quarter = n / 4, at[4] = { 0, 0, 0, 0 };
+    for (size_t i = 0; i < quarter; i++)
+        for (size_t k = 0; k < 4; k++) {
+            uint64_t x = p[(k * quarter + i) * step];
+            at[k] = x < low[k] ? i : at[k];
+            low[k] = x < low[k] ? x : low[k];
+        }
+    for (size_t k = 1; k < 4; k++) {
+        uint64_t less = (uint64_t)0 - (low[k] < low[0]); /* all bits, or none: gcc makes branches of conditions here */
+        at[0] ^= (at[0] ^ (k * quarter + at[k])) & less;
+        low[0] ^= (low[0] ^ low[k]) & less;
+    }
+    for (size_t i = 4 * quarter; i < n; i++) {
+        at[0] = p[i * step] < low[0] ? i : at[0];
+        low[0] = p[i * step] < low[0] ? p[i * step] : low[0];
+    }
+    *least = low[0];
+    return (uint32_t)at[0];
+}
+
+uint32_t hkv_least_score(const hkv_view *v, uint64_t e, uint32_t n, uint64_t *least)
+{
+    const uint64_t *score = hkv_score_at(v, e);
+    return v->step == 1 ? first_least(score, n, 1, least) : first_least(score, n, 2, least);
+}
+
+uint32_t hkv_least_of_group(const hkv_view *v, uint64_t e, uint64_t *least)
+{
+    const uint64_t *score = hkv_score_at(v, e);
+    return v->step == 1 ? first_least(score, HKV_BOUNDED, 1, least) : first_least(score, HKV_BOUNDED, 2, least);
+}
+
+uint32_t hkv_least_bound(const hkv_view *v, uint64_t e, uint64_t *least)
+{
+    enum { USUAL = 128 / HKV_BOUNDED };
+    const uint64_t *bound = v->bound + e / HKV_BOUNDED;
+    uint32_t n = v->slots / HKV_BOUNDED;
+    return HKV_BOUNDED * (n == USUAL ? first_least(bound, USUAL, 1, least) : first_least(bound, n, 1, least));
+}
