@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hashes/hash.h"
 #include "judge/rules.h"
 #include "tests/testing.h"
 
@@ -216,60 +217,89 @@ static void reasons_are_private(void **state)
 
 /* ---- One batch on several threads ------------------------------------------------------------ */
 
-/* well above the reference's threshold */
-enum { ITEMS = 6000, CAPACITY = 3000, SLOTS = 60, VALUE_BYTES = 16, MOST_LIST = ITEMS };
+/* ITEMS are well above the reference's threshold, and several of its blocks */
+enum { ITEMS = 6000, CAPACITY_MOST = 1 << 15, VALUE_BYTES = 16, HOT_KEYS = 40 };
+
+typedef struct shape {
+    const char *what;
+    uint32_t slots;
+    uint64_t capacity; /* a multiple of slots */
+    hd_layout layout;
+    uint64_t near_bytes;
+    int policies; /* of the list below, the first so many */
+} shape;
+
+static const shape shapes[] = {
+    { "few buckets without bounds", 60, 3000, HD_LAYOUT_USUAL, 0, 3 },
+    { "few buckets with bounds", 128, 3072, HD_LAYOUT_PAIRS, 0, 2 },
+    { "many buckets: threads take turns in dual mode", 8, 24576, HD_LAYOUT_PAIRS, 0, 3 },
+    { "many buckets without bounds, values in two tiers", 7, 7 * 3000, HD_LAYOUT_PLANES, 100000, 1 },
+    { "too large for a cache: items look ahead", 128, CAPACITY_MOST, HD_LAYOUT_PAIRS, 0, 2 },
+    { "the same without bounds", 128, CAPACITY_MOST, HD_LAYOUT_PLANES, 0, 1 },
+};
 
 /* All that a run shows: every output array, every byte. */
 typedef struct shown {
     uint8_t outcome[ITEMS];
-    uint64_t value_out[ITEMS][2], score_out[ITEMS], list_key[MOST_LIST], list_value[MOST_LIST][2],
-        list_score[MOST_LIST], list_item[MOST_LIST], count;
+    uint64_t value_out[ITEMS][2], score_out[ITEMS], list_key[ITEMS], list_value[ITEMS][2], list_score[ITEMS],
+        list_item[ITEMS], count;
     uint64_t ptr_value[ITEMS]; /* what the pointers show: addresses may differ */
-    uint64_t export_key[CAPACITY], export_value[CAPACITY][2], export_score[CAPACITY], export_slot[CAPACITY],
-        export_count;
+    uint64_t export_key[CAPACITY_MOST], export_value[CAPACITY_MOST][2], export_score[CAPACITY_MOST],
+        export_slot[CAPACITY_MOST], export_count;
 } shown;
 
-static uint64_t key_of(uint64_t *r) { return test_below(r, 30) ? test_below(r, 2 * CAPACITY) : HD_KEY_EMPTY; }
+/* Keys that come and go, a few that come again and again, and reserved ones. */
+static uint64_t key_of(uint64_t *r, uint64_t capacity)
+{
+    if (test_below(r, 30) == 0) return HD_KEY_EMPTY;
+    return test_below(r, 4) ? test_below(r, 2 * capacity) : test_below(r, HOT_KEYS);
+}
 
-static void run_with(shown *s, hd_op op, const char *policy, bool dual, uint32_t threads)
+/* The batches of one run: the table is filled, entries are pinned, some are unpinned, then comes the operation. */
+static void run_step(hd_table *t, const shape *how, hd_op op, uint64_t number, uint64_t *r, shown *s, void **ptr)
 {
     static uint64_t key[ITEMS], score[ITEMS], value[ITEMS][2];
     static uint8_t flag[ITEMS];
+    for (int i = 0; i < ITEMS; i++) {
+        key[i] = key_of(r, how->capacity);
+        score[i] = test_below(r, 20);
+        value[i][0] = test_random(r), value[i][1] = test_random(r);
+        flag[i] = (uint8_t)test_below(r, 3);
+    }
+    hd_batch b = test_batch(op, ITEMS, key, value, s->outcome);
+    b.elem = HD_U64, b.score = score, b.flag = flag, b.value_out = s->value_out, b.score_out = s->score_out;
+    b.holder = 1 + number % 2, b.ptr = ptr, b.pred = "score_in", b.pred_arg[1] = 9;
+    test_lists(&b, s->list_key, s->list_value, s->list_score, s->list_item, &s->count);
+    if (op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF) b.start = 11, b.n = how->capacity - 20;
+    if (op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF) b.n = b.n < ITEMS ? b.n : ITEMS;
+    if (op == HD_OP_PROMOTE) b.n = how->capacity;
+    must(hd_run(t, &b));
+}
+
+static void run_with(shown *s, const shape *how, hd_op op, const char *policy, bool dual, uint32_t threads)
+{
     static void *ptr[ITEMS];
     uint64_t r = 77;
     hd_config c = hd_config_default();
     hd_table *t;
-    memset(s, 0x3c, sizeof *s);
-    memset(s->ptr_value, 0, sizeof s->ptr_value);
-    memset(ptr, 0, sizeof ptr);
-    c.policy = policy, c.hkv.dual = dual, c.capacity = CAPACITY, c.slots = SLOTS, c.value_bytes = VALUE_BYTES,
-    c.threads = threads;
+    c.policy = policy, c.hkv.dual = dual, c.capacity = how->capacity, c.slots = how->slots, c.value_bytes = VALUE_BYTES,
+    c.layout = how->layout, c.hkv.device_value_bytes = how->near_bytes, c.threads = threads;
     must(hd_open(&c, &t));
-    for (int step = 0; step < 3; step++) { /* fill, pin a few, then the operation itself */
-        for (int i = 0; i < ITEMS; i++) {
-            key[i] = key_of(&r);
-            score[i] = test_below(&r, 20);
-            value[i][0] = test_random(&r), value[i][1] = test_random(&r);
-            flag[i] = (uint8_t)test_below(&r, 3);
-        }
-        hd_batch b = test_batch(op, ITEMS, key, value, s->outcome);
-        b.elem = HD_U64, b.score = score, b.flag = flag, b.value_out = s->value_out, b.score_out = s->score_out;
-        b.holder = 1, b.ptr = ptr, b.pred = "score_in", b.pred_arg[1] = 9;
-        test_lists(&b, s->list_key, s->list_value, s->list_score, s->list_item, &s->count);
-        if (step == 0) b.op = HD_OP_INSERT_OR_ASSIGN;
-        if (step == 1) b.op = HD_OP_LOCK_KEYS, b.n = 100;
-        if (step == 2 && (op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF)) b.start = 11, b.n = CAPACITY - 20;
-        if (step == 2 && op == HD_OP_PROMOTE) b.n = CAPACITY;
-        must(hd_run(t, &b));
-        if (step < 2) {
-            memset(ptr, 0, sizeof ptr);
-            memset(s, 0x3c, offsetof(shown, ptr_value));
-        }
+    uint64_t fills = 2 * how->capacity / ITEMS + 1, pins = fills + 2, unpins = pins + 1;
+    for (uint64_t step = 0; step <= unpins; step++) {
+        hd_op now = step < fills    ? HD_OP_INSERT_OR_ASSIGN
+                    : step < pins   ? HD_OP_LOCK_KEYS
+                    : step < unpins ? HD_OP_UNLOCK_KEYS
+                                    : op;
+        memset(ptr, 0, sizeof ptr);
+        memset(s, 0x3c, sizeof *s);
+        memset(s->ptr_value, 0, sizeof s->ptr_value);
+        run_step(t, how, now, step, &r, s, ptr);
     }
     for (int i = 0; i < ITEMS; i++)
         if (ptr[i]) memcpy(&s->ptr_value[i], ptr[i], 8);
     hd_batch e = { .op = HD_OP_EXPORT,
-                   .n = CAPACITY,
+                   .n = how->capacity,
                    .list_key = s->export_key,
                    .list_value = s->export_value,
                    .list_score = s->export_score,
@@ -280,30 +310,76 @@ static void run_with(shown *s, hd_op op, const char *policy, bool dual, uint32_t
     hd_close(t);
 }
 
+static void compare(const shown *one, const shown *many)
+{
+    check(memcmp(one->outcome, many->outcome, sizeof one->outcome) == 0, "outcomes differ");
+    check(one->count == many->count && memcmp(one->list_item, many->list_item, sizeof one->list_item) == 0,
+          "lists differ");
+    check(one->export_count == many->export_count &&
+              memcmp(one->export_key, many->export_key, sizeof one->export_key) == 0,
+          "keys or slots differ");
+    check(memcmp(one, many, sizeof *one) == 0, "outputs or contents differ");
+}
+
 static void openmp_does_not_show(void **state)
 {
-    static const char *const policies[] = { "lru", "lfu", "custom" };
+    static const char *const policies[] = { "lru", "custom", "lfu" };
+    static const uint32_t counts[] = { 2, 3, 8 };
     shown *one = (shown *)test_alloc(1, sizeof(shown)), *many = (shown *)test_alloc(1, sizeof(shown));
     (void)state;
-    for (int op = 0; op < HD_OP_COUNT_; op++)
-        for (int k = 0; k < 6; k++) {
-            run_with(one, (hd_op)op, policies[k / 2], k % 2, 1);
-            for (uint32_t threads = 2; threads <= 4; threads++) {
-                test_case("%s, %s, %s, %u threads", hd_op_name((hd_op)op), policies[k / 2], k % 2 ? "dual" : "single",
-                          threads);
-                run_with(many, (hd_op)op, policies[k / 2], k % 2, threads);
-                check(memcmp(one->outcome, many->outcome, sizeof one->outcome) == 0, "outcomes differ");
-                check(one->export_count == many->export_count &&
-                          memcmp(one->export_key, many->export_key, sizeof one->export_key) == 0,
-                      "keys or slots differ");
-                check(memcmp(one, many, sizeof *one) == 0, "outputs or contents differ");
+    for (size_t h = 0; h < sizeof shapes / sizeof *shapes; h++)
+        for (int op = 0; op < HD_OP_COUNT_; op++)
+            for (int k = 0; k < 2 * shapes[h].policies && (h == 0 || judge_ops[op].keyed); k++) {
+                const char *policy = policies[k / 2];
+                run_with(one, &shapes[h], (hd_op)op, policy, k % 2, 1);
+                for (int n = h != 0; n < 3; n++) {
+                    test_case("%s, %s, %s, %s, %u threads", hd_op_name((hd_op)op), policy, k % 2 ? "dual" : "single",
+                              shapes[h].what, counts[n]);
+                    run_with(many, &shapes[h], (hd_op)op, policy, k % 2, counts[n]);
+                    compare(one, many);
+                }
             }
-        }
     free(one);
     free(many);
 }
 
+/* In the first block of a batch one thread pins the entry that its bucket would evict next. A later block has one key,
+ * of the same bucket. Most likely another thread runs it, which has pinned nothing itself. */
+static void pins_of_other_threads(void **state)
+{
+    enum { SLOTS = 8, BUCKETS = 3072, ROUNDS_OF_PINS = 20 };
+    static uint64_t key[ITEMS], score[ITEMS], value[ITEMS][2];
+    static uint8_t outcome[ITEMS];
+    uint64_t next = 1000;
+    hd_config c = hd_config_default();
+    hd_table *t;
+    (void)state;
+    c.policy = "custom", c.hkv.dual = true, c.capacity = SLOTS * BUCKETS, c.slots = SLOTS, c.value_bytes = VALUE_BYTES,
+    c.hkv.pins = 1, c.threads = 8;
+    must(hd_open(&c, &t));
+    hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, ITEMS, key, value, outcome);
+    b.score = score;
+    while (next < 5 * c.capacity) {
+        for (int i = 0; i < ITEMS; i++) key[i] = next++, score[i] = 10;
+        must(hd_run(t, &b));
+    }
+    for (uint64_t round = 0; round < ROUNDS_OF_PINS; round++) {
+        uint64_t bucket = hd_first_bucket(hd_hash(round + 1, 0), BUCKETS);
+        while (hd_first_bucket(hd_hash(next, 0), BUCKETS) != bucket) next++;
+        for (int i = 0; i < ITEMS; i++) key[i] = HD_KEY_EMPTY;
+        key[0] = round + 1, key[ITEMS / 2] = next++;
+        b.op = HD_OP_FIND_OR_INSERT, b.n = ITEMS, b.holder = 1;
+        must(hd_run(t, &b));
+        check(outcome[0] == HD_EVICTED && outcome[ITEMS / 2] == HD_EVICTED, "the keys did not enter");
+        must(hd_check(t));
+        b.op = HD_OP_UNLOCK_KEYS;
+        must(hd_run(t, &b));
+        check(outcome[0] == HD_HIT && outcome[ITEMS / 2] == HD_HIT, "a pinned entry was evicted");
+    }
+    hd_close(t);
+}
+
 static const struct CMUnitTest threads[] = { unit(host_threads), unit(sums_are_exact), unit(reasons_are_private),
-                                             unit(openmp_does_not_show) };
+                                             unit(pins_of_other_threads), unit(openmp_does_not_show) };
 
 int main(void) { return test_run(threads); }

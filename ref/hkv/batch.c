@@ -5,11 +5,13 @@
  * Items act on each other only through a bucket that both can reach. So a single-bucket batch is split by
  * bucket and not by item: every thread reads every key, and applies, in item order, those whose bucket is in
  * its own range. Nothing is sorted, nothing allocated, and each bucket sees the order that one thread
- * would give it. Updates in dual mode never move an entry, so they are split the same way by first bucket.
- * Reads are split by item.
+ * would give it. Updates in dual mode that write nothing but their own entry are split the same way by first
+ * bucket. Reads are split by item.
  *
- * On one thread: inserts in dual mode (two buckets may have two owners), what changes pins (one count of pins), and
- * insert_and_evict when a list is wanted (its order is that of the items).
+ * Other batches in dual mode run by blocks of items, in which threads take turns (turns.h). So does insert_and_evict
+ * with a list: a thread learns the places of its rows when all have run the block.
+ *
+ * One number of a view is not an item's: how many entries are pinned. Each thread counts in a view of its own.
  */
 #include <string.h>
 
@@ -18,17 +20,12 @@
 #endif
 
 #include "base/op.h"
-#include "predicates/predicate.h"
 #include "ref/hkv/ahead.h"
-
-enum { PARALLEL_ITEMS = 2048 }; /* fewer items are not worth waking threads for: a fork costs some 10 us */
+#include "ref/hkv/lists.h"
+#include "ref/hkv/share.h"
+#include "ref/hkv/turns.h"
 
 /* ---- One item in, one item out --------------------------------------------------------------- */
-
-static bool list_wanted(const hd_batch *b)
-{
-    return b->list_key || b->list_value || b->list_score || b->list_item || b->count;
-}
 
 /* What is the same for all items of a batch. */
 typedef struct course {
@@ -47,7 +44,7 @@ static course course_of(const hkv_view *v, const hd_batch *b, hkv_when when)
                  when,
                  row->needs,
                  hkv_uses_of(v, b),
-                 b->op == HD_OP_INSERT_AND_EVICT && list_wanted(b),
+                 b->op == HD_OP_INSERT_AND_EVICT && hkv_list_wanted(b),
                  b->value && b->op != HD_OP_FIND_OR_INSERT_PTR };
     return c;
 }
@@ -96,45 +93,63 @@ static inline void deliver(const hkv_view *v, const course *c, uint64_t i, const
 }
 
 /* A later item may have evicted the entry that an item of find_or_insert_ptr found or inserted. So b->ptr has numbers
- * of entries, plus 1, until all items have run. */
-static void give_pointers(const hkv_view *v, const hd_batch *b)
+ * of entries, plus 1, until all items have run. The keys of the entries are asked for some items early. */
+static void give_pointers(const hkv_view *v, const hd_batch *b, uint64_t first, uint64_t last)
 {
-    for (uint64_t i = 0; i < b->n; i++) {
+    enum { AHEAD = 16 };
+    for (uint64_t i = first; i < last; i++) {
+        if (i + AHEAD < last && b->key[i + AHEAD] < HD_KEY_RESERVED && b->ptr[i + AHEAD])
+            __builtin_prefetch(hkv_key_at(v, (uint64_t)(uintptr_t)b->ptr[i + AHEAD] - 1));
         if (b->key[i] >= HD_KEY_RESERVED || !b->ptr[i]) continue;
         uint64_t e = (uint64_t)(uintptr_t)b->ptr[i] - 1;
         b->ptr[i] = *hkv_key_at(v, e) == b->key[i] ? hkv_value(v, e) : NULL;
     }
 }
 
-/* ---- Lists: compacted in item order ---------------------------------------------------------- */
+/* ---- insert_and_evict's list ----------------------------------------------------------------- */
 
-static void list_put(const hkv_view *v, const hd_batch *b, uint64_t at, uint64_t key, const void *value, uint64_t score,
-                     uint64_t item)
+/* Where the rows of a thread go: to the list, if it is the only thread, or else to rows that wait for their places. */
+typedef struct gone_list {
+    bool alone;
+    uint64_t n; /* rows of the list so far */
+    hkv_rows rows;
+    uint64_t first;  /* the block's first item */
+    uint8_t *listed; /* which of the block's items have a row; NULL: alone */
+} gone_list;
+
+/* Where the value of an entry that item i may evict goes. */
+static void *gone_value(const hkv_view *v, const course *c, gone_list *g)
 {
-    if (b->list_key) b->list_key[at] = key;
-    if (b->list_score) b->list_score[at] = score;
-    if (b->list_item) b->list_item[at] = item;
-    if (b->list_value && value && v->value_bytes)
-        memcpy((char *)b->list_value + at * v->value_bytes, value, v->value_bytes);
+    if (!c->evicts || !c->b->list_value) return NULL;
+    return g->alone ? (char *)c->b->list_value + g->n * v->value_bytes : hkv_row_value(&g->rows);
 }
 
-/* insert_and_evict: lists the entry that item i evicted, or the refused item i. The victim's value is in the list
- * already. */
-static void list_gone(const hkv_view *v, const hd_batch *b, uint64_t at, uint64_t i, const hkv_item *it,
+/* The entry that item i evicted, whose value is in place already, or the item, which was refused. */
+static void list_gone(const hkv_view *v, const course *c, gone_list *g, uint64_t i, const hkv_item *it,
                       const hkv_seen *seen)
 {
-    if (seen->outcome == HD_EVICTED)
-        list_put(v, b, at, seen->gone_key, NULL, seen->gone_score, i);
-    else
-        list_put(v, b, at, it->key, it->value, seen->score, i);
+    bool evicted = seen->outcome == HD_EVICTED, listed = evicted || seen->outcome == HD_REFUSED;
+    uint64_t key = evicted ? seen->gone_key : it->key, score = evicted ? seen->gone_score : seen->score;
+    const void *value = evicted ? NULL : it->value;
+    if (!g->alone) g->listed[i - g->first] = listed;
+    if (!listed) return;
+    if (g->alone) {
+        hkv_list_put(v, c->b, g->n++, key, value, score, i);
+        return;
+    }
+    if (value && c->b->list_value) memcpy(hkv_row_value(&g->rows), value, v->value_bytes);
+    hkv_row_add(&g->rows, i, key, score);
 }
 
 /* ---- Keyed batches --------------------------------------------------------------------------- */
 
-/* Items first to last - 1 whose first bucket is in [low, high), in order. */
+/* What a thread runs: of the items first to last - 1, in order, those that it owns, if there are owners (a thread for
+ * each item from `first` on); or else those whose first bucket is in [low, high). */
 typedef struct part {
     uint64_t first, last;
     uint64_t low, high;
+    const uint16_t *owner;
+    uint64_t thread;
 } part;
 
 static bool has_role(const hd_batch *b, hd_role role) { return hd_op_row_of(b->op)->role == role; }
@@ -145,6 +160,7 @@ static void take_window(const hkv_view *v, const hd_batch *b, const part *p, uin
     uint32_t n = 0;
     uint64_t at = *i;
     for (; at < p->last && n < items; at++) {
+        if (p->owner && p->owner[at - p->first] != p->thread) continue;
         hkv_home home = hkv_home_of(v, b->key[at]);
         if (home.bucket[0] < p->low || home.bucket[0] >= p->high) continue;
         w->item[n] = at;
@@ -155,39 +171,114 @@ static void take_window(const hkv_view *v, const hd_batch *b, const part *p, uin
     hkv_ask_digests(v, w);
 }
 
-static void run_window(hkv_view *v, const course *c, hkv_item *it, const hkv_window *w, uint64_t *gone, uint64_t *tally)
+static void run_window(hkv_view *v, const course *c, hkv_item *it, const hkv_window *w, gone_list *g, uint64_t *tally)
 {
     for (uint32_t k = 0; k < w->n; k++) {
         uint64_t i = w->item[k];
         hkv_seen seen;
         item_set(it, v, c, i);
-        void *gone_value = c->evicts && c->b->list_value ? (char *)c->b->list_value + *gone * v->value_bytes : NULL;
-        hkv_apply_at(v, it, &w->home[k], &seen, gone_value);
+        hkv_apply_at(v, it, &w->home[k], &seen, gone_value(v, c, g));
         deliver(v, c, i, &seen);
         tally[seen.outcome]++;
-        if (c->evicts && (seen.outcome == HD_EVICTED || seen.outcome == HD_REFUSED))
-            list_gone(v, c->b, (*gone)++, i, it, &seen);
+        if (c->evicts) list_gone(v, c, g, i, it, &seen);
     }
 }
 
-static void run_part(hkv_view *v, const course *c, part p, uint64_t *tally)
+static void run_part(hkv_view *v, const course *c, const part *p, gone_list *g, uint64_t *tally)
 {
     hkv_pace pace = hkv_pace_of(v, c->uses);
     uint32_t way = pace.stages + 1; /* windows on their way */
-    uint64_t gone = 0, i = p.first;
+    uint64_t i = p->first;
     hkv_item it = item_of(c);
     hkv_window w[HKV_STAGES + 1];
     for (uint32_t k = 0; k < way; k++) w[k].n = w[k].guesses = w[k].found = 0;
     for (uint32_t now = 0, idle = 0; idle <= way; now = (now + 1) % way) {
         /* from the newest window to the oldest one, which runs */
-        take_window(v, c->b, &p, pace.items, &i, &w[now]);
+        take_window(v, c->b, p, pace.items, &i, &w[now]);
         for (uint32_t k = 0; k < pace.stages; k++) hkv_look_ahead(v, c->b, c->uses, k, &w[(now + way - k - 1) % way]);
         hkv_window *oldest = &w[(now + 1) % way];
         idle = oldest->n ? 0 : idle + 1;
-        run_window(v, c, &it, oldest, &gone, tally);
+        run_window(v, c, &it, oldest, g, tally);
         oldest->n = 0;
     }
-    if (c->evicts && c->b->count) *c->b->count = gone;
+}
+
+/* ---- Threads --------------------------------------------------------------------------------- */
+
+/* Whether an item may write what an item of another first bucket reads. In dual mode an item may insert into its second
+ * bucket, erase there, and lower the bound of eight entries of several keys. */
+static bool takes_turns(const hkv_view *v, const course *c)
+{
+    if (!v->dual || has_role(c->b, HD_READER)) return false;
+    return has_role(c->b, HD_INSERTER) || (v->bound && c->does & HD_SCORES);
+}
+
+/* How many items run before the threads wait for each other; 0: one thread runs them all. */
+static uint64_t block_of(const hkv_view *v, const course *c)
+{
+    enum { ROWS_LEAST = 16 };
+    uint64_t turns = hkv_turns_of(v), rows = hkv_rows_most(v->value_bytes), block = UINT64_MAX;
+    bool shares = takes_turns(v, c);
+    if ((shares && turns < HKV_TURNS_LEAST) || (c->evicts && rows < ROWS_LEAST)) return 0;
+    if (shares) block = turns;
+    if (c->evicts && rows < block) block = rows < HKV_TURNS_MOST ? rows : HKV_TURNS_MOST;
+    return block;
+}
+
+/* Thread t of many, and what it has of its own. */
+typedef struct worker {
+    uint64_t t, many;
+    hkv_view view;
+    gone_list gone;
+    hkv_turns turns;
+    uint64_t tally[HD_OUTCOME_COUNT];
+} worker;
+
+/* More pins than a table has entries: a thread looks at holders if it has so many, whatever it unpins. */
+#define PINS_OF_OTHERS (1ull << 60)
+
+static void worker_begin(worker *k, const hkv_view *v, const course *c)
+{
+    bool may_pin = hkv_batch_pins(c->b) || c->b->op == HD_OP_UNLOCK_KEYS;
+    k->view = *v;
+    if (k->many > 1 && may_pin && v->holder) k->view.pins += PINS_OF_OTHERS;
+    k->gone.alone = k->many == 1;
+    k->gone.n = 0;
+    hkv_rows_begin(&k->gone.rows, v->value_bytes);
+    memset(k->tally, 0, sizeof k->tally);
+}
+
+/* The pins that the batch has added. */
+static uint64_t worker_pins(const worker *k, const hkv_view *v)
+{
+    return (k->view.pins - v->pins) & (PINS_OF_OTHERS - 1);
+}
+
+/* Every thread runs the blocks one after another. `listed` has two blocks' flags, which take turns: a thread that still
+ * reads those of one block is not disturbed by others that are in the next one. */
+static void run_blocks(worker *k, const course *c, uint64_t block, uint8_t (*listed)[HKV_TURNS_MOST])
+{
+    const hd_batch *b = c->b;
+    part p = { 0, 0, 0, k->view.buckets, NULL, k->t };
+    bool turns = k->many > 1 && takes_turns(&k->view, c);
+    if (turns) {
+        p.owner = k->turns.owner;
+    } else {
+        p.low = hkv_share(k->view.buckets, k->t, k->many);
+        p.high = hkv_share(k->view.buckets, k->t + 1, k->many);
+    }
+    for (uint64_t flags = 0; p.first < b->n; p.first = p.last, flags ^= 1) {
+        p.last = k->many > 1 && block < b->n - p.first ? p.first + block : b->n;
+        if (turns) hkv_take_turns(&k->view, b->key + p.first, p.last - p.first, k->many, &k->turns);
+        k->gone.first = p.first;
+        k->gone.listed = listed[flags];
+        run_part(&k->view, c, &p, &k->gone, k->tally);
+#ifdef _OPENMP
+#pragma omp barrier
+#endif
+        if (c->evicts && !k->gone.alone)
+            k->gone.n = hkv_rows_place(&k->view, b, &k->gone.rows, p.first, p.last - p.first, listed[flags], k->gone.n);
+    }
 }
 
 static bool is_missed(const hkv_view *v, const hd_batch *b, uint64_t i)
@@ -208,140 +299,49 @@ static uint64_t list_missed(const hkv_view *v, const hd_batch *b, uint64_t first
     return at;
 }
 
-/* A share of 0 .. n - 1 for thread t of many. */
-static uint64_t share(uint64_t n, uint64_t t, uint64_t many) { return n / many * t + (n % many * t) / many; }
-
-/* Adds what this thread counted, in the order of the threads; returns the sum of those before it. Every thread of the
- * parallel region calls it. counts (HD_OUTCOME_COUNT) goes to tally; NULL: there are none. */
-static uint64_t add_in_turn(uint64_t many, uint64_t mine, uint64_t *sum, const uint64_t *counts, uint64_t *tally)
+/* Items of a share of the batch each. */
+static void run_share(worker *k, const course *c, uint64_t *missed_before)
 {
-    uint64_t before = 0;
-#ifdef _OPENMP
-#pragma omp for ordered schedule(static, 1)
-#endif
-    for (uint64_t k = 0; k < many; k++) {
-#ifdef _OPENMP
-#pragma omp ordered
-#endif
-        {
-            before = *sum;
-            *sum += mine;
-            for (int o = 0; counts && o < HD_OUTCOME_COUNT; o++) tally[o] += counts[o];
-        }
-    }
-    return before;
-}
-
-static uint32_t threads_for(const hkv_view *v, const hd_batch *b, hkv_when when)
-{
-    bool alone = (v->dual && has_role(b, HD_INSERTER)) || hd_op_family(b->op) == HD_FAMILY_PIN || hkv_batch_pins(b) ||
-                 (b->op == HD_OP_INSERT_AND_EVICT && list_wanted(b));
-    return alone || b->n < PARALLEL_ITEMS ? 1 : when.threads;
+    const hd_batch *b = c->b;
+    part p = { hkv_share(b->n, k->t, k->many), hkv_share(b->n, k->t + 1, k->many), 0, k->view.buckets, NULL, k->t };
+    run_part(&k->view, c, &p, &k->gone, k->tally);
+    if (b->op != HD_OP_FIND_MISSED || !hkv_list_wanted(b)) return;
+    uint64_t at = hkv_add_in_turn(k->many, k->tally[HD_MISS], missed_before, NULL, NULL);
+    list_missed(&k->view, b, p.first, p.last, at);
 }
 
 static void run_keyed(hkv_view *v, const hd_batch *b, hkv_when when, uint64_t *tally)
 {
-    uint32_t threads = threads_for(v, b, when);
     const course c = course_of(v, b, when);
-    uint64_t missed_before = 0; /* by the threads of lower number */
+    uint64_t block = block_of(v, &c), missed = 0, pinned = 0, listed_all = 0, in_turn = 0;
+    uint32_t threads = block && b->n >= HKV_PARALLEL_ITEMS ? when.threads : 1;
+    uint8_t listed[2][HKV_TURNS_MOST];
     (void)threads;
 #ifdef _OPENMP
-#pragma omp parallel num_threads((int)threads) if (threads > 1)
+#pragma omp parallel num_threads((int)threads) if (threads > 1) reduction(+ : pinned)
 #endif
     {
-        uint64_t t = 0, many = 1, mine[HD_OUTCOME_COUNT] = { 0 };
+        worker k;
+        k.t = 0;
+        k.many = 1;
 #ifdef _OPENMP
-        t = (uint64_t)omp_get_thread_num();
-        many = (uint64_t)omp_get_num_threads();
+        k.t = (uint64_t)omp_get_thread_num();
+        k.many = (uint64_t)omp_get_num_threads();
 #endif
-        part p = { 0, b->n, 0, v->buckets };
-        if (has_role(b, HD_READER)) {
-            p.first = share(b->n, t, many);
-            p.last = share(b->n, t + 1, many);
-        } else {
-            p.low = share(v->buckets, t, many);
-            p.high = share(v->buckets, t + 1, many);
-        }
-        run_part(v, &c, p, mine);
-        uint64_t at = add_in_turn(many, mine[HD_MISS], &missed_before, mine, tally);
-        if (b->op == HD_OP_FIND_MISSED && list_wanted(b)) list_missed(v, b, p.first, p.last, at);
+        worker_begin(&k, v, &c);
+        if (has_role(b, HD_READER))
+            run_share(&k, &c, &missed);
+        else
+            run_blocks(&k, &c, block, listed);
+        if (b->op == HD_OP_FIND_OR_INSERT_PTR && b->ptr)
+            give_pointers(v, b, hkv_share(b->n, k.t, k.many), hkv_share(b->n, k.t + 1, k.many));
+        pinned += worker_pins(&k, v);
+        if (k.t == 0) listed_all = k.gone.n;
+        hkv_add_in_turn(k.many, 0, &in_turn, k.tally, tally);
     }
-    if (b->op == HD_OP_FIND_MISSED && b->count) *b->count = missed_before;
-}
-
-/* ---- Table-wide operations ------------------------------------------------------------------- */
-
-static bool holds(const hkv_view *v, const hd_batch *b, uint32_t predicate, uint64_t e)
-{
-    if (v->digest[e] == HKV_NO_DIGEST) return false;
-    return hd_predicate_holds(predicate, *hkv_key_at(v, e), *hkv_score_at(v, e), hkv_value(v, e), v->value_bytes,
-                              b->pred_arg[0], b->pred_arg[1]);
-}
-
-/* Entries [first, last) that the predicate holds for: listed from place `at` on when `list`, erased when the
- * operation is erase_if, counted always. */
-static uint64_t scan(hkv_view *v, const hd_batch *b, uint32_t predicate, uint64_t first, uint64_t last, bool list,
-                     uint64_t at)
-{
-    uint64_t n = 0;
-    for (uint64_t e = first; e < last; e++) {
-        if (!holds(v, b, predicate, e)) continue;
-        if (b->op == HD_OP_ERASE_IF) {
-            if (hkv_holder_of(v, e)) continue;
-            hkv_make_empty(v, e);
-        }
-        if (list) list_put(v, b, at + n, *hkv_key_at(v, e), hkv_value(v, e), *hkv_score_at(v, e), e);
-        n++;
-    }
-    return n;
-}
-
-/* Whether what the scan finds becomes a list. */
-static bool scan_lists(const hd_batch *b, bool exports)
-{
-    return exports && (b->list_key || b->list_value || b->list_score || b->list_item);
-}
-
-static void run_scan(hkv_view *v, const hd_batch *b, hkv_when when)
-{
-    bool exports = b->op == HD_OP_EXPORT || b->op == HD_OP_EXPORT_IF, list = scan_lists(b, exports);
-    uint64_t start = exports ? b->start : 0, n = exports ? b->n : hkv_capacity(v), before = 0;
-    uint32_t predicate = hd_predicate_of(b), threads = n < PARALLEL_ITEMS ? 1 : when.threads;
-    (void)threads;
-#ifdef _OPENMP
-#pragma omp parallel num_threads((int)threads) if (threads > 1)
-#endif
-    {
-        uint64_t t = 0, many = 1;
-#ifdef _OPENMP
-        t = (uint64_t)omp_get_thread_num();
-        many = (uint64_t)omp_get_num_threads();
-#endif
-        uint64_t first = start + share(n, t, many), last = start + share(n, t + 1, many), at = 0;
-        uint64_t mine = list && many == 1 ? 0 : scan(v, b, predicate, first, last, false, 0);
-        at = add_in_turn(many, mine, &before, NULL, NULL);
-        if (list) mine = scan(v, b, predicate, first, last, true, at);
-        if (list && many == 1) before = mine;
-    }
-    if (b->count) *b->count = before;
-}
-
-void hkv_clear(hkv_view *v, uint32_t threads)
-{
-    uint64_t entries = hkv_capacity(v);
-    (void)threads;
-#ifdef _OPENMP
-#pragma omp parallel for num_threads((int)threads) if (threads > 1 && entries > 1 << 20)
-#endif
-    for (uint64_t e = 0; e < entries; e++) hkv_make_empty(v, e);
-    if (v->holder) memset(v->holder, 0, entries * sizeof *v->holder);
-    v->pins = 0;
-}
-
-static void run_promote(hkv_view *v, const hd_batch *b, hkv_when when)
-{
-    uint64_t moved = hkv_promote(v, b->start, b->n, when.threads);
-    if (b->count) *b->count = moved;
+    if (pinned) v->pins = (v->pins + pinned) & (PINS_OF_OTHERS - 1); /* readers may run at the same time */
+    if (c.evicts && b->count) *b->count = listed_all;
+    if (b->op == HD_OP_FIND_MISSED && b->count) *b->count = missed;
 }
 
 bool hkv_batch_pins(const hd_batch *b)
@@ -354,10 +354,9 @@ void hkv_run_batch(hkv_view *v, const hd_batch *b, hkv_when when, uint64_t *tall
     if (b->op == HD_OP_CLEAR)
         hkv_clear(v, when.threads);
     else if (b->op == HD_OP_PROMOTE)
-        run_promote(v, b, when);
+        hkv_run_promote(v, b, when);
     else if (!hd_op_does(b->op, HD_NEEDS_KEY))
-        run_scan(v, b, when);
+        hkv_run_scan(v, b, when);
     else
         run_keyed(v, b, when, tally);
-    if (b->op == HD_OP_FIND_OR_INSERT_PTR && b->ptr) give_pointers(v, b);
 }

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * share.h - what threads share out, and the parts of a batch's run that are files of their own.
+ */
+#ifndef HD_HKV_SHARE_H
+#define HD_HKV_SHARE_H
+
+#include "ref/hkv/hkv.h"
+
+enum { HKV_PARALLEL_ITEMS = 2048 }; /* fewer items are not worth waking threads for: a fork costs some 10 us */
+
+/* A share of 0 .. n - 1 for thread t of many. */
+static inline uint64_t hkv_share(uint64_t n, uint64_t t, uint64_t many) { return n / many * t + (n % many * t) / many; }
+
+/* Operations without keys (sweep.c). */
+void hkv_run_scan(hkv_view *v, const hd_batch *b, hkv_when when);
+void hkv_run_promote(hkv_view *v, const hd_batch *b, hkv_when when);
+
+#endif

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * sweep.c - operations on all entries, or on a range of slots: each thread has a share of the slots.
+ */
+#include <string.h>
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "base/op.h"
+#include "predicates/predicate.h"
+#include "ref/hkv/lists.h"
+#include "ref/hkv/share.h"
+
+static bool holds(const hkv_view *v, const hd_batch *b, uint32_t predicate, uint64_t e)
+{
+    if (v->digest[e] == HKV_NO_DIGEST) return false;
+    return hd_predicate_holds(predicate, *hkv_key_at(v, e), *hkv_score_at(v, e), hkv_value(v, e), v->value_bytes,
+                              b->pred_arg[0], b->pred_arg[1]);
+}
+
+/* Entries [first, last) that the predicate holds for: listed from place `at` on when `list`, erased when the
+ * operation is erase_if, counted always. */
+static uint64_t scan(hkv_view *v, const hd_batch *b, uint32_t predicate, uint64_t first, uint64_t last, bool list,
+                     uint64_t at)
+{
+    uint64_t n = 0;
+    for (uint64_t e = first; e < last; e++) {
+        if (!holds(v, b, predicate, e)) continue;
+        if (b->op == HD_OP_ERASE_IF) {
+            if (hkv_holder_of(v, e)) continue;
+            hkv_make_empty(v, e);
+        }
+        if (list) hkv_list_put(v, b, at + n, *hkv_key_at(v, e), hkv_value(v, e), *hkv_score_at(v, e), e);
+        n++;
+    }
+    return n;
+}
+
+/* Whether what the scan finds becomes a list. */
+static bool scan_lists(const hd_batch *b, bool exports)
+{
+    return exports && (b->list_key || b->list_value || b->list_score || b->list_item);
+}
+
+void hkv_run_scan(hkv_view *v, const hd_batch *b, hkv_when when)
+{
+    bool exports = b->op == HD_OP_EXPORT || b->op == HD_OP_EXPORT_IF, list = scan_lists(b, exports);
+    uint64_t start = exports ? b->start : 0, n = exports ? b->n : hkv_capacity(v), before = 0;
+    uint32_t predicate = hd_predicate_of(b), threads = n < HKV_PARALLEL_ITEMS ? 1 : when.threads;
+    (void)threads;
+#ifdef _OPENMP
+#pragma omp parallel num_threads((int)threads) if (threads > 1)
+#endif
+    {
+        uint64_t t = 0, many = 1;
+#ifdef _OPENMP
+        t = (uint64_t)omp_get_thread_num();
+        many = (uint64_t)omp_get_num_threads();
+#endif
+        uint64_t first = start + hkv_share(n, t, many), last = start + hkv_share(n, t + 1, many), at = 0;
+        uint64_t mine = list && many == 1 ? 0 : scan(v, b, predicate, first, last, false, 0);
+        at = hkv_add_in_turn(many, mine, &before, NULL, NULL);
+        if (list) mine = scan(v, b, predicate, first, last, true, at);
+        if (list && many == 1) before = mine;
+    }
+    if (b->count) *b->count = before;
+}
+
+void hkv_clear(hkv_view *v, uint32_t threads)
+{
+    uint64_t entries = hkv_capacity(v);
+    (void)threads;
+#ifdef _OPENMP
+#pragma omp parallel for num_threads((int)threads) if (threads > 1 && entries > 1 << 20)
+#endif
+    for (uint64_t e = 0; e < entries; e++) hkv_make_empty(v, e);
+    if (v->holder) memset(v->holder, 0, entries * sizeof *v->holder);
+    v->pins = 0;
+}
+
+void hkv_run_promote(hkv_view *v, const hd_batch *b, hkv_when when)
+{
+    uint64_t moved = hkv_promote(v, b->start, b->n, when.threads);
+    if (b->count) *b->count = moved;
+}
