@@ -8,6 +8,9 @@
  *     call faces        judge/hkv/faces.h
  *     call streams      the order of batches on streams (look_streams.c)
  *     call staging      copies of host arrays (look_staging.c)
+ *     call edge         batches whose arrays end where the process's memory does (look_ahead.c)
+ *     call single CASE  batches of many items against batches of one (look_ahead.c)
+ *     call rows         rows that threads keep for a list (look_ahead.c)
  */
 #include <pthread.h>
 #include <string.h>
@@ -131,8 +134,9 @@ static const char *look_faces(const museum_search *s, museum_sight *sight, const
 static const struct {
     const char *name;
     const char *(*look)(const museum_search *, museum_sight *, const char *words);
-} calls[] = { { "reserve", look_reserve }, { "threads", look_threads },        { "tables", look_tables },
-              { "faces", look_faces },     { "streams", museum_look_streams }, { "staging", museum_look_staging } };
+} calls[] = { { "reserve", look_reserve },  { "threads", look_threads },        { "tables", look_tables },
+              { "faces", look_faces },      { "streams", museum_look_streams }, { "staging", museum_look_staging },
+              { "edge", museum_look_edge }, { "single", museum_look_single },   { "rows", museum_look_rows } };
 
 const char *museum_look_call(const museum_search *s, museum_sight *sight)
 {

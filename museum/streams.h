@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * streams.h - looks of look_call.c that have a device of their own.
+ * streams.h - looks of look_call.c that have files of their own.
  */
 #ifndef HD_MUSEUM_STREAMS_H
 #define HD_MUSEUM_STREAMS_H
@@ -13,5 +13,14 @@ const char *museum_look_streams(const museum_search *s, museum_sight *sight, con
 
 /* Host arrays of random batches, copied by lib/staging.c. */
 const char *museum_look_staging(const museum_search *s, museum_sight *sight, const char *words);
+
+/* Batches whose arrays end where the process's memory does. */
+const char *museum_look_edge(const museum_search *s, museum_sight *sight, const char *words);
+
+/* words: a case. Batches of many items against batches of one. */
+const char *museum_look_single(const museum_search *s, museum_sight *sight, const char *words);
+
+/* Rows of a list that threads keep until their block has run. */
+const char *museum_look_rows(const museum_search *s, museum_sight *sight, const char *words);
 
 #endif
