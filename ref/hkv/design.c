@@ -83,6 +83,13 @@ static uint32_t threads_of(const hd_info *info)
 #endif
 }
 
+/* 2^64 * rest / rows, rounded up; rest < rows. */
+static uint64_t part_of(uint64_t rest, uint64_t rows)
+{
+    __extension__ typedef unsigned __int128 wide;
+    return (uint64_t)((((wide)rest << 64) + rows - 1) / rows);
+}
+
 void hkv_split(hkv_view *v, hd_tiers tiers, uint64_t near_bytes)
 {
     uint64_t rows = tiers == HD_TIERS_BUCKET ? v->buckets : 1,
@@ -90,7 +97,7 @@ void hkv_split(hkv_view *v, hd_tiers tiers, uint64_t near_bytes)
     uint64_t values = near_bytes && v->value_bytes ? near_bytes / v->value_bytes : rows * most, near = values / rows;
     v->striped = tiers == HD_TIERS_BUCKET ? UINT64_MAX / v->slots + 1 : 0;
     v->near = near < most ? near : most;
-    v->spare = near < most ? values % rows : 0;
+    v->part = near < most ? part_of(values % rows, rows) : 0;
 }
 
 hkv_view hkv_view_for(const hd_info *info)

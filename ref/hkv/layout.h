@@ -26,10 +26,15 @@
  * 18 bytes of metadata per entry. Both layouts are reached through hkv_key_at and hkv_score_at.
  *
  * Values may lie in two tiers, near and far, each without gaps. The first of a stripe are near: a stripe is the whole
- * table (the paper's), or one bucket. Of the first `spare` stripes near + 1 are, of the others `near`; so many lie
- * before stripe r:
+ * table (the paper's), or one bucket. V near values are shared out evenly over the R stripes, so that of a stripe
+ * V / R are near, or one more. So many near values lie before stripe r:
  *
- *   n(r)     r * near + min(r, spare)
+ *   n(r)     floor(r * V / R) = r * near + floor(r * part / 2^64)
+ *            near = floor(V / R), part = ceil(2^64 * (V mod R) / R); exact while R < 2^32
+ *
+ * With m times the buckets and the same V, n(m * r) is what n(r) was: the near values of a bucket's children lie where
+ * those of the bucket lay, so that a table can grow without a second near tier (gpu/hkv/grow.h).
+ *
  *   near     (n(r) + i) * value_bytes ..                  of entry i of stripe r, i < n(r + 1) - n(r)
  *   far      (r * slots + i - n(r + 1)) * value_bytes ..  of the others
  *
@@ -74,7 +79,7 @@ typedef struct hkv_view {
     uint8_t *value;   /* (buckets, slots, value_bytes), or those that are near */
     uint8_t *far;     /* the others; NULL: all are near */
     uint64_t near;    /* entries of the table, or slots of every bucket, whose values are near */
-    uint64_t spare;   /* buckets, the first ones, of which one slot more is */
+    uint64_t part;    /* of 2^64: how much more than `near` slots of a bucket are near, on average */
     uint64_t striped; /* 0: a stripe is the table; else a bucket, and this is 2^64 / slots, rounded up */
     uint64_t buckets;
     uint32_t step; /* 1: planes; 2: pairs           */
@@ -100,11 +105,14 @@ HD_FN uint64_t hkv_holder_of(const hkv_view *v, uint64_t e) { return v->pins ? v
 /* The stripe that entry e is in. The quotient is exact while e < 2^54: what was rounded up makes less than 1 of it. */
 HD_FN uint64_t hkv_stripe(const hkv_view *v, uint64_t e) { return hd_mulhi64(e, v->striped); }
 
-/* How many slots of a stripe are near; of all stripes before it. */
-HD_FN uint64_t hkv_near_of(const hkv_view *v, uint64_t stripe) { return v->near + (stripe < v->spare); }
+/* How many slots of all stripes before a stripe are near; of the stripe. */
 HD_FN uint64_t hkv_near_before(const hkv_view *v, uint64_t stripe)
 {
-    return stripe * v->near + (stripe < v->spare ? stripe : v->spare);
+    return stripe * v->near + hd_mulhi64(stripe, v->part);
+}
+HD_FN uint64_t hkv_near_of(const hkv_view *v, uint64_t stripe)
+{
+    return hkv_near_before(v, stripe + 1) - hkv_near_before(v, stripe);
 }
 
 HD_FN bool hkv_is_near(const hkv_view *v, uint64_t e)
@@ -118,7 +126,7 @@ HD_FN uint8_t *hkv_value(const hkv_view *v, uint64_t e)
 {
     if (!v->far) return v->value + e * v->value_bytes;
     uint64_t stripe = hkv_stripe(v, e), i = e - stripe * v->slots;
-    uint64_t before = hkv_near_before(v, stripe), near = hkv_near_of(v, stripe);
+    uint64_t before = hkv_near_before(v, stripe), near = hkv_near_before(v, stripe + 1) - before;
     if (i < near) return v->value + (before + i) * v->value_bytes;
     return v->far + (e - before - near) * v->value_bytes;
 }
