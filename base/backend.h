@@ -27,6 +27,7 @@ typedef struct hd_gpu_own {
     bool device; /* on a device, or on the host machine */
     /* Windows of lists, fetches and passes have no more items than this. 0: as suits the design. */
     uint64_t window_most;
+    uint64_t page; /* memory that can grow comes in multiples of so many bytes; 0: none can grow */
     /* In the machine's memory, by the design's `taken`. */
     uint64_t *tally; /* (HD_OUTCOME_COUNT): kernels add outcomes */
     uint64_t *op;    /* (HD_OP_COUNT_): and operations of mixed batches. NULL: kernels count none */
@@ -38,6 +39,7 @@ typedef enum hd_put {
     HD_TOGETHER,   /* all of these are one allocation ...                                              */
     HD_OF_BATCH,   /* ... with these, which keep nothing from one batch to the next (hd_gpu_own.window_most) */
     HD_APART,      /* an allocation of its own                                                         */
+    HD_GROWS,      /* likewise, which can grow (hd_gpu_own.page)                                       */
     HD_HOST_MEMORY /* this machine's memory, pinned                                                    */
 } hd_put;
 
@@ -138,6 +140,11 @@ struct hd_gpu {
      * machine the reference's state, whose memory is taken and given like the rest; on a device NULL. resize itself
      * NULL: such tables are made anew. */
     hd_status (*resize)(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info);
+    /* Launches the kernels that move all entries and pins into table `to`, which has a multiple of the buckets of table
+     * `from`. Both are own parts; the machine's pieces are taken for `to`. Planes of `to` may begin with the memory of
+     * those of `from`. The last launch moves everything; no launch before it changes a table. When it has moved all
+     * buckets of `from`, `*moved`, a word of the machine, is their number. NULL: the reference moves entries. */
+    hd_status (*grow)(void *from, void *to, const hd_gpu_machine *m, uint64_t **moved);
     /* On a device: launches a kernel that reads the device's clock, and where it leaves it. NULL: the design has no
      * HD_CLOCK_DEVICE. */
     hd_status (*read_clock)(void *own, const hd_launcher *l, uint64_t **ns);
@@ -197,6 +204,8 @@ bool hd_host_put(void *state, const hd_entry *e);
 void hd_host_move_all(void *from, void *to);
 /* Where gpu->resize is. info is what the table is afterwards, also where it fails. */
 hd_status hd_host_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
+/* Where gpu->grow is: hd_design.grow. */
+hd_status hd_host_grow(const hd_design *d, const hd_seams *s, const hd_info *info, void **state);
 /* Where gpu->ref->prepare is. */
 hd_status hd_host_prepare(void *state, const hd_seams *s, const hd_batch *b, hd_info *info);
 hd_status hd_host_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);

@@ -83,6 +83,7 @@ static void give(const cuda *c, void *p)
     if (p) c->seam->give(c->seam->self, p);
 }
 
+static bool is_apart(const hd_piece *piece) { return piece->put == HD_APART || piece->put == HD_GROWS; }
 static uint64_t bytes_of(const hd_piece *piece) { return piece->count * piece->size; }
 
 /* ---- Launching ------------------------------------------------------------------------------- */
@@ -135,7 +136,7 @@ void hd_cuda_close(void *state, const hd_seams *s)
     enter(c, &before);
     give(c, c->together);
     for (int i = 0; i < n; i++)
-        if (all[i].put == HD_APART) give(c, hd_field(c->own, all[i].field));
+        if (is_apart(&all[i])) give(c, hd_field(c->own, all[i].field));
     hd_staging_close(&c->staging);
     for (int i = 0; i < n; i++)
         if (all[i].put == HD_HOST_MEMORY && hd_field(c->own, all[i].field))
@@ -225,7 +226,7 @@ static hd_status take_all(cuda *c)
     int n = c->gpu->pieces(c->own, all);
     hd_status status = take_together(c, all, n);
     for (int i = 0; i < n && !status; i++)
-        if (all[i].put == HD_APART) status = take_apart(c, &all[i]);
+        if (is_apart(&all[i])) status = take_apart(c, &all[i]);
     for (int i = 0; i < n && !status; i++)
         if (all[i].put != HD_HOST_MEMORY) status = fill(c, &all[i]);
     for (int i = 0; i < n && !status; i++)

@@ -6,6 +6,7 @@
  */
 #include "lib/backend_host.h"
 
+#include <inttypes.h>
 #include <pthread.h>
 #include <stddef.h>
 #include <string.h>
@@ -25,6 +26,7 @@ typedef struct host {
     const hd_gpu *gpu;
     hd_host_text *(*host_kernel)(uint32_t kernel); /* of the design */
     uint32_t blocks, threads;                      /* 0: the kernel's own */
+    bool in_place; /* gpu->grow: the new planes begin with the old ones, as on a device whose memory can grow */
     simt_machine *machine;
     simt_config config;
     pthread_mutex_t busy;                      /* readers come together; the machine runs for one */
@@ -124,13 +126,19 @@ bool hd_host_put_at(void *state, const hd_entry *e)
 }
 bool hd_host_put(void *state, const hd_entry *e) { return ((host *)state)->gpu->ref->put(((host *)state)->entries, e); }
 
+static void run_alike(const host *a, host *b)
+{
+    b->config = a->config;
+    b->blocks = a->blocks;
+    b->threads = a->threads;
+    b->in_place = a->in_place;
+}
+
 void hd_host_move_all(void *from, void *to)
 {
     host *a = (host *)from, *b = (host *)to;
     a->gpu->ref->move_all(a->entries, b->entries);
-    b->config = a->config;
-    b->blocks = a->blocks;
-    b->threads = a->threads;
+    run_alike(a, b);
 }
 
 /* ---- A batch --------------------------------------------------------------------------------- */
@@ -232,7 +240,7 @@ hd_status hd_host_prepare(void *state, const hd_seams *s, const hd_batch *b, hd_
     return status;
 }
 
-/* ---- Growth in place ------------------------------------------------------------------------- */
+/* ---- Growth ---------------------------------------------------------------------------------- */
 
 typedef struct growth {
     host *h;
@@ -287,6 +295,101 @@ hd_status hd_host_resize(void *state, const hd_seams *s, uint64_t buckets, hd_in
     return status;
 }
 
+/* What kernels may touch of the old table, and of the new one. Planes that both share are the new one's. */
+static hd_status make_both_known(host *from, host *to)
+{
+    hd_region all[HD_PIECES_MOST], old[HD_PIECES_MOST];
+    int n = to->gpu->regions(to->own, all), m = from->gpu->regions(from->own, old);
+    hd_status status = make_known(to);
+    for (int i = 0; i < m && !status; i++) {
+        bool shared = false;
+        for (int k = 0; k < n; k++) shared = shared || all[k].p == old[i].p;
+        if (old[i].p && !shared) status = add_region(to, old[i].p, old[i].bytes, old[i].name);
+    }
+    return status;
+}
+
+/* The planes that can grow in place on a device, with where they are in the own part. */
+typedef struct planes {
+    hd_piece all[HD_PIECES_MOST];
+    void *at[HD_PIECES_MOST];
+    int n;
+} planes;
+
+static void find_planes(host *h, planes *p)
+{
+    hd_gpu_own *own = own_of(h);
+    hd_piece every[HD_PIECES_MOST];
+    own->device = true;
+    own->page = 1;
+    int n = h->gpu->pieces(h->own, every);
+    own->device = false;
+    own->page = 0;
+    p->n = 0;
+    for (int i = 0; i < n; i++) {
+        if (every[i].put != HD_GROWS) continue;
+        p->at[p->n] = hd_field(h->own, every[i].field);
+        p->all[p->n++] = every[i];
+    }
+}
+
+static void set_planes(host *h, const planes *p, void *const *at)
+{
+    for (int i = 0; i < p->n; i++) hd_field_set(h->own, p->all[i].field, at[i]);
+    own_of(h)->device = true; /* pairs: one plane, and a field that points into it */
+    h->gpu->taken(h->own);
+    own_of(h)->device = false;
+}
+
+/* Copies the old planes to the beginning of the new ones, and lets the old table's own part have these. The old state
+ * keeps its planes, and so its entries. */
+static void share_planes(host *from, const planes *old, const host *to)
+{
+    void *at[HD_PIECES_MOST];
+    for (int i = 0; i < old->n; i++) {
+        at[i] = hd_field(to->own, old->all[i].field);
+        if (at[i] && old->at[i]) memcpy(at[i], old->at[i], (size_t)(old->all[i].count * old->all[i].size));
+    }
+    set_planes(from, old, at);
+}
+
+/* Moves all of it into the new table, which is empty. */
+static hd_status move_into(host *from, host *to, const hd_seams *s)
+{
+    growth g = { to, s };
+    hd_gpu_machine m = { launcher_of(to), take_more, give_back, read_grown, &g };
+    uint64_t *moved = NULL, buckets = own_of(from)->info.buckets;
+    planes old;
+    m.on.launch = run_more;
+    m.on.self = &g;
+    to->gpu->before(from->own, from->entries);
+    to->gpu->before(to->own, to->entries);
+    find_planes(from, &old);
+    if (from->in_place) share_planes(from, &old, to);
+    hd_status status = make_both_known(from, to);
+    if (!status) status = to->gpu->grow(from->own, to->own, &m, &moved);
+    if (!status && *moved != buckets)
+        status = hd_fail(HD_EKERNEL, "growth: %" PRIu64 " of %" PRIu64 " buckets were moved", *moved, buckets);
+    simt_machine_forget(to->machine);
+    set_planes(from, &old, old.at);
+    to->gpu->after(to->own, to->entries, status == HD_OK);
+    return status;
+}
+
+hd_status hd_host_grow(const hd_design *d, const hd_seams *s, const hd_info *info, void **state)
+{
+    host *from = (host *)*state;
+    void *fresh;
+    hd_status status = hd_host_open(d, info, s, &fresh);
+    if (status) return status;
+    host *to = (host *)fresh;
+    run_alike(from, to);
+    status = move_into(from, to, s);
+    hd_host_close(status ? to : from, s);
+    if (!status) *state = to;
+    return status;
+}
+
 /* ---- For tests and tools --------------------------------------------------------------------- */
 
 static host *host_of(hd_table *t) { return t && t->design->close == hd_host_close ? (host *)t->state : NULL; }
@@ -315,6 +418,14 @@ hd_status hd_host_lanes(hd_table *t, uint32_t blocks, uint32_t threads)
         return hd_fail(HD_EINVAL, "threads: %u are no whole warps of one block", threads);
     h->blocks = blocks;
     h->threads = threads;
+    return HD_OK;
+}
+
+hd_status hd_host_in_place(hd_table *t, bool in_place)
+{
+    host *h = host_of(t);
+    if (!h) return hd_fail(HD_EINVAL, "table: it does not run on the host machine");
+    h->in_place = in_place;
     return HD_OK;
 }
 

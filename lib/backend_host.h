@@ -27,7 +27,11 @@ simt_machine *hd_host_machine(hd_table *t);
  * items of tlpv1, pipeline and warp in order. */
 hd_status hd_host_lanes(hd_table *t, uint32_t blocks, uint32_t threads);
 
-/* The same for tables that this thread opens from now on, inside of whatever call; NULL: the usual. */
+/* Whether a growth of the table moves entries within planes that have grown, as on a device whose memory can grow, or
+ * from one set of planes to another (the default). Tables that a growth makes keep it. */
+hd_status hd_host_in_place(hd_table *t, bool in_place);
+
+/* How tables run that this thread opens from now on, inside of whatever call; NULL: the usual. */
 void hd_host_usual(const simt_config *c, uint32_t blocks, uint32_t threads);
 
 #endif

@@ -414,25 +414,11 @@ static hd_status resize(hd_table *t, uint64_t buckets, bool grows)
     return status;
 }
 
-/* Under the lock as inserter. The old state stands until the new one is whole. */
-hd_status hd_table_grow(hd_table *t, uint64_t buckets)
+/* A new state, which the entries move into. The old one stands until the new one is whole. */
+static hd_status grow_anew(hd_table *t, const hd_info *info)
 {
-    hd_info info = t->info;
-    if (t->design->resize) return resize(t, buckets, true);
-    if (buckets == 0 || buckets % info.buckets)
-        return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " is no multiple of the present %" PRIu64, buckets, info.buckets);
-    if (buckets == info.buckets) return HD_OK;
-    if (buckets > (uint64_t)PTRDIFF_MAX / info.slots / (HD_METADATA_MOST + (uint64_t)info.value_bytes))
-        return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are more than can be addressed", buckets);
-    hd_config c = hd_config_default();
-    c.capacity = buckets * info.slots;
-    c.slots = info.slots;
-    c.value_bytes = info.value_bytes;
-    hd_params_of_info(t->design->params, &info, &c);
     void *state;
-    hd_status status = t->design->shape(t->design, &c, &info);
-    info.places = info.capacity;
-    if (!status) status = t->design->open(t->design, &info, &t->seams, &state);
+    hd_status status = t->design->open(t->design, info, &t->seams, &state);
     if (status) return status;
     status = hd_stage(t->design, t->state, true);
     if (!status && !(status = hd_stage(t->design, state, true))) {
@@ -447,8 +433,35 @@ hd_status hd_table_grow(hd_table *t, uint64_t buckets)
     }
     t->design->close(t->state, &t->seams);
     t->state = state;
-    hd_table_become(t, &info);
     return HD_OK;
+}
+
+/* Under the lock as inserter. */
+hd_status hd_table_grow(hd_table *t, uint64_t buckets)
+{
+    hd_info info = t->info;
+    if (t->design->resize) return resize(t, buckets, true);
+    if (buckets == 0 || buckets % info.buckets)
+        return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " is no multiple of the present %" PRIu64, buckets, info.buckets);
+    if (buckets == info.buckets) return HD_OK;
+    if (buckets > (uint64_t)PTRDIFF_MAX / info.slots / (HD_METADATA_MOST + (uint64_t)info.value_bytes))
+        return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are more than can be addressed", buckets);
+    hd_config c = hd_config_default();
+    c.capacity = buckets * info.slots;
+    c.slots = info.slots;
+    c.value_bytes = info.value_bytes;
+    hd_params_of_info(t->design->params, &info, &c);
+    hd_status status = t->design->shape(t->design, &c, &info);
+    info.places = info.capacity;
+    if (status) return status;
+    if (t->design->grow) {
+        status = hd_late_tally(t);
+        if (!status) status = t->design->grow(t->design, &t->seams, &info, &t->state);
+    } else {
+        status = grow_anew(t, &info);
+    }
+    if (!status) hd_table_become(t, &info);
+    return status;
 }
 
 hd_status hd_grow(hd_table *t, uint64_t buckets)

@@ -10,6 +10,7 @@
 #include "judge/growth.h"
 #include "lib/backend_host.h"
 #include "tests/between.h"
+#include "tests/growth_way.h"
 #include "tests/testing.h"
 
 typedef unsigned long long ull;
@@ -24,21 +25,6 @@ static const char *const shapes[] = {
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes, TIMES = 8 };
 
-static simt_config way(uint64_t n)
-{
-    simt_config w = simt_config_default();
-    w.seed = n * 1000;
-    w.unit = n % 4 == 3 ? SIMT_BY_WARP : SIMT_BY_LANE;
-    w.strategy = n % 2 ? SIMT_RANDOM : SIMT_PCT;
-    w.pct_depth = 4;
-    w.pct_length = 4000;
-    w.preempt = n % 5 == 0 ? SIMT_AT_ALL : SIMT_AT_ATOMIC;
-    w.race = true;
-    w.weak = n % 3 == 0;
-    w.step_limit = 100000000;
-    return w;
-}
-
 static void test_schedules(void **unused)
 {
     (void)unused;
@@ -48,7 +34,7 @@ static void test_schedules(void **unused)
         char text[512];
         hd_case c;
         judge_growth g;
-        simt_config w = way(n / SHAPES + n);
+        simt_config w = growth_way(n / SHAPES + n);
         snprintf(text, sizeof text, "hive.mix.tile %s seed=%llu", shapes[n % SHAPES], (ull)n + 1);
         must(hd_case_parse(text, &c));
         test_case("%s, way %llu", text, (ull)(n / SHAPES + n));

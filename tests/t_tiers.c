@@ -50,8 +50,8 @@ static void addresses_of(const hd_config *c)
               (ull)e);
         /* shared out evenly, wherever one looks: so the near values of a bucket's children, when the table has grown,
          * lie where those of the bucket lay */
-        uint64_t share = info.values_device_bytes / (info.value_bytes ? info.value_bytes : 1) * (e / info.slots) /
-                         info.buckets;
+        uint64_t share =
+            info.values_device_bytes / (info.value_bytes ? info.value_bytes : 1) * (e / info.slots) / info.buckets;
         check(c->hkv.tiers == HD_TIERS_POSITION || same_stripe || !info.values_host_bytes || near == share,
               "%llu values before bucket %llu are near, and %llu are its share", (ull)near, (ull)(e / info.slots),
               (ull)share);

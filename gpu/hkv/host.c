@@ -22,6 +22,8 @@ static hd_host_text *const shared[] = {
     [HKV_NUMBER_groups_deliver - HD_SHARED_KERNELS] = hkv_kernel_groups_deliver,
     [HKV_NUMBER_pointers - HD_SHARED_KERNELS] = hkv_kernel_pointers,
     [HKV_NUMBER_moment - HD_SHARED_KERNELS] = hkv_kernel_moment,
+    [HKV_NUMBER_grow_strays - HD_SHARED_KERNELS] = hkv_kernel_grow_strays,
+    [HKV_NUMBER_grow - HD_SHARED_KERNELS] = hkv_kernel_grow,
     [HKV_NUMBER_word_enter - HD_SHARED_KERNELS] = hkv_kernel_word_enter,
     [HKV_NUMBER_word_leave - HD_SHARED_KERNELS] = hkv_kernel_word_leave,
 };
@@ -35,6 +37,6 @@ hd_host_text *hkv_host_kernel(uint32_t kernel)
 const hd_design hd_design_hkv_host = {
     .name = "hkv", .what = "a bucketed cache, its GPU kernels on the host machine", .params = &hkv_params,
     .select = hkv_select, .variants = hkv_variants, .unfit = hkv_unfit_row, .gpu = &hkv_gpu, .prepare = hd_host_prepare,
-    .host_kernel = hkv_host_kernel, .owns = true, HD_ON_HOST
+    .host_kernel = hkv_host_kernel, .owns = true, HD_ON_HOST, .grow = hd_host_grow
 };
 /* clang-format on */

@@ -18,6 +18,8 @@ typedef enum hkv_kernel {
     HKV_NUMBER_groups_deliver,
     HKV_NUMBER_pointers,
     HKV_NUMBER_moment,
+    HKV_NUMBER_grow_strays, /* calls of the whole table: gpu/hkv/whole.c */
+    HKV_NUMBER_grow,
     HKV_NUMBER_word_enter, /* of a batch lock: concurrency/word.h */
     HKV_NUMBER_word_leave,
     HKV_KERNELS

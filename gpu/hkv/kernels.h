@@ -15,6 +15,7 @@
 
 #include "concurrency/word.h"
 #include "gpu/hkv/fetch.h"
+#include "gpu/hkv/grow.h"
 #include "gpu/hkv/list.h"
 #include "gpu/hkv/pointers.h"
 #include "gpu/hkv/promote.h"
@@ -39,6 +40,10 @@ SIMT_FN void hkv_moment(const hkv_args *a)
     if (simt_block() == 0 && simt_thread() == 0) simt_strlx_u64(a->moment, simt_clock_ns());
 }
 SIMT_ENTRY(hkv_kernel_moment, hkv_args, hkv_moment)
+
+/* Growth. */
+SIMT_ENTRY(hkv_kernel_grow_strays, hkv_grow_args, hkv_grow_list_strays)
+SIMT_ENTRY(hkv_kernel_grow, hkv_grow_args, hkv_grow_buckets)
 
 /* Before and after a batch under the batch lock group3. */
 SIMT_ENTRY(hkv_kernel_word_enter, hd_word_args, hd_word_enter)

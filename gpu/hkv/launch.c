@@ -87,19 +87,30 @@ static int add(hd_piece *all, const hd_piece *more, size_t bytes)
     return (int)(bytes / sizeof *more);
 }
 
+/* Whether each plane is an allocation of its own that can grow. Their sizes are rounded up to whole pages, so the table
+ * must be large. */
+static bool planes_grow(const hkv_own *o)
+{
+    enum { SHARE = 32 };
+    const hkv_view *v = &o->v;
+    uint64_t bytes = hkv_near_bytes(v) + hkv_capacity(v) * (1 + 8 * (uint64_t)v->step);
+    return o->gpu.page && bytes / SHARE >= o->gpu.page;
+}
+
 /* The reference's planes, over there. Keys give the allocation its name. */
 static int planes_to_take(const hkv_own *o, hd_piece *all)
 {
     const hkv_view *v = &o->v;
-    uint64_t entries = hkv_capacity(v);
+    uint64_t entries = hkv_capacity(v), scores = v->step == 1 ? entries : 0;
+    hd_put large = planes_grow(o) ? HD_GROWS : HD_APART, small = planes_grow(o) ? HD_GROWS : HD_TOGETHER;
     const hd_piece planes[] = {
-        { "capacity: values", offsetof(hkv_own, v.value), hkv_near_bytes(v), 1, 0, HD_APART },
+        { "capacity: values", offsetof(hkv_own, v.value), hkv_near_bytes(v), 1, 0, large },
         /* these four: empty */
-        { "capacity: keys", offsetof(hkv_own, v.key), entries, 8 * (uint64_t)v->step, HD_AS_IT_COMES, HD_TOGETHER },
-        { "capacity: digests", offsetof(hkv_own, v.digest), entries, 1, HD_AS_IT_COMES, HD_TOGETHER },
-        { "capacity: scores", offsetof(hkv_own, v.score), v->step == 1 ? entries : 0, 8, HD_AS_IT_COMES, HD_TOGETHER },
-        { "capacity: bounds", offsetof(hkv_own, v.bound), hkv_bounds_of(v), 8, HD_AS_IT_COMES, HD_TOGETHER },
-        { "pins", offsetof(hkv_own, v.holder), hkv_holders_of(&o->gpu.info), sizeof *v->holder, 0, HD_APART },
+        { "capacity: keys", offsetof(hkv_own, v.key), entries, 8 * (uint64_t)v->step, HD_AS_IT_COMES, small },
+        { "capacity: digests", offsetof(hkv_own, v.digest), entries, 1, HD_AS_IT_COMES, small },
+        { "capacity: scores", offsetof(hkv_own, v.score), scores, 8, HD_AS_IT_COMES, small },
+        { "capacity: bounds", offsetof(hkv_own, v.bound), hkv_bounds_of(v), 8, HD_AS_IT_COMES, small },
+        { "pins", offsetof(hkv_own, v.holder), hkv_holders_of(&o->gpu.info), sizeof *v->holder, 0, large },
         { "capacity: far values", offsetof(hkv_own, v.far), hkv_far_bytes(v), 1, HD_AS_IT_COMES, HD_HOST_MEMORY },
     };
     return add(all, planes, sizeof planes);
@@ -109,9 +120,10 @@ static int room_to_take(const hkv_own *o, hd_piece *all)
 {
     const hd_info *info = &o->gpu.info;
     uint64_t fetches = fetch_window(&o->gpu), window = list_window(&o->gpu), left = left_window(&o->gpu);
+    hd_put locks = o->gpu.device && planes_grow(o) ? HD_GROWS : HD_TOGETHER;
     const hd_piece room[] = {
         { "table: counters", offsetof(hkv_own, words), 1, sizeof *o->words, 0, HD_TOGETHER },
-        { "capacity: bucket locks", offsetof(hkv_own, lock), info->buckets, sizeof *o->lock, 0, HD_TOGETHER },
+        { "capacity: bucket locks", offsetof(hkv_own, lock), info->buckets, sizeof *o->lock, 0, locks },
         { "table: counters of a batch", offsetof(hkv_own, counts), 1, sizeof *o->counts, 0, HD_OF_BATCH },
         { "table: window of lists", offsetof(hkv_own, stage_flag), window, 1, HD_AS_IT_COMES, HD_OF_BATCH },
         { "table: window of lists", offsetof(hkv_own, stage_key), window, sizeof *o->stage_key, HD_AS_IT_COMES,
@@ -276,6 +288,7 @@ static int regions(const void *own, hd_region *all)
         { &w->pins, sizeof w->pins, "pin count" },
         { &w->moment, sizeof w->moment, "moment" },
         { &w->lost, sizeof w->lost, "lost" },
+        { &w->grow, sizeof w->grow, "growth" },
         { o->stage_flag, window, "stage_flag" },
         { o->stage_key, window * 8, "stage_key" },
         { o->stage_score, window * 8, "stage_score" },
@@ -377,7 +390,7 @@ static bool lists(const void *own, const hd_batch *b)
 const hd_gpu hkv_gpu = {
     &hd_design_hkv, HD_CUDA_ENTRY(hkv_cuda_entry), HKV_NUMBER_word_enter, HKV_NUMBER_word_leave, sizeof(hkv_own),
     usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, needs, launch,
-    NULL, read_clock
+    NULL, hkv_grow, read_clock
 };
 
 const hd_design hd_design_hkv_cuda = {

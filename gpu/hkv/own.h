@@ -8,6 +8,7 @@
 #include "base/backend.h"
 #include "concurrency/word.h"
 #include "gpu/hkv/args.h"
+#include "gpu/hkv/grow_args.h"
 
 /* Words that kernels count in. Every upsert reads `pins`, and every warp adds to the tally. If both are in one line of
  * the L2 cache, inserts into a table with room are 3% slower on an H200. */
@@ -18,6 +19,7 @@ typedef struct hkv_words {
     hd_word word;    /* of the batch lock group3 */
     uint64_t moment; /* hkv_args.moment; batches that overlap share it */
     uint64_t lost;   /* hkv_args.lost */
+    hkv_grow_words grow;
 } hkv_words;
 
 /* Those of a batch: 0 at rest. */
@@ -46,6 +48,11 @@ typedef struct hkv_own {
     uint64_t *left_before;              /* (window of groups)   */
     uint32_t *left_item;                /* (HKV_LEFT_LISTS, window of groups) */
     bool unfinished;                    /* hkv_launcher */
+    /* While the table grows: hkv_grow_args. */
+    uint32_t *grow_bucket;
+    uint8_t *grow_aside;
+    hkv_stray *grow_stray;
+    uint8_t *grow_stray_value;
 } hkv_own;
 
 #endif

@@ -94,6 +94,39 @@ SIMT_FN void hkv_piece_next(hkv_piece *p)
     p->part -= p->part >= p->pieces ? p->pieces : 0;
 }
 
+/* The widest access, 16, 8, 4 or 1 bytes, of which all these addresses and sizes, combined by "or", are multiples. */
+SIMT_FN uint32_t hkv_unit(uintptr_t all) { return all % 16 == 0 ? 16 : all % 8 == 0 ? 8 : all % 4 == 0 ? 4 : 1; }
+
+/* So many bytes of a value, in registers. */
+typedef struct hkv_part {
+    simt_v4 wide;
+    uint64_t narrow;
+} hkv_part;
+
+SIMT_FN void hkv_part_load(hkv_part *p, const uint8_t *from, uint32_t unit)
+{
+    if (unit == 16)
+        p->wide = simt_ldcs_v4((const simt_v4 *)(const void *)from);
+    else if (unit == 8)
+        p->narrow = simt_ld_u64((const uint64_t *)(const void *)from);
+    else if (unit == 4)
+        p->narrow = simt_ld_u32((const uint32_t *)(const void *)from);
+    else
+        p->narrow = simt_ld_u8(from);
+}
+
+SIMT_FN void hkv_part_store(const hkv_part *p, uint8_t *to, uint32_t unit)
+{
+    if (unit == 16)
+        simt_stcs_v4((simt_v4 *)(void *)to, p->wide);
+    else if (unit == 8)
+        simt_st_u64((uint64_t *)(void *)to, p->narrow);
+    else if (unit == 4)
+        simt_st_u32((uint32_t *)(void *)to, (uint32_t)p->narrow);
+    else
+        simt_st_u8(to, (uint8_t)p->narrow);
+}
+
 /* Changes the value at `to` by HKV_REPLACE, HKV_ADD or HKV_ZERO. */
 SIMT_FN void hkv_change(simt_tile t, const hkv_args *a, uint32_t change, uint8_t *to, const uint8_t *from,
                         bool streaming)

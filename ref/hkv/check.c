@@ -7,59 +7,68 @@
 
 #include "ref/hkv/hkv.h"
 
-typedef struct finding {
-    char *why;
-    size_t bytes;
-    uint64_t b;
-    uint32_t s;
-} finding;
+/* By rule, in their order. */
+static const char *const sentences[HKV_RULES] = { "HKV-8: a lower bound is above a score",
+                                                  "HKV-6: an empty slot has a holder",
+                                                  "HKV-1: an empty slot has a digest",
+                                                  "HKV-7: an empty slot has a score",
+                                                  "HKV-1: a key has no digest",
+                                                  "HKV-5: a slot is locked at rest",
+                                                  "HKV-5: a reserved key is stored",
+                                                  "HKV-2: the digest is not the key's",
+                                                  "HKV-3: the key is in none of its buckets",
+                                                  "HKV-4: the key is in two slots" };
 
-static bool wrong(const finding *f, const char *sentence)
-{
-    snprintf(f->why, f->bytes, "%s (bucket %" PRIu64 ", slot %" PRIu32 ")", sentence, f->b, f->s);
-    return true;
-}
-
-/* True when entry e breaks an invariant, which is then in *f. */
-static bool entry_wrong(const hkv_view *v, uint64_t e, const finding *f)
+/* What is wrong with entry e of bucket b; HKV_RULES: nothing. */
+static int entry_wrong(const hkv_view *v, uint64_t b, uint64_t e)
 {
     uint64_t key = *hkv_key_at(v, e);
     bool pinned = v->holder && v->holder[e];
-    if (v->bound && !pinned && v->bound[e / HKV_BOUNDED] > *hkv_score_at(v, e))
-        return wrong(f, "HKV-8: a lower bound is above a score");
+    if (v->bound && !pinned && v->bound[e / HKV_BOUNDED] > *hkv_score_at(v, e)) return HKV_RULE_BOUND;
     if (key == HD_KEY_EMPTY) {
-        if (pinned) return wrong(f, "HKV-6: an empty slot has a holder");
-        if (v->digest[e] != HKV_NO_DIGEST) return wrong(f, "HKV-1: an empty slot has a digest");
-        if (*hkv_score_at(v, e) != 0) return wrong(f, "HKV-7: an empty slot has a score");
-        return false;
+        if (pinned) return HKV_RULE_EMPTY_PINNED;
+        if (v->digest[e] != HKV_NO_DIGEST) return HKV_RULE_EMPTY_DIGEST;
+        return *hkv_score_at(v, e) ? HKV_RULE_EMPTY_SCORE : HKV_RULES;
     }
-    if (v->digest[e] == HKV_NO_DIGEST) return wrong(f, "HKV-1: a key has no digest");
-    if (key == HD_KEY_LOCKED) return wrong(f, "HKV-5: a slot is locked at rest");
-    if (key == HD_KEY_RESERVED) return wrong(f, "HKV-5: a reserved key is stored");
+    if (v->digest[e] == HKV_NO_DIGEST) return HKV_RULE_NO_DIGEST;
+    if (key == HD_KEY_LOCKED) return HKV_RULE_LOCKED;
+    if (key == HD_KEY_RESERVED) return HKV_RULE_RESERVED;
 
     uint64_t h = hd_hash(key, v->seed);
-    if (v->digest[e] != hd_digest(h)) return wrong(f, "HKV-2: the digest is not the key's");
-    bool home = f->b == hd_first_bucket(h, v->buckets) || (v->dual && f->b == hd_second_bucket(h, v->buckets));
-    if (!home) return wrong(f, "HKV-3: the key is in none of its buckets");
+    if (v->digest[e] != hd_digest(h)) return HKV_RULE_DIGEST;
+    bool home = b == hd_first_bucket(h, v->buckets) || (v->dual && b == hd_second_bucket(h, v->buckets));
+    if (!home) return HKV_RULE_HOME;
     /* Candidates are searched in one order, so a second copy is one that a search does not reach first. */
-    if (hkv_find(v, key) != e) return wrong(f, "HKV-4: the key is in two slots");
-    return false;
+    return hkv_find(v, key) == e ? HKV_RULES : HKV_RULE_TWICE;
+}
+
+void hkv_say_broken(const hkv_view *v, uint64_t e, int rule, char *why, size_t bytes)
+{
+    snprintf(why, bytes, "%s (bucket %" PRIu64 ", slot %" PRIu64 ")", sentences[rule], e / v->slots, e % v->slots);
+}
+
+void hkv_say_pins(uint64_t seen, uint64_t counted, char *why, size_t bytes)
+{
+    snprintf(why, bytes, "HKV-6: %" PRIu64 " entries are pinned, %" PRIu64 " are counted", seen, counted);
 }
 
 static void check_pins(const hkv_view *v, char *why, size_t bytes)
 {
     uint64_t seen = 0;
     for (uint64_t e = 0; v->holder && e < hkv_capacity(v); e++) seen += v->holder[e] != 0;
-    if (seen != v->pins)
-        snprintf(why, bytes, "HKV-6: %" PRIu64 " entries are pinned, %" PRIu64 " are counted", seen, v->pins);
+    if (seen != v->pins) hkv_say_pins(seen, v->pins, why, bytes);
 }
 
 void hkv_check(const hkv_view *v, char *why, size_t bytes)
 {
-    finding f = { why, bytes, 0, 0 };
     why[0] = 0;
-    for (f.b = 0; f.b < v->buckets; f.b++)
-        for (f.s = 0; f.s < v->slots; f.s++)
-            if (entry_wrong(v, hkv_entry(v, f.b, f.s), &f)) return;
+    for (uint64_t b = 0; b < v->buckets; b++)
+        for (uint64_t e = hkv_entry(v, b, 0); e < hkv_entry(v, b + 1, 0); e++) {
+            int wrong = entry_wrong(v, b, e);
+            if (wrong != HKV_RULES) {
+                hkv_say_broken(v, e, wrong, why, bytes);
+                return;
+            }
+        }
     check_pins(v, why, bytes);
 }

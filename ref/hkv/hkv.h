@@ -134,4 +134,9 @@ void hkv_move_all(const hkv_view *from, hkv_view *to);
  * does not: "HKV-2: bucket 5, slot 7: ...". */
 void hkv_check(const hkv_view *v, char *why, size_t bytes);
 
+/* Its sentences, which the check on a device shares (gpu/hkv/check.h): of a rule that is broken at entry e, and of a
+ * wrong count of pins. */
+void hkv_say_broken(const hkv_view *v, uint64_t e, int rule, char *why, size_t bytes);
+void hkv_say_pins(uint64_t seen, uint64_t counted, char *why, size_t bytes);
+
 #endif

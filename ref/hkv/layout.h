@@ -69,6 +69,21 @@
 
 enum { HKV_NO_DIGEST = 0, HKV_BOUNDED = 8 /* slots that share a bound */ };
 
+/* What can be wrong with a slot, in the order in which a check asks. */
+enum {
+    HKV_RULE_BOUND,
+    HKV_RULE_EMPTY_PINNED,
+    HKV_RULE_EMPTY_DIGEST,
+    HKV_RULE_EMPTY_SCORE,
+    HKV_RULE_NO_DIGEST,
+    HKV_RULE_LOCKED,
+    HKV_RULE_RESERVED,
+    HKV_RULE_DIGEST,
+    HKV_RULE_HOME,
+    HKV_RULE_TWICE,
+    HKV_RULES
+};
+
 /* Everything that an operation needs to know of a table. */
 typedef struct hkv_view {
     uint8_t *digest;  /* (buckets, slots)              */

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * growth_way.h - the schedules under which tests let tables grow on the host machine.
+ */
+#ifndef TESTS_GROWTH_WAY_H
+#define TESTS_GROWTH_WAY_H
+
+#include "simt/machine.h"
+
+/* Schedule number n: by lane or by warp, at random or by priorities, with strong or weak memory; races are detected. */
+static inline simt_config growth_way(uint64_t n)
+{
+    simt_config w = simt_config_default();
+    w.seed = n * 1000;
+    w.unit = n % 4 == 3 ? SIMT_BY_WARP : SIMT_BY_LANE;
+    w.strategy = n % 2 ? SIMT_RANDOM : SIMT_PCT;
+    w.pct_depth = 4;
+    w.pct_length = 4000;
+    w.preempt = n % 5 == 0 ? SIMT_AT_ALL : SIMT_AT_ATOMIC;
+    w.race = true;
+    w.weak = n % 3 == 0;
+    w.step_limit = 100000000;
+    return w;
+}
+
+#endif
