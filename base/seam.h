@@ -59,6 +59,7 @@ typedef enum hd_way { HD_TO_DEVICE, HD_FROM_DEVICE, HD_WITHIN_DEVICE } hd_way;
 typedef struct hd_device {
     int number;
     uint32_t processors; /* each runs some 2,048 threads at a time */
+    uint64_t page;       /* memory that can grow has a multiple of so many bytes; 0: none can grow */
     char name[128];
 } hd_device;
 
@@ -86,6 +87,11 @@ typedef struct hd_device_seam {
     int (*use)(void *self, int device, int *before);
     int (*take)(void *self, void **p, size_t bytes); /* bytes > 0; not cleared */
     int (*give)(void *self, void *p);                /* waits for all work     */
+    /* Memory that can grow; only where hd_device.page is not 0. grow: *q is memory of so many bytes, which are more. It
+     * begins with that of p: what is stored by one address is loaded by the other. p stays, and both are given back, in
+     * any order. The rest is not cleared. */
+    int (*take_growing)(void *self, void **p, size_t bytes);
+    int (*grow)(void *self, void *p, size_t bytes, void **q);
     /* Memory of this machine that kernels reach, too, by the same address: pinned, and slow to them. Not cleared. */
     int (*take_pinned)(void *self, void **p, size_t bytes);
     int (*give_pinned)(void *self, void *p, size_t bytes); /* waits for all work */
@@ -94,6 +100,9 @@ typedef struct hd_device_seam {
     int (*launch)(void *self, const hd_launch *l, void *stream);
     int (*prepared_destroy)(void *self, void *prepared); /* of hd_launch.prepared */
     int (*wait)(void *self, void *stream);               /* until all work of the stream is done */
+    /* A stream that waits for no other, not even for the default one. */
+    int (*stream_make)(void *self, void **stream);
+    int (*stream_drop)(void *self, void *stream); /* its work goes on */
     /* Which stream it is, and whether it is being captured into a graph. */
     int (*stream_state)(void *self, void *stream, hd_stream_state *state);
     /* An event is a point in a stream: done when the work before it is. *event is made when NULL. `capture` is the

@@ -13,6 +13,7 @@
 
 #include "base/backend.h"
 #include "base/seam.h"
+#include "lib/cuda_pages.h"
 
 static_assert((int)HD_DEVICE_NO_MEMORY == (int)cudaErrorMemoryAllocation, "the seam has CUDA's number");
 
@@ -35,6 +36,7 @@ static int cuda_find(void *, hd_device *device)
     if (e == cudaSuccess && is.major < 8) e = cudaErrorNoKernelImageForDevice;
     if (e != cudaSuccess) return told(e);
     device->processors = (uint32_t)is.multiProcessorCount;
+    device->page = cuda_pages_of(device->number);
     snprintf(device->name, sizeof device->name, "%.120s", is.name);
     return 0;
 }
@@ -47,7 +49,14 @@ static int cuda_use(void *, int device, int *before)
 }
 
 static int cuda_take(void *, void **p, size_t bytes) { return told(cudaMalloc(p, bytes)); }
-static int cuda_give(void *, void *p) { return told(cudaFree(p)); }
+static int cuda_give(void *, void *p)
+{
+    int code;
+    return cuda_pages_give(p, &code) ? told((cudaError_t)code) : told(cudaFree(p));
+}
+
+static int cuda_take_growing(void *, void **p, size_t bytes) { return cuda_pages_take(p, bytes); }
+static int cuda_grow(void *, void *p, size_t bytes, void **q) { return cuda_pages_grow(p, bytes, q); }
 
 /* In huge pages, which are cleared and pinned ten times as fast as cudaHostAlloc's small ones. */
 static int cuda_take_pinned(void *, void **p, size_t bytes)
@@ -222,6 +231,13 @@ static int cuda_launch(void *, const hd_launch *l, void *stream)
 
 static int cuda_wait(void *, void *stream) { return told(cudaStreamSynchronize((cudaStream_t)stream)); }
 
+static int cuda_stream_make(void *, void **stream)
+{
+    return told(cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking));
+}
+
+static int cuda_stream_drop(void *, void *stream) { return told(cudaStreamDestroy((cudaStream_t)stream)); }
+
 static int cuda_stream_state(void *, void *stream, hd_stream_state *state)
 {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -280,8 +296,8 @@ static const char *cuda_error(void *, int code)
 }
 
 extern const hd_device_seam hd_device_os = {
-    cuda_find,          cuda_use,          cuda_take,         cuda_give,       cuda_take_pinned,
-    cuda_give_pinned,   cuda_copy,         cuda_fill,         cuda_launch,     cuda_prepared_destroy,
-    cuda_wait,          cuda_stream_state, cuda_event_record, cuda_event_wait, cuda_event_sync,
-    cuda_event_destroy, cuda_reach,        cuda_error,        nullptr,
+    cuda_find,        cuda_use,           cuda_take,        cuda_give,         cuda_take_growing, cuda_grow,
+    cuda_take_pinned, cuda_give_pinned,   cuda_copy,        cuda_fill,         cuda_launch,       cuda_prepared_destroy,
+    cuda_wait,        cuda_stream_make,   cuda_stream_drop, cuda_stream_state, cuda_event_record, cuda_event_wait,
+    cuda_event_sync,  cuda_event_destroy, cuda_reach,       cuda_error,        nullptr,
 };

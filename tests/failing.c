@@ -36,6 +36,9 @@ static int asked(failing_device *f, const char *call)
 FAILS(find, (void *self, hd_device *device), (I, device), NOTHING)
 FAILS(use, (void *self, int device, int *before), (I, device, before), NOTHING)
 FAILS(take, (void *self, void **p, size_t bytes), (I, p, bytes), f->pieces++)
+FAILS(take_growing, (void *self, void **p, size_t bytes), (I, p, bytes), f->pieces++)
+FAILS(grow, (void *self, void *p, size_t bytes, void **q), (I, p, bytes, q), f->pieces++)
+FAILS(stream_make, (void *self, void **stream), (I, stream), f->streams++)
 FAILS(take_pinned, (void *self, void **p, size_t bytes), (I, p, bytes), f->far_bytes += bytes)
 FAILS(copy, (void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream),
       (I, to, from, bytes, way, stream), NOTHING)
@@ -47,6 +50,7 @@ FAILS(reach, (void *self, const void *p, hd_reach *reach), (I, p, reach), NOTHIN
 FAILS_AFTER(give, (void *self, void *p), (I, p), f->pieces--)
 FAILS_AFTER(give_pinned, (void *self, void *p, size_t bytes), (I, p, bytes), f->far_bytes -= bytes)
 FAILS_AFTER(prepared_destroy, (void *self, void *prepared), (I, prepared), NOTHING)
+FAILS_AFTER(stream_drop, (void *self, void *stream), (I, stream), f->streams--)
 FAILS_AFTER(wait, (void *self, void *stream), (I, stream), NOTHING)
 FAILS_AFTER(event_sync, (void *self, void *event), (I, event), NOTHING)
 FAILS_AFTER(event_destroy, (void *self, void *event), (I, event), f->events--)
@@ -75,6 +79,8 @@ void failing_init(failing_device *f, const hd_device_seam *inner)
                             fail_use,
                             fail_take,
                             fail_give,
+                            fail_take_growing,
+                            fail_grow,
                             fail_take_pinned,
                             fail_give_pinned,
                             fail_copy,
@@ -82,6 +88,8 @@ void failing_init(failing_device *f, const hd_device_seam *inner)
                             fail_launch,
                             fail_prepared_destroy,
                             fail_wait,
+                            fail_stream_make,
+                            fail_stream_drop,
                             fail_stream_state,
                             fail_event_record,
                             fail_event_wait,
@@ -99,4 +107,5 @@ void failing_settled(const failing_device *f)
     check(f->pieces == 0, "%llu pieces of device memory were not given back", (unsigned long long)f->pieces);
     check(f->far_bytes == 0, "%llu bytes of far memory were not given back", (unsigned long long)f->far_bytes);
     check(f->events == 0, "%llu events were not given back", (unsigned long long)f->events);
+    check(f->streams == 0, "%llu streams were not given back", (unsigned long long)f->streams);
 }

@@ -16,8 +16,8 @@ typedef struct failing_device {
     uint64_t calls, fail_at;
     int code;
     bool sticky;
-    const char *failed;                 /* its name */
-    uint64_t pieces, far_bytes, events; /* that are held */
+    const char *failed;                          /* its name */
+    uint64_t pieces, far_bytes, events, streams; /* that are held */
 } failing_device;
 
 void failing_init(failing_device *f, const hd_device_seam *inner);

@@ -151,6 +151,7 @@ static int fake_find(void *self, hd_device *device)
     fake_device *f = (fake_device *)self;
     device->number = f->device;
     device->processors = 1;
+    device->page = f->page;
     snprintf(device->name, sizeof device->name, "a fake");
     return asked(f, "find");
 }
@@ -165,26 +166,85 @@ static int fake_use(void *self, int device, int *before)
     return 0;
 }
 
+static size_t whole_pages(size_t bytes)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    return (bytes + page - 1) / page * page;
+}
+
+/* One piece more: of new memory, or a name of memory that can grow. What is behind `old` bytes is not cleared. */
+static int take_piece(fake_device *f, void **p, size_t bytes, fake_memory *memory, size_t old)
+{
+    if (f->most_bytes && f->live_bytes + bytes - old > f->most_bytes) return HD_DEVICE_NO_MEMORY;
+    check(f->pieces < FAKE_PIECES, "the fake device has room for %d pieces", FAKE_PIECES);
+    fake_piece k = { NULL, bytes, whole_pages(bytes), false, memory };
+    if (memory) {
+        check(ftruncate(memory->fd, (off_t)k.mapped) == 0, "no memory for the fake device");
+        memory->bytes = bytes;
+        memory->names++;
+    }
+    k.p = mmap(NULL, k.mapped, PROT_READ | PROT_WRITE, memory ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS,
+               memory ? memory->fd : -1, 0);
+    check(k.p != MAP_FAILED, "no memory for the fake device");
+    test_poison((uint8_t *)k.p + old, bytes - old, f->poison);
+    mprotect(k.p, k.mapped, PROT_NONE);
+    f->piece[f->pieces++] = k;
+    f->live_bytes += bytes - old;
+    *p = k.p;
+    return 0;
+}
+
 static int fake_take(void *self, void **p, size_t bytes)
 {
     fake_device *f = (fake_device *)self;
     int code = asked(f, "take");
+    return code ? code : take_piece(f, p, bytes, NULL, 0);
+}
+
+static int fake_take_growing(void *self, void **p, size_t bytes)
+{
+    fake_device *f = (fake_device *)self;
+    int code = asked(f, "take_growing");
     if (code) return code;
-    if (f->most_bytes && f->live_bytes + bytes > f->most_bytes) return HD_DEVICE_NO_MEMORY;
-    check(f->pieces < FAKE_PIECES, "the fake device has room for %d pieces", FAKE_PIECES);
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    fake_piece *k = &f->piece[f->pieces];
-    k->bytes = bytes;
-    k->others = false;
-    k->mapped = (bytes + page - 1) / page * page;
-    k->p = mmap(NULL, k->mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    check(k->p != MAP_FAILED, "no memory for the fake device");
-    test_poison(k->p, bytes, f->poison); /* not cleared */
-    mprotect(k->p, k->mapped, PROT_NONE);
-    f->pieces++;
-    f->live_bytes += bytes;
-    *p = k->p;
-    return 0;
+    check(f->page, "the device has no pages");
+    fake_memory *m = (fake_memory *)test_alloc(1, sizeof *m);
+    m->fd = memfd_create("fake device", 0);
+    check(m->fd >= 0, "no memory for the fake device");
+    m->names = 0;
+    code = take_piece(f, p, bytes, m, 0);
+    if (!code) return 0;
+    close(m->fd);
+    free(m);
+    return code;
+}
+
+static int fake_grow(void *self, void *p, size_t bytes, void **q)
+{
+    fake_device *f = (fake_device *)self;
+    int code = asked(f, "grow");
+    const fake_piece *k = piece_of(f->piece, f->pieces, p);
+    if (code) return code;
+    check(k && k->p == p && k->memory && bytes > k->bytes && k->memory->bytes == k->bytes, "that cannot grow so");
+    run_all(f);
+    return take_piece(f, q, bytes, k->memory, k->bytes);
+}
+
+/* What one name more is given back: of the memory, what another name has stays. */
+static void drop_memory(fake_device *f, const fake_piece *k)
+{
+    fake_memory *m = k->memory;
+    size_t stays = 0;
+    if (!m) {
+        f->live_bytes -= k->bytes;
+        return;
+    }
+    for (size_t i = 0; i < f->pieces; i++)
+        if (f->piece[i].memory == m && f->piece[i].p != k->p && f->piece[i].bytes > stays) stays = f->piece[i].bytes;
+    f->live_bytes -= m->bytes - stays;
+    m->bytes = stays;
+    if (--m->names) return;
+    close(m->fd);
+    free(m);
 }
 
 static int fake_give(void *self, void *p)
@@ -194,7 +254,7 @@ static int fake_give(void *self, void *p)
     run_all(f);
     for (size_t i = 0; i < f->pieces; i++)
         if (f->piece[i].p == p) {
-            f->live_bytes -= f->piece[i].bytes;
+            drop_memory(f, &f->piece[i]);
             /* as with CUDA, where the device's memory was, this machine's never is */
             mmap(p, f->piece[i].mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
             f->piece[i] = f->piece[--f->pieces];
@@ -211,7 +271,7 @@ static int fake_take_pinned(void *self, void **p, size_t bytes)
     if (code) return code;
     if (f->most_far_bytes && bytes > f->most_far_bytes) return HD_DEVICE_NO_MEMORY;
     check(f->fars < FAKE_FAR, "the fake device has room for %d far pieces", FAKE_FAR);
-    fake_piece k = { test_alloc(1, bytes), bytes, bytes, false };
+    fake_piece k = { test_alloc(1, bytes), bytes, bytes, false, NULL };
     test_poison(k.p, bytes, f->poison);
     f->far[f->fars++] = k;
     *p = k.p;
@@ -310,6 +370,26 @@ static int fake_wait(void *self, void *stream)
     run_stream(f, stream, f->before + f->works); /* whatever is said of it */
     forget_done(f);
     return code;
+}
+
+static int fake_stream_make(void *self, void **stream)
+{
+    fake_device *f = (fake_device *)self;
+    int code = asked(f, "stream_make");
+    if (code) return code;
+    f->made = (void **)realloc(f->made, (f->mades + 1) * sizeof *f->made);
+    *stream = f->made[f->mades++] = test_alloc(1, 1);
+    f->streams++;
+    return 0;
+}
+
+/* Its address is no other stream's: it is freed in the end. */
+static int fake_stream_drop(void *self, void *stream)
+{
+    fake_device *f = (fake_device *)self;
+    (void)stream;
+    f->streams--;
+    return asked(f, "stream_drop");
 }
 
 typedef struct fake_event {
@@ -421,6 +501,8 @@ void fake_init(fake_device *f)
                             fake_use,
                             fake_take,
                             fake_give,
+                            fake_take_growing,
+                            fake_grow,
                             fake_take_pinned,
                             fake_give_pinned,
                             fake_copy,
@@ -428,6 +510,8 @@ void fake_init(fake_device *f)
                             fake_launch,
                             fake_prepared_destroy,
                             fake_wait,
+                            fake_stream_make,
+                            fake_stream_drop,
                             fake_stream_state,
                             fake_event_record,
                             fake_event_wait,
@@ -438,6 +522,7 @@ void fake_init(fake_device *f)
                             f };
     f->seam = seam;
     f->poison = 0xa5;
+    f->page = (uint64_t)sysconf(_SC_PAGESIZE);
     f->work = (fake_work *)test_alloc(FAKE_WORK, sizeof *f->work);
     f->clock_ns = 1800000000000000000; /* in 2027 */
     hd_seams seams = hd_seams_os;
@@ -452,9 +537,12 @@ void fake_settled(fake_device *f)
     check(f->pieces == 0, "%zu pieces of device memory were not given back", f->pieces);
     check(f->fars == 0, "%zu pieces of far memory were not given back", f->fars);
     check(f->events == 0, "%zu events were not given back", f->events);
+    check(f->streams == 0, "%zu streams were not given back", f->streams);
     check(f->prepared == 0, "%zu prepared launches were not given back", f->prepared);
     check(f->device == 0, "the thread was left with device %d", f->device);
     simt_machine_close(f->machine);
+    for (size_t i = 0; i < f->mades; i++) free(f->made[i]);
+    free(f->made);
     free(f->work);
 }
 

@@ -37,10 +37,17 @@ typedef struct fake_work {
     bool done;
 } fake_work;
 
+/* Memory that can grow, and has one address or several. */
+typedef struct fake_memory {
+    int fd;
+    size_t bytes, names;
+} fake_memory;
+
 typedef struct fake_piece {
     void *p;
     size_t bytes, mapped;
-    bool others; /* another device's */
+    bool others;         /* another device's */
+    fake_memory *memory; /* NULL: it cannot grow */
 } fake_piece;
 
 /* Work that was put on a stream to be done at each replay. */
@@ -57,7 +64,7 @@ typedef struct fake_device {
     const hd_design *host;                        /* whose kernels are launched; NULL: of the library's designs */
     fake_piece piece[FAKE_PIECES], far[FAKE_FAR]; /* far: this machine's, that kernels reach */
     fake_work *work;
-    size_t pieces, fars, works, events, prepared, prepared_runs, copies,
+    size_t pieces, fars, works, events, streams, prepared, prepared_runs, copies,
         before;                      /* before: so much work was done and forgotten */
     uint64_t live_bytes, most_bytes; /* most_bytes: what there is of memory, 0: any */
     uint64_t poison;                 /* what is in new memory: test_poison; 0xa5 at first */
@@ -65,8 +72,11 @@ typedef struct fake_device {
     fake_recording *recording;       /* NULL: none at this time */
     uint64_t recordings;
     uint64_t clock_ns; /* what its clock said last */
-    uint64_t renewed;  /* how often all streams were destroyed and others made at their addresses */
-    int device;        /* that the thread uses */
+    void **made;       /* (mades): streams that the table made */
+    size_t mades;
+    uint64_t renewed; /* how often all streams were destroyed and others made at their addresses */
+    int device;       /* that the thread uses */
+    uint64_t page;    /* hd_device.page; the machine's at first */
     /* The chosen call, from 1, fails with `code`; with `sticky` all later ones do, too. */
     uint64_t calls, fail_at;
     int code;

@@ -23,6 +23,8 @@ PASS(find, (void *s, hd_device *d), (s, d))
 PASS(use, (void *s, int d, int *before), (s, d, before))
 PASS(take, (void *s, void **p, size_t bytes), (s, p, bytes))
 PASS(give, (void *s, void *p), (s, p))
+PASS(take_growing, (void *s, void **p, size_t bytes), (s, p, bytes))
+PASS(grow, (void *s, void *p, size_t bytes, void **q), (s, p, bytes, q))
 PASS(take_pinned, (void *s, void **p, size_t bytes), (s, p, bytes))
 PASS(give_pinned, (void *s, void *p, size_t bytes), (s, p, bytes))
 PASS(copy, (void *s, void *to, const void *from, size_t bytes, hd_way way, void *stream),
@@ -31,6 +33,8 @@ PASS(fill, (void *s, void *to, int byte, size_t bytes, void *stream), (s, to, by
 PASS(launch, (void *s, const hd_launch *l, void *stream), (s, l, stream))
 PASS(prepared_destroy, (void *s, void *prepared), (s, prepared))
 PASS(wait, (void *s, void *stream), (s, stream))
+PASS(stream_make, (void *s, void **stream), (s, stream))
+PASS(stream_drop, (void *s, void *stream), (s, stream))
 PASS(stream_state, (void *s, void *stream, hd_stream_state *state), (s, stream, state))
 PASS(event_record, (void *s, void **event, void *stream, uint64_t capture), (s, event, stream, capture))
 PASS(event_wait, (void *s, void *event, void *stream, uint64_t capture), (s, event, stream, capture))
@@ -48,12 +52,12 @@ void place_open(place *p, const char *backend)
     if (test_far()) return;
     fake_init(&p->fake);
     inner = &p->fake.seam;
-    hd_device_seam passing = {
-        pass_find,          pass_use,          pass_take,         pass_give,       pass_take_pinned,
-        pass_give_pinned,   pass_copy,         pass_fill,         pass_launch,     pass_prepared_destroy,
-        pass_wait,          pass_stream_state, pass_event_record, pass_event_wait, pass_event_sync,
-        pass_event_destroy, pass_reach,        inner->error,      inner->self
-    };
+    hd_device_seam passing = { pass_find,         pass_use,         pass_take,        pass_give,
+                               pass_take_growing, pass_grow,        pass_take_pinned, pass_give_pinned,
+                               pass_copy,         pass_fill,        pass_launch,      pass_prepared_destroy,
+                               pass_wait,         pass_stream_make, pass_stream_drop, pass_stream_state,
+                               pass_event_record, pass_event_wait,  pass_event_sync,  pass_event_destroy,
+                               pass_reach,        inner->error,     inner->self };
     p->passing = passing;
     p->seam = p->seams.device = &p->passing;
 }

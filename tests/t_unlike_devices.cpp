@@ -7,6 +7,8 @@
 #include "tests/cuda_stub.h"
 #include "tests/plain.h"
 
+#include "lib/cuda_pages.cu"
+
 #include "lib/device_cuda.cu"
 
 static const void *entry_of(uint32_t kernel, const void *)

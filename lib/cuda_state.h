@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cuda_state.h - a table in a device's memory, as the files of backend "cuda" share it: backend_cuda.c (open, close,
+ * batches), cuda_memory.c (its memory) and cuda_whole.c (calls of the whole table).
+ */
+#ifndef HD_CUDA_STATE_H
+#define HD_CUDA_STATE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "base/ask.h"
+#include "base/backend.h"
+#include "concurrency/streams.h"
+#include "lib/staging.h"
+
+enum { HD_CUDA_SEEN = 256 /* addresses of arrays that are remembered */ };
+
+typedef struct hd_cuda {
+    const hd_gpu *gpu;
+    const hd_seams *seams;
+    const hd_device_seam *seam;
+    hd_device device;
+    void *together; /* the pieces HD_TOGETHER, one allocation */
+    void *room;     /* the pieces HD_OF_BATCH, another one    */
+    void *staged;   /* a state of gpu->ref between stage and settle */
+    bool staged_values;
+    hd_streams streams;
+    _Atomic uintptr_t seen[HD_CUDA_SEEN]; /* arrays of the device; 0: none */
+    _Atomic uint32_t seen_turn;
+    hd_staging staging;   /* its mutex is taken before busy */
+    pthread_mutex_t busy; /* held while a batch is put on a stream */
+    /* (gpu->own_bytes): a hd_gpu_own and the design's; its pointers are the device's */
+    _Alignas(max_align_t) unsigned char own[];
+} hd_cuda;
+
+static inline hd_gpu_own *hd_cuda_own(hd_cuda *c) { return (hd_gpu_own *)(void *)c->own; }
+
+/* A call of the device's seam, as a status that says what it was for. */
+#define HD_CUDA_ASK(c, what, call, ...) HD_ASK((c)->seam, what, call, __VA_ARGS__)
+
+/* The table's device, for the calling thread; and back to the one it had. leave returns `status` or, when that is good,
+ * its own. */
+hd_status hd_cuda_enter(const hd_cuda *c, int *before);
+hd_status hd_cuda_leave(const hd_cuda *c, int before, hd_status status);
+
+/* Waits for the stream, after a failure, too: no copy may arrive after its memory has another owner. */
+hd_status hd_cuda_wait_anyway(const hd_cuda *c, const char *what, hd_status status, void *stream);
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* Device memory: at least one byte, and no more than can be addressed. give: NULL is none. */
+hd_status hd_cuda_take(const hd_cuda *c, const char *what, uint64_t bytes, void **p);
+void hd_cuda_give(const hd_cuda *c, void *p);
+
+/* What arrays that share an allocation are aligned to. */
+uint64_t hd_cuda_placed(uint64_t bytes);
+/* One array more, behind *bytes of others, if all of them can be addressed; size is not 0. */
+hd_status hd_cuda_place(const char *what, uint64_t count, uint64_t size, uint64_t *bytes);
+
+static inline uint64_t hd_cuda_bytes(const hd_piece *piece) { return piece->count * piece->size; }
+
+/* A piece HD_APART, or one that can grow; its address goes to the own part. fill: puts its byte there on the default
+ * stream. */
+hd_status hd_cuda_take_piece(hd_cuda *c, const hd_piece *piece);
+hd_status hd_cuda_fill_piece(const hd_cuda *c, const hd_piece *piece);
+void hd_cuda_give_piece(hd_cuda *c, const hd_piece *piece);
+
+/* One allocation for all pieces of that kind, named after the first one. *p is NULL if they have no bytes. */
+hd_status hd_cuda_take_together(hd_cuda *c, const hd_piece *all, int n, hd_put put, void **p);
+/* This machine's memory, pinned. */
+hd_status hd_cuda_take_pinned(hd_cuda *c, const hd_piece *piece);
+void hd_cuda_give_pinned(hd_cuda *c, void *p, uint64_t bytes);
+
+/* All that the own part's shape asks for, filled; hd_cuda_give_all gives back what was taken, also after a failure. */
+hd_status hd_cuda_take_all(hd_cuda *c);
+void hd_cuda_give_all(hd_cuda *c);
+
+/* ---- Launching ------------------------------------------------------------------------------- */
+
+typedef struct hd_cuda_stream {
+    hd_cuda *c;
+    void *stream;
+    const char *what; /* as messages call what is run */
+    void **prepared;  /* the stream's (hd_launch); NULL: none */
+} hd_cuda_stream;
+
+hd_launcher hd_cuda_launcher(hd_cuda_stream *o);
+
+#endif

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cuda_whole.c - calls that concern the whole of a table on a device: copies of it on this machine, totals, the clock,
+ * growth.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "lib/cuda_state.h"
+
+typedef hd_cuda cuda;
+
+#define ASK HD_CUDA_ASK
+
+static hd_gpu_own *own_of(cuda *c) { return hd_cuda_own(c); }
+
+/* ---- On this machine for a while ------------------------------------------------------------- */
+
+/* The planes, one way or the other. Batches wait for it and are waited for. */
+static hd_status copy_planes(cuda *c, hd_way way)
+{
+    hd_plane all[HD_PIECES_MOST];
+    int n = c->gpu->planes(c->own, c->staged, c->staged_values, all);
+    hd_status status = hd_streams_join(&c->streams), joined = status;
+    for (int i = 0; i < n && !status; i++) {
+        if (all[i].bytes == 0) continue;
+        if (way == HD_TO_DEVICE)
+            status = ASK(c, all[i].what, copy, all[i].there, all[i].here, (size_t)all[i].bytes, way, NULL);
+        else
+            status = ASK(c, all[i].what, copy, all[i].here, all[i].there, (size_t)all[i].bytes, way, NULL);
+    }
+    if (!joined) status = hd_streams_part(&c->streams, status);
+    return hd_cuda_wait_anyway(c, "planes", status, NULL);
+}
+
+static void unstage(cuda *c)
+{
+    c->gpu->ref->close(c->staged, c->seams);
+    c->staged = NULL;
+}
+
+hd_status hd_cuda_stage(void *state, bool values)
+{
+    cuda *c = (cuda *)state;
+    int before = c->device.number;
+    hd_status status = c->gpu->open_here(c->own, c->seams, &c->staged);
+    if (status) return c->staged = NULL, status;
+    c->staged_values = values;
+    status = hd_cuda_enter(c, &before);
+    if (!status) status = copy_planes(c, HD_FROM_DEVICE);
+    status = hd_cuda_leave(c, before, status);
+    if (status) unstage(c);
+    return status;
+}
+
+hd_status hd_cuda_settle(void *state, bool changed)
+{
+    cuda *c = (cuda *)state;
+    int before = c->device.number;
+    hd_status status = HD_OK;
+    if (!c->staged) return HD_OK;
+    if (changed) {
+        status = hd_cuda_enter(c, &before);
+        if (!status) status = copy_planes(c, HD_TO_DEVICE);
+        status = hd_cuda_leave(c, before, status);
+    }
+    unstage(c);
+    return status;
+}
+
+hd_status hd_cuda_check(void *state) { return ((cuda *)state)->gpu->ref->check(((cuda *)state)->staged); }
+bool hd_cuda_next(void *state, hd_entry *e) { return ((cuda *)state)->gpu->ref->next(((cuda *)state)->staged, e); }
+bool hd_cuda_put_at(void *state, const hd_entry *e)
+{
+    return ((cuda *)state)->gpu->ref->put_at(((cuda *)state)->staged, e);
+}
+bool hd_cuda_put(void *state, const hd_entry *e) { return ((cuda *)state)->gpu->ref->put(((cuda *)state)->staged, e); }
+void hd_cuda_move_all(void *from, void *to)
+{
+    ((cuda *)from)->gpu->ref->move_all(((cuda *)from)->staged, ((cuda *)to)->staged);
+}
+
+/* Words that kernels count in, which are 0 then. */
+static hd_status fetch_counts(cuda *c, uint64_t *here, uint64_t *there, size_t bytes)
+{
+    hd_status status = ASK(c, "counters", copy, here, there, bytes, HD_FROM_DEVICE, NULL);
+    return status ? status : ASK(c, "counters", fill, there, 0, bytes, NULL);
+}
+
+static hd_status tally_here(cuda *c, uint64_t *outcome, uint64_t *op)
+{
+    uint64_t n[HD_OUTCOME_COUNT], ops[HD_OP_COUNT_] = { 0 };
+    hd_status status = hd_streams_join(&c->streams), joined = status;
+    if (!status) status = fetch_counts(c, n, own_of(c)->tally, sizeof n);
+    if (!status && own_of(c)->op) status = fetch_counts(c, ops, own_of(c)->op, sizeof ops);
+    if (!joined) status = hd_streams_part(&c->streams, status);
+    status = hd_cuda_wait_anyway(c, "counters", status, NULL);
+    for (int o = 0; o < HD_OUTCOME_COUNT && !status; o++) outcome[o] += n[o];
+    for (int o = 0; o < HD_OP_COUNT_ && !status; o++) op[o] += ops[o];
+    return status;
+}
+
+hd_status hd_cuda_tally(void *state, uint64_t *outcome, uint64_t *op)
+{
+    cuda *c = (cuda *)state;
+    int before = c->device.number;
+    hd_status status = hd_cuda_enter(c, &before);
+    if (!status) status = tally_here(c, outcome, op);
+    return hd_cuda_leave(c, before, status);
+}
+
+static hd_status clock_here(cuda *c, uint64_t *ns)
+{
+    hd_cuda_stream o = { c, NULL, "clock", NULL };
+    hd_launcher l = hd_cuda_launcher(&o);
+    uint64_t *there;
+    if (!c->gpu->read_clock) return *ns = 0, HD_OK; /* no policy of the design asks for it */
+    hd_status status = c->gpu->read_clock(c->own, &l, &there);
+    if (!status) status = ASK(c, "clock", copy, ns, there, sizeof *ns, HD_FROM_DEVICE, NULL);
+    return hd_cuda_wait_anyway(c, "clock", status, NULL);
+}
+
+hd_status hd_cuda_clock(void *state, uint64_t *ns)
+{
+    cuda *c = (cuda *)state;
+    int before = c->device.number;
+    hd_status status = hd_cuda_enter(c, &before);
+    if (!status) status = clock_here(c, ns);
+    return hd_cuda_leave(c, before, status);
+}
+
+/* ---- Growth in place ------------------------------------------------------------------------- */
+
+static hd_status take_more(void *self, const hd_piece *piece)
+{
+    cuda *c = ((hd_cuda_stream *)self)->c;
+    hd_status status = hd_cuda_take_piece(c, piece);
+    return status ? status : hd_cuda_fill_piece(c, piece);
+}
+
+static void give_back(void *self, const hd_piece *piece) { hd_cuda_give_piece(((hd_cuda_stream *)self)->c, piece); }
+
+static hd_status read_grown(void *self, void *here, const void *there, size_t bytes)
+{
+    cuda *c = ((hd_cuda_stream *)self)->c;
+    hd_status status = ASK(c, "resize: what was counted", copy, here, there, bytes, HD_FROM_DEVICE, NULL);
+    return hd_cuda_wait_anyway(c, "resize", status, NULL);
+}
+
+/* Between all batches before it and all that follow. */
+static hd_status resize_here(cuda *c, uint64_t buckets, hd_info *info)
+{
+    hd_cuda_stream o = { c, NULL, "resize", NULL };
+    const hd_gpu_machine m = { hd_cuda_launcher(&o), take_more, give_back, read_grown, &o };
+    hd_status status = hd_streams_join(&c->streams), joined = status;
+    if (!status) status = c->gpu->resize(c->own, NULL, &m, buckets, info);
+    own_of(c)->info = *info;
+    if (!joined) status = hd_streams_part(&c->streams, status);
+    return hd_cuda_wait_anyway(c, "resize", status, NULL);
+}
+
+hd_status hd_cuda_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
+{
+    (void)s;
+    cuda *c = (cuda *)state;
+    int before = c->device.number;
+    hd_status status = hd_cuda_enter(c, &before);
+    if (!status) status = resize_here(c, buckets, info);
+    return hd_cuda_leave(c, before, status);
+}
