@@ -222,6 +222,8 @@ bool hd_cuda_put(void *state, const hd_entry *e);
 void hd_cuda_move_all(void *from, void *to);
 hd_status hd_cuda_tally(void *state, uint64_t *outcome, uint64_t *op);
 hd_status hd_cuda_clock(void *state, uint64_t *ns);
+/* Where gpu->grow is: hd_design.grow. */
+hd_status hd_cuda_grow(const hd_design *d, const hd_seams *s, const hd_info *info, void **state);
 hd_status hd_cuda_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
 /* Where gpu->needs is. */
 hd_status hd_cuda_prepare(void *state, const hd_seams *s, const hd_batch *b, hd_info *info);

@@ -501,9 +501,17 @@ HD_API hd_status hd_clear(hd_table *table); /* HD_OP_CLEAR, and waits */
 typedef int hd_visitor(void *context, uint64_t key, uint64_t score, void *value);
 HD_API hd_status hd_for_each(hd_table *table, hd_visitor *visit, void *context);
 
-/* Grows the table to `buckets` buckets. No entry is lost. Pins stay; pointers to values become invalid.
+/* Grows the table to `buckets` buckets. No entry is lost. Pins stay; pointers to values become invalid. The call waits
+ * for all earlier batches, also for lookups on other streams, and later batches wait for it.
  *   hkv    `buckets` is a multiple of the present number. With twice the buckets, the entries of bucket b move to
- *          buckets 2b and 2b + 1. The call allocates the new table before it frees the old one.
+ *          buckets 2b and 2b + 1. On "cuda" kernels move them, and copy each value once: the call takes the time of
+ *          allocating memory, and of reading the old table and writing the new one at the device's memory rate. No host
+ *          memory is needed, but for the host tier.
+ *          Memory: a table of 64 MiB or more in device memory grows in place, if the device has virtual memory
+ *          management. Then the peak is the new table, the room that its batches use in the old and the new size, and
+ *          at most 64 MiB and 4 bytes per bucket. Otherwise the old and the new table exist at the same time. The host
+ *          tier always exists twice. If hd_hkv_config.device_value_bytes limits the values in device memory, they stay
+ *          in the same memory; only keys and the host tier become larger.
  *   hive   `buckets` is not below the present number. The table grows in place, by splitting single buckets. So buckets
  *          are evenly filled, and lookups are fastest, if the number is base_buckets (hd_info) times a power of two.
  * If the call fails, the table is unchanged. Exception: on "host" and "cuda" a table of design hive may have grown in

@@ -60,7 +60,8 @@ static hd_status make_empty(cuda *c)
     return status ? status : ASK(c, "table: an empty one", wait, NULL);
 }
 
-hd_status hd_cuda_open(const hd_design *d, const hd_info *info, const hd_seams *s, void **state)
+/* bare: the planes of the table are as they come. */
+static hd_status open_table(const hd_design *d, const hd_info *info, const hd_seams *s, bool bare, void **state)
 {
     const hd_gpu *gpu = d->gpu;
     hd_device device = { 0, 0, 0, "" };
@@ -83,13 +84,23 @@ hd_status hd_cuda_open(const hd_design *d, const hd_info *info, const hd_seams *
     hd_staging_open(&c->staging, c->seam, c->device.name);
     pthread_mutex_init(&c->busy, NULL);
     status = hd_cuda_take_all(c);
-    if (!status) status = make_empty(c);
+    if (!status && !bare) status = make_empty(c);
     if (!status) status = hd_streams_open(&c->streams, c->seam, hd_lock_named(info->lock), own_of(c)->word, gpu);
     if (status)
         hd_cuda_close(c, s);
     else
         *state = c;
     return status;
+}
+
+hd_status hd_cuda_open(const hd_design *d, const hd_info *info, const hd_seams *s, void **state)
+{
+    return open_table(d, info, s, false, state);
+}
+
+hd_status hd_cuda_open_bare(const hd_design *d, const hd_info *info, const hd_seams *s, void **state)
+{
+    return open_table(d, info, s, true, state);
 }
 
 /* ---- Where a batch's arrays are -------------------------------------------------------------- */

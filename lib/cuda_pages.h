@@ -7,8 +7,13 @@
 #ifndef HD_CUDA_PAGES_H
 #define HD_CUDA_PAGES_H
 
-#include <cstddef>
-#include <cstdint>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 /* What the sizes of such memory are rounded up to on that device; 0: it cannot grow there. */
 uint64_t cuda_pages_of(int device);
@@ -19,5 +24,9 @@ int cuda_pages_grow(void *p, size_t bytes, void **q);
 
 /* Gives back what was at p, when all work on the device is done; false: it is none of this memory. */
 bool cuda_pages_give(void *p, int *code);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * cuda_state.h - a table in a device's memory, as the files of backend "cuda" share it: backend_cuda.c (open, close,
- * batches), cuda_memory.c (its memory) and cuda_whole.c (calls of the whole table).
+ * batches), cuda_memory.c (its memory), cuda_grow.c and cuda_whole.c (calls of the whole table).
  */
 #ifndef HD_CUDA_STATE_H
 #define HD_CUDA_STATE_H
@@ -87,5 +87,10 @@ typedef struct hd_cuda_stream {
 } hd_cuda_stream;
 
 hd_launcher hd_cuda_launcher(hd_cuda_stream *o);
+/* What calls of the whole table ask the device with (cuda_grow.c). */
+hd_gpu_machine hd_cuda_machine(hd_cuda_stream *o);
+
+/* As hd_cuda_open, but the planes are as they come: all of them will be written. */
+hd_status hd_cuda_open_bare(const hd_design *d, const hd_info *info, const hd_seams *s, void **state);
 
 #endif

@@ -131,27 +131,11 @@ hd_status hd_cuda_clock(void *state, uint64_t *ns)
 
 /* ---- Growth in place ------------------------------------------------------------------------- */
 
-static hd_status take_more(void *self, const hd_piece *piece)
-{
-    cuda *c = ((hd_cuda_stream *)self)->c;
-    hd_status status = hd_cuda_take_piece(c, piece);
-    return status ? status : hd_cuda_fill_piece(c, piece);
-}
-
-static void give_back(void *self, const hd_piece *piece) { hd_cuda_give_piece(((hd_cuda_stream *)self)->c, piece); }
-
-static hd_status read_grown(void *self, void *here, const void *there, size_t bytes)
-{
-    cuda *c = ((hd_cuda_stream *)self)->c;
-    hd_status status = ASK(c, "resize: what was counted", copy, here, there, bytes, HD_FROM_DEVICE, NULL);
-    return hd_cuda_wait_anyway(c, "resize", status, NULL);
-}
-
 /* Between all batches before it and all that follow. */
 static hd_status resize_here(cuda *c, uint64_t buckets, hd_info *info)
 {
     hd_cuda_stream o = { c, NULL, "resize", NULL };
-    const hd_gpu_machine m = { hd_cuda_launcher(&o), take_more, give_back, read_grown, &o };
+    const hd_gpu_machine m = hd_cuda_machine(&o);
     hd_status status = hd_streams_join(&c->streams), joined = status;
     if (!status) status = c->gpu->resize(c->own, NULL, &m, buckets, info);
     own_of(c)->info = *info;

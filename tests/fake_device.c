@@ -190,6 +190,7 @@ static int take_piece(fake_device *f, void **p, size_t bytes, fake_memory *memor
     mprotect(k.p, k.mapped, PROT_NONE);
     f->piece[f->pieces++] = k;
     f->live_bytes += bytes - old;
+    if (f->live_bytes > f->peak_bytes) f->peak_bytes = f->live_bytes;
     *p = k.p;
     return 0;
 }

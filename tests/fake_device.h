@@ -65,11 +65,11 @@ typedef struct fake_device {
     fake_piece piece[FAKE_PIECES], far[FAKE_FAR]; /* far: this machine's, that kernels reach */
     fake_work *work;
     size_t pieces, fars, works, events, streams, prepared, prepared_runs, copies,
-        before;                      /* before: so much work was done and forgotten */
-    uint64_t live_bytes, most_bytes; /* most_bytes: what there is of memory, 0: any */
-    uint64_t poison;                 /* what is in new memory: test_poison; 0xa5 at first */
-    uint64_t most_far_bytes;         /* what may be pinned, 0: any */
-    fake_recording *recording;       /* NULL: none at this time */
+        before;                                  /* before: so much work was done and forgotten */
+    uint64_t live_bytes, peak_bytes, most_bytes; /* most_bytes: what there is of memory, 0: any */
+    uint64_t poison;                             /* what is in new memory: test_poison; 0xa5 at first */
+    uint64_t most_far_bytes;                     /* what may be pinned, 0: any */
+    fake_recording *recording;                   /* NULL: none at this time */
     uint64_t recordings;
     uint64_t clock_ns; /* what its clock said last */
     void **made;       /* (mades): streams that the table made */

@@ -334,7 +334,8 @@ static bool needs(const void *own, const hd_batch *b, hd_piece *piece, hd_info *
     const hkv_own *o = (const hkv_own *)own;
     if (o->v.holder || !hkv_batch_pins(b)) return false;
     hkv_got_holders(info);
-    *piece = (hd_piece){ "pins", offsetof(hkv_own, v.holder), info->capacity, sizeof *o->v.holder, 0, HD_APART };
+    *piece = (hd_piece){ "pins", offsetof(hkv_own, v.holder),         info->capacity, sizeof *o->v.holder,
+                         0,      planes_grow(o) ? HD_GROWS : HD_APART };
     return true;
 }
 
@@ -396,6 +397,6 @@ const hd_gpu hkv_gpu = {
 const hd_design hd_design_hkv_cuda = {
     .name = "hkv", .what = "a bucketed cache in a GPU's memory", .params = &hkv_params, .select = hkv_select,
     .few_items = HKV_FEW_ITEMS, .variants = hkv_variants, .unfit = hkv_unfit_row, .gpu = &hkv_gpu,
-    .prepare = hd_cuda_prepare, .owns = true, HD_ON_CUDA
+    .prepare = hd_cuda_prepare, .grow = hd_cuda_grow, .owns = true, HD_ON_CUDA
 };
 /* clang-format on */

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "gpu/hkv/launch.h"
 #include "gpu/hkv/own.h"
+#include "ref/hkv/hkv.h"
 
 /* ---- Growth ---------------------------------------------------------------------------------- */
 
@@ -76,19 +77,18 @@ static hd_status list_strays(growth *g)
     return count_strays(g, &n);
 }
 
-/* Room for the near values of one bucket for each warp, if the children's may lie where the bucket's lie. The memory
- * limits the number of warps. */
+/* Room for the near values of one bucket for each warp, if the children's may lie where the bucket's lie. It is at most
+ * 64 MiB, or an eighth of the near tier, but has room for one bucket; so it limits the number of warps. */
 static hd_status take_aside(growth *g)
 {
-    enum { MOST = 64 << 20, OF_BLOCK = HKV_GROW_THREADS / 32 };
+    enum { MOST = 64 << 20, SHARE = 8 };
     const hkv_view *from = &g->a.from;
-    uint64_t near = from->far ? from->near + (from->part != 0) : from->slots,
-             bytes = (near * from->value_bytes + 15) & ~15ull, fit = bytes ? MOST / bytes / OF_BLOCK : 0;
-    if (!g->a.values_in_place || !g->a.to.far || !g->a.to.striped) return HD_OK;
-    if (fit == 0) fit = 1;
-    uint64_t blocks = g->warps / OF_BLOCK + 1;
-    if (fit < blocks) blocks = fit;
-    g->a.aside_warps = g->warps = blocks * OF_BLOCK;
+    uint64_t near = from->far ? from->near + (from->part != 0) : from->slots, all = hkv_near_bytes(from) / SHARE,
+             bytes = (near * from->value_bytes + 15) & ~15ull;
+    if (!g->a.values_in_place || !g->a.to.far || !g->a.to.striped || bytes == 0) return HD_OK;
+    uint64_t fit = (all < MOST ? all : MOST) / bytes;
+    if (fit < g->warps) g->warps = fit ? fit : 1;
+    g->a.aside_warps = g->warps;
     g->a.aside_bytes = bytes;
     hd_status status = take(g, "growth: near values", offsetof(hkv_own, grow_aside), g->warps, bytes, HD_AS_IT_COMES);
     g->a.aside = g->to->grow_aside;
