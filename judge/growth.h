@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * growth.h - lets a dictionary grow and shrink on the simulator, with another schedule each time. Growth is no batch:
- * it has no outcomes and no tickets, and it must not change the contents. So the check is short: every entry is still
- * there once, with its value, every invariant holds, and the machine found no fault.
+ * growth.h - lets a table grow, and shrink if it can, on the simulator, with another schedule each time. Growth is no
+ * batch: it has no outcomes and no tickets, and it must not change the contents. So the check is short: every entry is
+ * still there once, with its value, every invariant holds, and the machine found no fault.
  */
 #ifndef HD_JUDGE_GROWTH_H
 #define HD_JUDGE_GROWTH_H
@@ -21,9 +21,10 @@ typedef struct judge_growth {
     char wrong[512]; /* "": nothing */
 } judge_growth;
 
-/* Fills a table of c's shape, on backend host, until it refuses keys, and resizes it `times` times: with other
- * bucket counts each time, and with the schedule of `way` and the next seed. Keys are erased and inserted between.
- * `deaf`: checks that are ignored. */
+/* Fills a table of c's shape, on backend host, until it refuses or evicts keys, and resizes it `times` times: with
+ * other bucket counts each time, and with the schedule of `way` and the next seed. Keys are erased and inserted
+ * between. A table that cannot shrink is opened anew instead; every second one grows in place. `deaf`: checks that are
+ * ignored. */
 hd_status judge_growth_run(const hd_case *c, const simt_config *way, uint64_t times, uint32_t deaf, judge_growth *g);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * look_grow.c - looks for a bug in a dictionary that grows and shrinks on the host machine: table after table, each
+ * look_grow.c - looks for a bug in a table that grows, or shrinks, on the host machine: table after table, each
  * resized by one schedule after another, judged as judge/growth.h does.
  *
  *     grow CASE

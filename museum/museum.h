@@ -7,7 +7,7 @@
  *     from   its source
  *     look   sched [WORDS] CASE [+ CASE]   schedules of kernels on the host machine (look_sched.c)
  *            run CASE                       batches through the public interface (look_run.c)
- *            grow CASE                      a dictionary that grows and shrinks on the host machine (look_grow.c)
+ *            grow CASE                      a table that grows, or shrinks, on the host machine (look_grow.c)
  *            chase CASE                     a key that is displaced while an item looks for it (look_chase.c)
  *            call NAME                      something that is no batch (look_call.c)
  *     by     the judges that may find it
