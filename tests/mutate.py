@@ -39,6 +39,7 @@ OF_REFERENCE = ["t_accept", "t_small", "t_api", "t_walk", "t_grow", "t_tiers", "
                 "t_snapshot", "t_reshape", "t_damage", "t_random", "t_locks", "t_lock_word", "t_lock_streams", "t_alloc"]
 OF_KERNELS = ["t_kernels", "t_calls", "t_tiers", "t_agree", "t_backend", "t_random", "t_replay"]
 STRONGER = ["t_agree", "t_random"]
+OF_DEVICES = ["t_device", "t_graph"] # a device that the test imitates
 # The tests for the files of Hive.
 OF_HIVE = ["t_hive", "t_hive_resize", "t_dictionary", "t_growing", "t_hive_table"]
 OF_HIVE_KERNELS = ["t_hive_growth", "t_hive_agree", "t_growing", "t_random"]
@@ -52,7 +53,7 @@ def tests_for(path, thorough):
         return [(t, SHORT) for t in order] + [(t, LONG) for t in ("t_hive_agree", "t_random") if thorough]
     of_file = OF_KERNELS if path.startswith("gpu/") else OF_REFERENCE + [t for t in OF_KERNELS if t not in OF_REFERENCE]
     first = [t for t in OF_REFERENCE if t.startswith("t_lock")] if path.startswith("concurrency/") else []
-    return [(t, SHORT) for t in first + [t for t in of_file if t not in first]] + [(t, LONG) for t in STRONGER if thorough]
+    return [(t, SHORT) for t in first + [t for t in of_file if t not in first] + OF_DEVICES] + [(t, LONG) for t in STRONGER if thorough]
 
 
 # ---- Building and running --------------------------------------------------------------------------------------------
