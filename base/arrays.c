@@ -19,6 +19,7 @@ int hd_batch_arrays(const hd_batch *b, uint32_t value_bytes, hd_array *all)
         { "flag", offsetof(hd_batch, flag), NULL, n, 1, HD_FLOW_IN, 0 },
         { "each", offsetof(hd_batch, each), NULL, n, 1, HD_FLOW_IN, 0 },
         { "outcome", offsetof(hd_batch, outcome), NULL, n, 1, HD_FLOW_EACH, 0 },
+        { "found", offsetof(hd_batch, found), NULL, n, 1, HD_FLOW_EACH, 0 },
         { "value_out", offsetof(hd_batch, value_out), NULL, n * row, row, HD_FLOW_SOME, HD_GIVES_VALUE },
         { "score_out", offsetof(hd_batch, score_out), NULL, n * 8, 8, HD_FLOW_SOME, HD_GIVES_SCORE },
         { "ptr", offsetof(hd_batch, ptr), NULL, n * 8, 8, HD_FLOW_SOME, HD_GIVES_PTR },

@@ -111,6 +111,10 @@ enum {
 
 #define HD_OP_IN(op, set) ((set) >> (op)&1u)
 
+/* The outcomes of items whose key was present when they took effect (hd_batch.found), a bit for each. In unlock_keys
+ * MISS is one more, if the key is present and not pinned. */
+enum { HD_OUTCOMES_FOUND = 1u << HD_HIT | 1u << HD_UPDATED | 1u << HD_ERASED | 1u << HD_PINNED };
+
 enum {
     HD_OPS_LOOKUP = HD_OPS_OF(HD_FAMILY_LOOKUP),
     HD_OPS_UPSERT = HD_OPS_OF(HD_FAMILY_UPSERT),

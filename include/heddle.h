@@ -416,8 +416,8 @@ HD_API hd_status hd_counters_sync(hd_table *table, hd_counters *counters);
  * run one at a time. On backend "ref" this is the order of the arrays. A key may occur several times: each of its items
  * sees the effects of those that come before it in that order.
  *
- * Outputs: `outcome` is written for every item. In the other arrays the row of an item that found nothing keeps the
- * caller's bytes. Input and output arrays must not overlap, with one exception: value_out of find_or_insert may be the
+ * Outputs: `outcome` and `found` are written for every item. In the other arrays the row of an item that found nothing
+ * keeps the caller's bytes. Input and output arrays must not overlap, with one exception: value_out of find_or_insert may be the
  * array `value`. Then one call gives the row of every key: the value found, or else the value given.
  *
  * Backend "cuda": each array of a batch may lie in any memory. ptr always receives device addresses.
@@ -463,6 +463,7 @@ typedef struct hd_batch {
     uint64_t pred_arg[2];  /* the predicate's arguments */
 
     uint8_t *outcome;    /* (n)              out, hd_outcome */
+    bool *found;         /* (n)              out: whether the key was present when the item took effect */
     void *value_out;     /* (n, value_bytes) out */
     uint64_t *score_out; /* (n)              out */
     void **ptr;          /* (n)              out: addresses of values in the table; a value has value_bytes bytes */

@@ -19,9 +19,9 @@
 /* Arrays are aligned to GUARD, so that counts of memory accesses do not depend on their addresses. */
 enum { SKEW_MOST = 16, GUARD = 128 };
 
-static const char *const names[JUDGE_ARRAYS] = { "key",        "value",     "score", "flag",     "outcome",
-                                                 "value_out",  "score_out", "ptr",   "list_key", "list_value",
-                                                 "list_score", "list_item", "count", "each" };
+static const char *const names[JUDGE_ARRAYS] = { "key",        "value",      "score",     "flag",  "outcome",
+                                                 "found",      "value_out",  "score_out", "ptr",   "list_key",
+                                                 "list_value", "list_score", "list_item", "count", "each" };
 
 static size_t item_bytes(const judge_arrays *a, judge_array which)
 {
@@ -32,6 +32,7 @@ static size_t item_bytes(const judge_arrays *a, judge_array which)
     case JUDGE_FLAG:
     case JUDGE_OUTCOME:
     case JUDGE_EACH: return 1;
+    case JUDGE_FOUND: return sizeof(bool);
     case JUDGE_PTR: return sizeof(void *);
     default: return sizeof(uint64_t);
     }
@@ -93,7 +94,8 @@ void *judge_arrays_at(const judge_arrays *a, judge_array which) { return a->bloc
 static const size_t field[JUDGE_EACH] = {
     [JUDGE_KEY] = offsetof(hd_batch, key), [JUDGE_VALUE] = offsetof(hd_batch, value),
     [JUDGE_SCORE] = offsetof(hd_batch, score), [JUDGE_FLAG] = offsetof(hd_batch, flag),
-    [JUDGE_OUTCOME] = offsetof(hd_batch, outcome), [JUDGE_VALUE_OUT] = offsetof(hd_batch, value_out),
+    [JUDGE_OUTCOME] = offsetof(hd_batch, outcome), [JUDGE_FOUND] = offsetof(hd_batch, found),
+    [JUDGE_VALUE_OUT] = offsetof(hd_batch, value_out),
     [JUDGE_SCORE_OUT] = offsetof(hd_batch, score_out), [JUDGE_PTR] = offsetof(hd_batch, ptr),
     [JUDGE_LIST_KEY] = offsetof(hd_batch, list_key), [JUDGE_LIST_VALUE] = offsetof(hd_batch, list_value),
     [JUDGE_LIST_SCORE] = offsetof(hd_batch, list_score), [JUDGE_LIST_ITEM] = offsetof(hd_batch, list_item),
@@ -147,7 +149,8 @@ static bool item_written(const hd_batch *b, judge_array which, uint64_t i)
     const judge_op *rule = &judge_ops[op];
     hd_outcome o = rule->keyed ? (hd_outcome)b->outcome[i] : HD_MISS;
     switch (which) {
-    case JUDGE_OUTCOME: return rule->keyed;
+    case JUDGE_OUTCOME:
+    case JUDGE_FOUND: return rule->keyed;
     case JUDGE_VALUE_OUT: return rule->keyed && rule->value_out && judge_delivers(op, o);
     case JUDGE_SCORE_OUT: return rule->keyed && rule->score_out && judge_delivers(op, o);
     default: return rule->keyed && judge_delivers_ptr(op, o); /* JUDGE_PTR */

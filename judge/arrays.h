@@ -15,6 +15,7 @@ typedef enum judge_array {
     JUDGE_SCORE,
     JUDGE_FLAG,
     /* outputs */ JUDGE_OUTCOME,
+    JUDGE_FOUND,
     JUDGE_VALUE_OUT,
     JUDGE_SCORE_OUT,
     JUDGE_PTR,

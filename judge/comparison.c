@@ -99,13 +99,26 @@ static bool points_elsewhere(const comparison *a, uint32_t k, uint64_t i, const 
     return e == fixture_places(a->d, a->s->table) || b->ptr[i] != (void *)a->d->value_at(a->s->table, e);
 }
 
+/* What `found` should be for an item that takes effect now. */
+static judge_found finds(const comparison *a, uint32_t k, uint64_t i)
+{
+    const hd_batch *b = &a->s->part[k].batch;
+    judge_found should = judge_finds(judge_item_op(b, i), (hd_outcome)b->outcome[i]);
+    if (should != JUDGE_EITHER) return should;
+    return place_of(a, b->key[i]) < fixture_places(a->d, a->s->table) ? JUDGE_PRESENT : JUDGE_ABSENT;
+}
+
 /* An item takes effect on the reference's table. t: its ticket, or NULL for one that needs none. */
 static const char *accept_item(comparison *a, uint32_t k, uint64_t i, const simt_ticket_record *t)
 {
     const hd_batch *b = &a->s->part[k].batch;
     hd_outcome o = (hd_outcome)b->outcome[i];
+    const judge_found should = finds(a, k, i);
     const char *why = fixture_accept(a->s, a->model, k, i, t, &a->list[k][i]);
     if (!why && t) why = move_in(a, t, b->key[i], o);
+    if (!why && b->found && judge_found_byte(b, i) != (uint8_t)should)
+        why = should == JUDGE_PRESENT ? "the key was present, and found is not true"
+                                      : "the key was absent, and found is not false";
     if (!why && points_elsewhere(a, k, i, t)) why = "its pointer shows another entry's value";
     return why;
 }
@@ -323,9 +336,9 @@ static const char *check_pointers(comparison *a, const simt_machine *m)
 
 static const char *check_exact(comparison *a, uint32_t k)
 {
-    static const char *const names[JUDGE_ARRAYS] = { "keys",       "values",    "scores", "flags",    "outcome",
-                                                     "value_out",  "score_out", "ptr",    "list_key", "list_value",
-                                                     "list_score", "list_item", "count",  "each" };
+    static const char *const names[JUDGE_ARRAYS] = { "keys",       "values",     "scores",    "flags", "outcome",
+                                                     "found",      "value_out",  "score_out", "ptr",   "list_key",
+                                                     "list_value", "list_score", "list_item", "count", "each" };
     const judge_arrays *got = &a->s->part[k].arrays, *want = &a->expected[k];
     for (int x = JUDGE_OUTCOME; x <= JUDGE_COUNT; x++) {
         const uint8_t *g = (const uint8_t *)judge_arrays_at(got, (judge_array)x),

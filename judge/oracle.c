@@ -400,6 +400,13 @@ static judge_score_in score_in(const judging *j, uint64_t i)
     return in;
 }
 
+/* hd_batch.found of an item whose key was present, or not. */
+static const char *judge_finding(judging *j, bool present)
+{
+    if (!j->b->found || judge_found_byte(j->b, j->i) == present) return NULL;
+    return lie(j, "the key is %s, and found is %d", present ? "present" : "absent", judge_found_byte(j->b, j->i));
+}
+
 /* The p-th item to take effect. */
 static const char *judge_item(judging *j, uint64_t p)
 {
@@ -414,7 +421,7 @@ static const char *judge_item(judging *j, uint64_t p)
     j->moment = o->moment + 1 + p;
     j->outcome = (hd_outcome)b->outcome[i];
     j->value = b->value ? (const uint8_t *)b->value + i * o->value_bytes : NULL;
-    if (j->key >= o->keys) return j->outcome == HD_RESERVED ? NULL : lie(j, "the key is reserved");
+    if (j->key >= o->keys) return j->outcome == HD_RESERVED ? judge_finding(j, false) : lie(j, "the key is reserved");
 
     judge_entry *e = judge_map_find(&o->map, j->key);
     if (e && j->hidden && !e->holder && found_absent(j->outcome)) { /* then the item says that the key was evicted */
@@ -423,7 +430,9 @@ static const char *judge_item(judging *j, uint64_t p)
         judge_map_drop(&o->map, e->key);
         e = NULL;
     }
-    return e ? judge_present(j, e) : judge_absent(j);
+    bool present = e != NULL; /* judge_present may drop it */
+    const char *wrong = e ? judge_present(j, e) : judge_absent(j);
+    return wrong ? wrong : judge_finding(j, present);
 }
 
 void hd_oracle_since(hd_oracle *o, uint64_t *since) { o->since = since; }

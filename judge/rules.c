@@ -76,6 +76,25 @@ hd_op judge_item_op(const hd_batch *b, uint64_t i) { return b->each ? (hd_op)b->
 bool judge_keyed_batch(const hd_batch *b) { return b->each || judge_ops[b->op].keyed; }
 const char *judge_batch_name(const hd_batch *b) { return b->each ? "mixed" : hd_op_name(b->op); }
 
+judge_found judge_finds(hd_op op, hd_outcome o)
+{
+    switch (o) {
+    case HD_HIT:
+    case HD_UPDATED:
+    case HD_ERASED:
+    case HD_PINNED: return JUDGE_PRESENT;
+    case HD_MISS: return op == HD_OP_UNLOCK_KEYS ? JUDGE_EITHER : JUDGE_ABSENT;
+    default: return JUDGE_ABSENT;
+    }
+}
+
+uint8_t judge_found_byte(const hd_batch *b, uint64_t i)
+{
+    uint8_t byte;
+    memcpy(&byte, &b->found[i], sizeof byte);
+    return byte;
+}
+
 bool judge_delivers(hd_op op, hd_outcome o)
 {
     const judge_op *r = &judge_ops[op];

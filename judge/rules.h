@@ -43,6 +43,12 @@ bool judge_keyed_batch(const hd_batch *b);
 /* "find"; "mixed" */
 const char *judge_batch_name(const hd_batch *b);
 
+/* Whether hd_batch.found is true for an item with this outcome. In unlock_keys a MISS may be either: JUDGE_EITHER. */
+typedef enum judge_found { JUDGE_ABSENT, JUDGE_PRESENT, JUDGE_EITHER } judge_found;
+judge_found judge_finds(hd_op op, hd_outcome o);
+/* hd_batch.found of item i, where it has that array, as the byte that it is: poison is no bool. */
+uint8_t judge_found_byte(const hd_batch *b, uint64_t i);
+
 /* Whether an item with this outcome writes value_out and score_out; whether it writes ptr. */
 bool judge_delivers(hd_op op, hd_outcome o);
 bool judge_delivers_ptr(hd_op op, hd_outcome o);

@@ -37,7 +37,8 @@ static const struct {
 } columns[] = { { offsetof(hd_batch, key), 8 },       { offsetof(hd_batch, score), 8 },
                 { offsetof(hd_batch, score_out), 8 }, { offsetof(hd_batch, flag), 1 },
                 { offsetof(hd_batch, each), 1 },      { offsetof(hd_batch, outcome), 1 },
-                { offsetof(hd_batch, value), 0 },     { offsetof(hd_batch, value_out), 0 } };
+                { offsetof(hd_batch, found), 1 },     { offsetof(hd_batch, value), 0 },
+                { offsetof(hd_batch, value_out), 0 } };
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
 /* The pending items of a batch, as a batch of its own. */
@@ -124,6 +125,7 @@ static void scatter(const rest *r, hd_batch *to, uint8_t *outcome, uint32_t valu
     for (uint64_t k = 0; k < from->n; k++) {
         uint64_t i = r->item[k];
         outcome[i] = from->outcome[k];
+        if (to->found) to->found[i] = from->found[k];
         if (from->outcome[k] != HD_HIT) continue;
         if (to->value_out)
             memcpy((uint8_t *)to->value_out + i * value_bytes, (const uint8_t *)from->value_out + k * value_bytes,

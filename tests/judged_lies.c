@@ -50,6 +50,16 @@ static bool other_delivered(trial *t)
     return true;
 }
 
+static bool other_found(trial *t, simt_ticket_record *x)
+{
+    if (!x) return false;
+    t->b->found[x->item] = !t->b->found[x->item];
+    return true;
+}
+
+static bool hit_not_found(trial *t) { return other_found(t, hit()); }
+static bool miss_found(trial *t) { return other_found(t, ticket_of(HD_MISS)); }
+
 static bool without_ticket(trial *t) { return (void)t, drop(ticket_of(HD_HIT)); }
 static bool without_ticket_of_reserved(trial *t) { return (void)t, drop(ticket_of(HD_RESERVED)); }
 
@@ -346,6 +356,9 @@ const lie lies[] = {
     { "took effect twice", TOUCH, ticket_twice, COMPARISON_TICKETS, 0, 0 },
     { "was miss, but pinned was delivered", TOUCH, other_delivered, COMPARISON_TICKETS, 0, 0 },
     { "was miss, but pinned was delivered", FIND, other_delivered, COMPARISON_TICKETS, 0, 0 },
+    { "the key was present, and found is not true", TOUCH, hit_not_found, COMPARISON_TICKETS, 0, 0 },
+    { "the key was absent, and found is not false", TOUCH, miss_found, COMPARISON_TICKETS, 0, 0 },
+    { "and found is not", "hkv.unlock_keys.tlpv1" TABLE, miss_found, COMPARISON_TICKETS, 0, 0 },
     { "it never took effect", TOUCH, without_ticket, COMPARISON_TICKETS, 0, 0 },
     { "its ticket names no entry of the table", TOUCH, entry_beyond, COMPARISON_TICKETS, 0, 0 },
     { "its ticket names an entry that held another key", TOUCH, entry_of_another, COMPARISON_TICKETS, 0, 0 },
@@ -366,6 +379,8 @@ const lie lies[] = {
     { "is not in this bucket of the reference's", TOUCH, entry_replaced, COMPARISON_CONTENTS, 0, HELD(FIXTURE_SET) },
     { "entries, and should have", TOUCH, entry_lost, COMPARISON_CONTENTS, 0, HELD(FIXTURE_SET) },
     { "of outcome is not the reference's", TOUCH_WARP, other_delivered, COMPARISON_CONTENTS, COMPARISON_TICKETS,
+      HELD(FIXTURE_EXACT) },
+    { "of found is not the reference's", TOUCH_WARP, hit_not_found, COMPARISON_CONTENTS, COMPARISON_TICKETS,
       HELD(FIXTURE_EXACT) },
     { "of ptr is not the reference's", "hkv.find_or_insert_ptr.warp" TABLE, other_pointer, COMPARISON_CONTENTS,
       COMPARISON_TICKETS, HELD(FIXTURE_EXACT) },

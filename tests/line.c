@@ -129,6 +129,7 @@ static void make_args(fixture *s, uint32_t k)
     a->key = b->key;
     a->value = (const uint32_t *)b->value;
     a->outcome = b->outcome;
+    a->found = (uint8_t *)(void *)b->found;
     a->value_out = (uint32_t *)b->value_out;
     a->tally = s->part[k].tally;
 }
@@ -164,7 +165,10 @@ static hd_outcome apply_item(const line_table *t, const hd_batch *b, uint64_t i)
 static void apply(const fixture *s, void *table, uint32_t k, const hd_batch *b)
 {
     (void)s, (void)k;
-    for (uint64_t i = 0; i < b->n; i++) b->outcome[i] = (uint8_t)apply_item(of(table), b, i);
+    for (uint64_t i = 0; i < b->n; i++) {
+        b->outcome[i] = (uint8_t)apply_item(of(table), b, i);
+        if (b->found) b->found[i] = HD_OP_IN(b->outcome[i], HD_OUTCOMES_FOUND);
+    }
 }
 
 static hd_status resize(fixture *s, void *table, uint64_t buckets)

@@ -18,6 +18,7 @@
 #ifndef TESTS_LINE_H
 #define TESTS_LINE_H
 
+#include "base/op.h"
 #include "heddle.h"
 #include "simt/simt.h"
 
@@ -41,7 +42,7 @@ typedef struct line_args {
     uint64_t first, last; /* items of this launch */
     const uint64_t *key;
     const uint32_t *value;
-    uint8_t *outcome;
+    uint8_t *outcome, *found;
     uint32_t *value_out;
     uint64_t *tally;
 } line_args;
@@ -130,6 +131,7 @@ SIMT_FN bool line_try(const line_args *a, uint64_t i, int fault)
         }
     }
     simt_st_u8(a->outcome + i, (uint8_t)o);
+    if (a->found) simt_st_u8(a->found + i, HD_OP_IN(o, HD_OUTCOMES_FOUND));
     simt_add_u64(a->tally + o, 1, SIMT_RELAXED);
     return true;
 }

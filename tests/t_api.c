@@ -20,7 +20,8 @@ static struct {
     hd_table *table;
     uint64_t value_out[N], score_out[N], list_key[N], list_value[N], list_score[N], list_item[N], count;
     void *ptr[N];
-    uint8_t fate[N];
+    uint8_t fate[N], found[N]; /* found: hd_batch.found, as bytes */
+    bool unlocks;              /* the last run was unlock_keys */
     mode kind;
     uint32_t value_bytes, narrow[N], narrow_out[N]; /* narrow: values as a dictionary has them */
 } x;
@@ -79,8 +80,11 @@ static void run(hd_batch b)
     memset(x.list_item, UNTOUCHED, sizeof x.list_item);
     memset(x.ptr, UNTOUCHED, sizeof x.ptr);
     memset(x.fate, UNTOUCHED, sizeof x.fate);
+    memset(x.found, UNTOUCHED, sizeof x.found);
+    x.unlocks = !b.each && b.op == HD_OP_UNLOCK_KEYS;
     x.count = untouched();
     b.outcome = x.fate;
+    b.found = (bool *)(void *)x.found;
     b.value_out = x.value_out;
     b.score_out = x.score_out;
     b.ptr = x.ptr;
@@ -105,10 +109,25 @@ static const char *fates(uint64_t n)
     return text;
 }
 
+/* hd_batch.found of the last run: "10" of two items of which the first found its key. */
+static void expect_found(const char *want)
+{
+    size_t n = strlen(want);
+    for (size_t i = 0; i < n; i++)
+        check(x.found[i] == (want[i] == '1'), "item %d: found is %d, the outcome %s", (int)i, x.found[i],
+              hd_outcome_name((hd_outcome)x.fate[i]));
+    for (size_t i = n; i < N; i++) check(x.found[i] == UNTOUCHED, "`found` beyond the batch");
+}
+
 static void expect(const char *want)
 {
-    check(!strcmp(fates(strlen(want)), want), "outcomes %s instead of %s", fates(strlen(want)), want);
-    for (size_t i = strlen(want); i < N; i++) check(x.fate[i] == UNTOUCHED, "an outcome beyond the batch");
+    char found[N + 1];
+    size_t n = strlen(want);
+    check(!strcmp(fates(n), want), "outcomes %s instead of %s", fates(n), want);
+    for (size_t i = n; i < N; i++) check(x.fate[i] == UNTOUCHED, "an outcome beyond the batch");
+    for (size_t i = 0; i < n; i++) found[i] = strchr("HURP", want[i]) ? '1' : '0';
+    found[n] = 0;
+    if (!x.unlocks) expect_found(found);
 }
 
 static void put(const uint64_t *key, uint64_t n, const uint64_t *value, const uint64_t *score)
@@ -183,12 +202,17 @@ static void find_with_few_outputs(mode m)
     put(k123, 3, v123, NULL);
     uint64_t value = 0, score = 0;
     uint8_t fate = 9;
+    bool found = false;
     hd_batch b = { .op = HD_OP_FIND, .n = 1, .key = k123 };
     must(hd_run(x.table, &b)); /* no output at all is allowed */
     b.outcome = &fate;
     must(hd_run(x.table, &b));
     check(fate == HD_HIT, "outcome alone");
     b.outcome = NULL;
+    b.found = &found;
+    must(hd_run(x.table, &b));
+    check(found, "found alone");
+    b.found = NULL;
     b.value_out = &value;
     must(hd_run(x.table, &b));
     check(value == 101, "value alone");
@@ -529,10 +553,13 @@ static void pins(bool dual)
 
     unlock(keys, 2, 56);
     expect("PM"); /* another holder's; not there */
+    expect_found("10");
     unlock(asked, 7, 55);
     expect("HMSSSMH");
+    expect_found("1000011"); /* the second time it is there, and not pinned */
     unlock(keys, 1, 55);
     expect("M");
+    expect_found("1");
     run((hd_batch){ .op = HD_OP_ERASE_IF, .pred = "all" });
     check(x.count == 2 && size() == 0, "unpinned they go");
     done();

@@ -353,14 +353,15 @@ static uint64_t the_greatest_stay(const cell *c, uint64_t number)
 
 enum {
     LISTS = 1u << JUDGE_LIST_KEY | 1u << JUDGE_LIST_VALUE | 1u << JUDGE_LIST_SCORE | 1u << JUDGE_LIST_ITEM,
-    OUTPUTS = 1u << JUDGE_OUTCOME | 1u << JUDGE_VALUE_OUT | 1u << JUDGE_SCORE_OUT | 1u << JUDGE_PTR | LISTS |
-              1u << JUDGE_COUNT
+    OUTPUTS = 1u << JUDGE_OUTCOME | 1u << JUDGE_FOUND | 1u << JUDGE_VALUE_OUT | 1u << JUDGE_SCORE_OUT |
+              1u << JUDGE_PTR | LISTS | 1u << JUDGE_COUNT
 };
 
 /* Only those outputs that are given are left in the batch. */
 static void give_few(hd_batch *b, unsigned given)
 {
     if (!(given >> JUDGE_OUTCOME & 1)) b->outcome = NULL;
+    if (!(given >> JUDGE_FOUND & 1)) b->found = NULL;
     if (!(given >> JUDGE_VALUE_OUT & 1)) b->value_out = NULL;
     if (!(given >> JUDGE_SCORE_OUT & 1)) b->score_out = NULL;
     if (!(given >> JUDGE_PTR & 1)) b->ptr = NULL;
@@ -410,7 +411,8 @@ static uint64_t with_few_outputs(const cell *c, hd_op op, uint64_t number)
     pair p;
     const hd_op_row *row = hd_op_row_of(op);
     uint64_t random = number, tried = 0, capacity = c->table->buckets * c->table->slots;
-    unsigned vary = judge_ops[op].list ? LISTS | 1u << JUDGE_OUTCOME | 1u << JUDGE_COUNT : OUTPUTS & ~(unsigned)LISTS,
+    unsigned vary = judge_ops[op].list ? LISTS | 1u << JUDGE_OUTCOME | 1u << JUDGE_FOUND | 1u << JUDGE_COUNT
+                                       : OUTPUTS & ~(unsigned)LISTS,
              given = vary;
     uint64_t n = !hd_op_is_keyed(row) ? capacity : row->role == HD_READER ? capacity / 2 : 1;
     pair_open(&p, config_of(c->table, c->policy, c->dual), capacity + capacity / 4, capacity + capacity / 4);

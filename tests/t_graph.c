@@ -65,6 +65,7 @@ static void mirror_open(mirror *m, far_device *f, const judge_arrays *of, hd_bat
     b->score = (const uint64_t *)mirror_at(m, JUDGE_SCORE);
     b->flag = (const uint8_t *)mirror_at(m, JUDGE_FLAG);
     b->outcome = (uint8_t *)mirror_at(m, JUDGE_OUTCOME);
+    b->found = (bool *)mirror_at(m, JUDGE_FOUND);
     b->value_out = mirror_at(m, JUDGE_VALUE_OUT);
     b->score_out = (uint64_t *)mirror_at(m, JUDGE_SCORE_OUT);
     b->ptr = (void **)mirror_at(m, JUDGE_PTR);

@@ -140,6 +140,16 @@ static bool claim(trial *t, const lie *l)
     uint64_t i = item_with(t, l->from);
     if (i == ITEMS) return false;
     t->b.outcome[i] = (uint8_t)l->to;
+    judge_found finds = judge_finds(l->op, l->to); /* the lie is consistent */
+    if (finds != JUDGE_EITHER) t->b.found[i] = finds == JUDGE_PRESENT;
+    return true;
+}
+
+static bool other_found(trial *t, const lie *l)
+{
+    uint64_t i = item_with(t, l->from);
+    if (i == ITEMS) return false;
+    t->b.found[i] = !t->b.found[i];
     return true;
 }
 
@@ -365,6 +375,15 @@ static const lie lies[] = {
     { "pin kept", HD_OP_UNLOCK_KEYS, claim, HD_HIT, HD_PINNED },
     { "wrong holder", HD_OP_UNLOCK_KEYS, claim, HD_PINNED, HD_HIT },
     { "unpinned, not pinned", HD_OP_UNLOCK_KEYS, claim, HD_MISS, HD_HIT },
+    { "found, but a miss", HD_OP_FIND, other_found, HD_MISS, HD_MISS },
+    { "not found, but a hit", HD_OP_CONTAINS, other_found, HD_HIT, HD_HIT },
+    { "found, but reserved", HD_OP_FIND, other_found, HD_RESERVED, HD_RESERVED },
+    { "not found, but pinned", HD_OP_ASSIGN, other_found, HD_PINNED, HD_PINNED },
+    { "not found, but updated", HD_OP_INSERT_OR_ASSIGN, other_found, HD_UPDATED, HD_UPDATED },
+    { "found, but evicted", HD_OP_INSERT_OR_ASSIGN, other_found, HD_EVICTED, HD_EVICTED },
+    { "found, but inserted", HD_OP_FIND_OR_INSERT, other_found, HD_INSERTED, HD_INSERTED },
+    { "not found, but erased", HD_OP_ERASE, other_found, HD_ERASED, HD_ERASED },
+    { "not pinned, wrongly found or not", HD_OP_UNLOCK_KEYS, other_found, HD_MISS, HD_MISS },
     { "wrong value", HD_OP_FIND, other_value_out, HD_HIT, HD_HIT },
     { "wrong value", HD_OP_FIND_MISSED, other_value_out, HD_HIT, HD_HIT },
     { "wrong value", HD_OP_TOUCH, other_value_out, HD_HIT, HD_HIT },

@@ -199,6 +199,7 @@ hd_status test_in_order(hd_table *t, hd_batch *b)
         one.flag = (const uint8_t *)element(b->flag, i, 1);
         one.each = (const uint8_t *)element(b->each, i, 1);
         one.outcome = (uint8_t *)element(b->outcome, i, 1);
+        one.found = (bool *)element(b->found, i, sizeof *b->found);
         one.value_out = element(b->value_out, i, info.value_bytes);
         one.score_out = (uint64_t *)element(b->score_out, i, 8);
         one.ptr = (void **)element(b->ptr, i, sizeof *b->ptr);

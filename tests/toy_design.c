@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/op.h"
 #include "simt/simt.h"
 
 enum { BOARD_BYTES = TOY_PLACES * 2 * 8 };
@@ -149,7 +150,10 @@ static hd_outcome ref_item(const toy_view *v, const hd_batch *b, uint64_t i)
 static hd_status toy_run(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
 {
     (void)row, (void)when;
-    for (uint64_t i = 0; i < b->n; i++) tally[b->outcome[i] = (uint8_t)ref_item(&((toy *)state)->v, b, i)]++;
+    for (uint64_t i = 0; i < b->n; i++) {
+        tally[b->outcome[i] = (uint8_t)ref_item(&((toy *)state)->v, b, i)]++;
+        if (b->found) b->found[i] = HD_OP_IN(b->outcome[i], HD_OUTCOMES_FOUND);
+    }
     return HD_OK;
 }
 
@@ -195,7 +199,7 @@ typedef struct toy_args {
     uint64_t n;
     const uint64_t *key, *value;
     const uint8_t *each; /* hd_op */
-    uint8_t *outcome;
+    uint8_t *outcome, *found;
     uint64_t *value_out, *score_out, *tally, *crowded;
     uint32_t from; /* resize: boards before */
 } toy_args;
@@ -231,6 +235,7 @@ SIMT_FN void tell(const toy_args *a, uint64_t i, hd_outcome o, uint64_t p)
 {
     simt_ticket(i, (uint8_t)o, 0, simt_ld_u64(a->key + i) % a->v.boards * TOY_PLACES + p);
     if (a->outcome) simt_st_u8(a->outcome + i, (uint8_t)o);
+    if (a->found) simt_st_u8(a->found + i, HD_OP_IN(o, HD_OUTCOMES_FOUND));
     simt_st_u64(a->tally + o, simt_ld_u64(a->tally + o) + 1);
 }
 
@@ -473,6 +478,7 @@ static hd_status launch(void *own, const hd_launcher *l, uint32_t row, const hd_
     a.value = (const uint64_t *)b->value;
     a.each = b->each;
     a.outcome = b->outcome;
+    a.found = (uint8_t *)(void *)b->found;
     a.value_out = (uint64_t *)b->value_out;
     a.score_out = b->score_out;
     if (row == TOY_ASTRAY) return launch_one(l, ASTRAY, &a);

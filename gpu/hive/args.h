@@ -73,6 +73,7 @@ typedef struct hive_args {
     uint64_t pred_arg[2];
 
     uint8_t *outcome;
+    uint8_t *found;
     uint8_t *value_out;
     uint64_t *score_out; /* 0 where it is delivered */
     uint64_t *ptr;

@@ -145,6 +145,7 @@ SIMT_FN void hive_deliver(const hive_args *a, uint64_t i, uint32_t op, uint32_t 
     uint32_t bytes = a->v.half / 8;
     bool hit = outcome == HD_HIT;
     if (a->outcome) simt_st_u8(a->outcome + i, (uint8_t)outcome);
+    if (a->found) simt_st_u8(a->found + i, HD_OP_IN(outcome, HD_OUTCOMES_FOUND));
     if (hit && a->value_out && hive_delivers_value(op))
         hive_value_out(a->value_out + i * bytes, bytes, (uint32_t)value, aligned);
     if (hit && a->score_out && (hive_delivers_value(op) || op == HD_OP_FIND_PTR)) simt_st_u64(a->score_out + i, 0);

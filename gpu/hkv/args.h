@@ -135,6 +135,7 @@ typedef struct hkv_args {
                                  this batch, of this very run of it, wrote */
 
     uint8_t *outcome;
+    uint8_t *found;
     uint8_t *value_out;
     uint64_t *score_out;
     uint64_t *ptr;

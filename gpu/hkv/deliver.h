@@ -91,11 +91,19 @@ SIMT_FN void hkv_deliver_early(const hkv_args *a, const hkv_one *o)
     if (hkv_points_early(a)) hkv_deliver_ptr(a, o);
 }
 
+/* hd_batch.found of an item that is decided. unlock_keys: a MISS has an entry if the key is present, and not pinned. */
+SIMT_FN bool hkv_found(const hkv_args *a, const hkv_one *o)
+{
+    if (a->op == HD_OP_UNLOCK_KEYS && o->outcome == HD_MISS) return o->entry != HKV_NONE;
+    return HD_OP_IN(o->outcome, HD_OUTCOMES_FOUND);
+}
+
 /* Writes the outputs of one item that hkv_deliver_early() has not written. */
 SIMT_FN void hkv_deliver(const hkv_args *a, const hkv_one *o)
 {
     bool found = hkv_was_found(o->outcome);
     if (a->outcome) simt_st_u8(a->outcome + o->i, (uint8_t)o->outcome);
+    if (a->found) simt_st_u8(a->found + o->i, hkv_found(a, o));
     if (a->score_out && found && hkv_delivers_score(a->op)) simt_st_u64(a->score_out + o->i, o->score);
     if (a->op != HD_OP_FIND_OR_INSERT_PTR && hkv_delivers_ptr(a->op) && a->ptr) hkv_deliver_ptr(a, o);
     if (hkv_puts_off(a)) hkv_put_off(a, o);

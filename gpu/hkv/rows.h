@@ -56,6 +56,7 @@ static inline void hkv_args_of_batch(hkv_args *a, const hd_batch *b)
     a->pred_arg[0] = b->pred_arg[0];
     a->pred_arg[1] = b->pred_arg[1];
     a->outcome = b->outcome;
+    a->found = (uint8_t *)(void *)b->found;
     a->value_out = (uint8_t *)b->value_out;
     a->score_out = b->score_out;
     a->ptr = (uint64_t *)(void *)b->ptr;

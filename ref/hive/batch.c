@@ -22,6 +22,7 @@ static void deliver(const hive_view *v, const hd_batch *b, uint64_t i, const hiv
 {
     uint32_t bytes = v->half / 8;
     if (b->outcome) b->outcome[i] = (uint8_t)seen->outcome;
+    if (b->found) b->found[i] = HD_OP_IN(seen->outcome, HD_OUTCOMES_FOUND);
     if (seen->outcome != HD_HIT) return;
     bool value = it->op == HD_OP_FIND || it->op == HD_OP_FIND_MISSED || it->op == HD_OP_FIND_OR_INSERT;
     if (value && b->value_out) memcpy((char *)b->value_out + i * bytes, &seen->value, bytes);

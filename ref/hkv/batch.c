@@ -79,6 +79,9 @@ static inline void deliver(const hkv_view *v, const course *c, uint64_t i, const
 {
     const hd_batch *b = c->b;
     if (b->outcome) b->outcome[i] = (uint8_t)seen->outcome;
+    if (b->found)
+        b->found[i] = HD_OP_IN(seen->outcome, HD_OUTCOMES_FOUND) ||
+                      (seen->outcome == HD_MISS && seen->entry != HKV_NOWHERE); /* unlock_keys: present, not pinned */
     if (!(c->does & (HD_GIVES_BOTH | HD_GIVES_PTR))) return;
     bool found = seen->outcome == HD_HIT || seen->outcome == HD_PINNED;
     bool placed = seen->outcome == HD_INSERTED || seen->outcome == HD_EVICTED;

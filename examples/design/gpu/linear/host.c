@@ -131,6 +131,7 @@ static hd_status launch(void *own, const hd_launcher *l, uint32_t row, const hd_
     a.key = b->key;
     a.value = (const uint32_t *)b->value;
     a.outcome = b->outcome;
+    a.found = (uint8_t *)(void *)b->found;
     a.value_out = (uint32_t *)b->value_out;
     a.score_out = b->score_out;
     a.count = b->count;

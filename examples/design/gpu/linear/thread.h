@@ -18,7 +18,7 @@ typedef struct linear_args {
     uint64_t n;
     const uint64_t *key;
     const uint32_t *value;
-    uint8_t *outcome;
+    uint8_t *outcome, *found;
     uint32_t *value_out;
     uint64_t *score_out, *count, *tally;
 } linear_args;
@@ -78,6 +78,7 @@ SIMT_FN void linear_items(const linear_args *a)
     for (uint64_t i = linear_thread(); i < a->n; i += linear_threads()) {
         uint32_t outcome = linear_item(a, i);
         if (a->outcome) simt_st_u8(a->outcome + i, (uint8_t)outcome);
+        if (a->found) simt_st_u8(a->found + i, HD_OP_IN(outcome, HD_OUTCOMES_FOUND));
         simt_add_u64(a->tally + outcome, 1, SIMT_RELAXED);
     }
 }

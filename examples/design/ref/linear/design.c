@@ -170,6 +170,7 @@ static hd_status linear_launch(void *state, uint32_t row, const hd_batch *b, hd_
     for (uint64_t i = 0; i < b->n; i++) {
         hd_outcome o = run_item(v, b, i);
         if (b->outcome) b->outcome[i] = (uint8_t)o;
+        if (b->found) b->found[i] = HD_OP_IN(o, HD_OUTCOMES_FOUND);
         tally[o]++;
     }
     return HD_OK;
