@@ -58,7 +58,7 @@ enum {
     X(FIND_MISSED, find_missed, "find, and list the keys that were missed",                                        \
       HD_READER, HD_FAMILY_LOOKUP, HD_NEEDS_KEY | HD_GIVES_BOTH | HD_LISTS, with)                                  \
     X(TOUCH, touch, "find, and rescore the hits by the policy",                                                    \
-      HD_UPDATER, HD_FAMILY_UPDATE, HD_NEEDS_KEY | HD_SCORES | HD_GIVES_BOTH, with)                                \
+      HD_UPDATER, HD_FAMILY_UPDATE, HD_NEEDS_KEY | HD_SCORES | HD_GIVES_BOTH | HD_GIVES_PTR, with)                 \
     X(ASSIGN, assign, "replace value and score of existing entries",                                               \
       HD_UPDATER, HD_FAMILY_UPDATE, HD_NEEDS_KEY | HD_NEEDS_VALUE | HD_SCORES | HD_WRITES_VALUE | HD_MIXES, with)  \
     X(ASSIGN_VALUES, assign_values, "replace the value of existing entries",                                       \

@@ -132,8 +132,8 @@ typedef enum hd_op {
     HD_OP_CONTAINS,           /* R KEY: tests whether the key is present */
     HD_OP_FIND_PTR,           /* R KEY PTR score_out: pointer to the value */
     HD_OP_FIND_MISSED,        /* R KEY value_out score_out: as FIND; lists the absent keys */
-    HD_OP_TOUCH,              /* U KEY score value_out score_out: as FIND; rescores present entries. score_out is
-                                  the new score */
+    HD_OP_TOUCH,              /* U KEY score value_out score_out ptr: as FIND; rescores present entries. score_out is
+                                  the new score, ptr a pointer to the value */
     HD_OP_ASSIGN,             /* U KEY VALUE score: replaces the value and rescores */
     HD_OP_ASSIGN_VALUES,      /* U KEY VALUE: replaces the value; the score stays */
     HD_OP_ASSIGN_SCORES,      /* U KEY score: rescores; the value stays */

@@ -18,7 +18,7 @@ const judge_op judge_ops[HD_OP_COUNT_] = {
     [HD_OP_FIND_MISSED] = { .keyed = true, .reads = true, .value_out = true, .score_out = true, .list = true,
       .present = HD_HIT },
     [HD_OP_TOUCH] = { .keyed = true, .changes = true, .rescores = true, .value_out = true, .score_out = true,
-      .present = HD_HIT },
+      .ptr_out = true, .present = HD_HIT },
     [HD_OP_ASSIGN] = { .keyed = true, .changes = true, .rescores = true, .value_in = true, .present = HD_UPDATED },
     [HD_OP_ASSIGN_VALUES] = { .keyed = true, .changes = true, .value_in = true, .present = HD_UPDATED },
     [HD_OP_ASSIGN_SCORES] = { .keyed = true, .changes = true, .rescores = true, .present = HD_UPDATED },

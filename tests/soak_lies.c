@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/op.h"
 #include "heddle.h"
 
 hd_status __real_hd_run(hd_table *t, hd_batch *b);
@@ -16,7 +17,7 @@ hd_status __wrap_hd_run(hd_table *t, hd_batch *b);
 
 enum { ITEMS_MOST = 3 /* of a batch, that are lied about */ };
 
-typedef enum deed { SAYS, VALUE, SCORE, WRITES, LIST_SHORT, LIST_TWICE, LIST_OTHER, COUNTS, DOES } deed;
+typedef enum deed { SAYS, FOUND, VALUE, SCORE, WRITES, LIST_SHORT, LIST_TWICE, LIST_OTHER, COUNTS, DOES } deed;
 
 /* Where an item came out as `from`, it is said to have come out as `to`; or something is done to its output, or to the
  * table. */
@@ -37,6 +38,8 @@ static const lie lies[] = { { "hit_missed", SAYS, HD_HIT, HD_MISS, HD_OP_COUNT_ 
                             { "miss_erased", SAYS, HD_MISS, HD_ERASED, HD_OP_COUNT_ },
                             { "reserved_missed", SAYS, HD_RESERVED, HD_MISS, HD_OP_COUNT_ },
                             { "miss_reserved", SAYS, HD_MISS, HD_RESERVED, HD_OP_COUNT_ },
+                            { "hit_not_found", FOUND, HD_HIT, HD_HIT, HD_OP_COUNT_ },
+                            { "miss_is_found", FOUND, HD_MISS, HD_MISS, HD_OP_COUNT_ },
                             { "other_value", VALUE, HD_HIT, HD_HIT, HD_OP_COUNT_ },
                             { "other_score", SCORE, HD_HIT, HD_HIT, HD_OP_COUNT_ },
                             { "value_of_miss", WRITES, HD_MISS, HD_MISS, HD_OP_COUNT_ },
@@ -99,7 +102,11 @@ static bool suits(const lie *l, const hd_batch *b, uint64_t i)
 static void lie_about(const lie *l, hd_table *t, const hd_batch *b, uint64_t i)
 {
     uint32_t bytes = value_bytes(t);
-    if (l->what == SAYS) b->outcome[i] = (uint8_t)l->to;
+    if (l->what == SAYS) {
+        b->outcome[i] = (uint8_t)l->to;
+        if (b->found) b->found[i] = HD_OP_IN(l->to, HD_OUTCOMES_FOUND);
+    }
+    if (l->what == FOUND && b->found) b->found[i] = !b->found[i];
     if (l->what == VALUE || l->what == WRITES) ((uint8_t *)b->value_out)[i * bytes] ^= 1;
     if (l->what == SCORE) b->score_out[i] ^= 1;
     if (l->what == DOES) act(t, b, i, l->op);

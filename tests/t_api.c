@@ -289,6 +289,14 @@ static void touch(bool dual)
           "the new scores, which saturate");
     check(x.value_out[0] == 102 && x.value_out[1] == untouched() && x.score_out[1] == untouched(),
           "values of hits alone");
+    uint64_t value = 0;
+    test_peek(&value, x.ptr[0], x.value_bytes);
+    check(value == 102 && x.ptr[5] == x.ptr[0] && x.ptr[6] != x.ptr[0], "pointers to the values of hits");
+    for (int i = 1; i < 5; i++)
+        check((uintptr_t)x.ptr[i] == untouched(), "item %d found nothing, and has a pointer", i);
+    value = 502;
+    test_poke(x.ptr[0], &value, x.value_bytes);
+    check(value_of(2) == 502, "what is written through it is found");
     check(score_of(2) == UINT64_MAX && size() == 3, "and they stay; nothing is inserted");
     run((hd_batch){ .op = HD_OP_TOUCH, .n = 3, .key = k123 });
     check(x.score_out[0] == 12 && x.score_out[1] == UINT64_MAX && x.score_out[2] == 14, "without scores: by 1");
@@ -528,6 +536,9 @@ static void pins(bool dual)
     run((hd_batch){ .op = HD_OP_TOUCH, .n = 2, .key = keys });
     expect("PH");
     check(x.value_out[0] == 102 && x.score_out[0] == 12, "a touch delivers, and changes nothing");
+    uint64_t pinned = 0;
+    test_peek(&pinned, x.ptr[0], 8);
+    check(pinned == 102 && x.ptr[1], "it delivers pointers, too");
     run((hd_batch){ .op = HD_OP_ASSIGN, .n = 2, .key = keys, .value = values });
     expect("PU");
     run((hd_batch){ .op = HD_OP_ASSIGN_VALUES, .n = 2, .key = keys, .value = values });

@@ -397,6 +397,8 @@ static const lie lies[] = {
     { "wrong score", HD_OP_FIND_OR_INSERT, other_score_out, HD_HIT, HD_HIT },
     { "wrong pointer", HD_OP_FIND_PTR, other_pointer, HD_HIT, HD_HIT },
     { "wrong pointer", HD_OP_LOCK_KEYS, other_pointer, HD_HIT, HD_HIT },
+    { "wrong pointer", HD_OP_TOUCH, other_pointer, HD_HIT, HD_HIT },
+    { "no pointer", HD_OP_TOUCH, no_pointer, HD_PINNED, HD_HIT },
     { "wrong pointer", HD_OP_FIND_OR_INSERT_PTR, other_pointer, HD_HIT, HD_HIT },
     { "wrong pointer of a new entry", HD_OP_FIND_OR_INSERT_PTR, other_pointer, HD_INSERTED, HD_HIT },
     { "no pointer", HD_OP_FIND_PTR, no_pointer, HD_HIT, HD_HIT },

@@ -85,6 +85,8 @@ says() {
   local code=$?
   if [ $code = 1 ] && grep -q '^WRONG' "$words" && grep -q "^$2: [0-9]* times" "$words"; then pass "$1: $2"; else fail "$1 is not found" "exit $code"; fi
 }
+says hit_not_found "found, or not, against its outcome"
+says miss_is_found "found, or not, against its outcome"
 says hit_missed "a key that was there is not found"
 says miss_found "an answer for a key that was gone"
 says new_updated "an answer for a key that was gone"

@@ -19,6 +19,7 @@ enum wrong_kind {
     WAS_THERE,
     WRONG_VALUE,
     WRONG_SCORE,
+    WRONG_FOUND,
     NOT_ITS_TO_WRITE,
     WRONG_LIST,
     NOT_CONSERVED,
@@ -32,6 +33,7 @@ static const char *const wrong_names[] = {
     "a key that was there is not found",
     "a wrong value",
     "a wrong score",
+    "found, or not, against its outcome",
     "an output that was to be left alone",
     "a wrong list",
     "came and went do not add up",
@@ -63,7 +65,7 @@ static constexpr uint32_t WRITES_WHOLE = UPSERTS | set_of(HD_OP_ASSIGN, HD_OP_AS
 static constexpr uint32_t SHOWS_SCORE =
     set_of(HD_OP_FIND, HD_OP_FIND_MISSED, HD_OP_FIND_PTR, HD_OP_TOUCH, HD_OP_FIND_OR_INSERT);
 static constexpr uint32_t SHOWS_VALUE = SHOWS_SCORE & ~set_of(HD_OP_FIND_PTR);
-static constexpr uint32_t SHOWS_PTR = set_of(HD_OP_FIND_PTR, HD_OP_FIND_OR_INSERT_PTR);
+static constexpr uint32_t SHOWS_PTR = set_of(HD_OP_FIND_PTR, HD_OP_TOUCH, HD_OP_FIND_OR_INSERT_PTR);
 
 static constexpr uint32_t PRESENT = set_of(HD_HIT, HD_UPDATED, HD_ERASED), PLACED = set_of(HD_INSERTED, HD_EVICTED);
 
@@ -112,12 +114,14 @@ struct answers {
 
     BOTH uint64_t word_of(uint64_t batch, uint64_t i) const { return hd_mix64(batch * 4 + (i & 3) + GOLDEN) | 1; }
 
-    /* Turn c of `turns`: with few turns, few atomic additions meet. */
+    /* Turn c of `turns`: with few turns, few atomic additions meet. No batch unlocks: found follows the outcome. */
     BOTH void tally(uint64_t c, uint64_t turns) const
     {
         uint64_t of[HD_OUTCOME_COUNT] = { 0 };
-        for (uint64_t i = c; i < b.n; i += turns)
+        for (uint64_t i = c; i < b.n; i += turns) {
             if (b.outcome[i] < HD_OUTCOME_COUNT) of[b.outcome[i]]++;
+            if (((const uint8_t *)b.found)[i] != among(PRESENT, b.outcome[i])) complain(WRONG_FOUND, i, b.key[i]);
+        }
         for (int o = 0; o < HD_OUTCOME_COUNT; o++)
             if (of[o]) add(&fate[o], of[o]);
     }
@@ -152,6 +156,7 @@ struct answers {
         if (b.value_out && !left_alone((const uint8_t *)b.value_out + b.n * names.bytes, BEHIND))
             complain(NOT_ITS_TO_WRITE, b.n, 0);
         if (b.score_out && !left_alone(b.score_out + b.n, BEHIND)) complain(NOT_ITS_TO_WRITE, b.n, 0);
+        if (!left_alone(b.found + b.n, BEHIND)) complain(NOT_ITS_TO_WRITE, b.n, 0);
         if (!left_alone(b.outcome + b.n, BEHIND)) complain(NOT_ITS_TO_WRITE, b.n, 0);
         for (int o = 0; o < HD_OUTCOME_COUNT; o++) {
             all += fate[o];

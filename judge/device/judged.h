@@ -67,6 +67,7 @@ template <class design> struct judged {
                               (void *)arrays.score,
                               (void *)arrays.flag,
                               arrays.outcome,
+                              arrays.found,
                               arrays.value_out,
                               arrays.score_out,
                               arrays.ptr,
@@ -131,6 +132,7 @@ template <class design> struct judged {
         arrays.score = at.take<uint64_t>(n);
         arrays.flag = at.take<uint8_t>(n);
         arrays.outcome = at.take<uint8_t>(n);
+        arrays.found = at.take<bool>(n);
         arrays.value_out = at.take<uint8_t>(n * bytes);
         arrays.score_out = at.take<uint64_t>(n);
         arrays.ptr = at.take<void *>(n);
@@ -192,6 +194,7 @@ template <class design> struct judged {
             w.fill(i, key);
         });
         at.fill(w.b.outcome, LEFT_ALONE, w.b.n + BEHIND);
+        at.fill(w.b.found, LEFT_ALONE, w.b.n + BEHIND);
         at.fill(w.b.value_out, LEFT_ALONE, w.b.n * s.value_bytes + BEHIND);
         at.fill(w.b.score_out, LEFT_ALONE, w.b.n * 8 + BEHIND);
         at.fill(w.b.ptr, LEFT_ALONE, w.b.n * 8);
