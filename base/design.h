@@ -31,6 +31,7 @@ typedef struct hd_when {
     bool own;        /* its items' times are no other batch's, and no score so far */
     bool by_device;  /* HD_CLOCK_DEVICE: `clock` is this machine's reading; kernels read their device's clock instead */
     uint64_t opened; /* by_device: what that clock said when the table was opened (hd_tick_of) */
+    bool rises;      /* no score is above its items' times: an item that stores its time lowers none (HD_MONOTONE) */
 } hd_when;
 
 typedef struct hd_design hd_design;

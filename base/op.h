@@ -149,4 +149,17 @@ bool hd_op_writes_row(hd_op op, uint32_t gives, hd_outcome outcome);
 
 static inline bool hd_op_is_keyed(const hd_op_row *row) { return row->needs & HD_NEEDS_KEY; }
 
+/* Whether given scores are stored as they are (hd_batch.raw_scores). */
+static inline bool hd_batch_is_raw(const hd_batch *b)
+{
+    return b->raw_scores && !b->each && hd_op_does(b->op, HD_SCORES);
+}
+
+/* The role of the batch, whose operation is there. A batch with raw scores runs alone: others that run meanwhile may
+ * rely on what scores of their policy tell them. */
+static inline hd_role hd_role_of_batch(const hd_batch *b)
+{
+    return hd_batch_is_raw(b) ? HD_INSERTER : hd_row_of_batch(b)->role;
+}
+
 #endif

@@ -68,7 +68,8 @@ static hd_status act_arrays(act *a)
         b->outcome = (uint8_t *)act_take(a, n, 1, &refused);
     }
     if (hd_op_does(op, HD_GIVES_VALUE)) b->value_out = act_take(a, n, value_bytes, &refused);
-    if (hd_op_does(op, HD_GIVES_PTR) && !hd_op_does(op, HD_GIVES_VALUE)) b->ptr = (void **)act_take(a, n, sizeof *b->ptr, &refused);
+    if (hd_op_does(op, HD_GIVES_PTR) && !hd_op_does(op, HD_GIVES_VALUE))
+        b->ptr = (void **)act_take(a, n, sizeof *b->ptr, &refused);
     if (lists) {
         b->list_key = (uint64_t *)act_take(a, n, sizeof *b->list_key, &refused);
         if (op != HD_OP_FIND_MISSED) {

@@ -60,8 +60,8 @@ static hd_status line_check(const bench_line *l)
     if (l->probe == BENCH_HIT && keyed && l->fill <= 0)
         return hd_fail(HD_EINVAL, "fill: nothing can be found in an empty table");
     if (l->probe >= BENCH_KEYS && !keyed) return hd_fail(HD_EINVAL, "probe: %s takes no keys", l->c.op);
-    if (l->c.epoch_every || l->c.reserved_ppm || l->c.duplicate_ppm || l->c.extreme_ppm)
-        return hd_fail(HD_EINVAL, "case: epoch_every=, reserved=, duplicate= and extreme= are not timed");
+    if (l->c.epoch_every || l->c.reserved_ppm || l->c.duplicate_ppm || l->c.extreme_ppm || l->c.raw_ppm)
+        return hd_fail(HD_EINVAL, "case: epoch_every=, reserved=, duplicate=, extreme= and raw= are not timed");
     return HD_OK;
 }
 

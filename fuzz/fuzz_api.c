@@ -305,6 +305,7 @@ static void some_batch(session *s, hd_batch *b)
         memset(value + i * x->c.value_bytes, (int)(k + more), x->c.value_bytes);
     }
     if (!(more & 64) && strcmp(x->c.policy, "custom") != 0) b->score = NULL;
+    b->raw_scores = b->score && (more & 48) == 48 && !is_dictionary(&x->c);
     b->elem = (hd_elem)(more / 16 % 6);
     for (int tries = 0; tries < HD_ELEM_COUNT && x->c.value_bytes % judge_elem_bytes(b->elem); tries++)
         b->elem = (hd_elem)((b->elem + 1) % HD_ELEM_COUNT);
@@ -330,7 +331,9 @@ static hd_status spoil_batch(session *s, hd_batch *b, uint8_t how)
     case 5: return holds ? b->holder = 0, HD_EINVAL : HD_OK;
     case 6: return rule->predicate ? b->pred = v % 2 ? NULL : "score_bellow", HD_EINVAL : HD_OK;
     case 7:
-        return judge_scores_items(rule) && strcmp(s->x->c.policy, "custom") == 0 ? b->score = NULL, HD_EINVAL : HD_OK;
+        if (!judge_scores_items(rule)) return HD_OK;
+        if (v % 2) return b->raw_scores = true, b->score = NULL, HD_EINVAL;
+        return b->raw_scores || strcmp(s->x->c.policy, "custom") == 0 ? b->score = NULL, HD_EINVAL : HD_OK;
     case 8: return b->n = huge[v % HUGES], HD_EINVAL;
     case 9: return b->kernel = v % 2 ? "" : "tlpv9", HD_EINVAL;
     /* a mixed batch ignores `op` */

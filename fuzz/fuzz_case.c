@@ -43,6 +43,7 @@ static const char *differs(const hd_case *a, const hd_case *b)
     SAME(reserved_ppm);
     SAME(duplicate_ppm);
     SAME(extreme_ppm);
+    SAME(raw_ppm);
     SAME(judge);
 #undef TEXT
 #undef SAME
@@ -198,6 +199,7 @@ static const char *const words[] = {
     "reserved=",
     "duplicate=",
     "extreme=",
+    "raw=",
     "seed=",
     "judge=",
     "uniform:",

@@ -52,6 +52,7 @@ static void situation_of(play *x, feed *f)
     c->batches = 1;
     c->duplicate_ppm = items & 4 ? 300000 : 0;
     c->extreme_ppm = items & 8 ? 200000 : 0;
+    c->raw_ppm = items & 16 ? 1000000 : 0;
     snprintf(c->keys, sizeof c->keys, "uniform:%u", 2 + items / 64 * 5);
     x->config = fuzz_way(f);
     c->seed = feed_byte(f);

@@ -45,6 +45,7 @@ static hd_case case_of(feed *f)
     c.threads = 1;
     c.judge = true;
     c.distinct = (place & 24) == 24;
+    c.raw_ppm = (place & 2) != 0;
     if (!d->dictionary && (place & 96) == 96) c.table.clock = HD_CLOCK_DEVICE;
     return c;
 }

@@ -417,8 +417,8 @@ HD_API hd_status hd_counters_sync(hd_table *table, hd_counters *counters);
  * sees the effects of those that come before it in that order.
  *
  * Outputs: `outcome` and `found` are written for every item. In the other arrays the row of an item that found nothing
- * keeps the caller's bytes. Input and output arrays must not overlap, with one exception: value_out of find_or_insert may be the
- * array `value`. Then one call gives the row of every key: the value found, or else the value given.
+ * keeps the caller's bytes. Input and output arrays must not overlap, with one exception: value_out of find_or_insert
+ * may be the array `value`. Then one call gives the row of every key: the value found, or else the value given.
  *
  * Backend "cuda": each array of a batch may lie in any memory. ptr always receives device addresses.
  *   In the reach of kernels, that is, memory of the table's device, of another device that it has access to
@@ -461,6 +461,9 @@ typedef struct hd_batch {
     uint64_t start;        /* export, promote: first slot; start + n is at most hd_info.places */
     const char *pred;      /* name of a predicate (`heddle list predicates`) */
     uint64_t pred_arg[2];  /* the predicate's arguments */
+
+    bool raw_scores; /* operations that score: `score`, which is required, has the scores to store, whatever the policy
+                        (doc/contract-hkv.md). The batch has role I. hkv only */
 
     uint8_t *outcome;    /* (n)              out, hd_outcome */
     bool *found;         /* (n)              out: whether the key was present when the item took effect */

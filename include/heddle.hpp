@@ -185,6 +185,14 @@ template <class Value> class table_view
     {
         run_keyed(HD_OP_INSERT_OR_ASSIGN, keys, outcomes, scores, values);
     }
+    /* Stores the scores as they are, whatever the policy: for entries of another table or of a file. */
+    void import_entries(keys_in keys, values_in values, scores_in scores, outcomes_out outcomes = {})
+    {
+        hd_batch b = of(HD_OP_INSERT_OR_ASSIGN, keys, outcomes, scores);
+        in(b, values);
+        b.raw_scores = true;
+        run(b);
+    }
     /* Grows the table until no item is PENDING and, if target is above 0, until the load factor is at most `target`. */
     void upsert_growing(keys_in keys, values_in values, outcomes_out outcomes = {}, double target = 0)
     {

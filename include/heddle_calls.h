@@ -170,6 +170,16 @@ static inline hd_status hd_upsert_growing(hd_table *t, uint64_t n, const uint64_
     return hd_run_growing(t, &b, target);
 }
 
+/* As hd_upsert, but the scores, which are required, are stored as they are, whatever the policy (hd_batch.raw_scores):
+ * brings in entries of another table or of a file. Outcomes: as hd_upsert. */
+static inline hd_status hd_import(hd_table *t, uint64_t n, const uint64_t *keys, const void *values,
+                                  const uint64_t *scores, uint8_t *outcomes)
+{
+    hd_batch b = hd_batch_keyed(HD_OP_INSERT_OR_ASSIGN, n, keys, values, scores, NULL, NULL, outcomes);
+    b.raw_scores = true;
+    return hd_run(t, &b);
+}
+
 /* As hd_upsert, and lists each evicted entry and each refused item once, with key, value and score. */
 static inline hd_status hd_insert_and_evict(hd_table *t, uint64_t n, const uint64_t *keys, const void *values,
                                             const uint64_t *scores, uint8_t *outcomes, uint64_t *list_keys,

@@ -149,8 +149,8 @@ static bool item_written(const hd_batch *b, judge_array which, uint64_t i)
     const judge_op *rule = &judge_ops[op];
     hd_outcome o = rule->keyed ? (hd_outcome)b->outcome[i] : HD_MISS;
     switch (which) {
-    case JUDGE_OUTCOME:
-    case JUDGE_FOUND: return rule->keyed;
+    case JUDGE_OUTCOME: return rule->keyed;
+    case JUDGE_FOUND: return rule->keyed && b->found;
     case JUDGE_VALUE_OUT: return rule->keyed && rule->value_out && judge_delivers(op, o);
     case JUDGE_SCORE_OUT: return rule->keyed && rule->score_out && judge_delivers(op, o);
     default: return rule->keyed && judge_delivers_ptr(op, o); /* JUDGE_PTR */

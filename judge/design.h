@@ -124,6 +124,8 @@ typedef struct judge_design {
     /* host: whether no score in the table can be mistaken for a time of n items from `clock` on (hd_when.own). Default:
      * none can */
     bool (*times_tell)(const fixture *s, uint64_t clock, uint64_t n);
+    /* host: whether no score in the table is above `clock` (hd_when.rises). Default: none is */
+    bool (*rises)(const fixture *s, uint64_t clock);
     /* Runs a batch of part k's kind, with any arrays, on *table by the reference, in item order. Default: host */
     void (*apply)(const fixture *s, void *table, uint32_t k, const hd_batch *b);
     hd_status (*resize)(fixture *s, void *table, uint64_t buckets); /* by the reference. Default: HD_EINVAL */

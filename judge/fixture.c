@@ -156,6 +156,13 @@ bool fixture_draw_elem(fixture *s, hd_batch *b, hd_rng *g)
     return b->op != HD_OP_ACCUM_OR_ASSIGN || s->value_bytes % judge_elem_bytes(b->elem) == 0;
 }
 
+bool fixture_asks_found(const fixture *s) { return s->c[0].seed % 3 == 0; }
+
+bool fixture_draws_raw(const fixture *s, const hd_case *c, const hd_batch *b, hd_rng *g)
+{
+    return fixture_scores(s) != JUDGE_NO_SCORES && judge_scores_items(&judge_ops[b->op]) && by_chance(g, c->raw_ppm);
+}
+
 const char *fixture_op_name(hd_op op) { return op == JUDGE_MIXED ? "mixed" : hd_op_name(op); }
 
 bool fixture_op_named(const char *name, hd_op *op)
@@ -223,7 +230,8 @@ static void draw_scores_and_values(fixture *s, uint32_t k, hd_rng *g)
     bool keyed = judge_ops[b->op].keyed;
     judge_scores scores = fixture_scores(s);
     bool given = keyed && scores != JUDGE_NO_SCORES && (scores == JUDGE_SCORES_NEEDED || hd_rng_below(g, 4) != 0);
-    if (!given) b->score = NULL;
+    b->raw_scores = fixture_draws_raw(s, &s->c[k], b, g);
+    if (!given && !b->raw_scores) b->score = NULL;
     for (uint64_t i = 0; keyed && i < b->n; i++) {
         score[i] = fixture_draw_score(s, g, FIXTURE_SCORES);
         flag[i] = (uint8_t)hd_rng_below(g, 3);
@@ -241,6 +249,7 @@ static hd_status draw_part(fixture *s, uint32_t k)
     if (!status) status = draw_arrays(s, k, &g);
     if (status) return status;
     draw_scores_and_values(s, k, &g);
+    if (!fixture_asks_found(s)) p->batch.found = NULL;
     p->batch.holder = !judge_ops[p->batch.op].may_pin; /* the design's port may let it pin */
     fixture_draw_predicate(&p->batch, &g);
     if (mixed) fixture_mix_ops(s, &p->batch, (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_EACH), &g);

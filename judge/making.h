@@ -17,6 +17,10 @@ void *fixture_room(fixture *s, const char *name, uint64_t bytes, bool of_host);
 
 /* Draws the element type of sums; false: the operation needs one and the value is no multiple of any. */
 bool fixture_draw_elem(fixture *s, hd_batch *b, hd_rng *g);
+/* Whether batches have the output `found`: not always, so that costs are usually those without it. */
+bool fixture_asks_found(const fixture *s);
+/* Whether the batch stores given scores as they are: by chance, as the case has it. */
+bool fixture_draws_raw(const fixture *s, const hd_case *c, const hd_batch *b, hd_rng *g);
 /* A predicate that holds for some entries and not for others: any row, with small arguments. */
 void fixture_draw_predicate(hd_batch *b, hd_rng *g);
 /* An operation for each item, as often as the design says. */

@@ -119,6 +119,7 @@ typedef struct judging {
     uint64_t clock, opened; /* opened: HD_CLOCK_DEVICE: when the table was */
     uint32_t epoch;
     bool hidden;           /* it may evict without a list */
+    judge_policy policy;   /* of the table, or of raw scores */
     bool far;              /* its pointers are a device's         */
     judge_victims victims; /* hidden: entries that may have left  */
     uint64_t listed;       /* list entries that were checked */
@@ -309,8 +310,8 @@ static const char *judge_absent(judging *j)
         if (j->outcome != HD_MISS) return lie(j, "the key is absent: miss expected");
         return j->rule->list ? next_listed(j, j->key, NULL, 0, true) : NULL; /* find_missed */
     }
-    uint64_t score = judge_score_new(o->policy, j->in);
-    uint64_t admission = judge_admission(o->policy, j->in);
+    uint64_t score = judge_score_new(j->policy, j->in);
+    uint64_t admission = judge_admission(j->policy, j->in);
     switch (j->outcome) {
     case HD_INSERTED:
         if (o->live >= o->capacity) return lie(j, "the table was full");
@@ -348,7 +349,7 @@ static hd_outcome outcome_present(const judging *j, const judge_entry *e)
 static void change(judging *j, judge_entry *e)
 {
     hd_oracle *o = j->o;
-    if (j->rule->rescores) e->score = judge_score_hit(o->policy, e->score, j->in);
+    if (j->rule->rescores) e->score = judge_score_hit(j->policy, e->score, j->in);
     if (j->rule->value_in && j->value && o->value_bytes) memcpy(e->value, j->value, o->value_bytes);
     if (pins_by(j) && !e->holder) e->holder = pins_by(j), o->pins++;
     switch (j->op) {
@@ -676,6 +677,7 @@ const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, co
         .o = o, .b = b, .rule = b->each ? NULL : &judge_ops[b->op], .order = order, .clock = clock, .epoch = epoch
     };
     bool keyed = judge_keyed_batch(b);
+    j.policy = judge_raw(b) ? JUDGE_CUSTOM : o->policy;
     if (keyed && b->n && !b->outcome) return judge_say(o, "%s: the judge needs outcomes", judge_batch_name(b));
     if (hd_table_info(table, &info)) return judge_say(o, "hd_table_info: %s", hd_why());
     j.opened = info.now;

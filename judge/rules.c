@@ -45,6 +45,8 @@ const judge_op judge_ops[HD_OP_COUNT_] = {
 };
 /* clang-format on */
 
+bool judge_raw(const hd_batch *b) { return b->raw_scores && !b->each && judge_scores_items(&judge_ops[b->op]); }
+
 hd_op judge_op_named(const char *name)
 {
     int op = 0;

@@ -30,6 +30,9 @@ extern const judge_op judge_ops[HD_OP_COUNT_];
 /* Whether the policy may need the caller's scores. */
 static inline bool judge_scores_items(const judge_op *r) { return r->rescores || r->enters; }
 
+/* Whether the batch stores the scores that it is given, as policy custom does (hd_batch.raw_scores). */
+bool judge_raw(const hd_batch *b);
+
 hd_op judge_op_named(const char *name); /* HD_OP_COUNT_: none */
 uint64_t judge_keyed_ops(hd_op *op);    /* all of them; how many */
 

@@ -84,6 +84,21 @@ static bool scores_given(runner *r)
     return (r->c->extreme_ppm || strcmp(r->c->op, "mix") == 0) && runner_below(r, 2);
 }
 
+/* Whether the batch stores given scores as they are. */
+static bool draw_raw(runner *r)
+{
+    if (judge_dictionary(r->c->design) || !r->c->raw_ppm) return false;
+    return r->choices ? runner_below(r, 6) == 0 : by_chance(r, r->c->raw_ppm);
+}
+
+/* Some of them are the times of items of this batch or of the next ones. */
+static void draw_raw_scores(runner *r, uint64_t *score, uint64_t n)
+{
+    hd_info info;
+    uint64_t now = hd_table_info(r->table, &info) ? 0 : info.now;
+    for (uint64_t i = 0; i < n; i++) score[i] = runner_below(r, 2) ? now + runner_below(r, 4 * n) : draw_score(r);
+}
+
 /* No element is a NaN or infinite. */
 static uint64_t finite(hd_elem e, uint64_t word)
 {
@@ -160,8 +175,12 @@ void runner_fill(runner *r, hd_batch *b, hd_op op, const uint64_t *pick, uint64_
         b->n = make_distinct(r, key, n);
         judge_arrays_lend(&r->arrays, b);
     }
-    if (!judge_scores_items(rule) || !scores_given(r)) b->score = NULL;
-    for (uint64_t i = 0; b->score && i < b->n; i++) score[i] = draw_score(r);
+    b->raw_scores = judge_scores_items(rule) && draw_raw(r);
+    if (!judge_scores_items(rule) || (!b->raw_scores && !scores_given(r))) b->score = NULL;
+    if (b->raw_scores)
+        draw_raw_scores(r, score, b->n);
+    else
+        for (uint64_t i = 0; b->score && i < b->n; i++) score[i] = draw_score(r);
     for (uint64_t i = 0; i < b->n && (rule->value_in || rule->enters); i++)
         draw_value(r, value + i * r->c->value_bytes);
     b->elem = r->elem;

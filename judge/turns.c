@@ -41,7 +41,7 @@ hd_status fixture_batch(fixture *s, const fixture_kernel *k, hd_op op, const uin
     bool mixed = op == JUDGE_MIXED;
     if (mixed) op = HD_OP_INSERT_OR_ASSIGN; /* a placeholder: it has keys */
     const judge_op *rule = &judge_ops[op];
-    bool given = scores_given(s, op);
+    bool given = scores_given(s, op), raw = false;
     uint64_t capacity = fixture_places(s->design, s->table), most = p->arrays.most;
     hd_rng g = hd_rng_from(s->c[0].seed ^ (s->clock * HD_GOLDEN));
     p->kernel = k;
@@ -62,9 +62,12 @@ hd_status fixture_batch(fixture *s, const fixture_kernel *k, hd_op op, const uin
         fixture_mix_keys(s, &s->c[0], b, to, &g);
         judge_arrays_lend(&p->arrays, b); /* n may be less by now */
         fixture_draw_values(&g, (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_VALUE), b->n * s->value_bytes, b->elem);
-        for (uint64_t i = 0; given && i < b->n; i++) score[i] = fixture_draw_score(s, &g, FIXTURE_SCORES);
+        raw = fixture_draws_raw(s, &s->c[0], b, &g);
+        for (uint64_t i = 0; (given || raw) && i < b->n; i++) score[i] = fixture_draw_score(s, &g, FIXTURE_SCORES);
     }
-    if (!given) b->score = NULL;
+    b->raw_scores = raw;
+    if (!given && !raw) b->score = NULL;
+    if (!fixture_asks_found(s)) b->found = NULL;
     b->flag = NULL;
     if (mixed) fixture_mix_ops(s, b, (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_EACH), &g);
     fixture_changed(s, 0);

@@ -37,14 +37,27 @@ static bool lacks(const hd_table *t, const hd_batch *b, const hd_op_row *row, si
     return b->n > 0 || !required[i].per_item;
 }
 
+static hd_status check_scores(const hd_table *t, const hd_batch *b, const hd_op_row *row)
+{
+    bool scores = row->needs & HD_SCORES;
+    if (b->raw_scores && t->design->policy && (scores || b->each))
+        return hd_fail(HD_EINVAL, "%s: raw_scores: design %s keeps no scores", row->name, t->info.design);
+    if (!b->n || !scores || b->score) return HD_OK;
+    if (b->raw_scores)
+        return hd_fail(HD_EINVAL, "%s: score: NULL, but raw_scores needs a score for every item", row->name);
+    if (t->policy_flags & HD_SCORES_NEEDED)
+        return hd_fail(HD_EINVAL, "%s: score: NULL, but policy %s needs a score for every item", row->name,
+                       t->info.policy);
+    return HD_OK;
+}
+
 static hd_status check_fields(const hd_table *t, const hd_batch *b, const hd_op_row *row)
 {
     for (size_t i = 0; i < sizeof required / sizeof *required; i++)
         if (lacks(t, b, row, i))
             return hd_fail(HD_EINVAL, "%s: %s: NULL, but the operation needs it", row->name, required[i].name);
-    if (b->n && (row->needs & HD_SCORES) && !b->score && (t->policy_flags & HD_SCORES_NEEDED))
-        return hd_fail(HD_EINVAL, "%s: score: NULL, but policy %s needs a score for every item", row->name,
-                       t->info.policy);
+    hd_status status = check_scores(t, b, row);
+    if (status) return status;
     if ((row->needs & HD_NEEDS_HOLDER) && b->holder == 0)
         return hd_fail(HD_EINVAL, "%s: holder: 0, which is no holder", row->name);
     if ((row->needs & HD_MAY_PIN) && b->holder && !t->choice.of[0][0][HD_OP_LOCK_KEYS].variant)

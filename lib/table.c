@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/ask.h"
 #include "base/error.h"
 #include "policies/policy.h"
 
@@ -15,7 +16,7 @@
 /* Takes the batch's ticks: n for a keyed batch, none for a table-wide one. */
 static hd_when tick(hd_table *t, const hd_batch *b, const hd_op_row *row)
 {
-    hd_when when = { 0, 1, atomic_load(&t->epoch), false, false, 0 };
+    hd_when when = { 0, 1, atomic_load(&t->epoch), false, false, 0, !t->scores_ahead };
     uint64_t ticks = hd_op_is_keyed(row) ? b->n : 0;
     if (t->info.clock == HD_CLOCK_LOGICAL) {
         when.clock = atomic_fetch_add(&t->clock, ticks);
@@ -84,7 +85,25 @@ hd_status hd_late_tally(hd_table *t)
     return status;
 }
 
-/* Under the lock, in the operation's role. */
+/* Scores that are no times of the table's clock will be stored. Batches that were put on streams before rely on there
+ * being none, and may run after this one where the order is that of arrival: they are waited for, once. */
+static hd_status leave_times(hd_table *t, const hd_batch *b)
+{
+    const hd_device_seam *d = t->seams.device;
+    bool relied_on = t->policy_flags & (HD_SCORE_IS_TIME | HD_MONOTONE) && t->lock->apart == HD_APART_BY_WORD;
+    hd_stream_state is = { 0, 0 };
+    hd_status status = HD_OK;
+    if (!t->scores_ahead && relied_on && t->design->far) {
+        status = HD_ASK(d, "batch: its stream", stream_state, b->stream, &is);
+        if (!status && is.capture)
+            status = hd_fail(HD_EINVAL, "stream: it is being captured, and the first batch with raw_scores waits");
+        if (!status) status = hd_late_tally(t);
+    }
+    if (!status) t->scores_ahead = true;
+    return status;
+}
+
+/* Under the lock, in the batch's role. */
 static hd_status run(hd_table *t, hd_batch *b, const hd_op_row *row)
 {
     uint64_t outcomes[HD_OUTCOME_COUNT] = { 0 };
@@ -96,6 +115,7 @@ static hd_status run(hd_table *t, hd_batch *b, const hd_op_row *row)
     if (!status && !kernel.variant)
         status = hd_kernel_pick(&t->info, b, load_factor_of(t), &kernel); /* named, or why none */
     if (!status && t->design->prepare) status = t->design->prepare(t->state, &t->seams, b, &t->info);
+    if (!status && hd_batch_is_raw(b)) status = leave_times(t, b);
     if (status) return status;
     hd_when when = tick(t, b, row);
     b->ran = b->each ? kernel.variant->ran_mixed : kernel.variant->ran[b->op];
@@ -124,9 +144,10 @@ hd_status hd_run(hd_table *t, hd_batch *b)
     if (!t || !b) return hd_fail(HD_EINVAL, "%s: NULL", t ? "batch" : "table");
     const hd_op_row *row = hd_row_of_batch(b);
     if (!row) return hd_fail(HD_EINVAL, "op: %d is no operation", (int)b->op);
-    t->lock->enter(t->lock_state, row->role);
+    hd_role role = hd_role_of_batch(b);
+    t->lock->enter(t->lock_state, role);
     hd_status status = run(t, b, row);
-    t->lock->leave(t->lock_state, row->role);
+    t->lock->leave(t->lock_state, role);
     return status;
 }
 

@@ -52,7 +52,7 @@ static bool other_delivered(trial *t)
 
 static bool other_found(trial *t, simt_ticket_record *x)
 {
-    if (!x) return false;
+    if (!x || !t->b->found) return false;
     t->b->found[x->item] = !t->b->found[x->item];
     return true;
 }

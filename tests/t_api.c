@@ -309,6 +309,59 @@ static void touch(bool dual)
     done();
 }
 
+/* Whatever the policy, a batch with raw scores stores them: of new entries, of hits. A full bucket compares them. */
+static void raw_scores(bool dual)
+{
+    static const char *const policies[] = { "lru", "lfu", "epoch_lru", "epoch_lfu", "custom" };
+    const uint64_t high[] = { 1ull << 60, 2, UINT64_MAX }, low[] = { 5, 6, 7 };
+    for (size_t k = 0; k < sizeof policies / sizeof *policies; k++) {
+        uint64_t key[4], value = 1, less = 99, same = 100;
+        open_table(policies[k], dual ? DUAL : SINGLE, 4, 8);
+        must(hd_epoch_set(x.table, 3));
+        run((hd_batch){
+            .op = HD_OP_INSERT_OR_ASSIGN, .n = 3, .key = k123, .value = v123, .score = high, .raw_scores = true });
+        expect("III");
+        for (int i = 0; i < 3; i++) check(score_of(k123[i]) == high[i], "%s: the score of a new entry", policies[k]);
+        run((hd_batch){ .op = HD_OP_TOUCH, .n = 3, .key = k123, .score = low, .raw_scores = true });
+        expect("HHH");
+        for (int i = 0; i < 3; i++)
+            check(x.score_out[i] == low[i], "%s: of a hit, which may fall: %llu", policies[k], (ull)x.score_out[i]);
+        for (int i = 0; i < 3; i++) check(score_of(k123[i]) == low[i], "%s: and so it stays", policies[k]);
+        run((hd_batch){ .op = HD_OP_ASSIGN_SCORES, .n = 1, .key = k123, .score = high, .raw_scores = true });
+        expect("U");
+        check(score_of(1) == high[0] && value_of(1) == 101, "%s: the score alone", policies[k]);
+        run((hd_batch){ .op = HD_OP_TOUCH, .n = 1, .key = k123 + 1, .score = low });
+        const uint64_t e = 3ull << 32, then[] = { 15, 11, e + 15, e + 11, 5 };
+        check(score_of(2) == then[k], "%s: later hits go on from there: %llu", policies[k], (ull)score_of(2));
+        run((hd_batch){ .op = HD_OP_ASSIGN_VALUES, .n = 1, .key = k123, .value = v123 + 1, .raw_scores = true });
+        expect("U"); /* it does not score */
+        check(score_of(1) == high[0] && value_of(1) == 102, "%s: no score is read", policies[k]);
+        done();
+
+        open_table(policies[k], dual ? DUAL : SINGLE, dual ? 2 : 1, dual ? 2 : 4);
+        for (uint64_t i = 0; i < 4; i++) {
+            key[i] = 1000 + i;
+            const uint64_t score = 100 + i;
+            run((hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN,
+                            .n = 1,
+                            .key = &key[i],
+                            .value = key,
+                            .score = &score,
+                            .raw_scores = true });
+            expect("I");
+        }
+        run((hd_batch){
+            .op = HD_OP_INSERT_AND_EVICT, .n = 1, .key = k123, .value = &value, .score = &less, .raw_scores = true });
+        expect("F");
+        check(x.count == 1 && x.list_key[0] == 1 && x.list_score[0] == 99, "%s: refused, with its score", policies[k]);
+        run((hd_batch){
+            .op = HD_OP_INSERT_AND_EVICT, .n = 1, .key = k123, .value = &value, .score = &same, .raw_scores = true });
+        expect("E");
+        check(x.list_key[0] == 1000 && x.list_score[0] == 100, "%s: the least is evicted", policies[k]);
+        done();
+    }
+}
+
 static void assign(mode m)
 {
     const uint64_t keys[] = { 2, 9, HD_KEY_RESERVED, 3 }, values[] = { 202, 209, 1, 203 }, scores[] = { 1, 2, 3, 4 };
@@ -848,6 +901,7 @@ IN_ALL_MODES(find_with_few_outputs)
 IN_ALL_MODES(find_ptr)
 IN_ALL_MODES(find_missed)
 IN_BOTH_MODES(touch)
+IN_BOTH_MODES(raw_scores)
 IN_ALL_MODES(assign)
 IN_ALL_MODES(insert_or_assign)
 IN_BOTH_MODES(full_table)
@@ -868,6 +922,7 @@ static const struct CMUnitTest tests[] = { unit(find_in_all_modes),
                                            unit(find_ptr_in_all_modes),
                                            unit(find_missed_in_all_modes),
                                            unit(touch_in_both_modes),
+                                           unit(raw_scores_in_both_modes),
                                            unit(assign_in_all_modes),
                                            unit(insert_or_assign_in_all_modes),
                                            unit(full_table_in_both_modes),

@@ -23,7 +23,8 @@ static bool same(const hd_case *a, const hd_case *b)
            a->epoch_every == b->epoch_every && a->table.hkv.pins == b->table.hkv.pins && a->threads == b->threads &&
            a->batch == b->batch && a->batches == b->batches && a->seed == b->seed &&
            a->reserved_ppm == b->reserved_ppm && a->duplicate_ppm == b->duplicate_ppm &&
-           a->table.clock == b->table.clock && a->extreme_ppm == b->extreme_ppm && a->judge == b->judge;
+           a->table.clock == b->table.clock && a->extreme_ppm == b->extreme_ppm && a->raw_ppm == b->raw_ppm &&
+           a->judge == b->judge;
 }
 
 static void usual_is_short(void **state)
@@ -80,6 +81,7 @@ static hd_case any_case(uint64_t *r)
     if (test_below(r, 2)) c.reserved_ppm = (uint32_t)any(r, 0, 1000000);
     if (test_below(r, 2)) c.duplicate_ppm = (uint32_t)any(r, 0, 1000000);
     if (test_below(r, 2)) c.extreme_ppm = (uint32_t)any(r, 0, 1000000);
+    if (test_below(r, 2)) c.raw_ppm = (uint32_t)any(r, 0, 1000000);
     return c;
 }
 

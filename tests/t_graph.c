@@ -92,7 +92,7 @@ typedef struct fixture {
     twin w;
 } fixture;
 
-static void fixture_open(fixture *s, const char *policy, bool dual, uint64_t seed)
+static void fixture_open_with(fixture *s, const char *policy, bool dual, uint64_t seed, const char *lock)
 {
     hd_config c = hd_config_default();
     memset(s, 0, sizeof *s);
@@ -109,9 +109,15 @@ static void fixture_open(fixture *s, const char *policy, bool dual, uint64_t see
     if (dual) c.hkv.device_value_bytes = c.capacity * VALUE / 4;
     c.hkv.fetch = HD_FETCH_SORTED;
     c.seams = far_seams(s->f);
+    c.lock = lock;
     must(hd_open(&c, &s->far));
     must(hd_table_info(s->far, &s->info));
     twin_open(&s->w, KEYS, KEYS, VALUE);
+}
+
+static void fixture_open(fixture *s, const char *policy, bool dual, uint64_t seed)
+{
+    fixture_open_with(s, policy, dual, seed, "ordered");
 }
 
 static void fixture_close(fixture *s)
@@ -348,6 +354,45 @@ static void what_cannot_be_recorded_is_refused(void **unused)
     fixture_close(&s);
 }
 
+/* Under group3 the first batch with raw scores waits for those before it, so it is not recorded; later ones are. */
+static void the_first_raw_scores_are_not_recorded(void **unused)
+{
+    (void)unused;
+    const char *const locks[] = { "ordered", "group3" };
+    for (int k = 0; k < 2; k++) {
+        fixture s;
+        mirror m;
+        hd_batch x, y;
+        fixture_open_with(&s, "lru", false, 3, locks[k]);
+        draw(&s, &s.w, &x, &y, HD_OP_INSERT_OR_ASSIGN, KEYS);
+        y.raw_scores = x.raw_scores = true;
+        mirror_open(&m, s.f, &s.w.own, &y);
+        y.stream = far_stream(s.f);
+        test_case("lock=%s", locks[k]);
+        far_record(s.f, y.stream);
+        if (k) must_fail(hd_run(s.far, &y), HD_EINVAL, "the first batch with raw_scores waits");
+        if (!k) must(hd_run(s.far, &y));
+        void *recording = far_recorded(s.f, y.stream);
+        far_replay(s.f, recording, y.stream);
+        if (k) must(hd_run(s.far, &y));
+        must(hd_run(s.ref, &x));
+        same_outputs(&s.w, &x, &m);
+        same_entries(&s);
+        far_forget(s.f, recording);
+        far_record(s.f, y.stream);
+        must(hd_run(s.far, &y));
+        recording = far_recorded(s.f, y.stream);
+        far_replay(s.f, recording, y.stream);
+        must(hd_run(s.ref, &x));
+        same_outputs(&s.w, &x, &m);
+        same_entries(&s);
+        far_forget(s.f, recording);
+        far_unstream(s.f, (void *)y.stream);
+        mirror_close(&m);
+        fixture_close(&s);
+    }
+}
+
 /* ---- Streams --------------------------------------------------------------------------------- */
 
 /* Batches of one table on two streams, none waited for, each with arrays of its own: as the reference has them, in the
@@ -546,10 +591,14 @@ static void replays_see_later_pins(void **unused)
     far_close(f);
 }
 
-static const struct CMUnitTest tests[] = {
-    unit(every_operation_is_recorded),   unit(replays_keep_the_order),   unit(what_cannot_be_recorded_is_refused),
-    unit(a_replay_is_no_item_of_itself), unit(two_streams_of_one_table), unit(two_tables_of_two_threads),
-    unit(one_table_of_two_threads),      unit(replays_see_later_pins)
-};
+static const struct CMUnitTest tests[] = { unit(every_operation_is_recorded),
+                                           unit(replays_keep_the_order),
+                                           unit(what_cannot_be_recorded_is_refused),
+                                           unit(the_first_raw_scores_are_not_recorded),
+                                           unit(a_replay_is_no_item_of_itself),
+                                           unit(two_streams_of_one_table),
+                                           unit(two_tables_of_two_threads),
+                                           unit(one_table_of_two_threads),
+                                           unit(replays_see_later_pins) };
 
 int main(void) { return test_run(tests); }

@@ -59,6 +59,7 @@ static hd_status call_accum_or_assign(hd_table *t, outputs *o)
     return hd_accum_or_assign(t, N, key, value, HD_U64, score, flag, o->outcome);
 }
 static hd_status call_upsert(hd_table *t, outputs *o) { return hd_upsert(t, N, key, value, score, o->outcome); }
+static hd_status call_import(hd_table *t, outputs *o) { return hd_import(t, N, key, value, score, o->outcome); }
 static hd_status call_insert_and_evict(hd_table *t, outputs *o)
 {
     return hd_insert_and_evict(t, N, key, value, score, o->outcome, o->list_key, o->list_value, o->list_score,
@@ -108,7 +109,8 @@ enum {
     PRED_ODD = 512,
     HOLDS = 1024,
     SLOTS = 2048,
-    GROWING = 4096
+    GROWING = 4096,
+    RAW = 8192
 };
 
 typedef struct row {
@@ -135,6 +137,7 @@ static const call_row rows[] = {
     { "hd_find_or_insert",     call_find_or_insert,     HD_OP_FIND_OR_INSERT,     N, 0, VALUE_IN | SCORE | VALUE_OUT },
     { "hd_find_or_insert_ptr", call_find_or_insert_ptr, HD_OP_FIND_OR_INSERT_PTR, N, 0, SCORE | PTR },
     { "hd_upsert_growing",     call_upsert_growing,     HD_OP_INSERT_OR_ASSIGN,   N, 0, VALUE_IN | SCORE | GROWING },
+    { "hd_import",             call_import,             HD_OP_INSERT_OR_ASSIGN,   N, 0, VALUE_IN | SCORE | RAW },
     { "hd_lock_keys",          call_lock_keys,          HD_OP_LOCK_KEYS,      N / 4, 0, HOLDS },
     { "hd_unlock_keys",        call_unlock_keys,        HD_OP_UNLOCK_KEYS,        N, 0, HOLDS },
     { "hd_export",             call_export,             HD_OP_EXPORT,  CAPACITY - 3, 3, LIST | SLOTS },
@@ -160,6 +163,7 @@ static void batch_inputs(hd_batch *b, const call_row *r)
         b->elem = HD_U64;
     }
     if (r->fields & HOLDS) b->holder = HOLDER;
+    b->raw_scores = r->fields & RAW;
     if (r->fields & PRED) {
         b->pred = "key_masked";
         b->pred_arg[0] = 3;
@@ -264,6 +268,21 @@ static int align_values(uint32_t bytes)
     return aligned == N;
 }
 
+/* Under lru, which would score by time. */
+static int imports_scores(void)
+{
+    const uint64_t keys[] = { 1, 2 }, in[] = { 11, 12 }, given[] = { 1ull << 40, 3 };
+    uint64_t scores[2] = { 0, 0 };
+    hd_config c = hd_config_default();
+    hd_table *t = NULL;
+    if (hd_open(&c, &t)) return 0;
+    hd_batch b = hd_batch_of(HD_OP_FIND, 2, keys);
+    b.score_out = scores;
+    int good = !hd_import(t, 2, keys, in, given, NULL) && !hd_run(t, &b) && hd_import(t, 2, keys, in, NULL, NULL);
+    hd_close(t);
+    return good && memcmp(scores, given, sizeof given) == 0;
+}
+
 int main(void)
 {
     static outputs short_way, long_way, short_end, long_end, untouched;
@@ -288,6 +307,7 @@ int main(void)
     ok(hd_upsert(a, 1, key, value, NULL, NULL) == HD_EINVAL, "a call without the scores that custom needs is refused");
     hd_close(a);
     hd_close(b);
+    ok(imports_scores(), "hd_import stores scores as they are, and needs them");
     refuse_host();
     int right = 0;
     for (uint32_t bytes = 1; bytes <= 64; bytes++) right += align_values(bytes);

@@ -6,6 +6,7 @@
 #include "heddle.hpp"
 #include "tests/plain.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -196,6 +197,12 @@ void growth_and_snapshots()
 
     heddle::table<int> h(small(64));
     h.upsert(1, 1);
+    keys_vector moved = { 7, 8 }, scores = { 1ull << 40, 5 }, listed(64), listed_scores(64);
+    std::vector<int> rows = { 70, 80 };
+    h.import_entries(moved, rows, scores);
+    ok(h.list_entries(0, 64, listed, {}, listed_scores) == 3 && h.find(7) == 70 &&
+           std::count(listed_scores.begin(), listed_scores.end(), 1ull << 40) == 1,
+       "imported entries keep their scores");
     h.reserve(1000);
     ok(h.info().capacity >= 1000 && h.find(1) == 1, "reserve keeps the entries");
 }

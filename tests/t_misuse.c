@@ -129,6 +129,15 @@ static void missing_fields(hd_op op, bool scores_needed)
     if (needs & HD_NEEDS_HOLDER) b.holder = 0, refused(b, "holder", "nobody holds"), b = good(op);
     if ((needs & HD_MAY_PIN) && !pins()) b.holder = 1, refused(b, "holder", "no pins"), b = good(op);
     if ((needs & HD_SCORES) && scores_needed) b.score = NULL, refused(b, "score", "no scores"), b = good(op);
+    if (needs & HD_SCORES) {
+        b.raw_scores = true;
+        b.score = NULL;
+        refused(b, pins() ? "score" : "raw_scores", "raw scores, and none given");
+        b = good(op);
+        b.raw_scores = true;
+        if (!pins()) refused(b, "raw_scores", "raw scores where there are none");
+        b = good(op);
+    }
     if (!(needs & HD_NEEDS_PRED)) return;
     b.pred = NULL, refused(b, "pred", "no predicate");
     b.pred = "", refused(b, "pred", "empty predicate");
@@ -602,7 +611,8 @@ static const char *wrong_field(const hd_batch *b, bool scores_needed)
     if (b->n && (needs & HD_NEEDS_KEY) && !b->key) return "key";
     if (b->n && (needs & HD_NEEDS_VALUE) && !b->value) return "value";
     if (b->n && (needs & HD_NEEDS_PTR) && !b->ptr) return "ptr";
-    if (b->n && (needs & HD_SCORES) && scores_needed && !b->score) return "score";
+    if ((needs & HD_SCORES) && b->raw_scores && !pins()) return "raw_scores";
+    if (b->n && (needs & HD_SCORES) && (scores_needed || b->raw_scores) && !b->score) return "score";
     if ((needs & HD_NEEDS_COUNT) && !b->count) return "count";
     if ((needs & HD_NEEDS_HOLDER) && !b->holder) return "holder";
     if ((needs & HD_MAY_PIN) && b->holder && !pins()) return "holder";
@@ -642,7 +652,7 @@ static void spoil(hd_batch *b, uint64_t *random)
     case 0: b->key = NULL; break;
     case 1: b->value = NULL; break;
     case 2: b->ptr = NULL; break;
-    case 3: b->score = NULL; break;
+    case 3: b->score = NULL, b->raw_scores = test_below(random, 2); break;
     case 4: b->count = NULL; break;
     case 5: b->outcome = NULL, b->value_out = NULL, b->score_out = NULL; break;
     case 6: b->list_key = NULL, b->list_value = NULL, b->list_score = NULL, b->list_item = NULL; break;

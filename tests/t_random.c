@@ -45,6 +45,7 @@ static void draw_load(hd_case *c, uint64_t *r)
     c->distinct = test_below(r, 8) == 0;
     c->duplicate_ppm = (uint32_t)ONE_OF(r, 0, 100000, 700000);
     c->extreme_ppm = (uint32_t)ONE_OF(r, 0, 50000, 500000);
+    c->raw_ppm = (uint32_t)ONE_OF(r, 0, 0, 200000);
 }
 
 /* NULL, or why a case's batches of an operation are none for the variant. */

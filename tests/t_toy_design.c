@@ -60,7 +60,7 @@ static hd_status resize(world *w, uint64_t buckets)
 
 static hd_status run(world *w, uint32_t row, hd_batch *b)
 {
-    static const hd_when when = { 0, 1, 0, false, false, 0 };
+    static const hd_when when = { 0, 1, 0, false, false, 0, true };
     hd_status status = w->d == &toy_host ? hd_host_launch(w->state, row, b, when, w->tally)
                                          : hd_cuda_launch(w->state, row, b, when, w->tally);
     uint64_t ops[HD_OP_COUNT_] = { 0 };

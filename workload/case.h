@@ -33,8 +33,9 @@ typedef struct hd_case {
     uint32_t reserved_ppm, duplicate_ppm, extreme_ppm; /* share of items, in millionths, with a
                                               reserved key, a repeat of an earlier key of the batch,
                                               a score of 0 or 2^64-1                    */
-    bool judge;                                        /* compare with the oracle after every batch  */
-    uint64_t set;                                      /* which fields the text set, as bits: hd_case_has */
+    uint32_t raw_ppm; /* share of batches, in millionths, that store given scores as they are (hd_batch.raw_scores) */
+    bool judge;       /* compare with the oracle after every batch  */
+    uint64_t set;     /* which fields the text set, as bits: hd_case_has */
 } hd_case;
 
 hd_case hd_case_default(void);

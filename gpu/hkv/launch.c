@@ -194,7 +194,9 @@ static hkv_args args_of(const hkv_own *o, const hd_batch *b, hd_when when)
     hkv_args_of_batch(&a, b);
     a.predicate = hd_predicate_of(b);
     a.epoch = when.epoch;
-    a.policy_flags = hd_policy_rows[o->v.policy].flags;
+    a.v.policy = hkv_policy_for(o->v.policy, b);
+    a.policy_flags = hd_policy_rows[a.v.policy].flags;
+    if (!when.rises) a.policy_flags &= ~(uint32_t)HD_MONOTONE;
     a.clock = when.clock;
     a.per_item = when.per_item;
     a.moment = when.by_device ? &o->words->moment : NULL;
@@ -313,7 +315,7 @@ static int regions(const void *own, hd_region *all)
 static hd_status empty(void *own, const hd_launcher *l)
 {
     hd_batch b;
-    hd_when when = { 0, 0, 0, false, false, 0 };
+    hd_when when = { 0, 0, 0, false, false, 0, false };
     memset(&b, 0, sizeof b);
     b.op = HD_OP_CLEAR;
     return launch(own, l, hkv_row_of("warp", HKV_CLEAR), &b, when);
@@ -374,7 +376,7 @@ static bool fetches_sorted(const hd_info *info, const hd_batch *b)
 /* As hkv_has_groups says it, of updates: upserts run apart from all batches anyway. */
 static bool updates_in_groups(const hkv_own *o, const hd_batch *b)
 {
-    uint32_t flags = hd_policy_rows[o->v.policy].flags;
+    uint32_t flags = hd_policy_rows[hkv_policy_for(o->v.policy, b)].flags;
     return hkv_family_of(b->op) == HKV_UPDATE && o->claim && !b->distinct && b->n > 1 &&
            (flags & (HD_ORDER_FREE | HD_HITS_ADD)) && hkv_updates_in_groups(b->op, flags);
 }

@@ -31,6 +31,7 @@ static hkv_item item_of(const fixture *s, uint32_t k, uint64_t i)
     it.in.tick = it.in.now;
     it.in.epoch = when.epoch;
     it.holder = b->holder;
+    it.raw = b->raw_scores;
     return it;
 }
 
@@ -42,7 +43,7 @@ static void note_listed(const hkv_view *model, judge_listing *l, const hkv_item 
     l->listed = (it->op == HD_OP_FIND_MISSED && o == HD_MISS) || (evicts && (o == HD_REFUSED || o == HD_EVICTED));
     if (!l->listed) return;
     l->key = it->key;
-    l->score = hd_on_insert(model->policy, it->in);
+    l->score = hd_on_insert(it->raw ? (uint32_t)HKV_RAW_POLICY : model->policy, it->in);
     if (bytes) memcpy(l->value, it->value, bytes);
     if (o != HD_EVICTED) return;
     uint64_t gone = hkv_find(model, gone_key);

@@ -90,6 +90,7 @@ struct hkv_oracle : answers {
         accum = (uint32_t)d.below(3);
         inserts = judge_ops[b.op].enters;
         if (scores == NO_SCORES) b.score = nullptr;
+        b.raw_scores = b.score && !b.each && judge_scores_items(&judge_ops[b.op]) && d.one_in(6);
         if (accum == HD_EITHER && d.one_in(2)) b.flag = nullptr;
     }
     BOTH void fill(uint64_t i, uint64_t key) const
@@ -119,6 +120,8 @@ struct hkv_oracle : answers {
 
     BOTH bool surely(const known &k) const { return k.presence == THERE && k.seen > *evicted_at; }
     BOTH bool evicts() const { return fate[HD_EVICTED] > 0; }
+    /* The policy that scores the items of the batch. */
+    BOTH uint32_t scored_by() const { return b.raw_scores ? (uint32_t)HD_POLICY_custom : policy; }
     BOTH hd_score_in score_in(uint64_t i) const
     {
         hd_score_in in = { b.score ? b.score[i] : 1, clock + i, clock + i, epoch };
@@ -159,7 +162,7 @@ struct hkv_oracle : answers {
 
     BOTH bool can_answer(hd_outcome o) const
     {
-        if (o == HD_REFUSED && (admit_always || policy == HD_POLICY_lfu)) return false;
+        if (o == HD_REFUSED && (admit_always || scored_by() == HD_POLICY_lfu)) return false;
         return among(outcomes_of(b.op, PLACED | set_of(HD_REFUSED)), o);
     }
     BOTH bool rescores(hd_outcome o) const
@@ -170,8 +173,8 @@ struct hkv_oracle : answers {
     }
     BOTH void rescore(known &k, uint64_t i) const
     {
-        bool follows = k.scored == EXACT || (policy_flags & HD_ORDER_FREE);
-        k.score = follows ? hd_on_hit(policy, k.score, score_in(i)) : 0;
+        bool follows = k.scored == EXACT || b.raw_scores || (policy_flags & HD_ORDER_FREE);
+        k.score = follows ? hd_on_hit(scored_by(), k.score, score_in(i)) : 0;
         k.scored = follows ? EXACT : UNKNOWN;
     }
 
@@ -295,7 +298,7 @@ struct hkv_oracle : answers {
     {
         bool shown = (o == HD_HIT || o == HD_UPDATED) && b.score_out && among(SHOWS_SCORE, b.op);
         if (among(PLACED, o))
-            k.score = hd_on_insert(policy, score_in(i)), k.scored = EXACT;
+            k.score = hd_on_insert(scored_by(), score_in(i)), k.scored = EXACT;
         else if (rescores(o) && !shown)
             rescore(k, i);
         else if (rescores(o))
@@ -413,7 +416,7 @@ struct hkv_oracle : answers {
     {
         uint64_t item = b.list_item[j], key = b.list_key[j];
         if (!names.is(listed_value(j), key, word_of(number, item))) complain(WRONG_VALUE, j, key);
-        if (b.list_score[j] != hd_on_insert(policy, score_in(item))) complain(WRONG_SCORE, j, key);
+        if (b.list_score[j] != hd_on_insert(scored_by(), score_in(item))) complain(WRONG_SCORE, j, key);
     }
 
     /* The victim of an eviction, which may have been inserted in this batch. */
@@ -423,7 +426,7 @@ struct hkv_oracle : answers {
         known &k = key_is[at];
         bool many = key_now[at].items > 0;
         if (!shares_bucket(key, b.key[item])) complain(WRONG_PLACE, j, key);
-        if (!admit_always && b.list_score[j] > hd_admission(policy, score_in(item))) complain(WRONG_SCORE, j, key);
+        if (!admit_always && b.list_score[j] > hd_admission(scored_by(), score_in(item))) complain(WRONG_SCORE, j, key);
         if (!can_be(k, key, listed_value(j), &word) && !(many && one_of_four(listed_value(j), key, number, &word)))
             complain(WRONG_VALUE, j, key);
         if (!many && !score_can_be(k, b.list_score[j])) complain(WRONG_SCORE, j, key);

@@ -171,6 +171,7 @@ static hkv_item draw(hd_rng *g, uint64_t now, uint64_t *value)
     it.holder = 1 + hd_rng_below(g, 2);
     if (judge_ops[it.op].may_pin && hd_rng_below(g, 4)) it.holder = 0;
     *value = hd_rng_next(g);
+    it.raw = hd_rng_below(g, 6) == 0;
     it.value = it.op == HD_OP_FIND_OR_INSERT_PTR ? NULL : value;
     return it;
 }

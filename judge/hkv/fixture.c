@@ -86,6 +86,9 @@ static void place(fixture *s, hd_rng *g, uint64_t key, uint64_t b, uint64_t scor
     if (v->value_bytes) fixture_draw_values(g, hkv_value(v, e), v->value_bytes, s->elem);
 }
 
+/* True: entries have later times than the batch, as after a snapshot was loaded, or if a graph runs a batch again. */
+static bool scores_are_ahead(const fixture *s) { return s->c[0].seed % 10 == 4; }
+
 /* Inserts a key, when its bucket is still to get more. */
 static void bring_in(fixture *s, hd_rng *g, uint32_t *room, uint64_t key, uint64_t score_below)
 {
@@ -96,6 +99,7 @@ static void bring_in(fixture *s, hd_rng *g, uint32_t *room, uint64_t key, uint64
     if (room[b] == 0) return;
     room[b]--;
     uint64_t given = fixture_draw_score(s, g, score_below), now = hd_rng_below(g, score_below);
+    if (scores_are_ahead(s)) now += 4 * FIXTURE_SCORES;
     hd_score_in in = { given, now, now, (uint32_t)hd_rng_below(g, s->epoch + 1) };
     place(s, g, key, b, hd_on_insert(v->policy, in));
 }
@@ -142,8 +146,8 @@ static void pin_some(fixture *s, hd_rng *g)
     hkv_view *v = hkv_fixture_view(s);
     for (uint64_t e = 0; e < hkv_capacity(v); e++) {
         if (!v->digest[e] || hd_rng_below(g, matter ? 2 : 4)) continue;
-        hkv_item it = { HD_OP_LOCK_KEYS,       HD_U64, HD_EITHER, *hkv_key_at(v, e), NULL, { 1, 0, 0, 0 },
-                        1 + hd_rng_below(g, 2) };
+        hkv_item it = { HD_OP_LOCK_KEYS,        HD_U64, HD_EITHER, *hkv_key_at(v, e), NULL, { 1, 0, 0, 0 },
+                        1 + hd_rng_below(g, 2), false };
         hkv_seen seen;
         hkv_apply(v, &it, &seen, NULL);
     }
@@ -167,6 +171,14 @@ bool hkv_fixture_times_tell(const fixture *s, uint64_t clock, uint64_t n)
     const hkv_view *v = hkv_fixture_view(s);
     for (uint64_t e = 0; e < hkv_capacity(v); e++)
         if (v->digest[e] && *hkv_score_at(v, e) - clock < n) return false;
+    return true;
+}
+
+bool hkv_fixture_rises(const fixture *s, uint64_t clock)
+{
+    const hkv_view *v = hkv_fixture_view(s);
+    for (uint64_t e = 0; e < hkv_capacity(v); e++)
+        if (v->digest[e] && *hkv_score_at(v, e) > clock) return false;
     return true;
 }
 

@@ -26,6 +26,7 @@ void hkv_fixture_clear(fixture *s);
 bool hkv_fixture_fill(fixture *s, hd_rng *g);
 judge_scores hkv_fixture_scores(const fixture *s);
 bool hkv_fixture_times_tell(const fixture *s, uint64_t clock, uint64_t n);
+bool hkv_fixture_rises(const fixture *s, uint64_t clock);
 void hkv_fixture_apply(const fixture *s, void *table, uint32_t k, const hd_batch *b);
 
 /* entries.c */

@@ -33,6 +33,7 @@ const judge_design judge_design_hkv = {
     .kernel = kernel, .bend = bend, .small = { 4, "uniform:12" }, .wide = { 16, "uniform:40" },
     .shape = hkv_fixture_shape, .memory = hkv_fixture_memory, .laid = hkv_fixture_laid, .clear = hkv_fixture_clear,
     .fill = hkv_fixture_fill, .scores = hkv_fixture_scores, .times_tell = hkv_fixture_times_tell,
+    .rises = hkv_fixture_rises,
     .apply = hkv_fixture_apply, .buckets = hkv_fixture_buckets,
     .first = hkv_fixture_first, .key_at = hkv_fixture_key_at, .value_at = hkv_fixture_value_at,
     .differs = hkv_fixture_differs, .describe = hkv_fixture_describe, .names = hkv_fixture_names,

@@ -60,6 +60,7 @@ static hkv_item item_of(const course *c)
     it.in.given = 1;
     it.in.epoch = c->when.epoch;
     it.holder = c->b->holder;
+    it.raw = c->b->raw_scores;
     return it;
 }
 

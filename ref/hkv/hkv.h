@@ -11,6 +11,7 @@
 #ifndef HD_HKV_H
 #define HD_HKV_H
 
+#include "base/op.h"
 #include "base/param.h"
 #include "heddle.h"
 #include "policies/policy.h"
@@ -29,6 +30,7 @@ typedef struct hkv_item {
     const void *value; /* (value_bytes); NULL for operations that take none   */
     hd_score_in in;
     uint64_t holder; /* of pins; not 0: find_or_insert pins, too            */
+    bool raw;        /* its score is stored as it is: hd_batch.raw_scores   */
 } hkv_item;
 
 /* What became of it. */
@@ -58,6 +60,15 @@ static inline hkv_home hkv_home_of(const hkv_view *v, uint64_t key)
     hkv_home home = { { hd_first_bucket(h, v->buckets), HKV_NOWHERE }, hd_digest(h) };
     if (v->dual) home.bucket[1] = hd_second_bucket(h, v->buckets);
     return home;
+}
+
+/* The policy that scores raw items: it stores what is given. */
+enum { HKV_RAW_POLICY = HD_POLICY_custom };
+
+/* The policy that scores the items of a batch, on a table of policy table_s. */
+static inline uint32_t hkv_policy_for(uint32_t table_s, const hd_batch *b)
+{
+    return hd_batch_is_raw(b) ? (uint32_t)HKV_RAW_POLICY : table_s;
 }
 
 /* Applies one item. The victim's value goes to gone_value (value_bytes; may be NULL) before it is
