@@ -50,7 +50,9 @@ const char *hd_outcome_name(hd_outcome o)
 
 const char *hd_elem_name(hd_elem e)
 {
-    static const char *const name[HD_ELEM_COUNT] = { "f32", "f16", "bf16", "i32", "i64", "u64" };
+    static const char *const name[HD_ELEM_COUNT] = {
+        "f32", "f16", "bf16", "i32", "i64", "u64", "f64", "i8", "u8", "i16"
+    };
     return (unsigned)e < HD_ELEM_COUNT ? name[e] : "?";
 }
 

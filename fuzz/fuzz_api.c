@@ -306,7 +306,7 @@ static void some_batch(session *s, hd_batch *b)
     }
     if (!(more & 64) && strcmp(x->c.policy, "custom") != 0) b->score = NULL;
     b->raw_scores = b->score && (more & 48) == 48 && !is_dictionary(&x->c);
-    b->elem = (hd_elem)(more / 16 % 6);
+    b->elem = (hd_elem)((more / 16 + ops / HD_OP_COUNT_) % HD_ELEM_COUNT);
     for (int tries = 0; tries < HD_ELEM_COUNT && x->c.value_bytes % judge_elem_bytes(b->elem); tries++)
         b->elem = (hd_elem)((b->elem + 1) % HD_ELEM_COUNT);
     b->holder = 1 + ops / 64;

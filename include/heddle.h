@@ -187,10 +187,23 @@ typedef enum hd_outcome {
 /* The name, for example "evicted"; "?" if o is not an outcome. Static storage. */
 HD_API const char *hd_outcome_name(hd_outcome o);
 
-/* The element types of accum_or_assign. f16 and bf16 are added in f32 and rounded to nearest even. Integers wrap. If a
- * key occurs more than once in a batch, its floats may be added in any order and any grouping, so the rounding of the
- * sum may differ from run to run. To all other operations a value is opaque bytes. */
-typedef enum hd_elem { HD_F32, HD_F16, HD_BF16, HD_I32, HD_I64, HD_U64, HD_ELEM_COUNT } hd_elem;
+/* The element types of accum_or_assign. f16 and bf16 are added in f32 and rounded to nearest even. Integers wrap, so
+ * that I32 also adds u32, and I16 also adds u16. If a key occurs more than once in a batch, its floats may be added in
+ * any order and any grouping, so the rounding of the sum may differ from run to run. To all other operations a value is
+ * opaque bytes. */
+typedef enum hd_elem {
+    HD_F32,
+    HD_F16,
+    HD_BF16,
+    HD_I32,
+    HD_I64,
+    HD_U64,
+    HD_F64,
+    HD_I8,
+    HD_U8,
+    HD_I16,
+    HD_ELEM_COUNT
+} hd_elem;
 
 /* The name, for example "bf16"; "?" if e is not an element type. Static storage. */
 HD_API const char *hd_elem_name(hd_elem e);

@@ -223,8 +223,7 @@ template <class Value> class table_view
         b.ptr = sized(ptrs, b.n, "ptrs");
         run(b);
     }
-    /* Adds to the values of present keys; inserts absent keys. The element type is float, or a 32- or 64-bit
-     * integer. */
+    /* Adds to the values of present keys; inserts absent keys. The element type is float, double, or an integer. */
     void accum_or_assign(keys_in keys, values_in values, outcomes_out outcomes = {}, scores_in scores = {})
     {
         hd_batch b = of(HD_OP_ACCUM_OR_ASSIGN, keys, outcomes, scores);
@@ -418,11 +417,15 @@ template <class Value> class table_view
     }
     static constexpr hd_elem elem_of()
     {
-        constexpr bool integer = std::is_integral_v<element>;
-        constexpr bool word = integer && sizeof(element) == 4, wide = integer && sizeof(element) == 8;
-        static_assert(std::is_same_v<element, float> || word || wide,
+        constexpr bool integer = std::is_integral_v<element>, real = std::is_same_v<element, double>;
+        static_assert(integer || real || std::is_same_v<element, float>,
                       "for other elements, set hd_batch.elem and call run()");
-        return word ? HD_I32 : wide ? HD_I64 : HD_F32;
+        if constexpr (integer)
+            return sizeof(element) == 1   ? HD_I8
+                   : sizeof(element) == 2 ? HD_I16
+                   : sizeof(element) == 4 ? HD_I32
+                                          : HD_I64;
+        return real ? HD_F64 : HD_F32;
     }
     std::uint64_t run_counting(hd_batch &b) const
     {

@@ -198,8 +198,11 @@ int judge_holds(const char *pred, const uint64_t arg[2], uint64_t key, uint64_t 
 uint32_t judge_elem_bytes(hd_elem e)
 {
     switch (e) {
+    case HD_I8:
+    case HD_U8: return 1;
     case HD_F16:
-    case HD_BF16: return 2;
+    case HD_BF16:
+    case HD_I16: return 2;
     case HD_F32:
     case HD_I32: return 4;
     default: return 8;
@@ -255,13 +258,21 @@ static void add_small(small_float f, uint8_t *sum, const uint8_t *add)
     memcpy(sum, &a, sizeof a);
 }
 
-static void add_f32(uint8_t *sum, const uint8_t *add)
+static double real_at(const uint8_t *p, hd_elem e)
 {
-    float a, b;
-    memcpy(&a, sum, sizeof a);
-    memcpy(&b, add, sizeof b);
-    a += b;
-    memcpy(sum, &a, sizeof a);
+    float narrow;
+    double wide;
+    if (e == HD_F64) return memcpy(&wide, p, sizeof wide), wide;
+    return memcpy(&narrow, p, sizeof narrow), (double)narrow;
+}
+
+/* A double has more than twice the digits of a float: to round the sum of two floats twice is to round it once. */
+static void add_real(hd_elem e, uint8_t *sum, const uint8_t *add)
+{
+    double wide = real_at(sum, e) + real_at(add, e);
+    float narrow = e == HD_F64 ? 0 : (float)wide;
+    if (e == HD_F64) memcpy(sum, &wide, sizeof wide);
+    if (e == HD_F32) memcpy(sum, &narrow, sizeof narrow);
 }
 
 /* Two's complement sums do not depend on the sign: one carry chain over little-endian bytes. */
@@ -275,12 +286,14 @@ static void add_whole(uint8_t *sum, const uint8_t *add, uint32_t bytes)
     }
 }
 
-/* f32: -64 to 63; f16: -4 to 3; bf16, which has eight bits for a number: -1 to 1, mostly 0. */
+/* f32 and f64: -64 to 63; f16: -4 to 3; bf16, which has eight bits for a number: -1 to 1, mostly 0. */
 static uint64_t small_whole(hd_elem e, uint64_t bits)
 {
     static const float few[4] = { 0, 1, -1, 0 };
     float x = (float)(int)(bits & 127) - 64;
+    double wide = (double)x;
     uint32_t word;
+    if (e == HD_F64) return memcpy(&bits, &wide, sizeof bits), bits;
     if (e == HD_F16) return narrow_small(half, (float)(int)(bits & 7) - 4);
     if (e == HD_BF16) return narrow_small(brain, few[bits & 3]);
     memcpy(&word, &x, sizeof word);
@@ -291,7 +304,7 @@ uint64_t judge_summable(hd_elem e, uint64_t word)
 {
     uint64_t all = 0;
     uint32_t bits = 8 * judge_elem_bytes(e);
-    if (e != HD_F32 && e != HD_F16 && e != HD_BF16) return word;
+    if (e != HD_F32 && e != HD_F64 && e != HD_F16 && e != HD_BF16) return word;
     for (uint32_t at = 0; at < 64; at += bits) all |= small_whole(e, word >> at) << at;
     return all;
 }
@@ -301,7 +314,8 @@ void judge_add(hd_elem e, uint8_t *sum, const uint8_t *add, uint32_t bytes)
     uint32_t step = judge_elem_bytes(e);
     for (uint32_t at = 0; at + step <= bytes; at += step) {
         switch (e) {
-        case HD_F32: add_f32(sum + at, add + at); break;
+        case HD_F32:
+        case HD_F64: add_real(e, sum + at, add + at); break;
         case HD_F16: add_small(half, sum + at, add + at); break;
         case HD_BF16: add_small(brain, sum + at, add + at); break;
         default: add_whole(sum + at, add + at, step);

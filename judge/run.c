@@ -102,7 +102,11 @@ static void draw_raw_scores(runner *r, uint64_t *score, uint64_t n)
 /* No element is a NaN or infinite. */
 static uint64_t finite(hd_elem e, uint64_t word)
 {
-    uint64_t exponent = e == HD_F32 ? 0x7f800000u : e == HD_F16 ? 0x7c00 : e == HD_BF16 ? 0x7f80 : 0;
+    uint64_t exponent = e == HD_F32    ? 0x7f800000u
+                        : e == HD_F64  ? 0x7ff0000000000000u
+                        : e == HD_F16  ? 0x7c00
+                        : e == HD_BF16 ? 0x7f80
+                                       : 0;
     uint32_t bits = 8 * judge_elem_bytes(e);
     for (uint32_t at = 0; exponent && at < 64; at += bits)
         if ((word >> at & exponent) == exponent) word ^= (exponent & (0 - exponent)) << at;

@@ -53,12 +53,21 @@ uint16_t hd_f16_round(float f)
     return (uint16_t)(sign | (rebased + 0xfff + (rebased >> 13 & 1)) >> 13);
 }
 
-uint32_t hd_elem_bytes(hd_elem e) { return e == HD_F16 || e == HD_BF16 ? 2 : e == HD_F32 || e == HD_I32 ? 4 : 8; }
+uint32_t hd_elem_bytes(hd_elem e)
+{
+    static const uint8_t bytes[HD_ELEM_COUNT] = {
+        [HD_F32] = 4, [HD_F16] = 2, [HD_BF16] = 2, [HD_I32] = 4, [HD_I64] = 8,
+        [HD_U64] = 8, [HD_F64] = 8, [HD_I8] = 1,   [HD_U8] = 1,  [HD_I16] = 2
+    };
+    return bytes[e];
+}
 
 static void add_one(hd_elem e, void *into, const void *from)
 {
     union {
         float f;
+        double g;
+        uint8_t c;
         uint16_t h;
         uint32_t w;
         uint64_t d;
@@ -71,7 +80,11 @@ static void add_one(hd_elem e, void *into, const void *from)
     case HD_F16: a.h = hd_f16_round(hd_f16_widen(a.h) + hd_f16_widen(b.h)); break;
     case HD_BF16: a.h = hd_bf16_round(hd_bf16_widen(a.h) + hd_bf16_widen(b.h)); break;
     case HD_I32: a.w += b.w; break; /* two's complement: signed and unsigned sums have the same bits */
-    default: a.d += b.d; break;     /* HD_I64, HD_U64 */
+    case HD_F64: a.g += b.g; break;
+    case HD_I8:
+    case HD_U8: a.c = (uint8_t)(a.c + b.c); break;
+    case HD_I16: a.h = (uint16_t)(a.h + b.h); break;
+    default: a.d += b.d; break; /* HD_I64, HD_U64 */
     }
     memcpy(into, &a, bytes);
 }

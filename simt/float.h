@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * float.h - floating-point numbers as bits: f32, and the 16-bit formats, which are widened to f32 and rounded to
+ * float.h - floating-point numbers as bits: f32, f64, and the 16-bit formats, which are widened to f32 and rounded to
  * nearest even. Written apart from ref/accum.c, which judges it.
  */
 #ifndef SIMT_FLOAT_H
@@ -60,6 +60,20 @@ HD_FN uint32_t simt_bf16_round(float f)
     uint32_t x = simt_bits_of(f);
     if ((x & 0x7fffffffu) > 0x7f800000u) return x >> 16 | 0x40u;
     return (x + 0x7fffu + (x >> 16 & 1u)) >> 16;
+}
+
+HD_FN uint64_t simt_sum_f64(uint64_t a, uint64_t b)
+{
+#ifdef __CUDA_ARCH__
+    return (uint64_t)__double_as_longlong(__longlong_as_double((long long)a) + __longlong_as_double((long long)b));
+#else
+    double x, y;
+    memcpy(&x, &a, sizeof x);
+    memcpy(&y, &b, sizeof y);
+    x += y;
+    memcpy(&a, &x, sizeof a);
+    return a;
+#endif
 }
 
 HD_FN uint32_t simt_sum_f32(uint32_t a, uint32_t b) { return simt_bits_of(simt_float_of(a) + simt_float_of(b)); }

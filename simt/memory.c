@@ -121,6 +121,7 @@ static uint64_t applied(simt_rmw_op op, uint64_t old, uint64_t expected, uint64_
     case SIMT_AND: return old & a;
     case SIMT_OR: return old | (a & mask);
     case SIMT_ADD_F32: return simt_sum_f32((uint32_t)old, (uint32_t)a);
+    case SIMT_ADD_F64: return simt_sum_f64(old, a);
     case SIMT_ADD_F16: return simt_sum_f16((uint32_t)old, (uint32_t)a);
     case SIMT_ADD_BF16: return simt_sum_bf16((uint32_t)old, (uint32_t)a);
     default: return (a & mask) < old ? a & mask : old;

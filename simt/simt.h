@@ -26,8 +26,8 @@
  *                simt_cas_u32/u64(p, expected, desired, ORDER)  simt_exch_u32/u64(p, v, ORDER)
  *                simt_add_u32/u64(p, v, ORDER)  simt_min_u32/u64(p, v, ORDER)  simt_max_u32/u64(p, v, ORDER)
  *                simt_and_u32(p, v, ORDER)  simt_or_u32(p, v, ORDER): the old value
- *                simt_add_f32/f16/bf16(p, bits): adds a float, given as its bits; the old bits. Relaxed. p is aligned
- *                to the float. CUDA chooses the payload of a NaN, and may take an f32 below 2^-126 for 0
+ *                simt_add_f32/f64/f16/bf16(p, bits): adds a float, given as its bits; the old bits. Relaxed. p is
+ *                aligned to the float. CUDA chooses the payload of a NaN, and may take an f32 below 2^-126 for 0
  *                simt_add_4f32/8f16/8bf16(p, v4): the same for each float of 16 aligned bytes; no result
  *                simt_fence()
  *   shared       SIMT_SHARED(T, name, n) declares; plain ld and st reach it; simt_shared_add_u32(p, v) and

@@ -197,6 +197,16 @@ SIMT_FN uint32_t simt_add_f32(uint32_t *p, uint32_t bits)
     return simt_bits_of(old);
 }
 
+SIMT_FN uint64_t simt_add_f64(uint64_t *p, uint64_t bits)
+{
+    double old;
+    asm volatile("atom.relaxed.gpu.global.add.f64 %0, [%1], %2;"
+                 : "=d"(old)
+                 : "l"(simt_global(p)), "d"(__longlong_as_double((long long)bits))
+                 : "memory");
+    return (uint64_t)__double_as_longlong(old);
+}
+
 SIMT_FN uint32_t simt_add_f16(uint16_t *p, uint32_t bits)
 {
     uint16_t old;

@@ -51,7 +51,8 @@ enum {
 
 /* clang-format off */
 typedef enum simt_rmw_op {
-    SIMT_CAS, SIMT_EXCH, SIMT_ADD, SIMT_MIN, SIMT_MAX, SIMT_AND, SIMT_OR, SIMT_ADD_F32, SIMT_ADD_F16, SIMT_ADD_BF16
+    SIMT_CAS, SIMT_EXCH, SIMT_ADD, SIMT_MIN, SIMT_MAX, SIMT_AND, SIMT_OR, SIMT_ADD_F32, SIMT_ADD_F16, SIMT_ADD_BF16,
+    SIMT_ADD_F64
 } simt_rmw_op;
 /* clang-format on */
 
@@ -234,6 +235,7 @@ SIMT_FN uint32_t simt_shared_rmw(const char *site, simt_rmw_op op, uint32_t *p, 
 #define simt_and_u32(p, v, order)    simt_rmw_u32(SIMT_SITE, SIMT_AND, (p), 0, (v), (order))
 #define simt_or_u32(p, v, order)     simt_rmw_u32(SIMT_SITE, SIMT_OR, (p), 0, (v), (order))
 #define simt_add_f32(p, bits)        simt_rmw_u32(SIMT_SITE, SIMT_ADD_F32, (p), 0, (bits), SIMT_RELAXED)
+#define simt_add_f64(p, bits)        simt_rmw_u64(SIMT_SITE, SIMT_ADD_F64, (p), 0, (bits), SIMT_RELAXED)
 #define simt_add_f16(p, bits)        simt_rmw_u16(SIMT_SITE, SIMT_ADD_F16, (p), (bits))
 #define simt_add_bf16(p, bits)       simt_rmw_u16(SIMT_SITE, SIMT_ADD_BF16, (p), (bits))
 #define simt_add_4f32(p, v)          simt_host_add_floats(SIMT_SITE, SIMT_ADD_F32, 4, (p), (v))

@@ -38,7 +38,7 @@ static void event_note(trace *t, simt_machine *m, const char *site, const char *
 
 static const char *access_name(const memory_access *a)
 {
-    static const char *const rmw[] = { "cas", "exch", "add", "min", "max", "and", "or", "add", "add", "add" };
+    static const char *const rmw[] = { "cas", "exch", "add", "min", "max", "and", "or", "add", "add", "add", "add" };
     switch (a->kind) {
     case SIMT_LD: return "ld";
     case SIMT_ST: return "st";

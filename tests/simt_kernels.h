@@ -103,6 +103,7 @@ SIMT_KERNEL(k_atomics, buffers, a)
     uint64_t *wide = (uint64_t *)(void *)(a.out + 16);
     uint16_t *half = (uint16_t *)(void *)(a.out + 6);
     simt_add_f32(a.out + 5, simt_bits_of(1.0f));
+    simt_add_f64(wide + 8, 0x3ff0000000000000ull); /* 1 */
     simt_add_f16(half, simt_f16_round(1.0f));
     simt_add_bf16(half + 1, simt_bf16_round(1.0f));
     simt_v4 v;

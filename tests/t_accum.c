@@ -253,6 +253,40 @@ static void f32(void **state)
     }
 }
 
+/* Whole numbers of up to 53 bits and a common exponent: their sum has 54 bits at most, and is rounded by hand. */
+static void f64(void **state)
+{
+    static double a[MANY], b[MANY], sum[MANY];
+    static int64_t x[MANY], y[MANY];
+    static int e[MANY];
+    (void)state;
+    uint64_t random = 5;
+    for (int i = 0; i < MANY; i++) {
+        x[i] = (int64_t)(test_random(&random) >> (11 + test_below(&random, 53)));
+        y[i] = (int64_t)(test_random(&random) >> (11 + test_below(&random, 53)));
+        if (test_below(&random, 2)) x[i] = -x[i];
+        if (test_below(&random, 2)) y[i] = -y[i];
+        e[i] = (int)test_below(&random, 2044) - 1074; /* from the least subnormal to the greatest numbers */
+        if (e[i] > 969) e[i] = 969;
+        a[i] = ldexp((double)x[i], e[i]);
+        b[i] = ldexp((double)y[i], e[i]);
+    }
+    add(HD_F64, sizeof a, a, b, sum);
+    for (int i = 0; i < MANY; i++) {
+        int64_t exact = x[i] + y[i], size = exact < 0 ? -exact : exact;
+        if (size >> 53 && size & 1) size += size & 2 ? 1 : -1; /* half way between two numbers: to the even one */
+        double want = ldexp((double)size, e[i]);
+        check(fabs(sum[i]) == want && (exact == 0 || signbit(sum[i]) == (exact < 0)), "%a + %a = %a", a[i], b[i],
+              sum[i]);
+    }
+    const double special[][3] = { { INFINITY, 1, INFINITY },
+                                  { -INFINITY, 1e308, -INFINITY },
+                                  { 1.7e308, 1e308, INFINITY } };
+    for (int i = 0; i < 3; i++) a[i] = special[i][0], b[i] = special[i][1];
+    add(HD_F64, 3 * sizeof *a, a, b, sum);
+    for (int i = 0; i < 3; i++) check(sum[i] == special[i][2], "%a + %a = %a", a[i], b[i], sum[i]);
+}
+
 /* Digit by digit in base 256, carry by carry: what wrapping means. */
 static void wrapping(hd_elem elem, uint32_t elem_bytes)
 {
@@ -280,6 +314,9 @@ static void integers(void **state)
     wrapping(HD_I32, 4);
     wrapping(HD_I64, 8);
     wrapping(HD_U64, 8);
+    wrapping(HD_I8, 1);
+    wrapping(HD_U8, 1);
+    wrapping(HD_I16, 2);
 }
 
 /* Duplicates in a batch add up; a counter of anything is this. */
@@ -313,12 +350,55 @@ static void duplicates_add_up(void **state)
     }
 }
 
+/* Integers of every size, in values of every size. The neighbours in a word belong to other entries, which do not
+ * change. */
+static void neighbours_keep_theirs(void **state)
+{
+    enum { N = 1500, KEYS = 40, BYTES = 20 };
+    static const hd_elem elems[] = { HD_I8, HD_U8, HD_I16, HD_I32, HD_I64 };
+    static uint8_t add[N * BYTES], want[KEYS * BYTES], got[KEYS * BYTES];
+    static uint64_t key[N], all[KEYS];
+    uint64_t random = 8;
+    (void)state;
+    for (uint32_t bytes = 1; bytes <= BYTES; bytes++)
+        for (size_t k = 0; k < sizeof elems / sizeof *elems; k++) {
+            uint32_t carry = 0, size = (uint32_t)atoi(hd_elem_name(elems[k]) + 1) / 8; /* "i16" */
+            if (bytes % size) continue;
+            memset(want, 0, sizeof want);
+            hd_table *t = open_table("lfu", bytes, bytes % 2);
+            for (uint64_t i = 0; i < N; i++) {
+                key[i] = i < KEYS ? i : test_below(&random, 6) ? test_below(&random, 3) : test_below(&random, KEYS);
+                for (uint32_t at = 0; at < bytes; at++) {
+                    uint8_t *digit = &want[key[i] * bytes + at];
+                    add[i * bytes + at] = (uint8_t)test_random(&random);
+                    if (at % size == 0) carry = 0;
+                    carry += (uint32_t)*digit + add[i * bytes + at];
+                    *digit = (uint8_t)carry;
+                    carry >>= 8;
+                }
+            }
+            hd_batch b = { .op = HD_OP_ACCUM_OR_ASSIGN, .n = N, .key = key, .value = add, .elem = elems[k] };
+            must(hd_run(t, &b));
+            for (uint64_t i = 0; i < KEYS; i++) all[i] = i;
+            must(hd_find(t, KEYS, all, got, NULL));
+            for (uint32_t at = 0; at < KEYS * bytes; at++)
+                check(got[at] == want[at], "%s: byte %u of key %u: %u instead of %u", hd_elem_name(elems[k]),
+                      at % bytes, at / bytes, got[at], want[at]);
+            hd_close(t);
+        }
+}
+
 static const struct CMUnitTest tests[] = { unit(flags),
                                            unit(f32),
+                                           unit(f64),
                                            unit(f16),
                                            unit(bf16),
                                            unit(integers),
                                            unit(duplicates_add_up),
+                                           unit(neighbours_keep_theirs),
+                                           { "neighbours_keep_theirs_by_kernels", neighbours_keep_theirs, by_kernels,
+                                             by_reference, NULL },
+                                           { "f64_by_kernels", f64, by_kernels, by_reference, NULL },
                                            { "f32_by_kernels", f32, by_kernels, by_reference, NULL },
                                            { "f16_by_kernels", f16, by_kernels, by_reference, NULL },
                                            { "bf16_by_kernels", bf16, by_kernels, by_reference, NULL },

@@ -637,6 +637,7 @@ static void matching_by_moments(void **state)
 static bool is_nan(hd_elem e, uint64_t bits)
 {
     return e == HD_F32   ? (bits & 0x7fffffff) > 0x7f800000
+           : e == HD_F64 ? (bits & INT64_MAX) > 0x7ff0000000000000
            : e == HD_F16 ? (bits & 0x7fff) > 0x7c00
                          : e == HD_BF16 && (bits & 0x7fff) > 0x7f80;
 }

@@ -35,14 +35,17 @@ static bool collectives_right(void)
 static bool atomics_right(void)
 {
     uint64_t wide[2];
+    double f64;
     memcpy(wide, memory.out + 16, sizeof wide);
-    return memory.out[0] == 256 && memory.out[1] == 0 && memory.out[2] == 77 && memory.out[3] == 0xffffffffu &&
-           memory.out[4] == 0 && wide[0] == 128ull << 40 && wide[1] == 0 && simt_float_of(memory.out[5]) == 128 &&
-           simt_f16_widen(memory.out[6] & 0xffff) == 128 && simt_bf16_widen(memory.out[6] >> 16) == 128 &&
-           simt_float_of(memory.out[20]) == 128 && !memory.out[21] && !memory.out[22] &&
-           simt_float_of(memory.out[23]) == 256 && simt_f16_widen(memory.out[24]) == 128 && !memory.out[25] &&
-           !memory.out[26] && simt_f16_widen(memory.out[27] >> 16) == 256 && simt_bf16_widen(memory.out[28]) == 128 &&
-           !memory.out[29] && !memory.out[30] && simt_bf16_widen(memory.out[31] >> 16) == 256;
+    memcpy(&f64, memory.out + 32, sizeof f64);
+    return f64 == 128 && memory.out[0] == 256 && memory.out[1] == 0 && memory.out[2] == 77 &&
+           memory.out[3] == 0xffffffffu && memory.out[4] == 0 && wide[0] == 128ull << 40 && wide[1] == 0 &&
+           simt_float_of(memory.out[5]) == 128 && simt_f16_widen(memory.out[6] & 0xffff) == 128 &&
+           simt_bf16_widen(memory.out[6] >> 16) == 128 && simt_float_of(memory.out[20]) == 128 && !memory.out[21] &&
+           !memory.out[22] && simt_float_of(memory.out[23]) == 256 && simt_f16_widen(memory.out[24]) == 128 &&
+           !memory.out[25] && !memory.out[26] && simt_f16_widen(memory.out[27] >> 16) == 256 &&
+           simt_bf16_widen(memory.out[28]) == 128 && !memory.out[29] && !memory.out[30] &&
+           simt_bf16_widen(memory.out[31] >> 16) == 256;
 }
 static bool message_right(void) { return memory.out[16] == 42; }
 static bool pieces_right(void)

@@ -46,7 +46,9 @@ static bool row_element(size_t i, hd_row *r)
         [HD_F16] = "IEEE half; adds in single, rounds to nearest even",
         [HD_BF16] = "bfloat16; adds in single, rounds to nearest even",
         [HD_I32] = "32-bit integer; wraps", [HD_I64] = "64-bit integer; wraps",
-        [HD_U64] = "64-bit unsigned integer; wraps",
+        [HD_U64] = "64-bit unsigned integer; wraps", [HD_F64] = "IEEE double",
+        [HD_I8] = "8-bit integer; wraps", [HD_U8] = "8-bit unsigned integer; wraps",
+        [HD_I16] = "16-bit integer; wraps",
     };
     /* clang-format on */
     return i < HD_ELEM_COUNT && hd_row_put(r, hd_elem_name((hd_elem)i), what[i], "");

@@ -435,7 +435,7 @@ SIMT_FN void hkv_rows_copy(simt_tile w, uint8_t *to, const uint8_t *from, bool w
 
 /* hkv_move() for the lanes with `moves`, by the whole warp: first the old values go out, then the new values go in.
  * find_or_insert needs both addresses, and all registers: it computes them here. */
-SIMT_FN void hkv_rows_move(simt_tile w, const hkv_args *a, const hkv_one *o, bool moves)
+SIMT_FN void hkv_rows_move(simt_tile w, const hkv_args *a, uint32_t family, const hkv_one *o, bool moves)
 {
     uint32_t bytes = a->v.value_bytes;
     uint8_t *to = o->out;
@@ -446,11 +446,12 @@ SIMT_FN void hkv_rows_move(simt_tile w, const hkv_args *a, const hkv_one *o, boo
         from = a->value ? a->value + o->i * bytes : (const uint8_t *)0;
     }
     moves = moves && o->entry != HKV_NONE && bytes != 0;
-    /* The operation is constant in most kernels. The code of other operations is then left out, and the kernel fits
-     * into the instruction cache. A false condition of each lane would not do: it goes through a vote. */
+    /* The family is constant, and in most kernels the operation, too. The code of other operations is then left out,
+     * and the kernel fits into the instruction cache. A false condition of each lane would not do: it goes through a
+     * vote. */
     bool may_deliver = hkv_delivers_value(a->op) || a->op == HD_OP_INSERT_AND_EVICT,
-         may_zero = a->op == HD_OP_FIND_OR_INSERT_PTR, may_replace = hkv_stores_values(a->op),
-         may_add = a->op == HD_OP_ACCUM_OR_ASSIGN;
+         may_zero = family == HKV_UPSERT && a->op == HD_OP_FIND_OR_INSERT_PTR, may_replace = hkv_stores_values(a->op),
+         may_add = family == HKV_UPSERT && a->op == HD_OP_ACCUM_OR_ASSIGN;
     bool out = may_deliver && moves && to, adds = may_add && moves && o->change == HKV_ADD,
          replace = moves && ((may_replace && o->change == HKV_REPLACE && from) || (may_zero && o->change == HKV_ZERO));
     if (!may_deliver && !may_zero && !may_replace) return;
@@ -1119,10 +1120,11 @@ SIMT_FN void hkv_coalesced_end(const hkv_args *a, hkv_one *o)
 
 /* Ends a round: moves the values of the items that are decided, ends those items, and backs off where an item has to
  * try again. */
-SIMT_FN void hkv_coalesced_finish(simt_tile w, const hkv_args *a, uint64_t *tally, hkv_one *o, bool todo)
+SIMT_FN void hkv_coalesced_finish(simt_tile w, const hkv_args *a, uint32_t family, uint64_t *tally, hkv_one *o,
+                                  bool todo)
 {
     bool done = todo && o->outcome != HKV_UNDECIDED;
-    hkv_rows_move(w, a, o, done);
+    hkv_rows_move(w, a, family, o, done);
     if (hkv_holder(a)) hkv_pins_count(a, done && o->pins);
     if (done) {
         hkv_tally_add(tally, o->outcome);
@@ -1185,7 +1187,7 @@ SIMT_FN void hkv_coalesced(const hkv_args *a, uint32_t family)
         simt_join();
         if (family == HKV_ERASE) hkv_erase_after(w, &o, tries, waits);
         if (family == HKV_UPSERT && simt_any(w, evicts)) hkv_coalesced_make_room(w, a, locking, rows, row, &o, evicts);
-        hkv_coalesced_finish(w, a, tally, &o, todo);
+        hkv_coalesced_finish(w, a, family, tally, &o, todo);
         if (++rounds % 64 == 0) hkv_tally_flush(w, a, tally);
     }
     hkv_tally_flush(w, a, tally);
@@ -1209,7 +1211,7 @@ SIMT_FN void hkv_coalesced_once(const hkv_args *a, uint32_t family)
         hkv_rows_search(w, a, rows, rows + w.rank * HKV_COALESCED_ROW, &o, looks, false, false, true);
         if (looks && family == HKV_LOOKUP) hkv_decide_lookup(simt_tile_of(1), a, &o);
         if (looks && family == HKV_PIN) hkv_decide_pin(simt_tile_of(1), a, &o);
-        if (family == HKV_LOOKUP) hkv_rows_move(w, a, &o, looks);
+        if (family == HKV_LOOKUP) hkv_rows_move(w, a, family, &o, looks);
         hkv_end(simt_tile_of(1), a, &o);
         if (family == HKV_PIN) pins += simt_popc(simt_ballot(w, o.pins));
         hkv_tally_add(tally, o.outcome);

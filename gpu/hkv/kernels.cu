@@ -7,6 +7,10 @@
 
 #include "gpu/hkv/kernel_numbers.h"
 
+/* The element types that special entries leave out. Their code would make the sums of all other types spill registers.
+ * The general kernels add them. */
+static __host__ __device__ __forceinline__ bool is_rare(uint32_t elem) { return elem > HD_U64; }
+
 /* Special entry points: for 128 slots, pairs, one operation, one pass, single or dual.
  * All that is constant then, so that the compiler removes the rest of the text, and needs fewer registers. `blocks`
  * of 128 threads run on a multiprocessor at a time. */
@@ -22,6 +26,7 @@
         if (operation != HD_OP_INSERT_AND_EVICT) b.stage_flag = nullptr;                           \
         if (operation != HD_OP_FIND) b.fetch_entry = nullptr;                                      \
         b.holder = 0; /* special_of() */                                                           \
+        if (operation == HD_OP_ACCUM_OR_ASSIGN && is_rare(b.elem)) b.elem = HD_U64;                \
         text(&b);                                                                                  \
     }
 
@@ -239,6 +244,7 @@ static const hd_kernel_entry *special_of(const hd_variant *variant, const hd_var
 {
     if (a->v.slots != 128 || a->v.step != 2 || a->holder) return nullptr;
     if (variant == &hkv_variant_direct && a->fetch_entry) return nullptr;
+    if (a->op == HD_OP_ACCUM_OR_ASSIGN && is_rare(a->elem)) return nullptr;
     for (const special &s : specials)
         if (s.variant == variant && s.family == row->family && s.op == a->op && s.pass == a->pass)
             return &s.entry[a->v.dual];

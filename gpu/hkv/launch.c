@@ -280,7 +280,7 @@ static int regions(const void *own, hd_region *all)
         { v->key, entries * 8 * v->step, v->step == 1 ? "keys" : "pairs" },
         { v->step == 1 ? v->score : NULL, entries * 8, "scores" },
         { v->bound, hkv_bounds_of(v) * 8, "bounds" },
-        { v->value, hkv_near_values(v) * v->value_bytes, "values" },
+        { v->value, v->value_bytes ? hkv_near_bytes(v) : 0, "values" },
         { v->far, hkv_far_bytes(v), "far values" },
         { v->holder, entries * sizeof *v->holder, "holders" },
         { o->lock, v->buckets * sizeof *o->lock, "bucket locks" },

@@ -52,7 +52,7 @@ static hd_status hkv_shape(const hd_design *d, const hd_config *c, hd_info *info
     info->capacity = info->buckets * c->slots;
     hkv_view v = hkv_view_for(info);
     info->values_device_bytes = hkv_near_values(&v) * c->value_bytes;
-    info->values_host_bytes = hkv_far_bytes(&v);
+    info->values_host_bytes = (info->capacity - hkv_near_values(&v)) * c->value_bytes;
     info->memory_bytes = info->capacity * entry_bytes;
     return HD_OK;
 }
@@ -129,13 +129,18 @@ uint64_t hkv_bounds_of(const hkv_view *v)
     return v->step == 2 && v->slots % HKV_BOUNDED == 0 ? hkv_capacity(v) / HKV_BOUNDED : 0;
 }
 
+static uint64_t whole_words(uint64_t bytes) { return (bytes + 3) / 4 * 4; }
+
 uint64_t hkv_near_bytes(const hkv_view *v)
 {
     uint64_t bytes = hkv_near_values(v) * v->value_bytes;
-    return bytes ? bytes : 1;
+    return bytes ? whole_words(bytes) : 1;
 }
 
-uint64_t hkv_far_bytes(const hkv_view *v) { return (hkv_capacity(v) - hkv_near_values(v)) * v->value_bytes; }
+uint64_t hkv_far_bytes(const hkv_view *v)
+{
+    return whole_words((hkv_capacity(v) - hkv_near_values(v)) * v->value_bytes);
+}
 
 static hd_status take_planes(hkv_view *v, const hd_seams *s, uint64_t holders, uint8_t *lent)
 {
@@ -158,6 +163,13 @@ static hd_status take_planes(hkv_view *v, const hd_seams *s, uint64_t holders, u
     return status;
 }
 
+/* lent: far values are the lender's. */
+static void clear_values(const hkv_view *v, const uint8_t *lent)
+{
+    memset(v->value, 0, hkv_near_bytes(v));
+    if (v->far && !lent) memset(v->far, 0, hkv_far_bytes(v));
+}
+
 hd_status hkv_open_over(const hd_info *info, const hd_seams *s, uint8_t *far, void **state)
 {
     void *p;
@@ -173,6 +185,8 @@ hd_status hkv_open_over(const hd_info *info, const hd_seams *s, uint8_t *far, vo
         hkv_close(h, s);
         return status;
     }
+    /* a kernel that adds to a value may read others in its words, which may have no entries (gpu/add.h) */
+    if (info->value_bytes % 4) clear_values(&h->view, far);
     hkv_clear(&h->view, h->threads);
     *state = h;
     return HD_OK;

@@ -109,7 +109,8 @@ hkv_view hkv_view_for(const hd_info *info);
 /* Gives the near tier as many whole values as the budget has room for, shared out evenly over the buckets or wherever
  * they are; 0: all. For a view that has its shape. */
 void hkv_split(hkv_view *v, hd_tiers tiers, uint64_t near_bytes);
-/* The bytes of the two tiers of such a table: at least one is near, for hkv_value is never NULL. */
+/* The bytes of the two tiers of such a table, whole words of 32 bits: kernels add to small integers by words. At least
+ * one byte is near, for hkv_value is never NULL. */
 uint64_t hkv_near_bytes(const hkv_view *v);
 uint64_t hkv_far_bytes(const hkv_view *v);
 /* As hd_design_hkv's open, with far values where the caller has them; they stay the caller's. */
