@@ -115,8 +115,8 @@ static void give_pointers(const hkv_view *v, const hd_batch *b, uint64_t first, 
 /* Where the rows of a thread go: to the list, if it is the only thread, or else to rows that wait for their places. */
 typedef struct gone_list {
     bool alone;
-    uint64_t n; /* rows of the list so far */
-    hkv_rows rows;
+    uint64_t n;      /* rows of the list so far */
+    hkv_rows *rows;  /* NULL: alone             */
     uint64_t first;  /* the block's first item */
     uint8_t *listed; /* which of the block's items have a row; NULL: alone */
 } gone_list;
@@ -125,7 +125,7 @@ typedef struct gone_list {
 static void *gone_value(const hkv_view *v, const course *c, gone_list *g)
 {
     if (!c->evicts || !c->b->list_value) return NULL;
-    return g->alone ? (char *)c->b->list_value + g->n * v->value_bytes : hkv_row_value(&g->rows);
+    return g->alone ? (char *)c->b->list_value + g->n * v->value_bytes : hkv_row_value(g->rows);
 }
 
 /* The entry that item i evicted, whose value is in place already, or the item, which was refused. */
@@ -141,8 +141,8 @@ static void list_gone(const hkv_view *v, const course *c, gone_list *g, uint64_t
         hkv_list_put(v, c->b, g->n++, key, value, score, i);
         return;
     }
-    if (value && c->b->list_value) memcpy(hkv_row_value(&g->rows), value, v->value_bytes);
-    hkv_row_add(&g->rows, i, key, score);
+    if (value && c->b->list_value) memcpy(hkv_row_value(g->rows), value, v->value_bytes);
+    hkv_row_add(g->rows, i, key, score);
 }
 
 /* ---- Keyed batches --------------------------------------------------------------------------- */
@@ -234,7 +234,7 @@ typedef struct worker {
     uint64_t t, many;
     hkv_view view;
     gone_list gone;
-    hkv_turns turns;
+    hkv_turns *turns; /* NULL: alone */
     uint64_t tally[HD_OUTCOME_COUNT];
 } worker;
 
@@ -248,7 +248,8 @@ static void worker_begin(worker *k, const hkv_view *v, const course *c)
     if (k->many > 1 && may_pin && v->holder) k->view.pins += PINS_OF_OTHERS;
     k->gone.alone = k->many == 1;
     k->gone.n = 0;
-    hkv_rows_begin(&k->gone.rows, v->value_bytes);
+    k->gone.rows = NULL;
+    k->turns = NULL;
     memset(k->tally, 0, sizeof k->tally);
 }
 
@@ -266,14 +267,14 @@ static void run_blocks(worker *k, const course *c, uint64_t block, uint8_t (*lis
     part p = { 0, 0, 0, k->view.buckets, NULL, k->t };
     bool turns = k->many > 1 && takes_turns(&k->view, c);
     if (turns) {
-        p.owner = k->turns.owner;
+        p.owner = k->turns->owner;
     } else {
         p.low = hkv_share(k->view.buckets, k->t, k->many);
         p.high = hkv_share(k->view.buckets, k->t + 1, k->many);
     }
     for (uint64_t flags = 0; p.first < b->n; p.first = p.last, flags ^= 1) {
         p.last = k->many > 1 && block < b->n - p.first ? p.first + block : b->n;
-        if (turns) hkv_take_turns(&k->view, b->key + p.first, p.last - p.first, k->many, &k->turns);
+        if (turns) hkv_take_turns(&k->view, b->key + p.first, p.last - p.first, k->many, k->turns);
         k->gone.first = p.first;
         k->gone.listed = listed[flags];
         run_part(&k->view, c, &p, &k->gone, k->tally);
@@ -281,8 +282,20 @@ static void run_blocks(worker *k, const course *c, uint64_t block, uint8_t (*lis
 #pragma omp barrier
 #endif
         if (c->evicts && !k->gone.alone)
-            k->gone.n = hkv_rows_place(&k->view, b, &k->gone.rows, p.first, p.last - p.first, listed[flags], k->gone.n);
+            k->gone.n = hkv_rows_place(&k->view, b, k->gone.rows, p.first, p.last - p.first, listed[flags], k->gone.n);
     }
+}
+
+/* With the memory that a thread needs if it is not alone. It is not inlined, so that one thread needs little stack. */
+static __attribute__((noinline)) void run_blocks_together(worker *k, const course *c, uint64_t block,
+                                                          uint8_t (*listed)[HKV_TURNS_MOST])
+{
+    hkv_rows rows;
+    hkv_turns turns;
+    hkv_rows_begin(&rows, k->view.value_bytes);
+    k->gone.rows = &rows;
+    k->turns = &turns;
+    run_blocks(k, c, block, listed);
 }
 
 static bool is_missed(const hkv_view *v, const hd_batch *b, uint64_t i)
@@ -335,8 +348,10 @@ static void run_keyed(hkv_view *v, const hd_batch *b, hkv_when when, uint64_t *t
         worker_begin(&k, v, &c);
         if (has_role(b, HD_READER))
             run_share(&k, &c, &missed);
-        else
+        else if (k.many == 1)
             run_blocks(&k, &c, block, listed);
+        else
+            run_blocks_together(&k, &c, block, listed);
         if (b->op == HD_OP_FIND_OR_INSERT_PTR && b->ptr)
             give_pointers(v, b, hkv_share(b->n, k.t, k.many), hkv_share(b->n, k.t + 1, k.many));
         pinned += worker_pins(&k, v);

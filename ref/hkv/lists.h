@@ -25,7 +25,7 @@ uint64_t hkv_add_in_turn(uint64_t threads, uint64_t mine, uint64_t *sum, const u
 
 /* Where a row belongs is known when all threads have run the items before it. Until then it waits in the memory of its
  * thread. */
-enum { HKV_ROWS_BYTES = 32 << 10 };
+enum { HKV_ROWS_BYTES = 16 << 10 /* on its stack */ };
 
 typedef struct hkv_rows {
     uint64_t n, row_words;

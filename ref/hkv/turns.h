@@ -17,7 +17,7 @@
 #include "ref/hkv/hkv.h"
 
 enum {
-    HKV_TURNS_MOST = 2048,              /* items of a block */
+    HKV_TURNS_MOST = 1024,              /* items of a block: a thread has 10 KiB for them on its stack */
     HKV_TURNS_LEAST = 512,              /* fewer are not worth that threads wait for each other */
     HKV_CELLS_MOST = 4 * HKV_TURNS_MOST /* a power of two */
 };
