@@ -182,6 +182,16 @@ bad 'a table of points with a zero'   3 'zero.tsv.*byte 9'         heddle bench 
 bad 'requests and load factors'       2 '--load-factors'           heddle sweep zipf:0.99,100 --load-factors 0.5
 
 bad 'a name of two lines'             2 "'no\?file\?\[2J'"      heddle sim $'no\nfile\e[2J' csv lru 64
+bad 'a genome of requests'            2 '--requests'              heddle gen genome --requests 5
+bad 'requests that have bases'        2 'heddle gen genome'       heddle gen uniform:5 --requests 5 --tandem 0
+bad 'no format of a genome'           2 'fasta, fastq'            heddle gen genome -o genome.csv
+bad 'an unknown format of a genome'   2 'fasta or fastq'          heddle gen genome --format csv
+bad 'FASTQ without reads'             2 'coverage'                heddle gen genome -o genome.fq
+bad 'reads without a number'          2 '--coverage'              heddle gen genome --errors 0.1 -o genome.fa
+bad 'reads longer than their genome'  2 'longer'                  heddle gen genome --bases 9 --coverage 1
+bad 'a genome of repeats and more'    2 'together'                heddle gen genome --interspersed 0.7 --tandem 0.7
+bad 'a genome without bases'          2 '--bases'                 heddle gen genome --bases 0
+bad 'a genome without a folder'       4 'no/genome.fa'            heddle gen genome --bases 9 -o no/genome.fa
 # what is read is not replaced by what is made of it, whatever it is called
 cp good.oracleGeneral kept.svg && ln -s kept.svg link.svg
 printf '>kept\nGATTACA\n' >kept.fa
@@ -313,6 +323,7 @@ form 'fill'    heddle sweep --load-factors 0.5,1.5 --capacity 1Ki
 form 'inspect' heddle inspect whole.heddle
 form 'check'   heddle check whole.heddle
 form 'gen'     heddle gen zipf:1.0,100 --requests 1k -o gen.oracleGeneral
+form 'gen genome' heddle gen genome --bases 1k --coverage 1 -o gen.fq.zst
 form 'stat'    heddle trace stat good.oracleGeneral oracleGeneral
 form 'convert' heddle trace convert good.oracleGeneral oracleGeneral good.csv csv
 form 'print'   heddle trace print good.oracleGeneral oracleGeneral --limit 3

@@ -145,6 +145,8 @@ for signal in INT:130 TERM:143 HUP:129; do
   want=${signal#*:} signal=${signal%:*}
   signalled "SIG$signal under gen" "$want" "$signal" writing heddle gen zipf:0.9,1Mi --requests 100M -o made.oracleGeneral
   nothing "SIG$signal under gen leaves nothing"
+  signalled "SIG$signal under gen genome" "$want" "$signal" writing heddle gen genome --bases 64G -o made.fa
+  nothing "SIG$signal under gen genome leaves nothing"
   signalled "SIG$signal under sim" "$want" "$signal" caught heddle sweep zipf:0.9,4Mi --requests 1G --sizes 1000,2000 -t 2
   signalled "SIG$signal while a FIFO is opened" "$want" "$signal" asleep heddle sim fifo txt lru 128
 done

@@ -21,19 +21,25 @@ static const char *writer_named(const char *format)
     return NULL;
 }
 
+const char *trace_ending(const char *path, char text[TRACE_PATH])
+{
+    size_t n = strlen(path);
+    if (n >= TRACE_PATH) return NULL;
+    memcpy(text, path, n + 1);
+    char *dot = strrchr(text, '.');
+    if (dot && (strcmp(dot, ".zst") == 0 || strcmp(dot, ".gz") == 0)) {
+        *dot = '\0';
+        dot = strrchr(text, '.');
+    }
+    return dot ? dot + 1 : NULL;
+}
+
 static const char *writer_by_ending(const char *path)
 {
     if (strcmp(path, "-") == 0) return "txt";
-    char name[4096];
-    size_t n = strlen(path);
-    if (n >= sizeof name) return NULL;
-    memcpy(name, path, n + 1);
-    char *dot = strrchr(name, '.');
-    if (dot && (strcmp(dot, ".zst") == 0 || strcmp(dot, ".gz") == 0)) {
-        *dot = '\0';
-        dot = strrchr(name, '.');
-    }
-    return dot ? writer_named(dot + 1) : NULL;
+    char text[TRACE_PATH];
+    const char *ending = trace_ending(path, text);
+    return ending ? writer_named(ending) : NULL;
 }
 
 const char *trace_writer_pick(const char *path, const char *format)

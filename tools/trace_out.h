@@ -10,6 +10,11 @@
 #include "tools/tool.h"
 #include "workload/trace.h"
 
+enum { TRACE_PATH = 4096 };
+
+/* What follows the last dot of `path`, a last .zst or .gz aside; NULL: nothing does. */
+const char *trace_ending(const char *path, char text[TRACE_PATH]);
+
 /* The format to write `path` in: `format` when given ("vscsi" means vscsi2), else what the ending says, a
  * last .zst or .gz aside; "-" is txt. NULL, after having said why, when nothing writes it. */
 const char *trace_writer_pick(const char *path, const char *format);
