@@ -66,6 +66,25 @@ typedef struct hd_plane {
     uint64_t bytes;
 } hd_plane;
 
+/* Some buckets of a table on a device, and host memory for what of them is read (HD_PART_KEYS, ...). */
+typedef struct hd_part {
+    uint64_t first, buckets;
+    uint32_t what;
+    void *memory; /* (bytes(buckets)) */
+} hd_part;
+
+/* Parts, by a design's own part of a table on a device. */
+typedef struct hd_gpu_parts {
+    uint64_t (*bytes)(const void *own, uint64_t buckets);
+    /* What of the part is where (HD_PIECES_MOST). */
+    int (*planes)(const void *own, const hd_part *p, hd_plane *all);
+    /* hd_design.next and put_at within the part; e->slot is the table's. False: no entry; then e->slot is behind it. */
+    bool (*next)(const void *own, const hd_part *p, hd_entry *e);
+    bool (*put_at)(const void *own, const hd_part *p, const hd_entry *e);
+    /* As it is in an empty table. */
+    void (*clear)(const void *own, const hd_part *p);
+} hd_gpu_parts;
+
 /* How a batch's launches are put on a machine: in order; both return a status that ends the batch. */
 typedef struct hd_launcher {
     hd_status (*launch)(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
@@ -148,6 +167,9 @@ struct hd_gpu {
     /* On a device: launches a kernel that reads the device's clock, and where it leaves it. NULL: the design has no
      * HD_CLOCK_DEVICE. */
     hd_status (*read_clock)(void *own, const hd_launcher *l, uint64_t **ns);
+    /* On a device: HD_ECORRUPT and the first invariant that fails, by a kernel. NULL: the reference checks a copy. */
+    hd_status (*check)(void *own, const hd_gpu_machine *m);
+    const hd_gpu_parts *parts; /* NULL: entries are read from a copy of the whole table */
 };
 
 /* ---- A batch's arrays ------------------------------------------------------------------------ */
@@ -215,6 +237,10 @@ hd_status hd_cuda_open(const hd_design *d, const hd_info *info, const hd_seams *
 void hd_cuda_close(void *state, const hd_seams *s);
 hd_status hd_cuda_stage(void *state, bool values);
 hd_status hd_cuda_settle(void *state, bool changed);
+/* Where gpu->parts is (HD_IN_PARTS). */
+hd_status hd_cuda_walk(void *state, hd_walk_how how);
+hd_status hd_cuda_look(void *state, uint32_t what);
+hd_status hd_cuda_walked(void *state, bool keep);
 hd_status hd_cuda_check(void *state);
 bool hd_cuda_next(void *state, hd_entry *e);
 bool hd_cuda_put_at(void *state, const hd_entry *e);
@@ -240,6 +266,7 @@ hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when w
     .settle = hd_cuda_settle, .check = hd_cuda_check, .next = hd_cuda_next, .put_at = hd_cuda_put_at,                  \
     .put = hd_cuda_put, .move_all = hd_cuda_move_all, .tally = hd_cuda_tally, .clock = hd_cuda_clock,                  \
     .launch = hd_cuda_launch, .far = true
+#define HD_IN_PARTS .walk = hd_cuda_walk, .look = hd_cuda_look, .walked = hd_cuda_walked
 /* clang-format on */
 
 /* An entry point that only a build with CUDA has. */

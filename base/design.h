@@ -23,6 +23,16 @@ typedef struct hd_entry {
     void *value; /* (value_bytes), in the table */
 } hd_entry;
 
+/* What is read of entries, as bits. */
+enum { HD_PART_KEYS = 1 << 0, HD_PART_SCORES = 1 << 1, HD_PART_VALUES = 1 << 2, HD_PART_ALL = 7 };
+
+/* A walk over entries, in the order of their slots. */
+typedef enum hd_walk_how {
+    HD_WALK_READ,   /* next alone */
+    HD_WALK_CHANGE, /* next, and the caller may change values */
+    HD_WALK_FILL    /* put_at alone, into an empty table */
+} hd_walk_how;
+
 /* When a batch happens. */
 typedef struct hd_when {
     uint64_t clock;    /* item i happens at clock + i x per_item */
@@ -51,9 +61,17 @@ struct hd_design {
      * they are here. After a failed settle the state is only to be closed. */
     hd_status (*stage)(void *state, bool values);
     hd_status (*settle)(void *state, bool changed);
+    /* Instead of stage and settle for a walk: entries come in parts, so that host memory does not depend on the size of
+     * the table. Between walk and walked e->slot never decreases, but after look, which begins a pass that reads `what`
+     * alone. A copy that fails ends a pass early; look and walked return the first failure so far. keep: what was
+     * changed is to be in the table. A walk that reads may run beside batches that read. All NULL: stage and settle
+     * take their place. */
+    hd_status (*walk)(void *state, hd_walk_how how);
+    hd_status (*look)(void *state, uint32_t what);
+    hd_status (*walked)(void *state, bool keep);
     /* What HD_CLOCK_DEVICE says at this time. NULL: hd_time_seam.unix_ns does. */
     hd_status (*clock)(void *state, uint64_t *ns);
-    /* HD_ECORRUPT and the first invariant that fails. */
+    /* HD_ECORRUPT and the first invariant that fails. Also outside of stage and walk. */
     hd_status (*check)(void *state);
     /* The first entry at or after e->slot; false when there is none. */
     bool (*next)(void *state, hd_entry *e);
@@ -109,6 +127,20 @@ static inline hd_status hd_stage(const hd_design *d, void *state, bool values)
 static inline hd_status hd_settle(const hd_design *d, void *state, bool changed)
 {
     return d->settle ? d->settle(state, changed) : HD_OK;
+}
+
+/* A walk, by stage and settle where there are no parts. */
+static inline hd_status hd_walk(const hd_design *d, void *state, hd_walk_how how)
+{
+    return d->walk ? d->walk(state, how) : hd_stage(d, state, true);
+}
+static inline hd_status hd_look(const hd_design *d, void *state, uint32_t what)
+{
+    return d->look ? d->look(state, what) : HD_OK;
+}
+static inline hd_status hd_walked(const hd_design *d, void *state, bool keep)
+{
+    return d->walked ? d->walked(state, keep) : hd_settle(d, state, keep);
 }
 
 const hd_design *hd_design_on(const char *name, const char *backend); /* NULL: there is none    */

@@ -102,7 +102,7 @@ typedef struct hd_device_seam {
     int (*wait)(void *self, void *stream);               /* until all work of the stream is done */
     /* A stream that waits for no other, not even for the default one. */
     int (*stream_make)(void *self, void **stream);
-    int (*stream_drop)(void *self, void *stream); /* its work goes on */
+    int (*stream_destroy)(void *self, void *stream); /* its work goes on */
     /* Which stream it is, and whether it is being captured into a graph. */
     int (*stream_state)(void *self, void *stream, hd_stream_state *state);
     /* An event is a point in a stream: done when the work before it is. *event is made when NULL. `capture` is the

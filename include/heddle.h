@@ -455,7 +455,8 @@ HD_API hd_status hd_counters_sync(hd_table *table, hd_counters *counters);
  *   A call that waits cannot be captured: hd_run with a host array and hd_run_growing return HD_EINVAL if their stream
  *     is in capture. The other calls that wait (_sync, hd_clear, hd_check, hd_save, growth, ...) use CUDA's default
  *     stream. Do not make them during a capture: CUDA may refuse them (HD_ECUDA) and then invalidates the capture.
- *   Growth and hd_load move the table. Capture again after them; do not launch an older graph. */
+ *   Growth and hd_load move the table. Capture again after them; do not launch an older graph. While hd_save or
+ *     hd_for_each runs, launch no graph that has batches of the table. */
 typedef struct hd_batch {
     hd_op op;
     bool distinct; /* promise that no key occurs twice. Builds with --enable-verify check it (HD_EINVAL) */
@@ -513,8 +514,8 @@ HD_API hd_status hd_clear(hd_table *table); /* HD_OP_CLEAR, and waits */
 
 /* Calls visit(context, key, score, value) once per entry, in slot order, on the calling thread. `value` points to
  * value_bytes bytes, which the visitor may change, and is valid until the visitor returns. A result other than 0 ends
- * the walk. The visitor must not call the table. On backend "cuda" the walk uses a copy of the table in host memory,
- * which is copied back to the device at the end. */
+ * the walk. The visitor must not call the table. On backend "cuda" the entries of hkv are copied to the host in parts
+ * of a few MiB, and changed values back; hive is copied as a whole. */
 typedef int hd_visitor(void *context, uint64_t key, uint64_t score, void *value);
 HD_API hd_status hd_for_each(hd_table *table, hd_visitor *visit, void *context);
 
@@ -562,7 +563,8 @@ HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
 HD_API hd_status hd_run_growing(hd_table *table, hd_batch *batch, double target);
 
 /* Verifies every invariant of the design (HKV-1, HKV-2, ... in ref/hkv/layout.h; HIVE-1, ... in ref/hive/layout.h).
- * HD_ECORRUPT: one does not hold; hd_why() names the first, with its bucket and slot. */
+ * HD_ECORRUPT: one does not hold; hd_why() names the first, with its bucket and slot. On "cuda" a kernel checks hkv,
+ * and hive is copied to host memory. */
 HD_API hd_status hd_check(hd_table *table);
 
 /* ---- Snapshots (doc/snapshot.md) ------------------------------------------------------------- */
@@ -570,7 +572,11 @@ HD_API hd_status hd_check(hd_table *table);
 /* Saves the table to a file: writes a temporary file in the same folder, syncs it, and renames it to `path`. So after a
  * crash `path` is the old file or the new one. If syncing the folder fails (HD_EIO), the new file is in place. If
  * `path` is a device or a pipe, the call writes to it directly. If it is a symbolic link, the file replaces the link,
- * not its target. */
+ * not its target.
+ * The call waits for all earlier batches. Then lookups by other threads go on, if the lock lets lookups overlap; other
+ * batches wait. On "cuda" hkv is copied in parts of a few MiB, so the call needs 8 MiB of host memory, or two buckets,
+ * and the device copies a part while the part before it is written. hive is copied to host memory as a whole, and no
+ * other batch runs meanwhile. */
 HD_API hd_status hd_save(hd_table *table, const char *path);
 
 /* Verifies the whole file, then replaces the entries, the clock and the epoch of the table by those of the file, and
@@ -582,7 +588,10 @@ HD_API hd_status hd_save(hd_table *table, const char *path);
  *     shape: the table takes `buckets` and `base_buckets` of the file.
  *   - If the shapes differ, the table keeps its own, and the entries are inserted one by one, by descending score. hive
  *     grows first if they would take more than 4/5 of the slots. An entry that finds no slot is dropped.
- * If the call fails, the table is unchanged. */
+ * If the call fails, the table is unchanged: the file is read twice, first to verify it and then into a new table,
+ * which takes the place of the old one at the end. So memory for both is needed for a while. On "cuda" a file of the
+ * same shape goes into an hkv table in parts, as with hd_save. For a file of another shape, and for hive, host memory
+ * for both tables is needed, too. */
 HD_API hd_status hd_load(hd_table *table, const char *path, uint64_t *dropped);
 
 /* Opens a table with the design, policy and shape of the file, and loads the file. `config` (may be NULL: the default)

@@ -49,6 +49,7 @@ void hd_cuda_close(void *state, const hd_seams *s)
     hd_cuda_leave(c, before, HD_OK);
     if (c->staged) c->gpu->ref->close(c->staged, s);
     pthread_mutex_destroy(&c->busy);
+    pthread_mutex_destroy(&c->walking);
     hd_give(s, c, 1, sizeof *c + c->gpu->own_bytes);
 }
 
@@ -83,6 +84,7 @@ static hd_status open_table(const hd_design *d, const hd_info *info, const hd_se
     gpu->begin(c->own);
     hd_staging_open(&c->staging, c->seam, c->device.name);
     pthread_mutex_init(&c->busy, NULL);
+    pthread_mutex_init(&c->walking, NULL);
     status = hd_cuda_take_all(c);
     if (!status && !bare) status = make_empty(c);
     if (!status) status = hd_streams_open(&c->streams, c->seam, hd_lock_named(info->lock), own_of(c)->word, gpu);

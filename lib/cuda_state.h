@@ -17,6 +17,22 @@
 
 enum { HD_CUDA_SEEN = 256 /* addresses of arrays that are remembered */ };
 
+enum { HD_CUDA_WALK_PIECES = 2 };
+
+/* A walk over the entries (cuda_walk.c); zero: there is none. */
+typedef struct hd_cuda_walk_state {
+    bool on;
+    hd_walk_how how;
+    uint32_t what; /* is copied of the entries: HD_PART_KEYS, ... */
+    void *stream;
+    uint8_t *memory;                   /* (HD_CUDA_WALK_PIECES, bytes), pinned */
+    uint64_t bytes, each;              /* of a piece; buckets in it */
+    hd_part part[HD_CUDA_WALK_PIECES]; /* what the pieces have; buckets 0: nothing */
+    void *event[HD_CUDA_WALK_PIECES];  /* behind the last copy of the piece */
+    int now;                           /* the piece that is read */
+    hd_status status;                  /* the first failure */
+} hd_cuda_walk_state;
+
 typedef struct hd_cuda {
     const hd_gpu *gpu;
     const hd_seams *seams;
@@ -24,7 +40,9 @@ typedef struct hd_cuda {
     hd_device device;
     void *together; /* the pieces HD_TOGETHER, one allocation */
     void *room;     /* the pieces HD_OF_BATCH, another one    */
-    void *staged;   /* a state of gpu->ref between stage and settle */
+    hd_cuda_walk_state walk;
+    pthread_mutex_t walking; /* one walk at a time, and its caller holds it. Before busy */
+    void *staged;            /* a state of gpu->ref between stage and settle */
     bool staged_values;
     hd_streams streams;
     _Atomic uintptr_t seen[HD_CUDA_SEEN]; /* arrays of the device; 0: none */
@@ -76,6 +94,13 @@ void hd_cuda_give_pinned(hd_cuda *c, void *p, uint64_t bytes);
 /* All that the own part's shape asks for, filled; hd_cuda_give_all gives back what was taken, also after a failure. */
 hd_status hd_cuda_take_all(hd_cuda *c);
 void hd_cuda_give_all(hd_cuda *c);
+
+/* ---- Walks (cuda_walk.c) --------------------------------------------------------------------- */
+
+/* hd_design.next and put_at between hd_cuda_walk and hd_cuda_walked. flush: what was put so far is in the table. */
+bool hd_cuda_walk_next(hd_cuda *c, hd_entry *e);
+bool hd_cuda_walk_put_at(hd_cuda *c, const hd_entry *e);
+hd_status hd_cuda_walk_flush(hd_cuda *c);
 
 /* ---- Launching ------------------------------------------------------------------------------- */
 

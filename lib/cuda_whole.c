@@ -68,12 +68,50 @@ hd_status hd_cuda_settle(void *state, bool changed)
     return status;
 }
 
-hd_status hd_cuda_check(void *state) { return ((cuda *)state)->gpu->ref->check(((cuda *)state)->staged); }
-bool hd_cuda_next(void *state, hd_entry *e) { return ((cuda *)state)->gpu->ref->next(((cuda *)state)->staged, e); }
+/* By the design's kernel. */
+static hd_status check_there(cuda *c)
+{
+    hd_cuda_stream o = { c, NULL, "check", NULL };
+    const hd_gpu_machine m = hd_cuda_machine(&o);
+    int before = c->device.number;
+    hd_status status = hd_cuda_enter(c, &before);
+    if (status) return status;
+    if (c->walk.on) status = hd_cuda_walk_flush(c);
+    hd_status joined = hd_streams_join(&c->streams);
+    if (!status) status = joined;
+    if (!status) status = c->gpu->check(c->own, &m);
+    if (!joined) status = hd_streams_part(&c->streams, status);
+    status = hd_cuda_wait_anyway(c, "check", status, NULL);
+    return hd_cuda_leave(c, before, status);
+}
+
+/* Once it has its copy. */
+static hd_status check_staged(cuda *c) { return c->gpu->ref->check(c->staged); }
+
+hd_status hd_cuda_check(void *state)
+{
+    cuda *c = (cuda *)state;
+    if (c->staged) return check_staged(c);
+    if (c->gpu->check) return check_there(c);
+    hd_status status = hd_cuda_stage(c, false);
+    if (status) return status;
+    status = check_staged(c);
+    hd_cuda_settle(c, false);
+    return status;
+}
+
+bool hd_cuda_next(void *state, hd_entry *e)
+{
+    cuda *c = (cuda *)state;
+    return c->walk.on ? hd_cuda_walk_next(c, e) : c->gpu->ref->next(c->staged, e);
+}
+
 bool hd_cuda_put_at(void *state, const hd_entry *e)
 {
-    return ((cuda *)state)->gpu->ref->put_at(((cuda *)state)->staged, e);
+    cuda *c = (cuda *)state;
+    return c->walk.on ? hd_cuda_walk_put_at(c, e) : c->gpu->ref->put_at(c->staged, e);
 }
+
 bool hd_cuda_put(void *state, const hd_entry *e) { return ((cuda *)state)->gpu->ref->put(((cuda *)state)->staged, e); }
 void hd_cuda_move_all(void *from, void *to)
 {

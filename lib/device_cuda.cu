@@ -236,7 +236,7 @@ static int cuda_stream_make(void *, void **stream)
     return told(cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking));
 }
 
-static int cuda_stream_drop(void *, void *stream) { return told(cudaStreamDestroy((cudaStream_t)stream)); }
+static int cuda_stream_destroy(void *, void *stream) { return told(cudaStreamDestroy((cudaStream_t)stream)); }
 
 static int cuda_stream_state(void *, void *stream, hd_stream_state *state)
 {
@@ -296,8 +296,27 @@ static const char *cuda_error(void *, int code)
 }
 
 extern const hd_device_seam hd_device_os = {
-    cuda_find,        cuda_use,           cuda_take,        cuda_give,         cuda_take_growing, cuda_grow,
-    cuda_take_pinned, cuda_give_pinned,   cuda_copy,        cuda_fill,         cuda_launch,       cuda_prepared_destroy,
-    cuda_wait,        cuda_stream_make,   cuda_stream_drop, cuda_stream_state, cuda_event_record, cuda_event_wait,
-    cuda_event_sync,  cuda_event_destroy, cuda_reach,       cuda_error,        nullptr,
+    cuda_find,
+    cuda_use,
+    cuda_take,
+    cuda_give,
+    cuda_take_growing,
+    cuda_grow,
+    cuda_take_pinned,
+    cuda_give_pinned,
+    cuda_copy,
+    cuda_fill,
+    cuda_launch,
+    cuda_prepared_destroy,
+    cuda_wait,
+    cuda_stream_make,
+    cuda_stream_destroy,
+    cuda_stream_state,
+    cuda_event_record,
+    cuda_event_wait,
+    cuda_event_sync,
+    cuda_event_destroy,
+    cuda_reach,
+    cuda_error,
+    nullptr,
 };

@@ -321,10 +321,13 @@ static hd_status load_state(hd_table *t, const char *path, const verified *f, vo
     hd_status status = hd_snapshot_shape(d, path, &f->h, &shape);
     if (!status) status = d->open(d, &shape, &t->seams, &as_saved);
     if (status) return status;
-    status = hd_stage(d, as_saved, true);
-    if (!status) status = fill(d, as_saved, &t->seams, path, f, ahead);
-    bool keeps = !status && same_shape(d, &shape, &t->info);
-    if (keeps) status = hd_settle(d, as_saved, true);
+    bool keeps = same_shape(d, &shape, &t->info);
+    status = keeps ? hd_walk(d, as_saved, HD_WALK_FILL) : hd_stage(d, as_saved, true);
+    if (!status) {
+        status = fill(d, as_saved, &t->seams, path, f, ahead);
+        hd_status walked = keeps ? hd_walked(d, as_saved, !status) : HD_OK;
+        if (!status) status = walked;
+    }
     /* which moves nothing */
     if (keeps && !status && d->resize) status = d->resize(as_saved, &t->seams, shape.buckets, info);
     if (keeps && !status) return *state = as_saved, HD_OK;

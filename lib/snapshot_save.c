@@ -52,7 +52,9 @@ static void put_slots(writer *w, hd_table *t)
 
 static void put_section(writer *w, hd_table *t, const hd_snapshot_header *h, int section)
 {
+    static const uint32_t reads[HD_SECTION_COUNT] = { 0, HD_PART_KEYS, HD_PART_SCORES, HD_PART_VALUES };
     hd_section_head head = hd_snapshot_section(h, section);
+    if (!w->status) w->status = hd_look(t->design, t->state, reads[section]);
     XXH3_128bits_reset(&w->sum);
     put(w, &head, sizeof head);
     if (section == HD_SECTION_SLOT)
@@ -102,6 +104,21 @@ static hd_status check_header(const hd_table *t, const char *path, const hd_snap
     return hd_snapshot_shape(t->design, path, h, &info);
 }
 
+/* Everything, within a walk. */
+static void put_table(writer *w, hd_table *t)
+{
+    const hd_design *d = t->design;
+    w->status = hd_look(d, t->state, 0); /* slots alone, to count entries */
+    hd_snapshot_header h = header_of(t);
+    if (!w->status) w->status = hd_look(d, t->state, 0);
+    if (!w->status) w->status = check_header(t, w->file.path, &h);
+    XXH3_128bits_reset(&w->sum);
+    put(w, &h, sizeof h);
+    for (int i = 0; i < HD_SECTION_COUNT; i++) put_section(w, t, &h, i);
+    if (!w->status) w->status = hd_look(d, t->state, 0);
+}
+
+/* The file is kept when the walk has ended well. */
 static hd_status save(hd_table *t, const char *path, uint8_t *block)
 {
     writer w;
@@ -109,11 +126,12 @@ static hd_status save(hd_table *t, const char *path, uint8_t *block)
     w.fill = 0;
     w.status = hd_whole_open(&w.file, &t->seams, path);
     if (w.status) return w.status;
-    hd_snapshot_header h = header_of(t);
-    w.status = check_header(t, path, &h);
-    XXH3_128bits_reset(&w.sum);
-    put(&w, &h, sizeof h);
-    for (int i = 0; i < HD_SECTION_COUNT; i++) put_section(&w, t, &h, i);
+    w.status = hd_walk(t->design, t->state, HD_WALK_READ);
+    if (!w.status) {
+        put_table(&w, t);
+        hd_status walked = hd_walked(t->design, t->state, false);
+        if (!w.status) w.status = walked;
+    }
     flush(&w);
     if (!w.status) return hd_whole_keep(&w.file);
     hd_whole_drop(&w.file);
@@ -126,13 +144,10 @@ hd_status hd_save(hd_table *t, const char *path)
     void *block;
     hd_status status = hd_take(&t->seams, "save: buffer", 1, HD_SNAPSHOT_BLOCK, &block);
     if (status) return status;
-    hd_role role = t->design->stage ? HD_INSERTER : HD_READER; /* a state is staged for one at a time */
+    /* a state is staged for one at a time */
+    hd_role role = t->design->stage && !t->design->walk ? HD_INSERTER : HD_READER;
     t->lock->enter(t->lock_state, role);
-    status = hd_stage(t->design, t->state, true);
-    if (!status) {
-        status = save(t, path, (uint8_t *)block);
-        hd_settle(t->design, t->state, false);
-    }
+    status = save(t, path, (uint8_t *)block);
     t->lock->leave(t->lock_state, role);
     hd_give(&t->seams, block, 1, HD_SNAPSHOT_BLOCK);
     return status;

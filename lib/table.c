@@ -395,12 +395,12 @@ hd_status hd_for_each(hd_table *t, hd_visitor *visit, void *context)
 {
     if (!t || !visit) return hd_fail(HD_EINVAL, "%s: NULL", t ? "visit" : "table");
     t->lock->enter(t->lock_state, HD_INSERTER);
-    hd_status status = hd_stage(t->design, t->state, true);
+    hd_status status = hd_walk(t->design, t->state, HD_WALK_CHANGE);
     if (!status) {
         hd_entry e = { 0, 0, 0, NULL };
         for (; t->design->next(t->state, &e); e.slot++)
             if (visit(context, e.key, e.score, e.value)) break;
-        status = hd_settle(t->design, t->state, true);
+        status = hd_walked(t->design, t->state, true);
     }
     t->lock->leave(t->lock_state, HD_INSERTER);
     return status;
@@ -410,12 +410,7 @@ hd_status hd_check(hd_table *t)
 {
     if (!t) return hd_fail(HD_EINVAL, "table: NULL");
     t->lock->enter(t->lock_state, HD_INSERTER);
-    hd_status status = hd_stage(t->design, t->state, false);
-    if (!status) {
-        status = t->design->check(t->state);
-        hd_status settled = hd_settle(t->design, t->state, false);
-        if (!status) status = settled;
-    }
+    hd_status status = t->design->check(t->state);
     t->lock->leave(t->lock_state, HD_INSERTER);
     return status;
 }

@@ -11,6 +11,7 @@
  *     call edge         batches whose arrays end where the process's memory does (look_ahead.c)
  *     call single CASE  batches of many items against batches of one (look_ahead.c)
  *     call rows         rows that threads keep for a list (look_ahead.c)
+ *     call walk         walks over tables on a device (look_walk.c)
  */
 #include <pthread.h>
 #include <string.h>
@@ -21,6 +22,19 @@
 #include "judge/run.h"
 #include "base/error.h"
 #include "museum/streams.h"
+
+const char *museum_try_seeds(const museum_search *s, museum_sight *sight, museum_judge judge,
+                             const char *(*once)(hd_rng *))
+{
+    for (uint64_t seed = 1; seed <= s->fixtures && !sight->found; seed++) {
+        hd_rng g = hd_rng_from(seed);
+        const char *wrong = once(&g);
+        sight->tries++;
+        sight->seed = seed;
+        if (wrong) museum_heard(s, sight, judge, wrong);
+    }
+    return NULL;
+}
 
 /* ---- reserve --------------------------------------------------------------------------------- */
 
@@ -136,7 +150,8 @@ static const struct {
     const char *(*look)(const museum_search *, museum_sight *, const char *words);
 } calls[] = { { "reserve", look_reserve },  { "threads", look_threads },        { "tables", look_tables },
               { "faces", look_faces },      { "streams", museum_look_streams }, { "staging", museum_look_staging },
-              { "edge", museum_look_edge }, { "single", museum_look_single },   { "rows", museum_look_rows } };
+              { "edge", museum_look_edge }, { "single", museum_look_single },   { "rows", museum_look_rows },
+              { "walk", museum_look_walk } };
 
 const char *museum_look_call(const museum_search *s, museum_sight *sight)
 {

@@ -1,34 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * look_staging.c - looks for a bug in the copies of host arrays (lib/staging.c). The device here has memory of this
- * process, and works only when it is waited for, up to the event or to the end of what it was given: so a slot of the
- * ring that is used again too early has the wrong bytes. Its kernel finds the odd keys.
+ * look_staging.c - looks for a bug in the copies of host arrays (lib/staging.c): on a lazy device (lazy.h) a slot of
+ * the ring that is used again too early has the wrong bytes. The device's kernel finds the odd keys.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "lib/staging.h"
+#include "museum/lazy.h"
 #include "museum/streams.h"
 #include "workload/rng.h"
 
-enum { ITEMS = 160, WORKS = 4096, ROW_MOST = 24 };
-
-typedef struct put_work {
-    void *to;
-    const void *from;
-    size_t bytes;
-    hd_batch batch; /* to NULL: a kernel over it */
-} put_work;
-
-typedef struct lazy {
-    hd_device_seam seam;
-    put_work work[WORKS];
-    size_t works, done;
-    size_t event[HD_STAGING_SLOTS]; /* the number of works before it */
-    int events;
-    uint32_t row;
-} lazy;
+enum { ITEMS = 160, ROW_MOST = 24 };
 
 typedef struct arrays {
     uint64_t key[ITEMS], score_out[ITEMS], list_key[ITEMS], list_item[ITEMS], count;
@@ -53,70 +37,12 @@ static void kernel(const lazy *d, const hd_batch *b)
     if (b->op == HD_OP_FIND_MISSED && b->count) *b->count = listed;
 }
 
-static void work_until(lazy *d, size_t end)
-{
-    for (; d->done < end; d->done++) {
-        const put_work *w = &d->work[d->done];
-        if (w->to)
-            memcpy(w->to, w->from, w->bytes);
-        else
-            kernel(d, &w->batch);
-    }
-}
-
-static int take(void *self, void **p, size_t bytes) { return (void)self, (*p = calloc(1, bytes)) ? 0 : 2; }
-static int give(void *self, void *p) { return (void)self, free(p), 0; }
-static int give_pinned(void *self, void *p, size_t bytes) { return (void)self, (void)bytes, free(p), 0; }
-
-static put_work *next_work(lazy *d) { return d->works < WORKS ? &d->work[d->works++] : NULL; }
-
-static int copy(void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream)
-{
-    put_work *w = next_work((lazy *)self);
-    (void)way, (void)stream;
-    if (w) *w = (put_work){ .to = to, .from = from, .bytes = bytes };
-    return w ? 0 : 1;
-}
-
 static hd_status put(void *self, const hd_batch *b, uint64_t first)
 {
-    put_work *w = next_work((lazy *)self);
+    lazy_work *w = lazy_next((lazy *)self);
     (void)first;
-    if (w) *w = (put_work){ .batch = *b };
+    if (w) *w = (lazy_work){ .batch = *b };
     return w ? HD_OK : HD_ECUDA;
-}
-
-static int record(void *self, void **event, void *stream, uint64_t capture)
-{
-    lazy *d = (lazy *)self;
-    (void)stream, (void)capture;
-    if (!*event) *event = &d->event[d->events++];
-    *(size_t *)*event = d->works;
-    return 0;
-}
-
-static int event_sync(void *self, void *event) { return work_until((lazy *)self, *(size_t *)event), 0; }
-static int destroy(void *self, void *event) { return (void)self, (void)event, 0; }
-static int wait_all(void *self, void *stream)
-{
-    return (void)stream, work_until((lazy *)self, ((lazy *)self)->works), 0;
-}
-static const char *no_error(void *self, int code) { return (void)self, (void)code, "no more work"; }
-
-static void device_init(lazy *d)
-{
-    memset(d, 0, sizeof *d);
-    d->seam = (hd_device_seam){ .take = take,
-                                .give = give,
-                                .take_pinned = take,
-                                .give_pinned = give_pinned,
-                                .copy = copy,
-                                .event_record = record,
-                                .event_sync = event_sync,
-                                .event_destroy = destroy,
-                                .wait = wait_all,
-                                .error = no_error,
-                                .self = d };
 }
 
 /* ---- A batch --------------------------------------------------------------------------------- */
@@ -146,7 +72,8 @@ static const char *run_batch(hd_rng *g)
     hd_reach reach[HD_ARRAYS_MOST];
     hd_staging s;
     if (!d || !a) return free(d), free(a), "there is no memory";
-    device_init(d);
+    lazy_init(d);
+    d->kernel = kernel;
     d->row = 8 * (1 + (uint32_t)hd_rng_below(g, ROW_MOST / 8));
     hd_batch b = draw_batch(g, a);
     hd_rng same = *g;
@@ -173,12 +100,5 @@ static const char *run_batch(hd_rng *g)
 const char *museum_look_staging(const museum_search *s, museum_sight *sight, const char *words)
 {
     (void)words;
-    for (uint64_t seed = 1; seed <= s->fixtures && !sight->found; seed++) {
-        hd_rng g = hd_rng_from(seed);
-        const char *wrong = run_batch(&g);
-        sight->tries++;
-        sight->seed = seed;
-        if (wrong) museum_heard(s, sight, MUSEUM_ARRAYS, wrong);
-    }
-    return NULL;
+    return museum_try_seeds(s, sight, MUSEUM_ARRAYS, run_batch);
 }

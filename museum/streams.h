@@ -6,6 +6,11 @@
 #define HD_MUSEUM_STREAMS_H
 
 #include "museum/museum.h"
+#include "workload/rng.h"
+
+/* A look that runs `once` with one seed after another: NULL, or what the judge says. */
+const char *museum_try_seeds(const museum_search *s, museum_sight *sight, museum_judge judge,
+                             const char *(*once)(hd_rng *));
 
 /* words: the lock's row. Batches of random roles on random streams of a device that only keeps account of what comes
  * after what. */
@@ -22,5 +27,8 @@ const char *museum_look_single(const museum_search *s, museum_sight *sight, cons
 
 /* Rows of a list that threads keep until their block has run. */
 const char *museum_look_rows(const museum_search *s, museum_sight *sight, const char *words);
+
+/* Random walks over tables, by lib/cuda_walk.c. */
+const char *museum_look_walk(const museum_search *s, museum_sight *sight, const char *words);
 
 #endif

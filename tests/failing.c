@@ -50,7 +50,7 @@ FAILS(reach, (void *self, const void *p, hd_reach *reach), (I, p, reach), NOTHIN
 FAILS_AFTER(give, (void *self, void *p), (I, p), f->pieces--)
 FAILS_AFTER(give_pinned, (void *self, void *p, size_t bytes), (I, p, bytes), f->far_bytes -= bytes)
 FAILS_AFTER(prepared_destroy, (void *self, void *prepared), (I, prepared), NOTHING)
-FAILS_AFTER(stream_drop, (void *self, void *stream), (I, stream), f->streams--)
+FAILS_AFTER(stream_destroy, (void *self, void *stream), (I, stream), f->streams--)
 FAILS_AFTER(wait, (void *self, void *stream), (I, stream), NOTHING)
 FAILS_AFTER(event_sync, (void *self, void *event), (I, event), NOTHING)
 FAILS_AFTER(event_destroy, (void *self, void *event), (I, event), f->events--)
@@ -89,7 +89,7 @@ void failing_init(failing_device *f, const hd_device_seam *inner)
                             fail_prepared_destroy,
                             fail_wait,
                             fail_stream_make,
-                            fail_stream_drop,
+                            fail_stream_destroy,
                             fail_stream_state,
                             fail_event_record,
                             fail_event_wait,

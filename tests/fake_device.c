@@ -275,6 +275,8 @@ static int fake_take_pinned(void *self, void **p, size_t bytes)
     fake_piece k = { test_alloc(1, bytes), bytes, bytes, false, NULL };
     test_poison(k.p, bytes, f->poison);
     f->far[f->fars++] = k;
+    f->far_bytes += bytes;
+    if (f->far_bytes > f->far_peak) f->far_peak = f->far_bytes;
     *p = k.p;
     return 0;
 }
@@ -287,6 +289,7 @@ static int fake_give_pinned(void *self, void *p, size_t bytes)
     for (size_t i = 0; i < f->fars; i++)
         if (f->far[i].p == p && f->far[i].bytes == bytes) {
             free(p);
+            f->far_bytes -= bytes;
             f->far[i] = f->far[--f->fars];
             return code;
         }
@@ -385,12 +388,12 @@ static int fake_stream_make(void *self, void **stream)
 }
 
 /* Its address is no other stream's: it is freed in the end. */
-static int fake_stream_drop(void *self, void *stream)
+static int fake_stream_destroy(void *self, void *stream)
 {
     fake_device *f = (fake_device *)self;
     (void)stream;
     f->streams--;
-    return asked(f, "stream_drop");
+    return asked(f, "stream_destroy");
 }
 
 typedef struct fake_event {
@@ -512,7 +515,7 @@ void fake_init(fake_device *f)
                             fake_prepared_destroy,
                             fake_wait,
                             fake_stream_make,
-                            fake_stream_drop,
+                            fake_stream_destroy,
                             fake_stream_state,
                             fake_event_record,
                             fake_event_wait,

@@ -69,6 +69,7 @@ typedef struct fake_device {
     uint64_t live_bytes, peak_bytes, most_bytes; /* most_bytes: what there is of memory, 0: any */
     uint64_t poison;                             /* what is in new memory: test_poison; 0xa5 at first */
     uint64_t most_far_bytes;                     /* what may be pinned, 0: any */
+    uint64_t far_bytes, far_peak;                /* pinned now, and at most */
     fake_recording *recording;                   /* NULL: none at this time */
     uint64_t recordings;
     uint64_t clock_ns; /* what its clock said last */

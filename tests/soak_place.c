@@ -34,7 +34,7 @@ PASS(launch, (void *s, const hd_launch *l, void *stream), (s, l, stream))
 PASS(prepared_destroy, (void *s, void *prepared), (s, prepared))
 PASS(wait, (void *s, void *stream), (s, stream))
 PASS(stream_make, (void *s, void **stream), (s, stream))
-PASS(stream_drop, (void *s, void *stream), (s, stream))
+PASS(stream_destroy, (void *s, void *stream), (s, stream))
 PASS(stream_state, (void *s, void *stream, hd_stream_state *state), (s, stream, state))
 PASS(event_record, (void *s, void **event, void *stream, uint64_t capture), (s, event, stream, capture))
 PASS(event_wait, (void *s, void *event, void *stream, uint64_t capture), (s, event, stream, capture))
@@ -52,11 +52,11 @@ void place_open(place *p, const char *backend)
     if (test_far()) return;
     fake_init(&p->fake);
     inner = &p->fake.seam;
-    hd_device_seam passing = { pass_find,         pass_use,         pass_take,        pass_give,
-                               pass_take_growing, pass_grow,        pass_take_pinned, pass_give_pinned,
-                               pass_copy,         pass_fill,        pass_launch,      pass_prepared_destroy,
-                               pass_wait,         pass_stream_make, pass_stream_drop, pass_stream_state,
-                               pass_event_record, pass_event_wait,  pass_event_sync,  pass_event_destroy,
+    hd_device_seam passing = { pass_find,         pass_use,         pass_take,           pass_give,
+                               pass_take_growing, pass_grow,        pass_take_pinned,    pass_give_pinned,
+                               pass_copy,         pass_fill,        pass_launch,         pass_prepared_destroy,
+                               pass_wait,         pass_stream_make, pass_stream_destroy, pass_stream_state,
+                               pass_event_record, pass_event_wait,  pass_event_sync,     pass_event_destroy,
                                pass_reach,        inner->error,     inner->self };
     p->passing = passing;
     p->seam = p->seams.device = &p->passing;

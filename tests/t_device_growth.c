@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/fake_device.h"
-#include "tests/model.h"
+#include "tests/device_tables.h"
 
 typedef unsigned long long ull;
 
@@ -17,44 +16,17 @@ typedef unsigned long long ull;
 enum { SLOTS = 32, BUCKETS = 8, VALUE = 1024, CAPACITY = BUCKETS * SLOTS };
 
 /* Values are large, so that few entries make a table whose planes can grow (gpu/hkv/launch.c). */
-typedef struct shape {
-    const char *name;
-    bool dual, pins;
-    hd_layout layout;
-    hd_tiers tiers;
-    uint64_t near; /* hd_hkv_config.device_value_bytes, in values */
-} shape;
-
 static const shape shapes[] = {
-    { "single", false, false, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, 0 },
-    { "dual, pins", true, true, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, 0 },
-    { "planes, pins", false, true, HD_LAYOUT_PLANES, HD_TIERS_BUCKET, 0 },
-    { "half is near", true, false, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, CAPACITY / 2 + 3 },
-    { "half is near, by position", false, true, HD_LAYOUT_PAIRS, HD_TIERS_POSITION, CAPACITY / 2 + 3 },
-    { "all is near at first", false, false, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, CAPACITY + 19 },
+    { "single", false, false, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, VALUE, 0 },
+    { "dual, pins", true, true, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, VALUE, 0 },
+    { "planes, pins", false, true, HD_LAYOUT_PLANES, HD_TIERS_BUCKET, VALUE, 0 },
+    { "half is near", true, false, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, VALUE, CAPACITY / 2 + 3 },
+    { "half is near, by position", false, true, HD_LAYOUT_PAIRS, HD_TIERS_POSITION, VALUE, CAPACITY / 2 + 3 },
+    { "all is near at first", false, false, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, VALUE, CAPACITY + 19 },
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-typedef struct bench {
-    fake_device fake;
-    counting memory;
-    hd_table *far;
-} bench;
-
-static hd_config config_of(const shape *s, uint64_t buckets)
-{
-    hd_config c = hd_config_default();
-    c.slots = SLOTS;
-    c.capacity = buckets * SLOTS;
-    c.value_bytes = VALUE;
-    c.layout = s->layout;
-    c.policy = "custom";
-    c.hkv.dual = s->dual;
-    c.hkv.tiers = s->tiers;
-    c.hkv.device_value_bytes = s->near * VALUE;
-    c.hkv.pins = s->pins;
-    return c;
-}
+static hd_config config_of(const shape *s, uint64_t buckets) { return shape_config(s, buckets, SLOTS); }
 
 static void fill(hd_table *t, uint64_t n, uint64_t seed, bool pins)
 {
@@ -81,25 +53,11 @@ static void fill(hd_table *t, uint64_t n, uint64_t seed, bool pins)
     free(value);
 }
 
-/* page: what memory that can grow comes in; 0: it cannot. */
 static void bench_open(bench *b, const shape *s, const char *lock, uint64_t page)
 {
     hd_config c = config_of(s, BUCKETS);
-    fake_init(&b->fake);
-    b->fake.page = page;
-    counting_init(&b->memory);
-    b->memory.seams.device = &b->fake.seam;
-    c.backend = "cuda";
     c.lock = lock;
-    c.seams = &b->memory.seams;
-    must(hd_open(&c, &b->far));
-}
-
-static void bench_close(bench *b)
-{
-    hd_close(b->far);
-    fake_settled(&b->fake);
-    check(b->memory.live_bytes == 0, "%llu bytes were not given back", (ull)b->memory.live_bytes);
+    bench_open_config(b, c, page);
 }
 
 static hd_info info_of(hd_table *t)
@@ -107,18 +65,6 @@ static hd_info info_of(hd_table *t)
     hd_info info;
     must(hd_table_info(t, &info));
     return info;
-}
-
-static void same_tables(hd_table *a, hd_table *b)
-{
-    model_contents x, y;
-    must(hd_check(a));
-    must(hd_check(b));
-    contents_take(&x, a);
-    contents_take(&y, b);
-    check(contents_equal(&x, &y, true), "%llu and %llu entries, or others", (ull)x.n, (ull)y.n);
-    contents_give(&x);
-    contents_give(&y);
 }
 
 /* ---- The same as on the host machine --------------------------------------------------------- */
@@ -198,7 +144,9 @@ static void the_host_tier_grows(void **unused)
 {
     (void)unused;
     bench b;
-    const shape s = { "near values fill the device", false, false, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, CAPACITY * 3 / 4 };
+    const shape s = {
+        "near values fill the device", false, false, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, VALUE, CAPACITY * 3 / 4
+    };
     model_contents before, after;
     bench_open(&b, &s, "ordered", 4096);
     fill(b.far, 2 * CAPACITY, 3, false);

@@ -412,7 +412,7 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
 const hd_gpu hive_gpu = {
     &hd_design_hive, HD_CUDA_ENTRY(hive_cuda_entry), HIVE_NUMBER_word_enter, HIVE_NUMBER_word_leave, sizeof(hive_own),
     usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, NULL, launch,
-    resize, NULL, NULL
+    resize, NULL, NULL, NULL, NULL
 };
 
 const hd_design hd_design_hive_cuda = {

@@ -24,6 +24,7 @@ static hd_host_text *const shared[] = {
     [HKV_NUMBER_moment - HD_SHARED_KERNELS] = hkv_kernel_moment,
     [HKV_NUMBER_grow_strays - HD_SHARED_KERNELS] = hkv_kernel_grow_strays,
     [HKV_NUMBER_grow - HD_SHARED_KERNELS] = hkv_kernel_grow,
+    [HKV_NUMBER_check - HD_SHARED_KERNELS] = hkv_kernel_check,
     [HKV_NUMBER_word_enter - HD_SHARED_KERNELS] = hkv_kernel_word_enter,
     [HKV_NUMBER_word_leave - HD_SHARED_KERNELS] = hkv_kernel_word_leave,
 };

@@ -20,6 +20,7 @@ typedef enum hkv_kernel {
     HKV_NUMBER_moment,
     HKV_NUMBER_grow_strays, /* calls of the whole table: gpu/hkv/whole.c */
     HKV_NUMBER_grow,
+    HKV_NUMBER_check,
     HKV_NUMBER_word_enter, /* of a batch lock: concurrency/word.h */
     HKV_NUMBER_word_leave,
     HKV_KERNELS

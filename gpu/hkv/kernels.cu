@@ -236,8 +236,8 @@ static const special specials[] = {
 static const hd_kernel_entry shared[] = { hkv_special_list,          hkv_kernel_fetch_sort,  hkv_kernel_fetch_values,
                                           hkv_kernel_groups_claim,   hkv_kernel_groups_join, hkv_kernel_groups_pick,
                                           hkv_kernel_groups_deliver, hkv_kernel_pointers,    hkv_kernel_moment,
-                                          hkv_kernel_grow_strays,    hkv_kernel_grow,        hkv_kernel_word_enter,
-                                          hkv_kernel_word_leave };
+                                          hkv_kernel_grow_strays,    hkv_kernel_grow,        hkv_kernel_check,
+                                          hkv_kernel_word_enter,     hkv_kernel_word_leave };
 static_assert(sizeof shared / sizeof *shared == HKV_KERNELS - HD_SHARED_KERNELS, "every kernel has its entry");
 
 static const hd_kernel_entry *special_of(const hd_variant *variant, const hd_variant_row *row, const hkv_args *a)

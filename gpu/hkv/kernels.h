@@ -14,6 +14,7 @@
 #define HKV_KERNELS_H
 
 #include "concurrency/word.h"
+#include "gpu/hkv/check.h"
 #include "gpu/hkv/fetch.h"
 #include "gpu/hkv/grow.h"
 #include "gpu/hkv/list.h"
@@ -44,6 +45,9 @@ SIMT_ENTRY(hkv_kernel_moment, hkv_args, hkv_moment)
 /* Growth. */
 SIMT_ENTRY(hkv_kernel_grow_strays, hkv_grow_args, hkv_grow_list_strays)
 SIMT_ENTRY(hkv_kernel_grow, hkv_grow_args, hkv_grow_buckets)
+
+/* hd_check. */
+SIMT_ENTRY(hkv_kernel_check, hkv_check_args, hkv_check_slots)
 
 /* Before and after a batch under the batch lock group3. */
 SIMT_ENTRY(hkv_kernel_word_enter, hd_word_args, hd_word_enter)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "gpu/hkv/own.h"
+#include "gpu/hkv/part.h"
 #include "gpu/hkv/select.h"
 #include "policies/policy.h"
 #include "predicates/predicate.h"
@@ -393,12 +394,12 @@ static bool lists(const void *own, const hd_batch *b)
 const hd_gpu hkv_gpu = {
     &hd_design_hkv, HD_CUDA_ENTRY(hkv_cuda_entry), HKV_NUMBER_word_enter, HKV_NUMBER_word_leave, sizeof(hkv_own),
     usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, needs, launch,
-    NULL, hkv_grow, read_clock
+    NULL, hkv_grow, read_clock, hkv_check_there, &hkv_parts
 };
 
 const hd_design hd_design_hkv_cuda = {
     .name = "hkv", .what = "a bucketed cache in a GPU's memory", .params = &hkv_params, .select = hkv_select,
     .few_items = HKV_FEW_ITEMS, .variants = hkv_variants, .unfit = hkv_unfit_row, .gpu = &hkv_gpu,
-    .prepare = hd_cuda_prepare, .grow = hd_cuda_grow, .owns = true, HD_ON_CUDA
+    .prepare = hd_cuda_prepare, .grow = hd_cuda_grow, .owns = true, HD_ON_CUDA, HD_IN_PARTS
 };
 /* clang-format on */

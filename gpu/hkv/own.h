@@ -8,6 +8,7 @@
 #include "base/backend.h"
 #include "concurrency/word.h"
 #include "gpu/hkv/args.h"
+#include "gpu/hkv/check_args.h"
 #include "gpu/hkv/grow_args.h"
 
 /* Words that kernels count in. Every upsert reads `pins`, and every warp adds to the tally. If both are in one line of
@@ -20,6 +21,7 @@ typedef struct hkv_words {
     uint64_t moment; /* hkv_args.moment; batches that overlap share it */
     uint64_t lost;   /* hkv_args.lost */
     hkv_grow_words grow;
+    hkv_check_words check;
 } hkv_words;
 
 /* Those of a batch: 0 at rest. */

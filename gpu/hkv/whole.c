@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * whole.c - calls that concern the whole of an HKV table, as launches: growth.
+ * whole.c - calls that concern the whole of an HKV table, as launches: growth, and hd_check on a device.
  */
 #include <inttypes.h>
 #include <stddef.h>
@@ -127,4 +127,27 @@ hd_status hkv_grow(void *from, void *to, const hd_gpu_machine *m, uint64_t **mov
     if (!status) status = launch(&g, HKV_NUMBER_grow, g.warps);
     give_all(&g);
     return status;
+}
+
+/* ---- hd_check -------------------------------------------------------------------------------- */
+
+hd_status hkv_check_there(void *own, const hd_gpu_machine *m)
+{
+    hkv_own *o = (hkv_own *)own;
+    hkv_check_words found = { 0, 0 };
+    hkv_check_args a = { o->v, &o->words->check };
+    uint64_t pins = 0;
+    char why[256] = "";
+    hd_status status = m->on.zero(m->on.self, a.words, sizeof *a.words);
+    if (!status)
+        status = m->on.launch(m->on.self, HKV_NUMBER_check, &a, sizeof a,
+                              hd_launch_blocks(&m->on, 32 * o->v.buckets, HKV_GROW_THREADS), HKV_GROW_THREADS);
+    if (!status) status = m->read(m->self, &found, a.words, sizeof found);
+    if (!status) status = m->read(m->self, &pins, &o->words->pins.count, sizeof pins);
+    if (status) return status;
+    if (found.first)
+        hkv_say_broken(&o->v, ~found.first / HKV_RULES, (int)(~found.first % HKV_RULES), why, sizeof why);
+    else if (found.pinned != pins)
+        hkv_say_pins(found.pinned, pins, why, sizeof why);
+    return why[0] ? hd_fail(HD_ECORRUPT, "%s", why) : HD_OK;
 }

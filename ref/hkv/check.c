@@ -36,8 +36,7 @@ static int entry_wrong(const hkv_view *v, uint64_t b, uint64_t e)
 
     uint64_t h = hd_hash(key, v->seed);
     if (v->digest[e] != hd_digest(h)) return HKV_RULE_DIGEST;
-    bool home = b == hd_first_bucket(h, v->buckets) || (v->dual && b == hd_second_bucket(h, v->buckets));
-    if (!home) return HKV_RULE_HOME;
+    if (!hkv_is_home(v, h, b)) return HKV_RULE_HOME;
     /* Candidates are searched in one order, so a second copy is one that a search does not reach first. */
     return hkv_find(v, key) == e ? HKV_RULES : HKV_RULE_TWICE;
 }

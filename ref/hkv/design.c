@@ -242,9 +242,8 @@ static bool hkv_next(void *state, hd_entry *e)
 static bool hkv_put_at(void *state, const hd_entry *e)
 {
     const hkv_view *v = &((hkv *)state)->view;
-    uint64_t h = hd_hash(e->key, v->seed), b = e->slot / v->slots;
-    bool home = b == hd_first_bucket(h, v->buckets) || (v->dual && b == hd_second_bucket(h, v->buckets));
-    if (e->key >= HD_KEY_RESERVED || !home) return false;
+    uint64_t h = hd_hash(e->key, v->seed);
+    if (e->key >= HD_KEY_RESERVED || !hkv_is_home(v, h, e->slot / v->slots)) return false;
     v->digest[e->slot] = hd_digest(h);
     *hkv_key_at(v, e->slot) = e->key;
     *hkv_score_at(v, e->slot) = e->score;

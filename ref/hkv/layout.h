@@ -109,6 +109,12 @@ typedef struct hkv_view {
 
 HD_FN uint64_t hkv_entry(const hkv_view *v, uint64_t b, uint32_t s) { return b * v->slots + s; }
 
+/* Whether a key of hash h may be in bucket b. */
+HD_FN bool hkv_is_home(const hkv_view *v, uint64_t h, uint64_t b)
+{
+    return b == hd_first_bucket(h, v->buckets) || (v->dual && b == hd_second_bucket(h, v->buckets));
+}
+
 HD_FN uint64_t *hkv_key_at(const hkv_view *v, uint64_t e) { return v->key + e * v->step; }
 HD_FN uint64_t *hkv_score_at(const hkv_view *v, uint64_t e) { return v->score + e * v->step; }
 

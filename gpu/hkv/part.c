@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * part.c - a range of buckets of a table on a device, copied to host memory: hd_gpu.part_bytes and what follows it. A
+ * part has these planes one after another, slot by slot, from the first bucket on:
+ *
+ *     digests   1 byte
+ *     keys      8 bytes, or 16 with the score (layout pairs)
+ *     scores    8 bytes (layout planes)
+ *     values    value_bytes, of the near values. Far values are in host memory already, and are used there
+ */
+#include <string.h>
+
+#include "gpu/hkv/own.h"
+#include "gpu/hkv/part.h"
+#include "ref/hkv/hkv.h"
+
+enum { ALIGN = 256 };
+
+/* A part, as the functions of the reference see planes: pointers are to slot 0 of the part. */
+typedef struct part {
+    hkv_view v;
+    uint64_t first, end;      /* entries of the table */
+    uint64_t value, near_end; /* near values of the table: the first of the part, and the one behind its last */
+} part;
+
+static uint64_t aligned(uint64_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
+
+/* The near values before an entry that begins a bucket, or ends the last one. */
+static uint64_t near_before(const hkv_view *v, uint64_t e)
+{
+    if (!v->far) return e;
+    if (v->striped) return hkv_near_before(v, e / v->slots);
+    return e < v->near ? e : v->near;
+}
+
+static uint64_t part_bytes(const void *own, uint64_t buckets)
+{
+    const hkv_view *v = &((const hkv_own *)own)->v;
+    uint64_t entries = buckets * v->slots;
+    return aligned(entries) + aligned(entries * 8) * 2 + aligned(entries * v->value_bytes);
+}
+
+static part part_of(const hkv_own *o, const hd_part *p)
+{
+    part x;
+    uint8_t *at = (uint8_t *)p->memory;
+    uint64_t entries = p->buckets * o->v.slots;
+    x.v = o->v;
+    x.first = p->first * o->v.slots;
+    x.end = x.first + entries;
+    x.value = near_before(&o->v, x.first);
+    x.near_end = near_before(&o->v, x.end);
+    x.v.digest = at;
+    at += aligned(entries);
+    x.v.key = (uint64_t *)(void *)at;
+    x.v.score = x.v.step == 2 ? x.v.key + 1 : (uint64_t *)(void *)(at + aligned(entries * 8));
+    at += 2 * aligned(entries * 8);
+    x.v.value = at;
+    return x;
+}
+
+static int part_planes(const void *own, const hd_part *p, hd_plane *all)
+{
+    const hkv_own *o = (const hkv_own *)own;
+    const part x = part_of(o, p);
+    const hkv_view *v = &o->v;
+    uint64_t entries = x.end - x.first, pair = 8 * (uint64_t)v->step;
+    bool values = p->what & HD_PART_VALUES, keys = p->what & HD_PART_KEYS, scores = p->what & HD_PART_SCORES;
+    if (v->step == 2) keys = keys || scores;
+    const hd_plane every[] = {
+        { "digests", v->digest + x.first, x.v.digest, entries },
+        { "keys", v->key + x.first * v->step, x.v.key, keys ? entries * pair : 0 },
+        { "scores", v->step == 1 ? v->score + x.first : NULL, x.v.score, scores && v->step == 1 ? entries * 8 : 0 },
+        { "values", v->value + x.value * v->value_bytes, x.v.value,
+          values ? (x.near_end - x.value) * v->value_bytes : 0 },
+    };
+    memcpy(all, every, sizeof every);
+    return sizeof every / sizeof *every;
+}
+
+/* The value of entry e of the table. */
+static uint8_t *value_of(const hkv_own *o, const part *x, uint64_t e)
+{
+    const hkv_view *v = &o->v;
+    uint64_t at = e;
+    if (v->far && !hkv_is_near(v, e)) return hkv_value(v, e);
+    if (v->far && v->striped) {
+        uint64_t bucket = e / v->slots;
+        at = hkv_near_before(v, bucket) + e % v->slots;
+    }
+    return x->v.value + (at - x->value) * v->value_bytes;
+}
+
+static bool part_next(const void *own, const hd_part *p, hd_entry *e)
+{
+    const hkv_own *o = (const hkv_own *)own;
+    const part x = part_of(o, p);
+    while (e->slot < x.end && x.v.digest[e->slot - x.first] == HKV_NO_DIGEST) e->slot++;
+    if (e->slot >= x.end) return false;
+    uint64_t i = e->slot - x.first;
+    if (p->what & HD_PART_KEYS) e->key = *hkv_key_at(&x.v, i);
+    if (p->what & HD_PART_SCORES) e->score = *hkv_score_at(&x.v, i);
+    e->value = p->what & HD_PART_VALUES ? value_of(o, &x, e->slot) : NULL;
+    return true;
+}
+
+static void part_clear(const void *own, const hd_part *p)
+{
+    const part x = part_of((const hkv_own *)own, p);
+    memset(p->memory, 0, (size_t)part_bytes(own, p->buckets));
+    for (uint64_t i = 0; i < x.end - x.first; i++) *hkv_key_at(&x.v, i) = HD_KEY_EMPTY;
+}
+
+static bool part_put_at(const void *own, const hd_part *p, const hd_entry *e)
+{
+    const hkv_own *o = (const hkv_own *)own;
+    const hkv_view *v = &o->v;
+    const part x = part_of(o, p);
+    uint64_t h = hd_hash(e->key, v->seed), i = e->slot - x.first;
+    if (e->key >= HD_KEY_RESERVED || !hkv_is_home(v, h, e->slot / v->slots)) return false;
+    x.v.digest[i] = hd_digest(h);
+    *hkv_key_at(&x.v, i) = e->key;
+    *hkv_score_at(&x.v, i) = e->score;
+    if (v->value_bytes) memcpy(value_of(o, &x, e->slot), e->value, v->value_bytes);
+    return true;
+}
+
+const hd_gpu_parts hkv_parts = { part_bytes, part_planes, part_next, part_put_at, part_clear };
