@@ -8,7 +8,7 @@
 #include "heddle.h"
 
 /* Sets hd_why() for this thread and is `status`:
- *     return hd_fail(HD_EINVAL, "slots: %u is outside 2 to 1024", slots);
+ *     return hd_fail(HD_EINVAL, "slots: %u is outside 2 to 4096", slots);
  * A macro, so that the compiler sees in each file alone that a failure is never HD_OK. */
 #define hd_fail(status, ...) (hd_fail_because(__VA_ARGS__), (hd_status)(status))
 

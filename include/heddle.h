@@ -108,7 +108,7 @@ HD_API const char *hd_why(void);
 
 #define HD_VALUE_BYTES_MAX 65536u
 #define HD_SLOTS_MIN       2u
-#define HD_SLOTS_MAX       1024u
+#define HD_SLOTS_MAX       4096u
 
 /* The operations of a batch. Each comment gives the role, the fields of hd_batch that the operation uses, and the
  * effect.
@@ -324,7 +324,7 @@ typedef struct hd_config {
                               doc/contract-hkv.md has the formulas */
     const char *lock;      /* "ordered", or another batch lock of the list above */
     uint64_t capacity;     /* entries, at least 1; rounded up to whole buckets */
-    uint32_t slots;        /* per bucket. hkv: 2 to 1024; with 128, the default, the digests of a bucket fill one line
+    uint32_t slots;        /* per bucket. hkv: 2 to 4096; with 128, the default, the digests of a bucket fill one line
                               of a GPU's memory. hive: 8, 16 or 32 */
     uint32_t value_bytes;  /* hkv: 0 (a set) to 65,536. hive: 4 (32-bit keys) or 2 (16-bit keys) */
     hd_layout layout;      /* how keys and scores lie in memory */

@@ -179,6 +179,40 @@ static void agrees(void **state)
     test_tried("schedules", t.schedules, "of %llu fixtures of %s, %llu distinct", t.fixtures, variant, t.distinct);
 }
 
+/* ---- Buckets of as many slots as there can be ------------------------------------------------- */
+
+static void widest(void **state)
+{
+    const char *variant = VARIANT_OF(state);
+    hd_info info;
+    totals t = { 0, 0, 0 };
+    memset(&info, 0, sizeof info);
+    info.slots = HD_SLOTS_MAX;
+    info.layout = HD_LAYOUT_PAIRS;
+    for (uint32_t row = 0; row < hkv_row_count(); row++) {
+        if (strcmp(hkv_row_name(row), variant) != 0 || hkv_row(row)->fits(&info)) continue;
+        int op = HD_OP_INSERT_AND_EVICT;
+        if (hkv_row(row)->family != HKV_UPSERT)
+            for (op = 0; hkv_family_of((uint32_t)op) != hkv_row(row)->family;) op++;
+        for (int dual = 0; dual < 2; dual++) {
+            char text[128];
+            fixture_kernel kernel = hkv_fixture_kernel_at(row, 64, 1);
+            const fixture_kernel *kernels[] = { &kernel };
+            snprintf(text, sizeof text, "buckets=2 slots=%u batch=16x1 keys=uniform:20000 value=8 pins=2",
+                     HD_SLOTS_MAX);
+            hd_case c = case_of(text, row, (hd_op)op, variant, hd_policy_rows[row % HD_POLICY_COUNT].name, dual,
+                                2 * row + (uint32_t)dual + 1);
+            simt_config w = way(4 * row + 1, 32); /* by warp: a lane goes over all slots */
+            w.preempt = SIMT_AT_SYNC;
+            w.step_limit = 1ull << 30;
+            explore(&c, kernels, 1, w, 1, &t);
+        }
+    }
+    if (t.fixtures == 0) test_skip("its buckets have fewer slots");
+    test_tried("schedules", t.schedules, "of buckets of %u slots, %s, %llu fixtures", HD_SLOTS_MAX, variant,
+               t.fixtures);
+}
+
 /* ---- A crowd at one full bucket: hits on what is about to leave, and several that want it gone ---- */
 
 static void crowded(void **state)
@@ -357,7 +391,7 @@ static void test_exhaustive(void **unused)
 int main(void)
 {
     static const struct CMUnitTest of_all[] = { unit(test_pairs), unit(test_exhaustive) };
-    static const struct CMUnitTest of_each[] = { unit(agrees), unit(crowded) };
+    static const struct CMUnitTest of_each[] = { unit(agrees), unit(widest), unit(crowded) };
     if (simt_machine_open(NULL, &machine)) return 1;
     int failed = variants_run(of_each, sizeof of_each / sizeof *of_each, of_all, sizeof of_all / sizeof *of_all);
     simt_machine_close(machine);

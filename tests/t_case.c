@@ -60,7 +60,7 @@ static hd_case any_case(uint64_t *r)
     strcpy(c.keys, keys[test_below(r, 3)]);
     if (test_below(r, 2)) c.buckets = any(r, 0, 1ull << 40);
     if (test_below(r, 2)) c.capacity = any(r, 1, 1ull << 48);
-    if (test_below(r, 2)) c.slots = (uint32_t)any(r, 2, 1024);
+    if (test_below(r, 2)) c.slots = (uint32_t)any(r, 2, 4096);
     if (test_below(r, 2)) c.value_bytes = (uint32_t)any(r, 0, 65536);
     if (test_below(r, 2)) c.table.hive.hashes = 3;
     if (test_below(r, 2)) strcpy(c.table.hive.hash, "crc64,city32");
@@ -186,7 +186,7 @@ static const test_refusal bad[] = { { "polcy=lru", "nearest: policy" },
                                     { "hkv.find.ref.more", "DESIGN.OP.KERNEL" },
                                     { "find find", "NAME=VALUE" },
                                     { "slots=1", "slots" },
-                                    { "slots=1025", "slots" },
+                                    { "slots=4097", "slots" },
                                     { "slots=", "slots" },
                                     { "slots=many", "slots" },
                                     { "slots=-4", "slots" },

@@ -153,12 +153,12 @@ sim 'a negative size'                 2 'size.*-5'          good.oracleGeneral o
 sim 'an empty item'                   2 'SIZES.*empty'      good.oracleGeneral oracleGeneral lru 64,,128
 sim 'more than all of the keys'       2 'size.*101'         good.oracleGeneral oracleGeneral lru 101%
 sim 'none of the keys'                2 'size.*0%'          good.oracleGeneral oracleGeneral lru 0%
-sim '0 slots'                         2 'slots.*2 to 1024'  good.oracleGeneral oracleGeneral lru 64 --slots 0
-sim '1025 slots'                      2 'slots.*2 to 1024'  good.oracleGeneral oracleGeneral lru 64 --slots 1025
+sim '0 slots'                         2 'slots.*2 to 4096'  good.oracleGeneral oracleGeneral lru 64 --slots 0
+sim '4097 slots'                      2 'slots.*2 to 4096'  good.oracleGeneral oracleGeneral lru 64 --slots 4097
 sim 'a value that is too long'        2 'values.*65536'     good.oracleGeneral oracleGeneral lru 64 --values 65537
 sim 'a capacity above memory'         2 'size.*needs? .*iB.*has'   good.oracleGeneral oracleGeneral lru 1024Gi
 sim 'values above memory'             2 'size.*needs? .*iB.*has'   good.oracleGeneral oracleGeneral lru 1Gi --values 65536
-bad '0 slots, in a case'              2 'slots.*2 to 1024'         heddle run hkv.serve.ref slots=0
+bad '0 slots, in a case'              2 'slots.*2 to 4096'         heddle run hkv.serve.ref slots=0
 bad 'a long value, in a case'         2 'value.*65536'             heddle run hkv.serve.ref value=65537
 bad 'a capacity above memory, in a case' 2 'capacity.*needs? .*iB' heddle run hkv.serve.ref capacity=1024Gi
 bad 'a saved table of two rows'       2 '--save'                   heddle sim good.oracleGeneral oracleGeneral lru,lfu 64 --save x

@@ -151,10 +151,12 @@ static uint64_t compare(const char *what, const uint64_t *key, uint64_t n, uint3
 static void every_n(const char *what, const uint64_t *key, uint64_t all)
 {
     uint64_t n = test_some(all);
-    static const uint32_t spread[] = { 2, 3, 4, 7, 8, 15, 31, 32, 33, 100, 127, 128, 129, 255, 500, 1000, 1023, 1024 };
+    static const uint32_t spread[] = { 2,   3,   4,   7,   8,   15,   31,   32,   33,  100,
+                                       127, 128, 129, 255, 500, 1000, 1023, 1024, 4096 };
     if (test_scale() >= 10) {
-        for (uint32_t slots = HD_SLOTS_MIN; slots <= HD_SLOTS_MAX; slots++) compare(what, key, n, slots);
-        test_note("%s: %llu requests, every n from 2 to 1024", what, (unsigned long long)n);
+        for (uint32_t slots = HD_SLOTS_MIN; slots <= 1024; slots++) compare(what, key, n, slots);
+        compare(what, key, n, HD_SLOTS_MAX);
+        test_note("%s: %llu requests, every n from 2 to 1024, and %u", what, (unsigned long long)n, HD_SLOTS_MAX);
         return;
     }
     for (size_t i = 0; i < sizeof spread / sizeof spread[0]; i++) compare(what, key, n, spread[i]);

@@ -387,7 +387,7 @@ static void configurations(void **state)
         c = usual, c.policy = name, config_refused(c, HD_EINVAL, "policy");
         c = usual, c.lock = name, config_refused(c, HD_EINVAL, "lock");
     }
-    static const uint32_t slots[] = { 0, 1, 1025, 1u << 16, 1u << 31, UINT32_MAX },
+    static const uint32_t slots[] = { 0, 1, 4097, 1u << 16, 1u << 31, UINT32_MAX },
                           bytes[] = { 65537, 1u << 31, UINT32_MAX }, threads[] = { 1025, UINT32_MAX };
     for (size_t k = 0; k < sizeof slots / sizeof *slots; k++)
         c = usual, c.slots = slots[k], config_refused(c, HD_EINVAL, "slots");
@@ -405,7 +405,7 @@ static void configurations(void **state)
     c = usual, c.capacity = 0, config_refused(c, HD_EINVAL, "capacity");
     c = usual, c.hkv.dual = true, c.capacity = c.slots, config_refused(c, HD_EINVAL, "dual");
     c = usual, c.hkv.dual = true, c.capacity = 1, config_refused(c, HD_EINVAL, "dual");
-    static const uint32_t odd_slots[] = { 2, 3, 128, 1000, 1024 }, value_bytes[] = { 0, 8, 65536 };
+    static const uint32_t odd_slots[] = { 2, 3, 128, 1000, 4096 }, value_bytes[] = { 0, 8, 65536 };
     for (int k = 0; k < HUGES; k++)
         for (size_t s = 0; s < 5; s++)
             for (size_t v = 0; v < 3; v++) {
@@ -756,7 +756,7 @@ static void *take_up_to_64_mib(void *self, size_t bytes, size_t align)
  * words. */
 static void drawn_tables(void **state)
 {
-    static const uint32_t slots[] = { 0, 1, 2, 7, 128, 1024, 1025, 0x7fffffff, 0x80000000, 0xffffffff };
+    static const uint32_t slots[] = { 0, 1, 2, 7, 128, 1024, 1025, 4096, 4097, 0x7fffffff, 0x80000000, 0xffffffff };
     static const uint32_t bytes[] = { 0, 1, 8, 65535, 65536, 65537, 0x7fffffff, 0x80000000, 0xffffffff };
     uint64_t random = 4, opened = 0, all = test_times(3000);
     hd_seams small = hd_seams_os;
@@ -769,11 +769,11 @@ static void drawn_tables(void **state)
         c.backend = test_backend("ref");
         c.seams = &small;
         c.capacity = sizes[test_below(&random, SIZES)] + test_below(&random, 2);
-        if (test_below(&random, 3) == 0) c.slots = slots[test_below(&random, 10)];
+        if (test_below(&random, 3) == 0) c.slots = slots[test_below(&random, 12)];
         if (test_below(&random, 2)) c.value_bytes = bytes[test_below(&random, 9)];
-        if (test_below(&random, 4) == 0) c.hkv.pins = slots[test_below(&random, 10)];
+        if (test_below(&random, 4) == 0) c.hkv.pins = slots[test_below(&random, 12)];
         if (test_below(&random, 4) == 0) c.hkv.device_value_bytes = sizes[test_below(&random, SIZES)];
-        if (test_below(&random, 8) == 0) c.threads = slots[test_below(&random, 10)];
+        if (test_below(&random, 8) == 0) c.threads = slots[test_below(&random, 12)];
         c.hkv.dual = test_below(&random, 2);
         c.layout = (hd_layout)test_below(&random, 4);
         c.hkv.tiers = (hd_tiers)test_below(&random, 3);
@@ -786,7 +786,7 @@ static void drawn_tables(void **state)
         check(s == HD_OK || s == HD_EINVAL || s == HD_ENOMEM, "%s: %s", hd_status_name(s), hd_why());
         check(s == HD_OK || strlen(hd_why()) > 10, "no reason is given");
         bool wrong = packed ? wrong_dictionary(&c)
-                            : c.slots < 2 || c.slots > 1024 || c.value_bytes > 65536 || c.capacity == 0 ||
+                            : c.slots < 2 || c.slots > 4096 || c.value_bytes > 65536 || c.capacity == 0 ||
                                   c.threads > 1024 || c.layout > HD_LAYOUT_PAIRS || c.hkv.tiers > HD_TIERS_POSITION;
         check(!wrong || s == HD_EINVAL, "%s: %s", hd_status_name(s), s ? hd_why() : "");
         if (!s) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_random.c - thousands of small random cases, each with all operations, judged after every batch: policies, single
- * and dual mode, buckets of 2 to 1024 slots, values of 0 to 65,536 bytes, duplicates, reserved keys, extreme scores,
+ * and dual mode, buckets of 2 to 4096 slots, values of 0 to 65,536 bytes, duplicates, reserved keys, extreme scores,
  * pins, epochs, growth, snapshots. HEDDLE_TEST_SCALE multiplies their number. A failure prints the case for `heddle
  * run`.
  */
@@ -25,7 +25,7 @@ static void draw_shape(hd_case *c, uint64_t *r)
 {
     do {
         c->buckets = ONE_OF(r, 1, 1, 2, 3, 4, 5, 7, 8, 13, 64);
-        c->slots = (uint32_t)ONE_OF(r, 2, 2, 3, 4, 4, 7, 8, 16, 32, 100, 128, 1024);
+        c->slots = (uint32_t)ONE_OF(r, 2, 2, 3, 4, 4, 7, 8, 16, 32, 100, 128, 1024, 4096);
         c->value_bytes = (uint32_t)ONE_OF(r, 0, 1, 3, 8, 8, 16, 24, 100, 65536);
     } while (c->buckets * c->slots * (17 + c->value_bytes) > 2 << 20);
     c->table.hkv.dual = c->buckets > 1 && test_below(r, 2);

@@ -47,7 +47,7 @@ enum {
 /* clang-format off */
 #define REPLAY_OPTIONS                                                                                        \
     { "slots", 's', "N",                                                                                      \
-      "slots per bucket, 2 to 1024 (128, or near it when that gives a capacity nearer to the size; "          \
+      "slots per bucket, 2 to 4096 (128, or near it when that gives a capacity nearer to the size; "          \
       "one bucket when the size is smaller)", TOOL_RANGE(replay_plan, slots, HD_SLOTS_MIN, HD_SLOTS_MAX) },   \
     { "dual", REPLAY_DUAL, NULL, "two candidate buckets per key", TOOL_FIELD(replay_plan, dual) },            \
     { "admit", REPLAY_ADMIT, "score|always",                                                                  \

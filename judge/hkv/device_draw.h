@@ -20,7 +20,7 @@ struct hkv_shape {
 static inline uint32_t hkv_draw_slots(dice &d, const char *variant)
 {
     static const uint32_t rows[] = { 16, 32, 64, 128, 128, 128 }, sixteens[] = { 16, 48, 64, 112, 128, 128, 256 };
-    static const uint32_t any[] = { 2, 3, 8, 16, 31, 64, 100, 127, 128, 128, 128, 128, 200, 1000 };
+    static const uint32_t any[] = { 2, 3, 8, 16, 31, 64, 100, 127, 128, 128, 128, 128, 200, 1000, 4096 };
     if (strcmp(variant, "coalesced") == 0) return d.of(rows);
     return strcmp(variant, "pipeline") == 0 ? d.of(sixteens) : d.of(any);
 }

@@ -123,7 +123,7 @@ HD_FN uint64_t hkv_capacity(const hkv_view *v) { return v->buckets * v->slots; }
 /* The holder of entry e; 0: it is not pinned. For the host: kernels count pins elsewhere (gpu/hkv/pins.h). */
 HD_FN uint64_t hkv_holder_of(const hkv_view *v, uint64_t e) { return v->pins ? v->holder[e] : 0; }
 
-/* The stripe that entry e is in. The quotient is exact while e < 2^54: what was rounded up makes less than 1 of it. */
+/* The stripe that entry e is in. The quotient is exact while e < 2^52: what was rounded up makes less than 1 of it. */
 HD_FN uint64_t hkv_stripe(const hkv_view *v, uint64_t e) { return hd_mulhi64(e, v->striped); }
 
 /* How many slots of all stripes before a stripe are near; of the stripe. */
