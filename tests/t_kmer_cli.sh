@@ -10,7 +10,7 @@ words=$work/err
 # fact KEY: its value in the last report.
 fact() { sed -n "s/^  \"$1\": \"\{0,1\}\([^\",]*\)\"\{0,1\},\{0,1\}$/\1/p" out; }
 # kmer ARGUMENT...: runs it; the exit code is in $code.
-kmer() { guard "$HEDDLE" kmer "$@" --json >out 2>err </dev/null; code=$?; }
+kmer() { guard "$HEDDLE" kmer "$@" --json >out 2>err <"${from:-/dev/null}"; code=$?; }
 # counts NAME COUNTED DISTINCT ARGUMENT...: exactly so many, and exact.
 counts() {
   local name=$1 counted=$2 distinct=$3 got
@@ -95,6 +95,31 @@ if sort -c -s -k2,2nr ranked 2>err; then pass 'the most frequent come first'; el
 want=$(sort -k2,2nr -k1,1 ranked | head -n 7)
 got=$(guard "$HEDDLE" kmer made.fa 11 --top 7 --csv 2>err </dev/null | awk -F, 'NR > 1 { print $1, $2 }')
 if [ "$got" = "$want" ]; then pass 'the top 7 are the first 7 of all'; else fail 'the top 7 are the first 7 of all' "$got"; fi
+
+# ---- A generated genome: large tables grow to what the rest of the file needs ----------------------------------------
+
+# histogram NAME ARGUMENT...: the rows, and the facts are in out.
+histogram() {
+  local name=$1
+  shift
+  kmer "$@" --histogram
+  awk -F'[:,]' '/"count"/ { c = $2 } /"kmers"/ { print c, $2 }' out >"$name"
+  [ $code = 0 ] && [ -s "$name" ]
+}
+"$HEDDLE" gen genome --bases 10M --seed 7 -o generated.fa >/dev/null && "$HEDDLE" gen genome --bases 10M --seed 7 -o generated.fa.zst >/dev/null
+histogram grown generated.fa 21 && [ "$(fact counted)" = 9999980 ]
+code=$? grew="$(fact doublings) times, to $(fact capacity)"
+if [ $code = 0 ] && [ "$(fact doublings)" = 8 ]; then pass "ten million bases: it grew $grew"; else fail 'ten million bases: seven doublings, and one growth to what is needed' "exit $code, $grew"; fi
+if histogram fixed generated.fa 21 --capacity 32Mi --threads 1 && cmp -s grown fixed; then pass 'a table that does not grow has the same histogram'
+else fail 'a table that does not grow has the same histogram' "$(diff grown fixed | head -n 3)"
+fi
+if histogram packed generated.fa.zst 21 --threads 3 && cmp -s grown packed; then pass 'so has the compressed file on three threads'
+else fail 'so has the compressed file on three threads' "$(diff grown packed | head -n 3)"
+fi
+if from=<(cat generated.fa) histogram piped - 21 && cmp -s grown piped; then pass 'and a pipe, whose end cannot be known'
+else fail 'and a pipe, whose end cannot be known' "$(diff grown piped | head -n 3)"
+fi
+rm generated.fa generated.fa.zst
 
 # ---- Snapshots and mistakes ------------------------------------------------------------------------------------------
 

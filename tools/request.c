@@ -84,7 +84,7 @@ double request_share(const hd_source *s, uint64_t done, uint64_t limit)
 
 static hd_status count_all(tally *t, const hd_source_args *a, uint64_t limit)
 {
-    static hd_request request[TALLY_BATCH]; /* 400 KiB in all, which a stack may not have */
+    static hd_request request[TALLY_BATCH]; /* 1.3 MiB in all, which a stack may not have */
     static uint64_t key[TALLY_BATCH];
     static uint8_t outcome[TALLY_BATCH];
     hd_source *source = NULL;

@@ -50,14 +50,38 @@ void tally_close(tally *t)
     t->table = NULL;
 }
 
-/* Doubles until n more keys, all of them new, leave the table at most half full. */
+void tally_expect(tally *t, double share) { t->share = share > 0 && share <= 1 ? share : 0; }
+
+/* How many different keys there will be if those that are left are new as often as those since the last growth. */
+static double expected_entries(const tally *t)
+{
+    double left = (double)t->counted / t->share - (double)t->counted;
+    double fresh = (double)(t->entries - t->grown_entries) / (double)(t->counted - t->grown_counted);
+    return (double)t->entries + left * fresh;
+}
+
+/* By how much a table grows that has to. Small ones double: that is cheap, and says nothing of the keys to come. New
+ * keys may become rare, so no step is larger than STEP_MOST. */
+static uint64_t growth_of(const tally *t)
+{
+    enum { EXPECTS_FROM = 8 << 20, STEP_MOST = 8 };
+    const double margin = 1.0625;
+    if (t->capacity < EXPECTS_FROM || t->share == 0 || t->counted == t->grown_counted) return 2;
+    double times = 2 * expected_entries(t) * margin / (double)t->capacity;
+    return times < 2 ? 2 : times > STEP_MOST ? STEP_MOST : (uint64_t)times + 1;
+}
+
+/* Grows until n more keys, all of them new, leave the table at most half full. */
 static hd_status make_room(tally *t, size_t n)
 {
     while (t->entries + n > t->capacity / 2) {
-        hd_status e = hd_grow(t->table, 2 * (t->capacity / SLOTS));
+        uint64_t times = growth_of(t);
+        hd_status e = hd_grow(t->table, times * (t->capacity / SLOTS));
         if (e) return e;
-        t->capacity *= 2;
+        t->capacity *= times;
         t->growths++;
+        t->grown_counted = t->counted;
+        t->grown_entries = t->entries;
     }
     return HD_OK;
 }

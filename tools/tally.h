@@ -1,28 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * tally.h - how often each key occurs, counted exactly in a table that must not evict. The table has
- * policy lfu and one u64 per key; a batch is one accum_or_assign of ones. A growing tally doubles its
+ * policy lfu and one u64 per key; a batch is one accum_or_assign of ones. A growing tally grows its
  * table before a batch could bring it over half full: then a 128-slot bucket holds 64 entries give or
  * take 8, and a full one would be eight standard deviations away. Whether it ever happened is not
- * guessed but read from the table's counters: see tally_exact. A design that never evicts counts in what its values
- * have room for, starts with 1,024 entries and grows when it is nearly full (hd_run_growing).
+ * guessed but read from the table's counters: see tally_exact. A large table grows at once to what the
+ * rest of the keys is expected to need, if the caller says how many are left: every table that is
+ * outgrown costs time and memory. A design that never evicts counts in what its values have room for,
+ * starts with 1,024 entries and grows when it is nearly full (hd_run_growing).
  */
 #ifndef HD_TALLY_H
 #define HD_TALLY_H
 
 #include "heddle.h"
 
-enum { TALLY_BATCH = 8192 };
+enum { TALLY_BATCH = 1 << 15 };
 
 typedef struct tally {
     hd_table *table;
     bool grows;
-    uint64_t capacity, entries; /* of the table; different keys so far, reserved ones among them */
-    uint64_t counted;           /* keys given to tally_add         */
-    uint64_t growths;           /* how often it grew; hkv: doubled */
-    uint64_t reserved[3];       /* how often each reserved key came: a table cannot hold them */
-    bool dictionary;            /* its design never evicts         */
-    uint64_t keys;              /* it can hold those below         */
+    uint64_t capacity, entries;            /* of the table; different keys so far, reserved ones among them */
+    uint64_t counted;                      /* keys given to tally_add         */
+    uint64_t growths;                      /* how often it grew               */
+    double share;                          /* of all keys, counted so far; 0: not known */
+    uint64_t grown_counted, grown_entries; /* when it last grew    */
+    uint64_t reserved[3];                  /* how often each reserved key came: a table cannot hold them */
+    bool dictionary;                       /* its design never evicts         */
+    uint64_t keys;                         /* it can hold those below         */
     uint32_t value_bytes;
     uint8_t one[TALLY_BATCH * sizeof(uint64_t)]; /* (TALLY_BATCH, value_bytes) what is added */
 } tally;
@@ -32,6 +36,9 @@ typedef struct tally {
  * default. seed: of the hash; with another one, keys that crowded a bucket do not. */
 hd_status tally_open(tally *t, const char *design, uint64_t capacity, uint32_t threads, uint64_t seed);
 void tally_close(tally *t);
+
+/* The next keys come after `share` of all keys, 0 to 1; any other number: that is not known. */
+void tally_expect(tally *t, double share);
 
 /* n <= TALLY_BATCH keys. outcome: (n); HD_INSERTED marks a key's first occurrence while the tally is exact. */
 hd_status tally_add(tally *t, const uint64_t *key, size_t n, uint8_t *outcome);

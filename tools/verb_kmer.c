@@ -95,7 +95,9 @@ static hd_status count_all(kmer_count *c, hd_source *source)
         e = hd_source_next(source, c->request, TALLY_BATCH, &got);
         for (size_t i = 0; i < got && !e; i++) c->key[i] = c->request[i].key;
         if (!e && got) e = tally_add(&c->counts, c->key, got, c->outcome);
-        if (progress_at(&p, c->counts.counted, 0, request_share(source, 0, 0))) break;
+        double share = request_share(source, 0, 0);
+        tally_expect(&c->counts, share);
+        if (progress_at(&p, c->counts.counted, 0, share)) break;
     }
     c->seconds = (double)(progress_now_ns() - begin) * 1e-9;
     c->skipped = source->skipped;

@@ -48,6 +48,7 @@ typedef struct kmer {
     uint64_t bases, qualities; /* of this record                                    */
     uint64_t line_qualities;   /* of the lines before this one                      */
     bool line_marked;          /* this line of qualities begins with '@'            */
+    uint8_t kind[256];         /* byte_kind of each byte                            */
 } kmer;
 
 /* What a byte is inside a sequence. 0 to 3: that base. */
@@ -150,37 +151,54 @@ static hd_status bases_line(kmer *m, const uint8_t *p)
     return HD_OK;
 }
 
-static hd_status bases_take(kmer *m, const uint8_t *p, size_t n, hd_request *r, size_t max, size_t *got, size_t *used)
+/* The bases A, C, G and T from p on, as far as there are any; how many. A window goes out by a store that the next one
+ * overwrites unless it is whole. */
+static size_t run_take(kmer *m, const uint8_t *p, size_t n, hd_request *r, size_t max, size_t *got)
 {
     const uint64_t mask = (1ull << 2 * m->k) - 1;
-    const unsigned top = 2 * (m->k - 1);
+    const unsigned k = m->k, top = 2 * (k - 1);
+    const bool canonical = m->canonical;
+    uint64_t forward = m->forward, reverse = m->reverse;
+    unsigned run = m->run;
+    size_t i = 0, out = *got;
+    for (; i < n && out < max; i++) {
+        unsigned b = m->kind[p[i]];
+        if (b >= OTHER_BASE) break;
+        forward = (forward << 2 | b) & mask;
+        reverse = reverse >> 2 | (uint64_t)(3 - b) << top;
+        run += run < k;
+        uint64_t key = canonical && reverse < forward ? reverse : forward;
+        r[out] = (hd_request){ .key = key, .size = 1, .verb = HD_UPDATE };
+        out += run == k;
+    }
+    m->forward = forward;
+    m->reverse = reverse;
+    m->run = run;
+    m->bases += i;
+    *got = out;
+    return i;
+}
+
+static hd_status bases_take(kmer *m, const uint8_t *p, size_t n, hd_request *r, size_t max, size_t *got, size_t *used)
+{
+    hd_status e = HD_OK;
     size_t i = 0;
-    for (; i < n && *got < max; i++) {
-        unsigned b = byte_kind(p[i]);
-        if (b < OTHER_BASE) {
-            m->bases++;
-            m->forward = (m->forward << 2 | b) & mask;
-            m->reverse = m->reverse >> 2 | (uint64_t)(3 - b) << top;
-            m->run += m->run < m->k;
-            if (m->run < m->k) continue;
-            uint64_t key = m->canonical && m->reverse < m->forward ? m->reverse : m->forward;
-            r[(*got)++] = (hd_request){ .key = key, .size = 1, .verb = HD_UPDATE };
-        } else if (b == END_OF_LINE) {
+    while (!e && m->at == BASES) {
+        i += run_take(m, p + i, n - i, r, max, got);
+        if (i == n || *got == max) break;
+        unsigned b = m->kind[p[i]];
+        if (b == END_OF_LINE) {
             m->at = BASES_LINE;
-            i++;
-            break;
         } else if (b != BLANK) {
-            hd_status e = b == NO_BASE ? wrong(m, i, "no base, and no letter that could stand for one") : HD_OK;
-            if (e) {
-                *used = i;
-                return e;
-            }
+            e = b == NO_BASE ? wrong(m, i, "no base, and no letter that could stand for one") : HD_OK;
+            if (e) break;
             m->bases++;
             m->run = 0;
         }
+        i++;
     }
     *used = i;
-    return HD_OK;
+    return e;
 }
 
 static void quality_line(kmer *m, const uint8_t *p)
@@ -327,6 +345,7 @@ static hd_status kmer_open(const hd_source_args *a, hd_source **s)
     m->k = (unsigned)k;
     m->canonical = canonical;
     m->lenient = a->lenient;
+    for (unsigned c = 0; c < sizeof m->kind; c++) m->kind[c] = (uint8_t)byte_kind((uint8_t)c);
     e = hd_stream_open(a->seams, a->arg[0], &m->file);
     if (!e) e = marker_find(m);
     if (e) {
