@@ -90,14 +90,16 @@ static hd_status go_to(hd_cuda *c, uint64_t bucket)
 }
 
 /* False: the walk has failed, and w->status says so. */
-static bool reach(hd_cuda *c, uint64_t bucket)
+static bool reach(hd_cuda *c, uint64_t slot)
 {
     hd_cuda_walk_state *w = &c->walk;
+    const hd_part *p = &w->part[w->now];
+    uint64_t slots = hd_cuda_own(c)->info.slots;
     int before = c->device.number;
     if (w->status) return false;
-    if (has_bucket(&w->part[w->now], bucket)) return true;
+    if (slot >= p->first * slots && slot < (p->first + p->buckets) * slots) return true;
     w->status = hd_cuda_enter(c, &before);
-    if (!w->status) w->status = go_to(c, bucket);
+    if (!w->status) w->status = go_to(c, slot / slots);
     w->status = hd_cuda_leave(c, before, w->status);
     return !w->status;
 }
@@ -106,9 +108,9 @@ static bool reach(hd_cuda *c, uint64_t bucket)
 
 bool hd_cuda_walk_next(hd_cuda *c, hd_entry *e)
 {
-    hd_cuda_walk_state *w = &c->walk;
+    const hd_cuda_walk_state *w = &c->walk;
     const hd_info *info = &hd_cuda_own(c)->info;
-    while (e->slot / info->slots < info->buckets && reach(c, e->slot / info->slots))
+    while (e->slot < info->capacity && reach(c, e->slot))
         if (c->gpu->parts->next(c->own, &w->part[w->now], e)) return true;
     return false;
 }
@@ -116,8 +118,7 @@ bool hd_cuda_walk_next(hd_cuda *c, hd_entry *e)
 /* True after a failure of the device, too: it is told at the end of the walk. */
 bool hd_cuda_walk_put_at(hd_cuda *c, const hd_entry *e)
 {
-    uint64_t bucket = e->slot / hd_cuda_own(c)->info.slots;
-    return !reach(c, bucket) || c->gpu->parts->put_at(c->own, &c->walk.part[c->walk.now], e);
+    return !reach(c, e->slot) || c->gpu->parts->put_at(c->own, &c->walk.part[c->walk.now], e);
 }
 
 /* ---- Begin and end --------------------------------------------------------------------------- */

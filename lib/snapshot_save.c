@@ -13,20 +13,33 @@
 typedef struct writer {
     hd_whole file;
     uint8_t *block;
-    size_t fill;
+    size_t fill, summed; /* bytes of the block; of them, in the sum */
     XXH3_state_t sum;
     hd_status status; /* the first failure; later calls do nothing */
 } writer;
 
+/* The sum has all that was put. Many entries at a time: an update costs more than 8 bytes do. */
+static void sum_up(writer *w)
+{
+    XXH3_128bits_update(&w->sum, w->block + w->summed, w->fill - w->summed);
+    w->summed = w->fill;
+}
+
+static void begin_sum(writer *w)
+{
+    XXH3_128bits_reset(&w->sum);
+    w->summed = w->fill;
+}
+
 static void flush(writer *w)
 {
+    sum_up(w);
     if (!w->status) w->status = hd_file_write_all(w->file.seams, w->file.fd, w->file.path, w->block, w->fill);
-    w->fill = 0;
+    w->fill = w->summed = 0;
 }
 
 static void put(writer *w, const void *p, size_t bytes)
 {
-    XXH3_128bits_update(&w->sum, p, bytes);
     for (const uint8_t *from = (const uint8_t *)p; bytes;) {
         size_t n = HD_SNAPSHOT_BLOCK - w->fill < bytes ? HD_SNAPSHOT_BLOCK - w->fill : bytes;
         memcpy(w->block + w->fill, from, n);
@@ -55,7 +68,7 @@ static void put_section(writer *w, hd_table *t, const hd_snapshot_header *h, int
     static const uint32_t reads[HD_SECTION_COUNT] = { 0, HD_PART_KEYS, HD_PART_SCORES, HD_PART_VALUES };
     hd_section_head head = hd_snapshot_section(h, section);
     if (!w->status) w->status = hd_look(t->design, t->state, reads[section]);
-    XXH3_128bits_reset(&w->sum);
+    begin_sum(w);
     put(w, &head, sizeof head);
     if (section == HD_SECTION_SLOT)
         put_slots(w, t);
@@ -66,6 +79,7 @@ static void put_section(writer *w, hd_table *t, const hd_snapshot_header *h, int
             if (section == HD_SECTION_VALS) put(w, e.value, h->value_bytes);
         }
     uint8_t sum[HD_SUM_BYTES];
+    sum_up(w);
     hd_snapshot_sum(&w->sum, sum);
     put(w, sum, sizeof sum);
 }
@@ -112,7 +126,7 @@ static void put_table(writer *w, hd_table *t)
     hd_snapshot_header h = header_of(t);
     if (!w->status) w->status = hd_look(d, t->state, 0);
     if (!w->status) w->status = check_header(t, w->file.path, &h);
-    XXH3_128bits_reset(&w->sum);
+    begin_sum(w);
     put(w, &h, sizeof h);
     for (int i = 0; i < HD_SECTION_COUNT; i++) put_section(w, t, &h, i);
     if (!w->status) w->status = hd_look(d, t->state, 0);
@@ -123,7 +137,7 @@ static hd_status save(hd_table *t, const char *path, uint8_t *block)
 {
     writer w;
     w.block = block;
-    w.fill = 0;
+    w.fill = w.summed = 0;
     w.status = hd_whole_open(&w.file, &t->seams, path);
     if (w.status) return w.status;
     w.status = hd_walk(t->design, t->state, HD_WALK_READ);

@@ -16,11 +16,13 @@
 
 enum { ALIGN = 256 };
 
-/* A part, as the functions of the reference see planes: pointers are to slot 0 of the part. */
+/* Where the planes of a part are, and which entries and near values of the table it has. */
 typedef struct part {
-    hkv_view v;
-    uint64_t first, end;      /* entries of the table */
-    uint64_t value, near_end; /* near values of the table: the first of the part, and the one behind its last */
+    uint8_t *digest;
+    uint64_t *key, *score; /* of slot i at i * step */
+    uint8_t *value;
+    uint64_t first, end;     /* entries */
+    uint64_t near, near_end; /* near values: the first one, and the one behind the last */
 } part;
 
 static uint64_t aligned(uint64_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
@@ -42,20 +44,18 @@ static uint64_t part_bytes(const void *own, uint64_t buckets)
 
 static part part_of(const hkv_own *o, const hd_part *p)
 {
+    const hkv_view *v = &o->v;
+    uint64_t entries = p->buckets * v->slots, first = p->first * v->slots, words = aligned(entries * 8);
+    uint8_t *digest = (uint8_t *)p->memory, *key = digest + aligned(entries);
     part x;
-    uint8_t *at = (uint8_t *)p->memory;
-    uint64_t entries = p->buckets * o->v.slots;
-    x.v = o->v;
-    x.first = p->first * o->v.slots;
-    x.end = x.first + entries;
-    x.value = near_before(&o->v, x.first);
-    x.near_end = near_before(&o->v, x.end);
-    x.v.digest = at;
-    at += aligned(entries);
-    x.v.key = (uint64_t *)(void *)at;
-    x.v.score = x.v.step == 2 ? x.v.key + 1 : (uint64_t *)(void *)(at + aligned(entries * 8));
-    at += 2 * aligned(entries * 8);
-    x.v.value = at;
+    x.digest = digest;
+    x.key = (uint64_t *)(void *)key;
+    x.score = v->step == 2 ? x.key + 1 : (uint64_t *)(void *)(key + words);
+    x.value = key + 2 * words;
+    x.first = first;
+    x.end = first + entries;
+    x.near = near_before(v, x.first);
+    x.near_end = near_before(v, x.end);
     return x;
 }
 
@@ -68,11 +68,10 @@ static int part_planes(const void *own, const hd_part *p, hd_plane *all)
     bool values = p->what & HD_PART_VALUES, keys = p->what & HD_PART_KEYS, scores = p->what & HD_PART_SCORES;
     if (v->step == 2) keys = keys || scores;
     const hd_plane every[] = {
-        { "digests", v->digest + x.first, x.v.digest, entries },
-        { "keys", v->key + x.first * v->step, x.v.key, keys ? entries * pair : 0 },
-        { "scores", v->step == 1 ? v->score + x.first : NULL, x.v.score, scores && v->step == 1 ? entries * 8 : 0 },
-        { "values", v->value + x.value * v->value_bytes, x.v.value,
-          values ? (x.near_end - x.value) * v->value_bytes : 0 },
+        { "digests", v->digest + x.first, x.digest, entries },
+        { "keys", v->key + x.first * v->step, x.key, keys ? entries * pair : 0 },
+        { "scores", v->step == 1 ? v->score + x.first : NULL, x.score, scores && v->step == 1 ? entries * 8 : 0 },
+        { "values", v->value + x.near * v->value_bytes, x.value, values ? (x.near_end - x.near) * v->value_bytes : 0 },
     };
     memcpy(all, every, sizeof every);
     return sizeof every / sizeof *every;
@@ -88,27 +87,29 @@ static uint8_t *value_of(const hkv_own *o, const part *x, uint64_t e)
         uint64_t bucket = e / v->slots;
         at = hkv_near_before(v, bucket) + e % v->slots;
     }
-    return x->v.value + (at - x->value) * v->value_bytes;
+    return x->value + (at - x->near) * v->value_bytes;
 }
 
 static bool part_next(const void *own, const hd_part *p, hd_entry *e)
 {
     const hkv_own *o = (const hkv_own *)own;
     const part x = part_of(o, p);
-    while (e->slot < x.end && x.v.digest[e->slot - x.first] == HKV_NO_DIGEST) e->slot++;
+    while (e->slot < x.end && x.digest[e->slot - x.first] == HKV_NO_DIGEST) e->slot++;
     if (e->slot >= x.end) return false;
-    uint64_t i = e->slot - x.first;
-    if (p->what & HD_PART_KEYS) e->key = *hkv_key_at(&x.v, i);
-    if (p->what & HD_PART_SCORES) e->score = *hkv_score_at(&x.v, i);
+    uint64_t i = e->slot - x.first, step = o->v.step;
+    if (p->what & HD_PART_KEYS) e->key = x.key[i * step];
+    if (p->what & HD_PART_SCORES) e->score = x.score[i * step];
     e->value = p->what & HD_PART_VALUES ? value_of(o, &x, e->slot) : NULL;
     return true;
 }
 
 static void part_clear(const void *own, const hd_part *p)
 {
-    const part x = part_of((const hkv_own *)own, p);
+    const hkv_own *o = (const hkv_own *)own;
+    const part x = part_of(o, p);
+    uint64_t step = o->v.step;
     memset(p->memory, 0, (size_t)part_bytes(own, p->buckets));
-    for (uint64_t i = 0; i < x.end - x.first; i++) *hkv_key_at(&x.v, i) = HD_KEY_EMPTY;
+    for (uint64_t i = 0; i < x.end - x.first; i++) x.key[i * step] = HD_KEY_EMPTY;
 }
 
 static bool part_put_at(const void *own, const hd_part *p, const hd_entry *e)
@@ -116,11 +117,11 @@ static bool part_put_at(const void *own, const hd_part *p, const hd_entry *e)
     const hkv_own *o = (const hkv_own *)own;
     const hkv_view *v = &o->v;
     const part x = part_of(o, p);
-    uint64_t h = hd_hash(e->key, v->seed), i = e->slot - x.first;
+    uint64_t h = hd_hash(e->key, v->seed), i = e->slot - x.first, step = v->step;
     if (e->key >= HD_KEY_RESERVED || !hkv_is_home(v, h, e->slot / v->slots)) return false;
-    x.v.digest[i] = hd_digest(h);
-    *hkv_key_at(&x.v, i) = e->key;
-    *hkv_score_at(&x.v, i) = e->score;
+    x.digest[i] = hd_digest(h);
+    x.key[i * step] = e->key;
+    x.score[i * step] = e->score;
     if (v->value_bytes) memcpy(value_of(o, &x, e->slot), e->value, v->value_bytes);
     return true;
 }
