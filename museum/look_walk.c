@@ -135,6 +135,7 @@ static const char *walk_once(hd_rng *g)
     hd_info *info = &hd_cuda_own(c)->info;
     info->slots = 1 + (uint32_t)hd_rng_below(g, 8);
     info->buckets = 1 + hd_rng_below(g, ENTRIES / 8);
+    info->capacity = info->buckets * info->slots;
     c->staging.sizes.slot_bytes = 16 * info->slots * (1 + hd_rng_below(g, 6));
     pthread_mutex_init(&c->walking, NULL);
     pthread_mutex_init(&c->busy, NULL);
