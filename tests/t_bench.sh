@@ -423,4 +423,25 @@ bad 'an operation of another design' 'insert_and_evict is not'   --backend ref i
 bad 'a share beyond 1'          'hits'              --backend ref hits=1.5
 bad 'no such mode'              'queue, wall'       --backend ref mode=que
 
+# ---- kmer.sh: other counters of k-mers, here ones that answer with a file --------------------------------------------
+
+"$HEDDLE" gen genome --bases 20k -o counted.fa >/dev/null
+"$HEDDLE" kmer counted.fa 9 --histogram --csv | awk -F, 'NR > 1 { print $1, $2 }' >answer
+mkdir -p counters && for tool in awk bash cat cmp cut date diff dirname grep head mkdir mktemp nproc rm sed sort tail tr wc; do
+  ln -sf "$(command -v $tool)" counters/$tool
+done
+kmers() { PATH=$PWD/counters ROUNDS=2 THREADS=1 bash "$top_srcdir/bench/kmer.sh" "$@" >out 2>err; }
+if kmers run "$HEDDLE" counted.fa 9 alone.tsv && [ "$(grep -c '^heddle' alone.tsv)" = 2 ] && [ "$(grep -c 'not installed' err)" = 2 ]; then
+  pass 'kmer.sh without other counters'
+else fail 'kmer.sh without other counters' "$(cat err)"; fi
+printf '#!/usr/bin/env bash\n[ "$1" != --version ] || echo jellyfish 2.3.0\n[ "$1" != histo ] || cat answer\n' >counters/jellyfish
+chmod +x counters/jellyfish
+if kmers run "$HEDDLE" counted.fa 9 both.tsv && [ "$(grep -c '^jellyfish' both.tsv)" = 2 ]; then pass 'a counter that agrees'
+else fail 'a counter that agrees' "$(cat err)"; fi
+if kmers table both.tsv && [ "$(grep -cE '^\| (heddle|jellyfish) [0-9.]+ \| ' out)" = 2 ]; then pass 'a table of both'; else fail 'a table of both' "$(cat out err)"; fi
+sed -i '1s/$/0/' answer
+kmers run "$HEDDLE" counted.fa 9 both.tsv
+code=$?
+if [ $code = 1 ] && grep -q 'heddle and jellyfish differ' err; then pass 'a counter that does not agree'; else fail 'a counter that does not agree' "exit code $code: $(cat err)"; fi
+
 finish

@@ -22,7 +22,7 @@ static void shape_cache(const tally *t, uint64_t capacity, hd_config *c)
     c->capacity = t->grows ? FIRST_CAPACITY : capacity < 2 * SLOTS ? 2 * SLOTS : capacity;
 }
 
-hd_status tally_open(tally *t, const char *design, uint64_t capacity, uint32_t threads, uint64_t seed)
+hd_status tally_open(tally *t, const char *design, uint64_t capacity, uint32_t threads, uint64_t seed, size_t most)
 {
     const uint64_t one = 1;
     memset(t, 0, sizeof *t);
@@ -40,14 +40,19 @@ hd_status tally_open(tally *t, const char *design, uint64_t capacity, uint32_t t
     t->capacity = info.capacity;
     t->keys = info.keys;
     t->value_bytes = info.value_bytes;
-    for (size_t i = 0; i < TALLY_BATCH; i++) memcpy(t->one + i * t->value_bytes, &one, t->value_bytes);
+    t->most = most;
+    t->one = (uint8_t *)malloc(most * t->value_bytes);
+    if (!t->one) return hd_fail(HD_ENOMEM, "the memory of a batch was refused");
+    for (size_t i = 0; i < most; i++) memcpy(t->one + i * t->value_bytes, &one, t->value_bytes);
     return HD_OK;
 }
 
 void tally_close(tally *t)
 {
     hd_close(t->table);
+    free(t->one);
     t->table = NULL;
+    t->one = NULL;
 }
 
 void tally_expect(tally *t, double share) { t->share = share > 0 && share <= 1 ? share : 0; }
@@ -96,6 +101,13 @@ static hd_status run_growing(tally *t, hd_batch *b)
     t->growths += info.capacity != t->capacity;
     t->capacity = info.capacity;
     return HD_OK;
+}
+
+size_t tally_batch(const tally *t)
+{
+    uint64_t n = t->capacity / 16;
+    if (n < TALLY_BATCH) n = TALLY_BATCH;
+    return n < t->most ? (size_t)n : t->most;
 }
 
 hd_status tally_add(tally *t, const uint64_t *key, size_t n, uint8_t *outcome)

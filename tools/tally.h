@@ -14,7 +14,10 @@
 
 #include "heddle.h"
 
-enum { TALLY_BATCH = 1 << 15 };
+enum {
+    TALLY_BATCH = 1 << 15,     /* keys of a batch                                              */
+    TALLY_BATCH_MOST = 1 << 20 /* ... of a large table: its threads wait for each other rarely */
+};
 
 typedef struct tally {
     hd_table *table;
@@ -28,19 +31,24 @@ typedef struct tally {
     bool dictionary;                       /* its design never evicts         */
     uint64_t keys;                         /* it can hold those below         */
     uint32_t value_bytes;
-    uint8_t one[TALLY_BATCH * sizeof(uint64_t)]; /* (TALLY_BATCH, value_bytes) what is added */
+    size_t most;  /* keys of a batch                           */
+    uint8_t *one; /* (most, value_bytes) what is added         */
 } tally;
 
 /* design: "hkv", or another. capacity 0: starts with 64 Ki entries (see above) and grows. Otherwise a table of that
  * many entries that never grows, dual so that it takes nearly that many keys before it must evict. threads 0: OpenMP's
- * default. seed: of the hash; with another one, keys that crowded a bucket do not. */
-hd_status tally_open(tally *t, const char *design, uint64_t capacity, uint32_t threads, uint64_t seed);
+ * default. seed: of the hash; with another one, keys that crowded a bucket do not. most: keys of a batch, at most. */
+hd_status tally_open(tally *t, const char *design, uint64_t capacity, uint32_t threads, uint64_t seed, size_t most);
 void tally_close(tally *t);
 
-/* The next keys come after `share` of all keys, 0 to 1; any other number: that is not known. */
+/* The keys so far are this share of all keys, 0 to 1; any other number: that is not known. */
 void tally_expect(tally *t, double share);
 
-/* n <= TALLY_BATCH keys. outcome: (n); HD_INSERTED marks a key's first occurrence while the tally is exact. */
+/* How many keys the next batch should have: of small tables TALLY_BATCH, of large ones more; at most `most`. It depends
+ * on the keys so far, and on nothing else. */
+size_t tally_batch(const tally *t);
+
+/* n <= most keys. outcome: (n); HD_INSERTED marks a key's first occurrence while the tally is exact. */
 hd_status tally_add(tally *t, const uint64_t *key, size_t n, uint8_t *outcome);
 
 /* Whether every count is right: nothing was evicted, refused or left out, by the table's own counters, and no count can

@@ -79,11 +79,24 @@ static const char *letters(char text[LONGEST + 1], uint64_t key, unsigned k)
 typedef struct kmer_count {
     tally counts;
     hd_request request[TALLY_BATCH];
-    uint64_t key[TALLY_BATCH];
-    uint8_t outcome[TALLY_BATCH];
+    uint64_t key[TALLY_BATCH_MOST];
+    uint8_t outcome[TALLY_BATCH_MOST];
     uint64_t skipped;
     double seconds;
 } kmer_count;
+
+/* The keys of a batch; fewer than it should have at the end of the source. */
+static hd_status read_batch(kmer_count *c, hd_source *source, size_t *n)
+{
+    size_t most = tally_batch(&c->counts), got = 1;
+    hd_status e = HD_OK;
+    for (*n = 0; *n < most && got && !e;) {
+        size_t want = most - *n < TALLY_BATCH ? most - *n : TALLY_BATCH;
+        e = hd_source_next(source, c->request, want, &got);
+        for (size_t i = 0; i < got && !e; i++) c->key[(*n)++] = c->request[i].key;
+    }
+    return e;
+}
 
 static hd_status count_all(kmer_count *c, hd_source *source)
 {
@@ -91,12 +104,11 @@ static hd_status count_all(kmer_count *c, hd_source *source)
     progress_begin(&p, "kmer", "k-mers");
     hd_status e = HD_OK;
     uint64_t begin = progress_now_ns();
-    for (size_t got = 1; got && !e;) {
-        e = hd_source_next(source, c->request, TALLY_BATCH, &got);
-        for (size_t i = 0; i < got && !e; i++) c->key[i] = c->request[i].key;
-        if (!e && got) e = tally_add(&c->counts, c->key, got, c->outcome);
+    for (size_t n = 1; n && !e;) {
         double share = request_share(source, 0, 0);
         tally_expect(&c->counts, share);
+        e = read_batch(c, source, &n);
+        if (!e && n) e = tally_add(&c->counts, c->key, n, c->outcome);
         if (progress_at(&p, c->counts.counted, 0, share)) break;
     }
     c->seconds = (double)(progress_now_ns() - begin) * 1e-9;
@@ -209,7 +221,7 @@ static int count_and_report(const tool_line *line, const kmer_options *o, kmer_c
                             unsigned k)
 {
     hd_source *source = NULL;
-    hd_status e = tally_open(&c->counts, o->design, o->capacity, (uint32_t)o->threads, 0);
+    hd_status e = tally_open(&c->counts, o->design, o->capacity, (uint32_t)o->threads, 0, TALLY_BATCH_MOST);
     if (!e) e = holds_all(&c->counts, k);
     if (!e) e = hd_source_open(args, &source);
     if (!e) e = count_all(c, source);
