@@ -136,16 +136,10 @@ typedef struct known {
 } known;
 
 static const known regions[] = {
-    { "keys", "key", 8, false },
-    { "values", "value", 0, false },
-    { "scores", "score", 8, false },
-    { "flags", "flag", 1, false },
-    { "each", "operation", 1, false },
-    { "outcome", "outcome", 1, false },
-    { "value_out", "value_out", 0, false },
-    { "score_out", "score_out", 8, false },
-    { "ptr", "ptr", 8, false },
-    { "tally", "count", 8, true },
+    { "keys", "key", 8, false },    { "values", "value", 0, false },        { "scores", "score", 8, false },
+    { "flags", "flag", 1, false },  { "each", "operation", 1, false },      { "outcome", "outcome", 1, false },
+    { "found", "found", 1, false }, { "value_out", "value_out", 0, false }, { "score_out", "score_out", 8, false },
+    { "ptr", "ptr", 8, false },     { "tally", "count", 8, true },
 };
 
 const char *case_run_location(const case_run *x, const void *p, char *text, size_t bytes)
@@ -168,4 +162,12 @@ const char *case_run_location(const case_run *x, const void *p, char *text, size
     else
         snprintf(text, bytes, "%s", name);
     return text;
+}
+
+uint64_t case_run_shown(const case_run *x, const void *p, uint64_t value)
+{
+    uint64_t at;
+    if (!p || strcmp(simt_machine_name(x->m, p, &at), "ptr") != 0) return value;
+    const char *name = simt_machine_name(x->m, (const void *)(uintptr_t)value, &at);
+    return *name ? at : value;
 }

@@ -84,15 +84,16 @@ static void tell(out *o, const case_run *x, bool all)
             if (!same_place) strncat(place, " and on", sizeof place - strlen(place) - 1);
         }
         bool effect = strcmp(e[i].what, "takes effect") == 0, reads = starts(e[i].what, "ld");
-        out_row(o,
-                (const out_value[]){ out_count(e[i].step), out_count(e[i].block * 1000 + e[i].thread / 32),
-                                     out_text(who), out_text(meaning(&e[i])),
-                                     effect   ? out_text(hd_outcome_name((hd_outcome)e[i].after))
-                                     : e[i].p ? out_text(place)
-                                              : out_none(),
-                                     out_text(e[i].what), effect || !same_before ? out_none() : out_count(e[i].before),
-                                     effect || reads || !same_after ? out_none() : out_count(e[i].after),
-                                     out_text(simt_site_name(e[i].site)) });
+        out_row(o, (const out_value[]){
+                       out_count(e[i].step), out_count(e[i].block * 1000 + e[i].thread / 32), out_text(who),
+                       out_text(meaning(&e[i])),
+                       effect   ? out_text(hd_outcome_name((hd_outcome)e[i].after))
+                       : e[i].p ? out_text(place)
+                                : out_none(),
+                       out_text(e[i].what),
+                       effect || !same_before ? out_none() : out_count(case_run_shown(x, e[i].p, e[i].before)),
+                       effect || reads || !same_after ? out_none() : out_count(case_run_shown(x, e[i].p, e[i].after)),
+                       out_text(simt_site_name(e[i].site)) });
     }
 }
 

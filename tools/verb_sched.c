@@ -78,8 +78,9 @@ static void tell(out *o, const case_run *x, uint64_t rows)
                                         out_count(e[i].block), out_count(e[i].thread), out_text(e[i].what),
                                         effect ? out_text(hd_outcome_name((hd_outcome)e[i].after))
                                                : out_text(case_run_location(x, e[i].p, place, sizeof place)),
-                                        effect ? out_none() : out_count(e[i].before),
-                                        writes && !effect ? out_count(e[i].after) : out_none() });
+                                        effect ? out_none() : out_count(case_run_shown(x, e[i].p, e[i].before)),
+                                        writes && !effect ? out_count(case_run_shown(x, e[i].p, e[i].after))
+                                                          : out_none() });
     }
 }
 
