@@ -200,7 +200,7 @@ static hd_status spoil_config(hd_config *c, uint8_t how)
     static const char *const name[] = {
         NULL, "", "lruu", "a name that is longer than any name of a row has ever been, and then some more of it"
     };
-    static const uint32_t slots[] = { 0, 1, 1025, UINT32_MAX }, bytes[] = { 65537, 1u << 31, UINT32_MAX };
+    static const uint32_t slots[] = { 0, 1, 4097, UINT32_MAX }, bytes[] = { 65537, 1u << 31, UINT32_MAX };
     uint8_t v = how / 20;
     switch (how % 20) {
     case 0: return v ? set_foreign_field(c, v), HD_EINVAL : HD_OK;

@@ -138,6 +138,7 @@ static hd_status save(hd_table *t, const char *path, uint8_t *block)
     writer w;
     w.block = block;
     w.fill = w.summed = 0;
+    begin_sum(&w); /* also if the walk fails: the end of the file is summed up in any case */
     w.status = hd_whole_open(&w.file, &t->seams, path);
     if (w.status) return w.status;
     w.status = hd_walk(t->design, t->state, HD_WALK_READ);

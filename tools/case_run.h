@@ -37,8 +37,8 @@ void case_run_close(case_run *x);
 /* "key bucket 1, slot 3": a location in memory, by name. */
 const char *case_run_location(const case_run *x, const void *p, char *text, size_t bytes);
 
-/* What is shown of a value that location p has. An address in the array ptr is shown as the number of bytes before it in
- * its array, because addresses differ from run to run. */
+/* What is shown of a value that location p has. An address in the array ptr is shown as the number of bytes before it
+ * in its array, because addresses differ from run to run. */
 uint64_t case_run_shown(const case_run *x, const void *p, uint64_t value);
 
 #endif
