@@ -233,6 +233,7 @@ static void every_call_may_fail(void **unused)
 static void memory_of_this_machine_is_refused(void **unused)
 {
     (void)unused;
+    uint64_t refused = 0;
     for (int in_place = 0; in_place < 2; in_place++)
         for (uint64_t at = 1, more = 1; more; at++) {
             bench b;
@@ -245,11 +246,13 @@ static void memory_of_this_machine_is_refused(void **unused)
             hd_status status = hd_grow(b.far, 2 * BUCKETS);
             test_case("%s, piece %llu is refused", in_place ? "in place" : "anew", (ull)at);
             more = counting_refused(&b.memory);
+            refused += more != 0;
             check(status == (more ? HD_ENOMEM : HD_OK), "%s: %s", hd_status_name(status), hd_why());
             is_whole(&b, &before, status, live);
             contents_give(&before);
             bench_close(&b);
         }
+    test_tried("memory", refused, "allocations refused while a table grew");
 }
 
 static const struct CMUnitTest tests[] = { unit(as_on_the_host_machine), unit(without_room_for_two),
