@@ -84,15 +84,16 @@ double request_share(const hd_source *s, uint64_t done, uint64_t limit)
 
 static hd_status count_all(tally *t, const hd_source_args *a, uint64_t limit)
 {
-    static hd_request request[TALLY_BATCH]; /* 1.3 MiB in all, which a stack may not have */
-    static uint64_t key[TALLY_BATCH];
-    static uint8_t outcome[TALLY_BATCH];
+    enum { BATCH = 8192 };            /* short traces are the usual ones: fewer pages are touched */
+    static hd_request request[BATCH]; /* 400 KiB in all, which a stack may not have */
+    static uint64_t key[BATCH];
+    static uint8_t outcome[BATCH];
     hd_source *source = NULL;
     hd_status s = hd_source_open(a, &source);
     progress p;
     progress_begin(&p, "counting different keys", "requests");
     for (bool end = false; !s && !end;) {
-        size_t want = limit && limit - t->counted < TALLY_BATCH ? (size_t)(limit - t->counted) : TALLY_BATCH, got = 0;
+        size_t want = limit && limit - t->counted < BATCH ? (size_t)(limit - t->counted) : BATCH, got = 0;
         s = hd_source_next(source, request, want, &got);
         for (size_t i = 0; i < got; i++) key[i] = request[i].key;
         if (!s && got) s = tally_add(t, key, got, outcome);
