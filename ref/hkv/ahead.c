@@ -29,6 +29,7 @@ hkv_pace hkv_pace_of(const hkv_view *v, hkv_uses uses)
 {
 #ifdef HD_VERIFY
     bool cached = false; /* checked builds look ahead in every table */
+    (void)v;
 #else
     bool cached = hkv_capacity(v) <= CACHE_BYTES / (HD_METADATA_MOST + (uint64_t)v->value_bytes);
 #endif
