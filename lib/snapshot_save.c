@@ -126,7 +126,6 @@ static void put_table(writer *w, hd_table *t)
     hd_snapshot_header h = header_of(t);
     if (!w->status) w->status = hd_look(d, t->state, 0);
     if (!w->status) w->status = check_header(t, w->file.path, &h);
-    begin_sum(w);
     put(w, &h, sizeof h);
     for (int i = 0; i < HD_SECTION_COUNT; i++) put_section(w, t, &h, i);
     if (!w->status) w->status = hd_look(d, t->state, 0);
@@ -138,7 +137,7 @@ static hd_status save(hd_table *t, const char *path, uint8_t *block)
     writer w;
     w.block = block;
     w.fill = w.summed = 0;
-    begin_sum(&w); /* also if the walk fails: the end of the file is summed up in any case */
+    begin_sum(&w); /* of the header; also if the walk fails, because flush() adds to it in any case */
     w.status = hd_whole_open(&w.file, &t->seams, path);
     if (w.status) return w.status;
     w.status = hd_walk(t->design, t->state, HD_WALK_READ);

@@ -82,9 +82,10 @@ double request_share(const hd_source *s, uint64_t done, uint64_t limit)
 
 /* ---- Counting different keys ----------------------------------------------------------------- */
 
+enum { BATCH = 8192 }; /* short traces are the usual ones: few pages are touched */
+
 static hd_status count_all(tally *t, const hd_source_args *a, uint64_t limit)
 {
-    enum { BATCH = 8192 };            /* short traces are the usual ones: fewer pages are touched */
     static hd_request request[BATCH]; /* 400 KiB in all, which a stack may not have */
     static uint64_t key[BATCH];
     static uint8_t outcome[BATCH];
@@ -113,7 +114,7 @@ hd_status request_distinct(const hd_source_args *a, uint64_t limit, uint64_t *re
     hd_status s;
     uint64_t seed = 0, lost;
     do {
-        s = tally_open(&t, hd_config_default().design, 0, 1, seed, TALLY_BATCH);
+        s = tally_open(&t, hd_config_default().design, 0, 1, seed, BATCH);
         if (!s) s = count_all(&t, a, limit);
         if (!s) s = tally_exact(&t, &exact, &lost);
         *requests = t.counted;

@@ -37,7 +37,7 @@ SIMT_FN uint32_t hkv_check_entry(const hkv_view *v, uint64_t b, uint32_t s, uint
     if (key == HD_KEY_RESERVED) return HKV_RULE_RESERVED;
     uint64_t h = hd_hash(key, v->seed), first = hd_first_bucket(h, v->buckets);
     if (digest != hd_digest(h)) return HKV_RULE_DIGEST;
-    if (b != first && (!v->dual || b != hd_second_bucket(h, v->buckets))) return HKV_RULE_HOME;
+    if (!hkv_is_home(v, h, b)) return HKV_RULE_HOME;
     if (hkv_check_has(v, b, s, key, digest)) return HKV_RULE_TWICE;
     return b != first && hkv_check_has(v, first, v->slots, key, digest) ? HKV_RULE_TWICE : HKV_RULES;
 }

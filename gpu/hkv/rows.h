@@ -219,10 +219,10 @@ static inline hkv_launcher hkv_few_that_write(const hkv_launcher *all, uint32_t 
 {
     enum { UPDATE = 6, ERASE = 4 /* blocks of a multiprocessor */ };
     hkv_launcher few = *all;
-    uint64_t each = row == hkv_row_of("coalesced", HKV_ERASE)    ? ERASE
-                    : row == hkv_row_of("coalesced", HKV_UPDATE) ? UPDATE
-                                                                 : 0,
-             most = each * all->on.blocks_few;
+    uint32_t family = hkv_row(row)->family;
+    if (family != HKV_ERASE && family != HKV_UPDATE) return few;
+    if (row != hkv_row_of("coalesced", (hkv_family)family)) return few;
+    uint64_t most = (family == HKV_ERASE ? ERASE : UPDATE) * all->on.blocks_few;
     if (most && !all->on.blocks_told && most < few.on.blocks_most) few.on.blocks_most = most;
     return few;
 }
