@@ -44,7 +44,8 @@ static bool runs(const char *variant, hd_op op, const hd_info *info)
 typedef struct pair {
     hd_table *ref, *own;
     hd_info info;
-    uint64_t clock; /* of values: no two batches bring the same */
+    uint64_t clock;        /* of values: no two batches bring the same */
+    const uint64_t *score; /* given to the first entries; NULL: at random */
     twin w;
 } pair;
 
@@ -109,6 +110,7 @@ static void pair_fill(pair *p, uint64_t *random)
     hd_batch b, unused;
     snprintf(path, sizeof path, "%s/pair", test_folder());
     twin_draw(&p->w, &b, &unused, HD_OP_INSERT_OR_ASSIGN, p->w.keys, &p->info, p->clock++, random);
+    if (p->score) b.score = p->score;
     must(hd_run(p->ref, &b));
     must(hd_save(p->ref, path));
     must(hd_load(p->own, path, NULL));
@@ -531,6 +533,68 @@ static uint64_t beside_pins(const cell *c, uint64_t number)
     return items;
 }
 
+/* New keys, one at a time, where no score tells a victim from a pinned entry: all have the highest. Any unpinned entry
+ * may be the victim. So outcomes are compared, and every pinned key must stay. */
+static uint64_t highest_beside_pins(const cell *c, uint64_t random)
+{
+    enum { MOST = 128, ITEMS = 40 };
+    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT, HD_OP_FIND_OR_INSERT };
+    uint64_t capacity = c->table->buckets * c->table->slots, keys = capacity + capacity / 2, evicted = 0;
+    uint64_t highest[MOST], pinned[MOST], n = 0, fresh;
+    pair p;
+    hd_batch x, y;
+    assert_true(keys <= MOST);
+    memset(highest, 0xff, sizeof highest);
+    pair_open(&p, config_of(c->table, c->policy, c->dual), keys, keys);
+    if (!runs(c->variant, HD_OP_INSERT_OR_ASSIGN, &p.info)) {
+        pair_close(&p);
+        return 0;
+    }
+    p.score = highest;
+    pair_fill(&p, &random);
+    say(c, "lock_keys", "the highest scores");
+    twin_draw(&p.w, &x, &y, HD_OP_LOCK_KEYS, keys / 2, &p.info, p.clock++, &random);
+    must(hd_run(p.ref, &x));
+    must(hd_run(p.own, &y));
+    for (uint64_t i = 0; i < keys / 2; i++)
+        if (x.outcome[i] == HD_HIT) pinned[n++] = x.key[i];
+    for (int k = 0; k < ITEMS; k++) {
+        say(c, hd_op_name(ops[k % 3]), "the highest scores, beside pinned entries");
+        twin_draw(&p.w, &x, &y, ops[k % 3], 1, &p.info, p.clock++, &random);
+        fresh = keys + 1 + (uint64_t)k;
+        x.key = y.key = &fresh;
+        x.score = y.score = highest;
+        y.kernel = c->variant;
+        y.distinct = k % 2;
+        must(hd_run(p.ref, &x));
+        must(hd_run(p.own, &y));
+        check(x.outcome[0] == y.outcome[0], "%s instead of %s", hd_outcome_name((hd_outcome)y.outcome[0]),
+              hd_outcome_name((hd_outcome)x.outcome[0]));
+        evicted += y.outcome[0] == HD_EVICTED;
+    }
+    check(evicted, "no entry was evicted");
+    must(hd_check(p.own));
+    uint8_t there[MOST];
+    hd_batch all = hd_batch_keyed(HD_OP_CONTAINS, n, pinned, NULL, NULL, NULL, NULL, there);
+    must(hd_run(p.own, &all));
+    for (uint64_t i = 0; i < n; i++) check(there[i] == HD_HIT, "key %llu was pinned and is not there", (ull)pinned[i]);
+    pair_close(&p);
+    return ITEMS;
+}
+
+static void test_highest_beside_pins(void **unused)
+{
+    static const shape few[] = { { 2, 16, 8 }, { 4, 16, 8 }, { 3, 12, 4 } };
+    uint64_t items = 0, number = 0;
+    (void)unused;
+    for (uint32_t row = 0; row < hkv_row_count(); row++)
+        for (int k = 0; k < 6 && hkv_is_first(row); k++) {
+            cell c = { &few[k / 2], HD_POLICY_custom, k % 2, hkv_row_name(row) };
+            items += highest_beside_pins(&c, number++);
+        }
+    test_tried("differential", items, "new keys in tables in which all scores are the highest");
+}
+
 /* ---- Snapshots ------------------------------------------------------------------------------- */
 
 /* Saved by one, loaded by the other, and back: the same file, the same entries in the same slots. */
@@ -615,6 +679,7 @@ static const struct CMUnitTest tests[] = { { "test_item_by_item", test_grid, NUL
                                            unit(test_with_few_outputs),
                                            unit(test_long_lists),
                                            { "test_beside_pins", test_grid, NULL, NULL, &grids[4] },
+                                           unit(test_highest_beside_pins),
                                            { "test_crosses", test_grid, NULL, NULL, &grids[5] },
                                            unit(test_too_large) };
 
