@@ -250,6 +250,29 @@ static void unknown_names(void **state)
     victim_close(&v);
 }
 
+/* dual is a flag of design hkv: places depend on it, so a dictionary's file cannot have it. */
+static void flag_of_another_design(void **state)
+{
+    (void)state;
+    hd_config c = hd_config_of("hive");
+    hd_table *t = NULL, *none = NULL;
+    c.backend = "ref";
+    c.capacity = 256;
+    must(hd_open(&c, &t));
+    feed_in_order(t, 77, 5);
+    must(hd_save(t, test_path("foreign")));
+    hd_close(t);
+    size_t bytes;
+    uint8_t *p = test_read(test_path("foreign"), &bytes);
+    p[84] |= 1;
+    snapshot_sum(p + 240, p, 240);
+    test_write(test_path("foreign"), p, bytes);
+    free(p);
+    test_case("a snapshot of hive with the flag dual of hkv, its sum made good");
+    must_fail(hd_open_snapshot(test_path("foreign"), NULL, &none), HD_ECORRUPT, "the header's flags");
+    check(!none, "it was opened");
+}
+
 /* Entries that cannot be: a key twice, a key away from home, a reserved key, too many or too few slots, a slot
  * past the last. */
 static void impossible_entries(void **state)
@@ -474,9 +497,9 @@ static void replaced_under_the_reader(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    unit(every_bit_flip),          unit(every_truncation),         unit(bytes_too_many),
-    unit(nonsense_with_good_sums), unit(sections_with_good_sums),  unit(impossible_entries),
-    unit(unknown_names),           unit(changed_under_the_reader), unit(replaced_under_the_reader)
+    unit(every_bit_flip),           unit(every_truncation),         unit(bytes_too_many), unit(nonsense_with_good_sums),
+    unit(sections_with_good_sums),  unit(impossible_entries),       unit(unknown_names),  unit(flag_of_another_design),
+    unit(changed_under_the_reader), unit(replaced_under_the_reader)
 };
 
 int main(void) { return test_run(tests); }
