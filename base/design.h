@@ -83,7 +83,7 @@ struct hd_design {
     void (*move_all)(void *from, void *to);
     /* Gives the table the shape `info`, which has a multiple of its buckets, with all entries and pins. *state may be
      * another state then, and the old one is closed. After a failure all is as it was. NULL: a state is opened, and
-     * move_all moves the entries into it; not where there is stage, unless there is resize. */
+     * move_all moves the entries into it. */
     hd_status (*grow)(const hd_design *d, const hd_seams *s, const hd_info *info, void **state);
     /* Gives the state so many buckets, in place, or, where they are fewer, as few as there is room for. `info` becomes
      * what it is then, also where that fails. NULL: move_all is how it grows, and it does not shrink. */

@@ -430,14 +430,24 @@ static hd_status resize(hd_table *t, uint64_t buckets, bool grows)
     return status;
 }
 
-/* A new state, which the entries move into. Only where entries are in memory of the host: a design that stages has its
- * own way to grow. */
+/* A new state, which the entries move into. The old one stands until the new one is whole. Of the designs here, only
+ * those without kernels grow so; a design with kernels may, as long as it has none for growth. */
 static hd_status grow_anew(hd_table *t, const hd_info *info)
 {
     void *state;
     hd_status status = t->design->open(t->design, info, &t->seams, &state);
     if (status) return status;
-    t->design->move_all(t->state, state);
+    status = hd_stage(t->design, t->state, true);
+    if (!status && !(status = hd_stage(t->design, state, true))) {
+        t->design->move_all(t->state, state);
+        status = hd_settle(t->design, state, true);
+    }
+    if (!status) status = hd_late_tally(t);
+    if (status) {
+        hd_settle(t->design, t->state, false);
+        t->design->close(state, &t->seams);
+        return status;
+    }
     t->design->close(t->state, &t->seams);
     t->state = state;
     return HD_OK;
@@ -460,9 +470,13 @@ hd_status hd_table_grow(hd_table *t, uint64_t buckets)
     hd_params_of_info(t->design->params, &info, &c);
     hd_status status = t->design->shape(t->design, &c, &info);
     info.places = info.capacity;
-    if (!status) status = hd_late_tally(t);
     if (status) return status;
-    status = t->design->grow ? t->design->grow(t->design, &t->seams, &info, &t->state) : grow_anew(t, &info);
+    if (t->design->grow) {
+        status = hd_late_tally(t);
+        if (!status) status = t->design->grow(t->design, &t->seams, &info, &t->state);
+    } else {
+        status = grow_anew(t, &info);
+    }
     if (!status) hd_table_become(t, &info);
     return status;
 }

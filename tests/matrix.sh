@@ -56,7 +56,7 @@ setting() {
     # gcc's libgomp is not instrumented and reports races that are none; libomp tells Archer what it synchronises.
     cc=$clang configure=(--enable-sanitize=thread CFLAGS='-g -O1') check=("$programs")
     archer=$([ -n "$clang" ] && find -L "$($clang -print-resource-dir)/../.." -maxdepth 1 -name libarcher.so 2>/dev/null | head -n 1)
-    environment=(TSAN_OPTIONS=ignore_noninstrumented_modules=1 OMP_TOOL_LIBRARIES="$archer" HEDDLE_TEST_SECONDS=7200)
+    environment=(TSAN_OPTIONS=ignore_noninstrumented_modules=1:allocator_may_return_null=1 OMP_TOOL_LIBRARIES="$archer" HEDDLE_TEST_SECONDS=7200)
     want=$archer
     ;;
   msan)

@@ -562,16 +562,6 @@ static void select_is_pure(void **unused)
             check(hkv_select((hd_op)op, (uint32_t)bytes, 2, false, 0), "%s has none", hd_op_name((hd_op)op));
 }
 
-/* A new state that move_all fills needs the entries in memory of the host. */
-static void entries_elsewhere_can_grow(void **unused)
-{
-    const hd_design *d;
-    (void)unused;
-    for (size_t i = 0; (d = hd_design_at(i)); i++)
-        check(!d->stage || d->grow || d->resize, "%s on %s has stage, and neither grow nor resize", d->name,
-              d->backend);
-}
-
 /* What a table resolved when it was opened is what would be picked for each batch. */
 static void the_choice_at_open_is_the_pick(void **unused)
 {
@@ -985,7 +975,6 @@ int main(void)
         unit(large_batches)
     };
     static const struct CMUnitTest of_all[] = { unit(select_is_pure),
-                                                unit(entries_elsewhere_can_grow),
                                                 unit(the_choice_at_open_is_the_pick),
                                                 unit(dictionaries_take_the_first),
                                                 unit(choice_is_told),

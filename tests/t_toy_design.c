@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lib/table.h"
 #include "tests/fake_device.h"
 #include "tests/toy_design.h"
 
@@ -255,6 +256,39 @@ static void growth_in_place(void **unused)
     }
 }
 
+/* A design without kernels for growth: this machine moves the entries into a new state, as the spine lets it. */
+static void growth_into_a_new_state(void **unused)
+{
+    (void)unused;
+    for (int d = 0; d < DESIGNS; d++) {
+        world w;
+        hd_table t;
+        uint8_t outcome[KEYS];
+        uint64_t time[KEYS];
+        hd_design no_resize = *designs[d];
+        no_resize.resize = NULL;
+        world_begin(&w, designs[d]);
+        must(world_open(&w, 2));
+        must(insert(&w, 0, 1, 20, 1, outcome));
+        for (int i = 0; i < KEYS; i++) time[i] = 1;
+        test_case("%s, 2 boards, then 4", designs[d]->what);
+        memset(&t, 0, sizeof t);
+        t.design = &no_resize;
+        t.seams = w.memory.seams;
+        t.info = w.info;
+        t.info.slots = TOY_PLACES;
+        t.info.design = "hkv"; /* the spine chooses kernels among listed designs; none is run */
+        t.info.backend = "ref";
+        t.state = w.state;
+        must(hd_table_grow(&t, 4));
+        check(t.state != w.state && t.info.buckets == 4, "%llu boards", (ull)t.info.buckets);
+        w.state = t.state;
+        w.info = t.info;
+        holds(&w, 20, time);
+        world_end(&w);
+    }
+}
+
 /* ---- Refused and failed ---------------------------------------------------------------------- */
 
 /* Whatever fails: what was there is there, once, on the boards that info tells of. */
@@ -348,9 +382,10 @@ static void opening_fails(void **unused)
     }
 }
 
-static const struct CMUnitTest tests[] = { unit(batches_of_two_launches), unit(mixed_batches),
-                                           unit(entries_come_back),       unit(a_kernel_astray_is_told_of),
-                                           unit(growth_in_place),         unit(memory_is_refused),
-                                           unit(the_device_fails),        unit(opening_fails) };
+static const struct CMUnitTest tests[] = {
+    unit(batches_of_two_launches),    unit(mixed_batches),    unit(entries_come_back),
+    unit(a_kernel_astray_is_told_of), unit(growth_in_place),  unit(growth_into_a_new_state),
+    unit(memory_is_refused),          unit(the_device_fails), unit(opening_fails)
+};
 
 int main(void) { return test_run(tests); }
