@@ -210,19 +210,23 @@ static inline hkv_launcher hkv_few_at_a_time(const hkv_launcher *all, const hkv_
 }
 
 /* Erases and updates of coalesced write single sectors at random addresses. With too many lanes at a time the memory
- * gets slower. Rates on an H200, 1e9 keys/s, by blocks of a multiprocessor (dim 64, load factor 1):
+ * gets slower, and with too few, items that write nothing wait. Rates on an H200, 1e9 keys/s, by blocks of a
+ * multiprocessor:
  *
- *     blocks             3      4      5      6      7      8      10
- *     erase              5.41   5.55   5.43   5.20   4.97   4.75   4.42
- *     assign_scores      8.94   10.7   11.9   12.0   11.7   11.6   -        (its registers allow 8) */
+ *     blocks                                       4      5      6      8      12     32
+ *     erase, hits, 128 Mi entries, dim 8           5.43   -      5.08   4.66   -      4.35
+ *     erase, 60% hits, 16 Mi entries               8.08   8.61   8.95   9.05   8.44   8.57
+ *     erase, 60% hits, 16 Mi entries, dual         6.01   6.70   7.15   7.42   7.36   7.33
+ *     erase, misses, 16 Mi entries                 16.1   18.4   19.6   21.1   21.4   21.6
+ *     assign_scores, hits, dim 64                  10.7   11.9   12.0   11.6   -      -     (its registers allow 8) */
 static inline hkv_launcher hkv_few_that_write(const hkv_launcher *all, uint32_t row)
 {
-    enum { UPDATE = 6, ERASE = 4 /* blocks of a multiprocessor */ };
+    enum { BLOCKS = 6 /* of a multiprocessor */ };
     hkv_launcher few = *all;
     uint32_t family = hkv_row(row)->family;
     if (family != HKV_ERASE && family != HKV_UPDATE) return few;
     if (row != hkv_row_of("coalesced", (hkv_family)family)) return few;
-    uint64_t most = (family == HKV_ERASE ? ERASE : UPDATE) * all->on.blocks_few;
+    uint64_t most = BLOCKS * all->on.blocks_few;
     if (most && !all->on.blocks_told && most < few.on.blocks_most) few.on.blocks_most = most;
     return few;
 }
