@@ -268,10 +268,11 @@ typedef struct placed {
 } placed;
 
 /* How two kinds of memory are dealt out to the arrays of a batch. */
-enum { FIRST_ALONE, LAST_ALONE, IN_TURN, DEALS };
+enum { FIRST_ALONE, LAST_ALONE, OUTCOME_ALONE, IN_TURN, DEALS };
 
-static bool is_first_kind(int deal, int i, int used)
+static bool is_first_kind(int deal, const hd_array *all, int i, int used)
 {
+    if (deal == OUTCOME_ALONE) return all[i].field == offsetof(hd_batch, outcome);
     return deal == FIRST_ALONE ? i == 0 : deal == LAST_ALONE ? i == used - 1 : i % 2 == 0;
 }
 
@@ -281,7 +282,7 @@ static void place(placed *p, fake_device *f, hd_batch *b, uint32_t value_bytes, 
     p->plain = false;
     for (int i = 0; i < p->used; i++) {
         const hd_array *a = &p->here[i];
-        p->in[i] = kind[!is_first_kind(deal, i, p->used)];
+        p->in[i] = kind[!is_first_kind(deal, p->here, i, p->used)];
         p->at[i] = p->in[i] == PLAIN    ? a->p
                    : p->in[i] == PINNED ? fake_pinned_array(f, a->p, a->bytes)
                                         : fake_array(f, a->p, a->bytes);
