@@ -31,7 +31,8 @@ typedef struct shape {
 static const shape shapes[] = {
     { 4, 128, 8 }, { 5, 33, 3 }, { 3, 16, 24 }, { 2, 256, 100 }, { 7, 48, 0 }, { 6, 5, 16 }
 };
-enum { SHAPES = sizeof shapes / sizeof *shapes };
+static const shape small[] = { { 2, 16, 8 }, { 4, 16, 8 }, { 3, 12, 4 } };
+enum { SHAPES = sizeof shapes / sizeof *shapes, SMALL = sizeof small / sizeof *small };
 
 static bool runs(const char *variant, hd_op op, const hd_info *info)
 {
@@ -584,12 +585,11 @@ static uint64_t highest_beside_pins(const cell *c, uint64_t random)
 
 static void test_highest_beside_pins(void **unused)
 {
-    static const shape few[] = { { 2, 16, 8 }, { 4, 16, 8 }, { 3, 12, 4 } };
     uint64_t items = 0, number = 0;
     (void)unused;
     for (uint32_t row = 0; row < hkv_row_count(); row++)
-        for (int k = 0; k < 6 && hkv_is_first(row); k++) {
-            cell c = { &few[k / 2], HD_POLICY_custom, k % 2, hkv_row_name(row) };
+        for (int k = 0; k < 2 * SMALL && hkv_is_first(row); k++) {
+            cell c = { &small[k / 2], HD_POLICY_custom, k % 2, hkv_row_name(row) };
             items += highest_beside_pins(&c, number++);
         }
     test_tried("differential", items, "new keys in tables in which all scores are the highest");
@@ -655,14 +655,13 @@ static void test_too_large(void **unused)
 
 /* ---- The tests ------------------------------------------------------------------------------- */
 
-static const shape roomy[] = { { 1024, 128, 8 }, { 512, 48, 24 } }, wide[] = { { 256, 128, 8 }, { 300, 16, 24 } },
-                   small[] = { { 2, 16, 8 }, { 4, 16, 8 }, { 3, 12, 4 } };
+static const shape roomy[] = { { 1024, 128, 8 }, { 512, 48, 24 } }, wide[] = { { 256, 128, 8 }, { 300, 16, 24 } };
 
 static grid grids[] = { { item_by_item, "item by item, slot by slot", shapes, SHAPES, NULL },
                         { with_room, "distinct keys, with room", shapes, SHAPES, roomy },
                         { without_room, "distinct keys, full buckets", shapes, SHAPES, NULL },
                         { the_greatest_stay, "the greatest stay", shapes, SHAPES, wide },
-                        { beside_pins, "beside pinned entries", small, 3, NULL },
+                        { beside_pins, "beside pinned entries", small, SMALL, NULL },
                         { crosses, "saved by one backend, loaded by another", shapes, SHAPES, NULL } };
 
 static void test_grid(void **state)
