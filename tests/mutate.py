@@ -39,7 +39,7 @@ OF_REFERENCE = ["t_accept", "t_small", "t_api", "t_walk", "t_grow", "t_tiers", "
                 "t_snapshot", "t_reshape", "t_damage", "t_random", "t_locks", "t_lock_word", "t_lock_streams", "t_alloc", "t_threads"]
 OF_KERNELS = ["t_kernels", "t_accum", "t_calls", "t_tiers", "t_agree", "t_backend", "t_random", "t_replay"]
 STRONGER = ["t_agree", "t_random"]
-OF_DEVICES = ["t_device", "t_graph", "t_device_growth", "t_device_walk", "t_hkv_growth"] # devices that the tests imitate
+OF_DEVICES = ["t_device", "t_graph", "t_device_growth", "t_device_walk", "t_hkv_growth", "t_toy_design"] # devices that the tests imitate
 # The tests for the files of Hive.
 OF_HIVE = ["t_hive", "t_hive_resize", "t_dictionary", "t_growing", "t_hive_table"]
 OF_HIVE_KERNELS = ["t_hive_growth", "t_hive_agree", "t_growing", "t_random"]

@@ -256,7 +256,7 @@ static void growth_in_place(void **unused)
     }
 }
 
-/* A design without kernels for growth: this machine moves the entries into a new state, as the spine lets it. */
+/* A design without kernels for growth: this machine moves the entries into a new state. */
 static void growth_into_a_new_state(void **unused)
 {
     (void)unused;
