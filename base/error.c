@@ -75,7 +75,8 @@ void hd_nearest_try(hd_nearest *n, const char *name)
 
 const char *hd_nearest_text(const hd_nearest *n, const char *before, char *text)
 {
-    snprintf(text, HD_NEAREST_TEXT, n->name ? "; nearest: %s%s" : "", before, n->name);
+    text[0] = 0;
+    if (n->name) snprintf(text, HD_NEAREST_TEXT, "; nearest: %s%s", before, n->name);
     return text;
 }
 

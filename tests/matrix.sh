@@ -61,7 +61,7 @@ setting() {
     ;;
   msan)
     cc=$clang want=$clang configure=('--enable-sanitize=memory' --disable-openmp CFLAGS='-g -O1') check=("TESTS=$core")
-    environment=(HEDDLE_TEST_SECONDS=7200)
+    environment=(MSAN_OPTIONS=allocator_may_return_null=1 HEDDLE_TEST_SECONDS=7200)
     ;;
   cppcheck | clang-tidy | shellcheck) want=$(first "$1") ;;
   fanalyzer) ;;

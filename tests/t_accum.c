@@ -388,20 +388,77 @@ static void neighbours_keep_theirs(void **state)
         }
 }
 
-static const struct CMUnitTest tests[] = { unit(flags),
-                                           unit(f32),
-                                           unit(f64),
-                                           unit(f16),
-                                           unit(bf16),
-                                           unit(integers),
-                                           unit(duplicates_add_up),
-                                           unit(neighbours_keep_theirs),
-                                           { "neighbours_keep_theirs_by_kernels", neighbours_keep_theirs, by_kernels,
-                                             by_reference, NULL },
-                                           { "f64_by_kernels", f64, by_kernels, by_reference, NULL },
-                                           { "f32_by_kernels", f32, by_kernels, by_reference, NULL },
-                                           { "f16_by_kernels", f16, by_kernels, by_reference, NULL },
-                                           { "bf16_by_kernels", bf16, by_kernels, by_reference, NULL },
-                                           { "integers_by_kernels", integers, by_kernels, by_reference, NULL } };
+/* The code of a number in an IEEE format with so many bits. */
+static uint64_t whole_number(int exponent_bits, int fraction_bits, uint64_t number)
+{
+    int exponent, bias = (1 << (exponent_bits - 1)) - 1;
+    double fraction = frexp((double)number, &exponent); /* number = fraction x 2^exponent, fraction in [0.5, 1) */
+    if (!number) return 0;
+    return ((uint64_t)(exponent - 1 + bias) << fraction_bits) + (uint64_t)ldexp(2 * fraction - 1, fraction_bits);
+}
+
+/* Values of floats, alone and in pieces of 16 bytes. All sums are small whole numbers, so no order of the items rounds
+ * another. */
+static void floats_of_repeated_keys(void **state)
+{
+    enum { N = 1500, KEYS = 40, MOST = 12 };
+    static const struct {
+        hd_elem elem;
+        uint32_t bytes;
+        int exponent_bits, fraction_bits;
+    } types[] = { { HD_F16, 2, 5, 10 }, { HD_BF16, 2, 8, 7 }, { HD_F32, 4, 8, 23 }, { HD_F64, 8, 11, 52 } };
+    static uint64_t key[N], all[KEYS], want[KEYS * MOST];
+    static uint8_t add[N * MOST * 8], got[KEYS * MOST * 8];
+    uint64_t random = 9;
+    (void)state;
+    for (size_t k = 0; k < 4; k++)
+        for (uint32_t elems = 1; elems <= MOST; elems++) {
+            uint32_t size = types[k].bytes, bytes = elems * size;
+            uint64_t one = whole_number(types[k].exponent_bits, types[k].fraction_bits, 1);
+            hd_table *t = open_table("lfu", bytes, elems % 2);
+            memset(want, 0, sizeof want);
+            memset(add, 0, sizeof add);
+            for (uint64_t i = 0; i < N; i++) {
+                key[i] = i < KEYS                 ? i
+                         : test_below(&random, 6) ? 3 + test_below(&random, 30)
+                                                  : test_below(&random, KEYS);
+                for (uint32_t at = 0; at < elems; at++) { /* 1 in eight items, else 0 */
+                    uint64_t code = test_below(&random, 8) ? 0 : one;
+                    memcpy(add + i * bytes + at * size, &code, size); /* little-endian, as the library asks for */
+                    want[key[i] * elems + at] += code != 0;
+                }
+            }
+            hd_batch b = { .op = HD_OP_ACCUM_OR_ASSIGN, .n = N, .key = key, .value = add, .elem = types[k].elem };
+            must(hd_run(t, &b));
+            for (uint64_t i = 0; i < KEYS; i++) all[i] = i;
+            must(hd_find(t, KEYS, all, got, NULL));
+            for (uint32_t at = 0; at < KEYS * elems; at++) {
+                uint64_t its = 0, code = whole_number(types[k].exponent_bits, types[k].fraction_bits, want[at]);
+                memcpy(&its, got + at * size, size);
+                check(its == code, "%s: element %u of %u of key %u: %llx instead of %llx", hd_elem_name(types[k].elem),
+                      at % elems, elems, at / elems, (ull)its, (ull)code);
+            }
+            hd_close(t);
+        }
+}
+
+static const struct CMUnitTest tests[] = {
+    unit(flags),
+    unit(f32),
+    unit(f64),
+    unit(f16),
+    unit(bf16),
+    unit(integers),
+    unit(duplicates_add_up),
+    unit(neighbours_keep_theirs),
+    unit(floats_of_repeated_keys),
+    { "neighbours_keep_theirs_by_kernels", neighbours_keep_theirs, by_kernels, by_reference, NULL },
+    { "floats_of_repeated_keys_by_kernels", floats_of_repeated_keys, by_kernels, by_reference, NULL },
+    { "f64_by_kernels", f64, by_kernels, by_reference, NULL },
+    { "f32_by_kernels", f32, by_kernels, by_reference, NULL },
+    { "f16_by_kernels", f16, by_kernels, by_reference, NULL },
+    { "bf16_by_kernels", bf16, by_kernels, by_reference, NULL },
+    { "integers_by_kernels", integers, by_kernels, by_reference, NULL }
+};
 
 int main(void) { return test_run(tests); }

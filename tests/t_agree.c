@@ -61,8 +61,8 @@ static const char *const shapes[] = {
 static const char *const wide_shapes[] = {
     "buckets=2 slots=16 batch=12x1 keys=uniform:10 value=16 duplicate=200000 reserved=50000 extreme=100000 pins=3",
     "buckets=2 slots=16 batch=10x1 keys=uniform:200 value=8 extreme=200000 pins=4 near=90",
-    "buckets=3 slots=32 batch=16x1 keys=uniform:400 value=64 duplicate=100000 admit=always pins=2 near=3000 "
-    "tiers=position fetch=direct",
+    ("buckets=3 slots=32 batch=16x1 keys=uniform:400 value=64 duplicate=100000 admit=always pins=2 near=3000 "
+     "tiers=position fetch=direct"),
     "buckets=2 slots=16 batch=24x1 keys=uniform:40 value=4 duplicate=300000 reserved=50000 pins=0",
     "buckets=2 slots=16 batch=24x1 keys=uniform:400 value=32 distinct=1 pins=0 near=200",
     "buckets=2 slots=32 batch=40x1 keys=uniform:2000 value=8 distinct=1 reserved=30000 pins=0",

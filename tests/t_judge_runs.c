@@ -345,6 +345,44 @@ static void kernels_run_what_they_can_of_a_mix(void **state)
     check(!r.wrong[0] && r.counters.op[HD_OP_LOCK_KEYS] && r.counters.op[HD_OP_FIND], "%s", r.wrong);
 }
 
+/* Kernels take other locks for batches of one item. Mixes of every policy and mode. */
+static void batches_of_one_item(void **state)
+{
+    (void)state;
+    static const char *const policies[] = { "lru", "lfu", "epoch_lru", "epoch_lfu", "custom" };
+    for (size_t i = 0; i < 2 * sizeof policies / sizeof *policies; i++) {
+        char text[200];
+        hd_run_report r;
+        snprintf(text, sizeof text,
+                 "hkv.mix.coalesced backend=host policy=%s dual=%zu buckets=4 slots=16 value=16 batch=1x300 "
+                 "keys=zipf:0.9,120 judge=1",
+                 policies[i / 2], i % 2);
+        hd_case c = case_of(text);
+        must(hd_case_run(&c, NULL, NULL, &r));
+        check(!r.wrong[0] && r.judged && r.counters.op[HD_OP_INSERT_OR_ASSIGN], "%llu judged: %s", (ull)r.judged,
+              r.wrong);
+    }
+}
+
+/* Batches that evict entries of their own, whose pointers were delivered already; keys repeat, or do not. */
+static void pointers_that_the_batch_takes_back(void **state)
+{
+    (void)state;
+    static const char *const keys[] = { "uniform:300", "zipf:0.99,300", "uniform:1000000000" };
+    for (size_t i = 0; i < 2 * sizeof keys / sizeof *keys; i++) {
+        char text[200];
+        hd_run_report r;
+        snprintf(text, sizeof text,
+                 "hkv.find_or_insert_ptr.coalesced backend=host dual=%zu buckets=4 slots=16 value=16 batch=200x4 "
+                 "keys=%s judge=1",
+                 i % 2, keys[i / 2]);
+        hd_case c = case_of(text);
+        must(hd_case_run(&c, NULL, NULL, &r));
+        check(!r.wrong[0] && r.judged == 800 && r.counters.outcome[HD_EVICTED], "%llu judged: %s", (ull)r.judged,
+              r.wrong);
+    }
+}
+
 /* ---- On a device ----------------------------------------------------------------------------- */
 
 /* A device does not tell the order of the items of a batch, so a judged run has batches of one item. Pointers are the
@@ -398,6 +436,8 @@ static const struct CMUnitTest runs[] = { unit(every_judge_has_its_objection),
                                           unit(no_run_is_made_of_these),
                                           unit(on_a_device),
                                           unit(kernels_run_what_they_can_of_a_mix),
+                                          unit(batches_of_one_item),
+                                          unit(pointers_that_the_batch_takes_back),
                                           unit(new_policies_are_taken_at_their_word) };
 
 int main(void) { return test_run(runs); }

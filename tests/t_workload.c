@@ -432,8 +432,8 @@ static void test_pop_small(void **state)
         "{\"popularityWeights\":[1,0,3,2],\"popularityBuckets\":[1,1,2,500],\"oneHits\":0.5}",
         "{\"popularityWeights\":[0.5,0.25,1e-1,0.15],\"popularityBuckets\":[1,1,1,4]}",
         "{\"popularityWeights\":[9000000000000000000,9000000000000000000,9],\"popularityBuckets\":[1,2,4]}",
-        "{\"popularityWeights\":[1,2,3,4,5,6,7,8,9,10,100,3,3,3],\"popularityBuckets\":[1,1,1,1,1,1,1,1,1,1,1,1,1,2],"
-        "\"oneHits\":0}",
+        ("{\"popularityWeights\":[1,2,3,4,5,6,7,8,9,10,100,3,3,3],\"popularityBuckets\":[1,1,1,1,1,1,1,1,1,1,1,1,1,2],"
+         "\"oneHits\":0}"),
         "{\"popularityWeights\":[100,10,9,8,7,6,5,4,3,2,1,1,1,1],\"popularityBuckets\":[1,1,1,1,1,1,1,1,1,1,1,1,1,2]}",
     };
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
