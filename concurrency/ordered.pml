@@ -28,7 +28,7 @@
 #define INSERTER 2
 #define TOGETHER(role) (role != INSERTER)
 #define CONFLICT(a, b) (a != b || a == INSERTER)
-#define NOBODY 255
+#define NO_BATCH 255
 
 /* A piece of work: RUN a batch; WAIT until so much of another stream is done. Marks are no work: they are places. */
 #define WORKS 12
@@ -51,7 +51,7 @@ inline follow(m, s)
 {
     if
     :: m.place > 0 && m.stream != s ->
-       on[s].work[on[s].n].batch = NOBODY;
+       on[s].work[on[s].n].batch = NO_BATCH;
        on[s].work[on[s].n].stream = m.stream;
        on[s].work[on[s].n].place = m.place;
        on[s].n++
@@ -140,9 +140,9 @@ proctype device(byte me)
 {
     byte b, i;
     do
-    :: on[me].done < on[me].n && on[me].work[on[me].done].batch == NOBODY ->
+    :: on[me].done < on[me].n && on[me].work[on[me].done].batch == NO_BATCH ->
        atomic { on[on[me].work[on[me].done].stream].done >= on[me].work[on[me].done].place; on[me].done++ }
-    :: on[me].done < on[me].n && on[me].work[on[me].done].batch != NOBODY ->
+    :: on[me].done < on[me].n && on[me].work[on[me].done].batch != NO_BATCH ->
        atomic { b = on[me].work[on[me].done].batch; look(b); running[role[b]]++ }
 #ifdef TWO
        assert(running[READER] < 2); /* to be violated: they do overlap */

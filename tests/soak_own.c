@@ -87,7 +87,7 @@ static void comes(worker *w, const flight *a, uint64_t i, known *k, const uint64
 static void unlocked(worker *w, flight *a, uint64_t i, known *k, hd_outcome o)
 {
     bool held = k->pinned && k->present;
-    if (o == HD_PINNED) complain(w, a, i, "pinned by somebody else");
+    if (o == HD_PINNED) complain(w, a, i, "pinned by another");
     if (o == HD_HIT && !held) complain(w, a, i, "a pin that was never put");
     if (o != HD_HIT && held && a->begun == k->pinned_at) complain(w, a, i, "the pin is lost");
     k->pinned = false;
@@ -147,7 +147,7 @@ void own_judge(worker *w, flight *a, uint64_t i)
     if (o == HD_MISS || o == HD_REFUSED) return gone(w, a, i, k);
     if (o == HD_INSERTED || o == HD_EVICTED)
         return comes(w, a, i, k, op == HD_OP_FIND_OR_INSERT_PTR ? zero : x->value[i]);
-    if (o == HD_PINNED && !k->pinned) complain(w, a, i, "pinned by nobody");
+    if (o == HD_PINNED && !k->pinned) complain(w, a, i, "pinned, but by no thread");
     judge_present(w, a, i, k, o);
     if (op == HD_OP_ERASE && o == HD_ERASED) now_known(a, k, false), k->pinned = false;
     if (op == HD_OP_LOCK_KEYS && o == HD_HIT) k->pinned = true, k->pinned_at = a->done;
@@ -160,7 +160,7 @@ void own_judge_list(worker *w, flight *a)
     for (uint64_t i = 0; i < a->b.n; i++) told += x->outcome[i] == HD_EVICTED || x->outcome[i] == HD_REFUSED;
     if (x->count != told) complain(w, a, 0, "the list is longer or shorter than the outcomes say");
     for (uint64_t i = 0; i < x->count && i < KEYS_MOST; i++) {
-        if (!own_place(w->s, x->list_key[i], &thread, &n)) complain(w, a, i, "a listed key that nobody has");
+        if (!own_place(w->s, x->list_key[i], &thread, &n)) complain(w, a, i, "a listed key of no thread");
         if (x->list_value[i][0] != tag_of(x->list_key[i]) && x->list_value[i][0] != 0)
             complain(w, a, i, "a listed value of another key");
     }

@@ -43,7 +43,7 @@ static void judge_stamp(worker *w, const flight *a, uint64_t i, uint64_t key, co
 {
     uint64_t k = key - 1, writer = value[0] >> SEQ_BITS, seq = value[0] & seq_mask;
     if (value[1] != seal_of(value[0]) || writer >= THREADS) return complain(w, a, i, "a torn value");
-    if (seq > atomic_load(&w->s->issued[writer])) return complain(w, a, i, "a value that nobody wrote");
+    if (seq > atomic_load(&w->s->issued[writer])) return complain(w, a, i, "a value that no thread wrote");
     if (seq < a->floor[k][writer])
         return complain(w, a, i, "a value that its writer had already replaced, or that was cleared, when this began");
     if (seq < w->seen[k][writer])
@@ -83,7 +83,7 @@ static void judge_sum(worker *w, const flight *a, uint64_t i, uint64_t key, cons
     uint64_t owner = (key >> 32) - 1;
     bool known = w->s->leg == SHARED_FULL ? owner < THREADS && (uint32_t)key < atomic_load(&w->s->fresh[owner])
                                           : key <= 2 * SHARED;
-    if (!known) complain(w, a, i, "a key that nobody has");
+    if (!known) complain(w, a, i, "a key of no thread");
     if (value[1] != 3 * value[0]) complain(w, a, i, "a torn sum");
 }
 

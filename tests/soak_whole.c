@@ -56,7 +56,7 @@ static int read_own(void *context, uint64_t key, uint64_t score, void *value)
 {
     worker *w = ((reading *)context)->w;
     uint64_t thread, n;
-    if (!own_place(w->s, key, &thread, &n)) return complain(w, NULL, 0, "a file has a key that nobody has"), 1;
+    if (!own_place(w->s, key, &thread, &n)) return complain(w, NULL, 0, "a file has a key of no thread"), 1;
     known *k = &w->s->saved.key[thread][n];
     if (k->present) return complain(w, NULL, 0, "a file has a key twice"), 1;
     memcpy(k->value, value, sizeof k->value);

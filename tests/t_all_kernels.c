@@ -268,7 +268,7 @@ static void calls_that_fail_end_a_all_kernels(void **state)
             test_case("%s, and call %llu fails, %s", texts[i], (ull)calls.fail_at, calls.failed);
             if (calls.n < calls.fail_at) break;
             check(status == HD_ENOMEM && strstr(hd_why(), calls.failed), "%s: %s", hd_status_name(status),
-                  status ? hd_why() : "nobody said so");
+                  status ? hd_why() : "it was not reported");
             check(!t.row && !t.rows, "rows are left");
         }
         check(calls.n > 12 && t.ran == 2, "%llu calls", (ull)calls.n);
@@ -338,8 +338,8 @@ static void no_batch_is_made_of_these(void **state)
     check(s->clock == 0 && fixture_entries(s->design, s->table, 0) + fixture_entries(s->design, s->table, 1) == 4,
           "the table that runs begin with");
     fixture_close(s);
-    snprintf(c.policy, sizeof c.policy, "nobody");
-    must_fail(fixture_open_empty(&c, &s), HD_EINVAL, "policy: there is no 'nobody'");
+    snprintf(c.policy, sizeof c.policy, "unknown");
+    must_fail(fixture_open_empty(&c, &s), HD_EINVAL, "policy: there is no 'unknown'");
 }
 
 /* A kernel's row for a case, or why there is none. */

@@ -604,7 +604,7 @@ static void pins(bool dual)
     expect("PU");
     run((hd_batch){ .op = HD_OP_INSERT_AND_EVICT, .n = 2, .key = keys, .value = values });
     expect("PU");
-    check(x.count == 0, "nobody left");
+    check(x.count == 0, "an entry left");
     run((hd_batch){ .op = HD_OP_FIND_OR_INSERT, .n = 2, .key = keys, .value = values });
     expect("PH");
     check(x.value_out[0] == 102 && x.score_out[0] == 12, "find_or_insert delivers");

@@ -529,7 +529,7 @@ static uint64_t beside_pins(const cell *c, uint64_t number)
         }
         pair_agree(&p, true);
     }
-    check(refused || !runs(c->variant, HD_OP_INSERT_OR_ASSIGN, &p.info), "nobody was refused");
+    check(refused || !runs(c->variant, HD_OP_INSERT_OR_ASSIGN, &p.info), "no variant was refused");
     pair_close(&p);
     return items;
 }

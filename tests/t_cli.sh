@@ -274,7 +274,7 @@ if [ "$(ARGP_HELP_FMT=rmargin=0 guard heddle sim --help 2>&1 | head -c 100000 | 
 else fail 'help has an end whatever its margin is to be'; fi
 (trap '' CHLD; heddle museum lfu_wraps) >"$work/out" 2>"$work/err"
 code=$?
-if [ $code = 0 ]; then pass 'a parent that waits for nobody'; else fail 'a parent that waits for nobody' "exit code $code"; fi
+if [ $code = 0 ]; then pass 'a parent that waits for no child'; else fail 'a parent that waits for no child' "exit code $code"; fi
 heddle museum lfu_wraps >&- 2>"$work/err"
 code=$?
 if [ $code = 4 ] && grep -q 'standard output' "$work/err"; then pass 'standard output closed, and another process: it is said what is wrong'

@@ -172,7 +172,7 @@ static void faults_are_said(void **state)
             if (why) snprintf(other, sizeof other, "%.255s", why);
             said = why && strstr(why, f->sentence);
         }
-        check(said, "%s of %s: nobody said '%s'; last: %s", f->op, f->kernel, f->sentence, other);
+        check(said, "%s of %s: no message was '%s'; last: %s", f->op, f->kernel, f->sentence, other);
     }
 }
 
@@ -593,7 +593,7 @@ static void places_have_names(void **state)
         memcpy((uint8_t *)judge_arrays_at(&t->part[0].arrays, JUDGE_VALUE) + 4 * i,
                (const uint8_t *)judge_arrays_at(&s->part[0].arrays, JUDGE_VALUE) + 4 * (3 - i), 4);
     fixture_reference(t);
-    check(fixture_buckets_differ(s, t) == 0, "where entries lie is nobody's business");
+    check(fixture_buckets_differ(s, t) == 0, "the places of entries do not count");
     const line_table *one = (const line_table *)s->table, *other = (const line_table *)t->table;
     *line_at(other, 6) = *line_at(other, 3);
     *line_at(other, 3) = LINE_NOBODY;

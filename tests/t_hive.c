@@ -486,7 +486,7 @@ static void test_open(void **state)
     must(hd_check(t));
     hive_shut(v, 0);
     check(slots_that_are(v, 0, true) == 2, "it was not open, and was shut");
-    for (uint64_t e = 24; e < 32; e++) check(hive_read(v, e) == hive_fresh(v), "bucket 3 is nobody's");
+    for (uint64_t e = 24; e < 32; e++) check(hive_read(v, e) == hive_fresh(v), "bucket 3 is not fresh");
     hive_shut(v, 3);
     check(slots_that_are(v, 3, true) == 2 && slots_that_are(v, 3, false) == 8,
           "%u slots are fresh of a bucket that was shut", slots_that_are(v, 3, true));

@@ -288,7 +288,7 @@ static void test_rings(void **unused)
                t.fixtures, t.distinct);
     test_note("last runs: %llu into the stash, %llu of them beyond where they enter it, %llu misses", t.stashed, far,
               t.outcome[HD_MISS]);
-    check((far && t.outcome[HD_MISS]) || test_times(SCENES) < SCENES, "nobody went on in the stash");
+    check((far && t.outcome[HD_MISS]) || test_times(SCENES) < SCENES, "no item went on in the stash");
 }
 
 /* ---- All schedules of small fixtures ----------------------------------------------------------- */

@@ -59,7 +59,7 @@ static void refuse_each(trial *run, const char *text)
             break;
         }
         check(status == HD_ENOMEM || (!status && said), "%s: %s", hd_status_name(status),
-              status ? hd_why() : "nobody said so");
+              status ? hd_why() : "it was not reported");
     }
     test_tried("memory", tried, "refused to the judge of %s", text);
 }

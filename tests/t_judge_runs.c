@@ -205,7 +205,7 @@ static void every_judge_has_its_objection(void **state)
             if (heard)
                 check(strstr(r.wrong, lies[i].sentence) && r.by == lies[i].by, "by %x: %s", r.by, r.wrong);
             else
-                check(!r.wrong[0], "nobody was asked: %s", r.wrong);
+                check(!r.wrong[0], "no judge was asked: %s", r.wrong);
             must(hd_case_run(&c, NULL, NULL, &r));
             check(!r.wrong[0] && r.judged == 16 * 6, "the truth: %s, %llu items judged", r.wrong, (ull)r.judged);
         }

@@ -225,7 +225,7 @@ static int count_entry(void *context, uint64_t key, uint64_t score, void *value)
 {
     census *c = (census *)context;
     (void)score;
-    check(key <= KEYS, "a key that nobody inserted: %llu", (ull)key);
+    check(key <= KEYS, "a key that was never inserted: %llu", (ull)key);
     c->there[key]++;
     value_must_be((const uint8_t *)value, key, c->bytes, "in the table");
     return 0;
@@ -274,7 +274,7 @@ static void evict_once(hd_table *t, const char *variant, const shape *s, uint64_
             left[list_key[listed]]--;
         else
             check(list_key[listed] == key[i], "item %u was refused, and the list has another key", i);
-        check(list_score[listed] <= KEYS, "a score that nobody gave");
+        check(list_score[listed] <= KEYS, "a score that was never given");
         value_must_be(list_value + listed * bytes, list_key[listed], bytes, "in the list");
         listed++;
     }
@@ -334,7 +334,7 @@ typedef struct sums {
 static int note_entry(void *context, uint64_t key, uint64_t score, void *value)
 {
     sums *s = (sums *)context;
-    check(key < FEW, "a key that nobody inserted: %llu", (ull)key);
+    check(key < FEW, "a key that was never inserted: %llu", (ull)key);
     memcpy(&s->value[key], value, 8);
     for (uint32_t k = 8; k < s->bytes; k += 8)
         check(memcmp((const char *)value + k, &s->value[key], 8) == 0, "key %llu: a torn value", (ull)key);

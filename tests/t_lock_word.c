@@ -131,7 +131,7 @@ static void broken_words_are_found(void **unused)
         const char *what;
         kernel *enter, *leave;
     } broken[] = {
-        { "nobody waits", k_word_pass, k_word_pass },
+        { "none waits", k_word_pass, k_word_pass },
         { "leaves without a release", k_word_enter, k_word_leave_relaxed },
         { "takes updaters for readers", k_word_enter_mistaken, k_word_leave },
         { "calls the next one before it is in", k_word_enter_early, k_word_leave },

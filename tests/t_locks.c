@@ -96,7 +96,7 @@ static const char *pair_wrong(trial *t, hd_role in, hd_role comes)
     if (arrives(t, both ? t->patience_ms : SHORT_MS) != both)
         wrong = both ? "may run together, and do not" : "run together, and may not";
     t->row->leave(t->self, in);
-    if (!wrong && !arrives(t, t->patience_ms)) wrong = "nobody is inside any more, and the other one still waits";
+    if (!wrong && !arrives(t, t->patience_ms)) wrong = "none is inside any more, and the other one still waits";
     atomic_store(&t->go_on, true);
     pthread_join(other, NULL);
     return wrong;
@@ -325,7 +325,7 @@ static void broken_locks_are_found(void **unused)
           unfair_enter, unfair_leave },
         { "careless", "looks away", 0, HD_APART_BY_EVENTS, hd_gate_open, hd_gate_close, careless_enter,
           careless_leave },
-        { "strict", "nobody together", 0, HD_APART_BY_EVENTS, strict_open, hd_gate_close, hd_gate_enter,
+        { "strict", "no two together", 0, HD_APART_BY_EVENTS, strict_open, hd_gate_close, hd_gate_enter,
           hd_gate_leave },
     };
     const char *wrong = lock_wrong(hd_lock_named("none"), HD_READERS | HD_UPDATERS, IMPATIENCE_MS);

@@ -156,9 +156,9 @@ static void refused(void **unused)
     simt_config c = simt_config_default();
     c.strategy = SIMT_ROUND_ROBIN;
     check(!run(k_last_leaves, 1, 64, &c) && said("63 of its threads wait at t_machine.c:"),
-          "the last lane left, and nobody minded: %s", f->story);
+          "the last lane left, and no error was reported: %s", f->story);
     check(!run(k_none_waits, 1, 64, &c) && said("is reached after 1 of its threads have left"),
-          "the first lane left, and nobody minded: %s", f->story);
+          "the first lane left, and no error was reported: %s", f->story);
     check(!run(k_cycle_and_barrier, 1, 64, &c) && strlen(f->story) > sizeof f->story - 9,
           "a story of %zu bytes does not fill its room", strlen(f->story));
 }
@@ -702,7 +702,7 @@ static void metered(void **unused)
     c.race = false;
     c.preempt = SIMT_AT_NONE;
     check(run(k_places, 1, 1, &c) && simt_machine_totals(machine).instructions == instructions && instructions == 4,
-          "%llu instructions, %llu when nobody looks for races", instructions,
+          "%llu instructions, %llu without a search for races", instructions,
           (ull)simt_machine_totals(machine).instructions);
     c = simt_config_default();
     c.meter = true;
@@ -892,7 +892,7 @@ static void raw_accesses(void **unused)
     (void)unused;
     uint8_t bytes[64] = { 0 };
     uint32_t answer[4];
-    check(!simt_raw_reaches(bytes, 4), "nobody runs");
+    check(!simt_raw_reaches(bytes, 4), "no kernel runs");
     for (uint32_t i = 0; i < 6; i++) {
         asking a = { bytes + 16, bytes + 32, answer, i % 3 };
         simt_config c = simt_config_default();

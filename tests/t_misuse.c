@@ -126,7 +126,7 @@ static void missing_fields(hd_op op, bool scores_needed)
     if (needs & HD_NEEDS_VALUE) b.value = NULL, refused(b, "value", "no values"), b = good(op);
     if (needs & HD_NEEDS_PTR) b.ptr = NULL, refused(b, "ptr", "no pointers"), b = good(op);
     if (needs & HD_NEEDS_COUNT) b.count = NULL, refused(b, "count", "no count"), b = good(op);
-    if (needs & HD_NEEDS_HOLDER) b.holder = 0, refused(b, "holder", "nobody holds"), b = good(op);
+    if (needs & HD_NEEDS_HOLDER) b.holder = 0, refused(b, "holder", "0 holds nothing"), b = good(op);
     if ((needs & HD_MAY_PIN) && !pins()) b.holder = 1, refused(b, "holder", "no pins"), b = good(op);
     if ((needs & HD_SCORES) && scores_needed) b.score = NULL, refused(b, "score", "no scores"), b = good(op);
     if (needs & HD_SCORES) {

@@ -468,7 +468,7 @@ static void every_lie_is_caught(void **state)
             hd_oracle_close(honest);
             if (lies[k].doctor(&t, &lies[k])) {
                 bool caught = trial_judge(&t, t.oracle) != NULL;
-                check(caught || has_alibi(&lies[k]), "nobody objected");
+                check(caught || has_alibi(&lies[k]), "no judge objected");
                 occasions++;
                 passed += !caught;
             }
@@ -584,7 +584,7 @@ static void matching_is_exact(void **state)
     (void)state;
     uint64_t r = 5, yes = 0, item = 1;
     judge_victims none = { 0 };
-    check(!judge_victims_match(&none, &item) && item == 0, "nobody was evicted, and nobody has left");
+    check(!judge_victims_match(&none, &item) && item == 0, "no entry was evicted, and none has left");
     for (int k = 0; k < 20000; k++) {
         judge_victims v = { 0 };
         uint64_t n = 1 + test_below(&r, 6), at = 0; /* at: evictions are in item order */

@@ -144,7 +144,7 @@ static void run_cases(const char *backend, uint64_t cases)
     for (int o = 0; many && o < HD_PENDING; o++)
         check(all.counters.outcome[o] > test_times(cases / 3), "hardly any item was %s",
               hd_outcome_name((hd_outcome)o));
-    check(all.counters.outcome[HD_PENDING] == 0, "a cache leaves nobody pending");
+    check(all.counters.outcome[HD_PENDING] == 0, "a cache leaves no item pending");
     for (int o = 0; many && o < HD_OP_COUNT_; o++)
         check(all.counters.op[o] > test_some(test_times(cases / 8)), "hardly any %s was run", hd_op_name((hd_op)o));
     test_tried("differential", all.judged, "items executed and judged, of %llu random cases",

@@ -420,7 +420,7 @@ static void test_watch(void **unused)
         c.watch = past_two;
         c.watch_every = 1;
         c.context = &often;
-        check(!run(k_lock, 3, 64, &c), "nobody objected");
+        check(!run(k_lock, 3, 64, &c), "no error was reported");
         const simt_finding *f = simt_machine_finding(machine);
         check(f->fault == SIMT_WATCHED && memory.out[1] == 3, "%u were counted: %s", memory.out[1], f->story);
         check(strstr(f->story, "it counts beyond two") && strstr(f->story, "had come to simt_kernels.h:"), "%s",
@@ -671,7 +671,7 @@ static void test_memory(void **unused)
             test_tried("memory", refuse - 1, "refused to a run of the host machine");
             return;
         }
-        check(!clean, "take %llu was refused, and nobody said so", (ull)refuse);
+        check(!clean, "take %llu was refused, and this was not reported", (ull)refuse);
     }
 }
 

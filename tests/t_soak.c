@@ -111,7 +111,7 @@ static int see(void *context, uint64_t key, uint64_t score, void *value)
     memcpy(v, value, sizeof v);
     k->entries++;
     if (s->leg != OWN) return shared_saw(&s->worker[0], &k->floors, key, v, &k->sum), 0;
-    if (!own_place(s, key, &thread, &n)) return complain(&s->worker[0], NULL, 0, "a key that nobody has"), 1;
+    if (!own_place(s, key, &thread, &n)) return complain(&s->worker[0], NULL, 0, "a key of no thread"), 1;
     own_saw(&s->worker[thread], n, v, score);
     k->there[thread][n] = true;
     return 0;

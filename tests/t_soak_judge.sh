@@ -38,7 +38,7 @@ clean "and with every variant on the host machine" 8 host random 10
 operations=$((operations + $(awk -F '\t' '$1 == "ok" { n += $11 } END { print n + 0 }' "$words")))
 clean "two tables at once" 2 host two 2 tlpv1 warp
 clean "a table that is known by its numbers" 19 host huge coalesced
-refused() { BACKEND=ref guard "$work/soak" random 1 nobody >"$words" 2>&1; [ $? = 2 ] && grep -q nobody "$words"; }
+refused() { BACKEND=ref guard "$work/soak" random 1 nothing >"$words" 2>&1; [ $? = 2 ] && grep -q nothing "$words"; }
 try "there is no such variant" refused
 clean "so many operations by every variant under every policy" 26 host reach 10000 600
 if ! grep -q '^# short' "$words"; then pass "and none is short"; else fail "but some are short" ""; fi

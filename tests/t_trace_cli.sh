@@ -112,12 +112,12 @@ printf 'key\n1\nx y,2,3\n' >bad.csv
 bad 'gen without an end'       2 '--requests'         gen uniform:5
 bad 'gen of nothing known'     2 'nearest: zipf'      gen zpf:1,10 --requests 5
 bad 'an ending without format' 2 '--format'           gen uniform:5 --requests 5 -o x.bin
-bad 'a format nobody writes'   2 'nearest: csv'       gen uniform:5 --requests 5 -o x.bin --format cvs
+bad 'a format that is not written' 2 'nearest: csv'       gen uniform:5 --requests 5 -o x.bin --format cvs
 bad 'no such part'             2 'nearest: stat'      trace stats keys.txt txt
 bad 'too few words'            2 'convert takes'      trace convert keys.txt txt out.csv
 bad 'a skip that nothing does' 2 '--skip'           trace stat keys.txt txt --skip 3
 bad 'no such file'             2 'absent'             trace stat absent txt
-bad 'a format nobody reads'    2 'nearest: txt'       trace print keys.txt tx
+bad 'a format that is not read' 2 'nearest: txt'       trace print keys.txt tx
 bad 'a record cut short'       3 'short.*byte'        trace stat short oracleGeneral
 bad 'the same, converted'      3 'short.*byte'        trace convert short oracleGeneral never.csv csv
 if [ -e never.csv ] || [ -e x.bin ]; then fail 'what failed leaves no file' "$(ls)"; else pass 'what failed leaves no file'; fi

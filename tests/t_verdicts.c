@@ -613,7 +613,7 @@ static void mix_is_judged(void **state)
         }
         plan_for(CALLS, 0, NO_LIE);
         test_case("row %zu", k);
-        check(heard, "nobody said '%s'", all[k].sentence);
+        check(heard, "no message was '%s'", all[k].sentence);
     }
 }
 
@@ -828,10 +828,10 @@ static void shelf(void **state)
           "its end");
     check(f->seek(f->self, again, 2) == 0 && f->read(f->self, again, bytes, 2) == 2 && memcmp(bytes, "cX", 2) == 0,
           "its middle");
-    refused(f->rename(f->self, "nobody", "b"), ENOENT);
+    refused(f->rename(f->self, "missing", "b"), ENOENT);
     refused(f->rename(f->self, "a", long_name), ENAMETOOLONG);
     check(f->rename(f->self, "a", "a") == 0 && judge_shelf_find(&s, "a"), "to itself");
-    refused(f->unlink(f->self, "nobody"), ENOENT);
+    refused(f->unlink(f->self, "missing"), ENOENT);
     check(f->close(f->self, a) == 0 && f->sync(f->self, again) == 0, "one of two");
 
     /* Numbers that are none of it: below, beyond, and closed. */

@@ -454,7 +454,7 @@ static void lists(void **state)
         check(found, "%s is not listed", expected[kind]);
         check(!hd_list((hd_kind)kind, n + 1000, &row), "a row past the end");
     }
-    check(hd_lock_named("rw") && !hd_lock_named("nobody's") && !hd_lock_named(""), "a lock by a name that is none's");
+    check(hd_lock_named("rw") && !hd_lock_named("no lock's") && !hd_lock_named(""), "a lock by a name that is none's");
     check(hd_design_on("hkv", "host") && !hd_design_on("hkv", "nowhere") && !hd_design_on("nothing", "host"),
           "a design by a name that is none's");
 }
