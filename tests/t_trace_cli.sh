@@ -123,6 +123,29 @@ bad 'the same, converted'      3 'short.*byte'        trace convert short oracle
 if [ -e never.csv ] || [ -e x.bin ]; then fail 'what failed leaves no file' "$(ls)"; else pass 'what failed leaves no file'; fi
 bad 'a folder that is not there' 4 'nowhere'          trace convert keys.txt txt nowhere/out.csv csv
 
+# ---- Kernels under a trace -------------------------------------------------------------------------------------------
+
+# In batches of one, kernels give the figures of the reference.
+heddle gen zipf:0.99,1000 --requests 3000 --seed 7 -o served.oracleGeneral >out
+replay() { heddle sim served.oracleGeneral oracleGeneral lru,lfu,epoch_lru,epoch_lfu,custom 256,10% --epoch 700 --dual --warmup 100 "$@" --csv | cut -d, -f1-10; }
+want=$(replay)
+if [ "$(wc -l <<<"$want")" = 11 ] && [ "$want" = "$(replay --batch 17)" ]; then pass 'the reference does not depend on batches'
+else fail 'the reference does not depend on batches' "$want"
+fi
+if [ "$want" = "$(replay --backend host --batch 1)" ]; then pass 'kernels in batches of one'; else fail 'kernels in batches of one' "$want"; fi
+if [ "$want" = "$(replay --backend host --batch 1 --kernel pipeline)" ]; then pass 'the same of a given variant'; else fail 'the same of a given variant' "$want"; fi
+if [ "$want" = "$(replay --backend host --batch 100)" ]; then fail 'larger batches have other figures' "$want"; else pass 'larger batches have other figures'; fi
+# In larger ones, they give the figures of a run whose every outcome the judge accepts.
+for policy in lru lfu; do
+  got=$(heddle sim served.oracleGeneral oracleGeneral $policy 256 --slots 128 --backend host --batch 500 --csv | tail -n 1 | cut -d, -f7,9,10)
+  heddle run "hkv.insert_or_assign.coalesced backend=host policy=$policy buckets=2 slots=128 value=0 batch=500x6 keys=oracleGeneral:served.oracleGeneral judge=1" --json >out
+  run="$((3000 - $(sed -n '/"outcome": "updated"/,/items/s/.*"items": \([0-9]*\),/\1/p' out))),$(fact evicted),$(fact refused)"
+  if [ "$(fact judged)" = 3000 ]; then same "kernels in batches, $policy, as a judged run" "$run" "$got"; else fail "a judged run, $policy" "$(fact verdict)"; fi
+done
+bad 'an unknown backend' 2 'nearest: host' sim served.oracleGeneral oracleGeneral lru 256 --backend hots
+bad 'a batch of nothing' 2 '--batch'       sim served.oracleGeneral oracleGeneral lru 256 --batch 0
+bad 'batches of a fill'  2 '--batch'       sweep --load-factors 0.5 --batch 5
+
 trace=${HEDDLE_DATA:-}/cloudPhysicsIO.oracleGeneral.zst
 if [ -r "$trace" ]; then
   stat "$trace" oracleGeneral

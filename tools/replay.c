@@ -16,8 +16,6 @@
 #include "tools/input.h"
 #include "tools/progress.h"
 
-enum { BATCH = 4096 };
-
 /* ---- Options --------------------------------------------------------------------------------- */
 
 static error_t choose_score(const char *arg, replay_score *score)
@@ -185,6 +183,7 @@ int replay_rows_take(const replay_plan *p, const replay_list *policies, const re
 hd_config replay_config(const replay_plan *p, const char *policy)
 {
     hd_config c = hd_config_default();
+    if (p->backend) c.backend = p->backend;
     c.policy = policy;
     c.value_bytes = p->value_bytes;
     c.seed = p->seed;
@@ -195,13 +194,32 @@ hd_config replay_config(const replay_plan *p, const char *policy)
 
 /* ---- One row --------------------------------------------------------------------------------- */
 
-/* One row's arrays, big enough to stay off the stack. */
+/* One row's arrays of a batch. */
 typedef struct replay_buffers {
-    hd_request request[BATCH];
-    uint64_t key[BATCH];
-    uint64_t score[BATCH];
-    uint8_t *value; /* (BATCH, value_bytes) */
+    hd_request *request;
+    uint64_t *key, *score;
+    uint8_t *value; /* (a batch, value_bytes) */
 } replay_buffers;
+
+static uint64_t batch_most(const replay_plan *p) { return p->batch ? p->batch : REPLAY_BATCH; }
+
+static bool buffers_take(replay_buffers *u, const replay_plan *p)
+{
+    size_t n = (size_t)batch_most(p);
+    u->request = (hd_request *)calloc(n, sizeof *u->request);
+    u->key = (uint64_t *)calloc(n, sizeof *u->key);
+    u->score = (uint64_t *)calloc(n, sizeof *u->score);
+    u->value = p->value_bytes ? (uint8_t *)calloc(n, p->value_bytes) : NULL;
+    return u->request && u->key && u->score && (u->value || !p->value_bytes);
+}
+
+static void buffers_give(replay_buffers *u)
+{
+    free(u->request);
+    free(u->key);
+    free(u->score);
+    free(u->value);
+}
 
 static hd_status score_fill(replay_buffers *u, size_t n, replay_score score, uint64_t done)
 {
@@ -225,7 +243,7 @@ static hd_status score_fill(replay_buffers *u, size_t n, replay_score score, uin
 /* How many requests until something happens between two of them. */
 static size_t batch_size(const replay_plan *p, uint64_t done)
 {
-    uint64_t n = BATCH;
+    uint64_t n = batch_most(p);
     if (p->limit && p->limit - done < n) n = p->limit - done;
     if (done < p->warmup && p->warmup - done < n) n = p->warmup - done;
     if (p->epoch_every && p->epoch_every - done % p->epoch_every < n) n = p->epoch_every - done % p->epoch_every;
@@ -269,6 +287,14 @@ typedef struct replaying {
     hd_counters before; /* the table's, at the warm-up's end */
 } replaying;
 
+/* In batches of one a kernel gives the reference's figures if it also chooses as the reference among entries of the same
+ * score: the first slot. All variants do but coalesced, which looks at the buckets of a group in another order. */
+static const char *kernel_of(const replay_plan *p)
+{
+    bool alone = p->batch == 1 && p->backend && strcmp(p->backend, hd_config_default().backend) != 0;
+    return p->kernel ? p->kernel : alone ? "tlpv1" : NULL;
+}
+
 /* Reads the next `want` requests, or as many as are left, and runs them. */
 static hd_status replay_step(replaying *x, size_t want, size_t *got)
 {
@@ -277,6 +303,7 @@ static hd_status replay_step(replaying *x, size_t want, size_t *got)
     hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN,
                    .key = u->key,
                    .value = u->value,
+                   .kernel = kernel_of(p),
                    .score = x->score == REPLAY_DEFAULT ? NULL : u->score };
     hd_status s = HD_OK;
     if (p->epoch_every && x->done % p->epoch_every == 0)
@@ -354,17 +381,15 @@ static void pool_fail(replay_pool *pool, replay_row *r, hd_status s)
 static void pool_work(replay_pool *pool, bool draws)
 {
     const replay_plan *p = pool->plan;
-    replay_buffers *u = (replay_buffers *)malloc(sizeof *u);
-    if (u) u->value = p->value_bytes ? (uint8_t *)calloc(BATCH, p->value_bytes) : NULL;
-    bool ready = u && (u->value || !p->value_bytes);
+    replay_buffers u;
+    bool ready = buffers_take(&u, p);
     for (size_t i;
          !atomic_load(&pool->failed) && !tool_stopped() && (i = atomic_fetch_add(&pool->next, 1)) < pool->rows;) {
-        hd_status s = ready ? row_run(pool, &pool->row[i], u, draws) : hd_fail(HD_ENOMEM, "batch: memory was refused");
+        hd_status s = ready ? row_run(pool, &pool->row[i], &u, draws) : hd_fail(HD_ENOMEM, "batch: memory was refused");
         if (s) pool_fail(pool, &pool->row[i], s);
         atomic_fetch_add(&pool->over, 1);
     }
-    if (u) free(u->value);
-    free(u);
+    buffers_give(&u);
 }
 
 static void *pool_thread(void *pool)

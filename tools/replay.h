@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * replay.h - requests through tables: one request is one insert_or_assign with one logical tick,
- * submitted in trace order in batches of 4,096. A miss is an outcome INSERTED, EVICTED or REFUSED. The verbs sim and
- * sweep are callers; each row is a table of its own that reads the source from its beginning.
+ * replay.h - requests through tables: one request is one insert_or_assign with one logical tick, submitted in trace
+ * order in batches. The reference runs the items of a batch in their order, so its figures do not depend on the size of
+ * the batches. Kernels run them side by side: their figures are those of the reference only in batches of one. A miss is
+ * an outcome INSERTED, EVICTED or REFUSED. The verbs sim and sweep are callers; each row is a table of its own that
+ * reads the source from its beginning.
  */
 #ifndef HD_REPLAY_H
 #define HD_REPLAY_H
 
 #include "tools/request.h"
+
+enum { REPLAY_BATCH = 4096, REPLAY_BATCH_MOST = 1 << 24 };
 
 /* What a policy that takes scores is given for each request. */
 typedef enum replay_score {
@@ -23,6 +27,9 @@ typedef struct replay_plan {
     uint64_t warmup;      /* the first so many are replayed and not counted  */
     uint64_t epoch_every; /* requests per epoch; 0: the epoch stays 0        */
     uint64_t seed;        /* of the hash                                     */
+    uint64_t batch;       /* requests of a batch; 0: REPLAY_BATCH            */
+    const char *backend;  /* of the tables; NULL: the default                */
+    const char *kernel;   /* the variant of the batches; NULL: the table chooses, in batches of one tlpv1 (replay.c) */
     uint32_t slots;       /* 0: about 128, so that the capacity is nearest   */
     uint32_t value_bytes;
     uint32_t threads; /* rows at once; what is left over goes into tables */
@@ -42,7 +49,10 @@ enum {
     REPLAY_WARMUP,
     REPLAY_VALUES,
     REPLAY_SEED,
-    REPLAY_LENIENT
+    REPLAY_LENIENT,
+    REPLAY_BACKEND,
+    REPLAY_SIZE_OF_BATCH,
+    REPLAY_KERNEL
 };
 /* clang-format off */
 #define REPLAY_OPTIONS                                                                                        \
@@ -64,6 +74,14 @@ enum {
     { "seed", REPLAY_SEED, "N", "of the table's hash (0)", TOOL_RANGE(replay_plan, seed, 0, UINT64_MAX) },    \
     { "lenient", REPLAY_LENIENT, NULL, "count bad records and go on where one can be skipped",                \
       TOOL_FIELD(replay_plan, lenient) },                                                                     \
+    { "backend", REPLAY_BACKEND, "NAME", "of the tables: ref, host, cuda (ref)",                              \
+      TOOL_FIELD(replay_plan, backend) },                                                                     \
+    { "batch", REPLAY_SIZE_OF_BATCH, "N",                                                                     \
+      "requests of a batch (4096); only with kernels, which run them side by side, do figures depend on it",  \
+      TOOL_RANGE(replay_plan, batch, 1, REPLAY_BATCH_MOST) },                                                 \
+    { "kernel", REPLAY_KERNEL, "NAME",                                                                        \
+      "the kernel variant (the table's choice; in batches of one tlpv1, which breaks ties as the reference)", \
+      TOOL_FIELD(replay_plan, kernel) },                                                                      \
     { "threads", 't', "N", "rows at a time; those left over work inside the tables",                          \
       TOOL_RANGE(replay_plan, threads, 1, 1024) }
 /* clang-format on */

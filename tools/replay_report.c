@@ -23,6 +23,13 @@ void replay_columns(out_column *column)
     memcpy(column, columns, sizeof columns);
 }
 
+void replay_facts(out *o, const replay_plan *p)
+{
+    if (p->backend) out_fact(o, "backend", "backend", OUT_TEXT, out_text(p->backend));
+    if (p->kernel) out_fact(o, "kernel", "kernel", OUT_TEXT, out_text(p->kernel));
+    if (p->batch) out_fact(o, "batch", "requests of a batch", OUT_COUNT, out_count(p->batch));
+}
+
 void replay_cells(const replay_row *r, out_value *cell)
 {
     double ratio = replay_miss_ratio(r);

@@ -37,6 +37,7 @@ static out *report(const tool_line *line, const request_source *source, const re
     if (p->dual) out_fact(o, "dual", "dual buckets", OUT_FLAG, out_flag(true));
     if (p->admit != HD_ADMIT_SCORE) out_fact(o, "admit", "admission", OUT_TEXT, out_text("always"));
     if (p->seed) out_fact(o, "seed", "seed", OUT_PLAIN, out_count(p->seed));
+    replay_facts(o, p);
     for (size_t i = 0; i < rows; i++) {
         replay_cells(&row[i], cell);
         cell[REPLAY_COLUMNS] = out_count(row[i].reserved);
@@ -79,30 +80,38 @@ static int run(tool_line *line, int argc, char **argv)
     return code;
 }
 
-static const char doc[] = "Every request is one insert_or_assign with one tick of the table's clock, in trace order; "
-                          "it is a miss when its key was not "
-                          "there. The miss ratio is misses per request, those for the three reserved keys "
-                          "(doc/contract.md) left out; they are counted in the "
-                          "column reserved. POLICIES and SIZES are lists with commas; there is a row for each pair. A "
-                          "size is a number of entries (10240, 10Ki) or a "
-                          "part of the trace's different keys (0.01, 1%), which are counted first. The table nearest "
-                          "to that size is built; its capacity "
-                          "is in the row. requests/s includes reading.\n"
-                          "\n"
-                          "FORMAT is a row of `heddle list formats`, options appended: csv,key=2,time=1. Files may be "
-                          "compressed with zstd or gzip. TRACE may be - "
-                          "for standard input, or a pipe: what several rows read is kept in an unlinked file in "
-                          "$TMPDIR (else /tmp), as many bytes as are read.\n"
-                          "\n"
-                          "The policy custom keeps what it is told to keep: it is given the next access of each key, "
-                          "which makes it Belady's optimum "
-                          "within a bucket, when the trace knows it (oracleGeneral does).\n"
-                          "\n"
-                          "EXAMPLES\n"
-                          "  heddle gen zipf:0.99,10000 --requests 100000 -o zipf.oracleGeneral.zst\n"
-                          "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru 128\n"
-                          "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru,lfu,custom 1%,10%\n"
-                          "  heddle sim zipf.oracleGeneral.zst oracleGeneral lfu 1Ki --dual --admit always --json\n";
+static const char doc[] =
+    "Every request is one insert_or_assign with one tick of the table's clock, in trace order; "
+    "it is a miss when its key was not "
+    "there. The miss ratio is misses per request, those for the three reserved keys "
+    "(doc/contract.md) left out; they are counted in the "
+    "column reserved. POLICIES and SIZES are lists with commas; there is a row for each pair. A "
+    "size is a number of entries (10240, 10Ki) or a "
+    "part of the trace's different keys (0.01, 1%), which are counted first. The table nearest "
+    "to that size is built; its capacity "
+    "is in the row. requests/s includes reading.\n"
+    "\n"
+    "FORMAT is a row of `heddle list formats`, options appended: csv,key=2,time=1. Files may be "
+    "compressed with zstd or gzip. TRACE may be - "
+    "for standard input, or a pipe: what several rows read is kept in an unlinked file in "
+    "$TMPDIR (else /tmp), as many bytes as are read.\n"
+    "\n"
+    "--backend cuda runs the GPU's kernels, --backend host the same kernels on this machine. They "
+    "run the items of a batch side by side, in any "
+    "order, so that a request can miss whose key an earlier one of its batch inserts, or be "
+    "admitted before one that came first; "
+    "the time of each request stays that of the trace. In batches of one (--batch 1) their figures "
+    "are those of the reference.\n"
+    "\n"
+    "The policy custom keeps what it is told to keep: it is given the next access of each key, "
+    "which makes it Belady's optimum "
+    "within a bucket, when the trace knows it (oracleGeneral does).\n"
+    "\n"
+    "EXAMPLES\n"
+    "  heddle gen zipf:0.99,10000 --requests 100000 -o zipf.oracleGeneral.zst\n"
+    "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru 128\n"
+    "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru,lfu,custom 1%,10%\n"
+    "  heddle sim zipf.oracleGeneral.zst oracleGeneral lfu 1Ki --dual --admit always --json\n";
 
 const tool_verb verb_sim = {
     "sim", "TRACE FORMAT POLICIES SIZES", "replay a trace: misses by policy and size", doc, 4, 4, option, replay_option,

@@ -90,6 +90,7 @@ static out *report_sizes(const size_rows *z, const replay_plan *p, tool_form for
     if (z->distinct) out_fact(o, "distinct", "different keys", OUT_COUNT, out_count(z->distinct));
     if (z->row->hashed) out_fact(o, "hashed", "keys that are text, hashed", OUT_COUNT, out_count(z->row->hashed));
     table_facts(o, p);
+    replay_facts(o, p);
     for (size_t i = 0; i < z->rows; i++) {
         replay_cells(&z->row[i], cell);
         cell[REPLAY_COLUMNS] = replay_rate(&z->row[i]);
@@ -153,6 +154,7 @@ static int sweep_parts(sweep_options *o, tool_form form, const replay_list *poli
         out_fact(*report, "capacity", "capacity", OUT_COUNT, out_count(capacity));
         out_fact(*report, "slots", "slots per bucket", OUT_COUNT, out_count(slots));
         table_facts(*report, &o->plan);
+        replay_facts(*report, &o->plan);
     }
     for (size_t i = 0; !code && i < rows; i++) {
         const fill_row *r = &row[i];
@@ -172,6 +174,8 @@ static int check_words(const sweep_options *o, const tool_line *line)
     if (o->parts && line->words)
         return tool_say(TOOL_USAGE, "--load-factors makes its own keys: leave out '%s'", line->word[0]);
     if (o->parts && o->sizes) return tool_say(TOOL_USAGE, "--load-factors or --sizes, not both");
+    if (o->parts && o->plan.batch)
+        return tool_say(TOOL_USAGE, "--load-factors has batches of its own: leave out --batch");
     if (!o->parts && !line->words) return tool_say(TOOL_USAGE, "it takes %s, or --load-factors", line->verb->args);
     return TOOL_OK;
 }
