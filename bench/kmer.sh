@@ -8,7 +8,8 @@
 #                                   and round: TSV
 #   kmer.sh table OUT               the medians, as a table of Markdown
 #
-# ROUNDS (3) and THREADS (2) say how often and on how many threads. A program that is not installed is left out, and
+# ROUNDS (3) and THREADS (2) say how often and on how many threads. WAYS lists further tables of heddle, DESIGN/BACKEND:
+# WAYS='hkv/cuda hive/cuda'. A program that is not installed is left out, and
 # said to be. Times are of counting alone for jellyfish and KMC, and of counting and the histogram for heddle. The exit
 # code is 1 if histograms differ.
 set -u
@@ -29,9 +30,12 @@ timed() {
 }
 
 # How often k-mers occur, and how many do: rows in $work/NAME.histogram.
+# $1: heddle, or heddle.DESIGN.BACKEND.
 count_heddle() {
-  timed heddle "$heddle" kmer "$file" "$k" --threads "$threads" --histogram --csv || return 1
-  awk -F, 'NR > 1 { print $1, $2 }' "$work/heddle.out" >"$work/heddle.histogram"
+  local design=hkv backend=ref
+  [ "$1" = heddle ] || IFS=. read -r _ design backend <<<"$1"
+  timed "$1" "$heddle" kmer "$file" "$k" --design "$design" --backend "$backend" --threads "$threads" --histogram --csv || return 1
+  awk -F, 'NR > 1 { print $1, $2 }' "$work/$1.out" >"$work/$1.histogram"
 }
 count_jellyfish() {
   timed jellyfish jellyfish count -m "$k" -C -s "$(wc -c <"$file")" -t "$threads" -o "$work/jf" "$file" || return 1
@@ -52,7 +56,8 @@ version_kmc() { kmc 2>&1 | grep -oE 'ver\. [0-9.]+' | tr -d 'ver. ' | sed 's/^\(
 
 run() {
   heddle=$1 file=$2 k=$3 threads=${THREADS:-2} most=10000000
-  local out=$4 programs=(heddle) program times round code=0
+  local out=$4 programs=(heddle) program times round way code=0
+  for way in ${WAYS:-}; do programs+=("heddle.${way/\//.}"); done
   for program in jellyfish kmc; do
     if command -v $program >/dev/null; then programs+=("$program"); else echo "kmer.sh: $program is not installed" >&2; fi
   done
@@ -62,8 +67,8 @@ run() {
     printf 'program\tversion\tround\twall_s\tcpu_s\n'
     for ((round = 1; round <= ${ROUNDS:-3}; round++)); do
       for program in "${programs[@]}"; do
-        times=$("count_$program") || return 1
-        printf '%s\t%s\t%s\t%s\n' "$program" "$("version_$program")" $round "$times"
+        times=$("count_${program%%.*}" "$program") || return 1
+        printf '%s\t%s\t%s\t%s\n' "$program" "$("version_${program%%.*}")" $round "$times"
       done
     done
   } >"$out" || return 1
@@ -78,15 +83,14 @@ run() {
 # speed: the peer's time over heddle's.
 table() {
   grep -v -e '^#' -e '^program' "$1" | sort -t $'\t' -k1,1 -k4,4n | awk -F'\t' '
+    !n[$1] { order[++all] = $1 }
     { wall[$1, ++n[$1]] = $4; version[$1] = $2 }
     { cpu[$1] += $5 }
     END {
       print "| program | wall, s | processor, s | heddle is so many times as fast: wall / processor |"
       print "|---|---|---|---|"
-      split("heddle jellyfish kmc", order, " ")
-      for (i = 1; i <= 3; i++) {
+      for (i = 1; i <= all; i++) {
         p = order[i]
-        if (!n[p]) continue
         m = wall[p, int((n[p] + 1) / 2)]
         c = cpu[p] / n[p]
         if (p == "heddle") { own = m; used = c }

@@ -91,6 +91,11 @@ for k in 1 4 11; do
     if [ -s got ] && cmp -s want got; then pass "k = $k, $way, hive: the same"; else fail "k = $k, $way, hive: the same" "$(diff want got | head -n 3)"; fi
   done
 done
+# ranked and got are of 11, canonical: the same by kernels, in tables that grow
+for design in hkv hive; do
+  guard "$HEDDLE" kmer made.fa 11 --design $design --backend host --top 1000000 --csv 2>err </dev/null | awk -F, 'NR > 1 { print $1, $2 }' | LC_ALL=C sort >got
+  if [ -s got ] && cmp -s want got; then pass "kernels of $design: the same"; else fail "kernels of $design: the same" "$(diff want got | head -n 3; cat err)"; fi
+done
 if sort -c -s -k2,2nr ranked 2>err; then pass 'the most frequent come first'; else fail 'the most frequent come first' ''; fi
 want=$(sort -k2,2nr -k1,1 ranked | head -n 7)
 got=$(guard "$HEDDLE" kmer made.fa 11 --top 7 --csv 2>err </dev/null | awk -F, 'NR > 1 { print $1, $2 }')
@@ -119,6 +124,10 @@ fi
 if from=<(cat generated.fa) histogram piped - 21 && cmp -s grown piped; then pass 'and a pipe, whose end cannot be known'
 else fail 'and a pipe, whose end cannot be known' "$(diff grown piped | head -n 3)"
 fi
+# the thread that counts runs out of memory: the one that reads says so
+(ulimit -v 400000 && "$HEDDLE" kmer generated.fa 21 --threads 1 >out 2>err </dev/null)
+code=$?
+if [ $code = 4 ] && [ "$(wc -l <err)" = 1 ]; then pass "no memory to grow: exit 4, $(cat err)"; else fail 'no memory to grow: exit 4' "exit $code: $(cat err)"; fi
 rm generated.fa generated.fa.zst
 
 # ---- Snapshots and mistakes ------------------------------------------------------------------------------------------
@@ -173,6 +182,7 @@ bad 'no end of zeros'         3 'byte 0: neither' /dev/zero 3
 bad 'no window is long enough' 3 'without one request' short.fa 5
 bad 'K of 32'                 2 'K: .*1 to 31' short.fa 32
 bad 'K that is no number'     2 'K: .*three'   short.fa three
+bad 'an unknown backend'      2 'nearest: host' made.fa 11 --backend hots
 bad 'K of 17 in hive'         2 'K: 17' made.fa 17 --design hive
 bad 'no such file'            2 'absent'       absent.fa 3
 bad 'a table above memory'    2 '--capacity'   short.fa 3 --capacity 200000Gi

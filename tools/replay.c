@@ -287,8 +287,8 @@ typedef struct replaying {
     hd_counters before; /* the table's, at the warm-up's end */
 } replaying;
 
-/* In batches of one a kernel gives the reference's figures if it also chooses as the reference among entries of the same
- * score: the first slot. All variants do but coalesced, which looks at the buckets of a group in another order. */
+/* In batches of one a kernel gives the reference's figures if it also chooses as the reference among entries of the
+ * same score: the first slot. All variants do but coalesced, which takes a victim by its bounds. */
 static const char *kernel_of(const replay_plan *p)
 {
     bool alone = p->batch == 1 && p->backend && strcmp(p->backend, hd_config_default().backend) != 0;

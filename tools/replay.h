@@ -2,8 +2,8 @@
  *
  * replay.h - requests through tables: one request is one insert_or_assign with one logical tick, submitted in trace
  * order in batches. The reference runs the items of a batch in their order, so its figures do not depend on the size of
- * the batches. Kernels run them side by side: their figures are those of the reference only in batches of one. A miss is
- * an outcome INSERTED, EVICTED or REFUSED. The verbs sim and sweep are callers; each row is a table of its own that
+ * the batches. Kernels run them side by side: their figures are those of the reference only in batches of one. A miss
+ * is an outcome INSERTED, EVICTED or REFUSED. The verbs sim and sweep are callers; each row is a table of its own that
  * reads the source from its beginning.
  */
 #ifndef HD_REPLAY_H

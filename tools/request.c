@@ -114,7 +114,7 @@ hd_status request_distinct(const hd_source_args *a, uint64_t limit, uint64_t *re
     hd_status s;
     uint64_t seed = 0, lost;
     do {
-        s = tally_open(&t, hd_config_default().design, 0, 1, seed, BATCH);
+        s = tally_open(&t, &(const tally_config){ .threads = 1, .seed = seed, .most = BATCH });
         if (!s) s = count_all(&t, a, limit);
         if (!s) s = tally_exact(&t, &exact, &lost);
         *requests = t.counted;

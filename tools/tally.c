@@ -22,17 +22,18 @@ static void shape_cache(const tally *t, uint64_t capacity, hd_config *c)
     c->capacity = t->grows ? FIRST_CAPACITY : capacity < 2 * SLOTS ? 2 * SLOTS : capacity;
 }
 
-hd_status tally_open(tally *t, const char *design, uint64_t capacity, uint32_t threads, uint64_t seed, size_t most)
+hd_status tally_open(tally *t, const tally_config *config)
 {
     const uint64_t one = 1;
     memset(t, 0, sizeof *t);
-    t->grows = capacity == 0;
-    hd_config c = hd_config_of(design);
+    t->grows = config->capacity == 0;
+    hd_config c = config->design ? hd_config_of(config->design) : hd_config_default();
     t->dictionary = strcmp(c.policy, "none") == 0; /* without scores no entry is the least */
-    c.capacity = t->grows ? FIRST_OF_DICTIONARY : capacity;
-    if (!t->dictionary) shape_cache(t, capacity, &c);
-    c.threads = threads;
-    c.seed = seed;
+    c.capacity = t->grows ? FIRST_OF_DICTIONARY : config->capacity;
+    if (!t->dictionary) shape_cache(t, config->capacity, &c);
+    if (config->backend) c.backend = config->backend;
+    c.threads = config->threads;
+    c.seed = config->seed;
     hd_info info;
     hd_status e = hd_open(&c, &t->table);
     if (!e) e = hd_table_info(t->table, &info);
@@ -40,10 +41,10 @@ hd_status tally_open(tally *t, const char *design, uint64_t capacity, uint32_t t
     t->capacity = info.capacity;
     t->keys = info.keys;
     t->value_bytes = info.value_bytes;
-    t->most = most;
-    t->one = (uint8_t *)malloc(most * t->value_bytes);
+    t->most = config->most;
+    t->one = (uint8_t *)malloc(t->most * t->value_bytes);
     if (!t->one) return hd_fail(HD_ENOMEM, "the memory of a batch was refused");
-    for (size_t i = 0; i < most; i++) memcpy(t->one + i * t->value_bytes, &one, t->value_bytes);
+    for (size_t i = 0; i < t->most; i++) memcpy(t->one + i * t->value_bytes, &one, t->value_bytes);
     return HD_OK;
 }
 

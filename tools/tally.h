@@ -35,10 +35,16 @@ typedef struct tally {
     uint8_t *one; /* (most, value_bytes) what is added         */
 } tally;
 
-/* design: "hkv", or another. capacity 0: starts with 64 Ki entries (see above) and grows. Otherwise a table of that
- * many entries that never grows, dual so that it takes nearly that many keys before it must evict. threads 0: OpenMP's
- * default. seed: of the hash; with another one, keys that crowded a bucket do not. most: keys of a batch, at most. */
-hd_status tally_open(tally *t, const char *design, uint64_t capacity, uint32_t threads, uint64_t seed, size_t most);
+typedef struct tally_config {
+    const char *design, *backend; /* of the table; NULL: the default ones */
+    uint64_t
+        capacity;     /* 0: starts with 64 Ki entries (see above) and grows. Otherwise a table of that many entries that
+                          never grows, dual so that it takes nearly that many keys before it must evict */
+    uint32_t threads; /* of the reference; 0: OpenMP's default */
+    uint64_t seed;    /* of the hash; with another one, keys that crowded a bucket do not */
+    size_t most;      /* keys of a batch, at most */
+} tally_config;
+hd_status tally_open(tally *t, const tally_config *config);
 void tally_close(tally *t);
 
 /* The keys so far are this share of all keys, 0 to 1; any other number: that is not known. */

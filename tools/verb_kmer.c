@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "tools/counting.h"
 #include "tools/input.h"
 #include "tools/output.h"
 #include "tools/progress.h"
@@ -18,7 +19,7 @@
 typedef struct kmer_options {
     uint64_t capacity, top, threads;
     bool forward, histogram, lenient;
-    const char *save, *design;
+    const char *save, *design, *backend;
 } kmer_options;
 
 enum { KEY_CANONICAL = 0x100, KEY_HISTOGRAM, KEY_THREADS, KEY_LENIENT };
@@ -43,6 +44,7 @@ static const tool_option option[] = {
     { "design", 'd', "DESIGN",
       "count in a table of this design (hkv); hive has 4-byte counts, holds K up to 16 and starts at 1 Ki",
       TOOL_FIELD(kmer_options, design) },
+    { "backend", 'b', "NAME", "of the table: ref, host, cuda (ref)", TOOL_FIELD(kmer_options, backend) },
     { "canonical", KEY_CANONICAL, NULL, "a k-mer and its reverse complement are one (the default)",
       .kind = TOOL_BY_PARSER },
     { "forward", 'f', NULL, "k-mers as they are read", .kind = TOOL_BY_PARSER },
@@ -76,41 +78,46 @@ static const char *letters(char text[LONGEST + 1], uint64_t key, unsigned k)
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
+enum { PIECE = 4096 /* requests that are read at a time */ };
+
 typedef struct kmer_count {
     tally counts;
-    hd_request request[TALLY_BATCH];
-    uint64_t key[TALLY_BATCH_MOST];
-    uint8_t outcome[TALLY_BATCH_MOST];
+    hd_request request[PIECE];
     uint64_t skipped;
     double seconds;
 } kmer_count;
 
 /* The keys of a batch; fewer than it should have at the end of the source. */
-static hd_status read_batch(kmer_count *c, hd_source *source, size_t *n)
+static hd_status read_batch(kmer_count *c, hd_source *source, uint64_t *key, size_t most, size_t *n)
 {
-    size_t most = tally_batch(&c->counts), got = 1;
+    size_t got = 1;
     hd_status e = HD_OK;
     for (*n = 0; *n < most && got && !e;) {
-        size_t want = most - *n < TALLY_BATCH ? most - *n : TALLY_BATCH;
+        size_t want = most - *n < PIECE ? most - *n : PIECE;
         e = hd_source_next(source, c->request, want, &got);
-        for (size_t i = 0; i < got && !e; i++) c->key[(*n)++] = c->request[i].key;
+        for (size_t i = 0; i < got && !e; i++) key[(*n)++] = c->request[i].key;
     }
     return e;
 }
 
+/* This thread reads, another counts. */
 static hd_status count_all(kmer_count *c, hd_source *source)
 {
+    counting *counter;
     progress p;
+    hd_status e = counting_open(&c->counts, &counter);
+    if (e) return e;
     progress_begin(&p, "kmer", "k-mers");
-    hd_status e = HD_OK;
-    uint64_t begin = progress_now_ns();
-    for (size_t n = 1; n && !e;) {
+    uint64_t begin = progress_now_ns(), *key;
+    size_t n = 1, most;
+    while (n && !e && (key = counting_room(counter, &most))) {
         double share = request_share(source, 0, 0);
-        tally_expect(&c->counts, share);
-        e = read_batch(c, source, &n);
-        if (!e && n) e = tally_add(&c->counts, c->key, n, c->outcome);
-        if (progress_at(&p, c->counts.counted, 0, share)) break;
+        e = read_batch(c, source, key, most, &n);
+        if (!e && n) counting_give(counter, n, share);
+        if (progress_at(&p, counting_counted(counter), 0, share)) break;
     }
+    hd_status counted = counting_close(counter);
+    if (!e) e = counted;
     c->seconds = (double)(progress_now_ns() - begin) * 1e-9;
     c->skipped = source->skipped;
     progress_end(&p);
@@ -175,6 +182,7 @@ static int report(const tool_line *line, const kmer_count *c, const kmer_options
                           : out_open(line->form, "heddle.kmer/1", top_column, 3);
     out_fact(r, "file", "file", OUT_TEXT, out_text(line->word[0]));
     out_fact(r, "design", "design", OUT_TEXT, out_text(info.design));
+    out_fact(r, "backend", "backend", OUT_TEXT, out_text(info.backend));
     out_fact(r, "k", "k", OUT_PLAIN, out_count(k));
     out_fact(r, "canonical", "canonical", OUT_FLAG, out_flag(!o->forward));
     out_fact(r, "counted", "counted", OUT_COUNT, out_count(c->counts.counted));
@@ -221,7 +229,8 @@ static int count_and_report(const tool_line *line, const kmer_options *o, kmer_c
                             unsigned k)
 {
     hd_source *source = NULL;
-    hd_status e = tally_open(&c->counts, o->design, o->capacity, (uint32_t)o->threads, 0, TALLY_BATCH_MOST);
+    const tally_config config = { o->design, o->backend, o->capacity, (uint32_t)o->threads, 0, TALLY_BATCH_MOST };
+    hd_status e = tally_open(&c->counts, &config);
     if (!e) e = holds_all(&c->counts, k);
     if (!e) e = hd_source_open(args, &source);
     if (!e) e = count_all(c, source);

@@ -194,7 +194,7 @@ static int verb_stat(const tool_line *line, const trace_options *o)
         hd_source_close(source);
         return tool_say(TOOL_SYSTEM, "memory was refused");
     }
-    hd_status e = tally_open(&s->keys, hd_config_default().design, 0, 0, 0, TALLY_BATCH);
+    hd_status e = tally_open(&s->keys, &(const tally_config){ .most = TALLY_BATCH });
     if (!e) e = stat_read(s, source, from.title, o->limit);
     code = e ? tool_fail(e) : stat_report(line, s, o->lenient);
     hd_source_close(source);
