@@ -282,6 +282,30 @@ static void test_pairs(void **unused)
     test_tried("schedules", t.schedules, "of %llu pairs of operations, %llu distinct", t.fixtures, t.distinct);
 }
 
+/* coalesced's assign replaces entries without reading them, and an update beside it may meet its claim. Few keys, every
+ * update, every policy. */
+static void test_beside_an_assign(void **unused)
+{
+    (void)unused;
+    totals t = { 0, 0, 0 };
+    uint64_t n = 0;
+    uint32_t row = hkv_row_of("coalesced", HKV_UPDATE);
+    fixture_kernel k = hkv_fixture_kernel_at(row, 32, 2);
+    const fixture_kernel *kernels[] = { &k, &k };
+    for (int p = 0; p < HD_OP_COUNT_; p++)
+        for (int policy = 0; policy < HD_POLICY_COUNT; policy++) {
+            if (hkv_family_of((hd_op)p) != HKV_UPDATE) continue;
+            const char *shape = "buckets=2 slots=16 batch=16x1 keys=uniform:8 value=16 duplicate=100000 pins=0",
+                       *name = hd_policy_rows[policy].name;
+            for (uint64_t i = 0; i < test_times(4); i++, n++) {
+                hd_case c[] = { case_of(shape, row, HD_OP_ASSIGN, k.name, name, n % 2, n + 1),
+                                case_of(shape, row, (hd_op)p, k.name, name, n % 2, n + 1) };
+                explore(c, kernels, 2, way(n, 32), 20, &t);
+            }
+        }
+    test_tried("schedules", t.schedules, "of %llu updates beside an assign, %llu distinct", t.fixtures, t.distinct);
+}
+
 /* ---- All schedules of small fixtures ----------------------------------------------------------- */
 
 /* What an item is to its bucket. */
@@ -390,7 +414,7 @@ static void test_exhaustive(void **unused)
 
 int main(void)
 {
-    static const struct CMUnitTest of_all[] = { unit(test_pairs), unit(test_exhaustive) };
+    static const struct CMUnitTest of_all[] = { unit(test_pairs), unit(test_beside_an_assign), unit(test_exhaustive) };
     static const struct CMUnitTest of_each[] = { unit(agrees), unit(widest), unit(crowded) };
     if (simt_machine_open(NULL, &machine)) return 1;
     int failed = variants_run(of_each, sizeof of_each / sizeof *of_each, of_all, sizeof of_all / sizeof *of_all);
