@@ -11,6 +11,7 @@
 #include "base/error.h"
 
 enum { FIRST_CAPACITY = 1 << 16, FIRST_OF_DICTIONARY = 1 << 10, SLOTS = 128 };
+enum { LISTED = 1 << 20 /* slots of a list */ };
 
 /* HKV has room to spare, or what it is given: then in two buckets per key. */
 static void shape_cache(const tally *t, uint64_t capacity, hd_config *c)
@@ -157,37 +158,52 @@ uint64_t tally_beside(const tally *t)
     return keys;
 }
 
-typedef struct widened {
-    hd_visitor *visit;
-    void *context;
-    uint32_t value_bytes;
-} widened;
+/* Is given each key, if it asks for keys, with its count. False: it needs no more. */
+typedef bool visitor(void *context, uint64_t key, uint64_t times);
 
-static int widen(void *context, uint64_t key, uint64_t score, void *value)
-{
-    const widened *w = (const widened *)context;
-    uint64_t times = 0;
-    memcpy(&times, value, w->value_bytes);
-    return w->visit(w->context, key, score, &times);
-}
+/* The entries of a range of slots. */
+typedef struct listed {
+    uint64_t *key;  /* (LISTED); NULL: no keys are asked for */
+    uint8_t *value; /* (LISTED, value_bytes) */
+    uint64_t n;
+    bool goes_on;
+} listed;
 
-/* Every key with its count: those of the table, then the reserved ones. */
-static hd_status each(const tally *t, hd_visitor *visit, void *context)
+static hd_status each_listed(const tally *t, listed *l, uint64_t places, visitor *visit, void *context)
 {
-    widened w = { visit, context, t->value_bytes };
-    hd_status e = hd_for_each(t->table, widen, &w);
-    for (uint64_t i = 0; i < 3 && !e; i++) {
-        uint64_t times = t->reserved[i];
-        if (times) visit(context, t->keys + i, times, &times);
+    hd_status e = HD_OK;
+    for (uint64_t start = 0; start < places && l->goes_on && !e; start += LISTED) {
+        uint64_t n = places - start < LISTED ? places - start : LISTED;
+        hd_batch b = {
+            .op = HD_OP_EXPORT, .start = start, .n = n, .list_key = l->key, .list_value = l->value, .count = &l->n
+        };
+        e = hd_run(t->table, &b);
+        for (uint64_t i = 0; !e && l->goes_on && i < l->n; i++) {
+            uint64_t times = 0;
+            memcpy(&times, l->value + i * t->value_bytes, t->value_bytes);
+            l->goes_on = visit(context, l->key ? l->key[i] : 0, times);
+        }
     }
     return e;
 }
 
-static uint64_t times_of(const void *value)
+/* Every key with its count: those of the table in the order of its slots, then the reserved ones. */
+static hd_status each(const tally *t, bool keys, visitor *visit, void *context)
 {
-    uint64_t times;
-    memcpy(&times, value, sizeof times);
-    return times;
+    hd_info info;
+    hd_status e = hd_table_info(t->table, &info);
+    if (e) return e;
+    listed l = { NULL, (uint8_t *)malloc(LISTED * t->value_bytes), 0, true };
+    if (keys) l.key = (uint64_t *)malloc(LISTED * sizeof *l.key);
+    if (l.value && (l.key || !keys))
+        e = each_listed(t, &l, info.places, visit, context);
+    else
+        e = hd_fail(HD_ENOMEM, "the memory of a list was refused");
+    free(l.key);
+    free(l.value);
+    for (uint64_t i = 0; i < 3 && !e && l.goes_on; i++)
+        if (t->reserved[i]) l.goes_on = visit(context, t->keys + i, t->reserved[i]);
+    return e;
 }
 
 /* ---- The most frequent: a heap whose root is the least of the best so far -------------------- */
@@ -211,19 +227,18 @@ static void heap_sift(top_heap *h, size_t i, tally_entry x)
     h->entry[i] = x;
 }
 
-static int top_visit(void *context, uint64_t key, uint64_t score, void *value)
+static bool top_visit(void *context, uint64_t key, uint64_t times)
 {
-    (void)score;
     top_heap *h = (top_heap *)context;
-    tally_entry x = { key, times_of(value) };
+    tally_entry x = { key, times };
     if (h->n == h->most) {
         if (is_before(x, h->entry[0])) heap_sift(h, 0, x);
-        return 0;
+        return true;
     }
     size_t i = h->n++;
     for (; i && is_before(h->entry[(i - 1) / 2], x); i = (i - 1) / 2) h->entry[i] = h->entry[(i - 1) / 2];
     h->entry[i] = x;
-    return 0;
+    return true;
 }
 
 static int by_rank(const void *a, const void *b)
@@ -235,7 +250,7 @@ static int by_rank(const void *a, const void *b)
 hd_status tally_top(const tally *t, size_t most, tally_entry *entry, size_t *got)
 {
     top_heap h = { entry, 0, most };
-    hd_status e = most ? each(t, top_visit, &h) : HD_OK;
+    hd_status e = most ? each(t, true, top_visit, &h) : HD_OK;
     if (!e && h.n) qsort(entry, h.n, sizeof *entry, by_rank);
     *got = h.n;
     return e;
@@ -253,27 +268,26 @@ typedef struct spectrum {
     bool refused; /* memory was */
 } spectrum;
 
-static int spectrum_visit(void *context, uint64_t key, uint64_t score, void *value)
+static bool spectrum_visit(void *context, uint64_t key, uint64_t times)
 {
-    (void)key, (void)score;
+    (void)key;
     spectrum *s = (spectrum *)context;
-    uint64_t times = times_of(value);
     if (times < FEW) {
         s->few[times]++;
-        return 0;
+        return true;
     }
     if (s->manys == s->room) {
         size_t more = s->room ? 2 * s->room : 64;
         uint64_t *p = (uint64_t *)realloc(s->many, more * sizeof *p);
         if (!p) {
             s->refused = true;
-            return 1;
+            return false;
         }
         s->many = p;
         s->room = more;
     }
     s->many[s->manys++] = times;
-    return 0;
+    return true;
 }
 
 static int by_number(const void *a, const void *b)
@@ -303,7 +317,7 @@ static size_t spectrum_steps(spectrum *s, tally_step *out)
 hd_status tally_spectrum(const tally *t, tally_step **row, size_t *rows)
 {
     spectrum *s = (spectrum *)calloc(1, sizeof *s);
-    hd_status e = s ? each(t, spectrum_visit, s) : HD_OK;
+    hd_status e = s ? each(t, false, spectrum_visit, s) : HD_OK;
     tally_step *out = s && !s->refused ? (tally_step *)malloc((FEW + s->manys) * sizeof *out) : NULL;
     if (!e && !out) e = hd_fail(HD_ENOMEM, "the histogram's memory was refused");
     size_t n = e ? 0 : spectrum_steps(s, out);
