@@ -466,9 +466,12 @@ static void every_copy_of_host_arrays(void **state)
     static const struct {
         hd_op op;
         hd_staging_sizes sizes;
-    } cases[] = { { HD_OP_FIND, { 512, 0 } },
+    } cases[] = { { HD_OP_FIND, { 512, 0 } },  /* arrays one by one, in pieces */
+                  { HD_OP_FIND, { 1024, 0 } }, /* items in pieces, and their launches */
                   { HD_OP_INSERT_AND_EVICT, { 768, 0 } },
+                  { HD_OP_INSERT_AND_EVICT, { 1536, 0 } },
                   { HD_OP_EXPORT, { 1024, 0 } },
+                  { HD_OP_EXPORT, { 1536, 0 } },
                   { HD_OP_FIND_OR_INSERT_PTR, { 128, 0 } } };
     (void)state;
     failures = 0;

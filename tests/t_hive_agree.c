@@ -157,7 +157,8 @@ static void test_agrees(void **unused)
               "erased, %llu misses",
               t.outcome[HD_INSERTED], t.stashed, t.outcome[HD_PENDING], t.moves, t.outcome[HD_UPDATED],
               t.outcome[HD_HIT], t.outcome[HD_ERASED], t.outcome[HD_MISS]);
-    check(t.outcome[HD_INSERTED] && t.stashed && t.outcome[HD_PENDING] && t.moves && t.outcome[HD_UPDATED] &&
+    bool moves = t.moves || test_times(64) < 8; /* they are rare */
+    check(t.outcome[HD_INSERTED] && t.stashed && t.outcome[HD_PENDING] && moves && t.outcome[HD_UPDATED] &&
               t.outcome[HD_HIT] && t.outcome[HD_ERASED] && t.outcome[HD_MISS],
           "something never happened: see above");
 }

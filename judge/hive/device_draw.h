@@ -119,7 +119,7 @@ static inline shares shares_of(const double weight[shares::OPS])
     shares m;
     double all = 0, sum = 0;
     for (uint32_t n = 0; n < shares::OPS; n++) all += weight[n];
-    for (uint32_t n = 0; n < shares::OPS; n++) m.up_to[n] = (uint32_t)((sum += weight[n]) / all * shares::ALL);
+    for (uint32_t n = 0; n < shares::OPS; n++) m.up_to[n] = (uint32_t)((sum += weight[n]) / all * (double)shares::ALL);
     return m;
 }
 
