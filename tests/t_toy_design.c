@@ -256,6 +256,12 @@ static void growth_in_place(void **unused)
     }
 }
 
+static hd_status refuse_to_stage(void *state, bool values)
+{
+    (void)state, (void)values;
+    return hd_fail(HD_ENOMEM, "a stage was refused");
+}
+
 /* A design without kernels for growth: this machine moves the entries into a new state. */
 static void growth_into_a_new_state(void **unused)
 {
@@ -280,6 +286,12 @@ static void growth_into_a_new_state(void **unused)
         t.info.design = "hkv"; /* the spine chooses kernels among listed designs; none is run */
         t.info.backend = "ref";
         t.state = w.state;
+        hd_design no_stage = no_resize;
+        no_stage.stage = refuse_to_stage;
+        t.design = &no_stage;
+        must_fail(hd_table_grow(&t, 4), HD_ENOMEM, "a stage was refused");
+        check(t.state == w.state && t.info.buckets == 2, "it grew to %llu boards", (ull)t.info.buckets);
+        t.design = &no_resize;
         must(hd_table_grow(&t, 4));
         check(t.state != w.state && t.info.buckets == 4, "%llu boards", (ull)t.info.buckets);
         w.state = t.state;
