@@ -853,6 +853,34 @@ static void last_of_a_key_stays(void **unused)
     hd_close(t);
 }
 
+/* A warp of coalesced adds its counts of outcomes to the table's every 64 rounds, because they have 7 bits each. One
+ * block runs 200 rounds: of lookups, and of members of groups, where few keys repeat. */
+static void counts_of_many_rounds(void **unused)
+{
+    enum { LANES = 128, N = 200 * LANES, KEYS = 40 };
+    static uint64_t key[N], value[N];
+    (void)unused;
+    host_only();
+    hd_table *t = open_host("lru", 64, 256, HD_LAYOUT_PAIRS, 8);
+    hd_counters before, after;
+    must(hd_host_lanes(t, 1, LANES));
+    for (uint64_t i = 0; i < N; i++) key[i] = i % KEYS;
+    for (int op = 0; op < 2; op++) {
+        hd_batch b = { .op = op ? HD_OP_FIND : HD_OP_INSERT_OR_ASSIGN, .n = N, .key = key, .kernel = "coalesced" };
+        if (op) b.value_out = value;
+        if (!op) b.value = value;
+        test_case("%s of %d items by a block of %d", hd_op_name(b.op), (int)N, (int)LANES);
+        must(hd_counters_sync(t, &before));
+        must(hd_run(t, &b));
+        must(hd_counters_sync(t, &after));
+        uint64_t inserted = after.outcome[HD_INSERTED] - before.outcome[HD_INSERTED],
+                 same = after.outcome[op ? HD_HIT : HD_UPDATED] - before.outcome[op ? HD_HIT : HD_UPDATED];
+        check(inserted == (op ? 0 : KEYS) && inserted + same == N, "%llu inserted, %llu there", (ull)inserted,
+              (ull)same);
+    }
+    hd_close(t);
+}
+
 /* An item that brings a key in chooses the least entry to leave, and another uses that entry before it is claimed: then
  * it is not the least. */
 static void victims_are_used_meanwhile(void **unused)
@@ -983,6 +1011,7 @@ int main(void)
                                                 unit(rows_have_the_lanes_they_say),
                                                 unit(last_of_a_key_stays),
                                                 unit(victims_are_used_meanwhile),
+                                                unit(counts_of_many_rounds),
                                                 unit(entries_are_counted) };
     return variants_run(of_each, sizeof of_each / sizeof *of_each, of_all, sizeof of_all / sizeof *of_all);
 }
