@@ -16,7 +16,7 @@ enum { N = 5000, KEYS = 3000 };
 
 static uint64_t key[N];
 static uint32_t value[N], out[N];
-static uint8_t outcome[N];
+static uint8_t outcome[N], found[N];
 
 static hd_table *open_small(const char *design, const hd_seams *seams)
 {
@@ -87,7 +87,12 @@ static void counted_once(void **state)
         if (!hive) must(hd_grow(t, 4096)); /* it evicts; but not where there is room */
         hd_batch b = draw(op, distinct, &r);
         if (silent) b.outcome = NULL;
+        memset(found, 0x5a, sizeof found);
+        if (op == HD_OP_FIND_OR_INSERT) b.found = (bool *)found;
         must(hd_run_growing(t, &b, 0));
+        for (int i = 0; i < N && b.found && !silent; i++)
+            check(found[i] == (outcome[i] == HD_HIT), "item %d: found is %d, and the outcome %s", i, found[i],
+                  hd_outcome_name((hd_outcome)outcome[i]));
         check(b.outcome == (silent ? NULL : outcome) && b.n == N && b.key == key && b.value == value &&
                   b.value_out == out,
               "the batch is another");
