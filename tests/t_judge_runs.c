@@ -349,14 +349,14 @@ static void kernels_run_what_they_can_of_a_mix(void **state)
 static void batches_of_one_item(void **state)
 {
     (void)state;
-    static const char *const policies[] = { "lru", "lfu", "epoch_lru", "epoch_lfu", "custom" };
-    for (size_t i = 0; i < 2 * sizeof policies / sizeof *policies; i++) {
+    hd_row policy;
+    for (size_t i = 0; hd_list(HD_POLICIES, i / 2, &policy); i++) {
         char text[200];
         hd_run_report r;
         snprintf(text, sizeof text,
                  "hkv.mix.coalesced backend=host policy=%s dual=%zu buckets=4 slots=16 value=16 batch=1x300 "
                  "keys=zipf:0.9,120 judge=1",
-                 policies[i / 2], i % 2);
+                 policy.name, i % 2);
         hd_case c = case_of(text);
         must(hd_case_run(&c, NULL, NULL, &r));
         check(!r.wrong[0] && r.judged && r.counters.op[HD_OP_INSERT_OR_ASSIGN], "%llu judged: %s", (ull)r.judged,

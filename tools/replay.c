@@ -283,17 +283,10 @@ typedef struct replaying {
     hd_table *table;
     hd_source *source;
     replay_score score;
+    const char *kernel; /* of every batch              */
     uint64_t done;      /* requests                    */
     hd_counters before; /* the table's, at the warm-up's end */
 } replaying;
-
-/* In batches of one a kernel gives the reference's figures if it also chooses as the reference among entries of the
- * same score: the first slot. All variants do but coalesced, which takes a victim by its bounds. */
-static const char *kernel_of(const replay_plan *p)
-{
-    bool alone = p->batch == 1 && p->backend && strcmp(p->backend, hd_config_default().backend) != 0;
-    return p->kernel ? p->kernel : alone ? "tlpv1" : NULL;
-}
 
 /* Reads the next `want` requests, or as many as are left, and runs them. */
 static hd_status replay_step(replaying *x, size_t want, size_t *got)
@@ -303,7 +296,7 @@ static hd_status replay_step(replaying *x, size_t want, size_t *got)
     hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN,
                    .key = u->key,
                    .value = u->value,
-                   .kernel = kernel_of(p),
+                   .kernel = x->kernel,
                    .score = x->score == REPLAY_DEFAULT ? NULL : u->score };
     hd_status s = HD_OK;
     if (p->epoch_every && x->done % p->epoch_every == 0)
@@ -349,6 +342,14 @@ static hd_status row_replay(replaying *x, replay_row *r, bool draws)
     return s;
 }
 
+/* In batches of one a kernel gives the reference's figures if it also chooses as the reference among entries of the
+ * same score: the first slot. All variants do but coalesced, which takes a victim by its bounds. */
+static const char *kernel_of(const replay_plan *p)
+{
+    bool alone = p->batch == 1 && p->backend && strcmp(p->backend, hd_config_default().backend) != 0;
+    return p->kernel ? p->kernel : alone ? "tlpv1" : NULL;
+}
+
 static hd_status row_run(replay_pool *pool, replay_row *r, replay_buffers *u, bool draws)
 {
     const replay_plan *p = pool->plan;
@@ -356,7 +357,7 @@ static hd_status row_run(replay_pool *pool, replay_row *r, replay_buffers *u, bo
     c.capacity = r->capacity;
     c.slots = r->slots;
     c.threads = pool->table_threads;
-    replaying x = { .pool = pool, .buffers = u };
+    replaying x = { .pool = pool, .buffers = u, .kernel = kernel_of(p) };
     hd_status s = hd_open(&c, &x.table);
     uint64_t begin = progress_now_ns();
     if (!s) s = hd_source_open(p->source, &x.source);
