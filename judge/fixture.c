@@ -148,7 +148,7 @@ void fixture_draw_predicate(hd_batch *b, hd_rng *g)
 void fixture_draw_elem(fixture *s, hd_batch *b, hd_rng *g)
 {
     b->elem = (hd_elem)hd_rng_below(g, HD_ELEM_COUNT);
-    for (int tries = 0; tries < HD_ELEM_COUNT && s->value_bytes % judge_elem_bytes(b->elem); tries++)
+    while (s->value_bytes % judge_elem_bytes(b->elem)) /* one byte divides every size */
         b->elem = (hd_elem)((b->elem + 1) % HD_ELEM_COUNT);
     if (!s->has_elem) s->elem = b->elem;
     s->has_elem = true;
@@ -172,10 +172,8 @@ bool fixture_op_named(const char *name, hd_op *op)
 
 void fixture_mix_ops(const fixture *s, hd_batch *b, uint8_t *each, hd_rng *g)
 {
-    bool sums = s->value_bytes % judge_elem_bytes(b->elem) == 0;
     uint64_t weight[HD_OP_COUNT_], all = 0;
-    for (int op = 0; op < HD_OP_COUNT_; op++)
-        all += weight[op] = op == HD_OP_ACCUM_OR_ASSIGN && !sums ? 0 : s->design->mix[op];
+    for (int op = 0; op < HD_OP_COUNT_; op++) all += weight[op] = s->design->mix[op];
     for (uint64_t i = 0; i < b->n; i++) {
         uint64_t at = hd_rng_below(g, all);
         for (each[i] = 0; at >= weight[each[i]]; each[i]++) at -= weight[each[i]];

@@ -33,7 +33,7 @@ static hd_op draw_op(runner *r)
         uint64_t at = below(r, all);
         int op = 0;
         while (at >= weight[op]) at -= weight[op++];
-        if ((op != HD_OP_ACCUM_OR_ASSIGN || r->sums) && runner_runs(r, (hd_op)op)) return (hd_op)op;
+        if (runner_runs(r, (hd_op)op)) return (hd_op)op;
     }
 }
 

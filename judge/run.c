@@ -396,7 +396,7 @@ void runner_mix(runner *r, hd_batch *b)
                                   HD_OP_INSERT_OR_ASSIGN, HD_OP_ACCUM_OR_ASSIGN };
     enum { SOME = sizeof some / sizeof *some };
     uint8_t *each = (uint8_t *)judge_arrays_at(&r->arrays, JUDGE_EACH);
-    for (uint64_t i = 0; i < b->n; i++) each[i] = (uint8_t)some[runner_below(r, r->sums ? SOME : SOME - 1)];
+    for (uint64_t i = 0; i < b->n; i++) each[i] = (uint8_t)some[runner_below(r, SOME)];
     b->each = each;
     b->flag = NULL;
 }
@@ -456,16 +456,13 @@ static void runner_close(runner *r)
     free(r->order);
 }
 
-/* The first element type, from a drawn one on, that divides the value. */
+/* The first element type, from a drawn one on, that divides the value. One byte divides every size. */
 static void choose_elem(runner *r)
 {
-    hd_elem first = (hd_elem)runner_below(r, HD_ELEM_COUNT);
     const char *op = r->c->op;
     r->adds = strcmp(op, "mix") == 0 || strcmp(op, "mixed") == 0 || judge_op_named(op) == HD_OP_ACCUM_OR_ASSIGN;
-    for (int k = 0; k < HD_ELEM_COUNT && !r->sums; k++) {
-        r->elem = (hd_elem)(((int)first + k) % HD_ELEM_COUNT);
-        r->sums = r->c->value_bytes % judge_elem_bytes(r->elem) == 0;
-    }
+    r->elem = (hd_elem)runner_below(r, HD_ELEM_COUNT);
+    while (r->c->value_bytes % judge_elem_bytes(r->elem)) r->elem = (hd_elem)(((int)r->elem + 1) % HD_ELEM_COUNT);
 }
 
 static bool take_arrays(runner *r, const hd_case *c)

@@ -35,7 +35,6 @@ typedef struct runner {
     hd_rng rng;
     const hd_choices *choices; /* NULL: rng decides                              */
     hd_elem elem;              /* of accum_or_assign: one per case, so that no sum is a NaN */
-    bool sums;                 /* the value is a whole number of elements            */
     bool adds;                 /* batches add to values, in any order of their items */
     bool mixes;                /* the design has mixed batches                       */
     bool resizes;              /* it grows and shrinks where it is                   */
