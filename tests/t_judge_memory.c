@@ -11,7 +11,11 @@
 
 #include "gpu/hkv/rows.h"
 #include "judge/comparison.h"
+#include "judge/design.h"
+#include "judge/growth.h"
+#include "judge/hive/fixture.h"
 #include "judge/hkv/fixture.h"
+#include "judge/kernels.h"
 #include "judge/oracle.h"
 #include "judge/shelf.h"
 #include "judge/map.h"
@@ -174,6 +178,40 @@ static void fixtures(void **state)
     simt_machine_close(machine);
 }
 
+/* Hive's, which grows afterwards. */
+static hd_status judge_hive_fixture(const hd_case *c, bool *said)
+{
+    uint32_t row = 0;
+    while (!fixture_runs(&judge_design_hive, row, HD_OP_INSERT_OR_ASSIGN)) row++;
+    const fixture_kernel kernel = fixture_kernel_at(&judge_design_hive, row, 32, 1), *kernels[] = { &kernel };
+    fixture *s = NULL;
+    (void)said;
+    hd_status status = fixture_open(c, kernels, 1, &s);
+    if (!status) status = hive_fixture_resize(s, s->table, 3);
+    fixture_close(s);
+    return status;
+}
+
+static hd_status judge_growing(const hd_case *c, bool *said)
+{
+    simt_config w = simt_config_default();
+    judge_growth g;
+    w.quiet = true;
+    hd_status status = judge_growth_run(c, &w, 2, 0, &g);
+    if (status) return status;
+    *said = strstr(g.wrong, "memory") != NULL;
+    check(*said == (g.wrong[0] != 0), "growth is said to be wrong: %s", g.wrong);
+    return HD_OK;
+}
+
+static void growth(void **state)
+{
+    (void)state;
+    refuse_each(judge_hive_fixture, "hive.insert_or_assign.tile buckets=2 slots=8 batch=12x1 keys=uniform:40");
+    refuse_each(judge_growing, "hive.mix.tile buckets=2 slots=8 seed=3");
+    refuse_each(judge_growing, "hkv.mix.coalesced buckets=2 slots=16 seed=3");
+}
+
 static hd_status judge_all_kernels(const hd_case *c, bool *said)
 {
     all_kernels t;
@@ -243,7 +281,7 @@ static void notes(void **state)
     refuse_each(match_victims, "hkv.insert_or_assign.ref");
 }
 
-static const struct CMUnitTest judges[] = { unit(batches),  unit(oracles), unit(shelves),
-                                            unit(fixtures), unit(tours),   unit(notes) };
+static const struct CMUnitTest judges[] = { unit(batches), unit(oracles), unit(shelves), unit(fixtures),
+                                            unit(growth),  unit(tours),   unit(notes) };
 
 int main(void) { return test_run(judges); }

@@ -194,6 +194,17 @@ static bool no_pointer(trial *t, const lie *l)
     return true;
 }
 
+/* A pointer where none may be: the item was refused, or its key has no entry at the end of the batch. */
+static bool pointer_to_nothing(trial *t, const lie *l)
+{
+    static uint8_t elsewhere[VALUE_BYTES];
+    uint64_t i = 0;
+    while (i < ITEMS && !(t->b.outcome[i] == l->from && !t->b.ptr[i])) i++;
+    if (i == ITEMS) return false;
+    t->b.ptr[i] = elsewhere;
+    return true;
+}
+
 static bool list_short(trial *t, const lie *l) { return (void)l, *t->b.count && (*t->b.count)--; }
 
 static bool list_long(trial *t, const lie *l)
@@ -402,6 +413,8 @@ static const lie lies[] = {
     { "wrong pointer", HD_OP_FIND_OR_INSERT_PTR, other_pointer, HD_HIT, HD_HIT },
     { "wrong pointer of a new entry", HD_OP_FIND_OR_INSERT_PTR, other_pointer, HD_INSERTED, HD_HIT },
     { "no pointer", HD_OP_FIND_PTR, no_pointer, HD_HIT, HD_HIT },
+    { "pointer of a refused item", HD_OP_FIND_OR_INSERT_PTR, pointer_to_nothing, HD_REFUSED, HD_HIT },
+    { "pointer to an entry that left", HD_OP_FIND_OR_INSERT_PTR, pointer_to_nothing, HD_INSERTED, HD_HIT },
     { "missed key not listed", HD_OP_FIND_MISSED, list_short, HD_MISS, HD_MISS },
     { "missed key listed twice", HD_OP_FIND_MISSED, list_long, HD_MISS, HD_MISS },
     { "missed keys out of order", HD_OP_FIND_MISSED, list_order, HD_MISS, HD_MISS },
@@ -482,6 +495,25 @@ static void every_lie_is_caught(void **state)
     }
     test_note("%zu kinds of lies, told %llu times; %llu had another story that is as true, the others were caught",
               sizeof lies / sizeof *lies, (unsigned long long)told, (unsigned long long)believed);
+}
+
+/* An insert into an empty table, of which it is said that it was refused. */
+static void room_is_noticed(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 5; seed++) {
+        trial t;
+        test_case("%s", policies[seed]);
+        trial_open(&t, seed);
+        trial_run(&t, HD_OP_INSERT_OR_ASSIGN);
+        uint64_t i = 0;
+        while (t.b.outcome[i] != HD_INSERTED) i++;
+        t.b.outcome[i] = HD_REFUSED;
+        t.b.found[i] = 0;
+        const char *wrong = trial_judge(&t, t.oracle);
+        check(wrong && strstr(wrong, "there was room"), "%s", wrong ? wrong : "no objection");
+        trial_close(&t);
+    }
 }
 
 /* ---- Tables that keep other rules than they should ------------------------------------------- */
@@ -776,9 +808,14 @@ static void borrowed_rows_agree(void **state)
     test_note("%llu scores and predicates are what their rows say", (unsigned long long)tried);
 }
 
-static const struct CMUnitTest oracle[] = { unit(every_lie_is_caught),       unit(every_mistake_is_caught),
-                                            unit(pinned_victims_are_caught), unit(matching_is_exact),
-                                            unit(matching_by_moments),       unit(sums_agree),
-                                            unit(arrays_are_watched),        unit(borrowed_rows_agree) };
+static const struct CMUnitTest oracle[] = { unit(every_lie_is_caught),
+                                            unit(room_is_noticed),
+                                            unit(every_mistake_is_caught),
+                                            unit(pinned_victims_are_caught),
+                                            unit(matching_is_exact),
+                                            unit(matching_by_moments),
+                                            unit(sums_agree),
+                                            unit(arrays_are_watched),
+                                            unit(borrowed_rows_agree) };
 
 int main(void) { return test_run(oracle); }
