@@ -13,10 +13,10 @@ for room in include base lib ref hashes policies predicates concurrency workload
   [ -d "$room" ] && rooms+=("$room")
 done
 mapfile -t text < <(
-  find "${rooms[@]}" tests -type f \( -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.cu' -o -name '*.inc' -o -name '*.sh' -o -name '*.py' -o -name '*.map' \)
+  find "${rooms[@]}" tests -type f \( -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.inc' -o -name '*.sh' -o -name '*.py' -o -name '*.map' \)
   ls configure.ac Makefile.am heddle*.pc.in heddle-config*.cmake.in autogen.sh m4/hd_*.m4 build-aux/setup.sh tests/tap-run \
     completion/*.bash try check .ci/run 2>/dev/null)
-mapfile -t c < <(printf '%s\n' "${text[@]}" | grep -E '\.([ch](pp)?|cu|inc)$')
+mapfile -t c < <(printf '%s\n' "${text[@]}" | grep -E '\.([ch](pp)?|cuh?|inc)$')
 mapfile -t pages < <(find . -maxdepth 1 -name '*.md'; find doc bench fuzz papers -name '*.md' 2>/dev/null)
 
 # includes FILE-PATTERN FORBIDDEN: lines of files that match and include what matches.
@@ -43,6 +43,7 @@ printf '%s\n' "${c[@]}" | xargs grep -oE '^ *# *include *"[^"]+"' /dev/null | se
   awk -v layers="$layers" '
     BEGIN { n = split(layers, line, "\n"); for (i = 1; i <= n; i++) { m = split(line[i], name, " "); for (j = 1; j <= m; j++) layer[name[j]] = i } }
     function folder(f) { return f ~ /\// ? substr(f, 1, index(f, "/") - 1) : f == "heddle.h" || f == "heddle.hpp" ? "include" : "" }
+    $2 ~ /^merlin\// { $2 = "include/heddle/" $2 }
     { from = folder($1); to = folder($2) }
     from == to || to == "" || from ~ /^(tests|examples)$/ { next }
     !(from in layer) || !(to in layer) { print $1 ": " $2 ": a folder without a layer"; next }
@@ -147,7 +148,8 @@ grep -nF '../shared' /dev/null "${text[@]}" "${pages[@]}" | grep -vE "^($self|Ma
 grep -nE '[[:blank:]]+$' /dev/null "${text[@]}" | none "no blanks at the ends of lines"
 grep -nP '\t' /dev/null "${c[@]}" | none "no tabs in C"
 grep -nP '\r' /dev/null "${text[@]}" "${pages[@]}" | none "no carriage returns"
-find "${rooms[@]}" tests -name 'common.*' -o -name 'util*' -o -name 'misc*' -o -name old -o -name core | none "no rooms for odds and ends"
+# The names in include/heddle are those of HierarchicalKV's headers.
+find "${rooms[@]}" tests -path include/heddle -prune -o -name 'common.*' -o -name 'util*' -o -name 'misc*' -o -name old -o -name core | grep -v '^include/heddle$' | none "no rooms for odds and ends"
 printf '%s\n' "${c[@]}" tests/*.sh | grep -E '\.(c|cpp|sh)$' | grep -vE '^(gpu|fuzz|python|examples/design)/' | sort -u |
   while read -r f; do
     grep -qE "(^|[[:space:]])(${f//./\\.}|${f%.c})([[:space:]]|\$)" Makefile.am || echo "$f is not in Makefile.am"
