@@ -49,7 +49,8 @@ struct MemoryPoolOptions {
 
 /* The fields without a comment are accepted and not used. */
 struct HashTableOptions {
-    size_t init_capacity = 0;       /* entries; rounded up to whole buckets */
+    size_t init_capacity = 0;       /* entries. If two times as many are within max_capacity, they are rounded up to a
+                                       power of two of buckets; otherwise the table has max_capacity at once */
     size_t max_capacity = 0;        /* entries; the table doubles up to this size, and then evicts */
     size_t max_hbm_for_vectors = 0; /* kThroughput: the most bytes of values in device memory; the others are in pinned
                                        host memory. kMemory: all values are in device memory */
@@ -986,6 +987,15 @@ class HashTable : public HashTableBase<K, V, S>
 
     /* ---- Opening and growing ---- */
 
+    /* A table that will not grow has max_capacity. Another one begins with a power of two of buckets. */
+    size_t first_capacity() const
+    {
+        const size_t init = options_.init_capacity, most = std::max(init, options_.max_capacity);
+        size_t capacity = options_.max_bucket_size;
+        while (capacity < init) capacity *= 2;
+        return init * 2 > most ? most : capacity;
+    }
+
     hd_config configuration() const
     {
         static const char *const policy[] = { "lru", "lfu", "epoch_lru", "epoch_lfu", "custom" };
@@ -995,7 +1005,7 @@ class HashTable : public HashTableBase<K, V, S>
         c.backend = "cuda";
         c.policy = policy[Strategy];
         c.lock = options_.api_lock ? "ordered" : "none";
-        c.capacity = options_.init_capacity;
+        c.capacity = first_capacity();
         c.slots = uint32_t(options_.max_bucket_size);
         c.value_bytes = uint32_t(value_bytes);
         if (Strategy == EvictStrategy::kLru || Strategy == EvictStrategy::kEpochLru) c.clock = HD_CLOCK_DEVICE;
