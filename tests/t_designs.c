@@ -444,6 +444,50 @@ static void defaults_refuse(void **state)
     must_fail(hosted_shape(&s, &small), HD_EINVAL, "value_bytes");
 }
 
+void *__real_calloc(size_t n, size_t bytes);
+void *__wrap_calloc(size_t n, size_t bytes);
+static uint64_t takes, refuse_at; /* the take, from 1, that is refused; 0: none */
+void *__wrap_calloc(size_t n, size_t bytes) { return ++takes == refuse_at ? NULL : __real_calloc(n, bytes); }
+
+/* Each allocation is refused in turn: the fixture is not made, or the judge says why it passes no verdict. */
+static void memory_is_missed(void **state)
+{
+    (void)state;
+    static const char *const toy_ops[] = { "insert_or_assign", "mixed" };
+    uint64_t tried = 0, at = 1;
+    for (int o = 0; o < 2; o++, at = 1)
+        for (bool refused = true; refused; at++) {
+            char text[256];
+            uint32_t row;
+            hd_case c;
+            fixture *s = NULL;
+            comparison *a = NULL;
+            const char *why = NULL;
+            snprintf(text, sizeof text,
+                     "toy.%s.plain value=8 pins=0 slots=32 buckets=2 batch=9x1 keys=uniform:30 seed=3", toy_ops[o]);
+            test_case("%s, and take %llu is refused", text, (ull)at);
+            must(hd_case_parse(text, &c));
+            must(fixture_kernel_row(&c, &row));
+            fixture_kernel k = fixture_kernel_at(judge_design_of(&c), row, 32, 1);
+            const fixture_kernel *kernels[] = { &k };
+            simt_config w = way(1);
+            takes = 0;
+            refuse_at = at;
+            hd_status status = fixture_open(&c, kernels, 1, &s);
+            if (!status) status = comparison_open(s, &a);
+            if (!status) status = comparison_run(a, machine, &w, &why);
+            refuse_at = 0;
+            refused = takes >= at;
+            /* an item of a mixed batch may be judged at several moments; one of them is enough */
+            bool passed = !status && !why, told = status == HD_ENOMEM || (why && strstr(why, "memory"));
+            const char *said = why ? why : status ? hd_why() : "not reported";
+            check(refused ? told || (o == 1 && passed) : passed, "%s: %s", hd_status_name(status), said);
+            tried += refused;
+            comparison_close(a);
+        }
+    test_tried("memory", tried, "refused to the judge of a design that has its backend's reference");
+}
+
 /* ---- Fixtures ---------------------------------------------------------------------------------- */
 
 static void no_fixture_is_made_of_these(void **state)
@@ -616,6 +660,7 @@ int main(void)
                                                  unit(defaults_judge_a_hosted_design),
                                                  unit(defaults_object),
                                                  unit(defaults_refuse),
+                                                 unit(memory_is_missed),
                                                  unit(no_fixture_is_made_of_these),
                                                  unit(fixtures_are_their_cases),
                                                  unit(tables_are_resized_between_batches),
