@@ -576,7 +576,8 @@ HD_API hd_status hd_check(hd_table *table);
  * The call waits for all earlier batches. Then lookups by other threads go on, if the lock lets lookups overlap; other
  * batches wait. On "cuda" hkv is copied in parts of a few MiB, so the call needs 8 MiB of host memory, or two buckets,
  * and the device copies a part while the part before it is written. hive is copied to host memory as a whole, and no
- * other batch runs meanwhile. */
+ * other batch runs meanwhile. A file of more than 1 MiB is written by a thread that lives as long as the call, and that
+ * blocks all signals. */
 HD_API hd_status hd_save(hd_table *table, const char *path);
 
 /* Verifies the whole file, then replaces the entries, the clock and the epoch of the table by those of the file, and

@@ -8,11 +8,12 @@
 #include "base/error.h"
 #include "lib/snapshot.h"
 #include "lib/table.h"
+#include "lib/writing.h"
 #include "base/whole.h"
 
 typedef struct writer {
     hd_whole file;
-    uint8_t *block;
+    hd_writing out;
     size_t fill, summed; /* bytes of the block; of them, in the sum */
     XXH3_state_t sum;
     hd_status status; /* the first failure; later calls do nothing */
@@ -21,7 +22,7 @@ typedef struct writer {
 /* The sum has all that was put. Many entries at a time: an update costs more than 8 bytes do. */
 static void sum_up(writer *w)
 {
-    XXH3_128bits_update(&w->sum, w->block + w->summed, w->fill - w->summed);
+    XXH3_128bits_update(&w->sum, hd_writing_block(&w->out) + w->summed, w->fill - w->summed);
     w->summed = w->fill;
 }
 
@@ -34,19 +35,19 @@ static void begin_sum(writer *w)
 static void flush(writer *w)
 {
     sum_up(w);
-    if (!w->status) w->status = hd_file_write_all(w->file.seams, w->file.fd, w->file.path, w->block, w->fill);
+    if (!w->status) w->status = hd_writing_send(&w->out, w->fill);
     w->fill = w->summed = 0;
 }
 
 static void put(writer *w, const void *p, size_t bytes)
 {
     for (const uint8_t *from = (const uint8_t *)p; bytes;) {
-        size_t n = HD_SNAPSHOT_BLOCK - w->fill < bytes ? HD_SNAPSHOT_BLOCK - w->fill : bytes;
-        memcpy(w->block + w->fill, from, n);
+        size_t n = HD_WRITING_BLOCK - w->fill < bytes ? HD_WRITING_BLOCK - w->fill : bytes;
+        memcpy(hd_writing_block(&w->out) + w->fill, from, n);
         w->fill += n;
         from += n;
         bytes -= n;
-        if (w->fill == HD_SNAPSHOT_BLOCK) flush(w);
+        if (w->fill == HD_WRITING_BLOCK) flush(w);
     }
 }
 
@@ -132,37 +133,39 @@ static void put_table(writer *w, hd_table *t)
 }
 
 /* The file is kept when the walk has ended well. */
-static hd_status save(hd_table *t, const char *path, uint8_t *block)
+static hd_status save(hd_table *t, const char *path, writer *w)
 {
-    writer w;
-    w.block = block;
-    w.fill = w.summed = 0;
-    begin_sum(&w); /* of the header; also if the walk fails, because flush() adds to it in any case */
-    w.status = hd_whole_open(&w.file, &t->seams, path);
-    if (w.status) return w.status;
-    w.status = hd_walk(t->design, t->state, HD_WALK_READ);
-    if (!w.status) {
-        put_table(&w, t);
+    w->fill = w->summed = 0;
+    begin_sum(w); /* of the header; also if the walk fails, because flush() adds to it in any case */
+    w->status = hd_whole_open(&w->file, &t->seams, path);
+    if (w->status) return w->status;
+    w->out.fd = w->file.fd;
+    w->out.path = w->file.path;
+    w->status = hd_walk(t->design, t->state, HD_WALK_READ);
+    if (!w->status) {
+        put_table(w, t);
         hd_status walked = hd_walked(t->design, t->state, false);
-        if (!w.status) w.status = walked;
+        if (!w->status) w->status = walked;
     }
-    flush(&w);
-    if (!w.status) return hd_whole_keep(&w.file);
-    hd_whole_drop(&w.file);
-    return w.status;
+    flush(w);
+    hd_status written = hd_writing_end(&w->out);
+    if (written || w->status) {
+        hd_whole_drop(&w->file);
+        return written ? written : w->status;
+    }
+    return hd_whole_keep(&w->file);
 }
 
 hd_status hd_save(hd_table *t, const char *path)
 {
     if (!t || !path) return hd_fail(HD_EINVAL, "%s: NULL", t ? "path" : "table");
-    void *block;
-    hd_status status = hd_take(&t->seams, "save: buffer", 1, HD_SNAPSHOT_BLOCK, &block);
+    writer w;
+    hd_status status = hd_writing_open(&w.out, &t->seams);
     if (status) return status;
-    /* a state is staged for one at a time */
     hd_role role = t->design->stage && !t->design->walk ? HD_INSERTER : HD_READER;
-    t->lock->enter(t->lock_state, role);
-    status = save(t, path, (uint8_t *)block);
+    t->lock->enter(t->lock_state, role); /* a state is staged for one at a time */
+    status = save(t, path, &w);
     t->lock->leave(t->lock_state, role);
-    hd_give(&t->seams, block, 1, HD_SNAPSHOT_BLOCK);
+    hd_writing_close(&w.out);
     return status;
 }

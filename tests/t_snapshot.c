@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -447,6 +448,50 @@ static void long_files_fail(void **state)
     test_tried("files", failures, "file calls of long snapshots that failed");
 }
 
+static bool no_threads;
+static uint64_t threads_made;
+int __real_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*f)(void *), void *context);
+int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*f)(void *), void *context);
+int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*f)(void *), void *context)
+{
+    threads_made++;
+    return no_threads ? EAGAIN : __real_pthread_create(t, a, f, context);
+}
+
+static void same_files(const char *one, const char *other)
+{
+    char command[512];
+    snprintf(command, sizeof command, "cmp -s '%s' '%s'", one, other);
+    check(system(command) == 0, "%s and %s differ", one, other); /* NOLINT(cert-env33-c): a test */
+}
+
+/* A file of many blocks is written by a thread; if there is none, by the caller, with the same bytes. A small file asks
+ * for no thread. */
+static void threads_that_write(void **state)
+{
+    static const snapshot_shape s = { "lfu", 4, 32, HD_VALUE_BYTES_MAX, false, HD_ADMIT_SCORE, 0 };
+    (void)state;
+    hd_table *t = shape_open(&s), *u = shape_open(&small);
+    const char *path = test_path("by_thread"), *other = test_path("by_caller"), *tiny = test_path("tiny");
+    feed(t, 120, 3);
+    threads_made = 0;
+    must(hd_save(u, tiny));
+    check(threads_made == 0, "%llu threads for a small file", (ull)threads_made);
+    must(hd_save(t, path));
+    check(threads_made == 1, "%llu threads", (ull)threads_made);
+    no_threads = true;
+    must(hd_save(t, other));
+    no_threads = false;
+    check(threads_made == 2, "a thread was asked for %llu times", (ull)threads_made - 1);
+    same_files(path, other);
+    must(hd_load(t, other, NULL));
+    unlink(path);
+    unlink(other);
+    unlink(tiny);
+    hd_close(u);
+    hd_close(t);
+}
+
 static ptrdiff_t writes_nothing(void *self, int fd, const void *p, size_t bytes)
 {
     return (void)self, (void)fd, (void)p, (void)bytes, 0;
@@ -619,6 +664,7 @@ static const struct CMUnitTest tests[] = { unit(round_trips),
                                            unit(killed_while_saving),
                                            unit(to_devices_and_pipes),
                                            unit(long_files_fail),
+                                           unit(threads_that_write),
                                            unit(the_systems_files),
                                            unit(scores_of_another_clock),
                                            unit(names_beside),
