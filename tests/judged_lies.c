@@ -145,6 +145,34 @@ static bool other_pointer(trial *t)
     return true;
 }
 
+static bool pointer_of_another(trial *t)
+{
+    simt_ticket_record *x = hit();
+    if (!x) return false;
+    t->b->ptr[x->item] = (uint8_t *)t->b->ptr[x->item] + t->v->value_bytes;
+    return true;
+}
+
+static bool no_pointer(trial *t)
+{
+    simt_ticket_record *x = ticket_of(HD_INSERTED);
+    if (!x || !t->b->ptr[x->item]) return false;
+    t->b->ptr[x->item] = NULL;
+    return true;
+}
+
+/* An item whose entry a later one evicted. */
+static bool pointer_to_nothing(trial *t)
+{
+    for (size_t i = 0; i < tickets; i++) {
+        uint64_t item = ticket[i].item;
+        if (ticket[i].what == HD_RESERVED || t->b->ptr[item]) continue;
+        t->b->ptr[item] = t->v->value;
+        return true;
+    }
+    return false;
+}
+
 /* ---- The table ------------------------------------------------------------------------------- */
 
 static void swap_u64(uint64_t *a, uint64_t *b)
@@ -364,6 +392,10 @@ const lie lies[] = {
     { "its ticket names an entry that held another key", TOUCH, entry_of_another, COMPARISON_TICKETS, 0, 0 },
     { "it took a slot that was not empty", POINTERS, slot_of_another, COMPARISON_TICKETS, 0, 0 },
     { "its pointer shows another entry's value", POINTERS, other_pointer, COMPARISON_TICKETS, 0, 0 },
+    { "its pointer shows another entry's value", TOUCH, pointer_of_another, COMPARISON_TICKETS, 0, 0 },
+    { "its pointer is NULL, and its entry is there", POINTERS, no_pointer, COMPARISON_TICKETS, 0, 0 },
+    { "it has a pointer, and its key has no entry", "hkv.find_or_insert_ptr.tlpv1" FULL, pointer_to_nothing,
+      COMPARISON_TICKETS, 0, 0 },
     { "evicted a key that was absent", UPSERT, victim_that_was_not_there, COMPARISON_TICKETS, 0, 0 },
     { "evicted a key that was absent", EVICT, victim_that_was_not_there, COMPARISON_TICKETS, 0, 0 },
     { "delivered a wrong value", TOUCH, other_value, COMPARISON_TICKETS, 0, 0 },

@@ -245,6 +245,78 @@ static void pin_some(hd_table *t)
     must(hd_run(t, &b));
 }
 
+static void put(bench *b, void *at, uint64_t word, size_t bytes)
+{
+    b->fake.seam.copy(&b->fake, at, &word, bytes, HD_TO_DEVICE, NULL);
+    b->fake.seam.wait(&b->fake, NULL);
+}
+
+static uint64_t get(bench *b, const void *at, size_t bytes)
+{
+    uint64_t word = 0;
+    b->fake.seam.copy(&b->fake, &word, at, bytes, HD_FROM_DEVICE, NULL);
+    b->fake.seam.wait(&b->fake, NULL);
+    return word;
+}
+
+/* The first slot, or the first of a bucket, that is used or not; the capacity: there is none. */
+static uint64_t slot_that_is(bench *b, const hkv_view *v, bool used)
+{
+    uint64_t e = 0;
+    while (e < hkv_capacity(v) && (get(b, hkv_key_at(v, e), 8) != HD_KEY_EMPTY) != used) e++;
+    return e;
+}
+
+/* An entry of the bucket that its key names first, again in the other one. */
+static void place_twice(bench *b, const hkv_view *v)
+{
+    for (uint64_t e = 0; e < hkv_capacity(v); e++) {
+        uint64_t key = get(b, hkv_key_at(v, e), 8), h = hd_hash(key, v->seed);
+        if (key == HD_KEY_EMPTY || hd_first_bucket(h, v->buckets) != e / v->slots) continue;
+        uint64_t f = hkv_entry(v, hd_second_bucket(h, v->buckets), 0);
+        put(b, hkv_key_at(v, f), key, 8);
+        put(b, v->digest + f, hd_digest(h), 1);
+        put(b, hkv_score_at(v, f), get(b, hkv_score_at(v, e), 8), 8);
+        return;
+    }
+}
+
+/* Each rule is broken alone, and the kernel names it as the reference does. */
+static void every_rule_is_checked(void **unused)
+{
+    enum { NO_DIGEST, LOCKED, RESERVED, TWICE, PINNED, SCORE, BREAKS };
+    (void)unused;
+    unsigned rules = 0, found = 0;
+    for (int i = 0; i < SHAPES * BREAKS; i++) {
+        bench b;
+        char expected[256];
+        bench_open(&b, &shapes[i / BREAKS], BUCKETS);
+        fill(b.far, BUCKETS * SLOTS / 2, 1);
+        pin_some(b.far);
+        const hkv_view *v = &((hkv_own *)(void *)((hd_cuda *)b.far->state)->own)->v;
+        uint64_t used = slot_that_is(&b, v, true), unused_slot = slot_that_is(&b, v, false);
+        switch (i % BREAKS) {
+        case NO_DIGEST: put(&b, v->digest + used, HKV_NO_DIGEST, 1); break;
+        case LOCKED: put(&b, hkv_key_at(v, used), HD_KEY_LOCKED, 8); break;
+        case RESERVED: put(&b, hkv_key_at(v, used), HD_KEY_RESERVED, 8); break;
+        case TWICE:
+            if (v->dual) place_twice(&b, v);
+            break;
+        case PINNED: put(&b, v->holder + unused_slot, 3, 8); break;
+        default: put(&b, hkv_score_at(v, unused_slot), 7, 8);
+        }
+        by_reference(b.far, expected, sizeof expected);
+        test_case("%s, rule %d: %s", shapes[i / BREAKS].name, i % BREAKS, expected);
+        hd_status status = hd_check(b.far);
+        check(status == (expected[0] ? HD_ECORRUPT : HD_OK), "%s", hd_status_name(status));
+        check(!expected[0] || strcmp(expected, hd_why()) == 0, "the kernel says: %s", hd_why());
+        rules += expected[0] != 0;
+        found |= expected[0] ? 1u << (i % BREAKS) : 0;
+        bench_close(&b);
+    }
+    check(found == (1u << BREAKS) - 1, "broken in some shape: %x, %u in all", found, rules);
+}
+
 static void the_check_is_the_reference_s(void **unused)
 {
     (void)unused;
@@ -486,6 +558,7 @@ static void host_memory_is_refused(void **unused)
 static const struct CMUnitTest tests[] = { unit(files_are_those_of_other_backends),
                                            unit(a_larger_table_is_loaded),
                                            unit(values_are_changed),
+                                           unit(every_rule_is_checked),
                                            unit(the_check_is_the_reference_s),
                                            unit(no_call_takes_host_memory_for_the_table),
                                            unit(readers_go_on_while_a_table_is_saved),

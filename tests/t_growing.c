@@ -194,36 +194,73 @@ static void in_parts(void **state)
     }
 }
 
-/* Keys that share their candidate buckets until the table has 128 of them: each growth makes room for few, and the
- * others are pending again. */
-static void pending_again(void **state)
+enum { TOGETHER = 60 };
+
+/* TOGETHER keys that share their candidate buckets until the table has 128 of them. */
+static void keys_together(hd_table *t)
 {
-    enum { FEW = 60, APART = 64 };
-    (void)state;
-    hd_table *t = open_small("hive", NULL);
-    const hive_view *v = hive_view_in(t);
-    hd_counters count;
-    hive_view later = *v; /* as it will be with so many buckets */
+    enum { APART = 64 };
+    hive_view later = *hive_view_in(t); /* as it will be with so many buckets */
     uint64_t first[2] = { 0, 0 }, n = 0;
     while (hive_buckets(&later) < APART) later.level++;
-    for (uint64_t k = 1; n < FEW; k++) {
+    for (uint64_t k = 1; n < TOGETHER; k++) {
         uint64_t h = hive_hash(&later, k), a = hive_candidate(&later, h, 0), b = hive_candidate(&later, h, 1);
         if (n && (a != first[0] || b != first[1])) continue;
         first[0] = a, first[1] = b;
         key[n] = k, value[n] = (uint32_t)k, n++;
     }
-    hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, FEW, key, value, outcome);
+}
+
+/* Each growth makes room for few of them, and the others are pending again. */
+static void pending_again(void **state)
+{
+    (void)state;
+    hd_table *t = open_small("hive", NULL);
+    hd_counters count;
+    keys_together(t);
+    hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, TOGETHER, key, value, outcome);
     must(hd_run_growing(t, &b, 0));
-    for (int i = 0; i < FEW; i++)
+    for (int i = 0; i < TOGETHER; i++)
         check(outcome[i] == HD_INSERTED, "item %d: %s", i, hd_outcome_name((hd_outcome)outcome[i]));
     must(hd_counters_sync(t, &count));
-    check(count.batches > 2 && count.outcome[HD_PENDING] > FEW, "%llu batches, %llu were pending", (ull)count.batches,
-          (ull)count.outcome[HD_PENDING]);
-    b = (hd_batch){ .op = HD_OP_FIND, .n = FEW, .key = key, .value_out = out, .outcome = outcome };
+    check(count.batches > 2 && count.outcome[HD_PENDING] > TOGETHER, "%llu batches, %llu were pending",
+          (ull)count.batches, (ull)count.outcome[HD_PENDING]);
+    b = (hd_batch){ .op = HD_OP_FIND, .n = TOGETHER, .key = key, .value_out = out, .outcome = outcome };
     must(hd_run(t, &b));
-    for (int i = 0; i < FEW; i++) check(outcome[i] == HD_HIT && out[i] == key[i], "key %llu is lost", (ull)key[i]);
+    for (int i = 0; i < TOGETHER; i++) check(outcome[i] == HD_HIT && out[i] == key[i], "key %llu is lost", (ull)key[i]);
     must(hd_check(t));
     hd_close(t);
+}
+
+/* Each of them twice: the second items hit in a run of their own, and deliver what the caller asked for, and no more. */
+static void hits_among_the_rest(void **state)
+{
+    (void)state;
+    for (int asks = 0; asks < 4; asks++) {
+        hd_table *t = open_small("hive", NULL);
+        uint64_t score[2 * TOGETHER];
+        test_case("%s value_out, %s score_out", asks & 1 ? "with" : "without", asks & 2 ? "with" : "without");
+        keys_together(t);
+        memcpy(key + TOGETHER, key, TOGETHER * sizeof *key);
+        memset(value + TOGETHER, 0x55, TOGETHER * sizeof *value);
+        memset(score, 0xee, sizeof score);
+        memset(out, 0xee, 2 * TOGETHER * sizeof *out);
+        hd_batch b = test_batch(HD_OP_FIND_OR_INSERT, 2 * TOGETHER, key, value, outcome);
+        if (asks & 1) b.value_out = out;
+        if (asks & 2) b.score_out = score;
+        must(hd_run_growing(t, &b, 0));
+        uint64_t hits = 0;
+        for (int i = 0; i < 2 * TOGETHER; i++) {
+            bool hit = outcome[i] == HD_HIT;
+            hits += hit;
+            check(hit || outcome[i] == HD_INSERTED, "item %d: %s", i, hd_outcome_name((hd_outcome)outcome[i]));
+            check(!(asks & 1) || out[i] == (hit ? (uint32_t)key[i] : 0xeeeeeeee), "item %d: value %x", i, out[i]);
+            check(!(asks & 2) || score[i] == (hit ? 0 : 0xeeeeeeeeeeeeeeee), "item %d: score %llx", i, (ull)score[i]);
+        }
+        check(hits == TOGETHER, "%llu hits", (ull)hits);
+        must(hd_check(t));
+        hd_close(t);
+    }
 }
 
 /* A batch that lists runs whole, whichever of the lists there is: one list has one order. */
@@ -600,11 +637,18 @@ static void kmers_of_reads(void **state)
     count_kmers("lambda_reads_1.fq.zst", 779967, 104580, 0.7);
 }
 
-static const struct CMUnitTest growing[] = {
-    unit(counted_once),       unit(target_is_kept),         unit(in_parts),
-    unit(pending_again),      unit(lists_are_of_one_batch), unit(erased_untold),
-    unit(arrays_of_a_device), unit(memory_is_refused),      unit(misuse),
-    unit(reserves),           unit(kmers_of_a_genome),      unit(kmers_of_reads)
-};
+static const struct CMUnitTest growing[] = { unit(counted_once),
+                                             unit(target_is_kept),
+                                             unit(in_parts),
+                                             unit(pending_again),
+                                             unit(hits_among_the_rest),
+                                             unit(lists_are_of_one_batch),
+                                             unit(erased_untold),
+                                             unit(arrays_of_a_device),
+                                             unit(memory_is_refused),
+                                             unit(misuse),
+                                             unit(reserves),
+                                             unit(kmers_of_a_genome),
+                                             unit(kmers_of_reads) };
 
 int main(void) { return test_run(growing); }

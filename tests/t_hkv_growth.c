@@ -184,6 +184,22 @@ static void test_schedules(void **unused)
     test_tried("schedules", n, "of growth of hkv, %llu entries", (ull)entries);
 }
 
-static const struct CMUnitTest tests[] = { unit(test_schedules) };
+/* What only tables on the host machine have. */
+static void other_backends_are_refused(void **unused)
+{
+    (void)unused;
+    hd_config c = hd_config_default();
+    hd_table *t;
+    simt_config w = simt_config_default();
+    c.capacity = 64;
+    c.slots = 8;
+    must(hd_open(&c, &t));
+    must_fail(hd_host_in_place(t, true), HD_EINVAL, "host machine");
+    must_fail(hd_host_configure(t, &w), HD_EINVAL, "host machine");
+    must_fail(hd_host_lanes(t, 1, 32), HD_EINVAL, "host machine");
+    hd_close(t);
+}
+
+static const struct CMUnitTest tests[] = { unit(other_backends_are_refused), unit(test_schedules) };
 
 int main(void) { return test_run(tests); }
