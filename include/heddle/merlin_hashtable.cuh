@@ -495,7 +495,8 @@ class HashTable : public HashTableBase<K, V, S>
         c.b.holder = locked_key_ptrs ? HOLDER : 0;
         c.run();
         if (locked_key_ptrs)
-            CUDA_CHECK(cudaMemcpyAsync(locked_key_ptrs, values, n * sizeof *values, cudaMemcpyDeviceToDevice, stream));
+            CUDA_CHECK(
+                cudaMemcpyAsync(locked_key_ptrs, c.b.ptr, n * sizeof *c.b.ptr, cudaMemcpyDeviceToDevice, stream));
     }
 
     void lock_keys(const size_type n, key_type const *keys, key_type **locked_key_ptrs, bool *succeededs = nullptr,
