@@ -492,6 +492,48 @@ static void threads_that_write(void **state)
     hd_close(t);
 }
 
+/* Each write of a file of many blocks fails in turn, by a thread and by the caller: the call says why, no block is
+ * written after it, and the old file stays. */
+static void threads_that_fail(void **state)
+{
+    static const snapshot_shape s = { "lru", 4, 32, HD_VALUE_BYTES_MAX, false, HD_ADMIT_SCORE, 0 };
+    (void)state;
+    const char *path = test_path("old");
+    uint64_t failures = 0;
+    for (int by_caller = 0; by_caller < 2; by_caller++)
+        for (uint64_t call = 1, more = 1; more; call++) {
+            faulty f;
+            hd_table *t;
+            faulty_init(&f, FAULT_ENOSPC, 0);
+            hd_config c = shape_config(&s);
+            c.seams = &f.memory.seams;
+            must(hd_open(&c, &t));
+            must(hd_save(t, path));
+            feed(t, 120, 3);
+            test_case("%s, file call %llu fails", by_caller ? "by the caller" : "by a thread", (ull)call);
+            no_threads = by_caller;
+            f.calls = 0, f.at = call;
+            hd_status status = hd_save(t, path);
+            no_threads = false;
+            f.at = 0;
+            more = f.failed != NULL;
+            failures += more;
+            check(status == HD_OK || (status == HD_EIO && more && strstr(hd_why(), path)), "%s: %s",
+                  hd_status_name(status), hd_why());
+            check(!more || strcmp(f.failed, "write") != 0 || f.calls <= call + 2,
+                  "%llu calls after a write that failed", (ull)(f.calls - call));
+            hd_snapshot_info info;
+            must(hd_snapshot_inspect(path, &info));
+            check((info.size != 0) == (status == HD_OK || strstr(hd_why(), "folder") != NULL), "%llu entries: %s",
+                  (ull)info.size, hd_why());
+            hd_close(t);
+            faulty_settled(&f);
+        }
+    unlink(path);
+    check(failures > 20, "only %llu failed", (ull)failures);
+    test_tried("files", failures, "file calls of long snapshots that failed, with a thread and without");
+}
+
 static ptrdiff_t writes_nothing(void *self, int fd, const void *p, size_t bytes)
 {
     return (void)self, (void)fd, (void)p, (void)bytes, 0;
@@ -665,6 +707,7 @@ static const struct CMUnitTest tests[] = { unit(round_trips),
                                            unit(to_devices_and_pipes),
                                            unit(long_files_fail),
                                            unit(threads_that_write),
+                                           unit(threads_that_fail),
                                            unit(the_systems_files),
                                            unit(scores_of_another_clock),
                                            unit(names_beside),
