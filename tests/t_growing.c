@@ -232,7 +232,7 @@ static void pending_again(void **state)
     hd_close(t);
 }
 
-/* Each of them twice: the second items hit in a run of their own, and deliver what the caller asked for, and no more. */
+/* Each of them twice: the second items hit in a run of their own, and deliver what the caller asked for. */
 static void hits_among_the_rest(void **state)
 {
     (void)state;
