@@ -147,9 +147,7 @@ void fixture_draw_predicate(hd_batch *b, hd_rng *g)
 
 void fixture_draw_elem(fixture *s, hd_batch *b, hd_rng *g)
 {
-    b->elem = (hd_elem)hd_rng_below(g, HD_ELEM_COUNT);
-    while (s->value_bytes % judge_elem_bytes(b->elem)) /* one byte divides every size */
-        b->elem = (hd_elem)((b->elem + 1) % HD_ELEM_COUNT);
+    b->elem = judge_elem_that_fits((hd_elem)hd_rng_below(g, HD_ELEM_COUNT), s->value_bytes);
     if (!s->has_elem) s->elem = b->elem;
     s->has_elem = true;
     b->elem = s->elem;

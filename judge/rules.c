@@ -275,6 +275,12 @@ static void add_real(hd_elem e, uint8_t *sum, const uint8_t *add)
     if (e == HD_F32) memcpy(sum, &narrow, sizeof narrow);
 }
 
+hd_elem judge_elem_that_fits(hd_elem e, uint32_t value_bytes)
+{
+    while (value_bytes % judge_elem_bytes(e)) e = (hd_elem)(((int)e + 1) % HD_ELEM_COUNT);
+    return e;
+}
+
 /* Two's complement sums do not depend on the sign: one carry chain over little-endian bytes. */
 static void add_whole(uint8_t *sum, const uint8_t *add, uint32_t bytes)
 {

@@ -81,6 +81,8 @@ int judge_holds(const char *pred, const uint64_t arg[2], uint64_t key, uint64_t 
                 uint32_t bytes);
 
 uint32_t judge_elem_bytes(hd_elem e);
+/* The first element type, from e on, whose size divides value_bytes. One byte divides every size. */
+hd_elem judge_elem_that_fits(hd_elem e, uint32_t value_bytes);
 void judge_add(hd_elem e, uint8_t *sum, const uint8_t *add, uint32_t bytes);
 
 /* Makes values of random words: floats become small whole numbers, so that sums of them are exact, whatever the order

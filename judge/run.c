@@ -456,13 +456,11 @@ static void runner_close(runner *r)
     free(r->order);
 }
 
-/* The first element type, from a drawn one on, that divides the value. One byte divides every size. */
 static void choose_elem(runner *r)
 {
     const char *op = r->c->op;
     r->adds = strcmp(op, "mix") == 0 || strcmp(op, "mixed") == 0 || judge_op_named(op) == HD_OP_ACCUM_OR_ASSIGN;
-    r->elem = (hd_elem)runner_below(r, HD_ELEM_COUNT);
-    while (r->c->value_bytes % judge_elem_bytes(r->elem)) r->elem = (hd_elem)(((int)r->elem + 1) % HD_ELEM_COUNT);
+    r->elem = judge_elem_that_fits((hd_elem)runner_below(r, HD_ELEM_COUNT), r->c->value_bytes);
 }
 
 static bool take_arrays(runner *r, const hd_case *c)

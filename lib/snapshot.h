@@ -65,7 +65,7 @@ typedef struct hd_section_head {
     uint64_t bytes;
 } hd_section_head;
 
-enum { HD_SUM_BYTES = 16, HD_SNAPSHOT_BLOCK = 1 << 20 /* bytes read or written at a time */ };
+enum { HD_SUM_BYTES = 16, HD_SNAPSHOT_BLOCK = 1 << 20 /* bytes read at a time */ };
 
 void hd_snapshot_sum(const XXH3_state_t *x, uint8_t *sum);
 void hd_snapshot_header_sum(const hd_snapshot_header *h, uint8_t *sum);

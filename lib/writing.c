@@ -2,11 +2,11 @@
  *
  * writing.c - a file that is written by a thread (writing.h).
  */
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/thread.h"
 #include "lib/writing.h"
 
 hd_status hd_writing_open(hd_writing *w, const hd_seams *s)
@@ -55,16 +55,11 @@ static void *write_all(void *context)
     return NULL;
 }
 
-/* The new thread has all signals blocked: they go to the threads that the program knows. */
 static void start(hd_writing *w)
 {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* its arguments are right, so that it cannot fail */
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->changed, NULL);
-    w->threaded = pthread_create(&w->thread, NULL, write_all, w) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    w->threaded = hd_thread_start(&w->thread, write_all, w);
     if (w->threaded) return;
     pthread_cond_destroy(&w->changed);
     pthread_mutex_destroy(&w->lock);

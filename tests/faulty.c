@@ -167,6 +167,17 @@ uint8_t *test_read(const char *path, size_t *n)
     return p;
 }
 
+void test_same_files(const char *a, const char *b)
+{
+    size_t an = 0, bn = 0, at = 0;
+    uint8_t *ap = test_read(a, &an), *bp = test_read(b, &bn);
+    check(ap && bp, "%s is missing", ap ? b : a);
+    while (at < an && at < bn && ap[at] == bp[at]) at++;
+    check(an == bn && at == an, "%s (%zu bytes) and %s (%zu bytes) differ at byte %zu", a, an, b, bn, at);
+    free(ap);
+    free(bp);
+}
+
 unsigned test_files(void)
 {
     unsigned n = 0;

@@ -32,6 +32,7 @@ const char *test_path(const char *name);
 void test_write(const char *path, const void *p, size_t n);
 /* NULL when there is none; free() it. */
 uint8_t *test_read(const char *path, size_t *n);
+void test_same_files(const char *a, const char *b);
 /* How many files test_folder() holds. */
 unsigned test_files(void);
 

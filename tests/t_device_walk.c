@@ -15,6 +15,7 @@
 #include "lib/cuda_state.h"
 #include "lib/table.h"
 #include "tests/device_tables.h"
+#include "tests/faulty.h"
 
 typedef unsigned long long ull;
 
@@ -79,21 +80,6 @@ static const char *file_named(const char *name)
 
 /* ---- Contents -------------------------------------------------------------------------------- */
 
-static void same_files(const char *a, const char *b)
-{
-    FILE *f = fopen(a, "rb"), *g = fopen(b, "rb");
-    check(f && g, "a file is missing");
-    int x = 0, y = 0;
-    long at = 0;
-    for (; x != EOF && x == y; at++) {
-        x = getc(f);
-        y = getc(g);
-    }
-    check(x == y, "byte %ld differs", at - 1);
-    fclose(f);
-    fclose(g);
-}
-
 /* A table on the host machine with what a file has. */
 static hd_table *open_here(const shape *s, const char *path)
 {
@@ -119,7 +105,7 @@ static void saves_and_loads(const shape *s)
     hd_table *here = open_here(s, from_device);
     same_tables(here, b.far);
     must(hd_save(here, from_host));
-    same_files(from_host, from_device);
+    test_same_files(from_host, from_device);
     must(hd_load(other.far, from_host, NULL));
     same_tables(other.far, b.far);
     bench_close(&other);
@@ -192,12 +178,26 @@ static void values_are_changed(void **unused)
 
 /* ---- hd_check -------------------------------------------------------------------------------- */
 
+static void put(bench *b, void *at, uint64_t word, size_t bytes)
+{
+    b->fake.seam.copy(&b->fake, at, &word, bytes, HD_TO_DEVICE, NULL);
+    b->fake.seam.wait(&b->fake, NULL);
+}
+
+static uint64_t get(bench *b, const void *at, size_t bytes)
+{
+    uint64_t word = 0;
+    b->fake.seam.copy(&b->fake, &word, at, bytes, HD_FROM_DEVICE, NULL);
+    b->fake.seam.wait(&b->fake, NULL);
+    return word;
+}
+
 /* Changes some bytes of the device's planes, at random. */
 static void damage(bench *b, uint64_t *random)
 {
     hkv_own *o = (hkv_own *)(void *)((hd_cuda *)b->far->state)->own;
     const hkv_view *v = &o->v;
-    uint64_t e = test_below(random, hkv_capacity(v)), f = test_below(random, hkv_capacity(v)), word, other;
+    uint64_t e = test_below(random, hkv_capacity(v)), f = test_below(random, hkv_capacity(v)), word;
     uint64_t bucket = e / SLOTS * SLOTS;
     static const uint64_t words[] = { HD_KEY_EMPTY, HD_KEY_LOCKED, HD_KEY_RESERVED, 5, 0 };
     void *at = NULL;
@@ -213,15 +213,12 @@ static void damage(bench *b, uint64_t *random)
     case 5: at = v->holder ? v->holder + e : (uint64_t *)hkv_key_at(v, e); break;
     default: /* an entry is in another slot, too */
         f = bucket + test_below(random, SLOTS);
-        b->fake.seam.copy(&b->fake, hkv_score_at(v, f), hkv_score_at(v, e), 8, HD_WITHIN_DEVICE, NULL);
-        b->fake.seam.copy(&b->fake, v->digest + f, v->digest + e, 1, HD_WITHIN_DEVICE, NULL);
-        b->fake.seam.copy(&b->fake, &other, hkv_key_at(v, e), 8, HD_FROM_DEVICE, NULL);
-        b->fake.seam.wait(&b->fake, NULL);
+        put(b, hkv_score_at(v, f), get(b, hkv_score_at(v, e), 8), 8);
+        put(b, v->digest + f, get(b, v->digest + e, 1), 1);
         at = hkv_key_at(v, f);
-        word = other;
+        word = get(b, hkv_key_at(v, e), 8);
     }
-    b->fake.seam.copy(&b->fake, at, &word, bytes, HD_TO_DEVICE, NULL);
-    b->fake.seam.wait(&b->fake, NULL);
+    put(b, at, word, bytes);
 }
 
 /* What the reference says of a copy of the table. */
@@ -245,21 +242,7 @@ static void pin_some(hd_table *t)
     must(hd_run(t, &b));
 }
 
-static void put(bench *b, void *at, uint64_t word, size_t bytes)
-{
-    b->fake.seam.copy(&b->fake, at, &word, bytes, HD_TO_DEVICE, NULL);
-    b->fake.seam.wait(&b->fake, NULL);
-}
-
-static uint64_t get(bench *b, const void *at, size_t bytes)
-{
-    uint64_t word = 0;
-    b->fake.seam.copy(&b->fake, &word, at, bytes, HD_FROM_DEVICE, NULL);
-    b->fake.seam.wait(&b->fake, NULL);
-    return word;
-}
-
-/* The first slot, or the first of a bucket, that is used or not; the capacity: there is none. */
+/* The first slot that is used, or not; the capacity: there is none. */
 static uint64_t slot_that_is(bench *b, const hkv_view *v, bool used)
 {
     uint64_t e = 0;
@@ -503,7 +486,7 @@ static bool device_call_fails(int k, const shape *s, int code, uint64_t at)
     contents_take(&now, b.far);
     if (k != 1 && (k != 3 || status)) check(contents_equal(&before, &now, true), "the contents changed");
     check(k != 1 || before.n == now.n, "there are other entries");
-    if (k == 2 && status) same_files(path, good); /* the old file stands */
+    if (k == 2 && status) test_same_files(path, good); /* the old file stands */
     must(call_of_all(&b, k, path));
     contents_give(&before);
     contents_give(&now);

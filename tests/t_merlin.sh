@@ -14,10 +14,10 @@ compile() {
 try "it compiles" compile
 
 # The libraries of a user's program: libheddle and the CUDA runtime. Plain g++ links, as CMake does.
+read -ra cuda_libs < <(sed -n 's/^CUDA_LIBS = //p' "$top_builddir/Makefile")
 program=$top_builddir/tests/merlin
 link() {
-  ${CXX:-g++} -o "$program" "$work/merlin.o" -L"$top_builddir/.libs" -Wl,-rpath,"$top_builddir/.libs" -lheddle \
-    -L"$(dirname "$(dirname "$(command -v "$nvcc")")")/lib64" -lcudart_static -lpthread -ldl -lrt
+  ${CXX:-g++} -o "$program" "$work/merlin.o" -L"$top_builddir/.libs" -Wl,-rpath,"$top_builddir/.libs" -lheddle "${cuda_libs[@]}"
 }
 try "it links" link
 "$program" >"$work/said" 2>&1

@@ -458,13 +458,6 @@ int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*f)(void
     return no_threads ? EAGAIN : __real_pthread_create(t, a, f, context);
 }
 
-static void same_files(const char *one, const char *other)
-{
-    char command[512];
-    snprintf(command, sizeof command, "cmp -s '%s' '%s'", one, other);
-    check(system(command) == 0, "%s and %s differ", one, other); /* NOLINT(cert-env33-c): a test */
-}
-
 /* A file of many blocks is written by a thread; if there is none, by the caller, with the same bytes. A small file asks
  * for no thread. */
 static void threads_that_write(void **state)
@@ -483,7 +476,7 @@ static void threads_that_write(void **state)
     must(hd_save(t, other));
     no_threads = false;
     check(threads_made == 2, "a thread was asked for %llu times", (ull)threads_made - 1);
-    same_files(path, other);
+    test_same_files(path, other);
     must(hd_load(t, other, NULL));
     unlink(path);
     unlink(other);

@@ -14,15 +14,6 @@
 static const char *const ending[] = { "", ".gz", ".zst" };
 enum { ENDINGS = sizeof ending / sizeof *ending };
 
-static void same_files(const char *a, const char *b)
-{
-    size_t an = 0, bn = 0;
-    uint8_t *ap = test_read(a, &an), *bp = test_read(b, &bn);
-    check(ap && bp && an == bn && memcmp(ap, bp, an) == 0, "%s (%zu bytes) and %s (%zu bytes) differ", a, an, b, bn);
-    free(ap);
-    free(bp);
-}
-
 static uint64_t convert(const char *spec, const char *path, const char *format, uint64_t limit)
 {
     hd_source *s;
@@ -90,7 +81,7 @@ static void t_real_round(void **state)
                 for (size_t k = 0; k < all.n && k < t.n; k++) t.r[k].time = all.r[k].time, t.r[k].size = all.r[k].size;
             same_requests(t.r, t.n, all.r, all.n);
             taken_free(&t);
-            if ((j + 1) % ENDINGS == 0 && strcmp(format[i][0], "txt")) same_files(back, plain);
+            if ((j + 1) % ENDINGS == 0 && strcmp(format[i][0], "txt")) test_same_files(back, plain);
             unlink(there);
             unlink(back);
         }
@@ -98,7 +89,7 @@ static void t_real_round(void **state)
     convert(spec_of("oracleGeneral", plain, ""), test_path("cut"), "oracleGeneral", 50000);
     convert(spec_of("oracleGeneral", plain, ""), test_path("cut.csv"), "csv", 50000);
     convert(spec_of("csv", test_path("cut.csv"), ""), test_path("cut2"), "oracleGeneral", 0);
-    same_files(test_path("cut"), test_path("cut2"));
+    test_same_files(test_path("cut"), test_path("cut2"));
     unlink(test_path("cut"));
     unlink(test_path("cut2"));
     unlink(test_path("cut.csv"));
@@ -222,7 +213,7 @@ static void conversion_faults(const char *spec, const char *format, const char *
                   hd_status_name(e), call);
         else
             must(e);
-        if (!e) same_files(path, right);
+        if (!e) test_same_files(path, right);
         /* what cannot be unlinked stays; a folder that cannot be synced holds the new file */
         bool stays = !e || strcmp(call, "sync_folder") == 0;
         bool named = strcmp(call, "unlink") == 0; /* the spill file keeps its name */

@@ -6,12 +6,12 @@
 #include "tools/counting.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/thread.h"
 
 enum { BATCHES = 2 };
 
@@ -77,17 +77,6 @@ static void *count_all(void *context)
     }
 }
 
-/* With all signals blocked, which the new thread inherits. */
-static bool start(counting *c)
-{
-    sigset_t all, before;
-    sigfillset(&all);
-    if (pthread_sigmask(SIG_SETMASK, &all, &before)) return false;
-    bool started = pthread_create(&c->thread, NULL, count_all, c) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
 static void release(counting *c)
 {
     for (int i = 0; i < BATCHES; i++) free(c->batch[i].key);
@@ -115,7 +104,7 @@ hd_status counting_open(tally *t, counting **to)
         release(c);
         return hd_fail(HD_ENOMEM, "the memory of a batch was refused");
     }
-    c->threaded = start(c);
+    c->threaded = hd_thread_start(&c->thread, count_all, c);
     *to = c;
     return HD_OK;
 }

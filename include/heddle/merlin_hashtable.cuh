@@ -103,27 +103,21 @@ struct key_map {
     uint64_t empty() const { return bit ? UINT64_MAX - 1 : DEFAULT_EMPTY_KEY; }
 };
 
-template <class To, class From> __global__ void convert(const From *from, To *to, size_t n)
+/* Converts n rows; or *count, if there is a count. */
+template <class To, class From> __global__ void convert(const From *from, To *to, size_t n, const uint64_t *count)
 {
-    for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < n; i += size_t(gridDim.x) * blockDim.x)
+    const size_t rows = count ? *count : n;
+    for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < rows; i += size_t(gridDim.x) * blockDim.x)
         to[i] = static_cast<To>(from[i]);
 }
 
-/* The rows of a list, of which there are *count. */
-template <class To, class From> __global__ void convert_list(const From *from, To *to, const uint64_t *count)
-{
-    for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < *count; i += size_t(gridDim.x) * blockDim.x)
-        to[i] = static_cast<To>(from[i]);
-}
-
+/* The same with keys, exchanged. */
 template <class T> __global__ void map_keys(const uint64_t *from, T *to, size_t n, const uint64_t *count, key_map map)
 {
     const size_t rows = count ? *count : n;
     for (size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x; i < rows; i += size_t(gridDim.x) * blockDim.x)
         to[i] = static_cast<T>(map(from[i]));
 }
-
-template <class T> __global__ void store(T *to, const uint64_t *from) { *to = static_cast<T>(*from); }
 
 /* to[i]: whether the item has that outcome. */
 template <class T> __global__ void has_outcome(const uint8_t *outcome, hd_outcome which, T *to, size_t n)
@@ -531,23 +525,15 @@ class HashTable : public HashTableBase<K, V, S>
     void assign(const size_type n, const key_type *keys, const value_type *values, const score_type *scores = nullptr,
                 cudaStream_t stream = 0, bool unique_key = true) override
     {
-        if (n == 0) return;
-        check_scores(scores);
-        shared beside(*this);
-        call c(*this, HD_OP_ASSIGN, n, stream, unique_key);
-        c.inputs(keys, values, scores, false);
-        c.run();
+        if (n) check_scores(scores);
+        update(HD_OP_ASSIGN, n, keys, values, scores, stream, unique_key);
     }
 
     void assign_scores(const size_type n, const key_type *keys, const score_type *scores = nullptr,
                        cudaStream_t stream = 0, bool unique_key = true) override
     {
-        if (n == 0) return;
-        check_scores(scores);
-        shared beside(*this);
-        call c(*this, HD_OP_ASSIGN_SCORES, n, stream, unique_key);
-        c.inputs(keys, nullptr, scores, false);
-        c.run();
+        if (n) check_scores(scores);
+        update(HD_OP_ASSIGN_SCORES, n, keys, nullptr, scores, stream, unique_key);
     }
 
     void assign(const size_type n, const key_type *keys, const score_type *scores = nullptr, cudaStream_t stream = 0,
@@ -559,11 +545,7 @@ class HashTable : public HashTableBase<K, V, S>
     void assign_values(const size_type n, const key_type *keys, const value_type *values, cudaStream_t stream = 0,
                        bool unique_key = true) override
     {
-        if (n == 0) return;
-        shared beside(*this);
-        call c(*this, HD_OP_ASSIGN_VALUES, n, stream, unique_key);
-        c.inputs(keys, values, nullptr, false);
-        c.run();
+        update(HD_OP_ASSIGN_VALUES, n, keys, values, nullptr, stream, unique_key);
     }
 
     void find(const size_type n, const key_type *keys, value_type *values, bool *founds, score_type *scores = nullptr,
@@ -593,9 +575,9 @@ class HashTable : public HashTableBase<K, V, S>
         c.b.list_item = c.room.template take<uint64_t>(n);
         c.run();
         if (missed_indices)
-            detail::convert_list<<<detail::grid_of(n), detail::THREADS, 0, stream>>>(c.b.list_item, missed_indices,
-                                                                                     c.b.count);
-        if (missed_size) detail::store<<<1, 1, 0, stream>>>(missed_size, c.b.count);
+            detail::convert<<<detail::grid_of(n), detail::THREADS, 0, stream>>>(c.b.list_item, missed_indices, n,
+                                                                                c.b.count);
+        if (missed_size) detail::convert<<<1, 1, 0, stream>>>(c.b.count, missed_size, size_t(1), nullptr);
         CUDA_CHECK(cudaGetLastError());
     }
 
@@ -638,11 +620,7 @@ class HashTable : public HashTableBase<K, V, S>
 
     void erase(const size_type n, const key_type *keys, cudaStream_t stream = 0) override
     {
-        if (n == 0) return;
-        shared beside(*this);
-        call c(*this, HD_OP_ERASE, n, stream, false);
-        c.keys(keys);
-        c.run();
+        update(HD_OP_ERASE, n, keys, nullptr, nullptr, stream, false);
     }
 
     void clear(cudaStream_t stream = 0) override
@@ -908,7 +886,7 @@ class HashTable : public HashTableBase<K, V, S>
         {
             if (!narrow) return reinterpret_cast<const uint64_t *>(score);
             uint64_t *wide = room.template take<uint64_t>(b.n);
-            detail::convert<<<detail::grid_of(b.n), detail::THREADS, 0, stream>>>(score, wide, size_t(b.n));
+            detail::convert<<<detail::grid_of(b.n), detail::THREADS, 0, stream>>>(score, wide, size_t(b.n), nullptr);
             return wide;
         }
 
@@ -971,12 +949,24 @@ class HashTable : public HashTableBase<K, V, S>
             check(hd_run(t.table_, &b));
             const unsigned grid = grid_of(b.n);
             if (to_list_key) map_keys<<<grid, THREADS, 0, stream>>>(from_list_key, to_list_key, b.n, b.count, t.map_);
-            if (to_list_score) convert_list<<<grid, THREADS, 0, stream>>>(from_list_score, to_list_score, b.count);
-            if (to_score) convert<<<grid, THREADS, 0, stream>>>(from_score, to_score, size_t(b.n));
+            if (to_list_score)
+                convert<<<grid, THREADS, 0, stream>>>(from_list_score, to_list_score, size_t(b.n), b.count);
+            if (to_score) convert<<<grid, THREADS, 0, stream>>>(from_score, to_score, size_t(b.n), nullptr);
             if (to_succeeded) has_outcome<<<grid, THREADS, 0, stream>>>(b.outcome, success, to_succeeded, size_t(b.n));
             CUDA_CHECK(cudaGetLastError());
         }
     };
+
+    /* A batch that does not insert and delivers nothing. */
+    void update(hd_op op, size_type n, const key_type *keys, const value_type *values, const score_type *scores,
+                cudaStream_t stream, bool unique_key)
+    {
+        if (n == 0) return;
+        shared beside(*this);
+        call c(*this, op, n, stream, unique_key);
+        c.inputs(keys, values, scores, false);
+        c.run();
+    }
 
     size_type read(const size_type *count, cudaStream_t stream) const
     {

@@ -86,9 +86,9 @@ inline void cuda_check_(cudaError_t code, const char *file, int line)
                             cudaGetErrorString(code));
 }
 
-inline void merlin_check_(bool holds, const std::string &why, const char *file, int line)
+[[noreturn]] inline void merlin_throw_(const std::string &why, const char *file, int line)
 {
-    if (!holds) throw MerlinException(std::string(file) + ":" + std::to_string(line) + ": " + why);
+    throw MerlinException(std::string(file) + ":" + std::to_string(line) + ": " + why);
 }
 
 /* The blocks for n threads, n > 0. */
@@ -144,7 +144,8 @@ template <class... T> cudaError_t free_pointers(cudaStream_t stream, T *...point
 #define CUDA_CHECK(call) nv::merlin::cuda_check_((call), __FILE__, __LINE__)
 #endif
 #ifndef MERLIN_CHECK
-#define MERLIN_CHECK(holds, why) nv::merlin::merlin_check_((holds), (why), __FILE__, __LINE__)
+/* The sentence is made only if it is thrown. */
+#define MERLIN_CHECK(holds, why) ((holds) ? (void)0 : nv::merlin::merlin_throw_((why), __FILE__, __LINE__))
 #endif
 
 /* Whatever failed before is noticed by the next call that waits. */
