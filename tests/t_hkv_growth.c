@@ -136,7 +136,7 @@ static void *grown_by_reference(const hd_table *t, uint64_t buckets)
     info.buckets = buckets;
     info.capacity = info.places = buckets * info.slots;
     must(hd_design_hkv.open(&hd_design_hkv, &info, &hd_seams_os, &state));
-    hkv_move_all(view_of(t), hkv_view_of(state));
+    hkv_move_all(view_of(t), hkv_view_of(state), 1);
     return state;
 }
 

@@ -2,6 +2,9 @@
  *
  * counting.c - batches from a thread that reads to a thread that counts. Signals go to the one that reads: it is the
  * one that waits for files.
+ *
+ * Keys of a large table are collected by its parts (parts.h) by the thread that reads. A batch has the parts that have
+ * become full then.
  */
 #include "tools/counting.h"
 
@@ -12,14 +15,17 @@
 
 #include "base/error.h"
 #include "base/thread.h"
+#include "tools/parts.h"
 
 enum { BATCHES = 2 };
 
 typedef struct counting_batch {
-    uint64_t *key;  /* (the most that a batch of the tally has) */
-    size_t n, most; /* keys; how many it should have            */
-    double share;
-    bool full; /* it waits to be counted, or is counted */
+    uint64_t *key;    /* (the most that a batch of the tally has) */
+    size_t n, most;   /* keys; how many it should have            */
+    parts_list parts; /* keys that were collected                 */
+    double total;     /* keys that are expected in all; 0: that is not known */
+    uint64_t bytes;   /* tally_parted_bytes, when it had been counted        */
+    bool full;        /* it waits to be counted, or is counted               */
 } counting_batch;
 
 struct counting {
@@ -28,6 +34,8 @@ struct counting {
     pthread_t thread;
     bool threaded;
     unsigned filled; /* the batch that the caller fills */
+    uint64_t given;  /* keys                            */
+    parts collected;
     _Atomic uint64_t counted;
 
     pthread_mutex_t lock; /* of what follows */
@@ -46,18 +54,26 @@ static void fail(counting *c, hd_status status)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* A full batch. After a failure the rest is left out. */
-static void count(counting *c, counting_batch *b)
+/* After a failure the rest is left out. */
+static void count_keys(counting *c, const uint64_t *key, size_t n)
 {
-    hd_status status = HD_OK;
-    if (!c->status) {
-        tally_expect(c->counts, b->share);
-        status = tally_add(c->counts, b->key, b->n, c->outcome);
-    }
+    hd_status status = c->status || n == 0 ? HD_OK : tally_add(c->counts, key, n, c->outcome);
     if (status) fail(c, status);
     atomic_store(&c->counted, c->counts->counted);
+}
+
+/* A full batch. */
+static void count(counting *c, counting_batch *b)
+{
+    tally_expect(c->counts, b->total);
+    count_keys(c, b->key, b->n);
+    for (parts_batch *part; (part = parts_list_take(&b->parts));) {
+        count_keys(c, part->key, part->n);
+        free(part);
+    }
     pthread_mutex_lock(&c->lock);
     b->most = tally_batch(c->counts);
+    b->bytes = tally_parted_bytes(c->counts);
     b->full = false;
     pthread_cond_signal(&c->changed);
     pthread_mutex_unlock(&c->lock);
@@ -91,6 +107,7 @@ hd_status counting_open(tally *t, counting **to)
     counting *c = (counting *)calloc(1, sizeof *c);
     if (!c) return hd_fail(HD_ENOMEM, "the memory of a batch was refused");
     c->counts = t;
+    c->collected.seed = t->seed;
     pthread_mutex_init(&c->lock, NULL);
     pthread_cond_init(&c->changed, NULL);
     c->outcome = (uint8_t *)malloc(t->most);
@@ -109,23 +126,19 @@ hd_status counting_open(tally *t, counting **to)
     return HD_OK;
 }
 
-uint64_t *counting_room(counting *c, size_t *most)
+/* The batch to fill, when it has been counted. */
+static counting_batch *free_batch(counting *c)
 {
     counting_batch *b = &c->batch[c->filled];
     pthread_mutex_lock(&c->lock);
     while (b->full) pthread_cond_wait(&c->changed, &c->lock);
-    bool failed = c->status != HD_OK;
-    *most = b->most;
     pthread_mutex_unlock(&c->lock);
-    return failed ? NULL : b->key;
+    return b;
 }
 
-void counting_give(counting *c, size_t n, double share)
+static void give(counting *c, counting_batch *b)
 {
-    counting_batch *b = &c->batch[c->filled];
     pthread_mutex_lock(&c->lock);
-    b->n = n;
-    b->share = share;
     b->full = true;
     pthread_cond_signal(&c->changed);
     pthread_mutex_unlock(&c->lock);
@@ -133,10 +146,46 @@ void counting_give(counting *c, size_t n, double share)
     c->filled = (c->filled + 1) % BATCHES;
 }
 
+static bool has_failed(counting *c)
+{
+    pthread_mutex_lock(&c->lock);
+    bool failed = c->status != HD_OK;
+    pthread_mutex_unlock(&c->lock);
+    return failed;
+}
+
+uint64_t *counting_room(counting *c, size_t *most)
+{
+    counting_batch *b = free_batch(c);
+    *most = b->most;
+    return has_failed(c) ? NULL : b->key;
+}
+
+void counting_give(counting *c, size_t n, double share)
+{
+    counting_batch *b = &c->batch[c->filled];
+    c->given += n;
+    b->total = share > 0 && share <= 1 ? (double)c->given / share : 0;
+    b->n = n;
+    parts_fit(&c->collected, b->bytes, &b->parts);
+    if (c->collected.count) {
+        b->n = 0;
+        if (!parts_add(&c->collected, b->key, n, &b->parts)) {
+            hd_fail(HD_ENOMEM, "the memory of a batch was refused");
+            fail(c, HD_ENOMEM);
+        }
+    }
+    give(c, b);
+}
+
 uint64_t counting_counted(const counting *c) { return atomic_load(&c->counted); }
 
 hd_status counting_close(counting *c)
 {
+    counting_batch *b = free_batch(c);
+    b->n = 0;
+    parts_end(&c->collected, &b->parts);
+    give(c, b);
     pthread_mutex_lock(&c->lock);
     c->ended = true;
     pthread_cond_signal(&c->changed);

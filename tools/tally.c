@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "tools/parts.h"
 
 enum { FIRST_CAPACITY = 1 << 16, FIRST_OF_DICTIONARY = 1 << 10, SLOTS = 128 };
 enum { LISTED = 1 << 20 /* slots of a list */ };
@@ -42,7 +43,9 @@ hd_status tally_open(tally *t, const tally_config *config)
     t->capacity = info.capacity;
     t->keys = info.keys;
     t->value_bytes = info.value_bytes;
+    t->by_hash = t->grows && !t->dictionary && strcmp(info.backend, "ref") == 0;
     t->most = config->most;
+    t->seed = config->seed;
     t->one = (uint8_t *)malloc(t->most * t->value_bytes);
     if (!t->one) return hd_fail(HD_ENOMEM, "the memory of a batch was refused");
     for (size_t i = 0; i < t->most; i++) memcpy(t->one + i * t->value_bytes, &one, t->value_bytes);
@@ -57,12 +60,18 @@ void tally_close(tally *t)
     t->one = NULL;
 }
 
-void tally_expect(tally *t, double share) { t->share = share > 0 && share <= 1 ? share : 0; }
+void tally_expect(tally *t, double total) { t->total = total; }
+
+uint64_t tally_parted_bytes(const tally *t)
+{
+    hd_info info;
+    return t->by_hash && t->most >= PARTS_BATCH && !hd_table_info(t->table, &info) ? info.memory_bytes : 0;
+}
 
 /* How many different keys there will be if those that are left are new as often as those since the last growth. */
 static double expected_entries(const tally *t)
 {
-    double left = (double)t->counted / t->share - (double)t->counted;
+    double left = t->total > (double)t->counted ? t->total - (double)t->counted : 0;
     double fresh = (double)(t->entries - t->grown_entries) / (double)(t->counted - t->grown_counted);
     return (double)t->entries + left * fresh;
 }
@@ -73,7 +82,7 @@ static uint64_t growth_of(const tally *t)
 {
     enum { EXPECTS_FROM = 8 << 20, STEP_MOST = 8 };
     const double margin = 1.0625;
-    if (t->capacity < EXPECTS_FROM || t->share == 0 || t->counted == t->grown_counted) return 2;
+    if (t->capacity < EXPECTS_FROM || t->total == 0 || t->counted == t->grown_counted) return 2;
     double times = 2 * expected_entries(t) * margin / (double)t->capacity;
     return times < 2 ? 2 : times > STEP_MOST ? STEP_MOST : (uint64_t)times + 1;
 }

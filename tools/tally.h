@@ -25,14 +25,16 @@ typedef struct tally {
     uint64_t capacity, entries;            /* of the table; different keys so far, reserved ones among them */
     uint64_t counted;                      /* keys given to tally_add         */
     uint64_t growths;                      /* how often it grew               */
-    double share;                          /* of all keys, counted so far; 0: not known */
+    double total;                          /* keys that are expected in all; 0: not known */
     uint64_t grown_counted, grown_entries; /* when it last grew    */
     uint64_t reserved[3];                  /* how often each reserved key came: a table cannot hold them */
     bool dictionary;                       /* its design never evicts         */
+    bool by_hash;                          /* its buckets are in the order of hash values */
     uint64_t keys;                         /* it can hold those below         */
     uint32_t value_bytes;
-    size_t most;  /* keys of a batch                           */
-    uint8_t *one; /* (most, value_bytes) what is added         */
+    size_t most;   /* keys of a batch                           */
+    uint64_t seed; /* of its hash                              */
+    uint8_t *one;  /* (most, value_bytes) what is added         */
 } tally;
 
 typedef struct tally_config {
@@ -47,8 +49,11 @@ typedef struct tally_config {
 hd_status tally_open(tally *t, const tally_config *config);
 void tally_close(tally *t);
 
-/* The keys so far are this share of all keys, 0 to 1; any other number: that is not known. */
-void tally_expect(tally *t, double share);
+/* So many keys are expected in all; 0: that is not known. */
+void tally_expect(tally *t, double total);
+
+/* The memory of the table, if keys should be collected by its parts (parts.h); else 0. */
+uint64_t tally_parted_bytes(const tally *t);
 
 /* How many keys the next batch should have: of small tables TALLY_BATCH, of large ones more; at most `most`. It depends
  * on the keys so far, and on nothing else. */

@@ -4,7 +4,7 @@
  *
  * Items act on each other only through a bucket that both can reach. So a single-bucket batch is split by
  * bucket and not by item: every thread reads every key, and applies, in item order, those whose bucket is in
- * its own range. Nothing is sorted, nothing allocated, and each bucket sees the order that one thread
+ * its own share. Nothing is sorted, nothing allocated, and each bucket sees the order that one thread
  * would give it. Updates in dual mode that write nothing but their own entry are split the same way by first
  * bucket. Reads are split by item.
  *
@@ -148,27 +148,32 @@ static void list_gone(const hkv_view *v, const course *c, gone_list *g, uint64_t
 /* ---- Keyed batches --------------------------------------------------------------------------- */
 
 /* What a thread runs: of the items first to last - 1, in order, those that it owns, if there are owners (a thread for
- * each item from `first` on); or else those whose first bucket is in [low, high). */
+ * each item from `first` on); or else those whose first bucket is in its share of so many. */
 typedef struct part {
     uint64_t first, last;
-    uint64_t low, high;
     const uint16_t *owner;
-    uint64_t thread;
+    uint64_t thread, shares;
 } part;
 
 static bool has_role(const hd_batch *b, hd_role role) { return hd_op_row_of(b->op)->role == role; }
 
-/* The next items of the part, from *i on. Their digests are asked for. */
+/* Whether the thread runs item i, whose first bucket is known. */
+static inline bool is_its(const part *p, uint64_t i, uint64_t bucket)
+{
+    if (p->owner) return p->owner[i - p->first] == p->thread;
+    return p->shares == 1 || hkv_owner(bucket, p->shares) == p->thread;
+}
+
+/* The next items of the part, from *i on. Their digests are asked for. Every item is written, and counted if it is the
+ * thread's: no processor could predict a branch. */
 static void take_window(const hkv_view *v, const hd_batch *b, const part *p, uint32_t items, uint64_t *i, hkv_window *w)
 {
     uint32_t n = 0;
     uint64_t at = *i;
     for (; at < p->last && n < items; at++) {
-        if (p->owner && p->owner[at - p->first] != p->thread) continue;
-        hkv_home home = hkv_home_of(v, b->key[at]);
-        if (home.bucket[0] < p->low || home.bucket[0] >= p->high) continue;
         w->item[n] = at;
-        w->home[n++] = home;
+        w->home[n] = hkv_home_of(v, b->key[at]);
+        n += is_its(p, at, w->home[n].bucket[0]);
     }
     w->n = n;
     *i = at;
@@ -264,14 +269,8 @@ static uint64_t worker_pins(const worker *k, const hkv_view *v)
 static void run_blocks(worker *k, const course *c, uint64_t block, uint8_t (*listed)[HKV_TURNS_MOST])
 {
     const hd_batch *b = c->b;
-    part p = { 0, 0, 0, k->view.buckets, NULL, k->t };
     bool turns = k->many > 1 && takes_turns(&k->view, c);
-    if (turns) {
-        p.owner = k->turns->owner;
-    } else {
-        p.low = hkv_share(k->view.buckets, k->t, k->many);
-        p.high = hkv_share(k->view.buckets, k->t + 1, k->many);
-    }
+    part p = { 0, 0, turns ? k->turns->owner : NULL, k->t, turns ? 1 : k->many };
     for (uint64_t flags = 0; p.first < b->n; p.first = p.last, flags ^= 1) {
         p.last = k->many > 1 && block < b->n - p.first ? p.first + block : b->n;
         if (turns) hkv_take_turns(&k->view, b->key + p.first, p.last - p.first, k->many, k->turns);
@@ -320,7 +319,7 @@ static uint64_t list_missed(const hkv_view *v, const hd_batch *b, uint64_t first
 static void run_share(worker *k, const course *c, uint64_t *missed_before)
 {
     const hd_batch *b = c->b;
-    part p = { hkv_share(b->n, k->t, k->many), hkv_share(b->n, k->t + 1, k->many), 0, k->view.buckets, NULL, k->t };
+    part p = { hkv_share(b->n, k->t, k->many), hkv_share(b->n, k->t + 1, k->many), NULL, k->t, 1 };
     run_part(&k->view, c, &p, &k->gone, k->tally);
     if (b->op != HD_OP_FIND_MISSED || !hkv_list_wanted(b)) return;
     uint64_t at = hkv_add_in_turn(k->many, k->tally[HD_MISS], missed_before, NULL, NULL);

@@ -256,7 +256,10 @@ static bool hkv_put_anywhere(void *state, const hd_entry *e)
     return hkv_put(&((hkv *)state)->view, e->key, e->value, e->score);
 }
 
-static void hkv_move(void *from, void *to) { hkv_move_all(&((hkv *)from)->view, &((hkv *)to)->view); }
+static void hkv_move(void *from, void *to)
+{
+    hkv_move_all(&((hkv *)from)->view, &((hkv *)to)->view, ((hkv *)to)->threads);
+}
 
 static const char *unfit(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {

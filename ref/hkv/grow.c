@@ -14,7 +14,10 @@
  *   stray finds both candidates full only when 2 x slots entries are in them; but besides itself there are at
  *   most slots + (slots - 1) that can be.
  */
+#include <string.h>
+
 #include "base/error.h"
+#include "ref/hkv/digests.h"
 #include "ref/hkv/hkv.h"
 
 /* The child of bucket b that the key of entry e can move to; HKV_NOWHERE for a stray. */
@@ -34,13 +37,13 @@ static void move_pin(const hkv_view *from, uint64_t e, const hkv_view *to, uint6
 
 static void move_into(const hkv_view *from, uint64_t e, const hkv_view *to, uint64_t b)
 {
-    uint64_t to_e = hkv_entry(to, b, 0);
-    while (to->digest[to_e] != HKV_NO_DIGEST) to_e++;
-    HD_ASSERT(to_e < hkv_entry(to, b + 1, 0));
+    uint32_t slot = hkv_first_with(to, b, HKV_NO_DIGEST);
+    HD_ASSERT(slot < to->slots);
+    uint64_t to_e = hkv_entry(to, b, slot);
     to->digest[to_e] = from->digest[e];
     *hkv_key_at(to, to_e) = *hkv_key_at(from, e);
     *hkv_score_at(to, to_e) = *hkv_score_at(from, e);
-    for (uint32_t i = 0; i < to->value_bytes; i++) hkv_value(to, to_e)[i] = hkv_value(from, e)[i];
+    if (to->value_bytes) memcpy(hkv_value(to, to_e), hkv_value(from, e), to->value_bytes);
     move_pin(from, e, to, to_e);
 }
 
@@ -52,17 +55,28 @@ static void move_stray(const hkv_view *from, uint64_t e, hkv_view *to)
     move_pin(from, e, to, hkv_find(to, *hkv_key_at(from, e)));
 }
 
-void hkv_move_all(const hkv_view *from, hkv_view *to)
+/* The entries of bucket b without its strays, or only its strays. How many strays it has. */
+static uint64_t move_bucket(const hkv_view *from, uint64_t b, hkv_view *to, bool strays)
 {
-    uint64_t times = to->buckets / from->buckets, strays = 0;
-    for (int pass = 0; pass < 2 && (pass == 0 || strays); pass++)
-        for (uint64_t e = 0; e < hkv_capacity(from); e++) {
-            if (from->digest[e] == HKV_NO_DIGEST) continue;
-            uint64_t b = child(to, *hkv_key_at(from, e), e / from->slots, times);
-            if (b == HKV_NOWHERE)
-                pass == 0 ? (void)strays++ : move_stray(from, e, to);
-            else if (pass == 0)
-                move_into(from, e, to, b);
-        }
+    uint64_t times = to->buckets / from->buckets, seen = 0;
+    for (uint64_t e = hkv_entry(from, b, 0); e < hkv_entry(from, b + 1, 0); e++) {
+        if (from->digest[e] == HKV_NO_DIGEST) continue;
+        uint64_t into = child(to, *hkv_key_at(from, e), b, times);
+        seen += into == HKV_NOWHERE;
+        if (strays && into == HKV_NOWHERE) move_stray(from, e, to);
+        if (!strays && into != HKV_NOWHERE) move_into(from, e, to, into);
+    }
+    return seen;
+}
+
+void hkv_move_all(const hkv_view *from, hkv_view *to, uint32_t threads)
+{
+    uint64_t strays = 0;
+    (void)threads;
+#ifdef _OPENMP
+#pragma omp parallel for reduction(+ : strays) num_threads((int)threads) if (threads > 1 && from->buckets > 1 << 13)
+#endif
+    for (uint64_t b = 0; b < from->buckets; b++) strays += move_bucket(from, b, to, false);
+    for (uint64_t b = 0; strays && b < from->buckets; b++) move_bucket(from, b, to, true);
     to->pins = from->pins;
 }

@@ -139,8 +139,8 @@ void hkv_clear(hkv_view *v, uint32_t threads);
 uint64_t hkv_promote(hkv_view *v, uint64_t start, uint64_t n, uint32_t threads);
 
 /* Moves everything of `from` into the empty `to`, whose buckets are a multiple of from's. Never fails:
- * see grow.c for why there is always room. */
-void hkv_move_all(const hkv_view *from, hkv_view *to);
+ * see grow.c for why there is always room. On at most so many threads, with the same result. */
+void hkv_move_all(const hkv_view *from, hkv_view *to, uint32_t threads);
 
 /* "" when every invariant holds, else a sentence that begins with the number of the first that
  * does not: "HKV-2: bucket 5, slot 7: ...". */

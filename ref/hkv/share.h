@@ -12,6 +12,13 @@ enum { HKV_PARALLEL_ITEMS = 2048 }; /* fewer items are not worth waking threads 
 /* A share of 0 .. n - 1 for thread t of many. */
 static inline uint64_t hkv_share(uint64_t n, uint64_t t, uint64_t many) { return n / many * t + (n % many * t) / many; }
 
+/* Which of so many threads runs the items of bucket b. Neighbours are in different shares: all threads take part in a
+ * batch whose keys are in one part of the table. */
+static inline uint32_t hkv_owner(uint64_t b, uint64_t threads)
+{
+    return (uint32_t)((uint64_t)(uint32_t)((uint32_t)b * 0x9e3779b1u) * threads >> 32);
+}
+
 /* Operations without keys (sweep.c). */
 void hkv_run_scan(hkv_view *v, const hd_batch *b, hkv_when when);
 void hkv_run_promote(hkv_view *v, const hd_batch *b, hkv_when when);

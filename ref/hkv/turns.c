@@ -4,6 +4,8 @@
  */
 #include "ref/hkv/turns.h"
 
+#include "ref/hkv/share.h"
+
 uint64_t hkv_turns_of(const hkv_view *v) { return (v->buckets < HKV_CELLS_MOST ? v->buckets : HKV_CELLS_MOST) / 4; }
 
 static uint32_t cell_of(uint64_t bucket) { return (uint32_t)bucket & (HKV_CELLS_MOST - 1); }
@@ -18,12 +20,6 @@ static uint32_t root_of(uint16_t *cell, uint32_t c)
     return c;
 }
 
-/* Of a root, evenly: roots are the lower ones of their parties. */
-static uint16_t owner_of(uint32_t root, uint64_t threads)
-{
-    return (uint16_t)((uint64_t)(uint32_t)(root * 0x9e3779b1u) * threads >> 32);
-}
-
 void hkv_take_turns(const hkv_view *v, const uint64_t *key, uint64_t n, uint64_t threads, hkv_turns *t)
 {
     for (uint32_t c = 0; c < HKV_CELLS_MOST; c++) t->cell[c] = (uint16_t)c;
@@ -34,5 +30,5 @@ void hkv_take_turns(const hkv_view *v, const uint64_t *key, uint64_t n, uint64_t
         t->cell[high] = (uint16_t)low;
         t->owner[i] = (uint16_t)low;
     }
-    for (uint64_t i = 0; i < n; i++) t->owner[i] = owner_of(root_of(t->cell, t->owner[i]), threads);
+    for (uint64_t i = 0; i < n; i++) t->owner[i] = (uint16_t)hkv_owner(root_of(t->cell, t->owner[i]), threads);
 }
