@@ -6,7 +6,9 @@
  *     direct   a batch of few bytes: kernels work on the copy in the pinned slot itself. No device copy is made
  *     pieces   other batches, if their items may run one after another: while the device works on one piece, several
  *              threads copy the next piece into the ring, and the outputs of the last one out of it
- *     whole    batches that cannot be cut: all arrays are copied to the device, and the outputs back, slot by slot
+ *     whole    batches that cannot be cut: all arrays are copied to the device, and the outputs back, slot by slot.
+ *              Also batches that count entries: thousands of warps add to the number, and an addition to pinned memory
+ *              takes a microsecond
  *
  * A batch cannot be cut if an item of one piece could take back what an earlier piece delivered (find_or_insert_ptr:
  * hd_op says to which key a pointer belongs), if only some of its lists are in host memory, or if a captured batch of

@@ -326,8 +326,29 @@ static void copies_and_waits_are_seen(void **unused)
     free(d);
 }
 
-static const struct CMUnitTest tests[] = { unit(open_takes_a_handful), unit(batches_launch_and_no_more),
-                                           unit(clear_waits), unit(what_is_put_off_keeps_finds_apart),
-                                           unit(copies_and_waits_are_seen) };
+/* An addition to pinned memory takes a microsecond, and every warp that finds entries adds. */
+static void numbers_are_added_up_on_the_device(void **unused)
+{
+    bed *d = (bed *)test_alloc(1, sizeof *d);
+    uint64_t n = 0, random = 3;
+    (void)unused;
+    bed_open(d, HD_LAYOUT_PAIRS, 0, HD_FETCH_USUAL);
+    send_keys(d, &random);
+    hd_batch b = batch_at(d->there, HD_OP_INSERT_OR_ASSIGN, NULL, NULL);
+    must(hd_run(d->t, &b));
+    memset(d->c.n, 0, sizeof d->c.n);
+    must(hd_size_sync(d->t, &n));
+    check(n > 0 && d->c.n[COPY] == 1, "%llu entries, %llu copies", (unsigned long long)n,
+          (unsigned long long)d->c.n[COPY]);
+    bed_close(d);
+    free(d);
+}
+
+static const struct CMUnitTest tests[] = { unit(open_takes_a_handful),
+                                           unit(batches_launch_and_no_more),
+                                           unit(clear_waits),
+                                           unit(what_is_put_off_keeps_finds_apart),
+                                           unit(copies_and_waits_are_seen),
+                                           unit(numbers_are_added_up_on_the_device) };
 
 int main(void) { return test_run(tests); }

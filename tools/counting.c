@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/thread.h"
@@ -62,15 +63,29 @@ static void count_keys(counting *c, const uint64_t *key, size_t n)
     atomic_store(&c->counted, c->counts->counted);
 }
 
+/* The keys of parts, one part after another, in as few batches of the table as there can be. The batch's own memory has
+ * no keys then. */
+static void count_parts(counting *c, counting_batch *b)
+{
+    size_t n = 0;
+    for (parts_batch *part; (part = parts_list_take(&b->parts));) {
+        if (n + part->n > tally_batch(c->counts)) {
+            count_keys(c, b->key, n);
+            n = 0;
+        }
+        memcpy(b->key + n, part->key, part->n * sizeof *part->key);
+        n += part->n;
+        free(part);
+    }
+    count_keys(c, b->key, n);
+}
+
 /* A full batch. */
 static void count(counting *c, counting_batch *b)
 {
     tally_expect(c->counts, b->total);
     count_keys(c, b->key, b->n);
-    for (parts_batch *part; (part = parts_list_take(&b->parts));) {
-        count_keys(c, part->key, part->n);
-        free(part);
-    }
+    count_parts(c, b);
     pthread_mutex_lock(&c->lock);
     b->most = tally_batch(c->counts);
     b->bytes = tally_parted_bytes(c->counts);
@@ -170,10 +185,8 @@ void counting_give(counting *c, size_t n, double share)
     parts_fit(&c->collected, b->bytes, &b->parts);
     if (c->collected.count) {
         b->n = 0;
-        if (!parts_add(&c->collected, b->key, n, &b->parts)) {
-            hd_fail(HD_ENOMEM, "the memory of a batch was refused");
-            fail(c, HD_ENOMEM);
-        }
+        if (!parts_add(&c->collected, b->key, n, &b->parts))
+            fail(c, hd_fail(HD_ENOMEM, "the memory of a batch was refused"));
     }
     give(c, b);
 }
