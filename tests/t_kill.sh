@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # t_kill.sh - a process that is killed while it saves a table leaves the snapshot that was there, or the new one: whole,
-# and with all entries. HEDDLE_TEST_BACKEND chooses the table's backend.
+# and with all entries. HEDDLE_TEST_BACKEND chooses the table's backend. `make check-cuda` runs it; t_snapshot kills
+# savers of tables in host memory.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$work" || exit 1
@@ -22,8 +23,7 @@ if [ -n "${sizes[1]}" ] && [ -n "${sizes[2]}" ] && [ "${sizes[1]}" != "${sizes[2
 else fail 'two tables that differ' "${sizes[1]} and ${sizes[2]} entries"
 fi
 
-# How long a save lasts, from the first byte of the file beside its name to its end, is not known: the kill comes some
-# time after that file appeared.
+# The kill comes up to 40 ms after the unfinished file has appeared.
 cp 1.hd table.hd
 first=0 second=0 wrong='' unfinished=0
 for round in $(seq 1 20); do
