@@ -47,18 +47,29 @@ struct counting {
     char why[512];
 };
 
+/* Both threads may. The first failure is kept. */
 static void fail(counting *c, hd_status status)
 {
     pthread_mutex_lock(&c->lock);
-    c->status = status;
-    snprintf(c->why, sizeof c->why, "%s", hd_why());
+    if (!c->status) {
+        c->status = status;
+        snprintf(c->why, sizeof c->why, "%s", hd_why());
+    }
     pthread_mutex_unlock(&c->lock);
+}
+
+static bool has_failed(counting *c)
+{
+    pthread_mutex_lock(&c->lock);
+    bool failed = c->status != HD_OK;
+    pthread_mutex_unlock(&c->lock);
+    return failed;
 }
 
 /* After a failure the rest is left out. */
 static void count_keys(counting *c, const uint64_t *key, size_t n)
 {
-    hd_status status = c->status || n == 0 ? HD_OK : tally_add(c->counts, key, n, c->outcome);
+    hd_status status = n == 0 || has_failed(c) ? HD_OK : tally_add(c->counts, key, n, c->outcome);
     if (status) fail(c, status);
     atomic_store(&c->counted, c->counts->counted);
 }
@@ -159,14 +170,6 @@ static void give(counting *c, counting_batch *b)
     pthread_mutex_unlock(&c->lock);
     if (!c->threaded) count(c, b);
     c->filled = (c->filled + 1) % BATCHES;
-}
-
-static bool has_failed(counting *c)
-{
-    pthread_mutex_lock(&c->lock);
-    bool failed = c->status != HD_OK;
-    pthread_mutex_unlock(&c->lock);
-    return failed;
 }
 
 uint64_t *counting_room(counting *c, size_t *most)
