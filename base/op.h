@@ -148,6 +148,11 @@ hd_family hd_op_family(hd_op op);
 bool hd_op_writes_row(hd_op op, uint32_t gives, hd_outcome outcome);
 
 static inline bool hd_op_is_keyed(const hd_op_row *row) { return row->needs & HD_NEEDS_KEY; }
+/* Whether it delivers one number, of entries, which kernels add up. It begins as 0. */
+static inline bool hd_op_adds_up(const hd_op_row *row)
+{
+    return row->family == HD_FAMILY_SWEEP || row->family == HD_FAMILY_PROMOTE;
+}
 
 /* Whether given scores are stored as they are (hd_batch.raw_scores). */
 static inline bool hd_batch_is_raw(const hd_batch *b)

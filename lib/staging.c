@@ -150,13 +150,6 @@ static hd_status copy(hd_staging *h, void *to, const void *from, uint64_t bytes,
 
 /* ---- Direct, and whole ----------------------------------------------------------------------- */
 
-/* Whether the batch has one output, the number of entries, which many warps add to. It begins as 0. */
-static bool adds_up(const hd_batch *b)
-{
-    hd_family family = hd_row_of_batch(b)->family;
-    return family == HD_FAMILY_SWEEP || family == HD_FAMILY_PROMOTE;
-}
-
 /* All rows come in, also those of outputs: what no item writes stays what it was. */
 static hd_status run_direct(hd_staging *h, const block *k, const hd_batch *b, hd_put_batch *put, void *self)
 {
@@ -232,7 +225,7 @@ static hd_status run_whole(hd_staging *h, const block *k, const hd_batch *b, hd_
     hd_status status = take_room(h, k->bytes);
     if (status) return status;
     const hd_batch there = batch_in(k, b, h->room);
-    if (!adds_up(b)) status = bring(h, k, b->stream);
+    if (!hd_op_adds_up(hd_row_of_batch(b))) status = bring(h, k, b->stream);
     if (!status) status = put(self, &there, 0);
     return status ? status : bring_back(h, k, b->stream);
 }
@@ -476,7 +469,7 @@ static hd_status run(hd_staging *h, const hd_batch *b, uint32_t value_bytes, con
     /* The stream may have work that still writes an array. */
     if (!status) status = ASK(h, "batch: its stream", wait, b->stream);
     if (status) return status;
-    if (k.bytes <= h->sizes.direct_bytes && !adds_up(b)) return run_direct(h, &k, b, put, self);
+    if (k.bytes <= h->sizes.direct_bytes && !hd_op_adds_up(hd_row_of_batch(b))) return run_direct(h, &k, b, put, self);
     if (!uncut && is_cuttable(b, all, reach, used)) {
         hd_batch cut = *b;
         pieces s = { .h = h, .b = &cut, .value_bytes = value_bytes, .put = put, .self = self };

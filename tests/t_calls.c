@@ -198,11 +198,6 @@ static uint64_t makes_list(const bed *d, hd_op op)
     return lists(op) || updates || op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF || (op == HD_OP_FIND && d->sorts);
 }
 
-static bool counts(hd_op op)
-{
-    return op == HD_OP_ERASE_IF || op == HD_OP_SIZE || op == HD_OP_SIZE_IF || op == HD_OP_PROMOTE;
-}
-
 static void one(bed *d, hd_op op, const char *kernel, void *stream, bool same_stream)
 {
     test_case("%s by %s", hd_op_name(op), kernel ? kernel : "the table's choice");
@@ -216,7 +211,7 @@ static void one(bed *d, hd_op op, const char *kernel, void *stream, bool same_st
           (unsigned long long)(d->memory.takes - takes));
     uint64_t launches = (op == HD_OP_FIND && d->sorts ? 3 : group_launches(d, op, b.ran, b.score != NULL)) +
                         (lists(op) ? 1 : 0) + (op == HD_OP_FIND_OR_INSERT_PTR ? 1 : 0),
-             fills = counts(op) ? 1 : 0;
+             fills = hd_op_adds_up(hd_op_row_of(op)) ? 1 : 0;
     check(d->c.n[LAUNCH] == launches, "%llu launches", (unsigned long long)d->c.n[LAUNCH]);
     check(d->c.n[FILL] == fills, "%llu fills", (unsigned long long)d->c.n[FILL]);
     d->batches++;

@@ -184,13 +184,10 @@ void counting_give(counting *c, size_t n, double share)
     counting_batch *b = &c->batch[c->filled];
     c->given += n;
     b->total = share > 0 && share <= 1 ? (double)c->given / share : 0;
-    b->n = n;
     parts_fit(&c->collected, b->bytes, &b->parts);
-    if (c->collected.count) {
-        b->n = 0;
-        if (!parts_add(&c->collected, b->key, n, &b->parts))
-            fail(c, hd_fail(HD_ENOMEM, "the memory of a batch was refused"));
-    }
+    b->n = c->collected.count ? 0 : n;
+    if (c->collected.count && !parts_add(&c->collected, b->key, n, &b->parts))
+        fail(c, hd_fail(HD_ENOMEM, "the memory of a batch was refused"));
     give(c, b);
 }
 
