@@ -13,6 +13,7 @@
 #include <zstd.h>
 
 #include "tests/traces.h"
+#include "workload/kmer_range.h"
 
 /* ---- The naive counter ----------------------------------------------------------------------- */
 
@@ -55,18 +56,24 @@ static void naive(keys *out, const char *sequence, unsigned k, bool canonical)
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
+/* Until the next call. */
+static hd_source_args args_of(const char *path, unsigned k, bool canonical)
+{
+    static char number[12];
+    snprintf(number, sizeof number, "%u", k);
+    return (hd_source_args){ .name = "kmer",
+                             .arg = { path, number },
+                             .args = 2,
+                             .option = { { "canonical", canonical ? "1" : "0" } },
+                             .options = 1 };
+}
+
 /* All k-mers of the file, up to `piece` at a time; the status of the call that failed, or HD_OK. */
 static hd_status read_all(const char *path, unsigned k, bool canonical, bool lenient, size_t piece, keys *out,
                           uint64_t *skipped)
 {
-    char number[12];
-    snprintf(number, sizeof number, "%u", k);
-    hd_source_args a = { .name = "kmer",
-                         .arg = { path, number },
-                         .args = 2,
-                         .option = { { "canonical", canonical ? "1" : "0" } },
-                         .options = 1,
-                         .lenient = lenient };
+    hd_source_args a = args_of(path, k, canonical);
+    a.lenient = lenient;
     hd_source *s = NULL;
     hd_request r[4096];
     hd_status e = hd_source_open(&a, &s);
@@ -87,6 +94,28 @@ static hd_status read_all(const char *path, unsigned k, bool canonical, bool len
     if (skipped) *skipped = s ? s->skipped : 0;
     hd_source_close(s);
     return e;
+}
+
+/* All k-mers of a plain file, range by range; how many ranges were read before one ran on. */
+static uint64_t read_ranges(const char *path, unsigned k, bool canonical, uint64_t bytes, size_t piece, keys *out)
+{
+    hd_source_args a = args_of(path, k, canonical);
+    hd_request r[4096];
+    hd_kmer_range range = { 0, bytes, 0 };
+    uint64_t ranges = 0, all = 1;
+    for (bool on = false; range.from < all && !on; range.from += bytes, ranges++) {
+        hd_source *s = NULL;
+        must(hd_kmer_range_open(&a, &range, &s));
+        range.marker = hd_kmer_marker(s);
+        all = s->bytes_total;
+        for (size_t got = piece; got == piece;) {
+            must(hd_source_next(s, r, piece, &got));
+            for (size_t i = 0; i < got; i++) keys_add(out, r[i].key);
+        }
+        on = hd_kmer_ran_on(s);
+        hd_source_close(s);
+    }
+    return ranges;
 }
 
 static void keys_equal(const keys *got, const keys *want)
@@ -203,6 +232,15 @@ static void test_layouts(void **state)
         check(cut || e == (want.n ? HD_OK : HD_ECORRUPT), "%s: %s", hd_status_name(e), hd_why());
         check(skipped == 0, "skipped");
         keys_equal(&got, &want);
+        if (packing == PLAIN && !e) {
+            uint64_t bytes = 1 + test_below(&random, 200);
+            got.n = 0;
+            uint64_t ranges = read_ranges(file_write(text, n, PLAIN), k, canonical, bytes, piece, &got);
+            /* records of more than four lines; or the file's last line, which seems to have no end */
+            check((l.fastq && l.width) || l.blank_lines || ranges * bytes + 256 >= n,
+                  "range %" PRIu64 " of %" PRIu64 " bytes ran on: %zu", ranges, bytes, n);
+            keys_equal(&got, &want);
+        }
         for (size_t i = 0; i < sequences; i++) free(sequence[i]);
         free(want.at);
         free(got.at);
@@ -223,6 +261,11 @@ static void test_long(void **state)
         size_t n = compose(text, &sequence, 1, &l, &random);
         test_case("%d bases, fastq=%d width=%zu", N, l.fastq, l.width);
         must(read_all(file_write(text, n, (int)i % PACKINGS), 21, true, false, 4096, &got, NULL));
+        keys_equal(&got, &want);
+        got.n = 0;
+        uint64_t bytes = 100000, ranges = read_ranges(file_write(text, n, PLAIN), 21, true, bytes, 4096, &got);
+        test_note("%" PRIu64 " ranges of %zu bytes", ranges, n);
+        check(l.fastq || ranges >= n / bytes, "%" PRIu64 " ranges", ranges);
         keys_equal(&got, &want);
         free(want.at);
         free(got.at);

@@ -8,13 +8,17 @@
  * rest of the keys is expected to need, if the caller says how many are left: every table that is
  * outgrown costs time and memory. A design that never evicts counts in what its values have room for,
  * starts with 1,024 entries and grows when it is nearly full (hd_run_growing).
+ *
+ * A table on a device can count keys that are there already, without outcomes (tally_add_far). How many of them were
+ * new is then asked only if the table would have to grow for all of them.
  */
 #ifndef HD_TALLY_H
 #define HD_TALLY_H
 
-#include "heddle.h"
+#include "base/seam.h"
 
 enum {
+    TALLY_RESERVED = 3,        /* keys that a table cannot hold */
     TALLY_BATCH = 1 << 15,     /* keys of a batch                                              */
     TALLY_BATCH_MOST = 1 << 20 /* ... of a large table: its threads wait for each other rarely */
 };
@@ -27,14 +31,16 @@ typedef struct tally {
     uint64_t growths;                      /* how often it grew               */
     double total;                          /* keys that are expected in all; 0: not known */
     uint64_t grown_counted, grown_entries; /* when it last grew    */
-    uint64_t reserved[3];                  /* how often each reserved key came: a table cannot hold them */
+    uint64_t reserved[TALLY_RESERVED];     /* how often each reserved key came: a table cannot hold them */
     bool dictionary;                       /* its design never evicts         */
     bool by_hash;                          /* its buckets are in the order of hash values */
     uint64_t keys;                         /* it can hold those below         */
     uint32_t value_bytes;
-    size_t most;   /* keys of a batch                           */
-    uint64_t seed; /* of its hash                              */
-    uint8_t *one;  /* (most, value_bytes) what is added         */
+    uint64_t unsure; /* keys that tally_add_far counted, of which it is not known how many are in `entries` */
+    const hd_device_seam *device; /* of the table; NULL: it is in this machine's memory */
+    size_t most;                  /* keys of a batch                           */
+    uint64_t seed;                /* of its hash                              */
+    uint8_t *one;                 /* (most, value_bytes) what is added         */
 } tally;
 
 typedef struct tally_config {
@@ -45,6 +51,7 @@ typedef struct tally_config {
     uint32_t threads; /* of the reference; 0: OpenMP's default */
     uint64_t seed;    /* of the hash; with another one, keys that crowded a bucket do not */
     size_t most;      /* keys of a batch, at most */
+    const hd_seams *seams; /* NULL: the usual ones */
 } tally_config;
 hd_status tally_open(tally *t, const tally_config *config);
 void tally_close(tally *t);
@@ -61,6 +68,16 @@ size_t tally_batch(const tally *t);
 
 /* n <= most keys. outcome: (n); HD_INSERTED marks a key's first occurrence while the tally is exact. */
 hd_status tally_add(tally *t, const uint64_t *key, size_t n, uint8_t *outcome);
+
+/* Whether tally_add_far can count: the table is on a device, and holds every key. */
+bool tally_is_far(const tally *t);
+
+/* As tally_add, with arrays of the device: key (n) and one (n, value_bytes), all of them ones. Puts the batch on the
+ * stream; only when it asks for the number of entries does it wait. */
+hd_status tally_add_far(tally *t, const uint64_t *key, const void *one, size_t n, void *stream);
+
+/* Waits for all that tally_add_far has put on streams, and settles how many keys are different. */
+hd_status tally_settle(tally *t);
 
 /* Whether every count is right: nothing was evicted, refused or left out, by the table's own counters, and no count can
  * have run over. *lost: how many entries left or did not get in. */

@@ -7,9 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #include "base/error.h"
-#include "tools/counting.h"
+#include "tools/chunks.h"
+#include "tools/counter.h"
 #include "tools/input.h"
 #include "tools/output.h"
 #include "tools/progress.h"
@@ -78,49 +82,51 @@ static const char *letters(char text[LONGEST + 1], uint64_t key, unsigned k)
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-enum { PIECE = 4096 /* requests that are read at a time */ };
-
 typedef struct kmer_count {
     tally counts;
-    hd_request request[PIECE];
     uint64_t skipped;
     double seconds;
 } kmer_count;
 
-/* The keys of a batch; fewer than it should have at the end of the source. */
-static hd_status read_batch(kmer_count *c, hd_source *source, uint64_t *key, size_t most, size_t *n)
+/* Threads that read. Beside a device all can; beside threads that count one of eight is enough. */
+static uint32_t reading_threads(const tally *t, uint64_t threads)
 {
-    size_t got = 1;
-    hd_status e = HD_OK;
-    for (*n = 0; *n < most && got && !e;) {
-        size_t want = most - *n < PIECE ? most - *n : PIECE;
-        e = hd_source_next(source, c->request, want, &got);
-        for (size_t i = 0; i < got && !e; i++) key[(*n)++] = c->request[i].key;
-    }
-    return e;
+#ifdef _OPENMP
+    if (threads == 0) threads = (uint64_t)omp_get_max_threads();
+#endif
+    return t->device ? (uint32_t)threads : (uint32_t)(1 + threads / 8);
 }
 
-/* This thread reads, another counts. */
-static hd_status count_all(kmer_count *c, hd_source *source)
+/* Reads and counts side by side. */
+static hd_status count_chunks(chunks *reading, counter *counting)
 {
-    counting *counter;
     progress p;
-    hd_status e = counting_open(&c->counts, &counter);
-    if (e) return e;
+    hd_status e = HD_OK;
+    bool stopped = false;
     progress_begin(&p, "kmer", "k-mers");
-    uint64_t begin = progress_now_ns(), *key;
-    size_t n = 1, most;
-    while (n && !e && (key = counting_room(counter, &most))) {
-        double share = request_share(source, 0, 0);
-        e = read_batch(c, source, key, most, &n);
-        if (!e && n) counting_give(counter, n, share);
-        if (progress_at(&p, counting_counted(counter), 0, share)) break;
+    for (chunk next = { .n = 1 }; next.n && !e && !stopped;) {
+        e = chunks_next(reading, &next);
+        if (!e && next.n) e = counter_give(counting, next.key, next.n, next.share);
+        stopped = progress_at(&p, counter_counted(counting), 0, next.share);
     }
-    hd_status counted = counting_close(counter);
-    if (!e) e = counted;
-    c->seconds = (double)(progress_now_ns() - begin) * 1e-9;
-    c->skipped = source->skipped;
+    hd_status counted = counter_close(counting, stopped);
     progress_end(&p);
+    return e ? e : counted;
+}
+
+static hd_status count_all(kmer_count *c, const kmer_options *o, const hd_source_args *args)
+{
+    tally *t = &c->counts;
+    const chunks_config config = { args, reading_threads(t, o->threads), tally_is_far(t) ? t->device : NULL };
+    chunks *reading = NULL;
+    counter *counting = NULL;
+    uint64_t begin = progress_now_ns();
+    hd_status e = chunks_open(&config, &reading);
+    if (!e) e = counter_open(t, &counting);
+    if (!e) e = count_chunks(reading, counting);
+    c->seconds = (double)(progress_now_ns() - begin) * 1e-9;
+    c->skipped = e ? 0 : chunks_skipped(reading);
+    chunks_close(reading);
     return e;
 }
 
@@ -218,7 +224,7 @@ static int report(const tool_line *line, const kmer_count *c, const kmer_options
 /* Whether the table holds every k-mer, but for those that a tally counts beside it. */
 static hd_status holds_all(const tally *t, unsigned k)
 {
-    uint64_t kmers = 1ull << 2 * k, most = t->keys + sizeof t->reserved / sizeof *t->reserved;
+    uint64_t kmers = 1ull << 2 * k, most = t->keys + TALLY_RESERVED;
     if (most < t->keys || kmers <= most) return HD_OK;
     return hd_fail(HD_EINVAL,
                    "K: %u makes keys up to %" PRIu64 ", and a table of this design holds those below %" PRIu64, k,
@@ -228,13 +234,14 @@ static hd_status holds_all(const tally *t, unsigned k)
 static int count_and_report(const tool_line *line, const kmer_options *o, kmer_count *c, const hd_source_args *args,
                             unsigned k)
 {
-    hd_source *source = NULL;
-    const tally_config config = { o->design, o->backend, o->capacity, (uint32_t)o->threads, 0, TALLY_BATCH_MOST };
+    const tally_config config = { .design = o->design,
+                                  .backend = o->backend,
+                                  .capacity = o->capacity,
+                                  .threads = (uint32_t)o->threads,
+                                  .most = TALLY_BATCH_MOST };
     hd_status e = tally_open(&c->counts, &config);
     if (!e) e = holds_all(&c->counts, k);
-    if (!e) e = hd_source_open(args, &source);
-    if (!e) e = count_all(c, source);
-    hd_source_close(source);
+    if (!e) e = count_all(c, o, args);
     if (!e && tool_stopped()) return TOOL_STOPPED;
     if (e) return tool_fail(e);
     int code = report(line, c, o, k);

@@ -19,8 +19,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "workload/kmer_range.h"
 #include "workload/stream.h"
-#include "workload/workload.h"
 
 /* A state ending in _LINE stands at the first byte of a line, the others inside one. */
 typedef enum state {
@@ -49,6 +49,12 @@ typedef struct kmer {
     uint64_t line_qualities;   /* of the lines before this one                      */
     bool line_marked;          /* this line of qualities begins with '@'            */
     uint8_t kind[256];         /* byte_kind of each byte                            */
+    /* of a range (kmer_range.h) */
+    uint64_t end;          /* where it ends; UINT64_MAX: with the file                                    */
+    hd_kmer_state at_end;  /* what should be there                                                        */
+    bool past_end;         /* FASTA: only k-mers that begin in the range, of which the rest is tail_left ... */
+    uint64_t tail_left;    /* ... bases                                                                   */
+    bool finished, ran_on; /* ran_on: hd_kmer_ran_on                                                      */
 } kmer;
 
 /* What a byte is inside a sequence. 0 to 3: that base. */
@@ -270,32 +276,77 @@ static hd_status file_end(kmer *m)
     return e;
 }
 
+/* The end of a range: does the next one begin as this one ends? */
+static void range_end(kmer *m)
+{
+    bool complete = m->at == QUALITY_LINE && m->qualities >= m->bases;
+    hd_kmer_state is = m->at == BASES_LINE                ? HD_KMER_LINE
+                       : m->at == BASES                   ? HD_KMER_BASES
+                       : m->at == RECORD_LINE || complete ? HD_KMER_RECORD
+                                                          : HD_KMER_NOWHERE;
+    m->end = UINT64_MAX;
+    m->ran_on = is != m->at_end;
+    m->finished = !m->ran_on && m->marker == '@';
+    m->past_end = !m->ran_on;
+    m->tail_left = m->run ? m->k - 1 : 0;
+}
+
+/* How many of n bytes belong to the range; 0: none, or this has to be asked again. */
+static size_t range_bytes(kmer *m, size_t n)
+{
+    uint64_t offset = hd_stream_offset(m->file);
+    if (offset >= m->end) {
+        range_end(m);
+        return 0;
+    }
+    if (m->past_end && (m->tail_left == 0 || m->at == RECORD_LINE)) {
+        m->finished = true;
+        return 0;
+    }
+    if (m->end - offset < n) n = (size_t)(m->end - offset);
+    return m->past_end && m->tail_left < n ? (size_t)m->tail_left : n;
+}
+
+/* Some of n bytes, at most max - *got k-mers. */
+static hd_status bytes_take(kmer *m, const uint8_t *p, size_t n, hd_request *r, size_t max, size_t *got)
+{
+    size_t used = 0;
+    uint64_t bases = m->bases;
+    hd_status e = HD_OK;
+    switch (m->at) {
+    case RECORD_LINE: e = record_line(m, p, &used); break;
+    case HEADER: used = line_take(m, p, n, BASES_LINE); break;
+    case BASES_LINE: e = bases_line(m, p); break;
+    case BASES:
+        e = bases_take(m, p, n, r, max, got, &used);
+        if (m->past_end) m->tail_left -= m->bases - bases;
+        break;
+    case PLUS: used = line_take(m, p, n, QUALITY_LINE); break;
+    case QUALITY_LINE: quality_line(m, p); break;
+    case QUALITY: e = quality_take(m, p, n, &used); break;
+    case LOST_LINE: lost_line(m, p); break;
+    case LOST: used = line_take(m, p, n, LOST_LINE); break;
+    }
+    hd_stream_skip(m->file, used);
+    return e;
+}
+
 static hd_status kmer_next(hd_source *s, hd_request *r, size_t max, size_t *got)
 {
     kmer *m = (kmer *)s;
     hd_status e = HD_OK;
     *got = 0;
-    while (!e && *got < max) {
+    while (!e && *got < max && !m->finished) {
         const uint8_t *p;
-        size_t n, used = 0;
+        size_t n;
         e = hd_stream_peek(m->file, 1, &p, &n);
         if (e) break;
         if (n == 0) {
             e = file_end(m);
             break;
         }
-        switch (m->at) {
-        case RECORD_LINE: e = record_line(m, p, &used); break;
-        case HEADER: used = line_take(m, p, n, BASES_LINE); break;
-        case BASES_LINE: e = bases_line(m, p); break;
-        case BASES: e = bases_take(m, p, n, r, max, got, &used); break;
-        case PLUS: used = line_take(m, p, n, QUALITY_LINE); break;
-        case QUALITY_LINE: quality_line(m, p); break;
-        case QUALITY: e = quality_take(m, p, n, &used); break;
-        case LOST_LINE: lost_line(m, p); break;
-        case LOST: used = line_take(m, p, n, LOST_LINE); break;
-        }
-        hd_stream_skip(m->file, used);
+        n = range_bytes(m, n);
+        if (n) e = bytes_take(m, p, n, r, max, got);
     }
     s->bytes_read = hd_stream_file_read(m->file);
     return e;
@@ -329,7 +380,8 @@ static hd_status marker_find(kmer *m)
     }
 }
 
-static hd_status kmer_open(const hd_source_args *a, hd_source **s)
+/* All but the file. */
+static hd_status kmer_take(const hd_source_args *a, kmer **taken)
 {
     static const char *const known[] = { "canonical", NULL };
     uint64_t k = 0;
@@ -345,9 +397,15 @@ static hd_status kmer_open(const hd_source_args *a, hd_source **s)
     m->k = (unsigned)k;
     m->canonical = canonical;
     m->lenient = a->lenient;
+    m->end = UINT64_MAX;
     for (unsigned c = 0; c < sizeof m->kind; c++) m->kind[c] = (uint8_t)byte_kind((uint8_t)c);
-    e = hd_stream_open(a->seams, a->arg[0], &m->file);
-    if (!e) e = marker_find(m);
+    *taken = m;
+    return HD_OK;
+}
+
+/* e: what has happened. The source goes to *s, or is closed. */
+static hd_status kmer_give(kmer *m, hd_status e, hd_source **s)
+{
     if (e) {
         kmer_close(&m->source);
         return e;
@@ -357,6 +415,54 @@ static hd_status kmer_open(const hd_source_args *a, hd_source **s)
     *s = &m->source;
     return HD_OK;
 }
+
+static hd_status kmer_open(const hd_source_args *a, hd_source **s)
+{
+    kmer *m;
+    hd_status e = kmer_take(a, &m);
+    if (e) return e;
+    e = hd_stream_open(a->seams, a->arg[0], &m->file);
+    if (!e) e = marker_find(m);
+    return kmer_give(m, e, s);
+}
+
+/* The end of a range is the first place where a later one begins. */
+static hd_status range_open(kmer *m, const hd_source_args *a, const hd_kmer_range *r)
+{
+    const char *path = a->arg[0];
+    hd_kmer_place begin = { 0, HD_KMER_NOWHERE }, end = { 0, HD_KMER_NOWHERE };
+    hd_status e = r->from ? hd_kmer_place_after(a->seams, path, r->marker, r->from, &begin) : HD_OK;
+    if (!e) e = hd_stream_open_at(a->seams, path, begin.at, &m->file);
+    if (!e && r->from == 0) e = marker_find(m);
+    if (e) return e;
+    if (r->from) {
+        m->marker = r->marker;
+        m->finished = begin.state == HD_KMER_NOWHERE;
+        m->at = begin.state == HD_KMER_RECORD ? RECORD_LINE : begin.state == HD_KMER_LINE ? BASES_LINE : BASES;
+    }
+    uint64_t bytes = hd_stream_file_bytes(m->file);
+    for (uint64_t at = r->from + r->bytes; at < bytes && end.state == HD_KMER_NOWHERE && !e; at += r->bytes)
+        e = hd_kmer_place_after(a->seams, path, m->marker, at, &end);
+    if (end.state == HD_KMER_NOWHERE) return e;
+    m->end = end.at;
+    m->at_end = end.state;
+    m->finished = m->finished || (r->from && end.at <= begin.at);
+    return e;
+}
+
+hd_status hd_kmer_range_open(const hd_source_args *args, const hd_kmer_range *r, hd_source **s)
+{
+    hd_source_args a = *args;
+    if (!a.seams) a.seams = &hd_seams_os;
+    kmer *m;
+    hd_status e = kmer_take(&a, &m);
+    if (e) return e;
+    m->source.any = true;
+    return kmer_give(m, range_open(m, &a, r), s);
+}
+
+bool hd_kmer_ran_on(const hd_source *s) { return ((const kmer *)s)->ran_on; }
+uint8_t hd_kmer_marker(const hd_source *s) { return ((const kmer *)s)->marker; }
 
 const hd_source_row hd_workload_kmer = { "kmer", "the k-mers of a FASTA or FASTQ file, plain, .gz or .zst",
                                          "kmer:FILE,K[,canonical=0|1]", true, kmer_open };

@@ -254,6 +254,22 @@ static hd_status decoder_open(hd_stream *s)
     return HD_OK;
 }
 
+/* Where the first byte is not the file's. */
+static hd_status plain_begin(hd_stream *s)
+{
+    if (s->seams->file.seek(s->seams->file.self, s->fd, s->offset))
+        return hd_fail(HD_EIO, "%s: byte %" PRIu64 ": %s", s->path, s->offset, strerror(errno));
+    return window_move(s);
+}
+
+static hd_status codec_begin(hd_stream *s)
+{
+    hd_status e = window_move(s);
+    if (e) return e;
+    s->codec = is_zstd(s->at, s->left) ? HD_ZSTD : is_gzip(s->at, s->left) ? HD_GZIP : HD_PLAIN;
+    return s->codec == HD_PLAIN ? HD_OK : decoder_open(s);
+}
+
 static hd_status contents_open(hd_stream *s)
 {
     const char *name = strcmp(s->path, "-") == 0 ? standard_input : s->path;
@@ -269,13 +285,15 @@ static hd_status contents_open(hd_stream *s)
     if (e) return e;
     s->window = (uint8_t *)window;
     s->at = s->window + MARGIN;
-    e = window_move(s);
-    if (e) return e;
-    s->codec = is_zstd(s->at, s->left) ? HD_ZSTD : is_gzip(s->at, s->left) ? HD_GZIP : HD_PLAIN;
-    return s->codec == HD_PLAIN ? HD_OK : decoder_open(s);
+    return s->offset ? plain_begin(s) : codec_begin(s);
 }
 
 hd_status hd_stream_open(const hd_seams *seams, const char *path, hd_stream **stream)
+{
+    return hd_stream_open_at(seams, path, 0, stream);
+}
+
+hd_status hd_stream_open_at(const hd_seams *seams, const char *path, uint64_t offset, hd_stream **stream)
 {
     if (!seams) seams = &hd_seams_os;
     void *p = NULL;
@@ -286,6 +304,7 @@ hd_status hd_stream_open(const hd_seams *seams, const char *path, hd_stream **st
     memcpy(s->path, path, path_bytes);
     s->seams = seams;
     s->fd = -1;
+    s->offset = offset;
     e = contents_open(s);
     if (e) {
         hd_stream_close(s);

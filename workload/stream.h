@@ -12,6 +12,8 @@ typedef struct hd_stream hd_stream;
 
 /* "-" is /dev/stdin. HD_EINVAL: there is no such file, or it is a folder. */
 hd_status hd_stream_open(const hd_seams *seams, const char *path, hd_stream **s);
+/* From that byte on, which is not decoded: for plain files that are no pipes. */
+hd_status hd_stream_open_at(const hd_seams *seams, const char *path, uint64_t offset, hd_stream **s);
 /* Points *p at the next *bytes bytes, at least `want` of them unless the file ends first (want <= 64
  * KiB); *bytes = 0 at the end. They stay valid until the next call. Nothing is taken: see hd_stream_skip.
  * A truncated or damaged compressed file is HD_ECORRUPT with path and both offsets. */

@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * tally_entries.c - what a tally has counted: lists of its table's entries, a range of slots at a time.
+ */
+#include <stdlib.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "base/ask.h"
+#include "base/error.h"
+#include "tools/tally.h"
+
+enum { LISTED = 1 << 22 /* slots of a list */ };
+
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+/* Entries of a range of slots. Those of a table on a device come by way of lists of the device. */
+typedef struct listing {
+    const hd_device_seam *device; /* NULL: none   */
+    uint64_t rows;                /* at most      */
+    uint64_t *key;                /* (rows) NULL: no keys are asked for */
+    uint8_t *value;               /* (rows, value_bytes) */
+    uint64_t n;                   /* entries      */
+    uint64_t *far_key;            /* likewise     */
+    uint8_t *far_value;
+    uint64_t *far_n;
+} listing;
+
+static const char what[] = "the entries on the device";
+#define ASK(l, call, ...) HD_ASK((l)->device, what, call, __VA_ARGS__)
+
+static hd_status refused(void) { return hd_fail(HD_ENOMEM, "the memory of a list was refused"); }
+
+/* One array here, pinned if there is a device, and one there. */
+static hd_status take_array(const listing *l, size_t bytes, void **here, void **far)
+{
+    if (!l->device) return (*here = malloc(bytes)) ? HD_OK : refused();
+    int code = l->device->take_pinned(l->device->self, here, bytes);
+    if (!code) code = l->device->take(l->device->self, far, bytes);
+    return code == HD_DEVICE_NO_MEMORY ? refused() : HD_TOLD(l->device, code, "take", what);
+}
+
+static void give_array(const listing *l, void *here, void *far, size_t bytes)
+{
+    if (!l->device) free(here);
+    if (l->device && here) l->device->give_pinned(l->device->self, here, bytes);
+    if (far) l->device->give(l->device->self, far);
+}
+
+static void listing_close(const tally *t, listing *l)
+{
+    give_array(l, l->key, l->far_key, l->rows * sizeof *l->key);
+    give_array(l, l->value, l->far_value, l->rows * t->value_bytes);
+    if (l->far_n) l->device->give(l->device->self, l->far_n);
+}
+
+static hd_status listing_open(const tally *t, uint64_t slots, bool keys, listing *l)
+{
+    void *key = NULL, *value = NULL, *far_key = NULL, *far_value = NULL, *far_n = NULL;
+    *l = (listing){ .device = t->device, .rows = slots < LISTED ? slots : LISTED };
+    hd_status e = keys ? take_array(l, l->rows * sizeof *l->key, &key, &far_key) : HD_OK;
+    if (!e) e = take_array(l, l->rows * t->value_bytes, &value, &far_value);
+    if (!e && l->device) e = ASK(l, take, &far_n, sizeof *l->far_n);
+    l->key = (uint64_t *)key;
+    l->value = (uint8_t *)value;
+    l->far_key = (uint64_t *)far_key;
+    l->far_value = (uint8_t *)far_value;
+    l->far_n = (uint64_t *)far_n;
+    if (e) listing_close(t, l);
+    return e;
+}
+
+/* The entries of n slots from `start` on. */
+static hd_status listing_read(const tally *t, listing *l, uint64_t start, uint64_t n)
+{
+    hd_batch b = { .op = HD_OP_EXPORT, .start = start, .n = n };
+    b.list_key = l->device ? l->far_key : l->key;
+    b.list_value = l->device ? l->far_value : l->value;
+    b.count = l->device ? l->far_n : &l->n;
+    hd_status e = hd_run(t->table, &b);
+    if (!l->device) return e;
+    if (!e) e = ASK(l, copy, &l->n, l->far_n, sizeof l->n, HD_FROM_DEVICE, NULL);
+    if (!e) e = ASK(l, wait, NULL);
+    if (!e && l->n) e = ASK(l, copy, l->value, l->far_value, l->n * t->value_bytes, HD_FROM_DEVICE, NULL);
+    if (!e && l->n && l->key) e = ASK(l, copy, l->key, l->far_key, l->n * sizeof *l->key, HD_FROM_DEVICE, NULL);
+    return e ? e : ASK(l, wait, NULL);
+}
+
+static uint64_t count_at(const tally *t, const listing *l, uint64_t i)
+{
+    uint64_t times = 0;
+    memcpy(&times, l->value + i * t->value_bytes, t->value_bytes);
+    return times;
+}
+
+/* Is given the entries of each range, in the order of slots. */
+typedef hd_status listing_visitor(void *context, const tally *t, const listing *l);
+
+static hd_status each_listing(const tally *t, bool keys, listing_visitor *visit, void *context)
+{
+    hd_info info;
+    listing l;
+    hd_status e = hd_table_info(t->table, &info);
+    if (!e) e = listing_open(t, info.places, keys, &l);
+    if (e) return e;
+    for (uint64_t start = 0; start < info.places && !e; start += l.rows) {
+        e = listing_read(t, &l, start, info.places - start < l.rows ? info.places - start : l.rows);
+        if (!e) e = visit(context, t, &l);
+    }
+    listing_close(t, &l);
+    return e;
+}
+
+/* ---- The most frequent: a heap whose root is the least of the best so far -------------------- */
+
+static bool is_before(tally_entry a, tally_entry b) { return a.times != b.times ? a.times > b.times : a.key < b.key; }
+
+typedef struct top_heap {
+    tally_entry *entry; /* (most) no child comes after its parent */
+    size_t n, most;
+} top_heap;
+
+/* Moves x down from place i until its children come before it. */
+static void heap_sift(top_heap *h, size_t i, tally_entry x)
+{
+    for (size_t child = 2 * i + 1; child < h->n; child = 2 * i + 1) {
+        if (child + 1 < h->n && is_before(h->entry[child], h->entry[child + 1])) child++;
+        if (!is_before(x, h->entry[child])) break;
+        h->entry[i] = h->entry[child];
+        i = child;
+    }
+    h->entry[i] = x;
+}
+
+static void heap_add(top_heap *h, tally_entry x)
+{
+    if (h->n == h->most) {
+        if (is_before(x, h->entry[0])) heap_sift(h, 0, x);
+        return;
+    }
+    size_t i = h->n++;
+    for (; i && is_before(h->entry[(i - 1) / 2], x); i = (i - 1) / 2) h->entry[i] = h->entry[(i - 1) / 2];
+    h->entry[i] = x;
+}
+
+static hd_status top_visit(void *context, const tally *t, const listing *l)
+{
+    for (uint64_t i = 0; i < l->n; i++) heap_add((top_heap *)context, (tally_entry){ l->key[i], count_at(t, l, i) });
+    return HD_OK;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const tally_entry *x = (const tally_entry *)a, *y = (const tally_entry *)b;
+    return is_before(*x, *y) ? -1 : is_before(*y, *x);
+}
+
+hd_status tally_top(const tally *t, size_t most, tally_entry *entry, size_t *got)
+{
+    top_heap h = { entry, 0, most };
+    hd_status e = most ? each_listing(t, true, top_visit, &h) : HD_OK;
+    for (size_t i = 0; i < TALLY_RESERVED && most && !e; i++)
+        if (t->reserved[i]) heap_add(&h, (tally_entry){ t->keys + i, t->reserved[i] });
+    if (!e && h.n) qsort(entry, h.n, sizeof *entry, by_rank);
+    *got = h.n;
+    return e;
+}
+
+/* ---- How many keys occur how often ----------------------------------------------------------- */
+
+/* Counts below FEW are tallied by index. The others are kept as a list, which is short: there are at most
+ * counted / FEW of them. */
+enum { FEW = 4096 };
+typedef struct spectrum {
+    uint64_t few[FEW]; /* keys with this count */
+    uint64_t *many;    /* (manys) counts       */
+    size_t manys, room;
+    bool refused; /* memory was */
+} spectrum;
+
+/* One for each thread: they are added up at the end. */
+typedef struct spectra {
+    spectrum *of; /* (threads) */
+    int threads;
+} spectra;
+
+static void spectrum_keep(spectrum *s, uint64_t times)
+{
+    if (s->manys == s->room) {
+        size_t more = s->room ? 2 * s->room : 64;
+        uint64_t *p = (uint64_t *)realloc(s->many, more * sizeof *p);
+        s->refused = s->refused || !p;
+        if (!p) return;
+        s->many = p;
+        s->room = more;
+    }
+    s->many[s->manys++] = times;
+}
+
+static void spectrum_add(spectrum *s, uint64_t times)
+{
+    if (times < FEW)
+        s->few[times]++;
+    else
+        spectrum_keep(s, times);
+}
+
+static hd_status spectra_visit(void *context, const tally *t, const listing *l)
+{
+    const spectra *s = (const spectra *)context;
+    bool refused_any = false;
+#pragma omp parallel for num_threads(s->threads) reduction(|| : refused_any)
+    for (int part = 0; part < s->threads; part++) {
+        uint64_t each = l->n / (uint64_t)s->threads + 1, from = each * (uint64_t)part, to = from + each;
+        for (uint64_t i = from; i < to && i < l->n; i++) spectrum_add(&s->of[part], count_at(t, l, i));
+        refused_any = refused_any || s->of[part].refused;
+    }
+    return refused_any ? hd_fail(HD_ENOMEM, "the histogram's memory was refused") : HD_OK;
+}
+
+/* Into the first of them. */
+static void spectra_merge(spectra *s)
+{
+    for (int i = 1; i < s->threads; i++) {
+        for (uint64_t times = 0; times < FEW; times++) s->of->few[times] += s->of[i].few[times];
+        for (size_t j = 0; j < s->of[i].manys; j++) spectrum_keep(s->of, s->of[i].many[j]);
+    }
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return x < y ? -1 : x > y;
+}
+
+/* The steps in order; how many. */
+static size_t spectrum_steps(spectrum *s, tally_step *out)
+{
+    size_t n = 0;
+    for (uint64_t times = 0; times < FEW; times++)
+        if (s->few[times]) out[n++] = (tally_step){ times, s->few[times] };
+    if (s->manys) qsort(s->many, s->manys, sizeof *s->many, by_number);
+    for (size_t i = 0; i < s->manys; i++) {
+        if (n && out[n - 1].times == s->many[i])
+            out[n - 1].keys++;
+        else
+            out[n++] = (tally_step){ s->many[i], 1 };
+    }
+    return n;
+}
+
+static hd_status spectra_fill(const tally *t, spectra *s)
+{
+    hd_status e = each_listing(t, false, spectra_visit, s);
+    for (size_t i = 0; i < TALLY_RESERVED; i++)
+        if (t->reserved[i]) spectrum_add(s->of, t->reserved[i]);
+    spectra_merge(s);
+    return e || !s->of->refused ? e : hd_fail(HD_ENOMEM, "the histogram's memory was refused");
+}
+
+hd_status tally_spectrum(const tally *t, tally_step **row, size_t *rows)
+{
+    spectra s = { NULL, 1 };
+#ifdef _OPENMP
+    s.threads = omp_get_max_threads();
+#endif
+    s.of = (spectrum *)calloc((size_t)s.threads, sizeof *s.of);
+    hd_status e = s.of ? spectra_fill(t, &s) : HD_ENOMEM;
+    tally_step *out = e ? NULL : (tally_step *)malloc((FEW + s.of->manys) * sizeof *out);
+    if (!s.of || (!e && !out)) e = hd_fail(HD_ENOMEM, "the histogram's memory was refused");
+    if (!e) {
+        *rows = spectrum_steps(s.of, out);
+        *row = out;
+    }
+    for (int i = 0; s.of && i < s.threads; i++) free(s.of[i].many);
+    free(s.of);
+    return e;
+}
