@@ -199,12 +199,14 @@ typedef struct counts {
     uint64_t entries, counted;
 } counts;
 
-static hd_status counts_of(const tally *t, counts *c)
+/* In a few lists, the last of which is shorter. */
+static hd_status counts_of(tally *t, counts *c)
 {
     bool exact = false;
     uint64_t lost = 0;
     *c = (counts){ .entries = t->entries, .counted = t->counted };
     hd_status e = tally_exact(t, &exact, &lost);
+    t->listed = t->capacity / 4 + 1000;
     check(e || (exact && lost == 0), "%" PRIu64 " are lost", lost);
     if (!e) e = tally_spectrum(t, &c->step, &c->steps);
     return e ? e : tally_top(t, 50, c->top, &c->tops);
@@ -378,17 +380,19 @@ static void test_device_order(void **state)
 static void test_device_faults(void **state)
 {
     (void)state;
-    uint64_t *key = draw_keys(FEW, FEW / 2), failures = 0;
+    enum { N = 300 };
+    uint64_t *key = draw_keys(N, N / 2), failures = 0;
     static const int codes[] = { HD_DEVICE_NO_MEMORY, FAKE_INVALID };
     bool failed = true;
     for (uint64_t at = 1; failed; at++) {
         device *d = device_open();
-        const tally_config config = config_on(d);
+        tally_config config = config_on(d);
+        config.capacity = 4 * N;
         counts got = { 0 };
         d->failing.fail_at = at;
         d->failing.code = codes[at % 2];
         test_case("device call %llu", (ull)at);
-        hd_status e = count(&config, key, FEW, FEW / 3, &got);
+        hd_status e = count(&config, key, N, N / 3, &got);
         failed = d->failing.failed != NULL;
         check(e == HD_OK || failed, "%s", hd_why());
         check(e == HD_OK || e == HD_ENOMEM || e == HD_ECUDA, "%s: %s", hd_status_name(e), hd_why());

@@ -83,26 +83,13 @@ static void hand_over(chunks *c, chunk_slot *s)
     pthread_mutex_unlock(&c->lock);
 }
 
-/* Fills the slot; fewer keys than there is room for: the source has no more. */
-static hd_status fill(chunk_slot *s, hd_source *source, hd_request *request)
-{
-    hd_status e = HD_OK;
-    size_t got = 1;
-    for (s->n = 0; s->n < CHUNK_KEYS && got && !e;) {
-        size_t want = CHUNK_KEYS - s->n < PIECE ? CHUNK_KEYS - s->n : PIECE;
-        e = hd_source_next(source, request, want, &got);
-        for (size_t i = 0; i < got && !e; i++) s->key[s->n++] = request[i].key;
-    }
-    return e;
-}
-
 /* The next keys of the range; the source is opened for the first of them, and closed after the last. */
-static void read_more(chunks *c, chunk_slot *s, hd_source **source, hd_request *request)
+static void read_more(chunks *c, chunk_slot *s, hd_source **source)
 {
     hd_kmer_range part = { s->range * RANGE_BYTES, RANGE_BYTES, c->marker };
     hd_status e = *source ? HD_OK : hd_kmer_range_open(&c->args, &part, source);
     s->n = 0;
-    if (!e) e = fill(s, *source, request);
+    if (!e) e = hd_kmer_keys(*source, s->key, CHUNK_KEYS, &s->n);
     s->status = e;
     s->last = e || s->n < CHUNK_KEYS;
     if (e) snprintf(s->why, sizeof s->why, "%s", hd_why());
@@ -115,7 +102,7 @@ static void read_more(chunks *c, chunk_slot *s, hd_source **source, hd_request *
 }
 
 /* False: the reading is over. */
-static bool read_range(chunks *c, uint64_t range, hd_request *request)
+static bool read_range(chunks *c, uint64_t range)
 {
     chunk_slot *s = slot_of(c, range);
     hd_source *source = NULL;
@@ -124,7 +111,7 @@ static bool read_range(chunks *c, uint64_t range, hd_request *request)
             hd_source_close(source);
             return false;
         }
-        read_more(c, s, &source, request);
+        read_more(c, s, &source);
         hand_over(c, s);
     } while (source);
     return true;
@@ -142,8 +129,7 @@ static uint64_t range_take(chunks *c)
 static void *read_ranges(void *context)
 {
     chunks *c = (chunks *)context;
-    hd_request request[PIECE];
-    for (uint64_t range; (range = range_take(c)) < c->ranges && read_range(c, range, request);) {
+    for (uint64_t range; (range = range_take(c)) < c->ranges && read_range(c, range);) {
     }
     return NULL;
 }
@@ -195,15 +181,26 @@ static hd_status next_of_ranges(chunks *c, chunk *to)
     return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": the file ends without one request", c->args.arg[0], c->bytes);
 }
 
-hd_status chunks_next(chunks *c, chunk *to)
+static hd_status next_of_all(chunks *c, chunk *to)
 {
-    *to = (chunk){ NULL, 0, 1 };
-    if (!c->whole) return next_of_ranges(c, to);
     hd_source *w = c->whole;
-    hd_status e = fill(c->slot, w, c->request);
+    chunk_slot *s = c->slot;
+    hd_status e = HD_OK;
+    size_t got = 1;
+    for (s->n = 0; s->n < CHUNK_KEYS && got && !e;) {
+        size_t want = CHUNK_KEYS - s->n < PIECE ? CHUNK_KEYS - s->n : PIECE;
+        e = hd_source_next(w, c->request, want, &got);
+        for (size_t i = 0; i < got && !e; i++) s->key[s->n++] = c->request[i].key;
+    }
     *to = (chunk){ c->slot->key, e ? 0 : c->slot->n,
                    w->bytes_total ? (double)w->bytes_read / (double)w->bytes_total : -1 };
     return e;
+}
+
+hd_status chunks_next(chunks *c, chunk *to)
+{
+    *to = (chunk){ NULL, 0, 1 };
+    return c->whole ? next_of_all(c, to) : next_of_ranges(c, to);
 }
 
 uint64_t chunks_skipped(const chunks *c) { return c->whole ? c->whole->skipped : 0; }

@@ -45,6 +45,7 @@ hd_status tally_open(tally *t, const tally_config *config)
     t->value_bytes = info.value_bytes;
     t->by_hash = t->grows && !t->dictionary && strcmp(info.backend, "ref") == 0;
     if (strcmp(info.backend, "cuda") == 0) t->device = config->seams ? config->seams->device : &hd_device_os;
+    t->listed = 1 << 22;
     t->most = config->most;
     t->seed = config->seed;
     t->one = (uint8_t *)malloc(t->most * t->value_bytes);

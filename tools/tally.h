@@ -38,6 +38,7 @@ typedef struct tally {
     uint32_t value_bytes;
     uint64_t unsure; /* keys that tally_add_far counted, of which it is not known how many are in `entries` */
     const hd_device_seam *device; /* of the table; NULL: it is in this machine's memory */
+    uint64_t listed;              /* slots of a list of entries, at most; the caller may change it */
     size_t most;                  /* keys of a batch                           */
     uint64_t seed;                /* of its hash                              */
     uint8_t *one;                 /* (most, value_bytes) what is added         */

@@ -12,20 +12,27 @@
 #include "base/error.h"
 #include "tools/tally.h"
 
-enum { LISTED = 1 << 22 /* slots of a list */ };
-
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
-/* Entries of a range of slots. Those of a table on a device come by way of lists of the device. */
+/* Entries of a range of slots. */
+typedef struct listed {
+    uint64_t *key;  /* (rows) NULL: no keys are asked for */
+    uint8_t *value; /* (rows, value_bytes) */
+    uint64_t n;     /* entries */
+} listed;
+
+/* Is given the entries of each range, in the order of slots. */
+typedef hd_status listed_visitor(void *context, const tally *t, const listed *l);
+
+/* Those of a table on a device come by way of arrays of the device. While one range is visited, the next one comes. */
+enum { TURNS = 2 };
 typedef struct listing {
-    const hd_device_seam *device; /* NULL: none   */
-    uint64_t rows;                /* at most      */
-    uint64_t *key;                /* (rows) NULL: no keys are asked for */
-    uint8_t *value;               /* (rows, value_bytes) */
-    uint64_t n;                   /* entries      */
-    uint64_t *far_key;            /* likewise     */
-    uint8_t *far_value;
-    uint64_t *far_n;
+    const hd_device_seam *device; /* NULL: none */
+    uint64_t slots, rows;         /* of the table; of a range, at most */
+    bool keys;
+    listed here[TURNS]; /* this machine's; without a device there is the first */
+    listed far;         /* the device's */
+    uint64_t *far_n;    /* the device's number of entries */
 } listing;
 
 static const char what[] = "the entries on the device";
@@ -33,82 +40,140 @@ static const char what[] = "the entries on the device";
 
 static hd_status refused(void) { return hd_fail(HD_ENOMEM, "the memory of a list was refused"); }
 
-/* One array here, pinned if there is a device, and one there. */
-static hd_status take_array(const listing *l, size_t bytes, void **here, void **far)
+static hd_status told(const listing *l, int code, const char *call)
 {
-    if (!l->device) return (*here = malloc(bytes)) ? HD_OK : refused();
-    int code = l->device->take_pinned(l->device->self, here, bytes);
-    if (!code) code = l->device->take(l->device->self, far, bytes);
-    return code == HD_DEVICE_NO_MEMORY ? refused() : HD_TOLD(l->device, code, "take", what);
+    return code == HD_DEVICE_NO_MEMORY ? refused() : HD_TOLD(l->device, code, call, what);
 }
 
-static void give_array(const listing *l, void *here, void *far, size_t bytes)
+/* Pinned, if there is a device. */
+static hd_status take_here(const listing *l, size_t bytes, void **p)
 {
-    if (!l->device) free(here);
-    if (l->device && here) l->device->give_pinned(l->device->self, here, bytes);
-    if (far) l->device->give(l->device->self, far);
+    if (!l->device) return (*p = malloc(bytes)) ? HD_OK : refused();
+    return told(l, l->device->take_pinned(l->device->self, p, bytes), "take_pinned");
 }
 
-static void listing_close(const tally *t, listing *l)
+static hd_status take_far(const listing *l, size_t bytes, void **p)
 {
-    give_array(l, l->key, l->far_key, l->rows * sizeof *l->key);
-    give_array(l, l->value, l->far_value, l->rows * t->value_bytes);
-    if (l->far_n) l->device->give(l->device->self, l->far_n);
+    return told(l, l->device->take(l->device->self, p, bytes), "take");
+}
+
+static void give_here(const listing *l, void *p, size_t bytes)
+{
+    if (!l->device)
+        free(p);
+    else if (p)
+        l->device->give_pinned(l->device->self, p, bytes);
+}
+
+static void give_far(const listing *l, void *p)
+{
+    if (p) l->device->give(l->device->self, p);
+}
+
+typedef hd_status taker(const listing *l, size_t bytes, void **p);
+
+static hd_status take_listed(const tally *t, const listing *l, taker *take, listed *to)
+{
+    void *key = NULL, *value = NULL;
+    hd_status e = l->keys ? take(l, l->rows * sizeof *to->key, &key) : HD_OK;
+    if (!e) e = take(l, l->rows * t->value_bytes, &value);
+    *to = (listed){ (uint64_t *)key, (uint8_t *)value, 0 };
+    return e;
+}
+
+static void listing_close(const tally *t, const listing *l)
+{
+    for (int i = 0; i < TURNS; i++) {
+        give_here(l, l->here[i].key, l->rows * sizeof(uint64_t));
+        give_here(l, l->here[i].value, l->rows * t->value_bytes);
+    }
+    give_far(l, l->far.key);
+    give_far(l, l->far.value);
+    give_far(l, l->far_n);
 }
 
 static hd_status listing_open(const tally *t, uint64_t slots, bool keys, listing *l)
 {
-    void *key = NULL, *value = NULL, *far_key = NULL, *far_value = NULL, *far_n = NULL;
-    *l = (listing){ .device = t->device, .rows = slots < LISTED ? slots : LISTED };
-    hd_status e = keys ? take_array(l, l->rows * sizeof *l->key, &key, &far_key) : HD_OK;
-    if (!e) e = take_array(l, l->rows * t->value_bytes, &value, &far_value);
-    if (!e && l->device) e = ASK(l, take, &far_n, sizeof *l->far_n);
-    l->key = (uint64_t *)key;
-    l->value = (uint8_t *)value;
-    l->far_key = (uint64_t *)far_key;
-    l->far_value = (uint8_t *)far_value;
+    *l = (listing){ .device = t->device, .slots = slots, .rows = slots < t->listed ? slots : t->listed, .keys = keys };
+    void *far_n = NULL;
+    hd_status e = HD_OK;
+    for (int i = 0; i < (l->device ? TURNS : 1) && !e; i++) e = take_listed(t, l, take_here, &l->here[i]);
+    if (!e && l->device) e = take_listed(t, l, take_far, &l->far);
+    if (!e && l->device) e = take_far(l, sizeof *l->far_n, &far_n);
     l->far_n = (uint64_t *)far_n;
     if (e) listing_close(t, l);
     return e;
 }
 
-/* The entries of n slots from `start` on. */
-static hd_status listing_read(const tally *t, listing *l, uint64_t start, uint64_t n)
+/* Lists the range from `start` on. */
+static hd_status export_range(const tally *t, const listing *l, uint64_t start, const listed *to, uint64_t *count)
 {
-    hd_batch b = { .op = HD_OP_EXPORT, .start = start, .n = n };
-    b.list_key = l->device ? l->far_key : l->key;
-    b.list_value = l->device ? l->far_value : l->value;
-    b.count = l->device ? l->far_n : &l->n;
-    hd_status e = hd_run(t->table, &b);
-    if (!l->device) return e;
-    if (!e) e = ASK(l, copy, &l->n, l->far_n, sizeof l->n, HD_FROM_DEVICE, NULL);
-    if (!e) e = ASK(l, wait, NULL);
-    if (!e && l->n) e = ASK(l, copy, l->value, l->far_value, l->n * t->value_bytes, HD_FROM_DEVICE, NULL);
-    if (!e && l->n && l->key) e = ASK(l, copy, l->key, l->far_key, l->n * sizeof *l->key, HD_FROM_DEVICE, NULL);
-    return e ? e : ASK(l, wait, NULL);
+    hd_batch b = { .op = HD_OP_EXPORT, .start = start, .n = l->slots - start < l->rows ? l->slots - start : l->rows };
+    b.list_key = to->key;
+    b.list_value = to->value;
+    b.count = count;
+    return hd_run(t->table, &b);
 }
 
-static uint64_t count_at(const tally *t, const listing *l, uint64_t i)
+static hd_status each_near(const tally *t, listing *l, listed_visitor *visit, void *context)
+{
+    hd_status e = HD_OK;
+    for (uint64_t start = 0; start < l->slots && !e; start += l->rows) {
+        e = export_range(t, l, start, l->here, &l->here->n);
+        if (!e) e = visit(context, t, l->here);
+    }
+    return e;
+}
+
+static hd_status begin_far(const tally *t, listing *l, uint64_t start, listed *to)
+{
+    hd_status e = export_range(t, l, start, &l->far, l->far_n);
+    return e ? e : ASK(l, copy, &to->n, l->far_n, sizeof to->n, HD_FROM_DEVICE, NULL);
+}
+
+static hd_status copy_far(const tally *t, const listing *l, const listed *to)
+{
+    hd_status e = HD_OK;
+    if (to->n) e = ASK(l, copy, to->value, l->far.value, to->n * t->value_bytes, HD_FROM_DEVICE, NULL);
+    if (!e && to->n && to->key) e = ASK(l, copy, to->key, l->far.key, to->n * sizeof *to->key, HD_FROM_DEVICE, NULL);
+    return e;
+}
+
+static hd_status each_far(const tally *t, listing *l, listed_visitor *visit, void *context)
+{
+    listed *before = NULL;
+    unsigned turn = 0;
+    hd_status e = begin_far(t, l, 0, l->here);
+    for (uint64_t start = 0; start < l->slots && !e; start += l->rows) {
+        listed *now = &l->here[turn], *next = &l->here[turn = !turn];
+        e = ASK(l, wait, NULL);
+        if (!e) e = copy_far(t, l, now);
+        /* `next` is still visited: only its number of entries changes, and that was read */
+        listed visited = before ? *before : (listed){ NULL, NULL, 0 };
+        if (!e && start + l->rows < l->slots) e = begin_far(t, l, start + l->rows, next);
+        if (!e && visited.n) e = visit(context, t, &visited);
+        before = now;
+    }
+    if (!e) e = ASK(l, wait, NULL);
+    return e || !before ? e : visit(context, t, before);
+}
+
+static uint64_t count_at(const tally *t, const listed *l, uint64_t i)
 {
     uint64_t times = 0;
     memcpy(&times, l->value + i * t->value_bytes, t->value_bytes);
     return times;
 }
 
-/* Is given the entries of each range, in the order of slots. */
-typedef hd_status listing_visitor(void *context, const tally *t, const listing *l);
-
-static hd_status each_listing(const tally *t, bool keys, listing_visitor *visit, void *context)
+static hd_status each_listed(const tally *t, bool keys, listed_visitor *visit, void *context)
 {
     hd_info info;
     listing l;
     hd_status e = hd_table_info(t->table, &info);
     if (!e) e = listing_open(t, info.places, keys, &l);
     if (e) return e;
-    for (uint64_t start = 0; start < info.places && !e; start += l.rows) {
-        e = listing_read(t, &l, start, info.places - start < l.rows ? info.places - start : l.rows);
-        if (!e) e = visit(context, t, &l);
-    }
+    e = l.device ? each_far(t, &l, visit, context) : each_near(t, &l, visit, context);
+    if (e && l.device) l.device->wait(l.device->self, NULL); /* for copies that are on their way */
     listing_close(t, &l);
     return e;
 }
@@ -145,7 +210,7 @@ static void heap_add(top_heap *h, tally_entry x)
     h->entry[i] = x;
 }
 
-static hd_status top_visit(void *context, const tally *t, const listing *l)
+static hd_status top_visit(void *context, const tally *t, const listed *l)
 {
     for (uint64_t i = 0; i < l->n; i++) heap_add((top_heap *)context, (tally_entry){ l->key[i], count_at(t, l, i) });
     return HD_OK;
@@ -160,7 +225,7 @@ static int by_rank(const void *a, const void *b)
 hd_status tally_top(const tally *t, size_t most, tally_entry *entry, size_t *got)
 {
     top_heap h = { entry, 0, most };
-    hd_status e = most ? each_listing(t, true, top_visit, &h) : HD_OK;
+    hd_status e = most ? each_listed(t, true, top_visit, &h) : HD_OK;
     for (size_t i = 0; i < TALLY_RESERVED && most && !e; i++)
         if (t->reserved[i]) heap_add(&h, (tally_entry){ t->keys + i, t->reserved[i] });
     if (!e && h.n) qsort(entry, h.n, sizeof *entry, by_rank);
@@ -207,7 +272,7 @@ static void spectrum_add(spectrum *s, uint64_t times)
         spectrum_keep(s, times);
 }
 
-static hd_status spectra_visit(void *context, const tally *t, const listing *l)
+static hd_status spectra_visit(void *context, const tally *t, const listed *l)
 {
     const spectra *s = (const spectra *)context;
     bool refused_any = false;
@@ -255,7 +320,7 @@ static size_t spectrum_steps(spectrum *s, tally_step *out)
 
 static hd_status spectra_fill(const tally *t, spectra *s)
 {
-    hd_status e = each_listing(t, false, spectra_visit, s);
+    hd_status e = each_listed(t, false, spectra_visit, s);
     for (size_t i = 0; i < TALLY_RESERVED; i++)
         if (t->reserved[i]) spectrum_add(s->of, t->reserved[i]);
     spectra_merge(s);

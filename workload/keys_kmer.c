@@ -159,11 +159,11 @@ static hd_status bases_line(kmer *m, const uint8_t *p)
 
 /* The bases A, C, G and T from p on, as far as there are any; how many. A window goes out by a store that the next one
  * overwrites unless it is whole. */
-static size_t run_take(kmer *m, const uint8_t *p, size_t n, hd_request *r, size_t max, size_t *got)
+static size_t run_take(kmer *m, const uint8_t *p, size_t n, uint64_t *key, size_t max, size_t *got)
 {
     const uint64_t mask = (1ull << 2 * m->k) - 1;
     const unsigned k = m->k, top = 2 * (k - 1);
-    const bool canonical = m->canonical;
+    const uint64_t canonical = m->canonical ? UINT64_MAX : 0;
     uint64_t forward = m->forward, reverse = m->reverse;
     unsigned run = m->run;
     size_t i = 0, out = *got;
@@ -173,8 +173,8 @@ static size_t run_take(kmer *m, const uint8_t *p, size_t n, hd_request *r, size_
         forward = (forward << 2 | b) & mask;
         reverse = reverse >> 2 | (uint64_t)(3 - b) << top;
         run += run < k;
-        uint64_t key = canonical && reverse < forward ? reverse : forward;
-        r[out] = (hd_request){ .key = key, .size = 1, .verb = HD_UPDATE };
+        /* the lesser one without a branch, which would be mispredicted every other time */
+        key[out] = forward ^ ((forward ^ reverse) & canonical & (0 - (uint64_t)(reverse < forward)));
         out += run == k;
     }
     m->forward = forward;
@@ -185,16 +185,17 @@ static size_t run_take(kmer *m, const uint8_t *p, size_t n, hd_request *r, size_
     return i;
 }
 
-static hd_status bases_take(kmer *m, const uint8_t *p, size_t n, hd_request *r, size_t max, size_t *got, size_t *used)
+static hd_status bases_take(kmer *m, const uint8_t *p, size_t n, uint64_t *key, size_t max, size_t *got, size_t *used)
 {
     hd_status e = HD_OK;
     size_t i = 0;
     while (!e && m->at == BASES) {
-        i += run_take(m, p + i, n - i, r, max, got);
+        i += run_take(m, p + i, n - i, key, max, got);
         if (i == n || *got == max) break;
         unsigned b = m->kind[p[i]];
-        if (b == END_OF_LINE) {
-            m->at = BASES_LINE;
+        if (b == END_OF_LINE) { /* most often the next line goes on with a base */
+            bool goes_on = m->bases && i + 1 < n && m->kind[p[i + 1]] < OTHER_BASE;
+            m->at = goes_on ? BASES : BASES_LINE;
         } else if (b != BLANK) {
             e = b == NO_BASE ? wrong(m, i, "no base, and no letter that could stand for one") : HD_OK;
             if (e) break;
@@ -308,7 +309,7 @@ static size_t range_bytes(kmer *m, size_t n)
 }
 
 /* Some of n bytes, at most max - *got k-mers. */
-static hd_status bytes_take(kmer *m, const uint8_t *p, size_t n, hd_request *r, size_t max, size_t *got)
+static hd_status bytes_take(kmer *m, const uint8_t *p, size_t n, uint64_t *key, size_t max, size_t *got)
 {
     size_t used = 0;
     uint64_t bases = m->bases;
@@ -318,7 +319,7 @@ static hd_status bytes_take(kmer *m, const uint8_t *p, size_t n, hd_request *r, 
     case HEADER: used = line_take(m, p, n, BASES_LINE); break;
     case BASES_LINE: e = bases_line(m, p); break;
     case BASES:
-        e = bases_take(m, p, n, r, max, got, &used);
+        e = bases_take(m, p, n, key, max, got, &used);
         if (m->past_end) m->tail_left -= m->bases - bases;
         break;
     case PLUS: used = line_take(m, p, n, QUALITY_LINE); break;
@@ -331,7 +332,7 @@ static hd_status bytes_take(kmer *m, const uint8_t *p, size_t n, hd_request *r, 
     return e;
 }
 
-static hd_status kmer_next(hd_source *s, hd_request *r, size_t max, size_t *got)
+hd_status hd_kmer_keys(hd_source *s, uint64_t *key, size_t max, size_t *got)
 {
     kmer *m = (kmer *)s;
     hd_status e = HD_OK;
@@ -346,9 +347,22 @@ static hd_status kmer_next(hd_source *s, hd_request *r, size_t max, size_t *got)
             break;
         }
         n = range_bytes(m, n);
-        if (n) e = bytes_take(m, p, n, r, max, got);
+        if (n) e = bytes_take(m, p, n, key, max, got);
     }
     s->bytes_read = hd_stream_file_read(m->file);
+    return e;
+}
+
+static hd_status kmer_next(hd_source *s, hd_request *r, size_t max, size_t *got)
+{
+    enum { KEYS = 512 };
+    uint64_t key[KEYS];
+    hd_status e = HD_OK;
+    size_t n = 1;
+    for (*got = 0; *got < max && n && !e;) {
+        e = hd_kmer_keys(s, key, max - *got < KEYS ? max - *got : KEYS, &n);
+        for (size_t i = 0; i < n; i++) r[(*got)++] = (hd_request){ .key = key[i], .size = 1, .verb = HD_UPDATE };
+    }
     return e;
 }
 

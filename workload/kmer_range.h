@@ -26,6 +26,10 @@ typedef struct hd_kmer_range {
 /* a: of a source "kmer" whose file is plain and no pipe, not lenient. A range without a k-mer is no failure. */
 hd_status hd_kmer_range_open(const hd_source_args *a, const hd_kmer_range *r, hd_source **s);
 
+/* s: a source "kmer". As hd_source_next, but only the keys of requests, which is faster. A file without a k-mer is no
+ * failure. */
+hd_status hd_kmer_keys(hd_source *s, uint64_t *key, size_t max, size_t *got);
+
 /* s: of a range, read to its end. */
 bool hd_kmer_ran_on(const hd_source *s);
 
