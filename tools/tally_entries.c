@@ -158,11 +158,13 @@ static hd_status each_far(const tally *t, listing *l, listed_visitor *visit, voi
     return e || !before ? e : visit(context, t, before);
 }
 
+/* Values are counts of 4 or 8 bytes. */
 static uint64_t count_at(const tally *t, const listed *l, uint64_t i)
 {
-    uint64_t times = 0;
-    memcpy(&times, l->value + i * t->value_bytes, t->value_bytes);
-    return times;
+    uint32_t few;
+    uint64_t times;
+    if (t->value_bytes == sizeof times) return memcpy(&times, l->value + i * sizeof times, sizeof times), times;
+    return memcpy(&few, l->value + i * sizeof few, sizeof few), few;
 }
 
 static hd_status each_listed(const tally *t, bool keys, listed_visitor *visit, void *context)
