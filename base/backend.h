@@ -78,8 +78,8 @@ typedef struct hd_gpu_parts {
     uint64_t (*bytes)(const void *own, uint64_t buckets);
     /* What of the part is where (HD_PIECES_MOST). */
     int (*planes)(const void *own, const hd_part *p, hd_plane *all);
-    /* hd_design.next and put_at within the part; e->slot is the table's. False: no entry; then e->slot is behind it. */
-    bool (*next)(const void *own, const hd_part *p, hd_entry *e);
+    /* hd_design.next and put_at within the part; e->slot is the table's. 0: no entry; then e->slot is behind it. */
+    size_t (*next)(const void *own, const hd_part *p, hd_entry *e, size_t most);
     bool (*put_at)(const void *own, const hd_part *p, const hd_entry *e);
     /* As it is in an empty table. */
     void (*clear)(const void *own, const hd_part *p);
@@ -220,7 +220,7 @@ hd_status hd_host_shape(const hd_design *d, const hd_config *c, hd_info *info);
 hd_status hd_host_open(const hd_design *d, const hd_info *info, const hd_seams *s, void **state);
 void hd_host_close(void *state, const hd_seams *s);
 hd_status hd_host_check(void *state);
-bool hd_host_next(void *state, hd_entry *e);
+size_t hd_host_next(void *state, hd_entry *e, size_t most);
 bool hd_host_put_at(void *state, const hd_entry *e);
 bool hd_host_put(void *state, const hd_entry *e);
 void hd_host_move_all(void *from, void *to);
@@ -242,7 +242,7 @@ hd_status hd_cuda_walk(void *state, hd_walk_how how);
 hd_status hd_cuda_look(void *state, uint32_t what);
 hd_status hd_cuda_walked(void *state, bool keep);
 hd_status hd_cuda_check(void *state);
-bool hd_cuda_next(void *state, hd_entry *e);
+size_t hd_cuda_next(void *state, hd_entry *e, size_t most);
 bool hd_cuda_put_at(void *state, const hd_entry *e);
 bool hd_cuda_put(void *state, const hd_entry *e);
 void hd_cuda_move_all(void *from, void *to);

@@ -73,8 +73,9 @@ struct hd_design {
     hd_status (*clock)(void *state, uint64_t *ns);
     /* HD_ECORRUPT and the first invariant that fails. Also outside of stage and walk. */
     hd_status (*check)(void *state);
-    /* The first entry at or after e->slot; false when there is none. */
-    bool (*next)(void *state, hd_entry *e);
+    /* The first entries at or after e->slot, in order, into e[0] to e[most - 1]; how many. There may be more than it
+     * has given; 0 says that there are none. Values stay where they are until the next call. */
+    size_t (*next)(void *state, hd_entry *e, size_t most);
     /* Puts an entry into exactly that empty slot (false: the key cannot be there) ... */
     bool (*put_at)(void *state, const hd_entry *e);
     /* ... or wherever it belongs (false: there is no room). */
@@ -141,6 +142,27 @@ static inline hd_status hd_look(const hd_design *d, void *state, uint32_t what)
 static inline hd_status hd_walked(const hd_design *d, void *state, bool keep)
 {
     return d->walked ? d->walked(state, keep) : hd_settle(d, state, keep);
+}
+
+/* Entries one by one. Begins with all zeroes. */
+enum { HD_ENTRIES = 64 /* that are asked for at a time */ };
+typedef struct hd_entries {
+    hd_entry e[HD_ENTRIES];
+    size_t n, at;  /* that are there; of them, given */
+    uint64_t slot; /* where the next ones are */
+} hd_entries;
+
+/* The next entry, until the next call; NULL: there is none. */
+static inline hd_entry *hd_entries_next(hd_entries *x, const hd_design *d, void *state)
+{
+    if (x->at == x->n) {
+        x->e[0].slot = x->slot;
+        x->at = 0;
+        x->n = d->next(state, x->e, HD_ENTRIES);
+        if (x->n == 0) return NULL;
+        x->slot = x->e[x->n - 1].slot + 1;
+    }
+    return &x->e[x->at++];
 }
 
 const hd_design *hd_design_on(const char *name, const char *backend); /* NULL: there is none    */

@@ -119,7 +119,10 @@ hd_status hd_host_open(const hd_design *d, const hd_info *info, const hd_seams *
 }
 
 hd_status hd_host_check(void *state) { return ((host *)state)->gpu->ref->check(((host *)state)->entries); }
-bool hd_host_next(void *state, hd_entry *e) { return ((host *)state)->gpu->ref->next(((host *)state)->entries, e); }
+size_t hd_host_next(void *state, hd_entry *e, size_t most)
+{
+    return ((host *)state)->gpu->ref->next(((host *)state)->entries, e, most);
+}
 bool hd_host_put_at(void *state, const hd_entry *e)
 {
     return ((host *)state)->gpu->ref->put_at(((host *)state)->entries, e);

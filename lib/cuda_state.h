@@ -98,7 +98,7 @@ void hd_cuda_give_all(hd_cuda *c);
 /* ---- Walks (cuda_walk.c) --------------------------------------------------------------------- */
 
 /* hd_design.next and put_at between hd_cuda_walk and hd_cuda_walked. flush: what was put so far is in the table. */
-bool hd_cuda_walk_next(hd_cuda *c, hd_entry *e);
+size_t hd_cuda_walk_next(hd_cuda *c, hd_entry *e, size_t most);
 bool hd_cuda_walk_put_at(hd_cuda *c, const hd_entry *e);
 hd_status hd_cuda_walk_flush(hd_cuda *c);
 

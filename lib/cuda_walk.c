@@ -106,13 +106,14 @@ static bool reach(hd_cuda *c, uint64_t slot)
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-bool hd_cuda_walk_next(hd_cuda *c, hd_entry *e)
+size_t hd_cuda_walk_next(hd_cuda *c, hd_entry *e, size_t most)
 {
     const hd_cuda_walk_state *w = &c->walk;
     const hd_info *info = &hd_cuda_own(c)->info;
-    while (e->slot < info->capacity && reach(c, e->slot))
-        if (c->gpu->parts->next(c->own, &w->part[w->now], e)) return true;
-    return false;
+    size_t n = 0;
+    while (n == 0 && e->slot < info->capacity && reach(c, e->slot))
+        n = c->gpu->parts->next(c->own, &w->part[w->now], e, most);
+    return n;
 }
 
 /* True after a failure of the device, too: it is told at the end of the walk. */

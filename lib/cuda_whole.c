@@ -100,10 +100,10 @@ hd_status hd_cuda_check(void *state)
     return status;
 }
 
-bool hd_cuda_next(void *state, hd_entry *e)
+size_t hd_cuda_next(void *state, hd_entry *e, size_t most)
 {
     cuda *c = (cuda *)state;
-    return c->walk.on ? hd_cuda_walk_next(c, e) : c->gpu->ref->next(c->staged, e);
+    return c->walk.on ? hd_cuda_walk_next(c, e, most) : c->gpu->ref->next(c->staged, e, most);
 }
 
 bool hd_cuda_put_at(void *state, const hd_entry *e)

@@ -20,10 +20,23 @@ typedef struct reader {
     const char *path;
     int fd;
     uint8_t *block;
-    size_t block_bytes, at, fill;
-    uint64_t offset; /* in the file, of block + at */
+    size_t block_bytes, at, fill, summed; /* summed: bytes of the block that are in the sum, or before its beginning */
+    uint64_t offset;                      /* in the file, of block + at */
     XXH3_state_t sum;
 } reader;
+
+/* The sum has all that was got. Many entries at a time: an update costs more than 8 bytes do. */
+static void sum_up(reader *r)
+{
+    XXH3_128bits_update(&r->sum, r->block + r->summed, r->at - r->summed);
+    r->summed = r->at;
+}
+
+static void begin_sum(reader *r)
+{
+    XXH3_128bits_reset(&r->sum);
+    r->summed = r->at;
+}
 
 /* The next 1 to `most` bytes: *p points at *got of them until the next call. */
 static hd_status get_some(reader *r, uint64_t most, const uint8_t **p, size_t *got)
@@ -31,7 +44,8 @@ static hd_status get_some(reader *r, uint64_t most, const uint8_t **p, size_t *g
     *p = r->block;
     *got = 0;
     if (r->at == r->fill) {
-        r->at = 0;
+        sum_up(r);
+        r->at = r->summed = 0;
         hd_status status = hd_file_read_at_most(r->seams, r->fd, r->path, r->block, r->block_bytes, &r->fill);
         if (status) return status;
         if (r->fill == 0) return hd_fail(HD_ECORRUPT, "%s: cut short at byte %" PRIu64, r->path, r->offset);
@@ -41,7 +55,6 @@ static hd_status get_some(reader *r, uint64_t most, const uint8_t **p, size_t *g
     *p = r->block + r->at;
     r->at += *got;
     r->offset += *got;
-    XXH3_128bits_update(&r->sum, *p, *got);
     return HD_OK;
 }
 
@@ -115,7 +128,7 @@ static hd_status enter_section(reader *r, const hd_snapshot_header *h, int secti
 {
     uint64_t start = r->offset;
     hd_section_head head, expected = hd_snapshot_section(h, section);
-    XXH3_128bits_reset(&r->sum);
+    begin_sum(r);
     hd_status status = get(r, &head, sizeof head);
     if (status) return status;
     return memcmp(&head, &expected, sizeof head)
@@ -128,6 +141,7 @@ static hd_status leave_section(reader *r, int section, uint8_t *stored)
 {
     uint8_t sum[HD_SUM_BYTES];
     uint64_t end = r->offset;
+    sum_up(r);
     hd_snapshot_sum(&r->sum, sum);
     hd_status status = get(r, stored, HD_SUM_BYTES);
     if (status) return status;
@@ -143,11 +157,11 @@ typedef struct verified {
     uint8_t sum[HD_SECTION_COUNT][HD_SUM_BYTES];
 } verified;
 
-/* Reads sections 0 to n - 1 for their checksums alone. */
-static hd_status pass_sections(reader *r, const hd_snapshot_header *h, int n, uint8_t (*sum)[HD_SUM_BYTES])
+/* Reads all sections for their checksums alone. */
+static hd_status pass_sections(reader *r, const hd_snapshot_header *h, uint8_t (*sum)[HD_SUM_BYTES])
 {
     hd_status status = HD_OK;
-    for (int i = 0; i < n && !status; i++) {
+    for (int i = 0; i < HD_SECTION_COUNT && !status; i++) {
         status = enter_section(r, h, i);
         if (!status) status = get(r, NULL, hd_snapshot_section_bytes(h, i));
         if (!status) status = leave_section(r, i, sum[i]);
@@ -159,7 +173,7 @@ static hd_status verify_file(const hd_seams *s, const char *path, verified *f)
 {
     reader r;
     hd_status status = open_reader(s, path, &r, &f->h);
-    if (!status) status = pass_sections(&r, &f->h, HD_SECTION_COUNT, f->sum);
+    if (!status) status = pass_sections(&r, &f->h, f->sum);
     close_reader(&r);
     return status;
 }
@@ -169,15 +183,31 @@ static hd_status verify_file(const hd_seams *s, const char *path, verified *f)
 /* The file may have been replaced by another since. */
 static hd_status fail_changed(const char *path) { return hd_fail(HD_ECORRUPT, "%s: changed while it was read", path); }
 
+/* Of a section's head in the file. */
+static uint64_t section_start(const hd_snapshot_header *h, int section)
+{
+    uint64_t at = h->header_bytes;
+    for (int i = 0; i < section; i++) at += sizeof(hd_section_head) + hd_snapshot_section_bytes(h, i) + HD_SUM_BYTES;
+    return at;
+}
+
+static hd_status go_to(reader *r, uint64_t offset)
+{
+    if (r->seams->file.seek(r->seams->file.self, r->fd, offset))
+        return hd_fail(HD_EIO, "%s: byte %" PRIu64 ": %s", r->path, offset, strerror(errno));
+    r->at = r->fill = r->summed = 0;
+    r->offset = offset;
+    return HD_OK;
+}
+
 /* The columns are read side by side, each by a reader of its own, standing at its section's payload. */
 static hd_status open_column(const hd_seams *s, const char *path, int section, reader *r, const verified *f)
 {
     hd_snapshot_header h;
-    uint8_t sum[HD_SECTION_COUNT][HD_SUM_BYTES];
     hd_status status = open_reader(s, path, r, &h);
     if (!status && memcmp(&h, &f->h, sizeof h) != 0) status = fail_changed(path);
-    if (!status) status = pass_sections(r, &h, section, sum);
-    return status ? status : enter_section(r, &h, section);
+    if (!status) status = go_to(r, section_start(&f->h, section));
+    return status ? status : enter_section(r, &f->h, section);
 }
 
 /* All of it was read, and it is what was verified. */
@@ -261,14 +291,12 @@ static hd_status reinsert(const hd_design *design, void *from, void *to, const h
     if (status) return status;
     ranked *rank = (ranked *)p;
     uint64_t n = 0;
-    for (hd_entry e = { 0, 0, 0, NULL }; design->next(from, &e); e.slot++) {
-        rank[n].score = e.score;
-        rank[n++].slot = e.slot;
-    }
+    hd_entries all = { .n = 0 };
+    for (hd_entry *e; (e = hd_entries_next(&all, design, from)); n++) rank[n] = (ranked){ e->score, e->slot };
     if (n) qsort(rank, n, sizeof *rank, best_first);
     for (uint64_t i = 0; i < n; i++) {
         hd_entry e = { rank[i].slot, 0, 0, NULL };
-        design->next(from, &e);
+        design->next(from, &e, 1);
         *dropped += !design->put(to, &e);
     }
     hd_give(s, rank, size, sizeof *rank);

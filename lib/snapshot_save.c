@@ -53,15 +53,33 @@ static void put(writer *w, const void *p, size_t bytes)
 
 static void put_slots(writer *w, hd_table *t)
 {
-    uint64_t bytes = (t->info.places + 7) / 8;
-    hd_entry e = { 0, 0, 0, NULL };
-    bool more = t->design->next(t->state, &e);
-    for (uint64_t i = 0; i < bytes; i++) {
-        uint8_t bits = 0;
-        for (; more && e.slot / 8 == i; e.slot++, more = t->design->next(t->state, &e))
-            bits |= (uint8_t)(1u << e.slot % 8);
-        put(w, &bits, 1);
+    uint64_t bytes = (t->info.places + 7) / 8, i = 0;
+    hd_entries all = { .n = 0 };
+    uint8_t bits = 0;
+    for (hd_entry *e; (e = hd_entries_next(&all, t->design, t->state)); bits |= (uint8_t)(1u << e->slot % 8))
+        for (; i < e->slot / 8; i++, bits = 0) put(w, &bits, 1);
+    for (; i < bytes; i++, bits = 0) put(w, &bits, 1);
+}
+
+/* One section of some entries. */
+static void put_entries(writer *w, const hd_entry *e, size_t n, int section, uint32_t value_bytes)
+{
+    uint64_t word[HD_ENTRIES];
+    for (size_t i = 0; i < n; i++) {
+        if (section == HD_SECTION_VALS)
+            put(w, e[i].value, value_bytes);
+        else
+            word[i] = section == HD_SECTION_KEYS ? e[i].key : e[i].score;
     }
+    if (section != HD_SECTION_VALS) put(w, word, n * sizeof *word);
+}
+
+static void put_column(writer *w, hd_table *t, int section, uint32_t value_bytes)
+{
+    hd_entry e[HD_ENTRIES];
+    e->slot = 0;
+    for (size_t n; !w->status && (n = t->design->next(t->state, e, HD_ENTRIES)); e->slot = e[n - 1].slot + 1)
+        put_entries(w, e, n, section, value_bytes);
 }
 
 static void put_section(writer *w, hd_table *t, const hd_snapshot_header *h, int section)
@@ -74,11 +92,7 @@ static void put_section(writer *w, hd_table *t, const hd_snapshot_header *h, int
     if (section == HD_SECTION_SLOT)
         put_slots(w, t);
     else
-        for (hd_entry e = { 0, 0, 0, NULL }; !w->status && t->design->next(t->state, &e); e.slot++) {
-            if (section == HD_SECTION_KEYS) put(w, &e.key, 8);
-            if (section == HD_SECTION_SCOR) put(w, &e.score, 8);
-            if (section == HD_SECTION_VALS) put(w, e.value, h->value_bytes);
-        }
+        put_column(w, t, section, h->value_bytes);
     uint8_t sum[HD_SUM_BYTES];
     sum_up(w);
     hd_snapshot_sum(&w->sum, sum);
@@ -104,7 +118,8 @@ static hd_snapshot_header header_of(hd_table *t)
     h.epoch = atomic_load(&t->epoch);
     h.flags = t->info.clock == HD_CLOCK_DEVICE ? HD_SNAPSHOT_DEVICE_CLOCK : 0u;
     hd_snapshot_put(&h, t->design->params, hd_params_of_table(t->design->params, &t->info));
-    for (hd_entry e = { 0, 0, 0, NULL }; t->design->next(t->state, &e); e.slot++) h.size++;
+    hd_entries all = { .n = 0 };
+    while (hd_entries_next(&all, t->design, t->state)) h.size++;
     h.file_bytes = hd_snapshot_bytes(&h);
     hd_snapshot_header_sum(&h, h.sum);
     return h;

@@ -397,9 +397,9 @@ hd_status hd_for_each(hd_table *t, hd_visitor *visit, void *context)
     t->lock->enter(t->lock_state, HD_INSERTER);
     hd_status status = hd_walk(t->design, t->state, HD_WALK_CHANGE);
     if (!status) {
-        hd_entry e = { 0, 0, 0, NULL };
-        for (; t->design->next(t->state, &e); e.slot++)
-            if (visit(context, e.key, e.score, e.value)) break;
+        hd_entries all = { .n = 0 };
+        for (hd_entry *e; (e = hd_entries_next(&all, t->design, t->state));)
+            if (visit(context, e->key, e->score, e->value)) break;
         status = hd_walked(t->design, t->state, true);
     }
     t->lock->leave(t->lock_state, HD_INSERTER);

@@ -43,15 +43,15 @@ static int part_planes(const void *own, const hd_part *p, hd_plane *all)
     return 2;
 }
 
-static bool part_next(const void *own, const hd_part *p, hd_entry *e)
+static size_t part_next(const void *own, const hd_part *p, hd_entry *e, size_t most)
 {
-    uint64_t first = part_slots(own, p->first), end = first + part_slots(own, p->buckets);
+    uint64_t first = part_slots(own, p->first), end = first + part_slots(own, p->buckets), at = e->slot;
     const uint64_t *key = (const uint64_t *)p->memory;
-    while (e->slot < end && !key[e->slot - first]) e->slot++;
-    if (e->slot == end) return false;
-    e->key = key[e->slot - first];
-    e->value = values_of(own, p) + (e->slot - first);
-    return true;
+    size_t n = 0;
+    for (; at < end && n < most; at++)
+        if (key[at - first]) e[n++] = (hd_entry){ at, key[at - first], 0, values_of(own, p) + (at - first) };
+    if (n == 0) e->slot = at;
+    return n;
 }
 
 static bool part_put_at(const void *own, const hd_part *p, const hd_entry *e)
@@ -68,17 +68,20 @@ static const hd_gpu_parts parts = { part_bytes, part_planes, part_next, part_put
 
 /* ---- A walk ---------------------------------------------------------------------------------- */
 
+enum { SOME = 7 /* entries at a time, at most */ };
+
 /* Visits all entries, and changes some of them; NULL, or what is wrong. */
 static const char *visit_all(hd_cuda *c, hd_rng *g, planes *wanted, bool changes)
 {
-    hd_entry e = { 0, 0, 0, NULL };
+    hd_entry e[SOME] = { { 0, 0, 0, NULL } };
     uint64_t slot = 0;
-    for (; hd_cuda_walk_next(c, &e); e.slot++, slot++) {
-        while (slot < e.slot && !wanted->key[slot]) slot++;
-        if (slot != e.slot || e.key != wanted->key[slot] || *(uint64_t *)e.value != wanted->value[slot])
-            return "the walk sees another entry";
-        if (changes && hd_rng_below(g, 2)) *(uint64_t *)e.value = wanted->value[slot] = hd_rng_next(g);
-    }
+    for (size_t n; (n = hd_cuda_walk_next(c, e, 1 + (size_t)hd_rng_below(g, SOME))); e->slot = slot)
+        for (size_t i = 0; i < n; i++, slot++) {
+            while (slot < e[i].slot && !wanted->key[slot]) slot++;
+            if (slot != e[i].slot || e[i].key != wanted->key[slot] || *(uint64_t *)e[i].value != wanted->value[slot])
+                return "the walk sees another entry";
+            if (changes && hd_rng_below(g, 2)) *(uint64_t *)e[i].value = wanted->value[slot] = hd_rng_next(g);
+        }
     while (slot < ENTRIES && !wanted->key[slot]) slot++;
     return slot < ENTRIES && slot < part_slots(c->own, hd_cuda_own(c)->info.buckets) ? "the walk ends early" : NULL;
 }

@@ -105,11 +105,11 @@ static void holds(world *w, uint64_t n, const uint64_t *time)
               hd_outcome_name((hd_outcome)outcome[i]));
         check(value[i] == (i < n ? value_of(i, time[i]) : 7), "key %llu has the value %llu", (ull)i, (ull)value[i]);
     }
-    hd_entry e = { 0, 0, 0, NULL };
+    hd_entries all = { .n = 0 };
     uint64_t seen = 0;
     must(hd_stage(w->d, w->state, true));
     must((w->d->check)(w->state));
-    for (; w->d->next(w->state, &e); e.slot++) seen++;
+    while (hd_entries_next(&all, w->d, w->state)) seen++;
     must(hd_settle(w->d, w->state, false));
     check(seen == n, "%llu entries are walked over, not %llu", (ull)seen, (ull)n);
 }

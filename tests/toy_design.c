@@ -72,25 +72,22 @@ static hd_status toy_open(const hd_design *d, const hd_info *info, const hd_seam
     return status;
 }
 
-static bool toy_next(void *state, hd_entry *e)
+static size_t toy_next(void *state, hd_entry *e, size_t most)
 {
     const toy_view *v = &((toy *)state)->v;
-    for (; e->slot < v->boards * TOY_PLACES; e->slot++) {
-        uint64_t *place = v->board[e->slot / TOY_PLACES] + e->slot % TOY_PLACES * 2;
-        if (place[0] == HD_KEY_EMPTY) continue;
-        e->key = place[0];
-        e->score = 0;
-        e->value = place + 1;
-        return true;
+    size_t n = 0;
+    for (uint64_t i = e->slot; i < v->boards * TOY_PLACES && n < most; i++) {
+        uint64_t *place = v->board[i / TOY_PLACES] + i % TOY_PLACES * 2;
+        if (place[0] != HD_KEY_EMPTY) e[n++] = (hd_entry){ i, place[0], 0, place + 1 };
     }
-    return false;
+    return n;
 }
 
 static hd_status toy_check(void *state)
 {
     const toy_view *v = &((toy *)state)->v;
     hd_entry e = { 0, 0, 0, NULL };
-    for (; toy_next(state, &e); e.slot++)
+    for (; toy_next(state, &e, 1); e.slot++)
         if (e.key % v->boards != e.slot / TOY_PLACES)
             return hd_fail(HD_ECORRUPT, "key %" PRIu64 " is on board %" PRIu64 " of %u", e.key, e.slot / TOY_PLACES,
                            v->boards);
@@ -119,7 +116,7 @@ static bool toy_put(void *state, const hd_entry *e)
 static void toy_move_all(void *from, void *to)
 {
     hd_entry e = { 0, 0, 0, NULL };
-    for (; toy_next(from, &e); e.slot++) toy_put(to, &e);
+    for (; toy_next(from, &e, 1); e.slot++) toy_put(to, &e);
 }
 
 /* The place of a key, or an empty one of its board; TOY_PLACES: there is none. */

@@ -90,17 +90,21 @@ static uint8_t *value_of(const hkv_own *o, const part *x, uint64_t e)
     return x->value + (at - x->near) * v->value_bytes;
 }
 
-static bool part_next(const void *own, const hd_part *p, hd_entry *e)
+static size_t part_next(const void *own, const hd_part *p, hd_entry *e, size_t most)
 {
     const hkv_own *o = (const hkv_own *)own;
     const part x = part_of(o, p);
-    while (e->slot < x.end && x.digest[e->slot - x.first] == HKV_NO_DIGEST) e->slot++;
-    if (e->slot >= x.end) return false;
-    uint64_t i = e->slot - x.first, step = o->v.step;
-    if (p->what & HD_PART_KEYS) e->key = x.key[i * step];
-    if (p->what & HD_PART_SCORES) e->score = x.score[i * step];
-    e->value = p->what & HD_PART_VALUES ? value_of(o, &x, e->slot) : NULL;
-    return true;
+    bool keys = p->what & HD_PART_KEYS, scores = p->what & HD_PART_SCORES, values = p->what & HD_PART_VALUES;
+    size_t n = 0;
+    uint64_t at = e->slot;
+    for (; at < x.end && n < most; at++) {
+        uint64_t i = at - x.first, step = o->v.step;
+        if (x.digest[i] == HKV_NO_DIGEST) continue;
+        e[n++] = (hd_entry){ at, keys ? x.key[i * step] : 0, scores ? x.score[i * step] : 0,
+                             values ? value_of(o, &x, at) : NULL };
+    }
+    if (n == 0) e->slot = at;
+    return n;
 }
 
 static void part_clear(const void *own, const hd_part *p)

@@ -255,16 +255,16 @@ static hd_status hive_verify(void *state)
     return why[0] ? hd_fail(HD_ECORRUPT, "%s", why) : HD_OK;
 }
 
-static bool hive_next(void *state, hd_entry *e)
+static size_t hive_next(void *state, hd_entry *e, size_t most)
 {
     const hive_view *v = (const hive_view *)state;
     uint64_t places = hive_places(v);
-    while (e->slot < places && !hive_is_key(v, hive_read(v, e->slot))) e->slot++;
-    if (e->slot >= places) return false;
-    e->key = hive_key_of(v, hive_read(v, e->slot));
-    e->score = 0;
-    e->value = hive_value_at(v, e->slot);
-    return true;
+    size_t n = 0;
+    for (uint64_t i = e->slot; i < places && n < most; i++) {
+        uint64_t word = hive_read(v, i);
+        if (hive_is_key(v, word)) e[n++] = (hd_entry){ i, hive_key_of(v, word), 0, hive_value_at(v, i) };
+    }
+    return n;
 }
 
 static uint64_t value_of(const hive_view *v, const hd_entry *e)

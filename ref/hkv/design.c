@@ -227,16 +227,16 @@ static hd_status hkv_verify(void *state)
     return why[0] ? hd_fail(HD_ECORRUPT, "%s", why) : HD_OK;
 }
 
-static bool hkv_next(void *state, hd_entry *e)
+static size_t hkv_next(void *state, hd_entry *e, size_t most)
 {
     const hkv_view *v = &((hkv *)state)->view;
     uint64_t entries = hkv_capacity(v);
-    while (e->slot < entries && v->digest[e->slot] == HKV_NO_DIGEST) e->slot++;
-    if (e->slot >= entries) return false;
-    e->key = *hkv_key_at(v, e->slot);
-    e->score = *hkv_score_at(v, e->slot);
-    e->value = hkv_value(v, e->slot);
-    return true;
+    size_t n = 0;
+    for (uint64_t i = e->slot; i < entries && n < most; i++) {
+        if (v->digest[i] == HKV_NO_DIGEST) continue;
+        e[n++] = (hd_entry){ i, *hkv_key_at(v, i), *hkv_score_at(v, i), hkv_value(v, i) };
+    }
+    return n;
 }
 
 static bool hkv_put_at(void *state, const hd_entry *e)

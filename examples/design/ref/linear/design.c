@@ -71,15 +71,16 @@ static uint64_t search(const linear_view *v, uint64_t key)
     return LINEAR_NOWHERE;
 }
 
-static bool linear_next_entry(void *state, hd_entry *e)
+static size_t linear_next_entries(void *state, hd_entry *e, size_t most)
 {
     linear_view *v = linear_view_of(state);
-    while (e->slot < v->slots && v->word[e->slot] == LINEAR_EMPTY) e->slot++;
-    if (e->slot >= v->slots) return false;
-    e->key = linear_key_of(v->word[e->slot]);
-    e->score = 0;
-    e->value = v->word + e->slot; /* its low half comes first: hosts are little-endian (configure) */
-    return true;
+    size_t n = 0;
+    for (uint64_t i = e->slot; i < v->slots && n < most; i++) {
+        if (v->word[i] == LINEAR_EMPTY) continue;
+        /* the value is the word's low half, which comes first: hosts are little-endian (configure) */
+        e[n++] = (hd_entry){ i, linear_key_of(v->word[i]), 0, v->word + i };
+    }
+    return n;
 }
 
 static hd_status linear_check(void *state)
@@ -118,7 +119,7 @@ static bool linear_put(void *state, const hd_entry *e)
 static void linear_move_all(void *from, void *to)
 {
     hd_entry e = { 0, 0, 0, NULL };
-    for (; linear_next_entry(from, &e); e.slot++) linear_put(to, &e);
+    for (; linear_next_entries(from, &e, 1); e.slot++) linear_put(to, &e);
 }
 
 /* ---- Batches --------------------------------------------------------------------------------- */
@@ -200,7 +201,7 @@ const hd_design hd_design_linear = {
     .open = linear_open,
     .close = linear_close,
     .check = linear_check,
-    .next = linear_next_entry,
+    .next = linear_next_entries,
     .put_at = linear_put_at,
     .put = linear_put,
     .move_all = linear_move_all,
