@@ -589,10 +589,10 @@ HD_API hd_status hd_save(hd_table *table, const char *path);
  *     shape: the table takes `buckets` and `base_buckets` of the file.
  *   - If the shapes differ, the table keeps its own, and the entries are inserted one by one, by descending score. hive
  *     grows first if they would take more than 4/5 of the slots. An entry that finds no slot is dropped.
- * If the call fails, the table is unchanged: the file is read twice, first to verify it and then into a new table,
- * which takes the place of the old one at the end. So memory for both is needed for a while. On "cuda" a file of the
- * same shape goes into an hkv table in parts, as with hd_save. For a file of another shape, and for hive, host memory
- * for both tables is needed, too. */
+ * If the call fails, the table is unchanged: the file is read into a new table, which takes the place of the old one
+ * when all checksums are right. So memory for both is needed for a while. On "cuda" a file of the same shape goes into
+ * an hkv table in parts, as with hd_save. For a file of another shape, and for hive, host memory for both tables is
+ * needed, too. */
 HD_API hd_status hd_load(hd_table *table, const char *path, uint64_t *dropped);
 
 /* Opens a table with the design, policy and shape of the file, and loads the file. `config` (may be NULL: the default)

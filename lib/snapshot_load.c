@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * snapshot_load.c - reading a table. The file is read twice: once to verify every byte, with a buffer no larger than
- * the file, and once to fill a new state; the table's own is replaced only when the new one is complete and its
- * invariants hold.
+ * snapshot_load.c - reading a table. The file is read once, its four sections side by side, to fill a new state. The
+ * table's own is replaced only when the new one is complete, all checksums are right and its invariants hold.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,10 +14,18 @@
 #include "lib/snapshot.h"
 #include "lib/table.h"
 
-typedef struct reader {
+/* One opening of a file: what is read stays one file, whatever takes its name meanwhile. */
+typedef struct snapshot_file {
     const hd_seams *seams;
     const char *path;
     int fd;
+    uint64_t bytes, position; /* position: of the next read */
+    hd_snapshot_header h;
+} snapshot_file;
+
+/* Reads a file from a place on. Several readers of a file read in turn. */
+typedef struct reader {
+    snapshot_file *file;
     uint8_t *block;
     size_t block_bytes, at, fill, summed; /* summed: bytes of the block that are in the sum, or before its beginning */
     uint64_t offset;                      /* in the file, of block + at */
@@ -38,150 +45,157 @@ static void begin_sum(reader *r)
     r->summed = r->at;
 }
 
+static hd_status go_to(snapshot_file *f, uint64_t offset)
+{
+    if (offset == f->position) return HD_OK;
+    if (f->seams->file.seek(f->seams->file.self, f->fd, offset))
+        return hd_fail(HD_EIO, "%s: byte %" PRIu64 ": %s", f->path, offset, strerror(errno));
+    f->position = offset;
+    return HD_OK;
+}
+
+static hd_status fill_block(reader *r)
+{
+    snapshot_file *f = r->file;
+    sum_up(r);
+    r->at = r->fill = r->summed = 0;
+    hd_status status = go_to(f, r->offset);
+    if (!status) status = hd_file_read_at_most(f->seams, f->fd, f->path, r->block, r->block_bytes, &r->fill);
+    f->position += r->fill;
+    if (!status && r->fill == 0) status = hd_fail(HD_ECORRUPT, "%s: cut short at byte %" PRIu64, f->path, r->offset);
+    return status;
+}
+
 /* The next 1 to `most` bytes: *p points at *got of them until the next call. */
 static hd_status get_some(reader *r, uint64_t most, const uint8_t **p, size_t *got)
 {
-    *p = r->block;
-    *got = 0;
-    if (r->at == r->fill) {
-        sum_up(r);
-        r->at = r->summed = 0;
-        hd_status status = hd_file_read_at_most(r->seams, r->fd, r->path, r->block, r->block_bytes, &r->fill);
-        if (status) return status;
-        if (r->fill == 0) return hd_fail(HD_ECORRUPT, "%s: cut short at byte %" PRIu64, r->path, r->offset);
-    }
+    hd_status status = r->at == r->fill ? fill_block(r) : HD_OK;
     size_t n = r->fill - r->at;
     *got = n < most ? n : (size_t)most;
     *p = r->block + r->at;
     r->at += *got;
     r->offset += *got;
-    return HD_OK;
+    return status;
 }
 
+/* p NULL: only to be summed. */
 static hd_status get(reader *r, void *p, uint64_t bytes)
 {
+    if (p && bytes <= r->fill - r->at) { /* most are words of a block */
+        memcpy(p, r->block + r->at, (size_t)bytes);
+        r->at += (size_t)bytes;
+        r->offset += bytes;
+        return HD_OK;
+    }
     for (uint8_t *to = (uint8_t *)p; bytes;) {
         const uint8_t *from;
         size_t n;
         hd_status status = get_some(r, bytes, &from, &n);
         if (status) return status;
-        if (to) to = (uint8_t *)memcpy(to, from, n) + n; /* NULL: only to be summed */
+        if (to) to = (uint8_t *)memcpy(to, from, n) + n;
         bytes -= n;
     }
     return HD_OK;
 }
 
+static hd_status open_reader(snapshot_file *f, uint64_t offset, reader *r)
+{
+    void *block = NULL;
+    memset(r, 0, sizeof *r);
+    r->file = f;
+    r->offset = offset;
+    XXH3_128bits_reset(&r->sum);
+    r->block_bytes = f->bytes == 0 ? 1 : f->bytes < HD_SNAPSHOT_BLOCK ? (size_t)f->bytes : HD_SNAPSHOT_BLOCK;
+    hd_status status = hd_take(f->seams, "load: buffer", 1, r->block_bytes, &block);
+    r->block = (uint8_t *)block;
+    return status;
+}
+
+static void close_reader(reader *r) { hd_give(r->file->seams, r->block, 1, r->block_bytes); }
+
 static hd_status get_header(reader *r, hd_snapshot_header *h)
 {
+    const char *path = r->file->path;
     size_t magic_bytes = sizeof h->magic;
     hd_status status = get(r, h, sizeof *h);
     if (status == HD_ECORRUPT && r->offset >= magic_bytes && memcmp(h->magic, HD_SNAPSHOT_MAGIC, magic_bytes) == 0)
         return status;
     if (status && status != HD_ECORRUPT) return status;
     if (status || memcmp(h->magic, HD_SNAPSHOT_MAGIC, magic_bytes) != 0)
-        return hd_fail(HD_ECORRUPT, "%s: no Heddle snapshot (byte 0)", r->path);
+        return hd_fail(HD_ECORRUPT, "%s: no Heddle snapshot (byte 0)", path);
     uint8_t sum[HD_SUM_BYTES];
     hd_snapshot_header_sum(h, sum);
     if (memcmp(sum, h->sum, sizeof sum) != 0)
-        return hd_fail(HD_ECORRUPT, "%s: the header (bytes 0 to 255) is damaged", r->path);
+        return hd_fail(HD_ECORRUPT, "%s: the header (bytes 0 to 255) is damaged", path);
     if (h->version != HD_SNAPSHOT_VERSION)
-        return hd_fail(HD_ECORRUPT, "%s: version %" PRIu32 " (byte 8); this library reads version %d", r->path,
-                       h->version, HD_SNAPSHOT_VERSION);
+        return hd_fail(HD_ECORRUPT, "%s: version %" PRIu32 " (byte 8); this library reads version %d", path, h->version,
+                       HD_SNAPSHOT_VERSION);
     const char *fault = hd_snapshot_fault(h);
-    return *fault ? hd_fail(HD_ECORRUPT, "%s: the header's %s makes no sense", r->path, fault) : HD_OK;
+    return *fault ? hd_fail(HD_ECORRUPT, "%s: the header's %s makes no sense", path, fault) : HD_OK;
 }
 
-static hd_status open_reader(const hd_seams *s, const char *path, reader *r, hd_snapshot_header *h)
-{
-    memset(r, 0, sizeof *r);
-    r->seams = s;
-    r->path = path;
-    XXH3_128bits_reset(&r->sum);
-    r->fd = s->file.open(s->file.self, path, O_RDONLY, 0);
-    if (r->fd < 0) return hd_fail(HD_EIO, "%s: cannot open: %s", path, strerror(errno));
-    uint64_t bytes = 0;
-    void *block = NULL;
-    hd_status status = HD_OK;
-    if (s->file.size(s->file.self, r->fd, &bytes))
-        status = hd_fail(HD_EIO, "%s: cannot tell its size: %s", path, strerror(errno));
-    r->block_bytes = bytes == 0 ? 1 : bytes < HD_SNAPSHOT_BLOCK ? (size_t)bytes : HD_SNAPSHOT_BLOCK;
-    if (!status) status = hd_take(s, "load: buffer", 1, r->block_bytes, &block);
-    r->block = (uint8_t *)block;
-    if (!status) status = get_header(r, h);
-    if (!status && bytes == 0)
-        status = hd_fail(HD_EIO, "%s: no file, but a pipe or a device; snapshots are read more than once", path);
-    if (!status && bytes < h->file_bytes)
-        status = hd_fail(HD_ECORRUPT, "%s: cut short at byte %" PRIu64 " of %" PRIu64, path, bytes, h->file_bytes);
-    if (!status && bytes > h->file_bytes)
-        status = hd_fail(HD_ECORRUPT, "%s: %" PRIu64 " bytes too many, from byte %" PRIu64 " on", path,
-                         bytes - h->file_bytes, h->file_bytes);
-    return status;
-}
-
-static void close_reader(reader *r)
-{
-    if (r->fd >= 0) r->seams->file.close(r->seams->file.self, r->fd);
-    hd_give(r->seams, r->block, 1, r->block_bytes);
-}
-
-static hd_status enter_section(reader *r, const hd_snapshot_header *h, int section)
-{
-    uint64_t start = r->offset;
-    hd_section_head head, expected = hd_snapshot_section(h, section);
-    begin_sum(r);
-    hd_status status = get(r, &head, sizeof head);
-    if (status) return status;
-    return memcmp(&head, &expected, sizeof head)
-               ? hd_fail(HD_ECORRUPT, "%s: section %.4s expected at byte %" PRIu64, r->path, expected.tag, start)
-               : HD_OK;
-}
-
-/* stored: its sum (HD_SUM_BYTES), as it stands in the file. */
-static hd_status leave_section(reader *r, int section, uint8_t *stored)
-{
-    uint8_t sum[HD_SUM_BYTES];
-    uint64_t end = r->offset;
-    sum_up(r);
-    hd_snapshot_sum(&r->sum, sum);
-    hd_status status = get(r, stored, HD_SUM_BYTES);
-    if (status) return status;
-    return memcmp(sum, stored, sizeof sum)
-               ? hd_fail(HD_ECORRUPT, "%s: section %.4s, which ends at byte %" PRIu64 ", is damaged", r->path,
-                         hd_section_tag[section], end)
-               : HD_OK;
-}
-
-/* What the first reading has found to be whole. */
-typedef struct verified {
-    hd_snapshot_header h;
-    uint8_t sum[HD_SECTION_COUNT][HD_SUM_BYTES];
-} verified;
-
-/* Reads all sections for their checksums alone. */
-static hd_status pass_sections(reader *r, const hd_snapshot_header *h, uint8_t (*sum)[HD_SUM_BYTES])
-{
-    hd_status status = HD_OK;
-    for (int i = 0; i < HD_SECTION_COUNT && !status; i++) {
-        status = enter_section(r, h, i);
-        if (!status) status = get(r, NULL, hd_snapshot_section_bytes(h, i));
-        if (!status) status = leave_section(r, i, sum[i]);
-    }
-    return status;
-}
-
-static hd_status verify_file(const hd_seams *s, const char *path, verified *f)
+static hd_status read_header(snapshot_file *f)
 {
     reader r;
-    hd_status status = open_reader(s, path, &r, &f->h);
-    if (!status) status = pass_sections(&r, &f->h, f->sum);
+    hd_status status = open_reader(f, 0, &r);
+    if (!status) status = get_header(&r, &f->h);
     close_reader(&r);
     return status;
 }
 
-/* ---- Filling a state ------------------------------------------------------------------------- */
+/* f is to be closed also after a failure. */
+static hd_status open_file(const hd_seams *s, const char *path, snapshot_file *f)
+{
+    memset(f, 0, sizeof *f);
+    f->seams = s;
+    f->path = path;
+    f->fd = s->file.open(s->file.self, path, O_RDONLY, 0);
+    if (f->fd < 0) return hd_fail(HD_EIO, "%s: cannot open: %s", path, strerror(errno));
+    if (s->file.size(s->file.self, f->fd, &f->bytes))
+        return hd_fail(HD_EIO, "%s: cannot tell its size: %s", path, strerror(errno));
+    hd_status status = read_header(f);
+    if (!status && f->bytes == 0)
+        status =
+            hd_fail(HD_EIO, "%s: no file, but a pipe or a device; snapshots are read in four places at once", path);
+    if (!status && f->bytes < f->h.file_bytes)
+        status = hd_fail(HD_ECORRUPT, "%s: cut short at byte %" PRIu64 " of %" PRIu64, path, f->bytes, f->h.file_bytes);
+    if (!status && f->bytes > f->h.file_bytes)
+        status = hd_fail(HD_ECORRUPT, "%s: %" PRIu64 " bytes too many, from byte %" PRIu64 " on", path,
+                         f->bytes - f->h.file_bytes, f->h.file_bytes);
+    return status;
+}
 
-/* The file may have been replaced by another since. */
-static hd_status fail_changed(const char *path) { return hd_fail(HD_ECORRUPT, "%s: changed while it was read", path); }
+static void close_file(snapshot_file *f)
+{
+    if (f->fd >= 0) f->seams->file.close(f->seams->file.self, f->fd);
+}
+
+static hd_status enter_section(reader *r, int section)
+{
+    uint64_t start = r->offset;
+    hd_section_head head, expected = hd_snapshot_section(&r->file->h, section);
+    begin_sum(r);
+    hd_status status = get(r, &head, sizeof head);
+    if (status) return status;
+    return memcmp(&head, &expected, sizeof head)
+               ? hd_fail(HD_ECORRUPT, "%s: section %.4s expected at byte %" PRIu64, r->file->path, expected.tag, start)
+               : HD_OK;
+}
+
+/* All of its payload was got. */
+static hd_status leave_section(reader *r, int section)
+{
+    uint8_t sum[HD_SUM_BYTES], stored[HD_SUM_BYTES];
+    uint64_t end = r->offset;
+    sum_up(r);
+    hd_snapshot_sum(&r->sum, sum);
+    hd_status status = get(r, stored, sizeof stored);
+    if (status) return status;
+    return memcmp(sum, stored, sizeof sum)
+               ? hd_fail(HD_ECORRUPT, "%s: section %.4s, which ends at byte %" PRIu64 ", is damaged", r->file->path,
+                         hd_section_tag[section], end)
+               : HD_OK;
+}
 
 /* Of a section's head in the file. */
 static uint64_t section_start(const hd_snapshot_header *h, int section)
@@ -191,33 +205,21 @@ static uint64_t section_start(const hd_snapshot_header *h, int section)
     return at;
 }
 
-static hd_status go_to(reader *r, uint64_t offset)
+/* Reads all sections for their checksums alone. */
+static hd_status verify(snapshot_file *f)
 {
-    if (r->seams->file.seek(r->seams->file.self, r->fd, offset))
-        return hd_fail(HD_EIO, "%s: byte %" PRIu64 ": %s", r->path, offset, strerror(errno));
-    r->at = r->fill = r->summed = 0;
-    r->offset = offset;
-    return HD_OK;
+    reader r;
+    hd_status status = open_reader(f, section_start(&f->h, 0), &r);
+    for (int i = 0; i < HD_SECTION_COUNT && !status; i++) {
+        status = enter_section(&r, i);
+        if (!status) status = get(&r, NULL, hd_snapshot_section_bytes(&f->h, i));
+        if (!status) status = leave_section(&r, i);
+    }
+    close_reader(&r);
+    return status;
 }
 
-/* The columns are read side by side, each by a reader of its own, standing at its section's payload. */
-static hd_status open_column(const hd_seams *s, const char *path, int section, reader *r, const verified *f)
-{
-    hd_snapshot_header h;
-    hd_status status = open_reader(s, path, r, &h);
-    if (!status && memcmp(&h, &f->h, sizeof h) != 0) status = fail_changed(path);
-    if (!status) status = go_to(r, section_start(&f->h, section));
-    return status ? status : enter_section(r, &f->h, section);
-}
-
-/* All of it was read, and it is what was verified. */
-static hd_status close_column(reader *r, int section, const verified *f)
-{
-    uint8_t sum[HD_SUM_BYTES];
-    hd_status status = leave_section(r, section, sum);
-    if (status) return status;
-    return memcmp(sum, f->sum[section], sizeof sum) ? fail_changed(r->path) : HD_OK;
-}
+/* ---- Filling a state ------------------------------------------------------------------------- */
 
 /* The next entry of the columns of keys, scores and values. */
 static hd_status get_entry(reader *column, uint32_t value_bytes, hd_entry *e)
@@ -227,46 +229,65 @@ static hd_status get_entry(reader *column, uint32_t value_bytes, hd_entry *e)
     return status ? status : get(&column[HD_SECTION_VALS], e->value, value_bytes);
 }
 
+static hd_status fail_slots(const snapshot_file *f)
+{
+    return hd_fail(HD_ECORRUPT, "%s: the slots that are marked are not %" PRIu64 " entries", f->path, f->h.size);
+}
+
 /* ahead: whether a score is one that the clock has still to come to, as other clocks have left them. */
-static hd_status fill_from(const hd_design *design, void *state, const verified *f, reader *column, uint8_t *value,
+static hd_status fill_from(const hd_design *design, void *state, const snapshot_file *f, reader *column, uint8_t *value,
                            bool *ahead)
 {
     const hd_snapshot_header *h = &f->h;
     uint64_t capacity = hd_snapshot_places(h), entries = 0;
-    uint8_t bits = 0;
-    hd_status status = HD_OK;
-    for (hd_entry e = { 0, 0, 0, value }; e.slot < capacity; e.slot++) {
-        if (e.slot % 8 == 0 && (status = get(&column[HD_SECTION_SLOT], &bits, 1))) return status;
-        if (!(bits >> e.slot % 8 & 1)) continue;
-        if (entries++ == h->size) break;
-        if ((status = get_entry(column, h->value_bytes, &e))) return status;
-        if (e.score >= h->clock) *ahead = true;
-        if (!design->put_at(state, &e))
-            return hd_fail(HD_ECORRUPT, "%s: entry %" PRIu64 ", key %" PRIu64 ", cannot be in slot %" PRIu64,
-                           column[0].path, entries - 1, e.key, e.slot);
+    hd_entry e = { 0, 0, 0, value };
+    hd_status status;
+    for (uint64_t first = 0; first < capacity; first += 8) {
+        uint8_t bits;
+        if ((status = get(&column[HD_SECTION_SLOT], &bits, 1))) return status;
+        for (unsigned left = bits; left; left &= left - 1) {
+            e.slot = first + (unsigned)__builtin_ctz(left);
+            if (e.slot >= capacity || entries++ == h->size) return fail_slots(f);
+            if ((status = get_entry(column, h->value_bytes, &e))) return status;
+            if (e.score >= h->clock) *ahead = true;
+            if (!design->put_at(state, &e))
+                return hd_fail(HD_ECORRUPT, "%s: entry %" PRIu64 ", key %" PRIu64 ", cannot be in slot %" PRIu64,
+                               f->path, entries - 1, e.key, e.slot);
+        }
     }
-    if (entries != h->size || (capacity % 8 && bits >> capacity % 8))
-        return hd_fail(HD_ECORRUPT, "%s: the slots that are marked are not %" PRIu64 " entries", column[0].path,
-                       h->size);
-    for (int i = 0; i < HD_SECTION_COUNT && !status; i++) status = close_column(&column[i], i, f);
-    return status ? status : design->check(state);
+    if (entries != h->size) return fail_slots(f);
+    for (int i = 0; i < HD_SECTION_COUNT; i++)
+        if ((status = leave_section(&column[i], i))) return status;
+    return design->check(state);
 }
 
-/* Fills an empty state of the file's own shape. */
-static hd_status fill(const hd_design *design, void *state, const hd_seams *s, const char *path, const verified *f,
-                      bool *ahead)
+/* Fills an empty state of the file's own shape. The columns are read side by side, each by a reader of its own. */
+static hd_status fill_columns(const hd_design *design, void *state, snapshot_file *f, bool *ahead)
 {
     reader column[HD_SECTION_COUNT];
     uint32_t value_bytes = f->h.value_bytes ? f->h.value_bytes : 1;
-    hd_status status = HD_OK;
     void *value = NULL;
     int open = 0;
-    for (; open < HD_SECTION_COUNT && !status; open++) status = open_column(s, path, open, &column[open], f);
-    if (!status) status = hd_take(s, "load: value", 1, value_bytes, &value);
+    hd_status status = hd_take(f->seams, "load: value", 1, value_bytes, &value);
+    for (; open < HD_SECTION_COUNT && !status; open++) {
+        status = open_reader(f, section_start(&f->h, open), &column[open]);
+        if (!status) status = enter_section(&column[open], open);
+    }
     if (!status) status = fill_from(design, state, f, column, (uint8_t *)value, ahead);
-    hd_give(s, value, 1, value_bytes);
+    hd_give(f->seams, value, 1, value_bytes);
     while (open > 0) close_reader(&column[--open]);
     return status;
+}
+
+/* What is damaged in a file that could not be loaded: a checksum tells it better than an entry that makes no sense. */
+static hd_status fill(const hd_design *design, void *state, snapshot_file *f, bool *ahead)
+{
+    hd_status status = fill_columns(design, state, f, ahead);
+    if (status != HD_ECORRUPT) return status;
+    char why[512];
+    snprintf(why, sizeof why, "%s", hd_why());
+    hd_status verified = verify(f);
+    return verified ? verified : hd_fail(status, "%s", why);
 }
 
 /* ---- Into a table of another shape ----------------------------------------------------------- */
@@ -339,20 +360,19 @@ static hd_status copy_state(hd_table *t, void *from, uint64_t size, void **state
 }
 
 /* A new state of the table's shape with the file's entries; *info: the table's from now on. */
-static hd_status load_state(hd_table *t, const char *path, const verified *f, void **state, hd_info *info,
-                            uint64_t *dropped, bool *ahead)
+static hd_status load_state(hd_table *t, snapshot_file *f, void **state, hd_info *info, uint64_t *dropped, bool *ahead)
 {
     const hd_design *d = t->design;
     hd_info shape;
     void *as_saved;
     *info = shape = t->info;
-    hd_status status = hd_snapshot_shape(d, path, &f->h, &shape);
+    hd_status status = hd_snapshot_shape(d, f->path, &f->h, &shape);
     if (!status) status = d->open(d, &shape, &t->seams, &as_saved);
     if (status) return status;
     bool keeps = same_shape(d, &shape, &t->info);
     status = keeps ? hd_walk(d, as_saved, HD_WALK_FILL) : hd_stage(d, as_saved, true);
     if (!status) {
-        status = fill(d, as_saved, &t->seams, path, f, ahead);
+        status = fill(d, as_saved, f, ahead);
         hd_status walked = keeps ? hd_walked(d, as_saved, !status) : HD_OK;
         if (!status) status = walked;
     }
@@ -371,32 +391,39 @@ static bool is_of_clock(const hd_table *t, const hd_snapshot_header *h)
     return by_device == !!(h->flags & HD_SNAPSHOT_DEVICE_CLOCK) && (h->clock || !by_device);
 }
 
-static hd_status load(hd_table *t, const char *path, uint64_t *dropped)
+static hd_status load_file(hd_table *t, snapshot_file *f, uint64_t *dropped)
 {
-    verified f;
+    const hd_snapshot_header *h = &f->h;
     void *state;
     bool ahead = false;
-    hd_status status = verify_file(&t->seams, path, &f);
-    if (status) return status;
-    if (strcmp(f.h.design, t->info.design) != 0)
-        return hd_fail(HD_EINVAL, "design: %s has %s, the table %s", path, f.h.design, t->info.design);
-    if (strcmp(f.h.policy, t->info.policy) != 0)
-        return hd_fail(HD_EINVAL, "policy: %s has %s, the table %s", path, f.h.policy, t->info.policy);
-    if (f.h.value_bytes != t->info.value_bytes)
-        return hd_fail(HD_EINVAL, "value_bytes: %s has %" PRIu32 ", the table %" PRIu32, path, f.h.value_bytes,
+    if (strcmp(h->design, t->info.design) != 0)
+        return hd_fail(HD_EINVAL, "design: %s has %s, the table %s", f->path, h->design, t->info.design);
+    if (strcmp(h->policy, t->info.policy) != 0)
+        return hd_fail(HD_EINVAL, "policy: %s has %s, the table %s", f->path, h->policy, t->info.policy);
+    if (h->value_bytes != t->info.value_bytes)
+        return hd_fail(HD_EINVAL, "value_bytes: %s has %" PRIu32 ", the table %" PRIu32, f->path, h->value_bytes,
                        t->info.value_bytes);
     hd_info info;
-    status = load_state(t, path, &f, &state, &info, dropped, &ahead);
+    hd_status status = load_state(t, f, &state, &info, dropped, &ahead);
     if (status) return status;
     if ((status = hd_late_tally(t))) return t->design->close(state, &t->seams), status;
     t->design->close(t->state, &t->seams);
     t->state = state;
     hd_table_become(t, &info);
-    t->scores_ahead = ahead || !is_of_clock(t, &f.h);
-    if (is_of_clock(t, &f.h)) atomic_store(&t->clock, f.h.clock);
-    atomic_store(&t->epoch, f.h.epoch);
-    atomic_store(&t->entries, f.h.size - *dropped);
+    t->scores_ahead = ahead || !is_of_clock(t, h);
+    if (is_of_clock(t, h)) atomic_store(&t->clock, h->clock);
+    atomic_store(&t->epoch, h->epoch);
+    atomic_store(&t->entries, h->size - *dropped);
     return HD_OK;
+}
+
+static hd_status load(hd_table *t, const char *path, uint64_t *dropped)
+{
+    snapshot_file f;
+    hd_status status = open_file(&t->seams, path, &f);
+    if (!status) status = load_file(t, &f, dropped);
+    close_file(&f);
+    return status;
 }
 
 hd_status hd_load(hd_table *t, const char *path, uint64_t *dropped)
@@ -464,9 +491,10 @@ hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table *
 {
     if (!path || !table) return hd_fail(HD_EINVAL, "%s: NULL", path ? "table" : "path");
     hd_config c = config ? *config : hd_config_default();
-    verified f;
+    snapshot_file f;
     hd_table *t;
-    hd_status status = verify_file(c.seams ? c.seams : &hd_seams_os, path, &f);
+    hd_status status = open_file(c.seams ? c.seams : &hd_seams_os, path, &f);
+    close_file(&f);
     if (!status) status = config_of_file(path, &f.h, &c);
     if (!status) status = hd_open(&c, &t);
     if (status) return status;
@@ -480,10 +508,10 @@ hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table *
 hd_status hd_snapshot_inspect(const char *path, hd_snapshot_info *info)
 {
     if (!path || !info) return hd_fail(HD_EINVAL, "%s: NULL", path ? "info" : "path");
-    hd_snapshot_header h;
-    reader r;
-    hd_status status = open_reader(&hd_seams_os, path, &r, &h);
-    close_reader(&r);
+    snapshot_file f;
+    hd_status status = open_file(&hd_seams_os, path, &f);
+    const hd_snapshot_header h = f.h;
+    close_file(&f);
     if (status) return status;
     memset(info, 0, sizeof *info);
     info->version = h.version;

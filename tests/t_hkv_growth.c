@@ -129,14 +129,14 @@ static void same_as(const hkv_view *v, const hkv_view *by_reference)
 }
 
 /* The state that the reference makes of the table when it grows so. */
-static void *grown_by_reference(const hd_table *t, uint64_t buckets)
+static void *grown_by_reference(const hd_table *t, uint64_t buckets, uint32_t threads)
 {
     hd_info info = t->info;
     void *state;
     info.buckets = buckets;
     info.capacity = info.places = buckets * info.slots;
     must(hd_design_hkv.open(&hd_design_hkv, &info, &hd_seams_os, &state));
-    hkv_move_all(view_of(t), hkv_view_of(state), 1);
+    hkv_move_all(view_of(t), hkv_view_of(state), threads);
     return state;
 }
 
@@ -161,7 +161,7 @@ static uint64_t grow_one(uint64_t n)
         s->twins, s->pins ? ", pins" : "", in_place ? "in place" : "anew", blocks, threads, (ull)(n / SHAPES + n));
     hd_table *t = open_shape(s, n + 1);
     uint64_t entries = entries_of(t), buckets = s->buckets * s->times;
-    void *expected = grown_by_reference(t, buckets);
+    void *expected = grown_by_reference(t, buckets, 1);
     must(hd_host_configure(t, &w));
     must(hd_host_lanes(t, blocks, threads));
     must(hd_host_in_place(t, in_place));
@@ -184,6 +184,30 @@ static void test_schedules(void **unused)
     test_tried("schedules", n, "of growth of hkv, %llu entries", (ull)entries);
 }
 
+/* The reference moves buckets of a large table in several threads, and strays of dual mode after them. */
+static void test_threads(void **unused)
+{
+    (void)unused;
+    static const shape large[] = {
+        { 9000, 2, 8, 16, false, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, 100, 0, 95, true },
+        { 8200, 3, 8, 8, true, HD_LAYOUT_PLANES, HD_TIERS_BUCKET, 100, 60, 100, true },
+        { 9001, 2, 8, 8, true, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, 60, 30, 100, false },
+    };
+    for (size_t i = 0; i < sizeof large / sizeof *large; i++) {
+        const shape *s = &large[i];
+        hd_table *t = open_shape(s, i + 1);
+        void *by_one = grown_by_reference(t, s->buckets * s->times, 1);
+        for (uint32_t threads = 2; threads <= 5; threads += 3) {
+            void *by_several = grown_by_reference(t, s->buckets * s->times, threads);
+            test_case("table %zu, %u threads", i, threads);
+            same_as(hkv_view_of(by_several), hkv_view_of(by_one));
+            hd_design_hkv.close(by_several, &hd_seams_os);
+        }
+        hd_design_hkv.close(by_one, &hd_seams_os);
+        hd_close(t);
+    }
+}
+
 /* What only tables on the host machine have. */
 static void other_backends_are_refused(void **unused)
 {
@@ -200,6 +224,6 @@ static void other_backends_are_refused(void **unused)
     hd_close(t);
 }
 
-static const struct CMUnitTest tests[] = { unit(other_backends_are_refused), unit(test_schedules) };
+static const struct CMUnitTest tests[] = { unit(other_backends_are_refused), unit(test_threads), unit(test_schedules) };
 
 int main(void) { return test_run(tests); }
