@@ -28,10 +28,10 @@ static void check_arrival(simt_machine *m, const lane *l, const char *site, simt
                    collective_name(op), mask);
         return;
     }
-    for (uint32_t i = 0; i < WARP_LANES; i++) {
+    for (uint32_t bits = (w->waiting | w->at_barrier) & mask; bits; bits &= bits - 1) {
+        uint32_t i = (uint32_t)__builtin_ctz(bits);
         const lane *o = w->member[i];
-        if (w->waiting >> i & 1 && mask >> i & 1 && o->mask & bit &&
-            (o->mask != mask || o->op != op || !same_site(o->site, site))) {
+        if (w->waiting >> i & 1 && o->mask & bit && (o->mask != mask || o->op != op || !same_site(o->site, site))) {
             found(m, SIMT_MISMATCH, "lanes of one warp are at different collectives, or at one with different masks");
             found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", block, l->ids.lane, simt_site_name(site),
                        collective_name(op), mask);
@@ -39,7 +39,7 @@ static void check_arrival(simt_machine *m, const lane *l, const char *site, simt
                        collective_name(o->op), o->mask);
             return;
         }
-        if (w->at_barrier >> i & 1 && mask >> i & 1) {
+        if (w->at_barrier >> i & 1) {
             found(m, SIMT_DEADLOCK, "a lane waits in a collective for one that waits at the block's barrier");
             found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", block, l->ids.lane, simt_site_name(site),
                        collective_name(op), mask);

@@ -196,7 +196,8 @@ static broken slot_broken(const hkv_view *v, uint64_t e)
     uint64_t h = hd_hash(key, v->seed);
     if (v->digest[e] != hd_digest(h)) return other_digest;
     if (b != hd_first_bucket(h, v->buckets) && (!v->dual || b != hd_second_bucket(h, v->buckets))) return elsewhere;
-    for (uint64_t other = e + 1; other < hkv_capacity(v) && (v->dual || other / v->slots == b); other++)
+    uint64_t end = v->dual ? hkv_capacity(v) : hkv_entry(v, b + 1, 0);
+    for (uint64_t other = e + 1; other < end; other++)
         if (*hkv_key_at(v, other) == key) return twice;
     return none;
 }
