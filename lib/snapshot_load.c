@@ -22,6 +22,7 @@ typedef struct snapshot_file {
     int fd;
     uint64_t bytes, position; /* position: of the next read */
     hd_snapshot_header h;
+    bool verified; /* all checksums are right */
 } snapshot_file;
 
 /* Reads a file from a place on. Several readers of a file read in turn. */
@@ -217,18 +218,19 @@ static hd_status verify(snapshot_file *f)
         if (!status) status = leave_section(&r, i);
     }
     close_reader(&r);
+    f->verified = !status;
     return status;
 }
 
-/* A damaged file costs no more than four times its size. Of a large file that so many tables of its shape are no larger
- * than, the sums are checked while one is filled. Others are verified first. */
+/* A damaged file costs at most four times its size. So a file is verified before so many tables of its shape are made
+ * of it, unless they are small beside it: then its sums are checked while entries are put. */
 static hd_status verify_first(snapshot_file *f, uint64_t tables)
 {
     enum { TIMES = 4, BESIDE_VALUE = 32 /* bytes of a slot at most, but for its value */ };
     const uint64_t buffers = (uint64_t)HD_SECTION_COUNT * HD_SNAPSHOT_BLOCK, all = TIMES * f->bytes;
     uint64_t slot = (uint64_t)f->h.value_bytes + BESIDE_VALUE;
     bool fits = all > buffers && hd_snapshot_places(&f->h) <= (all - buffers) / tables / slot;
-    return fits ? HD_OK : verify(f);
+    return fits || f->verified ? HD_OK : verify(f);
 }
 
 /* ---- Filling a state ------------------------------------------------------------------------- */
@@ -430,23 +432,23 @@ static hd_status load_file(hd_table *t, snapshot_file *f, uint64_t *dropped)
     return HD_OK;
 }
 
-static hd_status load(hd_table *t, const char *path, uint64_t *dropped)
+static hd_status load(hd_table *t, snapshot_file *f, uint64_t *dropped)
 {
-    snapshot_file f;
-    hd_status status = open_file(&t->seams, path, &f);
-    if (!status) status = load_file(t, &f, dropped);
-    close_file(&f);
+    uint64_t lost = 0;
+    t->lock->enter(t->lock_state, HD_INSERTER);
+    hd_status status = load_file(t, f, &lost);
+    t->lock->leave(t->lock_state, HD_INSERTER);
+    if (!status && dropped) *dropped = lost;
     return status;
 }
 
 hd_status hd_load(hd_table *t, const char *path, uint64_t *dropped)
 {
     if (!t || !path) return hd_fail(HD_EINVAL, "%s: NULL", t ? "path" : "table");
-    uint64_t lost = 0;
-    t->lock->enter(t->lock_state, HD_INSERTER);
-    hd_status status = load(t, path, &lost);
-    t->lock->leave(t->lock_state, HD_INSERTER);
-    if (!status && dropped) *dropped = lost;
+    snapshot_file f;
+    hd_status status = open_file(&t->seams, path, &f);
+    if (!status) status = load(t, &f, dropped);
+    close_file(&f);
     return status;
 }
 
@@ -505,14 +507,14 @@ hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table *
     if (!path || !table) return hd_fail(HD_EINVAL, "%s: NULL", path ? "table" : "path");
     hd_config c = config ? *config : hd_config_default();
     snapshot_file f;
-    hd_table *t;
+    hd_table *t = NULL;
     hd_status status = open_file(c.seams ? c.seams : &hd_seams_os, path, &f);
-    if (!status) status = verify_first(&f, 2); /* hd_load makes another */
-    close_file(&f);
+    if (!status) status = verify_first(&f, 2); /* the table, and the one that it becomes */
     if (!status) status = config_of_file(path, &f.h, &c);
     if (!status) status = hd_open(&c, &t);
-    if (status) return status;
-    if ((status = hd_load(t, path, NULL)))
+    if (!status) status = load(t, &f, NULL);
+    close_file(&f);
+    if (status)
         hd_close(t);
     else
         *table = t;

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/thread.h"
 #include "tools/input.h"
+#include "tools/memory.h"
 #include "workload/kmer_range.h"
 #include "workload/stream.h"
 
@@ -95,7 +96,7 @@ static void read_more(chunks *c, chunk_slot *s, hd_source **source)
     if (e) snprintf(s->why, sizeof s->why, "%s", hd_why());
     if (!*source) return;
     s->ran_on = hd_kmer_ran_on(*source);
-    s->share = (double)(*source)->bytes_read / (double)c->bytes;
+    s->share = hd_source_share(*source);
     if (!s->last) return;
     hd_source_close(*source);
     *source = NULL;
@@ -178,7 +179,7 @@ static hd_status next_of_ranges(chunks *c, chunk *to)
         give_back(c);
     }
     if (c->any) return HD_OK;
-    return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": the file ends without one request", c->args.arg[0], c->bytes);
+    return hd_source_fail_empty(c->args.arg[0], c->bytes, 0);
 }
 
 static hd_status next_of_all(chunks *c, chunk *to)
@@ -192,8 +193,7 @@ static hd_status next_of_all(chunks *c, chunk *to)
         e = hd_source_next(w, c->request, want, &got);
         for (size_t i = 0; i < got && !e; i++) s->key[s->n++] = c->request[i].key;
     }
-    *to = (chunk){ c->slot->key, e ? 0 : c->slot->n,
-                   w->bytes_total ? (double)w->bytes_read / (double)w->bytes_total : -1 };
+    *to = (chunk){ s->key, e ? 0 : s->n, hd_source_share(w) };
     return e;
 }
 
@@ -207,26 +207,14 @@ uint64_t chunks_skipped(const chunks *c) { return c->whole ? c->whole->skipped :
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
-static void *take_keys(const chunks *c, size_t bytes)
-{
-    void *p = NULL;
-    if (!c->device) return malloc(bytes);
-    return c->device->take_pinned(c->device->self, &p, bytes) ? NULL : p;
-}
-
-static void give_keys(const chunks *c, void *p, size_t bytes)
-{
-    if (!c->device)
-        free(p);
-    else if (p)
-        c->device->give_pinned(c->device->self, p, bytes);
-}
-
 static hd_status slots_take(chunks *c)
 {
+    void *keys = NULL;
     c->slot = (chunk_slot *)calloc(c->slots, sizeof *c->slot);
-    c->keys = c->slot ? (uint64_t *)take_keys(c, c->slots * SLOT_BYTES) : NULL;
-    if (!c->keys) return hd_fail(HD_ENOMEM, "the memory of %" PRIu32 " chunks of a file was refused", c->slots);
+    if (!c->slot) return hd_fail(HD_ENOMEM, "the memory of %" PRIu32 " chunks of a file was refused", c->slots);
+    hd_status e = memory_take_near(c->device, "chunks of a file", c->slots * SLOT_BYTES, &keys);
+    c->keys = (uint64_t *)keys;
+    if (e) return e;
     for (uint32_t i = 0; i < c->slots; i++) {
         c->slot[i].key = c->keys + (size_t)i * CHUNK_KEYS;
         c->slot[i].range = i;
@@ -288,7 +276,7 @@ void chunks_close(chunks *c)
     for (uint32_t i = 0; i < c->threads; i++) pthread_join(c->thread[i], NULL);
     free(c->thread);
     hd_source_close(c->whole);
-    give_keys(c, c->keys, c->slots * SLOT_BYTES);
+    memory_give_near(c->device, c->keys, c->slots * SLOT_BYTES);
     free(c->slot);
     pthread_cond_destroy(&c->changed);
     pthread_mutex_destroy(&c->lock);

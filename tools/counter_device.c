@@ -8,6 +8,7 @@
 
 #include "base/ask.h"
 #include "base/error.h"
+#include "tools/memory.h"
 
 enum { TURNS = 2 /* arrays of keys: one is counted, another is filled */ };
 
@@ -25,23 +26,16 @@ struct counter_device {
 static const char what[] = "keys on the device";
 #define ASK(d, call, ...) HD_ASK((d)->seam, what, call, __VA_ARGS__)
 
-static hd_status take(const counter_device *d, void **p, size_t bytes)
-{
-    int code = d->seam->take(d->seam->self, p, bytes);
-    if (code == HD_DEVICE_NO_MEMORY) return hd_fail(HD_ENOMEM, "%s: no memory for %zu bytes", what, bytes);
-    return HD_TOLD(d->seam, code, "take", what);
-}
-
 static hd_status take_all(counter_device *d)
 {
     const tally *t = d->counts;
     hd_status e = HD_OK;
     for (int i = 0; i < TURNS && !e; i++) {
         void *p = NULL;
-        e = take(d, &p, t->most * sizeof(uint64_t));
+        e = memory_take_far(d->seam, what, t->most * sizeof(uint64_t), &p);
         d->key[i] = (uint64_t *)p;
     }
-    if (!e) e = take(d, &d->one, t->most * t->value_bytes);
+    if (!e) e = memory_take_far(d->seam, what, t->most * t->value_bytes, &d->one);
     if (!e) e = ASK(d, stream_make, &d->copies);
     if (!e) e = ASK(d, stream_make, &d->batches);
     if (!e) e = ASK(d, copy, d->one, t->one, t->most * t->value_bytes, HD_TO_DEVICE, d->batches);
@@ -88,9 +82,9 @@ void counter_device_close(counter_device *d)
     for (int i = 0; i < TURNS; i++) {
         if (d->copied[i]) d->seam->event_destroy(d->seam->self, d->copied[i]);
         if (d->counted[i]) d->seam->event_destroy(d->seam->self, d->counted[i]);
-        if (d->key[i]) d->seam->give(d->seam->self, d->key[i]);
+        memory_give_far(d->seam, d->key[i]);
     }
-    if (d->one) d->seam->give(d->seam->self, d->one);
+    memory_give_far(d->seam, d->one);
     if (d->copies) d->seam->stream_destroy(d->seam->self, d->copies);
     if (d->batches) d->seam->stream_destroy(d->seam->self, d->batches);
     free(d);

@@ -76,7 +76,7 @@ int request_spec(request_source *r, const char *spec)
 double request_share(const hd_source *s, uint64_t done, uint64_t limit)
 {
     double by_count = limit ? (double)done / (double)limit : -1;
-    double by_bytes = s->bytes_total ? (double)s->bytes_read / (double)s->bytes_total : -1;
+    double by_bytes = hd_source_share(s);
     return by_count > by_bytes ? by_count : by_bytes;
 }
 

@@ -10,6 +10,7 @@
 
 #include "base/ask.h"
 #include "base/error.h"
+#include "tools/memory.h"
 #include "tools/tally.h"
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
@@ -35,48 +36,16 @@ typedef struct listing {
     uint64_t *far_n;    /* the device's number of entries */
 } listing;
 
-static const char what[] = "the entries on the device";
+static const char what[] = "lists of entries";
 #define ASK(l, call, ...) HD_ASK((l)->device, what, call, __VA_ARGS__)
 
-static hd_status refused(void) { return hd_fail(HD_ENOMEM, "the memory of a list was refused"); }
-
-static hd_status told(const listing *l, int code, const char *call)
-{
-    return code == HD_DEVICE_NO_MEMORY ? refused() : HD_TOLD(l->device, code, call, what);
-}
-
-/* Pinned, if there is a device. */
-static hd_status take_here(const listing *l, size_t bytes, void **p)
-{
-    if (!l->device) return (*p = malloc(bytes)) ? HD_OK : refused();
-    return told(l, l->device->take_pinned(l->device->self, p, bytes), "take_pinned");
-}
-
-static hd_status take_far(const listing *l, size_t bytes, void **p)
-{
-    return told(l, l->device->take(l->device->self, p, bytes), "take");
-}
-
-static void give_here(const listing *l, void *p, size_t bytes)
-{
-    if (!l->device)
-        free(p);
-    else if (p)
-        l->device->give_pinned(l->device->self, p, bytes);
-}
-
-static void give_far(const listing *l, void *p)
-{
-    if (p) l->device->give(l->device->self, p);
-}
-
-typedef hd_status taker(const listing *l, size_t bytes, void **p);
+typedef hd_status taker(const hd_device_seam *device, const char *what, size_t bytes, void **p);
 
 static hd_status take_listed(const tally *t, const listing *l, taker *take, listed *to)
 {
     void *key = NULL, *value = NULL;
-    hd_status e = l->keys ? take(l, l->rows * sizeof *to->key, &key) : HD_OK;
-    if (!e) e = take(l, l->rows * t->value_bytes, &value);
+    hd_status e = l->keys ? take(l->device, what, l->rows * sizeof *to->key, &key) : HD_OK;
+    if (!e) e = take(l->device, what, l->rows * t->value_bytes, &value);
     *to = (listed){ (uint64_t *)key, (uint8_t *)value, 0 };
     return e;
 }
@@ -84,12 +53,12 @@ static hd_status take_listed(const tally *t, const listing *l, taker *take, list
 static void listing_close(const tally *t, const listing *l)
 {
     for (int i = 0; i < TURNS; i++) {
-        give_here(l, l->here[i].key, l->rows * sizeof(uint64_t));
-        give_here(l, l->here[i].value, l->rows * t->value_bytes);
+        memory_give_near(l->device, l->here[i].key, l->rows * sizeof(uint64_t));
+        memory_give_near(l->device, l->here[i].value, l->rows * t->value_bytes);
     }
-    give_far(l, l->far.key);
-    give_far(l, l->far.value);
-    give_far(l, l->far_n);
+    memory_give_far(l->device, l->far.key);
+    memory_give_far(l->device, l->far.value);
+    memory_give_far(l->device, l->far_n);
 }
 
 static hd_status listing_open(const tally *t, uint64_t slots, bool keys, listing *l)
@@ -97,9 +66,9 @@ static hd_status listing_open(const tally *t, uint64_t slots, bool keys, listing
     *l = (listing){ .device = t->device, .slots = slots, .rows = slots < t->listed ? slots : t->listed, .keys = keys };
     void *far_n = NULL;
     hd_status e = HD_OK;
-    for (int i = 0; i < (l->device ? TURNS : 1) && !e; i++) e = take_listed(t, l, take_here, &l->here[i]);
-    if (!e && l->device) e = take_listed(t, l, take_far, &l->far);
-    if (!e && l->device) e = take_far(l, sizeof *l->far_n, &far_n);
+    for (int i = 0; i < (l->device ? TURNS : 1) && !e; i++) e = take_listed(t, l, memory_take_near, &l->here[i]);
+    if (!e && l->device) e = take_listed(t, l, memory_take_far, &l->far);
+    if (!e && l->device) e = memory_take_far(l->device, what, sizeof *l->far_n, &far_n);
     l->far_n = (uint64_t *)far_n;
     if (e) listing_close(t, l);
     return e;

@@ -17,7 +17,6 @@
 #include "tools/input.h"
 #include "tools/output.h"
 #include "tools/progress.h"
-#include "tools/request.h"
 #include "tools/tally.h"
 
 typedef struct kmer_options {

@@ -197,10 +197,19 @@ hd_status hd_source_next(hd_source *s, hd_request *r, size_t max, size_t *got)
     if (e) return e;
     s->any = s->any || *got > 0;
     if (s->any || max == 0 || !s->file) return HD_OK;
-    char skipped[64] = "";
-    if (s->skipped) snprintf(skipped, sizeof skipped, "; %" PRIu64 " bad records were skipped", s->skipped);
-    return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": the file ends without one request%s", hd_stream_path(s->file),
-                   hd_stream_offset(s->file), skipped);
+    return hd_source_fail_empty(hd_stream_path(s->file), hd_stream_offset(s->file), s->skipped);
+}
+
+double hd_source_share(const hd_source *s)
+{
+    return s->bytes_total ? (double)s->bytes_read / (double)s->bytes_total : -1;
+}
+
+hd_status hd_source_fail_empty(const char *path, uint64_t byte, uint64_t skipped)
+{
+    char also[64] = "";
+    if (skipped) snprintf(also, sizeof also, "; %" PRIu64 " bad records were skipped", skipped);
+    return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": the file ends without one request%s", path, byte, also);
 }
 
 void hd_source_close(hd_source *s)
