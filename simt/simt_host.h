@@ -6,9 +6,7 @@
 #ifndef HD_SIMT_HOST_H
 #define HD_SIMT_HOST_H
 
-#ifndef SIMT_FN /* a build that counts coverage inlines nothing */
-#define SIMT_FN static inline __attribute__((always_inline, unused))
-#endif
+#define SIMT_FN       static inline __attribute__((unused))
 #define SIMT_FN_APART static __attribute__((unused))
 #define SIMT_UNROLL
 #define SIMT_UNROLL_BY(n)
