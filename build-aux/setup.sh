@@ -66,22 +66,29 @@ stale() {
     ! grep -qxF "abs_top_builddir = $PWD/$build" $build/Makefile
 }
 
-# Configures build/ as it was configured before, or with the words in `configure_words`.
+# Configures build/ as it was configured before, or with the words in `configure_words`. -g1 keeps function names and
+# lines for a debugger; the rest of -g would take a sixth of the time that gcc needs.
 configure_words=
 configure_here() {
-  if [ -f $build/config.status ]; then set -- "$(cd $build && ./config.status --config)"; else set -- "$configure_words"; fi
+  if [ -f $build/config.status ]; then
+    set -- "$(cd $build && ./config.status --config)"
+  else
+    set -- "CFLAGS='${CFLAGS--g1 -O3}' $configure_words"
+  fi
   (cd $build && eval "../configure $1")
 }
 
-# make_all [CONDITION]: configures when needed (or when the command CONDITION says so), and builds.
-make_all() {
+# configured [CONDITION]: configures when needed, or when the command CONDITION says so.
+configured() {
   [ ! -f config.status ] || die "this tree is configured in place; run 'make distclean' first"
   if [ ! -x configure ] || [ configure.ac -nt configure ] || [ m4/hd_flags.m4 -nt configure ]; then
     quietly "making configure" ./autogen.sh
   fi
   if stale || { [ $# -gt 0 ] && "$@"; }; then quietly "configuring in $build/" configure_here; fi
-  quietly "building in $build/ (words in $log)" make -C $build -j"$(nproc)"
 }
+
+# built [TARGET]: builds TARGET, or everything.
+built() { quietly "building in $build/ (words in $log)" make -C $build -j"$(nproc)" "$@"; }
 
 mkdir -p $build
 : >"$log"
