@@ -145,19 +145,22 @@ SIMT_FN hive_found hive_search(simt_tile t, const hive_args *a, const hive_one *
     f.word = f.room_word = 0;
     f.room_free = 0;
     f.before = f.after = false;
+    uint64_t b = 0;
+    /* One copy of the search of a bucket: it is large, and every kernel has it. */
     SIMT_ROLLED
-    for (uint32_t i = 0; i < v->hashes; i++) {
-        if (!hive_is_new_candidate(a, o->h, i)) continue;
-        if (i) hive_in_order(t, a);
-        if (hive_search_bucket(t, a, o, hive_candidate(v, o->h, i), i, &f)) return f;
-    }
-    hive_in_order(t, a);
-    if (hive_count_stashed(t, a) == 0) return f;
-    uint64_t b = hive_ring(v, o->h);
-    SIMT_ROLLED
-    for (uint64_t k = 0; k < v->stash_buckets; k++, b = hive_ring_next(v, b)) {
-        hive_in_order(t, a);
-        if (hive_search_bucket(t, a, o, b, v->hashes + k, &f)) return f;
+    for (uint64_t step = 0; step < v->hashes + v->stash_buckets; step++) {
+        if (step < v->hashes) {
+            if (!hive_is_new_candidate(a, o->h, (uint32_t)step)) continue;
+            b = hive_candidate(v, o->h, (uint32_t)step);
+        } else if (step > v->hashes) {
+            b = hive_ring_next(v, b);
+        } else {
+            hive_in_order(t, a);
+            if (hive_count_stashed(t, a) == 0) return f;
+            b = hive_ring(v, o->h);
+        }
+        if (step) hive_in_order(t, a);
+        if (hive_search_bucket(t, a, o, b, step, &f)) return f;
     }
     return f;
 }
