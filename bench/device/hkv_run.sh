@@ -26,7 +26,9 @@ build() {
     gcc -std=c11 -O2 -ffunction-sections -fdata-sections -D_GNU_SOURCE -DHD_CUDA -I"$top" -I"$top/include" -c -o "$o" "$f" || return
     objects+=("$o")
   done
-  for f in lib/device_cuda gpu/hive/kernels gpu/hive/kernels_named gpu/hkv/kernels bench/device/hkv_run judge/device/soak; do
+  for f in "$top"/{lib,gpu/hive,gpu/hkv}/*.cu "$top"/{bench/device/hkv_run,judge/device/soak}.cu; do
+    f=${f#"$top"/}
+    f=${f%.cu}
     o=$folder/$(case $f in gpu/*) printf %s "$f" | tr / - ;; *) basename "$f" ;; esac).o
     "$nvcc" -std=c++17 -O3 -lineinfo --extended-lambda -arch=sm_90 -I"$top" -I"$top/include" -c -o "$o" "$top/$f.cu" || return
     case $f in lib/* | gpu/*) objects+=("$o") ;; esac
