@@ -18,6 +18,7 @@
 #include "fuzz/stage.h"
 #include "fuzz/world.h"
 #include "judge/arrays.h"
+#include "judge/oracle.h"
 #include "judge/rules.h"
 #include "base/design.h"
 #include "policies/policy.h"
@@ -128,18 +129,6 @@ static bool is_dictionary(const hd_config *c)
 {
     const judge_design *d = c->design ? judge_design_named(c->design) : NULL;
     return d && d->dictionary;
-}
-
-/* Whether tables like this have the operation, and mixed batches. */
-static bool has_op(const one *x, hd_op op, const uint8_t *each)
-{
-    hd_batch b = { .op = op, .each = each };
-    hd_kernel k;
-    for (size_t i = 0; hd_kernel_at(i, &k); i++)
-        if (hd_kernel_is_of(&k, x->before.info.design, x->before.info.backend) &&
-            !hd_kernel_unfit(&k, &x->before.info, &b))
-            return true;
-    return false;
 }
 
 static void dictionary(hd_config *c, const judge_design *d, uint8_t shape, uint8_t more)
@@ -396,7 +385,7 @@ static const char *call_run(session *s)
     uint8_t how = feed_byte(&s->f);
     hd_status wanted = spoil_batch(s, &b, how);
     bool none_divides = whole.op == HD_OP_ACCUM_OR_ASSIGN && s->x->c.value_bytes % judge_elem_bytes(whole.elem);
-    if (none_divides || !has_op(s->x, whole.op, whole.each)) wanted = HD_EINVAL;
+    if (none_divides || !judge_table_runs(&s->x->before.info, whole.op, whole.each)) wanted = HD_EINVAL;
     judge_arrays_arm(&s->x->arrays);
     TELL(s, "%s of %" PRIu64 "%s", judge_batch_name(&whole), whole.n, wanted ? " (wrong)" : "");
     begin(s);
@@ -496,7 +485,7 @@ static const char *call_run_growing(session *s)
     TELL(s, "%s of %" PRIu64 ", growing to %g", judge_batch_name(&b), b.n, target);
     begin(s);
     hd_status got = hd_run_growing(s->x->t, &b, target);
-    bool runs = good && has_op(s->x, b.op, b.each) &&
+    bool runs = good && judge_table_runs(&s->x->before.info, b.op, b.each) &&
                 !(b.op == HD_OP_ACCUM_OR_ASSIGN && s->x->c.value_bytes % judge_elem_bytes(b.elem));
     const char *why = runs ? growing_told(s, &b, got, target) : NULL;
     if (why) return why;

@@ -54,8 +54,9 @@ bool judge_table_runs(const hd_info *info, hd_op op, const uint8_t *each)
     memset(&b, 0, sizeof b);
     b.op = op;
     b.each = each;
-    for (size_t i = 0; hd_kernel_at(i, &k); i++)
-        if (hd_kernel_is_of(&k, info->design, info->backend) && !hd_kernel_unfit(&k, info, &b)) return true;
+    const hd_design *d = hd_design_on(info->design, info->backend);
+    for (uint32_t row = 0; d && hd_kernel_of(d, row, &k); row++)
+        if (!hd_kernel_unfit(&k, info, &b)) return true;
     return false;
 }
 

@@ -151,9 +151,9 @@ static const char *kernel_for(const runner *r, const hd_batch *b)
     hd_kernel k;
     bool known = false;
     if (strcmp(r->c->op, "mix") != 0) return r->c->kernel;
-    for (size_t i = 0; hd_kernel_at(i, &k); i++) {
-        if (!hd_variant_is_named(k.variant, r->c->kernel) || !hd_kernel_is_of(&k, r->c->design, r->config.backend))
-            continue;
+    const hd_design *d = hd_design_on(r->c->design, r->config.backend);
+    for (uint32_t row = 0; d && hd_kernel_of(d, row, &k); row++) {
+        if (!hd_variant_is_named(k.variant, r->c->kernel)) continue;
         known = true;
         const char *unfit = hd_kernel_unfit(&k, &r->shape, b);
         if (!unfit || strcmp(unfit, HD_OTHER_OPERATION) != 0) return r->c->kernel;

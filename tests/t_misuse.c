@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "judge/oracle.h"
 #include "judge/rules.h"
-#include "base/design.h"
 #include "base/op.h"
 #include "tests/testing.h"
 
@@ -168,16 +168,6 @@ static void sizes_and_names(hd_op op)
     b.start = 0, b.n = all + 1, refused(b, "n", "one slot beyond the capacity");
 }
 
-/* Whether tables of this design have the operation; each: whether they mix. */
-static bool has_op(hd_op op, const uint8_t *each)
-{
-    hd_batch b = { .op = op, .each = each };
-    hd_kernel k;
-    for (size_t i = 0; hd_kernel_at(i, &k); i++)
-        if (hd_kernel_is_of(&k, shape.design, shape.backend) && !hd_kernel_unfit(&k, &shape, &b)) return true;
-    return false;
-}
-
 /* Operations of their own for the items. */
 static void mixtures(void)
 {
@@ -188,7 +178,7 @@ static void mixtures(void)
     memset(each, HD_OP_FIND, sizeof each);
     hd_batch b = good(HD_OP_FIND);
     b.each = each;
-    if (!has_op(HD_OP_FIND, each)) {
+    if (!judge_table_runs(&shape, HD_OP_FIND, each)) {
         refused(b, "it runs one operation at a time", "a mixed batch");
         return;
     }
@@ -208,7 +198,7 @@ static void batches(const kind *q)
     for (int op = 0; op < HD_OP_COUNT_; op++) {
         missing_fields((hd_op)op, strcmp(q->policy, "custom") == 0);
         sizes_and_names((hd_op)op);
-        if (!has_op((hd_op)op, NULL))
+        if (!judge_table_runs(&shape, (hd_op)op, NULL))
             refused(good((hd_op)op), "op: no kernel of design", "an operation that the design does not have");
     }
     mixtures();
@@ -266,7 +256,7 @@ static void nothing_is_fine_for(const kind *q)
 {
     open_table(q);
     for (int op = 0; op < HD_OP_COUNT_; op++) {
-        if (op == HD_OP_CLEAR || op == HD_OP_ERASE_IF || !has_op((hd_op)op, NULL)) continue;
+        if (op == HD_OP_CLEAR || op == HD_OP_ERASE_IF || !judge_table_runs(&shape, (hd_op)op, NULL)) continue;
         seen then = look();
         hd_batch b = { .op = (hd_op)op, .n = 0, .holder = good((hd_op)op).holder, .pred = "all", .count = &x.count };
         test_case("%s of nothing", hd_op_name((hd_op)op));
@@ -295,7 +285,7 @@ static void reserved_keys_of(const kind *q)
 {
     open_table(q);
     for (int op = 0; op < HD_OP_COUNT_; op++) {
-        if (!hd_op_is_keyed(hd_op_row_of((hd_op)op)) || !has_op((hd_op)op, NULL)) continue;
+        if (!hd_op_is_keyed(hd_op_row_of((hd_op)op)) || !judge_table_runs(&shape, (hd_op)op, NULL)) continue;
         uint64_t key[4] = { HD_KEY_EMPTY, HD_KEY_LOCKED, HD_KEY_RESERVED, shape.keys };
         seen then = look();
         hd_batch b = good((hd_op)op);
@@ -624,7 +614,8 @@ static const char *wrong_field(const hd_batch *b, bool scores_needed)
         return "elem";
     for (uint64_t i = 0; b->op == HD_OP_ACCUM_OR_ASSIGN && b->flag && i < b->n; i++)
         if (b->flag[i] > HD_EITHER) return "flag";
-    return b->kernel || !has_op(b->op, NULL) ? "kernel" : NULL; /* one that is none; or none has the operation */
+    return b->kernel || !judge_table_runs(&shape, b->op, NULL) ? "kernel"
+                                                               : NULL; /* one that is none; or none has the operation */
 }
 
 /* Every size that a careless cast makes another one of. */
