@@ -31,6 +31,7 @@ typedef struct hd_gpu_own {
     /* In the machine's memory, by the design's `taken`. */
     uint64_t *tally; /* (HD_OUTCOME_COUNT): kernels add outcomes */
     uint64_t *op;    /* (HD_OP_COUNT_): and operations of mixed batches. NULL: kernels count none */
+    uint64_t *sum;   /* one word, for a number that kernels add up and the caller wants in this machine's memory */
     hd_word *word;   /* of the batch lock group3                 */
 } hd_gpu_own;
 

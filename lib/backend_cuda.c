@@ -10,8 +10,12 @@
  *
  * What batches on different streams may do at the same time is the lock's to say (concurrency/streams.h). What a launch
  * writes beside the table, besides sums, only those write that list; the lock keeps them apart, too.
+ *
+ * An atomic addition across the bus takes a microsecond. So kernels add up a number that the caller wants in managed or
+ * pinned memory in a word of the device, of which the table has one, and a copy follows on the stream.
  */
 #include <inttypes.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/op.h"
@@ -152,7 +156,17 @@ typedef struct visit {
     uint32_t row;
     hd_when when;
     hd_visit lock;
+    uint64_t *sum_to; /* where the sum of kernels is copied to; NULL: they add it up where it is wanted */
 } visit;
+
+static hd_status launch_batch(cuda *c, const hd_launcher *l, const hd_batch *b, const visit *v)
+{
+    hd_batch there = *b;
+    if (v->sum_to) there.count = own_of(c)->sum;
+    hd_status status = c->gpu->launch(c->own, l, v->row, &there, v->when);
+    if (status || !v->sum_to) return status;
+    return ASK(c, "batch: its count", copy, v->sum_to, there.count, sizeof *v->sum_to, HD_FROM_DEVICE, b->stream);
+}
 
 /* Everything that is put on the stream between enter and leave, and nothing else: concurrency/word.h says why. */
 static hd_status put_batch(cuda *c, const hd_batch *b, visit *v)
@@ -163,7 +177,7 @@ static hd_status put_batch(cuda *c, const hd_batch *b, visit *v)
     hd_status status = hd_streams_may_capture(&c->streams, &v->lock);
     if (!status && !(status = hd_streams_enter(&c->streams, &v->lock))) {
         o.prepared = hd_streams_prepared(&c->streams, &v->lock);
-        status = hd_streams_leave(&c->streams, &v->lock, c->gpu->launch(c->own, &l, v->row, b, v->when));
+        status = hd_streams_leave(&c->streams, &v->lock, launch_batch(c, &l, b, v));
     }
     pthread_mutex_unlock(&c->busy);
     return status;
@@ -205,16 +219,29 @@ static hd_status put_with_arrays(cuda *c, const hd_batch *b, const visit *v, con
     return hd_staging_run(&c->staging, b, own_of(c)->info.value_bytes, all, reach, used, uncut, put_piece, &p);
 }
 
+/* Whether the batch adds up a number that lies in managed or pinned memory. */
+static bool is_summed_apart(cuda *c, const hd_batch *b, const hd_array *all, const hd_reach *reach, int used)
+{
+    if (!own_of(c)->sum || !hd_op_adds_up(hd_row_of_batch(b))) return false;
+    for (int i = 0; i < used; i++)
+        if (all[i].field == offsetof(hd_batch, count)) return reach[i] == HD_REACH_BOTH;
+    return false;
+}
+
 static hd_status run_batch(cuda *c, uint32_t row, const hd_batch *b, hd_when when)
 {
     hd_array all[HD_ARRAYS_MOST];
     hd_reach reach[HD_ARRAYS_MOST];
     int used = hd_batch_arrays(b, own_of(c)->info.value_bytes, all), out_of_reach = 0;
-    visit v = { row, when, { b->stream, hd_role_of_batch(b), c->gpu->lists(c->own, b), { 0, 0 }, NULL } };
+    visit v = { row, when, { b->stream, hd_role_of_batch(b), c->gpu->lists(c->own, b), { 0, 0 }, NULL }, NULL };
     hd_status status = find_all(c, b, all, used, reach, &out_of_reach);
     if (!status) status = ASK(c, "batch: its stream", stream_state, b->stream, &v.lock.is);
     if (v.lock.is.capture) v.when.own = v.when.rises = false; /* it will be run again, at the same times */
     if (status) return status;
+    if (is_summed_apart(c, b, all, reach, used)) {
+        v.sum_to = b->count;
+        v.lock.lists = true;
+    }
     return out_of_reach ? put_with_arrays(c, b, &v, all, reach, used) : put_batch(c, b, &v);
 }
 

@@ -91,6 +91,7 @@ static void taken(void *own)
 {
     hive_own *o = (hive_own *)own;
     o->gpu.tally = o->words->tally;
+    o->gpu.sum = &o->words->sum;
     o->gpu.op = o->words->op;
     o->gpu.word = &o->words->word;
 }
@@ -173,6 +174,7 @@ static int regions(const void *own, hd_region *all)
     hive_words *w = o->words;
     const hd_region room[] = {
         { o->gpu.tally, sizeof w->tally, "tally" },
+        { o->gpu.sum, sizeof w->sum, "sum" },
         { w->stashed, sizeof w->stashed, "stash count" },
         { w->crowded, sizeof w->crowded, "crowded" },
         { o->listed, HIVE_LIST_WORDS * sizeof *o->listed, "listed" },

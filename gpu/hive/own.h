@@ -13,6 +13,7 @@
 typedef struct hive_words {
     /* stashed: of the stash that is, and of one that is to be */
     uint64_t tally[HD_OUTCOME_COUNT], op[HD_OP_COUNT_], stashed[2], crowded[2];
+    uint64_t sum; /* hd_gpu_own.sum */
     hd_word word; /* of the batch lock group3 */
 } hive_words;
 

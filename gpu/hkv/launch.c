@@ -178,6 +178,7 @@ static void taken(void *own)
     hkv_own *o = (hkv_own *)own;
     if (o->gpu.device && o->v.step == 2) o->v.score = o->v.key + 1;
     o->gpu.tally = o->words->tally;
+    o->gpu.sum = &o->words->sum;
     o->gpu.word = &o->words->word;
 }
 
@@ -286,6 +287,7 @@ static int regions(const void *own, hd_region *all)
         { v->holder, entries * sizeof *v->holder, "holders" },
         { o->lock, v->buckets * sizeof *o->lock, "bucket locks" },
         { o->gpu.tally, sizeof w->tally, "tally" },
+        { o->gpu.sum, sizeof w->sum, "sum" },
         { c->segment, sizeof c->segment, "segments" },
         { c->cursor, sizeof c->cursor, "cursor" },
         { &w->pins, sizeof w->pins, "pin count" },

@@ -20,6 +20,7 @@ typedef struct hkv_words {
     hd_word word;    /* of the batch lock group3 */
     uint64_t moment; /* hkv_args.moment; batches that overlap share it */
     uint64_t lost;   /* hkv_args.lost */
+    uint64_t sum;    /* hd_gpu_own.sum */
     hkv_grow_words grow;
     hkv_check_words check;
 } hkv_words;
