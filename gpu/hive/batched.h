@@ -378,7 +378,7 @@ SIMT_FN hive_counts hive_batched_rest(const hive_args *a, uint32_t op, bool mixe
     simt_tile t = simt_tile_of(8);
     for (uint32_t x = simt_lane() / t.size; x < rest.n; x += 32 / t.size) {
         uint32_t room;
-        hive_one o = hive_begin_as(t, a, hive_waiting(&rest, x, &room), op, mixed);
+        hive_one o = hive_begin(t, a, hive_waiting(&rest, x, &room), op, mixed);
         if (!inserts) o.insert = false;
         while (!hive_try(t, a, &o)) simt_backoff(64);
         if (t.rank == 0) {

@@ -101,7 +101,7 @@ SIMT_FN hive_one hive_item_of(const hive_args *a, uint64_t i, uint32_t op, uint6
 SIMT_FN bool hive_mixes(uint32_t op) { return op < HD_OP_COUNT_ && HD_OP_IN(op, HD_OPS_MIX); }
 
 /* Item i of the batch, which is of `op`, or mixed. */
-SIMT_FN hive_one hive_begin_as(simt_tile t, const hive_args *a, uint64_t i, uint32_t op, bool mixed)
+SIMT_FN hive_one hive_begin(simt_tile t, const hive_args *a, uint64_t i, uint32_t op, bool mixed)
 {
     uint32_t bytes = a->v.half / 8, flag = HD_EITHER;
     uint64_t in = 0;
@@ -118,10 +118,6 @@ SIMT_FN hive_one hive_begin_as(simt_tile t, const hive_args *a, uint64_t i, uint
     }
     simt_join();
     return o;
-}
-SIMT_FN hive_one hive_begin(simt_tile t, const hive_args *a, uint64_t i)
-{
-    return hive_begin_as(t, a, i, a->op, a->each != (const uint8_t *)0);
 }
 
 /* A value of a batch; aligned: its place is known to be a multiple of its size, as in kernels.cu alone. */

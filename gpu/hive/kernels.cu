@@ -30,7 +30,7 @@ static __device__ __forceinline__ void items_batched(const hive_args *a, uint32_
     hive_batcheds(a, &k);
 }
 
-/* Its text has no constants to be told: what is_for asks is promised to the compiler. */
+/* The operation is a constant. What else is_for asks is promised to the compiler. */
 static __device__ __forceinline__ void items_wabc(const hive_args *a, uint32_t op, bool is_mixed, bool is_distinct)
 {
     bool in = is_mixed || hive_op_inserts(op);
@@ -38,11 +38,9 @@ static __device__ __forceinline__ void items_wabc(const hive_args *a, uint32_t o
     __builtin_assume(a->v.half == 32);
     __builtin_assume(a->v.hashes == 2);
     __builtin_assume(a->v.masks == usual_wabc.masks);
-    __builtin_assume((a->each != nullptr) == is_mixed);
-    __builtin_assume(is_mixed || a->op == op);
     __builtin_assume(a->moves == in);
     __builtin_assume(!in || a->distinct == is_distinct);
-    hive_wabc_items(a);
+    hive_items_as(a, simt_tile_of(32), op, is_mixed);
 }
 
 /* Special entry points; `blocks` of `threads` run on a multiprocessor at a time. */
@@ -87,9 +85,9 @@ HIVE_SPECIAL(hive_special_wabc_INSERT_OR_ASSIGN_false_true,
 HIVE_SPECIAL(hive_special_wabc_ERASE_false_false,
              items_wabc, HD_OP_ERASE, false, false, 128, 8)
 HIVE_SPECIAL(hive_special_wabc_FIND_true_false,
-             items_wabc, HD_OP_FIND, true, false, 128, 6)
+             items_wabc, HD_OP_FIND, true, false, 128, 5)
 HIVE_SPECIAL(hive_special_wabc_FIND_true_true,
-             items_wabc, HD_OP_FIND, true, true, 128, 6)
+             items_wabc, HD_OP_FIND, true, true, 128, 5)
 /* clang-format on */
 
 typedef struct special {

@@ -106,12 +106,13 @@ SIMT_FN void hive_count_each(const hive_args *a, uint32_t *sum)
     if (a->op_tally) gpu_count_each(a->each, a->n, a->op_tally, sum);
 }
 
-SIMT_FN void hive_items(const hive_args *a, simt_tile t)
+/* All items of a batch of `op`, or of a mixed one. */
+SIMT_FN void hive_items_as(const hive_args *a, simt_tile t, uint32_t op, bool mixed)
 {
     SIMT_SHARED(uint32_t, sum, HIVE_ITEMS_THREADS);
     uint64_t low = 0, high = 0;
     for (uint64_t i = a->first + hive_thread() / t.size; i < a->last; i += hive_threads() / t.size) {
-        hive_one o = hive_begin(t, a, i);
+        hive_one o = hive_begin(t, a, i, op, mixed);
         while (!hive_try(t, a, &o)) simt_backoff(64);
         if (t.rank == 0) hive_deliver_one(a, &o);
         simt_join();
@@ -121,7 +122,8 @@ SIMT_FN void hive_items(const hive_args *a, simt_tile t)
     simt_join();
     hive_tally(t, a, low, high);
     simt_join();
-    if (a->each) hive_count_each(a, sum);
+    if (mixed) hive_count_each(a, sum);
 }
+SIMT_FN void hive_items(const hive_args *a, simt_tile t) { hive_items_as(a, t, a->op, a->each != (const uint8_t *)0); }
 
 #endif

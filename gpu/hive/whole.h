@@ -16,28 +16,45 @@
 #include "gpu/hive/steps.h"
 #include "predicates/predicate.h"
 
-SIMT_FN bool hive_holds(const hive_args *a, uint64_t e, uint64_t word)
+/* Whether the slot at `slot`, whose word was seen, has an entry for which the predicate is true. */
+SIMT_FN bool hive_holds(const hive_args *a, const uint8_t *slot, uint64_t word)
 {
     if (!hive_is_key(&a->v, word)) return false;
     if (a->predicate == HD_PREDICATE_all) return true;
-    return hd_predicate_holds(a->predicate, hive_key_of(&a->v, word), 0, hive_at(&a->v, e), a->v.half / 8,
-                              a->pred_arg[0], a->pred_arg[1]);
+    return hd_predicate_holds(a->predicate, hive_key_of(&a->v, word), 0, slot, a->v.half / 8, a->pred_arg[0],
+                              a->pred_arg[1]);
 }
 
 /* ---- Counting and erasing -------------------------------------------------------------------- */
 
-SIMT_FN void hive_sweep(const hive_args *a)
+/* How many of the entries from e on, whose words are w and lie at `slot`, count; erase_if: and are erased. */
+SIMT_FN uint32_t hive_sweep_words(const hive_args *a, uint64_t e, const uint8_t *slot,
+                                  const uint64_t w[HIVE_LANE_WORDS])
 {
-    simt_tile w = simt_tile_of(32);
-    uint64_t n = 0;
-    for (uint64_t e = a->first + hive_thread(); e < a->last; e += hive_threads()) {
-        if (!hive_holds(a, e, hive_load(&a->v, e))) continue;
-        if (a->op == HD_OP_ERASE_IF) hive_give_back(a, e);
+    uint32_t n = 0, bytes = hive_word_bytes(&a->v);
+    SIMT_ROLLED
+    for (uint32_t k = 0; k < HIVE_LANE_WORDS; k++) {
+        if (e + k < a->first || e + k >= a->last || !hive_holds(a, slot + k * bytes, hive_pick(w, k))) continue;
+        if (a->op == HD_OP_ERASE_IF) hive_give_back(a, e + k);
         n++;
     }
+    return n;
+}
+
+/* A thread loads four neighbouring words of a bucket: an address costs a division. */
+SIMT_FN void hive_sweep(const hive_args *a)
+{
+    simt_tile warp = simt_tile_of(32);
+    uint64_t n = 0, e = a->first / HIVE_LANE_WORDS * HIVE_LANE_WORDS + HIVE_LANE_WORDS * hive_thread();
+    for (; e < a->last; e += HIVE_LANE_WORDS * hive_threads()) {
+        uint64_t w[HIVE_LANE_WORDS];
+        uint8_t *slot = hive_at(&a->v, e);
+        hive_load_words(&a->v, slot, HIVE_LANE_WORDS, false, w);
+        n += hive_sweep_words(a, e, slot, w);
+    }
     simt_join();
-    n = simt_reduce_add_u64(w, n);
-    if (a->count && n && w.rank == 0) simt_add_u64(a->count, n, SIMT_RELAXED);
+    n = simt_reduce_add_u64(warp, n);
+    if (a->count && n && warp.rank == 0) simt_add_u64(a->count, n, SIMT_RELAXED);
 }
 
 SIMT_FN void hive_clear_words(const hive_args *a)
@@ -62,7 +79,7 @@ SIMT_FN bool hive_lists(const hive_args *a, uint64_t x, uint64_t *word)
     if (x >= a->last) return false;
     if (a->stage_flag) return simt_ld_u8(a->stage_flag + (x - a->first)) != 0;
     *word = hive_load(&a->v, x);
-    return hive_holds(a, x, *word);
+    return hive_holds(a, hive_at(&a->v, x), *word);
 }
 
 SIMT_FN void hive_list_one(const hive_args *a, uint64_t x, uint64_t word, uint64_t at)
