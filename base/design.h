@@ -193,12 +193,6 @@ bool hd_kernel_at(size_t i, hd_kernel *k); /* of all designs; false past the end
 /* The present name of a kernel that had another one (hd_variant.formerly); any other name as it is. */
 const char *hd_kernel_renamed(const char *name);
 
-/* Whether the row is of that design's tables on that backend. */
-static inline bool hd_kernel_is_of(const hd_kernel *k, const char *design, const char *backend)
-{
-    return strcmp(k->design->name, design) == 0 && strcmp(k->design->backend, backend) == 0;
-}
-
 static inline const char *hd_kernel_unfit(const hd_kernel *k, const hd_info *info, const hd_batch *b)
 {
     return k->design->unfit(k->is, info, b);

@@ -161,10 +161,11 @@ typedef struct visit {
 
 static hd_status launch_batch(cuda *c, const hd_launcher *l, const hd_batch *b, const visit *v)
 {
+    if (!v->sum_to) return c->gpu->launch(c->own, l, v->row, b, v->when);
     hd_batch there = *b;
-    if (v->sum_to) there.count = own_of(c)->sum;
+    there.count = own_of(c)->sum;
     hd_status status = c->gpu->launch(c->own, l, v->row, &there, v->when);
-    if (status || !v->sum_to) return status;
+    if (status) return status;
     return ASK(c, "batch: its count", copy, v->sum_to, there.count, sizeof *v->sum_to, HD_FROM_DEVICE, b->stream);
 }
 

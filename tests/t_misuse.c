@@ -614,8 +614,8 @@ static const char *wrong_field(const hd_batch *b, bool scores_needed)
         return "elem";
     for (uint64_t i = 0; b->op == HD_OP_ACCUM_OR_ASSIGN && b->flag && i < b->n; i++)
         if (b->flag[i] > HD_EITHER) return "flag";
-    return b->kernel || !judge_table_runs(&shape, b->op, NULL) ? "kernel"
-                                                               : NULL; /* one that is none; or none has the operation */
+    /* one that is none; or none has the operation */
+    return b->kernel || !judge_table_runs(&shape, b->op, NULL) ? "kernel" : NULL;
 }
 
 /* Every size that a careless cast makes another one of. */

@@ -77,8 +77,9 @@ static void by_variants(points *q, bench_point p)
         else
             measure(q, &p);
     }
-    for (size_t i = 0; q->w->all_variants && hd_kernel_at(i, &k) && !over(q); i++) {
-        if (!hd_kernel_is_of(&k, q->w->design, q->w->backend) || point_unfit_row(&p, &q->stand, &k)) continue;
+    const hd_design *d = q->w->all_variants ? hd_design_on(q->w->design, q->w->backend) : NULL;
+    for (uint32_t row = 0; d && hd_kernel_of(d, row, &k) && !over(q); row++) {
+        if (point_unfit_row(&p, &q->stand, &k)) continue;
         p.variant = k.variant->name;
         measure(q, &p);
     }

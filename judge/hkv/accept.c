@@ -191,14 +191,17 @@ typedef struct key_marks {
     uint64_t once[KEY_MARKS / 64], twice[KEY_MARKS / 64];
 } key_marks;
 
+static uint32_t mark_of(uint64_t hash) { return (uint32_t)(hash >> 52); }
+
 static void mark_keys(const hkv_view *v, key_marks *m)
 {
     memset(m, 0, sizeof *m);
     for (uint64_t e = 0; e < hkv_capacity(v); e++) {
-        uint64_t key = *hkv_key_at(v, e), h = hd_hash(key, v->seed) >> 52, bit = 1ull << h % 64;
+        uint64_t key = *hkv_key_at(v, e);
+        uint32_t mark = mark_of(hd_hash(key, v->seed));
         if (key == HD_KEY_EMPTY) continue;
-        m->twice[h / 64] |= m->once[h / 64] & bit;
-        m->once[h / 64] |= bit;
+        m->twice[mark / 64] |= m->once[mark / 64] & 1ull << mark % 64;
+        m->once[mark / 64] |= 1ull << mark % 64;
     }
 }
 
@@ -213,7 +216,7 @@ static broken slot_broken(const hkv_view *v, const key_marks *m, uint64_t e)
     uint64_t h = hd_hash(key, v->seed);
     if (v->digest[e] != hd_digest(h)) return other_digest;
     if (b != hd_first_bucket(h, v->buckets) && (!v->dual || b != hd_second_bucket(h, v->buckets))) return elsewhere;
-    if (!(m->twice[h >> 52 >> 6] >> (h >> 52) % 64 & 1)) return none;
+    if (!(m->twice[mark_of(h) / 64] >> mark_of(h) % 64 & 1)) return none;
     uint64_t end = v->dual ? hkv_capacity(v) : hkv_entry(v, b + 1, 0);
     for (uint64_t other = e + 1; other < end; other++)
         if (*hkv_key_at(v, other) == key) return twice;
