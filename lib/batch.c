@@ -165,7 +165,8 @@ static bool kernel_named(const hd_design *d, const hd_info *info, const hd_batch
                 *k = (hd_kernel){ d, *v, r, row };
                 return true;
             }
-            if (named && (!*unfit || strcmp(why, HD_OTHER_OPERATION) != 0)) *unfit = why;
+            bool same = why == *unfit; /* as from most rows: this saves the comparison of texts */
+            if (named && !same && (!*unfit || strcmp(why, HD_OTHER_OPERATION) != 0)) *unfit = why;
         }
     }
     return false;

@@ -127,23 +127,38 @@ static void step(simt_machine *m, const char *site)
 }
 
 /* The lanes of `mask` that wait at this collective. check_arrival excludes collectives with another mask. */
-static uint32_t here(const warp *w, uint32_t mask, bool plain)
+static uint32_t here(const warp *w, uint32_t mask)
 {
     uint32_t n = w->waiting & mask;
-    for (uint32_t bits = plain ? 0 : n; bits; bits &= bits - 1) {
+    for (uint32_t bits = n; bits; bits &= bits - 1) {
         const lane *o = w->member[__builtin_ctz(bits)];
         if (o->mask != mask) n &= ~(1u << o->ids.lane);
     }
     return n;
 }
 
-/* The common case, that all lanes that wait do so at this very collective, is checked against one of them. */
+/* The lane that came first, of those that wait at the collective of one of `others`. */
+static lane *first_of(const warp *w, uint32_t others) { return w->member[w->member[__builtin_ctz(others)]->first]; }
+
+/* The common case, that the lanes of the mask that wait all do so at this very collective, is checked against one. */
 static bool plain_arrival(const lane *l, const char *site, simt_collective_op op, uint32_t mask)
 {
     const warp *w = l->warp;
-    const lane *any = w->waiting ? w->member[__builtin_ctz(w->waiting)] : NULL;
+    uint32_t others = w->waiting & mask;
     if (!(mask >> l->ids.lane & 1) || (mask & ~w->alive) || (mask & w->at_barrier)) return false;
-    return !any || (any->mask == mask && any->op == op && any->site == site && !(w->waiting & ~mask));
+    if (!others) return true;
+    const lane *f = first_of(w, others);
+    return f->mask == mask && f->op == op && f->site == site && f->together == others;
+}
+
+/* l comes to its collective. Returns the lanes of its mask that are there. */
+static uint32_t gather(const warp *w, lane *l, bool plain)
+{
+    uint32_t bit = 1u << l->ids.lane, others = w->waiting & l->mask;
+    lane *f = plain && others ? first_of(w, others) : l;
+    l->first = f->ids.lane;
+    f->together = f == l ? bit : f->together | bit;
+    return plain ? f->together : here(w, l->mask) | bit;
 }
 
 /* Until the last lane of the mask has come. */
@@ -174,7 +189,7 @@ uint64_t simt_host_collective(const char *site, simt_collective_op op, uint32_t 
     l->arg = arg;
     l->spins = 0;
     l->site = site;
-    if (((here(w, mask, plain) | bit) & mask) != mask) {
+    if (gather(w, l, plain) != mask) {
         wait_for_others(m, l);
     } else {
         complete(m, w, op, mask);

@@ -417,6 +417,7 @@ static bool run_begin(simt_machine *m, const simt_config *c)
     if (!m->config.step_limit) m->config.step_limit = 10000000;
     m->random = c->seed;
     m->running = m->held = 0;
+    m->wrote = true;
     m->generation++;
     m->tickets.n = m->starts.n = m->watching_n = 0;
     rooms_clear(m);

@@ -60,7 +60,8 @@ typedef struct simt_config {
     uint64_t step_limit;    /* 0: 10 million                                                             */
     uint32_t resident;      /* blocks at a time; 0: 4                                                    */
     uint32_t shared_bytes;  /* per block; 0: 16 KiB                                                      */
-    /* Called between steps, every watch_every-th time (0: never). It returns a sentence to stop the run. */
+    /* Called between steps: after every watch_every-th (0: never), if memory was written since the last call. It
+     * returns a sentence to stop the run. */
     const char *(*watch)(void *context);
     void *context;
     uint32_t watch_every;

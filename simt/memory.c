@@ -106,6 +106,7 @@ void simt_host_store(const char *site, uint32_t kind, void *p, uint32_t bytes, c
     a.wrote = true;
     observe_done(m, &a);
     copy(p, v, bytes);
+    m->wrote = true;
 }
 
 /* ---- Read-modify-writes ---------------------------------------------------------------------- */
@@ -147,6 +148,7 @@ uint64_t simt_host_rmw(const char *site, simt_space space, simt_rmw_op op, void 
         memcpy(p, &a.after, 8);
     else
         memcpy(p, &a.after, bytes == 2 ? 2 : 4);
+    m->wrote = m->wrote || a.wrote;
     return a.before;
 }
 

@@ -7,6 +7,9 @@
 #include "simt/schedule.h"
 
 #include <string.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 #include "base/error.h"
 #include "simt/finding.h"
@@ -91,7 +94,7 @@ void schedule_begin(simt_machine *m)
     m->preemptions = 0;
     m->patient = schedule_strategy(m) == SIMT_ROUND_ROBIN || schedule_strategy(m) == SIMT_SEARCH;
     m->lanes_open = m->warps_open = 0;
-    m->direct = c->unit == SIMT_BY_LANE && !c->watch;
+    m->direct = c->unit == SIMT_BY_LANE;
     m->last_lane = NULL;
     m->last_warp = NULL;
     m->low_priority = 0;
@@ -134,10 +137,10 @@ static uint32_t lowest(uint32_t bits) { return (uint32_t)__builtin_ctz(bits); }
 
 static warp *next_warp(const simt_machine *m, warp *w) { return w + 1 == m->warps + m->warps_n ? m->warps : w + 1; }
 
-/* The place of the k-th set bit. Chance chose k, so a branch on it would be mispredicted every other time: sums of all
- * bits up to each byte find the byte, the first with more than k; its bits, one to a byte of a longer word, are then
- * found in the same way. */
-static uint32_t nth(uint32_t bits, uint32_t k)
+/* The place of the k-th set bit, from 0. Chance chose k, so a branch on it would be mispredicted every other time: sums
+ * of all bits up to each byte find the byte, the first with more than k; its bits, one to a byte of a longer word, are
+ * then found in the same way. */
+static uint32_t nth_by_sums(uint32_t bits, uint32_t k)
 {
     const uint64_t ones = 0x0101010101010101ull, tops = 0x8080808080808080ull;
     uint32_t n = bits - (bits >> 1 & 0x55555555u);
@@ -149,6 +152,16 @@ static uint32_t nth(uint32_t bits, uint32_t k)
     uint64_t up_to = ((apart + (tops - ones)) >> 7 & ones) * ones;
     return at + ((uint32_t)__builtin_ctzll(((up_to | tops) - (k + 1) * ones) & tops) >> 3);
 }
+
+#ifdef __x86_64__
+/* An instruction deposits one bit at the k-th set bit, where the processor has it. */
+__attribute__((target("bmi2"))) static uint32_t nth(uint32_t bits, uint32_t k)
+{
+    return __builtin_cpu_supports("bmi2") ? lowest(_pdep_u32(1u << k, bits)) : nth_by_sums(bits, k);
+}
+#else
+static uint32_t nth(uint32_t bits, uint32_t k) { return nth_by_sums(bits, k); }
+#endif
 
 /* Candidate k, counted from `from` on and around: candidate 0 is `from` itself when it may be chosen. */
 static lane *lane_from(const simt_machine *m, const lane *from, uint32_t k)
@@ -169,8 +182,45 @@ static warp *warp_from(const simt_machine *m, warp *from, uint32_t k)
     return w;
 }
 
+typedef struct preferred {
+    uint32_t passed, best; /* candidates so far; the first of those with the highest priority */
+    int64_t priority;      /* its */
+} preferred;
+
+static void prefer(preferred *p, int64_t priority)
+{
+    if (priority > p->priority || !p->passed) {
+        p->priority = priority;
+        p->best = p->passed;
+    }
+    p->passed++;
+}
+
+/* In the order of lane_from. */
+static uint32_t best_lane(const simt_machine *m)
+{
+    const lane *from = m->last_lane;
+    warp *w = from ? from->warp : m->warps;
+    uint32_t below = from ? (1u << from->ids.lane) - 1 : 0;
+    preferred p = { 0, 0, 0 };
+    for (uint32_t i = 0; i <= m->warps_n; i++, w = next_warp(m, w))
+        for (uint32_t left = w->candidates & (!i ? ~below : i == m->warps_n ? below : ~0u); left; left &= left - 1)
+            prefer(&p, w->member[lowest(left)]->priority);
+    return p.best;
+}
+
+/* In the order of warp_from. */
+static uint32_t best_warp(const simt_machine *m)
+{
+    warp *w = m->last_warp ? m->last_warp : m->warps;
+    preferred p = { 0, 0, 0 };
+    for (uint32_t i = 0; i < m->warps_n; i++, w = next_warp(m, w))
+        if (w->candidates) prefer(&p, w->priority);
+    return p.best;
+}
+
 /* Which candidate has the highest priority. A change point puts the one that ran last at the end. */
-static uint32_t by_priority(simt_machine *m, uint32_t n)
+static uint32_t by_priority(simt_machine *m)
 {
     bool lanes = m->config.unit == SIMT_BY_LANE;
     const uint64_t *at = (const uint64_t *)m->change_points.p;
@@ -179,23 +229,14 @@ static uint32_t by_priority(simt_machine *m, uint32_t n)
         if (lanes && m->last_lane) m->last_lane->priority = --m->low_priority;
         if (!lanes && m->last_warp) m->last_warp->priority = --m->low_priority;
     }
-    uint32_t best = 0;
-    int64_t most = INT64_MIN;
-    for (uint32_t k = 0; k < n; k++) {
-        int64_t p = lanes ? lane_from(m, m->last_lane, k)->priority : warp_from(m, m->last_warp, k)->priority;
-        if (p > most) {
-            most = p;
-            best = k;
-        }
-    }
-    return best;
+    return lanes ? best_lane(m) : best_warp(m);
 }
 
 /* Which of n candidates; the running one is candidate 0 when it `may_stay`. */
 static uint32_t pick(simt_machine *m, uint32_t n, bool may_stay)
 {
     if (n <= 1) return 0;
-    if (m->config.strategy == SIMT_PCT) return decide(m, by_priority(m, n));
+    if (m->config.strategy == SIMT_PCT) return decide(m, by_priority(m));
     if (schedule_strategy(m) == SIMT_SEARCH && may_stay && m->preemptions == m->config.bound) return 0;
     uint32_t k = schedule_choose(m, n);
     if (k && may_stay) m->preemptions++;
@@ -230,10 +271,16 @@ static void make_current(simt_machine *m, lane *l)
     simt_hot.ids = &l->ids;
 }
 
+/* Whether the watcher is to be called before the next step. It needs the hub's stack. */
+static bool watch_due(const simt_machine *m)
+{
+    uint32_t every = m->config.watch_every;
+    return m->wrote && m->config.watch && every && m->totals.switches % every == 0 && m->finding.fault == SIMT_NO_FAULT;
+}
+
 static void watch(simt_machine *m)
 {
-    if (!m->config.watch_every || m->totals.switches % m->config.watch_every || m->finding.fault != SIMT_NO_FAULT)
-        return;
+    m->wrote = false;
     const char *why = m->config.watch(m->config.context);
     if (!why) return;
     found(m, SIMT_WATCHED, "%s", why);
@@ -246,7 +293,7 @@ static void watch(simt_machine *m)
 static void run(simt_machine *m)
 {
     fiber_switch(&m->hub, &m->now->fiber);
-    if (m->config.watch) watch(m);
+    if (watch_due(m)) watch(m);
 }
 
 /* The lanes of w that may be chosen. A group that spins yields to the group that it waits for. */
@@ -413,7 +460,7 @@ void lane_stop(lane *l, const char *site, uint32_t kind)
     simt_machine *m = simt_current;
     l->site = site;
     l->stop_kind = kind;
-    lane *next = m->direct ? schedule_next(m) : NULL;
+    lane *next = m->direct && !watch_due(m) ? schedule_next(m) : NULL;
     if (next != l) fiber_switch(&l->fiber, next ? &next->fiber : &m->hub);
 }
 

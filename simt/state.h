@@ -73,6 +73,7 @@ typedef struct lane {
     /* collectives */
     simt_collective_op op;
     uint32_t mask, arg;
+    uint32_t first, together; /* the lane of the warp that came first; of that lane: those that have come, as bits */
     uint64_t given, result;
     /* scheduling */
     int64_t priority;
@@ -190,6 +191,7 @@ struct simt_machine {
 
     uint64_t generation; /* of the tables' elements: one a run */
     uint32_t held;       /* effects that observers hold back, of all lanes */
+    bool wrote;          /* to memory since the watcher was called; true at the beginning of a run */
     vec tickets, starts;
 };
 

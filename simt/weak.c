@@ -135,6 +135,7 @@ static void make_visible(weak *w, simt_machine *m, lane *l, uint32_t i)
     memcpy(&before, s.p, s.bytes < 8 ? s.bytes : 8);
     memcpy(&after, s.value, s.bytes < 8 ? s.bytes : 8);
     memcpy(s.p, s.value, s.bytes);
+    m->wrote = true;
     if (s.ticketed) vec_push(m, &m->tickets, &s.ticket);
     memmove(&all[i], &all[i + 1], (l->held - i - 1) * sizeof s);
     l->held--;

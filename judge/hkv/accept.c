@@ -185,20 +185,25 @@ typedef struct broken {
     const char *rule, *what; /* NULL: none is */
 } broken;
 
-/* The upper 12 bits of hashes of keys: those that a slot has, and those that two slots have. */
-enum { KEY_MARKS = 4096 };
+/* The upper bits of hashes of keys: those that a slot has, and those that two slots have. There are 16 times as many
+ * marks as slots, so that few different keys share one. */
+enum { MARKS_LEAST = 64, MARKS_MOST = 65536, MARKS_A_SLOT = 16 };
 typedef struct key_marks {
-    uint64_t once[KEY_MARKS / 64], twice[KEY_MARKS / 64];
+    uint32_t shift; /* from a hash to its mark */
+    uint64_t once[MARKS_MOST / 64], twice[MARKS_MOST / 64];
 } key_marks;
 
-static uint32_t mark_of(uint64_t hash) { return (uint32_t)(hash >> 52); }
+static uint32_t mark_of(const key_marks *m, uint64_t hash) { return (uint32_t)(hash >> m->shift); }
 
 static void mark_keys(const hkv_view *v, key_marks *m)
 {
-    memset(m, 0, sizeof *m);
+    uint32_t marks = MARKS_LEAST;
+    for (m->shift = 58; marks < MARKS_MOST && marks < MARKS_A_SLOT * hkv_capacity(v); m->shift--) marks *= 2;
+    memset(m->once, 0, marks / 8);
+    memset(m->twice, 0, marks / 8);
     for (uint64_t e = 0; e < hkv_capacity(v); e++) {
         uint64_t key = *hkv_key_at(v, e);
-        uint32_t mark = mark_of(hd_hash(key, v->seed));
+        uint32_t mark = mark_of(m, hd_hash(key, v->seed));
         if (key == HD_KEY_EMPTY) continue;
         m->twice[mark / 64] |= m->once[mark / 64] & 1ull << mark % 64;
         m->once[mark / 64] |= 1ull << mark % 64;
@@ -216,7 +221,7 @@ static broken slot_broken(const hkv_view *v, const key_marks *m, uint64_t e)
     uint64_t h = hd_hash(key, v->seed);
     if (v->digest[e] != hd_digest(h)) return other_digest;
     if (b != hd_first_bucket(h, v->buckets) && (!v->dual || b != hd_second_bucket(h, v->buckets))) return elsewhere;
-    if (!(m->twice[mark_of(h) / 64] >> mark_of(h) % 64 & 1)) return none;
+    if (!(m->twice[mark_of(m, h) / 64] >> mark_of(m, h) % 64 & 1)) return none;
     uint64_t end = v->dual ? hkv_capacity(v) : hkv_entry(v, b + 1, 0);
     for (uint64_t other = e + 1; other < end; other++)
         if (*hkv_key_at(v, other) == key) return twice;
