@@ -293,9 +293,9 @@ static hd_status mark_pending(const growing *g, const hd_batch *b)
 
 /* ---- Parts of a batch ------------------------------------------------------------------------ */
 
-/* The least size of a part: this share of the slots where a full table evicts or refuses; at least PART_LEAST where it
- * answers PENDING instead. */
-enum { PART_LEAST = 1 << 16, PART_SHARE = 64 };
+/* The least size of a part, as a share of the slots: SHARE_AHEAD where a full table evicts or refuses. Where it answers
+ * PENDING instead, SHARE_AFTER, and not more than PART_ENOUGH, which costs little more than its launch. */
+enum { SHARE_AHEAD = 64, SHARE_AFTER = 16, PART_ENOUGH = 1 << 16 };
 
 /* Grows a table that evicts, or into which the batch delivers pointers, before the part runs. *room: for at least
  * `wanted` items afterwards. */
@@ -314,18 +314,15 @@ static hd_status make_room(const growing *g, uint64_t entries, uint64_t wanted, 
 /* Whether the table grows before a part runs, rather than after it. */
 static bool grows_ahead(const growing *g) { return g->pointers || (g->inserts && !g->t->design->resize); }
 
-/* Whether the table may grow on account of a batch with so many items left. */
-static bool is_parted(const growing *g, uint64_t left)
-{
-    if (g->target == 0 || !(g->inserts || g->pointers)) return false;
-    return grows_ahead(g) || (!g->whole && left > PART_LEAST);
-}
+/* Whether the table may grow before a batch is at its end. */
+static bool is_parted(const growing *g) { return g->target > 0 && (grows_ahead(g) || (g->inserts && !g->whole)); }
 
 /* The least number of items of a part. */
 static uint64_t least_part(const growing *g, const hd_info *info, uint64_t left)
 {
-    uint64_t least = g->whole ? left : info->places / PART_SHARE;
-    if (!grows_ahead(g) && least < PART_LEAST) least = PART_LEAST;
+    bool ahead = grows_ahead(g);
+    uint64_t least = g->whole ? left : info->places / (ahead ? SHARE_AHEAD : SHARE_AFTER);
+    if (!ahead && least > PART_ENOUGH) least = PART_ENOUGH;
     if (least == 0) least = 1;
     return least < left ? least : left;
 }
@@ -337,7 +334,7 @@ static hd_status take_part(const growing *g, const hd_batch *b, uint64_t first, 
     hd_table *t = g->t;
     hd_info info;
     uint64_t left = *part = b->n - first, entries = atomic_load(&t->entries);
-    if (!is_parted(g, left)) return HD_OK;
+    if (!is_parted(g)) return HD_OK;
     hd_status status = hd_table_info(t, &info);
     /* others have run since */
     if (!status && atomic_load(&t->told) != atomic_load(&t->batches)) status = hd_entries_sync(t, &entries);
