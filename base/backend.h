@@ -74,18 +74,6 @@ typedef struct hd_part {
     void *memory; /* (bytes(buckets)) */
 } hd_part;
 
-/* Parts, by a design's own part of a table on a device. */
-typedef struct hd_gpu_parts {
-    uint64_t (*bytes)(const void *own, uint64_t buckets);
-    /* What of the part is where (HD_PIECES_MOST). */
-    int (*planes)(const void *own, const hd_part *p, hd_plane *all);
-    /* hd_design.next and put_at within the part; e->slot is the table's. 0: no entry; then e->slot is behind it. */
-    size_t (*next)(const void *own, const hd_part *p, hd_entry *e, size_t most);
-    bool (*put_at)(const void *own, const hd_part *p, const hd_entry *e);
-    /* As it is in an empty table. */
-    void (*clear)(const void *own, const hd_part *p);
-} hd_gpu_parts;
-
 /* How a batch's launches are put on a machine: in order; both return a status that ends the batch. */
 typedef struct hd_launcher {
     hd_status (*launch)(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
@@ -114,6 +102,21 @@ typedef struct hd_gpu_machine {
     hd_status (*read)(void *self, void *here, const void *there, size_t bytes); /* when all that was launched has run */
     void *self;
 } hd_gpu_machine;
+
+/* Parts, by a design's own part of a table on a device. */
+typedef struct hd_gpu_parts {
+    uint64_t (*bytes)(const void *own, uint64_t buckets);
+    /* What of the part is where (HD_PIECES_MOST). */
+    int (*planes)(const void *own, const hd_part *p, hd_plane *all);
+    /* hd_design.next and put_at within the part; e->slot is the table's. 0: no entry; then e->slot is behind it. */
+    size_t (*next)(const void *own, const hd_part *p, hd_entry *e, size_t most);
+    bool (*put_at)(const void *own, const hd_part *p, const hd_entry *e);
+    /* As it is in an empty table. */
+    void (*clear)(const void *own, const hd_part *p);
+    /* The parts of an empty table were filled, and are on the device: launches what the rest of the table needs. NULL:
+     * nothing. */
+    hd_status (*filled)(void *own, const hd_gpu_machine *m);
+} hd_gpu_parts;
 
 struct hd_gpu {
     /* The reference of the same tables: it checks and completes shapes, walks, moves. On the host machine entries are
@@ -168,9 +171,9 @@ struct hd_gpu {
     /* On a device: launches a kernel that reads the device's clock, and where it leaves it. NULL: the design has no
      * HD_CLOCK_DEVICE. */
     hd_status (*read_clock)(void *own, const hd_launcher *l, uint64_t **ns);
-    /* On a device: HD_ECORRUPT and the first invariant that fails, by a kernel. NULL: the reference checks a copy. */
+    /* On a device: HD_ECORRUPT and the first invariant that fails, by a kernel. */
     hd_status (*check)(void *own, const hd_gpu_machine *m);
-    const hd_gpu_parts *parts; /* NULL: entries are read from a copy of the whole table */
+    const hd_gpu_parts *parts; /* of a table on a device, in host memory */
 };
 
 /* ---- A batch's arrays ------------------------------------------------------------------------ */
@@ -238,7 +241,6 @@ hd_status hd_cuda_open(const hd_design *d, const hd_info *info, const hd_seams *
 void hd_cuda_close(void *state, const hd_seams *s);
 hd_status hd_cuda_stage(void *state, bool values);
 hd_status hd_cuda_settle(void *state, bool changed);
-/* Where gpu->parts is (HD_IN_PARTS). */
 hd_status hd_cuda_walk(void *state, hd_walk_how how);
 hd_status hd_cuda_look(void *state, uint32_t what);
 hd_status hd_cuda_walked(void *state, bool keep);
@@ -264,10 +266,10 @@ hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when w
     .launch = hd_host_launch
 #define HD_ON_CUDA                                                                                                    \
     .backend = "cuda", .shape = hd_cuda_shape, .open = hd_cuda_open, .close = hd_cuda_close, .stage = hd_cuda_stage,   \
-    .settle = hd_cuda_settle, .check = hd_cuda_check, .next = hd_cuda_next, .put_at = hd_cuda_put_at,                  \
+    .settle = hd_cuda_settle, .walk = hd_cuda_walk, .look = hd_cuda_look, .walked = hd_cuda_walked,                    \
+    .check = hd_cuda_check, .next = hd_cuda_next, .put_at = hd_cuda_put_at,                                            \
     .put = hd_cuda_put, .move_all = hd_cuda_move_all, .tally = hd_cuda_tally, .clock = hd_cuda_clock,                  \
     .launch = hd_cuda_launch, .far = true
-#define HD_IN_PARTS .walk = hd_cuda_walk, .look = hd_cuda_look, .walked = hd_cuda_walked
 /* clang-format on */
 
 /* An entry point that only a build with CUDA has. */

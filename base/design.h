@@ -61,11 +61,10 @@ struct hd_design {
      * they are here. After a failed settle the state is only to be closed. */
     hd_status (*stage)(void *state, bool values);
     hd_status (*settle)(void *state, bool changed);
-    /* Instead of stage and settle for a walk: entries come in parts, so that host memory does not depend on the size of
-     * the table. Between walk and walked e->slot never decreases, but after look, which begins a pass that reads `what`
-     * alone. A copy that fails ends a pass early; look and walked return the first failure so far. keep: what was
-     * changed is to be in the table. A walk that reads may run beside batches that read. All NULL: stage and settle
-     * take their place. */
+    /* A walk, in which entries come in parts, so that host memory does not depend on the size of the table. Between
+     * walk and walked e->slot never decreases, but after look, which begins a pass that reads `what` alone. A copy that
+     * fails ends a pass early; look and walked return the first failure so far. keep: what was changed is to be in the
+     * table. A walk that reads may run beside batches that read. All NULL: entries are here. */
     hd_status (*walk)(void *state, hd_walk_how how);
     hd_status (*look)(void *state, uint32_t what);
     hd_status (*walked)(void *state, bool keep);
@@ -130,10 +129,10 @@ static inline hd_status hd_settle(const hd_design *d, void *state, bool changed)
     return d->settle ? d->settle(state, changed) : HD_OK;
 }
 
-/* A walk, by stage and settle where there are no parts. */
+/* A walk. Where entries are in this machine's memory, these functions do nothing. */
 static inline hd_status hd_walk(const hd_design *d, void *state, hd_walk_how how)
 {
-    return d->walk ? d->walk(state, how) : hd_stage(d, state, true);
+    return d->walk ? d->walk(state, how) : HD_OK;
 }
 static inline hd_status hd_look(const hd_design *d, void *state, uint32_t what)
 {
@@ -141,7 +140,7 @@ static inline hd_status hd_look(const hd_design *d, void *state, uint32_t what)
 }
 static inline hd_status hd_walked(const hd_design *d, void *state, bool keep)
 {
-    return d->walked ? d->walked(state, keep) : hd_settle(d, state, keep);
+    return d->walked ? d->walked(state, keep) : HD_OK;
 }
 
 /* Entries one by one. Begins with all zeroes. */

@@ -514,8 +514,8 @@ HD_API hd_status hd_clear(hd_table *table); /* HD_OP_CLEAR, and waits */
 
 /* Calls visit(context, key, score, value) once per entry, in slot order, on the calling thread. `value` points to
  * value_bytes bytes, which the visitor may change, and is valid until the visitor returns. A result other than 0 ends
- * the walk. The visitor must not call the table. On backend "cuda" the entries of hkv are copied to the host in parts
- * of a few MiB, and changed values back; hive is copied as a whole. */
+ * the walk. The visitor must not call the table. On backend "cuda" entries are copied to the host in parts of a few
+ * MiB, and changed values back. */
 typedef int hd_visitor(void *context, uint64_t key, uint64_t score, void *value);
 HD_API hd_status hd_for_each(hd_table *table, hd_visitor *visit, void *context);
 
@@ -563,8 +563,8 @@ HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
 HD_API hd_status hd_run_growing(hd_table *table, hd_batch *batch, double target);
 
 /* Verifies every invariant of the design (HKV-1, HKV-2, ... in ref/hkv/layout.h; HIVE-1, ... in ref/hive/layout.h).
- * HD_ECORRUPT: one does not hold; hd_why() names the first, with its bucket and slot. On "cuda" a kernel checks hkv,
- * and hive is copied to host memory. */
+ * HD_ECORRUPT: one does not hold; hd_why() names the first, with its bucket and slot. On "cuda" a kernel checks the
+ * table. */
 HD_API hd_status hd_check(hd_table *table);
 
 /* ---- Snapshots (doc/snapshot.md) ------------------------------------------------------------- */
@@ -574,10 +574,9 @@ HD_API hd_status hd_check(hd_table *table);
  * `path` is a device or a pipe, the call writes to it directly. If it is a symbolic link, the file replaces the link,
  * not its target.
  * The call waits for all earlier batches. Then lookups by other threads go on, if the lock lets lookups overlap; other
- * batches wait. On "cuda" hkv is copied in parts of a few MiB, so the call needs 8 MiB of host memory, or two buckets,
- * and the device copies a part while the part before it is written. hive is copied to host memory as a whole, and no
- * other batch runs meanwhile. A file of more than 1 MiB is written by a thread that lives as long as the call, and that
- * blocks all signals. */
+ * batches wait. On "cuda" the table is copied in parts of a few MiB, so the call needs 8 MiB of host memory, or two
+ * buckets, and the device copies a part while the part before it is written. A file of more than 1 MiB is written by a
+ * thread that lives as long as the call, and that blocks all signals. */
 HD_API hd_status hd_save(hd_table *table, const char *path);
 
 /* Verifies the whole file, then replaces the entries, the clock and the epoch of the table by those of the file, and
@@ -591,8 +590,7 @@ HD_API hd_status hd_save(hd_table *table, const char *path);
  *     grows first if they would take more than 4/5 of the slots. An entry that finds no slot is dropped.
  * If the call fails, the table is unchanged: the file is read into a new table, which takes the place of the old one
  * when all checksums are right. So memory for both is needed for a while. On "cuda" a file of the same shape goes into
- * an hkv table in parts, as with hd_save. For a file of another shape, and for hive, host memory for both tables is
- * needed, too. */
+ * the table in parts, as with hd_save. For a file of another shape, host memory for both tables is needed, too. */
 HD_API hd_status hd_load(hd_table *table, const char *path, uint64_t *dropped);
 
 /* Opens a table with the design, policy and shape of the file, and loads the file. `config` (may be NULL: the default)

@@ -30,6 +30,7 @@ typedef struct hd_cuda_walk_state {
     hd_part part[HD_CUDA_WALK_PIECES]; /* what the pieces have; buckets 0: nothing */
     void *event[HD_CUDA_WALK_PIECES];  /* behind the last copy of the piece */
     int now;                           /* the piece that is read */
+    bool stored;                       /* since hd_gpu_parts.filled was called last */
     hd_status status;                  /* the first failure */
 } hd_cuda_walk_state;
 

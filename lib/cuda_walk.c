@@ -46,11 +46,19 @@ static hd_status await_part(hd_cuda *c, int k)
     return c->walk.event[k] ? ASK(c, what_for, event_sync, c->walk.event[k]) : HD_OK;
 }
 
+/* The table's buckets, and those of its stash. */
+static uint64_t all_buckets(hd_cuda *c)
+{
+    const hd_info *info = &hd_cuda_own(c)->info;
+    return info->buckets + info->stash_buckets;
+}
+
 /* What the walk changes: the values of the entries that are there, or all of an empty table. */
 static hd_status store_part(hd_cuda *c, int k)
 {
-    const hd_cuda_walk_state *w = &c->walk;
+    hd_cuda_walk_state *w = &c->walk;
     if (w->how == HD_WALK_READ || !w->part[k].buckets) return HD_OK;
+    w->stored = true;
     return copy_part(c, k, w->how == HD_WALK_CHANGE ? (uint32_t)HD_PART_VALUES : (uint32_t)HD_PART_ALL, HD_TO_DEVICE);
 }
 
@@ -58,7 +66,7 @@ static hd_status store_part(hd_cuda *c, int k)
 static hd_status fetch_part(hd_cuda *c, int k, uint64_t bucket)
 {
     hd_cuda_walk_state *w = &c->walk;
-    uint64_t left = hd_cuda_own(c)->info.buckets - bucket;
+    uint64_t left = all_buckets(c) - bucket;
     hd_status status = w->how == HD_WALK_FILL ? await_part(c, k) : HD_OK;
     if (status) return status;
     w->part[k].first = bucket;
@@ -85,7 +93,7 @@ static hd_status go_to(hd_cuda *c, uint64_t bucket)
     if (status) return status;
     w->now = other;
     uint64_t next = w->part[other].first + w->part[other].buckets;
-    if (w->how == HD_WALK_FILL || next >= hd_cuda_own(c)->info.buckets) return HD_OK;
+    if (w->how == HD_WALK_FILL || next >= all_buckets(c)) return HD_OK;
     return fetch_part(c, 1 - other, next);
 }
 
@@ -109,10 +117,9 @@ static bool reach(hd_cuda *c, uint64_t slot)
 size_t hd_cuda_walk_next(hd_cuda *c, hd_entry *e, size_t most)
 {
     const hd_cuda_walk_state *w = &c->walk;
-    const hd_info *info = &hd_cuda_own(c)->info;
+    uint64_t slots = all_buckets(c) * hd_cuda_own(c)->info.slots;
     size_t n = 0;
-    while (n == 0 && e->slot < info->capacity && reach(c, e->slot))
-        n = c->gpu->parts->next(c->own, &w->part[w->now], e, most);
+    while (n == 0 && e->slot < slots && reach(c, e->slot)) n = c->gpu->parts->next(c->own, &w->part[w->now], e, most);
     return n;
 }
 
@@ -137,7 +144,7 @@ static hd_status take_pieces(hd_cuda *c)
 {
     hd_cuda_walk_state *w = &c->walk;
     void *p = NULL;
-    w->each = buckets_of_piece(c, hd_cuda_own(c)->info.buckets, c->staging.sizes.slot_bytes);
+    w->each = buckets_of_piece(c, all_buckets(c), c->staging.sizes.slot_bytes);
     w->bytes = c->gpu->parts->bytes(c->own, w->each);
     int code = c->seam->take_pinned(c->seam->self, &p, (size_t)(PIECES * w->bytes));
     if (code == HD_DEVICE_NO_MEMORY)
@@ -195,6 +202,17 @@ hd_status hd_cuda_look(void *state, uint32_t what)
     return w->status;
 }
 
+/* What follows from the parts of a table that was filled. */
+static hd_status finish_filling(hd_cuda *c)
+{
+    hd_cuda_stream o = { c, NULL, what_for, NULL };
+    const hd_gpu_machine m = hd_cuda_machine(&o);
+    hd_cuda_walk_state *w = &c->walk;
+    if (w->how != HD_WALK_FILL || !w->stored || !c->gpu->parts->filled) return HD_OK;
+    w->stored = false;
+    return c->gpu->parts->filled(c->own, &m);
+}
+
 /* Between two calls of the walk: all that it has changed so far is on the device. */
 hd_status hd_cuda_walk_flush(hd_cuda *c)
 {
@@ -202,6 +220,7 @@ hd_status hd_cuda_walk_flush(hd_cuda *c)
     if (!w->status) w->status = store_part(c, w->now);
     w->part[w->now].buckets = 0;
     if (!w->status) w->status = ASK(c, what_for, wait, w->stream);
+    if (!w->status) w->status = finish_filling(c);
     return w->status;
 }
 

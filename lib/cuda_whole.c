@@ -85,19 +85,10 @@ static hd_status check_there(cuda *c)
     return hd_cuda_leave(c, before, status);
 }
 
-/* Once it has its copy. */
-static hd_status check_staged(cuda *c) { return c->gpu->ref->check(c->staged); }
-
 hd_status hd_cuda_check(void *state)
 {
     cuda *c = (cuda *)state;
-    if (c->staged) return check_staged(c);
-    if (c->gpu->check) return check_there(c);
-    hd_status status = hd_cuda_stage(c, false);
-    if (status) return status;
-    status = check_staged(c);
-    hd_cuda_settle(c, false);
-    return status;
+    return c->staged ? c->gpu->ref->check(c->staged) : check_there(c);
 }
 
 size_t hd_cuda_next(void *state, hd_entry *e, size_t most)

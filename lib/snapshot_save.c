@@ -177,10 +177,9 @@ hd_status hd_save(hd_table *t, const char *path)
     writer w;
     hd_status status = hd_writing_open(&w.out, &t->seams);
     if (status) return status;
-    hd_role role = t->design->stage && !t->design->walk ? HD_INSERTER : HD_READER;
-    t->lock->enter(t->lock_state, role); /* a state is staged for one at a time */
+    t->lock->enter(t->lock_state, HD_READER);
     status = save(t, path, &w);
-    t->lock->leave(t->lock_state, role);
+    t->lock->leave(t->lock_state, HD_READER);
     hd_writing_close(&w.out);
     return status;
 }

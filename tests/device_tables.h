@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * device_tables.h - HKV tables of several shapes, on a fake device and elsewhere.
+ * device_tables.h - tables on a fake device and elsewhere, HKV tables of several shapes among them.
  */
 #ifndef DEVICE_TABLES_H
 #define DEVICE_TABLES_H
 
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/table.h"
 #include "tests/fake_device.h"
 #include "tests/model.h"
 
@@ -69,6 +73,109 @@ static inline void same_tables(hd_table *a, hd_table *b)
           (unsigned long long)y.n);
     contents_give(&x);
     contents_give(&y);
+}
+
+/* A path in the test's folder, valid until the fourth call after this one. */
+static inline const char *file_named(const char *name)
+{
+    static char path[4][512];
+    static int turn;
+    turn = (turn + 1) % 4;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", test_folder(), name);
+    return path[turn];
+}
+
+/* Up to 8 bytes of the device's memory. */
+static inline void bench_put(bench *b, void *at, uint64_t word, size_t bytes)
+{
+    b->fake.seam.copy(&b->fake, at, &word, bytes, HD_TO_DEVICE, NULL);
+    b->fake.seam.wait(&b->fake, NULL);
+}
+
+static inline uint64_t bench_get(bench *b, const void *at, size_t bytes)
+{
+    uint64_t word = 0;
+    b->fake.seam.copy(&b->fake, &word, at, bytes, HD_FROM_DEVICE, NULL);
+    b->fake.seam.wait(&b->fake, NULL);
+    return word;
+}
+
+/* ---- Calls of the whole table ----------------------------------------------------------------- */
+
+typedef struct visits {
+    uint64_t n, most, last;
+    uint32_t value_bytes;
+} visits;
+
+/* A visitor that changes every value, and ends the walk after `most` entries; 0: never. */
+static inline int change(void *context, uint64_t key, uint64_t score, void *value)
+{
+    visits *v = (visits *)context;
+    (void)score;
+    v->last = key;
+    value_make((uint8_t *)value, v->value_bytes, key, 77);
+    return ++v->n == v->most;
+}
+
+/* What the reference says of a copy of the table. */
+static inline void by_reference(hd_table *t, char *why, size_t bytes)
+{
+    must(hd_stage(t->design, t->state, false));
+    hd_status status = (t->design->check)(t->state);
+    snprintf(why, bytes, "%s", status ? hd_why() : "");
+    must(hd_settle(t->design, t->state, false));
+}
+
+/* hd_check says of the table, which `what` tells, what the reference says of a copy; `why`: "" that it is whole. */
+static inline void check_as_reference(hd_table *t, const char *what, char *why, size_t bytes)
+{
+    by_reference(t, why, bytes);
+    test_case("%s: %s", what, why);
+    hd_status status = hd_check(t);
+    check(status == (why[0] ? HD_ECORRUPT : HD_OK), "%s", hd_status_name(status));
+    check(!why[0] || strcmp(why, hd_why()) == 0, "the kernel says: %s", hd_why());
+}
+
+/* The most host memory that a call has, beside what the table had before. */
+typedef struct memory_mark {
+    uint64_t taken, pinned;
+} memory_mark;
+
+static inline memory_mark begin_call(bench *b)
+{
+    b->memory.peak_bytes = b->memory.live_bytes;
+    b->fake.far_peak = b->fake.far_bytes;
+    return (memory_mark){ b->memory.live_bytes, b->fake.far_bytes };
+}
+
+/* Bytes of host memory, pinned ones included. */
+static inline uint64_t end_call(const bench *b, memory_mark m)
+{
+    return b->memory.peak_bytes - m.taken + b->fake.far_peak - m.pinned;
+}
+
+/* Calls of the whole table. call_of_all runs one; path: the file of hd_save and hd_load; buckets: those of hd_grow. */
+enum { CALLS_OF_ALL = 5 };
+static const char *const call_name[CALLS_OF_ALL] = { "hd_check", "hd_for_each", "hd_save", "hd_load", "hd_grow" };
+
+static inline hd_status call_of_all(bench *b, int k, const char *path, uint64_t buckets)
+{
+    visits v = { 0, 0, 0, b->far->info.value_bytes };
+    if (k == 0) return hd_check(b->far);
+    if (k == 1) return hd_for_each(b->far, change, &v);
+    if (k == 2) return hd_save(b->far, path);
+    return k == 3 ? hd_load(b->far, path, NULL) : hd_grow(b->far, buckets);
+}
+
+/* The host memory of each of them. The last one doubles the table. */
+static inline void measure_calls(bench *b, uint64_t buckets, uint64_t *bytes)
+{
+    const char *path = file_named("measured");
+    for (int k = 0; k < CALLS_OF_ALL; k++) {
+        memory_mark m = begin_call(b);
+        must(call_of_all(b, k, path, 2 * buckets));
+        bytes[k] = end_call(b, m);
+    }
 }
 
 #endif

@@ -260,12 +260,12 @@ void contents_take(model_contents *c, hd_table *table)
     hd_info info;
     uint64_t n = 0;
     must(hd_table_info(table, &info));
-    uint64_t *key = (uint64_t *)test_alloc(info.capacity, sizeof *key);
-    uint64_t *score = (uint64_t *)test_alloc(info.capacity, sizeof *score);
-    uint64_t *slot = (uint64_t *)test_alloc(info.capacity, sizeof *slot);
-    uint8_t *value = (uint8_t *)test_alloc(info.capacity, info.value_bytes);
+    uint64_t *key = (uint64_t *)test_alloc(info.places, sizeof *key);
+    uint64_t *score = (uint64_t *)test_alloc(info.places, sizeof *score);
+    uint64_t *slot = (uint64_t *)test_alloc(info.places, sizeof *slot);
+    uint8_t *value = (uint8_t *)test_alloc(info.places, info.value_bytes);
     hd_batch b = { .op = HD_OP_EXPORT,
-                   .n = info.capacity,
+                   .n = info.places,
                    .list_key = key,
                    .list_value = info.value_bytes ? value : NULL,
                    .list_score = score,

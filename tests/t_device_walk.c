@@ -69,15 +69,6 @@ static void bench_open(bench *b, const shape *s, uint64_t buckets)
     in_small_parts(b->far);
 }
 
-static const char *file_named(const char *name)
-{
-    static char path[4][512];
-    static int turn;
-    turn = (turn + 1) % 4;
-    snprintf(path[turn], sizeof path[turn], "%s/%s", test_folder(), name);
-    return path[turn];
-}
-
 /* ---- Contents -------------------------------------------------------------------------------- */
 
 /* A table on the host machine with what a file has. */
@@ -139,20 +130,6 @@ static void a_larger_table_is_loaded(void **unused)
 
 /* ---- hd_for_each ----------------------------------------------------------------------------- */
 
-typedef struct visits {
-    uint64_t n, most, last;
-    uint32_t value_bytes;
-} visits;
-
-static int change(void *context, uint64_t key, uint64_t score, void *value)
-{
-    visits *v = (visits *)context;
-    (void)score;
-    v->last = key;
-    value_make((uint8_t *)value, v->value_bytes, key, 77);
-    return ++v->n == v->most;
-}
-
 /* All are changed, or those up to one at which the caller stops. */
 static void values_are_changed(void **unused)
 {
@@ -178,20 +155,6 @@ static void values_are_changed(void **unused)
 
 /* ---- hd_check -------------------------------------------------------------------------------- */
 
-static void put(bench *b, void *at, uint64_t word, size_t bytes)
-{
-    b->fake.seam.copy(&b->fake, at, &word, bytes, HD_TO_DEVICE, NULL);
-    b->fake.seam.wait(&b->fake, NULL);
-}
-
-static uint64_t get(bench *b, const void *at, size_t bytes)
-{
-    uint64_t word = 0;
-    b->fake.seam.copy(&b->fake, &word, at, bytes, HD_FROM_DEVICE, NULL);
-    b->fake.seam.wait(&b->fake, NULL);
-    return word;
-}
-
 /* Changes some bytes of the device's planes, at random. */
 static void damage(bench *b, uint64_t *random)
 {
@@ -213,21 +176,12 @@ static void damage(bench *b, uint64_t *random)
     case 5: at = v->holder ? v->holder + e : (uint64_t *)hkv_key_at(v, e); break;
     default: /* an entry is in another slot, too */
         f = bucket + test_below(random, SLOTS);
-        put(b, hkv_score_at(v, f), get(b, hkv_score_at(v, e), 8), 8);
-        put(b, v->digest + f, get(b, v->digest + e, 1), 1);
+        bench_put(b, hkv_score_at(v, f), bench_get(b, hkv_score_at(v, e), 8), 8);
+        bench_put(b, v->digest + f, bench_get(b, v->digest + e, 1), 1);
         at = hkv_key_at(v, f);
-        word = get(b, hkv_key_at(v, e), 8);
+        word = bench_get(b, hkv_key_at(v, e), 8);
     }
-    put(b, at, word, bytes);
-}
-
-/* What the reference says of a copy of the table. */
-static void by_reference(hd_table *t, char *why, size_t bytes)
-{
-    must(hd_stage(t->design, t->state, false));
-    hd_status status = (t->design->check)(t->state);
-    snprintf(why, bytes, "%s", status ? hd_why() : "");
-    must(hd_settle(t->design, t->state, false));
+    bench_put(b, at, word, bytes);
 }
 
 static void pin_some(hd_table *t)
@@ -246,7 +200,7 @@ static void pin_some(hd_table *t)
 static uint64_t slot_that_is(bench *b, const hkv_view *v, bool used)
 {
     uint64_t e = 0;
-    while (e < hkv_capacity(v) && (get(b, hkv_key_at(v, e), 8) != HD_KEY_EMPTY) != used) e++;
+    while (e < hkv_capacity(v) && (bench_get(b, hkv_key_at(v, e), 8) != HD_KEY_EMPTY) != used) e++;
     return e;
 }
 
@@ -254,12 +208,12 @@ static uint64_t slot_that_is(bench *b, const hkv_view *v, bool used)
 static void place_twice(bench *b, const hkv_view *v)
 {
     for (uint64_t e = 0; e < hkv_capacity(v); e++) {
-        uint64_t key = get(b, hkv_key_at(v, e), 8), h = hd_hash(key, v->seed);
+        uint64_t key = bench_get(b, hkv_key_at(v, e), 8), h = hd_hash(key, v->seed);
         if (key == HD_KEY_EMPTY || hd_first_bucket(h, v->buckets) != e / v->slots) continue;
         uint64_t f = hkv_entry(v, hd_second_bucket(h, v->buckets), 0);
-        put(b, hkv_key_at(v, f), key, 8);
-        put(b, v->digest + f, hd_digest(h), 1);
-        put(b, hkv_score_at(v, f), get(b, hkv_score_at(v, e), 8), 8);
+        bench_put(b, hkv_key_at(v, f), key, 8);
+        bench_put(b, v->digest + f, hd_digest(h), 1);
+        bench_put(b, hkv_score_at(v, f), bench_get(b, hkv_score_at(v, e), 8), 8);
         return;
     }
 }
@@ -272,27 +226,24 @@ static void every_rule_is_checked(void **unused)
     unsigned rules = 0, found = 0;
     for (int i = 0; i < SHAPES * BREAKS; i++) {
         bench b;
-        char expected[256];
+        char expected[256], what[96];
         bench_open(&b, &shapes[i / BREAKS], BUCKETS);
         fill(b.far, BUCKETS * SLOTS / 2, 1);
         pin_some(b.far);
         const hkv_view *v = &((hkv_own *)(void *)((hd_cuda *)b.far->state)->own)->v;
         uint64_t used = slot_that_is(&b, v, true), unused_slot = slot_that_is(&b, v, false);
         switch (i % BREAKS) {
-        case NO_DIGEST: put(&b, v->digest + used, HKV_NO_DIGEST, 1); break;
-        case LOCKED: put(&b, hkv_key_at(v, used), HD_KEY_LOCKED, 8); break;
-        case RESERVED: put(&b, hkv_key_at(v, used), HD_KEY_RESERVED, 8); break;
+        case NO_DIGEST: bench_put(&b, v->digest + used, HKV_NO_DIGEST, 1); break;
+        case LOCKED: bench_put(&b, hkv_key_at(v, used), HD_KEY_LOCKED, 8); break;
+        case RESERVED: bench_put(&b, hkv_key_at(v, used), HD_KEY_RESERVED, 8); break;
         case TWICE:
             if (v->dual) place_twice(&b, v);
             break;
-        case PINNED: put(&b, v->holder + unused_slot, 3, 8); break;
-        default: put(&b, hkv_score_at(v, unused_slot), 7, 8);
+        case PINNED: bench_put(&b, v->holder + unused_slot, 3, 8); break;
+        default: bench_put(&b, hkv_score_at(v, unused_slot), 7, 8);
         }
-        by_reference(b.far, expected, sizeof expected);
-        test_case("%s, rule %d: %s", shapes[i / BREAKS].name, i % BREAKS, expected);
-        hd_status status = hd_check(b.far);
-        check(status == (expected[0] ? HD_ECORRUPT : HD_OK), "%s", hd_status_name(status));
-        check(!expected[0] || strcmp(expected, hd_why()) == 0, "the kernel says: %s", hd_why());
+        snprintf(what, sizeof what, "%s, rule %d", shapes[i / BREAKS].name, i % BREAKS);
+        check_as_reference(b.far, what, expected, sizeof expected);
         rules += expected[0] != 0;
         found |= expected[0] ? 1u << (i % BREAKS) : 0;
         bench_close(&b);
@@ -307,18 +258,15 @@ static void the_check_is_the_reference_s(void **unused)
     unsigned rules = 0;
     for (uint64_t i = 0; i < n; i++) {
         bench b;
-        char expected[256];
+        char expected[256], what[96];
         bench_open(&b, &shapes[i % SHAPES], BUCKETS);
         fill(b.far, BUCKETS * SLOTS * (1 + i % 3) / 2, i + 1);
         if (i % 2) pin_some(b.far);
         must(hd_check(b.far));
         for (int k = 0; k < 3; k++) {
             damage(&b, &random);
-            by_reference(b.far, expected, sizeof expected);
-            hd_status status = hd_check(b.far);
-            test_case("%s, damage %llu: %s", shapes[i % SHAPES].name, (ull)(3 * i + (ull)k), expected);
-            check(status == (expected[0] ? HD_ECORRUPT : HD_OK), "%s", hd_status_name(status));
-            check(!expected[0] || strcmp(expected, hd_why()) == 0, "the kernel says: %s", hd_why());
+            snprintf(what, sizeof what, "%s, damage %llu", shapes[i % SHAPES].name, (ull)(3 * i + (ull)k));
+            check_as_reference(b.far, what, expected, sizeof expected);
             broken += expected[0] != 0;
             if (expected[0]) rules |= 1u << (expected[4] - '0');
         }
@@ -330,46 +278,16 @@ static void the_check_is_the_reference_s(void **unused)
 
 /* ---- Host memory ----------------------------------------------------------------------------- */
 
-/* The most host memory that a call has, beside what the table had before. */
-typedef struct memory_mark {
-    uint64_t taken, pinned;
-} memory_mark;
-
-static memory_mark begin_call(bench *b)
-{
-    b->memory.peak_bytes = b->memory.live_bytes;
-    b->fake.far_peak = b->fake.far_bytes;
-    return (memory_mark){ b->memory.live_bytes, b->fake.far_bytes };
-}
-
-static uint64_t end_call(const bench *b, memory_mark m)
-{
-    return b->memory.peak_bytes - m.taken + b->fake.far_peak - m.pinned;
-}
-
-enum { CALLS_OF_ALL = 5 };
-static const char *const call_name[CALLS_OF_ALL] = { "hd_check", "hd_for_each", "hd_save", "hd_load", "hd_grow" };
-
 /* Entries are large, so that few of them make a table of several parts of the usual size. */
 static const shape large_entries = { "4 KiB", false, false, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, 4096, 0 };
 
 static void measure(uint64_t buckets, uint64_t *bytes)
 {
     bench b;
-    const char *path = file_named("measured");
     bench_open(&b, &large_entries, buckets);
     hd_cuda_staging(b.far, &hd_staging_usual);
     fill(b.far, buckets * SLOTS / 2, 3);
-    for (int k = 0; k < CALLS_OF_ALL; k++) {
-        visits v = { 0, 0, 0, large_entries.value_bytes };
-        memory_mark m = begin_call(&b);
-        if (k == 0) must(hd_check(b.far));
-        if (k == 1) must(hd_for_each(b.far, change, &v));
-        if (k == 2) must(hd_save(b.far, path));
-        if (k == 3) must(hd_load(b.far, path, NULL));
-        if (k == 4) must(hd_grow(b.far, 2 * buckets));
-        bytes[k] = end_call(&b, m);
-    }
+    measure_calls(&b, buckets, bytes);
     bench_close(&b);
 }
 
@@ -450,15 +368,6 @@ static void readers_go_on_while_a_table_is_saved(void **unused)
 
 /* ---- Failures -------------------------------------------------------------------------------- */
 
-static hd_status call_of_all(bench *b, int k, const char *path)
-{
-    visits v = { 0, 0, 0, b->far->info.value_bytes };
-    if (k == 0) return hd_check(b->far);
-    if (k == 1) return hd_for_each(b->far, change, &v);
-    if (k == 2) return hd_save(b->far, path);
-    return hd_load(b->far, path, NULL);
-}
-
 /* The device's call number `at` fails; false: there are fewer. */
 static bool device_call_fails(int k, const shape *s, int code, uint64_t at)
 {
@@ -474,7 +383,7 @@ static bool device_call_fails(int k, const shape *s, int code, uint64_t at)
     b.fake.fail_at = b.fake.calls + at;
     b.fake.code = code;
     b.fake.failed = NULL;
-    hd_status status = call_of_all(&b, k, path);
+    hd_status status = call_of_all(&b, k, path, BUCKETS);
     const char *failed = b.fake.failed;
     b.fake.fail_at = 0;
     b.fake.device = 0;
@@ -487,7 +396,7 @@ static bool device_call_fails(int k, const shape *s, int code, uint64_t at)
     if (k != 1 && (k != 3 || status)) check(contents_equal(&before, &now, true), "the contents changed");
     check(k != 1 || before.n == now.n, "there are other entries");
     if (k == 2 && status) test_same_files(path, good); /* the old file stands */
-    must(call_of_all(&b, k, path));
+    must(call_of_all(&b, k, path, BUCKETS));
     contents_give(&before);
     contents_give(&now);
     bench_close(&b);
@@ -523,7 +432,7 @@ static void host_memory_is_refused(void **unused)
             must(hd_save(b.far, path));
             contents_take(&before, b.far);
             counting_refuse(&b.memory, at, false);
-            hd_status status = call_of_all(&b, k, path);
+            hd_status status = call_of_all(&b, k, path, BUCKETS);
             more = counting_refused(&b.memory);
             refused += more;
             test_case("%s, piece %llu is refused", call_name[k], (ull)at);

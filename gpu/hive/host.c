@@ -18,6 +18,8 @@ static hd_host_text *const shared[] = {
     [HIVE_NUMBER_measure - HD_SHARED_KERNELS] = hive_kernel_measure,
     [HIVE_NUMBER_merge - HD_SHARED_KERNELS] = hive_kernel_merge,
     [HIVE_NUMBER_thin - HD_SHARED_KERNELS] = hive_kernel_thin,
+    [HIVE_NUMBER_check - HD_SHARED_KERNELS] = hive_kernel_check,
+    [HIVE_NUMBER_settle - HD_SHARED_KERNELS] = hive_kernel_settle,
     [HIVE_NUMBER_word_enter - HD_SHARED_KERNELS] = hive_kernel_word_enter,
     [HIVE_NUMBER_word_leave - HD_SHARED_KERNELS] = hive_kernel_word_leave,
 };

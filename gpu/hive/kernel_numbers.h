@@ -15,6 +15,8 @@ typedef enum hive_kernel {
     HIVE_NUMBER_measure,
     HIVE_NUMBER_merge,
     HIVE_NUMBER_thin,
+    HIVE_NUMBER_check,
+    HIVE_NUMBER_settle,
     HIVE_NUMBER_word_enter, /* of a batch lock: concurrency/word.h */
     HIVE_NUMBER_word_leave,
     HIVE_KERNELS

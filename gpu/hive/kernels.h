@@ -14,6 +14,7 @@
 #define HIVE_KERNELS_H
 
 #include "concurrency/word.h"
+#include "gpu/hive/check.h"
 #include "gpu/hive/merge.h"
 #include "gpu/hive/variant.h"
 #include "gpu/hive/whole.h"
@@ -27,6 +28,10 @@ SIMT_ENTRY(hive_kernel_restash, hive_args, hive_restash_slots)
 SIMT_ENTRY(hive_kernel_measure, hive_args, hive_measure_pairs)
 SIMT_ENTRY(hive_kernel_merge, hive_args, hive_merge_pairs)
 SIMT_ENTRY(hive_kernel_thin, hive_args, hive_thin_pairs)
+
+/* hd_check, and the end of hd_load. */
+SIMT_ENTRY(hive_kernel_check, hive_check_args, hive_check_slots)
+SIMT_ENTRY(hive_kernel_settle, hive_check_args, hive_settle_slots)
 
 /* Before and after a batch under the batch lock group3. */
 SIMT_ENTRY(hive_kernel_word_enter, hd_word_args, hd_word_enter)

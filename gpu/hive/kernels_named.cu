@@ -20,9 +20,11 @@ const void *hive_named_entry(uint32_t kernel, const void *args)
 {
     const hd_variant *of;
     const hd_variant_row *row = hd_variant_row_at(hive_cuda_variants, kernel, &of);
-    if (kernel >= HIVE_NUMBER_word_enter || !((const hive_args *)args)->v.functions) return nullptr;
+    if (kernel >= HIVE_NUMBER_word_enter || !((const hive_view *)args)->functions) return nullptr;
     if (row) return row->entry.address;
     if (kernel == HIVE_NUMBER_split) return (const void *)hive_kernel_split;
     if (kernel == HIVE_NUMBER_restash) return (const void *)hive_kernel_restash;
+    if (kernel == HIVE_NUMBER_check) return (const void *)hive_kernel_check;
+    if (kernel == HIVE_NUMBER_settle) return (const void *)hive_kernel_settle;
     return kernel == HIVE_NUMBER_thin ? (const void *)hive_kernel_thin : nullptr;
 }

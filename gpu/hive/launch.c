@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "gpu/hive/own.h"
+#include "gpu/hive/part.h"
 #include "predicates/predicate.h"
 #include "ref/hive/hive.h"
 
@@ -318,13 +319,18 @@ static hd_status change_stash(hive_own *o, const hd_gpu_machine *m, hive_args *a
     return HD_OK;
 }
 
+static void tell(const hive_own *o, hd_info *info)
+{
+    hive_tell(&o->v, info);
+    info->memory_bytes += room_bytes(info, o->gpu.device);
+}
+
 /* On the host machine the reference has what the table is made of. */
 static void become(hive_own *o, void *entries, uint64_t stashed, hd_info *info)
 {
     o->v.stashed = stashed;
     if (entries) *hive_view_of(entries) = o->v;
-    hive_tell(&o->v, info);
-    info->memory_bytes += room_bytes(info, o->gpu.device);
+    tell(o, info);
 }
 
 /* The table of one bucket fewer at the end of a doubling is written so that its last doubling is the one that is
@@ -407,14 +413,17 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
 {
     hive_own *o = (hive_own *)own;
     hd_status status = hive_may_have(&o->v, buckets);
-    return status ? status : resize_to(o, entries, m, buckets, info);
+    if (status) return status;
+    if (buckets != hive_buckets(&o->v)) return resize_to(o, entries, m, buckets, info);
+    tell(o, info);
+    return HD_OK;
 }
 
 /* clang-format off */
 const hd_gpu hive_gpu = {
     &hd_design_hive, HD_CUDA_ENTRY(hive_cuda_entry), HIVE_NUMBER_word_enter, HIVE_NUMBER_word_leave, sizeof(hive_own),
     usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, NULL, launch,
-    resize, NULL, NULL, NULL, NULL
+    resize, NULL, NULL, hive_check_there, &hive_parts
 };
 
 const hd_design hd_design_hive_cuda = {

@@ -7,7 +7,7 @@
 
 #include "base/backend.h"
 #include "concurrency/word.h"
-#include "ref/hive/layout.h"
+#include "gpu/hive/check_args.h"
 
 /* Words that kernels count in. */
 typedef struct hive_words {
@@ -15,6 +15,7 @@ typedef struct hive_words {
     uint64_t tally[HD_OUTCOME_COUNT], op[HD_OP_COUNT_], stashed[2], crowded[2];
     uint64_t sum; /* hd_gpu_own.sum */
     hd_word word; /* of the batch lock group3 */
+    hive_check_words check;
 } hive_words;
 
 /* Pointers are the machine's. */

@@ -402,6 +402,6 @@ const hd_gpu hkv_gpu = {
 const hd_design hd_design_hkv_cuda = {
     .name = "hkv", .what = "a bucketed cache in a GPU's memory", .params = &hkv_params, .select = hkv_select,
     .few_items = HKV_FEW_ITEMS, .variants = hkv_variants, .unfit = hkv_unfit_row, .gpu = &hkv_gpu,
-    .prepare = hd_cuda_prepare, .grow = hd_cuda_grow, .owns = true, HD_ON_CUDA, HD_IN_PARTS
+    .prepare = hd_cuda_prepare, .grow = hd_cuda_grow, .owns = true, HD_ON_CUDA
 };
 /* clang-format on */

@@ -84,6 +84,11 @@ void hive_clear(hive_view *v);
 /* "" when every invariant holds, else a sentence that begins with the number of the first that does not. */
 void hive_check(const hive_view *v, char *why, size_t bytes);
 
+/* The sentences of hive_check, for what a kernel has found: slot e breaks a rule (HIVE_RULE_LOCKED, ...); so many
+ * entries are in the stash and so many are counted there, "" if that is right. */
+void hive_say_broken(const hive_view *v, uint64_t e, int rule, char *why, size_t bytes);
+void hive_say_stashed(const hive_view *v, uint64_t seen, uint64_t counted, char *why, size_t bytes);
+
 /* The next bucket is split (section IV-C1), the last one merged into its partner (IV-C2; false: there is no room, and
  * it was not). The segment that is needed is there; levels and split move. Neither looks into the stash. */
 void hive_split(hive_view *v);

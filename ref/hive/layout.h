@@ -72,6 +72,19 @@ enum {
 };
 #define HIVE_NOWHERE UINT64_MAX
 
+/* What can be wrong with a slot, in the order in which it is asked (ref/hive/check.c, gpu/hive/check.h). The first two
+ * concern a bucket, and are asked of its slot 0. */
+enum {
+    HIVE_RULE_LOCKED,
+    HIVE_RULE_MASK,
+    HIVE_RULE_FREE,
+    HIVE_RULE_CLAIMED,
+    HIVE_RULE_BUCKET,
+    HIVE_RULE_OPEN,
+    HIVE_RULE_TWICE,
+    HIVE_RULES
+};
+
 /* What the key field says where there is no key: these below 2^half. */
 enum { HIVE_EMPTY = 1, HIVE_CLAIMED = 2, HIVE_LEAVING = 3 };
 
