@@ -200,14 +200,17 @@ static hd_status open_table(walk *w, uint64_t number)
     return status ? status : hd_host_in_place(w->t, number % 2);
 }
 
+/* Twice as many keys as there are places fill a table. */
+static hd_status fill(walk *w) { return churn(w, 0, 2 * w->info.places); }
+
 static hd_status walk_on(walk *w, const simt_config *way, uint64_t times)
 {
-    hd_status status = churn(w, 0, w->batch);
+    hd_status status = fill(w);
     for (uint64_t i = 0; i < times && !status && !w->g->wrong[0]; i++) {
         simt_config c = *way;
         c.seed += i;
         if (only_grows(w) && i > 0) status = open_table(w, way->seed + i);
-        if (only_grows(w) && i > 0 && !status) status = churn(w, 0, w->batch);
+        if (only_grows(w) && i > 0 && !status) status = fill(w);
         if (!status) status = resize(w, &c, another_size(w, i % 2 == 0));
         if (!status && !w->g->wrong[0])
             status = churn(w, hd_rng_below(&w->rng, w->batch / 4), hd_rng_below(&w->rng, w->info.places));

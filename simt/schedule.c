@@ -331,11 +331,21 @@ static uint32_t group_of(const lane *l)
     return group;
 }
 
+/* The next lane of w's group that runs, which becomes the current one; NULL: all have run, or something was found. */
+static lane *next_of_group(simt_machine *m, const warp *w)
+{
+    if (!m->group_left || m->finding.fault != SIMT_NO_FAULT) return NULL;
+    lane *l = w->member[lowest(m->group_left)];
+    m->group_left &= m->group_left - 1;
+    make_current(m, l);
+    return l;
+}
+
 /* Lock step: lanes of w, in order. */
 static void run_group(simt_machine *m, const warp *w, uint32_t lanes)
 {
-    for (; lanes && m->finding.fault == SIMT_NO_FAULT; lanes &= lanes - 1)
-        make_current(m, w->member[lowest(lanes)]), run(m);
+    m->group_left = lanes;
+    while (next_of_group(m, w)) run(m);
 }
 
 static void forget_yields(simt_machine *m)
@@ -460,7 +470,7 @@ void lane_stop(lane *l, const char *site, uint32_t kind)
     simt_machine *m = simt_current;
     l->site = site;
     l->stop_kind = kind;
-    lane *next = m->direct && !watch_due(m) ? schedule_next(m) : NULL;
+    lane *next = watch_due(m) ? NULL : m->direct ? schedule_next(m) : next_of_group(m, l->warp);
     if (next != l) fiber_switch(&l->fiber, next ? &next->fiber : &m->hub);
 }
 

@@ -186,6 +186,7 @@ struct simt_machine {
     lane *last_lane;
     warp *last_warp;
     uint32_t last_lanes; /* of the last warp: the group that ran */
+    uint32_t group_left; /* lanes of the group that runs in lock step, which have not run yet */
     int64_t low_priority;
     vec change_points; /* uint64_t */
 
