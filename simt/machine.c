@@ -151,10 +151,31 @@ static void block_ends(simt_machine *m, block *b)
 
 /* ---- Rooms for lanes ------------------------------------------------------------------------- */
 
+static void stacks_free(simt_machine *m)
+{
+    if (m->stacks) munmap(m->stacks, m->stacks_bytes);
+    m->stacks = NULL;
+    m->stacks_bytes = 0;
+}
+
+/* Stacks stay for the next rooms: each of them costs page faults. */
+static bool stacks_take(simt_machine *m, uint32_t lanes)
+{
+    size_t bytes = (size_t)lanes * STACK_BYTES;
+    if (bytes <= m->stacks_bytes) return true;
+    stacks_free(m);
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    /* only in tests, by the seams: the system refuses no reservation of this size. GCOVR_EXCL_BR_LINE */
+    if (p == MAP_FAILED) return false;
+    m->stacks = (char *)p;
+    m->stacks_bytes = bytes;
+    return true;
+}
+
 static void rooms_free(simt_machine *m)
 {
-    for (uint32_t i = 0; m->stacks && i < m->lanes_n; i++) fiber_drop(&m->lanes[i].fiber);
-    if (m->stacks) munmap(m->stacks, m->stacks_bytes);
+    for (uint32_t i = 0; i < m->lanes_n; i++)
+        if (m->lanes[i].fiber.sp) fiber_drop(&m->lanes[i].fiber);
     hd_give(&m->seams, m->lanes, m->lanes_n, sizeof *m->lanes);
     hd_give(&m->seams, m->warps, m->warps_n, sizeof *m->warps);
     hd_give(&m->seams, m->blocks, m->blocks_n, sizeof *m->blocks);
@@ -164,7 +185,6 @@ static void rooms_free(simt_machine *m)
     m->warps = NULL;
     m->blocks = NULL;
     m->shared = m->lane_memory = NULL;
-    m->stacks = NULL;
     m->lanes_n = m->warps_n = m->blocks_n = 0;
 }
 
@@ -220,14 +240,7 @@ static bool rooms_take(simt_machine *m, uint32_t blocks, uint32_t warps, uint32_
     if (!m->shared) return false;
     m->lane_memory_bytes = lanes * sizeof(pending_copy) * COPIES;
     m->lane_memory = (uint8_t *)take_raw(m, "simt: buffers", m->lane_memory_bytes, 1);
-    if (!m->lane_memory) return false;
-    void *stacks = mmap(NULL, (size_t)lanes * STACK_BYTES, PROT_READ | PROT_WRITE,
-                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    /* only in tests, by the seams: the system refuses no reservation of this size. GCOVR_EXCL_BR_LINE */
-    if (stacks == MAP_FAILED) return false;
-    m->stacks = (char *)stacks;
-    m->stacks_bytes = (size_t)lanes * STACK_BYTES;
-    return true;
+    return m->lane_memory && stacks_take(m, lanes);
 }
 
 /* Rooms for `blocks` resident blocks of `threads`. Those of the last run are used again when they are large enough. */
@@ -311,6 +324,7 @@ void simt_machine_close(simt_machine *m)
     if (!m) return;
     launches_drop(m);
     rooms_free(m);
+    stacks_free(m);
     for (uint32_t i = 0; i < m->observers_n; i++)
         if (m->observers[i].observer->close) m->observers[i].observer->close(m->observers[i].self, m);
     vec *const lists[] = { &m->launches, &m->schedule, &m->tape, &m->change_points, &m->tickets, &m->starts };

@@ -4,6 +4,7 @@
  */
 #include "tests/fake_device.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -482,19 +483,55 @@ static int fake_reach(void *self, const void *p, hd_reach *reach)
     return asked(f, "reach");
 }
 
-/* What its kernels read. Each reading is later than the one before. */
-static uint64_t fake_unix_ns(void *self)
-{
-    fake_device *f = (fake_device *)self;
-    return f->clock_ns += 1000;
-}
-
 static const char *fake_error(void *self, int code)
 {
     (void)self;
     return code == HD_DEVICE_NO_MEMORY ? "out of memory"
            : code == FAKE_INVALID      ? "invalid argument"
                                        : "unspecified launch failure";
+}
+
+/* ---- Host machines --------------------------------------------------------------------------- */
+
+/* Machines are used again: the stacks of a new one cost a page fault each. */
+static struct {
+    simt_machine *machine;
+    fake_device *of; /* NULL: none has it */
+} pool[64];
+enum { POOL = sizeof pool / sizeof *pool };
+static pthread_mutex_t pool_mutex = PTHREAD_MUTEX_INITIALIZER;
+
+/* What kernels read: the clock of the fake device that has their machine. Each reading is later than the one before. */
+static uint64_t fake_unix_ns(void *self)
+{
+    fake_device *f = *(fake_device **)self;
+    return f->clock_ns += 1000;
+}
+
+static void take_machine(fake_device *f)
+{
+    int i = 0;
+    pthread_mutex_lock(&pool_mutex);
+    while (i < POOL && pool[i].of) i++;
+    check(i < POOL, "there are more than %d fake devices at a time", POOL);
+    if (!pool[i].machine) {
+        hd_seams seams = hd_seams_os;
+        seams.time.unix_ns = fake_unix_ns;
+        seams.time.self = &pool[i].of;
+        must(simt_machine_open(&seams, &pool[i].machine));
+    }
+    pool[i].of = f;
+    f->machine = pool[i].machine;
+    pthread_mutex_unlock(&pool_mutex);
+}
+
+static void give_machine(const fake_device *f)
+{
+    simt_machine_forget(f->machine);
+    pthread_mutex_lock(&pool_mutex);
+    for (int i = 0; i < POOL; i++)
+        if (pool[i].of == f) pool[i].of = NULL;
+    pthread_mutex_unlock(&pool_mutex);
 }
 
 /* ---- For tests ------------------------------------------------------------------------------- */
@@ -531,10 +568,7 @@ void fake_init(fake_device *f)
     f->work = (fake_work *)malloc(FAKE_WORK * sizeof *f->work); /* cleared piece by piece, as it is used */
     check(f->work, "no memory for the work of a fake device");
     f->clock_ns = 1800000000000000000; /* in 2027 */
-    hd_seams seams = hd_seams_os;
-    seams.time.unix_ns = fake_unix_ns;
-    seams.time.self = f;
-    must(simt_machine_open(&seams, &f->machine));
+    take_machine(f);
 }
 
 void fake_settled(fake_device *f)
@@ -546,7 +580,7 @@ void fake_settled(fake_device *f)
     check(f->streams == 0, "%zu streams were not given back", f->streams);
     check(f->prepared == 0, "%zu prepared launches were not given back", f->prepared);
     check(f->device == 0, "the thread was left with device %d", f->device);
-    simt_machine_close(f->machine);
+    give_machine(f);
     for (size_t i = 0; i < f->mades; i++) free(f->made[i]);
     free(f->made);
     free(f->work);
