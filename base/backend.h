@@ -171,7 +171,8 @@ struct hd_gpu {
     /* On a device: launches a kernel that reads the device's clock, and where it leaves it. NULL: the design has no
      * HD_CLOCK_DEVICE. */
     hd_status (*read_clock)(void *own, const hd_launcher *l, uint64_t **ns);
-    /* On a device: HD_ECORRUPT and the first invariant that fails, by a kernel. */
+    /* On a device: HD_ECORRUPT and the first invariant that fails, by a kernel. NULL only in a design without
+     * HD_ON_CUDA, and so is parts. */
     hd_status (*check)(void *own, const hd_gpu_machine *m);
     const hd_gpu_parts *parts; /* of a table on a device, in host memory */
 };

@@ -66,8 +66,11 @@ void hd_nearest_try(hd_nearest *n, const char *name)
     enum { BEGINNING = 2 }; /* letters that are enough when one word is the beginning of the other */
     char a[HD_NEAREST_WORD], b[HD_NEAREST_WORD];
     size_t an = lower(n->wrong, a), bn = lower(name, b), shorter = an < bn ? an : bn, longer = an < bn ? bn : an;
+    size_t apart = longer - shorter; /* the distance is not less */
+    bool begins = shorter >= BEGINNING && memcmp(a, b, shorter) == 0;
+    if (!begins && (2 * apart > longer || (n->name && apart >= n->distance))) return;
     unsigned d = edit_distance(a, an, b, bn);
-    if (d > 1 && shorter >= BEGINNING && memcmp(a, b, shorter) == 0) d = 1;
+    if (d > 1 && begins) d = 1;
     if (2 * (size_t)d > longer || (n->name && d >= n->distance)) return;
     n->name = name;
     n->distance = d;

@@ -294,7 +294,7 @@ static hd_status mark_pending(const growing *g, const hd_batch *b)
 /* ---- Parts of a batch ------------------------------------------------------------------------ */
 
 /* The least size of a part, as a share of the slots: SHARE_AHEAD where a full table evicts or refuses. Where it answers
- * PENDING instead, SHARE_AFTER, and not more than PART_ENOUGH, which costs little more than its launch. */
+ * PENDING instead, PART_ENOUGH if that is more, because smaller launches cost as much; but at most SHARE_AFTER. */
 enum { SHARE_AHEAD = 64, SHARE_AFTER = 16, PART_ENOUGH = 1 << 16 };
 
 /* Grows a table that evicts, or into which the batch delivers pointers, before the part runs. *room: for at least
@@ -320,9 +320,8 @@ static bool is_parted(const growing *g) { return g->target > 0 && (grows_ahead(g
 /* The least number of items of a part. */
 static uint64_t least_part(const growing *g, const hd_info *info, uint64_t left)
 {
-    bool ahead = grows_ahead(g);
-    uint64_t least = g->whole ? left : info->places / (ahead ? SHARE_AHEAD : SHARE_AFTER);
-    if (!ahead && least > PART_ENOUGH) least = PART_ENOUGH;
+    uint64_t least = g->whole ? left : info->places / SHARE_AHEAD, most = info->places / SHARE_AFTER;
+    if (!grows_ahead(g) && least < PART_ENOUGH) least = most < PART_ENOUGH ? most : PART_ENOUGH;
     if (least == 0) least = 1;
     return least < left ? least : left;
 }

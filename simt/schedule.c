@@ -288,8 +288,8 @@ static void watch(simt_machine *m)
                simt_site_name(m->now->site));
 }
 
-/* From the hub, into the lane that is current; back when a lane leaves its kernel, when something is found, or, where
- * lanes do not pass on to each other, when it stops. */
+/* From the hub, into the lane that is current. Lanes pass on to each other; back when one leaves its kernel, when
+ * something is found, when the watcher is due, or when a group has run. */
 static void run(simt_machine *m)
 {
     fiber_switch(&m->hub, &m->now->fiber);

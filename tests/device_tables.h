@@ -5,6 +5,7 @@
 #ifndef DEVICE_TABLES_H
 #define DEVICE_TABLES_H
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -176,6 +177,66 @@ static inline void measure_calls(bench *b, uint64_t buckets, uint64_t *bytes)
         must(call_of_all(b, k, path, 2 * buckets));
         bytes[k] = end_call(b, m);
     }
+}
+
+/* ---- Readers beside hd_save ------------------------------------------------------------------- */
+
+static struct {
+    hd_table *t;
+    uint64_t key[8];
+    uint64_t hits, batches;
+    bool done;
+} reader;
+
+static inline void *read_some(void *unused)
+{
+    uint8_t outcome[8];
+    hd_batch b = test_batch(HD_OP_CONTAINS, 8, reader.key, NULL, outcome);
+    must(hd_run(reader.t, &b));
+    for (int i = 0; i < 8; i++) reader.hits += outcome[i] == HD_HIT;
+    reader.batches++;
+    return unused;
+}
+
+static const hd_file_seam *real_file;
+
+/* Another thread reads in the middle of the call. It would wait for ever if the table were not to be read. */
+static inline ptrdiff_t write_and_read(void *self, int fd, const void *p, size_t bytes)
+{
+    pthread_t thread;
+    if (!reader.done) {
+        check(pthread_create(&thread, NULL, read_some, NULL) == 0, "no thread");
+        pthread_join(thread, NULL);
+    }
+    return real_file->write(self, fd, p, bytes);
+}
+
+/* A table whose hd_save lets another thread read before each write. */
+static inline void open_with_reader(bench *b, hd_config c)
+{
+    fake_init(&b->fake);
+    counting_init(&b->memory);
+    b->memory.seams.device = &b->fake.seam;
+    real_file = &hd_seams_os.file;
+    c.backend = "cuda";
+    c.seams = &b->memory.seams;
+    b->memory.seams.file.write = write_and_read;
+    must(hd_open(&c, &b->far));
+}
+
+/* Saves the table, and every lookup meanwhile finds its keys. */
+static inline void check_readers_go_on(bench *b)
+{
+    model_contents all;
+    contents_take(&all, b->far);
+    memset(&reader, 0, sizeof reader);
+    reader.t = b->far;
+    for (int i = 0; i < 8; i++) reader.key[i] = all.key[i];
+    contents_give(&all);
+    must(hd_save(b->far, file_named("read")));
+    reader.done = true;
+    check(reader.batches > 0 && reader.hits == 8 * reader.batches, "%llu hits of %llu batches",
+          (unsigned long long)reader.hits, (unsigned long long)reader.batches);
 }
 
 #endif

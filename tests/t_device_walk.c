@@ -309,60 +309,14 @@ static void no_call_takes_host_memory_for_the_table(void **unused)
 
 /* ---- Readers go on --------------------------------------------------------------------------- */
 
-static struct {
-    hd_table *t;
-    uint64_t key[8];
-    uint64_t hits, batches;
-    bool done;
-} reader;
-
-static void *read_some(void *unused)
-{
-    uint8_t outcome[8];
-    hd_batch b = test_batch(HD_OP_CONTAINS, 8, reader.key, NULL, outcome);
-    must(hd_run(reader.t, &b));
-    for (int i = 0; i < 8; i++) reader.hits += outcome[i] == HD_HIT;
-    reader.batches++;
-    return unused;
-}
-
-static const hd_file_seam *real_file;
-
-/* Another thread reads in the middle of the call. It would wait for ever if the table were not to be read. */
-static ptrdiff_t write_and_read(void *self, int fd, const void *p, size_t bytes)
-{
-    pthread_t thread;
-    if (!reader.done) {
-        check(pthread_create(&thread, NULL, read_some, NULL) == 0, "no thread");
-        pthread_join(thread, NULL);
-    }
-    return real_file->write(self, fd, p, bytes);
-}
-
 static void readers_go_on_while_a_table_is_saved(void **unused)
 {
     (void)unused;
     bench b;
-    hd_config c = config_of(&shapes[0], BUCKETS);
-    model_contents all;
-    fake_init(&b.fake);
-    counting_init(&b.memory);
-    b.memory.seams.device = &b.fake.seam;
-    real_file = &hd_seams_os.file;
-    c.backend = "cuda";
-    c.seams = &b.memory.seams;
-    b.memory.seams.file.write = write_and_read;
-    must(hd_open(&c, &b.far));
+    open_with_reader(&b, config_of(&shapes[0], BUCKETS));
     in_small_parts(b.far);
     fill(b.far, BUCKETS * SLOTS / 2, 3);
-    contents_take(&all, b.far);
-    reader.t = b.far;
-    for (int i = 0; i < 8; i++) reader.key[i] = all.key[i];
-    contents_give(&all);
-    must(hd_save(b.far, file_named("read")));
-    reader.done = true;
-    check(reader.batches > 0 && reader.hits == 8 * reader.batches, "%llu hits of %llu batches", (ull)reader.hits,
-          (ull)reader.batches);
+    check_readers_go_on(&b);
     bench_close(&b);
 }
 

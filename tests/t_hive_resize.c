@@ -314,8 +314,6 @@ static void as_far_by_kernels(void **state)
 
 /* ---- hd_run_growing -------------------------------------------------------------------------- */
 
-/* The items that were not pending at first, in item order, then the others: what hd_run_growing says it does. The map
- * tells which could not. */
 static uint64_t pending_so_far(hd_table *t)
 {
     hd_counters n;
@@ -323,8 +321,8 @@ static uint64_t pending_so_far(hd_table *t)
     return n.outcome[HD_PENDING];
 }
 
-/* Without a target, items that are pending at first take effect behind all others. With one, the batch runs in parts,
- * in the order of its items, and none of them fills the table. */
+/* Without a target, the items that are not pending at first take effect in their order, and then the others. With one,
+ * the batch runs in parts, in the order of its items, and none of them fills the table. */
 static void growing_mixed(void **state)
 {
     static arrays a, first;
