@@ -158,10 +158,11 @@ struct hd_gpu {
 
     /* Runs the batch by kernel row `row`; its arrays are where kernels reach them. */
     hd_status (*launch)(void *own, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when);
-    /* Grows or shrinks the table where it is. info becomes what the table is then, and `pieces` tells of what was taken
-     * and no more of what was given; where it fails before anything was moved, all is as it was. entries: on the host
-     * machine the reference's state, whose memory is taken and given like the rest; on a device NULL. resize itself
-     * NULL: such tables are made anew. */
+    /* Grows or shrinks the table where it is. info becomes what the table is then, also where it fails; its
+     * memory_bytes leave out what the backend adds. `pieces` tells of what was taken and no more of what was given;
+     * where it fails before anything was moved, all is as it was. entries: on the host machine the reference's state,
+     * whose memory is taken and given like the rest; on a device NULL. resize itself NULL: such tables are made
+     * anew. */
     hd_status (*resize)(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info);
     /* Launches the kernels that move all entries and pins into table `to`, which has a multiple of the buckets of table
      * `from`. Both are own parts; the machine's pieces are taken for `to`. Planes of `to` may begin with the memory of

@@ -165,13 +165,10 @@ static hd_status resize_here(cuda *c, uint64_t buckets, hd_info *info)
 {
     hd_cuda_stream o = { c, NULL, "resize", NULL };
     const hd_gpu_machine m = hd_cuda_machine(&o);
-    hd_info now = *info;
-    now.memory_bytes = 0;
     hd_status status = hd_streams_join(&c->streams), joined = status;
-    if (!status) status = c->gpu->resize(c->own, NULL, &m, buckets, &now);
-    if (now.memory_bytes) { /* else nothing was begun */
-        *info = now;
-        info->memory_bytes += hd_staging_bytes(&hd_staging_usual);
+    if (!status) {
+        status = c->gpu->resize(c->own, NULL, &m, buckets, info);
+        info->memory_bytes += hd_staging_bytes(&hd_staging_usual); /* beside what the design tells */
     }
     own_of(c)->info = *info;
     if (!joined) status = hd_streams_part(&c->streams, status);

@@ -94,7 +94,6 @@ void schedule_begin(simt_machine *m)
     m->preemptions = 0;
     m->patient = schedule_strategy(m) == SIMT_ROUND_ROBIN || schedule_strategy(m) == SIMT_SEARCH;
     m->lanes_open = m->warps_open = 0;
-    m->direct = c->unit == SIMT_BY_LANE;
     m->last_lane = NULL;
     m->last_warp = NULL;
     m->low_priority = 0;
@@ -470,7 +469,8 @@ void lane_stop(lane *l, const char *site, uint32_t kind)
     simt_machine *m = simt_current;
     l->site = site;
     l->stop_kind = kind;
-    lane *next = watch_due(m) ? NULL : m->direct ? schedule_next(m) : next_of_group(m, l->warp);
+    lane *next = NULL;
+    if (!watch_due(m)) next = m->config.unit == SIMT_BY_LANE ? schedule_next(m) : next_of_group(m, l->warp);
     if (next != l) fiber_switch(&l->fiber, next ? &next->fiber : &m->hub);
 }
 

@@ -180,7 +180,6 @@ struct simt_machine {
     size_t replayed;
     vec tape; /* search: choice and number of choices per decision */
     uint32_t preemptions;
-    bool direct;  /* a lane that stops chooses the next itself, and switches to it */
     bool patient; /* lanes that back off yield until all other lanes have run, where chance would not do that */
     uint32_t lanes_open, warps_open; /* how many candidates, and warps with some */
     lane *last_lane;

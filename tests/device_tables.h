@@ -43,16 +43,27 @@ typedef struct bench {
     hd_table *far;
 } bench;
 
-/* page: what memory that can grow comes in; 0: it cannot. */
-static inline void bench_open_config(bench *b, hd_config c, uint64_t page)
+/* A fake device and counted memory, for a table to come. */
+static inline void bench_begin(bench *b)
 {
     fake_init(&b->fake);
-    b->fake.page = page;
     counting_init(&b->memory);
     b->memory.seams.device = &b->fake.seam;
+}
+
+static inline void bench_open_table(bench *b, hd_config c)
+{
     c.backend = "cuda";
     c.seams = &b->memory.seams;
     must(hd_open(&c, &b->far));
+}
+
+/* page: what memory that can grow comes in; 0: it cannot. */
+static inline void bench_open_config(bench *b, hd_config c, uint64_t page)
+{
+    bench_begin(b);
+    b->fake.page = page;
+    bench_open_table(b, c);
 }
 
 static inline void bench_close(bench *b)
@@ -179,6 +190,20 @@ static inline void measure_calls(bench *b, uint64_t buckets, uint64_t *bytes)
     }
 }
 
+/* With twice the table no call has more, but for `more` bytes, or `in_files` where it reads or writes a file; and none
+ * has more than `most`. */
+static inline void memory_is_bounded(const uint64_t *once, const uint64_t *twice, uint64_t more, uint64_t in_files,
+                                     uint64_t most)
+{
+    for (int k = 0; k < CALLS_OF_ALL; k++) {
+        bool file = k == 2 || k == 3;
+        test_case("%s: %llu bytes of host memory, and %llu for twice the table", call_name[k],
+                  (unsigned long long)once[k], (unsigned long long)twice[k]);
+        check(twice[k] <= once[k] + (file ? in_files : more), "it depends on the table");
+        check(twice[k] <= most, "that is much");
+    }
+}
+
 /* ---- Readers beside hd_save ------------------------------------------------------------------- */
 
 static struct {
@@ -214,14 +239,10 @@ static inline ptrdiff_t write_and_read(void *self, int fd, const void *p, size_t
 /* A table whose hd_save lets another thread read before each write. */
 static inline void open_with_reader(bench *b, hd_config c)
 {
-    fake_init(&b->fake);
-    counting_init(&b->memory);
-    b->memory.seams.device = &b->fake.seam;
+    bench_begin(b);
     real_file = &hd_seams_os.file;
-    c.backend = "cuda";
-    c.seams = &b->memory.seams;
     b->memory.seams.file.write = write_and_read;
-    must(hd_open(&c, &b->far));
+    bench_open_table(b, c);
 }
 
 /* Saves the table, and every lookup meanwhile finds its keys. */

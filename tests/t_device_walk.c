@@ -299,12 +299,7 @@ static void no_call_takes_host_memory_for_the_table(void **unused)
     const uint64_t buckets = 3 * (4 << 20) / 4096 / SLOTS;
     measure(buckets, small);
     measure(2 * buckets, large);
-    for (int k = 0; k < CALLS_OF_ALL; k++) {
-        test_case("%s: %llu bytes of host memory, and %llu for twice the table", call_name[k], (ull)small[k],
-                  (ull)large[k]);
-        check(large[k] <= small[k] + 4096, "it depends on the table");
-        check(large[k] <= 12 << 20, "that is much");
-    }
+    memory_is_bounded(small, large, 4096, 4096, 12 << 20);
 }
 
 /* ---- Readers go on --------------------------------------------------------------------------- */

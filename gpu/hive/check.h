@@ -33,13 +33,8 @@ SIMT_FN hive_bucket_words hive_read_bucket(const hive_view *v, uint64_t b, uint6
     hive_bucket_words seen = { v->slots, 0, 0, 0 };
     uint8_t *p = (uint8_t *)hive_bucket(v, b);
     SIMT_ROLLED
-    for (uint32_t s = v->slots; s > 0;) {
-        uint64_t word;
-        s--;
-        if (v->half == 32)
-            word = simt_ldrlx_u64(hive_wide(p) + s);
-        else
-            word = simt_ldrlx_u32(hive_narrow(p) + s);
+    for (uint32_t s = v->slots; s-- > 0;) {
+        uint64_t word = hive_load_at(v, p + s * hive_word_bytes(v));
         if (hive_key_of(v, word) == key) seen.slot = s;
         if (hive_is_free(v, word)) seen.free |= 1u << s;
         if (word != hive_fresh(v)) continue;
@@ -49,15 +44,22 @@ SIMT_FN hive_bucket_words hive_read_bucket(const hive_view *v, uint64_t b, uint6
     return seen;
 }
 
+/* *sum gets what the lanes of this warp have counted. */
+SIMT_FN void hive_add_up(uint64_t *sum, uint64_t n)
+{
+    simt_tile w = simt_tile_of(32);
+    simt_join();
+    n = simt_reduce_add_u64(w, n);
+    if (w.rank == 0 && n) simt_add_u64(sum, n, SIMT_RELAXED);
+}
+
 /* ---- hd_check -------------------------------------------------------------------------------- */
 
 SIMT_FN uint32_t hive_check_key(const hive_check_args *a, uint64_t e, uint64_t key)
 {
     const hive_view *v = &a->v;
-    uint64_t h = hive_hash(v, key), own = e / v->slots, b = 0;
-    bool candidate = own >= hive_buckets(v);
-    for (uint32_t i = 0; i < v->hashes && !candidate; i++) candidate = hive_candidate(v, h, i) == own;
-    if (!candidate) return HIVE_RULE_BUCKET;
+    uint64_t h = hive_hash(v, key), b = 0;
+    if (!hive_is_home(v, h, e / v->slots)) return HIVE_RULE_BUCKET;
     SIMT_ROLLED
     for (uint64_t step = 0; step < v->hashes + v->stash_buckets; step++) {
         if (step == v->hashes && simt_ldrlx_u64(a->stashed) == 0) break;
@@ -90,7 +92,6 @@ SIMT_FN uint32_t hive_check_slot(const hive_check_args *a, uint64_t e, uint64_t 
 SIMT_FN void hive_check_slots(const hive_check_args *a)
 {
     const hive_view *v = &a->v;
-    simt_tile w = simt_tile_of(32);
     uint64_t stashed = 0;
     for (uint64_t e = hive_thread(); e < hive_places(v); e += hive_threads()) {
         uint64_t word = hive_load(v, e);
@@ -98,9 +99,7 @@ SIMT_FN void hive_check_slots(const hive_check_args *a)
         stashed += e >= hive_capacity(v) && hive_is_key(v, word);
         if (wrong != HIVE_RULES) simt_max_u64(&a->words->first, ~(HIVE_RULES * e + wrong), SIMT_RELAXED);
     }
-    simt_join();
-    stashed = simt_reduce_add_u64(w, stashed);
-    if (w.rank == 0 && stashed) simt_add_u64(&a->words->stashed, stashed, SIMT_RELAXED);
+    hive_add_up(&a->words->stashed, stashed);
 }
 
 /* ---- The end of hd_load ---------------------------------------------------------------------- */
@@ -120,7 +119,6 @@ SIMT_FN void hive_shut(const hive_view *v, uint64_t b)
 SIMT_FN void hive_settle_slots(const hive_check_args *a)
 {
     const hive_view *v = &a->v;
-    simt_tile w = simt_tile_of(32);
     uint64_t stashed = 0;
     for (uint64_t e = hive_thread(); e < hive_places(v); e += hive_threads()) {
         uint64_t word = hive_load(v, e), own = e / v->slots, b = 0;
@@ -138,9 +136,7 @@ SIMT_FN void hive_settle_slots(const hive_check_args *a)
             hive_shut(v, b);
         }
     }
-    simt_join();
-    stashed = simt_reduce_add_u64(w, stashed);
-    if (w.rank == 0 && stashed) simt_add_u64(a->stashed, stashed, SIMT_RELAXED);
+    hive_add_up(a->stashed, stashed);
 }
 
 #endif

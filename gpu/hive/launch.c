@@ -97,8 +97,6 @@ static void taken(void *own)
     o->gpu.word = &o->words->word;
 }
 
-static uint64_t *stashed_of(const hive_own *o) { return &o->words->stashed[o->count]; }
-
 /* ---- A batch --------------------------------------------------------------------------------- */
 
 /* All but first, last, window and pass, which hive_launch sets. */
@@ -107,7 +105,7 @@ static hive_args args_of(const hive_own *o, const hd_batch *b)
     hive_args a;
     memset(&a, 0, sizeof a);
     a.v = o->v;
-    a.stashed = stashed_of(o);
+    a.stashed = hive_stashed_of(o);
     hive_args_of_batch(&a, b);
     a.predicate = hd_predicate_of(b);
     a.moves = b->each || hive_op_inserts(b->op);
@@ -147,13 +145,13 @@ static void before(void *own, void *entries)
 {
     hive_own *o = (hive_own *)own;
     o->v = *hive_view_of(entries);
-    *stashed_of(o) = o->v.stashed;
+    *hive_stashed_of(o) = o->v.stashed;
 }
 
 static void after(void *own, void *entries, bool good)
 {
     (void)good;
-    hive_view_of(entries)->stashed = *stashed_of((const hive_own *)own);
+    hive_view_of(entries)->stashed = *hive_stashed_of((const hive_own *)own);
 }
 
 /* What kernels may touch of a segment of so many buckets. */
@@ -230,7 +228,7 @@ static int planes(const void *own, void *staged, bool values, hd_plane *all)
 {
     const hive_own *o = (const hive_own *)own;
     hive_view *here = hive_view_of(staged);
-    const hd_plane count = { "stash count", stashed_of(o), &here->stashed, sizeof here->stashed };
+    const hd_plane count = { "stash count", hive_stashed_of(o), &here->stashed, sizeof here->stashed };
     (void)values; /* they are in the words */
     all[0] = count;
     int n = 1 + add_planes(&o->v, all + 1, &o->v.stash, &here->stash, o->v.stash_buckets);
@@ -401,7 +399,7 @@ static hd_status resize_to(hive_own *o, void *entries, const hd_gpu_machine *m, 
     hive_args a = args_of(o, &b);
     if (!status) status = buckets > before ? split_up_to(o, m, &a, buckets) : merge_down_to(o, m, &a, buckets);
     if (!status) status = change_stash(o, m, &a, &stash);
-    if (!status) status = m->read(m->self, &stashed, stashed_of(o), sizeof stashed);
+    if (!status) status = m->read(m->self, &stashed, hive_stashed_of(o), sizeof stashed);
     give_segment(o, m, offsetof(hive_own, next), stash);
     for (uint32_t k = hive_segments_for(&o->v, hive_buckets(&o->v)); k < had || k < need; k++)
         give_segment(o, m, at_segment(k), hive_segment_buckets(&o->v, k));
@@ -413,10 +411,9 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
 {
     hive_own *o = (hive_own *)own;
     hd_status status = hive_may_have(&o->v, buckets);
-    if (status) return status;
-    if (buckets != hive_buckets(&o->v)) return resize_to(o, entries, m, buckets, info);
+    if (!status && buckets != hive_buckets(&o->v)) return resize_to(o, entries, m, buckets, info);
     tell(o, info);
-    return HD_OK;
+    return status;
 }
 
 /* clang-format off */

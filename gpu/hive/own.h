@@ -29,4 +29,7 @@ typedef struct hive_own {
     uint8_t *stage_flag; /* (window of lists)  */
 } hive_own;
 
+/* The count of the stash, in the machine's memory. */
+static inline uint64_t *hive_stashed_of(const hive_own *o) { return &o->words->stashed[o->count]; }
+
 #endif

@@ -23,9 +23,8 @@ static uint64_t part_bytes(const void *own, uint64_t buckets) { return bytes_of(
 /* How many buckets from b on lie one after another on the device. */
 static uint64_t run_from(const hive_view *v, uint64_t b)
 {
-    uint64_t at, all = hive_buckets(v), end = v->base;
-    (void)hive_segment_of(v, b, &at);
-    if (b >= all) return v->stash_buckets - at;
+    uint64_t all = hive_buckets(v), end = v->base;
+    if (b >= all) return all + v->stash_buckets - b;
     while (end <= b) end *= 2;
     return (end < all ? end : all) - b;
 }
@@ -72,20 +71,12 @@ static size_t part_next(const void *own, const hd_part *p, hd_entry *e, size_t m
     return n;
 }
 
-/* Whether the slot is on the key's way. */
-static bool is_home(const hive_view *v, uint64_t key, uint64_t e)
-{
-    uint64_t h = hive_hash(v, key), b = e / v->slots;
-    bool home = b >= hive_buckets(v);
-    for (uint32_t i = 0; i < v->hashes && !home; i++) home = hive_candidate(v, h, i) == b;
-    return home;
-}
-
 static bool part_put_at(const void *own, const hd_part *p, const hd_entry *e)
 {
     const hive_view *v = view_in(own);
     uint64_t value = 0;
-    if (e->key >= hive_keys(v) || e->score != 0 || !is_home(v, e->key, e->slot)) return false;
+    if (e->key >= hive_keys(v) || e->score != 0) return false;
+    if (!hive_is_home(v, hive_hash(v, e->key), e->slot / v->slots)) return false;
     memcpy(&value, e->value, v->half / 8);
     uint64_t word = hive_pack(v, e->key, value);
     memcpy(slot_in(v, p, e->slot), &word, hive_word_bytes(v));
@@ -103,7 +94,7 @@ enum { THREADS = 128 };
 
 static hive_check_args args_of(const hive_own *o)
 {
-    return (hive_check_args){ o->v, &o->words->stashed[o->count], &o->words->check };
+    return (hive_check_args){ o->v, hive_stashed_of(o), &o->words->check };
 }
 
 static hd_status launch(const hd_gpu_machine *m, uint32_t kernel, const hive_check_args *a)

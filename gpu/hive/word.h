@@ -36,12 +36,12 @@ SIMT_FN uint32_t *hive_lock(const hive_view *v, uint64_t b)
 
 /* ---- Loads ----------------------------------------------------------------------------------- */
 
-SIMT_FN uint64_t hive_load(const hive_view *v, uint64_t e)
+SIMT_FN uint64_t hive_load_at(const hive_view *v, uint8_t *p)
 {
-    uint8_t *p = hive_at(v, e);
     if (v->half == 32) return simt_ldrlx_u64(hive_wide(p));
     return simt_ldrlx_u32(hive_narrow(p));
 }
+SIMT_FN uint64_t hive_load(const hive_view *v, uint64_t e) { return hive_load_at(v, hive_at(v, e)); }
 
 /* How many words of a bucket a lane of the tile has, and which entry the first of them is. */
 SIMT_FN uint32_t hive_share(simt_tile t, const hive_view *v) { return v->slots / t.size; }

@@ -23,10 +23,7 @@ static int slot_wrong(const hive_view *v, uint64_t e)
     if (word == hive_fresh(v) || word == hive_vacant(v)) return HIVE_RULES;
     if (hive_is_free(v, word)) return HIVE_RULE_FREE;
     if (!hive_is_key(v, word)) return HIVE_RULE_CLAIMED;
-    uint64_t h = hive_hash(v, key);
-    bool candidate = b >= hive_buckets(v);
-    for (uint32_t i = 0; i < v->hashes && !candidate; i++) candidate = hive_candidate(v, h, i) == b;
-    if (!candidate) return HIVE_RULE_BUCKET;
+    if (!hive_is_home(v, hive_hash(v, key), b)) return HIVE_RULE_BUCKET;
     uint64_t found = hive_find(v, key);
     if (found == HIVE_NOWHERE) return HIVE_RULE_OPEN;
     return found == e ? HIVE_RULES : HIVE_RULE_TWICE;

@@ -214,6 +214,14 @@ HD_FN uint64_t hive_candidate(const hive_view *v, uint64_t h, uint32_t i)
     return hive_address(v, hive_part(v, h, i));
 }
 
+/* Whether bucket b is on the way of a key with hash h: one of its candidates, or any of the stash. */
+HD_FN bool hive_is_home(const hive_view *v, uint64_t h, uint64_t b)
+{
+    bool home = b >= hive_buckets(v);
+    for (uint32_t i = 0; i < v->hashes && !home; i++) home = hive_candidate(v, h, i) == b;
+    return home;
+}
+
 /* Entries that the stash takes: when it is full, what finds no place is PENDING (section IV-A, step 4). */
 HD_FN uint64_t hive_stash_limit(const hive_view *v) { return v->stash_buckets * v->slots / 8 * 7; }
 
