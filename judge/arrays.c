@@ -5,6 +5,7 @@
 #include "judge/arrays.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -40,36 +41,46 @@ static size_t item_bytes(const judge_arrays *a, judge_array which)
 
 static bool is_input(int which) { return which <= JUDGE_FLAG || which == JUDGE_EACH; }
 
-/* Poison differs from byte to byte, so that displaced bytes are found. */
-enum { POISON_FIRST = 0xa7, POISON_STEP = 29 };
-static uint8_t poison(size_t at) { return (uint8_t)(POISON_FIRST + POISON_STEP * at + (at >> 8)); }
+/* Poison differs from byte to byte, so that displaced bytes are found: byte i of a block is FIRST + STEP * i + i / 256,
+ * modulo 256. INVERSE * STEP is 1, so that each 256 bytes are the first ones, displaced by INVERSE more. */
+enum { POISON_FIRST = 0xa7, POISON_STEP = 29, POISON_INVERSE = 53, POISON_ROW = 256 };
 
-/* Up to here, poison grows by the same number from byte to byte. */
-static size_t poison_steady(size_t from, size_t to)
+/* The first bytes, twice: a row of any displacement is 256 bytes of them. */
+static uint8_t poison[2 * POISON_ROW];
+static pthread_once_t poison_made = PTHREAD_ONCE_INIT;
+
+static void make_poison(void)
 {
-    return to - from < 256 - from % 256 ? to : from - from % 256 + 256;
+    for (int i = 0; i < 2 * POISON_ROW; i++) poison[i] = (uint8_t)(POISON_FIRST + POISON_STEP * i);
 }
 
-/* In bytes, so that the compiler takes many at a time. */
+/* What bytes `from` on are, up to the next multiple of 256. */
+static const uint8_t *poison_at(size_t from)
+{
+    return poison + (from / POISON_ROW * POISON_INVERSE + from) % POISON_ROW;
+}
+
+static size_t row_end(size_t from, size_t to)
+{
+    size_t end = from - from % POISON_ROW + POISON_ROW;
+    return end < to ? end : to;
+}
+
 static void poison_range(uint8_t *p, size_t from, size_t to)
 {
     for (size_t end; from < to; from = end) {
-        uint8_t now = poison(from);
-        end = poison_steady(from, to);
-        for (size_t at = from; at < end; at++, now = (uint8_t)(now + POISON_STEP)) p[at] = now;
+        end = row_end(from, to);
+        memcpy(p + from, poison_at(from), end - from);
     }
 }
 
-/* No early exit: most ranges are clean. */
 static bool poisoned(const uint8_t *p, size_t from, size_t to)
 {
-    uint8_t other = 0;
     for (size_t end; from < to; from = end) {
-        uint8_t now = poison(from);
-        end = poison_steady(from, to);
-        for (size_t at = from; at < end; at++, now = (uint8_t)(now + POISON_STEP)) other |= (uint8_t)(p[at] ^ now);
+        end = row_end(from, to);
+        if (memcmp(p + from, poison_at(from), end - from) != 0) return false;
     }
-    return other == 0;
+    return true;
 }
 
 /* Where an array begins in its block. */
@@ -81,6 +92,7 @@ static size_t begins(const judge_arrays *a, int which)
 
 bool judge_arrays_open(judge_arrays *a, uint64_t most, uint32_t value_bytes)
 {
+    pthread_once(&poison_made, make_poison);
     memset(a, 0, sizeof *a);
     a->most = most;
     a->value_bytes = value_bytes;

@@ -528,7 +528,7 @@ const char *comparison_watch(void *context)
     comparison *a = (comparison *)context;
     const fixture *s = a->s;
     if (a->has_seen && memcmp(a->seen, s->memory, s->table_bytes) == 0) return NULL; /* most steps change nothing */
-    const char *why = fixture_watch(s, a->weak, a->why);
+    const char *why = fixture_watch(s, a->has_seen ? a->seen : NULL, a->weak, a->why);
     a->has_seen = !why;
     if (!why) memcpy(a->seen, s->memory, s->table_bytes);
     return why;

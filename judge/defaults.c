@@ -300,9 +300,9 @@ const char *fixture_check(const fixture *s, const void *table, char why[JUDGE_SE
     return d->check ? d->check(table, why) : hosted_check(s, table, why);
 }
 
-const char *fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE])
+const char *fixture_watch(const fixture *s, uint8_t *before, bool weak, char why[JUDGE_SENTENCE])
 {
     const judge_design *d = s->design;
-    if (d->watch) return d->watch(s, weak, why);
+    if (d->watch) return d->watch(s, before, weak, why);
     return !d->idle || d->idle(s, why) ? NULL : fixture_check(s, s->table, why);
 }

@@ -162,9 +162,10 @@ typedef struct judge_design {
     /* No lock is held, nothing is half done, counts that are 0 at rest are 0. Default: `check` covers it */
     const char *(*idle)(const fixture *s, char why[JUDGE_SENTENCE]);
     const char *(*check)(const void *table, char why[JUDGE_SENTENCE]); /* invariants at rest. Default: host */
-    /* Invariants between any two steps; weak: with store buffers. Default: `check` whenever `idle`, if there is one,
-     * says that the table is at rest */
-    const char *(*watch)(const fixture *s, bool weak, char why[JUDGE_SENTENCE]);
+    /* Invariants between any two steps; weak: with store buffers. before: the fixture's memory when they last held, if
+     * that is known, else NULL: what has not changed since need not be looked at. Default: `check` whenever `idle`, if
+     * there is one, says that the table is at rest */
+    const char *(*watch)(const fixture *s, uint8_t *before, bool weak, char why[JUDGE_SENTENCE]);
 } judge_design;
 
 #define JUDGE_DESIGN(name) extern const judge_design judge_design_##name;
@@ -197,7 +198,7 @@ bool fixture_names(const fixture *s, const char *region, uint64_t at, char *text
 const char *fixture_accept(const fixture *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
                            judge_listing *l);
 const char *fixture_check(const fixture *s, const void *table, char why[JUDGE_SENTENCE]);
-const char *fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE]);
+const char *fixture_watch(const fixture *s, uint8_t *before, bool weak, char why[JUDGE_SENTENCE]);
 
 /* The regions of a table that has `memory`, or of a host's. */
 uint32_t fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST]);

@@ -151,9 +151,6 @@ static hd_status resize(walk *w, const simt_config *way, uint64_t to)
 {
     char what[96];
     bool grows = to > w->info.buckets;
-    simt_config usual = simt_config_default();
-    usual.strategy = SIMT_ROUND_ROBIN;
-    usual.quiet = true;
     hd_status status = look(w, &w->before);
     if (!status) status = count(w);
     if (!status) status = hd_host_configure(w->t, way);
@@ -165,7 +162,6 @@ static hd_status resize(walk *w, const simt_config *way, uint64_t to)
         object(w, JUDGE_GROWTH_MACHINE, what, hd_why());
         return status;
     }
-    if (!status) status = hd_host_configure(w->t, &usual);
     if (!status) status = hd_table_info(w->t, &w->info);
     if (!status) status = look(w, &w->after);
     if (status) return status;
@@ -189,14 +185,15 @@ static uint64_t another_size(walk *w, bool up)
     return up ? now + 1 + hd_rng_below(&w->rng, most - now) : least + hd_rng_below(&w->rng, now - least);
 }
 
-/* An empty table of the first size. Every second one grows in planes that begin with the old ones, where the design's
- * kernels can. */
+/* An empty table of the first size, whose batches the reference runs. Every second one grows in planes that begin with
+ * the old ones, where the design's kernels can. */
 static hd_status open_table(walk *w, uint64_t number)
 {
     hd_close(w->t);
     w->t = NULL;
     hd_status status = hd_open(w->config, &w->t);
     if (!status) status = hd_table_info(w->t, &w->info);
+    if (!status) status = hd_host_by_reference(w->t, true);
     return status ? status : hd_host_in_place(w->t, number % 2);
 }
 

@@ -65,6 +65,9 @@ static hd_status make_empty(cuda *c)
     return status ? status : ASK(c, "table: an empty one", wait, NULL);
 }
 
+static _Thread_local uint64_t window_items;
+void hd_cuda_windows(uint64_t items) { window_items = items; }
+
 /* bare: the planes of the table are as they come. */
 static hd_status open_table(const hd_design *d, const hd_info *info, const hd_seams *s, bool bare, void **state)
 {
@@ -85,6 +88,7 @@ static hd_status open_table(const hd_design *d, const hd_info *info, const hd_se
     own_of(c)->info = *info;
     own_of(c)->device = true;
     own_of(c)->page = device.page;
+    own_of(c)->window_most = window_items;
     gpu->begin(c->own);
     hd_staging_open(&c->staging, c->seam, c->device.name);
     pthread_mutex_init(&c->busy, NULL);

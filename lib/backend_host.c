@@ -26,7 +26,8 @@ typedef struct host {
     const hd_gpu *gpu;
     hd_host_text *(*host_kernel)(uint32_t kernel); /* of the design */
     uint32_t blocks, threads;                      /* 0: the kernel's own */
-    bool in_place; /* gpu->grow: the new planes begin with the old ones, as on a device whose memory can grow */
+    bool in_place;     /* gpu->grow: the new planes begin with the old ones, as on a device whose memory can grow */
+    bool by_reference; /* batches run by gpu->ref */
     simt_machine *machine;
     simt_config config;
     pthread_mutex_t busy;                      /* readers come together; the machine runs for one */
@@ -135,6 +136,7 @@ static void run_alike(const host *a, host *b)
     b->blocks = a->blocks;
     b->threads = a->threads;
     b->in_place = a->in_place;
+    b->by_reference = a->by_reference;
 }
 
 void hd_host_move_all(void *from, void *to)
@@ -226,11 +228,22 @@ static hd_status run_batch(host *h, uint32_t row, const hd_batch *b, hd_when whe
     return status;
 }
 
+/* By the first row of the reference that can. */
+static hd_status run_by_reference(host *h, const hd_batch *b, hd_when when, uint64_t *tally)
+{
+    const hd_design *ref = h->gpu->ref;
+    uint32_t row = 0;
+    for (const hd_variant *const *v = ref->variants; *v; v++)
+        for (const hd_variant_row *r = (*v)->row; r->what[0]; r++, row++)
+            if (!ref->unfit(r, &own_of(h)->info, b)) return ref->launch(h->entries, row, b, when, tally);
+    return hd_fail(HD_EINVAL, "%s: the reference does not run it", hd_row_of_batch(b)->name);
+}
+
 hd_status hd_host_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
 {
     host *h = (host *)state;
     pthread_mutex_lock(&h->busy);
-    hd_status status = run_batch(h, row, b, when, tally);
+    hd_status status = h->by_reference ? run_by_reference(h, b, when, tally) : run_batch(h, row, b, when, tally);
     pthread_mutex_unlock(&h->busy);
     return status;
 }
@@ -430,6 +443,14 @@ hd_status hd_host_in_place(hd_table *t, bool in_place)
     host *h = host_of(t);
     if (!h) return hd_fail(HD_EINVAL, "table: it does not run on the host machine");
     h->in_place = in_place;
+    return HD_OK;
+}
+
+hd_status hd_host_by_reference(hd_table *t, bool by_reference)
+{
+    host *h = host_of(t);
+    if (!h) return hd_fail(HD_EINVAL, "table: it does not run on the host machine");
+    h->by_reference = by_reference;
     return HD_OK;
 }
 

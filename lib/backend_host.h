@@ -31,6 +31,10 @@ hd_status hd_host_lanes(hd_table *t, uint32_t blocks, uint32_t threads);
  * from one set of planes to another (the default). Tables that a growth makes keep it. */
 hd_status hd_host_in_place(hd_table *t, bool in_place);
 
+/* Whether batches run by the design's reference, on the same entries: for tests that need a full table and do not test
+ * how it was filled. HD_EINVAL as above. */
+hd_status hd_host_by_reference(hd_table *t, bool by_reference);
+
 /* How tables run that this thread opens from now on, inside of whatever call; NULL: the usual. */
 void hd_host_usual(const simt_config *c, uint32_t blocks, uint32_t threads);
 

@@ -219,6 +219,25 @@ uint32_t hd_load_band(double load_factor)
     return band;
 }
 
+/* In of[band][op], for each band. Most bands select the same name as the one before, and so the same kernel. */
+static void choose_by_band(const hd_design *d, const hd_info *info, const hd_batch *b, int op,
+                           hd_kernel (*of)[HD_CHOICES])
+{
+    const char *unfit = NULL, *before = NULL;
+    for (uint32_t band = 0; band < HD_LOAD_BANDS; band++) {
+        bool selects = !b->each && d->select;
+        const char *name =
+            selects ? d->select(b->op, info->value_bytes, band_end[band], hd_batch_is_few(d, b), 0) : NULL;
+        bool same = band && name == before && of[band - 1][op].variant &&
+                    (!name || hd_variant_is_named(of[band - 1][op].variant, name));
+        before = name;
+        if (same)
+            of[band][op] = of[band - 1][op];
+        else
+            (void)kernel_selected(d, info, b, band_end[band], &of[band][op], &unfit);
+    }
+}
+
 void hd_kernels_choose(const hd_info *info, hd_kernel_choice *choice)
 {
     static const uint8_t each = 0;
@@ -227,13 +246,11 @@ void hd_kernels_choose(const hd_info *info, hd_kernel_choice *choice)
     memset(&b, 0, sizeof b);
     memset(choice, 0, sizeof *choice);
     for (int op = 0; op < HD_CHOICES; op++) {
-        const char *unfit = NULL;
         b.each = op == HD_CHOICE_MIXED ? &each : NULL;
         b.op = op == HD_CHOICE_MIXED ? (hd_op)0 : (hd_op)op;
-        for (uint32_t at = 0; at < 2 * HD_LOAD_BANDS; at++) {
-            uint32_t few = at / HD_LOAD_BANDS, band = at % HD_LOAD_BANDS;
+        for (uint32_t few = 0; few < 2; few++) {
             b.n = few ? d->few_items : d->few_items + 1;
-            (void)kernel_selected(d, info, &b, band_end[band], &choice->of[few][band][op], &unfit);
+            choose_by_band(d, info, &b, op, choice->of[few]);
         }
     }
 }

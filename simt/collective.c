@@ -56,7 +56,7 @@ static uint64_t reduced(const warp *w, uint32_t mask, simt_collective_op op)
     uint64_t r = op == SIMT_REDUCE_MIN ? UINT64_MAX : 0;
     for (uint32_t bits = mask; bits; bits &= bits - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(bits);
-        uint64_t v = w->member[i]->given;
+        uint64_t v = w->given[i];
         switch (op) {
         case SIMT_REDUCE_MIN: r = v < r ? v : r; break;
         case SIMT_REDUCE_MAX: r = v > r ? v : r; break;
@@ -67,23 +67,23 @@ static uint64_t reduced(const warp *w, uint32_t mask, simt_collective_op op)
     return r;
 }
 
-static uint64_t matching(const warp *w, const lane *l)
+static uint64_t matching(const warp *w, uint32_t mask, uint32_t lane)
 {
     uint64_t r = 0;
-    for (uint32_t bits = l->mask; bits; bits &= bits - 1) {
+    for (uint32_t bits = mask; bits; bits &= bits - 1) {
         uint32_t i = (uint32_t)__builtin_ctz(bits);
-        r |= (uint64_t)(w->member[i]->given == l->given) << i;
+        r |= (uint64_t)(w->given[i] == w->given[lane]) << i;
     }
     return r;
 }
 
-static uint64_t shuffled_in(simt_machine *m, const warp *w, const lane *l)
+static uint64_t shuffled_in(simt_machine *m, const warp *w, simt_collective_op op, uint32_t mask, uint32_t lane)
 {
-    uint32_t from = l->op == SIMT_SHFL ? l->arg : l->ids.lane ^ l->arg;
-    if (from < WARP_LANES && l->mask >> from & 1) return w->member[from]->given;
+    uint32_t from = op == SIMT_SHFL ? w->arg[lane] : lane ^ w->arg[lane];
+    if (from < WARP_LANES && mask >> from & 1) return w->given[from];
     found(m, SIMT_OUTSIDE, "a shuffle reads lane %u, which is not in its mask", from);
-    found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", l->ids.block, l->ids.lane, simt_site_name(l->site),
-               collective_name(l->op), l->mask);
+    found_more(m, "block %u, lane %u at %s: %s, mask 0x%08x", w->member[lane]->ids.block, lane,
+               simt_site_name(w->member[lane]->site), collective_name(op), mask);
     return 0;
 }
 
@@ -104,15 +104,14 @@ static void order_memory(simt_machine *m, const warp *w, uint32_t mask)
 
 static void complete(simt_machine *m, warp *w, simt_collective_op op, uint32_t mask)
 {
+    bool shuffles = op == SIMT_SHFL || op == SIMT_SHFL_XOR;
     if (mask == w->alive) OBSERVERS_CALL(m, on_converge, w);
-    uint64_t r = op == SIMT_SHFL || op == SIMT_SHFL_XOR || op == SIMT_SYNC ? 0 : reduced(w, mask, op);
+    uint64_t r = shuffles || op == SIMT_MATCH || op == SIMT_SYNC ? 0 : reduced(w, mask, op);
+    if (op == SIMT_ANY) r = r != 0;
+    if (op == SIMT_ALL) r = r == mask;
     for (uint32_t bits = mask; bits; bits &= bits - 1) {
-        lane *l = w->member[__builtin_ctz(bits)];
-        l->result = op == SIMT_ANY                           ? r != 0
-                    : op == SIMT_ALL                         ? r == mask
-                    : op == SIMT_SHFL || op == SIMT_SHFL_XOR ? shuffled_in(m, w, l)
-                    : op == SIMT_MATCH                       ? matching(w, l)
-                                                             : r;
+        uint32_t i = (uint32_t)__builtin_ctz(bits);
+        w->result[i] = shuffles ? shuffled_in(m, w, op, mask, i) : op == SIMT_MATCH ? matching(w, mask, i) : r;
     }
     if (op == SIMT_SYNC) order_memory(m, w, mask);
 }
@@ -137,9 +136,6 @@ static uint32_t here(const warp *w, uint32_t mask)
     return n;
 }
 
-/* The lane that came first, of those that wait at the collective of one of `others`. */
-static lane *first_of(const warp *w, uint32_t others) { return w->member[w->member[__builtin_ctz(others)]->first]; }
-
 /* The common case, that the lanes of the mask that wait all do so at this very collective, is checked against one. */
 static bool plain_arrival(const lane *l, const char *site, simt_collective_op op, uint32_t mask)
 {
@@ -147,18 +143,18 @@ static bool plain_arrival(const lane *l, const char *site, simt_collective_op op
     uint32_t others = w->waiting & mask;
     if (!(mask >> l->ids.lane & 1) || (mask & ~w->alive) || (mask & w->at_barrier)) return false;
     if (!others) return true;
-    const lane *f = first_of(w, others);
-    return f->mask == mask && f->op == op && f->site == site && f->together == others;
+    const gathering *g = &w->at[__builtin_ctz(mask)];
+    return g->mask == mask && g->op == op && g->site == site && g->come == others;
 }
 
 /* l comes to its collective. Returns the lanes of its mask that are there. */
-static uint32_t gather(const warp *w, lane *l, bool plain)
+static uint32_t gather(warp *w, const lane *l, bool plain)
 {
-    uint32_t bit = 1u << l->ids.lane, others = w->waiting & l->mask;
-    lane *f = plain && others ? first_of(w, others) : l;
-    l->first = f->ids.lane;
-    f->together = f == l ? bit : f->together | bit;
-    return plain ? f->together : here(w, l->mask) | bit;
+    uint32_t bit = 1u << l->ids.lane, come = w->waiting & l->mask;
+    gathering *g = &w->at[__builtin_ctz(l->mask)];
+    if (!plain) return here(w, l->mask) | bit;
+    if (!come) *g = (gathering){ l->site, l->op, l->mask, 0 };
+    return g->come |= bit;
 }
 
 /* Until the last lane of the mask has come. */
@@ -166,7 +162,6 @@ static void wait_for_others(simt_machine *m, lane *l)
 {
     warp *w = l->warp;
     uint32_t bit = 1u << l->ids.lane;
-    l->state = LANE_COLLECTIVE;
     w->waiting |= bit;
     schedule_ready(m, w, w->ready & ~bit);
     lane_stop(l, l->site, 0);
@@ -177,7 +172,6 @@ uint64_t simt_host_collective(const char *site, simt_collective_op op, uint32_t 
     simt_machine *m = simt_current;
     lane *l = m->now;
     warp *w = l->warp;
-    uint32_t bit = 1u << l->ids.lane;
     step(m, site);
     bool plain = plain_arrival(l, site, op, mask);
     if (!plain) check_arrival(m, l, site, op, mask);
@@ -185,8 +179,8 @@ uint64_t simt_host_collective(const char *site, simt_collective_op op, uint32_t 
 
     l->op = op;
     l->mask = mask;
-    l->given = v;
-    l->arg = arg;
+    w->given[l->ids.lane] = v;
+    w->arg[l->ids.lane] = arg;
     l->spins = 0;
     l->site = site;
     if (gather(w, l, plain) != mask) {
@@ -194,13 +188,13 @@ uint64_t simt_host_collective(const char *site, simt_collective_op op, uint32_t 
     } else {
         complete(m, w, op, mask);
         if (m->finding.fault) lane_hang(l);
-        for (uint32_t bits = mask & ~bit; bits; bits &= bits - 1) w->member[__builtin_ctz(bits)]->state = LANE_READY;
+        w->at[__builtin_ctz(mask)].come = 0;
         w->waiting &= ~mask;
         schedule_ready(m, w, w->ready | mask);
         if (m->config.unit == SIMT_BY_WARP) lane_stop(l, site, 0); /* all go on together */
     }
     OBSERVERS_CALL(m, on_collective, l);
-    return l->result;
+    return w->result[l->ids.lane];
 }
 
 void simt_host_join(const char *site)
@@ -222,7 +216,6 @@ static void barrier_release(simt_machine *m, block *b)
         schedule_ready(m, w, w->ready | w->at_barrier);
         w->at_barrier = 0;
     }
-    for (uint32_t i = 0; i < n; i++) members[i]->state = LANE_READY;
     synchronize(m, members, n);
     b->arrived = 0;
     b->barrier = NULL;
@@ -257,7 +250,6 @@ void simt_host_sync_block(const char *site)
     b->barrier = site;
     l->spins = 0;
     l->site = site;
-    l->state = LANE_BARRIER;
     w->at_barrier |= bit;
     schedule_ready(m, w, w->ready & ~bit);
     if (++b->arrived < b->alive)

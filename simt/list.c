@@ -74,7 +74,9 @@ void *table_at(simt_machine *m, table *t, uint64_t key, bool create)
 {
     if (create && (t->n + 1) * 2 > t->places && !table_grow(m, t)) return NULL;
     if (t->places == 0) return NULL;
-    for (size_t i = hash_spread(key) >> 20 & (t->places - 1);; i = (i + 1) & (t->places - 1)) {
+    /* neighbours stay together: they are used one after another */
+    uint64_t home = hash_spread(key >> 3) >> 20 << 3 | (key & 7);
+    for (size_t i = home & (t->places - 1);; i = (i + 1) & (t->places - 1)) {
         slot_head *s = (slot_head *)(void *)(t->p + i * t->size);
         bool present = s->generation == m->generation;
         if (present && s->key == key) return s;

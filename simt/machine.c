@@ -22,7 +22,6 @@ static void lane_leaves(simt_machine *m, lane *l)
     /* stores may outlive their lane */
     while (l->held && schedule_choose(m, 2)) lane_stop(l, "the end of the kernel", 0);
     if (l->held) OBSERVERS_CALL(m, on_release, l);
-    l->state = LANE_GONE;
     w->alive &= ~bit;
     schedule_ready(m, w, w->ready & ~bit);
     b->alive--;
@@ -65,9 +64,9 @@ static void lane_begins(simt_machine *m, lane *l, const block *b, uint32_t threa
     l->ids.threads = b->of->threads;
     l->ids.block = b->number;
     l->ids.blocks = b->of->blocks;
-    l->state = LANE_READY;
-    l->site = "the start of the kernel";
-    l->stop_kind = l->spins = l->copies_n = l->copy_group = 0;
+    l->site = l->warp->site[l->ids.lane] = "the start of the kernel";
+    l->warp->stop_kind[l->ids.lane] = 0;
+    l->spins = l->copies_n = l->copy_group = 0;
     l->warp->alive |= 1u << l->ids.lane;
     OBSERVERS_CALL(m, on_lane_begin, l);
 }
@@ -406,9 +405,11 @@ static bool observers_begin(simt_machine *m, uint64_t lanes)
 static void rooms_clear(simt_machine *m)
 {
     for (uint32_t i = 0; i < m->blocks_n; i++) m->blocks[i].of = NULL;
-    for (uint32_t i = 0; i < m->lanes_n; i++) m->lanes[i].state = LANE_GONE, m->lanes[i].held = 0;
-    for (uint32_t i = 0; i < m->warps_n; i++)
-        m->warps[i].alive = m->warps[i].ready = m->warps[i].candidates = m->warps[i].candidates_n = 0;
+    for (uint32_t i = 0; i < m->lanes_n; i++) m->lanes[i].held = 0;
+    for (uint32_t i = 0; i < m->warps_n; i++) {
+        warp *w = &m->warps[i];
+        w->alive = w->ready = w->waiting = w->at_barrier = w->candidates = w->candidates_n = 0;
+    }
 }
 
 /* Everything that belongs to one run. false: a finding says why not. */

@@ -107,7 +107,6 @@ static bool race_begin(void *self, simt_machine *m, uint64_t lanes)
     vec_of(m, &r->launches, sizeof(launch_clocks));
     size_t n = (size_t)r->width * (3 * (size_t)m->lanes_n + 2 * m->launches.n);
     if (!clocks_room(r, m, n)) return false;
-    memset(r->memory, 0, n * sizeof(uint32_t));
     uint32_t *at = r->memory;
     bool room = true;
     for (uint32_t i = 0; i < m->lanes_n && room; i++, at += 3 * r->width) {
@@ -116,6 +115,7 @@ static bool race_begin(void *self, simt_machine *m, uint64_t lanes)
     }
     for (size_t i = 0; i < m->launches.n && room; i++, at += 2 * r->width) {
         launch_clocks c = { at, at + r->width };
+        memset(at, 0, 2 * r->width * sizeof *at); /* a lane's are set when it begins */
         room = vec_push(m, &r->launches, &c);
     }
     return room;

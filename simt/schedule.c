@@ -86,6 +86,12 @@ const simt_decision *simt_machine_schedule(const simt_machine *m, size_t *n)
     return (const simt_decision *)m->schedule.p;
 }
 
+static void set_priority(lane *l, int64_t priority)
+{
+    l->warp->lane_priority[l->number % WARP_LANES] = priority; /* it may not have begun */
+    l->warp->best_known = false;
+}
+
 void schedule_begin(simt_machine *m)
 {
     const simt_config *c = &m->config;
@@ -99,7 +105,7 @@ void schedule_begin(simt_machine *m)
     m->low_priority = 0;
     m->change_points.n = 0;
     if (c->strategy != SIMT_PCT) return;
-    for (uint32_t i = 0; i < m->lanes_n; i++) m->lanes[i].priority = (int64_t)(machine_random(&m->random) >> 2);
+    for (uint32_t i = 0; i < m->lanes_n; i++) set_priority(&m->lanes[i], (int64_t)(machine_random(&m->random) >> 2));
     for (uint32_t i = 0; i < m->warps_n; i++) m->warps[i].priority = (int64_t)(machine_random(&m->random) >> 2);
     uint32_t depth = c->pct_depth ? c->pct_depth : 3, length = c->pct_length ? c->pct_length : 1000;
     for (uint32_t i = 1; i < depth; i++) {
@@ -118,6 +124,7 @@ static void recount(simt_machine *m, warp *w)
     m->warps_open += (uint32_t)(now != 0) - (uint32_t)(w->candidates != 0);
     w->candidates = now;
     w->candidates_n = n;
+    w->best_known = false;
 }
 
 void schedule_ready(simt_machine *m, warp *w, uint32_t lanes)
@@ -195,17 +202,36 @@ static void prefer(preferred *p, int64_t priority)
     p->passed++;
 }
 
-/* In the order of lane_from. */
+/* The lane of w with the highest priority, of those that may be chosen. It is looked for when these have changed. */
+static uint32_t best_of(warp *w)
+{
+    if (w->best_known) return w->best;
+    uint32_t best = lowest(w->candidates);
+    for (uint32_t left = w->candidates; left; left &= left - 1)
+        if (w->lane_priority[lowest(left)] > w->lane_priority[best]) best = lowest(left);
+    w->best_known = true;
+    return w->best = best;
+}
+
+/* Which candidate has the highest priority, in the order of lane_from. No two lanes have the same priority. */
 static uint32_t best_lane(const simt_machine *m)
 {
     const lane *from = m->last_lane;
-    warp *w = from ? from->warp : m->warps;
+    warp *first = from ? from->warp : m->warps, *best = NULL;
     uint32_t below = from ? (1u << from->ids.lane) - 1 : 0;
-    preferred p = { 0, 0, 0 };
-    for (uint32_t i = 0; i <= m->warps_n; i++, w = next_warp(m, w))
-        for (uint32_t left = w->candidates & (!i ? ~below : i == m->warps_n ? below : ~0u); left; left &= left - 1)
-            prefer(&p, w->member[lowest(left)]->priority);
-    return p.best;
+    for (uint32_t i = 0; i < m->warps_n; i++) {
+        warp *w = &m->warps[i];
+        if (!w->candidates) continue;
+        uint32_t l = best_of(w);
+        if (!best || w->lane_priority[l] > best->lane_priority[best->best]) best = w;
+    }
+    uint32_t before = best->candidates & ((1u << best->best) - 1); /* in its warp */
+    if (best == first && below >> best->best & 1)
+        return m->lanes_open - simt_popc(first->candidates & below) + simt_popc(before);
+    if (best == first) return simt_popc(before & ~below);
+    uint32_t passed = simt_popc(first->candidates & ~below);
+    for (warp *w = next_warp(m, first); w != best; w = next_warp(m, w)) passed += w->candidates_n;
+    return passed + simt_popc(before);
 }
 
 /* In the order of warp_from. */
@@ -225,7 +251,7 @@ static uint32_t by_priority(simt_machine *m)
     const uint64_t *at = (const uint64_t *)m->change_points.p;
     for (size_t i = 0; i < m->change_points.n; i++) {
         if (at[i] != m->decision) continue;
-        if (lanes && m->last_lane) m->last_lane->priority = --m->low_priority;
+        if (lanes && m->last_lane) set_priority(m->last_lane, --m->low_priority);
         if (!lanes && m->last_warp) m->last_warp->priority = --m->low_priority;
     }
     return lanes ? best_lane(m) : best_warp(m);
@@ -249,11 +275,11 @@ static void deadlock(simt_machine *m)
     found(m, SIMT_DEADLOCK, "no lane can go on: they wait for each other");
     for (uint32_t i = 0; i < m->lanes_n; i++) {
         const lane *l = &m->lanes[i];
-        if (l->state == LANE_COLLECTIVE)
+        if (l->warp->waiting >> l->ids.lane & 1)
             found_more(m, "block %u, lane %u of warp %u waits at %s: %s, mask 0x%08x, for lanes 0x%08x", l->ids.block,
                        l->ids.lane, l->ids.thread / WARP_LANES, simt_site_name(l->site), collective_name(l->op),
                        l->mask, l->mask & ~l->warp->waiting);
-        if (l->state == LANE_BARRIER)
+        if (l->warp->at_barrier >> l->ids.lane & 1)
             found_more(m, "block %u, thread %u waits at %s: sync_block", l->ids.block, l->ids.thread,
                        simt_site_name(l->site));
     }
@@ -301,34 +327,25 @@ static uint32_t going(const warp *w)
     return w->candidates & ~w->yielding ? w->candidates & ~w->yielding : w->candidates;
 }
 
-/* Whether a lane stands at a place, and so in one group with the others of its warp that do. */
-static bool stands_at(const lane *l, const char *site, uint32_t kind)
+/* A lane stands where it stopped: lanes of a warp that stand at the same place are a group. */
+static uint32_t standing_with(const warp *w, uint32_t lane, uint32_t of)
 {
-    return l->site == site && l->stop_kind == kind;
+    const char *site = w->site[lane];
+    uint32_t kind = w->stop_kind[lane], group = 0;
+    for (uint32_t i = 0; i < WARP_LANES; i++) group |= (uint32_t)(w->site[i] == site && w->stop_kind[i] == kind) << i;
+    return group & of;
 }
 
 /* Of `bits` the first lane of each group: what there is to choose from. */
 static uint32_t leaders_of(const warp *w, uint32_t bits)
 {
     uint32_t leaders = 0;
-    for (uint32_t left = bits; left; left &= left - 1) {
-        const lane *l = w->member[lowest(left)];
-        bool first = true;
-        for (uint32_t others = leaders; others && first; others &= others - 1)
-            first = !stands_at(w->member[lowest(others)], l->site, l->stop_kind);
-        if (first) leaders |= 1u << l->ids.lane;
-    }
+    for (uint32_t left = bits; left; left &= ~standing_with(w, lowest(left), left)) leaders |= left & -left;
     return leaders;
 }
 
 /* The lanes that stand where l does, and may be chosen. */
-static uint32_t group_of(const lane *l)
-{
-    uint32_t group = 0;
-    for (uint32_t left = going(l->warp); left; left &= left - 1)
-        group |= (uint32_t)stands_at(l->warp->member[lowest(left)], l->site, l->stop_kind) << lowest(left);
-    return group;
-}
+static uint32_t group_of(const lane *l) { return standing_with(l->warp, l->ids.lane, going(l->warp)); }
 
 /* The next lane of w's group that runs, which becomes the current one; NULL: all have run, or something was found. */
 static lane *next_of_group(simt_machine *m, const warp *w)
@@ -390,48 +407,66 @@ static bool next_group(simt_machine *m)
 
 enum { NEAR = 3 };
 
+/* A group of lanes of one warp that may be chosen. */
+typedef struct group {
+    warp *of;
+    uint32_t lanes;
+} group;
+
+/* What next_access chooses from: how many groups of each distance there are, and the first of each that has no access
+ * to make (lanes 0: none). */
+typedef struct groups {
+    uint32_t n[NEAR];
+    group local[NEAR];
+} groups;
+
 /* How far a group is from the one that ran last: has lanes of it, is of its warp, is of another. */
-static uint32_t distance(const simt_machine *m, const lane *l)
+static uint32_t distance(const simt_machine *m, const group *g)
 {
-    return l->warp != m->last_warp ? 2 : group_of(l) & m->last_lanes ? 0 : 1;
+    return g->of != m->last_warp ? 2 : g->lanes & m->last_lanes ? 0 : 1;
 }
 
-/* By its leader: group k of all, nearer ones first; NULL: there are no more. n: how many of each distance were
- * passed. */
-static const lane *group_at(const simt_machine *m, uint32_t k, uint32_t n[NEAR])
+/* Goes over all groups by warp and first lane. Returns number k of those at distance d, if there is one. */
+static group look_at_groups(simt_machine *m, groups *all, uint32_t d, uint32_t k)
 {
-    for (uint32_t d = 0; d < NEAR; d++) {
-        n[d] = 0;
-        for (uint32_t i = 0; i < m->warps_n; i++)
-            for (uint32_t leaders = leaders_of(&m->warps[i], going(&m->warps[i])); leaders; leaders &= leaders - 1) {
-                const lane *l = m->warps[i].member[lowest(leaders)];
-                if (distance(m, l) != d) continue;
-                if (k-- == 0) return l;
-                n[d]++;
-            }
+    group found = { NULL, 0 };
+    for (uint32_t i = 0; i < m->warps_n; i++) {
+        warp *w = &m->warps[i];
+        for (uint32_t left = going(w); left;) {
+            group g = { w, standing_with(w, lowest(left), left) };
+            uint32_t far = distance(m, &g);
+            left &= ~g.lanes;
+            if (!w->stop_kind[lowest(g.lanes)] && !all->local[far].lanes) all->local[far] = g;
+            if (far == d && all->n[far] == k) found = g;
+            all->n[far]++;
+        }
     }
-    return NULL;
+    return found;
 }
 
-/* config.local_first: a group that has no access to make, else one that is chosen. */
+/* config.local_first: a group that has no access to make, else one that is chosen, nearer ones first. */
 static bool next_access(simt_machine *m)
 {
     if (!candidates(m, false)) return false;
-    uint32_t n[NEAR], k = 0;
-    const lane *l;
-    while ((l = group_at(m, k, n)) && l->stop_kind) k++;
-    bool local = l != NULL;
+    groups all, again;
+    memset(&all, 0, sizeof all);
+    memset(&again, 0, sizeof again);
+    look_at_groups(m, &all, NEAR, 0);
+    group g = { NULL, 0 };
+    for (uint32_t d = 0; d < NEAR && !g.lanes; d++) g = all.local[d];
+    bool local = g.lanes != 0;
     if (!local) {
-        uint32_t free = n[0] ? n[0] : n[1] ? n[1] : n[2];
-        k = schedule_choose(m, m->preemptions < m->config.bound ? n[0] + n[1] + n[2] : free);
+        uint32_t free = all.n[0] ? all.n[0] : all.n[1] ? all.n[1] : all.n[2];
+        uint32_t k = schedule_choose(m, m->preemptions < m->config.bound ? all.n[0] + all.n[1] + all.n[2] : free),
+                 d = 0;
         m->preemptions += k >= free;
-        l = group_at(m, k, n);
+        while (k >= all.n[d]) k -= all.n[d++];
+        g = look_at_groups(m, &again, d, k);
     }
-    uint32_t lanes = group_of(l);
-    bool its_turn = !local || distance(m, l) == 0;
-    if (its_turn) m->last_lanes = local ? m->last_lanes | lanes : lanes;
-    if (its_turn) m->last_warp = l->warp;
-    run_group(m, l->warp, lanes);
+    bool its_turn = !local || distance(m, &g) == 0;
+    if (its_turn) m->last_lanes = local ? m->last_lanes | g.lanes : g.lanes;
+    if (its_turn) m->last_warp = g.of;
+    run_group(m, g.of, g.lanes);
     return true;
 }
 
@@ -457,7 +492,7 @@ void schedule_run(simt_machine *m)
 void schedule_backoff(simt_machine *m, lane *l)
 {
     yields(m, l->warp, l->warp->yielding | 1u << l->ids.lane);
-    l->priority = --m->low_priority;
+    set_priority(l, --m->low_priority);
     l->warp->priority = --m->low_priority;
     l->spins = 0;
 }
@@ -468,7 +503,8 @@ void lane_stop(lane *l, const char *site, uint32_t kind)
 {
     simt_machine *m = simt_current;
     l->site = site;
-    l->stop_kind = kind;
+    l->warp->site[l->ids.lane] = site;
+    l->warp->stop_kind[l->ids.lane] = kind;
     lane *next = NULL;
     if (!watch_due(m)) next = m->config.unit == SIMT_BY_LANE ? schedule_next(m) : next_of_group(m, l->warp);
     if (next != l) fiber_switch(&l->fiber, next ? &next->fiber : &m->hub);

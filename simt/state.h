@@ -47,8 +47,6 @@ typedef struct vec {
     size_t n, places, size; /* elements, room, bytes of one */
 } vec;
 
-typedef enum lane_state { LANE_GONE, LANE_READY, LANE_COLLECTIVE, LANE_BARRIER } lane_state;
-
 typedef struct pending_copy {
     uint8_t *shared;
     const uint8_t *global;
@@ -62,9 +60,7 @@ struct block;
 /* What a switch needs is in its first 64 bytes: lanes run in any order, and each is a miss of the first cache. */
 typedef struct lane {
     _Alignas(64) simt_ids ids;
-    uint32_t number; /* in the machine: slot order */
-    lane_state state;
-    uint32_t stop_kind;
+    uint32_t number;  /* in the machine: slot order */
     const char *site; /* of its last operation: where it stopped */
     struct warp *warp;
     uint32_t spins;
@@ -72,14 +68,17 @@ typedef struct lane {
     hd_fiber fiber;
     /* collectives */
     simt_collective_op op;
-    uint32_t mask, arg;
-    uint32_t first, together; /* the lane of the warp that came first; of that lane: those that have come, as bits */
-    uint64_t given, result;
-    /* scheduling */
-    int64_t priority;
+    uint32_t mask;
     pending_copy *copies;
     uint32_t copies_n, copy_group;
 } lane;
+
+/* A collective that lanes have come to, as long as some of them wait. */
+typedef struct gathering {
+    const char *site;
+    simt_collective_op op;
+    uint32_t mask, come; /* bits of lanes */
+} gathering;
 
 typedef struct warp {
     lane *member[WARP_LANES];
@@ -87,8 +86,15 @@ typedef struct warp {
     uint32_t alive, ready, waiting, at_barrier, yielding; /* bits of lanes; waiting: in a collective */
     uint32_t candidates, candidates_n; /* the lanes that the scheduler may choose among ready and yielding ones
                                         * (schedule_ready) */
-    int64_t priority;
+    int64_t priority, lane_priority[WARP_LANES];
+    uint32_t best; /* of the candidates the lane with the highest priority, if it is known */
+    bool best_known;
     uint32_t number;
+    const char *site[WARP_LANES]; /* where each lane stopped, and before which kind of access; 0: before none */
+    uint32_t stop_kind[WARP_LANES];
+    gathering at[WARP_LANES];                       /* by the lowest lane of its mask */
+    uint64_t given[WARP_LANES], result[WARP_LANES]; /* by lane, of its last collective */
+    uint32_t arg[WARP_LANES];
 } warp;
 
 typedef struct shared_array {

@@ -70,7 +70,8 @@ static void trace_fence(void *self, simt_machine *m, const char *site)
 
 static void trace_collective(void *self, simt_machine *m, const lane *l)
 {
-    event_note((trace *)self, m, l->site, collective_name(l->op), NULL, l->given, l->result);
+    const warp *w = l->warp;
+    event_note((trace *)self, m, l->site, collective_name(l->op), NULL, w->given[l->ids.lane], w->result[l->ids.lane]);
 }
 
 static bool trace_ticket(void *self, simt_machine *m, const char *site, const simt_ticket_record *t,

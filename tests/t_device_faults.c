@@ -569,4 +569,8 @@ static const struct CMUnitTest tests[] = { unit(every_operation),
                                            unit(twice_in_a_row),
                                            unit(every_call_of_a_dictionary) };
 
-int main(void) { return test_run(tests); }
+int main(void)
+{
+    hd_cuda_windows(CAPACITY); /* the usual ones are most of a small table's memory */
+    return test_run(tests);
+}

@@ -220,7 +220,7 @@ static void tables_are_resized(void **state)
 static void watched(const fixture *s, const char *want)
 {
     char why[JUDGE_SENTENCE];
-    const char *wrong = fixture_watch(s, false, why);
+    const char *wrong = fixture_watch(s, NULL, false, why);
     check(want ? wrong && strstr(wrong, want) : !wrong, "'%s' instead of '%s'", wrong ? wrong : "nothing",
           want ? want : "nothing");
 }

@@ -179,13 +179,13 @@ static const char *lost(const fixture *s, const hive_view *v, const hive_view *t
 }
 
 /* weak: stores become visible later, but in order. */
-const char *hive_fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE])
+const char *hive_fixture_watch(const fixture *s, uint8_t *before, bool weak, char why[JUDGE_SENTENCE])
 {
     const hive_fixture_table *t = hive_fixture_table_of(s);
     const hive_view *v = &t->own.v;
     hive_fixture_table then;
     uint64_t stashed = 0;
-    (void)weak;
+    (void)before, (void)weak;
     fixture_view(s, s->initial, &then);
     for (uint64_t e = 0; e < hive_places(v); e++) {
         const char *wrong = slot_wrong(v, e);

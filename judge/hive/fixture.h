@@ -54,7 +54,7 @@ const char *hive_fixture_accept(const fixture *s, void *model, uint32_t k, uint6
                                 judge_listing *l);
 const char *hive_fixture_move(void *model, uint64_t from, uint64_t to);
 const char *hive_fixture_check(const void *table, char why[JUDGE_SENTENCE]);
-const char *hive_fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE]);
+const char *hive_fixture_watch(const fixture *s, uint8_t *before, bool weak, char why[JUDGE_SENTENCE]);
 
 /* Visits the buckets of a key in order. True: *b is the next one. step: 0 for the first; it is counted up. */
 bool hive_fixture_way(const hive_view *v, uint64_t h, uint64_t *step, uint64_t *b);

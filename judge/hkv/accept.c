@@ -210,7 +210,17 @@ static void mark_keys(const hkv_view *v, key_marks *m)
     }
 }
 
-/* The invariant that slot e violates while lanes run. */
+/* Another slot than e that has the key: in dual mode of any bucket, else of e's; HKV_NOWHERE: there is none. */
+static uint64_t other_slot(const hkv_view *v, uint64_t key, uint64_t e)
+{
+    uint64_t b = e / v->slots, first = v->dual ? 0 : hkv_entry(v, b, 0),
+             end = v->dual ? hkv_capacity(v) : hkv_entry(v, b + 1, 0);
+    for (uint64_t other = first; other < end; other++)
+        if (*hkv_key_at(v, other) == key && other != e) return other;
+    return HKV_NOWHERE;
+}
+
+/* The invariant that slot e violates while lanes run. m: NULL, or tells of most keys that they are in one slot. */
 static broken slot_broken(const hkv_view *v, const key_marks *m, uint64_t e)
 {
     const broken none = { NULL, NULL }, digest = { "HKV-1", "has a digest" },
@@ -220,26 +230,30 @@ static broken slot_broken(const hkv_view *v, const key_marks *m, uint64_t e)
     if (key == HD_KEY_EMPTY) return v->digest[e] == HKV_NO_DIGEST ? none : digest;
     uint64_t h = hd_hash(key, v->seed);
     if (v->digest[e] != hd_digest(h)) return other_digest;
+    bool once = m && !(m->twice[mark_of(m, h) / 64] >> mark_of(m, h) % 64 & 1);
+    if (!once && other_slot(v, key, e) != HKV_NOWHERE) return twice;
     if (b != hd_first_bucket(h, v->buckets) && (!v->dual || b != hd_second_bucket(h, v->buckets))) return elsewhere;
-    if (!(m->twice[mark_of(m, h) / 64] >> mark_of(m, h) % 64 & 1)) return none;
-    uint64_t end = v->dual ? hkv_capacity(v) : hkv_entry(v, b + 1, 0);
-    for (uint64_t other = e + 1; other < end; other++)
-        if (*hkv_key_at(v, other) == key) return twice;
     return none;
 }
 
-/* weak: buckets with a held lock are left out. */
-const char *hkv_fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE])
+/* weak: buckets with a held lock are left out, so that what held before says nothing about them. */
+const char *hkv_fixture_watch(const fixture *s, uint8_t *before, bool weak, char why[JUDGE_SENTENCE])
 {
     const hkv_own *t = hkv_fixture_own(s);
     const hkv_view *v = &t->v;
     uint64_t entries = hkv_capacity(v);
+    bool changes = before && !weak; /* only what has changed can be wrong */
     key_marks marks;
-    mark_keys(v, &marks);
+    hkv_own then;
+    if (changes)
+        fixture_view(s, before, &then);
+    else
+        mark_keys(v, &marks);
     for (uint64_t e = 0; e < entries; e++) {
         uint64_t key = *hkv_key_at(v, e), b = e / v->slots;
+        if (changes && key == *hkv_key_at(&then.v, e) && v->digest[e] == then.v.digest[e]) continue;
         if (key == HD_KEY_LOCKED || key == HKV_KEY_REPLACED || (weak && t->lock[b])) continue;
-        const broken k = slot_broken(v, &marks, e);
+        const broken k = slot_broken(v, changes ? NULL : &marks, e);
         if (!k.rule) continue;
         char slot[32] = "an empty slot";
         if (key != HD_KEY_EMPTY) snprintf(slot, sizeof slot, "key %" PRIx64, key);

@@ -45,7 +45,7 @@ const char *hkv_fixture_beside(const fixture *s, const void *model, const void *
 const char *hkv_fixture_promised(const fixture *s, const void *model, uint32_t k, char why[JUDGE_SENTENCE]);
 const char *hkv_fixture_idle(const fixture *s, char why[JUDGE_SENTENCE]);
 const char *hkv_fixture_check(const void *table, char why[JUDGE_SENTENCE]);
-const char *hkv_fixture_watch(const fixture *s, bool weak, char why[JUDGE_SENTENCE]);
+const char *hkv_fixture_watch(const fixture *s, uint8_t *before, bool weak, char why[JUDGE_SENTENCE]);
 
 /* port.c */
 /* Row `row` of gpu/hkv/rows.h, in at most `blocks` blocks (0: 8) of at most `threads` threads (0: the row's own).

@@ -278,7 +278,9 @@ static void run_blocks(worker *k, const course *c, uint64_t block, uint8_t (*lis
         k->gone.listed = listed[flags];
         run_part(&k->view, c, &p, &k->gone, k->tally);
 #ifdef _OPENMP
+        if (k->many > 1) {
 #pragma omp barrier
+        }
 #endif
         if (c->evicts && !k->gone.alone)
             k->gone.n = hkv_rows_place(&k->view, b, k->gone.rows, p.first, p.last - p.first, listed[flags], k->gone.n);
@@ -326,40 +328,55 @@ static void run_share(worker *k, const course *c, uint64_t *missed_before)
     list_missed(&k->view, b, p.first, p.last, at);
 }
 
+/* What the threads of a batch have in common. */
+typedef struct keyed {
+    const course *how;
+    uint64_t block, missed, pinned, listed_all;
+    uint8_t listed[2][HKV_TURNS_MOST];
+    uint64_t *tally;
+} keyed;
+
+/* Thread t of many. */
+static void run_worker(hkv_view *v, keyed *all, uint64_t t, uint64_t many)
+{
+    const course *c = all->how;
+    const hd_batch *b = c->b;
+    worker k;
+    k.t = t;
+    k.many = many;
+    worker_begin(&k, v, c);
+    if (has_role(b, HD_READER))
+        run_share(&k, c, &all->missed);
+    else if (many == 1)
+        run_blocks(&k, c, all->block, all->listed);
+    else
+        run_blocks_together(&k, c, all->block, all->listed);
+    if (b->op == HD_OP_FIND_OR_INSERT_PTR && b->ptr)
+        give_pointers(v, b, hkv_share(b->n, t, many), hkv_share(b->n, t + 1, many));
+    if (t == 0) all->listed_all = k.gone.n;
+    hkv_add_in_turn(many, worker_pins(&k, v), &all->pinned, k.tally, all->tally);
+}
+
 static void run_keyed(hkv_view *v, const hd_batch *b, hkv_when when, uint64_t *tally)
 {
     const course c = course_of(v, b, when);
-    uint64_t block = block_of(v, &c), missed = 0, pinned = 0, listed_all = 0, in_turn = 0;
-    uint32_t threads = block && b->n >= HKV_PARALLEL_ITEMS ? when.threads : 1;
-    uint8_t listed[2][HKV_TURNS_MOST];
+    keyed all;
+    all.how = &c;
+    all.block = block_of(v, &c);
+    all.missed = all.pinned = all.listed_all = 0;
+    all.tally = tally;
+    uint32_t threads = all.block && b->n >= HKV_PARALLEL_ITEMS ? when.threads : 1;
     (void)threads;
 #ifdef _OPENMP
-#pragma omp parallel num_threads((int)threads) if (threads > 1) reduction(+ : pinned)
+    if (threads > 1) {
+#pragma omp parallel num_threads((int)threads)
+        run_worker(v, &all, (uint64_t)omp_get_thread_num(), (uint64_t)omp_get_num_threads());
+    } else /* a team of one thread takes longer than a short batch */
 #endif
-    {
-        worker k;
-        k.t = 0;
-        k.many = 1;
-#ifdef _OPENMP
-        k.t = (uint64_t)omp_get_thread_num();
-        k.many = (uint64_t)omp_get_num_threads();
-#endif
-        worker_begin(&k, v, &c);
-        if (has_role(b, HD_READER))
-            run_share(&k, &c, &missed);
-        else if (k.many == 1)
-            run_blocks(&k, &c, block, listed);
-        else
-            run_blocks_together(&k, &c, block, listed);
-        if (b->op == HD_OP_FIND_OR_INSERT_PTR && b->ptr)
-            give_pointers(v, b, hkv_share(b->n, k.t, k.many), hkv_share(b->n, k.t + 1, k.many));
-        pinned += worker_pins(&k, v);
-        if (k.t == 0) listed_all = k.gone.n;
-        hkv_add_in_turn(k.many, 0, &in_turn, k.tally, tally);
-    }
-    if (pinned) v->pins = (v->pins + pinned) & (PINS_OF_OTHERS - 1); /* readers may run at the same time */
-    if (c.evicts && b->count) *b->count = listed_all;
-    if (b->op == HD_OP_FIND_MISSED && b->count) *b->count = missed;
+        run_worker(v, &all, 0, 1);
+    if (all.pinned) v->pins = (v->pins + all.pinned) & (PINS_OF_OTHERS - 1); /* readers may run at the same time */
+    if (c.evicts && b->count) *b->count = all.listed_all;
+    if (b->op == HD_OP_FIND_MISSED && b->count) *b->count = all.missed;
 }
 
 bool hkv_batch_pins(const hd_batch *b)

@@ -45,28 +45,39 @@ static bool scan_lists(const hd_batch *b, bool exports)
     return exports && (b->list_key || b->list_value || b->list_score || b->list_item);
 }
 
-void hkv_run_scan(hkv_view *v, const hd_batch *b, hkv_when when)
+/* Thread t of many scans its share of the batch's slots. *found grows by what it finds. */
+static void scan_share(hkv_view *v, const hd_batch *b, uint64_t t, uint64_t many, uint64_t *found)
 {
     bool exports = b->op == HD_OP_EXPORT || b->op == HD_OP_EXPORT_IF, list = scan_lists(b, exports);
-    uint64_t start = exports ? b->start : 0, n = exports ? b->n : hkv_capacity(v), before = 0;
-    uint32_t predicate = hd_predicate_of(b), threads = n < HKV_PARALLEL_ITEMS ? 1 : when.threads;
+    uint64_t start = exports ? b->start : 0, n = exports ? b->n : hkv_capacity(v);
+    uint64_t first = start + hkv_share(n, t, many), last = start + hkv_share(n, t + 1, many);
+    uint32_t predicate = hd_predicate_of(b);
+    uint64_t mine = list && many == 1 ? 0 : scan(v, b, predicate, first, last, false, 0);
+    uint64_t at = hkv_add_in_turn(many, mine, found, NULL, NULL);
+    if (list) mine = scan(v, b, predicate, first, last, true, at);
+    if (list && many == 1) *found = mine;
+}
+
+void hkv_run_scan(hkv_view *v, const hd_batch *b, hkv_when when)
+{
+    bool exports = b->op == HD_OP_EXPORT || b->op == HD_OP_EXPORT_IF;
+    uint64_t n = exports ? b->n : hkv_capacity(v), found = 0;
+    uint32_t threads = n < HKV_PARALLEL_ITEMS ? 1 : when.threads;
     (void)threads;
 #ifdef _OPENMP
-#pragma omp parallel num_threads((int)threads) if (threads > 1)
+    if (threads > 1) {
+#pragma omp parallel num_threads((int)threads)
+        scan_share(v, b, (uint64_t)omp_get_thread_num(), (uint64_t)omp_get_num_threads(), &found);
+    } else
 #endif
-    {
-        uint64_t t = 0, many = 1;
-#ifdef _OPENMP
-        t = (uint64_t)omp_get_thread_num();
-        many = (uint64_t)omp_get_num_threads();
-#endif
-        uint64_t first = start + hkv_share(n, t, many), last = start + hkv_share(n, t + 1, many), at = 0;
-        uint64_t mine = list && many == 1 ? 0 : scan(v, b, predicate, first, last, false, 0);
-        at = hkv_add_in_turn(many, mine, &before, NULL, NULL);
-        if (list) mine = scan(v, b, predicate, first, last, true, at);
-        if (list && many == 1) before = mine;
-    }
-    if (b->count) *b->count = before;
+        scan_share(v, b, 0, 1, &found);
+    if (b->count) *b->count = found;
+}
+
+static void clear_share(hkv_view *v, uint64_t t, uint64_t many)
+{
+    uint64_t entries = hkv_capacity(v), last = hkv_share(entries, t + 1, many);
+    for (uint64_t e = hkv_share(entries, t, many); e < last; e++) hkv_make_empty(v, e);
 }
 
 void hkv_clear(hkv_view *v, uint32_t threads)
@@ -74,9 +85,12 @@ void hkv_clear(hkv_view *v, uint32_t threads)
     uint64_t entries = hkv_capacity(v);
     (void)threads;
 #ifdef _OPENMP
-#pragma omp parallel for num_threads((int)threads) if (threads > 1 && entries > 1 << 20)
+    if (threads > 1 && entries > 1 << 20) {
+#pragma omp parallel num_threads((int)threads)
+        clear_share(v, (uint64_t)omp_get_thread_num(), (uint64_t)omp_get_num_threads());
+    } else
 #endif
-    for (uint64_t e = 0; e < entries; e++) hkv_make_empty(v, e);
+        clear_share(v, 0, 1);
     if (v->holder) memset(v->holder, 0, entries * sizeof *v->holder);
     v->pins = 0;
 }
