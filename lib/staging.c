@@ -44,7 +44,9 @@ static void copy_bytes(uint8_t *to, const uint8_t *from, uint64_t bytes)
         memcpy(to, from, (size_t)bytes);
         return;
     }
+#ifdef _OPENMP
 #pragma omp parallel for num_threads(threads)
+#endif
     for (int t = 0; t < threads; t++) {
         uint64_t at = each * (uint64_t)t, n = at < bytes ? bytes - at : 0;
         memcpy(to + at, from + at, (size_t)(n < each ? n : each));
@@ -328,7 +330,9 @@ static void scatter_written(const pieces *s, const hd_array *a, const uint8_t *r
     int threads = copy_threads(n * a->row);
     int64_t parts = (int64_t)((n + ROWS - 1) / ROWS);
     (void)threads;
+#ifdef _OPENMP
 #pragma omp parallel for num_threads(threads) if (threads > 1)
+#endif
     for (int64_t p = 0; p < parts; p++) {
         uint64_t from = (uint64_t)p * ROWS, to = from + ROWS < n ? from + ROWS : n;
         copy_written(s, a, rows, outcome, first, from, to);

@@ -247,7 +247,9 @@ static hd_status spectra_visit(void *context, const tally *t, const listed *l)
 {
     const spectra *s = (const spectra *)context;
     bool refused_any = false;
+#ifdef _OPENMP
 #pragma omp parallel for num_threads(s->threads) reduction(|| : refused_any)
+#endif
     for (int part = 0; part < s->threads; part++) {
         uint64_t each = l->n / (uint64_t)s->threads + 1, from = each * (uint64_t)part, to = from + each;
         for (uint64_t i = from; i < to && i < l->n; i++) spectrum_add(&s->of[part], count_at(t, l, i));
