@@ -44,6 +44,9 @@ typedef struct hd_when {
     bool rises;      /* no score is above its items' times: an item that stores its time lowers none (HD_MONOTONE) */
 } hd_when;
 
+/* How many items a batch has, for the choice of a kernel. */
+typedef enum hd_amount { HD_MANY, HD_FEW, HD_FEWEST, HD_AMOUNTS } hd_amount;
+
 typedef struct hd_design hd_design;
 struct hd_design {
     const char *name, *what, *backend;
@@ -108,11 +111,11 @@ struct hd_design {
     /* On the host machine: its kernel of a number (base/variant.h); NULL: there is none. */
     hd_host_text *(*host_kernel)(uint32_t kernel);
     /* The name of the variant that suits the operation best on a table of this value size and load factor (choice 0),
-     * second best (1), and so on; NULL: there are no more. `few`: for batches of at most few_items. A pure function.
-     * The table takes the first that fits, and where none does, the first row of the design that fits. select itself
-     * NULL: always that. */
-    const char *(*select)(hd_op op, uint32_t value_bytes, double load_factor, bool few, uint32_t choice);
-    uint64_t few_items; /* batches up to this size are selected for apart; 0: none */
+     * second best (1), and so on; NULL: there are no more. A pure function. The table takes the first that fits, and
+     * where none does, the first row of the design that fits. select itself NULL: always that. */
+    const char *(*select)(hd_op op, uint32_t value_bytes, double load_factor, hd_amount amount, uint32_t choice);
+    /* HD_FEW and HD_FEWEST are batches of at most so many items. 0: none. few_items is the largest. */
+    uint64_t few_items, fewest_items, fewest_distinct; /* fewest_distinct: where the batch promises distinct keys */
     /* Batches may bring arrays that only a device can read: the spine does not look into them. */
     bool far;
     /* Updaters own what they change while they change it: several batches of them may run at a time. */

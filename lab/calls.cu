@@ -128,6 +128,9 @@ int main()
         one("insert", HD_OP_INSERT_OR_ASSIGN, 1, true, true, sync);
         one("insert", HD_OP_INSERT_OR_ASSIGN, 1, false, true, sync);
         one("insert", HD_OP_INSERT_OR_ASSIGN, 1, false, false, sync);
+        one("insert", HD_OP_INSERT_OR_ASSIGN, 8, false, false, sync);
+        one("insert", HD_OP_INSERT_OR_ASSIGN, 16, false, false, sync);
+        one("insert", HD_OP_INSERT_OR_ASSIGN, 64, false, true, sync);
         one("insert", HD_OP_INSERT_OR_ASSIGN, 1024, false, true, sync);
         one("insert", HD_OP_INSERT_OR_ASSIGN, 1024, false, false, sync);
         one("insert", HD_OP_INSERT_OR_ASSIGN, 65536, false, true, sync);

@@ -177,9 +177,9 @@ static bool kernel_selected(const hd_design *d, const hd_info *info, const hd_ba
                             hd_kernel *k, const char **unfit)
 {
     const char *name;
-    bool few = hd_batch_is_few(d, b);
+    hd_amount amount = hd_amount_of(d, b);
     for (uint32_t choice = 0;
-         !b->each && d->select && (name = d->select(b->op, info->value_bytes, load_factor, few, choice)); choice++)
+         !b->each && d->select && (name = d->select(b->op, info->value_bytes, load_factor, amount, choice)); choice++)
         if (kernel_named(d, info, b, name, k, unfit)) return true;
     return kernel_named(d, info, b, NULL, k, unfit);
 }
@@ -226,8 +226,7 @@ static void choose_by_band(const hd_design *d, const hd_info *info, const hd_bat
     const char *unfit = NULL, *before = NULL;
     for (uint32_t band = 0; band < HD_LOAD_BANDS; band++) {
         bool selects = !b->each && d->select;
-        const char *name =
-            selects ? d->select(b->op, info->value_bytes, band_end[band], hd_batch_is_few(d, b), 0) : NULL;
+        const char *name = selects ? d->select(b->op, info->value_bytes, band_end[band], hd_amount_of(d, b), 0) : NULL;
         bool same = band && name == before && of[band - 1][op].variant &&
                     (!name || hd_variant_is_named(of[band - 1][op].variant, name));
         before = name;
@@ -248,9 +247,9 @@ void hd_kernels_choose(const hd_info *info, hd_kernel_choice *choice)
     for (int op = 0; op < HD_CHOICES; op++) {
         b.each = op == HD_CHOICE_MIXED ? &each : NULL;
         b.op = op == HD_CHOICE_MIXED ? (hd_op)0 : (hd_op)op;
-        for (uint32_t few = 0; few < 2; few++) {
-            b.n = few ? d->few_items : d->few_items + 1;
-            choose_by_band(d, info, &b, op, choice->of[few]);
+        for (int amount = 0; amount < HD_AMOUNTS; amount++) {
+            b.n = amount == HD_MANY ? d->few_items + 1 : amount == HD_FEW ? d->few_items : d->fewest_items;
+            choose_by_band(d, info, &b, op, choice->of[amount]);
         }
     }
 }

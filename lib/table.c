@@ -110,7 +110,7 @@ static hd_status run(hd_table *t, hd_batch *b, const hd_op_row *row)
     hd_kernel kernel = { NULL, NULL, NULL, 0 };
     hd_status status = hd_batch_check(t, b, row);
     if (!status && !b->kernel)
-        kernel = t->choice.of[hd_batch_is_few(t->design, b)][hd_load_band(load_factor_of(t))]
+        kernel = t->choice.of[hd_amount_of(t->design, b)][hd_load_band(load_factor_of(t))]
                              [b->each ? HD_CHOICE_MIXED : (int)b->op];
     if (!status && !kernel.variant)
         status = hd_kernel_pick(&t->info, b, load_factor_of(t), &kernel); /* named, or why none */

@@ -13,10 +13,10 @@
 /* A choice for each operation, and one for mixed batches. */
 enum { HD_LOAD_BANDS = 4, HD_CHOICE_MIXED = HD_OP_COUNT_, HD_CHOICES };
 
-/* The kernel that runs a batch which names none: by whether it has few items (hd_design.few_items), by how full the
- * table is (hd_load_band), and by operation. Its variant is NULL: no kernel runs such a batch. */
+/* The kernel that runs a batch which names none: by how many items it has (hd_amount_of), by how full the table is
+ * (hd_load_band), and by operation. Its variant is NULL: no kernel runs such a batch. */
 typedef struct hd_kernel_choice {
-    hd_kernel of[2][HD_LOAD_BANDS][HD_CHOICES];
+    hd_kernel of[HD_AMOUNTS][HD_LOAD_BANDS][HD_CHOICES];
 } hd_kernel_choice;
 
 struct hd_table {
@@ -57,10 +57,10 @@ hd_status hd_entries_sync(hd_table *t, uint64_t *entries);
 /* What `info` says the table is from now on. */
 void hd_table_become(hd_table *t, const hd_info *info);
 
-/* Whether the design selects for such a batch apart (hd_design.few_items). */
-static inline bool hd_batch_is_few(const hd_design *d, const hd_batch *b)
+static inline hd_amount hd_amount_of(const hd_design *d, const hd_batch *b)
 {
-    return d->few_items && b->n <= d->few_items;
+    if (b->n > d->few_items || !d->few_items) return HD_MANY;
+    return b->n <= (b->distinct ? d->fewest_distinct : d->fewest_items) ? HD_FEWEST : HD_FEW;
 }
 
 /* Load factors up to 0.5, 0.75, 0.9 and 1; each band is chosen for as if the table were as full as its end. */

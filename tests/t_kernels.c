@@ -543,23 +543,27 @@ static void sectors(void **state)
 static void select_is_pure(void **unused)
 {
     (void)unused;
-    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, 32, 0.98, false, 0), "coalesced");
-    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, 32, 0.98, false, 1), "tlpv1");
-    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, 33, 0.95, false, 1), "tlpv2");
-    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, false, 0), "coalesced");
-    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, false, 1), "tlpv2");
-    assert_string_equal(hkv_select(HD_OP_FIND, 16, 1, false, 1), "tlpv1");
-    assert_string_equal(hkv_select(HD_OP_FIND, 17, 1, false, 1), "tlpv2");
-    assert_string_equal(hkv_select(HD_OP_EXPORT, 17, 1, false, 0), "warp");
-    assert_string_equal(hkv_select(HD_OP_CLEAR, 0, 0, false, 0), "warp");
-    assert_null(hkv_select(HD_OP_FIND, 8, 1, false, 2));
-    assert_string_equal(hkv_select(HD_OP_FIND, 64, 1, true, 0), "direct");
-    assert_string_equal(hkv_select(HD_OP_FIND_MISSED, 64, 1, true, 0), "direct");
-    assert_string_equal(hkv_select(HD_OP_ASSIGN, 64, 1, true, 0), "coalesced");
+    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, 32, 0.98, HD_MANY, 0), "coalesced");
+    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, 32, 0.98, HD_MANY, 1), "tlpv1");
+    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, 33, 0.95, HD_MANY, 1), "tlpv2");
+    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, HD_MANY, 0), "coalesced");
+    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, HD_MANY, 1), "tlpv2");
+    assert_string_equal(hkv_select(HD_OP_FIND, 16, 1, HD_MANY, 1), "tlpv1");
+    assert_string_equal(hkv_select(HD_OP_FIND, 17, 1, HD_MANY, 1), "tlpv2");
+    assert_string_equal(hkv_select(HD_OP_EXPORT, 17, 1, HD_MANY, 0), "warp");
+    assert_string_equal(hkv_select(HD_OP_CLEAR, 0, 0, HD_MANY, 0), "warp");
+    assert_null(hkv_select(HD_OP_FIND, 8, 1, HD_MANY, 2));
+    assert_string_equal(hkv_select(HD_OP_FIND, 64, 1, HD_FEW, 0), "direct");
+    assert_string_equal(hkv_select(HD_OP_FIND_MISSED, 64, 1, HD_FEW, 0), "direct");
+    assert_string_equal(hkv_select(HD_OP_ASSIGN, 64, 1, HD_FEW, 0), "coalesced");
+    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, 64, 1, HD_FEW, 0), "coalesced");
+    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, 64, 1, HD_FEWEST, 0), "warp");
+    assert_string_equal(hkv_select(HD_OP_FIND, 64, 1, HD_FEWEST, 0), "direct");
+    assert_string_equal(hkv_select(HD_OP_ERASE, 64, 1, HD_FEWEST, 0), "coalesced");
     for (int op = 0; op < HD_OP_COUNT_;
          op++) /* there is one for any batch: the last row holds what the others do not */
         for (uint64_t bytes = 0; bytes <= UINT32_MAX; bytes = 3 * bytes + 1)
-            check(hkv_select((hd_op)op, (uint32_t)bytes, 2, false, 0), "%s has none", hd_op_name((hd_op)op));
+            check(hkv_select((hd_op)op, (uint32_t)bytes, 2, HD_MANY, 0), "%s has none", hd_op_name((hd_op)op));
 }
 
 /* What a table resolved when it was opened is what would be picked for each batch. */
@@ -582,22 +586,24 @@ static void the_choice_at_open_is_the_pick(void **unused)
         info.backend = d->backend;
         hd_kernels_choose(&info, &choice);
         for (int op = 0; op < HD_CHOICES; op++)
-            for (uint32_t at = 0; at < 2 * HD_LOAD_BANDS; at++) {
-                uint32_t few = at / HD_LOAD_BANDS, band = at % HD_LOAD_BANDS;
+            for (uint32_t at = 0; at < HD_AMOUNTS * HD_LOAD_BANDS; at++) {
+                uint32_t amount = at / HD_LOAD_BANDS, band = at % HD_LOAD_BANDS;
                 hd_kernel k = { NULL, NULL, NULL, 0 };
                 hd_batch b;
                 memset(&b, 0, sizeof b);
                 b.each = op == HD_CHOICE_MIXED ? &each : NULL;
                 b.op = op == HD_CHOICE_MIXED ? HD_OP_FIND : (hd_op)op;
-                b.n = few ? d->few_items : 1 << 20;
+                b.n = amount == HD_MANY ? 1 << 20 : amount == HD_FEW ? d->few_items : d->fewest_distinct;
+                b.distinct = amount == HD_FEWEST;
+                assert_int_equal(hd_amount_of(d, &b), d->few_items ? amount : HD_MANY);
                 if (hd_kernel_pick(&info, &b, load_factor[band], &k)) k.variant = NULL;
-                check(choice.of[few][band][op].variant == k.variant &&
-                          (!k.variant || choice.of[few][band][op].row == k.row),
+                check(choice.of[amount][band][op].variant == k.variant &&
+                          (!k.variant || choice.of[amount][band][op].row == k.row),
                       "%s on %s, operation %d: the choice is another", d->name, d->backend, op);
                 assert_int_equal(hd_load_band(load_factor[band]), band);
                 if (d->few_items) continue;
                 b.n = 0; /* an empty batch is none that is selected for apart */
-                check(!hd_batch_is_few(d, &b), "%s on %s: a batch is small", d->name, d->backend);
+                check(hd_amount_of(d, &b) == HD_MANY, "%s on %s: a batch is small", d->name, d->backend);
             }
     }
 }

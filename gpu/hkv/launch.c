@@ -401,7 +401,8 @@ const hd_gpu hkv_gpu = {
 
 const hd_design hd_design_hkv_cuda = {
     .name = "hkv", .what = "a bucketed cache in a GPU's memory", .params = &hkv_params, .select = hkv_select,
-    .few_items = HKV_FEW_ITEMS, .variants = hkv_variants, .unfit = hkv_unfit_row, .gpu = &hkv_gpu,
+    .few_items = HKV_FEW_ITEMS, .fewest_items = HKV_FEWEST_ITEMS, .fewest_distinct = HKV_FEWEST_DISTINCT,
+    .variants = hkv_variants, .unfit = hkv_unfit_row, .gpu = &hkv_gpu,
     .prepare = hd_cuda_prepare, .grow = hd_cuda_grow, .owns = true, HD_ON_CUDA
 };
 /* clang-format on */

@@ -13,10 +13,11 @@ enum { CHOICES = 2 };
 /* What operations are chosen for together. */
 typedef enum select_kind {
     INSERTS,
-    FEW_LOOKUPS, /* latency counts, not what is read */
-    OTHERS,      /* lookups and updates, which evict nothing: only the value counts */
-    WHOLE,       /* what goes over all slots: lanes that read and write side by side */
-    PROMOTES     /* whole buckets are read */
+    FEWEST_INSERTS, /* latency counts: one launch, of a warp for each key */
+    FEW_LOOKUPS,    /* latency counts, not what is read */
+    OTHERS,         /* lookups and updates, which evict nothing: only the value counts */
+    WHOLE,          /* what goes over all slots: lanes that read and write side by side */
+    PROMOTES        /* whole buckets are read */
 } select_kind;
 
 /* Measured on an H200 (bench/results, papers/hkv/results). coalesced is the fastest at every size and load factor. It
@@ -34,6 +35,7 @@ typedef struct row {
 static const row rows[] = {
     { INSERTS, 32, 1, { "coalesced", "tlpv1" } },
     { INSERTS, UINT32_MAX, 1, { "coalesced", "tlpv2" } },
+    { FEWEST_INSERTS, UINT32_MAX, 1, { "warp", "coalesced" } },
     { FEW_LOOKUPS, UINT32_MAX, 1, { "direct", "coalesced" } },
     { OTHERS, 16, 1, { "coalesced", "tlpv1" } },
     { OTHERS, UINT32_MAX, 1, { "coalesced", "tlpv2" } },
@@ -53,17 +55,19 @@ bool hkv_select_sorted(const hd_info *info, uint64_t n)
     return info->hkv.fetch == HD_FETCH_SORTED || (info->values_host_bytes > translated_bytes && n >= SORTED_ITEMS);
 }
 
-static select_kind kind_of(hd_op op)
+static select_kind kind_of(hd_op op, hd_amount amount)
 {
     const hd_op_row *o = hd_op_row_of(op);
+    if (amount != HD_MANY && hkv_family_of(op) == HKV_LOOKUP) return FEW_LOOKUPS;
+    if (amount == HD_FEWEST && hkv_family_of(op) == HKV_UPSERT) return FEWEST_INSERTS;
     if (op == HD_OP_PROMOTE) return PROMOTES;
     if (!hd_op_is_keyed(o)) return WHOLE;
     return o->role == HD_INSERTER ? INSERTS : OTHERS;
 }
 
-const char *hkv_select(hd_op op, uint32_t value_bytes, double load_factor, bool few, uint32_t choice)
+const char *hkv_select(hd_op op, uint32_t value_bytes, double load_factor, hd_amount amount, uint32_t choice)
 {
-    select_kind kind = few && hkv_family_of(op) == HKV_LOOKUP ? FEW_LOOKUPS : kind_of(op);
+    select_kind kind = kind_of(op, amount);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const row *r = &rows[i];
         bool fits = value_bytes <= r->value_bytes && (load_factor <= r->load_factor || r->load_factor == 1);

@@ -5,12 +5,14 @@
 #ifndef HKV_SELECT_H
 #define HKV_SELECT_H
 
-#include "heddle.h"
+#include "base/design.h"
 
-/* Batches of up to this size are small: latency counts. Measured on an H200 (lab/calls.tsv). */
-enum { HKV_FEW_ITEMS = 1024 };
+/* In batches of up to this size latency counts: HD_FEW, and HD_FEWEST if keys may repeat or do not. With eight items of
+ * one key `warp` takes as long as the launches of groups.h, and with more it takes longer. Measured on an H200 and an
+ * H100 (lab/calls.tsv). */
+enum { HKV_FEW_ITEMS = 1024, HKV_FEWEST_ITEMS = 8, HKV_FEWEST_DISTINCT = 64 };
 
-const char *hkv_select(hd_op op, uint32_t value_bytes, double load_factor, bool few, uint32_t choice);
+const char *hkv_select(hd_op op, uint32_t value_bytes, double load_factor, hd_amount amount, uint32_t choice);
 
 /* Whether a find of n items reads the far values of such a table in the order of their addresses (hd_fetch). A pure
  * function. */
