@@ -228,15 +228,13 @@ static hd_status run_batch(host *h, uint32_t row, const hd_batch *b, hd_when whe
     return status;
 }
 
-/* By the first row of the reference that can. */
 static hd_status run_by_reference(host *h, const hd_batch *b, hd_when when, uint64_t *tally)
 {
-    const hd_design *ref = h->gpu->ref;
-    uint32_t row = 0;
-    for (const hd_variant *const *v = ref->variants; *v; v++)
-        for (const hd_variant_row *r = (*v)->row; r->what[0]; r++, row++)
-            if (!ref->unfit(r, &own_of(h)->info, b)) return ref->launch(h->entries, row, b, when, tally);
-    return hd_fail(HD_EINVAL, "%s: the reference does not run it", hd_row_of_batch(b)->name);
+    hd_info info = own_of(h)->info;
+    hd_kernel k;
+    info.backend = h->gpu->ref->backend;
+    hd_status status = hd_kernel_pick(&info, b, 0, &k);
+    return status ? status : h->gpu->ref->launch(h->entries, k.row, b, when, tally);
 }
 
 hd_status hd_host_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)

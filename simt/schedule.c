@@ -188,20 +188,6 @@ static warp *warp_from(const simt_machine *m, warp *from, uint32_t k)
     return w;
 }
 
-typedef struct preferred {
-    uint32_t passed, best; /* candidates so far; the first of those with the highest priority */
-    int64_t priority;      /* its */
-} preferred;
-
-static void prefer(preferred *p, int64_t priority)
-{
-    if (priority > p->priority || !p->passed) {
-        p->priority = priority;
-        p->best = p->passed;
-    }
-    p->passed++;
-}
-
 /* The lane of w with the highest priority, of those that may be chosen. It is looked for when these have changed. */
 static uint32_t best_of(warp *w)
 {
@@ -213,35 +199,40 @@ static uint32_t best_of(warp *w)
     return w->best = best;
 }
 
-/* Which candidate has the highest priority, in the order of lane_from. No two lanes have the same priority. */
+/* How many candidates are before a lane of w, counted from the machine's first. */
+static uint32_t candidates_before(const simt_machine *m, const warp *w, uint32_t lane)
+{
+    uint32_t n = simt_popc(w->candidates & ((1u << lane) - 1));
+    for (const warp *x = m->warps; x < w; x++) n += x->candidates_n;
+    return n;
+}
+
+/* In the order of lane_from. No two lanes have the same priority. */
 static uint32_t best_lane(const simt_machine *m)
 {
     const lane *from = m->last_lane;
-    warp *first = from ? from->warp : m->warps, *best = NULL;
-    uint32_t below = from ? (1u << from->ids.lane) - 1 : 0;
-    for (uint32_t i = 0; i < m->warps_n; i++) {
-        warp *w = &m->warps[i];
+    const warp *best = NULL;
+    for (warp *w = m->warps; w < m->warps + m->warps_n; w++) {
         if (!w->candidates) continue;
         uint32_t l = best_of(w);
         if (!best || w->lane_priority[l] > best->lane_priority[best->best]) best = w;
     }
-    uint32_t before = best->candidates & ((1u << best->best) - 1); /* in its warp */
-    if (best == first && below >> best->best & 1)
-        return m->lanes_open - simt_popc(first->candidates & below) + simt_popc(before);
-    if (best == first) return simt_popc(before & ~below);
-    uint32_t passed = simt_popc(first->candidates & ~below);
-    for (warp *w = next_warp(m, first); w != best; w = next_warp(m, w)) passed += w->candidates_n;
-    return passed + simt_popc(before);
+    uint32_t passed = from ? candidates_before(m, from->warp, from->ids.lane) : 0;
+    return (candidates_before(m, best, best->best) + m->lanes_open - passed) % m->lanes_open;
 }
 
-/* In the order of warp_from. */
+/* In the order of warp_from. Of warps with the same priority the first one. */
 static uint32_t best_warp(const simt_machine *m)
 {
+    const warp *best = NULL;
     warp *w = m->last_warp ? m->last_warp : m->warps;
-    preferred p = { 0, 0, 0 };
-    for (uint32_t i = 0; i < m->warps_n; i++, w = next_warp(m, w))
-        if (w->candidates) prefer(&p, w->priority);
-    return p.best;
+    uint32_t passed = 0, k = 0;
+    for (uint32_t i = 0; i < m->warps_n; i++, w = next_warp(m, w)) {
+        if (!w->candidates) continue;
+        if (!best || w->priority > best->priority) best = w, k = passed;
+        passed++;
+    }
+    return k;
 }
 
 /* Which candidate has the highest priority. A change point puts the one that ran last at the end. */
@@ -344,9 +335,6 @@ static uint32_t leaders_of(const warp *w, uint32_t bits)
     return leaders;
 }
 
-/* The lanes that stand where l does, and may be chosen. */
-static uint32_t group_of(const lane *l) { return standing_with(l->warp, l->ids.lane, going(l->warp)); }
-
 /* The next lane of w's group that runs, which becomes the current one; NULL: all have run, or something was found. */
 static lane *next_of_group(simt_machine *m, const warp *w)
 {
@@ -399,9 +387,9 @@ static bool next_group(simt_machine *m)
     if (!n) return false;
     bool may_stay = m->last_warp && m->last_warp->candidates;
     warp *w = m->last_warp = warp_from(m, m->last_warp, pick(m, n, may_stay));
-    uint32_t leader = leaders_of(w, going(w)), k = schedule_choose(m, simt_popc(leader));
+    uint32_t may = going(w), leader = leaders_of(w, may), k = schedule_choose(m, simt_popc(leader));
     while (k--) leader &= leader - 1;
-    run_group(m, w, group_of(w->member[lowest(leader)]));
+    run_group(m, w, standing_with(w, lowest(leader), may));
     return true;
 }
 
