@@ -228,7 +228,6 @@ void hd_host_close(void *state, const hd_seams *s);
 hd_status hd_host_check(void *state);
 size_t hd_host_next(void *state, hd_entry *e, size_t most);
 bool hd_host_put_at(void *state, const hd_entry *e);
-bool hd_host_put(void *state, const hd_entry *e);
 void hd_host_move_all(void *from, void *to);
 /* Where gpu->resize is. info is what the table is afterwards, also where it fails. */
 hd_status hd_host_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
@@ -249,7 +248,6 @@ hd_status hd_cuda_walked(void *state, bool keep);
 hd_status hd_cuda_check(void *state);
 size_t hd_cuda_next(void *state, hd_entry *e, size_t most);
 bool hd_cuda_put_at(void *state, const hd_entry *e);
-bool hd_cuda_put(void *state, const hd_entry *e);
 void hd_cuda_move_all(void *from, void *to);
 hd_status hd_cuda_tally(void *state, uint64_t *outcome, uint64_t *op);
 hd_status hd_cuda_clock(void *state, uint64_t *ns);
@@ -264,13 +262,13 @@ hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when w
 /* clang-format off */
 #define HD_ON_HOST                                                                                                    \
     .backend = "host", .shape = hd_host_shape, .open = hd_host_open, .close = hd_host_close, .check = hd_host_check,   \
-    .next = hd_host_next, .put_at = hd_host_put_at, .put = hd_host_put, .move_all = hd_host_move_all,                  \
+    .next = hd_host_next, .put_at = hd_host_put_at, .move_all = hd_host_move_all,                                         \
     .launch = hd_host_launch
 #define HD_ON_CUDA                                                                                                    \
     .backend = "cuda", .shape = hd_cuda_shape, .open = hd_cuda_open, .close = hd_cuda_close, .stage = hd_cuda_stage,   \
     .settle = hd_cuda_settle, .walk = hd_cuda_walk, .look = hd_cuda_look, .walked = hd_cuda_walked,                    \
     .check = hd_cuda_check, .next = hd_cuda_next, .put_at = hd_cuda_put_at,                                            \
-    .put = hd_cuda_put, .move_all = hd_cuda_move_all, .tally = hd_cuda_tally, .clock = hd_cuda_clock,                  \
+    .move_all = hd_cuda_move_all, .tally = hd_cuda_tally, .clock = hd_cuda_clock,                  \
     .launch = hd_cuda_launch, .far = true
 /* clang-format on */
 

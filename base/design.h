@@ -39,9 +39,10 @@ typedef struct hd_when {
     uint64_t per_item; /* 1: logical clock; 0: the device's      */
     uint32_t epoch;
     bool own;        /* its items' times are no other batch's, and no score so far */
-    bool by_device;  /* HD_CLOCK_DEVICE: `clock` is this machine's reading; kernels read their device's clock instead */
-    uint64_t opened; /* by_device: what that clock said when the table was opened (hd_tick_of) */
+    bool by_device;  /* HD_CLOCK_DEVICE: kernels read their device's clock, and not `clock` */
+    uint64_t opened; /* HD_CLOCK_DEVICE: what the clock said when the table was opened (hd_tick_of); else 0 */
     bool rises;      /* no score is above its items' times: an item that stores its time lowers none (HD_MONOTONE) */
+    bool by_score;   /* a full bucket refuses a key with a low score, also in a table that admits all keys */
 } hd_when;
 
 /* How many items a batch has, for the choice of a kernel. */
@@ -78,10 +79,8 @@ struct hd_design {
     /* The first entries at or after e->slot, in order, into e[0] to e[most - 1]; how many. There may be more than it
      * has given; 0 says that there are none. Values stay where they are until the next call. */
     size_t (*next)(void *state, hd_entry *e, size_t most);
-    /* Puts an entry into exactly that empty slot (false: the key cannot be there) ... */
+    /* Puts an entry into exactly that empty slot; false: the key cannot be there. */
     bool (*put_at)(void *state, const hd_entry *e);
-    /* ... or wherever it belongs (false: there is no room). */
-    bool (*put)(void *state, const hd_entry *e);
     /* Moves all entries and pins into an empty state with a multiple of the buckets. Cannot fail. */
     void (*move_all)(void *from, void *to);
     /* Gives the table the shape `info`, which has a multiple of its buckets, with all entries and pins. *state may be

@@ -128,6 +128,7 @@ const hd_seams hd_seams_os = {
       NULL },
     { os_now_ns, os_unix_ns, NULL },
     &hd_device_os,
+    { .context = NULL },
 };
 
 /* ---- Over any seams -------------------------------------------------------------------------- */

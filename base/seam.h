@@ -121,6 +121,7 @@ struct hd_seams {
     hd_file_seam file;
     hd_time_seam time;
     const hd_device_seam *device; /* hd_device_os: CUDA's, or one that never finds a device */
+    hd_allocator allocator;       /* the caller's memory of the device, and pinned memory; NULL functions: the seam's */
 };
 
 extern const hd_device_seam hd_device_os;

@@ -175,7 +175,8 @@ typedef enum hd_outcome {
     HD_EVICTED,  /* the key was absent and took the slot of the entry with the lowest score, which was evicted */
     HD_REFUSED,  /* the key was absent and its bucket full, and either the admission score of the key was too low
                     (hd_admit) or all entries of the bucket were pinned */
-    HD_RESERVED, /* the key is reserved (HD_KEY_RESERVED, hd_info.keys) */
+    HD_RESERVED, /* the key is reserved (HD_KEY_RESERVED, hd_info.keys); or, on "cuda", the flag is no hd_accum, or the
+                    item's operation cannot be mixed */
     HD_ERASED,   /* the key was present, and the entry was removed */
     HD_PINNED,   /* the entry is pinned (lock_keys): the item's outputs were written, but the entry was not changed */
     HD_PENDING,  /* design hive: the key was absent and no slot was found for it. Nothing happened. Run the item again
@@ -275,6 +276,27 @@ typedef enum hd_clock {
 /* The size of hd_hive_config.hash in bytes, with the NUL. */
 #define HD_HASH_NAMES_MOST 32u
 
+/* Memory that the caller manages, such as the pool of a framework. Each pair of functions is optional: if both are
+ * NULL, the library allocates this memory itself. `context` is the first argument of every call. Several threads may
+ * call at once. The memory is not cleared. An example is examples/budget.c.
+ *   take           memory of the host; `align` is a power of two. NULL: refused (HD_ENOMEM)
+ *   device_take    memory of the calling thread's current device, which is the table's; aligned to 256 bytes. Returns a
+ *                  cudaError_t: 0, or cudaErrorMemoryAllocation if the memory is refused (HD_ENOMEM). A table with this
+ *                  function does not grow in place: the old and the new table exist at the same time
+ *   pinned_take    page-locked host memory that kernels reach at the same address; the same results
+ *   give, device_give, pinned_give    take the memory back. p is not NULL, except for `give`. Before device_give and
+ *                  pinned_give return, the device must have done all work that was put on it, as with cudaFree: kernels
+ *                  may still use the memory */
+typedef struct hd_allocator {
+    void *(*take)(void *context, size_t bytes, size_t align);
+    void (*give)(void *context, void *p, size_t bytes);
+    int (*device_take)(void *context, void **p, size_t bytes);
+    int (*device_give)(void *context, void *p);
+    int (*pinned_take)(void *context, void **p, size_t bytes);
+    int (*pinned_give)(void *context, void *p, size_t bytes);
+    void *context;
+} hd_allocator;
+
 /* Functions by which the library reaches memory, files, the clock and the device. Tests replace them. base/seam.h
  * declares them. */
 typedef struct hd_seams hd_seams;
@@ -303,7 +325,8 @@ typedef struct hd_hive_config {
 } hd_hive_config;
 
 /* How to open a table. Start from hd_config_default() or hd_config_of(), and change fields. hd_open copies the struct
- * and resolves the names; it keeps none of the strings. The objects that `seams` points to must exist until hd_close.
+ * and resolves the names; it keeps none of the strings. The objects that `seams` and the contexts point to must exist
+ * until hd_close.
  *
  * The batch lock decides which batches of the table may run at the same time. Except under `none`, inserters run alone.
  *
@@ -318,20 +341,25 @@ typedef struct hd_hive_config {
  * "cuda". After a batch was captured into a CUDA graph, batches overlap only under group3 and none (see hd_batch).
  * doc/concurrency.md has the details. */
 typedef struct hd_config {
-    const char *design;    /* "hkv" or "hive" */
-    const char *backend;   /* "ref": host memory and host threads; "cuda": device; "host": the simulator */
-    const char *policy;    /* how entries are scored: "lru", or another row of `heddle list policies`; hive: "none".
+    const char *design;   /* "hkv" or "hive" */
+    const char *backend;  /* "ref": host memory and host threads; "cuda": device; "host": the simulator */
+    const char *policy;   /* how entries are scored: "lru", or another row of `heddle list policies`; hive: "none".
                               doc/contract-hkv.md has the formulas */
-    const char *lock;      /* "ordered", or another batch lock of the list above */
-    uint64_t capacity;     /* entries, at least 1; rounded up to whole buckets */
-    uint32_t slots;        /* per bucket. hkv: 2 to 4096; with 128, the default, the digests of a bucket fill one line
+    const char *lock;     /* "ordered", or another batch lock of the list above */
+    uint64_t capacity;    /* entries, at least 1; rounded up to whole buckets */
+    uint32_t slots;       /* per bucket. hkv: 2 to 4096; with 128, the default, the digests of a bucket fill one line
                               of a GPU's memory. hive: 8, 16 or 32 */
-    uint32_t value_bytes;  /* hkv: 0 (a set) to 65,536. hive: 4 (32-bit keys) or 2 (16-bit keys) */
-    hd_layout layout;      /* how keys and scores lie in memory */
-    hd_clock clock;        /* the source of times for scores. hive: HD_CLOCK_LOGICAL */
-    uint64_t seed;         /* of the hash function; choose a secret one if an attacker may choose keys */
-    uint32_t epoch;        /* the first epoch; see hd_epoch_set */
-    uint32_t threads;      /* of backend "ref", 0 to 1,024; 0: OpenMP's default */
+    uint32_t value_bytes; /* hkv: 0 (a set) to 65,536. hive: 4 (32-bit keys) or 2 (16-bit keys) */
+    hd_layout layout;     /* how keys and scores lie in memory */
+    hd_clock clock;       /* the source of times for scores. hive: HD_CLOCK_LOGICAL */
+    uint64_t seed;        /* of the hash function; choose a secret one if an attacker may choose keys */
+    uint32_t epoch;       /* the first epoch; see hd_epoch_set */
+    uint32_t threads;     /* of backend "ref", 0 to 1,024; 0: OpenMP's default */
+    const hd_allocator *allocator; /* NULL: the library allocates all memory itself. hd_open copies the struct */
+    /* HD_CLOCK_DEVICE: the time of a batch, in ns since 1970, in place of the clock's. hd_run calls it, also on several
+     * threads at once. A result below an earlier one counts as that one. NULL: the device's clock */
+    uint64_t (*now)(void *now_context);
+    void *now_context;
     const hd_seams *seams; /* NULL: the functions of the operating system */
     hd_hkv_config hkv;
     hd_hive_config hive;
@@ -586,11 +614,13 @@ HD_API hd_status hd_save(hd_table *table, const char *path);
  *     hd_hive_config.
  *   - If file and table have the same shape, every entry is loaded. For hive the number of buckets is not part of the
  *     shape: the table takes `buckets` and `base_buckets` of the file.
- *   - If the shapes differ, the table keeps its own, and the entries are inserted one by one, by descending score. hive
- *     grows first if they would take more than 4/5 of the slots. An entry that finds no slot is dropped.
+ *   - If the shapes differ, the table keeps its own, and the entries are inserted. hkv keeps those with the highest
+ *     scores, whatever hd_admit says: no entry is dropped for one with a lower score. hive grows first if they would
+ *     take more than 4/5 of the slots, and drops nothing.
  * If the call fails, the table is unchanged: the file is read into a new table, which takes the place of the old one
  * when all checksums are right. So memory for both is needed for a while. On "cuda" a file of the same shape goes into
- * the table in parts, as with hd_save. For a file of another shape, host memory for both tables is needed, too. */
+ * the table in parts, as with hd_save. A file of another shape takes 8 MiB of host memory and the pinned memory that
+ * batches with host arrays have. */
 HD_API hd_status hd_load(hd_table *table, const char *path, uint64_t *dropped);
 
 /* Opens a table with the design, policy and shape of the file, and loads the file. `config` (may be NULL: the default)

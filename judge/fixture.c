@@ -216,6 +216,7 @@ static hd_status draw_arrays(fixture *s, uint32_t k, hd_rng *g)
 
 static void draw_scores_and_values(fixture *s, uint32_t k, hd_rng *g)
 {
+    enum { FLAGS = 16 };
     fixture_part *p = &s->part[k];
     hd_batch *b = &p->batch;
     uint64_t *score = (uint64_t *)judge_arrays_at(&p->arrays, JUDGE_SCORE);
@@ -228,7 +229,9 @@ static void draw_scores_and_values(fixture *s, uint32_t k, hd_rng *g)
     if (!given && !b->raw_scores) b->score = NULL;
     for (uint64_t i = 0; keyed && i < b->n; i++) {
         score[i] = fixture_draw_score(s, g, FIXTURE_SCORES);
-        flag[i] = (uint8_t)hd_rng_below(g, 3);
+        flag[i] = (uint8_t)hd_rng_below(g, FLAGS);
+        /* 0 to 2 are hd_accum; kernels answer RESERVED to others */
+        if (flag[i] > HD_EITHER && flag[i] < FLAGS - 1) flag[i] %= 3;
         fixture_draw_values(g, value + i * s->value_bytes, s->value_bytes, b->elem);
     }
     if (b->op != HD_OP_ACCUM_OR_ASSIGN || hd_rng_below(g, 4) == 0) b->flag = NULL;

@@ -170,10 +170,11 @@ hd_status hosted_announce(const fixture *s, uint32_t k, simt_machine *m)
 hd_when hosted_when(const fixture *s, uint32_t k)
 {
     bool one_time = s->c[0].table.clock == HD_CLOCK_DEVICE; /* of all items of a batch; the fixture's clock gives it */
-    const hd_when when = {
-        s->clock + (k ? s->part[0].batch.n : 0), one_time ? 0 : 1, s->epoch, !one_time, false, 0, true
-    };
-    hd_when w = when;
+    hd_when w = { .clock = s->clock + (k ? s->part[0].batch.n : 0),
+                  .per_item = one_time ? 0 : 1,
+                  .epoch = s->epoch,
+                  .own = !one_time,
+                  .rises = true };
     if (w.own && s->design->times_tell) w.own = s->design->times_tell(s, w.clock, s->part[k].batch.n);
     if (s->design->rises) w.rises = s->design->rises(s, w.clock);
     return w;

@@ -408,6 +408,12 @@ static const char *judge_finding(judging *j, bool present)
     return lie(j, "the key is %s, and found is %d", present ? "present" : "absent", judge_found_byte(j->b, j->i));
 }
 
+/* Whether the item's flag is no hd_accum. */
+static bool has_no_flag(const judging *j)
+{
+    return j->op == HD_OP_ACCUM_OR_ASSIGN && j->b->flag && j->b->flag[j->i] > HD_EITHER;
+}
+
 /* The p-th item to take effect. */
 static const char *judge_item(judging *j, uint64_t p)
 {
@@ -422,7 +428,8 @@ static const char *judge_item(judging *j, uint64_t p)
     j->moment = o->moment + 1 + p;
     j->outcome = (hd_outcome)b->outcome[i];
     j->value = b->value ? (const uint8_t *)b->value + i * o->value_bytes : NULL;
-    if (j->key >= o->keys) return j->outcome == HD_RESERVED ? judge_finding(j, false) : lie(j, "the key is reserved");
+    if (j->key >= o->keys || has_no_flag(j))
+        return j->outcome == HD_RESERVED ? judge_finding(j, false) : lie(j, "the key or the flag is reserved");
 
     judge_entry *e = judge_map_find(&o->map, j->key);
     if (e && j->hidden && !e->holder && found_absent(j->outcome)) { /* then the item says that the key was evicted */

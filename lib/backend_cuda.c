@@ -87,10 +87,10 @@ static hd_status open_table(const hd_design *d, const hd_info *info, const hd_se
     c->device = device;
     own_of(c)->info = *info;
     own_of(c)->device = true;
-    own_of(c)->page = device.page;
+    own_of(c)->page = s->allocator.device_take ? 0 : device.page;
     own_of(c)->window_most = window_items;
     gpu->begin(c->own);
-    hd_staging_open(&c->staging, c->seam, c->device.name);
+    hd_staging_open(&c->staging, s, c->device.name);
     pthread_mutex_init(&c->busy, NULL);
     pthread_mutex_init(&c->walking, NULL);
     status = hd_cuda_take_all(c);

@@ -128,7 +128,6 @@ bool hd_host_put_at(void *state, const hd_entry *e)
 {
     return ((host *)state)->gpu->ref->put_at(((host *)state)->entries, e);
 }
-bool hd_host_put(void *state, const hd_entry *e) { return ((host *)state)->gpu->ref->put(((host *)state)->entries, e); }
 
 static void run_alike(const host *a, host *b)
 {

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/cuda_state.h"
+#include "lib/device_memory.h"
 
 enum {
     BLOCKS_PER_PROCESSOR = 16, /* of 128 threads: as many as run at a time */
@@ -70,12 +71,12 @@ static hd_status told_of_take(const hd_cuda *c, const char *what, uint64_t bytes
 hd_status hd_cuda_take(const hd_cuda *c, const char *what, uint64_t bytes, void **p)
 {
     *p = NULL;
-    return told_of_take(c, what, bytes, c->seam->take(c->seam->self, p, (size_t)bytes), "take");
+    return told_of_take(c, what, bytes, hd_device_take(c->seams, p, (size_t)bytes), "take");
 }
 
 void hd_cuda_give(const hd_cuda *c, void *p)
 {
-    if (p) c->seam->give(c->seam->self, p);
+    if (p) hd_device_give(c->seams, p);
 }
 
 uint64_t hd_cuda_placed(uint64_t bytes) { return (bytes + PLACE - 1) / PLACE * PLACE; }
@@ -145,7 +146,7 @@ hd_status hd_cuda_take_pinned(hd_cuda *c, const hd_piece *piece)
 {
     void *p = NULL;
     if (hd_cuda_bytes(piece) == 0) return HD_OK;
-    int code = c->seam->take_pinned(c->seam->self, &p, (size_t)hd_cuda_bytes(piece));
+    int code = hd_device_take_pinned(c->seams, &p, (size_t)hd_cuda_bytes(piece));
     if (code == HD_DEVICE_NO_MEMORY)
         return hd_fail(HD_ENOMEM, "%s: %" PRIu64 " bytes of this machine's memory cannot be pinned", piece->what,
                        hd_cuda_bytes(piece));
@@ -185,7 +186,7 @@ hd_status hd_cuda_take_all(hd_cuda *c)
 
 void hd_cuda_give_pinned(hd_cuda *c, void *p, uint64_t bytes)
 {
-    if (p) c->seam->give_pinned(c->seam->self, p, (size_t)bytes);
+    if (p) hd_device_give_pinned(c->seams, p, (size_t)bytes);
 }
 
 void hd_cuda_give_all(hd_cuda *c)

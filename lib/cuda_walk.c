@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "lib/cuda_state.h"
+#include "lib/device_memory.h"
 
 #define ASK HD_CUDA_ASK
 
@@ -146,7 +147,7 @@ static hd_status take_pieces(hd_cuda *c)
     void *p = NULL;
     w->each = buckets_of_piece(c, all_buckets(c), c->staging.sizes.slot_bytes);
     w->bytes = c->gpu->parts->bytes(c->own, w->each);
-    int code = c->seam->take_pinned(c->seam->self, &p, (size_t)(PIECES * w->bytes));
+    int code = hd_device_take_pinned(c->seams, &p, (size_t)(PIECES * w->bytes));
     if (code == HD_DEVICE_NO_MEMORY)
         return hd_fail(HD_ENOMEM, "%s: two pieces of %" PRIu64 " bytes of host memory cannot be pinned", what_for,
                        w->bytes);

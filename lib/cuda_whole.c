@@ -103,7 +103,6 @@ bool hd_cuda_put_at(void *state, const hd_entry *e)
     return c->walk.on ? hd_cuda_walk_put_at(c, e) : c->gpu->ref->put_at(c->staged, e);
 }
 
-bool hd_cuda_put(void *state, const hd_entry *e) { return ((cuda *)state)->gpu->ref->put(((cuda *)state)->staged, e); }
 void hd_cuda_move_all(void *from, void *to)
 {
     ((cuda *)from)->gpu->ref->move_all(((cuda *)from)->staged, ((cuda *)to)->staged);

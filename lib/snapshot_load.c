@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lib/reinsert.h"
 #include "lib/snapshot.h"
 #include "lib/table.h"
 
@@ -248,10 +249,20 @@ static hd_status fail_slots(const snapshot_file *f)
     return hd_fail(HD_ECORRUPT, "%s: the slots that are marked are not %" PRIu64 " entries", f->path, f->h.size);
 }
 
-/* ahead: whether a score is one that the clock has still to come to, as other clocks have left them. */
-static hd_status fill_from(const hd_design *design, void *state, const snapshot_file *f, reader *column, uint8_t *value,
-                           bool *ahead)
+/* An empty state that takes the file's entries. */
+typedef struct filling {
+    const hd_design *design;
+    const hd_seams *seams;
+    void *state;
+    hd_info *info;     /* of the state */
+    bool as_saved;     /* each entry goes into the slot that it was in */
+    bool *ahead;       /* whether a score is one that the clock has still to come to, as other clocks have left them */
+    uint64_t *dropped; /* entries without a slot */
+} filling;
+
+static hd_status put_entries(const filling *to, reader *column, uint8_t *value)
 {
+    const snapshot_file *f = column->file;
     const hd_snapshot_header *h = &f->h;
     uint64_t capacity = hd_snapshot_places(h), entries = 0;
     hd_entry e = { 0, 0, 0, value };
@@ -263,40 +274,121 @@ static hd_status fill_from(const hd_design *design, void *state, const snapshot_
             e.slot = first + (unsigned)__builtin_ctz(left);
             if (e.slot >= capacity || entries++ == h->size) return fail_slots(f);
             if ((status = get_entry(column, h->value_bytes, &e))) return status;
-            if (e.score >= h->clock) *ahead = true;
-            if (!design->put_at(state, &e))
+            if (e.score >= h->clock) *to->ahead = true;
+            if (!to->design->put_at(to->state, &e))
                 return hd_fail(HD_ECORRUPT, "%s: entry %" PRIu64 ", key %" PRIu64 ", cannot be in slot %" PRIu64,
                                f->path, entries - 1, e.key, e.slot);
         }
     }
-    if (entries != h->size) return fail_slots(f);
-    for (int i = 0; i < HD_SECTION_COUNT; i++)
-        if ((status = leave_section(&column[i], i))) return status;
-    return design->check(state);
+    return entries == h->size ? HD_OK : fail_slots(f);
 }
 
-/* Fills an empty state of the file's own shape. The columns are read side by side, each by a reader of its own. */
-static hd_status fill_columns(const hd_design *design, void *state, snapshot_file *f, bool *ahead)
+static hd_status put_from(const filling *to, reader *column)
+{
+    const hd_snapshot_header *h = &column->file->h;
+    uint32_t value_bytes = h->value_bytes ? h->value_bytes : 1;
+    void *value = NULL;
+    hd_status status = hd_take(to->seams, "load: value", 1, value_bytes, &value);
+    if (!status) status = put_entries(to, column, (uint8_t *)value);
+    hd_give(to->seams, value, 1, value_bytes);
+    return status;
+}
+
+/* ---- Into a table of another shape ----------------------------------------------------------- */
+
+/* How many slots the file marks. */
+static hd_status count_marks(reader *slots, uint64_t *marks)
+{
+    const uint8_t *p;
+    size_t n;
+    *marks = 0;
+    for (uint64_t left = hd_snapshot_section_bytes(&slots->file->h, HD_SECTION_SLOT); left; left -= n) {
+        hd_status status = get_some(slots, left, &p, &n);
+        if (status) return status;
+        for (size_t i = 0; i < n; i++) *marks += (unsigned)__builtin_popcount(p[i]);
+    }
+    return HD_OK;
+}
+
+/* The next n entries, into the rows of a batch. */
+static hd_status get_rows(reader *column, hd_reinsert *x, uint64_t n, bool *ahead)
+{
+    const hd_snapshot_header *h = &column->file->h;
+    hd_status status = get(&column[HD_SECTION_KEYS], x->key, n * sizeof *x->key);
+    if (!status) status = get(&column[HD_SECTION_SCOR], x->score, n * sizeof *x->score);
+    if (!status) status = get(&column[HD_SECTION_VALS], x->value, n * h->value_bytes);
+    for (uint64_t i = 0; i < n && !status; i++) {
+        *ahead = *ahead || x->score[i] >= h->clock;
+        if (x->score[i] && x->design->policy)
+            status = hd_fail(HD_ECORRUPT, "key %" PRIu64 " has a score; design %s keeps none", x->key[i], h->design);
+    }
+    return status;
+}
+
+static hd_status insert_rows(reader *column, hd_reinsert *x, bool *ahead)
+{
+    const snapshot_file *f = column->file;
+    hd_status status = HD_OK;
+    for (uint64_t left = f->h.size, n; left && !status; left -= n) {
+        n = left < x->room ? left : x->room;
+        status = get_rows(column, x, n, ahead);
+        if (!status) status = hd_reinsert_run(x, n);
+    }
+    if (status != HD_ECORRUPT) return status;
+    char why[512];
+    snprintf(why, sizeof why, "%s", hd_why());
+    return hd_fail(status, "%s: %s", f->path, why);
+}
+
+/* A table that grows in place has the number of buckets that its entries want: it takes the file's, or room for
+ * them. */
+static hd_status make_room(const filling *to, uint64_t size)
+{
+    enum { OF_FIVE = 4 }; /* slots that entries may take */
+    uint64_t wanted = size / OF_FIVE * 5 / to->info->slots + 2;
+    if (!to->design->resize) return HD_OK;
+    return to->design->resize(to->state, to->seams, wanted > to->info->buckets ? wanted : to->info->buckets, to->info);
+}
+
+static hd_status insert_from(const filling *to, reader *column)
+{
+    const hd_snapshot_header *h = &column->file->h;
+    hd_reinsert x;
+    uint64_t marks = 0;
+    hd_status status = count_marks(&column[HD_SECTION_SLOT], &marks);
+    if (!status && marks != h->size) status = fail_slots(column->file);
+    if (!status) status = make_room(to, h->size);
+    if (!status) status = hd_reinsert_open(&x, to->design, to->seams, to->state, to->info, h->size);
+    if (status) return status;
+    status = insert_rows(column, &x, to->ahead);
+    *to->dropped = h->size - x.inserted;
+    hd_status closed = hd_reinsert_close(&x);
+    return status ? status : closed;
+}
+
+/* ---- The state of a table, from a file ------------------------------------------------------- */
+
+/* The columns are read side by side, each by a reader of its own. */
+static hd_status fill_columns(const filling *to, snapshot_file *f)
 {
     reader column[HD_SECTION_COUNT];
-    uint32_t value_bytes = f->h.value_bytes ? f->h.value_bytes : 1;
-    void *value = NULL;
     int open = 0;
-    hd_status status = hd_take(f->seams, "load: value", 1, value_bytes, &value);
+    hd_status status = HD_OK;
     for (; open < HD_SECTION_COUNT && !status; open++) {
         status = open_reader(f, section_start(&f->h, open), &column[open]);
         if (!status) status = enter_section(&column[open], open);
     }
-    if (!status) status = fill_from(design, state, f, column, (uint8_t *)value, ahead);
-    hd_give(f->seams, value, 1, value_bytes);
+    if (!status) status = to->as_saved ? put_from(to, column) : insert_from(to, column);
+    for (int i = 0; i < HD_SECTION_COUNT && !status; i++) status = leave_section(&column[i], i);
+    if (!status && to->as_saved) status = to->design->check(to->state);
     while (open > 0) close_reader(&column[--open]);
     return status;
 }
 
 /* What is damaged in a file that could not be loaded: a checksum tells it better than an entry that makes no sense. */
-static hd_status fill(const hd_design *design, void *state, snapshot_file *f, bool *ahead)
+static hd_status fill(const filling *to, snapshot_file *f)
 {
-    hd_status status = fill_columns(design, state, f, ahead);
+    hd_status status = fill_columns(to, f);
     if (status != HD_ECORRUPT) return status;
     char why[512];
     snprintf(why, sizeof why, "%s", hd_why());
@@ -304,38 +396,18 @@ static hd_status fill(const hd_design *design, void *state, snapshot_file *f, bo
     return verified ? verified : hd_fail(status, "%s", why);
 }
 
-/* ---- Into a table of another shape ----------------------------------------------------------- */
-
-typedef struct ranked {
-    uint64_t score, slot;
-} ranked;
-
-static int best_first(const void *a, const void *b)
+/* A state of the file's shape takes the entries where they were. */
+static hd_status fill_as_saved(const filling *to, snapshot_file *f)
 {
-    const ranked *x = (const ranked *)a, *y = (const ranked *)b;
-    if (x->score != y->score) return x->score < y->score ? 1 : -1;
-    return (x->slot > y->slot) - (x->slot < y->slot);
-}
-
-/* Best score first, so that a refused entry is worth less than every entry that is in. */
-static hd_status reinsert(const hd_design *design, void *from, void *to, const hd_seams *s, uint64_t size,
-                          uint64_t *dropped)
-{
-    void *p;
-    hd_status status = hd_take(s, "load: ranking", size, sizeof(ranked), &p);
+    const hd_design *d = to->design;
+    hd_status status = hd_walk(d, to->state, HD_WALK_FILL);
     if (status) return status;
-    ranked *rank = (ranked *)p;
-    uint64_t n = 0;
-    hd_entries all = { .n = 0 };
-    for (hd_entry *e; (e = hd_entries_next(&all, design, from)); n++) rank[n] = (ranked){ e->score, e->slot };
-    if (n) qsort(rank, n, sizeof *rank, best_first);
-    for (uint64_t i = 0; i < n; i++) {
-        hd_entry e = { rank[i].slot, 0, 0, NULL };
-        design->next(from, &e, 1);
-        *dropped += !design->put(to, &e);
-    }
-    hd_give(s, rank, size, sizeof *rank);
-    return HD_OK;
+    status = fill(to, f);
+    hd_status walked = hd_walked(d, to->state, !status);
+    if (!status) status = walked;
+    /* which moves nothing */
+    if (!status && d->resize) status = d->resize(to->state, to->seams, to->info->buckets, to->info);
+    return status;
 }
 
 /* Of a design that resizes the number of buckets is no part of the shape. */
@@ -349,52 +421,22 @@ static bool same_shape(const hd_design *d, const hd_info *a, const hd_info *b)
     return same;
 }
 
-/* A table that grows in place has the number of buckets that its entries want: it takes the file's, or room for
- * them. */
-static hd_status make_room(hd_table *t, void *state, uint64_t size, hd_info *info)
-{
-    enum { OF_FIVE = 4 }; /* slots that entries may take */
-    uint64_t wanted = size / OF_FIVE * 5 / info->slots + 2;
-    if (!t->design->resize) return HD_OK;
-    return t->design->resize(state, &t->seams, wanted > info->buckets ? wanted : info->buckets, info);
-}
-
-/* A new state of the table's shape with the entries of another state; *info: what it is. */
-static hd_status copy_state(hd_table *t, void *from, uint64_t size, void **state, hd_info *info, uint64_t *dropped)
-{
-    const hd_design *d = t->design;
-    hd_status status = d->open(d, &t->info, &t->seams, state);
-    if (status) return status;
-    status = make_room(t, *state, size, info);
-    if (!status) status = hd_stage(d, *state, true);
-    if (!status) status = reinsert(d, from, *state, &t->seams, size, dropped);
-    if (!status) status = hd_settle(d, *state, true);
-    if (status) d->close(*state, &t->seams);
-    return status;
-}
-
-/* A new state of the table's shape with the file's entries; *info: the table's from now on. */
+/* A new state with the file's entries, of its shape if that is the table's, or else of the table's. *info: what the
+ * table is from now on. */
 static hd_status load_state(hd_table *t, snapshot_file *f, void **state, hd_info *info, uint64_t *dropped, bool *ahead)
 {
     const hd_design *d = t->design;
-    hd_info shape;
-    void *as_saved;
-    *info = shape = t->info;
+    hd_info shape = t->info;
     hd_status status = hd_snapshot_shape(d, f->path, &f->h, &shape);
-    if (!status) status = d->open(d, &shape, &t->seams, &as_saved);
     if (status) return status;
-    bool keeps = same_shape(d, &shape, &t->info);
-    status = keeps ? hd_walk(d, as_saved, HD_WALK_FILL) : hd_stage(d, as_saved, true);
-    if (!status) {
-        status = fill(d, as_saved, f, ahead);
-        hd_status walked = keeps ? hd_walked(d, as_saved, !status) : HD_OK;
-        if (!status) status = walked;
-    }
-    /* which moves nothing */
-    if (keeps && !status && d->resize) status = d->resize(as_saved, &t->seams, shape.buckets, info);
-    if (keeps && !status) return *state = as_saved, HD_OK;
-    if (!keeps && !status) status = copy_state(t, as_saved, f->h.size, state, info, dropped);
-    d->close(as_saved, &t->seams);
+    bool same = same_shape(d, &shape, &t->info);
+    *info = t->info;
+    if (!status) status = d->open(d, same ? &shape : info, &t->seams, state);
+    if (status) return status;
+    filling to = { d, &t->seams, *state, same ? &shape : info, same, ahead, dropped };
+    status = same ? fill_as_saved(&to, f) : fill(&to, f);
+    if (!status && same && d->resize) *info = shape;
+    if (status) d->close(*state, &t->seams);
     return status;
 }
 
@@ -507,8 +549,11 @@ hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table *
     if (!path || !table) return hd_fail(HD_EINVAL, "%s: NULL", path ? "table" : "path");
     hd_config c = config ? *config : hd_config_default();
     snapshot_file f;
+    hd_seams seams;
     hd_table *t = NULL;
-    hd_status status = open_file(c.seams ? c.seams : &hd_seams_os, path, &f);
+    hd_status status = hd_seams_of_config(&c, &seams);
+    if (status) return status;
+    status = open_file(&seams, path, &f);
     if (!status) status = verify_first(&f, 2); /* the table, and the one that it becomes */
     if (!status) status = config_of_file(path, &f.h, &c);
     if (!status) status = hd_open(&c, &t);

@@ -13,6 +13,7 @@
 
 #include "base/ask.h"
 #include "base/op.h"
+#include "lib/device_memory.h"
 
 /* A piece takes two slots, one for what goes in and one for what comes out: so two pieces are under way. */
 enum { ALIGN = 256, PIECES_AT_A_TIME = HD_STAGING_SLOTS / 2 };
@@ -116,7 +117,7 @@ static hd_status take_ring(hd_staging *h)
     void *p = NULL;
     uint64_t bytes = hd_staging_bytes(&h->sizes);
     if (h->ring) return HD_OK;
-    int code = h->seam->take_pinned(h->seam->self, &p, (size_t)bytes);
+    int code = hd_device_take_pinned(h->seams, &p, (size_t)bytes);
     if (code == HD_DEVICE_NO_MEMORY)
         return hd_fail(HD_ENOMEM, "batch: its arrays: %" PRIu64 " bytes of host memory cannot be pinned", bytes);
     h->ring = (uint8_t *)p;
@@ -127,10 +128,10 @@ static hd_status take_room(hd_staging *h, uint64_t bytes)
 {
     void *p = NULL;
     if (bytes <= h->room_bytes) return HD_OK;
-    if (h->room) h->seam->give(h->seam->self, h->room);
+    if (h->room) hd_device_give(h->seams, h->room);
     h->room = NULL;
     h->room_bytes = 0;
-    int code = h->seam->take(h->seam->self, &p, (size_t)bytes);
+    int code = hd_device_take(h->seams, &p, (size_t)bytes);
     if (code == HD_DEVICE_NO_MEMORY)
         return hd_fail(HD_ENOMEM, "batch: its arrays: %s has no memory for %" PRIu64 " bytes", h->device, bytes);
     h->room = (uint8_t *)p;
@@ -434,10 +435,11 @@ static bool is_cuttable(const hd_batch *b, const hd_array *all, const hd_reach *
 
 /* ---- A batch --------------------------------------------------------------------------------- */
 
-void hd_staging_open(hd_staging *h, const hd_device_seam *seam, const char *device)
+void hd_staging_open(hd_staging *h, const hd_seams *seams, const char *device)
 {
     memset(h, 0, sizeof *h);
-    h->seam = seam;
+    h->seams = seams;
+    h->seam = seams->device;
     h->device = device;
     h->sizes = hd_staging_usual;
     pthread_mutex_init(&h->mutex, NULL);
@@ -445,8 +447,8 @@ void hd_staging_open(hd_staging *h, const hd_device_seam *seam, const char *devi
 
 void hd_staging_close(hd_staging *h)
 {
-    if (h->room) h->seam->give(h->seam->self, h->room);
-    if (h->ring) h->seam->give_pinned(h->seam->self, h->ring, (size_t)hd_staging_bytes(&h->sizes));
+    if (h->room) hd_device_give(h->seams, h->room);
+    if (h->ring) hd_device_give_pinned(h->seams, h->ring, (size_t)hd_staging_bytes(&h->sizes));
     for (int i = 0; i < HD_STAGING_SLOTS; i++)
         if (h->event[i]) h->seam->event_destroy(h->seam->self, h->event[i]);
     pthread_mutex_destroy(&h->mutex);

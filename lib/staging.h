@@ -33,6 +33,7 @@ enum { HD_STAGING_SLOTS = 4 };
 extern const hd_staging_sizes hd_staging_usual;
 
 typedef struct hd_staging {
+    const hd_seams *seams;
     const hd_device_seam *seam;
     const char *device; /* its name, for messages */
     hd_staging_sizes sizes;
@@ -49,7 +50,7 @@ static inline uint64_t hd_staging_bytes(const hd_staging_sizes *sizes) { return 
 /* Puts a batch, or a piece of one that begins at item (export: slot) `first`, on its stream. */
 typedef hd_status hd_put_batch(void *self, const hd_batch *b, uint64_t first);
 
-void hd_staging_open(hd_staging *h, const hd_device_seam *seam, const char *device);
+void hd_staging_open(hd_staging *h, const hd_seams *seams, const char *device);
 void hd_staging_close(hd_staging *h);
 
 /* Runs batch b, and waits for it. all: its `used` arrays (hd_batch_arrays); reach: where each of them is, at least one

@@ -13,19 +13,28 @@
 
 /* ---- The life of a batch --------------------------------------------------------------------- */
 
+/* A time that is not below an earlier one: kernels rely on that (hd_when.rises). */
+static uint64_t time_of(hd_table *t)
+{
+    uint64_t now = t->seams.time.unix_ns(t->seams.time.self), latest = atomic_load(&t->latest);
+    while (latest < now && !atomic_compare_exchange_weak(&t->latest, &latest, now)) {
+    }
+    return latest < now ? now : latest;
+}
+
 /* Takes the batch's ticks: n for a keyed batch, none for a table-wide one. */
 static hd_when tick(hd_table *t, const hd_batch *b, const hd_op_row *row)
 {
-    hd_when when = { 0, 1, atomic_load(&t->epoch), false, false, 0, !t->scores_ahead };
+    hd_when when = { .per_item = 1, .epoch = atomic_load(&t->epoch), .rises = !t->scores_ahead };
     uint64_t ticks = hd_op_is_keyed(row) ? b->n : 0;
     if (t->info.clock == HD_CLOCK_LOGICAL) {
         when.clock = atomic_fetch_add(&t->clock, ticks);
         when.own = !t->scores_ahead;
     } else {
-        when.by_device = true;
+        when.by_device = !t->now_is_told && t->design->gpu;
         when.opened = atomic_load(&t->clock);
         when.per_item = 0;
-        if (!t->design->gpu) when.clock = t->seams.time.unix_ns(t->seams.time.self);
+        if (!when.by_device) when.clock = time_of(t);
     }
     return when;
 }
@@ -264,10 +273,10 @@ static hd_status start_clock(hd_table *t)
     uint64_t now = 0;
     if (t->info.clock == HD_CLOCK_LOGICAL) return HD_OK;
     hd_status status = HD_OK;
-    if (t->design->clock)
+    if (t->design->clock && !t->now_is_told)
         status = t->design->clock(t->state, &now);
     else
-        now = t->seams.time.unix_ns(t->seams.time.self);
+        now = time_of(t);
     atomic_store(&t->clock, now);
     return status;
 }
@@ -285,6 +294,25 @@ static hd_status open_state(hd_table *t)
     return status;
 }
 
+/* Whether one function of a pair is missing. */
+static bool half(bool take, bool give) { return take != give; }
+
+hd_status hd_seams_of_config(const hd_config *c, hd_seams *seams)
+{
+    *seams = c->seams ? *c->seams : hd_seams_os;
+    const hd_allocator *a = c->allocator;
+    if (c->now) {
+        seams->time.unix_ns = c->now;
+        seams->time.self = c->now_context;
+    }
+    if (!a) return HD_OK;
+    if (half(a->take, a->give) || half(a->device_take, a->device_give) || half(a->pinned_take, a->pinned_give))
+        return hd_fail(HD_EINVAL, "allocator: a function of a pair is NULL, and the other one is not");
+    if (a->take) seams->memory = (hd_memory_seam){ a->take, a->give, a->context };
+    seams->allocator = *a;
+    return HD_OK;
+}
+
 hd_status hd_open(const hd_config *c, hd_table **table)
 {
     if (!c || !table) return hd_fail(HD_EINVAL, "%s: NULL", c ? "table" : "config");
@@ -294,19 +322,21 @@ hd_status hd_open(const hd_config *c, hd_table **table)
     hd_status status = describe(c, &info, &design, &lock, &policy);
     if (status) return status;
 
-    const hd_seams *seams = c->seams ? c->seams : &hd_seams_os;
+    hd_seams seams;
     void *p;
-    if ((status = hd_take(seams, "table", 1, sizeof(hd_table), &p))) return status;
+    if ((status = hd_seams_of_config(c, &seams))) return status;
+    if ((status = hd_take(&seams, "table", 1, sizeof(hd_table), &p))) return status;
     hd_table *t = (hd_table *)p;
     memset(t, 0, sizeof *t);
     t->design = design;
     t->lock = hd_lock_at(lock);
-    t->seams = *seams;
+    t->seams = seams;
+    t->now_is_told = c->now != NULL;
     hd_table_become(t, &info);
     t->policy_flags = design->policy ? 0 : hd_policy_rows[policy].flags;
     atomic_init(&t->epoch, c->epoch);
     if ((status = open_state(t))) {
-        hd_give(seams, t, 1, sizeof *t);
+        hd_give(&seams, t, 1, sizeof *t);
         return status;
     }
     *table = t;

@@ -33,10 +33,15 @@ struct hd_table {
     _Atomic bool untold;      /* some have come or gone of which no outcome told */
     _Atomic bool replayed;    /* and may do so again at any time: their stream may have been recorded */
     _Atomic uint64_t clock;   /* logical: ticks so far; the device's: what it said when the table was opened */
+    _Atomic uint64_t latest;  /* HD_CLOCK_DEVICE, where it is seams.time: what it said at most */
+    bool now_is_told;         /* hd_config.now: HD_CLOCK_DEVICE is seams.time on a device, too */
     _Atomic uint64_t batches, outcome[HD_OUTCOME_COUNT], op[HD_OP_COUNT_];
     _Atomic uint32_t epoch;
     _Alignas(16) unsigned char lock_state[HD_LOCK_BYTES];
 };
+
+/* The seams of a table with this configuration. HD_EINVAL: the allocator has one function of a pair. */
+hd_status hd_seams_of_config(const hd_config *c, hd_seams *seams);
 
 /* HD_EINVAL and the field when b cannot run on t. */
 hd_status hd_batch_check(const hd_table *t, const hd_batch *b, const hd_op_row *row);

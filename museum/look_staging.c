@@ -79,7 +79,9 @@ static const char *run_batch(hd_rng *g)
     hd_rng same = *g;
     int used = hd_batch_arrays(&b, d->row, all);
     for (int i = 0; i < used; i++) reach[i] = HD_REACH_NONE;
-    hd_staging_open(&s, &d->seam, "a device");
+    hd_seams seams = hd_seams_os;
+    seams.device = &d->seam;
+    hd_staging_open(&s, &seams, "a device");
     s.sizes.slot_bytes = 512 + hd_rng_below(&same, 2048);
     s.sizes.direct_bytes = hd_rng_below(&same, 8) ? 0 : 64 << 10;
     if (s.sizes.direct_bytes) s.sizes.slot_bytes = 64 << 10;

@@ -22,6 +22,9 @@ typedef struct hd_rule {
 extern const hd_rule hd_rules[HD_OP_COUNT_]; /* of keyed operations */
 extern const hd_rule hd_rule_add, hd_rule_assign_new;
 
+/* Whether the flag of an item of accum_or_assign is no hd_accum. The item is RESERVED. */
+static inline bool hd_flag_is_none(hd_op op, uint32_t flag) { return op == HD_OP_ACCUM_OR_ASSIGN && flag > HD_EITHER; }
+
 /* accum_or_assign narrows its rule by the item's flag (hd_accum): what does not apply changes nothing. */
 static inline const hd_rule *hd_rule_of(hd_op op, uint32_t flag)
 {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/staging.h"
 #include "lib/table.h"
 #include "tests/fake_device.h"
 #include "tests/model.h"
@@ -167,16 +168,36 @@ static inline uint64_t end_call(const bench *b, memory_mark m)
 }
 
 /* Calls of the whole table. call_of_all runs one; path: the file of hd_save and hd_load; buckets: those of hd_grow. */
-enum { CALLS_OF_ALL = 5 };
-static const char *const call_name[CALLS_OF_ALL] = { "hd_check", "hd_for_each", "hd_save", "hd_load", "hd_grow" };
+enum { CALL_CHECK, CALL_WALK, CALL_SAVE, CALL_LOAD, CALL_LOAD_ANOTHER, CALL_GROW, CALLS_OF_ALL };
+static const char *const call_name[CALLS_OF_ALL] = {
+    "hd_check", "hd_for_each", "hd_save", "hd_load", "hd_load of another shape", "hd_grow"
+};
+
+/* Saves a table of another seed with the entries of the device's. */
+static inline void save_another(bench *b, const char *path)
+{
+    const hd_info *info = &b->far->info;
+    hd_config c = hd_config_of(info->design);
+    hd_table *another;
+    c.policy = info->policy;
+    c.capacity = 2 * info->capacity;
+    c.slots = info->slots;
+    c.value_bytes = info->value_bytes;
+    c.seed = info->seed + 1;
+    must(hd_open(&c, &another));
+    must(hd_save(b->far, path));
+    must(hd_load(another, path, NULL));
+    must(hd_save(another, path));
+    hd_close(another);
+}
 
 static inline hd_status call_of_all(bench *b, int k, const char *path, uint64_t buckets)
 {
     visits v = { 0, 0, 0, b->far->info.value_bytes };
-    if (k == 0) return hd_check(b->far);
-    if (k == 1) return hd_for_each(b->far, change, &v);
-    if (k == 2) return hd_save(b->far, path);
-    return k == 3 ? hd_load(b->far, path, NULL) : hd_grow(b->far, buckets);
+    if (k == CALL_CHECK) return hd_check(b->far);
+    if (k == CALL_WALK) return hd_for_each(b->far, change, &v);
+    if (k == CALL_SAVE) return hd_save(b->far, path);
+    return k == CALL_GROW ? hd_grow(b->far, buckets) : hd_load(b->far, path, NULL);
 }
 
 /* The host memory of each of them. The last one doubles the table. */
@@ -184,6 +205,7 @@ static inline void measure_calls(bench *b, uint64_t buckets, uint64_t *bytes)
 {
     const char *path = file_named("measured");
     for (int k = 0; k < CALLS_OF_ALL; k++) {
+        if (k == CALL_LOAD_ANOTHER) save_another(b, path);
         memory_mark m = begin_call(b);
         must(call_of_all(b, k, path, 2 * buckets));
         bytes[k] = end_call(b, m);
@@ -196,11 +218,13 @@ static inline void memory_is_bounded(const uint64_t *once, const uint64_t *twice
                                      uint64_t most)
 {
     for (int k = 0; k < CALLS_OF_ALL; k++) {
-        bool file = k == 2 || k == 3;
+        bool file = k == CALL_SAVE || k == CALL_LOAD || k == CALL_LOAD_ANOTHER;
         test_case("%s: %llu bytes of host memory, and %llu for twice the table", call_name[k],
                   (unsigned long long)once[k], (unsigned long long)twice[k]);
         check(twice[k] <= once[k] + (file ? in_files : more), "it depends on the table");
-        check(twice[k] <= most, "that is much");
+        /* batches of host arrays fill the new table, which takes pinned memory for them */
+        uint64_t staging = k == CALL_LOAD_ANOTHER ? hd_staging_bytes(&hd_staging_usual) : 0;
+        check(twice[k] <= most + staging, "that is much");
     }
 }
 

@@ -53,7 +53,7 @@ says "counts, promise, seconds" '^misuse +600 +500 +1\.5 +0 '
 says "several lines and tests of one area are added up" '^snapshots +34,000 +33,000 +2\.5 +3 '
 says "who said nothing is named" 'said nothing \(skipped, or failed before\): t_snapshot'
 says "what is short says why" 'nine readers share'
-says "what did not run is named" 'did not run: t_device_faults|did not run: t_simt'
+says "what did not run is named" 'did not run: t_allocator|did not run: t_simt'
 says_not "areas of no test that ran are left out" '^(models|gpu|coverage) '
 scale=1/16 table
 says "a smaller suite is said to be one" 'less than promised: HEDDLE_TEST_SCALE is 1/16'

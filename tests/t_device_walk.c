@@ -327,6 +327,7 @@ static bool device_call_fails(int k, const shape *s, int code, uint64_t at)
     fill(b.far, BUCKETS * SLOTS, 4);
     must(hd_save(b.far, good));
     must(hd_save(b.far, path));
+    if (k == CALL_LOAD_ANOTHER) save_another(&b, path);
     fill(b.far, BUCKETS, 9);
     contents_take(&before, b.far);
     b.fake.fail_at = b.fake.calls + at;
@@ -342,9 +343,10 @@ static bool device_call_fails(int k, const shape *s, int code, uint64_t at)
     check(failed || !status, "%s", hd_why());
     must(hd_check(b.far));
     contents_take(&now, b.far);
-    if (k != 1 && (k != 3 || status)) check(contents_equal(&before, &now, true), "the contents changed");
-    check(k != 1 || before.n == now.n, "there are other entries");
-    if (k == 2 && status) test_same_files(path, good); /* the old file stands */
+    bool loads = k == CALL_LOAD || k == CALL_LOAD_ANOTHER;
+    if (k != CALL_WALK && (!loads || status)) check(contents_equal(&before, &now, true), "the contents changed");
+    check(k != CALL_WALK || before.n == now.n, "there are other entries");
+    if (k == CALL_SAVE && status) test_same_files(path, good); /* the old file stands */
     must(call_of_all(&b, k, path, BUCKETS));
     contents_give(&before);
     contents_give(&now);
@@ -357,7 +359,7 @@ static void every_call_may_fail(void **unused)
     static const int codes[] = { HD_DEVICE_NO_MEMORY, FAKE_LAUNCH_FAILED };
     (void)unused;
     uint64_t failures = 0;
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < CALL_GROW; k++)
         for (size_t i = 0; i < SHAPES; i++) {
             uint64_t at = 1;
             while (device_call_fails(k, &shapes[i], codes[i % 2], at)) at++;
@@ -371,7 +373,7 @@ static void host_memory_is_refused(void **unused)
 {
     (void)unused;
     uint64_t refused = 0;
-    for (int k = 0; k < 4; k++)
+    for (int k = 0; k < CALL_GROW; k++)
         for (uint64_t at = 1, more = 1; more; at++) {
             bench b;
             const char *path = file_named("refused");
@@ -379,6 +381,7 @@ static void host_memory_is_refused(void **unused)
             bench_open(&b, &shapes[2], BUCKETS);
             fill(b.far, BUCKETS * SLOTS, 4);
             must(hd_save(b.far, path));
+            if (k == CALL_LOAD_ANOTHER) save_another(&b, path);
             contents_take(&before, b.far);
             counting_refuse(&b.memory, at, false);
             hd_status status = call_of_all(&b, k, path, BUCKETS);
@@ -387,7 +390,9 @@ static void host_memory_is_refused(void **unused)
             test_case("%s, piece %llu is refused", call_name[k], (ull)at);
             check(status == (more ? HD_ENOMEM : HD_OK), "%s: %s", hd_status_name(status), hd_why());
             contents_take(&now, b.far);
-            check(k == 1 || contents_equal(&before, &now, true), "the contents changed");
+            /* another shape keeps other entries of a table that is nearly full */
+            check(k == CALL_WALK || (k == CALL_LOAD_ANOTHER && !more) || contents_equal(&before, &now, true),
+                  "the contents changed");
             contents_give(&before);
             contents_give(&now);
             bench_close(&b);

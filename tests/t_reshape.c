@@ -109,25 +109,29 @@ static void best_per_bucket(const model_contents *from, const model_contents *ke
     free(have);
 }
 
-/* Dual: by hand, best score first (all differ), into the emptier of two buckets that has room. */
-static void best_into_pairs(const model_contents *from, const model_contents *kept, model *m)
+/* Dual: an entry is dropped only if both of its buckets are full of entries with higher scores (all scores differ). */
+static void dropped_for_better(const model_contents *from, const model_contents *kept, model *m)
 {
-    uint64_t *order = (uint64_t *)test_alloc(from->n, 8), n = 0, b[2];
-    for (uint64_t i = 0; i < from->n; i++) order[i] = from->score[i];
-    qsort(order, (size_t)from->n, 8, greater_first);
-    for (uint64_t r = 0; r < from->n; r++) {
-        uint64_t i = 0;
-        while (from->score[i] != order[r]) i++;
-        model_buckets(m, from->key[i], b);
-        uint64_t to = m->used[b[1]] < m->used[b[0]] ? b[1] : b[0];
-        if (m->used[to] == m->slots) continue;
-        m->key[to * m->slots + m->used[to]++] = from->key[i];
-        n++;
+    uint64_t *used = (uint64_t *)test_alloc(m->buckets, 8), *least = (uint64_t *)test_alloc(m->buckets, 8), b[2];
+    memset(used, 0, m->buckets * 8);
+    memset(least, 0xff, m->buckets * 8);
+    for (uint64_t i = 0; i < kept->n; i++) {
+        uint64_t bucket = kept->slot[i] / m->slots;
+        used[bucket]++;
+        if (kept->score[i] < least[bucket]) least[bucket] = kept->score[i];
     }
-    check(n == kept->n, "%llu entries kept instead of %llu", (ull)kept->n, (ull)n);
-    for (uint64_t i = 0; i < kept->n; i++)
-        check(model_find(m, kept->key[i]) != MODEL_NONE, "key %llu was kept for a better one", (ull)kept->key[i]);
-    free(order);
+    for (uint64_t i = 0, k = 0; i < from->n; i++) {
+        for (k = 0; k < kept->n && kept->key[k] != from->key[i]; k++) {
+        }
+        if (k < kept->n) continue;
+        model_buckets(m, from->key[i], b);
+        for (int j = 0; j < 2; j++)
+            check(used[b[j]] == m->slots && least[b[j]] > from->score[i],
+                  "key %llu was dropped: bucket %llu has %llu entries, the least score is %llu", (ull)from->key[i],
+                  (ull)b[j], (ull)used[b[j]], (ull)least[b[j]]);
+    }
+    free(used);
+    free(least);
 }
 
 static void into(const snapshot_shape *from, const snapshot_shape *to, uint64_t upserts)
@@ -159,7 +163,7 @@ static void into(const snapshot_shape *from, const snapshot_shape *to, uint64_t 
     if (from == to)
         check(dropped == 0, "%llu dropped by a table of the same shape", (ull)dropped);
     else if (to->dual)
-        best_into_pairs(&a, &b, &m);
+        dropped_for_better(&a, &b, &m);
     else
         best_per_bucket(&a, &b, &m);
     model_close(&m);

@@ -61,7 +61,7 @@ static hd_status resize(world *w, uint64_t buckets)
 
 static hd_status run(world *w, uint32_t row, hd_batch *b)
 {
-    static const hd_when when = { 0, 1, 0, false, false, 0, true };
+    static const hd_when when = { .per_item = 1, .rises = true };
     hd_status status = w->d == &toy_host ? hd_host_launch(w->state, row, b, when, w->tally)
                                          : hd_cuda_launch(w->state, row, b, when, w->tally);
     uint64_t ops[HD_OP_COUNT_] = { 0 };
@@ -193,8 +193,8 @@ static void entries_come_back(void **unused)
         must(hd_stage(w.d, w.state, true));
         for (uint64_t i = 0; i < 10; i++) {
             uint64_t value = value_of(i, time[i] = 5);
-            hd_entry e = { 0, i, 0, &value };
-            check(w.d->put(w.state, &e), "key %llu", (ull)i);
+            hd_entry e = { i % 2 * TOY_PLACES + i / 2, i, 0, &value }; /* of two boards */
+            check(w.d->put_at(w.state, &e), "key %llu", (ull)i);
         }
         must(hd_settle(w.d, w.state, true));
         holds(&w, 10, time);

@@ -183,7 +183,7 @@ static const hd_variant *const toy_variants[] = { &plain, &astray, &stale, NULL 
 /* clang-format off */
 static const hd_design toy_ref = {
     .name = "toy", .what = "boards of places", .backend = "ref", .shape = toy_shape, .open = toy_open,
-    .close = toy_close, .check = toy_check, .next = toy_next, .put_at = toy_put_at, .put = toy_put,
+    .close = toy_close, .check = toy_check, .next = toy_next, .put_at = toy_put_at,
     .move_all = toy_move_all, .variants = toy_variants, .unfit = toy_unfit, .launch = toy_run
 };
 /* clang-format on */

@@ -303,7 +303,8 @@ SIMT_FN hive_in_flight hive_load_in_flight(const hive_args *a, const hive_kind *
         if (k->mixed) s.op = simt_ld_u8(a->each + i);
         if (a->flag && s.op == HD_OP_ACCUM_OR_ASSIGN) flag = simt_ld_u8(a->flag + i);
         if (a->value && hive_changes(k)) s.in = hive_value_in(a->value + i * bytes, bytes, k->aligned);
-        s.outcome = key < hive_keys(&k->shape) ? (uint32_t)HIVE_UNDECIDED : (uint32_t)HD_RESERVED;
+        bool runs = key < hive_keys(&k->shape) && flag <= HD_EITHER;
+        s.outcome = runs ? (uint32_t)HIVE_UNDECIDED : (uint32_t)HD_RESERVED;
     }
     simt_join();
     hive_one o;

@@ -96,8 +96,8 @@ SIMT_FN hive_one hive_item_of(const hive_args *a, uint64_t i, uint32_t op, uint6
     return o;
 }
 
-/* Whether a mixed batch may have the operation. The outcome of an item with another one is RESERVED. The host does not
- * check arrays of the device. */
+/* Whether a mixed batch may have the operation. The outcome of an item with another one is RESERVED, and so is that of
+ * an item whose flag is no hd_accum. The host does not check arrays of the device. */
 SIMT_FN bool hive_mixes(uint32_t op) { return op < HD_OP_COUNT_ && HD_OP_IN(op, HD_OPS_MIX); }
 
 /* Item i of the batch, which is of `op`, or mixed. */
@@ -112,7 +112,7 @@ SIMT_FN hive_one hive_begin(simt_tile t, const hive_args *a, uint64_t i, uint32_
     if (a->value && t.rank == 0) in = gpu_elem_load(a->value + i * bytes, bytes);
     simt_join();
     hive_one o = hive_item_of(a, i, op, key, in, flag);
-    if (key >= hive_keys(&a->v) || (mixed && !hive_mixes(op))) {
+    if (key >= hive_keys(&a->v) || flag > HD_EITHER || (mixed && !hive_mixes(op))) {
         o.outcome = HD_RESERVED;
         if (t.rank == 0) simt_ticket(i, HD_RESERVED, 0, HIVE_NOWHERE);
     }

@@ -192,7 +192,7 @@ static int regions(const void *own, hd_region *all)
 static hd_status empty(void *own, const hd_launcher *l)
 {
     hd_batch b;
-    hd_when when = { 0, 0, 0, false, false, 0, false };
+    static const hd_when when = { .clock = 0 };
     memset(&b, 0, sizeof b);
     b.op = HD_OP_CLEAR;
     return launch(own, l, hive_row_of("tile", HIVE_CLEAR), &b, when);

@@ -127,8 +127,9 @@ typedef struct hkv_args {
     uint64_t start;
     uint64_t pred_arg[2];
     uint64_t clock, per_item; /* item i happens at clock + i x per_item */
-    /* HD_CLOCK_DEVICE: all items happen at *moment, which a launch before the others reads from the device's clock, and
-     * what that clock said when the table was opened. NULL: the logical clock. */
+    /* HD_CLOCK_DEVICE: all items happen at *moment, which a launch before the others reads from the device's clock.
+     * NULL: the logical clock, or hd_config.now. opened: what the clock said when the table was opened; 0: it is the
+     * logical one. */
     uint64_t *moment, opened;
     uint64_t *lost;  /* find_or_insert_ptr with times_tell: clock + 1 if an item evicted another item's entry */
     bool times_tell; /* scores are times, per_item is 1, and a score of [clock, clock + n) is what an item of

@@ -34,8 +34,15 @@ typedef struct hkv_one {
     bool pins;  /* it has pinned or unpinned its entry. Valid in rank 0 */
 } hkv_one;
 
-/* The key of item i; 0 if i is past the last item. */
-SIMT_FN uint64_t hkv_item_key(const hkv_args *a, uint64_t i) { return i < a->last ? simt_ld_u64(a->key + i) : 0; }
+/* The key of item i; 0 if i is past the last item. An item whose flag is no hd_accum counts as one with a reserved key:
+ * the host does not check arrays of the device. */
+SIMT_FN uint64_t hkv_item_key(const hkv_args *a, uint64_t i)
+{
+    if (i >= a->last) return 0;
+    uint64_t key = simt_ld_u64(a->key + i);
+    if (a->flag && simt_ld_u8(a->flag + i) > HD_EITHER) key = HD_KEY_EMPTY;
+    return key;
+}
 
 /* Begins item i, which has `key`. From a->last on it returns HKV_NO_ITEM, so that all lanes of a tile run equally many
  * turns. */

@@ -197,6 +197,7 @@ static hkv_args args_of(const hkv_own *o, const hd_batch *b, hd_when when)
     a.predicate = hd_predicate_of(b);
     a.epoch = when.epoch;
     a.v.policy = hkv_policy_for(o->v.policy, b);
+    if (when.by_score) a.v.admit_always = 0;
     a.policy_flags = hd_policy_rows[a.v.policy].flags;
     if (!when.rises) a.policy_flags &= ~(uint32_t)HD_MONOTONE;
     a.clock = when.clock;
@@ -318,7 +319,7 @@ static int regions(const void *own, hd_region *all)
 static hd_status empty(void *own, const hd_launcher *l)
 {
     hd_batch b;
-    hd_when when = { 0, 0, 0, false, false, 0, false };
+    static const hd_when when = { .clock = 0 };
     memset(&b, 0, sizeof b);
     b.op = HD_OP_CLEAR;
     return launch(own, l, hkv_row_of("warp", HKV_CLEAR), &b, when);

@@ -50,7 +50,7 @@ static inline void hkv_args_of_batch(hkv_args *a, const hd_batch *b)
     a->key = b->key;
     a->value = b->op == HD_OP_FIND_OR_INSERT_PTR ? NULL : (const uint8_t *)b->value;
     a->score = b->score;
-    a->flag = b->flag;
+    a->flag = b->op == HD_OP_ACCUM_OR_ASSIGN ? b->flag : NULL;
     a->holder = HD_OP_IN(b->op, HD_OPS_PIN) ? b->holder : 0;
     a->start = b->start;
     a->pred_arg[0] = b->pred_arg[0];

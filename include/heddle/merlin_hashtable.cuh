@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -211,15 +212,62 @@ __global__ void append(const K *key, const V *value, const S *score, const uint8
     }
 }
 
+/* ---- Memory of a table ----------------------------------------------------------------------- */
+
+/* A function that throws is one that refuses: no exception may pass through the library, which is in C. */
+template <class F> int refused(F &&f)
+{
+    try {
+        f();
+        return 0;
+    } catch (...) {
+        return int(cudaErrorMemoryAllocation);
+    }
+}
+
+/* The allocator as heddle.h knows it. Memory of the host, which is little, is the library's own: BaseAllocator does not
+ * align it. */
+inline hd_allocator memory_of(BaseAllocator *allocator)
+{
+    hd_allocator a{};
+    a.context = allocator;
+    a.device_take = [](void *context, void **p, size_t bytes) {
+        return refused([&] { static_cast<BaseAllocator *>(context)->alloc(Device, p, bytes); });
+    };
+    a.device_give = [](void *context, void *p) {
+        return refused([&] {
+            CUDA_CHECK(cudaDeviceSynchronize()); /* the allocator may not wait for kernels */
+            static_cast<BaseAllocator *>(context)->free(Device, p);
+        });
+    };
+    a.pinned_take = [](void *context, void **p, size_t bytes) {
+        return refused([&] {
+            static_cast<BaseAllocator *>(context)->alloc(Pinned, p, bytes, cudaHostAllocMapped | cudaHostAllocPortable);
+        });
+    };
+    a.pinned_give = [](void *context, void *p, size_t) {
+        return refused([&] {
+            CUDA_CHECK(cudaDeviceSynchronize());
+            static_cast<BaseAllocator *>(context)->free(Pinned, p);
+        });
+    };
+    return a;
+}
+
 /* ---- Elements of values ---------------------------------------------------------------------- */
 
-/* The element type of sums; HD_ELEM_COUNT: values of T are not added. */
-template <class T> constexpr hd_elem elem_of()
+/* The element type of sums; HD_ELEM_COUNT: values of T are not added. Frameworks have classes of their own for __half
+ * and __nv_bfloat16. Those can be made from a float, and the bits of 1 tell which one a class is. */
+template <class T> hd_elem elem_of()
 {
     if (std::is_same<T, float>::value) return HD_F32;
     if (std::is_same<T, double>::value) return HD_F64;
-    if (std::is_same<T, __half>::value) return HD_F16;
-    if (std::is_same<T, __nv_bfloat16>::value) return HD_BF16;
+    if constexpr (std::is_class<T>::value && sizeof(T) == 2 && std::is_constructible<T, float>::value) {
+        const T one(1.0f);
+        uint16_t bits;
+        std::memcpy(&bits, &one, sizeof bits);
+        return bits == 0x3c00 ? HD_F16 : bits == 0x3f80 ? HD_BF16 : HD_ELEM_COUNT;
+    }
     if (!std::is_integral<T>::value) return HD_ELEM_COUNT;
     switch (sizeof(T)) {
     case 1: return HD_U8; /* integers wrap, so that a type without a sign adds those with one, too */
@@ -402,6 +450,9 @@ class HashTable : public HashTableBase<K, V, S>
         allocator_ = allocator ? allocator : &default_allocator_;
         map_.bit = options_.reserved_key_start_bit;
         hd_config c = configuration();
+        const hd_allocator memory = detail::memory_of(allocator_);
+        if (allocator) c.allocator = &memory;
+        if (epoch_ != IGNORED_GLOBAL_EPOCH) c.epoch = uint32_t(epoch_);
         detail::check(hd_open(&c, &table_));
         see_size();
         options_.max_capacity = std::max<size_t>(options_.max_capacity, capacity_);

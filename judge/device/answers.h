@@ -93,6 +93,16 @@ struct answers {
     }
 
     BOTH hd_op op_of(uint64_t i) const { return b.each && i < b.n ? (hd_op)b.each[i] : b.op; }
+    /* The flag of an item of accum_or_assign: now and then one that is no hd_accum. */
+    BOTH uint8_t flag_of(uint64_t i, uint64_t salt) const
+    {
+        return hd_mix64(i * GOLDEN - salt) % 16 ? (uint8_t)accum : 3;
+    }
+    /* Whether item i must be RESERVED. */
+    BOTH bool is_reserved(uint64_t i, uint64_t keys) const
+    {
+        return b.key[i] >= keys || (op_of(i) == HD_OP_ACCUM_OR_ASSIGN && b.flag && b.flag[i] > HD_EITHER);
+    }
     BOTH void complain(wrong_kind kind, uint64_t item, uint64_t key) const
     {
         complaint c = { number, (uint64_t)op_of(item), item, key };

@@ -97,7 +97,7 @@ struct hive_oracle : answers {
     BOTH void fill(uint64_t i, uint64_t key) const
     {
         if (b.each) ((uint8_t *)b.each)[i] = (uint8_t)mix.op_of(hd_mix64(i * GOLDEN ^ salt));
-        if (b.flag) ((uint8_t *)b.flag)[i] = (uint8_t)accum;
+        if (b.flag) ((uint8_t *)b.flag)[i] = flag_of(i, salt);
         names.write((uint8_t *)b.value + i * names.bytes, key, word(i));
     }
     void before(const place &at) const
@@ -149,7 +149,8 @@ struct hive_oracle : answers {
     BOTH void count_key(uint64_t i) const
     {
         uint64_t at = names.number_of(b.key[i]);
-        if (at != NO_NUMBER && add(&key_now[at].items, 1) == 0) key_now[at].leader = i;
+        if (at == NO_NUMBER || is_reserved(i, names.limit)) return;
+        if (add(&key_now[at].items, 1) == 0) key_now[at].leader = i;
     }
     BOTH bool writes(uint64_t i, hd_outcome o) const
     {
@@ -214,7 +215,7 @@ struct hive_oracle : answers {
         uint64_t key = b.key[i], at = names.number_of(key);
         hd_outcome o = (hd_outcome)b.outcome[i];
         uint32_t word = 0;
-        if ((key >= names.limit) != (o == HD_RESERVED)) return complain(IMPOSSIBLE_OUTCOME, i, key);
+        if (is_reserved(i, names.limit) != (o == HD_RESERVED)) return complain(IMPOSSIBLE_OUTCOME, i, key);
         if (o == HD_RESERVED) return (void)judge_outputs(i, o, none, alone, &word);
         known &k = key_is[at];
         const busy m = crowded ? key_now[at] : alone;

@@ -96,7 +96,7 @@ struct hkv_oracle : answers {
     BOTH void fill(uint64_t i, uint64_t key) const
     {
         if (b.score) ((uint64_t *)b.score)[i] = score_of(scores, i, salt);
-        if (b.flag) ((uint8_t *)b.flag)[i] = (uint8_t)accum;
+        if (b.flag) ((uint8_t *)b.flag)[i] = flag_of(i, salt);
         names.write((uint8_t *)b.value + i * names.bytes, key, word_of(number, i));
     }
     void before(const place &at) const
@@ -157,7 +157,8 @@ struct hkv_oracle : answers {
     BOTH void count_key(uint64_t i) const
     {
         uint64_t at = names.number_of(b.key[i]);
-        if (at != NO_NUMBER && add(&key_now[at].items, 1) == 0) key_now[at].leader = i;
+        if (at == NO_NUMBER || is_reserved(i, HD_KEY_RESERVED)) return;
+        if (add(&key_now[at].items, 1) == 0) key_now[at].leader = i;
     }
 
     BOTH bool can_answer(hd_outcome o) const
@@ -259,7 +260,7 @@ struct hkv_oracle : answers {
         uint64_t key = b.key[i], at = names.number_of(key), word = 0;
         hd_outcome o = (hd_outcome)b.outcome[i];
         known none = { 0, 0, 0, GONE, EXACT, EXACT };
-        if ((key >= HD_KEY_RESERVED) != (o == HD_RESERVED)) return complain(IMPOSSIBLE_OUTCOME, i, key);
+        if (is_reserved(i, HD_KEY_RESERVED) != (o == HD_RESERVED)) return complain(IMPOSSIBLE_OUTCOME, i, key);
         if (o == HD_RESERVED) return (void)judge_outputs(i, o, none, false, &word);
         known &k = key_is[at];
         busy &m = key_now[at];

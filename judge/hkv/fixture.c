@@ -186,7 +186,7 @@ void hkv_fixture_apply(const fixture *s, void *table, uint32_t k, const hd_batch
 {
     hkv_own *o = (hkv_own *)table;
     const hd_when when = hosted_when(s, k);
-    const hkv_when w = { when.clock, when.per_item, when.epoch, 1, false, 0 };
+    const hkv_when w = { when.clock, when.per_item, when.epoch, 1, 0 };
     uint64_t tally[HD_OUTCOME_COUNT] = { 0 };
     hkv_run_batch(&o->v, b, w, tally);
     o->words->pins.count = o->v.pins;

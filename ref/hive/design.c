@@ -280,12 +280,6 @@ static bool hive_put_at(void *state, const hd_entry *e)
     return e->key < hive_keys(v) && e->score == 0 && hive_put(v, e->slot, e->key, value_of(v, e));
 }
 
-static bool hive_put_anywhere(void *state, const hd_entry *e)
-{
-    hive_view *v = (hive_view *)state;
-    return hive_place(v, e->key, value_of(v, e)) != HIVE_NOWHERE;
-}
-
 static hd_status hive_run(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
 {
     (void)row;
@@ -344,7 +338,6 @@ const hd_design hd_design_hive = {
     .check = hive_verify,
     .next = hive_next,
     .put_at = hive_put_at,
-    .put = hive_put_anywhere,
     .resize = hive_resize,
     .variants = variants,
     .unfit = hive_unfit_batch,

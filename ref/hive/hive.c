@@ -311,12 +311,17 @@ static void change_found(hive_view *v, const hive_item *it, const hd_rule *r, ui
         hive_write(v, e, hive_pack(v, it->key, changed_value(v, it, r, hive_value_of(v, hive_read(v, e)))));
 }
 
+static bool is_reserved(const hive_view *v, const hive_item *it)
+{
+    return it->key >= hive_keys(v) || hd_flag_is_none(it->op, it->flag);
+}
+
 void hive_apply(hive_view *v, const hive_item *it, hive_seen *seen)
 {
     memset(seen, 0, sizeof *seen);
     seen->entry = HIVE_NOWHERE;
     seen->outcome = HD_RESERVED;
-    if (it->key >= hive_keys(v)) return;
+    if (is_reserved(v, it)) return;
     const hd_rule *r = hd_rule_of(it->op, it->flag);
     uint64_t e = hive_find(v, it->key);
     seen->outcome = HD_MISS;
@@ -357,9 +362,10 @@ static const char *accept_absent(hive_view *v, const hive_item *it, const hive_s
 
 const char *hive_accept(hive_view *v, const hive_item *it, const hive_seen *seen, uint64_t busy)
 {
-    bool reserved = it->key >= hive_keys(v);
+    bool reserved = is_reserved(v, it);
     if (reserved != (seen->outcome == HD_RESERVED))
-        return reserved ? "a reserved key must be answered RESERVED" : "RESERVED, but the key is an ordinary one";
+        return reserved ? "a reserved key or flag must be answered RESERVED"
+                        : "RESERVED, but the key is an ordinary one";
     if (reserved) return NULL;
     const hd_rule *r = hd_rule_of(it->op, it->flag);
     uint64_t e = hive_find(v, it->key);

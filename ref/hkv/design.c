@@ -215,8 +215,11 @@ static hd_status hkv_run(void *state, uint32_t row, const hd_batch *b, hd_when w
 {
     (void)row;
     hkv *h = (hkv *)state;
-    hkv_when w = { when.clock, when.per_item, when.epoch, h->threads, when.by_device, when.opened };
+    hkv_when w = { when.clock, when.per_item, when.epoch, h->threads, when.opened };
+    uint32_t admit_always = h->view.admit_always;
+    if (when.by_score) h->view.admit_always = 0;
     hkv_run_batch(&h->view, b, w, tally);
+    h->view.admit_always = admit_always;
     return HD_OK;
 }
 
@@ -249,11 +252,6 @@ static bool hkv_put_at(void *state, const hd_entry *e)
     *hkv_score_at(v, e->slot) = e->score;
     if (v->value_bytes) memcpy(hkv_value(v, e->slot), e->value, v->value_bytes);
     return true;
-}
-
-static bool hkv_put_anywhere(void *state, const hd_entry *e)
-{
-    return hkv_put(&((hkv *)state)->view, e->key, e->value, e->score);
 }
 
 static void hkv_move(void *from, void *to)
@@ -316,7 +314,6 @@ const hd_design hd_design_hkv = {
     .check = hkv_verify,
     .next = hkv_next,
     .put_at = hkv_put_at,
-    .put = hkv_put_anywhere,
     .move_all = hkv_move,
     .prepare = hkv_prepare,
     .variants = variants,

@@ -245,11 +245,13 @@ static void insert(hkv_view *v, const hkv_item *it, const hd_rule *r, const hkv_
     if (pins(it, r)) pin(v, p.entry, it->holder);
 }
 
+static bool is_reserved(const hkv_item *it) { return it->key >= HD_KEY_RESERVED || hd_flag_is_none(it->op, it->flag); }
+
 void hkv_apply_at(hkv_view *v, const hkv_item *it, const hkv_home *home, hkv_seen *seen, void *gone_value)
 {
     seen->entry = HKV_NOWHERE;
     seen->outcome = HD_RESERVED;
-    if (it->key >= HD_KEY_RESERVED) return;
+    if (is_reserved(it)) return;
 
     const hd_rule *r = hd_rule_of(it->op, it->flag);
     uint64_t e = find_at(v, home, it->key);
@@ -359,9 +361,10 @@ static const char *accept_insert(hkv_view *v, const hkv_item *it, const hd_rule 
 
 const char *hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hkv_strictness strictness)
 {
-    bool reserved = it->key >= HD_KEY_RESERVED;
+    bool reserved = is_reserved(it);
     if (reserved != (seen->outcome == HD_RESERVED))
-        return reserved ? "a reserved key must be answered RESERVED" : "RESERVED, but the key is an ordinary one";
+        return reserved ? "a reserved key or flag must be answered RESERVED"
+                        : "RESERVED, but the key is an ordinary one";
     if (reserved) return NULL;
 
     const hd_rule *r = hd_rule_of(it->op, it->flag);

@@ -123,8 +123,7 @@ typedef struct hkv_when {
     uint64_t per_item; /* ... times this: 1 for the logical clock, 0 for a frozen one */
     uint32_t epoch;
     uint32_t threads; /* at most this many; 1: no OpenMP */
-    bool by_device;   /* and `opened`: hd_when */
-    uint64_t opened;
+    uint64_t opened;  /* hd_when.opened */
 } hkv_when;
 
 /* Runs all items of a checked batch, item 0 first; tally[] (HD_OUTCOME_COUNT) gets the outcomes. The

@@ -108,18 +108,11 @@ static bool linear_put_at(void *state, const hd_entry *e)
     return true;
 }
 
-static bool linear_put(void *state, const hd_entry *e)
-{
-    linear_view *v = linear_view_of(state);
-    uint64_t at = search(v, e->key);
-    if (at != LINEAR_NOWHERE) v->word[at] = linear_word(e->key, value_of(e));
-    return at != LINEAR_NOWHERE;
-}
-
 static void linear_move_all(void *from, void *to)
 {
+    linear_view *v = linear_view_of(to);
     hd_entry e = { 0, 0, 0, NULL };
-    for (; linear_next_entries(from, &e, 1); e.slot++) linear_put(to, &e);
+    for (; linear_next_entries(from, &e, 1); e.slot++) v->word[search(v, e.key)] = linear_word(e.key, value_of(&e));
 }
 
 /* ---- Batches --------------------------------------------------------------------------------- */
@@ -203,7 +196,6 @@ const hd_design hd_design_linear = {
     .check = linear_check,
     .next = linear_next_entries,
     .put_at = linear_put_at,
-    .put = linear_put,
     .move_all = linear_move_all,
     .variants = variants,
     .unfit = linear_unfit,
