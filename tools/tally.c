@@ -70,6 +70,10 @@ uint64_t tally_parted_bytes(const tally *t)
     return t->by_hash && t->most >= PARTS_BATCH && !hd_table_info(t->table, &info) ? info.memory_bytes : 0;
 }
 
+/* A growing table has so many slots for each key. Keys that come by parts of the table (parts.h) fill it unevenly: a
+ * part of 1 MiB has 40,000 slots, and of PARTS_BATCH keys of it some wait. */
+static double slots_per_key(const tally *t) { return t->by_hash ? 2.5 : 2; }
+
 /* How many different keys there will be if those that are left are new as often as those since the last growth. */
 static double expected_entries(const tally *t)
 {
@@ -85,14 +89,19 @@ static uint64_t growth_of(const tally *t)
     enum { EXPECTS_FROM = 8 << 20, STEP_MOST = 8 };
     const double margin = 1.0625;
     if (t->capacity < EXPECTS_FROM || t->total == 0 || t->counted == t->grown_counted) return 2;
-    double times = 2 * expected_entries(t) * margin / (double)t->capacity;
+    double times = slots_per_key(t) * expected_entries(t) * margin / (double)t->capacity;
     return times < 2 ? 2 : times > STEP_MOST ? STEP_MOST : (uint64_t)times + 1;
 }
 
-/* Grows until n more keys, all of them new, leave the table at most half full. */
+/* Whether n more keys, all of them new, could fill the table too much. */
+static bool needs_room(const tally *t, uint64_t n)
+{
+    return (double)(t->entries + n) * slots_per_key(t) > (double)t->capacity;
+}
+
 static hd_status make_room(tally *t, size_t n)
 {
-    while (t->entries + n > t->capacity / 2) {
+    while (needs_room(t, n)) {
         uint64_t times = growth_of(t);
         hd_status e = hd_grow(t->table, times * (t->capacity / SLOTS));
         if (e) return e;
@@ -126,7 +135,7 @@ static hd_batch batch_of(const tally *t, const uint64_t *key, const void *one, s
 hd_status tally_add_far(tally *t, const uint64_t *key, const void *one, size_t n, void *stream)
 {
     hd_status e = HD_OK;
-    if (t->grows && t->entries + t->unsure + n > t->capacity / 2) {
+    if (t->grows && needs_room(t, t->unsure + n)) {
         e = tally_settle(t);
         if (!e) e = make_room(t, n);
     }

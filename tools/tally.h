@@ -3,7 +3,8 @@
  * tally.h - how often each key occurs, counted exactly in a table that must not evict. The table has
  * policy lfu and one u64 per key; a batch is one accum_or_assign of ones. A growing tally grows its
  * table before a batch could bring it over half full: then a 128-slot bucket holds 64 entries give or
- * take 8, and a full one would be eight standard deviations away. Whether it ever happened is not
+ * take 8, and a full one would be eight standard deviations away. Keys that come by parts of the table
+ * fill some parts sooner: such a table is at most 2/5 full, and the fullest part about half. Whether it ever happened is not
  * guessed but read from the table's counters: see tally_exact. A large table grows at once to what the
  * rest of the keys is expected to need, if the caller says how many are left: every table that is
  * outgrown costs time and memory. A design that never evicts counts in what its values have room for,
