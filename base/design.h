@@ -11,6 +11,7 @@
 #include "base/param.h"
 #include "base/seam.h"
 #include "base/variant.h"
+#include "heddle_view.h"
 
 enum {
     HD_METADATA_MOST = 18, /* bytes per entry besides its value, in any layout */
@@ -90,6 +91,10 @@ struct hd_design {
     /* Gives the state so many buckets, in place, or, where they are fewer, as few as there is room for. `info` becomes
      * what it is then, also where that fails. NULL: move_all is how it grows, and it does not shrink. */
     hd_status (*resize)(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
+    /* Fills a view (heddle_view.h), whose memory stays where it is until view_end. The caller holds the lock as reader.
+     * NULL: the design has none. view_end NULL: there is nothing to do. */
+    hd_status (*view)(void *state, void *stream, hd_view *view);
+    hd_status (*view_end)(void *state, void *stream);
     /* Before a checked batch is run: takes what it needs and the table has not yet, and says so in info, the table's.
      * After a failure nothing has changed. NULL: there is no such thing. */
     hd_status (*prepare)(void *state, const hd_seams *s, const hd_batch *b, hd_info *info);

@@ -112,7 +112,7 @@ cpu() {
     for which in after before; do
       program=$1
       [ $which = after ] || program=$2
-      OMP_NUM_THREADS=1 "$program" bench "$words threads=1 capacity=64Mi value_bytes=8" --repeat 3 --min-time 1 \
+      OMP_NUM_THREADS=1 "$program" bench "$words threads=1 capacity=64Mi value=8 batch=65536" --repeat 3 --min-time 1 \
         -o "$out/one.tsv" >&2 && sed "s/^/$which\t$probe\t/" "$out/one.tsv" >>"$out/cpu.tsv" || return
     done
   done

@@ -4,9 +4,9 @@
  * include/heddle/merlin_hashtable.cuh and with HierarchicalKV's own headers, so both can be measured in one run.
  * lab/around.sh builds and runs both.
  *
- * Tables of 32 GiB of values under lru; batches of 1 Mi distinct keys, or 256 Ki if values have 4 KiB. Each figure is the
- * median of five queues of ten batches between events. No two batches of a queue have a new key in common. A full table
- * has evicted at least as many entries as it has. Arguments: the name for the first column, and the dims (floats).
+ * Tables of 32 GiB of values under lru; batches of 1 Mi distinct keys, or 256 Ki if values have 4 KiB. Each figure is
+ * the median of five queues of ten batches between events. No two batches of a queue have a new key in common. A full
+ * table has evicted at least as many entries as it has. Arguments: the name for the first column, and the dims.
  */
 #include <algorithm>
 #include <cstdio>

@@ -250,6 +250,47 @@ static hd_status run_batch(cuda *c, uint32_t row, const hd_batch *b, hd_when whe
     return out_of_reach ? put_with_arrays(c, b, &v, all, reach, used) : put_batch(c, b, &v);
 }
 
+/* ---- A view ---------------------------------------------------------------------------------- */
+
+/* With the table's device, and with busy. */
+static hd_status begin_view(cuda *c, void *stream)
+{
+    c->viewing = (hd_visit){ stream, HD_READER, false, { 0, 0 }, NULL };
+    hd_status status = ASK(c, "view: its stream", stream_state, stream, &c->viewing.is);
+    if (!status && c->viewing.is.capture) status = hd_fail(HD_EINVAL, "view: stream: it is being captured");
+    return status ? status : hd_streams_enter(&c->streams, &c->viewing);
+}
+
+hd_status hd_cuda_view(void *state, void *stream, hd_view *view)
+{
+    cuda *c = (cuda *)state;
+    int before = c->device.number;
+    if (!c->gpu->view) return hd_fail(HD_EINVAL, "design %s has no view", c->gpu->ref->name);
+    hd_status status = hd_cuda_enter(c, &before);
+    if (status) return status;
+    pthread_mutex_lock(&c->busy);
+    status = hd_cuda_leave(c, before, begin_view(c, stream));
+    if (status) {
+        pthread_mutex_unlock(&c->busy);
+        return status;
+    }
+    c->gpu->view(c->own, view);
+    return HD_OK;
+}
+
+hd_status hd_cuda_view_end(void *state, void *stream)
+{
+    cuda *c = (cuda *)state;
+    int before = c->device.number;
+    (void)stream;
+    hd_status status = hd_cuda_enter(c, &before);
+    if (!status) status = hd_cuda_leave(c, before, hd_streams_leave(&c->streams, &c->viewing, HD_OK));
+    pthread_mutex_unlock(&c->busy);
+    return status;
+}
+
+/* ---- Memory that a batch needs --------------------------------------------------------------- */
+
 /* No batch that was put on a stream before knows the piece, so it waits for none. */
 static hd_status take_needed(cuda *c, const hd_batch *b, const hd_piece *piece)
 {

@@ -236,6 +236,13 @@ static hd_status run_by_reference(host *h, const hd_batch *b, hd_when when, uint
     return status ? status : h->gpu->ref->launch(h->entries, k.row, b, when, tally);
 }
 
+hd_status hd_host_view(void *state, void *stream, hd_view *view)
+{
+    host *h = (host *)state;
+    if (!h->gpu->ref->view) return hd_fail(HD_EINVAL, "design %s has no view", h->gpu->ref->name);
+    return h->gpu->ref->view(h->entries, stream, view);
+}
+
 hd_status hd_host_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
 {
     host *h = (host *)state;

@@ -49,7 +49,8 @@ typedef struct hd_cuda {
     _Atomic uintptr_t seen[HD_CUDA_SEEN]; /* arrays of the device; 0: none */
     _Atomic uint32_t seen_turn;
     hd_staging staging;   /* its mutex is taken before busy */
-    pthread_mutex_t busy; /* held while a batch is put on a stream */
+    pthread_mutex_t busy; /* held while a batch is put on a stream, and while a view is open */
+    hd_visit viewing;     /* of the view that is open */
     /* (gpu->own_bytes): a hd_gpu_own and the design's; its pointers are the device's */
     _Alignas(max_align_t) unsigned char own[];
 } hd_cuda;

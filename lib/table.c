@@ -421,6 +421,24 @@ hd_status hd_clear(hd_table *t)
     return status;
 }
 
+hd_status hd_view_open(hd_table *t, void *stream, hd_view *view)
+{
+    if (!t || !view) return hd_fail(HD_EINVAL, "%s: NULL", t ? "view" : "table");
+    if (!t->design->view) return hd_fail(HD_EINVAL, "design %s has no view", t->info.design);
+    t->lock->enter(t->lock_state, HD_READER);
+    hd_status status = t->design->view(t->state, stream, view);
+    if (status) t->lock->leave(t->lock_state, HD_READER);
+    return status;
+}
+
+hd_status hd_view_close(hd_table *t, void *stream)
+{
+    if (!t) return hd_fail(HD_EINVAL, "table: NULL");
+    hd_status status = t->design->view_end ? t->design->view_end(t->state, stream) : HD_OK;
+    t->lock->leave(t->lock_state, HD_READER);
+    return status;
+}
+
 hd_status hd_for_each(hd_table *t, hd_visitor *visit, void *context)
 {
     if (!t || !visit) return hd_fail(HD_EINVAL, "%s: NULL", t ? "visit" : "table");

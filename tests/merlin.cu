@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * merlin.cu - every method of include/heddle/merlin_hashtable.cuh on a device, against a map of the host.
- * tests/t_merlin.sh compiles it as a user's program. Prints TAP; exit code 77: there is no device.
+ * tests/t_cuda_headers.sh compiles it as a user's program. Prints TAP; exit code 77: there is no device.
  */
 #include <cstdio>
 #include <random>

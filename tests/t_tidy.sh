@@ -117,10 +117,10 @@ fi
 
 # ---- What is public ------------------------------------------------------------------------------
 
-declared=$(sed -n 's/^HD_API .*[ *]\(hd_[a-z0-9_]*\)(.*/\1/p' include/heddle.h | sort)
+declared=$(sed -n 's/^HD_API .*[ *]\(hd_[a-z0-9_]*\)(.*/\1/p' include/heddle.h include/heddle_view.h | sort)
 mapped=$(sed -n 's/^ *\(hd_[a-z0-9_]*\);$/\1/p' lib/heddle.map | sort)
 { [ -n "$declared" ] || echo "no HD_API lines"; diff <(echo "$declared") <(echo "$mapped") | grep '^[<>]'; } |
-  none "lib/heddle.map names what heddle.h declares"
+  none "lib/heddle.map names what the headers declare"
 for library in libheddle libheddle-sim; do
   if [ -f "$objects/.libs/$library.so" ] && command -v nm >/dev/null; then
     exported=$(nm -D --defined-only "$objects/.libs/$library.so" | awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort)

@@ -4,11 +4,11 @@
  * policy lfu and one u64 per key; a batch is one accum_or_assign of ones. A growing tally grows its
  * table before a batch could bring it over half full: then a 128-slot bucket holds 64 entries give or
  * take 8, and a full one would be eight standard deviations away. Keys that come by parts of the table
- * fill some parts sooner: such a table is at most 2/5 full, and the fullest part about half. Whether it ever happened is not
- * guessed but read from the table's counters: see tally_exact. A large table grows at once to what the
- * rest of the keys is expected to need, if the caller says how many are left: every table that is
- * outgrown costs time and memory. A design that never evicts counts in what its values have room for,
- * starts with 1,024 entries and grows when it is nearly full (hd_run_growing).
+ * fill some parts sooner: such a table is at most 2/5 full, and the fullest part about half. Whether a
+ * bucket was ever full is not guessed but read from the table's counters: see tally_exact. A large
+ * table grows at once to what the rest of the keys is expected to need, if the caller says how many are
+ * left: every table that is outgrown costs time and memory. A design that never evicts counts in what
+ * its values have room for, starts with 1,024 entries and grows when it is nearly full (hd_run_growing).
  *
  * A table on a device can count keys that are there already, without outcomes (tally_add_far). How many of them were
  * new is then asked only if the table would have to grow for all of them.

@@ -416,11 +416,13 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
     return status;
 }
 
+static void show(const void *own, hd_view *view) { hive_show(&((const hive_own *)own)->v, view); }
+
 /* clang-format off */
 const hd_gpu hive_gpu = {
     &hd_design_hive, HD_CUDA_ENTRY(hive_cuda_entry), HIVE_NUMBER_word_enter, HIVE_NUMBER_word_leave, sizeof(hive_own),
     usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, NULL, launch,
-    resize, NULL, NULL, hive_check_there, &hive_parts
+    resize, NULL, NULL, hive_check_there, &hive_parts, show
 };
 
 const hd_design hd_design_hive_cuda = {

@@ -385,6 +385,8 @@ static bool updates_in_groups(const hkv_own *o, const hd_batch *b)
            (flags & (HD_ORDER_FREE | HD_HITS_ADD)) && hkv_updates_in_groups(b->op, flags);
 }
 
+static void show(const void *own, hd_view *view) { hkv_show(&((const hkv_own *)own)->v, view); }
+
 /* Those that put together a list, put off what they fetch, or run in groups. */
 static bool lists(const void *own, const hd_batch *b)
 {
@@ -397,7 +399,7 @@ static bool lists(const void *own, const hd_batch *b)
 const hd_gpu hkv_gpu = {
     &hd_design_hkv, HD_CUDA_ENTRY(hkv_cuda_entry), HKV_NUMBER_word_enter, HKV_NUMBER_word_leave, sizeof(hkv_own),
     usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, needs, launch,
-    NULL, hkv_grow, read_clock, hkv_check_there, &hkv_parts
+    NULL, hkv_grow, read_clock, hkv_check_there, &hkv_parts, show
 };
 
 const hd_design hd_design_hkv_cuda = {

@@ -280,6 +280,27 @@ static bool hive_put_at(void *state, const hd_entry *e)
     return e->key < hive_keys(v) && e->score == 0 && hive_put(v, e->slot, e->key, value_of(v, e));
 }
 
+_Static_assert((int)HIVE_SEGMENTS == (int)HD_VIEW_SEGMENTS, "a view has every segment");
+void hive_show(const hive_view *v, hd_view *view)
+{
+    memset(view, 0, sizeof *view);
+    view->places = hive_places(v);
+    view->slots = v->slots;
+    view->value_bytes = v->half / 8;
+    view->word_bytes = hive_word_bytes(v);
+    for (uint32_t k = 0; k < HIVE_SEGMENTS; k++) view->segment[k] = (const uint8_t *)v->segment[k].word;
+    view->stash = (const uint8_t *)v->stash.word;
+    view->base_buckets = v->base;
+    view->buckets = hive_buckets(v);
+}
+
+static hd_status hive_show_state(void *state, void *stream, hd_view *view)
+{
+    (void)stream;
+    hive_show((const hive_view *)state, view);
+    return HD_OK;
+}
+
 static hd_status hive_run(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
 {
     (void)row;
@@ -338,6 +359,7 @@ const hd_design hd_design_hive = {
     .check = hive_verify,
     .next = hive_next,
     .put_at = hive_put_at,
+    .view = hive_show_state,
     .resize = hive_resize,
     .variants = variants,
     .unfit = hive_unfit_batch,

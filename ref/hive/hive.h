@@ -10,6 +10,7 @@
 
 #include "base/param.h"
 #include "base/seam.h"
+#include "heddle_view.h"
 #include "ref/hive/layout.h"
 
 extern const hd_params hive_params;
@@ -62,6 +63,9 @@ void hive_remove(hive_view *v, uint64_t e);
 /* Puts a key that is not there into exactly that slot, which is free; false: it cannot be there. The buckets that it
  * passes are not open from now on. */
 bool hive_put(hive_view *v, uint64_t e, uint64_t key, uint64_t value);
+
+/* Fills a public view of the table. */
+void hive_show(const hive_view *v, hd_view *view);
 
 /* Puts a key that is not there wherever it belongs; HIVE_NOWHERE: there is no room. */
 uint64_t hive_place(hive_view *v, uint64_t key, uint64_t value);

@@ -223,6 +223,29 @@ static hd_status hkv_run(void *state, uint32_t row, const hd_batch *b, hd_when w
     return HD_OK;
 }
 
+void hkv_show(const hkv_view *v, hd_view *view)
+{
+    memset(view, 0, sizeof *view);
+    view->places = hkv_capacity(v);
+    view->slots = v->slots;
+    view->value_bytes = v->value_bytes;
+    view->key = v->key;
+    view->score = v->score;
+    view->step = v->step;
+    view->value = v->value;
+    view->far = v->far;
+    view->near = v->near;
+    view->part = v->part;
+    view->striped = v->striped;
+}
+
+static hd_status hkv_show_state(void *state, void *stream, hd_view *view)
+{
+    (void)stream;
+    hkv_show(&((hkv *)state)->view, view);
+    return HD_OK;
+}
+
 static hd_status hkv_verify(void *state)
 {
     char why[256];
@@ -314,6 +337,7 @@ const hd_design hd_design_hkv = {
     .check = hkv_verify,
     .next = hkv_next,
     .put_at = hkv_put_at,
+    .view = hkv_show_state,
     .move_all = hkv_move,
     .prepare = hkv_prepare,
     .variants = variants,

@@ -13,7 +13,7 @@
 
 #include "base/op.h"
 #include "base/param.h"
-#include "heddle.h"
+#include "heddle_view.h"
 #include "policies/policy.h"
 #include "ref/hkv/layout.h"
 
@@ -97,6 +97,8 @@ bool hkv_put(hkv_view *v, uint64_t key, const void *value, uint64_t score);
 /* Whether an item of the batch may pin, so that the table needs its plane of holders. */
 bool hkv_batch_pins(const hd_batch *b);
 
+/* Fills a public view of the table. */
+void hkv_show(const hkv_view *v, hd_view *view);
 /* The view inside of a state that hd_design_hkv opened: for backends that run other kernels on the same planes. */
 hkv_view *hkv_view_of(void *state);
 /* How many bounds such a table has; how many holders, from the beginning. */
