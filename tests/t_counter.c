@@ -75,7 +75,7 @@ static void keys_add(keys *k, const uint64_t *key, size_t n)
 {
     while (k->n + n > k->room) k->at = (uint64_t *)realloc(k->at, sizeof *k->at * (k->room = 2 * k->room + CHUNK_KEYS));
     check(k->at, "no memory for %zu keys", k->room);
-    memcpy(k->at + k->n, key, n * sizeof *key);
+    if (n) memcpy(k->at + k->n, key, n * sizeof *key);
     k->n += n;
 }
 

@@ -217,9 +217,9 @@ static hd_status hkv_run(void *state, uint32_t row, const hd_batch *b, hd_when w
     hkv *h = (hkv *)state;
     hkv_when w = { when.clock, when.per_item, when.epoch, h->threads, when.opened };
     uint32_t admit_always = h->view.admit_always;
-    if (when.by_score) h->view.admit_always = 0;
+    if (when.by_score) h->view.admit_always = 0; /* no other batch uses this state */
     hkv_run_batch(&h->view, b, w, tally);
-    h->view.admit_always = admit_always;
+    if (when.by_score) h->view.admit_always = admit_always;
     return HD_OK;
 }
 
