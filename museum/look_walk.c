@@ -133,7 +133,10 @@ static const char *walk_once(hd_rng *g)
     planes *wanted = (planes *)calloc(1, sizeof *wanted);
     if (!d || !c || !wanted) return free(d), free(c), free(wanted), "there is no memory";
     lazy_init(d);
+    hd_seams seams = hd_seams_os;
+    seams.device = &d->seam;
     c->gpu = &gpu;
+    c->seams = &seams;
     c->seam = &d->seam;
     hd_info *info = &hd_cuda_own(c)->info;
     info->slots = 1 + (uint32_t)hd_rng_below(g, 8);

@@ -77,6 +77,7 @@ struct answers {
     complaint *first = nullptr;                 /* (WRONG_KINDS) */
     hd_batch b;                                 /* its arrays are in memory of the place */
     uint32_t number = 0, accum = 0;             /* of the batch, from 1; hd_accum of every item */
+    bool odd_flags = false;                     /* some flags are no hd_accum */
 
     explicit answers(naming n) : names(n) { memset(&b, 0, sizeof b); }
     void take(const place &at)
@@ -93,10 +94,10 @@ struct answers {
     }
 
     BOTH hd_op op_of(uint64_t i) const { return b.each && i < b.n ? (hd_op)b.each[i] : b.op; }
-    /* The flag of an item of accum_or_assign: now and then one that is no hd_accum. */
+    /* The flag of an item of accum_or_assign: on a device now and then one that is no hd_accum. */
     BOTH uint8_t flag_of(uint64_t i, uint64_t salt) const
     {
-        return hd_mix64(i * GOLDEN - salt) % 16 ? (uint8_t)accum : 3;
+        return odd_flags && hd_mix64(i * GOLDEN - salt) % 16 == 0 ? 3 : (uint8_t)accum;
     }
     /* Whether item i must be RESERVED. */
     BOTH bool is_reserved(uint64_t i, uint64_t keys) const

@@ -89,6 +89,7 @@ struct hive_oracle : answers {
         look(info);
         salt = d.draw();
         accum = (uint32_t)d.below(3);
+        odd_flags = strcmp(info.backend, "cuda") == 0; /* others refuse such a batch */
         crowded = k.kind != SERIES;
         if (accum == HD_EITHER && d.one_in(2)) b.flag = nullptr;
         b.score = nullptr;

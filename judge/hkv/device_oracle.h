@@ -88,6 +88,7 @@ struct hkv_oracle : answers {
         clock = info.now;
         epoch = info.epoch;
         accum = (uint32_t)d.below(3);
+        odd_flags = strcmp(info.backend, "cuda") == 0; /* others refuse such a batch */
         inserts = judge_ops[b.op].enters;
         if (scores == NO_SCORES) b.score = nullptr;
         b.raw_scores = b.score && !b.each && judge_scores_items(&judge_ops[b.op]) && d.one_in(6);
