@@ -176,7 +176,7 @@ struct hd_gpu {
      * HD_ON_CUDA, and so is parts. */
     hd_status (*check)(void *own, const hd_gpu_machine *m);
     const hd_gpu_parts *parts; /* of a table on a device, in host memory */
-    /* On a device: fills a view (heddle_view.h). NULL: the design has none. */
+    /* On a device: fills a view (heddle_view.h). NULL where ref has none. */
     void (*view)(const void *own, hd_view *view);
 };
 
@@ -237,7 +237,7 @@ hd_status hd_host_resize(void *state, const hd_seams *s, uint64_t buckets, hd_in
 hd_status hd_host_grow(const hd_design *d, const hd_seams *s, const hd_info *info, void **state);
 /* Where gpu->ref->prepare is. */
 hd_status hd_host_prepare(void *state, const hd_seams *s, const hd_batch *b, hd_info *info);
-/* HD_EINVAL where gpu->ref has no view. */
+/* Where gpu->ref->view is. */
 hd_status hd_host_view(void *state, void *stream, hd_view *view);
 hd_status hd_host_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
 
@@ -260,6 +260,7 @@ hd_status hd_cuda_grow(const hd_design *d, const hd_seams *s, const hd_info *inf
 hd_status hd_cuda_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
 /* Where gpu->needs is. */
 hd_status hd_cuda_prepare(void *state, const hd_seams *s, const hd_batch *b, hd_info *info);
+/* Where gpu->view is. */
 hd_status hd_cuda_view(void *state, void *stream, hd_view *view);
 hd_status hd_cuda_view_end(void *state, void *stream);
 hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
@@ -273,9 +274,9 @@ hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when w
 #define HD_ON_CUDA                                                                                                    \
     .backend = "cuda", .shape = hd_cuda_shape, .open = hd_cuda_open, .close = hd_cuda_close, .stage = hd_cuda_stage,   \
     .settle = hd_cuda_settle, .walk = hd_cuda_walk, .look = hd_cuda_look, .walked = hd_cuda_walked,                    \
-    .check = hd_cuda_check, .next = hd_cuda_next, .put_at = hd_cuda_put_at,                                            \
-    .move_all = hd_cuda_move_all, .tally = hd_cuda_tally, .clock = hd_cuda_clock,                  \
-    .view = hd_cuda_view, .view_end = hd_cuda_view_end, .launch = hd_cuda_launch, .far = true
+    .check = hd_cuda_check, .next = hd_cuda_next, .put_at = hd_cuda_put_at, .move_all = hd_cuda_move_all,              \
+    .tally = hd_cuda_tally, .clock = hd_cuda_clock, .view = hd_cuda_view, .view_end = hd_cuda_view_end,                \
+    .launch = hd_cuda_launch, .far = true
 /* clang-format on */
 
 /* An entry point that only a build with CUDA has. */

@@ -92,7 +92,7 @@ struct hd_design {
      * what it is then, also where that fails. NULL: move_all is how it grows, and it does not shrink. */
     hd_status (*resize)(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
     /* Fills a view (heddle_view.h), whose memory stays where it is until view_end. The caller holds the lock as reader.
-     * NULL: the design has none. view_end NULL: there is nothing to do. */
+     * NULL: the design has none. A design with kernels has one if its reference has. view_end NULL: nothing to do. */
     hd_status (*view)(void *state, void *stream, hd_view *view);
     hd_status (*view_end)(void *state, void *stream);
     /* Before a checked batch is run: takes what it needs and the table has not yet, and says so in info, the table's.

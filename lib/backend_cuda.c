@@ -265,7 +265,6 @@ hd_status hd_cuda_view(void *state, void *stream, hd_view *view)
 {
     cuda *c = (cuda *)state;
     int before = c->device.number;
-    if (!c->gpu->view) return hd_fail(HD_EINVAL, "design %s has no view", c->gpu->ref->name);
     hd_status status = hd_cuda_enter(c, &before);
     if (status) return status;
     pthread_mutex_lock(&c->busy);

@@ -19,12 +19,13 @@ enum {
 static uint64_t row_bytes(uint32_t value_bytes) { return WORDS * 8 + 1 + 2 * (uint64_t)value_bytes; }
 
 hd_status hd_reinsert_open(hd_reinsert *x, const hd_design *design, const hd_seams *seams, void *state, hd_info *info,
-                           uint64_t entries)
+                           const char *from, uint64_t entries)
 {
     uint64_t row = row_bytes(info->value_bytes), most = BLOCK_BYTES / row ? BLOCK_BYTES / row : 1;
     memset(x, 0, sizeof *x);
     x->design = design;
     x->seams = seams;
+    x->from = from;
     x->state = state;
     x->info = info;
     x->room = entries < most ? entries : most;
@@ -87,7 +88,7 @@ static hd_status count_outcomes(hd_reinsert *x, uint64_t n, uint64_t *inserted, 
         *inserted += o == HD_INSERTED;
         *pending += o == HD_PENDING;
         if (o != HD_INSERTED && o != HD_PENDING && o != HD_EVICTED && o != HD_REFUSED)
-            return hd_fail(HD_ECORRUPT, "key %" PRIu64 " is %s", x->key[i],
+            return hd_fail(HD_ECORRUPT, "%s: key %" PRIu64 " is %s", x->from, x->key[i],
                            o == HD_RESERVED ? "reserved" : "there twice");
     }
     x->inserted += *inserted;

@@ -320,24 +320,21 @@ static hd_status get_rows(reader *column, hd_reinsert *x, uint64_t n, bool *ahea
     for (uint64_t i = 0; i < n && !status; i++) {
         *ahead = *ahead || x->score[i] >= h->clock;
         if (x->score[i] && x->design->policy)
-            status = hd_fail(HD_ECORRUPT, "key %" PRIu64 " has a score; design %s keeps none", x->key[i], h->design);
+            status = hd_fail(HD_ECORRUPT, "%s: key %" PRIu64 " has a score; design %s keeps none", x->from, x->key[i],
+                             h->design);
     }
     return status;
 }
 
 static hd_status insert_rows(reader *column, hd_reinsert *x, bool *ahead)
 {
-    const snapshot_file *f = column->file;
     hd_status status = HD_OK;
-    for (uint64_t left = f->h.size, n; left && !status; left -= n) {
+    for (uint64_t left = column->file->h.size, n; left && !status; left -= n) {
         n = left < x->room ? left : x->room;
         status = get_rows(column, x, n, ahead);
         if (!status) status = hd_reinsert_run(x, n);
     }
-    if (status != HD_ECORRUPT) return status;
-    char why[512];
-    snprintf(why, sizeof why, "%s", hd_why());
-    return hd_fail(status, "%s: %s", f->path, why);
+    return status;
 }
 
 /* A table that grows in place has the number of buckets that its entries want: it takes the file's, or room for
@@ -358,7 +355,7 @@ static hd_status insert_from(const filling *to, reader *column)
     hd_status status = count_marks(&column[HD_SECTION_SLOT], &marks);
     if (!status && marks != h->size) status = fail_slots(column->file);
     if (!status) status = make_room(to, h->size);
-    if (!status) status = hd_reinsert_open(&x, to->design, to->seams, to->state, to->info, h->size);
+    if (!status) status = hd_reinsert_open(&x, to->design, to->seams, to->state, to->info, column->file->path, h->size);
     if (status) return status;
     status = insert_rows(column, &x, to->ahead);
     *to->dropped = h->size - x.inserted;
@@ -426,18 +423,18 @@ static bool same_shape(const hd_design *d, const hd_info *a, const hd_info *b)
 static hd_status load_state(hd_table *t, snapshot_file *f, void **state, hd_info *info, uint64_t *dropped, bool *ahead)
 {
     const hd_design *d = t->design;
-    hd_info shape = t->info;
+    hd_info shape = *info = t->info;
     hd_status status = hd_snapshot_shape(d, f->path, &f->h, &shape);
     if (status) return status;
-    bool same = same_shape(d, &shape, &t->info);
-    *info = t->info;
-    if (!status) status = d->open(d, same ? &shape : info, &t->seams, state);
+    filling to = { d, &t->seams, NULL, info, same_shape(d, &shape, &t->info), ahead, dropped };
+    if (to.as_saved) to.info = &shape;
+    status = d->open(d, to.info, &t->seams, &to.state);
     if (status) return status;
-    filling to = { d, &t->seams, *state, same ? &shape : info, same, ahead, dropped };
-    status = same ? fill_as_saved(&to, f) : fill(&to, f);
-    if (!status && same && d->resize) *info = shape;
-    if (status) d->close(*state, &t->seams);
-    return status;
+    status = to.as_saved ? fill_as_saved(&to, f) : fill(&to, f);
+    if (status) return d->close(to.state, &t->seams), status;
+    if (to.as_saved && d->resize) *info = shape;
+    *state = to.state;
+    return HD_OK;
 }
 
 /* Whether the file's clock is the table's. Older files do not tell when a table by the device's clock was opened. */

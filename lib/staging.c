@@ -20,7 +20,7 @@ enum { ALIGN = 256, PIECES_AT_A_TIME = HD_STAGING_SLOTS / 2 };
 
 const hd_staging_sizes hd_staging_usual = { 4 << 20, 64 << 10 };
 
-#define ASK(h, what, call, ...) HD_ASK((h)->seam, what, call, __VA_ARGS__)
+#define ASK(h, what, call, ...) HD_ASK((h)->seams->device, what, call, __VA_ARGS__)
 
 /* ---- Copies by several threads --------------------------------------------------------------- */
 
@@ -121,7 +121,7 @@ static hd_status take_ring(hd_staging *h)
     if (code == HD_DEVICE_NO_MEMORY)
         return hd_fail(HD_ENOMEM, "batch: its arrays: %" PRIu64 " bytes of host memory cannot be pinned", bytes);
     h->ring = (uint8_t *)p;
-    return HD_TOLD(h->seam, code, "take_pinned", "batch: its arrays");
+    return HD_TOLD(h->seams->device, code, "take_pinned", "batch: its arrays");
 }
 
 static hd_status take_room(hd_staging *h, uint64_t bytes)
@@ -136,7 +136,7 @@ static hd_status take_room(hd_staging *h, uint64_t bytes)
         return hd_fail(HD_ENOMEM, "batch: its arrays: %s has no memory for %" PRIu64 " bytes", h->device, bytes);
     h->room = (uint8_t *)p;
     if (!code) h->room_bytes = bytes;
-    return HD_TOLD(h->seam, code, "take", "batch: its arrays");
+    return HD_TOLD(h->seams->device, code, "take", "batch: its arrays");
 }
 
 static hd_status record(hd_staging *h, uint32_t slot, void *stream)
@@ -439,7 +439,6 @@ void hd_staging_open(hd_staging *h, const hd_seams *seams, const char *device)
 {
     memset(h, 0, sizeof *h);
     h->seams = seams;
-    h->seam = seams->device;
     h->device = device;
     h->sizes = hd_staging_usual;
     pthread_mutex_init(&h->mutex, NULL);
@@ -447,10 +446,11 @@ void hd_staging_open(hd_staging *h, const hd_seams *seams, const char *device)
 
 void hd_staging_close(hd_staging *h)
 {
+    const hd_device_seam *d = h->seams->device;
     if (h->room) hd_device_give(h->seams, h->room);
     if (h->ring) hd_device_give_pinned(h->seams, h->ring, (size_t)hd_staging_bytes(&h->sizes));
     for (int i = 0; i < HD_STAGING_SLOTS; i++)
-        if (h->event[i]) h->seam->event_destroy(h->seam->self, h->event[i]);
+        if (h->event[i]) d->event_destroy(d->self, h->event[i]);
     pthread_mutex_destroy(&h->mutex);
 }
 
@@ -492,7 +492,7 @@ hd_status hd_staging_run(hd_staging *h, const hd_batch *b, uint32_t value_bytes,
     pthread_mutex_lock(&h->mutex);
     hd_status status = run(h, b, value_bytes, all, reach, used, uncut, put, self);
     /* After a failure, too: no copy in flight may arrive after its memory has another owner. */
-    if (status) h->seam->wait(h->seam->self, b->stream);
+    if (status) h->seams->device->wait(h->seams->device->self, b->stream);
     pthread_mutex_unlock(&h->mutex);
     return status;
 }

@@ -34,7 +34,6 @@ extern const hd_staging_sizes hd_staging_usual;
 
 typedef struct hd_staging {
     const hd_seams *seams;
-    const hd_device_seam *seam;
     const char *device; /* its name, for messages */
     hd_staging_sizes sizes;
     uint8_t *ring; /* (HD_STAGING_SLOTS, slot_bytes), pinned; NULL before the first batch that needs it */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/ask.h"
+#include "base/backend.h"
 #include "base/error.h"
 #include "policies/policy.h"
 
@@ -424,7 +425,8 @@ hd_status hd_clear(hd_table *t)
 hd_status hd_view_open(hd_table *t, void *stream, hd_view *view)
 {
     if (!t || !view) return hd_fail(HD_EINVAL, "%s: NULL", t ? "view" : "table");
-    if (!t->design->view) return hd_fail(HD_EINVAL, "design %s has no view", t->info.design);
+    const hd_design *ref = t->design->gpu ? t->design->gpu->ref : t->design;
+    if (!ref->view) return hd_fail(HD_EINVAL, "design %s has no view", t->info.design);
     t->lock->enter(t->lock_state, HD_READER);
     hd_status status = t->design->view(t->state, stream, view);
     if (status) t->lock->leave(t->lock_state, HD_READER);

@@ -105,11 +105,18 @@ static inline void bench_put(bench *b, void *at, uint64_t word, size_t bytes)
     b->fake.seam.wait(&b->fake, NULL);
 }
 
+/* Bytes of the device's memory. */
+static inline void bench_read(bench *b, void *to, const void *at, size_t bytes)
+{
+    if (!bytes) return;
+    must(b->fake.seam.copy(&b->fake, to, at, bytes, HD_FROM_DEVICE, NULL) ? HD_ECUDA : HD_OK);
+    must(b->fake.seam.wait(&b->fake, NULL) ? HD_ECUDA : HD_OK);
+}
+
 static inline uint64_t bench_get(bench *b, const void *at, size_t bytes)
 {
     uint64_t word = 0;
-    b->fake.seam.copy(&b->fake, &word, at, bytes, HD_FROM_DEVICE, NULL);
-    b->fake.seam.wait(&b->fake, NULL);
+    bench_read(b, &word, at, bytes);
     return word;
 }
 

@@ -326,7 +326,7 @@ static void time_is_the_caller_s(void **unused)
     }
 }
 
-/* epoch_lru counts in units of 2^20 ns, and the logical clock asks nobody. */
+/* epoch_lru counts in units of 2^20 ns. The logical clock does not call hd_config.now. */
 static void time_of_other_scores(void **unused)
 {
     (void)unused;

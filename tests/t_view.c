@@ -46,17 +46,8 @@ static void fill(hd_table *t, uint64_t seed)
     free(value);
 }
 
-/* Bytes of the device's memory, or of this machine's. */
-static void read_there(const bench *b, void *to, const void *from, size_t bytes)
-{
-    fake_device *fake = (fake_device *)(uintptr_t)&b->fake;
-    if (!bytes) return;
-    must(fake->seam.copy(fake, to, from, bytes, HD_FROM_DEVICE, NULL) ? HD_ECUDA : HD_OK);
-    must(fake->seam.wait(fake, NULL) ? HD_ECUDA : HD_OK);
-}
-
 /* A copy of a device's view whose arrays are here; free_copy frees them. */
-static hd_view copy_view(const bench *b, const hd_view *v)
+static hd_view copy_view(bench *b, const hd_view *v)
 {
     hd_view c = *v;
     uint64_t stride = v->step, near = v->far ? 0 : v->places;
@@ -65,25 +56,25 @@ static hd_view copy_view(const bench *b, const hd_view *v)
         for (int k = 0; k < HD_VIEW_SEGMENTS && v->segment[k]; k++, buckets = v->base_buckets << (k - 1)) {
             size_t bytes = (size_t)(buckets * v->slots * v->word_bytes);
             c.segment[k] = (uint8_t *)memset(test_alloc(bytes, 1), 0, bytes);
-            read_there(b, (void *)(uintptr_t)c.segment[k], v->segment[k], bytes);
+            bench_read(b, (void *)(uintptr_t)c.segment[k], v->segment[k], bytes);
         }
         size_t bytes = (size_t)((v->places - v->buckets * v->slots) * v->word_bytes);
         c.stash = (uint8_t *)test_alloc(bytes, 1);
-        read_there(b, (void *)(uintptr_t)c.stash, v->stash, bytes);
+        bench_read(b, (void *)(uintptr_t)c.stash, v->stash, bytes);
         return c;
     }
     uint64_t *key = (uint64_t *)test_alloc(v->places * stride, 8), *score = key + 1;
-    read_there(b, key, v->key, v->places * stride * 8);
+    bench_read(b, key, v->key, v->places * stride * 8);
     if (stride == 1) {
         score = (uint64_t *)test_alloc(v->places, 8);
-        read_there(b, score, v->score, v->places * 8);
+        bench_read(b, score, v->score, v->places * 8);
     }
     for (uint64_t s = 0; v->far && s < v->places; s++) {
         const uint8_t *at = hd_view_value(v, s);
         near += at < v->far || at >= v->far + v->places * v->value_bytes;
     }
     uint8_t *value = (uint8_t *)test_alloc(near * v->value_bytes + 1, 1);
-    read_there(b, value, v->value, near * v->value_bytes);
+    bench_read(b, value, v->value, near * v->value_bytes);
     c.key = key;
     c.score = score;
     c.value = value;
@@ -103,7 +94,7 @@ static void free_copy(hd_view *c)
 }
 
 /* Every slot is what export says of it. */
-static void check_view(const bench *b, hd_table *t, const char *what)
+static void check_view(bench *b, hd_table *t, const char *what)
 {
     model_contents all;
     hd_view v, copy;
