@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0
+"""heddle.Table: a table of the library, with the calls of the extension module and what is written in Python."""
+
+import html
+import os
+import tempfile
+
+from heddle import _core, _types
+from heddle._core import Error
+
+
+def _text(value):
+    """A parameter of a table as text."""
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _config(parameters):
+    names = {row[0] for row in _core.rows(7)}
+    for name in parameters:
+        if name not in names:
+            raise TypeError(f"Table() has no parameter {name!r}; the parameters are {', '.join(sorted(names))}")
+    return {name: _text(value) for name, value in parameters.items() if value is not None}
+
+
+class Table(_core.Table):
+    """A hash table with cache semantics: a full bucket evicts its least valuable entry, or refuses the new key.
+
+    capacity: entries, rounded up to whole buckets. value: the type of a value, for example "float32",
+    ("float32", 16), a dtype of NumPy, or a number of opaque bytes; 0 makes a set. The other parameters are those of
+    heddle.rows("parameters"), for example policy, backend, design, slots, seed, dual.
+
+    Every operation takes arrays of n rows and returns arrays of the library that `keys` came from. A table may be used
+    by several threads. It is a context manager: `with heddle.Table(...) as t:` closes it at the end.
+    """
+
+    def __init__(self, capacity=None, value=None, **parameters):
+        spec = _types.value_type(value)
+        size = _types.value_bytes(value, spec)
+        if size is not None:
+            if parameters.get("value_bytes") not in (None, size):
+                raise Error(f"value_bytes: {parameters['value_bytes']}, but `value` has {size} bytes")
+            parameters["value_bytes"] = size
+        super().__init__(_config({**parameters, "capacity": capacity}), spec)
+        self._value = value
+
+    @classmethod
+    def _open(cls, path, value, parameters):
+        self = cls.__new__(cls)
+        _core.Table.__init__(self, _config(parameters), _types.value_type(value), os.fspath(path))
+        self._value = value
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.close()
+
+    def __contains__(self, key):
+        return bool(self.contains([key])[0])
+
+    def upsert(self, *arguments, **options):
+        """The same as insert."""
+        return self.insert(*arguments, **options)
+
+    def items(self, rows=1 << 16):
+        """Iterates over all entries in parts: each is a heddle.Listed with arrays key, value, score and item.
+
+        rows: slots per part. Entries that are inserted meanwhile may be in a part or not.
+        """
+        start, places = 0, self.info["places"]
+        while start < places:
+            part = self.export(start, min(rows, places - start))
+            start += rows
+            if len(part.key):
+                yield part
+
+    def __iter__(self):
+        """Iterates over the keys of all entries, in slot order."""
+        for part in self.items():
+            yield from part.key.tolist()
+
+    @property
+    def value(self):
+        """The type of a value, as it was given to the constructor."""
+        return self._value
+
+    @property
+    def hit_rate(self):
+        """Hits per lookup so far, or None before the first lookup. An update of a present key is a hit."""
+        outcomes = self.counters()["outcomes"]
+        hits = outcomes["hit"] + outcomes["updated"]
+        asked = hits + sum(outcomes[name] for name in ("miss", "inserted", "evicted", "refused"))
+        return hits / asked if asked else None
+
+    def _facts(self):
+        info, size, rate = self.info, len(self), self.hit_rate
+        shape = f"{info['buckets']:,} buckets of {info['slots']} slots"
+        if info.get("dual"):
+            shape += ", dual"
+        return {
+            "design": info["design"],
+            "backend": info["backend"],
+            "policy": info["policy"],
+            "shape": shape,
+            "value": f"{info['value_bytes']} bytes",
+            "entries": f"{size:,} of {info['places']:,} ({size / info['places']:.1%})",
+            "hit rate": "no lookups" if rate is None else f"{rate:.1%}",
+            "memory": f"{info['memory_bytes'] / (1 << 20):,.2f} MiB",
+        }
+
+    def __repr__(self):
+        if self.closed:
+            return "<heddle.Table: closed>"
+        facts = self._facts()
+        return (
+            f"<heddle.Table {facts['design']} on {facts['backend']}: {facts['entries']} entries, {facts['policy']}, "
+            f"hit rate {facts['hit rate']}>"
+        )
+
+    def _repr_html_(self):
+        if self.closed:
+            return "<p>heddle.Table: closed</p>"
+        facts, outcomes = self._facts(), self.counters()["outcomes"]
+        cells = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(name)}</th><td style='text-align:left'>{html.escape(text)}"
+            "</td></tr>"
+            for name, text in facts.items()
+        )
+        total = sum(outcomes.values()) or 1
+        bars = "".join(
+            f"<tr><td style='text-align:left'>{name}</td><td>{count:,}</td><td style='text-align:left'><div style='"
+            f"background:#4c78a8;height:0.8em;width:{max(1, round(160 * count / total))}px'></div></td></tr>"
+            for name, count in outcomes.items()
+            if count
+        )
+        return f"<table><caption>heddle.Table</caption>{cells}{bars}</table>"
+
+    def __reduce__(self):
+        """Pickles the table as a snapshot; it is opened on the same backend. Pins are not kept."""
+        folder = tempfile.mkdtemp()
+        path = os.path.join(folder, "table.heddle")
+        try:
+            self.save(path)
+            with open(path, "rb") as file:
+                saved = file.read()
+        finally:
+            if os.path.exists(path):
+                os.unlink(path)
+            os.rmdir(folder)
+        return _unpickle, (saved, self._value, self.info["backend"])
+
+
+def _unpickle(saved, value, backend):
+    with tempfile.NamedTemporaryFile(suffix=".heddle") as file:
+        file.write(saved)
+        file.flush()
+        return load(file.name, value=value, backend=backend)
+
+
+def load(path, value=None, **parameters):
+    """Opens a table from a snapshot that Table.save or the command wrote.
+
+    value: the type of a value; a snapshot knows only how many bytes it has. The other parameters are those that a
+    snapshot does not contain, for example backend, lock and threads.
+    """
+    return Table._open(path, value, parameters)
+
+
+def inspect(path):
+    """The header of a snapshot as a dict. The contents are not read."""
+    return _core.inspect(path)

@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * arrays.c - arrays of other libraries as memory, and memory as their arrays.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "python/src/core.h"
+
+const char *hp_type_name(hp_type t, char text[32])
+{
+    static const char *const code[] = { "int", "uint", "float", "handle", "bfloat", "complex", "bool" };
+    if (t.code == DL_BOOL) return "bool";
+    snprintf(text, 32, "%s%u", t.code < sizeof code / sizeof *code ? code[t.code] : "type", t.bits);
+    return text;
+}
+
+/* ---- Libraries --------------------------------------------------------------------------------------------------- */
+
+enum { LIBRARIES = 64 };
+static hp_library library[LIBRARIES];
+static size_t libraries;
+
+static const dl_exchange *exchange_of(PyObject *type)
+{
+    PyObject *capsule = PyObject_GetAttrString(type, "__dlpack_c_exchange_api__");
+    if (!capsule) return PyErr_Clear(), NULL;
+    dl_exchange_header *h = PyCapsule_GetPointer(capsule, "dlpack_exchange_api");
+    Py_DECREF(capsule);
+    if (!h) PyErr_Clear();
+    while (h && h->version.major != 1) h = h->previous;
+    return (const dl_exchange *)h;
+}
+
+const hp_library *hp_library_of(PyTypeObject *type)
+{
+    for (size_t i = 0; i < libraries; i++)
+        if (library[i].type == (PyObject *)type) return &library[i];
+    PyObject *number = PyObject_CallFunctionObjArgs(hp_helper("kind_of"), (PyObject *)type, NULL);
+    if (!number) return NULL;
+    long kind = PyLong_AsLong(number);
+    Py_DECREF(number);
+    if (kind < 0 || kind >= HP_KIND_COUNT) return PyErr_SetString(PyExc_SystemError, "kind_of: no such kind"), NULL;
+    size_t i = libraries < LIBRARIES ? libraries++ : LIBRARIES - 1;
+    Py_XDECREF(library[i].type);
+    library[i] = (hp_library){ Py_NewRef((PyObject *)type), (hp_kind)kind, exchange_of((PyObject *)type) };
+    return &library[i];
+}
+
+/* ---- Arrays in --------------------------------------------------------------------------------------------------- */
+
+/* The element type of a buffer's format; bits 0: it is none that a table can have. */
+static hp_type type_of_format(const char *format, Py_ssize_t bytes)
+{
+    if (!format) return (hp_type){ DL_UINT, 8 };
+    if (*format == '@' || *format == '=' || *format == '<') format++;
+    if (!*format || format[1]) return (hp_type){ 0, 0 };
+    uint8_t bits = (uint8_t)(8 * bytes);
+    if (strchr("bhilqn", *format)) return (hp_type){ DL_INT, bits };
+    if (strchr("BHILQNc", *format)) return (hp_type){ DL_UINT, bits };
+    if (strchr("efd", *format)) return (hp_type){ DL_FLOAT, bits };
+    return *format == '?' ? (hp_type){ DL_BOOL, 8 } : (hp_type){ 0, 0 };
+}
+
+static int take_buffer(hp_array *a, PyObject *o, const char *what, bool writable)
+{
+    if (PyObject_GetBuffer(o, &a->buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0))) {
+        PyErr_Clear();
+        if (PyObject_GetBuffer(o, &a->buffer, PyBUF_FULL_RO)) {
+            if (PyObject_HasAttrString(o, "__dlpack__")) return PyErr_Clear(), 1;
+            return -1;
+        }
+        bool gaps = !PyBuffer_IsContiguous(&a->buffer, 'C');
+        PyBuffer_Release(&a->buffer);
+        hp_fail(HD_EINVAL, "%s: %s", what, gaps ? "not contiguous; pass a copy" : "read-only, but the call writes it");
+        return -1;
+    }
+    a->hold = HP_BUFFER;
+    a->data = a->buffer.buf;
+    a->bytes = (uint64_t)a->buffer.len;
+    a->type = type_of_format(a->buffer.format, a->buffer.itemsize);
+    a->ndim = a->buffer.ndim;
+    _Static_assert(sizeof(Py_ssize_t) == sizeof(int64_t), "shapes of buffers are 64 bits");
+    a->shape = (const int64_t *)(const void *)a->buffer.shape;
+    a->read_only = a->buffer.readonly;
+    a->device = (dl_device){ DL_CPU, 0 };
+    return 0;
+}
+
+static int take_tensor(hp_array *a, const dl_tensor *t, const char *what)
+{
+    uint64_t items = 1;
+    for (int i = t->ndim - 1; i >= 0; i--) {
+        if (t->strides && t->shape[i] != 1 && t->strides[i] != (int64_t)items) {
+            uint64_t all = 1;
+            for (int k = 0; k < t->ndim; k++) all *= (uint64_t)t->shape[k];
+            if (all) return hp_fail(HD_EINVAL, "%s: not contiguous; pass a copy", what), -1;
+        }
+        items *= (uint64_t)t->shape[i];
+    }
+    a->data = (char *)t->data + t->byte_offset;
+    a->type = (hp_type){ t->type.code, t->type.lanes == 1 ? t->type.bits : 0 };
+    a->bytes = items * ((t->type.bits + 7u) / 8) * t->type.lanes;
+    a->ndim = t->ndim;
+    a->shape = t->shape;
+    a->device = t->device;
+    return 0;
+}
+
+static int take_exchange(hp_array *a, PyObject *o, const char *what)
+{
+    const dl_exchange *e = a->library->exchange;
+    if (e->borrow) {
+        dl_tensor t;
+        if (e->borrow(o, &t)) return -1;
+        a->hold = HP_BORROWED;
+        return take_tensor(a, &t, what);
+    }
+    dl_managed *m;
+    if (e->from_object(o, &m)) return -1;
+    a->hold = HP_MANAGED;
+    a->managed = m;
+    a->read_only = m->flags & DL_READ_ONLY;
+    return take_tensor(a, &m->tensor, what);
+}
+
+/* o.__dlpack__(stream=..., max_version=(1, 0)), or without the version for producers of earlier ones. */
+static PyObject *capsule_of(PyObject *o, PyObject *stream)
+{
+    PyObject *args = PyTuple_Pack(2, o, stream ? stream : Py_None), *capsule = NULL;
+    if (args) capsule = PyObject_CallObject(hp_helper("capsule_of"), args);
+    Py_XDECREF(args);
+    return capsule;
+}
+
+static int take_capsule(hp_array *a, PyObject *o, const char *what, PyObject *stream)
+{
+    PyObject *capsule = capsule_of(o, stream);
+    if (!capsule) return -1;
+    int failed = -1;
+    if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+        dl_managed *m = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+        if (m->version.major != 1)
+            hp_fail(HD_EINVAL, "%s: DLPack %u.%u is not supported", what, m->version.major, m->version.minor);
+        else if (!PyCapsule_SetName(capsule, "used_dltensor_versioned")) {
+            a->hold = HP_MANAGED;
+            a->managed = m;
+            a->read_only = m->flags & DL_READ_ONLY;
+            failed = take_tensor(a, &m->tensor, what);
+        }
+    } else {
+        dl_managed_old *m = PyCapsule_GetPointer(capsule, "dltensor");
+        if (m && !PyCapsule_SetName(capsule, "used_dltensor")) {
+            a->hold = HP_MANAGED_OLD;
+            a->managed = m;
+            failed = take_tensor(a, &m->tensor, what);
+        }
+    }
+    Py_DECREF(capsule);
+    return failed;
+}
+
+static int take_converted(hp_array *a, PyObject *o, const char *what, hp_type wanted, const hp_value *row)
+{
+    PyObject *shape = PyTuple_New(row ? row->ndim : 0);
+    if (!shape) return -1;
+    for (int i = 0; row && i < row->ndim; i++) PyTuple_SetItem(shape, i, PyLong_FromLongLong(row->shape[i]));
+    PyObject *args = Py_BuildValue("OsiiN", o, what, wanted.code, wanted.bits, shape), *array = NULL;
+    if (args) array = PyObject_CallObject(hp_helper("convert"), args);
+    Py_XDECREF(args);
+    if (!array) return -1;
+    int failed = take_buffer(a, array, what, false);
+    Py_XDECREF(a->object);
+    a->object = array;
+    return failed;
+}
+
+static int take(hp_array *a, PyObject *o, const char *what, hp_type wanted, const hp_value *row, PyObject *stream,
+                bool writable)
+{
+    if (a->library->exchange) return take_exchange(a, o, what);
+    if (PyObject_CheckBuffer(o)) {
+        int failed = take_buffer(a, o, what, writable);
+        if (failed <= 0) return failed;
+        return take_capsule(a, o, what, stream);
+    }
+    if (PyObject_HasAttrString(o, "__dlpack__")) return take_capsule(a, o, what, stream);
+    if (writable) return hp_fail(HD_EINVAL, "%s: not an array", what), -1;
+    return take_converted(a, o, what, wanted, row);
+}
+
+int hp_array_take(hp_array *a, PyObject *o, const char *what, hp_type wanted, const hp_value *row, PyObject *stream,
+                  bool writable)
+{
+    a->library = hp_library_of(Py_TYPE(o));
+    if (!a->library) return -1;
+    a->object = Py_NewRef(o);
+    int failed = take(a, o, what, wanted, row, stream, writable);
+    if (!failed && !a->type.bits) failed = (hp_fail(HD_EINVAL, "%s: elements of an unknown type", what), -1);
+    if (!failed && writable && a->read_only)
+        failed = (hp_fail(HD_EINVAL, "%s: read-only, but the call writes it", what), -1);
+    if (failed) {
+        hp_array_leave(a);
+        return -1;
+    }
+    a->rows = a->ndim ? (uint64_t)a->shape[0] : 1;
+    return 0;
+}
+
+void hp_array_leave(hp_array *a)
+{
+    if (a->hold == HP_BUFFER) PyBuffer_Release(&a->buffer);
+    if (a->hold == HP_MANAGED && ((dl_managed *)a->managed)->deleter)
+        ((dl_managed *)a->managed)->deleter(a->managed);
+    if (a->hold == HP_MANAGED_OLD && ((dl_managed_old *)a->managed)->deleter)
+        ((dl_managed_old *)a->managed)->deleter(a->managed);
+    a->hold = HP_EMPTY;
+    Py_CLEAR(a->object);
+}
+
+bool hp_array_on_device(const hp_array *a) { return a->device.type == DL_CUDA; }
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------ */
+
+typedef struct memory {
+    PyObject_HEAD
+    void *taken, *data;
+    uint64_t bytes;
+} memory;
+
+static PyTypeObject *memory_type;
+
+PyObject *hp_memory(uint64_t bytes, void **data)
+{
+    memory *m = PyObject_New(memory, memory_type);
+    if (!m) return NULL;
+    m->taken = calloc(1, bytes + 64);
+    if (!m->taken) {
+        Py_DECREF(m);
+        return PyErr_NoMemory();
+    }
+    m->data = (void *)(((uintptr_t)m->taken + 63) & ~(uintptr_t)63);
+    m->bytes = bytes;
+    *data = m->data;
+    return (PyObject *)m;
+}
+
+static void memory_free(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    free(((memory *)self)->taken);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+static int memory_buffer(PyObject *self, Py_buffer *view, int flags)
+{
+    memory *m = (memory *)self;
+    return PyBuffer_FillInfo(view, self, m->data, (Py_ssize_t)m->bytes, 0, flags);
+}
+
+static PyType_Slot memory_slots[] = {
+    { Py_tp_dealloc, memory_free },
+    { Py_bf_getbuffer, memory_buffer },
+    { Py_tp_doc, "Memory that a table wrote, for arrays of other libraries." },
+    { 0, NULL },
+};
+static PyType_Spec memory_spec = {
+    "heddle._core.Memory", sizeof(memory), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, memory_slots
+};
+
+/* ---- Arrays out -------------------------------------------------------------------------------------------------- */
+
+/* NumPy's, once it is imported: ndarray, and the dtypes of all elements. */
+static PyObject *numpy_ndarray;
+static struct {
+    hp_type type;
+    PyObject *dtype;
+} numpy_type[16];
+static size_t numpy_types;
+
+static PyObject *numpy_dtype(hp_type t)
+{
+    for (size_t i = 0; i < numpy_types; i++)
+        if (hp_type_same(numpy_type[i].type, t)) return numpy_type[i].dtype;
+    PyObject *args = Py_BuildValue("(ii)", t.code, t.bits), *dtype = NULL;
+    if (args) dtype = PyObject_CallObject(hp_helper("numpy_dtype"), args);
+    Py_XDECREF(args);
+    if (!dtype) return NULL;
+    if (numpy_types == sizeof numpy_type / sizeof *numpy_type) numpy_types--; /* the references of all stay */
+    numpy_type[numpy_types].type = t;
+    numpy_type[numpy_types].dtype = dtype;
+    return numpy_type[numpy_types++].dtype;
+}
+
+static PyObject *shape_tuple(int ndim, const int64_t *shape)
+{
+    PyObject *t = PyTuple_New(ndim);
+    for (int i = 0; t && i < ndim; i++) {
+        PyObject *n = PyLong_FromLongLong(shape[i]);
+        if (!n) return Py_DECREF(t), NULL;
+        PyTuple_SetItem(t, i, n);
+    }
+    return t;
+}
+
+static PyObject *numpy_view(PyObject *block, uint64_t offset, hp_type type, int ndim, const int64_t *shape)
+{
+    if (!numpy_ndarray) {
+        PyObject *numpy = PyImport_ImportModule("numpy");
+        if (!numpy) return NULL;
+        numpy_ndarray = PyObject_GetAttrString(numpy, "ndarray");
+        Py_DECREF(numpy);
+        if (!numpy_ndarray) return NULL;
+    }
+    PyObject *dtype = numpy_dtype(type), *args = PyTuple_New(4), *array = NULL;
+    if (dtype && args) {
+        PyTuple_SetItem(args, 0, shape_tuple(ndim, shape));
+        PyTuple_SetItem(args, 1, Py_NewRef(dtype));
+        PyTuple_SetItem(args, 2, Py_NewRef(block));
+        PyTuple_SetItem(args, 3, PyLong_FromUnsignedLongLong(offset));
+        if (!PyErr_Occurred()) array = PyObject_Call(numpy_ndarray, args, NULL);
+    }
+    Py_XDECREF(args);
+    return array;
+}
+
+PyObject *hp_view(hp_kind kind, PyObject *block, bool on_device, uint64_t offset, hp_type type, int ndim,
+                  const int64_t *shape)
+{
+    if (kind == HP_NUMPY) return numpy_view(block, offset, type, ndim, shape);
+    PyObject *args = Py_BuildValue("iOiKiiN", kind, block, on_device, (unsigned long long)offset, type.code, type.bits,
+                                   shape_tuple(ndim, shape)),
+             *array = NULL;
+    if (args) array = PyObject_CallObject(hp_helper("view"), args);
+    Py_XDECREF(args);
+    return array;
+}
+
+PyObject *hp_view_values(hp_kind kind, PyObject *block, bool on_device, uint64_t offset, const hp_value *v, int64_t rows)
+{
+    int64_t shape[HP_DIMENSIONS + 1] = { rows };
+    memcpy(shape + 1, v->shape, sizeof *shape * (size_t)v->ndim);
+    return hp_view(kind, block, on_device, offset, v->type, v->ndim + 1, shape);
+}
+
+int hp_arrays_ready(PyObject *module)
+{
+    memory_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &memory_spec, NULL);
+    return memory_type ? 0 : -1;
+}

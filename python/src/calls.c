@@ -1,0 +1,563 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * calls.c - a call of an operation. The library's table of operations (base/op.h) says what each of them needs and
+ * delivers. From it come the methods of Table with their parameters, their documentation and their results: a new
+ * operation needs no line here.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "python/src/core.h"
+
+/* ---- Parameters -------------------------------------------------------------------------------------------------- */
+
+typedef enum parameter {
+    P_KEYS,
+    P_VALUES,
+    P_HOLDER,
+    P_PRED,
+    P_A,
+    P_B,
+    P_START,
+    P_N,
+    P_SCORES,
+    P_FLAGS,
+    P_OPS,
+    P_EVICTED,
+    P_RAW_SCORES,
+    P_GROW,
+    P_DISTINCT,
+    P_OUT,
+    P_STREAM,
+    P_KERNEL,
+    PARAMETERS
+} parameter;
+
+static struct {
+    const char *name, *usual, *type, *what;
+    PyObject *text; /* the name, interned */
+} parameters[PARAMETERS] = {
+    [P_KEYS] = { "keys", NULL, "ArrayLike", "keys: int64 or uint64, shape (n)" },
+    [P_VALUES] = { "values", NULL, "ArrayLike", "values: shape (n, ...), of the table's type" },
+    [P_HOLDER] = { "holder", "0", "int", "who pins, a number other than 0; 0 pins nothing" },
+    [P_PRED] = { "predicate", NULL, "str", "the name of a predicate: a row of heddle.rows('predicates')" },
+    [P_A] = { "a", "0", "int", "the predicate's first argument" },
+    [P_B] = { "b", "0", "int", "its second argument" },
+    [P_START] = { "start", "0", "int", "the first slot" },
+    [P_N] = { "slots", "None", "int | None", "how many slots; None: all from `start` on" },
+    [P_SCORES] = { "scores", "None", "ArrayLike | None", "input of the policy: uint64 or int64, shape (n)" },
+    [P_FLAGS] = { "flags", "None", "ArrayLike | None", "a heddle.Accum per item: uint8, shape (n)" },
+    [P_OPS] = { "ops", NULL, "ArrayLike", "the operation of each item: heddle.Op, uint8, shape (n)" },
+    [P_EVICTED] = { "evicted", "False", "bool", "list evicted entries and refused items: the result has them" },
+    [P_RAW_SCORES] = { "raw_scores", "False", "bool", "store `scores` as they are, whatever the policy" },
+    [P_GROW] = { "grow", "None", "float | None",
+                 "grow the table as needed to keep this load factor; 0: only for items that are PENDING" },
+    [P_DISTINCT] = { "distinct", "False", "bool", "the promise that no key occurs twice" },
+    [P_OUT] = { "out", "None", "ArrayLike | Result | None",
+                "an array that receives the values, or the result of an equal call whose arrays are written again" },
+    [P_STREAM] = { "stream", "None", "object", "of a device; None: the current stream of the arrays' library" },
+    [P_KERNEL] = { "kernel", "None", "str | None", "the kernel variant; None: the table selects one" },
+};
+
+enum { OPTIONS_FROM = P_SCORES }; /* from here on by keyword, too late for a place */
+
+typedef struct method {
+    const char *name;
+    hd_op op;
+    bool mixed;
+    uint8_t parameter[PARAMETERS], count, required, placed; /* `placed` may be given by place */
+    char doc[2048];
+} method;
+
+/* The operations; names that are shorter; mixed batches. */
+enum { METHOD_INSERT = HD_OP_COUNT_, METHOD_MIXED, METHODS };
+static method methods[METHODS];
+
+static void add(method *m, parameter p, bool required)
+{
+    m->parameter[m->count++] = p;
+    if (required) m->required = m->count;
+}
+
+static void set_parameters(method *m, uint32_t needs)
+{
+    bool keyed = needs & HD_NEEDS_KEY;
+    if (m->mixed) add(m, P_OPS, true);
+    if (keyed) add(m, P_KEYS, true);
+    if (needs & HD_NEEDS_VALUE) add(m, P_VALUES, false);
+    if (needs & HD_NEEDS_HOLDER) add(m, P_HOLDER, true);
+    if (needs & HD_NEEDS_PRED) {
+        add(m, P_PRED, true);
+        add(m, P_A, false);
+        add(m, P_B, false);
+    }
+    if (needs & HD_RANGE) {
+        add(m, P_START, false);
+        add(m, P_N, false);
+    }
+    m->placed = m->count;
+    if (needs & HD_SCORES) {
+        add(m, P_SCORES, false);
+        m->placed = m->count;
+    }
+    if (m->op == HD_OP_ACCUM_OR_ASSIGN || m->mixed) add(m, P_FLAGS, false);
+    if (m == &methods[METHOD_INSERT]) add(m, P_EVICTED, false);
+    if (needs & HD_MAY_PIN && !m->mixed) add(m, P_HOLDER, false);
+    if (needs & HD_SCORES && !m->mixed) add(m, P_RAW_SCORES, false);
+    if (hd_op_family(m->op) == HD_FAMILY_UPSERT || m->mixed) add(m, P_GROW, false);
+    if (keyed) {
+        add(m, P_DISTINCT, false);
+        if (needs & HD_GIVES_BOTH) add(m, P_OUT, false);
+    }
+    add(m, P_STREAM, false);
+    add(m, P_KERNEL, false);
+}
+
+/* "find($self, keys, *, out=None)\n--\n\n" and the sentences. */
+static void set_doc(method *m, const char *what)
+{
+    char *at = m->doc, *end = m->doc + sizeof m->doc;
+    at += snprintf(at, (size_t)(end - at), "%s($self", m->name);
+    for (int i = 0; i < m->count; i++) {
+        const char *usual = i < m->required ? NULL : parameters[m->parameter[i]].usual;
+        if (i == m->placed) at += snprintf(at, (size_t)(end - at), ", *");
+        at += snprintf(at, (size_t)(end - at), ", %s", parameters[m->parameter[i]].name);
+        if (i >= m->required) at += snprintf(at, (size_t)(end - at), "=%s", usual ? usual : "None");
+    }
+    at += snprintf(at, (size_t)(end - at), ")\n--\n\n%c%s.\n", what[0] - 'a' + 'A', what + 1);
+    for (int i = 0; i < m->count && at < end; i++)
+        at += snprintf(at, (size_t)(end - at), "\n%s: %s", parameters[m->parameter[i]].name,
+                       parameters[m->parameter[i]].what);
+}
+
+/* ---- Arguments --------------------------------------------------------------------------------------------------- */
+
+typedef struct arguments {
+    PyObject *given[PARAMETERS]; /* borrowed; NULL: not given, or None */
+} arguments;
+
+static int name_argument(const method *m, PyObject *name)
+{
+    for (int i = 0; i < m->count; i++)
+        if (parameters[m->parameter[i]].text == name) return m->parameter[i];
+    for (int i = 0; i < m->count; i++)
+        if (PyUnicode_CompareWithASCIIString(name, parameters[m->parameter[i]].name) == 0) return m->parameter[i];
+    PyErr_Format(PyExc_TypeError, "%s() got an unexpected keyword argument '%U'", m->name, name);
+    return -1;
+}
+
+static int take_arguments(const method *m, arguments *a, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    if (n > m->placed) {
+        PyErr_Format(PyExc_TypeError, "%s() takes at most %d positional arguments (%zd given)", m->name, m->placed, n);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < n; i++) a->given[m->parameter[i]] = args[i];
+    Py_ssize_t named = names ? PyTuple_Size(names) : 0;
+    for (Py_ssize_t i = 0; i < named; i++) {
+        int p = name_argument(m, PyTuple_GetItem(names, i));
+        if (p < 0) return -1;
+        if (a->given[p]) {
+            PyErr_Format(PyExc_TypeError, "%s() got multiple values for argument '%s'", m->name, parameters[p].name);
+            return -1;
+        }
+        a->given[p] = args[n + i];
+    }
+    for (int i = 0; i < m->required; i++) {
+        if (!a->given[m->parameter[i]]) {
+            PyErr_Format(PyExc_TypeError, "%s() missing the argument '%s'", m->name,
+                         parameters[m->parameter[i]].name);
+            return -1;
+        }
+    }
+    for (int p = 0; p < PARAMETERS; p++)
+        if (a->given[p] == Py_None) a->given[p] = NULL;
+    return 0;
+}
+
+static int number_of(const arguments *a, parameter p, uint64_t *number)
+{
+    if (!a->given[p]) return 0;
+    PyObject *index = PyNumber_Index(a->given[p]);
+    if (!index) return -1;
+    *number = PyLong_AsUnsignedLongLong(index);
+    Py_DECREF(index);
+    if (!PyErr_Occurred()) return 0;
+    PyErr_Clear();
+    hp_fail(HD_EINVAL, "%s: not a number from 0 to 2^64 - 1", parameters[p].name);
+    return -1;
+}
+
+static int truth_of(const arguments *a, parameter p, bool *truth)
+{
+    int is = a->given[p] ? PyObject_IsTrue(a->given[p]) : 0;
+    *truth = is > 0;
+    return is < 0 ? -1 : 0;
+}
+
+static int text_of(const arguments *a, parameter p, const char **text)
+{
+    if (!a->given[p]) return 0;
+    *text = PyUnicode_AsUTF8AndSize(a->given[p], NULL);
+    return *text ? 0 : -1;
+}
+
+/* ---- One call ---------------------------------------------------------------------------------------------------- */
+
+enum { IN_KEYS, IN_VALUES, IN_SCORES, IN_FLAGS, IN_OPS, IN_OUT, INS };
+
+typedef struct call {
+    hp_table *t;
+    const method *m;
+    uint32_t needs;
+    arguments a;
+    hp_array in[INS];
+    hd_batch b;
+    PyObject *stream; /* as __dlpack__ names it; a reference */
+    hp_result *result;
+    bool growing;
+    double target;
+    bool counts; /* the operation delivers a number */
+    uint64_t number;
+} call;
+
+static const hp_type u64 = { DL_UINT, 64 }, u8 = { DL_UINT, 8 };
+
+/* The address of a stream: a number, or an object of a library. */
+static int stream_of(call *c)
+{
+    PyObject *given = c->a.given[P_STREAM], *keys = c->a.given[P_KEYS], *number = NULL;
+    void *stream = NULL;
+    if (!c->t->on_device && !hp_pretend_device) return 0;
+    if (given) {
+        number = PyObject_CallFunctionObjArgs(hp_helper("stream_number"), given, NULL);
+    } else if (keys) {
+        const hp_library *l = hp_library_of(Py_TYPE(keys));
+        if (!l) return -1;
+        if (l->exchange) {
+            dl_tensor at;
+            if (!l->exchange->borrow || l->exchange->borrow(keys, &at)) return PyErr_Occurred() ? -1 : 0;
+            if (at.device.type != DL_CUDA) return 0;
+            if (l->exchange->current_stream(at.device.type, at.device.id, &stream)) return -1;
+            c->b.stream = stream;
+            return 0;
+        }
+        if (l->kind <= HP_NUMPY) return 0;
+        PyObject *args = Py_BuildValue("iO", l->kind, keys);
+        if (args) number = PyObject_CallObject(hp_helper("current_stream"), args);
+        Py_XDECREF(args);
+    } else {
+        return 0;
+    }
+    if (!number) return -1;
+    c->b.stream = PyLong_AsVoidPtr(number);
+    Py_DECREF(number);
+    if (PyErr_Occurred()) return -1;
+    uintptr_t name = (uintptr_t)c->b.stream; /* __dlpack__ has 1 for the default stream, and forbids 0 */
+    c->stream = PyLong_FromUnsignedLongLong(name ? name : 1);
+    return c->stream ? 0 : -1;
+}
+
+static int check_place(const call *c, const hp_array *a, const char *what)
+{
+    if (c->t->on_device || (hp_pretend_device && c->t->on_host_machine) || a->device.type != DL_CUDA) return 0;
+    hp_fail(HD_EINVAL, "%s: on device cuda:%d, but the table is in host memory", what, a->device.id);
+    return -1;
+}
+
+static int check_type(const hp_array *a, const char *what, hp_type t, hp_type or)
+{
+    char is[32], want[32], also[32];
+    if (hp_type_same(a->type, t) || hp_type_same(a->type, or)) return 0;
+    hp_fail(HD_EINVAL, "%s: elements of type %s; %s or %s is needed", what, hp_type_name(a->type, is),
+            hp_type_name(t, want), hp_type_name(or, also));
+    return -1;
+}
+
+static int check_rows(const hp_array *a, const char *what, uint64_t n, int dimensions)
+{
+    if (a->ndim != dimensions) {
+        hp_fail(HD_EINVAL, "%s: %d dimensions instead of %d", what, a->ndim, dimensions);
+        return -1;
+    }
+    if (a->rows == n) return 0;
+    hp_fail(HD_EINVAL, "%s: %llu rows, but there are %llu keys", what, (unsigned long long)a->rows,
+            (unsigned long long)n);
+    return -1;
+}
+
+/* Takes a column of n numbers of 8 or 64 bits. */
+static int take_column(call *c, int in, parameter p, hp_type t, hp_type or)
+{
+    hp_array *a = &c->in[in];
+    const char *what = parameters[p].name;
+    if (!c->a.given[p]) return 0;
+    if (hp_array_take(a, c->a.given[p], what, t, NULL, c->stream, false)) return -1;
+    if (a->ndim == 0 && in == IN_KEYS) c->b.n = 1;
+    else if (in == IN_KEYS) c->b.n = a->rows;
+    if (check_type(a, what, t, or) || check_place(c, a, what)) return -1;
+    return a->ndim == 0 && c->b.n == 1 ? 0 : check_rows(a, what, c->b.n, 1);
+}
+
+static int check_values(const call *c, const hp_array *a, const char *what)
+{
+    const hp_value *v = &c->t->value;
+    char is[32], want[32];
+    if (check_place(c, a, what)) return -1;
+    if (!v->opaque && !hp_type_same(a->type, v->type) &&
+        !(v->type.code == DL_BFLOAT && hp_type_same(a->type, (hp_type){ DL_UINT, 16 }))) {
+        hp_fail(HD_EINVAL, "%s: elements of type %s, but the table has %s", what, hp_type_name(a->type, is),
+                hp_type_name(v->type, want));
+        return -1;
+    }
+    if (a->rows != c->b.n && !(a->ndim == v->ndim && c->b.n == 1)) {
+        hp_fail(HD_EINVAL, "%s: %llu rows, but there are %llu keys", what, (unsigned long long)a->rows,
+                (unsigned long long)c->b.n);
+        return -1;
+    }
+    if (a->bytes == c->b.n * v->bytes) return 0;
+    hp_fail(HD_EINVAL, "%s: %llu bytes, but %llu values have %llu", what, (unsigned long long)a->bytes,
+            (unsigned long long)c->b.n, (unsigned long long)(c->b.n * v->bytes));
+    return -1;
+}
+
+static int take_values(call *c, int in, parameter p, bool writable)
+{
+    hp_array *a = &c->in[in];
+    const hp_value *v = &c->t->value;
+    if (hp_array_take(a, c->a.given[p], parameters[p].name, v->type, v, c->stream, writable)) return -1;
+    return check_values(c, a, parameters[p].name);
+}
+
+static int take_inputs(call *c)
+{
+    if (take_column(c, IN_KEYS, P_KEYS, u64, (hp_type){ DL_INT, 64 })) return -1;
+    if (take_column(c, IN_SCORES, P_SCORES, u64, (hp_type){ DL_INT, 64 })) return -1;
+    if (take_column(c, IN_FLAGS, P_FLAGS, u8, u8) || take_column(c, IN_OPS, P_OPS, u8, u8)) return -1;
+    if (c->a.given[P_VALUES] && take_values(c, IN_VALUES, P_VALUES, false)) return -1;
+    hd_batch *b = &c->b;
+    b->key = c->in[IN_KEYS].data;
+    b->score = c->in[IN_SCORES].data;
+    b->flag = c->in[IN_FLAGS].data;
+    b->each = c->in[IN_OPS].data;
+    b->value = c->in[IN_VALUES].data;
+    return 0;
+}
+
+static int take_numbers(call *c)
+{
+    hd_batch *b = &c->b;
+    if (number_of(&c->a, P_HOLDER, &b->holder) || number_of(&c->a, P_A, &b->pred_arg[0]) ||
+        number_of(&c->a, P_B, &b->pred_arg[1]) || number_of(&c->a, P_START, &b->start))
+        return -1;
+    if (text_of(&c->a, P_PRED, &b->pred) || text_of(&c->a, P_KERNEL, &b->kernel)) return -1;
+    if (truth_of(&c->a, P_DISTINCT, &b->distinct) || truth_of(&c->a, P_RAW_SCORES, &b->raw_scores)) return -1;
+    if (c->a.given[P_GROW]) {
+        c->growing = true;
+        c->target = PyFloat_AsDouble(c->a.given[P_GROW]);
+        if (PyErr_Occurred()) return -1;
+    }
+    return 0;
+}
+
+/* The slots of export and promote. */
+static int take_range(call *c)
+{
+    hd_info info;
+    hd_status s = hd_table_info(c->t->table, &info);
+    if (s) return hp_fail_why(s), -1;
+    c->b.n = info.places > c->b.start ? info.places - c->b.start : 0;
+    return number_of(&c->a, P_N, &c->b.n);
+}
+
+/* Which outputs the operation has. */
+static uint32_t outputs_of(const call *c)
+{
+    uint32_t needs = c->needs, has = 0;
+    bool keyed = needs & HD_NEEDS_KEY, own = c->a.given[P_OUT] != NULL;
+    if (keyed) has |= 1u << HP_OUT_OUTCOME;
+    if (needs & (HD_GIVES_BOTH | HD_GIVES_PTR) || c->m->mixed) has |= 1u << HP_OUT_FOUND;
+    if (needs & HD_GIVES_VALUE && !own) has |= 1u << HP_OUT_VALUE;
+    if (needs & HD_GIVES_SCORE && !own) has |= 1u << HP_OUT_SCORE;
+    if (needs & HD_NEEDS_PTR) has |= 1u << HP_OUT_PTR;
+    if (needs & HD_LISTS) has |= 1u << HP_OUT_LIST_KEY | 1u << HP_OUT_LIST_ITEM | 1u << HP_OUT_COUNT;
+    if (needs & HD_LISTS_ENTRIES) has |= 1u << HP_OUT_LIST_VALUE | 1u << HP_OUT_LIST_SCORE;
+    return has;
+}
+
+static bool overlap(const hp_array *a, const char *p, uint64_t bytes)
+{
+    return a->hold && a->bytes && bytes && (char *)a->data < p + bytes && p < (char *)a->data + a->bytes;
+}
+
+static int check_overlap(const call *c, const char *p, uint64_t bytes, bool may_be_values)
+{
+    static const parameter name[INS] = { P_KEYS, P_VALUES, P_SCORES, P_FLAGS, P_OPS, P_OUT };
+    for (int i = 0; i < IN_OUT; i++) {
+        if (i == IN_VALUES && may_be_values && c->in[i].data == p) continue;
+        if (overlap(&c->in[i], p, bytes))
+            return hp_fail(HD_EINVAL, "out: overlaps %s", parameters[name[i]].name), -1;
+    }
+    return 0;
+}
+
+/* The result of an equal call, whose memory is written again. */
+static int reuse(call *c, hp_result *r)
+{
+    if (r->op != c->b.op || r->n != c->b.n || r->value.bytes != c->t->value.bytes || r->view[HP_OUT_VALUE] == Py_None ||
+        (r->on_device && !c->t->on_device && !hp_pretend_device))
+        return hp_fail(HD_EINVAL, "out: the result of another kind of call"), -1;
+    Py_CLEAR(r->listed);
+    c->result = (hp_result *)Py_NewRef((PyObject *)r);
+    hp_result_outputs(r, &c->b);
+    return 0;
+}
+
+static int take_outputs(call *c)
+{
+    PyObject *out = c->a.given[P_OUT];
+    if (out && Py_TYPE(out) == hp_result_type) return reuse(c, (hp_result *)out);
+    if (out) {
+        hp_array *a = &c->in[IN_OUT];
+        if (take_values(c, IN_OUT, P_OUT, true)) return -1;
+        if (check_overlap(c, a->data, a->bytes, hd_op_does(c->b.op, HD_NEEDS_VALUE | HD_GIVES_VALUE))) return -1;
+    }
+    const hp_array *keys = c->in[IN_KEYS].hold ? &c->in[IN_KEYS] : NULL;
+    uint64_t rows = c->needs & HD_LISTS ? c->b.n : 0;
+    c->result = hp_result_new(keys, &c->t->value, c->b.op, c->b.n, rows, outputs_of(c), c->b.stream);
+    if (!c->result) return -1;
+    hp_result_outputs(c->result, &c->b);
+    if (out) {
+        c->result->view[HP_OUT_VALUE] = Py_NewRef(out);
+        c->b.value_out = c->in[IN_OUT].data;
+    }
+    return 0;
+}
+
+static int run(call *c)
+{
+    hp_table *t = c->t;
+    hd_status s;
+    c->counts = !(c->needs & (HD_NEEDS_KEY | HD_LISTS)) && hd_op_family(c->b.op) != HD_FAMILY_CLEAR;
+    if (c->counts) c->b.count = &c->number;
+    c->b.elem = t->elem;
+    if (c->b.op == HD_OP_ACCUM_OR_ASSIGN && !t->elem_known)
+        return hp_fail(HD_EINVAL, "accum_or_assign: the table has opaque values; open it with a type of numbers"), -1;
+    if (hp_table_begin(t)) return -1;
+    PyThreadState *state = PyEval_SaveThread();
+    s = c->growing ? hd_run_growing(t->table, &c->b, c->target) : hd_run(t->table, &c->b);
+    PyEval_RestoreThread(state);
+    int failed = s ? (hp_fail_why(s), -1) : 0;
+    if (!failed && t->steps) failed = hp_steps_take(t, &c->b);
+    hp_table_end(t);
+    return failed;
+}
+
+static PyObject *call_result(call *c)
+{
+    if (!c->result) return c->counts ? PyLong_FromUnsignedLongLong(c->number) : Py_NewRef(Py_None);
+    if (!(c->needs & HD_NEEDS_KEY)) return PyObject_GetAttrString((PyObject *)c->result, "listed");
+    uint32_t more = c->result->has & ~(1u << HP_OUT_OUTCOME);
+    if (!more && !c->result->view[HP_OUT_VALUE]) return hp_result_view(c->result, HP_OUT_OUTCOME);
+    return Py_NewRef((PyObject *)c->result);
+}
+
+static PyObject *call_operation(PyObject *self, int number, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    call c;
+    memset(&c, 0, sizeof c);
+    c.t = (hp_table *)self;
+    c.m = &methods[number];
+    bool evicted = false;
+    if (!c.t->table || c.t->closing) return hp_fail(HD_EINVAL, "the table is closed");
+    if (take_arguments(c.m, &c.a, args, n, names) || truth_of(&c.a, P_EVICTED, &evicted)) return NULL;
+    c.b.op = evicted ? HD_OP_INSERT_AND_EVICT : c.m->op;
+    c.needs = hd_op_row_of(c.b.op)->needs | (c.m->mixed ? HD_GIVES_BOTH : 0);
+    bool range = c.needs & HD_RANGE, keyed = c.needs & HD_NEEDS_KEY;
+    int failed = stream_of(&c) || take_numbers(&c);
+    if (!failed && keyed) failed = take_inputs(&c);
+    if (!failed && range) failed = take_range(&c);
+    if (!failed && (keyed || c.needs & HD_LISTS)) failed = take_outputs(&c);
+    if (!failed) failed = run(&c);
+    for (int i = 0; i < INS; i++)
+        if (c.in[i].hold) hp_array_leave(&c.in[i]);
+    PyObject *result = failed ? NULL : call_result(&c);
+    Py_XDECREF(c.stream);
+    Py_XDECREF((PyObject *)c.result);
+    return result;
+}
+
+/* ---- The methods ------------------------------------------------------------------------------------------------- */
+
+#define METHOD(number, name, what, role, family, does)                                                     \
+    static PyObject *call_##name(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) \
+    {                                                                                                      \
+        return call_operation(self, HD_OP_##number, args, n, names);                                       \
+    }
+HD_OP_ROWS(METHOD)
+#undef METHOD
+
+static PyObject *call_insert(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    return call_operation(self, METHOD_INSERT, args, n, names);
+}
+
+static PyObject *call_mixed(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names)
+{
+    return call_operation(self, METHOD_MIXED, args, n, names);
+}
+
+#define FUNCTION(function) (PyCFunction)(void (*)(void))(function), METH_FASTCALL | METH_KEYWORDS
+static PyMethodDef rows[METHODS + 1] = {
+#define METHOD(number, name, what, role, family, does) [HD_OP_##number] = { #name, FUNCTION(call_##name), NULL },
+    HD_OP_ROWS(METHOD)
+#undef METHOD
+    [METHOD_INSERT] = { "insert", FUNCTION(call_insert), NULL },
+    [METHOD_MIXED] = { "mixed", FUNCTION(call_mixed), NULL },
+};
+PyMethodDef *hp_call_methods = rows;
+
+int hp_calls_ready(void)
+{
+    for (int p = 0; p < PARAMETERS; p++) {
+        parameters[p].text = PyUnicode_InternFromString(parameters[p].name);
+        if (!parameters[p].text) return -1;
+    }
+    for (int i = 0; i < METHODS; i++) {
+        method *m = &methods[i];
+        *m = (method){ .name = rows[i].ml_name, .op = i < HD_OP_COUNT_ ? (hd_op)i : HD_OP_INSERT_OR_ASSIGN };
+        m->mixed = i == METHOD_MIXED;
+        uint32_t needs = hd_op_row_of(m->op)->needs;
+        if (m->mixed) needs |= HD_GIVES_BOTH;
+        set_parameters(m, needs);
+        set_doc(m, m->mixed ? "item i has the operation ops[i] (design hive)" : hd_op_row_of(m->op)->what);
+        rows[i].ml_doc = m->doc;
+    }
+    return 0;
+}
+
+PyObject *hp_call_rows(void)
+{
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && i < METHODS; i++) {
+        const method *m = &methods[i];
+        PyObject *all = PyList_New(0);
+        for (int k = 0; all && k < m->count; k++) {
+            int p = m->parameter[k];
+            const char *usual = parameters[p].usual;
+            PyObject *row = Py_BuildValue("{s:s,s:s,s:s,s:s,s:i}", "name", parameters[p].name, "type",
+                                          parameters[p].type, "default",
+                                          k < m->required ? "" : usual ? usual : "None", "what", parameters[p].what,
+                                          "placed", k < m->placed);
+            if (!row || PyList_Append(all, row)) Py_CLEAR(all);
+            Py_XDECREF(row);
+        }
+        PyObject *row = all ? Py_BuildValue("{s:s,s:s,s:i,s:N}", "name", m->name, "what",
+                                            m->mixed ? "each item its own operation" : hd_op_row_of(m->op)->what,
+                                            "needs", (int)hd_op_row_of(m->op)->needs, "parameters", all)
+                            : NULL;
+        if (!row || PyList_Append(list, row)) Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * core.h - the parts of the extension module heddle._core, which is written for CPython's limited API of version 3.11:
+ * one binary serves that version and all later ones.
+ *
+ *     arrays.c   arrays of other libraries as memory, and memory as their arrays
+ *     result.c   what a batch delivered
+ *     calls.c    a call of an operation: parameters, batch, result
+ *     table.c    the type Table
+ *     steps.c    the steps of kernels in the simulator
+ *     module.c   the module, its error, and the library's lists
+ *
+ * The module can be loaded by the main interpreter only, so its state is in static variables. All functions are called
+ * with the GIL held. A function that fails sets a Python exception and returns -1 or NULL.
+ */
+#ifndef HP_CORE_H
+#define HP_CORE_H
+
+#ifndef Py_LIMITED_API
+#define Py_LIMITED_API 0x030b0000
+#endif
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include "base/op.h"
+#include "heddle.h"
+#include "python/src/dlpack.h"
+
+/* ---- Errors (module.c) ------------------------------------------------------------------------------------------ */
+
+/* Raises heddle.Error with the status and a sentence; returns NULL. */
+PyObject *hp_fail(hd_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same with hd_why(). */
+PyObject *hp_fail_why(hd_status status);
+/* A function of heddle/_arrays.py; a borrowed reference. */
+PyObject *hp_helper(const char *name);
+
+/* ---- Types of elements ------------------------------------------------------------------------------------------- */
+
+enum { HP_DIMENSIONS = 8 };
+
+typedef struct hp_type {
+    uint8_t code; /* DL_INT ... */
+    uint8_t bits;
+} hp_type;
+
+/* "float32" */
+const char *hp_type_name(hp_type t, char text[32]);
+static inline bool hp_type_same(hp_type a, hp_type b) { return a.code == b.code && a.bits == b.bits; }
+
+/* The type and shape of one value of a table. Opaque bytes have type uint8 and the shape (value_bytes). */
+typedef struct hp_value {
+    hp_type type;
+    int ndim;
+    int64_t shape[HP_DIMENSIONS];
+    uint64_t bytes; /* of a value */
+    bool opaque;    /* arrays of any type are accepted, if a row has so many bytes */
+} hp_value;
+
+/* ---- Arrays (arrays.c) ------------------------------------------------------------------------------------------- */
+
+/* Which library an array is of; outputs are made by the same. The numbers are known to heddle/_arrays.py. */
+typedef enum hp_kind {
+    HP_PLAIN, /* buffers, lists and numbers: outputs are NumPy's if it is there, else memoryviews */
+    HP_NUMPY,
+    HP_TORCH,
+    HP_CUPY,
+    HP_JAX,
+    HP_OTHER, /* any with the array API's from_dlpack */
+    HP_KIND_COUNT
+} hp_kind;
+
+typedef struct hp_library {
+    PyObject *type; /* of arrays; a reference */
+    hp_kind kind;
+    const dl_exchange *exchange; /* or NULL */
+} hp_library;
+
+typedef enum hp_hold { HP_EMPTY, HP_BUFFER, HP_BORROWED, HP_MANAGED, HP_MANAGED_OLD } hp_hold;
+
+/* An array that is in use: its memory stays until hp_array_leave. */
+typedef struct hp_array {
+    hp_hold hold;
+    PyObject *object; /* a reference */
+    Py_buffer buffer;
+    void *managed;
+    const hp_library *library;
+    void *data;
+    uint64_t bytes, rows; /* of the whole array; the first dimension */
+    hp_type type;
+    int ndim;
+    const int64_t *shape;
+    bool read_only;
+    dl_device device;
+} hp_array;
+
+/* Takes the array `o`, which the caller names `what`. Numbers and lists are converted to `wanted`, and to rows of
+ * `row`, if that is not NULL. `stream` is the one that the batch will run on, as __dlpack__ names it, or NULL. */
+int hp_array_take(hp_array *a, PyObject *o, const char *what, hp_type wanted, const hp_value *row, PyObject *stream,
+                  bool writable);
+void hp_array_leave(hp_array *a);
+/* Whether kernels of a device reach the array, and this machine does. */
+bool hp_array_on_device(const hp_array *a);
+
+const hp_library *hp_library_of(PyTypeObject *type);
+
+/* Memory of this machine that starts as zeros, aligned to 64 bytes. The object has the buffer protocol. */
+PyObject *hp_memory(uint64_t bytes, void **data);
+
+/* An array of `kind` over part of a block: of hp_memory, or of an array of bytes on a device. A new reference. */
+PyObject *hp_view(hp_kind kind, PyObject *block, bool on_device, uint64_t offset, hp_type type, int ndim,
+                  const int64_t *shape);
+/* The same for rows of values. */
+PyObject *hp_view_values(hp_kind kind, PyObject *block, bool on_device, uint64_t offset, const hp_value *v,
+                         int64_t rows);
+
+int hp_arrays_ready(PyObject *module);
+
+/* ---- Results (result.c) ------------------------------------------------------------------------------------------ */
+
+typedef enum hp_out {
+    HP_OUT_SCORE,
+    HP_OUT_PTR,
+    HP_OUT_LIST_KEY,
+    HP_OUT_LIST_SCORE,
+    HP_OUT_LIST_ITEM,
+    HP_OUT_COUNT,
+    HP_OUT_VALUE,
+    HP_OUT_LIST_VALUE,
+    HP_OUT_OUTCOME,
+    HP_OUT_FOUND,
+    HP_OUTS
+} hp_out;
+
+/* What a batch writes: one block of memory with all outputs. The views are made when they are asked for. */
+typedef struct hp_result {
+    PyObject_HEAD
+    PyObject *block;
+    PyObject *view[HP_OUTS]; /* made so far; the caller's own array of values */
+    PyObject *listed;        /* made so far */
+    hp_kind kind;
+    bool on_device;
+    uint32_t has;             /* a bit for each output */
+    uint64_t n, list_rows;    /* items; rows that the list may have */
+    uint64_t at[HP_OUTS];     /* offset in the block */
+    char *data;               /* of the block */
+    hp_value value;
+    hd_op op;
+} hp_result;
+
+extern PyTypeObject *hp_result_type;
+int hp_results_ready(PyObject *module);
+/* A new result; `has` says which outputs. `keys` are the batch's, or NULL: their library and device make the block. */
+hp_result *hp_result_new(const hp_array *keys, const hp_value *value, hd_op op, uint64_t n, uint64_t list_rows,
+                         uint32_t has, void *stream);
+/* The view of one output; a new reference. None if the batch did not deliver it. */
+PyObject *hp_result_view(hp_result *r, hp_out out);
+/* Gives the batch the addresses of the outputs. */
+void hp_result_outputs(const hp_result *r, hd_batch *b);
+
+/* ---- Tables (table.c, calls.c) ----------------------------------------------------------------------------------- */
+
+typedef struct hp_table {
+    PyObject_HEAD
+    hd_table *table; /* NULL: closed */
+    uint32_t calls;  /* that run now, on any thread */
+    bool closing;    /* the last of these closes the table */
+    bool on_device;  /* backend cuda */
+    bool on_host_machine;
+    hp_value value;
+    hd_elem elem;     /* of accum_or_assign */
+    bool elem_known;
+    PyObject *steps;  /* a list that receives the steps of every batch, or NULL (steps.c) */
+} hp_table;
+
+extern PyTypeObject *hp_table_type;
+int hp_tables_ready(PyObject *module);
+
+/* Begins and ends a call that uses the table. hp_table_begin fails if the table is closed. */
+int hp_table_begin(hp_table *t);
+void hp_table_end(hp_table *t);
+
+/* Methods of Table, one per operation, and what they are in words: name, signature, documentation. */
+extern PyMethodDef *hp_call_methods;
+int hp_calls_ready(void);
+PyObject *hp_call_rows(void); /* for stubs and documentation: a list of dicts */
+
+/* ---- Steps (steps.c) --------------------------------------------------------------------------------------------- */
+
+int hp_steps_set(hp_table *t, bool on);
+/* Appends what the last batch did to t->steps. */
+int hp_steps_take(hp_table *t, const hd_batch *b);
+
+/* ---- For tests --------------------------------------------------------------------------------------------------- */
+
+/* Whether arrays that say that they are on a CUDA device count as reachable by tables of the simulator, whose memory is
+ * this machine's: so rules for devices are tested without one. */
+extern bool hp_pretend_device;
+
+#endif

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * module.c - the module heddle._core: its error, and the library's lists of alternatives.
+ */
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#include "python/src/core.h"
+
+/* ---- Errors ------------------------------------------------------------------------------------------------------ */
+
+static PyObject *error_type;
+
+static PyObject *raise_error(hd_status status, const char *sentence)
+{
+    PyObject *error = PyObject_CallFunction(error_type, "s", sentence);
+    PyObject *name = error ? PyUnicode_FromString(hd_status_name(status)) : NULL;
+    if (name && !PyObject_SetAttrString(error, "status", name)) PyErr_SetObject(error_type, error);
+    Py_XDECREF(name);
+    Py_XDECREF(error);
+    return NULL;
+}
+
+PyObject *hp_fail(hd_status status, const char *format, ...)
+{
+    char sentence[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    return raise_error(status, sentence);
+}
+
+PyObject *hp_fail_why(hd_status status) { return raise_error(status, hd_why()); }
+
+/* ---- Helpers in Python ------------------------------------------------------------------------------------------- */
+
+static PyObject *helpers; /* the dict of heddle._arrays */
+
+PyObject *hp_helper(const char *name)
+{
+    PyObject *f = PyDict_GetItemString(helpers, name);
+    return f ? f : Py_None; /* a call of None raises TypeError */
+}
+
+static PyObject *use_helpers(PyObject *module, PyObject *dict)
+{
+    (void)module;
+    Py_XDECREF(helpers);
+    helpers = Py_NewRef(dict);
+    return Py_NewRef(Py_None);
+}
+
+/* ---- Lists ------------------------------------------------------------------------------------------------------- */
+
+static PyObject *list_rows(PyObject *module, PyObject *kind)
+{
+    (void)module;
+    long number = PyLong_AsLong(kind);
+    if (PyErr_Occurred()) return NULL;
+    PyObject *list = PyList_New(0);
+    hd_row row;
+    for (size_t i = 0; list && hd_list((hd_kind)number, i, &row); i++) {
+        PyObject *o = Py_BuildValue("(sss)", row.name, row.what, row.more);
+        if (!o || PyList_Append(list, o)) Py_CLEAR(list);
+        Py_XDECREF(o);
+    }
+    return list;
+}
+
+static PyObject *names_of(int count, const char *(*name)(int))
+{
+    PyObject *list = PyList_New(count);
+    for (int i = 0; list && i < count; i++) PyList_SetItem(list, i, PyUnicode_FromString(name(i)));
+    return list;
+}
+
+static const char *outcome_name(int i) { return hd_outcome_name((hd_outcome)i); }
+static const char *op_name(int i) { return hd_op_name((hd_op)i); }
+
+static PyObject *outcome_names(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return names_of(HD_OUTCOME_COUNT, outcome_name);
+}
+
+static PyObject *op_names(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return names_of(HD_OP_COUNT_, op_name);
+}
+
+static PyObject *call_rows(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    return hp_call_rows();
+}
+
+static PyObject *inspect(PyObject *module, PyObject *path)
+{
+    (void)module;
+    hd_snapshot_info i;
+    PyObject *bytes;
+    if (!PyUnicode_FSConverter(path, &bytes)) return NULL;
+    hd_status s = hd_snapshot_inspect(PyBytes_AsString(bytes), &i);
+    Py_DECREF(bytes);
+    if (s) return hp_fail_why(s);
+    return Py_BuildValue("{s:s,s:s,s:K,s:K,s:K,s:K,s:K,s:I,s:I,s:I,s:I,s:K}", "design", i.design, "policy", i.policy,
+                         "buckets", (unsigned long long)i.buckets, "capacity", (unsigned long long)i.capacity, "size",
+                         (unsigned long long)i.size, "seed", (unsigned long long)i.seed, "clock",
+                         (unsigned long long)i.clock, "slots", i.slots, "value_bytes", i.value_bytes, "epoch", i.epoch,
+                         "version", i.version, "file_bytes", (unsigned long long)i.file_bytes);
+}
+
+static PyObject *pretend_device(PyObject *module, PyObject *on)
+{
+    (void)module;
+    int is = PyObject_IsTrue(on);
+    if (is < 0) return NULL;
+    hp_pretend_device = is;
+    return Py_NewRef(Py_None);
+}
+
+static PyMethodDef functions[] = {
+    { "use_helpers", use_helpers, METH_O, NULL },
+    { "rows", list_rows, METH_O, NULL },
+    { "outcome_names", outcome_names, METH_NOARGS, NULL },
+    { "op_names", op_names, METH_NOARGS, NULL },
+    { "call_rows", call_rows, METH_NOARGS, NULL },
+    { "inspect", inspect, METH_O, NULL },
+    { "pretend_device", pretend_device, METH_O, NULL },
+    { NULL, NULL, 0, NULL },
+};
+
+/* ---- The module -------------------------------------------------------------------------------------------------- */
+
+/* The threads of OpenMP do not exist in a child of fork, and GCC's runtime would wait for them. */
+static void after_fork(void)
+{
+#ifdef _OPENMP
+    omp_set_num_threads(1);
+#endif
+}
+
+static int module_exec(PyObject *module)
+{
+    static bool loaded;
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
+        PyErr_SetString(PyExc_ImportError, "heddle can be imported in the main interpreter only");
+        return -1;
+    }
+    if (!loaded && pthread_atfork(NULL, NULL, after_fork)) {
+        PyErr_SetString(PyExc_ImportError, "pthread_atfork failed");
+        return -1;
+    }
+    loaded = true;
+    error_type = PyErr_NewExceptionWithDoc("heddle.Error",
+                                           "A call failed. The attribute `status` is the name of an hd_status.",
+                                           PyExc_RuntimeError, NULL);
+    if (!error_type || PyModule_AddObjectRef(module, "Error", error_type)) return -1;
+    if (hp_calls_ready() || hp_arrays_ready(module) || hp_results_ready(module) || hp_tables_ready(module)) return -1;
+    return PyModule_AddStringConstant(module, "version", hd_version());
+}
+
+static PyModuleDef_Slot slots[] = { { Py_mod_exec, module_exec }, { 0, NULL } };
+static PyModuleDef definition = { PyModuleDef_HEAD_INIT, "heddle._core", NULL, 0, functions, slots, NULL, NULL, NULL };
+
+PyMODINIT_FUNC PyInit__core(void);
+PyMODINIT_FUNC PyInit__core(void) { return PyModuleDef_Init(&definition); }

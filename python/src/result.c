@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * result.c - what a batch delivered. All outputs are in one block of memory; attributes make arrays over parts of it
+ * when they are read. So a call pays for one allocation, however many outputs it has.
+ */
+#include <string.h>
+
+#include "base/seam.h"
+#include "python/src/core.h"
+
+bool hp_pretend_device;
+
+PyTypeObject *hp_result_type;
+
+static const hp_type u64 = { DL_UINT, 64 }, u8 = { DL_UINT, 8 }, truth = { DL_BOOL, 8 };
+
+/* The outputs, in the order of their places in the block: those with the greatest alignment first. */
+static const struct {
+    const char *name, *doc;
+    bool listed;   /* has list_rows rows, not n */
+    uint8_t bytes; /* of a row; 0: value_bytes */
+} outs[HP_OUTS] = {
+    [HP_OUT_SCORE] = { "score", "Scores of the entries that were found: uint64, shape (n).", false, 8 },
+    [HP_OUT_PTR] = { "ptr", "Addresses of values in the table: uint64, shape (n).", false, 8 },
+    [HP_OUT_LIST_KEY] = { "list_key", NULL, true, 8 },
+    [HP_OUT_LIST_SCORE] = { "list_score", NULL, true, 8 },
+    [HP_OUT_LIST_ITEM] = { "list_item", NULL, true, 8 },
+    [HP_OUT_COUNT] = { "count", NULL, true, 8 },
+    [HP_OUT_VALUE] = { "value", "Values of the entries that were found; zeros in the other rows, unless `out` was "
+                                "given: shape (n, ...).", false, 0 },
+    [HP_OUT_LIST_VALUE] = { "list_value", NULL, true, 0 },
+    [HP_OUT_OUTCOME] = { "outcome", "What became of each item, a heddle.Outcome: uint8, shape (n).", false, 1 },
+    [HP_OUT_FOUND] = { "found", "Whether the key was there when the item took effect: bool, shape (n).", false, 1 },
+};
+
+static hp_type type_of_out(const hp_result *r, int out)
+{
+    if (out == HP_OUT_VALUE || out == HP_OUT_LIST_VALUE) return r->value.type;
+    return out == HP_OUT_FOUND ? truth : out == HP_OUT_OUTCOME ? u8 : u64;
+}
+
+/* ---- The block --------------------------------------------------------------------------------------------------- */
+
+static uint64_t lay_out(hp_result *r)
+{
+    uint64_t at = 0;
+    for (int out = 0; out < HP_OUTS; out++) {
+        if (!(r->has >> out & 1)) continue;
+        uint64_t rows = out == HP_OUT_COUNT ? 1 : outs[out].listed ? r->list_rows : r->n;
+        r->at[out] = at;
+        at += rows * (outs[out].bytes ? outs[out].bytes : r->value.bytes);
+        at = (at + 63) & ~(uint64_t)63;
+    }
+    return at ? at : 64;
+}
+
+static void set_message(void *context, const char *kind, const char *message)
+{
+    (void)context;
+    PyErr_Format(PyExc_RuntimeError, "%s: %s", kind, message);
+}
+
+/* Bytes of the library and device of `like`. */
+static int take_device_block(hp_result *r, const hp_array *like, uint64_t bytes)
+{
+    const dl_exchange *e = like->library->exchange;
+    if (e) {
+        int64_t shape[1] = { (int64_t)bytes };
+        dl_tensor want = { .device = like->device, .ndim = 1, .type = { DL_UINT, 8, 1 }, .shape = shape };
+        dl_managed *m;
+        void *object;
+        if (e->allocate(&want, &m, NULL, set_message)) return -1;
+        r->data = (char *)m->tensor.data + m->tensor.byte_offset;
+        if (e->to_object(m, &object)) return -1;
+        r->block = object;
+        return 0;
+    }
+    PyObject *args = Py_BuildValue("iOK", like->library->kind, like->object, (unsigned long long)bytes), *pair = NULL;
+    if (args) pair = PyObject_CallObject(hp_helper("device_block"), args);
+    Py_XDECREF(args);
+    if (!pair) return -1;
+    r->block = Py_XNewRef(PyTuple_GetItem(pair, 0));
+    PyObject *address = PyTuple_GetItem(pair, 1);
+    r->data = address ? PyLong_AsVoidPtr(address) : NULL;
+    Py_DECREF(pair);
+    return r->block && !PyErr_Occurred() ? 0 : -1;
+}
+
+/* Outputs that items may leave unwritten start as zeros. */
+static int clear_device_block(hp_result *r, uint64_t bytes, int device, void *stream)
+{
+    uint64_t written = r->has >> HP_OUT_OUTCOME & 1 ? r->at[HP_OUT_OUTCOME] : bytes; /* by every item, from there on */
+    if (hp_pretend_device) return memset(r->data, 0, bytes), 0;
+    if (!written) return 0;
+    const hd_device_seam *d = &hd_device_os;
+    int before = 0, failed = d->use(d->self, device, &before);
+    if (!failed) {
+        int now;
+        failed = d->fill(d->self, r->data, 0, written, stream);
+        d->use(d->self, before, &now);
+    }
+    return failed ? (hp_fail(HD_ECUDA, "outputs: %s", d->error(d->self, failed)), -1) : 0;
+}
+
+hp_result *hp_result_new(const hp_array *keys, const hp_value *value, hd_op op, uint64_t n, uint64_t list_rows,
+                         uint32_t has, void *stream)
+{
+    hp_result *r = PyObject_GC_New(hp_result, hp_result_type);
+    if (!r) return NULL;
+    memset((char *)r + sizeof(PyObject), 0, sizeof *r - sizeof(PyObject));
+    r->op = op;
+    r->n = n;
+    r->list_rows = list_rows;
+    r->has = value->bytes ? has : has & ~(1u << HP_OUT_VALUE | 1u << HP_OUT_LIST_VALUE);
+    r->value = *value;
+    r->kind = keys ? keys->library->kind : HP_PLAIN;
+    r->on_device = keys && hp_array_on_device(keys);
+    uint64_t bytes = lay_out(r);
+    int failed;
+    if (r->on_device) {
+        failed = take_device_block(r, keys, bytes);
+        if (!failed) failed = clear_device_block(r, bytes, keys->device.id, stream);
+    } else {
+        void *data;
+        r->block = hp_memory(bytes, &data);
+        r->data = data;
+        failed = r->block ? 0 : -1;
+    }
+    PyObject_GC_Track(r);
+    if (failed) Py_CLEAR(r);
+    return r;
+}
+
+static void *place(const hp_result *r, hp_out out) { return r->has >> out & 1 ? r->data + r->at[out] : NULL; }
+
+void hp_result_outputs(const hp_result *r, hd_batch *b)
+{
+    b->score_out = place(r, HP_OUT_SCORE);
+    b->ptr = place(r, HP_OUT_PTR);
+    b->list_key = place(r, HP_OUT_LIST_KEY);
+    b->list_score = place(r, HP_OUT_LIST_SCORE);
+    b->list_item = place(r, HP_OUT_LIST_ITEM);
+    b->list_value = place(r, HP_OUT_LIST_VALUE);
+    b->count = place(r, HP_OUT_COUNT);
+    b->value_out = place(r, HP_OUT_VALUE);
+    b->outcome = place(r, HP_OUT_OUTCOME);
+    b->found = place(r, HP_OUT_FOUND);
+}
+
+/* ---- Views ------------------------------------------------------------------------------------------------------- */
+
+static PyObject *view_of_rows(hp_result *r, int out, int64_t rows)
+{
+    if (out == HP_OUT_VALUE || out == HP_OUT_LIST_VALUE)
+        return hp_view_values(r->kind, r->block, r->on_device, r->at[out], &r->value, rows);
+    return hp_view(r->kind, r->block, r->on_device, r->at[out], type_of_out(r, out), 1, &rows);
+}
+
+PyObject *hp_result_view(hp_result *r, hp_out out)
+{
+    if (!(r->has >> out & 1) && !r->view[out]) return Py_NewRef(Py_None);
+    if (!r->view[out]) r->view[out] = view_of_rows(r, out, (int64_t)r->n);
+    return Py_XNewRef(r->view[out]);
+}
+
+static PyObject *get_view(PyObject *self, void *out) { return hp_result_view((hp_result *)self, (hp_out)(intptr_t)out); }
+
+/* The number of rows of the list. On a device the read waits for the batch. */
+static int list_count(hp_result *r, int64_t *count)
+{
+    if (!r->on_device || hp_pretend_device) {
+        uint64_t rows;
+        memcpy(&rows, place(r, HP_OUT_COUNT), sizeof rows);
+        *count = (int64_t)rows;
+        return 0;
+    }
+    int64_t one = 1;
+    PyObject *view = hp_view(r->kind, r->block, true, r->at[HP_OUT_COUNT], (hp_type){ DL_INT, 64 }, 1, &one),
+             *number = view ? PyObject_CallFunctionObjArgs(hp_helper("number"), view, NULL) : NULL;
+    Py_XDECREF(view);
+    if (!number) return -1;
+    *count = PyLong_AsLongLong(number);
+    Py_DECREF(number);
+    return PyErr_Occurred() ? -1 : 0;
+}
+
+static PyObject *get_listed(PyObject *self, void *unused)
+{
+    (void)unused;
+    hp_result *r = (hp_result *)self;
+    static const hp_out member[] = { HP_OUT_LIST_KEY, HP_OUT_LIST_VALUE, HP_OUT_LIST_SCORE, HP_OUT_LIST_ITEM };
+    int64_t rows;
+    if (r->listed) return Py_NewRef(r->listed);
+    if (!(r->has >> HP_OUT_COUNT & 1)) return Py_NewRef(Py_None);
+    if (list_count(r, &rows)) return NULL;
+    PyObject *args = PyTuple_New(4);
+    for (int i = 0; args && i < 4; i++) {
+        PyObject *view = r->has >> member[i] & 1 ? view_of_rows(r, member[i], rows) : Py_NewRef(Py_None);
+        if (!view) {
+            Py_DECREF(args);
+            return NULL;
+        }
+        PyTuple_SetItem(args, i, view);
+    }
+    if (args) r->listed = PyObject_CallObject(hp_helper("Listed"), args);
+    Py_XDECREF(args);
+    return Py_XNewRef(r->listed);
+}
+
+static PyObject *get_op(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyUnicode_FromString(hd_op_name(((hp_result *)self)->op));
+}
+
+static Py_ssize_t result_length(PyObject *self) { return (Py_ssize_t)((hp_result *)self)->n; }
+
+static int result_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    hp_result *r = (hp_result *)self;
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(r->block);
+    Py_VISIT(r->listed);
+    for (int i = 0; i < HP_OUTS; i++) Py_VISIT(r->view[i]);
+    return 0;
+}
+
+static int result_clear(PyObject *self)
+{
+    hp_result *r = (hp_result *)self;
+    Py_CLEAR(r->listed);
+    for (int i = 0; i < HP_OUTS; i++) Py_CLEAR(r->view[i]);
+    Py_CLEAR(r->block);
+    return 0;
+}
+
+static void result_free(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    result_clear(self);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+static PyObject *result_repr(PyObject *self)
+{
+    hp_result *r = (hp_result *)self;
+    return PyUnicode_FromFormat("<heddle.Result of %s: %llu items>", hd_op_name(r->op), (unsigned long long)r->n);
+}
+
+static PyGetSetDef result_members[] = {
+    { "value", get_view, NULL, NULL, (void *)(intptr_t)HP_OUT_VALUE },
+    { "found", get_view, NULL, NULL, (void *)(intptr_t)HP_OUT_FOUND },
+    { "outcome", get_view, NULL, NULL, (void *)(intptr_t)HP_OUT_OUTCOME },
+    { "score", get_view, NULL, NULL, (void *)(intptr_t)HP_OUT_SCORE },
+    { "ptr", get_view, NULL, NULL, (void *)(intptr_t)HP_OUT_PTR },
+    { "listed", get_listed, NULL,
+      "The list that the operation delivers, with the members key, value, score and item: absent keys (find_missed), "
+      "evicted entries and refused items (insert_and_evict), or entries (export). On a device the first read waits for "
+      "the batch.", NULL },
+    { "evicted", get_listed, NULL, "The same as `listed`.", NULL },
+    { "missed", get_listed, NULL, "The same as `listed`.", NULL },
+    { "op", get_op, NULL, "The name of the operation.", NULL },
+    { NULL, NULL, NULL, NULL, NULL },
+};
+
+static PyType_Slot result_slots[] = {
+    { Py_tp_dealloc, result_free },     { Py_tp_traverse, result_traverse }, { Py_tp_clear, result_clear },
+    { Py_tp_repr, result_repr },        { Py_sq_length, result_length },     { Py_tp_getset, result_members },
+    { Py_tp_doc, "What a batch delivered. An attribute is an array of the library that the keys came from, or None." },
+    { 0, NULL },
+};
+static PyType_Spec result_spec = { "heddle.Result", sizeof(hp_result), 0,
+                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+                                   result_slots };
+
+int hp_results_ready(PyObject *module)
+{
+    for (PyGetSetDef *m = result_members; m->name; m++)
+        if (m->get == get_view) m->doc = outs[(intptr_t)m->closure].doc;
+    hp_result_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &result_spec, NULL);
+    return hp_result_type ? PyModule_AddObjectRef(module, "Result", (PyObject *)hp_result_type) : -1;
+}

@@ -1,0 +1,453 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * table.c - the type _core.Table, of which heddle.Table is a subclass: opening and closing, and the calls that are not
+ * operations of a batch.
+ */
+#include <string.h>
+
+#include "base/param.h"
+#include "python/src/core.h"
+
+PyTypeObject *hp_table_type;
+
+/* ---- Calls that use a table -------------------------------------------------------------------------------------- */
+
+static void close_now(hp_table *t)
+{
+    hd_table *table = t->table;
+    t->table = NULL;
+    if (!table) return;
+    PyThreadState *state = PyEval_SaveThread();
+    hd_close(table);
+    PyEval_RestoreThread(state);
+}
+
+int hp_table_begin(hp_table *t)
+{
+    if (!t->table || t->closing) return hp_fail(HD_EINVAL, "the table is closed"), -1;
+    t->calls++;
+    return 0;
+}
+
+void hp_table_end(hp_table *t)
+{
+    t->calls--;
+    if (t->closing && !t->calls) close_now(t);
+}
+
+/* The call without the GIL; raises the library's error. */
+#define CALL(t, status, expression)                        \
+    do {                                                   \
+        if (hp_table_begin(t)) return NULL;                \
+        PyThreadState *state_ = PyEval_SaveThread();       \
+        status = (expression);                             \
+        PyEval_RestoreThread(state_);                      \
+        PyObject *error_ = status ? hp_fail_why(status), NULL : NULL; \
+        (void)error_;                                      \
+        hp_table_end(t);                                   \
+        if (status) return NULL;                           \
+    } while (0)
+
+/* ---- Opening ----------------------------------------------------------------------------------------------------- */
+
+/* (code, bits, shape), or None for opaque bytes. */
+static int value_of(PyObject *spec, uint32_t value_bytes, hp_value *v)
+{
+    PyObject *shape = NULL;
+    int code, bits;
+    *v = (hp_value){ .type = { DL_UINT, 8 }, .ndim = 1, .shape = { value_bytes }, .bytes = value_bytes, .opaque = true };
+    if (!spec || spec == Py_None) return 0;
+    if (!PyArg_ParseTuple(spec, "iiO!", &code, &bits, &PyTuple_Type, &shape)) return -1;
+    v->opaque = false;
+    v->type = (hp_type){ (uint8_t)code, (uint8_t)bits };
+    v->ndim = (int)PyTuple_Size(shape);
+    if (v->ndim > HP_DIMENSIONS) return hp_fail(HD_EINVAL, "value: more than %d dimensions", HP_DIMENSIONS), -1;
+    uint64_t bytes = (uint64_t)bits / 8;
+    for (int i = 0; i < v->ndim; i++) {
+        v->shape[i] = PyLong_AsLongLong(PyTuple_GetItem(shape, i));
+        if (PyErr_Occurred()) return -1;
+        if (v->shape[i] < 0 || v->shape[i] > HD_VALUE_BYTES_MAX)
+            return hp_fail(HD_EINVAL, "value: a dimension is not in 0 to %u", HD_VALUE_BYTES_MAX), -1;
+        bytes *= (uint64_t)v->shape[i];
+        if (bytes > HD_VALUE_BYTES_MAX) return hp_fail(HD_EINVAL, "value: more than %u bytes", HD_VALUE_BYTES_MAX), -1;
+    }
+    if (bytes == value_bytes) return 0;
+    hp_fail(HD_EINVAL, "value: %llu bytes, but the table has values of %u", (unsigned long long)bytes, value_bytes);
+    return -1;
+}
+
+static void elem_of(hp_table *t)
+{
+    static const struct {
+        hp_type type;
+        hd_elem elem;
+    } elems[] = {
+        { { DL_FLOAT, 32 }, HD_F32 }, { { DL_FLOAT, 16 }, HD_F16 }, { { DL_BFLOAT, 16 }, HD_BF16 },
+        { { DL_FLOAT, 64 }, HD_F64 }, { { DL_INT, 32 }, HD_I32 },   { { DL_UINT, 32 }, HD_I32 },
+        { { DL_INT, 64 }, HD_I64 },   { { DL_UINT, 64 }, HD_U64 },  { { DL_INT, 16 }, HD_I16 },
+        { { DL_UINT, 16 }, HD_I16 },  { { DL_INT, 8 }, HD_I8 },     { { DL_UINT, 8 }, HD_U8 },
+    };
+    for (size_t i = 0; !t->value.opaque && i < sizeof elems / sizeof *elems; i++) {
+        if (!hp_type_same(elems[i].type, t->value.type)) continue;
+        t->elem = elems[i].elem;
+        t->elem_known = true;
+    }
+}
+
+/* Fills in a configuration from a dict of texts, which must stay. */
+static int configure(hd_config *c, PyObject *config)
+{
+    PyObject *name, *text;
+    Py_ssize_t at = 0;
+    PyObject *design = PyDict_GetItemString(config, "design");
+    const char *named = design ? PyUnicode_AsUTF8AndSize(design, NULL) : NULL;
+    if (design && !named) return -1;
+    *c = named ? hd_config_of(named) : hd_config_default();
+    while (PyDict_Next(config, &at, &name, &text)) {
+        const char *n = PyUnicode_AsUTF8AndSize(name, NULL), *v = n ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+        if (!v) return -1;
+        hd_status s = hd_config_set(c, n, v);
+        if (s) return hp_fail_why(s), -1;
+    }
+    return 0;
+}
+
+/* Table(config, value, path=None) */
+static int table_init(PyObject *self, PyObject *args, PyObject *names)
+{
+    hp_table *t = (hp_table *)self;
+    PyObject *config, *value;
+    const char *path = NULL;
+    hd_config c;
+    hd_table *table = NULL;
+    hd_info info;
+    if (names && PyDict_Size(names)) return PyErr_SetString(PyExc_TypeError, "_core.Table takes no keywords"), -1;
+    if (!PyArg_ParseTuple(args, "O!O|z", &PyDict_Type, &config, &value, &path) || configure(&c, config)) return -1;
+    if (t->table) return hp_fail(HD_EINVAL, "the table is open"), -1;
+    PyThreadState *state = PyEval_SaveThread();
+    hd_status s = path ? hd_open_snapshot(path, &c, &table) : hd_open(&c, &table);
+    PyEval_RestoreThread(state);
+    if (s) return hp_fail_why(s), -1;
+    s = hd_table_info(table, &info);
+    if (s || value_of(value, info.value_bytes, &t->value)) {
+        if (s) hp_fail_why(s);
+        hd_close(table);
+        return -1;
+    }
+    t->on_device = strcmp(info.backend, "cuda") == 0;
+    t->on_host_machine = strcmp(info.backend, "host") == 0;
+    t->closing = false;
+    elem_of(t);
+    t->table = table;
+    return 0;
+}
+
+static void table_free(PyObject *self)
+{
+    hp_table *t = (hp_table *)self;
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    close_now(t);
+    Py_CLEAR(t->steps);
+    freefunc give = (freefunc)PyType_GetSlot(type, Py_tp_free);
+    give(self);
+    Py_DECREF(type);
+}
+
+static int table_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((hp_table *)self)->steps);
+    return 0;
+}
+
+static int table_clear(PyObject *self)
+{
+    Py_CLEAR(((hp_table *)self)->steps);
+    return 0;
+}
+
+/* ---- Calls ------------------------------------------------------------------------------------------------------- */
+
+static PyObject *table_close(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    hp_table *t = (hp_table *)self;
+    if (t->calls) t->closing = true;
+    else close_now(t);
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *number_call(PyObject *self, PyObject *number, hd_status (*call)(hd_table *, uint64_t))
+{
+    hp_table *t = (hp_table *)self;
+    uint64_t n = PyLong_AsUnsignedLongLong(number);
+    hd_status s;
+    if (PyErr_Occurred()) return NULL;
+    CALL(t, s, call(t->table, n));
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *table_grow(PyObject *self, PyObject *n) { return number_call(self, n, hd_grow); }
+static PyObject *table_reserve(PyObject *self, PyObject *n) { return number_call(self, n, hd_reserve); }
+static PyObject *table_shrink(PyObject *self, PyObject *n) { return number_call(self, n, hd_shrink); }
+
+static PyObject *table_check(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    hp_table *t = (hp_table *)self;
+    hd_status s;
+    CALL(t, s, hd_check(t->table));
+    return Py_NewRef(Py_None);
+}
+
+static PyObject *table_save(PyObject *self, PyObject *path)
+{
+    hp_table *t = (hp_table *)self;
+    hd_status s;
+    PyObject *bytes;
+    if (!PyUnicode_FSConverter(path, &bytes)) return NULL;
+    if (hp_table_begin(t)) return Py_DECREF(bytes), NULL;
+    const char *name = PyBytes_AsString(bytes);
+    PyThreadState *state = PyEval_SaveThread();
+    s = hd_save(t->table, name);
+    PyEval_RestoreThread(state);
+    if (s) hp_fail_why(s);
+    hp_table_end(t);
+    Py_DECREF(bytes);
+    return s ? NULL : Py_NewRef(Py_None);
+}
+
+static PyObject *table_load(PyObject *self, PyObject *path)
+{
+    hp_table *t = (hp_table *)self;
+    uint64_t dropped = 0;
+    hd_status s;
+    PyObject *bytes;
+    if (!PyUnicode_FSConverter(path, &bytes)) return NULL;
+    if (hp_table_begin(t)) return Py_DECREF(bytes), NULL;
+    const char *name = PyBytes_AsString(bytes);
+    PyThreadState *state = PyEval_SaveThread();
+    s = hd_load(t->table, name, &dropped);
+    PyEval_RestoreThread(state);
+    if (s) hp_fail_why(s);
+    hp_table_end(t);
+    Py_DECREF(bytes);
+    return s ? NULL : PyLong_FromUnsignedLongLong(dropped);
+}
+
+static PyObject *table_counters(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    hp_table *t = (hp_table *)self;
+    hd_counters k;
+    hd_status s;
+    CALL(t, s, hd_counters_sync(t->table, &k));
+    PyObject *outcomes = PyDict_New(), *ops = PyDict_New(), *all = NULL;
+    bool failed = !outcomes || !ops;
+    for (int i = 0; !failed && i < HD_OUTCOME_COUNT; i++) {
+        PyObject *n = PyLong_FromUnsignedLongLong(k.outcome[i]);
+        failed = !n || PyDict_SetItemString(outcomes, hd_outcome_name((hd_outcome)i), n);
+        Py_XDECREF(n);
+    }
+    for (int i = 0; !failed && i < HD_OP_COUNT_; i++) {
+        PyObject *n = PyLong_FromUnsignedLongLong(k.op[i]);
+        failed = !n || PyDict_SetItemString(ops, hd_op_name((hd_op)i), n);
+        Py_XDECREF(n);
+    }
+    if (!failed)
+        all = Py_BuildValue("{s:K,s:K,s:O,s:O}", "batches", (unsigned long long)k.batches, "items",
+                            (unsigned long long)k.items, "outcomes", outcomes, "ops", ops);
+    Py_XDECREF(outcomes);
+    Py_XDECREF(ops);
+    return all;
+}
+
+static int put_text(PyObject *dict, const char *name, const char *text)
+{
+    PyObject *o = PyUnicode_FromString(text);
+    int failed = !o || PyDict_SetItemString(dict, name, o);
+    Py_XDECREF(o);
+    return failed ? -1 : 0;
+}
+
+static int put_number(PyObject *dict, const char *name, uint64_t n)
+{
+    PyObject *o = PyLong_FromUnsignedLongLong(n);
+    int failed = !o || PyDict_SetItemString(dict, name, o);
+    Py_XDECREF(o);
+    return failed ? -1 : 0;
+}
+
+/* A design's own fields, whichever it has. */
+static int put_own(PyObject *dict, const hd_info *info)
+{
+    const hd_params *s;
+    for (size_t i = 1; (s = hd_params_at(i)); i++) {
+        if (strcmp(s->design, info->design) != 0) continue;
+        for (size_t k = 0; k < s->count; k++) {
+            const hd_param *p = &s->row[k];
+            const void *in = hd_params_of_table(s, info);
+            bool words = p->type == HD_PARAM_TEXT || p->type == HD_PARAM_NAME || p->type == HD_PARAM_ENUM;
+            char text[256];
+            hd_param_print(p, in, text, sizeof text);
+            if (words ? put_text(dict, p->name, text) : put_number(dict, p->name, hd_param_number(p, in))) return -1;
+        }
+    }
+    return 0;
+}
+
+static PyObject *table_info(PyObject *self, void *unused)
+{
+    (void)unused;
+    hp_table *t = (hp_table *)self;
+    hd_info i;
+    if (!t->table || t->closing) return hp_fail(HD_EINVAL, "the table is closed");
+    hd_status s = hd_table_info(t->table, &i);
+    if (s) return hp_fail_why(s);
+    const struct {
+        const char *name;
+        uint64_t number;
+    } numbers[] = {
+        { "capacity", i.capacity },
+        { "buckets", i.buckets },
+        { "base_buckets", i.base_buckets },
+        { "stash_buckets", i.stash_buckets },
+        { "places", i.places },
+        { "keys", i.keys },
+        { "slots", i.slots },
+        { "value_bytes", i.value_bytes },
+        { "values_device_bytes", i.values_device_bytes },
+        { "values_host_bytes", i.values_host_bytes },
+        { "seed", i.seed },
+        { "now", i.now },
+        { "epoch", i.epoch },
+        { "threads", i.threads },
+        { "memory_bytes", i.memory_bytes },
+    };
+    PyObject *dict = PyDict_New();
+    bool failed = !dict || put_text(dict, "design", i.design) || put_text(dict, "backend", i.backend) ||
+                  put_text(dict, "policy", i.policy) || put_text(dict, "lock", i.lock);
+    for (size_t k = 0; !failed && k < sizeof numbers / sizeof *numbers; k++)
+        failed = put_number(dict, numbers[k].name, numbers[k].number);
+    if (!failed) failed = put_own(dict, &i);
+    if (failed) Py_CLEAR(dict);
+    return dict;
+}
+
+static PyObject *get_epoch(PyObject *self, void *unused)
+{
+    (void)unused;
+    hp_table *t = (hp_table *)self;
+    hd_info i;
+    if (!t->table || t->closing) return hp_fail(HD_EINVAL, "the table is closed");
+    hd_status s = hd_table_info(t->table, &i);
+    return s ? hp_fail_why(s) : PyLong_FromUnsignedLong(i.epoch);
+}
+
+static int set_epoch(PyObject *self, PyObject *number, void *unused)
+{
+    (void)unused;
+    hp_table *t = (hp_table *)self;
+    if (!number) return PyErr_SetString(PyExc_AttributeError, "epoch cannot be deleted"), -1;
+    unsigned long long n = PyLong_AsUnsignedLongLong(number);
+    if (PyErr_Occurred()) return -1;
+    if (n > UINT32_MAX) return hp_fail(HD_EINVAL, "epoch: %llu is above 2^32 - 1", n), -1;
+    if (hp_table_begin(t)) return -1;
+    hd_status s = hd_epoch_set(t->table, (uint32_t)n);
+    if (s) hp_fail_why(s);
+    hp_table_end(t);
+    return s ? -1 : 0;
+}
+
+static PyObject *get_load_factor(PyObject *self, void *unused)
+{
+    (void)unused;
+    hp_table *t = (hp_table *)self;
+    double factor = 0;
+    hd_status s;
+    CALL(t, s, hd_load_factor_sync(t->table, &factor));
+    return PyFloat_FromDouble(factor);
+}
+
+static PyObject *get_closed(PyObject *self, void *unused)
+{
+    (void)unused;
+    hp_table *t = (hp_table *)self;
+    return PyBool_FromLong(!t->table || t->closing);
+}
+
+static Py_ssize_t table_length(PyObject *self)
+{
+    hp_table *t = (hp_table *)self;
+    uint64_t size = 0;
+    if (hp_table_begin(t)) return -1;
+    PyThreadState *state = PyEval_SaveThread();
+    hd_status s = hd_size_sync(t->table, &size);
+    PyEval_RestoreThread(state);
+    if (s) hp_fail_why(s);
+    hp_table_end(t);
+    return s ? -1 : (Py_ssize_t)size;
+}
+
+static PyObject *table_record_steps(PyObject *self, PyObject *on)
+{
+    hp_table *t = (hp_table *)self;
+    int is = PyObject_IsTrue(on);
+    if (is < 0 || hp_table_begin(t)) return NULL;
+    PyObject *steps = is ? NULL : Py_XNewRef(t->steps);
+    int failed = hp_steps_set(t, is);
+    hp_table_end(t);
+    if (failed) return Py_XDECREF(steps), NULL;
+    return steps ? steps : Py_NewRef(Py_None);
+}
+
+/* ---- The type ---------------------------------------------------------------------------------------------------- */
+
+static PyMethodDef calls[] = {
+    { "close", table_close, METH_NOARGS,
+      "close($self)\n--\n\nFrees the table. A call of it that runs on another thread ends first; later calls raise "
+      "heddle.Error." },
+    { "grow", table_grow, METH_O, "grow($self, buckets)\n--\n\nGrows the table to `buckets` buckets (hd_grow)." },
+    { "reserve", table_reserve, METH_O,
+      "reserve($self, capacity)\n--\n\nGrows the table to at least `capacity` entries (hd_reserve)." },
+    { "shrink", table_shrink, METH_O,
+      "shrink($self, buckets)\n--\n\nShrinks a table of design hive to `buckets` buckets, or more (hd_shrink)." },
+    { "check", table_check, METH_NOARGS,
+      "check($self)\n--\n\nVerifies every invariant of the table; heddle.Error names the first that does not hold." },
+    { "save", table_save, METH_O, "save($self, path)\n--\n\nSaves the table to a file (hd_save)." },
+    { "load", table_load, METH_O,
+      "load($self, path)\n--\n\nReplaces the entries by those of a file, and returns how many found no slot "
+      "(hd_load)." },
+    { "counters", table_counters, METH_NOARGS,
+      "counters($self)\n--\n\nExact totals since the table was opened, as a dict: batches, items, outcomes, ops." },
+    { "_record_steps", table_record_steps, METH_O, NULL },
+};
+
+static PyGetSetDef members[] = {
+    { "info", table_info, NULL, "What the table is now, as a dict: the fields of hd_info.", NULL },
+    { "epoch", get_epoch, set_epoch, "The epoch of all batches that follow.", NULL },
+    { "load_factor", get_load_factor, NULL, "Entries per slot. The read waits for all earlier batches.", NULL },
+    { "closed", get_closed, NULL, "Whether the table was closed.", NULL },
+    { NULL, NULL, NULL, NULL, NULL },
+};
+
+static PyMethodDef methods[sizeof calls / sizeof *calls + HD_OP_COUNT_ + 3];
+
+int hp_tables_ready(PyObject *module)
+{
+    size_t n = sizeof calls / sizeof *calls;
+    memcpy(methods, calls, sizeof calls);
+    for (const PyMethodDef *m = hp_call_methods; m->ml_name; m++) methods[n++] = *m;
+    PyType_Slot slots[] = {
+        { Py_tp_init, table_init },         { Py_tp_dealloc, table_free },  { Py_tp_traverse, table_traverse },
+        { Py_tp_clear, table_clear },       { Py_tp_methods, methods },     { Py_tp_getset, members },
+        { Py_mp_length, table_length },     { Py_tp_new, PyType_GenericNew },
+        { Py_tp_doc, (void *)(intptr_t)"A table; heddle.Table is its documented subclass." },
+        { 0, NULL },
+    };
+    PyType_Spec spec = { "heddle._core.Table", sizeof(hp_table), 0,
+                         Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots };
+    hp_table_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);
+    return hp_table_type ? PyModule_AddObjectRef(module, "Table", (PyObject *)hp_table_type) : -1;
+}
