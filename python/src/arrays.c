@@ -211,8 +211,7 @@ int hp_array_take(hp_array *a, PyObject *o, const char *what, hp_type wanted, co
 void hp_array_leave(hp_array *a)
 {
     if (a->hold == HP_BUFFER) PyBuffer_Release(&a->buffer);
-    if (a->hold == HP_MANAGED && ((dl_managed *)a->managed)->deleter)
-        ((dl_managed *)a->managed)->deleter(a->managed);
+    if (a->hold == HP_MANAGED && ((dl_managed *)a->managed)->deleter) ((dl_managed *)a->managed)->deleter(a->managed);
     if (a->hold == HP_MANAGED_OLD && ((dl_managed_old *)a->managed)->deleter)
         ((dl_managed_old *)a->managed)->deleter(a->managed);
     a->hold = HP_EMPTY;
@@ -224,8 +223,7 @@ bool hp_array_on_device(const hp_array *a) { return a->device.type == DL_CUDA; }
 /* ---- Memory ------------------------------------------------------------------------------------------------------ */
 
 typedef struct memory {
-    PyObject_HEAD
-    void *taken, *data;
+    PyObject_HEAD void *taken, *data;
     uint64_t bytes;
 } memory;
 
@@ -266,9 +264,8 @@ static PyType_Slot memory_slots[] = {
     { Py_tp_doc, "Memory that a table wrote, for arrays of other libraries." },
     { 0, NULL },
 };
-static PyType_Spec memory_spec = {
-    "heddle._core.Memory", sizeof(memory), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, memory_slots
-};
+static PyType_Spec memory_spec = { "heddle._core.Memory", sizeof(memory), 0,
+                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, memory_slots };
 
 /* ---- Arrays out -------------------------------------------------------------------------------------------------- */
 
@@ -338,7 +335,8 @@ PyObject *hp_view(hp_kind kind, PyObject *block, bool on_device, uint64_t offset
     return array;
 }
 
-PyObject *hp_view_values(hp_kind kind, PyObject *block, bool on_device, uint64_t offset, const hp_value *v, int64_t rows)
+PyObject *hp_view_values(hp_kind kind, PyObject *block, bool on_device, uint64_t offset, const hp_value *v,
+                         int64_t rows)
 {
     int64_t shape[HP_DIMENSIONS + 1] = { rows };
     memcpy(shape + 1, v->shape, sizeof *shape * (size_t)v->ndim);

@@ -165,8 +165,7 @@ static int take_arguments(const method *m, arguments *a, PyObject *const *args, 
     }
     for (int i = 0; i < m->required; i++) {
         if (!a->given[m->parameter[i]]) {
-            PyErr_Format(PyExc_TypeError, "%s() missing the argument '%s'", m->name,
-                         parameters[m->parameter[i]].name);
+            PyErr_Format(PyExc_TypeError, "%s() missing the argument '%s'", m->name, parameters[m->parameter[i]].name);
             return -1;
         }
     }
@@ -293,8 +292,10 @@ static int take_column(call *c, int in, parameter p, hp_type t, hp_type or)
     const char *what = parameters[p].name;
     if (!c->a.given[p]) return 0;
     if (hp_array_take(a, c->a.given[p], what, t, NULL, c->stream, false)) return -1;
-    if (a->ndim == 0 && in == IN_KEYS) c->b.n = 1;
-    else if (in == IN_KEYS) c->b.n = a->rows;
+    if (a->ndim == 0 && in == IN_KEYS)
+        c->b.n = 1;
+    else if (in == IN_KEYS)
+        c->b.n = a->rows;
     if (check_type(a, what, t, or) || check_place(c, a, what)) return -1;
     return a->ndim == 0 && c->b.n == 1 ? 0 : check_rows(a, what, c->b.n, 1);
 }
@@ -395,8 +396,7 @@ static int check_overlap(const call *c, const char *p, uint64_t bytes, bool may_
     static const parameter name[INS] = { P_KEYS, P_VALUES, P_SCORES, P_FLAGS, P_OPS, P_OUT };
     for (int i = 0; i < IN_OUT; i++) {
         if (i == IN_VALUES && may_be_values && c->in[i].data == p) continue;
-        if (overlap(&c->in[i], p, bytes))
-            return hp_fail(HD_EINVAL, "out: overlaps %s", parameters[name[i]].name), -1;
+        if (overlap(&c->in[i], p, bytes)) return hp_fail(HD_EINVAL, "out: overlaps %s", parameters[name[i]].name), -1;
     }
     return 0;
 }
@@ -489,10 +489,10 @@ static PyObject *call_operation(PyObject *self, int number, PyObject *const *arg
 
 /* ---- The methods ------------------------------------------------------------------------------------------------- */
 
-#define METHOD(number, name, what, role, family, does)                                                     \
+#define METHOD(number, name, what, role, family, does)                                                 \
     static PyObject *call_##name(PyObject *self, PyObject *const *args, Py_ssize_t n, PyObject *names) \
-    {                                                                                                      \
-        return call_operation(self, HD_OP_##number, args, n, names);                                       \
+    {                                                                                                  \
+        return call_operation(self, HD_OP_##number, args, n, names);                                   \
     }
 HD_OP_ROWS(METHOD)
 #undef METHOD
@@ -512,7 +512,7 @@ static PyMethodDef rows[METHODS + 1] = {
 #define METHOD(number, name, what, role, family, does) [HD_OP_##number] = { #name, FUNCTION(call_##name), NULL },
     HD_OP_ROWS(METHOD)
 #undef METHOD
-    [METHOD_INSERT] = { "insert", FUNCTION(call_insert), NULL },
+        [METHOD_INSERT] = { "insert", FUNCTION(call_insert), NULL },
     [METHOD_MIXED] = { "mixed", FUNCTION(call_mixed), NULL },
 };
 PyMethodDef *hp_call_methods = rows;
@@ -547,8 +547,10 @@ PyObject *hp_call_rows(void)
             const char *usual = parameters[p].usual;
             PyObject *row = Py_BuildValue("{s:s,s:s,s:s,s:s,s:i}", "name", parameters[p].name, "type",
                                           parameters[p].type, "default",
-                                          k < m->required ? "" : usual ? usual : "None", "what", parameters[p].what,
-                                          "placed", k < m->placed);
+                                          k < m->required ? ""
+                                          : usual         ? usual
+                                                          : "None",
+                                          "what", parameters[p].what, "placed", k < m->placed);
             if (!row || PyList_Append(all, row)) Py_CLEAR(all);
             Py_XDECREF(row);
         }

@@ -134,16 +134,15 @@ typedef enum hp_out {
 
 /* What a batch writes: one block of memory with all outputs. The views are made when they are asked for. */
 typedef struct hp_result {
-    PyObject_HEAD
-    PyObject *block;
+    PyObject_HEAD PyObject *block;
     PyObject *view[HP_OUTS]; /* made so far; the caller's own array of values */
     PyObject *listed;        /* made so far */
     hp_kind kind;
     bool on_device;
-    uint32_t has;             /* a bit for each output */
-    uint64_t n, list_rows;    /* items; rows that the list may have */
-    uint64_t at[HP_OUTS];     /* offset in the block */
-    char *data;               /* of the block */
+    uint32_t has;          /* a bit for each output */
+    uint64_t n, list_rows; /* items; rows that the list may have */
+    uint64_t at[HP_OUTS];  /* offset in the block */
+    char *data;            /* of the block */
     hp_value value;
     hd_op op;
 } hp_result;
@@ -161,16 +160,15 @@ void hp_result_outputs(const hp_result *r, hd_batch *b);
 /* ---- Tables (table.c, calls.c) ----------------------------------------------------------------------------------- */
 
 typedef struct hp_table {
-    PyObject_HEAD
-    hd_table *table; /* NULL: closed */
-    uint32_t calls;  /* that run now, on any thread */
-    bool closing;    /* the last of these closes the table */
-    bool on_device;  /* backend cuda */
+    PyObject_HEAD hd_table *table; /* NULL: closed */
+    uint32_t calls;                /* that run now, on any thread */
+    bool closing;                  /* the last of these closes the table */
+    bool on_device;                /* backend cuda */
     bool on_host_machine;
     hp_value value;
-    hd_elem elem;     /* of accum_or_assign */
+    hd_elem elem; /* of accum_or_assign */
     bool elem_known;
-    PyObject *steps;  /* a list that receives the steps of every batch, or NULL (steps.c) */
+    PyObject *steps; /* a list that receives the steps of every batch, or NULL (steps.c) */
 } hp_table;
 
 extern PyTypeObject *hp_table_type;

@@ -129,14 +129,10 @@ static PyObject *pretend_device(PyObject *module, PyObject *on)
 }
 
 static PyMethodDef functions[] = {
-    { "use_helpers", use_helpers, METH_O, NULL },
-    { "rows", list_rows, METH_O, NULL },
-    { "outcome_names", outcome_names, METH_NOARGS, NULL },
-    { "op_names", op_names, METH_NOARGS, NULL },
-    { "call_rows", call_rows, METH_NOARGS, NULL },
-    { "inspect", inspect, METH_O, NULL },
-    { "pretend_device", pretend_device, METH_O, NULL },
-    { NULL, NULL, 0, NULL },
+    { "use_helpers", use_helpers, METH_O, NULL },          { "rows", list_rows, METH_O, NULL },
+    { "outcome_names", outcome_names, METH_NOARGS, NULL }, { "op_names", op_names, METH_NOARGS, NULL },
+    { "call_rows", call_rows, METH_NOARGS, NULL },         { "inspect", inspect, METH_O, NULL },
+    { "pretend_device", pretend_device, METH_O, NULL },    { NULL, NULL, 0, NULL },
 };
 
 /* ---- The module -------------------------------------------------------------------------------------------------- */
@@ -161,9 +157,9 @@ static int module_exec(PyObject *module)
         return -1;
     }
     loaded = true;
-    error_type = PyErr_NewExceptionWithDoc("heddle.Error",
-                                           "A call failed. The attribute `status` is the name of an hd_status.",
-                                           PyExc_RuntimeError, NULL);
+    error_type =
+        PyErr_NewExceptionWithDoc("heddle.Error", "A call failed. The attribute `status` is the name of an hd_status.",
+                                  PyExc_RuntimeError, NULL);
     if (!error_type || PyModule_AddObjectRef(module, "Error", error_type)) return -1;
     if (hp_calls_ready() || hp_arrays_ready(module) || hp_results_ready(module) || hp_tables_ready(module)) return -1;
     return PyModule_AddStringConstant(module, "version", hd_version());

@@ -26,8 +26,10 @@ static const struct {
     [HP_OUT_LIST_SCORE] = { "list_score", NULL, true, 8 },
     [HP_OUT_LIST_ITEM] = { "list_item", NULL, true, 8 },
     [HP_OUT_COUNT] = { "count", NULL, true, 8 },
-    [HP_OUT_VALUE] = { "value", "Values of the entries that were found; zeros in the other rows, unless `out` was "
-                                "given: shape (n, ...).", false, 0 },
+    [HP_OUT_VALUE] = { "value",
+                       "Values of the entries that were found; zeros in the other rows, unless `out` was "
+                       "given: shape (n, ...).",
+                       false, 0 },
     [HP_OUT_LIST_VALUE] = { "list_value", NULL, true, 0 },
     [HP_OUT_OUTCOME] = { "outcome", "What became of each item, a heddle.Outcome: uint8, shape (n).", false, 1 },
     [HP_OUT_FOUND] = { "found", "Whether the key was there when the item took effect: bool, shape (n).", false, 1 },
@@ -163,7 +165,10 @@ PyObject *hp_result_view(hp_result *r, hp_out out)
     return Py_XNewRef(r->view[out]);
 }
 
-static PyObject *get_view(PyObject *self, void *out) { return hp_result_view((hp_result *)self, (hp_out)(intptr_t)out); }
+static PyObject *get_view(PyObject *self, void *out)
+{
+    return hp_result_view((hp_result *)self, (hp_out)(intptr_t)out);
+}
 
 /* The number of rows of the list. On a device the read waits for the batch. */
 static int list_count(hp_result *r, int64_t *count)
@@ -258,7 +263,8 @@ static PyGetSetDef result_members[] = {
     { "listed", get_listed, NULL,
       "The list that the operation delivers, with the members key, value, score and item: absent keys (find_missed), "
       "evicted entries and refused items (insert_and_evict), or entries (export). On a device the first read waits for "
-      "the batch.", NULL },
+      "the batch.",
+      NULL },
     { "evicted", get_listed, NULL, "The same as `listed`.", NULL },
     { "missed", get_listed, NULL, "The same as `listed`.", NULL },
     { "op", get_op, NULL, "The name of the operation.", NULL },
@@ -266,8 +272,12 @@ static PyGetSetDef result_members[] = {
 };
 
 static PyType_Slot result_slots[] = {
-    { Py_tp_dealloc, result_free },     { Py_tp_traverse, result_traverse }, { Py_tp_clear, result_clear },
-    { Py_tp_repr, result_repr },        { Py_sq_length, result_length },     { Py_tp_getset, result_members },
+    { Py_tp_dealloc, result_free },
+    { Py_tp_traverse, result_traverse },
+    { Py_tp_clear, result_clear },
+    { Py_tp_repr, result_repr },
+    { Py_sq_length, result_length },
+    { Py_tp_getset, result_members },
     { Py_tp_doc, "What a batch delivered. An attribute is an array of the library that the keys came from, or None." },
     { 0, NULL },
 };

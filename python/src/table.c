@@ -36,16 +36,16 @@ void hp_table_end(hp_table *t)
 }
 
 /* The call without the GIL; raises the library's error. */
-#define CALL(t, status, expression)                        \
-    do {                                                   \
-        if (hp_table_begin(t)) return NULL;                \
-        PyThreadState *state_ = PyEval_SaveThread();       \
-        status = (expression);                             \
-        PyEval_RestoreThread(state_);                      \
+#define CALL(t, status, expression)                                   \
+    do {                                                              \
+        if (hp_table_begin(t)) return NULL;                           \
+        PyThreadState *state_ = PyEval_SaveThread();                  \
+        status = (expression);                                        \
+        PyEval_RestoreThread(state_);                                 \
         PyObject *error_ = status ? hp_fail_why(status), NULL : NULL; \
-        (void)error_;                                      \
-        hp_table_end(t);                                   \
-        if (status) return NULL;                           \
+        (void)error_;                                                 \
+        hp_table_end(t);                                              \
+        if (status) return NULL;                                      \
     } while (0)
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
@@ -55,7 +55,8 @@ static int value_of(PyObject *spec, uint32_t value_bytes, hp_value *v)
 {
     PyObject *shape = NULL;
     int code, bits;
-    *v = (hp_value){ .type = { DL_UINT, 8 }, .ndim = 1, .shape = { value_bytes }, .bytes = value_bytes, .opaque = true };
+    *v =
+        (hp_value){ .type = { DL_UINT, 8 }, .ndim = 1, .shape = { value_bytes }, .bytes = value_bytes, .opaque = true };
     if (!spec || spec == Py_None) return 0;
     if (!PyArg_ParseTuple(spec, "iiO!", &code, &bits, &PyTuple_Type, &shape)) return -1;
     v->opaque = false;
@@ -173,8 +174,10 @@ static PyObject *table_close(PyObject *self, PyObject *unused)
 {
     (void)unused;
     hp_table *t = (hp_table *)self;
-    if (t->calls) t->closing = true;
-    else close_now(t);
+    if (t->calls)
+        t->closing = true;
+    else
+        close_now(t);
     return Py_NewRef(Py_None);
 }
 
@@ -440,10 +443,15 @@ int hp_tables_ready(PyObject *module)
     memcpy(methods, calls, sizeof calls);
     for (const PyMethodDef *m = hp_call_methods; m->ml_name; m++) methods[n++] = *m;
     PyType_Slot slots[] = {
-        { Py_tp_init, table_init },         { Py_tp_dealloc, table_free },  { Py_tp_traverse, table_traverse },
-        { Py_tp_clear, table_clear },       { Py_tp_methods, methods },     { Py_tp_getset, members },
-        { Py_mp_length, table_length },     { Py_tp_new, PyType_GenericNew },
-        { Py_tp_doc, (void *)(intptr_t)"A table; heddle.Table is its documented subclass." },
+        { Py_tp_init, table_init },
+        { Py_tp_dealloc, table_free },
+        { Py_tp_traverse, table_traverse },
+        { Py_tp_clear, table_clear },
+        { Py_tp_methods, methods },
+        { Py_tp_getset, members },
+        { Py_mp_length, table_length },
+        { Py_tp_new, PyType_GenericNew },
+        { Py_tp_doc, (void *)(intptr_t) "A table; heddle.Table is its documented subclass." },
         { 0, NULL },
     };
     PyType_Spec spec = { "heddle._core.Table", sizeof(hp_table), 0,
