@@ -323,24 +323,57 @@ static PyObject *numpy_view(PyObject *block, uint64_t offset, hp_type type, int 
     return array;
 }
 
-PyObject *hp_view(hp_kind kind, PyObject *block, bool on_device, uint64_t offset, hp_type type, int ndim,
-                  const int64_t *shape)
+/* A tensor over part of a block, for a library that takes them by its exchange table. */
+typedef struct lent {
+    dl_managed managed;
+    int64_t shape[HP_DIMENSIONS + 1];
+} lent;
+
+static void lent_back(dl_managed *m)
 {
-    if (kind == HP_NUMPY) return numpy_view(block, offset, type, ndim, shape);
-    PyObject *args = Py_BuildValue("iOiKiiN", kind, block, on_device, (unsigned long long)offset, type.code, type.bits,
-                                   shape_tuple(ndim, shape)),
+    if (Py_IsInitialized()) {
+        PyGILState_STATE state = PyGILState_Ensure();
+        Py_DECREF((PyObject *)m->context);
+        PyGILState_Release(state);
+    }
+    free(m);
+}
+
+static PyObject *exchange_view(const hp_block *b, uint64_t offset, hp_type type, int ndim, const int64_t *shape)
+{
+    lent *l = calloc(1, sizeof *l);
+    void *object = NULL;
+    if (!l) return PyErr_NoMemory();
+    memcpy(l->shape, shape, sizeof *shape * (size_t)ndim);
+    l->managed.version = (dl_version){ 1, 0 };
+    l->managed.context = Py_NewRef(b->object);
+    l->managed.deleter = lent_back;
+    l->managed.tensor = (dl_tensor){ .data = b->data + offset,
+                                     .device = b->device,
+                                     .ndim = ndim,
+                                     .type = { type.code, type.bits, 1 },
+                                     .shape = l->shape };
+    return b->library->exchange->to_object(&l->managed, &object) ? NULL : object;
+}
+
+PyObject *hp_view(const hp_block *b, uint64_t offset, hp_type type, int ndim, const int64_t *shape)
+{
+    if (b->library && b->library->exchange) return exchange_view(b, offset, type, ndim, shape);
+    hp_kind kind = b->library ? b->library->kind : HP_PLAIN;
+    if (kind == HP_NUMPY) return numpy_view(b->object, offset, type, ndim, shape);
+    PyObject *args = Py_BuildValue("iOiKiiN", kind, b->object, b->device.type == DL_CUDA, (unsigned long long)offset,
+                                   type.code, type.bits, shape_tuple(ndim, shape)),
              *array = NULL;
     if (args) array = PyObject_CallObject(hp_helper("view"), args);
     Py_XDECREF(args);
     return array;
 }
 
-PyObject *hp_view_values(hp_kind kind, PyObject *block, bool on_device, uint64_t offset, const hp_value *v,
-                         int64_t rows)
+PyObject *hp_view_values(const hp_block *b, uint64_t offset, const hp_value *v, int64_t rows)
 {
     int64_t shape[HP_DIMENSIONS + 1] = { rows };
     memcpy(shape + 1, v->shape, sizeof *shape * (size_t)v->ndim);
-    return hp_view(kind, block, on_device, offset, v->type, v->ndim + 1, shape);
+    return hp_view(b, offset, v->type, v->ndim + 1, shape);
 }
 
 int hp_arrays_ready(PyObject *module)

@@ -107,12 +107,18 @@ const hp_library *hp_library_of(PyTypeObject *type);
 /* Memory of this machine that starts as zeros, aligned to 64 bytes. The object has the buffer protocol. */
 PyObject *hp_memory(uint64_t bytes, void **data);
 
-/* An array of `kind` over part of a block: of hp_memory, or of an array of bytes on a device. A new reference. */
-PyObject *hp_view(hp_kind kind, PyObject *block, bool on_device, uint64_t offset, hp_type type, int ndim,
-                  const int64_t *shape);
+/* Memory that views are made of: hp_memory, or an array of bytes on a device. */
+typedef struct hp_block {
+    PyObject *object; /* a reference */
+    char *data;
+    dl_device device;
+    const hp_library *library; /* of the views; NULL: as HP_PLAIN */
+} hp_block;
+
+/* An array over part of a block. A new reference. */
+PyObject *hp_view(const hp_block *b, uint64_t offset, hp_type type, int ndim, const int64_t *shape);
 /* The same for rows of values. */
-PyObject *hp_view_values(hp_kind kind, PyObject *block, bool on_device, uint64_t offset, const hp_value *v,
-                         int64_t rows);
+PyObject *hp_view_values(const hp_block *b, uint64_t offset, const hp_value *v, int64_t rows);
 
 int hp_arrays_ready(PyObject *module);
 
@@ -134,15 +140,14 @@ typedef enum hp_out {
 
 /* What a batch writes: one block of memory with all outputs. The views are made when they are asked for. */
 typedef struct hp_result {
-    PyObject_HEAD PyObject *block;
+    PyObject_HEAD
+    hp_block block;
     PyObject *view[HP_OUTS]; /* made so far; the caller's own array of values */
     PyObject *listed;        /* made so far */
-    hp_kind kind;
     bool on_device;
     uint32_t has;          /* a bit for each output */
     uint64_t n, list_rows; /* items; rows that the list may have */
     uint64_t at[HP_OUTS];  /* offset in the block */
-    char *data;            /* of the block */
     hp_value value;
     hd_op op;
 } hp_result;
@@ -168,7 +173,9 @@ typedef struct hp_table {
     hp_value value;
     hd_elem elem; /* of accum_or_assign */
     bool elem_known;
-    PyObject *steps; /* a list that receives the steps of every batch, or NULL (steps.c) */
+    uint32_t repeats; /* for measurements: how many times a call runs its batch; 0: once */
+    double seconds;   /* of the last call's batches, together */
+    PyObject *steps;  /* a list that receives the steps of every batch, or NULL (steps.c) */
 } hp_table;
 
 extern PyTypeObject *hp_table_type;

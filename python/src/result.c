@@ -72,33 +72,33 @@ static int take_device_block(hp_result *r, const hp_array *like, uint64_t bytes)
         dl_managed *m;
         void *object;
         if (e->allocate(&want, &m, NULL, set_message)) return -1;
-        r->data = (char *)m->tensor.data + m->tensor.byte_offset;
+        r->block.data = (char *)m->tensor.data + m->tensor.byte_offset;
         if (e->to_object(m, &object)) return -1;
-        r->block = object;
+        r->block.object = object;
         return 0;
     }
     PyObject *args = Py_BuildValue("iOK", like->library->kind, like->object, (unsigned long long)bytes), *pair = NULL;
     if (args) pair = PyObject_CallObject(hp_helper("device_block"), args);
     Py_XDECREF(args);
     if (!pair) return -1;
-    r->block = Py_XNewRef(PyTuple_GetItem(pair, 0));
+    r->block.object = Py_XNewRef(PyTuple_GetItem(pair, 0));
     PyObject *address = PyTuple_GetItem(pair, 1);
-    r->data = address ? PyLong_AsVoidPtr(address) : NULL;
+    r->block.data = address ? PyLong_AsVoidPtr(address) : NULL;
     Py_DECREF(pair);
-    return r->block && !PyErr_Occurred() ? 0 : -1;
+    return r->block.object && !PyErr_Occurred() ? 0 : -1;
 }
 
 /* Outputs that items may leave unwritten start as zeros. */
 static int clear_device_block(hp_result *r, uint64_t bytes, int device, void *stream)
 {
     uint64_t written = r->has >> HP_OUT_OUTCOME & 1 ? r->at[HP_OUT_OUTCOME] : bytes; /* by every item, from there on */
-    if (hp_pretend_device) return memset(r->data, 0, bytes), 0;
+    if (hp_pretend_device) return memset(r->block.data, 0, bytes), 0;
     if (!written) return 0;
     const hd_device_seam *d = &hd_device_os;
     int before = 0, failed = d->use(d->self, device, &before);
     if (!failed) {
         int now;
-        failed = d->fill(d->self, r->data, 0, written, stream);
+        failed = d->fill(d->self, r->block.data, 0, written, stream);
         d->use(d->self, before, &now);
     }
     return failed ? (hp_fail(HD_ECUDA, "outputs: %s", d->error(d->self, failed)), -1) : 0;
@@ -115,8 +115,9 @@ hp_result *hp_result_new(const hp_array *keys, const hp_value *value, hd_op op, 
     r->list_rows = list_rows;
     r->has = value->bytes ? has : has & ~(1u << HP_OUT_VALUE | 1u << HP_OUT_LIST_VALUE);
     r->value = *value;
-    r->kind = keys ? keys->library->kind : HP_PLAIN;
     r->on_device = keys && hp_array_on_device(keys);
+    r->block.library = keys ? keys->library : NULL;
+    r->block.device = r->on_device ? keys->device : (dl_device){ DL_CPU, 0 };
     uint64_t bytes = lay_out(r);
     int failed;
     if (r->on_device) {
@@ -124,16 +125,16 @@ hp_result *hp_result_new(const hp_array *keys, const hp_value *value, hd_op op, 
         if (!failed) failed = clear_device_block(r, bytes, keys->device.id, stream);
     } else {
         void *data;
-        r->block = hp_memory(bytes, &data);
-        r->data = data;
-        failed = r->block ? 0 : -1;
+        r->block.object = hp_memory(bytes, &data);
+        r->block.data = data;
+        failed = r->block.object ? 0 : -1;
     }
     PyObject_GC_Track(r);
     if (failed) Py_CLEAR(r);
     return r;
 }
 
-static void *place(const hp_result *r, hp_out out) { return r->has >> out & 1 ? r->data + r->at[out] : NULL; }
+static void *place(const hp_result *r, hp_out out) { return r->has >> out & 1 ? r->block.data + r->at[out] : NULL; }
 
 void hp_result_outputs(const hp_result *r, hd_batch *b)
 {
@@ -153,9 +154,8 @@ void hp_result_outputs(const hp_result *r, hd_batch *b)
 
 static PyObject *view_of_rows(hp_result *r, int out, int64_t rows)
 {
-    if (out == HP_OUT_VALUE || out == HP_OUT_LIST_VALUE)
-        return hp_view_values(r->kind, r->block, r->on_device, r->at[out], &r->value, rows);
-    return hp_view(r->kind, r->block, r->on_device, r->at[out], type_of_out(r, out), 1, &rows);
+    if (out == HP_OUT_VALUE || out == HP_OUT_LIST_VALUE) return hp_view_values(&r->block, r->at[out], &r->value, rows);
+    return hp_view(&r->block, r->at[out], type_of_out(r, out), 1, &rows);
 }
 
 PyObject *hp_result_view(hp_result *r, hp_out out)
@@ -180,7 +180,7 @@ static int list_count(hp_result *r, int64_t *count)
         return 0;
     }
     int64_t one = 1;
-    PyObject *view = hp_view(r->kind, r->block, true, r->at[HP_OUT_COUNT], (hp_type){ DL_INT, 64 }, 1, &one),
+    PyObject *view = hp_view(&r->block, r->at[HP_OUT_COUNT], (hp_type){ DL_INT, 64 }, 1, &one),
              *number = view ? PyObject_CallFunctionObjArgs(hp_helper("number"), view, NULL) : NULL;
     Py_XDECREF(view);
     if (!number) return -1;
@@ -224,7 +224,7 @@ static int result_traverse(PyObject *self, visitproc visit, void *arg)
 {
     hp_result *r = (hp_result *)self;
     Py_VISIT(Py_TYPE(self));
-    Py_VISIT(r->block);
+    Py_VISIT(r->block.object);
     Py_VISIT(r->listed);
     for (int i = 0; i < HP_OUTS; i++) Py_VISIT(r->view[i]);
     return 0;
@@ -235,7 +235,7 @@ static int result_clear(PyObject *self)
     hp_result *r = (hp_result *)self;
     Py_CLEAR(r->listed);
     for (int i = 0; i < HP_OUTS; i++) Py_CLEAR(r->view[i]);
-    Py_CLEAR(r->block);
+    Py_CLEAR(r->block.object);
     return 0;
 }
 
