@@ -201,7 +201,10 @@ int hp_array_take(hp_array *a, PyObject *o, const char *what, hp_type wanted, co
     if (!failed && writable && a->read_only)
         failed = (hp_fail(HD_EINVAL, "%s: read-only, but the call writes it", what), -1);
     if (failed) {
+        PyObject *kind, *error, *trace;
+        PyErr_Fetch(&kind, &error, &trace); /* a deleter may clear it */
         hp_array_leave(a);
+        PyErr_Restore(kind, error, trace);
         return -1;
     }
     a->rows = a->ndim ? (uint64_t)a->shape[0] : 1;
@@ -261,7 +264,7 @@ static int memory_buffer(PyObject *self, Py_buffer *view, int flags)
 static PyType_Slot memory_slots[] = {
     { Py_tp_dealloc, memory_free },
     { Py_bf_getbuffer, memory_buffer },
-    { Py_tp_doc, "Memory that a table wrote, for arrays of other libraries." },
+    { Py_tp_doc, (void *)(intptr_t) "Memory that a table wrote, for arrays of other libraries." },
     { 0, NULL },
 };
 static PyType_Spec memory_spec = { "heddle._core.Memory", sizeof(memory), 0,

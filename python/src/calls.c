@@ -480,6 +480,16 @@ static PyObject *call_result(call *c)
     return Py_NewRef((PyObject *)c->result);
 }
 
+/* The deleters of some producers run Python, which must not see an error, and may clear it. */
+static void leave_arrays(call *c, bool failed)
+{
+    PyObject *type = NULL, *error = NULL, *trace = NULL;
+    if (failed) PyErr_Fetch(&type, &error, &trace);
+    for (int i = 0; i < INS; i++)
+        if (c->in[i].hold) hp_array_leave(&c->in[i]);
+    if (failed) PyErr_Restore(type, error, trace);
+}
+
 static PyObject *call_operation(PyObject *self, int number, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
     call c;
@@ -497,8 +507,7 @@ static PyObject *call_operation(PyObject *self, int number, PyObject *const *arg
     if (!failed && range) failed = take_range(&c);
     if (!failed && (keyed || c.needs & HD_LISTS)) failed = take_outputs(&c);
     if (!failed) failed = run(&c);
-    for (int i = 0; i < INS; i++)
-        if (c.in[i].hold) hp_array_leave(&c.in[i]);
+    leave_arrays(&c, failed);
     PyObject *result = failed ? NULL : call_result(&c);
     Py_XDECREF(c.stream);
     Py_XDECREF((PyObject *)c.result);

@@ -278,7 +278,8 @@ static PyType_Slot result_slots[] = {
     { Py_tp_repr, result_repr },
     { Py_sq_length, result_length },
     { Py_tp_getset, result_members },
-    { Py_tp_doc, "What a batch delivered. An attribute is an array of the library that the keys came from, or None." },
+    { Py_tp_doc, (void *)(intptr_t) "What a batch delivered. An attribute is an array of the library that the keys "
+                                    "came from, or None." },
     { 0, NULL },
 };
 static PyType_Spec result_spec = { "heddle.Result", sizeof(hp_result), 0,
