@@ -26,8 +26,10 @@ static const struct {
     [HP_OUT_LIST_SCORE] = { "list_score", NULL, true, 8 },
     [HP_OUT_LIST_ITEM] = { "list_item", NULL, true, 8 },
     [HP_OUT_COUNT] = { "count", NULL, true, 8 },
-    [HP_OUT_VALUE] = { "value", "Values of the entries that were found; zeros in the other rows, unless `out` was "
-                                "given: shape (n, ...).", false, 0 },
+    [HP_OUT_VALUE] = { "value",
+                       "Values of the entries that were found; zeros in the other rows, unless `out` was "
+                       "given: shape (n, ...).",
+                       false, 0 },
     [HP_OUT_LIST_VALUE] = { "list_value", NULL, true, 0 },
     [HP_OUT_OUTCOME] = { "outcome", "What became of each item, a heddle.Outcome: uint8, shape (n).", false, 1 },
     [HP_OUT_FOUND] = { "found", "Whether the key was there when the item took effect: bool, shape (n).", false, 1 },
@@ -63,7 +65,7 @@ static void set_message(void *context, const char *kind, const char *message)
 /* Bytes of the library and device of `like`. */
 static int take_device_block(hp_result *r, const hp_array *like, uint64_t bytes)
 {
-    const dl_exchange *e = like->library->exchange;
+    const dl_exchange *e = like->library.exchange;
     if (e) {
         int64_t shape[1] = { (int64_t)bytes };
         dl_tensor want = { .device = like->device, .ndim = 1, .type = { DL_UINT, 8, 1 }, .shape = shape };
@@ -72,18 +74,18 @@ static int take_device_block(hp_result *r, const hp_array *like, uint64_t bytes)
         if (e->allocate(&want, &m, NULL, set_message)) return -1;
         r->data = (char *)m->tensor.data + m->tensor.byte_offset;
         if (e->to_object(m, &object)) return -1;
-        r->block = object;
+        r->place.block = object;
         return 0;
     }
-    PyObject *args = Py_BuildValue("iOK", like->library->kind, like->object, (unsigned long long)bytes), *pair = NULL;
+    PyObject *args = Py_BuildValue("iOK", like->library.kind, like->object, (unsigned long long)bytes), *pair = NULL;
     if (args) pair = PyObject_CallObject(hp_helper("device_block"), args);
     Py_XDECREF(args);
     if (!pair) return -1;
-    r->block = Py_XNewRef(PyTuple_GetItem(pair, 0));
+    r->place.block = Py_XNewRef(PyTuple_GetItem(pair, 0));
     PyObject *address = PyTuple_GetItem(pair, 1);
     r->data = address ? PyLong_AsVoidPtr(address) : NULL;
     Py_DECREF(pair);
-    return r->block && !PyErr_Occurred() ? 0 : -1;
+    return r->place.block && !PyErr_Occurred() ? 0 : -1;
 }
 
 /* Outputs that items may leave unwritten start as zeros. */
@@ -102,6 +104,20 @@ static int clear_device_block(hp_result *r, uint64_t bytes, int device, void *st
     return failed ? (hp_fail(HD_ECUDA, "outputs: %s", d->error(d->self, failed)), -1) : 0;
 }
 
+/* Which library's arrays the outputs are, and whether they are on a device. A library that cannot allocate there gets
+ * outputs in host memory. */
+static int choose_place(hp_place *p, const hp_array *keys)
+{
+    if (!keys) return hp_kind_usual(&p->kind);
+    const hp_library *l = &keys->library;
+    p->kind = l->kind;
+    p->on_device = hp_array_on_device(keys) && (l->exchange || (l->kind >= HP_TORCH && l->kind < HP_OTHER));
+    if (p->on_device || (l->kind != HP_OTHER && !hp_array_on_device(keys))) return 0;
+    if (hp_array_on_device(keys)) return hp_kind_usual(&p->kind);
+    p->space = PyObject_CallFunctionObjArgs(hp_helper("namespace_of"), keys->object, NULL);
+    return p->space ? 0 : -1;
+}
+
 hp_result *hp_result_new(const hp_array *keys, const hp_value *value, hd_op op, uint64_t n, uint64_t list_rows,
                          uint32_t has, void *stream)
 {
@@ -113,18 +129,16 @@ hp_result *hp_result_new(const hp_array *keys, const hp_value *value, hd_op op, 
     r->list_rows = list_rows;
     r->has = value->bytes ? has : has & ~(1u << HP_OUT_VALUE | 1u << HP_OUT_LIST_VALUE);
     r->value = *value;
-    r->kind = keys ? keys->library->kind : HP_PLAIN;
-    r->on_device = keys && hp_array_on_device(keys);
-    uint64_t bytes = lay_out(r);
-    int failed;
-    if (r->on_device) {
-        failed = take_device_block(r, keys, bytes);
-        if (!failed) failed = clear_device_block(r, bytes, keys->device.id, stream);
-    } else {
+    r->bytes = lay_out(r);
+    int failed = choose_place(&r->place, keys);
+    if (!failed && r->place.on_device) {
+        failed = take_device_block(r, keys, r->bytes);
+        if (!failed) failed = clear_device_block(r, r->bytes, keys->device.id, stream);
+    } else if (!failed) {
         void *data;
-        r->block = hp_memory(bytes, &data);
+        r->place.block = hp_memory(r->bytes, &data);
         r->data = data;
-        failed = r->block ? 0 : -1;
+        failed = r->place.block ? 0 : -1;
     }
     PyObject_GC_Track(r);
     if (failed) Py_CLEAR(r);
@@ -151,9 +165,8 @@ void hp_result_outputs(const hp_result *r, hd_batch *b)
 
 static PyObject *view_of_rows(hp_result *r, int out, int64_t rows)
 {
-    if (out == HP_OUT_VALUE || out == HP_OUT_LIST_VALUE)
-        return hp_view_values(r->kind, r->block, r->on_device, r->at[out], &r->value, rows);
-    return hp_view(r->kind, r->block, r->on_device, r->at[out], type_of_out(r, out), 1, &rows);
+    if (out == HP_OUT_VALUE || out == HP_OUT_LIST_VALUE) return hp_view_values(&r->place, r->at[out], &r->value, rows);
+    return hp_view(&r->place, r->at[out], type_of_out(r, out), 1, &rows);
 }
 
 PyObject *hp_result_view(hp_result *r, hp_out out)
@@ -163,19 +176,22 @@ PyObject *hp_result_view(hp_result *r, hp_out out)
     return Py_XNewRef(r->view[out]);
 }
 
-static PyObject *get_view(PyObject *self, void *out) { return hp_result_view((hp_result *)self, (hp_out)(intptr_t)out); }
+static PyObject *get_view(PyObject *self, void *out)
+{
+    return hp_result_view((hp_result *)self, (hp_out)(intptr_t)out);
+}
 
 /* The number of rows of the list. On a device the read waits for the batch. */
 static int list_count(hp_result *r, int64_t *count)
 {
-    if (!r->on_device || hp_pretend_device) {
+    if (!r->place.on_device || hp_pretend_device) {
         uint64_t rows;
         memcpy(&rows, place(r, HP_OUT_COUNT), sizeof rows);
         *count = (int64_t)rows;
         return 0;
     }
     int64_t one = 1;
-    PyObject *view = hp_view(r->kind, r->block, true, r->at[HP_OUT_COUNT], (hp_type){ DL_INT, 64 }, 1, &one),
+    PyObject *view = hp_view(&r->place, r->at[HP_OUT_COUNT], (hp_type){ DL_INT, 64 }, 1, &one),
              *number = view ? PyObject_CallFunctionObjArgs(hp_helper("number"), view, NULL) : NULL;
     Py_XDECREF(view);
     if (!number) return -1;
@@ -219,7 +235,8 @@ static int result_traverse(PyObject *self, visitproc visit, void *arg)
 {
     hp_result *r = (hp_result *)self;
     Py_VISIT(Py_TYPE(self));
-    Py_VISIT(r->block);
+    Py_VISIT(r->place.block);
+    Py_VISIT(r->place.space);
     Py_VISIT(r->listed);
     for (int i = 0; i < HP_OUTS; i++) Py_VISIT(r->view[i]);
     return 0;
@@ -230,7 +247,8 @@ static int result_clear(PyObject *self)
     hp_result *r = (hp_result *)self;
     Py_CLEAR(r->listed);
     for (int i = 0; i < HP_OUTS; i++) Py_CLEAR(r->view[i]);
-    Py_CLEAR(r->block);
+    Py_CLEAR(r->place.block);
+    Py_CLEAR(r->place.space);
     return 0;
 }
 
@@ -258,7 +276,8 @@ static PyGetSetDef result_members[] = {
     { "listed", get_listed, NULL,
       "The list that the operation delivers, with the members key, value, score and item: absent keys (find_missed), "
       "evicted entries and refused items (insert_and_evict), or entries (export). On a device the first read waits for "
-      "the batch.", NULL },
+      "the batch.",
+      NULL },
     { "evicted", get_listed, NULL, "The same as `listed`.", NULL },
     { "missed", get_listed, NULL, "The same as `listed`.", NULL },
     { "op", get_op, NULL, "The name of the operation.", NULL },
@@ -266,9 +285,14 @@ static PyGetSetDef result_members[] = {
 };
 
 static PyType_Slot result_slots[] = {
-    { Py_tp_dealloc, result_free },     { Py_tp_traverse, result_traverse }, { Py_tp_clear, result_clear },
-    { Py_tp_repr, result_repr },        { Py_sq_length, result_length },     { Py_tp_getset, result_members },
-    { Py_tp_doc, "What a batch delivered. An attribute is an array of the library that the keys came from, or None." },
+    { Py_tp_dealloc, result_free },
+    { Py_tp_traverse, result_traverse },
+    { Py_tp_clear, result_clear },
+    { Py_tp_repr, result_repr },
+    { Py_sq_length, result_length },
+    { Py_tp_getset, result_members },
+    { Py_tp_doc, (void *)(intptr_t) "What a batch delivered. An attribute is an array of the library that the keys "
+                                    "came from, or None." },
     { 0, NULL },
 };
 static PyType_Spec result_spec = { "heddle.Result", sizeof(hp_result), 0,

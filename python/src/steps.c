@@ -26,9 +26,9 @@ static PyObject *step_of(const simt_machine *m, const simt_event *e)
 {
     uint64_t at = 0;
     const char *place = e->p ? simt_machine_name(m, e->p, &at) : "";
-    return Py_BuildValue("{s:K,s:I,s:I,s:s,s:s,s:s,s:K,s:K,s:K}", "step", (unsigned long long)e->step, "block", e->block,
-                         "thread", e->thread, "does", e->what, "site", simt_site_name(e->site), "memory", place,
-                         "byte", (unsigned long long)at, "before", (unsigned long long)e->before, "after",
+    return Py_BuildValue("{s:K,s:I,s:I,s:s,s:s,s:s,s:K,s:K,s:K}", "step", (unsigned long long)e->step, "block",
+                         e->block, "thread", e->thread, "does", e->what, "site", simt_site_name(e->site), "memory",
+                         place, "byte", (unsigned long long)at, "before", (unsigned long long)e->before, "after",
                          (unsigned long long)e->after);
 }
 
@@ -43,10 +43,12 @@ int hp_steps_take(hp_table *t, const hd_batch *b)
         if (!step || PyList_Append(steps, step)) Py_CLEAR(steps);
         Py_XDECREF(step);
     }
-    PyObject *batch = steps ? Py_BuildValue("{s:s,s:s,s:K,s:N}", "op", hd_op_name(b->op), "kernel", b->ran ? b->ran : "",
-                                            "n", (unsigned long long)b->n, "steps", steps)
+    PyObject *list = Py_XNewRef(t->steps); /* another thread may switch it off */
+    PyObject *batch = steps ? Py_BuildValue("{s:s,s:s,s:K,s:N}", "op", hd_op_name(b->op), "kernel",
+                                            b->ran ? b->ran : "", "n", (unsigned long long)b->n, "steps", steps)
                             : NULL;
-    int failed = !batch || PyList_Append(t->steps, batch);
+    int failed = !batch || (list && PyList_Append(list, batch));
     Py_XDECREF(batch);
+    Py_XDECREF(list);
     return failed ? -1 : 0;
 }

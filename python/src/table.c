@@ -36,16 +36,16 @@ void hp_table_end(hp_table *t)
 }
 
 /* The call without the GIL; raises the library's error. */
-#define CALL(t, status, expression)                        \
-    do {                                                   \
-        if (hp_table_begin(t)) return NULL;                \
-        PyThreadState *state_ = PyEval_SaveThread();       \
-        status = (expression);                             \
-        PyEval_RestoreThread(state_);                      \
+#define CALL(t, status, expression)                                   \
+    do {                                                              \
+        if (hp_table_begin(t)) return NULL;                           \
+        PyThreadState *state_ = PyEval_SaveThread();                  \
+        status = (expression);                                        \
+        PyEval_RestoreThread(state_);                                 \
         PyObject *error_ = status ? hp_fail_why(status), NULL : NULL; \
-        (void)error_;                                      \
-        hp_table_end(t);                                   \
-        if (status) return NULL;                           \
+        (void)error_;                                                 \
+        hp_table_end(t);                                              \
+        if (status) return NULL;                                      \
     } while (0)
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
@@ -55,7 +55,8 @@ static int value_of(PyObject *spec, uint32_t value_bytes, hp_value *v)
 {
     PyObject *shape = NULL;
     int code, bits;
-    *v = (hp_value){ .type = { DL_UINT, 8 }, .ndim = 1, .shape = { value_bytes }, .bytes = value_bytes, .opaque = true };
+    *v =
+        (hp_value){ .type = { DL_UINT, 8 }, .ndim = 1, .shape = { value_bytes }, .bytes = value_bytes, .opaque = true };
     if (!spec || spec == Py_None) return 0;
     if (!PyArg_ParseTuple(spec, "iiO!", &code, &bits, &PyTuple_Type, &shape)) return -1;
     v->opaque = false;
@@ -112,28 +113,40 @@ static int configure(hd_config *c, PyObject *config)
     return 0;
 }
 
+/* Opens a table; NULL if that fails. `path`: bytes, or NULL. */
+static hd_table *open_table(const hd_config *c, PyObject *path)
+{
+    hd_table *table = NULL;
+    const char *name = path ? PyBytes_AsString(path) : NULL;
+    if (path && !name) return NULL;
+    PyThreadState *state = PyEval_SaveThread();
+    hd_status s = name ? hd_open_snapshot(name, c, &table) : hd_open(c, &table);
+    PyEval_RestoreThread(state);
+    return s ? hp_fail_why(s), NULL : table;
+}
+
 /* Table(config, value, path=None) */
 static int table_init(PyObject *self, PyObject *args, PyObject *names)
 {
     hp_table *t = (hp_table *)self;
-    PyObject *config, *value;
-    const char *path = NULL;
+    PyObject *config, *value, *path = NULL;
     hd_config c;
-    hd_table *table = NULL;
     hd_info info;
+    hp_value type;
     if (names && PyDict_Size(names)) return PyErr_SetString(PyExc_TypeError, "_core.Table takes no keywords"), -1;
-    if (!PyArg_ParseTuple(args, "O!O|z", &PyDict_Type, &config, &value, &path) || configure(&c, config)) return -1;
-    if (t->table) return hp_fail(HD_EINVAL, "the table is open"), -1;
-    PyThreadState *state = PyEval_SaveThread();
-    hd_status s = path ? hd_open_snapshot(path, &c, &table) : hd_open(&c, &table);
-    PyEval_RestoreThread(state);
-    if (s) return hp_fail_why(s), -1;
-    s = hd_table_info(table, &info);
-    if (s || value_of(value, info.value_bytes, &t->value)) {
-        if (s) hp_fail_why(s);
+    if (!PyArg_ParseTuple(args, "O!O|O&", &PyDict_Type, &config, &value, PyUnicode_FSConverter, &path)) return -1;
+    hd_table *table = configure(&c, config) ? NULL : open_table(&c, path);
+    Py_XDECREF(path);
+    if (!table) return -1;
+    hd_status s = hd_table_info(table, &info);
+    int failed = s ? (hp_fail_why(s), -1) : value_of(value, info.value_bytes, &type);
+    if (!failed && t->table) failed = (hp_fail(HD_EINVAL, "the table is open"), -1);
+    if (failed) {
         hd_close(table);
         return -1;
     }
+    t->value = type;
+    t->elem_known = false;
     t->on_device = strcmp(info.backend, "cuda") == 0;
     t->on_host_machine = strcmp(info.backend, "host") == 0;
     t->closing = false;
@@ -173,24 +186,27 @@ static PyObject *table_close(PyObject *self, PyObject *unused)
 {
     (void)unused;
     hp_table *t = (hp_table *)self;
-    if (t->calls) t->closing = true;
-    else close_now(t);
+    if (t->calls)
+        t->closing = true;
+    else
+        close_now(t);
     return Py_NewRef(Py_None);
 }
 
-static PyObject *number_call(PyObject *self, PyObject *number, hd_status (*call)(hd_table *, uint64_t))
+static PyObject *number_call(PyObject *self, PyObject *number, const char *what,
+                             hd_status (*call)(hd_table *, uint64_t))
 {
     hp_table *t = (hp_table *)self;
-    uint64_t n = PyLong_AsUnsignedLongLong(number);
+    uint64_t n;
     hd_status s;
-    if (PyErr_Occurred()) return NULL;
+    if (hp_number(number, what, &n)) return NULL;
     CALL(t, s, call(t->table, n));
     return Py_NewRef(Py_None);
 }
 
-static PyObject *table_grow(PyObject *self, PyObject *n) { return number_call(self, n, hd_grow); }
-static PyObject *table_reserve(PyObject *self, PyObject *n) { return number_call(self, n, hd_reserve); }
-static PyObject *table_shrink(PyObject *self, PyObject *n) { return number_call(self, n, hd_shrink); }
+static PyObject *table_grow(PyObject *self, PyObject *n) { return number_call(self, n, "buckets", hd_grow); }
+static PyObject *table_reserve(PyObject *self, PyObject *n) { return number_call(self, n, "capacity", hd_reserve); }
+static PyObject *table_shrink(PyObject *self, PyObject *n) { return number_call(self, n, "buckets", hd_shrink); }
 
 static PyObject *table_check(PyObject *self, PyObject *unused)
 {
@@ -350,9 +366,9 @@ static int set_epoch(PyObject *self, PyObject *number, void *unused)
     (void)unused;
     hp_table *t = (hp_table *)self;
     if (!number) return PyErr_SetString(PyExc_AttributeError, "epoch cannot be deleted"), -1;
-    unsigned long long n = PyLong_AsUnsignedLongLong(number);
-    if (PyErr_Occurred()) return -1;
-    if (n > UINT32_MAX) return hp_fail(HD_EINVAL, "epoch: %llu is above 2^32 - 1", n), -1;
+    uint64_t n;
+    if (hp_number(number, "epoch", &n)) return -1;
+    if (n > UINT32_MAX) return hp_fail(HD_EINVAL, "epoch: %llu is above 2^32 - 1", (unsigned long long)n), -1;
     if (hp_table_begin(t)) return -1;
     hd_status s = hd_epoch_set(t->table, (uint32_t)n);
     if (s) hp_fail_why(s);
@@ -440,10 +456,15 @@ int hp_tables_ready(PyObject *module)
     memcpy(methods, calls, sizeof calls);
     for (const PyMethodDef *m = hp_call_methods; m->ml_name; m++) methods[n++] = *m;
     PyType_Slot slots[] = {
-        { Py_tp_init, table_init },         { Py_tp_dealloc, table_free },  { Py_tp_traverse, table_traverse },
-        { Py_tp_clear, table_clear },       { Py_tp_methods, methods },     { Py_tp_getset, members },
-        { Py_mp_length, table_length },     { Py_tp_new, PyType_GenericNew },
-        { Py_tp_doc, (void *)(intptr_t)"A table; heddle.Table is its documented subclass." },
+        { Py_tp_init, table_init },
+        { Py_tp_dealloc, table_free },
+        { Py_tp_traverse, table_traverse },
+        { Py_tp_clear, table_clear },
+        { Py_tp_methods, methods },
+        { Py_tp_getset, members },
+        { Py_mp_length, table_length },
+        { Py_tp_new, PyType_GenericNew },
+        { Py_tp_doc, (void *)(intptr_t) "A table; heddle.Table is its documented subclass." },
         { 0, NULL },
     };
     PyType_Spec spec = { "heddle._core.Table", sizeof(hp_table), 0,
