@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/seam.h"
 #include "python/src/core.h"
 
 /* ---- Parameters -------------------------------------------------------------------------------------------------- */
@@ -476,6 +477,17 @@ static hd_status run_repeats(hp_table *t, hd_batch *b)
     return s;
 }
 
+/* JAX has no streams that a caller knows, so its arrays are given to it when they are written. */
+static int wait_for_library(const call *c)
+{
+    if (!c->result->place.on_device || c->result->place.kind != HP_JAX || hp_pretend_device) return 0;
+    const hd_device_seam *d = &hd_device_os;
+    PyThreadState *state = PyEval_SaveThread();
+    int failed = d->wait(d->self, c->b.stream);
+    PyEval_RestoreThread(state);
+    return failed ? (hp_fail(HD_ECUDA, "outputs: %s", d->error(d->self, failed)), -1) : 0;
+}
+
 static int run(call *c)
 {
     hp_table *t = c->t;
@@ -489,6 +501,7 @@ static int run(call *c)
     s = t->repeats ? run_repeats(t, &c->b) : run_once(c);
     PyEval_RestoreThread(state);
     int failed = s ? (hp_fail_why(s), -1) : 0;
+    if (!failed && c->result) failed = wait_for_library(c);
     if (!failed && t->steps) failed = hp_steps_take(t, &c->b);
     return failed;
 }
