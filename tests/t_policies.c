@@ -92,6 +92,11 @@ static const plan plans[] = {
     { "custom", &given_anything, still },
     { "custom", &given_few, still },
     { "custom", &given_extreme, still },
+    { "fifo", &no_scores, still },
+    { "fifo", &given_extreme, forward },
+    { "epoch_fifo", &no_scores, still },
+    { "epoch_fifo", &no_scores, forward },
+    { "epoch_fifo", &given_few, to_and_fro },
 };
 
 typedef struct shape {
