@@ -178,6 +178,11 @@ same 'bytes that are missed' "$want $want" "$(column byte_miss_ratio | awk '{ pr
 heddle sim sized.csv csv,key=1 lru 6000 --json >out
 same 'a trace without sizes' 'false null' "$(fact sizes) $(sed -n 's/.*"byte_miss_ratio": \([a-z0-9.]*\),*$/\1/p' out)"
 
+for format in vscsi1 vscsi2 oracleGeneral; do
+  heddle sim through.$format ${format%[12]} lru 100 --json >out
+  same "$format has sizes" true "$(fact sizes)"
+done
+
 # Windows begin after the warm-up and add up to the row, whatever the batches.
 for options in '--batch 64' '--threads 2 --batch 999' '--every 7'; do
   heddle sim direct.oracleGeneral oracleGeneral lru,lfu,full:clock 100,300 --warmup 123 --csv >out
@@ -230,6 +235,8 @@ heddle sweep keys.txt txt -p lru --sizes 100 --fail-above 0.1 >out
 same 'a sweep above the threshold' '1 2' "$? $(wc -l <out)"
 bad 'a threshold that is no ratio' 2 '--fail-above'     sim keys.txt txt lru 100 --fail-above 50
 bad 'windows of several seeds'     2 '--every'          sim keys.txt txt lru 100 --every 10 --seeds 2
+heddle gen uniform:5 --requests 1100000 -o many.oracleGeneral >out
+bad 'too many windows'             2 '--every'          sim many.oracleGeneral oracleGeneral lru 100 --every 1
 bad 'a fill by an exact cache'     2 'full:lru'         sweep --load-factors 0.5 -p full:lru
 bad 'a fill with seeds'            2 '--seeds'          sweep --load-factors 0.5 --seeds 3
 bad 'an exact cache that is none'  2 'nearest: full:lru' sim keys.txt txt full:lrv 100

@@ -169,19 +169,20 @@ static void count_add(replay_count *c, const uint8_t *outcome, const uint32_t *s
     for (size_t i = 0; c->reserved > reserved && i < n; i++) c->bytes -= outcome[i] == HD_RESERVED ? size[i] : 0;
 }
 
-/* The window of counted request number `since`; NULL: memory was refused. Windows are made in order. */
-static replay_count *window_of(replay_row *r, uint64_t since, uint64_t every)
+/* The window of counted request number `since`, for *w. Windows are made in order. */
+static hd_status window_of(replay_row *r, uint64_t since, uint64_t every, replay_count **w)
 {
-    size_t at = (size_t)(since / every);
-    if (at < r->windows) return &r->window[at];
-    if ((at & (at - 1)) == 0) { /* 0 or a power of two: all are taken */
-        replay_count *w = (replay_count *)realloc(r->window, (at ? 2 * at : 1) * sizeof *w);
-        if (!w) return NULL;
-        r->window = w;
+    uint64_t at = since / every;
+    if (at >= REPLAY_WINDOWS_MOST)
+        return hd_fail(HD_EINVAL, "--every: more than %d windows; they need more requests each", REPLAY_WINDOWS_MOST);
+    if (at == r->windows && (at & (at - 1)) == 0) { /* 0 or a power of two: all are taken */
+        replay_count *more = (replay_count *)realloc(r->window, (size_t)(at ? 2 * at : 1) * sizeof *more);
+        if (!more) return hd_fail(HD_ENOMEM, "--every: %zu windows: memory was refused", r->windows);
+        r->window = more;
     }
-    r->window[at] = (replay_count){ .requests = 0 };
-    r->windows = at + 1;
-    return &r->window[at];
+    if (at == r->windows) r->window[r->windows++] = (replay_count){ .requests = 0 };
+    *w = &r->window[at];
+    return HD_OK;
 }
 
 /* Adds n requests after the warm-up, of which the first is number `since` from 0. */
@@ -191,9 +192,10 @@ static hd_status row_add(replay_row *r, const replay_buffers *u, size_t n, uint6
     count_add(&r->all, u->outcome, size, n);
     for (size_t i = 0, most; every && i < n; i += most) {
         uint64_t left = every - (since + i) % every;
+        replay_count *w;
+        hd_status s = window_of(r, since + i, every, &w);
+        if (s) return s;
         most = left < n - i ? (size_t)left : n - i;
-        replay_count *w = window_of(r, since + i, every);
-        if (!w) return hd_fail(HD_ENOMEM, "--every: %zu windows: memory was refused", r->windows);
         count_add(w, u->outcome + i, size ? size + i : NULL, most);
     }
     return HD_OK;

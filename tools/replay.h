@@ -12,7 +12,7 @@
 #include "tools/baseline.h"
 #include "tools/request.h"
 
-enum { REPLAY_BATCH = 4096, REPLAY_BATCH_MOST = 1 << 24, REPLAY_SEEDS_MOST = 10000 };
+enum { REPLAY_BATCH = 4096, REPLAY_BATCH_MOST = 1 << 24, REPLAY_SEEDS_MOST = 10000, REPLAY_WINDOWS_MOST = 1 << 20 };
 
 /* What a policy that takes scores is given for each request. */
 typedef enum replay_score {

@@ -165,7 +165,7 @@ static const char doc[] =
     "needs come from the trace, or else from reading it once more. doc/output.md has the rules.\n"
     "\n"
     "The byte miss ratio is missed bytes per requested byte, where the trace has sizes "
-    "(oracleGeneral, vscsi, csv with size=). Tables hold entries, not bytes: a size counts in this "
+    "(oracleGeneral, vscsi, csv with a column of sizes). Tables hold entries, not bytes: a size counts in this "
     "ratio, and nowhere else.\n"
     "\n"
     "--every N prints a row per window of N requests instead, the windows of each policy and size "
