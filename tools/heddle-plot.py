@@ -123,8 +123,9 @@ def draw_windows(report):
     rows = report["rows"]
     one_size = len({row["asked"] for row in rows}) == 1
     curves = series(rows, "first", "miss_ratio", lambda row: row["policy"] if one_size else f"{row['policy']} {row['asked']}")
+    end = max(row["first"] + row["requests"] for row in rows)
     for i, (xs, ys) in enumerate(curves.values()):
-        axes.plot(xs, ys, color=COLOURS[i % len(COLOURS)], drawstyle="steps-post", linewidth=1.2)
+        axes.plot(xs + [end], ys + ys[-1:], color=COLOURS[i % len(COLOURS)], drawstyle="steps-post", linewidth=1.2)
     engineering(axes.xaxis)
     axes.set_ylim(0, max(1e-9, max(max(ys) for _, ys in curves.values())) * 1.05)
     axes.set_xlabel("requests")
