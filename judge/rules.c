@@ -159,7 +159,7 @@ uint64_t judge_score_hit(judge_policy p, uint64_t old, judge_score_in in)
     case JUDGE_EPOCH_LRU: return sum_up_to(UINT64_MAX, with_epoch(in.epoch, 0), in.tick);
     case JUDGE_EPOCH_LFU: return with_epoch(in.epoch, sum_up_to(UINT32_MAX, old % 0x100000000u, in.given));
     case JUDGE_FIFO: return old;
-    case JUDGE_EPOCH_FIFO: return old >> 32 >= in.epoch ? old : sum_up_to(UINT64_MAX, with_epoch(in.epoch, 0), in.tick);
+    case JUDGE_EPOCH_FIFO: return old >> 32 >= in.epoch ? old : with_epoch(in.epoch, old % 0x100000000u);
     case JUDGE_NONE: return 0;
     default: return in.given;
     }

@@ -138,6 +138,7 @@ uint64_t model_on_hit(const model *m, uint64_t old, uint64_t given)
     if (policy_is(m, "epoch_lfu"))
         return (uint64_t)m->epoch * 0x100000000u + plus(old % 0x100000000u, given, 0xffffffffu);
     if (policy_is(m, "fifo") || (policy_is(m, "epoch_fifo") && old / 0x100000000u >= m->epoch)) return old;
+    if (policy_is(m, "epoch_fifo")) return (uint64_t)m->epoch * 0x100000000u + old % 0x100000000u;
     return model_on_insert(m, given);
 }
 

@@ -292,8 +292,8 @@ static void test_beside_an_assign(void **unused)
     uint32_t row = hkv_row_of("coalesced", HKV_UPDATE);
     fixture_kernel k = hkv_fixture_kernel_at(row, 32, 2);
     const fixture_kernel *kernels[] = { &k, &k };
-    for (int p = 0; p < HD_OP_COUNT_; p++)
-        for (int policy = 0; policy < HD_POLICY_COUNT; policy++) {
+    for (int policy = 0; policy < HD_POLICY_COUNT; policy++) /* one policy more does not change the cases of others */
+        for (int p = 0; p < HD_OP_COUNT_; p++) {
             if (hkv_family_of((hd_op)p) != HKV_UPDATE) continue;
             const char *shape = "buckets=2 slots=16 batch=16x1 keys=uniform:8 value=16 duplicate=100000 pins=0",
                        *name = hd_policy_rows[policy].name;
