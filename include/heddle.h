@@ -496,7 +496,7 @@ typedef struct hd_batch {
     const uint64_t *key;   /* (n)              in */
     const void *value;     /* (n, value_bytes) in */
     const uint64_t *score; /* (n)              in, an input of the policy. custom: the new score, required. lfu and
-                               epoch_lfu add it to the score; NULL: 1 for every item. lru and epoch_lru ignore it */
+                               epoch_lfu add it to the score; NULL: 1 for every item. Other policies ignore it */
     const uint8_t *flag;   /* (n)              in, hd_accum; NULL: HD_EITHER for every item */
     uint64_t holder;       /* of pins. lock_keys, unlock_keys: not 0. find_or_insert, find_or_insert_ptr: 0: they pin
                               nothing. Other operations do not read it */

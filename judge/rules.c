@@ -114,7 +114,8 @@ bool judge_delivers_ptr(hd_op op, hd_outcome o)
 
 bool judge_policy_find(const char *name, judge_policy *p)
 {
-    static const char *const names[JUDGE_POLICIES] = { "lru", "lfu", "epoch_lru", "epoch_lfu", "custom", "none" };
+    static const char *const names[JUDGE_POLICIES] = { "lru",    "lfu",  "epoch_lru",  "epoch_lfu",
+                                                       "custom", "fifo", "epoch_fifo", "none" };
     for (int i = 0; i < JUDGE_POLICIES; i++) {
         if (strcmp(name, names[i]) != 0) continue;
         *p = (judge_policy)i;
@@ -157,15 +158,20 @@ uint64_t judge_score_hit(judge_policy p, uint64_t old, judge_score_in in)
     case JUDGE_LFU: return sum_up_to(UINT64_MAX, old, in.given);
     case JUDGE_EPOCH_LRU: return sum_up_to(UINT64_MAX, with_epoch(in.epoch, 0), in.tick);
     case JUDGE_EPOCH_LFU: return with_epoch(in.epoch, sum_up_to(UINT32_MAX, old % 0x100000000u, in.given));
+    case JUDGE_FIFO: return old;
+    case JUDGE_EPOCH_FIFO: return old >> 32 >= in.epoch ? old : with_epoch(in.epoch, old % 0x100000000u);
     case JUDGE_NONE: return 0;
     default: return in.given;
     }
 }
 
-/* A new entry scores like an entry that was never used and is hit once. */
+/* A new entry scores like an entry that was never used and is hit once. Where hits keep a score it is the time of the
+ * insert instead. */
 uint64_t judge_score_new(judge_policy p, judge_score_in in)
 {
     if (judge_policy_borrowed(p)) return judge_borrow_new(row_of(p), in);
+    if (p == JUDGE_FIFO) return judge_score_hit(JUDGE_LRU, 0, in);
+    if (p == JUDGE_EPOCH_FIFO) return judge_score_hit(JUDGE_EPOCH_LRU, 0, in);
     return judge_score_hit(p, 0, in);
 }
 

@@ -62,6 +62,8 @@ typedef enum judge_policy {
     JUDGE_EPOCH_LRU,
     JUDGE_EPOCH_LFU,
     JUDGE_CUSTOM,
+    JUDGE_FIFO,
+    JUDGE_EPOCH_FIFO,
     JUDGE_NONE,
     JUDGE_POLICIES
 } judge_policy;

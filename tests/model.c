@@ -119,14 +119,14 @@ static bool policy_is(const model *m, const char *name) { return !strcmp(m->poli
 bool model_restates(const model *m)
 {
     return policy_is(m, "lru") || policy_is(m, "lfu") || policy_is(m, "epoch_lru") || policy_is(m, "epoch_lfu") ||
-           policy_is(m, "custom");
+           policy_is(m, "custom") || policy_is(m, "fifo") || policy_is(m, "epoch_fifo");
 }
 
 uint64_t model_on_insert(const model *m, uint64_t given)
 {
     uint64_t epoch = (uint64_t)m->epoch * 0x100000000u;
-    if (policy_is(m, "lru")) return m->now;
-    if (policy_is(m, "epoch_lru")) return plus(epoch, m->now, UINT64_MAX);
+    if (policy_is(m, "lru") || policy_is(m, "fifo")) return m->now;
+    if (policy_is(m, "epoch_lru") || policy_is(m, "epoch_fifo")) return plus(epoch, m->now, UINT64_MAX);
     if (policy_is(m, "epoch_lfu")) return epoch + plus(0, given, 0xffffffffu);
     check(model_restates(m), "the model knows no policy %s", m->policy);
     return given;
@@ -137,6 +137,8 @@ uint64_t model_on_hit(const model *m, uint64_t old, uint64_t given)
     if (policy_is(m, "lfu")) return plus(old, given, UINT64_MAX);
     if (policy_is(m, "epoch_lfu"))
         return (uint64_t)m->epoch * 0x100000000u + plus(old % 0x100000000u, given, 0xffffffffu);
+    if (policy_is(m, "fifo") || (policy_is(m, "epoch_fifo") && old / 0x100000000u >= m->epoch)) return old;
+    if (policy_is(m, "epoch_fifo")) return (uint64_t)m->epoch * 0x100000000u + old % 0x100000000u;
     return model_on_insert(m, given);
 }
 

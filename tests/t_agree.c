@@ -292,8 +292,8 @@ static void test_beside_an_assign(void **unused)
     uint32_t row = hkv_row_of("coalesced", HKV_UPDATE);
     fixture_kernel k = hkv_fixture_kernel_at(row, 32, 2);
     const fixture_kernel *kernels[] = { &k, &k };
-    for (int p = 0; p < HD_OP_COUNT_; p++)
-        for (int policy = 0; policy < HD_POLICY_COUNT; policy++) {
+    for (int policy = 0; policy < HD_POLICY_COUNT; policy++) /* one policy more does not change the cases of others */
+        for (int p = 0; p < HD_OP_COUNT_; p++) {
             if (hkv_family_of((hd_op)p) != HKV_UPDATE) continue;
             const char *shape = "buckets=2 slots=16 batch=16x1 keys=uniform:8 value=16 duplicate=100000 pins=0",
                        *name = hd_policy_rows[policy].name;
@@ -304,6 +304,24 @@ static void test_beside_an_assign(void **unused)
             }
         }
     test_tried("schedules", t.schedules, "of %llu updates beside an assign, %llu distinct", t.fixtures, t.distinct);
+}
+
+/* Items of one key that give 2^22 and more run by themselves, if the policy reads what they give. If it does not, no
+ * item may be left for that: it would have no outcome. */
+static void test_scores_at_edges(void **unused)
+{
+    (void)unused;
+    totals t = { 0, 0, 0 };
+    uint32_t row = hkv_row_of("coalesced", HKV_UPDATE);
+    fixture_kernel k = hkv_fixture_kernel_at(row, 32, 2);
+    const fixture_kernel *kernel = &k;
+    for (int policy = 0; policy < HD_POLICY_COUNT; policy++)
+        for (uint64_t seed = 1; seed <= 4; seed++) {
+            const char *shape = "buckets=2 slots=16 batch=16x1 keys=uniform:3 value=8 extreme=1000000 pins=0";
+            hd_case c = case_of(shape, row, HD_OP_TOUCH, k.name, hd_policy_rows[policy].name, false, seed);
+            explore(&c, &kernel, 1, way(seed, 32), test_times(5), &t);
+        }
+    test_tried("schedules", t.schedules, "of scores at edges, %llu distinct", t.distinct);
 }
 
 /* ---- All schedules of small fixtures ----------------------------------------------------------- */
@@ -414,7 +432,8 @@ static void test_exhaustive(void **unused)
 
 int main(void)
 {
-    static const struct CMUnitTest of_all[] = { unit(test_pairs), unit(test_beside_an_assign), unit(test_exhaustive) };
+    static const struct CMUnitTest of_all[] = { unit(test_pairs), unit(test_beside_an_assign),
+                                                unit(test_scores_at_edges), unit(test_exhaustive) };
     static const struct CMUnitTest of_each[] = { unit(agrees), unit(widest), unit(crowded) };
     if (simt_machine_open(NULL, &machine)) return 1;
     int failed = variants_run(of_each, sizeof of_each / sizeof *of_each, of_all, sizeof of_all / sizeof *of_all);

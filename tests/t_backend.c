@@ -290,8 +290,7 @@ static uint64_t without_room(const cell *c, uint64_t number)
                                  HD_OP_FIND_OR_INSERT_PTR, HD_OP_ACCUM_OR_ASSIGN };
     pair p;
     uint64_t random = number, items = 0, capacity = c->table->buckets * c->table->slots, n = c->table->slots;
-    bool sums =
-        strcmp(hd_policy_rows[c->policy].name, "lfu") == 0 || strcmp(hd_policy_rows[c->policy].name, "epoch_lfu") == 0;
+    bool keeps = !(hd_policy_rows[c->policy].flags & HD_ORDER_FREE);
     hd_elem elem;
     if (c->dual) return 0;
     pair_open(&p, config_of(c->table, c->policy, false), capacity + capacity / 4, capacity + capacity / 4);
@@ -303,7 +302,7 @@ static uint64_t without_room(const cell *c, uint64_t number)
         say(c, hd_op_name(op), "distinct keys, full buckets");
         if (!runs(c->variant, op, &p.info)) continue;
         twin_draw(&p.w, &x, &y, op, n, &p.info, p.clock++, &random);
-        if (sums || op == HD_OP_ACCUM_OR_ASSIGN || op == HD_OP_FIND_OR_INSERT || op == HD_OP_FIND_OR_INSERT_PTR)
+        if (keeps || op == HD_OP_ACCUM_OR_ASSIGN || op == HD_OP_FIND_OR_INSERT || op == HD_OP_FIND_OR_INSERT_PTR)
             renew_keys(&p, &x, round);
         raise_scores(&p, &x, round);
         x.flag = y.flag = NULL;

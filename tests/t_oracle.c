@@ -27,7 +27,7 @@ typedef struct trial {
     hd_info before;
 } trial;
 
-static const char *const policies[] = { "lru", "lfu", "custom", "epoch_lru", "epoch_lfu" };
+static const char *const policies[] = { "lru", "lfu", "custom", "epoch_lru", "epoch_lfu", "fifo", "epoch_fifo" };
 
 static void trial_open(trial *t, uint64_t seed)
 {

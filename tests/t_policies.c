@@ -92,6 +92,11 @@ static const plan plans[] = {
     { "custom", &given_anything, still },
     { "custom", &given_few, still },
     { "custom", &given_extreme, still },
+    { "fifo", &no_scores, still },
+    { "fifo", &given_extreme, forward },
+    { "epoch_fifo", &no_scores, still },
+    { "epoch_fifo", &no_scores, forward },
+    { "epoch_fifo", &given_few, to_and_fro },
 };
 
 typedef struct shape {
@@ -283,6 +288,8 @@ static bool adds(uint32_t policy, uint64_t old, hd_score_in in, uint64_t more)
     hd_score_in other = in, both = in;
     in.given %= 1u << 22;
     other.given = more % (1u << 22);
+    other.now += more >> 40; /* of the same epoch, but not of the same time */
+    other.tick += more >> 40;
     both.given = in.given + other.given;
     uint64_t once = hd_on_hit(policy, old, both);
     return hd_on_hit(policy, hd_on_hit(policy, old, in), other) == once &&

@@ -81,7 +81,7 @@ static void round_trip(const snapshot_shape *s, uint64_t upserts)
 
 static void round_trips(void **state)
 {
-    static const char *const policies[] = { "lru", "lfu", "epoch_lru", "epoch_lfu", "custom" };
+    static const char *const policies[] = { "lru", "lfu", "epoch_lru", "epoch_lfu", "custom", "fifo", "epoch_fifo" };
     static const struct {
         uint64_t buckets;
         uint32_t slots, value_bytes;
