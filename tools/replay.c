@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "policies/expression.h"
 #include "tools/input.h"
 #include "tools/progress.h"
 
@@ -74,13 +75,24 @@ void replay_shape(const replay_plan *p, uint64_t size, uint32_t *slots, uint64_t
 
 /* ---- Lists of policies and sizes ------------------------------------------------------------- */
 
+/* The next item of the list: up to a comma that is in no parentheses (expr:on_insert=max(now,given)). NULL: there is
+ * none. */
+static char *next_item(char **rest)
+{
+    char *item = *rest, *at = item;
+    for (int open = 0; at && *at && (*at != ',' || open > 0); at++) open += *at == '(' ? 1 : *at == ')' ? -1 : 0;
+    if (item) *rest = *at ? at + 1 : NULL;
+    if (item) *at = 0;
+    return item;
+}
+
 int replay_list_parse(replay_list *l, const char *what, const char *text)
 {
     if (snprintf(l->text, sizeof l->text, "%s", text) >= (int)sizeof l->text)
         return tool_say(TOOL_USAGE, "%s: longer than %zu bytes", what, sizeof l->text - 1);
     l->items = 0;
     char *rest = l->text;
-    for (char *item; (item = strsep(&rest, ","));) {
+    for (char *item; (item = next_item(&rest));) {
         if (!*item) return tool_say(TOOL_USAGE, "%s: '%s' has an empty item", what, text);
         if (l->items == REPLAY_LIST) return tool_say(TOOL_USAGE, "%s: more than %d items", what, REPLAY_LIST);
         l->item[l->items++] = item;
@@ -91,11 +103,9 @@ int replay_list_parse(replay_list *l, const char *what, const char *text)
 int replay_policies(const replay_list *policies)
 {
     for (size_t i = 0; i < policies->items; i++) {
-        hd_row row;
-        bool found = false;
-        for (size_t k = 0; !found && hd_list(HD_POLICIES, k, &row); k++)
-            found = strcmp(row.name, policies->item[i]) == 0;
-        if (!found) return tool_fail(hd_fail_name("policy", policies->item[i], HD_POLICIES));
+        hd_policy_use use;
+        hd_status status = hd_policy_read(policies->item[i], &use);
+        if (status) return tool_fail(status);
     }
     return TOOL_OK;
 }

@@ -2,9 +2,11 @@
  *
  * kernels.cu - the HKV kernels as CUDA entry points, and the table that a launch looks them up in.
  */
-#define HKV_REGISTRY hkv_cuda_variants
+#define HKV_EXPRESSIONS 0 /* kernels_expression.cu */
+#define HKV_REGISTRY    hkv_cuda_variants
 #include "gpu/hkv/registry.h"
 
+#include "gpu/hkv/expressions.h"
 #include "gpu/hkv/kernel_numbers.h"
 
 /* The element types that special entries leave out. Their code would make the sums of all other types spill registers.
@@ -254,6 +256,8 @@ static const hd_kernel_entry *special_of(const hd_variant *variant, const hd_var
 extern "C" const void *hkv_cuda_entry(uint32_t kernel, const void *args)
 {
     const hd_variant *of;
+    const void *scored_by_program = hkv_expression_entry(kernel, args);
+    if (scored_by_program) return scored_by_program;
     if (kernel >= HD_SHARED_KERNELS) return kernel < HKV_KERNELS ? shared[kernel - HD_SHARED_KERNELS].address : nullptr;
     const hd_variant_row *row = hd_variant_row_at(hkv_cuda_variants, kernel, &of);
     const hd_kernel_entry *entry = row ? special_of(of, row, (const hkv_args *)args) : nullptr;

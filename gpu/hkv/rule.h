@@ -8,6 +8,18 @@
 #include "gpu/hkv/deliver.h"
 #include "policies/policy.h"
 
+/* Whether tables of this text may have a policy of expressions. On CUDA a file of its own compiles the kernels for them
+ * (kernels_expression.cu): a call would cost all others registers. */
+#ifndef HKV_EXPRESSIONS
+#define HKV_EXPRESSIONS 1
+#endif
+
+/* The program of the policy; NULL: it has none. */
+SIMT_FN const hd_program *hkv_program(const hkv_args *a)
+{
+    return HKV_EXPRESSIONS ? &a->v.program : (const hd_program *)0;
+}
+
 /* The policy's input for item i. */
 SIMT_FN hd_score_in hkv_score_in(const hkv_args *a, uint64_t i)
 {
