@@ -409,10 +409,10 @@ HD_API void hd_close(hd_table *table);
 
 /* What a table is now. A field without a comment has the meaning that it has in hd_config. */
 typedef struct hd_info {
-    /* Static storage. `policy` of expressions is valid until hd_close. It is the same policy in one way of writing: a row's
-     * name, if the expressions are those of a row; else without blanks, folded, with all parentheses. */
+    /* Static storage. `policy` of expressions is valid until hd_close. It is the same policy in one way of writing: a
+     * row's name, if the expressions are those of a row; else without blanks, folded, with all parentheses. */
     const char *design, *backend, *policy, *lock;
-    uint64_t capacity;                            /* entries: buckets * slots, without a stash */
+    uint64_t capacity; /* entries: buckets * slots, without a stash */
     uint64_t buckets;
     uint64_t base_buckets;  /* hive: the number of buckets at hd_open, or that of a file of the same shape (hd_load).
                                Growth splits one bucket after another, beginning with these */

@@ -29,7 +29,7 @@ struct hd_table {
     hd_kernel_choice choice; /* follows info */
     uint32_t policy_flags;
     char policy[HD_PROGRAM_TEXT]; /* info.policy, where no registry has that text */
-    bool scores_ahead;        /* of the clock, some scores may be: a loaded file's, or raw ones; likewise */
+    bool scores_ahead;            /* of the clock, some scores may be: a loaded file's, or raw ones; likewise */
     _Atomic uint64_t entries; /* what the outcomes told so far: hd_entries_sync. For kernel_pick that is near enough */
     _Atomic uint64_t told;    /* so many batches had run when outcomes were last asked for */
     _Atomic bool untold;      /* some have come or gone of which no outcome told */

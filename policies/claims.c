@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * claims.c - which flags of policy.h a policy has. Kernels rely on flags, so an expression gets one only if it is proven
- * here by the rules below, each of which holds for saturating arithmetic.
+ * claims.c - which flags of policy.h a policy has. Kernels rely on flags, so an expression gets one only if it is
+ * proven by the rules below, each of which holds for saturating arithmetic.
  */
 #include "policies/claims.h"
 

@@ -349,7 +349,7 @@ static void a_dictionary_has_none(void **state)
     hd_close(t);
 }
 
-/* Snapshots: the text survives, other policies are refused, and every damaged byte in front of the sections is found. */
+/* The text survives, other policies are refused, and every damaged byte in front of the sections is found. */
 static void snapshots_keep_the_text(void **state)
 {
     (void)state;

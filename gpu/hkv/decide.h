@@ -57,7 +57,8 @@ SIMT_FN bool hkv_admit(const hkv_args *a, hkv_one *o, hkv_place p)
     hd_score_in in = hkv_score_in(a, o->i);
     o->score = hd_on_insert(v->policy, hkv_program(a), in);
     o->outcome = HD_REFUSED;
-    if (p.entry == HKV_NONE || !(p.empty || v->admit_always || hd_admission(v->policy, hkv_program(a), in) >= p.least)) return false;
+    if (p.entry == HKV_NONE || !(p.empty || v->admit_always || hd_admission(v->policy, hkv_program(a), in) >= p.least))
+        return false;
     o->outcome = p.empty ? HD_INSERTED : HD_EVICTED;
     o->entry = p.entry;
     o->fresh = true;

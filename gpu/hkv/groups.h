@@ -413,7 +413,9 @@ SIMT_FN uint32_t hkv_member_number(const hkv_args *a, uint32_t n)
 SIMT_FN uint64_t hkv_member_admission(const hkv_args *a, uint32_t n)
 {
     uint64_t i = a->first + n;
-    return hkv_flags_tell(a) && !hkv_rule_of(a, i).insert ? 0 : hd_admission(a->v.policy, hkv_program(a), hkv_score_in(a, i));
+    return hkv_flags_tell(a) && !hkv_rule_of(a, i).insert
+               ? 0
+               : hd_admission(a->v.policy, hkv_program(a), hkv_score_in(a, i));
 }
 
 SIMT_FN void hkv_group_join(simt_tile w, const hkv_args *a, uint32_t k, bool valid)

@@ -8,16 +8,18 @@
 #include "gpu/hkv/deliver.h"
 #include "policies/policy.h"
 
-/* Whether tables of this text may have a policy of expressions. On CUDA a file of its own compiles the kernels for them
- * (kernels_expression.cu): a call would cost all others registers. */
-#ifndef HKV_EXPRESSIONS
-#define HKV_EXPRESSIONS 1
-#endif
-
-/* The program of the policy; NULL: it has none. */
+/* The program of the policy; NULL: it has none. On CUDA a file of its own compiles the kernels for tables that have one
+ * (kernels_expression.cu): a call would cost all others registers. Kernels work on a copy of their argument, which is
+ * registers; the program is where it was. */
 SIMT_FN const hd_program *hkv_program(const hkv_args *a)
 {
-    return HKV_EXPRESSIONS ? &a->v.program : (const hd_program *)0;
+#ifndef __CUDACC__
+    return &a->v.program;
+#elif HKV_EXPRESSIONS
+    return a->program;
+#else
+    return (const hd_program *)0;
+#endif
 }
 
 /* The policy's input for item i. */

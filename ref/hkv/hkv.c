@@ -379,8 +379,9 @@ const char *hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hk
         return outcome == HD_PINNED ? "the entry was pinned" : "the key was present, and the outcome is another";
     /* A reader's value and score are those before the change, which keeps the value it delivers. */
     if (seen->value && memcmp(seen->value, hkv_value(v, e), v->value_bytes) != 0) return "delivered a wrong value";
-    uint64_t score = r->rescore && outcome == r->found ? hd_on_hit(policy_of(v, it), &v->program, *hkv_score_at(v, e), it->in)
-                                                       : *hkv_score_at(v, e);
+    uint64_t score = r->rescore && outcome == r->found
+                         ? hd_on_hit(policy_of(v, it), &v->program, *hkv_score_at(v, e), it->in)
+                         : *hkv_score_at(v, e);
     if (seen->score_shown && seen->score != score) return "delivered a wrong score";
     change_found(v, it, r, outcome, e);
     return NULL;
