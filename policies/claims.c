@@ -157,7 +157,7 @@ static bool rises_by_time(const hd_nodes *all, uint32_t insert, uint32_t hit)
     return false;
 }
 
-/* Items of one key run as a group, led by the last of them: nobody of the group may have a greater admission score by
+/* Items of one key run as a group, led by the last of them: no other may have a greater admission score by
  * the time alone. */
 static uint32_t group_flags(const hd_nodes *all, uint32_t insert, uint32_t hit, uint32_t admission)
 {
@@ -181,10 +181,11 @@ uint32_t hd_claims_proven(const hd_nodes *all, const uint32_t function[])
 
 /* ---- The search for what refutes them ----------------------------------------------------------- */
 
-/* Policies, inputs, and the last random number. */
+/* A policy, the flags that are left to refute, the last random number, and the clock. */
 typedef struct search {
     uint32_t policy;
     const hd_program *program;
+    uint32_t sought;
     uint64_t random, now;
 } search;
 
@@ -247,37 +248,42 @@ static bool admission_falls(search *s, hd_score_in in)
     return admission(s, later) < admission(s, in);
 }
 
+/* Whether given scores matter: with another one, a score differs. */
+static bool uses_given(search *s, uint64_t old, hd_score_in in)
+{
+    hd_score_in other = in;
+    other.given = some_u64(s);
+    return on_hit(s, old, in) != on_hit(s, old, other) || on_insert(s, in) != on_insert(s, other) ||
+           admission(s, in) != admission(s, other);
+}
+
+/* Of the flags that are sought. */
 static uint32_t refuted_by(search *s, uint64_t old, hd_score_in in)
 {
     uint64_t score = on_hit(s, old, in);
-    uint32_t gone = 0;
-    hd_score_in other = in;
-    other.given = some_u64(s);
+    uint32_t left = s->sought, gone = 0;
     if (score < old) gone |= HD_MONOTONE;
-    if (on_insert(s, in) < admission(s, in)) gone |= HD_SCORE_ADMITS;
-    if (score != on_hit(s, some_u64(s), in)) gone |= HD_ORDER_FREE;
-    if (admission_falls(s, in)) gone |= HD_ORDER_FREE | HD_HITS_ADD;
+    if ((left & HD_SCORE_ADMITS) && on_insert(s, in) < admission(s, in)) gone |= HD_SCORE_ADMITS;
+    if ((left & HD_ORDER_FREE) && score != on_hit(s, some_u64(s), in)) gone |= HD_ORDER_FREE;
+    if ((left & (HD_ORDER_FREE | HD_HITS_ADD)) && admission_falls(s, in)) gone |= HD_ORDER_FREE | HD_HITS_ADD;
     if (score != in.now || on_insert(s, in) != in.now) gone |= HD_SCORE_IS_TIME;
-    if (!adds(s, old, in, some_u64(s))) gone |= HD_HITS_ADD;
-    if (score != on_hit(s, old, other) || on_insert(s, in) != on_insert(s, other) ||
-        admission(s, in) != admission(s, other))
-        gone |= HD_SCORES_USED;
-    return gone;
+    if ((left & HD_HITS_ADD) && !adds(s, old, in, some_u64(s))) gone |= HD_HITS_ADD;
+    if ((left & HD_SCORES_USED) && uses_given(s, old, in)) gone |= HD_SCORES_USED;
+    return gone & left;
 }
 
-uint32_t hd_claims_refuted(uint32_t policy, const hd_program *program, uint32_t chains)
+uint32_t hd_claims_refuted(uint32_t policy, const hd_program *program, uint32_t sought, uint32_t chains)
 {
     enum { HITS = 4 };
-    search s = { policy, program, 5, 0 };
-    uint32_t gone = 0;
-    for (uint32_t i = 0; i < chains; i++) {
+    search s = { policy, program, sought, 5, 0 };
+    for (uint32_t i = 0; i < chains && s.sought; i++) {
         s.now = i % 2 ? 0 : some_u64(&s);
         uint64_t old = on_insert(&s, next_in(&s));
         for (int hits = 0; hits < HITS; hits++) {
             hd_score_in in = next_in(&s);
-            gone |= refuted_by(&s, old, in);
+            s.sought &= ~refuted_by(&s, old, in);
             old = on_hit(&s, old, in);
         }
     }
-    return gone;
+    return sought & ~s.sought;
 }

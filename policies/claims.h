@@ -11,9 +11,9 @@
  * not hold; a flag that holds may be missing. HD_SCORES_USED is given if any of the expressions reads `given`. */
 uint32_t hd_claims_proven(const hd_nodes *all, const uint32_t function[]);
 
-/* The flags that a search refutes: so many chains of an insert and four hits, with inputs that a run can produce. A
- * flag that is not among them need not hold, except HD_SCORES_USED: it is among them if given scores were found to
- * matter. `program` may be NULL for a row of the registry. */
-uint32_t hd_claims_refuted(uint32_t policy, const hd_program *program, uint32_t chains);
+/* Those of the flags `sought` that a search refutes: so many chains of an insert and four hits, with inputs that a run
+ * can produce. A flag that is not among them need not hold, except HD_SCORES_USED: it is among them if given scores were
+ * found to matter. `program` may be NULL for a row of the registry. */
+uint32_t hd_claims_refuted(uint32_t policy, const hd_program *program, uint32_t sought, uint32_t chains);
 
 #endif

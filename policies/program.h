@@ -138,27 +138,43 @@ HD_FN uint64_t hd_saved_pop(hd_saved *s)
     return x;
 }
 
-/* Runs a function of the program. A device calls it: in the midst of a kernel it would cost registers. */
+/* What a program reads, and the program. */
+typedef struct hd_running {
+    const hd_program *program;
+    uint64_t old, given, now, tick;
+    uint32_t epoch;
+    hd_saved saved;
+} hd_running;
+
+HD_FN uint64_t hd_operand(hd_running *r, uint32_t of)
+{
+    switch (of) {
+    case HD_OF_OLD: return r->old;
+    case HD_OF_GIVEN: return r->given;
+    case HD_OF_NOW: return r->now;
+    case HD_OF_TICK: return r->tick;
+    case HD_OF_EPOCH: return r->epoch;
+    case HD_OF_SAVED: return hd_saved_pop(&r->saved);
+    default: return r->program->constant[of - HD_OF_CONSTANT];
+    }
+}
+
+/* Runs a function of the program. A device calls it: in the midst of a kernel it would cost registers. Every function
+ * begins with a load. */
 HD_FN_APART uint64_t hd_program_run(const hd_program *p, uint32_t function, uint64_t old, uint64_t given, uint64_t now,
                                     uint64_t tick, uint32_t epoch)
 {
-    hd_saved saved = { 0, 0, 0, 0 };
-    uint64_t a = 0;
-    for (uint32_t i = p->begin[function], end = p->end[function]; i < end; i++) {
-        uint32_t operation = p->step[i] & 255u, of = (uint32_t)p->step[i] >> 8;
-        uint64_t x;
-        switch (of) {
-        case HD_OF_OLD: x = old; break;
-        case HD_OF_GIVEN: x = given; break;
-        case HD_OF_NOW: x = now; break;
-        case HD_OF_TICK: x = tick; break;
-        case HD_OF_EPOCH: x = epoch; break;
-        case HD_OF_SAVED: x = hd_saved_pop(&saved); break;
-        default: x = p->constant[of - HD_OF_CONSTANT]; break;
-        }
-        if (operation == HD_STEP_SAVE) hd_saved_push(&saved, a);
-        if (operation == HD_STEP_SELECT) {
-            uint64_t otherwise = hd_saved_pop(&saved);
+    hd_running r = { p, old, given, now, tick, epoch, { 0, 0, 0, 0 } };
+    uint32_t i = p->begin[function], end = p->end[function];
+    uint64_t a = hd_operand(&r, (uint32_t)p->step[i] >> 8);
+    while (++i < end) {
+        uint32_t operation = p->step[i] & 255u;
+        uint64_t x = hd_operand(&r, (uint32_t)p->step[i] >> 8);
+        if (operation == HD_STEP_SAVE) {
+            hd_saved_push(&r.saved, a);
+            a = x;
+        } else if (operation == HD_STEP_SELECT) {
+            uint64_t otherwise = hd_saved_pop(&r.saved);
             a = a ? x : otherwise;
         } else {
             a = hd_step_result(operation, a, x);

@@ -265,7 +265,7 @@ static void no_flag_is_refuted(void **state)
         hd_expressions_draw(&g, text);
         if (hd_policy_read(text, &use) || use.number != HD_POLICY_EXPRESSION) continue;
         test_case("policy=%s", use.text);
-        uint32_t gone = hd_claims_refuted(use.number, &use.program, CHAINS), is = use.program.flags;
+        uint32_t gone = hd_claims_refuted(use.number, &use.program, UINT32_MAX, CHAINS), is = use.program.flags;
         check(!(is & gone & ~(uint32_t)U), "refuted: %s", hd_policy_flag_words(is & gone));
         check(!(gone & U) || is & U, "given scores matter");
         for (int bit = 0; bit < 8; bit++) granted[bit] += is >> bit & 1;
