@@ -143,6 +143,15 @@ for policy in lru lfu; do
   run="$((3000 - $(sed -n '/"outcome": "updated"/,/items/s/.*"items": \([0-9]*\),/\1/p' out))),$(fact evicted),$(fact refused)"
   if [ "$(fact judged)" = 3000 ]; then same "kernels in batches, $policy, as a judged run" "$run" "$got"; else fail "a judged run, $policy" "$(fact verdict)"; fi
 done
+# Expressions that compute what a row does, written so that they are not recognised: the same misses. A new policy is
+# none of the rows', on kernels as on the reference. Commas in parentheses separate no policies.
+columns() { heddle sim served.oracleGeneral oracleGeneral "$@" 256,10% --csv | sed 1d | sed -E 's/^("[^"]*"|[^,]*),//' | cut -d, -f2-8; }
+same 'lru and lfu as expressions' "$(columns lru,lfu)" "$(columns 'expr:on_insert=max(now,now-1),expr:on_insert=given;on_hit=max(old+given,old);admission=MAX')"
+fading='expr:on_insert=now;on_hit=(old>>1)+(now>>1)'
+fade=$(columns "$fading")
+if [ "$(wc -l <<<"$fade")" = 2 ] && [ "$fade" != "$(columns lru)" ] && [ "$fade" != "$(columns lfu)" ]; then pass 'a new policy'; else fail 'a new policy' "$fade"; fi
+same 'a new policy by kernels' "$fade" "$(columns "$fading" --backend host --batch 1)"
+bad 'an expression with a mistake' 2 'column 19: expected an operator' sim served.oracleGeneral oracleGeneral 'lru,expr:on_insert=now!' 256
 bad 'an unknown backend' 2 'nearest: host' sim served.oracleGeneral oracleGeneral lru 256 --backend hots
 bad 'a batch of nothing' 2 '--batch'       sim served.oracleGeneral oracleGeneral lru 256 --batch 0
 bad 'batches of a fill'  2 '--batch'       sweep --load-factors 0.5 --batch 5

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "policies/expression.h"
 #include "tools/input.h"
 #include "tools/replay.h"
 
@@ -48,13 +49,24 @@ void replay_shape(const replay_plan *p, uint64_t size, uint32_t *slots, uint64_t
 
 /* ---- Lists of policies and sizes ------------------------------------------------------------- */
 
+/* The next item of the list: up to a comma that is in no parentheses (expr:on_insert=max(now,given)). NULL: there is
+ * none. */
+static char *next_item(char **rest)
+{
+    char *item = *rest, *at = item;
+    for (int open = 0; at && *at && (*at != ',' || open > 0); at++) open += *at == '(' ? 1 : *at == ')' ? -1 : 0;
+    if (item) *rest = *at ? at + 1 : NULL;
+    if (item) *at = 0;
+    return item;
+}
+
 int replay_list_parse(replay_list *l, const char *what, const char *text)
 {
     if (snprintf(l->text, sizeof l->text, "%s", text) >= (int)sizeof l->text)
         return tool_say(TOOL_USAGE, "%s: longer than %zu bytes", what, sizeof l->text - 1);
     l->items = 0;
     char *rest = l->text;
-    for (char *item; (item = strsep(&rest, ","));) {
+    for (char *item; (item = next_item(&rest));) {
         if (!*item) return tool_say(TOOL_USAGE, "%s: '%s' has an empty item", what, text);
         if (l->items == REPLAY_LIST) return tool_say(TOOL_USAGE, "%s: more than %d items", what, REPLAY_LIST);
         l->item[l->items++] = item;
@@ -62,21 +74,12 @@ int replay_list_parse(replay_list *l, const char *what, const char *text)
     return TOOL_OK;
 }
 
-static bool policy_known(const char *name)
-{
-    hd_row row;
-    for (size_t k = 0; hd_list(HD_POLICIES, k, &row); k++)
-        if (strcmp(row.name, name) == 0) return true;
-    return false;
-}
-
-/* Says what a name that is no policy may mean. */
-static int policy_unknown(const char *name)
+/* Says what a name that is no exact cache may mean. */
+static int baseline_unknown(const char *name)
 {
     const char *all[32] = { NULL };
     const baseline_row *b;
     for (size_t i = 0; (b = baseline_at(i)) && i < 31; i++) all[i] = b->name;
-    if (strncmp(name, "full", 4) != 0) return tool_fail(hd_fail_name("policy", name, HD_POLICIES));
     return tool_say(TOOL_USAGE, "policy: there is no '%.60s'%s; heddle list baselines has all", name,
                     tool_nearest(name, all));
 }
@@ -86,7 +89,11 @@ int replay_policies(const replay_list *policies, bool full)
     for (size_t i = 0; i < policies->items; i++) {
         const char *name = policies->item[i];
         if (baseline_named(name) && !full) return tool_say(TOOL_USAGE, "policy: %s is no policy of a table", name);
-        if (!baseline_named(name) && !policy_known(name)) return policy_unknown(name);
+        if (baseline_named(name)) continue;
+        if (strncmp(name, "full", 4) == 0) return baseline_unknown(name);
+        hd_policy_use use;
+        hd_status status = hd_policy_read(name, &use);
+        if (status) return tool_fail(status);
     }
     return TOOL_OK;
 }
