@@ -35,6 +35,11 @@ class Evicted(NamedTuple):
     score: torch.Tensor
 
 
+def _summed(gradients, inverse, count):
+    """Sums of rows by number, in the order of the rows: (count, dim). The same in every run, on a GPU too."""
+    return torch.ops.aten.embedding_dense_backward(gradients, inverse, count, -1, False)
+
+
 def _on(device):
     """Makes a GPU the current one for a while."""
     return torch.cuda.device(device) if device.type == "cuda" else contextlib.nullcontext()
@@ -56,6 +61,22 @@ class _Fetch(torch.autograd.Function):
         return None, None, None, None
 
 
+class _Compiled(torch.autograd.Function):
+    """The rows of ids, for compilers: the shapes of all tensors follow from the shape of `ids`."""
+
+    @staticmethod
+    def forward(ctx, anchor, number, state, ids):
+        rows, inverse, count = _ops.call["embedding_train"](number, state, ids)
+        ctx.save_for_backward(state, ids, inverse, count)
+        ctx.number = number
+        return rows
+
+    @staticmethod
+    def backward(ctx, gradient):
+        _ops.call["embedding_gradient"](ctx.number, *ctx.saved_tensors, gradient)
+        return None, None, None, None
+
+
 class _TableModule(torch.nn.Module):
     """What Embedding and EmbeddingBag have in common."""
 
@@ -69,8 +90,8 @@ class _TableModule(torch.nn.Module):
         self.optimizer = _optimizers.check_optimizer(optimizer)
         self.steps = 0
         self.evicted_most = int(evicted)
-        self._initial = _initial.initial(init, self.dim)
         self._layout = _rows.Layout(self.dim, dtype, self.optimizer.state_floats(self.dim))
+        self._initial = _initial.initial(init, self.dim)
         self._backend, self._options = backend, dict(table or {})
         self._table, self._table_device = None, None
         self._pending = []
@@ -83,6 +104,16 @@ class _TableModule(torch.nn.Module):
         self._unplaced, self._unplaced_rows = collections.deque(), 0
         self._counts, self._side = None, None
         self._number = _ops.enter(self)
+        self._anchor = torch.empty(0, requires_grad=True)  # what autograd finds that the rows depend on
+
+    @property
+    def number(self):
+        """What operators call this embedding. Set it to the number in an exported program of another process."""
+        return self._number
+
+    @number.setter
+    def number(self, number):
+        self._number = _ops.enter(self, number)
 
     # ---- The table --------------------------------------------------------------------------------------------------
 
@@ -144,7 +175,8 @@ class _TableModule(torch.nn.Module):
 
     def __getstate__(self):
         state = super().__getstate__() if hasattr(super(), "__getstate__") else self.__dict__
-        own = ("_evictions", "_evictions_rows", "_unplaced", "_unplaced_rows", "_counts", "_side", "_number")
+        own = ("_evictions", "_evictions_rows", "_unplaced", "_unplaced_rows", "_counts", "_side", "_number",
+               "_anchor")  # fmt: skip
         return {name: value for name, value in state.items() if name not in own}
 
     def __setstate__(self, state):
@@ -241,8 +273,20 @@ class _TableModule(torch.nn.Module):
         keys, inverse, counts = self._group(ids, distinct)
         if not torch.is_grad_enabled():
             return self._fetch(keys, counts), inverse
-        anchor = torch.empty(0, device=keys.device, requires_grad=True)
-        return _Fetch.apply(anchor, self, keys, counts), inverse
+        return _Fetch.apply(self._anchor, self, keys, counts), inverse
+
+    def train_rows(self, ids):
+        """What the operator embedding_train gives."""
+        keys, inverse, counts = self._group(self._check_ids(ids), False)
+        rows = self._fetch(keys, counts).index_select(0, inverse).view(*ids.shape, self.dim)
+        return rows, inverse, torch.tensor(keys.shape[0])
+
+    def take_gradient(self, ids, inverse, count, gradient):
+        """What the operator embedding_gradient does."""
+        count = int(count)
+        keys = ids.new_empty(count, dtype=torch.int64).scatter_(0, inverse, ids.reshape(-1).long())
+        gradient = gradient.reshape(-1, self.dim).float()
+        self._pending.append((keys, _summed(gradient, inverse, count)))
 
     def _gathered(self):
         """(keys, gradients) of all backward passes since the last step: distinct keys, float32 sums."""
@@ -251,7 +295,7 @@ class _TableModule(torch.nn.Module):
             return keys, gradient.float().contiguous()
         keys, inverse = torch.unique(torch.cat([k for k, _ in self._pending]), return_inverse=True)
         gradients = torch.cat([g.float() for _, g in self._pending])
-        return keys, torch.ops.aten.embedding_dense_backward(gradients, inverse, keys.shape[0], -1, False)
+        return keys, _summed(gradients, inverse, keys.shape[0])
 
     @torch.no_grad()
     def step(self):
@@ -320,7 +364,7 @@ class _TableModule(torch.nn.Module):
         return rows
 
     def _look_up_op(self, ids):
-        return torch.ops.heddle.embedding.default(self._number, self._state, ids)
+        return _ops.call["embedding"](self._number, self._state, ids)
 
     # ---- Ahead of time ----------------------------------------------------------------------------------------------
 
@@ -555,10 +599,8 @@ class Embedding(_TableModule):
         """The rows of ids: shape (*ids.shape, dim). distinct: the promise that no id occurs twice."""
         if not self.training:
             return self._look_up_op(ids)
-        return self._train(ids, distinct)
-
-    @torch.compiler.disable
-    def _train(self, ids, distinct):
+        if torch.compiler.is_compiling():
+            return _Compiled.apply(self._anchor, self._number, self._state, ids)
         ids = self._check_ids(ids)
         weights, inverse = self._train_rows(ids, distinct)
         if inverse is None:
@@ -582,21 +624,14 @@ class EmbeddingBag(_TableModule):
     def forward(self, ids, offsets=None, per_sample_weights=None, distinct=False):
         """One row per bag, (bags, dim). ids: (bags, n), or (n) with `offsets`, the first id of each bag."""
         if not self.training:
-            rows = self._look_up_op(ids.reshape(-1))
-            inverse = torch.arange(ids.numel(), device=ids.device)
-            return self._bags(ids, inverse, rows, offsets, per_sample_weights)
-        return self._train(ids, offsets, per_sample_weights, distinct)
-
-    @torch.compiler.disable
-    def _train(self, ids, offsets, per_sample_weights, distinct):
-        ids = self._check_ids(ids)
-        weights, inverse = self._train_rows(ids, distinct)
+            rows, inverse = self._look_up_op(ids.reshape(-1)), None
+        elif torch.compiler.is_compiling():
+            rows, inverse = _Compiled.apply(self._anchor, self._number, self._state, ids.reshape(-1)), None
+        else:
+            rows, inverse = self._train_rows(self._check_ids(ids), distinct)
         if inverse is None:
             inverse = torch.arange(ids.numel(), device=ids.device)
-        return self._bags(ids, inverse, weights, offsets, per_sample_weights)
-
-    def _bags(self, ids, inverse, weights, offsets, per_sample_weights):
-        return F.embedding_bag(inverse.view(ids.shape), weights, offsets, mode=self.mode,
+        return F.embedding_bag(inverse.view(ids.shape), rows, offsets, mode=self.mode,
                                per_sample_weights=per_sample_weights,
                                include_last_offset=self.include_last_offset)  # fmt: skip
 

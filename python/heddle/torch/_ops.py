@@ -67,6 +67,8 @@ def value_of(table):
 
 # ---- Operators -----------------------------------------------------------------------------------------------------
 
+_HIT = int(_types.Outcome.HIT)
+
 library = torch.library.Library("heddle", "DEF")
 
 
@@ -93,7 +95,7 @@ def find_out(number, state, keys, *, out):
 
 
 def contains(number, state, keys):
-    return find_object(number).contains(keys).found
+    return find_object(number).contains(keys) == _HIT
 
 
 def touch(number, state, keys):
@@ -154,6 +156,26 @@ def _fake_embedding(number, state, ids):
     return ids.new_empty((*ids.shape, e.dim), dtype=e.dtype)
 
 
+def embedding_train(number, state, ids):
+    """(rows, inverse, count) of an embedding in training: rows (*ids.shape, dim); inverse, int64 (n): for each id the
+    number of its distinct id; count: of distinct ids, on the CPU."""
+    return find_object(number).train_rows(ids)
+
+
+def _fake_embedding_train(number, state, ids):
+    rows = _fake_embedding(number, state, ids)
+    return rows, ids.new_empty(ids.numel()), torch.empty((), dtype=torch.int64)
+
+
+def embedding_gradient(number, state, ids, inverse, count, gradient):
+    """Hands the gradient of what embedding_train gave to the embedding."""
+    find_object(number).take_gradient(ids, inverse, count, gradient)
+
+
+def _fake_embedding_gradient(number, state, ids, inverse, count, gradient):
+    return None
+
+
 READS, WRITES = "int table, Tensor state, Tensor keys", "int table, Tensor(s!) state, Tensor keys"
 _ROWS = (
     (find, READS, "(Tensor, Tensor)", _fake_values_found),
@@ -166,6 +188,9 @@ _ROWS = (
     (accum_or_assign, WRITES + ", Tensor values", "Tensor", _fake_outcome),
     (erase, WRITES, "Tensor", _fake_outcome),
     (embedding, READS.replace("keys", "ids"), "Tensor", _fake_embedding),
+    (embedding_train, WRITES.replace("keys", "ids"), "(Tensor, Tensor, Tensor)", _fake_embedding_train),
+    (embedding_gradient, WRITES.replace("keys", "ids") + ", Tensor inverse, Tensor count, Tensor gradient", "()",
+     _fake_embedding_gradient),
 )
 NAMES = tuple(row[0].__name__ for row in _ROWS)
 
@@ -176,7 +201,7 @@ for _function, _takes, _gives, _fake in _ROWS:
         library.impl(_name, _function, _key)
     torch.library.register_fake(f"heddle::{_name}", _fake, lib=library)
 
-_call = {name: getattr(torch.ops.heddle, name).default for name in NAMES}
+call = {name: getattr(torch.ops.heddle, name).default for name in NAMES}
 
 
 class Handle:
@@ -197,37 +222,37 @@ class Handle:
 
     def find(self, keys):
         """(values, found): shape (n, ...) and bool (n). Rows of absent keys are zeros."""
-        return _call["find"](self.number, self.state, keys)
+        return call["find"](self.number, self.state, keys)
 
     def find_out(self, keys, out):
         """Writes the rows of present keys to `out`, and keeps the others. It waits for nothing on a GPU."""
-        _call["find_out"](self.number, self.state, keys, out=out)
+        call["find_out"](self.number, self.state, keys, out=out)
         return out
 
     def contains(self, keys):
         """bool (n): which keys are in the table."""
-        return _call["contains"](self.number, self.state, keys)
+        return call["contains"](self.number, self.state, keys)
 
     def touch(self, keys):
         """As find; the present entries count as used."""
-        return _call["touch"](self.number, self.state, keys)
+        return call["touch"](self.number, self.state, keys)
 
     def find_or_insert(self, keys, values):
         """(values, outcome): the row that each key has now; the row given if the key found no place."""
-        return _call["find_or_insert"](self.number, self.state, keys, values)
+        return call["find_or_insert"](self.number, self.state, keys, values)
 
     def insert_or_assign(self, keys, values):
         """A heddle.Outcome per key: uint8 (n)."""
-        return _call["insert_or_assign"](self.number, self.state, keys, values)
+        return call["insert_or_assign"](self.number, self.state, keys, values)
 
     def assign(self, keys, values):
         """Replaces the values of present keys. A heddle.Outcome per key."""
-        return _call["assign"](self.number, self.state, keys, values)
+        return call["assign"](self.number, self.state, keys, values)
 
     def accum_or_assign(self, keys, values):
         """Adds to the values of present keys, and inserts the others. A heddle.Outcome per key."""
-        return _call["accum_or_assign"](self.number, self.state, keys, values)
+        return call["accum_or_assign"](self.number, self.state, keys, values)
 
     def erase(self, keys):
         """A heddle.Outcome per key."""
-        return _call["erase"](self.number, self.state, keys)
+        return call["erase"](self.number, self.state, keys)
