@@ -2,6 +2,7 @@
 """heddle.torch: operators, embeddings beside PyTorch's own, state, and compilers. On the CPU."""
 
 import copy
+import importlib.util
 import os
 import pickle
 import subprocess
@@ -285,6 +286,23 @@ class Rows(unittest.TestCase):
         y = ht.Uniform(-2, 4)(keys, 7, 0)
         self.assertTrue((y >= -2).all() and (y < 4).all())
         self.assertAlmostEqual(y.mean().item(), 1, delta=0.02)
+
+    def test_layouts(self):
+        """Weights and state of every optimizer are where they belong, for all types and odd widths."""
+        optimizers = (ht.SGD(0.1), ht.Adam(0.1), ht.RowWiseAdagrad(0.1), ht.Adagrad(0.1, initial_accumulator_value=2.0))
+        ids = torch.arange(20)
+        for dim in (1, 2, 3, 4, 7, 8, 16):
+            exact = rows_of(ht.Embedding(100, dim), ids)
+            for dtype in (torch.float32, torch.float16, torch.bfloat16):
+                for optimizer in optimizers:
+                    with self.subTest(dim=dim, dtype=dtype, optimizer=optimizer.name):
+                        e = ht.Embedding(100, dim, optimizer=optimizer, dtype=dtype)
+                        self.assertTrue(torch.equal(e(ids), exact.to(dtype)))
+                        self.assertTrue(torch.equal(e(ids), exact.to(dtype)))
+                        part = next(e.parts())
+                        self.assertTrue(torch.equal(part.weight, exact.to(dtype)[part.key]))
+                        self.assertTrue((part.state == optimizer.state_initial()).all())
+                        self.assertEqual(part.state.shape, (20, optimizer.state_floats(dim)))
 
     def test_functions_and_constants(self):
         given = ht.Embedding(100, 3, init=lambda keys: keys[:, None].float() * torch.ones(3))
@@ -620,6 +638,100 @@ class Compilers(unittest.TestCase):
                 "assert torch.equal(net(torch.arange(5)), wanted)\n"
             )
             subprocess.run([sys.executable, "-c", text], check=True)
+
+
+@unittest.skipIf(importlib.util.find_spec("triton") is None, "Triton is not installed")
+class Kernels(unittest.TestCase):
+    """The kernels of a GPU, in Triton's interpreter, beside the operations of the table."""
+
+    def test_in_the_interpreter(self):
+        if os.environ.get("TRITON_INTERPRET") != "1":
+            environment = {**os.environ, "TRITON_INTERPRET": "1"}
+            done = subprocess.run([sys.executable, __file__, "Kernels"], env=environment, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+            return
+        optimizers = (ht.SGD(0.1), ht.Adam(0.01), ht.RowWiseAdagrad(0.1), ht.Adagrad(0.1, initial_accumulator_value=0.5))
+        cases = [(torch.float32, 8, o, "uniform") for o in optimizers]
+        cases += [(torch.float32, 33, optimizers[1], i) for i in ("normal", ht.Constant(2.0), ht.Uniform(1, 3))]
+        cases += [(t, d, o, "uniform") for t, d in ((torch.float16, 8), (torch.bfloat16, 5)) for o in optimizers[1:3]]
+        for dtype, dim, optimizer, init in cases:
+            with self.subTest(dtype=dtype, dim=dim, optimizer=optimizer.name, init=init):
+                self.check(dtype, dim, optimizer, init)
+        self.check_often()
+        self.check_bags()
+        self.check_refused()
+
+    def pair(self, dim, optimizer, make=None, **more):
+        made = [(make or ht.Embedding)(1 << 10, dim, optimizer=optimizer, kernels=k, **more) for k in (True, None)]
+        self.assertIsNotNone(made[0]._fast())
+        self.assertIsNone(made[1]._fast())
+        return made
+
+    def check(self, dtype, dim, optimizer, init):
+        pair = self.pair(dim, optimizer, dtype=dtype, init=init)
+        near = {torch.float32: {}, torch.float16: {"rtol": 0.01, "atol": 0.01},
+                torch.bfloat16: {"rtol": 0.03, "atol": 0.05}}[dtype]  # fmt: skip
+        ids = random_ids(4, 10, most=30)
+        ids[0, 3] = -1
+        for i in range(3):
+            outs = [e(ids + 3 * i) for e in pair]
+            torch.testing.assert_close(*outs, **near)
+            if i == 0 and init != "normal" and dtype == torch.float32:
+                self.assertTrue(torch.equal(*outs))
+            weight = torch.randn(outs[0].shape).to(dtype)
+            for e, out in zip(pair, outs, strict=True):
+                (out * weight).sum().backward()
+                e.step()
+        torch.testing.assert_close(*[rows_of(e, torch.arange(-2, 50)) for e in pair], **near)
+        self.assertEqual(pair[0].counters(), pair[1].counters())
+        torch.testing.assert_close(pair[0].unplaced(), pair[1].unplaced())
+        torch.testing.assert_close(next(pair[0].parts()).state, next(pair[1].parts()).state, **near)
+        for e in pair:
+            e.absent = 7.0
+        self.assertTrue((rows_of(pair[0], torch.tensor([999])) == 7).all())
+
+    def check_often(self):
+        """Ids that occur more than 256 times are summed by chunks; several passes before a step."""
+        pair = self.pair(4, ht.SGD(0.01))
+        ids = torch.cat([torch.full((700,), 5), torch.arange(50), torch.full((257,), 6), torch.full((300,), 2)])
+        ids = ids[torch.randperm(len(ids), generator=torch.Generator().manual_seed(0))]
+        weight = torch.randn(len(ids), 4)
+        for passes in (1, 2):
+            for e in pair:
+                for _ in range(passes):
+                    (e(ids) * weight).sum().backward()
+                if passes == 1:
+                    keys, gradient = e.gradients[0]
+                    torch.testing.assert_close(gradient[keys == 5][0], weight[ids == 5].sum(0), rtol=1e-4, atol=1e-4)
+                    (e(ids[:1]) * 0).sum().backward()
+                e.step()
+            for e in pair:
+                (e(ids) * weight).sum().backward()
+                e.step()
+        torch.testing.assert_close(*[rows_of(e, torch.arange(50)) for e in pair], rtol=1e-4, atol=1e-4)
+
+    def check_bags(self):
+        pair = self.pair(4, ht.Adam(0.1), make=ht.EmbeddingBag, policy="lfu")
+        for e in pair:
+            for i in range(2):
+                e(random_ids(5, 6, seed=i)).square().sum().backward()
+                e.step()
+        torch.testing.assert_close(*[rows_of(e, torch.arange(IDS)) for e in pair])
+        scores = [dict(zip(*(c.tolist() for c in (p.key, p.score)), strict=True)) for e in pair for p in e.parts()]
+        self.assertEqual(scores[0], scores[1])
+
+    def check_refused(self):
+        initial = rows_of(ht.Embedding(4, 4), torch.arange(200))
+        e = ht.Embedding(4, 4, optimizer=ht.SGD(0.1), kernels=True, table={"slots": 2, "pins": 1})
+        out = e(torch.arange(200))
+        self.assertTrue(torch.equal(out, initial))
+        out.sum().backward()
+        e.step()
+        self.assertEqual((len(e), e.dropped), (4, 196))
+        self.assertEqual(int((rows_of(e, torch.arange(200)) != initial).all(1).sum()), 4)
+        e.table.lock_keys(torch.tensor(list(e.table)), 7)
+        self.assertTrue(torch.equal(e(torch.arange(300, 303)), rows_of(ht.Embedding(4, 4), torch.arange(300, 303))))
+        self.assertEqual((e.refused, sorted(e.unplaced().tolist())[-3:]), (3, [300, 301, 302]))
 
 
 class Dataset(torch.utils.data.Dataset):

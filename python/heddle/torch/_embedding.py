@@ -40,6 +40,11 @@ def _summed(gradients, inverse, count):
     return torch.ops.aten.embedding_dense_backward(gradients, inverse, count, -1, False)
 
 
+def _no_second_derivatives():
+    if torch.is_grad_enabled():
+        raise Error("backward: an embedding has no second derivatives (create_graph=True)")
+
+
 def _on(device):
     """Makes a GPU the current one for a while."""
     return torch.cuda.device(device) if device.type == "cuda" else contextlib.nullcontext()
@@ -55,10 +60,27 @@ class _Fetch(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, gradient):
-        if torch.is_grad_enabled():
-            raise Error("backward: an embedding has no second derivatives (create_graph=True)")
+        _no_second_derivatives()
         ctx.embedding._pending.append((ctx.keys, gradient))
         return None, None, None, None
+
+
+class _Looked(torch.autograd.Function):
+    """The rows of ids, by kernels. The gradients of equal ids are summed by `step`."""
+
+    @staticmethod
+    def forward(ctx, anchor, embedding, ids):
+        out, groups = embedding._looked(ids)
+        ctx.embedding, ctx.groups = embedding, groups
+        return out
+
+    @staticmethod
+    def backward(ctx, gradient):
+        _no_second_derivatives()
+        embedding = ctx.embedding
+        gradient = gradient.reshape(-1, embedding.dim).contiguous()
+        embedding._pending.append(embedding._fast().grouped(ctx.groups, gradient))
+        return None, None, None
 
 
 class _Compiled(torch.autograd.Function):
@@ -81,7 +103,7 @@ class _TableModule(torch.nn.Module):
     """What Embedding and EmbeddingBag have in common."""
 
     def __init__(self, capacity, dim, *, init="uniform", optimizer=None, policy="lru", dtype=torch.float32, seed=0,
-                 absent=None, evicted=0, backend=None, device=None, table=None):  # fmt: skip
+                 absent=None, evicted=0, backend=None, device=None, kernels=None, table=None):  # fmt: skip
         super().__init__()
         if policy == "custom":
             raise Error("policy: custom needs a score for every id, which an embedding does not have")
@@ -92,7 +114,7 @@ class _TableModule(torch.nn.Module):
         self.evicted_most = int(evicted)
         self._layout = _rows.Layout(self.dim, dtype, self.optimizer.state_floats(self.dim))
         self._initial = _initial.initial(init, self.dim)
-        self._backend, self._options = backend, dict(table or {})
+        self._backend, self._options, self._kernels = backend, dict(table or {}), kernels
         self._table, self._table_device = None, None
         self._pending = []
         self._start()
@@ -102,7 +124,7 @@ class _TableModule(torch.nn.Module):
         """What a copy of the module does not have in common with it."""
         self._evictions, self._evictions_rows = collections.deque(), 0
         self._unplaced, self._unplaced_rows = collections.deque(), 0
-        self._counts, self._side = None, None
+        self._counts, self._side, self._fast_known = None, None, None
         self._number = _ops.enter(self)
         self._anchor = torch.empty(0, requires_grad=True)  # what autograd finds that the rows depend on
 
@@ -146,6 +168,27 @@ class _TableModule(torch.nn.Module):
                                        backend=backend, **self._options)  # fmt: skip
         self._table_device = device
 
+    def _fast(self):
+        """The kernels (_kernels.py), or None."""
+        if self._fast_known is None:
+            self._fast_known = self._find_kernels() or False
+        return self._fast_known or None
+
+    def _find_kernels(self):
+        wanted = self.device.type == "cuda" if self._kernels is None else self._kernels
+        if not wanted:
+            return None
+        try:
+            from heddle.torch import _kernels
+        except ImportError:
+            if self._kernels:
+                raise
+            return None
+        if not _kernels.Kernels.can(self._layout, self._initial, self.optimizer.rule):
+            return None
+        return _kernels.Kernels(self._layout, self._initial, self.seed, self.optimizer.rule,
+                                self.optimizer.state_initial())  # fmt: skip
+
     def _move(self):
         """Moves an open table to the device of the module, with scores and clock."""
         if self._table is None or self.device in (self._table_device, torch.device("meta")):
@@ -164,9 +207,9 @@ class _TableModule(torch.nn.Module):
             os.rmdir(folder)
         self._table.close()
         self._table, self._table_device = moved, device
-        self._pending = [(keys.to(device), gradient.to(device)) for keys, gradient in self._pending]
+        self._pending = [(keys.to(device), gradient.to(device)) for keys, gradient in self.gradients]
         self._counts = None if self._counts is None else self._counts.to(device)
-        self._side = None
+        self._side, self._fast_known = None, None
 
     def _apply(self, fn, recurse=True):
         super()._apply(fn, recurse)
@@ -176,7 +219,7 @@ class _TableModule(torch.nn.Module):
     def __getstate__(self):
         state = super().__getstate__() if hasattr(super(), "__getstate__") else self.__dict__
         own = ("_evictions", "_evictions_rows", "_unplaced", "_unplaced_rows", "_counts", "_side", "_number",
-               "_anchor")  # fmt: skip
+               "_anchor", "_fast_known")  # fmt: skip
         return {name: value for name, value in state.items() if name not in own}
 
     def __setstate__(self, state):
@@ -215,7 +258,7 @@ class _TableModule(torch.nn.Module):
 
     def _initial_rows(self, keys):
         weights = self._initial(keys, self.dim, self.seed)
-        if self._layout.width == self.dim and weights.dtype == torch.float32:
+        if self._layout.only_weights and weights.dtype == torch.float32:
             return weights.contiguous()
         rows = self._layout.new(keys).fill_(self.optimizer.state_initial())
         self._layout.weights(rows).copy_(weights)
@@ -226,10 +269,14 @@ class _TableModule(torch.nn.Module):
     def _capturing(self):
         return self.device.type == "cuda" and torch.cuda.is_current_stream_capturing()
 
-    def _count(self, which, mask):
+    def _tally(self):
+        """Counts of refused, reserved and dropped ids: int64 (3), where the table is."""
         if self._counts is None:
             self._counts = torch.zeros(3, dtype=torch.int64, device=self.device)
-        self._counts[which] += mask.sum()
+        return self._counts
+
+    def _count(self, which, mask):
+        self._tally()[which] += mask.sum()
 
     def _insert(self, keys, rows, scores):
         """Inserts absent distinct keys. Afterwards `rows` has the row of each key: its own if it found no place."""
@@ -244,16 +291,38 @@ class _TableModule(torch.nn.Module):
         outcome = result.outcome
         self._count(REFUSED, outcome == heddle.Outcome.REFUSED)
         self._count(RESERVED, outcome == heddle.Outcome.RESERVED)
-        if not self._capturing():
-            self._unplaced.append((keys, outcome))
-            self._unplaced_rows += keys.shape[0]
-            while self._unplaced_rows > UNPLACED_MOST and len(self._unplaced) > 1:
-                self._unplaced_rows -= self._unplaced.popleft()[0].shape[0]
+        self._note_outcomes(keys, outcome)
+
+    def _note_outcomes(self, keys, outcome):
+        if self._capturing():
+            return
+        self._unplaced.append((keys, outcome))
+        self._unplaced_rows += keys.shape[0]
+        while self._unplaced_rows > UNPLACED_MOST and len(self._unplaced) > 1:
+            self._unplaced_rows -= self._unplaced.popleft()[0].shape[0]
+
+    def _places(self, fast, keys, counts):
+        """The addresses of the rows of distinct keys, int64 (n); 0 for keys without a place."""
+        result = self.table.find_or_insert_ptr(keys, counts, distinct=True)
+        address, outcome = result.ptr.view(torch.int64), result.outcome
+        fast.enter(address, outcome, keys, self._tally())
+        self._note_outcomes(keys, outcome)
+        return address
+
+    def _looked(self, ids):
+        """(rows of ids, their groups), by kernels."""
+        self._wait_for_prefetch()
+        fast = self._fast()
+        groups = fast.groups(ids.reshape(-1))
+        address = self._places(fast, groups.key, groups.counts() if self.policy in LFU else None)
+        return fast.gather(address, groups.key, groups.inverse).view(*ids.shape, self.dim), groups
 
     def _fetch(self, keys, counts):
         """The weights of distinct keys, (n, dim). Absent keys get their initial row, and a place if there is one."""
         self._wait_for_prefetch()
-        table, layout = self.table, self._layout
+        table, layout, fast = self.table, self._layout, self._fast()
+        if fast and not self.evicted_most:
+            return fast.gather(self._places(fast, keys, counts), keys)
         if self._capturing():  # nothing may wait: all initial rows are computed, and most of them dropped
             rows = self._initial_rows(keys)
             table.find_or_insert(keys, rows, counts, out=rows, distinct=True)
@@ -277,6 +346,9 @@ class _TableModule(torch.nn.Module):
 
     def train_rows(self, ids):
         """What the operator embedding_train gives."""
+        if self._fast() and not self.evicted_most:
+            rows, groups = self._looked(self._check_ids(ids))
+            return rows, groups.inverse, torch.tensor(groups.key.shape[0])
         keys, inverse, counts = self._group(self._check_ids(ids), False)
         rows = self._fetch(keys, counts).index_select(0, inverse).view(*ids.shape, self.dim)
         return rows, inverse, torch.tensor(keys.shape[0])
@@ -290,11 +362,12 @@ class _TableModule(torch.nn.Module):
 
     def _gathered(self):
         """(keys, gradients) of all backward passes since the last step: distinct keys, float32 sums."""
-        if len(self._pending) == 1:
-            keys, gradient = self._pending[0]
+        pairs = self.gradients
+        if len(pairs) == 1:
+            keys, gradient = pairs[0]
             return keys, gradient.float().contiguous()
-        keys, inverse = torch.unique(torch.cat([k for k, _ in self._pending]), return_inverse=True)
-        gradients = torch.cat([g.float() for _, g in self._pending])
+        keys, inverse = torch.unique(torch.cat([k for k, _ in pairs]), return_inverse=True)
+        gradients = torch.cat([g.float() for _, g in pairs])
         return keys, _summed(gradients, inverse, keys.shape[0])
 
     @torch.no_grad()
@@ -306,10 +379,26 @@ class _TableModule(torch.nn.Module):
         """
         if not self._pending:
             return
-        keys, gradients = self._gathered()
-        self._pending.clear()
         self._wait_for_prefetch()
         self.steps += 1
+        if self._fast():
+            self._step_by_address(self._fast())
+        else:
+            self._step_by_key()
+        self._pending.clear()
+
+    def _step_by_address(self, fast):
+        groups = None
+        if len(self._pending) == 1 and not isinstance(self._pending[0], tuple):
+            groups, gradients = self._pending[0].groups, self._pending[0].gradient
+            keys = groups.key
+        else:
+            keys, gradients = self._gathered()
+        address = self.table.find_ptr(keys, distinct=True).ptr.view(torch.int64)
+        fast.update(address, groups, gradients, self._tally()[DROPPED:], self.optimizer.numbers(self.steps))
+
+    def _step_by_key(self):
+        keys, gradients = self._gathered()
         table, layout = self.table, self._layout
         rows = layout.new(keys)
         found = table.find(keys, out=rows, distinct=True).found
@@ -332,6 +421,8 @@ class _TableModule(torch.nn.Module):
 
         They may be changed in place, for example to clip them.
         """
+        self._pending = [p if isinstance(p, tuple) else (p.groups.key, self._fast().sums(p.groups, p.gradient))
+                         for p in self._pending]  # fmt: skip
         return self._pending
 
     # ---- Evaluation -------------------------------------------------------------------------------------------------
@@ -341,6 +432,9 @@ class _TableModule(torch.nn.Module):
         """The rows of ids, (*ids.shape, dim), as in evaluation: nothing in the table changes."""
         keys = self._check_ids(ids).reshape(-1).contiguous()
         self._wait_for_prefetch()
+        if self._fast():
+            address = self.table.find_ptr(keys).ptr.view(torch.int64)
+            return self._fast().gather(address, keys, absent=self.absent).view(*ids.shape, self.dim)
         weights = self._layout.weights(self._found_rows(keys))
         return weights.reshape(*ids.shape, self.dim).contiguous()
 
@@ -382,6 +476,7 @@ class _TableModule(torch.nn.Module):
             return
         if self._side is None:
             self._side = torch.cuda.Stream(self.device), torch.cuda.Event()
+        self._tally()
         side, done = self._side
         side.wait_stream(torch.cuda.current_stream(self.device))
         with torch.cuda.stream(side):
@@ -423,6 +518,7 @@ class _TableModule(torch.nn.Module):
 
     def unplaced(self):
         """The ids that found no place since the last call: int64 (n), distinct. The last 2^20 new ids are looked at."""
+        self._wait_for_prefetch()
         none = torch.empty(0, dtype=torch.int64, device=self.device)
         ids = [keys[(outcome == heddle.Outcome.REFUSED) | (outcome == heddle.Outcome.RESERVED)]
                for keys, outcome in self._unplaced]  # fmt: skip
@@ -448,6 +544,7 @@ class _TableModule(torch.nn.Module):
         """
         if not self.evicted_most:
             raise Error("evicted: make the embedding with evicted=N to record evictions")
+        self._wait_for_prefetch()
         while self._evictions:
             batch = self._evictions.popleft()
             if not isinstance(batch, Evicted):
@@ -584,6 +681,7 @@ _ARGUMENTS = """
     dtype: of weights: torch.float32, float16 or bfloat16. The optimizer's state is float32.
     absent: what an absent id gives in evaluation: None: its initial row; a number: a row of it.
     evicted: how many evicted entries may wait to be read by `evicted`; 0: they are not recorded.
+    kernels: whether kernels in Triton work on the rows in place; None: on a GPU, if Triton is installed.
     backend: of the table; None: "ref" on the CPU and "cuda" on a GPU.
     table: further parameters of heddle.Table, for example {"dual": True}.
 
@@ -602,6 +700,10 @@ class Embedding(_TableModule):
         if torch.compiler.is_compiling():
             return _Compiled.apply(self._anchor, self._number, self._state, ids)
         ids = self._check_ids(ids)
+        if not distinct and self._fast() and not self.evicted_most:
+            if torch.is_grad_enabled():
+                return _Looked.apply(self._anchor, self, ids)
+            return self._looked(ids)[0]
         weights, inverse = self._train_rows(ids, distinct)
         if inverse is None:
             return weights.reshape(*ids.shape, self.dim)

@@ -40,6 +40,7 @@ class Layout:
         self.state_at = -(-dim * dtype.itemsize // 4)
         width = self.state_at + state_floats
         self.width = width if width <= 2 else -(-width // 4) * 4
+        self.only_weights = dtype == torch.float32 and self.width == dim
 
     def weights(self, rows):
         """The weights of rows: a view of shape (n, dim)."""
