@@ -4,7 +4,9 @@
 import copy
 import importlib.util
 import os
+import pathlib
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -381,7 +383,8 @@ class Rows(unittest.TestCase):
         self.assertEqual(e(torch.zeros((2, 3, 0), dtype=torch.int64)).shape, (2, 3, 0, 4))
         self.assertEqual(e(torch.tensor(5)).shape, (4,))
         self.assertTrue(torch.equal(e(torch.tensor([5], dtype=torch.int32)), e(torch.tensor([5]))))
-        self.assertTrue(torch.equal(e(torch.arange(12).view(3, 4).T), e(torch.arange(12)).view(3, 4, 4).transpose(0, 1)))
+        out = e(torch.arange(12).view(3, 4).T)
+        self.assertTrue(torch.equal(out, e(torch.arange(12)).view(3, 4, 4).transpose(0, 1)))
         for mode in (e.train(), e.eval()):
             with self.assertRaises(TypeError):
                 mode(torch.tensor([1.0]))
@@ -647,10 +650,12 @@ class Kernels(unittest.TestCase):
     def test_in_the_interpreter(self):
         if os.environ.get("TRITON_INTERPRET") != "1":
             environment = {**os.environ, "TRITON_INTERPRET": "1"}
-            done = subprocess.run([sys.executable, __file__, "Kernels"], env=environment, capture_output=True, text=True)
+            words = [sys.executable, __file__, "Kernels"]
+            done = subprocess.run(words, env=environment, capture_output=True, text=True)
             self.assertEqual(done.returncode, 0, done.stderr[-3000:])
             return
-        optimizers = (ht.SGD(0.1), ht.Adam(0.01), ht.RowWiseAdagrad(0.1), ht.Adagrad(0.1, initial_accumulator_value=0.5))
+        adagrad = ht.Adagrad(0.1, initial_accumulator_value=0.5)
+        optimizers = (ht.SGD(0.1), ht.Adam(0.01), ht.RowWiseAdagrad(0.1), adagrad)
         cases = [(torch.float32, 8, o, "uniform") for o in optimizers]
         cases += [(torch.float32, 33, optimizers[1], i) for i in ("normal", ht.Constant(2.0), ht.Uniform(1, 3))]
         cases += [(t, d, o, "uniform") for t, d in ((torch.float16, 8), (torch.bfloat16, 5)) for o in optimizers[1:3]]
@@ -769,6 +774,17 @@ class Processes(unittest.TestCase):
             text = f"import sys; sys.path.insert(0, {folder!r}); import heddle.torch"
             done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
             self.assertIn("ImportError: heddle.torch needs PyTorch 2.4", done.stderr)
+
+
+class Page(unittest.TestCase):
+    def test_examples_run(self):
+        path = pathlib.Path(__file__).parents[2] / "doc" / "python-torch.md"
+        if not path.exists():
+            self.skipTest(f"{path} is not there")
+        names = {}
+        for example in re.findall(r"^```python\n(.*?)^```", path.read_text(), re.M | re.S):
+            exec(compile(example, str(path), "exec"), names)
+        self.assertIn("renew", names)
 
 
 def reference(key, seed, column):

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Embedding and EmbeddingBag: modules whose rows are in a table.
 
-In training, a forward pass groups equal ids, fetches the row of each distinct id, and gives a new id its initial row. The
-rest of the pass is PyTorch's own: so its backward pass sums the gradients of equal ids. `step` applies the optimizer to
-the rows. Nothing else changes rows.
+In training, a forward pass groups equal ids, fetches the row of each distinct id, and gives a new id its initial row.
+`step` sums the gradients of equal ids, and applies the optimizer to the rows. Nothing else changes rows.
+
+There are two ways to do this. With kernels (_kernels.py), the table gives addresses, and kernels read and change rows
+in place. Without them, the operations of the table copy rows, and PyTorch's functions do the rest.
 """
 
 import collections
@@ -417,7 +419,7 @@ class _TableModule(torch.nn.Module):
 
     @property
     def gradients(self):
-        """The gradients since the last step: a list of (keys, gradient), one pair per lookup; keys are distinct in each.
+        """The gradients since the last step: a list of (keys, gradient), one pair per lookup, with distinct keys.
 
         They may be changed in place, for example to clip them.
         """

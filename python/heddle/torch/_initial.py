@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Initial rows: functions of key and seed alone. So they depend neither on the order of keys nor on the batch.
 
-The hash of a key gives two words a and b of 32 bits. Column j has the 32 random bits mix(a + j * GOLDEN, b). All of this
-is integer arithmetic, so Uniform gives the same bits on every device. Normal uses log, cos and sin, whose last bit may
-differ between devices.
+The hash of a key gives two words a and b of 32 bits. Column j has the 32 random bits mix(a + j * GOLDEN, b). All of
+this is integer arithmetic, so Uniform gives the same bits on every device. Normal uses log, cos and sin, whose last bit
+may differ between devices.
 """
 
 import math

@@ -7,8 +7,8 @@
     _chunks   sums of gradients of ids that occur often
     _update   the sum of the gradients of one id, and the optimizer's rule, in place
 
-Addresses become offsets in 16-byte units from the array that the kernel writes. So the compiler knows the alignment, and
-moves 16 bytes per access. `_enter` and `_gather` compute initial rows as _initial.py does, bit for bit (Uniform).
+Addresses become offsets in 16-byte units from the array that the kernel writes. So the compiler knows the alignment,
+and moves 16 bytes per access. `_enter` and `_gather` compute initial rows as _initial.py does, bit for bit (Uniform).
 
 With TRITON_INTERPRET=1 the same kernels run on the CPU, for tests.
 """
@@ -42,7 +42,7 @@ def _bits(low, high, column):
 
 @triton.jit
 def _initial_of(key, seed, columns, first, second, KIND: tl.constexpr, DIM: tl.constexpr):
-    """Initial weights of keys: float32 (keys, columns). first, second: half and middle, std and mean, or the constant."""
+    """Initial weights of keys: float32 (keys, columns). first, second: half and middle; std and mean; or constant."""
     h = (key ^ seed).to(tl.uint64)
     h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9
     h = (h ^ (h >> 27)) * 0x94D049BB133111EB
@@ -155,8 +155,8 @@ def _chunks(number, start, order, gradient, partial, DIM: tl.constexpr, BLOCK: t
     if u == tl.load(number + c * CHUNK + CHUNK - 1) - 1:
         if tl.load(start + u + 1) - tl.load(start + u) > LONG:
             columns = tl.arange(0, BLOCK)
-            total = _sum_rows(tl.zeros((BLOCK,), tl.float32), gradient, order, c * CHUNK, c * CHUNK + CHUNK, columns, DIM,
-                              ROWS)  # fmt: skip
+            total = tl.zeros((BLOCK,), tl.float32)
+            total = _sum_rows(total, gradient, order, c * CHUNK, c * CHUNK + CHUNK, columns, DIM, ROWS)
             tl.store(partial + c * DIM + columns, total, mask=columns < DIM)
 
 
@@ -230,8 +230,11 @@ def _update(address, start, order, gradient, partial, weights, weights_at, float
 
 
 class Groups:
-    """The distinct ids of a batch. key (u), start (u + 1): of each id in `order`, which lists the items of id 0, of id 1,
-    and so on; number: of the id of each item in that order, from 1 on; inverse: of each item, from 0 on. All int64."""
+    """The distinct ids of a batch. All arrays are int64.
+
+    order (n): the items of id 0, of id 1, and so on; start (u + 1): where each id begins there; number (n): of the id
+    of each item in that order, from 1 on; inverse (n): of each item, the number of its id from 0 on; key (u): the ids.
+    """
 
     def __init__(self, ids):
         n = ids.shape[0]
@@ -290,8 +293,8 @@ class Kernels:
         rows = max(1, 1024 // max(self.block, triton.next_power_of_2(max(1, state))))
         weights, floats = self.new(keys, 1), keys.new_empty(4, dtype=torch.float32)
         _enter[(triton.cdiv(n, rows),)](
-            address, outcome, keys, counts, weights, weights.data_ptr(), floats, floats.data_ptr(), n, self.seed, self.first,
-            self.second, self.state_initial, KIND=self.kind, DIM=layout.dim, BLOCK=self.block, ROWS=rows,
+            address, outcome, keys, counts, weights, weights.data_ptr(), floats, floats.data_ptr(), n, self.seed,
+            self.first, self.second, self.state_initial, KIND=self.kind, DIM=layout.dim, BLOCK=self.block, ROWS=rows,
             PER_16=self.per_16, STATE_AT=layout.state_at, STATE=state,
             STATE_BLOCK=triton.next_power_of_2(max(1, state)), enable_fp_fusion=False)  # fmt: skip
 

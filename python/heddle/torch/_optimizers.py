@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Optimizers of embeddings. Their state is in the row of each key, behind its weights.
 
-An optimizer updates only the rows of keys that have a gradient. A row that is evicted loses its state. State is float32,
-whatever the type of the weights is.
+An optimizer updates only the rows of keys that have a gradient. A row that is evicted loses its state. State is
+float32, whatever the type of the weights is.
 """
 
 class Optimizer:
