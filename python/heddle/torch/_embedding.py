@@ -315,16 +315,18 @@ class _TableModule(torch.nn.Module):
         """(rows of ids, their groups), by kernels."""
         self._wait_for_prefetch()
         fast = self._fast()
-        groups = fast.groups(ids.reshape(-1))
-        address = self._places(fast, groups.key, groups.counts() if self.policy in LFU else None)
-        return fast.gather(address, groups.key, groups.inverse).view(*ids.shape, self.dim), groups
+        with _on(self.device):
+            groups = fast.groups(ids.reshape(-1))
+            address = self._places(fast, groups.key, groups.counts() if self.policy in LFU else None)
+            return fast.gather(address, groups.key, groups.inverse).view(*ids.shape, self.dim), groups
 
     def _fetch(self, keys, counts):
         """The weights of distinct keys, (n, dim). Absent keys get their initial row, and a place if there is one."""
         self._wait_for_prefetch()
         table, layout, fast = self.table, self._layout, self._fast()
         if fast and not self.evicted_most:
-            return fast.gather(self._places(fast, keys, counts), keys)
+            with _on(self.device):
+                return fast.gather(self._places(fast, keys, counts), keys)
         if self._capturing():  # nothing may wait: all initial rows are computed, and most of them dropped
             rows = self._initial_rows(keys)
             table.find_or_insert(keys, rows, counts, out=rows, distinct=True)
@@ -384,7 +386,8 @@ class _TableModule(torch.nn.Module):
         self._wait_for_prefetch()
         self.steps += 1
         if self._fast():
-            self._step_by_address(self._fast())
+            with _on(self.device):
+                self._step_by_address(self._fast())
         else:
             self._step_by_key()
         self._pending.clear()
@@ -436,7 +439,8 @@ class _TableModule(torch.nn.Module):
         self._wait_for_prefetch()
         if self._fast():
             address = self.table.find_ptr(keys).ptr.view(torch.int64)
-            return self._fast().gather(address, keys, absent=self.absent).view(*ids.shape, self.dim)
+            with _on(self.device):
+                return self._fast().gather(address, keys, absent=self.absent).view(*ids.shape, self.dim)
         weights = self._layout.weights(self._found_rows(keys))
         return weights.reshape(*ids.shape, self.dim).contiguous()
 

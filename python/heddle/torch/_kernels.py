@@ -28,6 +28,16 @@ CONSTANT, UNIFORM, NORMAL = tl.constexpr(0), tl.constexpr(1), tl.constexpr(2)
 SGD, ADAGRAD, ROWWISE, ADAM = tl.constexpr(1), tl.constexpr(2), tl.constexpr(3), tl.constexpr(4)
 
 
+def _kernel(function):
+    """Compiles a kernel once for all numbers of items, and wherever the small arrays begin."""
+    unsure = {"do_not_specialize": [a for a in ("n",) if a in function.__code__.co_varnames]}
+    small = [a for a in ("address", "outcome", "counts", "dropped") if a in function.__code__.co_varnames]
+    try:
+        return triton.jit(do_not_specialize_on_alignment=small, **unsure)(function)
+    except TypeError:  # before Triton 3.2
+        return triton.jit(**unsure)(function)
+
+
 # ---- Initial rows --------------------------------------------------------------------------------------------------
 
 
@@ -70,7 +80,7 @@ def _offset(address, base, PER_16: tl.constexpr):
     return ((address - base) >> 4) * PER_16
 
 
-@triton.jit
+@_kernel
 def _enter(address, outcome, key, counts, weights, weights_at, floats, floats_at, n, seed, first, second, state,
            KIND: tl.constexpr, DIM: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr, PER_16: tl.constexpr,
            STATE_AT: tl.constexpr, STATE: tl.constexpr, STATE_BLOCK: tl.constexpr):  # fmt: skip
@@ -99,7 +109,7 @@ def _enter(address, outcome, key, counts, weights, weights_at, floats, floats_at
 # ---- Forward -------------------------------------------------------------------------------------------------------
 
 
-@triton.jit
+@_kernel
 def _group(ids, order, number, key, start, inverse, n, BLOCK: tl.constexpr):
     """ids: sorted; order: where each was; number: of its distinct id, from 1 on."""
     i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
@@ -113,7 +123,7 @@ def _group(ids, order, number, key, start, inverse, n, BLOCK: tl.constexpr):
     tl.store(inverse + tl.load(order + i, mask=here, other=0), u, mask=here)
 
 
-@triton.jit
+@_kernel
 def _gather(address, number, key, out, out_at, n, seed, first, second, NUMBERED: tl.constexpr, KIND: tl.constexpr,
             DIM: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr, PER_16: tl.constexpr):  # fmt: skip
     """out[i] = the weights at address[number[i]], or the initial weights of key[number[i]] if that is 0."""
@@ -147,7 +157,7 @@ def _sum_rows(total, gradient, order, low, high, columns, DIM: tl.constexpr, ROW
     return total
 
 
-@triton.jit
+@_kernel
 def _chunks(number, start, order, gradient, partial, DIM: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr):
     """partial[c] = the sum of the c-th 64 gradients in the order of ids, if all are of one id that occurs often."""
     c = tl.program_id(0).to(tl.int64)
@@ -179,7 +189,7 @@ def _sum_of(u, start, order, gradient, partial, columns, DIM: tl.constexpr, BLOC
     return total
 
 
-@triton.jit
+@_kernel
 def _sums(start, order, gradient, partial, out, DIM: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr):
     """out[u] = the sum of the gradients of id u."""
     u = tl.program_id(0).to(tl.int64)
@@ -188,7 +198,7 @@ def _sums(start, order, gradient, partial, out, DIM: tl.constexpr, BLOCK: tl.con
     tl.store(out + u * DIM + columns, total, mask=columns < DIM)
 
 
-@triton.jit
+@_kernel
 def _update(address, start, order, gradient, partial, weights, weights_at, floats, floats_at, dropped, rate, eps, beta1,
             beta2, SUMMED: tl.constexpr, RULE: tl.constexpr, DIM: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr,
             PER_16: tl.constexpr, STATE_AT: tl.constexpr):  # fmt: skip
@@ -200,29 +210,35 @@ def _update(address, start, order, gradient, partial, weights, weights_at, float
     else:
         columns = tl.arange(0, BLOCK)
         inside = columns < DIM
+        row = weights + _offset(at, weights_at, PER_16) + columns
+        state = floats + _offset(at, floats_at, 4) + STATE_AT
+        w = tl.load(row, mask=inside, other=0.0).to(tl.float32)  # before the sum, whose loads take as long
+        h = w
+        v = w
+        if RULE == ADAGRAD or RULE == ADAM:
+            h = tl.load(state + columns, mask=inside, other=0.0)
+        if RULE == ADAM:
+            v = tl.load(state + DIM + columns, mask=inside, other=0.0)
         if SUMMED:
             g = tl.load(gradient + u * DIM + columns, mask=inside, other=0.0).to(tl.float32)
         else:
             g = _sum_of(u, start, order, gradient, partial, columns, DIM, BLOCK, ROWS)
-        row = weights + _offset(at, weights_at, PER_16) + columns
-        state = floats + _offset(at, floats_at, 4) + STATE_AT
-        w = tl.load(row, mask=inside, other=0.0).to(tl.float32)
         if RULE == SGD:
             w -= rate * g
         elif RULE == ADAGRAD:
-            h = tl.load(state + columns, mask=inside, other=0.0) + g * g
+            h += g * g
             tl.store(state + columns, h, mask=inside)
             w -= rate * g / (tl.sqrt(h) + eps)
         elif RULE == ROWWISE:
-            h = tl.load(state) + tl.sum(g * g, 0) / DIM
-            tl.store(state, h)
-            w -= rate * g / (tl.sqrt(h) + eps)
+            mean = tl.load(state) + tl.sum(g * g, 0) / DIM
+            tl.store(state, mean)
+            w -= rate * g / (tl.sqrt(mean) + eps)
         else:
-            m = tl.load(state + columns, mask=inside, other=0.0) * beta1 + g * (1 - beta1)
-            v = tl.load(state + DIM + columns, mask=inside, other=0.0) * beta2 + g * g * (1 - beta2)
-            tl.store(state + columns, m, mask=inside)
+            h = h * beta1 + g * (1 - beta1)
+            v = v * beta2 + g * g * (1 - beta2)
+            tl.store(state + columns, h, mask=inside)
             tl.store(state + DIM + columns, v, mask=inside)
-            w -= rate * m / (tl.sqrt(v) + eps)
+            w -= rate * h / (tl.sqrt(v) + eps)
         tl.store(row, w.to(weights.dtype.element_ty), mask=inside)
 
 
