@@ -180,6 +180,15 @@ static PyObject *capsule_of(PyObject *o, PyObject *stream)
     return capsule;
 }
 
+/* Py_DECREF where an exception may be set, which the object's destructor must not see. */
+static void drop(PyObject *o)
+{
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    Py_DECREF(o);
+    PyErr_Restore(type, error, trace);
+}
+
 static int take_capsule(hp_array *a, PyObject *o, const char *what, PyObject *stream, bool writable)
 {
     PyObject *capsule = capsule_of(o, stream);
@@ -202,7 +211,7 @@ static int take_capsule(hp_array *a, PyObject *o, const char *what, PyObject *st
             failed = take_tensor(a, &m->tensor, what);
         }
     }
-    Py_DECREF(capsule);
+    drop(capsule);
     return failed;
 }
 
