@@ -152,14 +152,14 @@ class Table(_core.Table):
             if os.path.exists(path):
                 os.unlink(path)
             os.rmdir(folder)
-        return _unpickle, (saved, self._value, self.info["backend"])
+        return _unpickle, (type(self), saved, self._value, self.info["backend"])
 
 
-def _unpickle(saved, value, backend):
+def _unpickle(kind, saved, value, backend):
     with tempfile.NamedTemporaryFile(suffix=".heddle") as file:
         file.write(saved)
         file.flush()
-        return load(file.name, value=value, backend=backend)
+        return kind._open(file.name, value, {"backend": backend})
 
 
 def load(path, value=None, **parameters):

@@ -58,6 +58,8 @@ int hp_kind_usual(hp_kind *kind)
 
 /* ---- Arrays in --------------------------------------------------------------------------------------------------- */
 
+static PyObject *dlpack_name; /* interned: each new text would get a place in the interpreter's cache of attributes */
+
 /* Whether elements of a buffer's format are, or contain, references of Python's: the format has an O outside of names,
  * which stand between colons. */
 static bool has_objects(const char *format)
@@ -88,7 +90,7 @@ static int take_buffer(hp_array *a, PyObject *o, const char *what, bool writable
     if (PyObject_GetBuffer(o, &a->buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0))) {
         PyErr_Clear();
         if (PyObject_GetBuffer(o, &a->buffer, PyBUF_FULL_RO)) {
-            if (PyObject_HasAttrString(o, "__dlpack__")) return PyErr_Clear(), 1;
+            if (PyObject_HasAttr(o, dlpack_name)) return PyErr_Clear(), 1;
             return -1;
         }
         bool gaps = !PyBuffer_IsContiguous(&a->buffer, 'C');
@@ -239,7 +241,7 @@ static int take(hp_array *a, PyObject *o, const char *what, hp_type wanted, cons
         if (failed <= 0) return failed;
         return take_capsule(a, o, what, stream, writable);
     }
-    if (PyObject_HasAttrString(o, "__dlpack__")) return take_capsule(a, o, what, stream, writable);
+    if (PyObject_HasAttr(o, dlpack_name)) return take_capsule(a, o, what, stream, writable);
     if (writable) return hp_fail(HD_EINVAL, "%s: not an array", what), -1;
     return take_converted(a, o, what, wanted, row);
 }
@@ -404,6 +406,8 @@ PyObject *hp_view_values(const hp_place *p, uint64_t offset, const hp_value *v, 
 
 int hp_arrays_ready(PyObject *module)
 {
+    if (!dlpack_name) dlpack_name = PyUnicode_InternFromString("__dlpack__");
+    if (!dlpack_name) return -1;
     memory_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &memory_spec, NULL);
     return memory_type ? 0 : -1;
 }
