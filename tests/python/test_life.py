@@ -253,14 +253,16 @@ class Memory(unittest.TestCase):
             gc.collect()
             tracemalloc.start()
             call()
-            gc.collect()
-            traced = tracemalloc.get_traced_memory()[0]
-            for _ in range(60):
-                call()
-            gc.collect()
-            grown = tracemalloc.get_traced_memory()[0] - traced
+            kept = []
+            for _ in range(3):  # a table of the interpreter may grow in one of these periods
+                gc.collect()
+                before = tracemalloc.get_traced_memory()[0]
+                for _ in range(40):
+                    call()
+                gc.collect()
+                kept.append(tracemalloc.get_traced_memory()[0] - before)
             tracemalloc.stop()
-            self.assertLess(grown, 6000, f"{call} keeps {grown} bytes of Python's memory in 60 calls")
+            self.assertLess(min(kept), 2000, f"{call} keeps so many bytes of Python's memory in 40 calls: {kept}")
 
     @unittest.skipIf(ASAN, "the address sanitizer keeps freed memory")
     def test_resident_memory(self):
