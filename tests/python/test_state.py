@@ -814,7 +814,7 @@ class State(unittest.TestCase):
         phases = (hypothesis.Phase.generate, hypothesis.Phase.shrink)
         quiet = {"phases": phases, "deadline": None, "database": None, "suppress_health_check": list(hypothesis.HealthCheck)}
         if not minutes:
-            once = hypothesis.settings(max_examples=60, stateful_step_count=25, derandomize=True, **quiet)
+            once = hypothesis.settings(max_examples=350, stateful_step_count=25, derandomize=True, **quiet)
             run_state_machine_as_test(Tables, settings=once)
             return
         end, runs = time.monotonic() + 60 * minutes, 0
