@@ -15,9 +15,16 @@ from heddle import _arrays, _core
 _core.use_helpers(vars(_arrays))
 
 from heddle._arrays import Listed  # noqa: E402
+from heddle._command import command, kmers, letters, run, sim, stat, sweep, write_trace  # noqa: E402
 from heddle._core import Error, Result  # noqa: E402
+from heddle._explain import Story, explain  # noqa: E402
+from heddle._policy import Policy  # noqa: E402
+from heddle._report import Report  # noqa: E402
 from heddle._table import Table, inspect, load  # noqa: E402
 from heddle._types import Accum, Op, Outcome, rows  # noqa: E402
 
 __version__ = _core.version
-__all__ = ["Accum", "Error", "Listed", "Op", "Outcome", "Result", "Table", "inspect", "load", "rows"]
+__all__ = [
+    "Accum", "Error", "Listed", "Op", "Outcome", "Policy", "Report", "Result", "Story", "Table", "command", "explain",
+    "inspect", "kmers", "letters", "load", "rows", "run", "sim", "stat", "sweep", "write_trace",
+]  # fmt: skip

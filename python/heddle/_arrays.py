@@ -5,6 +5,7 @@ No library is imported before one of its arrays is seen, or a result is asked fo
 """
 
 import array
+import functools
 import operator
 import sys
 from typing import NamedTuple
@@ -199,11 +200,31 @@ def namespace_of(thing):
     return thing.__array_namespace__() if hasattr(thing, "__array_namespace__") else None
 
 
+@functools.lru_cache(256)
+def _jax_zeros(size, device):
+    """A compiled function that makes bytes."""
+    import jax
+
+    where = jax.sharding.SingleDeviceSharding(device)
+    return jax.jit(lambda: jax.numpy.zeros(size, dtype="uint8"), out_shardings=where)
+
+
+@functools.lru_cache(1024)
+def _jax_view(offset, dtype, shape):
+    """A compiled function of a block: the array that a part of it is. JAX has no views; this is a copy on the device."""
+    import jax
+
+    size = _count(shape) * jax.numpy.dtype(dtype).itemsize
+    return jax.jit(lambda block: block[offset : offset + size].view(dtype).reshape(shape))
+
+
 def view(kind, space, block, on_device, offset, code, bits, shape):
     """An array over part of a block: of bytes on a device, or of memory of this machine.
 
     space: the namespace of the array API of a library that is none of those that are known, or None.
     """
+    if on_device and kind == JAX:
+        return _jax_view(int(offset), _device_dtype(kind, code, bits).name, tuple(shape))(block)
     if on_device:
         part = block[offset : offset + _count(shape) * bits // 8]
         return part.view(_device_dtype(kind, code, bits)).reshape(shape)
@@ -233,9 +254,7 @@ def device_block(kind, like, size):
             block = cupy.empty(size, dtype=cupy.uint8)
         return block, block.data.ptr
     if kind == JAX:
-        import jax.numpy
-
-        block = jax.numpy.zeros(size, dtype="uint8", device=like.device)
+        block = _jax_zeros(size, like.device)()
         block.block_until_ready()
         return block, block.unsafe_buffer_pointer()
     raise TypeError(f"outputs: {type(like).__name__} of a device: pass `out`, or keys of torch, CuPy or JAX")

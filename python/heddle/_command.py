@@ -1,23 +1,190 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command `heddle` of the wheel, and its reports."""
+"""The command `heddle` of the wheel, and its reports as Python objects.
 
+The command runs as a process of its own: its loops are in C, other threads of Python go on, and Ctrl-C ends it as it
+does in a shell.
+"""
+
+import contextlib
 import json
 import os
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 from heddle._core import Error
+from heddle._report import Report
 
 _STATUS = {2: "HD_EINVAL", 3: "HD_ECORRUPT", 4: "HD_EIO"}
+_FORMATS = {"oracleGeneral": "oracleGeneral", "csv": "csv", "txt": "txt", "vscsi": "vscsi", "vscsitrace": "vscsi"}
 
 
 def program():
-    """The path of the command: the wheel's own, or that of the variable HEDDLE."""
+    """The path of the command: that of the variable HEDDLE, or the wheel's own."""
     return os.environ.get("HEDDLE") or str(pathlib.Path(__file__).parent / "_bin" / "heddle")
 
 
 def main():
     """Runs the command in place of Python."""
-    path = program()
-    os.execv(path, ["heddle", *sys.argv[1:]])
+    os.execv(program(), ["heddle", *sys.argv[1:]])
+
+
+def _words(options):
+    """Options as words: dual=True is --dual, load_factors=[0.5, 1] is --load-factors=0.5,1."""
+    words = []
+    for name, value in options.items():
+        option = "--" + name.replace("_", "-")
+        if value is True:
+            words.append(option)
+        elif isinstance(value, (list, tuple)):
+            words.append(f"{option}={','.join(map(str, value))}")
+        elif value is not None and value is not False:
+            words.append(f"{option}={value}")
+    return words
+
+
+def command(*words, **options):
+    """Runs a verb of the command that reports, and returns the report.
+
+    words: the verb and its arguments, for example "list", "policies". options: as `heddle VERB --help` lists them,
+    with _ for -. heddle.Error if the command fails; a check that does not hold is a report whose `ok` is False.
+    """
+    words = [os.fspath(w) if isinstance(w, os.PathLike) else str(w) for w in words]
+    with subprocess.Popen([program(), *words, *_words(options), "--json"], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # fmt: skip
+        try:
+            out, said = process.communicate()
+        except BaseException:
+            process.terminate()
+            raise
+    if process.returncode not in (0, 1) or not out.lstrip().startswith("{"):
+        error = Error(said.strip().splitlines()[-1] if said.strip() else f"heddle ended with code {process.returncode}")
+        error.status = _STATUS.get(process.returncode, "HD_EINVAL")
+        raise error
+    return Report(json.loads(out), process.returncode == 0, said.strip())
+
+
+def _list(value):
+    return ",".join(map(str, value)) if isinstance(value, (list, tuple, set, range)) else str(value)
+
+
+def _format_of(path):
+    """The format that a file's name says."""
+    for part in reversed(pathlib.PurePath(path).name.split(".")):
+        if part in _FORMATS:
+            return _FORMATS[part]
+    raise Error(f"{path}: the name does not say a format; pass one of {', '.join(sorted(set(_FORMATS.values())))}")
+
+
+def write_trace(path, keys, sizes=None, times=None):
+    """Writes requests as a trace in the format oracleGeneral: time, key, size, and the number of the key's next request.
+
+    keys: int64 or uint64, shape (n). sizes: bytes of the objects, 1 by default. times: seconds, by default 0. NumPy is
+    needed.
+    """
+    import numpy
+
+    keys = numpy.asarray(keys)
+    if keys.ndim != 1 or keys.dtype.kind not in "iu":
+        raise Error("keys: whole numbers in one dimension are needed")
+    record = numpy.zeros(len(keys), dtype=[("time", "<u4"), ("key", "<u8"), ("size", "<u4"), ("next", "<i8")])
+    record["key"] = keys.astype(numpy.uint64)
+    record["size"] = 1 if sizes is None else sizes
+    record["time"] = 0 if times is None else times
+    order = numpy.argsort(record["key"], kind="stable")
+    again = record["key"][order[1:]] == record["key"][order[:-1]]
+    record["next"] = -1
+    record["next"][order[:-1][again]] = order[1:][again] + 1  # requests are numbered from 1
+    record.tofile(path)
+
+
+@contextlib.contextmanager
+def _trace(trace, form):
+    """The path and the format of a trace: a file, or an array of keys, which is written to a temporary file."""
+    if isinstance(trace, (str, os.PathLike)):
+        yield os.fspath(trace), form or _format_of(trace)
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "requests.oracleGeneral")
+        write_trace(path, trace)
+        yield path, "oracleGeneral"
+
+
+def sim(trace, format=None, policies=("lru",), sizes=("10%",), *, outcomes=False, **options):
+    """Replays a trace through tables, and reports the misses by policy and size.
+
+    trace: a file, or an array of keys. format: a row of `heddle list formats`; None: what the file's name says.
+    policies, sizes: as in `heddle sim`; a size is a number of entries or a share of the different keys ("10%").
+    outcomes: also deliver the outcome of every request (one policy and one size), as report.outcomes. options: those
+    of `heddle sim --help`, for example dual=True, threads=4, seeds=5.
+    """
+    with _trace(trace, format) as (path, form), tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "outcomes")
+        if outcomes:
+            options["outcomes"] = file
+        report = command("sim", path, form, _list(policies), _list(sizes), **options)
+        if outcomes:
+            with open(file, "rb") as bytes_:
+                report.outcomes = _bytes(bytes_.read())
+        return report
+
+
+def _bytes(data):
+    """Bytes as a uint8 array of NumPy, or as they are without it."""
+    try:
+        import numpy
+    except ImportError:
+        return data
+    return numpy.frombuffer(data, dtype=numpy.uint8)
+
+
+def sweep(trace, format=None, policies=("lru", "lfu"), sizes=None, **options):
+    """Miss-ratio curves: as sim, over many sizes. Without `sizes` these are ten, from 0.1% to 100% of the keys.
+
+    trace may also be the specification of a generator, for example "zipf:0.99,1Mi".
+    """
+    generator = isinstance(trace, str) and ":" in trace and not os.path.exists(trace)
+    options = {"policies": _list(policies), "sizes": None if sizes is None else _list(sizes), **options}
+    if generator:
+        return command("sweep", trace, **options)
+    with _trace(trace, format) as (path, form):
+        return command("sweep", path, form, **options)
+
+
+def stat(trace, format=None, **options):
+    """Requests, keys and sizes of a trace."""
+    with _trace(trace, format) as (path, form):
+        return command("trace", "stat", path, form, **options)
+
+
+def run(case="", **options):
+    """Runs a case, for example "hkv.mix.ref policy=lfu batch=100x500"; judge=True checks every batch."""
+    return command("run", *case.split(), **options)
+
+
+def kmers(file, k, **options):
+    """Counts the k-mers of a FASTA or FASTQ file: a pair of arrays (kmer, count), both uint64, in ascending order of
+    kmer. A base has two bits (A 0, C 1, G 2, T 3), the first base the highest. options: those of `heddle kmer --help`.
+    """
+    import numpy
+
+    from heddle._table import load
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "kmers.heddle")
+        command("kmer", file, k, top=0, output=path, **options)
+        with load(path, threads=1) as table:
+            count = "uint32" if table.info["value_bytes"] == 4 else "uint64"
+            parts = list(table.items())
+    if not parts:
+        return numpy.zeros(0, numpy.uint64), numpy.zeros(0, numpy.uint64)
+    key = numpy.concatenate([part.key for part in parts])
+    counts = numpy.concatenate([part.value for part in parts]).view(count).astype(numpy.uint64).reshape(-1)
+    order = numpy.argsort(key)
+    return key[order], counts[order]
+
+
+def letters(kmers_, k):
+    """The bases of k-mers, as strings."""
+    return ["".join("ACGT"[int(x) >> 2 * (k - 1 - i) & 3] for i in range(k)) for x in kmers_]

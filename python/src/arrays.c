@@ -90,8 +90,14 @@ static int take_buffer(hp_array *a, PyObject *o, const char *what, bool writable
     if (PyObject_GetBuffer(o, &a->buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0))) {
         PyErr_Clear();
         if (PyObject_GetBuffer(o, &a->buffer, PyBUF_FULL_RO)) {
-            if (PyObject_HasAttr(o, dlpack_name)) return PyErr_Clear(), 1;
-            return -1;
+            PyObject *kind, *error, *trace; /* not pending while an attribute is looked up */
+            PyErr_Fetch(&kind, &error, &trace);
+            bool other_way = PyObject_HasAttr(o, dlpack_name);
+            if (!other_way) return PyErr_Restore(kind, error, trace), -1;
+            Py_XDECREF(kind);
+            Py_XDECREF(error);
+            Py_XDECREF(trace);
+            return 1;
         }
         bool gaps = !PyBuffer_IsContiguous(&a->buffer, 'C');
         PyBuffer_Release(&a->buffer);
@@ -261,7 +267,10 @@ int hp_array_take(hp_array *a, PyObject *o, const char *what, hp_type wanted, co
     if (!failed && writable && a->read_only)
         failed = (hp_fail(HD_EINVAL, "%s: read-only, but the call writes it", what), -1);
     if (failed) {
+        PyObject *kind, *error, *trace;
+        PyErr_Fetch(&kind, &error, &trace); /* a deleter may clear it */
         hp_array_leave(a);
+        PyErr_Restore(kind, error, trace);
         return -1;
     }
     a->rows = a->ndim ? (uint64_t)a->shape[0] : 1;
@@ -386,8 +395,42 @@ static PyObject *numpy_view(PyObject *block, uint64_t offset, hp_type type, int 
     return array;
 }
 
+/* A tensor over part of a block, for a library that takes them by its exchange table. */
+typedef struct lent {
+    dl_managed managed;
+    int64_t shape[HP_DIMENSIONS + 1];
+} lent;
+
+static void lent_back(dl_managed *m)
+{
+    if (Py_IsInitialized()) {
+        PyGILState_STATE state = PyGILState_Ensure();
+        Py_DECREF((PyObject *)m->context);
+        PyGILState_Release(state);
+    }
+    free(m);
+}
+
+static PyObject *exchange_view(const hp_place *p, uint64_t offset, hp_type type, int ndim, const int64_t *shape)
+{
+    lent *l = calloc(1, sizeof *l);
+    void *object = NULL;
+    if (!l) return PyErr_NoMemory();
+    memcpy(l->shape, shape, sizeof *shape * (size_t)ndim);
+    l->managed.version = (dl_version){ 1, 0 };
+    l->managed.context = Py_NewRef(p->block);
+    l->managed.deleter = lent_back;
+    l->managed.tensor = (dl_tensor){ .data = p->data + offset,
+                                     .device = p->device,
+                                     .ndim = ndim,
+                                     .type = { type.code, type.bits, 1 },
+                                     .shape = l->shape };
+    return p->exchange->to_object(&l->managed, &object) ? NULL : object;
+}
+
 PyObject *hp_view(const hp_place *p, uint64_t offset, hp_type type, int ndim, const int64_t *shape)
 {
+    if (p->exchange) return exchange_view(p, offset, type, ndim, shape);
     if (p->kind == HP_NUMPY) return numpy_view(p->block, offset, type, ndim, shape);
     PyObject *args = Py_BuildValue("iOOiKiiN", p->kind, p->space ? p->space : Py_None, p->block, p->on_device,
                                    (unsigned long long)offset, type.code, type.bits, shape_tuple(ndim, shape)),

@@ -6,7 +6,9 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "base/seam.h"
 #include "python/src/core.h"
 
 /* ---- Parameters -------------------------------------------------------------------------------------------------- */
@@ -432,7 +434,7 @@ static int reuse(call *c, hp_result *r)
     if (r->op != c->b.op || r->n != c->b.n || r->value.bytes != c->t->value.bytes ||
         (r->place.on_device && !c->t->on_device && !hp_pretend_device))
         return hp_fail(HD_EINVAL, "out: the result of another kind of call"), -1;
-    if (check_overlap(c, r->data, r->bytes, false)) return -1;
+    if (check_overlap(c, r->place.data, r->bytes, false)) return -1;
     if (!(r->has >> HP_OUT_VALUE & 1) && own && take_out(c, own)) return -1;
     Py_CLEAR(r->listed);
     c->result = (hp_result *)Py_NewRef((PyObject *)r);
@@ -458,6 +460,34 @@ static int take_outputs(call *c)
     return 0;
 }
 
+static hd_status run_once(call *c)
+{
+    return c->growing ? hd_run_growing(c->t->table, &c->b, c->target) : hd_run(c->t->table, &c->b);
+}
+
+/* What the batch costs without Python. */
+static hd_status run_repeats(hp_table *t, hd_batch *b)
+{
+    struct timespec from, to;
+    hd_status s = HD_OK;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    for (uint32_t i = 0; i < t->repeats && !s; i++) s = hd_run(t->table, b);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    t->seconds = (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+    return s;
+}
+
+/* JAX has no streams that a caller knows, so its arrays are given to it when they are written. */
+static int wait_for_library(const call *c)
+{
+    if (!c->result->place.on_device || c->result->place.kind != HP_JAX || hp_pretend_device) return 0;
+    const hd_device_seam *d = &hd_device_os;
+    PyThreadState *state = PyEval_SaveThread();
+    int failed = d->wait(d->self, c->b.stream);
+    PyEval_RestoreThread(state);
+    return failed ? (hp_fail(HD_ECUDA, "outputs: %s", d->error(d->self, failed)), -1) : 0;
+}
+
 static int run(call *c)
 {
     hp_table *t = c->t;
@@ -468,9 +498,10 @@ static int run(call *c)
     if (c->b.op == HD_OP_ACCUM_OR_ASSIGN && !t->elem_known)
         return hp_fail(HD_EINVAL, "accum_or_assign: the table has opaque values; open it with a type of numbers"), -1;
     PyThreadState *state = PyEval_SaveThread();
-    s = c->growing ? hd_run_growing(t->table, &c->b, c->target) : hd_run(t->table, &c->b);
+    s = t->repeats ? run_repeats(t, &c->b) : run_once(c);
     PyEval_RestoreThread(state);
     int failed = s ? (hp_fail_why(s), -1) : 0;
+    if (!failed && c->result) failed = wait_for_library(c);
     if (!failed && t->steps) failed = hp_steps_take(t, &c->b);
     return failed;
 }
@@ -482,6 +513,16 @@ static PyObject *call_result(call *c)
     uint32_t more = c->result->has & ~(1u << HP_OUT_OUTCOME);
     if (!more && !c->result->view[HP_OUT_VALUE]) return hp_result_view(c->result, HP_OUT_OUTCOME);
     return Py_NewRef((PyObject *)c->result);
+}
+
+/* The deleters of some producers run Python, which must not see an error, and may clear it. */
+static void leave_arrays(call *c, bool failed)
+{
+    PyObject *type = NULL, *error = NULL, *trace = NULL;
+    if (failed) PyErr_Fetch(&type, &error, &trace);
+    for (int i = 0; i < INS; i++)
+        if (c->in[i].hold) hp_array_leave(&c->in[i]);
+    if (failed) PyErr_Restore(type, error, trace);
 }
 
 static PyObject *call_operation(PyObject *self, int number, PyObject *const *args, Py_ssize_t n, PyObject *names)
@@ -501,8 +542,7 @@ static PyObject *call_operation(PyObject *self, int number, PyObject *const *arg
     if (!failed && range) failed = take_range(&c);
     if (!failed && (keyed || c.needs & HD_LISTS)) failed = take_outputs(&c);
     if (!failed) failed = run(&c);
-    for (int i = 0; i < INS; i++)
-        if (c.in[i].hold) hp_array_leave(&c.in[i]);
+    leave_arrays(&c, failed);
     hp_table_end(c.t);
     PyObject *result = failed ? NULL : call_result(&c);
     Py_XDECREF(c.stream);

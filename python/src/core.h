@@ -122,6 +122,9 @@ typedef struct hp_place {
     hp_kind kind;
     PyObject *space; /* of HP_OTHER: the namespace of the array API, or NULL */
     PyObject *block;
+    char *data; /* of the block */
+    dl_device device;
+    const dl_exchange *exchange; /* of the library, or NULL */
     bool on_device;
 } hp_place;
 
@@ -156,7 +159,6 @@ typedef struct hp_result {
     uint32_t has;            /* a bit for each output */
     uint64_t n, list_rows;   /* items; rows that the list may have */
     uint64_t at[HP_OUTS];    /* offset in the block */
-    char *data;              /* of the block */
     uint64_t bytes;          /* of the block */
     hp_value value;
     hd_op op;
@@ -183,7 +185,9 @@ typedef struct hp_table {
     hp_value value;
     hd_elem elem; /* of accum_or_assign */
     bool elem_known;
-    PyObject *steps; /* a list that receives the steps of every batch, or NULL (steps.c) */
+    uint32_t repeats; /* for measurements: how many times a call runs its batch; 0: once */
+    double seconds;   /* of the last call's batches, together */
+    PyObject *steps;  /* a list that receives the steps of every batch, or NULL (steps.c) */
 } hp_table;
 
 extern PyTypeObject *hp_table_type;

@@ -72,7 +72,7 @@ static int take_device_block(hp_result *r, const hp_array *like, uint64_t bytes)
         dl_managed *m;
         void *object;
         if (e->allocate(&want, &m, NULL, set_message)) return -1;
-        r->data = (char *)m->tensor.data + m->tensor.byte_offset;
+        r->place.data = (char *)m->tensor.data + m->tensor.byte_offset;
         if (e->to_object(m, &object)) return -1;
         r->place.block = object;
         return 0;
@@ -83,7 +83,7 @@ static int take_device_block(hp_result *r, const hp_array *like, uint64_t bytes)
     if (!pair) return -1;
     r->place.block = Py_XNewRef(PyTuple_GetItem(pair, 0));
     PyObject *address = PyTuple_GetItem(pair, 1);
-    r->data = address ? PyLong_AsVoidPtr(address) : NULL;
+    r->place.data = address ? PyLong_AsVoidPtr(address) : NULL;
     Py_DECREF(pair);
     return r->place.block && !PyErr_Occurred() ? 0 : -1;
 }
@@ -92,13 +92,13 @@ static int take_device_block(hp_result *r, const hp_array *like, uint64_t bytes)
 static int clear_device_block(hp_result *r, uint64_t bytes, int device, void *stream)
 {
     uint64_t written = r->has >> HP_OUT_OUTCOME & 1 ? r->at[HP_OUT_OUTCOME] : bytes; /* by every item, from there on */
-    if (hp_pretend_device) return memset(r->data, 0, bytes), 0;
+    if (hp_pretend_device) return memset(r->place.data, 0, bytes), 0;
     if (!written) return 0;
     const hd_device_seam *d = &hd_device_os;
     int before = 0, failed = d->use(d->self, device, &before);
     if (!failed) {
         int now;
-        failed = d->fill(d->self, r->data, 0, written, stream);
+        failed = d->fill(d->self, r->place.data, 0, written, stream);
         d->use(d->self, before, &now);
     }
     return failed ? (hp_fail(HD_ECUDA, "outputs: %s", d->error(d->self, failed)), -1) : 0;
@@ -111,9 +111,12 @@ static int choose_place(hp_place *p, const hp_array *keys)
     if (!keys) return hp_kind_usual(&p->kind);
     const hp_library *l = &keys->library;
     p->kind = l->kind;
+    p->device = keys->device;
     p->on_device = hp_array_on_device(keys) && (l->exchange || (l->kind >= HP_TORCH && l->kind < HP_OTHER));
-    if (p->on_device || (l->kind != HP_OTHER && !hp_array_on_device(keys))) return 0;
-    if (hp_array_on_device(keys)) return hp_kind_usual(&p->kind);
+    if (!p->on_device) p->device = (dl_device){ DL_CPU, 0 };
+    if (!p->on_device && hp_array_on_device(keys)) return hp_kind_usual(&p->kind);
+    p->exchange = l->exchange;
+    if (p->on_device || p->exchange || l->kind != HP_OTHER) return 0;
     p->space = PyObject_CallFunctionObjArgs(hp_helper("namespace_of"), keys->object, NULL);
     return p->space ? 0 : -1;
 }
@@ -137,7 +140,7 @@ hp_result *hp_result_new(const hp_array *keys, const hp_value *value, hd_op op, 
     } else if (!failed) {
         void *data;
         r->place.block = hp_memory(r->bytes, &data);
-        r->data = data;
+        r->place.data = data;
         failed = r->place.block ? 0 : -1;
     }
     PyObject_GC_Track(r);
@@ -145,7 +148,7 @@ hp_result *hp_result_new(const hp_array *keys, const hp_value *value, hd_op op, 
     return r;
 }
 
-static void *place(const hp_result *r, hp_out out) { return r->has >> out & 1 ? r->data + r->at[out] : NULL; }
+static void *place(const hp_result *r, hp_out out) { return r->has >> out & 1 ? r->place.data + r->at[out] : NULL; }
 
 void hp_result_outputs(const hp_result *r, hd_batch *b)
 {

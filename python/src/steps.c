@@ -16,7 +16,7 @@ int hp_steps_set(hp_table *t, bool on)
     }
     hd_status s = hd_host_configure(t->table, &c);
     if (!s) s = hd_host_lanes(t->table, on ? 1 : 0, on ? 32 : 0);
-    if (s) return hp_fail(s, "steps: only tables of backend 'host' have them"), -1;
+    if (s) return hp_fail_why(s), -1;
     Py_XDECREF(t->steps);
     t->steps = on ? PyList_New(0) : NULL;
     return on && !t->steps ? -1 : 0;

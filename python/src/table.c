@@ -406,6 +406,16 @@ static Py_ssize_t table_length(PyObject *self)
     return s ? -1 : (Py_ssize_t)size;
 }
 
+/* From now on a call runs its batch so many times; 0: once. Returns the seconds of the last call's batches. */
+static PyObject *table_repeat(PyObject *self, PyObject *repeats)
+{
+    hp_table *t = (hp_table *)self;
+    unsigned long n = PyLong_AsUnsignedLong(repeats);
+    if (PyErr_Occurred()) return NULL;
+    t->repeats = (uint32_t)n;
+    return PyFloat_FromDouble(t->seconds);
+}
+
 static PyObject *table_record_steps(PyObject *self, PyObject *on)
 {
     hp_table *t = (hp_table *)self;
@@ -437,6 +447,7 @@ static PyMethodDef calls[] = {
       "(hd_load)." },
     { "counters", table_counters, METH_NOARGS,
       "counters($self)\n--\n\nExact totals since the table was opened, as a dict: batches, items, outcomes, ops." },
+    { "_repeat", table_repeat, METH_O, NULL },
     { "_record_steps", table_record_steps, METH_O, NULL },
 };
 

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the kernels do with a batch, step by step, in the simulator."""
+
+import html
+import os
+import tempfile
+
+from heddle import _core
+from heddle._command import command
+from heddle._table import Table, load
+
+
+def _meaning(step):
+    """What a step is, in a word."""
+    does, memory = step["does"], step["memory"]
+    if does == "takes effect":
+        return does
+    if not memory:
+        return "meets its tile" if does.startswith("sync") else "orders memory" if does == "fence" else "votes"
+    if does.startswith("ld"):
+        return "reads"
+    if does == "strel":
+        return "publishes"
+    if does.startswith("st"):
+        return "writes"
+    if does == "cas":
+        return "claims" if step["before"] != step["after"] else "fails to claim"
+    return "counts"
+
+
+def _lanes(lanes):
+    """ "0-3 7": the numbers of lanes."""
+    words, lanes = [], sorted(lanes)
+    while lanes:
+        n = 1
+        while n < len(lanes) and lanes[n] == lanes[0] + n:
+            n += 1
+        words.append(str(lanes[0]) if n == 1 else f"{lanes[0]}-{lanes[n - 1]}")
+        lanes = lanes[n:]
+    return " ".join(words)
+
+
+def _grouped(steps):
+    """Consecutive steps of one place in the kernel's text, by lanes that follow each other, are one row."""
+    rows = []
+    for step in steps:
+        last = rows[-1] if rows else None
+        same = last and all(last[0][name] == step[name] for name in ("site", "does", "block"))
+        if same and last[-1]["thread"] < step["thread"] and last[-1]["thread"] // 32 == step["thread"] // 32:
+            last.append(step)
+        else:
+            rows.append([step])
+    return rows
+
+
+def _place(step):
+    memory, byte = step["memory"], step["byte"]
+    return "" if not memory else f"{memory}, byte {byte}" if byte else memory
+
+
+class Story:
+    """The batches that were recorded. Each has `op`, `kernel`, `n` and `steps`; a step has step, block, thread, does,
+    site, memory, byte, before and after."""
+
+    def __init__(self):
+        self.batches = []
+
+    def __len__(self):
+        return len(self.batches)
+
+    def __getitem__(self, i):
+        return self.batches[i]
+
+    def rows(self):
+        """The steps as rows (step, lanes, meaning, place, site): lanes that do the same together are one row."""
+        for batch in self.batches:
+            for group in _grouped(batch["steps"]):
+                first = group[0]
+                place = _place(first) + (" and on" if len({s["byte"] for s in group}) > 1 else "")
+                yield first["step"], _lanes(s["thread"] % 32 for s in group), _meaning(first), place, first["site"]
+
+    def __str__(self):
+        lines = []
+        for batch in self.batches:
+            one = Story()
+            one.batches = [batch]
+            lines.append(f"{batch['op']} by {batch['kernel']}, {batch['n']} items")
+            rows = [("step", "lanes", "what they do", "where", "in the text"), *(tuple(map(str, r)) for r in one.rows())]
+            widths = [max(map(len, column)) for column in zip(*rows)]
+            lines += ["  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in rows]
+        return "\n".join(lines)
+
+    def _repr_html_(self):
+        body = "".join(
+            "<tr>" + "".join(f"<td style='text-align:left'>{html.escape(str(c))}</td>" for c in row) + "</tr>"
+            for row in self.rows()
+        )
+        return f"<table><tr><th>step<th>lanes<th>what they do<th>where<th>in the text</tr>{body}</table>"
+
+
+class _Recorder:
+    """Records a table's batches: its own if it is in the simulator, else those of a copy there."""
+
+    def __init__(self, table):
+        self.table, self.story, self.copy, self.recorded = table, Story(), None, None
+
+    def __enter__(self):
+        if self.table.info["backend"] != "host":
+            self.copy = _copy(self.table)
+            self.table.__class__ = _mirrored(type(self.table), self.copy)
+        self.recorded = self.table if self.copy is None else self.copy
+        self.recorded._record_steps(True)
+        return self.story
+
+    def __exit__(self, *unused):
+        if self.copy is not None:
+            self.table.__class__ = type(self.table).__mro__[1]
+        if not self.recorded.closed:
+            self.story.batches += self.recorded._record_steps(False) or []
+        if self.copy is not None:
+            self.copy.close()
+
+
+def _copy(table):
+    """The same table in the simulator."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "table.heddle")
+        table.save(path)
+        return load(path, value=table.value, backend="host")
+
+
+def _mirrored(kind, copy):
+    """A class whose operations run on a copy, too."""
+
+    def operation(name):
+        def call(self, *arguments, **options):
+            result = getattr(super(mirrored, self), name)(*arguments, **options)
+            options = {k: v for k, v in options.items() if k not in ("out", "stream", "kernel")}
+            getattr(copy, name)(*arguments, **options)
+            return result
+
+        return call
+
+    names = [row["name"] for row in _core.call_rows()]
+    mirrored = type(kind.__name__, (kind,), {name: operation(name) for name in names})
+    return mirrored
+
+
+def explain(what, **options):
+    """Shows what kernels do, step by step.
+
+    explain(table) is a context: the batches that run inside it are recorded, and the context's value is their Story. A
+    table of the backend "host" records its own kernels. For another table a copy in the simulator runs the same
+    batches. explain("hkv.find.tlpv1 buckets=2") is the report of `heddle explain` for a case.
+    """
+    if isinstance(what, str):
+        return command("explain", *what.split(), **options)
+    if not isinstance(what, Table) or options:
+        raise TypeError("explain() takes a table, or a case and the options of `heddle explain`")
+    return _Recorder(what)

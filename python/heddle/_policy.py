@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Score policies that are expressions."""
+
+
+class Policy(str):
+    """A score policy: three expressions in unsigned 64-bit integers with saturating arithmetic.
+
+    on_insert: the score of a new entry. on_hit: the score of an entry that was used, by default on_insert. admission:
+    the score that a new key has against the lowest of a full bucket, by default on_insert. The operands are old (in
+    on_hit), given, now and epoch; doc/contract-hkv.md has the grammar.
+
+        heddle.Table(1 << 20, policy=heddle.Policy(on_insert="given", on_hit="old+given", admission="max"))
+
+    The object is the text that the library and the command take as a policy.
+    """
+
+    def __new__(cls, on_insert, on_hit=None, admission=None):
+        parts = {"on_insert": on_insert, "on_hit": on_hit, "admission": admission}
+        text = ";".join(f"{name}={''.join(str(e).split())}" for name, e in parts.items() if e is not None)
+        return super().__new__(cls, "expr:" + text)

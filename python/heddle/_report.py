@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the command reported: facts and rows, for reading, for a notebook and for a plot."""
+
+import html
+
+_SKIP = {"slots", "reserved", "time_s", "asked"}
+
+
+def _cell(value):
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+class Report:
+    """A report of the command (doc/output.md): facts about all of it, and rows.
+
+    report[0] is a row, a dict; report["policy"] is a column of all rows, a list; report.facts["trace"] is a fact. `ok`
+    is False if a check of the command did not hold; `said` is what it printed to standard error.
+    """
+
+    def __init__(self, data, ok=True, said=""):
+        self.schema = data["schema"]
+        self.facts = {name: value for name, value in data.items() if name not in ("schema", "rows")}
+        self.rows = data.get("rows", [])
+        self.ok, self.said = ok, said
+        self.outcomes = None
+
+    def __len__(self):
+        return len(self.rows)
+
+    def __iter__(self):
+        return iter(self.rows)
+
+    def __getitem__(self, what):
+        return [row[what] for row in self.rows] if isinstance(what, str) else self.rows[what]
+
+    def _columns(self):
+        return [name for name in (self.rows[0] if self.rows else {}) if not isinstance(self.rows[0][name], (list, dict))]
+
+    def __str__(self):
+        lines = [f"{name:<16} {_cell(value)}" for name, value in self.facts.items() if not isinstance(value, (list, dict))]
+        columns = self._columns()
+        cells = [columns] + [[_cell(row[name]) for name in columns] for row in self.rows]
+        widths = [max(map(len, column)) for column in zip(*cells)] if columns else []
+        right = [isinstance(self.rows[0][name], (int, float)) for name in columns]
+        if columns and lines:
+            lines.append("")
+        for row in cells if columns else []:
+            padded = (c.rjust(w) if r else c.ljust(w) for c, w, r in zip(row, widths, right))
+            lines.append("  ".join(padded).rstrip())
+        return "\n".join(lines)
+
+    def __repr__(self):
+        return f"<heddle.Report {self.schema}: {len(self.rows)} rows>"
+
+    def _repr_html_(self):
+        columns = self._columns()
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{html.escape(_cell(row[name]))}</td>" for name in columns) + "</tr>"
+            for row in self.rows
+        )
+        facts = ", ".join(f"{name}: {_cell(value)}" for name, value in self.facts.items() if not isinstance(value, list))
+        return f"<table><caption>{html.escape(facts)}</caption><tr>{head}</tr>{body}</table>"
+
+    def plot(self, y="miss_ratio", axes=None):
+        """Draws `y` over the size, a line per policy, with matplotlib; returns the axes."""
+        if not self.rows or "policy" not in self.rows[0] or y not in self.rows[0]:
+            raise ValueError(f"the report {self.schema} has no column {y!r} by policy and size")
+        if axes is None:
+            import matplotlib.pyplot
+
+            axes = matplotlib.pyplot.figure(layout="constrained").subplots()
+        styles = ("-o", "--s", "-.^", ":D", "-v", "--x", "-.+", ":*")
+        policies = dict.fromkeys(self["policy"])
+        for i, policy in enumerate(policies):
+            rows = sorted((r for r in self.rows if r["policy"] == policy), key=lambda r: r["capacity"])
+            axes.plot([r["capacity"] for r in rows], [r[y] for r in rows], styles[i % len(styles)], label=policy)
+        axes.set_xscale("log")
+        axes.set_xlabel("entries")
+        axes.set_ylabel(y.replace("_", " "))
+        axes.grid(True, alpha=0.3)
+        axes.legend()
+        return axes

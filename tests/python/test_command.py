@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verbs of the command from Python: reports, traces from arrays, k-mers, stories, plots."""
+
+import collections
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import heddle
+from heddle import _command
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+DATA = pathlib.Path(os.environ.get("HEDDLE_DATA", "/nowhere"))
+TRACE = DATA / "cloudPhysicsIO.oracleGeneral.zst"
+needs_numpy = unittest.skipIf(numpy is None, "NumPy is missing")
+
+
+def lru_misses(keys, size):
+    """Misses of a fully associative LRU cache."""
+    cache, misses = collections.OrderedDict(), 0
+    for key in keys:
+        if key in cache:
+            cache.move_to_end(key)
+            continue
+        misses += 1
+        cache[key] = None
+        if len(cache) > size:
+            cache.popitem(last=False)
+    return misses
+
+
+class Reports(unittest.TestCase):
+    def test_rows_are_those_of_the_command(self):
+        report = heddle.command("list", "policies")
+        printed = subprocess.run([_command.program(), "list", "policies", "--json"], capture_output=True, check=True)
+        self.assertEqual(report.rows, json.loads(printed.stdout)["rows"])
+        self.assertEqual(report["name"], [row["name"] for row in report])
+        self.assertEqual([name for name, _, _ in heddle.rows("policies")], report["name"])
+        self.assertIn("lru", str(report))
+        self.assertIn("<td>lru</td>", report._repr_html_())
+        self.assertTrue(report.ok)
+
+    def test_errors_say_what_the_command_says(self):
+        with self.assertRaisesRegex(heddle.Error, "there is no 'nix'") as caught:
+            heddle.sweep("zipf:0.9,100", policies=["nix"], requests=100)
+        self.assertEqual(caught.exception.status, "HD_EINVAL")
+        with self.assertRaisesRegex(heddle.Error, "no_such_file"):
+            heddle.sim("no_such_file.csv", policies="lru", sizes=4)
+        with self.assertRaisesRegex(heddle.Error, "does not say a format"):
+            heddle.sim("requests", policies="lru", sizes=4)
+        with self.assertRaises(heddle.Error):
+            heddle.run("hkv.no_such_operation")
+
+    def test_a_wrong_case_is_an_error_and_a_judged_one_is_ok(self):
+        report = heddle.run("hkv.mix.ref policy=lfu buckets=8 slots=16 batch=10x100", judge=True)
+        self.assertTrue(report.ok)
+        self.assertIn("truthful", report.facts["verdict"])
+
+    def test_damage_is_corrupt(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "t.heddle"
+            with heddle.Table(capacity=8, slots=8) as t:
+                t.save(path)
+            data = bytearray(path.read_bytes())
+            data[-1] ^= 1
+            path.write_bytes(data)
+            with self.assertRaises(heddle.Error) as caught:
+                heddle.load(path)
+            self.assertEqual(caught.exception.status, "HD_ECORRUPT")
+
+    def test_interrupting_a_command_ends_it(self):
+        code = "import heddle; heddle.sweep('zipf:0.9,1Mi', requests=10**12, policies='lru', sizes=1000)"
+        with subprocess.Popen([sys.executable, "-c", code], start_new_session=True, stderr=subprocess.PIPE) as process:
+            time.sleep(1.5)
+            os.killpg(process.pid, signal.SIGINT)
+            said = process.stderr.read().decode()
+        self.assertIn("KeyboardInterrupt", said)
+
+
+@needs_numpy
+class Traces(unittest.TestCase):
+    def test_an_array_of_keys_is_a_trace(self):
+        keys = numpy.random.default_rng(1).zipf(1.2, 20000).astype(numpy.int64)
+        report = heddle.sim(keys, policies=["lru", "custom"], sizes=[128])
+        self.assertEqual(report[0]["misses"], lru_misses(keys.tolist(), 128))
+        self.assertLess(report[1]["misses"], report[0]["misses"])
+
+    def test_a_written_trace_is_read_back(self):
+        keys = numpy.array([5, 7, 5, 2**63, 7, 5], dtype=numpy.uint64)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "t.oracleGeneral")
+            heddle.write_trace(path, keys, sizes=[1, 2, 3, 4, 5, 6], times=[0, 0, 1, 1, 2, 2])
+            stat = heddle.stat(path)
+        self.assertEqual(stat.facts["requests"], 6)
+
+    @unittest.skipUnless(TRACE.exists(), "the trace cloudPhysicsIO is missing")
+    def test_sim_equals_the_command(self):
+        report = heddle.sim(TRACE, policies=["lru", "lfu"], sizes=["1%", 128])
+        printed = subprocess.run([_command.program(), "sim", TRACE, "oracleGeneral", "lru,lfu", "1%,128", "--json"],
+                                 capture_output=True, check=True)  # fmt: skip
+        timeless = [{k: v for k, v in row.items() if not k.endswith("_s")} for row in json.loads(printed.stdout)["rows"]]
+        self.assertEqual([{k: v for k, v in row.items() if not k.endswith("_s")} for row in report], timeless)
+        self.assertEqual(report[1]["misses"], 99411)
+
+    @unittest.skipUnless((DATA / "lambda_virus.fa").exists(), "the genome lambda_virus is missing")
+    def test_kmers_are_those_of_the_genome(self):
+        lines = (DATA / "lambda_virus.fa").read_text().splitlines()[1:]
+        bases, k = "".join(lines), 16
+        turned = str.maketrans("ACGT", "TGCA")
+        counts = collections.Counter()
+        for i in range(len(bases) - k + 1):
+            word = bases[i : i + k]
+            if set(word) <= set("ACGT"):
+                counts[min(word, word.translate(turned)[::-1])] += 1
+        kmer, count = heddle.kmers(DATA / "lambda_virus.fa", k)
+        self.assertEqual(dict(zip(heddle.letters(kmer, k), count.tolist())), dict(counts))
+
+    def test_a_plot_has_a_line_per_policy(self):
+        try:
+            import matplotlib
+        except ImportError:
+            self.skipTest("matplotlib is missing")
+        matplotlib.use("Agg")
+        keys = numpy.random.default_rng(1).zipf(1.2, 5000).astype(numpy.int64)
+        axes = heddle.sweep(keys, policies=["lru", "lfu"], sizes=[64, 256]).plot()
+        self.assertEqual(len(axes.get_lines()), 2)
+        self.assertEqual([text.get_text() for text in axes.get_legend().get_texts()], ["lru", "lfu"])
+
+
+class Stories(unittest.TestCase):
+    def test_a_table_in_the_simulator_is_recorded(self):
+        with heddle.Table(capacity=16, slots=8, value="uint64", backend="host") as t:
+            with heddle.explain(t) as story:
+                t.insert([1, 2], [3, 4])
+                t.find([1])
+            t.find([2])
+        self.assertEqual([batch["op"] for batch in story], ["insert_or_assign", "find"])
+        self.assertEqual(sum(step["does"] == "takes effect" for step in story[0]["steps"]), 2)
+        self.assertIn("takes effect", str(story))
+        self.assertIn("<td", story._repr_html_())
+
+    def test_another_table_is_recorded_by_a_copy(self):
+        with heddle.Table(capacity=16, slots=8, value="uint64") as t:
+            t.insert([1], [3])
+            with heddle.explain(t) as story:
+                fate = t.insert([1, 2], [5, 6])
+            self.assertEqual(list(fate), [heddle.Outcome.UPDATED, heddle.Outcome.INSERTED])
+            self.assertIs(type(t), heddle.Table)
+            self.assertEqual(list(t.find([1, 2]).value), [5, 6])
+        effects = [step["after"] for step in story[0]["steps"] if step["does"] == "takes effect"]
+        self.assertEqual(sorted(effects), sorted([heddle.Outcome.UPDATED, heddle.Outcome.INSERTED]))
+
+    def test_a_case_is_a_report(self):
+        report = heddle.explain("hkv.find.tlpv1 buckets=2 slots=8 batch=1x1")
+        self.assertIn("takes effect", report["does"])
+        with self.assertRaises(TypeError):
+            heddle.explain(5)
+
+
+class Policies(unittest.TestCase):
+    def test_a_policy_is_its_text(self):
+        policy = heddle.Policy(on_insert="given", on_hit="old + given")
+        self.assertEqual(policy, "expr:on_insert=given;on_hit=old+given")
+
+
+if __name__ == "__main__":
+    unittest.main()
