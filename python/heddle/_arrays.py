@@ -80,6 +80,14 @@ def capsule_of(producer, stream):
         return producer.__dlpack__(stream=stream)
 
 
+def _depth(thing):
+    """How deep sequences are nested, by the first elements."""
+    depth = 0
+    while hasattr(thing, "__iter__") and not isinstance(thing, (str, bytes)):
+        thing, depth = next(iter(thing), None), depth + 1
+    return depth
+
+
 def _flat(thing, shape):
     """The numbers of nested sequences of this shape, in order; None stands for any length."""
     if not shape:
@@ -120,8 +128,8 @@ def convert(thing, code, bits, shape):
     if not hasattr(thing, "__iter__"):
         return _numbers([thing], code, bits)
     parts = list(thing)
-    one = bool(shape) and bool(parts) and not hasattr(parts[0], "__iter__")  # a value, not rows
-    shape = shape if one else (None, *shape)
+    if not parts or _depth(parts) != len(shape):  # else it is one value, not rows of them
+        shape = (None, *shape)
     flat = _numbers(_flat(parts, shape), code, bits)
     if len(shape) == 1 or not len(flat):
         return flat
