@@ -5,6 +5,7 @@ No library is imported before one of its arrays is seen, or a result is asked fo
 """
 
 import array
+import functools
 import operator
 import sys
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from typing import NamedTuple
 # As in core.h.
 PLAIN, NUMPY, TORCH, CUPY, JAX, OTHER = range(6)
 INT, UINT, FLOAT, BFLOAT, BOOL = 0, 1, 2, 4, 6
+CUDA, CUDA_MANAGED = 2, 13
 
 _KINDS = {"numpy": NUMPY, "torch": TORCH, "cupy": CUPY, "jax": JAX, "jaxlib": JAX}
 _NAMES = {INT: "int", UINT: "uint", FLOAT: "float", BFLOAT: "bfloat"}
@@ -68,48 +70,63 @@ def kind_of(kind):
 
 
 def capsule_of(producer, stream):
-    """The capsule of a producer of DLPack; earlier producers take no version."""
+    """The capsule of a producer of DLPack; earlier producers take no version. Only arrays of devices take a stream."""
+    if stream is not None and hasattr(producer, "__dlpack_device__"):
+        if producer.__dlpack_device__()[0] not in (CUDA, CUDA_MANAGED):
+            stream = None
     try:
         return producer.__dlpack__(stream=stream, max_version=(1, 0))
     except TypeError:
         return producer.__dlpack__(stream=stream)
 
 
-def _flat(thing, depth):
-    if depth == 0:
-        yield thing
-        return
-    for part in thing:
-        yield from _flat(part, depth - 1)
+def _flat(thing, shape):
+    """The numbers of nested sequences of this shape, in order; None stands for any length."""
+    if not shape:
+        return [thing]
+    parts = list(thing)
+    if shape[0] not in (None, len(parts)):
+        raise ValueError(f"a row of {len(parts)} instead of {shape[0]}")
+    if len(shape) == 1:
+        return parts
+    return [number for part in parts for number in _flat(part, shape[1:])]
 
 
-def convert(thing, what, code, bits, shape):
-    """An array of a number, a list, a range or any other iterable: of the type, in rows of the shape."""
-    numpy = _numpy()
-    rows = len(shape) + 1
-    if hasattr(thing, "__index__"):
-        thing, rows = operator.index(thing), 0
-    elif isinstance(thing, float):
-        rows = 0
-    elif isinstance(thing, (str, bytes)) or not hasattr(thing, "__iter__"):
-        raise TypeError(f"{what}: not an array: {type(thing).__name__}")
-    elif not hasattr(thing, "__len__") or not hasattr(thing, "__getitem__"):
-        thing = list(thing)
-    if numpy and (code, bits) in _FORMATS:
-        try:
-            return numpy.ascontiguousarray(thing, dtype=name_of(code, bits))
-        except OverflowError:
-            raise TypeError(f"{what}: a number is not in the range of {name_of(code, bits)}") from None
-    if (code, bits) not in _FORMATS:
-        raise TypeError(f"{what}: a list has no elements of type {name_of(code, bits)}; pass an array")
-    numbers = [thing] if rows == 0 else list(_flat(thing, rows))
+def _numbers(numbers, code, bits):
+    """An array of numbers. Negative ones are no uint64; then the array is int64, which keys and scores may be."""
+    if code == BOOL:
+        if any(operator.index(n) not in (0, 1) for n in numbers):
+            raise ValueError("a bool is 0 or 1")
+        return memoryview(bytearray(numbers)).cast("?")
     try:
-        flat = array.array(_FORMATS[code, bits], numbers)
-    except (TypeError, OverflowError) as error:
-        raise TypeError(f"{what}: {error}") from None
-    if rows <= 1 or not flat:
+        return array.array(_FORMATS[code, bits], numbers)
+    except OverflowError:
+        if (code, bits) == (UINT, 64):
+            return array.array("q", numbers)
+        raise
+
+
+def convert(thing, code, bits, shape):
+    """An array of a number, a list, a range or any other iterable: of the type, in rows of the shape.
+
+    Nothing is rounded: a float is no integer, and neither is a text.
+    """
+    if hasattr(thing, "__array__") and _numpy():
+        return _numpy().asarray(thing)
+    if (code, bits) not in _FORMATS:
+        raise TypeError(f"a list has no elements of type {name_of(code, bits)}; pass an array")
+    if isinstance(thing, (str, bytes)) or not (hasattr(thing, "__iter__") or hasattr(thing, "__float__")):
+        raise TypeError(f"not an array: {type(thing).__name__}")
+    if not hasattr(thing, "__iter__"):
+        return _numbers([thing], code, bits)
+    parts = list(thing)
+    one = bool(shape) and bool(parts) and not hasattr(parts[0], "__iter__")  # a value, not rows
+    shape = shape if one else (None, *shape)
+    flat = _numbers(_flat(parts, shape), code, bits)
+    if len(shape) == 1 or not len(flat):
         return flat
-    return memoryview(flat).cast("B").cast(_FORMATS[code, bits], (len(thing), *shape))
+    rows = memoryview(flat)
+    return rows.cast("B").cast(rows.format, (len(parts), *shape[1:]))
 
 
 def numpy_dtype(code, bits):
@@ -133,12 +150,14 @@ def _count(shape):
 
 
 def _plain_view(block, offset, code, bits, shape):
-    """A view of memory of this machine, without NumPy."""
+    """A view of memory of this machine, without NumPy.
+
+    bfloat16, and before Python 3.12 also float16, is uint16. An array of no bytes has no shape.
+    """
     part = memoryview(block)[offset : offset + _count(shape) * bits // 8]
-    form = _FORMATS.get((code, bits), "B")
-    if form == "B" or len(shape) == 1 and shape[0] == 0:
-        return part if bits == 8 or not part else part.cast("H")
-    return part.cast(form, shape) if all(shape) else part.cast(form)
+    half = "e" if code == FLOAT and sys.version_info >= (3, 12) else "H"
+    form = _FORMATS.get((code, bits), half if bits == 16 else "B")
+    return part.cast(form, shape) if len(part) else part.cast(form)
 
 
 def _host_view(block, offset, code, bits, shape):
@@ -168,8 +187,36 @@ def _device_dtype(kind, code, bits):
     return numpy_dtype(code, bits)
 
 
-def view(kind, block, on_device, offset, code, bits, shape):
-    """An array over part of a block: of bytes on a device, or of memory of this machine."""
+def namespace_of(thing):
+    """The namespace of the array API that an array is of, or None."""
+    return thing.__array_namespace__() if hasattr(thing, "__array_namespace__") else None
+
+
+@functools.lru_cache(256)
+def _jax_zeros(size, device):
+    """A compiled function that makes bytes."""
+    import jax
+
+    where = jax.sharding.SingleDeviceSharding(device)
+    return jax.jit(lambda: jax.numpy.zeros(size, dtype="uint8"), out_shardings=where)
+
+
+@functools.lru_cache(1024)
+def _jax_view(offset, dtype, shape):
+    """A compiled function of a block: the array that a part of it is. JAX has no views; this is a copy on the device."""
+    import jax
+
+    size = _count(shape) * jax.numpy.dtype(dtype).itemsize
+    return jax.jit(lambda block: block[offset : offset + size].view(dtype).reshape(shape))
+
+
+def view(kind, space, block, on_device, offset, code, bits, shape):
+    """An array over part of a block: of bytes on a device, or of memory of this machine.
+
+    space: the namespace of the array API of a library that is none of those that are known, or None.
+    """
+    if on_device and kind == JAX:
+        return _jax_view(int(offset), _device_dtype(kind, code, bits).name, tuple(shape))(block)
     if on_device:
         part = block[offset : offset + _count(shape) * bits // 8]
         return part.view(_device_dtype(kind, code, bits)).reshape(shape)
@@ -182,15 +229,7 @@ def view(kind, block, on_device, offset, code, bits, shape):
         import jax.numpy
 
         return jax.numpy.asarray(host)
-    if kind == OTHER:
-        return _other(host)
-    return host
-
-
-def _other(host):
-    """An array of the library that was seen last which is none of the others; it has no other way to be known."""
-    module = sys.modules.get("array_api_strict")
-    return module.from_dlpack(host) if module else host
+    return host if space is None else space.from_dlpack(host)
 
 
 def device_block(kind, like, size):
@@ -207,9 +246,7 @@ def device_block(kind, like, size):
             block = cupy.empty(size, dtype=cupy.uint8)
         return block, block.data.ptr
     if kind == JAX:
-        import jax.numpy
-
-        block = jax.numpy.zeros(size, dtype="uint8", device=like.device)
+        block = _jax_zeros(size, like.device)()
         block.block_until_ready()
         return block, block.unsafe_buffer_pointer()
     raise TypeError(f"outputs: {type(like).__name__} of a device: pass `out`, or keys of torch, CuPy or JAX")

@@ -50,7 +50,7 @@ class Table(_core.Table):
     @classmethod
     def _open(cls, path, value, parameters):
         self = cls.__new__(cls)
-        _core.Table.__init__(self, _config(parameters), _types.value_type(value), os.fspath(path))
+        _core.Table.__init__(self, _config(parameters), _types.value_type(value), path)
         self._value = value
         return self
 
@@ -61,7 +61,7 @@ class Table(_core.Table):
         self.close()
 
     def __contains__(self, key):
-        return bool(self.contains([key])[0])
+        return self.contains([key])[0] == _types.Outcome.HIT
 
     def upsert(self, *arguments, **options):
         """The same as insert."""

@@ -36,15 +36,19 @@ def one_round(call, n):
     return (time.perf_counter() - start) / n
 
 
-def timed(call, alone=None, rounds=25):
+def timed(call, alone=None, rounds=25, drain=None):
     """Seconds of a call, and of the batch alone: the least of many short rounds, in turn, so that other work of the
-    machine disturbs both alike."""
-    n = pace(call, 0.005)
+    machine disturbs both alike. On a device a round is short enough to be queued, and `drain` waits for it."""
+    n = 50 if drain else pace(call, 0.005)
     with_python, by_library = [], []
-    for _ in range(rounds):
+    for _ in range(rounds * 4 if drain else rounds):
         with_python.append(one_round(call, n))
+        if drain:
+            drain()
         if alone:
             by_library.append(alone(n))
+        if drain:
+            drain()
     return min(with_python), min(by_library) if alone else None
 
 
@@ -62,15 +66,28 @@ def alone_of(table, call):
 class Arrays:
     """Arrays of one library."""
 
-    def __init__(self, name):
+    def __init__(self, name, device):
         self.name = name
-        self.module = __import__(name.split(".")[0])
+        self.module = __import__(name)
+        self.options = {"device": device} if name == "torch" else {}
+        if name == "jax":
+            self.module.config.update("jax_enable_x64", True)
+            self.module = __import__("jax.numpy", fromlist=["numpy"])
 
     def keys(self, n):
-        return self.module.arange(n, dtype=self.module.int64)
+        return self.module.arange(n, dtype=self.module.int64, **self.options)
 
     def rows(self, n):
-        return self.module.zeros((n, DIM), dtype=self.module.float32)
+        return self.module.zeros((n, DIM), dtype=self.module.float32, **self.options)
+
+    def drain(self):
+        """Waits for the device."""
+        if self.name == "torch":
+            self.module.cuda.synchronize()
+        elif self.name == "cupy":
+            self.module.cuda.Device().synchronize()
+        else:
+            self.module.zeros(1).block_until_ready()
 
 
 class ByCapsule:
@@ -93,28 +110,32 @@ def calls_of(table, arrays, n):
     again = table.find(keys)
     yield "find", lambda: table.find(keys)
     yield "find, value read", lambda: table.find(keys).value
-    yield "find, out=array", lambda: table.find(keys, out=rows)
+    if arrays.name != "jax":  # its arrays cannot be written
+        yield "find, out=array", lambda: table.find(keys, out=rows)
     yield "find, out=result", lambda: table.find(keys, out=again)
     yield "contains", lambda: table.contains(keys)
     yield "insert", lambda: table.insert(keys, rows)
     capsules = ByCapsule(keys)
-    if n == 1 and arrays.name != "numpy":
+    if n == 1 and arrays.name == "torch":
         yield "find, __dlpack__, out=array", lambda: table.find(capsules, out=rows)
 
 
-def library_rows(names, sizes):
+def library_rows(names, sizes, device):
+    on_device = device == "cuda"
     for name in names:
-        arrays = Arrays(name)
+        arrays = Arrays(name, device)
+        drain = arrays.drain if on_device else None
         for n in sizes:
-            with heddle.Table(capacity=1 << 17, value=("float32", DIM), threads=1) as table:
+            backend = {"backend": "cuda"} if on_device else {"threads": 1}
+            with heddle.Table(capacity=1 << 17, value=("float32", DIM), **backend) as table:
                 for what, call in calls_of(table, arrays, n):
-                    us, alone = timed(call, alone_of(table, call))
+                    us, alone = timed(call, alone_of(table, call), drain=drain)
                     yield {"library": name, "call": what, "keys": n, "us": us * 1e6, "c_us": alone * 1e6}
 
 
-def other_rows(sizes):
+def other_rows(sizes, device):
     """What a program would use instead."""
-    for n in sizes:
+    for n in sizes if device == "cpu" else []:
         keys, plain = list(range(n)), {key: (0.0,) * DIM for key in range(1 << 17)}
         yield {"library": "python", "call": "dict, a lookup per key", "keys": n,
                "us": timed(lambda: [plain[key] for key in keys])[0] * 1e6}  # fmt: skip
@@ -122,24 +143,26 @@ def other_rows(sizes):
         import torch
     except ImportError:
         return
-    dense = torch.nn.Embedding(1 << 17, DIM)
-    bag = torch.nn.EmbeddingBag(1 << 17, DIM, mode="sum")
+    dense = torch.nn.Embedding(1 << 17, DIM, device=device)
+    bag = torch.nn.EmbeddingBag(1 << 17, DIM, mode="sum", device=device)
+    drain = torch.cuda.synchronize if device == "cuda" else None
     with torch.no_grad():
         for n in sizes:
-            ids = torch.arange(n)
-            offsets = torch.zeros(1, dtype=torch.int64)
-            yield {"library": "torch", "call": "nn.Embedding", "keys": n, "us": timed(lambda: dense(ids))[0] * 1e6}
-            yield {"library": "torch", "call": "nn.EmbeddingBag", "keys": n, "us": timed(lambda: bag(ids, offsets))[0] * 1e6}
+            ids = torch.arange(n, device=device)
+            offsets = torch.zeros(1, dtype=torch.int64, device=device)
+            for name, call in (("nn.Embedding", lambda: dense(ids)), ("nn.EmbeddingBag", lambda: bag(ids, offsets))):
+                yield {"library": "torch", "call": name, "keys": n, "us": timed(call, drain=drain)[0] * 1e6}
 
 
 def main():
     parser = argparse.ArgumentParser(prog="python -m heddle.bench", description=__doc__.split("\n\n")[0])
     parser.add_argument("--keys", default="1,1024,65536", help="sizes of batches (1,1024,65536)")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="of the arrays and the table (cpu)")
     parser.add_argument("--json", action="store_true", help="a line of JSON per row, not a table")
     options = parser.parse_args()
     sizes = [int(n) for n in options.keys.split(",")]
     names = []
-    for name in ("numpy", "torch", "array_api_strict"):
+    for name in ("torch", "cupy", "jax") if options.device == "cuda" else ("numpy", "torch", "array_api_strict"):
         try:
             __import__(name)
             names.append(name)
@@ -147,7 +170,7 @@ def main():
             print(f"{name}: missing", file=sys.stderr)
     if not options.json:
         print("library\tcall\tkeys\tus\tc_us\tover_us")
-    for row in itertools.chain(library_rows(names, sizes), other_rows(sizes)):
+    for row in itertools.chain(library_rows(names, sizes, options.device), other_rows(sizes, options.device)):
         if options.json:
             print(json.dumps(row))
             continue

@@ -48,7 +48,27 @@ const hp_library *hp_library_of(PyTypeObject *type)
     return &library[i];
 }
 
+int hp_kind_usual(hp_kind *kind)
+{
+    const hp_library *l = hp_library_of(&PyList_Type);
+    if (!l) return -1;
+    *kind = l->kind;
+    return 0;
+}
+
 /* ---- Arrays in --------------------------------------------------------------------------------------------------- */
+
+/* Whether elements of a buffer's format are, or contain, references of Python's: the format has an O outside of names,
+ * which stand between colons. */
+static bool has_objects(const char *format)
+{
+    bool name = false;
+    for (; format && *format; format++) {
+        if (*format == ':') name = !name;
+        if (*format == 'O' && !name) return true;
+    }
+    return false;
+}
 
 /* The element type of a buffer's format; bits 0: it is none that a table can have. */
 static hp_type type_of_format(const char *format, Py_ssize_t bytes)
@@ -68,8 +88,14 @@ static int take_buffer(hp_array *a, PyObject *o, const char *what, bool writable
     if (PyObject_GetBuffer(o, &a->buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0))) {
         PyErr_Clear();
         if (PyObject_GetBuffer(o, &a->buffer, PyBUF_FULL_RO)) {
-            if (PyObject_HasAttrString(o, "__dlpack__")) return PyErr_Clear(), 1;
-            return -1;
+            PyObject *kind, *error, *trace; /* not pending while an attribute is looked up */
+            PyErr_Fetch(&kind, &error, &trace);
+            bool other_way = PyObject_HasAttrString(o, "__dlpack__");
+            if (!other_way) return PyErr_Restore(kind, error, trace), -1;
+            Py_XDECREF(kind);
+            Py_XDECREF(error);
+            Py_XDECREF(trace);
+            return 1;
         }
         bool gaps = !PyBuffer_IsContiguous(&a->buffer, 'C');
         PyBuffer_Release(&a->buffer);
@@ -77,6 +103,7 @@ static int take_buffer(hp_array *a, PyObject *o, const char *what, bool writable
         return -1;
     }
     a->hold = HP_BUFFER;
+    if (has_objects(a->buffer.format)) return hp_fail(HD_EINVAL, "%s: elements are Python objects", what), -1;
     a->data = a->buffer.buf;
     a->bytes = (uint64_t)a->buffer.len;
     a->type = type_of_format(a->buffer.format, a->buffer.itemsize);
@@ -91,6 +118,9 @@ static int take_buffer(hp_array *a, PyObject *o, const char *what, bool writable
 static int take_tensor(hp_array *a, const dl_tensor *t, const char *what)
 {
     uint64_t items = 1;
+    int32_t on = t->device.type;
+    if (on != DL_CPU && on != DL_CUDA && on != DL_CUDA_HOST && on != DL_CUDA_MANAGED)
+        return hp_fail(HD_EINVAL, "%s: on a device of DLPack's type %d, which no table reaches", what, on), -1;
     for (int i = t->ndim - 1; i >= 0; i--) {
         if (t->strides && t->shape[i] != 1 && t->strides[i] != (int64_t)items) {
             uint64_t all = 1;
@@ -108,9 +138,17 @@ static int take_tensor(hp_array *a, const dl_tensor *t, const char *what)
     return 0;
 }
 
-static int take_exchange(hp_array *a, PyObject *o, const char *what)
+static int take_managed(hp_array *a, const dl_managed *m, const char *what, bool writable)
 {
-    const dl_exchange *e = a->library->exchange;
+    a->read_only = m->flags & DL_READ_ONLY;
+    if (writable && m->flags & DL_IS_COPIED)
+        return hp_fail(HD_EINVAL, "%s: its library delivers a copy, but the call writes it", what), -1;
+    return take_tensor(a, &m->tensor, what);
+}
+
+static int take_exchange(hp_array *a, PyObject *o, const char *what, bool writable)
+{
+    const dl_exchange *e = a->library.exchange;
     if (e->borrow) {
         dl_tensor t;
         if (e->borrow(o, &t)) return -1;
@@ -121,8 +159,22 @@ static int take_exchange(hp_array *a, PyObject *o, const char *what)
     if (e->from_object(o, &m)) return -1;
     a->hold = HP_MANAGED;
     a->managed = m;
-    a->read_only = m->flags & DL_READ_ONLY;
-    return take_tensor(a, &m->tensor, what);
+    return take_managed(a, m, what, writable);
+}
+
+int hp_exchange_device(const dl_exchange *e, PyObject *o, dl_device *device)
+{
+    dl_tensor t;
+    dl_managed *m;
+    if (e->borrow) {
+        if (e->borrow(o, &t)) return -1;
+        *device = t.device;
+        return 0;
+    }
+    if (e->from_object(o, &m)) return -1;
+    *device = m->tensor.device;
+    if (m->deleter) m->deleter(m);
+    return 0;
 }
 
 /* o.__dlpack__(stream=..., max_version=(1, 0)), or without the version for producers of earlier ones. */
@@ -134,7 +186,7 @@ static PyObject *capsule_of(PyObject *o, PyObject *stream)
     return capsule;
 }
 
-static int take_capsule(hp_array *a, PyObject *o, const char *what, PyObject *stream)
+static int take_capsule(hp_array *a, PyObject *o, const char *what, PyObject *stream, bool writable)
 {
     PyObject *capsule = capsule_of(o, stream);
     if (!capsule) return -1;
@@ -146,8 +198,7 @@ static int take_capsule(hp_array *a, PyObject *o, const char *what, PyObject *st
         else if (!PyCapsule_SetName(capsule, "used_dltensor_versioned")) {
             a->hold = HP_MANAGED;
             a->managed = m;
-            a->read_only = m->flags & DL_READ_ONLY;
-            failed = take_tensor(a, &m->tensor, what);
+            failed = take_managed(a, m, what, writable);
         }
     } else {
         dl_managed_old *m = PyCapsule_GetPointer(capsule, "dltensor");
@@ -166,7 +217,7 @@ static int take_converted(hp_array *a, PyObject *o, const char *what, hp_type wa
     PyObject *shape = PyTuple_New(row ? row->ndim : 0);
     if (!shape) return -1;
     for (int i = 0; row && i < row->ndim; i++) PyTuple_SetItem(shape, i, PyLong_FromLongLong(row->shape[i]));
-    PyObject *args = Py_BuildValue("OsiiN", o, what, wanted.code, wanted.bits, shape), *array = NULL;
+    PyObject *args = Py_BuildValue("OiiN", o, wanted.code, wanted.bits, shape), *array = NULL;
     if (args) array = PyObject_CallObject(hp_helper("convert"), args);
     Py_XDECREF(args);
     if (!array) return -1;
@@ -179,13 +230,13 @@ static int take_converted(hp_array *a, PyObject *o, const char *what, hp_type wa
 static int take(hp_array *a, PyObject *o, const char *what, hp_type wanted, const hp_value *row, PyObject *stream,
                 bool writable)
 {
-    if (a->library->exchange) return take_exchange(a, o, what);
+    if (a->library.exchange) return take_exchange(a, o, what, writable);
     if (PyObject_CheckBuffer(o)) {
         int failed = take_buffer(a, o, what, writable);
         if (failed <= 0) return failed;
-        return take_capsule(a, o, what, stream);
+        return take_capsule(a, o, what, stream, writable);
     }
-    if (PyObject_HasAttrString(o, "__dlpack__")) return take_capsule(a, o, what, stream);
+    if (PyObject_HasAttrString(o, "__dlpack__")) return take_capsule(a, o, what, stream, writable);
     if (writable) return hp_fail(HD_EINVAL, "%s: not an array", what), -1;
     return take_converted(a, o, what, wanted, row);
 }
@@ -193,15 +244,22 @@ static int take(hp_array *a, PyObject *o, const char *what, hp_type wanted, cons
 int hp_array_take(hp_array *a, PyObject *o, const char *what, hp_type wanted, const hp_value *row, PyObject *stream,
                   bool writable)
 {
-    a->library = hp_library_of(Py_TYPE(o));
-    if (!a->library) return -1;
+    const hp_library *l = hp_library_of(Py_TYPE(o));
+    if (!l) return -1;
+    a->library = *l;
     a->object = Py_NewRef(o);
-    int failed = take(a, o, what, wanted, row, stream, writable);
-    if (!failed && !a->type.bits) failed = (hp_fail(HD_EINVAL, "%s: elements of an unknown type", what), -1);
+    if (writable && l->kind == HP_JAX) hp_fail(HD_EINVAL, "%s: arrays of JAX cannot be written", what);
+    int failed = PyErr_Occurred() ? -1 : take(a, o, what, wanted, row, stream, writable);
+    if (failed) hp_fail_about(what);
+    if (!failed && !a->type.bits && !(row && row->opaque))
+        failed = (hp_fail(HD_EINVAL, "%s: elements of an unknown type", what), -1);
     if (!failed && writable && a->read_only)
         failed = (hp_fail(HD_EINVAL, "%s: read-only, but the call writes it", what), -1);
     if (failed) {
+        PyObject *kind, *error, *trace;
+        PyErr_Fetch(&kind, &error, &trace); /* a deleter may clear it */
         hp_array_leave(a);
+        PyErr_Restore(kind, error, trace);
         return -1;
     }
     a->rows = a->ndim ? (uint64_t)a->shape[0] : 1;
@@ -210,12 +268,15 @@ int hp_array_take(hp_array *a, PyObject *o, const char *what, hp_type wanted, co
 
 void hp_array_leave(hp_array *a)
 {
+    PyObject *type, *error, *trace; /* a deleter may run Python's code */
+    PyErr_Fetch(&type, &error, &trace);
     if (a->hold == HP_BUFFER) PyBuffer_Release(&a->buffer);
     if (a->hold == HP_MANAGED && ((dl_managed *)a->managed)->deleter) ((dl_managed *)a->managed)->deleter(a->managed);
     if (a->hold == HP_MANAGED_OLD && ((dl_managed_old *)a->managed)->deleter)
         ((dl_managed_old *)a->managed)->deleter(a->managed);
     a->hold = HP_EMPTY;
     Py_CLEAR(a->object);
+    PyErr_Restore(type, error, trace);
 }
 
 bool hp_array_on_device(const hp_array *a) { return a->device.type == DL_CUDA; }
@@ -261,7 +322,7 @@ static int memory_buffer(PyObject *self, Py_buffer *view, int flags)
 static PyType_Slot memory_slots[] = {
     { Py_tp_dealloc, memory_free },
     { Py_bf_getbuffer, memory_buffer },
-    { Py_tp_doc, "Memory that a table wrote, for arrays of other libraries." },
+    { Py_tp_doc, (void *)(intptr_t) "Memory that a table wrote, for arrays of other libraries." },
     { 0, NULL },
 };
 static PyType_Spec memory_spec = { "heddle._core.Memory", sizeof(memory), 0,
@@ -339,41 +400,40 @@ static void lent_back(dl_managed *m)
     free(m);
 }
 
-static PyObject *exchange_view(const hp_block *b, uint64_t offset, hp_type type, int ndim, const int64_t *shape)
+static PyObject *exchange_view(const hp_place *p, uint64_t offset, hp_type type, int ndim, const int64_t *shape)
 {
     lent *l = calloc(1, sizeof *l);
     void *object = NULL;
     if (!l) return PyErr_NoMemory();
     memcpy(l->shape, shape, sizeof *shape * (size_t)ndim);
     l->managed.version = (dl_version){ 1, 0 };
-    l->managed.context = Py_NewRef(b->object);
+    l->managed.context = Py_NewRef(p->block);
     l->managed.deleter = lent_back;
-    l->managed.tensor = (dl_tensor){ .data = b->data + offset,
-                                     .device = b->device,
+    l->managed.tensor = (dl_tensor){ .data = p->data + offset,
+                                     .device = p->device,
                                      .ndim = ndim,
                                      .type = { type.code, type.bits, 1 },
                                      .shape = l->shape };
-    return b->library->exchange->to_object(&l->managed, &object) ? NULL : object;
+    return p->exchange->to_object(&l->managed, &object) ? NULL : object;
 }
 
-PyObject *hp_view(const hp_block *b, uint64_t offset, hp_type type, int ndim, const int64_t *shape)
+PyObject *hp_view(const hp_place *p, uint64_t offset, hp_type type, int ndim, const int64_t *shape)
 {
-    if (b->library && b->library->exchange) return exchange_view(b, offset, type, ndim, shape);
-    hp_kind kind = b->library ? b->library->kind : HP_PLAIN;
-    if (kind == HP_NUMPY) return numpy_view(b->object, offset, type, ndim, shape);
-    PyObject *args = Py_BuildValue("iOiKiiN", kind, b->object, b->device.type == DL_CUDA, (unsigned long long)offset,
-                                   type.code, type.bits, shape_tuple(ndim, shape)),
+    if (p->exchange) return exchange_view(p, offset, type, ndim, shape);
+    if (p->kind == HP_NUMPY) return numpy_view(p->block, offset, type, ndim, shape);
+    PyObject *args = Py_BuildValue("iOOiKiiN", p->kind, p->space ? p->space : Py_None, p->block, p->on_device,
+                                   (unsigned long long)offset, type.code, type.bits, shape_tuple(ndim, shape)),
              *array = NULL;
     if (args) array = PyObject_CallObject(hp_helper("view"), args);
     Py_XDECREF(args);
     return array;
 }
 
-PyObject *hp_view_values(const hp_block *b, uint64_t offset, const hp_value *v, int64_t rows)
+PyObject *hp_view_values(const hp_place *p, uint64_t offset, const hp_value *v, int64_t rows)
 {
     int64_t shape[HP_DIMENSIONS + 1] = { rows };
     memcpy(shape + 1, v->shape, sizeof *shape * (size_t)v->ndim);
-    return hp_view(b, offset, v->type, v->ndim + 1, shape);
+    return hp_view(p, offset, v->type, v->ndim + 1, shape);
 }
 
 int hp_arrays_ready(PyObject *module)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/seam.h"
 #include "python/src/core.h"
 
 /* ---- Parameters -------------------------------------------------------------------------------------------------- */
@@ -170,22 +171,19 @@ static int take_arguments(const method *m, arguments *a, PyObject *const *args, 
             return -1;
         }
     }
-    for (int p = 0; p < PARAMETERS; p++)
-        if (a->given[p] == Py_None) a->given[p] = NULL;
+    for (int i = 0; i < m->count; i++) {
+        parameter p = (parameter)m->parameter[i];
+        if (a->given[p] != Py_None) continue;
+        if (i < m->required) return hp_fail(HD_EINVAL, "%s: None", parameters[p].name), -1;
+        a->given[p] = NULL;
+    }
     return 0;
 }
 
 static int number_of(const arguments *a, parameter p, uint64_t *number)
 {
     if (!a->given[p]) return 0;
-    PyObject *index = PyNumber_Index(a->given[p]);
-    if (!index) return -1;
-    *number = PyLong_AsUnsignedLongLong(index);
-    Py_DECREF(index);
-    if (!PyErr_Occurred()) return 0;
-    PyErr_Clear();
-    hp_fail(HD_EINVAL, "%s: not a number from 0 to 2^64 - 1", parameters[p].name);
-    return -1;
+    return hp_number(a->given[p], parameters[p].name, number);
 }
 
 static int truth_of(const arguments *a, parameter p, bool *truth)
@@ -235,10 +233,10 @@ static int stream_of(call *c)
         const hp_library *l = hp_library_of(Py_TYPE(keys));
         if (!l) return -1;
         if (l->exchange) {
-            dl_tensor at;
-            if (!l->exchange->borrow || l->exchange->borrow(keys, &at)) return PyErr_Occurred() ? -1 : 0;
-            if (at.device.type != DL_CUDA) return 0;
-            if (l->exchange->current_stream(at.device.type, at.device.id, &stream)) return -1;
+            dl_device at;
+            if (hp_exchange_device(l->exchange, keys, &at)) return hp_fail_about("keys"), -1;
+            if (at.type != DL_CUDA) return 0;
+            if (l->exchange->current_stream(at.type, at.id, &stream)) return -1;
             c->b.stream = stream;
             return 0;
         }
@@ -250,11 +248,13 @@ static int stream_of(call *c)
         return 0;
     }
     if (!number) return -1;
-    c->b.stream = PyLong_AsVoidPtr(number);
+    uint64_t name = 0;
+    int failed = hp_number(number, "stream", &name);
     Py_DECREF(number);
-    if (PyErr_Occurred()) return -1;
-    uintptr_t name = (uintptr_t)c->b.stream; /* __dlpack__ has 1 for the default stream, and forbids 0 */
-    c->stream = PyLong_FromUnsignedLongLong(name ? name : 1);
+    if (failed) return -1;
+    c->b.stream = (void *)(uintptr_t)name;
+    c->stream =
+        PyLong_FromUnsignedLongLong(name ? name : 1); /* __dlpack__ has 1 for the default stream, and forbids 0 */
     return c->stream ? 0 : -1;
 }
 
@@ -301,6 +301,17 @@ static int take_column(call *c, int in, parameter p, hp_type t, hp_type or)
     return a->ndim == 0 && c->b.n == 1 ? 0 : check_rows(a, what, c->b.n, 1);
 }
 
+/* Rows have the shape of a value, or are flat. */
+static int check_shape(const hp_array *a, const char *what, const hp_value *v)
+{
+    int at = a->ndim - v->ndim; /* 0: one value */
+    bool same = at >= 0 && at <= 1;
+    for (int i = 0; same && i < v->ndim; i++) same = a->shape[at + i] == v->shape[i];
+    if (same || a->ndim == 2 || !a->bytes) return 0;
+    hp_fail(HD_EINVAL, "%s: rows of another shape than the table's values", what);
+    return -1;
+}
+
 static int check_values(const call *c, const hp_array *a, const char *what)
 {
     const hp_value *v = &c->t->value;
@@ -317,7 +328,7 @@ static int check_values(const call *c, const hp_array *a, const char *what)
                 (unsigned long long)c->b.n);
         return -1;
     }
-    if (a->bytes == c->b.n * v->bytes) return 0;
+    if (a->bytes == c->b.n * v->bytes) return v->opaque ? 0 : check_shape(a, what, v);
     hp_fail(HD_EINVAL, "%s: %llu bytes, but %llu values have %llu", what, (unsigned long long)a->bytes,
             (unsigned long long)c->b.n, (unsigned long long)(c->b.n * v->bytes));
     return -1;
@@ -368,8 +379,13 @@ static int take_range(call *c)
     hd_info info;
     hd_status s = hd_table_info(c->t->table, &info);
     if (s) return hp_fail_why(s), -1;
-    c->b.n = info.places > c->b.start ? info.places - c->b.start : 0;
-    return number_of(&c->a, P_N, &c->b.n);
+    uint64_t most = info.places > c->b.start ? info.places - c->b.start : 0;
+    c->b.n = most;
+    if (number_of(&c->a, P_N, &c->b.n)) return -1;
+    if (c->b.n <= most || c->b.start > info.places) return 0; /* the library refuses such a start */
+    hp_fail(HD_EINVAL, "slots: %llu, but from `start` on there are %llu", (unsigned long long)c->b.n,
+            (unsigned long long)most);
+    return -1;
 }
 
 /* Which outputs the operation has. */
@@ -402,15 +418,28 @@ static int check_overlap(const call *c, const char *p, uint64_t bytes, bool may_
     return 0;
 }
 
+/* Takes the array that receives the values. */
+static int take_out(call *c, PyObject *out)
+{
+    hp_array *a = &c->in[IN_OUT];
+    c->a.given[P_OUT] = out;
+    if (take_values(c, IN_OUT, P_OUT, true)) return -1;
+    return check_overlap(c, a->data, a->bytes, hd_op_does(c->b.op, HD_NEEDS_VALUE | HD_GIVES_VALUE));
+}
+
 /* The result of an equal call, whose memory is written again. */
 static int reuse(call *c, hp_result *r)
 {
-    if (r->op != c->b.op || r->n != c->b.n || r->value.bytes != c->t->value.bytes || r->view[HP_OUT_VALUE] == Py_None ||
-        (r->on_device && !c->t->on_device && !hp_pretend_device))
+    PyObject *own = r->view[HP_OUT_VALUE]; /* the caller's, if the block has no values */
+    if (r->op != c->b.op || r->n != c->b.n || r->value.bytes != c->t->value.bytes ||
+        (r->place.on_device && !c->t->on_device && !hp_pretend_device))
         return hp_fail(HD_EINVAL, "out: the result of another kind of call"), -1;
+    if (check_overlap(c, r->place.data, r->bytes, false)) return -1;
+    if (!(r->has >> HP_OUT_VALUE & 1) && own && take_out(c, own)) return -1;
     Py_CLEAR(r->listed);
     c->result = (hp_result *)Py_NewRef((PyObject *)r);
     hp_result_outputs(r, &c->b);
+    if (c->in[IN_OUT].hold) c->b.value_out = c->in[IN_OUT].data;
     return 0;
 }
 
@@ -418,11 +447,7 @@ static int take_outputs(call *c)
 {
     PyObject *out = c->a.given[P_OUT];
     if (out && Py_TYPE(out) == hp_result_type) return reuse(c, (hp_result *)out);
-    if (out) {
-        hp_array *a = &c->in[IN_OUT];
-        if (take_values(c, IN_OUT, P_OUT, true)) return -1;
-        if (check_overlap(c, a->data, a->bytes, hd_op_does(c->b.op, HD_NEEDS_VALUE | HD_GIVES_VALUE))) return -1;
-    }
+    if (out && take_out(c, out)) return -1;
     const hp_array *keys = c->in[IN_KEYS].hold ? &c->in[IN_KEYS] : NULL;
     uint64_t rows = c->needs & HD_LISTS ? c->b.n : 0;
     c->result = hp_result_new(keys, &c->t->value, c->b.op, c->b.n, rows, outputs_of(c), c->b.stream);
@@ -452,6 +477,17 @@ static hd_status run_repeats(hp_table *t, hd_batch *b)
     return s;
 }
 
+/* JAX has no streams that a caller knows, so its arrays are given to it when they are written. */
+static int wait_for_library(const call *c)
+{
+    if (!c->result->place.on_device || c->result->place.kind != HP_JAX || hp_pretend_device) return 0;
+    const hd_device_seam *d = &hd_device_os;
+    PyThreadState *state = PyEval_SaveThread();
+    int failed = d->wait(d->self, c->b.stream);
+    PyEval_RestoreThread(state);
+    return failed ? (hp_fail(HD_ECUDA, "outputs: %s", d->error(d->self, failed)), -1) : 0;
+}
+
 static int run(call *c)
 {
     hp_table *t = c->t;
@@ -461,13 +497,12 @@ static int run(call *c)
     c->b.elem = t->elem;
     if (c->b.op == HD_OP_ACCUM_OR_ASSIGN && !t->elem_known)
         return hp_fail(HD_EINVAL, "accum_or_assign: the table has opaque values; open it with a type of numbers"), -1;
-    if (hp_table_begin(t)) return -1;
     PyThreadState *state = PyEval_SaveThread();
     s = t->repeats ? run_repeats(t, &c->b) : run_once(c);
     PyEval_RestoreThread(state);
     int failed = s ? (hp_fail_why(s), -1) : 0;
+    if (!failed && c->result) failed = wait_for_library(c);
     if (!failed && t->steps) failed = hp_steps_take(t, &c->b);
-    hp_table_end(t);
     return failed;
 }
 
@@ -480,6 +515,16 @@ static PyObject *call_result(call *c)
     return Py_NewRef((PyObject *)c->result);
 }
 
+/* The deleters of some producers run Python, which must not see an error, and may clear it. */
+static void leave_arrays(call *c, bool failed)
+{
+    PyObject *type = NULL, *error = NULL, *trace = NULL;
+    if (failed) PyErr_Fetch(&type, &error, &trace);
+    for (int i = 0; i < INS; i++)
+        if (c->in[i].hold) hp_array_leave(&c->in[i]);
+    if (failed) PyErr_Restore(type, error, trace);
+}
+
 static PyObject *call_operation(PyObject *self, int number, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
     call c;
@@ -487,8 +532,8 @@ static PyObject *call_operation(PyObject *self, int number, PyObject *const *arg
     c.t = (hp_table *)self;
     c.m = &methods[number];
     bool evicted = false;
-    if (!c.t->table || c.t->closing) return hp_fail(HD_EINVAL, "the table is closed");
     if (take_arguments(c.m, &c.a, args, n, names) || truth_of(&c.a, P_EVICTED, &evicted)) return NULL;
+    if (hp_table_begin(c.t)) return NULL; /* from here on: arguments run Python's code, which may close the table */
     c.b.op = evicted ? HD_OP_INSERT_AND_EVICT : c.m->op;
     c.needs = hd_op_row_of(c.b.op)->needs | (c.m->mixed ? HD_GIVES_BOTH : 0);
     bool range = c.needs & HD_RANGE, keyed = c.needs & HD_NEEDS_KEY;
@@ -497,8 +542,8 @@ static PyObject *call_operation(PyObject *self, int number, PyObject *const *arg
     if (!failed && range) failed = take_range(&c);
     if (!failed && (keyed || c.needs & HD_LISTS)) failed = take_outputs(&c);
     if (!failed) failed = run(&c);
-    for (int i = 0; i < INS; i++)
-        if (c.in[i].hold) hp_array_leave(&c.in[i]);
+    leave_arrays(&c, failed);
+    hp_table_end(c.t);
     PyObject *result = failed ? NULL : call_result(&c);
     Py_XDECREF(c.stream);
     Py_XDECREF((PyObject *)c.result);

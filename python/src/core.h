@@ -32,6 +32,11 @@
 PyObject *hp_fail(hd_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* The same with hd_why(). */
 PyObject *hp_fail_why(hd_status status);
+/* Raises heddle.Error about the argument `what`, caused by the exception that is set, unless this is an Error already,
+ * or one that is not about the argument: MemoryError, KeyboardInterrupt. Returns NULL. */
+PyObject *hp_fail_about(const char *what);
+/* The number `o`, which the caller names `what`: an object with __index__, from 0 to 2^64 - 1. */
+int hp_number(PyObject *o, const char *what, uint64_t *number);
 /* A function of heddle/_arrays.py; a borrowed reference. */
 PyObject *hp_helper(const char *name);
 
@@ -84,7 +89,7 @@ typedef struct hp_array {
     PyObject *object; /* a reference */
     Py_buffer buffer;
     void *managed;
-    const hp_library *library;
+    hp_library library; /* the type is borrowed */
     void *data;
     uint64_t bytes, rows; /* of the whole array; the first dimension */
     hp_type type;
@@ -103,22 +108,30 @@ void hp_array_leave(hp_array *a);
 bool hp_array_on_device(const hp_array *a);
 
 const hp_library *hp_library_of(PyTypeObject *type);
+/* The device of an array of a library with an exchange table. */
+int hp_exchange_device(const dl_exchange *e, PyObject *o, dl_device *device);
 
 /* Memory of this machine that starts as zeros, aligned to 64 bytes. The object has the buffer protocol. */
 PyObject *hp_memory(uint64_t bytes, void **data);
 
-/* Memory that views are made of: hp_memory, or an array of bytes on a device. */
-typedef struct hp_block {
-    PyObject *object; /* a reference */
-    char *data;
+/* The kind of arrays where the caller gave none: NumPy's if it is there. */
+int hp_kind_usual(hp_kind *kind);
+
+/* Where an array goes: which library's it is, and in which block: of hp_memory, or an array of bytes on a device. */
+typedef struct hp_place {
+    hp_kind kind;
+    PyObject *space; /* of HP_OTHER: the namespace of the array API, or NULL */
+    PyObject *block;
+    char *data; /* of the block */
     dl_device device;
-    const hp_library *library; /* of the views; NULL: as HP_PLAIN */
-} hp_block;
+    const dl_exchange *exchange; /* of the library, or NULL */
+    bool on_device;
+} hp_place;
 
 /* An array over part of a block. A new reference. */
-PyObject *hp_view(const hp_block *b, uint64_t offset, hp_type type, int ndim, const int64_t *shape);
+PyObject *hp_view(const hp_place *p, uint64_t offset, hp_type type, int ndim, const int64_t *shape);
 /* The same for rows of values. */
-PyObject *hp_view_values(const hp_block *b, uint64_t offset, const hp_value *v, int64_t rows);
+PyObject *hp_view_values(const hp_place *p, uint64_t offset, const hp_value *v, int64_t rows);
 
 int hp_arrays_ready(PyObject *module);
 
@@ -140,14 +153,13 @@ typedef enum hp_out {
 
 /* What a batch writes: one block of memory with all outputs. The views are made when they are asked for. */
 typedef struct hp_result {
-    PyObject_HEAD
-    hp_block block;
+    PyObject_HEAD hp_place place;
     PyObject *view[HP_OUTS]; /* made so far; the caller's own array of values */
     PyObject *listed;        /* made so far */
-    bool on_device;
-    uint32_t has;          /* a bit for each output */
-    uint64_t n, list_rows; /* items; rows that the list may have */
-    uint64_t at[HP_OUTS];  /* offset in the block */
+    uint32_t has;            /* a bit for each output */
+    uint64_t n, list_rows;   /* items; rows that the list may have */
+    uint64_t at[HP_OUTS];    /* offset in the block */
+    uint64_t bytes;          /* of the block */
     hp_value value;
     hd_op op;
 } hp_result;

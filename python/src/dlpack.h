@@ -11,7 +11,7 @@
 
 enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13 };                   /* device types */
 enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6 }; /* type codes   */
-enum { DL_READ_ONLY = 1 };                                                                  /* flags        */
+enum { DL_READ_ONLY = 1, DL_IS_COPIED = 2 };                                                /* flags        */
 
 typedef struct dl_device {
     int32_t type, id;

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -15,9 +16,12 @@
 
 static PyObject *error_type;
 
+/* The sentence may have a path in it that is no UTF-8. */
 static PyObject *raise_error(hd_status status, const char *sentence)
 {
-    PyObject *error = PyObject_CallFunction(error_type, "s", sentence);
+    PyObject *text = PyUnicode_DecodeUTF8(sentence, (Py_ssize_t)strlen(sentence), "backslashreplace");
+    PyObject *error = text ? PyObject_CallFunctionObjArgs(error_type, text, NULL) : NULL;
+    Py_XDECREF(text);
     PyObject *name = error ? PyUnicode_FromString(hd_status_name(status)) : NULL;
     if (name && !PyObject_SetAttrString(error, "status", name)) PyErr_SetObject(error_type, error);
     Py_XDECREF(name);
@@ -36,6 +40,42 @@ PyObject *hp_fail(hd_status status, const char *format, ...)
 }
 
 PyObject *hp_fail_why(hd_status status) { return raise_error(status, hd_why()); }
+
+PyObject *hp_fail_about(const char *what)
+{
+    if (!PyErr_Occurred()) return hp_fail(HD_EINVAL, "%s: not an array", what);
+    if (PyErr_ExceptionMatches(error_type) || PyErr_ExceptionMatches(PyExc_MemoryError) ||
+        !PyErr_ExceptionMatches(PyExc_Exception))
+        return NULL;
+    PyObject *type, *cause, *trace, *error;
+    PyErr_Fetch(&type, &cause, &trace);
+    PyErr_NormalizeException(&type, &cause, &trace);
+    if (trace) PyException_SetTraceback(cause, trace);
+    Py_XDECREF(type);
+    Py_XDECREF(trace);
+    PyObject *text = PyObject_Str(cause);
+    const char *sentence = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
+    PyErr_Clear();
+    hp_fail(HD_EINVAL, "%s: %s", what, sentence ? sentence : "not an array");
+    Py_XDECREF(text);
+    PyErr_Fetch(&type, &error, &trace);
+    PyErr_NormalizeException(&type, &error, &trace);
+    PyException_SetCause(error, cause);
+    PyErr_Restore(type, error, trace);
+    return NULL;
+}
+
+int hp_number(PyObject *o, const char *what, uint64_t *number)
+{
+    PyObject *index = PyNumber_Index(o);
+    if (!index) return -1;
+    *number = PyLong_AsUnsignedLongLong(index);
+    Py_DECREF(index);
+    if (!PyErr_Occurred()) return 0;
+    PyErr_Clear();
+    hp_fail(HD_EINVAL, "%s: not a number from 0 to 2^64 - 1", what);
+    return -1;
+}
 
 /* ---- Helpers in Python ------------------------------------------------------------------------------------------- */
 

@@ -65,43 +65,60 @@ static void set_message(void *context, const char *kind, const char *message)
 /* Bytes of the library and device of `like`. */
 static int take_device_block(hp_result *r, const hp_array *like, uint64_t bytes)
 {
-    const dl_exchange *e = like->library->exchange;
+    const dl_exchange *e = like->library.exchange;
     if (e) {
         int64_t shape[1] = { (int64_t)bytes };
         dl_tensor want = { .device = like->device, .ndim = 1, .type = { DL_UINT, 8, 1 }, .shape = shape };
         dl_managed *m;
         void *object;
         if (e->allocate(&want, &m, NULL, set_message)) return -1;
-        r->block.data = (char *)m->tensor.data + m->tensor.byte_offset;
+        r->place.data = (char *)m->tensor.data + m->tensor.byte_offset;
         if (e->to_object(m, &object)) return -1;
-        r->block.object = object;
+        r->place.block = object;
         return 0;
     }
-    PyObject *args = Py_BuildValue("iOK", like->library->kind, like->object, (unsigned long long)bytes), *pair = NULL;
+    PyObject *args = Py_BuildValue("iOK", like->library.kind, like->object, (unsigned long long)bytes), *pair = NULL;
     if (args) pair = PyObject_CallObject(hp_helper("device_block"), args);
     Py_XDECREF(args);
     if (!pair) return -1;
-    r->block.object = Py_XNewRef(PyTuple_GetItem(pair, 0));
+    r->place.block = Py_XNewRef(PyTuple_GetItem(pair, 0));
     PyObject *address = PyTuple_GetItem(pair, 1);
-    r->block.data = address ? PyLong_AsVoidPtr(address) : NULL;
+    r->place.data = address ? PyLong_AsVoidPtr(address) : NULL;
     Py_DECREF(pair);
-    return r->block.object && !PyErr_Occurred() ? 0 : -1;
+    return r->place.block && !PyErr_Occurred() ? 0 : -1;
 }
 
 /* Outputs that items may leave unwritten start as zeros. */
 static int clear_device_block(hp_result *r, uint64_t bytes, int device, void *stream)
 {
     uint64_t written = r->has >> HP_OUT_OUTCOME & 1 ? r->at[HP_OUT_OUTCOME] : bytes; /* by every item, from there on */
-    if (hp_pretend_device) return memset(r->block.data, 0, bytes), 0;
+    if (hp_pretend_device) return memset(r->place.data, 0, bytes), 0;
     if (!written) return 0;
     const hd_device_seam *d = &hd_device_os;
     int before = 0, failed = d->use(d->self, device, &before);
     if (!failed) {
         int now;
-        failed = d->fill(d->self, r->block.data, 0, written, stream);
+        failed = d->fill(d->self, r->place.data, 0, written, stream);
         d->use(d->self, before, &now);
     }
     return failed ? (hp_fail(HD_ECUDA, "outputs: %s", d->error(d->self, failed)), -1) : 0;
+}
+
+/* Which library's arrays the outputs are, and whether they are on a device. A library that cannot allocate there gets
+ * outputs in host memory. */
+static int choose_place(hp_place *p, const hp_array *keys)
+{
+    if (!keys) return hp_kind_usual(&p->kind);
+    const hp_library *l = &keys->library;
+    p->kind = l->kind;
+    p->device = keys->device;
+    p->on_device = hp_array_on_device(keys) && (l->exchange || (l->kind >= HP_TORCH && l->kind < HP_OTHER));
+    if (!p->on_device) p->device = (dl_device){ DL_CPU, 0 };
+    if (!p->on_device && hp_array_on_device(keys)) return hp_kind_usual(&p->kind);
+    p->exchange = l->exchange;
+    if (p->on_device || p->exchange || l->kind != HP_OTHER) return 0;
+    p->space = PyObject_CallFunctionObjArgs(hp_helper("namespace_of"), keys->object, NULL);
+    return p->space ? 0 : -1;
 }
 
 hp_result *hp_result_new(const hp_array *keys, const hp_value *value, hd_op op, uint64_t n, uint64_t list_rows,
@@ -115,26 +132,23 @@ hp_result *hp_result_new(const hp_array *keys, const hp_value *value, hd_op op, 
     r->list_rows = list_rows;
     r->has = value->bytes ? has : has & ~(1u << HP_OUT_VALUE | 1u << HP_OUT_LIST_VALUE);
     r->value = *value;
-    r->on_device = keys && hp_array_on_device(keys);
-    r->block.library = keys ? keys->library : NULL;
-    r->block.device = r->on_device ? keys->device : (dl_device){ DL_CPU, 0 };
-    uint64_t bytes = lay_out(r);
-    int failed;
-    if (r->on_device) {
-        failed = take_device_block(r, keys, bytes);
-        if (!failed) failed = clear_device_block(r, bytes, keys->device.id, stream);
-    } else {
+    r->bytes = lay_out(r);
+    int failed = choose_place(&r->place, keys);
+    if (!failed && r->place.on_device) {
+        failed = take_device_block(r, keys, r->bytes);
+        if (!failed) failed = clear_device_block(r, r->bytes, keys->device.id, stream);
+    } else if (!failed) {
         void *data;
-        r->block.object = hp_memory(bytes, &data);
-        r->block.data = data;
-        failed = r->block.object ? 0 : -1;
+        r->place.block = hp_memory(r->bytes, &data);
+        r->place.data = data;
+        failed = r->place.block ? 0 : -1;
     }
     PyObject_GC_Track(r);
     if (failed) Py_CLEAR(r);
     return r;
 }
 
-static void *place(const hp_result *r, hp_out out) { return r->has >> out & 1 ? r->block.data + r->at[out] : NULL; }
+static void *place(const hp_result *r, hp_out out) { return r->has >> out & 1 ? r->place.data + r->at[out] : NULL; }
 
 void hp_result_outputs(const hp_result *r, hd_batch *b)
 {
@@ -154,8 +168,8 @@ void hp_result_outputs(const hp_result *r, hd_batch *b)
 
 static PyObject *view_of_rows(hp_result *r, int out, int64_t rows)
 {
-    if (out == HP_OUT_VALUE || out == HP_OUT_LIST_VALUE) return hp_view_values(&r->block, r->at[out], &r->value, rows);
-    return hp_view(&r->block, r->at[out], type_of_out(r, out), 1, &rows);
+    if (out == HP_OUT_VALUE || out == HP_OUT_LIST_VALUE) return hp_view_values(&r->place, r->at[out], &r->value, rows);
+    return hp_view(&r->place, r->at[out], type_of_out(r, out), 1, &rows);
 }
 
 PyObject *hp_result_view(hp_result *r, hp_out out)
@@ -173,14 +187,14 @@ static PyObject *get_view(PyObject *self, void *out)
 /* The number of rows of the list. On a device the read waits for the batch. */
 static int list_count(hp_result *r, int64_t *count)
 {
-    if (!r->on_device || hp_pretend_device) {
+    if (!r->place.on_device || hp_pretend_device) {
         uint64_t rows;
         memcpy(&rows, place(r, HP_OUT_COUNT), sizeof rows);
         *count = (int64_t)rows;
         return 0;
     }
     int64_t one = 1;
-    PyObject *view = hp_view(&r->block, r->at[HP_OUT_COUNT], (hp_type){ DL_INT, 64 }, 1, &one),
+    PyObject *view = hp_view(&r->place, r->at[HP_OUT_COUNT], (hp_type){ DL_INT, 64 }, 1, &one),
              *number = view ? PyObject_CallFunctionObjArgs(hp_helper("number"), view, NULL) : NULL;
     Py_XDECREF(view);
     if (!number) return -1;
@@ -224,7 +238,8 @@ static int result_traverse(PyObject *self, visitproc visit, void *arg)
 {
     hp_result *r = (hp_result *)self;
     Py_VISIT(Py_TYPE(self));
-    Py_VISIT(r->block.object);
+    Py_VISIT(r->place.block);
+    Py_VISIT(r->place.space);
     Py_VISIT(r->listed);
     for (int i = 0; i < HP_OUTS; i++) Py_VISIT(r->view[i]);
     return 0;
@@ -235,7 +250,8 @@ static int result_clear(PyObject *self)
     hp_result *r = (hp_result *)self;
     Py_CLEAR(r->listed);
     for (int i = 0; i < HP_OUTS; i++) Py_CLEAR(r->view[i]);
-    Py_CLEAR(r->block.object);
+    Py_CLEAR(r->place.block);
+    Py_CLEAR(r->place.space);
     return 0;
 }
 
@@ -278,7 +294,8 @@ static PyType_Slot result_slots[] = {
     { Py_tp_repr, result_repr },
     { Py_sq_length, result_length },
     { Py_tp_getset, result_members },
-    { Py_tp_doc, "What a batch delivered. An attribute is an array of the library that the keys came from, or None." },
+    { Py_tp_doc, (void *)(intptr_t) "What a batch delivered. An attribute is an array of the library that the keys "
+                                    "came from, or None." },
     { 0, NULL },
 };
 static PyType_Spec result_spec = { "heddle.Result", sizeof(hp_result), 0,

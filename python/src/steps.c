@@ -43,10 +43,12 @@ int hp_steps_take(hp_table *t, const hd_batch *b)
         if (!step || PyList_Append(steps, step)) Py_CLEAR(steps);
         Py_XDECREF(step);
     }
+    PyObject *list = Py_XNewRef(t->steps); /* another thread may switch it off */
     PyObject *batch = steps ? Py_BuildValue("{s:s,s:s,s:K,s:N}", "op", hd_op_name(b->op), "kernel",
                                             b->ran ? b->ran : "", "n", (unsigned long long)b->n, "steps", steps)
                             : NULL;
-    int failed = !batch || PyList_Append(t->steps, batch);
+    int failed = !batch || (list && PyList_Append(list, batch));
     Py_XDECREF(batch);
+    Py_XDECREF(list);
     return failed ? -1 : 0;
 }

@@ -113,28 +113,40 @@ static int configure(hd_config *c, PyObject *config)
     return 0;
 }
 
+/* Opens a table; NULL if that fails. `path`: bytes, or NULL. */
+static hd_table *open_table(const hd_config *c, PyObject *path)
+{
+    hd_table *table = NULL;
+    const char *name = path ? PyBytes_AsString(path) : NULL;
+    if (path && !name) return NULL;
+    PyThreadState *state = PyEval_SaveThread();
+    hd_status s = name ? hd_open_snapshot(name, c, &table) : hd_open(c, &table);
+    PyEval_RestoreThread(state);
+    return s ? hp_fail_why(s), NULL : table;
+}
+
 /* Table(config, value, path=None) */
 static int table_init(PyObject *self, PyObject *args, PyObject *names)
 {
     hp_table *t = (hp_table *)self;
-    PyObject *config, *value;
-    const char *path = NULL;
+    PyObject *config, *value, *path = NULL;
     hd_config c;
-    hd_table *table = NULL;
     hd_info info;
+    hp_value type;
     if (names && PyDict_Size(names)) return PyErr_SetString(PyExc_TypeError, "_core.Table takes no keywords"), -1;
-    if (!PyArg_ParseTuple(args, "O!O|z", &PyDict_Type, &config, &value, &path) || configure(&c, config)) return -1;
-    if (t->table) return hp_fail(HD_EINVAL, "the table is open"), -1;
-    PyThreadState *state = PyEval_SaveThread();
-    hd_status s = path ? hd_open_snapshot(path, &c, &table) : hd_open(&c, &table);
-    PyEval_RestoreThread(state);
-    if (s) return hp_fail_why(s), -1;
-    s = hd_table_info(table, &info);
-    if (s || value_of(value, info.value_bytes, &t->value)) {
-        if (s) hp_fail_why(s);
+    if (!PyArg_ParseTuple(args, "O!O|O&", &PyDict_Type, &config, &value, PyUnicode_FSConverter, &path)) return -1;
+    hd_table *table = configure(&c, config) ? NULL : open_table(&c, path);
+    Py_XDECREF(path);
+    if (!table) return -1;
+    hd_status s = hd_table_info(table, &info);
+    int failed = s ? (hp_fail_why(s), -1) : value_of(value, info.value_bytes, &type);
+    if (!failed && t->table) failed = (hp_fail(HD_EINVAL, "the table is open"), -1);
+    if (failed) {
         hd_close(table);
         return -1;
     }
+    t->value = type;
+    t->elem_known = false;
     t->on_device = strcmp(info.backend, "cuda") == 0;
     t->on_host_machine = strcmp(info.backend, "host") == 0;
     t->closing = false;
@@ -181,19 +193,20 @@ static PyObject *table_close(PyObject *self, PyObject *unused)
     return Py_NewRef(Py_None);
 }
 
-static PyObject *number_call(PyObject *self, PyObject *number, hd_status (*call)(hd_table *, uint64_t))
+static PyObject *number_call(PyObject *self, PyObject *number, const char *what,
+                             hd_status (*call)(hd_table *, uint64_t))
 {
     hp_table *t = (hp_table *)self;
-    uint64_t n = PyLong_AsUnsignedLongLong(number);
+    uint64_t n;
     hd_status s;
-    if (PyErr_Occurred()) return NULL;
+    if (hp_number(number, what, &n)) return NULL;
     CALL(t, s, call(t->table, n));
     return Py_NewRef(Py_None);
 }
 
-static PyObject *table_grow(PyObject *self, PyObject *n) { return number_call(self, n, hd_grow); }
-static PyObject *table_reserve(PyObject *self, PyObject *n) { return number_call(self, n, hd_reserve); }
-static PyObject *table_shrink(PyObject *self, PyObject *n) { return number_call(self, n, hd_shrink); }
+static PyObject *table_grow(PyObject *self, PyObject *n) { return number_call(self, n, "buckets", hd_grow); }
+static PyObject *table_reserve(PyObject *self, PyObject *n) { return number_call(self, n, "capacity", hd_reserve); }
+static PyObject *table_shrink(PyObject *self, PyObject *n) { return number_call(self, n, "buckets", hd_shrink); }
 
 static PyObject *table_check(PyObject *self, PyObject *unused)
 {
@@ -353,9 +366,9 @@ static int set_epoch(PyObject *self, PyObject *number, void *unused)
     (void)unused;
     hp_table *t = (hp_table *)self;
     if (!number) return PyErr_SetString(PyExc_AttributeError, "epoch cannot be deleted"), -1;
-    unsigned long long n = PyLong_AsUnsignedLongLong(number);
-    if (PyErr_Occurred()) return -1;
-    if (n > UINT32_MAX) return hp_fail(HD_EINVAL, "epoch: %llu is above 2^32 - 1", n), -1;
+    uint64_t n;
+    if (hp_number(number, "epoch", &n)) return -1;
+    if (n > UINT32_MAX) return hp_fail(HD_EINVAL, "epoch: %llu is above 2^32 - 1", (unsigned long long)n), -1;
     if (hp_table_begin(t)) return -1;
     hd_status s = hd_epoch_set(t->table, (uint32_t)n);
     if (s) hp_fail_why(s);

@@ -1,0 +1,243 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables on a GPU with arrays of PyTorch, CuPy and JAX: in and out without a copy, in the order of streams.
+
+Skipped without a GPU, or without the wheel's CUDA part.
+"""
+
+import importlib.util
+import os
+import tempfile
+import time
+import unittest
+
+import heddle
+
+try:
+    import torch
+
+    GPU = torch.cuda.is_available() and "cuda" in [name for name, _, _ in heddle.rows("backends")]
+except ImportError:
+    GPU = False
+
+
+def module(name):
+    """A module, or a skipped test."""
+    try:
+        return __import__(name)
+    except ImportError as error:
+        raise unittest.SkipTest(f"{name} is missing") from error
+
+
+def table(**more):
+    return heddle.Table(capacity=1 << 16, value=("float32", 4), backend="cuda", **more)
+
+
+@unittest.skipUnless(GPU, "a GPU, PyTorch with CUDA and a wheel with CUDA are needed")
+class Torch(unittest.TestCase):
+    def arrays(self, n=1000, first=0):
+        keys = torch.arange(first, first + n, dtype=torch.int64, device="cuda")
+        return keys, keys[:, None].float().expand(n, 4).contiguous()
+
+    def test_in_and_out_on_the_device(self):
+        with table() as t:
+            keys, rows = self.arrays()
+            fate = t.insert(keys, rows)
+            self.assertTrue(fate.is_cuda)
+            self.assertTrue((fate == int(heddle.Outcome.INSERTED)).all())
+            r = t.find(torch.cat([keys, keys + 10**6]))
+            self.assertEqual((r.value.device, r.value.dtype, tuple(r.value.shape)), (keys.device, torch.float32, (2000, 4)))
+            self.assertTrue(torch.equal(r.value[:1000], rows))
+            self.assertEqual(int(r.value[1000:].abs().sum()), 0)
+            self.assertTrue(torch.equal(r.found, torch.arange(2000, device="cuda") < 1000))
+            self.assertEqual(r.score.dtype, torch.uint64)
+
+    def test_inputs_and_outputs_are_used_in_place(self):
+        with table() as t:
+            keys, rows = self.arrays(4096)
+            t.insert(keys, rows)
+            out = torch.empty_like(rows)
+            t.find(keys, out=out)
+            torch.cuda.synchronize()
+            torch.cuda.reset_peak_memory_stats()
+            before = torch.cuda.memory_allocated()
+            t.insert(keys, rows, distinct=True)
+            r = t.find(keys, out=out)
+            self.assertEqual(r.value.data_ptr(), out.data_ptr())
+            self.assertLess(torch.cuda.max_memory_allocated() - before, rows.nbytes)
+            self.assertTrue(torch.equal(out, rows))
+
+    def test_a_delayed_producer_on_a_side_stream(self):
+        side = torch.cuda.Stream()
+        with table() as t:
+            keys, rows = self.arrays(1 << 14)
+            late = torch.zeros_like(keys)
+            torch.cuda.synchronize()
+            with torch.cuda.stream(side):
+                torch.cuda._sleep(400_000_000)  # about a fifth of a second
+                late.copy_(keys)
+                began = time.perf_counter()
+                t.insert(late, rows)
+                r = t.find(late)
+                waited = time.perf_counter() - began
+                value = r.value.clone()
+            self.assertFalse(side.query(), "the calls waited for the stream")
+            self.assertLess(waited, 0.1)
+            side.synchronize()
+            self.assertTrue(torch.equal(value, rows))
+            self.assertEqual(len(t), 1 << 14)
+
+    def test_streams_of_a_table_take_effect_in_the_order_of_calls(self):
+        a, b = torch.cuda.Stream(), torch.cuda.Stream()
+        with table() as t:
+            keys, rows = self.arrays(1 << 12)
+            torch.cuda.synchronize()
+            with torch.cuda.stream(a):
+                torch.cuda._sleep(200_000_000)
+                t.insert(keys, rows)
+            r = t.find(keys, stream=b)
+            torch.cuda.synchronize()
+            self.assertTrue(bool(r.found.all()))
+
+    def test_evicted_rows_are_listed_once(self):
+        with heddle.Table(capacity=1024, value=("float32", 4), backend="cuda") as t:
+            keys, rows = self.arrays(5000)
+            gone = t.insert(keys, rows, evicted=True, distinct=True).evicted
+            left = [int(key) for part in t.items() for key in part.key]
+            self.assertEqual(sorted(gone.key.cpu().to(torch.int64).tolist() + left), list(range(5000)))
+            self.assertTrue(torch.equal(gone.value[:, 0].cpu(), gone.key.cpu().to(torch.float32)))
+
+    def test_a_captured_lookup_replays(self):
+        with table() as t:
+            keys, rows = self.arrays(1024)
+            t.insert(keys, rows)
+            out = torch.zeros_like(rows)
+            r = t.find(keys, out=out)
+            torch.cuda.synchronize()
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                t.find(keys, out=out)
+            keys.copy_(keys.flip(0))
+            out.zero_()
+            graph.replay()
+            torch.cuda.synchronize()
+            self.assertTrue(torch.equal(out, rows.flip(0)))
+            self.assertIs(r.value, out)
+
+    def test_half_and_bfloat_rows(self):
+        for name in ("float16", "bfloat16"):
+            with heddle.Table(capacity=4096, value=(name, 8), backend="cuda") as t:
+                keys = torch.arange(100, device="cuda")
+                rows = torch.randn(100, 8, device="cuda").to(getattr(torch, name))
+                t.insert(keys, rows)
+                self.assertTrue(torch.equal(t.find(keys).value, rows))
+
+    def test_places_that_do_not_fit(self):
+        keys, rows = self.arrays(10)
+        with heddle.Table(capacity=1024, value=("float32", 4)) as host:
+            with self.assertRaisesRegex(heddle.Error, "host memory"):
+                host.insert(keys, rows)
+        with table() as t:
+            self.assertEqual(len(t.insert(keys.cpu(), rows.cpu())), 10)
+            self.assertFalse(t.find(keys.cpu()).value.is_cuda)
+
+    def test_addresses_are_read_by_a_triton_kernel(self):
+        module("triton")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "read_rows.py")  # Triton reads a kernel's text from its file
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(READ_ROWS)
+            spec = importlib.util.spec_from_file_location("read_rows", path)
+            read = importlib.util.module_from_spec(spec)
+            spec.loader.exec_module(read)
+            with table() as t:
+                keys, rows = self.arrays(512)
+                t.insert(keys, rows)
+                pointers = t.find_ptr(keys).ptr.view(torch.int64)
+                out = torch.zeros(512, 4, device="cuda")
+                read.read_rows[(512,)](pointers, out)
+                self.assertTrue(torch.equal(out, rows))
+
+
+READ_ROWS = """import triton
+import triton.language as tl
+
+
+@triton.jit
+def read_rows(pointers, out):
+    i = tl.program_id(0)
+    row = tl.load(pointers + i).to(tl.pointer_type(tl.float32))
+    lanes = tl.arange(0, 4)
+    tl.store(out + i * 4 + lanes, tl.load(row + lanes))
+"""
+
+
+@unittest.skipUnless(GPU, "a GPU, PyTorch with CUDA and a wheel with CUDA are needed")
+class Others(unittest.TestCase):
+    def test_cupy(self):
+        cupy = module("cupy")
+        with table() as t:
+            keys = cupy.arange(1000, dtype=cupy.int64)
+            rows = cupy.repeat(keys.astype(cupy.float32)[:, None], 4, axis=1)
+            fate = t.insert(keys, rows)
+            self.assertIsInstance(fate, cupy.ndarray)
+            r = t.find(keys)
+            self.assertTrue(bool((r.value == rows).all()))
+            out = cupy.zeros_like(rows)
+            t.find(keys, out=out)
+            self.assertTrue(bool((out == rows).all()))
+
+    def test_a_delayed_producer_of_cupy(self):
+        cupy = module("cupy")
+        spin = cupy.RawKernel(
+            'extern "C" __global__ void spin(long long n) { long long t = clock64(); while (clock64() - t < n); }', "spin"
+        )
+        with table() as t:
+            keys = cupy.arange(1000, dtype=cupy.int64)
+            rows = cupy.repeat(keys.astype(cupy.float32)[:, None], 4, axis=1)
+            t.insert(keys, rows)
+            side = cupy.cuda.Stream(non_blocking=True)
+            for cycles in (1, 300_000_000):  # first to compile what follows
+                late = cupy.full(1000, 5 * 10**6, dtype=cupy.int64)
+                cupy.cuda.Device().synchronize()
+                with side:
+                    spin((1,), (1,), (cycles,))
+                    late[...] = keys
+                    r = t.find(late)
+                    value = r.value.copy()
+            self.assertFalse(side.done)
+            side.synchronize()
+            self.assertTrue(bool((value == rows).all()))
+
+    def test_jax(self):
+        jax = module("jax")
+        jax.config.update("jax_enable_x64", True)
+        import jax.numpy as jnp
+
+        with table() as t:
+            keys = jnp.arange(1000, dtype=jnp.int64)
+            rows = jnp.repeat(keys.astype(jnp.float32)[:, None], 4, axis=1)
+            t.insert(keys, rows)
+            r = t.find(keys)
+            self.assertTrue(bool((r.value == rows).all()))
+            self.assertEqual(r.value.devices(), keys.devices())
+
+    def test_a_delayed_producer_of_jax(self):
+        jax = module("jax")
+        jax.config.update("jax_enable_x64", True)
+        import jax.numpy as jnp
+
+        @jax.jit
+        def slow(x):
+            a = jax.lax.fori_loop(0, 60, lambda i, a: jnp.tanh(a @ a), jnp.full((6144, 6144), 1e-4, jnp.float32))
+            return x + (a[0, 0] * 0).astype(x.dtype)
+
+        with table() as t:
+            keys = jnp.arange(1000, dtype=jnp.int64)
+            rows = jnp.repeat(keys.astype(jnp.float32)[:, None], 4, axis=1)
+            slow(keys).block_until_ready()
+            t.insert(slow(keys), rows)
+            self.assertTrue(bool((t.find(keys).value == rows).all()))
+
+
+if __name__ == "__main__":
+    unittest.main()
