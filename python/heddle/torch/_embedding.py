@@ -379,7 +379,7 @@ class _TableModule(torch.nn.Module):
         """Applies the optimizer to the rows of all ids that have a gradient since the last step.
 
         The gradient of an id without a row (it was evicted since, or never found a place) is dropped, and counted in
-        `dropped`.
+        `dropped`. Kernels read the gradients of outputs here, not before: do not overwrite these in place meanwhile.
         """
         if not self._pending:
             return
