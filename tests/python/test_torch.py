@@ -391,6 +391,10 @@ class Rows(unittest.TestCase):
         self.assertEqual(e.dropped, 2)
         self.assertTrue(torch.equal(rows_of(e, [3, 4]), others))
 
+    def test_a_row_is_read_before_its_batch_evicts_it(self):
+        for policy in ("lru", "lfu"):
+            check_read_before_evicted(self, policy, None)
+
     def test_evaluation_changes_nothing(self):
         e = ht.Embedding(100, 4, optimizer=ht.SGD(0.1))
         e(torch.arange(10))
@@ -435,7 +439,7 @@ class Rows(unittest.TestCase):
         e.prefetch(torch.tensor([1, 2, 1]))
         self.assertEqual(sorted(e.table), [1, 2])
         e(torch.tensor([1, 2]))
-        self.assertEqual(e.counters()["hit"], 2)
+        self.assertEqual(e.counters()["inserted"], 2)
 
     def test_wrong_arguments(self):
         for error, arguments in ((heddle.Error, {"policy": "custom"}), (TypeError, {"dtype": torch.float64}),
@@ -691,6 +695,8 @@ class Kernels(unittest.TestCase):
         self.check_often()
         self.check_bags()
         self.check_refused()
+        for policy in ("lru", "lfu"):
+            check_read_before_evicted(self, policy, True)
 
     def pair(self, dim, optimizer, make=None, **more):
         made = [(make or ht.Embedding)(1 << 10, dim, optimizer=optimizer, kernels=k, **more) for k in (True, None)]
@@ -811,6 +817,18 @@ class Page(unittest.TestCase):
         for example in re.findall(r"^```python\n(.*?)^```", path.read_text(), re.M | re.S):
             exec(compile(example, str(path), "exec"), names)
         self.assertIn("renew", names)
+
+
+def check_read_before_evicted(test, policy, kernels):
+    """The ids 1 and 2 have trained rows, and are evicted by later ids of their own batch."""
+    e = ht.Embedding(2, 4, optimizer=ht.SGD(0.1), policy=policy, kernels=kernels, table={"slots": 2})
+    e(torch.tensor([1, 2])).sum().backward()
+    e.step()
+    trained = rows_of(e, [1, 2])
+    out = e(torch.tensor([1, 2, 3, 4, 5]))
+    test.assertFalse({1, 2} <= set(e.table))
+    test.assertTrue(torch.equal(out[:2], trained))
+    test.assertTrue(torch.equal(out[2:], rows_of(ht.Embedding(4, 4), [3, 4, 5])))
 
 
 def reference(key, seed, column):

@@ -303,13 +303,22 @@ class _TableModule(torch.nn.Module):
         while self._unplaced_rows > UNPLACED_MOST and len(self._unplaced) > 1:
             self._unplaced_rows -= self._unplaced.popleft()[0].shape[0]
 
-    def _places(self, fast, keys, counts):
-        """The addresses of the rows of distinct keys, int64 (n); 0 for keys without a place."""
+    def _addresses(self, keys, distinct=True):
+        """The addresses of the rows of keys, int64 (n); 0 for absent keys. They hold until the next insert."""
+        return self.table.find_ptr(keys, distinct=distinct).ptr.view(torch.int64)
+
+    def _bring_in(self, fast, keys, counts):
+        """Marks distinct keys as used, and gives absent ones a place and their initial row."""
         result = self.table.find_or_insert_ptr(keys, counts, distinct=True)
-        address, outcome = result.ptr.view(torch.int64), result.outcome
-        fast.enter(address, outcome, keys, self._tally())
-        self._note_outcomes(keys, outcome)
-        return address
+        fast.enter(result.ptr.view(torch.int64), result.outcome, keys, self._tally())
+        self._note_outcomes(keys, result.outcome)
+
+    def _gather_then_bring_in(self, fast, keys, counts, inverse=None):
+        """The weights of distinct keys, or of items. They are read first, because a key that is brought in may evict one
+        of them."""
+        out = fast.gather(self._addresses(keys), keys, inverse)
+        self._bring_in(fast, keys, counts)
+        return out
 
     def _looked(self, ids):
         """(rows of ids, their groups), by kernels."""
@@ -317,8 +326,9 @@ class _TableModule(torch.nn.Module):
         fast = self._fast()
         with _on(self.device):
             groups = fast.groups(ids.reshape(-1))
-            address = self._places(fast, groups.key, groups.counts() if self.policy in LFU else None)
-            return fast.gather(address, groups.key, groups.inverse).view(*ids.shape, self.dim), groups
+            counts = groups.counts() if self.policy in LFU else None
+            out = self._gather_then_bring_in(fast, groups.key, counts, groups.inverse)
+            return out.view(*ids.shape, self.dim), groups
 
     def _fetch(self, keys, counts):
         """The weights of distinct keys, (n, dim). Absent keys get their initial row, and a place if there is one."""
@@ -326,7 +336,7 @@ class _TableModule(torch.nn.Module):
         table, layout, fast = self.table, self._layout, self._fast()
         if fast and not self.evicted_most:
             with _on(self.device):
-                return fast.gather(self._places(fast, keys, counts), keys)
+                return self._gather_then_bring_in(fast, keys, counts)
         if self._capturing():  # nothing may wait: all initial rows are computed, and most of them dropped
             rows = self._initial_rows(keys)
             table.find_or_insert(keys, rows, counts, out=rows, distinct=True)
@@ -399,7 +409,7 @@ class _TableModule(torch.nn.Module):
             keys = groups.key
         else:
             keys, gradients = self._gathered()
-        address = self.table.find_ptr(keys, distinct=True).ptr.view(torch.int64)
+        address = self._addresses(keys)
         fast.update(address, groups, gradients, self._tally()[DROPPED:], self.optimizer.numbers(self.steps))
 
     def _step_by_key(self):
@@ -438,7 +448,7 @@ class _TableModule(torch.nn.Module):
         keys = self._check_ids(ids).reshape(-1).contiguous()
         self._wait_for_prefetch()
         if self._fast():
-            address = self.table.find_ptr(keys).ptr.view(torch.int64)
+            address = self._addresses(keys, distinct=False)
             with _on(self.device):
                 return self._fast().gather(address, keys, absent=self.absent).view(*ids.shape, self.dim)
         weights = self._layout.weights(self._found_rows(keys))
@@ -518,9 +528,9 @@ class _TableModule(torch.nn.Module):
     def counters(self):
         """What happened so far: a dict. On a GPU it waits for all work of the table."""
         outcomes = self.table.counters()["outcomes"]
+        inserted, evicted = outcomes["inserted"] + outcomes["evicted"], outcomes["evicted"]
         return {"size": len(self.table), "steps": self.steps, "refused": self.refused, "reserved": self.reserved,
-                "dropped": self.dropped, "hit": outcomes["hit"], "inserted": outcomes["inserted"] + outcomes["evicted"],
-                "evicted": outcomes["evicted"]}  # fmt: skip
+                "dropped": self.dropped, "inserted": inserted, "evicted": evicted}  # fmt: skip
 
     def unplaced(self):
         """The ids that found no place since the last call: int64 (n), distinct. The last 2^20 new ids are looked at."""
