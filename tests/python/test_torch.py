@@ -768,6 +768,9 @@ class Kernels(unittest.TestCase):
         self.assertEqual(int((rows_of(e, torch.arange(200)) != initial).all(1).sum()), 4)
         e.table.lock_keys(torch.tensor(list(e.table)), 7)
         self.assertTrue(torch.equal(e(torch.arange(300, 303)), rows_of(ht.Embedding(4, 4), torch.arange(300, 303))))
+        other = ht.Embedding(4, 4, optimizer=ht.SGD(0.1), seed=9)
+        e.load_state_dict(other.state_dict())
+        self.assertTrue(torch.equal(rows_of(e, torch.arange(5)), rows_of(other, torch.arange(5))))
         self.assertEqual((e.refused, sorted(e.unplaced().tolist())[-3:]), (3, [300, 301, 302]))
 
 

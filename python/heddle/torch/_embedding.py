@@ -314,8 +314,8 @@ class _TableModule(torch.nn.Module):
         self._note_outcomes(keys, result.outcome)
 
     def _gather_then_bring_in(self, fast, keys, counts, inverse=None):
-        """The weights of distinct keys, or of items. They are read first, because a key that is brought in may evict one
-        of them."""
+        """The weights of distinct keys, or of items. They are read first, because a key that is brought in may evict
+        one of them."""
         out = fast.gather(self._addresses(keys), keys, inverse)
         self._bring_in(fast, keys, counts)
         return out
@@ -642,7 +642,7 @@ class _TableModule(torch.nn.Module):
             raise Error(f"optimizer: {meta['optimizer']} in the state, but the embedding has {self.optimizer.name}")
         if meta["policy"] != self.policy:
             raise Error(f"policy: {meta['policy']} in the state, but the embedding has {self.policy}")
-        self.seed, self.steps = meta["seed"], meta["steps"]
+        self.seed, self.steps, self._fast_known = meta["seed"], meta["steps"], None
         if self.policy.startswith("epoch_"):  # entries that are used from now on come before all that are loaded
             self.table.epoch = meta["epoch"] + 1
 
