@@ -242,6 +242,17 @@ def no_silent_zero(kernels):
 
 
 @check
+def rows_are_read_before_their_batch_evicts_them(kernels):
+    for policy in ("lru", "lfu"):
+        e = made(8, kernels, capacity=64, policy=policy, table={"slots": 64})
+        ids = torch.arange(64).cuda()
+        e(ids).sum().backward()
+        e.step()
+        trained = e.look_up(ids)
+        same(e(torch.arange(500).cuda())[:64], trained)
+
+
+@check
 def moves_and_states(kernels):
     e = made(8, kernels, optimizer=ht.Adam(0.01))
     e(ids_of(500, 300, 1)).sum().backward()

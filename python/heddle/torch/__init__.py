@@ -23,10 +23,12 @@ if tuple(int(n) for n in _torch.__version__.split("+")[0].split(".")[:2]) < (2, 
         "heddle.Table accepts the tensors of earlier versions."
     )
 
-from heddle.torch._embedding import Embedding, EmbeddingBag, Evicted, Part, step  # noqa: E402
+from heddle.torch._embedding import Embedding, EmbeddingBag, step  # noqa: E402
+from heddle.torch._evictions import Evicted  # noqa: E402
 from heddle.torch._initial import Constant, Normal, Uniform  # noqa: E402
 from heddle.torch._ops import Handle, handle_of, table_of  # noqa: E402
 from heddle.torch._optimizers import SGD, Adagrad, Adam, Optimizer, RowWiseAdagrad  # noqa: E402
+from heddle.torch._rows import Part  # noqa: E402
 
 __all__ = [
     "SGD",

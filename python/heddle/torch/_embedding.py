@@ -12,7 +12,6 @@ import collections
 import contextlib
 import os
 import tempfile
-from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -20,21 +19,12 @@ import torch.nn.functional as F
 import heddle
 from heddle._core import Error
 from heddle.torch import _initial, _ops, _optimizers, _rows
-from heddle.torch._rows import Part
+from heddle.torch._evictions import Evictions
+from heddle.torch._state import Stored
 
 REFUSED, RESERVED, DROPPED = range(3)  # numbers in Embedding._counts
-FIRST_RESERVED = -3  # -1 to -3 as unsigned numbers are the reserved keys
 UNPLACED_MOST = 1 << 20
 LFU = ("lfu", "epoch_lfu")
-
-
-class Evicted(NamedTuple):
-    """Entries that left. key: int64 (n); value: weights (n, dim); state: the optimizer's, float32; score: int64 (n)."""
-
-    key: torch.Tensor
-    value: torch.Tensor
-    state: torch.Tensor
-    score: torch.Tensor
 
 
 def _summed(gradients, inverse, count):
@@ -101,7 +91,7 @@ class _Compiled(torch.autograd.Function):
         return None, None, None, None
 
 
-class _TableModule(torch.nn.Module):
+class _TableModule(Evictions, Stored, torch.nn.Module):
     """What Embedding and EmbeddingBag have in common."""
 
     def __init__(self, capacity, dim, *, init="uniform", optimizer=None, policy="lru", dtype=torch.float32, seed=0,
@@ -282,14 +272,10 @@ class _TableModule(torch.nn.Module):
 
     def _insert(self, keys, rows, scores):
         """Inserts absent distinct keys. Afterwards `rows` has the row of each key: its own if it found no place."""
-        table = self.table
         if self.evicted_most:
-            self._room_for_evictions(keys.shape[0])
-            result = table.insert_and_evict(keys, rows, scores, distinct=True)
-            self._evictions.append(result)
-            self._evictions_rows += keys.shape[0]
+            result = self._insert_and_record(keys, rows, scores, distinct=True)
         else:
-            result = table.find_or_insert(keys, rows, scores, out=rows, distinct=True)
+            result = self.table.find_or_insert(keys, rows, scores, out=rows, distinct=True)
         outcome = result.outcome
         self._count(REFUSED, outcome == heddle.Outcome.REFUSED)
         self._count(RESERVED, outcome == heddle.Outcome.RESERVED)
@@ -303,13 +289,22 @@ class _TableModule(torch.nn.Module):
         while self._unplaced_rows > UNPLACED_MOST and len(self._unplaced) > 1:
             self._unplaced_rows -= self._unplaced.popleft()[0].shape[0]
 
-    def _places(self, fast, keys, counts):
-        """The addresses of the rows of distinct keys, int64 (n); 0 for keys without a place."""
+    def _addresses(self, keys, distinct=True):
+        """The addresses of the rows of keys, int64 (n); 0 for absent keys. They hold until the next insert."""
+        return self.table.find_ptr(keys, distinct=distinct).ptr.view(torch.int64)
+
+    def _bring_in(self, fast, keys, counts):
+        """Marks distinct keys as used, and gives absent ones a place and their initial row."""
         result = self.table.find_or_insert_ptr(keys, counts, distinct=True)
-        address, outcome = result.ptr.view(torch.int64), result.outcome
-        fast.enter(address, outcome, keys, self._tally())
-        self._note_outcomes(keys, outcome)
-        return address
+        fast.enter(result.ptr.view(torch.int64), result.outcome, keys, self._tally())
+        self._note_outcomes(keys, result.outcome)
+
+    def _gather_then_bring_in(self, fast, keys, counts, inverse=None):
+        """The weights of distinct keys, or of items. They are read first, because a key that is brought in may evict
+        one of them."""
+        out = fast.gather(self._addresses(keys), keys, inverse)
+        self._bring_in(fast, keys, counts)
+        return out
 
     def _looked(self, ids):
         """(rows of ids, their groups), by kernels."""
@@ -317,8 +312,9 @@ class _TableModule(torch.nn.Module):
         fast = self._fast()
         with _on(self.device):
             groups = fast.groups(ids.reshape(-1))
-            address = self._places(fast, groups.key, groups.counts() if self.policy in LFU else None)
-            return fast.gather(address, groups.key, groups.inverse).view(*ids.shape, self.dim), groups
+            counts = groups.counts() if self.policy in LFU else None
+            out = self._gather_then_bring_in(fast, groups.key, counts, groups.inverse)
+            return out.view(*ids.shape, self.dim), groups
 
     def _fetch(self, keys, counts):
         """The weights of distinct keys, (n, dim). Absent keys get their initial row, and a place if there is one."""
@@ -326,7 +322,7 @@ class _TableModule(torch.nn.Module):
         table, layout, fast = self.table, self._layout, self._fast()
         if fast and not self.evicted_most:
             with _on(self.device):
-                return fast.gather(self._places(fast, keys, counts), keys)
+                return self._gather_then_bring_in(fast, keys, counts)
         if self._capturing():  # nothing may wait: all initial rows are computed, and most of them dropped
             rows = self._initial_rows(keys)
             table.find_or_insert(keys, rows, counts, out=rows, distinct=True)
@@ -379,7 +375,7 @@ class _TableModule(torch.nn.Module):
         """Applies the optimizer to the rows of all ids that have a gradient since the last step.
 
         The gradient of an id without a row (it was evicted since, or never found a place) is dropped, and counted in
-        `dropped`.
+        `dropped`. Kernels read the gradients of outputs here, not before: do not overwrite these in place meanwhile.
         """
         if not self._pending:
             return
@@ -399,7 +395,7 @@ class _TableModule(torch.nn.Module):
             keys = groups.key
         else:
             keys, gradients = self._gathered()
-        address = self.table.find_ptr(keys, distinct=True).ptr.view(torch.int64)
+        address = self._addresses(keys)
         fast.update(address, groups, gradients, self._tally()[DROPPED:], self.optimizer.numbers(self.steps))
 
     def _step_by_key(self):
@@ -438,7 +434,7 @@ class _TableModule(torch.nn.Module):
         keys = self._check_ids(ids).reshape(-1).contiguous()
         self._wait_for_prefetch()
         if self._fast():
-            address = self.table.find_ptr(keys).ptr.view(torch.int64)
+            address = self._addresses(keys, distinct=False)
             with _on(self.device):
                 return self._fast().gather(address, keys, absent=self.absent).view(*ids.shape, self.dim)
         weights = self._layout.weights(self._found_rows(keys))
@@ -518,9 +514,9 @@ class _TableModule(torch.nn.Module):
     def counters(self):
         """What happened so far: a dict. On a GPU it waits for all work of the table."""
         outcomes = self.table.counters()["outcomes"]
+        inserted, evicted = outcomes["inserted"] + outcomes["evicted"], outcomes["evicted"]
         return {"size": len(self.table), "steps": self.steps, "refused": self.refused, "reserved": self.reserved,
-                "dropped": self.dropped, "hit": outcomes["hit"], "inserted": outcomes["inserted"] + outcomes["evicted"],
-                "evicted": outcomes["evicted"]}  # fmt: skip
+                "dropped": self.dropped, "inserted": inserted, "evicted": evicted}  # fmt: skip
 
     def unplaced(self):
         """The ids that found no place since the last call: int64 (n), distinct. The last 2^20 new ids are looked at."""
@@ -532,149 +528,9 @@ class _TableModule(torch.nn.Module):
         self._unplaced_rows = 0
         return torch.unique(torch.cat([none, *ids]))
 
-    def _room_for_evictions(self, rows):
-        if self._evictions_rows + rows <= self.evicted_most:
-            return
-        waiting = [_evicted_of(r, self._layout) if not isinstance(r, Evicted) else r for r in self._evictions]
-        self._evictions = collections.deque(e for e in waiting if e.key.shape[0])
-        self._evictions_rows = sum(e.key.shape[0] for e in self._evictions)
-        if self._evictions_rows + rows > self.evicted_most:
-            raise Error(f"evicted: {self._evictions_rows} entries wait to be read and {rows} may follow, but evicted="
-                        f"{self.evicted_most}; read emb.evicted()")  # fmt: skip
-
-    def evicted(self):
-        """Iterates over the entries that were evicted and not yet read: each is in exactly one Evicted.
-
-        The module must have been made with evicted=N: so many entries may wait. If more might, a forward pass fails
-        before it changes anything.
-        """
-        if not self.evicted_most:
-            raise Error("evicted: make the embedding with evicted=N to record evictions")
-        self._wait_for_prefetch()
-        while self._evictions:
-            batch = self._evictions.popleft()
-            if not isinstance(batch, Evicted):
-                self._evictions_rows -= len(batch)
-                batch = _evicted_of(batch, self._layout)
-            else:
-                self._evictions_rows -= batch.key.shape[0]
-            if batch.key.shape[0]:
-                yield batch
-
-    # ---- Rows out and in --------------------------------------------------------------------------------------------
-
-    def parts(self, rows=1 << 16):
-        """Iterates over all entries as Parts on the CPU, each of at most `rows` slots of the table."""
-        return _rows.parts(self.table, self._layout, rows)
-
-    def mark(self):
-        """A moment for `changed_since`. Gradients must have been applied: call it after `step`."""
-        if self._pending:
-            raise Error("mark: there are gradients that were not applied; call step() first")
-        if self.policy.startswith("epoch_"):
-            self.table.epoch += 1
-            return self.table.epoch << 32
-        if self.policy == "lru" and self._options.get("clock", "logical") == "logical":
-            return self.table.info["now"]
-        raise Error(f"mark: scores of policy {self.policy} are no times; use lru, epoch_lru or epoch_lfu")
-
-    def changed_since(self, mark, rows=1 << 16):
-        """Iterates over the entries that were used in training since `mark`: among them are all that have changed."""
-        return _rows.parts(self.table, self._layout, rows, since=mark)
-
-    @torch.no_grad()
-    def insert(self, keys, weight, state=None, score=None):
-        """Sets the rows of distinct keys. Returns how many entries were evicted or found no place.
-
-        weight: (n, dim). state: the optimizer's, (n, state_floats); None: that of a new row. score: the entry's, as a
-        Part has it, which the policies other than lru store; None: that of a new entry.
-        """
-        keys = self._check_ids(keys)
-        if state is None:
-            state = weight.new_full((1, self._layout.state_floats), self.optimizer.state_initial(), dtype=torch.float32)
-        rows = self._layout.made_of(weight, state.expand(keys.shape[0], -1))
-        options = {"distinct": True, "raw_scores": score is not None and self.policy != "lru"}
-        scores = score if options["raw_scores"] else None
-        if self.evicted_most:
-            self._room_for_evictions(keys.shape[0])
-            result = self.table.insert_and_evict(keys, rows, scores, **options)
-            self._evictions.append(result)
-            self._evictions_rows += keys.shape[0]
-            outcome = result.outcome
-        else:
-            outcome = self.table.insert_or_assign(keys, rows, scores, **options)
-        lost = (outcome == heddle.Outcome.REFUSED) | (outcome == heddle.Outcome.EVICTED)
-        return int((lost | (outcome == heddle.Outcome.RESERVED)).sum())
-
-    def insert_part(self, part):
-        """Sets the rows of a Part, lowest scores first: so a table that is too small keeps the best. As `insert`."""
-        _rows.check_part(part, self._layout)
-        part = _rows.by_score(part)
-        return self.insert(*(column.to(self.device) for column in part))
-
-    def erase(self, ids):
-        """Removes the rows of ids. Returns a heddle.Outcome per id."""
-        return self.table.erase(self._check_ids(ids).reshape(-1).contiguous())
-
-    def clear(self):
-        """Removes all rows, and gradients that were not applied."""
-        self._pending.clear()
-        self.table.clear()
-
-    def get_extra_state(self):
-        return {"format": 1, "dim": self.dim, "policy": self.policy, "seed": self.seed, "steps": self.steps,
-                "optimizer": self.optimizer.name, "epoch": self.table.epoch, "capacity": self.capacity}  # fmt: skip
-
-    def set_extra_state(self, meta):
-        if meta["dim"] != self.dim:
-            raise Error(f"dim: {meta['dim']} in the state, but the embedding has {self.dim}")
-        if meta["optimizer"] != self.optimizer.name:
-            raise Error(f"optimizer: {meta['optimizer']} in the state, but the embedding has {self.optimizer.name}")
-        if meta["policy"] != self.policy:
-            raise Error(f"policy: {meta['policy']} in the state, but the embedding has {self.policy}")
-        self.seed, self.steps = meta["seed"], meta["steps"]
-        if self.policy.startswith("epoch_"):  # entries that are used from now on come before all that are loaded
-            self.table.epoch = meta["epoch"] + 1
-
-    def _save_to_state_dict(self, destination, prefix, keep_vars):
-        super()._save_to_state_dict(destination, prefix, keep_vars)
-        part = _rows.by_score(_rows.joined(self.parts(), self._layout))
-        destination.update({prefix + name: column for name, column in part._asdict().items()})
-
-    def _load_from_state_dict(self, state_dict, prefix, metadata, strict, missing, unexpected, errors):
-        names = {prefix + name: name for name in Part._fields}
-        own = {names[name]: column for name, column in state_dict.items() if name in names}
-        rest = {name: column for name, column in state_dict.items() if name not in names}
-        absent = [name for name, field in names.items() if field not in own]
-        missing.extend(absent)
-        if absent or prefix + "_extra_state" not in rest:
-            return super()._load_from_state_dict(rest, prefix, metadata, strict, missing, unexpected, errors)
-        try:
-            part = Part(**own)
-            self.set_extra_state(rest[prefix + "_extra_state"])
-            _rows.check_part(part, self._layout)
-            self.clear()
-            self.load_dropped = sum(self.insert_part(Part(*(c[i : i + (1 << 16)] for c in part)))
-                                    for i in range(0, part.key.shape[0], 1 << 16))  # fmt: skip
-        except Error as error:
-            errors.append(f"{prefix}: {error}")
-        return super()._load_from_state_dict(rest, prefix, metadata, strict, missing, unexpected, errors)
-
-    load_dropped = 0
-    """How many entries of the last load_state_dict the table had no place for."""
-
     def extra_repr(self):
         return (f"{self.capacity}, {self.dim}, optimizer={self.optimizer}, policy={self.policy!r}, dtype={self.dtype}, "
                 f"seed={self.seed}")  # fmt: skip
-
-
-def _evicted_of(result, layout):
-    """The evicted entries of an insert_and_evict, whose list has refused items too."""
-    listed = result.evicted
-    keys, item = listed.key.view(torch.int64), listed.item.view(torch.int64)
-    left = (result.outcome[item] == heddle.Outcome.EVICTED).nonzero().squeeze(1)
-    rows = listed.value[left]
-    return Evicted(keys[left], layout.weights(rows), layout.state(rows), listed.score.view(torch.int64)[left])
 
 
 _ARGUMENTS = """
