@@ -267,10 +267,7 @@ int hp_array_take(hp_array *a, PyObject *o, const char *what, hp_type wanted, co
     if (!failed && writable && a->read_only)
         failed = (hp_fail(HD_EINVAL, "%s: read-only, but the call writes it", what), -1);
     if (failed) {
-        PyObject *kind, *error, *trace;
-        PyErr_Fetch(&kind, &error, &trace); /* a deleter may clear it */
         hp_array_leave(a);
-        PyErr_Restore(kind, error, trace);
         return -1;
     }
     a->rows = a->ndim ? (uint64_t)a->shape[0] : 1;
@@ -279,7 +276,7 @@ int hp_array_take(hp_array *a, PyObject *o, const char *what, hp_type wanted, co
 
 void hp_array_leave(hp_array *a)
 {
-    PyObject *type, *error, *trace; /* a deleter may run Python's code */
+    PyObject *type, *error, *trace; /* a deleter may run Python, which must not see an error, and may clear it */
     PyErr_Fetch(&type, &error, &trace);
     if (a->hold == HP_BUFFER) PyBuffer_Release(&a->buffer);
     if (a->hold == HP_MANAGED && ((dl_managed *)a->managed)->deleter) ((dl_managed *)a->managed)->deleter(a->managed);

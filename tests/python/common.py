@@ -9,9 +9,16 @@ import ctypes
 import os
 import sys
 
+class Hidden:
+    """A finder that finds nothing in the place of some modules."""
+
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("numpy", "torch", "array_api_strict"):
+            raise ModuleNotFoundError(f"{name} is hidden", name=name)
+
+
 if os.environ.get("HEDDLE_NO_NUMPY"):
-    for name in ("numpy", "torch", "array_api_strict"):
-        sys.modules[name] = None
+    sys.meta_path.insert(0, Hidden())
 
 
 def optional(name):

@@ -3,9 +3,11 @@
 the protocol, with and without a table of functions (__dlpack_c_exchange_api__). They count what a consumer does."""
 
 import ctypes
+import math
+import weakref
 
 CPU, CUDA, CUDA_HOST, METAL, CUDA_MANAGED = 1, 2, 3, 8, 13
-INT, UINT, FLOAT = 0, 1, 2
+INT, UINT, FLOAT, BOOL = 0, 1, 2, 6
 READ_ONLY, COPIED = 1, 2
 
 
@@ -48,6 +50,7 @@ call_with_pointer = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 NEW_NAME, OLD_NAME, TABLE_NAME = b"dltensor_versioned", b"dltensor", b"dlpack_exchange_api"
 lent = {}  # address of a struct: (the struct, its producer)
 deleted = []  # producers whose deleter ran, in order
+taken = []  # tensors of the consumer that an array was made of
 
 
 @call_with_pointer
@@ -140,7 +143,7 @@ class Table(ctypes.Structure):
 
 
 class Exchanged(Producer):
-    """A producer with a table of functions; __dlpack__ must not be called. It can be sliced and viewed as bytes."""
+    """A producer with a table of functions; __dlpack__ must not be called."""
 
     kept = []  # what borrowed tensors point to
     allocated = 0
@@ -149,18 +152,17 @@ class Exchanged(Producer):
     def __dlpack__(self, **_):
         raise AssertionError("__dlpack__ of a type with a table of functions")
 
-    def __getitem__(self, part):
-        start, stop, _ = part.indices(self.shape[0])
-        return Exchanged(memoryview(self.data)[start:stop], UINT, 8, (stop - start,), self.device)
+    def tolist(self):
+        form = {(UINT, 64): "Q", (UINT, 8): "B", (BOOL, 8): "?"}[self.code, self.bits]
+        return memoryview(self.data).cast("B").cast(form).tolist()
 
-    def view(self, dtype):
-        self.dtype = dtype
-        return self
 
-    def reshape(self, shape):
-        import numpy
-
-        return numpy.frombuffer(self.data, self.dtype).reshape(shape)
+def array_over(tensor):
+    """An array over the memory of a consumer's tensor."""
+    shape = tuple(tensor.shape[: tensor.ndim])
+    size = math.prod(shape) * tensor.dtype.bits // 8
+    memory = (ctypes.c_char * size).from_address(tensor.data + tensor.byte_offset)
+    return Borrowed(memory, tensor.dtype.code, tensor.dtype.bits, shape, (tensor.device.type, tensor.device.id))
 
 
 def object_at(address):
@@ -185,8 +187,14 @@ def from_object(address, out):
 
 @to_type
 def to_object(address, out):
-    made = lent[address][1]
-    delete(address)
+    if address in lent:
+        made = lent[address][1]
+        delete(address)
+    else:
+        managed = Managed.from_address(address)
+        made = array_over(managed.tensor)
+        weakref.finalize(made, call_with_pointer(managed.deleter), address)
+        taken.append(address)
     api.Py_IncRef(made)
     out[0] = id(made)
     return 0

@@ -643,7 +643,6 @@ class Devices(Case):
         with self.assertRaises((heddle.Error, TypeError)):
             self.t.find(of_u64(u64([1])), stream="fast")
 
-    @needs_numpy
     def test_current_stream_of_a_table_of_functions(self):
         for kind in (Borrowed, Lent):
             kind.asked.clear()
@@ -663,7 +662,6 @@ class Devices(Case):
         self.assertEqual(type(r.value), numpy.ndarray if numpy else memoryview)
         self.assertEqual((r.value.tolist(), r.found.tolist()), ([6, 0], [True, False]))
 
-    @needs_numpy
     def test_results_on_the_device(self):
         for kind in (Borrowed, Lent):
             self.t.clear()
@@ -671,13 +669,19 @@ class Devices(Case):
             before = kind.allocated
             r = self.t.find(of_u64(u64([2, 9]), kind))
             self.assertEqual(producers.Exchanged.allocated, before + 1)
+            self.assertIs(type(r.value), Borrowed)
+            self.assertEqual(r.value.device, (CUDA, 0))
             self.assertEqual((r.value.tolist(), r.found.tolist(), r.outcome.tolist()), ([6, 0], [True, False], [1, 0]))
+            value = r.value
+            self.t.find(r.value)  # results are arguments
             evicted = self.t.insert(of_u64(u64([2, 9]), kind), [1, 2], evicted=True).evicted
-            self.assertEqual(len(evicted.key), 0)
+            self.assertEqual(evicted.key.shape, (0,))
             out = of_u64(u64([8, 8]), kind)
             self.t.find(of_u64(u64([2, 77]), kind), out=out)
             self.assertEqual(out.data.tolist(), [1, 8])
             del r, evicted
+            gc.collect()
+            self.assertEqual(value.tolist(), [6, 0])
         gc.collect()
         self.assertEqual(producers.lent, {})
 
