@@ -119,7 +119,8 @@ class Notebooks(unittest.TestCase):
         self.assertEqual(counts, list(range(1, len(counts) + 1)), "outputs are not those of one run: notebook.py --write")
         for cell in book["cells"]:
             self.assertTrue(all(len(line.rstrip("\n")) <= 120 for line in cell["source"]), f"{cell['id']}: 120 columns")
-            for to in re.findall(r"\]\(([^)#:]+)", "".join(cell["source"]) if cell["cell_type"] == "markdown" else ""):
+            text = "".join(cell["source"]) if cell["cell_type"] == "markdown" else ""
+            for to in re.findall(r"\]\((?!https?:)([^)#]+)", text):
                 self.assertTrue((path.parent / to).exists(), f"{cell['id']}: no {to}")
         notebook.run(book, path.name)
 
