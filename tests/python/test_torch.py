@@ -652,6 +652,14 @@ class Compilers(unittest.TestCase):
         program = torch.export.export(net, (self.ids, self.offsets))
         torch.testing.assert_close(program.module()(self.ids, self.offsets), wanted)
 
+    def test_fake_tensors(self):
+        net = Net()
+        for module in (net.train(), net.eval()):
+            with torch._subclasses.FakeTensorMode(allow_non_fake_inputs=True) as mode:
+                out = module(mode.from_tensor(self.ids), mode.from_tensor(self.offsets))
+                self.assertEqual(out.shape, ())
+        self.assertEqual((len(net.one), len(net.bag), net.one.gradients), (0, 0, []))
+
     def test_export_in_another_process(self):
         with tempfile.TemporaryDirectory() as folder:
             e = ht.Embedding(1 << 10, 4)

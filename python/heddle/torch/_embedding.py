@@ -37,6 +37,11 @@ def _no_second_derivatives():
         raise Error("backward: an embedding has no second derivatives (create_graph=True)")
 
 
+def _traced(ids):
+    """Whether a compiler runs, or the tensor is a fake one: then operators stand for what the table does."""
+    return torch.compiler.is_compiling() or type(ids) is not torch.Tensor
+
+
 def _on(device):
     """Makes a GPU the current one for a while."""
     return torch.cuda.device(device) if device.type == "cuda" else contextlib.nullcontext()
@@ -559,7 +564,7 @@ class Embedding(_TableModule):
         """The rows of ids: shape (*ids.shape, dim). distinct: the promise that no id occurs twice."""
         if not self.training:
             return self._look_up_op(ids)
-        if torch.compiler.is_compiling():
+        if _traced(ids):
             return _Compiled.apply(self._anchor, self._number, self._state, ids)
         ids = self._check_ids(ids)
         if not distinct and self._fast() and not self.evicted_most:
@@ -589,7 +594,7 @@ class EmbeddingBag(_TableModule):
         """One row per bag, (bags, dim). ids: (bags, n), or (n) with `offsets`, the first id of each bag."""
         if not self.training:
             rows, inverse = self._look_up_op(ids.reshape(-1)), None
-        elif torch.compiler.is_compiling():
+        elif _traced(ids):
             rows, inverse = _Compiled.apply(self._anchor, self._number, self._state, ids.reshape(-1)), None
         else:
             rows, inverse = self._train_rows(self._check_ids(ids), distinct)

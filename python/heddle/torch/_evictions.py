@@ -23,7 +23,7 @@ class Evictions:
     """The methods of an embedding that record entries which left the table."""
 
     def _room_for_evictions(self, rows):
-        """Fails if the entries that wait, and `rows` more, are too many. On a GPU it may have to wait for the counts."""
+        """Fails if the entries that wait, and `rows` more, are too many. On a GPU it may wait for the counts."""
         if self._evictions_rows + rows <= self.evicted_most:
             return
         waiting = [_evicted_of(r, self._layout) if not isinstance(r, Evicted) else r for r in self._evictions]
