@@ -50,7 +50,7 @@ fixture_kernel fuzz_kernel(const judge_design *d, uint32_t row, hd_op op, uint32
 /* As hd_info.policy has them. */
 static const char *const expressions[] = {
     "expr:on_insert=given",
-    "expr:on_insert=now;on_hit=(old>>1)+now",
+    "expr:on_insert=now;on_hit=now+(old>>1)",
     "expr:on_insert=given;on_hit=max(old,given)+1;admission=MAX",
     "expr:on_insert=given;on_hit=old+given",
     "expr:on_insert=now;admission=100-now",
@@ -71,7 +71,8 @@ const char *fuzz_policy(const char *text)
 {
     for (int i = 0; i < EXPRESSIONS; i++)
         if (strcmp(expressions[i], text) == 0) return expressions[i];
-    return hd_policy_rows[hd_policy_named(text)].name;
+    uint32_t row = hd_policy_named(text);
+    return row < HD_POLICY_COUNT ? hd_policy_rows[row].name : NULL; /* never: it is one of these */
 }
 
 const judge_design *fuzz_design(feed *f, hd_case *c)
