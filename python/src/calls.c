@@ -509,7 +509,7 @@ static int run(call *c)
 static PyObject *call_result(call *c)
 {
     if (!c->result) return c->counts ? PyLong_FromUnsignedLongLong(c->number) : Py_NewRef(Py_None);
-    if (!(c->needs & HD_NEEDS_KEY)) return PyObject_GetAttrString((PyObject *)c->result, "listed");
+    if (!(c->needs & HD_NEEDS_KEY)) return hp_result_listed(c->result);
     uint32_t more = c->result->has & ~(1u << HP_OUT_OUTCOME);
     if (!more && !c->result->view[HP_OUT_VALUE]) return hp_result_view(c->result, HP_OUT_OUTCOME);
     return Py_NewRef((PyObject *)c->result);
