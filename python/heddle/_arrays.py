@@ -176,20 +176,31 @@ def _host_view(block, offset, code, bits, shape):
     return numpy.ndarray(shape, numpy_dtype(code, bits), block, offset)
 
 
+_torch_dtypes = {}
+
+
+def torch_dtype(code, bits):
+    """PyTorch's dtype."""
+    if (code, bits) not in _torch_dtypes:
+        import torch
+
+        _torch_dtypes[code, bits] = getattr(torch, "bfloat16" if code == BFLOAT else name_of(code, bits))
+    return _torch_dtypes[code, bits]
+
+
 def _torch_view(block, offset, code, bits, shape):
     import torch
 
-    dtype = getattr(torch, name_of(code, bits) if code != BFLOAT else "bfloat16")
-    if not _count(shape):
+    dtype, count = torch_dtype(code, bits), _count(shape)
+    if not count:
         return torch.empty(shape, dtype=dtype)
-    return torch.frombuffer(block, dtype=dtype, count=_count(shape), offset=offset).view(shape)
+    flat = torch.frombuffer(block, dtype=dtype, count=count, offset=offset)
+    return flat if len(shape) == 1 else flat.view(shape)
 
 
 def _device_dtype(kind, code, bits):
     if kind == TORCH:
-        import torch
-
-        return getattr(torch, "bfloat16" if code == BFLOAT else name_of(code, bits))
+        return torch_dtype(code, bits)
     if kind == JAX:
         import jax.numpy
 

@@ -82,6 +82,10 @@ class Report:
             rows = sorted((r for r in self.rows if r["policy"] == policy), key=lambda r: r["capacity"])
             axes.plot([r["capacity"] for r in rows], [r[y] for r in rows], styles[i % len(styles)], label=policy)
         axes.set_xscale("log")
+        axes.xaxis.set_minor_formatter("")
+        sizes = sorted(set(self["capacity"]))
+        if len(sizes) <= 8:
+            axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
         axes.set_xlabel("entries")
         axes.set_ylabel(y.replace("_", " "))
         axes.grid(True, alpha=0.3)

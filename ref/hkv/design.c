@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/op.h"
 #include "base/team.h"
+#include "policies/expression.h"
 #include "ref/hkv/hkv.h"
 
 typedef struct hkv {
@@ -110,7 +111,10 @@ hkv_view hkv_view_for(const hd_info *info)
     v.step = info->layout == HD_LAYOUT_PAIRS ? 2 : 1;
     v.value_bytes = info->value_bytes;
     v.seed = info->seed;
-    v.policy = hd_policy_named(info->policy);
+    hd_policy_use use;
+    hd_policy_read(info->policy, &use); /* of a table it is known: hd_open */
+    v.policy = use.number;
+    v.program = use.program;
     v.admit_always = info->hkv.admit == HD_ADMIT_ALWAYS;
     v.dual = info->hkv.dual;
     hkv_split(&v, info->hkv.tiers, info->hkv.device_value_bytes);
