@@ -11,7 +11,9 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool child; /* set before a child has a second thread */
 
 static void begin_child(void) { child = true; }
-static void watch(void) { (void)pthread_atfork(NULL, NULL, begin_child); } /* without memory: as if it was never asked */
+
+/* Without memory for it a child is not known as one. */
+static void watch(void) { (void)pthread_atfork(NULL, NULL, begin_child); }
 
 uint32_t hd_team(uint32_t threads)
 {

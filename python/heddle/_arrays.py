@@ -34,7 +34,9 @@ class Listed(NamedTuple):
         return len(self.key)
 
 
+@functools.cache
 def _numpy():
+    """NumPy, or None. The search for a module that is not there takes longer than a call."""
     try:
         import numpy
     except ImportError:

@@ -81,7 +81,8 @@ static void add(method *m, parameter p, bool required)
     if (required) m->required = m->count;
 }
 
-static void set_parameters(method *m, uint32_t needs)
+/* Those that may be given by place. */
+static void set_inputs(method *m, uint32_t needs)
 {
     bool keyed = needs & HD_NEEDS_KEY;
     if (m->mixed) add(m, P_OPS, true);
@@ -102,15 +103,17 @@ static void set_parameters(method *m, uint32_t needs)
         add(m, P_SCORES, false);
         m->placed = m->count;
     }
+}
+
+static void set_options(method *m, uint32_t needs)
+{
     if (m->op == HD_OP_ACCUM_OR_ASSIGN || m->mixed) add(m, P_FLAGS, false);
     if (m == &methods[METHOD_INSERT]) add(m, P_EVICTED, false);
     if (needs & HD_MAY_PIN && !m->mixed) add(m, P_HOLDER, false);
     if (needs & HD_SCORES && !m->mixed) add(m, P_RAW_SCORES, false);
     if (hd_op_family(m->op) == HD_FAMILY_UPSERT || m->mixed) add(m, P_GROW, false);
-    if (keyed) {
-        add(m, P_DISTINCT, false);
-        if (needs & HD_GIVES_BOTH) add(m, P_OUT, false);
-    }
+    if (needs & HD_NEEDS_KEY) add(m, P_DISTINCT, false);
+    if (needs & HD_NEEDS_KEY && needs & HD_GIVES_BOTH) add(m, P_OUT, false);
     add(m, P_STREAM, false);
     add(m, P_KERNEL, false);
 }
@@ -221,25 +224,29 @@ typedef struct call {
 
 static const hp_type u64 = { DL_UINT, 64 }, u8 = { DL_UINT, 8 };
 
+/* The stream on which a library with an exchange table works now. */
+static int stream_of_exchange(call *c, const dl_exchange *e, PyObject *keys)
+{
+    dl_device at;
+    void *stream = NULL;
+    if (hp_exchange_device(e, keys, &at)) return hp_fail_about("keys"), -1;
+    if (at.type != DL_CUDA) return 0;
+    if (e->current_stream(at.type, at.id, &stream)) return -1;
+    c->b.stream = stream;
+    return 0;
+}
+
 /* The address of a stream: a number, or an object of a library. */
 static int stream_of(call *c)
 {
     PyObject *given = c->a.given[P_STREAM], *keys = c->a.given[P_KEYS], *number = NULL;
-    void *stream = NULL;
     if (!c->t->on_device && !hp_pretend_device) return 0;
     if (given) {
         number = PyObject_CallFunctionObjArgs(hp_helper("stream_number"), given, NULL);
     } else if (keys) {
         const hp_library *l = hp_library_of(Py_TYPE(keys));
         if (!l) return -1;
-        if (l->exchange) {
-            dl_device at;
-            if (hp_exchange_device(l->exchange, keys, &at)) return hp_fail_about("keys"), -1;
-            if (at.type != DL_CUDA) return 0;
-            if (l->exchange->current_stream(at.type, at.id, &stream)) return -1;
-            c->b.stream = stream;
-            return 0;
-        }
+        if (l->exchange) return stream_of_exchange(c, l->exchange, keys);
         if (l->kind <= HP_NUMPY) return 0;
         PyObject *args = Py_BuildValue("iO", l->kind, keys);
         if (args) number = PyObject_CallObject(hp_helper("current_stream"), args);
@@ -509,10 +516,21 @@ static int run(call *c)
 static PyObject *call_result(call *c)
 {
     if (!c->result) return c->counts ? PyLong_FromUnsignedLongLong(c->number) : Py_NewRef(Py_None);
-    if (!(c->needs & HD_NEEDS_KEY)) return PyObject_GetAttrString((PyObject *)c->result, "listed");
+    if (!(c->needs & HD_NEEDS_KEY)) return hp_result_listed(c->result);
     uint32_t more = c->result->has & ~(1u << HP_OUT_OUTCOME);
     if (!more && !c->result->view[HP_OUT_VALUE]) return hp_result_view(c->result, HP_OUT_OUTCOME);
     return Py_NewRef((PyObject *)c->result);
+}
+
+/* Takes the arguments, and runs the batch. */
+static int take_and_run(call *c)
+{
+    bool keyed = c->needs & HD_NEEDS_KEY;
+    if (stream_of(c) || take_numbers(c)) return -1;
+    if (keyed && take_inputs(c)) return -1;
+    if (c->needs & HD_RANGE && take_range(c)) return -1;
+    if ((keyed || c->needs & HD_LISTS) && take_outputs(c)) return -1;
+    return run(c);
 }
 
 static PyObject *call_operation(PyObject *self, int number, PyObject *const *args, Py_ssize_t n, PyObject *names)
@@ -526,12 +544,7 @@ static PyObject *call_operation(PyObject *self, int number, PyObject *const *arg
     if (hp_table_begin(c.t)) return NULL; /* from here on: arguments run Python's code, which may close the table */
     c.b.op = evicted ? HD_OP_INSERT_AND_EVICT : c.m->op;
     c.needs = hd_op_row_of(c.b.op)->needs | (c.m->mixed ? HD_GIVES_BOTH : 0);
-    bool range = c.needs & HD_RANGE, keyed = c.needs & HD_NEEDS_KEY;
-    int failed = stream_of(&c) || take_numbers(&c);
-    if (!failed && keyed) failed = take_inputs(&c);
-    if (!failed && range) failed = take_range(&c);
-    if (!failed && (keyed || c.needs & HD_LISTS)) failed = take_outputs(&c);
-    if (!failed) failed = run(&c);
+    int failed = take_and_run(&c);
     for (int i = 0; i < INS; i++)
         if (c.in[i].hold) hp_array_leave(&c.in[i]);
     hp_table_end(c.t);
@@ -583,7 +596,8 @@ int hp_calls_ready(void)
         m->mixed = i == METHOD_MIXED;
         uint32_t needs = hd_op_row_of(m->op)->needs;
         if (m->mixed) needs |= HD_GIVES_BOTH;
-        set_parameters(m, needs);
+        set_inputs(m, needs);
+        set_options(m, needs);
         set_doc(m, m->mixed ? "item i has the operation ops[i] (design hive)" : hd_op_row_of(m->op)->what);
         rows[i].ml_doc = m->doc;
     }

@@ -171,6 +171,8 @@ hp_result *hp_result_new(const hp_array *keys, const hp_value *value, hd_op op, 
                          uint32_t has, void *stream);
 /* The view of one output; a new reference. None if the batch did not deliver it. */
 PyObject *hp_result_view(hp_result *r, hp_out out);
+/* The list, a heddle.Listed; a new reference. None if the operation lists nothing. */
+PyObject *hp_result_listed(hp_result *r);
 /* Gives the batch the addresses of the outputs. */
 void hp_result_outputs(const hp_result *r, hd_batch *b);
 

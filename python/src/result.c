@@ -203,10 +203,8 @@ static int list_count(hp_result *r, int64_t *count)
     return PyErr_Occurred() ? -1 : 0;
 }
 
-static PyObject *get_listed(PyObject *self, void *unused)
+PyObject *hp_result_listed(hp_result *r)
 {
-    (void)unused;
-    hp_result *r = (hp_result *)self;
     static const hp_out member[] = { HP_OUT_LIST_KEY, HP_OUT_LIST_VALUE, HP_OUT_LIST_SCORE, HP_OUT_LIST_ITEM };
     int64_t rows;
     if (r->listed) return Py_NewRef(r->listed);
@@ -224,6 +222,12 @@ static PyObject *get_listed(PyObject *self, void *unused)
     if (args) r->listed = PyObject_CallObject(hp_helper("Listed"), args);
     Py_XDECREF(args);
     return Py_XNewRef(r->listed);
+}
+
+static PyObject *get_listed(PyObject *self, void *unused)
+{
+    (void)unused;
+    return hp_result_listed((hp_result *)self);
 }
 
 static PyObject *get_op(PyObject *self, void *unused)

@@ -10,7 +10,7 @@ import sys
 import unittest
 
 import producers
-from common import RESERVED, entries_of, heddle, numpy, optional, outcomes_of, rows_of, u64
+from reading import RESERVED, entries_of, heddle, numpy, optional, outcomes_of, rows_of, u64
 from producers import CPU, CUDA, CUDA_HOST, CUDA_MANAGED, FLOAT, INT, UINT, Borrowed, Lent, OldProducer, Producer, of_u64
 
 from heddle import Outcome

@@ -19,7 +19,7 @@ import warnings
 import weakref
 
 import producers
-from common import entries_of, heddle, numpy, optional, resident_bytes, u64
+from reading import entries_of, heddle, numpy, optional, resident_bytes, u64
 
 MANY = 1 << 16  # a batch that backend ref runs by several threads
 ASAN = "libasan" in os.environ.get("LD_PRELOAD", "")
@@ -231,6 +231,7 @@ def leaking_calls():
             t.insert(array, array)
             t.find(array)
         producers.deleted.clear()
+        producers.taken.clear()
 
     def reads():
         r = t.find(keys)

@@ -17,7 +17,7 @@ import tempfile
 import time
 import unittest
 
-from common import entries_of, heddle, memory_at, numpy, outcomes_of, rows_of, u64
+from reading import entries_of, heddle, memory_at, numpy, outcomes_of, rows_of, u64
 
 try:
     import hypothesis

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the Python package share.
+"""What the tests of the Python package share: the package, and what tables and results have, read as plain numbers.
 
 HEDDLE_NO_NUMPY=1 hides NumPy and what is built on it, so that the same tests run as on a system without it.
 """
