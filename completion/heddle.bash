@@ -37,7 +37,7 @@ _heddle() {
   for ((i = 2; i < cword; i++)); do [[ ${words[i]} == -* ]] || at=$((at + 1)); done
 
   case $prev in
-  --policies | -p) _heddle_item "$(_heddle_names "$heddle" policies)"; compopt -o nospace; return ;;
+  --policies | -p) _heddle_item "$(_heddle_names "$heddle" policies; _heddle_names "$heddle" baselines)"; compopt -o nospace; return ;;
   --backend) mapfile -t COMPREPLY < <(compgen -W "$(_heddle_names "$heddle" backends)" -- "$cur"); return ;;
   --admit) mapfile -t COMPREPLY < <(compgen -W 'score always' -- "$cur"); return ;;
   --score) mapfile -t COMPREPLY < <(compgen -W 'next size time' -- "$cur"); return ;;
@@ -52,7 +52,7 @@ _heddle() {
   trace:0) mapfile -t COMPREPLY < <(compgen -W 'stat convert print' -- "$cur") ;;
   trace:2 | sim:1 | sweep:1) mapfile -t COMPREPLY < <(compgen -W "$(_heddle_names "$heddle" formats read)" -- "$cur") ;;
   trace:4) mapfile -t COMPREPLY < <(compgen -W "$(_heddle_names "$heddle" formats written)" -- "$cur") ;;
-  sim:2) _heddle_item "$(_heddle_names "$heddle" policies)"; compopt -o nospace ;;
+  sim:2) _heddle_item "$(_heddle_names "$heddle" policies; _heddle_names "$heddle" baselines)"; compopt -o nospace ;;
   gen:0) mapfile -t COMPREPLY < <(compgen -S : -W "$(_heddle_names "$heddle" workloads)" -- "$cur"); compopt -o nospace ;;
   run:*)
     case $cur in

@@ -153,7 +153,7 @@ static hd_config some_config(session *s)
     if (d->dictionary)
         dictionary(&c, d, shape, more);
     else
-        c.policy = hd_policy_rows[hd_policy_named(named.policy)].name;
+        c.policy = fuzz_policy(named.policy);
     c.lock = ((const char *[]){ "ordered", "rw", "exclusive", "none" })[more % 4];
     c.backend = more >> 5 == 7 ? "host" : "ref";
     c.threads = 1;
@@ -197,7 +197,7 @@ static hd_status spoil_config(hd_config *c, uint8_t how)
     case 0: return v ? set_foreign_field(c, v), HD_EINVAL : HD_OK;
     case 1: return c->design = name[v % 4], HD_EINVAL;
     case 2: return c->backend = name[v % 4], HD_EINVAL;
-    case 3: return c->policy = name[v % 4], HD_EINVAL;
+    case 3: return c->policy = v > 8 ? "expr:on_insert=now+" : name[v % 4], HD_EINVAL;
     case 4: return c->lock = name[v % 4], HD_EINVAL;
     case 5: return c->hkv.admit = (hd_admit)(v ? -1 : 2), HD_EINVAL;
     case 6: return c->layout = v ? (hd_layout)INT_MIN : is_dictionary(c) ? HD_LAYOUT_PAIRS : HD_LAYOUT_WORDS, HD_EINVAL;
@@ -556,8 +556,9 @@ static hd_status of_file(const session *s, const char *path, const one *to)
     if (!file) return HD_EIO;
     const uint8_t *p = file->bytes;
     uint32_t value_bytes = (uint32_t)p[60] | (uint32_t)p[61] << 8; /* doc/snapshot.md */
-    return !to || (strncmp((const char *)p + 16, to->c.design, 16) == 0 &&
-                   strncmp((const char *)p + 32, to->c.policy, 16) == 0 && value_bytes == to->c.value_bytes)
+    const char *policy = (const char *)p + (p[8] == 2 ? 256 : 32);
+    return !to || (strncmp((const char *)p + 16, to->c.design, 16) == 0 && strcmp(policy, to->c.policy) == 0 &&
+                   value_bytes == to->c.value_bytes)
                ? HD_STATUS_COUNT
                : HD_EINVAL;
 }
@@ -586,7 +587,7 @@ static const char *call_open_snapshot(session *s)
     hd_status got = hd_open_snapshot(path, &c, &t);
     if (!got && !hd_table_info(t, &info)) {
         c.design = info.design;
-        c.policy = info.policy;
+        c.policy = is_dictionary(&c) ? info.policy : fuzz_policy(info.policy);
         c.value_bytes = info.value_bytes;
     }
     s->x->c = c;

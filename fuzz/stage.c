@@ -47,14 +47,38 @@ fixture_kernel fuzz_kernel(const judge_design *d, uint32_t row, hd_op op, uint32
     return fixture_kernel_at(d, row, threads, blocks);
 }
 
-static const char *policy_of(uint64_t byte) { return hd_policy_rows[byte % HD_POLICY_COUNT].name; }
+/* As hd_info.policy has them. */
+static const char *const expressions[] = {
+    "expr:on_insert=given",
+    "expr:on_insert=now;on_hit=(old>>1)+now",
+    "expr:on_insert=given;on_hit=max(old,given)+1;admission=MAX",
+    "expr:on_insert=given;on_hit=old+given",
+    "expr:on_insert=now;admission=100-now",
+    "expr:on_insert=0;on_hit=now+1",
+    "expr:on_insert=given;on_hit=min(old,given);admission=(epoch<2)?given:(given*2)",
+};
+enum { EXPRESSIONS = sizeof expressions / sizeof *expressions };
+
+enum { EXPRESSIONS_FROM = 160, OTHERS_FROM = 192 }; /* bytes */
+
+static const char *policy_of(uint64_t byte)
+{
+    if (byte >= EXPRESSIONS_FROM && byte < OTHERS_FROM) return expressions[byte % EXPRESSIONS];
+    return hd_policy_rows[byte % HD_POLICY_COUNT].name;
+}
+
+const char *fuzz_policy(const char *text)
+{
+    for (int i = 0; i < EXPRESSIONS; i++)
+        if (strcmp(expressions[i], text) == 0) return expressions[i];
+    return hd_policy_rows[hd_policy_named(text)].name;
+}
 
 const judge_design *fuzz_design(feed *f, hd_case *c)
 {
-    enum { OTHERS = 192 }; /* from this byte on */
     uint64_t n = 0, byte = feed_byte(f);
     while (judge_design_at(n + 1)) n++;
-    const judge_design *d = judge_design_at(n && byte >= OTHERS ? 1 + byte % n : 0);
+    const judge_design *d = judge_design_at(n && byte >= OTHERS_FROM ? 1 + byte % n : 0);
     snprintf(c->design, sizeof c->design, "%s", d->name);
     snprintf(c->policy, sizeof c->policy, "%s", policy_of(byte));
     return d;

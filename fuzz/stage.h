@@ -19,9 +19,12 @@ uint32_t fuzz_row(feed *f, const judge_design *d, hd_op op, const hd_case *c);
 fixture_kernel fuzz_kernel(const judge_design *d, uint32_t row, hd_op op, uint32_t threads, uint32_t blocks);
 void fuzz_stand_in(const fixture_kernel *k, const judge_design *d, uint32_t row); /* NULL: no stand-in */
 
-/* The first byte: a design, and one of the policies of policies/registry.inc, whichever there are. Most inputs are of
- * the first design. The case becomes one of the design when its shape is known: fuzz_bend. */
+/* The first byte: a design, and one of the policies of policies/registry.inc, whichever there are, or one of some
+ * expressions. Most inputs are of the first design. The case becomes one of the design when its shape is known:
+ * fuzz_bend. */
 const judge_design *fuzz_design(feed *f, hd_case *c);
+/* The static string of such a policy. */
+const char *fuzz_policy(const char *text);
 /* The design's own fields, from its table of fields: a few values of each, in as many bytes as their combinations take.
  * Texts stay as they are. */
 void fuzz_params(feed *f, const judge_design *d, hd_case *c);

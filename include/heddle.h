@@ -343,8 +343,9 @@ typedef struct hd_hive_config {
 typedef struct hd_config {
     const char *design;   /* "hkv" or "hive" */
     const char *backend;  /* "ref": host memory and host threads; "cuda": device; "host": the simulator */
-    const char *policy;   /* how entries are scored: "lru", or another row of `heddle list policies`; hive: "none".
-                              doc/contract-hkv.md has the formulas */
+    const char *policy;   /* how entries are scored: "lru", or another row of `heddle list policies`; or expressions,
+                              "expr:on_insert=given;on_hit=max(old,now)"; hive: "none". doc/contract-hkv.md has the
+                              formulas, and the grammar of expressions */
     const char *lock;     /* "ordered", or another batch lock of the list above */
     uint64_t capacity;    /* entries, at least 1; rounded up to whole buckets */
     uint32_t slots;       /* per bucket. hkv: 2 to 4096; with 128, the default, the digests of a bucket fill one line
@@ -408,8 +409,10 @@ HD_API void hd_close(hd_table *table);
 
 /* What a table is now. A field without a comment has the meaning that it has in hd_config. */
 typedef struct hd_info {
-    const char *design, *backend, *policy, *lock; /* static storage */
-    uint64_t capacity;                            /* entries: buckets * slots, without a stash */
+    /* Static storage. `policy` of expressions is valid until hd_close. It is the same policy in one way of writing: a
+     * row's name, if the expressions are those of a row; else without blanks, folded, with all parentheses. */
+    const char *design, *backend, *policy, *lock;
+    uint64_t capacity; /* entries: buckets * slots, without a stash */
     uint64_t buckets;
     uint64_t base_buckets;  /* hive: the number of buckets at hd_open, or that of a file of the same shape (hd_load).
                                Growth splits one bucket after another, beginning with these */
@@ -428,6 +431,8 @@ typedef struct hd_info {
     uint64_t memory_bytes; /* bytes of all memory of the table, on host and device */
     hd_hkv_config hkv;     /* the struct of the table's design, as configured; the other struct is zero */
     hd_hive_config hive;   /* `spare` is a number, never HD_SPARE_USUAL */
+    /* What kernels rely on (doc/contract-hkv.md, Flags): "MONOTONE ORDER_FREE, scores optional". Static storage. */
+    const char *policy_flags;
 } hd_info;
 
 /* Describes the table as it is now. It does not wait for batches on streams. */
@@ -496,7 +501,7 @@ typedef struct hd_batch {
     const uint64_t *key;   /* (n)              in */
     const void *value;     /* (n, value_bytes) in */
     const uint64_t *score; /* (n)              in, an input of the policy. custom: the new score, required. lfu and
-                               epoch_lfu add it to the score; NULL: 1 for every item. lru and epoch_lru ignore it */
+                               epoch_lfu add it to the score; NULL: 1 for every item. Other policies ignore it */
     const uint8_t *flag;   /* (n)              in, hd_accum; NULL: HD_EITHER for every item */
     uint64_t holder;       /* of pins. lock_keys, unlock_keys: not 0. find_or_insert, find_or_insert_ptr: 0: they pin
                               nothing. Other operations do not read it */
@@ -631,7 +636,7 @@ HD_API hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_
 /* The header of a snapshot. hd_snapshot_inspect reads and verifies the header only. */
 typedef struct hd_snapshot_info {
     uint32_t version;
-    char design[16], policy[16];
+    char design[16], policy[240];
     uint64_t buckets, capacity, size, seed, clock;
     uint64_t base_buckets; /* hive: buckets when the table was opened */
     uint32_t slots, value_bytes, epoch;
@@ -639,7 +644,8 @@ typedef struct hd_snapshot_info {
     hd_admit admit; /* the same as config.hkv.admit */
     uint64_t file_bytes;
     /* The configuration that hd_open_snapshot(path, NULL, ...) opens: the fields in the file, and defaults for the
-     * others. design and policy are static strings, or NULL if this library has none of that name. */
+     * others. design and policy are NULL if this library has none of that name; else design is a static string, and
+     * policy is one, or `policy` of this very struct, if that has expressions. */
     hd_config config;
 } hd_snapshot_info;
 HD_API hd_status hd_snapshot_inspect(const char *path, hd_snapshot_info *info);

@@ -23,12 +23,12 @@ bool judge_borrow_policy(const char *name, uint32_t *row)
 }
 
 bool judge_borrow_needs_scores(uint32_t row) { return (hd_policy_rows[row].flags & HD_SCORES_NEEDED) != 0; }
-uint64_t judge_borrow_new(uint32_t row, judge_score_in in) { return hd_on_insert(row, as_row_has_it(in)); }
+uint64_t judge_borrow_new(uint32_t row, judge_score_in in) { return hd_on_insert(row, NULL, as_row_has_it(in)); }
 uint64_t judge_borrow_hit(uint32_t row, uint64_t old, judge_score_in in)
 {
-    return hd_on_hit(row, old, as_row_has_it(in));
+    return hd_on_hit(row, NULL, old, as_row_has_it(in));
 }
-uint64_t judge_borrow_admission(uint32_t row, judge_score_in in) { return hd_admission(row, as_row_has_it(in)); }
+uint64_t judge_borrow_admission(uint32_t row, judge_score_in in) { return hd_admission(row, NULL, as_row_has_it(in)); }
 
 int judge_borrow_holds(const char *pred, const uint64_t arg[2], uint64_t key, uint64_t score, const uint8_t *value,
                        uint32_t bytes)

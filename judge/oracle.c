@@ -49,7 +49,7 @@ const char *judge_say(hd_oracle *o, const char *format, ...)
 bool hd_oracle_restates(const char *policy)
 {
     judge_policy p;
-    return judge_policy_find(policy, &p) && !judge_policy_borrowed(p);
+    return judge_policy_find(policy, &p) && !judge_policy_borrowed(&p);
 }
 
 hd_status hd_oracle_open(const hd_config *c, hd_oracle **out)
@@ -310,8 +310,8 @@ static const char *judge_absent(judging *j)
         if (j->outcome != HD_MISS) return lie(j, "the key is absent: miss expected");
         return j->rule->list ? next_listed(j, j->key, NULL, 0, true) : NULL; /* find_missed */
     }
-    uint64_t score = judge_score_new(j->policy, j->in);
-    uint64_t admission = judge_admission(j->policy, j->in);
+    uint64_t score = judge_score_new(&j->policy, j->in);
+    uint64_t admission = judge_admission(&j->policy, j->in);
     switch (j->outcome) {
     case HD_INSERTED:
         if (o->live >= o->capacity) return lie(j, "the table was full");
@@ -349,7 +349,7 @@ static hd_outcome outcome_present(const judging *j, const judge_entry *e)
 static void change(judging *j, judge_entry *e)
 {
     hd_oracle *o = j->o;
-    if (j->rule->rescores) e->score = judge_score_hit(j->policy, e->score, j->in);
+    if (j->rule->rescores) e->score = judge_score_hit(&j->policy, e->score, j->in);
     if (j->rule->value_in && j->value && o->value_bytes) memcpy(e->value, j->value, o->value_bytes);
     if (pins_by(j) && !e->holder) e->holder = pins_by(j), o->pins++;
     switch (j->op) {
@@ -684,7 +684,8 @@ const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, co
         .o = o, .b = b, .rule = b->each ? NULL : &judge_ops[b->op], .order = order, .clock = clock, .epoch = epoch
     };
     bool keyed = judge_keyed_batch(b);
-    j.policy = judge_raw(b) ? JUDGE_CUSTOM : o->policy;
+    j.policy = o->policy;
+    if (judge_raw(b)) j.policy.rule = JUDGE_CUSTOM;
     if (keyed && b->n && !b->outcome) return judge_say(o, "%s: the judge needs outcomes", judge_batch_name(b));
     if (hd_table_info(table, &info)) return judge_say(o, "hd_table_info: %s", hd_why());
     j.opened = info.now;

@@ -114,24 +114,28 @@ bool judge_delivers_ptr(hd_op op, hd_outcome o)
 
 bool judge_policy_find(const char *name, judge_policy *p)
 {
-    static const char *const names[JUDGE_POLICIES] = { "lru", "lfu", "epoch_lru", "epoch_lfu", "custom", "none" };
-    for (int i = 0; i < JUDGE_POLICIES; i++) {
+    static const char *const names[JUDGE_EXPRESSION] = { "lru",    "lfu",  "epoch_lru",  "epoch_lfu",
+                                                         "custom", "fifo", "epoch_fifo", "none" };
+    memset(p, 0, sizeof *p);
+    for (uint32_t i = 0; i < JUDGE_EXPRESSION; i++) {
         if (strcmp(name, names[i]) != 0) continue;
-        *p = (judge_policy)i;
+        p->rule = i;
         return true;
     }
     uint32_t row;
+    p->rule = JUDGE_EXPRESSION;
+    if (judge_expression_read(name, &p->expression)) return true;
     if (!judge_borrow_policy(name, &row)) return false;
-    *p = (judge_policy)(JUDGE_POLICIES + row);
+    p->rule = JUDGE_POLICIES + row;
     return true;
 }
 
-bool judge_policy_borrowed(judge_policy p) { return p >= JUDGE_POLICIES; }
-static uint32_t row_of(judge_policy p) { return (uint32_t)p - JUDGE_POLICIES; }
+bool judge_policy_borrowed(const judge_policy *p) { return p->rule >= JUDGE_POLICIES; }
+static uint32_t row_of(const judge_policy *p) { return p->rule - JUDGE_POLICIES; }
 
-bool judge_policy_needs_scores(judge_policy p)
+bool judge_policy_needs_scores(const judge_policy *p)
 {
-    return judge_policy_borrowed(p) ? judge_borrow_needs_scores(row_of(p)) : p == JUDGE_CUSTOM;
+    return judge_policy_borrowed(p) ? judge_borrow_needs_scores(row_of(p)) : p->rule == JUDGE_CUSTOM;
 }
 
 static uint64_t with_epoch(uint32_t epoch, uint64_t low) { return ((uint64_t)epoch << 32) + low; }
@@ -149,30 +153,39 @@ uint64_t judge_tick(uint64_t now_ns, uint64_t opened_ns)
     return now_ns < first_ns ? 0 : (now_ns - first_ns) / tick_ns;
 }
 
-uint64_t judge_score_hit(judge_policy p, uint64_t old, judge_score_in in)
+uint64_t judge_score_hit(const judge_policy *p, uint64_t old, judge_score_in in)
 {
     if (judge_policy_borrowed(p)) return judge_borrow_hit(row_of(p), old, in);
-    switch (p) {
+    switch (p->rule) {
     case JUDGE_LRU: return in.now;
     case JUDGE_LFU: return sum_up_to(UINT64_MAX, old, in.given);
     case JUDGE_EPOCH_LRU: return sum_up_to(UINT64_MAX, with_epoch(in.epoch, 0), in.tick);
     case JUDGE_EPOCH_LFU: return with_epoch(in.epoch, sum_up_to(UINT32_MAX, old % 0x100000000u, in.given));
+    case JUDGE_FIFO: return old;
+    case JUDGE_EPOCH_FIFO: return old >> 32 >= in.epoch ? old : with_epoch(in.epoch, old % 0x100000000u);
     case JUDGE_NONE: return 0;
+    case JUDGE_EXPRESSION: return judge_expression_value(&p->expression, "on_hit", old, in);
     default: return in.given;
     }
 }
 
-/* A new entry scores like an entry that was never used and is hit once. */
-uint64_t judge_score_new(judge_policy p, judge_score_in in)
+/* A new entry scores like an entry that was never used and is hit once. Where hits keep a score it is the time of the
+ * insert instead. */
+uint64_t judge_score_new(const judge_policy *p, judge_score_in in)
 {
+    static const judge_policy lru = { .rule = JUDGE_LRU }, epoch_lru = { .rule = JUDGE_EPOCH_LRU };
     if (judge_policy_borrowed(p)) return judge_borrow_new(row_of(p), in);
+    if (p->rule == JUDGE_EXPRESSION) return judge_expression_value(&p->expression, "on_insert", 0, in);
+    if (p->rule == JUDGE_FIFO) return judge_score_hit(&lru, 0, in);
+    if (p->rule == JUDGE_EPOCH_FIFO) return judge_score_hit(&epoch_lru, 0, in);
     return judge_score_hit(p, 0, in);
 }
 
-uint64_t judge_admission(judge_policy p, judge_score_in in)
+uint64_t judge_admission(const judge_policy *p, judge_score_in in)
 {
     if (judge_policy_borrowed(p)) return judge_borrow_admission(row_of(p), in);
-    return p == JUDGE_LFU ? UINT64_MAX : judge_score_new(p, in);
+    if (p->rule == JUDGE_EXPRESSION) return judge_expression_value(&p->expression, "admission", 0, in);
+    return p->rule == JUDGE_LFU ? UINT64_MAX : judge_score_new(p, in);
 }
 
 /* ---- Predicates ------------------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 
 #include "heddle.h"
 #include "judge/borrow.h"
+#include "judge/expression.h"
 
 typedef struct judge_op {
     bool keyed;    /* one outcome per item, one tick per item           */
@@ -56,23 +57,31 @@ uint8_t judge_found_byte(const hd_batch *b, uint64_t i);
 bool judge_delivers(hd_op op, hd_outcome o);
 bool judge_delivers_ptr(hd_op op, hd_outcome o);
 
-typedef enum judge_policy {
+typedef enum judge_rule {
     JUDGE_LRU,
     JUDGE_LFU,
     JUDGE_EPOCH_LRU,
     JUDGE_EPOCH_LFU,
     JUDGE_CUSTOM,
+    JUDGE_FIFO,
+    JUDGE_EPOCH_FIFO,
     JUDGE_NONE,
+    JUDGE_EXPRESSION, /* judge/expression.h */
     JUDGE_POLICIES
-} judge_policy;
+} judge_rule;
 
 /* A borrowed policy is JUDGE_POLICIES + its row. */
+typedef struct judge_policy {
+    uint32_t rule;
+    judge_expression expression; /* of JUDGE_EXPRESSION */
+} judge_policy;
+
 bool judge_policy_find(const char *name, judge_policy *p);
-bool judge_policy_borrowed(judge_policy p);
-bool judge_policy_needs_scores(judge_policy p);
-uint64_t judge_score_new(judge_policy p, judge_score_in in);
-uint64_t judge_score_hit(judge_policy p, uint64_t old, judge_score_in in);
-uint64_t judge_admission(judge_policy p, judge_score_in in);
+bool judge_policy_borrowed(const judge_policy *p);
+bool judge_policy_needs_scores(const judge_policy *p);
+uint64_t judge_score_new(const judge_policy *p, judge_score_in in);
+uint64_t judge_score_hit(const judge_policy *p, uint64_t old, judge_score_in in);
+uint64_t judge_admission(const judge_policy *p, judge_score_in in);
 /* HD_CLOCK_DEVICE: a time in ticks of 2^20 ns, which begin 2^32 ticks or fewer before the table was opened. */
 uint64_t judge_tick(uint64_t now_ns, uint64_t opened_ns);
 

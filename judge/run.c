@@ -78,9 +78,9 @@ static uint64_t draw_score(runner *r)
 /* Always, when the policy needs scores; every second time, when the case varies scores or everything. */
 static bool scores_given(runner *r)
 {
-    judge_policy p = JUDGE_LRU;
+    judge_policy p;
     judge_policy_find(r->c->policy, &p); /* it exists: the table was opened with it */
-    if (judge_policy_needs_scores(p)) return true;
+    if (judge_policy_needs_scores(&p)) return true;
     return (r->c->extreme_ppm || strcmp(r->c->op, "mix") == 0) && runner_below(r, 2);
 }
 
@@ -539,6 +539,7 @@ static hd_status report_table(runner *r)
 {
     contents all = { r->c->value_bytes, 0 };
     hd_status s = hd_table_info(r->table, &r->report->info);
+    r->report->info.policy = r->c->policy; /* the table's may end with it */
     if (!s) s = hd_size_sync(r->table, &r->report->size);
     if (!s) s = hd_for_each(r->table, add_entry, &all);
     r->report->contents_hash = all.hash;

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/named.h"
 #include "lib/table.h"
-#include "policies/policy.h"
+#include "policies/expression.h"
 #include "predicates/predicate.h"
 
 #define HD_LOCK(name) extern const hd_lock_row hd_lock_##name;
@@ -88,27 +88,6 @@ const char *hd_kernel_renamed(const char *name)
     return name;
 }
 
-/* Every set of flags has its text, so that a row's text is static. By the four flags besides the scores'. */
-#define WORDS(X)                                                                                             \
-    X("MONOTONE"), X("ORDER_FREE"), X("MONOTONE ORDER_FREE"), X("SCORE_ADMITS"), X("MONOTONE SCORE_ADMITS"), \
-        X("ORDER_FREE SCORE_ADMITS"), X("MONOTONE ORDER_FREE SCORE_ADMITS"), X("SCORE_IS_TIME"),             \
-        X("MONOTONE SCORE_IS_TIME"), X("ORDER_FREE SCORE_IS_TIME"), X("MONOTONE ORDER_FREE SCORE_IS_TIME"),  \
-        X("SCORE_ADMITS SCORE_IS_TIME"), X("MONOTONE SCORE_ADMITS SCORE_IS_TIME"),                           \
-        X("ORDER_FREE SCORE_ADMITS SCORE_IS_TIME"), X("MONOTONE ORDER_FREE SCORE_ADMITS SCORE_IS_TIME")
-#define PLAIN(words)    words
-#define OPTIONAL(words) words ", scores optional"
-#define NEEDED(words)   words ", scores needed"
-
-static const char *policy_flags(uint32_t flags)
-{
-    static const char *const text[3][16] = { { "", WORDS(PLAIN) },
-                                             { "scores optional", WORDS(OPTIONAL) },
-                                             { "scores needed", WORDS(NEEDED) } };
-    uint32_t words = (flags & HD_MONOTONE ? 1u : 0) + (flags & HD_ORDER_FREE ? 2u : 0) +
-                     (flags & HD_SCORE_ADMITS ? 4u : 0) + (flags & HD_SCORE_IS_TIME ? 8u : 0);
-    return text[flags & HD_SCORES_NEEDED ? 2 : flags & HD_SCORES_USED ? 1 : 0][words];
-}
-
 static const char *hash_flags(const hd_hash_row *hash)
 {
 #define HASH_FLAGS(bits)                                                                         \
@@ -139,7 +118,7 @@ static bool list_policy(size_t i, hd_row *row)
 {
     if (i >= HD_POLICY_COUNT) return false;
     const hd_policy_row *p = &hd_policy_rows[i];
-    return hd_row_put(row, p->name, p->what, policy_flags(p->flags));
+    return hd_row_put(row, p->name, p->what, hd_policy_flag_words(p->flags));
 }
 
 static bool list_predicate(size_t i, hd_row *row)

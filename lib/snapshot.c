@@ -17,12 +17,22 @@ void hd_snapshot_sum(const XXH3_state_t *x, uint8_t *sum)
     memcpy(sum, canonical.digest, HD_SUM_BYTES);
 }
 
-void hd_snapshot_header_sum(const hd_snapshot_header *h, uint8_t *sum)
+static void sum_of(const void *p, size_t bytes, uint8_t *sum)
 {
     XXH3_state_t x;
     XXH3_128bits_reset(&x);
-    XXH3_128bits_update(&x, h, offsetof(hd_snapshot_header, sum));
+    XXH3_128bits_update(&x, p, bytes);
     hd_snapshot_sum(&x, sum);
+}
+
+void hd_snapshot_header_sum(const hd_snapshot_header *h, uint8_t *sum)
+{
+    sum_of(h, offsetof(hd_snapshot_header, sum), sum);
+}
+
+void hd_snapshot_policy_sum(const hd_snapshot_policy *p, uint8_t *sum)
+{
+    sum_of(p, offsetof(hd_snapshot_policy, sum), sum);
 }
 
 uint64_t hd_snapshot_places(const hd_snapshot_header *h) { return (h->buckets + h->stash_buckets) * h->slots; }
@@ -39,7 +49,7 @@ uint64_t hd_snapshot_section_bytes(const hd_snapshot_header *h, int section)
 
 uint64_t hd_snapshot_bytes(const hd_snapshot_header *h)
 {
-    uint64_t n = sizeof *h;
+    uint64_t n = h->header_bytes;
     for (int i = 0; i < HD_SECTION_COUNT; i++)
         n += sizeof(hd_section_head) + hd_snapshot_section_bytes(h, i) + HD_SUM_BYTES;
     return n;
@@ -61,10 +71,10 @@ static bool all_zero(const uint8_t *p, size_t bytes)
     return true;
 }
 
-static bool ends_in_zeros(const char *name, size_t bytes)
+bool hd_snapshot_is_text(const char *field, size_t bytes)
 {
-    size_t n = strnlen(name, bytes);
-    return n > 0 && n < bytes && all_zero((const uint8_t *)name + n, bytes - n);
+    size_t n = strnlen(field, bytes);
+    return n > 0 && n < bytes && all_zero((const uint8_t *)field + n, bytes - n);
 }
 
 /* Whether entries of that size fill more than the memory that can be addressed. */
@@ -76,7 +86,19 @@ static bool has_too_many_buckets(const hd_snapshot_header *h)
 
 static bool is_hash(const char *name, size_t bytes)
 {
-    return name[0] ? ends_in_zeros(name, bytes) : all_zero((const uint8_t *)name, bytes);
+    return name[0] ? hd_snapshot_is_text(name, bytes) : all_zero((const uint8_t *)name, bytes);
+}
+
+static uint32_t header_bytes(const hd_snapshot_header *h)
+{
+    return (uint32_t)(sizeof *h + (hd_snapshot_has_policy(h) ? sizeof(hd_snapshot_policy) : 0));
+}
+
+/* A name in version 1; in version 2 the word that says that the text comes later. */
+static bool is_policy(const hd_snapshot_header *h)
+{
+    if (!hd_snapshot_is_text(h->policy, sizeof h->policy)) return false;
+    return !hd_snapshot_has_policy(h) || strcmp(h->policy, HD_SNAPSHOT_EXPRESSIONS) == 0;
 }
 
 const char *hd_snapshot_fault(const hd_snapshot_header *h)
@@ -85,9 +107,9 @@ const char *hd_snapshot_fault(const hd_snapshot_header *h)
         bool wrong;
         const char *field;
     } rule[] = {
-        { h->header_bytes != sizeof *h, "header_bytes" },
-        { !ends_in_zeros(h->design, sizeof h->design), "design" },
-        { !ends_in_zeros(h->policy, sizeof h->policy), "policy" },
+        { h->header_bytes != header_bytes(h), "header_bytes" },
+        { !hd_snapshot_is_text(h->design, sizeof h->design), "design" },
+        { !is_policy(h), "policy" },
         { h->slots < HD_SLOTS_MIN || h->slots > HD_SLOTS_MAX, "slots" },
         { h->value_bytes > HD_VALUE_BYTES_MAX, "value_bytes" },
         { h->buckets == 0 || has_too_many_buckets(h), "buckets" },

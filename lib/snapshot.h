@@ -3,6 +3,7 @@
  * snapshot.h - the bytes of a snapshot file. Numbers are little-endian. doc/snapshot.md draws it.
  *
  *   header    256 bytes: hd_snapshot_header
+ *   policy    version 2, 256 bytes: hd_snapshot_policy, the expressions of a policy that is no row
  *   sections  SLOT KEYS SCOR VALS, in this order, each:
  *               head     16 bytes: tag (4), zero (4), payload bytes (8)
  *               payload
@@ -16,6 +17,7 @@
 #define HD_SNAPSHOT_H
 
 #include "base/design.h"
+#include "policies/program.h"
 
 #define XXH_STATIC_LINKING_ONLY /* the hash state lives on the stack: no allocation outside the seam */
 #include <xxhash.h>
@@ -25,16 +27,18 @@
 #endif
 
 #define HD_SNAPSHOT_MAGIC "HEDDLE\r\n" /* 8 bytes; the line end shows a transfer in text mode */
-enum { HD_SNAPSHOT_VERSION = 1 };
+/* What a table with a row of the registry as its policy is written in, and what another one is. */
+enum { HD_SNAPSHOT_VERSION = 1, HD_SNAPSHOT_VERSION_POLICY = 2 };
+#define HD_SNAPSHOT_EXPRESSIONS "expr" /* `policy` of a header of version 2 */
 
 enum { HD_SNAPSHOT_DUAL = 1, HD_SNAPSHOT_ADMIT_ALWAYS = 2, HD_SNAPSHOT_DEVICE_CLOCK = 4, HD_SNAPSHOT_FLAGS = 7 };
 
 typedef struct hd_snapshot_header {
     char magic[8];
     uint32_t version;
-    uint32_t header_bytes; /* 256 */
+    uint32_t header_bytes; /* 256; version 2: 512, with the policy */
     char design[16];       /* padded with zeros, as policy is */
-    char policy[16];
+    char policy[16];       /* version 2: HD_SNAPSHOT_EXPRESSIONS */
     uint64_t buckets;
     uint32_t slots;
     uint32_t value_bytes;
@@ -49,11 +53,23 @@ typedef struct hd_snapshot_header {
     uint32_t hashes;
     uint32_t spare;
     char hash[32];    /* padded with zeros; nothing else: mix64 */
-    uint8_t zero[80]; /* must be zero in version 1 */
+    uint8_t zero[80]; /* must be zero */
     uint8_t sum[16];  /* XXH3-128 of the 240 bytes before it, canonical byte order */
 } hd_snapshot_header;
 
 _Static_assert(sizeof(hd_snapshot_header) == 256, "the header has no holes");
+
+typedef struct hd_snapshot_policy {
+    char text[HD_PROGRAM_TEXT]; /* padded with zeros */
+    uint8_t sum[16];            /* XXH3-128 of the 240 bytes before it, canonical byte order */
+} hd_snapshot_policy;
+
+_Static_assert(sizeof(hd_snapshot_policy) == 256, "the policy has no holes");
+
+static inline bool hd_snapshot_has_policy(const hd_snapshot_header *h)
+{
+    return h->version == HD_SNAPSHOT_VERSION_POLICY;
+}
 
 enum { HD_SECTION_SLOT, HD_SECTION_KEYS, HD_SECTION_SCOR, HD_SECTION_VALS, HD_SECTION_COUNT };
 
@@ -69,6 +85,9 @@ enum { HD_SUM_BYTES = 16, HD_SNAPSHOT_BLOCK = 1 << 20 /* bytes read at a time */
 
 void hd_snapshot_sum(const XXH3_state_t *x, uint8_t *sum);
 void hd_snapshot_header_sum(const hd_snapshot_header *h, uint8_t *sum);
+void hd_snapshot_policy_sum(const hd_snapshot_policy *p, uint8_t *sum);
+/* Whether a field of so many bytes has a text, and then zeros to its end. */
+bool hd_snapshot_is_text(const char *field, size_t bytes);
 uint64_t hd_snapshot_places(const hd_snapshot_header *h);                     /* slots          */
 uint64_t hd_snapshot_section_bytes(const hd_snapshot_header *h, int section); /* of its payload */
 uint64_t hd_snapshot_bytes(const hd_snapshot_header *h);                      /* of the file    */

@@ -15,6 +15,7 @@
 #include "lib/reinsert.h"
 #include "lib/snapshot.h"
 #include "lib/table.h"
+#include "policies/expression.h"
 
 /* One opening of a file: what is read stays one file, whatever takes its name meanwhile. */
 typedef struct snapshot_file {
@@ -23,7 +24,8 @@ typedef struct snapshot_file {
     int fd;
     uint64_t bytes, position; /* position: of the next read */
     hd_snapshot_header h;
-    bool verified; /* all checksums are right */
+    char policy[HD_PROGRAM_TEXT]; /* the name, or the expressions */
+    bool verified;                /* all checksums are right */
 } snapshot_file;
 
 /* Reads a file from a place on. Several readers of a file read in turn. */
@@ -130,11 +132,28 @@ static hd_status get_header(reader *r, hd_snapshot_header *h)
     hd_snapshot_header_sum(h, sum);
     if (memcmp(sum, h->sum, sizeof sum) != 0)
         return hd_fail(HD_ECORRUPT, "%s: the header (bytes 0 to 255) is damaged", path);
-    if (h->version != HD_SNAPSHOT_VERSION)
-        return hd_fail(HD_ECORRUPT, "%s: version %" PRIu32 " (byte 8); this library reads version %d", path, h->version,
-                       HD_SNAPSHOT_VERSION);
+    if (h->version != HD_SNAPSHOT_VERSION && !hd_snapshot_has_policy(h))
+        return hd_fail(HD_ECORRUPT, "%s: version %" PRIu32 " (byte 8); this library reads versions %d and %d", path,
+                       h->version, HD_SNAPSHOT_VERSION, HD_SNAPSHOT_VERSION_POLICY);
     const char *fault = hd_snapshot_fault(h);
     return *fault ? hd_fail(HD_ECORRUPT, "%s: the header's %s makes no sense", path, fault) : HD_OK;
+}
+
+/* The expressions behind the header. */
+static hd_status get_policy(reader *r, char text[HD_PROGRAM_TEXT])
+{
+    const char *path = r->file->path;
+    hd_snapshot_policy p;
+    uint8_t sum[HD_SUM_BYTES];
+    hd_status status = get(r, &p, sizeof p);
+    if (status) return status;
+    hd_snapshot_policy_sum(&p, sum);
+    if (memcmp(sum, p.sum, sizeof sum) != 0)
+        return hd_fail(HD_ECORRUPT, "%s: the policy (bytes 256 to 511) is damaged", path);
+    if (!hd_snapshot_is_text(p.text, sizeof p.text))
+        return hd_fail(HD_ECORRUPT, "%s: the policy (byte 256) makes no sense", path);
+    memcpy(text, p.text, sizeof p.text);
+    return HD_OK;
 }
 
 static hd_status read_header(snapshot_file *f)
@@ -142,6 +161,8 @@ static hd_status read_header(snapshot_file *f)
     reader r;
     hd_status status = open_reader(f, 0, &r);
     if (!status) status = get_header(&r, &f->h);
+    if (!status) memcpy(f->policy, f->h.policy, sizeof f->h.policy);
+    if (!status && hd_snapshot_has_policy(&f->h)) status = get_policy(&r, f->policy);
     close_reader(&r);
     return status;
 }
@@ -451,8 +472,8 @@ static hd_status load_file(hd_table *t, snapshot_file *f, uint64_t *dropped)
     bool ahead = false;
     if (strcmp(h->design, t->info.design) != 0)
         return hd_fail(HD_EINVAL, "design: %s has %s, the table %s", f->path, h->design, t->info.design);
-    if (strcmp(h->policy, t->info.policy) != 0)
-        return hd_fail(HD_EINVAL, "policy: %s has %s, the table %s", f->path, h->policy, t->info.policy);
+    if (strcmp(f->policy, t->info.policy) != 0)
+        return hd_fail(HD_EINVAL, "policy: %s has %s, the table %s", f->path, f->policy, t->info.policy);
     if (h->value_bytes != t->info.value_bytes)
         return hd_fail(HD_EINVAL, "value_bytes: %s has %" PRIu32 ", the table %" PRIu32, f->path, h->value_bytes,
                        t->info.value_bytes);
@@ -500,23 +521,25 @@ static const hd_design *design_of_file(const hd_snapshot_header *h)
     return d;
 }
 
-/* The policy of the file, a static string; NULL: the design has none of that name. */
-static const char *policy_of_file(const hd_design *d, const hd_snapshot_header *h)
+/* The policy of the file: a static string, or `text`, if it has expressions. NULL: the design has none of that name, or
+ * the expressions are not as a table says them (hd_info.policy). */
+static const char *policy_of_file(const hd_design *d, const hd_snapshot_header *h, const char *text)
 {
-    hd_row row;
-    if (d->policy) return strcmp(d->policy, h->policy) == 0 ? d->policy : NULL;
-    for (size_t i = 0; hd_list(HD_POLICIES, i, &row); i++)
-        if (strcmp(row.name, h->policy) == 0) return row.name;
-    return NULL;
+    hd_policy_use use;
+    if (d->policy) return strcmp(d->policy, text) == 0 ? d->policy : NULL;
+    if (hd_policy_read(text, &use) || strcmp(use.text, text) != 0) return NULL;
+    bool expressions = strncmp(text, HD_EXPRESSION_PREFIX, strlen(HD_EXPRESSION_PREFIX)) == 0;
+    if (expressions != hd_snapshot_has_policy(h)) return NULL;
+    return expressions ? text : hd_policy_rows[use.number].name;
 }
 
 /* Gives the configuration the fields that the file has. */
-static void set_config(hd_config *c, const hd_snapshot_header *h)
+static void set_config(hd_config *c, const hd_snapshot_header *h, const char *policy)
 {
     const hd_design *d = design_of_file(h);
     const hd_params *own = d ? d->params : NULL;
     c->design = d ? d->name : NULL;
-    c->policy = d ? policy_of_file(d, h) : NULL;
+    c->policy = d ? policy_of_file(d, h, policy) : NULL;
     c->capacity = h->buckets * h->slots;
     c->slots = h->slots;
     c->value_bytes = h->value_bytes;
@@ -528,13 +551,15 @@ static void set_config(hd_config *c, const hd_snapshot_header *h)
 
 /* The configuration of the table to open. A mistake of the file is HD_ECORRUPT, where hd_open would call it the
  * caller's. */
-static hd_status config_of_file(const char *path, const hd_snapshot_header *h, hd_config *c)
+static hd_status config_of_file(const snapshot_file *f, hd_config *c)
 {
-    set_config(c, h);
+    const hd_snapshot_header *h = &f->h;
+    const char *path = f->path;
+    set_config(c, h, f->policy);
     if (!c->design) return hd_fail(HD_ECORRUPT, "%s: the header's design '%s' (byte 16) is unknown", path, h->design);
     if (!c->policy)
-        return hd_fail(HD_ECORRUPT, "%s: the header's policy '%s' (byte 32) is none of design %s", path, h->policy,
-                       c->design);
+        return hd_fail(HD_ECORRUPT, "%s: the header's policy '%s' (byte %d) is none of design %s", path, f->policy,
+                       hd_snapshot_has_policy(h) ? (int)sizeof *h : 32, c->design);
     hd_info shape;
     memset(&shape, 0, sizeof shape);
     const hd_design *design = c->backend ? hd_design_on(c->design, c->backend) : NULL;
@@ -552,7 +577,7 @@ hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table *
     if (status) return status;
     status = open_file(&seams, path, &f);
     if (!status) status = verify_first(&f, 2); /* the table, and the one that it becomes */
-    if (!status) status = config_of_file(path, &f.h, &c);
+    if (!status) status = config_of_file(&f, &c);
     if (!status) status = hd_open(&c, &t);
     if (!status) status = load(t, &f, NULL);
     close_file(&f);
@@ -574,7 +599,7 @@ hd_status hd_snapshot_inspect(const char *path, hd_snapshot_info *info)
     memset(info, 0, sizeof *info);
     info->version = h.version;
     memcpy(info->design, h.design, sizeof h.design);
-    memcpy(info->policy, h.policy, sizeof h.policy);
+    memcpy(info->policy, f.policy, sizeof f.policy);
     info->buckets = h.buckets;
     info->capacity = h.buckets * h.slots;
     info->base_buckets = h.base_buckets;
@@ -588,6 +613,6 @@ hd_status hd_snapshot_inspect(const char *path, hd_snapshot_info *info)
     info->admit = h.flags & HD_SNAPSHOT_ADMIT_ALWAYS ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
     info->file_bytes = h.file_bytes;
     info->config = hd_config_of(h.design);
-    set_config(&info->config, &h);
+    set_config(&info->config, &h, info->policy);
     return HD_OK;
 }

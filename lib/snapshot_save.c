@@ -9,6 +9,7 @@
 #include "lib/snapshot.h"
 #include "lib/table.h"
 #include "lib/writing.h"
+#include "policies/expression.h"
 #include "base/whole.h"
 
 typedef struct writer {
@@ -99,6 +100,21 @@ static void put_section(writer *w, hd_table *t, const hd_snapshot_header *h, int
     put(w, sum, sizeof sum);
 }
 
+/* Whether the policy is no name, and needs a place of its own. */
+static bool is_long_policy(const hd_table *t)
+{
+    return strncmp(t->info.policy, HD_EXPRESSION_PREFIX, strlen(HD_EXPRESSION_PREFIX)) == 0;
+}
+
+static void put_policy(writer *w, const hd_table *t)
+{
+    hd_snapshot_policy p;
+    memset(&p, 0, sizeof p);
+    memcpy(p.text, t->policy, strlen(t->policy));
+    hd_snapshot_policy_sum(&p, p.sum);
+    put(w, &p, sizeof p);
+}
+
 static hd_snapshot_header header_of(hd_table *t)
 {
     hd_snapshot_header h;
@@ -107,7 +123,11 @@ static hd_snapshot_header header_of(hd_table *t)
     h.version = HD_SNAPSHOT_VERSION;
     h.header_bytes = sizeof h;
     snprintf(h.design, sizeof h.design, "%s", t->info.design);
-    snprintf(h.policy, sizeof h.policy, "%s", t->info.policy);
+    if (is_long_policy(t)) {
+        h.version = HD_SNAPSHOT_VERSION_POLICY;
+        h.header_bytes += sizeof(hd_snapshot_policy);
+    }
+    snprintf(h.policy, sizeof h.policy, "%s", is_long_policy(t) ? HD_SNAPSHOT_EXPRESSIONS : t->info.policy);
     h.buckets = t->info.buckets;
     h.slots = t->info.slots;
     h.value_bytes = t->info.value_bytes;
@@ -143,6 +163,7 @@ static void put_table(writer *w, hd_table *t)
     if (!w->status) w->status = hd_look(d, t->state, 0);
     if (!w->status) w->status = check_header(t, w->file.path, &h);
     put(w, &h, sizeof h);
+    if (hd_snapshot_has_policy(&h)) put_policy(w, t);
     for (int i = 0; i < HD_SECTION_COUNT; i++) put_section(w, t, &h, i);
     if (!w->status) w->status = hd_look(d, t->state, 0);
 }

@@ -13,6 +13,7 @@
 
 #include "base/ask.h"
 #include "base/op.h"
+#include "base/team.h"
 #include "lib/device_memory.h"
 
 /* A piece takes two slots, one for what goes in and one for what comes out: so two pieces are under way. */
@@ -31,7 +32,7 @@ static int copy_threads(uint64_t bytes)
     enum { MOST = 8, BYTES_EACH = 128 << 10 };
     uint64_t n = bytes / BYTES_EACH, most = (uint64_t)omp_get_max_threads();
     if (n > most) n = most;
-    return n > MOST ? MOST : n > 1 ? (int)n : 1;
+    return n > 1 ? (int)hd_team(n > MOST ? MOST : (uint32_t)n) : 1;
 #else
     return (void)bytes, 1;
 #endif

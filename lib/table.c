@@ -10,7 +10,7 @@
 #include "base/ask.h"
 #include "base/backend.h"
 #include "base/error.h"
-#include "policies/policy.h"
+#include "policies/expression.h"
 
 /* ---- The life of a batch --------------------------------------------------------------------- */
 
@@ -216,12 +216,20 @@ static hd_status resolve(const char *field, const char *name, hd_kind kind, cons
     return hd_fail_name(field, name, kind);
 }
 
-/* A design that keeps no scores has one policy, which is no row. */
-static hd_status resolve_policy(const hd_design *d, const hd_config *c, hd_info *info, size_t *row)
+/* A design that keeps no scores has one policy, which is no row. Of another one info->policy is the row's name, or
+ * use->text, if it has expressions. */
+static hd_status resolve_policy(const hd_design *d, const hd_config *c, hd_info *info, hd_policy_use *use)
 {
-    *row = 0;
-    if (!d->policy) return resolve("policy", c->policy, HD_POLICIES, &info->policy, row);
-    info->policy = d->policy;
+    info->policy = d->policy ? d->policy : use->text;
+    info->policy_flags = "";
+    if (!d->policy) {
+        hd_status status = c->policy ? hd_policy_read(c->policy, use) : hd_fail(HD_EINVAL, "policy: NULL");
+        if (status) return status;
+        info->policy_flags = hd_policy_flag_words(use->program.flags);
+        if (use->number != HD_POLICY_EXPRESSION && strcmp(use->text, hd_policy_rows[use->number].name) == 0)
+            info->policy = hd_policy_rows[use->number].name;
+        return HD_OK;
+    }
     if (c->policy && strcmp(c->policy, d->policy) == 0) return HD_OK;
     return hd_fail(HD_EINVAL, "policy: %s has '%s' alone, for it keeps no scores; not '%.60s'", d->name, d->policy,
                    c->policy ? c->policy : "NULL");
@@ -236,7 +244,8 @@ static hd_status fail_backend(const hd_info *info, size_t at)
                    elsewhere ? "; it is " : "", elsewhere ? row.more : "");
 }
 
-static hd_status describe(const hd_config *c, hd_info *info, const hd_design **design, size_t *lock, size_t *policy)
+static hd_status describe(const hd_config *c, hd_info *info, const hd_design **design, size_t *lock,
+                          hd_policy_use *policy)
 {
     size_t row = 0;
     memset(info, 0, sizeof *info);
@@ -319,7 +328,9 @@ hd_status hd_open(const hd_config *c, hd_table **table)
     if (!c || !table) return hd_fail(HD_EINVAL, "%s: NULL", c ? "table" : "config");
     hd_info info;
     const hd_design *design = NULL;
-    size_t lock = 0, policy = 0;
+    size_t lock = 0;
+    hd_policy_use policy;
+    memset(&policy, 0, sizeof policy);
     hd_status status = describe(c, &info, &design, &lock, &policy);
     if (status) return status;
 
@@ -333,8 +344,10 @@ hd_status hd_open(const hd_config *c, hd_table **table)
     t->lock = hd_lock_at(lock);
     t->seams = seams;
     t->now_is_told = c->now != NULL;
+    memcpy(t->policy, policy.text, sizeof t->policy);
+    if (info.policy == policy.text) info.policy = t->policy;
     hd_table_become(t, &info);
-    t->policy_flags = design->policy ? 0 : hd_policy_rows[policy].flags;
+    t->policy_flags = policy.program.flags;
     atomic_init(&t->epoch, c->epoch);
     if ((status = open_state(t))) {
         hd_give(&seams, t, 1, sizeof *t);

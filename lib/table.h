@@ -9,6 +9,7 @@
 
 #include "concurrency/lock.h"
 #include "base/design.h"
+#include "policies/program.h"
 
 /* A choice for each operation, and one for mixed batches. */
 enum { HD_LOAD_BANDS = 4, HD_CHOICE_MIXED = HD_OP_COUNT_, HD_CHOICES };
@@ -27,7 +28,8 @@ struct hd_table {
     void *state;             /* the design's; likewise                       */
     hd_kernel_choice choice; /* follows info */
     uint32_t policy_flags;
-    bool scores_ahead;        /* of the clock, some scores may be: a loaded file's, or raw ones; likewise */
+    char policy[HD_PROGRAM_TEXT]; /* info.policy, where no registry has that text */
+    bool scores_ahead;            /* of the clock, some scores may be: a loaded file's, or raw ones; likewise */
     _Atomic uint64_t entries; /* what the outcomes told so far: hd_entries_sync. For kernel_pick that is near enough */
     _Atomic uint64_t told;    /* so many batches had run when outcomes were last asked for */
     _Atomic bool untold;      /* some have come or gone of which no outcome told */

@@ -12,6 +12,9 @@
  *     HD_POLICY(name, "what it is", flags)
  *
  * The text is shared by the reference, the host machine and CUDA.
+ *
+ * Or a policy is a text of three expressions (expression.h), compiled to a program (program.h). Its number is
+ * HD_POLICY_EXPRESSION, unless a row has the same functions.
  */
 #ifndef HD_POLICY_H
 #define HD_POLICY_H
@@ -19,19 +22,22 @@
 #include <string.h>
 
 #include "base/named.h"
-#include "simt/fn.h"
+#include "policies/program.h"
 
-/* Flags. Claimed ones are verified, unclaimed ones refuted, by tests/t_policies.c. */
+/* Flags. Claimed ones are verified, unclaimed ones refuted, by tests/t_policies.c. Those of expressions are found
+ * (claims.h). */
 enum {
-    HD_MONOTONE = 1,      /* a hit never lowers a score, for inputs that a run can produce in order */
-    HD_ORDER_FREE = 2,    /* a hit does not read the old score                                      */
+    HD_MONOTONE = 1, /* a hit never lowers a score, for inputs that a run can produce in order */
+    /* a hit does not read the old score, and the admission score does not fall as the clock goes on */
+    HD_ORDER_FREE = 2,
     HD_SCORES_USED = 4,   /* reads the caller's scores, when there are any                          */
     HD_SCORES_NEEDED = 8, /* cannot do without them                                                */
     /* the score of a new entry is never below its admission score, so it is at least the victim's score */
     HD_SCORE_ADMITS = 16,
     /* the score of an insert and of a hit is the clock at the item, so it identifies the item that wrote it */
     HD_SCORE_IS_TIME = 32,
-    /* two hits have the effect of one that gives the sum of both, in either order; so has an insert with its hits */
+    /* two hits have the effect of one that gives the sum of both, in either order; so has an insert with its hits; the
+     * admission score does not fall as the clock goes on */
     HD_HITS_ADD = 64
 };
 
@@ -41,8 +47,6 @@ typedef struct hd_score_in {
     uint64_t tick;  /* the same in ticks that 2^32 of last for long: now, or hd_tick_of */
     uint32_t epoch; /* the table's epoch                                    */
 } hd_score_in;
-
-HD_FN uint64_t hd_saturating_add(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
 
 /* The epoch above, 32 bits of score below: any later epoch beats any earlier one. */
 HD_FN uint64_t hd_epoch_score(uint32_t epoch, uint32_t low) { return (uint64_t)epoch << 32 | low; }
@@ -68,22 +72,31 @@ typedef enum hd_policy {
 #define HD_POLICY(name, what, flags) HD_POLICY_##name,
 #include "policies/registry.inc"
 #undef HD_POLICY
-    HD_POLICY_COUNT
+    HD_POLICY_COUNT,
+    HD_POLICY_EXPRESSION = HD_POLICY_COUNT, /* the functions are a program's */
+    HD_POLICY_UNKNOWN
 } hd_policy;
 
-HD_FN uint64_t hd_on_insert(uint32_t policy, hd_score_in in)
+/* A caller that knows that no table of its has an expression passes NULL: its text then has no call. */
+HD_FN uint64_t hd_run_program(const hd_program *program, uint32_t function, uint64_t old, hd_score_in in)
 {
-    switch (policy) { /* GCOVR_EXCL_BR_LINE: here and below, every number is a row's: hd_open */
+    return program ? hd_program_run(program, function, old, in.given, in.now, in.tick, in.epoch) : 0;
+}
+
+/* `program` is the table's; it is read where `policy` is HD_POLICY_EXPRESSION. */
+HD_FN uint64_t hd_on_insert(uint32_t policy, const hd_program *program, hd_score_in in)
+{
+    switch (policy) { /* GCOVR_EXCL_BR_LINE */
 #define HD_POLICY(name, what, flags) \
     case HD_POLICY_##name:           \
         return name##_on_insert(in);
 #include "policies/registry.inc"
 #undef HD_POLICY
-    default: return 0;
+    default: return hd_run_program(program, HD_ON_INSERT, 0, in);
     }
 }
 
-HD_FN uint64_t hd_on_hit(uint32_t policy, uint64_t old, hd_score_in in)
+HD_FN uint64_t hd_on_hit(uint32_t policy, const hd_program *program, uint64_t old, hd_score_in in)
 {
     switch (policy) { /* GCOVR_EXCL_BR_LINE */
 #define HD_POLICY(name, what, flags) \
@@ -91,11 +104,11 @@ HD_FN uint64_t hd_on_hit(uint32_t policy, uint64_t old, hd_score_in in)
         return name##_on_hit(old, in);
 #include "policies/registry.inc"
 #undef HD_POLICY
-    default: return 0;
+    default: return hd_run_program(program, HD_ON_HIT, old, in);
     }
 }
 
-HD_FN uint64_t hd_admission(uint32_t policy, hd_score_in in)
+HD_FN uint64_t hd_admission(uint32_t policy, const hd_program *program, hd_score_in in)
 {
     switch (policy) { /* GCOVR_EXCL_BR_LINE */
 #define HD_POLICY(name, what, flags) \
@@ -103,7 +116,7 @@ HD_FN uint64_t hd_admission(uint32_t policy, hd_score_in in)
         return name##_admission(in);
 #include "policies/registry.inc"
 #undef HD_POLICY
-    default: return 0;
+    default: return hd_run_program(program, HD_ADMISSION, 0, in);
     }
 }
 

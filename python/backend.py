@@ -52,7 +52,7 @@ def metadata(source):
     """The text of METADATA and PKG-INFO."""
     lines = ["Metadata-Version: 2.2", "Name: heddle", f"Version: {version_of(source)}", f"Summary: {SUMMARY}"]
     lines += ["License: Apache-2.0", "Requires-Python: >=3.11", "Provides-Extra: plot", "Provides-Extra: torch"]
-    lines += ["Requires-Dist: matplotlib; extra == 'plot'", "Requires-Dist: torch; extra == 'torch'"]
+    lines += ["Requires-Dist: matplotlib; extra == 'plot'", "Requires-Dist: torch>=2.4; extra == 'torch'"]
     lines += [f"Classifier: {c}" for c in CLASSIFIERS]
     lines += ["Description-Content-Type: text/markdown", "", (source / "README.md").read_text(encoding="utf-8")]
     return "\n".join(lines)

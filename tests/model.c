@@ -116,18 +116,74 @@ static uint64_t plus(uint64_t a, uint64_t b, uint64_t most) { return b > most ||
 
 static bool policy_is(const model *m, const char *name) { return !strcmp(m->policy, name); }
 
+/* Policies that are expressions, and what they mean. */
+typedef struct model_expression {
+    const char *text;
+    uint64_t (*on_insert)(const model *m, uint64_t given);
+    uint64_t (*on_hit)(const model *m, uint64_t old, uint64_t given);
+    bool admits; /* no key is refused */
+} model_expression;
+
+static uint64_t now_of(const model *m, uint64_t given)
+{
+    (void)given;
+    return m->now;
+}
+static uint64_t given_itself(const model *m, uint64_t given)
+{
+    (void)m;
+    return given;
+}
+static uint64_t faded(const model *m, uint64_t old, uint64_t given)
+{
+    (void)given;
+    return plus(old / 2, m->now / 2, UINT64_MAX);
+}
+/* A key that comes again within 1000 ticks counts double. */
+static uint64_t bursts(const model *m, uint64_t old, uint64_t given)
+{
+    uint64_t more = m->now > old && m->now - old > 1000 ? given : plus(given, given, UINT64_MAX);
+    return plus(old > m->now ? old : m->now, more, UINT64_MAX);
+}
+static uint64_t counted(const model *m, uint64_t old, uint64_t given)
+{
+    (void)m;
+    return plus(old, given, UINT64_MAX);
+}
+static uint64_t once_more(const model *m, uint64_t old, uint64_t given)
+{
+    (void)m;
+    return plus(old > given ? old : given, 1, UINT64_MAX);
+}
+
+static const model_expression expressions[] = {
+    { "expr:on_insert=now;on_hit=(old>>1)+(now>>1)", now_of, faded, false },
+    { "expr:on_insert=now;on_hit=(((now-old)<=1000)?(given*2):given)+max(old,now);admission=MAX", now_of, bursts,
+      true },
+    { "expr:on_insert=given;on_hit=old+given", given_itself, counted, false },
+    { "expr:on_insert=given;on_hit=max(old,given)+1;admission=MAX", given_itself, once_more, true },
+};
+
+static const model_expression *expression_of(const model *m)
+{
+    for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++)
+        if (policy_is(m, expressions[i].text)) return &expressions[i];
+    return NULL;
+}
+
 bool model_restates(const model *m)
 {
     return policy_is(m, "lru") || policy_is(m, "lfu") || policy_is(m, "epoch_lru") || policy_is(m, "epoch_lfu") ||
-           policy_is(m, "custom");
+           policy_is(m, "custom") || policy_is(m, "fifo") || policy_is(m, "epoch_fifo") || expression_of(m);
 }
 
 uint64_t model_on_insert(const model *m, uint64_t given)
 {
     uint64_t epoch = (uint64_t)m->epoch * 0x100000000u;
-    if (policy_is(m, "lru")) return m->now;
-    if (policy_is(m, "epoch_lru")) return plus(epoch, m->now, UINT64_MAX);
+    if (policy_is(m, "lru") || policy_is(m, "fifo")) return m->now;
+    if (policy_is(m, "epoch_lru") || policy_is(m, "epoch_fifo")) return plus(epoch, m->now, UINT64_MAX);
     if (policy_is(m, "epoch_lfu")) return epoch + plus(0, given, 0xffffffffu);
+    if (expression_of(m)) return expression_of(m)->on_insert(m, given);
     check(model_restates(m), "the model knows no policy %s", m->policy);
     return given;
 }
@@ -137,12 +193,16 @@ uint64_t model_on_hit(const model *m, uint64_t old, uint64_t given)
     if (policy_is(m, "lfu")) return plus(old, given, UINT64_MAX);
     if (policy_is(m, "epoch_lfu"))
         return (uint64_t)m->epoch * 0x100000000u + plus(old % 0x100000000u, given, 0xffffffffu);
+    if (policy_is(m, "fifo") || (policy_is(m, "epoch_fifo") && old / 0x100000000u >= m->epoch)) return old;
+    if (policy_is(m, "epoch_fifo")) return (uint64_t)m->epoch * 0x100000000u + old % 0x100000000u;
+    if (expression_of(m)) return expression_of(m)->on_hit(m, old, given);
     return model_on_insert(m, given);
 }
 
 static uint64_t admission(const model *m, uint64_t given)
 {
-    return m->always || policy_is(m, "lfu") ? UINT64_MAX : model_on_insert(m, given);
+    bool all = policy_is(m, "lfu") || (expression_of(m) && expression_of(m)->admits);
+    return m->always || all ? UINT64_MAX : model_on_insert(m, given);
 }
 
 /* ---- Upsert ---------------------------------------------------------------------------------- */

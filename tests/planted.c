@@ -9,12 +9,12 @@
 
 #include "policies/policy.h"
 
-static uint64_t planted_hit(uint32_t policy, uint64_t old, hd_score_in in)
+static uint64_t planted_hit(uint32_t policy, const hd_program *program, uint64_t old, hd_score_in in)
 {
     const char *bug = getenv("PLANTED");
-    if (bug && strcmp(bug, "score") == 0) return hd_on_insert(policy, in);
+    if (bug && strcmp(bug, "score") == 0) return hd_on_insert(policy, program, in);
     if (bug && strcmp(bug, "crash") == 0 && old > UINT64_MAX / 2) abort();
-    return hd_on_hit(policy, old, in);
+    return hd_on_hit(policy, program, old, in);
 }
 
 #define hd_on_hit planted_hit

@@ -94,7 +94,7 @@ bool snapshot_sum_is(const uint8_t *sum, const uint8_t *p, size_t bytes)
 
 void snapshot_sections(const uint8_t *p, size_t bytes, size_t at[5])
 {
-    at[0] = 256;
+    at[0] = (size_t)snapshot_number(p + 12, 4); /* header bytes: with the policy's, if it has expressions */
     for (int i = 0; i < 4; i++) {
         check(at[i] + 32 <= bytes, "section %d is beyond the end", i);
         at[i + 1] = at[i] + 32 + (size_t)snapshot_number(p + at[i] + 8, 8);

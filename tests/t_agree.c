@@ -13,8 +13,9 @@
 #include "judge/kernels.h"
 #include "base/error.h"
 #include "base/op.h"
-#include "policies/policy.h"
+#include "policies/expression.h"
 #include "tests/variants.h"
+#include "workload/expressions.h"
 
 #include "gpu/hkv/steps.h"
 
@@ -179,6 +180,60 @@ static void agrees(void **state)
     test_tried("schedules", t.schedules, "of %llu fixtures of %s, %llu distinct", t.fixtures, variant, t.distinct);
 }
 
+/* ---- Policies that are expressions --------------------------------------------------------------- */
+
+/* Sets of flags that no row of the registry has, and admission scores that fall. After them come random policies. */
+static const char *const expressions[] = {
+    "expr:on_insert=given;on_hit=max(old,given)+1;admission=MAX",
+    "expr:on_insert=now;on_hit=(old>>1)+now",
+    "expr:on_insert=now;admission=100000-now",
+    "expr:on_insert=0;on_hit=now+1",
+    "expr:on_insert=given;on_hit=old+given;admission=given/2",
+    "expr:on_insert=given+5;on_hit=old+given;admission=~given",
+    "expr:on_insert=now;admission=MAX",
+    "expr:on_insert=given;on_hit=old+given;admission=100000-now",
+    "expr:on_insert=given;on_hit=min(old,given)",
+};
+enum { EXPRESSIONS = sizeof expressions / sizeof *expressions };
+
+static const char *expression_at(uint64_t n, hd_rng *g, char text[HD_EXPRESSIONS_TEXT])
+{
+    hd_policy_use use;
+    if (n % (2 * EXPRESSIONS) < EXPRESSIONS) return expressions[n % EXPRESSIONS];
+    do hd_expressions_draw(g, text);
+    while (hd_policy_read(text, &use) || use.number != HD_POLICY_EXPRESSION);
+    return text;
+}
+
+static void agrees_by_expressions(void **state)
+{
+    const char *variant = VARIANT_OF(state);
+    bool warps = strcmp(variant, "tlpv1") != 0;
+    totals t = { 0, 0, 0 };
+    uint64_t n = 0;
+    hd_rng g = hd_rng_from(31);
+    char text[HD_EXPRESSIONS_TEXT];
+    for (uint32_t row = 0; row < hkv_row_count(); row++) {
+        bool scores = hkv_row(row)->family == HKV_UPDATE || hkv_row(row)->family == HKV_UPSERT;
+        if (!scores || strcmp(hkv_row_name(row), variant) != 0) continue;
+        for (int op = 0; op < HD_OP_COUNT_; op++) {
+            if (hkv_family_of((uint32_t)op) != hkv_row(row)->family) continue;
+            for (int dual = 0; dual < 2; dual++)
+                for (uint64_t k = 0; k < test_times(warps ? 4 * EXPRESSIONS : 8 * EXPRESSIONS); k++, n++) {
+                    fixture_kernel kernel = hkv_fixture_kernel_at(row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
+                    const fixture_kernel *kernels[] = { &kernel };
+                    hd_case c =
+                        case_of(shape_for(row, n), row, (hd_op)op, variant, expression_at(n, &g, text), dual, n + 1);
+                    c.raw_ppm = n % 7 == 3 ? 1000000 : 0;
+                    explore(&c, kernels, 1, way(n, hkv_row(row)->lanes), warps ? 5 : 100, &t);
+                }
+        }
+    }
+    if (t.fixtures == 0) test_skip("it scores nothing");
+    test_tried("schedules", t.schedules, "of %llu fixtures of %s with policy expressions, %llu distinct", t.fixtures,
+               variant, t.distinct);
+}
+
 /* ---- Buckets of as many slots as there can be ------------------------------------------------- */
 
 static void widest(void **state)
@@ -292,8 +347,8 @@ static void test_beside_an_assign(void **unused)
     uint32_t row = hkv_row_of("coalesced", HKV_UPDATE);
     fixture_kernel k = hkv_fixture_kernel_at(row, 32, 2);
     const fixture_kernel *kernels[] = { &k, &k };
-    for (int p = 0; p < HD_OP_COUNT_; p++)
-        for (int policy = 0; policy < HD_POLICY_COUNT; policy++) {
+    for (int policy = 0; policy < HD_POLICY_COUNT; policy++) /* one policy more does not change the cases of others */
+        for (int p = 0; p < HD_OP_COUNT_; p++) {
             if (hkv_family_of((hd_op)p) != HKV_UPDATE) continue;
             const char *shape = "buckets=2 slots=16 batch=16x1 keys=uniform:8 value=16 duplicate=100000 pins=0",
                        *name = hd_policy_rows[policy].name;
@@ -304,6 +359,24 @@ static void test_beside_an_assign(void **unused)
             }
         }
     test_tried("schedules", t.schedules, "of %llu updates beside an assign, %llu distinct", t.fixtures, t.distinct);
+}
+
+/* Items of one key that give 2^22 and more run by themselves, if the policy reads what they give. If it does not, no
+ * item may be left for that: it would have no outcome. */
+static void test_scores_at_edges(void **unused)
+{
+    (void)unused;
+    totals t = { 0, 0, 0 };
+    uint32_t row = hkv_row_of("coalesced", HKV_UPDATE);
+    fixture_kernel k = hkv_fixture_kernel_at(row, 32, 2);
+    const fixture_kernel *kernel = &k;
+    for (int policy = 0; policy < HD_POLICY_COUNT; policy++)
+        for (uint64_t seed = 1; seed <= 4; seed++) {
+            const char *shape = "buckets=2 slots=16 batch=16x1 keys=uniform:3 value=8 extreme=1000000 pins=0";
+            hd_case c = case_of(shape, row, HD_OP_TOUCH, k.name, hd_policy_rows[policy].name, false, seed);
+            explore(&c, &kernel, 1, way(seed, 32), test_times(5), &t);
+        }
+    test_tried("schedules", t.schedules, "of scores at edges, %llu distinct", t.distinct);
 }
 
 /* ---- All schedules of small fixtures ----------------------------------------------------------- */
@@ -414,8 +487,10 @@ static void test_exhaustive(void **unused)
 
 int main(void)
 {
-    static const struct CMUnitTest of_all[] = { unit(test_pairs), unit(test_beside_an_assign), unit(test_exhaustive) };
-    static const struct CMUnitTest of_each[] = { unit(agrees), unit(widest), unit(crowded) };
+    static const struct CMUnitTest of_all[] = { unit(test_pairs), unit(test_beside_an_assign),
+                                                unit(test_scores_at_edges), unit(test_exhaustive) };
+    static const struct CMUnitTest of_each[] = { unit(agrees), unit(agrees_by_expressions), unit(widest),
+                                                 unit(crowded) };
     if (simt_machine_open(NULL, &machine)) return 1;
     int failed = variants_run(of_each, sizeof of_each / sizeof *of_each, of_all, sizeof of_all / sizeof *of_all);
     simt_machine_close(machine);

@@ -50,10 +50,20 @@ typedef struct pair {
     twin w;
 } pair;
 
+/* Policies: the rows of the registry, and after them expressions. */
+static const char *const expressions[] = { "expr:on_insert=given;on_hit=max(old,given)+1;admission=MAX",
+                                           "expr:on_insert=max(now,now-1)" };
+enum { EXPRESSIONS = sizeof expressions / sizeof *expressions, POLICIES = HD_POLICY_COUNT + EXPRESSIONS };
+
+static const char *policy_name(uint32_t policy)
+{
+    return policy < HD_POLICY_COUNT ? hd_policy_rows[policy].name : expressions[policy - HD_POLICY_COUNT];
+}
+
 static hd_config config_of(const shape *s, uint32_t policy, bool dual)
 {
     hd_config c = hd_config_default();
-    c.policy = hd_policy_rows[policy].name;
+    c.policy = policy_name(policy);
     c.capacity = s->buckets * s->slots;
     c.slots = s->slots;
     c.value_bytes = s->value_bytes;
@@ -176,7 +186,7 @@ typedef struct grid {
 static void say(const cell *c, const char *op, const char *what)
 {
     test_case("hkv.%s.%s policy=%s buckets=%llu slots=%u value=%u dual=%d on %s, %s", op, c->variant,
-              hd_policy_rows[c->policy].name, (ull)c->table->buckets, c->table->slots, c->table->value_bytes, c->dual,
+              policy_name(c->policy), (ull)c->table->buckets, c->table->slots, c->table->value_bytes, c->dual,
               test_backend("host"), what);
 }
 
@@ -190,14 +200,16 @@ static bool takes(uint64_t number)
 
 static void every_cell(cell_test *test, const shape *all, size_t n, const char *what, const char *which)
 {
-    uint64_t cells = 0, items = 0, number = 0;
+    enum { EXPRESSIONS_FROM = 200000 };
+    uint64_t cells = 0, items = 0, number = 0, others = 0;
     for (uint32_t row = 0; row < hkv_row_count(); row++)
         for (size_t s = 0; s < n && hkv_is_first(row); s++)
-            for (uint32_t policy = 0; policy < HD_POLICY_COUNT; policy++)
-                for (int dual = 0; dual < 2; dual++, number++) {
-                    if (!takes(number)) continue;
+            for (uint32_t policy = 0; policy < POLICIES; policy++)
+                for (int dual = 0; dual < 2; dual++) {
+                    uint64_t i = policy < HD_POLICY_COUNT ? number++ : EXPRESSIONS_FROM + others++;
+                    if (!takes(i)) continue;
                     cell c = { &all[s], policy, dual, hkv_row_name(row) };
-                    uint64_t did = test(&c, number);
+                    uint64_t did = test(&c, i);
                     cells += did != 0;
                     items += did;
                 }
@@ -290,8 +302,7 @@ static uint64_t without_room(const cell *c, uint64_t number)
                                  HD_OP_FIND_OR_INSERT_PTR, HD_OP_ACCUM_OR_ASSIGN };
     pair p;
     uint64_t random = number, items = 0, capacity = c->table->buckets * c->table->slots, n = c->table->slots;
-    bool sums =
-        strcmp(hd_policy_rows[c->policy].name, "lfu") == 0 || strcmp(hd_policy_rows[c->policy].name, "epoch_lfu") == 0;
+    bool keeps = c->policy >= HD_POLICY_COUNT || !(hd_policy_rows[c->policy].flags & HD_ORDER_FREE);
     hd_elem elem;
     if (c->dual) return 0;
     pair_open(&p, config_of(c->table, c->policy, false), capacity + capacity / 4, capacity + capacity / 4);
@@ -303,7 +314,7 @@ static uint64_t without_room(const cell *c, uint64_t number)
         say(c, hd_op_name(op), "distinct keys, full buckets");
         if (!runs(c->variant, op, &p.info)) continue;
         twin_draw(&p.w, &x, &y, op, n, &p.info, p.clock++, &random);
-        if (sums || op == HD_OP_ACCUM_OR_ASSIGN || op == HD_OP_FIND_OR_INSERT || op == HD_OP_FIND_OR_INSERT_PTR)
+        if (keeps || op == HD_OP_ACCUM_OR_ASSIGN || op == HD_OP_FIND_OR_INSERT || op == HD_OP_FIND_OR_INSERT_PTR)
             renew_keys(&p, &x, round);
         raise_scores(&p, &x, round);
         x.flag = y.flag = NULL;
@@ -329,7 +340,7 @@ static uint64_t the_greatest_stay(const cell *c, uint64_t number)
 {
     pair p;
     uint64_t random = number, capacity = c->table->buckets * c->table->slots, n = 4 * capacity, items = 0;
-    if (c->dual || strcmp(hd_policy_rows[c->policy].name, "custom") != 0) return 0;
+    if (c->dual || strcmp(policy_name(c->policy), "custom") != 0) return 0;
     pair_open(&p, config_of(c->table, c->policy, false), n, n);
     for (uint64_t round = 0; round < 3; round++, items += n) {
         hd_batch x, y;

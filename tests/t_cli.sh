@@ -318,6 +318,9 @@ form 'museum --list' heddle museum --list
 form 'diff'    heddle diff tlpv1 ref --case hkv.insert_and_evict
 form 'explain' heddle explain hkv.find.warp seed=5
 form 'sim'     heddle sim good.oracleGeneral oracleGeneral lru,lfu 64,1%
+form 'sim of exact caches' heddle sim good.oracleGeneral oracleGeneral lru,full:lru,full:random 64,1% --seeds 3
+form 'sim of windows' heddle sim good.oracleGeneral oracleGeneral lru,full:belady 64,1% --every 100
+form 'sweep of windows' heddle sweep good.oracleGeneral oracleGeneral --sizes 10%,50% --every 100
 form 'sweep'   heddle sweep good.oracleGeneral oracleGeneral --sizes 10%,50%
 form 'fill'    heddle sweep --load-factors 0.5,1.5 --capacity 1Ki
 form 'inspect' heddle inspect whole.heddle

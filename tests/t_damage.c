@@ -21,11 +21,15 @@ typedef struct victim {
 } victim;
 
 /* 165 slots: no whole number of bytes of bits */
-static const snapshot_shape victim_shape = { "lfu", 11, 15, 16, true, HD_ADMIT_SCORE, 12 };
+static const snapshot_shape victim_shapes[] = {
+    { "lfu", 11, 15, 16, true, HD_ADMIT_SCORE, 12 },
+    { "expr:on_insert=given;on_hit=max(old,now)+given;admission=MAX", 11, 15, 16, true, HD_ADMIT_SCORE, 12 },
+};
+enum { VICTIMS = sizeof victim_shapes / sizeof *victim_shapes };
 
-static void victim_open(victim *v)
+static void victim_open_as(victim *v, const snapshot_shape *shape)
 {
-    hd_table *t = shape_open(&victim_shape);
+    hd_table *t = shape_open(shape);
     feed(t, 200, 4);
     snprintf(v->path, sizeof v->path, "%s", test_path("victim"));
     must(hd_save(t, v->path));
@@ -35,7 +39,7 @@ static void victim_open(victim *v)
     v->bad = (uint8_t *)test_alloc(2 * v->bytes, 1);
     snapshot_sections(v->good, v->bytes, v->at);
 
-    hd_config c = shape_config(&victim_shape);
+    hd_config c = shape_config(shape);
     counting_init(&v->memory);
     c.seams = &v->memory.seams;
     must(hd_open(&c, &v->table));
@@ -43,6 +47,8 @@ static void victim_open(victim *v)
     must(hd_epoch_set(v->table, 41));
     contents_take(&v->before, v->table);
 }
+
+static void victim_open(victim *v) { victim_open_as(v, &victim_shapes[0]); }
 
 static void victim_close(victim *v)
 {
@@ -80,11 +86,10 @@ static void refused(victim *v, size_t bytes)
     check(!none && v->memory.live_bytes == live, "a table was opened, or memory kept");
 }
 
-static void every_bit_flip(void **state)
+static void flip_every_bit(const snapshot_shape *shape)
 {
-    (void)state;
     victim v;
-    victim_open(&v);
+    victim_open_as(&v, shape);
     int fd = open(v.path, O_WRONLY);
     check(fd >= 0, "cannot open %s", v.path);
     for (size_t bit = 0; bit < 8 * v.bytes; bit++) {
@@ -102,11 +107,16 @@ static void every_bit_flip(void **state)
     victim_close(&v);
 }
 
-static void every_truncation(void **state)
+static void every_bit_flip(void **state)
 {
     (void)state;
+    for (int i = 0; i < VICTIMS; i++) flip_every_bit(&victim_shapes[i]);
+}
+
+static void truncate_everywhere(const snapshot_shape *shape)
+{
     victim v;
-    victim_open(&v);
+    victim_open_as(&v, shape);
     for (size_t bytes = v.bytes; bytes-- > 0;) {
         test_case("snapshot of %zu bytes cut to %zu", v.bytes, bytes);
         check(!truncate(v.path, (off_t)bytes), "cannot truncate %s", v.path);
@@ -115,6 +125,12 @@ static void every_truncation(void **state)
     }
     test_tried("snapshots", v.bytes, "lengths that a file was cut to, all refused");
     victim_close(&v);
+}
+
+static void every_truncation(void **state)
+{
+    (void)state;
+    for (int i = 0; i < VICTIMS; i++) truncate_everywhere(&victim_shapes[i]);
 }
 
 static void bytes_too_many(void **state)
@@ -182,7 +198,7 @@ static void nonsense_with_good_sums(void **state)
             if (s == HD_OK) { /* put back what was there */
                 check(field[f].at == 84, "loaded");
                 hd_close(v.table);
-                hd_config c = shape_config(&victim_shape);
+                hd_config c = shape_config(&victim_shapes[0]);
                 c.seams = &v.memory.seams;
                 must(hd_open(&c, &v.table));
                 feed_in_order(v.table, 77, 5);

@@ -181,7 +181,11 @@ if [ -n "$python" ]; then
     described trace convert "$work/t.csv" csv "$work/y.txt" txt --lenient
     described trace print "$work/t.csv" csv
     described sim "$work/t.csv" csv lru 10%,20 --lenient --dual --admit always --seed 3
+    described sim "$work/t.csv" csv,size=3 lru,full:random 20 --seeds 2
+    described sim "$work/t.csv" csv full:belady 20 --every 500 --lenient
     described sweep "$work/t.csv" csv --sizes 50%
+    described sweep "$work/t.csv" csv --sizes 50% --seeds 2
+    described sweep "$work/t.csv" csv --sizes 50% --every 500
     described sweep --load-factors 0.5 --capacity 4Ki
     described kmer "$work/tiny.fa" 3 --lenient
     described kmer "$work/tiny.fa" 3 --design hive -o "$work/hive.heddle"
@@ -223,6 +227,7 @@ completes() {
   completes slot_cas_only "$HEDDLE" museum slot_c
   completes oracleGeneral "$HEDDLE" sim file o
   completes lru,lfu "$HEDDLE" sim file oracleGeneral lru,lf
+  completes lru,full:belady "$HEDDLE" sim file oracleGeneral lru,full:b
   completes policy=epoch_lru "$HEDDLE" run policy=ep
   completes hkv.find_or_insert.ref "$HEDDLE" run hkv.find_or
 } | none "completion completes verbs, options and names"

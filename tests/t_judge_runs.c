@@ -419,13 +419,13 @@ static void new_policies_are_taken_at_their_word(void **state)
     (void)state;
     judge_policy own, other;
     check(judge_policy_find("epoch_lfu", &own) && judge_policy_find("new_here", &other), "they are not found");
-    check(!judge_policy_borrowed(own) && judge_policy_borrowed(other), "the first is restated, the other is not");
+    check(!judge_policy_borrowed(&own) && judge_policy_borrowed(&other), "the first is restated, the other is not");
     for (uint64_t given = 0; given < 40; given++) {
         judge_score_in first = { given, 7, 7, 2 }, later = { given, 9, 9, 3 };
-        uint64_t old = judge_score_new(own, first);
-        check(judge_score_new(other, first) == old &&
-                  judge_score_hit(other, old, later) == judge_score_hit(own, old, later) &&
-                  judge_admission(other, later) == judge_admission(own, later),
+        uint64_t old = judge_score_new(&own, first);
+        check(judge_score_new(&other, first) == old &&
+                  judge_score_hit(&other, old, later) == judge_score_hit(&own, old, later) &&
+                  judge_admission(&other, later) == judge_admission(&own, later),
               "given %llu", (ull)given);
     }
 }

@@ -29,23 +29,27 @@ for pair in $(sed -n 's/^SIMT_KERNEL(dialect_\([a-z_]*\),.*/\1/p' "$top_srcdir/t
   try "$pair: the dialect's instructions are CUDA's" sass same "$pairs" "dialect_$pair" "cuda_$pair"
 done
 
-# make_code DESIGN: the machine code of a design's kernels for sm_90, as $work/DESIGN.cubin. It is what the library's build
-# kept, if that was made for sm_90 with the usual flags; otherwise the kernels are compiled here.
+# make_code DESIGN FILE: the machine code of a file of a design's kernels for sm_90, as $work/DESIGN_FILE.cubin. It is what
+# the library's build kept, if that was made for sm_90 with the usual flags; otherwise the kernels are compiled here.
 make_code() {
-  local object=$top_builddir/gpu/$1/.libs/kernels
+  local object=$top_builddir/gpu/$1/.libs/$2
   if [ -f "$object.sm_90.cubin" ] && grep -q '^NVCCFLAGS = -O3$' "$top_builddir/Makefile"; then
-    cp "$object.sm_90.cubin" "$work/$1.cubin" && [ ! -s "$object.messages" ]
+    cp "$object.sm_90.cubin" "$work/$1_$2.cubin" && [ ! -s "$object.messages" ]
   else
-    compile "$work/$1.cubin" "$top_srcdir/gpu/$1/kernels.cu"
+    compile "$work/$1_$2.cubin" "$top_srcdir/gpu/$1/$2.cu"
   fi
 }
 
-kernels=$work/hkv.cubin
-try "the kernels compile without a warning" make_code hkv
+kernels=$work/hkv_kernels.cubin
+try "the kernels compile without a warning" make_code hkv kernels
 try "no local memory, no calls, wide loads, registers within the budget" sass budget "$kernels" "$top_srcdir/tests/machine_code.budget"
 
-hive=$work/hive.cubin
-try "Hive's kernels compile without a warning" make_code hive
+expressions=$work/hkv_kernels_expression.cubin
+try "the kernels for policy expressions compile without a warning" make_code hkv kernels_expression
+try "their calls, local memory and registers within their budget" sass budget "$expressions" "$top_srcdir/tests/machine_code_expression.budget"
+
+hive=$work/hive_kernels.cubin
+try "Hive's kernels compile without a warning" make_code hive kernels
 try "local memory, calls and registers within their budget" sass budget "$hive" "$top_srcdir/tests/machine_code.budget"
 
 hashes=$work/hashes.cubin

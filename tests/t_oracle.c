@@ -27,7 +27,7 @@ typedef struct trial {
     hd_info before;
 } trial;
 
-static const char *const policies[] = { "lru", "lfu", "custom", "epoch_lru", "epoch_lfu" };
+static const char *const policies[] = { "lru", "lfu", "custom", "epoch_lru", "epoch_lfu", "fifo", "epoch_fifo" };
 
 static void trial_open(trial *t, uint64_t seed)
 {
@@ -767,10 +767,10 @@ static void borrowed_rows_agree(void **state)
     for (size_t k = 0; k < sizeof policies / sizeof *policies; k++) {
         judge_policy own;
         uint32_t row;
-        check(judge_policy_find(policies[k], &own) && !judge_policy_borrowed(own), "%s is not restated", policies[k]);
+        check(judge_policy_find(policies[k], &own) && !judge_policy_borrowed(&own), "%s is not restated", policies[k]);
         check(judge_borrow_policy(policies[k], &row), "there is no row %s", policies[k]);
-        judge_policy other = (judge_policy)(JUDGE_POLICIES + row);
-        check(judge_policy_borrowed(other) && judge_policy_needs_scores(other) == judge_policy_needs_scores(own),
+        judge_policy other = { JUDGE_POLICIES + row, { "" } };
+        check(judge_policy_borrowed(&other) && judge_policy_needs_scores(&other) == judge_policy_needs_scores(&own),
               "%s: needs scores", policies[k]);
         for (uint64_t i = 0; i < 20000; i++, tried++) {
             uint64_t opened = test_random(&r) >> 1;
@@ -780,13 +780,13 @@ static void borrowed_rows_agree(void **state)
             check(judge_tick(in.now, opened) == hd_tick_of(in.now, opened), "tick of %llu, opened at %llu",
                   (unsigned long long)in.now, (unsigned long long)opened);
             judge_score_in then = { test_random(&r) >> test_below(&r, 64), in.now / 2, in.tick / 2, in.epoch / 2 };
-            uint64_t old = judge_score_new(own, then);
+            uint64_t old = judge_score_new(&own, then);
             test_case("%s: given %llu, now %llu, tick %llu, epoch %u, old %llu", policies[k],
                       (unsigned long long)in.given, (unsigned long long)in.now, (unsigned long long)in.tick, in.epoch,
                       (unsigned long long)old);
-            check(judge_score_new(own, in) == judge_score_new(other, in), "of a new entry");
-            check(judge_score_hit(own, old, in) == judge_score_hit(other, old, in), "of a hit");
-            check(judge_admission(own, in) == judge_admission(other, in), "to be admitted");
+            check(judge_score_new(&own, in) == judge_score_new(&other, in), "of a new entry");
+            check(judge_score_hit(&own, old, in) == judge_score_hit(&other, old, in), "of a hit");
+            check(judge_admission(&own, in) == judge_admission(&other, in), "to be admitted");
         }
     }
     static const char *const preds[] = { "all", "score_below", "score_in", "key_in", "key_masked", "value_zero" };

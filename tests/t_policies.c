@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "policies/claims.h"
 #include "policies/policy.h"
 #include "tests/model.h"
 
@@ -92,6 +93,15 @@ static const plan plans[] = {
     { "custom", &given_anything, still },
     { "custom", &given_few, still },
     { "custom", &given_extreme, still },
+    { "fifo", &no_scores, still },
+    { "fifo", &given_extreme, forward },
+    { "epoch_fifo", &no_scores, still },
+    { "epoch_fifo", &no_scores, forward },
+    { "epoch_fifo", &given_few, to_and_fro },
+    { "expr:on_insert=now;on_hit=(old>>1)+(now>>1)", &no_scores, still },
+    { "expr:on_insert=now;on_hit=max(old,now)+(now-old<=1000?2*given:given);admission=MAX", &given_few, still },
+    { "expr:on_insert=given;on_hit=old+given", &given_few, still },
+    { "expr:on_insert=given;on_hit=max(old,given)+1;admission=MAX", &given_extreme, still },
 };
 
 typedef struct shape {
@@ -277,51 +287,14 @@ static hd_score_in next_in(uint64_t *random, uint64_t *now)
     return in;
 }
 
-/* Whether a hit, and a hit that gives `more`, have the effect of one that gives both; an insert and a hit likewise. */
-static bool adds(uint32_t policy, uint64_t old, hd_score_in in, uint64_t more)
-{
-    hd_score_in other = in, both = in;
-    in.given %= 1u << 22;
-    other.given = more % (1u << 22);
-    both.given = in.given + other.given;
-    uint64_t once = hd_on_hit(policy, old, both);
-    return hd_on_hit(policy, hd_on_hit(policy, old, in), other) == once &&
-           hd_on_hit(policy, hd_on_hit(policy, old, other), in) == once &&
-           hd_on_hit(policy, hd_on_insert(policy, in), other) == hd_on_insert(policy, both);
-}
-
-/* Which flags did not survive a search of 200,000 inputs. */
-static uint32_t refuted(uint32_t policy)
-{
-    uint64_t random = 5;
-    uint32_t gone = 0;
-    for (int i = 0; i < 200000; i++) {
-        uint64_t now = test_below(&random, 2) ? 0 : some_u64(&random);
-        uint64_t old = hd_on_insert(policy, next_in(&random, &now));
-        for (int hits = 0; hits < 4; hits++) {
-            hd_score_in in = next_in(&random, &now), other = in;
-            uint64_t score = hd_on_hit(policy, old, in);
-            if (score < old) gone |= HD_MONOTONE;
-            if (hd_on_insert(policy, in) < hd_admission(policy, in)) gone |= HD_SCORE_ADMITS;
-            if (score != hd_on_hit(policy, some_u64(&random), in)) gone |= HD_ORDER_FREE;
-            if (score != in.now || hd_on_insert(policy, in) != in.now) gone |= HD_SCORE_IS_TIME;
-            if (!adds(policy, old, in, some_u64(&random))) gone |= HD_HITS_ADD;
-            other.given = some_u64(&random);
-            if (score != hd_on_hit(policy, old, other) || hd_on_insert(policy, in) != hd_on_insert(policy, other) ||
-                hd_admission(policy, in) != hd_admission(policy, other))
-                gone |= HD_SCORES_USED; /* found used: the one flag that a search proves */
-            old = score;
-        }
-    }
-    return gone;
-}
+enum { FLAG_CHAINS = 200000 };
 
 static void flags(void **state)
 {
     (void)state;
     for (uint32_t p = 0; p < HD_POLICY_COUNT; p++) {
         const hd_policy_row *row = &hd_policy_rows[p];
-        uint32_t gone = refuted(p);
+        uint32_t gone = hd_claims_refuted(p, NULL, UINT32_MAX, FLAG_CHAINS);
         test_case("policy %s", row->name);
         check(!(gone & HD_MONOTONE) == !!(row->flags & HD_MONOTONE), "MONOTONE is %s",
               gone & HD_MONOTONE ? "claimed, and refuted" : "not claimed, and holds");
@@ -380,9 +353,9 @@ static void functions(void **state)
             uint64_t old = some_u64(&random);
             m.now = in.now;
             m.epoch = in.epoch;
-            check(hd_on_insert(p, in) == model_on_insert(&m, in.given), "on_insert given=%llu now=%llu epoch=%u",
+            check(hd_on_insert(p, NULL, in) == model_on_insert(&m, in.given), "on_insert given=%llu now=%llu epoch=%u",
                   (ull)in.given, (ull)in.now, in.epoch);
-            check(hd_on_hit(p, old, in) == model_on_hit(&m, old, in.given),
+            check(hd_on_hit(p, NULL, old, in) == model_on_hit(&m, old, in.given),
                   "on_hit old=%llu given=%llu now=%llu epoch=%u", (ull)old, (ull)in.given, (ull)in.now, in.epoch);
         }
     }

@@ -12,7 +12,9 @@
 #include "gpu/hkv/rows.h"
 #include "judge/run.h"
 #include "base/design.h"
+#include "policies/expression.h"
 #include "tests/testing.h"
+#include "workload/expressions.h"
 
 enum { CASES = 3000, KERNEL_CASES = 120, HIVE_CASES = 400, HIVE_KERNEL_CASES = 160 };
 
@@ -89,17 +91,31 @@ static void draw_kernel(hd_case *c, uint64_t *r, const char *backend)
     c->batch = 1;
 }
 
+/* A row of the registry, or sometimes random expressions. */
+static void draw_policy(hd_case *c, uint64_t number, uint64_t *r)
+{
+    enum { SOMETIMES = 2 }; /* as often as so many rows */
+    hd_row row;
+    hd_policy_use use;
+    hd_rng g = hd_rng_from(number);
+    size_t rows = 0, pick;
+    while (hd_list(HD_POLICIES, rows, &row)) rows++;
+    pick = (size_t)test_below(r, rows + SOMETIMES);
+    if (hd_list(HD_POLICIES, pick, &row)) {
+        snprintf(c->policy, sizeof c->policy, "%s", row.name);
+        return;
+    }
+    do hd_expressions_draw(&g, c->policy);
+    while (hd_policy_read(c->policy, &use));
+}
+
 static hd_case draw_case(uint64_t number, const char *backend)
 {
     uint64_t r = number ^ 0x72616e646f6d;
     hd_case c = hd_case_default();
     uint64_t op = test_below(&r, 100);
     snprintf(c.op, sizeof c.op, "%s", op < HD_OP_COUNT_ ? hd_op_name((hd_op)op) : op < 26 ? "serve" : "mix");
-    hd_row row;
-    size_t rows = 0;
-    while (hd_list(HD_POLICIES, rows, &row)) rows++;
-    hd_list(HD_POLICIES, (size_t)test_below(&r, rows), &row);
-    snprintf(c.policy, sizeof c.policy, "%s", row.name);
+    draw_policy(&c, number, &r);
     draw_shape(&c, &r);
     draw_load(&c, &r);
     /* accum_or_assign alone cannot run where no element type divides the value; mix leaves it out */

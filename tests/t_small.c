@@ -150,7 +150,7 @@ static void letter_add(alphabet *a, letter l)
 static alphabet alphabet_of(judge_policy policy)
 {
     alphabet a = { .n = 0 };
-    bool scores = policy == JUDGE_LFU || policy == JUDGE_CUSTOM;
+    bool scores = policy.rule == JUDGE_LFU || policy.rule == JUDGE_CUSTOM;
     for (int op = 0; op < HD_OP_COUNT_; op++) {
         for (int key = 0; key < KEYS && judge_ops[op].keyed; key++) {
             letter l = { (hd_op)op, key, 1, 1, HD_EITHER };
@@ -292,7 +292,7 @@ static void explore(const setting *how, const char *policy)
     check(view_of(x.table)->holder && view_of(x.table)->buckets == BUCKETS, "the table has another shape");
 
     hd_oracle *o;
-    judge_policy p = JUDGE_LRU;
+    judge_policy p;
     judge_policy_find(policy, &p);
     alphabet a = alphabet_of(p);
     must(hd_oracle_open(&c, &o));

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # t_trace_cli.sh - gen, trace convert, trace stat and trace print agree with each other and with awk: each reads what
-# another wrote, in every format and compression.
+# another wrote, in every format and compression. What sim and sweep report of traces: exact caches, sizes, windows,
+# outcomes, seeds, thresholds.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$work" || exit 1
@@ -142,9 +143,112 @@ for policy in lru lfu; do
   run="$((3000 - $(sed -n '/"outcome": "updated"/,/items/s/.*"items": \([0-9]*\),/\1/p' out))),$(fact evicted),$(fact refused)"
   if [ "$(fact judged)" = 3000 ]; then same "kernels in batches, $policy, as a judged run" "$run" "$got"; else fail "a judged run, $policy" "$(fact verdict)"; fi
 done
+# Expressions that compute what a row does, written so that they are not recognised: the same misses. A new policy is
+# none of the rows', on kernels as on the reference. Commas in parentheses separate no policies.
+columns() { heddle sim served.oracleGeneral oracleGeneral "$@" 256,10% --csv | sed 1d | sed -E 's/^("[^"]*"|[^,]*),//' | cut -d, -f2-8; }
+same 'lru and lfu as expressions' "$(columns lru,lfu)" "$(columns 'expr:on_insert=max(now,now-1),expr:on_insert=given;on_hit=max(old+given,old);admission=MAX')"
+fading='expr:on_insert=now;on_hit=(old>>1)+(now>>1)'
+fade=$(columns "$fading")
+if [ "$(wc -l <<<"$fade")" = 2 ] && [ "$fade" != "$(columns lru)" ] && [ "$fade" != "$(columns lfu)" ]; then pass 'a new policy'; else fail 'a new policy' "$fade"; fi
+same 'a new policy by kernels' "$fade" "$(columns "$fading" --backend host --batch 1)"
+bad 'an expression with a mistake' 2 'column 19: expected an operator' sim served.oracleGeneral oracleGeneral 'lru,expr:on_insert=now!' 256
 bad 'an unknown backend' 2 'nearest: host' sim served.oracleGeneral oracleGeneral lru 256 --backend hots
 bad 'a batch of nothing' 2 '--batch'       sim served.oracleGeneral oracleGeneral lru 256 --batch 0
 bad 'batches of a fill'  2 '--batch'       sweep --load-factors 0.5 --batch 5
+
+# ---- Exact caches, sizes, windows, outcomes, seeds, thresholds ----------------------------------------------------------
+
+# column NAME: of the rows of a CSV in out, one line each.
+column() { awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) c = i; next } { print $c }' out; }
+sum() { awk '{ s += $1 } END { print s + 0 }'; }
+
+# The optimum from the trace's next accesses, and from those that the command finds, also of a pipe.
+heddle sim direct.oracleGeneral oracleGeneral full:belady,full:lru,lru,custom 300 --slots 300 --csv >out
+want=$(column misses | tr '\n' ' ')
+if [ "$(column misses | sed -n 2p)" = "$(column misses | sed -n 3p)" ] && [ "$(column misses | sed -n 1p)" = "$(column misses | sed -n 4p)" ]
+then pass 'a table of one bucket is an exact cache'; else fail 'a table of one bucket is an exact cache' "$want"; fi
+best=$(column misses | sed -n 1p)
+heddle sim keys.txt txt full:belady 300 --csv >out
+same 'the optimum of a text' "$best" "$(column misses)"
+guard "$HEDDLE" sim - txt full:belady 300 --csv 2>err <keys.txt >out
+same 'the optimum of a pipe' "$best" "$(column misses)"
+heddle sweep zipf:0.9,3000 --requests $requests --seed 5 -p full:belady --sizes 300 >out
+same 'the optimum of a generator' "$best" "$(column misses)"
+heddle sim keys.txt txt full:belady 300 --admit always --csv >out
+if [ "$(column refused)" = 0 ] && [ "$(column misses)" -gt "$best" ]; then pass 'with --admit always it refuses nothing'
+else fail 'with --admit always it refuses nothing' "$(cat out)"; fi
+
+# Every key once: the missed bytes are the footprint.
+awk 'BEGIN { OFS = "," } { print $1, $1 % 97 + 1 }' keys.txt >sized.csv
+stat sized.csv csv,key=1,size=2
+want=$(awk -v a="$(fact footprint_bytes)" -v b="$(fact requested_bytes)" 'BEGIN { printf "%.10f", a / b }')
+heddle sim sized.csv csv,key=1,size=2 lru,full:fifo 6000 --csv >out
+same 'bytes that are missed' "$want $want" "$(column byte_miss_ratio | awk '{ printf "%s%.10f", (NR > 1 ? " " : ""), $1 }')"
+heddle sim sized.csv csv,key=1 lru 6000 --json >out
+same 'a trace without sizes' 'false null' "$(fact sizes) $(sed -n 's/.*"byte_miss_ratio": \([a-z0-9.]*\),*$/\1/p' out)"
+
+for format in vscsi1 vscsi2 oracleGeneral; do
+  heddle sim through.$format ${format%[12]} lru 100 --json >out
+  same "$format has sizes" true "$(fact sizes)"
+done
+
+# Windows begin after the warm-up and add up to the row, whatever the batches.
+for options in '--batch 64' '--threads 2 --batch 999' '--every 7'; do
+  heddle sim direct.oracleGeneral oracleGeneral lru,lfu,full:clock 100,300 --warmup 123 --csv >out
+  want="$(column requests | sum) $(column misses | sum) $(column evicted | sum)"
+  # shellcheck disable=SC2086
+  heddle sim direct.oracleGeneral oracleGeneral lru,lfu,full:clock 100,300 --warmup 123 --every 1000 $options --csv >out
+  same "windows, $options" "$want" "$(column requests | sum) $(column misses | sum) $(column evicted | sum)"
+done
+heddle sim direct.oracleGeneral oracleGeneral lru 100 --warmup 123 --every 1000 --csv >out
+same 'their numbers' '20 124 877' "$(column window | tail -n 1) $(column first | head -n 1) $(column requests | tail -n 1)"
+
+# A byte per request, in order, warm-up included; to a file, compressed, and to a pipe.
+heddle sim direct.oracleGeneral oracleGeneral custom 100 --outcomes outcomes.u8 --csv >out
+want="$(column requests) $(column misses) $(column evicted) $(column refused)"
+bytes() { od -An -v -tu1 -w1 "$1" | awk '{ n[$1]++ } END { print NR, n[2] + n[4] + n[5], n[4] + 0, n[5] + 0 }'; }
+same 'outcomes' "$want" "$(bytes outcomes.u8)"
+heddle sim direct.oracleGeneral oracleGeneral custom 100 --warmup 50 --batch 77 --outcomes outcomes.zst >out
+if zstd -dcq outcomes.zst | cmp -s - outcomes.u8; then pass 'outcomes, compressed'; else fail 'outcomes, compressed'; fi
+mkfifo pipe
+cat pipe >piped.u8 &
+heddle sim direct.oracleGeneral oracleGeneral custom 100 --outcomes pipe >out
+wait $!
+if cmp -s piped.u8 outcomes.u8; then pass 'outcomes to a pipe'; else fail 'outcomes to a pipe'; fi
+heddle sim direct.oracleGeneral oracleGeneral full:lru 300 --outcomes full.u8 --csv >out
+same 'outcomes of an exact cache' "$(column requests) $(column misses) $(column evicted) $(column refused)" "$(bytes full.u8)"
+heddle sim through.txt txt lru 100 --outcomes /dev/full --csv >out
+same 'outcomes that do not fit: the results, and exit' '4 2' "$? $(wc -l <out)"
+bad 'outcomes of two rows'       2 '--outcomes'      sim keys.txt txt lru,lfu 100 --outcomes x
+bad 'outcomes of two seeds'      2 '--outcomes'      sim keys.txt txt lru 100 --seeds 2 --outcomes x
+bad 'outcomes over their trace'  2 'what is read'    sim keys.txt txt lru 100 --outcomes ./keys.txt
+bad 'outcomes beside the report' 2 '--outcomes'      sim keys.txt txt lru 100 --outcomes -
+bad 'outcomes in no folder'      4 '--outcomes'      sim keys.txt txt lru 100 --outcomes nowhere/x
+bad 'an exact cache saved'       2 'no table'        sim keys.txt txt full:lru 100 --save x
+
+# The spread over seeds is that of runs with each.
+for seed in 3 4 5; do heddle sim keys.txt txt lru 250 --slots 10 --seed $seed --csv >out; column miss_ratio; done >each
+want=$(sort -g each | awk '{ s += $1; q += $1 * $1 } NR == 1 { least = $1 } END { m = s / NR; printf "%.9f %.9f %.9f %.5f", m, least, $1, sqrt((q - NR * m * m) / (NR - 1)) }')
+heddle sim keys.txt txt lru 250 --slots 10 --seed 3 --seeds 3 --threads 2 --csv >out
+same 'the spread over seeds' "$want" "$(paste -d' ' <(column miss_ratio_mean) <(column miss_ratio_least) <(column miss_ratio_most) <(column miss_ratio_deviation) | awk '{ printf "%.9f %.9f %.9f %.5f", $1, $2, $3, $4 }')"
+same 'the other columns are of the first' "$(head -n 1 each)" "$(column miss_ratio)"
+heddle sim keys.txt txt full:lru,full:random 250 --seeds 4 --csv >out
+same 'an exact cache depends on a seed or does not' '0 1' "$(column miss_ratio_deviation | awk '{ printf "%s%d", (NR > 1 ? " " : ""), ($1 > 0) }')"
+
+# A threshold: the report, one line, exit 1.
+heddle sim keys.txt txt lru,fifo 100,300 --fail-above 0.1 --csv >out
+same 'above the threshold' '1 1 5' "$? $(grep -c 'fail-above: fifo, 100 (100 entries).*4 runs of 4' err) $(wc -l <out)"
+heddle sim keys.txt txt lru,fifo 100,300 --fail-above 0.99 >out
+same 'below the threshold' '0 0' "$? $(wc -l <err)"
+heddle sweep keys.txt txt -p lru --sizes 100 --fail-above 0.1 >out
+same 'a sweep above the threshold' '1 2' "$? $(wc -l <out)"
+bad 'a threshold that is no ratio' 2 '--fail-above'     sim keys.txt txt lru 100 --fail-above 50
+bad 'windows of several seeds'     2 '--every'          sim keys.txt txt lru 100 --every 10 --seeds 2
+heddle gen uniform:5 --requests 1100000 -o many.oracleGeneral >out
+bad 'too many windows'             2 '--every'          sim many.oracleGeneral oracleGeneral lru 100 --every 1
+bad 'a fill by an exact cache'     2 'full:lru'         sweep --load-factors 0.5 -p full:lru
+bad 'a fill with seeds'            2 '--seeds'          sweep --load-factors 0.5 --seeds 3
+bad 'an exact cache that is none'  2 'nearest: full:lru' sim keys.txt txt full:lrv 100
 
 trace=${HEDDLE_DATA:-}/cloudPhysicsIO.oracleGeneral.zst
 if [ -r "$trace" ]; then

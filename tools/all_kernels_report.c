@@ -121,7 +121,7 @@ int all_kernels_verdict(const all_kernels *t)
         if (!r->wrong[0]) continue;
         if (hd_case_parse(r->again, &c)) c = hd_case_default();
         /* on a small table: schedules, or what each of the two makes of it */
-        char look[256];
+        char look[512];
         if (r->at_random)
             snprintf(look, sizeof look, "heddle sched %s.%s.%s policy=%s dual=%d", t->design->name,
                      fixture_op_name(r->op), r->kernel.variant, c.policy, r->dual);

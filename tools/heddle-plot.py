@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# heddle-plot - draws a report of `heddle sweep` (JSON on standard input) as an SVG or PNG file.
+# heddle-plot - draws a report of `heddle sweep` (JSON on standard input), or of `heddle sim --every`, as an SVG or PNG
+# file.
 #
 #     heddle sweep zipf:0.99,10000 --json | heddle-plot curves.svg
 #     heddle-plot --try         exit code 3 when matplotlib is missing
@@ -39,13 +40,13 @@ STYLE = {
 }
 
 
-def series(rows, x, y):
+def series(rows, x, y, name=lambda row: row["policy"]):
     """{policy: ([x], [y])} in the report's order; rows without a value are left out."""
     curves = {}
     for row in rows:
         if row[y] is None:
             continue
-        xs, ys = curves.setdefault(row["policy"], ([], []))
+        xs, ys = curves.setdefault(name(row), ([], []))
         xs.append(row[x])
         ys.append(row[y])
     return curves
@@ -89,11 +90,20 @@ def engineering(axis):
     axis.set_minor_formatter(NullFormatter())
 
 
+def draw_spread(axes, rows):
+    """With several seeds: from the least miss ratio to the most."""
+    least, most = (series(rows, "capacity", key) for key in ("miss_ratio_least", "miss_ratio_most"))
+    for i, policy in enumerate(least):
+        axes.fill_between(*least[policy], most[policy][1], color=COLOURS[i % len(COLOURS)], alpha=0.2, linewidth=0)
+
+
 def draw_sizes(report):
     figure, axes = plt.subplots(figsize=(8, 5))
     figure.subplots_adjust(left=0.09, right=0.88, top=0.87, bottom=0.12)
-    curves = series(report["rows"], "capacity", "miss_ratio")
+    curves = series(report["rows"], "capacity", "miss_ratio_mean" if "seeds" in report else "miss_ratio")
     draw(axes, curves)
+    if "seeds" in report:
+        draw_spread(axes, report["rows"])
     axes.set_xscale("log")
     axes.set_xlim(right=max(max(xs) for xs, _ in curves.values()))
     engineering(axes.xaxis)
@@ -104,6 +114,25 @@ def draw_sizes(report):
     requests = max(row["requests"] for row in report["rows"])
     keys = f", {report['distinct']:,} different keys" if "distinct" in report else ""
     title(figure, report["trace"], f"{requests:,} requests{keys}; {shape(report)}")
+    return figure
+
+
+def draw_windows(report):
+    figure, axes = plt.subplots(figsize=(8, 5))
+    figure.subplots_adjust(left=0.09, right=0.82, top=0.87, bottom=0.12)
+    rows = report["rows"]
+    one_size = len({row["asked"] for row in rows}) == 1
+    curves = series(rows, "first", "miss_ratio", lambda row: row["policy"] if one_size else f"{row['policy']} {row['asked']}")
+    end = max(row["first"] + row["requests"] for row in rows)
+    for i, (xs, ys) in enumerate(curves.values()):
+        axes.plot(xs + [end], ys + ys[-1:], color=COLOURS[i % len(COLOURS)], drawstyle="steps-post", linewidth=1.2)
+    engineering(axes.xaxis)
+    axes.set_ylim(0, max(1e-9, max(max(ys) for _, ys in curves.values())) * 1.05)
+    axes.set_xlabel("requests")
+    axes.set_ylabel("miss ratio")
+    name_curves(axes, curves)
+    sizes = f"{rows[0]['capacity']:,} entries, " if one_size else ""
+    title(figure, report["trace"], f"{sizes}windows of {report['every']:,} requests")
     return figure
 
 
@@ -129,7 +158,7 @@ def draw_fill(report):
     return figure
 
 
-DRAWN = {"heddle.sweep/1": draw_sizes, "heddle.fill/1": draw_fill}
+DRAWN = {"heddle.sweep/1": draw_sizes, "heddle.windows/1": draw_windows, "heddle.fill/1": draw_fill}
 
 
 def main():

@@ -300,6 +300,17 @@ static int options_known(const tool_verb *v, int argc, char **argv)
     return -1;
 }
 
+/* The verb's options as argp takes them, headings before their groups: (OPTIONS_MOST + 1), the rest of it cleared. */
+static void options_list(const tool_verb *v, struct argp_option *option)
+{
+    int n = 0, group = 0;
+    memset(option, 0, (OPTIONS_MOST + 1) * sizeof *option);
+    for (const tool_option *o = v->option; o && o->name && n + 2 < OPTIONS_MOST; o++) {
+        if (o->group) option[n++] = (struct argp_option){ NULL, 0, NULL, 0, o->group, ++group };
+        option[n++] = (struct argp_option){ o->name, o->key, o->arg, 0, o->what, group };
+    }
+}
+
 int tool_parse(tool_line *line, int argc, char **argv, void *options)
 {
     const tool_verb *v = line->verb;
@@ -314,11 +325,7 @@ int tool_parse(tool_line *line, int argc, char **argv, void *options)
     argv[0] = title;
 
     struct argp_option option[OPTIONS_MOST + 1];
-    memset(option, 0, sizeof option);
-    for (int i = 0; v->option && v->option[i].name && i < OPTIONS_MOST; i++) {
-        const tool_option *o = &v->option[i];
-        option[i] = (struct argp_option){ o->name, o->key, o->arg, 0, o->what, 0 };
-    }
+    options_list(v, option);
     const struct argp own = { .options = option, .parser = own_parse };
     const struct argp shared = { .options = shared_option, .parser = shared_parse };
     const struct argp_child child[] = { { &own, 0, NULL, 0 }, { &shared, 0, NULL, 0 }, { NULL, 0, NULL, 0 } };

@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "tools/input.h"
 #include "tools/progress.h"
+#include "workload/stream.h"
 
 /* ---- Options --------------------------------------------------------------------------------- */
 
@@ -33,151 +34,10 @@ static error_t choose_score(const char *arg, replay_score *score)
 error_t replay_option(int key, const char *arg, void *plan)
 {
     replay_plan *p = (replay_plan *)plan;
-    return key == REPLAY_ADMIT ? tool_admit(arg, &p->admit) : choose_score(arg, &p->score);
-}
-
-/* ---- The shape of a table -------------------------------------------------------------------- */
-
-/* |size - the nearest multiple of slots|, at least `least` buckets; *buckets is that multiple. */
-static uint64_t distance(uint64_t size, uint64_t slots, uint64_t least, uint64_t *buckets)
-{
-    uint64_t b = size / slots + (size % slots * 2 >= slots);
-    *buckets = b < least ? least : b;
-    uint64_t capacity = *buckets * slots;
-    return capacity > size ? capacity - size : size - capacity;
-}
-
-void replay_shape(const replay_plan *p, uint64_t size, uint32_t *slots, uint64_t *capacity)
-{
-    /* Three quarters to five quarters of a line of digests: as fast as 128, and wide enough to come
-     * within a few entries of any size. */
-    enum { USUAL = 128, NARROW = 96, WIDE = 160 };
-    uint64_t least = p->dual ? 2 : 1, buckets = 0;
-    *slots = p->slots ? p->slots : USUAL;
-    if (!p->slots && size < USUAL * least) { /* one bucket (dual: two) of that size */
-        uint64_t s = (size + least / 2) / least;
-        *slots = (uint32_t)(s < HD_SLOTS_MIN ? HD_SLOTS_MIN : s);
-    }
-    uint64_t best = distance(size, *slots, least, &buckets);
-    *capacity = buckets * *slots;
-    if (p->slots || size < USUAL * least) return;
-    for (uint32_t away = 1; away <= WIDE - USUAL; away++)
-        for (int below = 0; below < 2; below++) {
-            uint32_t s = below ? USUAL - away : USUAL + away;
-            uint64_t d = distance(size, s, least, &buckets);
-            if (d >= best || s < NARROW) continue;
-            best = d;
-            *slots = s;
-            *capacity = buckets * s;
-        }
-}
-
-/* ---- Lists of policies and sizes ------------------------------------------------------------- */
-
-int replay_list_parse(replay_list *l, const char *what, const char *text)
-{
-    if (snprintf(l->text, sizeof l->text, "%s", text) >= (int)sizeof l->text)
-        return tool_say(TOOL_USAGE, "%s: longer than %zu bytes", what, sizeof l->text - 1);
-    l->items = 0;
-    char *rest = l->text;
-    for (char *item; (item = strsep(&rest, ","));) {
-        if (!*item) return tool_say(TOOL_USAGE, "%s: '%s' has an empty item", what, text);
-        if (l->items == REPLAY_LIST) return tool_say(TOOL_USAGE, "%s: more than %d items", what, REPLAY_LIST);
-        l->item[l->items++] = item;
-    }
-    return TOOL_OK;
-}
-
-int replay_policies(const replay_list *policies)
-{
-    for (size_t i = 0; i < policies->items; i++) {
-        hd_row row;
-        bool found = false;
-        for (size_t k = 0; !found && hd_list(HD_POLICIES, k, &row); k++)
-            found = strcmp(row.name, policies->item[i]) == 0;
-        if (!found) return tool_fail(hd_fail_name("policy", policies->item[i], HD_POLICIES));
-    }
-    return TOOL_OK;
-}
-
-int replay_size_parse(const char *text, uint64_t *entries, double *fraction)
-{
-    char number[64];
-    size_t n = strlen(text);
-    bool percent = n && text[n - 1] == '%';
-    *fraction = -1;
-    *entries = 0;
-    if (percent || (strchr(text, '.') && strncmp(text, "0x", 2) != 0)) {
-        snprintf(number, sizeof number, "%.*s", (int)(n - percent < 63 ? n - percent : 63), text);
-        hd_status s = hd_parse_double("size", number, 0, percent ? 100 : 1, fraction);
-        if (s) return tool_fail(s);
-        if (percent) *fraction /= 100;
-        if (*fraction <= 0) return tool_say(TOOL_USAGE, "size: %s is nothing", text);
-        return TOOL_OK;
-    }
-    hd_status s = hd_parse_u64("size", text, HD_SLOTS_MIN, 1ull << 48, entries);
-    return s ? tool_fail(s) : TOOL_OK;
-}
-
-/* The sizes of a list, in entries or as shares of the different keys, which are counted when a size is one. */
-typedef struct row_sizes {
-    uint64_t entries[REPLAY_LIST], distinct;
-    double share[REPLAY_LIST]; /* < 0: entries */
-    bool shares;
-} row_sizes;
-
-static int row_sizes_parse(row_sizes *z, const replay_list *sizes)
-{
-    memset(z, 0, sizeof *z);
-    for (size_t i = 0; i < sizes->items; i++) {
-        int code = replay_size_parse(sizes->item[i], &z->entries[i], &z->share[i]);
-        if (code) return code;
-        z->shares = z->shares || z->share[i] >= 0;
-    }
-    return TOOL_OK;
-}
-
-static int row_sizes_count(row_sizes *z, const replay_plan *p)
-{
-    uint64_t requests = 0;
-    if (!z->shares) return TOOL_OK;
-    hd_status s = request_distinct(p->source, p->limit, &requests, &z->distinct);
-    if (s) return tool_fail(s);
-    return tool_stopped() ? TOOL_STOPPED : TOOL_OK;
-}
-
-static int row_take(const replay_plan *p, const row_sizes *z, size_t k, replay_row *r)
-{
-    r->size = z->share[k] < 0 ? z->entries[k] : (uint64_t)(z->share[k] * (double)z->distinct + 0.5);
-    if (r->size < HD_SLOTS_MIN) r->size = HD_SLOTS_MIN;
-    replay_shape(p, r->size, &r->slots, &r->capacity);
-    return tool_fits("size", r->capacity, p->value_bytes);
-}
-
-int replay_rows_take(const replay_plan *p, const replay_list *policies, const replay_list *sizes, replay_row **row,
-                     size_t *rows, uint64_t *distinct)
-{
-    row_sizes z;
-    int code = replay_policies(policies);
-    if (!code) code = row_sizes_parse(&z, sizes);
-    if (code) return code;
-    *rows = policies->items * sizes->items;
-    if (*rows + z.shares > 1) input_spool(); /* the trace is read that often */
-    code = row_sizes_count(&z, p);
-    if (code) return code;
-    *distinct = z.distinct;
-
-    replay_row *r = (replay_row *)calloc(*rows + 1, sizeof *r);
-    if (!r) return tool_say(TOOL_SYSTEM, "memory was refused");
-    for (size_t i = 0; !code && i < *rows; i++) {
-        size_t k = i % sizes->items;
-        r[i].policy = policies->item[i / sizes->items];
-        r[i].asked = sizes->item[k];
-        code = row_take(p, &z, k, &r[i]);
-    }
-    *row = r;
-    if (code) free(r);
-    return code;
+    if (key == REPLAY_ADMIT) return tool_admit(arg, &p->admit);
+    if (key == REPLAY_SCORE) return choose_score(arg, &p->score);
+    p->fails = true;
+    return tool_read(hd_parse_double("--fail-above", arg, 0, 1, &p->fail_above));
 }
 
 hd_config replay_config(const replay_plan *p, const char *policy)
@@ -192,13 +52,15 @@ hd_config replay_config(const replay_plan *p, const char *policy)
     return c;
 }
 
-/* ---- One row --------------------------------------------------------------------------------- */
+/* ---- Batches --------------------------------------------------------------------------------- */
 
 /* One row's arrays of a batch. */
 typedef struct replay_buffers {
     hd_request *request;
     uint64_t *key, *score;
     uint8_t *value; /* (a batch, value_bytes) */
+    uint8_t *outcome;
+    uint32_t *size;
 } replay_buffers;
 
 static uint64_t batch_most(const replay_plan *p) { return p->batch ? p->batch : REPLAY_BATCH; }
@@ -210,7 +72,9 @@ static bool buffers_take(replay_buffers *u, const replay_plan *p)
     u->key = (uint64_t *)calloc(n, sizeof *u->key);
     u->score = (uint64_t *)calloc(n, sizeof *u->score);
     u->value = p->value_bytes ? (uint8_t *)calloc(n, p->value_bytes) : NULL;
-    return u->request && u->key && u->score && (u->value || !p->value_bytes);
+    u->outcome = (uint8_t *)calloc(n, 1);
+    u->size = (uint32_t *)calloc(n, sizeof *u->size);
+    return u->request && u->key && u->score && u->outcome && u->size && (u->value || !p->value_bytes);
 }
 
 static void buffers_give(replay_buffers *u)
@@ -219,6 +83,8 @@ static void buffers_give(replay_buffers *u)
     free(u->key);
     free(u->score);
     free(u->value);
+    free(u->outcome);
+    free(u->size);
 }
 
 static hd_status score_fill(replay_buffers *u, size_t n, replay_score score, uint64_t done)
@@ -250,28 +116,101 @@ static size_t batch_size(const replay_plan *p, uint64_t done)
     return (size_t)n;
 }
 
-static void row_count(replay_row *r, const hd_counters *now, const hd_counters *before)
+double replay_miss_ratio(const replay_count *c)
 {
-    uint64_t d[HD_OUTCOME_COUNT];
-    for (int i = 0; i < HD_OUTCOME_COUNT; i++) d[i] = now->outcome[i] - before->outcome[i];
-    r->requests = now->items - before->items;
-    r->misses = d[HD_INSERTED] + d[HD_EVICTED] + d[HD_REFUSED];
-    r->evicted = d[HD_EVICTED];
-    r->refused = d[HD_REFUSED];
-    r->reserved = d[HD_RESERVED];
+    return c->requests > c->reserved ? (double)c->misses / (double)(c->requests - c->reserved) : -1;
 }
 
-double replay_miss_ratio(const replay_row *r)
+double replay_byte_miss_ratio(const replay_count *c)
 {
-    return r->requests > r->reserved ? (double)r->misses / (double)(r->requests - r->reserved) : -1;
+    return c->bytes ? (double)c->missed_bytes / (double)c->bytes : -1;
 }
+
+/* ---- What became of requests ------------------------------------------------------------------- */
+
+/* How many of n <= 255 outcomes are each of four; the loop is one that compilers make vectors of. */
+static void some_add(replay_count *c, const uint8_t *outcome, size_t n)
+{
+    uint8_t inserted = 0, evicted = 0, refused = 0, reserved = 0;
+    for (size_t i = 0; i < n; i++) {
+        inserted = (uint8_t)(inserted + (outcome[i] == HD_INSERTED));
+        evicted = (uint8_t)(evicted + (outcome[i] == HD_EVICTED));
+        refused = (uint8_t)(refused + (outcome[i] == HD_REFUSED));
+        reserved = (uint8_t)(reserved + (outcome[i] == HD_RESERVED));
+    }
+    c->misses += (uint64_t)inserted + evicted + refused;
+    c->evicted += evicted;
+    c->refused += refused;
+    c->reserved += reserved;
+}
+
+/* Adds the sizes of requests, and of misses. */
+static void bytes_add(replay_count *c, const uint32_t *size, const uint8_t *outcome, size_t n)
+{
+    static const uint64_t missed[HD_OUTCOME_COUNT] = {
+        [HD_INSERTED] = UINT64_MAX, [HD_EVICTED] = UINT64_MAX, [HD_REFUSED] = UINT64_MAX
+    };
+    uint64_t all = 0, of_misses = 0; /* stores through c could be to outcome, for the compiler */
+    for (size_t i = 0; i < n; i++) all += size[i];
+    for (size_t i = 0; i < n; i++) of_misses += size[i] & missed[outcome[i]];
+    c->bytes += all;
+    c->missed_bytes += of_misses;
+}
+
+/* size: (n), or NULL if the trace has none. */
+static void count_add(replay_count *c, const uint8_t *outcome, const uint32_t *size, size_t n)
+{
+    enum { SOME = 128 };
+    uint64_t reserved = c->reserved;
+    c->requests += n;
+    for (size_t i = 0; i < n; i += SOME) some_add(c, outcome + i, n - i < SOME ? n - i : SOME);
+    if (!size) return;
+    bytes_add(c, size, outcome, n);
+    for (size_t i = 0; c->reserved > reserved && i < n; i++) c->bytes -= outcome[i] == HD_RESERVED ? size[i] : 0;
+}
+
+/* The window of counted request number `since`, for *w. Windows are made in order. */
+static hd_status window_of(replay_row *r, uint64_t since, uint64_t every, replay_count **w)
+{
+    uint64_t at = since / every;
+    if (at >= REPLAY_WINDOWS_MOST)
+        return hd_fail(HD_EINVAL, "--every: more than %d windows; they need more requests each", REPLAY_WINDOWS_MOST);
+    if (at == r->windows && (at & (at - 1)) == 0) { /* 0 or a power of two: all are taken */
+        replay_count *more = (replay_count *)realloc(r->window, (size_t)(at ? 2 * at : 1) * sizeof *more);
+        if (!more) return hd_fail(HD_ENOMEM, "--every: %zu windows: memory was refused", r->windows);
+        r->window = more;
+    }
+    if (at == r->windows) r->window[r->windows++] = (replay_count){ .requests = 0 };
+    *w = &r->window[at];
+    return HD_OK;
+}
+
+/* Adds n requests after the warm-up, of which the first is number `since` from 0. */
+static hd_status row_add(replay_row *r, const replay_buffers *u, size_t n, uint64_t since, uint64_t every)
+{
+    const uint32_t *size = r->sized ? u->size : NULL;
+    count_add(&r->all, u->outcome, size, n);
+    for (size_t i = 0, most; every && i < n; i += most) {
+        uint64_t left = every - (since + i) % every;
+        replay_count *w;
+        hd_status s = window_of(r, since + i, every, &w);
+        if (s) return s;
+        most = left < n - i ? (size_t)left : n - i;
+        count_add(w, u->outcome + i, size ? size + i : NULL, most);
+    }
+    return HD_OK;
+}
+
+/* ---- One row ------------------------------------------------------------------------------------- */
 
 typedef struct replay_pool {
     const replay_plan *plan;
     replay_row *row;
     size_t rows;
     uint32_t table_threads;
-    atomic_size_t next, over; /* rows handed out, rows finished */
+    uint32_t *next; /* (nexts) next accesses by position, for exact caches; NULL: the trace knows them, or none asks */
+    uint64_t nexts;
+    atomic_size_t taken, over; /* rows handed out, rows finished */
     atomic_bool failed;
     progress line;
 } replay_pool;
@@ -279,35 +218,69 @@ typedef struct replay_pool {
 /* One row's replay. */
 typedef struct replaying {
     replay_pool *pool;
+    replay_row *row;
     replay_buffers *buffers;
-    hd_table *table;
+    hd_table *table; /* or */
+    baseline *cache;
     hd_source *source;
+    hd_sink *outcomes; /* NULL: they are not written */
     replay_score score;
-    const char *kernel; /* of every batch              */
-    uint64_t done;      /* requests                    */
-    hd_counters before; /* the table's, at the warm-up's end */
+    const char *kernel; /* of every batch */
+    uint64_t done;      /* requests       */
 } replaying;
+
+static hd_status table_run(replaying *x, size_t n)
+{
+    const replay_plan *p = x->pool->plan;
+    replay_buffers *u = x->buffers;
+    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN,
+                   .n = n,
+                   .key = u->key,
+                   .value = u->value,
+                   .kernel = x->kernel,
+                   .outcome = u->outcome,
+                   .score = x->score == REPLAY_DEFAULT ? NULL : u->score };
+    hd_status s = HD_OK;
+    if (p->epoch_every && x->done % p->epoch_every == 0)
+        s = hd_epoch_set(x->table, (uint32_t)(x->done / p->epoch_every));
+    if (!s && b.score) s = score_fill(u, n, x->score, x->done);
+    return s ? s : hd_run(x->table, &b);
+}
+
+static hd_status cache_run(replaying *x, size_t n)
+{
+    hd_request *r = x->buffers->request;
+    const replay_pool *pool = x->pool;
+    for (size_t i = 0; pool->next && x->row->full->next && i < n; i++) {
+        uint64_t at = x->done + i;
+        r[i].next = at < pool->nexts && pool->next[at] ? (int64_t)pool->next[at] : -1;
+    }
+    return baseline_run(x->cache, r, n, x->buffers->outcome);
+}
+
+static void save_failed(replay_row *r, const char *what, hd_status s)
+{
+    if (!s || r->saved) return;
+    r->saved = s;
+    snprintf(r->why, sizeof r->why, "%s: %s", what, hd_why());
+}
 
 /* Reads the next `want` requests, or as many as are left, and runs them. */
 static hd_status replay_step(replaying *x, size_t want, size_t *got)
 {
     const replay_plan *p = x->pool->plan;
     replay_buffers *u = x->buffers;
-    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN,
-                   .key = u->key,
-                   .value = u->value,
-                   .kernel = x->kernel,
-                   .score = x->score == REPLAY_DEFAULT ? NULL : u->score };
-    hd_status s = HD_OK;
-    if (p->epoch_every && x->done % p->epoch_every == 0)
-        s = hd_epoch_set(x->table, (uint32_t)(x->done / p->epoch_every));
-    if (!s) s = hd_source_next(x->source, u->request, want, got);
-    for (size_t i = 0; i < *got; i++) u->key[i] = u->request[i].key;
-    if (!s && b.score) s = score_fill(u, *got, x->score, x->done);
-    b.n = *got;
-    if (!s && *got) s = hd_run(x->table, &b);
+    hd_status s = hd_source_next(x->source, u->request, want, got);
+    if (s || !*got) return s;
+    for (size_t i = 0; i < *got; i++) {
+        u->key[i] = u->request[i].key;
+        u->size[i] = u->request[i].size;
+    }
+    s = x->cache ? cache_run(x, *got) : table_run(x, *got);
+    if (s) return s;
+    if (x->done >= p->warmup) s = row_add(x->row, u, *got, x->done - p->warmup, p->every);
+    if (x->outcomes && !x->row->saved) save_failed(x->row, "--outcomes", hd_sink_write(x->outcomes, u->outcome, *got));
     x->done += *got;
-    if (!s && p->warmup && x->done == p->warmup) s = hd_counters_sync(x->table, &x->before);
     return s;
 }
 
@@ -322,13 +295,14 @@ static bool replay_stops(const replaying *x, bool draws)
     return progress_at(&pool->line, x->done, 0, share);
 }
 
-static hd_status row_replay(replaying *x, replay_row *r, bool draws)
+static hd_status row_replay(replaying *x, bool draws)
 {
     const replay_plan *p = x->pool->plan;
-    hd_counters now;
+    replay_row *r = x->row;
     hd_status s = HD_OK;
     x->score = p->score;
     if (x->score == REPLAY_DEFAULT && strcmp(r->policy, "custom") == 0) x->score = REPLAY_NEXT;
+    r->sized = x->source->sized;
     for (bool end = false; !s && !end;) {
         size_t want = batch_size(p, x->done), got = 0;
         s = replay_step(x, want, &got);
@@ -337,8 +311,6 @@ static hd_status row_replay(replaying *x, replay_row *r, bool draws)
     r->replayed = x->done;
     r->skipped = x->source->skipped;
     r->hashed = x->source->hashed;
-    if (!s) s = hd_counters_sync(x->table, &now);
-    if (!s) row_count(r, &now, x->done < p->warmup ? &now : &x->before);
     return s;
 }
 
@@ -350,24 +322,51 @@ static const char *kernel_of(const replay_plan *p)
     return p->kernel ? p->kernel : alone ? "tlpv1" : NULL;
 }
 
-static hd_status row_run(replay_pool *pool, replay_row *r, replay_buffers *u, bool draws)
+/* The table or the exact cache of a row. */
+static hd_status row_open(replaying *x)
 {
-    const replay_plan *p = pool->plan;
+    const replay_plan *p = x->pool->plan;
+    replay_row *r = x->row;
+    if (r->full) {
+        baseline_config c = { r->full, r->capacity, r->seed, p->admit == HD_ADMIT_ALWAYS };
+        return baseline_open(&c, &x->cache);
+    }
     hd_config c = replay_config(p, r->policy);
     c.capacity = r->capacity;
     c.slots = r->slots;
-    c.threads = pool->table_threads;
-    replaying x = { .pool = pool, .buffers = u, .kernel = kernel_of(p) };
-    hd_status s = hd_open(&c, &x.table);
+    c.seed = r->seed;
+    c.threads = x->pool->table_threads;
+    return hd_open(&c, &x->table);
+}
+
+/* What the run leaves, besides its figures. */
+static void row_save(replaying *x, hd_status s)
+{
+    const replay_plan *p = x->pool->plan;
+    bool whole = !s && !tool_stopped();
+    if (p->save && whole) save_failed(x->row, "--save", hd_save(x->table, p->save));
+    if (!x->outcomes) return;
+    hd_status closed = hd_sink_close(x->outcomes, whole && !x->row->saved);
+    if (whole) save_failed(x->row, "--outcomes", closed);
+}
+
+static hd_status row_run(replay_pool *pool, replay_row *r, replay_buffers *u, bool draws)
+{
+    const replay_plan *p = pool->plan;
+    replaying x = { .pool = pool, .row = r, .buffers = u, .kernel = kernel_of(p) };
+    hd_status s = row_open(&x);
     uint64_t begin = progress_now_ns();
     if (!s) s = hd_source_open(p->source, &x.source);
-    if (!s) s = row_replay(&x, r, draws);
+    if (!s && p->outcomes) save_failed(r, "--outcomes", hd_sink_open(&input_seams, p->outcomes, &x.outcomes));
+    if (!s) s = row_replay(&x, draws);
     r->seconds = (double)(progress_now_ns() - begin) * 1e-9;
-    if (!s && p->save && !tool_stopped()) r->saved = hd_save(x.table, p->save);
-    if (r->saved) snprintf(r->why, sizeof r->why, "%s", hd_why());
+    char why[sizeof r->why] = "";
+    if (s) snprintf(why, sizeof why, "%s", hd_why());
+    row_save(&x, s);
     hd_source_close(x.source);
     hd_close(x.table);
-    return s;
+    baseline_close(x.cache);
+    return s ? hd_fail(s, "%s", why) : HD_OK;
 }
 
 /* ---- All rows -------------------------------------------------------------------------------- */
@@ -385,8 +384,12 @@ static void pool_work(replay_pool *pool, bool draws)
     replay_buffers u;
     bool ready = buffers_take(&u, p);
     for (size_t i;
-         !atomic_load(&pool->failed) && !tool_stopped() && (i = atomic_fetch_add(&pool->next, 1)) < pool->rows;) {
-        hd_status s = ready ? row_run(pool, &pool->row[i], &u, draws) : hd_fail(HD_ENOMEM, "batch: memory was refused");
+         !atomic_load(&pool->failed) && !tool_stopped() && (i = atomic_fetch_add(&pool->taken, 1)) < pool->rows;) {
+        hd_status s = HD_OK;
+        if (!ready)
+            s = hd_fail(HD_ENOMEM, "batch: memory was refused");
+        else if (!pool->row[i].repeats)
+            s = row_run(pool, &pool->row[i], &u, draws);
         if (s) pool_fail(pool, &pool->row[i], s);
         atomic_fetch_add(&pool->over, 1);
     }
@@ -399,27 +402,64 @@ static void *pool_thread(void *pool)
     return NULL;
 }
 
-int replay_run(const replay_plan *p, replay_row *row, size_t rows)
+/* A row that repeats the one before it has its results, and shares its windows. */
+static void rows_repeat(replay_row *row, size_t rows)
+{
+    for (size_t i = 1; i < rows; i++) {
+        if (!row[i].repeats) continue;
+        uint64_t seed = row[i].seed;
+        row[i] = row[i - 1];
+        row[i].seed = seed;
+        row[i].repeats = true;
+    }
+}
+
+/* Finds the next accesses, if an exact cache asks for them and the trace does not know them. */
+static hd_status nexts_find(replay_pool *pool)
+{
+    const replay_plan *p = pool->plan;
+    bool asked = false;
+    for (size_t i = 0; i < pool->rows; i++) asked = asked || (pool->row[i].full && pool->row[i].full->next);
+    if (!asked) return HD_OK;
+    hd_source *source = NULL;
+    hd_request first = { .next = -1 };
+    size_t got = 0;
+    hd_status s = hd_source_open(p->source, &source);
+    if (!s) s = hd_source_next(source, &first, 1, &got);
+    hd_source_close(source);
+    return s || first.next ? s : baseline_next(p->source, p->limit, tool_stopped, &pool->next, &pool->nexts);
+}
+
+static void pool_run(replay_pool *pool)
 {
     enum { MOST = 256 };
     pthread_t thread[MOST];
-    size_t threads = p->threads < rows ? p->threads : rows;
+    const replay_plan *p = pool->plan;
+    size_t threads = p->threads < pool->rows ? p->threads : pool->rows, started = 0;
     if (threads < 1) threads = 1;
     if (threads > MOST) threads = MOST;
+    pool->table_threads = p->threads > threads ? p->threads / (uint32_t)threads : 1;
+    while (started + 1 < threads && pthread_create(&thread[started], NULL, pool_thread, pool) == 0) started++;
+    pool_work(pool, true);
+    for (size_t i = 0; i < started; i++) pthread_join(thread[i], NULL);
+}
+
+int replay_run(const replay_plan *p, replay_row *row, size_t rows)
+{
     replay_pool pool = { .plan = p, .row = row, .rows = rows };
-    pool.table_threads = p->threads > threads ? p->threads / (uint32_t)threads : 1;
-    atomic_init(&pool.next, 0);
+    atomic_init(&pool.taken, 0);
     atomic_init(&pool.over, 0);
     atomic_init(&pool.failed, false);
 
     progress_begin(&pool.line, "replaying", "requests");
-    size_t started = 0;
-    while (started + 1 < threads && pthread_create(&thread[started], NULL, pool_thread, &pool) == 0) started++;
-    pool_work(&pool, true);
-    for (size_t i = 0; i < started; i++) pthread_join(thread[i], NULL);
+    hd_status s = nexts_find(&pool);
+    if (!s) pool_run(&pool);
     progress_end(&pool.line);
+    free(pool.next);
+    if (s) return tool_fail(s);
 
     for (size_t i = 0; i < rows; i++)
         if (row[i].status) return tool_fail(hd_fail(row[i].status, "%s", row[i].why));
+    rows_repeat(row, rows);
     return tool_stopped() ? TOOL_STOPPED : TOOL_OK;
 }

@@ -3,15 +3,16 @@
  * replay.h - requests through tables: one request is one insert_or_assign with one logical tick, submitted in trace
  * order in batches. The reference runs the items of a batch in their order, so its figures do not depend on the size of
  * the batches. Kernels run them side by side: their figures are those of the reference only in batches of one. A miss
- * is an outcome INSERTED, EVICTED or REFUSED. The verbs sim and sweep are callers; each row is a table of its own that
- * reads the source from its beginning.
+ * is an outcome INSERTED, EVICTED or REFUSED. The verbs sim and sweep are callers; each row is a table of its own, or
+ * an exact cache (baseline.h), that reads the source from its beginning.
  */
 #ifndef HD_REPLAY_H
 #define HD_REPLAY_H
 
+#include "tools/baseline.h"
 #include "tools/request.h"
 
-enum { REPLAY_BATCH = 4096, REPLAY_BATCH_MOST = 1 << 24 };
+enum { REPLAY_BATCH = 4096, REPLAY_BATCH_MOST = 1 << 24, REPLAY_SEEDS_MOST = 10000, REPLAY_WINDOWS_MOST = 1 << 20 };
 
 /* What a policy that takes scores is given for each request. */
 typedef enum replay_score {
@@ -37,7 +38,12 @@ typedef struct replay_plan {
     hd_admit admit;
     bool lenient;
     replay_score score;
-    const char *save; /* NULL, or where the (only) row's table is saved  */
+    const char *save;     /* NULL, or where the (only) row's table is saved                  */
+    const char *outcomes; /* NULL, or where the (only) row's outcomes go, a byte per request */
+    uint32_t seeds;       /* runs of each row; 0: one, and no spread is reported             */
+    uint64_t every;       /* requests of a window; 0: there are no windows                   */
+    bool fails;           /* fail_above is given                                             */
+    double fail_above;    /* a miss ratio                                                    */
 } replay_plan;
 
 /* Rows of an option table, whose fields are in a replay_plan, and the parser of those without a field. */
@@ -52,28 +58,23 @@ enum {
     REPLAY_LENIENT,
     REPLAY_BACKEND,
     REPLAY_SIZE_OF_BATCH,
-    REPLAY_KERNEL
+    REPLAY_KERNEL,
+    REPLAY_SEEDS,
+    REPLAY_EVERY,
+    REPLAY_FAIL
 };
 /* clang-format off */
 #define REPLAY_OPTIONS                                                                                        \
     { "slots", 's', "N",                                                                                      \
       "slots per bucket, 2 to 4096 (128, or near it when that gives a capacity nearer to the size; "          \
-      "one bucket when the size is smaller)", TOOL_RANGE(replay_plan, slots, HD_SLOTS_MIN, HD_SLOTS_MAX) },   \
+      "one bucket when the size is smaller)", TOOL_RANGE(replay_plan, slots, HD_SLOTS_MIN, HD_SLOTS_MAX),     \
+      .group = "Tables:" },                                                                                   \
     { "dual", REPLAY_DUAL, NULL, "two candidate buckets per key", TOOL_FIELD(replay_plan, dual) },            \
     { "admit", REPLAY_ADMIT, "score|always",                                                                  \
       "whether a full bucket may refuse a newcomer whose score is low (score)", .kind = TOOL_BY_PARSER },     \
-    { "score", REPLAY_SCORE, "next|size|time",                                                                \
-      "what policies that take scores are given: the sooner the next access (with "                           \
-      "custom: Belady's choice), the smaller, or the later, the higher", .kind = TOOL_BY_PARSER },            \
-    { "epoch", REPLAY_EPOCH, "N", "a new epoch every N requests",                                             \
-      TOOL_RANGE(replay_plan, epoch_every, 1, UINT64_MAX) },                                                  \
-    { "warmup", REPLAY_WARMUP, "N", "do not count the first N requests",                                      \
-      TOOL_RANGE(replay_plan, warmup, 0, UINT64_MAX) },                                                       \
     { "values", REPLAY_VALUES, "BYTES", "bytes per value, 0 to 65536 (0)",                                    \
       TOOL_RANGE(replay_plan, value_bytes, 0, HD_VALUE_BYTES_MAX) },                                          \
     { "seed", REPLAY_SEED, "N", "of the table's hash (0)", TOOL_RANGE(replay_plan, seed, 0, UINT64_MAX) },    \
-    { "lenient", REPLAY_LENIENT, NULL, "count bad records and go on where one can be skipped",                \
-      TOOL_FIELD(replay_plan, lenient) },                                                                     \
     { "backend", REPLAY_BACKEND, "NAME", "of the tables: ref, host, cuda (ref)",                              \
       TOOL_FIELD(replay_plan, backend) },                                                                     \
     { "batch", REPLAY_SIZE_OF_BATCH, "N",                                                                     \
@@ -82,23 +83,53 @@ enum {
     { "kernel", REPLAY_KERNEL, "NAME",                                                                        \
       "the kernel variant (the table's choice; in batches of one tlpv1, which breaks ties as the reference)", \
       TOOL_FIELD(replay_plan, kernel) },                                                                      \
+    { "score", REPLAY_SCORE, "next|size|time",                                                                \
+      "what policies that take scores are given: the sooner the next access (with "                           \
+      "custom: Belady's choice), the smaller, or the later, the higher", .kind = TOOL_BY_PARSER,              \
+      .group = "Requests:" },                                                                                 \
+    { "epoch", REPLAY_EPOCH, "N", "a new epoch every N requests",                                             \
+      TOOL_RANGE(replay_plan, epoch_every, 1, UINT64_MAX) },                                                  \
+    { "warmup", REPLAY_WARMUP, "N", "do not count the first N requests",                                      \
+      TOOL_RANGE(replay_plan, warmup, 0, UINT64_MAX) },                                                       \
+    { "lenient", REPLAY_LENIENT, NULL, "count bad records and go on where one can be skipped",                \
+      TOOL_FIELD(replay_plan, lenient) },                                                                     \
     { "threads", 't', "N", "rows at a time; those left over work inside the tables",                          \
-      TOOL_RANGE(replay_plan, threads, 1, 1024) }
+      TOOL_RANGE(replay_plan, threads, 1, 1024), .group = "Runs and reports:" },                              \
+    { "seeds", REPLAY_SEEDS, "N", "run each row with N seeds, --seed and those that follow, and report "      \
+      "mean, least, most and standard deviation of the miss ratio",                                           \
+      TOOL_RANGE(replay_plan, seeds, 1, REPLAY_SEEDS_MOST) },                                                 \
+    { "every", REPLAY_EVERY, "N", "the miss ratio over time: report a row for every N requests of each row",  \
+      TOOL_RANGE(replay_plan, every, 1, UINT64_MAX) },                                                        \
+    { "fail-above", REPLAY_FAIL, "RATIO",                                                                     \
+      "exit with 1 if the miss ratio of a row is above RATIO, 0 to 1", .kind = TOOL_BY_PARSER }
 /* clang-format on */
 error_t replay_option(int key, const char *arg, void *plan);
 
+/* What became of requests. Those for keys that no table holds are in `requests` and in `reserved`, and nowhere else. */
+typedef struct replay_count {
+    uint64_t requests, misses, evicted, refused, reserved;
+    uint64_t bytes, missed_bytes; /* sizes of the objects: of all requests, and of misses */
+} replay_count;
+
+/* One run: a policy, a size and a seed. */
 typedef struct replay_row {
     const char *policy, *asked; /* in: "lru", "1%"                     */
+    const baseline_row *full;   /* in: NULL, or the policy is this     */
     uint64_t size;              /* in: entries                         */
     uint64_t capacity;          /* the nearest that buckets can have   */
+    uint64_t seed;              /* in: of the hash                     */
     uint32_t slots;
-    uint64_t requests, misses, evicted, refused, skipped;
-    uint64_t reserved; /* of the requests: for keys that no table holds; neither hits nor misses */
+    bool repeats;         /* in: it does not depend on the seed, and has the results of the row before it */
+    bool sized;           /* the trace has sizes of objects */
+    replay_count all;     /* without the warm-up */
+    replay_count *window; /* (windows) of plan.every requests each, the last one of fewer */
+    size_t windows;
+    uint64_t skipped;
     uint64_t hashed;   /* of all requests read: their keys are text */
     double seconds;    /* reading and replaying, warm-up included */
     uint64_t replayed; /* requests in those seconds           */
     hd_status status;  /* of the replay */
-    hd_status saved;   /* of saving the table */
+    hd_status saved;   /* of saving the table or the outcomes */
     char why[512];     /* of the one that failed */
 } replay_row;
 
@@ -111,20 +142,27 @@ typedef struct replay_list {
     size_t items;
 } replay_list;
 int replay_list_parse(replay_list *l, const char *what, const char *text);
-/* Every name is a policy. */
-int replay_policies(const replay_list *policies);
+/* Every name is a policy, or, if `full` allows it, a baseline. */
+int replay_policies(const replay_list *policies, bool full);
 /* Entries of one SIZES item: *fraction < 0 for a number of entries, else it wants the distinct keys. */
 int replay_size_parse(const char *text, uint64_t *entries, double *fraction);
 
-/* (policies x sizes) rows, the caller's to free. *distinct: 0 when no fraction asked for it. */
+/* (policies x sizes x seeds) rows; give them back. *distinct: 0 when no fraction asked for it. */
 int replay_rows_take(const replay_plan *p, const replay_list *policies, const replay_list *sizes, replay_row **row,
                      size_t *rows, uint64_t *distinct);
+
+void replay_rows_give(replay_row *row, size_t rows);
+
+/* How many rows a policy and a size have. */
+static inline size_t replay_seeds(const replay_plan *p) { return p->seeds ? p->seeds : 1; }
 
 /* Runs them all; rows stay in order. TOOL_OK, TOOL_STOPPED, or what was said of the first that failed. */
 int replay_run(const replay_plan *p, replay_row *row, size_t rows);
 
-/* Misses per request. Requests for reserved keys are in neither number. Below 0 when there are no other requests. */
-double replay_miss_ratio(const replay_row *r);
+/* Misses per request, and missed bytes per requested byte. Requests for reserved keys are in neither number. Below 0
+ * when there are no other requests, or only such of 0 bytes. */
+double replay_miss_ratio(const replay_count *c);
+double replay_byte_miss_ratio(const replay_count *c);
 
 /* A table as the plan has it; slots, capacity and threads are usual. */
 hd_config replay_config(const replay_plan *p, const char *policy);

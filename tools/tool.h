@@ -76,6 +76,7 @@ typedef struct tool_option {
     uint64_t least, most;     /* of a number; most: of a list, its words      */
     const char *const *words; /* of a choice, NULL-terminated; NULL: any word */
     const char *too_many;     /* of a list, the error when it is full         */
+    const char *group;        /* a heading of --help, above this option and those that follow; NULL: none */
 } tool_option;
 
 /* The end of a row: a field of options T. A flag becomes true, a number lies in least..most. */

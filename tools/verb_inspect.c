@@ -131,6 +131,7 @@ static void sections(out *o, const contents *c)
     const uint64_t bytes[HD_SECTION_COUNT] = { (c->table.places + 7) / 8, f->size * 8, f->size * 8,
                                                f->size * f->value_bytes };
     uint64_t at = sizeof(hd_snapshot_header);
+    if (f->version == HD_SNAPSHOT_VERSION_POLICY) at += sizeof(hd_snapshot_policy);
     for (int i = 0; i < HD_SECTION_COUNT; i++) {
         out_row(o, (const out_value[]){ out_text(hd_section_tag[i]), out_count(at), out_count(bytes[i]),
                                         out_text(what[i]) });
@@ -173,6 +174,8 @@ static void facts(out *o, const char *path, const contents *c)
     out_fact(o, "file_bytes", "bytes", OUT_COUNT, out_count(f->file_bytes));
     out_fact(o, "design", "design", OUT_TEXT, out_text(f->design));
     out_fact(o, "policy", "policy", OUT_TEXT, out_text(f->policy));
+    out_fact(o, "policy_flags", f->version == HD_SNAPSHOT_VERSION_POLICY ? "policy's flags" : NULL, OUT_TEXT,
+             out_text(c->table.policy_flags));
     out_fact(o, "buckets", "buckets", OUT_COUNT, out_count(f->buckets));
     out_fact(o, "slots", "slots per bucket", OUT_COUNT, out_count(f->slots));
     out_fact(o, "capacity", "capacity", OUT_COUNT, out_count(f->capacity));

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/named.h"
 #include "base/op.h"
+#include "tools/baseline.h"
 #include "tools/output.h"
 #include "workload/trace.h"
 
@@ -89,6 +90,12 @@ static bool row_format(size_t i, hd_row *r)
     return false;
 }
 
+static bool row_baseline(size_t i, hd_row *r)
+{
+    const baseline_row *b = baseline_at(i);
+    return b && hd_row_put(r, b->name, b->what, "sim, sweep");
+}
+
 static const struct list_kind {
     const char *name;
     bool (*row)(size_t i, hd_row *r); /* NULL: a registry of the library */
@@ -98,8 +105,9 @@ static const struct list_kind {
               { "predicates", NULL, HD_PREDICATES },   { "kernels", NULL, HD_KERNELS },
               { .name = "operations", row_operation }, { .name = "outcomes", row_outcome },
               { .name = "elements", row_element },     { .name = "workloads", row_workload },
-              { .name = "formats", row_format },       { .name = "targets", row_target },
-              { "hashes", NULL, HD_HASHES },           { "parameters", NULL, HD_PARAMETERS } };
+              { .name = "formats", row_format },       { .name = "baselines", row_baseline },
+              { .name = "targets", row_target },       { "hashes", NULL, HD_HASHES },
+              { "parameters", NULL, HD_PARAMETERS } };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* ---- The verb -------------------------------------------------------------------------------- */

@@ -77,9 +77,15 @@ static double hit_rate(const hd_counters *c)
     return asked ? (double)hits / (double)asked : 0;
 }
 
+/* Whether policies can be chosen; else the design keeps no scores. */
+static bool has_scores(const char *policy) { return strcmp(policy, "none") != 0; }
+
+/* Around words that a shell would not take as they are: the signs of expressions. */
+static const char *quote_of(const char *policy) { return strchr(policy, '=') ? "'" : ""; }
+
 static void facts(out *o, const char *text, const hd_run_report *r)
 {
-    char table[320], entries[OUT_CELL], slots[OUT_CELL], buckets[OUT_CELL], memory[OUT_CELL], more[OUT_CELL + 32] = "";
+    char table[512], entries[OUT_CELL], slots[OUT_CELL], buckets[OUT_CELL], memory[OUT_CELL], more[OUT_CELL + 32] = "";
     const hd_info *t = &r->info;
     if (t->places > t->capacity) {
         out_format(entries, OUT_COUNT, out_count(t->places - t->capacity));
@@ -105,6 +111,7 @@ static void facts(out *o, const char *text, const hd_run_report *r)
     out_fact(o, "requests_per_s", "throughput", OUT_RATE,
              r->seconds > 0 ? out_real((double)r->requests / r->seconds) : out_none());
     out_fact(o, "time_s", NULL, OUT_SECONDS, out_real(r->seconds));
+    out_fact(o, "policy_flags", *quote_of(t->policy) ? "policy's flags" : NULL, OUT_TEXT, out_text(t->policy_flags));
     out_fact(o, "ran", NULL, OUT_TEXT, r->ran ? out_text(r->ran) : out_none());
     out_fact(o, "contents_hash", "contents", OUT_HEX, out_count(r->contents_hash));
 }
@@ -156,19 +163,11 @@ static void history(out *o, const hd_case *c, const hd_run_report *r)
 
 /* ---- What to try next ------------------------------------------------------------------------ */
 
-/* Whether it is one of those there are to choose from, and not a design's only one. */
-static bool policy_named(const char *name)
-{
-    hd_row row;
-    size_t i = 0;
-    while (hd_list(HD_POLICIES, i, &row) && strcmp(row.name, name) != 0) i++;
-    return hd_list(HD_POLICIES, i, &row);
-}
-
 static void hints(out *o, const hd_case *c)
 {
     enum { JUDGED = 64 }; /* batches: the judge looks at everything, and takes its time */
     char other[CASE_BYTES], fewer[CASE_BYTES];
+    const char *quote = quote_of(c->policy);
     hd_case next = *c;
     strcpy(next.policy, strcmp(c->policy, "lfu") == 0 ? "lru" : "lfu");
     hd_case_print(&next, other, sizeof other);
@@ -176,13 +175,15 @@ static void hints(out *o, const hd_case *c)
     if (next.batches > JUDGED) next.batches = JUDGED;
     hd_case_print(&next, fewer, sizeof fewer);
     out_note(o, "\nTry next\n");
-    if (policy_named(c->policy)) out_note(o, "  the same requests, another policy:\n    heddle run %s\n", other);
+    if (has_scores(c->policy)) out_note(o, "  the same requests, another policy:\n    heddle run %s\n", other);
     if (!c->judge)
-        out_note(o, "  does an independent map agree with every answer?\n    heddle run --judge %s\n", fewer);
-    if (policy_named(c->policy))
+        out_note(o, "  does an independent map agree with every answer?\n    heddle run --judge %s%s%s\n", quote, fewer,
+                 quote);
+    if (has_scores(c->policy))
         out_note(o, "  how much would a larger table help?\n    heddle sweep %s --table\n", c->keys);
     else
-        out_note(o, "  what do the GPU's kernels make of these requests?\n    heddle run --kernels %s\n", fewer);
+        out_note(o, "  what do the GPU's kernels make of these requests?\n    heddle run --kernels %s%s%s\n", quote,
+                 fewer, quote);
 }
 
 static out *report(const tool_line *line, const hd_case *c, const char *text, const hd_run_report *r)

@@ -8,41 +8,61 @@
 #include "base/error.h"
 #include "tools/replay_report.h"
 
-enum { KEY_LIMIT = 0x100, KEY_SAVE };
+enum { KEY_LIMIT = 0x100, KEY_SAVE, KEY_OUTCOMES };
 
 static const tool_option option[] = {
     REPLAY_OPTIONS,
     { "limit", KEY_LIMIT, "N", "stop after N requests", TOOL_RANGE(replay_plan, limit, 1, UINT64_MAX) },
     { "save", KEY_SAVE, "FILE", "save the table at the end (one policy, one size)", TOOL_FIELD(replay_plan, save) },
+    { "outcomes", KEY_OUTCOMES, "FILE", "write what became of each request, one byte each (one policy, one size)",
+      TOOL_FIELD(replay_plan, outcomes) },
     { .name = NULL },
 };
 
-static out *report(const tool_line *line, const request_source *source, const replay_plan *p, const replay_row *row,
-                   size_t rows, uint64_t distinct)
+/* What a command line gives, and what comes of it. */
+typedef struct sim {
+    replay_plan plan;
+    request_source source;
+    replay_list policies, sizes;
+    replay_row *row;
+    size_t rows;
+    uint64_t distinct;
+} sim;
+
+static void report_facts(out *o, const sim *m)
 {
-    static out_column column[REPLAY_COLUMNS + 3];
-    out_value cell[REPLAY_COLUMNS + 3];
-    uint64_t reserved = rows ? row[0].reserved : 0, hashed = rows ? row[0].hashed : 0;
-    replay_columns(column);
-    column[REPLAY_COLUMNS] = (out_column){ "reserved", reserved ? "reserved" : NULL, OUT_COUNT };
-    column[REPLAY_COLUMNS + 1] = (out_column){ "time_s", NULL, OUT_SECONDS };
-    column[REPLAY_COLUMNS + 2] = (out_column){ "requests_per_s", "requests/s", OUT_RATE };
-    if (!distinct) column[REPLAY_ASKED].head = NULL;
-    out *o = out_open(line->form, "heddle.sim/1", column, sizeof column / sizeof *column);
-    out_fact(o, "trace", "trace", OUT_TEXT, out_text(source->title));
-    out_fact(o, "format", "format", OUT_TEXT, out_text(source->args.name));
-    if (distinct) out_fact(o, "distinct", "different keys", OUT_COUNT, out_count(distinct));
-    if (source->args.lenient) out_fact(o, "skipped", "bad records", OUT_COUNT, out_count(rows ? row[0].skipped : 0));
+    const replay_plan *p = &m->plan;
+    uint64_t hashed = m->row->hashed;
+    out_fact(o, "trace", "trace", OUT_TEXT, out_text(m->source.title));
+    out_fact(o, "format", "format", OUT_TEXT, out_text(m->source.args.name));
+    if (m->distinct) out_fact(o, "distinct", "different keys", OUT_COUNT, out_count(m->distinct));
+    if (p->lenient) out_fact(o, "skipped", "bad records", OUT_COUNT, out_count(m->row->skipped));
     if (hashed) out_fact(o, "hashed", "keys that are text, hashed", OUT_COUNT, out_count(hashed));
     if (p->dual) out_fact(o, "dual", "dual buckets", OUT_FLAG, out_flag(true));
     if (p->admit != HD_ADMIT_SCORE) out_fact(o, "admit", "admission", OUT_TEXT, out_text("always"));
     if (p->seed) out_fact(o, "seed", "seed", OUT_PLAIN, out_count(p->seed));
-    replay_facts(o, p);
-    for (size_t i = 0; i < rows; i++) {
-        replay_cells(&row[i], cell);
-        cell[REPLAY_COLUMNS] = out_count(row[i].reserved);
-        cell[REPLAY_COLUMNS + 1] = out_real(row[i].seconds);
-        cell[REPLAY_COLUMNS + 2] = replay_rate(&row[i]);
+    replay_facts(o, p, m->row);
+}
+
+static out *report_rows(const sim *m, tool_form form)
+{
+    enum { MOST = REPLAY_COLUMNS + REPLAY_SPREAD + 3 };
+    static out_column column[MOST];
+    out_value cell[MOST];
+    uint64_t reserved = m->row->all.reserved;
+    int n = replay_columns(column, &m->plan, m->row);
+    column[n] = (out_column){ "reserved", reserved ? "reserved" : NULL, OUT_COUNT };
+    column[n + 1] = (out_column){ "time_s", NULL, OUT_SECONDS };
+    column[n + 2] = (out_column){ "requests_per_s", "requests/s", OUT_RATE };
+    if (!m->distinct) column[REPLAY_ASKED].head = NULL;
+    out *o = out_open(form, "heddle.sim/1", column, n + 3);
+    report_facts(o, m);
+    for (size_t i = 0; i < m->rows; i += replay_seeds(&m->plan)) {
+        const replay_row *r = &m->row[i];
+        replay_cells(r, &m->plan, cell);
+        cell[n] = out_count(r->all.reserved);
+        cell[n + 1] = out_real(r->seconds);
+        cell[n + 2] = replay_rate(r);
         out_row(o, cell);
     }
     if (reserved)
@@ -50,33 +70,75 @@ static out *report(const tool_line *line, const request_source *source, const re
     return o;
 }
 
+static out *report_windows(const sim *m, tool_form form)
+{
+    out *o = replay_windows_open(form, m->row);
+    report_facts(o, m);
+    replay_windows(o, &m->plan, m->row, m->rows);
+    return o;
+}
+
+/* What is written of one run cannot be of several. */
+static int one_run_check(const sim *m, const char *what, const char *path)
+{
+    if (!path) return TOOL_OK;
+    if (m->policies.items * m->sizes.items != 1 || m->plan.seeds > 1)
+        return tool_say(TOOL_USAGE, "%s takes one policy, one size and one seed", what);
+    return TOOL_OK;
+}
+
+static int files_check(const sim *m, const char *trace)
+{
+    const replay_plan *p = &m->plan;
+    int code = tool_apart("--save", p->save, trace);
+    if (!code) code = tool_apart("--outcomes", p->outcomes, trace);
+    if (!code && p->save) code = tool_apart("--outcomes", p->outcomes, p->save);
+    if (!code) code = one_run_check(m, "--save", p->save);
+    if (!code) code = one_run_check(m, "--outcomes", p->outcomes);
+    if (!code && p->save && baseline_named(m->policies.item[0]))
+        code = tool_say(TOOL_USAGE, "--save: %s is no table", m->policies.item[0]);
+    if (!code && p->outcomes && strcmp(p->outcomes, "-") == 0)
+        code = tool_say(TOOL_USAGE, "--outcomes: the report goes to standard output; name a file or a pipe");
+    return code;
+}
+
+/* Everything up to the rows. */
+static int sim_prepare(sim *m, const tool_line *line)
+{
+    replay_plan *p = &m->plan;
+    int code = request_words(&m->source, line->word[0], line->word[1]);
+    m->source.args.lenient = p->lenient;
+    p->source = &m->source.args;
+    if (!code) code = replay_options_check(p);
+    if (!code) code = replay_list_parse(&m->policies, "POLICIES", line->word[2]);
+    if (!code) code = replay_list_parse(&m->sizes, "SIZES", line->word[3]);
+    if (!code) code = files_check(m, line->word[0]);
+    if (!code) code = replay_rows_take(p, &m->policies, &m->sizes, &m->row, &m->rows, &m->distinct);
+    return code;
+}
+
+static int sim_run(sim *m, const tool_line *line)
+{
+    const replay_plan *p = &m->plan;
+    int code = p->save ? tool_writable("--save", p->save) : TOOL_OK;
+    if (!code && p->outcomes) code = tool_writable("--outcomes", p->outcomes);
+    if (!code) code = replay_run(p, m->row, m->rows);
+    if (!code) code = out_close(p->every ? report_windows(m, line->form) : report_rows(m, line->form), TOOL_OK);
+    if (code) return code;
+    code = replay_fails(p, m->row, m->rows);
+    return m->row->saved ? tool_fail(hd_fail(m->row->saved, "%s", m->row->why)) : code;
+}
+
 static int run(tool_line *line, int argc, char **argv)
 {
-    replay_plan p = { .threads = 1 };
-    int code = tool_parse(line, argc, argv, &p);
+    static sim m;
+    m.plan.threads = 1;
+    int code = tool_parse(line, argc, argv, &m);
     if (code >= 0) return code;
-
-    request_source source;
-    replay_list policies, sizes;
-    replay_row *row = NULL;
-    size_t rows = 0;
-    uint64_t distinct = 0;
-    code = request_words(&source, line->word[0], line->word[1]);
-    if (!code) code = tool_apart("--save", p.save, line->word[0]);
-    source.args.lenient = p.lenient;
-    p.source = &source.args;
-    if (!code) code = replay_list_parse(&policies, "POLICIES", line->word[2]);
-    if (!code) code = replay_list_parse(&sizes, "SIZES", line->word[3]);
-    if (!code && p.save && policies.items * sizes.items != 1)
-        code = tool_say(TOOL_USAGE, "--save takes one policy and one size");
-    if (!code) code = replay_rows_take(&p, &policies, &sizes, &row, &rows, &distinct);
+    code = sim_prepare(&m, line);
     if (code) return code;
-
-    if (p.save) code = tool_writable("--save", p.save);
-    if (!code) code = replay_run(&p, row, rows);
-    if (!code) code = out_close(report(line, &source, &p, row, rows, distinct), TOOL_OK);
-    if (!code && row->saved) code = tool_fail(hd_fail(row->saved, "--save: %s", row->why));
-    free(row);
+    code = sim_run(&m, line);
+    replay_rows_give(m.row, m.rows);
     return code;
 }
 
@@ -96,6 +158,21 @@ static const char doc[] =
     "for standard input, or a pipe: what several rows read is kept in an unlinked file in "
     "$TMPDIR (else /tmp), as many bytes as are read.\n"
     "\n"
+    "POLICIES are policies of tables (`heddle list policies`) and exact caches to compare them with "
+    "(`heddle list baselines`): full:lru, full:lfu, full:fifo, full:clock, full:random and "
+    "full:belady have all entries in one set, as many as the table of that size. No row of the "
+    "same capacity has fewer misses than full:belady. The next accesses that it "
+    "needs come from the trace, or else from reading it once more. doc/output.md has the rules.\n"
+    "\n"
+    "The byte miss ratio is missed bytes per requested byte, where the trace has sizes "
+    "(oracleGeneral, vscsi, csv with a column of sizes). Tables hold entries, not bytes: a size counts in this "
+    "ratio, and nowhere else.\n"
+    "\n"
+    "--every N prints a row per window of N requests instead, the windows of each policy and size "
+    "in order. --seeds N adds the spread of the miss ratio over N hash seeds; the other columns are "
+    "those of the first. --outcomes FILE writes one byte per request, the warm-up included, with "
+    "the number of its outcome (doc/output.md); FILE may be a pipe.\n"
+    "\n"
     "--backend cuda runs the GPU's kernels, --backend host the same kernels on this machine. They "
     "run the items of a batch side by side, in any "
     "order, so that a request can miss whose key an earlier one of its batch inserts, or be "
@@ -111,7 +188,11 @@ static const char doc[] =
     "  heddle gen zipf:0.99,10000 --requests 100000 -o zipf.oracleGeneral.zst\n"
     "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru 128\n"
     "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru,lfu,custom 1%,10%\n"
-    "  heddle sim zipf.oracleGeneral.zst oracleGeneral lfu 1Ki --dual --admit always --json\n";
+    "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru,full:lru,full:belady 1%,10%\n"
+    "  heddle sim zipf.oracleGeneral.zst oracleGeneral lfu 1Ki --dual --admit always --json\n"
+    "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru 1Ki --every 10k --csv\n"
+    "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru,lfu 1Ki --seeds 5 --fail-above 0.5\n"
+    "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru 1Ki --outcomes outcomes.u8\n";
 
 const tool_verb verb_sim = {
     "sim", "TRACE FORMAT POLICIES SIZES", "replay a trace: misses by policy and size", doc, 4, 4, option, replay_option,

@@ -15,13 +15,15 @@ typedef struct sweep_options {
     replay_plan plan; /* the first: REPLAY_OPTIONS fill it */
     const char *policies, *sizes, *parts, *capacity, *plot, *output;
     bool table;
+    int failed; /* by --fail-above: TOOL_DIFFERS */
 } sweep_options;
 _Static_assert(offsetof(sweep_options, plan) == 0, "REPLAY_OPTIONS are fields of a replay_plan");
 
 enum { KEY_SIZES = 0x100, KEY_PARTS, KEY_CAPACITY, KEY_PLOT, KEY_REQUESTS, KEY_TABLE };
 
 static const tool_option option[] = {
-    { "policies", 'p', "LIST", "policies, with commas (lru,lfu)", TOOL_FIELD(sweep_options, policies) },
+    { "policies", 'p', "LIST", "policies and exact caches, with commas (lru,lfu)", TOOL_FIELD(sweep_options, policies),
+      .group = "Curves:" },
     { "sizes", KEY_SIZES, "LIST", "sizes: entries, or parts of the different keys (0.1% to 100% in ten steps)",
       TOOL_FIELD(sweep_options, sizes) },
     { "load-factors", KEY_PARTS, "LIST", "instead of requests: fill a table to these load factors, ascending",
@@ -77,26 +79,41 @@ static int take_source(size_rows *z, sweep_options *o, const tool_line *line)
     return code;
 }
 
-static out *report_sizes(const size_rows *z, const replay_plan *p, tool_form form)
+static void size_facts(out *o, const size_rows *z, const replay_plan *p)
 {
-    static out_column column[REPLAY_COLUMNS + 2];
-    out_value cell[REPLAY_COLUMNS + 2];
-    replay_columns(column);
-    column[REPLAY_SIZE_ENTRIES].head = NULL;
-    column[REPLAY_COLUMNS] = (out_column){ "requests_per_s", "requests/s", OUT_RATE };
-    column[REPLAY_COLUMNS + 1] = (out_column){ "reserved", NULL, OUT_COUNT };
-    out *o = out_open(form, "heddle.sweep/1", column, sizeof column / sizeof *column);
     out_fact(o, "trace", "trace", OUT_TEXT, out_text(z->source.title));
     if (z->distinct) out_fact(o, "distinct", "different keys", OUT_COUNT, out_count(z->distinct));
     if (z->row->hashed) out_fact(o, "hashed", "keys that are text, hashed", OUT_COUNT, out_count(z->row->hashed));
     table_facts(o, p);
-    replay_facts(o, p);
-    for (size_t i = 0; i < z->rows; i++) {
-        replay_cells(&z->row[i], cell);
-        cell[REPLAY_COLUMNS] = replay_rate(&z->row[i]);
-        cell[REPLAY_COLUMNS + 1] = out_count(z->row[i].reserved);
+    replay_facts(o, p, z->row);
+}
+
+static out *report_sizes(const size_rows *z, const replay_plan *p, tool_form form)
+{
+    enum { MOST = REPLAY_COLUMNS + REPLAY_SPREAD + 2 };
+    static out_column column[MOST];
+    out_value cell[MOST];
+    int n = replay_columns(column, p, z->row);
+    column[REPLAY_SIZE_ENTRIES].head = NULL;
+    column[n] = (out_column){ "requests_per_s", "requests/s", OUT_RATE };
+    column[n + 1] = (out_column){ "reserved", NULL, OUT_COUNT };
+    out *o = out_open(form, "heddle.sweep/1", column, n + 2);
+    size_facts(o, z, p);
+    for (size_t i = 0; i < z->rows; i += replay_seeds(p)) {
+        const replay_row *r = &z->row[i];
+        replay_cells(r, p, cell);
+        cell[n] = replay_rate(r);
+        cell[n + 1] = out_count(r->all.reserved);
         out_row(o, cell);
     }
+    return o;
+}
+
+static out *report_windows(const size_rows *z, const replay_plan *p, tool_form form)
+{
+    out *o = replay_windows_open(form, z->row);
+    size_facts(o, z, p);
+    replay_windows(o, p, z->row, z->rows);
     return o;
 }
 
@@ -110,8 +127,11 @@ static int sweep_sizes(sweep_options *o, const tool_line *line, tool_form form, 
     if (!code) code = replay_rows_take(&o->plan, policies, &z.sizes, &z.row, &z.rows, &z.distinct);
     if (code) return code;
     code = replay_run(&o->plan, z.row, z.rows);
-    if (!code) *report = report_sizes(&z, &o->plan, form);
-    free(z.row);
+    if (!code) {
+        *report = o->plan.every ? report_windows(&z, &o->plan, form) : report_sizes(&z, &o->plan, form);
+        o->failed = replay_fails(&o->plan, z.row, z.rows);
+    }
+    replay_rows_give(z.row, z.rows);
     return code;
 }
 
@@ -154,7 +174,7 @@ static int sweep_parts(sweep_options *o, tool_form form, const replay_list *poli
         out_fact(*report, "capacity", "capacity", OUT_COUNT, out_count(capacity));
         out_fact(*report, "slots", "slots per bucket", OUT_COUNT, out_count(slots));
         table_facts(*report, &o->plan);
-        replay_facts(*report, &o->plan);
+        replay_facts(*report, &o->plan, NULL);
     }
     for (size_t i = 0; !code && i < rows; i++) {
         const fill_row *r = &row[i];
@@ -176,8 +196,19 @@ static int check_words(const sweep_options *o, const tool_line *line)
     if (o->parts && o->sizes) return tool_say(TOOL_USAGE, "--load-factors or --sizes, not both");
     if (o->parts && o->plan.batch)
         return tool_say(TOOL_USAGE, "--load-factors has batches of its own: leave out --batch");
+    if (o->parts && (o->plan.seeds || o->plan.every || o->plan.fails))
+        return tool_say(TOOL_USAGE, "--load-factors has no miss ratio: leave out --seeds, --every and --fail-above");
     if (!o->parts && !line->words) return tool_say(TOOL_USAGE, "it takes %s, or --load-factors", line->verb->args);
     return TOOL_OK;
+}
+
+static int check_options(const sweep_options *o, const tool_line *line, replay_list *policies)
+{
+    int code = check_words(o, line);
+    if (!code) code = replay_list_parse(policies, "--policies", o->policies ? o->policies : "lru,lfu");
+    if (!code) code = replay_policies(policies, !o->parts);
+    if (!code) code = replay_options_check(&o->plan);
+    return !code && o->output ? tool_writable("--output", o->output) : code;
 }
 
 /* Draws the report, and writes it to its file, or to standard output where there is none or it cannot be written. */
@@ -185,6 +216,7 @@ static int finish(const sweep_options *o, out *report, tool_form form)
 {
     int code = o->plot ? plot_draw(report, o->plot) : TOOL_OK;
     int saved = o->output ? out_save_as(report, form, o->output) : TOOL_OK;
+    if (!code) code = o->failed;
     if (saved) code = saved;
     if (!o->output || saved) return out_close(report, code);
     out_drop(report);
@@ -204,10 +236,7 @@ static int run(tool_line *line, int argc, char **argv)
     tool_form form = line->form == TOOL_TEXT && !o.table ? TOOL_CSV : line->form;
     replay_list policies;
     out *report = NULL;
-    code = check_words(&o, line);
-    if (!code) code = replay_list_parse(&policies, "--policies", o.policies ? o.policies : "lru,lfu");
-    if (!code) code = replay_policies(&policies);
-    if (!code && o.output) code = tool_writable("--output", o.output);
+    code = check_options(&o, line, &policies);
     if (code) return code;
     code = o.parts ? sweep_parts(&o, form, &policies, &report) : sweep_sizes(&o, line, form, &policies, &report);
     return code ? code : finish(&o, report, form);
@@ -217,7 +246,9 @@ static const char doc[] =
     "Replays the requests through a table of each size with each policy, as heddle sim does, and prints CSV: one row "
     "per pair. "
     "Requests come from a trace (TRACE FORMAT) or from a source as heddle list workloads has them (SPEC). TRACE may be "
-    "- or a pipe, as for heddle sim.\n"
+    "- or a pipe, as for heddle sim. --policies takes exact caches (full:lru, full:belady ...), and --every, --seeds "
+    "and "
+    "--fail-above are as there; --every N plots the miss ratio over time.\n"
     "\n"
     "With --load-factors a table is filled with different keys instead, and each row says what inserting and finding "
     "cost at that "
@@ -227,6 +258,7 @@ static const char doc[] =
     "  heddle sweep zipf:0.99,10000 --requests 100000 --policies lru,lfu --sizes 1%,10%,50%\n"
     "  heddle gen zipf:0.99,10000 --requests 100000 -o zipf.oracleGeneral.zst\n"
     "  heddle sweep zipf.oracleGeneral.zst oracleGeneral --policies lru,custom --output curves.csv\n"
+    "  heddle sweep zipf:0.99,10000 --requests 100000 -p lru,full:lru --sizes 1%,10% --seeds 3 --table\n"
     "  heddle sweep --load-factors 0.5,0.75,1,2 --capacity 64Ki --dual --table\n"
     "\n"
     "  With matplotlib installed, --plot curves.svg draws any of these.\n";

@@ -11,6 +11,7 @@
 #include "base/design.h"
 #include "base/error.h"
 #include "base/parse.h"
+#include "policies/expression.h"
 
 typedef enum field_form { TEXT, WHOLE32, WHOLE64, YES_NO, NAMED } field_form;
 
@@ -136,7 +137,11 @@ static bool only_policy(const char *name)
 static hd_status take_registered(const field *f, const char *text, char *to)
 {
     hd_row row;
-    if (f->names == HD_POLICIES && only_policy(text)) return take_text(f->name, text, to, f->bytes);
+    if (f->names == HD_POLICIES) {
+        hd_policy_use use;
+        hd_status status = only_policy(text) ? HD_OK : hd_policy_read(text, &use);
+        return status ? status : take_text(f->name, text, to, f->bytes);
+    }
     for (size_t i = 0; hd_list((hd_kind)f->names, i, &row); i++)
         if (strcmp(row.name, text) == 0) return take_text(f->name, text, to, f->bytes);
     return hd_fail_name(f->name, text, (hd_kind)f->names);

@@ -15,10 +15,10 @@
 #include "heddle.h"
 
 typedef struct hd_case {
-    char design[16], op[32], kernel[32];  /* "hkv" "serve" "ref"                       */
-    char backend[16];                     /* "": the first that has a kernel of that name */
-    char policy[16], lock[16], keys[256]; /* "lru" "ordered" "zipf:0.99,4Mi"                 */
-    uint64_t buckets;                     /* 0: from capacity                          */
+    char design[16], op[32], kernel[32];   /* "hkv" "serve" "ref"                       */
+    char backend[16];                      /* "": the first that has a kernel of that name */
+    char policy[240], lock[16], keys[256]; /* "lru" "ordered" "zipf:0.99,4Mi"                 */
+    uint64_t buckets;                      /* 0: from capacity                          */
     uint64_t capacity;
     uint32_t slots, value_bytes;
     /* the clock, and the fields of designs: the words that base/param.h has; its other common fields are not used */

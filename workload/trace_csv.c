@@ -430,6 +430,7 @@ static hd_status csv_open(const hd_source_args *a, hd_source **s)
     if (!e) e = hd_reader_mark(r);
     if (!e && c->header) e = header_read(c, a);
     if (!e) e = roles_set(c);
+    r->source.sized = c->column[SIZE] != 0;
     if (!e && !hd_source_option(a, "header", NULL) && !c->header) e = header_suspect(c);
     return hd_reader_opened(r, e, s);
 }

@@ -92,6 +92,7 @@ static hd_status oracle_open(const hd_source_args *a, hd_source **s)
     hd_status e = hd_reader_open(a, known, sizeof(oracle), &o);
     if (e) return e;
     o->source.next = oracle_next;
+    o->source.sized = true;
     return hd_reader_opened(o, oracle_start(o), s);
 }
 

@@ -120,6 +120,7 @@ static hd_status vscsi_open(const hd_source_args *a, hd_source **s)
     if (e) return e;
     vscsi *v = (vscsi *)(void *)r;
     r->source.next = vscsi_next;
+    r->source.sized = true;
     v->unit = strcmp(unit, "s") == 0 ? 1000000 : 1;
     return hd_reader_opened(r, vscsi_start(v), s);
 }

@@ -61,6 +61,7 @@ struct hd_source {
     uint64_t bytes_read, bytes_total; /* of the (compressed) file; 0 for generators: for progress */
     struct hd_stream *file;           /* that it reads; NULL for generators */
     bool any;                         /* a request was delivered */
+    bool sized;                       /* the trace has sizes; else each is 1 */
     /* Fills up to max requests; *got < max only at the end; generators never end. */
     hd_status (*next)(hd_source *s, hd_request *r, size_t max, size_t *got);
     void (*close)(hd_source *s);

@@ -11,7 +11,7 @@
 #include "base/design.h"
 #include "base/error.h"
 #include "base/op.h"
-#include "policies/policy.h"
+#include "policies/expression.h"
 
 enum { AT_ONCE = 1 << 20, NOT_FULL = 10000 /* of so many entries, one may be missing in a full table */ };
 
@@ -24,8 +24,9 @@ bench_shape bench_shape_of(const char *design, const char *backend)
 
 bool bench_shape_scores(const bench_shape *shape, hd_op op)
 {
-    uint32_t policy = hd_policy_named(shape->table.policy);
-    return policy < HD_POLICY_COUNT && (hd_policy_rows[policy].flags & HD_SCORES_NEEDED) && hd_op_does(op, HD_SCORES);
+    hd_policy_use use; /* of a design that keeps no scores, "none" is no policy here */
+    bool known = hd_policy_read(shape->table.policy, &use) == HD_OK;
+    return known && (use.program.flags & HD_SCORES_NEEDED) && hd_op_does(op, HD_SCORES);
 }
 
 hd_status bench_fixture_open(bench_fixture *s, const bench_device *device, const bench_shape *shape)

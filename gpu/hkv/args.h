@@ -172,6 +172,8 @@ typedef struct hkv_args {
     uint32_t *left_item;   /* (HKV_LEFT_LISTS, left_window) */
     uint32_t *left_count;  /* (HKV_LEFT_COUNTS) */
     uint64_t left_window;  /* items */
+
+    const hd_program *program; /* v.program, as a kernel of kernels_expression.cu was given it. Others have NULL */
 } hkv_args;
 
 /* find_or_insert_ptr delivers entry numbers, plus 1, where an address does not tell its entry. */

@@ -854,7 +854,7 @@ SIMT_FN bool hkv_coalesced_claim_found(const hkv_args *a, hkv_one *o, hkv_rule r
 SIMT_FN bool hkv_coalesced_hold_to_lower(const hkv_args *a, hkv_one *o, hkv_rule r)
 {
     bool may = hkv_keys_differ(a) && !(a->policy_flags & HD_MONOTONE) && r.rescore;
-    if (!may || hd_on_hit(a->v.policy, o->score, hkv_hit_in(a, o)) >= o->score) {
+    if (!may || hd_on_hit(a->v.policy, hkv_program(a), o->score, hkv_hit_in(a, o)) >= o->score) {
         hkv_let_go(simt_tile_of(1), a, o);
         return true;
     }
@@ -1254,12 +1254,12 @@ SIMT_FN uint64_t hkv_member_score(const hkv_args *a, const hkv_group *g, uint32_
 {
     uint64_t lead = hkv_group_leader(a, g);
     hd_score_in in = hkv_score_in(a, i), lead_in = hkv_score_in(a, a->first + hkv_ranked_item(lead));
-    uint64_t from = placed ? hd_on_insert(a->v.policy, lead_in) : simt_ld_u64(&g->before);
+    uint64_t from = placed ? hd_on_insert(a->v.policy, hkv_program(a), lead_in) : simt_ld_u64(&g->before);
     if (a->policy_flags & HD_HITS_ADD) {
         in.given += a->score ? simt_ld_u64(a->left_before + k) : rank;
         if (hkv_ranked_rank(lead) < rank) in.given -= lead_in.given; /* the leader comes last, or was counted already */
     }
-    return hd_on_hit(a->v.policy, from, in);
+    return hd_on_hit(a->v.policy, hkv_program(a), from, in);
 }
 
 /* A sum of pieces of members' values that has not been added to its entry yet. */
@@ -1354,7 +1354,7 @@ SIMT_FN void hkv_tell(const hkv_args *a, hkv_told *m, const hkv_group *g, uint32
     o->key = simt_ld_u64(a->key + o->i);
     o->entry = simt_ld_u64(&g->entry);
     o->outcome = hkv_member_outcome(a, o->entry, led, r);
-    o->score = hd_on_insert(a->v.policy, hkv_score_in(a, o->i));
+    o->score = hd_on_insert(a->v.policy, hkv_program(a), hkv_score_in(a, o->i));
     if (o->outcome == HD_PINNED)
         o->score = simt_ld_u64(&g->before);
     else if (hkv_was_found(o->outcome) && a->score_out)

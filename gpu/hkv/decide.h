@@ -13,7 +13,7 @@
 SIMT_FN void hkv_rescore(const hkv_args *a, hkv_one *o)
 {
     uint64_t before = o->score;
-    o->score = hd_on_hit(a->v.policy, before, hkv_hit_in(a, o));
+    o->score = hd_on_hit(a->v.policy, hkv_program(a), before, hkv_hit_in(a, o));
     if (o->score < before) hkv_lower_bound(&a->v, o->entry, o->score);
 }
 
@@ -55,9 +55,10 @@ SIMT_FN bool hkv_admit(const hkv_args *a, hkv_one *o, hkv_place p)
 {
     const hkv_view *v = &a->v;
     hd_score_in in = hkv_score_in(a, o->i);
-    o->score = hd_on_insert(v->policy, in);
+    o->score = hd_on_insert(v->policy, hkv_program(a), in);
     o->outcome = HD_REFUSED;
-    if (p.entry == HKV_NONE || !(p.empty || v->admit_always || hd_admission(v->policy, in) >= p.least)) return false;
+    if (p.entry == HKV_NONE || !(p.empty || v->admit_always || hd_admission(v->policy, hkv_program(a), in) >= p.least))
+        return false;
     o->outcome = p.empty ? HD_INSERTED : HD_EVICTED;
     o->entry = p.entry;
     o->fresh = true;

@@ -413,7 +413,9 @@ SIMT_FN uint32_t hkv_member_number(const hkv_args *a, uint32_t n)
 SIMT_FN uint64_t hkv_member_admission(const hkv_args *a, uint32_t n)
 {
     uint64_t i = a->first + n;
-    return hkv_flags_tell(a) && !hkv_rule_of(a, i).insert ? 0 : hd_admission(a->v.policy, hkv_score_in(a, i));
+    return hkv_flags_tell(a) && !hkv_rule_of(a, i).insert
+               ? 0
+               : hd_admission(a->v.policy, hkv_program(a), hkv_score_in(a, i));
 }
 
 SIMT_FN void hkv_group_join(simt_tile w, const hkv_args *a, uint32_t k, bool valid)
@@ -493,7 +495,7 @@ SIMT_FN void hkv_group_inserted(const hkv_args *a, hkv_one *o)
     uint64_t other = a->first + n;
     hd_score_in in = hkv_score_in(a, other);
     if (a->policy_flags & HD_HITS_ADD) in.given = hkv_group_gives(a, g) - (r.rescore ? hkv_score_in(a, o->i).given : 0);
-    if (r.rescore || hkv_flags_tell(a)) o->score = hd_on_hit(a->v.policy, o->score, in);
+    if (r.rescore || hkv_flags_tell(a)) o->score = hd_on_hit(a->v.policy, hkv_program(a), o->score, in);
     if (r.change == HKV_REPLACE && a->value) o->in = a->value + other * a->v.value_bytes;
 }
 

@@ -2,33 +2,13 @@
  *
  * kernels.cu - the HKV kernels as CUDA entry points, and the table that a launch looks them up in.
  */
-#define HKV_REGISTRY hkv_cuda_variants
+#define HKV_EXPRESSIONS 0 /* kernels_expression.cu */
+#define HKV_REGISTRY    hkv_cuda_variants
 #include "gpu/hkv/registry.h"
 
+#include "gpu/hkv/expressions.h"
 #include "gpu/hkv/kernel_numbers.h"
-
-/* The element types that special entries leave out. Their code would make the sums of all other types spill registers.
- * The general kernels add them. */
-static __host__ __device__ __forceinline__ bool is_rare(uint32_t elem) { return elem > HD_U64; }
-
-/* Special entry points: for 128 slots, pairs, one operation, one pass, single or dual.
- * All that is constant then, so that the compiler removes the rest of the text, and needs fewer registers. `blocks`
- * of 128 threads run on a multiprocessor at a time. */
-#define HKV_SPECIAL(name, text, operation, its_pass, is_dual, blocks)                              \
-    static __global__ void __launch_bounds__(128, blocks) name(const __grid_constant__ hkv_args a) \
-    {                                                                                              \
-        hkv_args b = a;                                                                            \
-        b.op = operation;                                                                          \
-        b.pass = its_pass;                                                                         \
-        b.v.dual = is_dual;                                                                        \
-        b.v.step = 2;                                                                              \
-        b.v.slots = 128;                                                                           \
-        if (operation != HD_OP_INSERT_AND_EVICT) b.stage_flag = nullptr;                           \
-        if (operation != HD_OP_FIND) b.fetch_entry = nullptr;                                      \
-        b.holder = 0; /* special_of() */                                                           \
-        if (operation == HD_OP_ACCUM_OR_ASSIGN && is_rare(b.elem)) b.elem = HD_U64;                \
-        text(&b);                                                                                  \
-    }
+#include "gpu/hkv/special.h"
 
 /* A find that puts nothing off (fetch.h). */
 static __device__ __forceinline__ void hkv_direct_lookup_now(hkv_args *a)
@@ -146,14 +126,8 @@ static __global__ void __launch_bounds__(128, 6) hkv_special_list(const __grid_c
     hkv_list_window(&a);
 }
 
-typedef struct special {
-    const hd_variant *variant;
-    uint32_t family, op, pass;
-    hd_kernel_entry entry[2]; /* single, dual */
-} special;
-
 /* clang-format off */
-static const special specials[] = {
+static const hkv_special specials[] = {
     { &hkv_variant_coalesced, HKV_LOOKUP, HD_OP_FIND, HKV_WHOLE,
       { hkv_special_coalesced_FIND_WHOLE_single,
         hkv_special_coalesced_FIND_WHOLE_dual } },
@@ -242,18 +216,15 @@ static_assert(sizeof shared / sizeof *shared == HKV_KERNELS - HD_SHARED_KERNELS,
 
 static const hd_kernel_entry *special_of(const hd_variant *variant, const hd_variant_row *row, const hkv_args *a)
 {
-    if (a->v.slots != 128 || a->v.step != 2 || a->holder) return nullptr;
     if (variant == &hkv_variant_direct && a->fetch_entry) return nullptr;
-    if (a->op == HD_OP_ACCUM_OR_ASSIGN && is_rare(a->elem)) return nullptr;
-    for (const special &s : specials)
-        if (s.variant == variant && s.family == row->family && s.op == a->op && s.pass == a->pass)
-            return &s.entry[a->v.dual];
-    return nullptr;
+    return hkv_special_among(specials, sizeof specials / sizeof *specials, variant, row, a);
 }
 
 extern "C" const void *hkv_cuda_entry(uint32_t kernel, const void *args)
 {
     const hd_variant *of;
+    const void *scored_by_program = hkv_expression_entry(kernel, args);
+    if (scored_by_program) return scored_by_program;
     if (kernel >= HD_SHARED_KERNELS) return kernel < HKV_KERNELS ? shared[kernel - HD_SHARED_KERNELS].address : nullptr;
     const hd_variant_row *row = hd_variant_row_at(hkv_cuda_variants, kernel, &of);
     const hd_kernel_entry *entry = row ? special_of(of, row, (const hkv_args *)args) : nullptr;

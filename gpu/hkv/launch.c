@@ -198,7 +198,7 @@ static hkv_args args_of(const hkv_own *o, const hd_batch *b, hd_when when)
     a.epoch = when.epoch;
     a.v.policy = hkv_policy_for(o->v.policy, b);
     if (when.by_score) a.v.admit_always = 0;
-    a.policy_flags = hd_policy_rows[a.v.policy].flags;
+    a.policy_flags = hkv_policy_flags_for(&o->v, b);
     if (!when.rises) a.policy_flags &= ~(uint32_t)HD_MONOTONE;
     a.clock = when.clock;
     a.per_item = when.per_item;
@@ -380,7 +380,7 @@ static bool fetches_sorted(const hd_info *info, const hd_batch *b)
 /* As hkv_has_groups says it, of updates: upserts run apart from all batches anyway. */
 static bool updates_in_groups(const hkv_own *o, const hd_batch *b)
 {
-    uint32_t flags = hd_policy_rows[hkv_policy_for(o->v.policy, b)].flags;
+    uint32_t flags = hkv_policy_flags_for(&o->v, b);
     return hkv_family_of(b->op) == HKV_UPDATE && o->claim && !b->distinct && b->n > 1 &&
            (flags & (HD_ORDER_FREE | HD_HITS_ADD)) && hkv_updates_in_groups(b->op, flags);
 }

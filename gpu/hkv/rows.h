@@ -245,10 +245,10 @@ static inline hd_status hkv_launch_items(const hkv_launcher *l, uint32_t row, hk
 {
     enum { THREADS = 128 };
     if (!hkv_has_groups(row, a)) return hkv_launch_row(l, row, a, false);
-    bool scored = a->score && (a->policy_flags & HD_SCORES_USED);
+    if (!(a->policy_flags & HD_SCORES_USED)) a->score = NULL; /* given, but not read: no item is left to REST for it */
     hd_status s = hkv_counts_begin(l, a);
     a->claim_mask = hkv_claim_mask(a->last - a->first);
-    a->picks = scored && hkv_row(row)->family == HKV_UPSERT;
+    a->picks = a->score && hkv_row(row)->family == HKV_UPSERT;
     if (!s) s = hkv_launch_one(l, HKV_NUMBER_groups_claim, a, 1, THREADS);
     if (!s) s = hkv_launch_listed(l, HKV_NUMBER_groups_join, a, 1, THREADS);
     if (!s && a->picks) s = hkv_launch_listed(l, HKV_NUMBER_groups_pick, a, 1, THREADS);
@@ -259,7 +259,7 @@ static inline hd_status hkv_launch_items(const hkv_launcher *l, uint32_t row, hk
     a->pass = HKV_WHOLE;
     if (!s) s = hkv_launch_listed(l, HKV_NUMBER_groups_deliver, a, 1, THREADS);
     a->pass = HKV_REST;
-    if (!s && scored && hkv_ranks(a)) s = hkv_launch_row(l, row, a, true);
+    if (!s && a->score && hkv_ranks(a)) s = hkv_launch_row(l, row, a, true);
     a->pass = HKV_WHOLE;
     return hkv_counts_end(l, s);
 }

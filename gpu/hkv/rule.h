@@ -8,6 +8,20 @@
 #include "gpu/hkv/deliver.h"
 #include "policies/policy.h"
 
+/* The program of the policy; NULL: it has none. On CUDA a file of its own compiles the kernels for tables that have one
+ * (kernels_expression.cu): a call would cost all others registers. Kernels work on a copy of their argument, which is
+ * registers; the program is where it was. */
+SIMT_FN const hd_program *hkv_program(const hkv_args *a)
+{
+#ifndef __CUDACC__
+    return &a->v.program;
+#elif HKV_EXPRESSIONS
+    return a->program;
+#else
+    return (const hd_program *)0;
+#endif
+}
+
 /* The policy's input for item i. */
 SIMT_FN hd_score_in hkv_score_in(const hkv_args *a, uint64_t i)
 {

@@ -43,7 +43,7 @@ static void note_listed(const hkv_view *model, judge_listing *l, const hkv_item 
     l->listed = (it->op == HD_OP_FIND_MISSED && o == HD_MISS) || (evicts && (o == HD_REFUSED || o == HD_EVICTED));
     if (!l->listed) return;
     l->key = it->key;
-    l->score = hd_on_insert(it->raw ? (uint32_t)HKV_RAW_POLICY : model->policy, it->in);
+    l->score = hd_on_insert(it->raw ? (uint32_t)HKV_RAW_POLICY : model->policy, &model->program, it->in);
     if (bytes) memcpy(l->value, it->value, bytes);
     if (o != HD_EVICTED) return;
     uint64_t gone = hkv_find(model, gone_key);

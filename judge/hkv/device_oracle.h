@@ -176,7 +176,7 @@ struct hkv_oracle : answers {
     BOTH void rescore(known &k, uint64_t i) const
     {
         bool follows = k.scored == EXACT || b.raw_scores || (policy_flags & HD_ORDER_FREE);
-        k.score = follows ? hd_on_hit(scored_by(), k.score, score_in(i)) : 0;
+        k.score = follows ? hd_on_hit(scored_by(), NULL, k.score, score_in(i)) : 0;
         k.scored = follows ? EXACT : UNKNOWN;
     }
 
@@ -300,7 +300,7 @@ struct hkv_oracle : answers {
     {
         bool shown = (o == HD_HIT || o == HD_UPDATED) && b.score_out && among(SHOWS_SCORE, b.op);
         if (among(PLACED, o))
-            k.score = hd_on_insert(scored_by(), score_in(i)), k.scored = EXACT;
+            k.score = hd_on_insert(scored_by(), NULL, score_in(i)), k.scored = EXACT;
         else if (rescores(o) && !shown)
             rescore(k, i);
         else if (rescores(o))
@@ -418,7 +418,7 @@ struct hkv_oracle : answers {
     {
         uint64_t item = b.list_item[j], key = b.list_key[j];
         if (!names.is(listed_value(j), key, word_of(number, item))) complain(WRONG_VALUE, j, key);
-        if (b.list_score[j] != hd_on_insert(scored_by(), score_in(item))) complain(WRONG_SCORE, j, key);
+        if (b.list_score[j] != hd_on_insert(scored_by(), NULL, score_in(item))) complain(WRONG_SCORE, j, key);
     }
 
     /* The victim of an eviction, which may have been inserted in this batch. */
@@ -428,7 +428,8 @@ struct hkv_oracle : answers {
         known &k = key_is[at];
         bool many = key_now[at].items > 0;
         if (!shares_bucket(key, b.key[item])) complain(WRONG_PLACE, j, key);
-        if (!admit_always && b.list_score[j] > hd_admission(scored_by(), score_in(item))) complain(WRONG_SCORE, j, key);
+        if (!admit_always && b.list_score[j] > hd_admission(scored_by(), NULL, score_in(item)))
+            complain(WRONG_SCORE, j, key);
         if (!can_be(k, key, listed_value(j), &word) && !(many && one_of_four(listed_value(j), key, number, &word)))
             complain(WRONG_VALUE, j, key);
         if (!many && !score_can_be(k, b.list_score[j])) complain(WRONG_SCORE, j, key);

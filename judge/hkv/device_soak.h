@@ -12,7 +12,7 @@
 #include "judge/hkv/device_oracle.h"
 #include "judge/device/judged.h"
 
-static const char *const hkv_policies[] = { "lru", "lfu", "epoch_lru", "epoch_lfu", "custom" };
+static const char *const hkv_policies[] = { "lru", "lfu", "epoch_lru", "epoch_lfu", "custom", "fifo", "epoch_fifo" };
 
 struct hkv_soak {
     typedef hkv_shape shape;
@@ -44,11 +44,11 @@ struct hkv_soak {
     }
     enum : uint64_t { MOST_FIRST = 4096 };
     /* KINDS: of tables; GOALS: each variant runs so many operations under each; ROUNDS: when all goals need them */
-    enum : uint64_t { KINDS = 10, GOALS = 5, ROUNDS = 10 };
+    enum : uint64_t { KINDS = 14, GOALS = 7, ROUNDS = 10 };
     static bool fits(const char *, uint64_t) { return true; }
     static shape draw(dice &d, const char *variant, uint64_t kind, int size, const limits &most)
     {
-        return hkv_draw_shape(d, variant, hkv_policies[kind % 5], kind / 5, size, most);
+        return hkv_draw_shape(d, variant, hkv_policies[kind % 7], kind / 7, size, most);
     }
     static bool fits_goal(const char *, uint64_t) { return true; }
     static std::string goal_name(uint64_t goal) { return hkv_policies[goal]; }

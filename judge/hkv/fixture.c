@@ -11,7 +11,7 @@
 #include "judge/hosted.h"
 #include "judge/rules.h"
 #include "base/error.h"
-#include "policies/policy.h"
+#include "policies/expression.h"
 #include "ref/hkv/hkv.h"
 
 /* ---- Its shape ------------------------------------------------------------------------------- */
@@ -28,7 +28,9 @@ static uint32_t may_pin(const fixture *s, const hd_case *c)
 hd_status hkv_fixture_shape(fixture *s, const hd_case *c)
 {
     hd_info *info = &hkv_fixture_own(s)->gpu.info;
-    if (hkv_fixture_view(s)->policy == HD_POLICY_COUNT) return hd_fail_name("policy", c->policy, HD_POLICIES);
+    hd_policy_use use;
+    hd_status status = hd_policy_read(c->policy, &use);
+    if (status) return status;
     if (info->hkv.fetch == HD_FETCH_USUAL) info->hkv.fetch = HD_FETCH_SORTED;
     info->hkv.pins = may_pin(s, c);
     s->design->host->gpu->begin(s->table);
@@ -37,8 +39,7 @@ hd_status hkv_fixture_shape(fixture *s, const hd_case *c)
 
 judge_scores hkv_fixture_scores(const fixture *s)
 {
-    return hd_policy_rows[hkv_fixture_view(s)->policy].flags & HD_SCORES_NEEDED ? JUDGE_SCORES_NEEDED
-                                                                                : JUDGE_SCORES_GIVEN_OR_NOT;
+    return hkv_fixture_view(s)->program.flags & HD_SCORES_NEEDED ? JUDGE_SCORES_NEEDED : JUDGE_SCORES_GIVEN_OR_NOT;
 }
 
 /* ---- Its memory ------------------------------------------------------------------------------ */
@@ -101,7 +102,7 @@ static void bring_in(fixture *s, hd_rng *g, uint32_t *room, uint64_t key, uint64
     uint64_t given = fixture_draw_score(s, g, score_below), now = hd_rng_below(g, score_below);
     if (scores_are_ahead(s)) now += 4 * FIXTURE_SCORES;
     hd_score_in in = { given, now, now, (uint32_t)hd_rng_below(g, s->epoch + 1) };
-    place(s, g, key, b, hd_on_insert(v->policy, in));
+    place(s, g, key, b, hd_on_insert(v->policy, &v->program, in));
 }
 
 static uint64_t sum_of(const uint32_t *room, uint64_t buckets)

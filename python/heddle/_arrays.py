@@ -80,6 +80,14 @@ def capsule_of(producer, stream):
         return producer.__dlpack__(stream=stream)
 
 
+def _depth(thing):
+    """How deep sequences are nested, by the first elements."""
+    depth = 0
+    while hasattr(thing, "__iter__") and not isinstance(thing, (str, bytes)):
+        thing, depth = next(iter(thing), None), depth + 1
+    return depth
+
+
 def _flat(thing, shape):
     """The numbers of nested sequences of this shape, in order; None stands for any length."""
     if not shape:
@@ -120,8 +128,8 @@ def convert(thing, code, bits, shape):
     if not hasattr(thing, "__iter__"):
         return _numbers([thing], code, bits)
     parts = list(thing)
-    one = bool(shape) and bool(parts) and not hasattr(parts[0], "__iter__")  # a value, not rows
-    shape = shape if one else (None, *shape)
+    if not parts or _depth(parts) != len(shape):  # else it is one value, not rows of them
+        shape = (None, *shape)
     flat = _numbers(_flat(parts, shape), code, bits)
     if len(shape) == 1 or not len(flat):
         return flat
@@ -166,20 +174,31 @@ def _host_view(block, offset, code, bits, shape):
     return numpy.ndarray(shape, numpy_dtype(code, bits), block, offset)
 
 
+_torch_dtypes = {}
+
+
+def torch_dtype(code, bits):
+    """PyTorch's dtype."""
+    if (code, bits) not in _torch_dtypes:
+        import torch
+
+        _torch_dtypes[code, bits] = getattr(torch, "bfloat16" if code == BFLOAT else name_of(code, bits))
+    return _torch_dtypes[code, bits]
+
+
 def _torch_view(block, offset, code, bits, shape):
     import torch
 
-    dtype = getattr(torch, name_of(code, bits) if code != BFLOAT else "bfloat16")
-    if not _count(shape):
+    dtype, count = torch_dtype(code, bits), _count(shape)
+    if not count:
         return torch.empty(shape, dtype=dtype)
-    return torch.frombuffer(block, dtype=dtype, count=_count(shape), offset=offset).view(shape)
+    flat = torch.frombuffer(block, dtype=dtype, count=count, offset=offset)
+    return flat if len(shape) == 1 else flat.view(shape)
 
 
 def _device_dtype(kind, code, bits):
     if kind == TORCH:
-        import torch
-
-        return getattr(torch, "bfloat16" if code == BFLOAT else name_of(code, bits))
+        return torch_dtype(code, bits)
     if kind == JAX:
         import jax.numpy
 

@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """heddle.Table: a table of the library, with the calls of the extension module and what is written in Python."""
 
-import html
 import os
-import tempfile
 
 from heddle import _core, _types
 from heddle._core import Error
@@ -123,6 +121,8 @@ class Table(_core.Table):
         )
 
     def _repr_html_(self):
+        import html
+
         if self.closed:
             return "<p>heddle.Table: closed</p>"
         facts, outcomes = self._facts(), self.counters()["outcomes"]
@@ -142,6 +142,8 @@ class Table(_core.Table):
 
     def __reduce__(self):
         """Pickles the table as a snapshot; it is opened on the same backend. Pins are not kept."""
+        import tempfile
+
         folder = tempfile.mkdtemp()
         path = os.path.join(folder, "table.heddle")
         try:
@@ -152,14 +154,16 @@ class Table(_core.Table):
             if os.path.exists(path):
                 os.unlink(path)
             os.rmdir(folder)
-        return _unpickle, (saved, self._value, self.info["backend"])
+        return _unpickle, (type(self), saved, self._value, self.info["backend"])
 
 
-def _unpickle(saved, value, backend):
+def _unpickle(kind, saved, value, backend):
+    import tempfile
+
     with tempfile.NamedTemporaryFile(suffix=".heddle") as file:
         file.write(saved)
         file.flush()
-        return load(file.name, value=value, backend=backend)
+        return kind._open(file.name, value, {"backend": backend})
 
 
 def load(path, value=None, **parameters):

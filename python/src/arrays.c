@@ -58,6 +58,8 @@ int hp_kind_usual(hp_kind *kind)
 
 /* ---- Arrays in --------------------------------------------------------------------------------------------------- */
 
+static PyObject *dlpack_name; /* interned: each new text would get a place in the interpreter's cache of attributes */
+
 /* Whether elements of a buffer's format are, or contain, references of Python's: the format has an O outside of names,
  * which stand between colons. */
 static bool has_objects(const char *format)
@@ -90,7 +92,7 @@ static int take_buffer(hp_array *a, PyObject *o, const char *what, bool writable
         if (PyObject_GetBuffer(o, &a->buffer, PyBUF_FULL_RO)) {
             PyObject *kind, *error, *trace; /* not pending while an attribute is looked up */
             PyErr_Fetch(&kind, &error, &trace);
-            bool other_way = PyObject_HasAttrString(o, "__dlpack__");
+            bool other_way = PyObject_HasAttr(o, dlpack_name);
             if (!other_way) return PyErr_Restore(kind, error, trace), -1;
             Py_XDECREF(kind);
             Py_XDECREF(error);
@@ -186,6 +188,15 @@ static PyObject *capsule_of(PyObject *o, PyObject *stream)
     return capsule;
 }
 
+/* Py_DECREF where an exception may be set, which the object's destructor must not see. */
+static void drop(PyObject *o)
+{
+    PyObject *type, *error, *trace;
+    PyErr_Fetch(&type, &error, &trace);
+    Py_DECREF(o);
+    PyErr_Restore(type, error, trace);
+}
+
 static int take_capsule(hp_array *a, PyObject *o, const char *what, PyObject *stream, bool writable)
 {
     PyObject *capsule = capsule_of(o, stream);
@@ -208,7 +219,7 @@ static int take_capsule(hp_array *a, PyObject *o, const char *what, PyObject *st
             failed = take_tensor(a, &m->tensor, what);
         }
     }
-    Py_DECREF(capsule);
+    drop(capsule);
     return failed;
 }
 
@@ -236,7 +247,7 @@ static int take(hp_array *a, PyObject *o, const char *what, hp_type wanted, cons
         if (failed <= 0) return failed;
         return take_capsule(a, o, what, stream, writable);
     }
-    if (PyObject_HasAttrString(o, "__dlpack__")) return take_capsule(a, o, what, stream, writable);
+    if (PyObject_HasAttr(o, dlpack_name)) return take_capsule(a, o, what, stream, writable);
     if (writable) return hp_fail(HD_EINVAL, "%s: not an array", what), -1;
     return take_converted(a, o, what, wanted, row);
 }
@@ -256,10 +267,7 @@ int hp_array_take(hp_array *a, PyObject *o, const char *what, hp_type wanted, co
     if (!failed && writable && a->read_only)
         failed = (hp_fail(HD_EINVAL, "%s: read-only, but the call writes it", what), -1);
     if (failed) {
-        PyObject *kind, *error, *trace;
-        PyErr_Fetch(&kind, &error, &trace); /* a deleter may clear it */
         hp_array_leave(a);
-        PyErr_Restore(kind, error, trace);
         return -1;
     }
     a->rows = a->ndim ? (uint64_t)a->shape[0] : 1;
@@ -268,7 +276,7 @@ int hp_array_take(hp_array *a, PyObject *o, const char *what, hp_type wanted, co
 
 void hp_array_leave(hp_array *a)
 {
-    PyObject *type, *error, *trace; /* a deleter may run Python's code */
+    PyObject *type, *error, *trace; /* a deleter may run Python, which must not see an error, and may clear it */
     PyErr_Fetch(&type, &error, &trace);
     if (a->hold == HP_BUFFER) PyBuffer_Release(&a->buffer);
     if (a->hold == HP_MANAGED && ((dl_managed *)a->managed)->deleter) ((dl_managed *)a->managed)->deleter(a->managed);
@@ -438,6 +446,8 @@ PyObject *hp_view_values(const hp_place *p, uint64_t offset, const hp_value *v, 
 
 int hp_arrays_ready(PyObject *module)
 {
+    if (!dlpack_name) dlpack_name = PyUnicode_InternFromString("__dlpack__");
+    if (!dlpack_name) return -1;
     memory_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &memory_spec, NULL);
     return memory_type ? 0 : -1;
 }

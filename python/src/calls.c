@@ -515,16 +515,6 @@ static PyObject *call_result(call *c)
     return Py_NewRef((PyObject *)c->result);
 }
 
-/* The deleters of some producers run Python, which must not see an error, and may clear it. */
-static void leave_arrays(call *c, bool failed)
-{
-    PyObject *type = NULL, *error = NULL, *trace = NULL;
-    if (failed) PyErr_Fetch(&type, &error, &trace);
-    for (int i = 0; i < INS; i++)
-        if (c->in[i].hold) hp_array_leave(&c->in[i]);
-    if (failed) PyErr_Restore(type, error, trace);
-}
-
 static PyObject *call_operation(PyObject *self, int number, PyObject *const *args, Py_ssize_t n, PyObject *names)
 {
     call c;
@@ -542,7 +532,8 @@ static PyObject *call_operation(PyObject *self, int number, PyObject *const *arg
     if (!failed && range) failed = take_range(&c);
     if (!failed && (keyed || c.needs & HD_LISTS)) failed = take_outputs(&c);
     if (!failed) failed = run(&c);
-    leave_arrays(&c, failed);
+    for (int i = 0; i < INS; i++)
+        if (c.in[i].hold) hp_array_leave(&c.in[i]);
     hp_table_end(c.t);
     PyObject *result = failed ? NULL : call_result(&c);
     Py_XDECREF(c.stream);

@@ -2,13 +2,9 @@
  *
  * module.c - the module heddle._core: its error, and the library's lists of alternatives.
  */
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "python/src/core.h"
 
@@ -177,26 +173,12 @@ static PyMethodDef functions[] = {
 
 /* ---- The module -------------------------------------------------------------------------------------------------- */
 
-/* The threads of OpenMP do not exist in a child of fork, and GCC's runtime would wait for them. */
-static void after_fork(void)
-{
-#ifdef _OPENMP
-    omp_set_num_threads(1);
-#endif
-}
-
 static int module_exec(PyObject *module)
 {
-    static bool loaded;
     if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
         PyErr_SetString(PyExc_ImportError, "heddle can be imported in the main interpreter only");
         return -1;
     }
-    if (!loaded && pthread_atfork(NULL, NULL, after_fork)) {
-        PyErr_SetString(PyExc_ImportError, "pthread_atfork failed");
-        return -1;
-    }
-    loaded = true;
     error_type =
         PyErr_NewExceptionWithDoc("heddle.Error", "A call failed. The attribute `status` is the name of an hd_status.",
                                   PyExc_RuntimeError, NULL);

@@ -12,6 +12,8 @@
 #include "base/design.h"
 #include "base/error.h"
 #include "base/op.h"
+#include "base/team.h"
+#include "policies/expression.h"
 #include "ref/hkv/hkv.h"
 
 typedef struct hkv {
@@ -109,7 +111,10 @@ hkv_view hkv_view_for(const hd_info *info)
     v.step = info->layout == HD_LAYOUT_PAIRS ? 2 : 1;
     v.value_bytes = info->value_bytes;
     v.seed = info->seed;
-    v.policy = hd_policy_named(info->policy);
+    hd_policy_use use;
+    hd_policy_read(info->policy, &use); /* of a table it is known: hd_open */
+    v.policy = use.number;
+    v.program = use.program;
     v.admit_always = info->hkv.admit == HD_ADMIT_ALWAYS;
     v.dual = info->hkv.dual;
     hkv_split(&v, info->hkv.tiers, info->hkv.device_value_bytes);
@@ -187,7 +192,7 @@ hd_status hkv_open_over(const hd_info *info, const hd_seams *s, uint8_t *far, vo
     }
     /* a kernel that adds to a value may read others in its words, which may have no entries (gpu/add.h) */
     if (info->value_bytes % 4) clear_values(&h->view, far);
-    hkv_clear(&h->view, h->threads);
+    hkv_clear(&h->view, hd_team(h->threads));
     *state = h;
     return HD_OK;
 }
@@ -215,7 +220,7 @@ static hd_status hkv_run(void *state, uint32_t row, const hd_batch *b, hd_when w
 {
     (void)row;
     hkv *h = (hkv *)state;
-    hkv_when w = { when.clock, when.per_item, when.epoch, h->threads, when.opened };
+    hkv_when w = { when.clock, when.per_item, when.epoch, hd_team(h->threads), when.opened };
     uint32_t admit_always = h->view.admit_always;
     if (when.by_score) h->view.admit_always = 0; /* no other batch uses this state */
     hkv_run_batch(&h->view, b, w, tally);
@@ -279,7 +284,7 @@ static bool hkv_put_at(void *state, const hd_entry *e)
 
 static void hkv_move(void *from, void *to)
 {
-    hkv_move_all(&((hkv *)from)->view, &((hkv *)to)->view, ((hkv *)to)->threads);
+    hkv_move_all(&((hkv *)from)->view, &((hkv *)to)->view, hd_team(((hkv *)to)->threads));
 }
 
 static const char *unfit(const hd_variant_row *row, const hd_info *info, const hd_batch *b)

@@ -148,7 +148,7 @@ static uint32_t policy_of(const hkv_view *v, const hkv_item *it)
  * is the rule here for both: equal scores admit. */
 static bool admitted(const hkv_view *v, const place *p, const hkv_item *it)
 {
-    return p->empty || v->admit_always || hd_admission(policy_of(v, it), it->in) >= p->least;
+    return p->empty || v->admit_always || hd_admission(policy_of(v, it), &v->program, it->in) >= p->least;
 }
 
 /* ---- Writing an entry ------------------------------------------------------------------------ */
@@ -216,7 +216,7 @@ static void change_found(hkv_view *v, const hkv_item *it, const hd_rule *r, hd_o
     if (outcome != r->found) return;
     if (r->value == HD_REPLACE_VALUE) write_value(v, e, it->value);
     if (r->value == HD_ADD_VALUE) hd_accum_add(it->elem, hkv_value(v, e), it->value, v->value_bytes);
-    if (r->rescore) set_score(v, e, hd_on_hit(policy_of(v, it), *hkv_score_at(v, e), it->in));
+    if (r->rescore) set_score(v, e, hd_on_hit(policy_of(v, it), &v->program, *hkv_score_at(v, e), it->in));
     if (pins(it, r) && !hkv_holder_of(v, e)) pin(v, e, it->holder);
     if (r->besides == HD_UNPIN) unpin(v, e);
     if (r->besides == HD_REMOVE) hkv_make_empty(v, e);
@@ -227,7 +227,7 @@ static void insert(hkv_view *v, const hkv_item *it, const hd_rule *r, const hkv_
                    void *gone_value)
 {
     place p = choose(v, at);
-    seen->score = hd_on_insert(policy_of(v, it), it->in);
+    seen->score = hd_on_insert(policy_of(v, it), &v->program, it->in);
     if (p.entry == HKV_NOWHERE || !admitted(v, &p, it)) {
         seen->outcome = HD_REFUSED;
         return;
@@ -352,9 +352,9 @@ static const char *accept_insert(hkv_view *v, const hkv_item *it, const hd_rule 
                       : seen->outcome == HD_EVICTED ? accept_evicted(&x, &taken)
                                                     : "the key was absent, and the operation inserts";
     if (why) return why;
-    if (seen->score_shown && seen->score != hd_on_insert(policy_of(v, it), it->in))
+    if (seen->score_shown && seen->score != hd_on_insert(policy_of(v, it), &v->program, it->in))
         return "inserted with a wrong score";
-    write_entry(v, taken.entry, at->digest, it->key, it->value, hd_on_insert(policy_of(v, it), it->in));
+    write_entry(v, taken.entry, at->digest, it->key, it->value, hd_on_insert(policy_of(v, it), &v->program, it->in));
     if (pins(it, r)) pin(v, taken.entry, it->holder);
     return NULL;
 }
@@ -379,8 +379,9 @@ const char *hkv_accept(hkv_view *v, const hkv_item *it, const hkv_seen *seen, hk
         return outcome == HD_PINNED ? "the entry was pinned" : "the key was present, and the outcome is another";
     /* A reader's value and score are those before the change, which keeps the value it delivers. */
     if (seen->value && memcmp(seen->value, hkv_value(v, e), v->value_bytes) != 0) return "delivered a wrong value";
-    uint64_t score = r->rescore && outcome == r->found ? hd_on_hit(policy_of(v, it), *hkv_score_at(v, e), it->in)
-                                                       : *hkv_score_at(v, e);
+    uint64_t score = r->rescore && outcome == r->found
+                         ? hd_on_hit(policy_of(v, it), &v->program, *hkv_score_at(v, e), it->in)
+                         : *hkv_score_at(v, e);
     if (seen->score_shown && seen->score != score) return "delivered a wrong score";
     change_found(v, it, r, outcome, e);
     return NULL;

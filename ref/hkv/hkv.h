@@ -71,6 +71,12 @@ static inline uint32_t hkv_policy_for(uint32_t table_s, const hd_batch *b)
     return hd_batch_is_raw(b) ? (uint32_t)HKV_RAW_POLICY : table_s;
 }
 
+/* Its flags. */
+static inline uint32_t hkv_policy_flags_for(const hkv_view *v, const hd_batch *b)
+{
+    return hd_batch_is_raw(b) ? hd_policy_rows[HKV_RAW_POLICY].flags : v->program.flags;
+}
+
 /* Applies one item. The victim's value goes to gone_value (value_bytes; may be NULL) before it is
  * overwritten. */
 void hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value);

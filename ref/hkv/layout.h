@@ -64,6 +64,7 @@
 
 #include "heddle.h"
 #include "hashes/hash.h"
+#include "policies/program.h"
 
 #define HKV_KEY_REPLACED HD_KEY_RESERVED /* locked by an item that replaces value and score and reads neither */
 
@@ -105,6 +106,7 @@ typedef struct hkv_view {
     uint32_t admit_always; /* 0 or 1                    */
     uint32_t dual;         /* 0 or 1                    */
     uint64_t pins;         /* entries that have a holder */
+    hd_program program;    /* of the policy: the steps of its expressions, if it has some, and its flags */
 } hkv_view;
 
 HD_FN uint64_t hkv_entry(const hkv_view *v, uint64_t b, uint32_t s) { return b * v->slots + s; }

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * claims.c - which flags of policy.h a policy has. Kernels rely on flags, so an expression gets one only if it is
+ * proven by the rules below, each of which holds for saturating arithmetic.
+ */
+#include "policies/claims.h"
+
+#include "policies/policy.h"
+
+/* ---- Proof: one expression is never above another ---------------------------------------------- */
+
+/* Steps that a proof may take: more would prove few things more. */
+enum { PROOF_STEPS = 20000 };
+
+typedef struct proof {
+    const hd_nodes *all;
+    uint32_t left;
+} proof;
+
+static bool not_above(proof *p, uint32_t a, uint32_t b);
+
+/* Whether a is never above b for the form of b: b is at least one of its parts, or lies between parts that are all at
+ * least a. */
+static bool not_above_parts(proof *p, uint32_t a, const hd_node *b)
+{
+    const hd_node *node = p->all->node;
+    switch (b->operation) {
+    case HD_STEP_ADD:
+    case HD_STEP_MAX:
+    case HD_STEP_OR: return not_above(p, a, b->child[0]) || not_above(p, a, b->child[1]);
+    case HD_STEP_MIN: return not_above(p, a, b->child[0]) && not_above(p, a, b->child[1]);
+    case HD_STEP_SELECT: return not_above(p, a, b->child[1]) && not_above(p, a, b->child[2]);
+    case HD_STEP_MUL:
+        return (node[b->child[1]].least > 0 && not_above(p, a, b->child[0])) ||
+               (node[b->child[0]].least > 0 && not_above(p, a, b->child[1]));
+    case HD_STEP_SHL: return not_above(p, a, b->child[0]);
+    default: return false;
+    }
+}
+
+/* The same for the form of a. */
+static bool parts_not_above(proof *p, const hd_node *a, uint32_t b)
+{
+    const hd_node *node = p->all->node;
+    switch (a->operation) {
+    case HD_STEP_MIN:
+    case HD_STEP_AND: return not_above(p, a->child[0], b) || not_above(p, a->child[1], b);
+    case HD_STEP_MAX: return not_above(p, a->child[0], b) && not_above(p, a->child[1], b);
+    case HD_STEP_SELECT: return not_above(p, a->child[1], b) && not_above(p, a->child[2], b);
+    case HD_STEP_DIV: return node[a->child[1]].least > 0 && not_above(p, a->child[0], b);
+    case HD_STEP_SUB:
+    case HD_STEP_SHR:
+    case HD_STEP_MOD: return not_above(p, a->child[0], b);
+    default: return false;
+    }
+}
+
+static bool not_above(proof *p, uint32_t a, uint32_t b)
+{
+    if (p->left == 0) return false;
+    p->left--;
+    const hd_node *x = &p->all->node[a], *y = &p->all->node[b];
+    return a == b || x->most <= y->least || not_above_parts(p, a, y) || parts_not_above(p, x, b);
+}
+
+static bool is_not_above(const hd_nodes *all, uint32_t a, uint32_t b)
+{
+    proof p = { all, PROOF_STEPS };
+    return not_above(&p, a, b);
+}
+
+/* ---- Proof: an expression does not fall as time goes on ----------------------------------------- */
+
+enum { TIME_STEADY = 0, TIME_UP = 1, TIME_DOWN = 2, TIME_EITHER = 3 };
+
+static uint32_t turned(uint32_t way) { return way >> 1 | (way & 1) << 1; }
+
+static uint32_t by_time(const hd_nodes *all, uint32_t n);
+
+/* `a ^ MAX` is MAX - a. Other bits make what rises with time go up and down. */
+static uint32_t bits_by_time(const hd_nodes *all, const hd_node *n, uint32_t a, uint32_t b)
+{
+    if (n->operation == HD_STEP_XOR && hd_node_is(all, n->child[1], UINT64_MAX)) return turned(a);
+    return a | b ? TIME_EITHER : TIME_STEADY;
+}
+
+static uint32_t by_time_of(const hd_nodes *all, const hd_node *n)
+{
+    uint32_t a = by_time(all, n->child[0]), b = by_time(all, n->child[1]);
+    switch (n->operation) {
+    case HD_STEP_ADD:
+    case HD_STEP_MUL:
+    case HD_STEP_MIN:
+    case HD_STEP_MAX:
+    case HD_STEP_SHL: return a | b;
+    case HD_STEP_SUB:
+    case HD_STEP_DIV:
+    case HD_STEP_SHR: return a | turned(b);
+    case HD_STEP_LT:
+    case HD_STEP_LE: return turned(a) | b;
+    case HD_STEP_SELECT: return a ? TIME_EITHER : b | by_time(all, n->child[2]);
+    default: return bits_by_time(all, n, a, b);
+    }
+}
+
+/* What the expression does if now and tick rise and the other inputs stay. */
+static uint32_t by_time(const hd_nodes *all, uint32_t number)
+{
+    const hd_node *n = &all->node[number];
+    bool time = hd_node_reads(all, number, HD_OF_NOW) || hd_node_reads(all, number, HD_OF_TICK);
+    if (!time) return TIME_STEADY;
+    return n->operation == HD_STEP_LOAD ? TIME_UP : by_time_of(all, n);
+}
+
+static bool does_not_fall(const hd_nodes *all, uint32_t n) { return (by_time(all, n) & TIME_DOWN) == 0; }
+
+/* ---- The flags ------------------------------------------------------------------------------- */
+
+static bool is_input(const hd_nodes *all, uint32_t n, uint32_t of)
+{
+    return all->node[n].operation == HD_STEP_LOAD && all->node[n].of == of;
+}
+
+/* Whether n is the sum of `a` and `b`, each an input. */
+static bool is_sum(const hd_nodes *all, uint32_t n, uint32_t a, uint32_t b)
+{
+    const hd_node *s = &all->node[n];
+    return s->operation == HD_STEP_ADD && is_input(all, s->child[0], a) && is_input(all, s->child[1], b);
+}
+
+/* given, or given + a constant. */
+static bool gives(const hd_nodes *all, uint32_t n)
+{
+    const hd_node *s = &all->node[n];
+    if (is_input(all, n, HD_OF_GIVEN)) return true;
+    return s->operation == HD_STEP_ADD && is_input(all, s->child[0], HD_OF_GIVEN) &&
+           hd_node_is_constant(all, s->child[1]);
+}
+
+/* A hit never lowers a score, in whatever order items run: on_hit is never below old. */
+static bool rises_always(const hd_nodes *all, uint32_t hit)
+{
+    for (uint32_t old = 0; old < all->count; old++)
+        if (is_input(all, old, HD_OF_OLD)) return is_not_above(all, old, hit);
+    return all->node[hit].least == UINT64_MAX;
+}
+
+/* A hit never lowers a score, if items run in the order of the clock. on_hit depends on time alone and does not fall;
+ * new entries are not above it, so no entry of the table is above what a hit now gives. And it is not below now, so
+ * this holds also for scores that are below the clock and that no hit wrote (hd_load). */
+static bool rises_by_time(const hd_nodes *all, uint32_t insert, uint32_t hit)
+{
+    uint32_t times = 1u << HD_OF_NOW | 1u << HD_OF_TICK;
+    if (all->node[hit].reads & ~times || !does_not_fall(all, hit) || !is_not_above(all, insert, hit)) return false;
+    for (uint32_t now = 0; now < all->count; now++)
+        if (is_input(all, now, HD_OF_NOW)) return is_not_above(all, now, hit);
+    return false;
+}
+
+/* Items of one key run as a group, led by the last of them: no other may have a greater admission score by
+ * the time alone. */
+static uint32_t group_flags(const hd_nodes *all, uint32_t insert, uint32_t hit, uint32_t admission)
+{
+    if (!does_not_fall(all, admission)) return 0;
+    if (is_sum(all, hit, HD_OF_OLD, HD_OF_GIVEN) && gives(all, insert)) return HD_HITS_ADD;
+    return hd_node_reads(all, hit, HD_OF_OLD) ? 0 : HD_ORDER_FREE;
+}
+
+uint32_t hd_claims_proven(const hd_nodes *all, const uint32_t function[])
+{
+    uint32_t insert = function[HD_ON_INSERT], hit = function[HD_ON_HIT], admission = function[HD_ADMISSION];
+    uint32_t flags = group_flags(all, insert, hit, admission);
+    bool ordered = flags & HD_ORDER_FREE; /* kernels rely on the order of the clock only then */
+    if (rises_always(all, hit) || (ordered && rises_by_time(all, insert, hit))) flags |= HD_MONOTONE;
+    if (is_not_above(all, admission, insert)) flags |= HD_SCORE_ADMITS;
+    if (ordered && is_input(all, insert, HD_OF_NOW) && is_input(all, hit, HD_OF_NOW)) flags |= HD_SCORE_IS_TIME;
+    for (int f = 0; f < HD_FUNCTIONS; f++)
+        if (hd_node_reads(all, function[f], HD_OF_GIVEN)) flags |= HD_SCORES_USED;
+    return flags;
+}
+
+/* ---- The search for what refutes them ----------------------------------------------------------- */
+
+/* A policy, the flags that are left to refute, the last random number, and the clock. */
+typedef struct search {
+    uint32_t policy;
+    const hd_program *program;
+    uint32_t sought;
+    uint64_t random, now;
+} search;
+
+/* SplitMix64. */
+static uint64_t any_u64(search *s)
+{
+    uint64_t z = s->random += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+/* Small and large ones, those around 2^32, and those around the constants of the program. */
+static uint64_t some_u64(search *s)
+{
+    uint64_t r = any_u64(s), more = r >> 8;
+    switch (r % 5) {
+    case 0: return more % 4;
+    case 1: return UINT64_MAX - more % 4;
+    case 2: return (uint64_t)UINT32_MAX - 2 + more % 5;
+    case 3:
+        if (s->policy >= HD_POLICY_COUNT) return s->program->constant[more % HD_PROGRAM_CONSTANTS] + more / 64 % 3 - 1;
+        return more % 100;
+    default: return any_u64(s) >> more % 64;
+    }
+}
+
+/* Inputs as a run can produce them: the clock does not go back; score and epoch are the caller's. */
+static hd_score_in next_in(search *s)
+{
+    s->now = hd_saturating_add(s->now, some_u64(s));
+    hd_score_in in = { some_u64(s), s->now, s->now, (uint32_t)some_u64(s) };
+    return in;
+}
+
+static uint64_t on_insert(const search *s, hd_score_in in) { return hd_on_insert(s->policy, s->program, in); }
+static uint64_t on_hit(const search *s, uint64_t old, hd_score_in in)
+{
+    return hd_on_hit(s->policy, s->program, old, in);
+}
+static uint64_t admission(const search *s, hd_score_in in) { return hd_admission(s->policy, s->program, in); }
+
+/* Whether a hit, and a hit that gives `more`, have the effect of one that gives both; an insert and a hit likewise. */
+static bool adds(const search *s, uint64_t old, hd_score_in in, uint64_t more)
+{
+    hd_score_in other = in, both = in;
+    in.given %= 1u << 22;
+    other.given = more % (1u << 22);
+    other.now += more >> 40; /* of the same epoch, but not of the same time */
+    other.tick += more >> 40;
+    both.given = in.given + other.given;
+    uint64_t once = on_hit(s, old, both);
+    return on_hit(s, on_hit(s, old, in), other) == once && on_hit(s, on_hit(s, old, other), in) == once &&
+           on_hit(s, on_insert(s, in), other) == on_insert(s, both);
+}
+
+/* Whether a later item that gives the same has a lower admission score. */
+static bool admission_falls(search *s, hd_score_in in)
+{
+    hd_score_in later = in;
+    later.now = later.tick = hd_saturating_add(in.now, some_u64(s));
+    return admission(s, later) < admission(s, in);
+}
+
+/* Whether given scores matter: with another one, a score differs. */
+static bool uses_given(search *s, uint64_t old, hd_score_in in)
+{
+    hd_score_in other = in;
+    other.given = some_u64(s);
+    return on_hit(s, old, in) != on_hit(s, old, other) || on_insert(s, in) != on_insert(s, other) ||
+           admission(s, in) != admission(s, other);
+}
+
+/* Of the flags that are sought. */
+static uint32_t refuted_by(search *s, uint64_t old, hd_score_in in)
+{
+    uint64_t score = on_hit(s, old, in);
+    uint32_t left = s->sought, gone = 0;
+    if (score < old) gone |= HD_MONOTONE;
+    if ((left & HD_SCORE_ADMITS) && on_insert(s, in) < admission(s, in)) gone |= HD_SCORE_ADMITS;
+    if ((left & HD_ORDER_FREE) && score != on_hit(s, some_u64(s), in)) gone |= HD_ORDER_FREE;
+    if ((left & (HD_ORDER_FREE | HD_HITS_ADD)) && admission_falls(s, in)) gone |= HD_ORDER_FREE | HD_HITS_ADD;
+    if (score != in.now || on_insert(s, in) != in.now) gone |= HD_SCORE_IS_TIME;
+    if ((left & HD_HITS_ADD) && !adds(s, old, in, some_u64(s))) gone |= HD_HITS_ADD;
+    if ((left & HD_SCORES_USED) && uses_given(s, old, in)) gone |= HD_SCORES_USED;
+    return gone & left;
+}
+
+uint32_t hd_claims_refuted(uint32_t policy, const hd_program *program, uint32_t sought, uint32_t chains)
+{
+    enum { HITS = 4 };
+    search s = { policy, program, sought, 5, 0 };
+    for (uint32_t i = 0; i < chains && s.sought; i++) {
+        s.now = i % 2 ? 0 : some_u64(&s);
+        uint64_t old = on_insert(&s, next_in(&s));
+        for (int hits = 0; hits < HITS; hits++) {
+            hd_score_in in = next_in(&s);
+            s.sought &= ~refuted_by(&s, old, in);
+            old = on_hit(&s, old, in);
+        }
+    }
+    return sought & ~s.sought;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * claims.h - the flags of a policy: proven from its expressions, and searched for inputs that refute them.
+ */
+#ifndef HD_CLAIMS_H
+#define HD_CLAIMS_H
+
+#include "policies/nodes.h"
+
+/* The flags that follow from the form of the three expressions (HD_FUNCTIONS node numbers). No flag is given that does
+ * not hold; one that holds may be missing. HD_SCORES_USED is given if any of the expressions reads `given`. */
+uint32_t hd_claims_proven(const hd_nodes *all, const uint32_t function[]);
+
+/* Those of the flags `sought` that a search refutes: so many chains of an insert and four hits, with inputs that a run
+ * can produce. A flag that is not among them need not hold, except HD_SCORES_USED: it is among them if given scores
+ * were found to matter. `program` may be NULL for a row of the registry. */
+uint32_t hd_claims_refuted(uint32_t policy, const hd_program *program, uint32_t sought, uint32_t chains);
+
+#endif

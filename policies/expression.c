@@ -1,0 +1,502 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * expression.c - reads expressions into nodes, prints them, and compiles them to steps.
+ */
+#include "policies/expression.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "policies/claims.h"
+#include "policies/nodes.h"
+
+/* ---- Words ----------------------------------------------------------------------------------- */
+
+static const char *const functions[HD_FUNCTIONS] = { "on_insert", "on_hit", "admission" };
+
+/* By operand. */
+static const char *const inputs[] = { "old", "given", "now", "tick", "epoch" };
+enum { INPUTS = sizeof inputs / sizeof *inputs };
+
+typedef struct sign_row {
+    const char *sign; /* of min and max: the name */
+    uint32_t binds;   /* 0: a function of two values. As in C, the higher, the closer */
+} sign_row;
+
+/* By operation, from HD_STEP_ADD on. */
+static const sign_row operators[] = {
+    { "+", 8 }, { "-", 8 },  { "*", 9 },  { "/", 9 }, { "%", 9 },  { "min", 0 }, { "max", 0 }, { "&", 4 },  { "|", 2 },
+    { "^", 3 }, { "<<", 7 }, { ">>", 7 }, { "<", 6 }, { "<=", 6 }, { ">", 6 },   { ">=", 6 },  { "==", 5 }, { "!=", 5 },
+};
+enum { OPERATORS = sizeof operators / sizeof *operators };
+_Static_assert(HD_STEP_ADD + OPERATORS == HD_STEP_COUNT, "every binary operation has its sign");
+
+static const sign_row *operator_of(uint32_t operation) { return &operators[operation - HD_STEP_ADD]; }
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+typedef struct reading {
+    const char *text, *at;
+    hd_nodes *all;
+    uint32_t function;
+    hd_status status; /* the first failure; what is read after it means nothing */
+} reading;
+
+static void expect(reading *r, const char *what)
+{
+    if (r->status) return;
+    char found[32] = "the end";
+    if (*r->at) snprintf(found, sizeof found, "'%.12s'", r->at);
+    r->status =
+        hd_fail(HD_EINVAL, "policy: column %zu: expected %s, found %s", (size_t)(r->at - r->text) + 1, what, found);
+}
+
+static void skip_blanks(reading *r) { r->at += strspn(r->at, " \t"); }
+
+/* Takes the sign if it is next. */
+static bool take(reading *r, const char *sign)
+{
+    skip_blanks(r);
+    size_t n = strlen(sign);
+    if (strncmp(r->at, sign, n) != 0) return false;
+    r->at += n;
+    return true;
+}
+
+static void need(reading *r, const char *sign, const char *what)
+{
+    if (!r->status && !take(r, sign)) expect(r, what);
+}
+
+/* The length of the name that is next; 0: there is none. */
+static size_t name_length(reading *r)
+{
+    skip_blanks(r);
+    return strspn(r->at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789");
+}
+
+static bool is_name(const reading *r, size_t n, const char *name)
+{
+    return strlen(name) == n && memcmp(r->at, name, n) == 0;
+}
+
+static int digit_of(char c)
+{
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return c >= 'A' && c <= 'F' ? c - 'A' + 10 : 16;
+}
+
+static uint32_t read_number(reading *r, size_t n)
+{
+    bool hex = n > 2 && r->at[0] == '0' && r->at[1] == 'x';
+    uint64_t base = hex ? 16 : 10, value = 0;
+    for (size_t i = hex ? 2 : 0; i < n; i++) {
+        uint64_t digit = (uint64_t)digit_of(r->at[i]);
+        if (digit >= base || value > (UINT64_MAX - digit) / base) {
+            expect(r, "a number of at most 2^64-1, decimal or 0x");
+            return 0;
+        }
+        value = value * base + digit;
+    }
+    r->at += n;
+    return hd_node_constant(r->all, value);
+}
+
+static uint32_t read_value(reading *r);
+
+/* min(a,b); the name is read. */
+static uint32_t read_call(reading *r, uint32_t operation)
+{
+    need(r, "(", "'('");
+    uint32_t a = read_value(r);
+    need(r, ",", "','");
+    uint32_t b = read_value(r);
+    need(r, ")", "')'");
+    return hd_node_binary(r->all, operation, a, b);
+}
+
+static uint32_t read_input(reading *r, uint32_t of, size_t n)
+{
+    if (of == HD_OF_OLD && r->function != HD_ON_HIT && !r->status)
+        r->status = hd_fail(HD_EINVAL, "policy: column %zu: expected no 'old' in %s: it is the score before a hit",
+                            (size_t)(r->at - r->text) + 1, functions[r->function]);
+    r->at += n;
+    return hd_node_input(r->all, of);
+}
+
+static uint32_t read_name(reading *r, size_t n)
+{
+    for (uint32_t of = 0; of < INPUTS; of++)
+        if (is_name(r, n, inputs[of])) return read_input(r, of, n);
+    for (uint32_t i = 0; i < OPERATORS; i++)
+        if (operators[i].binds == 0 && is_name(r, n, operators[i].sign)) {
+            r->at += n;
+            return read_call(r, HD_STEP_ADD + i);
+        }
+    if (is_name(r, n, "MAX")) {
+        r->at += n;
+        return hd_node_constant(r->all, UINT64_MAX);
+    }
+    expect(r, "old, given, now, tick, epoch, MAX, min(, max( or a number");
+    return 0;
+}
+
+static uint32_t read_primary(reading *r)
+{
+    if (r->status) return 0;
+    size_t n = name_length(r);
+    if (n) return digit_of(*r->at) < 10 ? read_number(r, n) : read_name(r, n);
+    if (take(r, "~")) return hd_node_binary(r->all, HD_STEP_XOR, read_primary(r), hd_node_constant(r->all, UINT64_MAX));
+    if (!take(r, "(")) {
+        expect(r, "a value");
+        return 0;
+    }
+    uint32_t value = read_value(r);
+    need(r, ")", "')' or an operator");
+    return value;
+}
+
+/* The operation of the sign that is next, if it binds so closely; OPERATORS: none. The longest sign counts. */
+static uint32_t next_operator(reading *r, uint32_t binds)
+{
+    uint32_t found = OPERATORS;
+    skip_blanks(r);
+    for (uint32_t i = 0; i < OPERATORS; i++) {
+        size_t n = strlen(operators[i].sign), longest = found < OPERATORS ? strlen(operators[found].sign) : 0;
+        if (operators[i].binds && n > longest && strncmp(r->at, operators[i].sign, n) == 0) found = i;
+    }
+    return found < OPERATORS && operators[found].binds >= binds ? found : OPERATORS;
+}
+
+/* Operators that bind at least so closely; those of one closeness from left to right. */
+static uint32_t read_operators(reading *r, uint32_t binds)
+{
+    uint32_t a = read_primary(r);
+    for (uint32_t i; !r->status && (i = next_operator(r, binds)) < OPERATORS;) {
+        r->at += strlen(operators[i].sign);
+        a = hd_node_binary(r->all, HD_STEP_ADD + i, a, read_operators(r, operators[i].binds + 1));
+    }
+    return a;
+}
+
+/* c ? a : b, which binds least. */
+static uint32_t read_value(reading *r)
+{
+    uint32_t a = read_operators(r, 1);
+    if (r->status || !take(r, "?")) return a;
+    uint32_t then = read_value(r);
+    need(r, ":", "':' or an operator");
+    return hd_node_select(r->all, a, then, read_value(r));
+}
+
+enum { NOT_GIVEN = UINT32_MAX };
+
+static void read_function(reading *r, uint32_t function[])
+{
+    size_t n = name_length(r);
+    for (r->function = 0; r->function < HD_FUNCTIONS && !is_name(r, n, functions[r->function]);) r->function++;
+    if (r->function == HD_FUNCTIONS || function[r->function] != NOT_GIVEN) {
+        expect(r, r->function == HD_FUNCTIONS ? "on_insert=, on_hit= or admission=" : "each function once");
+        return;
+    }
+    r->at += n;
+    need(r, "=", "'='");
+    function[r->function] = read_value(r);
+}
+
+/* The node of each function. */
+static hd_status read_functions(const char *text, hd_nodes *all, uint32_t function[])
+{
+    reading r = { text, text + strlen(HD_EXPRESSION_PREFIX), all, 0, HD_OK };
+    for (int f = 0; f < HD_FUNCTIONS; f++) function[f] = NOT_GIVEN;
+    do read_function(&r, function);
+    while (!r.status && take(&r, ";"));
+    skip_blanks(&r);
+    if (*r.at) expect(&r, "an operator, ';' or the end");
+    if (function[HD_ON_INSERT] == NOT_GIVEN) expect(&r, "';on_insert=', which has no default");
+    for (int f = 0; f < HD_FUNCTIONS; f++)
+        if (function[f] == NOT_GIVEN) function[f] = function[HD_ON_INSERT];
+    return r.status;
+}
+
+/* ---- Printing -------------------------------------------------------------------------------- */
+
+typedef struct printing {
+    char *text;
+    size_t used; /* the length that it would need */
+} printing;
+
+static void put(printing *p, const char *words)
+{
+    size_t n = strlen(words);
+    if (p->used + n < HD_PROGRAM_TEXT) memcpy(p->text + p->used, words, n + 1);
+    p->used += n;
+}
+
+static void put_node(printing *p, const hd_nodes *all, uint32_t number, bool inside);
+
+static void put_leaf(printing *p, const hd_node *n)
+{
+    char digits[24] = "MAX";
+    if (n->least != UINT64_MAX) snprintf(digits, sizeof digits, "%" PRIu64, n->least);
+    put(p, n->of == HD_OF_CONSTANT ? digits : inputs[n->of]);
+}
+
+static void put_binary(printing *p, const hd_nodes *all, const hd_node *n, bool inside)
+{
+    const sign_row *o = operator_of(n->operation);
+    bool call = o->binds == 0;
+    if (call) put(p, o->sign);
+    if (call || inside) put(p, "(");
+    put_node(p, all, n->child[0], !call);
+    put(p, call ? "," : o->sign);
+    put_node(p, all, n->child[1], !call);
+    if (call || inside) put(p, ")");
+}
+
+/* inside: beside an operator, which might bind more closely. */
+static void put_node(printing *p, const hd_nodes *all, uint32_t number, bool inside)
+{
+    const hd_node *n = &all->node[number];
+    if (n->operation == HD_STEP_LOAD) {
+        put_leaf(p, n);
+    } else if (n->operation == HD_STEP_SELECT) {
+        if (inside) put(p, "(");
+        put_node(p, all, n->child[0], true);
+        put(p, "?");
+        put_node(p, all, n->child[1], true);
+        put(p, ":");
+        put_node(p, all, n->child[2], true);
+        if (inside) put(p, ")");
+    } else {
+        put_binary(p, all, n, inside);
+    }
+}
+
+static hd_status print(const hd_nodes *all, const uint32_t function[], char *text)
+{
+    printing p = { text, 0 };
+    put(&p, HD_EXPRESSION_PREFIX);
+    for (int f = 0; f < HD_FUNCTIONS; f++) {
+        if (f != HD_ON_INSERT && function[f] == function[HD_ON_INSERT]) continue;
+        if (f != HD_ON_INSERT) put(&p, ";");
+        put(&p, functions[f]);
+        put(&p, "=");
+        put_node(&p, all, function[f], false);
+    }
+    if (p.used < HD_PROGRAM_TEXT) return HD_OK;
+    return hd_fail(HD_EINVAL,
+                   "policy: its expressions, written with all parentheses, have %zu characters; %d is the limit",
+                   p.used, HD_PROGRAM_TEXT - 1);
+}
+
+/* ---- Compiling ------------------------------------------------------------------------------- */
+
+typedef struct compiling {
+    const hd_nodes *all;
+    hd_program *program;
+    uint32_t steps, constants, saved;
+    hd_status status;
+} compiling;
+
+static void emit(compiling *c, uint32_t operation, uint32_t of)
+{
+    if (c->steps == HD_PROGRAM_STEPS && !c->status)
+        c->status = hd_fail(HD_EINVAL, "policy: its expressions take more than %d steps", HD_PROGRAM_STEPS);
+    c->saved += operation == HD_STEP_SAVE ? 1 : 0;
+    c->saved -= (of == HD_OF_SAVED ? 1u : 0) + (operation == HD_STEP_SELECT ? 1u : 0);
+    if (c->saved > HD_PROGRAM_SAVED && !c->status)
+        c->status = hd_fail(HD_EINVAL, "policy: more than %d values of an expression wait for others; nest it less",
+                            HD_PROGRAM_SAVED);
+    if (!c->status) c->program->step[c->steps++] = (uint16_t)(operation | of << 8);
+}
+
+static uint32_t constant_of(compiling *c, uint64_t value)
+{
+    uint32_t i = 0;
+    while (i < c->constants && c->program->constant[i] != value) i++;
+    if (i == HD_PROGRAM_CONSTANTS) {
+        if (!c->status)
+            c->status = hd_fail(HD_EINVAL, "policy: its expressions have more than %d different constants",
+                                HD_PROGRAM_CONSTANTS);
+        return 0;
+    }
+    c->program->constant[i] = value;
+    c->constants += i == c->constants;
+    return i;
+}
+
+static bool is_leaf(const compiling *c, uint32_t n) { return c->all->node[n].operation == HD_STEP_LOAD; }
+
+static uint32_t operand(compiling *c, uint32_t number)
+{
+    const hd_node *n = &c->all->node[number];
+    return n->of == HD_OF_CONSTANT ? HD_OF_CONSTANT + constant_of(c, n->least) : n->of;
+}
+
+/* The operation with its operands exchanged; HD_STEP_LOAD: there is none. */
+static uint32_t exchanged(uint32_t operation)
+{
+    if (operation == HD_STEP_LT) return HD_STEP_GT;
+    if (operation == HD_STEP_LE) return HD_STEP_GE;
+    return hd_node_commutes(operation) ? operation : (uint32_t)HD_STEP_LOAD;
+}
+
+static void compile(compiling *c, uint32_t number, bool save);
+
+static void compile_binary(compiling *c, const hd_node *n, bool save)
+{
+    uint32_t a = n->child[0], b = n->child[1], operation = n->operation;
+    if (is_leaf(c, a) && !is_leaf(c, b) && exchanged(operation) != HD_STEP_LOAD) {
+        a = n->child[1];
+        b = n->child[0];
+        operation = exchanged(operation);
+    }
+    if (!is_leaf(c, b)) {
+        compile(c, b, save);
+        compile(c, a, true);
+        emit(c, operation, HD_OF_SAVED);
+    } else {
+        compile(c, a, save);
+        emit(c, operation, operand(c, b));
+    }
+}
+
+/* Steps that leave the value in the accumulator. save: what is there now is still needed. */
+static void compile(compiling *c, uint32_t number, bool save)
+{
+    const hd_node *n = &c->all->node[number];
+    if (n->operation == HD_STEP_LOAD) {
+        emit(c, save ? HD_STEP_SAVE : HD_STEP_LOAD, operand(c, number));
+    } else if (n->operation == HD_STEP_SELECT) {
+        compile(c, n->child[2], save);
+        compile(c, n->child[1], true);
+        compile(c, n->child[0], true);
+        emit(c, HD_STEP_SELECT, HD_OF_SAVED);
+    } else {
+        compile_binary(c, n, save);
+    }
+}
+
+static hd_status compile_all(const hd_nodes *all, const uint32_t function[], hd_program *program)
+{
+    compiling c = { all, program, 0, 0, 0, HD_OK };
+    for (int f = 0; f < HD_FUNCTIONS; f++) {
+        int same = 0;
+        while (function[same] != function[f]) same++;
+        program->begin[f] = same < f ? program->begin[same] : (uint8_t)c.steps;
+        if (same == f) compile(&c, function[f], false);
+        program->end[f] = same < f ? program->end[same] : (uint8_t)c.steps;
+    }
+    return c.status;
+}
+
+/* ---- Rows as expressions ----------------------------------------------------------------------- */
+
+/* The same functions as a row's. */
+typedef struct row_text {
+    const char *row, *text;
+} row_text;
+
+static const row_text row_texts[] = {
+    { "lru", "expr:on_insert=now" },
+    { "lfu", "expr:on_insert=given;on_hit=old+given;admission=MAX" },
+    { "epoch_lru", "expr:on_insert=(epoch<<32)+tick" },
+    { "epoch_lfu", "expr:on_insert=(epoch<<32)+min(given,0xffffffff);on_hit=(epoch<<32)+min((old&0xffffffff)+given,"
+                   "0xffffffff)" },
+    { "epoch_lfu", "expr:on_insert=epoch<<32|min(given,0xffffffff);on_hit=epoch<<32|min((old&0xffffffff)+given,"
+                   "0xffffffff)" },
+    { "custom", "expr:on_insert=given" },
+};
+
+/* The row that has these functions; HD_POLICY_EXPRESSION: none. */
+static uint32_t row_with(hd_nodes *all, const uint32_t function[])
+{
+    for (size_t i = 0; i < sizeof row_texts / sizeof *row_texts; i++) {
+        uint32_t of[HD_FUNCTIONS];
+        if (read_functions(row_texts[i].text, all, of) || all->full) break;
+        if (memcmp(of, function, sizeof of) == 0) return hd_policy_named(row_texts[i].row);
+    }
+    return HD_POLICY_EXPRESSION;
+}
+
+static void use_row(uint32_t row, hd_policy_use *use)
+{
+    memset(&use->program, 0, sizeof use->program);
+    use->number = row;
+    use->program.flags = hd_policy_rows[row].flags;
+    snprintf(use->text, sizeof use->text, "%s", hd_policy_rows[row].name);
+}
+
+/* ---- A policy -------------------------------------------------------------------------------- */
+
+static hd_status use_expressions(const char *text, hd_nodes *all, hd_policy_use *use)
+{
+    enum { CHAINS = 100 }; /* at every open: they take less than 0.1 ms */
+    uint32_t function[HD_FUNCTIONS];
+    hd_status status = read_functions(text, all, function);
+    if (!status && all->full) status = hd_fail(HD_EINVAL, "policy: more than %d values", HD_NODES_MOST);
+    if (!status) status = compile_all(all, function, &use->program);
+    if (!status) status = print(all, function, use->text);
+    if (status) return status;
+    uint32_t row = row_with(all, function);
+    if (row != HD_POLICY_EXPRESSION && !(hd_policy_rows[row].flags & HD_SCORES_NEEDED)) return use_row(row, use), HD_OK;
+    uint32_t proven = hd_claims_proven(all, function),
+             gone = hd_claims_refuted(HD_POLICY_EXPRESSION, &use->program, proven & ~(uint32_t)HD_SCORES_USED, CHAINS);
+    use->program.flags = proven & ~gone;
+    use->number = row; /* custom's functions: fast, but here scores are not needed */
+    return HD_OK;
+}
+
+hd_status hd_policy_read(const char *text, hd_policy_use *use)
+{
+    memset(use, 0, sizeof *use);
+    use->number = HD_POLICY_UNKNOWN;
+    if (strncmp(text, HD_EXPRESSION_PREFIX, strlen(HD_EXPRESSION_PREFIX)) != 0) {
+        uint32_t row = hd_policy_named(text);
+        if (row == HD_POLICY_COUNT) return hd_fail_name("policy", text, HD_POLICIES);
+        return use_row(row, use), HD_OK;
+    }
+    if (strlen(text) >= HD_PROGRAM_TEXT)
+        return hd_fail(HD_EINVAL, "policy: '%.40s...' is longer than %d characters", text, HD_PROGRAM_TEXT - 1);
+    hd_nodes all;
+    all.count = 0;
+    all.full = false;
+    hd_node_constant(&all, 0); /* node 0, which stands for what was not read */
+    hd_policy_use got = *use;
+    hd_status status = use_expressions(text, &all, &got);
+    if (!status) *use = got;
+    return status;
+}
+
+/* ---- Flags in words -------------------------------------------------------------------------- */
+
+/* Every set of flags has its text, so that the text is static. By the five flags besides the scores'. */
+#define WORDS(X)                                                                                             \
+    X("MONOTONE"), X("ORDER_FREE"), X("MONOTONE ORDER_FREE"), X("SCORE_ADMITS"), X("MONOTONE SCORE_ADMITS"), \
+        X("ORDER_FREE SCORE_ADMITS"), X("MONOTONE ORDER_FREE SCORE_ADMITS"), X("SCORE_IS_TIME"),             \
+        X("MONOTONE SCORE_IS_TIME"), X("ORDER_FREE SCORE_IS_TIME"), X("MONOTONE ORDER_FREE SCORE_IS_TIME"),  \
+        X("SCORE_ADMITS SCORE_IS_TIME"), X("MONOTONE SCORE_ADMITS SCORE_IS_TIME"),                           \
+        X("ORDER_FREE SCORE_ADMITS SCORE_IS_TIME"), X("MONOTONE ORDER_FREE SCORE_ADMITS SCORE_IS_TIME")
+#define PLAIN(words)         words
+#define OPTIONAL(words)      words ", scores optional"
+#define NEEDED(words)        words ", scores needed"
+#define ADDS_PLAIN(words)    words " HITS_ADD"
+#define ADDS_OPTIONAL(words) words " HITS_ADD, scores optional"
+#define ADDS_NEEDED(words)   words " HITS_ADD, scores needed"
+
+const char *hd_policy_flag_words(uint32_t flags)
+{
+    static const char *const text[2][3][16] = {
+        { { "", WORDS(PLAIN) }, { "scores optional", WORDS(OPTIONAL) }, { "scores needed", WORDS(NEEDED) } },
+        { { "HITS_ADD", WORDS(ADDS_PLAIN) },
+          { "HITS_ADD, scores optional", WORDS(ADDS_OPTIONAL) },
+          { "HITS_ADD, scores needed", WORDS(ADDS_NEEDED) } }
+    };
+    uint32_t words = (flags & HD_MONOTONE ? 1u : 0) + (flags & HD_ORDER_FREE ? 2u : 0) +
+                     (flags & HD_SCORE_ADMITS ? 4u : 0) + (flags & HD_SCORE_IS_TIME ? 8u : 0);
+    return text[flags & HD_HITS_ADD ? 1 : 0][flags & HD_SCORES_NEEDED ? 2 : flags & HD_SCORES_USED ? 1 : 0][words];
+}

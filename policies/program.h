@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * program.h - a policy expression, compiled: steps of an accumulator machine, and the function that runs them. The
+ * reference, the host machine and CUDA share this text; policies/expression.c makes the steps.
+ *
+ * A step is an operation, below an operand: `of` is an input, a constant of the program, or HD_OF_SAVED. The machine
+ * has an accumulator and HD_PROGRAM_SAVED saved values, all of which fit into registers: no step indexes memory that it
+ * writes. HD_STEP_SAVE saves the accumulator and loads the operand. HD_OF_SAVED takes the last saved value.
+ *
+ * Arithmetic is unsigned, of 64 bits, and saturates: doc/contract-hkv.md, "Policy expressions".
+ */
+#ifndef HD_PROGRAM_H
+#define HD_PROGRAM_H
+
+#include "simt/fn.h"
+
+enum {
+    HD_PROGRAM_STEPS = 48,    /* of the three functions together */
+    HD_PROGRAM_CONSTANTS = 8, /* different ones                  */
+    HD_PROGRAM_SAVED = 4,     /* values that wait at a time      */
+    HD_PROGRAM_TEXT = 240     /* bytes of a policy's text and its end */
+};
+
+/* The operations: a binary one replaces the accumulator `a` by the result of a and the operand `x`. The order is that
+ * of the table in expression.c. */
+enum {
+    HD_STEP_LOAD,   /* x */
+    HD_STEP_SAVE,   /* saves a; x */
+    HD_STEP_SELECT, /* a, or else the saved value, or else the one before it: takes both. Its operand is HD_OF_SAVED */
+    HD_STEP_ADD,
+    HD_STEP_SUB,
+    HD_STEP_MUL,
+    HD_STEP_DIV,
+    HD_STEP_MOD,
+    HD_STEP_MIN,
+    HD_STEP_MAX,
+    HD_STEP_AND,
+    HD_STEP_OR,
+    HD_STEP_XOR,
+    HD_STEP_SHL,
+    HD_STEP_SHR,
+    HD_STEP_LT,
+    HD_STEP_LE,
+    HD_STEP_GT,
+    HD_STEP_GE,
+    HD_STEP_EQ,
+    HD_STEP_NE,
+    HD_STEP_COUNT
+};
+
+/* Operands; from HD_OF_CONSTANT on, the constants. */
+enum { HD_OF_OLD, HD_OF_GIVEN, HD_OF_NOW, HD_OF_TICK, HD_OF_EPOCH, HD_OF_SAVED, HD_OF_CONSTANT };
+
+enum { HD_ON_INSERT, HD_ON_HIT, HD_ADMISSION, HD_FUNCTIONS };
+
+typedef struct hd_program {
+    uint64_t constant[HD_PROGRAM_CONSTANTS];
+    uint16_t step[HD_PROGRAM_STEPS]; /* operation | operand << 8                           */
+    uint8_t begin[HD_FUNCTIONS];     /* function f is the steps [begin[f], end[f])         */
+    uint8_t end[HD_FUNCTIONS];       /* equal functions are the same steps                 */
+    uint32_t flags;                  /* of the policy: those of its row, or those that were found (claims.h) */
+} hd_program;
+
+/* ---- Arithmetic ------------------------------------------------------------------------------ */
+
+HD_FN uint64_t hd_saturating_add(uint64_t a, uint64_t b) { return a + b < a ? UINT64_MAX : a + b; }
+HD_FN uint64_t hd_saturating_sub(uint64_t a, uint64_t b) { return a < b ? 0 : a - b; }
+
+HD_FN uint64_t hd_saturating_mul(uint64_t a, uint64_t b)
+{
+    if ((a | b) >> 32 == 0) return a * b;
+    uint64_t low = (a & UINT32_MAX) * (b & UINT32_MAX), left = (a >> 32) * (b & UINT32_MAX),
+             right = (a & UINT32_MAX) * (b >> 32);
+    bool over = (a >> 32 && b >> 32) || left >> 32 || right >> 32;
+    uint64_t cross = (left << 32) + (right << 32);
+    if (over || cross < left << 32) return UINT64_MAX;
+    return hd_saturating_add(low, cross);
+}
+
+/* a x 2^by. */
+HD_FN uint64_t hd_saturating_shl(uint64_t a, uint64_t by)
+{
+    if (a == 0) return 0;
+    return by >= 64 || a << by >> by != a ? UINT64_MAX : a << by;
+}
+HD_FN uint64_t hd_shr(uint64_t a, uint64_t by) { return by >= 64 ? 0 : a >> by; }
+
+/* A number divided by 0 is above all numbers, and leaves all of itself. */
+HD_FN uint64_t hd_div(uint64_t a, uint64_t b) { return b ? a / b : UINT64_MAX; }
+HD_FN uint64_t hd_mod(uint64_t a, uint64_t b) { return b ? a % b : a; }
+
+/* Of a binary operation. */
+HD_FN uint64_t hd_step_result(uint32_t operation, uint64_t a, uint64_t x)
+{
+    switch (operation) { /* GCOVR_EXCL_BR_LINE: every operation has its case */
+    case HD_STEP_ADD: return hd_saturating_add(a, x);
+    case HD_STEP_SUB: return hd_saturating_sub(a, x);
+    case HD_STEP_MUL: return hd_saturating_mul(a, x);
+    case HD_STEP_DIV: return hd_div(a, x);
+    case HD_STEP_MOD: return hd_mod(a, x);
+    case HD_STEP_MIN: return a < x ? a : x;
+    case HD_STEP_MAX: return a < x ? x : a;
+    case HD_STEP_AND: return a & x;
+    case HD_STEP_OR: return a | x;
+    case HD_STEP_XOR: return a ^ x;
+    case HD_STEP_SHL: return hd_saturating_shl(a, x);
+    case HD_STEP_SHR: return hd_shr(a, x);
+    case HD_STEP_LT: return a < x;
+    case HD_STEP_LE: return a <= x;
+    case HD_STEP_GT: return a > x;
+    case HD_STEP_GE: return a >= x;
+    case HD_STEP_EQ: return a == x;
+    case HD_STEP_NE: return a != x;
+    default: return x;
+    }
+}
+
+/* ---- The machine ----------------------------------------------------------------------------- */
+
+typedef struct hd_saved {
+    uint64_t last, second, third, fourth;
+} hd_saved;
+
+HD_FN void hd_saved_push(hd_saved *s, uint64_t x)
+{
+    s->fourth = s->third;
+    s->third = s->second;
+    s->second = s->last;
+    s->last = x;
+}
+
+HD_FN uint64_t hd_saved_pop(hd_saved *s)
+{
+    uint64_t x = s->last;
+    s->last = s->second;
+    s->second = s->third;
+    s->third = s->fourth;
+    return x;
+}
+
+/* What a program reads, and the program. */
+typedef struct hd_running {
+    const hd_program *program;
+    uint64_t old, given, now, tick;
+    uint32_t epoch;
+    hd_saved saved;
+} hd_running;
+
+HD_FN uint64_t hd_operand(hd_running *r, uint32_t of)
+{
+    switch (of) {
+    case HD_OF_OLD: return r->old;
+    case HD_OF_GIVEN: return r->given;
+    case HD_OF_NOW: return r->now;
+    case HD_OF_TICK: return r->tick;
+    case HD_OF_EPOCH: return r->epoch;
+    case HD_OF_SAVED: return hd_saved_pop(&r->saved);
+    default: return r->program->constant[of - HD_OF_CONSTANT];
+    }
+}
+
+/* Runs a function of the program. A device calls it: in the midst of a kernel it would cost registers. Every function
+ * begins with a load. */
+HD_FN_APART uint64_t hd_program_run(const hd_program *p, uint32_t function, uint64_t old, uint64_t given, uint64_t now,
+                                    uint64_t tick, uint32_t epoch)
+{
+    hd_running r = { p, old, given, now, tick, epoch, { 0, 0, 0, 0 } };
+    uint32_t i = p->begin[function], end = p->end[function];
+    uint64_t a = hd_operand(&r, (uint32_t)p->step[i] >> 8);
+    while (++i < end) {
+        uint32_t operation = p->step[i] & 255u;
+        uint64_t x = hd_operand(&r, (uint32_t)p->step[i] >> 8);
+        if (operation == HD_STEP_SAVE) {
+            hd_saved_push(&r.saved, a);
+            a = x;
+        } else if (operation == HD_STEP_SELECT) {
+            uint64_t otherwise = hd_saved_pop(&r.saved);
+            a = a ? x : otherwise;
+        } else {
+            a = hd_step_result(operation, a, x);
+        }
+    }
+    return a;
+}
+
+#endif

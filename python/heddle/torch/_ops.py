@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operators torch.ops.heddle.*, which torch.compile and torch.export accept, and the numbers that name tables.
+
+An operator names its table by a number, because graphs contain numbers but no tables. The registry of numbers keeps no
+table alive. The argument `state` is a tensor of one element that stands for the contents of the table: operators that
+change the table declare that they write it. So a compiler neither removes, nor merges, nor reorders them. Nothing reads
+or writes its element.
+"""
+
+import itertools
+import weakref
+
+import torch
+
+from heddle import _arrays, _types
+from heddle._core import Error
+
+# ---- Numbers -------------------------------------------------------------------------------------------------------
+
+_objects = weakref.WeakValueDictionary()  # tables and embeddings by number
+_numbers = itertools.count(1)
+
+
+def enter(thing, number=None):
+    """Gives a table or an embedding a number, and returns it. `number`: this one, which must be free."""
+    if number is None:
+        number = next(n for n in _numbers if n not in _objects)
+    elif _objects.get(number, thing) is not thing:
+        raise Error(f"number: {number} is another object's")
+    _objects[number] = thing
+    return number
+
+
+def find_object(number):
+    """The table or embedding of a number."""
+    found = _objects.get(number)
+    if found is None:
+        raise Error(f"table: there is no table of number {number} in this process; it was closed, or never opened here")
+    return found
+
+
+def handle_of(table, number=None):
+    """The number of a table for operators. A table keeps its number.
+
+    number: the number to give it. So a table that is opened again in another process can take the number that an
+    exported program contains.
+    """
+    if "_torch_number" not in vars(table):
+        table._torch_number = enter(table, number)
+    elif number not in (None, table._torch_number):
+        raise Error(f"number: the table has the number {table._torch_number}")
+    return table._torch_number
+
+
+def table_of(number):
+    """The table of a number; heddle.Error if there is none."""
+    return find_object(number)
+
+
+def value_of(table):
+    """(dtype, shape) of one value of a table."""
+    if "_torch_value" not in vars(table):
+        spec = _types.value_type(table.value) or (_arrays.UINT, 8, (table.info["value_bytes"],))
+        table._torch_value = _arrays.torch_dtype(spec[0], spec[1]), tuple(spec[2])
+    return table._torch_value
+
+
+# ---- Operators -----------------------------------------------------------------------------------------------------
+
+_HIT = int(_types.Outcome.HIT)
+
+library = torch.library.Library("heddle", "DEF")
+
+
+def _new_values(table, keys):
+    dtype, shape = value_of(table)
+    return keys.new_empty((keys.shape[0], *shape), dtype=dtype)
+
+
+def _zeros(table, keys):
+    dtype, shape = value_of(table)
+    return keys.new_zeros((keys.shape[0], *shape), dtype=dtype)
+
+
+def find(number, state, keys):
+    """(values, found): rows of zeros for absent keys."""
+    table = find_object(number)
+    out = _zeros(table, keys)
+    return out, table.find(keys, out=out).found
+
+
+def find_out(number, state, keys, *, out):
+    """Writes the rows of present keys to `out`; other rows keep their contents. Can be captured in a CUDA graph."""
+    find_object(number).find(keys, out=out)
+
+
+def contains(number, state, keys):
+    return find_object(number).contains(keys) == _HIT
+
+
+def touch(number, state, keys):
+    table = find_object(number)
+    out = _zeros(table, keys)
+    return out, table.touch(keys, out=out).found
+
+
+def find_or_insert(number, state, keys, values):
+    table = find_object(number)
+    out = values.clone()
+    return out, table.find_or_insert(keys, out, out=out).outcome
+
+
+def insert_or_assign(number, state, keys, values):
+    return find_object(number).insert_or_assign(keys, values)
+
+
+def assign(number, state, keys, values):
+    return find_object(number).assign(keys, values)
+
+
+def accum_or_assign(number, state, keys, values):
+    return find_object(number).accum_or_assign(keys, values)
+
+
+def erase(number, state, keys):
+    return find_object(number).erase(keys)
+
+
+def _fake_values_found(number, state, keys, *unused):
+    return _new_values(find_object(number), keys), keys.new_empty(keys.shape[0], dtype=torch.bool)
+
+
+def _fake_values_outcome(number, state, keys, values):
+    return torch.empty_like(values), keys.new_empty(keys.shape[0], dtype=torch.uint8)
+
+
+def _fake_found(number, state, keys):
+    return keys.new_empty(keys.shape[0], dtype=torch.bool)
+
+
+def _fake_outcome(number, state, keys, *unused):
+    return keys.new_empty(keys.shape[0], dtype=torch.uint8)
+
+
+def _fake_nothing(number, state, keys, *, out):
+    return None
+
+
+def embedding(number, state, ids):
+    """What an embedding gives in evaluation: rows of shape (*ids.shape, dim)."""
+    return find_object(number).look_up(ids)
+
+
+def _fake_embedding(number, state, ids):
+    e = find_object(number)
+    return ids.new_empty((*ids.shape, e.dim), dtype=e.dtype)
+
+
+def embedding_train(number, state, ids):
+    """(rows, inverse, count) of an embedding in training: rows (*ids.shape, dim); inverse, int64 (n): for each id the
+    number of its distinct id; count: of distinct ids, on the CPU."""
+    return find_object(number).train_rows(ids)
+
+
+def _fake_embedding_train(number, state, ids):
+    rows = _fake_embedding(number, state, ids)
+    return rows, ids.new_empty(ids.numel()), torch.empty((), dtype=torch.int64)
+
+
+def embedding_gradient(number, state, ids, inverse, count, gradient):
+    """Hands the gradient of what embedding_train gave to the embedding."""
+    find_object(number).take_gradient(ids, inverse, count, gradient)
+
+
+def _fake_embedding_gradient(number, state, ids, inverse, count, gradient):
+    return None
+
+
+READS, WRITES = "int table, Tensor state, Tensor keys", "int table, Tensor(s!) state, Tensor keys"
+_ROWS = (
+    (find, READS, "(Tensor, Tensor)", _fake_values_found),
+    (find_out, READS + ", *, Tensor(a!) out", "()", _fake_nothing),
+    (contains, READS, "Tensor", _fake_found),
+    (touch, WRITES, "(Tensor, Tensor)", _fake_values_found),
+    (find_or_insert, WRITES + ", Tensor values", "(Tensor, Tensor)", _fake_values_outcome),
+    (insert_or_assign, WRITES + ", Tensor values", "Tensor", _fake_outcome),
+    (assign, WRITES + ", Tensor values", "Tensor", _fake_outcome),
+    (accum_or_assign, WRITES + ", Tensor values", "Tensor", _fake_outcome),
+    (erase, WRITES, "Tensor", _fake_outcome),
+    (embedding, READS.replace("keys", "ids"), "Tensor", _fake_embedding),
+    (embedding_train, WRITES.replace("keys", "ids"), "(Tensor, Tensor, Tensor)", _fake_embedding_train),
+    (embedding_gradient, WRITES.replace("keys", "ids") + ", Tensor inverse, Tensor count, Tensor gradient", "()",
+     _fake_embedding_gradient),
+)
+NAMES = tuple(row[0].__name__ for row in _ROWS)
+
+for _function, _takes, _gives, _fake in _ROWS:
+    _name = _function.__name__
+    library.define(f"{_name}({_takes}) -> {_gives}", tags=(torch.Tag.pt2_compliant_tag,))
+    for _key in ("CPU", "CUDA"):
+        library.impl(_name, _function, _key)
+    torch.library.register_fake(f"heddle::{_name}", _fake, lib=library)
+
+call = {name: getattr(torch.ops.heddle, name).default for name in NAMES}
+
+
+class Handle:
+    """The operations of a table as operators, for functions that torch.compile or torch.export reads.
+
+    keys: int64, shape (n). Every method may be called on tensors of the CPU, or, if the table is on a GPU, of it. The
+    operators have no gradients. The handle keeps the table; torch.ops.heddle.* with `number` and `state` do not.
+
+        h = ht.Handle(table)
+        values, found = h.find(keys)
+    """
+
+    def __init__(self, table, number=None):
+        self.table = table
+        self.number = handle_of(table, number)
+        device = "cuda" if table.info["backend"] == "cuda" else "cpu"
+        self.state = torch.zeros(1, dtype=torch.int64, device=device)
+
+    def find(self, keys):
+        """(values, found): shape (n, ...) and bool (n). Rows of absent keys are zeros."""
+        return call["find"](self.number, self.state, keys)
+
+    def find_out(self, keys, out):
+        """Writes the rows of present keys to `out`, and keeps the others. It waits for nothing on a GPU."""
+        call["find_out"](self.number, self.state, keys, out=out)
+        return out
+
+    def contains(self, keys):
+        """bool (n): which keys are in the table."""
+        return call["contains"](self.number, self.state, keys)
+
+    def touch(self, keys):
+        """As find; the present entries count as used."""
+        return call["touch"](self.number, self.state, keys)
+
+    def find_or_insert(self, keys, values):
+        """(values, outcome): the row that each key has now; the row given if the key found no place."""
+        return call["find_or_insert"](self.number, self.state, keys, values)
+
+    def insert_or_assign(self, keys, values):
+        """A heddle.Outcome per key: uint8 (n)."""
+        return call["insert_or_assign"](self.number, self.state, keys, values)
+
+    def assign(self, keys, values):
+        """Replaces the values of present keys. A heddle.Outcome per key."""
+        return call["assign"](self.number, self.state, keys, values)
+
+    def accum_or_assign(self, keys, values):
+        """Adds to the values of present keys, and inserts the others. A heddle.Outcome per key."""
+        return call["accum_or_assign"](self.number, self.state, keys, values)
+
+    def erase(self, keys):
+        """A heddle.Outcome per key."""
+        return call["erase"](self.number, self.state, keys)

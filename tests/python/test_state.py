@@ -1,0 +1,829 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tables beside a model: a dict that may forget.
+
+Hypothesis chooses a table - design, policy, backend, shape, type of values - and calls. After each batch the model
+looks for an order of its items, with evictions between them, that explains every outcome, every output and all entries
+of the table. Backend ref runs items in the order of the arrays, so there the order is given.
+
+HEDDLE_HYPOTHESIS_MINUTES=10 runs for ten minutes with new examples; otherwise a run takes about 20 seconds and has the
+same examples each time.
+"""
+
+import array
+import functools
+import os
+import struct
+import tempfile
+import time
+import unittest
+
+from common import entries_of, heddle, memory_at, numpy, outcomes_of, rows_of, u64
+
+try:
+    import hypothesis
+    from hypothesis import strategies as st
+    from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule, run_state_machine_as_test
+except ImportError as error:
+    raise unittest.SkipTest("hypothesis is missing") from error
+
+from heddle import Accum, Op, Outcome
+
+LIMIT = 1 << 64
+WRITES = (Outcome.HIT, Outcome.PINNED)  # outcomes that deliver the value
+NEW = (Outcome.INSERTED, Outcome.EVICTED)
+NONE = (Outcome.REFUSED, Outcome.PENDING)
+LOOKUPS = ("find", "contains", "find_ptr", "find_missed")
+UPSERTS = ("insert", "insert_or_assign", "insert_and_evict")
+MIXED = ("find", "contains", "assign", "assign_values", "accum_or_assign", "insert_or_assign", "find_or_insert", "erase")
+
+
+# ---- Types of values ------------------------------------------------------------------------------------------------
+
+
+class Kind:
+    """A type of values. The model has values as tuples of numbers."""
+
+    def __init__(self, value, form, width, bits):
+        self.value, self.form, self.width, self.bits = value, form, width, bits
+        self.bytes = struct.calcsize(form) * width if width else 0
+
+    def number(self, n):
+        """A value that differs for different n."""
+        return tuple((n + i) % 251 for i in range(self.width))
+
+    def zero(self):
+        return (0,) * self.width
+
+    def add(self, a, b):
+        """The sum of two values; integers wrap."""
+        return tuple((x + y) % (1 << self.bits) if self.bits else x + y for x, y in zip(a, b, strict=True))
+
+    def array(self, values, way):
+        """An array of values, in one of several forms; None if there are no bytes."""
+        if not self.width:
+            return None
+        if way == "list" and self.value != 12:
+            return [list(v) for v in values] if self.width > 1 else [v[0] for v in values]
+        flat = array.array(self.form, [x for v in values for x in v])
+        if way == "numpy" and numpy:
+            shape = (len(values), self.width) if self.width > 1 else len(values)
+            return numpy.frombuffer(flat, dtype=flat.typecode).reshape(shape)
+        if self.width == 1 or not values:
+            return flat
+        return memoryview(flat).cast("B").cast(self.form, (len(values), self.width))
+
+    def of_bytes(self, data):
+        return struct.unpack(f"{self.width}{self.form}", data)
+
+
+KINDS = {
+    "set": Kind(0, "B", 0, 8),
+    "uint64": Kind("uint64", "Q", 1, 64),
+    "rows": Kind(("float32", 4), "f", 4, 0),
+    "opaque": Kind(12, "B", 12, 8),
+    "uint32": Kind("uint32", "I", 1, 32),
+    "uint16": Kind("uint16", "H", 1, 16),
+}
+
+
+# ---- What explains a batch ------------------------------------------------------------------------------------------
+
+
+class Item:
+    """An item of a batch and what it delivered; `held`: a value as delivered, or None."""
+
+    def __init__(self, op, key, value, flag=Accum.EITHER, score=None):
+        self.op, self.key, self.value, self.flag, self.score = op, key, value, flag, score
+        self.outcome = self.held = None
+
+
+def accumulate(kind, item, value, pin):
+    """The outcomes of accum_or_assign for a present key, and the value afterwards."""
+    if item.flag == Accum.ASSIGN_NEW:
+        return [(Outcome.HIT, value, pin)] + ([(Outcome.PINNED, value, pin)] if pin else [])
+    if pin:
+        return [(Outcome.PINNED, value, pin)]
+    return [(Outcome.UPDATED, kind.add(value, item.value), pin)]
+
+
+def present(kind, item, value, pin, holder):
+    """What an item may do if its key is there: (outcome, value afterwards, pin afterwards)."""
+    op = item.op
+    if op in LOOKUPS:
+        return [(Outcome.HIT, value, pin)]
+    if op == "accum_or_assign":
+        return accumulate(kind, item, value, pin)
+    if op == "lock_keys":
+        return [(Outcome.PINNED, value, pin)] if pin else [(Outcome.HIT, value, holder)]
+    if op == "unlock_keys":
+        return [(Outcome.MISS, value, 0) if not pin else (Outcome.HIT, value, 0) if pin == holder else
+                (Outcome.PINNED, value, pin)]  # fmt: skip
+    if op in ("find_or_insert", "find_or_insert_ptr") and pin in (0, holder):
+        return [(Outcome.HIT, value, holder)]
+    if pin:
+        return [(Outcome.PINNED, value, pin)]
+    if op == "erase":
+        return [(Outcome.ERASED, None, 0)]
+    if op in ("touch", "find_or_insert", "find_or_insert_ptr"):
+        return [(Outcome.HIT, value, 0)]
+    return [(Outcome.UPDATED, value if op == "assign_scores" else item.value, 0)]
+
+
+def absent(kind, item, holder):
+    """The same if its key is not there."""
+    op = item.op
+    inserts = op in (*UPSERTS, "find_or_insert", "find_or_insert_ptr")
+    inserts = inserts or (op == "accum_or_assign" and item.flag != Accum.ADD)
+    if not inserts:
+        return [(Outcome.MISS, None, 0)]
+    value = kind.zero() if op == "find_or_insert_ptr" else item.value
+    pin = holder if op in ("find_or_insert", "find_or_insert_ptr") else 0
+    return [(o, value, pin) for o in NEW] + [(o, None, 0) for o in NONE]
+
+
+def explained(kind, items, first, last, gone, holder, in_order):
+    """Whether the items of one key, and `gone` evictions of it, lead from the entry `first` to the entry `last`: pairs
+    (value or None, pin). True also if there are too many orders to try."""
+    if len(items) > 6 and not in_order:
+        return True
+
+    @functools.lru_cache(None)
+    def search(state, left, evictions):
+        value, pin = state
+        if not left and not evictions:
+            return state == last
+        if evictions and value is not None and not pin and search((None, 0), left, evictions - 1):
+            return True
+        for i in left[:1] if in_order else left:
+            item = items[i]
+            after = present(kind, item, value, pin, holder) if value is not None else absent(kind, item, holder)
+            rest = tuple(k for k in left if k != i)
+            for outcome, new, new_pin in after:
+                if outcome != item.outcome or (item.held is not None and outcome in WRITES and item.held != value):
+                    continue
+                if search((new, new_pin), rest, evictions):
+                    return True
+        return False
+
+    return search(first, tuple(range(len(items))), gone)
+
+
+# ---- The machine ----------------------------------------------------------------------------------------------------
+
+WAYS = ["list", "array", "numpy"]
+keys_small = st.lists(st.integers(0, 90), max_size=24)
+keys_drawn = keys_small | st.lists(st.integers(0, 90), max_size=70, unique=True) | st.lists(
+    st.sampled_from([1, 2, 3, LIMIT - 1, LIMIT - 3, LIMIT - 4, 1 << 40]), max_size=5
+)
+option = st.fixed_dictionaries({"way": st.sampled_from(WAYS), "promise": st.booleans(), "scored": st.booleans(),
+                                "raw": st.integers(0, 5).map(lambda n: n == 0),
+                                "grow": st.sampled_from([None] * 5 + [0, 0.5, 0.7]),
+                                "out": st.sampled_from([None, "array", "result", "values"]),
+                                "number": st.integers(0, 200)})  # fmt: skip
+holders = st.sampled_from([1, 2, LIMIT - 1])
+predicates = st.one_of(
+    st.just(("all", 0, 0)),
+    st.tuples(st.just("score_below"), st.integers(0, 300), st.just(0)),
+    st.tuples(st.just("score_in"), st.integers(0, 100), st.integers(0, 400)),
+    st.tuples(st.just("key_in"), st.integers(0, 60), st.integers(0, 90)),
+    st.tuples(st.just("key_masked"), st.just(3), st.integers(0, 3)),
+    st.just(("value_zero", 0, 0)),
+)
+
+
+def holds(predicate, key, value, score):
+    name, a, b = predicate
+    return {"all": True, "score_below": score < a, "score_in": a <= score <= b, "key_in": a <= key <= b,
+            "key_masked": key & a == b, "value_zero": not any(value)}[name]  # fmt: skip
+
+
+@st.composite
+def tables(draw):
+    """The parameters of a table, and its type of values."""
+    backend = draw(st.sampled_from(["ref", "ref", "host"]))
+    if draw(st.integers(0, 2)) == 0:
+        return {"design": "hive", "backend": backend, "slots": draw(st.sampled_from([8, 16, 32])),
+                "capacity": draw(st.sampled_from([16, 64, 100])), "hashes": draw(st.sampled_from([2, 3])),
+                "seed": draw(st.integers(0, 3))}, draw(st.sampled_from(["uint32", "uint16"]))  # fmt: skip
+    slots = draw(st.sampled_from([8, 16, 32] if backend == "host" else [2, 5, 8, 16, 64]))
+    dual = draw(st.booleans())
+    return {"design": "hkv", "backend": backend, "policy": draw(st.sampled_from([r[0] for r in heddle.rows("policies")])),
+            "slots": slots, "capacity": slots * draw(st.sampled_from([2, 3, 7] if dual else [1, 1, 2, 3, 7])),
+            "dual": dual, "seed": draw(st.integers(0, 3)), "layout": draw(st.sampled_from(["pairs", "planes"])),
+            "admit": draw(st.sampled_from(["score", "score", "always"])),
+            "lock": draw(st.sampled_from(["ordered", "rw", "exclusive"])),
+            }, draw(st.sampled_from(["set", "uint64", "rows", "opaque"]))  # fmt: skip
+
+
+class Tables(RuleBasedStateMachine):
+    """One table and its model."""
+
+    def __init__(self):
+        super().__init__()
+        self.folder = tempfile.TemporaryDirectory()
+        self.table, self.entries, self.pins, self.results = None, {}, {}, {}
+
+    def teardown(self):
+        if self.table is not None:
+            self.table.close()
+        self.folder.cleanup()
+
+    @initialize(chosen=tables())
+    def open(self, chosen):
+        parameters, kind = chosen
+        self.kind = KINDS[kind]
+        self.table = heddle.Table(value=self.kind.value, **parameters)
+        self.parameters = {name: parameters[name] for name in ("backend",)}
+        info = self.table.info
+        self.hive, self.policy, self.limit = info["design"] == "hive", info["policy"], info["keys"]
+        self.in_order = info["backend"] == "ref"
+        assert info["capacity"] >= parameters["capacity"] and info["slots"] == parameters["slots"]
+        assert len(self.table) == 0 and list(self.table) == []
+
+    # ---- Batches ----
+
+    def refused(self, op, *arguments, **options):
+        """A call that the design does not have changes nothing."""
+        try:
+            getattr(self.table, op)(*arguments, **options)
+        except heddle.Error as error:
+            assert error.status == "HD_EINVAL" and str(error), error
+            assert entries_of(self.table) == self.entries
+        else:
+            raise AssertionError(f"{op} is not refused")
+
+    def keys(self, keys, way):
+        if way == "list":
+            return list(keys)
+        return numpy.array(keys, dtype="uint64") if way == "numpy" and numpy else u64(keys)
+
+    def out_array(self, n, number):
+        """An array for values that has values in it."""
+        start = [self.kind.number(number + 100 + i) for i in range(n)]
+        return self.kind.array(start, "numpy" if numpy else "array"), start
+
+    def inputs(self, op, keys, o, own_scores=True):
+        """The items of a batch, and the arguments of the call."""
+        items = [Item(op, k, self.kind.number(o["number"] + i)) for i, k in enumerate(keys)]
+        options = {}
+        if o["promise"] and len(set(keys)) == len(keys):
+            options["distinct"] = True
+        scored = own_scores and not self.hive
+        if scored and (o["scored"] or o["raw"] or self.policy == "custom"):
+            for i, item in enumerate(items):
+                item.score = (o["number"] * 7 + i * 13) % 200 + 1
+            options["scores"] = self.keys([i.score for i in items], o["way"])
+            if o["raw"]:
+                options["raw_scores"] = True
+        return items, options
+
+    def out_option(self, op, items, o, options, values=None):
+        """What `out` is, and which values its rows have before the call."""
+        n, key = len(items), (op, len(items))
+        start = [self.kind.zero()] * n
+        if o["out"] == "result" and key in self.results:
+            options["out"] = self.results[key]
+            start = rows_of(options["out"].value, n)
+        elif o["out"] == "values" and op == "find_or_insert" and values is not None and not isinstance(values, list):
+            options["out"] = values
+            start = [i.value for i in items]
+        elif o["out"] == "array" and self.kind.width:
+            options["out"], start = self.out_array(n, o["number"])
+        return start
+
+    def run(self, op, items, call, grow=False):
+        """Runs a batch, and checks everything that can be known of its outcomes and of the table afterwards."""
+        before, counted = self.table.info, self.table.counters()
+        result = call()
+        outcomes = outcomes_of(result)
+        assert len(outcomes) == len(items)
+        for item, outcome in zip(items, outcomes, strict=True):
+            item.outcome = outcome
+        if isinstance(result, heddle.Result):
+            assert len(result) == len(items) and result.op == ("insert_or_assign" if op == "mixed" else op)
+        self.check_found(op, result, outcomes)
+        self.check_counters(op, items, counted, grow)
+        if not self.hive:
+            assert self.table.info["now"] == before["now"] + len(items), (before["now"], self.table.info["now"])
+        return result, before
+
+    def check_found(self, op, result, outcomes):
+        found = getattr(result, "found", None)
+        if found is None:
+            return
+        there = (Outcome.HIT, Outcome.UPDATED, Outcome.ERASED, Outcome.PINNED)
+        assert found.tolist() == [o in there for o in outcomes], (op, outcomes)
+
+    def check_counters(self, op, items, counted, grow):
+        now = self.table.counters()
+        if grow:
+            return
+        assert now["batches"] == counted["batches"] + 1, (op, counted["batches"], now["batches"])
+        assert now["items"] == counted["items"] + len(items)
+        for outcome in Outcome:
+            name = outcome.name.lower()
+            more = sum(i.outcome == outcome for i in items)
+            assert now["outcomes"][name] == counted["outcomes"][name] + more, (op, name)
+        for op_ in Op:
+            name = op_.name.lower()
+            names = {"insert": "insert_or_assign"}
+            more = sum(names.get(i.op, i.op) == name for i in items)
+            assert now["ops"][name] == counted["ops"][name] + more, (op, name)
+
+    def settle(self, items, before, holder=0, evicted=None):
+        """Explains the entries that the table has now. `evicted`: a list of (key, value, score), if it is known."""
+        after = entries_of(self.table)
+        assert len(after) == len(self.table)
+        of_key, left = {}, 0
+        for item in items:
+            if item.key >= self.limit:
+                assert item.outcome == Outcome.RESERVED, (item.key, item.outcome)
+                continue
+            assert item.outcome != Outcome.RESERVED
+            of_key.setdefault(item.key, []).append(item)
+        for key in set(of_key) | set(self.entries) | set(after):
+            its = of_key.get(key, [])
+            came = sum(i.outcome in NEW for i in its)
+            erased = sum(i.outcome == Outcome.ERASED for i in its)
+            gone = (key in self.entries) + came - erased - (key in after)
+            assert gone >= 0, f"key {key} came from nowhere"
+            left += gone
+            if evicted is not None:
+                assert gone == sum(k == key for k, _, _ in evicted), f"key {key}: evictions that are not listed"
+            self.explain(key, its, gone, after, holder)
+            if len(its) == 1 and not self.hive and key in after:
+                self.check_score(its[0], key, after[key][1], before, gone)
+        assert left == sum(i.outcome == Outcome.EVICTED for i in items), "entries are gone without an outcome EVICTED"
+        if self.hive:
+            assert not left and not any(i.outcome in (Outcome.REFUSED, Outcome.PINNED) for i in items)
+        self.check_one_bucket(items, before, after)
+        self.entries = after
+        self.table.check()
+
+    def explain(self, key, its, gone, after, holder):
+        first = (self.entries[key][0] if key in self.entries else None, self.pins.get(key, 0))
+        value = after[key][0] if key in after else None
+        if not its:
+            if key in after:
+                assert gone == 0 and after[key] == self.entries[key], f"key {key} changed, but it is not in the batch"
+            else:
+                assert first[1] == 0, f"pinned key {key} was evicted"
+            return
+        pins = {0, first[1], holder} if value is not None else {0}
+        for pin in pins:
+            if explained(self.kind, its, first, (value, pin), gone, holder, self.in_order):
+                if pin:
+                    self.pins[key] = pin
+                else:
+                    self.pins.pop(key, None)
+                return
+        raise AssertionError(f"key {key}: {first} -> {value}, gone {gone}: "
+                             f"{[(i.op, i.value, i.outcome.name, i.held, int(i.flag)) for i in its]}")  # fmt: skip
+
+    def check_score(self, item, key, score, before, gone):
+        """The score of an entry that one item of the batch had the key of."""
+        rescored = item.op not in (*LOOKUPS, "assign_values", "lock_keys", "unlock_keys")
+        hit = item.outcome in (Outcome.HIT, Outcome.UPDATED)
+        if item.op == "accum_or_assign" and item.outcome == Outcome.HIT or item.outcome == Outcome.PINNED:
+            rescored = False
+        old = self.entries.get(key, (None, None))[1]
+        if gone or not (hit or item.outcome in NEW):
+            return
+        if hit and not rescored:
+            assert score == old, f"{item.op} changed the score of key {key}"
+            return
+        given = item.score
+        if self.raw and given is not None or self.policy == "custom":
+            assert score == given
+        elif self.policy == "lru":
+            assert before["now"] <= score <= self.table.info["now"], (before["now"], score)
+        elif self.policy == "lfu":
+            count = 1 if given is None else given
+            assert score == (old + count if hit else count), (item.op, old, count, score)
+        else:
+            assert score >> 32 == before["epoch"] or hit and score >> 32 >= before["epoch"], hex(score)
+
+    def check_one_bucket(self, items, before, after):
+        """A table of one bucket evicts only if it is full, and then the lowest score."""
+        if self.hive or before["buckets"] != 1 or self.table.info["buckets"] != 1:
+            return
+        came = sum(i.outcome in NEW for i in items)
+        if len(self.entries) + len({i.key for i in items} - set(self.entries)) <= before["slots"]:
+            assert not any(i.outcome in (Outcome.EVICTED, Outcome.REFUSED) for i in items), "a full table with room"
+        if len(items) == 1 and came and items[0].outcome == Outcome.EVICTED:
+            (victim,) = set(self.entries) - set(after)
+            free = [score for key, (_, score) in self.entries.items() if key not in self.pins]
+            assert self.entries[victim][1] == min(free), "the victim has not the lowest score"
+
+    def deliver(self, items, result, start):
+        """Puts the delivered values into the items, and checks rows that no item wrote."""
+        values = rows_of(result.value, len(items))
+        for item, value, old in zip(items, values, start, strict=True):
+            if item.outcome in WRITES:
+                item.held = value
+            else:
+                assert value == old, f"{item.op}: the row of an item that found nothing is {value}, not {old}"
+
+    # ---- Lookups and updates ----
+
+    def check_scores_found(self, items, result):
+        """`score` of a lookup; with an array `out` there is none."""
+        if result.score is None:
+            return
+        for item, score in zip(items, result.score.tolist(), strict=True):
+            if item.outcome == Outcome.HIT:
+                assert score == self.entries[item.key][1], (item.op, item.key, score)
+
+    def lookup(self, op, keys, o):
+        items, options = self.inputs(op, keys, o, own_scores=False)
+        start = self.out_option(op, items, o, options) if op != "find_ptr" else None
+        if op == "contains":
+            options.pop("out", None)
+        result, before = self.run(op, items, lambda: getattr(self.table, op)(self.keys(keys, o["way"]), **options))
+        for item in items:
+            assert (item.outcome == Outcome.HIT) == (item.key in self.entries and item.key < self.limit)
+        if op in ("find", "find_missed"):
+            self.deliver(items, result, start)
+            self.check_scores_found(items, result)
+            self.results[op, len(items)] = result
+        self.settle(items, before)
+        return items, result
+
+    @rule(keys=keys_drawn, o=option)
+    def do_find(self, keys, o):
+        self.lookup("find", keys, o)
+
+    @rule(keys=keys_drawn, o=option)
+    def do_contains(self, keys, o):
+        self.lookup("contains", keys, o)
+        for key in keys[:1]:
+            assert (key in self.table) == (key in self.entries and key < self.limit)
+
+    @rule(keys=keys_drawn, o=option)
+    def do_find_ptr(self, keys, o):
+        items, result = self.lookup("find_ptr", keys, o)
+        self.check_scores_found(items, result)
+        self.check_pointers(items, result)
+
+    @rule(keys=keys_drawn, o=option)
+    def do_find_missed(self, keys, o):
+        items, result = self.lookup("find_missed", keys, o)
+        missed = [(item.key, i) for i, item in enumerate(items) if item.outcome == Outcome.MISS]
+        listed = sorted(zip(result.missed.key.tolist(), result.missed.item.tolist(), strict=True), key=lambda row: row[1])
+        assert listed == missed
+        if self.in_order:
+            assert result.listed.item.tolist() == [i for _, i in missed]
+
+    def check_pointers(self, items, result):
+        """Values at the addresses; no two keys have one address."""
+        keys_at = {}
+        if not self.kind.bytes or self.hive:
+            return
+        for item, address in zip(items, result.ptr.tolist(), strict=True):
+            if not address:
+                continue
+            assert keys_at.setdefault(address, item.key) == item.key, "two keys have one address"
+            value = self.kind.of_bytes(memory_at(address, self.kind.bytes))
+            assert value == self.entries[item.key][0], (item.op, item.key, value)
+        for item, address in zip(items, result.ptr.tolist(), strict=True):
+            if item.outcome in (Outcome.MISS, *NONE, Outcome.RESERVED):
+                assert address == 0
+
+    @rule(keys=keys_drawn, o=option)
+    def do_touch(self, keys, o):
+        items, options = self.inputs("touch", keys, o)
+        self.raw = options.get("raw_scores", False)
+        if self.hive:
+            return self.refused("touch", u64(keys))
+        start = self.out_option("touch", items, o, options)
+        result, before = self.run("touch", items, lambda: self.table.touch(self.keys(keys, o["way"]), **options))
+        self.deliver(items, result, start)
+        self.results["touch", len(items)] = result
+        self.settle(items, before)
+
+    def update(self, op, keys, o, scored=True, valued=True, **more):
+        items, options = self.inputs(op, keys, o, own_scores=scored)
+        self.raw = options.get("raw_scores", False)
+        values = [self.kind.array([i.value for i in items], o["way"])] if valued else []
+        if op in UPSERTS and o["grow"] is not None:
+            options["grow"] = o["grow"]
+        options.update(more)
+        listing = op == "insert_and_evict"
+        name = "insert" if listing and o["number"] % 2 else op
+        if name == "insert" and listing:
+            options["evicted"] = True
+        if self.hive and (op == "assign_scores" or listing):
+            return self.refused(name, u64(keys), *values, **options)
+        call = lambda: getattr(self.table, name)(self.keys(keys, o["way"]), *values, **options)  # noqa: E731
+        grow = options.get("grow") is not None
+        result, before = self.run(op, items, call, grow=grow)
+        if grow:
+            assert not any(i.outcome == Outcome.PENDING for i in items)
+        evicted = self.listed(items, result) if listing else None
+        self.settle(items, before, evicted=evicted)
+
+    def listed(self, items, result):
+        """The evicted entries of a batch; each refused item is in the list once, too."""
+        rows = result.evicted
+        assert result.listed is result.evicted
+        values = rows_of(rows.value, len(rows.key))
+        evicted, refused = [], []
+        for key, value, score, i in zip(rows.key.tolist(), values, rows.score.tolist(), rows.item.tolist(), strict=True):
+            item = items[i]
+            if item.outcome == Outcome.REFUSED:
+                assert (key, value) == (item.key, item.value)
+                refused.append(i)
+                continue
+            assert item.outcome == Outcome.EVICTED, (i, item.outcome)
+            if not any(other.key == key for other in items):
+                assert (value, score) == self.entries[key], (key, value, score, self.entries[key])
+            else:
+                held = [other.value for other in items if other.key == key]
+                assert value in held or key in self.entries and value == self.entries[key][0]
+            evicted.append((key, value, score))
+        assert sorted(refused) == [i for i, item in enumerate(items) if item.outcome == Outcome.REFUSED]
+        assert len(evicted) == sum(i.outcome == Outcome.EVICTED for i in items)
+        assert sorted(rows.item.tolist()) == sorted(set(rows.item.tolist()))
+        return evicted
+
+    @rule(keys=keys_drawn, o=option)
+    def do_assign(self, keys, o):
+        self.update("assign", keys, o)
+
+    @rule(keys=keys_drawn, o=option)
+    def do_assign_values(self, keys, o):
+        self.update("assign_values", keys, o, scored=False)
+
+    @rule(keys=keys_drawn, o=option)
+    def do_assign_scores(self, keys, o):
+        self.update("assign_scores", keys, o, valued=False)
+
+    @rule(keys=keys_drawn, o=option)
+    def do_insert(self, keys, o):
+        self.update("insert", keys, o)
+
+    @rule(keys=keys_drawn, o=option)
+    def do_insert_or_assign(self, keys, o):
+        self.update("insert_or_assign", keys, o)
+
+    @rule(keys=keys_drawn, o=option)
+    def do_insert_and_evict(self, keys, o):
+        self.update("insert_and_evict", keys, o)
+
+    @rule(keys=keys_drawn, o=option)
+    def do_erase(self, keys, o):
+        self.update("erase", keys, o, scored=False, valued=False)
+
+    @rule(keys=keys_drawn, o=option, flags=st.none() | st.lists(st.sampled_from(Accum), min_size=70, max_size=70))
+    def do_accum_or_assign(self, keys, o, flags):
+        items, options = self.inputs("accum_or_assign", keys, o)
+        self.raw = options.get("raw_scores", False)
+        values = self.kind.array([i.value for i in items], o["way"])
+        if self.kind.value in (12, 0):
+            return self.refused("accum_or_assign", u64(keys), values, **options)
+        if flags:
+            options["flags"] = bytes(flags[: len(items)])
+            for item, flag in zip(items, flags, strict=False):
+                item.flag = flag
+        call = lambda: self.table.accum_or_assign(self.keys(keys, o["way"]), values, **options)  # noqa: E731
+        _, before = self.run("accum_or_assign", items, call)
+        self.settle(items, before)
+
+    @rule(keys=keys_drawn, o=option, holder=st.just(0) | holders)
+    def do_find_or_insert(self, keys, o, holder):
+        items, options = self.inputs("find_or_insert", keys, o)
+        self.raw = options.get("raw_scores", False)
+        values = self.kind.array([i.value for i in items], o["way"])
+        start = self.out_option("find_or_insert", items, o, options, values)
+        if holder and self.hive:
+            return self.refused("find_or_insert", u64(keys), values, holder=holder)
+        options["holder"] = holder
+        if options.get("out") is values and values is not None and memoryview(values).readonly:
+            del options["out"]
+            start = [self.kind.zero()] * len(items)
+        call = lambda: self.table.find_or_insert(self.keys(keys, o["way"]), values, **options)  # noqa: E731
+        result, before = self.run("find_or_insert", items, call)
+        self.deliver(items, result, start)
+        self.results["find_or_insert", len(items)] = result
+        self.settle(items, before, holder=holder)
+
+    @rule(keys=keys_drawn, o=option, holder=st.just(0) | holders)
+    def do_find_or_insert_ptr(self, keys, o, holder):
+        items, options = self.inputs("find_or_insert_ptr", keys, o)
+        self.raw = options.get("raw_scores", False)
+        if self.hive:
+            return self.refused("find_or_insert_ptr", u64(keys))
+        call = lambda: self.table.find_or_insert_ptr(self.keys(keys, o["way"]), holder=holder, **options)  # noqa: E731
+        result, before = self.run("find_or_insert_ptr", items, call)
+        self.settle(items, before, holder=holder)
+        self.check_pointers(items, result)
+
+    @rule(keys=keys_drawn, o=option, holder=holders)
+    def do_lock_keys(self, keys, o, holder):
+        items, options = self.inputs("lock_keys", keys, o, own_scores=False)
+        if self.hive:
+            return self.refused("lock_keys", u64(keys), holder)
+        _, before = self.run("lock_keys", items, lambda: self.table.lock_keys(self.keys(keys, o["way"]), holder, **options))
+        self.settle(items, before, holder=holder)
+
+    @rule(keys=keys_drawn, o=option, holder=holders)
+    def do_unlock_keys(self, keys, o, holder):
+        items, options = self.inputs("unlock_keys", keys, o, own_scores=False)
+        if self.hive:
+            return self.refused("unlock_keys", u64(keys), holder)
+        call = lambda: self.table.unlock_keys(self.keys(keys, o["way"]), holder, **options)  # noqa: E731
+        _, before = self.run("unlock_keys", items, call)
+        self.settle(items, before, holder=holder)
+
+    @rule(keys=keys_small, o=option, ops=st.lists(st.sampled_from(MIXED), min_size=24, max_size=24))
+    def do_mixed(self, keys, o, ops):
+        items, options = self.inputs("mixed", keys, o)
+        for item, op in zip(items, ops, strict=False):
+            item.op = op
+        codes = bytes(Op[op.upper()] for op in ops[: len(items)])
+        values = self.kind.array([i.value for i in items], o["way"])
+        if not self.hive:
+            return self.refused("mixed", codes, u64(keys), values)
+        start = self.out_option("mixed", items, o, options)
+        call = lambda: self.table.mixed(codes, self.keys(keys, o["way"]), values, **options)  # noqa: E731
+        result, before = self.run("mixed", items, call)
+        gives = ("find", "find_or_insert")
+        for item, value, old in zip(items, rows_of(result.value, len(items)), start, strict=True):
+            if item.outcome in WRITES and item.op in gives:
+                item.held = value
+            else:
+                assert value == old, (item.op, item.outcome, value, old)
+        self.results["mixed", len(items)] = result
+        self.settle(items, before)
+
+    # ---- Whole tables ----
+
+    @rule(predicate=predicates)
+    def do_size_if(self, predicate):
+        n = sum(holds(predicate, k, v, s) for k, (v, s) in self.entries.items())
+        assert self.table.size_if(*predicate) == n
+
+    @rule()
+    def do_size(self):
+        n = len(self.entries)
+        assert self.table.size() == n == len(self.table)
+        assert abs(self.table.load_factor - n / self.table.info["places"]) < 1e-9
+        assert repr(self.table) and self.table._repr_html_()
+
+    @rule(predicate=predicates)
+    def do_erase_if(self, predicate):
+        goes = {k for k, (v, s) in self.entries.items() if holds(predicate, k, v, s) and k not in self.pins}
+        assert self.table.erase_if(*predicate) == len(goes)
+        for key in goes:
+            del self.entries[key]
+        assert entries_of(self.table) == self.entries
+        self.table.check()
+
+    @rule(rows=st.integers(1, 40))
+    def do_export(self, rows):
+        seen = {}
+        for part in self.table.items(rows):
+            values = rows_of(part.value, len(part))
+            assert part.item.tolist() == sorted(part.item.tolist())
+            for key, value, score in zip(part.key.tolist(), values, part.score.tolist(), strict=True):
+                assert key not in seen
+                seen[key] = (value, score)
+        assert seen == self.entries
+        assert sorted(self.table) == sorted(self.entries)
+
+    @rule(predicate=predicates, start=st.integers(0, 20), slots=st.none() | st.integers(0, 12))
+    def do_export_if(self, predicate, start, slots):
+        start = min(start, self.table.info["places"])
+        if slots is not None:
+            slots = min(slots, self.table.info["places"] - start)
+        end = self.table.info["places"] if slots is None else start + slots
+        whole = self.table.export()
+        want = [(k, i) for k, i in zip(whole.key.tolist(), whole.item.tolist(), strict=True)
+                if start <= i < end and holds(predicate, k, *self.entries[k])]  # fmt: skip
+        part = self.table.export_if(*predicate, start, slots)
+        assert list(zip(part.key.tolist(), part.item.tolist(), strict=True)) == want
+
+    @rule(sure=st.integers(0, 3))
+    def do_clear(self, sure):
+        if sure:
+            return
+        assert self.table.clear() is None
+        self.entries, self.pins = {}, {}
+        assert entries_of(self.table) == {} and len(self.table) == 0
+
+    @rule()
+    def do_promote(self):
+        if self.hive:
+            return self.refused("promote")
+        assert self.table.promote() == 0  # without tiers nothing moves
+        assert entries_of(self.table) == self.entries
+
+    @rule(epoch=st.integers(0, 5))
+    def set_epoch(self, epoch):
+        if not self.hive:
+            self.table.epoch = self.table.epoch + epoch
+            assert self.table.info["epoch"] == self.table.epoch
+
+    @rule(more=st.integers(1, 3))
+    def grow(self, more):
+        buckets = self.table.info["buckets"]
+        if buckets > 64:
+            return
+        counted = self.table.counters()["outcomes"]
+        self.table.grow(buckets * more if not self.hive else buckets + more)
+        assert self.table.info["buckets"] == (buckets * more if not self.hive else buckets + more)
+        assert entries_of(self.table) == self.entries and self.table.counters()["outcomes"] == counted
+        self.table.check()
+
+    @rule(more=st.integers(0, 200))
+    def reserve(self, more):
+        capacity = self.table.info["capacity"]
+        if capacity > 1500:
+            return
+        self.table.reserve(capacity // 2 + more)
+        assert self.table.info["capacity"] >= max(capacity, capacity // 2 + more)
+        assert entries_of(self.table) == self.entries
+
+    @rule()
+    def shrink(self):
+        info = self.table.info
+        if not self.hive:
+            return self.refused("shrink", info["buckets"])
+        self.table.shrink(info["base_buckets"])
+        assert info["base_buckets"] <= self.table.info["buckets"] <= info["buckets"]
+        assert entries_of(self.table) == self.entries
+        self.table.check()
+
+    @rule(again=st.booleans())
+    def snapshot(self, again):
+        path = os.path.join(self.folder.name, "t.heddle")
+        self.table.save(path if again else os.fsencode(path))
+        head = heddle.inspect(path)
+        assert head["size"] == len(self.entries) and head["value_bytes"] == self.kind.bytes
+        with heddle.load(path, value=self.kind.value, **self.parameters) as copy:
+            assert entries_of(copy) == self.entries and copy.info["now"] == self.table.info["now"]
+            copy.check()
+        if again:
+            assert self.table.load(path) == 0
+            self.pins = {}
+            assert entries_of(self.table) == self.entries
+            self.table.check()
+
+    @rule(capacity=st.sampled_from([16, 40, 200]), number=st.integers(0, 100))
+    def load_other_shape(self, capacity, number):
+        """A table of another shape is saved, and loaded: what did not fit is counted."""
+        path = os.path.join(self.folder.name, "other.heddle")
+        info = self.table.info
+        more = {} if self.hive else {"policy": self.policy}
+        keys = u64(range(number, number + 60))
+        values = self.kind.array([self.kind.number(k) for k in keys], "array")
+        with heddle.Table(capacity, self.kind.value, design=info["design"], slots=8, seed=77, **more) as other:
+            scores = {"scores": keys} if self.policy == "custom" and not self.hive else {}
+            other.insert(keys, values, **scores)
+            saved = entries_of(other)
+            other.save(path)
+        dropped = self.table.load(path)
+        now = entries_of(self.table)
+        assert len(now) + dropped == len(saved) and now.items() <= saved.items()
+        self.entries, self.pins = now, {}
+        self.table.check()
+
+    @precondition(lambda self: self.table is not None)
+    @rule(keys=st.lists(st.integers(0, 90), min_size=2, max_size=5))
+    def wrong_calls(self, keys):
+        """Calls that fail change nothing."""
+        short = self.kind.array([self.kind.number(0)] * (len(keys) - 1), "array")
+        if short is not None:
+            self.refused("insert", u64(keys), short)
+            self.refused("find", u64(keys), out=short)
+        self.refused("find", u64(keys), kernel="no-such-kernel")
+        self.refused("export", self.table.info["places"] + 1)
+        self.refused("size_if", "no_such_predicate")
+        self.refused("find", None)
+        self.refused("find", [1.5])
+        self.refused("export", 0, 1 << 61)
+
+
+class State(unittest.TestCase):
+    def test_every_operation_is_a_rule(self):
+        rules = {name[3:] for name in vars(Tables) if name.startswith("do_")}
+        self.assertEqual(rules, {row["name"] for row in heddle._core.call_rows()})
+
+    def test_tables(self):
+        minutes = float(os.environ.get("HEDDLE_HYPOTHESIS_MINUTES", "0"))
+        phases = (hypothesis.Phase.generate, hypothesis.Phase.shrink)
+        quiet = {"phases": phases, "deadline": None, "database": None, "suppress_health_check": list(hypothesis.HealthCheck)}
+        if not minutes:
+            once = hypothesis.settings(max_examples=350, stateful_step_count=25, derandomize=True, **quiet)
+            run_state_machine_as_test(Tables, settings=once)
+            return
+        end, runs = time.monotonic() + 60 * minutes, 0
+        while time.monotonic() < end:
+            part = hypothesis.settings(max_examples=100, stateful_step_count=40, **quiet)
+            run_state_machine_as_test(Tables, settings=part)
+            runs += 1
+        print(f"# {100 * runs} examples of up to 40 calls in {minutes:g} minutes")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,851 @@
+# SPDX-License-Identifier: Apache-2.0
+"""heddle.torch: operators, embeddings beside PyTorch's own, state, and compilers. On the CPU."""
+
+import copy
+import importlib.util
+import os
+import pathlib
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import heddle
+
+try:
+    import torch
+
+    import heddle.torch as ht
+
+    missing = None
+except ImportError as error:
+    torch, missing = None, str(error)
+
+IDS = 40
+COMPILER = "inductor" if shutil.which("g++") else "aot_eager"
+Module = torch.nn.Module if torch else object
+
+
+def setUpModule():
+    if missing:
+        raise unittest.SkipTest(missing)
+
+
+
+
+def random_ids(*shape, seed=0, most=IDS):
+    return torch.randint(0, most, shape, generator=torch.Generator().manual_seed(seed))
+
+
+def rows_of(embedding, ids):
+    """The rows that ids have now, without change."""
+    return embedding.look_up(torch.as_tensor(ids))
+
+
+def twin(embedding, most=IDS, sparse=False):
+    """A torch.nn.Embedding with the rows that ids 0 to most - 1 have now."""
+    made = torch.nn.Embedding(most, embedding.dim, sparse=sparse)
+    made.weight.data = rows_of(embedding, torch.arange(most)).clone().float()
+    return made
+
+
+def train(module, optimizer, rounds=6, shape=(5, 7), scale=1.0):
+    """Trains to a loss in which every row has its own gradient. `optimizer` may be the module."""
+    for i in range(rounds):
+        out = module(random_ids(*shape, seed=i)).float()
+        weight = torch.randn(out.shape, generator=torch.Generator().manual_seed(100 + i)) * scale
+        (out * weight + out.square() * 0.1).sum().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+
+
+class Operators(unittest.TestCase):
+    def setUp(self):
+        self.table = heddle.Table(capacity=1 << 10, value=("float32", 6))
+        self.handle = ht.Handle(self.table)
+        self.keys = torch.arange(1, 9)
+        self.values = torch.randn(8, 6)
+        self.handle.insert_or_assign(self.keys, self.values)
+
+    def test_operators_do_what_methods_do(self):
+        h, more = self.handle, torch.tensor([3, 100, -1])
+        values, found = h.find(more)
+        self.assertEqual(found.tolist(), [True, False, False])
+        self.assertTrue(torch.equal(values[0], self.values[2]) and not values[1:].any())
+        out = torch.full((3, 6), 5.0)
+        h.find_out(more, out)
+        self.assertTrue(torch.equal(out[0], self.values[2]) and (out[1:] == 5).all())
+        self.assertEqual(h.contains(more).tolist(), [True, False, False])
+        kept, outcome = h.find_or_insert(more, torch.ones(3, 6))
+        self.assertEqual(outcome.tolist(), [heddle.Outcome.HIT, heddle.Outcome.INSERTED, heddle.Outcome.RESERVED])
+        self.assertTrue(torch.equal(kept, torch.stack([self.values[2], torch.ones(6), torch.ones(6)])))
+        h.accum_or_assign(more[:1], torch.ones(1, 6))
+        self.assertTrue(torch.equal(h.touch(more[:1])[0][0], self.values[2] + 1))
+        h.assign(more[:1], torch.zeros(1, 6))
+        self.assertFalse(h.find(more[:1])[0].any())
+        self.assertEqual(h.erase(more).tolist(), [heddle.Outcome.ERASED, heddle.Outcome.ERASED,
+                                                  heddle.Outcome.RESERVED])  # fmt: skip
+
+    def test_opcheck(self):
+        n, s, k, v = self.handle.number, self.handle.state, self.keys, self.values
+        embedding, absent = ht.Embedding(100, 4, optimizer=ht.SGD(0.1)), torch.arange(500, 508)
+        ids = torch.tensor([[1, 2], [2, -1]])
+        e = embedding._number
+        embedding(ids)
+        inverse, count = torch.tensor([1, 2, 2, 0]), torch.tensor(3)
+        ops = torch.ops.heddle
+        calls = {
+            "find": (n, s, k), "contains": (n, s, k), "touch": (n, s, k), "find_or_insert": (n, s, k, v),
+            "insert_or_assign": (n, s, k, v), "assign": (n, s, k, v), "accum_or_assign": (n, s, k, v),
+            "erase": (n, s, absent), "embedding": (e, s, ids), "embedding_train": (e, s, ids),
+            "embedding_gradient": (e, s, ids, inverse, count, torch.ones(2, 2, 4)),
+        }  # fmt: skip
+        for name, args in calls.items():
+            with self.subTest(name):
+                torch.library.opcheck(getattr(ops, name).default, args)
+        torch.library.opcheck(ops.find_out.default, (n, s, k), {"out": torch.zeros(8, 6)})
+        self.assertEqual(set(calls) | {"find_out"}, set(ht._ops.NAMES))
+
+    def test_numbers_keep_no_table(self):
+        number = self.handle.number
+        self.assertIs(ht.table_of(number), self.table)
+        self.assertEqual(ht.handle_of(self.table), number)
+        with self.assertRaises(heddle.Error):
+            ht.handle_of(self.table, number + 1)
+        other = heddle.Table(capacity=10, value="float32")
+        with self.assertRaises(heddle.Error):
+            ht.handle_of(other, number)
+        self.assertEqual(ht.handle_of(other, 987_654), 987_654)
+        del other
+        with self.assertRaises(heddle.Error):
+            torch.ops.heddle.find(987_654, self.handle.state, self.keys)
+
+    def test_compiled_order(self):
+        """A compiler must neither merge equal lookups around a change, nor remove a change whose result is not used."""
+
+        def change(keys, values):
+            before, _ = self.handle.find(keys)
+            self.handle.assign(keys, values)
+            after, _ = self.handle.find(keys)
+            self.handle.erase(keys)
+            return before, after
+
+        before, after = torch.compile(change, fullgraph=True, backend=COMPILER)(self.keys, torch.ones(8, 6))
+        self.assertTrue(torch.equal(before, self.values) and torch.equal(after, torch.ones(8, 6)))
+        self.assertEqual(len(self.table), 0)
+
+
+class Equal(unittest.TestCase):
+    """Embeddings beside PyTorch's, from the same initial rows."""
+
+    def test_sgd_is_the_same_bit_for_bit(self):
+        for dim in (1, 3, 8, 17, 64):
+            for shape in ((5, 7), (300,), (64, 40)):
+                with self.subTest(dim=dim, shape=shape):
+                    ours = ht.Embedding(1 << 12, dim, optimizer=ht.SGD(0.05))
+                    theirs = twin(ours)
+                    train(ours, ours, shape=shape)
+                    train(theirs, torch.optim.SGD(theirs.parameters(), lr=0.05), shape=shape)
+                    self.assertTrue(torch.equal(rows_of(ours, torch.arange(IDS)), theirs.weight.data))
+
+    def test_sgd_gradients_of_several_passes(self):
+        ours = ht.Embedding(1 << 12, 8, optimizer=ht.SGD(0.05))
+        theirs = twin(ours)
+        optimizer = torch.optim.SGD(theirs.parameters(), lr=0.05)
+        for i in range(3):
+            for module in (ours, theirs):
+                (module(random_ids(9, seed=i)) * (i + 1)).sum().backward()
+        self.assertEqual(len(ours.gradients), 3)
+        ours.step(), optimizer.step()
+        self.assertEqual(len(ours.gradients), 0)
+        self.assertTrue(torch.equal(rows_of(ours, torch.arange(IDS)), theirs.weight.data))
+
+    def check_near(self, ours, theirs, optimizer):
+        train(ours, ours)
+        train(theirs, optimizer)
+        torch.testing.assert_close(rows_of(ours, torch.arange(IDS)), theirs.weight.data, rtol=1e-5, atol=1e-6)
+
+    def test_adam_is_as_sparse_adam(self):
+        ours = ht.Embedding(1 << 12, 8, optimizer=ht.Adam(0.01, betas=(0.8, 0.95)))
+        theirs = twin(ours, sparse=True)
+        self.check_near(ours, theirs, torch.optim.SparseAdam(theirs.parameters(), lr=0.01, betas=(0.8, 0.95)))
+
+    def test_adagrad_is_as_torch(self):
+        ours = ht.Embedding(1 << 12, 8, optimizer=ht.Adagrad(0.01, initial_accumulator_value=0.1))
+        theirs = twin(ours, sparse=True)
+        self.check_near(ours, theirs,
+                        torch.optim.Adagrad(theirs.parameters(), lr=0.01, initial_accumulator_value=0.1))  # fmt: skip
+
+    def test_rowwise_adagrad(self):
+        ours = ht.Embedding(1 << 12, 5, optimizer=ht.RowWiseAdagrad(0.5, eps=1e-3))
+        before = rows_of(ours, [7])
+        for _ in range(2):
+            (ours(torch.tensor([7])) * torch.tensor([1.0, 2, 3, 4, 5])).sum().backward()
+            ours.step()
+        gradient, mean = torch.tensor([1.0, 2, 3, 4, 5]), 11.0
+        wanted = before - 0.5 * gradient / (mean**0.5 + 1e-3) - 0.5 * gradient / ((2 * mean) ** 0.5 + 1e-3)
+        torch.testing.assert_close(rows_of(ours, [7]), wanted)
+
+    def test_bags(self):
+        offsets = torch.tensor([0, 4, 4, 10])
+        for mode in ("sum", "mean"):
+            for last in (False, True):
+                for weighted in (False, True) if mode == "sum" else (False,):
+                    with self.subTest(mode=mode, last=last, weighted=weighted):
+                        self.check_bags(mode, last, weighted, offsets if last else offsets[:3])
+
+    def check_bags(self, mode, last, weighted, offsets):
+        ours = ht.EmbeddingBag(1 << 12, 6, mode=mode, include_last_offset=last, optimizer=ht.SGD(0.1))
+        theirs = torch.nn.EmbeddingBag(IDS, 6, mode=mode, include_last_offset=last)
+        theirs.weight.data = rows_of(ours, torch.arange(IDS)).clone()
+        optimizer, ids = torch.optim.SGD(theirs.parameters(), lr=0.1), random_ids(10)
+        weights = [torch.linspace(0, 1, 10).requires_grad_() if weighted else None for _ in range(2)]
+        outs = [m(ids, offsets, w) for m, w in zip((ours, theirs), weights, strict=True)]
+        torch.testing.assert_close(*outs)
+        for out in outs:
+            out.square().sum().backward()
+        if weighted:
+            torch.testing.assert_close(weights[0].grad, weights[1].grad)
+        ours.step(), optimizer.step()
+        torch.testing.assert_close(rows_of(ours, torch.arange(IDS)), theirs.weight.data)
+        ours.eval()
+        torch.testing.assert_close(ours(ids, offsets, weights[0]), theirs(ids, offsets, weights[1]))
+
+    def test_bags_of_equal_length(self):
+        ours = ht.EmbeddingBag(1 << 12, 6, mode="mean")
+        ids = random_ids(4, 5)
+        torch.testing.assert_close(ours(ids), rows_of(ours, ids).mean(1))
+
+    def test_halves(self):
+        for dtype in (torch.float16, torch.bfloat16):
+            for dim in (3, 8):
+                with self.subTest(dtype=dtype, dim=dim):
+                    ours = ht.Embedding(1 << 12, dim, optimizer=ht.Adam(0.01), dtype=dtype)
+                    self.assertEqual(ours(torch.tensor([1])).dtype, dtype)
+                    exact = ht.Embedding(1 << 12, dim, optimizer=ht.Adam(0.01))
+                    exact.insert(torch.arange(IDS), rows_of(ours, torch.arange(IDS)).float())
+                    train(ours, ours, scale=0.5)
+                    train(exact, exact, scale=0.5)
+                    near = {"rtol": 0, "atol": 0.02 if dtype == torch.bfloat16 else 0.003}
+                    torch.testing.assert_close(rows_of(ours, torch.arange(IDS)).float(),
+                                               rows_of(exact, torch.arange(IDS)), **near)  # fmt: skip
+
+    def test_half_state_is_exact(self):
+        """The state of a half embedding is that of a float32 one for equal gradients."""
+        made = {}
+        for dtype in (torch.float16, torch.float32):
+            made[dtype] = e = ht.Embedding(100, 4, init="zeros", optimizer=ht.Adagrad(0.0), dtype=dtype)
+            for i in range(5):
+                (e(torch.tensor([1])) * (0.1 + 2**-9 * i)).sum().backward()
+                e.gradients[0] = (e.gradients[0][0], torch.full((1, 4), 0.1 + 2**-20 * i))
+                e.step()
+        states = [next(e.parts()).state for e in made.values()]
+        self.assertTrue(torch.equal(*states))
+
+    def test_gradient_by_differences(self):
+        e = ht.Embedding(100, 3, optimizer=ht.SGD(1.0))
+        ids = torch.tensor([4, 9, 4])
+
+        def loss(out):
+            return (out.double() ** 3 * torch.arange(1, 10).view(3, 3)).sum()
+
+        loss(e(ids)).backward()
+        keys, gradient = e.gradients[0]
+        for row, key in enumerate(keys.tolist()):
+            for column in range(3):
+                sides = []
+                for delta in (1e-3, -1e-3):
+                    out = rows_of(e, ids)
+                    out[ids == key, column] += delta
+                    sides.append(loss(out))
+                slope = (sides[0] - sides[1]) / 2e-3
+                self.assertAlmostEqual(float(slope), float(gradient[row, column]), delta=2e-2)
+
+    def test_a_frozen_table_and_no_gradients(self):
+        e = ht.Embedding(100, 3, optimizer=ht.SGD(1.0))
+        with torch.no_grad():
+            self.assertFalse(e(torch.tensor([1, 2])).requires_grad)
+        self.assertEqual(len(e), 2)
+        e.step()
+        self.assertEqual(e.steps, 0)
+        e(torch.tensor([1])).sum().backward()
+        e.zero_grad()
+        e.step()
+        self.assertEqual(e.steps, 0)
+        with torch.inference_mode():
+            self.assertEqual(e(torch.tensor([1])).shape, (1, 3))
+
+    def test_no_second_derivatives(self):
+        e = ht.Embedding(100, 3)
+        out = e(torch.tensor([1]))
+        with self.assertRaises(heddle.Error):
+            torch.autograd.grad(out.square().sum(), e._anchor, create_graph=True, allow_unused=True)
+
+
+class Rows(unittest.TestCase):
+    def test_initial_rows_depend_on_key_and_seed_alone(self):
+        for init in ("uniform", "normal", ht.Uniform(1, 2), ht.Normal(3, 0.5)):
+            one, other = (ht.Embedding(1 << 12, 5, init=init, seed=9) for _ in range(2))
+            ids = torch.cat([torch.randperm(500), torch.tensor([-4, -(1 << 63), (1 << 63) - 1])])
+            with torch.no_grad():
+                all_at_once = one(ids)
+                singly = torch.cat([other(part) for part in ids.flip(0).split(7)]).flip(0)
+            self.assertTrue(torch.equal(all_at_once, singly))
+            self.assertTrue(torch.equal(rows_of(ht.Embedding(10, 5, init=init, seed=9), ids), all_at_once))
+            self.assertFalse(torch.equal(rows_of(ht.Embedding(10, 5, init=init, seed=8), ids), all_at_once))
+            self.assertEqual(len(all_at_once.unique(dim=0)), len(ids))
+
+    def test_initial_rows_are_the_same_in_every_version(self):
+        """Integer arithmetic only: the bits are part of what a saved seed means."""
+        x = ht.Uniform(-1, 1)(torch.tensor([0, 1, -5]), 2, 3)
+        wanted = [[reference(key, 3, j) * 2.0**-23 - 1 for j in range(2)] for key in (0, 1, -5)]
+        self.assertEqual(x.tolist(), wanted)
+
+    def test_distributions(self):
+        keys = torch.arange(20000)
+        x = ht.Normal(1, 2)(keys, 7, 0)
+        self.assertAlmostEqual(x.mean().item(), 1, delta=0.02)
+        self.assertAlmostEqual(x.std().item(), 2, delta=0.02)
+        correlation = torch.corrcoef(x.T) - torch.eye(7)
+        self.assertLess(correlation.abs().max().item(), 0.03)
+        y = ht.Uniform(-2, 4)(keys, 7, 0)
+        self.assertTrue((y >= -2).all() and (y < 4).all())
+        self.assertAlmostEqual(y.mean().item(), 1, delta=0.02)
+
+    def test_layouts(self):
+        """Weights and state of every optimizer are where they belong, for all types and odd widths."""
+        optimizers = (ht.SGD(0.1), ht.Adam(0.1), ht.RowWiseAdagrad(0.1), ht.Adagrad(0.1, initial_accumulator_value=2.0))
+        ids = torch.arange(20)
+        for dim in (1, 2, 3, 4, 7, 8, 16):
+            exact = rows_of(ht.Embedding(100, dim), ids)
+            for dtype in (torch.float32, torch.float16, torch.bfloat16):
+                for optimizer in optimizers:
+                    with self.subTest(dim=dim, dtype=dtype, optimizer=optimizer.name):
+                        e = ht.Embedding(100, dim, optimizer=optimizer, dtype=dtype)
+                        self.assertTrue(torch.equal(e(ids), exact.to(dtype)))
+                        self.assertTrue(torch.equal(e(ids), exact.to(dtype)))
+                        part = next(e.parts())
+                        self.assertTrue(torch.equal(part.weight, exact.to(dtype)[part.key]))
+                        self.assertTrue((part.state == optimizer.state_initial()).all())
+                        self.assertEqual(part.state.shape, (20, optimizer.state_floats(dim)))
+
+    def test_functions_and_constants(self):
+        given = ht.Embedding(100, 3, init=lambda keys: keys[:, None].float() * torch.ones(3))
+        self.assertEqual(given(torch.tensor([4, 2]))[:, 0].tolist(), [4, 2])
+        self.assertFalse(ht.Embedding(100, 3, init="zeros")(torch.tensor([4])).any())
+        with self.assertRaises(ValueError):
+            ht.Embedding(100, 3, init=lambda keys: torch.zeros(1))(torch.tensor([1, 2]))
+        with self.assertRaises(ValueError):
+            ht.Embedding(100, 3, init="xavier")
+
+    def test_reserved_ids_have_their_initial_row(self):
+        e = ht.Embedding(100, 4, optimizer=ht.SGD(1.0))
+        ids = torch.tensor([-1, -2, -3, -4, -1])
+        out = e(ids)
+        self.assertTrue(out.any(1).all())
+        self.assertTrue(torch.equal(out[0], out[4]))
+        out.sum().backward()
+        e.step()
+        self.assertEqual((len(e), e.reserved, e.dropped), (1, 3, 3))
+        self.assertEqual(e.unplaced().tolist(), [-3, -2, -1])
+        self.assertEqual(e.unplaced().numel(), 0)
+        self.assertTrue(torch.equal(rows_of(e, ids[:3]), out[:3]))
+
+    def test_no_silent_zero_in_a_tiny_table(self):
+        for policy in ("lru", "lfu", "epoch_lru", "epoch_lfu"):
+            with self.subTest(policy):
+                e = ht.Embedding(4, 5, policy=policy, optimizer=ht.SGD(0.1), table={"slots": 2})
+                initial = rows_of(ht.Embedding(4, 5), torch.arange(200))
+                out = e(torch.arange(200))
+                self.assertTrue(torch.equal(out, initial))
+                out.sum().backward()
+                e.step()
+                self.assertEqual(len(e), 4)
+                self.assertEqual(e.dropped, 196)
+                after = rows_of(e, torch.arange(200))
+                changed = (after != initial).all(1)
+                self.assertEqual(int(changed.sum()), 4)
+                torch.testing.assert_close(after[changed], initial[changed] - 0.1)
+
+    def test_refused_ids_are_counted_and_listed(self):
+        e = ht.Embedding(2, 5, optimizer=ht.SGD(0.1), table={"slots": 2, "pins": 1})
+        e(torch.tensor([1, 2])).sum().backward()
+        e.step()
+        e.table.lock_keys(torch.tensor([1, 2]), 7)
+        out = e(torch.tensor([3, 4, 3, 1]))
+        self.assertTrue(torch.equal(out[:2], rows_of(ht.Embedding(4, 5), [3, 4])))
+        self.assertEqual((e.refused, e.unplaced().tolist()), (2, [3, 4]))
+        self.assertEqual(e.counters()["refused"], 2)
+
+    def test_gradient_of_an_evicted_row_is_dropped(self):
+        e = ht.Embedding(2, 5, optimizer=ht.SGD(0.1), table={"slots": 2})
+        out = e(torch.tensor([1, 2]))
+        with torch.no_grad():
+            e(torch.tensor([3, 4]))
+        others = rows_of(e, [3, 4])
+        out.sum().backward()
+        e.step()
+        self.assertEqual(e.dropped, 2)
+        self.assertTrue(torch.equal(rows_of(e, [3, 4]), others))
+
+    def test_a_row_is_read_before_its_batch_evicts_it(self):
+        for policy in ("lru", "lfu"):
+            check_read_before_evicted(self, policy, None)
+
+    def test_evaluation_changes_nothing(self):
+        e = ht.Embedding(100, 4, optimizer=ht.SGD(0.1))
+        e(torch.arange(10))
+        before = e.state_dict()
+        e.eval()
+        out = e(torch.arange(20))
+        self.assertTrue(torch.equal(out[10:], rows_of(ht.Embedding(10, 4), torch.arange(10, 20))))
+        after = e.state_dict()
+        self.assertTrue(all(torch.equal(before[k], after[k]) for k in ("key", "weight", "score")))
+        e.absent = -2.0
+        self.assertTrue((e(torch.arange(20))[10:] == -2).all())
+        self.assertTrue(torch.equal(e(torch.arange(10)), out[:10]))
+
+    def test_shapes_and_types_of_ids(self):
+        e = ht.Embedding(100, 4)
+        self.assertEqual(e(torch.zeros((2, 3, 0), dtype=torch.int64)).shape, (2, 3, 0, 4))
+        self.assertEqual(e(torch.tensor(5)).shape, (4,))
+        self.assertTrue(torch.equal(e(torch.tensor([5], dtype=torch.int32)), e(torch.tensor([5]))))
+        out = e(torch.arange(12).view(3, 4).T)
+        self.assertTrue(torch.equal(out, e(torch.arange(12)).view(3, 4, 4).transpose(0, 1)))
+        for mode in (e.train(), e.eval()):
+            with self.assertRaises(TypeError):
+                mode(torch.tensor([1.0]))
+
+    def test_distinct_ids(self):
+        e = ht.Embedding(100, 4, optimizer=ht.SGD(0.1))
+        out = e(torch.arange(6).view(2, 3), distinct=True)
+        self.assertTrue(torch.equal(out, rows_of(e, torch.arange(6).view(2, 3))))
+        (out * torch.arange(6).view(2, 3, 1)).sum().backward()
+        e.step()
+        torch.testing.assert_close(rows_of(e, torch.arange(6)), out.view(6, 4) - 0.1 * torch.arange(6)[:, None])
+
+    def test_lfu_counts_every_id(self):
+        e = ht.Embedding(100, 4, policy="lfu")
+        e(torch.tensor([1, 1, 1, 2]))
+        e(torch.tensor([1, 2]))
+        part = next(e.parts())
+        self.assertEqual(dict(zip(part.key.tolist(), part.score.tolist(), strict=True)), {1: 4, 2: 2})
+
+    def test_prefetch(self):
+        e = ht.Embedding(100, 4)
+        e.prefetch(torch.tensor([1, 2, 1]))
+        self.assertEqual(sorted(e.table), [1, 2])
+        e(torch.tensor([1, 2]))
+        self.assertEqual(e.counters()["inserted"], 2)
+
+    def test_wrong_arguments(self):
+        for error, arguments in ((heddle.Error, {"policy": "custom"}), (TypeError, {"dtype": torch.float64}),
+                                 (TypeError, {"optimizer": torch.optim.SGD}), (ValueError, {"dim": 0})):  # fmt: skip
+            with self.assertRaises(error):
+                ht.Embedding(**{"capacity": 10, "dim": 4, **arguments})
+        with self.assertRaises(heddle.Error):
+            ht.Embedding(10, 4, backend="cuda").table  # noqa: B018
+        with self.assertRaises(ValueError):
+            ht.SGD(-1.0)
+
+
+class Evictions(unittest.TestCase):
+    def test_each_exactly_once_with_its_row(self):
+        e = ht.Embedding(64, 3, optimizer=ht.SGD(0.1), evicted=4096, table={"slots": 8})
+        rows, placed, left = {}, 0, []
+        for i in range(30):
+            ids = random_ids(50, seed=i, most=400)
+            out = e(ids)
+            out.square().sum().backward()
+            before = len(e)
+            e.step()
+            self.assertEqual(before, len(e))
+            for batch in e.evicted():
+                for key, value in zip(batch.key.tolist(), batch.value.tolist(), strict=True):
+                    left.append(key)
+                    self.assertEqual(value, rows.pop(key, rows_of(ht.Embedding(9, 3), key).tolist()))
+            for part in e.parts():
+                rows.update(zip(part.key.tolist(), part.weight.tolist(), strict=True))
+            counted = e.counters()
+            placed = counted["inserted"]
+        self.assertEqual(placed - len(left), len(e))
+        self.assertEqual(counted["evicted"], len(left))
+        self.assertGreater(len(left), 100)
+        self.assertEqual(list(e.evicted()), [])
+
+    def test_a_full_queue_fails_before_the_table_changes(self):
+        e = ht.Embedding(8, 3, evicted=10, table={"slots": 8})
+        e(torch.arange(8))
+        e(torch.arange(8, 16))
+        before = sorted(e.table)
+        with self.assertRaises(heddle.Error):
+            e(torch.arange(16, 24))
+        self.assertEqual(sorted(e.table), before)
+        self.assertEqual(sorted(k for b in e.evicted() for k in b.key.tolist()), list(range(8)))
+        e(torch.arange(16, 24))
+
+    def test_off_by_default(self):
+        with self.assertRaises(heddle.Error):
+            next(ht.Embedding(8, 3).evicted())
+
+
+class State(unittest.TestCase):
+    def made(self, capacity=1 << 12, **more):
+        return ht.Embedding(capacity, 6, **{"optimizer": ht.Adam(0.01), "seed": 5, **more})
+
+    def test_round_trip(self):
+        for dtype in (torch.float32, torch.bfloat16):
+            for policy in ("lru", "lfu", "epoch_lru", "epoch_lfu"):
+                with self.subTest(dtype=dtype, policy=policy):
+                    one = self.made(dtype=dtype, policy=policy)
+                    train(one, one)
+                    with tempfile.TemporaryFile() as file:
+                        torch.save(one.state_dict(), file)
+                        file.seek(0)
+                        saved = torch.load(file, weights_only=True)
+                    other = self.made(capacity=1 << 13, dtype=dtype, policy=policy, seed=0)
+                    other.load_state_dict(saved)
+                    self.assertEqual((other.load_dropped, other.steps, other.seed), (0, 6, 5))
+                    for e in (one, other):
+                        train(e, e, rounds=2)
+                    self.assertTrue(torch.equal(rows_of(one, torch.arange(80)), rows_of(other, torch.arange(80))))
+
+    def test_smaller_table_keeps_the_latest(self):
+        one = self.made()
+        for i in range(100):
+            one(torch.tensor([i]))
+        other = self.made(capacity=16, table={"slots": 16})
+        other.load_state_dict(one.state_dict())
+        self.assertEqual(sorted(other.table), list(range(84, 100)))
+        self.assertEqual(other.load_dropped, 84)
+        other(torch.tensor([84, 200]))
+        self.assertEqual(sorted(other.table), [84, *range(86, 100), 200])
+
+    def test_state_of_another_kind_is_refused(self):
+        saved = self.made().state_dict()
+        for other in (self.made(optimizer=ht.SGD(0.1)), self.made(policy="lfu"), ht.Embedding(10, 4)):
+            with self.assertRaises(RuntimeError):
+                other.load_state_dict(saved)
+        del saved["weight"]
+        with self.assertRaises(RuntimeError):
+            self.made().load_state_dict(saved)
+
+    def test_in_a_network(self):
+        net = torch.nn.ModuleDict({"a": self.made(), "b": torch.nn.Linear(6, 1)})
+        net["a"](torch.arange(5)).sum().backward()
+        ht.step(net)
+        other = torch.nn.ModuleDict({"a": self.made(), "b": torch.nn.Linear(6, 1)})
+        self.assertEqual(str(other.load_state_dict(net.state_dict())), "<All keys matched successfully>")
+        self.assertTrue(torch.equal(rows_of(other["a"], torch.arange(5)), rows_of(net["a"], torch.arange(5))))
+        self.assertEqual(len(list(net.parameters())), 2)
+
+    def test_copies(self):
+        one = self.made()
+        train(one, one)
+        for other in (copy.deepcopy(one), pickle.loads(pickle.dumps(one)), self.moved(one)):
+            self.assertTrue(torch.equal(rows_of(other, torch.arange(IDS)), rows_of(one, torch.arange(IDS))))
+            self.assertNotEqual(other._number, one._number)
+            train(other, other, rounds=1)
+            self.assertFalse(torch.equal(rows_of(other, torch.arange(IDS)), rows_of(one, torch.arange(IDS))))
+
+    def moved(self, one):
+        """A copy whose table was moved to the simulator, as it would be to a GPU."""
+        other = copy.deepcopy(one)
+        other._backend, other._table_device = "host", torch.device("cuda", 0)
+        other.to("cpu")
+        self.assertEqual(other.table.info["backend"], "host")
+        return other
+
+    def test_parts(self):
+        e = self.made()
+        with torch.no_grad():
+            e(torch.arange(1000))
+        parts = list(e.parts(rows=300))
+        self.assertGreater(len(parts), 3)
+        self.assertEqual(sorted(k for p in parts for k in p.key.tolist()), list(range(1000)))
+        other = self.made()
+        self.assertEqual(sum(other.insert_part(p) for p in parts), 0)
+        self.assertTrue(torch.equal(rows_of(other, torch.arange(1000)), rows_of(e, torch.arange(1000))))
+        with self.assertRaises(heddle.Error):
+            other.insert_part(parts[0]._replace(weight=parts[0].weight[:, :2]))
+
+    def test_changed_since(self):
+        for policy in ("lru", "epoch_lru", "epoch_lfu"):
+            with self.subTest(policy):
+                e = self.made(policy=policy)
+                train(e, e)
+                copy_of = self.made(policy=policy)
+                copy_of.load_state_dict(e.state_dict())
+                mark = e.mark()
+                e(torch.tensor([3, 5, 1000])).sum().backward()
+                with self.assertRaises(heddle.Error):
+                    e.mark()
+                e.step()
+                changed = list(e.changed_since(mark))
+                self.assertEqual(sorted(k for p in changed for k in p.key.tolist()), [3, 5, 1000])
+                for part in changed:
+                    copy_of.insert_part(part)
+                ids = torch.tensor([*range(IDS), 1000])
+                self.assertTrue(torch.equal(rows_of(copy_of, ids), rows_of(e, ids)))
+        with self.assertRaises(heddle.Error):
+            self.made(policy="lfu").mark()
+
+    def test_erase_and_clear(self):
+        e = self.made()
+        e(torch.tensor([1, 2, 3]))
+        e.erase(torch.tensor([2]))
+        self.assertEqual(sorted(e.table), [1, 3])
+        e.clear()
+        self.assertEqual(len(e), 0)
+
+
+class Net(Module):
+    def __init__(self, **more):
+        super().__init__()
+        self.one = ht.Embedding(1 << 10, 8, optimizer=ht.SGD(0.1), **more)
+        self.bag = ht.EmbeddingBag(1 << 10, 8, optimizer=ht.SGD(0.1), mode="sum", **more)
+        self.last = torch.nn.Linear(16, 1)
+
+    def forward(self, ids, offsets):
+        both = torch.cat([self.one(ids).sum(1), self.bag(ids.reshape(-1), offsets)], 1)
+        return self.last(both.float()).sum() + self.one(ids).float().square().sum()
+
+
+class Compilers(unittest.TestCase):
+    def setUp(self):
+        torch.manual_seed(0)
+        torch._dynamo.reset()
+        self.ids, self.offsets = random_ids(4, 6), torch.tensor([0, 6, 12, 20])
+
+    def test_training(self):
+        net = Net()
+        other = copy.deepcopy(net)
+        compiled = torch.compile(other, fullgraph=True, backend=COMPILER)
+        for _ in range(3):
+            losses = []
+            for module, holder in ((net, net), (compiled, other)):
+                loss = module(self.ids, self.offsets)
+                loss.backward()
+                ht.step(holder)
+                losses.append(loss.detach())
+            torch.testing.assert_close(*losses)
+        torch.testing.assert_close(net.last.weight.grad, other.last.weight.grad)
+        for a, b in ((net.one, other.one), (net.bag, other.bag)):
+            torch.testing.assert_close(rows_of(a, torch.arange(IDS)), rows_of(b, torch.arange(IDS)))
+
+    def test_other_sizes(self):
+        e = ht.Embedding(1 << 10, 4, optimizer=ht.SGD(0.1))
+        compiled = torch.compile(lambda ids: e(ids).sum(), fullgraph=True, backend=COMPILER, dynamic=True)
+        for n in (3, 8, 21):
+            compiled(torch.arange(n)).backward()
+        self.assertEqual([len(keys) for keys, _ in e.gradients], [3, 8, 21])
+
+    def test_evaluation(self):
+        net = Net(dtype=torch.bfloat16)
+        net(self.ids, self.offsets)
+        net.eval()
+        wanted = net(self.ids, self.offsets)
+        torch.testing.assert_close(torch.compile(net, fullgraph=True, backend=COMPILER)(self.ids, self.offsets), wanted)
+        program = torch.export.export(net, (self.ids, self.offsets))
+        torch.testing.assert_close(program.module()(self.ids, self.offsets), wanted)
+
+    def test_export_in_another_process(self):
+        with tempfile.TemporaryDirectory() as folder:
+            e = ht.Embedding(1 << 10, 4)
+            e.number = 4711
+            wanted = e(torch.arange(5)).detach()
+            program = torch.export.export(e.eval(), (torch.arange(5),))
+            torch.export.save(program, os.path.join(folder, "net.pt2"))
+            torch.save((e.state_dict(), wanted), os.path.join(folder, "state.pt"))
+            text = (
+                "import os, torch, heddle.torch as ht\n"
+                f"folder = {folder!r}\n"
+                "e = ht.Embedding(1 << 10, 4, init='zeros')\n"
+                "e.number = 4711\n"
+                "state, wanted = torch.load(os.path.join(folder, 'state.pt'))\n"
+                "e.load_state_dict(state)\n"
+                "net = torch.export.load(os.path.join(folder, 'net.pt2')).module()\n"
+                "assert torch.equal(net(torch.arange(5)), wanted)\n"
+            )
+            subprocess.run([sys.executable, "-c", text], check=True)
+
+
+@unittest.skipIf(importlib.util.find_spec("triton") is None, "Triton is not installed")
+class Kernels(unittest.TestCase):
+    """The kernels of a GPU, in Triton's interpreter, beside the operations of the table."""
+
+    def test_in_the_interpreter(self):
+        if os.environ.get("TRITON_INTERPRET") != "1":
+            environment = {**os.environ, "TRITON_INTERPRET": "1"}
+            words = [sys.executable, __file__, "Kernels"]
+            done = subprocess.run(words, env=environment, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 0, done.stderr[-3000:])
+            return
+        adagrad = ht.Adagrad(0.1, initial_accumulator_value=0.5)
+        optimizers = (ht.SGD(0.1), ht.Adam(0.01), ht.RowWiseAdagrad(0.1), adagrad)
+        cases = [(torch.float32, 8, o, "uniform") for o in optimizers]
+        cases += [(torch.float32, 33, optimizers[1], i) for i in ("normal", ht.Constant(2.0), ht.Uniform(1, 3))]
+        cases += [(t, d, o, "uniform") for t, d in ((torch.float16, 8), (torch.bfloat16, 5)) for o in optimizers[1:3]]
+        for dtype, dim, optimizer, init in cases:
+            with self.subTest(dtype=dtype, dim=dim, optimizer=optimizer.name, init=init):
+                self.check(dtype, dim, optimizer, init)
+        self.check_often()
+        self.check_bags()
+        self.check_refused()
+        for policy in ("lru", "lfu"):
+            check_read_before_evicted(self, policy, True)
+
+    def pair(self, dim, optimizer, make=None, **more):
+        made = [(make or ht.Embedding)(1 << 10, dim, optimizer=optimizer, kernels=k, **more) for k in (True, None)]
+        self.assertIsNotNone(made[0]._fast())
+        self.assertIsNone(made[1]._fast())
+        return made
+
+    def check(self, dtype, dim, optimizer, init):
+        pair = self.pair(dim, optimizer, dtype=dtype, init=init)
+        near = {torch.float32: {}, torch.float16: {"rtol": 0.01, "atol": 0.01},
+                torch.bfloat16: {"rtol": 0.03, "atol": 0.05}}[dtype]  # fmt: skip
+        ids = random_ids(4, 10, most=30)
+        ids[0, 3] = -1
+        for i in range(3):
+            outs = [e(ids + 3 * i) for e in pair]
+            torch.testing.assert_close(*outs, **near)
+            if i == 0 and init != "normal" and dtype == torch.float32:
+                self.assertTrue(torch.equal(*outs))
+            weight = torch.randn(outs[0].shape).to(dtype)
+            for e, out in zip(pair, outs, strict=True):
+                (out * weight).sum().backward()
+                e.step()
+        torch.testing.assert_close(*[rows_of(e, torch.arange(-2, 50)) for e in pair], **near)
+        self.assertEqual(pair[0].counters(), pair[1].counters())
+        torch.testing.assert_close(pair[0].unplaced(), pair[1].unplaced())
+        torch.testing.assert_close(next(pair[0].parts()).state, next(pair[1].parts()).state, **near)
+        for e in pair:
+            e.absent = 7.0
+        self.assertTrue((rows_of(pair[0], torch.tensor([999])) == 7).all())
+
+    def check_often(self):
+        """Ids that occur more than 256 times are summed by chunks; several passes before a step."""
+        pair = self.pair(4, ht.SGD(0.01))
+        ids = torch.cat([torch.full((700,), 5), torch.arange(50), torch.full((257,), 6), torch.full((300,), 2)])
+        ids = ids[torch.randperm(len(ids), generator=torch.Generator().manual_seed(0))]
+        weight = torch.randn(len(ids), 4)
+        for passes in (1, 2):
+            for e in pair:
+                for _ in range(passes):
+                    (e(ids) * weight).sum().backward()
+                if passes == 1:
+                    keys, gradient = e.gradients[0]
+                    torch.testing.assert_close(gradient[keys == 5][0], weight[ids == 5].sum(0), rtol=1e-4, atol=1e-4)
+                    (e(ids[:1]) * 0).sum().backward()
+                e.step()
+            for e in pair:
+                (e(ids) * weight).sum().backward()
+                e.step()
+        torch.testing.assert_close(*[rows_of(e, torch.arange(50)) for e in pair], rtol=1e-4, atol=1e-4)
+
+    def check_bags(self):
+        pair = self.pair(4, ht.Adam(0.1), make=ht.EmbeddingBag, policy="lfu")
+        for e in pair:
+            for i in range(2):
+                e(random_ids(5, 6, seed=i)).square().sum().backward()
+                e.step()
+        torch.testing.assert_close(*[rows_of(e, torch.arange(IDS)) for e in pair])
+        scores = [dict(zip(*(c.tolist() for c in (p.key, p.score)), strict=True)) for e in pair for p in e.parts()]
+        self.assertEqual(scores[0], scores[1])
+
+    def check_refused(self):
+        initial = rows_of(ht.Embedding(4, 4), torch.arange(200))
+        e = ht.Embedding(4, 4, optimizer=ht.SGD(0.1), kernels=True, table={"slots": 2, "pins": 1})
+        out = e(torch.arange(200))
+        self.assertTrue(torch.equal(out, initial))
+        out.sum().backward()
+        e.step()
+        self.assertEqual((len(e), e.dropped), (4, 196))
+        self.assertEqual(int((rows_of(e, torch.arange(200)) != initial).all(1).sum()), 4)
+        e.table.lock_keys(torch.tensor(list(e.table)), 7)
+        self.assertTrue(torch.equal(e(torch.arange(300, 303)), rows_of(ht.Embedding(4, 4), torch.arange(300, 303))))
+        other = ht.Embedding(4, 4, optimizer=ht.SGD(0.1), seed=9)
+        e.load_state_dict(other.state_dict())
+        self.assertTrue(torch.equal(rows_of(e, torch.arange(5)), rows_of(other, torch.arange(5))))
+        self.assertEqual((e.refused, sorted(e.unplaced().tolist())[-3:]), (3, [300, 301, 302]))
+
+
+class Dataset:
+    """Holds an embedding, so a worker process gets a copy of it."""
+
+    def __init__(self, embedding):
+        self.embedding = embedding
+
+    def __len__(self):
+        return 6
+
+    def __getitem__(self, i):
+        return self.embedding.look_up(torch.tensor([i]))[0]
+
+
+class Processes(unittest.TestCase):
+    def test_workers(self):
+        e = ht.Embedding(1 << 10, 4)
+        with torch.no_grad():
+            e.insert(torch.arange(6), torch.arange(24.0).view(6, 4))
+        for context in ("fork", "spawn"):
+            loader = torch.utils.data.DataLoader(Dataset(e), batch_size=3, num_workers=2,
+                                                 multiprocessing_context=context)  # fmt: skip
+            self.assertTrue(torch.equal(torch.cat(list(loader)), torch.arange(24.0).view(6, 4)))
+
+    def test_import_needs_nothing_early(self):
+        text = ("import sys, heddle; assert 'torch' not in sys.modules; "
+                "import heddle.torch; assert 'torch._dynamo' not in sys.modules")  # fmt: skip
+        subprocess.run([sys.executable, "-c", text], check=True)
+
+    def test_version_that_is_too_old(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "torch.py"), "w") as file:
+                file.write("__version__ = '1.13.1'\n")
+            text = f"import sys; sys.path.insert(0, {folder!r}); import heddle.torch"
+            done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
+            self.assertIn("ImportError: heddle.torch needs PyTorch 2.4", done.stderr)
+
+
+class Page(unittest.TestCase):
+    def test_examples_run(self):
+        path = pathlib.Path(__file__).parents[2] / "doc" / "python-torch.md"
+        if not path.exists():
+            self.skipTest(f"{path} is not there")
+        names = {}
+        for example in re.findall(r"^```python\n(.*?)^```", path.read_text(), re.M | re.S):
+            exec(compile(example, str(path), "exec"), names)
+        self.assertIn("renew", names)
+
+
+def check_read_before_evicted(test, policy, kernels):
+    """The ids 1 and 2 have trained rows, and are evicted by later ids of their own batch."""
+    e = ht.Embedding(2, 4, optimizer=ht.SGD(0.1), policy=policy, kernels=kernels, table={"slots": 2})
+    e(torch.tensor([1, 2])).sum().backward()
+    e.step()
+    trained = rows_of(e, [1, 2])
+    out = e(torch.tensor([1, 2, 3, 4, 5]))
+    test.assertFalse({1, 2} <= set(e.table))
+    test.assertTrue(torch.equal(out[:2], trained))
+    test.assertTrue(torch.equal(out[2:], rows_of(ht.Embedding(4, 4), [3, 4, 5])))
+
+
+def reference(key, seed, column):
+    """24 random bits in Python's arithmetic, as doc/python-torch.md describes them."""
+    full, half = (1 << 64) - 1, (1 << 32) - 1
+    h = (key ^ (seed * 0x9E3779B97F4A7C15 + 0xD1B54A32D192ED03)) & full
+    h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9 & full
+    h = (h ^ h >> 27) * 0x94D049BB133111EB & full
+    h ^= h >> 31
+    x = (h + column * 0x9E3779B9) & half
+    x = (x ^ x >> 16) * 0x21F0AAAD & half
+    x = (x ^ x >> 15 ^ h >> 32) * 0x735A2D97 & half
+    return (x ^ x >> 15) >> 8
+
+
+if __name__ == "__main__":
+    unittest.main()

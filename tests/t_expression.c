@@ -1,0 +1,413 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_expression.c - policies that are expressions: reading and printing, mistakes, the compiled program against the
+ * judge's evaluator of the text, the flags that are found, and tables.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "judge/expression.h"
+#include "judge/rules.h"
+#include "policies/claims.h"
+#include "policies/expression.h"
+#include "tests/testing.h"
+#include "workload/expressions.h"
+
+typedef unsigned long long ull;
+
+/* ---- One way of writing ------------------------------------------------------------------------ */
+
+static const struct {
+    const char *text, *same;
+} written[] = {
+    { "lru", "lru" },
+    { "expr:on_insert=now", "lru" },
+    { "expr: admission = now ; on_hit = (now) ; on_insert = max(now, now)", "lru" },
+    { "expr:on_insert=given;on_hit=old+given;admission=MAX", "lfu" },
+    { "expr:admission=~0;on_hit=given+old;on_insert=given*1+0", "lfu" },
+    { "expr:on_insert=(epoch<<32)+tick", "epoch_lru" },
+    { "expr:on_insert=epoch<<32|min(given,0xffffffff);on_hit=epoch<<32|min((old&0xffffffff)+given,0xffffffff)",
+      "epoch_lfu" },
+    { "expr:on_insert=given", "expr:on_insert=given" }, /* custom needs scores; this does not */
+    { "expr:on_insert=given;on_hit=old+given", "expr:on_insert=given;on_hit=old+given" },
+    { "expr:on_insert=2+3*4-1", "expr:on_insert=13" },
+    { "expr:on_insert=1-2", "expr:on_insert=0" },
+    { "expr:on_insert=0xffffffffffffffff", "expr:on_insert=MAX" },
+    { "expr:on_insert=MAX+1", "expr:on_insert=MAX" },
+    { "expr:on_insert=7/0", "expr:on_insert=MAX" },
+    { "expr:on_insert=7%0", "expr:on_insert=7" },
+    { "expr:on_insert=3<<63", "expr:on_insert=MAX" },
+    { "expr:on_insert=1<<63>>64", "expr:on_insert=0" },
+    { "expr:on_insert=0<<64", "expr:on_insert=0" },
+    { "expr:on_insert=4294967296*4294967296", "expr:on_insert=MAX" },
+    { "expr:on_insert=4294967295*4294967297", "expr:on_insert=MAX" },
+    { "expr:on_insert=1|2^2&2", "expr:on_insert=1" },
+    { "expr:on_insert=1<2==1", "expr:on_insert=1" },
+    { "expr:on_insert=now>given?now:given", "expr:on_insert=(given<now)?now:given" },
+    { "expr:on_insert=epoch<=0xffffffff?now:given", "lru" },
+    { "expr:on_insert=min(epoch,MAX)", "expr:on_insert=epoch" },
+    { "expr:on_insert=~~now", "lru" },
+    { "expr:on_insert=now^now|now", "lru" },
+    { "expr:on_insert=now;on_hit=5+old>>1", "expr:on_insert=now;on_hit=(old+5)>>1" },
+    { "expr:on_insert=min(given,now)+max(tick,3)", "expr:on_insert=min(given,now)+max(tick,3)" },
+    { "expr:on_insert=now?given:0?1:2", "expr:on_insert=now?given:2" },
+};
+
+static void one_way_of_writing(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+        hd_policy_use use, again;
+        test_case("policy=%s", written[i].text);
+        must(hd_policy_read(written[i].text, &use));
+        check(strcmp(use.text, written[i].same) == 0, "it is %s, not %s", use.text, written[i].same);
+        must(hd_policy_read(use.text, &again));
+        check(strcmp(use.text, again.text) == 0 && use.number == again.number &&
+                  memcmp(&use.program, &again.program, sizeof use.program) == 0,
+              "what is printed is another policy: %s", again.text);
+    }
+    hd_policy_use use;
+    must(hd_policy_read("expr:on_insert=given", &use));
+    check(use.number == HD_POLICY_custom && !(use.program.flags & HD_SCORES_NEEDED),
+          "custom's functions run, scores are "
+          "optional");
+}
+
+/* ---- Mistakes ---------------------------------------------------------------------------------- */
+
+static const test_refusal mistakes[] = {
+    { "expr", "policy: there is no 'expr'; " },
+    { "expr:", "policy: column 6: expected on_insert=, on_hit= or admission=, found the end" },
+    { "expr:on_insert", "policy: column 15: expected '=', found the end" },
+    { "expr:on_insert=", "policy: column 16: expected a value, found the end" },
+    { "expr:on_miss=1", "policy: column 6: expected on_insert=, on_hit= or admission=, found 'on_miss=1'" },
+    { "expr:on_hit=1", "policy: column 14: expected ';on_insert=', which has no default, found the end" },
+    { "expr:on_insert=1;on_insert=1", "policy: column 18: expected each function once" },
+    { "expr:on_insert=1;", "policy: column 18: expected on_insert=" },
+    { "expr:on_insert=old", "policy: column 16: expected no 'old' in on_insert" },
+    { "expr:on_insert=1;admission=1+old", "policy: column 30: expected no 'old' in admission" },
+    { "expr:on_insert=givn", "policy: column 16: expected old, given, now, tick, epoch, MAX" },
+    { "expr:on_insert=1+*2", "policy: column 18: expected a value, found '*2'" },
+    { "expr:on_insert=(1", "policy: column 18: expected ')' or an operator, found the end" },
+    { "expr:on_insert=1)", "policy: column 17: expected an operator, ';' or the end, found ')'" },
+    { "expr:on_insert=min(1)", "policy: column 21: expected ',', found ')'" },
+    { "expr:on_insert=max", "policy: column 19: expected '(', found the end" },
+    { "expr:on_insert=now?1", "policy: column 21: expected ':' or an operator, found the end" },
+    { "expr:on_insert=now!1", "policy: column 19: expected an operator" },
+    { "expr:on_insert=-1", "policy: column 16: expected a value, found '-1'" },
+    { "expr:on_insert=18446744073709551616", "policy: column 16: expected a number of at most 2^64-1" },
+    { "expr:on_insert=0x", "policy: column 16: expected a number of at most 2^64-1, decimal or 0x" },
+    { "expr:on_insert=12a", "policy: column 16: expected a number" },
+    { "expr:on_insert=now+1;on_hit=now+2;admission=now+3+given*4*5&6|7^8+(now/9)+(now%10)",
+      "policy: its expressions have more than 8 different constants" },
+};
+
+static void mistakes_name_the_column(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+        hd_policy_use use;
+        test_case("policy=%s", mistakes[i].text);
+        must_fail(hd_policy_read(mistakes[i].text, &use), HD_EINVAL, mistakes[i].word);
+        check(use.number == HD_POLICY_UNKNOWN, "it has a number");
+    }
+    hd_policy_use use;
+    char text[HD_PROGRAM_TEXT + 200] = "expr:on_insert=now";
+    while (strlen(text) < HD_PROGRAM_TEXT) strcat(text, "+now");
+    must_fail(hd_policy_read(text, &use), HD_EINVAL, "is longer than 239 characters");
+    text[HD_PROGRAM_TEXT - 1 - (HD_PROGRAM_TEXT - 1 - 18) % 4] = 0;
+    must_fail(hd_policy_read(text, &use), HD_EINVAL, "take more than 48 steps");
+    snprintf(text, sizeof text, "expr:on_insert=%s",
+             "(now%3)-((now%5)-((now%7)-((now%9)-((now%11)-((now%13)-(now%2))))))");
+    must(hd_policy_read(text, &use)); /* to the right costs nothing */
+    const char *deep =
+        "((((((now%3)-(now%5))/((now%7)-(now%5)))%(((now%3)-(now%5))/((now%7)-(now%3))))-((now%3)-(now%5)))"
+        "/(now%3))";
+    snprintf(text, sizeof text, "expr:on_insert=%s", deep);
+    must_fail(hd_policy_read(text, &use), HD_EINVAL, "more than 4 values of an expression wait for others");
+}
+
+/* ---- The program is what the text says --------------------------------------------------------- */
+
+static uint64_t some(uint64_t *r)
+{
+    static const uint64_t edge[] = { 0, 1, 2, 3, 31, 32, 63, 64, 65, 1000, 0xfffffffeu, 0xffffffffu, 0x100000000u };
+    switch (test_below(r, 4)) {
+    case 0: return edge[test_below(r, sizeof edge / sizeof *edge)];
+    case 1: return UINT64_MAX - test_below(r, 4);
+    default: return test_random(r) >> test_below(r, 64);
+    }
+}
+
+static void same_values(const char *text, const hd_policy_use *use, uint64_t *r)
+{
+    judge_expression e;
+    check(judge_expression_read(text, &e), "the judge does not read it");
+    for (int i = 0; i < 200; i++) {
+        hd_score_in in = { some(r), some(r), some(r), (uint32_t)some(r) };
+        judge_score_in to_judge = { in.given, in.now, in.tick, in.epoch };
+        uint64_t old = some(r), is[HD_FUNCTIONS] = { hd_on_insert(use->number, &use->program, in),
+                                                     hd_on_hit(use->number, &use->program, old, in),
+                                                     hd_admission(use->number, &use->program, in) };
+        static const char *const function[HD_FUNCTIONS] = { "on_insert", "on_hit", "admission" };
+        for (int f = 0; f < HD_FUNCTIONS; f++) {
+            uint64_t want = judge_expression_value(&e, function[f], old, to_judge);
+            check(is[f] == want, "%s old=%llu given=%llu now=%llu tick=%llu epoch=%u: %llu instead of %llu",
+                  function[f], (ull)old, (ull)in.given, (ull)in.now, (ull)in.tick, in.epoch, (ull)is[f], (ull)want);
+        }
+    }
+}
+
+/* Random policies, as they are and as they are printed. */
+static void programs_are_what_the_texts_say(void **state)
+{
+    (void)state;
+    hd_rng g = hd_rng_from(9);
+    uint64_t r = 3, tried = 0, programs = 0, refused = 0, all = test_some(4000);
+    for (uint64_t n = 0; n < all; n++) {
+        char text[HD_EXPRESSIONS_TEXT];
+        hd_policy_use use, again;
+        hd_expressions_draw(&g, text);
+        test_case("policy=%s", text);
+        if (hd_policy_read(text, &use)) {
+            bool limit =
+                strstr(hd_why(), "different constants") || strstr(hd_why(), "more than") || strstr(hd_why(), "limit");
+            check(limit, "%s", hd_why());
+            refused++;
+            continue;
+        }
+        same_values(text, &use, &r);
+        must(hd_policy_read(use.text, &again));
+        check(strcmp(use.text, again.text) == 0, "printed %s, and read again %s", use.text, again.text);
+        check(memcmp(&use.program, &again.program, sizeof use.program) == 0, "%s is another program", use.text);
+        if (strncmp(use.text, "expr:", 5) == 0) same_values(use.text, &again, &r), programs++;
+        tried += 200;
+    }
+    check(refused * 10 < all, "%llu of %llu were refused", (ull)refused, (ull)all);
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+        hd_policy_use use;
+        if (strncmp(written[i].text, "expr:", 5) != 0) continue;
+        test_case("policy=%s", written[i].text);
+        must(hd_policy_read(written[i].text, &use));
+        same_values(written[i].text, &use, &r);
+    }
+    test_tried("differential", tried, "inputs of %llu random policies, %llu of them no rows: program and judge agree",
+               (ull)all, (ull)programs);
+}
+
+/* ---- Flags that are found ----------------------------------------------------------------------- */
+
+enum {
+    M = HD_MONOTONE,
+    O = HD_ORDER_FREE,
+    U = HD_SCORES_USED,
+    A = HD_SCORE_ADMITS,
+    T = HD_SCORE_IS_TIME,
+    H = HD_HITS_ADD
+};
+
+static const struct {
+    const char *text;
+    uint32_t flags;
+} claims[] = {
+    { "expr:on_insert=given", O | U | A },
+    { "expr:on_insert=now;admission=MAX", M | O | T },
+    { "expr:on_insert=now;admission=now/2", M | O | T | A },
+    { "expr:on_insert=now;admission=100-now", 0 }, /* falls: no group, and no order of the clock */
+    { "expr:on_insert=now;admission=~now", 0 },
+    { "expr:on_insert=now;on_hit=now+1", M | O | A },
+    { "expr:on_insert=now+2;on_hit=now+1", O | A },
+    { "expr:on_insert=now/2", O | A },
+    { "expr:on_insert=min(now,given);on_hit=now", M | O | U | A },
+    { "expr:on_insert=max(now,given);on_hit=now", O | U | A },
+    { "expr:on_insert=tick;on_hit=tick;admission=0", O | A }, /* ticks are below now */
+    { "expr:on_insert=given;on_hit=old+given", M | U | A | H },
+    { "expr:on_insert=given+5;on_hit=old+given;admission=given*2", M | U | H },
+    { "expr:on_insert=given;on_hit=old+given;admission=MAX-now", M | U },
+    { "expr:on_insert=given;on_hit=old+given+1", M | U | A },
+    { "expr:on_insert=given*2;on_hit=old+given", M | U | A },
+    { "expr:on_insert=given;on_hit=max(old,now)", M | U | A },
+    { "expr:on_insert=given;on_hit=min(old,now)", U | A },
+    { "expr:on_insert=given;on_hit=old*max(given,1)", M | U | A },
+    { "expr:on_insert=given;on_hit=old*given", U | A },
+    { "expr:on_insert=given;on_hit=old<<given", M | U | A },
+    { "expr:on_insert=given;on_hit=old>>1", U | A },
+    { "expr:on_insert=given;on_hit=old|now", M | U | A },
+    { "expr:on_insert=given;on_hit=old^now", U | A },
+    { "expr:on_insert=given;on_hit=epoch?old+1:max(old,given)", M | U | A },
+    { "expr:on_insert=given;on_hit=epoch?old+1:given", U | A },
+    { "expr:on_insert=now;on_hit=old/2+now", A },
+    { "expr:on_insert=1;on_hit=MAX", M | O | A },
+};
+
+static void flags_are_found(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
+        hd_policy_use use;
+        test_case("policy=%s", claims[i].text);
+        must(hd_policy_read(claims[i].text, &use));
+        check(use.program.flags == claims[i].flags, "it has %s, not %s", hd_policy_flag_words(use.program.flags),
+              hd_policy_flag_words(claims[i].flags));
+    }
+}
+
+/* What is proven, no search refutes. */
+static void no_flag_is_refuted(void **state)
+{
+    (void)state;
+    enum { CHAINS = 3000 };
+    hd_rng g = hd_rng_from(77);
+    uint64_t granted[8] = { 0 }, all = test_some(3000);
+    for (uint64_t n = 0; n < all; n++) {
+        char text[HD_EXPRESSIONS_TEXT];
+        hd_policy_use use;
+        hd_expressions_draw(&g, text);
+        if (hd_policy_read(text, &use) || use.number != HD_POLICY_EXPRESSION) continue;
+        test_case("policy=%s", use.text);
+        uint32_t gone = hd_claims_refuted(use.number, &use.program, UINT32_MAX, CHAINS), is = use.program.flags;
+        check(!(is & gone & ~(uint32_t)U), "refuted: %s", hd_policy_flag_words(is & gone));
+        check(!(gone & U) || is & U, "given scores matter");
+        for (int bit = 0; bit < 8; bit++) granted[bit] += is >> bit & 1;
+    }
+    test_note("of %llu random policies: %llu MONOTONE, %llu ORDER_FREE, %llu SCORE_ADMITS", (ull)all, (ull)granted[0],
+              (ull)granted[1], (ull)granted[4]);
+    check(granted[0] && granted[1] && granted[4], "some have flags");
+}
+
+/* ---- Tables ------------------------------------------------------------------------------------ */
+
+static hd_config config_of(const char *policy)
+{
+    hd_config c = test_config();
+    c.capacity = 64;
+    c.slots = 16;
+    c.policy = policy;
+    return c;
+}
+
+/* hd_info says the policy in a way that opens the same table, whatever became of the caller's text. */
+static void tables_keep_the_text(void **state)
+{
+    (void)state;
+    char text[64] = "expr:on_insert = 3 + 4 + given";
+    hd_config c = config_of(text);
+    hd_table *t, *other;
+    hd_info a, b;
+    must(hd_open(&c, &t));
+    memset(text, 'x', sizeof text - 1);
+    must(hd_table_info(t, &a));
+    assert_string_equal(a.policy, "expr:on_insert=given+7");
+    assert_string_equal(a.policy_flags, "ORDER_FREE SCORE_ADMITS, scores optional");
+    c.policy = a.policy;
+    must(hd_open(&c, &other));
+    must(hd_table_info(other, &b));
+    assert_string_equal(a.policy, b.policy);
+    must(hd_grow(t, 8));
+    must(hd_table_info(t, &a));
+    assert_string_equal(a.policy, "expr:on_insert=given+7");
+    hd_close(t);
+    hd_close(other);
+    c.policy = "expr:on_insert=now";
+    must(hd_open(&c, &t));
+    must(hd_table_info(t, &a));
+    hd_close(t);
+    assert_string_equal(a.policy, "lru"); /* static */
+    assert_string_equal(a.policy_flags, "MONOTONE ORDER_FREE SCORE_ADMITS SCORE_IS_TIME");
+    c.policy = "expr:on_insert=now+";
+    must_fail(hd_open(&c, &t), HD_EINVAL, "policy: column 20");
+    must(hd_config_set(&c, "policy", "expr:on_insert=given;on_hit=old+1"));
+    must(hd_open(&c, &t));
+    uint64_t key = 5, value = 6, score = 0, out = 0;
+    hd_batch in = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 1, .key = &key, .value = &value }; /* scores are optional */
+    must(hd_run(t, &in));
+    must(hd_run(t, &in));
+    hd_batch look = { .op = HD_OP_FIND, .n = 1, .key = &key, .value_out = &out, .score_out = &score };
+    must(hd_run(t, &look));
+    check(score == 2, "the score is %llu", (ull)score);
+    in.score = &value;
+    in.raw_scores = true;
+    must(hd_run(t, &in));
+    must(hd_run(t, &look));
+    check(score == 6, "a raw score is stored as it is: %llu", (ull)score);
+    hd_close(t);
+}
+
+/* A design without scores has no other policy. */
+static void a_dictionary_has_none(void **state)
+{
+    (void)state;
+    hd_config c = hd_config_of("hive");
+    hd_table *t;
+    c.policy = "expr:on_insert=now";
+    must_fail(hd_open(&c, &t), HD_EINVAL, "policy: hive has 'none' alone");
+    c.policy = "none";
+    hd_info info;
+    must(hd_open(&c, &t));
+    must(hd_table_info(t, &info));
+    assert_string_equal(info.policy_flags, "");
+    hd_close(t);
+}
+
+/* The text survives, other policies are refused, and every damaged byte in front of the sections is found. */
+static void snapshots_keep_the_text(void **state)
+{
+    (void)state;
+    static const char policy[] = "expr:on_insert=given;on_hit=now+(old>>1)";
+    hd_config c = config_of(policy), row = config_of("lfu");
+    hd_table *t, *again, *other;
+    hd_snapshot_info said;
+    char file[512], bad[512];
+    snprintf(file, sizeof file, "%s/expression.hdd", test_folder());
+    snprintf(bad, sizeof bad, "%s/bad.hdd", test_folder());
+    uint64_t key[20], value[20];
+    must(hd_open(&c, &t));
+    for (uint64_t i = 0; i < 20; i++) key[i] = 3 * i + 1, value[i] = i;
+    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 20, .key = key, .value = value };
+    must(hd_run(t, &b));
+    must(hd_save(t, file));
+    must(hd_snapshot_inspect(file, &said));
+    check(said.version == 2 && strcmp(said.policy, policy) == 0 && said.config.policy == said.policy, "it has %s",
+          said.policy);
+    must(hd_open_snapshot(file, NULL, &again));
+    hd_info info;
+    must(hd_table_info(again, &info));
+    assert_string_equal(info.policy, policy);
+    must(hd_save(again, bad));
+    must(hd_open(&row, &other));
+    must_fail(hd_load(other, file, NULL), HD_EINVAL, "policy: ");
+    must(hd_load(t, file, NULL));
+    hd_close(again);
+    hd_close(other);
+    static char bytes[1 << 16];
+    FILE *f = fopen(file, "rb");
+    size_t n = fread(bytes, 1, sizeof bytes, f);
+    fclose(f);
+    check(n == said.file_bytes && memcmp(bytes + 256, policy, sizeof policy) == 0, "the text is at byte 256");
+    for (size_t at = 0; at < 512; at++) {
+        test_case("byte %zu damaged", at);
+        bytes[at] ^= 0x10;
+        f = fopen(bad, "wb");
+        fwrite(bytes, 1, n, f);
+        fclose(f);
+        bytes[at] ^= 0x10;
+        must_fail(hd_load(t, bad, NULL), HD_ECORRUPT, at < 8 ? "no Heddle snapshot" : at < 256 ? "header" : "policy");
+        must_fail(hd_snapshot_inspect(bad, &said), HD_ECORRUPT, "");
+    }
+    for (size_t length = 0; length < 520; length += 8) {
+        test_case("cut after %zu bytes", length);
+        f = fopen(bad, "wb");
+        fwrite(bytes, 1, length, f);
+        fclose(f);
+        must_fail(hd_load(t, bad, NULL), HD_ECORRUPT, length < 256 ? "" : "cut short");
+    }
+    hd_close(t);
+}
+
+static const struct CMUnitTest tests[] = {
+    unit(one_way_of_writing),    unit(mistakes_name_the_column), unit(programs_are_what_the_texts_say),
+    unit(flags_are_found),       unit(no_flag_is_refuted),       unit(tables_keep_the_text),
+    unit(a_dictionary_has_none), unit(snapshots_keep_the_text),
+};
+
+int main(void) { return test_run(tests); }

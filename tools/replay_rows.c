@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * replay_rows.c - lists of policies and sizes as rows, and the shape of each row's table.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "policies/expression.h"
+#include "tools/input.h"
+#include "tools/replay.h"
+
+/* ---- The shape of a table -------------------------------------------------------------------- */
+
+/* |size - the nearest multiple of slots|, at least `least` buckets; *buckets is that multiple. */
+static uint64_t distance(uint64_t size, uint64_t slots, uint64_t least, uint64_t *buckets)
+{
+    uint64_t b = size / slots + (size % slots * 2 >= slots);
+    *buckets = b < least ? least : b;
+    uint64_t capacity = *buckets * slots;
+    return capacity > size ? capacity - size : size - capacity;
+}
+
+void replay_shape(const replay_plan *p, uint64_t size, uint32_t *slots, uint64_t *capacity)
+{
+    /* Three quarters to five quarters of a line of digests: as fast as 128, and wide enough to come
+     * within a few entries of any size. */
+    enum { USUAL = 128, NARROW = 96, WIDE = 160 };
+    uint64_t least = p->dual ? 2 : 1, buckets = 0;
+    *slots = p->slots ? p->slots : USUAL;
+    if (!p->slots && size < USUAL * least) { /* one bucket (dual: two) of that size */
+        uint64_t s = (size + least / 2) / least;
+        *slots = (uint32_t)(s < HD_SLOTS_MIN ? HD_SLOTS_MIN : s);
+    }
+    uint64_t best = distance(size, *slots, least, &buckets);
+    *capacity = buckets * *slots;
+    if (p->slots || size < USUAL * least) return;
+    for (uint32_t away = 1; away <= WIDE - USUAL; away++)
+        for (int below = 0; below < 2; below++) {
+            uint32_t s = below ? USUAL - away : USUAL + away;
+            uint64_t d = distance(size, s, least, &buckets);
+            if (d >= best || s < NARROW) continue;
+            best = d;
+            *slots = s;
+            *capacity = buckets * s;
+        }
+}
+
+/* ---- Lists of policies and sizes ------------------------------------------------------------- */
+
+/* The next item of the list: up to a comma that is in no parentheses (expr:on_insert=max(now,given)). NULL: there is
+ * none. */
+static char *next_item(char **rest)
+{
+    char *item = *rest, *at = item;
+    for (int open = 0; at && *at && (*at != ',' || open > 0); at++) open += *at == '(' ? 1 : *at == ')' ? -1 : 0;
+    if (item) *rest = *at ? at + 1 : NULL;
+    if (item) *at = 0;
+    return item;
+}
+
+int replay_list_parse(replay_list *l, const char *what, const char *text)
+{
+    if (snprintf(l->text, sizeof l->text, "%s", text) >= (int)sizeof l->text)
+        return tool_say(TOOL_USAGE, "%s: longer than %zu bytes", what, sizeof l->text - 1);
+    l->items = 0;
+    char *rest = l->text;
+    for (char *item; (item = next_item(&rest));) {
+        if (!*item) return tool_say(TOOL_USAGE, "%s: '%s' has an empty item", what, text);
+        if (l->items == REPLAY_LIST) return tool_say(TOOL_USAGE, "%s: more than %d items", what, REPLAY_LIST);
+        l->item[l->items++] = item;
+    }
+    return TOOL_OK;
+}
+
+/* Says what a name that is no exact cache may mean. */
+static int baseline_unknown(const char *name)
+{
+    const char *all[32] = { NULL };
+    const baseline_row *b;
+    for (size_t i = 0; (b = baseline_at(i)) && i < 31; i++) all[i] = b->name;
+    return tool_say(TOOL_USAGE, "policy: there is no '%.60s'%s; heddle list baselines has all", name,
+                    tool_nearest(name, all));
+}
+
+int replay_policies(const replay_list *policies, bool full)
+{
+    for (size_t i = 0; i < policies->items; i++) {
+        const char *name = policies->item[i];
+        if (baseline_named(name) && !full) return tool_say(TOOL_USAGE, "policy: %s is no policy of a table", name);
+        if (baseline_named(name)) continue;
+        if (strncmp(name, "full", 4) == 0) return baseline_unknown(name);
+        hd_policy_use use;
+        hd_status status = hd_policy_read(name, &use);
+        if (status) return tool_fail(status);
+    }
+    return TOOL_OK;
+}
+
+int replay_size_parse(const char *text, uint64_t *entries, double *fraction)
+{
+    char number[64];
+    size_t n = strlen(text);
+    bool percent = n && text[n - 1] == '%';
+    *fraction = -1;
+    *entries = 0;
+    if (percent || (strchr(text, '.') && strncmp(text, "0x", 2) != 0)) {
+        snprintf(number, sizeof number, "%.*s", (int)(n - percent < 63 ? n - percent : 63), text);
+        hd_status s = hd_parse_double("size", number, 0, percent ? 100 : 1, fraction);
+        if (s) return tool_fail(s);
+        if (percent) *fraction /= 100;
+        if (*fraction <= 0) return tool_say(TOOL_USAGE, "size: %s is nothing", text);
+        return TOOL_OK;
+    }
+    hd_status s = hd_parse_u64("size", text, HD_SLOTS_MIN, 1ull << 48, entries);
+    return s ? tool_fail(s) : TOOL_OK;
+}
+
+/* The sizes of a list, in entries or as shares of the different keys, which are counted when a size is one. */
+typedef struct row_sizes {
+    uint64_t entries[REPLAY_LIST], distinct;
+    double share[REPLAY_LIST]; /* < 0: entries */
+    bool shares;
+} row_sizes;
+
+static int row_sizes_parse(row_sizes *z, const replay_list *sizes)
+{
+    memset(z, 0, sizeof *z);
+    for (size_t i = 0; i < sizes->items; i++) {
+        int code = replay_size_parse(sizes->item[i], &z->entries[i], &z->share[i]);
+        if (code) return code;
+        z->shares = z->shares || z->share[i] >= 0;
+    }
+    return TOOL_OK;
+}
+
+static int row_sizes_count(row_sizes *z, const replay_plan *p)
+{
+    uint64_t requests = 0;
+    if (!z->shares) return TOOL_OK;
+    hd_status s = request_distinct(p->source, p->limit, &requests, &z->distinct);
+    if (s) return tool_fail(s);
+    return tool_stopped() ? TOOL_STOPPED : TOOL_OK;
+}
+
+static int row_take(const replay_plan *p, const row_sizes *z, size_t k, replay_row *r)
+{
+    r->size = z->share[k] < 0 ? z->entries[k] : (uint64_t)(z->share[k] * (double)z->distinct + 0.5);
+    if (r->size < HD_SLOTS_MIN) r->size = HD_SLOTS_MIN;
+    replay_shape(p, r->size, &r->slots, &r->capacity);
+    return tool_fits("size", r->capacity, r->full ? 0 : p->value_bytes);
+}
+
+/* How often the trace is read. */
+static uint64_t readings(const replay_plan *p, const replay_list *policies, size_t rows, bool shares)
+{
+    bool next = false;
+    for (size_t i = 0; i < policies->items; i++) {
+        const baseline_row *b = baseline_named(policies->item[i]);
+        next = next || (b && b->next);
+    }
+    return rows * replay_seeds(p) + shares + next;
+}
+
+int replay_rows_take(const replay_plan *p, const replay_list *policies, const replay_list *sizes, replay_row **row,
+                     size_t *rows, uint64_t *distinct)
+{
+    row_sizes z;
+    int code = replay_policies(policies, true);
+    if (!code) code = row_sizes_parse(&z, sizes);
+    if (code) return code;
+    size_t seeds = replay_seeds(p), pairs = policies->items * sizes->items;
+    *rows = pairs * seeds;
+    if (readings(p, policies, pairs, z.shares) > 1) input_spool();
+    code = row_sizes_count(&z, p);
+    if (code) return code;
+    *distinct = z.distinct;
+
+    replay_row *r = (replay_row *)calloc(*rows + 1, sizeof *r);
+    if (!r) return tool_say(TOOL_SYSTEM, "memory was refused");
+    for (size_t i = 0; !code && i < *rows; i++) {
+        size_t k = i / seeds % sizes->items;
+        r[i].policy = policies->item[i / seeds / sizes->items];
+        r[i].full = baseline_named(r[i].policy);
+        r[i].asked = sizes->item[k];
+        r[i].seed = p->seed + i % seeds;
+        r[i].repeats = i % seeds && r[i].full && !r[i].full->seeded;
+        code = row_take(p, &z, k, &r[i]);
+    }
+    *row = r;
+    if (code) free(r);
+    return code;
+}
+
+void replay_rows_give(replay_row *row, size_t rows)
+{
+    for (size_t i = 0; i < rows; i++)
+        if (!row[i].repeats) free(row[i].window);
+    free(row);
+}
