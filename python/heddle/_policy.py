@@ -9,7 +9,7 @@ class Policy(str):
     the score that a new key has against the lowest of a full bucket, by default on_insert. The operands are old (in
     on_hit), given, now and epoch; doc/contract-hkv.md has the grammar.
 
-        heddle.Table(1 << 20, policy=heddle.Policy(on_insert="given", on_hit="old+given", admission="max"))
+        heddle.Table(1 << 20, policy=heddle.Policy(on_insert="given", on_hit="old+given", admission="MAX"))
 
     The object is the text that the library and the command take as a policy.
     """

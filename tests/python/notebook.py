@@ -8,11 +8,11 @@ The code cells of a notebook run in order, in one namespace and in a temporary f
 prints to standard output, its last expression as text and HTML (unless a semicolon ends the cell), and its figures.
 Figures are not compared. These tags of a cell (metadata.tags) change how it runs:
 
-| tag            | meaning                                                                                             |
-| `time`         | what it prints depends on time or on the machine, and is not compared                               |
-| `float`        | the last digit of a printed decimal may differ by one: processors round sums and functions otherwise |
-| `needs:MODULE` | it is skipped if the module is missing, like a cell that draws without matplotlib                   |
-| `data:FILE`    | it is skipped if the folder of the environment variable HEDDLE_DATA does not have the file          |
+| tag            | meaning                                                                                       |
+| `time`         | what it prints depends on time or on the machine, and is not compared                         |
+| `float`        | a printed decimal may differ by one in its last digit, because processors round differently   |
+| `needs:MODULE` | it is skipped if the module is missing, like a cell that draws without matplotlib             |
+| `data:FILE`    | it is skipped if the folder of the environment variable HEDDLE_DATA does not have the file    |
 """
 
 import ast
@@ -142,7 +142,8 @@ def compare(cell, outputs, name):
     same = close if "float" in tags(cell) else str.__eq__
     if len(new) != len(old) or not all(map(same, new, old)):
         diff = difflib.unified_diff(old, new, "stored", "now", lineterm="")
-        raise Different(f"{name}: the cell prints something else; its code is\n{''.join(cell['source'])}\n" + "\n".join(diff))
+        code = "".join(cell["source"])
+        raise Different(f"{name}: the cell prints something else; its code is\n{code}\n" + "\n".join(diff))
 
 
 @contextlib.contextmanager

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The notebooks of doc/notebooks run, and print what is stored in them; and the runner of notebooks finds differences."""
+"""The notebooks of doc/notebooks run, and print what is stored in them; the runner of notebooks finds differences."""
 
 import copy
 import importlib.util
@@ -17,8 +17,14 @@ NEEDED = ("table", "curves", "recommender")
 
 
 def code(source, *tags, outputs=()):
-    return {"cell_type": "code", "id": "a", "execution_count": 1, "metadata": {"tags": list(tags)}, "outputs": list(outputs),
-            "source": source.splitlines(keepends=True)}  # fmt: skip
+    return {
+        "cell_type": "code",
+        "id": "a",
+        "execution_count": 1,
+        "metadata": {"tags": list(tags)},
+        "outputs": list(outputs),
+        "source": source.splitlines(keepends=True),
+    }
 
 
 def stream(text):
@@ -116,7 +122,8 @@ class Notebooks(unittest.TestCase):
         self.assertEqual(len(set(ids)), len(ids))
         self.assertTrue(all(re.fullmatch("[a-zA-Z0-9_-]{1,64}", name) for name in ids), ids)
         counts = [cell["execution_count"] for cell in book["cells"] if cell["cell_type"] == "code"]
-        self.assertEqual(counts, list(range(1, len(counts) + 1)), "outputs are not those of one run: notebook.py --write")
+        one_run = list(range(1, len(counts) + 1))
+        self.assertEqual(counts, one_run, "the outputs are not those of one run: notebook.py --write")
         for cell in book["cells"]:
             self.assertTrue(all(len(line.rstrip("\n")) <= 120 for line in cell["source"]), f"{cell['id']}: 120 columns")
             text = "".join(cell["source"]) if cell["cell_type"] == "markdown" else ""
