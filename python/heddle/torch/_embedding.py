@@ -22,7 +22,7 @@ from heddle.torch import _initial, _ops, _optimizers, _rows
 from heddle.torch._evictions import Evictions
 from heddle.torch._state import Stored
 
-REFUSED, RESERVED, DROPPED = range(3)  # numbers in Embedding._counts
+REFUSED, RESERVED, DROPPED, UNPLACED, STEPS = range(5)  # numbers in Embedding._counts; UNPLACED: listed by kernels
 UNPLACED_MOST = 1 << 20
 LFU = ("lfu", "epoch_lfu")
 
@@ -42,9 +42,14 @@ def _traced(ids):
     return torch.compiler.is_compiling() or type(ids) is not torch.Tensor
 
 
+_NOTHING = contextlib.nullcontext()
+
+
 def _on(device):
     """Makes a GPU the current one for a while."""
-    return torch.cuda.device(device) if device.type == "cuda" else contextlib.nullcontext()
+    if device.type != "cuda" or torch.cuda.current_device() == device.index:
+        return _NOTHING
+    return torch.cuda.device(device)
 
 
 class _Fetch(torch.autograd.Function):
@@ -76,6 +81,8 @@ class _Looked(torch.autograd.Function):
         _no_second_derivatives()
         embedding = ctx.embedding
         gradient = gradient.reshape(-1, embedding.dim).contiguous()
+        if gradient.data_ptr() % 16:  # kernels rely on it
+            gradient = gradient.clone()
         embedding._pending.append(embedding._fast().grouped(ctx.groups, gradient))
         return None, None, None
 
@@ -107,7 +114,7 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
         self.capacity, self.dim, self.dtype = int(capacity), int(dim), dtype
         self.policy, self.seed, self.absent = policy, int(seed), absent
         self.optimizer = _optimizers.check_optimizer(optimizer)
-        self.steps = 0
+        self._steps = 0
         self.evicted_most = int(evicted)
         self._layout = _rows.Layout(self.dim, dtype, self.optimizer.state_floats(self.dim))
         self._initial = _initial.initial(init, self.dim)
@@ -122,8 +129,21 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
         self._evictions, self._evictions_rows = collections.deque(), 0
         self._unplaced, self._unplaced_rows = collections.deque(), 0
         self._counts, self._side, self._fast_known = None, None, None
+        self._ring = None  # the ids that kernels found without a place: int64 (UNPLACED_MOST)
+        self._device_steps = False  # whether a graph may count steps, in _counts
         self._number = _ops.enter(self)
         self._anchor = torch.empty(0, requires_grad=True)  # what autograd finds that the rows depend on
+
+    @property
+    def steps(self):
+        """How often `step` has changed rows. After a step in a CUDA graph, reading it waits for the GPU."""
+        return int(self._counts[STEPS]) if self._device_steps else self._steps
+
+    @steps.setter
+    def steps(self, steps):
+        self._steps = steps
+        if self._counts is not None:
+            self._counts[STEPS] = steps
 
     @property
     def number(self):
@@ -184,7 +204,7 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
         if not _kernels.Kernels.can(self._layout, self._initial, self.optimizer.rule):
             return None
         return _kernels.Kernels(self._layout, self._initial, self.seed, self.optimizer.rule,
-                                self.optimizer.state_initial())  # fmt: skip
+                                self.optimizer.state_initial(), self.device, UNPLACED_MOST)  # fmt: skip
 
     def _move(self):
         """Moves an open table to the device of the module, with scores and clock."""
@@ -206,6 +226,7 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
         self._table, self._table_device = moved, device
         self._pending = [(keys.to(device), gradient.to(device)) for keys, gradient in self.gradients]
         self._counts = None if self._counts is None else self._counts.to(device)
+        self._ring = None if self._ring is None else self._ring.to(device)
         self._side, self._fast_known = None, None
 
     def _apply(self, fn, recurse=True):
@@ -216,8 +237,10 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
     def __getstate__(self):
         state = super().__getstate__() if hasattr(super(), "__getstate__") else self.__dict__
         own = ("_evictions", "_evictions_rows", "_unplaced", "_unplaced_rows", "_counts", "_side", "_number",
-               "_anchor", "_fast_known")  # fmt: skip
-        return {name: value for name, value in state.items() if name not in own}
+               "_anchor", "_fast_known", "_device_steps", "_pending",
+               "_ring")  # fmt: skip
+        kept = {name: value for name, value in state.items() if name not in own}
+        return {**kept, "_steps": self.steps, "_pending": list(self.gradients)}
 
     def __setstate__(self, state):
         super().__setstate__(state)
@@ -267,9 +290,9 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
         return self.device.type == "cuda" and torch.cuda.is_current_stream_capturing()
 
     def _tally(self):
-        """Counts of refused, reserved and dropped ids: int64 (3), where the table is."""
+        """Counts of refused, reserved, dropped and listed ids, and of steps: int64 (5), where the table is."""
         if self._counts is None:
-            self._counts = torch.zeros(3, dtype=torch.int64, device=self.device)
+            self._counts = torch.tensor([0, 0, 0, 0, self._steps], dtype=torch.int64, device=self.device)
         return self._counts
 
     def _count(self, which, mask):
@@ -298,28 +321,28 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
         """The addresses of the rows of keys, int64 (n); 0 for absent keys. They hold until the next insert."""
         return self.table.find_ptr(keys, distinct=distinct).ptr.view(torch.int64)
 
-    def _bring_in(self, fast, keys, counts):
-        """Marks distinct keys as used, and gives absent ones a place and their initial row."""
+    def _bring_in(self, fast, keys, counts, count=None):
+        """Marks distinct keys as used, and gives absent ones a place and their initial row. count: of Groups."""
+        if self._ring is None:
+            self._ring = torch.empty(UNPLACED_MOST, dtype=torch.int64, device=self.device)
         result = self.table.find_or_insert_ptr(keys, counts, distinct=True)
-        fast.enter(result.ptr.view(torch.int64), result.outcome, keys, self._tally())
-        self._note_outcomes(keys, result.outcome)
-
-    def _gather_then_bring_in(self, fast, keys, counts, inverse=None):
-        """The weights of distinct keys, or of items. They are read first, because a key that is brought in may evict
-        one of them."""
-        out = fast.gather(self._addresses(keys), keys, inverse)
-        self._bring_in(fast, keys, counts)
-        return out
+        fast.enter(result.ptr.view(torch.int64), result.outcome, keys, count, self._tally(),
+                   self._ring)  # fmt: skip
 
     def _looked(self, ids):
-        """(rows of ids, their groups), by kernels."""
+        """(rows of ids, their groups), by kernels. Rows are read first, because a key that is brought in may evict one
+        of them."""
         self._wait_for_prefetch()
         fast = self._fast()
         with _on(self.device):
             groups = fast.groups(ids.reshape(-1))
-            counts = groups.counts() if self.policy in LFU else None
-            out = self._gather_then_bring_in(fast, groups.key, counts, groups.inverse)
+            out = fast.gather(self._addresses(groups.key), groups.key, groups)
+            self._bring_in_groups(fast, groups)
             return out.view(*ids.shape, self.dim), groups
+
+    def _bring_in_groups(self, fast, groups):
+        counts = groups.occurrences() if self.policy in LFU else None
+        self._bring_in(fast, groups.key, counts, groups.count)
 
     def _fetch(self, keys, counts):
         """The weights of distinct keys, (n, dim). Absent keys get their initial row, and a place if there is one."""
@@ -327,7 +350,9 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
         table, layout, fast = self.table, self._layout, self._fast()
         if fast and not self.evicted_most:
             with _on(self.device):
-                return self._gather_then_bring_in(fast, keys, counts)
+                out = fast.gather(self._addresses(keys), keys)  # first, as in _looked
+                self._bring_in(fast, keys, counts)
+                return out
         if self._capturing():  # nothing may wait: all initial rows are computed, and most of them dropped
             rows = self._initial_rows(keys)
             table.find_or_insert(keys, rows, counts, out=rows, distinct=True)
@@ -353,7 +378,7 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
         """What the operator embedding_train gives."""
         if self._fast() and not self.evicted_most:
             rows, groups = self._looked(self._check_ids(ids))
-            return rows, groups.inverse, torch.tensor(groups.key.shape[0])
+            return rows, groups.inverse(), torch.tensor(groups.size)
         keys, inverse, counts = self._group(self._check_ids(ids), False)
         rows = self._fetch(keys, counts).index_select(0, inverse).view(*ids.shape, self.dim)
         return rows, inverse, torch.tensor(keys.shape[0])
@@ -385,7 +410,6 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
         if not self._pending:
             return
         self._wait_for_prefetch()
-        self.steps += 1
         if self._fast():
             with _on(self.device):
                 self._step_by_address(self._fast())
@@ -400,10 +424,16 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
             keys = groups.key
         else:
             keys, gradients = self._gathered()
-        address = self._addresses(keys)
-        fast.update(address, groups, gradients, self._tally()[DROPPED:], self.optimizer.numbers(self.steps))
+        address, steps = self._addresses(keys), None
+        self._device_steps = self._device_steps or self._capturing()
+        if self._device_steps:
+            fast.advance(self._tally(), self.optimizer)
+        else:
+            self._steps = steps = self._steps + 1
+        fast.update(address, groups, gradients, self._tally(), steps, self.optimizer.numbers(steps or 1))
 
     def _step_by_key(self):
+        self._steps += 1
         keys, gradients = self._gathered()
         table, layout = self.table, self._layout
         rows = layout.new(keys)
@@ -411,7 +441,7 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
         self._count(DROPPED, ~found)
         weights = layout.weights(rows)
         exact = weights.float()
-        self.optimizer.update(exact, gradients, layout.state(rows), self.steps)
+        self.optimizer.update(exact, gradients, layout.state(rows), self._steps)
         if exact is not weights:
             weights.copy_(exact)
         table.assign_values(keys, rows, distinct=True)
@@ -427,7 +457,7 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
 
         They may be changed in place, for example to clip them.
         """
-        self._pending = [p if isinstance(p, tuple) else (p.groups.key, self._fast().sums(p.groups, p.gradient))
+        self._pending = [p if isinstance(p, tuple) else (p.groups.keys(), self._fast().sums(p.groups, p.gradient))
                          for p in self._pending]  # fmt: skip
         return self._pending
 
@@ -465,7 +495,9 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
         return rows
 
     def _look_up_op(self, ids):
-        return _ops.call["embedding"](self._number, self._state, ids)
+        if _traced(ids) or torch._C._len_torch_dispatch_stack():
+            return _ops.call["embedding"](self._number, self._state, ids)
+        return self.look_up(ids)
 
     # ---- Ahead of time ----------------------------------------------------------------------------------------------
 
@@ -478,8 +510,7 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
         """
         ids = self._check_ids(ids)
         if self.device.type != "cuda":
-            keys, _, counts = self._group(ids, distinct)
-            self._fetch(keys, counts)
+            self._prefetch_now(ids, distinct)
             return
         if self._side is None:
             self._side = torch.cuda.Stream(self.device), torch.cuda.Event()
@@ -487,10 +518,21 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
         side, done = self._side
         side.wait_stream(torch.cuda.current_stream(self.device))
         with torch.cuda.stream(side):
-            keys, _, counts = self._group(ids, distinct)
-            self._fetch(keys, counts)
+            self._prefetch_now(ids, distinct)
             ids.record_stream(side)
             done.record(side)
+
+    def _prefetch_now(self, ids, distinct):
+        fast = self._fast()
+        if not fast or self.evicted_most:
+            keys, _, counts = self._group(ids, distinct)
+            self._fetch(keys, counts)
+            return
+        with _on(self.device):
+            if distinct:
+                self._bring_in(fast, ids.reshape(-1).contiguous(), None)
+            else:
+                self._bring_in_groups(fast, fast.groups(ids.reshape(-1)))
 
     def _wait_for_prefetch(self):
         if self._side is not None and not self._capturing():
@@ -524,13 +566,17 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
                 "dropped": self.dropped, "inserted": inserted, "evicted": evicted}  # fmt: skip
 
     def unplaced(self):
-        """The ids that found no place since the last call: int64 (n), distinct. The last 2^20 new ids are looked at."""
+        """The ids that found no place since the last call: int64 (n), distinct. The last 2^20 new ids are looked at; kernels
+        list the last 2^20 of those that found no place."""
         self._wait_for_prefetch()
         none = torch.empty(0, dtype=torch.int64, device=self.device)
         ids = [keys[(outcome == heddle.Outcome.REFUSED) | (outcome == heddle.Outcome.RESERVED)]
                for keys, outcome in self._unplaced]  # fmt: skip
         self._unplaced.clear()
         self._unplaced_rows = 0
+        if self._ring is not None and self._counted(UNPLACED):
+            ids.append(self._ring[: self._counted(UNPLACED)].clone())
+            self._counts[UNPLACED] = 0
         return torch.unique(torch.cat([none, *ids]))
 
     def extra_repr(self):

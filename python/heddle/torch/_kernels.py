@@ -1,17 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of embeddings on a GPU, in Triton, which PyTorch's CUDA builds bring along. They reach rows by address.
 
+    _starts   how many distinct ids begin in each block of a sorted batch
     _group    the distinct ids of a sorted batch, and where each begins
     _enter    initial rows, into the places that find_or_insert_ptr has made
     _gather   weights, from rows by address
     _chunks   sums of gradients of ids that occur often
+    _advance  the number of the step, and the rate of that step, in memory of the GPU
     _update   the sum of the gradients of one id, and the optimizer's rule, in place
+
+The host never needs the number of distinct ids. Arrays of distinct ids have room for n of them; the rest of the keys is
+PAD, which no table contains. Kernels read the number from memory. So nothing waits, and a CUDA graph can contain a step.
 
 Addresses become offsets in 16-byte units from the array that the kernel writes. So the compiler knows the alignment,
 and moves 16 bytes per access. `_enter` and `_gather` compute initial rows as _initial.py does, bit for bit (Uniform).
 
 With TRITON_INTERPRET=1 the same kernels run on the CPU, for tests.
 """
+
+import math
 
 import torch
 import triton
@@ -20,6 +27,8 @@ import triton.language as tl
 from heddle import Outcome
 from heddle.torch import _initial
 
+BLOCK_IDS = 1024  # sorted ids per program
+PAD = tl.constexpr(-1)  # a reserved key
 CHUNK = tl.constexpr(64)  # gradients per partial sum
 LONG = tl.constexpr(256)  # an id that occurs more often is summed by chunks
 INSERTED, EVICTED = tl.constexpr(int(Outcome.INSERTED)), tl.constexpr(int(Outcome.EVICTED))
@@ -27,11 +36,16 @@ REFUSED, RESERVED = tl.constexpr(int(Outcome.REFUSED)), tl.constexpr(int(Outcome
 CONSTANT, UNIFORM, NORMAL = tl.constexpr(0), tl.constexpr(1), tl.constexpr(2)
 SGD, ADAGRAD, ROWWISE, ADAM = tl.constexpr(1), tl.constexpr(2), tl.constexpr(3), tl.constexpr(4)
 
+# An embedding's numbers in memory of the device: int64 (5).
+_TALLY = range(5)
+REFUSED_AT, RESERVED_AT, DROPPED_AT, UNPLACED_AT, STEPS_AT = _TALLY
+AT_REFUSED, AT_RESERVED, AT_DROPPED, AT_UNPLACED, AT_STEPS = (tl.constexpr(i) for i in _TALLY)
+
 
 def _kernel(function):
     """Compiles a kernel once for all numbers of items, and wherever the small arrays begin."""
-    unsure = {"do_not_specialize": [a for a in ("n",) if a in function.__code__.co_varnames]}
-    small = [a for a in ("address", "outcome", "counts", "dropped") if a in function.__code__.co_varnames]
+    unsure = {"do_not_specialize": [a for a in ("n", "steps") if a in function.__code__.co_varnames]}
+    small = [a for a in ("address", "outcome", "key", "tally", "count") if a in function.__code__.co_varnames]
     try:
         return triton.jit(do_not_specialize_on_alignment=small, **unsure)(function)
     except TypeError:  # before Triton 3.2
@@ -80,21 +94,16 @@ def _offset(address, base, PER_16: tl.constexpr):
     return ((address - base) >> 4) * PER_16
 
 
-@_kernel
-def _enter(address, outcome, key, counts, weights, weights_at, floats, floats_at, n, seed, first, second, state,
-           KIND: tl.constexpr, DIM: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr, PER_16: tl.constexpr,
-           STATE_AT: tl.constexpr, STATE: tl.constexpr, STATE_BLOCK: tl.constexpr):  # fmt: skip
-    """Writes the row of each key that entered; find_or_insert_ptr has filled it with zeros. Counts those that did not:
-    counts[0] of refused, counts[1] of reserved keys."""
-    i = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
-    at = tl.load(address + i, mask=i < n, other=0)
-    fate = tl.load(outcome + i, mask=i < n, other=0)
-    bad = ((fate == REFUSED) | (fate == RESERVED)) & (i < n)
-    if tl.sum(bad.to(tl.int32), 0) > 0:
-        tl.atomic_add(counts + (fate == RESERVED).to(tl.int32), bad.to(tl.int64), mask=bad)
+@triton.jit
+def _enter_rows(i, last, address, outcome, key, weights, weights_at, floats, floats_at, seed, first, second, state,
+                KIND: tl.constexpr, DIM: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr, PER_16: tl.constexpr,
+                STATE_AT: tl.constexpr, STATE: tl.constexpr, STATE_BLOCK: tl.constexpr):  # fmt: skip
+    """Writes the rows of those of the items i that entered."""
+    at = tl.load(address + i, mask=i < last, other=0)
+    fate = tl.load(outcome + i, mask=i < last, other=0)
     new = (at != 0) & ((fate == INSERTED) | (fate == EVICTED))
     if tl.sum(new.to(tl.int32), 0) > 0:
-        k = tl.load(key + i, mask=i < n, other=0)
+        k = tl.load(key + i, mask=i < last, other=0)
         columns = tl.arange(0, BLOCK)
         x = _initial_of(k, seed, columns, first, second, KIND, DIM)
         to = weights + _offset(at, weights_at, PER_16)[:, None] + columns[None, :]
@@ -106,40 +115,92 @@ def _enter(address, outcome, key, counts, weights, weights_at, floats, floats_at
             tl.store(to, x, mask=new[:, None] & (columns < STATE)[None, :])
 
 
+@_kernel
+def _enter(address, outcome, key, count, tally, unplaced, weights, weights_at, floats, floats_at, n, seed, first,
+           second, state, COUNTED: tl.constexpr, MOST: tl.constexpr, SPAN: tl.constexpr, KIND: tl.constexpr,
+           DIM: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr, PER_16: tl.constexpr, STATE_AT: tl.constexpr,
+           STATE: tl.constexpr, STATE_BLOCK: tl.constexpr):  # fmt: skip
+    """Writes the row of each key that entered; find_or_insert_ptr has filled it with zeros. Counts those that did not,
+    and lists them in `unplaced`, a ring of MOST keys. COUNTED: there are `count` keys, not n."""
+    last = n
+    if COUNTED:
+        last = tl.load(count)
+    begin = tl.program_id(0).to(tl.int64) * SPAN
+    i = begin + tl.arange(0, SPAN)
+    fate = tl.load(outcome + i, mask=i < last, other=0)
+    bad = ((fate == REFUSED) | (fate == RESERVED)) & (i < last)
+    if tl.sum(bad.to(tl.int32), 0) > 0:
+        tl.atomic_add(tally + tl.where(fate == RESERVED, AT_RESERVED, AT_REFUSED), bad.to(tl.int64), mask=bad)
+        slot = tl.atomic_add(tally + AT_UNPLACED + tl.zeros_like(i), bad.to(tl.int64), mask=bad)
+        tl.store(unplaced + slot % MOST, tl.load(key + i, mask=bad, other=0), mask=bad)
+    new = ((fate == INSERTED) | (fate == EVICTED)) & (i < last)
+    if tl.sum(new.to(tl.int32), 0) > 0:
+        for j in range(0, SPAN, ROWS):
+            _enter_rows(begin + j + tl.arange(0, ROWS), last, address, outcome, key, weights, weights_at, floats,
+                        floats_at, seed, first, second, state, KIND, DIM, BLOCK, ROWS, PER_16, STATE_AT, STATE,
+                        STATE_BLOCK)  # fmt: skip
+
+
 # ---- Forward -------------------------------------------------------------------------------------------------------
 
 
+@triton.jit
+def _begins(ids, n, BLOCK: tl.constexpr):
+    """(i, ids[i], whether this is the first of its id) of the sorted ids of this program."""
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(ids + i, mask=i < n, other=0)
+    before = tl.load(ids + i - 1, mask=(i < n) & (i > 0), other=0)
+    return i, x, (i < n) & ((x != before) | (i == 0))
+
+
 @_kernel
-def _group(ids, order, number, key, start, inverse, n, BLOCK: tl.constexpr):
-    """ids: sorted; order: where each was; number: of its distinct id, from 1 on."""
-    i = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
-    here = i < n
-    u = tl.load(number + i, mask=here, other=0) - 1
-    before = tl.load(number + i - 1, mask=here & (i > 0), other=0) - 1
-    begins = here & (u != before)
-    tl.store(key + u, tl.load(ids + i, mask=begins, other=0), mask=begins)
+def _starts(ids, blocks, n, BLOCK: tl.constexpr):
+    """blocks[b]: how many distinct ids begin in block b of the sorted ids."""
+    i, x, begins = _begins(ids, n, BLOCK)
+    tl.store(blocks + tl.program_id(0), tl.sum(begins.to(tl.int32), 0))
+
+
+@_kernel
+def _group(ids, blocks, key, start, number, count, n, BLOCK: tl.constexpr):
+    """The arrays of Groups, of sorted ids."""
+    b = tl.program_id(0)
+    before = tl.zeros((BLOCK,), tl.int32)
+    for c in range(0, b, BLOCK):
+        j = c + tl.arange(0, BLOCK)
+        before += tl.load(blocks + j, mask=j < b, other=0)
+    i, x, begins = _begins(ids, n, BLOCK)
+    u = tl.sum(before, 0) + tl.cumsum(begins.to(tl.int32), 0) - 1
+    tl.store(number + i, u, mask=i < n)
     tl.store(start + u, i, mask=begins)
+    other = n - i + u  # as many items do not begin an id as keys are padding
+    tl.store(key + tl.where(begins, u, other), tl.where(begins, x.to(tl.int64), PAD), mask=i < n)
     tl.store(start + u + 1, i + 1, mask=i == n - 1)
-    tl.store(inverse + tl.load(order + i, mask=here, other=0), u, mask=here)
+    tl.store(count + tl.zeros_like(i), u + 1, mask=i == n - 1)
 
 
 @_kernel
-def _gather(address, number, key, out, out_at, n, seed, first, second, NUMBERED: tl.constexpr, KIND: tl.constexpr,
-            DIM: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr, PER_16: tl.constexpr):  # fmt: skip
-    """out[i] = the weights at address[number[i]], or the initial weights of key[number[i]] if that is 0."""
+def _gather(address, number, order, key, out, weights, weights_at, n, seed, first, second, ORDERED: tl.constexpr,
+            KIND: tl.constexpr, DIM: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr,
+            PER_16: tl.constexpr):  # fmt: skip
+    """out[i] = the weights at address[i], or the initial weights of key[i] if that is 0. ORDERED: out[order[i]] = those
+    at address[number[i]]; so equal ids are neighbours, and their row is read once."""
     i = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     here = i < n
-    u = tl.load(number + i, mask=here, other=0) if NUMBERED else i
+    u = i
+    to = i
+    if ORDERED:
+        u = tl.load(number + i, mask=here, other=0).to(tl.int64)
+        to = tl.load(order + i, mask=here, other=0)
     at = tl.load(address + u, mask=here, other=0)
     columns = tl.arange(0, BLOCK)
     there = here & (at != 0)
-    x = tl.load(out + _offset(at, out_at, PER_16)[:, None] + columns[None, :],
+    x = tl.load(weights + _offset(at, weights_at, PER_16)[:, None] + columns[None, :],
                 mask=there[:, None] & (columns < DIM)[None, :], other=0.0)  # fmt: skip
     if tl.sum((here & (at == 0)).to(tl.int32), 0) > 0:
         k = tl.load(key + u, mask=here, other=0)
         fresh = _initial_of(k, seed, columns, first, second, KIND, DIM).to(out.dtype.element_ty)
         x = tl.where(there[:, None], x, fresh)
-    tl.store(out + i[:, None] * DIM + columns[None, :], x, mask=here[:, None] & (columns < DIM)[None, :])
+    tl.store(out + to[:, None] * DIM + columns[None, :], x, mask=here[:, None] & (columns < DIM)[None, :])
 
 
 # ---- Steps ---------------------------------------------------------------------------------------------------------
@@ -161,8 +222,8 @@ def _sum_rows(total, gradient, order, low, high, columns, DIM: tl.constexpr, ROW
 def _chunks(number, start, order, gradient, partial, DIM: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr):
     """partial[c] = the sum of the c-th 64 gradients in the order of ids, if all are of one id that occurs often."""
     c = tl.program_id(0).to(tl.int64)
-    u = tl.load(number + c * CHUNK) - 1
-    if u == tl.load(number + c * CHUNK + CHUNK - 1) - 1:
+    u = tl.load(number + c * CHUNK)
+    if u == tl.load(number + c * CHUNK + CHUNK - 1):
         if tl.load(start + u + 1) - tl.load(start + u) > LONG:
             columns = tl.arange(0, BLOCK)
             total = tl.zeros((BLOCK,), tl.float32)
@@ -174,7 +235,7 @@ def _chunks(number, start, order, gradient, partial, DIM: tl.constexpr, BLOCK: t
 def _sum_of(u, start, order, gradient, partial, columns, DIM: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr):
     """The sum of the gradients of one id."""
     total = tl.zeros((BLOCK,), tl.float32)
-    low, high = tl.load(start + u), tl.load(start + u + 1)
+    low, high = tl.load(start + u).to(tl.int64), tl.load(start + u + 1).to(tl.int64)
     if high - low > LONG:
         first, last = (low + CHUNK - 1) // CHUNK, high // CHUNK
         total = _sum_rows(total, gradient, order, low, first * CHUNK, columns, DIM, ROWS)
@@ -199,14 +260,27 @@ def _sums(start, order, gradient, partial, out, DIM: tl.constexpr, BLOCK: tl.con
 
 
 @_kernel
-def _update(address, start, order, gradient, partial, weights, weights_at, floats, floats_at, dropped, rate, eps, beta1,
-            beta2, SUMMED: tl.constexpr, RULE: tl.constexpr, DIM: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr,
-            PER_16: tl.constexpr, STATE_AT: tl.constexpr):  # fmt: skip
-    """One step of the optimizer on the row of id u. SUMMED: gradient[u] is the sum. Without a row: dropped += 1."""
-    u = tl.program_id(0).to(tl.int64)
+def _advance(tally, rates, lr, log1_high, log1_low, log2_high, log2_low, ADAPTIVE: tl.constexpr):
+    """Counts a step, and computes its rate, rates[0]. The logarithms of Adam's betas are sums of two float32."""
+    steps = tl.load(tally + AT_STEPS) + 1
+    tl.store(tally + AT_STEPS, steps)
+    rate = lr
+    if ADAPTIVE:
+        t = steps.to(tl.float64)
+        one = 1.0 - tl.exp(t * (log1_high.to(tl.float64) + log1_low.to(tl.float64)))
+        two = 1.0 - tl.exp(t * (log2_high.to(tl.float64) + log2_low.to(tl.float64)))
+        rate = (lr.to(tl.float64) / one * tl.sqrt(two)).to(tl.float32)
+    tl.store(rates, rate)
+
+
+@triton.jit
+def _update_row(u, address, start, order, gradient, partial, tally, weights, weights_at, floats, floats_at, rate, eps,
+                beta1, beta2, SUMMED: tl.constexpr, RULE: tl.constexpr, DIM: tl.constexpr, BLOCK: tl.constexpr,
+                ROWS: tl.constexpr, PER_16: tl.constexpr, STATE_AT: tl.constexpr):  # fmt: skip
+    """One step of the optimizer on the row of id u. SUMMED: gradient[u] is the sum. Without a row it is counted."""
     at = tl.load(address + u)
     if at == 0:
-        tl.atomic_add(dropped, 1)
+        tl.atomic_add(tally + AT_DROPPED, 1)
     else:
         columns = tl.arange(0, BLOCK)
         inside = columns < DIM
@@ -242,31 +316,99 @@ def _update(address, start, order, gradient, partial, weights, weights_at, float
         tl.store(row, w.to(weights.dtype.element_ty), mask=inside)
 
 
+@_kernel
+def _update(address, start, order, gradient, partial, count, tally, rates, weights, weights_at, floats, floats_at, n,
+            steps, rate, eps, beta1, beta2, COUNTED: tl.constexpr, ADVANCED: tl.constexpr, SUMMED: tl.constexpr,
+            RULE: tl.constexpr, DIM: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr, PER_16: tl.constexpr,
+            STATE_AT: tl.constexpr):  # fmt: skip
+    """One step of the optimizer on the rows of n ids, or of `count` ids if COUNTED. Programs share them evenly.
+
+    ADVANCED: _advance has counted the step, and its rate is rates[0].
+    """
+    p = tl.program_id(0)
+    ids = n
+    if COUNTED:
+        ids = tl.load(count)
+    if ADVANCED:
+        rate = tl.load(rates)
+    else:
+        if p == 0:
+            tl.store(tally + AT_STEPS, steps.to(tl.int64))
+    each = (ids + tl.num_programs(0) - 1) // tl.num_programs(0)
+    low = p.to(tl.int64) * each
+    for u in range(low, tl.minimum(low + each, ids)):
+        _update_row(u, address, start, order, gradient, partial, tally, weights, weights_at, floats,
+                    floats_at, rate, eps, beta1, beta2, SUMMED, RULE, DIM, BLOCK, ROWS, PER_16, STATE_AT)  # fmt: skip
+
+
 # ---- From Python ---------------------------------------------------------------------------------------------------
+
+INTERPRETED = not hasattr(_update, "cache_key")  # TRITON_INTERPRET=1
+DIRECT = tuple(int(x) for x in triton.__version__.split(".")[:2]) >= (3, 3) and not INTERPRETED
+
+
+class Launch:
+    """A kernel with its constants. Calls after the first go to Triton's launcher directly: arguments that can differ
+    in type or alignment must be named by `variant`."""
+
+    def __init__(self, kernel, constants, **options):
+        self.kernel, self.constants, self.options, self.compiled = kernel, constants, options, {}
+        code = kernel.fn.__code__
+        self.values = [constants[a] for a in code.co_varnames[: code.co_argcount] if a in constants]
+
+    def __call__(self, programs, *arguments, variant=None, stream=None):
+        known = self.compiled.get(variant)
+        if known is None:
+            made = self.kernel[(programs,)](*arguments, **self.constants, **self.options)
+            if DIRECT:
+                self.compiled[variant] = made.run, made.function, made.packed_metadata
+        else:
+            run, function, metadata = known
+            run(programs, 1, 1, stream, function, metadata, None, None, None, *arguments, *self.values)
 
 
 class Groups:
-    """The distinct ids of a batch. All arrays are int64.
+    """The distinct ids of a batch of n: u of them, a number that is only on the device.
 
-    order (n): the items of id 0, of id 1, and so on; start (u + 1): where each id begins there; number (n): of the id
-    of each item in that order, from 1 on; inverse (n): of each item, the number of its id from 0 on; key (u): the ids.
+    order: int64 (n), the items of id 0, of id 1, and so on; number: int32 (n), of the id of each item in that order,
+    from 0 on; key: int64 (n), the ids, then padding; start: int32 (n + 1), where each id begins in `order`, and the
+    end of the last; count: int32 (1), u.
     """
 
-    def __init__(self, ids):
+    def __init__(self, ids, kernels):
         n = ids.shape[0]
         in_order, self.order = torch.sort(ids, stable=True)
-        begins = torch.ones(n, dtype=torch.int64, device=ids.device)
-        torch.ne(in_order[1:], in_order[:-1], out=begins[1:])
-        self.number = begins.cumsum(0)
-        count = int(self.number[-1]) if n else 0  # waits
-        self.key, self.start, self.inverse = ids.new_empty(count), ids.new_zeros(count + 1), torch.empty_like(ids)
-        if n:
-            _group[(triton.cdiv(n, 1024),)](in_order, self.order, self.number, self.key, self.start, self.inverse, n,
-                                            BLOCK=1024)  # fmt: skip
+        small = {"dtype": torch.int32, "device": ids.device}
+        self.key = torch.empty(n, dtype=torch.int64, device=ids.device)
+        self.start, self.number = torch.empty(n + 1, **small), torch.empty(n, **small)
+        self.count, self._size = torch.empty(1, **small), None
+        if not n:
+            self._size = 0
+            return
+        programs = triton.cdiv(n, BLOCK_IDS)
+        blocks, stream = torch.empty(programs, **small), kernels.stream()
+        kernels.starts(programs, in_order, blocks, n, variant=ids.dtype, stream=stream)
+        kernels.group(programs, in_order, blocks, self.key, self.start, self.number, self.count, n, variant=ids.dtype,
+                      stream=stream)  # fmt: skip
 
-    def counts(self):
-        """How often each id occurs."""
-        return self.start[1:] - self.start[:-1]
+    @property
+    def size(self):
+        """u. The first read waits for the device."""
+        if self._size is None:
+            self._size = int(self.count)
+        return self._size
+
+    def keys(self):
+        """The distinct ids: (u)."""
+        return self.key[: self.size]
+
+    def inverse(self):
+        """Of each item, the number of its id: int64 (n)."""
+        return torch.empty_like(self.order).scatter_(0, self.order, self.number.long())
+
+    def occurrences(self):
+        """How often each id occurs: int64 (n). Those of padding are not defined."""
+        return (self.start[1:] - self.start[:-1]).long()
 
 
 class Grouped:
@@ -279,85 +421,132 @@ class Grouped:
 class Kernels:
     """The kernels for one embedding."""
 
-    def __init__(self, layout, initial, seed, rule, state_initial):
+    def __init__(self, layout, initial, seed, rule, state_initial, device, unplaced_most):
         self.layout, self.rule, self.state_initial = layout, rule, float(state_initial)
+        self.device, self.unplaced_most = device, unplaced_most
         self.seed = _initial.seed_word(seed)
         self.kind, self.first, self.second = _kind_of(initial)
         self.block = triton.next_power_of_2(layout.dim)
         self.tile = max(1, 1024 // self.block)  # rows that a program gathers
-        self.rows = max(1, min(4, 1024 // self.block))  # gradients that a program adds at a time
         self.warps = min(8, max(1, self.block // 128))
-        self.per_16 = 16 // layout.dtype.itemsize
+        on_gpu = device.type == "cuda"
+        self.programs = 256 // self.warps * _processors(device) if on_gpu else 7  # that share the rows of a step
+        self.floats = torch.empty(4, dtype=torch.float32, device=device)
+        self.weights, self.rates = self.floats.view(layout.dtype), torch.empty(1, device=device)
+        self.base = self.floats.data_ptr()
+        self._make_launches()
+
+    def _make_launches(self):
+        layout, state = self.layout, self.layout.state_floats if self.state_initial else 0  # the table wrote zeros
+        rows = max(1, min(4, 1024 // self.block))  # gradients that a program adds at a time
+        block, state_block = {"DIM": layout.dim, "BLOCK": self.block}, triton.next_power_of_2(max(1, state))
+        self.starts, self.group = (Launch(k, {"BLOCK": BLOCK_IDS}) for k in (_starts, _group))
+        enter = {**block, "MOST": self.unplaced_most, "SPAN": 256, "KIND": self.kind, "PER_16": self.per_16(),
+                 "ROWS": max(1, min(256, 1024 // max(self.block, state_block))), "STATE_AT": layout.state_at,
+                 "STATE": state, "STATE_BLOCK": state_block}  # fmt: skip
+        self._enter = [Launch(_enter, {**enter, "COUNTED": c}, enable_fp_fusion=False) for c in (False, True)]
+        gather = {**block, "ROWS": self.tile, "PER_16": self.per_16()}
+        self._gather = {(o, k): Launch(_gather, {**gather, "ORDERED": o, "KIND": k}, enable_fp_fusion=False)
+                        for o in (False, True) for k in {self.kind, CONSTANT.value}}  # fmt: skip
+        sums = {**block, "ROWS": rows}
+        self._chunks, self._sums = (Launch(k, sums, num_warps=self.warps) for k in (_chunks, _sums))
+        update = {**sums, "RULE": self.rule, "PER_16": self.per_16(), "STATE_AT": layout.state_at}
+        self._update = {(grouped, advanced): Launch(_update, {**update, "COUNTED": grouped, "SUMMED": not grouped,
+                                                              "ADVANCED": advanced}, num_warps=self.warps)
+                        for grouped in (False, True) for advanced in (False, True)}  # fmt: skip
+        self._advance = Launch(_advance, {"ADAPTIVE": self.rule == ADAM.value}, num_warps=1)
+
+    def per_16(self):
+        """Weights in 16 bytes."""
+        return 16 // self.layout.dtype.itemsize
 
     @staticmethod
     def can(layout, initial, rule):
         """Whether there are kernels for such rows: their addresses must be multiples of 16."""
         return layout.width % 4 == 0 and _kind_of(initial) is not None and rule != 0 and layout.dim <= 8192
 
-    groups, grouped = Groups, Grouped
+    def stream(self):
+        """The current stream, as launchers take it."""
+        return torch._C._cuda_getCurrentRawStream(self.device.index) if DIRECT else None
 
-    def new(self, like, rows):
-        """Weights that are to be written whole."""
-        return torch.empty((rows, self.layout.dim), dtype=self.layout.dtype, device=like.device)
+    def groups(self, ids):
+        """The Groups of ids: int64 or int32 (n), n < 2^31."""
+        return Groups(ids, self)
 
-    def enter(self, address, outcome, keys, counts):
-        """Initial rows for keys of a find_or_insert_ptr. counts: int64 (2), of refused and of reserved keys."""
-        layout, n = self.layout, keys.shape[0]
-        state = layout.state_floats if self.state_initial else 0  # find_or_insert_ptr wrote zeros
-        if not n:
-            return
-        rows = max(1, 1024 // max(self.block, triton.next_power_of_2(max(1, state))))
-        weights, floats = self.new(keys, 1), keys.new_empty(4, dtype=torch.float32)
-        _enter[(triton.cdiv(n, rows),)](
-            address, outcome, keys, counts, weights, weights.data_ptr(), floats, floats.data_ptr(), n, self.seed,
-            self.first, self.second, self.state_initial, KIND=self.kind, DIM=layout.dim, BLOCK=self.block, ROWS=rows,
-            PER_16=self.per_16, STATE_AT=layout.state_at, STATE=state,
-            STATE_BLOCK=triton.next_power_of_2(max(1, state)), enable_fp_fusion=False)  # fmt: skip
+    grouped = Grouped
 
-    def gather(self, address, keys, inverse=None, absent=None):
-        """The weights of items: those at address[inverse[i]], or at address[i]. absent: the weight of the others; None:
-        their initial ones."""
-        n = keys.shape[0] if inverse is None else inverse.shape[0]
-        out = self.new(keys, n)
-        kind, first = (self.kind, self.first) if absent is None else (0, float(absent))
+    def enter(self, address, outcome, keys, count, tally, unplaced):
+        """Initial rows for keys of a find_or_insert_ptr. count: int32 (1), of keys before the padding; None:
+        all. unplaced: int64 (unplaced_most), a ring."""
+        n = keys.shape[0]
         if n:
-            _gather[(triton.cdiv(n, self.tile),)](
-                address, address if inverse is None else inverse, keys, out, out.data_ptr(), n, self.seed, first,
-                self.second, NUMBERED=inverse is not None, KIND=kind, DIM=self.layout.dim, BLOCK=self.block,
-                ROWS=self.tile, PER_16=self.per_16, enable_fp_fusion=False)  # fmt: skip
+            self._enter[count is not None](
+                triton.cdiv(n, 256), address, outcome, keys, tally if count is None else count, tally, unplaced,
+                self.weights, self.base, self.floats, self.base, n, self.seed, self.first, self.second,
+                self.state_initial, variant=count is None, stream=self.stream())  # fmt: skip
+
+    def gather(self, address, keys, groups=None, absent=None):
+        """The weights at addresses, or of the items of groups. absent: the weight of keys at address 0; None: their
+        initial ones."""
+        n = keys.shape[0]
+        out = torch.empty((n, self.layout.dim), dtype=self.layout.dtype, device=self.device)
+        kind, first = (self.kind, self.first) if absent is None else (CONSTANT.value, float(absent))
+        number, order = (address, address) if groups is None else (groups.number, groups.order)
+        if n:
+            self._gather[groups is not None, kind](
+                triton.cdiv(n, self.tile), address, number, order, keys, out, self.weights, self.base, n, self.seed,
+                first, self.second, stream=self.stream())  # fmt: skip
         return out
 
-    def _partial(self, groups, gradient):
-        chunks, dim = gradient.shape[0] // CHUNK.value, self.layout.dim
-        partial = torch.empty((max(1, chunks), dim), dtype=torch.float32, device=gradient.device)
+    def _partial(self, groups, gradient, stream):
+        chunks = gradient.shape[0] // CHUNK.value
+        partial = torch.empty((max(1, chunks), self.layout.dim), dtype=torch.float32, device=self.device)
         if chunks:
-            _chunks[(chunks,)](groups.number, groups.start, groups.order, gradient, partial, DIM=dim, BLOCK=self.block,
-                               ROWS=self.rows, num_warps=self.warps)  # fmt: skip
+            self._chunks(chunks, groups.number, groups.start, groups.order, gradient, partial,
+                         variant=gradient.dtype, stream=stream)  # fmt: skip
         return partial
 
     def sums(self, groups, gradient):
-        """The sum of the gradients of each id: float32 (u, dim)."""
-        u, dim = groups.key.shape[0], self.layout.dim
-        out = torch.empty((u, dim), dtype=torch.float32, device=gradient.device)
+        """The sum of the gradients of each id: float32 (u, dim). Waits for u."""
+        u, stream = groups.size, self.stream()
+        out = torch.empty((u, self.layout.dim), dtype=torch.float32, device=self.device)
         if u:
-            _sums[(u,)](groups.start, groups.order, gradient, self._partial(groups, gradient), out, DIM=dim,
-                        BLOCK=self.block, ROWS=self.rows, num_warps=self.warps)  # fmt: skip
+            partial = self._partial(groups, gradient, stream)
+            self._sums(u, groups.start, groups.order, gradient, partial, out, variant=gradient.dtype, stream=stream)
         return out
 
-    def update(self, address, groups, gradient, dropped, numbers):
-        """One step. groups: of the gradients; None: there is one per id. dropped: int64, a counter."""
-        u = address.shape[0]
-        if not u:
+    def advance(self, tally, optimizer):
+        """Counts a step on the device, and computes its rate there."""
+        logs = [math.log(b) if b else -math.inf for b in getattr(optimizer, "betas", ())] or [0.0, 0.0]
+        parts = [part for x in logs for part in _two_floats(x)]
+        self._advance(1, tally, self.rates, float(optimizer.lr), *parts, stream=self.stream())
+
+    def update(self, address, groups, gradient, tally, steps, numbers):
+        """One step. groups: of the gradients; None: there is one per id. steps: the number of the step; None:
+        `advance` has counted it."""
+        n = address.shape[0]
+        if not n:
             return
-        rate, eps, beta1, beta2 = (*numbers, 0.0, 0.0, 0.0)[:4]
-        partial = gradient if groups is None else self._partial(groups, gradient)
-        start, order = (address, address) if groups is None else (groups.start, groups.order)
-        floats = torch.empty(4, dtype=torch.float32, device=gradient.device)
-        weights = self.new(floats, 1)
-        _update[(u,)](
-            address, start, order, gradient, partial, weights, weights.data_ptr(), floats, floats.data_ptr(), dropped,
-            rate, eps, beta1, beta2, SUMMED=groups is None, RULE=self.rule, DIM=self.layout.dim, BLOCK=self.block,
-            ROWS=self.rows, PER_16=self.per_16, STATE_AT=self.layout.state_at, num_warps=self.warps)  # fmt: skip
+        stream = self.stream()
+        rate, eps, beta1, beta2 = (*(float(x) for x in numbers), 0.0, 0.0, 0.0)[:4]
+        partial, start, order, count = gradient, address, address, tally
+        if groups is not None:
+            partial = self._partial(groups, gradient, stream)
+            start, order, count = groups.start, groups.order, groups.count
+        self._update[groups is not None, steps is None](
+            min(n, self.programs), address, start, order, gradient, partial, count, tally, self.rates, self.weights,
+            self.base, self.floats, self.base, n, steps or 0, rate, eps, beta1, beta2,
+            variant=gradient.dtype, stream=stream)  # fmt: skip
+
+
+def _processors(device):
+    return torch.cuda.get_device_properties(device).multi_processor_count
+
+
+def _two_floats(x):
+    """Two numbers of float32 whose sum is x."""
+    high = torch.tensor(x, dtype=torch.float32).item()
+    return high, x - high if math.isfinite(x) else 0.0
 
 
 def _kind_of(initial):
