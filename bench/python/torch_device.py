@@ -207,6 +207,72 @@ def graphs_of_training_lookups(kernels):
 
 
 @check
+def graphs_of_training_steps(kernels):
+    """Forward pass, backward pass and step in one graph, beside steps without a graph."""
+    if not kernels:
+        return
+    for optimizer in (ht.SGD(0.1), ht.Adam(0.01), ht.Adagrad(0.1)):
+        for policy in ("lru", "lfu"):
+            pair = [made(16, optimizer=optimizer, policy=policy) for _ in range(2)]
+            ids, side, graph = ids_of(3000, 500, 0), torch.cuda.Stream(), torch.cuda.CUDAGraph()
+
+            def work(e, ids):
+                e(ids).square().sum().backward()
+                e.step()
+
+            side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(side):
+                for e in pair:
+                    work(e, ids)
+            side.synchronize()
+            with torch.cuda.graph(graph, stream=side):
+                work(pair[0], ids)
+            for i in range(5):  # ids that a replay sees first, some of them very often
+                ids.copy_(ids_of(3000, 500, i) + 100 * i)
+                ids[: 700 * (i % 2)] = 9999
+                graph.replay()
+                work(pair[1], ids)
+            work(pair[0], ids), work(pair[1], ids)
+            assert pair[0].steps == pair[1].steps == 7, (pair[0].steps, pair[1].steps)
+            assert len(pair[0]) == len(pair[1]) and pair[0].dropped == 0
+            all_ids = torch.arange(10_000).cuda()
+            same(*[e.look_up(all_ids) for e in pair], rtol=1e-5, atol=1e-6)
+
+
+@check
+def nothing_waits(kernels):
+    """A training step, and int32 ids, while PyTorch refuses to synchronise."""
+    if not kernels:
+        return
+    e, other = made(16, optimizer=ht.Adam(0.01)), made(16, optimizer=ht.Adam(0.01))
+    for i in range(4):
+        ids = ids_of(3000, 500, i)
+        if i:
+            torch.cuda.set_sync_debug_mode("error")
+        try:
+            e(ids.int()).square().sum().backward()
+            e.step()
+            e.prefetch(ids)
+            e.eval(), e(ids), e.train()
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+        other(ids).square().sum().backward()
+        other.step()
+    assert torch.equal(*[e.look_up(ids) for e in (e, other)])
+
+
+@check
+def gradients_of_any_alignment(kernels):
+    pair = [made(16, kernels), made(16, False)]
+    for i, at in enumerate((0, 1, 0, 3)):
+        gradient = torch.randn(3000 * 16 + at, device=GPU)[at:].view(3000, 16)
+        for e in pair:
+            e(ids_of(3000, 500, i)).backward(gradient)
+            e.step()
+    same(*[e.look_up(torch.arange(500).cuda()) for e in pair], rtol=1e-4, atol=1e-4)
+
+
+@check
 def prefetch_and_evictions(kernels):
     e = made(8, kernels)
     e.prefetch(ids_of(500, 300, 1))
@@ -329,20 +395,37 @@ def batches(count, universe):
 
 
 def timed(parts, rounds, warm=5):
-    """Medians of the times of some functions that run one after another, in ms, by events; and of the whole round."""
-    times = {name: [] for name in [*parts, "all"]}
+    """Medians of the times of some functions that run one after another, in ms: by events, of the whole round, and of
+    the host."""
+    times = {name: [] for name in [*parts, "all", "host"]}
     for i in range(warm + rounds):
         events = [torch.cuda.Event(enable_timing=True) for _ in range(len(parts) + 1)]
+        begin = time.perf_counter()
         events[0].record()
         for event, work in zip(events[1:], parts.values(), strict=True):
             work(i)
             event.record()
+        host = 1000 * (time.perf_counter() - begin)
         events[-1].synchronize()
         if i >= warm:
             for k, name in enumerate(parts):
                 times[name].append(events[k].elapsed_time(events[k + 1]))
+            times["host"].append(host)
             times["all"].append(events[0].elapsed_time(events[-1]))
     return {name: round(statistics.median(t), 4) for name, t in times.items()}
+
+
+def queued(work, rounds=50, warm=5):
+    """The time of one round of a function, in ms, when the host waits only after all rounds: (wall, host)."""
+    for i in range(warm):
+        work(i)
+    torch.cuda.synchronize()
+    begin = time.perf_counter()
+    for i in range(rounds):
+        work(i)
+    host = time.perf_counter() - begin
+    torch.cuda.synchronize()
+    return [round(1000 * t / rounds, 4) for t in (time.perf_counter() - begin, host)]
 
 
 def training(name, look_up, step, zero, data, rounds=30):
@@ -360,7 +443,31 @@ def training(name, look_up, step, zero, data, rounds=30):
         step()
         zero()
 
+    def whole(i):
+        look_up(data[i % len(data)]).backward(gradient)
+        step()
+        zero()
+
     say(time=name, **timed({"forward": forward, "backward": backward, "step": update}, rounds))
+    wall, host = queued(whole, rounds)
+    say(time=f"{name}: queued", wall=wall, host=host)
+
+
+def graph_of_steps(name, e, data):
+    """A whole training step, replayed."""
+    gradient, ids = torch.randn(IDS, DIM, device=GPU), data[0].clone()
+    graph, side = torch.cuda.CUDAGraph(), torch.cuda.Stream()
+    torch.cuda.synchronize()
+    with torch.cuda.graph(graph, stream=side):
+        e(ids).backward(gradient)
+        e.step()
+
+    def replay(i):
+        ids.copy_(data[i % len(data)])
+        graph.replay()
+
+    wall, host = queued(replay)
+    say(time=f"{name}: a step in a graph", wall=wall, host=host)
 
 
 def time_ours(data, universe, profile):
@@ -376,6 +483,9 @@ def time_ours(data, universe, profile):
                 absent=round(1 - len(e) / universe, 2), compiled_s=round(time.time() - begin, 1))  # fmt: skip
         e.zero_grad()
         training(name, e, e.step, lambda: None, data)
+        training(f"{name}, int32 ids", e, e.step, lambda: None, [d.int() for d in data])
+        if kernels:
+            graph_of_steps(name, e, data)
         say(time=f"{name}: prefetch", ms=timed({"p": lambda i, e=e: e.prefetch(data[i % len(data)])}, 10)["p"])
         if profile:
             kernel_times(name, e, data)

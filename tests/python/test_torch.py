@@ -703,6 +703,9 @@ class Kernels(unittest.TestCase):
         self.check_often()
         self.check_bags()
         self.check_refused()
+        self.check_groups()
+        self.check_steps_in_graphs()
+        self.check_launches()
         for policy in ("lru", "lfu"):
             check_read_before_evicted(self, policy, True)
 
@@ -764,6 +767,74 @@ class Kernels(unittest.TestCase):
         torch.testing.assert_close(*[rows_of(e, torch.arange(IDS)) for e in pair])
         scores = [dict(zip(*(c.tolist() for c in (p.key, p.score)), strict=True)) for e in pair for p in e.parts()]
         self.assertEqual(scores[0], scores[1])
+
+    def check_groups(self):
+        """Distinct ids, where they begin, and the padding, beside torch.unique; also over many blocks."""
+        from heddle.torch import _kernels
+
+        kernels = ht.Embedding(1 << 10, 4, optimizer=ht.SGD(0.1), kernels=True)._fast()
+        whole = _kernels.BLOCK_IDS
+        for block in (8, whole):
+            _kernels.BLOCK_IDS = block
+            kernels._make_launches()
+            for n in (1, 7, 64, 65, 200, 1025):
+                for ids in (random_ids(n, most=n // 2 + 1) - 3, random_ids(n).int(), torch.arange(n), torch.ones(n)):
+                    self.check_group(kernels, ids if ids.dtype == torch.int32 else ids.long())
+        _kernels.BLOCK_IDS = whole
+        self.assertEqual(kernels.groups(torch.empty(0, dtype=torch.int64)).keys().tolist(), [])
+
+    def check_group(self, kernels, ids):
+        g = kernels.groups(ids)
+        keys, inverse, occur = torch.unique(ids.long(), return_inverse=True, return_counts=True)
+        self.assertEqual((g.size, g.key.dtype), (len(keys), torch.int64))
+        self.assertTrue(torch.equal(g.keys(), keys) and torch.equal(g.inverse(), inverse))
+        self.assertTrue((g.key[g.size :] == -1).all())
+        self.assertTrue(torch.equal(g.occurrences()[: g.size], occur))
+        self.assertTrue(torch.equal(ids.long()[g.order], keys[g.number.long()]))
+        self.assertEqual((int(g.start[0]), int(g.start[g.size])), (0, len(ids)))
+
+    def check_steps_in_graphs(self):
+        """Steps that are counted on the device, as in a CUDA graph, are the same, and later ones go on from there."""
+        for optimizer in (ht.Adam(0.01), ht.Adam(0.01, betas=(0, 0.5)), ht.SGD(0.1)):
+            pair = self.pair(8, optimizer)
+            for i in range(6):
+                for e in pair:
+                    e(random_ids(50, seed=i).int()).square().sum().backward()
+                    if e is pair[0] and i in (2, 3):
+                        e._capturing = lambda: True
+                    e.step()
+                    vars(e).pop("_capturing", None)
+                self.assertEqual((pair[0].steps, pair[1].steps), (i + 1, i + 1))
+            rows = [rows_of(e, torch.arange(IDS)) for e in pair]
+            torch.testing.assert_close(*rows, rtol=1e-5, atol=1e-6)
+            other = copy.deepcopy(pair[0])
+            self.assertEqual(other.steps, 6)
+            other.load_state_dict({**pair[0].state_dict()})
+            pair[0].steps = 40
+            self.assertEqual((other.steps, pair[0].steps), (6, 40))
+
+    def check_launches(self):
+        """Later calls hand the compiled kernel all parameters, constants included, in the order of the function."""
+        from heddle.torch import _kernels
+
+        calls = []
+
+        class Compiled:
+            function, packed_metadata, run = "function", "metadata", lambda self, *words: calls.append(words)
+
+        class Kernel:
+            fn = staticmethod(lambda a, b, C, D: None)
+
+            def __getitem__(self, programs):
+                return lambda *words, **named: calls.append((programs, words, named)) or Compiled()
+
+        direct, _kernels.DIRECT = _kernels.DIRECT, True
+        launch = _kernels.Launch(Kernel(), {"D": 4, "C": 3}, num_warps=2)
+        for variant in ("x", "x", "y"):
+            launch(7, 1, 2, variant=variant, stream=5)
+        _kernels.DIRECT = direct
+        first = ((7,), (1, 2), {"D": 4, "C": 3, "num_warps": 2})
+        self.assertEqual(calls, [first, (7, 1, 1, 5, "function", "metadata", None, None, None, 1, 2, 3, 4), first])
 
     def check_refused(self):
         initial = rows_of(ht.Embedding(4, 4), torch.arange(200))

@@ -260,12 +260,13 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
 
     # ---- Ids --------------------------------------------------------------------------------------------------------
 
-    def _check_ids(self, ids):
+    def _check_ids(self, ids, convert=True):
+        """The ids, as int64 if `convert`."""
         if ids.dtype not in (torch.int64, torch.int32):
             raise TypeError(f"ids: {ids.dtype}; int64 or int32 is needed")
         if ids.device != self.device:
             raise Error(f"ids: on {ids.device}, but the embedding is on {self.device}")
-        return ids.to(torch.int64)
+        return ids.to(torch.int64) if convert else ids
 
     def _group(self, ids, distinct):
         """(keys, inverse, counts): distinct ids, and for each id the number of its key. counts: only for LFU."""
@@ -377,7 +378,7 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
     def train_rows(self, ids):
         """What the operator embedding_train gives."""
         if self._fast() and not self.evicted_most:
-            rows, groups = self._looked(self._check_ids(ids))
+            rows, groups = self._looked(self._check_ids(ids, False))
             return rows, groups.inverse(), torch.tensor(groups.size)
         keys, inverse, counts = self._group(self._check_ids(ids), False)
         rows = self._fetch(keys, counts).index_select(0, inverse).view(*ids.shape, self.dim)
@@ -426,10 +427,11 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
             keys, gradients = self._gathered()
         address, steps = self._addresses(keys), None
         self._device_steps = self._device_steps or self._capturing()
-        if self._device_steps:
+        if self._device_steps or not fast.advanced:  # the first step too, so that a graph finds these kernels compiled
             fast.advance(self._tally(), self.optimizer)
         else:
-            self._steps = steps = self._steps + 1
+            steps = self._steps + 1
+        self._steps += 1
         fast.update(address, groups, gradients, self._tally(), steps, self.optimizer.numbers(steps or 1))
 
     def _step_by_key(self):
@@ -508,7 +510,7 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
         On a GPU it works on a stream of its own, after the work that the current stream has now. The next forward pass
         or step waits for it there.
         """
-        ids = self._check_ids(ids)
+        ids = self._check_ids(ids, False)
         if self.device.type != "cuda":
             self._prefetch_now(ids, distinct)
             return
@@ -525,12 +527,12 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
     def _prefetch_now(self, ids, distinct):
         fast = self._fast()
         if not fast or self.evicted_most:
-            keys, _, counts = self._group(ids, distinct)
+            keys, _, counts = self._group(self._check_ids(ids), distinct)
             self._fetch(keys, counts)
             return
         with _on(self.device):
             if distinct:
-                self._bring_in(fast, ids.reshape(-1).contiguous(), None)
+                self._bring_in(fast, self._check_ids(ids).reshape(-1).contiguous(), None)
             else:
                 self._bring_in_groups(fast, fast.groups(ids.reshape(-1)))
 
@@ -612,12 +614,12 @@ class Embedding(_TableModule):
             return self._look_up_op(ids)
         if _traced(ids):
             return _Compiled.apply(self._anchor, self._number, self._state, ids)
-        ids = self._check_ids(ids)
         if not distinct and self._fast() and not self.evicted_most:
+            ids = self._check_ids(ids, False)
             if torch.is_grad_enabled():
                 return _Looked.apply(self._anchor, self, ids)
             return self._looked(ids)[0]
-        weights, inverse = self._train_rows(ids, distinct)
+        weights, inverse = self._train_rows(self._check_ids(ids), distinct)
         if inverse is None:
             return weights.reshape(*ids.shape, self.dim)
         return F.embedding(inverse.view(ids.shape), weights)

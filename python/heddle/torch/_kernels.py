@@ -267,9 +267,9 @@ def _advance(tally, rates, lr, log1_high, log1_low, log2_high, log2_low, ADAPTIV
     rate = lr
     if ADAPTIVE:
         t = steps.to(tl.float64)
-        one = 1.0 - tl.exp(t * (log1_high.to(tl.float64) + log1_low.to(tl.float64)))
-        two = 1.0 - tl.exp(t * (log2_high.to(tl.float64) + log2_low.to(tl.float64)))
-        rate = (lr.to(tl.float64) / one * tl.sqrt(two)).to(tl.float32)
+        one = 1.0 - tl.exp(t * log1_high + t * log1_low)
+        two = 1.0 - tl.exp(t * log2_high + t * log2_low)
+        rate = (lr / one * tl.sqrt(two)).to(tl.float32)
     tl.store(rates, rate)
 
 
@@ -343,7 +343,7 @@ def _update(address, start, order, gradient, partial, count, tally, rates, weigh
 
 # ---- From Python ---------------------------------------------------------------------------------------------------
 
-INTERPRETED = not hasattr(_update, "cache_key")  # TRITON_INTERPRET=1
+INTERPRETED = not isinstance(_update, triton.runtime.JITFunction)  # TRITON_INTERPRET=1
 DIRECT = tuple(int(x) for x in triton.__version__.split(".")[:2]) >= (3, 3) and not INTERPRETED
 
 
@@ -433,7 +433,7 @@ class Kernels:
         self.programs = 256 // self.warps * _processors(device) if on_gpu else 7  # that share the rows of a step
         self.floats = torch.empty(4, dtype=torch.float32, device=device)
         self.weights, self.rates = self.floats.view(layout.dtype), torch.empty(1, device=device)
-        self.base = self.floats.data_ptr()
+        self.base, self.advanced = self.floats.data_ptr(), False
         self._make_launches()
 
     def _make_launches(self):
@@ -518,6 +518,7 @@ class Kernels:
     def advance(self, tally, optimizer):
         """Counts a step on the device, and computes its rate there."""
         logs = [math.log(b) if b else -math.inf for b in getattr(optimizer, "betas", ())] or [0.0, 0.0]
+        self.advanced = True
         parts = [part for x in logs for part in _two_floats(x)]
         self._advance(1, tally, self.rates, float(optimizer.lr), *parts, stream=self.stream())
 
