@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of embeddings on a GPU, in Triton, which PyTorch's CUDA builds bring along. They reach rows by address.
 
+    _name     for each item, one item with the same id: a number of 32 bits, which is sorted in half the time
     _starts   how many distinct ids begin in each block of a sorted batch
     _group    the distinct ids of a sorted batch, and where each begins
     _enter    initial rows, into the places that find_or_insert_ptr has made
@@ -28,6 +29,7 @@ from heddle import Outcome
 from heddle.torch import _initial
 
 BLOCK_IDS = 1024  # sorted ids per program
+NAMED_FROM = 1 << 16  # a batch of as many int64 ids is sorted by _name's numbers
 PAD = tl.constexpr(-1)  # a reserved key
 CHUNK = tl.constexpr(64)  # gradients per partial sum
 LONG = tl.constexpr(256)  # an id that occurs more often is summed by chunks
@@ -45,7 +47,7 @@ AT_REFUSED, AT_RESERVED, AT_DROPPED, AT_UNPLACED, AT_STEPS = (tl.constexpr(i) fo
 def _kernel(function):
     """Compiles a kernel once for all numbers of items, and wherever the small arrays begin."""
     unsure = {"do_not_specialize": [a for a in ("n", "steps") if a in function.__code__.co_varnames]}
-    small = [a for a in ("address", "outcome", "key", "tally", "count") if a in function.__code__.co_varnames]
+    small = [a for a in ("address", "outcome", "key", "tally", "count", "batch") if a in function.__code__.co_varnames]
     try:
         return triton.jit(do_not_specialize_on_alignment=small, **unsure)(function)
     except TypeError:  # before Triton 3.2
@@ -144,6 +146,30 @@ def _enter(address, outcome, key, count, tally, unplaced, weights, weights_at, f
 # ---- Forward -------------------------------------------------------------------------------------------------------
 
 
+@_kernel
+def _name(ids, slots, names, n, SIZE: tl.constexpr, BLOCK: tl.constexpr):
+    """names[i]: an item with the same id as item i, the same one for all items with this id.
+
+    slots: zeros (SIZE), a hash table of items + 1, and behind it one element per item, for those that have nothing to
+    claim. A slot is claimed once, so a load that is too early reads 0, and the claim after it gives what is there.
+    """
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(ids + i, mask=i < n, other=0)
+    h = x.to(tl.uint64) * 0x9E3779B97F4A7C15
+    slot = ((h ^ (h >> 32)) * 0xD6E8FEB86659FD93 >> 32).to(tl.int32) & (SIZE - 1)
+    name = i
+    looks = i < n
+    while tl.sum(looks.to(tl.int32), 0) > 0:
+        there = tl.load(slots + slot, mask=looks, other=1)
+        before = tl.atomic_cas(slots + tl.where(there == 0, slot, SIZE + i), tl.zeros_like(i), i + 1, sem="relaxed")
+        holder = tl.where(there == 0, tl.where(before == 0, i + 1, before), there) - 1
+        same = looks & (tl.load(ids + holder, mask=looks, other=0) == x)
+        name = tl.where(same, holder, name)
+        looks = looks & (same == 0)
+        slot = (slot + 1) & (SIZE - 1)
+    tl.store(names + i, name, mask=i < n)
+
+
 @triton.jit
 def _begins(ids, n, BLOCK: tl.constexpr):
     """(i, ids[i], whether this is the first of its id) of the sorted ids of this program."""
@@ -161,8 +187,8 @@ def _starts(ids, blocks, n, BLOCK: tl.constexpr):
 
 
 @_kernel
-def _group(ids, blocks, key, start, number, count, n, BLOCK: tl.constexpr):
-    """The arrays of Groups, of sorted ids."""
+def _group(ids, batch, blocks, key, start, number, count, n, NAMED: tl.constexpr, BLOCK: tl.constexpr):
+    """The arrays of Groups, of sorted ids. NAMED: of sorted items instead, whose ids are in `batch`."""
     b = tl.program_id(0)
     before = tl.zeros((BLOCK,), tl.int32)
     for c in range(0, b, BLOCK):
@@ -172,6 +198,8 @@ def _group(ids, blocks, key, start, number, count, n, BLOCK: tl.constexpr):
     u = tl.sum(before, 0) + tl.cumsum(begins.to(tl.int32), 0) - 1
     tl.store(number + i, u, mask=i < n)
     tl.store(start + u, i, mask=begins)
+    if NAMED:
+        x = tl.load(batch + x, mask=begins, other=0)
     other = n - i + u  # as many items do not begin an id as keys are padding
     tl.store(key + tl.where(begins, u, other), tl.where(begins, x.to(tl.int64), PAD), mask=i < n)
     tl.store(start + u + 1, i + 1, mask=i == n - 1)
@@ -370,6 +398,10 @@ class Launch:
 class Groups:
     """The distinct ids of a batch of n: u of them, a number that is only on the device.
 
+    Ids are in ascending order, but those of a large batch are in the order of some item of each, unless PyTorch is to
+    use deterministic algorithms. The items of one id are in ascending order, so the sums of gradients are the same
+    bits in every run.
+
     order: int64 (n), the items of id 0, of id 1, and so on; number: int32 (n), of the id of each item in that order,
     from 0 on; key: int64 (n), the ids, then padding; start: int32 (n + 1), where each id begins in `order`, and the
     end of the last; count: int32 (1), u.
@@ -377,19 +409,21 @@ class Groups:
 
     def __init__(self, ids, kernels):
         n = ids.shape[0]
-        in_order, self.order = torch.sort(ids, stable=True)
         small = {"dtype": torch.int32, "device": ids.device}
         self.key = torch.empty(n, dtype=torch.int64, device=ids.device)
         self.start, self.number = torch.empty(n + 1, **small), torch.empty(n, **small)
         self.count, self._size = torch.empty(1, **small), None
         if not n:
-            self._size = 0
+            self.order, self._size = torch.empty_like(self.key), 0
             return
-        programs = triton.cdiv(n, BLOCK_IDS)
-        blocks, stream = torch.empty(programs, **small), kernels.stream()
-        kernels.starts(programs, in_order, blocks, n, variant=ids.dtype, stream=stream)
-        kernels.group(programs, in_order, blocks, self.key, self.start, self.number, self.count, n, variant=ids.dtype,
-                      stream=stream)  # fmt: skip
+        stream, named = kernels.stream(), ids.dtype == torch.int64 and n >= NAMED_FROM
+        named = named and not torch.are_deterministic_algorithms_enabled()
+        in_order, self.order = torch.sort(kernels.names(ids, stream) if named else ids, stable=True)
+        programs, kind = triton.cdiv(n, BLOCK_IDS), in_order.dtype
+        blocks = torch.empty(programs, **small)
+        kernels.starts(programs, in_order, blocks, n, variant=kind, stream=stream)
+        kernels.group[named](programs, in_order, ids, blocks, self.key, self.start, self.number, self.count, n,
+                             variant=kind, stream=stream)  # fmt: skip
 
     @property
     def size(self):
@@ -440,7 +474,8 @@ class Kernels:
         layout, state = self.layout, self.layout.state_floats if self.state_initial else 0  # the table wrote zeros
         rows = max(1, min(4, 1024 // self.block))  # gradients that a program adds at a time
         block, state_block = {"DIM": layout.dim, "BLOCK": self.block}, triton.next_power_of_2(max(1, state))
-        self.starts, self.group = (Launch(k, {"BLOCK": BLOCK_IDS}) for k in (_starts, _group))
+        self.starts, self.naming = Launch(_starts, {"BLOCK": BLOCK_IDS}), {}
+        self.group = [Launch(_group, {"NAMED": named, "BLOCK": BLOCK_IDS}) for named in (False, True)]
         enter = {**block, "MOST": self.unplaced_most, "SPAN": 256, "KIND": self.kind, "PER_16": self.per_16(),
                  "ROWS": max(1, min(256, 1024 // max(self.block, state_block))), "STATE_AT": layout.state_at,
                  "STATE": state, "STATE_BLOCK": state_block}  # fmt: skip
@@ -469,8 +504,21 @@ class Kernels:
         """The current stream, as launchers take it."""
         return torch._C._cuda_getCurrentRawStream(self.device.index) if DIRECT else None
 
+    def names(self, ids, stream):
+        """Of each item, a number that only items with the same id have: int32 (n), n < 2^30."""
+        n = ids.shape[0]
+        size = triton.next_power_of_2(2 * n)
+        if size not in self.naming:
+            self.naming[size] = Launch(_name, {"SIZE": size, "BLOCK": 128}, num_warps=1)  # so it has no barriers
+        programs = triton.cdiv(n, 128)
+        slots = torch.empty(size + 128 * programs, dtype=torch.int32, device=self.device)
+        names = torch.empty(n, dtype=torch.int32, device=self.device)
+        slots[:size].zero_()
+        self.naming[size](programs, ids, slots, names, n, variant=ids.data_ptr() % 16, stream=stream)
+        return names
+
     def groups(self, ids):
-        """The Groups of ids: int64 or int32 (n), n < 2^31."""
+        """The Groups of ids: int64 or int32 (n), n < 2^30."""
         return Groups(ids, self)
 
     grouped = Grouped
