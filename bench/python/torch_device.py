@@ -360,6 +360,33 @@ def compilers(kernels):
     torch.library.opcheck(torch.ops.heddle.embedding.default, (e.number, e._state, ids))
 
 
+@check
+def large_batches(kernels):
+    """Batches that are grouped by a hash table: all ids equal, all distinct, and mixed; the same bits in every run."""
+    if not kernels:
+        return
+    n = 300_001
+    ids = [torch.full((n,), 5), torch.randperm(n) * 0x123456789AB, ids_of(n, n // 3, 1, "cpu") - 100]
+    ids.append(torch.cat([ids[2][: n // 2], ids[0][n // 2 :]]))
+    gradient = torch.randn(n, 8, device=GPU)
+    for some in (i.cuda() for i in ids):
+        rows = []
+        for deterministic in (False, False, True):
+            torch.use_deterministic_algorithms(deterministic, warn_only=True)
+            e = made(8, capacity=1 << 20)
+            group = e._fast().groups(some)
+            keys, inverse, counts = torch.unique(some, return_inverse=True, return_counts=True)
+            order = torch.argsort(group.keys())
+            assert torch.equal(group.keys()[order], keys)
+            assert torch.equal(group.occurrences()[: group.size][order], counts)
+            assert torch.equal(group.keys()[group.inverse()], some) and bool((group.key[group.size :] == -1).all())
+            e(some).backward(gradient)
+            e.step()
+            rows.append(e.look_up(keys))
+        torch.use_deterministic_algorithms(False)
+        assert torch.equal(rows[0], rows[1]) and torch.equal(rows[0], rows[2]) and e.refused == 0
+
+
 def run_checks(only):
     failed = 0
     for function in CHECKS:

@@ -757,6 +757,20 @@ class Kernels(unittest.TestCase):
                 (e(ids) * weight).sum().backward()
                 e.step()
         torch.testing.assert_close(*[rows_of(e, torch.arange(50)) for e in pair], rtol=1e-4, atol=1e-4)
+        self.check_sums_do_not_depend_on_other_ids(pair[0]._fast())
+
+    def check_sums_do_not_depend_on_other_ids(self, kernels):
+        gradient = torch.randn(701, 4)
+        sums = []
+        for others in (0, 1, 63, 64, 100, 300):
+            ids = torch.cat([torch.full((others,), 1), torch.full((701,), 7), torch.full((others,), 9)])
+            g = kernels.groups(ids)
+            around = torch.randn(others, 4)
+            of_all = kernels.sums(g, torch.cat([around, gradient, around]))
+            sums.append(of_all[g.keys() == 7])
+            torch.testing.assert_close(of_all[g.keys() == 9].sum(0), around.sum(0), rtol=1e-4, atol=1e-4)
+        self.assertTrue(all(torch.equal(s, sums[0]) for s in sums))
+        torch.testing.assert_close(sums[0][0], gradient.sum(0), rtol=1e-4, atol=1e-4)
 
     def check_bags(self):
         pair = self.pair(4, ht.Adam(0.1), make=ht.EmbeddingBag, policy="lfu")

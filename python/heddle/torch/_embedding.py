@@ -568,8 +568,8 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
                 "dropped": self.dropped, "inserted": inserted, "evicted": evicted}  # fmt: skip
 
     def unplaced(self):
-        """The ids that found no place since the last call: int64 (n), distinct. The last 2^20 new ids are looked at; kernels
-        list the last 2^20 of those that found no place."""
+        """The ids that found no place since the last call: int64 (n), distinct. The last 2^20 new ids are looked at;
+        kernels list the last 2^20 of those that found no place."""
         self._wait_for_prefetch()
         none = torch.empty(0, dtype=torch.int64, device=self.device)
         ids = [keys[(outcome == heddle.Outcome.REFUSED) | (outcome == heddle.Outcome.RESERVED)]

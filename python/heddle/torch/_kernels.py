@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of embeddings on a GPU, in Triton, which PyTorch's CUDA builds bring along. They reach rows by address.
 
-    _name     for each item, one item with the same id: a number of 32 bits, which is sorted in half the time
+    _name     for each item, an item with the same id: a number of 32 bits, which is sorted in half the time
     _starts   how many distinct ids begin in each block of a sorted batch
     _group    the distinct ids of a sorted batch, and where each begins
     _enter    initial rows, into the places that find_or_insert_ptr has made
@@ -11,7 +11,7 @@
     _update   the sum of the gradients of one id, and the optimizer's rule, in place
 
 The host never needs the number of distinct ids. Arrays of distinct ids have room for n of them; the rest of the keys is
-PAD, which no table contains. Kernels read the number from memory. So nothing waits, and a CUDA graph can contain a step.
+PAD, which no table contains. Kernels read the number from memory. So nothing waits, and a step fits in a CUDA graph.
 
 Addresses become offsets in 16-byte units from the array that the kernel writes. So the compiler knows the alignment,
 and moves 16 bytes per access. `_enter` and `_gather` compute initial rows as _initial.py does, bit for bit (Uniform).
@@ -248,15 +248,17 @@ def _sum_rows(total, gradient, order, low, high, columns, DIM: tl.constexpr, ROW
 
 @_kernel
 def _chunks(number, start, order, gradient, partial, DIM: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr):
-    """partial[c] = the sum of the c-th 64 gradients in the order of ids, if all are of one id that occurs often."""
-    c = tl.program_id(0).to(tl.int64)
-    u = tl.load(number + c * CHUNK)
-    if u == tl.load(number + c * CHUNK + CHUNK - 1):
-        if tl.load(start + u + 1) - tl.load(start + u) > LONG:
-            columns = tl.arange(0, BLOCK)
-            total = tl.zeros((BLOCK,), tl.float32)
-            total = _sum_rows(total, gradient, order, c * CHUNK, c * CHUNK + CHUNK, columns, DIM, ROWS)
-            tl.store(partial + c * DIM + columns, total, mask=columns < DIM)
+    """partial[c] = the sum of the 64 gradients from q on, all of one id that occurs often: q is the one place of those
+    c * 64 to c * 64 + 63 that is a multiple of 64 behind the start of the id. So sums do not depend on the start."""
+    p = tl.program_id(0).to(tl.int64) * CHUNK
+    u = tl.load(number + p + CHUNK - 1)  # if all 64 gradients have one id, this place has it too
+    low, high = tl.load(start + u).to(tl.int64), tl.load(start + u + 1).to(tl.int64)
+    q = low + tl.maximum(p - low + CHUNK - 1, 0) // CHUNK * CHUNK
+    if high - low > LONG and q + CHUNK <= high:
+        columns = tl.arange(0, BLOCK)
+        total = tl.zeros((BLOCK,), tl.float32)
+        total = _sum_rows(total, gradient, order, q, q + CHUNK, columns, DIM, ROWS)
+        tl.store(partial + p // CHUNK * DIM + columns, total, mask=columns < DIM)
 
 
 @triton.jit
@@ -265,14 +267,13 @@ def _sum_of(u, start, order, gradient, partial, columns, DIM: tl.constexpr, BLOC
     total = tl.zeros((BLOCK,), tl.float32)
     low, high = tl.load(start + u).to(tl.int64), tl.load(start + u + 1).to(tl.int64)
     if high - low > LONG:
-        first, last = (low + CHUNK - 1) // CHUNK, high // CHUNK
-        total = _sum_rows(total, gradient, order, low, first * CHUNK, columns, DIM, ROWS)
+        first, last = low // CHUNK, low // CHUNK + (high - low) // CHUNK
         for c in range(first, last, ROWS):
             i = c + tl.arange(0, ROWS)
             x = tl.load(partial + i[:, None] * DIM + columns[None, :],
                         mask=(i < last)[:, None] & (columns < DIM)[None, :], other=0.0)  # fmt: skip
             total += tl.sum(x, 0)
-        total = _sum_rows(total, gradient, order, last * CHUNK, high, columns, DIM, ROWS)
+        total = _sum_rows(total, gradient, order, low + (last - first) * CHUNK, high, columns, DIM, ROWS)
     else:
         total = _sum_rows(total, gradient, order, low, high, columns, DIM, ROWS)
     return total
