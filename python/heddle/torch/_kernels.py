@@ -420,7 +420,7 @@ class Groups:
         stream, named = kernels.stream(), ids.dtype == torch.int64 and n >= NAMED_FROM
         named = named and not torch.are_deterministic_algorithms_enabled()
         in_order, self.order = torch.sort(kernels.names(ids, stream) if named else ids, stable=True)
-        programs, kind = triton.cdiv(n, BLOCK_IDS), in_order.dtype
+        programs, kind = _blocks(n, BLOCK_IDS), in_order.dtype
         blocks = torch.empty(programs, **small)
         kernels.starts(programs, in_order, blocks, n, variant=kind, stream=stream)
         kernels.group[named](programs, in_order, ids, blocks, self.key, self.start, self.number, self.count, n,
@@ -508,10 +508,10 @@ class Kernels:
     def names(self, ids, stream):
         """Of each item, a number that only items with the same id have: int32 (n), n < 2^30."""
         n = ids.shape[0]
-        size = triton.next_power_of_2(2 * n)
+        size = 1 << (2 * n - 1).bit_length()
         if size not in self.naming:
             self.naming[size] = Launch(_name, {"SIZE": size, "BLOCK": 128}, num_warps=1)  # so it has no barriers
-        programs = triton.cdiv(n, 128)
+        programs = _blocks(n, 128)
         slots = torch.empty(size + 128 * programs, dtype=torch.int32, device=self.device)
         names = torch.empty(n, dtype=torch.int32, device=self.device)
         slots[:size].zero_()
@@ -530,7 +530,7 @@ class Kernels:
         n = keys.shape[0]
         if n:
             self._enter[count is not None](
-                triton.cdiv(n, 256), address, outcome, keys, tally if count is None else count, tally, unplaced,
+                _blocks(n, 256), address, outcome, keys, tally if count is None else count, tally, unplaced,
                 self.weights, self.base, self.floats, self.base, n, self.seed, self.first, self.second,
                 self.state_initial, variant=count is None, stream=self.stream())  # fmt: skip
 
@@ -543,7 +543,7 @@ class Kernels:
         number, order = (address, address) if groups is None else (groups.number, groups.order)
         if n:
             self._gather[groups is not None, kind](
-                triton.cdiv(n, self.tile), address, number, order, keys, out, self.weights, self.base, n, self.seed,
+                _blocks(n, self.tile), address, number, order, keys, out, self.weights, self.base, n, self.seed,
                 first, self.second, stream=self.stream())  # fmt: skip
         return out
 
@@ -587,6 +587,11 @@ class Kernels:
             min(n, self.programs), address, start, order, gradient, partial, count, tally, self.rates, self.weights,
             self.base, self.floats, self.base, n, steps or 0, rate, eps, beta1, beta2,
             variant=gradient.dtype, stream=stream)  # fmt: skip
+
+
+def _blocks(n, size):
+    """n / size, rounded up. triton.cdiv takes 5 us."""
+    return -(-n // size)
 
 
 def _processors(device):
