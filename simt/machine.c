@@ -300,6 +300,7 @@ hd_status simt_machine_open_with(const hd_seams *seams, const simt_observer *con
     m->change_points.size = sizeof(uint64_t);
     m->tickets.size = sizeof(simt_ticket_record);
     m->starts.size = 2 * sizeof(uint64_t);
+    m->owners.size = sizeof(place_owner);
     *machine = m;
     return HD_OK;
 }
@@ -326,7 +327,9 @@ void simt_machine_close(simt_machine *m)
     stacks_free(m);
     for (uint32_t i = 0; i < m->observers_n; i++)
         if (m->observers[i].observer->close) m->observers[i].observer->close(m->observers[i].self, m);
-    vec *const lists[] = { &m->launches, &m->schedule, &m->tape, &m->change_points, &m->tickets, &m->starts };
+    vec *const lists[] = {
+        &m->launches, &m->schedule, &m->tape, &m->change_points, &m->tickets, &m->starts, &m->owners
+    };
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) vec_free(m, lists[i]);
     hd_seams s = m->seams;
     hd_give(&s, m, 1, m->state_bytes);
@@ -434,7 +437,7 @@ static bool run_begin(simt_machine *m, const simt_config *c)
     m->running = m->held = 0;
     m->wrote = true;
     m->generation++;
-    m->tickets.n = m->starts.n = m->watching_n = 0;
+    m->tickets.n = m->starts.n = m->owners.n = m->watching_n = 0;
     rooms_clear(m);
     schedule_begin(m);
     if (!whole) found(m, SIMT_RESOURCE, "no memory for %u resident blocks of %u threads", resident, most);

@@ -277,14 +277,14 @@ static size_t ticket_drawn_by(const simt_ticket_record *all, size_t n, uint64_t 
     return n;
 }
 
-/* Adds a ticket at its place beside that of item `other`: 0 is just before it. Without such a ticket it is the last:
- * where the other's store is still in a buffer, it becomes visible later. */
-static void put_ticket(simt_machine *m, const char *site, simt_ticket_record t, uint64_t other)
+/* Adds a ticket at its place beside that of item `other` of a stream: 0 is just before it. Without such a ticket it is
+ * the last: where the other's store is still in a buffer, it becomes visible later. */
+static void put_ticket(simt_machine *m, const char *site, simt_ticket_record t, uint64_t other, uint32_t stream)
 {
     observe_ticket(m, site, &t, false);
     if (!vec_push(m, &m->tickets, &t)) return;
     simt_ticket_record *all = (simt_ticket_record *)m->tickets.p;
-    size_t last = m->tickets.n - 1, at = ticket_drawn_by(all, last, other, t.stream);
+    size_t last = m->tickets.n - 1, at = ticket_drawn_by(all, last, other, stream);
     if (at == last) return;
     if (t.place > 0)
         for (at++; at < last && all[at].place > 0 && all[at].beside == other && all[at].place <= t.place;) at++;
@@ -297,7 +297,27 @@ static void put_ticket(simt_machine *m, const char *site, simt_ticket_record t, 
 void simt_host_ticket_before(const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b, uint64_t other)
 {
     simt_machine *m = simt_current;
-    if (!m->config.quiet) put_ticket(m, site, ticket_of(m, item, what, a, b), other);
+    if (m->config.quiet) return;
+    simt_ticket_record t = ticket_of(m, item, what, a, b);
+    put_ticket(m, site, t, other, t.stream);
+}
+
+void simt_host_owns(uint64_t item, uint64_t b)
+{
+    simt_machine *m = simt_current;
+    place_owner owner = { b, item, m->now->warp->block->of->stream };
+    if (!m->config.quiet) vec_push(m, &m->owners, &owner);
+}
+
+void simt_host_ticket_before_owner(const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b)
+{
+    simt_machine *m = simt_current;
+    if (m->config.quiet) return;
+    const place_owner *all = (const place_owner *)m->owners.p;
+    size_t n = m->owners.n;
+    while (n && all[n - 1].b != b) n--;
+    simt_ticket_record t = ticket_of(m, item, what, a, b);
+    put_ticket(m, site, t, n ? all[n - 1].item : item, n ? all[n - 1].stream : t.stream);
 }
 
 void simt_host_ticket_beside(const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b, uint64_t other,
@@ -308,7 +328,7 @@ void simt_host_ticket_beside(const char *site, uint64_t item, uint32_t what, uin
     simt_ticket_record t = ticket_of(m, item, what, a, b);
     t.beside = other;
     t.place = place;
-    put_ticket(m, site, t, other);
+    put_ticket(m, site, t, other, t.stream);
 }
 
 const simt_ticket_record *simt_machine_tickets(const simt_machine *m, size_t *n)

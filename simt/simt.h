@@ -42,7 +42,9 @@
  *   host only    simt_ticket(item, what, a, b): the item takes effect here; simt_ticket_store(...): ... when the lane's
  *                last store becomes visible; simt_ticket_before(item, what, a, b, other): ... just before item `other`
  *                of the same stream did, or will; simt_ticket_beside(item, what, a, b, other, place): ... before
- *                `other` (place < 0) or after it (place > 0), in the order of the places; simt_started(item);
+ *                `other` (place < 0) or after it (place > 0), in the order of the places; simt_owns(item, b): place b
+ *                belongs to the item from here on; simt_ticket_before_owner(item, what, a, b): ... just before the item
+ *                of any stream that place b belongs to did, or will; simt_started(item);
  *                simt_join(): control flow joins here. On CUDA they are nothing, unless HD_TICKETS is defined, which
  *                gives tickets a global counter. simt_tells(): a constant, whether they are something: for what only a
  *                ticket has to know

@@ -416,6 +416,7 @@ SIMT_FN uint32_t simt_eq4(uint32_t a, uint32_t b) { return __vcmpeq4(a, b); }
 SIMT_FN void simt_backoff(uint32_t ns) { __nanosleep(ns); }
 
 #define simt_started(item) ((void)sizeof(item))
+#define simt_owns(item, b) ((void)sizeof(item), (void)sizeof(b))
 #define simt_join()        ((void)0)
 
 #ifndef HD_TICKETS
@@ -465,5 +466,8 @@ SIMT_FN void simt_ticket_beside(uint64_t item, uint32_t what, uint64_t a, uint64
 #define simt_ticket_store(item, what, a, b)         simt_ticket((item), (what), (a), (b))
 
 #endif
+
+/* The order of two draws that are as close as this is not known on a GPU. */
+#define simt_ticket_before_owner(item, what, a, b) simt_ticket((item), (what), (a), (b))
 
 #endif

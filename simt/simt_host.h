@@ -96,6 +96,8 @@ void simt_host_copy_commit(const char *site);
 void simt_host_copy_wait(const char *site, uint32_t groups);
 void simt_host_ticket(const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b, bool with_last_store);
 void simt_host_ticket_before(const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b, uint64_t other);
+void simt_host_ticket_before_owner(const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b);
+void simt_host_owns(uint64_t item, uint64_t b);
 void simt_host_ticket_beside(const char *site, uint64_t item, uint32_t what, uint64_t a, uint64_t b, uint64_t other,
                              int64_t place);
 void simt_host_started(uint64_t item);
@@ -294,9 +296,11 @@ SIMT_FN uint32_t simt_eq4(uint32_t a, uint32_t b)
 #define simt_ticket_store(item, what, a, b) simt_host_ticket(SIMT_SITE, (item), (what), (a), (b), true)
 #define simt_ticket_before(item, what, a, b, other) \
     simt_host_ticket_before(SIMT_SITE, (item), (what), (a), (b), (other))
+#define simt_ticket_before_owner(item, what, a, b) simt_host_ticket_before_owner(SIMT_SITE, (item), (what), (a), (b))
 #define simt_ticket_beside(item, what, a, b, other, place) \
     simt_host_ticket_beside(SIMT_SITE, (item), (what), (a), (b), (other), (place))
 #define simt_started(item) simt_host_started(item)
+#define simt_owns(item, b) simt_host_owns((item), (b))
 #define simt_tells()       true
 #define simt_join()        simt_host_join(SIMT_SITE)
 

@@ -148,6 +148,12 @@ typedef struct watcher {
     void *self;
 } watcher;
 
+/* simt_owns(): item `item` of a stream has place b. */
+typedef struct place_owner {
+    uint64_t b, item;
+    uint32_t stream;
+} place_owner;
+
 struct simt_machine {
     hd_seams seams;
     size_t state_bytes;           /* of the machine with the states of its observers */
@@ -198,7 +204,7 @@ struct simt_machine {
     uint64_t generation; /* of the tables' elements: one a run */
     uint32_t held;       /* effects that observers hold back, of all lanes */
     bool wrote;          /* to memory since the watcher was called; true at the beginning of a run */
-    vec tickets, starts;
+    vec tickets, starts, owners;
 };
 
 extern _Thread_local simt_machine *simt_current; /* the one that runs on this thread; finding.c */

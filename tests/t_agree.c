@@ -337,28 +337,41 @@ static void test_pairs(void **unused)
     test_tried("schedules", t.schedules, "of %llu pairs of operations, %llu distinct", t.fixtures, t.distinct);
 }
 
-/* coalesced's assign replaces entries without reading them, and an update beside it may meet its claim. Few keys, every
- * update, every policy. */
-static void test_beside_an_assign(void **unused)
+/* Updates of coalesced beside updates of every variant, under every policy, in both layouts. Some own the entry, some
+ * of coalesced store only its score, and an assign of coalesced replaces it without reading it. So a store of one may
+ * come between any two stores of the other. Without values both batches store at about the same time. */
+static void test_updates_beside_updates(void **unused)
 {
     (void)unused;
+    static const char *const few[] = {
+        "buckets=2 slots=16 batch=16x1 keys=uniform:8 value=16 duplicate=100000 pins=0",
+        "buckets=2 slots=16 batch=16x1 keys=uniform:4 value=0 duplicate=100000 pins=0",
+        "buckets=2 slots=16 batch=16x1 keys=uniform:16 value=0 distinct=1 pins=0",
+    };
     totals t = { 0, 0, 0 };
     uint64_t n = 0;
     uint32_t row = hkv_row_of("coalesced", HKV_UPDATE);
     fixture_kernel k = hkv_fixture_kernel_at(row, 32, 2);
-    const fixture_kernel *kernels[] = { &k, &k };
     for (int policy = 0; policy < HD_POLICY_COUNT; policy++) /* one policy more does not change the cases of others */
-        for (int p = 0; p < HD_OP_COUNT_; p++) {
-            if (hkv_family_of((hd_op)p) != HKV_UPDATE) continue;
-            const char *shape = "buckets=2 slots=16 batch=16x1 keys=uniform:8 value=16 duplicate=100000 pins=0",
-                       *name = hd_policy_rows[policy].name;
-            for (uint64_t i = 0; i < test_times(4); i++, n++) {
-                hd_case c[] = { case_of(shape, row, HD_OP_ASSIGN, k.name, name, n % 2, n + 1),
-                                case_of(shape, row, (hd_op)p, k.name, name, n % 2, n + 1) };
-                explore(c, kernels, 2, way(n, 32), 20, &t);
+        for (int p = 0; p < HD_OP_COUNT_; p++)
+            for (int q = 0; q < HD_OP_COUNT_; q++) {
+                if (hkv_family_of((hd_op)p) != HKV_UPDATE || hkv_family_of((hd_op)q) != HKV_UPDATE) continue;
+                for (uint64_t i = 0; i < test_times(4); i++, n++) {
+                    uint64_t turn = n + n / 16; /* another one for the same operations under the next policy */
+                    simt_config w = way(turn, 32);
+                    w.strategy = SIMT_RANDOM;
+                    w.preempt = SIMT_AT_ALL; /* between any two stores */
+                    w.weak = turn % 4 >= 2;
+                    uint32_t other = turn % 4 == 2 ? row_for((hd_op)q, turn / 4) : row;
+                    fixture_kernel beside = hkv_fixture_kernel_at(other, 32, 2);
+                    const fixture_kernel *kernels[] = { &k, &beside };
+                    const char *shape = few[turn / 4 % 3], *name = hd_policy_rows[policy].name;
+                    hd_case c[] = { case_of(shape, row, (hd_op)p, k.name, name, turn / 8 % 2, n + 1),
+                                    case_of(shape, row, (hd_op)q, beside.name, name, turn / 8 % 2, n + 1) };
+                    explore(c, kernels, 2, w, 40, &t);
+                }
             }
-        }
-    test_tried("schedules", t.schedules, "of %llu updates beside an assign, %llu distinct", t.fixtures, t.distinct);
+    test_tried("schedules", t.schedules, "of %llu updates beside updates, %llu distinct", t.fixtures, t.distinct);
 }
 
 /* Items of one key that give 2^22 and more run by themselves, if the policy reads what they give. If it does not, no
@@ -487,7 +500,7 @@ static void test_exhaustive(void **unused)
 
 int main(void)
 {
-    static const struct CMUnitTest of_all[] = { unit(test_pairs), unit(test_beside_an_assign),
+    static const struct CMUnitTest of_all[] = { unit(test_pairs), unit(test_updates_beside_updates),
                                                 unit(test_scores_at_edges), unit(test_exhaustive) };
     static const struct CMUnitTest of_each[] = { unit(agrees), unit(agrees_by_expressions), unit(widest),
                                                  unit(crowded) };

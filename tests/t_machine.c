@@ -525,12 +525,57 @@ static void tickets_in_front(void **unused)
     }
 }
 
+SIMT_KERNEL(k_owner, buffers, a)
+{
+    (void)a;
+    simt_owns(1, 70);
+    simt_ticket(1, 0, 0, 70);
+    simt_ticket(2, 0, 0, 70);
+}
+
+SIMT_KERNEL(k_before_owners, buffers, a)
+{
+    (void)a;
+    simt_ticket_before_owner(1, 0, 0, 70); /* another stream has an item 1, too */
+    simt_ticket_before_owner(4, 0, 0, 71); /* nobody's place */
+    simt_owns(5, 70);
+    simt_ticket_before_owner(6, 0, 0, 70); /* its owner takes effect later */
+    simt_ticket(5, 0, 0, 70);
+    simt_ticket_before_owner(7, 0, 0, 70);
+}
+
+/* A ticket in front of the owner's of a place, whatever its stream. */
+static void tickets_before_owners(void **unused)
+{
+    (void)unused;
+    static const struct {
+        uint64_t item;
+        uint32_t stream;
+    } order[] = { { 1, 1 }, { 1, 0 }, { 2, 0 }, { 4, 1 }, { 6, 1 }, { 7, 1 }, { 5, 1 } };
+    simt_config c = simt_config_default();
+    c.strategy = SIMT_ROUND_ROBIN;
+    for (int quiet = 0; quiet < 2; quiet++) {
+        size_t n;
+        reset();
+        must(simt_machine_launch(machine, k_owner, &memory, sizeof memory, 1, 1, 0));
+        must(simt_machine_launch(machine, k_before_owners, &memory, sizeof memory, 1, 1, 1));
+        c.quiet = quiet;
+        check(simt_machine_run(machine, &c), "%s", simt_machine_finding(machine)->story);
+        const simt_ticket_record *t = simt_machine_tickets(machine, &n);
+        check(n == (quiet ? 0 : sizeof order / sizeof *order), "%zu tickets", n);
+        for (size_t i = 0; i < n; i++)
+            check(t[i].item == order[i].item && t[i].stream == order[i].stream,
+                  "ticket %zu is item %llu's of stream %u", i, (ull)t[i].item, t[i].stream);
+    }
+}
+
 /* ... and where there is no memory for it, none. */
 SIMT_KERNEL(k_many_tickets, buffers, a)
 {
     (void)a;
+    simt_owns(0, 3);
     for (uint64_t i = 0; i < 64; i++) simt_ticket(i, 0, 0, 0);
-    simt_ticket_before(64, 0, 0, 0, 0);
+    simt_ticket_before_owner(64, 0, 0, 3);
 }
 
 static void tickets_without_memory(void **unused)
@@ -965,6 +1010,7 @@ int main(void)
                                            unit(changes_at_once),
                                            unit(tickets_without_a_start),
                                            unit(tickets_in_front),
+                                           unit(tickets_before_owners),
                                            unit(tickets_without_memory),
                                            unit(the_last_step_is_watched),
                                            unit(nobody_watches_afterwards),

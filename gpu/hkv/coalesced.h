@@ -216,7 +216,8 @@
  *     (doc/dialect.md). On a GPU the calls do nothing, unless HD_TICKETS is defined.
  *
  *     outcome                     moment
- *     HIT, UPDATED                claimed: the store that publishes the key
+ *     HIT, UPDATED                claimed: the store of the score, or if the score stays, of the key. In layout pairs
+ *                                 one store publishes both
  *                                 score only: the store of the score
  *                                 holds BUCKETS, or pinned: the decision
  *     HIT, UPDATED, no write      just before the item that overwrites the entry (hkv_coalesced_precede,
@@ -808,13 +809,13 @@ SIMT_FN void hkv_coalesced_precede(const hkv_args *a, hkv_one *o, hkv_rule r)
 }
 
 /* The CAS found HKV_KEY_REPLACED in an entry that had the item's key. In this launch no key is inserted or removed.
- * So the owner is an item of the same key, of this batch or of one beside it. The owner replaces value and score, and
- * takes effect when it publishes. This item takes effect now, before the owner, and writes nothing. Items of a
- * repeated key therefore do not queue. */
+ * So the owner is an item of the same key, of this batch or of one beside it. The owner replaces value and score. This
+ * item takes effect just before the owner, and writes nothing, even if the owner's score is already in the table: an
+ * item that comes between the two reads neither score nor value. Items of a repeated key therefore do not queue. */
 SIMT_FN void hkv_coalesced_overwritten(hkv_one *o, hkv_rule r)
 {
     o->outcome = r.found;
-    simt_ticket(o->i, r.found, 0, o->entry);
+    simt_ticket_before_owner(o->i, r.found, 0, o->entry);
 }
 
 /* Hits that need no claim (family HKV_UPDATE): the item precedes another writer, or changes only the score. True: the
@@ -845,6 +846,7 @@ SIMT_FN bool hkv_coalesced_claim_found(const hkv_args *a, hkv_one *o, hkv_rule r
              there = simt_cas_u64(hkv_key_at(&a->v, o->entry), o->key, lock, SIMT_ACQUIRE);
     if (there == HKV_KEY_REPLACED && (hkv_replaces(a) || a->op == HD_OP_ASSIGN_VALUES)) hkv_coalesced_overwritten(o, r);
     if (there != o->key) return false;
+    if (lock == HKV_KEY_REPLACED) simt_owns(o->i, o->entry);
     o->holds = HKV_HOLDS_ENTRY;
     return true;
 }
@@ -1089,16 +1091,19 @@ SIMT_FN void hkv_tally_flush(simt_tile w, const hkv_args *a, uint64_t *mine)
 }
 
 /* Publishes the entry that the item owns: stores the key, and the score if `rated`, with release. An item of a present
- * key takes effect here. */
+ * key takes effect here: at the store of its score, because an item that claims nothing (hkv_rates_only) may replace
+ * this score before the key is published. */
 SIMT_FN void hkv_coalesced_publish(const hkv_args *a, hkv_one *o)
 {
     uint64_t *key = hkv_key_at(&a->v, o->entry);
-    if (o->rated && a->v.step == 1) simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
+    bool apart = o->rated && a->v.step == 1; /* in layout planes no item of this file inserts */
+    if (apart) simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
+    if (apart) simt_ticket_store(o->i, o->outcome, 0, o->entry);
     if (o->rated && a->v.step == 2)
         simt_strel_2u64(key, o->key, o->score);
     else
         simt_strel_u64(key, o->key);
-    if (!o->fresh) simt_ticket_store(o->i, o->outcome, 0, o->entry);
+    if (!o->fresh && !apart) simt_ticket_store(o->i, o->outcome, 0, o->entry);
     o->holds = HKV_HOLDS_NOTHING;
 }
 

@@ -150,10 +150,10 @@ static inline hd_status hkv_counts_end(const hkv_launcher *l, hd_status s)
 }
 
 /* Whether updates of such a policy have groups. Where scores are times, an item need not wait for another of its key,
- * but for one that replaces values alone. */
-static inline bool hkv_updates_in_groups(uint32_t op, uint32_t policy_flags)
+ * but for one that replaces values alone, and one that copies a value out, which claims the entry. */
+static inline bool hkv_updates_in_groups(uint32_t op, bool value_out, uint32_t policy_flags)
 {
-    return op == HD_OP_ASSIGN_VALUES || !(policy_flags & HD_SCORE_IS_TIME);
+    return op == HD_OP_ASSIGN_VALUES || (op == HD_OP_TOUCH && value_out) || !(policy_flags & HD_SCORE_IS_TIME);
 }
 
 /* Whether `row` runs the batch in the launches of groups.h: keys may repeat, and items of one key would wait for each
@@ -163,7 +163,7 @@ static inline bool hkv_has_groups(uint32_t row, const hkv_args *a)
     if (!a->claim || a->distinct || a->n < 2) return false;
     if (!(a->policy_flags & (HD_ORDER_FREE | HD_HITS_ADD))) return false;
     if (row == hkv_row_of("coalesced", HKV_UPSERT)) return true;
-    return row == hkv_row_of("coalesced", HKV_UPDATE) && hkv_updates_in_groups(a->op, a->policy_flags);
+    return row == hkv_row_of("coalesced", HKV_UPDATE) && hkv_updates_in_groups(a->op, a->value_out, a->policy_flags);
 }
 
 /* A launch over a list, whose length the host does not know: no more blocks than keep a device busy. */

@@ -71,8 +71,11 @@ SIMT_FN void hkv_end(simt_tile t, const hkv_args *a, hkv_one *o)
     if (t.rank == 0) {
         hkv_deliver_early(a, o);
         if (o->fresh) simt_strlx_u64(hkv_key_at(&a->v, o->entry), o->key);
-        /* others may rate it without owning it: it takes effect here */
-        if (o->rated) simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
+        if (o->rated) {
+            simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
+            simt_ticket_store(o->i, o->outcome, 0, o->entry); /* others may replace the score, and not own the entry */
+            o->told = true;
+        }
         if (!o->told) simt_ticket(o->i, o->outcome, o->gone_key, o->entry);
     }
     hkv_let_go(t, a, o);

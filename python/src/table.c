@@ -343,7 +343,8 @@ static PyObject *table_info(PyObject *self, void *unused)
     };
     PyObject *dict = PyDict_New();
     bool failed = !dict || put_text(dict, "design", i.design) || put_text(dict, "backend", i.backend) ||
-                  put_text(dict, "policy", i.policy) || put_text(dict, "lock", i.lock);
+                  put_text(dict, "policy", i.policy) || put_text(dict, "policy_flags", i.policy_flags) ||
+                  put_text(dict, "lock", i.lock);
     for (size_t k = 0; !failed && k < sizeof numbers / sizeof *numbers; k++)
         failed = put_number(dict, numbers[k].name, numbers[k].number);
     if (!failed) failed = put_own(dict, &i);

@@ -172,6 +172,79 @@ class Policies(unittest.TestCase):
         policy = heddle.Policy(on_insert="given", on_hit="old + given")
         self.assertEqual(policy, "expr:on_insert=given;on_hit=old+given")
 
+    def test_a_table_has_what_was_found_of_its_policy(self):
+        policy = heddle.Policy(on_insert="now", on_hit="max(old, now) + given", admission="MAX")
+        with heddle.Table(capacity=64, value="uint64", policy=policy) as t:
+            self.assertIn("MONOTONE", t.info["policy_flags"])
+            self.assertNotIn("ORDER_FREE", t.info["policy_flags"])
+            t.insert([1], [1])
+            self.assertEqual(list(t.touch([1], scores=[5]).score), [1 + 5])
+            text = t.info["policy"]
+        with heddle.Table(capacity=64, value="uint64", policy=text) as t:
+            self.assertEqual(t.info["policy"], text)
+
+    def test_a_known_policy_is_recognised(self):
+        with heddle.Table(capacity=64, policy=heddle.Policy("given", "given + old", "MAX")) as t:
+            self.assertEqual(t.info["policy"], "lfu")
+
+    def test_mistakes_are_named(self):
+        with self.assertRaisesRegex(heddle.Error, "policy: column 22: expected a value"):
+            heddle.Table(capacity=64, policy=heddle.Policy("given +"))
+
+    @needs_numpy
+    def test_an_expression_replays_a_trace_as_its_row(self):
+        keys = numpy.random.default_rng(2).zipf(1.2, 20000).astype(numpy.int64)
+        same = heddle.Policy(on_insert="given", on_hit="max(old + given, old)", admission="MAX")
+        report = heddle.sim(keys, policies=["lfu", same], sizes=[128, 1000], slots=8)
+        misses = report["misses"]
+        self.assertEqual(misses[:2], misses[2:])
+        self.assertTrue(heddle.run(f"hkv.mix.ref policy={same} buckets=8 slots=16 batch=10x100", judge=True).ok)
+
+
+@needs_numpy
+class Research(unittest.TestCase):
+    keys = property(lambda self: numpy.random.default_rng(3).zipf(1.2, 20000).astype(numpy.int64))
+
+    def test_exact_caches_stand_beside_tables(self):
+        report = heddle.sim(self.keys, policies=["lru", "full:lru", "full:belady"], sizes=[128])
+        table, exact, best = report["misses"]
+        self.assertEqual(table, exact)  # one bucket
+        self.assertEqual(exact, lru_misses(self.keys.tolist(), 128))
+        self.assertLess(best, exact)
+
+    def test_outcomes_of_all_requests(self):
+        report = heddle.sim(self.keys, policies="lru", sizes=256, outcomes=True)
+        self.assertEqual(len(report.outcomes), 20000)
+        missed = numpy.isin(report.outcomes, [heddle.Outcome.INSERTED, heddle.Outcome.EVICTED])
+        self.assertEqual(int(missed.sum()), report[0]["misses"])
+
+    def test_seeds_have_a_spread(self):
+        row = heddle.sim(self.keys, policies="lru", sizes=1024, slots=8, seeds=3)[0]
+        self.assertLessEqual(row["miss_ratio_least"], row["miss_ratio_mean"])
+        self.assertLessEqual(row["miss_ratio_mean"], row["miss_ratio_most"])
+        self.assertGreater(row["miss_ratio_deviation"], 0)
+
+    def test_a_threshold_fails_the_report(self):
+        self.assertTrue(heddle.sim(self.keys, policies="lru", sizes=256, fail_above=0.99).ok)
+        report = heddle.sim(self.keys, policies="lru", sizes=256, fail_above=0.01)
+        self.assertFalse(report.ok)
+        self.assertIn("lru", report.said)
+
+    def test_windows_add_up(self):
+        report = heddle.sim(self.keys, policies="lru", sizes=256, every=5000)
+        whole = heddle.sim(self.keys, policies="lru", sizes=256)
+        self.assertEqual(len(report), 4)
+        self.assertEqual(sum(report["misses"]), whole[0]["misses"])
+
+    def test_bytes_of_objects(self):
+        sizes = numpy.where(self.keys % 2, 10, 1000)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "t.oracleGeneral")
+            heddle.write_trace(path, self.keys, sizes=sizes)
+            report = heddle.sim(path, policies="lru", sizes=256, outcomes=True)
+        missed = numpy.isin(report.outcomes, [heddle.Outcome.INSERTED, heddle.Outcome.EVICTED])
+        self.assertAlmostEqual(report[0]["byte_miss_ratio"], sizes[missed].sum() / sizes.sum(), places=9)
+
 
 if __name__ == "__main__":
     unittest.main()
