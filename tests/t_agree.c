@@ -303,6 +303,28 @@ static void crowded(void **state)
     test_tried("schedules", t.schedules, "of a crowd at one bucket, %s, %llu distinct", variant, t.distinct);
 }
 
+/* ---- All scores are the highest, and some entries are pinned -------------------------------------- */
+
+/* No score tells a victim from a pinned entry. Of two full buckets the first gives up an entry (D2). */
+static void highest(void **state)
+{
+    const char *variant = VARIANT_OF(state);
+    uint32_t row = hkv_row_of(variant, HKV_UPSERT);
+    totals t = { 0, 0, 0 };
+    if (row == hkv_row_count()) test_skip("it does not insert");
+    fixture_kernel kernel = hkv_fixture_kernel_at(row, 32, 2);
+    const fixture_kernel *kernels[] = { &kernel };
+    for (int op = 0; op < HD_OP_COUNT_; op++) {
+        if (hkv_family_of((hd_op)op) != HKV_UPSERT) continue;
+        for (uint64_t seed = 1; seed <= test_times(48); seed++) {
+            const char *shape = "buckets=3 slots=16 batch=8x1 keys=uniform:400 value=8 pins=2";
+            hd_case c = case_of(shape, row, (hd_op)op, variant, "expr:on_insert=MAX", seed % 4 != 0, seed);
+            explore(&c, kernels, 1, way(seed, hkv_row(row)->lanes), 2, &t);
+        }
+    }
+    test_tried("schedules", t.schedules, "of the highest scores, %s, %llu fixtures", variant, t.fixtures);
+}
+
 /* ---- Two operations at once ------------------------------------------------------------------ */
 
 /* The n-th row that runs the operation, around and around. */
@@ -502,8 +524,8 @@ int main(void)
 {
     static const struct CMUnitTest of_all[] = { unit(test_pairs), unit(test_updates_beside_updates),
                                                 unit(test_scores_at_edges), unit(test_exhaustive) };
-    static const struct CMUnitTest of_each[] = { unit(agrees), unit(agrees_by_expressions), unit(widest),
-                                                 unit(crowded) };
+    static const struct CMUnitTest of_each[] = { unit(agrees), unit(agrees_by_expressions), unit(widest), unit(crowded),
+                                                 unit(highest) };
     if (simt_machine_open(NULL, &machine)) return 1;
     int failed = variants_run(of_each, sizeof of_each / sizeof *of_each, of_all, sizeof of_all / sizeof *of_all);
     simt_machine_close(machine);

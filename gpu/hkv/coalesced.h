@@ -707,7 +707,8 @@ SIMT_FN void hkv_rows_victim(simt_tile w, const hkv_args *a, uint8_t *rows, uint
 }
 
 /* The victim when hkv_rows_victim() found none: the first unpinned entry of bucket b. By the bounds its score is
- * 2^64 - 1, as that of every unpinned entry of the bucket. `second` is 0, so the bound of the group falls to 0. */
+ * 2^64 - 1, as that of every unpinned entry of the bucket. `second` is 0, so the bound of the group falls to 0. In dual
+ * mode this comes before the search of the second bucket: on a tie the first one gives up an entry (D2). */
 SIMT_FN void hkv_highest_victim(const hkv_args *a, uint64_t b, hkv_victim *x)
 {
     const uint64_t *holder = hkv_holders(a);
@@ -978,9 +979,10 @@ SIMT_FN void hkv_coalesced_make_room(simt_tile w, const hkv_args *a, uint32_t lo
     x.entry = HKV_NONE;
     x.key = x.least = x.second = 0;
     SIMT_ROLLED
-    for (uint32_t k = 0; k <= a->v.dual; k++)
+    for (uint32_t k = 0; k <= a->v.dual; k++) {
         hkv_rows_victim(w, a, rows, row, k ? o->second : o->first, evicts, pins, &x);
-    for (uint32_t k = 0; pins && evicts && k <= a->v.dual; k++) hkv_highest_victim(a, k ? o->second : o->first, &x);
+        if (pins && evicts) hkv_highest_victim(a, k ? o->second : o->first, &x);
+    }
     if (evicts) hkv_coalesced_evict(a, locking, o, x);
     simt_join();
 }
