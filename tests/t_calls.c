@@ -182,19 +182,25 @@ static void open_takes_a_handful(void **unused)
 }
 
 static bool lists(hd_op op) { return op == HD_OP_FIND_MISSED || op == HD_OP_INSERT_AND_EVICT; }
+/* Of updates that have values to copy out. Where scores are times, only some have groups. */
+static bool updates_in_groups(const bed *d, hd_op op)
+{
+    return d->adds || op == HD_OP_ASSIGN_VALUES || op == HD_OP_TOUCH;
+}
+
 /* The launches of a batch whose keys may repeat (gpu/hkv/groups.h): five, and where scores are given one that picks
  * leaders, and where they are delivered, too, one for items that give high ones. 1: it has no groups. */
 static uint64_t group_launches(const bed *d, hd_op op, const char *ran, bool scores)
 {
     bool upserts = hkv_family_of((uint32_t)op) == HKV_UPSERT, updates = hkv_family_of((uint32_t)op) == HKV_UPDATE;
-    bool groups = strstr(ran, ".coalesced") && (upserts || (updates && (d->adds || op == HD_OP_ASSIGN_VALUES)));
+    bool groups = strstr(ran, ".coalesced") && (upserts || (updates && updates_in_groups(d, op)));
     return groups ? 5u + (d->adds && scores ? HD_OP_IN(op, HD_OPS_GIVE_SCORE) + upserts : 0u) : 1u;
 }
 
 /* Whether it uses the table's one room for lists. */
 static uint64_t makes_list(const bed *d, hd_op op)
 {
-    bool updates = hkv_family_of((uint32_t)op) == HKV_UPDATE && (d->adds || op == HD_OP_ASSIGN_VALUES);
+    bool updates = hkv_family_of((uint32_t)op) == HKV_UPDATE && updates_in_groups(d, op);
     return lists(op) || updates || op == HD_OP_EXPORT || op == HD_OP_EXPORT_IF || (op == HD_OP_FIND && d->sorts);
 }
 

@@ -395,7 +395,9 @@ class Tables(RuleBasedStateMachine):
         given = item.score
         if self.raw and given is not None or self.policy == "custom":
             assert score == given
-        elif self.policy == "lru":
+        elif self.policy == "fifo" and hit:
+            assert score == old, (item.op, old, score)
+        elif self.policy in ("lru", "fifo"):
             assert before["now"] <= score <= self.table.info["now"], (before["now"], score)
         elif self.policy == "lfu":
             count = 1 if given is None else given
