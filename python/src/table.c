@@ -217,39 +217,38 @@ static PyObject *table_check(PyObject *self, PyObject *unused)
     return Py_NewRef(Py_None);
 }
 
-static PyObject *table_save(PyObject *self, PyObject *path)
+/* A call with a path; -1 if it failed. *number: what the call delivers. */
+static int path_call(hp_table *t, PyObject *path, hd_status (*call)(hd_table *, const char *, uint64_t *),
+                     uint64_t *number)
 {
-    hp_table *t = (hp_table *)self;
-    hd_status s;
     PyObject *bytes;
-    if (!PyUnicode_FSConverter(path, &bytes)) return NULL;
-    if (hp_table_begin(t)) return Py_DECREF(bytes), NULL;
+    if (!PyUnicode_FSConverter(path, &bytes)) return -1;
+    if (hp_table_begin(t)) return Py_DECREF(bytes), -1;
     const char *name = PyBytes_AsString(bytes);
     PyThreadState *state = PyEval_SaveThread();
-    s = hd_save(t->table, name);
+    hd_status s = call(t->table, name, number);
     PyEval_RestoreThread(state);
     if (s) hp_fail_why(s);
     hp_table_end(t);
     Py_DECREF(bytes);
-    return s ? NULL : Py_NewRef(Py_None);
+    return s ? -1 : 0;
+}
+
+static hd_status save_to(hd_table *table, const char *path, uint64_t *unused)
+{
+    (void)unused;
+    return hd_save(table, path);
+}
+
+static PyObject *table_save(PyObject *self, PyObject *path)
+{
+    return path_call((hp_table *)self, path, save_to, NULL) ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *table_load(PyObject *self, PyObject *path)
 {
-    hp_table *t = (hp_table *)self;
     uint64_t dropped = 0;
-    hd_status s;
-    PyObject *bytes;
-    if (!PyUnicode_FSConverter(path, &bytes)) return NULL;
-    if (hp_table_begin(t)) return Py_DECREF(bytes), NULL;
-    const char *name = PyBytes_AsString(bytes);
-    PyThreadState *state = PyEval_SaveThread();
-    s = hd_load(t->table, name, &dropped);
-    PyEval_RestoreThread(state);
-    if (s) hp_fail_why(s);
-    hp_table_end(t);
-    Py_DECREF(bytes);
-    return s ? NULL : PyLong_FromUnsignedLongLong(dropped);
+    return path_call((hp_table *)self, path, hd_load, &dropped) ? NULL : PyLong_FromUnsignedLongLong(dropped);
 }
 
 static PyObject *table_counters(PyObject *self, PyObject *unused)
