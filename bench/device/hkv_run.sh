@@ -19,7 +19,7 @@ build() {
   mkdir -p "$folder" || return
   local objects=() f o
   # Of the judge, soak needs the table judge_ops of rules.c; the linker leaves out the rest of that file.
-  for f in "$top"/{base,concurrency,lib,ref,ref/hkv,ref/hive,gpu/hkv,gpu/hive,simt}/*.c "$top"/judge/rules.c; do
+  for f in "$top"/{base,concurrency,lib,policies,ref,ref/hkv,ref/hive,gpu/hkv,gpu/hive,simt}/*.c "$top"/judge/{expression,rules}.c; do
     case $f in */device_none.c | */raw_hooks.c) continue ;; esac # no part of this library
     o=${f#"$top"/}
     o=$folder/$(printf %s "${o%.c}" | tr / -).o
