@@ -222,13 +222,30 @@ def _jax_zeros(size, device):
     return jax.jit(lambda: jax.numpy.zeros(size, dtype="uint8"), out_shardings=where)
 
 
-@functools.lru_cache(1024)
-def _jax_view(offset, dtype, shape):
-    """A compiled function of a block: the array that a part of it is. JAX has no views; this is a copy on the device."""
+class _Part:
+    """Part of a block on a device, as a producer of DLPack."""
+
+    def __init__(self, block, offset, code, bits, shape):
+        from heddle import _core
+
+        self._device = next(iter(block.devices()))
+        address = block.unsafe_buffer_pointer() + offset
+        self._capsule = _core.part(block, address, self._device.local_hardware_id, code, bits, shape)
+
+    def __dlpack_device__(self):
+        return 2, self._device.local_hardware_id
+
+    def __dlpack__(self, **options):
+        return self._capsule
+
+
+def _jax_view(block, offset, code, bits, shape):
+    """JAX's array over part of a block."""
     import jax
 
-    size = _count(shape) * jax.numpy.dtype(dtype).itemsize
-    return jax.jit(lambda block: block[offset : offset + size].view(dtype).reshape(shape))
+    if not _count(shape):
+        return jax.numpy.zeros(shape, _device_dtype(JAX, code, bits))
+    return jax.dlpack.from_dlpack(_Part(block, offset, code, bits, shape))
 
 
 def view(kind, space, block, on_device, offset, code, bits, shape):
@@ -237,7 +254,7 @@ def view(kind, space, block, on_device, offset, code, bits, shape):
     space: the namespace of the array API of a library that is none of those that are known, or None.
     """
     if on_device and kind == JAX:
-        return _jax_view(int(offset), _device_dtype(kind, code, bits).name, tuple(shape))(block)
+        return _jax_view(block, int(offset), code, bits, tuple(shape))
     if on_device:
         part = block[offset : offset + _count(shape) * bits // 8]
         return part.view(_device_dtype(kind, code, bits)).reshape(shape)

@@ -408,6 +408,55 @@ static void lent_back(dl_managed *m)
     free(m);
 }
 
+/* The same as a capsule, for a library that takes these: part(block, address, device, code, bits, shape). The older
+ * form, which all of them know. */
+typedef struct lent_old {
+    dl_managed_old managed;
+    int64_t shape[HP_DIMENSIONS + 1];
+} lent_old;
+
+static void lent_old_back(dl_managed_old *m)
+{
+    if (Py_IsInitialized()) {
+        PyGILState_STATE state = PyGILState_Ensure();
+        Py_DECREF((PyObject *)m->context);
+        PyGILState_Release(state);
+    }
+    free(m);
+}
+
+static void unused_capsule(PyObject *capsule)
+{
+    if (!PyCapsule_IsValid(capsule, "dltensor")) return; /* a library has it */
+    dl_managed_old *m = PyCapsule_GetPointer(capsule, "dltensor");
+    m->deleter(m);
+}
+
+PyObject *hp_part(PyObject *module, PyObject *args)
+{
+    (void)module;
+    PyObject *block, *address, *shape;
+    int device, code, bits;
+    if (!PyArg_ParseTuple(args, "OOiiiO!", &block, &address, &device, &code, &bits, &PyTuple_Type, &shape)) return NULL;
+    int ndim = (int)PyTuple_Size(shape);
+    void *data = PyLong_AsVoidPtr(address);
+    if (PyErr_Occurred()) return NULL;
+    if (ndim > HP_DIMENSIONS + 1) return PyErr_SetString(PyExc_ValueError, "part: too many dimensions"), NULL;
+    lent_old *l = calloc(1, sizeof *l);
+    if (!l) return PyErr_NoMemory();
+    for (int i = 0; i < ndim; i++) l->shape[i] = PyLong_AsLongLong(PyTuple_GetItem(shape, i));
+    l->managed.tensor = (dl_tensor){ .data = data,
+                                     .device = { DL_CUDA, device },
+                                     .ndim = ndim,
+                                     .type = { (uint8_t)code, (uint8_t)bits, 1 },
+                                     .shape = l->shape };
+    l->managed.context = Py_NewRef(block);
+    l->managed.deleter = lent_old_back;
+    PyObject *capsule = PyErr_Occurred() ? NULL : PyCapsule_New(l, "dltensor", unused_capsule);
+    if (!capsule) lent_old_back(&l->managed);
+    return capsule;
+}
+
 static PyObject *exchange_view(const hp_place *p, uint64_t offset, hp_type type, int ndim, const int64_t *shape)
 {
     lent *l = calloc(1, sizeof *l);

@@ -133,6 +133,9 @@ PyObject *hp_view(const hp_place *p, uint64_t offset, hp_type type, int ndim, co
 /* The same for rows of values. */
 PyObject *hp_view_values(const hp_place *p, uint64_t offset, const hp_value *v, int64_t rows);
 
+/* The function `part` of the module. */
+PyObject *hp_part(PyObject *module, PyObject *args);
+
 int hp_arrays_ready(PyObject *module);
 
 /* ---- Results (result.c) ------------------------------------------------------------------------------------------ */

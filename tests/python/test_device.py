@@ -220,6 +220,8 @@ class Others(unittest.TestCase):
             r = t.find(keys)
             self.assertTrue(bool((r.value == rows).all()))
             self.assertEqual(r.value.devices(), keys.devices())
+            apart = [a.unsafe_buffer_pointer() - r.value.unsafe_buffer_pointer() for a in (r.score, r.found)]
+            self.assertTrue(all(0 < abs(bytes_) < 1 << 16 for bytes_ in apart), apart)  # of one block: no copies
 
     def test_a_delayed_producer_of_jax(self):
         jax = module("jax")
