@@ -15,13 +15,37 @@ from heddle import _arrays, _core
 _core.use_helpers(vars(_arrays))
 
 from heddle._arrays import Listed  # noqa: E402
-from heddle._command import command, kmers, letters, run, sim, stat, sweep, write_trace  # noqa: E402
 from heddle._core import Error, Result  # noqa: E402
-from heddle._explain import Story, explain  # noqa: E402
 from heddle._policy import Policy  # noqa: E402
-from heddle._report import Report  # noqa: E402
 from heddle._table import Table, inspect, load  # noqa: E402
 from heddle._types import Accum, Op, Outcome, rows  # noqa: E402
+
+TYPE_CHECKING = False  # as that of typing, which takes long to import
+if TYPE_CHECKING:
+    from heddle._command import command, kmers, letters, run, sim, stat, sweep, write_trace
+    from heddle._explain import Story, explain
+    from heddle._report import Report
+
+# Names that are imported when they are used: what they need takes longer to import than the rest of the package.
+_LATER = {
+    "command": "_command", "kmers": "_command", "letters": "_command", "run": "_command", "sim": "_command",
+    "stat": "_command", "sweep": "_command", "write_trace": "_command", "Story": "_explain", "explain": "_explain",
+    "Report": "_report",
+}  # fmt: skip
+
+
+def __getattr__(name):
+    if name not in _LATER:
+        raise AttributeError(f"module 'heddle' has no attribute {name!r}")
+    import importlib
+
+    value = globals()[name] = getattr(importlib.import_module("heddle." + _LATER[name]), name)
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *_LATER})
+
 
 __version__ = _core.version
 __all__ = [

@@ -8,7 +8,7 @@ import array
 import functools
 import operator
 import sys
-from typing import NamedTuple
+from collections import namedtuple
 
 # As in core.h.
 PLAIN, NUMPY, TORCH, CUPY, JAX, OTHER = range(6)
@@ -22,13 +22,10 @@ _FORMATS = {(INT, 8): "b", (INT, 16): "h", (INT, 32): "i", (INT, 64): "q", (UINT
             (UINT, 32): "I", (UINT, 64): "Q", (FLOAT, 32): "f", (FLOAT, 64): "d", (BOOL, 8): "?"}  # fmt: skip
 
 
-class Listed(NamedTuple):
+class Listed(namedtuple("Listed", ("key", "value", "score", "item"))):
     """Rows of a list that an operation delivers. A member is None if the operation does not list it."""
 
-    key: object
-    value: object
-    score: object
-    item: object
+    __slots__ = ()
 
     def __len__(self):
         return len(self.key)
