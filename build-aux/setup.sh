@@ -87,6 +87,9 @@ configured() {
   if stale || { [ $# -gt 0 ] && "$@"; }; then quietly "configuring in $build/" configure_here; fi
 }
 
+# The Python that configure found for the package; empty: none.
+package_python() { sed -n 's/^HD_PYTHON = //p' $build/Makefile; }
+
 # built [TARGET]: builds TARGET, or everything.
 built() { quietly "building in $build/ (words in $log)" make -C $build -j"$(nproc)" "$@"; }
 

@@ -528,7 +528,7 @@ static const char *policy_of_file(const hd_design *d, const hd_snapshot_header *
     hd_policy_use use;
     if (d->policy) return strcmp(d->policy, text) == 0 ? d->policy : NULL;
     if (hd_policy_read(text, &use) || strcmp(use.text, text) != 0) return NULL;
-    bool expressions = strncmp(text, HD_EXPRESSION_PREFIX, strlen(HD_EXPRESSION_PREFIX)) == 0;
+    bool expressions = hd_policy_is_expression(text);
     if (expressions != hd_snapshot_has_policy(h)) return NULL;
     return expressions ? text : hd_policy_rows[use.number].name;
 }

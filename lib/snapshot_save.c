@@ -100,12 +100,6 @@ static void put_section(writer *w, hd_table *t, const hd_snapshot_header *h, int
     put(w, sum, sizeof sum);
 }
 
-/* Whether the policy is no name, and needs a place of its own. */
-static bool is_long_policy(const hd_table *t)
-{
-    return strncmp(t->info.policy, HD_EXPRESSION_PREFIX, strlen(HD_EXPRESSION_PREFIX)) == 0;
-}
-
 static void put_policy(writer *w, const hd_table *t)
 {
     hd_snapshot_policy p;
@@ -123,11 +117,12 @@ static hd_snapshot_header header_of(hd_table *t)
     h.version = HD_SNAPSHOT_VERSION;
     h.header_bytes = sizeof h;
     snprintf(h.design, sizeof h.design, "%s", t->info.design);
-    if (is_long_policy(t)) {
+    bool expressions = hd_policy_is_expression(t->info.policy);
+    if (expressions) {
         h.version = HD_SNAPSHOT_VERSION_POLICY;
         h.header_bytes += sizeof(hd_snapshot_policy);
     }
-    snprintf(h.policy, sizeof h.policy, "%s", is_long_policy(t) ? HD_SNAPSHOT_EXPRESSIONS : t->info.policy);
+    snprintf(h.policy, sizeof h.policy, "%s", expressions ? HD_SNAPSHOT_EXPRESSIONS : t->info.policy);
     h.buckets = t->info.buckets;
     h.slots = t->info.slots;
     h.value_bytes = t->info.value_bytes;

@@ -455,7 +455,7 @@ hd_status hd_policy_read(const char *text, hd_policy_use *use)
 {
     memset(use, 0, sizeof *use);
     use->number = HD_POLICY_UNKNOWN;
-    if (strncmp(text, HD_EXPRESSION_PREFIX, strlen(HD_EXPRESSION_PREFIX)) != 0) {
+    if (!hd_policy_is_expression(text)) {
         uint32_t row = hd_policy_named(text);
         if (row == HD_POLICY_COUNT) return hd_fail_name("policy", text, HD_POLICIES);
         return use_row(row, use), HD_OK;

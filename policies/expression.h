@@ -22,6 +22,12 @@ typedef struct hd_policy_use {
     char text[HD_PROGRAM_TEXT]; /* the same policy in one way of writing. That of a row, if a row is the same policy */
 } hd_policy_use;
 
+/* Whether the text has expressions, and is no name of a row. */
+static inline bool hd_policy_is_expression(const char *text)
+{
+    return strncmp(text, HD_EXPRESSION_PREFIX, strlen(HD_EXPRESSION_PREFIX)) == 0;
+}
+
 /* HD_EINVAL: there is no such row; or the column of the text and what was expected there. */
 hd_status hd_policy_read(const char *text, hd_policy_use *use);
 

@@ -200,9 +200,7 @@ def configured(words):
         for program, package in (("autoreconf", "autoconf automake"), ("libtoolize", "libtool")):
             need(program, package)
         run(["./autogen.sh"], SOURCE)
-    words = [f"PYTHON={sys.executable}", "CFLAGS=-O3", *shlex.split(words)]
-    if "-g" in os.environ.get("CFLAGS", ""):
-        words[1] = "CFLAGS=" + os.environ["CFLAGS"]
+    words = [f"PYTHON={sys.executable}", "CFLAGS=" + os.environ.get("CFLAGS", "-O3"), *shlex.split(words)]
     key = build / "configure-words"
     if not (build / "Makefile").exists() or not key.exists() or key.read_text() != shlex.join(words):
         run([SOURCE / "configure", "-q", *words], build)

@@ -6,7 +6,6 @@
  */
 #include <errno.h>
 #include <string.h>
-#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "judge/oracle.h"

@@ -537,7 +537,7 @@ SIMT_KERNEL(k_before_owners, buffers, a)
 {
     (void)a;
     simt_ticket_before_owner(1, 0, 0, 70); /* another stream has an item 1, too */
-    simt_ticket_before_owner(4, 0, 0, 71); /* nobody's place */
+    simt_ticket_before_owner(4, 0, 0, 71); /* a place without an owner */
     simt_owns(5, 70);
     simt_ticket_before_owner(6, 0, 0, 70); /* its owner takes effect later */
     simt_ticket(5, 0, 0, 70);

@@ -22,7 +22,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "judge/oracle.h"

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 #include "fuzz/hunt.h"

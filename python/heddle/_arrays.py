@@ -219,30 +219,24 @@ def _jax_zeros(size, device):
     return jax.jit(lambda: jax.numpy.zeros(size, dtype="uint8"), out_shardings=where)
 
 
-class _Part:
-    """Part of a block on a device, as a producer of DLPack."""
+class _Producer:
+    """A capsule of a CUDA device as a producer of DLPack."""
 
-    def __init__(self, block, offset, code, bits, shape):
-        from heddle import _core
-
-        self._device = next(iter(block.devices()))
-        address = block.unsafe_buffer_pointer() + offset
-        self._capsule = _core.part(block, address, self._device.local_hardware_id, code, bits, shape)
+    def __init__(self, capsule, device):
+        self._capsule, self._device = capsule, device
 
     def __dlpack_device__(self):
-        return 2, self._device.local_hardware_id
+        return CUDA, self._device
 
     def __dlpack__(self, **options):
         return self._capsule
 
 
-def _jax_view(block, offset, code, bits, shape):
-    """JAX's array over part of a block."""
+def jax_array(capsule, device):
+    """JAX's array over the memory of a capsule."""
     import jax
 
-    if not _count(shape):
-        return jax.numpy.zeros(shape, _device_dtype(JAX, code, bits))
-    return jax.dlpack.from_dlpack(_Part(block, offset, code, bits, shape))
+    return jax.dlpack.from_dlpack(_Producer(capsule, device))
 
 
 def view(kind, space, block, on_device, offset, code, bits, shape):
@@ -250,8 +244,10 @@ def view(kind, space, block, on_device, offset, code, bits, shape):
 
     space: the namespace of the array API of a library that is none of those that are known, or None.
     """
-    if on_device and kind == JAX:
-        return _jax_view(block, int(offset), code, bits, tuple(shape))
+    if on_device and kind == JAX:  # empty; others are made by jax_array
+        import jax.numpy
+
+        return jax.numpy.zeros(shape, _device_dtype(JAX, code, bits))
     if on_device:
         part = block[offset : offset + _count(shape) * bits // 8]
         return part.view(_device_dtype(kind, code, bits)).reshape(shape)

@@ -2,12 +2,10 @@
 """What the kernels do with a batch, step by step, in the simulator."""
 
 import html
-import os
-import tempfile
 
 from heddle import _core
 from heddle._command import command
-from heddle._table import Table, load
+from heddle._table import Table, load, saved
 
 
 def _meaning(step):
@@ -123,9 +121,7 @@ class _Recorder:
 
 def _copy(table):
     """The same table in the simulator."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "table.heddle")
-        table.save(path)
+    with saved(table) as path:
         return load(path, value=table.value, backend="host")
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """heddle.Table: a table of the library, with the calls of the extension module and what is written in Python."""
 
+import contextlib
 import os
 
 from heddle import _core, _types
@@ -142,26 +143,27 @@ class Table(_core.Table):
 
     def __reduce__(self):
         """Pickles the table as a snapshot; it is opened on the same backend. Pins are not kept."""
-        import tempfile
+        with saved(self) as path, open(path, "rb") as file:
+            contents = file.read()
+        return _unpickle, (type(self), contents, self._value, self.info["backend"])
 
-        folder = tempfile.mkdtemp()
+
+@contextlib.contextmanager
+def saved(table):
+    """The path of a snapshot of a table, which is removed afterwards."""
+    import tempfile
+
+    with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "table.heddle")
-        try:
-            self.save(path)
-            with open(path, "rb") as file:
-                saved = file.read()
-        finally:
-            if os.path.exists(path):
-                os.unlink(path)
-            os.rmdir(folder)
-        return _unpickle, (type(self), saved, self._value, self.info["backend"])
+        table.save(path)
+        yield path
 
 
-def _unpickle(kind, saved, value, backend):
+def _unpickle(kind, contents, value, backend):
     import tempfile
 
     with tempfile.NamedTemporaryFile(suffix=".heddle") as file:
-        file.write(saved)
+        file.write(contents)
         file.flush()
         return kind._open(file.name, value, {"backend": backend})
 

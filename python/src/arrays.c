@@ -223,11 +223,20 @@ static int take_capsule(hp_array *a, PyObject *o, const char *what, PyObject *st
     return failed;
 }
 
+static PyObject *shape_tuple(int ndim, const int64_t *shape)
+{
+    PyObject *t = PyTuple_New(ndim);
+    for (int i = 0; t && i < ndim; i++) {
+        PyObject *n = PyLong_FromLongLong(shape[i]);
+        if (!n) return Py_DECREF(t), NULL;
+        PyTuple_SetItem(t, i, n);
+    }
+    return t;
+}
+
 static int take_converted(hp_array *a, PyObject *o, const char *what, hp_type wanted, const hp_value *row)
 {
-    PyObject *shape = PyTuple_New(row ? row->ndim : 0);
-    if (!shape) return -1;
-    for (int i = 0; row && i < row->ndim; i++) PyTuple_SetItem(shape, i, PyLong_FromLongLong(row->shape[i]));
+    PyObject *shape = shape_tuple(row ? row->ndim : 0, row ? row->shape : NULL);
     PyObject *args = Py_BuildValue("OiiN", o, wanted.code, wanted.bits, shape), *array = NULL;
     if (args) array = PyObject_CallObject(hp_helper("convert"), args);
     Py_XDECREF(args);
@@ -360,17 +369,6 @@ static PyObject *numpy_dtype(hp_type t)
     return numpy_type[numpy_types++].dtype;
 }
 
-static PyObject *shape_tuple(int ndim, const int64_t *shape)
-{
-    PyObject *t = PyTuple_New(ndim);
-    for (int i = 0; t && i < ndim; i++) {
-        PyObject *n = PyLong_FromLongLong(shape[i]);
-        if (!n) return Py_DECREF(t), NULL;
-        PyTuple_SetItem(t, i, n);
-    }
-    return t;
-}
-
 static PyObject *numpy_view(PyObject *block, uint64_t offset, hp_type type, int ndim, const int64_t *shape)
 {
     if (!numpy_ndarray) {
@@ -392,69 +390,39 @@ static PyObject *numpy_view(PyObject *block, uint64_t offset, hp_type type, int 
     return array;
 }
 
-/* A tensor over part of a block, for a library that takes them by its exchange table. */
+/* Tensors over part of a block, for a library: by its exchange table, or in a capsule of the older form, which all
+ * libraries know. They have a reference to the block. */
 typedef struct lent {
     dl_managed managed;
     int64_t shape[HP_DIMENSIONS + 1];
 } lent;
 
-static void lent_back(dl_managed *m)
-{
-    if (Py_IsInitialized()) {
-        PyGILState_STATE state = PyGILState_Ensure();
-        Py_DECREF((PyObject *)m->context);
-        PyGILState_Release(state);
-    }
-    free(m);
-}
-
-/* The same as a capsule, for a library that takes these: part(block, address, device, code, bits, shape). The older
- * form, which all of them know. */
 typedef struct lent_old {
     dl_managed_old managed;
     int64_t shape[HP_DIMENSIONS + 1];
 } lent_old;
 
-static void lent_old_back(dl_managed_old *m)
+/* A library may give a tensor back on any thread. */
+static void give_back(void *tensor, void *block)
 {
     if (Py_IsInitialized()) {
         PyGILState_STATE state = PyGILState_Ensure();
-        Py_DECREF((PyObject *)m->context);
+        Py_DECREF((PyObject *)block);
         PyGILState_Release(state);
     }
-    free(m);
+    free(tensor);
 }
 
-static void unused_capsule(PyObject *capsule)
-{
-    if (!PyCapsule_IsValid(capsule, "dltensor")) return; /* a library has it */
-    dl_managed_old *m = PyCapsule_GetPointer(capsule, "dltensor");
-    m->deleter(m);
-}
+static void lent_back(dl_managed *m) { give_back(m, m->context); }
+static void lent_old_back(dl_managed_old *m) { give_back(m, m->context); }
 
-PyObject *hp_part(PyObject *module, PyObject *args)
+/* `own` is the tensor's memory for its shape. */
+static dl_tensor part_of(const hp_place *p, uint64_t offset, hp_type type, int ndim, const int64_t *shape, int64_t *own)
 {
-    (void)module;
-    PyObject *block, *address, *shape;
-    int device, code, bits;
-    if (!PyArg_ParseTuple(args, "OOiiiO!", &block, &address, &device, &code, &bits, &PyTuple_Type, &shape)) return NULL;
-    int ndim = (int)PyTuple_Size(shape);
-    void *data = PyLong_AsVoidPtr(address);
-    if (PyErr_Occurred()) return NULL;
-    if (ndim > HP_DIMENSIONS + 1) return PyErr_SetString(PyExc_ValueError, "part: too many dimensions"), NULL;
-    lent_old *l = calloc(1, sizeof *l);
-    if (!l) return PyErr_NoMemory();
-    for (int i = 0; i < ndim; i++) l->shape[i] = PyLong_AsLongLong(PyTuple_GetItem(shape, i));
-    l->managed.tensor = (dl_tensor){ .data = data,
-                                     .device = { DL_CUDA, device },
-                                     .ndim = ndim,
-                                     .type = { (uint8_t)code, (uint8_t)bits, 1 },
-                                     .shape = l->shape };
-    l->managed.context = Py_NewRef(block);
-    l->managed.deleter = lent_old_back;
-    PyObject *capsule = PyErr_Occurred() ? NULL : PyCapsule_New(l, "dltensor", unused_capsule);
-    if (!capsule) lent_old_back(&l->managed);
-    return capsule;
+    memcpy(own, shape, sizeof *shape * (size_t)ndim);
+    return (dl_tensor){
+        .data = p->data + offset, .device = p->device, .ndim = ndim, .type = { type.code, type.bits, 1 }, .shape = own
+    };
 }
 
 static PyObject *exchange_view(const hp_place *p, uint64_t offset, hp_type type, int ndim, const int64_t *shape)
@@ -462,22 +430,47 @@ static PyObject *exchange_view(const hp_place *p, uint64_t offset, hp_type type,
     lent *l = calloc(1, sizeof *l);
     void *object = NULL;
     if (!l) return PyErr_NoMemory();
-    memcpy(l->shape, shape, sizeof *shape * (size_t)ndim);
     l->managed.version = (dl_version){ 1, 0 };
     l->managed.context = Py_NewRef(p->block);
     l->managed.deleter = lent_back;
-    l->managed.tensor = (dl_tensor){ .data = p->data + offset,
-                                     .device = p->device,
-                                     .ndim = ndim,
-                                     .type = { type.code, type.bits, 1 },
-                                     .shape = l->shape };
+    l->managed.tensor = part_of(p, offset, type, ndim, shape, l->shape);
     return p->exchange->to_object(&l->managed, &object) ? NULL : object;
+}
+
+static void capsule_free(PyObject *capsule)
+{
+    if (!PyCapsule_IsValid(capsule, "dltensor")) return; /* a library has it */
+    dl_managed_old *m = PyCapsule_GetPointer(capsule, "dltensor");
+    m->deleter(m);
+}
+
+static PyObject *capsule_view(const hp_place *p, uint64_t offset, hp_type type, int ndim, const int64_t *shape)
+{
+    lent_old *l = calloc(1, sizeof *l);
+    if (!l) return PyErr_NoMemory();
+    l->managed.context = Py_NewRef(p->block);
+    l->managed.deleter = lent_old_back;
+    l->managed.tensor = part_of(p, offset, type, ndim, shape, l->shape);
+    PyObject *capsule = PyCapsule_New(l, "dltensor", capsule_free);
+    if (!capsule) return lent_old_back(&l->managed), NULL;
+    PyObject *args = Py_BuildValue("Ni", capsule, p->device.id), *array = NULL;
+    if (args) array = PyObject_CallObject(hp_helper("jax_array"), args);
+    Py_XDECREF(args);
+    return array;
+}
+
+static bool is_empty(int ndim, const int64_t *shape)
+{
+    for (int i = 0; i < ndim; i++)
+        if (shape[i] == 0) return true;
+    return false;
 }
 
 PyObject *hp_view(const hp_place *p, uint64_t offset, hp_type type, int ndim, const int64_t *shape)
 {
     if (p->exchange) return exchange_view(p, offset, type, ndim, shape);
     if (p->kind == HP_NUMPY) return numpy_view(p->block, offset, type, ndim, shape);
+    if (p->kind == HP_JAX && p->on_device && !is_empty(ndim, shape)) return capsule_view(p, offset, type, ndim, shape);
     PyObject *args = Py_BuildValue("iOOiKiiN", p->kind, p->space ? p->space : Py_None, p->block, p->on_device,
                                    (unsigned long long)offset, type.code, type.bits, shape_tuple(ndim, shape)),
              *array = NULL;

@@ -260,8 +260,7 @@ static int stream_of(call *c)
     Py_DECREF(number);
     if (failed) return -1;
     c->b.stream = (void *)(uintptr_t)name;
-    c->stream =
-        PyLong_FromUnsignedLongLong(name ? name : 1); /* __dlpack__ has 1 for the default stream, and forbids 0 */
+    c->stream = PyLong_FromUnsignedLongLong(name ? name : 1); /* __dlpack__ calls the default stream 1, not 0 */
     return c->stream ? 0 : -1;
 }
 

@@ -104,7 +104,7 @@ typedef struct hp_array {
 int hp_array_take(hp_array *a, PyObject *o, const char *what, hp_type wanted, const hp_value *row, PyObject *stream,
                   bool writable);
 void hp_array_leave(hp_array *a);
-/* Whether kernels of a device reach the array, and this machine does. */
+/* Whether the array is in the memory of a device, which this machine does not reach. */
 bool hp_array_on_device(const hp_array *a);
 
 const hp_library *hp_library_of(PyTypeObject *type);
@@ -132,9 +132,6 @@ typedef struct hp_place {
 PyObject *hp_view(const hp_place *p, uint64_t offset, hp_type type, int ndim, const int64_t *shape);
 /* The same for rows of values. */
 PyObject *hp_view_values(const hp_place *p, uint64_t offset, const hp_value *v, int64_t rows);
-
-/* The function `part` of the module. */
-PyObject *hp_part(PyObject *module, PyObject *args);
 
 int hp_arrays_ready(PyObject *module);
 

@@ -165,15 +165,10 @@ static PyObject *pretend_device(PyObject *module, PyObject *on)
 }
 
 static PyMethodDef functions[] = {
-    { "use_helpers", use_helpers, METH_O, NULL },
-    { "rows", list_rows, METH_O, NULL },
-    { "outcome_names", outcome_names, METH_NOARGS, NULL },
-    { "op_names", op_names, METH_NOARGS, NULL },
-    { "call_rows", call_rows, METH_NOARGS, NULL },
-    { "inspect", inspect, METH_O, NULL },
-    { "part", hp_part, METH_VARARGS, NULL },
-    { "pretend_device", pretend_device, METH_O, NULL },
-    { NULL, NULL, 0, NULL },
+    { "use_helpers", use_helpers, METH_O, NULL },          { "rows", list_rows, METH_O, NULL },
+    { "outcome_names", outcome_names, METH_NOARGS, NULL }, { "op_names", op_names, METH_NOARGS, NULL },
+    { "call_rows", call_rows, METH_NOARGS, NULL },         { "inspect", inspect, METH_O, NULL },
+    { "pretend_device", pretend_device, METH_O, NULL },    { NULL, NULL, 0, NULL },
 };
 
 /* ---- The module -------------------------------------------------------------------------------------------------- */

@@ -35,18 +35,17 @@ void hp_table_end(hp_table *t)
     if (t->closing && !t->calls) close_now(t);
 }
 
-/* The call without the GIL; raises the library's error. */
-#define CALL(t, status, expression)                                   \
-    do {                                                              \
-        if (hp_table_begin(t)) return NULL;                           \
-        PyThreadState *state_ = PyEval_SaveThread();                  \
-        status = (expression);                                        \
-        PyEval_RestoreThread(state_);                                 \
-        PyObject *error_ = status ? hp_fail_why(status), NULL : NULL; \
-        (void)error_;                                                 \
-        hp_table_end(t);                                              \
-        if (status) return NULL;                                      \
-    } while (0)
+/* Begins a call of the library without the GIL; NULL: the table is closed. */
+static PyThreadState *begin(hp_table *t) { return hp_table_begin(t) ? NULL : PyEval_SaveThread(); }
+
+/* Ends it, with its status. -1: it failed, and the error is raised. */
+static int end(hp_table *t, PyThreadState *state, hd_status s)
+{
+    PyEval_RestoreThread(state);
+    if (s) hp_fail_why(s);
+    hp_table_end(t);
+    return s ? -1 : 0;
+}
 
 /* ---- Opening ----------------------------------------------------------------------------------------------------- */
 
@@ -198,10 +197,9 @@ static PyObject *number_call(PyObject *self, PyObject *number, const char *what,
 {
     hp_table *t = (hp_table *)self;
     uint64_t n;
-    hd_status s;
-    if (hp_number(number, what, &n)) return NULL;
-    CALL(t, s, call(t->table, n));
-    return Py_NewRef(Py_None);
+    PyThreadState *state;
+    if (hp_number(number, what, &n) || !(state = begin(t))) return NULL;
+    return end(t, state, call(t->table, n)) ? NULL : Py_NewRef(Py_None);
 }
 
 static PyObject *table_grow(PyObject *self, PyObject *n) { return number_call(self, n, "buckets", hd_grow); }
@@ -212,9 +210,8 @@ static PyObject *table_check(PyObject *self, PyObject *unused)
 {
     (void)unused;
     hp_table *t = (hp_table *)self;
-    hd_status s;
-    CALL(t, s, hd_check(t->table));
-    return Py_NewRef(Py_None);
+    PyThreadState *state = begin(t);
+    return !state || end(t, state, hd_check(t->table)) ? NULL : Py_NewRef(Py_None);
 }
 
 /* A call with a path; -1 if it failed. *number: what the call delivers. */
@@ -223,15 +220,11 @@ static int path_call(hp_table *t, PyObject *path, hd_status (*call)(hd_table *, 
 {
     PyObject *bytes;
     if (!PyUnicode_FSConverter(path, &bytes)) return -1;
-    if (hp_table_begin(t)) return Py_DECREF(bytes), -1;
     const char *name = PyBytes_AsString(bytes);
-    PyThreadState *state = PyEval_SaveThread();
-    hd_status s = call(t->table, name, number);
-    PyEval_RestoreThread(state);
-    if (s) hp_fail_why(s);
-    hp_table_end(t);
+    PyThreadState *state = begin(t);
+    int failed = !state || end(t, state, call(t->table, name, number)) ? -1 : 0;
     Py_DECREF(bytes);
-    return s ? -1 : 0;
+    return failed;
 }
 
 static hd_status save_to(hd_table *table, const char *path, uint64_t *unused)
@@ -256,8 +249,8 @@ static PyObject *table_counters(PyObject *self, PyObject *unused)
     (void)unused;
     hp_table *t = (hp_table *)self;
     hd_counters k;
-    hd_status s;
-    CALL(t, s, hd_counters_sync(t->table, &k));
+    PyThreadState *state = begin(t);
+    if (!state || end(t, state, hd_counters_sync(t->table, &k))) return NULL;
     PyObject *outcomes = PyDict_New(), *ops = PyDict_New(), *all = NULL;
     bool failed = !outcomes || !ops;
     for (int i = 0; !failed && i < HD_OUTCOME_COUNT; i++) {
@@ -312,14 +305,21 @@ static int put_own(PyObject *dict, const hd_info *info)
     return 0;
 }
 
+/* The call waits for nothing, so it keeps the GIL. */
+static int info_of(hp_table *t, hd_info *info)
+{
+    if (hp_table_begin(t)) return -1;
+    hd_status s = hd_table_info(t->table, info);
+    if (s) hp_fail_why(s);
+    hp_table_end(t);
+    return s ? -1 : 0;
+}
+
 static PyObject *table_info(PyObject *self, void *unused)
 {
     (void)unused;
-    hp_table *t = (hp_table *)self;
     hd_info i;
-    if (!t->table || t->closing) return hp_fail(HD_EINVAL, "the table is closed");
-    hd_status s = hd_table_info(t->table, &i);
-    if (s) return hp_fail_why(s);
+    if (info_of((hp_table *)self, &i)) return NULL;
     const struct {
         const char *name;
         uint64_t number;
@@ -354,11 +354,8 @@ static PyObject *table_info(PyObject *self, void *unused)
 static PyObject *get_epoch(PyObject *self, void *unused)
 {
     (void)unused;
-    hp_table *t = (hp_table *)self;
     hd_info i;
-    if (!t->table || t->closing) return hp_fail(HD_EINVAL, "the table is closed");
-    hd_status s = hd_table_info(t->table, &i);
-    return s ? hp_fail_why(s) : PyLong_FromUnsignedLong(i.epoch);
+    return info_of((hp_table *)self, &i) ? NULL : PyLong_FromUnsignedLong(i.epoch);
 }
 
 static int set_epoch(PyObject *self, PyObject *number, void *unused)
@@ -381,9 +378,8 @@ static PyObject *get_load_factor(PyObject *self, void *unused)
     (void)unused;
     hp_table *t = (hp_table *)self;
     double factor = 0;
-    hd_status s;
-    CALL(t, s, hd_load_factor_sync(t->table, &factor));
-    return PyFloat_FromDouble(factor);
+    PyThreadState *state = begin(t);
+    return !state || end(t, state, hd_load_factor_sync(t->table, &factor)) ? NULL : PyFloat_FromDouble(factor);
 }
 
 static PyObject *get_closed(PyObject *self, void *unused)
@@ -397,13 +393,8 @@ static Py_ssize_t table_length(PyObject *self)
 {
     hp_table *t = (hp_table *)self;
     uint64_t size = 0;
-    if (hp_table_begin(t)) return -1;
-    PyThreadState *state = PyEval_SaveThread();
-    hd_status s = hd_size_sync(t->table, &size);
-    PyEval_RestoreThread(state);
-    if (s) hp_fail_why(s);
-    hp_table_end(t);
-    return s ? -1 : (Py_ssize_t)size;
+    PyThreadState *state = begin(t);
+    return !state || end(t, state, hd_size_sync(t->table, &size)) ? -1 : (Py_ssize_t)size;
 }
 
 /* From now on a call runs its batch so many times; 0: once. Returns the seconds of the last call's batches. */

@@ -63,7 +63,7 @@ def delete(address):
 
 @call_with_pointer
 def destroy(capsule):
-    """The destructor of capsules: what nobody took is deleted."""
+    """The destructor of capsules: deletes a tensor that no library took."""
     for name in (NEW_NAME, OLD_NAME):
         if api.PyCapsule_IsValid(capsule, name):
             delete(api.PyCapsule_GetPointer(capsule, name))

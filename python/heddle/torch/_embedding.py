@@ -10,14 +10,13 @@ in place. Without them, the operations of the table copy rows, and PyTorch's fun
 
 import collections
 import contextlib
-import os
-import tempfile
 
 import torch
 import torch.nn.functional as F
 
 import heddle
 from heddle._core import Error
+from heddle._table import saved
 from heddle.torch import _initial, _ops, _optimizers, _rows
 from heddle.torch._evictions import Evictions
 from heddle.torch._state import Stored
@@ -212,16 +211,8 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
             return
         device, value = self.device, self._table.value
         backend = self._backend_of(device)
-        folder = tempfile.mkdtemp()
-        path = os.path.join(folder, "table.heddle")
-        try:
-            self._table.save(path)
-            with _on(device):
-                moved = heddle.load(path, value=value, backend=backend)
-        finally:
-            if os.path.exists(path):
-                os.unlink(path)
-            os.rmdir(folder)
+        with saved(self._table) as path, _on(device):
+            moved = heddle.load(path, value=value, backend=backend)
         self._table.close()
         self._table, self._table_device = moved, device
         self._pending = [(keys.to(device), gradient.to(device)) for keys, gradient in self.gradients]
