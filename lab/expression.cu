@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * expression.cu - what policy expressions cost on a GPU: the rates of a row of the registry, and of expressions that
- * compute the same and are not recognised, in turn, on full tables. Medians of nine calls each, each with a new batch,
+ * compute the same or like scores, in turn, on full tables. Medians of nine calls each, each with a new batch,
  * in 1e9 items/s by events. lab/expr.sh compiles and runs it.
  */
 #include <heddle.h>
@@ -21,14 +21,16 @@ struct pair {
 };
 
 static const pair pairs[] = {
-    { "lru", "expr:on_insert=max(now,now-1)", false },
-    { "lfu", "expr:on_insert=given;on_hit=old+given;admission=MAX-1", false },
-    { "lfu", "expr:on_insert=given;on_hit=max(old+given,old);admission=MAX", false },
+    { "lru", "expr:on_insert=now;on_hit=now+1000", false },
+    { "lru", "expr:on_insert=now>>1;on_hit=(now>>1)+(1<<63);admission=MAX", false },
+    { "lfu", "expr:on_insert=1;on_hit=old+1;admission=MAX-1", false },
+    { "lfu", "expr:on_insert=given;on_hit=min(old+given,1000000);admission=MAX", false },
     { "epoch_lfu",
       "expr:on_insert=(epoch<<32)+min(given,0xffffffff);on_hit=(epoch<<32)+min(old%0x100000000+given,0xffffffff)",
       false },
-    { "custom", "expr:on_insert=max(given,given-1)", true },
-    { "custom", "expr:on_insert=given", true }, /* recognised: the row's speed */
+    { "custom", "expr:on_insert=max(given,1)", true },
+    { "custom", "expr:on_insert=given", true },                      /* recognised: the row's speed */
+    { "lru", "expr:on_insert=now;on_hit=(old>>1)+(now>>1)", false }, /* hits neither ignore the old score nor add up */
 };
 
 /* What a batch is made of: keys that are in the table, new ones, or both; keys once each, or as often as traffic has

@@ -114,28 +114,143 @@ static uint32_t by_time(const hd_nodes *all, uint32_t number)
 
 static bool does_not_fall(const hd_nodes *all, uint32_t n) { return (by_time(all, n) & TIME_DOWN) == 0; }
 
-/* ---- The flags ------------------------------------------------------------------------------- */
+/* ---- Proof: hits add up ------------------------------------------------------------------------ */
 
 static bool is_input(const hd_nodes *all, uint32_t n, uint32_t of)
 {
     return all->node[n].operation == HD_STEP_LOAD && all->node[n].of == of;
 }
 
-/* Whether n is the sum of `a` and `b`, each an input. */
-static bool is_sum(const hd_nodes *all, uint32_t n, uint32_t a, uint32_t b)
+/* The same for all items of a batch: no input but the epoch. */
+static bool is_steady(const hd_nodes *all, uint32_t n) { return (all->node[n].reads & ~(1u << HD_OF_EPOCH)) == 0; }
+
+static uint32_t zeros_of(uint64_t x)
 {
-    const hd_node *s = &all->node[n];
-    return s->operation == HD_STEP_ADD && is_input(all, s->child[0], a) && is_input(all, s->child[1], b);
+    uint32_t n = 0;
+    while (n < 64 && !(x >> n & 1)) n++;
+    return n;
 }
 
-/* given, or given + a constant. */
-static bool gives(const hd_nodes *all, uint32_t n)
+/* So many of the lowest bits are 0, whatever the inputs are. Numbers that may be saturated have none. */
+static uint32_t low_zeros(const hd_nodes *all, uint32_t number)
 {
-    const hd_node *s = &all->node[n];
-    if (is_input(all, n, HD_OF_GIVEN)) return true;
-    return s->operation == HD_STEP_ADD && is_input(all, s->child[0], HD_OF_GIVEN) &&
-           hd_node_is_constant(all, s->child[1]);
+    const hd_node *n = &all->node[number];
+    if (hd_node_is_constant(all, number)) return zeros_of(n->least);
+    if (n->operation == HD_STEP_LOAD || n->most == UINT64_MAX) return 0;
+    uint32_t a = low_zeros(all, n->child[0]), b = low_zeros(all, n->child[1]), sum = a + b;
+    uint64_t by = all->node[n->child[1]].least;
+    switch (n->operation) {
+    case HD_STEP_ADD:
+    case HD_STEP_OR: return a < b ? a : b;
+    case HD_STEP_MUL: return sum < 64 ? sum : 64;
+    case HD_STEP_SHL: return by < 64 - a ? a + (uint32_t)by : 64;
+    default: return 0;
+    }
 }
+
+/* A hit that counts: `above` and, in the bits below it, min(part + gives, cap). part is `old`, or its lowest bits. */
+typedef struct counting {
+    uint32_t above, joins; /* 0: nothing is above; joined by HD_STEP_ADD or HD_STEP_OR */
+    uint32_t part, gives, cap, bits;
+} counting;
+
+/* How many of the lowest bits of `old` n is; 0: something else. */
+static uint32_t bits_of_old(const hd_nodes *all, uint32_t number)
+{
+    const hd_node *n = &all->node[number];
+    if (is_input(all, number, HD_OF_OLD)) return 64;
+    bool mask = n->operation == HD_STEP_AND, mod = n->operation == HD_STEP_MOD;
+    if (!(mask || mod) || !is_input(all, n->child[0], HD_OF_OLD) || !hd_node_is_constant(all, n->child[1])) return 0;
+    uint64_t ones = all->node[n->child[1]].least - (mod ? 1 : 0);
+    return ones & (ones + 1) ? 0 : zeros_of(ones + 1);
+}
+
+/* `given`, a multiple of it, or a constant. */
+static bool is_given(const hd_nodes *all, uint32_t number)
+{
+    const hd_node *n = &all->node[number];
+    if (n->operation == HD_STEP_LOAD) return n->of == HD_OF_GIVEN || n->of == HD_OF_CONSTANT;
+    return (n->operation == HD_STEP_MUL || n->operation == HD_STEP_SHL) && is_input(all, n->child[0], HD_OF_GIVEN) &&
+           hd_node_is_constant(all, n->child[1]);
+}
+
+/* Whether n is min(part + gives, cap), or part + gives. */
+static bool counts_in(const hd_nodes *all, uint32_t number, counting *c)
+{
+    const hd_node *n = &all->node[number];
+    uint64_t most = UINT64_MAX;
+    c->cap = 0;
+    if (n->operation == HD_STEP_MIN && hd_node_is_constant(all, n->child[1])) {
+        c->cap = n->child[1];
+        most = all->node[c->cap].least;
+        n = &all->node[n->child[0]];
+    }
+    if (n->operation != HD_STEP_ADD) return false;
+    for (int k = 0; k < 2; k++) {
+        c->part = n->child[k];
+        c->gives = n->child[1 - k];
+        c->bits = bits_of_old(all, c->part);
+        if (c->bits && is_given(all, c->gives)) return c->bits == 64 || most >> c->bits == 0;
+    }
+    return false;
+}
+
+static bool counts(const hd_nodes *all, uint32_t hit, counting *c)
+{
+    const hd_node *n = &all->node[hit];
+    c->above = c->joins = 0;
+    if (counts_in(all, hit, c)) return true;
+    if (n->operation != HD_STEP_ADD && n->operation != HD_STEP_OR) return false;
+    for (int k = 0; k < 2; k++) {
+        uint32_t above = n->child[1 - k];
+        if (!is_steady(all, above) || !counts_in(all, n->child[k], c)) continue;
+        c->above = above;
+        c->joins = n->operation;
+        return c->bits < 64 && low_zeros(all, above) >= c->bits;
+    }
+    return false;
+}
+
+/* Whether a second hit changes nothing: old, max(old,1000), old|1. */
+static bool is_idempotent(const hd_nodes *all, uint32_t hit)
+{
+    const hd_node *n = &all->node[hit];
+    if (is_input(all, hit, HD_OF_OLD)) return true;
+    bool may = n->operation == HD_STEP_MIN || n->operation == HD_STEP_MAX || n->operation == HD_STEP_AND ||
+               n->operation == HD_STEP_OR;
+    return may && ((is_input(all, n->child[0], HD_OF_OLD) && is_steady(all, n->child[1])) ||
+                   (is_input(all, n->child[1], HD_OF_OLD) && is_steady(all, n->child[0])));
+}
+
+static bool read_given(const hd_nodes *all, const uint32_t function[])
+{
+    bool reads = false;
+    for (int f = 0; f < HD_FUNCTIONS; f++) reads = reads || hd_node_reads(all, function[f], HD_OF_GIVEN);
+    return reads;
+}
+
+/* A hit that adds a constant counts hits only where nobody gives scores. */
+static bool hits_add(const hd_nodes *all, const uint32_t function[])
+{
+    counting c;
+    uint32_t hit = function[HD_ON_HIT];
+    if (is_idempotent(all, hit)) return true;
+    return counts(all, hit, &c) && !(hd_node_is_constant(all, c.gives) && read_given(all, function));
+}
+
+bool hd_claims_count_hits(hd_nodes *all, uint32_t function[])
+{
+    counting c;
+    if (read_given(all, function) || !counts(all, function[HD_ON_HIT], &c)) return false;
+    uint32_t given = hd_node_input(all, HD_OF_GIVEN), gives = hd_node_binary(all, HD_STEP_MUL, given, c.gives),
+             hit = hd_node_binary(all, HD_STEP_ADD, c.part, gives);
+    if (c.cap) hit = hd_node_binary(all, HD_STEP_MIN, hit, c.cap);
+    if (c.joins) hit = hd_node_binary(all, c.joins, c.above, hit);
+    function[HD_ON_HIT] = hit;
+    return true;
+}
+
+/* ---- The flags ------------------------------------------------------------------------------- */
 
 /* A hit never lowers a score, in whatever order items run: on_hit is never below old. */
 static bool rises_always(const hd_nodes *all, uint32_t hit)
@@ -159,23 +274,22 @@ static bool rises_by_time(const hd_nodes *all, uint32_t insert, uint32_t hit)
 
 /* Items of one key run as a group, led by the last of them: no other may have a greater admission score by
  * the time alone. */
-static uint32_t group_flags(const hd_nodes *all, uint32_t insert, uint32_t hit, uint32_t admission)
+static uint32_t group_flags(const hd_nodes *all, const uint32_t function[])
 {
-    if (!does_not_fall(all, admission)) return 0;
-    if (is_sum(all, hit, HD_OF_OLD, HD_OF_GIVEN) && gives(all, insert)) return HD_HITS_ADD;
-    return hd_node_reads(all, hit, HD_OF_OLD) ? 0 : HD_ORDER_FREE;
+    if (!does_not_fall(all, function[HD_ADMISSION])) return 0;
+    if (hits_add(all, function)) return HD_HITS_ADD;
+    return hd_node_reads(all, function[HD_ON_HIT], HD_OF_OLD) ? 0 : HD_ORDER_FREE;
 }
 
 uint32_t hd_claims_proven(const hd_nodes *all, const uint32_t function[])
 {
     uint32_t insert = function[HD_ON_INSERT], hit = function[HD_ON_HIT], admission = function[HD_ADMISSION];
-    uint32_t flags = group_flags(all, insert, hit, admission);
+    uint32_t flags = group_flags(all, function);
     bool ordered = flags & HD_ORDER_FREE; /* kernels rely on the order of the clock only then */
     if (rises_always(all, hit) || (ordered && rises_by_time(all, insert, hit))) flags |= HD_MONOTONE;
     if (is_not_above(all, admission, insert)) flags |= HD_SCORE_ADMITS;
     if (ordered && is_input(all, insert, HD_OF_NOW) && is_input(all, hit, HD_OF_NOW)) flags |= HD_SCORE_IS_TIME;
-    for (int f = 0; f < HD_FUNCTIONS; f++)
-        if (hd_node_reads(all, function[f], HD_OF_GIVEN)) flags |= HD_SCORES_USED;
+    if (read_given(all, function)) flags |= HD_SCORES_USED;
     return flags;
 }
 
@@ -228,7 +342,7 @@ static uint64_t on_hit(const search *s, uint64_t old, hd_score_in in)
 }
 static uint64_t admission(const search *s, hd_score_in in) { return hd_admission(s->policy, s->program, in); }
 
-/* Whether a hit, and a hit that gives `more`, have the effect of one that gives both; an insert and a hit likewise. */
+/* Whether a hit, and a hit that gives `more`, have the effect of one that gives both. */
 static bool adds(const search *s, uint64_t old, hd_score_in in, uint64_t more)
 {
     hd_score_in other = in, both = in;
@@ -238,8 +352,7 @@ static bool adds(const search *s, uint64_t old, hd_score_in in, uint64_t more)
     other.tick += more >> 40;
     both.given = in.given + other.given;
     uint64_t once = on_hit(s, old, both);
-    return on_hit(s, on_hit(s, old, in), other) == once && on_hit(s, on_hit(s, old, other), in) == once &&
-           on_hit(s, on_insert(s, in), other) == on_insert(s, both);
+    return on_hit(s, on_hit(s, old, in), other) == once && on_hit(s, on_hit(s, old, other), in) == once;
 }
 
 /* Whether a later item that gives the same has a lower admission score. */

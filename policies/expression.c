@@ -31,7 +31,7 @@ static const sign_row operators[] = {
     { "^", 3 }, { "<<", 7 }, { ">>", 7 }, { "<", 6 }, { "<=", 6 }, { ">", 6 },   { ">=", 6 },  { "==", 5 }, { "!=", 5 },
 };
 enum { OPERATORS = sizeof operators / sizeof *operators };
-_Static_assert(HD_STEP_ADD + OPERATORS == HD_STEP_COUNT, "every binary operation has its sign");
+_Static_assert(HD_STEP_ADD + OPERATORS == HD_STEP_SAVE, "every binary operation has its sign");
 
 static const sign_row *operator_of(uint32_t operation) { return &operators[operation - HD_STEP_ADD]; }
 
@@ -302,16 +302,20 @@ typedef struct compiling {
     hd_status status;
 } compiling;
 
+/* Adds a step. HD_STEP_SAVE: in the next place; an operand HD_OF_SAVED: what was saved last, which the step takes. */
 static void emit(compiling *c, uint32_t operation, uint32_t of)
 {
+    uint32_t takes = (of == HD_OF_SAVED ? 1u : 0) + (operation == HD_STEP_SELECT ? 1u : 0);
     if (c->steps == HD_PROGRAM_STEPS && !c->status)
         c->status = hd_fail(HD_EINVAL, "policy: its expressions take more than %d steps", HD_PROGRAM_STEPS);
-    c->saved += operation == HD_STEP_SAVE ? 1 : 0;
-    c->saved -= (of == HD_OF_SAVED ? 1u : 0) + (operation == HD_STEP_SELECT ? 1u : 0);
-    if (c->saved > HD_PROGRAM_SAVED && !c->status)
+    if (operation == HD_STEP_SAVE && c->saved == HD_PROGRAM_SAVED && !c->status)
         c->status = hd_fail(HD_EINVAL, "policy: more than %d values of an expression wait for others; nest it less",
                             HD_PROGRAM_SAVED);
-    if (!c->status) c->program->step[c->steps++] = (uint16_t)(operation | of << 8);
+    if (c->status) return;
+    if (of == HD_OF_SAVED) of += c->saved - 1;
+    if (operation == HD_STEP_SAVE) operation += c->saved++;
+    c->program->step[c->steps++] = (uint16_t)(operation | of << 8);
+    c->saved -= takes;
 }
 
 static uint32_t constant_of(compiling *c, uint64_t value)
@@ -384,6 +388,7 @@ static void compile(compiling *c, uint32_t number, bool save)
 static hd_status compile_all(const hd_nodes *all, const uint32_t function[], hd_program *program)
 {
     compiling c = { all, program, 0, 0, 0, HD_OK };
+    memset(program, 0, sizeof *program);
     for (int f = 0; f < HD_FUNCTIONS; f++) {
         int same = 0;
         while (function[same] != function[f]) same++;
@@ -410,6 +415,7 @@ static const row_text row_texts[] = {
     { "epoch_lfu", "expr:on_insert=epoch<<32|min(given,0xffffffff);on_hit=epoch<<32|min((old&0xffffffff)+given,"
                    "0xffffffff)" },
     { "custom", "expr:on_insert=given" },
+    { "fifo", "expr:on_insert=now;on_hit=old" },
 };
 
 /* The row that has these functions; HD_POLICY_EXPRESSION: none. */
@@ -442,10 +448,11 @@ static hd_status use_expressions(const char *text, hd_nodes *all, hd_policy_use 
     if (!status) status = compile_all(all, function, &use->program);
     if (!status) status = print(all, function, use->text);
     if (status) return status;
-    uint32_t row = row_with(all, function);
+    uint32_t row = row_with(all, function), proven = hd_claims_proven(all, function);
+    if (hd_claims_count_hits(all, function)) status = compile_all(all, function, &use->program);
+    if (status || all->full) return status ? status : hd_fail(HD_EINVAL, "policy: more than %d values", HD_NODES_MOST);
     if (row != HD_POLICY_EXPRESSION && !(hd_policy_rows[row].flags & HD_SCORES_NEEDED)) return use_row(row, use), HD_OK;
-    uint32_t proven = hd_claims_proven(all, function),
-             gone = hd_claims_refuted(HD_POLICY_EXPRESSION, &use->program, proven & ~(uint32_t)HD_SCORES_USED, CHAINS);
+    uint32_t gone = hd_claims_refuted(HD_POLICY_EXPRESSION, &use->program, proven & ~(uint32_t)HD_SCORES_USED, CHAINS);
     use->program.flags = proven & ~gone;
     use->number = row; /* custom's functions: fast, but here scores are not needed */
     return HD_OK;

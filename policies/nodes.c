@@ -157,6 +157,23 @@ uint32_t hd_node_constant(hd_nodes *all, uint64_t value)
     return keep(all, &n);
 }
 
+/* Whether the form of node a says that it is at least b: a sum, a maximum or bits that b is a part of. */
+static bool holds(const hd_nodes *all, uint32_t a, uint32_t b)
+{
+    const hd_node *x = &all->node[a];
+    bool rises = x->operation == HD_STEP_ADD || x->operation == HD_STEP_MAX || x->operation == HD_STEP_OR;
+    return rises && (x->child[0] == b || x->child[1] == b);
+}
+
+/* The same: at most b. */
+static bool is_held(const hd_nodes *all, uint32_t a, uint32_t b)
+{
+    const hd_node *x = &all->node[a];
+    bool either = x->operation == HD_STEP_MIN || x->operation == HD_STEP_AND,
+         first = x->operation == HD_STEP_SUB || x->operation == HD_STEP_MOD || x->operation == HD_STEP_SHR;
+    return ((either || first) && x->child[0] == b) || (either && x->child[1] == b);
+}
+
 /* Whether `a operation b` is a, whatever a is. */
 static bool leaves_first(const hd_nodes *all, uint32_t operation, uint32_t a, uint32_t b)
 {
@@ -172,8 +189,8 @@ static bool leaves_first(const hd_nodes *all, uint32_t operation, uint32_t a, ui
     case HD_STEP_DIV: return hd_node_is(all, b, 1);
     case HD_STEP_AND: return a == b || hd_node_is(all, b, UINT64_MAX);
     case HD_STEP_OR: return a == b || hd_node_is(all, b, 0);
-    case HD_STEP_MIN: return a == b || x->most <= y->least;
-    case HD_STEP_MAX: return a == b || y->most <= x->least;
+    case HD_STEP_MIN: return a == b || x->most <= y->least || is_held(all, a, b) || holds(all, b, a);
+    case HD_STEP_MAX: return a == b || y->most <= x->least || holds(all, a, b) || is_held(all, b, a);
     default: return false;
     }
 }

@@ -36,8 +36,8 @@ enum {
     HD_SCORE_ADMITS = 16,
     /* the score of an insert and of a hit is the clock at the item, so it identifies the item that wrote it */
     HD_SCORE_IS_TIME = 32,
-    /* two hits have the effect of one that gives the sum of both, in either order; so has an insert with its hits; the
-     * admission score does not fall as the clock goes on */
+    /* two hits have the effect of one that gives the sum of both, in either order; the admission score does not fall as
+     * the clock goes on */
     HD_HITS_ADD = 64
 };
 
@@ -77,7 +77,7 @@ typedef enum hd_policy {
     HD_POLICY_UNKNOWN
 } hd_policy;
 
-/* A caller that knows that no table of its has an expression passes NULL: its text then has no call. */
+/* A caller that knows that no table of its has an expression passes NULL: its text then runs no program. */
 HD_FN uint64_t hd_run_program(const hd_program *program, uint32_t function, uint64_t old, hd_score_in in)
 {
     return program ? hd_program_run(program, function, old, in.given, in.now, in.tick, in.epoch) : 0;
@@ -118,6 +118,14 @@ HD_FN uint64_t hd_admission(uint32_t policy, const hd_program *program, hd_score
 #undef HD_POLICY
     default: return hd_run_program(program, HD_ADMISSION, 0, in);
     }
+}
+
+/* The same, for an item whose score as a new entry is known. A program often has one function for both. */
+HD_FN uint64_t hd_admission_beside(uint32_t policy, const hd_program *program, hd_score_in in, uint64_t inserted)
+{
+    bool same =
+        policy == HD_POLICY_EXPRESSION && program && program->begin[HD_ADMISSION] == program->begin[HD_ON_INSERT];
+    return same ? inserted : hd_admission(policy, program, in);
 }
 
 /* The rows as data, in the order of hd_policy. */

@@ -3,9 +3,8 @@
  * program.h - a policy expression, compiled: steps of an accumulator machine, and the function that runs them. The
  * reference, the host machine and CUDA share this text; policies/expression.c makes the steps.
  *
- * A step is an operation, below an operand: `of` is an input, a constant of the program, or HD_OF_SAVED. The machine
- * has an accumulator and HD_PROGRAM_SAVED saved values, all of which fit into registers: no step indexes memory that it
- * writes. HD_STEP_SAVE saves the accumulator and loads the operand. HD_OF_SAVED takes the last saved value.
+ * A step is an operation and its operand: an input, a saved value or a constant of the program. The machine has an
+ * accumulator and the values that steps read by number: the inputs, and HD_PROGRAM_SAVED places for what waits.
  *
  * Arithmetic is unsigned, of 64 bits, and saturates: doc/contract-hkv.md, "Policy expressions".
  */
@@ -21,12 +20,11 @@ enum {
     HD_PROGRAM_TEXT = 240     /* bytes of a policy's text and its end */
 };
 
-/* The operations: a binary one replaces the accumulator `a` by the result of a and the operand `x`. The order is that
- * of the table in expression.c. */
+/* The operations: a binary one replaces the accumulator `a` by the result of a and the operand `x`. The order of these
+ * is that of the table in expression.c. */
 enum {
     HD_STEP_LOAD,   /* x */
-    HD_STEP_SAVE,   /* saves a; x */
-    HD_STEP_SELECT, /* a, or else the saved value, or else the one before it: takes both. Its operand is HD_OF_SAVED */
+    HD_STEP_SELECT, /* a: x; else the value saved in the place before that of x */
     HD_STEP_ADD,
     HD_STEP_SUB,
     HD_STEP_MUL,
@@ -45,11 +43,19 @@ enum {
     HD_STEP_GE,
     HD_STEP_EQ,
     HD_STEP_NE,
-    HD_STEP_COUNT
+    HD_STEP_SAVE /* and the next HD_PROGRAM_SAVED - 1: saves a in place 0 and so on; x */
 };
 
-/* Operands; from HD_OF_CONSTANT on, the constants. */
-enum { HD_OF_OLD, HD_OF_GIVEN, HD_OF_NOW, HD_OF_TICK, HD_OF_EPOCH, HD_OF_SAVED, HD_OF_CONSTANT };
+/* Operands: the inputs; HD_PROGRAM_SAVED places; the constants. */
+enum {
+    HD_OF_OLD,
+    HD_OF_GIVEN,
+    HD_OF_NOW,
+    HD_OF_TICK,
+    HD_OF_EPOCH,
+    HD_OF_SAVED,
+    HD_OF_CONSTANT = HD_OF_SAVED + HD_PROGRAM_SAVED
+};
 
 enum { HD_ON_INSERT, HD_ON_HIT, HD_ADMISSION, HD_FUNCTIONS };
 
@@ -117,68 +123,33 @@ HD_FN uint64_t hd_step_result(uint32_t operation, uint64_t a, uint64_t x)
 
 /* ---- The machine ----------------------------------------------------------------------------- */
 
-typedef struct hd_saved {
-    uint64_t last, second, third, fourth;
-} hd_saved;
-
-HD_FN void hd_saved_push(hd_saved *s, uint64_t x)
+HD_FN uint64_t hd_operand(const hd_program *p, const uint64_t *value, uint32_t of)
 {
-    s->fourth = s->third;
-    s->third = s->second;
-    s->second = s->last;
-    s->last = x;
+    return of < HD_OF_CONSTANT ? value[of] : p->constant[of - HD_OF_CONSTANT];
 }
 
-HD_FN uint64_t hd_saved_pop(hd_saved *s)
+/* Runs a function of the program. Its first step is a load. On a device all lanes of a warp take the same branches, and
+ * the values lie in local memory, where a step finds them by number. */
+HD_FN uint64_t hd_program_run(const hd_program *p, uint32_t function, uint64_t old, uint64_t given, uint64_t now,
+                              uint64_t tick, uint32_t epoch)
 {
-    uint64_t x = s->last;
-    s->last = s->second;
-    s->second = s->third;
-    s->third = s->fourth;
-    return x;
-}
-
-/* What a program reads, and the program. */
-typedef struct hd_running {
-    const hd_program *program;
-    uint64_t old, given, now, tick;
-    uint32_t epoch;
-    hd_saved saved;
-} hd_running;
-
-HD_FN uint64_t hd_operand(hd_running *r, uint32_t of)
-{
-    switch (of) {
-    case HD_OF_OLD: return r->old;
-    case HD_OF_GIVEN: return r->given;
-    case HD_OF_NOW: return r->now;
-    case HD_OF_TICK: return r->tick;
-    case HD_OF_EPOCH: return r->epoch;
-    case HD_OF_SAVED: return hd_saved_pop(&r->saved);
-    default: return r->program->constant[of - HD_OF_CONSTANT];
-    }
-}
-
-/* Runs a function of the program. A device calls it: in the midst of a kernel it would cost registers. Every function
- * begins with a load. */
-HD_FN_APART uint64_t hd_program_run(const hd_program *p, uint32_t function, uint64_t old, uint64_t given, uint64_t now,
-                                    uint64_t tick, uint32_t epoch)
-{
-    hd_running r = { p, old, given, now, tick, epoch, { 0, 0, 0, 0 } };
+    uint64_t value[HD_OF_CONSTANT];
+    value[HD_OF_OLD] = old;
+    value[HD_OF_GIVEN] = given;
+    value[HD_OF_NOW] = now;
+    value[HD_OF_TICK] = tick;
+    value[HD_OF_EPOCH] = epoch;
     uint32_t i = p->begin[function], end = p->end[function];
-    uint64_t a = hd_operand(&r, (uint32_t)p->step[i] >> 8);
+    uint64_t a = hd_operand(p, value, (uint32_t)p->step[i] >> 8);
     while (++i < end) {
-        uint32_t operation = p->step[i] & 255u;
-        uint64_t x = hd_operand(&r, (uint32_t)p->step[i] >> 8);
-        if (operation == HD_STEP_SAVE) {
-            hd_saved_push(&r.saved, a);
-            a = x;
-        } else if (operation == HD_STEP_SELECT) {
-            uint64_t otherwise = hd_saved_pop(&r.saved);
-            a = a ? x : otherwise;
-        } else {
+        uint32_t operation = p->step[i] & 255u, of = (uint32_t)p->step[i] >> 8;
+        uint64_t x = hd_operand(p, value, of);
+        if (operation >= HD_STEP_ADD && operation < HD_STEP_SAVE) {
             a = hd_step_result(operation, a, x);
+            continue;
         }
+        if (operation >= HD_STEP_SAVE) value[HD_OF_SAVED + operation - HD_STEP_SAVE] = a;
+        a = operation == HD_STEP_SELECT && a == 0 ? value[of - 1] : x;
     }
     return a;
 }

@@ -26,6 +26,12 @@ static const struct {
     { "expr:on_insert=given;on_hit=old+given;admission=MAX", "lfu" },
     { "expr:admission=~0;on_hit=given+old;on_insert=given*1+0", "lfu" },
     { "expr:on_insert=(epoch<<32)+tick", "epoch_lru" },
+    { "expr:on_insert=now;on_hit=old", "fifo" },
+    { "expr:on_insert=given;on_hit=max(old+given,old);admission=MAX", "lfu" },
+    { "expr:on_insert=max(now,now-1)", "lru" },
+    { "expr:on_insert=min(now|given,now)", "lru" },
+    { "expr:on_insert=min(now>>3,now)", "expr:on_insert=now>>3" },
+    { "expr:on_insert=max(now&7,now)", "lru" },
     { "expr:on_insert=epoch<<32|min(given,0xffffffff);on_hit=epoch<<32|min((old&0xffffffff)+given,0xffffffff)",
       "epoch_lfu" },
     { "expr:on_insert=given", "expr:on_insert=given" }, /* custom needs scores; this does not */
@@ -144,7 +150,8 @@ static void same_values(const char *text, const hd_policy_use *use, uint64_t *r)
     judge_expression e;
     check(judge_expression_read(text, &e), "the judge does not read it");
     for (int i = 0; i < 200; i++) {
-        hd_score_in in = { some(r), some(r), some(r), (uint32_t)some(r) };
+        bool given = use->program.flags & HD_SCORES_USED; /* a batch has scores only then */
+        hd_score_in in = { given ? some(r) : 1, some(r), some(r), (uint32_t)some(r) };
         judge_score_in to_judge = { in.given, in.now, in.tick, in.epoch };
         uint64_t old = some(r), is[HD_FUNCTIONS] = { hd_on_insert(use->number, &use->program, in),
                                                      hd_on_hit(use->number, &use->program, old, in),
@@ -225,7 +232,23 @@ static const struct {
     { "expr:on_insert=given+5;on_hit=old+given;admission=given*2", M | U | H },
     { "expr:on_insert=given;on_hit=old+given;admission=MAX-now", M | U },
     { "expr:on_insert=given;on_hit=old+given+1", M | U | A },
-    { "expr:on_insert=given*2;on_hit=old+given", M | U | A },
+    { "expr:on_insert=given*2;on_hit=old+given", M | U | A | H },
+    { "expr:on_insert=given;on_hit=min(old+given*3,1000)", U | A | H },
+    { "expr:on_insert=given;on_hit=min(old+given,now)", U | A },
+    { "expr:on_insert=1;on_hit=old+1", M | A | H },
+    { "expr:on_insert=now;on_hit=old+5;admission=MAX-now", M },
+    { "expr:on_insert=given;on_hit=old+1", M | U | A }, /* the sum of what is given is not the number of hits */
+    { "expr:on_insert=0;on_hit=min(old+1,7)", A | H },
+    { "expr:on_insert=given;on_hit=(epoch<<32)+min(old%0x100000000+given,0xffffffff)", U | A | H },
+    { "expr:on_insert=given;on_hit=(epoch<<32)+min(old%0x100000000+given,0x100000000)", U | A },
+    { "expr:on_insert=given;on_hit=(epoch<<33)+min(old%0x100000000+given,0xffffffff)", U | A }, /* may be MAX */
+    { "expr:on_insert=given;on_hit=(epoch<<31)+min(old%0x100000000+given,0xffffffff)", U | A },
+    { "expr:on_insert=given;on_hit=(tick<<32)+min(old%0x100000000+given,0xffffffff)", U | A },
+    { "expr:on_insert=given;on_hit=epoch*256|min((old&255)+given,100)", U | A | H },
+    { "expr:on_insert=given;on_hit=epoch*256|min((old&254)+given,100)", U | A },
+    { "expr:on_insert=1;on_hit=(epoch<<9)+min((old&511)+2,511)", A | H },
+    { "expr:on_insert=now;on_hit=max(old,epoch<<32)", M | A | H },
+    { "expr:on_insert=given;on_hit=max(old,given)", M | U | A },
     { "expr:on_insert=given;on_hit=max(old,now)", M | U | A },
     { "expr:on_insert=given;on_hit=min(old,now)", U | A },
     { "expr:on_insert=given;on_hit=old*max(given,1)", M | U | A },

@@ -165,6 +165,7 @@ typedef struct hkv_args {
     uint32_t pass;
     uint32_t claim_mask;   /* words of `claim` that this window uses, less 1; they are a power of two */
     bool picks;            /* given scores choose the leader */
+    bool admit_alike;      /* without `picks`: all items have the same admission score */
     uint32_t *claim;       /* (4 x left_window, rounded up to a power of two) */
     uint32_t *role;        /* (left_window) */
     hkv_group *group;      /* (left_window) */

@@ -832,7 +832,7 @@ SIMT_FN bool hkv_coalesced_unclaimed(const hkv_args *a, hkv_one *o, hkv_rule r)
     }
     if (!rates) return false;
     o->outcome = r.found;
-    hkv_rescore(a, o);
+    hkv_rescore(a, o, hkv_score_of_hit(a, o));
     hkv_value_goes_out(a, o);
     simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
     simt_ticket_store(o->i, o->outcome, 0, o->entry);
@@ -852,12 +852,17 @@ SIMT_FN bool hkv_coalesced_claim_found(const hkv_args *a, hkv_one *o, hkv_rule r
     return true;
 }
 
-/* TO_EVICT: the item of a present key holds its buckets if a hit lowers the score. o->score is the old score, which the
- * search loaded: no other item has the key, so none changes it. False: the item must try again. */
-SIMT_FN bool hkv_coalesced_hold_to_lower(const hkv_args *a, hkv_one *o, hkv_rule r)
+/* TO_EVICT: whether the hit of a present key may lower the score. Then o->score is the old score, which the search
+ * loaded: no other item has the key, so none changes it. */
+SIMT_FN bool hkv_coalesced_may_lower(const hkv_args *a, uint32_t locking, hkv_rule r)
 {
-    bool may = hkv_keys_differ(a) && !(a->policy_flags & HD_MONOTONE) && r.rescore;
-    if (!may || hd_on_hit(a->v.policy, hkv_program(a), o->score, hkv_hit_in(a, o)) >= o->score) {
+    return locking == HKV_LOCK_TO_EVICT && hkv_keys_differ(a) && !(a->policy_flags & HD_MONOTONE) && r.rescore;
+}
+
+/* TO_EVICT: the item of a present key holds its buckets if a hit lowers the score. False: the item must try again. */
+SIMT_FN bool hkv_coalesced_hold_to_lower(const hkv_args *a, hkv_one *o, bool lowers)
+{
+    if (!lowers) {
         hkv_let_go(simt_tile_of(1), a, o);
         return true;
     }
@@ -874,13 +879,19 @@ SIMT_FN void hkv_coalesced_found(const hkv_args *a, uint32_t family, uint32_t lo
     bool pinned = hkv_is_pinned(a, o->entry); /* no item changes a pinned entry, so it needs no claim */
     hkv_coalesced_point_at(a, o, o->entry);
     if (family == HKV_UPDATE && !pinned && hkv_coalesced_unclaimed(a, o, r)) return;
-    if (locking == HKV_LOCK_TO_EVICT && !pinned && !hkv_coalesced_hold_to_lower(a, o, r)) return;
+    uint32_t knows = hkv_has_score(a) ? HKV_KNOWS_SCORE : HKV_KNOWS_NOTHING;
+    if (!pinned && hkv_coalesced_may_lower(a, locking, r)) {
+        knows = HKV_KNOWS_BOTH;
+        o->gone_score = hkv_score_of_hit(a, o);
+    }
+    bool lowers = knows == HKV_KNOWS_BOTH && o->gone_score < o->score;
+    if (locking == HKV_LOCK_TO_EVICT && !pinned && !hkv_coalesced_hold_to_lower(a, o, lowers)) return;
     if (o->holds != HKV_HOLDS_BUCKETS && !pinned && !hkv_coalesced_claim_found(a, o, r)) return;
     if (family == HKV_ERASE && !pinned) {
         hkv_coalesced_erase_claimed(a, o);
         return;
     }
-    bool rated = hkv_rate_found(simt_tile_of(1), a, o, r, pinned, hkv_has_score(a));
+    bool rated = hkv_rate_found(simt_tile_of(1), a, o, r, pinned, knows);
     if (o->holds == HKV_HOLDS_ENTRY) {
         o->rated = rated;
         return;

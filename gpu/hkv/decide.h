@@ -9,12 +9,17 @@
 #include "gpu/hkv/groups.h"
 #include "gpu/hkv/victim.h"
 
-/* Replaces the old score in o->score by the score after a hit. Lowers the bound before a lower score is stored. */
-SIMT_FN void hkv_rescore(const hkv_args *a, hkv_one *o)
+/* The score after a hit, where o->score is the score before it. */
+SIMT_FN uint64_t hkv_score_of_hit(const hkv_args *a, const hkv_one *o)
 {
-    uint64_t before = o->score;
-    o->score = hd_on_hit(a->v.policy, hkv_program(a), before, hkv_hit_in(a, o));
-    if (o->score < before) hkv_lower_bound(&a->v, o->entry, o->score);
+    return hd_on_hit(a->v.policy, hkv_program(a), o->score, hkv_hit_in(a, o));
+}
+
+/* Replaces the old score in o->score by the score after a hit. Lowers the bound before a lower score is stored. */
+SIMT_FN void hkv_rescore(const hkv_args *a, hkv_one *o, uint64_t after)
+{
+    if (after < o->score) hkv_lower_bound(&a->v, o->entry, after);
+    o->score = after;
 }
 
 /* find_or_insert with a holder: pins the entry of the item, which holds the bucket. In rank 0. */
@@ -25,9 +30,16 @@ SIMT_FN void hkv_pin_entry(const hkv_args *a, hkv_one *o)
     o->pins = true;
 }
 
-/* The key is at o->entry, and the item holds what it needs: decides the outcome, and the new score in rank 0. known:
- * o->score has the old score already. Returns true if the caller still has to store the score. */
-SIMT_FN bool hkv_rate_found(simt_tile t, const hkv_args *a, hkv_one *o, hkv_rule r, bool pinned, bool known)
+/* What an item of a present key knows before it decides. */
+enum {
+    HKV_KNOWS_NOTHING,
+    HKV_KNOWS_SCORE /* the old one, in o->score */,
+    HKV_KNOWS_BOTH /* the new one: o->gone_score */
+};
+
+/* The key is at o->entry, and the item holds what it needs: decides the outcome, and the new score in rank 0. Returns
+ * true if the caller still has to store the score. */
+SIMT_FN bool hkv_rate_found(simt_tile t, const hkv_args *a, hkv_one *o, hkv_rule r, bool pinned, uint32_t knows)
 {
     bool rescored = !pinned && hkv_rescores(a, o, r);
     o->outcome = pinned && (r.rescore || r.change != HKV_KEEP) ? HD_PINNED : r.found;
@@ -37,16 +49,16 @@ SIMT_FN bool hkv_rate_found(simt_tile t, const hkv_args *a, hkv_one *o, hkv_rule
     if (hkv_holder(a)) HKV_SYNC(t); /* all lanes have read the holder */
     if (t.rank != 0) return rescored;
     if (!pinned) hkv_pin_entry(a, o);
-    if (!known) o->score = simt_ldrlx_u64(hkv_score_at(&a->v, o->entry));
+    if (knows == HKV_KNOWS_NOTHING) o->score = simt_ldrlx_u64(hkv_score_at(&a->v, o->entry));
     if (a->pass == HKV_LEADERS) simt_st_u64(&a->group[o->group].before, o->score);
-    if (rescored) hkv_rescore(a, o);
+    if (rescored) hkv_rescore(a, o, knows == HKV_KNOWS_BOTH ? o->gone_score : hkv_score_of_hit(a, o));
     return rescored;
 }
 
 /* The same, and stores the score. */
 SIMT_FN void hkv_decide_found(simt_tile t, const hkv_args *a, hkv_one *o, hkv_rule r, bool pinned)
 {
-    if (hkv_rate_found(t, a, o, r, pinned, false) && t.rank == 0)
+    if (hkv_rate_found(t, a, o, r, pinned, HKV_KNOWS_NOTHING) && t.rank == 0)
         simt_strlx_u64(hkv_score_at(&a->v, o->entry), o->score);
 }
 
@@ -57,8 +69,10 @@ SIMT_FN bool hkv_admit(const hkv_args *a, hkv_one *o, hkv_place p)
     hd_score_in in = hkv_score_in(a, o->i);
     o->score = hd_on_insert(v->policy, hkv_program(a), in);
     o->outcome = HD_REFUSED;
-    if (p.entry == HKV_NONE || !(p.empty || v->admit_always || hd_admission(v->policy, hkv_program(a), in) >= p.least))
-        return false;
+    bool admits = p.entry != HKV_NONE && (p.empty || v->admit_always);
+    if (p.entry != HKV_NONE && !admits)
+        admits = hd_admission_beside(v->policy, hkv_program(a), in, o->score) >= p.least;
+    if (!admits) return false;
     o->outcome = p.empty ? HD_INSERTED : HD_EVICTED;
     o->entry = p.entry;
     o->fresh = true;

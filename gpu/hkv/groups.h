@@ -264,7 +264,7 @@ SIMT_FN uint64_t hkv_ranked(uint32_t n, uint32_t rank) { return (uint64_t)n << 3
 /* True: any item may lead, so the first does. */
 SIMT_FN bool hkv_first_leads(const hkv_args *a)
 {
-    return (a->policy_flags & HD_HITS_ADD) && !a->picks && !hkv_flags_tell(a);
+    return (a->policy_flags & HD_HITS_ADD) && !a->picks && a->admit_alike && !hkv_flags_tell(a);
 }
 
 /* The leader of a group, ranked; its item, less a->first; and its rank. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * kernels_expression.cu - the HKV kernels that score items, for tables whose policy is expressions
- * (policies/program.h). kernels.cu compiles the same code for all other tables: a call of the program would cost
- * registers.
+ * (policies/program.h). kernels.cu compiles the same code for all other tables: the machine that runs programs would
+ * cost them registers and local memory.
  */
 #include "gpu/hkv/args.h"
 #include "simt/simt.h"
@@ -17,6 +17,7 @@ template <typename any_args> static __device__ __forceinline__ void keep_program
 static __device__ __forceinline__ void keep_program(hkv_args *copy, const hkv_args *a)
 {
     copy->program = &a->v.program;
+    copy->v.policy = HD_POLICY_EXPRESSION;
 }
 
 #undef SIMT_ENTRY

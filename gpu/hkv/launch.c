@@ -199,6 +199,7 @@ static hkv_args args_of(const hkv_own *o, const hd_batch *b, hd_when when)
     a.v.policy = hkv_policy_for(o->v.policy, b);
     if (when.by_score) a.v.admit_always = 0;
     a.policy_flags = hkv_policy_flags_for(&o->v, b);
+    a.score = hkv_scores_for(&o->v, b);
     if (!when.rises) a.policy_flags &= ~(uint32_t)HD_MONOTONE;
     a.clock = when.clock;
     a.per_item = when.per_item;

@@ -240,15 +240,33 @@ static inline hd_status hkv_launch_row(const hkv_launcher *all, uint32_t row, co
     return listed ? hkv_launch_listed(&l, row, a, lanes, threads) : hkv_launch_one(&l, row, a, lanes, threads);
 }
 
+/* The policy's input for item i of a batch without scores, by the table's clock. */
+static inline hd_score_in hkv_unscored_in(const hkv_args *a, uint64_t i)
+{
+    hd_score_in in = { 1, a->clock + i * a->per_item, 0, a->epoch };
+    in.tick = a->opened ? hd_tick_of(in.now, a->opened) : in.now;
+    return in;
+}
+
+/* Whether all items of the window have the same admission score. It does not fall from item to item (hkv_has_groups).
+ * By the device's clock all items have one time. */
+static inline bool hkv_admit_alike(const hkv_args *a)
+{
+    if (a->moment || a->v.admit_always) return true;
+    const hd_program *p = &a->v.program;
+    return hd_admission(a->v.policy, p, hkv_unscored_in(a, a->first)) ==
+           hd_admission(a->v.policy, p, hkv_unscored_in(a, a->last - 1));
+}
+
 /* Items [first, last), no more than a window of groups where it has them. */
 static inline hd_status hkv_launch_items(const hkv_launcher *l, uint32_t row, hkv_args *a)
 {
     enum { THREADS = 128 };
     if (!hkv_has_groups(row, a)) return hkv_launch_row(l, row, a, false);
-    if (!(a->policy_flags & HD_SCORES_USED)) a->score = NULL; /* given, but not read: no item is left to REST for it */
     hd_status s = hkv_counts_begin(l, a);
     a->claim_mask = hkv_claim_mask(a->last - a->first);
     a->picks = a->score && hkv_row(row)->family == HKV_UPSERT;
+    a->admit_alike = hkv_row(row)->family != HKV_UPSERT || (!a->score && hkv_admit_alike(a));
     if (!s) s = hkv_launch_one(l, HKV_NUMBER_groups_claim, a, 1, THREADS);
     if (!s) s = hkv_launch_listed(l, HKV_NUMBER_groups_join, a, 1, THREADS);
     if (!s && a->picks) s = hkv_launch_listed(l, HKV_NUMBER_groups_pick, a, 1, THREADS);

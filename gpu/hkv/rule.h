@@ -9,8 +9,8 @@
 #include "policies/policy.h"
 
 /* The program of the policy; NULL: it has none. On CUDA a file of its own compiles the kernels for tables that have one
- * (kernels_expression.cu): a call would cost all others registers. Kernels work on a copy of their argument, which is
- * registers; the program is where it was. */
+ * (kernels_expression.cu): running it would cost all others registers. Kernels work on a copy of their argument, which
+ * is registers; the program is where it was. */
 SIMT_FN const hd_program *hkv_program(const hkv_args *a)
 {
 #ifndef __CUDACC__

@@ -54,7 +54,7 @@ SIMT_FN bool hkv_try_with(simt_tile t, const hkv_args *a, uint32_t family, hkv_o
     }
     bool pinned = hkv_is_pinned(a, o->entry); /* no item changes a pinned entry, so it needs no owner */
     if (!pinned && !hkv_try_entry(t, a, o)) return o->looked = false;
-    o->rated = hkv_rate_found(t, a, o, hkv_rule_of(a, o->i), pinned, false);
+    o->rated = hkv_rate_found(t, a, o, hkv_rule_of(a, o->i), pinned, HKV_KNOWS_NOTHING);
     return true;
 }
 

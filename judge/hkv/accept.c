@@ -16,9 +16,10 @@
 
 /* ---- One item -------------------------------------------------------------------------------- */
 
-static hkv_item item_of(const fixture *s, uint32_t k, uint64_t i)
+static hkv_item item_of(const fixture *s, const hkv_view *model, uint32_t k, uint64_t i)
 {
     const hd_batch *b = &s->part[k].batch;
+    const uint64_t *score = hkv_scores_for(model, b);
     const hd_when when = hosted_when(s, k);
     hkv_item it;
     it.op = b->op;
@@ -26,7 +27,7 @@ static hkv_item item_of(const fixture *s, uint32_t k, uint64_t i)
     it.flag = b->flag ? b->flag[i] : HD_EITHER;
     it.key = b->key[i];
     it.value = b->op != HD_OP_FIND_OR_INSERT_PTR ? (const uint8_t *)b->value + i * s->value_bytes : NULL;
-    it.in.given = b->score ? b->score[i] : 1;
+    it.in.given = score ? score[i] : 1;
     it.in.now = when.clock + i * when.per_item;
     it.in.tick = it.in.now;
     it.in.epoch = when.epoch;
@@ -58,7 +59,7 @@ const char *hkv_fixture_accept(const fixture *s, void *table, uint32_t k, uint64
     const fixture_part *p = &s->part[k];
     const hd_batch *b = &p->batch;
     hkv_view *model = &((hkv_own *)table)->v;
-    hkv_item it = item_of(s, k, i);
+    hkv_item it = item_of(s, model, k, i);
     hd_outcome o = (hd_outcome)b->outcome[i];
     bool delivers = judge_delivers(b->op, o);
     hkv_seen seen;

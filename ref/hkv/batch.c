@@ -33,8 +33,9 @@ typedef struct course {
     hkv_when when;
     uint32_t does; /* hd_op_row.needs */
     hkv_uses uses;
-    bool evicts; /* lists what leaves and what is refused */
-    bool values; /* reads b->value */
+    bool evicts;           /* lists what leaves and what is refused */
+    bool values;           /* reads b->value */
+    const uint64_t *score; /* NULL: every item gives 1 */
 } course;
 
 static course course_of(const hkv_view *v, const hd_batch *b, hkv_when when)
@@ -45,7 +46,8 @@ static course course_of(const hkv_view *v, const hd_batch *b, hkv_when when)
                  row->needs,
                  hkv_uses_of(v, b),
                  b->op == HD_OP_INSERT_AND_EVICT && hkv_list_wanted(b),
-                 b->value && b->op != HD_OP_FIND_OR_INSERT_PTR };
+                 b->value && b->op != HD_OP_FIND_OR_INSERT_PTR,
+                 hkv_scores_for(v, b) };
     return c;
 }
 
@@ -71,7 +73,7 @@ static inline void item_set(hkv_item *it, const hkv_view *v, const course *c, ui
     it->key = b->key[i];
     if (b->flag) it->flag = b->flag[i];
     if (c->values) it->value = (const char *)b->value + i * v->value_bytes;
-    if (b->score) it->in.given = b->score[i];
+    if (c->score) it->in.given = c->score[i];
     it->in.now = c->when.clock + i * c->when.per_item;
     it->in.tick = c->when.opened ? hd_tick_of(it->in.now, c->when.opened) : it->in.now;
 }

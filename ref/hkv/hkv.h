@@ -77,6 +77,13 @@ static inline uint32_t hkv_policy_flags_for(const hkv_view *v, const hd_batch *b
     return hd_batch_is_raw(b) ? hd_policy_rows[HKV_RAW_POLICY].flags : v->program.flags;
 }
 
+/* The scores that its items give. NULL: every item gives 1, also where the policy reads no given scores: the hits of a
+ * group are then counted (hd_claims_count_hits). */
+static inline const uint64_t *hkv_scores_for(const hkv_view *v, const hd_batch *b)
+{
+    return hkv_policy_flags_for(v, b) & HD_SCORES_USED ? b->score : NULL;
+}
+
 /* Applies one item. The victim's value goes to gone_value (value_bytes; may be NULL) before it is
  * overwritten. */
 void hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value);
