@@ -7,7 +7,7 @@
 #   expr.sh run FOLDER OUT        there, on a machine with a GPU: OUT/expr.tsv; 77: no GPU
 #   expr.sh cpu HEDDLE OUT        anywhere: OUT/expr_cpu.tsv, one core of backend ref: processor time per item
 #
-# Columns of expr.tsv: the row, the expressions that compute the same, the flags that were found for them, the operation,
+# Columns of expr.tsv: the row, expressions that compute the same or like scores, the flags that were found for them, the operation,
 # the share of hits, whether keys are distinct, items of a batch, 1e9 items/s of both, and their ratio.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -56,8 +56,8 @@ cpu() {
       done
     done
   done <<'PAIRS'
-lru expr:on_insert=max(now,now-1)
-lfu expr:on_insert=given;on_hit=max(old+given,old);admission=MAX
+lru expr:on_insert=now;on_hit=now+1000
+lfu expr:on_insert=given;on_hit=min(old+given,1000000);admission=MAX
 epoch_lfu expr:on_insert=(epoch<<32)+min(given,0xffffffff);on_hit=(epoch<<32)+min(old%0x100000000+given,0xffffffff)
 PAIRS
   rm "$work"

@@ -351,6 +351,21 @@ static uint32_t exchanged(uint32_t operation)
 
 static void compile(compiling *c, uint32_t number, bool save);
 
+/* The last step of an operation whose second operand is a leaf. A division by 2^n is a shift, and its remainder takes
+ * the lowest bits: devices have no instruction that divides. */
+static void emit_leaf(compiling *c, uint32_t operation, uint32_t number)
+{
+    uint64_t by = c->all->node[number].least, bits = 0;
+    bool power = hd_node_is_constant(c->all, number) && by && (by & (by - 1)) == 0;
+    while (by >> bits > 1) bits++;
+    if (power && operation == HD_STEP_DIV)
+        emit(c, HD_STEP_SHR, HD_OF_CONSTANT + constant_of(c, bits));
+    else if (power && operation == HD_STEP_MOD)
+        emit(c, HD_STEP_AND, HD_OF_CONSTANT + constant_of(c, by - 1));
+    else
+        emit(c, operation, operand(c, number));
+}
+
 static void compile_binary(compiling *c, const hd_node *n, bool save)
 {
     uint32_t a = n->child[0], b = n->child[1], operation = n->operation;
@@ -365,7 +380,7 @@ static void compile_binary(compiling *c, const hd_node *n, bool save)
         emit(c, operation, HD_OF_SAVED);
     } else {
         compile(c, a, save);
-        emit(c, operation, operand(c, b));
+        emit_leaf(c, operation, b);
     }
 }
 
