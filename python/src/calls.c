@@ -587,7 +587,7 @@ static int clear_owns(call *c, clearing *how)
             how->value = a->data;
         else if (after)
             how->score = a->data;
-        else if (a->device.type == DL_CPU)
+        else if (!c->t->on_device)
             memset(a->data, 0, a->bytes);
         else if (hp_memory_clear(a->device, a->data, a->bytes, c->b.stream))
             return -1;

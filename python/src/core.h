@@ -143,7 +143,8 @@ PyObject *hp_memory_on_device(const dl_exchange *e, dl_device device, uint64_t b
                               void **data);
 /* An array is made over memory of a device. */
 void hp_memory_lent(PyObject *memory);
-/* Clears bytes on a device, in the order of a stream. */
+/* Clears memory that a batch of a device will write: in the order of its stream, or at once where the device does not
+ * reach it. */
 int hp_memory_clear(dl_device device, void *p, uint64_t bytes, void *stream);
 /* Frees the memory that is kept for later results. */
 void hp_memory_drop_kept(void);

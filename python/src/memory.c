@@ -180,13 +180,17 @@ PyObject *hp_memory_on_device(const dl_exchange *e, dl_device device, uint64_t b
 
 int hp_memory_clear(dl_device device, void *p, uint64_t bytes, void *stream)
 {
+    const hd_device_seam *d = &hd_device_os;
+    hd_reach reach = HD_REACH_BOTH;
+    int before = 0, now, failed = 0;
     if (!bytes) return 0;
     if (hp_pretend_device) return memset(p, 0, bytes), 0;
-    const hd_device_seam *d = &hd_device_os;
-    int before = 0, now, failed = d->use(d->self, device.id, &before);
+    if (device.type == DL_CPU) failed = d->reach(d->self, p, &reach); /* is it pinned? */
+    if (!failed && reach == HD_REACH_NONE) return memset(p, 0, bytes), 0;
+    if (!failed && device.type == DL_CUDA) failed = d->use(d->self, device.id, &before);
     if (!failed) {
         failed = d->fill(d->self, p, 0, bytes, stream);
-        d->use(d->self, before, &now);
+        if (device.type == DL_CUDA) d->use(d->self, before, &now);
     }
     return failed ? (hp_fail(HD_ECUDA, "outputs: %s", d->error(d->self, failed)), -1) : 0;
 }
