@@ -225,7 +225,10 @@ bench cliffs capacity=1Ki batch=64 calls=2 --json -o cliffs.tsv >cliffs.json
 code=$?
 if [ $code = 0 ] && ! [ -s err ]; then pass 'cliffs on a small table'; else fail 'cliffs on a small table' "exit $code: $(head -n 1 err)"; fi
 for policy in $("$HEDDLE" list policies --csv | sed 1d | cut -d, -f2 | grep -vx none); do
-  for mode in single dual; do "$HEDDLE" list operations --csv | sed "1d; s/^[^,]*,\([^,]*\).*/$policy $mode \1/"; done
+  for mode in single dual; do
+    "$HEDDLE" list operations --csv | sed "1d; s/^[^,]*,\([^,]*\).*/$policy $mode \1/"
+    echo "$policy $mode touch_values" # a touch that delivers values
+  done
 done | sort >rows
 diff rows <(of cliffs.tsv 1 | cut -f1-3 | tr '\t' ' ' | sort -u) | none 'every operation under every policy, in both modes'
 of cliffs.tsv 1 | cut -f1-3 | uniq -c | awk '$1 != 1 && $1 != 18' | none 'each with 18 patterns of keys, or, without keys, one'

@@ -35,7 +35,7 @@ typedef struct cliffs {
 
 static const char *policy_name(size_t i) { return i < HD_POLICY_COUNT ? hd_policy_rows[i].name : NULL; }
 static const char *mode_name(size_t i) { return i == 0 ? "single" : i == 1 ? "dual" : NULL; }
-static const char *operation_name(size_t i) { return i < cliff_op_count ? hd_op_name(cliff_ops[i].op) : NULL; }
+static const char *operation_name(size_t i) { return i < cliff_op_count ? cliff_op_name(&cliff_ops[i]) : NULL; }
 static const char *pattern_name(size_t i) { return i < cliff_pattern_count ? cliff_patterns[i].name : NULL; }
 
 /* NULL: no more */
@@ -151,7 +151,7 @@ static void row_fill(cliffs_row *row, const cliffs *q, size_t policy, size_t mod
     memset(row, 0, sizeof *row);
     snprintf(row->policy, sizeof row->policy, "%s", policy_name(policy));
     snprintf(row->mode, sizeof row->mode, "%s", mode_name(mode));
-    snprintf(row->operation, sizeof row->operation, "%s", hd_op_name(o->op));
+    snprintf(row->operation, sizeof row->operation, "%s", cliff_op_name(o));
     snprintf(row->pattern, sizeof row->pattern, "%s", p->name);
     row->capacity = q->capacity;
     row->dim = q->dim;

@@ -45,36 +45,42 @@ const cliff_pattern cliff_patterns[] = {
     { "table",     "operations without keys: all entries (not compared)",  CLIFF_WHOLE, 0,    0,       CLIFF_APART },
 };
 
+/* A touch whose batch has room for values. */
+static const bench_buffers_row values_out = { HD_OP_TOUCH, TRAY_OUT, HD_HIT, false };
+
 #define NONE HD_OP_COUNT_
 const cliff_op cliff_ops[] = {
-    { HD_OP_FIND,               NONE,            NONE,              NULL,          -1, NULL },
-    { HD_OP_FIND_PTR,           NONE,            NONE,              NULL,          -1, NULL },
-    { HD_OP_FIND_MISSED,        NONE,            NONE,              NULL,          -1, NULL },
-    { HD_OP_CONTAINS,           NONE,            NONE,              NULL,          -1, NULL },
-    { HD_OP_TOUCH,              NONE,            NONE,              NULL,          -1, NULL },
-    { HD_OP_ASSIGN,             NONE,            NONE,              NULL,          -1, NULL },
-    { HD_OP_ASSIGN_VALUES,      NONE,            NONE,              NULL,          -1, NULL },
-    { HD_OP_ASSIGN_SCORES,      NONE,            NONE,              NULL,          -1, NULL },
-    { HD_OP_ACCUM_OR_ASSIGN,    NONE,            NONE,              NULL,          -1, NULL },
-    { HD_OP_INSERT_OR_ASSIGN,   NONE,            NONE,              NULL,          -1, NULL },
-    { HD_OP_INSERT_AND_EVICT,   NONE,            NONE,              NULL,          -1, NULL },
-    { HD_OP_FIND_OR_INSERT,     NONE,            NONE,              NULL,          -1, NULL },
-    { HD_OP_FIND_OR_INSERT_PTR, NONE,            NONE,              NULL,          -1, NULL },
-    { HD_OP_LOCK_KEYS,          NONE,            HD_OP_UNLOCK_KEYS, NULL,          -1, NULL },
-    { HD_OP_UNLOCK_KEYS,        HD_OP_LOCK_KEYS, NONE,              NULL,          -1, NULL },
-    { HD_OP_ERASE,              NONE,            NONE,              NULL,          -1, NULL },
-    { HD_OP_ERASE_IF,           NONE,            NONE,              "score_below",  0, NULL },
-    { HD_OP_EXPORT,             NONE,            NONE,              NULL,           1, NULL },
-    { HD_OP_EXPORT_IF,          NONE,            NONE,              "all",          1, NULL },
-    { HD_OP_SIZE,               NONE,            NONE,              NULL,           1, NULL },
-    { HD_OP_SIZE_IF,            NONE,            NONE,              "all",          1, NULL },
-    { HD_OP_CLEAR,              NONE,            NONE,              NULL,          -1, NULL },
-    { HD_OP_PROMOTE,            NONE,            NONE,              NULL,          -1, "all values are in one tier" },
+    { HD_OP_FIND,               NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
+    { HD_OP_FIND_PTR,           NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
+    { HD_OP_FIND_MISSED,        NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
+    { HD_OP_CONTAINS,           NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
+    { HD_OP_TOUCH,              NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
+    { HD_OP_TOUCH,              NONE,            NONE,              NULL,          -1, NULL, "touch_values", &values_out },
+    { HD_OP_ASSIGN,             NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
+    { HD_OP_ASSIGN_VALUES,      NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
+    { HD_OP_ASSIGN_SCORES,      NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
+    { HD_OP_ACCUM_OR_ASSIGN,    NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
+    { HD_OP_INSERT_OR_ASSIGN,   NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
+    { HD_OP_INSERT_AND_EVICT,   NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
+    { HD_OP_FIND_OR_INSERT,     NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
+    { HD_OP_FIND_OR_INSERT_PTR, NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
+    { HD_OP_LOCK_KEYS,          NONE,            HD_OP_UNLOCK_KEYS, NULL,          -1, NULL, NULL, NULL },
+    { HD_OP_UNLOCK_KEYS,        HD_OP_LOCK_KEYS, NONE,              NULL,          -1, NULL, NULL, NULL },
+    { HD_OP_ERASE,              NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
+    { HD_OP_ERASE_IF,           NONE,            NONE,              "score_below",  0, NULL, NULL, NULL },
+    { HD_OP_EXPORT,             NONE,            NONE,              NULL,           1, NULL, NULL, NULL },
+    { HD_OP_EXPORT_IF,          NONE,            NONE,              "all",          1, NULL, NULL, NULL },
+    { HD_OP_SIZE,               NONE,            NONE,              NULL,           1, NULL, NULL, NULL },
+    { HD_OP_SIZE_IF,            NONE,            NONE,              "all",          1, NULL, NULL, NULL },
+    { HD_OP_CLEAR,              NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
+    { HD_OP_PROMOTE,            NONE,            NONE,              NULL,          -1, "all values are in one tier", NULL, NULL },
 };
 /* clang-format on */
 
 const size_t cliff_pattern_count = sizeof cliff_patterns / sizeof *cliff_patterns;
 const size_t cliff_op_count = sizeof cliff_ops / sizeof *cliff_ops;
+
+const char *cliff_op_name(const cliff_op *o) { return o->name ? o->name : hd_op_name(o->op); }
 
 bool cliff_applies(const cliff_op *o, const cliff_pattern *p)
 {
@@ -470,7 +476,7 @@ hd_status cliff_measure(const cliff_plan *plan, const cliff_op *o, const cliff_p
     memset(cell, 0, sizeof *cell);
     cell->n = n;
     if (is_impossible(&m, n)) return HD_OK;
-    const bench_buffers_row *row = bench_buffers_any(o->op);
+    const bench_buffers_row *row = o->arrays ? o->arrays : bench_buffers_any(o->op);
     uint64_t fit = bench_buffers_calls(&s->shape, row, n, plan->memory_most);
     if (calls > fit) calls = fit;
     hd_status e = bench_buffers_set(t, s->device, &s->shape, row, n, calls ? calls : 1);

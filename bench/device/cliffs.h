@@ -44,14 +44,18 @@ typedef struct cliff_pattern {
 typedef struct cliff_op {
     hd_op op, before, after; /* those beside it are not timed; HD_OP_COUNT_: none */
     const char *pred;
-    double counts;   /* the share of all entries that it counts; below 0: it counts none */
-    const char *why; /* not NULL: why it is not measured */
+    double counts;                   /* the share of all entries that it counts; below 0: it counts none */
+    const char *why;                 /* not NULL: why it is not measured */
+    const char *name;                /* of the row; NULL: the operation's */
+    const bench_buffers_row *arrays; /* of a batch; NULL: those of bench_buffers_any */
 } cliff_op;
 
 extern const cliff_pattern cliff_patterns[];
 extern const size_t cliff_pattern_count;
 extern const cliff_op cliff_ops[];
 extern const size_t cliff_op_count;
+
+const char *cliff_op_name(const cliff_op *o);
 
 /* Operations with keys have patterns of keys; the others have CLIFF_WHOLE. */
 bool cliff_applies(const cliff_op *o, const cliff_pattern *p);

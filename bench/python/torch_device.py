@@ -3,7 +3,7 @@
 
     PYTHONPATH=WHEEL python3 bench/python/torch_device.py                 # checks, then times
     PYTHONPATH=WHEEL python3 bench/python/torch_device.py check [NAME]    # checks alone, or one of them
-    PYTHONPATH=WHEEL python3 bench/python/torch_device.py time [profile]  # times alone; profile: also each kernel
+    PYTHONPATH=WHEEL python3 bench/python/torch_device.py time [profile]  # times and losses; profile: also each kernel
 
 WHEEL is a folder in which a wheel with CUDA was unpacked (python3 -m zipfile -e heddle-*.whl WHEEL). It needs PyTorch
 2.4 or later with CUDA. The exit code is 1 if a check failed, and 77 if there is no GPU.
@@ -410,6 +410,14 @@ def run_checks(only):
 # ---- Times ---------------------------------------------------------------------------------------------------------
 
 
+# Heddle's, and PyTorch's that does the same. The times are of the first one.
+OPTIMIZERS = {
+    "adam": (lambda: ht.Adam(1e-3), lambda weights: torch.optim.SparseAdam(weights, lr=1e-3)),
+    "adagrad": (lambda: ht.Adagrad(1e-2), lambda weights: torch.optim.Adagrad(weights, lr=1e-2)),
+    "sgd": (lambda: ht.SGD(10.0), lambda weights: torch.optim.SGD(weights, lr=10.0)),
+}
+
+
 def batches(count, universe):
     """Batches of IDS ids with DISTINCT distinct ones, out of a universe."""
     made = []
@@ -480,6 +488,37 @@ def training(name, look_up, step, zero, data, rounds=30):
     say(time=f"{name}: queued", wall=wall, host=host)
 
 
+def losses(name, ours, theirs, optimizer, data, rounds=20):
+    """Trains both embeddings from the same rows with the same batches, and prints their losses: rows approach targets
+    that depend on the id."""
+    targets = torch.randn(4096, ours.dim, generator=torch.Generator().manual_seed(7)).to(data[0].device)
+    by = {"heddle": [], "torch": []}
+    for i in range(rounds):
+        ids = data[i % len(data)]
+        wanted = targets[ids % len(targets)]
+        for who, module in (("heddle", ours), ("torch", theirs)):
+            loss = (module(ids) - wanted).square().sum() / 500
+            loss.backward()
+            by[who].append(loss.detach())
+        ours.step(), optimizer.step(), optimizer.zero_grad()
+    by = {who: [round(float(loss), 3) for loss in all_] for who, all_ in by.items()}
+    apart = max(abs(a - b) / b for a, b in zip(by["heddle"], by["torch"], strict=True))
+    say(losses=name, rounds=rounds, most_apart=f"{apart:.1e}", **by)
+
+
+def losses_of_all(data, universe):
+    """Of every optimizer; the batches are those of the times."""
+    for name, (optimizer, theirs_of) in OPTIMIZERS.items():
+        for kernels in (True, False):
+            ours = made(DIM, kernels, capacity=2 * universe, optimizer=optimizer())
+            theirs = torch.nn.Embedding(universe, DIM, sparse=True, device=GPU)
+            theirs.weight.data = ours.look_up(torch.arange(universe, device=GPU))
+            losses(f"{name}, {'kernels' if kernels else 'operations of the table'}", ours, theirs,
+                   theirs_of(theirs.parameters()), data)  # fmt: skip
+            del ours, theirs
+            torch.cuda.empty_cache()
+
+
 def graph_of_steps(name, e, data):
     """A whole training step, replayed."""
     gradient, ids = torch.randn(IDS, DIM, device=GPU), data[0].clone()
@@ -499,7 +538,7 @@ def graph_of_steps(name, e, data):
 
 def time_ours(data, universe, profile):
     for kernels in (True, False):
-        e = made(DIM, kernels, capacity=2 * universe, optimizer=ht.Adam(1e-3))
+        e = made(DIM, kernels, capacity=2 * universe, optimizer=OPTIMIZERS["adam"][0]())
         name = "heddle, kernels" if kernels else "heddle, operations of the table"
         begin = time.time()
         e(data[0])
@@ -568,7 +607,7 @@ def time_torch(data, universe):
                        ("torch.nn.EmbeddingBag, sparse, bags of one", torch.nn.EmbeddingBag)):  # fmt: skip
         more = {"mode": "sum"} if make is torch.nn.EmbeddingBag else {}
         module, offsets = make(universe, DIM, sparse=True, device=GPU, **more), torch.arange(IDS, device=GPU)
-        optimizer = torch.optim.SparseAdam(module.parameters(), lr=1e-3)
+        optimizer = OPTIMIZERS["adam"][1](module.parameters())
         bag = isinstance(module, torch.nn.EmbeddingBag)
 
         def look_up(ids, module=module, bag=bag, offsets=offsets):
@@ -588,6 +627,7 @@ def run_times(profile, universe=1 << 20):
         published="dynamicemb, H100: forward 1.34 ms, evaluation 0.64; TBE: 0.35, 0.46")  # fmt: skip
     time_torch(data, universe)
     time_ours(data, universe, profile)
+    losses_of_all(data, universe)
 
 
 def main():

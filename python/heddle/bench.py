@@ -80,6 +80,10 @@ class Arrays:
     def rows(self, n):
         return self.module.zeros((n, DIM), dtype=self.module.float32, **self.options)
 
+    def bools(self, n):
+        kind = getattr(self.module, "bool", None) or self.module.bool_
+        return self.module.zeros((n,), dtype=kind, **self.options)
+
     def drain(self):
         """Waits for the device."""
         if self.name == "torch":
@@ -111,13 +115,34 @@ def calls_of(table, arrays, n):
     yield "find", lambda: table.find(keys)
     yield "find, value read", lambda: table.find(keys).value
     if arrays.name != "jax":  # its arrays cannot be written
+        own = {"value": rows, "found": arrays.bools(n)}
         yield "find, out=array", lambda: table.find(keys, out=rows)
+        yield "find, out=dict", lambda: table.find(keys, out=own)
     yield "find, out=result", lambda: table.find(keys, out=again)
     yield "contains", lambda: table.contains(keys)
     yield "insert", lambda: table.insert(keys, rows)
-    capsules = ByCapsule(keys)
-    if n == 1 and arrays.name == "torch":
+    if arrays.name == "torch":
+        yield from operators_of(table, keys, rows)
+    if arrays.name == "torch" and n == 1:
+        capsules = ByCapsule(keys)
         yield "find, __dlpack__, out=array", lambda: table.find(capsules, out=rows)
+
+
+def operators_of(table, keys, rows):
+    """The same by torch.ops.heddle."""
+    from heddle.torch import Handle
+
+    h = Handle(table)
+    yield "torch.ops find", lambda: h.find(keys)
+    yield "torch.ops find_out", lambda: h.find_out(keys, rows)
+    yield "torch.ops contains", lambda: h.contains(keys)
+    yield "torch.ops insert_or_assign", lambda: h.insert_or_assign(keys, rows)
+
+
+def producing(arrays, n):
+    """What a call has its library do for an array that is known by __dlpack__ alone."""
+    capsules = ByCapsule(arrays.keys(n))
+    return lambda: capsules.__dlpack__(stream=None, max_version=(1, 0))
 
 
 def library_rows(names, sizes, device):
@@ -131,6 +156,8 @@ def library_rows(names, sizes, device):
                 for what, call in calls_of(table, arrays, n):
                     us, alone = timed(call, alone_of(table, call), drain=drain)
                     yield {"library": name, "call": what, "keys": n, "us": us * 1e6, "c_us": alone * 1e6}
+            if name == "torch" and n == sizes[0]:
+                yield {"library": name, "call": "__dlpack__ alone", "keys": n, "us": timed(producing(arrays, n))[0] * 1e6}
 
 
 def other_rows(sizes, device):

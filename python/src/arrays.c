@@ -298,53 +298,6 @@ void hp_array_leave(hp_array *a)
 
 bool hp_array_on_device(const hp_array *a) { return a->device.type == DL_CUDA; }
 
-/* ---- Memory ------------------------------------------------------------------------------------------------------ */
-
-typedef struct memory {
-    PyObject_HEAD void *taken, *data;
-    uint64_t bytes;
-} memory;
-
-static PyTypeObject *memory_type;
-
-PyObject *hp_memory(uint64_t bytes, void **data)
-{
-    memory *m = PyObject_New(memory, memory_type);
-    if (!m) return NULL;
-    m->taken = calloc(1, bytes + 64);
-    if (!m->taken) {
-        Py_DECREF(m);
-        return PyErr_NoMemory();
-    }
-    m->data = (void *)(((uintptr_t)m->taken + 63) & ~(uintptr_t)63);
-    m->bytes = bytes;
-    *data = m->data;
-    return (PyObject *)m;
-}
-
-static void memory_free(PyObject *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    free(((memory *)self)->taken);
-    PyObject_Free(self);
-    Py_DECREF(type);
-}
-
-static int memory_buffer(PyObject *self, Py_buffer *view, int flags)
-{
-    memory *m = (memory *)self;
-    return PyBuffer_FillInfo(view, self, m->data, (Py_ssize_t)m->bytes, 0, flags);
-}
-
-static PyType_Slot memory_slots[] = {
-    { Py_tp_dealloc, memory_free },
-    { Py_bf_getbuffer, memory_buffer },
-    { Py_tp_doc, (void *)(intptr_t) "Memory that a table wrote, for arrays of other libraries." },
-    { 0, NULL },
-};
-static PyType_Spec memory_spec = { "heddle._core.Memory", sizeof(memory), 0,
-                                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION, memory_slots };
-
 /* ---- Arrays out -------------------------------------------------------------------------------------------------- */
 
 /* NumPy's, once it is imported: ndarray, and the dtypes of all elements. */
@@ -430,6 +383,7 @@ static PyObject *exchange_view(const hp_place *p, uint64_t offset, hp_type type,
     lent *l = calloc(1, sizeof *l);
     void *object = NULL;
     if (!l) return PyErr_NoMemory();
+    if (p->on_device) hp_memory_lent(p->block);
     l->managed.version = (dl_version){ 1, 0 };
     l->managed.context = Py_NewRef(p->block);
     l->managed.deleter = lent_back;
@@ -486,10 +440,8 @@ PyObject *hp_view_values(const hp_place *p, uint64_t offset, const hp_value *v, 
     return hp_view(p, offset, v->type, v->ndim + 1, shape);
 }
 
-int hp_arrays_ready(PyObject *module)
+int hp_arrays_ready(void)
 {
     if (!dlpack_name) dlpack_name = PyUnicode_InternFromString("__dlpack__");
-    if (!dlpack_name) return -1;
-    memory_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &memory_spec, NULL);
-    return memory_type ? 0 : -1;
+    return dlpack_name ? 0 : -1;
 }

@@ -30,6 +30,7 @@ typedef enum parameter {
     P_GROW,
     P_DISTINCT,
     P_OUT,
+    P_ZERO,
     P_STREAM,
     P_KERNEL,
     PARAMETERS
@@ -55,8 +56,11 @@ static struct {
     [P_GROW] = { "grow", "None", "float | None",
                  "grow the table as needed to keep this load factor; 0: only for items that are PENDING" },
     [P_DISTINCT] = { "distinct", "False", "bool", "the promise that no key occurs twice" },
-    [P_OUT] = { "out", "None", "ArrayLike | Result | None",
-                "an array that receives the values, or the result of an equal call whose arrays are written again" },
+    [P_OUT] = { "out", "None", "ArrayLike | dict[str, ArrayLike] | Result | None",
+                "an array that receives the values; a dict of arrays by the names of a result, which alone are "
+                "written, "
+                "and which the call returns; or the result of an equal call, whose arrays are written again" },
+    [P_ZERO] = { "zero", "False", "bool", "in `out`, the values and scores of absent keys become zeros" },
     [P_STREAM] = { "stream", "None", "object", "of a device; None: the current stream of the arrays' library" },
     [P_KERNEL] = { "kernel", "None", "str | None", "the kernel variant; None: the table selects one" },
 };
@@ -105,6 +109,12 @@ static void set_inputs(method *m, uint32_t needs)
     }
 }
 
+/* Lookups and touches: what they deliver of absent keys has no other use. */
+static bool may_zero(const method *m)
+{
+    return !m->mixed && hd_op_does(m->op, HD_GIVES_BOTH) && !hd_op_does(m->op, HD_NEEDS_VALUE);
+}
+
 static void set_options(method *m, uint32_t needs)
 {
     if (m->op == HD_OP_ACCUM_OR_ASSIGN || m->mixed) add(m, P_FLAGS, false);
@@ -113,7 +123,8 @@ static void set_options(method *m, uint32_t needs)
     if (needs & HD_SCORES && !m->mixed) add(m, P_RAW_SCORES, false);
     if (hd_op_family(m->op) == HD_FAMILY_UPSERT || m->mixed) add(m, P_GROW, false);
     if (needs & HD_NEEDS_KEY) add(m, P_DISTINCT, false);
-    if (needs & HD_NEEDS_KEY && needs & HD_GIVES_BOTH) add(m, P_OUT, false);
+    if (needs & HD_NEEDS_KEY) add(m, P_OUT, false);
+    if (may_zero(m)) add(m, P_ZERO, false);
     add(m, P_STREAM, false);
     add(m, P_KERNEL, false);
 }
@@ -205,7 +216,19 @@ static int text_of(const arguments *a, parameter p, const char **text)
 
 /* ---- One call ---------------------------------------------------------------------------------------------------- */
 
-enum { IN_KEYS, IN_VALUES, IN_SCORES, IN_FLAGS, IN_OPS, IN_OUT, INS };
+enum {
+    IN_KEYS,
+    IN_VALUES,
+    IN_SCORES,
+    IN_FLAGS,
+    IN_OPS,
+    IN_OUT,
+    IN_OUT_SCORE,
+    IN_OUT_PTR,
+    IN_OUT_OUTCOME,
+    IN_OUT_FOUND,
+    INS
+};
 
 typedef struct call {
     hp_table *t;
@@ -216,7 +239,9 @@ typedef struct call {
     hd_batch b;
     PyObject *stream; /* as __dlpack__ names it; a reference */
     hp_result *result;
-    bool growing;
+    bool fresh;    /* the result's memory is to be cleared: it is new, or zero=True */
+    PyObject *own; /* the caller's dict of outputs; borrowed */
+    bool zero, growing;
     double target;
     bool counts; /* the operation delivers a number */
     uint64_t number;
@@ -340,12 +365,11 @@ static int check_values(const call *c, const hp_array *a, const char *what)
     return -1;
 }
 
-static int take_values(call *c, int in, parameter p, bool writable)
+static int take_values(call *c, int in, PyObject *array, const char *what, bool writable)
 {
     hp_array *a = &c->in[in];
     const hp_value *v = &c->t->value;
-    if (hp_array_take(a, c->a.given[p], parameters[p].name, v->type, v, c->stream, writable)) return -1;
-    return check_values(c, a, parameters[p].name);
+    return hp_array_take(a, array, what, v->type, v, c->stream, writable) || check_values(c, a, what) ? -1 : 0;
 }
 
 static int take_inputs(call *c)
@@ -353,7 +377,8 @@ static int take_inputs(call *c)
     if (take_column(c, IN_KEYS, P_KEYS, u64, (hp_type){ DL_INT, 64 })) return -1;
     if (take_column(c, IN_SCORES, P_SCORES, u64, (hp_type){ DL_INT, 64 })) return -1;
     if (take_column(c, IN_FLAGS, P_FLAGS, u8, u8) || take_column(c, IN_OPS, P_OPS, u8, u8)) return -1;
-    if (c->a.given[P_VALUES] && take_values(c, IN_VALUES, P_VALUES, false)) return -1;
+    PyObject *values = c->a.given[P_VALUES];
+    if (values && take_values(c, IN_VALUES, values, parameters[P_VALUES].name, false)) return -1;
     hd_batch *b = &c->b;
     b->key = c->in[IN_KEYS].data;
     b->score = c->in[IN_SCORES].data;
@@ -370,7 +395,9 @@ static int take_numbers(call *c)
         number_of(&c->a, P_B, &b->pred_arg[1]) || number_of(&c->a, P_START, &b->start))
         return -1;
     if (text_of(&c->a, P_PRED, &b->pred) || text_of(&c->a, P_KERNEL, &b->kernel)) return -1;
-    if (truth_of(&c->a, P_DISTINCT, &b->distinct) || truth_of(&c->a, P_RAW_SCORES, &b->raw_scores)) return -1;
+    if (truth_of(&c->a, P_DISTINCT, &b->distinct) || truth_of(&c->a, P_RAW_SCORES, &b->raw_scores) ||
+        truth_of(&c->a, P_ZERO, &c->zero))
+        return -1;
     if (c->a.given[P_GROW]) {
         c->growing = true;
         c->target = PyFloat_AsDouble(c->a.given[P_GROW]);
@@ -414,12 +441,26 @@ static bool overlap(const hp_array *a, const char *p, uint64_t bytes)
     return a->hold && a->bytes && bytes && (char *)a->data < p + bytes && p < (char *)a->data + a->bytes;
 }
 
-static int check_overlap(const call *c, const char *p, uint64_t bytes, bool may_be_values)
+/* Arrays of the caller that receive outputs. */
+static const struct {
+    hp_out out;
+    const char *what;
+} owns[INS - IN_OUT] = { { HP_OUT_VALUE, "out['value']" },
+                         { HP_OUT_SCORE, "out['score']" },
+                         { HP_OUT_PTR, "out['ptr']" },
+                         { HP_OUT_OUTCOME, "out['outcome']" },
+                         { HP_OUT_FOUND, "out['found']" } };
+
+/* Whether bytes that the call writes overlap one of the first `ins` arrays. find_or_insert may write its values. */
+static int check_overlap(const call *c, const char *what, const char *p, uint64_t bytes, int ins, bool may_be_values)
 {
-    static const parameter name[INS] = { P_KEYS, P_VALUES, P_SCORES, P_FLAGS, P_OPS, P_OUT };
-    for (int i = 0; i < IN_OUT; i++) {
+    static const parameter name[IN_OUT] = { P_KEYS, P_VALUES, P_SCORES, P_FLAGS, P_OPS };
+    for (int i = 0; i < ins; i++) {
         if (i == IN_VALUES && may_be_values && c->in[i].data == p) continue;
-        if (overlap(&c->in[i], p, bytes)) return hp_fail(HD_EINVAL, "out: overlaps %s", parameters[name[i]].name), -1;
+        if (!overlap(&c->in[i], p, bytes)) continue;
+        return hp_fail(HD_EINVAL, "%s: overlaps %s", what,
+                       i < IN_OUT ? parameters[name[i]].name : owns[i - IN_OUT].what),
+               -1;
     }
     return 0;
 }
@@ -428,9 +469,67 @@ static int check_overlap(const call *c, const char *p, uint64_t bytes, bool may_
 static int take_out(call *c, PyObject *out)
 {
     hp_array *a = &c->in[IN_OUT];
-    c->a.given[P_OUT] = out;
-    if (take_values(c, IN_OUT, P_OUT, true)) return -1;
-    return check_overlap(c, a->data, a->bytes, hd_op_does(c->b.op, HD_NEEDS_VALUE | HD_GIVES_VALUE));
+    if (!(c->needs & HD_GIVES_VALUE))
+        return hp_fail(HD_EINVAL, "out: %s delivers no values; pass a dict of arrays", hd_op_name(c->b.op)), -1;
+    if (take_values(c, IN_OUT, out, "out", true)) return -1;
+    c->b.value_out = a->data;
+    return check_overlap(c, "out", a->data, a->bytes, IN_OUT, hd_op_does(c->b.op, HD_NEEDS_VALUE | HD_GIVES_VALUE));
+}
+
+/* Takes an array that receives numbers: scores, addresses, outcomes, or what was found. */
+static int take_own(call *c, int in, PyObject *array)
+{
+    hp_array *a = &c->in[in];
+    const char *what = owns[in - IN_OUT].what;
+    hp_type t = hp_out_type(owns[in - IN_OUT].out), or = t.bits == 8 ? u8 : (hp_type){ DL_INT, 64 };
+    if (hp_array_take(a, array, what, t, NULL, c->stream, true)) return -1;
+    if (check_type(a, what, t, or) || check_place(c, a, what) || check_rows(a, what, c->b.n, 1)) return -1;
+    return check_overlap(c, what, a->data, a->bytes, in, false);
+}
+
+/* Which of the caller's arrays has this name; -1: the operation has no such output. */
+static int own_named(const call *c, PyObject *name)
+{
+    static const uint32_t needs[INS - IN_OUT] = { HD_GIVES_VALUE, HD_GIVES_SCORE, HD_GIVES_PTR, HD_NEEDS_KEY,
+                                                  HD_NEEDS_KEY };
+    for (int i = 0; i < INS - IN_OUT; i++)
+        if (c->needs & needs[i] && PyUnicode_CompareWithASCIIString(name, hp_out_name(owns[i].out)) == 0)
+            return IN_OUT + i;
+    const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
+    return text ? (hp_fail(HD_EINVAL, "out: %s has no output '%.40s'", hd_op_name(c->b.op), text), -1) : -1;
+}
+
+/* The arrays of a dict, by their numbers in call.in; references. */
+static int find_owns(const call *c, PyObject *dict, PyObject *given[INS])
+{
+    PyObject *name, *array;
+    Py_ssize_t at = 0;
+    while (PyDict_Next(dict, &at, &name, &array)) {
+        int in = PyUnicode_Check(name) ? own_named(c, name) : (hp_fail(HD_EINVAL, "out: a name is no text"), -1);
+        if (in < 0) return -1;
+        given[in] = Py_NewRef(array);
+    }
+    return 0;
+}
+
+/* Takes the dict of the caller's arrays. */
+static int take_owns(call *c, PyObject *dict)
+{
+    PyObject *given[INS] = { NULL };
+    if (c->needs & HD_LISTS)
+        return hp_fail(HD_EINVAL, "out: %s delivers a list; pass the result of an equal call", hd_op_name(c->b.op)), -1;
+    int failed = find_owns(c, dict, given);
+    for (int in = IN_OUT; in < INS; in++) {
+        if (given[in] && !failed) failed = in == IN_OUT ? take_out(c, given[in]) : take_own(c, in, given[in]);
+        Py_XDECREF(given[in]); /* the call has its own */
+    }
+    c->own = dict;
+    hd_batch *b = &c->b;
+    b->score_out = c->in[IN_OUT_SCORE].data;
+    b->ptr = c->in[IN_OUT_PTR].data;
+    b->outcome = c->in[IN_OUT_OUTCOME].data;
+    b->found = c->in[IN_OUT_FOUND].data;
+    return failed;
 }
 
 /* The result of an equal call, whose memory is written again. */
@@ -440,12 +539,12 @@ static int reuse(call *c, hp_result *r)
     if (r->op != c->b.op || r->n != c->b.n || r->value.bytes != c->t->value.bytes ||
         (r->place.on_device && !c->t->on_device && !hp_pretend_device))
         return hp_fail(HD_EINVAL, "out: the result of another kind of call"), -1;
-    if (check_overlap(c, r->place.data, r->bytes, false)) return -1;
-    if (!(r->has >> HP_OUT_VALUE & 1) && own && take_out(c, own)) return -1;
+    if (check_overlap(c, "out", r->place.data, r->bytes, IN_OUT, false)) return -1;
     Py_CLEAR(r->listed);
+    c->fresh = c->zero;
     c->result = (hp_result *)Py_NewRef((PyObject *)r);
     hp_result_outputs(r, &c->b);
-    if (c->in[IN_OUT].hold) c->b.value_out = c->in[IN_OUT].data;
+    if (!(r->has >> HP_OUT_VALUE & 1) && own && take_out(c, own)) return -1;
     return 0;
 }
 
@@ -453,18 +552,94 @@ static int take_outputs(call *c)
 {
     PyObject *out = c->a.given[P_OUT];
     if (out && Py_TYPE(out) == hp_result_type) return reuse(c, (hp_result *)out);
-    if (out && take_out(c, out)) return -1;
+    if (out && PyDict_Check(out)) return take_owns(c, out);
     const hp_array *keys = c->in[IN_KEYS].hold ? &c->in[IN_KEYS] : NULL;
     uint64_t rows = c->needs & HD_LISTS ? c->b.n : 0;
-    c->result = hp_result_new(keys, &c->t->value, c->b.op, c->b.n, rows, outputs_of(c), c->b.stream);
+    c->result =
+        hp_result_new(keys, &c->t->value, c->b.op, c->b.n, rows, outputs_of(c), c->b.stream, !c->a.given[P_STREAM]);
     if (!c->result) return -1;
+    c->fresh = true;
     hp_result_outputs(c->result, &c->b);
-    if (out) {
-        c->result->view[HP_OUT_VALUE] = Py_NewRef(out);
-        c->b.value_out = c->in[IN_OUT].data;
+    if (!out) return 0;
+    c->result->view[HP_OUT_VALUE] = Py_NewRef(out);
+    return take_out(c, out);
+}
+
+/* ---- Rows of absent keys ----------------------------------------------------------------------------------------- */
+
+/* They become zeros in the memory of a new result, and with zero=True in the caller's arrays. If the batch has ended
+ * when its call returns, and says what it found, these rows alone are cleared, afterwards. Else all rows are cleared
+ * before it. */
+typedef struct clearing {
+    const bool *found; /* what this machine can read after the batch; NULL: all is cleared before */
+    char *value;       /* to clear afterwards, or NULL */
+    uint64_t *score;
+} clearing;
+
+/* The caller's arrays of values and scores. They may be pinned, and no call on a device waits for a batch there. */
+static int clear_owns(call *c, clearing *how)
+{
+    bool after = how->found && !c->t->on_device;
+    for (int in = IN_OUT; in <= IN_OUT_SCORE; in++) {
+        const hp_array *a = &c->in[in];
+        if (!a->hold) continue;
+        if (after && in == IN_OUT)
+            how->value = a->data;
+        else if (after)
+            how->score = a->data;
+        else if (!c->t->on_device)
+            memset(a->data, 0, a->bytes);
+        else if (hp_memory_clear(a->device, a->data, a->bytes, c->b.stream))
+            return -1;
     }
     return 0;
 }
+
+/* The memory of a result. */
+static int clear_result(call *c, clearing *how)
+{
+    hp_result *r = c->result;
+    if (r->place.on_device) return hp_memory_clear(r->place.device, r->place.data, r->unwritten, c->b.stream);
+    if (!how->found) return memset(r->place.data, 0, r->unwritten), 0;
+    if (r->has >> HP_OUT_PTR & 1) memset(c->b.ptr, 0, c->b.n * sizeof *c->b.ptr);
+    if (r->has >> HP_OUT_COUNT & 1) *c->b.count = 0;
+    if (r->has >> HP_OUT_SCORE & 1) how->score = c->b.score_out;
+    if (r->has >> HP_OUT_VALUE & 1) how->value = c->b.value_out;
+    return 0;
+}
+
+static int clear_before(call *c, clearing *how)
+{
+    if (!c->fresh && !c->zero) return 0;
+    bool ended = c->result ? !c->result->place.on_device : !c->t->on_device;
+    /* What a mixed batch finds does not say which of its items deliver a value. */
+    if (ended && !c->m->mixed) how->found = c->b.found;
+    if (c->fresh && clear_result(c, how)) return -1;
+    return c->zero ? clear_owns(c, how) : 0;
+}
+
+static void clear_rows(const clearing *how, uint64_t i, uint64_t rows, uint64_t bytes)
+{
+    if (how->value) memset(how->value + i * bytes, 0, rows * bytes);
+    if (how->score) memset(how->score + i, 0, rows * sizeof *how->score);
+}
+
+/* Eight rows at a time, of which often all or none were found. */
+static void clear_after(const call *c, const clearing *how)
+{
+    const uint64_t n = c->b.n, all_found = 0x0101010101010101, bytes = c->t->value.bytes;
+    if (!how->value && !how->score) return;
+    for (uint64_t i = 0; i < n; i += 8) {
+        uint64_t eight = 1, rows = n - i < 8 ? n - i : 8;
+        if (rows == 8) memcpy(&eight, how->found + i, 8);
+        if (eight == all_found) continue;
+        if (eight == 0) clear_rows(how, i, 8, bytes);
+        for (uint64_t k = i; eight && k < i + rows; k++)
+            if (!how->found[k]) clear_rows(how, k, 1, bytes);
+    }
+}
+
+/* ---- The run ----------------------------------------------------------------------------------------------------- */
 
 static hd_status run_once(call *c)
 {
@@ -503,8 +678,11 @@ static int run(call *c)
     c->b.elem = t->elem;
     if (c->b.op == HD_OP_ACCUM_OR_ASSIGN && !t->elem_known)
         return hp_fail(HD_EINVAL, "accum_or_assign: the table has opaque values; open it with a type of numbers"), -1;
+    clearing how = { NULL, NULL, NULL };
+    if (clear_before(c, &how)) return -1;
     PyThreadState *state = PyEval_SaveThread();
     s = t->repeats ? run_repeats(t, &c->b) : run_once(c);
+    if (!s) clear_after(c, &how);
     PyEval_RestoreThread(state);
     int failed = s ? (hp_fail_why(s), -1) : 0;
     if (!failed && c->result) failed = wait_for_library(c);
@@ -514,6 +692,7 @@ static int run(call *c)
 
 static PyObject *call_result(call *c)
 {
+    if (c->own) return Py_NewRef(c->own);
     if (!c->result) return c->counts ? PyLong_FromUnsignedLongLong(c->number) : Py_NewRef(Py_None);
     if (!(c->needs & HD_NEEDS_KEY)) return hp_result_listed(c->result);
     uint32_t more = c->result->has & ~(1u << HP_OUT_OUTCOME);

@@ -4,6 +4,7 @@
  * one binary serves that version and all later ones.
  *
  *     arrays.c   arrays of other libraries as memory, and memory as their arrays
+ *     memory.c   memory that batches write
  *     result.c   what a batch delivered
  *     calls.c    a call of an operation: parameters, batch, result
  *     table.c    the type Table
@@ -111,13 +112,10 @@ const hp_library *hp_library_of(PyTypeObject *type);
 /* The device of an array of a library with an exchange table. */
 int hp_exchange_device(const dl_exchange *e, PyObject *o, dl_device *device);
 
-/* Memory of this machine that starts as zeros, aligned to 64 bytes. The object has the buffer protocol. */
-PyObject *hp_memory(uint64_t bytes, void **data);
-
 /* The kind of arrays where the caller gave none: NumPy's if it is there. */
 int hp_kind_usual(hp_kind *kind);
 
-/* Where an array goes: which library's it is, and in which block: of hp_memory, or an array of bytes on a device. */
+/* Where an array goes: which library's it is, and in which block: of memory.c, or an array of bytes on a device. */
 typedef struct hp_place {
     hp_kind kind;
     PyObject *space; /* of HP_OTHER: the namespace of the array API, or NULL */
@@ -133,18 +131,39 @@ PyObject *hp_view(const hp_place *p, uint64_t offset, hp_type type, int ndim, co
 /* The same for rows of values. */
 PyObject *hp_view_values(const hp_place *p, uint64_t offset, const hp_value *v, int64_t rows);
 
-int hp_arrays_ready(PyObject *module);
+int hp_arrays_ready(void);
+
+/* ---- Memory (memory.c) ------------------------------------------------------------------------------------------- */
+
+/* Memory of this machine, aligned to 64 bytes; not cleared. The object has the buffer protocol. */
+PyObject *hp_memory(uint64_t bytes, void **data);
+/* Memory of a device, allocated by a library; not cleared. `current`: the batch runs on `stream`, and that is the
+ * library's current one. */
+PyObject *hp_memory_on_device(const dl_exchange *e, dl_device device, uint64_t bytes, void *stream, bool current,
+                              void **data);
+/* An array is made over memory of a device. */
+void hp_memory_lent(PyObject *memory);
+/* Clears memory that a batch of a device will write: in the order of its stream, or at once where the device does not
+ * reach it. */
+int hp_memory_clear(dl_device device, void *p, uint64_t bytes, void *stream);
+/* Frees the memory that is kept for later results. */
+void hp_memory_drop_kept(void);
+
+/* A new array of a library with an exchange table, shape (count); not cleared. */
+PyObject *hp_library_array(const dl_exchange *e, dl_device device, hp_type type, int64_t count, void **data);
+
+int hp_memory_ready(PyObject *module);
 
 /* ---- Results (result.c) ------------------------------------------------------------------------------------------ */
 
 typedef enum hp_out {
     HP_OUT_SCORE,
     HP_OUT_PTR,
-    HP_OUT_LIST_KEY,
+    HP_OUT_VALUE,
+    HP_OUT_COUNT,
+    HP_OUT_LIST_KEY, /* from here on every byte that can be read was written */
     HP_OUT_LIST_SCORE,
     HP_OUT_LIST_ITEM,
-    HP_OUT_COUNT,
-    HP_OUT_VALUE,
     HP_OUT_LIST_VALUE,
     HP_OUT_OUTCOME,
     HP_OUT_FOUND,
@@ -159,6 +178,7 @@ typedef struct hp_result {
     uint32_t has;            /* a bit for each output */
     uint64_t n, list_rows;   /* items; rows that the list may have */
     uint64_t at[HP_OUTS];    /* offset in the block */
+    uint64_t unwritten;      /* bytes at the block's start that items may leave as they are */
     uint64_t bytes;          /* of the block */
     hp_value value;
     hd_op op;
@@ -166,9 +186,13 @@ typedef struct hp_result {
 
 extern PyTypeObject *hp_result_type;
 int hp_results_ready(PyObject *module);
-/* A new result; `has` says which outputs. `keys` are the batch's, or NULL: their library and device make the block. */
+/* A new result; `has` says which outputs. `keys` are the batch's, or NULL: their library and device make the block,
+ * which is not cleared. stream, current: as for hp_memory_on_device. */
 hp_result *hp_result_new(const hp_array *keys, const hp_value *value, hd_op op, uint64_t n, uint64_t list_rows,
-                         uint32_t has, void *stream);
+                         uint32_t has, void *stream, bool current);
+/* The name of an output, and the type of its elements, unless it is values. */
+const char *hp_out_name(hp_out out);
+hp_type hp_out_type(hp_out out);
 /* The view of one output; a new reference. None if the batch did not deliver it. */
 PyObject *hp_result_view(hp_result *r, hp_out out);
 /* The list, a heddle.Listed; a new reference. None if the operation lists nothing. */

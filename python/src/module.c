@@ -161,6 +161,7 @@ static PyObject *pretend_device(PyObject *module, PyObject *on)
     int is = PyObject_IsTrue(on);
     if (is < 0) return NULL;
     hp_pretend_device = is;
+    hp_memory_drop_kept();
     return Py_NewRef(Py_None);
 }
 
@@ -183,7 +184,9 @@ static int module_exec(PyObject *module)
         PyErr_NewExceptionWithDoc("heddle.Error", "A call failed. The attribute `status` is the name of an hd_status.",
                                   PyExc_RuntimeError, NULL);
     if (!error_type || PyModule_AddObjectRef(module, "Error", error_type)) return -1;
-    if (hp_calls_ready() || hp_arrays_ready(module) || hp_results_ready(module) || hp_tables_ready(module)) return -1;
+    if (hp_calls_ready() || hp_arrays_ready() || hp_memory_ready(module) || hp_results_ready(module) ||
+        hp_tables_ready(module))
+        return -1;
     return PyModule_AddStringConstant(module, "version", hd_version());
 }
 

@@ -22,24 +22,21 @@ static const struct {
 } outs[HP_OUTS] = {
     [HP_OUT_SCORE] = { "score", "Scores of the entries that were found: uint64, shape (n).", false, 8 },
     [HP_OUT_PTR] = { "ptr", "Addresses of values in the table: uint64, shape (n).", false, 8 },
-    [HP_OUT_LIST_KEY] = { "list_key", NULL, true, 8 },
-    [HP_OUT_LIST_SCORE] = { "list_score", NULL, true, 8 },
-    [HP_OUT_LIST_ITEM] = { "list_item", NULL, true, 8 },
-    [HP_OUT_COUNT] = { "count", NULL, true, 8 },
     [HP_OUT_VALUE] = { "value",
                        "Values of the entries that were found; zeros in the other rows, unless `out` was "
                        "given: shape (n, ...).",
                        false, 0 },
+    [HP_OUT_COUNT] = { "count", NULL, true, 8 },
+    [HP_OUT_LIST_KEY] = { "list_key", NULL, true, 8 },
+    [HP_OUT_LIST_SCORE] = { "list_score", NULL, true, 8 },
+    [HP_OUT_LIST_ITEM] = { "list_item", NULL, true, 8 },
     [HP_OUT_LIST_VALUE] = { "list_value", NULL, true, 0 },
     [HP_OUT_OUTCOME] = { "outcome", "What became of each item, a heddle.Outcome: uint8, shape (n).", false, 1 },
     [HP_OUT_FOUND] = { "found", "Whether the key was there when the item took effect: bool, shape (n).", false, 1 },
 };
 
-static hp_type type_of_out(const hp_result *r, int out)
-{
-    if (out == HP_OUT_VALUE || out == HP_OUT_LIST_VALUE) return r->value.type;
-    return out == HP_OUT_FOUND ? truth : out == HP_OUT_OUTCOME ? u8 : u64;
-}
+const char *hp_out_name(hp_out out) { return outs[out].name; }
+hp_type hp_out_type(hp_out out) { return out == HP_OUT_FOUND ? truth : out == HP_OUT_OUTCOME ? u8 : u64; }
 
 /* ---- The block --------------------------------------------------------------------------------------------------- */
 
@@ -52,32 +49,22 @@ static uint64_t lay_out(hp_result *r)
         r->at[out] = at;
         at += rows * (outs[out].bytes ? outs[out].bytes : r->value.bytes);
         at = (at + 63) & ~(uint64_t)63;
+        if (out < HP_OUT_LIST_KEY) r->unwritten = at;
     }
     return at ? at : 64;
 }
 
-static void set_message(void *context, const char *kind, const char *message)
-{
-    (void)context;
-    PyErr_Format(PyExc_RuntimeError, "%s: %s", kind, message);
-}
-
 /* Bytes of the library and device of `like`. */
-static int take_device_block(hp_result *r, const hp_array *like, uint64_t bytes)
+static int take_device_block(hp_result *r, const hp_array *like, void *stream, bool current)
 {
     const dl_exchange *e = like->library.exchange;
     if (e) {
-        int64_t shape[1] = { (int64_t)bytes };
-        dl_tensor want = { .device = like->device, .ndim = 1, .type = { DL_UINT, 8, 1 }, .shape = shape };
-        dl_managed *m;
-        void *object;
-        if (e->allocate(&want, &m, NULL, set_message)) return -1;
-        r->place.data = (char *)m->tensor.data + m->tensor.byte_offset;
-        if (e->to_object(m, &object)) return -1;
-        r->place.block = object;
-        return 0;
+        void *data = NULL;
+        r->place.block = hp_memory_on_device(e, like->device, r->bytes, stream, current, &data);
+        r->place.data = data;
+        return r->place.block ? 0 : -1;
     }
-    PyObject *args = Py_BuildValue("iOK", like->library.kind, like->object, (unsigned long long)bytes), *pair = NULL;
+    PyObject *args = Py_BuildValue("iOK", like->library.kind, like->object, (unsigned long long)r->bytes), *pair = NULL;
     if (args) pair = PyObject_CallObject(hp_helper("device_block"), args);
     Py_XDECREF(args);
     if (!pair) return -1;
@@ -88,20 +75,20 @@ static int take_device_block(hp_result *r, const hp_array *like, uint64_t bytes)
     return r->place.block && !PyErr_Occurred() ? 0 : -1;
 }
 
-/* Outputs that items may leave unwritten start as zeros. */
-static int clear_device_block(hp_result *r, uint64_t bytes, int device, void *stream)
+/* A block of outputs, or, if the outcomes are all that there is, and the library can, an array of them. */
+static int take_block(hp_result *r, const hp_array *keys, void *stream, bool current)
 {
-    uint64_t written = r->has >> HP_OUT_OUTCOME & 1 ? r->at[HP_OUT_OUTCOME] : bytes; /* by every item, from there on */
-    if (hp_pretend_device) return memset(r->place.data, 0, bytes), 0;
-    if (!written) return 0;
-    const hd_device_seam *d = &hd_device_os;
-    int before = 0, failed = d->use(d->self, device, &before);
-    if (!failed) {
-        int now;
-        failed = d->fill(d->self, r->place.data, 0, written, stream);
-        d->use(d->self, before, &now);
+    void *data = NULL;
+    const hp_place *p = &r->place;
+    if (p->exchange && p->on_device && r->has == 1u << HP_OUT_OUTCOME) {
+        r->view[HP_OUT_OUTCOME] = hp_library_array(p->exchange, p->device, u8, (int64_t)r->n, &data);
+        r->place.data = data;
+        return r->view[HP_OUT_OUTCOME] ? 0 : -1;
     }
-    return failed ? (hp_fail(HD_ECUDA, "outputs: %s", d->error(d->self, failed)), -1) : 0;
+    if (p->on_device) return take_device_block(r, keys, stream, current);
+    r->place.block = hp_memory(r->bytes, &data);
+    r->place.data = data;
+    return r->place.block ? 0 : -1;
 }
 
 /* Which library's arrays the outputs are, and whether they are on a device. A library that cannot allocate there gets
@@ -122,7 +109,7 @@ static int choose_place(hp_place *p, const hp_array *keys)
 }
 
 hp_result *hp_result_new(const hp_array *keys, const hp_value *value, hd_op op, uint64_t n, uint64_t list_rows,
-                         uint32_t has, void *stream)
+                         uint32_t has, void *stream, bool current)
 {
     hp_result *r = PyObject_GC_New(hp_result, hp_result_type);
     if (!r) return NULL;
@@ -134,15 +121,7 @@ hp_result *hp_result_new(const hp_array *keys, const hp_value *value, hd_op op, 
     r->value = *value;
     r->bytes = lay_out(r);
     int failed = choose_place(&r->place, keys);
-    if (!failed && r->place.on_device) {
-        failed = take_device_block(r, keys, r->bytes);
-        if (!failed) failed = clear_device_block(r, r->bytes, keys->device.id, stream);
-    } else if (!failed) {
-        void *data;
-        r->place.block = hp_memory(r->bytes, &data);
-        r->place.data = data;
-        failed = r->place.block ? 0 : -1;
-    }
+    if (!failed) failed = take_block(r, keys, stream, current);
     PyObject_GC_Track(r);
     if (failed) Py_CLEAR(r);
     return r;
@@ -169,7 +148,7 @@ void hp_result_outputs(const hp_result *r, hd_batch *b)
 static PyObject *view_of_rows(hp_result *r, int out, int64_t rows)
 {
     if (out == HP_OUT_VALUE || out == HP_OUT_LIST_VALUE) return hp_view_values(&r->place, r->at[out], &r->value, rows);
-    return hp_view(&r->place, r->at[out], type_of_out(r, out), 1, &rows);
+    return hp_view(&r->place, r->at[out], hp_out_type((hp_out)out), 1, &rows);
 }
 
 PyObject *hp_result_view(hp_result *r, hp_out out)

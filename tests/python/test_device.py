@@ -123,6 +123,77 @@ class Torch(unittest.TestCase):
             self.assertTrue(torch.equal(out, rows.flip(0)))
             self.assertIs(r.value, out)
 
+    def test_memory_that_no_array_had_is_used_again(self):
+        """A second batch on the stream, while the first one waits; no allocation, and not in a capture."""
+        with table() as t:
+            keys, rows = self.arrays(1024)
+            t.insert(keys, rows)
+            out, side = torch.empty_like(rows), torch.cuda.Stream()
+
+            def allocations(call, times=5):
+                before = torch.cuda.memory_stats()["allocation.all.allocated"]
+                for _ in range(times):
+                    call()
+                return torch.cuda.memory_stats()["allocation.all.allocated"] - before
+
+            t.find(keys), t.find(keys, out=out)
+            self.assertEqual(allocations(lambda: (t.find(keys), t.find(keys, out=out))), 0)
+            self.assertEqual(allocations(lambda: t.find(keys).value), 5)
+            torch.cuda.synchronize()
+            torch.cuda._sleep(100_000_000)
+            t.find(keys + 10**6)
+            r = t.find(keys)
+            self.assertTrue(torch.equal(r.value, rows) and bool(r.found.all()))
+            with torch.cuda.stream(side):
+                t.find(keys, out=out)
+                graph = torch.cuda.CUDAGraph()
+            side.synchronize()
+            with torch.cuda.graph(graph, stream=side):
+                captured = t.find(keys)
+            del captured  # its memory is the graph's
+            with torch.cuda.stream(side):
+                r = t.find(keys + 10**6)
+                found = r.found
+                graph.replay()
+                self.assertFalse(bool(found.any()))
+
+    def test_arrays_of_the_caller(self):
+        with table() as t:
+            keys, rows = self.arrays(1024)
+            t.insert(keys, rows)
+            own = {"value": torch.full((2048, 4), 7.0, device="cuda"), "found": torch.zeros(2048, dtype=torch.bool, device="cuda")}
+            both = torch.cat([keys, keys + 10**6])
+            before = torch.cuda.memory_stats()["allocation.all.allocated"]
+            self.assertIs(t.find(both, out=own), own)
+            self.assertEqual(torch.cuda.memory_stats()["allocation.all.allocated"], before)
+            self.assertTrue(torch.equal(own["value"][:1024], rows) and bool((own["value"][1024:] == 7).all()))
+            t.find(both, out=own, zero=True)
+            self.assertEqual((int(own["found"].sum()), float(own["value"][1024:].abs().sum())), (1024, 0.0))
+            for pinned in (torch.full((2048, 4), 7.0).pin_memory(), torch.full((2048, 4), 7.0)):
+                t.find(both, out=pinned, zero=True)
+                torch.cuda.synchronize()
+                self.assertTrue(torch.equal(pinned[:1024], rows.cpu()) and not pinned[1024:].any())
+
+    def test_outputs_of_operators_honour_record_stream(self):
+        import heddle.torch as ht
+
+        with table() as t:
+            keys, rows = self.arrays(1 << 14)
+            t.insert(keys, rows)
+            h, side = ht.Handle(t), torch.cuda.Stream()
+            torch.cuda.synchronize()
+            value, found = h.find(keys)
+            side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(side):
+                torch.cuda._sleep(200_000_000)
+                late = value.clone(), found.clone()
+            value.record_stream(side), found.record_stream(side)
+            del value, found
+            soiled = [h.find(keys + 10**6) for _ in range(20)]
+            torch.cuda.synchronize()
+            self.assertTrue(torch.equal(late[0], rows) and bool(late[1].all()))
+            self.assertFalse(any(bool(f.any()) for _, f in soiled))
+
     def test_half_and_bfloat_rows(self):
         for name in ("float16", "bfloat16"):
             with heddle.Table(capacity=4096, value=(name, 8), backend="cuda") as t:

@@ -89,6 +89,36 @@ class Operators(unittest.TestCase):
         self.assertEqual(h.erase(more).tolist(), [heddle.Outcome.ERASED, heddle.Outcome.ERASED,
                                                   heddle.Outcome.RESERVED])  # fmt: skip
 
+    def test_operators_on_a_gpu_do_the_same(self):
+        """Their outputs are other tensors; here they run on the CPU."""
+        self.assertLess(set(ht._ops._ON_GPU), set(ht._ops.NAMES))
+        keys, rows = torch.tensor([3, 100, -1, 4]), torch.arange(24.0).view(4, 6)
+        results = []
+        for functions in ({name: getattr(ht._ops, name) for name in ht._ops._ON_GPU}, ht._ops._ON_GPU):
+            table = heddle.Table(capacity=100, value=("float32", 6))
+            h = ht.Handle(table)
+            h.insert_or_assign(self.keys, self.values)
+            steps = ("find", "touch", "assign", "find_or_insert", "find", "accum_or_assign", "insert_or_assign", "touch", "erase", "find")
+            for name in steps:
+                takes = (keys,) if name in ("find", "touch", "erase") else (keys, rows)
+                results.append(functions[name](h.number, h.state, *takes))
+            table.close()
+        for a, b in zip(results[:10], results[10:], strict=True):
+            for x, y in zip(a, b, strict=True) if isinstance(a, tuple) else ((a, b),):
+                self.assertTrue(torch.equal(x, y) and x.dtype == y.dtype)
+
+    def test_outputs_outlive_their_table(self):
+        table = heddle.Table(capacity=1 << 14, value=("float32", 6))
+        h, keys = ht.Handle(table), torch.arange(1 << 13)
+        h.insert_or_assign(keys, keys[:, None].float().expand(-1, 6).contiguous())
+        values, found = h.find(keys)
+        table.close()
+        del h, table
+        other = heddle.Table(capacity=1 << 14, value=("float32", 6))
+        for _ in range(5):
+            ht.Handle(other).find(keys)
+        self.assertTrue(bool(found.all()) and torch.equal(values[:, 5], keys.float()))
+
     def test_opcheck(self):
         n, s, k, v = self.handle.number, self.handle.state, self.keys, self.values
         embedding, absent = ht.Embedding(100, 4, optimizer=ht.SGD(0.1)), torch.arange(500, 508)

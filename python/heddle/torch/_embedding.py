@@ -475,11 +475,11 @@ class _TableModule(Evictions, Stored, torch.nn.Module):
         if constant is not None:
             rows = self._layout.new(keys)
             self._layout.weights(rows).fill_(constant)
-            self.table.find(keys, out=rows)
+            self.table.find(keys, out={"value": rows})
             return rows
         if self._capturing():
             rows = self._initial_rows(keys)
-            self.table.find(keys, out=rows)
+            self.table.find(keys, out={"value": rows})
             return rows
         rows = self._layout.new(keys)
         absent = (~self.table.find(keys, out=rows).found).nonzero().squeeze(1)

@@ -67,8 +67,6 @@ def value_of(table):
 
 # ---- Operators -----------------------------------------------------------------------------------------------------
 
-_HIT = int(_types.Outcome.HIT)
-
 library = torch.library.Library("heddle", "DEF")
 
 
@@ -77,37 +75,37 @@ def _new_values(table, keys):
     return keys.new_empty((keys.shape[0], *shape), dtype=dtype)
 
 
-def _zeros(table, keys):
-    dtype, shape = value_of(table)
-    return keys.new_zeros((keys.shape[0], *shape), dtype=dtype)
+def _new_bools(keys):
+    return keys.new_empty(keys.shape[0], dtype=torch.bool)
+
+
+def _new_outcomes(keys):
+    return keys.new_empty(keys.shape[0], dtype=torch.uint8)
 
 
 def find(number, state, keys):
     """(values, found): rows of zeros for absent keys."""
-    table = find_object(number)
-    out = _zeros(table, keys)
-    return out, table.find(keys, out=out).found
+    result = find_object(number).find(keys)
+    return result.value, result.found
 
 
 def find_out(number, state, keys, *, out):
     """Writes the rows of present keys to `out`; other rows keep their contents. Can be captured in a CUDA graph."""
-    find_object(number).find(keys, out=out)
+    find_object(number).find(keys, out={"value": out})
 
 
 def contains(number, state, keys):
-    return find_object(number).contains(keys) == _HIT
+    return find_object(number).contains(keys, out={"found": _new_bools(keys)})["found"]
 
 
 def touch(number, state, keys):
-    table = find_object(number)
-    out = _zeros(table, keys)
-    return out, table.touch(keys, out=out).found
+    result = find_object(number).touch(keys)
+    return result.value, result.found
 
 
 def find_or_insert(number, state, keys, values):
-    table = find_object(number)
     out = values.clone()
-    return out, table.find_or_insert(keys, out, out=out).outcome
+    return out, find_object(number).find_or_insert(keys, out, out=out).outcome
 
 
 def insert_or_assign(number, state, keys, values):
@@ -126,20 +124,56 @@ def erase(number, state, keys):
     return find_object(number).erase(keys)
 
 
+# On a GPU outputs are tensors of PyTorch's own allocator, so that record_stream counts for them. It does nothing for
+# tensors over a table's memory.
+
+
+def _look_up_on_gpu(name):
+    def look_up(number, state, keys):
+        table = find_object(number)
+        values, found = _new_values(table, keys), _new_bools(keys)
+        getattr(table, name)(keys, out={"value": values, "found": found}, zero=True)
+        return values, found
+
+    return look_up
+
+
+def _write_on_gpu(name):
+    def write(number, state, keys, *values):
+        outcome = _new_outcomes(keys)
+        getattr(find_object(number), name)(keys, *values, out={"outcome": outcome})
+        return outcome
+
+    return write
+
+
+def _find_or_insert_on_gpu(number, state, keys, values):
+    out, outcome = values.clone(), _new_outcomes(keys)
+    find_object(number).find_or_insert(keys, out, out={"value": out, "outcome": outcome})
+    return out, outcome
+
+
+_ON_GPU = {
+    **{name: _look_up_on_gpu(name) for name in ("find", "touch")},
+    **{name: _write_on_gpu(name) for name in ("insert_or_assign", "assign", "accum_or_assign", "erase")},
+    "find_or_insert": _find_or_insert_on_gpu,
+}
+
+
 def _fake_values_found(number, state, keys, *unused):
-    return _new_values(find_object(number), keys), keys.new_empty(keys.shape[0], dtype=torch.bool)
+    return _new_values(find_object(number), keys), _new_bools(keys)
 
 
 def _fake_values_outcome(number, state, keys, values):
-    return torch.empty_like(values), keys.new_empty(keys.shape[0], dtype=torch.uint8)
+    return torch.empty_like(values), _new_outcomes(keys)
 
 
 def _fake_found(number, state, keys):
-    return keys.new_empty(keys.shape[0], dtype=torch.bool)
+    return _new_bools(keys)
 
 
 def _fake_outcome(number, state, keys, *unused):
-    return keys.new_empty(keys.shape[0], dtype=torch.uint8)
+    return _new_outcomes(keys)
 
 
 def _fake_nothing(number, state, keys, *, out):
@@ -197,8 +231,8 @@ NAMES = tuple(row[0].__name__ for row in _ROWS)
 for _function, _takes, _gives, _fake in _ROWS:
     _name = _function.__name__
     library.define(f"{_name}({_takes}) -> {_gives}", tags=(torch.Tag.pt2_compliant_tag,))
-    for _key in ("CPU", "CUDA"):
-        library.impl(_name, _function, _key)
+    library.impl(_name, _function, "CPU")
+    library.impl(_name, _ON_GPU.get(_name, _function), "CUDA")
     torch.library.register_fake(f"heddle::{_name}", _fake, lib=library)
 
 call = {name: getattr(torch.ops.heddle, name).default for name in NAMES}
