@@ -242,7 +242,18 @@ def leaking_calls():
             getattr(t, name)
         repr(t), repr(r), t._repr_html_(), t.counters(), len(t), heddle.rows("kernels"), heddle.inspect(path)
 
-    return [open_and_close, wrong, lists, producers_of_all_kinds, reads, lambda: pickle.loads(pickle.dumps(t)).close(),
+    def own_arrays():
+        out = {"value": u64(range(64)), "found": bytearray(64), "score": u64(range(64))}
+        t.find(keys, out=out, zero=True)
+        t.touch(keys, out=out)
+        for bad in ({"value": b""}, {"found": out["value"]}, {"none": 1}, {"value": out["score"], **out, 1: 2}, {"score": keys}):
+            try:
+                t.find(keys, out=bad)
+            except heddle.Error:
+                continue
+            raise AssertionError("a wrong call succeeds")
+
+    return [open_and_close, wrong, lists, own_arrays, producers_of_all_kinds, reads, lambda: pickle.loads(pickle.dumps(t)).close(),
             lambda: h.mixed(bytes(3), [1, 2, 3], [4, 5, 6]), lambda: t.find([1, 2, 3]), t.check]  # fmt: skip
 
 
