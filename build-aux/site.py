@@ -1,0 +1,342 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the site of the pages: `make html` runs  site.py SOURCE BUILD FOLDER.
+
+SOURCE is the tree, BUILD has the command `heddle`, FOLDER is made anew. The site needs no network and no server: every
+page opens from the disk. It needs cmark-gfm, Python's own library and the command, which tells the stories in the
+chapters (doc/chapters) and computes what plots show.
+"""
+
+import glob
+import html
+import json
+import pathlib
+import posixpath
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import site_plots
+from site_page import Failed, Page
+
+# The navigation: groups of pages, in order. Pages that no group has come last, under MORE.
+CHAPTERS = "A GPU hash table, step by step"
+MORE = "More"
+GROUPS = (
+    (CHAPTERS, ("doc/chapters/[0-9]*.md",)),
+    ("First look", ("README.md", "doc/glossary.md", "doc/roadmap.md", "CHANGELOG.md")),
+    ("Use it", ("doc/api.md", "doc/python.md", "doc/python-torch.md", "doc/contract.md", "doc/contract-hkv.md",
+                "doc/contract-hive.md", "doc/concurrency.md", "doc/merlin.md")),
+    ("Run it", ("doc/output.md", "doc/snapshot.md", "doc/security.md", "bench/README.md")),
+    ("Learn and teach", ("doc/puzzles.md", "doc/teaching.md", "doc/course/*.md")),
+    ("Understand it", ("doc/architecture.md", "doc/dialect.md", "doc/hive.md")),
+    ("Trust it", ("doc/testing.md", "fuzz/README.md", "examples/foreign/README.md")),
+    ("Change it", ("CONTRIBUTING.md", "doc/extending.md", "examples/*/README.md")),
+    ("Results", ("papers/hkv/README.md", "papers/hive/README.md", "bench/*.md", "lab/*.md")),
+)  # fmt: skip
+START = "doc/chapters/README.md"
+EVERYTHING = ("*.md", "doc/*.md", "doc/*/*.md", "bench/*.md", "fuzz/*.md", "lab/*.md", "papers/*/*.md", "examples/*/*.md")
+
+POLICY = (
+    "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src 'self' file: data:; "
+    "form-action 'self' file:; base-uri 'none'"
+)
+ASSETS = ("site.css", "site.js", "story.css", "story.js")
+LIMIT = 1_500_000  # bytes of a page
+
+
+class Site:
+    """The pages, and what they ask while they are rendered."""
+
+    def __init__(self, source, build, folder):
+        self.source, self.build, self.folder = source, build, folder
+        self.pages = {}  # by path
+        self.images = set()
+        self.asked = 0
+        self.plots = site_plots.Plots(source, self.command)
+
+    # ---- What a page asks ----
+
+    def link(self, page, target):
+        """Where a link of the page leads: ("page", address), ("text", path) or ("away", address)."""
+        if re.match(r"[a-z]+:", target):
+            return "away", target
+        path, _, anchor = target.partition("#")
+        anchor = "#" + anchor if anchor else ""
+        if not path:
+            return "page", anchor
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(page.path), path))
+        if path in self.pages:
+            return "page", posixpath.relpath(self.pages[path].to, posixpath.dirname(page.to) or ".") + anchor
+        if not (self.source / path).exists():
+            raise Failed(f"{page.path}: {target} leads to nothing")
+        return "text", path
+
+    def image(self, page, target):
+        path = posixpath.normpath(posixpath.join(posixpath.dirname(page.path), target))
+        if not (self.source / path).exists():
+            raise Failed(f"{page.path}: there is no image {target}")
+        self.images.add(path)
+        return posixpath.relpath(path, posixpath.dirname(page.to) or ".")
+
+    def command(self, words):
+        """What a command prints as JSON. Exit code 1 says that a check objected."""
+        if words[0] != "heddle":
+            raise Failed(f"a story is told by heddle, not by {words[0]}")
+        program = self.build / "heddle"
+        done = subprocess.run([str(program), *words[1:], "--json"], capture_output=True, text=True, encoding="utf-8",
+                              cwd=self.build)  # fmt: skip
+        if done.returncode not in (0, 1) or not done.stdout:
+            raise Failed(f"{shlex.join(words)}: exit code {done.returncode}\n{done.stderr.strip()}")
+        return json.loads(done.stdout)
+
+    def stories(self, text, kind):
+        """The stories that the lines of a code block tell, beside each other, or one at a time with a slider."""
+        figures = []
+        for line in text.splitlines():
+            words, note = shlex.split(line, comments=True), line.partition("  # ")[2].strip()
+            if not words:
+                continue
+            report = self.command(words)
+            if not report.get("story"):
+                raise Failed(f"{line}: tells no story")
+            figures.append((report["story"], note))
+        return slider(self, figures) if kind == "slider" else beside(self, figures)
+
+    def plot(self, name):
+        return self.plots.draw(name)
+
+    def number(self):
+        self.asked += 1
+        return self.asked
+
+    # ---- The pages ----
+
+    def find(self):
+        found = []
+        for pattern in EVERYTHING:
+            for path in sorted(glob.glob(pattern, root_dir=self.source)):
+                found.append(path)
+        if START not in found:
+            raise Failed(f"{START} is missing")
+        self.pages = {path: Page(path, "index.html" if path == START else None) for path in found}
+
+    def render(self):
+        for path, page in self.pages.items():
+            page.render((self.source / path).read_text(encoding="utf-8"), self)
+
+    def groups(self):
+        """(name, pages) in the order of the navigation."""
+        seen, groups = {START}, []
+        for name, patterns in (*GROUPS, (MORE, EVERYTHING)):
+            pages = []
+            for pattern in patterns:
+                for path in sorted(glob.glob(pattern, root_dir=self.source), key=in_order):
+                    if path in self.pages and path not in seen:
+                        seen.add(path)
+                        pages.append(self.pages[path])
+            if pages:
+                groups.append((name, pages))
+        return groups
+
+    def write(self):
+        groups = self.groups()
+        order = [self.pages[START], *(page for _, pages in groups for page in pages)]
+        for at, page in enumerate(order):
+            before, after = order[at - 1] if at else None, order[at + 1] if at + 1 < len(order) else None
+            self.save(page.to, document(page, groups, before, after))
+        search = Page("search.md", "search.html")
+        search.title, search.body = "Search", SEARCH
+        self.save(search.to, document(search, groups, None, None))
+        self.save("search-index.js", index(order))
+        for path in sorted(self.images):
+            (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(self.source / path, self.folder / path)
+        for name in ASSETS:
+            if (self.source / "pages" / name).exists():
+                shutil.copyfile(self.source / "pages" / name, self.folder / name)
+
+    def save(self, to, text):
+        path = self.folder / to
+        path.parent.mkdir(parents=True, exist_ok=True)
+        data = text.encode("utf-8")
+        if len(data) > LIMIT:
+            raise Failed(f"{to}: {len(data):,} bytes; at most {LIMIT:,} are allowed")
+        path.write_bytes(data)
+
+
+def in_order(path):
+    """2-... before 10-...."""
+    return [int(part) if part.isdigit() else part for part in re.split(r"(\d+)", path)]
+
+
+# ---- Stories --------------------------------------------------------------------------------------------------------
+
+
+def figure(site, story):
+    """One story: the player (pages/story.js) finds the figure and reads the data beside it."""
+    name = f"story-{site.number()}"
+    data = json.dumps(story, ensure_ascii=False, separators=(",", ":"))
+    data = data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
+    return (
+        f'<figure class="story" data-story="{name}" aria-label="{html.escape(story["title"])}">'
+        f"<noscript><p>{html.escape(story['title'])}: this story needs JavaScript.</p></noscript></figure>"
+        f'<script type="application/json" id="{name}">{data}</script>'
+    )
+
+
+def told_by(story):
+    return f'<p class="told">Told by <code>{html.escape(story["command"])}</code></p>' if story.get("command") else ""
+
+
+def beside(site, figures):
+    parts = []
+    for story, note in figures:
+        caption = f"<p>{html.escape(note)}</p>" if note else ""
+        parts.append(f"<div>{caption}{figure(site, story)}{told_by(story)}</div>")
+    return f'<div class="stories" data-count="{len(parts)}">{"".join(parts)}</div>'
+
+
+def slider(site, figures):
+    """A range input that shows one of the stories at a time (pages/site.js)."""
+    name = f"slider-{site.number()}"
+    parts = []
+    for at, (story, note) in enumerate(figures):
+        finding = story.get("finding")
+        verdict = f"A check objects: {finding['sentence']}" if finding else "No check objects."
+        kind = "bad" if finding else "good"
+        parts.append(
+            f'<div class="choice" data-label="{html.escape(note)}"{"" if at == 0 else " hidden"}>'
+            f'<p class="verdict {kind}">{html.escape(verdict)}</p>{figure(site, story)}{told_by(story)}</div>'
+        )
+    return (
+        f'<div class="slider" role="group" aria-label="Recorded schedules"><p><label for="{name}">Schedule</label> '
+        f'<input type="range" id="{name}" min="1" max="{len(parts)}" value="1" step="1"> '
+        f'<output for="{name}">1 of {len(parts)}: {html.escape(figures[0][1])}</output></p>{"".join(parts)}</div>'
+    )
+
+
+# ---- A page as a document -------------------------------------------------------------------------------------------
+
+SEARCH = (
+    '<h1 id="search">Search</h1><form class="find" role="search" action="search.html">'
+    '<label for="words">Words</label> <input type="search" id="words" name="q" autocomplete="off" spellcheck="false">'
+    '</form><p id="count" role="status">Type one or more words. A section is found if it has all of them.</p>'
+    '<ol id="found" class="results"></ol><noscript><p>The search needs JavaScript.</p></noscript>'
+)
+
+
+def navigation(page, groups):
+    parts = []
+    for name, pages in groups:
+        here = page in pages or (page.to == "index.html" and name == CHAPTERS)
+        parts.append(f"<details{' open' if here else ''}><summary>{html.escape(name)}</summary><ul>")
+        for p in pages:
+            current = ' aria-current="page"' if p is page else ""
+            parts.append(f'<li><a href="{page.up()}{p.to}"{current}>{html.escape(label(p))}</a></li>')
+        parts.append("</ul></details>")
+    return "".join(parts)
+
+
+def label(page):
+    """The title in a list: chapters keep their numbers."""
+    return page.title
+
+
+def contents(page):
+    entries = [(level, anchor, text) for level, anchor, text in page.toc if level <= 3]
+    if len(entries) < 2:
+        return ""
+    links = "".join(f'<li class="level-{level}"><a href="#{a}">{html.escape(t)}</a></li>' for level, a, t in entries)
+    return f'<nav class="toc" aria-label="On this page"><h2>On this page</h2><ul>{links}</ul></nav>'
+
+
+def turn(page, other, kind, words):
+    if not other:
+        return ""
+    return f'<a class="{kind}" rel="{kind}" href="{page.up()}{other.to}"><span>{words}</span> {html.escape(label(other))}</a>'
+
+
+def document(page, groups, before, after):
+    up = page.up()
+    title = "Heddle" if page.to == "index.html" else f"{page.title} - Heddle"
+    scripts = f'<script src="{up}site.js" defer></script>'
+    style = f'<link rel="stylesheet" href="{up}site.css">'
+    if 'class="story"' in page.body:
+        style += f'<link rel="stylesheet" href="{up}story.css">'
+        scripts = f'<script src="{up}story.js" defer></script>' + scripts
+    source = f'<p class="source">Source: <code>{html.escape(page.path)}</code></p>' if page.path != "search.md" else ""
+    kind = "chapter" if page.path.startswith("doc/chapters/") else "reference"
+    return f"""<!DOCTYPE html>
+<html lang="en" data-up="{up}">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{html.escape(title)}</title>
+{style}
+{scripts}
+</head>
+<body class="{kind}">
+<a class="skip" href="#main">Skip to the text</a>
+<header class="top">
+<a class="brand" href="{up}index.html">Heddle</a>
+<button type="button" id="menu" aria-expanded="false" aria-controls="pages">Pages</button>
+<form class="quick" role="search" action="{up}search.html"><label class="unseen" for="q">Search all pages</label>
+<input type="search" id="q" name="q" placeholder="Search ( / )" autocomplete="off" spellcheck="false"></form>
+</header>
+<div class="frame">
+<nav id="pages" aria-label="All pages">{navigation(page, groups)}</nav>
+<main id="main" tabindex="-1">
+<article>
+{page.body}
+</article>
+<nav class="turn" aria-label="Previous and next page">{turn(page, before, "prev", "Previous")}{turn(page, after, "next", "Next")}</nav>
+{source}
+</main>
+{contents(page)}
+</div>
+</body>
+</html>
+"""
+
+
+def index(pages):
+    """search-index.js: a row per section: address, title of the page, heading, text."""
+    rows = []
+    for page in pages:
+        for section in page.sections:
+            text = section.text()
+            if text or section.heading:
+                anchor = "#" + section.anchor if section.anchor else ""
+                rows.append([page.to + anchor, page.title, section.heading, text])
+    data = json.dumps(rows, ensure_ascii=False, separators=(",", ":")).replace("\u2028", " ").replace("\u2029", " ")
+    return f"// SPDX-License-Identifier: Apache-2.0\nglobalThis.heddleIndex = {data};\n"
+
+
+def make(source, build, folder):
+    source, build, folder = (pathlib.Path(p).resolve() for p in (source, build, folder))
+    if not (build / "heddle").exists():
+        raise Failed(f"{build / 'heddle'} is missing: build the command first (make heddle)")
+    part = folder.with_name(folder.name + ".part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir(parents=True)
+    site = Site(source, build, part)
+    site.find()
+    site.render()
+    site.write()
+    shutil.rmtree(folder, ignore_errors=True)
+    part.rename(folder)
+    return len(site.pages)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 4:
+        sys.exit("usage: site.py SOURCE BUILD FOLDER")
+    try:
+        print(f"{sys.argv[3]}/index.html: {make(*sys.argv[1:])} pages")
+    except Failed as failure:
+        sys.exit(f"site.py: {failure}")
