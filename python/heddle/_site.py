@@ -15,9 +15,9 @@ def site(page="index.html", *, open=True):
     folder = pathlib.Path(__file__).parent / "_site"
     path = folder / page
     if not (folder / "index.html").exists():
-        raise Error("HD_EINVAL", "this package was built without the site: install cmark-gfm and build it again")
+        raise Error("this package was built without the site: install cmark-gfm and build it again")
     if not path.is_file():
-        raise Error("HD_EINVAL", f"the site has no page {page}")
+        raise Error(f"the site has no page {page}")
     if open:
         import webbrowser
 
