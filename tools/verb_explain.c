@@ -8,6 +8,7 @@
 #include "judge/rules.h"
 #include "tools/output.h"
 #include "tools/case_run.h"
+#include "tools/explain.h"
 
 typedef struct explain_options {
     uint64_t threads, blocks;
@@ -99,6 +100,19 @@ static void tell(out *o, const case_run *x, bool all)
 
 /* ---- The verb -------------------------------------------------------------------------------- */
 
+/* A subject that is no kernel. */
+static int run_subject(const explain_subject *of, const tool_line *line)
+{
+    explain_told told = { line->form == TOOL_JSON, NULL, NULL };
+    int code = of->tell(line, &told);
+    bool good = code == TOOL_OK || code == TOOL_DIFFERS;
+    if (good && told.wants_story) out_member(told.report, "story", story_json(told.steps));
+    story_close(told.steps);
+    if (good) return out_close(told.report, code);
+    out_drop(told.report);
+    return code;
+}
+
 static int run(tool_line *line, int argc, char **argv)
 {
     static const out_column column[] = {
@@ -109,6 +123,8 @@ static int run(tool_line *line, int argc, char **argv)
     explain_options o = { 32, 1, false };
     case_run x;
     int code = tool_parse(line, argc, argv, &o);
+    const explain_subject *of = code < 0 ? explain_subject_of(line->word[0]) : NULL;
+    if (of) return run_subject(of, line);
     if (code < 0) code = case_run_take(&x, line, 1, o.threads, o.blocks);
     if (code >= 0) return code;
     simt_config c = simt_config_default();
