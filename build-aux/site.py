@@ -101,8 +101,12 @@ class Site:
                 continue
             report = self.command(words)
             if not report.get("story"):
+                if "HEDDLE_SITE_DRAFT" in __import__("os").environ:
+                    continue
                 raise Failed(f"{line}: tells no story")
             figures.append((report["story"], note))
+        if not figures:
+            return ""
         return slider(self, figures) if kind == "slider" else beside(self, figures)
 
     def plot(self, name):
@@ -125,6 +129,7 @@ class Site:
 
     def render(self):
         for path, page in self.pages.items():
+            self.asked = 0
             page.render((self.source / path).read_text(encoding="utf-8"), self)
 
     def groups(self):
@@ -175,28 +180,28 @@ def in_order(path):
 # ---- Stories --------------------------------------------------------------------------------------------------------
 
 
-def figure(site, story):
-    """One story: the player (pages/story.js) finds the figure and reads the data beside it."""
+def figure(site, story, plays):
+    """One story: the player (pages/story.js) finds the figure and reads the data beside it. plays: as soon as it is seen."""
     name = f"story-{site.number()}"
     data = json.dumps(story, ensure_ascii=False, separators=(",", ":"))
     data = data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     return (
-        f'<figure class="story" data-story="{name}" aria-label="{html.escape(story["title"])}">'
+        f'<figure class="story" data-story="{name}"{" data-autoplay" if plays else ""} '
+        f'aria-label="{html.escape(story["title"])}">'
         f"<noscript><p>{html.escape(story['title'])}: this story needs JavaScript.</p></noscript></figure>"
         f'<script type="application/json" id="{name}">{data}</script>'
     )
 
 
-def told_by(story):
-    return f'<p class="told">Told by <code>{html.escape(story["command"])}</code></p>' if story.get("command") else ""
-
-
 def beside(site, figures):
+    """One story, or several with common controls."""
+    plays = not site.asked
     parts = []
     for story, note in figures:
-        caption = f"<p>{html.escape(note)}</p>" if note else ""
-        parts.append(f"<div>{caption}{figure(site, story)}{told_by(story)}</div>")
-    return f'<div class="stories" data-count="{len(parts)}">{"".join(parts)}</div>'
+        caption = f'<p class="note">{html.escape(note)}</p>' if note else ""
+        parts.append(f"<div>{caption}{figure(site, story, plays)}</div>")
+    kind = "stories" if len(figures) > 1 else "one"
+    return f'<div class="{kind}">{"".join(parts)}</div>'
 
 
 def slider(site, figures):
@@ -209,7 +214,7 @@ def slider(site, figures):
         kind = "bad" if finding else "good"
         parts.append(
             f'<div class="choice" data-label="{html.escape(note)}"{"" if at == 0 else " hidden"}>'
-            f'<p class="verdict {kind}">{html.escape(verdict)}</p>{figure(site, story)}{told_by(story)}</div>'
+            f'<p class="verdict {kind}">{html.escape(verdict)}</p>{figure(site, story, True)}</div>'
         )
     return (
         f'<div class="slider" role="group" aria-label="Recorded schedules"><p><label for="{name}">Schedule</label> '
@@ -297,7 +302,7 @@ def document(page, groups, before, after):
 <nav class="turn" aria-label="Previous and next page">{turn(page, before, "prev", "Previous")}{turn(page, after, "next", "Next")}</nav>
 {source}
 </main>
-{contents(page)}
+{contents(page) if kind == "reference" else ""}
 </div>
 </body>
 </html>

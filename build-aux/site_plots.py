@@ -107,6 +107,16 @@ class Plots:
                              ["half full", "full: every insert evicts"], list(names), values, y_text=rate,
                              source="bench/results/nvidia-h200.tsv, papers/hkv/results/nvidia-h200.eviction.tsv")  # fmt: skip
 
+    def plot_digests(self):
+        rows = self.recorded("papers/hkv/results/nvidia-h200.ablation.tsv")
+        cases = {"key absent\nhalf full": ("0", "0.5"), "key absent\nfull": ("0", "1"),
+                 "key present\nhalf full": ("1", "0.5"), "key present\nfull": ("1", "1")}  # fmt: skip
+        values = [[points(rows, "load", "rate", operation="find", hits=hits, load=load, dim="8", variant=variant)[0][1]
+                   for variant in ("tlpv1", "nodigest")] for hits, load in cases.values()]  # fmt: skip
+        return plot_svg.bars("find on an H200, with digests and without: 32-byte values", "10⁹ keys/s", list(cases),
+                             ["with digests", "without digests"], values, y_text=rate,
+                             source="papers/hkv/results/nvidia-h200.ablation.tsv")  # fmt: skip
+
     def plot_speed(self):
         rows = self.recorded("doc/img/speed.tsv")
         full = [row for row in rows if row["load"] == "1" and row["value_bytes"] in ("32", "1024")]
