@@ -5,6 +5,7 @@
 #include "tools/output.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -27,7 +28,7 @@ struct out {
     out_fact_row *fact; /* (facts)          */
     out_value *cell;    /* (rows, columns)  */
     char *note;         /* NUL-terminated   */
-    json_t *member;     /* what JSON has besides; NULL: nothing */
+    json_t *member;     /* an object: more members of the JSON; NULL: none */
     size_t facts, rows, note_bytes;
     bool failed; /* memory was refused */
 };
@@ -76,17 +77,6 @@ void out_row(out *o, const out_value *cell)
     if (!o || !room(o, (void **)&o->cell, o->rows, columns * sizeof *cell)) return;
     for (size_t i = 0; i < columns; i++) o->cell[o->rows * columns + i] = copy(o, cell[i]);
     o->rows++;
-}
-
-void out_member(out *o, const char *key, json_t *value)
-{
-    if (o && !o->member) o->member = json_object();
-    if (!o || json_object_set_new(o->member, key, value)) {
-        if (!o)
-            json_decref(value);
-        else
-            o->failed = true;
-    }
 }
 
 void out_note(out *o, const char *format, ...)
@@ -294,14 +284,15 @@ static json_t *json_of(out_kind kind, out_value v)
     return json_integer((json_int_t)v.count);
 }
 
-/* {"schema": ..., facts..., "rows": [{...}]} */
+static int add_members(const out *o, json_t *all) { return o->member ? json_object_update(all, o->member) : 0; }
+
+/* {"schema": ..., facts..., "rows": [{...}], members...} */
 static bool print_json(const out *o, FILE *f)
 {
     json_t *all = json_object();
     int bad = !all || json_object_set_new(all, "schema", json_string(o->schema));
     for (size_t i = 0; i < o->facts && !bad; i++)
         bad = json_object_set_new(all, o->fact[i].key, json_of(o->fact[i].kind, o->fact[i].value));
-    if (o->member && !bad) bad = json_object_update(all, o->member);
     json_t *rows = json_array();
     for (size_t r = 0; r < o->rows && !bad; r++) {
         json_t *row = json_object();
@@ -314,7 +305,7 @@ static bool print_json(const out *o, FILE *f)
         bad = json_object_set_new(all, "rows", rows) || bad;
     else
         json_decref(rows);
-    if (!bad && o->member) bad = json_object_update(all, o->member);
+    bad = bad || add_members(o, all);
     if (!bad) bad = json_dumpf(all, f, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) != 0 && !ferror(f);
     if (!bad) putc('\n', f);
     json_decref(all);

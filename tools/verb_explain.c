@@ -183,6 +183,7 @@ static int run_subject(const explain_subject *of, const tool_line *line, const e
     int code = o->html ? tool_writable("--html", o->html) : TOOL_OK;
     if (!code) code = of->tell(line, &told);
     bool good = code == TOOL_OK || code == TOOL_DIFFERS;
+    if (good && told.wants_story)
         return page_close_report(told.report, code, o->html, explain_command(line), &told.steps, 1);
     story_close(told.steps);
     if (good) return out_close(told.report, code);
