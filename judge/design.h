@@ -38,6 +38,8 @@
 #include "judge/fixture.h"
 #include "workload/rng.h"
 
+struct judge_steps;
+
 #define JUDGE_MOVE UINT64_MAX
 /* In place of an operation: a batch in which each item has its own (hd_batch.each), cases DESIGN.mixed.KERNEL. */
 #define JUDGE_MIXED HD_OP_COUNT_
@@ -146,6 +148,9 @@ typedef struct judge_design {
     const char *(*bucket_name)(const void *table, uint64_t b, char *text, size_t bytes); /* default: "bucket 7" */
     /* Names byte `at` of a region: "key in bucket 1, slot 3"; false: it has no name. Default: none has */
     bool (*names)(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes);
+    /* How the reference decides about item i of part 0, on the table `before`, in steps that change nothing
+     * (judge/steps.h). Default: it says only what changes */
+    void (*tell)(const fixture *s, uint64_t i, const void *before, struct judge_steps *to);
 
     /* ---- The judgement ----------------------------------------------------------------------- */
     /* Lets item i of part k take effect on `model`, with its outputs and its ticket t (NULL: none); l: what it then has

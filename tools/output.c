@@ -284,7 +284,9 @@ static json_t *json_of(out_kind kind, out_value v)
     return json_integer((json_int_t)v.count);
 }
 
-/* {"schema": ..., facts..., "rows": [{...}]} */
+static int add_members(const out *o, json_t *all) { return o->member ? json_object_update(all, o->member) : 0; }
+
+/* {"schema": ..., facts..., "rows": [{...}], members...} */
 static bool print_json(const out *o, FILE *f)
 {
     json_t *all = json_object();
@@ -303,7 +305,7 @@ static bool print_json(const out *o, FILE *f)
         bad = json_object_set_new(all, "rows", rows) || bad;
     else
         json_decref(rows);
-    if (!bad && o->member) bad = json_object_update(all, o->member);
+    bad = bad || add_members(o, all);
     if (!bad) bad = json_dumpf(all, f, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) != 0 && !ferror(f);
     if (!bad) putc('\n', f);
     json_decref(all);

@@ -29,7 +29,7 @@ static bool starts(const char *text, const char *with) { return strncmp(text, wi
 /* What a step is, in a word for people. */
 static const char *meaning(const simt_event *e)
 {
-    if (strcmp(e->what, "takes effect") == 0) return "takes effect";
+    if (strcmp(e->what, "takes effect") == 0) return e->before == JUDGE_MOVE ? "moves an entry" : "takes effect";
     if (!e->p)
         return strcmp(e->what, "sync") == 0 || starts(e->what, "sync") ? "meets its tile"
                : starts(e->what, "fence")                              ? "orders memory"
@@ -64,6 +64,13 @@ static size_t group_end(const simt_event *e, size_t n, size_t i, bool all)
     return end;
 }
 
+/* Where a step is; of an item that takes effect, the outcome. */
+static out_value where(const simt_event *e, bool effect, const char *place)
+{
+    if (!effect) return e->p ? out_text(place) : out_none();
+    return e->before == JUDGE_MOVE ? out_none() : out_text(hd_outcome_name((hd_outcome)e->after));
+}
+
 static void tell(out *o, const case_run *x, bool all)
 {
     size_t n;
@@ -87,11 +94,7 @@ static void tell(out *o, const case_run *x, bool all)
         bool effect = strcmp(e[i].what, "takes effect") == 0, reads = starts(e[i].what, "ld");
         out_row(o, (const out_value[]){
                        out_count(e[i].step), out_count(e[i].block * 1000 + e[i].thread / 32), out_text(who),
-                       out_text(meaning(&e[i])),
-                       effect   ? out_text(hd_outcome_name((hd_outcome)e[i].after))
-                       : e[i].p ? out_text(place)
-                                : out_none(),
-                       out_text(e[i].what),
+                       out_text(meaning(&e[i])), where(&e[i], effect, place), out_text(e[i].what),
                        effect || !same_before ? out_none() : out_count(case_run_shown(x, e[i].p, e[i].before)),
                        effect || reads || !same_after ? out_none() : out_count(case_run_shown(x, e[i].p, e[i].after)),
                        out_text(simt_site_name(e[i].site)) });
