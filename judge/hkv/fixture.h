@@ -39,6 +39,7 @@ uint8_t *hkv_fixture_value_at(const void *table, uint64_t e);
 const char *hkv_fixture_differs(const void *v, const void *w, uint64_t e);
 void hkv_fixture_describe(const void *table, uint64_t e, char *line, size_t bytes);
 bool hkv_fixture_names(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes);
+uint32_t hkv_fixture_candidates(const void *table, uint64_t key, uint64_t *bucket);
 
 /* tell.c */
 void hkv_fixture_tell(const fixture *s, uint64_t i, const void *before, struct judge_steps *to);
