@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "judge/cells.h"
+#include "judge/design.h"
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
@@ -21,7 +22,7 @@ static bool takes_effect(const simt_event *e) { return strcmp(e->what, "takes ef
 
 const char *event_meaning(const simt_event *e)
 {
-    if (takes_effect(e)) return "takes effect";
+    if (takes_effect(e)) return e->before == JUDGE_MOVE ? "moves an entry" : "takes effect";
     if (!e->p) return starts(e->what, "sync") ? "meets its tile" : starts(e->what, "fence") ? "orders memory" : "votes";
     if (starts(e->what, "ld")) return "reads";
     if (strcmp(e->what, "strel") == 0) return "publishes";
@@ -461,14 +462,15 @@ static void tell_step(teller *t, const simt_event *e, size_t i, size_t end)
     snprintf(who, sizeof who, "block %u, warp %u", e[i].block, e[i].thread / 32);
     if (e[i].p) location(t, (const uint8_t *)e[i].p, place);
     if (!same.place) strncat(place, " and on", sizeof place - strlen(place) - 1);
-    if (effect) snprintf(place, sizeof place, "item %" PRIu64, e[i].before);
+    bool moves = effect && e[i].before == JUDGE_MOVE;
+    if (effect && !moves) snprintf(place, sizeof place, "item %" PRIu64, e[i].before);
     if (*place) act.place = place;
     if (!effect) act.operation = e[i].what;
     if (same.before && !effect && e[i].p) {
         event_value(t, &e[i], e[i].before, before, sizeof before);
         act.before = before;
     }
-    if (same.after && !reads) {
+    if (same.after && !reads && !moves) {
         if (effect)
             snprintf(after, sizeof after, "%s", hd_outcome_name((hd_outcome)e[i].after));
         else

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_explain.c - what `heddle explain` shows of a policy (tools/policy_walk.h) against a model of one or two buckets
- * that takes scores from the judge's rules: every step of every policy and of ten expressions.
+ * t_explain.c - what `heddle explain` shows. A policy (tools/policy_walk.h) against a model of one or two buckets that
+ * takes scores from the judge's rules: every step of every policy and of ten expressions. The reference
+ * (judge/steps.h): its steps turn the table before an item into the table after it, and fit the outcome.
  */
 #include <inttypes.h>
 #include <string.h>
 
+#include "judge/design.h"
+#include "judge/kernels.h"
 #include "judge/rules.h"
+#include "judge/steps.h"
 #include "tests/testing.h"
 #include "tools/policy_walk.h"
 
@@ -276,7 +280,177 @@ static void other_tables_are_refused(void **unused)
     policy_walk_close(&w);
 }
 
+/* ---- Steps of the reference ------------------------------------------------------------------ */
+
+typedef struct scene {
+    fixture_kernel kernel;
+    fixture *s;
+    judge_moment before, after;
+    judge_steps t;
+} scene;
+
+/* False: no kernel of the design runs the operation on such a table, so there is no fixture. */
+static bool scene_open(scene *x, const judge_design *d, hd_case *c, hd_op op)
+{
+    memset(x, 0, sizeof *x);
+    snprintf(c->op, sizeof c->op, "%s", fixture_op_name(op));
+    uint32_t row = 0;
+    while (fixture_row_name(d, row) && (!fixture_runs(d, row, op) || fixture_unfit(d, row, c))) row++;
+    if (!fixture_row_name(d, row)) return false;
+    snprintf(c->kernel, sizeof c->kernel, "%s", fixture_row_name(d, row));
+    x->kernel = fixture_kernel_at(d, row, 32, 1);
+    const fixture_kernel *const kernels[] = { &x->kernel };
+    must(fixture_open(c, kernels, 1, &x->s));
+    must(judge_moment_open(&x->before, x->s));
+    must(judge_moment_open(&x->after, x->s));
+    return true;
+}
+
+static void scene_close(scene *x)
+{
+    judge_steps_close(&x->t);
+    judge_moment_close(&x->before);
+    judge_moment_close(&x->after);
+    fixture_close(x->s);
+}
+
+static hd_case scene_case(const judge_design *d, bool dual, uint64_t seed)
+{
+    hd_case c = hd_case_of(d->name);
+    c.slots = d->small.slots;
+    c.buckets = 2 + seed % 4;
+    c.batch = 12;
+    c.batches = 1;
+    snprintf(c.keys, sizeof c.keys, "uniform:%u", 12 + (unsigned)(seed % 3) * 40);
+    c.table.hkv.dual = dual;
+    if (dual && seed % 2) strcpy(c.policy, "lfu");
+    if (dual && seed % 5 == 0) strcpy(c.policy, "custom");
+    c.duplicate_ppm = 200000;
+    c.seed = seed;
+    return c;
+}
+
+static const judge_step *step_that(const judge_steps *t, const char *does)
+{
+    for (uint64_t i = 0; i < t->steps; i++)
+        if (strcmp(t->step[i].does, does) == 0) return &t->step[i];
+    return NULL;
+}
+
+static bool finds_key(const judge_steps *t)
+{
+    for (uint64_t i = 0; i < t->steps; i++)
+        if (strstr(t->step[i].note, "has the key")) return true;
+    return false;
+}
+
+/* NULL, or what does not fit the outcome of the item. */
+static const char *outcome_unfit(const judge_steps *t, hd_op op, hd_outcome o)
+{
+    const judge_step *evicts = step_that(t, "evicts"), *admits = step_that(t, "admits");
+    bool absent = o == HD_INSERTED || o == HD_EVICTED || o == HD_REFUSED || o == HD_PENDING;
+    if (o == HD_RESERVED) return t->steps == 1 ? NULL : "a reserved key has one step";
+    if ((o == HD_EVICTED) != (evicts != NULL)) return "evicts";
+    if ((o == HD_INSERTED) != (step_that(t, "inserts") != NULL)) return "inserts";
+    if ((o == HD_ERASED) != (step_that(t, "removes") != NULL)) return "removes";
+    if ((o == HD_REFUSED) != (step_that(t, "refuses") != NULL)) return "refuses";
+    if (evicts && (!admits || admits->look != evicts->set[0].place))
+        return "the victim is not the one that was compared";
+    if (absent && finds_key(t)) return "the search found a key that was absent";
+    bool unpinned = op == HD_OP_UNLOCK_KEYS && o == HD_MISS;
+    return !absent && !unpinned && finds_key(t) != (o != HD_MISS) ? "what the search found" : NULL;
+}
+
+/* False steps: one less, another place, another entry. */
+static void find_lies(scene *x, uint64_t i)
+{
+    char why[STEP_NOTE];
+    const judge_design *d = x->s->design;
+    for (uint64_t k = 0; k < x->t.steps; k++) {
+        judge_step *step = &x->t.step[k], was = *step;
+        if (!step->sets) continue;
+        step->sets--;
+        /* the second half of a move may be what a later step says, too */
+        bool told = judge_steps_wrong(&x->t, 0, d, x->before.table, x->after.table, why) != NULL;
+        *step = was;
+        if (strcmp(step->does, "moves") == 0) continue;
+        check(told || strcmp(step->before, step->after) == 0, "item %" PRIu64 ": the step that %s was left out", i,
+              step->does);
+        if (strcmp(step->does, "removes") == 0) continue; /* of a free slot nothing is compared but that it is free */
+        snprintf(step->set[0].entry, sizeof step->set[0].entry, "another");
+        check(judge_steps_wrong(&x->t, 0, d, x->before.table, x->after.table, why), "item %" PRIu64 ": another entry",
+              i);
+        *step = was;
+    }
+}
+
+static uint64_t tell_items(scene *x, hd_op op, uint64_t *moved)
+{
+    char why[STEP_NOTE] = "";
+    const hd_batch *b = &x->s->part[0].batch;
+    for (uint64_t i = 0; i < b->n; i++) {
+        judge_moment_after(&x->before, x->s, i);
+        judge_moment_after(&x->after, x->s, i + 1);
+        x->t.steps = 0;
+        must(judge_steps_of_item(&x->t, x->s, i, x->before.table, x->after.table));
+        const char *wrong = judge_steps_wrong(&x->t, 0, x->s->design, x->before.table, x->after.table, why);
+        check(!wrong, "item %" PRIu64 ": %s", i, wrong);
+        wrong = outcome_unfit(&x->t, b->each ? (hd_op)b->each[i] : op, (hd_outcome)b->outcome[i]);
+        check(!wrong, "item %" PRIu64 ", %s: %s", i, hd_outcome_name((hd_outcome)b->outcome[i]), wrong);
+        find_lies(x, i);
+        for (uint64_t k = 0; k < x->t.steps; k++) *moved += strcmp(x->t.step[k].does, "moves") == 0;
+    }
+    return b->n;
+}
+
+static void steps_are_what_the_reference_did(void **unused)
+{
+    const judge_design *d;
+    uint64_t items = 0, moved = 0;
+    (void)unused;
+    for (size_t k = 0; (d = judge_design_at(k)); k++)
+        for (int op = 0; op <= JUDGE_MIXED; op++)
+            for (uint64_t seed = 1; seed <= test_times(60); seed++)
+                for (int dual = 0; dual <= d->dual; dual++) {
+                    hd_case c = scene_case(d, dual, seed);
+                    scene x;
+                    if ((op == JUDGE_MIXED && !d->mix) || (op != JUDGE_MIXED && !judge_ops[op].keyed)) continue;
+                    test_case("%s.%s dual=%d seed=%" PRIu64, d->name, fixture_op_name((hd_op)op), dual, seed);
+                    if (scene_open(&x, d, &c, (hd_op)op)) items += tell_items(&x, (hd_op)op, &moved);
+                    scene_close(&x);
+                }
+    check(moved, "no entry moved");
+    test_tried("differential", items, "items of the reference, told in steps");
+}
+
+static void steps_of_growth(void **unused)
+{
+    const judge_design *d;
+    uint64_t moved = 0;
+    char why[STEP_NOTE] = "";
+    (void)unused;
+    for (size_t k = 0; (d = judge_design_at(k)); k++)
+        for (uint64_t seed = 1; d->resize && seed <= test_times(200); seed++) {
+            hd_case c = scene_case(d, false, seed);
+            scene x;
+            test_case("%s seed=%" PRIu64, d->name, seed);
+            check(scene_open(&x, d, &c, HD_OP_INSERT_OR_ASSIGN), "there is no such table");
+            judge_moment_after(&x.before, x.s, 0);
+            must(fixture_resize(x.s, c.buckets + 1 + seed % 2));
+            must(judge_steps_of_change(&x.t, d, x.before.table, x.s->table));
+            const char *wrong = judge_steps_wrong(&x.t, 0, d, x.before.table, x.s->table, why);
+            check(!wrong, "%s", wrong);
+            for (uint64_t i = 0; i < x.t.steps; i++) {
+                check(strcmp(x.t.step[i].does, "moves") == 0, "growth %s", x.t.step[i].does);
+                moved++;
+            }
+            scene_close(&x);
+        }
+    check(moved, "no entry moved");
+}
+
 static const struct CMUnitTest tests[] = { unit(every_policy_agrees_with_the_model), unit(false_steps_are_found),
-                                           unit(other_tables_are_refused) };
+                                           unit(other_tables_are_refused), unit(steps_are_what_the_reference_did),
+                                           unit(steps_of_growth) };
 
 int main(void) { return test_run(tests); }

@@ -62,8 +62,7 @@ int case_run_parse(const char *text, hd_case c[FIXTURE_PARTS], uint32_t *parts)
     return -1;
 }
 
-/* Fills in what a case of kernels leaves open: a full case would be a table of thousands. */
-static void complete(const judge_design *d, bool wide, unsigned batch, hd_case *c)
+void case_run_complete(const judge_design *d, bool wide, unsigned batch, hd_case *c)
 {
     if (hd_case_has(c, "slots")) wide = c->slots >= fixture_wide(d).slots;
     const judge_small is = fixture_wide(d), *small = wide ? &is : &d->small;
@@ -82,7 +81,7 @@ static hd_status choose_kernel(case_run *x, uint32_t k, bool wide, unsigned batc
     hd_case *c = &x->c[k];
     const judge_design *d = judge_design_of(c);
     if (!d) return HD_EINVAL;
-    complete(d, wide, batch, c);
+    case_run_complete(d, wide, batch, c);
     hd_status s = fixture_kernel_row(c, &row);
     if (s) return s;
     const char *why = fixture_unfit(d, row, &x->c[0]);

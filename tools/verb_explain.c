@@ -45,6 +45,13 @@ static void name_lanes(uint32_t lanes, char *text, size_t bytes)
     }
 }
 
+/* Where a step is; of an item that takes effect, the outcome. */
+static out_value where(const simt_event *e, bool effect, const char *place)
+{
+    if (!effect) return e->p ? out_text(place) : out_none();
+    return e->before == JUDGE_MOVE ? out_none() : out_text(hd_outcome_name((hd_outcome)e->after));
+}
+
 static void tell(out *o, const case_run *x, bool all)
 {
     size_t n;
@@ -68,11 +75,7 @@ static void tell(out *o, const case_run *x, bool all)
         bool effect = strcmp(e[i].what, "takes effect") == 0, reads = strncmp(e[i].what, "ld", 2) == 0;
         out_row(o, (const out_value[]){
                        out_count(e[i].step), out_count(e[i].block * 1000 + e[i].thread / 32), out_text(who),
-                       out_text(event_meaning(&e[i])),
-                       effect   ? out_text(hd_outcome_name((hd_outcome)e[i].after))
-                       : e[i].p ? out_text(place)
-                                : out_none(),
-                       out_text(e[i].what),
+                       out_text(event_meaning(&e[i])), where(&e[i], effect, place), out_text(e[i].what),
                        effect || !same_before ? out_none() : out_count(case_run_shown(x, e[i].p, e[i].before)),
                        effect || reads || !same_after ? out_none() : out_count(case_run_shown(x, e[i].p, e[i].after)),
                        out_text(simt_site_name(e[i].site)) });
