@@ -45,6 +45,7 @@ POLICY = (
 )
 ASSETS = ("site.css", "site.js", "story.css", "story.js")
 LIMIT = 1_500_000  # bytes of a page
+IMAGE_LIMIT = 200_000  # a larger picture is only named: the package would become too large
 
 
 class Site:
@@ -75,9 +76,12 @@ class Site:
         return "text", path
 
     def image(self, page, target):
+        """The address of an image in the site; None if it is too large."""
         path = posixpath.normpath(posixpath.join(posixpath.dirname(page.path), target))
         if not (self.source / path).exists():
             raise Failed(f"{page.path}: there is no image {target}")
+        if (self.source / path).stat().st_size > IMAGE_LIMIT:
+            return None
         self.images.add(path)
         return posixpath.relpath(path, posixpath.dirname(page.to) or ".")
 
@@ -94,17 +98,20 @@ class Site:
 
     def stories(self, text, kind):
         """The stories that the lines of a code block tell, beside each other, or one at a time with a slider."""
-        figures = []
-        for line in text.splitlines():
-            words, note = shlex.split(line, comments=True), line.partition("  # ")[2].strip()
-            if not words:
+        figures, note = [], ""
+        for line in text.replace("\\\n", " ").splitlines():
+            if line.startswith("# "):
+                note = line[2:].strip()
                 continue
-            report = self.command(words)
+            if not line.strip():
+                continue
+            report = self.command(shlex.split(line))
             if not report.get("story"):
                 if "HEDDLE_SITE_DRAFT" in __import__("os").environ:
                     continue
                 raise Failed(f"{line}: tells no story")
             figures.append((report["story"], note))
+            note = ""
         if not figures:
             return ""
         return slider(self, figures) if kind == "slider" else beside(self, figures)

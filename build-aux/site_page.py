@@ -62,7 +62,7 @@ class Rewriter(html.parser.HTMLParser):
     """Writes the page again. `site` answers where links lead, and draws stories and plots:
 
     site.link(page, target)           ("page", href), ("text", path) or ("away", href)
-    site.image(page, target)          the address of an image
+    site.image(page, target)          the address of an image, or None: it is only named
     site.stories(commands, kind)      HTML
     site.plot(name)                   HTML
     """
@@ -129,8 +129,7 @@ class Rewriter(html.parser.HTMLParser):
         elif tag == "a":
             self.start_link(a)
         elif tag == "img":
-            address = self.site.image(self.page, a.get("src", ""))
-            self.write(f'<img src="{html.escape(address)}" alt="{html.escape(a.get("alt", ""))}" loading="lazy">')
+            self.image(a.get("src", ""), a.get("alt", ""))
         else:
             self.write(f"<{tag}{attributes(attrs)}>")
 
@@ -139,6 +138,14 @@ class Rewriter(html.parser.HTMLParser):
             self.handle_starttag(tag, attrs)
         else:
             self.write(f"<{tag}{attributes(attrs)}></{tag}>")
+
+    def image(self, path, text):
+        address = self.site.image(self.page, path)
+        if address:
+            self.write(f'<img src="{html.escape(address)}" alt="{html.escape(text)}" loading="lazy">')
+        else:
+            name = posixpath.basename(path)
+            self.write(f'<span class="path">Picture, in the source tree: {html.escape(text)} (<code>{name}</code>)</span>')
 
     def start_link(self, a):
         kind, where = self.site.link(self.page, a.get("href", ""))

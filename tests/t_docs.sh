@@ -10,7 +10,7 @@
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$top_srcdir" || exit 1
 
-mapfile -t pages < <(ls ./*.md doc/*.md bench/*.md fuzz/*.md lab/*.md papers/*/*.md examples/*/*.md 2>/dev/null)
+mapfile -t pages < <(ls ./*.md doc/*.md doc/*/*.md bench/*.md fuzz/*.md lab/*.md papers/*/*.md examples/*/*.md 2>/dev/null)
 book() { cat "${pages[@]}"; }
 book >"$work/book"
 { [ "${#pages[@]}" -ge 10 ] || echo "only ${#pages[@]}"; } | none "there are pages"

@@ -16,7 +16,7 @@ def site(page="index.html", *, open=True):
     path = folder / page
     if not (folder / "index.html").exists():
         raise Error("this package was built without the site: install cmark-gfm and build it again")
-    if not path.is_file():
+    if not path.is_file() or folder.resolve() not in path.resolve().parents:
         raise Error(f"the site has no page {page}")
     if open:
         import webbrowser
