@@ -189,7 +189,7 @@ def in_order(path):
 
 def figure(site, story, plays):
     """One story: the player (pages/story.js) finds the figure and reads the data beside it. plays: as soon as it is seen."""
-    name = f"story-{site.number()}"
+    name = f"told-{site.number()}"
     data = json.dumps(story, ensure_ascii=False, separators=(",", ":"))
     data = data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
     return (
@@ -213,7 +213,7 @@ def beside(site, figures):
 
 def slider(site, figures):
     """A range input that shows one of the stories at a time (pages/site.js)."""
-    name = f"slider-{site.number()}"
+    name = f"chosen-{site.number()}"
     parts = []
     for at, (story, note) in enumerate(figures):
         finding = story.get("finding")
@@ -234,9 +234,9 @@ def slider(site, figures):
 
 SEARCH = (
     '<h1 id="search">Search</h1><form class="find" role="search" action="search.html">'
-    '<label for="words">Words</label> <input type="search" id="words" name="q" autocomplete="off" spellcheck="false">'
-    '</form><p id="count" role="status">Type one or more words. A section is found if it has all of them.</p>'
-    '<ol id="found" class="results"></ol><noscript><p>The search needs JavaScript.</p></noscript>'
+    '<label for="nav-words">Words</label> <input type="search" id="nav-words" name="q" autocomplete="off" spellcheck="false">'
+    '</form><p id="nav-count" role="status">Type one or more words. A section is found if it has all of them.</p>'
+    '<ol id="nav-found" class="results"></ol><noscript><p>The search needs JavaScript.</p></noscript>'
 )
 
 
@@ -293,16 +293,16 @@ def document(page, groups, before, after):
 {scripts}
 </head>
 <body class="{kind}">
-<a class="skip" href="#main">Skip to the text</a>
+<a class="skip" href="#nav-main">Skip to the text</a>
 <header class="top">
 <a class="brand" href="{up}index.html">Heddle</a>
-<button type="button" id="menu" aria-expanded="false" aria-controls="pages">Pages</button>
-<form class="quick" role="search" action="{up}search.html"><label class="unseen" for="q">Search all pages</label>
-<input type="search" id="q" name="q" placeholder="Search ( / )" autocomplete="off" spellcheck="false"></form>
+<button type="button" id="nav-menu" aria-expanded="false" aria-controls="nav-pages">Pages</button>
+<form class="quick" role="search" action="{up}search.html"><label class="unseen" for="nav-q">Search all pages</label>
+<input type="search" id="nav-q" name="q" placeholder="Search ( / )" autocomplete="off" spellcheck="false"></form>
 </header>
 <div class="frame">
-<nav id="pages" aria-label="All pages">{navigation(page, groups)}</nav>
-<main id="main" tabindex="-1">
+<nav id="nav-pages" aria-label="All pages">{navigation(page, groups)}</nav>
+<main id="nav-main" tabindex="-1">
 <article>
 {page.body}
 </article>

@@ -14,8 +14,8 @@
   // ---- The list of pages ----
 
   document.documentElement.classList.add("script");
-  const menu = document.getElementById("menu");
-  const pages = document.getElementById("pages");
+  const menu = document.getElementById("nav-menu");
+  const pages = document.getElementById("nav-pages");
   menu.addEventListener("click", () => {
     menu.setAttribute("aria-expanded", String(pages.classList.toggle("open")));
   });
@@ -85,12 +85,12 @@
   }
 
   // The field at the top of every page: a list of the best, chosen with the arrow keys.
-  const quick = document.getElementById("q");
-  const list = make("ul", { id: "suggest", className: "suggest", hidden: true });
+  const quick = document.getElementById("nav-q");
+  const list = make("ul", { id: "nav-suggest", className: "suggest", hidden: true });
   list.setAttribute("role", "listbox");
   list.setAttribute("aria-label", "Sections found");
   quick.after(list);
-  for (const [name, value] of [["role", "combobox"], ["aria-expanded", "false"], ["aria-controls", "suggest"], ["aria-autocomplete", "list"]])
+  for (const [name, value] of [["role", "combobox"], ["aria-expanded", "false"], ["aria-controls", "nav-suggest"], ["aria-autocomplete", "list"]])
     quick.setAttribute(name, value);
   let chosen = -1;
 
@@ -119,7 +119,7 @@
     chosen = -1;
     quick.removeAttribute("aria-activedescendant");
     list.replaceChildren(...found.map(([row], i) => {
-      const item = make("li", { id: "suggest-" + i }, result(row, query, 110));
+      const item = make("li", { id: "nav-suggest-" + i }, result(row, query, 110));
       item.setAttribute("role", "option");
       item.setAttribute("aria-selected", "false");
       item.firstChild.tabIndex = -1;
@@ -151,15 +151,15 @@
   });
 
   // The page search.html: all that is found, and the words in its address.
-  const field = document.getElementById("words");
+  const field = document.getElementById("nav-words");
   if (field) {
     const show = async () => {
       const query = field.value;
       const index = await loaded();
       if (query !== field.value) return;
       const found = search(index, query);
-      document.getElementById("found").replaceChildren(...found.slice(0, 60).map(([row]) => make("li", {}, result(row, query, 260))));
-      document.getElementById("count").textContent = !wordsOf(query).length
+      document.getElementById("nav-found").replaceChildren(...found.slice(0, 60).map(([row]) => make("li", {}, result(row, query, 260))));
+      document.getElementById("nav-count").textContent = !wordsOf(query).length
         ? "Type one or more words. A section is found if it has all of them."
         : found.length + (found.length === 1 ? " section" : " sections") + (found.length > 60 ? ", the best 60 of them" : "");
     };

@@ -117,7 +117,7 @@ class Page(html.parser.HTMLParser):
             if name not in self.labelled:
                 self.say(f"the control {name} has no label")
         for name in self.references:
-            if name not in self.ids and name != "suggest":
+            if name not in self.ids and name != "nav-suggest":
                 self.say(f"nothing has the id {name}")
 
 

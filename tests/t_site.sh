@@ -40,7 +40,7 @@ cat >"$work/stories.py" <<'END'
 import json, pathlib, re, sys
 count = 0
 for path in sorted(pathlib.Path(sys.argv[1]).rglob("*.html")):
-    for name, text in re.findall(r'<script type="application/json" id="(story-\d+)">(.*?)</script>', path.read_text(), re.S):
+    for name, text in re.findall(r'<script type="application/json" id="(told-\d+)">(.*?)</script>', path.read_text(), re.S):
         story, count = json.loads(text), count + 1
         where = f"{path.name} {name}"
         if story["schema"] != "heddle.story/1" or not story["steps"]:
@@ -74,7 +74,7 @@ damaged "a second h1" doc/api.html 's/<h2 /<h1 /'
 damaged "a script from elsewhere" index.html 's/src="site.js"/src="https:\/\/example.com\/site.js"/'
 damaged "a style in an element" index.html '0,/<article>/s//<article style="color: red">/'
 damaged "an image without a text" doc/chapters/1-digest.html 's/ alt="[^"]*"//'
-damaged "a control without a label" search.html 's/<label for="words">/<label>/'
+damaged "a control without a label" search.html 's/<label for="nav-words">/<label>/'
 damaged "a word that the search lost" search-index.js 's/[Ll]ibFuzzer/libfuzz/g'
 
 # A tree with a mistake makes no site.
