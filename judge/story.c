@@ -109,6 +109,14 @@ void story_finding(story *s, const char *sentence, const char *by, const char *s
     set(s, finding, "concerned", json_array());
 }
 
+void story_blame(story *s, const char *said, const char *change)
+{
+    if (!s) return;
+    json_t *finding = json_object_get(s->all, "finding");
+    set(s, finding, "said", text_of(said));
+    set(s, finding, "change", text_of(change));
+}
+
 void story_concerned(story *s, const char *format, ...)
 {
     va_list list;
@@ -197,6 +205,14 @@ void story_step(story *s, const story_act *act)
     set(s, s->step, "sets", json_array());
     set(s, s->step, "looks", json_array());
     set(s, s->step, "sectors", json_array());
+}
+
+void story_skipped(story *s, uint64_t steps, uint64_t sectors)
+{
+    if (!s) return;
+    json_t *skipped = part(s, s->all, "skipped", json_object());
+    set(s, skipped, "steps", json_integer((json_int_t)steps));
+    set(s, skipped, "sectors", json_integer((json_int_t)sectors));
 }
 
 /* ---- Memory and sources ---------------------------------------------------------------------- */
