@@ -95,7 +95,8 @@ grep -q 'cmark.* is missing' "$work/out" && pass "what is missing is named" || f
 
 # ---- In a browser -----------------------------------------------------------------------------------------
 
-if [ ! -f "$top_srcdir/tests/pages/check_site.py" ] || ! command -v chromium >/dev/null; then
+export PYTHONPATH=$top_srcdir/tests/pages:${PYTHONPATH:-}
+if [ ! -f "$top_srcdir/tests/pages/browser.py" ] || ! "$python" -B -c "import browser, sys; sys.exit(not browser.find())"; then
   skip "pages behave in a browser" "chromium is not here"
 else
   "$python" -B "$top_srcdir/tests/pages/check_site.py" "$site" >"$work/browser" 2>&1 || echo "it failed" >>"$work/browser"
