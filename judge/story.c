@@ -2,7 +2,7 @@
  *
  * story.c - a story is the JSON object that it becomes, and the places in it where the next parts go.
  */
-#include "tools/story.h"
+#include "judge/story.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -106,6 +106,16 @@ void story_finding(story *s, const char *sentence, const char *by, const char *s
     set(s, finding, "sentence", text_of(sentence));
     set(s, finding, "by", text_of(by));
     set(s, finding, "schedule", text_of(schedule));
+    set(s, finding, "concerned", json_array());
+}
+
+void story_concerned(story *s, const char *format, ...)
+{
+    va_list list;
+    if (!s) return;
+    va_start(list, format);
+    append(s, json_object_get(json_object_get(s->all, "finding"), "concerned"), formatted(format, list));
+    va_end(list);
 }
 
 /* ---- Panels ---------------------------------------------------------------------------------- */
