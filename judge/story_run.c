@@ -454,30 +454,40 @@ static common common_of(const simt_event *e, size_t i, size_t end)
     return c;
 }
 
+/* The value before the step; NULL: it has none, or lanes differ. */
+static const char *before_of(const teller *t, const simt_event *e, bool same, char *text, size_t bytes)
+{
+    if (!same || takes_effect(e) || !e->p) return NULL;
+    event_value(t, e, e->before, text, bytes);
+    return text;
+}
+
+/* The value after it; of an item that takes effect, its outcome. */
+static const char *after_of(const teller *t, const simt_event *e, bool same, char *text, size_t bytes)
+{
+    bool effect = takes_effect(e), reads = e->p && starts(e->what, "ld");
+    if (!same || reads || (effect && e->before == JUDGE_MOVE)) return NULL;
+    if (effect)
+        snprintf(text, bytes, "%s", hd_outcome_name((hd_outcome)e->after));
+    else
+        event_value(t, e, e->after, text, bytes);
+    return text;
+}
+
 static void tell_step(teller *t, const simt_event *e, size_t i, size_t end)
 {
     char who[64], place[3 * CELL_NAME] = "", before[2 * CELL_NAME], after[2 * CELL_NAME];
-    bool effect = takes_effect(&e[i]), reads = e[i].p && starts(e[i].what, "ld"),
-         moves = effect && e[i].before == JUDGE_MOVE;
+    bool effect = takes_effect(&e[i]);
     const common same = common_of(e, i, end);
     story_act act = { .step = e[i].step, .who = who, .lanes = same.lanes, .does = event_meaning(&e[i]) };
     snprintf(who, sizeof who, "block %u, warp %u", e[i].block, e[i].thread / 32);
     if (e[i].p) location(t, (const uint8_t *)e[i].p, place);
     if (!same.place) strncat(place, " and on", sizeof place - strlen(place) - 1);
-    if (effect && !moves) snprintf(place, sizeof place, "item %" PRIu64, e[i].before);
+    if (effect && e[i].before != JUDGE_MOVE) snprintf(place, sizeof place, "item %" PRIu64, e[i].before);
     if (*place) act.place = place;
     if (!effect) act.operation = e[i].what;
-    if (same.before && !effect && e[i].p) {
-        event_value(t, &e[i], e[i].before, before, sizeof before);
-        act.before = before;
-    }
-    if (same.after && !reads && !moves) {
-        if (effect)
-            snprintf(after, sizeof after, "%s", hd_outcome_name((hd_outcome)e[i].after));
-        else
-            event_value(t, &e[i], e[i].after, after, sizeof after);
-        act.after = after;
-    }
+    act.before = before_of(t, &e[i], same.before, before, sizeof before);
+    act.after = after_of(t, &e[i], same.after, after, sizeof after);
     act.note = note_of(&e[i], place);
     act.site = story_site(e[i].site);
     story_step(t->st, &act);
