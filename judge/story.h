@@ -48,6 +48,8 @@ void story_fact(story *s, const char *name, const char *format, ...) __attribute
 
 /* A finding: the sentence that says what is wrong, which check said it, and the schedule; each may be NULL. */
 void story_finding(story *s, const char *sentence, const char *by, const char *schedule);
+/* What the check said, if the sentence is another; and the change of the text that is to blame. Each may be NULL. */
+void story_blame(story *s, const char *said, const char *change);
 /* A line below the finding: who was concerned, and where. */
 void story_concerned(story *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -59,10 +61,18 @@ int story_row(story *s, int panel, const char *name);
 void story_cell(story *s, int panel, int row, int column, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* The same, unless the cell has this text. */
+void story_change(story *s, int panel, int row, int column, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
 /* The last step reads the cell. */
 void story_look(story *s, int panel, int row, int column);
 
 void story_step(story *s, const story_act *act);
+
+/* The story begins later: so many steps, which moved so many sectors, are left out, and the cells before the first step
+ * are those after them. Before the first step. */
+void story_skipped(story *s, uint64_t steps, uint64_t sectors);
 
 /* Memory as sectors of 32 bytes: a region of so many, and its number; a sector that the last step moves. */
 int story_region(story *s, const char *name, uint64_t sectors);

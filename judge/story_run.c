@@ -474,6 +474,14 @@ static const char *after_of(const teller *t, const simt_event *e, bool same, cha
     return text;
 }
 
+/* Whether a lane reads another value than the last one that was written. */
+static bool is_older(const teller *t, const simt_event *e)
+{
+    const space *x = e->p && reads_only(e) ? space_of(t, e->p) : NULL;
+    size_t n = x ? bytes_in(x, e) : 0;
+    return x && !x->output && memcmp(x->copy + ((const uint8_t *)e->p - x->p), &e->before, n < 8 ? n : 8) != 0;
+}
+
 static void tell_step(teller *t, const simt_event *e, size_t i, size_t end)
 {
     char who[64], place[3 * CELL_NAME] = "", before[2 * CELL_NAME], after[2 * CELL_NAME];
@@ -488,9 +496,16 @@ static void tell_step(teller *t, const simt_event *e, size_t i, size_t end)
     if (!effect) act.operation = e[i].what;
     act.before = before_of(t, &e[i], same.before, before, sizeof before);
     act.after = after_of(t, &e[i], same.after, after, sizeof after);
-    act.note = note_of(&e[i], place);
+    act.note = is_older(t, &e[i]) ? "An older value than the last one that was written: weak memory allows it."
+                                  : note_of(&e[i], place);
     act.site = story_site(e[i].site);
     story_step(t->st, &act);
+}
+
+/* What the events [i, end) change and move, as part of the last step; before the first step: what the story begins with.
+ * How many sectors. */
+static uint64_t move_all(teller *t, const simt_event *e, size_t i, size_t end)
+{
     sectors all = { { 0 }, 0 };
     for (size_t k = i; k < end; k++) {
         space *x = space_of(t, e[k].p);
@@ -498,15 +513,28 @@ static void tell_step(teller *t, const simt_event *e, size_t i, size_t end)
         move_cells(t, x, &e[k]);
         move_sectors(t, x, &e[k], &all);
     }
+    return (uint64_t)all.n;
 }
 
 static void tell_steps(teller *t)
 {
     size_t n;
     const simt_event *e = simt_machine_events(t->r->m, &n);
+    uint64_t steps = 0, skipped = 0, sectors_skipped = 0, most = t->r->most ? t->r->most : UINT64_MAX;
+    for (size_t i = 0; i < n; i = event_group_end(e, n, i, t->r->apart)) steps += t->r->all || event_matters(&e[i]);
     for (size_t i = 0, end; i < n; i = end) {
         end = event_group_end(e, n, i, t->r->apart);
-        if (t->r->all || event_matters(&e[i])) tell_step(t, e, i, end);
+        if (!t->r->all && !event_matters(&e[i])) continue;
+        if (steps > most) {
+            sectors_skipped += move_all(t, e, i, end);
+            skipped++;
+            steps--;
+            continue;
+        }
+        if (skipped) story_skipped(t->st, skipped, sectors_skipped);
+        skipped = 0;
+        tell_step(t, e, i, end);
+        move_all(t, e, i, end);
     }
 }
 

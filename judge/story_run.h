@@ -22,6 +22,7 @@ typedef struct run_told {
     const simt_machine *m; /* its last run was one of s, with config.trace */
     bool all;              /* collectives and fences, too */
     bool apart;            /* a step for every lane */
+    uint64_t most;         /* the last so many steps; 0: all */
 } run_told;
 
 /* Adds panels, memory and steps to `st`. false: memory was refused. */

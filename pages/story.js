@@ -204,12 +204,21 @@
       box.setAttribute('aria-label', 'What went wrong');
       add(box, element('h3', '', 'What went wrong'), element('p', 'st-wrong', f.sentence));
       if (f.by) add(box, add(element('p', 'st-by'), element('b', '', 'Found by: '), f.by));
+      if (f.said) add(box, add(element('p', 'st-said'), element('b', '', 'It said: '), f.said));
       if (f.concerned && f.concerned.length) {
         const list = element('ul', 'st-concerned');
         for (const line of f.concerned) add(list, element('li', '', line));
-        add(box, element('h4', '', 'Who was concerned'), list);
+        add(box, element('h4', '', 'Who, and where'), list);
       }
       if (f.schedule) add(box, add(element('p', 'st-schedule'), element('b', '', 'Schedule: '), element('code', '', f.schedule)));
+      if (f.change) {
+        const change = element('details', 'st-change');
+        const pre = element('pre');
+        for (const line of f.change.replace(/\n$/, '').split('\n'))
+          add(pre, element('div', line.startsWith('- ') ? 'st-old' : line.startsWith('+ ') ? 'st-new' : 'st-in', line));
+        pre.tabIndex = 0;
+        add(box, add(change, element('summary', '', 'The bug in the text (BUG is true)'), pre));
+      }
       return box;
     }
 
@@ -439,8 +448,15 @@
         if (s.value) add(this.sentence, ' ', element('span', 'st-value', s.value));
         if (s.operation) add(this.sentence, ' ', element('span', 'st-operation', '(' + s.operation + ')'));
       }
-      this.note.textContent = (step && step.note) || '';
+      this.note.textContent = this.noteOf(step);
       this.note.hidden = !this.note.textContent;
+    }
+
+    // The last step of a finding is where the check objects.
+    noteOf(step) {
+      const f = this.story.finding;
+      const last = f && this.at === this.steps.length ? 'Here the check objects: ' + (f.said || f.sentence) : '';
+      return [step && step.note, last].filter(Boolean).join(' ');
     }
 
     drawCells(step) {

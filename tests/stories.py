@@ -89,10 +89,12 @@ def reference(*words, moves=0):
     for step, panels in play(report["story"]):
         if step["does"] == "moves":
             moved += 1
-            (panel, row, _, text), (left, left_row, _, hole) = step["sets"]
+            keys = [place for place in step["sets"] if place[2] == 0]
+            must(len(keys) == 2, "an entry leaves one slot, and arrives in another")
+            (panel, row, _, key), (left, left_row, _, hole) = keys
             must(now[panel, row] in ("-", "fresh", "vacant", ""), "an entry moved onto another one")
             must(hole in ("-", "fresh", "vacant"), "the slot that it left is not free")
-            must(now[left, left_row] == text, "the entry that arrives is not the one that left")
+            must(now[left, left_row] == key, "the entry that arrives is not the one that left")
         now = {(p, r): row[0] for p, cells in enumerate(panels) for r, row in enumerate(cells)}
     must(moved >= moves, f"{moved} entries moved, not {moves}")
     must(len(report["rows"]) == len(report["story"]["steps"]), "rows and steps")

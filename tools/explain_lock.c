@@ -169,15 +169,15 @@ static void tell(lock_told *p, const simt_event *e, const char *does, const char
     story_step(s, &(story_act){ .step = e->step,
                                 .who = who,
                                 .does = does,
-                                .place = "the lock's word",
+                                .place = "word of the lock",
                                 .operation = e->what,
                                 .note = note });
-    story_cell(s, 0, WORD_NEXT, 0, "%" PRIu32, p->word.next);
-    story_cell(s, 0, WORD_SERVING, 0, "%" PRIu32, p->word.serving);
-    story_cell(s, 0, WORD_INSIDE, 0, "%" PRIu32, p->word.inside);
-    story_cell(s, 0, WORD_ROLE, 0, "%s", p->word.inside ? role_name[p->word.role] : "");
-    story_cell(s, 1, (int)e->stream, 1, "%s", state_name[b->state]);
-    if (b->has_ticket) story_cell(s, 1, (int)e->stream, 2, "%" PRIu32, b->ticket);
+    story_change(s, 0, WORD_NEXT, 0, "%" PRIu32, p->word.next);
+    story_change(s, 0, WORD_SERVING, 0, "%" PRIu32, p->word.serving);
+    story_change(s, 0, WORD_INSIDE, 0, "%" PRIu32, p->word.inside);
+    story_change(s, 0, WORD_ROLE, 0, "%s", p->word.inside ? role_name[p->word.role] : "");
+    story_change(s, 1, (int)e->stream, 1, "%s", state_name[b->state]);
+    if (b->has_ticket) story_change(s, 1, (int)e->stream, 2, "%" PRIu32, b->ticket);
 }
 
 static void on_next(lock_told *p, one_batch *b, const simt_event *e)
@@ -268,20 +268,20 @@ static void begin(lock_told *p, const tool_line *line)
     snprintf(name, sizeof name, "Batches at the lock %s", p->lock->name);
     story *s = p->to->steps = story_open(name, explain_command(line));
     story_about(s,
-                "%s. Each batch draws a ticket, waits for its turn, and enters when no batch is inside, or those "
-                "inside have its role and may run together.",
-                p->lock->what);
+                "Each batch draws a ticket and waits for its turn. Then it enters as soon as no batch is inside, or "
+                "those inside have its role and are no inserters. While it runs, the next ticket may have its turn.");
+    story_fact(s, "lock", "%s: %s", p->lock->name, p->lock->what);
     story_panel(s, "lock word", value, 1);
     for (int i = 0; i < 4; i++) {
         story_row(s, 0, row[i]);
-        story_cell(s, 0, i, 0, "%s", i == WORD_ROLE ? "" : "0");
+        story_change(s, 0, i, 0, "%s", i == WORD_ROLE ? "" : "0");
     }
     story_panel(s, "batches", of_batch, 3);
     for (uint32_t i = 0; i < p->batches; i++) {
         snprintf(name, sizeof name, "batch %" PRIu32, i);
         story_row(s, 1, name);
-        story_cell(s, 1, (int)i, 0, "%s", role_name[p->batch[i].role]);
-        story_cell(s, 1, (int)i, 1, "%s", state_name[COMES]);
+        story_change(s, 1, (int)i, 0, "%s", role_name[p->batch[i].role]);
+        story_change(s, 1, (int)i, 1, "%s", state_name[COMES]);
     }
 }
 
