@@ -101,6 +101,21 @@ def reference(*words, moves=0):
     return report
 
 
+def kernel_chain():
+    """Three moves by the same lanes before their item takes effect; a move is not an outcome."""
+    report = explain("hive.insert_or_assign.tile", "buckets=8", "batch=6x1", "keys=uniform:320", "seed=5")
+    moves, most = {}, 0
+    for row in report["rows"]:
+        if row["does"] == "moves an entry":
+            must(row["place"] is None, "a move has an outcome")
+            moves[row["lanes"]] = moves.get(row["lanes"], 0) + 1
+        if row["does"] == "takes effect":
+            most = max(most, moves.pop(row["lanes"], 0))
+    must(most == 3, f"{most} moves")
+    told = sum(step["does"] == "moves an entry" for step, _ in play(report["story"]))
+    must(told >= 3, "the story has no moves")
+
+
 # ---- A trace -----------------------------------------------------------------------------------------------------
 
 
@@ -165,6 +180,7 @@ checks = {
     "an expression": lambda: policy("policy=expr:on_insert=now;on_hit=(old>>1)+(now>>1)", "requests=200"),
     "the reference of hkv": lambda: reference("hkv.insert_or_assign.ref", "dual=1", "batch=12x1", "seed=7"),
     "a chain of three": lambda: reference("hive.insert_or_assign.ref", "buckets=4", "keys=uniform:1000", "seed=123", moves=3),
+    "a chain of a kernel": kernel_chain,
     "a split": lambda: reference("grow=hive", "seed=2", moves=5),
     "three splits": lambda: reference("grow=hive", "seed=5", "to=5", moves=5),
     "the buckets of a trace": trace,
