@@ -270,6 +270,7 @@ static void take_table(teller *t, space *x, size_t at, size_t bytes, const cell_
 static void take_cell(teller *t, space *x, size_t at, size_t bytes, const cell_name *c)
 {
     char name[2 * CELL_NAME];
+    if (!t->r->s->value_bytes && strcmp(c->column, "value") == 0) return;
     bool spans = strstr(location(t, x->p + at, name), ", from slot ") != NULL;
     if (of_slot(c) && !spans ? has_table(t, c->table) : touched(x, at, bytes)) add_cell(t, x, at, bytes, c);
 }
