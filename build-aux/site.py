@@ -31,7 +31,7 @@ GROUPS = (
     ("Use it", ("doc/api.md", "doc/python.md", "doc/python-torch.md", "doc/contract.md", "doc/contract-hkv.md",
                 "doc/contract-hive.md", "doc/concurrency.md", "doc/merlin.md")),
     ("Run it", ("doc/output.md", "doc/snapshot.md", "doc/security.md", "bench/README.md")),
-    ("Learn and teach", ("doc/puzzles.md", "doc/teaching.md", "doc/course/*.md")),
+    ("Learn and teach", ("doc/explain.md", "doc/puzzles.md", "doc/teaching.md", "doc/course/*.md")),
     ("Understand it", ("doc/architecture.md", "doc/dialect.md", "doc/hive.md")),
     ("Trust it", ("doc/testing.md", "fuzz/README.md", "examples/foreign/README.md")),
     ("Change it", ("CONTRIBUTING.md", "doc/extending.md", "examples/*/README.md")),
