@@ -379,6 +379,8 @@ def make(source, build, folder):
 
 
 if __name__ == "__main__":
+    if sys.version_info < (3, 10):
+        sys.exit("site.py: Python 3.10 or later is needed")
     if len(sys.argv) != 4:
         sys.exit("usage: site.py SOURCE BUILD FOLDER")
     try:
