@@ -231,6 +231,10 @@ def check(folder):
         text = path.read_text(encoding="utf-8")
         page.feed(text)
         page.finish()
+        if re.search(
+            r"\|\s*-{3,}\s*\|", re.sub(r"<pre.*?</pre>|<code.*?</code>|<script.*?</script>", "", text, flags=re.S)
+        ):
+            mistakes.append(f"{name}: a table that is none")
         check_stories(name, text, mistakes.append)
         check_plots(name, text, mistakes.append)
         pages[path] = page

@@ -58,6 +58,7 @@ damaged "a page without its story" doc/chapters/3-evict.html 's/<script type="ap
 # (The first bar and the first mark are in the legend.)
 damaged "a bar that is too high" index.html 's/height="[0-9.]+" class="bar s1"/height="200.0" class="bar s1"/2'
 damaged "a point in the wrong place" doc/chapters/9-hive.html 's/ [0-9.]+\)" class="mark s0"/ 80.0)" class="mark s0"/2'
+damaged "a table that was not converted" lab/hive.html '0,/<\/p>/s// | a | b | |---|---| | c | d |<\/p>/'
 damaged "a word that the search lost" search-index.js 's/[Ll]ibFuzzer/libfuzz/g'
 
 # A tree with a mistake makes no site.
