@@ -38,6 +38,8 @@
 #include "judge/fixture.h"
 #include "workload/rng.h"
 
+struct judge_steps;
+
 #define JUDGE_MOVE UINT64_MAX
 /* In place of an operation: a batch in which each item has its own (hd_batch.each), cases DESIGN.mixed.KERNEL. */
 #define JUDGE_MIXED HD_OP_COUNT_
@@ -73,7 +75,7 @@ enum { JUDGE_MEMORY_MOST = 48 };
 
 typedef enum judge_scores { JUDGE_NO_SCORES, JUDGE_SCORES_GIVEN_OR_NOT, JUDGE_SCORES_NEEDED } judge_scores;
 
-enum { JUDGE_SENTENCE = 512 };
+enum { JUDGE_SENTENCE = 512, JUDGE_CANDIDATES_MOST = 16 };
 /* Writes a sentence; returns it. */
 const char *fixture_say(char why[JUDGE_SENTENCE], const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -146,6 +148,12 @@ typedef struct judge_design {
     const char *(*bucket_name)(const void *table, uint64_t b, char *text, size_t bytes); /* default: "bucket 7" */
     /* Names byte `at` of a region: "key in bucket 1, slot 3"; false: it has no name. Default: none has */
     bool (*names)(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes);
+    /* The buckets that a key may be in, in the order of the search, without a stash; how many, at most
+     * JUDGE_CANDIDATES_MOST. Default: not known */
+    uint32_t (*candidates)(const void *table, uint64_t key, uint64_t *bucket);
+    /* How the reference decides about item i of part 0, on the table `before`, in steps that change nothing
+     * (judge/steps.h). Default: it says only what changes */
+    void (*tell)(const fixture *s, uint64_t i, const void *before, struct judge_steps *to);
 
     /* ---- The judgement ----------------------------------------------------------------------- */
     /* Lets item i of part k take effect on `model`, with its outputs and its ticket t (NULL: none); l: what it then has

@@ -161,6 +161,9 @@ def pack(source, build, folder):
         if path.is_file() and path.suffix in (".py", ".typed"):
             wheel.add(path.relative_to(source / "python").as_posix(), path.read_bytes())
     wheel.add("heddle/_core.pyi", stubs(source, core).encode())
+    site = build / "doc" / "site"  # made where cmark-gfm is installed
+    for path in sorted(p for p in site.rglob("*") if p.is_file()):
+        wheel.add("heddle/_site/" + path.relative_to(site).as_posix(), path.read_bytes())
     with tempfile.TemporaryDirectory() as scratch:
         module = stripped(core, scratch)
         if OPENMP + b"\0" in module and (runtime := openmp_runtime()):

@@ -29,6 +29,8 @@ int case_run_words(char *const *word, int words, char text[CASE_RUN_TEXT]);
 bool case_run_wide(const judge_design *d, const char *kernel);
 /* The cases of a text: one, or two with a + between them. -1, or the exit code after a sentence. */
 int case_run_parse(const char *text, hd_case c[FIXTURE_PARTS], uint32_t *parts);
+/* Fills in what a case leaves open: a table without a size would have thousands of slots. */
+void case_run_complete(const judge_design *d, bool wide, unsigned batch, hd_case *c);
 /* Opens parts cases that run at the same time. What a case does not set is that of a small table with `batch` items.
  * Blocks of `threads`, `blocks` of them. -1, or the exit code after a sentence. */
 int case_run_open(case_run *x, const hd_case *c, uint32_t parts, unsigned batch, uint32_t threads, uint32_t blocks);

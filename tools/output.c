@@ -28,6 +28,7 @@ struct out {
     out_fact_row *fact; /* (facts)          */
     out_value *cell;    /* (rows, columns)  */
     char *note;         /* NUL-terminated   */
+    json_t *member;     /* an object: more members of the JSON; NULL: none */
     size_t facts, rows, note_bytes;
     bool failed; /* memory was refused */
 };
@@ -94,6 +95,15 @@ void out_note(out *o, const char *format, ...)
     } else
         o->failed = true;
     if (n >= 0) free(line);
+}
+
+void out_member(out *o, const char *key, json_t *value)
+{
+    if (o && !o->member) o->member = json_object();
+    if (!o)
+        json_decref(value);
+    else if (!value || json_object_set_new(o->member, key, value))
+        o->failed = true;
 }
 
 /* ---- Text ------------------------------------------------------------------------------------ */
@@ -274,7 +284,9 @@ static json_t *json_of(out_kind kind, out_value v)
     return json_integer((json_int_t)v.count);
 }
 
-/* {"schema": ..., facts..., "rows": [{...}]} */
+static int add_members(const out *o, json_t *all) { return o->member ? json_object_update(all, o->member) : 0; }
+
+/* {"schema": ..., facts..., "rows": [{...}], members...} */
 static bool print_json(const out *o, FILE *f)
 {
     json_t *all = json_object();
@@ -293,6 +305,7 @@ static bool print_json(const out *o, FILE *f)
         bad = json_object_set_new(all, "rows", rows) || bad;
     else
         json_decref(rows);
+    bad = bad || add_members(o, all);
     if (!bad) bad = json_dumpf(all, f, JSON_INDENT(2) | JSON_REAL_PRECISION(12)) != 0 && !ferror(f);
     if (!bad) putc('\n', f);
     json_decref(all);
@@ -402,5 +415,6 @@ void out_drop(out *o)
     free(o->fact);
     free(o->cell);
     free(o->note);
+    json_decref(o->member);
     free(o);
 }

@@ -32,6 +32,13 @@ uint64_t hive_fixture_key_at(const void *table, uint64_t e)
 
 uint8_t *hive_fixture_value_at(const void *table, uint64_t e) { return (uint8_t *)hive_value_at(view_of(table), e); }
 
+uint32_t hive_fixture_candidates(const void *table, uint64_t key, uint64_t *bucket)
+{
+    const hive_view *v = view_of(table);
+    for (uint32_t i = 0; i < v->hashes; i++) bucket[i] = hive_candidate(v, hive_hash(v, key), i);
+    return v->hashes;
+}
+
 const char *hive_fixture_differs(const void *one, const void *other, uint64_t e)
 {
     const hive_view *v = view_of(one), *w = view_of(other);

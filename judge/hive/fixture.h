@@ -48,6 +48,10 @@ const char *hive_fixture_differs(const void *v, const void *w, uint64_t e);
 void hive_fixture_describe(const void *table, uint64_t e, char *line, size_t bytes);
 const char *hive_fixture_bucket_name(const void *table, uint64_t b, char *text, size_t bytes);
 bool hive_fixture_names(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes);
+uint32_t hive_fixture_candidates(const void *table, uint64_t key, uint64_t *bucket);
+
+/* tell.c */
+void hive_fixture_tell(const fixture *s, uint64_t i, const void *before, struct judge_steps *to);
 
 /* accept.c */
 const char *hive_fixture_accept(const fixture *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,

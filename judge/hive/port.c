@@ -46,7 +46,8 @@ const judge_design judge_design_hive = {
     .resize = hive_fixture_resize, .buckets = hive_fixture_buckets, .first = hive_fixture_first,
     .places = hive_fixture_places, .key_at = hive_fixture_key_at, .value_at = hive_fixture_value_at,
     .differs = hive_fixture_differs, .describe = hive_fixture_describe, .bucket_name = hive_fixture_bucket_name,
-    .names = hive_fixture_names, .accept = hive_fixture_accept, .move = hive_fixture_move,
+    .names = hive_fixture_names,
+    .candidates = hive_fixture_candidates, .tell = hive_fixture_tell, .accept = hive_fixture_accept, .move = hive_fixture_move,
     .check = hive_fixture_check, .watch = hive_fixture_watch
 };
 /* clang-format on */

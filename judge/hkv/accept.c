@@ -16,7 +16,7 @@
 
 /* ---- One item -------------------------------------------------------------------------------- */
 
-static hkv_item item_of(const fixture *s, const hkv_view *model, uint32_t k, uint64_t i)
+hkv_item hkv_fixture_item(const fixture *s, const hkv_view *model, uint32_t k, uint64_t i)
 {
     const hd_batch *b = &s->part[k].batch;
     const uint64_t *score = hkv_scores_for(model, b);
@@ -59,7 +59,7 @@ const char *hkv_fixture_accept(const fixture *s, void *table, uint32_t k, uint64
     const fixture_part *p = &s->part[k];
     const hd_batch *b = &p->batch;
     hkv_view *model = &((hkv_own *)table)->v;
-    hkv_item it = item_of(s, model, k, i);
+    hkv_item it = hkv_fixture_item(s, model, k, i);
     hd_outcome o = (hd_outcome)b->outcome[i];
     bool delivers = judge_delivers(b->op, o);
     hkv_seen seen;

@@ -16,6 +16,14 @@ uint64_t hkv_fixture_first(const void *table, uint64_t b) { return hkv_entry(vie
 uint64_t hkv_fixture_key_at(const void *table, uint64_t e) { return *hkv_key_at(view_of(table), e); }
 uint8_t *hkv_fixture_value_at(const void *table, uint64_t e) { return hkv_value(view_of(table), e); }
 
+uint32_t hkv_fixture_candidates(const void *table, uint64_t key, uint64_t *bucket)
+{
+    const hkv_home home = hkv_home_of(view_of(table), key);
+    uint32_t n = hkv_homes(view_of(table));
+    memcpy(bucket, home.bucket, n * sizeof *bucket);
+    return n;
+}
+
 const char *hkv_fixture_differs(const void *one, const void *other, uint64_t e)
 {
     const hkv_view *v = view_of(one), *w = view_of(other);

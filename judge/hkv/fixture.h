@@ -4,6 +4,7 @@
  *
  *     fixture.c   a table's memory and contents
  *     entries.c   reads and describes entries
+ *     tell.c      how the reference decides about an item
  *     accept.c    what outcomes an item may have, and the table's invariants
  *     port.c      the port itself
  */
@@ -12,6 +13,7 @@
 
 #include "gpu/hkv/own.h"
 #include "judge/design.h"
+#include "ref/hkv/hkv.h"
 
 static inline hkv_own *hkv_fixture_own(const fixture *s) { return (hkv_own *)s->table; }
 static inline hkv_view *hkv_fixture_view(const fixture *s) { return &hkv_fixture_own(s)->v; }
@@ -37,8 +39,14 @@ uint8_t *hkv_fixture_value_at(const void *table, uint64_t e);
 const char *hkv_fixture_differs(const void *v, const void *w, uint64_t e);
 void hkv_fixture_describe(const void *table, uint64_t e, char *line, size_t bytes);
 bool hkv_fixture_names(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes);
+uint32_t hkv_fixture_candidates(const void *table, uint64_t key, uint64_t *bucket);
+
+/* tell.c */
+void hkv_fixture_tell(const fixture *s, uint64_t i, const void *before, struct judge_steps *to);
 
 /* accept.c */
+/* Item i of part k, as the reference takes it. */
+hkv_item hkv_fixture_item(const fixture *s, const hkv_view *model, uint32_t k, uint64_t i);
 const char *hkv_fixture_accept(const fixture *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
                                judge_listing *l);
 const char *hkv_fixture_beside(const fixture *s, const void *model, const void *now, char why[JUDGE_SENTENCE]);

@@ -37,6 +37,7 @@ const judge_design judge_design_hkv = {
     .apply = hkv_fixture_apply, .buckets = hkv_fixture_buckets,
     .first = hkv_fixture_first, .key_at = hkv_fixture_key_at, .value_at = hkv_fixture_value_at,
     .differs = hkv_fixture_differs, .describe = hkv_fixture_describe, .names = hkv_fixture_names,
+    .candidates = hkv_fixture_candidates, .tell = hkv_fixture_tell,
     .accept = hkv_fixture_accept, .beside = hkv_fixture_beside, .promised = hkv_fixture_promised,
     .idle = hkv_fixture_idle, .check = hkv_fixture_check, .watch = hkv_fixture_watch
 };
