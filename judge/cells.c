@@ -70,7 +70,7 @@ bool cell_name_of(const char *location, cell_name *c)
     const char *end = slot ? slot : from;
     if (end && (slot || in)) {
         const char *table = in && in < end ? in + 4 : location;
-        copy(c->column, in ? location : "entry", in ? (size_t)(in - location) : 5);
+        copy(c->column, in ? location : CELL_ENTRY, in ? (size_t)(in - location) : strlen(CELL_ENTRY));
         copy(c->table, table, (size_t)(end - table));
         copy(c->row, end + (slot ? 2 : 7), CELL_NAME);
         return true;

@@ -18,6 +18,7 @@
 /* "key in bucket 1, slot 3": a location in memory, by name. Returns text. */
 const char *fixture_location(const fixture *s, const simt_machine *m, const void *p, char *text, size_t bytes);
 
+#define CELL_ENTRY "entry" /* the column of a whole entry, which the design describes */
 enum { CELL_NAME = 64 };
 typedef struct cell_name {
     char table[CELL_NAME], row[CELL_NAME], column[CELL_NAME];
