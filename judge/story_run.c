@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * story_run.c - see story_run.h. First all named memory that the run touched is collected as cells, and the cells
- * become panels. Then the events are replayed on a copy of the memory as it was before the run: a store changes the copy,
- * and the cells that it overlaps are written again.
+ * become panels. Then the events are replayed on a copy of the memory as it was before the run: a store changes the
+ * copy, and the cells that it overlaps are written again.
  */
 #include "judge/story_run.h"
 
@@ -77,7 +77,8 @@ const char *story_site(const char *site)
 typedef struct space {
     const uint8_t *p;
     size_t bytes;
-    uint8_t *copy; /* (bytes) what the story's steps have written so far  */
+    uint8_t *copy; /* (bytes) what the story's steps have written so far: of the fixture's memory a part of `image` */
+    bool own;      /* the copy is this space's */
     bool *touched; /* (bytes) by the run */
     bool output;   /* it begins as poison, which the story does not show */
     int region;    /* the story's number of it; -1: none */
@@ -91,11 +92,14 @@ typedef struct cell {
     size_t bytes;
     int panel, row, column;
     cell_name name;
+    uint64_t place; /* of an entry: its number in the table */
 } cell;
 
 typedef struct teller {
     story *st;
     const run_told *r;
+    uint8_t *image; /* (bytes of the fixture) its memory as the story's steps have written it so far ... */
+    void *view;     /* ... and the table over it */
     space *memory;
     size_t spaces;
     char (*table)[CELL_NAME]; /* (tables) buckets that the run touched */
@@ -122,19 +126,31 @@ static void add_space(teller *t, const void *p, size_t bytes, const char *name)
 {
     const fixture *s = t->r->s;
     space *x = &t->memory[t->spaces];
-    const uint8_t *at = (const uint8_t *)p, *initial = at;
+    const uint8_t *at = (const uint8_t *)p;
     uint32_t part;
     bool batch = of_batch(s, p, &part, &x->output);
-    if (at >= s->memory && at < s->memory + s->bytes) initial = s->initial + (at - s->memory);
     x->p = at;
     x->bytes = bytes;
     x->region = -1;
-    x->copy = (uint8_t *)malloc(bytes);
+    x->own = at < s->memory || at >= s->memory + s->bytes;
+    x->copy = x->own ? (uint8_t *)malloc(bytes) : t->image + (at - s->memory);
     x->touched = (bool *)calloc(bytes, sizeof(bool));
     snprintf(x->name, sizeof x->name, batch && part ? "%.40s, second batch" : "%.40s", name);
     t->spaces++;
     t->failed = !x->copy || !x->touched;
-    if (!t->failed) memcpy(x->copy, initial, bytes);
+    if (!t->failed && x->own) memcpy(x->copy, p, bytes);
+}
+
+/* The fixture's memory and table as they were before the run. */
+static void copy_table(teller *t)
+{
+    const fixture *s = t->r->s;
+    t->image = (uint8_t *)malloc(s->bytes);
+    t->view = malloc(fixture_table_size(s->design));
+    t->failed = !t->image || !t->view;
+    if (t->failed) return;
+    memcpy(t->image, s->initial, s->bytes);
+    fixture_view(s, t->image, t->view);
 }
 
 static void collect_spaces(teller *t)
@@ -210,6 +226,17 @@ static bool name_counter(const space *x, const char *name, cell_name *c)
     return true;
 }
 
+/* The number of the entry that a cell is. */
+static uint64_t place_of(const teller *t, const cell_name *name)
+{
+    const fixture *s = t->r->s;
+    char want[2 * CELL_NAME + 2], place[2 * CELL_NAME];
+    uint64_t e = 0, places = fixture_places(s->design, s->table);
+    snprintf(want, sizeof want, "%s, %s", name->table, name->row);
+    while (e < places && strcmp(fixture_place(s->design, s->table, e, place, sizeof place), want) != 0) e++;
+    return e;
+}
+
 static void add_cell(teller *t, space *x, size_t at, size_t bytes, const cell_name *name)
 {
     if (t->cells == t->room) {
@@ -222,7 +249,8 @@ static void add_cell(teller *t, space *x, size_t at, size_t bytes, const cell_na
         t->shown = more;
         t->room = room;
     }
-    cell c = { x->p + at, x, bytes, -1, 0, 0, *name };
+    cell c = { x->p + at, x, bytes, -1, 0, 0, *name, 0 };
+    if (strcmp(name->column, CELL_ENTRY) == 0) c.place = place_of(t, name);
     t->shown[t->cells++] = c;
 }
 
@@ -319,6 +347,10 @@ static const char *text_of_cell(const teller *t, const cell *c, char text[2 * CE
 {
     const uint8_t *p = c->in->copy + (c->p - c->in->p);
     uint64_t word = 0, at;
+    if (strcmp(c->name.column, CELL_ENTRY) == 0 && c->place < fixture_places(t->r->s->design, t->view)) {
+        fixture_describe(t->r->s->design, t->view, c->place, text, 2 * CELL_NAME);
+        return text;
+    }
     if (strcmp(c->name.column, "ptr") != 0) return cell_text(c->name.column, p, c->bytes, text, 2 * CELL_NAME);
     memcpy(&word, p, 8);
     const char *region = simt_machine_name(t->r->m, (const void *)(uintptr_t)word, &at);
@@ -467,7 +499,8 @@ static const char *before_of(const teller *t, const simt_event *e, bool same, ch
 static const char *after_of(const teller *t, const simt_event *e, bool same, char *text, size_t bytes)
 {
     bool effect = takes_effect(e), reads = e->p && starts(e->what, "ld");
-    if (!same || reads || (effect && e->before == JUDGE_MOVE)) return NULL;
+    bool none = !effect && !e->p && strcmp(event_meaning(e), "votes") != 0; /* it orders memory, or lanes meet */
+    if (!same || reads || none || (effect && e->before == JUDGE_MOVE)) return NULL;
     if (effect)
         snprintf(text, bytes, "%s", hd_outcome_name((hd_outcome)e->after));
     else
@@ -503,8 +536,8 @@ static void tell_step(teller *t, const simt_event *e, size_t i, size_t end)
     story_step(t->st, &act);
 }
 
-/* What the events [i, end) change and move, as part of the last step; before the first step: what the story begins with.
- * How many sectors. */
+/* What the events [i, end) change and move, as part of the last step; before the first step: what the story begins
+ * with. How many sectors. */
 static uint64_t move_all(teller *t, const simt_event *e, size_t i, size_t end)
 {
     sectors all = { { 0 }, 0 };
@@ -542,15 +575,18 @@ static void tell_steps(teller *t)
 bool story_of_run(story *st, const run_told *r)
 {
     teller t = { .st = st, .r = r };
-    collect_spaces(&t);
+    copy_table(&t);
+    if (!t.failed) collect_spaces(&t);
     if (!t.failed) mark_touched(&t);
     if (!t.failed) make_panels(&t);
     if (!t.failed) tell_steps(&t);
     for (size_t i = 0; i < t.spaces; i++) {
-        free(t.memory[i].copy);
+        if (t.memory[i].own) free(t.memory[i].copy);
         free(t.memory[i].touched);
     }
     free(t.memory);
+    free(t.image);
+    free(t.view);
     free(t.shown);
     free(t.table);
     return !t.failed;

@@ -220,7 +220,7 @@ static int report(tool_line *line, const museum_options *o, const said *s, const
 /* stories: where the other program writes them; NULL: nowhere. */
 static int look(tool_line *line, const museum_options *o, char *program, const char *stories)
 {
-    char word[3][64], judge[TOOL_WORDS][64], sound[] = "sound", *argv[WORDS] = { program };
+    char word[2][64], where[BESIDE_BYTES + 8], judge[TOOL_WORDS][64], sound[] = "sound", *argv[WORDS] = { program };
     int n = 1;
     progress p;
     said s;
@@ -229,8 +229,8 @@ static int look(tool_line *line, const museum_options *o, char *program, const c
     argv[n++] = word[0];
     argv[n++] = word[1];
     if (o->sound) argv[n++] = sound;
-    snprintf(word[2], sizeof word[2], "story=%s", stories ? stories : "");
-    if (stories) argv[n++] = word[2];
+    snprintf(where, sizeof where, "story=%s", stories ? stories : "");
+    if (stories) argv[n++] = where;
     for (int i = 0; i < o->without.n; i++) {
         snprintf(judge[i], sizeof judge[i], "without=%.48s", o->without.word[i]);
         argv[n++] = judge[i];
@@ -258,7 +258,9 @@ static bool of_kernels(const said *bugs, const char *name)
 /* The same, with a file for the stories, and a page of them. */
 static int look_for_page(tool_line *line, const museum_options *o, char *program, const said *bugs)
 {
-    char stories[] = "/tmp/heddle-museum-XXXXXX";
+    const char *folder = getenv("TMPDIR");
+    char stories[BESIDE_BYTES];
+    snprintf(stories, sizeof stories, "%s/heddle-museum-XXXXXX", folder && *folder ? folder : "/tmp");
     if (line->words != 1 || o->sound || o->list)
         return tool_say(TOOL_USAGE, "--html: it needs one NAME, and neither --sound nor --list");
     if (!of_kernels(bugs, line->word[0]))
@@ -266,7 +268,7 @@ static int look_for_page(tool_line *line, const museum_options *o, char *program
                         line->word[0]);
     int code = tool_writable("--html", o->html), fd = code ? -1 : mkstemp(stories);
     if (code) return code;
-    if (fd < 0) return tool_say(TOOL_SYSTEM, "/tmp: no file could be made there");
+    if (fd < 0) return tool_say(TOOL_SYSTEM, "%s: no such file could be made", stories);
     close(fd);
     code = look(line, o, program, stories);
     unlink(stories);
