@@ -317,8 +317,6 @@ form 'museum'  heddle museum no_release key_before_digest
 form 'museum --list' heddle museum --list
 form 'puzzle'  heddle puzzle tile "$top_srcdir/puzzles/tile/model.c"
 form 'puzzle list' heddle puzzle
-form 'puzzle task' heddle puzzle tile
-form 'puzzle hint' heddle puzzle tile --hint
 form 'diff'    heddle diff tlpv1 ref --case hkv.insert_and_evict
 form 'explain' heddle explain hkv.find.warp seed=5
 form 'sim'     heddle sim good.oracleGeneral oracleGeneral lru,lfu 64,1%
