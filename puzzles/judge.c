@@ -82,6 +82,7 @@ static hd_status prepare(void *context, simt_machine *m)
     b->arrays = 0;
     b->used = 0;
     b->by = NULL;
+    b->runs++;
     t->p->deal(b);
     memcpy(b->before, b->memory, b->used);
     for (int i = 0; i < b->arrays; i++) {

@@ -40,6 +40,7 @@ typedef struct puzzle_bed {
     uint32_t blocks, threads, keys; /* keys: what costs are divided by */
     char detail[256];               /* what exactly is wrong, for the player */
     const char *by;                 /* the check that objected after the last run; NULL: none */
+    volatile uint64_t runs;         /* so far: a signal handler sees whether there is progress */
 } puzzle_bed;
 
 /* ---- For the judge of a puzzle --------------------------------------------------------------- */
