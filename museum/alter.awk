@@ -52,9 +52,16 @@ function fitted(new, n,    head, at) {
     return head new
 }
 
+# Each line of the text with `mark` before it.
+function marked(mark, text) {
+    gsub(/\n/, "\n" mark, text)
+    return mark text "\n"
+}
+
 function put(    at, text, ended) {
     sub(/\n$/, "", old)
     sub(/\n$/, "", new)
+    change[bugs] = change[bugs] "in " file "\n" marked("- ", old) marked("+ ", new)
     if (!(file in copy)) copy[file] = read_file(file)
     text = copy[file]
     if (count(text, old) != 1) {
@@ -79,6 +86,13 @@ function numbered(text,    out, at, before, after) {
 
 function quoted(text) {
     if (text ~ /["\\]/) fail("a quotation mark or a backslash: " text)
+    return "\"" text "\""
+}
+
+# Any text as a string of C.
+function string(text) {
+    gsub(/["\\]/, "\\\\&", text)
+    gsub(/\n/, "\\n", text)
     return "\"" text "\""
 }
 
@@ -126,7 +140,7 @@ END {
         for (f = 1; f <= 4; f++) if (said[b, field_name[f]] == "") { print "museum: " name[b] ": no '" field_name[f] "'" >"/dev/stderr"; exit 1 }
         n = split(said[b, "look"], look, "\n")
         for (l = 1; l <= n; l++)
-            table = table "{ " b ", " quoted(name[b]) ", " quoted(said[b, "bug"]) ", " quoted(said[b, "from"]) ",\n  " quoted(look[l]) ", " quoted(said[b, "by"]) ", " quoted(said[b, "needs"]) ", " quoted(lost[b]) " },\n"
+            table = table "{ " b ", " quoted(name[b]) ", " quoted(said[b, "bug"]) ", " quoted(said[b, "from"]) ",\n  " quoted(look[l]) ", " quoted(said[b, "by"]) ", " quoted(said[b, "needs"]) ",\n  " string(change[b]) ", " quoted(lost[b]) " },\n"
     }
     n = split(files, wanted, " ")
     for (f = 1; f <= n; f++) if (!(wanted[f] in copy)) copy[wanted[f]] = read_file(wanted[f])

@@ -7,7 +7,7 @@
  *     name  bug  from  look  found  judge  by  needs  seed  tries  decisions  decisions_before  hash  seconds  case
  *           sentence
  *
- *     heddle-museum [list | judges] [sound] [without=JUDGE]... [fixtures=N] [schedules=N] [NAME]...
+ *     heddle-museum [list | judges] [sound] [without=JUDGE]... [fixtures=N] [schedules=N] [story=FILE] [NAME]...
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,6 +29,7 @@ typedef struct plan {
     bool list, judges, sound;
     uint32_t deaf;
     uint64_t fixtures, schedules;
+    const char *story;
     const char *name[NAMES];
     int names;
 } plan;
@@ -52,7 +53,7 @@ static const struct {
 
 static void look(const plan *p, const museum_row *row, verdict *v)
 {
-    museum_search s = { row->look, p->deaf, p->fixtures, p->schedules };
+    museum_search s = { row->look, p->deaf, p->fixtures, p->schedules, p->story, row };
     const char *why = "it is of no kind that there is";
     museum_now = p->sound ? 0 : row->number;
     if (row->lost[0]) {
@@ -82,7 +83,7 @@ static bool read_all(int fd, void *to, size_t bytes)
 /* A process that ends without a word was found by that: it went on for ever, or it crashed. */
 static void explain_silence(const plan *p, int status, verdict *v)
 {
-    const museum_search s = { "", p->deaf, 0, 0 };
+    const museum_search s = { .what = "", .deaf = p->deaf };
     char sentence[64] = "it was not done when its time was over";
     bool endless = WIFSIGNALED(status) && (WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGPROF);
     memset(v, 0, sizeof *v);
@@ -163,6 +164,8 @@ static int read_words(plan *p, int argc, char **argv)
             p->judges = true;
         else if (strcmp(w, "sound") == 0)
             p->sound = true;
+        else if (strncmp(w, "story=", 6) == 0)
+            p->story = w + 6;
         else if (strncmp(w, "without=", 8) == 0) {
             museum_judge j = museum_judge_named(w + 8, strlen(w + 8));
             if (j == MUSEUM_JUDGES) return no("there is no judge", w + 8);

@@ -77,18 +77,17 @@ static hd_status parse(look *l, const char *what)
     return s;
 }
 
-static hd_status open_fixture(const look *l, uint64_t seed, uint32_t deaf, comparison **a)
+static hd_status open_fixture(const look *l, uint64_t seed, uint32_t deaf, fixture **f, comparison **a)
 {
     hd_case c[PARTS];
     const fixture_kernel *kernel[PARTS];
-    fixture *s;
     memcpy(c, l->c, sizeof c);
     for (uint32_t k = 0; k < l->parts; k++) {
         c[k].seed = seed;
         kernel[k] = &l->kernel[k];
     }
-    hd_status status = fixture_open(c, kernel, l->parts, &s);
-    if (!status) status = comparison_open(s, a);
+    hd_status status = fixture_open(c, kernel, l->parts, f);
+    if (!status) status = comparison_open(*f, a);
     if (!status) comparison_deafen(*a, deaf);
     return status;
 }
@@ -109,8 +108,8 @@ static simt_config way(const look *l, uint64_t seed, uint32_t deaf)
 }
 
 /* The schedule is made short, and replayed: the same fault, and where it was made short the same story. */
-static hd_status shorten(simt_machine *m, comparison *a, simt_config w, const simt_exploration *found,
-                         museum_sight *sight)
+static hd_status shorten(simt_machine *m, const museum_search *search, const look *l, const fixture *f, comparison *a,
+                         simt_config w, const simt_exploration *found, museum_sight *sight)
 {
     simt_exploration e, again;
     simt_trial trial = comparison_trial(a);
@@ -133,15 +132,18 @@ static hd_status shorten(simt_machine *m, comparison *a, simt_config w, const si
                         again.wrong ? again.finding.story : "nothing was found");
         simt_exploration_free(m, &again);
     }
+    const char *why = NULL;
+    if (!s && search->story) why = museum_tell(search, sight, f, m, a, &c, !l->unlawful);
+    if (why) s = hd_fail(HD_EIO, "%s", why);
     simt_exploration_free(m, &e);
     return s;
 }
 
 /* Runs the schedules of a fixture until a judge that counts objects. */
-static hd_status look_at(simt_machine *m, const museum_search *s, const look *l, uint64_t fixture, comparison *a,
-                         museum_sight *sight)
+static hd_status look_at(simt_machine *m, const museum_search *s, const look *l, uint64_t seed, const fixture *f,
+                         comparison *a, museum_sight *sight)
 {
-    simt_config w = way(l, fixture, s->deaf);
+    simt_config w = way(l, seed, s->deaf);
     simt_trial trial = comparison_trial(a);
     hd_status status = HD_OK;
     comparison_watch_with(a, &w, s->deaf >> MUSEUM_WATCH & 1 ? 0 : w.weak ? 3 : 1);
@@ -155,11 +157,38 @@ static hd_status look_at(simt_machine *m, const museum_search *s, const look *l,
         sight->seconds += (double)e.time_ns * 1e-9;
         if (e.wrong && museum_heard(s, sight, judge_of(e.finding.fault, a), e.finding.story)) {
             sight->seed = e.seed;
-            status = shorten(m, a, w, &e, sight);
+            hd_case_print(&f->c[0], sight->at, sizeof sight->at);
+            status = shorten(m, s, l, f, a, w, &e, sight);
         }
         w.seed = e.seed + 1; /* it was not heard: on */
         simt_exploration_free(m, &e);
         if (!e.wrong) break;
+    }
+    return status;
+}
+
+/* Fixture after fixture, until a judge objects. */
+static hd_status look_through(simt_machine *m, const museum_search *s, const look *l, museum_sight *sight)
+{
+    hd_status status = HD_OK;
+    for (uint64_t seed = 1; seed <= s->fixtures && !status && !sight->found; seed++) {
+        fixture *f;
+        comparison *a = NULL;
+        status = open_fixture(l, seed, s->deaf & ((1u << MUSEUM_WATCH) - 1), &f, &a);
+        if (!status) status = look_at(m, s, l, seed, f, a, sight);
+        comparison_close(a);
+    }
+    return status;
+}
+
+/* For a story the smallest batch that shows the bug: 2, 4, ... items, at last as many as the look says. */
+static hd_status look_small(simt_machine *m, const museum_search *s, const look *l, museum_sight *sight)
+{
+    hd_status status = HD_OK;
+    for (uint64_t batch = 2; batch < l->c[0].batch && !status && !sight->found; batch *= 2) {
+        look small = *l;
+        for (uint32_t k = 0; k < l->parts; k++) small.c[k].batch = batch;
+        status = look_through(m, s, &small, sight);
     }
     return status;
 }
@@ -172,16 +201,8 @@ const char *museum_look_sched(const museum_search *s, museum_sight *sight)
     if (!status) status = simt_machine_open(NULL, &m);
     if (status) return hd_why();
     if (l.unlawful && !museum_now) l.parts = 1;
-    for (uint64_t fixture = 1; fixture <= s->fixtures && !status && !sight->found; fixture++) {
-        comparison *a = NULL;
-        status = open_fixture(&l, fixture, s->deaf & ((1u << MUSEUM_WATCH) - 1), &a);
-        if (!status) status = look_at(m, s, &l, fixture, a, sight);
-        if (sight->found) {
-            l.c[0].seed = fixture;
-            hd_case_print(&l.c[0], sight->at, sizeof sight->at);
-        }
-        comparison_close(a);
-    }
+    if (s->story) status = look_small(m, s, &l, sight);
+    if (!status && !sight->found) status = look_through(m, s, &l, sight);
     simt_machine_close(m);
     return status ? hd_why() : NULL;
 }

@@ -22,6 +22,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "judge/comparison.h"
 #include "museum/now.h"
 
 /* ---- Judges ---------------------------------------------------------------------------------- */
@@ -59,7 +60,8 @@ museum_judge museum_judge_named(const char *name, size_t letters);
 typedef struct museum_row {
     int number; /* for museum_now; rows of one bug have the same */
     const char *name, *bug, *from, *look, *by, *needs;
-    const char *lost; /* "", or the files that have not the text any more that would be altered */
+    const char *change; /* "in FILE", then lines with - that are replaced by lines with +, in which BUG is true */
+    const char *lost;   /* "", or the files that have not the text any more that would be altered */
 } museum_row;
 
 extern const museum_row museum_rows[];
@@ -73,6 +75,8 @@ typedef struct museum_search {
     uint32_t deaf;      /* judges that are left out */
     uint64_t fixtures;  /* at most: situations of a search, cases of a run, tables of a call */
     uint64_t schedules; /* of one fixture */
+    const char *story;  /* a look of kernels writes the failing run as a story into this file; NULL: it does not */
+    const museum_row *row;
 } museum_search;
 
 typedef struct museum_sight {
@@ -94,6 +98,12 @@ const char *museum_look_run(const museum_search *s, museum_sight *sight);
 const char *museum_look_grow(const museum_search *s, museum_sight *sight);
 const char *museum_look_chase(const museum_search *s, museum_sight *sight);
 const char *museum_look_call(const museum_search *s, museum_sight *sight);
+
+/* What a look of kernels found, as a story in a file: of a comparison whose last run, with a trace, failed, and of the same
+ * schedule without the bug, if that is a run that may be made. The file is a JSON array of stories (heddle.story/1).
+ * NULL, or why it could not be written. */
+const char *museum_tell(const museum_search *s, const museum_sight *sight, const fixture *f, simt_machine *m,
+                        comparison *a, const simt_config *c, bool lawful);
 
 /* Whether a judge is heard; if so what it says is noted. */
 bool museum_heard(const museum_search *s, museum_sight *sight, museum_judge by, const char *sentence);

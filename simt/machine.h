@@ -149,10 +149,14 @@ typedef struct simt_event {
     uint32_t block, thread, bytes;
     const void *p;
     uint64_t before, after; /* the value read, or replaced and written */
+    uint64_t after_high;    /* of a store of 16 bytes, the upper half */
 } simt_event;
 const simt_event *simt_machine_events(const simt_machine *m, size_t *n);
 /* The region that holds p and the offset in it; "shared" for shared memory; "" when there is none. */
 const char *simt_machine_name(const simt_machine *m, const void *p, uint64_t *offset);
+
+/* Region i of the device memory, in the order in which they were announced; false past the last. */
+bool simt_machine_region_at(const simt_machine *m, uint32_t i, const void **p, size_t *bytes, const char **name);
 
 typedef struct simt_totals {
     uint64_t steps, switches, decisions;

@@ -66,3 +66,12 @@ const char *simt_machine_name(const simt_machine *machine, const void *address, 
     }
     return "";
 }
+
+bool simt_machine_region_at(const simt_machine *m, uint32_t i, const void **p, size_t *bytes, const char **name)
+{
+    if (i >= m->regions) return false;
+    *p = m->memory[i].p;
+    *bytes = m->memory[i].bytes;
+    *name = m->memory[i].name;
+    return true;
+}

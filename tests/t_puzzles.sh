@@ -172,12 +172,23 @@ ls -A "$TMPDIR" | none "no temporary file is left"
 CC=no-such-compiler judge 4 find "$puzzles/find/model.c"
 { grep -q 'no C compiler' "$work/said" || cat "$work/said"; } | none "without a compiler it says what to install"
 CC='' judge 0 find "$puzzles/find/model.c" && pass "without CC it takes cc" || { command -v cc >/dev/null && fail "without CC it takes cc" || skip "without CC it takes cc" "there is no cc"; }
-judge 2 find no_such_file.c && judge 2 find . && judge 2 13 && judge 2 0 && judge 2 nothing && judge 2 find --html page.html && judge 2 find answer.c --hint && judge 2 find answer.c more &&
+judge 2 find no_such_file.c && judge 2 find . && judge 2 13 && judge 2 0 && judge 2 nothing && judge 2 find --html new.html && judge 2 find answer.c --hint && judge 2 find answer.c more &&
   pass "mistakes in the command line" || fail "mistakes in the command line"
 cp "$puzzles/find/model.c" ./-x.c
 "$HEDDLE" puzzle find -- -x.c >"$work/said" 2>&1 && pass "a file whose name begins with a dash" || fail "a file whose name begins with a dash"
 "$HEDDLE" puzzle --headers include >"$work/said" 2>&1 && cmp -s include/simt/simt.h "$top_srcdir/simt/simt.h" && cmp -s include/puzzles/lock/given.h "$puzzles/lock/given.h" &&
   pass "the headers can be had" || fail "the headers can be had"
+
+page() { # CODE FILE ARGUMENTS...: a page of the failing schedule
+  local want=$1 file=$2 code=0
+  shift 2
+  "$HEDDLE" puzzle "$@" --html "$file" >"$work/said" 2>&1 || code=$?
+  [ "$code" = "$want" ]
+}
+page 1 page.html move "$puzzles/move/wrong_relaxed_mover.c" && grep -qF wrong_relaxed_mover.c page.html && pass "a failing schedule becomes a page" || fail "a failing schedule becomes a page"
+rm -f page.html
+page 0 page.html find "$puzzles/find/model.c" && [ ! -e page.html ] && pass "an accepted answer has no page" || fail "an accepted answer has no page"
+page 2 . find "$puzzles/find/model.c" && page 4 nowhere/page.html find "$puzzles/find/model.c" && pass "a page that cannot be written is told before" || fail "a page that cannot be written is told before"
 
 # ---- CUDA ------------------------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "judge/cells.h"
 #include "tools/input.h"
 
 int case_run_words(char *const *word, int words, char text[CASE_RUN_TEXT])
@@ -128,40 +129,9 @@ void case_run_close(case_run *x)
     memset(x, 0, sizeof *x);
 }
 
-/* The arrays of a batch, as device memory: how many bytes are one, and of what. */
-typedef struct known {
-    const char *region, *name;
-    uint32_t bytes;  /* 0: a value's */
-    bool of_outcome; /* else of an item */
-} known;
-
-static const known regions[] = {
-    { "keys", "key", 8, false },    { "values", "value", 0, false },        { "scores", "score", 8, false },
-    { "flags", "flag", 1, false },  { "each", "operation", 1, false },      { "outcome", "outcome", 1, false },
-    { "found", "found", 1, false }, { "value_out", "value_out", 0, false }, { "score_out", "score_out", 8, false },
-    { "ptr", "ptr", 8, false },     { "tally", "count", 8, true },
-};
-
 const char *case_run_location(const case_run *x, const void *p, char *text, size_t bytes)
 {
-    uint64_t at;
-    const char *name = simt_machine_name(x->m, p, &at);
-    for (size_t i = 0; i < sizeof regions / sizeof *regions; i++) {
-        const known *r = &regions[i];
-        if (strcmp(r->region, name) != 0) continue;
-        uint64_t k = at / (r->bytes ? r->bytes : x->s->value_bytes ? x->s->value_bytes : 1);
-        if (r->of_outcome)
-            snprintf(text, bytes, "%s of %s", r->name, hd_outcome_name((hd_outcome)k));
-        else
-            snprintf(text, bytes, "%s of item %" PRIu64, r->name, k);
-        return text;
-    }
-    if (fixture_names(x->s, name, at, text, bytes)) return text;
-    if (at)
-        snprintf(text, bytes, "%s, byte %" PRIu64, name, at);
-    else
-        snprintf(text, bytes, "%s", name);
-    return text;
+    return fixture_location(x->s, x->m, p, text, bytes);
 }
 
 uint64_t case_run_shown(const case_run *x, const void *p, uint64_t value)

@@ -5,7 +5,6 @@
 #include "tools/output.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,6 +27,7 @@ struct out {
     out_fact_row *fact; /* (facts)          */
     out_value *cell;    /* (rows, columns)  */
     char *note;         /* NUL-terminated   */
+    json_t *member;     /* what JSON has besides; NULL: nothing */
     size_t facts, rows, note_bytes;
     bool failed; /* memory was refused */
 };
@@ -76,6 +76,17 @@ void out_row(out *o, const out_value *cell)
     if (!o || !room(o, (void **)&o->cell, o->rows, columns * sizeof *cell)) return;
     for (size_t i = 0; i < columns; i++) o->cell[o->rows * columns + i] = copy(o, cell[i]);
     o->rows++;
+}
+
+void out_member(out *o, const char *key, json_t *value)
+{
+    if (o && !o->member) o->member = json_object();
+    if (!o || json_object_set_new(o->member, key, value)) {
+        if (!o)
+            json_decref(value);
+        else
+            o->failed = true;
+    }
 }
 
 void out_note(out *o, const char *format, ...)
@@ -281,6 +292,7 @@ static bool print_json(const out *o, FILE *f)
     int bad = !all || json_object_set_new(all, "schema", json_string(o->schema));
     for (size_t i = 0; i < o->facts && !bad; i++)
         bad = json_object_set_new(all, o->fact[i].key, json_of(o->fact[i].kind, o->fact[i].value));
+    if (o->member && !bad) bad = json_object_update(all, o->member);
     json_t *rows = json_array();
     for (size_t r = 0; r < o->rows && !bad; r++) {
         json_t *row = json_object();
@@ -402,5 +414,6 @@ void out_drop(out *o)
     free(o->fact);
     free(o->cell);
     free(o->note);
+    json_decref(o->member);
     free(o);
 }

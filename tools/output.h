@@ -16,6 +16,7 @@
 #ifndef HD_OUTPUT_H
 #define HD_OUTPUT_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include "tools/tool.h"
@@ -81,6 +82,8 @@ out *out_open(tool_form form, const char *schema, const out_column *column, int 
 void out_fact(out *o, const char *key, const char *label, out_kind kind, out_value v);
 void out_row(out *o, const out_value *cell);                                          /* (columns) */
 void out_note(out *o, const char *format, ...) __attribute__((format(printf, 2, 3))); /* text only, after all */
+/* A member that only JSON has, after the facts. The report takes the value. */
+void out_member(out *o, const char *key, json_t *value);
 /* Prints to standard output, frees, and returns `code`, or TOOL_SYSTEM when there was no memory for
  * it. NULL is fine: it stands for a report that could not be opened. */
 int out_close(out *o, int code);

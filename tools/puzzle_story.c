@@ -9,11 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "judge/story_run.h"
+
 enum { STEPS_SHOWN = 400, CELL = 32, PLACE = 96, NAME_COLUMNS = PUZZLE_ARRAYS };
 
 typedef struct teller {
     story *s;
     const puzzle_bed *b;
+    bool weak; /* memory, in this run */
     int panel[PUZZLE_ARRAYS], column[PUZZLE_ARRAYS], region[PUZZLE_ARRAYS];
     unsigned char now[PUZZLE_MEMORY]; /* memory as the steps so far leave it */
 } teller;
@@ -82,47 +85,7 @@ static void panels_make(teller *t)
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* What a step is, for people. */
-static const struct word {
-    const char *what, *does;
-} words[] = {
-    { "ld", "reads" },
-    { "ldrlx", "reads" },
-    { "ldacq", "reads, with acquire" },
-    { "st", "writes" },
-    { "strlx", "writes" },
-    { "strel", "writes, with release" },
-    { "exch", "exchanges" },
-    { "add", "adds" },
-    { "min", "takes the least" },
-    { "max", "takes the most" },
-    { "and", "takes bits away" },
-    { "or", "sets bits" },
-    { "fence", "orders memory" },
-    { "ballot", "votes" },
-    { "any", "votes" },
-    { "all", "votes" },
-    { "sync_tile", "meets its tile" },
-};
-
-static const char *meaning(const simt_event *e)
-{
-    if (strcmp(e->what, "cas") == 0) return e->before != e->after ? "claims" : "fails to claim";
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (strcmp(words[i].what, e->what) == 0) return words[i].does;
-    return "exchanges with its tile";
-}
-
 static bool reads_only(const simt_event *e) { return strncmp(e->what, "ld", 2) == 0; }
-
-static size_t group_end(const simt_event *e, size_t n, size_t i)
-{
-    size_t end = i + 1;
-    while (end < n && e[end].site == e[i].site && e[end].what == e[i].what && e[end].block == e[i].block &&
-           e[end].thread / 32 == e[i].thread / 32 && e[end].thread > e[end - 1].thread)
-        end++;
-    return end;
-}
 
 /* The array that holds p; -1: none. *index: of the element. */
 static int array_at(const puzzle_bed *b, const void *p, uint32_t *index)
@@ -198,12 +161,15 @@ static void tell_group(teller *t, const simt_machine *m, const simt_event *e, si
     snprintf(who, sizeof who, "block %" PRIu32 ", warp %" PRIu32, e->block, e->thread / 32);
     if (e->p) name_place(t, m, e, !same_place, place);
     bool collective = !e->p && strcmp(e->what, "fence") != 0 && strcmp(e->what, "sync_tile") != 0;
-    story_act act = { .step = step, .who = who, .lanes = lanes, .does = meaning(e), .operation = e->what };
+    story_act act = { .step = step, .who = who, .lanes = lanes, .does = event_meaning(e), .operation = e->what };
     act.place = e->p ? place : NULL;
     act.before = (e->p || collective) && same_before ? number(e->before, before) : NULL;
     act.after = ((e->p && !reads_only(e)) || collective) && same_after ? number(e->after, after) : NULL;
     act.site = simt_site_name(e->site);
-    act.note = old ? "An older value: nothing orders this load after the store of the newer one." : NULL;
+    bool held = t->weak && strncmp(e->what, "st", 2) == 0 && strcmp(e->what, "strel") != 0;
+    act.note = old    ? "An older value: nothing orders this load after the store of the newer one."
+               : held ? "Others may see this store later, and stores to other places before it."
+                      : NULL;
     story_step(t->s, &act);
     for (size_t k = 0; k < n; k++) effect(t, &e[k]);
 }
@@ -216,22 +182,27 @@ story *puzzle_story(const puzzle *p, const puzzle_bed *b, const simt_machine *m,
     teller *t = (teller *)calloc(1, sizeof *t);
     char title[160], command[PLACE + 4096], sentence[512];
     if (!t) return NULL;
-    snprintf(title, sizeof title, "%s: %s", p->title, v->by);
+    snprintf(title, sizeof title, "%s: rejected by \"%s\"", p->title, v->by);
     snprintf(command, sizeof command, "heddle puzzle %s %.4000s", p->name, path);
     t->s = story_open(title, command);
     t->b = b;
+    t->weak = v->weak;
     memcpy(t->now, b->before, sizeof t->now);
     snprintf(sentence, sizeof sentence, "%.*s", (int)strcspn(v->detail, "\n"), v->detail);
     story_about(t->s, "%s", v->idea);
     story_fact(t->s, "puzzle", "%s", p->name);
     story_fact(t->s, "weak memory", "%s", v->weak ? "yes" : "no");
     story_finding(t->s, sentence, v->by, v->schedule);
+    for (const char *line = strchr(v->detail, '\n'); line; line = strchr(line, '\n')) {
+        line += 1 + strspn(line + 1, " ");
+        story_concerned(t->s, "%.*s", (int)strcspn(line, "\n"), line);
+    }
     panels_make(t);
     size_t n, end;
     uint64_t step = 0;
     const simt_event *e = simt_machine_events(m, &n);
     for (size_t i = 0; i < n && step < STEPS_SHOWN; i = end) {
-        end = group_end(e, n, i);
+        end = event_group_end(e, n, i, false);
         tell_group(t, m, e + i, end - i, ++step);
     }
     story_source(t->s, simt_site_name(path), text);

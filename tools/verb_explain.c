@@ -2,42 +2,33 @@
  *
  * verb_explain.c - one operation, step by step: what the lanes of a kernel read, vote, claim and publish.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "judge/cells.h"
 #include "judge/rules.h"
-#include "tools/output.h"
+#include "judge/story_run.h"
 #include "tools/case_run.h"
+#include "tools/page.h"
 
 typedef struct explain_options {
     uint64_t threads, blocks;
+    const char *beside, *html;
     bool all;
 } explain_options;
 
 static const tool_option option[] = {
     { "threads", 't', "N", "per block, whole warps (32)", TOOL_RANGE(explain_options, threads, 32, 1024) },
     { "blocks", 'B', "N", "at most (1)", TOOL_RANGE(explain_options, blocks, 1, 64) },
+    { "beside", 'b', "KERNEL", "--html: the story of another kernel stands beside it",
+      TOOL_FIELD(explain_options, beside) },
+    { "html", 'H', "FILE", "write the story as a page for a browser", TOOL_FIELD(explain_options, html) },
     { "lanes", 'l', NULL, "a row for every lane, not for lanes that do the same", TOOL_FIELD(explain_options, all) },
     { .name = NULL },
 };
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
-
-static bool starts(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
-
-/* What a step is, in a word for people. */
-static const char *meaning(const simt_event *e)
-{
-    if (strcmp(e->what, "takes effect") == 0) return "takes effect";
-    if (!e->p)
-        return strcmp(e->what, "sync") == 0 || starts(e->what, "sync") ? "meets its tile"
-               : starts(e->what, "fence")                              ? "orders memory"
-                                                                       : "votes";
-    if (starts(e->what, "ld")) return "reads";
-    if (strcmp(e->what, "strel") == 0) return "publishes";
-    if (starts(e->what, "st")) return "writes";
-    return strcmp(e->what, "cas") == 0 ? (e->after != e->before ? "claims" : "fails to claim") : "counts";
-}
 
 /* "0", "0-31" or "0 3 7": lanes as bits. */
 static void name_lanes(uint32_t lanes, char *text, size_t bytes)
@@ -53,16 +44,6 @@ static void name_lanes(uint32_t lanes, char *text, size_t bytes)
     }
 }
 
-/* Consecutive steps of one site are one row: the lanes of a warp go together. */
-static size_t group_end(const simt_event *e, size_t n, size_t i, bool all)
-{
-    size_t end = i + 1;
-    while (!all && end < n && e[end].site == e[i].site && e[end].what == e[i].what && e[end].block == e[i].block &&
-           e[end].thread / 32 == e[i].thread / 32 && e[end].thread > e[end - 1].thread)
-        end++;
-    return end;
-}
-
 static void tell(out *o, const case_run *x, bool all)
 {
     size_t n;
@@ -71,7 +52,7 @@ static void tell(out *o, const case_run *x, bool all)
         uint32_t lanes = 0;
         bool same_place = true, same_before = true, same_after = true;
         char who[128] = "", place[128];
-        end = group_end(e, n, i, all);
+        end = event_group_end(e, n, i, all);
         for (size_t k = i; k < end; k++) {
             lanes |= 1u << e[k].thread % 32;
             same_place = same_place && e[k].p == e[i].p;
@@ -83,10 +64,10 @@ static void tell(out *o, const case_run *x, bool all)
             case_run_location(x, e[i].p, place, sizeof place);
             if (!same_place) strncat(place, " and on", sizeof place - strlen(place) - 1);
         }
-        bool effect = strcmp(e[i].what, "takes effect") == 0, reads = starts(e[i].what, "ld");
+        bool effect = strcmp(e[i].what, "takes effect") == 0, reads = strncmp(e[i].what, "ld", 2) == 0;
         out_row(o, (const out_value[]){
                        out_count(e[i].step), out_count(e[i].block * 1000 + e[i].thread / 32), out_text(who),
-                       out_text(meaning(&e[i])),
+                       out_text(event_meaning(&e[i])),
                        effect   ? out_text(hd_outcome_name((hd_outcome)e[i].after))
                        : e[i].p ? out_text(place)
                                 : out_none(),
@@ -97,7 +78,132 @@ static void tell(out *o, const case_run *x, bool all)
     }
 }
 
+/* ---- The story ------------------------------------------------------------------------------- */
+
+enum { TITLE = 160, COMMAND = CASE_RUN_TEXT + 64 };
+
+static simt_config in_turn(void)
+{
+    simt_config c = simt_config_default();
+    c.strategy = SIMT_ROUND_ROBIN;
+    c.unit = SIMT_BY_WARP;
+    c.trace = c.meter = true;
+    c.shared_bytes = 48 << 10;
+    return c;
+}
+
+/* The item's key, if the batch is one of a single item. */
+static const hd_batch *one_item(const case_run *x)
+{
+    const hd_batch *b = &x->s->part[0].batch;
+    return judge_keyed_batch(b) && b->n == 1 ? b : NULL;
+}
+
+/* "insert_or_assign by tlpv1: evicted" */
+static void title_of(const case_run *x, char title[TITLE])
+{
+    const hd_batch *one = one_item(x);
+    snprintf(title, TITLE, "%s by %s%s%s", x->c[0].op, x->c[0].kernel, one ? ": " : "",
+             one ? hd_outcome_name((hd_outcome)one->outcome[0]) : "");
+}
+
+/* The story of the last run; NULL: no memory. */
+static story *story_of(const case_run *x, const explain_options *o, const char *why)
+{
+    char title[TITLE], command[COMMAND], key[32];
+    title_of(x, title);
+    snprintf(command, sizeof command, "heddle explain '%s'%s", x->text, o->all ? " --lanes" : "");
+    story *st = story_open(title, command);
+    const run_told told = { .s = x->s, .m = x->m, .all = true, .apart = o->all };
+    const hd_batch *one = one_item(x);
+    story_about(
+        st,
+        "A simulator ran the kernel, and recorded each access. Lanes of a warp that do the same are one step. Cells "
+        "that a step reads have an outline; cells that it changes are filled.");
+    story_fact(st, "case", "%s", x->text);
+    if (one) {
+        story_fact(st, "key", "%s", cell_text("key", (const uint8_t *)one->key, 8, key, sizeof key));
+        story_fact(st, "outcome", "%s", hd_outcome_name((hd_outcome)one->outcome[0]));
+    }
+    if (st && !story_of_run(st, &told)) {
+        story_close(st);
+        return NULL;
+    }
+    story_fact(st, "atomic operations", "%" PRIu64, simt_machine_totals(x->m).atomics);
+    if (why) story_finding(st, why, "the comparison with the reference", NULL);
+    return st;
+}
+
+/* The story of another kernel on the same table and batch; NULL: it was said why there is none. */
+static story *story_beside(const hd_case *c, const explain_options *o)
+{
+    case_run x;
+    const char *why;
+    const simt_config how = in_turn();
+    hd_case other = *c;
+    snprintf(other.kernel, sizeof other.kernel, "%s", o->beside);
+    if (case_run_open(&x, &other, 1, 1, (uint32_t)o->threads, (uint32_t)o->blocks) >= 0) return NULL;
+    story *st = NULL;
+    if (comparison_run(x.a, x.m, &how, &why))
+        tool_say(TOOL_SYSTEM, "--beside: %s", hd_why());
+    else if (!(st = story_of(&x, o, why)))
+        tool_say(TOOL_SYSTEM, "no memory for a story");
+    case_run_close(&x);
+    return st;
+}
+
+/* Ends the report with the stories that were asked for. */
+static int close_with_stories(out *r, int code, const tool_line *line, const case_run *x, const explain_options *o,
+                              const char *why)
+{
+    char title[TITLE];
+    story *s[2] = { NULL, NULL };
+    if (line->form != TOOL_JSON && !o->html) return out_close(r, code);
+    s[0] = story_of(x, o, why);
+    snprintf(title, sizeof title, "heddle explain %s.%s.%s", x->c[0].design, x->c[0].op, x->c[0].kernel);
+    if (!s[0]) {
+        out_drop(r);
+        return tool_say(TOOL_SYSTEM, "no memory for a story");
+    }
+    if (!o->beside) return page_close_report(r, code, o->html, title, s, 1);
+    s[1] = story_beside(&x->c[0], o);
+    if (s[1]) return page_close_report(r, code, o->html, title, s, 2);
+    story_close(s[0]);
+    out_drop(r);
+    return TOOL_USAGE;
+}
+
 /* ---- The verb -------------------------------------------------------------------------------- */
+
+/* A kernel beside another has the same table: one that both can run. */
+static int take(case_run *x, const tool_line *line, const explain_options *o)
+{
+    case_run wider;
+    int code = o->html ? tool_writable("--html", o->html) : -1;
+    if (o->beside && !o->html) return tool_say(TOOL_USAGE, "--beside: it needs --html");
+    if (code <= 0) code = case_run_take(x, line, 1, o->threads, o->blocks);
+    const judge_design *d = code < 0 ? judge_design_of(&x->c[0]) : NULL;
+    if (!d || !o->beside || case_run_wide(d, x->c[0].kernel) || !case_run_wide(d, o->beside)) return code;
+    char text[CASE_RUN_TEXT];
+    hd_case c[FIXTURE_PARTS];
+    uint32_t parts;
+    code = case_run_words(line->word, line->words, text);
+    if (code < 0) code = case_run_parse(text, c, &parts);
+    if (code < 0) {
+        snprintf(c[0].kernel, sizeof c[0].kernel, "%s", o->beside);
+        code = case_run_open(&wider, c, 1, 1, (uint32_t)o->threads, (uint32_t)o->blocks);
+    }
+    if (code >= 0) {
+        case_run_close(x);
+        return code;
+    }
+    code = case_run_parse(wider.text, c, &parts); /* complete, so that it stays wide */
+    memcpy(c[0].kernel, x->c[0].kernel, sizeof c[0].kernel);
+    case_run_close(&wider);
+    case_run_close(x);
+    if (code >= 0) return code;
+    return case_run_open(x, c, 1, 1, (uint32_t)o->threads, (uint32_t)o->blocks);
+}
 
 static int run(tool_line *line, int argc, char **argv)
 {
@@ -106,16 +212,12 @@ static int run(tool_line *line, int argc, char **argv)
         { "does", "what they do", OUT_TEXT }, { "place", "where", OUT_TEXT }, { "operation", "how", OUT_TEXT },
         { "before", "was", OUT_HEX },         { "after", "is", OUT_HEX },     { "site", "in the text", OUT_TEXT },
     };
-    explain_options o = { 32, 1, false };
+    explain_options o = { .threads = 32, .blocks = 1 };
     case_run x;
     int code = tool_parse(line, argc, argv, &o);
-    if (code < 0) code = case_run_take(&x, line, 1, o.threads, o.blocks);
+    if (code < 0) code = take(&x, line, &o);
     if (code >= 0) return code;
-    simt_config c = simt_config_default();
-    c.strategy = SIMT_ROUND_ROBIN;
-    c.unit = SIMT_BY_WARP;
-    c.trace = true;
-    c.shared_bytes = 48 << 10;
+    const simt_config c = in_turn();
     const char *why;
     hd_status s = comparison_run(x.a, x.m, &c, &why);
     out *r = out_open(line->form, "heddle.explain/1", column, 9);
@@ -127,9 +229,10 @@ static int run(tool_line *line, int argc, char **argv)
     }
     out_fact(r, "wrong", why ? "wrong" : NULL, OUT_TEXT, why ? out_text(why) : out_none());
     tell(r, &x, o.all);
-    code = s ? tool_fail(s) : why ? TOOL_DIFFERS : TOOL_OK;
+    code = s ? tool_fail(s) : close_with_stories(r, why ? TOOL_DIFFERS : TOOL_OK, line, &x, &o, why);
+    if (s) out_drop(r);
     case_run_close(&x);
-    return out_close(r, code);
+    return code;
 }
 
 static const char doc[] =
@@ -139,7 +242,9 @@ static const char doc[] =
     "\n"
     "EXAMPLES\n"
     "  heddle explain hkv.insert_or_assign.tlpv1 seed=3\n"
-    "  heddle explain hkv.find.warp slots=16 seed=5\n";
+    "  heddle explain hkv.find.warp slots=16 seed=5\n"
+    "  heddle explain hkv.insert_or_assign.tlpv1 --html evict.html\n"
+    "  heddle explain hkv.insert_or_assign.tlpv1 slots=128 --beside coalesced --html evict.html\n";
 
 const tool_verb verb_explain = { "explain", "CASE", "one operation step by step, lane by lane", doc, 1, 64, option,
                                  NULL,      run };

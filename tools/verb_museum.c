@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "tools/beside.h"
-#include "tools/output.h"
+#include "tools/page.h"
 #include "tools/progress.h"
 
 enum { WORDS = 160, LINES = 256, FIELDS = 16 };
@@ -19,6 +19,7 @@ enum { WORDS = 160, LINES = 256, FIELDS = 16 };
 typedef struct museum_options {
     bool list, sound;
     uint64_t fixtures, schedules;
+    const char *html;
     tool_words without;
 } museum_options;
 
@@ -28,6 +29,8 @@ static const tool_option option[] = {
     { "sound", 's', NULL, "the same search with no bug built in: nothing may be found",
       TOOL_FIELD(museum_options, sound) },
     { "list", 'l', NULL, "only say which bugs there are", TOOL_FIELD(museum_options, list) },
+    { "html", 'H', "FILE", "of one bug of kernels: write the run in which it shows as a page for a browser",
+      TOOL_FIELD(museum_options, html) },
     { "fixtures", 'n', "N", "situations or cases at most that a bug is looked for in (100)",
       TOOL_RANGE(museum_options, fixtures, 1, 1u << 20) },
     { "schedules", 'm', "N", "of one situation, at most (60)", TOOL_RANGE(museum_options, schedules, 1, 1u << 20) },
@@ -168,7 +171,22 @@ static void report_row(out *r, char *const *f)
                    out_text(f[HASH]), text_or_none(f[CASE]) });
 }
 
-static int report(tool_line *line, const museum_options *o, const said *s)
+/* The page of the stories that the other program has written. */
+static int write_page(const tool_line *line, const museum_options *o, const char *stories)
+{
+    enum { MOST = 2 };
+    char title[96];
+    json_t *all = json_load_file(stories, 0, NULL), *story[MOST] = { NULL, NULL };
+    size_t n = json_array_size(all);
+    snprintf(title, sizeof title, "heddle museum %.64s", line->word[0]);
+    for (size_t i = 0; i < n && i < MOST; i++) page_add_sources(story[i] = json_array_get(all, i));
+    int code = n ? page_write(o->html, title, story, n < MOST ? n : MOST)
+                 : tool_say(TOOL_DIFFERS, "--html: the bug was not found, so there is no page");
+    json_decref(all);
+    return code;
+}
+
+static int report(tool_line *line, const museum_options *o, const said *s, const char *stories)
 {
     out *r = out_open(line->form, "heddle.museum/1", column, 16);
     char without[256] = "";
@@ -190,15 +208,19 @@ static int report(tool_line *line, const museum_options *o, const said *s)
     out_fact(r, "sound", o->sound ? "no bug built in" : NULL, OUT_FLAG, out_flag(o->sound));
     out_fact(r, "time_s", "time", OUT_SECONDS, out_real(seconds));
     for (int i = 0; i < s->lines; i++) report_row(r, s->field[i]);
+    int page = o->html ? write_page(line, o, stories) : TOOL_OK;
+    if (o->html && !page) out_note(r, "\nThe page is in %s.\n", o->html);
     bool well = failed == 0 && found == (o->sound ? 0 : looks);
-    return out_close(r, well ? TOOL_OK : TOOL_DIFFERS);
+    int code = out_close(r, well ? TOOL_OK : TOOL_DIFFERS);
+    return page ? page : code;
 }
 
 /* ---- The verb -------------------------------------------------------------------------------- */
 
-static int look(tool_line *line, const museum_options *o, char *program)
+/* stories: where the other program writes them; NULL: nowhere. */
+static int look(tool_line *line, const museum_options *o, char *program, const char *stories)
 {
-    char word[2][64], judge[TOOL_WORDS][64], sound[] = "sound", *argv[WORDS] = { program };
+    char word[3][64], judge[TOOL_WORDS][64], sound[] = "sound", *argv[WORDS] = { program };
     int n = 1;
     progress p;
     said s;
@@ -207,6 +229,8 @@ static int look(tool_line *line, const museum_options *o, char *program)
     argv[n++] = word[0];
     argv[n++] = word[1];
     if (o->sound) argv[n++] = sound;
+    snprintf(word[2], sizeof word[2], "story=%s", stories ? stories : "");
+    if (stories) argv[n++] = word[2];
     for (int i = 0; i < o->without.n; i++) {
         snprintf(judge[i], sizeof judge[i], "without=%.48s", o->without.word[i]);
         argv[n++] = judge[i];
@@ -218,8 +242,34 @@ static int look(tool_line *line, const museum_options *o, char *program)
     progress_end(&p);
     int code = tool_stopped() ? TOOL_STOPPED
                : s.code       ? tool_say(TOOL_SYSTEM, "%s ended with %d", program, s.code)
-                              : report(line, o, &s);
+                              : report(line, o, &s, stories);
     said_drop(&s);
+    return code;
+}
+
+/* Whether a bug is looked for among schedules of kernels. */
+static bool of_kernels(const said *bugs, const char *name)
+{
+    for (int i = 0; i < bugs->lines; i++)
+        if (strcmp(bugs->field[i][NAME], name) == 0 && strncmp(bugs->field[i][LOOK], "sched ", 6) == 0) return true;
+    return false;
+}
+
+/* The same, with a file for the stories, and a page of them. */
+static int look_for_page(tool_line *line, const museum_options *o, char *program, const said *bugs)
+{
+    char stories[] = "/tmp/heddle-museum-XXXXXX";
+    if (line->words != 1 || o->sound || o->list)
+        return tool_say(TOOL_USAGE, "--html: it needs one NAME, and neither --sound nor --list");
+    if (!of_kernels(bugs, line->word[0]))
+        return tool_say(TOOL_USAGE, "--html: '%s' is no bug of kernels; see heddle museum --list --json",
+                        line->word[0]);
+    int code = tool_writable("--html", o->html), fd = code ? -1 : mkstemp(stories);
+    if (code) return code;
+    if (fd < 0) return tool_say(TOOL_SYSTEM, "/tmp: no file could be made there");
+    close(fd);
+    code = look(line, o, program, stories);
+    unlink(stories);
     return code;
 }
 
@@ -240,7 +290,10 @@ static int run(tool_line *line, int argc, char **argv)
         code = tool_say(TOOL_SYSTEM, "%s could not be run", program);
     else
         code = check_words(line, &o, bugs, judges);
-    if (!code) code = o.list ? report_list(line, bugs) : look(line, &o, program);
+    if (!code)
+        code = o.html   ? look_for_page(line, &o, program, bugs)
+               : o.list ? report_list(line, bugs)
+                        : look(line, &o, program, NULL);
     said_drop(bugs);
     said_drop(judges);
     free(bugs);
@@ -258,6 +311,7 @@ static const char doc[] =
     "EXAMPLES\n"
     "  heddle museum key_before_digest slot_cas_only\n"
     "  heddle museum lfu_wraps --json\n"
+    "  heddle museum slot_cas_only --html bug.html\n"
     "  heddle museum --list\n"
     "  heddle museum --sound --fixtures 2 no_release\n";
 

@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "judge/story_run.h"
 #include "simt/simt.h"
-#include "tools/output.h"
 #include "tools/case_run.h"
+#include "tools/page.h"
 
 typedef struct sched_options {
     uint64_t seed, schedules, rows, bound, threads, blocks;
-    const char *strategy, *unit, *preempt, *replay;
+    const char *strategy, *unit, *preempt, *replay, *html;
     bool weak;
 } sched_options;
 
@@ -35,6 +36,8 @@ static const tool_option option[] = {
     { "threads", 't', "N", "per block, whole warps (32)", TOOL_RANGE(sched_options, threads, 32, 1024) },
     { "blocks", 'B', "N", "at most (2)", TOOL_RANGE(sched_options, blocks, 1, 64) },
     { "replay", 'r', "SCHEDULE", "run this one and tell its story", TOOL_FIELD(sched_options, replay) },
+    { "html", 'H', "FILE", "write the story as a page for a browser: of what went wrong, or of the first schedule",
+      TOOL_FIELD(sched_options, html) },
     { "rows", 'R', "N", "of the story, the last ones (40)", TOOL_RANGE(sched_options, rows, 0, 1000000) },
     { .name = NULL },
 };
@@ -63,17 +66,15 @@ static simt_config config_of(const sched_options *o, comparison *a)
 /* ---- The story ------------------------------------------------------------------------------- */
 
 /* Votes are left out: they would drown what is done to memory. */
-static bool told(const simt_event *e) { return e->p || strcmp(e->what, "takes effect") == 0; }
-
 static void tell(out *o, const case_run *x, uint64_t rows)
 {
     size_t n, first;
     const simt_event *e = simt_machine_events(x->m, &n);
-    for (first = n; first && rows; first--) rows -= told(&e[first - 1]);
+    for (first = n; first && rows; first--) rows -= event_matters(&e[first - 1]);
     for (size_t i = first; i < n; i++) {
         char place[96];
         bool writes = strncmp(e[i].what, "ld", 2) != 0, effect = e[i].p == NULL;
-        if (!told(&e[i])) continue;
+        if (!event_matters(&e[i])) continue;
         out_row(o, (const out_value[]){ out_count(e[i].step), out_text(simt_site_name(e[i].site)),
                                         out_count(e[i].block), out_count(e[i].thread), out_text(e[i].what),
                                         effect ? out_text(hd_outcome_name((hd_outcome)e[i].after))
@@ -105,28 +106,91 @@ static const out_column column[] = {
     { "before", "was", OUT_HEX },    { "after", "is", OUT_HEX },
 };
 
+/* The first line of a finding, without its end. */
+static void first_line(const char *text, char sentence[512])
+{
+    const char *end = strchr(text, '\n');
+    snprintf(sentence, 512, "%.*s", end ? (int)(end - text) : 500, text);
+}
+
+/* The command that shows a schedule again. */
+static void command_of(const sched_options *o, const case_run *x, uint64_t seed, const char *schedule,
+                       char command[2 * CASE_RUN_TEXT])
+{
+    snprintf(command, 2 * CASE_RUN_TEXT,
+             "heddle sched '%s' --strategy %s --unit %s --preempt %s%s --threads %" PRIu64 " --blocks %" PRIu64
+             " --seed %" PRIu64 " --replay '%s'",
+             x->text, o->strategy, o->unit, o->preempt, o->weak ? " --weak" : "", o->threads, o->blocks, seed,
+             schedule);
+}
+
 static void report_wrong(out *r, const sched_options *o, const case_run *x, const simt_exploration *e,
                          const char *schedule)
 {
     char command[2 * CASE_RUN_TEXT], sentence[512];
-    const char *end = strchr(e->finding.story, '\n');
-    snprintf(sentence, sizeof sentence, "%.*s", end ? (int)(end - e->finding.story) : 500, e->finding.story);
+    first_line(e->finding.story, sentence);
     out_fact(r, "fault", "found by", OUT_TEXT,
              out_text(e->finding.fault ? simt_fault_name(e->finding.fault) : "judge"));
     out_fact(r, "wrong", "wrong", OUT_TEXT, out_text(sentence));
     out_fact(r, "seed", "seed", OUT_PLAIN, out_count(e->seed));
     out_fact(r, "schedule", "schedule", OUT_TEXT, schedule ? out_text(schedule) : out_none());
     if (!schedule) return;
-    snprintf(command, sizeof command,
-             "heddle sched '%s' --strategy %s --unit %s --preempt %s%s --threads %" PRIu64 " --blocks %" PRIu64
-             " --seed %" PRIu64 " --replay '%s'",
-             x->text, o->strategy, o->unit, o->preempt, o->weak ? " --weak" : "", o->threads, o->blocks, e->seed,
-             schedule);
+    command_of(o, x, e->seed, schedule, command);
     out_fact(r, "replay", "again", OUT_TEXT, out_text(command));
 }
 
+enum { STORY_STEPS = 1000 };
+
+/* The last run as a story; NULL: no memory. */
+static story *story_of(const sched_options *o, const case_run *x, const simt_exploration *e, const char *schedule)
+{
+    char command[2 * CASE_RUN_TEXT], title[128], sentence[512];
+    const char *concerned = strchr(e->finding.story, '\n');
+    const run_told told = { .s = x->s, .m = x->m, .most = STORY_STEPS };
+    snprintf(title, sizeof title, "%.40s by %.40s: %s", x->c[0].op, x->c[0].kernel,
+             e->wrong ? "a schedule that goes wrong" : "a schedule");
+    if (schedule)
+        command_of(o, x, e->seed, schedule, command);
+    else
+        snprintf(command, sizeof command, "heddle sched '%s' --seed %" PRIu64 " --schedules 1 --html schedule.html",
+                 x->text, o->seed);
+    story *st = story_open(title, command);
+    story_about(st,
+                "A simulator ran the kernel, and chose at each access which lane goes on. Steps in which lanes only "
+                "vote or wait are left out.");
+    story_fact(st, "case", "%s", x->text);
+    story_fact(st, "seed", "%" PRIu64, e->seed);
+    if (o->weak) story_fact(st, "weak memory", "a store is shown when its lane makes it; others may see it later");
+    if (e->wrong) {
+        first_line(e->finding.story, sentence);
+        story_finding(st, sentence,
+                      e->finding.fault ? simt_fault_name(e->finding.fault) : "the comparison with the reference",
+                      schedule);
+    }
+    for (const char *line = concerned; e->wrong && line; line = strchr(line, '\n')) {
+        line += 1 + strspn(line + 1, " ");
+        story_concerned(st, "%.*s", (int)strcspn(line, "\n"), line);
+    }
+    if (!st || story_of_run(st, &told)) return st;
+    story_close(st);
+    return NULL;
+}
+
+/* Ends the report; told: the machine's last run was one with a trace. */
+static int close_with_story(out *r, int code, const tool_line *line, const sched_options *o, const case_run *x,
+                            const simt_exploration *e, const char *schedule, bool told)
+{
+    char title[128];
+    if (!told || (line->form != TOOL_JSON && !o->html)) return out_close(r, code);
+    story *st = story_of(o, x, e, schedule);
+    snprintf(title, sizeof title, "heddle sched %.20s.%.40s.%.40s", x->c[0].design, x->c[0].op, x->c[0].kernel);
+    if (st) return page_close_report(r, code, o->html, title, &st, 1);
+    out_drop(r);
+    return tool_say(TOOL_SYSTEM, "no memory for a story");
+}
+
 static int report(tool_line *line, const sched_options *o, case_run *x, const simt_exploration *e, const char *schedule,
-                  bool story)
+                  bool told)
 {
     out *r = out_open(line->form, "heddle.sched/1", column, 8);
     const char *end = strchr(e->finding.story, '\n');
@@ -150,9 +214,9 @@ static int report(tool_line *line, const sched_options *o, case_run *x, const si
         out_fact(r, "seed", NULL, OUT_PLAIN, out_none());
         out_fact(r, "schedule", NULL, OUT_TEXT, schedule ? out_text(schedule) : out_none());
     }
-    if (story) tell(r, x, o->rows);
+    if (told) tell(r, x, o->rows);
     if (e->wrong && end) out_note(r, "%s\n", e->finding.story);
-    return out_close(r, e->wrong ? TOOL_DIFFERS : TOOL_OK);
+    return close_with_story(r, e->wrong ? TOOL_DIFFERS : TOOL_OK, line, o, x, e, schedule, told);
 }
 
 static int replay(tool_line *line, const sched_options *o, case_run *x, simt_config c)
@@ -185,7 +249,14 @@ static int explore(tool_line *line, const sched_options *o, case_run *x, simt_co
         status = once(x, c, e.schedule, e.schedule_n, &again);
         if (!status) simt_exploration_free(x->m, &again);
     }
-    int code = report(line, o, x, &e, schedule, e.wrong);
+    bool told = e.wrong;
+    if (!told && o->html && !tool_stopped()) { /* the first one, for the page */
+        c.trace = true;
+        status = simt_explore(x->m, &trial, &c, 1, 0, 0, &again);
+        if (!status) simt_exploration_free(x->m, &again);
+        told = !status;
+    }
+    int code = report(line, o, x, &e, schedule, told);
     free(schedule);
     simt_exploration_free(x->m, &e);
     return code;
@@ -193,9 +264,10 @@ static int explore(tool_line *line, const sched_options *o, case_run *x, simt_co
 
 static int run(tool_line *line, int argc, char **argv)
 {
-    sched_options o = { 1, 1000, 40, 2, 32, 2, "random", "lane", "all", NULL, false };
+    sched_options o = { 1, 1000, 40, 2, 32, 2, "random", "lane", "all", NULL, NULL, false };
     case_run x;
     int code = tool_parse(line, argc, argv, &o);
+    if (code < 0 && o.html && (code = tool_writable("--html", o.html)) == TOOL_OK) code = -1;
     if (code < 0) code = case_run_take(&x, line, 8, o.threads, o.blocks);
     if (code >= 0) return code;
     simt_config how = config_of(&o, x.a);
@@ -217,7 +289,8 @@ static const char doc[] =
     "  heddle sched hkv.insert_or_assign.tlpv1 policy=lfu seed=3\n"
     "  heddle sched hkv.find_or_insert.warp duplicate=300000 --weak --schedules 200\n"
     "  heddle sched hkv.assign.tlpv1 + hkv.touch.tlpv2 --schedules 200\n"
-    "  heddle sched hkv.erase.tlpv1 batch=2x1 --replay '3:1,9:2' --rows 12\n";
+    "  heddle sched hkv.erase.tlpv1 batch=2x1 --replay '3:1,9:2' --rows 12\n"
+    "  heddle sched hkv.insert_or_assign.tlpv1 batch=2x1 --schedules 50 --html schedule.html\n";
 
 const tool_verb verb_sched = { "sched", "CASE", "search the interleavings of a kernel's lanes", doc, 1, 64, option,
                                NULL,    run };

@@ -2,7 +2,7 @@
  *
  * story.c - a story is the JSON object that it becomes, and the places in it where the next parts go.
  */
-#include "tools/story.h"
+#include "judge/story.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -106,6 +106,24 @@ void story_finding(story *s, const char *sentence, const char *by, const char *s
     set(s, finding, "sentence", text_of(sentence));
     set(s, finding, "by", text_of(by));
     set(s, finding, "schedule", text_of(schedule));
+    set(s, finding, "concerned", json_array());
+}
+
+void story_blame(story *s, const char *said, const char *change)
+{
+    if (!s) return;
+    json_t *finding = json_object_get(s->all, "finding");
+    set(s, finding, "said", text_of(said));
+    set(s, finding, "change", text_of(change));
+}
+
+void story_concerned(story *s, const char *format, ...)
+{
+    va_list list;
+    if (!s) return;
+    va_start(list, format);
+    append(s, json_object_get(json_object_get(s->all, "finding"), "concerned"), formatted(format, list));
+    va_end(list);
 }
 
 /* ---- Panels ---------------------------------------------------------------------------------- */
@@ -187,6 +205,14 @@ void story_step(story *s, const story_act *act)
     set(s, s->step, "sets", json_array());
     set(s, s->step, "looks", json_array());
     set(s, s->step, "sectors", json_array());
+}
+
+void story_skipped(story *s, uint64_t steps, uint64_t sectors)
+{
+    if (!s) return;
+    json_t *skipped = part(s, s->all, "skipped", json_object());
+    set(s, skipped, "steps", json_integer((json_int_t)steps));
+    set(s, skipped, "sectors", json_integer((json_int_t)sectors));
 }
 
 /* ---- Memory and sources ---------------------------------------------------------------------- */
