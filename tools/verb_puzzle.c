@@ -220,14 +220,27 @@ static void steps_report(out *r, const json_t *story)
     }
 }
 
-/* The notes of steps, below the table. */
+static const char *note_of(const json_t *steps, size_t i)
+{
+    return json_string_value(json_object_get(json_array_get(steps, i), "note"));
+}
+
+/* Below the table: each note once, with its steps. */
 static void notes_report(out *r, const json_t *story)
 {
     const json_t *steps = json_object_get(story, "steps");
-    for (size_t i = 0; i < json_array_size(steps) && i < ROWS_SHOWN; i++) {
-        const json_t *s = json_array_get(steps, i);
-        const char *note = json_string_value(json_object_get(s, "note"));
-        if (note) out_note(r, "\nStep %d: %s\n", (int)json_integer_value(json_object_get(s, "step")), note);
+    size_t n = json_array_size(steps), first = n > ROWS_SHOWN ? n - ROWS_SHOWN : 0;
+    for (size_t i = first, k; i < n; i++) {
+        const char *note = note_of(steps, i);
+        for (k = first; note && k < i && (!note_of(steps, k) || strcmp(note_of(steps, k), note) != 0);) k++;
+        if (!note || k < i) continue; /* it was told with an earlier step */
+        out_note(r, "\nStep ");
+        for (const char *gap = ""; k < n; k++) {
+            if (!note_of(steps, k) || strcmp(note_of(steps, k), note) != 0) continue;
+            out_note(r, "%s%d", gap, (int)json_integer_value(json_object_get(json_array_get(steps, k), "step")));
+            gap = ", ";
+        }
+        out_note(r, ": %s\n", note);
     }
 }
 

@@ -22,6 +22,15 @@ static void deal(puzzle_bed *b)
     bed_launch(b, &a, sizeof a, 1, n, n);
 }
 
+static const char *two_slots(puzzle_bed *b, const uint64_t *keys)
+{
+    for (uint32_t s = 0; s < SLOTS; s++)
+        for (uint32_t k = 0; k < s; k++)
+            if (keys[s] && keys[s] == keys[k])
+                return bed_wrong(b, "twice", "key %llu is in slots %u and %u", (unsigned long long)keys[s], k, s);
+    return NULL;
+}
+
 static const char *check(puzzle_bed *b)
 {
     const insert_args *a = (const insert_args *)(const void *)b->args;
@@ -41,12 +50,10 @@ static const char *check(puzzle_bed *b)
                              (unsigned long long)a->key[i], a->place[i],
                              (unsigned long long)(a->place[i] < SLOTS ? a->keys[a->place[i]] : 0));
     }
+    const char *twice = two_slots(b, a->keys);
+    if (twice) return twice;
     uint32_t fit = a->n < free_slots ? a->n : free_slots;
     if (placed < fit) return bed_wrong(b, "gave up", "%u keys got a slot, and %u fit", placed, fit);
-    for (uint32_t s = 0; s < SLOTS; s++)
-        for (uint32_t k = 0; k < s; k++)
-            if (a->keys[s] && a->keys[s] == a->keys[k])
-                return bed_wrong(b, "twice", "key %llu is in slots %u and %u", (unsigned long long)a->keys[s], k, s);
     return NULL;
 }
 

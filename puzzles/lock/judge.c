@@ -13,7 +13,7 @@ static void deal(puzzle_bed *b)
     uint64_t *count = (uint64_t *)bed_array(b, "account", "word", "count", 8, 1);
     uint64_t *amount = (uint64_t *)bed_input(b, NULL, "lane", "amount", 8, n);
     uint32_t *large = (uint32_t *)bed_array(b, NULL, "word", "large", 4, 1);
-    for (uint32_t i = 0; i < n; i++) amount[i] = i % 3 == 1 ? LARGE + i : i + 1;
+    for (uint32_t i = 0; i < n; i++) amount[i] = i % 3 == 1 ? LARGE + i - 1 : i + 1;
     *large = 77;
     lock_args a = { lock, sum, count, amount, large };
     bed_launch(b, &a, sizeof a, 1, n, n);
@@ -45,7 +45,9 @@ static const puzzle_idea idea[] = {
                    "and to take it is one step, with acquire; to give it back is a release." },
     { "lost", "An amount is missing. A lane that did not get the lock tries again and again, until it has it." },
     { "kept", "Every lane gives the lock back, also the last one." },
-    { "vote", "All lanes vote, whether they have waited or not, and one of them writes how many voted yes." },
+    { "vote",
+      "The number of large amounts is wrong: those of LARGE or more. All lanes vote, whether they have waited or "
+      "not, and one of them writes how many voted yes." },
     { NULL, NULL },
 };
 

@@ -47,7 +47,8 @@ static const puzzle_idea idea[] = {
                    "the reader loads the key with acquire. Who sees the key then sees the value." },
     { "half", "The reader saw the key and not yet its value. The order of two stores in the text is not the order in "
               "which they become visible: only release and acquire make it so." },
-    { "value", "The reader must report the value that is in the slot, or ABSENT." },
+    { "value",
+      "The reader reports a value only if the slot holds the key that it looks for, and then the one in the slot." },
     { "not written", "Block 0 must write both, the key and the value." },
     { "endless", "The reader does not wait: when the key is not there, it reports ABSENT." },
     { NULL, NULL },
