@@ -99,15 +99,21 @@ static const char *special_key(uint64_t key)
     return key < HD_KEY_RESERVED ? NULL : key == HD_KEY_EMPTY ? "empty" : key == HD_KEY_LOCKED ? "locked" : "reserved";
 }
 
+/* The word for a value; NULL: it is shown as a number. */
+static const char *word_of(const char *column, uint64_t v, uint64_t bytes)
+{
+    if (bytes == 8 && ends(column, "key")) return special_key(v);
+    if (bytes == 1 && strcmp(column, "outcome") == 0) return v < HD_OUTCOME_COUNT ? hd_outcome_name((hd_outcome)v) : "";
+    if (strcmp(column, "lock") == 0 && v < 2) return v ? "held" : "free";
+    return NULL;
+}
+
 const char *cell_text(const char *column, const uint8_t *p, uint64_t bytes, char *text, size_t room)
 {
     enum { SHORT = 1000000 };
     uint64_t v = 0;
     memcpy(&v, p, bytes < 8 ? (size_t)bytes : 8);
-    const char *word = NULL;
-    if (bytes == 8 && ends(column, "key")) word = special_key(v);
-    if (bytes == 1 && strcmp(column, "outcome") == 0) word = v < HD_OUTCOME_COUNT ? hd_outcome_name((hd_outcome)v) : "";
-    if (strcmp(column, "lock") == 0 && v < 2) word = v ? "held" : "free";
+    const char *word = word_of(column, v, bytes);
     if (word)
         snprintf(text, room, "%s", word);
     else if (bytes == 1 && strcmp(column, "digest") == 0)

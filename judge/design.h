@@ -144,7 +144,8 @@ typedef struct judge_design {
     /* A place as one line of a drawing. Default: its key and value, or "-" */
     void (*describe)(const void *table, uint64_t e, char *line, size_t bytes);
     const char *(*bucket_name)(const void *table, uint64_t b, char *text, size_t bytes); /* default: "bucket 7" */
-    /* Names byte `at` of a region: "key in bucket 1, slot 3"; false: it has no name. Default: none has */
+    /* Names byte `at` of a region: "key in bucket 1, slot 3"; false: it has no name. Default: none has.
+     * Stories show the named memory as tables (cells.h has the forms of names that become cells) */
     bool (*names)(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes);
 
     /* ---- The judgement ----------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * story_run.c - see story_run.h. First all named memory that the run touched is collected as cells, and the cells
- * become panels. Then the events are replayed on a copy of the memory as it was before the run: a store changes the copy,
- * and the cells that it overlaps are written again.
+ * become panels. Then the events are replayed on a copy of the memory as it was before the run: a store changes the
+ * copy, and the cells that it overlaps are written again.
  */
 #include "judge/story_run.h"
 
@@ -490,8 +490,8 @@ static void tell_step(teller *t, const simt_event *e, size_t i, size_t end)
     story_step(t->st, &act);
 }
 
-/* What the events [i, end) change and move, as part of the last step; before the first step: what the story begins with.
- * How many sectors. */
+/* What the events [i, end) change and move, as part of the last step; before the first step: what the story begins
+ * with. How many sectors. */
 static uint64_t move_all(teller *t, const simt_event *e, size_t i, size_t end)
 {
     sectors all = { { 0 }, 0 };

@@ -99,9 +99,8 @@ const char *museum_look_grow(const museum_search *s, museum_sight *sight);
 const char *museum_look_chase(const museum_search *s, museum_sight *sight);
 const char *museum_look_call(const museum_search *s, museum_sight *sight);
 
-/* What a look of kernels found, as a story in a file: of a comparison whose last run, with a trace, failed, and of the same
- * schedule without the bug, if that is a run that may be made. The file is a JSON array of stories (heddle.story/1).
- * NULL, or why it could not be written. */
+/* What a look of kernels found, as stories in a file, a JSON array (heddle.story/1): the schedule of `c`, which fails,
+ * and if it is lawful a run without the bug. NULL, or why it could not be written. */
 const char *museum_tell(const museum_search *s, const museum_sight *sight, const fixture *f, simt_machine *m,
                         comparison *a, const simt_config *c, bool lawful);
 

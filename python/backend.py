@@ -160,6 +160,8 @@ def pack(source, build, folder):
     for path in sorted((source / "python" / "heddle").rglob("*")):
         if path.is_file() and path.suffix in (".py", ".typed"):
             wheel.add(path.relative_to(source / "python").as_posix(), path.read_bytes())
+    for path in sorted((source / "pages").iterdir()):
+        wheel.add(f"heddle/_pages/{path.name}", path.read_bytes())
     wheel.add("heddle/_core.pyi", stubs(source, core).encode())
     with tempfile.TemporaryDirectory() as scratch:
         module = stripped(core, scratch)

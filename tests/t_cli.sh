@@ -297,7 +297,7 @@ form() {
   local name=$1 schema
   shift
   "$@" --json >"$work/out" 2>"$work/err" || { fail "$name" "exit code $?"; return; }
-  schema=$(sed -n 's/.*"schema": "\([^"]*\)".*/\1/p' "$work/out")
+  schema=$(sed -n 's/^  "schema": "\([^"]*\)".*/\1/p' "$work/out")
   if ! grep -qxE "### \`?$schema\`?" "$top_srcdir/doc/output.md"; then fail "$name" "doc/output.md does not say what $schema is"; return; fi
   for key in $(grep -oE '^ +"[a-z_0-9]+":' "$work/out" | tr -d ' ":' | sort -u); do
     grep -qE "\`$key\`" "$top_srcdir/doc/output.md" || { fail "$name" "doc/output.md does not say what $key is"; return; }

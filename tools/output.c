@@ -285,15 +285,24 @@ static json_t *json_of(out_kind kind, out_value v)
     return json_integer((json_int_t)v.count);
 }
 
-/* {"schema": ..., facts..., "rows": [{...}]} */
-static bool print_json(const out *o, FILE *f)
+/* The schema, the facts, and what JSON has besides; NULL: no memory. */
+static json_t *json_of_facts(const out *o)
 {
     json_t *all = json_object();
     int bad = !all || json_object_set_new(all, "schema", json_string(o->schema));
     for (size_t i = 0; i < o->facts && !bad; i++)
         bad = json_object_set_new(all, o->fact[i].key, json_of(o->fact[i].kind, o->fact[i].value));
     if (o->member && !bad) bad = json_object_update(all, o->member);
-    json_t *rows = json_array();
+    if (!bad) return all;
+    json_decref(all);
+    return NULL;
+}
+
+/* {"schema": ..., facts..., "rows": [{...}]} */
+static bool print_json(const out *o, FILE *f)
+{
+    json_t *all = json_of_facts(o), *rows = json_array();
+    int bad = !all;
     for (size_t r = 0; r < o->rows && !bad; r++) {
         json_t *row = json_object();
         for (int c = 0; c < o->columns && !bad; c++)

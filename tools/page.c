@@ -86,8 +86,8 @@ void page_add_sources(json_t *story)
 
 /* ---- What is too long ------------------------------------------------------------------------ */
 
-/* The JSON of a story as it stands in HTML: nothing in it ends the script element, and no character ends a line in older
- * JavaScript. NULL: no memory. */
+/* The JSON of a story as it stands in HTML: nothing in it ends the script element, and no character ends a line in
+ * older JavaScript. NULL: no memory. */
 static char *json_for_html(const json_t *story)
 {
     char *json = json_dumps(story, JSON_COMPACT);

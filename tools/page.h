@@ -21,8 +21,8 @@ int page_write(const char *path, const char *title, json_t *const *story, size_t
  * sites; other lines are empty. */
 void page_add_sources(json_t *story);
 
-/* The end of a report with stories: JSON gets the first as its member "story", and `html`, if it is not NULL, a page of all
- * of them. Closes the stories, prints the report, and returns `code` or the code of a failure. */
+/* The end of a report with stories: JSON gets the first as its member "story", and `html`, if it is not NULL, a page of
+ * all of them. Closes the stories, prints the report, and returns `code` or the code of a failure. */
 int page_close_report(out *o, int code, const char *html, const char *title, story **s, size_t stories);
 
 #endif

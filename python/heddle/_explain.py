@@ -6,6 +6,7 @@ import html
 from heddle import _core
 from heddle._command import command
 from heddle._table import Table, load, saved
+from heddle._types import Outcome
 
 
 def _meaning(step):
@@ -51,6 +52,42 @@ def _grouped(steps):
     return rows
 
 
+def _value(group, name):
+    """The value that all lanes have, in hexadecimal; else None."""
+    values = {step[name] for step in group}
+    return f"0x{values.pop():x}" if len(values) == 1 else None
+
+
+def _page_step(group, regions):
+    """A row as a step of heddle.story/1. regions: the number of each piece of memory."""
+    first = group[0]
+    reads, effect = first["does"].startswith("ld"), first["does"] == "takes effect"
+    sectors = dict.fromkeys((regions[s["memory"]], s["byte"] // 32) for s in group if s["memory"])
+    return {
+        "step": first["step"], "who": f"block {first['block']}, warp {first['thread'] // 32}",
+        "lanes": [s["thread"] % 32 for s in group], "does": _meaning(first), "operation": None if effect else first["does"],
+        "place": f"item {first['before']}" if effect else _place(first) or None,
+        "before": _value(group, "before") if first["memory"] else None,
+        "after": Outcome(first["after"]).name.lower() if effect else None if reads else _value(group, "after"),
+        "site": first["site"], "note": None, "sets": [], "looks": [], "sectors": [list(s) for s in sectors],
+    }  # fmt: skip
+
+
+def _page_story(batch):
+    """A batch as heddle.story/1. It has no panels: the table's cells are not recorded."""
+    ends = {}
+    for step in batch["steps"]:
+        if step["memory"]:
+            ends[step["memory"]] = max(ends.get(step["memory"], 0), step["byte"] // 32 + 1)
+    regions = {name: i for i, name in enumerate(ends)}
+    return {
+        "schema": "heddle.story/1", "title": f"{batch['op']} by {batch['kernel']}, {batch['n']} items", "command": None,
+        "about": None, "facts": [], "finding": None, "panels": [], "sources": {},
+        "memory": [{"name": name, "sectors": sectors} for name, sectors in ends.items()],
+        "steps": [_page_step(group, regions) for group in _grouped(batch["steps"])],
+    }  # fmt: skip
+
+
 def _place(step):
     memory, byte = step["memory"], step["byte"]
     return "" if not memory else f"{memory}, byte {byte}" if byte else memory
@@ -87,6 +124,12 @@ class Story:
             widths = [max(map(len, column)) for column in zip(*rows)]
             lines += ["  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in rows]
         return "\n".join(lines)
+
+    def html(self, path):
+        """Writes the batches as a page for a browser, which plays their steps side by side."""
+        from heddle import _page
+
+        _page.write(path, "heddle.explain", [_page_story(batch) for batch in self.batches])
 
     def _repr_html_(self):
         body = "".join(

@@ -20,13 +20,14 @@ class Report:
     """A report of the command (doc/output.md): facts about all of it, and rows.
 
     report[0] is a row, a dict; report["policy"] is a column of all rows, a list; report.facts["trace"] is a fact. `ok`
-    is False if a check of the command did not hold; `said` is what it printed to standard error.
+    is False if a check of the command did not hold; `said` is what it printed to standard error. `story` is what
+    happened step by step (heddle.story/1), or None; a notebook plays it.
     """
 
     def __init__(self, data, ok=True, said=""):
         self.schema = data["schema"]
-        self.facts = {name: value for name, value in data.items() if name not in ("schema", "rows")}
-        self.rows = data.get("rows", [])
+        self.facts = {name: value for name, value in data.items() if name not in ("schema", "rows", "story")}
+        self.rows, self.story = data.get("rows", []), data.get("story")
         self.ok, self.said = ok, said
         self.outcomes = None
 
@@ -58,7 +59,19 @@ class Report:
     def __repr__(self):
         return f"<heddle.Report {self.schema}: {len(self.rows)} rows>"
 
+    def html(self, path):
+        """Writes the story as a page for a browser. ValueError if the report has none."""
+        if self.story is None:
+            raise ValueError(f"the report {self.schema} has no story")
+        from heddle import _page
+
+        _page.write(path, self.story["title"], [self.story])
+
     def _repr_html_(self):
+        if self.story is not None:
+            from heddle import _page
+
+            return _page.frame(_page.page(self.story["title"], [self.story]))
         columns = self._columns()
         head = "".join(f"<th>{html.escape(name)}</th>" for name in columns)
         body = "".join(

@@ -58,9 +58,10 @@ def source(story, step):
     return site, [[n, lines[n - 1] if 1 <= n <= len(lines) else "", n == current] for n in range(current - 5, current + 6)]
 
 
-def states(story):
-    """One dictionary for each position, from 0 to the number of steps."""
+def states(story, only=None):
+    """One dictionary for each position, from 0 to the number of steps, or for those of `only` alone."""
     cells = [[list(row) for row in panel["cells"]] for panel in story["panels"]]
+    whos = list(dict.fromkeys(step["who"] for step in story["steps"] if step["lanes"]))
     count, seen = (story.get("skipped") or {}).get("sectors", 0), set()
     for at in range(len(story["steps"]) + 1):
         step = story["steps"][at - 1] if at else None
@@ -70,11 +71,9 @@ def states(story):
         sectors = [tuple(s) for s in step["sectors"]] if step else []
         count += len(sectors)
         seen |= set(sectors)
+        if only is not None and at not in only:
+            continue
         site, lines = source(story, step)
-        whos = []
-        for one in story["steps"]:
-            if one["lanes"] and one["who"] not in whos:
-                whos.append(one["who"])
         yield {
             "position": f"{at} / {len(story['steps'])}",
             "sentence": sentence(step) if step else "Before the first step.",

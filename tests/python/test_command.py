@@ -5,6 +5,7 @@ import collections
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -137,6 +138,13 @@ class Traces(unittest.TestCase):
         self.assertEqual([text.get_text() for text in axes.get_legend().get_texts()], ["lru", "lfu"])
 
 
+def _one(batch):
+    """A story of one batch."""
+    story = heddle.Story()
+    story.batches = [batch]
+    return story
+
+
 class Stories(unittest.TestCase):
     def test_a_table_in_the_simulator_is_recorded(self):
         with heddle.Table(capacity=16, slots=8, value="uint64", backend="host") as t:
@@ -160,9 +168,37 @@ class Stories(unittest.TestCase):
         effects = [step["after"] for step in story[0]["steps"] if step["does"] == "takes effect"]
         self.assertEqual(sorted(effects), sorted([heddle.Outcome.UPDATED, heddle.Outcome.INSERTED]))
 
+    def test_a_story_is_a_page(self):
+        with heddle.Table(capacity=16, slots=8, value="uint64", backend="host") as t, heddle.explain(t) as story:
+            t.insert([1, 2], [3, 4])
+            t.find([1])
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder, "story.html")
+            story.html(path)
+            text = path.read_text(encoding="utf-8")
+            stories = [json.loads(m) for m in re.findall(r'id="story-\d+">(.*?)</script>', text)]
+            self.assertEqual([len(one["steps"]) for one in stories], [len(list(_one(b).rows())) for b in story])
+            effects = [s["after"] for s in stories[0]["steps"] if s["does"] == "takes effect"]
+            self.assertEqual(effects, ["inserted"] * len(effects))
+            for step in stories[0]["steps"]:
+                for region, sector in step["sectors"]:
+                    self.assertLess(sector, stories[0]["memory"][region]["sectors"])
+            self.assertNotRegex(text, "@[A-Z_]+@")
+            report = heddle.explain("hkv.find.tlpv1 buckets=2 slots=8 batch=1x1")
+            report.html(path)
+            own, command = path.read_text(encoding="utf-8"), pathlib.Path(folder, "command.html")
+            heddle.command("explain", *report.facts["case"].split(), html=command)
+            policy = re.compile("Content-Security-Policy.*")
+            self.assertEqual(policy.search(own)[0], policy.search(command.read_text(encoding="utf-8"))[0])
+
     def test_a_case_is_a_report(self):
         report = heddle.explain("hkv.find.tlpv1 buckets=2 slots=8 batch=1x1")
         self.assertIn("takes effect", report["does"])
+        self.assertEqual(report.story["schema"], "heddle.story/1")
+        self.assertNotIn("story", report.facts)
+        self.assertIn("<iframe", report._repr_html_())
+        with self.assertRaises(ValueError):
+            heddle.command("list", "policies").html("unused.html")
         with self.assertRaises(TypeError):
             heddle.explain(5)
 
