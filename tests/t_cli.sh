@@ -168,6 +168,11 @@ sim 'a folder'                        2 'folder'                   folder
 bad 'an unknown strategy'         2 'nearest: pct'            heddle sched hkv.find.tlpv1 --strategy pct2
 bad 'a kernel for no such op'     2 'tlpv2 does not run erase' heddle sched hkv.erase.tlpv2
 bad 'a table too narrow for one of two' 2 'coalesced cannot run this table' heddle sched hkv.find.tlpv1 slots=4 + hkv.find.coalesced slots=16
+bad 'another kernel, and no page'    2 'needs --html'         heddle explain hkv.find.tlpv1 --beside warp
+bad 'another kernel that is none'    2 "no 'wrap'"            heddle explain hkv.find.tlpv1 --beside wrap --html page.html
+bad 'a page in no folder'            4 '--html'               heddle sched hkv.find.tlpv1 --html nowhere/page.html
+bad 'a page of two bugs'             2 'one NAME'             heddle museum no_release slot_cas_only --html page.html
+bad 'a page of a bug of no kernel'   2 'no bug of kernels'    heddle museum lfu_wraps --html page.html
 bad 'a case of no operation'      2 'one operation'           heddle explain hkv.serve.tlpv1
 bad 'a reference of no operation' 2 'one operation'           heddle explain hkv.serve.ref
 bad 'a reference without items'   2 'export has no items'     heddle explain hkv.export.ref
