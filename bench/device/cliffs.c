@@ -55,7 +55,8 @@ const cliff_op cliff_ops[] = {
     { HD_OP_FIND_MISSED,        NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
     { HD_OP_CONTAINS,           NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
     { HD_OP_TOUCH,              NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
-    { HD_OP_TOUCH,              NONE,            NONE,              NULL,          -1, NULL, "touch_values", &values_out },
+    { HD_OP_TOUCH,              NONE,            NONE,              NULL,          -1, NULL,
+      "touch_values", &values_out },
     { HD_OP_ASSIGN,             NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
     { HD_OP_ASSIGN_VALUES,      NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
     { HD_OP_ASSIGN_SCORES,      NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
@@ -73,7 +74,8 @@ const cliff_op cliff_ops[] = {
     { HD_OP_SIZE,               NONE,            NONE,              NULL,           1, NULL, NULL, NULL },
     { HD_OP_SIZE_IF,            NONE,            NONE,              "all",          1, NULL, NULL, NULL },
     { HD_OP_CLEAR,              NONE,            NONE,              NULL,          -1, NULL, NULL, NULL },
-    { HD_OP_PROMOTE,            NONE,            NONE,              NULL,          -1, "all values are in one tier", NULL, NULL },
+    { HD_OP_PROMOTE,            NONE,            NONE,              NULL,          -1,
+      "all values are in one tier", NULL, NULL },
 };
 /* clang-format on */
 

@@ -854,9 +854,9 @@ SIMT_FN bool hkv_coalesced_claim_found(const hkv_args *a, hkv_one *o, hkv_rule r
 
 /* TO_EVICT: whether the hit of a present key may lower the score. Then o->score is the old score, which the search
  * loaded: no other item has the key, so none changes it. */
-SIMT_FN bool hkv_coalesced_may_lower(const hkv_args *a, uint32_t locking, hkv_rule r)
+SIMT_FN bool hkv_coalesced_may_lower(const hkv_args *a, hkv_rule r)
 {
-    return locking == HKV_LOCK_TO_EVICT && hkv_keys_differ(a) && !(a->policy_flags & HD_MONOTONE) && r.rescore;
+    return hkv_keys_differ(a) && !(a->policy_flags & HD_MONOTONE) && r.rescore;
 }
 
 /* TO_EVICT: the item of a present key holds its buckets if a hit lowers the score. False: the item must try again. */
@@ -871,6 +871,20 @@ SIMT_FN bool hkv_coalesced_hold_to_lower(const hkv_args *a, hkv_one *o, bool low
     return simt_ldrlx_u64(hkv_key_at(&a->v, o->entry)) == o->key; /* it may have been evicted before */
 }
 
+/* What the item of a present key knows, which is not pinned. TO_EVICT: if a hit may lower the score, the new one, too; if
+ * it does, the item holds its buckets then. HKV_KNOWS_TOO_LITTLE: it must try again. */
+SIMT_FN uint32_t hkv_coalesced_foresee(const hkv_args *a, uint32_t locking, hkv_one *o, hkv_rule r)
+{
+    uint32_t knows = hkv_has_score(a) ? HKV_KNOWS_SCORE : HKV_KNOWS_NOTHING;
+    if (locking != HKV_LOCK_TO_EVICT) return knows;
+    if (hkv_coalesced_may_lower(a, r)) {
+        knows = HKV_KNOWS_BOTH;
+        o->gone_score = hkv_score_of_hit(a, o);
+    }
+    bool lowers = knows == HKV_KNOWS_BOTH && o->gone_score < o->score;
+    return hkv_coalesced_hold_to_lower(a, o, lowers) ? knows : HKV_KNOWS_TOO_LITTLE;
+}
+
 /* The search found the key at o->entry. Claims it where that is needed, and decides. After a failed claim the item
  * stays UNDECIDED, unless the owner overwrites everything that it would write (hkv_coalesced_claim_found). */
 SIMT_FN void hkv_coalesced_found(const hkv_args *a, uint32_t family, uint32_t locking, hkv_one *o)
@@ -879,13 +893,8 @@ SIMT_FN void hkv_coalesced_found(const hkv_args *a, uint32_t family, uint32_t lo
     bool pinned = hkv_is_pinned(a, o->entry); /* no item changes a pinned entry, so it needs no claim */
     hkv_coalesced_point_at(a, o, o->entry);
     if (family == HKV_UPDATE && !pinned && hkv_coalesced_unclaimed(a, o, r)) return;
-    uint32_t knows = hkv_has_score(a) ? HKV_KNOWS_SCORE : HKV_KNOWS_NOTHING;
-    if (!pinned && hkv_coalesced_may_lower(a, locking, r)) {
-        knows = HKV_KNOWS_BOTH;
-        o->gone_score = hkv_score_of_hit(a, o);
-    }
-    bool lowers = knows == HKV_KNOWS_BOTH && o->gone_score < o->score;
-    if (locking == HKV_LOCK_TO_EVICT && !pinned && !hkv_coalesced_hold_to_lower(a, o, lowers)) return;
+    uint32_t knows = pinned ? HKV_KNOWS_NOTHING : hkv_coalesced_foresee(a, locking, o, r);
+    if (knows == HKV_KNOWS_TOO_LITTLE) return;
     if (o->holds != HKV_HOLDS_BUCKETS && !pinned && !hkv_coalesced_claim_found(a, o, r)) return;
     if (family == HKV_ERASE && !pinned) {
         hkv_coalesced_erase_claimed(a, o);

@@ -33,8 +33,9 @@ SIMT_FN void hkv_pin_entry(const hkv_args *a, hkv_one *o)
 /* What an item of a present key knows before it decides. */
 enum {
     HKV_KNOWS_NOTHING,
-    HKV_KNOWS_SCORE /* the old one, in o->score */,
-    HKV_KNOWS_BOTH /* the new one: o->gone_score */
+    HKV_KNOWS_SCORE,     /* the old one: o->score          */
+    HKV_KNOWS_BOTH,      /* and the new one: o->gone_score */
+    HKV_KNOWS_TOO_LITTLE /* it must try again              */
 };
 
 /* The key is at o->entry, and the item holds what it needs: decides the outcome, and the new score in rank 0. Returns

@@ -47,7 +47,7 @@ const judge_design judge_design_hive = {
     .places = hive_fixture_places, .key_at = hive_fixture_key_at, .value_at = hive_fixture_value_at,
     .differs = hive_fixture_differs, .describe = hive_fixture_describe, .bucket_name = hive_fixture_bucket_name,
     .names = hive_fixture_names,
-    .candidates = hive_fixture_candidates, .tell = hive_fixture_tell, .accept = hive_fixture_accept, .move = hive_fixture_move,
-    .check = hive_fixture_check, .watch = hive_fixture_watch
+    .candidates = hive_fixture_candidates, .tell = hive_fixture_tell,
+    .accept = hive_fixture_accept, .move = hive_fixture_move, .check = hive_fixture_check, .watch = hive_fixture_watch
 };
 /* clang-format on */
