@@ -871,8 +871,8 @@ SIMT_FN bool hkv_coalesced_hold_to_lower(const hkv_args *a, hkv_one *o, bool low
     return simt_ldrlx_u64(hkv_key_at(&a->v, o->entry)) == o->key; /* it may have been evicted before */
 }
 
-/* What the item of a present key knows, which is not pinned. TO_EVICT: if a hit may lower the score, the new one, too; if
- * it does, the item holds its buckets then. HKV_KNOWS_TOO_LITTLE: it must try again. */
+/* What the item of a present key knows, which is not pinned. TO_EVICT: if a hit may lower the score, the new one, too.
+ * If it does, the item holds its buckets then. HKV_KNOWS_TOO_LITTLE: it must try again. */
 SIMT_FN uint32_t hkv_coalesced_foresee(const hkv_args *a, uint32_t locking, hkv_one *o, hkv_rule r)
 {
     uint32_t knows = hkv_has_score(a) ? HKV_KNOWS_SCORE : HKV_KNOWS_NOTHING;
