@@ -68,12 +68,14 @@
   // A step as a sentence: the parts of it.
   function sentenceOf(step) {
     const what = [step.does, step.place].filter(Boolean).join(' ');
-    return { who: whoOf(step), what, value: valueOf(step), operation: step.operation && step.operation !== step.does ? step.operation : '' };
+    const operation = step.operation && step.operation !== step.does ? step.operation : '';
+    return { who: whoOf(step), what, value: valueOf(step), operation };
   }
 
   function sentenceText(step) {
     const s = sentenceOf(step);
-    return (s.who ? s.who + ': ' : '') + s.what + (s.value ? ' ' + s.value : '') + (s.operation ? ' (' + s.operation + ')' : '');
+    const value = s.value ? ' ' + s.value : '', operation = s.operation ? ' (' + s.operation + ')' : '';
+    return (s.who ? s.who + ': ' : '') + s.what + value + operation;
   }
 
   const reducedMotion = () => window.matchMedia('(prefers-reduced-motion: reduce)').matches;
@@ -193,9 +195,10 @@
         add(facts, add(element('div'), element('dt', '', name), element('dd', '', value)));
       if (s.facts.length) add(head, facts);
       const k = s.skipped || {};
-      const count = (n) => n + (n === 1 ? ' step' : ' steps');
-      if (k.steps) add(head, element('p', 'st-skipped', 'The first ' + count(k.steps) + ' are left out, because the story is long.'));
-      if (k.after) add(head, element('p', 'st-skipped', 'The last ' + count(k.after) + ' are left out, because the story is long.'));
+      const leftOut = (which, n) =>
+        element('p', 'st-skipped', 'The ' + which + ' ' + n + ' steps are left out, because the story is long.');
+      if (k.steps) add(head, leftOut('first', k.steps));
+      if (k.after) add(head, leftOut('last', k.after));
       add(this.figure, head, this.buildFinding(), this.buildControls(title), this.buildSentence());
       const body = element('div', 'st-body');
       const main = element('div', 'st-main');
@@ -221,7 +224,8 @@
         for (const line of f.concerned) add(list, element('li', '', line));
         add(box, element('h4', '', 'Who, and where'), list);
       }
-      if (f.schedule) add(box, add(element('p', 'st-schedule'), element('b', '', 'Schedule: '), element('code', '', f.schedule)));
+      if (f.schedule)
+        add(box, add(element('p', 'st-schedule'), element('b', '', 'Schedule: '), element('code', '', f.schedule)));
       if (f.change) {
         const change = element('details', 'st-change');
         const pre = element('pre');
@@ -255,7 +259,8 @@
       const time = element('div', 'st-time');
       if (this.steps.length <= STRIP_STEPS) add(time, this.buildStrip());
       add(bar, add(time, this.slider), this.position, speed, this.button.help);
-      this.help = element('p', 'st-help', 'Keys: space plays or pauses; ← and → step back and forward; Home and End go to the first and the last step; ? shows or hides this line.');
+      this.help = element('p', 'st-help', 'Keys: space plays or pauses; ← and → step back and forward; ' +
+        'Home and End go to the first and the last step; ? shows or hides this line.');
       this.help.hidden = true;
       return add(element('div', 'st-bar'), bar, this.help);
     }
@@ -487,9 +492,9 @@
     // Scrolls a long panel, never the page.
     reveal(box, row) {
       if (!scrolls(box)) return;
-      const top = row.offsetTop, head = 64;
+      const top = row.offsetTop, end = top + row.offsetHeight, head = 64;
       if (top < box.scrollTop + head) box.scrollTop = Math.max(0, top - head);
-      if (top + row.offsetHeight > box.scrollTop + box.clientHeight) box.scrollTop = top + row.offsetHeight - box.clientHeight + 8;
+      if (end > box.scrollTop + box.clientHeight) box.scrollTop = end - box.clientHeight + 8;
     }
 
     drawLanes(step) {
@@ -500,14 +505,16 @@
         all[i].className = 'st-lane st-on st-' + classOf(step);
         this.lit.push(all[i]);
       }
-      this.figure.querySelectorAll('.st-warp').forEach((row) => row.classList.toggle('st-current', !!all && row.dataset.who === step.who));
+      this.figure.querySelectorAll('.st-warp').forEach((row) =>
+        row.classList.toggle('st-current', !!all && row.dataset.who === step.who));
     }
 
     drawMemory(step) {
       this.count.textContent = 'Sectors so far: ' + this.sectorsBefore[this.at];
       for (const square of this.moving || []) square.className = square.className.replace(/ st-on.*/, '');
       this.moving = (step ? step.sectors : []).map(([r, s]) => this.sectorAt[r].get(s));
-      for (const square of this.moving) if (!square.classList.contains('st-on')) square.className += ' st-on st-' + classOf(step);
+      for (const square of this.moving)
+        if (!square.classList.contains('st-on')) square.className += ' st-on st-' + classOf(step);
     }
 
     // How often each sector was moved so far: `by` is 1 for a step forward, -1 for a step back.
@@ -532,7 +539,8 @@
           const line = element('div', 'st-line' + (n === current ? ' st-current' : ''));
           if (n === current) line.setAttribute('aria-current', 'true');
           line.dataset.line = n;
-          add(pre, add(line, element('span', 'st-number', known ? n : ''), element('code', '', known ? lines[n - 1] : '')));
+          add(line, element('span', 'st-number', known ? n : ''), element('code', '', known ? lines[n - 1] : ''));
+          add(pre, line);
         }
       else add(pre, element('div', 'st-line', site ? 'The text of this file is not in the page.' : ' '));
       add(this.sourceText, pre);
@@ -565,15 +573,14 @@
         return;
       }
       this.go(this.steps.length);
-      add(this.figure.querySelector('.st-bar'), element('p', 'st-still', 'This shows the last step, because your system asks for reduced motion.'));
+      add(this.figure.querySelector('.st-bar'),
+        element('p', 'st-still', 'This shows the last step, because your system asks for reduced motion.'));
     }
   }
 
   // ---- Controls -----------------------------------------------------------------------------------------------------
 
-  const CONTROLS = [
-    ['first', '⏮', 'First'], ['back', '◀', 'Back'], ['play', '▶', 'Play'], ['step', '▶▏', 'Step'], ['last', '⏭', 'Last'], ['help', '?', 'Keys']
-  ];
+  const CONTROLS = { first: 'First', back: 'Back', play: 'Play', step: 'Step', last: 'Last', help: 'Keys' };
   const ICONS = {
     first: 'M4 4h2v12H4zM16 4v12L7 10z', back: 'M13 4v12L5 10z', play: 'M6 3v14l11-7z', step: 'M7 4v12l8-6z',
     last: 'M14 4h2v12h-2zM4 4v12l9-6z', pause: 'M5 3h4v14H5zM11 3h4v14h-4z'
@@ -592,12 +599,12 @@
   // The buttons by name, in a bar.
   function buttons(bar, act, of) {
     const made = {};
-    for (const [name, text, label] of CONTROLS) {
+    for (const [name, label] of Object.entries(CONTROLS)) {
       const b = element('button', 'st-button st-do-' + name);
       b.type = 'button';
       b.setAttribute('aria-label', of ? label + of : label);
       b.title = label;
-      add(b, name === 'help' ? text : icon(name));
+      add(b, name === 'help' ? '?' : icon(name));
       if (name === 'help') b.setAttribute('aria-expanded', 'false');
       b.addEventListener('click', () => act(name));
       made[name] = b;
@@ -624,7 +631,8 @@
     if (!name || event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
     if (on.matches('select, textarea, input:not([type=range])')) return;
     if (name === 'play' && on.matches('button, summary, a')) return;
-    if (on.matches('.st-panel, .st-code') && name !== 'play' && name !== 'help' && (on.scrollWidth > on.clientWidth || scrolls(on))) return;
+    const moves = name !== 'play' && name !== 'help';
+    if (moves && on.matches('.st-panel, .st-code') && (on.scrollWidth > on.clientWidth || scrolls(on))) return;
     event.preventDefault();
     players.forEach((player, i) => { if (name !== 'help' || i === 0) player.act(name); });
   }

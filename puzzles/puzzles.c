@@ -23,7 +23,7 @@ const puzzle *const puzzles[] = {
 
 void *bed_array(puzzle_bed *b, const char *table, const char *row, const char *name, uint32_t bytes, uint32_t n)
 {
-    enum { LINE = 128 }; /* between two arrays is a line of nobody's, so that an access past an end is out of bounds */
+    enum { LINE = 128 }; /* between two arrays is a line of none, so that an access past an end is out of bounds */
     puzzle_array *a = &b->array[b->arrays++];
     size_t size = (size_t)bytes * n;
     *a = (puzzle_array){ name, table ? table : name, row, bytes, n, b->memory + b->used, false };

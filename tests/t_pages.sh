@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_pages.sh - tests of the pages that the command writes, in headless Chromium without a network (tests/pages). What a page shows
-# at each step is compared with its JSON. Skipped without Chromium. The pages and screenshots stay in tests/pages of the
-# build folder.
+# t_pages.sh - tests of the pages that the command writes, in headless Chromium without a network (tests/pages). What a
+# page shows at each step is compared with its JSON. Skipped without Chromium. The pages and screenshots stay in
+# tests/pages-made of the build folder.
 set -u
 here=${top_srcdir:?}/tests/pages
 work=${top_builddir:?}/tests/pages-made

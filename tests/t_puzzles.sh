@@ -35,6 +35,12 @@ rejected() { # NAME BY WORDS FILE PUZZLE
   fi
 }
 
+number=0
+for name in "${names[@]}"; do
+  number=$((number + 1))
+  grep -q "^| $number | \`$name\` |" "$top_srcdir/doc/puzzles.md" || echo "$number, $name"
+done | none "doc/puzzles.md lists them"
+
 # ---- Answers --------------------------------------------------------------------------------------------------------
 
 slowest=0 schedules=0
@@ -172,7 +178,7 @@ ls -A "$TMPDIR" | none "no temporary file is left"
 CC=no-such-compiler judge 4 find "$puzzles/find/model.c"
 { grep -q 'no C compiler' "$work/said" || cat "$work/said"; } | none "without a compiler it says what to install"
 CC='' judge 0 find "$puzzles/find/model.c" && pass "without CC it takes cc" || { command -v cc >/dev/null && fail "without CC it takes cc" || skip "without CC it takes cc" "there is no cc"; }
-judge 2 find no_such_file.c && judge 2 find . && judge 2 13 && judge 2 0 && judge 2 nothing && judge 2 find --html new.html && judge 2 find answer.c --hint && judge 2 find answer.c more &&
+judge 2 find no_such_file.c && judge 2 find . && judge 2 find /dev/zero && judge 2 13 && judge 2 0 && judge 2 nothing && judge 2 find --html new.html && judge 2 find answer.c --hint && judge 2 find answer.c more &&
   pass "mistakes in the command line" || fail "mistakes in the command line"
 cp "$puzzles/find/model.c" ./-x.c
 "$HEDDLE" puzzle find -- -x.c >"$work/said" 2>&1 && pass "a file whose name begins with a dash" || fail "a file whose name begins with a dash"

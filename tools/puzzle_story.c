@@ -146,30 +146,53 @@ static void name_place(const teller *t, const simt_machine *m, const simt_event 
         snprintf(text, PLACE, "%.40s[%" PRIu32 "]%s", name, index, several ? " and on" : "");
 }
 
+/* What the lanes of a step have in common. */
+typedef struct shared_of {
+    uint32_t lanes;
+    bool place, before, after;
+    bool old; /* one of them got an older value */
+} shared_of;
+
+static shared_of lanes_of(const teller *t, const simt_event *e, size_t n)
+{
+    shared_of o = { 0, true, true, true, false };
+    for (size_t k = 0; k < n; k++) {
+        o.lanes |= 1u << e[k].thread % 32;
+        o.place = o.place && e[k].p == e->p;
+        o.before = o.before && e[k].before == e->before;
+        o.after = o.after && e[k].after == e->after;
+        o.old = o.old || older(t, &e[k]);
+    }
+    return o;
+}
+
+static const char *note_of(const teller *t, const simt_event *e, bool old)
+{
+    bool held = t->weak && strncmp(e->what, "st", 2) == 0 && strcmp(e->what, "strel") != 0;
+    return old    ? "An older value: nothing orders this load after the store of the newer one."
+           : held ? "Others may see this store later, and stores to other places before it."
+                  : NULL;
+}
+
+/* Whether it exchanges values in registers. */
+static bool exchanges(const simt_event *e)
+{
+    return !e->p && strcmp(e->what, "fence") != 0 && strcmp(e->what, "sync_tile") != 0;
+}
+
 static void tell_group(teller *t, const simt_machine *m, const simt_event *e, size_t n, uint64_t step)
 {
-    uint32_t lanes = 0;
-    bool same_place = true, same_before = true, same_after = true, old = false;
+    shared_of all = lanes_of(t, e, n);
+    bool values = e->p || exchanges(e);
     char who[PLACE], place[PLACE], before[CELL], after[CELL];
-    for (size_t k = 0; k < n; k++) {
-        lanes |= 1u << e[k].thread % 32;
-        same_place = same_place && e[k].p == e->p;
-        same_before = same_before && e[k].before == e->before;
-        same_after = same_after && e[k].after == e->after;
-        old = old || older(t, &e[k]);
-    }
     snprintf(who, sizeof who, "block %" PRIu32 ", warp %" PRIu32, e->block, e->thread / 32);
-    if (e->p) name_place(t, m, e, !same_place, place);
-    bool collective = !e->p && strcmp(e->what, "fence") != 0 && strcmp(e->what, "sync_tile") != 0;
-    story_act act = { .step = step, .who = who, .lanes = lanes, .does = event_meaning(e), .operation = e->what };
+    if (e->p) name_place(t, m, e, !all.place, place);
+    story_act act = { .step = step, .who = who, .lanes = all.lanes, .does = event_meaning(e), .operation = e->what };
     act.place = e->p ? place : NULL;
-    act.before = (e->p || collective) && same_before ? number(e->before, before) : NULL;
-    act.after = ((e->p && !reads_only(e)) || collective) && same_after ? number(e->after, after) : NULL;
+    act.before = values && all.before ? number(e->before, before) : NULL;
+    act.after = values && !reads_only(e) && all.after ? number(e->after, after) : NULL;
     act.site = simt_site_name(e->site);
-    bool held = t->weak && strncmp(e->what, "st", 2) == 0 && strcmp(e->what, "strel") != 0;
-    act.note = old    ? "An older value: nothing orders this load after the store of the newer one."
-               : held ? "Others may see this store later, and stores to other places before it."
-                      : NULL;
+    act.note = note_of(t, e, all.old);
     story_step(t->s, &act);
     for (size_t k = 0; k < n; k++) effect(t, &e[k]);
 }

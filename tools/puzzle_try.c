@@ -230,6 +230,32 @@ enum { INSTRUMENTED = true };
 enum { INSTRUMENTED = false };
 #endif
 
+enum { NO_COMPILER = 127 /* as the shell has it */ };
+
+/* What to say of the compiler's exit code; -1: it was stopped. */
+static int compiler_said(int code, const char *name)
+{
+    if (tool_stopped()) return TOOL_STOPPED;
+    if (code == NO_COMPILER)
+        return tool_say(TOOL_SYSTEM,
+                        "there is no C compiler '%s'; install one (Debian: apt install gcc), or name it in the "
+                        "variable CC",
+                        name);
+    return code < 0 ? tool_say(TOOL_SYSTEM, "the compiler '%s' cannot be run", name) : TOOL_OK;
+}
+
+/* Compiles, instrumented if that is possible. */
+static int compile_some_way(const attempt *a, char *const *cc, int n, const char *object, const char *messages)
+{
+    char plain[PATH_BYTES + 24];
+    int code = INSTRUMENTED ? compile(a, cc, n, true, object, messages) : 1;
+    if (code <= 0 || code == NO_COMPILER) return code;
+    snprintf(plain, sizeof plain, "%s/messages.plain", a->folder);
+    code = compile(a, cc, n, false, object, plain); /* perhaps it cannot instrument */
+    if (!INSTRUMENTED) rename(plain, messages);
+    return code;
+}
+
 /* The answer as a shared object. *verdict: the compiler objects. */
 static int build(const attempt *a, char *shared, json_t **verdict)
 {
@@ -239,23 +265,11 @@ static int build(const attempt *a, char *shared, json_t **verdict)
     snprintf(object, sizeof object, "%s/answer.o", a->folder);
     snprintf(messages, sizeof messages, "%s/messages", a->folder);
     snprintf(shared, PATH_BYTES + 16, "%s/answer.so", a->folder);
-    int n = words ? compiler_words(words, cc) : 0, code = n ? 1 : 127;
-    if (n && INSTRUMENTED) code = compile(a, cc, n, true, object, messages);
-    if (n && code > 0 && code != 127) { /* or the compiler cannot instrument */
-        char plain[PATH_BYTES + 24];
-        snprintf(plain, sizeof plain, "%s/messages.plain", a->folder);
-        code = compile(a, cc, n, false, object, plain);
-        if (!INSTRUMENTED) rename(plain, messages);
-    }
-    if (code > 0 && code != 127) *verdict = not_compiled(messages);
-    if (code == 0 && link_shared(cc, n, object, shared, messages)) *verdict = not_compiled(messages);
-    int said = tool_stopped() ? TOOL_STOPPED
-               : code == 127  ? tool_say(TOOL_SYSTEM,
-                                         "there is no C compiler '%s'; install one (Debian: apt install gcc), or name "
-                                          "it in the variable CC",
-                                        n ? cc[0] : "cc")
-               : code < 0     ? tool_say(TOOL_SYSTEM, "the compiler '%s' cannot be run", cc[0])
-                              : TOOL_OK;
+    int n = words ? compiler_words(words, cc) : 0;
+    int code = n ? compile_some_way(a, cc, n, object, messages) : NO_COMPILER;
+    if ((code > 0 && code != NO_COMPILER) || (code == 0 && link_shared(cc, n, object, shared, messages)))
+        *verdict = not_compiled(messages);
+    int said = compiler_said(code, n ? cc[0] : "cc");
     free(words);
     return said;
 }
@@ -438,6 +452,17 @@ static char *pipe_read(int from, size_t *bytes)
     return NULL;
 }
 
+/* What a child that has ended leaves: the n bytes that it said, or last words, or its status. NULL: none of these. */
+static json_t *verdict_left(const last_words *w, const char *said, size_t n, int status)
+{
+    if (w->signal) return stopped_verdict(w);
+    if (n) return json_loadb(said, n, 0, NULL);
+    if (WIFSIGNALED(status))
+        return verdict_of("crash", "The answer ended the program by a signal.", strsignal(WTERMSIG(status)));
+    if (WEXITSTATUS(status) == 3 && w->loaded) return NULL;
+    return verdict_of("left", "The answer ended the program: a kernel returns, and never calls exit.", NULL);
+}
+
 static int judge_apart(const attempt *a, const char *shared, json_t **verdict)
 {
     int ends[2], status = 0;
@@ -456,23 +481,20 @@ static int judge_apart(const attempt *a, const char *shared, json_t **verdict)
     if (tool_stopped()) return free(said), TOOL_STOPPED;
     last_words w = *a->words;
     if (!said) w.signal = SIGPROF; /* it did not even use its time */
-    if (w.signal)
-        *verdict = stopped_verdict(&w);
-    else if (n)
-        *verdict = json_loadb(said, n, 0, NULL);
-    else if (WIFSIGNALED(status))
-        *verdict = verdict_of("crash", "The answer ended the program by a signal.", strsignal(WTERMSIG(status)));
-    else if (WEXITSTATUS(status) != 3 || !w.loaded)
-        *verdict = verdict_of("left", "The answer ended the program: a kernel returns, and never calls exit.", NULL);
+    *verdict = verdict_left(&w, said, n, status);
     free(said);
     return *verdict ? TOOL_OK : tool_say(TOOL_SYSTEM, "the judge came to no verdict; is there enough memory?");
 }
 
 int puzzle_try(const puzzle *p, const char *path, json_t **verdict)
 {
-    attempt a = { .p = p, .path = path, .text = text_read(path) };
+    attempt a = { .p = p, .path = path };
     char shared[PATH_BYTES + 16];
+    struct stat st;
     *verdict = NULL;
+    /* the compiler reads it again */
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) return tool_say(TOOL_USAGE, "'%s' is no file", path);
+    a.text = text_read(path);
     if (!a.text) return tool_say(TOOL_USAGE, "'%s': %s", path, strerror(errno));
     void *page = mmap(NULL, sizeof *a.words, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED || !folder_make(a.folder)) {

@@ -244,9 +244,32 @@ static void notes_report(out *r, const json_t *story)
     }
 }
 
-static int report(const tool_line *line, const puzzle *p, int number, const json_t *v, bool html)
+/* Costs per key, and the par of the one that counts. */
+static void costs_report(out *r, const puzzle *p, const json_t *v, bool accepted)
 {
     static const char *const label[] = { "sectors per key", "atomics per key", "steps per key" };
+    for (int i = 0; i < 3; i++) {
+        double cost = json_number_value(json_object_get(v, cost_name[i]));
+        bool counts = (puzzle_cost)i == p->cost;
+        out_fact(r, cost_name[i], cost >= 0 && (counts || accepted) ? label[i] : NULL, OUT_FIXED,
+                 cost >= 0 ? out_real(cost) : out_none());
+        if (counts) out_fact(r, "par", accepted ? "par" : NULL, OUT_FIXED, out_real(p->par));
+    }
+    out_fact(r, "cost", NULL, OUT_TEXT, out_text(cost_name[p->cost]));
+}
+
+static void schedule_report(out *r, const json_t *v)
+{
+    const char *schedule = json_string_value(json_object_get(v, "schedule"));
+    bool weak = json_is_true(json_object_get(v, "weak"));
+    uint64_t n = (uint64_t)json_integer_value(json_object_get(v, "schedules"));
+    out_fact(r, "schedule", schedule && *schedule ? "schedule" : NULL, OUT_TEXT, text_in(v, "schedule"));
+    out_fact(r, "weak", weak ? "weak memory" : NULL, OUT_FLAG, out_flag(weak));
+    out_fact(r, "schedules", "schedules", OUT_COUNT, out_count(n));
+}
+
+static int report(const tool_line *line, const puzzle *p, int number, const json_t *v, bool html)
+{
     const char *by = json_string_value(json_object_get(v, "by"));
     const json_t *story = json_object_get(v, "story");
     out *r = out_open(line->form, "heddle.puzzle/1", column, COLUMNS);
@@ -255,26 +278,14 @@ static int report(const tool_line *line, const puzzle *p, int number, const json
     out_fact(r, "by", by ? "rejected by" : NULL, OUT_TEXT, text_in(v, "by"));
     out_fact(r, "idea", by ? "because" : NULL, OUT_TEXT, text_in(v, "idea"));
     out_fact(r, "detail", NULL, OUT_TEXT, text_in(v, "detail"));
-    const char *schedule = json_string_value(json_object_get(v, "schedule"));
-    out_fact(r, "schedule", schedule && *schedule ? "schedule" : NULL, OUT_TEXT, text_in(v, "schedule"));
-    out_fact(r, "weak", json_is_true(json_object_get(v, "weak")) ? "weak memory" : NULL, OUT_FLAG,
-             out_flag(json_is_true(json_object_get(v, "weak"))));
-    out_fact(r, "schedules", "schedules", OUT_COUNT,
-             out_count((uint64_t)json_integer_value(json_object_get(v, "schedules"))));
-    for (int i = 0; i < 3; i++) {
-        double cost = json_number_value(json_object_get(v, cost_name[i]));
-        bool main = (puzzle_cost)i == p->cost;
-        out_fact(r, cost_name[i], cost >= 0 && (main || !by) ? label[i] : NULL, OUT_FIXED,
-                 cost >= 0 ? out_real(cost) : out_none());
-        if (main) out_fact(r, "par", by ? NULL : "par", OUT_FIXED, out_real(p->par));
-    }
-    out_fact(r, "cost", NULL, OUT_TEXT, out_text(cost_name[p->cost]));
+    schedule_report(r, v);
+    costs_report(r, p, v, !by);
     out_member(r, "story", json_incref(json_object_get(v, "story")));
     steps_report(r, story);
     notes_report(r, story);
     const char *detail = json_string_value(json_object_get(v, "detail"));
     if (by && detail) out_note(r, "\n%s\n", detail);
-    if (by && story && !html && json_is_object(story)) out_note(r, "\nThe same as a page that plays: --html FILE\n");
+    if (json_is_object(story) && !html) out_note(r, "\nThe same as a page that plays: --html FILE\n");
     if (!by && puzzles[number]) out_note(r, "\nThe next one: heddle puzzle %d\n", number + 1);
     return out_close(r, by ? TOOL_DIFFERS : TOOL_OK);
 }

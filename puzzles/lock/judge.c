@@ -37,9 +37,8 @@ static const char *check(puzzle_bed *b)
 }
 
 static const puzzle_idea idea[] = {
-    { "endless",
-      "Lanes wait for the lock forever. Who has it gives it back, and before that waits for nobody: a holder "
-      "that votes waits for the lanes that wait for the lock." },
+    { "endless", "Lanes wait for the lock forever. Who has it gives it back, and waits for no lane before: a holder "
+                 "that votes waits for the lanes that wait for the lock." },
     { "deadlock", "A lane that has the lock waits for lanes that wait for the lock: give it back before you vote." },
     { "data race", "What the last holder wrote is not ordered before what this lane does. To see that the lock is free "
                    "and to take it is one step, with acquire; to give it back is a release." },

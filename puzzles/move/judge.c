@@ -47,5 +47,5 @@ static const puzzle_idea idea[] = {
 };
 
 const puzzle puzzle_move = {
-    "move", "two buckets: nobody may miss a key", "move", 2, deal, check, idea, PUZZLE_SECTORS, 2.17, 0
+    "move", "two buckets: no lookup may miss a key", "move", 2, deal, check, idea, PUZZLE_SECTORS, 2.17, 0
 };

@@ -65,7 +65,8 @@ def _page_step(group, regions):
     sectors = dict.fromkeys((regions[s["memory"]], s["byte"] // 32) for s in group if s["memory"])
     return {
         "step": first["step"], "who": f"block {first['block']}, warp {first['thread'] // 32}",
-        "lanes": [s["thread"] % 32 for s in group], "does": _meaning(first), "operation": None if effect else first["does"],
+        "lanes": [s["thread"] % 32 for s in group], "does": _meaning(first),
+        "operation": None if effect else first["does"],
         "place": f"item {first['before']}" if effect else _place(first) or None,
         "before": _value(group, "before") if first["memory"] else None,
         "after": Outcome(first["after"]).name.lower() if effect else None if reads else _value(group, "after"),

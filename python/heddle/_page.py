@@ -24,7 +24,8 @@ def _data(story):
 def page(title, stories):
     """The text of a page that plays stories, side by side."""
     folder = pathlib.Path(__file__).parent / "_pages"
-    script, style, text = ((folder / name).read_text(encoding="utf-8") for name in ("story.js", "story.css", "page.html"))
+    names = "story.js", "story.css", "page.html"
+    script, style, text = ((folder / name).read_text(encoding="utf-8") for name in names)
     figures = "\n".join(
         f'<figure class="story" data-story="story-{i}" data-autoplay></figure>\n'
         f'<script type="application/json" id="story-{i}">{_data(story)}</script>'

@@ -32,7 +32,8 @@ class Figure:
         return not self.page.value(f"{self.name}.querySelector('.st-do-{control}').disabled")
 
     def slide(self, at):
-        self.page.value(f"(s => {{ s.value = {at}; s.dispatchEvent(new Event('input')); }})({self.name}.querySelector('.st-slider'))")
+        slider = f"{self.name}.querySelector('.st-slider')"
+        self.page.value(f"(s => {{ s.value = {at}; s.dispatchEvent(new Event('input')); }})({slider})")
 
     def focus(self):
         self.page.value(f"{self.name}.focus()")
@@ -44,8 +45,8 @@ def compare(figure, wanted, where):
 
 
 def step_through(page, i, story):
-    """Steps a story to its end by the keyboard, back by the buttons, and jumps. The first differences. Of a story that was cut
-    because it is long, some steps."""
+    """Steps a story to its end by the keyboard, back by the buttons, and jumps. The first differences. Of a story that
+    was cut because it is long, some steps."""
     figure, wrong, last = Figure(page, i), [], len(story["steps"])
     if story.get("skipped"):
         some = range(0, last, last // 25)
@@ -196,7 +197,8 @@ def looks_right(tap, page, name):
     for width in WIDTHS:
         page.resize(width)
         for part in (2, 1):
-            page.value(f"document.querySelectorAll('.st-slider').forEach(s => {{ s.value = Math.floor(s.max / {part}); s.dispatchEvent(new Event('input')); }})")
+            page.value("document.querySelectorAll('.st-slider').forEach(s => {"
+                       f"s.value = Math.floor(s.max / {part}); s.dispatchEvent(new Event('input')); }})")
             wrong += [f"{width}: {w}" for w in page.value(OVERFLOW)]
     for dark in (False, True):
         page.look(dark=dark)
@@ -291,7 +293,8 @@ def check_itself(tap, browser, path, work):
     tap.none("a page that differs from its story in a cell, a word, a sector, a line or a lane is found out", missed)
 
     page = browser.open(path)
-    page.value("(s => { s.textContent = 'document.title = \"taken\"'; document.body.append(s); })(document.createElement('script'))")
+    page.value("(s => { s.textContent = 'document.title = \"taken\"'; document.body.append(s); })"
+               "(document.createElement('script'))")
     taken = page.value("document.title") == "taken"
     tap.none("the page's policy refuses other scripts", ["it ran"] if taken or not page.problems else [])
     page.close()
@@ -302,7 +305,9 @@ def check_cut(tap, browser, path):
     stories, page = stories_of(path), browser.open(path, still=True)
     said = page.value("[...document.querySelectorAll('.st-skipped')].map(e => e.textContent).join(' ')")
     left_out = stories[0].get("skipped", {}).get("after", 0)
-    wrong = [] if left_out and f"The last {left_out} steps are left out" in said else [f"{left_out} steps, and it says: {said}"]
+    wrong = []
+    if not left_out or f"The last {left_out} steps are left out" not in said:
+        wrong.append(f"{left_out} steps are left out, and it says: {said}")
     if not 1_000_000 < path.stat().st_size <= 1_500_000:
         wrong.append(f"it has {path.stat().st_size} bytes")
     wrong += step_through(page, 0, stories[0]) + page.problems
@@ -318,7 +323,8 @@ def run(tap, browser, work):
     check_together(tap, browser, work / "beside.html")
     check_cut(tap, browser, work / "long.html")
     check_itself(tap, browser, work / "explain.html", work)
-    for name, width, dark in (("explain", 1280, False), ("explain", 360, True), ("beside", 1920, False), ("museum", 1280, True)):
+    looks = ("explain", 1280, False), ("explain", 360, True), ("beside", 1920, False), ("museum", 1280, True)
+    for name, width, dark in looks:
         page = browser.open(work / f"{name}.html", width=width, dark=dark, still=True)
         page.resize(width, page.value("document.documentElement.scrollHeight"))
         page.screenshot(work / f"{name}-{width}{'-dark' if dark else ''}.png")

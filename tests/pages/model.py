@@ -55,7 +55,8 @@ def source(story, step):
     if name not in story["sources"]:
         return site, None
     lines, current = story["sources"][name].split("\n"), int(number)
-    return site, [[n, lines[n - 1] if 1 <= n <= len(lines) else "", n == current] for n in range(current - 5, current + 6)]
+    around = range(current - 5, current + 6)
+    return site, [[n, lines[n - 1] if 1 <= n <= len(lines) else "", n == current] for n in around]
 
 
 def states(story, only=None):
