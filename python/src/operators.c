@@ -91,14 +91,13 @@ static struct {
     hp_type type;
     int32_t dtype; /* PyTorch's number; -1: it has none */
 } types[] = {
-    { "aoti_torch_dtype_float32", { DL_FLOAT, 32 }, -1 },      { "aoti_torch_dtype_float16", { DL_FLOAT, 16 }, -1 },
-    { "aoti_torch_dtype_bfloat16", { DL_BFLOAT, 16 }, -1 },    { "aoti_torch_dtype_float64", { DL_FLOAT, 64 }, -1 },
-    { "aoti_torch_dtype_uint8", { DL_UINT, 8 }, -1 },          { "aoti_torch_dtype_int8", { DL_INT, 8 }, -1 },
-    { "aoti_torch_dtype_int16", { DL_INT, 16 }, -1 },          { "aoti_torch_dtype_int32", { DL_INT, 32 }, -1 },
-    { "aoti_torch_dtype_int64", { DL_INT, 64 }, -1 },          { "aoti_torch_dtype_uint16", { DL_UINT, 16 }, -1 },
-    { "aoti_torch_dtype_uint32", { DL_UINT, 32 }, -1 },        { "aoti_torch_dtype_uint64", { DL_UINT, 64 }, -1 },
-    { "aoti_torch_dtype_bool", { DL_BOOL, 8 }, -1 },           { "aoti_torch_dtype_complex64", { DL_COMPLEX, 64 }, -1 },
-    { "aoti_torch_dtype_complex128", { DL_COMPLEX, 128 }, -1 }
+    { "aoti_torch_dtype_float32", { DL_FLOAT, 32 }, -1 },   { "aoti_torch_dtype_float16", { DL_FLOAT, 16 }, -1 },
+    { "aoti_torch_dtype_bfloat16", { DL_BFLOAT, 16 }, -1 }, { "aoti_torch_dtype_float64", { DL_FLOAT, 64 }, -1 },
+    { "aoti_torch_dtype_uint8", { DL_UINT, 8 }, -1 },       { "aoti_torch_dtype_int8", { DL_INT, 8 }, -1 },
+    { "aoti_torch_dtype_int16", { DL_INT, 16 }, -1 },       { "aoti_torch_dtype_int32", { DL_INT, 32 }, -1 },
+    { "aoti_torch_dtype_int64", { DL_INT, 64 }, -1 },       { "aoti_torch_dtype_uint16", { DL_UINT, 16 }, -1 },
+    { "aoti_torch_dtype_uint32", { DL_UINT, 32 }, -1 },     { "aoti_torch_dtype_uint64", { DL_UINT, 64 }, -1 },
+    { "aoti_torch_dtype_bool", { DL_BOOL, 8 }, -1 }
 };
 enum { TYPES = sizeof types / sizeof *types };
 
