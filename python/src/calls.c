@@ -618,6 +618,12 @@ static int clear_before(call *c, clearing *how)
     return c->zero ? clear_owns(c, how) : 0;
 }
 
+static void clear_rows(uint64_t i, uint64_t rows, char *value, uint64_t value_bytes, uint64_t *score)
+{
+    if (value) memset(value + i * value_bytes, 0, rows * value_bytes);
+    if (score) memset(score + i, 0, rows * sizeof *score);
+}
+
 /* Eight rows at a time, of which often all or none were found. */
 void hp_clear_absent(const bool *found, uint64_t n, char *value, uint64_t value_bytes, uint64_t *score)
 {
@@ -627,13 +633,9 @@ void hp_clear_absent(const bool *found, uint64_t n, char *value, uint64_t value_
         uint64_t eight = 1, rows = n - i < 8 ? n - i : 8;
         if (rows == 8) memcpy(&eight, found + i, 8);
         if (eight == all_found) continue;
-        if (eight == 0 && value) memset(value + i * value_bytes, 0, 8 * value_bytes);
-        if (eight == 0 && score) memset(score + i, 0, 8 * sizeof *score);
-        for (uint64_t k = i; eight && k < i + rows; k++) {
-            if (found[k]) continue;
-            if (value) memset(value + k * value_bytes, 0, value_bytes);
-            if (score) score[k] = 0;
-        }
+        if (eight == 0) clear_rows(i, 8, value, value_bytes, score);
+        for (uint64_t k = i; eight && k < i + rows; k++)
+            if (!found[k]) clear_rows(k, 1, value, value_bytes, score);
     }
 }
 

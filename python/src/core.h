@@ -3,17 +3,18 @@
  * core.h - the parts of the extension module heddle._core, which is written for CPython's limited API of version 3.11:
  * one binary serves that version and all later ones.
  *
- *     arrays.c   arrays of other libraries as memory, and memory as their arrays
- *     memory.c   memory that batches write
- *     result.c   what a batch delivered
- *     calls.c    a call of an operation: parameters, batch, result
- *     table.c    the type Table
- *     steps.c    the steps of kernels in the simulator
+ *     arrays.c     arrays of other libraries as memory, and memory as their arrays
+ *     memory.c     memory that batches write
+ *     result.c     what a batch delivered
+ *     calls.c      a call of an operation: parameters, batch, result
+ *     table.c      the type Table
+ *     steps.c      the steps of kernels in the simulator
  *     operators.c  kernels of operators of PyTorch
- *     module.c   the module, its error, and the library's lists
+ *     module.c     the module, its error, and the library's lists
  *
  * The module can be loaded by the main interpreter only, so its state is in static variables. All functions are called
- * with the GIL held, unless their comment says otherwise. A function that fails sets a Python exception and returns -1 or NULL.
+ * with the GIL held, unless their comment says otherwise. A function that fails sets a Python exception and returns -1
+ * or NULL.
  */
 #ifndef HP_CORE_H
 #define HP_CORE_H
@@ -242,8 +243,8 @@ void hp_clear_absent(const bool *found, uint64_t n, char *value, uint64_t value_
 
 /* ---- Operators of PyTorch (operators.c) -------------------------------------------------------------------------- */
 
-/* use_number(table, number): operators use the table by that number from now on. register_operators(): after PyTorch was
- * imported, and the operators were defined. guard_operator(function), operator_failed(error): see operators.c. */
+/* use_number(table, number): operators use the table by that number from now on. register_operators(): after PyTorch
+ * was imported, and the operators were defined. guard_operator(function), operator_failed(error): see operators.c. */
 extern PyMethodDef hp_operator_functions[];
 /* The table has no number any more. Waits for the operators that use it. */
 void hp_operators_forget(hp_table *t);

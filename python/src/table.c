@@ -24,7 +24,7 @@ static void close_now(hp_table *t)
     PyEval_RestoreThread(state);
 }
 
-/* Whoever sets the bit while no call runs closes the table, else the last of the calls. */
+/* The table is closed here if no call runs, else by the last of the calls. */
 static void close_when_unused(hp_table *t)
 {
     if (atomic_fetch_or(&t->calls, CLOSING) == 0) close_now(t);
