@@ -618,24 +618,24 @@ static int clear_before(call *c, clearing *how)
     return c->zero ? clear_owns(c, how) : 0;
 }
 
-static void clear_rows(const clearing *how, uint64_t i, uint64_t rows, uint64_t bytes)
+static void clear_rows(uint64_t i, uint64_t rows, char *value, uint64_t value_bytes, uint64_t *score)
 {
-    if (how->value) memset(how->value + i * bytes, 0, rows * bytes);
-    if (how->score) memset(how->score + i, 0, rows * sizeof *how->score);
+    if (value) memset(value + i * value_bytes, 0, rows * value_bytes);
+    if (score) memset(score + i, 0, rows * sizeof *score);
 }
 
 /* Eight rows at a time, of which often all or none were found. */
-static void clear_after(const call *c, const clearing *how)
+void hp_clear_absent(const bool *found, uint64_t n, char *value, uint64_t value_bytes, uint64_t *score)
 {
-    const uint64_t n = c->b.n, all_found = 0x0101010101010101, bytes = c->t->value.bytes;
-    if (!how->value && !how->score) return;
+    const uint64_t all_found = 0x0101010101010101;
+    if (!value && !score) return;
     for (uint64_t i = 0; i < n; i += 8) {
         uint64_t eight = 1, rows = n - i < 8 ? n - i : 8;
-        if (rows == 8) memcpy(&eight, how->found + i, 8);
+        if (rows == 8) memcpy(&eight, found + i, 8);
         if (eight == all_found) continue;
-        if (eight == 0) clear_rows(how, i, 8, bytes);
+        if (eight == 0) clear_rows(i, 8, value, value_bytes, score);
         for (uint64_t k = i; eight && k < i + rows; k++)
-            if (!how->found[k]) clear_rows(how, k, 1, bytes);
+            if (!found[k]) clear_rows(k, 1, value, value_bytes, score);
     }
 }
 
@@ -682,7 +682,7 @@ static int run(call *c)
     if (clear_before(c, &how)) return -1;
     PyThreadState *state = PyEval_SaveThread();
     s = t->repeats ? run_repeats(t, &c->b) : run_once(c);
-    if (!s) clear_after(c, &how);
+    if (!s) hp_clear_absent(how.found, c->b.n, how.value, t->value.bytes, how.score);
     PyEval_RestoreThread(state);
     int failed = s ? (hp_fail_why(s), -1) : 0;
     if (!failed && c->result) failed = wait_for_library(c);

@@ -3,16 +3,18 @@
  * core.h - the parts of the extension module heddle._core, which is written for CPython's limited API of version 3.11:
  * one binary serves that version and all later ones.
  *
- *     arrays.c   arrays of other libraries as memory, and memory as their arrays
- *     memory.c   memory that batches write
- *     result.c   what a batch delivered
- *     calls.c    a call of an operation: parameters, batch, result
- *     table.c    the type Table
- *     steps.c    the steps of kernels in the simulator
- *     module.c   the module, its error, and the library's lists
+ *     arrays.c     arrays of other libraries as memory, and memory as their arrays
+ *     memory.c     memory that batches write
+ *     result.c     what a batch delivered
+ *     calls.c      a call of an operation: parameters, batch, result
+ *     table.c      the type Table
+ *     steps.c      the steps of kernels in the simulator
+ *     operators.c  kernels of operators of PyTorch
+ *     module.c     the module, its error, and the library's lists
  *
  * The module can be loaded by the main interpreter only, so its state is in static variables. All functions are called
- * with the GIL held. A function that fails sets a Python exception and returns -1 or NULL.
+ * with the GIL held, unless their comment says otherwise. A function that fails sets a Python exception and returns -1
+ * or NULL.
  */
 #ifndef HP_CORE_H
 #define HP_CORE_H
@@ -22,6 +24,7 @@
 #endif
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
+#include <stdatomic.h>
 
 #include "base/op.h"
 #include "heddle.h"
@@ -146,6 +149,8 @@ void hp_memory_lent(PyObject *memory);
 /* Clears memory that a batch of a device will write: in the order of its stream, or at once where the device does not
  * reach it. */
 int hp_memory_clear(dl_device device, void *p, uint64_t bytes, void *stream);
+/* The same without the GIL, and without an exception: 0, or the error's number (hd_device_seam). */
+int hp_memory_zero(dl_device device, void *p, uint64_t bytes, void *stream);
 /* Frees the memory that is kept for later results. */
 void hp_memory_drop_kept(void);
 
@@ -204,16 +209,19 @@ void hp_result_outputs(const hp_result *r, hd_batch *b);
 
 typedef struct hp_table {
     PyObject_HEAD hd_table *table; /* NULL: closed */
-    uint32_t calls;                /* that run now, on any thread */
-    bool closing;                  /* the last of these closes the table */
+    _Atomic uint32_t calls;        /* that run now, on any thread, and a bit of table.c: the last of them closes it */
     bool on_device;                /* backend cuda */
     bool on_host_machine;
     hp_value value;
     hd_elem elem; /* of accum_or_assign */
     bool elem_known;
-    uint32_t repeats; /* for measurements: how many times a call runs its batch; 0: once */
-    double seconds;   /* of the last call's batches, together */
-    PyObject *steps;  /* a list that receives the steps of every batch, or NULL (steps.c) */
+    uint32_t repeats;       /* for measurements: how many times a call runs its batch; 0: once */
+    double seconds;         /* of the last call's batches, together */
+    PyObject *steps;        /* a list that receives the steps of every batch, or NULL (steps.c) */
+    atomic_bool watched;    /* repeats or steps are set */
+    int64_t number;         /* for operators; 0: none */
+    struct hp_table *next;  /* with a number of the same chain (operators.c) */
+    _Atomic uint32_t users; /* operators that use the object without the GIL */
 } hp_table;
 
 extern PyTypeObject *hp_table_type;
@@ -222,11 +230,24 @@ int hp_tables_ready(PyObject *module);
 /* Begins and ends a call that uses the table. hp_table_begin fails if the table is closed. */
 int hp_table_begin(hp_table *t);
 void hp_table_end(hp_table *t);
+/* The same without the GIL, for a table that was opened. hp_table_enter raises nothing. */
+bool hp_table_enter(hp_table *t);
+void hp_table_leave(hp_table *t);
 
 /* Methods of Table, one per operation, and what they are in words: name, signature, documentation. */
 extern PyMethodDef *hp_call_methods;
 int hp_calls_ready(void);
 PyObject *hp_call_rows(void); /* for stubs and documentation: a list of dicts */
+/* Clears the rows and scores of keys that were not found. Each of `value` and `score` may be NULL. Needs no GIL. */
+void hp_clear_absent(const bool *found, uint64_t n, char *value, uint64_t value_bytes, uint64_t *score);
+
+/* ---- Operators of PyTorch (operators.c) -------------------------------------------------------------------------- */
+
+/* use_number(table, number): operators use the table by that number from now on. register_operators(): after PyTorch
+ * was imported, and the operators were defined. guard_operator(function), operator_failed(error): see operators.c. */
+extern PyMethodDef hp_operator_functions[];
+/* The table has no number any more. Waits for the operators that use it. */
+void hp_operators_forget(hp_table *t);
 
 /* ---- Steps (steps.c) --------------------------------------------------------------------------------------------- */
 

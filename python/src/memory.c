@@ -178,7 +178,7 @@ PyObject *hp_memory_on_device(const dl_exchange *e, dl_device device, uint64_t b
     return m;
 }
 
-int hp_memory_clear(dl_device device, void *p, uint64_t bytes, void *stream)
+int hp_memory_zero(dl_device device, void *p, uint64_t bytes, void *stream)
 {
     const hd_device_seam *d = &hd_device_os;
     hd_reach reach = HD_REACH_BOTH;
@@ -192,6 +192,13 @@ int hp_memory_clear(dl_device device, void *p, uint64_t bytes, void *stream)
         failed = d->fill(d->self, p, 0, bytes, stream);
         if (device.type == DL_CUDA) d->use(d->self, before, &now);
     }
+    return failed;
+}
+
+int hp_memory_clear(dl_device device, void *p, uint64_t bytes, void *stream)
+{
+    const hd_device_seam *d = &hd_device_os;
+    int failed = hp_memory_zero(device, p, bytes, stream);
     return failed ? (hp_fail(HD_ECUDA, "outputs: %s", d->error(d->self, failed)), -1) : 0;
 }
 

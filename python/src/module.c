@@ -184,6 +184,7 @@ static int module_exec(PyObject *module)
         PyErr_NewExceptionWithDoc("heddle.Error", "A call failed. The attribute `status` is the name of an hd_status.",
                                   PyExc_RuntimeError, NULL);
     if (!error_type || PyModule_AddObjectRef(module, "Error", error_type)) return -1;
+    if (PyModule_AddFunctions(module, hp_operator_functions)) return -1;
     if (hp_calls_ready() || hp_arrays_ready() || hp_memory_ready(module) || hp_results_ready(module) ||
         hp_tables_ready(module))
         return -1;

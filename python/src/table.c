@@ -12,6 +12,8 @@ PyTypeObject *hp_table_type;
 
 /* ---- Calls that use a table -------------------------------------------------------------------------------------- */
 
+enum { CLOSING = 1u << 31 }; /* a bit of hp_table.calls */
+
 static void close_now(hp_table *t)
 {
     hd_table *table = t->table;
@@ -22,17 +24,42 @@ static void close_now(hp_table *t)
     PyEval_RestoreThread(state);
 }
 
+/* The table is closed here if no call runs, else by the last of the calls. */
+static void close_when_unused(hp_table *t)
+{
+    if (atomic_fetch_or(&t->calls, CLOSING) == 0) close_now(t);
+}
+
+static bool is_closed(const hp_table *t) { return !t->table || atomic_load(&t->calls) & CLOSING; }
+
+/* Ends a call; true: the caller closes the table. */
+static bool leave(hp_table *t) { return atomic_fetch_sub(&t->calls, 1) == (CLOSING | 1); }
+
+bool hp_table_enter(hp_table *t)
+{
+    uint32_t calls = atomic_load(&t->calls);
+    while (!(calls & CLOSING))
+        if (atomic_compare_exchange_weak(&t->calls, &calls, calls + 1)) return true;
+    return false;
+}
+
+void hp_table_leave(hp_table *t)
+{
+    if (!leave(t)) return;
+    hd_table *table = t->table;
+    t->table = NULL;
+    hd_close(table);
+}
+
 int hp_table_begin(hp_table *t)
 {
-    if (!t->table || t->closing) return hp_fail(HD_EINVAL, "the table is closed"), -1;
-    t->calls++;
-    return 0;
+    if (t->table && hp_table_enter(t)) return 0;
+    return hp_fail(HD_EINVAL, "the table is closed"), -1;
 }
 
 void hp_table_end(hp_table *t)
 {
-    t->calls--;
-    if (t->closing && !t->calls) close_now(t);
+    if (leave(t)) close_now(t);
 }
 
 /* Begins a call of the library without the GIL; NULL: the table is closed. */
@@ -148,9 +175,9 @@ static int table_init(PyObject *self, PyObject *args, PyObject *names)
     t->elem_known = false;
     t->on_device = strcmp(info.backend, "cuda") == 0;
     t->on_host_machine = strcmp(info.backend, "host") == 0;
-    t->closing = false;
     elem_of(t);
     t->table = table;
+    atomic_store(&t->calls, 0);
     return 0;
 }
 
@@ -159,6 +186,7 @@ static void table_free(PyObject *self)
     hp_table *t = (hp_table *)self;
     PyTypeObject *type = Py_TYPE(self);
     PyObject_GC_UnTrack(self);
+    hp_operators_forget(t);
     close_now(t);
     Py_CLEAR(t->steps);
     freefunc give = (freefunc)PyType_GetSlot(type, Py_tp_free);
@@ -184,11 +212,7 @@ static int table_clear(PyObject *self)
 static PyObject *table_close(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    hp_table *t = (hp_table *)self;
-    if (t->calls)
-        t->closing = true;
-    else
-        close_now(t);
+    close_when_unused((hp_table *)self);
     return Py_NewRef(Py_None);
 }
 
@@ -385,8 +409,7 @@ static PyObject *get_load_factor(PyObject *self, void *unused)
 static PyObject *get_closed(PyObject *self, void *unused)
 {
     (void)unused;
-    hp_table *t = (hp_table *)self;
-    return PyBool_FromLong(!t->table || t->closing);
+    return PyBool_FromLong(is_closed((hp_table *)self));
 }
 
 static Py_ssize_t table_length(PyObject *self)
@@ -397,6 +420,8 @@ static Py_ssize_t table_length(PyObject *self)
     return !state || end(t, state, hd_size_sync(t->table, &size)) ? -1 : (Py_ssize_t)size;
 }
 
+static void watch(hp_table *t) { atomic_store(&t->watched, t->repeats || t->steps); }
+
 /* From now on a call runs its batch so many times; 0: once. Returns the seconds of the last call's batches. */
 static PyObject *table_repeat(PyObject *self, PyObject *repeats)
 {
@@ -404,6 +429,7 @@ static PyObject *table_repeat(PyObject *self, PyObject *repeats)
     unsigned long n = PyLong_AsUnsignedLong(repeats);
     if (PyErr_Occurred()) return NULL;
     t->repeats = (uint32_t)n;
+    watch(t);
     return PyFloat_FromDouble(t->seconds);
 }
 
@@ -414,6 +440,7 @@ static PyObject *table_record_steps(PyObject *self, PyObject *on)
     if (is < 0 || hp_table_begin(t)) return NULL;
     PyObject *steps = is ? NULL : Py_XNewRef(t->steps);
     int failed = hp_steps_set(t, is);
+    watch(t);
     hp_table_end(t);
     if (failed) return Py_XDECREF(steps), NULL;
     return steps ? steps : Py_NewRef(Py_None);

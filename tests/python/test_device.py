@@ -9,6 +9,7 @@ import os
 import tempfile
 import time
 import unittest
+import unittest.mock
 
 import heddle
 
@@ -193,6 +194,96 @@ class Torch(unittest.TestCase):
             torch.cuda.synchronize()
             self.assertTrue(torch.equal(late[0], rows) and bool(late[1].all()))
             self.assertFalse(any(bool(f.any()) for _, f in soiled))
+
+    def test_kernels_of_operators_in_c(self):
+        """Beside the functions in Python: the same results, on the device, and without Python."""
+        import heddle.torch as ht
+
+        if not ht.operators_in_c["CUDA"]:
+            raise unittest.SkipTest("this PyTorch has no kernels in C")
+        keys, rows = self.arrays(1000)
+        some = torch.cat([keys[::2], keys[::2] + 10**6, torch.tensor([-1, -2], device="cuda")])
+        new = torch.randn(len(some), 4, device="cuda")
+        steps = ("find", "contains", "touch", "find_out", "assign", "find", "find_or_insert", "accum_or_assign", "find",
+                 "insert_or_assign", "erase", "find")  # fmt: skip
+
+        def results(function_of):
+            with table() as t:
+                t.insert(keys, rows)
+                h, got = ht.Handle(t), []
+                for name in steps:
+                    values = [] if name in ("find", "contains", "touch", "find_out", "erase") else [new]
+                    options = {"out": torch.zeros_like(new)} if name == "find_out" else {}
+                    result = function_of(name)(h.number, h.state, some, *values, **options)
+                    got += [*options.values(), *(result if isinstance(result, tuple) else [result])]
+                return got
+
+        in_python = results(lambda name: ht._ops._ON_GPU.get(name, getattr(ht._ops, name)))
+        with unittest.mock.patch.object(ht._ops, "find_object", side_effect=AssertionError("Python was asked")):
+            in_c = results(lambda name: getattr(torch.ops.heddle, name).default)
+        for a, b in zip(in_c, in_python, strict=True):
+            if a is not None or b is not None:
+                self.assertEqual((a.device, a.dtype, a.shape), (b.device, b.dtype, b.shape))
+                self.assertTrue(torch.equal(a, b))
+
+    def test_kernels_of_operators_are_on_the_current_stream(self):
+        import heddle.torch as ht
+
+        side = torch.cuda.Stream()
+        with table() as t:
+            h = ht.Handle(t)
+            keys, rows = self.arrays(1 << 14)
+            h.find(keys), h.insert_or_assign(keys[:1], rows[:1])
+            late = torch.zeros_like(keys)
+            torch.cuda.synchronize()
+            with torch.cuda.stream(side):
+                torch.cuda._sleep(400_000_000)
+                late.copy_(keys)
+                h.insert_or_assign(late, rows)
+                value, found = h.find(late)
+            self.assertFalse(side.query(), "the calls waited for the stream, or ran on another")
+            side.synchronize()
+            self.assertTrue(torch.equal(value, rows) and bool(found.all()))
+
+    def test_operators_in_a_graph(self):
+        import heddle.torch as ht
+
+        with table() as t:
+            h = ht.Handle(t)
+            keys, rows = self.arrays(1024)
+            h.insert_or_assign(keys, rows)
+            out = torch.zeros_like(rows)
+            side, graph = torch.cuda.Stream(), torch.cuda.CUDAGraph()
+            side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(side):
+                h.find(keys), h.find_out(keys, out), h.contains(keys), h.insert_or_assign(keys, rows)
+            side.synchronize()
+            with torch.cuda.graph(graph, stream=side):
+                value, found = h.find(keys)
+                h.find_out(keys, out)
+                h.insert_or_assign(keys, value + 1)
+                again = h.contains(keys)
+            keys.copy_(keys.flip(0))
+            graph.replay()
+            torch.cuda.synchronize()
+            self.assertTrue(torch.equal(value, rows.flip(0)) and torch.equal(out, value))
+            self.assertTrue(bool(found.all()) and bool(again.all()))
+            self.assertTrue(torch.equal(t.find(keys).value, value + 1))
+
+    def test_operators_with_tensors_of_this_machine(self):
+        """Beside a state on the device they are up to Python, and errors have the same sentences."""
+        import heddle.torch as ht
+
+        keys, rows = self.arrays(10)
+        with table() as t, heddle.Table(capacity=1024, value=("float32", 4)) as host:
+            h, apart = ht.Handle(t), ht.Handle(host)
+            self.assertTrue((h.insert_or_assign(keys.cpu(), rows.cpu()) == int(heddle.Outcome.INSERTED)).all())
+            self.assertTrue(torch.equal(h.find(keys)[0], rows))
+            for call in (lambda: apart.find(keys), lambda: apart.insert_or_assign(keys, rows)):
+                with self.assertRaisesRegex(heddle.Error, "keys: on device cuda:0, but the table is in host memory"):
+                    call()
+            with self.assertRaisesRegex(heddle.Error, "values: 5 rows, but there are 10 keys"):
+                h.insert_or_assign(keys, rows[:5])
 
     def test_half_and_bfloat_rows(self):
         for name in ("float16", "bfloat16"):

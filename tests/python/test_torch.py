@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """heddle.torch: operators, embeddings beside PyTorch's own, state, and compilers. On the CPU."""
 
+import contextlib
 import copy
 import importlib.util
 import os
@@ -11,9 +12,13 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
+import unittest.mock
 
 import heddle
+from reading import resident_bytes
 
 try:
     import torch
@@ -166,6 +171,291 @@ class Operators(unittest.TestCase):
         before, after = torch.compile(change, fullgraph=True, backend=COMPILER)(self.keys, torch.ones(8, 6))
         self.assertTrue(torch.equal(before, self.values) and torch.equal(after, torch.ones(8, 6)))
         self.assertEqual(len(self.table), 0)
+
+
+def outcome_of(call):
+    """What a call gives, as plain data: results, or the exception."""
+    try:
+        result = call()
+    except Exception as error:  # noqa: BLE001
+        return type(error), getattr(error, "status", None), str(error)
+    results = result if isinstance(result, tuple) else (result,)
+    return [(r.dtype, tuple(r.shape), r.requires_grad, r.tolist()) if torch.is_tensor(r) else r for r in results]
+
+
+class Asks(Module):
+    """A module that looks keys up by a handle."""
+
+    def __init__(self, handle):
+        super().__init__()
+        self.handle = handle
+
+    def forward(self, keys):
+        return self.handle.find(keys)[0] + 1
+
+
+@unittest.skipUnless(torch and ht.operators_in_c["CPU"], "this PyTorch has no kernels in C")
+class KernelsInC(unittest.TestCase):
+    """Kernels in C beside the functions in Python: the same results, contents, and exceptions."""
+
+    LOOKUPS, CHANGES = ("find", "contains", "touch", "erase"), ("find_or_insert", "insert_or_assign", "assign", "accum_or_assign")
+
+    def setUp(self):
+        self.opened = []
+
+    def table(self, value=("float32", 3), **more):
+        self.opened.append(heddle.Table(capacity=1 << 10, value=value, **more))
+        return self.opened[-1]
+
+    def compare(self, name, table_of, *args, **options):
+        """Calls an operator, and its function in Python, on tables that `table_of` opens. The results."""
+        rows = []
+        for in_c in (True, False):
+            table, copies = table_of(), copy.deepcopy((args, options))
+            function = getattr(torch.ops.heddle, name).default if in_c else getattr(ht._ops, name)
+            state, number = torch.zeros(1, dtype=torch.int64), ht.handle_of(table)
+            got = outcome_of(lambda: function(number, state, *copies[0], **copies[1]))  # noqa: B023
+            rows.append((got, None if table.closed else self.contents(table), [a.tolist() for a in copies[1].values()]))
+        self.assertEqual(repr(rows[0]), repr(rows[1]), (name, args, options))
+        return rows[0][0]
+
+    def contents(self, table):
+        part = table.export()
+        values = [None] * len(part.key) if part.value is None else part.value.tolist()
+        return sorted(zip(part.key.tolist(), values, strict=True))
+
+    def filled(self, value=("float32", 3), **more):
+        table = self.table(value, **more)
+        keys = torch.arange(20)
+        width = table.info["value_bytes"]
+        rows = torch.arange(20 * width, dtype=torch.int64).view(20, width).to(torch.uint8)
+        dtype, shape = ht._ops.value_of(table)
+        table.insert(keys, rows.view(dtype).view(20, *shape).contiguous() if width else None)
+        return table
+
+    def rows(self, table, n, seed=0):
+        dtype, shape = ht._ops.value_of(table)
+        return torch.randint(0, 100, (n, *shape), generator=torch.Generator().manual_seed(seed)).to(dtype)
+
+    def every(self, table_of, keys, rows):
+        """Every operator with these arrays."""
+        results = [self.compare(name, table_of, keys) for name in self.LOOKUPS]
+        results += [self.compare(name, table_of, keys, rows) for name in self.CHANGES]
+        return [*results, self.compare("find_out", table_of, keys, out=rows)]
+
+    def test_plain_batches_need_no_python(self):
+        names = ht.operators_in_c["CPU"]
+        self.assertEqual(set(names), {*self.LOOKUPS, *self.CHANGES, "find_out"})
+        handle, keys = ht.Handle(self.filled()), torch.tensor([3, 100])
+        rows = self.rows(handle.table, 2)
+        with unittest.mock.patch.object(ht._ops, "find_object", side_effect=AssertionError("Python was asked")):
+            for name in names:
+                with self.subTest(name):
+                    getattr(handle, name)(keys, *([rows] if name in (*self.CHANGES, "find_out") else []))
+            with self.assertRaisesRegex(AssertionError, "Python was asked"):
+                handle.find(keys.float())
+
+    def test_types_and_shapes_of_values(self):
+        keys = torch.tensor([3, 5, 100, -1, -2, 7, 1 << 40, 4, 19, 20])
+        types = ("float16", "bfloat16", "float64", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
+        for value in (("float32", 3), "float32", ("float32", (2, 3)), 5, 0, *((t, 4) for t in types), ("bool", 3)):
+            with self.subTest(value=value):
+                table = self.table(value)
+                self.every(lambda value=value: self.filled(value), keys, self.rows(table, len(keys)))
+
+    def test_keys(self):
+        keys = torch.tensor([3, 5, 100, 4, 19, 20])
+        rows = self.rows(self.table(), 6)
+        for name, k, r in (
+            ("uint64", keys.view(torch.uint64), rows), ("none", keys[:0], rows[:0]), ("one", keys[:1], rows[:1]),
+            ("scalar", keys[0], rows[0]), ("scalar, a row", keys[0], rows[:1]), ("2 dimensions", keys.view(2, 3), rows),
+            ("int32", keys.int(), rows), ("float", keys.float(), rows), ("gaps", keys[::2], rows[:3]), ("offset", keys[2:], rows[2:]),
+            ("expanded", keys[:1].expand(6), rows), ("repeated", keys[[0, 0, 1, 2, 2, 2]], rows), ("bool", keys.bool(), rows),
+        ):  # fmt: skip
+            with self.subTest(name):
+                self.every(self.filled, k, r)
+
+    def test_values(self):
+        keys, rows = torch.tensor([3, 5, 100, 4, 19, 20]), self.rows(self.table(), 6)
+        for name, r in (
+            ("short", rows[:5]), ("long", torch.cat([rows, rows])), ("flat", rows.view(-1)), ("narrow", rows[:, :2].contiguous()),
+            ("gaps", rows[:, :2]), ("turned", rows.t()), ("other type", rows.double()), ("bytes", rows.view(torch.uint8)),
+            ("one more dimension", rows[:, None]), ("needs a gradient", rows.clone().requires_grad_()),
+        ):  # fmt: skip
+            with self.subTest(name):
+                self.every(self.filled, keys, r)
+        bits = torch.randint(0, 1 << 14, (6, 4), dtype=torch.int32).to(torch.uint16)
+        self.every(lambda: self.filled(("bfloat16", 4)), keys, bits)
+
+    def test_policies_designs_and_backends(self):
+        keys, rows = torch.tensor([3, 5, 100, 4, 19, 20]), self.rows(self.table(), 6)
+        for more in ({"policy": "lfu"}, {"design": "hive"}, {"backend": "host"}, {"lock": "rw"}):
+            with self.subTest(more):
+                hive = "design" in more
+                value, r = ("uint32", rows[:, 0].to(torch.uint32)) if hive else (("float32", 3), rows)
+                self.every(lambda more=more, value=value: self.filled(value, **more), keys, r)
+
+    def test_a_batch_that_the_library_refuses(self):
+        """custom needs scores, which these operators do not have."""
+        keys, rows = torch.arange(3), torch.ones(3, 3)
+        got = self.compare("insert_or_assign", lambda: self.table(policy="custom"), keys, rows)
+        self.assertEqual(got[:2], (heddle.Error, "HD_EINVAL"))
+
+    def test_out_that_overlaps_the_keys(self):
+        both = torch.zeros(16, dtype=torch.int64)
+        table = self.filled(("int64", 1))
+        for out in (both[3:11].view(8, 1), both[:8].view(8, 1)):
+            for function in (torch.ops.heddle.find_out, ht._ops.find_out):
+                with self.assertRaisesRegex(heddle.Error, "out: overlaps keys"):
+                    function(ht.handle_of(table), torch.zeros(1), both[:8], out=out)
+        ht.Handle(table).find_out(both[:8], both[8:].view(8, 1))
+
+    def test_large_batches(self):
+        keys = torch.arange(50_000)
+        tables = [heddle.Table(capacity=1 << 17, value=("float32", 8)) for _ in range(2)]
+        rows = keys[:, None].float().expand(-1, 8).contiguous()
+        for table, call in zip(tables, (torch.ops.heddle.find, ht._ops.find), strict=True):
+            table.insert(keys[::3].contiguous(), rows[::3].contiguous())
+            values, found = call(ht.handle_of(table), torch.zeros(1), keys)
+            self.assertTrue(torch.equal(found, keys % 3 == 0) and torch.equal(values, rows * found[:, None]))
+
+    def test_closed_tables_and_unknown_numbers(self):
+        keys, rows = torch.arange(3), torch.ones(3, 3)
+
+        def closed():
+            table = self.filled()
+            ht.handle_of(table)
+            table.close()
+            return table
+
+        for got in self.every(closed, keys, rows):
+            self.assertEqual(got, (heddle.Error, "HD_EINVAL", "the table is closed"))
+        number = ht.handle_of(heddle.Table(10, "float32"))  # which is gone
+        for function in (torch.ops.heddle.find, torch.ops.heddle.find.default, ht._ops.find):
+            with self.assertRaisesRegex(heddle.Error, f"no table of number {number} in this process"):
+                function(number, torch.zeros(1), keys)
+
+    def test_methods_of_a_subclass(self):
+        class Loud(heddle.Table):
+            def contains(self, *args, **options):
+                raise KeyError("loud")
+
+        handle = ht.Handle(Loud(10, "float32"))
+        with self.assertRaisesRegex(KeyError, "loud"):
+            handle.contains(torch.arange(3))
+        self.assertFalse(handle.find(torch.arange(3))[1].any())
+
+    def test_steps_are_recorded(self):
+        table = self.filled(backend="host")
+        handle = ht.Handle(table)
+        table._record_steps(True)
+        handle.find(torch.arange(3))
+        self.assertEqual([batch["op"] for batch in table._record_steps(False)], ["find"])
+        table._repeat(3)
+        handle.find(torch.arange(3))
+        self.assertGreater(table._repeat(0), 0)
+
+    def test_an_old_failure_is_not_raised_again(self):
+        def contains(number: int, state: torch.Tensor, keys: torch.Tensor):
+            return torch.ops.heddle.contains(number, state, keys)
+
+        scripted, keys = torch.jit.script(contains), torch.arange(3)
+        with self.assertRaisesRegex(Exception, "no table of number 123456"):
+            scripted(123_456, torch.zeros(1), keys)  # does not pass the guard, which raises heddle.Error
+        with self.assertRaisesRegex(RuntimeError, "Expected a value of type 'Tensor'") as caught:
+            torch.ops.heddle.contains(1, torch.zeros(1), "x")
+        self.assertNotIsInstance(caught.exception, heddle.Error)
+        self.assertTrue(scripted(ht.handle_of(self.filled()), torch.zeros(1), keys).all())
+
+    def test_exceptions_are_whole(self):
+        """Nothing of the frames that raised it, no context, and a new one each time."""
+        handle, caught = ht.Handle(self.filled()), []
+        for _ in range(2):
+            with self.assertRaises(heddle.Error) as context:
+                handle.find(torch.arange(3.0))
+            caught.append(context.exception)
+        self.assertIsNot(*caught)
+        self.assertEqual((caught[0].__context__, caught[0].__cause__), (None, None))
+
+    def test_modes_and_transformations(self):
+        from torch.fx.experimental.proxy_tensor import make_fx
+        from torch.utils.flop_counter import FlopCounterMode
+
+        handle, keys = ht.Handle(self.filled()), torch.arange(3)
+        with FlopCounterMode(display=False), torch.inference_mode():
+            self.assertTrue(handle.contains(keys).all())
+        graph = make_fx(lambda k: handle.find(k)[0] + 1)(keys)
+        self.assertIn(torch.ops.heddle.find.default, [node.target for node in graph.graph.nodes])
+        self.assertTrue(torch.equal(graph(keys), handle.find(keys)[0] + 1))
+        for strict in (True, False):
+            program = torch.export.export(Asks(handle), (keys,), strict=strict)
+            self.assertTrue(torch.equal(program.module()(keys), handle.find(keys)[0] + 1))
+
+    def test_other_threads_close_and_drop_tables(self):
+        keys, rows = torch.arange(64), torch.ones(64, 3)
+        for drop in (False, True):
+            with self.subTest(drop=drop):
+                self.check_threads(drop, keys, rows)
+
+    def check_threads(self, drop, keys, rows):
+        numbers, errors, done = [], [], threading.Event()
+
+        def call():
+            state = torch.zeros(1)
+            while not done.is_set():
+                for number in numbers[-2:]:
+                    try:
+                        torch.ops.heddle.insert_or_assign(number, state, keys, rows)
+                        torch.ops.heddle.find(number, state, keys)
+                    except heddle.Error:
+                        continue
+                    except BaseException as error:  # noqa: BLE001
+                        errors.append(error)
+
+        threads = [threading.Thread(target=call) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for _ in range(60):
+            table = heddle.Table(capacity=1 << 10, value=("float32", 3))
+            numbers.append(ht.handle_of(table))
+            time.sleep(0.002)
+            if not drop:
+                table.close()
+            del table
+        done.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(errors, [])
+
+    def test_no_operator_leaks(self):
+        handle, keys = ht.Handle(self.filled()), torch.arange(20)
+        rows, wrong = self.rows(handle.table, 20), keys.float()
+
+        def calls(times):
+            for _ in range(times):
+                for name in self.LOOKUPS:
+                    getattr(handle, name)(keys)
+                for name in (*self.CHANGES, "find_out"):
+                    getattr(handle, name)(keys, rows)
+            for _ in range(times // 4):
+                for name in ("find", "insert_or_assign"):
+                    with contextlib.suppress(heddle.Error):
+                        getattr(handle, name)(wrong, *([rows] if name != "find" else []))
+
+        calls(500)
+        before = resident_bytes()
+        calls(6000)
+        self.assertLess(resident_bytes() - before, 4 << 20)
+
+    def test_operators_in_python(self):
+        """The same tests of operators, in a process that has no kernels in C."""
+        environment = {**os.environ, "HEDDLE_TORCH_OPERATORS": "python"}
+        words = [sys.executable, "-m", "unittest", "-q", "test_torch.Operators"]
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, cwd=pathlib.Path(__file__).parent)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        text = "import heddle.torch as ht; print(ht.operators_in_c)"
+        done = subprocess.run([sys.executable, "-c", text], env=environment, capture_output=True, text=True, check=True)
+        self.assertEqual(done.stdout.strip(), "{'CPU': [], 'CUDA': []}")
 
 
 class Equal(unittest.TestCase):

@@ -27,6 +27,7 @@ from heddle.torch._embedding import Embedding, EmbeddingBag, step  # noqa: E402
 from heddle.torch._evictions import Evicted  # noqa: E402
 from heddle.torch._initial import Constant, Normal, Uniform  # noqa: E402
 from heddle.torch._ops import Handle, handle_of, table_of  # noqa: E402
+from heddle.torch._ops import in_c as operators_in_c  # noqa: E402
 from heddle.torch._optimizers import SGD, Adagrad, Adam, Optimizer, RowWiseAdagrad  # noqa: E402
 from heddle.torch._rows import Part  # noqa: E402
 
@@ -45,6 +46,7 @@ __all__ = [
     "RowWiseAdagrad",
     "Uniform",
     "handle_of",
+    "operators_in_c",
     "step",
     "table_of",
 ]

@@ -7,13 +7,16 @@ change the table declare that they write it. So a compiler neither removes, nor 
 or writes its element.
 """
 
+import functools
 import itertools
+import os
 import weakref
 
 import torch
 
-from heddle import _arrays, _types
+from heddle import _arrays, _core, _types
 from heddle._core import Error
+from heddle._table import Table
 
 # ---- Numbers -------------------------------------------------------------------------------------------------------
 
@@ -28,6 +31,8 @@ def enter(thing, number=None):
     elif _objects.get(number, thing) is not thing:
         raise Error(f"number: {number} is another object's")
     _objects[number] = thing
+    if type(thing) is Table and not thing.closed:
+        _core.use_number(thing, number)  # a subclass may have methods of its own, which kernels in C do not call
     return number
 
 
@@ -231,11 +236,61 @@ NAMES = tuple(row[0].__name__ for row in _ROWS)
 for _function, _takes, _gives, _fake in _ROWS:
     _name = _function.__name__
     library.define(f"{_name}({_takes}) -> {_gives}", tags=(torch.Tag.pt2_compliant_tag,))
-    library.impl(_name, _function, "CPU")
-    library.impl(_name, _ON_GPU.get(_name, _function), "CUDA")
     torch.library.register_fake(f"heddle::{_name}", _fake, lib=library)
 
+# ---- Kernels -------------------------------------------------------------------------------------------------------
+
+# Kernels in C (python/src/operators.c), where PyTorch is of a version that they know: they cost a third of the
+# functions above. They leave to torch.ops.heddle_python.* what is out of the ordinary, and all that is wrong.
+
+in_c = {"CPU": [], "CUDA": []}  # names of operators whose kernels are in C
+if os.environ.get("HEDDLE_TORCH_OPERATORS") != "python":
+    in_c = _core.register_operators()
+python_library = torch.library.Library("heddle_python", "DEF")
+
+
+def _for_kernels(function, results):
+    """A function for kernels in C, which no exception can pass: they get it by _core.operator_failed."""
+
+    @functools.wraps(function)
+    def call(*args, **options):
+        try:
+            return function(*args, **options)
+        except BaseException as error:
+            _core.operator_failed(error.with_traceback(None))
+        nothing = tuple(torch.empty(0) for _ in range(results))
+        return nothing[0] if results == 1 else nothing or None
+
+    return call
+
+
+def _guard(packet):
+    """Calls of an operator raise the exception that its kernel in C meant."""
+    for callee in (packet.default, packet):
+        original = callee._op
+        callee._op = _core.guard_operator(original)
+    torch.jit._builtins._register_builtin(packet._op, packet._qualified_op_name)
+
+
+for _function, _takes, _gives, _ in _ROWS:
+    _name = _function.__name__
+    if any(_name in names for names in in_c.values()):
+        python_library.define(f"{_name}({_takes}) -> {_gives}")
+        python_library.impl(_name, torch.library.fallthrough_kernel, "Autograd")
+        _guard(getattr(torch.ops.heddle, _name))
+    for _key, _kernel in (("CPU", _function), ("CUDA", _ON_GPU.get(_name, _function))):
+        if _name in in_c[_key]:
+            python_library.impl(_name, _for_kernels(_kernel, _gives.count("Tensor")), _key)
+        else:
+            library.impl(_name, _kernel, _key)
+
 call = {name: getattr(torch.ops.heddle, name).default for name in NAMES}
+_direct = {name: operator._op for name, operator in call.items()}  # what they call, without their frame in Python
+
+
+def _operators():
+    """The operators by name: in the form that a compiler knows, or in the one that costs less."""
+    return call if torch.compiler.is_dynamo_compiling() else _direct
 
 
 class Handle:
@@ -256,37 +311,37 @@ class Handle:
 
     def find(self, keys):
         """(values, found): shape (n, ...) and bool (n). Rows of absent keys are zeros."""
-        return call["find"](self.number, self.state, keys)
+        return _operators()["find"](self.number, self.state, keys)
 
     def find_out(self, keys, out):
         """Writes the rows of present keys to `out`, and keeps the others. It waits for nothing on a GPU."""
-        call["find_out"](self.number, self.state, keys, out=out)
+        _operators()["find_out"](self.number, self.state, keys, out=out)
         return out
 
     def contains(self, keys):
         """bool (n): which keys are in the table."""
-        return call["contains"](self.number, self.state, keys)
+        return _operators()["contains"](self.number, self.state, keys)
 
     def touch(self, keys):
         """As find; the present entries count as used."""
-        return call["touch"](self.number, self.state, keys)
+        return _operators()["touch"](self.number, self.state, keys)
 
     def find_or_insert(self, keys, values):
         """(values, outcome): the row that each key has now; the row given if the key found no place."""
-        return call["find_or_insert"](self.number, self.state, keys, values)
+        return _operators()["find_or_insert"](self.number, self.state, keys, values)
 
     def insert_or_assign(self, keys, values):
         """A heddle.Outcome per key: uint8 (n)."""
-        return call["insert_or_assign"](self.number, self.state, keys, values)
+        return _operators()["insert_or_assign"](self.number, self.state, keys, values)
 
     def assign(self, keys, values):
         """Replaces the values of present keys. A heddle.Outcome per key."""
-        return call["assign"](self.number, self.state, keys, values)
+        return _operators()["assign"](self.number, self.state, keys, values)
 
     def accum_or_assign(self, keys, values):
         """Adds to the values of present keys, and inserts the others. A heddle.Outcome per key."""
-        return call["accum_or_assign"](self.number, self.state, keys, values)
+        return _operators()["accum_or_assign"](self.number, self.state, keys, values)
 
     def erase(self, keys):
         """A heddle.Outcome per key."""
-        return call["erase"](self.number, self.state, keys)
+        return _operators()["erase"](self.number, self.state, keys)
