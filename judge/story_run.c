@@ -79,7 +79,8 @@ typedef struct space {
     size_t bytes;
     uint8_t *copy; /* (bytes) what the story's steps have written so far: of the fixture's memory a part of `image` */
     bool own;      /* the copy is this space's */
-    bool *touched; /* (bytes) by the run */
+    bool *touched; /* (bytes) by the run ... */
+    bool any;      /* ... and whether any of them is */
     bool output;   /* it begins as poison, which the story does not show ... */
     bool *written; /* (bytes) ... where the steps have not written it; NULL: it is no output */
     int region;    /* the story's number of it; -1: none */
@@ -192,7 +193,9 @@ static void mark_touched(teller *t)
     for (size_t i = 0; i < n; i++) {
         space *x = space_of(t, e[i].p);
         t->several = t->several || e[i].block != e[0].block || e[i].thread / 32 != e[0].thread / 32;
-        if (x) memset(x->touched + ((const uint8_t *)e[i].p - x->p), true, bytes_in(x, &e[i]));
+        if (!x) continue;
+        memset(x->touched + ((const uint8_t *)e[i].p - x->p), true, bytes_in(x, &e[i]));
+        x->any = true;
     }
 }
 
@@ -304,13 +307,14 @@ static void take_table(teller *t, space *x, size_t at, size_t bytes, const cell_
     memcpy(t->table[t->tables++], c->table, CELL_NAME);
 }
 
-/* What belongs to several slots, or to no slot, is shown only where it was touched. */
+/* What belongs to several slots, or to no slot, is shown only where it was touched; an output of any item for all. */
 static void take_cell(teller *t, space *x, size_t at, size_t bytes, const cell_name *c)
 {
     char name[2 * CELL_NAME];
     if (!t->r->s->value_bytes && strcmp(c->column, "value") == 0) return;
     bool spans = strstr(location(t, x->p + at, name), ", from slot ") != NULL;
-    if (of_slot(c) && !spans ? has_table(t, c->table) : touched(x, at, bytes)) add_cell(t, x, at, bytes, c);
+    bool output = x->output && x->any && starts(c->row, "item ");
+    if (of_slot(c) && !spans ? has_table(t, c->table) : output || touched(x, at, bytes)) add_cell(t, x, at, bytes, c);
 }
 
 /* ---- Panels ---------------------------------------------------------------------------------- */
@@ -508,7 +512,7 @@ static void make_regions(teller *t)
     for (size_t i = 0; i < t->spaces; i++) {
         space *x = &t->memory[i];
         uintptr_t first = (uintptr_t)x->p / SECTOR, last = ((uintptr_t)x->p + x->bytes - 1) / SECTOR;
-        if (touched(x, 0, x->bytes)) x->region = story_region(t->st, x->name, last - first + 1);
+        if (x->any) x->region = story_region(t->st, x->name, last - first + 1);
     }
 }
 
