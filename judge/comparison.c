@@ -353,6 +353,37 @@ static const char *check_exact(comparison *a, uint32_t k)
 
 /* ---- Contents -------------------------------------------------------------------------------- */
 
+enum { ENTRY_TEXT = 128 };
+
+/* Of an entry in words the part in which it differs: "value 0x7737" of "5 score 17 value 7737". */
+static void differing_part(char entry[ENTRY_TEXT], const char *why)
+{
+    char whole[ENTRY_TEXT];
+    const char *part = strstr(strcpy(whole, entry), strstr(why, "score") ? "score " : "value ");
+    if (part && strncmp(part, "value ", 6) == 0)
+        snprintf(entry, ENTRY_TEXT, "value 0x%s", part + 6);
+    else if (part)
+        strcpy(entry, part);
+}
+
+/* Entry e, and the reference's entry of the key, if it has one. */
+static const char *say_differs(comparison *a, uint64_t e, const char *why)
+{
+    const judge_design *d = a->d;
+    const void *v = a->s->table;
+    char name[64], here[ENTRY_TEXT], there[ENTRY_TEXT];
+    uint64_t key = d->key_at(v, e), places = fixture_places(d, a->model), other = 0;
+    while (other < places && d->key_at(a->model, other) != key) other++;
+    fixture_place(d, v, e, name, sizeof name);
+    if (other == places) return fixture_say(a->why, "%s: key 0x%" PRIx64 " %s the reference's", name, key, why);
+    fixture_describe(d, v, e, here, sizeof here);
+    fixture_describe(d, a->model, other, there, sizeof there);
+    differing_part(here, why);
+    differing_part(there, why);
+    return fixture_say(a->why, "%s: key 0x%" PRIx64 " %s the reference's: expected %s, found %s", name, key, why, there,
+                       here);
+}
+
 static const char *check_contents(comparison *a)
 {
     const judge_design *d = a->d;
@@ -363,9 +394,7 @@ static const char *check_contents(comparison *a)
         for (uint64_t e = d->first(v, b); e < d->first(v, b + 1); e++) {
             if (d->key_at(v, e) >= HD_KEY_RESERVED) continue;
             const char *why = fixture_differs(d, v, a->model, e);
-            if (why)
-                return fixture_say(a->why, "%s: key %" PRIx64 " %s the reference's",
-                                   fixture_place(d, v, e, name, sizeof name), d->key_at(v, e), why);
+            if (why) return say_differs(a, e, why);
         }
         uint64_t here = fixture_entries(d, v, b), there = fixture_entries(d, a->model, b);
         if (here != there && !d->roams)

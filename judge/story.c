@@ -110,6 +110,7 @@ void story_finding(story *s, const char *sentence, const char *by, const char *s
     set(s, finding, "by", text_of(by));
     set(s, finding, "schedule", text_of(schedule));
     set(s, finding, "concerned", json_array());
+    set(s, finding, "steps", json_array());
 }
 
 void story_blame(story *s, const char *said, const char *change)
@@ -127,6 +128,14 @@ void story_concerned(story *s, const char *format, ...)
     va_start(list, format);
     append(s, json_object_get(json_object_get(s->all, "finding"), "concerned"), formatted(format, list));
     va_end(list);
+}
+
+void story_matters(story *s)
+{
+    json_t *steps = s ? json_object_get(json_object_get(s->all, "finding"), "steps") : NULL;
+    if (!steps || !s->step) return;
+    if (json_array_size(steps) == STORY_MATTERS) json_array_remove(steps, 0);
+    append(s, steps, json_integer((json_int_t)json_array_size(s->steps) - 1));
 }
 
 /* ---- Panels ---------------------------------------------------------------------------------- */
@@ -236,6 +245,7 @@ void story_step(story *s, const story_act *act)
     set(s, s->step, "after", text_of(act->after));
     set(s, s->step, "site", text_of(act->site));
     set(s, s->step, "note", text_of(act->note));
+    if (act->unchanged) set(s, s->step, "unchanged", json_true());
     set(s, s->step, "sets", json_array());
     set(s, s->step, "looks", json_array());
     set(s, s->step, "sectors", json_array());

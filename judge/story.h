@@ -34,6 +34,7 @@ typedef struct story_act {
     const char *before, *after;
     const char *site; /* "gpu/hkv/hold.h:37": the line of the text that did it */
     const char *note; /* a sentence for people */
+    bool unchanged;   /* it writes what was there before */
 } story_act;
 
 /* title: what the story shows, in a few words. command: what tells it again. */
@@ -52,6 +53,10 @@ void story_finding(story *s, const char *sentence, const char *by, const char *s
 void story_blame(story *s, const char *said, const char *change);
 /* A line below the finding: who was concerned, and where. */
 void story_concerned(story *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The last step matters for what the finding says. Of more than STORY_MATTERS steps the last ones are kept. */
+enum { STORY_MATTERS = 8 };
+void story_matters(story *s);
 
 /* A panel, and its number. Rows and columns count from 0. */
 int story_panel(story *s, const char *name, const char *const *column, int columns);

@@ -79,8 +79,10 @@ typedef struct space {
     size_t bytes;
     uint8_t *copy; /* (bytes) what the story's steps have written so far: of the fixture's memory a part of `image` */
     bool own;      /* the copy is this space's */
-    bool *touched; /* (bytes) by the run */
-    bool output;   /* it begins as poison, which the story does not show */
+    bool *touched; /* (bytes) by the run ... */
+    bool any;      /* ... and whether any of them is */
+    bool output;   /* it begins as poison, which the story does not show ... */
+    bool *written; /* (bytes) ... where the steps have not written it; NULL: it is no output */
     int region;    /* the story's number of it; -1: none */
     char name[CELL_NAME];
 } space;
@@ -92,7 +94,8 @@ typedef struct cell {
     size_t bytes;
     int panel, row, column;
     cell_name name;
-    uint64_t place; /* of an entry: its number in the table */
+    uint64_t place;           /* of an entry: its number in the table */
+    const simt_event *holder; /* who wrote "locked" or "held" into it; NULL: it has another text */
 } cell;
 
 typedef struct teller {
@@ -107,6 +110,7 @@ typedef struct teller {
     cell *shown; /* by address, when the panels are made */
     size_t cells, room;
     int panels;
+    bool several; /* warps act */
     bool failed;
 } teller;
 
@@ -135,9 +139,10 @@ static void add_space(teller *t, const void *p, size_t bytes, const char *name)
     x->own = at < s->memory || at >= s->memory + s->bytes;
     x->copy = x->own ? (uint8_t *)malloc(bytes) : t->image + (at - s->memory);
     x->touched = (bool *)calloc(bytes, sizeof(bool));
+    x->written = x->output ? (bool *)calloc(bytes, sizeof(bool)) : NULL;
     snprintf(x->name, sizeof x->name, batch && part ? "%.40s, second batch" : "%.40s", name);
     t->spaces++;
-    t->failed = !x->copy || !x->touched;
+    t->failed = !x->copy || !x->touched || (x->output && !x->written);
     if (!t->failed && x->own) memcpy(x->copy, p, bytes);
 }
 
@@ -187,13 +192,21 @@ static void mark_touched(teller *t)
     const simt_event *e = simt_machine_events(t->r->m, &n);
     for (size_t i = 0; i < n; i++) {
         space *x = space_of(t, e[i].p);
-        if (x) memset(x->touched + ((const uint8_t *)e[i].p - x->p), true, bytes_in(x, &e[i]));
+        t->several = t->several || e[i].block != e[0].block || e[i].thread / 32 != e[0].thread / 32;
+        if (!x) continue;
+        memset(x->touched + ((const uint8_t *)e[i].p - x->p), true, bytes_in(x, &e[i]));
+        x->any = true;
     }
 }
 
 static bool touched(const space *x, size_t at, size_t bytes)
 {
     return memchr(x->touched + at, true, bytes * sizeof(bool)) != NULL;
+}
+
+static bool unwritten(const space *x, size_t at, size_t bytes)
+{
+    return x->output && !memchr(x->written + at, true, bytes * sizeof(bool));
 }
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
@@ -249,7 +262,7 @@ static void add_cell(teller *t, space *x, size_t at, size_t bytes, const cell_na
         t->shown = more;
         t->room = room;
     }
-    cell c = { x->p + at, x, bytes, -1, 0, 0, *name, 0 };
+    cell c = { x->p + at, x, bytes, -1, 0, 0, *name, 0, NULL };
     if (strcmp(name->column, CELL_ENTRY) == 0) c.place = place_of(t, name);
     t->shown[t->cells++] = c;
 }
@@ -294,13 +307,14 @@ static void take_table(teller *t, space *x, size_t at, size_t bytes, const cell_
     memcpy(t->table[t->tables++], c->table, CELL_NAME);
 }
 
-/* What belongs to several slots, or to no slot, is shown only where it was touched. */
+/* What belongs to several slots, or to no slot, is shown only where it was touched; an output of any item for all. */
 static void take_cell(teller *t, space *x, size_t at, size_t bytes, const cell_name *c)
 {
     char name[2 * CELL_NAME];
     if (!t->r->s->value_bytes && strcmp(c->column, "value") == 0) return;
     bool spans = strstr(location(t, x->p + at, name), ", from slot ") != NULL;
-    if (of_slot(c) && !spans ? has_table(t, c->table) : touched(x, at, bytes)) add_cell(t, x, at, bytes, c);
+    bool output = x->output && x->any && starts(c->row, "item ");
+    if (of_slot(c) && !spans ? has_table(t, c->table) : output || touched(x, at, bytes)) add_cell(t, x, at, bytes, c);
 }
 
 /* ---- Panels ---------------------------------------------------------------------------------- */
@@ -361,10 +375,22 @@ static const char *text_of_cell(const teller *t, const cell *c, char text[2 * CE
     return text;
 }
 
-static void show(const teller *t, const cell *c)
+/* What outputs show until the run writes them. */
+static const char not_written[] = "not written";
+
+/* by: the event that has just written the cell; NULL: none has. */
+static void show(const teller *t, cell *c, const simt_event *by)
 {
-    char text[2 * CELL_NAME];
-    story_cell(t->st, c->panel, c->row, c->column, "%s", text_of_cell(t, c, text));
+    char text[2 * CELL_NAME], who[64] = "";
+    const char *shown = unwritten(c->in, (size_t)(c->p - c->in->p), c->bytes) ? not_written : text_of_cell(t, c, text);
+    bool taken = strcmp(shown, "locked") == 0 || strcmp(shown, "held") == 0;
+    if (!taken || !c->holder) c->holder = taken ? by : NULL;
+    const simt_event *e = c->holder;
+    if (e && t->several)
+        snprintf(who, sizeof who, " by block %u, warp %u, lane %u", e->block, e->thread / 32, e->thread % 32);
+    else if (e)
+        snprintf(who, sizeof who, " by lane %u", e->thread % 32);
+    story_cell(t->st, c->panel, c->row, c->column, "%s%s", shown, who);
 }
 
 static int by_address(const void *a, const void *b)
@@ -388,13 +414,12 @@ static void make_panels(teller *t)
     for (int kind = 0; kind < PANEL_KINDS; kind++)
         for (size_t i = 0; i < t->cells && !t->failed; i++)
             if (t->shown[i].panel < 0 && kind_of(&t->shown[i].name) == kind) make_panel(t, i);
-    for (size_t i = 0; i < t->cells && !t->failed; i++)
-        if (!t->shown[i].in->output) show(t, &t->shown[i]);
+    for (size_t i = 0; i < t->cells && !t->failed; i++) show(t, &t->shown[i], NULL);
     if (t->cells) qsort(t->shown, t->cells, sizeof *t->shown, by_address);
 }
 
 /* The first cell that ends behind p. */
-static const cell *cell_from(const teller *t, const uint8_t *p)
+static cell *cell_from(const teller *t, const uint8_t *p)
 {
     size_t low = 0, high = t->cells;
     while (low < high) {
@@ -418,21 +443,59 @@ static bool reads_only(const simt_event *e)
 static void write_copy(space *x, const simt_event *e)
 {
     const uint64_t word[2] = { e->after, e->after_high };
-    size_t n = bytes_in(x, e);
-    memcpy(x->copy + ((const uint8_t *)e->p - x->p), word, n < sizeof word ? n : sizeof word);
+    size_t n = bytes_in(x, e), at = (size_t)((const uint8_t *)e->p - x->p);
+    memcpy(x->copy + at, word, n < sizeof word ? n : sizeof word);
+    if (x->written) memset(x->written + at, true, n * sizeof(bool));
 }
 
-/* What one event reads and changes, in the cells and in the copy. */
-static void move_cells(teller *t, space *x, const simt_event *e)
+/* Whether all of the events [i, end) write what is there already. */
+static bool writes_the_same(const teller *t, const simt_event *e, size_t i, size_t end)
+{
+    for (; i < end; i++) {
+        const uint64_t word[2] = { e[i].after, e[i].after_high };
+        const space *x = space_of(t, e[i].p);
+        size_t n = x ? bytes_in(x, &e[i]) : 0, at = x ? (size_t)((const uint8_t *)e[i].p - x->p) : 0;
+        if (!x || n > sizeof word || reads_only(&e[i]) || unwritten(x, at, n) || memcmp(x->copy + at, word, n) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Whether a text has a name in it that no further digit follows. */
+static bool has_name(const char *text, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = strstr(text, name); at; at = strstr(at + 1, name))
+        if (at[n] < '0' || at[n] > '9') return true;
+    return false;
+}
+
+/* Whether what the check said is about this cell. It names the slot, and the cell is the slot's key or is named, too:
+ * "another value", "value in bucket 0". */
+static bool is_said(const teller *t, const cell *c)
+{
+    const char *said = t->r->said, *column = c->name.column;
+    if (!said || !of_slot(&c->name) || !has_name(said, c->name.table) || !has_name(said, c->name.row)) return false;
+    char other[CELL_NAME + 16], in[2 * CELL_NAME + 8];
+    snprintf(other, sizeof other, "another %s", column);
+    snprintf(in, sizeof in, "%s in %s", column, c->name.table);
+    return strcmp(column, "key") == 0 || strcmp(column, CELL_ENTRY) == 0 || strstr(said, other) || strstr(said, in);
+}
+
+/* What one event reads and changes, in the cells and in the copy. Whether it changes what the check spoke of. */
+static bool move_cells(teller *t, space *x, const simt_event *e)
 {
     const uint8_t *p = (const uint8_t *)e->p, *end = p + bytes_in(x, e);
-    bool reads = reads_only(e);
+    bool reads = reads_only(e), said = false, same = !reads && writes_the_same(t, e, 0, 1);
     if (!reads) write_copy(x, e);
-    for (const cell *c = cell_from(t, p); c < t->shown + t->cells && c->p < end; c++)
+    for (cell *c = cell_from(t, p); c < t->shown + t->cells && c->p < end; c++)
         if (reads)
             story_look(t->st, c->panel, c->row, c->column);
-        else
-            show(t, c);
+        else {
+            show(t, c, e);
+            said = said || (!same && is_said(t, c));
+        }
+    return said;
 }
 
 /* The sectors of a step: each counts once. */
@@ -441,12 +504,22 @@ typedef struct sectors {
     int n;
 } sectors;
 
+enum { SECTOR = 32 };
+
+/* Regions are in the order of the memory, which is that of all runs on the fixture. */
+static void make_regions(teller *t)
+{
+    for (size_t i = 0; i < t->spaces; i++) {
+        space *x = &t->memory[i];
+        uintptr_t first = (uintptr_t)x->p / SECTOR, last = ((uintptr_t)x->p + x->bytes - 1) / SECTOR;
+        if (x->any) x->region = story_region(t->st, x->name, last - first + 1);
+    }
+}
+
 static void move_sectors(teller *t, space *x, const simt_event *e, sectors *all)
 {
-    enum { SECTOR = 32 };
     uintptr_t first = (uintptr_t)x->p / SECTOR, from = (uintptr_t)e->p / SECTOR,
               to = ((uintptr_t)e->p + bytes_in(x, e) - 1) / SECTOR;
-    if (x->region < 0) x->region = story_region(t->st, x->name, ((uintptr_t)x->p + x->bytes - 1) / SECTOR - first + 1);
     for (uintptr_t s = from; s <= to; s++) {
         int i = 0;
         while (i < all->n && all->sector[i] != s) i++;
@@ -490,7 +563,10 @@ static common common_of(const simt_event *e, size_t i, size_t end)
 /* The value before the step; NULL: it has none, or lanes differ. */
 static const char *before_of(const teller *t, const simt_event *e, bool same, char *text, size_t bytes)
 {
+    const space *x = e->p ? space_of(t, e->p) : NULL;
     if (!same || takes_effect(e) || !e->p) return NULL;
+    if (x && starts(e->what, "st") && unwritten(x, (size_t)((const uint8_t *)e->p - x->p), bytes_in(x, e)))
+        return not_written;
     event_value(t, e, e->before, text, bytes);
     return text;
 }
@@ -516,6 +592,22 @@ static bool is_older(const teller *t, const simt_event *e)
     return x && !x->output && memcmp(x->copy + ((const uint8_t *)e->p - x->p), &e->before, n < 8 ? n : 8) != 0;
 }
 
+/* Where an event is: "digest in bucket 0, slots 0-3" of several slots. */
+static void place_of_event(const teller *t, const simt_event *e, char place[3 * CELL_NAME])
+{
+    const space *x = space_of(t, e->p);
+    const cell *first = x ? cell_from(t, (const uint8_t *)e->p) : NULL, *last = first;
+    const uint8_t *end = x ? (const uint8_t *)e->p + bytes_in(x, e) : NULL;
+    location(t, (const uint8_t *)e->p, place);
+    while (first && last + 1 < t->shown + t->cells && last[1].p < end) last++;
+    if (first == last || !of_slot(&first->name) || strcmp(first->name.table, last->name.table) != 0 ||
+        strcmp(first->name.column, last->name.column) != 0 || strcmp(first->name.row, last->name.row) == 0)
+        return;
+    bool entry = strcmp(first->name.column, CELL_ENTRY) == 0;
+    snprintf(place, 3 * CELL_NAME, "%s%s%s, slots %.16s-%.16s", entry ? "" : first->name.column, entry ? "" : " in ",
+             first->name.table, first->name.row + strlen("slot "), last->name.row + strlen("slot "));
+}
+
 static void tell_step(teller *t, const simt_event *e, size_t i, size_t end)
 {
     char who[64], place[3 * CELL_NAME] = "", before[2 * CELL_NAME], after[2 * CELL_NAME];
@@ -523,7 +615,7 @@ static void tell_step(teller *t, const simt_event *e, size_t i, size_t end)
     const common same = common_of(e, i, end);
     story_act act = { .step = e[i].step, .who = who, .lanes = same.lanes, .does = event_meaning(&e[i]) };
     snprintf(who, sizeof who, "block %u, warp %u", e[i].block, e[i].thread / 32);
-    if (e[i].p) location(t, (const uint8_t *)e[i].p, place);
+    if (e[i].p) place_of_event(t, &e[i], place);
     if (!same.place) strncat(place, " and on", sizeof place - strlen(place) - 1);
     if (effect && e[i].before != JUDGE_MOVE) snprintf(place, sizeof place, "item %" PRIu64, e[i].before);
     if (*place) act.place = place;
@@ -533,6 +625,7 @@ static void tell_step(teller *t, const simt_event *e, size_t i, size_t end)
     act.note = is_older(t, &e[i]) ? "An older value than the last one that was written: weak memory allows it."
                                   : note_of(&e[i], place);
     act.site = story_site(e[i].site);
+    act.unchanged = !effect && writes_the_same(t, e, i, end);
     story_step(t->st, &act);
 }
 
@@ -541,12 +634,14 @@ static void tell_step(teller *t, const simt_event *e, size_t i, size_t end)
 static uint64_t move_all(teller *t, const simt_event *e, size_t i, size_t end)
 {
     sectors all = { { 0 }, 0 };
+    bool matters = false;
     for (size_t k = i; k < end; k++) {
         space *x = space_of(t, e[k].p);
         if (!x) continue;
-        move_cells(t, x, &e[k]);
+        matters = move_cells(t, x, &e[k]) || matters;
         move_sectors(t, x, &e[k], &all);
     }
+    if (matters) story_matters(t->st);
     return (uint64_t)all.n;
 }
 
@@ -579,10 +674,12 @@ bool story_of_run(story *st, const run_told *r)
     if (!t.failed) collect_spaces(&t);
     if (!t.failed) mark_touched(&t);
     if (!t.failed) make_panels(&t);
+    if (!t.failed) make_regions(&t);
     if (!t.failed) tell_steps(&t);
     for (size_t i = 0; i < t.spaces; i++) {
         if (t.memory[i].own) free(t.memory[i].copy);
         free(t.memory[i].touched);
+        free(t.memory[i].written);
     }
     free(t.memory);
     free(t.image);

@@ -23,6 +23,7 @@ typedef struct run_told {
     bool all;              /* collectives and fences, too */
     bool apart;            /* a step for every lane */
     uint64_t most;         /* the last so many steps; 0: all */
+    const char *said;      /* what a check said, or NULL: steps that change the slots that it names matter */
 } run_told;
 
 /* Adds panels, memory and steps to `st`. false: memory was refused. */

@@ -13,6 +13,8 @@
   const REGION_DRAWN_WHOLE = 256; // sectors; of larger regions only the lines that the story touches are drawn
   const SOURCE_AROUND = 5; // lines above and below the current one
   const STRIP_STEPS = 600; // longer stories have no coloured strip
+  const SWIM_LANES = 8; // at most so many rows: a story in which more lanes act has a strip and the lanes of its warps
+  const DETAILS = ['case', 'seed', 'from', 'bug', 'atomic operations']; // facts that are folded away
 
   // What a step does, in classes that have a colour each.
   const CLASS_OF = {
@@ -25,6 +27,26 @@
     effect: 'takes effect', together: 'votes, waits', other: 'other'
   };
   const classOf = (step) => CLASS_OF[step.does] || 'other';
+
+  // Words that a story may use, for readers who meet them for the first time.
+  const WORDS = [
+    ['kernel', 'a function that many threads of the GPU run at once'],
+    ['lane', 'a GPU thread; 32 of them are a warp, and warps are in blocks'],
+    ['item', 'one operation of the batch: a key, and what to do with it'],
+    ['digest', 'a hash byte of the key; it is compared first'],
+    ['score', 'who leaves a full bucket first: the entry with the least score'],
+    ['locked', 'a lane holds the slot; others must leave it alone'],
+    ['pin count', 'how many entries must not be evicted now'],
+    ['claims', 'takes a lock or a slot, by an atomic operation that only one lane can win'],
+    ['publishes', 'makes what was written before visible to other lanes'],
+    ['takes effect', 'the outcome of the item is decided here'],
+    ['ld', 'plain read'], ['ldrlx', 'relaxed read: atomic, without an order'],
+    ['ldacq', 'acquire read: sees what was written before the release write that it reads'],
+    ['st', 'plain write'], ['strlx', 'relaxed write: atomic, without an order'],
+    ['strel', 'release write: earlier writes are visible before it'],
+    ['cas', 'compare-and-swap: writes only if the value is the expected one'],
+    ['add', 'atomic addition']
+  ];
 
   function element(tag, className, text) {
     const e = document.createElement(tag);
@@ -55,6 +77,7 @@
   function valueOf(step) {
     const has = (v) => v !== null && v !== undefined && v !== '';
     if (has(step.before) && has(step.after) && step.before !== step.after) return step.before + ' → ' + step.after;
+    if (step.unchanged) return '= ' + step.before + ' (unchanged)';
     if (has(step.before)) return '= ' + step.before;
     return has(step.after) ? '→ ' + step.after : '';
   }
@@ -67,15 +90,27 @@
 
   // A step as a sentence: the parts of it.
   function sentenceOf(step) {
-    const what = [step.does, step.place].filter(Boolean).join(' ');
-    const operation = step.operation && step.operation !== step.does ? step.operation : '';
-    return { who: whoOf(step), what, value: valueOf(step), operation };
+    const operation = step.operation && step.operation !== step.does ? step.operation : '', who = whoOf(step);
+    if (step.does === 'takes effect' && step.place)
+      return { who, what: step.place + ' takes effect' + (step.after ? ': ' + step.after : ''), value: '', operation };
+    return { who, what: [step.does, step.place].filter(Boolean).join(' '), value: valueOf(step), operation };
   }
 
   function sentenceText(step) {
     const s = sentenceOf(step);
     const value = s.value ? ' ' + s.value : '', operation = s.operation ? ' (' + s.operation + ')' : '';
     return (s.who ? s.who + ': ' : '') + s.what + value + operation;
+  }
+
+  // "lane 0 claims key in bucket 0, slot 1"
+  const actText = (step) => {
+    const lanes = step.lanes || [];
+    const who = lanes.length ? (lanes.length > 1 ? 'lanes ' : 'lane ') + laneNames(lanes) : step.who;
+    return (who ? who + ' ' : '') + sentenceOf(step).what;
+  };
+
+  function fold(className, name, ...parts) {
+    return add(element('details', className), element('summary', '', name), ...parts);
   }
 
   const reducedMotion = () => window.matchMedia('(prefers-reduced-motion: reduce)').matches;
@@ -115,12 +150,38 @@
       this.whos = [];
       for (const step of this.steps)
         if ((step.lanes || []).length && !this.whos.includes(step.who)) this.whos.push(step.who);
+      this.decisive = ((this.story.finding || {}).steps || []).filter((i) => i >= 0 && i < this.steps.length);
+      this.prepareActors();
+    }
+
+    // Who acts: each lane for itself, or whoever is no lane. Lanes are in their order.
+    prepareActors() {
+      const actors = new Map();
+      for (const step of this.steps)
+        for (const lane of (step.lanes || []).length ? step.lanes : [-1]) {
+          const who = step.who || '', key = lane + ' ' + who;
+          if (!actors.has(key)) actors.set(key, { who, lane, steps: [] });
+        }
+      this.swims = this.steps.length > 0 && this.steps.length <= STRIP_STEPS && actors.size <= SWIM_LANES &&
+        this.whos.length > 0;
+      if (!this.swims) return;
+      this.steps.forEach((step, i) => {
+        for (const lane of (step.lanes || []).length ? step.lanes : [-1])
+          actors.get(lane + ' ' + (step.who || '')).steps.push(i);
+      });
+      const order = (a) => a.lane < 0 ? this.whos.length : this.whos.indexOf(a.who);
+      this.actors = [...actors.values()].sort((a, b) => order(a) - order(b) || a.lane - b.lane);
+      for (const a of this.actors) {
+        const lane = 'lane ' + a.lane;
+        a.name = a.lane < 0 ? a.who || 'other' : this.whos.length > 1 ? a.who + ', ' + lane : lane;
+      }
     }
 
     write(changes) {
       for (const [p, r, c, text] of changes) {
         this.cells[p][r][c] = text;
         this.fill(this.cellAt[p][r][c], text);
+        this.dim(p, r);
       }
     }
 
@@ -145,6 +206,7 @@
 
     play() {
       if (this.playing) return;
+      this.dropStill();
       if (this.at === this.steps.length) this.go(0);
       const next = () => {
         this.go(this.at + 1);
@@ -163,7 +225,14 @@
 
     move(position) {
       this.pause();
+      this.dropStill();
       this.go(position);
+    }
+
+    // The reader moves: the note on motion has said what it had to.
+    dropStill() {
+      if (this.still) this.still.remove();
+      this.still = null;
     }
 
     // The commands of buttons and keys.
@@ -191,15 +260,18 @@
       const head = element('figcaption', 'st-head');
       add(head, element('h2', 'st-title', title), s.about ? element('p', 'st-about', s.about) : null);
       const facts = element('dl', 'st-facts');
+      const details = element('dl', 'st-facts');
       for (const [name, value] of s.facts)
-        add(facts, add(element('div'), element('dt', '', name), element('dd', '', value)));
-      if (s.facts.length) add(head, facts);
+        add(DETAILS.includes(name) ? details : facts,
+          add(element('div'), element('dt', '', name), element('dd', '', value)));
+      if (facts.childElementCount) add(head, facts);
+      if (details.childElementCount) add(head, fold('st-fold', 'Details', details));
       const k = s.skipped || {};
-      const leftOut = (which, n) =>
-        element('p', 'st-skipped', 'The ' + which + ' ' + n + ' steps are left out, because the story is long.');
+      const leftOut = (which, n) => element('p', 'st-skipped',
+        'The ' + which + ' ' + n + (n === 1 ? ' step is' : ' steps are') + ' left out, because the story is long.');
       if (k.steps) add(head, leftOut('first', k.steps));
       if (k.after) add(head, leftOut('last', k.after));
-      add(this.figure, head, this.buildFinding(), this.buildControls(title), this.buildSentence());
+      add(this.figure, head, this.buildFinding(), this.buildControls(title), this.buildWords(), this.buildSentence());
       const body = element('div', 'st-body');
       const main = element('div', 'st-main');
       const side = element('div', 'st-side');
@@ -217,24 +289,60 @@
       const box = element('section', 'st-finding');
       box.setAttribute('aria-label', 'What went wrong');
       add(box, element('h3', '', 'What went wrong'), element('p', 'st-wrong', f.sentence));
+      if (f.said) add(box, add(element('p', 'st-said'), element('b', '', 'The check reported: '), f.said));
       if (f.by) add(box, add(element('p', 'st-by'), element('b', '', 'Found by: '), f.by));
-      if (f.said) add(box, add(element('p', 'st-said'), element('b', '', 'It said: '), f.said));
+      add(box, this.buildDecisive(f));
+      if (f.change) add(box, this.buildChange(f.change));
       if (f.concerned && f.concerned.length) {
         const list = element('ul', 'st-concerned');
         for (const line of f.concerned) add(list, element('li', '', line));
-        add(box, element('h4', '', 'Who, and where'), list);
+        add(box, fold('st-fold', 'Who, and where in the source', list));
       }
       if (f.schedule)
-        add(box, add(element('p', 'st-schedule'), element('b', '', 'Schedule: '), element('code', '', f.schedule)));
-      if (f.change) {
-        const change = element('details', 'st-change');
-        const pre = element('pre');
-        for (const line of f.change.replace(/\n$/, '').split('\n'))
-          add(pre, element('div', line.startsWith('- ') ? 'st-old' : line.startsWith('+ ') ? 'st-new' : 'st-in', line));
-        pre.tabIndex = 0;
-        add(box, add(change, element('summary', '', 'The bug in the text (BUG is true)'), pre));
-      }
+        add(box, fold('st-fold', 'Schedule, to run it again',
+                      element('p', 'st-schedule', 'Step at which another lane goes on, and how many places further it is:'),
+                      add(element('p', 'st-schedule'), element('code', '', f.schedule))));
+      this.finding = box;
       return box;
+    }
+
+    // Buttons that go to the steps that matter, and to the one where the check objected.
+    buildDecisive(f) {
+      const list = element('ol', 'st-decisive');
+      const button = (at, text) => {
+        const b = element('button', 'st-goto');
+        b.type = 'button';
+        add(b, element('b', '', 'step ' + at + ': '), text);
+        b.addEventListener('click', () => this.move(at));
+        add(list, add(element('li'), b));
+      };
+      for (const i of this.decisive) button(i + 1, actText(this.steps[i]));
+      if (this.steps.length) button(this.steps.length, 'here the check objects');
+      return list.childElementCount ? add(element('div'), element('h4', '', 'The steps that matter'), list) : null;
+    }
+
+    buildChange(text) {
+      const change = fold('st-change', 'The change that is the bug'), pre = element('pre');
+      change.open = true;
+      for (const line of text.replace(/\n$/, '').split('\n'))
+        add(pre, element('div', line.startsWith('- ') ? 'st-old' : line.startsWith('+ ') ? 'st-new' : 'st-in', line));
+      pre.tabIndex = 0;
+      return add(change, pre);
+    }
+
+    // The words that this story uses.
+    buildWords() {
+      const used = new Set();
+      const see = (text) => { for (const w of String(text || '').split(/[^a-z_]+/)) used.add(w); };
+      for (const step of this.steps) [step.does, step.place, step.operation, step.before, step.after].forEach(see);
+      for (const panel of this.story.panels) [...panel.columns, ...panel.rows].forEach(see);
+      [this.story.title, this.story.about].forEach(see);
+      if (this.whos.length) used.add('lane');
+      const list = element('dl', 'st-words');
+      for (const [word, meaning] of WORDS)
+        if (word.split(' ').every((w) => used.has(w)))
+          add(list, add(element('div'), element('dt', '', word), element('dd', '', meaning)));
+      return list.childElementCount ? fold('st-fold st-legend-words', 'What the words mean', list) : null;
     }
 
     buildControls(title) {
@@ -257,12 +365,71 @@
       }
       speed.addEventListener('change', () => { this.speed = Number(speed.value); });
       const time = element('div', 'st-time');
-      if (this.steps.length <= STRIP_STEPS) add(time, this.buildStrip());
+      if (this.steps.length <= STRIP_STEPS && !this.swims) add(time, this.buildStrip());
       add(bar, add(time, this.slider), this.position, speed, this.button.help);
       this.help = element('p', 'st-help', 'Keys: space plays or pauses; ← and → step back and forward; ' +
         'Home and End go to the first and the last step; ? shows or hides this line.');
       this.help.hidden = true;
-      return add(element('div', 'st-bar'), bar, this.help);
+      return add(element('div', 'st-bar'), bar, this.help, this.swims ? this.buildSwim() : null);
+    }
+
+    // The class of a step's mark: whether the step is decisive, and whether the check objected there.
+    markOf(i) {
+      const last = this.story.finding && i === this.steps.length - 1;
+      return (this.decisive.includes(i) ? ' st-matters' : '') + (last ? ' st-objects' : '');
+    }
+
+    // A row for each lane that acts, and a column for each step. The slider is the control for the keyboard.
+    buildSwim() {
+      const box = element('div', 'st-swim'), grid = element('div', 'st-swim-grid');
+      const place = (e, row, from, to) => {
+        e.style.gridRow = row;
+        e.style.gridColumn = from + (to ? ' / ' + to : '');
+        add(grid, e);
+        return e;
+      };
+      const least = this.steps.length > 60 ? 0.3 : 0.6;
+      grid.style.gridTemplateColumns = 'max-content repeat(' + this.steps.length + ', minmax(' + least + 'rem, 1fr))';
+      this.now = place(element('span', 'st-swim-now'), '1 / ' + (this.actors.length + 2), 2);
+      this.marks = [];
+      const heads = this.steps.map((step, i) => {
+        const matters = this.markOf(i);
+        if (!matters) return null;
+        return place(element('span', 'st-swim-mark' + matters, matters.includes('objects') ? '✕' : '▼'), 1, i + 2);
+      });
+      this.actors.forEach((actor, a) => {
+        const name = place(element('span', 'st-swim-who', actor.name), a + 2, 1);
+        name.dataset.steps = actor.steps.map((i) => i + 1).join(' ');
+        place(element('span', 'st-swim-life'), a + 2, actor.steps[0] + 2, actor.steps[actor.steps.length - 1] + 3);
+        for (const i of actor.steps) {
+          const mark = place(element('span', 'st-mark st-act st-' + classOf(this.steps[i])), a + 2, i + 2);
+          mark.dataset.step = i + 1;
+          this.marks.push(mark);
+        }
+      });
+      for (const mark of [...this.marks, ...heads.filter(Boolean)]) {
+        const i = Number.parseInt(mark.style.gridColumnStart, 10) - 2;
+        mark.title = (i + 1) + ': ' + sentenceText(this.steps[i]);
+      }
+      grid.addEventListener('click', (event) => {
+        const mark = event.target.closest('.st-mark, .st-swim-mark');
+        if (mark) this.move(Number.parseInt(mark.style.gridColumnStart, 10) - 1);
+      });
+      grid.setAttribute('aria-hidden', 'true');
+      box.tabIndex = 0;
+      box.setAttribute('role', 'region');
+      const share = (a) => a.name + ' in ' + a.steps.length + ' of ' + this.steps.length + ' steps';
+      box.setAttribute('aria-label', 'Who acts when: ' + this.actors.map(share).join('; '));
+      this.swim = box;
+      return add(box, grid, this.buildLegend());
+    }
+
+    buildLegend() {
+      const legend = element('p', 'st-legend');
+      const present = new Set(this.steps.map(classOf));
+      for (const name of Object.keys(CLASS_WORDS))
+        if (present.has(name)) add(legend, add(element('span'), element('i', 'st-key st-' + name), CLASS_WORDS[name]));
+      return legend;
     }
 
     // A coloured mark for each step; the slider below it is the control for the keyboard.
@@ -270,7 +437,7 @@
       const strip = element('div', 'st-strip');
       strip.setAttribute('aria-hidden', 'true');
       this.marks = this.steps.map((step, i) => {
-        const mark = element('span', 'st-mark st-' + classOf(step));
+        const mark = element('span', 'st-mark st-' + classOf(step) + this.markOf(i));
         mark.title = (i + 1) + ': ' + sentenceText(step);
         mark.addEventListener('click', () => this.move(i + 1));
         return mark;
@@ -320,6 +487,7 @@
           this.rowAt[p].push(row);
           return cells;
         }));
+        panel.rows.forEach((_, r) => this.dim(p, r));
         box.dataset.panel = p;
         box.tabIndex = 0;
         box.setAttribute('role', 'region');
@@ -329,16 +497,22 @@
       });
     }
 
+    // Of an empty slot the other columns are what is left there, and mean nothing.
+    dim(p, r) {
+      const key = this.story.panels[p].columns.indexOf('key');
+      this.rowAt[p][r].classList.toggle('st-vacant', key >= 0 && this.cells[p][r][key] === 'empty');
+    }
+
     fill(td, text) {
       const shown = short(text);
       td.textContent = shown;
       if (shown !== text) td.title = text;
       else td.removeAttribute('title');
-      td.classList.toggle('st-none', text === '' || text === 'empty');
+      td.classList.toggle('st-none', text === '' || text === 'empty' || text === 'not written');
     }
 
     buildLanes() {
-      if (!this.whos.length) return null;
+      if (!this.whos.length || this.swims) return null;
       const box = element('section', 'st-lanes');
       add(box, element('h3', '', 'Lanes'));
       this.laneAt = new Map();
@@ -359,11 +533,7 @@
         this.laneAt.set(who, all);
         add(grid, add(row, lanes));
       }
-      const legend = element('p', 'st-legend');
-      const present = new Set(this.steps.map(classOf));
-      for (const name of Object.keys(CLASS_WORDS))
-        if (present.has(name)) add(legend, add(element('span'), element('i', 'st-key st-' + name), CLASS_WORDS[name]));
-      return add(box, grid, legend);
+      return add(box, grid, this.buildLegend());
     }
 
     buildMemory() {
@@ -443,7 +613,8 @@
       this.slider.value = this.at;
       this.slider.setAttribute('aria-valuetext', this.at + ' of ' + this.steps.length);
       this.position.textContent = this.at + ' / ' + this.steps.length;
-      if (this.marks) this.marks.forEach((mark, i) => mark.classList.toggle('st-done', i < this.at));
+      if (this.swims) this.drawSwim();
+      else if (this.marks) this.marks.forEach((mark, i) => mark.classList.toggle('st-done', i < this.at));
       this.drawSentence(step);
       this.drawCells(step);
       if (this.laneAt) this.drawLanes(step);
@@ -451,6 +622,19 @@
       if (this.lines) this.drawSource(step);
       this.drawLog();
       this.drawPlaying();
+    }
+
+    drawSwim() {
+      this.now.hidden = !this.at;
+      this.now.style.gridColumn = String(this.at + 1);
+      for (const mark of this.marks) {
+        mark.classList.toggle('st-done', Number(mark.dataset.step) <= this.at);
+        mark.classList.toggle('st-on', Number(mark.dataset.step) === this.at);
+      }
+      const box = this.swim, left = this.now.offsetLeft, head = 96;
+      if (!this.at) box.scrollLeft = 0;
+      else if (left < box.scrollLeft + head) box.scrollLeft = left - head;
+      else if (left + 24 > box.scrollLeft + box.clientWidth) box.scrollLeft = left + 24 - box.clientWidth;
     }
 
     drawSentence(step) {
@@ -472,11 +656,13 @@
     noteOf(step) {
       const f = this.story.finding;
       const last = f && this.at === this.steps.length ? 'Here the check objects: ' + (f.said || f.sentence) : '';
-      return [step && step.note, last].filter(Boolean).join(' ');
+      const matters = step && this.decisive.includes(this.at - 1) ? 'This step matters for what went wrong.' : '';
+      return [step && step.note, matters, last].filter(Boolean).join(' ');
     }
 
     drawCells(step) {
-      for (const td of this.marked || []) td.classList.remove('st-changed', 'st-looked');
+      for (const td of this.marked || [])
+        td.className = td.className.replace(/ ?\b(st-changed|st-looked|st-by-\w+)/g, '');
       this.marked = [];
       const mark = (p, r, c, name) => {
         const td = this.cellAt[p][r][c];
@@ -486,7 +672,10 @@
       };
       if (!step) return;
       for (const [p, r, c] of step.looks) mark(p, r, c, 'st-looked');
-      for (const [p, r, c] of step.sets) mark(p, r, c, 'st-changed');
+      for (const [p, r, c] of step.unchanged ? [] : step.sets) {
+        mark(p, r, c, 'st-changed');
+        this.cellAt[p][r][c].classList.add('st-by-' + classOf(step));
+      }
     }
 
     // Scrolls a long panel, never the page.
@@ -510,7 +699,7 @@
     }
 
     drawMemory(step) {
-      this.count.textContent = 'Sectors so far: ' + this.sectorsBefore[this.at];
+      this.count.textContent = '32-byte sectors moved so far: ' + this.sectorsBefore[this.at];
       for (const square of this.moving || []) square.className = square.className.replace(/ st-on.*/, '');
       this.moving = (step ? step.sectors : []).map(([r, s]) => this.sectorAt[r].get(s));
       for (const square of this.moving)
@@ -533,17 +722,30 @@
       this.sourceText.textContent = '';
       const pre = element('pre');
       const current = site ? Number(site[2]) : 0;
+      const added = lines && this.addedAt(lines[current - 1], step);
       if (lines)
         for (let n = current - SOURCE_AROUND; n <= current + SOURCE_AROUND; n++) {
           const known = n >= 1 && n <= lines.length;
           const line = element('div', 'st-line' + (n === current ? ' st-current' : ''));
           if (n === current) line.setAttribute('aria-current', 'true');
           line.dataset.line = n;
-          add(line, element('span', 'st-number', known ? n : ''), element('code', '', known ? lines[n - 1] : ''));
-          add(pre, line);
+          const text = !known ? '' : n === current && added ? added : lines[n - 1];
+          add(pre, add(line, element('span', 'st-number', known ? n : ''), element('code', '', text)));
         }
       else add(pre, element('div', 'st-line', site ? 'The text of this file is not in the page.' : ' '));
       add(this.sourceText, pre);
+      const at = pre.querySelector('.st-current');
+      const above = at ? (this.sourceText.clientHeight - at.offsetHeight) / 2 : 0;
+      this.sourceText.scrollTop = at ? at.offsetTop - pre.offsetTop - above : 0;
+    }
+
+    // A step of a text with a bug stands at the line that the change replaces: the line of the change that has the
+    // step's operation, if it is a single one.
+    addedAt(line, step) {
+      const change = this.story.finding && this.story.finding.change;
+      if (!change || !step.operation || !change.split('\n').includes('- ' + line)) return null;
+      const found = change.split('\n').filter((l) => l.startsWith('+ ') && l.includes('simt_' + step.operation + '_'));
+      return found.length === 1 ? found[0].slice(2) : null;
     }
 
     drawLog() {
@@ -572,9 +774,10 @@
         window.setTimeout(() => { if (this.at === 0) this.play(); }, AUTOPLAY_MS);
         return;
       }
+      if (this.at) return;
       this.go(this.steps.length);
-      add(this.figure.querySelector('.st-bar'),
-        element('p', 'st-still', 'This shows the last step, because your system asks for reduced motion.'));
+      this.still = element('p', 'st-still', 'This shows the last step, because your system asks for reduced motion.');
+      add(this.figure.querySelector('.st-bar'), this.still);
     }
   }
 
@@ -631,8 +834,8 @@
     if (!name || event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
     if (on.matches('select, textarea, input:not([type=range])')) return;
     if (name === 'play' && on.matches('button, summary, a')) return;
-    const moves = name !== 'play' && name !== 'help';
-    if (moves && on.matches('.st-panel, .st-code') && (on.scrollWidth > on.clientWidth || scrolls(on))) return;
+    const overflows = on.scrollWidth > on.clientWidth || scrolls(on);
+    if (on.matches('.st-panel, .st-code, .st-swim') && name !== 'play' && name !== 'help' && overflows) return;
     event.preventDefault();
     players.forEach((player, i) => { if (name !== 'help' || i === 0) player.act(name); });
   }
@@ -657,6 +860,9 @@
     container.addEventListener('storymove', drawn);
     drawn();
     container.before(bar);
+    // What went wrong in one of them stands above all of them, so that their controls and tables are beside each other.
+    const wrong = players.filter((p) => p.finding);
+    if (wrong.length === 1) bar.before(wrong[0].finding);
   }
 
   // ---- The page -----------------------------------------------------------------------------------------------------

@@ -144,19 +144,19 @@ static void every_moment_is_watched(void **state)
         const char *sentence; /* NULL: that may be */
         bool (*tell)(trial *t);
         bool dual, weak;
-    } moments[] = { { "HKV-1 in flight", no_key_yet, false, false },
-                    { "HKV-2 in flight", other_digest, false, false },
-                    { "HKV-2 in flight", other_digest, false, true },
-                    { "HKV-2 in flight", locked_and_weak, false, false },
+    } moments[] = { { "(HKV-1, in flight)", no_key_yet, false, false },
+                    { "(HKV-2, in flight)", other_digest, false, false },
+                    { "(HKV-2, in flight)", other_digest, false, true },
+                    { "(HKV-2, in flight)", locked_and_weak, false, false },
                     { NULL, locked_and_weak, false, true },
                     { NULL, owned, false, false },
                     { NULL, replaced, false, false },
-                    { "HKV-3 in flight", entry_strayed, false, false },
-                    { "HKV-3 in flight", entry_strayed, true, false },
-                    { "HKV-4 in flight", entry_twice, false, false },
-                    { "HKV-4 in flight", entry_twice, true, false },
-                    { "HKV-4 in flight", entry_elsewhere, true, false },
-                    { "HKV-3 in flight", entry_elsewhere, false, false } };
+                    { "(HKV-3, in flight)", entry_strayed, false, false },
+                    { "(HKV-3, in flight)", entry_strayed, true, false },
+                    { "(HKV-4, in flight)", entry_twice, false, false },
+                    { "(HKV-4, in flight)", entry_twice, true, false },
+                    { "(HKV-4, in flight)", entry_elsewhere, true, false },
+                    { "(HKV-3, in flight)", entry_elsewhere, false, false } };
     for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) {
         bool told = false;
         for (uint64_t seed = 1; seed <= SEEDS && !told; seed++) {

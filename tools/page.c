@@ -126,6 +126,19 @@ static json_int_t skipped(const json_t *story, const char *what)
     return json_integer_value(json_object_get(json_object_get(story, "skipped"), what));
 }
 
+/* The steps that matter for a finding, when so many before them are dropped. */
+static void count_from(json_t *finding, size_t dropped)
+{
+    json_t *steps = json_object_get(finding, "steps"), *kept = json_array(), *at;
+    size_t i;
+    json_array_foreach(steps, i, at)
+    {
+        json_int_t left = json_integer_value(at) - (json_int_t)dropped;
+        if (left >= 0) json_array_append_new(kept, json_integer(left));
+    }
+    json_object_set_new(finding, "steps", kept);
+}
+
 /* Drops steps until there are `left`: the last ones, or, of a story with a finding, the first ones. */
 static void shorten(json_t *story, size_t left)
 {
@@ -144,6 +157,7 @@ static void shorten(json_t *story, size_t left)
     }
     *(from_start ? &before : &after) += (json_int_t)(all - left);
     json_object_set_new(story, "steps", kept);
+    if (from_start) count_from(json_object_get(story, "finding"), all - left);
     json_object_set_new(story, "skipped",
                         json_pack("{s:I,s:I,s:I}", "steps", before, "sectors", sectors, "after", after));
 }

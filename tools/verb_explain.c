@@ -103,12 +103,13 @@ static const hd_batch *one_item(const case_run *x)
     return judge_keyed_batch(b) && b->n == 1 ? b : NULL;
 }
 
-/* "insert_or_assign by tlpv1: evicted" */
+/* "insert_or_assign, 1 item, kernel tlpv1: evicted" */
 static void title_of(const case_run *x, char title[TITLE])
 {
     const hd_batch *one = one_item(x);
-    snprintf(title, TITLE, "%s by %s%s%s", x->c[0].op, x->c[0].kernel, one ? ": " : "",
-             one ? hd_outcome_name((hd_outcome)one->outcome[0]) : "");
+    uint64_t n = x->s->part[0].batch.n;
+    snprintf(title, TITLE, "%s, %" PRIu64 " item%s, kernel %s%s%s", x->c[0].op, n, n == 1 ? "" : "s", x->c[0].kernel,
+             one ? ": " : "", one ? hd_outcome_name((hd_outcome)one->outcome[0]) : "");
 }
 
 /* The story of the last run; NULL: no memory. */

@@ -146,9 +146,10 @@ static story *story_of(const sched_options *o, const case_run *x, const simt_exp
 {
     char command[2 * CASE_RUN_TEXT], title[128], sentence[512];
     const char *concerned = strchr(e->finding.story, '\n');
-    const run_told told = { .s = x->s, .m = x->m, .most = STORY_STEPS };
-    snprintf(title, sizeof title, "%.40s by %.40s: %s", x->c[0].op, x->c[0].kernel,
-             e->wrong ? "a schedule that goes wrong" : "a schedule");
+    const run_told told = { .s = x->s, .m = x->m, .most = STORY_STEPS, .said = e->wrong ? sentence : NULL };
+    uint64_t n = x->s->part[0].batch.n;
+    snprintf(title, sizeof title, "%.40s, %" PRIu64 " item%s, kernel %.40s: %s", x->c[0].op, n, n == 1 ? "" : "s",
+             x->c[0].kernel, e->wrong ? "a schedule that goes wrong" : "a schedule");
     if (schedule)
         command_of(o, x, e->seed, schedule, command);
     else

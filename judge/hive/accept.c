@@ -132,13 +132,13 @@ static const char *slot_wrong(const hive_view *v, uint64_t e)
     if (key == HIVE_NOWHERE)
         return word == hive_fresh(v) || word == hive_vacant(v)
                    ? NULL
-                   : "HIVE-3 in flight: a free slot says neither fresh nor vacant";
-    if (key >= hive_keys(v)) return "HIVE-1 in flight: a key that is none";
-    if (!on_way(v, key, e / v->slots)) return "HIVE-2 in flight: a key is in none of its buckets";
+                   : "a free slot says neither fresh nor vacant (HIVE-3, in flight)";
+    if (key >= hive_keys(v)) return "a key that is none (HIVE-1, in flight)";
+    if (!on_way(v, key, e / v->slots)) return "a key is in none of its buckets (HIVE-2, in flight)";
     if (!hive_is_key(v, word)) return NULL;
     tracks k = tracks_of(v, key);
-    return k.shown > 1     ? "HIVE-1 in flight: a key shows in two slots"
-           : k.behind_open ? "HIVE-4 in flight: a key is behind a bucket that is open"
+    return k.shown > 1     ? "a key shows in two slots (HIVE-1, in flight)"
+           : k.behind_open ? "a key is behind a bucket that is open (HIVE-4, in flight)"
                            : NULL;
 }
 
@@ -150,7 +150,7 @@ static const char *mask_wrong(const hive_view *v, uint64_t b)
     if (!g->mask) return NULL;
     for (uint32_t i = 0; i < v->slots; i++)
         if (g->mask[at] >> i & 1 && !hive_is_free(v, hive_read(v, b * v->slots + i)))
-            return "HIVE-5 in flight: the mask gives a slot away that is taken";
+            return "the mask gives a slot away that is taken (HIVE-5, in flight)";
     return NULL;
 }
 
@@ -192,14 +192,14 @@ const char *hive_fixture_watch(const fixture *s, uint8_t *before, bool weak, cha
         if (!wrong && e % v->slots == 0) wrong = mask_wrong(v, e / v->slots);
         if (wrong) {
             char name[48];
-            return fixture_say(why, "%s (%s, slot %" PRIu64 ")", wrong,
-                               hive_fixture_bucket_name(t, e / v->slots, name, sizeof name), e % v->slots);
+            return fixture_say(why, "%s, slot %" PRIu64 ": %s",
+                               hive_fixture_bucket_name(t, e / v->slots, name, sizeof name), e % v->slots, wrong);
         }
         stashed += e >= hive_capacity(v) && hive_is_key(v, hive_read(v, e));
     }
     if (stashed > *hive_fixture_stashed(t))
-        return fixture_say(why, "HIVE-6 in flight: the stash has %" PRIu64 " entries, and counts %" PRIu64, stashed,
-                           *hive_fixture_stashed(t));
+        return fixture_say(why, "the stash has %" PRIu64 " entries, and counts %" PRIu64 " (HIVE-6, in flight)",
+                           stashed, *hive_fixture_stashed(t));
     const char *gone = NULL;
     for (uint64_t e = 0; e < hive_places(&then.own.v) && !gone; e++) gone = lost(s, v, &then.own.v, e, why);
     return gone;

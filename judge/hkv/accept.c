@@ -237,6 +237,28 @@ static broken slot_broken(const hkv_view *v, const key_marks *m, uint64_t e)
     return none;
 }
 
+static const char *say_broken(const hkv_view *v, broken k, uint64_t e, char why[JUDGE_SENTENCE])
+{
+    uint64_t key = *hkv_key_at(v, e), b = e / v->slots, slot = e % v->slots;
+    uint64_t other = key == HD_KEY_EMPTY ? HKV_NOWHERE : other_slot(v, key, e);
+    if (key == HD_KEY_EMPTY)
+        return fixture_say(why, "bucket %" PRIu64 ", slot %" PRIu64 ": the slot is empty, and %s (%s, in flight)", b,
+                           slot, k.what, k.rule);
+    if (strcmp(k.rule, "HKV-4") != 0 || other == HKV_NOWHERE)
+        return fixture_say(why, "bucket %" PRIu64 ", slot %" PRIu64 ": key 0x%" PRIx64 " %s (%s, in flight)", b, slot,
+                           key, k.what, k.rule);
+    uint64_t low = e < other ? e : other, high = e < other ? other : e;
+    if (low / v->slots == high / v->slots)
+        return fixture_say(why,
+                           "key 0x%" PRIx64 " is in slot %" PRIu64 " and slot %" PRIu64 " of bucket %" PRIu64
+                           " (%s, in flight)",
+                           key, low % v->slots, high % v->slots, b, k.rule);
+    return fixture_say(why,
+                       "key 0x%" PRIx64 " is in bucket %" PRIu64 ", slot %" PRIu64 " and in bucket %" PRIu64
+                       ", slot %" PRIu64 " (%s, in flight)",
+                       key, low / v->slots, low % v->slots, high / v->slots, high % v->slots, k.rule);
+}
+
 /* weak: buckets with a held lock are left out, so that what held before says nothing about them. */
 const char *hkv_fixture_watch(const fixture *s, uint8_t *before, bool weak, char why[JUDGE_SENTENCE])
 {
@@ -251,15 +273,12 @@ const char *hkv_fixture_watch(const fixture *s, uint8_t *before, bool weak, char
     else
         mark_keys(v, &marks);
     for (uint64_t e = 0; e < entries; e++) {
-        uint64_t key = *hkv_key_at(v, e), b = e / v->slots;
+        uint64_t key = *hkv_key_at(v, e);
         if (changes && key == *hkv_key_at(&then.v, e) && v->digest[e] == then.v.digest[e]) continue;
-        if (key == HD_KEY_LOCKED || key == HKV_KEY_REPLACED || (weak && t->lock[b])) continue;
+        if (key == HD_KEY_LOCKED || key == HKV_KEY_REPLACED || (weak && t->lock[e / v->slots])) continue;
         const broken k = slot_broken(v, changes ? NULL : &marks, e);
         if (!k.rule) continue;
-        char slot[32] = "an empty slot";
-        if (key != HD_KEY_EMPTY) snprintf(slot, sizeof slot, "key %" PRIx64, key);
-        return fixture_say(why, "%s in flight: %s %s (bucket %" PRIu64 ", slot %" PRIu64 ")", k.rule, slot, k.what, b,
-                           e % v->slots);
+        return say_broken(v, k, e, why);
     }
     return NULL;
 }

@@ -241,6 +241,50 @@ def check_playing(tap, browser, path):
     page.close()
 
 
+def check_finding(tap, browser, path):
+    """What went wrong: marks on the time line and buttons go to the steps that matter, and to the one where the check objects."""
+    page, story, wrong = browser.open(path, still=True), stories_of(path)[0], []
+    figure, finding, last = Figure(page, 0), story["finding"], len(story["steps"])
+    page.value("document.querySelector('figure.story .st-bar').scrollIntoView()")
+    time.sleep(0.5)
+    if not page.value("!!document.querySelector('.st-still')"):
+        wrong.append("the page does not say why it stands still")
+    figure.click("back")
+    if page.value(f"!!{figure.name}.querySelector('.st-still')"):
+        wrong.append("the note on motion stays when the reader steps")
+    wanted = [i + 1 for i in finding["steps"]]
+    if len(wanted) < 2:
+        wrong.append(f"few steps matter: {wanted}")
+    for i, at in enumerate([*wanted, last]):
+        page.value(f"document.querySelectorAll('.st-goto')[{i}].click()")
+        if figure.shown()["position"] != f"{at} / {last}":
+            wrong.append(f"button {i + 1} goes to {figure.shown()['position']}, not to {at}")
+        page.value(f"{figure.name}.querySelectorAll('.st-swim-mark')[{sorted({*wanted, last}).index(at)}].click()")
+        if figure.shown()["position"] != f"{at} / {last}":
+            wrong.append(f"the mark of step {at} goes to {figure.shown()['position']}")
+    if page.value("document.querySelectorAll('.st-goto').length") != len(wanted) + 1:
+        wrong.append("there are other buttons than steps")
+    if page.value(f"{figure.name}.querySelectorAll('.st-swim-mark.st-objects').length") != 1:
+        wrong.append("it is not marked where the check objects")
+    text = page.value("document.querySelector('.st-finding').textContent")
+    wrong += [f"the box does not say: {part}" for part in (finding["sentence"], finding["said"], finding["by"], finding["schedule"]) if part not in text]
+    tap.none("marks and buttons go to the steps that matter for what went wrong", wrong + page.problems)
+    page.close()
+
+
+def check_texts(tap, stories):
+    """Outputs that nothing wrote have no value, and a write that changes nothing says so."""
+    steps = [(story, step) for story in stories for step in story["steps"]]
+    wrong = [s for _, s in steps if s.get("unchanged") and (s["before"] != s["after"] or s["looks"])]
+    if not any(s.get("unchanged") for _, s in steps):
+        wrong.append("no write leaves what was there")
+    if not any(s["before"] == "not written" for _, s in steps):
+        wrong.append("no output is written for the first time")
+    if not any(text.startswith("locked by lane ") for _, s in steps for *_, text in s["sets"]):
+        wrong.append("no slot says who locked it")
+    tap.none("steps say what was not written, what they leave as it is, and who locked a slot", wrong)
+
+
 def check_together(tap, browser, path):
     """The common controls move all stories of a page."""
     page, stories, wrong = browser.open(path), stories_of(path), []
@@ -321,6 +365,8 @@ def run(tap, browser, work):
         check_page(tap, browser, path)
     check_playing(tap, browser, work / "explain.html")
     check_together(tap, browser, work / "beside.html")
+    check_finding(tap, browser, work / "museum.html")
+    check_texts(tap, stories_of(work / "museum.html"))
     check_cut(tap, browser, work / "long.html")
     check_itself(tap, browser, work / "explain.html", work)
     looks = ("explain", 1280, False), ("explain", 360, True), ("beside", 1920, False), ("museum", 1280, True)

@@ -25,12 +25,15 @@ def sentence(step):
     who = step["who"] or ""
     if lanes:
         who += (", " if who else "") + ("lane " if len(lanes) == 1 else "lanes ") + runs(lanes)
-    what = " ".join(filter(None, (step["does"], step["place"])))
+    effect = step["does"] == "takes effect" and step["place"]
+    what = f"{step['place']} takes effect" if effect else " ".join(filter(None, (step["does"], step["place"])))
     before, after = step["before"] or None, step["after"] or None
-    if before and after and before != after:
+    if effect:
+        what += f": {after}" if after else ""
+    elif before and after and before != after:
         what += f" {before} \u2192 {after}"
     elif before:
-        what += f" = {before}"
+        what += f" = {before}" + (" (unchanged)" if step.get("unchanged") else "")
     elif after:
         what += f" \u2192 {after}"
     operation = step["operation"]
@@ -43,6 +46,8 @@ def note(story, at):
     step = story["steps"][at - 1] if at else {}
     parts = [step.get("note")]
     finding = story.get("finding")
+    if step and at - 1 in ((finding or {}).get("steps") or []):
+        parts.append("This step matters for what went wrong.")
     if finding and at == len(story["steps"]):
         parts.append("Here the check objects: " + (finding.get("said") or finding["sentence"]))
     return " ".join(filter(None, parts))
@@ -56,13 +61,34 @@ def source(story, step):
         return site, None
     lines, current = story["sources"][name].split("\n"), int(number)
     around = range(current - 5, current + 6)
-    return site, [[n, lines[n - 1] if 1 <= n <= len(lines) else "", n == current] for n in around]
+    shown = [[n, lines[n - 1] if 1 <= n <= len(lines) else "", n == current] for n in around]
+    change = ((story.get("finding") or {}).get("change") or "").split("\n")
+    new = [line[2:] for line in change if line.startswith("+ ") and f"simt_{step['operation']}_" in line]
+    if "- " + shown[5][1] in change and len(new) == 1:  # the line of the bug that stands there
+        shown[5][1] = new[0]
+    return site, shown
+
+
+def swim_lanes(story):
+    """The rows of who acts when, as [name, numbers of steps]; None: a page shows the lanes of each warp instead."""
+    whos, acts = [], {}
+    for at, step in enumerate(story["steps"], 1):
+        if step["lanes"] and step["who"] not in whos:
+            whos.append(step["who"])
+        for lane in step["lanes"] or [-1]:
+            acts.setdefault((step["who"] or "", lane), []).append(at)
+    if not whos or len(acts) > 8 or len(story["steps"]) > 600:
+        return None
+    row = lambda who, lane: who or "other" if lane < 0 else (f"{who}, " if len(whos) > 1 else "") + f"lane {lane}"
+    order = lambda key: (len(whos) if key[1] < 0 else whos.index(key[0]), key[1])
+    return [[row(*key), acts[key]] for key in sorted(acts, key=order)]
 
 
 def states(story, only=None):
     """One dictionary for each position, from 0 to the number of steps, or for those of `only` alone."""
     cells = [[list(row) for row in panel["cells"]] for panel in story["panels"]]
     whos = list(dict.fromkeys(step["who"] for step in story["steps"] if step["lanes"]))
+    swim = swim_lanes(story)
     count, seen = (story.get("skipped") or {}).get("sectors", 0), set()
     for at in range(len(story["steps"]) + 1):
         step = story["steps"][at - 1] if at else None
@@ -83,10 +109,11 @@ def states(story, only=None):
                 [panel["name"], panel["columns"], [[name, *map(short, row)] for name, row in zip(panel["rows"], grid)]]
                 for panel, grid in zip(story["panels"], cells)
             ],
-            "changed": sorted({tuple(s[:3]) for s in sets}),
+            "changed": [] if step and step.get("unchanged") else sorted({tuple(s[:3]) for s in sets}),
             "looked": sorted({tuple(s) for s in looks}),
-            "lanes": [[who, step["lanes"] if step and step["who"] == who else []] for who in whos],
-            "count": f"Sectors so far: {count}" if story["memory"] else None,
+            "lanes": [] if swim else [[who, step["lanes"] if step and step["who"] == who else []] for who in whos],
+            "swim": swim and [[name, acts, [at] if at in acts else []] for name, acts in swim],
+            "count": f"32-byte sectors moved so far: {count}" if story["memory"] else None,
             "on": sorted(set(sectors)),
             "seen": sorted(seen),
             "site": site if story["sources"] else None,
@@ -112,6 +139,8 @@ SHOWN = r"""
   };
   const lines = all('.st-line').filter((e) => e.dataset.line !== undefined);
   return {
+    swim: q('.st-swim') ? all('.st-swim-who').map((who) => [text(who), who.dataset.steps.split(' ').map(Number),
+      all('.st-act.st-on').filter((m) => m.style.gridRowStart === who.style.gridRowStart).map((m) => Number(m.dataset.step))]) : null,
     position: text(q('.st-position')),
     sentence: text(q('.st-sentence')),
     note: q('.st-note').hidden ? '' : text(q('.st-note')),

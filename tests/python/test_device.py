@@ -139,7 +139,7 @@ class Torch(unittest.TestCase):
 
             t.find(keys), t.find(keys, out=out)
             self.assertEqual(allocations(lambda: (t.find(keys), t.find(keys, out=out))), 0)
-            self.assertEqual(allocations(lambda: t.find(keys).value), 5)
+            self.assertEqual(allocations(lambda: t.find(keys).value), 4)  # the first gets the memory that is kept
             torch.cuda.synchronize()
             torch.cuda._sleep(100_000_000)
             t.find(keys + 10**6)
