@@ -543,9 +543,12 @@ static void every_operation_has_its_cliffs(void **state)
     (void)state;
     for (int op = 0; op < HD_OP_COUNT_; op++) {
         const cliff_op *o = cliff_op_of((hd_op)op);
-        check(o->why || bench_buffers_any(o->op), "%s has no arrays", hd_op_name(o->op));
-        for (size_t i = 0; i < cliff_op_count; i++) check(&cliff_ops[i] == o || cliff_ops[i].op != o->op, "twice");
+        check(o->why || o->arrays || bench_buffers_any(o->op), "%s has no arrays", hd_op_name(o->op));
     }
+    for (size_t i = 0; i < cliff_op_count; i++)
+        for (size_t k = 0; k < i; k++)
+            check(strcmp(cliff_op_name(&cliff_ops[i]), cliff_op_name(&cliff_ops[k])) != 0, "%s has two rows",
+                  cliff_op_name(&cliff_ops[i]));
 }
 
 /* Seconds of a call that takes as long as a device says. */
