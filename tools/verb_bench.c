@@ -37,7 +37,7 @@ static const char doc[] =
     "repeats, and "
     "every outcome is checked. Reported are median, least and most of the repetitions, and the median absolute "
     "deviation; "
-    "times are per item. JSON is what Google Benchmark's compare.py reads; -o writes .json, .csv or else TSV. "
+    "times are per item. JSON is what Google Benchmark's compare.py reads; -o writes .json, .csv, .svg (a plot) or else TSV. "
     "Cases whose trace is absent are skipped; if that is all of them, the exit code is 77.\n\n"
     "With --backend, points: operations at shares of hits and load factors, in queues of large batches on a large "
     "table, with goals and "
