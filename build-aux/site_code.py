@@ -28,7 +28,7 @@ def words(text):
 
 
 SHELL = (
-    ("c", r"(?<!\S)#.*"),
+    ("c", r"(?<!\S)#[^\n]*"),
     ("s", DOUBLE + "|" + SINGLE),
     ("k", r"(?m:^\s*\$ (?:\S+/)?[a-z]+|^(?:\S+/)?(?:heddle|make|cc|pip|python3?|git|apt-get|printf)\b)"),
     ("k", words(SHELL_KEYWORDS)),
@@ -53,7 +53,7 @@ LANGUAGES = {
         ("d", NUMBER),
     ),
     "sh": SHELL,
-    "diff": (("t", r"(?m:^\+.*$)"), ("p", r"(?m:^-.*$)"), ("c", r"(?m:^@@.*$)")),
+    "diff": (("t", r"(?m:^\+[^\n]*)"), ("p", r"(?m:^-[^\n]*)"), ("c", r"(?m:^@@[^\n]*)")),
     "json": (("k", DOUBLE + r"(?=\s*:)"), ("s", DOUBLE), ("t", words("true false null")), ("d", r"-?\b[0-9.eE+-]+\b")),
 }
 ALIASES = {"cpp": "c", "cuda": "c", "py": "python", "shell": "sh", "bash": "sh", "console": "sh"}

@@ -22,7 +22,8 @@ typedef struct judge_step {
     const char *does;                                              /* "searches", "compares", "moves"; static storage */
     char place[STEP_PLACE], before[STEP_ENTRY], after[STEP_ENTRY]; /* "": none */
     char note[STEP_NOTE];                                          /* a sentence for people */
-    uint64_t look, looks;                                          /* it reads so many places, from `look` on */
+    uint64_t look, looks;                                          /* it reads so many places, from `look` on ... */
+    bool scores;                                                   /* ... their scores; else their keys */
     judge_step_set set[STEP_SETS];
     uint32_t sets;
 } judge_step;

@@ -12,6 +12,7 @@
 struct story {
     json_t *all, *fact, *panel, *region, *source, *steps;
     json_t *step; /* the last one, in `steps`; NULL: none yet */
+    json_t *now;  /* cells by panel and row, as the steps so far have left them */
     bool failed;  /* memory was refused */
 };
 
@@ -57,6 +58,7 @@ story *story_open(const char *title, const char *command)
 {
     story *s = (story *)calloc(1, sizeof *s);
     if (!s) return NULL;
+    s->now = json_array();
     s->all = json_object();
     set(s, s->all, "schema", json_string("heddle.story/1"));
     set(s, s->all, "title", text_of(title));
@@ -75,6 +77,7 @@ void story_close(story *s)
 {
     if (!s) return;
     json_decref(s->all);
+    json_decref(s->now);
     free(s);
 }
 
@@ -133,6 +136,7 @@ int story_panel(story *s, const char *name, const char *const *column, int colum
     if (!s) return 0;
     json_t *panel = json_object();
     append(s, s->panel, panel);
+    append(s, s->now, json_array());
     set(s, panel, "name", json_string(name));
     json_t *names = part(s, panel, "columns", json_array());
     for (int i = 0; i < columns; i++) append(s, names, json_string(column[i]));
@@ -144,10 +148,15 @@ int story_panel(story *s, const char *name, const char *const *column, int colum
 int story_row(story *s, int panel, const char *name)
 {
     if (!s) return 0;
-    json_t *p = json_array_get(s->panel, (size_t)panel), *rows = json_object_get(p, "rows"), *cells = json_array();
+    json_t *p = json_array_get(s->panel, (size_t)panel), *rows = json_object_get(p, "rows"), *cells = json_array(),
+           *now = json_array();
     append(s, rows, json_string(name));
+    append(s, json_array_get(s->now, (size_t)panel), now);
     append(s, json_object_get(p, "cells"), cells);
-    for (size_t i = 0; i < json_array_size(json_object_get(p, "columns")); i++) append(s, cells, json_string(""));
+    for (size_t i = 0; i < json_array_size(json_object_get(p, "columns")); i++) {
+        append(s, cells, json_string(""));
+        append(s, now, json_string(""));
+    }
     return (int)json_array_size(rows) - 1;
 }
 
@@ -161,13 +170,16 @@ static json_t *place_of(story *s, int panel, int row, int column)
     return place;
 }
 
-void story_cell(story *s, int panel, int row, int column, const char *format, ...)
+/* The row as it is now. */
+static json_t *row_now(const story *s, int panel, int row)
 {
-    va_list list;
-    if (!s) return;
-    va_start(list, format);
-    json_t *text = formatted(format, list);
-    va_end(list);
+    return json_array_get(json_array_get(s->now, (size_t)panel), (size_t)row);
+}
+
+/* Takes the text. */
+static void write_cell(story *s, int panel, int row, int column, json_t *text)
+{
+    if (json_array_set(row_now(s, panel, row), (size_t)column, text)) s->failed = true;
     if (s->step) {
         json_t *place = place_of(s, panel, row, column);
         append(s, json_object_get(s->step, "sets"), place);
@@ -176,6 +188,28 @@ void story_cell(story *s, int panel, int row, int column, const char *format, ..
     }
     json_t *cells = json_object_get(json_array_get(s->panel, (size_t)panel), "cells");
     if (json_array_set_new(json_array_get(cells, (size_t)row), (size_t)column, text)) s->failed = true;
+}
+
+void story_cell(story *s, int panel, int row, int column, const char *format, ...)
+{
+    va_list list;
+    if (!s) return;
+    va_start(list, format);
+    write_cell(s, panel, row, column, formatted(format, list));
+    va_end(list);
+}
+
+void story_change(story *s, int panel, int row, int column, const char *format, ...)
+{
+    va_list list;
+    if (!s) return;
+    va_start(list, format);
+    json_t *text = formatted(format, list);
+    va_end(list);
+    if (text && json_equal(text, json_array_get(row_now(s, panel, row), (size_t)column)))
+        json_decref(text);
+    else
+        write_cell(s, panel, row, column, text);
 }
 
 void story_look(story *s, int panel, int row, int column)

@@ -61,6 +61,10 @@ int story_row(story *s, int panel, const char *name);
 void story_cell(story *s, int panel, int row, int column, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
+/* The same, unless the cell has this text. */
+void story_change(story *s, int panel, int row, int column, const char *format, ...)
+    __attribute__((format(printf, 5, 6)));
+
 /* The last step reads the cell. */
 void story_look(story *s, int panel, int row, int column);
 

@@ -42,6 +42,7 @@ static const char *note_of(const simt_event *e, const char *place)
         { "publishes", "",
           "A release store: a lane that reads it with acquire sees everything that was written before." },
         { "takes effect", "", "The item's outcome is decided in this step." },
+        { "moves an entry", "", "From this step on the entry is in another slot." },
         { "votes", "", "The lanes exchange values in registers. No memory is read." },
         { "meets its tile", "", "The lanes wait until all of them are here." },
     };
@@ -269,6 +270,7 @@ static void take_table(teller *t, space *x, size_t at, size_t bytes, const cell_
 static void take_cell(teller *t, space *x, size_t at, size_t bytes, const cell_name *c)
 {
     char name[2 * CELL_NAME];
+    if (!t->r->s->value_bytes && strcmp(c->column, "value") == 0) return;
     bool spans = strstr(location(t, x->p + at, name), ", from slot ") != NULL;
     if (of_slot(c) && !spans ? has_table(t, c->table) : touched(x, at, bytes)) add_cell(t, x, at, bytes, c);
 }
@@ -453,6 +455,26 @@ static common common_of(const simt_event *e, size_t i, size_t end)
     return c;
 }
 
+/* The value before the step; NULL: it has none, or lanes differ. */
+static const char *before_of(const teller *t, const simt_event *e, bool same, char *text, size_t bytes)
+{
+    if (!same || takes_effect(e) || !e->p) return NULL;
+    event_value(t, e, e->before, text, bytes);
+    return text;
+}
+
+/* The value after it; of an item that takes effect, its outcome. */
+static const char *after_of(const teller *t, const simt_event *e, bool same, char *text, size_t bytes)
+{
+    bool effect = takes_effect(e), reads = e->p && starts(e->what, "ld");
+    if (!same || reads || (effect && e->before == JUDGE_MOVE)) return NULL;
+    if (effect)
+        snprintf(text, bytes, "%s", hd_outcome_name((hd_outcome)e->after));
+    else
+        event_value(t, e, e->after, text, bytes);
+    return text;
+}
+
 /* Whether a lane reads another value than the last one that was written. */
 static bool is_older(const teller *t, const simt_event *e)
 {
@@ -464,27 +486,17 @@ static bool is_older(const teller *t, const simt_event *e)
 static void tell_step(teller *t, const simt_event *e, size_t i, size_t end)
 {
     char who[64], place[3 * CELL_NAME] = "", before[2 * CELL_NAME], after[2 * CELL_NAME];
-    bool effect = takes_effect(&e[i]), reads = e[i].p && starts(e[i].what, "ld");
+    bool effect = takes_effect(&e[i]);
     const common same = common_of(e, i, end);
     story_act act = { .step = e[i].step, .who = who, .lanes = same.lanes, .does = event_meaning(&e[i]) };
     snprintf(who, sizeof who, "block %u, warp %u", e[i].block, e[i].thread / 32);
     if (e[i].p) location(t, (const uint8_t *)e[i].p, place);
     if (!same.place) strncat(place, " and on", sizeof place - strlen(place) - 1);
-    bool moves = effect && e[i].before == JUDGE_MOVE;
-    if (effect && !moves) snprintf(place, sizeof place, "item %" PRIu64, e[i].before);
+    if (effect && e[i].before != JUDGE_MOVE) snprintf(place, sizeof place, "item %" PRIu64, e[i].before);
     if (*place) act.place = place;
     if (!effect) act.operation = e[i].what;
-    if (same.before && !effect && e[i].p) {
-        event_value(t, &e[i], e[i].before, before, sizeof before);
-        act.before = before;
-    }
-    if (same.after && !reads && !moves) {
-        if (effect)
-            snprintf(after, sizeof after, "%s", hd_outcome_name((hd_outcome)e[i].after));
-        else
-            event_value(t, &e[i], e[i].after, after, sizeof after);
-        act.after = after;
-    }
+    act.before = before_of(t, &e[i], same.before, before, sizeof before);
+    act.after = after_of(t, &e[i], same.after, after, sizeof after);
     act.note = is_older(t, &e[i]) ? "An older value than the last one that was written: weak memory allows it."
                                   : note_of(&e[i], place);
     act.site = story_site(e[i].site);

@@ -50,10 +50,11 @@ static json_t *story_of(const museum_search *s, const museum_sight *sight, const
     snprintf(command, sizeof command, "heddle museum %.48s --html %.48s.html", s->row->name, s->row->name);
     story *st = story_open(title, command);
     story_about(st, "%s",
-                museum_now ? "A simulator ran the kernel with the bug, and chose at each access which lane goes "
-                             "on, until a check objected. This is the shortest schedule that was found."
-                           : "The same batch under the same schedule, with the kernel as it is. Steps may differ "
-                             "where the kernels do.");
+                museum_now
+                    ? "A simulator ran the kernel with the bug, and chose at each access which lane goes on, until a "
+                      "check objected. This is the shortest schedule that was found."
+                : c->strategy == SIMT_REPLAY ? "The same batch under the same schedule, with the kernel as it is."
+                                             : "The same batch under a random schedule, with the kernel as it is.");
     story_fact(st, "case", "%s", sight->at);
     if (museum_now) story_fact(st, "from", "%s", s->row->from);
     if (c->weak) story_fact(st, "weak memory", "a store is shown when its lane makes it; others may see it later");

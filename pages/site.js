@@ -70,7 +70,8 @@
   function snippet(text, query, length) {
     const words = wordsOf(query);
     const lower = text.toLowerCase();
-    const first = Math.min(...words.map((w) => lower.indexOf(w)).filter((at) => at >= 0), text.length);
+    const places = words.map((w) => lower.indexOf(w)).filter((at) => at >= 0);
+    const first = places.length ? Math.min(...places) : 0;
     const start = first > 60 ? lower.lastIndexOf(" ", first - 40) + 1 : 0;
     const part = (start ? "... " : "") + text.slice(start, start + length) + (start + length < text.length ? " ..." : "");
     const element = make("span", { className: "snippet" });
@@ -115,7 +116,8 @@
     if (!wordsOf(query).length) return close();
     const index = await loaded();
     if (query !== quick.value) return;
-    const found = search(index, query).slice(0, 8);
+    const ofPage = {};
+    const found = search(index, query).filter(([row]) => (ofPage[row[1]] = (ofPage[row[1]] ?? 0) + 1) <= 2).slice(0, 8);
     chosen = -1;
     quick.removeAttribute("aria-activedescendant");
     list.replaceChildren(...found.map(([row], i) => {

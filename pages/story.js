@@ -87,6 +87,7 @@
       this.at = 0;
       this.timer = 0;
       this.speed = 1;
+      this.moved = new Map();
       this.prepare();
       this.build();
       this.draw();
@@ -123,8 +124,14 @@
 
     go(position) {
       const to = Math.max(0, Math.min(this.steps.length, position));
-      while (this.at < to) this.write(this.steps[this.at++].sets);
-      while (this.at > to) this.write(this.undo[--this.at]);
+      while (this.at < to) {
+        this.countSectors(this.steps[this.at], 1);
+        this.write(this.steps[this.at++].sets);
+      }
+      while (this.at > to) {
+        this.write(this.undo[--this.at]);
+        this.countSectors(this.steps[this.at], -1);
+      }
       this.draw();
     }
 
@@ -185,6 +192,10 @@
       for (const [name, value] of s.facts)
         add(facts, add(element('div'), element('dt', '', name), element('dd', '', value)));
       if (s.facts.length) add(head, facts);
+      const k = s.skipped || {};
+      const count = (n) => n + (n === 1 ? ' step' : ' steps');
+      if (k.steps) add(head, element('p', 'st-skipped', 'The first ' + count(k.steps) + ' are left out, because the story is long.'));
+      if (k.after) add(head, element('p', 'st-skipped', 'The last ' + count(k.after) + ' are left out, because the story is long.'));
       add(this.figure, head, this.buildFinding(), this.buildControls(title), this.buildSentence());
       const body = element('div', 'st-body');
       const main = element('div', 'st-main');
@@ -243,7 +254,7 @@
       speed.addEventListener('change', () => { this.speed = Number(speed.value); });
       const time = element('div', 'st-time');
       if (this.steps.length <= STRIP_STEPS) add(time, this.buildStrip());
-      add(bar, add(time, this.slider), this.position, speed);
+      add(bar, add(time, this.slider), this.position, speed, this.button.help);
       this.help = element('p', 'st-help', 'Keys: space plays or pauses; ← and → step back and forward; Home and End go to the first and the last step; ? shows or hides this line.');
       this.help.hidden = true;
       return add(element('div', 'st-bar'), bar, this.help);
@@ -493,14 +504,19 @@
     }
 
     drawMemory(step) {
-      const now = step ? step.sectors : [];
       this.count.textContent = 'Sectors so far: ' + this.sectorsBefore[this.at];
-      const seen = this.story.memory.map(() => new Set());
-      for (let i = 0; i < this.at; i++) for (const [r, s] of this.steps[i].sectors) seen[r].add(s);
-      this.sectorAt.forEach((at, r) => {
-        for (const [s, square] of at) square.className = 'st-sector' + (seen[r].has(s) ? ' st-seen' : '');
-      });
-      for (const [r, s] of now) this.sectorAt[r].get(s).className = 'st-sector st-seen st-on st-' + classOf(step);
+      for (const square of this.moving || []) square.className = square.className.replace(/ st-on.*/, '');
+      this.moving = (step ? step.sectors : []).map(([r, s]) => this.sectorAt[r].get(s));
+      for (const square of this.moving) if (!square.classList.contains('st-on')) square.className += ' st-on st-' + classOf(step);
+    }
+
+    // How often each sector was moved so far: `by` is 1 for a step forward, -1 for a step back.
+    countSectors(step, by) {
+      for (const [r, s] of this.sectorAt ? step.sectors : []) {
+        const square = this.sectorAt[r].get(s), moved = (this.moved.get(square) || 0) + by;
+        this.moved.set(square, moved);
+        square.className = 'st-sector' + (moved ? ' st-seen' : '');
+      }
     }
 
     drawSource(step) {
@@ -524,11 +540,14 @@
 
     drawLog() {
       if (!this.entries) return;
-      this.entries.forEach((entry, i) => {
-        entry.classList.toggle('st-current', i === this.at - 1);
-        if (i === this.at - 1) entry.setAttribute('aria-current', 'step');
-        else entry.removeAttribute('aria-current');
-      });
+      if (this.entry) {
+        this.entry.classList.remove('st-current');
+        this.entry.removeAttribute('aria-current');
+      }
+      this.entry = this.at ? this.entries[this.at - 1] : null;
+      if (!this.entry) return;
+      this.entry.classList.add('st-current');
+      this.entry.setAttribute('aria-current', 'step');
     }
 
     drawPlaying() {

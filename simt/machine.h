@@ -146,6 +146,7 @@ typedef struct simt_event {
     const void *p;
     uint64_t before, after; /* the value read, or replaced and written */
     uint64_t after_high;    /* of a store of 16 bytes, the upper half */
+    uint32_t stream;        /* of the launch */
 } simt_event;
 const simt_event *simt_machine_events(const simt_machine *m, size_t *n);
 /* The region that holds p and the offset in it; "shared" for shared memory; "" when there is none. */

@@ -31,8 +31,17 @@ static void event_note(trace *t, simt_machine *m, const char *site, const char *
                        uint64_t before, uint64_t after)
 {
     const lane *l = m->now;
-    simt_event e = { m->totals.steps, site,   what, l->ids.block, l->ids.thread, a ? a->bytes : 0,
-                     a ? a->p : NULL, before, after, 0 };
+    simt_event e = { m->totals.steps,
+                     site,
+                     what,
+                     l->ids.block,
+                     l->ids.thread,
+                     a ? a->bytes : 0,
+                     a ? a->p : NULL,
+                     before,
+                     after,
+                     0,
+                     l->warp->block->of->stream };
     if (a && a->way == ACCESS_STORE && a->bytes == 16) memcpy(&e.after_high, (const uint8_t *)a->value + 8, 8);
     vec_push(m, &t->events, &e);
 }

@@ -169,6 +169,27 @@ bad 'an unknown strategy'         2 'nearest: pct'            heddle sched hkv.f
 bad 'a kernel for no such op'     2 'tlpv2 does not run erase' heddle sched hkv.erase.tlpv2
 bad 'a table too narrow for one of two' 2 'coalesced cannot run this table' heddle sched hkv.find.tlpv1 slots=4 + hkv.find.coalesced slots=16
 bad 'a case of no operation'      2 'one operation'           heddle explain hkv.serve.tlpv1
+bad 'a reference of no operation' 2 'one operation'           heddle explain hkv.serve.ref
+bad 'a reference without items'   2 'export has no items'     heddle explain hkv.export.ref
+bad 'two references at once'      2 'one batch at a time'     heddle explain hkv.find.ref + hkv.find.ref
+bad 'a table too large to draw'   2 'more than 1024 slots'    heddle explain hkv.find.ref buckets=64 slots=128
+bad 'an unknown policy, explained' 2 'policy.*nope'           heddle explain policy=nope
+bad 'an expression that is none'  2 'policy.*column'          heddle explain 'policy=expr:on_insert=nothing'
+bad 'a word of no subject'        2 "there is no 'slot='; nearest: slots" heddle explain policy=lru slot=4
+bad 'a word without a value'      2 'NAME=VALUE'              heddle explain policy=lru slots
+bad 'a policy of many buckets'    2 'buckets.*1, or 2'        heddle explain policy=lru buckets=3
+bad 'a policy of many slots'      2 'slots.*more than 256'    heddle explain policy=lru slots=300
+bad 'a kernel beside a policy'    2 '--beside'                heddle explain policy=lru --beside tlpv1 --html x.html
+bad 'a bucket that is none'       2 'bucket.*64'              heddle explain trace=good.oracleGeneral bucket=64
+bad 'a bucket without requests'   2 'skip.*requests'          heddle explain trace=good.oracleGeneral bucket=1 skip=1M
+bad 'keys beside a trace'         2 'keys.*trace'             heddle explain trace=good.oracleGeneral keys=uniform:3
+bad 'a trace to explain that is not there' 2 'absent'         heddle explain trace=absent bucket=1
+bad 'growth of no design'         2 'design'                  heddle explain grow=nothing
+bad 'growth all at once'          2 'bucket by bucket'        heddle explain grow=hkv
+bad 'growth to fewer buckets'     2 'to.*more than the 4'     heddle explain grow=hive buckets=4 to=3
+bad 'a lock that is no word'      2 'ordered.*group3 is'      heddle explain lock=ordered
+bad 'a lock that is none'         2 'nearest: group3'         heddle explain lock=grop3
+bad 'a role that is none'         2 "'X'"                     heddle explain lock=group3 batches=RX
 bad 'a plot of unknown ending'        2 '--plot.*png'              heddle sweep zipf:0.99,100 --plot curves.gif
 bad 'curves in no folder'             4 'none/x.csv'               heddle sweep zipf:0.99,100 --requests 100 --sizes 50% --output none/x.csv
 bad 'a kernel that is none'           2 'all: ref, tlpv1, tlpv2, pipeline, warp, coalesced, direct, batched, tile, wabc$' heddle run hkv.find.tlpv3
@@ -297,7 +318,7 @@ form() {
   local name=$1 schema
   shift
   "$@" --json >"$work/out" 2>"$work/err" || { fail "$name" "exit code $?"; return; }
-  schema=$(sed -n 's/.*"schema": "\([^"]*\)".*/\1/p' "$work/out")
+  schema=$(sed -n 's/^  "schema": "\([^"]*\)".*/\1/p' "$work/out") # a story in it has a schema of its own
   if ! grep -qxE "### \`?$schema\`?" "$top_srcdir/doc/output.md"; then fail "$name" "doc/output.md does not say what $schema is"; return; fi
   for key in $(grep -oE '^ +"[a-z_0-9]+":' "$work/out" | tr -d ' ":' | sort -u); do
     grep -qE "\`$key\`" "$top_srcdir/doc/output.md" || { fail "$name" "doc/output.md does not say what $key is"; return; }
@@ -317,6 +338,11 @@ form 'museum'  heddle museum no_release key_before_digest
 form 'museum --list' heddle museum --list
 form 'diff'    heddle diff tlpv1 ref --case hkv.insert_and_evict
 form 'explain' heddle explain hkv.find.warp seed=5
+form 'explain the reference' heddle explain hkv.insert_or_assign.ref dual=1 seed=7
+form 'explain a policy' heddle explain policy=epoch_lfu epoch_every=8
+form 'explain a trace' heddle explain trace=good.oracleGeneral bucket=0 skip=3
+form 'explain growth' heddle explain grow=hive seed=2
+form 'explain a lock' heddle explain lock=group3
 form 'sim'     heddle sim good.oracleGeneral oracleGeneral lru,lfu 64,1%
 form 'sim of exact caches' heddle sim good.oracleGeneral oracleGeneral lru,full:lru,full:random 64,1% --seeds 3
 form 'sim of windows' heddle sim good.oracleGeneral oracleGeneral lru,full:belady 64,1% --every 100

@@ -176,6 +176,11 @@ if [ -n "$python" ]; then
     described diff tlpv1 ref --case hkv.insert_and_evict
     described diff tlpv2 ref --random 5 --case 'hkv.insert_or_assign duplicate=300000 seed=4'
     described explain hkv.find.warp seed=5
+    described explain hkv.insert_or_assign.ref seed=3
+    described explain policy=lru
+    described explain trace="$work/t.csv" bucket=1 buckets=2 skip=1
+    described explain grow=hive seed=2
+    described explain lock=group3
     described gen uniform:10 --requests 10 -o "$work/x.csv"
     described trace stat "$work/t.csv" csv --lenient
     described trace convert "$work/t.csv" csv "$work/y.txt" txt --lenient

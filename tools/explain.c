@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/parse.h"
 
-const explain_subject *const explain_subjects[] = { &explain_ref, &explain_policy, &explain_trace, &explain_grow,
-                                                    NULL };
+const explain_subject *const explain_subjects[] = { &explain_ref,  &explain_policy, &explain_trace,
+                                                    &explain_grow, &explain_lock,   NULL };
 
 const explain_subject *explain_subject_of(const char *word)
 {

@@ -26,7 +26,7 @@ typedef struct explain_subject {
     int (*tell)(const tool_line *line, explain_told *told);
 } explain_subject;
 
-extern const explain_subject explain_policy, explain_ref, explain_grow, explain_trace;
+extern const explain_subject explain_policy, explain_ref, explain_grow, explain_trace, explain_lock;
 
 /* Ended by NULL. */
 extern const explain_subject *const explain_subjects[];

@@ -118,12 +118,12 @@ static void set_entry(const policy_told *p, uint64_t place, const policy_entry *
     story *s = p->to->steps;
     int panel = p->bucket + (int)(place / p->w.info.slots), row = (int)(place % p->w.info.slots);
     char score[SCORE_TEXT];
-    story_cell(s, panel, row, 0, "%" PRIu64, e->key);
+    story_change(s, panel, row, 0, "%" PRIu64, e->key);
     if (p->epoch) {
-        story_cell(s, panel, row, 1, "%" PRIu64, e->score >> 32);
-        story_cell(s, panel, row, 2, "%" PRIu64, e->score & UINT32_MAX);
+        story_change(s, panel, row, 1, "%" PRIu64, e->score >> 32);
+        story_change(s, panel, row, 2, "%" PRIu64, e->score & UINT32_MAX);
     } else {
-        story_cell(s, panel, row, 1, "%s", score_text(p, e->score, score));
+        story_change(s, panel, row, 1, "%s", score_text(p, e->score, score));
     }
 }
 
@@ -148,13 +148,13 @@ static void tell_search(const policy_told *p, const policy_step *s, const char *
                                            : "there is a free slot");
     story_step(t, &(story_act){ .step = s->request, .who = who, .does = "searches", .place = "keys", .note = note });
     for (uint64_t b = 0; b < p->w.info.buckets; b++) look(p, s, b, 0);
-    story_cell(t, p->request, ROW_KEY, 0, "%" PRIu64, s->key);
-    story_cell(t, p->request, ROW_GIVEN, 0, "%" PRIu64, s->in.given);
-    story_cell(t, p->request, ROW_NOW, 0, "%" PRIu64, s->in.now);
-    story_cell(t, p->request, ROW_EPOCH, 0, "%" PRIu32, s->in.epoch);
-    story_cell(t, p->request, ROW_ADMISSION, 0, "%s", "");
-    story_cell(t, p->request, ROW_LEAST, 0, "%s", "");
-    story_cell(t, p->request, ROW_OUTCOME, 0, "%s", "");
+    story_change(t, p->request, ROW_KEY, 0, "%" PRIu64, s->key);
+    story_change(t, p->request, ROW_GIVEN, 0, "%" PRIu64, s->in.given);
+    story_change(t, p->request, ROW_NOW, 0, "%" PRIu64, s->in.now);
+    story_change(t, p->request, ROW_EPOCH, 0, "%" PRIu32, s->in.epoch);
+    story_change(t, p->request, ROW_ADMISSION, 0, "%s", "");
+    story_change(t, p->request, ROW_LEAST, 0, "%s", "");
+    story_change(t, p->request, ROW_OUTCOME, 0, "%s", "");
 }
 
 static void tell_comparison(const policy_told *p, const policy_step *s, const char *who)
@@ -173,13 +173,11 @@ static void tell_comparison(const policy_told *p, const policy_step *s, const ch
                                 .does = "compares",
                                 .place = "scores",
                                 .operation = "admission",
-                                .before = least,
-                                .after = admission,
                                 .note = note });
     for (uint64_t b = 0; b < p->w.info.buckets; b++)
         for (int column = 1; column < (p->epoch ? 3 : 2); column++) look(p, s, b, column);
-    story_cell(t, p->request, ROW_ADMISSION, 0, "%s", admission);
-    story_cell(t, p->request, ROW_LEAST, 0, "%s", least);
+    story_change(t, p->request, ROW_ADMISSION, 0, "%s", admission);
+    story_change(t, p->request, ROW_LEAST, 0, "%s", least);
 }
 
 static void tell_effect(const policy_told *p, const policy_step *s, const char *who)
@@ -212,7 +210,7 @@ static void tell_effect(const policy_told *p, const policy_step *s, const char *
                                 .after = score,
                                 .note = note });
     if (s->place != POLICY_NOWHERE) set_entry(p, s->place, &s->after[s->place]);
-    story_cell(t, p->request, ROW_OUTCOME, 0, "%s", hd_outcome_name(s->outcome));
+    story_change(t, p->request, ROW_OUTCOME, 0, "%s", hd_outcome_name(s->outcome));
 }
 
 static void tell_story(const policy_told *p, const policy_step *s)

@@ -5,6 +5,7 @@
 #include "tools/explain_steps.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 int explain_steps_fit(uint64_t places)
 {
@@ -28,18 +29,51 @@ void explain_steps_open(explain_steps *x, const tool_line *line, const char *sch
     x->to->report = out_open(line->form, schema, column, 7);
 }
 
+/* An entry in columns, of which a design may have fewer: "KEY score SCORE value VALUE", as the judge describes it. */
+enum { OF_KEY, OF_SCORE, OF_VALUE, OF_ENTRY };
+static const char *const entry_column[OF_ENTRY] = { "key", "score", "value" };
+
+static void write_entry(const explain_steps *x, int panel, int row, const char *entry)
+{
+    char text[STEP_ENTRY], *cell[OF_ENTRY] = { text, NULL, NULL };
+    snprintf(text, sizeof text, "%s", entry);
+    for (int i = OF_SCORE; i < OF_ENTRY; i++) {
+        char name[16];
+        snprintf(name, sizeof name, " %s ", entry_column[i]);
+        char *at = strstr(text, name);
+        if (at) cell[i] = at + strlen(name);
+    }
+    for (int i = OF_SCORE; i < OF_ENTRY; i++)
+        if (cell[i]) cell[i][-(ptrdiff_t)strlen(entry_column[i]) - 2] = 0;
+    for (int i = 0; i < OF_ENTRY; i++)
+        if (x->column[i] >= 0) story_change(x->to->steps, panel, row, x->column[i], "%s", cell[i] ? cell[i] : "");
+}
+
+/* Which columns the entries of the design have. */
+static int choose_columns(explain_steps *x, const char *column[OF_ENTRY])
+{
+    const bool has[OF_ENTRY] = { true, !x->design->dictionary, true };
+    int n = 0;
+    for (int i = 0; i < OF_ENTRY; i++) {
+        x->column[i] = has[i] ? n : -1;
+        if (has[i]) column[n++] = entry_column[i];
+    }
+    return n;
+}
+
 void explain_steps_story(explain_steps *x, const void *before)
 {
-    static const char *const column[] = { "entry" };
     const judge_design *d = x->design;
+    const char *column[OF_ENTRY];
+    int columns = choose_columns(x, column);
     char text[STEP_ENTRY];
     for (uint64_t b = 0; b < d->buckets(x->table); b++) {
-        int panel = story_panel(x->to->steps, fixture_bucket(d, x->table, b, text, sizeof text), column, 1);
+        int panel = story_panel(x->to->steps, fixture_bucket(d, x->table, b, text, sizeof text), column, columns);
         for (uint64_t e = d->first(x->table, b); e < d->first(x->table, b + 1); e++) {
             snprintf(text, sizeof text, "slot %" PRIu64, e - d->first(x->table, b));
             int row = story_row(x->to->steps, panel, text);
             judge_steps_entry_before(d, before, x->table, e, text);
-            story_cell(x->to->steps, panel, row, 0, "%s", text);
+            write_entry(x, panel, row, text);
         }
     }
 }
@@ -68,11 +102,11 @@ static void tell_one(explain_steps *x, const judge_step *step, const char *who)
                                 .note = or_none(step->note) });
     for (uint64_t e = step->look; e < step->look + step->looks; e++) {
         panel = panel_of(x, e, &row);
-        story_look(s, panel, row, 0);
+        story_look(s, panel, row, x->column[step->scores ? OF_SCORE : OF_KEY]);
     }
     for (uint32_t i = 0; i < step->sets; i++) {
         panel = panel_of(x, step->set[i].place, &row);
-        story_cell(s, panel, row, 0, "%s", step->set[i].entry);
+        write_entry(x, panel, row, step->set[i].entry);
     }
 }
 

@@ -17,6 +17,7 @@ typedef struct explain_steps {
     const void *table; /* whose buckets are the panels */
     uint64_t told;     /* steps so far */
     bool items;        /* steps are of items */
+    int column[3];     /* of the panels: the key's, the score's, the value's; -1: there is none */
 } explain_steps;
 
 /* TOOL_OK, or the exit code after a sentence: the table has too many places to be drawn. */

@@ -214,8 +214,8 @@ static void begin(trace_told *p, const tool_line *line)
         snprintf(name, sizeof name, "slot %" PRIu32, i);
         story_row(s, 0, name);
         if (!p->now[i].present) continue;
-        story_cell(s, 0, (int)i, 0, "%" PRIu64, p->now[i].key);
-        story_cell(s, 0, (int)i, 1, "%" PRIu64, p->now[i].score);
+        story_change(s, 0, (int)i, 0, "%" PRIu64, p->now[i].key);
+        story_change(s, 0, (int)i, 1, "%" PRIu64, p->now[i].score);
     }
     story_panel(s, "so far", one, 1);
     for (int i = 0; i < ROWS; i++) story_row(s, 1, row[i]);
@@ -239,15 +239,15 @@ static void tell_step(const trace_told *p, const event *e)
                  here || e->outcome == HD_REFUSED ? "" : ", in its other bucket");
     story_step(s, &(story_act){ .step = p->read - 1, .who = who, .does = does[e->outcome], .note = note });
     if (here) {
-        story_cell(s, 0, (int)e->at, 0, "%" PRIu64, p->now[e->at].key);
-        story_cell(s, 0, (int)e->at, 1, "%" PRIu64, p->now[e->at].score);
+        story_change(s, 0, (int)e->at, 0, "%" PRIu64, p->now[e->at].key);
+        story_change(s, 0, (int)e->at, 1, "%" PRIu64, p->now[e->at].score);
     }
-    story_cell(s, 1, ROW_REQUESTS, 0, "%" PRIu64, p->n.requests);
-    story_cell(s, 1, ROW_HITS, 0, "%" PRIu64, p->n.hits);
-    story_cell(s, 1, ROW_MISS_RATIO, 0, "%.3f", miss_ratio(&p->n));
-    story_cell(s, 1, ROW_ENTRIES, 0, "%" PRIu64, p->n.entries);
-    story_cell(s, 1, ROW_EVICTED, 0, "%" PRIu64, p->n.evicted);
-    story_cell(s, 1, ROW_REFUSED, 0, "%" PRIu64, p->n.refused);
+    story_change(s, 1, ROW_REQUESTS, 0, "%" PRIu64, p->n.requests);
+    story_change(s, 1, ROW_HITS, 0, "%" PRIu64, p->n.hits);
+    story_change(s, 1, ROW_MISS_RATIO, 0, "%.3f", miss_ratio(&p->n));
+    story_change(s, 1, ROW_ENTRIES, 0, "%" PRIu64, p->n.entries);
+    story_change(s, 1, ROW_EVICTED, 0, "%" PRIu64, p->n.evicted);
+    story_change(s, 1, ROW_REFUSED, 0, "%" PRIu64, p->n.refused);
 }
 
 static void tell_row(const trace_told *p, const event *e)

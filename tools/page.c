@@ -93,7 +93,7 @@ static char *json_for_html(const json_t *story)
     char *json = json_dumps(story, JSON_COMPACT);
     char *text = json ? (char *)malloc(6 * strlen(json) + 1) : NULL, *to = text;
     for (const char *c = json; text && *c; c++) {
-        bool separator = memcmp(c, "\xe2\x80\xa8", 3) == 0 || memcmp(c, "\xe2\x80\xa9", 3) == 0;
+        bool separator = strncmp(c, "\xe2\x80\xa8", 3) == 0 || strncmp(c, "\xe2\x80\xa9", 3) == 0;
         if (*c == '<' || *c == '>' || *c == '&') {
             to += sprintf(to, "\\u%04x", (unsigned)*c);
         } else if (separator) {

@@ -184,6 +184,7 @@ static int run_subject(const explain_subject *of, const tool_line *line, const e
 {
     explain_told told = { line->form == TOOL_JSON || o->html, NULL, NULL };
     int code = o->html ? tool_writable("--html", o->html) : TOOL_OK;
+    if (o->beside) code = tool_say(TOOL_USAGE, "--beside: it is another kernel, beside that of a case");
     if (!code) code = of->tell(line, &told);
     bool good = code == TOOL_OK || code == TOOL_DIFFERS;
     if (good && told.wants_story)
@@ -224,6 +225,43 @@ static int take(case_run *x, const tool_line *line, const explain_options *o)
     return case_run_open(x, c, 1, 1, (uint32_t)o->threads, (uint32_t)o->blocks);
 }
 
+static const char doc[] =
+    "Runs a batch, of one item unless the case says otherwise, on the host machine, warps in turn and their lanes "
+    "together, and shows every "
+    "step: which lanes, what they read, how they vote, who claims and publishes what, and where in the kernel's text.\n"
+    "\n"
+    "Or explains another subject. SUBJECT is one of these; the words in brackets may be left out:\n";
+static const char examples[] =
+    "\n"
+    "EXAMPLES\n"
+    "  heddle explain hkv.insert_or_assign.tlpv1 seed=3\n"
+    "  heddle explain hkv.find.warp slots=16 seed=5\n"
+    "  heddle explain hkv.insert_or_assign.tlpv1 --html evict.html\n"
+    "  heddle explain hkv.insert_or_assign.tlpv1 slots=128 --beside coalesced --html evict.html\n"
+    "  heddle explain hkv.insert_or_assign.ref dual=1 seed=7\n"
+    "  heddle explain policy=epoch_lfu epoch_every=8\n"
+    "  heddle explain 'policy=expr:on_insert=now;on_hit=now+9' --html policy.html\n"
+    "  heddle gen zipf:0.9,200 --requests 5000 -o explain.oracleGeneral\n"
+    "  heddle explain trace=explain.oracleGeneral bucket=2 buckets=4\n"
+    "  heddle explain hive.insert_or_assign.ref buckets=4 keys=uniform:1000 seed=123\n"
+    "  heddle explain grow=hive seed=2\n"
+    "  heddle explain lock=group3 batches=RRUUIR\n";
+
+/* The verb with the whole of its --help, to which each subject adds its lines. */
+static const tool_verb *verb_with_subjects(const tool_verb *v)
+{
+    static char text[8192];
+    static tool_verb whole;
+    size_t used = (size_t)snprintf(text, sizeof text, "%s", doc);
+    for (size_t i = 0; explain_subjects[i] && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "\n  %s\n      %s\n", explain_subjects[i]->words,
+                                 explain_subjects[i]->what);
+    if (used < sizeof text) snprintf(text + used, sizeof text - used, "%s", examples);
+    whole = *v;
+    whole.doc = text;
+    return &whole;
+}
+
 static int run(tool_line *line, int argc, char **argv)
 {
     static const out_column column[] = {
@@ -233,6 +271,7 @@ static int run(tool_line *line, int argc, char **argv)
     };
     explain_options o = { .threads = 32, .blocks = 1 };
     case_run x;
+    line->verb = verb_with_subjects(line->verb);
     int code = tool_parse(line, argc, argv, &o);
     const explain_subject *of = code < 0 ? explain_subject_of(line->word[0]) : NULL;
     if (of) return run_subject(of, line, &o);
@@ -256,16 +295,7 @@ static int run(tool_line *line, int argc, char **argv)
     return code;
 }
 
-static const char doc[] =
-    "Runs a batch, of one item unless the case says otherwise, on the host machine, warps in turn and their lanes "
-    "together, and shows every "
-    "step: which lanes, what they read, how they vote, who claims and publishes what, and where in the kernel's text.\n"
-    "\n"
-    "EXAMPLES\n"
-    "  heddle explain hkv.insert_or_assign.tlpv1 seed=3\n"
-    "  heddle explain hkv.find.warp slots=16 seed=5\n"
-    "  heddle explain hkv.insert_or_assign.tlpv1 --html evict.html\n"
-    "  heddle explain hkv.insert_or_assign.tlpv1 slots=128 --beside coalesced --html evict.html\n";
-
-const tool_verb verb_explain = { "explain", "CASE", "one operation step by step, lane by lane", doc, 1, 64, option,
-                                 NULL,      run };
+const tool_verb verb_explain = {
+    "explain", "CASE|SUBJECT", "one operation, a policy, a bucket or a lock, step by step", doc, 1, 64, option, NULL,
+    run
+};

@@ -80,6 +80,7 @@ static void tell_hit(const telling *x, const hd_rule *r, uint64_t e)
     snprintf(step->after, sizeof step->after, "%" PRIu64, score);
     step->look = e;
     step->looks = 1;
+    step->scores = true;
     judge_step_note(step, "The policy makes score %" PRIu64 " of score %" PRIu64 ".", score, old);
 }
 
@@ -94,6 +95,7 @@ static uint64_t tell_least(const telling *x, uint64_t b)
     judge_step_at(step, "scores in bucket %" PRIu64, b);
     step->look = hkv_entry(v, b, 0);
     step->looks = v->slots;
+    step->scores = true;
     if (best == HKV_NOWHERE)
         judge_step_note(step, "Every entry of the bucket is pinned.");
     else
@@ -109,10 +111,9 @@ static void tell_admission(const telling *x, uint64_t victim)
     bool refused = !v->admit_always && admission < least;
     judge_step *step = judge_steps_add(x->to, refused ? "refuses" : "admits");
     judge_step_at(step, "score in bucket %" PRIu64 ", slot %" PRIu64, victim / v->slots, victim % v->slots);
-    snprintf(step->before, sizeof step->before, "%" PRIu64, least);
-    snprintf(step->after, sizeof step->after, "%" PRIu64, admission);
     step->look = victim;
     step->looks = 1;
+    step->scores = true;
     if (v->admit_always)
         judge_step_note(step, "The table admits every key.");
     else

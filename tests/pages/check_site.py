@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""check_site.py FOLDER - the site in a browser without a network; prints a line for each mistake.
+"""check_site.py - the site in a browser without a network (run.py FOLDER site).
 
 Every page, in light and dark: nothing in the console, no wider than the window at 360 to 1,920 pixels, text that is
-readable on its ground (WCAG AA), the same words at all widths. Then the keyboard, the search, and the sliders.
+readable on its ground (WCAG AA), controls with names. Then the keyboard, the search, and the sliders.
 """
 
 import pathlib
-import sys
-
-from browser import Browser, find
 
 WIDTHS = (360, 768, 1280, 1920)
 PAGES = ("index.html", "search.html", "README.html", "doc/contract-hkv.html", "bench/RESULTS.html",
@@ -164,25 +161,16 @@ def check_sliders(browser, folder, paths):
         page.close()
 
 
-def check(folder):
+def run(tap, browser, folder):
     folder = pathlib.Path(folder).resolve()
     paths = sorted(p.relative_to(folder).as_posix() for p in folder.rglob("*.html"))
     mistakes = []
-    with Browser() as browser:
-        for number, path in enumerate(paths):
-            both = path in PAGES or path.startswith("doc/chapters/")
-            for dark in (False, True) if both else (number % 2 == 0,):
-                mistakes += check_page(browser, folder, path, dark)
-        mistakes += check_keyboard(browser, folder)
-        mistakes += check_search(browser, folder)
-        mistakes += check_sliders(browser, folder, [p for p in paths if p.startswith("doc/chapters/")])
-    return len(paths), mistakes
-
-
-if __name__ == "__main__":
-    if not find():
-        sys.exit("no Chromium")
-    count, found = check(sys.argv[1])
-    print(*found, sep="\n", end="\n" if found else "")
-    print(f"# {count} pages")
-    sys.exit(1 if found else 0)
+    for number, path in enumerate(paths):
+        both = path in PAGES or path.startswith("doc/chapters/")
+        for dark in (False, True) if both else (number % 2 == 0,):
+            mistakes += check_page(browser, folder, path, dark)
+    tap.none(f"{len(paths)} pages: console, widths, contrast, names of controls", mistakes)
+    tap.none("the keyboard reaches the text, the search and the list of pages", list(check_keyboard(browser, folder)))
+    tap.none("the search finds what it should", list(check_search(browser, folder)))
+    chapters = [path for path in paths if path.startswith("doc/chapters/")]
+    tap.none("a slider shows one story at a time", list(check_sliders(browser, folder, chapters)))

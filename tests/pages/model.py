@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a page must show of a story (doc/output.md, heddle.story/1) at each position, computed from its JSON alone."""
+
+import re
+
+
+def short(text):
+    """Long hexadecimal numbers keep four digits at each end."""
+    return re.sub(r"0x([0-9a-f]{4})[0-9a-f]{2,}([0-9a-f]{4})(?![0-9a-f])", "0x\\1\u2026\\2", text)
+
+
+def runs(lanes):
+    """[0, 1, 2, 7]: "0-2 7"."""
+    parts = []
+    for lane in lanes:
+        if parts and parts[-1][1] == lane - 1:
+            parts[-1][1] = lane
+        else:
+            parts.append([lane, lane])
+    return " ".join(str(a) if a == b else f"{a}-{b}" for a, b in parts)
+
+
+def sentence(step):
+    lanes = step.get("lanes") or []
+    who = step["who"] or ""
+    if lanes:
+        who += (", " if who else "") + ("lane " if len(lanes) == 1 else "lanes ") + runs(lanes)
+    what = " ".join(filter(None, (step["does"], step["place"])))
+    before, after = step["before"] or None, step["after"] or None
+    if before and after and before != after:
+        what += f" {before} \u2192 {after}"
+    elif before:
+        what += f" = {before}"
+    elif after:
+        what += f" \u2192 {after}"
+    operation = step["operation"]
+    if operation and operation != step["does"]:
+        what += f" ({operation})"
+    return f"{who}: {what}" if who else what
+
+
+def note(story, at):
+    step = story["steps"][at - 1] if at else {}
+    parts = [step.get("note")]
+    finding = story.get("finding")
+    if finding and at == len(story["steps"]):
+        parts.append("Here the check objects: " + (finding.get("said") or finding["sentence"]))
+    return " ".join(filter(None, parts))
+
+
+def source(story, step):
+    """The name of the place, and the lines around it as [number, text, is it the one]."""
+    site = (step or {}).get("site") or ""
+    name, _, number = site.rpartition(":")
+    if name not in story["sources"]:
+        return site, None
+    lines, current = story["sources"][name].split("\n"), int(number)
+    return site, [[n, lines[n - 1] if 1 <= n <= len(lines) else "", n == current] for n in range(current - 5, current + 6)]
+
+
+def states(story):
+    """One dictionary for each position, from 0 to the number of steps."""
+    cells = [[list(row) for row in panel["cells"]] for panel in story["panels"]]
+    count, seen = (story.get("skipped") or {}).get("sectors", 0), set()
+    for at in range(len(story["steps"]) + 1):
+        step = story["steps"][at - 1] if at else None
+        sets, looks = (step["sets"], step["looks"]) if step else ([], [])
+        for panel, row, column, text in sets:
+            cells[panel][row][column] = text
+        sectors = [tuple(s) for s in step["sectors"]] if step else []
+        count += len(sectors)
+        seen |= set(sectors)
+        site, lines = source(story, step)
+        whos = []
+        for one in story["steps"]:
+            if one["lanes"] and one["who"] not in whos:
+                whos.append(one["who"])
+        yield {
+            "position": f"{at} / {len(story['steps'])}",
+            "sentence": sentence(step) if step else "Before the first step.",
+            "note": note(story, at),
+            "panels": [
+                [panel["name"], panel["columns"], [[name, *map(short, row)] for name, row in zip(panel["rows"], grid)]]
+                for panel, grid in zip(story["panels"], cells)
+            ],
+            "changed": sorted({tuple(s[:3]) for s in sets}),
+            "looked": sorted({tuple(s) for s in looks}),
+            "lanes": [[who, step["lanes"] if step and step["who"] == who else []] for who in whos],
+            "count": f"Sectors so far: {count}" if story["memory"] else None,
+            "on": sorted(set(sectors)),
+            "seen": sorted(seen),
+            "site": site if story["sources"] else None,
+            "lines": lines if story["sources"] else None,
+        }
+
+
+# What the page shows: the same dictionary, read from the figure `f`.
+SHOWN = r"""
+(f) => {
+  const q = (s) => f.querySelector(s), all = (s, of) => [...(of || f).querySelectorAll(s)];
+  const text = (e) => e ? e.textContent : null;
+  const marked = (name) => {
+    const found = [];
+    all('.st-panel').forEach((panel, p) => all('tbody tr', panel).forEach((row, r) =>
+      all('td', row).forEach((td, c) => { if (td.classList.contains(name)) found.push([p, r, c]); })));
+    return found;
+  };
+  const sectors = (name) => {
+    const found = [];
+    all('.st-region').forEach((region, r) => all('.st-sector.' + name, region).forEach((s) => found.push([r, Number(s.dataset.sector)])));
+    return found;
+  };
+  const lines = all('.st-line').filter((e) => e.dataset.line !== undefined);
+  return {
+    position: text(q('.st-position')),
+    sentence: text(q('.st-sentence')),
+    note: q('.st-note').hidden ? '' : text(q('.st-note')),
+    panels: all('.st-panel').map((panel) => [
+      text(panel.querySelector('caption')), all('thead th', panel).map(text),
+      all('tbody tr', panel).map((row) => [text(row.querySelector('th')), ...all('td', row).map(text)])]),
+    changed: marked('st-changed'), looked: marked('st-looked'),
+    lanes: all('.st-warp').map((w) => [w.dataset.who, all('.st-lane', w).map((l, i) => l.classList.contains('st-on') ? i : -1).filter((i) => i >= 0)]),
+    count: text(q('.st-count')), on: sectors('st-on'), seen: sectors('st-seen'),
+    site: text(q('.st-file')),
+    lines: q('.st-source') ? (lines.length ? lines.map((l) => [Number(l.dataset.line), l.querySelector('code').textContent, l.classList.contains('st-current')]) : null) : null
+  };
+}
+"""
+
+
+def differences(wanted, shown):
+    """The members in which they differ, in words. Cells that a step reads and changes show the change alone."""
+    listed = ("changed", "looked", "on", "seen")
+    shown = {k: sorted(map(tuple, v)) if k in listed else v for k, v in shown.items()}
+    return [f"{k}: the page shows {shown[k]!r}, the story says {v!r}" for k, v in wanted.items() if shown[k] != v]

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# t_pages.sh - tests of the pages that the command writes, in headless Chromium without a network (tests/pages). What a page shows
+# at each step is compared with its JSON. Skipped without Chromium. The pages and screenshots stay in tests/pages of the
+# build folder.
+set -u
+here=${top_srcdir:?}/tests/pages
+work=${top_builddir:?}/tests/pages-made
+browser=$(command -v "${CHROMIUM:-chromium}" || command -v chromium-browser || command -v google-chrome) ||
+  { echo "1..0 # SKIP Chromium is not installed (Debian: apt install chromium)"; exit 77; }
+python=$(command -v python3) || { echo "1..0 # SKIP python3 is missing"; exit 77; }
+rm -rf "$work" && mkdir -p "$work" || exit 1
+heddle() {
+  "${HEDDLE:?}" "$@" >"$work/out" 2>&1 || [ $? = 1 ] || { cat "$work/out"; exit 1; }
+}
+
+# A folder whose name ends a script, in a place that a page shows.
+hostile=$work/'a<'/'script><b>&amp;"'$'\u2028''<!--'
+mkdir -p "$hostile" && printf '>tiny\nGATTACAGATTACATTAGA\n' >"$hostile/tiny.fa"
+
+heddle explain hkv.insert_or_assign.tlpv1 --html "$work/explain.html"
+heddle explain hkv.insert_or_assign.tlpv1 --beside coalesced --html "$work/beside.html"
+heddle explain hkv.find_or_insert.pipeline slots=128 "keys=kmer:$hostile/tiny.fa,3" --html "$work/hostile.html"
+heddle explain hive.find.batched --html "$work/hive.html"
+heddle explain hkv.insert_or_assign.coalesced batch=1024x1 --html "$work/long.html"
+heddle museum slot_cas_only --html "$work/museum.html"
+heddle museum relaxed_handover --html "$work/weak.html"
+heddle sched hkv.insert_or_assign.tlpv1 batch=3x1 --schedules 5 --html "$work/sched.html"
+CHROMIUM=$browser "$python" "$here/run.py" "$work" story
