@@ -49,6 +49,7 @@ _heddle() {
   list:0) mapfile -t COMPREPLY < <(compgen -W "$("$heddle" list --csv 2>/dev/null | sed '1d; s/,.*//' | sort -u)" -- "$cur") ;;
   fuzz:0) mapfile -t COMPREPLY < <(compgen -W "$(_heddle_names "$heddle" targets)" -- "$cur") ;;
   museum:*) mapfile -t COMPREPLY < <(compgen -W "$("$heddle" museum --list --csv 2>/dev/null | sed '1d; s/,.*//' | sort -u)" -- "$cur") ;;
+  puzzle:0) mapfile -t COMPREPLY < <(compgen -W "$("$heddle" puzzle --csv 2>/dev/null | sed 1d | cut -d, -f2)" -- "$cur") ;;
   trace:0) mapfile -t COMPREPLY < <(compgen -W 'stat convert print' -- "$cur") ;;
   trace:2 | sim:1 | sweep:1) mapfile -t COMPREPLY < <(compgen -W "$(_heddle_names "$heddle" formats read)" -- "$cur") ;;
   trace:4) mapfile -t COMPREPLY < <(compgen -W "$(_heddle_names "$heddle" formats written)" -- "$cur") ;;

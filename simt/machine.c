@@ -474,6 +474,15 @@ uint64_t simt_clock_ns(void)
     return time->unix_ns(time->self);
 }
 
+bool simt_machine_now(uint32_t *block, uint32_t *thread, const char **site)
+{
+    if (!simt_hot.hooks || !simt_current->now) return false;
+    *block = simt_current->now->ids.block;
+    *thread = simt_current->now->ids.thread;
+    *site = simt_current->now->site;
+    return true;
+}
+
 const hd_seams *simt_machine_seams(const simt_machine *m) { return &m->seams; }
 
 const simt_finding *simt_machine_finding(const simt_machine *m) { return &m->finding; }

@@ -116,6 +116,10 @@ typedef struct simt_finding {
 bool simt_machine_run(simt_machine *m, const simt_config *c);
 const simt_finding *simt_machine_finding(const simt_machine *m);
 
+/* The lane that runs on this thread now, and the site of its last operation; false: none does. A signal handler may
+ * call it. */
+bool simt_machine_now(uint32_t *block, uint32_t *thread, const char **site);
+
 /* SIMT_SEARCH: makes the next run the next schedule; false when all were run. */
 bool simt_machine_next(simt_machine *m);
 void simt_machine_restart(simt_machine *m); /* search from the first again */

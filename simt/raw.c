@@ -42,9 +42,14 @@ void simt_raw_found(const void *address, size_t bytes, bool write, const char *w
     simt_machine *m = simt_current;
     const lane *l = m->now;
     uint64_t offset;
-    const char *name = simt_machine_name(m, first_of_machine(m, (const uint8_t *)address, bytes), &offset);
-    found(m, SIMT_RAW, "%zu bytes are %s around the dialect, at byte %llu of %s", bytes, write ? "written" : "read",
-          (unsigned long long)offset, *name ? name : "shared memory");
+    const uint8_t *first = first_of_machine(m, (const uint8_t *)address, bytes);
+    const char *name = simt_machine_name(m, first, &offset);
+    if (first)
+        found(m, SIMT_RAW, "%zu bytes are %s around the dialect, at byte %llu of %s", bytes, write ? "written" : "read",
+              (unsigned long long)offset, *name ? name : "shared memory");
+    else
+        found(m, SIMT_RAW, "%zu bytes of a static variable are %s around the dialect", bytes,
+              write ? "written" : "read");
     found_more(m, "block %u, lane %u (thread %u) of lanes 0x%08x in %s", l->ids.block, l->ids.lane, l->ids.thread,
                l->warp->alive, where);
     found_more(m, "its last operation of the dialect was at %s", simt_site_name(l->site));

@@ -11,7 +11,8 @@
 /* A lane runs on this thread, and some of these bytes are device memory or shared. */
 bool simt_raw_reaches(const void *p, size_t bytes);
 
-/* Reports it as the run's fault, SIMT_RAW; the lane ends. where: the place in the text, as far as it is known. */
+/* Reports it as the run's fault, SIMT_RAW; the lane ends. Memory that is not the machine's is called a static variable.
+ * where: the place in the text, as far as it is known. */
 _Noreturn void simt_raw_found(const void *p, size_t bytes, bool write, const char *where);
 
 /* ---- For programs that link raw_hooks.c ----------------------------------------------------------- */

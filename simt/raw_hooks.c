@@ -72,6 +72,9 @@ const char *simt_raw_line(const void *pc)
 
 /* ---- The hooks ------------------------------------------------------------------------------- */
 
+/* Code in a shared object finds these in the program that loads it (simt/host.map). */
+#pragma GCC visibility push(default)
+
 #define PC __builtin_return_address(0)
 
 void __tsan_init(void);
@@ -196,3 +199,5 @@ void __tsan_atomic_thread_fence(int order);
 void __tsan_atomic_thread_fence(int order) { (void)order, __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 void __tsan_atomic_signal_fence(int order);
 void __tsan_atomic_signal_fence(int order) { (void)order, __atomic_signal_fence(__ATOMIC_SEQ_CST); }
+
+#pragma GCC visibility pop

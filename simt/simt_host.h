@@ -74,6 +74,9 @@ typedef struct simt_ids {
     uint32_t lane, thread, threads, block, blocks;
 } simt_ids;
 
+/* Kernel text in a shared object, which a program loads, finds these in the program (simt/host.map). */
+#pragma GCC visibility push(default)
+
 /* Of the lane that runs now. */
 typedef struct simt_hot_state {
     const simt_ids *ids;
@@ -102,6 +105,9 @@ void simt_host_ticket_beside(const char *site, uint64_t item, uint32_t what, uin
                              int64_t place);
 void simt_host_started(uint64_t item);
 void simt_host_join(const char *site);
+uint64_t simt_clock_ns(void); /* the machine's seam: machine.c */
+
+#pragma GCC visibility pop
 
 /* ---- Identity -------------------------------------------------------------------------------- */
 
@@ -110,7 +116,6 @@ SIMT_FN uint32_t simt_thread(void) { return simt_hot.ids->thread; }
 SIMT_FN uint32_t simt_threads(void) { return simt_hot.ids->threads; }
 SIMT_FN uint32_t simt_block(void) { return simt_hot.ids->block; }
 SIMT_FN uint32_t simt_blocks(void) { return simt_hot.ids->blocks; }
-uint64_t simt_clock_ns(void); /* the machine's seam: machine.c */
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 

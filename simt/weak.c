@@ -32,7 +32,7 @@ typedef struct past {
     uint32_t bytes, n;
     uint64_t newest;        /* number of the newest value */
     value_then value[PAST]; /* number i is at i % PAST    */
-    /* newest number that lanes have read, by lane number modulo 32: coarser than per lane, never older */
+    /* newest number that lanes have read, by seen_at: coarser than per lane, never older */
     uint64_t seen[WARP_LANES];
 } past;
 
@@ -91,6 +91,9 @@ static pending_store *stores_of(const weak *w, const lane *l) { return w->of[l->
 
 /* ---- Older values ---------------------------------------------------------------------------- */
 
+/* Lanes with the same place in their warps, which often access the same memory, are apart. */
+static uint32_t seen_at(const lane *l) { return (l->number + l->number / WARP_LANES) % WARP_LANES; }
+
 /* Bytes that are written with different sizes are in memory only: older values of them are dropped. */
 static void forget_others(weak *w, simt_machine *m, uintptr_t p, uint32_t bytes)
 {
@@ -118,7 +121,7 @@ static void value_wrote(weak *w, simt_machine *m, const lane *l, const void *p, 
     if (h->n < PAST) h->n++;
     value_then now = { after, race_time(w->race, l) };
     h->value[h->newest % PAST] = now;
-    h->seen[l->number % WARP_LANES] = h->newest;
+    h->seen[seen_at(l)] = h->newest;
 }
 
 /* ---- Store buffers --------------------------------------------------------------------------- */
@@ -253,7 +256,7 @@ static bool weak_load(void *self, simt_machine *m, const memory_access *a, void 
     if (own_load(w, m, a, v, &taken)) return taken;
     past *h = a->kind == SIMT_LDRLX ? (past *)table_at(m, &w->pasts, (uintptr_t)a->p, false) : NULL;
     if (!h || h->n == 0 || h->bytes != a->bytes) return false;
-    uint64_t oldest = h->newest - (h->n - 1), *seen = &h->seen[l->number % WARP_LANES], at = h->newest;
+    uint64_t oldest = h->newest - (h->n - 1), *seen = &h->seen[seen_at(l)], at = h->newest;
     while (at > oldest && at > *seen && !race_knows(w->race, l, h->value[at % PAST].written)) at--;
     uint64_t older = h->newest - at;
     /* Mostly the newest value: otherwise a spin would never end. */

@@ -36,7 +36,7 @@ done | none "every link to a section leads to a heading"
 
 # Words in backquotes that look like paths of the tree: a folder and a slash, or a file of a kind that we have.
 for page in "${pages[@]}"; do
-  grep -oE '`(include|base|lib|ref|hashes|policies|predicates|concurrency|workload|judge|tools|tests|doc|bench|fuzz|simt|gpu|museum|papers|lab|examples|completion|build-aux)/[A-Za-z0-9_./-]*`' "$page" |
+  grep -oE '`(include|base|lib|ref|hashes|policies|predicates|concurrency|workload|judge|tools|tests|doc|bench|fuzz|simt|gpu|museum|papers|puzzles|lab|examples|completion|build-aux)/[A-Za-z0-9_./-]*`' "$page" |
     tr -d '`' | while read -r path; do [ -e "$path" ] || [[ $path == *NAME* ]] || echo "$page: $path is not there"; done
 done | none "every path that is named exists"
 
@@ -165,6 +165,7 @@ if [ -n "$python" ]; then
   cd "$work" || exit 1
   "$HEDDLE" gen uniform:50 --requests 2000 -o t.csv >/dev/null && "$HEDDLE" sim t.csv csv lru 20 --save t.heddle >/dev/null
   cd "$here" || exit 1
+  printf '#!/bin/sh\ncd "%s" && exec "%s" "$@"\n' "$work" "$HEDDLE" >"$work/there" && chmod +x "$work/there" # it writes a file
   {
     described doctor
     described list policies
@@ -173,6 +174,10 @@ if [ -n "$python" ]; then
     described sched hkv.erase.tlpv1 batch=2x1 --replay 3:1,9:2
     described museum lfu_wraps
     described museum --list lfu_wraps
+    described puzzle
+    described puzzle find --hint
+    described puzzle find puzzles/find/wrong_last_slot.c
+    HEDDLE=$work/there described puzzle find
     described diff tlpv1 ref --case hkv.insert_and_evict
     described diff tlpv2 ref --random 5 --case 'hkv.insert_or_assign duplicate=300000 seed=4'
     described explain hkv.find.warp seed=5
@@ -230,6 +235,7 @@ completes() {
   completes policies "$HEDDLE" list po
   completes --policies= "$HEDDLE" sweep --po
   completes slot_cas_only "$HEDDLE" museum slot_c
+  completes publish "$HEDDLE" puzzle pub
   completes oracleGeneral "$HEDDLE" sim file o
   completes lru,lfu "$HEDDLE" sim file oracleGeneral lru,lf
   completes lru,full:belady "$HEDDLE" sim file oracleGeneral lru,full:b

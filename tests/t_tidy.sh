@@ -9,7 +9,7 @@ objects=$top_builddir
 self=tests/t_tidy.sh
 
 rooms=()
-for room in include base lib ref hashes policies predicates concurrency workload judge museum tools simt gpu fuzz bench papers examples python; do
+for room in include base lib ref hashes policies predicates concurrency workload judge museum tools simt gpu fuzz bench papers puzzles examples python; do
   [ -d "$room" ] && rooms+=("$room")
 done
 mapfile -t text < <(
@@ -36,7 +36,7 @@ gpu
 lib
 workload
 judge
-bench fuzz museum papers
+bench fuzz museum papers puzzles
 tools python
 '
 printf '%s\n' "${c[@]}" | xargs grep -oE '^ *# *include *"[^"]+"' /dev/null | sed -E 's/^([^:]+): *# *include *"([^"]+)"/\1 \2/' |
@@ -151,7 +151,7 @@ grep -nP '\r' /dev/null "${text[@]}" "${pages[@]}" | none "no carriage returns"
 # HierarchicalKV has a header utils.cuh, which its programs include.
 find "${rooms[@]}" tests -name 'common.*' -o -name 'util*' -o -name 'misc*' -o -name old -o -name core |
   grep -vx include/heddle/merlin/utils.cuh | none "no rooms for odds and ends"
-printf '%s\n' "${c[@]}" tests/*.sh | grep -E '\.(c|cpp|sh)$' | grep -vE '^(gpu|fuzz|python|examples/design)/' | sort -u |
+printf '%s\n' "${c[@]}" tests/*.sh | grep -E '\.(c|cpp|sh)$' | grep -vE '^(gpu|fuzz|python|examples/design)/|^puzzles/[a-z]+/(start|model|wrong_[a-z_]+)\.c$' | sort -u |
   while read -r f; do
     grep -qE "(^|[[:space:]])(${f//./\\.}|${f%.c})([[:space:]]|\$)" Makefile.am || echo "$f is not in Makefile.am"
   done | none "the makefile knows every source and test"

@@ -3,8 +3,8 @@
  * raw_memory.h - included first in files whose C accesses are instrumented: it redirects their calls of memcpy and its
  * family to simt/raw_hooks.c.
  */
-#ifndef HD_RAW_MEMORY_H
-#define HD_RAW_MEMORY_H
+#ifndef HD_SIMT_RAW_MEMORY_H
+#define HD_SIMT_RAW_MEMORY_H
 
 #include <stddef.h>
 

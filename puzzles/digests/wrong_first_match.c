@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rejected by "missed": "every slot with that digest" */
+#include "puzzles/digests/given.h"
+
+SIMT_KERNEL(digests, digests_args, a)
+{
+    simt_tile t = simt_tile_of(32);
+    uint32_t i = (simt_block() * simt_threads() + simt_thread()) / 32;
+    if (i >= a.n) return;
+    uint64_t wanted = simt_ld_u64(&a.wanted[i]);
+    uint32_t b = simt_ld_u32(&a.bucket[i]);
+    bool hit = simt_ld_u8(&a.digests[b * SLOTS + t.rank]) == digest_of(wanted);
+    uint32_t maybe = simt_ballot(t, hit), s = maybe ? simt_ffs(maybe) - 1 : 0;
+    uint64_t key = simt_ld_u64(&a.keys[b * SLOTS + s]);
+    if (t.rank == 0) simt_st_u32(&a.place[i], key == wanted ? s : NOWHERE);
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rejected by "endless": "full" */
+#include "puzzles/insert/given.h"
+
+SIMT_KERNEL(insert, insert_args, a)
+{
+    uint32_t i = simt_thread(), place = FULL;
+    if (i >= a.n) return;
+    uint64_t key = simt_ld_u64(&a.key[i]);
+    for (uint32_t s = 0; place == FULL; s = (s + 1) % SLOTS) {
+        if (simt_cas_u64(&a.keys[s], 0, key, SIMT_RELAXED) == 0) place = s;
+        simt_backoff(8);
+    }
+    simt_st_u32(&a.place[i], place);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rejected by "not least": "all lanes" */
+#include "puzzles/least/given.h"
+
+SIMT_KERNEL(least, least_args, a)
+{
+    simt_tile t = simt_tile_of(32);
+    uint32_t b = (simt_block() * simt_threads() + simt_thread()) / 32;
+    if (b >= a.n) return;
+    uint64_t best = UINT64_MAX;
+    uint32_t slot = 0;
+    for (uint32_t k = 0; k < SLOTS; k += 32) {
+        uint64_t score = simt_ld_u64(&a.scores[b * SLOTS + k + t.rank]);
+        if (score >= best) continue;
+        best = score;
+        slot = k + t.rank;
+    }
+    uint64_t least = best;
+    for (uint32_t bits = 16; bits > 1; bits /= 2) {
+        uint64_t other = simt_shfl_xor_u64(t, least, bits);
+        least = other < least ? other : least;
+    }
+    uint32_t who = simt_ballot(t, best == least);
+    if (t.rank == simt_ffs(who) - 1) simt_st_u32(&a.slot[b], slot);
+}

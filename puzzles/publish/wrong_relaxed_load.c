@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* rejected by "data race": "acquire" */
+#include "puzzles/publish/given.h"
+
+SIMT_KERNEL(publish, publish_args, a)
+{
+    uint32_t i = simt_thread();
+    if (i >= a.n) return;
+    if (simt_block() == 0) {
+        uint64_t key = simt_ld_u64(&a.key[i]);
+        uint64_t value = simt_ld_u64(&a.value[i]);
+        simt_st_u64(&a.values[i], value);
+        simt_strel_u64(&a.keys[i], key);
+        return;
+    }
+    uint64_t wanted = simt_ld_u64(&a.wanted[i]), got = ABSENT;
+    if (simt_ldrlx_u64(&a.keys[i]) == wanted) got = simt_ld_u64(&a.values[i]);
+    simt_st_u64(&a.got[i], got);
+}
