@@ -35,14 +35,15 @@ static int text_of(const place *p, const json_t *object, const char *key, const 
     return wrong(p, say);
 }
 
-/* What an axis is drawn up to, beyond which a double cannot be told from its neighbours on the screen. */
+/* Sizes that scales compute with: nothing overflows. What is smaller than 1e-18 is 0. */
 static bool is_fit(const json_t *v) { return json_is_number(v) && fabs(json_number_value(v)) <= 1e18; }
+static double value_of(const json_t *v) { return fabs(json_number_value(v)) < 1e-18 ? 0 : json_number_value(v); }
 
 static int number_of(const place *p, const json_t *object, const char *key, double *number)
 {
     const json_t *v = json_object_get(object, key);
     char say[80];
-    *number = v && is_fit(v) ? json_number_value(v) : NAN;
+    *number = v && is_fit(v) ? value_of(v) : NAN;
     if (!v || json_is_null(v) || is_fit(v)) return TOOL_OK;
     snprintf(say, sizeof say, "%s is no number between -1e18 and 1e18", key);
     return wrong(p, say);
@@ -56,7 +57,7 @@ static int ticks_read(const place *p, const json_t *list, chart_axis *a)
     if (list && (!json_is_array(list) || n > CHART_TICKS)) return wrong(p, "ticks is no list of at most 64 numbers");
     for (size_t i = 0; i < n; i++) {
         if (!is_fit(json_array_get(list, i))) return wrong(p, "a tick is no number");
-        a->tick[i] = json_number_value(json_array_get(list, i));
+        a->tick[i] = value_of(json_array_get(list, i));
         if (a->log && a->tick[i] <= 0) return wrong(p, "a tick of a logarithmic axis is not above 0");
         if (i && a->tick[i] <= a->tick[i - 1]) return wrong(p, "ticks do not ascend");
     }
@@ -100,7 +101,7 @@ static int point_read(const place *p, const chart_panel *own, const json_t *from
     if (n != 2 && n != 4) return wrong(p, "a point is [x, y] or [x, y, low, high]");
     for (size_t i = 0; i < n; i++) {
         if (!is_fit(json_array_get(from, i))) return wrong(p, "a point has no numbers between -1e18 and 1e18");
-        v[i] = json_number_value(json_array_get(from, i));
+        v[i] = value_of(json_array_get(from, i));
     }
     *point = (chart_point){ v[0], v[1], v[2], v[3] };
     bool low = own->y.log && (point->y <= 0 || point->low <= 0 || point->high <= 0);
@@ -118,8 +119,8 @@ static int value_read(const place *p, const chart_panel *own, const json_t *from
     bool ranged = json_is_array(from);
     if (!is_fit(v) || (ranged && (json_array_size(from) != 3 || !is_fit(low) || !is_fit(high))))
         return wrong(p, "a value is a number, [number, low, high], or null");
-    point->y = json_number_value(v);
-    if (ranged) point->low = json_number_value(low), point->high = json_number_value(high);
+    point->y = value_of(v);
+    if (ranged) point->low = value_of(low), point->high = value_of(high);
     bool below = point->y < 0 || point->low < 0 || point->high < 0;
     if (below || own->y.log) return wrong(p, "bars have values from 0 on, on a linear axis");
     return TOOL_OK;

@@ -79,15 +79,17 @@ static const char *const markers[SVG_COLOURS] = {
 
 static const char *const dashes[SVG_COLOURS] = { "", "7 3", "2 3", "9 3 2 3", "12 4", "4 4", "1 2" };
 
-/* From the eighth series on colours come again, with the marker and the dash of the next. */
-static size_t shape_of(size_t k) { return (k + k / SVG_COLOURS) % SVG_COLOURS; }
+/* From the eighth series on colours come again, with other dashes and markers: of 49 series no two have the same colour
+ * and dash, nor the same dash and marker. */
+static size_t dash_of(size_t k) { return (k + k / SVG_COLOURS) % SVG_COLOURS; }
+static size_t marker_of(size_t k) { return (k + 2 * (k / SVG_COLOURS)) % SVG_COLOURS; }
 
-const char *svg_dash(size_t k) { return dashes[shape_of(k)]; }
+const char *svg_dash(size_t k) { return dashes[dash_of(k)]; }
 
 void svg_marker(FILE *f, size_t k, double x, double y, const char *title)
 {
     fprintf(f, "<path class=\"mark c%zu\" transform=\"translate(%.1f %.1f)\" d=\"%s\"", k % SVG_COLOURS, x, y,
-            markers[shape_of(k)]);
+            markers[marker_of(k)]);
     if (!title) {
         fputs("/>\n", f);
         return;
@@ -109,7 +111,7 @@ static const struct {
 
 void svg_bar(FILE *f, size_t k, double x, double y, double width, double height, const char *title)
 {
-    size_t t = shape_of(k);
+    size_t t = dash_of(k);
     fprintf(f, "<g class=\"bar c%zu%s\"><title>", k % SVG_COLOURS, textures[t].pale ? " pale" : "");
     svg_escape(f, title);
     fprintf(f, "</title><rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>", x, y, width, height);

@@ -11,13 +11,11 @@
 #include "base/parse.h"
 #include "puzzles/puzzle.h"
 #include "tools/output.h"
+#include "tools/page.h"
 #include "tools/puzzle_progress.h"
 #include "tools/puzzle_try.h"
 
 enum { NAME = 64, NUMBER = 32 };
-
-/* tools/page.h: writes a page that plays the stories. */
-extern int page_write(const char *path, const char *title, json_t *const *story, size_t stories) __attribute__((weak));
 
 typedef struct puzzle_options {
     bool hint;
@@ -285,7 +283,6 @@ static int page(const puzzle *p, int number, const json_t *v, const char *path)
     json_t *story = json_object_get(v, "story");
     if (!json_is_object(story))
         return tool_say(TOOL_OK, "--html: there is no failing schedule to show, and '%s' is not written", path);
-    if (!page_write) return tool_say(TOOL_SYSTEM, "--html: this build writes no pages");
     snprintf(title, sizeof title, "Puzzle %d, %.80s", number, p->title);
     return page_write(path, title, &story, 1);
 }
