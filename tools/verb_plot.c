@@ -105,7 +105,7 @@ static const char doc[] =
     "texture; every number stands in the file as text.\n"
     "\n"
     "EXAMPLES\n"
-    "  heddle sweep zipf:0.99,10000 --requests 100000 --sizes 1%,10%,50% --plot curves.svg --json -o curves.json\n"
+    "  heddle sweep zipf:0.99,10000 --requests 100000 --sizes 1%,10%,50% --json -o curves.json\n"
     "  heddle plot curves.json --width 480 -o narrow.svg\n"
     "  heddle plot curves.json --json\n";
 
