@@ -48,7 +48,11 @@ class Scale:
         self.log, self.start, self.end = log, start, end
         if log:
             self.low, self.high = math.log10(low), math.log10(high)
-            self.ticks = sorted(set(values)) if len(set(values)) <= 7 else [10.0**i for i in range(-9, 13) if low <= 10.0**i <= high]
+            self.ticks = (
+                sorted(set(values))
+                if len(set(values)) <= 7
+                else [10.0**i for i in range(-9, 13) if low <= 10.0**i <= high]
+            )
         else:
             self.low, self.high = (0 if zero else low), high
             self.ticks = nice(self.low, self.high)
@@ -65,11 +69,14 @@ class Scale:
 
 def table(head, rows):
     cells = "".join(f'<th scope="col" class="number">{html.escape(str(h))}</th>' for h in head)
-    body = "".join("<tr>" + "".join(f'<td class="number">{html.escape(str(c))}</td>' for c in row) + "</tr>" for row in rows)
+    body = "".join(
+        "<tr>" + "".join(f'<td class="number">{html.escape(str(c))}</td>' for c in row) + "</tr>" for row in rows
+    )
     label = html.escape("Table: " + ", ".join(map(str, head)))
     return (
         f'<details class="data"><summary>The same figures as a table</summary><div class="scroll" tabindex="0" '
-        f'role="region" aria-label="{label}"><table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table></div></details>'
+        f'role="region" aria-label="{label}"><table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table></div>'
+        "</details>"
     )
 
 
@@ -82,7 +89,10 @@ def legend(names, kind):
             if kind == "lines"
             else f'<rect x="8" y="2" width="24" height="14" class="bar s{i}"/>'
         )
-        entries.append(f'<li><svg viewBox="0 0 40 18" width="40" height="18" aria-hidden="true">{drawn}</svg> {html.escape(name)}</li>')
+        entries.append(
+            f'<li><svg viewBox="0 0 40 18" width="40" height="18" aria-hidden="true">{drawn}</svg> '
+            f"{html.escape(name)}</li>"
+        )
     return f'<ul class="legend">{"".join(entries)}</ul>'
 
 
@@ -90,7 +100,8 @@ def figure(title, drawing, names, kind, text, source, data):
     note = f"<p>{html.escape(text)}</p>" if text else ""
     told = f'<p class="told">Source: <code>{html.escape(source)}</code></p>' if source else ""
     keys = legend(names, kind) if len(names) > 1 else ""
-    return f'<figure class="plot"><figcaption>{html.escape(title)}</figcaption>{keys}{drawing}{note}{told}{data}</figure>'
+    head = f"<figcaption>{html.escape(title)}</figcaption>"
+    return f'<figure class="plot">{head}{keys}{drawing}{note}{told}{data}</figure>'
 
 
 def axes(x_label, y_label, y):
@@ -100,9 +111,13 @@ def axes(x_label, y_label, y):
         parts.append(f'<path d="M{LEFT},{at:.1f}H{WIDTH - RIGHT}" class="grid"/>')
         parts.append(f'<text x="{LEFT - 8}" y="{at + 4:.1f}" text-anchor="end">{short(tick)}</text>')
     parts.append(f'<path d="M{LEFT},{HEIGHT - BOTTOM}H{WIDTH - RIGHT}" class="axis"/>')
-    parts.append(f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{html.escape(x_label)}</text>')
+    parts.append(
+        f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 6}" text-anchor="middle">{html.escape(x_label)}</text>'
+    )
     middle = (TOP + HEIGHT - BOTTOM) / 2
-    parts.append(f'<text transform="translate(14 {middle}) rotate(-90)" text-anchor="middle">{html.escape(y_label)}</text>')
+    parts.append(
+        f'<text transform="translate(14 {middle}) rotate(-90)" text-anchor="middle">{html.escape(y_label)}</text>'
+    )
     return parts
 
 
@@ -122,12 +137,16 @@ def lines(title, x_label, y_label, series, log=False, text="", source="", x_text
     parts = axes(x_label, y_label, sy)
     for tick in sx.ticks:
         parts.append(f'<path d="M{sx.at(tick):.1f},{HEIGHT - BOTTOM}v5" class="axis"/>')
-        parts.append(f'<text x="{sx.at(tick):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{x_text(tick)}</text>')
+        parts.append(
+            f'<text x="{sx.at(tick):.1f}" y="{HEIGHT - BOTTOM + 18}" text-anchor="middle">{x_text(tick)}</text>'
+        )
     for i, (_, points) in enumerate(series):
         path = "L".join(f"{sx.at(x):.1f},{sy.at(y):.1f}" for x, y in points)
         parts.append(f'<path d="M{path}" class="line s{i}" stroke-dasharray="{DASHES[i]}"/>')
         for x, y in points:
-            parts.append(f'<path d="{MARKERS[i]}" transform="translate({sx.at(x):.1f} {sy.at(y):.1f})" class="mark s{i}"/>')
+            parts.append(
+                f'<path d="{MARKERS[i]}" transform="translate({sx.at(x):.1f} {sy.at(y):.1f})" class="mark s{i}"/>'
+            )
     known = sorted({x for x in xs})
     values = [dict(points) for _, points in series]
     rows = [[x_text(x), *(y_text(v[x]) if x in v else "" for v in values)] for x in known]
@@ -147,10 +166,19 @@ def bars(title, y_label, groups, names, values, text="", source="", y_text=short
         for i in range(len(names)):
             x = middle + (i - len(names) / 2) * wide
             top = sy.at(values[g][i])
-            parts.append(f'<rect x="{x:.1f}" y="{top:.1f}" width="{wide - 3:.1f}" height="{HEIGHT - BOTTOM - top:.1f}" class="bar s{i}"/>')
-            parts.append(f'<text x="{x + (wide - 3) / 2:.1f}" y="{top - 4:.1f}" text-anchor="middle" class="value">{y_text(values[g][i])}</text>')
+            parts.append(
+                f'<rect x="{x:.1f}" y="{top:.1f}" width="{wide - 3:.1f}" '
+                f'height="{HEIGHT - BOTTOM - top:.1f}" class="bar s{i}"/>'
+            )
+            parts.append(
+                f'<text x="{x + (wide - 3) / 2:.1f}" y="{top - 4:.1f}" text-anchor="middle" class="value">'
+                f"{y_text(values[g][i])}</text>"
+            )
         for k, word in enumerate(group.split("\n")):
-            parts.append(f'<text x="{middle:.1f}" y="{HEIGHT - BOTTOM + 17 + 15 * k}" text-anchor="middle">{html.escape(word)}</text>')
+            parts.append(
+                f'<text x="{middle:.1f}" y="{HEIGHT - BOTTOM + 17 + 15 * k}" text-anchor="middle">'
+                f"{html.escape(word)}</text>"
+            )
     rows = [[group.replace("\n", " "), *(y_text(v) for v in values[g])] for g, group in enumerate(groups)]
     described = f"Bars of {y_label}; the table below has the figures."
     return figure(title, svg(title, described, parts), names, "bars", text, source, table(["", *names], rows))

@@ -28,17 +28,37 @@ MORE = "More"
 GROUPS = (
     (CHAPTERS, ("doc/chapters/[0-9]*.md",)),
     ("First look", ("README.md", "doc/glossary.md", "doc/roadmap.md", "CHANGELOG.md")),
-    ("Use it", ("doc/api.md", "doc/python.md", "doc/python-torch.md", "doc/contract.md", "doc/contract-hkv.md",
-                "doc/contract-hive.md", "doc/concurrency.md", "doc/merlin.md")),
+    (
+        "Use it",
+        (
+            "doc/api.md",
+            "doc/python.md",
+            "doc/python-torch.md",
+            "doc/contract.md",
+            "doc/contract-hkv.md",
+            "doc/contract-hive.md",
+            "doc/concurrency.md",
+            "doc/merlin.md",
+        ),
+    ),
     ("Run it", ("doc/output.md", "doc/snapshot.md", "doc/security.md", "bench/README.md")),
     ("Learn and teach", ("doc/explain.md", "doc/puzzles.md", "doc/teaching.md", "doc/course/*.md")),
     ("Understand it", ("doc/architecture.md", "doc/dialect.md", "doc/hive.md")),
     ("Trust it", ("doc/testing.md", "fuzz/README.md", "examples/foreign/README.md")),
     ("Change it", ("CONTRIBUTING.md", "doc/extending.md", "examples/*/README.md")),
     ("Results", ("papers/hkv/README.md", "papers/hive/README.md", "bench/*.md", "lab/*.md")),
-)  # fmt: skip
+)
 START = "doc/chapters/README.md"
-EVERYTHING = ("*.md", "doc/*.md", "doc/*/*.md", "bench/*.md", "fuzz/*.md", "lab/*.md", "papers/*/*.md", "examples/*/*.md")
+EVERYTHING = (
+    "*.md",
+    "doc/*.md",
+    "doc/*/*.md",
+    "bench/*.md",
+    "fuzz/*.md",
+    "lab/*.md",
+    "papers/*/*.md",
+    "examples/*/*.md",
+)
 
 POLICY = (
     "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src 'self' file: data:; "
@@ -90,8 +110,9 @@ class Site:
         """Runs heddle; what it printed. Exit code 1 says that a check objected."""
         if words[0] != "heddle":
             raise Failed(f"a story is told by heddle, not by {words[0]}")
-        done = subprocess.run([str(self.build / "heddle"), *words[1:]], capture_output=True, text=True,
-                              encoding="utf-8", cwd=self.build)  # fmt: skip
+        done = subprocess.run(
+            [str(self.build / "heddle"), *words[1:]], capture_output=True, text=True, encoding="utf-8", cwd=self.build
+        )
         if done.returncode not in (0, 1):
             raise Failed(f"{shlex.join(words)}: exit code {done.returncode}\n{done.stderr.strip()}")
         return done.stdout
@@ -197,7 +218,10 @@ def in_order(path):
 
 
 def figure(site, story, plays):
-    """One story: the player (pages/story.js) finds the figure and reads the data beside it. plays: as soon as it is seen."""
+    """One story: the player (pages/story.js) finds the figure and reads the data beside it.
+
+    plays: as soon as it is seen.
+    """
     name = f"told-{site.number()}"
     data = json.dumps(story, ensure_ascii=False, separators=(",", ":"))
     data = data.replace("<", "\\u003c").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
@@ -243,7 +267,8 @@ def slider(site, figures):
 
 SEARCH = (
     '<h1 id="search">Search</h1><form class="find" role="search" action="search.html">'
-    '<label for="nav-words">Words</label> <input type="search" id="nav-words" name="q" autocomplete="off" spellcheck="false">'
+    '<label for="nav-words">Words</label> '
+    '<input type="search" id="nav-words" name="q" autocomplete="off" spellcheck="false">'
     '</form><p id="nav-count" role="status">Type one or more words. A section is found if it has all of them.</p>'
     '<ol id="nav-found" class="results"></ol><noscript><p>The search needs JavaScript.</p></noscript>'
 )
@@ -256,14 +281,9 @@ def navigation(page, groups):
         parts.append(f"<details{' open' if here else ''}><summary>{html.escape(name)}</summary><ul>")
         for p in pages:
             current = ' aria-current="page"' if p is page else ""
-            parts.append(f'<li><a href="{page.up()}{p.to}"{current}>{html.escape(label(p))}</a></li>')
+            parts.append(f'<li><a href="{page.up()}{p.to}"{current}>{html.escape(p.title)}</a></li>')
         parts.append("</ul></details>")
     return "".join(parts)
-
-
-def label(page):
-    """The title in a list: chapters keep their numbers."""
-    return page.title
 
 
 def contents(page):
@@ -277,7 +297,8 @@ def contents(page):
 def turn(page, other, kind, words):
     if not other:
         return ""
-    return f'<a class="{kind}" rel="{kind}" href="{page.up()}{other.to}"><span>{words}</span> {html.escape(label(other))}</a>'
+    title = html.escape(other.title)
+    return f'<a class="{kind}" rel="{kind}" href="{page.up()}{other.to}"><span>{words}</span> {title}</a>'
 
 
 def document(page, groups, before, after):
@@ -288,7 +309,10 @@ def document(page, groups, before, after):
     if 'class="story"' in page.body:
         style += f'<link rel="stylesheet" href="{up}story.css">'
         scripts = f'<script src="{up}story.js" defer></script>' + scripts
-    source = f'<p class="source">Source: <code>{html.escape(page.path)}</code></p>' if page.path != "search.md" else ""
+    source = (
+        f'<p class="source">Source: <code>{html.escape(page.path)}</code></p>' if page.path != "search.md" else ""
+    )
+    turns = turn(page, before, "prev", "Previous") + turn(page, after, "next", "Next")
     kind = "chapter" if page.path.startswith("doc/chapters/") else "reference"
     return f"""<!DOCTYPE html>
 <html lang="en" data-up="{up}">
@@ -315,7 +339,7 @@ def document(page, groups, before, after):
 <article>
 {page.body}
 </article>
-<nav class="turn" aria-label="Previous and next page">{turn(page, before, "prev", "Previous")}{turn(page, after, "next", "Next")}</nav>
+<nav class="turn" aria-label="Previous and next page">{turns}</nav>
 {source}
 </main>
 {contents(page) if kind == "reference" else ""}
@@ -355,6 +379,8 @@ def make(source, build, folder):
 
 
 if __name__ == "__main__":
+    if sys.version_info < (3, 10):
+        sys.exit("site.py: Python 3.10 or later is needed")
     if len(sys.argv) != 4:
         sys.exit("usage: site.py SOURCE BUILD FOLDER")
     try:

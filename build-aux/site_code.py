@@ -54,7 +54,12 @@ LANGUAGES = {
     ),
     "sh": SHELL,
     "diff": (("t", r"(?m:^\+[^\n]*)"), ("p", r"(?m:^-[^\n]*)"), ("c", r"(?m:^@@[^\n]*)")),
-    "json": (("k", DOUBLE + r"(?=\s*:)"), ("s", DOUBLE), ("t", words("true false null")), ("d", r"-?\b[0-9.eE+-]+\b")),
+    "json": (
+        ("k", DOUBLE + r"(?=\s*:)"),
+        ("s", DOUBLE),
+        ("t", words("true false null")),
+        ("d", r"-?\b[0-9.eE+-]+\b"),
+    ),
 }
 ALIASES = {"cpp": "c", "cuda": "c", "py": "python", "shell": "sh", "bash": "sh", "console": "sh"}
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """One page of Markdown as HTML: cmark-gfm converts it, and Rewriter changes what the site shows in its own way.
 
-    links            to a page become links to its .html file; to a source, its path as text
-    headings         get the anchors that GitHub gives them, so that links to sections hold
-    tables           scroll in a box of their own; columns of figures are aligned to the right
-    code             is highlighted
-    <!-- story -->   the commands of the next code block run, and the block becomes the stories that they tell
-    <!-- slider -->  the same; a slider chooses one of the stories
-    <!-- plot: NAME -->  becomes the plot of that name
+links            to a page become links to its .html file; to a source, its path as text
+headings         get the anchors that GitHub gives them, so that links to sections hold
+tables           scroll in a box of their own; columns of figures are aligned to the right
+code             is highlighted
+<!-- story -->   the commands of the next code block run, and the block becomes the stories that they tell
+<!-- slider -->  the same; a slider chooses one of the stories
+<!-- plot: NAME -->  becomes the plot of that name
 """
 
 import html
@@ -20,7 +20,8 @@ import subprocess
 from site_code import highlight
 
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
-NUMERIC = re.compile(r"^[-+−±~<>≤≥]?\s*[\d.,]+(?:e[-+]?\d+)?\s*(?:%|x|×|pp|us|ms|ns|s|GB|MB|KiB|MiB|GiB|[kMGKT]i?)?$")
+UNIT = r"(?:%|x|×|pp|us|ms|ns|s|GB|MB|KiB|MiB|GiB|[kMGKT]i?)?"
+NUMERIC = re.compile(r"^[-+−±~<>≤≥]?\s*[\d.,]+(?:e[-+]?\d+)?\s*" + UNIT + "$")
 
 
 class Failed(RuntimeError):
@@ -145,7 +146,9 @@ class Rewriter(html.parser.HTMLParser):
             self.write(f'<img src="{html.escape(address)}" alt="{html.escape(text)}" loading="lazy">')
         else:
             name = posixpath.basename(path)
-            self.write(f'<span class="path">Picture, in the source tree: {html.escape(text)} (<code>{name}</code>)</span>')
+            self.write(
+                f'<span class="path">Picture, in the source tree: {html.escape(text)} (<code>{name}</code>)</span>'
+            )
 
     def start_link(self, a):
         kind, where = self.site.link(self.page, a.get("href", ""))
@@ -218,7 +221,9 @@ class Rewriter(html.parser.HTMLParser):
             if full and all(NUMERIC.match(t) for t in full):
                 right.add(i)
         label = "Table: " + ", ".join(filter(None, ("".join(c[2]).strip() for c in rows[0])))
-        self.out.append(f'<div class="scroll" tabindex="0" role="region" aria-label="{html.escape(label[:120])}"><table>')
+        self.out.append(
+            f'<div class="scroll" tabindex="0" role="region" aria-label="{html.escape(label[:120])}"><table>'
+        )
         for number, row in enumerate(rows):
             self.out.append(("<thead>" if number == 0 else "<tbody>" if number == 1 else "") + "<tr>")
             for i, (tag, inner, _) in enumerate(row):

@@ -54,18 +54,33 @@ class Plots:
         with tempfile.TemporaryDirectory() as folder:
             trace = f"{folder}/requests.oracleGeneral"
             gen = f"heddle gen {workload} --requests {requests} -o requests.oracleGeneral"
-            sweep = f"heddle sweep requests.oracleGeneral oracleGeneral --policies lru,lfu,fifo,custom --sizes {SIZES}"
+            sweep = (
+                f"heddle sweep requests.oracleGeneral oracleGeneral --policies lru,lfu,fifo,custom --sizes {SIZES}"
+            )
             self.command(shlex.split(gen.replace("requests.oracleGeneral", trace)))
             rows = self.command(shlex.split(sweep.replace("requests.oracleGeneral", trace)))["rows"]
         series = {}
         for row in rows:
-            series.setdefault(row["policy"], []).append((float(row["asked"].rstrip("%")) / 100, 1 - row["miss_ratio"]))
+            series.setdefault(row["policy"], []).append(
+                (float(row["asked"].rstrip("%")) / 100, 1 - row["miss_ratio"])
+            )
         named = [("custom (Belady)" if name == "custom" else name, data) for name, data in series.items()]
-        return plot_svg.lines(title, "size of the table, of all different keys", "hit rate", named, log=True, text=text,
-                              source=f"{gen} && {sweep}", x_text=percent, y_text=percent)  # fmt: skip
+        return plot_svg.lines(
+            title,
+            "size of the table, of all different keys",
+            "hit rate",
+            named,
+            log=True,
+            text=text,
+            source=f"{gen} && {sweep}",
+            x_text=percent,
+            y_text=percent,
+        )
 
     def plot_hit_rates_zipf(self):
-        return self.hit_rates("Hit rate by policy: a few keys are very popular (zipf:0.9)", "zipf:0.9,20k", "200k", "")
+        return self.hit_rates(
+            "Hit rate by policy: a few keys are very popular (zipf:0.9)", "zipf:0.9,20k", "200k", ""
+        )
 
     def plot_hit_rates_ycsb(self):
         return self.hit_rates("Hit rate by policy: new keys are the popular ones (ycsb:d)", "ycsb:d,20k", "200k", "")
@@ -86,13 +101,22 @@ class Plots:
         what = {"digests, keys and the rest": None, "lower bounds": "bound_sectors", "scores": "score_sectors"}
         values = []
         for words in cases.values():
-            sectors = {w: float(counts[f"places insert_or_assign {words} load=1 keys=1000 what={w}"])
-                       for w in ("table_sectors", "bound_sectors", "score_sectors")}  # fmt: skip
+            sectors = {
+                w: float(counts[f"places insert_or_assign {words} load=1 keys=1000 what={w}"])
+                for w in ("table_sectors", "bound_sectors", "score_sectors")
+            }
             rest = sectors["table_sectors"] - sectors["bound_sectors"] - sectors["score_sectors"]
             values.append([rest, sectors["bound_sectors"], sectors["score_sectors"]])
-        return plot_svg.bars("Sectors of the table that an upsert of a full bucket reads and writes", "sectors per key",
-                             list(cases), list(what), values, source="papers/hkv/results/cpu.tsv", y_text=rate,
-                             text="In coalesced a score lies beside its key, so its scores are among the keys.")  # fmt: skip
+        return plot_svg.bars(
+            "Sectors of the table that an upsert of a full bucket reads and writes",
+            "sectors per key",
+            list(cases),
+            list(what),
+            values,
+            source="papers/hkv/results/cpu.tsv",
+            y_text=rate,
+            text="In coalesced a score lies beside its key, so its scores are among the keys.",
+        )
 
     def plot_upsert_kernels(self):
         rows = self.recorded("papers/hkv/results/nvidia-h200.eviction.tsv")
@@ -101,21 +125,55 @@ class Plots:
         where = {"operation": "insert_or_assign", "hits": "0", "buckets": "1", "dim": "8"}
         values = []
         for load in ("0.5", "1"):
-            values.append([points(fast if name == "coalesced" else rows, "load", "rate", variant=name, load=load,
-                                  capacity="134217728", keys="uniform", **where)[0][1] for name in names])  # fmt: skip
-        return plot_svg.bars("insert_or_assign of new keys on an H200: 32-byte values, 128 Mi entries", "10⁹ keys/s",
-                             ["half full", "full: every insert evicts"], list(names), values, y_text=rate,
-                             source="bench/results/nvidia-h200.tsv, papers/hkv/results/nvidia-h200.eviction.tsv")  # fmt: skip
+            values.append(
+                [
+                    points(
+                        fast if name == "coalesced" else rows,
+                        "load",
+                        "rate",
+                        variant=name,
+                        load=load,
+                        capacity="134217728",
+                        keys="uniform",
+                        **where,
+                    )[0][1]
+                    for name in names
+                ]
+            )
+        return plot_svg.bars(
+            "insert_or_assign of new keys on an H200: 32-byte values, 128 Mi entries",
+            "10⁹ keys/s",
+            ["half full", "full: every insert evicts"],
+            list(names),
+            values,
+            y_text=rate,
+            source="bench/results/nvidia-h200.tsv, papers/hkv/results/nvidia-h200.eviction.tsv",
+        )
 
     def plot_digests(self):
         rows = self.recorded("papers/hkv/results/nvidia-h200.ablation.tsv")
-        cases = {"key absent\nhalf full": ("0", "0.5"), "key absent\nfull": ("0", "1"),
-                 "key present\nhalf full": ("1", "0.5"), "key present\nfull": ("1", "1")}  # fmt: skip
-        values = [[points(rows, "load", "rate", operation="find", hits=hits, load=load, dim="8", variant=variant)[0][1]
-                   for variant in ("tlpv1", "nodigest")] for hits, load in cases.values()]  # fmt: skip
-        return plot_svg.bars("find on an H200, with digests and without: 32-byte values", "10⁹ keys/s", list(cases),
-                             ["with digests", "without digests"], values, y_text=rate,
-                             source="papers/hkv/results/nvidia-h200.ablation.tsv")  # fmt: skip
+        cases = {
+            "key absent\nhalf full": ("0", "0.5"),
+            "key absent\nfull": ("0", "1"),
+            "key present\nhalf full": ("1", "0.5"),
+            "key present\nfull": ("1", "1"),
+        }
+        values = [
+            [
+                points(rows, "load", "rate", operation="find", hits=hits, load=load, dim="8", variant=variant)[0][1]
+                for variant in ("tlpv1", "nodigest")
+            ]
+            for hits, load in cases.values()
+        ]
+        return plot_svg.bars(
+            "find on an H200, with digests and without: 32-byte values",
+            "10⁹ keys/s",
+            list(cases),
+            ["with digests", "without digests"],
+            values,
+            y_text=rate,
+            source="papers/hkv/results/nvidia-h200.ablation.tsv",
+        )
 
     def plot_speed(self):
         rows = self.recorded("doc/img/speed.tsv")
@@ -123,41 +181,91 @@ class Plots:
         full = [row for row in full if row["operation"] in ("find", "insert_or_assign")]
         groups = [f"{row['operation']}\n{row['value_bytes']} bytes" for row in full]
         values = [[float(row["heddle"]), float(row["hkv"])] for row in full]
-        return plot_svg.bars("Full tables on an H200: Heddle and HierarchicalKV", "10⁹ keys/s", groups,
-                             ["Heddle", "HierarchicalKV"], values, source="doc/img/speed.tsv", y_text=rate)  # fmt: skip
+        return plot_svg.bars(
+            "Full tables on an H200: Heddle and HierarchicalKV",
+            "10⁹ keys/s",
+            groups,
+            ["Heddle", "HierarchicalKV"],
+            values,
+            source="doc/img/speed.tsv",
+            y_text=rate,
+        )
 
     def plot_loads(self):
         rows = self.recorded("papers/hkv/results/nvidia-h200.loads.tsv")
-        names = {"find, key absent": ("find", "0"), "find, key present": ("find", "1"),
-                 "insert_or_assign, present": ("insert_or_assign", "1"),
-                 "insert_or_assign, absent": ("insert_or_assign", "0")}  # fmt: skip
-        series = [(name, points(rows, "load", "rate", operation=operation, hits=hits))
-                  for name, (operation, hits) in names.items()]  # fmt: skip
-        return plot_svg.lines("Rates of an H200 over the load factor: 128-byte values, 128 Mi entries", "load factor",
-                              "10⁹ keys/s", series, source="papers/hkv/results/nvidia-h200.loads.tsv", x_text=plain,
-                              y_text=rate)  # fmt: skip
+        names = {
+            "find, key absent": ("find", "0"),
+            "find, key present": ("find", "1"),
+            "insert_or_assign, present": ("insert_or_assign", "1"),
+            "insert_or_assign, absent": ("insert_or_assign", "0"),
+        }
+        series = [
+            (name, points(rows, "load", "rate", operation=operation, hits=hits))
+            for name, (operation, hits) in names.items()
+        ]
+        return plot_svg.lines(
+            "Rates of an H200 over the load factor: 128-byte values, 128 Mi entries",
+            "load factor",
+            "10⁹ keys/s",
+            series,
+            source="papers/hkv/results/nvidia-h200.loads.tsv",
+            x_text=plain,
+            y_text=rate,
+        )
 
     def plot_two_buckets(self):
         counts = self.counted()
         evictions = [float(counts[f"quality evictions capacity=128Mi dual={d}"]) for d in (0, 1)]
-        retention = [float(counts[f"quality retention capacity=4Mi policy=custom universe=5 dual={d}"]) for d in (0, 1)]
-        return plot_svg.bars("One bucket per key, or two", "share", ["load factor at the\nfirst eviction",
-                             "best entries\nthat are kept"], ["one bucket", "two buckets"], [evictions, retention],
-                             source="papers/hkv/results/cpu.tsv", y_text=percent)  # fmt: skip
+        retention = [
+            float(counts[f"quality retention capacity=4Mi policy=custom universe=5 dual={d}"]) for d in (0, 1)
+        ]
+        return plot_svg.bars(
+            "One bucket per key, or two",
+            "share",
+            ["load factor at the\nfirst eviction", "best entries\nthat are kept"],
+            ["one bucket", "two buckets"],
+            [evictions, retention],
+            source="papers/hkv/results/cpu.tsv",
+            y_text=percent,
+        )
 
     def plot_hive_inserts(self):
-        rows = [row for row in self.recorded("papers/hive/results/steps.tsv")
-                if (row["kernel"], row["layout"], row["slots"], row["spare"], row["whole"]) == ("tile", "words", "16", "3", "0")]  # fmt: skip
-        series = [(name, [(float(row["load"]), float(row[field])) for row in rows])
-                  for name, field in (("in the first bucket", "first"), ("in the second bucket", "later"),
-                                      ("moves a key away first", "displaced"))]  # fmt: skip
-        return plot_svg.lines("Where Hive puts a new key: 16-slot buckets, spare 3", "load factor", "share of inserts",
-                              series, source="papers/hive/results/steps.tsv", x_text=plain, y_text=percent)  # fmt: skip
+        rows = [
+            row
+            for row in self.recorded("papers/hive/results/steps.tsv")
+            if (row["kernel"], row["layout"], row["slots"], row["spare"], row["whole"])
+            == ("tile", "words", "16", "3", "0")
+        ]
+        series = [
+            (name, [(float(row["load"]), float(row[field])) for row in rows])
+            for name, field in (
+                ("in the first bucket", "first"),
+                ("in the second bucket", "later"),
+                ("moves a key away first", "displaced"),
+            )
+        ]
+        return plot_svg.lines(
+            "Where Hive puts a new key: 16-slot buckets, spare 3",
+            "load factor",
+            "share of inserts",
+            series,
+            source="papers/hive/results/steps.tsv",
+            x_text=plain,
+            y_text=percent,
+        )
 
     def plot_hive_loads(self):
         rows = self.recorded("papers/hive/results/nvidia-h200.loads.tsv")
-        series = [(name, points(rows, "load", "rate", operation=operation))
-                  for name, operation in (("find, key absent", "find"), ("insert, key absent", "insert_or_assign"))]  # fmt: skip
-        return plot_svg.lines("Hive on an H200 over the load factor: 32 Mi slots, kernel batched", "load factor",
-                              "10⁹ keys/s", series, source="papers/hive/results/nvidia-h200.loads.tsv", x_text=plain,
-                              y_text=rate)  # fmt: skip
+        series = [
+            (name, points(rows, "load", "rate", operation=operation))
+            for name, operation in (("find, key absent", "find"), ("insert, key absent", "insert_or_assign"))
+        ]
+        return plot_svg.lines(
+            "Hive on an H200 over the load factor: 32 Mi slots, kernel batched",
+            "load factor",
+            "10⁹ keys/s",
+            series,
+            source="papers/hive/results/nvidia-h200.loads.tsv",
+            x_text=plain,
+            y_text=rate,
+        )

@@ -25,7 +25,8 @@
   let loading = null;
   function loaded() {
     loading ??= new Promise((done, failed) => {
-      const script = make("script", { src: up + "search-index.js", onload: () => done(globalThis.heddleIndex), onerror: failed });
+      const script = make("script", { src: up + "search-index.js", onerror: failed });
+      script.onload = () => done(globalThis.heddleIndex);
       document.head.append(script);
     });
     return loading;
@@ -56,7 +57,8 @@
       for (const word of words) {
         const [title, heading, text] = row.lower;
         const counted = text.split(word).length - 1;
-        const points = 8 * weight(heading, word) + 3 * weight(title, word) + 2 * weight(text, word) + Math.min(counted, 5) / 2;
+        const points =
+          8 * weight(heading, word) + 3 * weight(title, word) + 2 * weight(text, word) + Math.min(counted, 5) / 2;
         if (points === 0) { score = 0; break; }
         score += points;
       }
@@ -73,7 +75,8 @@
     const places = words.map((w) => lower.indexOf(w)).filter((at) => at >= 0);
     const first = places.length ? Math.min(...places) : 0;
     const start = first > 60 ? lower.lastIndexOf(" ", first - 40) + 1 : 0;
-    const part = (start ? "... " : "") + text.slice(start, start + length) + (start + length < text.length ? " ..." : "");
+    const end = start + length;
+    const part = (start ? "... " : "") + text.slice(start, end) + (end < text.length ? " ..." : "");
     const element = make("span", { className: "snippet" });
     const pattern = new RegExp("(" + words.map((w) => w.replace(/[^\p{L}\p{N}_]/gu, "\\$&")).join("|") + ")", "giu");
     part.split(pattern).forEach((piece, i) => element.append(i % 2 ? make("mark", { textContent: piece }) : piece));
@@ -82,7 +85,8 @@
 
   function result(row, query, length) {
     const name = row[2] && row[2] !== row[1] ? row[1] + ": " + row[2] : row[1];
-    return make("a", { href: up + row[0] }, make("span", { className: "where", textContent: name }), snippet(row[3], query, length));
+    const where = make("span", { className: "where", textContent: name });
+    return make("a", { href: up + row[0] }, where, snippet(row[3], query, length));
   }
 
   // The field at the top of every page: a list of the best, chosen with the arrow keys.
@@ -91,8 +95,10 @@
   list.setAttribute("role", "listbox");
   list.setAttribute("aria-label", "Sections found");
   quick.after(list);
-  for (const [name, value] of [["role", "combobox"], ["aria-expanded", "false"], ["aria-controls", "nav-suggest"], ["aria-autocomplete", "list"]])
-    quick.setAttribute(name, value);
+  const combobox = {
+    role: "combobox", "aria-expanded": "false", "aria-controls": "nav-suggest", "aria-autocomplete": "list"
+  };
+  for (const [name, value] of Object.entries(combobox)) quick.setAttribute(name, value);
   let chosen = -1;
 
   function choose(at) {
@@ -127,7 +133,9 @@
       item.firstChild.tabIndex = -1;
       return item;
     }));
-    if (!found.length) list.append(make("li", { className: "none", textContent: "No section has all of these words." }));
+    if (!found.length) {
+      list.append(make("li", { className: "none", textContent: "No section has all of these words." }));
+    }
     list.hidden = false;
     quick.setAttribute("aria-expanded", "true");
   }
@@ -143,7 +151,9 @@
     event.preventDefault();
   });
   document.addEventListener("click", (event) => { if (!event.target.closest(".quick")) close(); });
-  quick.form.addEventListener("focusout", (event) => { if (!quick.form.contains(event.relatedTarget)) setTimeout(close, 150); });
+  quick.form.addEventListener("focusout", (event) => {
+    if (!quick.form.contains(event.relatedTarget)) setTimeout(close, 150);
+  });
   document.addEventListener("keydown", (event) => {
     const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(event.target.tagName);
     if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
@@ -160,10 +170,12 @@
       const index = await loaded();
       if (query !== field.value) return;
       const found = search(index, query);
-      document.getElementById("nav-found").replaceChildren(...found.slice(0, 60).map(([row]) => make("li", {}, result(row, query, 260))));
+      const shown = found.slice(0, 60).map(([row]) => make("li", {}, result(row, query, 260)));
+      document.getElementById("nav-found").replaceChildren(...shown);
       document.getElementById("nav-count").textContent = !wordsOf(query).length
         ? "Type one or more words. A section is found if it has all of them."
-        : found.length + (found.length === 1 ? " section" : " sections") + (found.length > 60 ? ", the best 60 of them" : "");
+        : found.length + (found.length === 1 ? " section" : " sections") +
+          (found.length > shown.length ? ", the best " + shown.length + " of them" : "");
     };
     field.value = new URLSearchParams(location.search).get("q") ?? "";
     field.addEventListener("input", show);

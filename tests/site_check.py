@@ -4,6 +4,7 @@
 A page has a title, one h1, a language and a policy that forbids the network; elements are nested as HTML wants them;
 ids are unique; every link, anchor, image, script and style sheet is there; nothing comes from elsewhere; every control
 has a label, and every image a text. The index of the search has sections that exist, and words that the pages have.
+A story has steps, whose places exist. A plot draws the figures of its table.
 """
 
 import html.parser
@@ -157,6 +158,53 @@ def check_styles(folder, say):
             say(f"{path.relative_to(folder)}: it reaches for the network, or evaluates text")
 
 
+def check_stories(page, text, say):
+    """Every figure has its story, and steps name cells and sectors that are there."""
+    told = dict(re.findall(r'<script type="application/json" id="([^"]+)">(.*?)</script>', text, re.S))
+    wanted = re.findall(r'<figure class="story" data-story="([^"]+)"', text)
+    if sorted(told) != sorted(wanted):
+        say(f"{page}: stories {sorted(told)}, figures {sorted(wanted)}")
+    if page.match("doc/chapters/*") and not told:
+        say(f"{page}: a chapter without a story")
+    for name in told:
+        story = json.loads(told[name])
+        panels, memory = story["panels"], story["memory"]
+        if story["schema"] != "heddle.story/1" or not story["steps"]:
+            say(f"{page}: {name} has no steps")
+        for step in story["steps"]:
+            for panel, row, column, *_ in step["sets"] + step["looks"]:
+                if panel >= len(panels) or row >= len(panels[panel]["rows"]) or column >= len(panels[panel]["columns"]):
+                    say(f"{page}: step {step['step']} of {name} names a cell that is not there")
+            for region, sector in step["sectors"]:
+                if region >= len(memory) or sector >= memory[region]["sectors"]:
+                    say(f"{page}: step {step['step']} of {name} names a sector that is not there")
+
+
+def check_plots(page, text, say):
+    """Where a mark or the top of a bar is agrees with the number in the table, to a pixel or two."""
+    for plot in re.findall(r'<figure class="plot">(.*?)</figure>', text, re.S):
+        title = re.search(r"<figcaption>(.*?)</figcaption>", plot).group(1)
+        drawing = re.search(r'<svg viewBox="[^"]*" role="img".*?</svg>', plot, re.S).group()
+        rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in re.findall(r"<tr>(<td.*?)</tr>", plot)]
+        bars = re.findall(r'<rect [^>]*height="([\d.]+)" class="bar s(\d)"', drawing)
+        marks = re.findall(r'translate\([\d.]+ ([\d.]+)\)" class="mark s(\d)"', drawing)
+        seen = [(int(series), -float(at)) for at, series in marks] or [(int(series), float(h)) for h, series in bars]
+        told = {}
+        for row in rows:
+            for series, cell in enumerate(row[1:]):
+                if cell:
+                    told.setdefault(series, []).append(float(cell.rstrip("%").replace(",", "")))
+        pairs = [(at, told[series].pop(0)) for series, at in sorted(seen, key=lambda pair: pair[0]) if told.get(series)]
+        if len(pairs) != len(seen) or any(told.values()):
+            say(f"{page}: {title}: {len(seen)} marks, and another number of figures")
+            continue
+        (low, least), (high, most) = min(pairs, key=lambda p: p[1]), max(pairs, key=lambda p: p[1])
+        per = (high - low) / (most - least)
+        wrong = max(abs(low + (value - least) * per - at) for at, value in pairs)
+        if wrong > 2:
+            say(f"{page}: {title}: a mark is {wrong:.0f} pixels from its figure")
+
+
 def check_index(folder, pages, say):
     text = (folder / "search-index.js").read_text(encoding="utf-8")
     rows = json.loads(text[text.index("[") : text.rindex("]") + 1])
@@ -180,8 +228,15 @@ def check(folder):
     for path in sorted(folder.rglob("*.html")):
         name = path.relative_to(folder)
         page = Page(path, lambda what, name=name: mistakes.append(f"{name}: {what}"))
-        page.feed(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        page.feed(text)
         page.finish()
+        if re.search(
+            r"\|\s*-{3,}\s*\|", re.sub(r"<pre.*?</pre>|<code.*?</code>|<script.*?</script>", "", text, flags=re.S)
+        ):
+            mistakes.append(f"{name}: a table that is none")
+        check_stories(name, text, mistakes.append)
+        check_plots(name, text, mistakes.append)
         pages[path] = page
     check_links(folder, pages, mistakes.append)
     check_styles(folder, mistakes.append)

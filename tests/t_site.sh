@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_site.sh - the site that `make html` makes: its files (tests/site_check.py), and what it refuses to make. With Chromium
-# also how its pages behave (tests/pages/check_site.py). Skipped where cmark-gfm or python3 is missing.
+# t_site.sh - the site that `make html` makes: its files (tests/site_check.py), and what it refuses to make. With
+# Chromium also how its pages behave (tests/pages/check_site.py). Skipped where cmark-gfm or python3 is missing.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 python=$(command -v python3)
@@ -16,10 +16,10 @@ check() { "$python" -B "$top_srcdir/tests/site_check.py" "$1" 2>/dev/null; }
 try "the site is made" make_site "$top_srcdir" "$site"
 check "$site" | none "pages are well formed, links and anchors lead somewhere, nothing comes from elsewhere"
 pages=$(find "$site" -name '*.html' | wc -l)
-[ "$pages" -ge 40 ] && pass "all pages are there" || fail "all pages are there" "$pages pages"
+{ [ "$pages" -ge 40 ] || echo "$pages pages"; } | none "all pages are there"
 find "$site" -name '*.html' -size +1500000c | none "no page is larger than 1.5 MB"
 bytes=$(find "$site" -type f -exec cat {} + | gzip -9 | wc -c)
-[ "$bytes" -le 1200000 ] && pass "the site is small enough for the package" || fail "the site is small enough for the package" "$bytes bytes"
+{ [ "$bytes" -le 1200000 ] || echo "$bytes bytes"; } | none "the site is small enough for the package"
 
 make_site "$top_srcdir" "$work/again" >"$work/out" 2>&1
 diff -r "$site" "$work/again" | none "the same tree makes the same site"
@@ -31,31 +31,9 @@ for chapter in "$top_srcdir"/doc/chapters/[0-9]*.md; do
   words=$(sed '/^```/,/^```$/d; /^<!--/d; /^|/d' "$chapter" | wc -w)
   [ "$words" -ge 400 ] && [ "$words" -le 900 ] || echo "$name: $words words"
   [ "$(grep -cE '^<!-- (story|slider) -->$' "$chapter")" -ge 1 ] || echo "$name: no story"
-  [ "$(grep -c '^## Question$' "$chapter")" = 1 ] && [ "$(grep -c '^<details><summary>Answer</summary>$' "$chapter")" = 1 ] ||
-    echo "$name: not one question with an answer"
+  [ "$(grep -cE '^(## Question|<details><summary>Answer</summary>)$' "$chapter")" = 2 ] ||
+    echo "$name: no question with an answer"
 done | none "a chapter has 400 to 900 words, a story, and a question with its answer"
-
-# Every story has steps, and every place of a step exists in its panels and its memory.
-cat >"$work/stories.py" <<'END'
-import json, pathlib, re, sys
-count = 0
-for path in sorted(pathlib.Path(sys.argv[1]).rglob("*.html")):
-    for name, text in re.findall(r'<script type="application/json" id="(told-\d+)">(.*?)</script>', path.read_text(), re.S):
-        story, count = json.loads(text), count + 1
-        where = f"{path.name} {name}"
-        if story["schema"] != "heddle.story/1" or not story["steps"]:
-            print(where, "has no steps")
-        for step in story["steps"]:
-            for panel, row, column, *_ in step["sets"] + step["looks"]:
-                story["panels"][panel]["cells"][row][column]
-            for region, sector in step["sectors"]:
-                if sector >= story["memory"][region]["sectors"]:
-                    print(where, "names a sector that is not there")
-print(f"# {count} stories")
-END
-"$python" "$work/stories.py" "$site" >"$work/stories" 2>&1 || echo "it failed" >>"$work/stories"
-grep -v '^# ' "$work/stories" | none "stories are complete"
-[ "$(sed -n 's/^# \([0-9]*\) stories/\1/p' "$work/stories")" -ge 15 ] && pass "there are stories" || fail "there are stories" "$(cat "$work/stories")"
 
 # ---- The checks can fail ----------------------------------------------------------------------------------
 
@@ -75,23 +53,31 @@ damaged "a script from elsewhere" index.html 's/src="site.js"/src="https:\/\/exa
 damaged "a style in an element" index.html '0,/<article>/s//<article style="color: red">/'
 damaged "an image without a text" doc/chapters/1-digest.html 's/ alt="[^"]*"//'
 damaged "a control without a label" search.html 's/<label for="nav-words">/<label>/'
+damaged "a step that changes no cell" doc/chapters/3-evict.html '0,/"sets":\[\[0,/s//"sets":[[99,/'
+damaged "a page without its story" doc/chapters/3-evict.html 's/<script type="application\/json"/<script type="text\/json"/'
+# (The first bar and the first mark are in the legend.)
+damaged "a bar that is too high" index.html 's/height="[0-9.]+" class="bar s1"/height="200.0" class="bar s1"/2'
+damaged "a point in the wrong place" doc/chapters/9-hive.html 's/ [0-9.]+\)" class="mark s0"/ 80.0)" class="mark s0"/2'
+damaged "a table that was not converted" lab/hive.html '0,/<\/p>/s// | a | b | |---|---| | c | d |<\/p>/'
 damaged "a word that the search lost" search-index.js 's/[Ll]ibFuzzer/libfuzz/g'
 
 # A tree with a mistake makes no site.
 refused() { # NAME SED...
   rm -rf "$work/tree"
   mkdir "$work/tree"
-  (cd "$top_srcdir" && tar cf - --exclude='doc/site' ./*.md doc papers lab bench fuzz examples pages gpu ref judge base policies concurrency include tests simt museum lib tools hashes workload build-aux predicates .github 2>/dev/null) |
-    tar xf - -C "$work/tree"
-  sed -i -E "$2" "$work/tree/doc/chapters/3-evict.md"
+  ln -s "$top_srcdir"/* "$top_srcdir/.github" "$work/tree/"
+  rm "$work/tree/doc"
+  cp -rs "$top_srcdir/doc" "$work/tree/doc"
+  rm "$work/tree/doc/chapters/3-evict.md"
+  sed -E "$2" "$top_srcdir/doc/chapters/3-evict.md" >"$work/tree/doc/chapters/3-evict.md"
   if make_site "$work/tree" "$work/none" >"$work/out" 2>&1; then fail "no site with $1" "it was made"
-  elif grep -q '^site.py: ' "$work/out"; then pass "no site with $1"; else fail "no site with $1" "$(tail -n 3 "$work/out")"; fi
+  else sed '/^site.py: /,$d' "$work/out" | none "no site with $1"; fi
 }
 refused "a link to nothing" 's/\(\.\.\/concurrency\.md\)/(..\/concurrent.md)/'
 refused "a story that fails" 's/^heddle explain .*/heddle explain hkv.insert_or_assign.no_such_kernel/'
 refused "a program that is not heddle" 's/^heddle explain .*/cat \/etc\/passwd/'
 CMARK=$work/no-such-cmark make_site "$top_srcdir" "$work/none" >"$work/out" 2>&1
-grep -q 'cmark.* is missing' "$work/out" && pass "what is missing is named" || fail "what is missing is named" "$(cat "$work/out")"
+grep -v 'no-such-cmark is missing' "$work/out" | none "what is missing is named"
 
 # ---- In a browser -----------------------------------------------------------------------------------------
 

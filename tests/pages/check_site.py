@@ -8,8 +8,14 @@ readable on its ground (WCAG AA), controls with names. Then the keyboard, the se
 import pathlib
 
 WIDTHS = (360, 768, 1280, 1920)
-PAGES = ("index.html", "search.html", "README.html", "doc/contract-hkv.html", "bench/RESULTS.html",
-         "papers/hkv/README.html")  # in both schemes; of the others one, in turn
+PAGES = (
+    "index.html",
+    "search.html",
+    "README.html",
+    "doc/contract-hkv.html",
+    "bench/RESULTS.html",
+    "papers/hkv/README.html",
+)  # in both schemes; of the others one, in turn
 SEARCHES = {
     "belady": "doc/chapters/4-policies.html",
     "linearization point": "doc/",
@@ -43,14 +49,15 @@ CONTRAST = """(() => {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (walker.nextNode()) {
     const e = walker.currentNode.parentElement;
-    if (!walker.currentNode.data.trim() || e.closest("script, noscript, style, [disabled], [aria-hidden=true]")) continue;
+    const text = walker.currentNode.data.trim().slice(0, 30);
+    if (!text || e.closest("script, noscript, style, [disabled], [aria-hidden=true]")) continue;
     const style = getComputedStyle(e);
     if (!e.getClientRects().length || style.visibility === "hidden" || style.opacity === "0") continue;
     const under = ground(e);
     const ink = over(parse(e instanceof SVGElement ? style.fill : style.color), under);
     const size = parseFloat(style.fontSize), large = size >= 24 || (size >= 18.66 && style.fontWeight >= 700);
-    if (ratio(ink, under) < (large ? 3 : 4.5)) bad.add(
-      `${e.tagName.toLowerCase()}.${e.getAttribute("class") || ""} "${walker.currentNode.data.trim().slice(0, 30)}" ${ratio(ink, under).toFixed(2)}`);
+    const contrast = ratio(ink, under), name = e.tagName.toLowerCase() + "." + (e.getAttribute("class") || "");
+    if (contrast < (large ? 3 : 4.5)) bad.add(`${name} "${text}" ${contrast.toFixed(2)}`);
   }
   return [...bad].slice(0, 3);
 })()"""
@@ -131,7 +138,9 @@ def check_search(browser, folder):
     for words, where in SEARCHES.items():
         page = browser.open(f"{(folder / 'search.html').as_uri()}?q={words.replace(' ', '+')}", still=True)
         found = page.value(WAIT_FOR % 'document.querySelectorAll("#nav-found a").length > 0')
-        first = page.value('[...document.querySelectorAll("#nav-found a")].slice(0, 5).map((a) => a.getAttribute("href"))')
+        first = page.value(
+            '[...document.querySelectorAll("#nav-found a")].slice(0, 5).map((a) => a.getAttribute("href"))'
+        )
         if not found or not any(address.startswith(where) for address in first):
             yield f"a search for {words} finds {first}, not {where}"
         page.close()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_explain.sh - the stories of `heddle explain`, played by tests/stories.py: what a story shows after each step is what
+# t_explain_cli.sh - the stories of `heddle explain`, played by tests/stories.py: what a story shows after each step is what
 # the rows of the report say.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
