@@ -79,8 +79,8 @@ typedef struct chart {
     json_t *json;
 } chart;
 
-/* Reads heddle.chart/1; `what` names it in messages. TOOL_OK, and chart_drop frees *c; or it was said what is wrong, and
- * the result is the exit code. */
+/* Reads heddle.chart/1; `what` names it in messages. TOOL_OK, and chart_drop frees *c; or the exit code, and it was
+ * said what is wrong. */
 int chart_read(const char *what, json_t *json, chart *c);
 void chart_drop(chart *c);
 

@@ -189,7 +189,7 @@ bool svg_write(const chart *c, int width, FILE *f)
         svg_escape(f, c->title);
         fputs("</title>\n<desc>", f);
         in_words(f, c);
-        fprintf(f, "</desc>\n%s<rect class=\"ground\" width=\"%d\" height=\"%d\" rx=\"8\"/>\n", style, width, height);
+        fprintf(f, "</desc>\n%s<rect class=\"ground\" width=\"%d\" height=\"%d\"/>\n", style, width, height);
         fwrite(body, 1, bytes, f);
         fputs("</svg>\n", f);
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * svg.h - draws a chart as SVG that can be read without its colours: those of Okabe and Ito, and for each series a dash,
- * a marker and a texture of its own; names beside the lines; every number as text; light and dark by
+ * svg.h - draws a chart as SVG that can be read without its colours: those of Okabe and Ito, and for each series a
+ * dash, a marker and a texture of its own; names beside the lines; every number as text; light and dark by
  * prefers-color-scheme; a title and a description in words. The file fetches nothing and runs nothing.
  */
 #ifndef HD_SVG_H

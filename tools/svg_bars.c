@@ -128,7 +128,8 @@ void svg_bars(svg_area *a, const chart_panel *p)
     double from = a->y;
     for (size_t g = 0; g < p->groups; g++) {
         double before = a->y;
-        if (r.above) a->y += SVG_LINE * svg_lines_of_text(a->f, r.left, a->y + 11, a->width, "name", p->group[g]);
+        if (r.above)
+            a->y += SVG_LINE * svg_lines_of_text(a->f, r.left + 5, a->y + 11, a->width - 5, "name", p->group[g]);
         if (p->kind == CHART_STACKS)
             stack_of(a, &r, p, g);
         else
