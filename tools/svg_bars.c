@@ -69,7 +69,9 @@ static void room_fit(room *r, const svg_area *a, const chart_panel *p)
     r->left = a->x + (r->above ? 0 : widest + 10);
     if (p->kind == CHART_STACKS) value_width = 0;
     scale_fit(&r->x, &p->y, 0, most, r->left, a->x + a->width - value_width - 14, 5, true);
-    if (isnan(p->y.most)) r->x.high = most > 0 ? most : 1; /* no ticks are drawn: the values stand there */
+    if (isnan(p->y.most)) r->x.high = most; /* no ticks are drawn: the values stand there */
+    r->x.low = 0;
+    if (!(r->x.high > 0)) r->x.high = 1;
 }
 
 /* From the least to the most of the repetitions. */

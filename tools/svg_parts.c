@@ -38,25 +38,32 @@ void svg_text(FILE *f, double x, double y, const char *style, const char *anchor
     fputs("</text>\n", f);
 }
 
+/* How many bytes of a text fit into `width`: whole words, or a part of a word that is too long alone; at least one
+ * character. line: room for the text. */
+static size_t bytes_that_fit(const char *text, double width, double size, char *line)
+{
+    size_t fits = 0, n = 0;
+    for (; text[n]; n++) {
+        memcpy(line, text, n + 1);
+        line[n + 1] = 0;
+        bool first_byte = ((unsigned char)text[n] & 0xc0) != 0x80;
+        if (svg_text_width(line, size) > width) {
+            if (fits) return fits;
+            if (n > 0 && first_byte) return n;
+        } else if (text[n + 1] == ' ' || !text[n + 1])
+            fits = n + 1;
+    }
+    return n;
+}
+
 int svg_lines_of_text(FILE *f, double x, double y, double width, const char *style, const char *text)
 {
-    double size = strcmp(style, "title") == 0 ? 15 : SVG_TEXT, step = strcmp(style, "title") == 0 ? 20 : SVG_LINE;
+    bool title = strcmp(style, "title") == 0;
+    double size = title ? 15 : SVG_TEXT, step = title ? 20 : SVG_LINE;
     int lines = 0;
     char *line = (char *)calloc(strlen(text) + 1, 1);
     while (line && *text) {
-        size_t fits = 0, n = 0;
-        for (; text[n]; n++) { /* up to the last word that fits; a long word alone is broken */
-            memcpy(line, text, n + 1);
-            line[n + 1] = 0;
-            bool over = svg_text_width(line, size) > width;
-            if (over && fits) break;
-            if (over && n > 0 && ((unsigned char)text[n] & 0xc0) != 0x80) {
-                fits = n;
-                break;
-            }
-            if (!over && (text[n + 1] == ' ' || !text[n + 1])) fits = n + 1;
-        }
-        if (!fits) fits = n;
+        size_t fits = bytes_that_fit(text, width, size, line);
         line[fits] = 0;
         svg_text(f, x, y + step * lines++, style, "start", line);
         text += fits;
