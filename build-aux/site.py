@@ -77,7 +77,7 @@ class Site:
         self.pages = {}  # by path
         self.images = set()
         self.asked = 0
-        self.plots = site_plots.Plots(source, self.command)
+        self.plots = site_plots.Plots(source, self.command, build / "heddle")
 
     # ---- What a page asks ----
 

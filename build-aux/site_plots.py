@@ -8,21 +8,9 @@ import pathlib
 import shlex
 import tempfile
 
-import plot_svg
+from site_figure import Figures
 
 SIZES = "1%,2%,5%,10%,20%,50%"
-
-
-def percent(x):
-    return f"{100 * x:.4g}%"
-
-
-def rate(x):
-    return f"{x:.3g}"
-
-
-def plain(x):
-    return f"{x:g}"
 
 
 def read(path):
@@ -40,10 +28,10 @@ def points(rows, x, y, **where):
 
 
 class Plots:
-    """source: the tree. command(words): what heddle prints as JSON."""
+    """source: the tree. command(words): what heddle prints as JSON. heddle: its path."""
 
-    def __init__(self, source, command):
-        self.source, self.command = pathlib.Path(source), command
+    def __init__(self, source, command, heddle):
+        self.source, self.command, self.figures = pathlib.Path(source), command, Figures(heddle)
 
     def draw(self, name):
         return getattr(self, "plot_" + name)()
@@ -65,7 +53,7 @@ class Plots:
                 (float(row["asked"].rstrip("%")) / 100, 1 - row["miss_ratio"])
             )
         named = [("custom (Belady)" if name == "custom" else name, data) for name, data in series.items()]
-        return plot_svg.lines(
+        return self.figures.lines(
             title,
             "size of the table, of all different keys",
             "hit rate",
@@ -73,8 +61,8 @@ class Plots:
             log=True,
             text=text,
             source=f"{gen} && {sweep}",
-            x_text=percent,
-            y_text=percent,
+            x_form="percent",
+            y_form="percent",
         )
 
     def plot_hit_rates_zipf(self):
@@ -107,14 +95,13 @@ class Plots:
             }
             rest = sectors["table_sectors"] - sectors["bound_sectors"] - sectors["score_sectors"]
             values.append([rest, sectors["bound_sectors"], sectors["score_sectors"]])
-        return plot_svg.bars(
+        return self.figures.bars(
             "Sectors of the table that an upsert of a full bucket reads and writes",
             "sectors per key",
             list(cases),
             list(what),
             values,
             source="papers/hkv/results/cpu.tsv",
-            y_text=rate,
             text="In coalesced a score lies beside its key, so its scores are among the keys.",
         )
 
@@ -140,23 +127,22 @@ class Plots:
                     for name in names
                 ]
             )
-        return plot_svg.bars(
+        return self.figures.bars(
             "insert_or_assign of new keys on an H200: 32-byte values, 128 Mi entries",
             "10⁹ keys/s",
             ["half full", "full: every insert evicts"],
             list(names),
             values,
-            y_text=rate,
             source="bench/results/nvidia-h200.tsv, papers/hkv/results/nvidia-h200.eviction.tsv",
         )
 
     def plot_digests(self):
         rows = self.recorded("papers/hkv/results/nvidia-h200.ablation.tsv")
         cases = {
-            "key absent\nhalf full": ("0", "0.5"),
-            "key absent\nfull": ("0", "1"),
-            "key present\nhalf full": ("1", "0.5"),
-            "key present\nfull": ("1", "1"),
+            "key absent, half full": ("0", "0.5"),
+            "key absent, full": ("0", "1"),
+            "key present, half full": ("1", "0.5"),
+            "key present, full": ("1", "1"),
         }
         values = [
             [
@@ -165,13 +151,12 @@ class Plots:
             ]
             for hits, load in cases.values()
         ]
-        return plot_svg.bars(
+        return self.figures.bars(
             "find on an H200, with digests and without: 32-byte values",
             "10⁹ keys/s",
             list(cases),
             ["with digests", "without digests"],
             values,
-            y_text=rate,
             source="papers/hkv/results/nvidia-h200.ablation.tsv",
         )
 
@@ -179,16 +164,15 @@ class Plots:
         rows = self.recorded("doc/img/speed.tsv")
         full = [row for row in rows if row["load"] == "1" and row["value_bytes"] in ("32", "1024")]
         full = [row for row in full if row["operation"] in ("find", "insert_or_assign")]
-        groups = [f"{row['operation']}\n{row['value_bytes']} bytes" for row in full]
+        groups = [f"{row['operation']}, {row['value_bytes']} bytes" for row in full]
         values = [[float(row["heddle"]), float(row["hkv"])] for row in full]
-        return plot_svg.bars(
+        return self.figures.bars(
             "Full tables on an H200: Heddle and HierarchicalKV",
             "10⁹ keys/s",
             groups,
             ["Heddle", "HierarchicalKV"],
             values,
             source="doc/img/speed.tsv",
-            y_text=rate,
         )
 
     def plot_loads(self):
@@ -203,14 +187,12 @@ class Plots:
             (name, points(rows, "load", "rate", operation=operation, hits=hits))
             for name, (operation, hits) in names.items()
         ]
-        return plot_svg.lines(
+        return self.figures.lines(
             "Rates of an H200 over the load factor: 128-byte values, 128 Mi entries",
             "load factor",
             "10⁹ keys/s",
             series,
             source="papers/hkv/results/nvidia-h200.loads.tsv",
-            x_text=plain,
-            y_text=rate,
         )
 
     def plot_two_buckets(self):
@@ -219,14 +201,14 @@ class Plots:
         retention = [
             float(counts[f"quality retention capacity=4Mi policy=custom universe=5 dual={d}"]) for d in (0, 1)
         ]
-        return plot_svg.bars(
+        return self.figures.bars(
             "One bucket per key, or two",
             "share",
-            ["load factor at the\nfirst eviction", "best entries\nthat are kept"],
+            ["load factor at the first eviction", "best entries that are kept"],
             ["one bucket", "two buckets"],
             [evictions, retention],
             source="papers/hkv/results/cpu.tsv",
-            y_text=percent,
+            y_form="percent",
         )
 
     def plot_hive_inserts(self):
@@ -244,14 +226,13 @@ class Plots:
                 ("moves a key away first", "displaced"),
             )
         ]
-        return plot_svg.lines(
+        return self.figures.lines(
             "Where Hive puts a new key: 16-slot buckets, spare 3",
             "load factor",
             "share of inserts",
             series,
             source="papers/hive/results/steps.tsv",
-            x_text=plain,
-            y_text=percent,
+            y_form="percent",
         )
 
     def plot_hive_loads(self):
@@ -260,12 +241,10 @@ class Plots:
             (name, points(rows, "load", "rate", operation=operation))
             for name, operation in (("find, key absent", "find"), ("insert, key absent", "insert_or_assign"))
         ]
-        return plot_svg.lines(
+        return self.figures.lines(
             "Hive on an H200 over the load factor: 32 Mi slots, kernel batched",
             "load factor",
             "10⁹ keys/s",
             series,
             source="papers/hive/results/nvidia-h200.loads.tsv",
-            x_text=plain,
-            y_text=rate,
         )

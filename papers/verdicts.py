@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # verdicts.py - compares the results of a paper with its claims.txt: writes verdicts.tsv, the tables of README.md and,
-# with matplotlib, plots/*.svg. A paper's judge.py adds how its results are looked up.
+# with the command heddle, plots/*.svg. A paper's judge.py adds how its results are looked up.
 #
 #     judge.py [--gpu nvidia-h200] [--results FOLDER]... [--out FOLDER] [--check]
 #
@@ -133,10 +133,7 @@ def judge(here, results_of, tables):
     out.mkdir(parents=True, exist_ok=True)
     for name, text in made.items():
         (out / name).write_text(text)
-    try:
-        import plots
-    except ImportError as missing:
-        print(f"judge.py: no plots: {missing}", file=sys.stderr)
-    else:
-        plots.draw(results, rows, out / "plots")
+    import plots
+
+    plots.draw(results, rows, out / "plots")
     print(summary(rows), end="")

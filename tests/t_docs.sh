@@ -114,7 +114,7 @@ for page in "${pages[@]}"; do
       END { if (!n || at < n) print page ": not there, line for line" }' - "$path"
   done
 done | none "excerpts are in their files, line for line"
-python3 doc/img/speed.py doc/img/speed.tsv 2>&1 | diff - doc/img/speed.svg | none "the README's plot is its table's"
+python3 doc/img/speed.py doc/img/speed.tsv 2>&1 | "$HEDDLE" plot 2>&1 | diff - doc/img/speed.svg | none "the README's plot is its table's"
 { [ -n "$(marks README.md file)" ] && [ -n "$(marks README.md output)" ] || echo "no block is marked"; } | none "the README has code and screens"
 
 # Figures of time: throughput and rates, times.
@@ -197,6 +197,7 @@ if [ -n "$python" ]; then
     described sweep "$work/t.csv" csv --sizes 50% --seeds 2
     described sweep "$work/t.csv" csv --sizes 50% --every 500
     described sweep --load-factors 0.5 --capacity 4Ki
+    "$HEDDLE" sweep uniform:50 --requests 2000 --sizes 50% --json >"$work/sweep.json" && described plot "$work/sweep.json"
     described kmer "$work/tiny.fa" 3 --lenient
     described kmer "$work/tiny.fa" 3 --design hive -o "$work/hive.heddle"
     described kmer "$work/tiny.fa" 3 --histogram --lenient

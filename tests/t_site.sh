@@ -55,9 +55,8 @@ damaged "an image without a text" doc/chapters/1-digest.html 's/ alt="[^"]*"//'
 damaged "a control without a label" search.html 's/<label for="nav-words">/<label>/'
 damaged "a step that changes no cell" doc/chapters/3-evict.html '0,/"sets":\[\[0,/s//"sets":[[99,/'
 damaged "a page without its story" doc/chapters/3-evict.html 's/<script type="application\/json"/<script type="text\/json"/'
-# (The first bar and the first mark are in the legend.)
-damaged "a bar that is too high" index.html 's/height="[0-9.]+" class="bar s1"/height="200.0" class="bar s1"/2'
-damaged "a point in the wrong place" doc/chapters/9-hive.html 's/ [0-9.]+\)" class="mark s0"/ 80.0)" class="mark s0"/2'
+damaged "a figure that a plot's picture has not" index.html '0,/<td class="number">12.1</s//<td class="number">1.21</'
+damaged "a plot without its picture" doc/chapters/9-hive.html '0,/src="data:image\/svg[^"]*"/s//src="data:image\/svg+xml;base64,"/'
 damaged "a table that was not converted" lab/hive.html '0,/<\/p>/s// | a | b | |---|---| | c | d |<\/p>/'
 damaged "a word that the search lost" search-index.js 's/[Ll]ibFuzzer/libfuzz/g'
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tools/plot.h"
 #include "tools/save.h"
 
 typedef struct out_fact_row {
@@ -397,6 +398,8 @@ int out_save(const out *o, const char *path)
     static const save_forms forms = { write_json, write_csv, write_tsv };
     return save_by_name(path, &forms, o);
 }
+
+int out_plot(const out *o, const char *path) { return plot_draw(write_json, o, path); }
 
 int out_save_as(const out *o, tool_form form, const char *path)
 {

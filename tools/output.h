@@ -92,6 +92,8 @@ int out_close(out *o, int code);
 bool out_print(const out *o, tool_form form, FILE *f);
 /* To a file, which appears when it is complete; out_save: in the form that its name stands for (save.h). */
 int out_save(const out *o, const char *path);
+/* A plot of it, as SVG (plot.h). */
+int out_plot(const out *o, const char *path);
 int out_save_as(const out *o, tool_form form, const char *path);
 void out_drop(out *o); /* frees, prints nothing */
 

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * plot.h - a report drawn as SVG or PNG by heddle-plot, a Python program with matplotlib that reads
- * the report's JSON on its standard input.
+ * plot.h - a report drawn as SVG: its JSON becomes a chart (chart.h), and that a picture (svg.h).
  */
 #ifndef HD_PLOT_H
 #define HD_PLOT_H
 
 #include "tools/output.h"
+#include "tools/save.h"
+
+/* Whether a file's name asks for a plot: it ends in .svg. */
+bool plot_named(const char *file);
 
 /* TOOL_OK when `file` has an ending that can be drawn; else says so and returns TOOL_USAGE. */
 int plot_file(const char *what, const char *file);
 
-/* Draws `o` into `file`. TOOL_OK; or TOOL_SYSTEM, having said what is missing. */
-int plot_draw(const out *o, const char *file);
+/* Draws a report, or a chart, `width` pixels wide, into `file`; `what` names the report in messages. A TOOL_* code; a
+ * failure was said, and then nothing is written. */
+int plot_json(const char *what, json_t *report, int width, const char *file);
 
-/* Whether plots can be drawn here: "" when they can, else what is missing. *python is the program that
- * was asked (static storage). */
-const char *plot_missing(const char **python);
+/* The same of a report that `json` writes, as wide as usual. */
+int plot_draw(save_writer *json, const void *report, const char *file);
 
 #endif

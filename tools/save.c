@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "tools/plot.h"
 #include "tools/tool.h"
 #include "workload/stream.h"
 
@@ -32,6 +33,7 @@ int save_file(const char *path, save_writer *write, const void *what)
 
 int save_by_name(const char *path, const save_forms *forms, const void *what)
 {
+    if (plot_named(path)) return plot_draw(forms->json, what, path);
     const char *dot = strrchr(path, '.'), *ending = dot ? dot : "";
     return save_file(path,
                      strcmp(ending, ".json") == 0  ? forms->json

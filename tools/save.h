@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * save.h - results in a file, which appears when it is complete, in the form that its name stands for.
+ * save.h - results in a file, which appears when it is complete, in the form that its name stands for:
+ * .json, .csv, .svg (a plot, of what has one: chart.h), and TSV for everything else.
  */
 #ifndef HD_SAVE_H
 #define HD_SAVE_H

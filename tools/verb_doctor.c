@@ -16,7 +16,6 @@
 #endif
 
 #include "tools/output.h"
-#include "tools/plot.h"
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -134,13 +133,6 @@ static bool find_cuda_backend(char say[SAY_BYTES])
     return opened;
 }
 
-static bool find_plots(char say[SAY_BYTES])
-{
-    const char *python, *missing = plot_missing(&python);
-    snprintf(say, SAY_BYTES, "%s", *missing ? missing : python);
-    return !*missing;
-}
-
 /* A table that works: more upserts than it has room for, then every invariant. */
 static bool find_reference(char say[SAY_BYTES])
 {
@@ -183,7 +175,6 @@ static const struct thing {
     { "zlib", find_zlib, "gzip-compressed reads and traces", true },
     { "jansson", find_jansson, "--json, popularity histograms", true },
     { "xxHash", find_xxhash, "checksums of snapshots", true },
-    { "plots", find_plots, "heddle sweep --plot", false },
     { "CUDA compiler", find_nvcc, "building the GPU backend", false },
     { "CUDA device", find_device, "running the GPU backend", false },
     { "CUDA backend", find_cuda_backend, "tables on a GPU", false },

@@ -12,6 +12,7 @@
 #include "tools/input.h"
 #include "tools/output.h"
 #include "tools/picture.h"
+#include "tools/plot.h"
 #include "tools/progress.h"
 #include "tools/all_kernels_report.h"
 
@@ -23,10 +24,11 @@ static const char first_case[] = "hkv.serve.ref keys=zipf:0.99,4Mi capacity=256K
 /* All operations by all kernels: a smaller table, and batches that are done in the blink of an eye. */
 static const char first_all_kernels[] = "hkv.mix.ref keys=zipf:0.99,128Ki capacity=8Ki batch=1024x128";
 
-enum { CASE_BYTES = 1024, BAR = 32 };
+enum { CASE_BYTES = 1024, BAR = 32, KEY_PLOT = 0x100 };
 
 typedef struct run_options {
     bool judge, kernels;
+    const char *plot;
 } run_options;
 
 static const tool_option option[] = {
@@ -35,6 +37,8 @@ static const tool_option option[] = {
     { "kernels", 'k', NULL,
       "run the case by the GPU's kernels on the host SIMT machine, each held against the reference",
       TOOL_FIELD(run_options, kernels) },
+    { "plot", KEY_PLOT, "FILE", "draw the outcomes and the hit rate over time, or the kernels' sectors, as SVG",
+      TOOL_FIELD(run_options, plot) },
     { .name = NULL },
 };
 
@@ -161,6 +165,16 @@ static void history(out *o, const hd_case *c, const hd_run_report *r)
              out_format(first, OUT_PERCENT, out_real(rate[0])), out_format(last, OUT_PERCENT, out_real(rate[n - 1])));
 }
 
+/* The same, as numbers, for plots. */
+static json_t *windows_json(const hd_run_report *r)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < HD_RUN_WINDOWS; i++)
+        json_array_append_new(list, json_pack("{s:I, s:I}", "items", (json_int_t)r->window[i].items, "hits",
+                                              (json_int_t)r->window[i].hits));
+    return list;
+}
+
 /* ---- What to try next ------------------------------------------------------------------------ */
 
 static void hints(out *o, const hd_case *c)
@@ -200,6 +214,7 @@ static out *report(const tool_line *line, const hd_case *c, const char *text, co
     verdict(o, c, r);
     outcomes(o, line->form, &r->counters);
     history(o, c, r);
+    out_member(o, "windows", windows_json(r));
     return o;
 }
 
@@ -215,13 +230,16 @@ static hd_status run_kernels(const hd_case *c, all_kernels *t)
     return s;
 }
 
+/* Ends a report, and draws it where that is asked for. */
+static int plot_close(out *o, const char *plot) { return out_close(o, plot ? out_plot(o, plot) : TOOL_OK); }
+
 /* Only the kernels: --kernels. */
-static int kernels_alone(const tool_line *line, const hd_case *c, const char *text)
+static int kernels_alone(const tool_line *line, const hd_case *c, const char *text, const char *plot)
 {
     all_kernels t;
     hd_status s = run_kernels(c, &t);
     int code = s ? tool_fail(s) : tool_stopped() ? TOOL_STOPPED : TOOL_OK;
-    if (code == TOOL_OK && t.ran) code = out_close(all_kernels_report(line->form, text, &t), TOOL_OK);
+    if (code == TOOL_OK && t.ran) code = plot_close(all_kernels_report(line->form, text, &t), plot);
     if (code == TOOL_OK) code = all_kernels_verdict(&t);
     all_kernels_close(&t);
     return code;
@@ -265,6 +283,7 @@ static int read_case(const tool_line *line, const run_options *opt, hd_case *c, 
     const char *first = opt->kernels ? first_all_kernels : first_case;
     hd_status s = hd_case_parse(line->words ? text : first, c);
     if (s) return tool_fail(s);
+    if (opt->plot && plot_file("--plot", opt->plot)) return TOOL_USAGE;
     if (opt->judge) c->judge = true;
     hd_case_print(c, text, CASE_BYTES);
     hd_config config = hd_case_config(c);
@@ -282,7 +301,7 @@ static int run(tool_line *line, int argc, char **argv)
     hd_case c;
     code = read_case(line, &opt, &c, text);
     if (code) return code;
-    if (opt.kernels) return kernels_alone(line, &c, text);
+    if (opt.kernels) return kernels_alone(line, &c, text, opt.plot);
 
     hd_run_report r;
     code = run_case(&c, &r);
@@ -290,7 +309,7 @@ static int run(tool_line *line, int argc, char **argv)
     out *o = report(line, &c, text, &r);
     bool tour = line->words == 0 && line->form == TOOL_TEXT && !*r.wrong;
     if (!tour && !*r.wrong) hints(o, &c);
-    code = out_close(o, TOOL_OK);
+    code = plot_close(o, opt.plot);
     if (*r.wrong) code = tool_say(TOOL_DIFFERS, "%s; again: heddle run %s", r.wrong, text);
     return tour && code == TOOL_OK ? kernels_too(&c) : code;
 }
@@ -315,7 +334,7 @@ static const char doc[] =
     "\n"
     "EXAMPLES\n"
     "  heddle run\n"
-    "  heddle run hkv.serve.ref policy=lfu capacity=64Ki keys=zipf:0.99,1Mi batch=4096x64\n"
+    "  heddle run hkv.serve.ref policy=lfu capacity=64Ki keys=zipf:0.99,1Mi batch=4096x64 --plot run.svg\n"
     "  heddle run hkv.mix.ref buckets=4 slots=8 batch=64x50 keys=uniform:100 seed=2 --judge\n"
     "  heddle run hkv.insert_or_assign.ref keys=uniform:100000 --json\n"
     "  heddle run --kernels hkv.find.ref capacity=8Ki keys=zipf:0.99,64Ki batch=512x64\n"

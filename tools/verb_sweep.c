@@ -31,7 +31,7 @@ static const tool_option option[] = {
     { "capacity", KEY_CAPACITY, "N", "of the table that is filled (1Mi)", TOOL_FIELD(sweep_options, capacity) },
     { "requests", KEY_REQUESTS, "N", "stop after N requests (generators: 1Mi)",
       TOOL_RANGE(sweep_options, plan.limit, 1, UINT64_MAX) },
-    { "plot", KEY_PLOT, "FILE", "draw the curves as .svg or .png", .kind = TOOL_BY_PARSER },
+    { "plot", KEY_PLOT, "FILE", "draw the curves as SVG", .kind = TOOL_BY_PARSER },
     { "output", 'o', "FILE", "write the CSV there instead of to standard output", TOOL_FIELD(sweep_options, output) },
     { "table", KEY_TABLE, NULL, "an aligned table for people instead of CSV", TOOL_FIELD(sweep_options, table) },
     REPLAY_OPTIONS,
@@ -214,7 +214,7 @@ static int check_options(const sweep_options *o, const tool_line *line, replay_l
 /* Draws the report, and writes it to its file, or to standard output where there is none or it cannot be written. */
 static int finish(const sweep_options *o, out *report, tool_form form)
 {
-    int code = o->plot ? plot_draw(report, o->plot) : TOOL_OK;
+    int code = o->plot ? out_plot(report, o->plot) : TOOL_OK;
     int saved = o->output ? out_save_as(report, form, o->output) : TOOL_OK;
     if (!code) code = o->failed;
     if (saved) code = saved;
@@ -260,8 +260,7 @@ static const char doc[] =
     "  heddle sweep zipf.oracleGeneral.zst oracleGeneral --policies lru,custom --output curves.csv\n"
     "  heddle sweep zipf:0.99,10000 --requests 100000 -p lru,full:lru --sizes 1%,10% --seeds 3 --table\n"
     "  heddle sweep --load-factors 0.5,0.75,1,2 --capacity 64Ki --dual --table\n"
-    "\n"
-    "  With matplotlib installed, --plot curves.svg draws any of these.\n";
+    "  heddle sweep zipf:0.99,10000 --requests 100000 -p lru,lfu --sizes 1%,10% --plot curves.svg\n";
 
 const tool_verb verb_sweep = { "sweep",
                                "TRACE FORMAT | SPEC",

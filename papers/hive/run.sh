@@ -140,6 +140,6 @@ for part in "${parts[@]}"; do
     failed=$?
     [ "$failed" = 0 ] || { [ "$failed" = 77 ] && [ ${#parts[@]} -gt 1 ]; } || exit "$failed"
     ;;
-  judge) "$here/../judge.sh" hive --gpu "$GPU" --out "$out" || exit ;;
+  judge) HEDDLE=${HEDDLE:-$build/heddle} python3 "$here/judge.py" --gpu "$GPU" --out "$out" || exit ;;
   esac
 done

@@ -111,6 +111,6 @@ for part in "${parts[@]}"; do
     code=$?
     [ "$code" = 0 ] || { [ "$code" = 77 ] && [ ${#parts[@]} -gt 1 ]; } || exit "$code"
     ;;
-  judge) "$here/../judge.sh" hkv --gpu "$GPU" --out "$out" || exit ;;
+  judge) HEDDLE=${HEDDLE:-$build/heddle} python3 "$here/judge.py" --gpu "$GPU" --out "$out" || exit ;;
   esac
 done

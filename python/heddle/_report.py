@@ -78,7 +78,7 @@ class Report:
             "<tr>" + "".join(f"<td>{html.escape(_cell(row[name]))}</td>" for name in columns) + "</tr>"
             for row in self.rows
         )
-        facts = ", ".join(f"{name}: {_cell(value)}" for name, value in self.facts.items() if not isinstance(value, list))
+        facts = ", ".join(f"{name}: {_cell(value)}" for name, value in self.facts.items() if not isinstance(value, (list, dict)))
         return f"<table><caption>{html.escape(facts)}</caption><tr>{head}</tr>{body}</table>"
 
     def plot(self, y="miss_ratio", axes=None):

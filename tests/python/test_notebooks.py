@@ -13,7 +13,7 @@ import notebook
 
 TOP = pathlib.Path(os.environ.get("top_srcdir", pathlib.Path(__file__).parents[2])).resolve()
 FOLDER = TOP / "doc" / "notebooks"
-NEEDED = ("table", "curves", "recommender")
+NEEDED = ("table", "curves", "recommender", "teaching")
 
 
 def code(source, *tags, outputs=()):
