@@ -152,6 +152,31 @@ END
   [ $made -gt 100 ] || echo "only $made were drawn"
 } 2>&1 | none "400 odd charts are drawn or refused"
 
+{ "$python" - <<'END'
+import json, os, random, subprocess
+random.seed(3)
+odd = [None, -1, 1e308, "x", [], {}, True, 2**63 - 1, -(2**63), "\u0000", 0]
+schemas = ["heddle.run/1", "heddle.sweep/1", "heddle.fill/1", "heddle.bench/1", "heddle.bench.locks/1", "heddle.bench.growth/1"]
+def damage(v):
+    if not v or not isinstance(v, (dict, list)): return
+    k = random.choice(list(v)) if isinstance(v, dict) else random.randrange(len(v))
+    if random.random() < 0.4: v[k] = random.choice(odd)
+    elif random.random() < 0.2: del v[k]
+    else: damage(v[k])
+codes = []
+for i in range(300):
+    r = json.load(open(random.choice(["sweep.json", "kernels.json", "run.json", "windows.json", "growth.json"])))
+    for _ in range(random.randrange(1, 6)): damage(r)
+    if random.random() < 0.4: r["schema"] = random.choice(schemas)
+    if random.random() < 0.3: r["benchmarks"] = r.get("rows")
+    json.dump(r, open("damaged.json", "w"))
+    p = subprocess.run([os.environ["HEDDLE"], "plot", "damaged.json", "-o", "damaged.svg"], capture_output=True, text=True)
+    codes.append(p.returncode)
+    if p.returncode not in (0, 3) or (p.returncode == 3 and p.stderr.count("\n") != 1): print(i, p.returncode, p.stderr)
+if codes.count(0) < 50 or codes.count(3) < 50: print(codes.count(0), codes.count(3))
+END
+} 2>&1 | none "300 damaged reports are drawn or refused"
+
 # ---- In a browser ----------------------------------------------------------------------------------------------------
 
 if ! browser=$(command -v "${CHROMIUM:-chromium}"); then skip "pictures in a browser" "Chromium is not installed (Debian: apt install chromium)"
