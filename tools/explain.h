@@ -8,7 +8,7 @@
 #define HD_TOOLS_EXPLAIN_H
 
 #include "tools/output.h"
-#include "tools/story.h"
+#include "judge/story.h"
 #include "workload/case.h"
 
 typedef struct explain_told {
