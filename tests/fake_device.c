@@ -63,10 +63,45 @@ static void run_kernel(fake_device *f, const fake_work *w)
     check(simt_machine_run(f->machine, &c), "%s", simt_machine_finding(f->machine)->story);
 }
 
+static void run_works(fake_device *f, void *stream, size_t end);
+
+static bool is_word(const fake_work *w, bool enters)
+{
+    if (w->kind != FAKE_LAUNCH || !w->launch.gpu) return false;
+    return w->launch.kernel == (enters ? w->launch.gpu->word_enter : w->launch.gpu->word_leave);
+}
+
+/* Whether the work before number `end` that its stream did last of the steps at a lock's word is to enter. */
+static bool is_inside(const fake_device *f, size_t end)
+{
+    for (size_t i = end; i-- > 0;)
+        if (f->work[i].stream == f->work[end].stream && is_word(&f->work[i], true)) return f->work[i].done;
+    return false;
+}
+
+static bool is_running(const fake_device *f, const void *stream)
+{
+    for (const fake_running *r = f->running; r; r = r->outer)
+        if (r->stream == stream) return true;
+    return false;
+}
+
+/* A kernel that enters a lock runs alone here, and would wait for ever for a batch of another stream that has entered:
+ * what is put on that stream runs first, until it leaves. On a device it runs at the same time. A stream that waits for
+ * this one cannot go on there, either. */
+static void others_leave(fake_device *f)
+{
+    for (size_t i = 0; i < f->works; i++)
+        if (!f->work[i].done && is_word(&f->work[i], false) && !is_running(f, f->work[i].stream) && is_inside(f, i))
+            run_works(f, f->work[i].stream, f->before + i + 1);
+}
+
 /* The work of a stream before number `end`, in order; what it waits for on other streams comes first. Numbers are never
  * given twice: work before f->before is done and forgotten. */
 static void run_works(fake_device *f, void *stream, size_t end)
 {
+    const fake_running me = { stream, f->running };
+    f->running = &me;
     for (size_t i = 0; f->before + i < end && i < f->works; i++) {
         fake_work *w = &f->work[i];
         if (w->done || w->stream != stream) continue;
@@ -74,10 +109,12 @@ static void run_works(fake_device *f, void *stream, size_t end)
         if (w->kind == FAKE_WAIT) run_works(f, w->mark_stream, w->mark);
         if (w->kind == FAKE_COPY) memcpy(w->to, w->kept ? w->kept : w->from, w->bytes);
         if (w->kind == FAKE_FILL) memset(w->to, w->byte, w->bytes);
+        if (is_word(w, true)) others_leave(f);
         if (w->kind == FAKE_LAUNCH) run_kernel(f, w);
         free(w->kept);
         w->kept = NULL;
     }
+    f->running = me.outer;
 }
 
 static void run_stream(fake_device *f, void *stream, size_t end)

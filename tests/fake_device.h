@@ -23,6 +23,12 @@ enum {
 typedef enum fake_kind { FAKE_COPY, FAKE_FILL, FAKE_LAUNCH, FAKE_WAIT, FAKE_RECORD } fake_kind;
 
 /* Something put on a stream. */
+/* Streams whose work runs: each waits for the one before it in the list. */
+typedef struct fake_running {
+    const void *stream;
+    const struct fake_running *outer;
+} fake_running;
+
 typedef struct fake_work {
     fake_kind kind;
     void *stream, *to;
@@ -64,6 +70,7 @@ typedef struct fake_device {
     const hd_design *host;                        /* whose kernels are launched; NULL: of the library's designs */
     fake_piece piece[FAKE_PIECES], far[FAKE_FAR]; /* far: this machine's, that kernels reach */
     fake_work *work;
+    const fake_running *running;
     size_t pieces, fars, works, events, streams, prepared, prepared_runs, copies,
         before;                                  /* before: so much work was done and forgotten */
     uint64_t live_bytes, peak_bytes, most_bytes; /* most_bytes: what there is of memory, 0: any */
