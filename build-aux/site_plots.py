@@ -212,14 +212,10 @@ class Plots:
         )
 
     def plot_hive_inserts(self):
-        rows = [
-            row
-            for row in self.recorded("papers/hive/results/steps.tsv")
-            if (row["kernel"], row["layout"], row["slots"], row["spare"], row["whole"])
-            == ("tile", "words", "16", "3", "0")
-        ]
+        rows = self.recorded("papers/hive/results/steps.tsv")
+        where = {"kernel": "tile", "layout": "words", "slots": "16", "spare": "3", "whole": "0"}
         series = [
-            (name, [(float(row["load"]), float(row[field])) for row in rows])
+            (name, points(rows, "load", field, **where))
             for name, field in (
                 ("in the first bucket", "first"),
                 ("in the second bucket", "later"),

@@ -121,13 +121,13 @@ void story_blame(story *s, const char *said, const char *change)
     set(s, finding, "change", text_of(change));
 }
 
-void story_concerned(story *s, const char *format, ...)
+void story_concerned(story *s, const char *told)
 {
-    va_list list;
-    if (!s) return;
-    va_start(list, format);
-    append(s, json_object_get(json_object_get(s->all, "finding"), "concerned"), formatted(format, list));
-    va_end(list);
+    json_t *concerned = s ? json_object_get(json_object_get(s->all, "finding"), "concerned") : NULL;
+    for (const char *line = strchr(told, '\n'); concerned && line; line = strchr(line, '\n')) {
+        line += 1 + strspn(line + 1, " ");
+        append(s, concerned, json_stringn(line, strcspn(line, "\n")));
+    }
 }
 
 void story_matters(story *s)

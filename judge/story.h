@@ -51,8 +51,8 @@ void story_fact(story *s, const char *name, const char *format, ...) __attribute
 void story_finding(story *s, const char *sentence, const char *by, const char *schedule);
 /* What the check said, if the sentence is another; and the change of the text that is to blame. Each may be NULL. */
 void story_blame(story *s, const char *said, const char *change);
-/* A line below the finding: who was concerned, and where. */
-void story_concerned(story *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The lines of `told` after its first stand below the finding: who was concerned, and where. */
+void story_concerned(story *s, const char *told);
 
 /* The last step matters for what the finding says. Of more than STORY_MATTERS steps the last ones are kept. */
 enum { STORY_MATTERS = 8 };

@@ -542,20 +542,14 @@ static void event_value(const teller *t, const simt_event *e, uint64_t value, ch
                   room);
 }
 
-/* What the events [i, end) have in common. */
-typedef struct common {
-    uint32_t lanes;
-    bool place, before, after;
-} common;
-
-static common common_of(const simt_event *e, size_t i, size_t end)
+event_common event_common_of(const simt_event *e, size_t n)
 {
-    common c = { 0, true, true, true };
-    for (size_t k = i; k < end; k++) {
+    event_common c = { 0, true, true, true };
+    for (size_t k = 0; k < n; k++) {
         c.lanes |= 1u << e[k].thread % 32;
-        c.place = c.place && e[k].p == e[i].p;
-        c.before = c.before && e[k].before == e[i].before;
-        c.after = c.after && e[k].after == e[i].after;
+        c.place = c.place && e[k].p == e->p;
+        c.before = c.before && e[k].before == e->before;
+        c.after = c.after && e[k].after == e->after;
     }
     return c;
 }
@@ -612,7 +606,7 @@ static void tell_step(teller *t, const simt_event *e, size_t i, size_t end)
 {
     char who[64], place[3 * CELL_NAME] = "", before[2 * CELL_NAME], after[2 * CELL_NAME];
     bool effect = takes_effect(&e[i]);
-    const common same = common_of(e, i, end);
+    const event_common same = event_common_of(e + i, end - i);
     story_act act = { .step = e[i].step, .who = who, .lanes = same.lanes, .does = event_meaning(&e[i]) };
     snprintf(who, sizeof who, "block %u, warp %u", e[i].block, e[i].thread / 32);
     if (e[i].p) place_of_event(t, &e[i], place);

@@ -17,6 +17,14 @@ bool event_matters(const simt_event *e);
 /* Events [i, end) are one step: one site, one warp, one lane after another. apart: every event is a step. */
 size_t event_group_end(const simt_event *e, size_t n, size_t i, bool apart);
 
+/* The lanes of a step, a bit for each, and whether its n events have the same place and the same values. */
+typedef struct event_common {
+    uint32_t lanes;
+    bool place, before, after;
+} event_common;
+
+event_common event_common_of(const simt_event *e, size_t n);
+
 typedef struct run_told {
     const fixture *s;
     const simt_machine *m; /* its last run was one of s, with config.trace */

@@ -27,17 +27,13 @@ static void tell_finding(story *st, const museum_search *s, const museum_sight *
                          const simt_config *c)
 {
     char schedule[SCHEDULE], by[256], sentence[512];
-    const char *line = strchr(e->finding.story, '\n');
     simt_schedule_print(c->schedule, c->schedule_n, schedule, sizeof schedule);
     snprintf(by, sizeof by, "%s, which %s", museum_judge_name[sight->by], museum_judge_what[sight->by]);
     snprintf(sentence, sizeof sentence, "%s", s->row->bug);
     *sentence = (char)toupper((unsigned char)*sentence);
     story_finding(st, sentence, by, *schedule ? schedule : NULL);
     story_blame(st, sight->sentence, s->row->change);
-    for (; line; line = strchr(line, '\n')) {
-        line += 1 + strspn(line + 1, " ");
-        story_concerned(st, "%.*s", (int)strcspn(line, "\n"), line);
-    }
+    story_concerned(st, e->finding.story);
 }
 
 /* The machine's last run as a story; NULL: no memory. */

@@ -900,10 +900,8 @@
       document.addEventListener('keydown', (event) => {
         if (!event.target.closest('figure.story')) keyFor(event, players);
       });
-    return players;
   }
 
-  window.heddleStories = { start };
   if (document.readyState === 'loading') document.addEventListener('DOMContentLoaded', start);
   else start();
 })();

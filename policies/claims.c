@@ -229,7 +229,7 @@ static bool read_given(const hd_nodes *all, const uint32_t function[])
     return reads;
 }
 
-/* A hit that adds a constant counts hits only where nobody gives scores. */
+/* A hit that adds a constant counts hits only if no function reads given scores. */
 static bool hits_add(const hd_nodes *all, const uint32_t function[])
 {
     counting c;
@@ -238,16 +238,15 @@ static bool hits_add(const hd_nodes *all, const uint32_t function[])
     return counts(all, hit, &c) && !(hd_node_is_constant(all, c.gives) && read_given(all, function));
 }
 
-bool hd_claims_count_hits(hd_nodes *all, uint32_t function[])
+void hd_claims_count_hits(hd_nodes *all, uint32_t function[])
 {
     counting c;
-    if (read_given(all, function) || !counts(all, function[HD_ON_HIT], &c)) return false;
+    if (read_given(all, function) || !counts(all, function[HD_ON_HIT], &c)) return;
     uint32_t given = hd_node_input(all, HD_OF_GIVEN), gives = hd_node_binary(all, HD_STEP_MUL, given, c.gives),
              hit = hd_node_binary(all, HD_STEP_ADD, c.part, gives);
     if (c.cap) hit = hd_node_binary(all, HD_STEP_MIN, hit, c.cap);
     if (c.joins) hit = hd_node_binary(all, c.joins, c.above, hit);
     function[HD_ON_HIT] = hit;
-    return true;
 }
 
 /* ---- The flags ------------------------------------------------------------------------------- */

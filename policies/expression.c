@@ -457,15 +457,16 @@ static void use_row(uint32_t row, hd_policy_use *use)
 static hd_status use_expressions(const char *text, hd_nodes *all, hd_policy_use *use)
 {
     enum { CHAINS = 100 }; /* at every open: they take less than 0.1 ms */
-    uint32_t function[HD_FUNCTIONS];
+    uint32_t function[HD_FUNCTIONS], counted[HD_FUNCTIONS];
     hd_status status = read_functions(text, all, function);
-    if (!status && all->full) status = hd_fail(HD_EINVAL, "policy: more than %d values", HD_NODES_MOST);
-    if (!status) status = compile_all(all, function, &use->program);
+    if (status) return status;
+    memcpy(counted, function, sizeof counted);
+    hd_claims_count_hits(all, counted);
+    if (all->full) return hd_fail(HD_EINVAL, "policy: more than %d values", HD_NODES_MOST);
+    status = compile_all(all, counted, &use->program);
     if (!status) status = print(all, function, use->text);
     if (status) return status;
     uint32_t row = row_with(all, function), proven = hd_claims_proven(all, function);
-    if (hd_claims_count_hits(all, function)) status = compile_all(all, function, &use->program);
-    if (status || all->full) return status ? status : hd_fail(HD_EINVAL, "policy: more than %d values", HD_NODES_MOST);
     if (row != HD_POLICY_EXPRESSION && !(hd_policy_rows[row].flags & HD_SCORES_NEEDED)) return use_row(row, use), HD_OK;
     uint32_t gone = hd_claims_refuted(HD_POLICY_EXPRESSION, &use->program, proven & ~(uint32_t)HD_SCORES_USED, CHAINS);
     use->program.flags = proven & ~gone;

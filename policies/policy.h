@@ -44,7 +44,7 @@ enum {
 typedef struct hd_score_in {
     uint64_t given; /* the caller's score of the item; 1 when there is none */
     uint64_t now;   /* the table's clock at the item                        */
-    uint64_t tick;  /* the same in ticks that 2^32 of last for long: now, or hd_tick_of */
+    uint64_t tick;  /* the same in ticks that 2^32 of last for long: hd_tick_at */
     uint32_t epoch; /* the table's epoch                                    */
 } hd_score_in;
 
@@ -59,6 +59,10 @@ HD_FN uint64_t hd_tick_of(uint64_t now_ns, uint64_t opened_ns)
     uint64_t tick = now_ns >> 20, first = opened_ns >> 52 << 32;
     return tick < first ? 0 : tick - first;
 }
+
+/* The tick of a time of the table's clock. opened: of a table with the device's clock; 0: the clock is the logical one,
+ * whose times are its ticks. */
+HD_FN uint64_t hd_tick_at(uint64_t now, uint64_t opened) { return opened ? hd_tick_of(now, opened) : now; }
 
 HD_FN uint32_t hd_saturate32(uint64_t x) { return x > UINT32_MAX ? UINT32_MAX : (uint32_t)x; }
 

@@ -57,7 +57,8 @@ static const char *idea_in(const puzzle_idea *list, const char *by)
     return list->idea;
 }
 
-const char *puzzle_idea_of(const puzzle *p, const char *by, bool weak)
+/* The sentence for a check: the puzzle's, or the general one. weak: in a run with weak memory. */
+static const char *idea_of(const puzzle *p, const char *by, bool weak)
 {
     char in_weak[64];
     snprintf(in_weak, sizeof in_weak, "%s, weak", by);
@@ -145,7 +146,7 @@ static bool tell(trial *t, simt_machine *m, simt_config c, const simt_exploratio
     c.trace = true;
     if (simt_explore(m, &trial, &c, 1, 0, 0, &again)) return false;
     v->by = again.finding.fault ? simt_fault_name(again.finding.fault) : t->bed->by ? t->bed->by : "wrong";
-    v->idea = puzzle_idea_of(t->p, v->by, c.weak);
+    v->idea = idea_of(t->p, v->by, c.weak);
     v->weak = c.weak;
     snprintf(v->detail, sizeof v->detail, "%s", again.finding.story);
     simt_exploration_free(m, &again);
@@ -181,7 +182,7 @@ static bool measure(trial *t, simt_machine *m, puzzle_verdict *v)
     v->cost[PUZZLE_STEPS] = (double)n.steps / t->bed->keys;
     if (!t->p->most || v->cost[t->p->cost] <= t->p->most) return true;
     v->by = "cost";
-    v->idea = puzzle_idea_of(t->p, v->by, false);
+    v->idea = idea_of(t->p, v->by, false);
     v->schedule = strdup("");
     snprintf(v->detail, sizeof v->detail, "%.2f %s per key; par is %.2f, and at most %.2f are accepted",
              v->cost[t->p->cost], unit[t->p->cost], t->p->par, t->p->most);

@@ -92,9 +92,6 @@ typedef struct puzzle_verdict {
 /* Judges a kernel. bed: what it last ran on. False: memory was refused. */
 bool puzzle_judge(const puzzle *p, void (*kernel)(const void *), simt_machine *m, puzzle_bed *bed, puzzle_verdict *v);
 
-/* The sentence for a check: the puzzle's, or the general one. weak: in a run with weak memory. */
-const char *puzzle_idea_of(const puzzle *p, const char *by, bool weak);
-
 /* The text of a file that answers or players need, by its path in the tree ("puzzles/find/task.txt", "simt/simt.h");
  * NULL: there is none. */
 const char *puzzle_text(const char *path);

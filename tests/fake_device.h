@@ -22,13 +22,13 @@ enum {
 
 typedef enum fake_kind { FAKE_COPY, FAKE_FILL, FAKE_LAUNCH, FAKE_WAIT, FAKE_RECORD } fake_kind;
 
-/* Something put on a stream. */
 /* Streams whose work runs: each waits for the one before it in the list. */
 typedef struct fake_running {
     const void *stream;
     const struct fake_running *outer;
 } fake_running;
 
+/* Something put on a stream. */
 typedef struct fake_work {
     fake_kind kind;
     void *stream, *to;

@@ -41,7 +41,7 @@ def play(story):
         must(all(len(row) == len(p["columns"]) for row in cells), f"{p['name']}: columns")
     last = 0
     for step in story["steps"]:
-        must(step["step"] >= last and step["does"] and step["who"], f"step {step['step']}: order, or nobody does it")
+        must(step["step"] >= last and step["does"] and step["who"], f"step {step['step']}: it is out of order, or does not say who acts")
         last = step["step"]
         for panel, row, column, text in step["sets"]:
             panels[panel][row][column] = text

@@ -88,7 +88,4 @@ void chart_drop(chart *c);
  * was said why there is none, with *code the exit code. */
 json_t *chart_of_report(const char *what, json_t *report, int *code);
 
-/* The schemas that have a chart, with commas between them. Static storage. */
-const char *chart_schemas(void);
-
 #endif

@@ -130,7 +130,7 @@ static json_t *windows_chart(const json_t *report, const json_t *rows)
     char every[OUT_CELL], name[TEXT];
     bool one_size = true;
     size_t i;
-    json_t *row, *list = json_array(), *last;
+    json_t *row, *list = json_array();
     json_array_foreach(rows, i, row) one_size =
         one_size && strcmp(text_at(row, "asked"), text_at(json_array_get(rows, 0), "asked")) == 0;
     json_array_foreach(rows, i, row)
@@ -140,10 +140,10 @@ static json_t *windows_chart(const json_t *report, const json_t *rows)
         point_add(list, name, row, "first", y);
         /* the last window has an end, too */
         json_t *next = json_array_get(rows, i + 1);
-        bool ends = !next || number_at(next, "first") < number_at(row, "first");
-        last = json_deep_copy(row);
+        if (next && number_at(next, "first") >= number_at(row, "first")) continue;
+        json_t *last = json_deep_copy(row);
         json_object_set_new(last, "first", json_real(number_at(row, "first") + number_at(row, "requests")));
-        if (ends) point_add(list, name, last, "first", y);
+        point_add(list, name, last, "first", y);
         json_decref(last);
     }
     count_text(every, report, "every");
@@ -387,7 +387,8 @@ static const struct {
     { "heddle.bench.growth/1", "rows", growth_chart },
 };
 
-const char *chart_schemas(void)
+/* The schemas that have a chart, with commas between them. */
+static const char *schemas(void)
 {
     static char all[TEXT];
     if (!*all)
@@ -412,7 +413,7 @@ json_t *chart_of_report(const char *what, json_t *report, int *code)
         return chart;
     }
     if (*schema)
-        tool_say(TOOL_DATA, "%s: there is no plot of %.60s; there are plots of %s", what, schema, chart_schemas());
+        tool_say(TOOL_DATA, "%s: there is no plot of %.60s; there are plots of %s", what, schema, schemas());
     else
         tool_say(TOOL_DATA, "%s: it is no report: it has no member schema", what);
     return NULL;

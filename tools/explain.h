@@ -7,12 +7,12 @@
 #ifndef HD_TOOLS_EXPLAIN_H
 #define HD_TOOLS_EXPLAIN_H
 
-#include "tools/output.h"
 #include "judge/story.h"
+#include "tools/output.h"
 #include "workload/case.h"
 
 typedef struct explain_told {
-    bool wants_story; /* somebody will look at it */
+    bool wants_story; /* the command prints JSON or writes a page */
     out *report;
     story *steps; /* NULL where it is not wanted: the functions of story.h then do nothing */
 } explain_told;

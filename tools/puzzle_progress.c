@@ -4,15 +4,13 @@
  */
 #include "tools/puzzle_progress.h"
 
-#include <errno.h>
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/whole.h"
+#include "tools/save.h"
 #include "tools/tool.h"
 
 enum { VERSION = 1 };
@@ -25,13 +23,7 @@ static bool path_of(char path[HD_PATH_BYTES], bool make)
     if (!own && !(home && *home)) return false;
     int n = snprintf(path, HD_PATH_BYTES, "%s%s/heddle/puzzles.json", own ? state : home, own ? "" : "/.local/state");
     if (n >= HD_PATH_BYTES) return false;
-    for (char *slash = path + 1; make && (slash = strchr(slash, '/')) != NULL; slash++) {
-        *slash = 0;
-        bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
-        *slash = '/';
-        if (!made) return false;
-    }
-    return true;
+    return !make || save_folders(path, 1);
 }
 
 /* All that is known, as an object: the caller's. It is of this version, or new. */
@@ -47,11 +39,9 @@ static json_t *all_read(const char *path)
     return json_pack("{s:i, s:{}}", "version", VERSION, "puzzles");
 }
 
-puzzle_progress puzzle_progress_of(const char *name)
+puzzle_progress puzzle_progress_in(const json_t *all, const char *name)
 {
     puzzle_progress p = { 0, 0, false, 0 };
-    char path[HD_PATH_BYTES];
-    json_t *all = path_of(path, false) ? all_read(path) : NULL;
     const json_t *of = json_object_get(json_object_get(all, "puzzles"), name);
     json_int_t tries = json_integer_value(json_object_get(of, "tries"));
     json_int_t hints = json_integer_value(json_object_get(of, "hints"));
@@ -59,6 +49,19 @@ puzzle_progress puzzle_progress_of(const char *name)
     p.hints = hints > 0 ? (uint64_t)hints : 0;
     p.solved = json_is_true(json_object_get(of, "solved"));
     p.best = json_number_value(json_object_get(of, "best"));
+    return p;
+}
+
+json_t *puzzle_progress_read(void)
+{
+    char path[HD_PATH_BYTES];
+    return path_of(path, false) ? all_read(path) : NULL;
+}
+
+puzzle_progress puzzle_progress_of(const char *name)
+{
+    json_t *all = puzzle_progress_read();
+    puzzle_progress p = puzzle_progress_in(all, name);
     json_decref(all);
     return p;
 }

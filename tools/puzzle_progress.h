@@ -7,6 +7,7 @@
 #ifndef HD_TOOLS_PUZZLE_PROGRESS_H
 #define HD_TOOLS_PUZZLE_PROGRESS_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -16,7 +17,13 @@ typedef struct puzzle_progress {
     double best; /* the lowest cost per key of an accepted answer */
 } puzzle_progress;
 
-/* Of the puzzle of that name; zeros where there is none. */
+/* The file, which the caller releases; NULL: there is no place for it. */
+json_t *puzzle_progress_read(void);
+
+/* What it says of the puzzle of that name; zeros where that is nothing. */
+puzzle_progress puzzle_progress_in(const json_t *all, const char *name);
+
+/* The same, where no other puzzle is asked for. */
 puzzle_progress puzzle_progress_of(const char *name);
 
 /* Writes it. False: it cannot be kept; that was said on standard error. */

@@ -11,7 +11,7 @@
 
 #include "judge/story_run.h"
 
-enum { STEPS_SHOWN = 400, CELL = 32, PLACE = 96, NAME_COLUMNS = PUZZLE_ARRAYS };
+enum { STEPS_SHOWN = 400, CELL = 32, PLACE = 96 };
 
 typedef struct teller {
     story *s;
@@ -45,7 +45,7 @@ static const char *number(uint64_t v, char text[CELL])
 static void panel_make(teller *t, int first)
 {
     const puzzle_bed *b = t->b;
-    const char *name[NAME_COLUMNS];
+    const char *name[PUZZLE_ARRAYS];
     int columns = 0;
     uint32_t rows = 0;
     for (int i = first; i < b->arrays; i++) {
@@ -146,26 +146,6 @@ static void name_place(const teller *t, const simt_machine *m, const simt_event 
         snprintf(text, PLACE, "%.40s[%" PRIu32 "]%s", name, index, several ? " and on" : "");
 }
 
-/* What the lanes of a step have in common. */
-typedef struct shared_of {
-    uint32_t lanes;
-    bool place, before, after;
-    bool old; /* one of them got an older value */
-} shared_of;
-
-static shared_of lanes_of(const teller *t, const simt_event *e, size_t n)
-{
-    shared_of o = { 0, true, true, true, false };
-    for (size_t k = 0; k < n; k++) {
-        o.lanes |= 1u << e[k].thread % 32;
-        o.place = o.place && e[k].p == e->p;
-        o.before = o.before && e[k].before == e->before;
-        o.after = o.after && e[k].after == e->after;
-        o.old = o.old || older(t, &e[k]);
-    }
-    return o;
-}
-
 static const char *note_of(const teller *t, const simt_event *e, bool old)
 {
     bool held = t->weak && strncmp(e->what, "st", 2) == 0 && strcmp(e->what, "strel") != 0;
@@ -182,8 +162,9 @@ static bool exchanges(const simt_event *e)
 
 static void tell_group(teller *t, const simt_machine *m, const simt_event *e, size_t n, uint64_t step)
 {
-    shared_of all = lanes_of(t, e, n);
-    bool values = e->p || exchanges(e);
+    const event_common all = event_common_of(e, n);
+    bool values = e->p || exchanges(e), old = false; /* a lane got an older value */
+    for (size_t k = 0; k < n; k++) old = old || older(t, &e[k]);
     char who[PLACE], place[PLACE], before[CELL], after[CELL];
     snprintf(who, sizeof who, "block %" PRIu32 ", warp %" PRIu32, e->block, e->thread / 32);
     if (e->p) name_place(t, m, e, !all.place, place);
@@ -192,7 +173,7 @@ static void tell_group(teller *t, const simt_machine *m, const simt_event *e, si
     act.before = values && all.before ? number(e->before, before) : NULL;
     act.after = values && !reads_only(e) && all.after ? number(e->after, after) : NULL;
     act.site = simt_site_name(e->site);
-    act.note = note_of(t, e, all.old);
+    act.note = note_of(t, e, old);
     story_step(t->s, &act);
     for (size_t k = 0; k < n; k++) effect(t, &e[k]);
 }
@@ -216,10 +197,7 @@ story *puzzle_story(const puzzle *p, const puzzle_bed *b, const simt_machine *m,
     story_fact(t->s, "puzzle", "%s", p->name);
     story_fact(t->s, "weak memory", "%s", v->weak ? "yes" : "no");
     story_finding(t->s, sentence, v->by, v->schedule);
-    for (const char *line = strchr(v->detail, '\n'); line; line = strchr(line, '\n')) {
-        line += 1 + strspn(line + 1, " ");
-        story_concerned(t->s, "%.*s", (int)strcspn(line, "\n"), line);
-    }
+    story_concerned(t->s, v->detail);
     panels_make(t);
     size_t n, end;
     uint64_t step = 0;

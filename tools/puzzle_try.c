@@ -27,6 +27,7 @@
 #include "simt/raw.h"
 #include "simt/simt.h"
 #include "tools/puzzle_story.h"
+#include "tools/save.h"
 #include "tools/tool.h"
 
 enum { PATH_BYTES = 4096, WORDS = 48, ANSWER_BYTES = 256 << 10, COMPILE_SECONDS = 20 };
@@ -59,17 +60,6 @@ typedef struct attempt {
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-static bool folders_make(char *path, size_t from)
-{
-    for (char *slash = path + from; (slash = strchr(slash, '/')) != NULL; slash++) {
-        *slash = 0;
-        bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
-        *slash = '/';
-        if (!made) return false;
-    }
-    return true;
-}
-
 static bool text_write(const char *path, const char *text)
 {
     FILE *f = fopen(path, "w");
@@ -91,7 +81,7 @@ static bool headers_write(const char *folder)
         char path[PATH_BYTES + 128];
         if (!ends_with(name, ".h")) continue;
         snprintf(path, sizeof path, "%s/%s", folder, name);
-        if (!folders_make(path, strlen(folder) + 1) || !text_write(path, text)) return false;
+        if (!save_folders(path, strlen(folder) + 1) || !text_write(path, text)) return false;
     }
     return true;
 }

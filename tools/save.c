@@ -4,8 +4,10 @@
  */
 #include "tools/save.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "tools/plot.h"
@@ -29,6 +31,17 @@ int save_file(const char *path, save_writer *write, const void *what)
     }
     free(text);
     return e ? tool_fail(e) : TOOL_OK;
+}
+
+bool save_folders(char *path, size_t from)
+{
+    for (char *slash = path + from; (slash = strchr(slash, '/')) != NULL; slash++) {
+        *slash = 0;
+        bool made = mkdir(path, 0777) == 0 || errno == EEXIST;
+        *slash = '/';
+        if (!made) return false;
+    }
+    return true;
 }
 
 int save_by_name(const char *path, const save_forms *forms, const void *what)

@@ -17,6 +17,8 @@ typedef struct save_forms {
 
 /* TOOL_OK, or it was said what is wrong. */
 int save_file(const char *path, save_writer *write, const void *what);
+/* Makes the folders of a path, up to its last slash. Those in its first `from` bytes exist. False: errno says why. */
+bool save_folders(char *path, size_t from);
 int save_by_name(const char *path, const save_forms *forms, const void *what);
 
 #endif

@@ -26,7 +26,8 @@ static double widest_name(const chart_panel *p)
     return most;
 }
 
-bool svg_lines_named(const chart_panel *p, double width) { return widest_name(p) + 24 <= 0.3 * width; }
+/* Whether the names stand beside the lines. */
+static bool is_named_beside(const chart_panel *p, double width) { return widest_name(p) + 24 <= 0.3 * width; }
 
 static void widen(double *low, double *high, double value)
 {
@@ -202,7 +203,7 @@ static void names(const svg_area *a, const frame *f, const chart_panel *p)
 void svg_lines(svg_area *a, const chart_panel *p)
 {
     frame f;
-    bool beside = !a->named && svg_lines_named(p, a->width);
+    bool beside = !a->named && is_named_beside(p, a->width);
     if (!a->named && !beside) svg_legend(a, p);
     if (*p->y.label) {
         svg_text(a->f, a->x, a->y + 10, "soft", "start", p->y.label);

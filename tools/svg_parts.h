@@ -44,7 +44,4 @@ void svg_bar(FILE *f, size_t k, double x, double y, double width, double height,
 void svg_lines(svg_area *a, const chart_panel *p);
 void svg_bars(svg_area *a, const chart_panel *p);
 
-/* Whether svg_lines writes the names beside the lines. */
-bool svg_lines_named(const chart_panel *p, double width);
-
 #endif

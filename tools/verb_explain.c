@@ -57,27 +57,20 @@ static void tell(out *o, const case_run *x, bool all)
     size_t n;
     const simt_event *e = simt_machine_events(x->m, &n);
     for (size_t i = 0, end; i < n; i = end) {
-        uint32_t lanes = 0;
-        bool same_place = true, same_before = true, same_after = true;
         char who[128] = "", place[128];
         end = event_group_end(e, n, i, all);
-        for (size_t k = i; k < end; k++) {
-            lanes |= 1u << e[k].thread % 32;
-            same_place = same_place && e[k].p == e[i].p;
-            same_before = same_before && e[k].before == e[i].before;
-            same_after = same_after && e[k].after == e[i].after;
-        }
-        name_lanes(lanes, who, sizeof who);
+        const event_common same = event_common_of(e + i, end - i);
+        name_lanes(same.lanes, who, sizeof who);
         if (e[i].p) {
             case_run_location(x, e[i].p, place, sizeof place);
-            if (!same_place) strncat(place, " and on", sizeof place - strlen(place) - 1);
+            if (!same.place) strncat(place, " and on", sizeof place - strlen(place) - 1);
         }
         bool effect = strcmp(e[i].what, "takes effect") == 0, reads = strncmp(e[i].what, "ld", 2) == 0;
         out_row(o, (const out_value[]){
                        out_count(e[i].step), out_count(e[i].block * 1000 + e[i].thread / 32), out_text(who),
                        out_text(event_meaning(&e[i])), where(&e[i], effect, place), out_text(e[i].what),
-                       effect || !same_before ? out_none() : out_count(case_run_shown(x, e[i].p, e[i].before)),
-                       effect || reads || !same_after ? out_none() : out_count(case_run_shown(x, e[i].p, e[i].after)),
+                       effect || !same.before ? out_none() : out_count(case_run_shown(x, e[i].p, e[i].before)),
+                       effect || reads || !same.after ? out_none() : out_count(case_run_shown(x, e[i].p, e[i].after)),
                        out_text(simt_site_name(e[i].site)) });
     }
 }

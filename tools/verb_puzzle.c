@@ -74,15 +74,17 @@ static int list(const tool_line *line)
     };
     uint64_t solved = 0;
     out *r = out_open(line->form, "heddle.puzzle.list/1", column, 9);
+    json_t *kept = puzzle_progress_read();
     for (int i = 0; puzzles[i]; i++) {
         const puzzle *p = puzzles[i];
-        puzzle_progress done = puzzle_progress_of(p->name);
+        puzzle_progress done = puzzle_progress_in(kept, p->name);
         solved += done.solved;
         out_row(r, (const out_value[]){ out_count((uint64_t)i + 1), out_text(p->name), out_text(p->title),
                                         out_flag(done.solved), out_count(done.tries), out_count(done.hints),
                                         done.solved ? out_real(done.best) : out_none(), out_real(p->par),
                                         out_text(cost_name[p->cost]) });
     }
+    json_decref(kept);
     out_fact(r, "puzzles", "puzzles", OUT_COUNT, out_count((uint64_t)puzzle_count()));
     out_fact(r, "solved", "solved", OUT_COUNT, out_count(solved));
     out_note(r, "\nheddle puzzle 1 shows the first task and writes the file to begin with.\n");
@@ -146,7 +148,7 @@ static const char *hint_text(const puzzle *p, uint64_t which, int *bytes)
     const char *text = text_of(p, "hints.txt"), *end;
     while (which-- && (end = strstr(text, "\n\n")) != NULL) text = end + 2;
     end = strstr(text, "\n\n");
-    *bytes = (int)(end ? (size_t)(end - text) : strcspn(text, "") - 1);
+    *bytes = (int)(end ? (size_t)(end - text) : strlen(text) - 1);
     return text;
 }
 

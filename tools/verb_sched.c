@@ -145,7 +145,6 @@ enum { STORY_STEPS = 1000 };
 static story *story_of(const sched_options *o, const case_run *x, const simt_exploration *e, const char *schedule)
 {
     char command[2 * CASE_RUN_TEXT], title[128], sentence[512];
-    const char *concerned = strchr(e->finding.story, '\n');
     const run_told told = { .s = x->s, .m = x->m, .most = STORY_STEPS, .said = e->wrong ? sentence : NULL };
     uint64_t n = x->s->part[0].batch.n;
     snprintf(title, sizeof title, "%.40s, %" PRIu64 " item%s, kernel %.40s: %s", x->c[0].op, n, n == 1 ? "" : "s",
@@ -167,10 +166,7 @@ static story *story_of(const sched_options *o, const case_run *x, const simt_exp
         story_finding(st, sentence,
                       e->finding.fault ? simt_fault_name(e->finding.fault) : "the comparison with the reference",
                       schedule);
-    }
-    for (const char *line = concerned; e->wrong && line; line = strchr(line, '\n')) {
-        line += 1 + strspn(line + 1, " ");
-        story_concerned(st, "%.*s", (int)strcspn(line, "\n"), line);
+        story_concerned(st, e->finding.story);
     }
     if (!st || story_of_run(st, &told)) return st;
     story_close(st);

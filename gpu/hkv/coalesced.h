@@ -852,14 +852,14 @@ SIMT_FN bool hkv_coalesced_claim_found(const hkv_args *a, hkv_one *o, hkv_rule r
     return true;
 }
 
-/* TO_EVICT: whether the hit of a present key may lower the score. Then o->score is the old score, which the search
+/* Whether the hit of a present key may lower the score. Then o->score is the old score, which the search
  * loaded: no other item has the key, so none changes it. */
 SIMT_FN bool hkv_coalesced_may_lower(const hkv_args *a, hkv_rule r)
 {
     return hkv_keys_differ(a) && !(a->policy_flags & HD_MONOTONE) && r.rescore;
 }
 
-/* TO_EVICT: the item of a present key holds its buckets if a hit lowers the score. False: the item must try again. */
+/* The item of a present key holds its buckets if a hit lowers the score. False: the item must try again. */
 SIMT_FN bool hkv_coalesced_hold_to_lower(const hkv_args *a, hkv_one *o, bool lowers)
 {
     if (!lowers) {

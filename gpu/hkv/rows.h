@@ -243,8 +243,8 @@ static inline hd_status hkv_launch_row(const hkv_launcher *all, uint32_t row, co
 /* The policy's input for item i of a batch without scores, by the table's clock. */
 static inline hd_score_in hkv_unscored_in(const hkv_args *a, uint64_t i)
 {
-    hd_score_in in = { 1, a->clock + i * a->per_item, 0, a->epoch };
-    in.tick = a->opened ? hd_tick_of(in.now, a->opened) : in.now;
+    uint64_t now = a->clock + i * a->per_item;
+    hd_score_in in = { 1, now, hd_tick_at(now, a->opened), a->epoch };
     return in;
 }
 

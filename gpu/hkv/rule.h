@@ -29,7 +29,7 @@ SIMT_FN hd_score_in hkv_score_in(const hkv_args *a, uint64_t i)
     in.given = 1;
     if (a->score) in.given = simt_ld_u64(a->score + i);
     in.now = a->moment ? simt_ldrlx_u64(a->moment) : a->clock + i * a->per_item;
-    in.tick = a->opened ? hd_tick_of(in.now, a->opened) : in.now;
+    in.tick = hd_tick_at(in.now, a->opened);
     in.epoch = a->epoch;
     return in;
 }

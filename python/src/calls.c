@@ -444,12 +444,13 @@ static bool overlap(const hp_array *a, const char *p, uint64_t bytes)
 /* Arrays of the caller that receive outputs. */
 static const struct {
     hp_out out;
+    uint32_t needs; /* of the operations that have it, one of these */
     const char *what;
-} owns[INS - IN_OUT] = { { HP_OUT_VALUE, "out['value']" },
-                         { HP_OUT_SCORE, "out['score']" },
-                         { HP_OUT_PTR, "out['ptr']" },
-                         { HP_OUT_OUTCOME, "out['outcome']" },
-                         { HP_OUT_FOUND, "out['found']" } };
+} owns[INS - IN_OUT] = { { HP_OUT_VALUE, HD_GIVES_VALUE, "out['value']" },
+                         { HP_OUT_SCORE, HD_GIVES_SCORE, "out['score']" },
+                         { HP_OUT_PTR, HD_GIVES_PTR, "out['ptr']" },
+                         { HP_OUT_OUTCOME, HD_NEEDS_KEY, "out['outcome']" },
+                         { HP_OUT_FOUND, HD_NEEDS_KEY, "out['found']" } };
 
 /* Whether bytes that the call writes overlap one of the first `ins` arrays. find_or_insert may write its values. */
 static int check_overlap(const call *c, const char *what, const char *p, uint64_t bytes, int ins, bool may_be_values)
@@ -490,10 +491,8 @@ static int take_own(call *c, int in, PyObject *array)
 /* Which of the caller's arrays has this name; -1: the operation has no such output. */
 static int own_named(const call *c, PyObject *name)
 {
-    static const uint32_t needs[INS - IN_OUT] = { HD_GIVES_VALUE, HD_GIVES_SCORE, HD_GIVES_PTR, HD_NEEDS_KEY,
-                                                  HD_NEEDS_KEY };
     for (int i = 0; i < INS - IN_OUT; i++)
-        if (c->needs & needs[i] && PyUnicode_CompareWithASCIIString(name, hp_out_name(owns[i].out)) == 0)
+        if (c->needs & owns[i].needs && PyUnicode_CompareWithASCIIString(name, hp_out_name(owns[i].out)) == 0)
             return IN_OUT + i;
     const char *text = PyUnicode_AsUTF8AndSize(name, NULL);
     return text ? (hp_fail(HD_EINVAL, "out: %s has no output '%.40s'", hd_op_name(c->b.op), text), -1) : -1;

@@ -14,10 +14,17 @@ PyTypeObject *hp_table_type;
 
 enum { CLOSING = 1u << 31 }; /* a bit of hp_table.calls */
 
-static void close_now(hp_table *t)
+/* The table, which is the caller's to close. */
+static hd_table *take(hp_table *t)
 {
     hd_table *table = t->table;
     t->table = NULL;
+    return table;
+}
+
+static void close_now(hp_table *t)
+{
+    hd_table *table = take(t);
     if (!table) return;
     PyThreadState *state = PyEval_SaveThread();
     hd_close(table);
@@ -45,10 +52,7 @@ bool hp_table_enter(hp_table *t)
 
 void hp_table_leave(hp_table *t)
 {
-    if (!leave(t)) return;
-    hd_table *table = t->table;
-    t->table = NULL;
-    hd_close(table);
+    if (leave(t)) hd_close(take(t));
 }
 
 int hp_table_begin(hp_table *t)

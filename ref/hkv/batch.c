@@ -75,7 +75,7 @@ static inline void item_set(hkv_item *it, const hkv_view *v, const course *c, ui
     if (c->values) it->value = (const char *)b->value + i * v->value_bytes;
     if (c->score) it->in.given = c->score[i];
     it->in.now = c->when.clock + i * c->when.per_item;
-    it->in.tick = c->when.opened ? hd_tick_of(it->in.now, c->when.opened) : it->in.now;
+    it->in.tick = hd_tick_at(it->in.now, c->when.opened);
 }
 
 static inline void deliver(const hkv_view *v, const course *c, uint64_t i, const hkv_seen *seen)

@@ -167,7 +167,8 @@ class Page:
         return result["result"].get("value")
 
     KEYS = {" ": ("Space", 32), "ArrowLeft": ("ArrowLeft", 37), "ArrowRight": ("ArrowRight", 39), "Home": ("Home", 36),
-            "End": ("End", 35), "Tab": ("Tab", 9), "Enter": ("Enter", 13), "?": ("Slash", 191)}
+            "End": ("End", 35), "Tab": ("Tab", 9), "Enter": ("Enter", 13), "?": ("Slash", 191), "/": ("Slash", 191),
+            "ArrowDown": ("ArrowDown", 40)}
 
     def key(self, key):
         """Presses and releases a key, as a keyboard does."""
