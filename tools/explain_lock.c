@@ -214,7 +214,7 @@ static void on_serving(lock_told *p, one_batch *b, const simt_event *e)
 
 static void on_inside(lock_told *p, one_batch *b, const simt_event *e)
 {
-    char note[128], inside[LIST_TEXT];
+    char note[LIST_TEXT + 80], inside[LIST_TEXT];
     if (strncmp(e->what, "ld", 2) == 0) {
         if (e->before == 0 || (b->polled && b->polled_value == e->before)) return;
         b->polled = true;
