@@ -171,6 +171,14 @@ static bool has_foreign_flag(const hd_snapshot_header *h, const hd_params *own)
     return false;
 }
 
+/* Whether the design saves a number at that byte. */
+static bool saves_at(const hd_params *own, size_t at)
+{
+    for (size_t k = 0; own && k < own->count; k++)
+        if (own->row[k].saved == HD_SAVED_U32 && own->row[k].saved_at == at) return true;
+    return false;
+}
+
 hd_status hd_snapshot_shape(const hd_design *design, const char *path, const hd_snapshot_header *h, hd_info *info)
 {
     hd_config c = hd_config_of(design->name);
@@ -181,6 +189,8 @@ hd_status hd_snapshot_shape(const hd_design *design, const char *path, const hd_
     hd_snapshot_get(h, design->params, true, hd_params_in_info(design->params, info));
     if (has_foreign_flag(h, design->params))
         return hd_fail(HD_ECORRUPT, "%s: the header's flags make no sense for design %s", path, design->name);
+    if (h->segment && !saves_at(design->params, offsetof(hd_snapshot_header, segment)))
+        return hd_fail(HD_ECORRUPT, "%s: the header's segment makes no sense for design %s", path, design->name);
     bool grows = h->base_buckets || h->stash_buckets || h->spare ||
                  h->hash[0]; /* hashes: an earlier version wrote what it was given */
     if (!design->resize)
@@ -196,8 +206,8 @@ hd_status hd_snapshot_shape(const hd_design *design, const char *path, const hd_
     if (!saves_the_same(h, design->params, info))
         return hd_fail(HD_ECORRUPT, "%s: a field of the header that design %s saves makes no sense", path,
                        design->name);
-    if (h->base_buckets == 0 || h->stash_buckets == 0)
-        return hd_fail(HD_ECORRUPT, "%s: the header's base_buckets or stash_buckets is 0", path);
+    if (h->base_buckets == 0 || !h->stash_buckets != !info->stash_buckets)
+        return hd_fail(HD_ECORRUPT, "%s: the header's base_buckets or stash_buckets makes no sense", path);
     info->base_buckets = h->base_buckets;
     info->stash_buckets = h->stash_buckets;
     info->places = hd_snapshot_places(h);

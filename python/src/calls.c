@@ -98,7 +98,7 @@ static void set_inputs(method *m, uint32_t needs)
         add(m, P_A, false);
         add(m, P_B, false);
     }
-    if (needs & HD_RANGE) {
+    if (needs & HD_OF_SLOTS) {
         add(m, P_START, false);
         add(m, P_N, false);
     }
@@ -705,7 +705,7 @@ static int take_and_run(call *c)
     bool keyed = c->needs & HD_NEEDS_KEY;
     if (stream_of(c) || take_numbers(c)) return -1;
     if (keyed && take_inputs(c)) return -1;
-    if (c->needs & HD_RANGE && take_range(c)) return -1;
+    if (c->needs & HD_OF_SLOTS && take_range(c)) return -1;
     if ((keyed || c->needs & HD_LISTS) && take_outputs(c)) return -1;
     return run(c);
 }

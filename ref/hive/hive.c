@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "base/design.h"
+#include "base/op.h"
 #include "ref/accum.h"
 #include "ref/rule.h"
 
@@ -283,6 +285,7 @@ uint64_t hive_place(hive_view *v, uint64_t key, uint64_t value)
 
 const char *hive_unfit(hd_op op)
 {
+    if (HD_OP_IN(op, HD_OPS_ORDERED)) return HD_UNORDERED;
     switch ((int)op) {
     case HD_OP_TOUCH:
     case HD_OP_ASSIGN_SCORES: return "hive keeps no scores";
