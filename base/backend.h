@@ -130,6 +130,8 @@ struct hd_gpu {
 
     /* What the configuration left open is what suits kernels. */
     void (*usual)(hd_info *info);
+    /* HD_EINVAL: kernels cannot have such a table. NULL: they can. */
+    hd_status (*shaped)(const hd_info *info);
     /* Bytes beside the reference's. */
     uint64_t (*room_bytes)(const hd_info *info, bool device);
     /* own is zero but for its hd_gpu_own. */

@@ -24,6 +24,15 @@ static const char *const names[JUDGE_ARRAYS] = { "key",        "value",     "sco
                                                  "key_out",    "rows",      "more",      "list_key",  "list_value",
                                                  "list_score", "list_item", "count",     "each" };
 
+const char *judge_array_plural(judge_array which)
+{
+    return which == JUDGE_KEY     ? "keys"
+           : which == JUDGE_VALUE ? "values"
+           : which == JUDGE_SCORE ? "scores"
+           : which == JUDGE_FLAG  ? "flags"
+                                  : names[which];
+}
+
 static size_t item_bytes(const judge_arrays *a, judge_array which)
 {
     switch (which) {

@@ -44,6 +44,8 @@ typedef struct judge_arrays {
 bool judge_arrays_open(judge_arrays *a, uint64_t most, uint32_t value_bytes); /* false: no memory */
 void judge_arrays_close(judge_arrays *a);
 
+/* As regions of a fixture are called: "keys". */
+const char *judge_array_plural(judge_array which);
 void *judge_arrays_at(const judge_arrays *a, judge_array which);
 
 /* Points all of b's arrays here, for b->n items (at most `most`; of a range b->n * b->limit). Inputs are then to be filled in. */
