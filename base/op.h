@@ -163,7 +163,8 @@ bool hd_op_does(hd_op op, uint32_t flags);
 hd_family hd_op_family(hd_op op);
 
 /* Whether an item with this outcome writes its row of the array that operations with the flag `gives` write:
- * HD_GIVES_VALUE, HD_GIVES_SCORE, HD_GIVES_PTR or HD_GIVES_KEY. (find_or_insert_ptr also writes NULL where it has no pointer.) */
+ * HD_GIVES_VALUE, HD_GIVES_SCORE, HD_GIVES_PTR or HD_GIVES_KEY. (find_or_insert_ptr also writes NULL where it has no
+ * pointer.) */
 bool hd_op_writes_row(hd_op op, uint32_t gives, hd_outcome outcome);
 
 static inline bool hd_op_is_keyed(const hd_op_row *row) { return row->needs & HD_NEEDS_KEY; }

@@ -19,19 +19,12 @@
 /* Arrays are aligned to GUARD, so that counts of memory accesses do not depend on their addresses. */
 enum { SKEW_MOST = 16, GUARD = 128 };
 
-static const char *const names[JUDGE_ARRAYS] = { "key",        "value",     "score",     "flag",      "key2",
+static const char *const names[JUDGE_ARRAYS] = { "keys",       "values",    "scores",    "flags",     "key2",
                                                  "outcome",    "found",     "value_out", "score_out", "ptr",
                                                  "key_out",    "rows",      "more",      "list_key",  "list_value",
                                                  "list_score", "list_item", "count",     "each" };
 
-const char *judge_array_plural(judge_array which)
-{
-    return which == JUDGE_KEY     ? "keys"
-           : which == JUDGE_VALUE ? "values"
-           : which == JUDGE_SCORE ? "scores"
-           : which == JUDGE_FLAG  ? "flags"
-                                  : names[which];
-}
+const char *judge_array_name(judge_array which) { return names[which]; }
 
 static size_t item_bytes(const judge_arrays *a, judge_array which)
 {
@@ -43,7 +36,7 @@ static size_t item_bytes(const judge_arrays *a, judge_array which)
     case JUDGE_OUTCOME:
     case JUDGE_EACH: return 1;
     case JUDGE_FOUND:
-    case JUDGE_MORE: return sizeof(bool);
+    case JUDGE_MORE_OUT: return sizeof(bool);
     case JUDGE_ROWS: return sizeof(uint32_t);
     case JUDGE_PTR: return sizeof(void *);
     default: return sizeof(uint64_t);
@@ -140,7 +133,7 @@ static const size_t field[JUDGE_EACH] = {
     [JUDGE_LIST_SCORE] = offsetof(hd_batch, list_score), [JUDGE_LIST_ITEM] = offsetof(hd_batch, list_item),
     [JUDGE_COUNT] = offsetof(hd_batch, count), [JUDGE_KEY2] = offsetof(hd_batch, key2),
     [JUDGE_KEY_OUT] = offsetof(hd_batch, key_out), [JUDGE_ROWS] = offsetof(hd_batch, rows),
-    [JUDGE_MORE] = offsetof(hd_batch, more)
+    [JUDGE_MORE_OUT] = offsetof(hd_batch, more)
 };
 /* clang-format on */
 
@@ -246,7 +239,7 @@ static const char *check_items(const judge_arrays *a, const hd_batch *b)
     for (uint64_t i = 0; judge_keyed_batch(b) && i < b->n; i++)
         if (b->outcome[i] >= HD_OUTCOME_COUNT)
             return touched("%s: item %" PRIu64 " has no outcome", judge_batch_name(b), i);
-    for (int k = JUDGE_OUTCOME; k <= JUDGE_MORE; k++) {
+    for (int k = JUDGE_OUTCOME; k <= JUDGE_MORE_OUT; k++) {
         size_t bytes = item_bytes(a, (judge_array)k);
         for (uint64_t i = 0; bytes && i < a->used[k] / bytes; i++)
             if (!item_written(b, (judge_array)k, i) && !untouched(a, k, (size_t)i * bytes, (size_t)(i + 1) * bytes))

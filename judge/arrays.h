@@ -22,7 +22,7 @@ typedef enum judge_array {
     JUDGE_PTR,
     JUDGE_KEY_OUT,
     JUDGE_ROWS,
-    JUDGE_MORE,
+    JUDGE_MORE_OUT,
     /* lists */ JUDGE_LIST_KEY,
     JUDGE_LIST_VALUE,
     JUDGE_LIST_SCORE,
@@ -44,11 +44,11 @@ typedef struct judge_arrays {
 bool judge_arrays_open(judge_arrays *a, uint64_t most, uint32_t value_bytes); /* false: no memory */
 void judge_arrays_close(judge_arrays *a);
 
-/* As regions of a fixture are called: "keys". */
-const char *judge_array_plural(judge_array which);
 void *judge_arrays_at(const judge_arrays *a, judge_array which);
+const char *judge_array_name(judge_array which); /* "keys" */
 
-/* Points all of b's arrays here, for b->n items (at most `most`; of a range b->n * b->limit). Inputs are then to be filled in. */
+/* Points all of b's arrays here, for b->n items (at most `most`; of a range b->n * b->limit). Inputs are then to be
+ * filled in. */
 void judge_arrays_lend(judge_arrays *a, hd_batch *b);
 /* Poisons the outputs; the inputs are complete. */
 void judge_arrays_arm(judge_arrays *a);

@@ -345,7 +345,7 @@ static const char *check_exact(comparison *a, uint32_t k)
         for (size_t i = 0; i < got->used[x]; i++)
             if (g[i] != w[i])
                 return fixture_say(a->why, "%s: byte %zu of %s is not the reference's", part_name(a, k), i,
-                                   judge_array_plural((judge_array)x));
+                                   judge_array_name((judge_array)x));
     }
     return NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * order.c - judges ordered operations: the map's entries, sorted by key for each batch, say which entries an item finds.
+ * order.c - judges ordered operations. The map's entries, sorted by key for each batch, say which of them an item
+ * finds.
  */
 #include <inttypes.h>
 #include <stdarg.h>

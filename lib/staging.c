@@ -270,7 +270,8 @@ static int add_array(block *k, const hd_array *all, const hd_reach *reach, int u
 }
 
 /* The arrays of pieces: those out of reach that the batch uses; outcomes, which say what rows of outputs were written;
- * and where items have several rows, how many; and the count of rows of lists. Other arrays out of reach are NULL in *b. */
+ * and where items have several rows, how many; and the count of rows of lists. Other arrays out of reach are NULL in
+ * *b. */
 static void choose_arrays(pieces *s, hd_batch *b, const hd_array *all, const hd_reach *reach, int used)
 {
     const hd_array outcome = { "outcome", offsetof(hd_batch, outcome), NULL, 0, 1, HD_FLOW_EACH, 0 },

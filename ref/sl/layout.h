@@ -25,7 +25,8 @@
  * levels. Here a segment is as large as the shared memory of a thread block, and the directory is an array.
  *
  * Invariants, by number (ref/sl/check.c):
- *   SL-1  the directory has 1 to `homes` rows; their homes differ, and are those that are marked as used
+ *   SL-1  the directory has 1 to `homes` rows; their homes are marked as used, and no more homes are. (That they differ
+ *         follows from SL-3 and SL-5: the keys of one segment are not within the bounds of two rows)
  *   SL-2  the first bound is 0, and bounds ascend
  *   SL-3  a segment has 1 to `fit` entries, or none if it is the only one; a free home has none
  *   SL-4  the keys of a segment ascend
