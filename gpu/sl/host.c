@@ -32,6 +32,11 @@ static hd_host_text *const shared[] = {
     [SL_NUMBER_carry_sums - HD_SHARED_KERNELS] = sl_kernel_carry_sums,
     [SL_NUMBER_carry - HD_SHARED_KERNELS] = sl_kernel_carry,
     [SL_NUMBER_carry_end - HD_SHARED_KERNELS] = sl_kernel_carry_end,
+    [SL_NUMBER_check_rows - HD_SHARED_KERNELS] = sl_kernel_check_rows,
+    [SL_NUMBER_check_entries - HD_SHARED_KERNELS] = sl_kernel_check_entries,
+    [SL_NUMBER_settle_homes - HD_SHARED_KERNELS] = sl_kernel_settle_homes,
+    [SL_NUMBER_settle_label - HD_SHARED_KERNELS] = sl_kernel_settle_label,
+    [SL_NUMBER_settle_rows - HD_SHARED_KERNELS] = sl_kernel_settle_rows,
     [SL_NUMBER_word_enter - HD_SHARED_KERNELS] = sl_kernel_word_enter,
     [SL_NUMBER_word_leave - HD_SHARED_KERNELS] = sl_kernel_word_leave,
 };

@@ -29,6 +29,11 @@ typedef enum sl_kernel {
     SL_NUMBER_carry_sums,
     SL_NUMBER_carry,
     SL_NUMBER_carry_end,
+    SL_NUMBER_check_rows,
+    SL_NUMBER_check_entries,
+    SL_NUMBER_settle_homes,
+    SL_NUMBER_settle_label,
+    SL_NUMBER_settle_rows,
     SL_NUMBER_word_enter, /* of a batch lock: concurrency/word.h */
     SL_NUMBER_word_leave,
     SL_KERNELS

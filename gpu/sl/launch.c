@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "gpu/sl/own.h"
+#include "gpu/sl/part.h"
 #include "gpu/sort_launch.h"
 #include "predicates/predicate.h"
 #include "ref/sl/sl.h"
@@ -43,14 +44,17 @@ uint64_t sl_window(const sl_own *o)
     return o->gpu.window_most && o->gpu.window_most < window ? o->gpu.window_most : window;
 }
 
+uint32_t sl_sort_shares(const sl_own *o) { return gpu_sort_shares(sl_window(o), SHARES_MOST); }
+
 static uint64_t used_words(uint64_t homes) { return (homes + 63) / 64; }
 
 int sl_homes_pieces(const sl_own *o, const sl_homes *h, size_t at, bool entries, hd_piece *all)
 {
     uint64_t homes = h->v.homes, words = (uint64_t)h->v.fit * h->v.words, near = o->gpu.device ? h->near : homes;
+    /* an empty place has a key that none can have, which is how hd_load knows it (check.h) */
     const hd_piece of_entries[] = {
-        { "capacity: segments", at + offsetof(sl_homes, v.word), near * words, 8, HD_AS_IT_COMES, HD_APART },
-        { "capacity: far segments", at + offsetof(sl_homes, far), (homes - near) * words, 8, HD_AS_IT_COMES,
+        { "capacity: segments", at + offsetof(sl_homes, v.word), near * words, 8, 0xff, HD_APART },
+        { "capacity: far segments", at + offsetof(sl_homes, far), (homes - near) * words, 8, 0xff,
           HD_HOST_MEMORY },
         { "capacity: bounds", at + offsetof(sl_homes, v.bound), homes, 8, HD_AS_IT_COMES, HD_APART },
         { "capacity: homes", at + offsetof(sl_homes, v.home), homes, 4, HD_AS_IT_COMES, HD_APART },
@@ -82,7 +86,7 @@ static int room_to_take(const sl_own *o, hd_piece *all)
         { "window: items", offsetof(sl_own, add_item), window, 4, HD_AS_IT_COMES, HD_OF_BATCH },
         { "window: places", offsetof(sl_own, add_at), window, 4, HD_AS_IT_COMES, HD_OF_BATCH },
         { "window: marks", offsetof(sl_own, mark), window, 4, HD_AS_IT_COMES, HD_OF_BATCH },
-        { "window: counts", offsetof(sl_own, sort_count), gpu_sort_counts(gpu_sort_shares(window, SHARES_MOST)), 4,
+        { "window: counts", offsetof(sl_own, sort_count), gpu_sort_counts(sl_sort_shares(o)), 4,
           HD_AS_IT_COMES, HD_OF_BATCH },
         { "window: shares", offsetof(sl_own, share), 2 * SL_SHARES, 4, HD_AS_IT_COMES, HD_OF_BATCH },
         { "table: lengths of lists", offsetof(sl_own, listed), GPU_LIST_WORDS, 8, 0, HD_OF_BATCH },
@@ -254,7 +258,7 @@ static hd_status sort_by(const sl_own *o, const hd_launcher *l, sl_args *a, uint
     hd_status status = launch_step(l, a, (step){ SL_NUMBER_label, OVER_ITEMS });
     if (!status)
         status = gpu_sort_launch(l, sorting, n, bits, a->room.word, room, o->sort_count,
-                                 gpu_sort_shares(sl_window(o), SHARES_MOST), &sorted);
+                                 sl_sort_shares(o), &sorted);
     if (status) return status;
     a->room.word = sorted;
     a->room.add_key = sorted == o->word ? o->other : o->word;
@@ -472,7 +476,7 @@ const hd_gpu sl_gpu = {
     .word_leave = SL_NUMBER_word_leave, .own_bytes = sizeof(sl_own), .usual = usual, .shaped = shaped,
     .room_bytes = room_bytes, .begin = begin, .pieces = pieces, .taken = taken, .before = before, .after = after,
     .regions = regions, .empty = empty, .open_here = open_here, .planes = planes, .lists = lists, .launch = launch,
-    .resize = sl_resize_there
+    .resize = sl_resize_there, .check = sl_check_there, .parts = &sl_parts
 };
 
 const hd_design hd_design_sl_cuda = {

@@ -49,6 +49,8 @@ void sl_homes_begin(const sl_own *o, sl_homes *h, uint64_t homes);
  * entries and the directory only what `entries` asks for. How many. */
 int sl_homes_pieces(const sl_own *o, const sl_homes *h, size_t at, bool entries, hd_piece *all);
 
+/* Shares of a sort, at most. */
+uint32_t sl_sort_shares(const sl_own *o);
 /* Items of a window. */
 uint64_t sl_window(const sl_own *o);
 

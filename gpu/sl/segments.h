@@ -8,6 +8,7 @@
 
 #include "concurrency/word.h"
 #include "gpu/sl/carry.h"
+#include "gpu/sl/check.h"
 #include "gpu/sl/flip.h"
 #include "gpu/sl/look.h"
 #include "gpu/sl/variant.h"
@@ -48,6 +49,13 @@ SIMT_ENTRY(sl_kernel_stay_write, sl_args, sl_stay_write)
 SIMT_ENTRY(sl_kernel_carry_sums, sl_carry_args, sl_carry_sums)
 SIMT_ENTRY(sl_kernel_carry, sl_carry_args, sl_carry)
 SIMT_ENTRY(sl_kernel_carry_end, sl_carry_args, sl_carry_end)
+
+/* hd_check, and the end of hd_load. */
+SIMT_ENTRY(sl_kernel_check_rows, sl_check_args, sl_check_rows)
+SIMT_ENTRY(sl_kernel_check_entries, sl_check_args, sl_check_entries)
+SIMT_ENTRY(sl_kernel_settle_homes, sl_check_args, sl_settle_homes)
+SIMT_ENTRY(sl_kernel_settle_label, sl_check_args, sl_settle_label)
+SIMT_ENTRY(sl_kernel_settle_rows, sl_check_args, sl_settle_rows)
 
 /* Before and after a batch under the batch lock group3. */
 SIMT_ENTRY(sl_kernel_word_enter, hd_word_args, hd_word_enter)

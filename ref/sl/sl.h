@@ -58,6 +58,10 @@ void sl_run_batch(sl_view *v, const hd_batch *b, uint64_t *tally);
 
 /* "" when every invariant holds, else a sentence that begins with the number of the first that does not. */
 void sl_check(const sl_view *v, char *why, size_t bytes);
+/* Its sentences: of a row, or of its entry `index`; of the number of homes that are marked as used, stray: one that is
+ * not has entries. */
+void sl_say_broken(uint64_t row, uint32_t index, sl_rule rule, char *why, size_t bytes);
+void sl_say_used(uint64_t rows, uint64_t homes, uint64_t used, bool stray, char *why, size_t bytes);
 
 /* The numbers of a table of that shape, and no memory. */
 sl_view sl_view_for(const hd_info *info);
