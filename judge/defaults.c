@@ -234,6 +234,7 @@ static hd_batch one_item(const hd_batch *b, uint64_t i, uint32_t value_bytes, sh
     one.flag = (const uint8_t *)nth(b->flag, i, 1);
     one.each = (const uint8_t *)nth(b->each, i, 1);
     one.outcome = &x->outcome;
+    one.found = NULL; /* the caller's is of another item */
     one.value_out = x->value;
     one.score_out = &x->score;
     one.ptr = &x->ptr;
