@@ -270,7 +270,8 @@ static const char *shown_otherwise(const hd_batch *b, uint64_t i, uint32_t value
         return text;
     }
     if (judge_order_of(b) == JUDGE_BETWEEN && b->rows[i] != x->rows) return "delivered a wrong number of rows";
-    if (judge_order_of(b) == JUDGE_BETWEEN && judge_more_byte(b, i) != x->more) return "says wrongly whether there are more";
+    if (judge_order_of(b) == JUDGE_BETWEEN && judge_more_byte(b, i) != x->more)
+        return "says wrongly whether there are more";
     if (!judge_delivers(op, o)) return NULL;
     if (judge_order_of(b)) return rows_otherwise(b, i, value_bytes, x);
     if (judge_ops[op].value_out && memcmp((const uint8_t *)b->value_out + i * value_bytes, x->value, value_bytes) != 0)

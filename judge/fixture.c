@@ -358,8 +358,8 @@ static hd_status lend(simt_machine *m, const judge_arrays *a)
 {
     hd_status status = HD_OK;
     for (int k = 0; k < JUDGE_ARRAYS && !status; k++)
-        status = simt_machine_region(m, judge_arrays_at(a, (judge_array)k), a->used[k],
-                                     judge_array_name((judge_array)k));
+        status =
+            simt_machine_region(m, judge_arrays_at(a, (judge_array)k), a->used[k], judge_array_name((judge_array)k));
     return status;
 }
 

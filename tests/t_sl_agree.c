@@ -189,8 +189,8 @@ static ull least_near(const hd_case *c)
 /* Segments beyond the device memory are in host memory: kernels take another address. */
 static void test_far_segments(void **unused)
 {
-    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_ERASE,     HD_OP_FIND,  HD_OP_ASSIGN,
-                                 HD_OP_RANGE,            HD_OP_SUCCESSOR, HD_OP_EXPORT, HD_OP_ERASE_IF };
+    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_ERASE,  HD_OP_FIND,    HD_OP_ASSIGN, HD_OP_RANGE,
+                                 HD_OP_SUCCESSOR,        HD_OP_EXPORT, HD_OP_ERASE_IF };
     (void)unused;
     totals t;
     ull far = 0;

@@ -66,10 +66,10 @@ typedef struct sl_room {
 } sl_room;
 
 typedef struct sl_args {
-    sl_view v;           /* of its words those of the first homes, which are near */
-    uint64_t *far;       /* the words of the others */
+    sl_view v;     /* of its words those of the first homes, which are near */
+    uint64_t *far; /* the words of the others */
     uint64_t near_places;
-    uint32_t shift;      /* fit = 1 << shift */
+    uint32_t shift; /* fit = 1 << shift */
     sl_numbers *numbers;
     gpu_batch b;
 

@@ -13,8 +13,7 @@
 SIMT_FN uint64_t sl_entries_of(simt_tile w, const sl_args *a, uint64_t row, uint64_t end)
 {
     uint64_t n = 0;
-    for (uint64_t at = row + w.rank; at < end; at += 32)
-        n += simt_ld_u32(a->v.count + simt_ld_u32(a->v.home + at));
+    for (uint64_t at = row + w.rank; at < end; at += 32) n += simt_ld_u32(a->v.count + simt_ld_u32(a->v.home + at));
     simt_join();
     return simt_reduce_add_u64(w, n);
 }

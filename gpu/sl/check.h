@@ -12,10 +12,7 @@
 
 /* ---- hd_check -------------------------------------------------------------------------------- */
 
-SIMT_FN bool sl_is_used(const sl_args *a, uint64_t home)
-{
-    return simt_ld_u32(sl_used_word(a, home)) >> home % 32 & 1;
-}
+SIMT_FN bool sl_is_used(const sl_args *a, uint64_t home) { return simt_ld_u32(sl_used_word(a, home)) >> home % 32 & 1; }
 
 SIMT_FN uint32_t sl_row_rule(const sl_args *a, uint64_t row, uint64_t rows)
 {

@@ -24,7 +24,7 @@ enum {
     WINDOW_LEAST = 1 << 12,
     WINDOW_LEAST_THERE = 1 << 18, /* on a device */
     WINDOW_MOST = 1 << 30,
-    WINDOW_OF = 16,  /* a window has so many times fewer items than the table has places */
+    WINDOW_OF = 16,    /* a window has so many times fewer items than the table has places */
     SHARES_MOST = 4096 /* of a sort */
 };
 
@@ -54,8 +54,7 @@ int sl_homes_pieces(const sl_own *o, const sl_homes *h, size_t at, bool entries,
     /* an empty place has a key that none can have, which is how hd_load knows it (check.h) */
     const hd_piece of_entries[] = {
         { "capacity: segments", at + offsetof(sl_homes, v.word), near * words, 8, 0xff, HD_APART },
-        { "capacity: far segments", at + offsetof(sl_homes, far), (homes - near) * words, 8, 0xff,
-          HD_HOST_MEMORY },
+        { "capacity: far segments", at + offsetof(sl_homes, far), (homes - near) * words, 8, 0xff, HD_HOST_MEMORY },
         { "capacity: bounds", at + offsetof(sl_homes, v.bound), homes, 8, HD_AS_IT_COMES, HD_APART },
         { "capacity: homes", at + offsetof(sl_homes, v.home), homes, 4, HD_AS_IT_COMES, HD_APART },
         { "capacity: counts", at + offsetof(sl_homes, v.count), homes, 4, 0, HD_APART },
@@ -86,8 +85,8 @@ static int room_to_take(const sl_own *o, hd_piece *all)
         { "window: items", offsetof(sl_own, add_item), window, 4, HD_AS_IT_COMES, HD_OF_BATCH },
         { "window: places", offsetof(sl_own, add_at), window, 4, HD_AS_IT_COMES, HD_OF_BATCH },
         { "window: marks", offsetof(sl_own, mark), window, 4, HD_AS_IT_COMES, HD_OF_BATCH },
-        { "window: counts", offsetof(sl_own, sort_count), gpu_sort_counts(sl_sort_shares(o)), 4,
-          HD_AS_IT_COMES, HD_OF_BATCH },
+        { "window: counts", offsetof(sl_own, sort_count), gpu_sort_counts(sl_sort_shares(o)), 4, HD_AS_IT_COMES,
+          HD_OF_BATCH },
         { "window: shares", offsetof(sl_own, share), 2 * SL_SHARES, 4, HD_AS_IT_COMES, HD_OF_BATCH },
         { "table: lengths of lists", offsetof(sl_own, listed), GPU_LIST_WORDS, 8, 0, HD_OF_BATCH },
         { "table: window of lists", offsetof(sl_own, stage_flag), gpu_list_window(&o->gpu), 1, HD_AS_IT_COMES,
@@ -257,8 +256,7 @@ static hd_status sort_by(const sl_own *o, const hd_launcher *l, sl_args *a, uint
     a->label = label;
     hd_status status = launch_step(l, a, (step){ SL_NUMBER_label, OVER_ITEMS });
     if (!status)
-        status = gpu_sort_launch(l, sorting, n, bits, a->room.word, room, o->sort_count,
-                                 sl_sort_shares(o), &sorted);
+        status = gpu_sort_launch(l, sorting, n, bits, a->room.word, room, o->sort_count, sl_sort_shares(o), &sorted);
     if (status) return status;
     a->room.word = sorted;
     a->room.add_key = sorted == o->word ? o->other : o->word;
@@ -343,8 +341,7 @@ static hd_status launch_sweep(const hd_launcher *l, sl_args *a, uint32_t row)
     hd_status status = a->b.count ? l->zero(l->self, a->b.count, sizeof *a->b.count) : HD_OK;
     bool per_place = a->b.op == HD_OP_SIZE_IF;
     uint64_t lanes = per_place ? sl_places(&a->v) : a->b.op == HD_OP_ERASE_IF ? a->v.homes * 32 : a->v.homes;
-    if (!status)
-        status = l->launch(l->self, row, a, sizeof *a, hd_launch_blocks(l, lanes, SL_THREADS), SL_THREADS);
+    if (!status) status = l->launch(l->self, row, a, sizeof *a, hd_launch_blocks(l, lanes, SL_THREADS), SL_THREADS);
     return status || a->b.op != HD_OP_ERASE_IF ? status : launch_join(l, a);
 }
 

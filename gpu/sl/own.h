@@ -21,10 +21,10 @@ typedef struct sl_words {
 
 /* Memory whose size follows from the number of homes: the entries and the directory, and what windows need for it. */
 typedef struct sl_homes {
-    sl_view v;      /* on the host machine the reference's, as a batch finds it: all homes in one piece */
-    uint64_t *far;  /* the words of homes from `near` on */
-    uint64_t near;  /* homes */
-    sl_room room;   /* of it only what counts homes */
+    sl_view v;     /* on the host machine the reference's, as a batch finds it: all homes in one piece */
+    uint64_t *far; /* the words of homes from `near` on */
+    uint64_t near; /* homes */
+    sl_room room;  /* of it only what counts homes */
 } sl_homes;
 
 /* Pointers are the machine's. */

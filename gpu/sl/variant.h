@@ -10,9 +10,9 @@
 #include "base/variant.h"
 
 typedef enum sl_family {
-    SL_LOOK,   /* find and its kind, predecessor, successor */
+    SL_LOOK, /* find and its kind, predecessor, successor */
     SL_RANGE,
-    SL_ENDS,   /* min, max */
+    SL_ENDS, /* min, max */
     SL_UPDATE,
     SL_FLIP,   /* operations that insert, and erase */
     SL_SWEEP,  /* erase_if, size, size_if */
