@@ -75,8 +75,37 @@ SIMT_FN void sl_check_entries(const sl_check_args *c)
 
 /* ---- The end of hd_load ---------------------------------------------------------------------- */
 
-/* Entries were written, each to its place, and all other places have a key that none can have. What follows from them is
- * written here: counts, used homes, and the directory, whose rows are the homes in the order of their first keys. */
+/* An empty table is filled bucket by bucket. In a bucket that is filled, places without an entry have a key that none can
+ * have; in others only the first one has. When all are filled, what follows from the entries is written here: counts,
+ * used homes, and the directory, whose rows are the homes in the order of their first keys. */
+
+/* A thread takes a bucket. */
+SIMT_FN void sl_mark_buckets(const sl_check_args *c)
+{
+    uint64_t buckets = sl_places(&c->a.v) / c->slots;
+    for (uint64_t b = gpu_thread(); b < buckets; b += gpu_threads())
+        simt_st_u64(sl_words(&c->a, b * c->slots), UINT64_MAX);
+}
+
+/* How many entries a home has; more than fit, if there is an entry behind an empty place. */
+SIMT_FN uint32_t sl_settle_count(simt_tile w, const sl_check_args *c, uint64_t home)
+{
+    const sl_args *a = &c->a;
+    uint32_t count = 0;
+    bool ends = false, gap = false;
+    for (uint32_t x = 0; x < a->v.fit && !gap; x += 32) {
+        uint32_t at = x + w.rank;
+        bool looks = at < a->v.fit && (!ends || at % c->slots == 0), is = false;
+        if (looks) is = sl_key_at(a, sl_home_place(a, home) + at, false) < sl_keys(&a->v);
+        uint32_t all = simt_ballot(w, is), front = ends ? 0 : simt_ffs(~all) - 1;
+        if (!ends && all == 0xffffffffu) front = 32;
+        if (!ends) count += front;
+        /* behind the first empty place only the first places of buckets say something */
+        ends = ends || front < 32;
+        gap = simt_any(w, is && at >= count && at % c->slots == 0);
+    }
+    return gap ? a->v.fit + 1 : count;
+}
 
 SIMT_FN uint32_t sl_settle_code(const sl_check_args *c, uint64_t home)
 {
@@ -91,12 +120,7 @@ SIMT_FN void sl_settle_homes(const sl_check_args *c)
     const sl_args *a = &c->a;
     simt_tile w = simt_tile_of(32);
     for (uint64_t home = sl_warp(); home < a->v.homes; home += sl_warps()) {
-        uint32_t count = 0;
-        for (uint32_t x = 0; x < a->v.fit; x += 32) {
-            bool is = x + w.rank < a->v.fit;
-            if (is) is = sl_key_at(a, sl_home_place(a, home) + x + w.rank, false) < sl_keys(&a->v);
-            count += simt_popc(simt_ballot(w, is));
-        }
+        uint32_t count = sl_settle_count(w, c, home);
         if (w.rank == 0 && count) {
             simt_add_u64(&a->numbers->rows, 1, SIMT_RELAXED);
             simt_or_u32(sl_used_word(a, home), 1u << home % 32, SIMT_RELAXED);

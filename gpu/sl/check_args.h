@@ -20,6 +20,7 @@ typedef struct sl_check_args {
     sl_check_words *words;
     uint64_t *codes, *other; /* (homes) sl_settle_*: code << 32 | home */
     uint32_t high;           /* codes are the high half of keys, else the low one */
+    uint32_t slots;          /* of a bucket */
 } sl_check_args;
 
 #endif

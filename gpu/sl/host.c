@@ -34,6 +34,7 @@ static hd_host_text *const shared[] = {
     [SL_NUMBER_carry_end - HD_SHARED_KERNELS] = sl_kernel_carry_end,
     [SL_NUMBER_check_rows - HD_SHARED_KERNELS] = sl_kernel_check_rows,
     [SL_NUMBER_check_entries - HD_SHARED_KERNELS] = sl_kernel_check_entries,
+    [SL_NUMBER_mark_buckets - HD_SHARED_KERNELS] = sl_kernel_mark_buckets,
     [SL_NUMBER_settle_homes - HD_SHARED_KERNELS] = sl_kernel_settle_homes,
     [SL_NUMBER_settle_label - HD_SHARED_KERNELS] = sl_kernel_settle_label,
     [SL_NUMBER_settle_rows - HD_SHARED_KERNELS] = sl_kernel_settle_rows,

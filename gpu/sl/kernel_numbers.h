@@ -31,6 +31,7 @@ typedef enum sl_kernel {
     SL_NUMBER_carry_end,
     SL_NUMBER_check_rows,
     SL_NUMBER_check_entries,
+    SL_NUMBER_mark_buckets,
     SL_NUMBER_settle_homes,
     SL_NUMBER_settle_label,
     SL_NUMBER_settle_rows,

@@ -24,8 +24,9 @@ enum {
     WINDOW_LEAST = 1 << 12,
     WINDOW_LEAST_THERE = 1 << 18, /* on a device */
     WINDOW_MOST = 1 << 30,
-    WINDOW_OF = 16,    /* a window has so many times fewer items than the table has places */
-    SHARES_MOST = 4096 /* of a sort */
+    WINDOW_OF = 16,     /* a window has so many times fewer items than the table has places */
+    SHARES_MOST = 4096, /* of a sort */
+    ALIGNED = 512       /* more than what a device rounds an allocation up to within a larger one */
 };
 
 static void usual(hd_info *info) { (void)info; }
@@ -51,10 +52,10 @@ static uint64_t used_words(uint64_t homes) { return (homes + 63) / 64; }
 int sl_homes_pieces(const sl_own *o, const sl_homes *h, size_t at, bool entries, hd_piece *all)
 {
     uint64_t homes = h->v.homes, words = (uint64_t)h->v.fit * h->v.words, near = o->gpu.device ? h->near : homes;
-    /* an empty place has a key that none can have, which is how hd_load knows it (check.h) */
     const hd_piece of_entries[] = {
-        { "capacity: segments", at + offsetof(sl_homes, v.word), near * words, 8, 0xff, HD_APART },
-        { "capacity: far segments", at + offsetof(sl_homes, far), (homes - near) * words, 8, 0xff, HD_HOST_MEMORY },
+        { "capacity: segments", at + offsetof(sl_homes, v.word), near * words, 8, HD_AS_IT_COMES, HD_APART },
+        { "capacity: far segments", at + offsetof(sl_homes, far), (homes - near) * words, 8, HD_AS_IT_COMES,
+          HD_HOST_MEMORY },
         { "capacity: bounds", at + offsetof(sl_homes, v.bound), homes, 8, HD_AS_IT_COMES, HD_APART },
         { "capacity: homes", at + offsetof(sl_homes, v.home), homes, 4, HD_AS_IT_COMES, HD_APART },
         { "capacity: counts", at + offsetof(sl_homes, v.count), homes, 4, 0, HD_APART },
@@ -96,10 +97,12 @@ static int room_to_take(const sl_own *o, hd_piece *all)
     return sizeof room / sizeof *room;
 }
 
-static uint64_t bytes_of(const hd_piece *all, int n)
+/* align: what each piece takes a multiple of. */
+static uint64_t bytes_of(const hd_piece *all, int n, uint64_t align)
 {
     uint64_t bytes = 0;
-    for (int i = 0; i < n; i++) bytes += all[i].put == HD_HOST_MEMORY ? 0 : all[i].count * all[i].size;
+    for (int i = 0; i < n; i++)
+        if (all[i].put != HD_HOST_MEMORY) bytes += (all[i].count * all[i].size + align - 1) / align * align;
     return bytes;
 }
 
@@ -113,7 +116,7 @@ static uint64_t room_bytes(const hd_info *info, bool device)
     o.gpu.device = device;
     o.at.v = sl_view_for(info);
     int n = room_to_take(&o, all);
-    return bytes_of(all, n + sl_homes_pieces(&o, &o.at, 0, false, all + n));
+    return bytes_of(all, n + sl_homes_pieces(&o, &o.at, 0, false, all + n), 1);
 }
 
 /* Bytes of device memory of a table with so many homes, beside those of near segments. */
@@ -127,7 +130,7 @@ static uint64_t beside_near(const hd_info *info, uint64_t homes)
     o.at.v = sl_view_for(info);
     o.at.v.homes = homes;
     int n = room_to_take(&o, all);
-    return bytes_of(all, n + sl_homes_pieces(&o, &o.at, 0, true, all + n));
+    return bytes_of(all, n + sl_homes_pieces(&o, &o.at, 0, true, all + n), ALIGNED);
 }
 
 void sl_homes_begin(const sl_own *o, sl_homes *h, uint64_t homes)
@@ -144,13 +147,15 @@ void sl_homes_begin(const sl_own *o, sl_homes *h, uint64_t homes)
 }
 
 /* The least is a table with one near segment. */
-static hd_status shaped(const hd_info *info)
+hd_status sl_fits_near(const hd_info *info, uint64_t homes)
 {
-    uint64_t least = beside_near(info, sl_view_for(info).homes) + info->sl.segment;
+    uint64_t least = beside_near(info, homes) + info->sl.segment;
     if (info->sl.near_bytes == 0 || info->sl.near_bytes >= least) return HD_OK;
     return hd_fail(HD_EINVAL, "near: %" PRIu64 " bytes; with this capacity at least %" PRIu64, info->sl.near_bytes,
                    least);
 }
+
+static hd_status shaped(const hd_info *info) { return sl_fits_near(info, sl_view_for(info).homes); }
 
 static void begin(void *own)
 {
@@ -432,8 +437,11 @@ static int regions(const void *own, hd_region *all)
 static hd_status empty(void *own, const hd_launcher *l)
 {
     const sl_own *o = (const sl_own *)own;
-    const sl_args a = sl_args_of(o, &o->at);
-    return launch_step(l, &a, (step){ hd_variant_row_of(sl_variants, "segments", SL_CLEAR), OVER_ROWS });
+    const sl_check_args c = sl_check_args_of(o);
+    hd_status status = launch_step(l, &c.a, (step){ hd_variant_row_of(sl_variants, "segments", SL_CLEAR), OVER_ROWS });
+    if (status) return status;
+    return l->launch(l->self, SL_NUMBER_mark_buckets, &c, sizeof c,
+                     hd_launch_blocks(l, sl_places(&c.a.v) / c.slots, SL_THREADS), SL_THREADS);
 }
 
 static hd_status open_here(const void *own, const hd_seams *s, void **staged)

@@ -40,6 +40,7 @@ typedef struct sl_own {
     uint8_t *stage_flag;  /* (window of lists) */
 } sl_own;
 
+sl_check_args sl_check_args_of(const sl_own *o);
 /* The argument of kernels, all but the batch. */
 sl_args sl_args_of(const sl_own *o, const sl_homes *h);
 
@@ -53,6 +54,9 @@ int sl_homes_pieces(const sl_own *o, const sl_homes *h, size_t at, bool entries,
 uint32_t sl_sort_shares(const sl_own *o);
 /* Items of a window. */
 uint64_t sl_window(const sl_own *o);
+
+/* HD_EINVAL: a table with so many homes needs more device memory than it may have. */
+hd_status sl_fits_near(const hd_info *info, uint64_t homes);
 
 /* hd_gpu.resize */
 hd_status sl_resize_there(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * part.c - see part.h. A part has the entries of a range of buckets, and the counts of the homes that they lie in. Parts
- * that are filled mark empty places by a key that none can have; when all are on the device, kernels make the counts and
- * the directory (check.h).
+ * part.c - see part.h. A part has the near entries of a range of buckets, and the counts of the homes that the buckets lie
+ * in; far entries are in this machine's memory already, and are used there. Parts that are filled mark empty places by a
+ * key that none can have; when all are on the device, kernels make the counts and the directory (check.h).
  */
 #include "gpu/sl/part.h"
 
@@ -47,24 +47,23 @@ static int part_planes(const void *own, const hd_part *p, hd_plane *all)
 {
     const sl_homes *h = homes_in(own);
     uint64_t first = first_place(own, p), end = end_place(own, p), near = h->near * h->v.fit, bytes = entry_bytes(h),
-             from_near = first < near ? first : near, to_near = end < near ? end : near, home = first / h->v.fit;
-    uint8_t *here = (uint8_t *)p->memory;
-    const hd_plane planes[] = {
-        { "segments", h->v.word + from_near * h->v.words, here, (to_near - from_near) * bytes },
-        { "far segments", h->far + (first > near ? first - near : 0) * h->v.words, here + (to_near - from_near) * bytes,
-          (end - first - (to_near - from_near)) * bytes },
-        { "counts", h->v.count + home, counts_in(own, p), ((end - 1) / h->v.fit - home + 1) * sizeof(uint32_t) },
-    };
-    int n = 0;
-    for (size_t i = 0; i < sizeof planes / sizeof *planes; i++)
-        if (planes[i].bytes) all[n++] = planes[i];
-    return n;
+             near_end = end < near ? end : near, home = first / h->v.fit;
+    all[0] = (hd_plane){ "counts", h->v.count + home, counts_in(own, p),
+                         ((end - 1) / h->v.fit - home + 1) * sizeof(uint32_t) };
+    if (first >= near_end) return 1;
+    all[1] = (hd_plane){ "segments", h->v.word + first * h->v.words, p->memory, (near_end - first) * bytes };
+    return 2;
 }
 
 static uint64_t *words_in(const void *own, const hd_part *p, uint64_t place)
 {
+    const sl_homes *h = homes_in(own);
+    uint64_t near = h->near * h->v.fit;
+    if (place >= near) return h->far + (place - near) * h->v.words;
     return (uint64_t *)p->memory + (place - first_place(own, p)) * homes_in(own)->v.words;
 }
+
+static uint64_t key_of(const sl_view *v, const uint64_t *word) { return v->words == 1 ? *word >> 32 : *word; }
 
 static size_t part_next(const void *own, const hd_part *p, hd_entry *e, size_t most)
 {
@@ -77,7 +76,7 @@ static size_t part_next(const void *own, const hd_part *p, hd_entry *e, size_t m
             at = (at / v->fit + 1) * v->fit - 1; /* no more in this home */
             continue;
         }
-        e[n++] = (hd_entry){ at, v->words == 1 ? *word >> 32 : *word, 0, v->words == 1 ? word : word + 1 };
+        e[n++] = (hd_entry){ at, key_of(v, word), 0, v->words == 1 ? word : word + 1 };
     }
     if (n == 0) e->slot = end;
     return n;
@@ -87,14 +86,23 @@ static bool part_put_at(const void *own, const hd_part *p, const hd_entry *e)
 {
     const sl_view *v = &homes_in(own)->v;
     uint64_t value = 0, *word = words_in(own, p, e->slot);
-    if (e->key >= sl_keys(v) || e->score != 0) return false;
+    bool follows = e->slot % v->fit == 0 || e->slot == first_place(own, p) ||
+                   key_of(v, words_in(own, p, e->slot - 1)) < sl_keys(v);
+    if (e->key >= sl_keys(v) || e->score != 0 || !follows) return false;
     memcpy(&value, e->value, sl_value_bytes(v));
     word[0] = v->words == 1 ? e->key << 32 | value : e->key;
     if (v->words == 2) word[1] = value;
     return true;
 }
 
-static void part_clear(const void *own, const hd_part *p) { memset(p->memory, 0xff, part_bytes(own, p->buckets)); }
+static void part_clear(const void *own, const hd_part *p)
+{
+    const sl_homes *h = homes_in(own);
+    uint64_t first = first_place(own, p), end = end_place(own, p), near = h->near * h->v.fit;
+    memset(p->memory, 0xff, part_bytes(own, p->buckets));
+    if (first < near) first = near;
+    if (first < end) memset(words_in(own, p, first), 0xff, (end - first) * entry_bytes(h));
+}
 
 /* ---- Kernels --------------------------------------------------------------------------------- */
 
@@ -121,7 +129,9 @@ static hd_status sort_homes(const sl_own *o, const hd_gpu_machine *m, sl_check_a
 static hd_status part_filled(void *own, const hd_gpu_machine *m)
 {
     sl_own *o = (sl_own *)own;
-    sl_check_args c = { sl_args_of(o, &o->at), &o->words->check, o->at.room.bound, o->at.v.bound, 0 };
+    sl_check_args c = sl_check_args_of(o);
+    c.codes = o->at.room.bound;
+    c.other = o->at.v.bound;
     hd_status status = m->on.zero(m->on.self, o->at.v.used, (c.a.v.homes + 63) / 64 * 8);
     if (!status) status = m->on.zero(m->on.self, &o->words->numbers.rows, sizeof(uint64_t));
     if (!status) status = launch(m, SL_NUMBER_settle_homes, &c, c.a.v.homes * 32);
@@ -132,10 +142,15 @@ static hd_status part_filled(void *own, const hd_gpu_machine *m)
 
 const hd_gpu_parts sl_parts = { part_bytes, part_planes, part_next, part_put_at, part_clear, part_filled };
 
+sl_check_args sl_check_args_of(const sl_own *o)
+{
+    return (sl_check_args){ sl_args_of(o, &o->at), &o->words->check, NULL, NULL, 0, o->gpu.info.slots };
+}
+
 hd_status sl_check_there(void *own, const hd_gpu_machine *m)
 {
     const sl_own *o = (const sl_own *)own;
-    const sl_check_args c = { sl_args_of(o, &o->at), &o->words->check, NULL, NULL, 0 };
+    const sl_check_args c = sl_check_args_of(o);
     uint64_t rows = 0, homes = c.a.v.homes, steps = c.a.v.fit + 1ull, at;
     sl_check_words found;
     char why[256] = "";

@@ -28,10 +28,8 @@ static hd_status take_homes(sl_own *o, const hd_gpu_machine *m, uint64_t homes)
     hd_status status = HD_OK;
     sl_homes_begin(o, &o->next, homes);
     int n = sl_homes_pieces(o, &o->next, offsetof(sl_own, next), true, all);
-    for (int i = 0; i < n && !status; i++) {
-        if (all[i].byte == 0xff) all[i].byte = HD_AS_IT_COMES; /* segments, whose counts are known */
+    for (int i = 0; i < n && !status; i++)
         if (all[i].count) status = m->take(m->self, &all[i]);
-    }
     if (!status && !o->gpu.device) o->next.far = o->next.v.word + o->next.near * o->next.v.fit * o->next.v.words;
     return status;
 }
@@ -93,6 +91,7 @@ hd_status sl_resize_there(void *own, void *entries, const hd_gpu_machine *m, uin
     sl_own *o = (sl_own *)own;
     uint64_t homes;
     hd_status status = sl_may_have(info, buckets, &homes);
+    if (!status) status = sl_fits_near(info, homes);
     if (!status) status = resize_to(o, entries, m, homes);
     sl_tell_info(o, info);
     return status;

@@ -53,6 +53,7 @@ SIMT_ENTRY(sl_kernel_carry_end, sl_carry_args, sl_carry_end)
 /* hd_check, and the end of hd_load. */
 SIMT_ENTRY(sl_kernel_check_rows, sl_check_args, sl_check_rows)
 SIMT_ENTRY(sl_kernel_check_entries, sl_check_args, sl_check_entries)
+SIMT_ENTRY(sl_kernel_mark_buckets, sl_check_args, sl_mark_buckets)
 SIMT_ENTRY(sl_kernel_settle_homes, sl_check_args, sl_settle_homes)
 SIMT_ENTRY(sl_kernel_settle_label, sl_check_args, sl_settle_label)
 SIMT_ENTRY(sl_kernel_settle_rows, sl_check_args, sl_settle_rows)
