@@ -22,7 +22,8 @@ int museum_number(const char *name)
 }
 
 /* Refers to the altered copies. The linker takes the first of an original and its copy that is referred to, and it sees
- * this file before the originals. A design without kernels has no port to the judge: its row refers to its reference. */
+ * this file before the originals. A design without kernels has no port to the judge: its row refers to its
+ * reference. */
 extern const judge_design *const museum_designs[];
 const judge_design *const museum_designs[] = {
 #define JUDGE_DESIGN(name) &judge_design_##name,
