@@ -191,8 +191,8 @@ typedef enum hd_outcome {
                     item's operation cannot be mixed */
     HD_ERASED,   /* the key was present, and the entry was removed */
     HD_PINNED,   /* the entry is pinned (lock_keys): the item's outputs were written, but the entry was not changed */
-    HD_PENDING,  /* design hive: the key was absent and no slot was found for it. Nothing happened. Run the item again
-                    when the table has grown (hd_run_growing does). Any design: hd_run_growing failed with
+    HD_PENDING,  /* designs hive, sl: the key was absent and no slot was found for it. Nothing happened. Run the item
+                    again when the table has grown (hd_run_growing does). Any design: hd_run_growing failed with
                     HD_ENOMEM, and the item changed nothing */
     HD_OUTCOME_COUNT
 } hd_outcome;
@@ -420,6 +420,7 @@ typedef struct hd_table hd_table;
  *                another error ends the batch, it may have them.
  *   hive         per slot: 2 * value_bytes. The stash has one bucket per 64 buckets, and one more. Layout MASKS: 8
  *                bytes per bucket.
+ *   sl           per segment: `segment` bytes, and 16 bytes and one bit of the directory.
  *   host, cuda   a workspace for the kernels.
  *   cuda         16 MiB of pinned memory for host arrays, which the first batch that has such arrays allocates.
  *
@@ -599,6 +600,8 @@ HD_API hd_status hd_for_each(hd_table *table, hd_visitor *visit, void *context);
  *          in the same memory; only keys and the host tier become larger.
  *   hive   `buckets` is not below the present number. The table grows in place, by splitting single buckets. So buckets
  *          are evenly filled, and lookups are fastest, if the number is base_buckets (hd_info) times a power of two.
+ *   sl     `buckets` is not below the present number, and is rounded up to whole segments. No entry changes its slot.
+ *          The old and the new memory exist at the same time.
  * If the call fails, the table is unchanged. Exception: on "host" and "cuda" a table of design hive may have grown in
  * part (HD_ECUDA, HD_EKERNEL); hd_table_info reports the size. */
 HD_API hd_status hd_grow(hd_table *table, uint64_t buckets);
@@ -607,10 +610,10 @@ HD_API hd_status hd_grow(hd_table *table, uint64_t buckets);
  * table has this capacity. A failing call leaves what a failing hd_grow leaves. */
 HD_API hd_status hd_reserve(hd_table *table, uint64_t capacity);
 
-/* Design hive: shrinks the table in place to `buckets` buckets, or to more if the entries do not fit into fewer; both
+/* Designs hive and sl: shrinks the table to `buckets` buckets, or to more if the entries do not fit into fewer; both
  * are HD_OK, and hd_table_info reports the number. No entry is lost. Pointers to values become invalid. HD_EINVAL:
- * `buckets` is below base_buckets (hd_info) or above the present number, or the design is hkv. A failing call may have
- * shrunk the table in part, as with hd_grow. */
+ * `buckets` is below base_buckets (hd_info) or above the present number, or the design is hkv. hive shrinks in place,
+ * and a failing call may have shrunk the table in part, as with hd_grow; sl rounds up to whole segments. */
 HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
 
 /* Runs a batch, grows the table as needed, and waits. `target` is a load factor (hd_load_factor_sync) from 1/1024 to 1;
@@ -629,7 +632,7 @@ HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
  * and every other item has taken effect. */
 HD_API hd_status hd_run_growing(hd_table *table, hd_batch *batch, double target);
 
-/* Verifies every invariant of the design (HKV-1, HKV-2, ... in ref/hkv/layout.h; HIVE-1, ... in ref/hive/layout.h).
+/* Verifies every invariant of the design (HKV-1, HIVE-1, SL-1 and so on, in layout.h of each design in ref/).
  * HD_ECORRUPT: one does not hold; hd_why() names the first, with its bucket and slot. On "cuda" a kernel checks the
  * table. */
 HD_API hd_status hd_check(hd_table *table);
@@ -649,13 +652,13 @@ HD_API hd_status hd_save(hd_table *table, const char *path);
 /* Verifies the whole file, then replaces the entries, the clock and the epoch of the table by those of the file, and
  * removes all pins. Design, policy and value_bytes must be the same in file and table (HD_EINVAL). *dropped (may be
  * NULL) receives the number of entries that found no slot.
- *   - The shape is: slots and seed; for hkv also the number of buckets and hkv.dual; for hive also the fields of
- *     hd_hive_config.
- *   - If file and table have the same shape, every entry is loaded. For hive the number of buckets is not part of the
- *     shape: the table takes `buckets` and `base_buckets` of the file.
+ *   - The shape is: slots and seed; for hkv also the number of buckets and hkv.dual; for hive and sl also the fields of
+ *     hd_hive_config or hd_sl_config.
+ *   - If file and table have the same shape, every entry is loaded. For hive and sl the number of buckets is not part
+ *     of the shape: the table takes `buckets` and `base_buckets` of the file.
  *   - If the shapes differ, the table keeps its own, and the entries are inserted. hkv keeps those with the highest
- *     scores, whatever hd_admit says: no entry is dropped for one with a lower score. hive grows first if they would
- *     take more than 4/5 of the slots, and drops nothing.
+ *     scores, whatever hd_admit says: no entry is dropped for one with a lower score. hive and sl grow first if they
+ *     would take more than 4/5 of the slots, and drop nothing.
  * If the call fails, the table is unchanged: the file is read into a new table, which takes the place of the old one
  * when all checksums are right. So memory for both is needed for a while. On "cuda" a file of the same shape goes into
  * the table in parts, as with hd_save. A file of another shape takes 8 MiB of host memory and the pinned memory that
@@ -672,7 +675,7 @@ typedef struct hd_snapshot_info {
     uint32_t version;
     char design[16], policy[240];
     uint64_t buckets, capacity, size, seed, clock;
-    uint64_t base_buckets; /* hive: buckets when the table was opened */
+    uint64_t base_buckets; /* hive, sl: buckets when the table was opened */
     uint32_t slots, value_bytes, epoch;
     bool dual;      /* the same as config.hkv.dual, for programs that were written for earlier versions */
     hd_admit admit; /* the same as config.hkv.admit */

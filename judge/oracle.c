@@ -679,6 +679,15 @@ static const char *judge_whole(judging *j)
 
 /* ---- The door -------------------------------------------------------------------------------- */
 
+/* What the judge needs of the batch and the table; NULL: it has it. */
+static const char *prepare(hd_oracle *o, hd_table *table, const hd_batch *b, hd_info *info)
+{
+    if (judge_keyed_batch(b) && b->n && !b->outcome)
+        return judge_say(o, "%s: the judge needs outcomes", judge_batch_name(b));
+    if (judge_order_of(b) && !judge_sort(o)) return judge_no_memory;
+    return hd_table_info(table, info) ? judge_say(o, "hd_table_info: %s", hd_why()) : NULL;
+}
+
 const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, const uint64_t *order, uint64_t clock,
                             uint32_t epoch)
 {
@@ -692,16 +701,15 @@ const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, co
     bool keyed = judge_keyed_batch(b);
     j.policy = o->policy;
     if (judge_raw(b)) j.policy.rule = JUDGE_CUSTOM;
-    if (keyed && b->n && !b->outcome) return judge_say(o, "%s: the judge needs outcomes", judge_batch_name(b));
-    if (judge_order_of(b) && !judge_sort(o)) return judge_no_memory;
-    if (hd_table_info(table, &info)) return judge_say(o, "hd_table_info: %s", hd_why());
+    const char *wrong = prepare(o, table, b, &info);
+    if (wrong) return wrong;
     j.opened = info.now;
     o->capacity = info.places; /* it may have grown */
     o->stash_places = info.stash_buckets * info.slots * 7 / 8;
     o->live = o->map.n;
     j.far = strcmp(info.backend, "cuda") == 0;
     j.hidden = !o->dictionary && j.rule->enters && !(j.rule->list && b->list_key && b->count);
-    const char *wrong = keyed ? judge_keyed(&j, table) : judge_whole(&j);
+    wrong = keyed ? judge_keyed(&j, table) : judge_whole(&j);
     judge_victims_close(&j.victims);
     return wrong;
 }
