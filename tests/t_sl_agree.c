@@ -137,7 +137,7 @@ static void test_agrees(void **unused)
     memset(&t, 0, sizeof t);
     for (uint32_t row = 0; row < sl_row_count(); row++)
         for (int op = 0; op < HD_OP_COUNT_; op++)
-            for (uint64_t k = 0; fixture_runs(&judge_design_sl, row, (hd_op)op) && k < test_times(24); k++, n++) {
+            for (uint64_t k = 0; fixture_runs(&judge_design_sl, row, (hd_op)op) && k < test_times(72); k++, n++) {
                 hd_case c = case_of(shapes[k % SHAPES], (hd_op)op, n + 1);
                 run_parts(&c, 1, n, 0, 3, &t);
             }
@@ -161,7 +161,7 @@ static void test_windows(void **unused)
     (void)unused;
     totals t;
     memset(&t, 0, sizeof t);
-    for (uint64_t n = 0; n < test_times(60); n++) {
+    for (uint64_t n = 0; n < test_times(180); n++) {
         hd_case c = case_of(shapes[n / 5 % SHAPES], ops[n % 5], 5000 + n);
         run_parts(&c, 1, n, 3 + n * 7 % 40, 2, &t);
     }
@@ -195,12 +195,12 @@ static void test_far_segments(void **unused)
     totals t;
     ull far = 0;
     memset(&t, 0, sizeof t);
-    for (uint64_t n = 0; n < test_times(160); n++) {
+    for (uint64_t n = 0; n < test_times(320); n++) {
         hd_case c = case_of(shapes[n / 8 % SHAPES], ops[n % 8], 9000 + n);
         uint64_t homes = (c.capacity * 8 * (c.value_bytes / 4) + c.table.sl.segment - 1) / c.table.sl.segment;
-        c.table.sl.near_bytes = least_near(&c) + n / 64 % homes * c.table.sl.segment;
+        c.table.sl.near_bytes = least_near(&c) + n / 8 % homes * c.table.sl.segment;
         run_parts(&c, 1, n, 0, 2, &t);
-        far += n / 64 % homes + 1 < homes;
+        far += n / 8 % homes + 1 < homes;
     }
     test_tried("schedules", t.schedules, "of %llu fixtures of sl, %llu of them with far segments, %llu distinct",
                t.fixtures, far, t.distinct);
@@ -219,7 +219,7 @@ static void test_together(void **unused)
     (void)unused;
     totals t;
     memset(&t, 0, sizeof t);
-    for (uint64_t n = 0; n < test_times(60); n++) {
+    for (uint64_t n = 0; n < test_times(180); n++) {
         hd_case c[2];
         for (int k = 0; k < 2; k++) c[k] = case_of(shapes[n / 5 % SHAPES], pairs[n % 5][k], 12000 + n);
         run_parts(c, 2, n, 0, 3, &t);

@@ -176,6 +176,55 @@ static void resizes_as_the_reference(void **unused)
     }
 }
 
+/* ---- Joining --------------------------------------------------------------------------------- */
+
+/* Inserts keys 7, 14 and so on, or erases those of them that `kept` does not divide; 0: all. */
+static void run_sevens(hd_table *t, hd_op op, uint64_t n, uint64_t kept)
+{
+    uint64_t *key = (uint64_t *)calloc(n, 8), m = 0;
+    uint32_t *value = (uint32_t *)calloc(n, 4);
+    for (uint64_t i = 0; i < n; i++)
+        if (op != HD_OP_ERASE || kept == 0 || i % kept) key[m++] = 7 * i;
+    hd_batch b = test_batch(op, m, key, value, NULL);
+    must(hd_run(t, &b));
+    free(value);
+    free(key);
+}
+
+/* Of a thousand segments and more, which parts of two levels have, few are left; hd_check knows SL-6. */
+static void segments_are_joined(void **unused)
+{
+    (void)unused;
+    static const uint64_t kept[] = { 0, 2, 5, 40, 600, 9000 };
+    enum { KEYS = 18000 };
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        hd_config c = hd_config_of("sl");
+        hd_table *t;
+        uint64_t size, left = kept[i] ? (KEYS + kept[i] - 1) / kept[i] : 0;
+        test_case("one of %llu keys stays", (ull)kept[i]);
+        c.backend = "host";
+        c.slots = SLOTS;
+        c.capacity = 2 * KEYS;
+        c.sl.segment = 128;
+        must(hd_open(&c, &t));
+        run_sevens(t, HD_OP_INSERT_OR_ASSIGN, KEYS, 0);
+        must(hd_check(t));
+        run_sevens(t, HD_OP_ERASE, KEYS, kept[i]);
+        must(hd_check(t));
+        must(hd_size_sync(t, &size));
+        check(size == left, "%llu entries, and not %llu", (ull)size, (ull)left);
+        run_sevens(t, HD_OP_INSERT_OR_ASSIGN, KEYS, 0);
+        must(hd_check(t));
+        hd_batch b = test_batch(HD_OP_ERASE_IF, 0, NULL, NULL, NULL);
+        b.pred = "key_masked"; /* every eighth key */
+        b.pred_arg[0] = 7;
+        b.pred_arg[1] = 3;
+        must(hd_run(t, &b));
+        must(hd_check(t));
+        hd_close(t);
+    }
+}
+
 /* ---- Files ----------------------------------------------------------------------------------- */
 
 static void files_are_those_of_other_backends(void **unused)
@@ -286,7 +335,7 @@ static void the_check_is_the_reference_s(void **unused)
 }
 
 static const struct CMUnitTest tests[] = { unit(device_memory_is_bounded), unit(resizes_as_the_reference),
-                                           unit(files_are_those_of_other_backends), unit(values_are_changed),
-                                           unit(the_check_is_the_reference_s) };
+                                           unit(segments_are_joined),      unit(files_are_those_of_other_backends),
+                                           unit(values_are_changed),       unit(the_check_is_the_reference_s) };
 
 int main(void) { return test_run(tests); }
