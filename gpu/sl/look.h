@@ -43,22 +43,27 @@ SIMT_FN uint64_t sl_last_below(const sl_args *a, const sl_spot *s)
 
 /* ---- Lookup ---------------------------------------------------------------------------------- */
 
-SIMT_FN uint32_t sl_find_one(const sl_args *a, uint64_t i, uint64_t key)
+SIMT_FN uint32_t sl_find_one(const sl_args *a, uint64_t i, const sl_spot *s)
 {
-    sl_spot s = sl_search(a, key, false);
-    uint32_t outcome = s.there ? HD_HIT : HD_MISS;
-    simt_ticket(i, outcome, 0, s.there ? s.place : SL_NO_PLACE);
-    if (!s.there) return outcome;
-    if (a->b.value_out && gpu_delivers_value(a->b.op)) sl_deliver_value(a, i, sl_entry_value(a, s.place));
+    uint32_t outcome = s->there ? HD_HIT : HD_MISS;
+    simt_ticket(i, outcome, 0, s->there ? s->place : SL_NO_PLACE);
+    if (!s->there) return outcome;
+    if (a->b.value_out && gpu_delivers_value(a->b.op)) sl_deliver_value(a, i, sl_entry_value(a, s->place));
     if (a->b.score_out && gpu_delivers_value(a->b.op)) simt_st_u64(a->b.score_out + i, 0);
     return outcome;
 }
 
-SIMT_FN uint32_t sl_neighbour_one(const sl_args *a, uint64_t i, uint64_t key)
+/* The key whose place says where the item's entry is. A successor is the first entry from there on, a predecessor the
+ * last one before. */
+SIMT_FN uint64_t sl_looks_for(const sl_args *a, uint64_t key)
 {
-    bool above = a->b.op == HD_OP_SUCCESSOR;
-    sl_spot s = sl_search(a, key + (above != a->inclusive), false);
-    uint64_t place = above ? sl_at_or_after(a, &s) : sl_last_below(a, &s);
+    if (!HD_OP_IN(a->b.op, HD_OPS_ORDERED)) return key;
+    return key + ((a->b.op == HD_OP_SUCCESSOR) != a->inclusive);
+}
+
+SIMT_FN uint32_t sl_neighbour_one(const sl_args *a, uint64_t i, const sl_spot *s)
+{
+    uint64_t place = a->b.op == HD_OP_SUCCESSOR ? sl_at_or_after(a, s) : sl_last_below(a, s);
     uint32_t outcome = place == SL_NO_PLACE ? HD_MISS : HD_HIT;
     simt_ticket(i, outcome, 0, place);
     if (outcome == HD_HIT) sl_deliver_entry(a, i, sl_entry_at(a, place));
@@ -69,12 +74,12 @@ SIMT_FN uint32_t sl_look_one(const sl_args *a, uint64_t i)
 {
     uint64_t key = sl_item_key(a, i);
     uint32_t outcome = HD_RESERVED;
-    if (key == SL_NO_KEY)
+    if (key == SL_NO_KEY) {
         simt_ticket(i, HD_RESERVED, 0, SL_NO_PLACE);
-    else if (HD_OP_IN(a->b.op, HD_OPS_ORDERED))
-        outcome = sl_neighbour_one(a, i, key);
-    else
-        outcome = sl_find_one(a, i, key);
+    } else {
+        sl_spot s = sl_search(a, sl_looks_for(a, key), false);
+        outcome = HD_OP_IN(a->b.op, HD_OPS_ORDERED) ? sl_neighbour_one(a, i, &s) : sl_find_one(a, i, &s);
+    }
     sl_deliver_outcome(&a->b, i, outcome);
     return outcome;
 }
