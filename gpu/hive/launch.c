@@ -408,7 +408,8 @@ static void show(const void *own, hd_view *view) { hive_show(&((const hive_own *
 /* clang-format off */
 const hd_gpu hive_gpu = {
     &hd_design_hive, HD_CUDA_ENTRY(hive_cuda_entry), HIVE_NUMBER_word_enter, HIVE_NUMBER_word_leave, sizeof(hive_own),
-    usual, NULL, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, gpu_batch_lists, NULL, launch,
+    usual, NULL, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, gpu_batch_lists, NULL,
+    launch,
     resize, NULL, NULL, hive_check_there, &hive_parts, show
 };
 
