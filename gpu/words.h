@@ -269,6 +269,15 @@ SIMT_FN gpu_list gpu_list_begin(simt_tile w, const gpu_batch *b)
     return l;
 }
 
+/* Item or slot x is row `at` of the list; of a slot these are its key and its value of so many bytes. */
+SIMT_FN void gpu_list_write(const gpu_batch *b, uint64_t at, uint64_t x, uint64_t key, uint64_t value, uint32_t bytes)
+{
+    if (b->list_item) simt_st_u64(b->list_item + at, x);
+    if (b->list_key) simt_st_u64(b->list_key + at, b->stage_flag ? simt_ld_u64(b->key + x) : key);
+    if (b->list_score && !b->stage_flag) simt_st_u64(b->list_score + at, 0);
+    if (b->list_value && !b->stage_flag) gpu_elem_store(b->list_value + at * bytes, bytes, value);
+}
+
 /* Where lane r of the warp lists x + r, `mine`, it writes it: item or slot x + r, and of a slot its key and its value
  * of so many bytes. Then the warp goes on. */
 SIMT_FN void gpu_list_next_entry(simt_tile w, const gpu_batch *b, bool mine, uint64_t key, uint64_t value,
@@ -277,12 +286,7 @@ SIMT_FN void gpu_list_next_entry(simt_tile w, const gpu_batch *b, bool mine, uin
     bool writes = b->pass == GPU_WRITES;
     uint32_t all = simt_ballot(w, mine);
     uint64_t x = l->x + w.rank, at = l->n + simt_popc(all & ((1u << w.rank) - 1));
-    if (writes && mine) {
-        if (b->list_item) simt_st_u64(b->list_item + at, x);
-        if (b->list_key) simt_st_u64(b->list_key + at, b->stage_flag ? simt_ld_u64(b->key + x) : key);
-        if (b->list_score && !b->stage_flag) simt_st_u64(b->list_score + at, 0);
-        if (b->list_value && !b->stage_flag) gpu_elem_store(b->list_value + at * bytes, bytes, value);
-    }
+    if (writes && mine) gpu_list_write(b, at, x, key, value, bytes);
     simt_join();
     l->n += simt_popc(all);
     l->x += 32;

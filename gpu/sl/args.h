@@ -45,7 +45,7 @@ enum {
 typedef struct sl_numbers {
     uint64_t rows;  /* of the directory; kernels do not read sl_view.rows, the host's copy */
     uint64_t adds;  /* heads that are listed: of keys to be inserted, or to be erased */
-    uint64_t fresh; /* homes that are taken */
+    uint64_t fresh; /* homes that are taken, or given back; 0: the directory stays */
     uint64_t next;  /* rows of the next directory */
 } sl_numbers;
 

@@ -382,13 +382,21 @@ SIMT_FN void sl_move_up(const sl_args *a, const sl_plan *p, const sl_piece *q, u
     }
 }
 
+/* Whether some of the list belong to the row. */
+SIMT_FN bool sl_has_list(const sl_args *a, uint64_t row)
+{
+    uint32_t first = simt_ld_u32(a->room.first + row);
+    return first != simt_ld_u32(a->room.first + row + 1);
+}
+
 /* A block takes a row. */
 SIMT_FN void sl_merge_in_place(const sl_args *a)
 {
     uint64_t rows = sl_rows(a);
     for (uint64_t row = simt_block(); row < rows; row += simt_blocks()) {
+        if (!sl_has_list(a, row)) continue;
         sl_plan p = sl_plan_of(a, row, rows);
-        if (p.adds == 0) continue;
+        if (p.adds == 0) continue; /* all are PENDING */
         sl_piece q = sl_piece_of(a, &p, 0);
         uint32_t low, tile = SL_MOVED * simt_threads(), least = simt_ld_u32(a->room.add_at + p.at);
         for (uint32_t high = q.entry_end; high > least; high = low) {
@@ -402,11 +410,12 @@ SIMT_FN void sl_merge_in_place(const sl_args *a)
 
 /* ---- The directory --------------------------------------------------------------------------- */
 
-/* A thread per row: its old segment's row in the next directory, and its count. */
+/* A thread per row: its old segment's row in the next directory, if there is to be one, and its count. */
 SIMT_FN void sl_next_rows(const sl_args *a)
 {
     uint64_t rows = sl_rows(a), fresh = simt_ld_u64(&a->numbers->fresh);
     for (uint64_t row = gpu_thread(); row < rows; row += gpu_threads()) {
+        if (fresh == 0 && !sl_has_list(a, row)) continue;
         sl_plan p = sl_plan_of(a, row, rows);
         uint64_t before = simt_ld_u32(a->room.fresh + row), to = row + (before < fresh ? before : fresh);
         simt_st_u64(a->room.bound + to, simt_ld_u64(a->v.bound + row));
@@ -418,6 +427,7 @@ SIMT_FN void sl_next_rows(const sl_args *a)
 /* A thread per row of the next directory. */
 SIMT_FN void sl_publish(const sl_args *a)
 {
+    if (simt_ld_u64(&a->numbers->fresh) == 0) return;
     uint64_t rows = simt_ld_u64(&a->numbers->next);
     for (uint64_t row = gpu_thread(); row < rows; row += gpu_threads()) {
         simt_st_u64(a->v.bound + row, simt_ld_u64(a->room.bound + row));

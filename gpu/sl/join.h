@@ -250,6 +250,12 @@ SIMT_FN void sl_stay_row(const sl_args *a, uint64_t row, bool stays, uint64_t to
     simt_st_u32(a->room.home + to, home);
 }
 
+SIMT_FN void sl_stay_sums(const sl_args *a, uint64_t rows, uint64_t stay)
+{
+    simt_st_u64(&a->numbers->next, stay);
+    simt_st_u64(&a->numbers->fresh, rows - stay);
+}
+
 SIMT_FN void sl_stay_write(const sl_args *a)
 {
     simt_tile w = simt_tile_of(32);
@@ -264,7 +270,7 @@ SIMT_FN void sl_stay_write(const sl_args *a)
             simt_join();
             to += all;
         }
-        if (w.rank == 0 && share + 1 == a->row_shares) simt_st_u64(&a->numbers->next, to);
+        if (w.rank == 0 && share + 1 == a->row_shares) sl_stay_sums(a, rows, to);
         simt_join();
     }
 }

@@ -52,6 +52,13 @@ static const char *bucket_name(const void *table, uint64_t b, char *text, size_t
 static bool names(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes)
 {
     const sl_homes *h = homes_of(s->table);
+    static const char *const of_home[] = { "bound", "home", "count" };
+    for (int i = 0; i < 3; i++) {
+        size_t n = strlen(of_home[i]);
+        if (strncmp(region, "capacity: ", 10) != 0 || strncmp(region + 10, of_home[i], n) != 0) continue;
+        snprintf(text, bytes, "%s of %s %" PRIu64, of_home[i], i < 2 ? "segment" : "home", at / (i ? 4 : 8));
+        return true;
+    }
     bool far = strcmp(region, "capacity: far segments") == 0;
     if (!far && strcmp(region, "capacity: segments") != 0) return false;
     uint64_t place = at / (8u * h->v.words) + (far ? h->near * h->v.fit : 0);
