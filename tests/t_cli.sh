@@ -370,6 +370,7 @@ form 'convert' heddle trace convert good.oracleGeneral oracleGeneral good.csv cs
 form 'print'   heddle trace print good.oracleGeneral oracleGeneral --limit 3
 form 'kmer'    heddle kmer tiny.fa 3
 form 'kmer --histogram' heddle kmer tiny.fa 3 --histogram
+form 'classify' heddle classify tiny.fa tiny.fa --k 3
 
 odd=$(printf 'odd, "\xff.heddle')
 cp whole.heddle "$odd" && heddle check "$odd" whole.heddle --csv >"$work/out" 2>"$work/err"
