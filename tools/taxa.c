@@ -10,13 +10,14 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "tools/progress.h"
 
 /* A k-mer that an item found with the value of another taxon. */
 struct taxa_clash {
     uint64_t key;
     uint32_t value; /* that it had */
 };
+
+static uint64_t now_ns(void) { return hd_seams_os.time.now_ns(hd_seams_os.time.self); }
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
 
@@ -199,7 +200,7 @@ static hd_status clashes_settle(taxa *t, size_t clashes)
 
 hd_status taxa_add(taxa *t, const uint64_t *key, const uint32_t *value, size_t n)
 {
-    uint64_t begin = progress_now_ns();
+    uint64_t begin = now_ns();
     size_t clashes = 0;
     values_put(t, value, n);
     hd_batch b = {
@@ -209,7 +210,7 @@ hd_status taxa_add(taxa *t, const uint64_t *key, const uint32_t *value, size_t n
     if (!e) e = clashes_find(t, key, value, n, &clashes);
     if (!e && clashes) e = clashes_settle(t, clashes);
     t->added += n;
-    t->table_ns += progress_now_ns() - begin;
+    t->table_ns += now_ns() - begin;
     return e;
 }
 
@@ -217,7 +218,7 @@ hd_status taxa_add(taxa *t, const uint64_t *key, const uint32_t *value, size_t n
 
 hd_status taxa_find(taxa *t, const uint64_t *key, size_t n, uint32_t *value, bool *found)
 {
-    uint64_t begin = progress_now_ns();
+    uint64_t begin = now_ns();
     memset(t->value, TAXA_AMBIGUOUS, n * t->value_bytes); /* what is absent keeps it */
     hd_batch b = { .op = HD_OP_FIND, .n = n, .key = key, .value_out = t->value, .found = found };
     hd_status e = hd_run(t->table, &b);
@@ -228,7 +229,7 @@ hd_status taxa_find(taxa *t, const uint64_t *key, size_t n, uint32_t *value, boo
         value[i] = (uint32_t)v;
         most = v > most ? v : most;
     }
-    t->table_ns += progress_now_ns() - begin;
+    t->table_ns += now_ns() - begin;
     if (!e && most > t->n) e = hd_fail(HD_ECORRUPT, "value %" PRIu64 " of %" PRIu32 " taxa", most, t->n);
     return e;
 }

@@ -82,7 +82,8 @@ typedef struct job {
     const classify_options *o;
     char **reference; /* (references) */
     int references;
-    const char *reads; /* NULL: only the table is built */
+    const char *reads;              /* NULL: only the table is built */
+    char *build_names, *with_names; /* taxa_file_names */
     unsigned k;
     const char *by;
     taxa t;
@@ -131,6 +132,8 @@ static char *name_of_file(const char *path)
     return name;
 }
 
+static bool by_record(const job *j) { return strcmp(j->by, by_words[1]) == 0; }
+
 static hd_status taxon_of_file(job *j, const char *path)
 {
     char *name = name_of_file(input_path(path));
@@ -144,26 +147,37 @@ static hd_status taxon_of_record(job *j, const char *path, const hd_kmer_record 
     return *r->name ? taxa_name(&j->t, r->name, 0) : hd_fail(HD_ECORRUPT, "%s: a record has no name", path);
 }
 
-/* The keys of a file go to the table. */
+/* The keys that were read go to the table. */
+static hd_status keys_add(job *j, size_t *n, progress *p, const hd_source *s)
+{
+    hd_status e = *n ? taxa_add(&j->t, j->key, j->value, *n) : HD_OK;
+    *n = 0;
+    return e ? e : go_on(p, s, j->t.added);
+}
+
+/* The next keys of a record. A new record may be a new taxon. */
+static hd_status keys_read(job *j, const char *path, hd_source *s, size_t *n, hd_kmer_record *r)
+{
+    bool begins = r->ended;
+    size_t got;
+    hd_status e = hd_kmer_record_keys(s, j->key + *n, j->t.most - *n, &got, r);
+    if (!e && begins && r->name && by_record(j)) e = taxon_of_record(j, path, r);
+    for (size_t i = 0; i < got && !e; i++) j->value[(*n)++] = j->t.n;
+    return e;
+}
+
 static hd_status reference_add(job *j, const char *path, hd_source *s, progress *p)
 {
-    bool by_record = strcmp(j->by, "record") == 0, begins = true;
-    uint64_t kmers = 0;
-    size_t n = 0, got;
-    hd_kmer_record r = { .name = "" };
-    hd_status e = by_record ? HD_OK : taxon_of_file(j, path);
+    const uint64_t before = j->t.added;
+    size_t n = 0;
+    hd_kmer_record r = { .name = "", .ended = true };
+    hd_status e = by_record(j) ? HD_OK : taxon_of_file(j, path);
     while (!e && r.name) {
-        e = hd_kmer_record_keys(s, j->key + n, j->t.most - n, &got, &r);
-        if (!e && by_record && begins && r.name) e = taxon_of_record(j, path, &r);
-        begins = r.ended;
-        for (size_t i = 0; i < got && !e; i++) j->value[n++] = j->t.n;
-        kmers += got;
-        if (e || (n < j->t.most && r.name)) continue;
-        if (n) e = taxa_add(&j->t, j->key, j->value, n);
-        n = 0;
-        if (!e) e = go_on(p, s, j->t.added);
+        e = keys_read(j, path, s, &n, &r);
+        if (!e && n == j->t.most) e = keys_add(j, &n, p, s);
     }
-    return e ? e : source_check(s, kmers);
+    if (!e) e = keys_add(j, &n, p, s);
+    return e ? e : source_check(s, j->t.added - before);
 }
 
 static hd_status references_add(job *j)
@@ -335,6 +349,7 @@ static int table_make(job *j)
                                  .capacity = o->capacity,
                                  .threads = (uint32_t)o->threads,
                                  .most = (size_t)o->batch };
+    hd_info info;
     uint64_t lost = 0;
     if (o->with) {
         hd_status e = taxa_file_open(&j->t, o->with, &config, &j->k, &j->by);
@@ -344,12 +359,13 @@ static int table_make(job *j)
     if (!e) e = keep_kmers(j->t.keys, j->k);
     if (!e) e = references_add(j);
     if (!e) e = keep_lost(j->t.table, j->t.grows, &lost);
+    if (!e) e = hd_table_info(j->t.table, &info);
     if (e) return tool_fail(e);
     if (lost)
         return tool_say(TOOL_DIFFERS,
                         "%" PRIu64 " k-mers did not fit into a table of %" PRIu64
                         " entries; leave --capacity out, and the table grows as it must, or give it more",
-                        lost, o->capacity);
+                        lost, info.capacity);
     if (!o->build) return TOOL_OK;
     e = taxa_file_save(&j->t, o->build, j->k, j->by);
     return e ? tool_fail(hd_fail(e, "--build: %s", hd_why())) : TOOL_OK;
@@ -367,47 +383,64 @@ static int job_run(job *j)
     return code ? code : e ? tool_fail(e) : j->o->reads && strcmp(j->o->reads, "-") == 0 ? TOOL_OK : report(j);
 }
 
-/* Which words are what. -1: go on. */
+/* Which words are what. */
 static int words_share(job *j)
 {
     const classify_options *o = j->o;
-    const tool_line *line = j->line;
-    if (o->build && o->with) return tool_say(TOOL_USAGE, "--build and --with: one of them");
-    if (o->build && o->reads) return tool_say(TOOL_USAGE, "--reads: --build classifies nothing");
-    if (o->with && (o->k || o->by || o->design || o->capacity))
-        return tool_say(TOOL_USAGE, "--k, --by, --design and --capacity are for building; --with has a table");
-    if (o->with && line->words != 1) return tool_say(TOOL_USAGE, "--with: it takes READS, and no REFERENCE");
-    if (!o->build && !o->with && line->words < 2) return tool_say(TOOL_USAGE, "it takes READS and a REFERENCE");
-    j->reads = o->build ? NULL : line->word[0];
-    j->reference = line->word + (o->build ? 0 : 1);
-    j->references = line->words - (o->build ? 0 : 1);
-    return -1;
+    const int reads = o->build ? 0 : 1, references = j->line->words - reads;
+    const bool builds = o->k || o->by || o->design || o->capacity;
+    const struct {
+        bool is;
+        const char *why;
+    } wrong[] = {
+        { o->build && o->with, "--build and --with: one of them" },
+        { o->build && o->reads, "--reads: --build classifies nothing" },
+        { o->with && builds, "--k, --by, --design and --capacity are for building; --with has a table" },
+        { o->with && references, "--with: it takes READS, and no REFERENCE" },
+        { !o->with && !references, "it takes READS and a REFERENCE" },
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        if (wrong[i].is) return tool_say(TOOL_USAGE, "%s", wrong[i].why);
+    j->reads = reads ? j->line->word[0] : NULL;
+    j->reference = j->line->word + reads;
+    j->references = references;
+    return TOOL_OK;
 }
 
+/* The file of names beside a snapshot, if there is one. */
+static int names_take(const char *path, char **names)
+{
+    *names = path ? taxa_file_names(path) : NULL;
+    return path && !*names ? tool_say(TOOL_SYSTEM, "memory was refused") : TOOL_OK;
+}
+
+static int inputs_check(const job *j)
+{
+    int code = j->reads ? tool_file("READS", input_path(j->reads)) : TOOL_OK;
+    for (int i = 0; i < j->references && !code; i++) code = tool_file("REFERENCE", input_path(j->reference[i]));
+    return !code && j->o->with ? tool_file("--with", j->o->with) : code;
+}
+
+/* path: NULL if there is none. It may be none of the files that are read. */
 static int output_check(const job *j, const char *what, const char *path)
 {
+    if (!path || strcmp(path, "-") == 0) return TOOL_OK;
     int code = tool_apart(what, path, j->o->with);
+    if (!code) code = tool_apart(what, path, j->with_names);
     for (int i = 0; i < j->line->words && !code; i++) code = tool_apart(what, path, j->line->word[i]);
-    return code ? code : path ? tool_writable(what, path) : TOOL_OK;
+    return code ? code : tool_writable(what, path);
 }
 
-/* Files, before the work. */
-static int files_check(const job *j)
+/* Before the work. */
+static int files_check(job *j)
 {
-    const classify_options *o = j->o;
-    char *names = taxa_file_names(o->build ? o->build : ""), *from = taxa_file_names(o->with ? o->with : "");
-    int code = names && from ? TOOL_OK : tool_say(TOOL_SYSTEM, "memory was refused");
-    for (int i = 0; i < j->references && !code; i++) code = tool_file("REFERENCE", input_path(j->reference[i]));
-    if (!code && j->reads) code = tool_file("READS", input_path(j->reads));
-    if (!code && o->with) code = tool_file("--with", o->with);
-    if (!code && o->with) code = tool_apart("--reads", o->reads, from);
-    if (!code && o->build) code = output_check(j, "--build", o->build);
-    if (!code && o->build) code = output_check(j, "--build", names);
-    if (!code && o->reads && strcmp(o->reads, "-") != 0) code = output_check(j, "--reads", o->reads);
-    if (!code && o->capacity) code = tool_fits("--capacity", o->capacity, sizeof(uint32_t));
-    free(names);
-    free(from);
-    return code;
+    int code = inputs_check(j);
+    if (!code) code = names_take(j->o->build, &j->build_names);
+    if (!code) code = names_take(j->o->with, &j->with_names);
+    if (!code) code = output_check(j, "--build", j->o->build);
+    if (!code) code = output_check(j, "--build", j->build_names);
+    if (!code) code = output_check(j, "--reads", j->o->reads);
+    return !code && j->o->capacity ? tool_fits("--capacity", j->o->capacity, sizeof(uint32_t)) : code;
 }
 
 static int run(tool_line *line, int argc, char **argv)
@@ -422,10 +455,12 @@ static int run(tool_line *line, int argc, char **argv)
     j->k = o.k ? (unsigned)o.k : USUAL_K;
     j->by = o.by ? o.by : by_words[0];
     code = words_share(j);
-    if (code < 0) code = files_check(j);
+    if (!code) code = files_check(j);
     if (!code) code = job_run(j);
     votes_close(&j->v);
     taxa_close(&j->t);
+    free(j->build_names);
+    free(j->with_names);
     free(j->key);
     free(j->value);
     free(j);
