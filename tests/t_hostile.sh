@@ -194,8 +194,8 @@ printf '>a\nGATTACAGATTACA\n' >genome.fa
 if [ -w /dev/full ]; then
   printed 'a table that does not fit on the disk' 4 5 'heddle sim trace.txt txt lru 128 --save /dev/full'
   printed 'counts that do not fit on the disk' 4 5 'heddle kmer genome.fa 3 -o /dev/full'
-  code 'lines of reads that do not fit on the disk' 4 '' 'heddle classify genome.fa genome.fa --k 3 --reads /dev/full'
-  code 'a table of taxa that does not fit on the disk' 4 --build 'heddle classify --build /dev/full genome.fa --k 3'
+  printed 'lines of reads that do not fit on the disk' 4 5 'heddle classify genome.fa genome.fa --k 3 --reads /dev/full'
+  printed 'taxa that do not fit on the disk' 4 5 'heddle classify --build /dev/full genome.fa --k 3'
   printed 'curves that do not fit on the disk' 4 3 'heddle sweep trace.txt txt --sizes 128 -o /dev/full'
   code 'a full disk' 4 '' 'heddle sim trace.txt txt lru 128 >/dev/full'
 fi

@@ -206,6 +206,9 @@ static hd_status references_add(job *j)
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
+/* Standard output has the lines, and no report. */
+static bool lines_alone(const job *j) { return j->o->reads && strcmp(j->o->reads, "-") == 0; }
+
 /* The reads' k-mers are looked up in batches, each of many reads; a long read is in several. */
 static hd_status reads_count(job *j, hd_source *s)
 {
@@ -223,6 +226,7 @@ static hd_status reads_count(job *j, hd_source *s)
         bool full = r.name && !votes_read(&j->v, r.name, n, r.ended, r.damaged);
         if (n < j->t.most && r.name && !full) continue;
         e = votes_count(&j->v, &j->t, j->key, n);
+        if (!e && lines_alone(j)) e = j->v.line_failed;
         n = 0;
         if (!e) e = go_on(&p, s, j->v.reads);
     }
@@ -230,7 +234,8 @@ static hd_status reads_count(job *j, hd_source *s)
     return e ? e : source_check(s, kmers);
 }
 
-static hd_status reads_classify(job *j)
+/* *unsaved: the exit code of lines that could not be saved, which do not keep the report from being printed. */
+static hd_status reads_classify(job *j, int *unsaved)
 {
     uint64_t begin = progress_now_ns();
     hd_source *s = NULL;
@@ -242,10 +247,11 @@ static hd_status reads_classify(job *j)
     if (!e) e = reads_count(j, s);
     if (s) j->v.skipped = s->skipped;
     hd_source_close(s);
-    hd_status closed = lines ? hd_sink_close(lines, !e) : HD_OK;
+    hd_status closed = hd_sink_close(lines, !e);
     j->classify_s = (double)(progress_now_ns() - begin) * 1e-9;
     j->classify_table_s = (double)j->t.table_ns * 1e-9;
-    return e ? e : closed;
+    *unsaved = !e && closed ? tool_fail(hd_fail(closed, "--reads: %s", hd_why())) : TOOL_OK;
+    return e;
 }
 
 /* ---- Reporting ------------------------------------------------------------------------------- */
@@ -366,9 +372,7 @@ static int table_make(job *j)
                         "%" PRIu64 " k-mers did not fit into a table of %" PRIu64
                         " entries; leave --capacity out, and the table grows as it must, or give it more",
                         lost, info.capacity);
-    if (!o->build) return TOOL_OK;
-    e = taxa_file_save(&j->t, o->build, j->k, j->by);
-    return e ? tool_fail(hd_fail(e, "--build: %s", hd_why())) : TOOL_OK;
+    return TOOL_OK;
 }
 
 static int job_run(job *j)
@@ -377,10 +381,13 @@ static int job_run(job *j)
     j->key = (uint64_t *)malloc(batch * sizeof *j->key);
     j->value = (uint32_t *)malloc(batch * sizeof *j->value);
     if (!j->key || !j->value) return tool_say(TOOL_SYSTEM, "the memory of a batch was refused");
-    int code = table_make(j);
-    hd_status e = HD_OK;
-    if (!code && j->reads) e = reads_classify(j);
-    return code ? code : e ? tool_fail(e) : j->o->reads && strcmp(j->o->reads, "-") == 0 ? TOOL_OK : report(j);
+    int code = table_make(j), unsaved = TOOL_OK;
+    hd_status e = !code && j->reads ? reads_classify(j, &unsaved) : HD_OK;
+    if (code || e) return code ? code : tool_fail(e);
+    code = lines_alone(j) ? TOOL_OK : report(j);
+    if (!code && j->o->build && (e = taxa_file_save(&j->t, j->o->build, j->k, j->by)))
+        code = tool_fail(hd_fail(e, "--build: %s", hd_why()));
+    return code > unsaved ? code : unsaved;
 }
 
 /* Which words are what. */

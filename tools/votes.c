@@ -50,7 +50,8 @@ hd_status votes_open(votes *v, const taxa *t, uint64_t min_votes, hd_sink *lines
     v->hit = (bool *)malloc(t->most * sizeof *v->hit);
     if (!v->of || !v->vote || !v->touched || !v->span || !v->value || !v->hit)
         return hd_fail(HD_ENOMEM, "the memory of %" PRIu32 " taxa and a batch of reads was refused", t->n);
-    return lines ? hd_sink_write(lines, head, sizeof head - 1) : HD_OK;
+    if (lines) v->line_failed = hd_sink_write(lines, head, sizeof head - 1);
+    return HD_OK;
 }
 
 void votes_close(votes *v)
@@ -117,7 +118,7 @@ static void read_clear(votes *v)
 }
 
 /* The read's last votes are counted. */
-static hd_status read_decide(votes *v, const taxa *t, const char *name)
+static void read_decide(votes *v, const taxa *t, const char *name)
 {
     uint64_t most, next;
     uint32_t best = best_find(v, &most, &next);
@@ -135,9 +136,9 @@ static hd_status read_decide(votes *v, const taxa *t, const char *name)
     } else {
         v->few++;
     }
-    if (!v->lines) return HD_OK;
-    return line_write(v->lines, name, found ? t->row[best].name : "",
-                      (const uint64_t[]){ most, next, v->read_kmers, v->read_found, v->read_ambiguous });
+    if (v->lines && !v->line_failed)
+        v->line_failed = line_write(v->lines, name, found ? t->row[best].name : "",
+                                    (const uint64_t[]){ most, next, v->read_kmers, v->read_found, v->read_ambiguous });
 }
 
 hd_status votes_count(votes *v, taxa *t, const uint64_t *key, size_t n)
@@ -149,7 +150,7 @@ hd_status votes_count(votes *v, taxa *t, const uint64_t *key, size_t n)
         kmers_count(v, first, s->end);
         first = s->end;
         if (!s->ended) continue;
-        if (!s->damaged) e = read_decide(v, t, s->name);
+        if (!s->damaged) read_decide(v, t, s->name);
         read_clear(v);
     }
     v->spans = 0;

@@ -15,7 +15,8 @@ typedef struct votes_span votes_span;
 
 typedef struct votes {
     uint64_t min_votes;
-    hd_sink *lines;                                  /* gets a line for every read; NULL: none */
+    hd_sink *lines;        /* gets a line for every read; NULL: none */
+    hd_status line_failed; /* no more lines are written; hd_sink_close says why. The counts go on */
     uint64_t reads, classified, no_votes, ties, few; /* reads: all of them; the others add up to it */
     uint64_t kmers, found;                           /* of all reads */
     uint64_t skipped;                                /* the caller's: damaged reads, which are not among `reads` */
