@@ -54,6 +54,38 @@ static inline uint64_t gpu_list_window(const hd_gpu_own *gpu)
     return gpu->window_most && gpu->window_most < MOST ? gpu->window_most : MOST;
 }
 
+/* The room of lists; where in the own part its addresses go. How many pieces. */
+static inline int gpu_list_pieces(const hd_gpu_own *gpu, size_t listed, size_t stage_flag, hd_piece *all)
+{
+    const hd_piece room[] = {
+        { "table: lengths of lists", listed, GPU_LIST_WORDS, sizeof(uint64_t), 0, HD_OF_BATCH },
+        { "table: window of lists", stage_flag, gpu_list_window(gpu), 1, HD_AS_IT_COMES, HD_OF_BATCH },
+    };
+    memcpy(all, room, sizeof room);
+    return sizeof room / sizeof *room;
+}
+
+static inline uint64_t gpu_piece_bytes(const hd_piece *all, int n)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < n; i++) bytes += all[i].count * all[i].size;
+    return bytes;
+}
+
+/* What kernels may touch besides the table; how many regions. */
+static inline int gpu_word_regions(const hd_gpu_own *gpu, const uint64_t *listed, const uint8_t *stage_flag,
+                                   hd_region *all)
+{
+    const hd_region room[] = {
+        { gpu->tally, HD_OUTCOME_COUNT * sizeof *gpu->tally, "tally" },
+        { gpu->sum, sizeof *gpu->sum, "sum" },
+        { listed, GPU_LIST_WORDS * sizeof *listed, "listed" },
+        { stage_flag, gpu_list_window(gpu), "stage_flag" },
+    };
+    memcpy(all, room, sizeof room);
+    return sizeof room / sizeof *room;
+}
+
 /* hd_gpu.lists */
 static inline bool gpu_batch_lists(const void *own, const hd_batch *b)
 {

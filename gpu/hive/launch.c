@@ -55,24 +55,16 @@ static int words_to_take(const hive_own *o, hd_piece *all)
 
 static int room_to_take(const hd_gpu_own *gpu, hd_piece *all)
 {
-    const hd_piece room[] = {
-        { "table: counters", offsetof(hive_own, words), 1, sizeof(hive_words), 0, HD_TOGETHER },
-        { "table: lengths of lists", offsetof(hive_own, listed), GPU_LIST_WORDS, sizeof(uint64_t), 0, HD_OF_BATCH },
-        { "table: window of lists", offsetof(hive_own, stage_flag), gpu_list_window(gpu), 1, HD_AS_IT_COMES,
-          HD_OF_BATCH },
-    };
-    memcpy(all, room, sizeof room);
-    return sizeof room / sizeof *room;
+    const hd_piece words = { "table: counters", offsetof(hive_own, words), 1, sizeof(hive_words), 0, HD_TOGETHER };
+    all[0] = words;
+    return 1 + gpu_list_pieces(gpu, offsetof(hive_own, listed), offsetof(hive_own, stage_flag), all + 1);
 }
 
 static uint64_t room_bytes(const hd_info *info, bool device)
 {
     const hd_gpu_own gpu = { .info = *info, .device = device };
     hd_piece all[HD_PIECES_MOST];
-    uint64_t bytes = 0;
-    int n = room_to_take(&gpu, all);
-    for (int i = 0; i < n; i++) bytes += all[i].count * all[i].size;
-    return bytes;
+    return gpu_piece_bytes(all, room_to_take(&gpu, all));
 }
 
 static int pieces(const void *own, hd_piece *all)
@@ -165,16 +157,9 @@ static int regions(const void *own, hd_region *all)
     const hive_own *o = (const hive_own *)own;
     const hive_view *v = &o->v;
     hive_words *w = o->words;
-    const hd_region room[] = {
-        { o->gpu.tally, sizeof w->tally, "tally" },
-        { o->gpu.sum, sizeof w->sum, "sum" },
-        { w->stashed, sizeof w->stashed, "stash count" },
-        { w->crowded, sizeof w->crowded, "crowded" },
-        { o->listed, GPU_LIST_WORDS * sizeof *o->listed, "listed" },
-        { o->stage_flag, gpu_list_window(&o->gpu), "stage_flag" },
-    };
-    int n = sizeof room / sizeof *room;
-    memcpy(all, room, sizeof room);
+    int n = gpu_word_regions(&o->gpu, o->listed, o->stage_flag, all);
+    all[n++] = (hd_region){ w->stashed, sizeof w->stashed, "stash count" };
+    all[n++] = (hd_region){ w->crowded, sizeof w->crowded, "crowded" };
     n += add_regions(v, all + n, &v->stash, v->stash_buckets);
     for (uint32_t k = 0; k < HIVE_SEGMENTS && v->segment[k].word; k++)
         n += add_regions(v, all + n, &v->segment[k], hive_segment_buckets(v, k));
@@ -409,7 +394,7 @@ static void show(const void *own, hd_view *view) { hive_show(&((const hive_own *
 const hd_gpu hive_gpu = {
     &hd_design_hive, HD_CUDA_ENTRY(hive_cuda_entry), HIVE_NUMBER_word_enter, HIVE_NUMBER_word_leave, sizeof(hive_own),
     usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, gpu_batch_lists, NULL, launch,
-    resize, NULL, NULL, hive_check_there, &hive_parts, show
+    resize, NULL, NULL, hive_check_there, &hive_parts, show, NULL
 };
 
 const hd_design hd_design_hive_cuda = {
