@@ -3,8 +3,8 @@
  * args.h - what every kernel of the ovs table is given, by value, and how its kernels live together. All pointers are
  * memory that the device reaches: near segments are in its own memory, far ones in pinned memory of the host.
  *
- * Words (ref/ovs/layout.h) are read by single relaxed loads and changed by compare-and-swap (CAS). Only the owner of a
- * CLAIMED word may store to it. Keys do not move while batches run.
+ * Words (ref/ovs/layout.h) are read by single loads, which are relaxed but in the search after a claim, and changed by
+ * compare-and-swap (CAS). Only the owner of a CLAIMED word may store to it. Keys do not move while batches run.
  *
  *   search    Bucket after bucket along the way. (K, v): present. An open bucket ends the search: no item goes past it,
  *             and no word becomes FRESH.

@@ -29,16 +29,21 @@ SIMT_FN uint32_t ovs_share(simt_tile t) { return t.size > OVS_SLOTS ? 1 : OVS_SL
 SIMT_FN uint32_t ovs_lane_bucket(simt_tile t) { return t.rank * ovs_share(t) / OVS_SLOTS; }
 SIMT_FN uint32_t ovs_lane_slot(simt_tile t) { return t.rank * ovs_share(t) % OVS_SLOTS; }
 
+SIMT_FN void ovs_load_two(uint64_t *p, bool acquires, uint64_t *x, uint64_t *y)
+{
+    if (acquires)
+        simt_ldacq_2u64(p, x, y);
+    else
+        simt_ldrlx_2u64(p, x, y);
+}
+
 /* n neighbouring words from p on: 1, 2 or 4; the others are 0. */
-SIMT_FN void ovs_load(uint64_t *p, uint32_t n, uint64_t w[OVS_LANE_WORDS])
+SIMT_FN void ovs_load(uint64_t *p, uint32_t n, bool acquires, uint64_t w[OVS_LANE_WORDS])
 {
     w[0] = w[1] = w[2] = w[3] = 0;
-    if (n == 1) {
-        w[0] = simt_ldrlx_u64(p);
-        return;
-    }
-    simt_ldrlx_2u64(p, &w[0], &w[1]);
-    if (n == 4) simt_ldrlx_2u64(p + 2, &w[2], &w[3]);
+    if (n == 1) w[0] = acquires ? simt_ldacq_u64(p) : simt_ldrlx_u64(p);
+    if (n > 1) ovs_load_two(p, acquires, &w[0], &w[1]);
+    if (n == 4) ovs_load_two(p + 2, acquires, &w[2], &w[3]);
 }
 
 /* Word k of them. */
@@ -96,8 +101,9 @@ SIMT_FN ovs_look ovs_look_at(const gpu_one *o, const uint64_t w[OVS_LANE_WORDS],
     return s;
 }
 
-/* Where o->claim is OVS_NOWHERE, all claims of others are before it. */
-SIMT_FN ovs_found ovs_search(simt_tile t, const ovs_args *a, const gpu_one *o)
+/* Where o->claim is OVS_NOWHERE, all claims of others are before it. verifies: the item has claimed a slot, and must
+ * see what others claimed before; other searches may see words that are older. */
+SIMT_FN ovs_found ovs_search(simt_tile t, const ovs_args *a, const gpu_one *o, bool verifies)
 {
     const ovs_view *v = &a->v;
     uint64_t *segment = ovs_segment_at(v, ovs_segment_of(v, o->h));
@@ -111,7 +117,7 @@ SIMT_FN ovs_found ovs_search(simt_tile t, const ovs_args *a, const gpu_one *o)
         uint32_t mine = step + ovs_lane_bucket(t);
         uint32_t has = mine < way ? n : 0; /* the second bucket may not be on the way */
         uint64_t first = (uint64_t)mine * OVS_SLOTS + ovs_lane_slot(t), w[OVS_LANE_WORDS];
-        ovs_load(segment + ovs_step_in(v, o->h, has ? mine : step) * OVS_SLOTS + ovs_lane_slot(t), n, w);
+        ovs_load(segment + ovs_step_in(v, o->h, has ? mine : step) * OVS_SLOTS + ovs_lane_slot(t), n, verifies, w);
         ovs_look s = ovs_look_at(o, w, has, first);
         uint32_t who = simt_ballot(t, s.key < has);
         if (who) {

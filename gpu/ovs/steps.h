@@ -39,7 +39,7 @@ SIMT_FN bool ovs_verify(simt_tile t, const ovs_args *a, gpu_one *o)
 {
     simt_sync_tile(t);
     simt_fence(); /* of two that claim, the one whose fence is later sees the other's claim */
-    ovs_found f = ovs_search(t, a, o);
+    ovs_found f = ovs_search(t, a, o, true);
     bool back = f.at != OVS_NOWHERE || f.before;
     if (!back && f.after) return false;
     simt_sync_tile(t); /* all have looked */
@@ -59,7 +59,7 @@ SIMT_FN bool ovs_try(simt_tile t, const ovs_args *a, gpu_one *o)
 {
     if (o->outcome != GPU_UNDECIDED) return true; /* reserved */
     if (o->claim != OVS_NOWHERE) return ovs_verify(t, a, o);
-    ovs_found f = ovs_search(t, a, o);
+    ovs_found f = ovs_search(t, a, o, false);
     if (f.at != OVS_NOWHERE) return ovs_change(t, a, o, &f);
     if (!o->insert) return gpu_leave(t, o, HD_MISS);
     if (f.before && !a->b.distinct) return false;
