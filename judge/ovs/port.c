@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "gpu/ovs/rows.h"
 #include "judge/ovs/fixture.h"
 
 extern const hd_design hd_design_ovs_host;
@@ -13,6 +14,12 @@ static const uint8_t mixture[HD_OP_COUNT_] = {
     [HD_OP_INSERT_OR_ASSIGN] = 3, [HD_OP_FIND_OR_INSERT] = 1, [HD_OP_ACCUM_OR_ASSIGN] = 1, [HD_OP_FIND] = 2,
     [HD_OP_CONTAINS] = 1,         [HD_OP_ASSIGN] = 1,         [HD_OP_ASSIGN_VALUES] = 1,   [HD_OP_ERASE] = 3,
 };
+
+static bool runs(uint32_t row, hd_op op)
+{
+    uint32_t family = hd_variant_row_numbered(ovs_variants, row)->family;
+    return op == JUDGE_MIXED ? family == GPU_ITEMS : !ovs_unfit(op) && family == gpu_family_of(op);
+}
 
 /* For fuzzers: turns any numbers into a shape that exists. Some segments are far. */
 static void bend(hd_case *c)
@@ -28,7 +35,7 @@ static void bend(hd_case *c)
 /* clang-format off */
 const judge_design judge_design_ovs = {
     .name = "ovs", .keys = (1ull << OVS_HALF) - WORD_LEAVING, .host = &hd_design_ovs_host, .dictionary = true,
-    .roams = true, .mix = mixture, .small = { OVS_SLOTS, "uniform:40", "segment", "256" }, .bend = bend,
+    .roams = true, .mix = mixture, .runs = runs, .small = { OVS_SLOTS, "uniform:40", "segment", "256" }, .bend = bend,
     .table_size = sizeof(ovs_fixture_table),
     .memory = ovs_fixture_memory, .laid = ovs_fixture_laid, .clear = ovs_fixture_clear, .fill = ovs_fixture_fill,
     .apply = ovs_fixture_apply, .resize = ovs_fixture_resize,
