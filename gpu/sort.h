@@ -25,6 +25,7 @@ enum {
     GPU_SORT_OF_LANE = GPU_SORT_DIGITS / 32, /* digits that a lane sees to: neighbours */
     GPU_SORT_THREADS = 256,                  /* of a block, at most */
     GPU_SORT_COUNTED = GPU_SORT_THREADS / 32 * GPU_SORT_DIGITS,
+    GPU_SORT_AHEAD = 8,  /* words that a lane loads at a time: they do not wait for each other */
     GPU_SORT_SHARE = 512 /* words of a share, at least, where there are as many */
 };
 
@@ -53,6 +54,14 @@ SIMT_FN uint64_t gpu_sort_share(const gpu_sort *a, uint32_t share)
 SIMT_FN uint32_t gpu_sort_warps(void) { return simt_blocks() * (simt_threads() / 32); }
 SIMT_FN uint32_t gpu_sort_warp(void) { return (simt_block() * simt_threads() + simt_thread()) / 32; }
 
+/* Words i, i + 32, ... of those before `last`. */
+SIMT_FN void gpu_sort_load(const gpu_sort *a, uint64_t i, uint64_t last, uint64_t word[GPU_SORT_AHEAD])
+{
+    SIMT_UNROLL
+    for (uint32_t k = 0; k < GPU_SORT_AHEAD; k++) word[k] = i + 32 * k < last ? simt_ld_u64(a->from + i + 32 * k) : 0;
+    simt_join();
+}
+
 SIMT_FN void gpu_sort_count(const gpu_sort *a)
 {
     SIMT_SHARED(uint32_t, all, GPU_SORT_COUNTED);
@@ -62,9 +71,13 @@ SIMT_FN void gpu_sort_count(const gpu_sort *a)
         for (uint32_t d = t.rank; d < GPU_SORT_DIGITS; d += 32) simt_st_u32(counted + d, 0);
         simt_sync_tile(t);
         uint64_t last = gpu_sort_share(a, share + 1);
-        for (uint64_t i = gpu_sort_share(a, share) + t.rank; i < last; i += 32)
-            simt_shared_add_u32(counted + gpu_sort_digit(a, simt_ld_u64(a->from + i)), 1);
-        simt_join();
+        for (uint64_t i = gpu_sort_share(a, share) + t.rank; i - t.rank < last; i += 32 * GPU_SORT_AHEAD) {
+            uint64_t word[GPU_SORT_AHEAD];
+            gpu_sort_load(a, i, last, word);
+            SIMT_UNROLL
+            for (uint32_t k = 0; k < GPU_SORT_AHEAD; k++)
+                if (i + 32 * k < last) simt_shared_add_u32(counted + gpu_sort_digit(a, word[k]), 1);
+        }
         simt_sync_tile(t);
         for (uint32_t d = t.rank; d < GPU_SORT_DIGITS; d += 32)
             simt_st_u32(a->count + (uint64_t)d * a->shares + share, simt_ld_u32(counted + d));
@@ -120,6 +133,20 @@ SIMT_FN void gpu_sort_begin(simt_tile t, const gpu_sort *a, uint32_t share, uint
     simt_sync_tile(t);
 }
 
+/* Stores a word for each lane that has one, behind those of its digit that are stored already. */
+SIMT_FN void gpu_sort_store(simt_tile t, const gpu_sort *a, uint32_t *next, bool is, uint64_t word)
+{
+    uint32_t digit = is ? gpu_sort_digit(a, word) : GPU_SORT_DIGITS, at = 0;
+    uint32_t same = simt_match_u64(t, digit), before = simt_popc(same & ((1u << t.rank) - 1));
+    if (is) {
+        at = simt_ld_u32(next + digit);
+        simt_st_u64(a->to + at + before, word);
+    }
+    simt_sync_tile(t);
+    if (is && before == 0) simt_st_u32(next + digit, at + simt_popc(same));
+    simt_sync_tile(t);
+}
+
 SIMT_FN void gpu_sort_lay(const gpu_sort *a)
 {
     SIMT_SHARED(uint32_t, all, GPU_SORT_COUNTED);
@@ -128,18 +155,11 @@ SIMT_FN void gpu_sort_lay(const gpu_sort *a)
     for (uint32_t share = gpu_sort_warp(); share < a->shares; share += gpu_sort_warps()) {
         gpu_sort_begin(t, a, share, next);
         uint64_t last = gpu_sort_share(a, share + 1);
-        for (uint64_t i = gpu_sort_share(a, share); i < last; i += 32) {
-            bool is = i + t.rank < last;
-            uint64_t word = is ? simt_ld_u64(a->from + i + t.rank) : 0;
-            uint32_t digit = is ? gpu_sort_digit(a, word) : GPU_SORT_DIGITS, at = 0;
-            uint32_t same = simt_match_u64(t, digit), before = simt_popc(same & ((1u << t.rank) - 1));
-            if (is) {
-                at = simt_ld_u32(next + digit);
-                simt_st_u64(a->to + at + before, word);
-            }
-            simt_sync_tile(t);
-            if (is && before == 0) simt_st_u32(next + digit, at + simt_popc(same));
-            simt_sync_tile(t);
+        for (uint64_t i = gpu_sort_share(a, share) + t.rank; i - t.rank < last; i += 32 * GPU_SORT_AHEAD) {
+            uint64_t word[GPU_SORT_AHEAD];
+            gpu_sort_load(a, i, last, word);
+            SIMT_UNROLL
+            for (uint32_t k = 0; k < GPU_SORT_AHEAD; k++) gpu_sort_store(t, a, next, i + 32 * k < last, word[k]);
         }
     }
 }
