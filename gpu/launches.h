@@ -9,14 +9,17 @@
 #include "gpu/batch.h"
 
 /* Where launches go, and with which argument. */
-typedef struct gpu_launcher {
+typedef struct gpu_launcher gpu_launcher;
+struct gpu_launcher {
     hd_launcher on;
     uint64_t window; /* items that the list buffer holds */
     const void *args;
     size_t args_bytes;
     gpu_batch *b;  /* in *args */
     uint32_t list; /* the kernel that lists items */
-} gpu_launcher;
+    /* Launches items [b->first, b->last) by such a row. NULL: gpu_launch_range */
+    hd_status (*items)(const gpu_launcher *l, uint32_t row, const hd_variant_row *r);
+};
 
 /* Copies what the caller gave. tally, op_tally, the predicate and the room are set by the caller of this function. */
 static inline gpu_batch gpu_batch_of(const hd_batch *b)
@@ -118,6 +121,11 @@ static inline hd_status gpu_launch_list(const gpu_launcher *l, uint32_t kernel)
     return s ? s : gpu_launch_blocks(l, kernel, blocks, THREADS);
 }
 
+static inline hd_status gpu_launch_items(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
+{
+    return l->items ? l->items(l, row, r) : gpu_launch_range(l, row, r->lanes, r->threads);
+}
+
 /* A keyed batch that lists: window after window, each run and then listed. */
 static inline hd_status gpu_launch_windows(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
 {
@@ -126,7 +134,7 @@ static inline hd_status gpu_launch_windows(const gpu_launcher *l, uint32_t row, 
     do {
         b->first = b->last;
         b->last = b->n - b->first < l->window ? b->n : b->first + l->window;
-        s = gpu_launch_range(l, row, r->lanes, r->threads);
+        s = gpu_launch_items(l, row, r);
         if (!s) s = gpu_launch_list(l, l->list);
         b->window++;
     } while (!s && b->last < b->n);
@@ -142,10 +150,11 @@ static inline hd_status gpu_launch(const gpu_launcher *l, uint32_t row, const hd
     hd_status s = HD_OK;
     if (!stages) b->stage_flag = NULL;
     if (r->family != GPU_EXPORT) b->first = 0;
-    b->last = r->family == GPU_ITEMS ? b->n : r->family == GPU_EXPORT ? b->first + b->n : places;
+    b->last = r->family == GPU_EXPORT ? b->first + b->n : gpu_family_has_items(r->family) ? b->n : places;
     if (stages) b->last = 0;
     if (stages) return gpu_launch_windows(l, row, r);
     if (r->family == GPU_EXPORT) return gpu_launch_list(l, row);
+    if (gpu_family_has_items(r->family)) return gpu_launch_items(l, row, r);
     if (r->family == GPU_SWEEP && b->count) s = l->on.zero(l->on.self, b->count, sizeof *b->count);
     return s ? s : gpu_launch_range(l, row, r->lanes, r->threads);
 }

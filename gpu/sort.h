@@ -20,28 +20,30 @@
 #include "simt/simt.h"
 
 enum {
-    GPU_SORT_BITS = 8, /* of a digit */
+    GPU_SORT_BITS = 8, /* of a digit, at most */
     GPU_SORT_DIGITS = 1 << GPU_SORT_BITS,
-    GPU_SORT_OF_LANE = GPU_SORT_DIGITS / 32, /* digits that a lane sees to: neighbours */
+    GPU_SORT_OF_LANE = GPU_SORT_DIGITS / 32, /* digits that a lane sees to, at most: neighbours */
     GPU_SORT_THREADS = 256,                  /* of a block, at most */
     GPU_SORT_COUNTED = GPU_SORT_THREADS / 32 * GPU_SORT_DIGITS,
-    GPU_SORT_AHEAD = 8,  /* words that a lane loads at a time: they do not wait for each other */
-    GPU_SORT_SHARE = 512 /* words of a share, at least, where there are as many */
+    GPU_SORT_AHEAD = 8,          /* words that a lane loads at a time: they do not wait for each other */
+    GPU_SORT_SHARES_MOST = 1056, /* more are slower on an H200: eight for each of its 132 multiprocessors */
+    GPU_SORT_SHARE = 512         /* words of a share, at least, where there are as many */
 };
 
 /* One pass. All memory is the device's. */
 typedef struct gpu_sort {
     const uint64_t *from; /* (n): code << 32 | item */
     uint64_t *to;         /* (n): the same in the order of the digit */
-    uint32_t *count;      /* (GPU_SORT_DIGITS, shares), then (GPU_SORT_DIGITS) sums */
+    uint32_t *count;      /* (digits, shares), then (digits) sums */
     uint64_t n;
-    uint32_t shift; /* the digit's first bit in the code */
+    uint32_t shift;  /* the digit's first bit in the code */
+    uint32_t digits; /* 2, 4, 8, ... GPU_SORT_DIGITS */
     uint32_t shares;
 } gpu_sort;
 
 SIMT_FN uint32_t gpu_sort_digit(const gpu_sort *a, uint64_t word)
 {
-    return (uint32_t)(word >> (32 + a->shift)) & (GPU_SORT_DIGITS - 1);
+    return (uint32_t)(word >> (32 + a->shift)) & (a->digits - 1);
 }
 
 /* The first word of a share, in steps of a warp; a->n: there is none. */
@@ -68,7 +70,7 @@ SIMT_FN void gpu_sort_count(const gpu_sort *a)
     simt_tile t = simt_tile_of(32);
     uint32_t *counted = all + simt_thread() / 32 * GPU_SORT_DIGITS;
     for (uint32_t share = gpu_sort_warp(); share < a->shares; share += gpu_sort_warps()) {
-        for (uint32_t d = t.rank; d < GPU_SORT_DIGITS; d += 32) simt_st_u32(counted + d, 0);
+        for (uint32_t d = t.rank; d < a->digits; d += 32) simt_st_u32(counted + d, 0);
         simt_sync_tile(t);
         uint64_t last = gpu_sort_share(a, share + 1);
         for (uint64_t i = gpu_sort_share(a, share) + t.rank; i - t.rank < last; i += 32 * GPU_SORT_AHEAD) {
@@ -79,7 +81,7 @@ SIMT_FN void gpu_sort_count(const gpu_sort *a)
                 if (i + 32 * k < last) simt_shared_add_u32(counted + gpu_sort_digit(a, word[k]), 1);
         }
         simt_sync_tile(t);
-        for (uint32_t d = t.rank; d < GPU_SORT_DIGITS; d += 32)
+        for (uint32_t d = t.rank; d < a->digits; d += 32)
             simt_st_u32(a->count + (uint64_t)d * a->shares + share, simt_ld_u32(counted + d));
         simt_sync_tile(t);
     }
@@ -101,7 +103,7 @@ SIMT_FN uint32_t gpu_sort_before(simt_tile t, uint32_t mine, uint32_t *all)
 SIMT_FN void gpu_sort_scan(const gpu_sort *a)
 {
     simt_tile t = simt_tile_of(32);
-    for (uint32_t digit = gpu_sort_warp(); digit < GPU_SORT_DIGITS; digit += gpu_sort_warps()) {
+    for (uint32_t digit = gpu_sort_warp(); digit < a->digits; digit += gpu_sort_warps()) {
         uint32_t *row = a->count + (uint64_t)digit * a->shares, sum = 0;
         for (uint32_t s = t.rank; s - t.rank < a->shares; s += 32) {
             uint32_t all, mine = s < a->shares ? simt_ld_u32(row + s) : 0;
@@ -109,23 +111,25 @@ SIMT_FN void gpu_sort_scan(const gpu_sort *a)
             if (s < a->shares) simt_st_u32(row + s, sum + before);
             sum += all;
         }
-        if (t.rank == 0) simt_st_u32(a->count + (uint64_t)GPU_SORT_DIGITS * a->shares + digit, sum);
+        if (t.rank == 0) simt_st_u32(a->count + (uint64_t)a->digits * a->shares + digit, sum);
     }
 }
 
 /* next: (GPU_SORT_DIGITS), shared: where the next word of each digit of the share goes */
 SIMT_FN void gpu_sort_begin(simt_tile t, const gpu_sort *a, uint32_t share, uint32_t *next)
 {
-    const uint32_t *sums = a->count + (uint64_t)GPU_SORT_DIGITS * a->shares;
-    uint32_t sum[GPU_SORT_OF_LANE], mine = 0, first = t.rank * GPU_SORT_OF_LANE, all;
+    const uint32_t *sums = a->count + (uint64_t)a->digits * a->shares;
+    uint32_t sum[GPU_SORT_OF_LANE], mine = 0, each = (a->digits + 31) / 32, first = t.rank * each, all;
     SIMT_UNROLL
     for (uint32_t j = 0; j < GPU_SORT_OF_LANE; j++) {
-        sum[j] = simt_ld_u32(sums + first + j);
+        sum[j] = j < each && first + j < a->digits ? simt_ld_u32(sums + first + j) : 0;
         mine += sum[j];
     }
+    simt_join();
     uint32_t at = gpu_sort_before(t, mine, &all);
     SIMT_UNROLL
     for (uint32_t j = 0; j < GPU_SORT_OF_LANE; j++) {
+        if (j >= each || first + j >= a->digits) continue;
         uint32_t before = simt_ld_u32(a->count + (uint64_t)(first + j) * a->shares + share);
         simt_st_u32(next + first + j, at + before);
         at += sum[j];

@@ -105,7 +105,7 @@ static hive_args args_of(const hive_own *o, const hd_batch *b)
 
 static gpu_launcher launcher_of(const hive_own *o, const hd_launcher *to, hive_args *a)
 {
-    return (gpu_launcher){ *to, gpu_list_window(&o->gpu), a, sizeof *a, &a->b, HIVE_NUMBER_list };
+    return (gpu_launcher){ *to, gpu_list_window(&o->gpu), a, sizeof *a, &a->b, HIVE_NUMBER_list, NULL };
 }
 
 static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)

@@ -10,6 +10,10 @@
 /* The numbers of kernels that batches share. Below them are the rows of the variants, in their order. */
 typedef enum ovs_kernel {
     OVS_NUMBER_list = HD_SHARED_KERNELS,
+    OVS_NUMBER_codes,
+    OVS_NUMBER_sort_count,
+    OVS_NUMBER_sort_scan,
+    OVS_NUMBER_sort_lay,
     OVS_NUMBER_split,
     OVS_NUMBER_merge,
     OVS_NUMBER_unmerge,

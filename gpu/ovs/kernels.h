@@ -8,11 +8,16 @@
 
 #include "concurrency/word.h"
 #include "gpu/ovs/check.h"
+#include "gpu/ovs/order.h"
 #include "gpu/ovs/resize.h"
 #include "gpu/ovs/variant.h"
 #include "gpu/ovs/whole.h"
 
 SIMT_ENTRY(ovs_kernel_list, ovs_args, ovs_list) /* what the items of a window had to list */
+SIMT_ENTRY(ovs_kernel_codes, ovs_args, ovs_lay_codes)
+SIMT_ENTRY(ovs_kernel_sort_count, gpu_sort, gpu_sort_count)
+SIMT_ENTRY(ovs_kernel_sort_scan, gpu_sort, gpu_sort_scan)
+SIMT_ENTRY(ovs_kernel_sort_lay, gpu_sort, gpu_sort_lay)
 SIMT_ENTRY(ovs_kernel_split, ovs_args, ovs_split_segments)
 SIMT_ENTRY(ovs_kernel_merge, ovs_args, ovs_merge_segments)
 SIMT_ENTRY(ovs_kernel_unmerge, ovs_args, ovs_unmerge_segments)

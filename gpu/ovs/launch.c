@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/op.h"
 #include "gpu/launches.h"
+#include "gpu/sort_launch.h"
 #include "gpu/ovs/own.h"
 #include "gpu/ovs/rows.h"
 #include "predicates/predicate.h"
@@ -19,11 +20,33 @@ extern const hd_design hd_design_ovs, hd_design_ovs_cuda;
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
+/* Items that are sorted at a time: their words take a quarter of the device's memory that the table may have. */
+static uint64_t sort_window(const hd_gpu_own *gpu)
+{
+    enum { BYTES = 2 * sizeof(uint64_t), USUAL = 1 << 20, MOST = 1 << 30 };
+    uint64_t near = gpu->info.ovs.near_bytes, n = near ? near / 4 / BYTES : USUAL;
+    if (n > MOST) n = MOST;
+    if (n > gpu->info.capacity) n = gpu->info.capacity;
+    if (gpu->window_most && n > gpu->window_most) n = gpu->window_most;
+    return n;
+}
+
+static uint32_t sort_shares(const hd_gpu_own *gpu) { return gpu_sort_shares(sort_window(gpu), GPU_SORT_SHARES_MOST); }
+
 static int room_to_take(const hd_gpu_own *gpu, hd_piece *all)
 {
-    const hd_piece words = { "table: counters", offsetof(ovs_own, words), 1, sizeof(ovs_words), 0, HD_TOGETHER };
-    all[0] = words;
-    return 1 + gpu_list_pieces(gpu, offsetof(ovs_own, listed), offsetof(ovs_own, stage_flag), all + 1);
+    const hd_piece room[] = {
+        { "table: counters", offsetof(ovs_own, words), 1, sizeof(ovs_words), 0, HD_TOGETHER },
+        { "table: window of sorts", offsetof(ovs_own, to_sort), sort_window(gpu), sizeof(uint64_t), HD_AS_IT_COMES,
+          HD_OF_BATCH },
+        { "table: window of sorts", offsetof(ovs_own, sort_room), sort_window(gpu), sizeof(uint64_t), HD_AS_IT_COMES,
+          HD_OF_BATCH },
+        { "table: counts of sorts", offsetof(ovs_own, sort_count), gpu_sort_counts(sort_shares(gpu)), sizeof(uint32_t),
+          HD_AS_IT_COMES, HD_OF_BATCH },
+    };
+    enum { ROOM = sizeof room / sizeof *room };
+    memcpy(all, room, sizeof room);
+    return ROOM + gpu_list_pieces(gpu, offsetof(ovs_own, listed), offsetof(ovs_own, stage_flag), all + ROOM);
 }
 
 static uint64_t room_bytes(const hd_info *info, bool device)
@@ -36,11 +59,18 @@ static uint64_t room_bytes(const hd_info *info, bool device)
 /* What a table takes of the device's memory besides segments: its room, and what aligns pieces, at most. */
 static uint64_t scratch_bytes(const hd_info *info)
 {
-    enum { ALIGNED = 256, PIECES = 4 };
+    enum { ALIGNED = 256, PIECES = 8 };
     return room_bytes(info, true) + (uint64_t)ALIGNED * PIECES;
 }
 
 static void usual(hd_info *info) { (void)info; }
+
+const char *ovs_select(hd_op op, const hd_info *info, double load_factor, hd_amount amount, uint32_t choice)
+{
+    bool far = info->ovs.near_bytes != 0;
+    (void)op, (void)load_factor;
+    return choice == 0 && far && amount == HD_MANY ? "flip" : choice < 2 ? "probe16" : NULL;
+}
 
 static ovs_view view_for(const hd_info *info, bool device)
 {
@@ -105,9 +135,47 @@ static void taken(void *own)
 
 /* What a kernel is given, and how it is launched. */
 typedef struct launching {
+    gpu_launcher l; /* first: launch_sorted gets its address */
     ovs_args a;
-    gpu_launcher l;
+    const ovs_own *o;
 } launching;
+
+/* Bits of a code, which is a bucket, or, of a reserved key, the number of buckets. */
+static uint32_t code_bits(const ovs_view *v)
+{
+    uint32_t bits = 1;
+    while (ovs_buckets(v) >> bits) bits++;
+    return bits;
+}
+
+/* The items [from, to) are sorted and run. */
+static hd_status launch_window(launching *x, uint32_t row, const hd_variant_row *r, uint64_t from, uint64_t to)
+{
+    static const gpu_sort_kernels sort = { OVS_NUMBER_sort_count, OVS_NUMBER_sort_scan, OVS_NUMBER_sort_lay };
+    const ovs_own *o = x->o;
+    x->a.b.first = from;
+    x->a.b.last = to;
+    x->a.sorted = o->to_sort;
+    hd_status status = gpu_launch_range(&x->l, OVS_NUMBER_codes, 1, 128);
+    if (!status)
+        status = gpu_sort_launch(&x->l.on, sort, to - from, code_bits(&x->a.v), o->to_sort, o->sort_room, o->sort_count,
+                                 sort_shares(&o->gpu), &x->a.sorted);
+    return status ? status : gpu_launch_range(&x->l, row, r->lanes, r->threads);
+}
+
+/* gpu_launcher.items of a row that is GPU_SORTED. */
+static hd_status launch_sorted(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
+{
+    launching *x = (launching *)l;
+    uint64_t at = l->b->first, last = l->b->last, window = sort_window(&x->o->gpu), to;
+    hd_status status = HD_OK;
+    for (; at < last && !status; at = to) {
+        to = last - at < window ? last : at + window;
+        status = launch_window(x, row, r, at, to);
+    }
+    x->a.b.last = last;
+    return status;
+}
 
 /* All but first, last, window and pass, which gpu_launch sets. *x must stay where it is. */
 static void launching_begin(launching *x, const ovs_own *o, const hd_launcher *to, const hd_batch *b)
@@ -121,22 +189,29 @@ static void launching_begin(launching *x, const ovs_own *o, const hd_launcher *t
     x->a.b.listed = o->listed;
     x->a.b.stage_flag = o->stage_flag;
     x->a.crowded = &o->words->crowded;
-    x->l = (gpu_launcher){ *to, gpu_list_window(&o->gpu), &x->a, sizeof x->a, &x->a.b, OVS_NUMBER_list };
+    x->a.next = &o->words->next;
+    x->o = o;
+    x->l = (gpu_launcher){ *to, gpu_list_window(&o->gpu), &x->a, sizeof x->a, &x->a.b, OVS_NUMBER_list, NULL };
 }
 
 static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
 {
     launching x;
     (void)when;
+    const hd_variant_row *r = hd_variant_row_numbered(ovs_variants, row);
     launching_begin(&x, (const ovs_own *)own, to, b);
-    return gpu_launch(&x.l, row, hd_variant_row_numbered(ovs_variants, row), ovs_places(&x.a.v));
+    if (r->family == GPU_SORTED) x.l.items = launch_sorted;
+    return gpu_launch(&x.l, row, r, ovs_places(&x.a.v));
 }
 
 const char *ovs_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
     const char *unfit = b->each ? NULL : ovs_unfit(b->op);
     uint32_t family = b->each ? (uint32_t)GPU_ITEMS : (uint32_t)gpu_family_of(b->op);
-    return unfit ? unfit : row->family != family ? HD_OTHER_OPERATION : row->fits(info);
+    if (unfit) return unfit;
+    if (row->family == GPU_SORTED && family == GPU_ITEMS)
+        return hd_role_of_batch(b) == HD_UPDATER ? "batches of updaters overlap, and it owns what it changes" : NULL;
+    return row->family != family ? HD_OTHER_OPERATION : row->fits(info);
 }
 
 /* ---- On the host machine --------------------------------------------------------------------- */
@@ -151,6 +226,10 @@ static int regions(const void *own, hd_region *all)
     hd_piece parts[2];
     int n = gpu_word_regions(&o->gpu, o->listed, o->stage_flag, all);
     all[n++] = (hd_region){ &o->words->crowded, sizeof o->words->crowded, "crowded" };
+    all[n++] = (hd_region){ &o->words->next, sizeof o->words->next, "next word" };
+    all[n++] = (hd_region){ o->to_sort, sort_window(&o->gpu) * 8, "words to sort" };
+    all[n++] = (hd_region){ o->sort_room, sort_window(&o->gpu) * 8, "room of the sort" };
+    all[n++] = (hd_region){ o->sort_count, gpu_sort_counts(sort_shares(&o->gpu)) * 4, "counts of the sort" };
     for (uint32_t k = 0; k < ovs_extents_for(v, ovs_segments(v)); k++)
         for (int part = add_extent(v, k, parts); part-- > 0;)
             all[n++] = (hd_region){ hd_field(o, parts[part].field), parts[part].count * parts[part].size,
@@ -177,6 +256,16 @@ static hd_status open_here(const void *own, const hd_seams *s, void **staged)
     info.ovs.near_bytes = o->v.near_most == UINT64_MAX ? 0 : o->v.near_most * info.ovs.segment_bytes;
     if (o->v.near_most == 0) info.ovs.near_bytes = 1; /* none is near */
     return hd_design_ovs.open(&hd_design_ovs, &info, s, staged);
+}
+
+/* Batches that are sorted use the room of sorts. */
+static bool lists(const void *own, const hd_batch *b)
+{
+    const ovs_own *o = (const ovs_own *)own;
+    bool sorts = hd_op_is_keyed(hd_row_of_batch(b)) && hd_role_of_batch(b) != HD_UPDATER;
+    hd_amount amount = b->n > OVS_FEW_ITEMS ? HD_MANY : HD_FEW;
+    const char *kernel = b->kernel ? b->kernel : b->each ? "" : ovs_select(b->op, &o->gpu.info, 1, amount, 0);
+    return gpu_batch_lists(own, b) || (sorts && strcmp(kernel, "flip") == 0);
 }
 
 static int planes(const void *own, void *staged, bool values, hd_plane *all)
@@ -321,7 +410,7 @@ const hd_gpu ovs_gpu = {
     .empty = empty,
     .open_here = open_here,
     .planes = planes,
-    .lists = gpu_batch_lists,
+    .lists = lists,
     .launch = launch,
     .resize = resize,
     .check = ovs_check_there,
@@ -333,6 +422,6 @@ const hd_gpu ovs_gpu = {
 const hd_design hd_design_ovs_cuda = {
     .name = "ovs", .what = "a dictionary of segments, in a GPU's memory and in pinned memory of the host",
     .params = &ovs_params, .policy = "none", .variants = ovs_variants, .unfit = ovs_unfit_row, .gpu = &ovs_gpu,
-    .owns = true, HD_ON_CUDA, .resize = hd_cuda_resize
+    .select = ovs_select, .few_items = OVS_FEW_ITEMS, .owns = true, HD_ON_CUDA, .resize = hd_cuda_resize
 };
 /* clang-format on */

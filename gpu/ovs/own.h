@@ -13,6 +13,7 @@
 typedef struct ovs_words {
     uint64_t tally[HD_OUTCOME_COUNT], op[HD_OP_COUNT_];
     uint64_t sum;     /* hd_gpu_own.sum */
+    uint64_t next;    /* ovs_args.next */
     uint64_t crowded; /* ovs_args.crowded */
     uint64_t check;   /* ovs_check_args.first */
     hd_word word;     /* of the batch lock group3 */
@@ -23,8 +24,10 @@ typedef struct ovs_own {
     hd_gpu_own gpu;
     ovs_view v; /* on the host machine the reference's, as a batch finds it */
     ovs_words *words;
-    uint64_t *listed;    /* (GPU_LIST_WORDS)  */
-    uint8_t *stage_flag; /* (window of lists) */
+    uint64_t *listed;              /* (GPU_LIST_WORDS)  */
+    uint8_t *stage_flag;           /* (window of lists) */
+    uint64_t *to_sort, *sort_room; /* (window of sorts) each */
+    uint32_t *sort_count;          /* (gpu_sort_counts) */
 } ovs_own;
 
 /* How many buckets from b on lie one after another. */

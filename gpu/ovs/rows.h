@@ -16,6 +16,10 @@ extern const hd_params ovs_params; /* of its reference */
 /* The variants of registry.h; a NULL ends them. */
 extern const hd_variant *const ovs_variants[];
 
+/* hd_design.select: batches of more items than this are sorted, if the table may have far segments. */
+enum { OVS_FEW_ITEMS = 4096 };
+const char *ovs_select(hd_op op, const hd_info *info, double load_factor, hd_amount amount, uint32_t choice);
+
 /* hd_design.unfit. */
 const char *ovs_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
 
