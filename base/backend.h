@@ -96,9 +96,11 @@ static inline uint64_t hd_launch_blocks(const hd_launcher *l, uint64_t lanes, ui
 
 /* What a design grows in place with. Failures end what was asked. */
 typedef struct hd_gpu_machine {
-    hd_launcher on;                                       /* runs in its order */
-    hd_status (*take)(void *self, const hd_piece *piece); /* HD_APART; filled, and its address is in the own part */
-    void (*give)(void *self, const hd_piece *piece);      /* and that is NULL again */
+    hd_launcher on; /* runs in its order */
+    hd_status (*take)(
+        void *self,
+        const hd_piece *piece); /* HD_APART, or HD_HOST_MEMORY, which is not filled; its address is in the own part */
+    void (*give)(void *self, const hd_piece *piece);                            /* and that is NULL again */
     hd_status (*read)(void *self, void *here, const void *there, size_t bytes); /* when all that was launched has run */
     void *self;
 } hd_gpu_machine;
@@ -178,6 +180,9 @@ struct hd_gpu {
     const hd_gpu_parts *parts; /* of a table on a device, in host memory */
     /* On a device: fills a view (heddle_view.h). NULL where ref has none. */
     void (*view)(const void *own, hd_view *view);
+    /* On a device: checks of the configuration (HD_EINVAL names the field) what the reference's shape cannot, and
+     * corrects info. NULL: nothing. */
+    hd_status (*shape)(hd_info *info);
 };
 
 /* ---- A batch's arrays ------------------------------------------------------------------------ */

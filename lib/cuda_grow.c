@@ -19,11 +19,18 @@
 static hd_status take_piece(void *self, const hd_piece *piece)
 {
     hd_cuda *c = ((hd_cuda_stream *)self)->c;
+    if (piece->put == HD_HOST_MEMORY) return hd_cuda_take_pinned(c, piece);
     hd_status status = hd_cuda_take_piece(c, piece);
     return status ? status : hd_cuda_fill_piece(c, piece);
 }
 
-static void give_piece(void *self, const hd_piece *piece) { hd_cuda_give_piece(((hd_cuda_stream *)self)->c, piece); }
+static void give_piece(void *self, const hd_piece *piece)
+{
+    hd_cuda *c = ((hd_cuda_stream *)self)->c;
+    if (piece->put != HD_HOST_MEMORY) return hd_cuda_give_piece(c, piece);
+    hd_cuda_give_pinned(c, hd_field(c->own, piece->field), hd_cuda_bytes(piece));
+    hd_field_set(c->own, piece->field, NULL);
+}
 
 static hd_status read_back(void *self, void *here, const void *there, size_t bytes)
 {

@@ -234,7 +234,7 @@ static bool hive_row_runs(uint32_t row, const hd_case *c)
     uint32_t op = 0;
     while (op < HD_OP_COUNT_ && strcmp(hd_op_name((hd_op)op), c->op) != 0) op++;
     for (uint32_t r = 0; r < hive_row_count() && op < HD_OP_COUNT_; r++)
-        if (strcmp(hive_row_name(r), hive_row_name(row)) == 0 && hive_row(r)->family == hive_family_of(op)) return true;
+        if (strcmp(hive_row_name(r), hive_row_name(row)) == 0 && hive_row(r)->family == gpu_family_of(op)) return true;
     return op == HD_OP_COUNT_; /* mixed, or all in turn */
 }
 
@@ -297,7 +297,7 @@ static void hive_kernels_are_truthful(void **state)
     (void)state;
     for (uint32_t row = 0; row < hive_row_count(); row++) {
         hd_run_report all = { 0 };
-        if (hive_row(row)->family != HIVE_ITEMS) continue;
+        if (hive_row(row)->family != GPU_ITEMS) continue;
         for (uint64_t k = 0; k < test_times(HIVE_KERNEL_CASES); k++) run_hive_case(1000 + k, backend, row, 700, &all);
         all_was_met(&all, HIVE_KERNEL_CASES, test_times(HIVE_KERNEL_CASES / 10));
         test_tried("differential", all.judged, "items of a dictionary by the kernels %s, judged", hive_row_name(row));
@@ -318,7 +318,7 @@ static void hive_blocks_are_truthful(void **state)
                      "hive.mixed.%s backend=host buckets=%u slots=%u layout=%s spare=0 batch=800x6 keys=uniform:256 "
                      "seed=%llu judge=1",
                      hive_row_name(row), 368 / slots, slots, slots == 32 ? "masks" : "words", (unsigned long long)seed);
-            if (hive_row(row)->family != HIVE_ITEMS) continue;
+            if (hive_row(row)->family != GPU_ITEMS) continue;
             test_case("%s", text);
             must(hd_case_parse(text, &c));
             check(hive_row_fits(row, &c), "the case is none for the row");

@@ -35,58 +35,17 @@
 #ifndef HIVE_ARGS_H
 #define HIVE_ARGS_H
 
-#include "base/op.h"
-#include "heddle.h"
+#include "gpu/batch.h"
 #include "ref/hive/layout.h"
 
 #define HIVE_MOVE UINT64_MAX /* a ticket of no item: the key in place a is in place b from now on */
-
-enum {
-    HIVE_LISTS = 8192,     /* parts of a range that is listed, at most */
-    HIVE_LIST_LEAST = 512, /* items, or slots, of one                  */
-    HIVE_LIST_WORDS = HIVE_LISTS + 2
-};
-
-/* What hive_args.pass says, of a list: how many each part of the range lists; or write them. */
-enum { HIVE_COUNTS, HIVE_WRITES };
-
-/* Whether such a batch, which is not mixed, may bring keys in. */
-HD_FN bool hive_op_inserts(uint32_t op) { return HD_OP_IN(op, HD_OPS_UPSERT); }
 
 typedef struct hive_args {
     hive_view v;       /* kernels do not read v.stashed, the host's copy                   */
     uint64_t *stashed; /* (1): entries in the stash, or about to be     */
 
-    /* The batch (hd_batch). */
-    uint32_t op;        /* hd_op   */
-    uint32_t elem;      /* hd_elem */
-    uint32_t predicate; /* hd_predicate; all: where the operation has none */
-    uint32_t pass;
-    bool distinct; /* no key twice */
-    bool moves;    /* keys may come and move while it runs: it is mixed, or inserts */
-    uint64_t n;
-    uint64_t first, last; /* this launch runs items, or slots, [first, last) */
-    const uint8_t *each;  /* NULL: op is that of all items */
-    const uint64_t *key;
-    const uint8_t *value; /* (n, half / 8 bytes) */
-    const uint8_t *flag;  /* NULL: HD_EITHER */
-    uint64_t pred_arg[2];
-
-    uint8_t *outcome;
-    uint8_t *found;
-    uint8_t *value_out;
-    uint64_t *score_out; /* 0 where it is delivered */
-    uint64_t *ptr;
-    uint64_t *list_key, *list_score, *list_item, *count;
-    uint8_t *list_value;
-    uint64_t *tally; /* (HD_OUTCOME_COUNT): outcomes are added */
-    /* (HD_OP_COUNT_): the operations of a mixed batch are added; NULL: the host counts them */
-    uint64_t *op_tally;
-
-    uint8_t *stage_flag; /* (window): which items of the launch list; NULL: slots are listed, or nothing */
-    /* (HIVE_LIST_WORDS): how many each part lists; then the list's length before a window, at its number modulo 2 */
-    uint64_t *listed;
-    uint32_t window; /* its number */
+    bool moves; /* keys may come and move while it runs: it is mixed, or inserts */
+    gpu_batch b;
 
     /* growth: bucket b of [first, last) is split into itself and bucket round + b; shrinking: is joined by it */
     uint64_t round;

@@ -80,7 +80,7 @@ typedef struct hive_plan {
     bool asks;      /* the item changes a word of this bucket, or takes a slot        */
     bool elsewhere; /* the item takes a slot of its first bucket instead              */
     bool good;      /* the compare-and-swap succeeded                                 */
-    uint32_t then;  /* the outcome if it does; HIVE_UNDECIDED: a later round decides  */
+    uint32_t then;  /* the outcome if it does; GPU_UNDECIDED: a later round decides  */
     uint32_t spot;  /* what is known of the slot: a room (HIVE_ROOM_)                 */
     uint32_t slot;
     uint64_t bucket;
@@ -108,19 +108,19 @@ SIMT_FN hive_plan hive_plan_round(const hive_args *a, const hive_kind *k, const 
                                   const hive_bucket_seen *b, uint8_t *home, bool step, bool last)
 {
     const hive_view *v = &a->v;
-    bool here = s->outcome == HIVE_UNDECIDED;
+    bool here = s->outcome == GPU_UNDECIDED;
     hive_plan p;
     p.there = here && b->key;
     p.held = k->moves && b->signs != 0;
     p.absent = here && !p.there && !p.held;
     p.asks = p.elsewhere = p.good = false;
-    p.then = HIVE_UNDECIDED;
+    p.then = GPU_UNDECIDED;
     p.spot = b->spot;
     p.bucket = hive_candidate(v, s->h, step ? 1 : 0);
     p.home = home;
     if (p.there) {
         p.then = s->rule >> HIVE_RULE_FOUND;
-        p.asks = (s->rule & HIVE_RULE_CHANGE) != HIVE_KEEP;
+        p.asks = (s->rule & HIVE_RULE_CHANGE) != GPU_KEEP;
     } else if (p.absent && !(s->rule & HIVE_RULE_INSERT)) {
         if (b->fresh > v->spare || (step && last)) p.then = HD_MISS;
     } else if (p.absent && (!step || last)) {
@@ -154,7 +154,7 @@ SIMT_FN void hive_plan_end(const hive_args *a, const hive_kind *k, hive_in_fligh
 {
     bool beaten = (p->asks || p->elsewhere) && !p->good;
     s->value = b->old;
-    if (k->op == HD_OP_FIND_PTR && a->ptr) s->slot = p->home + p->slot * hive_word_bytes(&k->shape);
+    if (k->op == HD_OP_FIND_PTR && a->b.ptr) s->slot = p->home + p->slot * hive_word_bytes(&k->shape);
     if (step) {
         if (last && p->absent) s->room = HIVE_ROOM_ABSENT;
     } else if (beaten || (p->held && !p->there)) {
@@ -183,7 +183,7 @@ SIMT_FN bool hive_plan_verify(simt_tile t, const hive_args *a, const hive_kind *
 SIMT_FN void hive_batched(simt_tile t, const hive_args *a, const hive_kind *k, bool first, hive_in_flight *s)
 {
     const hive_view *u = &k->shape, *v = &a->v;
-    bool step = !first && s->rule & HIVE_RULE_SECOND, here = s->outcome == HIVE_UNDECIDED;
+    bool step = !first && s->rule & HIVE_RULE_SECOND, here = s->outcome == GPU_UNDECIDED;
     uint8_t *home = (uint8_t *)hive_bucket(v, hive_candidate(v, s->h, step ? 1 : 0));
     uint64_t stashed = first ? 0 : hive_ask_stashed(a, k);
     hive_bucket_seen b = hive_look(t, k, home, s->key, false, HIVE_NO_SLOT);
@@ -270,7 +270,7 @@ SIMT_FN void hive_count_up(const hive_args *a, hive_counts *c)
         uint32_t bits = HIVE_COUNTS_BITS * (o % HIVE_COUNTS_WORD),
                  n = (uint32_t)((o < HIVE_COUNTS_WORD ? c->of[0] : c->of[1]) >> bits) & ((1 << HIVE_COUNTS_BITS) - 1);
         n = simt_reduce_add_u32(w, n);
-        if (n && w.rank == 0) simt_add_u64(a->tally + o, n, SIMT_RELAXED);
+        if (n && w.rank == 0) simt_add_u64(a->b.tally + o, n, SIMT_RELAXED);
         simt_join();
     }
     c->of[0] = c->of[1] = 0;
@@ -280,7 +280,7 @@ SIMT_FN void hive_batched_deliver(const hive_args *a, const hive_kind *k, hive_c
 {
     if (s->outcome < HD_OUTCOME_COUNT) {
         /* An operation that cannot be mixed ran as a lookup: what the buckets say does not wait for it to be known. */
-        uint32_t outcome = k->mixed && !hive_mixes(s->op) ? (uint32_t)HD_RESERVED : s->outcome;
+        uint32_t outcome = k->mixed && !gpu_mixes(s->op) ? (uint32_t)HD_RESERVED : s->outcome;
         hive_count_outcome(c, outcome);
         hive_deliver(a, s->i, s->op, outcome, s->value, s->slot, k->aligned);
     }
@@ -299,17 +299,17 @@ SIMT_FN hive_in_flight hive_load_in_flight(const hive_args *a, const hive_kind *
     s.op = k->op;
     s.outcome = HIVE_NO_ITEM;
     if (is) {
-        key = simt_ld_u64(a->key + i);
-        if (k->mixed) s.op = simt_ld_u8(a->each + i);
-        if (a->flag && s.op == HD_OP_ACCUM_OR_ASSIGN) flag = simt_ld_u8(a->flag + i);
-        if (a->value && hive_changes(k)) s.in = hive_value_in(a->value + i * bytes, bytes, k->aligned);
+        key = simt_ld_u64(a->b.key + i);
+        if (k->mixed) s.op = simt_ld_u8(a->b.each + i);
+        if (a->b.flag && s.op == HD_OP_ACCUM_OR_ASSIGN) flag = simt_ld_u8(a->b.flag + i);
+        if (a->b.value && hive_changes(k)) s.in = gpu_value_in(a->b.value + i * bytes, bytes, k->aligned);
         bool runs = key < hive_keys(&k->shape) && flag <= HD_EITHER;
-        s.outcome = runs ? (uint32_t)HIVE_UNDECIDED : (uint32_t)HD_RESERVED;
+        s.outcome = runs ? (uint32_t)GPU_UNDECIDED : (uint32_t)HD_RESERVED;
     }
     simt_join();
     hive_one o;
     o.op = s.op;
-    hive_rule(&o, flag);
+    gpu_rule(&o, flag);
     s.key = (uint32_t)key;
     s.h = hive_hash(&a->v, key);
     s.rule = o.change | (o.insert ? (uint32_t)HIVE_RULE_INSERT : 0) | o.found << HIVE_RULE_FOUND;
@@ -328,19 +328,19 @@ SIMT_FN hive_in_flight hive_call_up(const hive_args *a, const hive_kind *k, cons
     return s;
 }
 
-/* The first round: items x to x + 31. There are none from a->last on. */
+/* The first round: items x to x + 31. There are none from a->b.last on. */
 SIMT_FN void hive_batched_first(simt_tile t, const hive_args *a, const hive_kind *k, uint64_t x, hive_queue *second,
                                 hive_counts *c)
 {
     uint64_t i = x + simt_lane();
-    if (i < a->last) simt_started(i);
-    hive_in_flight s = hive_load_in_flight(a, k, i, i < a->last);
+    if (i < a->b.last) simt_started(i);
+    hive_in_flight s = hive_load_in_flight(a, k, i, i < a->b.last);
     if (s.outcome == HD_RESERVED) simt_ticket(i, HD_RESERVED, 0, HIVE_NOWHERE);
     simt_join();
     hive_batched(t, a, k, true, &s);
     simt_join();
     hive_batched_deliver(a, k, c, &s);
-    hive_put_off(second, s.outcome == HIVE_UNDECIDED, &s);
+    hive_put_off(second, s.outcome == GPU_UNDECIDED, &s);
 }
 
 /* The second round: up to 32 items of its queue. The fence orders the loads of the first round before these. */
@@ -355,7 +355,7 @@ SIMT_FN void hive_batched_second(simt_tile t, const hive_args *a, const hive_kin
     hive_batched(t, a, k, false, &s);
     simt_join();
     hive_batched_deliver(a, k, c, &s);
-    hive_put_off(rest, s.outcome == HIVE_UNDECIDED, &s);
+    hive_put_off(rest, s.outcome == GPU_UNDECIDED, &s);
 }
 
 /* The third round: one item of its queue for each tile. */
@@ -366,7 +366,7 @@ SIMT_FN void hive_batched_third(simt_tile t, const hive_args *a, const hive_kind
     third->n -= take;
     hive_in_flight s = hive_call_up(a, k, third, third->n + own, own < take);
     hive_displace_warp(t, a, k, &s);
-    bool left = s.outcome == HIVE_UNDECIDED && t.rank == 0;
+    bool left = s.outcome == GPU_UNDECIDED && t.rank == 0;
     if (t.rank != 0) s.outcome = HIVE_NO_ITEM;
     hive_batched_deliver(a, k, c, &s);
     hive_put_off(rest, left, &s);
@@ -411,7 +411,7 @@ SIMT_FN uint64_t hive_next_pass(const hive_args *a, uint32_t *passes)
     if (simt_lane() == 0) n = simt_shared_add_u32(passes, 1);
     simt_join();
     n = simt_shfl_u32(simt_tile_of(32), n, 0);
-    return a->first + ((uint64_t)(n / warps) * simt_blocks() + simt_block()) * simt_threads() + n % warps * 32;
+    return a->b.first + ((uint64_t)(n / warps) * simt_blocks() + simt_block()) * simt_threads() + n % warps * 32;
 }
 
 /* The main loop of a warp: a first round while items are left, and later rounds when their queues are full enough. */
@@ -430,7 +430,7 @@ SIMT_FN void hive_batcheds(const hive_args *a, const hive_kind *k)
     simt_sync_block();
     while (more) {
         uint64_t x = hive_next_pass(a, taken);
-        more = x < a->last;
+        more = x < a->b.last;
         uint32_t tiles = 32 / HIVE_BATCHED, least = more ? 32 : 1, least_tiles = more ? tiles : 1;
         if (more) hive_batched_first(t, a, k, x, &second, &c);
         while (second.n >= least || third.n >= least_tiles) {
@@ -470,7 +470,7 @@ SIMT_ENTRY(hive_kernel_batched_items, hive_args, hive_batched_items)
 
 static const hd_variant hive_variant_batched = {
     .name = "batched",
-    .row = { { HIVE_ITEMS, hive_kernel_batched_items, 1, 256, hive_fits_batched, HD_ORDER,
+    .row = { { GPU_ITEMS, hive_kernel_batched_items, 1, 256, hive_fits_batched, HD_ORDER,
                HD_WHAT("items: four lanes per key, four keys in flight, in rounds by bucket; the rest as in tile") } },
     .ran = HIVE_RAN("batched"),
     .ran_mixed = "hive.mixed.batched",

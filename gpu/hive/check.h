@@ -12,6 +12,7 @@
 
 #include "gpu/hive/check_args.h"
 #include "gpu/hive/word.h"
+#include "gpu/words.h"
 
 /* ---- The way of a key, bucket by bucket ------------------------------------------------------ */
 
@@ -42,15 +43,6 @@ SIMT_FN hive_bucket_words hive_read_bucket(const hive_view *v, uint64_t b, uint6
         seen.first_fresh = s;
     }
     return seen;
-}
-
-/* *sum gets what the lanes of this warp have counted. */
-SIMT_FN void hive_add_up(uint64_t *sum, uint64_t n)
-{
-    simt_tile w = simt_tile_of(32);
-    simt_join();
-    n = simt_reduce_add_u64(w, n);
-    if (w.rank == 0 && n) simt_add_u64(sum, n, SIMT_RELAXED);
 }
 
 /* ---- hd_check -------------------------------------------------------------------------------- */
@@ -93,13 +85,13 @@ SIMT_FN void hive_check_slots(const hive_check_args *a)
 {
     const hive_view *v = &a->v;
     uint64_t stashed = 0;
-    for (uint64_t e = hive_thread(); e < hive_places(v); e += hive_threads()) {
+    for (uint64_t e = gpu_thread(); e < hive_places(v); e += gpu_threads()) {
         uint64_t word = hive_load(v, e);
         uint32_t wrong = hive_check_slot(a, e, word);
         stashed += e >= hive_capacity(v) && hive_is_key(v, word);
         if (wrong != HIVE_RULES) simt_max_u64(&a->words->first, ~(HIVE_RULES * e + wrong), SIMT_RELAXED);
     }
-    hive_add_up(&a->words->stashed, stashed);
+    gpu_add_up(&a->words->stashed, stashed);
 }
 
 /* ---- The end of hd_load ---------------------------------------------------------------------- */
@@ -120,7 +112,7 @@ SIMT_FN void hive_settle_slots(const hive_check_args *a)
 {
     const hive_view *v = &a->v;
     uint64_t stashed = 0;
-    for (uint64_t e = hive_thread(); e < hive_places(v); e += hive_threads()) {
+    for (uint64_t e = gpu_thread(); e < hive_places(v); e += gpu_threads()) {
         uint64_t word = hive_load(v, e), own = e / v->slots, b = 0;
         if (v->masks && e % v->slots == 0) {
             simt_strlx_u32(hive_mask(v, own), hive_read_bucket(v, own, hive_keys(v)).free);
@@ -136,7 +128,7 @@ SIMT_FN void hive_settle_slots(const hive_check_args *a)
             hive_shut(v, b);
         }
     }
-    hive_add_up(a->stashed, stashed);
+    gpu_add_up(a->stashed, stashed);
 }
 
 #endif

@@ -12,16 +12,16 @@
  * does. */
 SIMT_FN bool hive_take_first(const hive_args *a, const hive_one *o, uint64_t e, uint64_t from)
 {
-    if (!hive_take(a, e, from, hive_first_word(&a->v, a->distinct, o->key, o->in))) return false;
-    if (a->distinct && a->v.masks) simt_ticket_store(o->i, HD_INSERTED, 0, e);
-    if (a->distinct && !a->v.masks) simt_ticket(o->i, HD_INSERTED, 0, e);
+    if (!hive_take(a, e, from, hive_first_word(&a->v, a->b.distinct, o->key, o->in))) return false;
+    if (a->b.distinct && a->v.masks) simt_ticket_store(o->i, HD_INSERTED, 0, e);
+    if (a->b.distinct && !a->v.masks) simt_ticket(o->i, HD_INSERTED, 0, e);
     return true;
 }
 
 /* The item has taken slot e: it is in the table where keys are distinct, and else has claimed a place. */
 SIMT_FN void hive_hold(const hive_args *a, hive_one *o, uint64_t e)
 {
-    if (a->distinct) {
+    if (a->b.distinct) {
         o->entry = e;
         o->outcome = HD_INSERTED;
     } else {

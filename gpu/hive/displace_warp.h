@@ -318,7 +318,7 @@ SIMT_FN bool hive_act_alone(const hive_args *a, const hive_kind *k, const hive_i
     bool done = true;
     if (d->full)
         hive_put_at(u, p, to);
-    else if (d->comes || change != HIVE_KEEP)
+    else if (d->comes || change != GPU_KEEP)
         done = hive_cas_at(u, p, d->word, to);
     if (done && d->there) simt_ticket(s->i, s->rule >> HIVE_RULE_FOUND, 0, e);
     if (done && d->comes && k->distinct && d->full) simt_ticket_store(s->i, HD_INSERTED, 0, e);
@@ -343,7 +343,7 @@ SIMT_FN void hive_displace_warp(simt_tile t, const hive_args *a, const hive_kind
 {
     const hive_view *u = &k->shape;
     uint32_t hole = u->slots;
-    bool live = s->outcome == HIVE_UNDECIDED, in = false, done = false;
+    bool live = s->outcome == GPU_UNDECIDED, in = false, done = false;
     hive_both_seen x = hive_look_at_both(t, a, k, s, live);
     hive_act d = hive_decide_both(a, s, &x, live);
     if (simt_any(simt_tile_of(32), d.full)) hole = hive_make_slot(t, a, k, d.full, x.b, x.w, s->key, &in);

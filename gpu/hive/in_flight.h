@@ -9,7 +9,7 @@
 #include "gpu/hive/steps.h"
 
 enum { HIVE_BATCHED = 4 /* lanes of a tile, and keys that it has in flight */ };
-enum { HIVE_NO_ITEM = HIVE_UNDECIDED + 1, HIVE_NO_SLOT = 255 };
+enum { HIVE_NO_ITEM = GPU_UNDECIDED + 1, HIVE_NO_SLOT = 255 };
 
 /* The kind of a batch and its table. Special kernels have it as constants; the others read it from the arguments. */
 typedef struct hive_kind {
@@ -26,9 +26,9 @@ SIMT_FN hive_kind hive_kind_of(const hive_args *a, uint32_t slots, uint32_t half
     k.shape.half = half;
     k.shape.hashes = hashes;
     k.shape.masks = masks;
-    k.op = a->op;
-    k.mixed = a->each != (const uint8_t *)0;
-    k.distinct = a->distinct;
+    k.op = a->b.op;
+    k.mixed = a->b.each != (const uint8_t *)0;
+    k.distinct = a->b.distinct;
     k.moves = a->moves;
     k.aligned = false;
     return k;
@@ -78,7 +78,7 @@ typedef struct hive_share_seen {
 } hive_share_seen;
 
 /* True: the batch may insert keys. */
-SIMT_FN bool hive_inserts(const hive_kind *k) { return k->mixed || hive_op_inserts(k->op); }
+SIMT_FN bool hive_inserts(const hive_kind *k) { return k->mixed || gpu_op_inserts(k->op); }
 /* True: a present key may change. */
 SIMT_FN bool hive_changes(const hive_kind *k)
 {

@@ -33,13 +33,13 @@ static __device__ __forceinline__ void items_batched(const hive_args *a, uint32_
 /* The operation is a constant. What else is_for asks is promised to the compiler. */
 static __device__ __forceinline__ void items_wabc(const hive_args *a, uint32_t op, bool is_mixed, bool is_distinct)
 {
-    bool in = is_mixed || hive_op_inserts(op);
+    bool in = is_mixed || gpu_op_inserts(op);
     __builtin_assume(a->v.slots == usual_wabc.slots);
     __builtin_assume(a->v.half == 32);
     __builtin_assume(a->v.hashes == 2);
     __builtin_assume(a->v.masks == usual_wabc.masks);
     __builtin_assume(a->moves == in);
-    __builtin_assume(!in || a->distinct == is_distinct);
+    __builtin_assume(!in || a->b.distinct == is_distinct);
     hive_items_as(a, simt_tile_of(32), op, is_mixed);
 }
 
@@ -149,15 +149,15 @@ static const hd_kernel_entry shared[] = { hive_kernel_list,      hive_kernel_spl
 static_assert(sizeof shared / sizeof *shared == HIVE_KERNELS - HD_SHARED_KERNELS, "every kernel has its entry");
 
 /* Whether keys come in, so that it matters whether they are distinct. */
-static bool comes_in(const special *s) { return s->mixed || hive_op_inserts(s->op); }
+static bool comes_in(const special *s) { return s->mixed || gpu_op_inserts(s->op); }
 
 static bool is_for(const special *s, const hd_variant *variant, const hive_args *a)
 {
-    bool in = comes_in(s), aligned = ((uintptr_t)a->value | (uintptr_t)a->value_out) % 4 == 0;
+    bool in = comes_in(s), aligned = ((uintptr_t)a->b.value | (uintptr_t)a->b.value_out) % 4 == 0;
     bool is_usual =
         aligned && a->v.slots == s->shape.slots && a->v.half == 32 && a->v.hashes == 2 && a->v.masks == s->shape.masks;
-    return is_usual && s->variant == variant && s->mixed == (a->each != nullptr) && (s->mixed || s->op == a->op) &&
-           a->moves == in && (!in || s->distinct == a->distinct);
+    return is_usual && s->variant == variant && s->mixed == (a->b.each != nullptr) && (s->mixed || s->op == a->b.op) &&
+           a->moves == in && (!in || s->distinct == a->b.distinct);
 }
 
 extern "C" const void *hive_cuda_entry(uint32_t kernel, const void *args)
@@ -171,6 +171,6 @@ extern "C" const void *hive_cuda_entry(uint32_t kernel, const void *args)
     const hd_variant_row *row = hd_variant_row_at(hive_cuda_variants, kernel, &of);
     if (!row) return nullptr;
     for (const special &s : specials)
-        if (row->family == HIVE_ITEMS && is_for(&s, of, a)) return s.entry.address;
+        if (row->family == GPU_ITEMS && is_for(&s, of, a)) return s.entry.address;
     return row->entry.address;
 }

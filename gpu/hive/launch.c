@@ -17,13 +17,6 @@
 
 extern const hd_design hd_design_hive, hd_design_hive_cuda;
 
-/* Items that list their misses at a time. */
-static uint64_t list_window(const hd_gpu_own *gpu)
-{
-    enum { MOST = 1 << 20 };
-    return gpu->window_most && gpu->window_most < MOST ? gpu->window_most : MOST;
-}
-
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 static void usual(hd_info *info) { (void)info; }
@@ -62,23 +55,16 @@ static int words_to_take(const hive_own *o, hd_piece *all)
 
 static int room_to_take(const hd_gpu_own *gpu, hd_piece *all)
 {
-    const hd_piece room[] = {
-        { "table: counters", offsetof(hive_own, words), 1, sizeof(hive_words), 0, HD_TOGETHER },
-        { "table: lengths of lists", offsetof(hive_own, listed), HIVE_LIST_WORDS, sizeof(uint64_t), 0, HD_OF_BATCH },
-        { "table: window of lists", offsetof(hive_own, stage_flag), list_window(gpu), 1, HD_AS_IT_COMES, HD_OF_BATCH },
-    };
-    memcpy(all, room, sizeof room);
-    return sizeof room / sizeof *room;
+    const hd_piece words = { "table: counters", offsetof(hive_own, words), 1, sizeof(hive_words), 0, HD_TOGETHER };
+    all[0] = words;
+    return 1 + gpu_list_pieces(gpu, offsetof(hive_own, listed), offsetof(hive_own, stage_flag), all + 1);
 }
 
 static uint64_t room_bytes(const hd_info *info, bool device)
 {
     const hd_gpu_own gpu = { .info = *info, .device = device };
     hd_piece all[HD_PIECES_MOST];
-    uint64_t bytes = 0;
-    int n = room_to_take(&gpu, all);
-    for (int i = 0; i < n; i++) bytes += all[i].count * all[i].size;
-    return bytes;
+    return gpu_piece_bytes(all, room_to_take(&gpu, all));
 }
 
 static int pieces(const void *own, hd_piece *all)
@@ -99,42 +85,42 @@ static void taken(void *own)
 
 /* ---- A batch --------------------------------------------------------------------------------- */
 
-/* All but first, last, window and pass, which hive_launch sets. */
+/* All but first, last, window and pass, which gpu_launch sets. */
 static hive_args args_of(const hive_own *o, const hd_batch *b)
 {
     hive_args a;
     memset(&a, 0, sizeof a);
     a.v = o->v;
     a.stashed = hive_stashed_of(o);
-    hive_args_of_batch(&a, b);
-    a.predicate = hd_predicate_of(b);
-    a.moves = b->each || hive_op_inserts(b->op);
-    a.tally = o->gpu.tally;
-    a.op_tally = o->gpu.op;
-    a.stage_flag = o->stage_flag;
-    a.listed = o->listed;
+    a.b = gpu_batch_of(b);
+    a.b.predicate = hd_predicate_of(b);
+    a.moves = b->each || gpu_op_inserts(b->op);
+    a.b.tally = o->gpu.tally;
+    a.b.op_tally = o->gpu.op;
+    a.b.stage_flag = o->stage_flag;
+    a.b.listed = o->listed;
     a.crowded = o->words->crowded;
     return a;
 }
 
-static hive_launcher launcher_on(const hive_own *o, const hd_launcher *to)
+static gpu_launcher launcher_of(const hive_own *o, const hd_launcher *to, hive_args *a)
 {
-    hive_launcher l = { *to, list_window(&o->gpu) };
-    return l;
+    return (gpu_launcher){ *to, gpu_list_window(&o->gpu), a, sizeof *a, &a->b, HIVE_NUMBER_list, NULL };
 }
 
 static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
 {
     const hive_own *o = (const hive_own *)own;
-    hive_launcher l = launcher_on(o, to);
+    hive_args a = args_of(o, b);
+    const gpu_launcher l = launcher_of(o, to, &a);
     (void)when;
-    return hive_launch(&l, row, args_of(o, b));
+    return gpu_launch(&l, row, hive_row(row), hive_places(&o->v));
 }
 
 const char *hive_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
     const char *unfit = b->each ? NULL : hive_unfit(b->op);
-    hive_family family = b->each ? HIVE_ITEMS : hive_family_of(b->op);
+    gpu_family family = b->each ? GPU_ITEMS : gpu_family_of(b->op);
     if (unfit) return unfit;
     return row->family != family ? HD_OTHER_OPERATION : row->fits(info);
 }
@@ -171,16 +157,9 @@ static int regions(const void *own, hd_region *all)
     const hive_own *o = (const hive_own *)own;
     const hive_view *v = &o->v;
     hive_words *w = o->words;
-    const hd_region room[] = {
-        { o->gpu.tally, sizeof w->tally, "tally" },
-        { o->gpu.sum, sizeof w->sum, "sum" },
-        { w->stashed, sizeof w->stashed, "stash count" },
-        { w->crowded, sizeof w->crowded, "crowded" },
-        { o->listed, HIVE_LIST_WORDS * sizeof *o->listed, "listed" },
-        { o->stage_flag, list_window(&o->gpu), "stage_flag" },
-    };
-    int n = sizeof room / sizeof *room;
-    memcpy(all, room, sizeof room);
+    int n = gpu_word_regions(&o->gpu, o->listed, o->stage_flag, all);
+    all[n++] = (hd_region){ w->stashed, sizeof w->stashed, "stash count" };
+    all[n++] = (hd_region){ w->crowded, sizeof w->crowded, "crowded" };
     n += add_regions(v, all + n, &v->stash, v->stash_buckets);
     for (uint32_t k = 0; k < HIVE_SEGMENTS && v->segment[k].word; k++)
         n += add_regions(v, all + n, &v->segment[k], hive_segment_buckets(v, k));
@@ -195,7 +174,7 @@ static hd_status empty(void *own, const hd_launcher *l)
     static const hd_when when = { .clock = 0 };
     memset(&b, 0, sizeof b);
     b.op = HD_OP_CLEAR;
-    return launch(own, l, hive_row_of("tile", HIVE_CLEAR), &b, when);
+    return launch(own, l, hive_row_of("tile", GPU_CLEAR), &b, when);
 }
 
 static hd_status open_here(const void *own, const hd_seams *s, void **staged)
@@ -237,12 +216,6 @@ static int planes(const void *own, void *staged, bool values, hd_plane *all)
     return n;
 }
 
-static bool lists(const void *own, const hd_batch *b)
-{
-    (void)own;
-    return !b->each && (b->op == HD_OP_FIND_MISSED || b->op == HD_OP_EXPORT || b->op == HD_OP_EXPORT_IF);
-}
-
 /* ---- Growth (section IV-C1) ------------------------------------------------------------------ */
 
 static hd_status take_segment(const hive_own *o, const hd_gpu_machine *m, size_t at, uint64_t buckets)
@@ -263,11 +236,10 @@ static void give_segment(const hive_own *o, const hd_gpu_machine *m, size_t at, 
         if (hd_field(o, all[i].field)) m->give(m->self, &all[i]);
 }
 
-static hd_status launch_range(const hive_own *o, const hd_gpu_machine *m, uint32_t kernel, uint32_t lanes,
-                              const hive_args *a)
+static hd_status launch_range(const hive_own *o, const hd_gpu_machine *m, uint32_t kernel, uint32_t lanes, hive_args *a)
 {
-    hive_launcher l = launcher_on(o, &m->on);
-    return hive_launch_one(&l, kernel, a, lanes, 128);
+    const gpu_launcher l = launcher_of(o, &m->on, a);
+    return gpu_launch_range(&l, kernel, lanes, 128);
 }
 
 /* Buckets are split, a doubling a launch; *v is what the table is after each. */
@@ -278,9 +250,9 @@ static hd_status split_up_to(hive_own *o, const hd_gpu_machine *m, hive_args *a,
         hive_view then = o->v;
         uint64_t left = buckets - hive_buckets(&then);
         a->round = then.base << then.level;
-        a->first = then.split;
+        a->b.first = then.split;
         then.split = left < a->round - then.split ? then.split + left : a->round;
-        a->last = then.split;
+        a->b.last = then.split;
         if (then.split == a->round) {
             then.level++;
             then.split = 0;
@@ -301,13 +273,13 @@ static hd_status change_stash(hive_own *o, const hd_gpu_machine *m, hive_args *a
     a->v = o->v;
     a->v.stash = o->next;
     a->v.stash_buckets = *buckets;
-    a->first = hive_capacity(&a->v);
-    a->last = hive_places(&a->v);
+    a->b.first = hive_capacity(&a->v);
+    a->b.last = hive_places(&a->v);
     a->stashed = &o->words->stashed[!o->count];
-    hd_status status = launch_range(o, m, hive_row_of("tile", HIVE_CLEAR), 1, a);
+    hd_status status = launch_range(o, m, hive_row_of("tile", GPU_CLEAR), 1, a);
     a->was = was;
-    a->first = 0;
-    a->last = was_buckets * o->v.slots;
+    a->b.first = 0;
+    a->b.last = was_buckets * o->v.slots;
     if (!status) status = launch_range(o, m, HIVE_NUMBER_restash, 8, a);
     if (status) return status;
     o->v = a->v;
@@ -341,27 +313,27 @@ static hive_view whole_round(hive_view v)
     return v;
 }
 
-/* Of one doubling pairs from a->first on are merged, from the last one on, all at once behind the last that is too many
+/* Of one doubling pairs from a->b.first on are merged, from the last one on, all at once behind the last that is too many
  * for one bucket; then some are thinned out, those next to come, an eighth of the doubling: where that comes to nothing
  * the others are to keep what they have. *stuck: no key of these buckets could move. */
 static hd_status merge_round(hive_own *o, const hd_gpu_machine *m, hive_args *a, bool *stuck)
 {
-    const uint64_t first = a->first, part = a->round / 8 > 1024 ? a->round / 8 : 1024;
+    const uint64_t first = a->b.first, part = a->round / 8 > 1024 ? a->round / 8 : 1024;
     uint64_t seen[2] = { 0, 0 }; /* a->crowded */
     bool thins = false;
     hd_status status;
     do {
-        a->last = a->v.split;
+        a->b.last = a->v.split;
         status = m->on.zero(m->on.self, a->crowded, sizeof seen);
-        a->first = a->last - first > part ? a->last - part : first;
+        a->b.first = a->b.last - first > part ? a->b.last - part : first;
         if (!status && thins) status = launch_range(o, m, HIVE_NUMBER_thin, 8, a);
-        a->first = first;
+        a->b.first = first;
         if (!status) status = launch_range(o, m, HIVE_NUMBER_measure, 8, a);
         if (!status) status = m->read(m->self, seen, a->crowded, sizeof seen);
-        a->first = seen[0] ? seen[0] : first;
-        if (!status && a->first < a->last) status = launch_range(o, m, HIVE_NUMBER_merge, 8, a);
+        a->b.first = seen[0] ? seen[0] : first;
+        if (!status && a->b.first < a->b.last) status = launch_range(o, m, HIVE_NUMBER_merge, 8, a);
         if (status) return status;
-        a->v.split = a->first;
+        a->v.split = a->b.first;
         o->v = a->v;
         *stuck = seen[0] && thins && !seen[1];
         thins = true;
@@ -377,7 +349,7 @@ static hd_status merge_down_to(hive_own *o, const hd_gpu_machine *m, hive_args *
     while (!status && !stuck && hive_buckets(&o->v) > buckets) {
         a->v = whole_round(o->v);
         a->round = a->v.base << a->v.level;
-        a->first = buckets > a->round ? buckets - a->round : 0;
+        a->b.first = buckets > a->round ? buckets - a->round : 0;
         status = merge_round(o, m, a, &stuck);
     }
     return status;
@@ -421,8 +393,8 @@ static void show(const void *own, hd_view *view) { hive_show(&((const hive_own *
 /* clang-format off */
 const hd_gpu hive_gpu = {
     &hd_design_hive, HD_CUDA_ENTRY(hive_cuda_entry), HIVE_NUMBER_word_enter, HIVE_NUMBER_word_leave, sizeof(hive_own),
-    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, NULL, launch,
-    resize, NULL, NULL, hive_check_there, &hive_parts, show
+    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, gpu_batch_lists, NULL, launch,
+    resize, NULL, NULL, hive_check_there, &hive_parts, show, NULL
 };
 
 const hd_design hd_design_hive_cuda = {

@@ -7,6 +7,7 @@
 
 #include "concurrency/word.h"
 #include "gpu/hive/rows.h"
+#include "gpu/launches.h"
 #include "base/backend.h"
 #include "base/op.h"
 

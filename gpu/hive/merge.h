@@ -51,7 +51,7 @@ SIMT_FN uint32_t hive_keys_of_pair(simt_tile t, const hive_args *a, uint64_t b)
 SIMT_FN void hive_measure_pairs(const hive_args *a)
 {
     simt_tile t = simt_tile_of(8);
-    for (uint64_t b = a->first + hive_thread() / t.size; b < a->last; b += hive_threads() / t.size) {
+    for (uint64_t b = a->b.first + gpu_thread() / t.size; b < a->b.last; b += gpu_threads() / t.size) {
         bool crowded = hive_keys_of_pair(t, a, b) > a->v.slots;
         if (crowded && t.rank == 0) {
             uint64_t last = simt_ldrlx_u64(a->crowded);
@@ -100,7 +100,7 @@ SIMT_FN void hive_merge_pair(simt_tile t, const hive_args *a, uint64_t b, uint64
 SIMT_FN void hive_merge_pairs(const hive_args *a)
 {
     simt_tile t = simt_tile_of(8);
-    for (uint64_t b = a->first + hive_thread() / t.size; b < a->last; b += hive_threads() / t.size)
+    for (uint64_t b = a->b.first + gpu_thread() / t.size; b < a->b.last; b += gpu_threads() / t.size)
         hive_merge_pair(t, a, b, a->round + b);
 }
 
@@ -158,7 +158,7 @@ SIMT_FN uint32_t hive_thin_out(const hive_args *a, uint64_t b, uint64_t except, 
 SIMT_FN void hive_thin_pairs(const hive_args *a)
 {
     simt_tile t = simt_tile_of(8);
-    for (uint64_t b = a->first + hive_thread() / t.size; b < a->last; b += hive_threads() / t.size) {
+    for (uint64_t b = a->b.first + gpu_thread() / t.size; b < a->b.last; b += gpu_threads() / t.size) {
         uint64_t high = a->round + b;
         uint32_t keys = hive_keys_of_pair(t, a, b), gone = 0;
         if (keys > a->v.slots && t.rank == 0) {

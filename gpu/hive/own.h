@@ -25,7 +25,7 @@ typedef struct hive_own {
     hive_segment next; /* a stash that is to be, while the table grows, and then the one that was */
     hive_words *words;
     uint32_t count;      /* which of words->stashed is the stash's */
-    uint64_t *listed;    /* (HIVE_LIST_WORDS)  */
+    uint64_t *listed;    /* (GPU_LIST_WORDS)  */
     uint8_t *stage_flag; /* (window of lists)  */
 } hive_own;
 

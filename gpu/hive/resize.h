@@ -52,17 +52,17 @@ SIMT_FN void hive_see_buckets(simt_tile t, const hive_args *a, uint64_t x, hive_
 {
     SIMT_UNROLL
     for (uint32_t m = 0; m < HIVE_BUCKETS_AT_ONCE; m++) {
-        s->b[m] = x + t.base / t.size + m * (hive_threads() / t.size);
-        s->is[m] = s->b[m] < a->last;
+        s->b[m] = x + t.base / t.size + m * (gpu_threads() / t.size);
+        s->is[m] = s->b[m] < a->b.last;
         if (s->is[m]) hive_load_share(t, &a->v, s->b[m], s->w[m]);
     }
     simt_join();
 }
 SIMT_FN uint64_t hive_first_buckets(simt_tile t, const hive_args *a)
 {
-    return a->first + hive_thread() / 32 * (32 / t.size);
+    return a->b.first + gpu_thread() / 32 * (32 / t.size);
 }
-SIMT_FN uint64_t hive_buckets_stride(simt_tile t) { return HIVE_BUCKETS_AT_ONCE * (hive_threads() / t.size); }
+SIMT_FN uint64_t hive_buckets_stride(simt_tile t) { return HIVE_BUCKETS_AT_ONCE * (gpu_threads() / t.size); }
 
 /* ---- Splitting ------------------------------------------------------------------------------- */
 
@@ -101,7 +101,7 @@ SIMT_FN void hive_split_buckets(const hive_args *a)
     const hive_view *v = &a->v;
     simt_tile t = simt_tile_of(8);
     uint32_t n = hive_share(t, v);
-    for (uint64_t x = hive_first_buckets(t, a); x < a->last; x += hive_buckets_stride(t)) {
+    for (uint64_t x = hive_first_buckets(t, a); x < a->b.last; x += hive_buckets_stride(t)) {
         hive_buckets_seen s;
         hive_see_buckets(t, a, x, &s);
         SIMT_UNROLL
@@ -131,11 +131,11 @@ SIMT_FN uint64_t hive_load_was(const hive_args *a, uint64_t e)
 SIMT_FN void hive_restash_slots(const hive_args *a)
 {
     simt_tile t = simt_tile_of(8);
-    for (uint64_t e = a->first + hive_thread() / t.size; e < a->last; e += hive_threads() / t.size) {
+    for (uint64_t e = a->b.first + gpu_thread() / t.size; e < a->b.last; e += gpu_threads() / t.size) {
         uint64_t word = hive_load_was(a, e);
         if (!hive_is_key(&a->v, word)) continue;
         simt_started(e);
-        hive_one o = hive_item_of(a, e, a->op, hive_key_of(&a->v, word), hive_value_of(&a->v, word), HD_EITHER);
+        hive_one o = hive_item_of(a, e, a->b.op, hive_key_of(&a->v, word), hive_value_of(&a->v, word), HD_EITHER);
         while (!hive_try(t, a, &o)) simt_backoff(64);
     }
 }

@@ -22,13 +22,13 @@ SIMT_ENTRY(hive_kernel_tile_clear, hive_args, hive_tile_clear)
 static const hd_variant hive_variant_tile = {
     .name = "tile",
     .row = {
-        { HIVE_ITEMS, hive_kernel_tile_items, 8, HIVE_ITEMS_THREADS, hive_fits_all, HD_ORDER,
+        { GPU_ITEMS, hive_kernel_tile_items, 8, GPU_ITEMS_THREADS, hive_fits_all, HD_ORDER,
           HD_WHAT("items: eight lanes per key, four keys in flight per warp, claims by compare-and-swap") },
-        { HIVE_SWEEP, hive_kernel_tile_sweep, 1, 128, hive_fits_all, HD_EXACT,
+        { GPU_SWEEP, hive_kernel_tile_sweep, 1, 128, hive_fits_all, HD_EXACT,
           HD_WHAT("sweep: a thread per slot") },
-        { HIVE_EXPORT, hive_kernel_tile_export, 1, 128, hive_fits_all, HD_EXACT,
+        { GPU_EXPORT, hive_kernel_tile_export, 1, 128, hive_fits_all, HD_EXACT,
           HD_WHAT("export: a warp per part of the range counts, and then writes") },
-        { HIVE_CLEAR, hive_kernel_tile_clear, 1, 128, hive_fits_all, HD_EXACT,
+        { GPU_CLEAR, hive_kernel_tile_clear, 1, 128, hive_fits_all, HD_EXACT,
           HD_WHAT("clear: a thread per slot") },
     },
     .ran = HIVE_RAN("tile"),

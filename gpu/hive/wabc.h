@@ -22,7 +22,7 @@ SIMT_ENTRY(hive_kernel_wabc_items, hive_args, hive_wabc_items)
 
 static const hd_variant hive_variant_wabc = {
     .name = "wabc",
-    .row = { { HIVE_ITEMS, hive_kernel_wabc_items, 32, HIVE_ITEMS_THREADS, hive_fits_wabc, HD_ORDER,
+    .row = { { GPU_ITEMS, hive_kernel_wabc_items, 32, GPU_ITEMS_THREADS, hive_fits_wabc, HD_ORDER,
                HD_WHAT("items: a warp per key, a lane per slot, claims by one atomic on the bucket's mask") } },
     .ran = HIVE_RAN("wabc"),
     .ran_mixed = "hive.mixed.wabc",

@@ -49,7 +49,7 @@ struct hive_soak {
     {
         std::vector<const char *> all;
         for (uint32_t row = 0; row < hive_row_count(); row++)
-            if (hive_row(row)->family == HIVE_ITEMS) all.push_back(hive_row_name(row));
+            if (hive_row(row)->family == GPU_ITEMS) all.push_back(hive_row_name(row));
         return all;
     }
     /* Whether the variant can run such a table. */
@@ -64,7 +64,7 @@ struct hive_soak {
         info.layout = s.layout;
         snprintf(info.hive.hash, sizeof info.hive.hash, "%s", s.hash);
         for (uint32_t row = 0; row < hive_row_count(); row++)
-            if (hive_row(row)->family == HIVE_ITEMS && strcmp(hive_row_name(row), variant) == 0)
+            if (hive_row(row)->family == GPU_ITEMS && strcmp(hive_row_name(row), variant) == 0)
                 return !hive_row(row)->fits(&info);
         return true;
     }

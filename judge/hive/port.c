@@ -18,8 +18,8 @@ static const uint8_t mixture[HD_OP_COUNT_] = {
 
 static bool runs(uint32_t row, hd_op op)
 {
-    if (op == JUDGE_MIXED) return hive_row(row)->family == HIVE_ITEMS;
-    return !hive_unfit(op) && hive_row(row)->family == hive_family_of(op);
+    if (op == JUDGE_MIXED) return hive_row(row)->family == GPU_ITEMS;
+    return !hive_unfit(op) && hive_row(row)->family == gpu_family_of(op);
 }
 
 /* For fuzzers: turns any numbers into a shape that exists. */

@@ -257,27 +257,14 @@ static hd_status hive_verify(void *state)
 
 static size_t hive_next(void *state, hd_entry *e, size_t most)
 {
-    const hive_view *v = (const hive_view *)state;
-    uint64_t places = hive_places(v);
-    size_t n = 0;
-    for (uint64_t i = e->slot; i < places && n < most; i++) {
-        uint64_t word = hive_read(v, i);
-        if (hive_is_key(v, word)) e[n++] = (hd_entry){ i, hive_key_of(v, word), 0, hive_value_at(v, i) };
-    }
-    return n;
-}
-
-static uint64_t value_of(const hive_view *v, const hd_entry *e)
-{
-    uint64_t value = 0;
-    memcpy(&value, e->value, v->half / 8);
-    return value;
+    const word_table t = hive_words_of((hive_view *)state);
+    return word_next(&t, e, most);
 }
 
 static bool hive_put_at(void *state, const hd_entry *e)
 {
     hive_view *v = (hive_view *)state;
-    return e->key < hive_keys(v) && e->score == 0 && hive_put(v, e->slot, e->key, value_of(v, e));
+    return e->key < hive_keys(v) && e->score == 0 && hive_put(v, e->slot, e->key, word_value_in(v->half, e));
 }
 
 _Static_assert((int)HIVE_SEGMENTS == (int)HD_VIEW_SEGMENTS, "a view has every segment");
@@ -291,6 +278,7 @@ void hive_show(const hive_view *v, hd_view *view)
     for (uint32_t k = 0; k < HIVE_SEGMENTS; k++) view->segment[k] = (const uint8_t *)v->segment[k].word;
     view->stash = (const uint8_t *)v->stash.word;
     view->base_buckets = v->base;
+    view->near_buckets = UINT64_MAX;
     view->buckets = hive_buckets(v);
 }
 

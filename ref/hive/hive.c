@@ -6,11 +6,6 @@
  */
 #include "ref/hive/hive.h"
 
-#include <string.h>
-
-#include "ref/accum.h"
-#include "ref/rule.h"
-
 /* ---- Slots ----------------------------------------------------------------------------------- */
 
 uint64_t hive_read(const hive_view *v, uint64_t e)
@@ -283,58 +278,14 @@ uint64_t hive_place(hive_view *v, uint64_t key, uint64_t value)
 
 const char *hive_unfit(hd_op op)
 {
-    switch ((int)op) {
-    case HD_OP_TOUCH:
-    case HD_OP_ASSIGN_SCORES: return "hive keeps no scores";
-    case HD_OP_INSERT_AND_EVICT: return "hive does not evict";
-    case HD_OP_FIND_OR_INSERT_PTR: return "hive may move an entry while others come, so that pointers do not last";
-    case HD_OP_LOCK_KEYS:
-    case HD_OP_UNLOCK_KEYS: return "hive keeps no pins";
-    case HD_OP_PROMOTE: return "hive has no tiers";
-    default: return NULL;
-    }
-}
-
-static uint64_t changed_value(const hive_view *v, const hive_item *it, const hd_rule *r, uint64_t value)
-{
-    if (r->value == HD_REPLACE_VALUE) value = it->value;
-    if (r->value == HD_ADD_VALUE) hd_accum_add(it->elem, &value, &it->value, v->half / 8);
-    return value;
-}
-
-/* What the rule says happens to the key in slot e. */
-static void change_found(hive_view *v, const hive_item *it, const hd_rule *r, uint64_t e)
-{
-    if (r->besides == HD_REMOVE)
-        hive_remove(v, e);
-    else
-        hive_write(v, e, hive_pack(v, it->key, changed_value(v, it, r, hive_value_of(v, hive_read(v, e)))));
-}
-
-static bool is_reserved(const hive_view *v, const hive_item *it)
-{
-    return it->key >= hive_keys(v) || hd_flag_is_none(it->op, it->flag);
+    if (op == HD_OP_FIND_OR_INSERT_PTR) return "hive may move an entry while others come, so that pointers do not last";
+    return word_unfit(op);
 }
 
 void hive_apply(hive_view *v, const hive_item *it, hive_seen *seen)
 {
-    memset(seen, 0, sizeof *seen);
-    seen->entry = HIVE_NOWHERE;
-    seen->outcome = HD_RESERVED;
-    if (is_reserved(v, it)) return;
-    const hd_rule *r = hd_rule_of(it->op, it->flag);
-    uint64_t e = hive_find(v, it->key);
-    seen->outcome = HD_MISS;
-    if (e != HIVE_NOWHERE) {
-        seen->outcome = r->found;
-        change_found(v, it, r, e);
-    } else if (r->insert) {
-        e = hive_place(v, it->key, it->value);
-        seen->outcome = e == HIVE_NOWHERE ? HD_PENDING : HD_INSERTED;
-    }
-    if (e == HIVE_NOWHERE || seen->outcome == HD_ERASED) return;
-    seen->entry = e;
-    seen->value = hive_value_of(v, hive_read(v, e));
+    const word_table t = hive_words_of(v);
+    word_apply(&t, it, seen);
 }
 
 /* ---- The other face -------------------------------------------------------------------------- */
@@ -362,17 +313,22 @@ static const char *accept_absent(hive_view *v, const hive_item *it, const hive_s
 
 const char *hive_accept(hive_view *v, const hive_item *it, const hive_seen *seen, uint64_t busy)
 {
-    bool reserved = is_reserved(v, it);
-    if (reserved != (seen->outcome == HD_RESERVED))
-        return reserved ? "a reserved key or flag must be answered RESERVED"
-                        : "RESERVED, but the key is an ordinary one";
-    if (reserved) return NULL;
-    const hd_rule *r = hd_rule_of(it->op, it->flag);
-    uint64_t e = hive_find(v, it->key);
-    if (e == HIVE_NOWHERE && r->insert) return accept_absent(v, it, seen, busy);
-    if (e == HIVE_NOWHERE) return seen->outcome == HD_MISS ? NULL : "not a miss, but the key was absent";
-    if (seen->outcome != r->found) return "the key was present, and the outcome is another";
-    if (seen->shown && seen->value != hive_value_of(v, hive_read(v, e))) return "delivered a wrong value";
-    change_found(v, it, r, e);
-    return NULL;
+    const word_table t = hive_words_of(v);
+    return word_accept(&t, it, seen, busy);
+}
+
+/* ---- To words.c ------------------------------------------------------------------------------ */
+
+static void *table_slot(const void *v, uint64_t e) { return hive_value_at((const hive_view *)v, e); }
+static uint64_t table_find(const void *v, uint64_t key) { return hive_find((const hive_view *)v, key); }
+static uint64_t table_place(void *v, uint64_t key, uint64_t value) { return hive_place((hive_view *)v, key, value); }
+static void table_remove(void *v, uint64_t e) { hive_remove((hive_view *)v, e); }
+static const char *table_absent(void *v, const word_item *it, const word_seen *seen, uint64_t busy)
+{
+    return accept_absent((hive_view *)v, it, seen, busy);
+}
+
+word_table hive_words_of(hive_view *v)
+{
+    return (word_table){ v, v->half, hive_places(v), table_slot, table_find, table_place, table_remove, table_absent };
 }

@@ -12,27 +12,12 @@
 #include "base/seam.h"
 #include "heddle_view.h"
 #include "ref/hive/layout.h"
+#include "ref/words.h"
 
 extern const hd_params hive_params;
 
-/* One item of a keyed operation. */
-typedef struct hive_item {
-    hd_op op;
-    hd_elem elem;  /* accum_or_assign                */
-    uint32_t flag; /* accum_or_assign: hd_accum      */
-    uint64_t key;
-    uint64_t value; /* in the low bits                */
-} hive_item;
-
-/* What became of it. */
-typedef struct hive_seen {
-    hd_outcome outcome;
-    uint64_t entry; /* where the key is now; HIVE_NOWHERE when it is not there. To hive_accept: the slot that was taken,
-                       or
-                       HIVE_NOWHERE when that is not known                                          */
-    uint64_t value; /* its value now. To hive_accept: what was delivered, when shown                 */
-    bool shown;
-} hive_seen;
+typedef word_item hive_item;
+typedef word_seen hive_seen;
 
 /* NULL, or why a Hive table does not run the operation. */
 const char *hive_unfit(hd_op op);
@@ -53,6 +38,9 @@ uint64_t hive_find(const hive_view *v, uint64_t key);
 /* What is in a slot, and to write it, mask and all. */
 uint64_t hive_read(const hive_view *v, uint64_t e);
 void hive_write(hive_view *v, uint64_t e, uint64_t word);
+
+/* The table to words.c. */
+word_table hive_words_of(hive_view *v);
 
 /* Where its value's bytes are: the low half of the word, and so its beginning. */
 void *hive_value_at(const hive_view *v, uint64_t e);

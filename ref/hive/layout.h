@@ -2,19 +2,9 @@
  *
  * layout.h - where the bytes of a Hive table are (Hive section III-A and III-B, Figures 1 and 2).
  *
- * An entry is one word, so that one compare-and-swap publishes, replaces or removes key and value together:
- *
- *   value_bytes 4   64 bits   key << 32 | value      keys below 2^32 - 3
- *   value_bytes 2   32 bits   key << 16 | value      keys below 2^16 - 3
- *
- * Slot s of bucket b is entry e = b * slots + s. With 32 slots a bucket is two lines of 128 bytes, or one of 32-bit
- * words; with 16 slots it is one, or half of one. The three greatest keys of the field are no keys but say what is in a
- * slot; the value field tells more:
- *
- *   EMPTY, value all ones   fresh: free, and never used since the bucket was made
- *   EMPTY, value 0          vacant: free, but a key may have had it, or the bucket was not open
- *   CLAIMED, value k        an item is about to put key k here
- *   LEAVING, value k        key k was here, and is on its way to a slot that is CLAIMED for it
+ * An entry is one word (ref/word.h): of 64 bits where value_bytes is 4, of 32 where it is 2. Slot s of bucket b is
+ * entry e = b * slots + s. With 32 slots a bucket is two lines of 128 bytes, or one of 32-bit words; with 16 slots it is
+ * one, or half of one.
  *
  * A key has `hashes` candidate buckets, in order, and after them the stash: a ring of further buckets, numbered behind
  * the others, which it enters at a place of its own and goes along to one that has room. It takes an eighth less than
@@ -60,6 +50,7 @@
 #include "hashes/hashes.h"
 #include "heddle.h"
 #include "hashes/hash.h"
+#include "ref/word.h"
 
 enum {
     HIVE_SEGMENTS = 32,
@@ -70,7 +61,7 @@ enum {
     HIVE_ROUNDS = 8,      /* at most so many keys are displaced for a new key (the bound of section IV-A, step 3) */
     HIVE_STASH_SHARE = 64 /* a stash has one bucket for so many of the table's: 1.6% */
 };
-#define HIVE_NOWHERE UINT64_MAX
+#define HIVE_NOWHERE WORD_NOWHERE
 
 /* What can be wrong with a slot, in the order in which it is asked (ref/hive/check.c, gpu/hive/check.h). The first two
  * concern a bucket, and are asked of its slot 0. */
@@ -85,8 +76,7 @@ enum {
     HIVE_RULES
 };
 
-/* What the key field says where there is no key: these below 2^half. */
-enum { HIVE_EMPTY = 1, HIVE_CLAIMED = 2, HIVE_LEAVING = 3 };
+enum { HIVE_EMPTY = WORD_EMPTY, HIVE_CLAIMED = WORD_CLAIMED, HIVE_LEAVING = WORD_LEAVING };
 
 typedef struct hive_segment {
     void *word;     /* (buckets of it, slots) of word_bytes */
@@ -113,24 +103,18 @@ typedef struct hive_view {
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-HD_FN uint32_t hive_word_bytes(const hive_view *v) { return v->half / 4; }
-HD_FN uint64_t hive_field(const hive_view *v) { return (1ull << v->half) - 1; }
-/* Keys are below this. */
-HD_FN uint64_t hive_keys(const hive_view *v) { return hive_field(v) + 1 - HIVE_LEAVING; }
-
-HD_FN uint64_t hive_pack(const hive_view *v, uint64_t key, uint64_t value) { return key << v->half | value; }
-HD_FN uint64_t hive_key_of(const hive_view *v, uint64_t word) { return word >> v->half; }
-HD_FN uint64_t hive_value_of(const hive_view *v, uint64_t word) { return word & hive_field(v); }
-
-/* What a slot without a key holds. */
-HD_FN uint64_t hive_sign(const hive_view *v, uint32_t sign, uint64_t value)
-{
-    return hive_pack(v, hive_field(v) + 1 - sign, value);
-}
-HD_FN uint64_t hive_fresh(const hive_view *v) { return hive_sign(v, HIVE_EMPTY, hive_field(v)); }
-HD_FN uint64_t hive_vacant(const hive_view *v) { return hive_sign(v, HIVE_EMPTY, 0); }
-HD_FN bool hive_is_key(const hive_view *v, uint64_t word) { return hive_key_of(v, word) < hive_keys(v); }
-HD_FN bool hive_is_free(const hive_view *v, uint64_t word) { return hive_key_of(v, word) == hive_field(v); }
+/* word.h, with the halves of the table's words. */
+HD_FN uint32_t hive_word_bytes(const hive_view *v) { return word_bytes(v->half); }
+HD_FN uint64_t hive_field(const hive_view *v) { return word_field(v->half); }
+HD_FN uint64_t hive_keys(const hive_view *v) { return word_keys(v->half); }
+HD_FN uint64_t hive_pack(const hive_view *v, uint64_t key, uint64_t value) { return word_pack(v->half, key, value); }
+HD_FN uint64_t hive_key_of(const hive_view *v, uint64_t word) { return word_key_of(v->half, word); }
+HD_FN uint64_t hive_value_of(const hive_view *v, uint64_t word) { return word_value_of(v->half, word); }
+HD_FN uint64_t hive_sign(const hive_view *v, uint32_t sign, uint64_t value) { return word_sign(v->half, sign, value); }
+HD_FN uint64_t hive_fresh(const hive_view *v) { return word_fresh(v->half); }
+HD_FN uint64_t hive_vacant(const hive_view *v) { return word_vacant(v->half); }
+HD_FN bool hive_is_key(const hive_view *v, uint64_t word) { return word_is_key(v->half, word); }
+HD_FN bool hive_is_free(const hive_view *v, uint64_t word) { return word_is_free(v->half, word); }
 
 /* ---- Buckets --------------------------------------------------------------------------------- */
 

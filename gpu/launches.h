@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * launches.h - a batch (batch.h) as launches, which are the same for the host machine and for CUDA.
+ */
+#ifndef GPU_LAUNCHES_H
+#define GPU_LAUNCHES_H
+
+#include "base/backend.h"
+#include "gpu/batch.h"
+
+/* Where launches go, and with which argument. */
+typedef struct gpu_launcher gpu_launcher;
+struct gpu_launcher {
+    hd_launcher on;
+    uint64_t window; /* items that the list buffer holds */
+    const void *args;
+    size_t args_bytes;
+    gpu_batch *b;  /* in *args */
+    uint32_t list; /* the kernel that lists items */
+    /* Launches items [b->first, b->last) by such a row. NULL: gpu_launch_range */
+    hd_status (*items)(const gpu_launcher *l, uint32_t row, const hd_variant_row *r);
+};
+
+/* Copies what the caller gave. tally, op_tally, the predicate and the room are set by the caller of this function. */
+static inline gpu_batch gpu_batch_of(const hd_batch *b)
+{
+    gpu_batch a;
+    memset(&a, 0, sizeof a);
+    a.op = b->op;
+    a.elem = b->elem;
+    a.distinct = b->distinct;
+    a.n = b->n;
+    a.first = b->start;
+    a.each = b->each;
+    a.key = b->key;
+    a.value = (const uint8_t *)b->value;
+    a.flag = b->flag;
+    a.pred_arg[0] = b->pred_arg[0];
+    a.pred_arg[1] = b->pred_arg[1];
+    a.outcome = b->outcome;
+    a.found = (uint8_t *)(void *)b->found;
+    a.value_out = (uint8_t *)b->value_out;
+    a.score_out = b->score_out;
+    a.ptr = (uint64_t *)(void *)b->ptr;
+    a.list_key = b->list_key;
+    a.list_score = b->list_score;
+    a.list_item = b->list_item;
+    a.list_value = (uint8_t *)b->list_value;
+    a.count = b->count;
+    return a;
+}
+
+/* Items that list their misses at a time. */
+static inline uint64_t gpu_list_window(const hd_gpu_own *gpu)
+{
+    enum { MOST = 1 << 20 };
+    return gpu->window_most && gpu->window_most < MOST ? gpu->window_most : MOST;
+}
+
+/* The room of lists; where in the own part its addresses go. How many pieces. */
+static inline int gpu_list_pieces(const hd_gpu_own *gpu, size_t listed, size_t stage_flag, hd_piece *all)
+{
+    const hd_piece room[] = {
+        { "table: lengths of lists", listed, GPU_LIST_WORDS, sizeof(uint64_t), 0, HD_OF_BATCH },
+        { "table: window of lists", stage_flag, gpu_list_window(gpu), 1, HD_AS_IT_COMES, HD_OF_BATCH },
+    };
+    memcpy(all, room, sizeof room);
+    return sizeof room / sizeof *room;
+}
+
+static inline uint64_t gpu_piece_bytes(const hd_piece *all, int n)
+{
+    uint64_t bytes = 0;
+    for (int i = 0; i < n; i++) bytes += all[i].count * all[i].size;
+    return bytes;
+}
+
+/* What kernels may touch besides the table; how many regions. */
+static inline int gpu_word_regions(const hd_gpu_own *gpu, const uint64_t *listed, const uint8_t *stage_flag,
+                                   hd_region *all)
+{
+    const hd_region room[] = {
+        { gpu->tally, HD_OUTCOME_COUNT * sizeof *gpu->tally, "tally" },
+        { gpu->sum, sizeof *gpu->sum, "sum" },
+        { listed, GPU_LIST_WORDS * sizeof *listed, "listed" },
+        { stage_flag, gpu_list_window(gpu), "stage_flag" },
+    };
+    memcpy(all, room, sizeof room);
+    return sizeof room / sizeof *room;
+}
+
+/* hd_gpu.lists */
+static inline bool gpu_batch_lists(const void *own, const hd_batch *b)
+{
+    (void)own;
+    return !b->each && (b->op == HD_OP_FIND_MISSED || b->op == HD_OP_EXPORT || b->op == HD_OP_EXPORT_IF);
+}
+
+static inline hd_status gpu_launch_blocks(const gpu_launcher *l, uint32_t kernel, uint64_t blocks, uint32_t threads)
+{
+    return l->on.launch(l->on.self, kernel, l->args, l->args_bytes, blocks, threads);
+}
+
+/* Over the items, or whatever is counted, [first, last). */
+static inline hd_status gpu_launch_range(const gpu_launcher *l, uint32_t kernel, uint32_t lanes, uint32_t threads)
+{
+    uint64_t blocks = hd_launch_blocks(&l->on, (l->b->last - l->b->first) * lanes, threads);
+    return blocks ? gpu_launch_blocks(l, kernel, blocks, threads) : HD_OK;
+}
+
+/* The range in parts, a warp for each: counted, then written. */
+static inline hd_status gpu_launch_list(const gpu_launcher *l, uint32_t kernel)
+{
+    enum { THREADS = 128 };
+    uint64_t parts = (l->b->last - l->b->first) / GPU_LIST_LEAST + 1,
+             blocks = ((parts < GPU_LISTS ? parts : (uint64_t)GPU_LISTS) * 32 + THREADS - 1) / THREADS;
+    if (blocks > l->on.blocks_most) blocks = l->on.blocks_most;
+    l->b->pass = GPU_COUNTS;
+    hd_status s = gpu_launch_blocks(l, kernel, blocks, THREADS);
+    l->b->pass = GPU_WRITES;
+    return s ? s : gpu_launch_blocks(l, kernel, blocks, THREADS);
+}
+
+static inline hd_status gpu_launch_items(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
+{
+    return l->items ? l->items(l, row, r) : gpu_launch_range(l, row, r->lanes, r->threads);
+}
+
+/* A keyed batch that lists: window after window, each run and then listed. */
+static inline hd_status gpu_launch_windows(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
+{
+    gpu_batch *b = l->b;
+    hd_status s = HD_OK;
+    do {
+        b->first = b->last;
+        b->last = b->n - b->first < l->window ? b->n : b->first + l->window;
+        s = gpu_launch_items(l, row, r);
+        if (!s) s = gpu_launch_list(l, l->list);
+        b->window++;
+    } while (!s && b->last < b->n);
+    return s;
+}
+
+/* Runs the batch that *l->b describes (all but first, last, window and pass) by kernel `row`, which is row r; b->first
+ * is where a range of slots begins. places: of the table. */
+static inline hd_status gpu_launch(const gpu_launcher *l, uint32_t row, const hd_variant_row *r, uint64_t places)
+{
+    gpu_batch *b = l->b;
+    bool stages = !b->each && b->op == HD_OP_FIND_MISSED && (b->list_key || b->list_item || b->count);
+    hd_status s = HD_OK;
+    if (!stages) b->stage_flag = NULL;
+    if (r->family != GPU_EXPORT) b->first = 0;
+    b->last = r->family == GPU_EXPORT ? b->first + b->n : gpu_family_has_items(r->family) ? b->n : places;
+    if (stages) b->last = 0;
+    if (stages) return gpu_launch_windows(l, row, r);
+    if (r->family == GPU_EXPORT) return gpu_launch_list(l, row);
+    if (gpu_family_has_items(r->family)) return gpu_launch_items(l, row, r);
+    if (r->family == GPU_SWEEP && b->count) s = l->on.zero(l->on.self, b->count, sizeof *b->count);
+    return s ? s : gpu_launch_range(l, row, r->lanes, r->threads);
+}
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * word.h - entries that are one word, so that one compare-and-swap publishes, replaces or removes key and value
+ * together. `half` is the number of bits of a key, and of a value:
+ *
+ *   half 32   64 bits   key << 32 | value      keys below 2^32 - 3
+ *   half 16   32 bits   key << 16 | value      keys below 2^16 - 3
+ *
+ * The three greatest keys of the field are signs: they say what is in a slot without a key. The value tells more:
+ *
+ *   EMPTY, value all ones   fresh: free, and never used since the bucket was made
+ *   EMPTY, value 0          vacant: free, but a key may have had it, or the bucket was not open
+ *   CLAIMED, value k        an item is about to put key k here
+ *   LEAVING, value k        key k was here, and is on its way to a slot that is CLAIMED for it
+ *
+ * A bucket that is open has fresh slots. Fresh slots are taken and never come back, so a bucket that is not open stays
+ * so. No key goes past an open bucket; so an open bucket ends a search.
+ */
+#ifndef HD_REF_WORD_H
+#define HD_REF_WORD_H
+
+#include "hashes/hash.h"
+#include "heddle.h"
+
+/* What the key field says where there is no key: 2^half less this. */
+enum { WORD_EMPTY = 1, WORD_CLAIMED = 2, WORD_LEAVING = 3 };
+#define WORD_NOWHERE UINT64_MAX /* in place of the number of an entry */
+
+HD_FN uint32_t word_bytes(uint32_t half) { return half / 4; }
+HD_FN uint64_t word_field(uint32_t half) { return (1ull << half) - 1; }
+/* Keys are below this. */
+HD_FN uint64_t word_keys(uint32_t half) { return word_field(half) + 1 - WORD_LEAVING; }
+
+HD_FN uint64_t word_pack(uint32_t half, uint64_t key, uint64_t value) { return key << half | value; }
+HD_FN uint64_t word_key_of(uint32_t half, uint64_t word) { return word >> half; }
+HD_FN uint64_t word_value_of(uint32_t half, uint64_t word) { return word & word_field(half); }
+
+/* What a slot without a key holds. */
+HD_FN uint64_t word_sign(uint32_t half, uint32_t sign, uint64_t value)
+{
+    return word_pack(half, word_field(half) + 1 - sign, value);
+}
+HD_FN uint64_t word_fresh(uint32_t half) { return word_sign(half, WORD_EMPTY, word_field(half)); }
+HD_FN uint64_t word_vacant(uint32_t half) { return word_sign(half, WORD_EMPTY, 0); }
+HD_FN bool word_is_key(uint32_t half, uint64_t word) { return word_key_of(half, word) < word_keys(half); }
+HD_FN bool word_is_free(uint32_t half, uint64_t word) { return word_key_of(half, word) == word_field(half); }
+
+#endif
