@@ -191,7 +191,8 @@ struct hd_gpu {
 typedef enum hd_flow {
     HD_FLOW_IN,   /* read them                                                                              */
     HD_FLOW_EACH, /* write the row of each item                                                             */
-    HD_FLOW_SOME, /* write the rows of some items (hd_op_writes_row); the others keep the caller's bytes    */
+    HD_FLOW_SOME, /* write the rows of some items (hd_op_writes_row); the others keep the caller's bytes. Where an item
+                     has several rows (HD_GIVES_ROWS), it writes as many as it says in `rows`               */
     HD_FLOW_LIST, /* write rows from the front                                                              */
     HD_FLOW_COUNT /* write the only row, or leave it                                                        */
 } hd_flow;
@@ -200,12 +201,12 @@ typedef struct hd_array {
     const char *name;
     size_t field; /* its offset in hd_batch */
     void *p;
-    uint64_t bytes, row; /* of the array, and of one row */
+    uint64_t bytes, row; /* of the array, and of what one item has of it */
     hd_flow flow;
     uint32_t gives; /* not 0: the flag of operations that write it (hd_op_row.needs) */
 } hd_array;
 
-enum { HD_ARRAYS_MOST = 16 };
+enum { HD_ARRAYS_MOST = 20 };
 
 /* Those that the batch has and that its kernels read or write; how many. */
 int hd_batch_arrays(const hd_batch *b, uint32_t value_bytes, hd_array *all);

@@ -177,6 +177,8 @@ const hd_design *hd_design_at(size_t i);                              /* NULL pa
 /* What a kernel row says of an operation that is another row's, and of a mixed batch where its design has none. */
 #define HD_OTHER_OPERATION "it does not run this operation"
 #define HD_NOT_MIXED       "it runs one operation at a time"
+/* What a design says of operations that need an order of keys, if it has none. */
+#define HD_UNORDERED "it keeps no order of keys"
 
 /* A row of a variant of a design: which code runs a batch. */
 typedef struct hd_kernel {

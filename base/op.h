@@ -22,6 +22,9 @@ typedef enum hd_family {
     HD_FAMILY_EXPORT,
     HD_FAMILY_CLEAR,
     HD_FAMILY_PROMOTE,
+    HD_FAMILY_NEIGHBOUR, /* the entry before or after a key */
+    HD_FAMILY_RANGE,     /* the entries between two keys */
+    HD_FAMILY_ENDS,      /* the first or the last entry */
     HD_FAMILY_COUNT
 } hd_family;
 
@@ -34,16 +37,20 @@ enum {
     HD_NEEDS_COUNT = 16,
     HD_NEEDS_HOLDER = 32,
     HD_SCORES = 64,        /* rescores hits and scores what it inserts: a policy may need the caller's scores */
-    HD_RANGE = 128,        /* start and n are slots */
+    HD_OF_SLOTS = 128,     /* start and n are slots */
     HD_WRITES_VALUE = 256, /* of an entry that is there */
     HD_GIVES_VALUE = 512,  /* value_out, of a hit */
     HD_GIVES_SCORE = 1024, /* score_out, of a hit */
     HD_GIVES_BOTH = HD_GIVES_VALUE | HD_GIVES_SCORE,
-    HD_GIVES_PTR = 2048,     /* ptr, of a hit, and of what it inserts */
-    HD_LISTS = 4096,         /* list_key, list_item and count */
-    HD_MIXES = 8192,         /* may be an item of a mixed batch: no pointer, no list, no holder */
-    HD_MAY_PIN = 16384,      /* with a holder: pins what it finds and what it inserts */
-    HD_LISTS_ENTRIES = 32768 /* also list_value and list_score */
+    HD_GIVES_PTR = 2048,      /* ptr, of a hit, and of what it inserts */
+    HD_LISTS = 4096,          /* list_key, list_item and count */
+    HD_MIXES = 8192,          /* may be an item of a mixed batch: no pointer, no list, no holder */
+    HD_MAY_PIN = 16384,       /* with a holder: pins what it finds and what it inserts */
+    HD_LISTS_ENTRIES = 32768, /* also list_value and list_score */
+    HD_ORDERED = 65536,       /* of designs that keep keys in order */
+    HD_NEEDS_KEY2 = 131072,
+    HD_GIVES_KEY = 262144, /* key_out, of a hit; without a key of its own: of the only row */
+    HD_GIVES_ROWS = 524288 /* rows and more; `limit` rows of key_out and value_out per item */
 };
 
 /* X(enumerator, name, one sentence, role, family, does, with) */
@@ -86,9 +93,9 @@ enum {
     X(ERASE_IF, erase_if, "remove the entries that a predicate holds for",                                         \
       HD_INSERTER, HD_FAMILY_SWEEP, HD_NEEDS_PRED, with)                                                           \
     X(EXPORT, export, "list the entries of a range of slots",                                                      \
-      HD_READER, HD_FAMILY_EXPORT, HD_RANGE | HD_LISTS | HD_LISTS_ENTRIES, with)                                   \
+      HD_READER, HD_FAMILY_EXPORT, HD_OF_SLOTS | HD_LISTS | HD_LISTS_ENTRIES, with)                                   \
     X(EXPORT_IF, export_if, "those of them that a predicate holds for",                                            \
-      HD_READER, HD_FAMILY_EXPORT, HD_RANGE | HD_NEEDS_PRED | HD_LISTS | HD_LISTS_ENTRIES, with)                   \
+      HD_READER, HD_FAMILY_EXPORT, HD_OF_SLOTS | HD_NEEDS_PRED | HD_LISTS | HD_LISTS_ENTRIES, with)                   \
     X(SIZE, size, "count the entries",                                                                             \
       HD_READER, HD_FAMILY_SWEEP, HD_NEEDS_COUNT, with)                                                            \
     X(SIZE_IF, size_if, "count the entries that a predicate holds for",                                            \
@@ -96,7 +103,18 @@ enum {
     X(CLEAR, clear, "remove all entries and pins",                                                                 \
       HD_INSERTER, HD_FAMILY_CLEAR, 0, with)                                                                       \
     X(PROMOTE, promote, "bring the values of the best scores near",                                                \
-      HD_INSERTER, HD_FAMILY_PROMOTE, HD_RANGE, with)
+      HD_INSERTER, HD_FAMILY_PROMOTE, HD_OF_SLOTS, with)                                                           \
+    X(PREDECESSOR, predecessor, "the entry with the greatest key below a key, or also at it",                      \
+      HD_READER, HD_FAMILY_NEIGHBOUR, HD_NEEDS_KEY | HD_ORDERED | HD_GIVES_KEY | HD_GIVES_VALUE, with)             \
+    X(SUCCESSOR, successor, "the entry with the least key above a key, or also at it",                             \
+      HD_READER, HD_FAMILY_NEIGHBOUR, HD_NEEDS_KEY | HD_ORDERED | HD_GIVES_KEY | HD_GIVES_VALUE, with)             \
+    X(RANGE, range, "the first entries between two keys, in ascending order",                                      \
+      HD_READER, HD_FAMILY_RANGE, HD_NEEDS_KEY | HD_NEEDS_KEY2 | HD_ORDERED | HD_GIVES_KEY | HD_GIVES_VALUE |      \
+      HD_GIVES_ROWS, with)                                                                                         \
+    X(MIN, min, "the entry with the least key",                                                                    \
+      HD_READER, HD_FAMILY_ENDS, HD_NEEDS_COUNT | HD_ORDERED | HD_GIVES_KEY | HD_GIVES_VALUE, with)                \
+    X(MAX, max, "the entry with the greatest key",                                                                 \
+      HD_READER, HD_FAMILY_ENDS, HD_NEEDS_COUNT | HD_ORDERED | HD_GIVES_KEY | HD_GIVES_VALUE, with)
 /* clang-format on */
 
 /* X(enumerator, name, one sentence, role, family, does) */
@@ -123,6 +141,7 @@ enum {
     HD_OPS_GIVE_SCORE = HD_OPS_THAT(HD_GIVES_SCORE),
     HD_OPS_GIVE_PTR = HD_OPS_THAT(HD_GIVES_PTR),
     HD_OPS_MIX = HD_OPS_THAT(HD_MIXES),
+    HD_OPS_ORDERED = HD_OPS_THAT(HD_ORDERED),
     HD_OPS_PIN = HD_OPS_THAT(HD_NEEDS_HOLDER) | HD_OPS_THAT(HD_MAY_PIN) /* may change pins */
 };
 
@@ -144,7 +163,8 @@ bool hd_op_does(hd_op op, uint32_t flags);
 hd_family hd_op_family(hd_op op);
 
 /* Whether an item with this outcome writes its row of the array that operations with the flag `gives` write:
- * HD_GIVES_VALUE, HD_GIVES_SCORE or HD_GIVES_PTR. (find_or_insert_ptr also writes NULL where it has no pointer.) */
+ * HD_GIVES_VALUE, HD_GIVES_SCORE, HD_GIVES_PTR or HD_GIVES_KEY. (find_or_insert_ptr also writes NULL where it has no
+ * pointer.) */
 bool hd_op_writes_row(hd_op op, uint32_t gives, hd_outcome outcome);
 
 static inline bool hd_op_is_keyed(const hd_op_row *row) { return row->needs & HD_NEEDS_KEY; }
@@ -152,6 +172,12 @@ static inline bool hd_op_is_keyed(const hd_op_row *row) { return row->needs & HD
 static inline bool hd_op_adds_up(const hd_op_row *row)
 {
     return row->family == HD_FAMILY_SWEEP || row->family == HD_FAMILY_PROMOTE;
+}
+
+/* Rows of key_out and value_out that each item of the batch has. */
+static inline uint64_t hd_batch_rows(const hd_batch *b)
+{
+    return !b->each && hd_op_does(b->op, HD_GIVES_ROWS) ? b->limit : 1;
 }
 
 /* Whether given scores are stored as they are (hd_batch.raw_scores). */

@@ -21,6 +21,7 @@
 #include "judge/oracle.h"
 #include "judge/rules.h"
 #include "base/design.h"
+#include "base/op.h"
 #include "policies/policy.h"
 #include "predicates/predicate.h"
 
@@ -127,15 +128,34 @@ static const char *end(session *s, const char *call, hd_status got, hd_status wa
 
 /* ---- Opening --------------------------------------------------------------------------------- */
 
-static bool is_dictionary(const hd_config *c)
+static bool is_dictionary(const hd_config *c) { return c->design && judge_dictionary(c->design); }
+
+/* One of the designs that keep no scores, those without kernels among them. */
+static const hd_design *some_dictionary(uint8_t from)
 {
-    const judge_design *d = c->design ? judge_design_named(c->design) : NULL;
-    return d && d->dictionary;
+    const hd_design *d, *found[8];
+    size_t n = 0;
+    for (size_t i = 0; (d = hd_design_at(i)) && n < sizeof found / sizeof *found; i++)
+        if (d->policy && strcmp(d->backend, "ref") == 0) found[n++] = d;
+    return found[from % n];
 }
 
-static void dictionary(hd_config *c, const judge_design *d, uint8_t shape, uint8_t more)
+static void ordered(hd_config *c, uint8_t shape, uint8_t more)
 {
+    c->value_bytes = (more & 24) == 24 ? 4 : 8;
+    c->sl.segment = 128u << (shape / 3 % 8 == 7 ? 3 : 0); /* eight entries fit: few keys make several segments */
+    c->slots = 8;
+    c->capacity = c->sl.segment / 16 * (1 + (uint64_t)(shape / 12 % 6));
+}
+
+static void dictionary(hd_config *c, uint8_t shape, uint8_t more)
+{
+    const hd_design *d = some_dictionary(shape);
     *c = hd_config_of(d->name);
+    if (d->params && d->params->config_at == offsetof(hd_config, sl)) {
+        ordered(c, shape, more);
+        return;
+    }
     c->slots = 8u << shape % 3;
     c->capacity = c->slots * (1 + (uint64_t)(shape / 6 % 4));
     c->hive.hashes = 2 + (shape >> 7);
@@ -151,11 +171,11 @@ static hd_config some_config(session *s)
     uint8_t shape = feed_byte(&s->f), more = feed_byte(&s->f);
     const judge_design *d = fuzz_design(&s->f, &named);
     if (d->dictionary)
-        dictionary(&c, d, shape, more);
+        dictionary(&c, shape, more);
     else
         c.policy = fuzz_policy(named.policy);
     c.lock = ((const char *[]){ "ordered", "rw", "exclusive", "none" })[more % 4];
-    c.backend = more >> 5 == 7 ? "host" : "ref";
+    c.backend = more >> 5 == 7 && hd_design_on(c.design, "host") ? "host" : "ref";
     c.threads = 1;
     c.seams = &s->w.seams;
     if (d->dictionary) return c;
@@ -282,8 +302,11 @@ static void some_batch(session *s, hd_batch *b)
         b->start = feed_number(f) % (capacity + 1);
         b->n = capacity - b->start < SLOTS_SHOWN ? capacity - b->start : SLOTS_SHOWN;
     }
+    b->limit = more / 16 % (SLOTS_SHOWN / ITEMS + 1u);
+    b->inclusive = ops & 64;
     judge_arrays_lend(&x->arrays, b);
     uint64_t *key = (uint64_t *)judge_arrays_at(&x->arrays, JUDGE_KEY),
+             *upper = (uint64_t *)judge_arrays_at(&x->arrays, JUDGE_KEY2),
              *score = (uint64_t *)judge_arrays_at(&x->arrays, JUDGE_SCORE);
     uint8_t *value = (uint8_t *)judge_arrays_at(&x->arrays, JUDGE_VALUE),
             *flag = (uint8_t *)judge_arrays_at(&x->arrays, JUDGE_FLAG);
@@ -292,6 +315,7 @@ static void some_batch(session *s, hd_batch *b)
         uint64_t k = feed_below(f, KEYS + 3);
         key[i] = k < KEYS ? k : HD_KEY_RESERVED + k - KEYS;
         flag[i] = (uint8_t)(k % 3);
+        upper[i] = k % 5 ? k + more % 16 - 4 : UINT64_MAX;
         if (more & 64) score[i] = feed_number(f);
         memset(value + i * x->c.value_bytes, (int)(k + more), x->c.value_bytes);
     }
@@ -316,9 +340,11 @@ static hd_status spoil_batch(session *s, hd_batch *b, uint8_t how)
     bool sums = b->op == HD_OP_ACCUM_OR_ASSIGN, holds = b->op == HD_OP_LOCK_KEYS || b->op == HD_OP_UNLOCK_KEYS;
     switch (how % 16) {
     case 1: return rule->keyed ? b->key = NULL, HD_EINVAL : HD_OK;
-    case 2: return needs_value(b->op) && s->x->c.value_bytes ? b->value = NULL, HD_EINVAL : HD_OK;
+    case 2:
+        if (b->op == HD_OP_RANGE) return b->key2 = NULL, HD_EINVAL;
+        return needs_value(b->op) && s->x->c.value_bytes ? b->value = NULL, HD_EINVAL : HD_OK;
     case 3: return needs_ptr(b->op) ? b->ptr = NULL, HD_EINVAL : HD_OK;
-    case 4: return b->op == HD_OP_SIZE || b->op == HD_OP_SIZE_IF ? b->count = NULL, HD_EINVAL : HD_OK;
+    case 4: return hd_op_does(b->op, HD_NEEDS_COUNT) ? b->count = NULL, HD_EINVAL : HD_OK;
     case 5: return holds ? b->holder = 0, HD_EINVAL : HD_OK;
     case 6: return rule->predicate ? b->pred = v % 2 ? NULL : "score_bellow", HD_EINVAL : HD_OK;
     case 7:
@@ -549,7 +575,7 @@ static const char *call_save(session *s)
 }
 
 /* What a load of that file must say; the file is sound, since only hd_save wrote it. */
-static hd_status of_file(const session *s, const char *path, const one *to)
+static hd_status of_file(const session *s, const char *path, const char *backend, const one *to)
 {
     if (!path) return HD_EINVAL;
     judge_shelf_file *file = judge_shelf_find((judge_shelf *)(uintptr_t)&s->w.shelf, path);
@@ -557,6 +583,7 @@ static hd_status of_file(const session *s, const char *path, const one *to)
     const uint8_t *p = file->bytes;
     uint32_t value_bytes = (uint32_t)p[60] | (uint32_t)p[61] << 8; /* doc/snapshot.md */
     const char *policy = (const char *)p + (p[8] == 2 ? 256 : 32);
+    if (!hd_design_on((const char *)p + 16, backend)) return HD_EINVAL;
     return !to || (strncmp((const char *)p + 16, to->c.design, 16) == 0 && strcmp(policy, to->c.policy) == 0 &&
                    value_bytes == to->c.value_bytes)
                ? HD_STATUS_COUNT
@@ -567,7 +594,7 @@ static const char *call_load(session *s)
 {
     uint64_t dropped = 0;
     const char *path = path_of(s);
-    hd_status wanted = of_file(s, path, s->x);
+    hd_status wanted = of_file(s, path, s->x->c.backend, s->x);
     TELL(s, "load %.10s", path ? path : "NULL");
     begin(s);
     return end(s, "hd_load", hd_load(s->x->t, path, &dropped), wanted, false);
@@ -581,7 +608,7 @@ static const char *call_open_snapshot(session *s)
     const char *path = path_of(s);
     hd_config c = some_config(s);
     c.layout = HD_LAYOUT_USUAL; /* of whichever design is in the file */
-    hd_status wanted = of_file(s, path, NULL);
+    hd_status wanted = of_file(s, path, c.backend, NULL);
     TELL(s, "open_snapshot %.10s", path ? path : "NULL");
     begin(s);
     hd_status got = hd_open_snapshot(path, &c, &t);

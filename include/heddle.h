@@ -2,12 +2,13 @@
  *
  * heddle.h - hash tables with cache semantics.
  *
- * A table has one of two designs:
+ * A table has one of four designs:
  *
  *     hkv   a cache. An insert into a full bucket evicts the entry with the lowest score, or refuses the new key. It
  *           does not fail, and it does not rehash.
  *     hive  a dictionary. It evicts nothing. An insert that finds no slot has the outcome HD_PENDING.
- *     ovs   a dictionary that may be larger than a device's memory: some of its entries are in host memory
+ *     ovs   a dictionary that may be larger than a device's memory: then some of its entries are in host memory.
+ *     sl    a dictionary that keeps its keys in order: it also answers which key is next, and what is between two keys.
  *
  * HKV is the paper HierarchicalKV (SIGMOD '27); section numbers in this file refer to it. doc/contract.md states what
  * every table promises, and doc/glossary.md defines the terms.
@@ -111,7 +112,8 @@ HD_API const char *hd_why(void);
 #define HD_SLOTS_MIN       2u
 #define HD_SLOTS_MAX       4096u
 
-/* The operations of a batch. Each comment gives the role, the fields of hd_batch that the operation uses, and the
+/* The operations of a batch. The last five need an order of keys, which only design sl keeps; the others return
+ * HD_EINVAL. Each comment gives the role, the fields of hd_batch that the operation uses, and the
  * effect.
  *
  * Roles are the paper's three groups (section 3.5). R (reader) changes nothing. U (updater) changes values and scores
@@ -161,6 +163,15 @@ typedef enum hd_op {
     HD_OP_PROMOTE,            /* I start n count: in each bucket whose first slot is in [start, start + n), moves the
                                   values of the highest-scored entries to device memory (near, see hd_tiers).
                                   count: how many values moved there */
+    HD_OP_PREDECESSOR,        /* R KEY key_out value_out: the entry with the greatest key below the item's; `inclusive`:
+                                  at or below it */
+    HD_OP_SUCCESSOR,          /* R KEY key_out value_out: the entry with the least key above the item's; `inclusive`: at
+                                  or above it */
+    HD_OP_RANGE,              /* R KEY KEY2 limit key_out value_out rows more: the first `limit` entries with keys from
+                                  key to key2, both included, in ascending order */
+    HD_OP_MIN,                /* R COUNT key_out value_out: the entry with the least key. count: 1, or 0 if the table is
+                                  empty */
+    HD_OP_MAX,                /* R COUNT key_out value_out: the entry with the greatest key */
     HD_OP_COUNT_
 } hd_op;
 
@@ -170,7 +181,8 @@ HD_API const char *hd_op_name(hd_op op);
 /* The result of one item, one byte in hd_batch.outcome. An outcome is never an error. */
 typedef enum hd_outcome {
     HD_MISS,     /* the key is absent, and the operation does not insert */
-    HD_HIT,      /* the key is present: it was found, touched, pinned or unpinned */
+    HD_HIT,      /* the key is present: it was found, touched, pinned or unpinned. Ordered operations: there is such an
+                    entry */
     HD_INSERTED, /* the key was absent and took a free slot */
     HD_UPDATED,  /* the key was present, and its value or score was replaced */
     HD_EVICTED,  /* the key was absent and took the slot of the entry with the lowest score, which was evicted */
@@ -180,8 +192,8 @@ typedef enum hd_outcome {
                     item's operation cannot be mixed */
     HD_ERASED,   /* the key was present, and the entry was removed */
     HD_PINNED,   /* the entry is pinned (lock_keys): the item's outputs were written, but the entry was not changed */
-    HD_PENDING,  /* hive and ovs: the key was absent and no slot was found for it. Nothing happened. Run the item again
-                    when the table has grown (hd_run_growing does). Any design: hd_run_growing failed with
+    HD_PENDING,  /* hive, ovs, sl: the key was absent and no slot was found for it. Nothing happened. Run the item
+                    again when the table has grown (hd_run_growing does). Any design: hd_run_growing failed with
                     HD_ENOMEM, and the item changed nothing */
     HD_OUTCOME_COUNT
 } hd_outcome;
@@ -229,15 +241,16 @@ typedef enum hd_admit {
     HD_ADMIT_ALWAYS /* never refuse a key because of its score */
 } hd_admit;
 
-/* How keys and scores lie in memory (ref/hkv/layout.h, ref/word.h). Bytes are per entry, without the value. */
+/* How keys and scores lie in memory (layout.h of each design, in ref/). Bytes are per entry, without the value. */
 typedef enum hd_layout {
-    HD_LAYOUT_USUAL,  /* hkv: PAIRS; hive and ovs: WORDS */
+    HD_LAYOUT_USUAL,  /* hkv: PAIRS; hive, ovs: WORDS; sl: SORTED */
     HD_LAYOUT_PLANES, /* hkv: an array of keys and an array of scores, as in the paper; 17 bytes */
     HD_LAYOUT_PAIRS,  /* hkv: each score next to its key, so that one access reaches both; and one lower bound for the
                          scores of eight slots, so that a search for the lowest score reads fewer of them. 18 bytes;
                          17 bytes, without bounds, if 8 does not divide `slots` */
-    HD_LAYOUT_WORDS,  /* hive and ovs: key and value in one word; no other bytes */
-    HD_LAYOUT_MASKS   /* hive: WORDS, and for each bucket a mask of free slots and a lock, as in the Hive paper */
+    HD_LAYOUT_WORDS,  /* hive, ovs: key and value in one word; no other bytes */
+    HD_LAYOUT_MASKS,  /* hive: WORDS, and for each bucket a mask of free slots and a lock, as in the Hive paper */
+    HD_LAYOUT_SORTED  /* sl: segments of ascending entries; 4 bytes with values of 4 bytes, else 8 */
 } hd_layout;
 
 /* If device memory cannot hold all values (hd_hkv_config.device_value_bytes), some values are near, in device memory,
@@ -302,7 +315,7 @@ typedef struct hd_allocator {
  * declares them. */
 typedef struct hd_seams hd_seams;
 
-/* Each of the next three structs holds the fields of one design. In the structs of the designs that the table does not
+/* Each of the next four structs holds the fields of one design. In the structs of the designs that the table does not
  * have, every field must be 0 or the default; otherwise hd_open returns HD_EINVAL. `heddle list parameters` shows all
  * fields with their limits. */
 typedef struct hd_hkv_config {
@@ -333,6 +346,10 @@ typedef struct hd_ovs_config {
                                is in one of the two memories */
 } hd_ovs_config;
 
+typedef struct hd_sl_config {
+    uint32_t segment; /* bytes of a segment: a power of two from 128 to 2^30 */
+} hd_sl_config;
+
 /* How to open a table. Start from hd_config_default() or hd_config_of(), and change fields. hd_open copies the struct
  * and resolves the names; it keeps none of the strings. The objects that `seams` and the contexts point to must exist
  * until hd_close.
@@ -350,18 +367,20 @@ typedef struct hd_ovs_config {
  * "cuda". After a batch was captured into a CUDA graph, batches overlap only under group3 and none (see hd_batch).
  * doc/concurrency.md has the details. */
 typedef struct hd_config {
-    const char *design;   /* "hkv", "hive" or "ovs" */
+    const char *design;   /* "hkv", "hive", "ovs" or "sl" */
     const char *backend;  /* "ref": host memory and host threads; "cuda": device; "host": the simulator */
     const char *policy;   /* how entries are scored: "lru", or another row of `heddle list policies`; or expressions,
-                              "expr:on_insert=given;on_hit=max(old,now)"; hive and ovs: "none".
+                              "expr:on_insert=given;on_hit=max(old,now)"; hive, ovs, sl: "none".
                               doc/contract-hkv.md has the formulas, and the grammar of expressions */
     const char *lock;     /* "ordered", or another batch lock of the list above */
     uint64_t capacity;    /* entries, at least 1; rounded up to whole buckets; ovs: to whole segments */
     uint32_t slots;       /* per bucket. hkv: 2 to 4096; with 128, the default, the digests of a bucket fill one line
-                              of a GPU's memory. hive: 8, 16 or 32. ovs: 16 */
-    uint32_t value_bytes; /* hkv: 0 (a set) to 65,536. hive: 4 (32-bit keys) or 2 (16-bit keys). ovs: 4 */
+                              of a GPU's memory. hive: 8, 16 or 32. ovs: 16. sl: a power of two, from 8 to the entries
+                              of a segment; nothing but the unit of `buckets` */
+    uint32_t value_bytes; /* hkv: 0 (a set) to 65,536. hive: 4 (32-bit keys) or 2 (16-bit keys). ovs: 4. sl: 4 (32-bit
+                              keys) or 8 */
     hd_layout layout;     /* how keys and scores lie in memory */
-    hd_clock clock;       /* the source of times for scores. hive and ovs: HD_CLOCK_LOGICAL */
+    hd_clock clock;       /* the source of times for scores. hive, ovs, sl: HD_CLOCK_LOGICAL */
     uint64_t seed;        /* of the hash function; choose a secret one if an attacker may choose keys */
     uint32_t epoch;       /* the first epoch; see hd_epoch_set */
     uint32_t threads;     /* of backend "ref", 0 to 1,024; 0: OpenMP's default */
@@ -374,6 +393,7 @@ typedef struct hd_config {
     hd_hkv_config hkv;
     hd_hive_config hive;
     hd_ovs_config ovs;
+    hd_sl_config sl;
 } hd_config;
 
 /* The defaults: design hkv, backend ref, policy lru, lock ordered; 1 Mi entries in buckets of 128 slots; values of 8
@@ -383,8 +403,8 @@ HD_API hd_config hd_config_default(void);
 
 /* The defaults of a design. For "hive" these are policy none, buckets of 16 slots, values of 4 bytes, 2 candidate
  * buckets per key, and HD_SPARE_USUAL. For "ovs" they are policy none, buckets of 16 slots, values of 4 bytes, segments
- * of 64 KiB, and no limit of device memory. The result contains the pointer `design`; the string is not copied. For an
- * unknown name the result is hd_config_default() with that name, and hd_open refuses it. */
+ * of 64 KiB, and no limit of device memory; for "sl" the same, but for that limit. The result contains the pointer
+ * `design`; the string is not copied. For an unknown name the result is hd_config_default() with that name, and hd_open refuses it. */
 HD_API hd_config hd_config_of(const char *design);
 
 /* Sets one field from text, by the names of `heddle list parameters`: for example "dual" to "1", "capacity" to "4Mi",
@@ -409,6 +429,7 @@ typedef struct hd_table hd_table;
  *   hive         per slot: 2 * value_bytes. The stash has one bucket per 64 buckets, and one more. Layout MASKS: 8
  *                bytes per bucket.
  *   ovs          per slot: 8 bytes.
+ *   sl           per segment: `segment` bytes, and 16 bytes and one bit of the directory.
  *   host, cuda   a workspace for the kernels.
  *   cuda         16 MiB of pinned memory for host arrays, which the first batch that has such arrays allocates.
  *
@@ -426,7 +447,7 @@ typedef struct hd_info {
     const char *design, *backend, *policy, *lock;
     uint64_t capacity; /* entries: buckets * slots, without a stash */
     uint64_t buckets;
-    uint64_t base_buckets;  /* hive, ovs: the number of buckets at hd_open, or that of a file of the same shape
+    uint64_t base_buckets;  /* hive, ovs, sl: the number of buckets at hd_open, or that of a file of the same shape
                                (hd_load). Growth splits one bucket, or segment, after another, beginning with these */
     uint64_t stash_buckets; /* hive: extra buckets for keys that find no slot in their candidate buckets */
     uint64_t places;        /* slots, including those of the stash; export covers [0, places) */
@@ -444,6 +465,7 @@ typedef struct hd_info {
     hd_hkv_config hkv;     /* the struct of the table's design, as configured; the other structs are zero */
     hd_hive_config hive;   /* `spare` is a number, never HD_SPARE_USUAL */
     hd_ovs_config ovs;
+    hd_sl_config sl;
     /* What kernels rely on (doc/contract-hkv.md, Flags): "MONOTONE ORDER_FREE, scores optional". Static storage. */
     const char *policy_flags;
 } hd_info;
@@ -522,14 +544,24 @@ typedef struct hd_batch {
     const char *pred;      /* name of a predicate (`heddle list predicates`) */
     uint64_t pred_arg[2];  /* the predicate's arguments */
 
+    const uint64_t *key2; /* (n)              in, range: the last key of the item's range. It is a bound, not a key:
+                             every number is allowed, and UINT64_MAX means that there is no upper bound */
+    bool inclusive;       /* predecessor, successor: an entry with the item's own key counts */
+    uint32_t limit;       /* range: the most entries of an item, and so the rows that it has in key_out and value_out */
+
     bool raw_scores; /* operations that score: `score`, which is required, has the scores to store, whatever the policy
                         (doc/contract-hkv.md). The batch has role I. hkv only */
 
     uint8_t *outcome;    /* (n)              out, hd_outcome */
-    bool *found;         /* (n)              out: whether the key was present when the item took effect */
-    void *value_out;     /* (n, value_bytes) out */
+    bool *found;         /* (n)              out: whether the key was present when the item took effect. Ordered
+                            operations: whether there is such an entry */
+    void *value_out;     /* (n, value_bytes) out. range: (n, limit, value_bytes); min, max: (1, value_bytes) */
     uint64_t *score_out; /* (n)              out */
     void **ptr;          /* (n)              out: addresses of values in the table; a value has value_bytes bytes */
+    uint64_t *key_out;   /* (n)              out, ordered operations: the entry's key. range: (n, limit); min, max: (1).
+                            Rows without an entry keep the caller's bytes */
+    uint32_t *rows;      /* (n)              out, range: how many rows of key_out and value_out the item has */
+    bool *more;          /* (n)              out, range: whether the range has more entries than these */
 
     /* The list: evicted entries and refused items (insert_and_evict); absent keys, without value and score
      * (find_missed); or entries (export). Its rows are in item order; for export, in slot order. Arrays of n rows are
@@ -538,7 +570,7 @@ typedef struct hd_batch {
     void *list_value;     /* (<= n, value_bytes) out */
     uint64_t *list_score; /* (<= n)              out */
     uint64_t *list_item;  /* (<= n)              out: the number of the item; for export, of the slot */
-    uint64_t *count;      /* (1)                 out: rows of the list; or entries counted, removed or moved */
+    uint64_t *count;      /* (1)                 out: rows of the list; or entries counted, removed, moved or found */
 
     void *stream;       /* backend "cuda": a cudaStream_t; NULL: the default stream. Other backends ignore it, and the
                            call waits */
@@ -579,6 +611,8 @@ HD_API hd_status hd_for_each(hd_table *table, hd_visitor *visit, void *context);
  *   hive   `buckets` is not below the present number. The table grows in place, by splitting single buckets. So buckets
  *          are evenly filled, and lookups are fastest, if the number is base_buckets (hd_info) times a power of two.
  *   ovs    as hive, by splitting single segments. `buckets` is rounded up to whole segments.
+ *   sl     `buckets` is not below the present number, and is rounded up to whole segments. No entry changes its slot.
+ *          The old and the new memory exist at the same time.
  * If the call fails, the table is unchanged. Exception: on "host" and "cuda" a table of hive or ovs may have grown in
  * part (HD_ECUDA, HD_EKERNEL); hd_table_info reports the size. */
 HD_API hd_status hd_grow(hd_table *table, uint64_t buckets);
@@ -587,10 +621,10 @@ HD_API hd_status hd_grow(hd_table *table, uint64_t buckets);
  * table has this capacity. A failing call leaves what a failing hd_grow leaves. */
 HD_API hd_status hd_reserve(hd_table *table, uint64_t capacity);
 
-/* Designs hive and ovs: shrinks the table in place to `buckets` buckets, or to more if the entries do not fit into fewer; both
- * are HD_OK, and hd_table_info reports the number. No entry is lost. Pointers to values become invalid. HD_EINVAL:
- * `buckets` is below base_buckets (hd_info) or above the present number, or the design is hkv. A failing call may have
- * shrunk the table in part, as with hd_grow. */
+/* Designs hive, ovs and sl: shrinks the table to `buckets` buckets, or to more if the entries do not fit into fewer;
+ * both are HD_OK, and hd_table_info reports the number. No entry is lost. Pointers to values become invalid. HD_EINVAL:
+ * `buckets` is below base_buckets (hd_info) or above the present number, or the design is hkv. hive and ovs shrink in
+ * place, and a failing call may have shrunk the table in part, as with hd_grow; ovs and sl round up to whole segments. */
 HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
 
 /* Runs a batch, grows the table as needed, and waits. `target` is a load factor (hd_load_factor_sync) from 1/1024 to 1;
@@ -609,8 +643,7 @@ HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
  * and every other item has taken effect. */
 HD_API hd_status hd_run_growing(hd_table *table, hd_batch *batch, double target);
 
-/* Verifies every invariant of the design (HKV-1, HKV-2, ... in ref/hkv/layout.h; HIVE-1, ... in ref/hive/layout.h;
- * OVS-1, ... in ref/ovs/layout.h).
+/* Verifies every invariant of the design (HKV-1, HIVE-1, SL-1 and so on, in layout.h of each design in ref/).
  * HD_ECORRUPT: one does not hold; hd_why() names the first, with its bucket and slot. On "cuda" a kernel checks the
  * table. */
 HD_API hd_status hd_check(hd_table *table);
@@ -631,11 +664,11 @@ HD_API hd_status hd_save(hd_table *table, const char *path);
  * removes all pins. Design, policy and value_bytes must be the same in file and table (HD_EINVAL). *dropped (may be
  * NULL) receives the number of entries that found no slot.
  *   - The shape is: slots and seed; for hkv also the number of buckets and hkv.dual; for hive also the fields of
- *     hd_hive_config; for ovs also segment_bytes.
- *   - If file and table have the same shape, every entry is loaded. For hive and ovs the number of buckets is not part
- *     of the shape: the table takes `buckets` and `base_buckets` of the file.
+ *     hd_hive_config; for ovs and sl also the bytes of a segment.
+ *   - If file and table have the same shape, every entry is loaded. For hive, ovs and sl the number of buckets is not
+ *     part of the shape: the table takes `buckets` and `base_buckets` of the file.
  *   - If the shapes differ, the table keeps its own, and the entries are inserted. hkv keeps those with the highest
- *     scores, whatever hd_admit says: no entry is dropped for one with a lower score. hive and ovs grow first if the
+ *     scores, whatever hd_admit says: no entry is dropped for one with a lower score. hive, ovs and sl grow first if the
  *     entries would take more than 4/5 of the slots, and drop nothing.
  * If the call fails, the table is unchanged: the file is read into a new table, which takes the place of the old one
  * when all checksums are right. So memory for both is needed for a while. On "cuda" a file of the same shape goes into
@@ -653,7 +686,7 @@ typedef struct hd_snapshot_info {
     uint32_t version;
     char design[16], policy[240];
     uint64_t buckets, capacity, size, seed, clock;
-    uint64_t base_buckets; /* hive, ovs: buckets when the table was opened */
+    uint64_t base_buckets; /* hive, ovs, sl: buckets when the table was opened */
     uint32_t slots, value_bytes, epoch;
     bool dual;      /* the same as config.hkv.dual, for programs that were written for earlier versions */
     hd_admit admit; /* the same as config.hkv.admit */

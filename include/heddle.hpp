@@ -162,6 +162,34 @@ template <class Value> class table_view
         return run_counting(b);
     }
 
+    /* ---- In the order of keys: tables that keep one */
+    void predecessor(keys_in keys, words_out found_keys, values_out values = {}, outcomes_out outcomes = {},
+                     bool inclusive = false) const
+    {
+        run_neighbour(HD_OP_PREDECESSOR, keys, found_keys, values, outcomes, inclusive);
+    }
+    void successor(keys_in keys, words_out found_keys, values_out values = {}, outcomes_out outcomes = {},
+                   bool inclusive = false) const
+    {
+        run_neighbour(HD_OP_SUCCESSOR, keys, found_keys, values, outcomes, inclusive);
+    }
+    /* The first `limit` entries from keys[i] to upper[i]: item i has rows[i] of the rows from i * limit on. */
+    void range(keys_in keys, keys_in upper, std::uint32_t limit, words_out found_keys, values_out values,
+               span<std::uint32_t> rows, span<bool> more = {}, outcomes_out outcomes = {}) const
+    {
+        hd_batch b = of(HD_OP_RANGE, keys, outcomes);
+        b.key2 = sized(upper, b.n, "upper");
+        b.limit = limit;
+        b.key_out = sized(found_keys, b.n * limit, "found_keys");
+        b.value_out = sized(values, b.n * limit * per_value, "values");
+        b.rows = sized(rows, b.n, "rows");
+        b.more = sized(more, b.n, "more");
+        run(b);
+    }
+    /* The entry with the least or the greatest key, and its value; nothing, if the table is empty. */
+    std::optional<std::pair<std::uint64_t, row>> min() const { return run_end(HD_OP_MIN); }
+    std::optional<std::pair<std::uint64_t, row>> max() const { return run_end(HD_OP_MAX); }
+
     /* ---- Change what is present */
     void touch(keys_in keys, values_out values = {}, outcomes_out outcomes = {}, scores_in scores = {})
     {
@@ -403,6 +431,25 @@ template <class Value> class table_view
         in(b, in_values);
         out(b, out_values);
         run(b);
+    }
+    void run_neighbour(hd_op op, keys_in keys, words_out found_keys, values_out values, outcomes_out outcomes,
+                       bool inclusive) const
+    {
+        hd_batch b = of(op, keys, outcomes);
+        out(b, values);
+        b.key_out = sized(found_keys, b.n, "found_keys");
+        b.inclusive = inclusive;
+        run(b);
+    }
+    std::optional<std::pair<std::uint64_t, row>> run_end(hd_op op) const
+    {
+        std::pair<std::uint64_t, row> e{};
+        hd_batch b = hd_batch_of(op, 0, nullptr);
+        b.key_out = &e.first;
+        b.value_out = values_of(e.second).data();
+        if (run_counting(b) == 0) return std::nullopt;
+        if constexpr (std::is_void_v<Value>) e.second = true;
+        return e;
     }
     static void in(hd_batch &b, values_in values) { b.value = sized(values, b.n * per_value, "values"); }
     static void out(hd_batch &b, values_out values) { b.value_out = sized(values, b.n * per_value, "values"); }

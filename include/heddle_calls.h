@@ -18,10 +18,13 @@
  *     scores     (n)                  in         unless the policy needs scores (`custom`)
  *     flags      (n), hd_accum        in         yes: HD_EITHER for every item
  *     outcomes   (n), hd_outcome      out        yes
- *     values_out (n, value_bytes)     out        yes
+ *     values_out (n, value_bytes)     out        yes; of hd_range (n, limit, value_bytes)
  *     ptrs       (n)                  out        no
+ *     upper      (n)                  in         no
+ *     keys_out   (n), range (n, limit) out       yes
+ *     rows, more (n)                  out        yes
  *     list_*     at most n rows       out        yes
- *     count      (1)                  out        yes, but for hd_size and hd_size_if
+ *     count      (1)                  out        yes, but for hd_size, hd_size_if, hd_min and hd_max
  *
  * A row of values_out is written only for an item that found an entry: read `outcomes` first, or fill the array with a
  * default before the call. Calls with `start` and `slots` cover the slots [start, start + slots); the table has
@@ -119,6 +122,70 @@ static inline hd_status hd_find_missed(hd_table *t, uint64_t n, const uint64_t *
     hd_batch b = hd_batch_keyed(HD_OP_FIND_MISSED, n, keys, NULL, NULL, values_out, NULL, outcomes);
     hd_batch_set_lists(&b, list_keys, NULL, NULL, list_items, count);
     return hd_run(t, &b);
+}
+
+/* ---- In the order of keys: tables that keep one (design sl) --------------------------------------------------- */
+
+/* hd_predecessor or hd_successor. */
+static inline hd_status hd_run_neighbour(hd_table *t, hd_op op, uint64_t n, const uint64_t *keys, bool inclusive,
+                                         uint64_t *keys_out, void *values_out, uint8_t *outcomes)
+{
+    hd_batch b = hd_batch_keyed(op, n, keys, NULL, NULL, values_out, NULL, outcomes);
+    b.inclusive = inclusive;
+    b.key_out = keys_out;
+    return hd_run(t, &b);
+}
+
+/* For each key the entry with the greatest key below it; inclusive: at or below it. Outcomes: HIT, MISS. */
+static inline hd_status hd_predecessor(hd_table *t, uint64_t n, const uint64_t *keys, bool inclusive,
+                                       uint64_t *keys_out, void *values_out, uint8_t *outcomes)
+{
+    return hd_run_neighbour(t, HD_OP_PREDECESSOR, n, keys, inclusive, keys_out, values_out, outcomes);
+}
+
+/* For each key the entry with the least key above it; inclusive: at or above it. Outcomes: HIT, MISS. */
+static inline hd_status hd_successor(hd_table *t, uint64_t n, const uint64_t *keys, bool inclusive, uint64_t *keys_out,
+                                     void *values_out, uint8_t *outcomes)
+{
+    return hd_run_neighbour(t, HD_OP_SUCCESSOR, n, keys, inclusive, keys_out, values_out, outcomes);
+}
+
+/* For each item the first `limit` entries with keys from keys[i] to upper[i], both included, in ascending order. Item i
+ * has the rows [i * limit, i * limit + rows[i]) of keys_out and values_out; more[i] says whether its range has further
+ * entries. Outcomes: HIT (the range has an entry, even if limit is 0), MISS. */
+static inline hd_status hd_range(hd_table *t, uint64_t n, const uint64_t *keys, const uint64_t *upper, uint32_t limit,
+                                 uint64_t *keys_out, void *values_out, uint32_t *rows, bool *more, uint8_t *outcomes)
+{
+    hd_batch b = hd_batch_keyed(HD_OP_RANGE, n, keys, NULL, NULL, values_out, NULL, outcomes);
+    b.key2 = upper;
+    b.limit = limit;
+    b.key_out = keys_out;
+    b.rows = rows;
+    b.more = more;
+    return hd_run(t, &b);
+}
+
+/* hd_min or hd_max. */
+static inline hd_status hd_run_end(hd_table *t, hd_op op, uint64_t *key_out, void *value_out, uint64_t *count)
+{
+    hd_batch b = hd_batch_of(op, 0, NULL);
+    b.key_out = key_out;
+    b.value_out = value_out;
+    b.count = count;
+    return hd_run(t, &b);
+}
+
+/* The entry with the least key: key_out (1) and value_out (1, value_bytes). count: 1; 0 if the table is empty, and then
+ * nothing else is written. */
+static inline hd_status hd_min(hd_table *t, uint64_t *key_out, void *value_out, uint64_t *count)
+{
+    return hd_run_end(t, HD_OP_MIN, key_out, value_out, count);
+}
+
+/* The same of the greatest key. */
+static inline hd_status hd_max(hd_table *t, uint64_t *key_out, void *value_out, uint64_t *count)
+{
+    return hd_run_end(t, HD_OP_MAX, key_out, value_out, count);
 }
 
 /* ---- Change entries that are present ------------------------------------------------------------------------- */

@@ -19,9 +19,12 @@
 /* Arrays are aligned to GUARD, so that counts of memory accesses do not depend on their addresses. */
 enum { SKEW_MOST = 16, GUARD = 128 };
 
-static const char *const names[JUDGE_ARRAYS] = { "key",        "value",      "score",     "flag",  "outcome",
-                                                 "found",      "value_out",  "score_out", "ptr",   "list_key",
-                                                 "list_value", "list_score", "list_item", "count", "each" };
+static const char *const names[JUDGE_ARRAYS] = { "keys",       "values",    "scores",    "flags",     "key2",
+                                                 "outcome",    "found",     "value_out", "score_out", "ptr",
+                                                 "key_out",    "rows",      "more",      "list_key",  "list_value",
+                                                 "list_score", "list_item", "count",     "each" };
+
+const char *judge_array_name(judge_array which) { return names[which]; }
 
 static size_t item_bytes(const judge_arrays *a, judge_array which)
 {
@@ -32,13 +35,15 @@ static size_t item_bytes(const judge_arrays *a, judge_array which)
     case JUDGE_FLAG:
     case JUDGE_OUTCOME:
     case JUDGE_EACH: return 1;
-    case JUDGE_FOUND: return sizeof(bool);
+    case JUDGE_FOUND:
+    case JUDGE_MORE_OUT: return sizeof(bool);
+    case JUDGE_ROWS: return sizeof(uint32_t);
     case JUDGE_PTR: return sizeof(void *);
     default: return sizeof(uint64_t);
     }
 }
 
-static bool is_input(int which) { return which <= JUDGE_FLAG || which == JUDGE_EACH; }
+static bool is_input(int which) { return which <= JUDGE_KEY2 || which == JUDGE_EACH; }
 
 /* Poison differs from byte to byte, so that displaced bytes are found: byte i of a block is FIRST + STEP * i + i / 256,
  * modulo 256. INVERSE * STEP is 1, so that each 256 bytes are the first ones, displaced by INVERSE more. */
@@ -126,7 +131,9 @@ static const size_t field[JUDGE_EACH] = {
     [JUDGE_SCORE_OUT] = offsetof(hd_batch, score_out), [JUDGE_PTR] = offsetof(hd_batch, ptr),
     [JUDGE_LIST_KEY] = offsetof(hd_batch, list_key), [JUDGE_LIST_VALUE] = offsetof(hd_batch, list_value),
     [JUDGE_LIST_SCORE] = offsetof(hd_batch, list_score), [JUDGE_LIST_ITEM] = offsetof(hd_batch, list_item),
-    [JUDGE_COUNT] = offsetof(hd_batch, count)
+    [JUDGE_COUNT] = offsetof(hd_batch, count), [JUDGE_KEY2] = offsetof(hd_batch, key2),
+    [JUDGE_KEY_OUT] = offsetof(hd_batch, key_out), [JUDGE_ROWS] = offsetof(hd_batch, rows),
+    [JUDGE_MORE_OUT] = offsetof(hd_batch, more)
 };
 /* clang-format on */
 
@@ -134,6 +141,8 @@ void judge_arrays_lend(judge_arrays *a, hd_batch *b)
 {
     for (int k = 0; k < JUDGE_ARRAYS; k++) a->used[k] = (size_t)b->n * item_bytes(a, (judge_array)k);
     a->used[JUDGE_COUNT] = sizeof(uint64_t);
+    a->used[JUDGE_KEY_OUT] = (size_t)judge_rows_out(b) * item_bytes(a, JUDGE_KEY_OUT);
+    a->used[JUDGE_VALUE_OUT] = (size_t)judge_rows_out(b) * item_bytes(a, JUDGE_VALUE_OUT);
     for (int k = 0; k < JUDGE_EACH; k++) hd_field_set(b, field[k], judge_arrays_at(a, (judge_array)k));
 }
 
@@ -169,9 +178,22 @@ static bool guards_stand(const judge_arrays *a, int which)
     return poisoned(a->block[which], 0, begins(a, which)) && poisoned(a->block[which], end, end + GUARD);
 }
 
+/* Whether row `row` of the keys and values of entries that an ordered operation found was to be written. */
+static bool entry_written(const hd_batch *b, uint64_t row)
+{
+    switch (judge_order_of(b)) {
+    case JUDGE_LEAST:
+    case JUDGE_GREATEST: return *b->count == 1;
+    case JUDGE_BETWEEN: return b->outcome[row / b->limit] == HD_HIT && row % b->limit < b->rows[row / b->limit];
+    default: return b->outcome[row] == HD_HIT;
+    }
+}
+
 /* Whether item i was to be written. */
 static bool item_written(const hd_batch *b, judge_array which, uint64_t i)
 {
+    if (judge_order_of(b) && (which == JUDGE_KEY_OUT || which == JUDGE_VALUE_OUT)) return entry_written(b, i);
+    if (which >= JUDGE_KEY_OUT) return which != JUDGE_KEY_OUT && judge_order_of(b) == JUDGE_BETWEEN;
     hd_op op = judge_item_op(b, i);
     const judge_op *rule = &judge_ops[op];
     hd_outcome o = rule->keyed ? (hd_outcome)b->outcome[i] : HD_MISS;
@@ -189,8 +211,8 @@ static bool lists(const hd_batch *b) { return !b->each && judge_ops[b->op].list;
 static bool counts(const hd_batch *b)
 {
     hd_op op = b->op;
-    return lists(b) ||
-           (!b->each && (op == HD_OP_ERASE_IF || op == HD_OP_SIZE || op == HD_OP_SIZE_IF || op == HD_OP_PROMOTE));
+    return lists(b) || (!b->each && (op == HD_OP_ERASE_IF || op == HD_OP_SIZE || op == HD_OP_SIZE_IF ||
+                                     op == HD_OP_PROMOTE || op == HD_OP_MIN || op == HD_OP_MAX));
 }
 
 /* How much of a list's array was to be written: `count` places, or none. */
@@ -217,11 +239,11 @@ static const char *check_items(const judge_arrays *a, const hd_batch *b)
     for (uint64_t i = 0; judge_keyed_batch(b) && i < b->n; i++)
         if (b->outcome[i] >= HD_OUTCOME_COUNT)
             return touched("%s: item %" PRIu64 " has no outcome", judge_batch_name(b), i);
-    for (int k = JUDGE_OUTCOME; k <= JUDGE_PTR; k++) {
+    for (int k = JUDGE_OUTCOME; k <= JUDGE_MORE_OUT; k++) {
         size_t bytes = item_bytes(a, (judge_array)k);
-        for (uint64_t i = 0; i < b->n; i++)
+        for (uint64_t i = 0; bytes && i < a->used[k] / bytes; i++)
             if (!item_written(b, (judge_array)k, i) && !untouched(a, k, (size_t)i * bytes, (size_t)(i + 1) * bytes))
-                return touched("%s: item %" PRIu64 ": %s was written", judge_batch_name(b), i, names[k]);
+                return touched("%s: row %" PRIu64 " of %s was written", judge_batch_name(b), i, names[k]);
     }
     return NULL;
 }

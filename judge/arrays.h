@@ -14,11 +14,15 @@ typedef enum judge_array {
     JUDGE_VALUE,
     JUDGE_SCORE,
     JUDGE_FLAG,
+    JUDGE_KEY2,
     /* outputs */ JUDGE_OUTCOME,
     JUDGE_FOUND,
     JUDGE_VALUE_OUT,
     JUDGE_SCORE_OUT,
     JUDGE_PTR,
+    JUDGE_KEY_OUT,
+    JUDGE_ROWS,
+    JUDGE_MORE_OUT,
     /* lists */ JUDGE_LIST_KEY,
     JUDGE_LIST_VALUE,
     JUDGE_LIST_SCORE,
@@ -41,8 +45,10 @@ bool judge_arrays_open(judge_arrays *a, uint64_t most, uint32_t value_bytes); /*
 void judge_arrays_close(judge_arrays *a);
 
 void *judge_arrays_at(const judge_arrays *a, judge_array which);
+const char *judge_array_name(judge_array which); /* "keys" */
 
-/* Points all of b's arrays here, for b->n items (at most `most`). Inputs are then to be filled in. */
+/* Points all of b's arrays here, for b->n items (at most `most`; of a range b->n * b->limit). Inputs are then to be
+ * filled in. */
 void judge_arrays_lend(judge_arrays *a, hd_batch *b);
 /* Poisons the outputs; the inputs are complete. */
 void judge_arrays_arm(judge_arrays *a);

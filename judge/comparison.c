@@ -337,16 +337,14 @@ static const char *check_pointers(comparison *a, const simt_machine *m)
 
 static const char *check_exact(comparison *a, uint32_t k)
 {
-    static const char *const names[JUDGE_ARRAYS] = { "keys",       "values",     "scores",    "flags", "outcome",
-                                                     "found",      "value_out",  "score_out", "ptr",   "list_key",
-                                                     "list_value", "list_score", "list_item", "count", "each" };
     const judge_arrays *got = &a->s->part[k].arrays, *want = &a->expected[k];
     for (int x = JUDGE_OUTCOME; x <= JUDGE_COUNT; x++) {
         const uint8_t *g = (const uint8_t *)judge_arrays_at(got, (judge_array)x),
                       *w = (const uint8_t *)judge_arrays_at(want, (judge_array)x);
         for (size_t i = 0; i < got->used[x]; i++)
             if (g[i] != w[i])
-                return fixture_say(a->why, "%s: byte %zu of %s is not the reference's", part_name(a, k), i, names[x]);
+                return fixture_say(a->why, "%s: byte %zu of %s is not the reference's", part_name(a, k), i,
+                                   judge_array_name((judge_array)x));
     }
     return NULL;
 }

@@ -337,12 +337,10 @@ void fixture_item(fixture *s, uint32_t part, uint64_t i, uint64_t key, uint64_t 
 
 static hd_status lend(simt_machine *m, const judge_arrays *a)
 {
-    static const char *const names[JUDGE_ARRAYS] = { "keys",       "values",     "scores",    "flags", "outcome",
-                                                     "found",      "value_out",  "score_out", "ptr",   "list_key",
-                                                     "list_value", "list_score", "list_item", "count", "each" };
     hd_status status = HD_OK;
     for (int k = 0; k < JUDGE_ARRAYS && !status; k++)
-        status = simt_machine_region(m, judge_arrays_at(a, (judge_array)k), a->used[k], names[k]);
+        status =
+            simt_machine_region(m, judge_arrays_at(a, (judge_array)k), a->used[k], judge_array_name((judge_array)k));
     return status;
 }
 

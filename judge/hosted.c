@@ -28,7 +28,8 @@ bool hosted_runs(const judge_design *d, uint32_t row, hd_op op)
     b.op = op == JUDGE_MIXED ? HD_OP_INSERT_OR_ASSIGN : op;
     b.each = op == JUDGE_MIXED ? &each : NULL;
     const char *why = hd_kernel_unfit(&k, &none, &b);
-    return !why || (strcmp(why, HD_OTHER_OPERATION) != 0 && strcmp(why, HD_NOT_MIXED) != 0);
+    return !why ||
+           (strcmp(why, HD_OTHER_OPERATION) != 0 && strcmp(why, HD_NOT_MIXED) != 0 && strcmp(why, HD_UNORDERED) != 0);
 }
 
 static hd_status info_of(const judge_design *d, const hd_case *c, hd_info *info)

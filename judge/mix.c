@@ -19,20 +19,27 @@ static const uint8_t weight[HD_OP_COUNT_] = {
     [HD_OP_FIND_OR_INSERT] = 16, [HD_OP_FIND_OR_INSERT_PTR] = 12,
     [HD_OP_LOCK_KEYS] = 10, [HD_OP_UNLOCK_KEYS] = 14, [HD_OP_ERASE] = 10, [HD_OP_ERASE_IF] = 3,
     [HD_OP_EXPORT] = 3, [HD_OP_EXPORT_IF] = 3, [HD_OP_SIZE] = 2, [HD_OP_SIZE_IF] = 3, [HD_OP_CLEAR] = 1,
-    [HD_OP_PROMOTE] = 4,
+    [HD_OP_PROMOTE] = 4, [HD_OP_PREDECESSOR] = 8, [HD_OP_SUCCESSOR] = 8, [HD_OP_RANGE] = 12, [HD_OP_MIN] = 3,
+    [HD_OP_MAX] = 3,
 };
 /* clang-format on */
 
 static uint64_t below(runner *r, uint64_t n) { return runner_below(r, n); }
 
+/* Ordered operations count only where the table runs them: elsewhere runs are what they were before these came. */
+static uint64_t weight_of(const runner *r, int op)
+{
+    return judge_ops[op].order && !runner_runs(r, (hd_op)op) ? 0 : weight[op];
+}
+
 static hd_op draw_op(runner *r)
 {
     for (;;) {
         uint64_t all = 0;
-        for (int o = 0; o < HD_OP_COUNT_; o++) all += weight[o];
+        for (int o = 0; o < HD_OP_COUNT_; o++) all += weight_of(r, o);
         uint64_t at = below(r, all);
         int op = 0;
-        while (at >= weight[op]) at -= weight[op++];
+        while (at >= weight_of(r, op)) at -= weight_of(r, op++);
         if (runner_runs(r, (hd_op)op)) return (hd_op)op;
     }
 }

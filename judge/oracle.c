@@ -84,6 +84,8 @@ hd_status hd_oracle_copy(const hd_oracle *from, hd_oracle **to)
     }
     o->rank = NULL;
     o->rank_room = 0;
+    o->sorted = NULL;
+    o->sorted_room = 0;
     *to = o;
     return HD_OK;
 }
@@ -93,6 +95,7 @@ void hd_oracle_close(hd_oracle *o)
     if (!o) return;
     judge_map_close(&o->map);
     free(o->rank);
+    free(o->sorted);
     free(o);
 }
 
@@ -428,6 +431,7 @@ static const char *judge_item(judging *j, uint64_t p)
     j->moment = o->moment + 1 + p;
     j->outcome = (hd_outcome)b->outcome[i];
     j->value = b->value ? (const uint8_t *)b->value + i * o->value_bytes : NULL;
+    if (judge_order_of(b)) return judge_ordered_item(o, b, i);
     if (j->key >= o->keys || has_no_flag(j))
         return j->outcome == HD_RESERVED ? judge_finding(j, false) : lie(j, "the key or the flag is reserved");
 
@@ -667,11 +671,22 @@ static const char *judge_whole(judging *j)
     case HD_OP_SIZE:
     case HD_OP_SIZE_IF: return judge_size(j);
     case HD_OP_PROMOTE: return judge_promote(j);
+    case HD_OP_MIN:
+    case HD_OP_MAX: return judge_ordered_end(j->o, j->b);
     default: return judge_clear(j);
     }
 }
 
 /* ---- The door -------------------------------------------------------------------------------- */
+
+/* What the judge needs of the batch and the table; NULL: it has it. */
+static const char *prepare(hd_oracle *o, hd_table *table, const hd_batch *b, hd_info *info)
+{
+    if (judge_keyed_batch(b) && b->n && !b->outcome)
+        return judge_say(o, "%s: the judge needs outcomes", judge_batch_name(b));
+    if (judge_order_of(b) && !judge_sort(o)) return judge_no_memory;
+    return hd_table_info(table, info) ? judge_say(o, "hd_table_info: %s", hd_why()) : NULL;
+}
 
 const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, const uint64_t *order, uint64_t clock,
                             uint32_t epoch)
@@ -686,15 +701,15 @@ const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, co
     bool keyed = judge_keyed_batch(b);
     j.policy = o->policy;
     if (judge_raw(b)) j.policy.rule = JUDGE_CUSTOM;
-    if (keyed && b->n && !b->outcome) return judge_say(o, "%s: the judge needs outcomes", judge_batch_name(b));
-    if (hd_table_info(table, &info)) return judge_say(o, "hd_table_info: %s", hd_why());
+    const char *wrong = prepare(o, table, b, &info);
+    if (wrong) return wrong;
     j.opened = info.now;
     o->capacity = info.places; /* it may have grown */
     o->stash_places = info.stash_buckets * info.slots * 7 / 8;
     o->live = o->map.n;
     j.far = strcmp(info.backend, "cuda") == 0;
     j.hidden = !o->dictionary && j.rule->enters && !(j.rule->list && b->list_key && b->count);
-    const char *wrong = keyed ? judge_keyed(&j, table) : judge_whole(&j);
+    wrong = keyed ? judge_keyed(&j, table) : judge_whole(&j);
     judge_victims_close(&j.victims);
     return wrong;
 }

@@ -42,6 +42,11 @@ const judge_op judge_ops[HD_OP_COUNT_] = {
     [HD_OP_SIZE_IF] = { .reads = true, .predicate = true },
     [HD_OP_CLEAR] = { .changes = true },
     [HD_OP_PROMOTE] = { .changes = true, .range = true },
+    [HD_OP_PREDECESSOR] = { .keyed = true, .reads = true, .value_out = true, .order = JUDGE_BELOW, .present = HD_HIT },
+    [HD_OP_SUCCESSOR] = { .keyed = true, .reads = true, .value_out = true, .order = JUDGE_ABOVE, .present = HD_HIT },
+    [HD_OP_RANGE] = { .keyed = true, .reads = true, .value_out = true, .order = JUDGE_BETWEEN, .present = HD_HIT },
+    [HD_OP_MIN] = { .reads = true, .order = JUDGE_LEAST },
+    [HD_OP_MAX] = { .reads = true, .order = JUDGE_GREATEST },
 };
 /* clang-format on */
 
@@ -65,7 +70,11 @@ uint64_t judge_keyed_ops(hd_op *op)
 bool judge_dictionary(const char *design)
 {
     const judge_design *d = judge_design_named(design);
-    return d && d->dictionary;
+    const hd_design *row;
+    if (d) return d->dictionary;
+    for (size_t i = 0; (row = hd_design_at(i)); i++) /* a design whose kernels cannot be judged, or that has none */
+        if (strcmp(row->name, design) == 0) return row->policy != NULL;
+    return false;
 }
 
 uint64_t judge_keys(const hd_config *c)
@@ -95,6 +104,21 @@ uint8_t judge_found_byte(const hd_batch *b, uint64_t i)
     uint8_t byte;
     memcpy(&byte, &b->found[i], sizeof byte);
     return byte;
+}
+
+uint8_t judge_more_byte(const hd_batch *b, uint64_t i)
+{
+    uint8_t byte;
+    memcpy(&byte, &b->more[i], sizeof byte);
+    return byte;
+}
+
+judge_order judge_order_of(const hd_batch *b) { return b->each ? JUDGE_UNORDERED : judge_ops[b->op].order; }
+
+uint64_t judge_rows_out(const hd_batch *b)
+{
+    judge_order order = judge_order_of(b);
+    return order == JUDGE_LEAST || order == JUDGE_GREATEST ? 1 : order == JUDGE_BETWEEN ? b->n * b->limit : b->n;
 }
 
 bool judge_delivers(hd_op op, hd_outcome o)

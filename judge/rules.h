@@ -11,6 +11,16 @@
 #include "judge/borrow.h"
 #include "judge/expression.h"
 
+/* Which entries an ordered operation is about. */
+typedef enum judge_order {
+    JUDGE_UNORDERED,
+    JUDGE_BELOW,   /* the last one below the key, or at it */
+    JUDGE_ABOVE,   /* the first one above the key, or at it */
+    JUDGE_BETWEEN, /* the first `limit` ones from key to key2 */
+    JUDGE_LEAST,
+    JUDGE_GREATEST
+} judge_order;
+
 typedef struct judge_op {
     bool keyed;    /* one outcome per item, one tick per item           */
     bool enters;   /* an absent key is inserted, when it is admitted    */
@@ -23,6 +33,7 @@ typedef struct judge_op {
     bool list;    /* fills the list                                   */
     bool predicate;
     bool range;         /* of slots                                       */
+    judge_order order;  /* key_out, and value_out of these entries */
     hd_outcome present; /* the outcome when the key is present, not pinned */
 } judge_op;
 
@@ -52,6 +63,12 @@ typedef enum judge_found { JUDGE_ABSENT, JUDGE_PRESENT, JUDGE_EITHER } judge_fou
 judge_found judge_finds(hd_op op, hd_outcome o);
 /* hd_batch.found of item i, where it has that array, as the byte that it is: poison is no bool. */
 uint8_t judge_found_byte(const hd_batch *b, uint64_t i);
+uint8_t judge_more_byte(const hd_batch *b, uint64_t i);
+
+/* The order of the batch's operation; JUDGE_UNORDERED for a mixed batch. */
+judge_order judge_order_of(const hd_batch *b);
+/* Rows of key_out and value_out in the whole batch. */
+uint64_t judge_rows_out(const hd_batch *b);
 
 /* Whether an item with this outcome writes value_out and score_out; whether it writes ptr. */
 bool judge_delivers(hd_op op, hd_outcome o);

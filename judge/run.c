@@ -160,6 +160,59 @@ static const char *kernel_for(const runner *r, const hd_batch *b)
     return known ? NULL : r->c->kernel; /* an unknown name is refused by hd_run */
 }
 
+/* Of an ordered operation what there is beside its keys: before the arrays are lent, and after the keys are drawn. */
+static void draw_limit(runner *r, hd_batch *b)
+{
+    enum { LIMITS = 9 };
+    uint64_t limit = runner_below(r, LIMITS);
+    b->limit = (uint32_t)(limit < r->arrays.most ? limit : r->arrays.most);
+    if (b->limit && b->n > r->arrays.most / b->limit) b->n = r->arrays.most / b->limit;
+}
+
+static uint64_t draw_upper(runner *r, const hd_batch *b, uint64_t i)
+{
+    switch (runner_below(r, 4)) {
+    case 0: return b->key[i] - runner_below(r, 3); /* one key, or none; 0 - 1 is no upper bound */
+    case 1: return b->key[i] + runner_below(r, 64);
+    case 2: return b->key[runner_below(r, b->n)];
+    default: return runner_below(r, 2) ? UINT64_MAX : r->shape.keys - runner_below(r, 3);
+    }
+}
+
+static void draw_order(runner *r, hd_batch *b)
+{
+    uint64_t *upper = (uint64_t *)judge_arrays_at(&r->arrays, JUDGE_KEY2);
+    b->inclusive = runner_below(r, 2);
+    for (uint64_t i = 0; judge_order_of(b) == JUDGE_BETWEEN && i < b->n; i++) upper[i] = draw_upper(r, b, i);
+}
+
+/* The batch's keys: b->n of them, or fewer. */
+static void draw_keys(runner *r, hd_batch *b, const uint64_t *pick)
+{
+    judge_order order = judge_order_of(b);
+    if (order == JUDGE_BETWEEN) draw_limit(r, b);
+    judge_arrays_lend(&r->arrays, b);
+    uint64_t *key = (uint64_t *)judge_arrays_at(&r->arrays, JUDGE_KEY);
+    for (uint64_t i = 0; i < b->n; i++) key[i] = draw_key(r, b, i, r->request[pick ? pick[i] : i].key);
+    if (r->c->distinct) {
+        b->distinct = true;
+        b->n = make_distinct(r, key, b->n);
+        judge_arrays_lend(&r->arrays, b);
+    }
+    if (order) draw_order(r, b);
+}
+
+static void draw_scores(runner *r, hd_batch *b, const judge_op *rule)
+{
+    uint64_t *score = (uint64_t *)judge_arrays_at(&r->arrays, JUDGE_SCORE);
+    b->raw_scores = judge_scores_items(rule) && draw_raw(r);
+    if (!judge_scores_items(rule) || (!b->raw_scores && !scores_given(r))) b->score = NULL;
+    if (b->raw_scores)
+        draw_raw_scores(r, score, b->n);
+    else
+        for (uint64_t i = 0; b->score && i < b->n; i++) score[i] = draw_score(r);
+}
+
 void runner_fill(runner *r, hd_batch *b, hd_op op, const uint64_t *pick, uint64_t n)
 {
     const judge_op *rule = &judge_ops[op];
@@ -167,23 +220,10 @@ void runner_fill(runner *r, hd_batch *b, hd_op op, const uint64_t *pick, uint64_
     b->op = op;
     b->kernel = kernel_for(r, b);
     b->n = n;
-    judge_arrays_lend(&r->arrays, b);
-    uint64_t *key = (uint64_t *)judge_arrays_at(&r->arrays, JUDGE_KEY),
-             *score = (uint64_t *)judge_arrays_at(&r->arrays, JUDGE_SCORE);
+    draw_keys(r, b, pick);
+    draw_scores(r, b, rule);
     uint8_t *value = (uint8_t *)judge_arrays_at(&r->arrays, JUDGE_VALUE),
             *flag = (uint8_t *)judge_arrays_at(&r->arrays, JUDGE_FLAG);
-    for (uint64_t i = 0; i < n; i++) key[i] = draw_key(r, b, i, r->request[pick ? pick[i] : i].key);
-    if (r->c->distinct) {
-        b->distinct = true;
-        b->n = make_distinct(r, key, n);
-        judge_arrays_lend(&r->arrays, b);
-    }
-    b->raw_scores = judge_scores_items(rule) && draw_raw(r);
-    if (!judge_scores_items(rule) || (!b->raw_scores && !scores_given(r))) b->score = NULL;
-    if (b->raw_scores)
-        draw_raw_scores(r, score, b->n);
-    else
-        for (uint64_t i = 0; b->score && i < b->n; i++) score[i] = draw_score(r);
     for (uint64_t i = 0; i < b->n && (rule->value_in || rule->enters); i++)
         draw_value(r, value + i * r->c->value_bytes);
     b->elem = r->elem;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * state.h - the state of an oracle; for oracle.c and compare.c only.
+ * state.h - the state of an oracle; for oracle.c, order.c and compare.c only.
  */
 #ifndef HD_JUDGE_STATE_H
 #define HD_JUDGE_STATE_H
@@ -24,6 +24,8 @@ struct hd_oracle {
     uint64_t mark;   /* one per walk through the table                                        */
     uint64_t *rank;  /* (rank_room) room for oracle.c's selection                             */
     uint64_t rank_room;
+    judge_entry **sorted; /* (sorted_room) the map's entries, ascending by key: judge_sort */
+    uint64_t sorted_room;
     uint64_t *since; /* of the next batch: hd_oracle_since                                     */
     char sentence[512];
 };
@@ -32,6 +34,12 @@ extern const char judge_no_memory[];
 
 /* Writes the sentence and returns it. */
 const char *judge_say(hd_oracle *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Ordered operations (order.c). Before a batch of one: sorts the map's entries. false: no memory. */
+bool judge_sort(hd_oracle *o);
+/* NULL, or what is wrong with an item; with a batch that has no keys. */
+const char *judge_ordered_item(hd_oracle *o, const hd_batch *b, uint64_t i);
+const char *judge_ordered_end(hd_oracle *o, const hd_batch *b);
 
 /* Exports the table, or visits its entries where its design has no export: every entry must be in the map, with its
  * value and score, and no key twice. Sets the entries' mark to o->mark; *n: their number; *info: the table's. */

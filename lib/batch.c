@@ -23,6 +23,7 @@ static const struct {
     bool per_item; /* an empty batch does without it */
 } required[] = {
     { HD_NEEDS_KEY, "key", offsetof(hd_batch, key), true },
+    { HD_NEEDS_KEY2, "key2", offsetof(hd_batch, key2), true },
     { HD_NEEDS_VALUE, "value", offsetof(hd_batch, value), true },
     { HD_NEEDS_PTR, "ptr", offsetof(hd_batch, ptr), true },
     { HD_NEEDS_COUNT, "count", offsetof(hd_batch, count), false },
@@ -95,7 +96,7 @@ static hd_status check_each(const hd_table *t, const hd_batch *b)
     return adds ? check_accum(t, b) : HD_OK;
 }
 
-static hd_status check_range(const hd_table *t, const hd_batch *b, const hd_op_row *row)
+static hd_status check_slots(const hd_table *t, const hd_batch *b, const hd_op_row *row)
 {
     uint64_t places = t->info.places;
     if (b->start > places)
@@ -105,6 +106,16 @@ static hd_status check_range(const hd_table *t, const hd_batch *b, const hd_op_r
         return hd_fail(HD_EINVAL, "%s: n: %" PRIu64 " slots from %" PRIu64 " are beyond the table's %" PRIu64 " slots",
                        row->name, b->n, b->start, places);
     return HD_OK;
+}
+
+/* The rows of all items, which take item_bytes each. */
+static hd_status check_limit(const hd_batch *b, const hd_op_row *row, uint64_t item_bytes)
+{
+    uint64_t rows = hd_batch_rows(b);
+    if (rows == 0 || b->n <= (uint64_t)PTRDIFF_MAX / item_bytes / rows) return HD_OK;
+    return hd_fail(HD_EINVAL,
+                   "%s: limit: %" PRIu64 " rows for each of %" PRIu64 " items are more than can be addressed",
+                   row->name, rows, b->n);
 }
 
 #ifdef HD_VERIFY
@@ -141,9 +152,10 @@ hd_status hd_batch_check(const hd_table *t, const hd_batch *b, const hd_op_row *
     uint64_t item_bytes = t->info.value_bytes > 8 ? t->info.value_bytes : 8;
     if (b->n > (uint64_t)PTRDIFF_MAX / item_bytes)
         return hd_fail(HD_EINVAL, "%s: n: %" PRIu64 " items are more than can be addressed", row->name, b->n);
-    hd_status status = check_fields(t, b, row);
+    hd_status status = check_limit(b, row, item_bytes);
+    if (!status) status = check_fields(t, b, row);
     if (status) return status;
-    if (row->needs & HD_RANGE) return check_range(t, b, row);
+    if (row->needs & HD_OF_SLOTS) return check_slots(t, b, row);
     if (b->each)
         status = check_each(t, b);
     else if (b->op == HD_OP_ACCUM_OR_ASSIGN)

@@ -171,6 +171,15 @@ static bool has_foreign_flag(const hd_snapshot_header *h, const hd_params *own)
     return false;
 }
 
+/* Whether the design saves a number or a text at that byte. */
+static bool saves_at(const hd_params *own, size_t at)
+{
+    for (size_t k = 0; own && k < own->count; k++)
+        if ((own->row[k].saved == HD_SAVED_U32 || own->row[k].saved == HD_SAVED_TEXT) && own->row[k].saved_at == at)
+            return true;
+    return false;
+}
+
 /* The same of a number or a text. */
 static bool has_foreign_field(const hd_snapshot_header *h, const hd_params *own)
 {
@@ -179,7 +188,7 @@ static bool has_foreign_field(const hd_snapshot_header *h, const hd_params *own)
     for (size_t i = 1; (s = hd_params_at(i)); i++)
         for (size_t k = 0; k < s->count && s != own; k++) {
             const hd_param *p = &s->row[k];
-            bool field = p->saved == HD_SAVED_U32 || p->saved == HD_SAVED_TEXT;
+            bool field = (p->saved == HD_SAVED_U32 || p->saved == HD_SAVED_TEXT) && !saves_at(own, p->saved_at);
             if (field) has = has || !all_zero((const uint8_t *)h + p->saved_at, p->bytes);
         }
     return has;

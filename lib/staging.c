@@ -241,9 +241,9 @@ typedef struct pieces {
     const hd_batch *b;
     uint32_t value_bytes;
     block k;
-    uint64_t each;      /* items of a piece, at most */
-    uint64_t listed;    /* rows of lists so far */
-    int outcome, count; /* in the block; k.arrays: there is none */
+    uint64_t each;            /* items of a piece, at most */
+    uint64_t listed;          /* rows of lists so far */
+    int outcome, count, rows; /* in the block; k.arrays or more: there is none */
     hd_put_batch *put;
     void *self;
 } pieces;
@@ -270,10 +270,12 @@ static int add_array(block *k, const hd_array *all, const hd_reach *reach, int u
 }
 
 /* The arrays of pieces: those out of reach that the batch uses; outcomes, which say what rows of outputs were written;
- * and the count of rows of lists. Other arrays out of reach are NULL in *b. */
+ * and where items have several rows, how many; and the count of rows of lists. Other arrays out of reach are NULL in
+ * *b. */
 static void choose_arrays(pieces *s, hd_batch *b, const hd_array *all, const hd_reach *reach, int used)
 {
     const hd_array outcome = { "outcome", offsetof(hd_batch, outcome), NULL, 0, 1, HD_FLOW_EACH, 0 },
+                   rows = { "rows", offsetof(hd_batch, rows), NULL, 0, 4, HD_FLOW_EACH, HD_GIVES_ROWS },
                    count = { "count", offsetof(hd_batch, count), NULL, 0, 8, HD_FLOW_COUNT, HD_LISTS };
     block *k = &s->k;
     k->arrays = 0;
@@ -285,6 +287,8 @@ static void choose_arrays(pieces *s, hd_batch *b, const hd_array *all, const hd_
             hd_field_set(b, all[i].field, NULL);
     }
     s->outcome = has_flow(k, HD_FLOW_SOME) ? add_array(k, all, reach, used, &outcome) : HD_ARRAYS_MOST;
+    bool several = !b->each && hd_op_does(b->op, HD_GIVES_ROWS) && has_flow(k, HD_FLOW_SOME);
+    s->rows = several ? add_array(k, all, reach, used, &rows) : HD_ARRAYS_MOST;
     s->count = has_flow(k, HD_FLOW_LIST) || has_flow(k, HD_FLOW_COUNT) ? add_array(k, all, reach, used, &count)
                                                                        : HD_ARRAYS_MOST;
 }
@@ -325,7 +329,20 @@ static void copy_written(const pieces *s, const hd_array *a, const uint8_t *rows
     }
 }
 
-static void scatter_written(const pieces *s, const hd_array *a, const uint8_t *rows, const uint8_t *outcome,
+/* The same where an item has `limit` rows: the first ones, of which the item says how many. */
+static void copy_rows(const pieces *s, const hd_array *a, const uint8_t *rows, const uint32_t *written, uint64_t first,
+                      uint64_t from, uint64_t to)
+{
+    uint64_t bytes = a->row / s->b->limit;
+    for (uint64_t i = from; i < to; i++)
+        memcpy((uint8_t *)a->p + (first + i) * a->row, rows + i * a->row, (size_t)(written[i] * bytes));
+}
+
+/* Where an output is behind the inputs. */
+static uint64_t out_at(const block *k, int array) { return k->at[array] - k->in_bytes; }
+
+/* slot: the outputs of the piece. */
+static void scatter_written(const pieces *s, const hd_array *a, const uint8_t *rows, const uint8_t *slot,
                             uint64_t first, uint64_t n)
 {
     enum { ROWS = 1024 };
@@ -337,7 +354,10 @@ static void scatter_written(const pieces *s, const hd_array *a, const uint8_t *r
 #endif
     for (int64_t p = 0; p < parts; p++) {
         uint64_t from = (uint64_t)p * ROWS, to = from + ROWS < n ? from + ROWS : n;
-        copy_written(s, a, rows, outcome, first, from, to);
+        if (s->rows < s->k.arrays)
+            copy_rows(s, a, rows, (const uint32_t *)(const void *)(slot + out_at(&s->k, s->rows)), first, from, to);
+        else
+            copy_written(s, a, rows, slot + out_at(&s->k, s->outcome), first, from, to);
     }
 }
 
@@ -355,9 +375,6 @@ static void append(const pieces *s, const hd_array *a, const uint8_t *rows, uint
     }
 }
 
-/* Where an output is behind the inputs. */
-static uint64_t out_at(const block *k, int array) { return k->at[array] - k->in_bytes; }
-
 /* Gives the caller the outputs of a piece: slot has what is behind the inputs in the block. */
 static void scatter(pieces *s, const uint8_t *slot, uint64_t first, uint64_t n)
 {
@@ -369,7 +386,7 @@ static void scatter(pieces *s, const uint8_t *slot, uint64_t first, uint64_t n)
         if (!hd_array_is_out(a) || !a->p || k->reach[i] == HD_REACH_DEVICE) continue;
         const uint8_t *rows = slot + out_at(k, i);
         if (a->flow == HD_FLOW_EACH) copy_bytes((uint8_t *)a->p + first * a->row, rows, n * a->row);
-        if (a->flow == HD_FLOW_SOME) scatter_written(s, a, rows, slot + out_at(k, s->outcome), first, n);
+        if (a->flow == HD_FLOW_SOME) scatter_written(s, a, rows, slot, first, n);
         if (a->flow == HD_FLOW_LIST) append(s, a, rows, count, first);
     }
     s->listed += count;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * look_staging.c - looks for a bug in the copies of host arrays (lib/staging.c): on a lazy device (lazy.h) a slot of
- * the ring that is used again too early has the wrong bytes. The device's kernel finds the odd keys.
+ * the ring that is used again too early has the wrong bytes. The device's kernel finds the odd keys, and of a range so
+ * many entries as its first key says.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,17 +13,37 @@
 #include "museum/streams.h"
 #include "workload/rng.h"
 
-enum { ITEMS = 160, ROW_MOST = 24 };
+enum { ITEMS = 160, ROW_MOST = 24, LIMIT_MOST = 3 };
 
 typedef struct arrays {
-    uint64_t key[ITEMS], score_out[ITEMS], list_key[ITEMS], list_item[ITEMS], count;
-    uint8_t value_out[ITEMS * ROW_MOST], outcome[ITEMS];
+    uint64_t key[ITEMS], key2[ITEMS], score_out[ITEMS], key_out[ITEMS * LIMIT_MOST], list_key[ITEMS], list_item[ITEMS];
+    uint64_t count;
+    uint32_t rows[ITEMS];
+    uint8_t value_out[ITEMS * ROW_MOST * LIMIT_MOST], outcome[ITEMS];
+    bool more[ITEMS];
 } arrays;
 
 /* ---- The device ------------------------------------------------------------------------------ */
 
+/* Item i of a range writes some of its rows, or none. */
+static void find_range(const lazy *d, const hd_batch *b, uint64_t i)
+{
+    uint32_t rows = b->key[i] % 2 ? (uint32_t)(b->key[i] % (b->limit + 1)) : 0;
+    for (uint64_t k = i * b->limit; k < i * b->limit + rows; k++) {
+        if (b->key_out) b->key_out[k] = b->key[i] + k;
+        if (b->value_out) memset((uint8_t *)b->value_out + k * d->row, (int)((b->key[i] + k) % 251), d->row);
+    }
+    if (b->outcome) b->outcome[i] = b->key[i] % 2 ? HD_HIT : HD_MISS;
+    if (b->rows) b->rows[i] = rows;
+    if (b->more) b->more[i] = b->key2[i] % 2;
+}
+
 static void kernel(const lazy *d, const hd_batch *b)
 {
+    if (b->op == HD_OP_RANGE) {
+        for (uint64_t i = 0; i < b->n; i++) find_range(d, b, i);
+        return;
+    }
     uint64_t listed = 0;
     for (uint64_t i = 0; i < b->n; i++) {
         bool hit = b->key[i] % 2;
@@ -60,6 +81,14 @@ static hd_batch draw_batch(hd_rng *g, arrays *a)
     if (hd_rng_below(g, 2)) b.list_key = a->list_key;
     if (hd_rng_below(g, 2)) b.list_item = a->list_item;
     if (hd_rng_below(g, 2)) b.count = &a->count;
+    if (hd_rng_below(g, 3)) return b;
+    for (int i = 0; i < ITEMS; i++) a->key2[i] = hd_rng_below(g, 1000);
+    b.op = HD_OP_RANGE;
+    b.key2 = a->key2;
+    b.limit = 1 + (uint32_t)hd_rng_below(g, LIMIT_MOST);
+    if (hd_rng_below(g, 4)) b.key_out = a->key_out;
+    if (hd_rng_below(g, 2)) b.rows = a->rows;
+    if (hd_rng_below(g, 2)) b.more = a->more;
     return b;
 }
 

@@ -21,11 +21,14 @@ class Memory: ...
 
 class Result:
     op: str
+    key: Any
     value: Any
     found: Any
     outcome: Any
     score: Any
     ptr: Any
+    rows: Any
+    more: Any
     listed: Any
     evicted: Any
     missed: Any

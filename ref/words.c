@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "base/design.h"
 #include "base/op.h"
 #include "predicates/predicate.h"
 #include "ref/accum.h"
@@ -49,6 +50,7 @@ uint64_t word_value_in(uint32_t half, const hd_entry *e)
 
 const char *word_unfit(hd_op op)
 {
+    if (HD_OP_IN(op, HD_OPS_ORDERED)) return HD_UNORDERED;
     switch ((int)op) {
     case HD_OP_TOUCH:
     case HD_OP_ASSIGN_SCORES: return "a dictionary keeps no scores";

@@ -250,6 +250,10 @@ bad 'a saved table that is none'         3 'words'   heddle inspect words
 bad 'a saved table with a byte changed'  3 'flipped' heddle inspect flipped.heddle
 bad 'a saved table cut short'            3 'cut'     heddle inspect cut.heddle
 bad 'a saved table that is not there'    2 'absent'  heddle inspect absent
+bad 'a range of what is no table'         3 'words'   heddle range words
+bad 'a range from no number'              2 'FROM'    heddle range whole.heddle one
+bad 'a range to no number'                2 'TO'      heddle range whole.heddle 1 0x
+bad 'a range of no entries'               2 'limit'   heddle range whole.heddle --limit 0
 for file in flipped cut; do
   heddle check whole.heddle $file.heddle --csv >"$work/out" 2>"$work/err"
   code=$?
@@ -362,6 +366,7 @@ form 'sweep of windows' heddle sweep good.oracleGeneral oracleGeneral --sizes 10
 form 'sweep'   heddle sweep good.oracleGeneral oracleGeneral --sizes 10%,50%
 form 'fill'    heddle sweep --load-factors 0.5,1.5 --capacity 1Ki
 form 'inspect' heddle inspect whole.heddle
+form 'range'   heddle range whole.heddle 0 1000000 --limit 5
 form 'check'   heddle check whole.heddle
 form 'gen'     heddle gen zipf:1.0,100 --requests 1k -o gen.oracleGeneral
 form 'gen genome' heddle gen genome --bases 1k --coverage 1 -o gen.fq.zst

@@ -54,7 +54,7 @@ static hd_batch batch_of(uint64_t *random, const hd_info *info, arrays *a, hd_op
     }
     if (b.n > 3) a->key[3] = HD_KEY_RESERVED;
     for (size_t i = 0; i < sizeof a->value; i++) a->value[i] = (uint8_t)test_random(random);
-    if (hd_op_row_of(b.op)->needs & HD_RANGE) {
+    if (hd_op_row_of(b.op)->needs & HD_OF_SLOTS) {
         b.start = test_below(random, info->capacity + 1);
         if (b.n > info->capacity - b.start) b.n = info->capacity - b.start;
     }

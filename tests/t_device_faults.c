@@ -66,7 +66,7 @@ static hd_batch batch_over(arrays *a, hd_op op)
     b.op = op;
     b.elem = value_bytes % 8 ? HD_I32 : HD_U64;
     b.kernel = kernel;
-    b.n = hd_op_row_of(op)->needs & HD_RANGE ? CAPACITY : N;
+    b.n = hd_op_row_of(op)->needs & HD_OF_SLOTS ? CAPACITY : N;
     b.holder = hd_op_does(op, HD_NEEDS_HOLDER) ? 2 : 0, b.pred = "key_in";
     b.pred_arg[1] = 9;
     test_point(&b, a);

@@ -214,6 +214,10 @@ if [ -n "$python" ]; then
     described bench --backend ref growth capacity=4Ki to=8Ki batch=1Ki --repeat 1
     described inspect "$work/t.heddle"
     described inspect "$work/hive.heddle"
+    "$HEDDLE" kmer "$work/tiny.fa" 3 --design sl -o "$work/sl.heddle" >/dev/null
+    described inspect "$work/sl.heddle"
+    described range "$work/t.heddle" 0 9
+    described range "$work/sl.heddle"
     described check "$work/t.heddle"
     described fuzz case --runs 20 --seed 2
   } | none "doc/output.md describes every key of every verb"

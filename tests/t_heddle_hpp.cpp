@@ -207,6 +207,30 @@ void growth_and_snapshots()
     ok(h.info().capacity >= 1000 && h.find(1) == 1, "reserve keeps the entries");
 }
 
+/* A table that keeps its keys in order. */
+static void order()
+{
+    hd_config c = hd_config_of("sl");
+    heddle::table<std::uint64_t> t(c);
+    ok(!t.min() && !t.max(), "an empty table has no least key");
+    keys_vector keys = { 10, 20, 30, 40 }, values = { 1, 2, 3, 4 }, found(8), got(8);
+    t.upsert(keys, values);
+    ok(t.min()->first == 10 && t.min()->second == 1 && t.max()->first == 40 && t.max()->second == 4, "min and max");
+    bytes_vector outcomes(4);
+    t.predecessor(keys, found, got, outcomes);
+    ok(outcomes[0] == HD_MISS && found[1] == 10 && got[3] == 3, "predecessor");
+    t.successor(keys, found, {}, outcomes, true);
+    ok(outcomes[3] == HD_HIT && found[0] == 10, "successor, inclusive");
+    keys_vector from = { 0, 25 }, to = { UINT64_MAX, 30 };
+    std::vector<std::uint32_t> rows(2);
+    std::array<bool, 2> more{};
+    t.range(from, to, 3, found, got, rows, more);
+    ok(rows[0] == 3 && more[0] && found[2] == 30 && rows[1] == 1 && !more[1] && found[3] == 30 && got[3] == 3, "range");
+    ok(thrown([&] { t.range(from, to, 5, found, got, rows); }) == HD_EINVAL, "a span that is too short for a range");
+    heddle::table<std::uint32_t> h(hd_config_of("hive"));
+    ok(thrown([&] { h.min(); }) == HD_EINVAL, "a table without an order");
+}
+
 } // namespace
 
 int main()
@@ -219,6 +243,7 @@ int main()
         ownership();
         errors();
         growth_and_snapshots();
+        order();
     } catch (const std::exception &e) {
         std::printf("# %s\n", e.what());
         ok(false, "no exception is left over");

@@ -238,6 +238,9 @@ table <<'END_OF_TABLE'
 2 | | heddle run hkv.serve.ref keys=txt:.
 3 | cut | heddle check cut.heddle
 3 | cut | heddle inspect cut.heddle
+3 | cut | heddle range cut.heddle
+2 | absent | heddle range absent
+2 | FROM | heddle range cut.heddle one
 3 | trace.txt | heddle inspect trace.txt
 END_OF_TABLE
 heddle check good.heddle absent cut.heddle --csv >"$work/out" 2>"$work/err"

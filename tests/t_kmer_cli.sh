@@ -153,6 +153,17 @@ if "$HEDDLE" inspect hive.hd --json >out 2>err && [ "$(fact size)" = "$distinct"
   pass 'it says how keys find their buckets, and of no scores'
 else fail 'it says how keys find their buckets, and of no scores' "$(fact size), $(fact base_buckets), $(fact hashes), $(fact score_least)"
 fi
+# A table that keeps its keys in order is asked for ranges; the entries of another one are sorted.
+kmer made.fa 11 --design sl -o sl.hd
+for bounds in '' '0 100000' '1000 900000'; do
+  # shellcheck disable=SC2086
+  "$HEDDLE" range made.hd $bounds --csv --limit 1000000 2>err | cut -d, -f1,2 >sorted
+  # shellcheck disable=SC2086
+  "$HEDDLE" range sl.hd $bounds --csv --limit 1000000 2>>err | cut -d, -f1,2 >ranged
+  if ! [ -s err ] && [ "$(wc -l <ranged)" -gt 1 ] && cmp -s sorted ranged && sed 1d ranged | sort -t, -k1,1n -c; then pass "the entries in order, $(wc -l <ranged) lines"
+  else fail 'the entries in order' "$(wc -l <sorted) lines, and $(wc -l <ranged): $(head -n 1 err)"
+  fi
+done
 printf '>short\nACGT\n' >short.fa
 
 # Keys that no table of Hive's holds are k-mers, too: the last three of those that have 16 bases.

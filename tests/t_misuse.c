@@ -159,7 +159,7 @@ static void sizes_and_names(hd_op op)
     if (!strcmp(test_backend("ref"), "ref"))
         b.kernel = "tlpv2", refused(b, "does not run on backend ref; there are ref", "another backend's kernel");
     b = good(op);
-    if (!(hd_op_row_of(op)->needs & HD_RANGE)) return;
+    if (!(hd_op_row_of(op)->needs & HD_OF_SLOTS)) return;
     uint64_t all = shape.places;
     b.start = all + 1, refused(b, "start", "start beyond the capacity");
     b.start = UINT64_MAX, refused(b, "start", "start beyond everything");
@@ -607,8 +607,8 @@ static const char *wrong_field(const hd_batch *b, bool scores_needed)
     if ((needs & HD_NEEDS_HOLDER) && !b->holder) return "holder";
     if ((needs & HD_MAY_PIN) && b->holder && !pins()) return "holder";
     if ((needs & HD_NEEDS_PRED) && !known) return "pred";
-    if ((needs & HD_RANGE) && b->start > shape.places) return "start";
-    if ((needs & HD_RANGE) && b->n > shape.places - b->start) return "n";
+    if ((needs & HD_OF_SLOTS) && b->start > shape.places) return "start";
+    if ((needs & HD_OF_SLOTS) && b->n > shape.places - b->start) return "n";
     if (b->op == HD_OP_ACCUM_OR_ASSIGN &&
         ((int)b->elem < 0 || b->elem >= HD_ELEM_COUNT || shape.value_bytes % judge_elem_bytes(b->elem)))
         return "elem";

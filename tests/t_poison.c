@@ -81,7 +81,7 @@ static void draw(uint64_t *random, const hd_info *info, hd_batch *b, arrays *a)
     b->holder = 1 + test_below(random, 2);
     b->pred = pred[test_below(random, 4)];
     b->pred_arg[1] = 60;
-    if (hd_op_row_of(b->op)->needs & HD_RANGE) {
+    if (hd_op_row_of(b->op)->needs & HD_OF_SLOTS) {
         b->start = test_below(random, info->capacity + 1);
         b->n = test_below(random, info->capacity - b->start + 1);
     }

@@ -16,7 +16,7 @@
 #include "tests/testing.h"
 #include "workload/expressions.h"
 
-enum { CASES = 3000, KERNEL_CASES = 120, HIVE_CASES = 400, HIVE_KERNEL_CASES = 160 };
+enum { CASES = 3000, KERNEL_CASES = 120, HIVE_CASES = 400, HIVE_KERNEL_CASES = 160, ORDERED_CASES = 400 };
 
 static uint64_t one_of(uint64_t *r, const uint64_t *list, size_t n) { return list[test_below(r, n)]; }
 #define ONE_OF(r, ...) \
@@ -327,6 +327,57 @@ static void hive_blocks_are_truthful(void **state)
         }
 }
 
+/* A design that keeps keys in order, by its reference: one operation, or all of them. Segments are small, so that keys
+ * of one batch are in many. */
+static hd_case draw_ordered_case(uint64_t number)
+{
+    static const hd_op ops[] = { HD_OP_PREDECESSOR, HD_OP_SUCCESSOR, HD_OP_RANGE, HD_OP_MIN,
+                                 HD_OP_MAX,         HD_OP_FIND,      HD_OP_ERASE, HD_OP_ERASE_IF,
+                                 HD_OP_EXPORT,      HD_OP_SIZE_IF,   HD_OP_CLEAR, HD_OP_ACCUM_OR_ASSIGN };
+    uint64_t r = number ^ 0x6f726465, op = test_below(&r, 24), fit;
+    hd_case c = hd_case_of("sl");
+    snprintf(c.op, sizeof c.op, "%s", op < sizeof ops / sizeof *ops ? hd_op_name(ops[op]) : "mix");
+    c.value_bytes = (uint32_t)ONE_OF(&r, 4, 4, 8);
+    c.table.sl.segment = (uint32_t)ONE_OF(&r, 128, 128, 128, 256, 1024, 65536);
+    fit = c.table.sl.segment / (c.value_bytes == 4 ? 8 : 16);
+    c.slots = (uint32_t)ONE_OF(&r, 8, 8, fit < 4096 ? fit : 4096);
+    c.capacity = fit * ONE_OF(&r, 1, 2, 3, 5, 8, 70);
+    if (c.capacity > 20000) c.capacity = fit;
+    c.batch = 1 + test_below(&r, ONE_OF(&r, 4, 30, 200));
+    c.batches = 1 + (4000 + test_below(&r, 4000)) / (c.batch + 20);
+    snprintf(c.keys, sizeof c.keys, test_below(&r, 3) ? "uniform:%llu" : "zipf:0.9,%llu",
+             (unsigned long long)(1 + c.capacity * ONE_OF(&r, 1, 2, 3, 8) / 2));
+    c.reserved_ppm = (uint32_t)ONE_OF(&r, 0, 10000, 200000);
+    c.distinct = test_below(&r, 8) == 0;
+    c.duplicate_ppm = (uint32_t)ONE_OF(&r, 0, 100000, 700000);
+    c.seed = number;
+    c.judge = true;
+    return c;
+}
+
+static void ordered_is_truthful(void **state)
+{
+    hd_run_report all = { 0 }, report;
+    (void)state;
+    for (uint64_t k = 0; k < test_times(ORDERED_CASES); k++) {
+        char text[1024];
+        hd_case c = draw_ordered_case(k);
+        hd_case_print(&c, text, sizeof text);
+        test_case("%s", text);
+        must(hd_case_run(&c, NULL, NULL, &report));
+        check(!report.wrong[0], "%s", report.wrong);
+        all.judged += report.judged;
+        all.requests += report.requests;
+        for (int o = 0; o < HD_OUTCOME_COUNT; o++) all.counters.outcome[o] += report.counters.outcome[o];
+        for (int op = 0; op < HD_OP_COUNT_; op++) all.counters.op[op] += report.counters.op[op];
+    }
+    all_was_met(&all, ORDERED_CASES, test_times(ORDERED_CASES / 3));
+    check(all.counters.op[HD_OP_RANGE] && all.counters.op[HD_OP_PREDECESSOR] && all.counters.op[HD_OP_MAX],
+          "an ordered operation was not drawn");
+    test_tried("differential", all.judged, "items of an ordered table executed and judged, of %llu random cases",
+               (unsigned long long)test_times(ORDERED_CASES));
+}
+
 /* Lists that are made in several segments, and in several windows of a batch. */
 static void long_lists_are_truthful(void **state)
 {
@@ -389,13 +440,10 @@ static void judging_changes_nothing(void **state)
     }
 }
 
-static const struct CMUnitTest random[] = { unit(cases_are_truthful),
-                                            unit(kernels_are_truthful),
-                                            unit(hive_is_truthful),
-                                            unit(hive_kernels_are_truthful),
-                                            unit(hive_blocks_are_truthful),
-                                            unit(long_lists_are_truthful),
-                                            unit(cases_repeat),
+static const struct CMUnitTest random[] = { unit(cases_are_truthful),        unit(kernels_are_truthful),
+                                            unit(hive_is_truthful),          unit(ordered_is_truthful),
+                                            unit(hive_kernels_are_truthful), unit(hive_blocks_are_truthful),
+                                            unit(long_lists_are_truthful),   unit(cases_repeat),
                                             unit(judging_changes_nothing) };
 
 int main(void) { return test_run(random); }

@@ -66,7 +66,7 @@ void twin_draw(twin *w, hd_batch *ref, hd_batch *own, hd_op op, uint64_t n, cons
     b.pred_arg[0] = test_below(random, w->keys);
     b.pred_arg[1] = b.pred_arg[0] + w->keys / 8;
     twin_adds(w->ref.value_bytes, &b.elem);
-    if (hd_op_row_of(op)->needs & HD_RANGE) {
+    if (hd_op_row_of(op)->needs & HD_OF_SLOTS) {
         b.start = test_below(random, 3) ? test_below(random, info->capacity) : 0;
         if (b.n > info->capacity - b.start) b.n = info->capacity - b.start;
     }
@@ -83,7 +83,7 @@ void twin_draw(twin *w, hd_batch *ref, hd_batch *own, hd_op op, uint64_t n, cons
 const char *twin_differs(const twin *w, const hd_batch *ref, const hd_batch *own, bool places)
 {
     static char sentence[200];
-    bool lists = !places || !(hd_op_row_of(ref->op)->needs & HD_RANGE);
+    bool lists = !places || !(hd_op_row_of(ref->op)->needs & HD_OF_SLOTS);
     const char *wrong = judge_arrays_check(&w->own, own);
     if (wrong) return wrong;
     for (int k = JUDGE_OUTCOME; k <= (lists ? JUDGE_COUNT : JUDGE_SCORE_OUT); k++) {

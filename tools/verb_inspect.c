@@ -154,7 +154,19 @@ static void facts_of_cache(out *o, const contents *c)
     out_fact(o, "score_most", "greatest score", OUT_PLAIN, f->size ? out_count(c->score_most) : out_none());
 }
 
-static void facts_of_dictionary(out *o, const contents *c)
+/* The fields of a design that has no report of its own here, by their names. */
+static void facts_of_fields(out *o, const contents *c)
+{
+    const hd_design *d = hd_design_on(c->table.design, c->table.backend);
+    const hd_params *own = d->params;
+    for (size_t k = 0; own && k < own->count; k++)
+        out_fact(o, own->row[k].name, own->row[k].name, OUT_COUNT,
+                 out_count(hd_param_number(&own->row[k], hd_params_of_table(own, &c->table))));
+    out_fact(o, "base_buckets", "buckets at first", OUT_COUNT, out_count(c->table.base_buckets));
+}
+
+/* A dictionary with candidate buckets and a stash. */
+static void facts_of_hashing(out *o, const contents *c)
 {
     const hd_info *t = &c->table;
     out_fact(o, "hashes", "buckets of a key", OUT_COUNT, out_count(t->hive.hashes));
@@ -185,7 +197,7 @@ static void facts(out *o, const char *path, const contents *c)
     if (has_scores(c))
         facts_of_cache(o, c);
     else
-        facts_of_dictionary(o, c);
+        (c->table.stash_buckets ? facts_of_hashing : facts_of_fields)(o, c);
 }
 
 static int run(tool_line *line, int argc, char **argv)

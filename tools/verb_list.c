@@ -19,7 +19,8 @@ static bool row_operation(size_t i, hd_row *r)
 {
     static const char *const roles[] = { [HD_READER] = "reader", [HD_UPDATER] = "updater", [HD_INSERTER] = "inserter" };
     const hd_op_row *row = hd_op_row_of((hd_op)i);
-    return i < HD_OP_COUNT_ && row && hd_row_put(r, row->name, row->what, roles[row->role]);
+    if (i >= HD_OP_COUNT_) return false;
+    return hd_row_put(r, row->name, row->what, row->needs & HD_ORDERED ? "reader ordered" : roles[row->role]);
 }
 
 static bool row_outcome(size_t i, hd_row *r)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "judge/design.h"
 #include "judge/oracle.h"
 #include "judge/run.h"
 #include "judge/all_kernels.h"
@@ -188,6 +189,7 @@ static void hints(out *o, const hd_case *c)
     next = *c;
     if (next.batches > JUDGED) next.batches = JUDGED;
     hd_case_print(&next, fewer, sizeof fewer);
+    if (c->judge && !has_scores(c->policy) && !judge_design_named(c->design)) return;
     out_note(o, "\nTry next\n");
     if (has_scores(c->policy)) out_note(o, "  the same requests, another policy:\n    heddle run %s\n", other);
     if (!c->judge)
@@ -195,7 +197,7 @@ static void hints(out *o, const hd_case *c)
                  quote);
     if (has_scores(c->policy))
         out_note(o, "  how much would a larger table help?\n    heddle sweep %s --table\n", c->keys);
-    else
+    else if (judge_design_named(c->design))
         out_note(o, "  what do the GPU's kernels make of these requests?\n    heddle run --kernels %s%s%s\n", quote,
                  fewer, quote);
 }

@@ -25,7 +25,7 @@ typedef struct field {
 } field;
 
 static const char *const clocks[] = { "logical", "device", NULL };
-static const char *const layouts[] = { "usual", "planes", "pairs", "words", "masks", NULL };
+static const char *const layouts[] = { "usual", "planes", "pairs", "words", "masks", "sorted", NULL };
 
 #define AT(member) offsetof(hd_case, member), sizeof((hd_case *)0)->member
 

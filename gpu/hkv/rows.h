@@ -357,7 +357,7 @@ static inline hd_status hkv_launch_operation(const hkv_launcher *l, uint32_t row
     bool fetches = hkv_fetches(&a);
     if (!stages) a.stage_flag = NULL;
     if (!fetches) a.fetch_entry = NULL;
-    bool keyed = hd_op_does((hd_op)a.op, HD_NEEDS_KEY), ranged = hd_op_does((hd_op)a.op, HD_RANGE);
+    bool keyed = hd_op_does((hd_op)a.op, HD_NEEDS_KEY), ranged = hd_op_does((hd_op)a.op, HD_OF_SLOTS);
     a.first = ranged ? a.start : 0;
     a.last = keyed ? a.n : ranged ? a.start + a.n : hkv_capacity(&a.v);
     a.window = 0;

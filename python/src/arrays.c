@@ -347,12 +347,12 @@ static PyObject *numpy_view(PyObject *block, uint64_t offset, hp_type type, int 
  * libraries know. They have a reference to the block. */
 typedef struct lent {
     dl_managed managed;
-    int64_t shape[HP_DIMENSIONS + 1];
+    int64_t shape[HP_VIEW_DIMENSIONS];
 } lent;
 
 typedef struct lent_old {
     dl_managed_old managed;
-    int64_t shape[HP_DIMENSIONS + 1];
+    int64_t shape[HP_VIEW_DIMENSIONS];
 } lent_old;
 
 /* A library may give a tensor back on any thread. */
@@ -433,11 +433,12 @@ PyObject *hp_view(const hp_place *p, uint64_t offset, hp_type type, int ndim, co
     return array;
 }
 
-PyObject *hp_view_values(const hp_place *p, uint64_t offset, const hp_value *v, int64_t rows)
+PyObject *hp_view_values(const hp_place *p, uint64_t offset, const hp_value *v, int ndim, const int64_t *rows)
 {
-    int64_t shape[HP_DIMENSIONS + 1] = { rows };
-    memcpy(shape + 1, v->shape, sizeof *shape * (size_t)v->ndim);
-    return hp_view(p, offset, v->type, v->ndim + 1, shape);
+    int64_t shape[HP_VIEW_DIMENSIONS];
+    memcpy(shape, rows, sizeof *shape * (size_t)ndim);
+    memcpy(shape + ndim, v->shape, sizeof *shape * (size_t)v->ndim);
+    return hp_view(p, offset, v->type, v->ndim + ndim, shape);
 }
 
 int hp_arrays_ready(void)

@@ -15,6 +15,8 @@
 
 typedef enum parameter {
     P_KEYS,
+    P_UPPER,
+    P_LIMIT,
     P_VALUES,
     P_HOLDER,
     P_PRED,
@@ -25,6 +27,7 @@ typedef enum parameter {
     P_SCORES,
     P_FLAGS,
     P_OPS,
+    P_INCLUSIVE,
     P_EVICTED,
     P_RAW_SCORES,
     P_GROW,
@@ -41,6 +44,9 @@ static struct {
     PyObject *text; /* the name, interned */
 } parameters[PARAMETERS] = {
     [P_KEYS] = { "keys", NULL, "ArrayLike", "keys: int64 or uint64, shape (n)" },
+    [P_UPPER] = { "upper", NULL, "ArrayLike",
+                  "the last key of each range: int64 or uint64, shape (n); 2**64 - 1 is no upper bound" },
+    [P_LIMIT] = { "limit", NULL, "int", "the most entries of a range" },
     [P_VALUES] = { "values", NULL, "ArrayLike", "values: shape (n, ...), of the table's type" },
     [P_HOLDER] = { "holder", "0", "int", "who pins, a number other than 0; 0 pins nothing" },
     [P_PRED] = { "predicate", NULL, "str", "the name of a predicate: a row of heddle.rows('predicates')" },
@@ -51,6 +57,7 @@ static struct {
     [P_SCORES] = { "scores", "None", "ArrayLike | None", "input of the policy: uint64 or int64, shape (n)" },
     [P_FLAGS] = { "flags", "None", "ArrayLike | None", "a heddle.Accum per item: uint8, shape (n)" },
     [P_OPS] = { "ops", NULL, "ArrayLike", "the operation of each item: heddle.Op, uint8, shape (n)" },
+    [P_INCLUSIVE] = { "inclusive", "False", "bool", "an entry with the key itself counts" },
     [P_EVICTED] = { "evicted", "False", "bool", "list evicted entries and refused items: the result has them" },
     [P_RAW_SCORES] = { "raw_scores", "False", "bool", "store `scores` as they are, whatever the policy" },
     [P_GROW] = { "grow", "None", "float | None",
@@ -91,6 +98,8 @@ static void set_inputs(method *m, uint32_t needs)
     bool keyed = needs & HD_NEEDS_KEY;
     if (m->mixed) add(m, P_OPS, true);
     if (keyed) add(m, P_KEYS, true);
+    if (needs & HD_NEEDS_KEY2) add(m, P_UPPER, true);
+    if (needs & HD_GIVES_ROWS) add(m, P_LIMIT, true);
     if (needs & HD_NEEDS_VALUE) add(m, P_VALUES, false);
     if (needs & HD_NEEDS_HOLDER) add(m, P_HOLDER, true);
     if (needs & HD_NEEDS_PRED) {
@@ -98,7 +107,7 @@ static void set_inputs(method *m, uint32_t needs)
         add(m, P_A, false);
         add(m, P_B, false);
     }
-    if (needs & HD_RANGE) {
+    if (needs & HD_OF_SLOTS) {
         add(m, P_START, false);
         add(m, P_N, false);
     }
@@ -118,6 +127,7 @@ static bool may_zero(const method *m)
 static void set_options(method *m, uint32_t needs)
 {
     if (m->op == HD_OP_ACCUM_OR_ASSIGN || m->mixed) add(m, P_FLAGS, false);
+    if (hd_op_family(m->op) == HD_FAMILY_NEIGHBOUR) add(m, P_INCLUSIVE, false);
     if (m == &methods[METHOD_INSERT]) add(m, P_EVICTED, false);
     if (needs & HD_MAY_PIN && !m->mixed) add(m, P_HOLDER, false);
     if (needs & HD_SCORES && !m->mixed) add(m, P_RAW_SCORES, false);
@@ -218,6 +228,7 @@ static int text_of(const arguments *a, parameter p, const char **text)
 
 enum {
     IN_KEYS,
+    IN_UPPER,
     IN_VALUES,
     IN_SCORES,
     IN_FLAGS,
@@ -225,6 +236,7 @@ enum {
     IN_OUT,
     IN_OUT_SCORE,
     IN_OUT_PTR,
+    IN_OUT_KEY,
     IN_OUT_OUTCOME,
     IN_OUT_FOUND,
     INS
@@ -375,12 +387,14 @@ static int take_values(call *c, int in, PyObject *array, const char *what, bool 
 static int take_inputs(call *c)
 {
     if (take_column(c, IN_KEYS, P_KEYS, u64, (hp_type){ DL_INT, 64 })) return -1;
+    if (take_column(c, IN_UPPER, P_UPPER, u64, (hp_type){ DL_INT, 64 })) return -1;
     if (take_column(c, IN_SCORES, P_SCORES, u64, (hp_type){ DL_INT, 64 })) return -1;
     if (take_column(c, IN_FLAGS, P_FLAGS, u8, u8) || take_column(c, IN_OPS, P_OPS, u8, u8)) return -1;
     PyObject *values = c->a.given[P_VALUES];
     if (values && take_values(c, IN_VALUES, values, parameters[P_VALUES].name, false)) return -1;
     hd_batch *b = &c->b;
     b->key = c->in[IN_KEYS].data;
+    b->key2 = c->in[IN_UPPER].data;
     b->score = c->in[IN_SCORES].data;
     b->flag = c->in[IN_FLAGS].data;
     b->each = c->in[IN_OPS].data;
@@ -394,9 +408,14 @@ static int take_numbers(call *c)
     if (number_of(&c->a, P_HOLDER, &b->holder) || number_of(&c->a, P_A, &b->pred_arg[0]) ||
         number_of(&c->a, P_B, &b->pred_arg[1]) || number_of(&c->a, P_START, &b->start))
         return -1;
+    uint64_t limit = 0;
+    if (number_of(&c->a, P_LIMIT, &limit)) return -1;
+    if (limit > UINT32_MAX)
+        return hp_fail(HD_EINVAL, "limit: %llu is more than 2^32 - 1", (unsigned long long)limit), -1;
+    b->limit = (uint32_t)limit;
     if (text_of(&c->a, P_PRED, &b->pred) || text_of(&c->a, P_KERNEL, &b->kernel)) return -1;
     if (truth_of(&c->a, P_DISTINCT, &b->distinct) || truth_of(&c->a, P_RAW_SCORES, &b->raw_scores) ||
-        truth_of(&c->a, P_ZERO, &c->zero))
+        truth_of(&c->a, P_ZERO, &c->zero) || truth_of(&c->a, P_INCLUSIVE, &b->inclusive))
         return -1;
     if (c->a.given[P_GROW]) {
         c->growing = true;
@@ -407,7 +426,7 @@ static int take_numbers(call *c)
 }
 
 /* The slots of export and promote. */
-static int take_range(call *c)
+static int take_slots(call *c)
 {
     hd_info info;
     hd_status s = hd_table_info(c->t->table, &info);
@@ -427,7 +446,9 @@ static uint32_t outputs_of(const call *c)
     uint32_t needs = c->needs, has = 0;
     bool keyed = needs & HD_NEEDS_KEY, own = c->a.given[P_OUT] != NULL;
     if (keyed) has |= 1u << HP_OUT_OUTCOME;
-    if (needs & (HD_GIVES_BOTH | HD_GIVES_PTR) || c->m->mixed) has |= 1u << HP_OUT_FOUND;
+    if (keyed && (needs & (HD_GIVES_BOTH | HD_GIVES_PTR) || c->m->mixed)) has |= 1u << HP_OUT_FOUND;
+    if (needs & HD_GIVES_KEY) has |= 1u << HP_OUT_KEY;
+    if (needs & HD_GIVES_ROWS) has |= 1u << HP_OUT_ROWS | 1u << HP_OUT_MORE;
     if (needs & HD_GIVES_VALUE && !own) has |= 1u << HP_OUT_VALUE;
     if (needs & HD_GIVES_SCORE && !own) has |= 1u << HP_OUT_SCORE;
     if (needs & HD_NEEDS_PTR) has |= 1u << HP_OUT_PTR;
@@ -446,16 +467,16 @@ static const struct {
     hp_out out;
     uint32_t needs; /* of the operations that have it, one of these */
     const char *what;
-} owns[INS - IN_OUT] = { { HP_OUT_VALUE, HD_GIVES_VALUE, "out['value']" },
-                         { HP_OUT_SCORE, HD_GIVES_SCORE, "out['score']" },
-                         { HP_OUT_PTR, HD_GIVES_PTR, "out['ptr']" },
-                         { HP_OUT_OUTCOME, HD_NEEDS_KEY, "out['outcome']" },
-                         { HP_OUT_FOUND, HD_NEEDS_KEY, "out['found']" } };
+} owns[INS - IN_OUT] = {
+    { HP_OUT_VALUE, HD_GIVES_VALUE, "out['value']" },   { HP_OUT_SCORE, HD_GIVES_SCORE, "out['score']" },
+    { HP_OUT_PTR, HD_GIVES_PTR, "out['ptr']" },         { HP_OUT_KEY, HD_GIVES_KEY, "out['key']" },
+    { HP_OUT_OUTCOME, HD_NEEDS_KEY, "out['outcome']" }, { HP_OUT_FOUND, HD_NEEDS_KEY, "out['found']" }
+};
 
 /* Whether bytes that the call writes overlap one of the first `ins` arrays. find_or_insert may write its values. */
 static int check_overlap(const call *c, const char *what, const char *p, uint64_t bytes, int ins, bool may_be_values)
 {
-    static const parameter name[IN_OUT] = { P_KEYS, P_VALUES, P_SCORES, P_FLAGS, P_OPS };
+    static const parameter name[IN_OUT] = { P_KEYS, P_UPPER, P_VALUES, P_SCORES, P_FLAGS, P_OPS };
     for (int i = 0; i < ins; i++) {
         if (i == IN_VALUES && may_be_values && c->in[i].data == p) continue;
         if (!overlap(&c->in[i], p, bytes)) continue;
@@ -526,17 +547,25 @@ static int take_owns(call *c, PyObject *dict)
     hd_batch *b = &c->b;
     b->score_out = c->in[IN_OUT_SCORE].data;
     b->ptr = c->in[IN_OUT_PTR].data;
+    b->key_out = c->in[IN_OUT_KEY].data;
     b->outcome = c->in[IN_OUT_OUTCOME].data;
     b->found = c->in[IN_OUT_FOUND].data;
     return failed;
+}
+
+static hp_extent extent_of(const call *c)
+{
+    uint64_t n = c->needs & HD_NEEDS_KEY || c->needs & HD_LISTS ? c->b.n : 1; /* the entry with the least key */
+    bool ranged = c->needs & HD_GIVES_ROWS;
+    return (hp_extent){ n, c->needs & HD_LISTS ? c->b.n : 0, ranged, ranged ? c->b.limit : 0 };
 }
 
 /* The result of an equal call, whose memory is written again. */
 static int reuse(call *c, hp_result *r)
 {
     PyObject *own = r->view[HP_OUT_VALUE]; /* the caller's, if the block has no values */
-    if (r->op != c->b.op || r->n != c->b.n || r->value.bytes != c->t->value.bytes ||
-        (r->place.on_device && !c->t->on_device && !hp_pretend_device))
+    if (r->op != c->b.op || r->extent.n != c->b.n || r->extent.limit != extent_of(c).limit ||
+        r->value.bytes != c->t->value.bytes || (r->place.on_device && !c->t->on_device && !hp_pretend_device))
         return hp_fail(HD_EINVAL, "out: the result of another kind of call"), -1;
     if (check_overlap(c, "out", r->place.data, r->bytes, IN_OUT, false)) return -1;
     Py_CLEAR(r->listed);
@@ -551,11 +580,14 @@ static int take_outputs(call *c)
 {
     PyObject *out = c->a.given[P_OUT];
     if (out && Py_TYPE(out) == hp_result_type) return reuse(c, (hp_result *)out);
+    if (out && c->needs & HD_GIVES_ROWS)
+        return hp_fail(HD_EINVAL, "out: an item of %s has several rows; pass the result of an equal call",
+                       hd_op_name(c->b.op)),
+               -1;
     if (out && PyDict_Check(out)) return take_owns(c, out);
     const hp_array *keys = c->in[IN_KEYS].hold ? &c->in[IN_KEYS] : NULL;
-    uint64_t rows = c->needs & HD_LISTS ? c->b.n : 0;
     c->result =
-        hp_result_new(keys, &c->t->value, c->b.op, c->b.n, rows, outputs_of(c), c->b.stream, !c->a.given[P_STREAM]);
+        hp_result_new(keys, &c->t->value, c->b.op, extent_of(c), outputs_of(c), c->b.stream, !c->a.given[P_STREAM]);
     if (!c->result) return -1;
     c->fresh = true;
     hp_result_outputs(c->result, &c->b);
@@ -572,18 +604,20 @@ static int take_outputs(call *c)
 typedef struct clearing {
     const bool *found; /* what this machine can read after the batch; NULL: all is cleared before */
     char *value;       /* to clear afterwards, or NULL */
-    uint64_t *score;
+    uint64_t *score, *key;
 } clearing;
 
 /* The caller's arrays of values and scores. They may be pinned, and no call on a device waits for a batch there. */
 static int clear_owns(call *c, clearing *how)
 {
     bool after = how->found && !c->t->on_device;
-    for (int in = IN_OUT; in <= IN_OUT_SCORE; in++) {
+    for (int in = IN_OUT; in <= IN_OUT_KEY; in++) {
         const hp_array *a = &c->in[in];
-        if (!a->hold) continue;
+        if (!a->hold || in == IN_OUT_PTR) continue;
         if (after && in == IN_OUT)
             how->value = a->data;
+        else if (after && in == IN_OUT_KEY)
+            how->key = a->data;
         else if (after)
             how->score = a->data;
         else if (!c->t->on_device)
@@ -603,6 +637,7 @@ static int clear_result(call *c, clearing *how)
     if (r->has >> HP_OUT_PTR & 1) memset(c->b.ptr, 0, c->b.n * sizeof *c->b.ptr);
     if (r->has >> HP_OUT_COUNT & 1) *c->b.count = 0;
     if (r->has >> HP_OUT_SCORE & 1) how->score = c->b.score_out;
+    if (r->has >> HP_OUT_KEY & 1) how->key = c->b.key_out;
     if (r->has >> HP_OUT_VALUE & 1) how->value = c->b.value_out;
     return 0;
 }
@@ -611,8 +646,8 @@ static int clear_before(call *c, clearing *how)
 {
     if (!c->fresh && !c->zero) return 0;
     bool ended = c->result ? !c->result->place.on_device : !c->t->on_device;
-    /* What a mixed batch finds does not say which of its items deliver a value. */
-    if (ended && !c->m->mixed) how->found = c->b.found;
+    /* What a mixed batch finds does not say which of its items deliver a value; what a range finds, not how many. */
+    if (ended && !c->m->mixed && !(c->needs & HD_GIVES_ROWS)) how->found = c->b.found;
     if (c->fresh && clear_result(c, how)) return -1;
     return c->zero ? clear_owns(c, how) : 0;
 }
@@ -677,11 +712,12 @@ static int run(call *c)
     c->b.elem = t->elem;
     if (c->b.op == HD_OP_ACCUM_OR_ASSIGN && !t->elem_known)
         return hp_fail(HD_EINVAL, "accum_or_assign: the table has opaque values; open it with a type of numbers"), -1;
-    clearing how = { NULL, NULL, NULL };
+    clearing how = { NULL, NULL, NULL, NULL };
     if (clear_before(c, &how)) return -1;
     PyThreadState *state = PyEval_SaveThread();
     s = t->repeats ? run_repeats(t, &c->b) : run_once(c);
     if (!s) hp_clear_absent(how.found, c->b.n, how.value, t->value.bytes, how.score);
+    if (!s) hp_clear_absent(how.found, c->b.n, NULL, 0, how.key);
     PyEval_RestoreThread(state);
     int failed = s ? (hp_fail_why(s), -1) : 0;
     if (!failed && c->result) failed = wait_for_library(c);
@@ -689,11 +725,23 @@ static int run(call *c)
     return failed;
 }
 
+/* The pair of key and value of the entry that min or max found; None: there is none. */
+static PyObject *entry_found(const call *c)
+{
+    if (!c->number) return Py_NewRef(Py_None);
+    PyObject *rows = hp_result_view(c->result, HP_OUT_VALUE), *value = rows;
+    if (rows && rows != Py_None) {
+        value = PySequence_GetItem(rows, 0);
+        Py_DECREF(rows);
+    }
+    return value ? Py_BuildValue("KN", (unsigned long long)*c->b.key_out, value) : NULL;
+}
+
 static PyObject *call_result(call *c)
 {
     if (c->own) return Py_NewRef(c->own);
     if (!c->result) return c->counts ? PyLong_FromUnsignedLongLong(c->number) : Py_NewRef(Py_None);
-    if (!(c->needs & HD_NEEDS_KEY)) return hp_result_listed(c->result);
+    if (!(c->needs & HD_NEEDS_KEY)) return c->counts ? entry_found(c) : hp_result_listed(c->result);
     uint32_t more = c->result->has & ~(1u << HP_OUT_OUTCOME);
     if (!more && !c->result->view[HP_OUT_VALUE]) return hp_result_view(c->result, HP_OUT_OUTCOME);
     return Py_NewRef((PyObject *)c->result);
@@ -705,8 +753,8 @@ static int take_and_run(call *c)
     bool keyed = c->needs & HD_NEEDS_KEY;
     if (stream_of(c) || take_numbers(c)) return -1;
     if (keyed && take_inputs(c)) return -1;
-    if (c->needs & HD_RANGE && take_range(c)) return -1;
-    if ((keyed || c->needs & HD_LISTS) && take_outputs(c)) return -1;
+    if (c->needs & HD_OF_SLOTS && take_slots(c)) return -1;
+    if ((keyed || c->needs & (HD_LISTS | HD_GIVES_KEY)) && take_outputs(c)) return -1;
     return run(c);
 }
 

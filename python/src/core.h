@@ -46,7 +46,7 @@ PyObject *hp_helper(const char *name);
 
 /* ---- Types of elements ------------------------------------------------------------------------------------------- */
 
-enum { HP_DIMENSIONS = 8 };
+enum { HP_DIMENSIONS = 8, HP_VIEW_DIMENSIONS = HP_DIMENSIONS + 2 /* items and rows of an item */ };
 
 typedef struct hp_type {
     uint8_t code; /* DL_INT ... */
@@ -131,8 +131,8 @@ typedef struct hp_place {
 
 /* An array over part of a block. A new reference. */
 PyObject *hp_view(const hp_place *p, uint64_t offset, hp_type type, int ndim, const int64_t *shape);
-/* The same for rows of values. */
-PyObject *hp_view_values(const hp_place *p, uint64_t offset, const hp_value *v, int64_t rows);
+/* The same for values, whose own dimensions come last: (rows, ...), or (items, rows, ...). */
+PyObject *hp_view_values(const hp_place *p, uint64_t offset, const hp_value *v, int ndim, const int64_t *rows);
 
 int hp_arrays_ready(void);
 
@@ -164,16 +164,26 @@ int hp_memory_ready(PyObject *module);
 typedef enum hp_out {
     HP_OUT_SCORE,
     HP_OUT_PTR,
+    HP_OUT_KEY,
     HP_OUT_VALUE,
     HP_OUT_COUNT,
     HP_OUT_LIST_KEY, /* from here on every byte that can be read was written */
     HP_OUT_LIST_SCORE,
     HP_OUT_LIST_ITEM,
     HP_OUT_LIST_VALUE,
+    HP_OUT_ROWS,
     HP_OUT_OUTCOME,
     HP_OUT_FOUND,
+    HP_OUT_MORE,
     HP_OUTS
 } hp_out;
+
+/* How large a result is. */
+typedef struct hp_extent {
+    uint64_t n, list_rows; /* items; rows that the list may have */
+    bool ranged;           /* keys and values have `limit` rows for each item */
+    uint64_t limit;
+} hp_extent;
 
 /* What a batch writes: one block of memory with all outputs. The views are made when they are asked for. */
 typedef struct hp_result {
@@ -181,10 +191,10 @@ typedef struct hp_result {
     PyObject *view[HP_OUTS]; /* made so far; the caller's own array of values */
     PyObject *listed;        /* made so far */
     uint32_t has;            /* a bit for each output */
-    uint64_t n, list_rows;   /* items; rows that the list may have */
-    uint64_t at[HP_OUTS];    /* offset in the block */
-    uint64_t unwritten;      /* bytes at the block's start that items may leave as they are */
-    uint64_t bytes;          /* of the block */
+    hp_extent extent;
+    uint64_t at[HP_OUTS]; /* offset in the block */
+    uint64_t unwritten;   /* bytes at the block's start that items may leave as they are */
+    uint64_t bytes;       /* of the block */
     hp_value value;
     hd_op op;
 } hp_result;
@@ -193,8 +203,8 @@ extern PyTypeObject *hp_result_type;
 int hp_results_ready(PyObject *module);
 /* A new result; `has` says which outputs. `keys` are the batch's, or NULL: their library and device make the block,
  * which is not cleared. stream, current: as for hp_memory_on_device. */
-hp_result *hp_result_new(const hp_array *keys, const hp_value *value, hd_op op, uint64_t n, uint64_t list_rows,
-                         uint32_t has, void *stream, bool current);
+hp_result *hp_result_new(const hp_array *keys, const hp_value *value, hd_op op, hp_extent extent, uint32_t has,
+                         void *stream, bool current);
 /* The name of an output, and the type of its elements, unless it is values. */
 const char *hp_out_name(hp_out out);
 hp_type hp_out_type(hp_out out);

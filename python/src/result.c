@@ -12,7 +12,7 @@ bool hp_pretend_device;
 
 PyTypeObject *hp_result_type;
 
-static const hp_type u64 = { DL_UINT, 64 }, u8 = { DL_UINT, 8 }, truth = { DL_BOOL, 8 };
+static const hp_type u64 = { DL_UINT, 64 }, u32 = { DL_UINT, 32 }, u8 = { DL_UINT, 8 }, truth = { DL_BOOL, 8 };
 
 /* The outputs, in the order of their places in the block: those with the greatest alignment first. */
 static const struct {
@@ -22,30 +22,56 @@ static const struct {
 } outs[HP_OUTS] = {
     [HP_OUT_SCORE] = { "score", "Scores of the entries that were found: uint64, shape (n).", false, 8 },
     [HP_OUT_PTR] = { "ptr", "Addresses of values in the table: uint64, shape (n).", false, 8 },
+    [HP_OUT_KEY] = { "key",
+                     "Keys of the entries that an ordered operation found; zeros in the other rows: uint64, shape (n), "
+                     "of a range (n, limit).",
+                     false, 8 },
     [HP_OUT_VALUE] = { "value",
                        "Values of the entries that were found; zeros in the other rows, unless `out` was "
-                       "given: shape (n, ...).",
+                       "given: shape (n, ...), of a range (n, limit, ...).",
                        false, 0 },
     [HP_OUT_COUNT] = { "count", NULL, true, 8 },
     [HP_OUT_LIST_KEY] = { "list_key", NULL, true, 8 },
     [HP_OUT_LIST_SCORE] = { "list_score", NULL, true, 8 },
     [HP_OUT_LIST_ITEM] = { "list_item", NULL, true, 8 },
     [HP_OUT_LIST_VALUE] = { "list_value", NULL, true, 0 },
+    [HP_OUT_ROWS] = { "rows", "How many entries of its range each item has: uint32, shape (n).", false, 4 },
     [HP_OUT_OUTCOME] = { "outcome", "What became of each item, a heddle.Outcome: uint8, shape (n).", false, 1 },
-    [HP_OUT_FOUND] = { "found", "Whether the key was there when the item took effect: bool, shape (n).", false, 1 },
+    [HP_OUT_FOUND] = { "found",
+                       "Whether the key was there when the item took effect; of ordered operations, whether there is "
+                       "such an entry: bool, shape (n).",
+                       false, 1 },
+    [HP_OUT_MORE] = { "more", "Whether the range of each item has more entries than `rows`: bool, shape (n).", false,
+                      1 },
 };
 
 const char *hp_out_name(hp_out out) { return outs[out].name; }
-hp_type hp_out_type(hp_out out) { return out == HP_OUT_FOUND ? truth : out == HP_OUT_OUTCOME ? u8 : u64; }
+hp_type hp_out_type(hp_out out)
+{
+    switch (out) {
+    case HP_OUT_FOUND:
+    case HP_OUT_MORE: return truth;
+    case HP_OUT_OUTCOME: return u8;
+    case HP_OUT_ROWS: return u32;
+    default: return u64;
+    }
+}
 
 /* ---- The block --------------------------------------------------------------------------------------------------- */
+
+/* Whether each item has several rows of the output. */
+static bool is_ranged(const hp_result *r, int out)
+{
+    return r->extent.ranged && (out == HP_OUT_KEY || out == HP_OUT_VALUE);
+}
 
 static uint64_t lay_out(hp_result *r)
 {
     uint64_t at = 0;
     for (int out = 0; out < HP_OUTS; out++) {
         if (!(r->has >> out & 1)) continue;
-        uint64_t rows = out == HP_OUT_COUNT ? 1 : outs[out].listed ? r->list_rows : r->n;
+        uint64_t rows = out == HP_OUT_COUNT ? 1 : outs[out].listed ? r->extent.list_rows : r->extent.n;
+        if (is_ranged(r, out)) rows *= r->extent.limit;
         r->at[out] = at;
         at += rows * (outs[out].bytes ? outs[out].bytes : r->value.bytes);
         at = (at + 63) & ~(uint64_t)63;
@@ -81,7 +107,7 @@ static int take_block(hp_result *r, const hp_array *keys, void *stream, bool cur
     void *data = NULL;
     const hp_place *p = &r->place;
     if (p->exchange && p->on_device && r->has == 1u << HP_OUT_OUTCOME) {
-        r->view[HP_OUT_OUTCOME] = hp_library_array(p->exchange, p->device, u8, (int64_t)r->n, &data);
+        r->view[HP_OUT_OUTCOME] = hp_library_array(p->exchange, p->device, u8, (int64_t)r->extent.n, &data);
         r->place.data = data;
         return r->view[HP_OUT_OUTCOME] ? 0 : -1;
     }
@@ -108,15 +134,14 @@ static int choose_place(hp_place *p, const hp_array *keys)
     return p->space ? 0 : -1;
 }
 
-hp_result *hp_result_new(const hp_array *keys, const hp_value *value, hd_op op, uint64_t n, uint64_t list_rows,
-                         uint32_t has, void *stream, bool current)
+hp_result *hp_result_new(const hp_array *keys, const hp_value *value, hd_op op, hp_extent extent, uint32_t has,
+                         void *stream, bool current)
 {
     hp_result *r = PyObject_GC_New(hp_result, hp_result_type);
     if (!r) return NULL;
     memset((char *)r + sizeof(PyObject), 0, sizeof *r - sizeof(PyObject));
     r->op = op;
-    r->n = n;
-    r->list_rows = list_rows;
+    r->extent = extent;
     r->has = value->bytes ? has : has & ~(1u << HP_OUT_VALUE | 1u << HP_OUT_LIST_VALUE);
     r->value = *value;
     r->bytes = lay_out(r);
@@ -139,6 +164,9 @@ void hp_result_outputs(const hp_result *r, hd_batch *b)
     b->list_value = place(r, HP_OUT_LIST_VALUE);
     b->count = place(r, HP_OUT_COUNT);
     b->value_out = place(r, HP_OUT_VALUE);
+    b->key_out = place(r, HP_OUT_KEY);
+    b->rows = place(r, HP_OUT_ROWS);
+    b->more = place(r, HP_OUT_MORE);
     b->outcome = place(r, HP_OUT_OUTCOME);
     b->found = place(r, HP_OUT_FOUND);
 }
@@ -147,14 +175,17 @@ void hp_result_outputs(const hp_result *r, hd_batch *b)
 
 static PyObject *view_of_rows(hp_result *r, int out, int64_t rows)
 {
-    if (out == HP_OUT_VALUE || out == HP_OUT_LIST_VALUE) return hp_view_values(&r->place, r->at[out], &r->value, rows);
-    return hp_view(&r->place, r->at[out], hp_out_type((hp_out)out), 1, &rows);
+    int64_t shape[2] = { rows, (int64_t)r->extent.limit };
+    int ndim = is_ranged(r, out) ? 2 : 1;
+    if (out == HP_OUT_VALUE || out == HP_OUT_LIST_VALUE)
+        return hp_view_values(&r->place, r->at[out], &r->value, ndim, shape);
+    return hp_view(&r->place, r->at[out], hp_out_type((hp_out)out), ndim, shape);
 }
 
 PyObject *hp_result_view(hp_result *r, hp_out out)
 {
     if (!(r->has >> out & 1) && !r->view[out]) return Py_NewRef(Py_None);
-    if (!r->view[out]) r->view[out] = view_of_rows(r, out, (int64_t)r->n);
+    if (!r->view[out]) r->view[out] = view_of_rows(r, out, (int64_t)r->extent.n);
     return Py_XNewRef(r->view[out]);
 }
 
@@ -215,7 +246,7 @@ static PyObject *get_op(PyObject *self, void *unused)
     return PyUnicode_FromString(hd_op_name(((hp_result *)self)->op));
 }
 
-static Py_ssize_t result_length(PyObject *self) { return (Py_ssize_t)((hp_result *)self)->n; }
+static Py_ssize_t result_length(PyObject *self) { return (Py_ssize_t)((hp_result *)self)->extent.n; }
 
 static int result_traverse(PyObject *self, visitproc visit, void *arg)
 {
@@ -250,13 +281,17 @@ static void result_free(PyObject *self)
 static PyObject *result_repr(PyObject *self)
 {
     hp_result *r = (hp_result *)self;
-    return PyUnicode_FromFormat("<heddle.Result of %s: %llu items>", hd_op_name(r->op), (unsigned long long)r->n);
+    return PyUnicode_FromFormat("<heddle.Result of %s: %llu items>", hd_op_name(r->op),
+                                (unsigned long long)r->extent.n);
 }
 
 static PyGetSetDef result_members[] = {
     { "value", get_view, NULL, NULL, (void *)(intptr_t)HP_OUT_VALUE },
     { "found", get_view, NULL, NULL, (void *)(intptr_t)HP_OUT_FOUND },
     { "outcome", get_view, NULL, NULL, (void *)(intptr_t)HP_OUT_OUTCOME },
+    { "key", get_view, NULL, NULL, (void *)(intptr_t)HP_OUT_KEY },
+    { "rows", get_view, NULL, NULL, (void *)(intptr_t)HP_OUT_ROWS },
+    { "more", get_view, NULL, NULL, (void *)(intptr_t)HP_OUT_MORE },
     { "score", get_view, NULL, NULL, (void *)(intptr_t)HP_OUT_SCORE },
     { "ptr", get_view, NULL, NULL, (void *)(intptr_t)HP_OUT_PTR },
     { "listed", get_listed, NULL,

@@ -289,7 +289,8 @@ static void hkv_move(void *from, void *to)
 
 static const char *unfit(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
-    return (void)row, (void)info, b->each ? HD_NOT_MIXED : NULL;
+    (void)row, (void)info;
+    return b->each ? HD_NOT_MIXED : HD_OP_IN(b->op, HD_OPS_ORDERED) ? HD_UNORDERED : NULL;
 }
 
 static const char *const admits[] = { "score", "always", NULL };

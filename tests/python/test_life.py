@@ -56,7 +56,7 @@ class Closing(unittest.TestCase):
                  lambda: t.load("/tmp/x"), lambda: setattr(t, "epoch", 1), lambda: 5 in t, lambda: list(t),
                  lambda: next(t.items()), lambda: pickle.dumps(t), lambda: copy.copy(t), lambda: t._record_steps(True),
                  lambda: bool(t)]  # fmt: skip
-        arguments = {"keys": [1], "values": [1], "holder": 1, "predicate": "all", "ops": b"\0"}
+        arguments = {"keys": [1], "upper": [2], "limit": 3, "values": [1], "holder": 1, "predicate": "all", "ops": b"\0"}
         for row in heddle._core.call_rows():
             needed = [p["name"] for p in row["parameters"] if not p["default"] or p["name"] == "values"]
             calls.append(lambda row=row, needed=needed: getattr(t, row["name"])(**{n: arguments[n] for n in needed}))

@@ -205,6 +205,10 @@ def tables(draw):
         return {"design": "hive", "backend": backend, "slots": draw(st.sampled_from([8, 16, 32])),
                 "capacity": draw(st.sampled_from([16, 64, 100])), "hashes": draw(st.sampled_from([2, 3])),
                 "seed": draw(st.integers(0, 3))}, draw(st.sampled_from(["uint32", "uint16"]))  # fmt: skip
+    if draw(st.integers(0, 3)) == 0:  # buckets are segments
+        kind, slots = draw(st.sampled_from([("uint32", 16), ("uint64", 8)]))
+        return {"design": "sl", "backend": "ref", "slots": slots, "segment": 128,
+                "capacity": draw(st.sampled_from([16, 64, 100]))}, kind  # fmt: skip
     slots = draw(st.sampled_from([8, 16, 32] if backend == "host" else [2, 5, 8, 16, 64]))
     dual = draw(st.booleans())
     return {"design": "hkv", "backend": backend, "policy": draw(st.sampled_from([r[0] for r in heddle.rows("policies")])),
@@ -235,7 +239,8 @@ class Tables(RuleBasedStateMachine):
         self.table = heddle.Table(value=self.kind.value, **parameters)
         self.parameters = {name: parameters[name] for name in ("backend",)}
         info = self.table.info
-        self.hive, self.policy, self.limit = info["design"] == "hive", info["policy"], info["keys"]
+        self.policy, self.limit = info["policy"], info["keys"]
+        self.dictionary, self.ordered = self.policy == "none", info["design"] == "sl"
         self.in_order = info["backend"] == "ref"
         assert info["capacity"] >= parameters["capacity"] and info["slots"] == parameters["slots"]
         assert len(self.table) == 0 and list(self.table) == []
@@ -268,7 +273,7 @@ class Tables(RuleBasedStateMachine):
         options = {}
         if o["promise"] and len(set(keys)) == len(keys):
             options["distinct"] = True
-        scored = own_scores and not self.hive
+        scored = own_scores and not self.dictionary
         if scored and (o["scored"] or o["raw"] or self.policy == "custom"):
             for i, item in enumerate(items):
                 item.score = (o["number"] * 7 + i * 13) % 200 + 1
@@ -303,7 +308,7 @@ class Tables(RuleBasedStateMachine):
             assert len(result) == len(items) and result.op == ("insert_or_assign" if op == "mixed" else op)
         self.check_found(op, result, outcomes)
         self.check_counters(op, items, counted, grow)
-        if not self.hive:
+        if not self.dictionary:
             assert self.table.info["now"] == before["now"] + len(items), (before["now"], self.table.info["now"])
         return result, before
 
@@ -351,10 +356,10 @@ class Tables(RuleBasedStateMachine):
             if evicted is not None:
                 assert gone == sum(k == key for k, _, _ in evicted), f"key {key}: evictions that are not listed"
             self.explain(key, its, gone, after, holder)
-            if len(its) == 1 and not self.hive and key in after:
+            if len(its) == 1 and not self.dictionary and key in after:
                 self.check_score(its[0], key, after[key][1], before, gone)
         assert left == sum(i.outcome == Outcome.EVICTED for i in items), "entries are gone without an outcome EVICTED"
-        if self.hive:
+        if self.dictionary:
             assert not left and not any(i.outcome in (Outcome.REFUSED, Outcome.PINNED) for i in items)
         self.check_one_bucket(items, before, after)
         self.entries = after
@@ -407,7 +412,7 @@ class Tables(RuleBasedStateMachine):
 
     def check_one_bucket(self, items, before, after):
         """A table of one bucket evicts only if it is full, and then the lowest score."""
-        if self.hive or before["buckets"] != 1 or self.table.info["buckets"] != 1:
+        if self.dictionary or before["buckets"] != 1 or self.table.info["buckets"] != 1:
             return
         came = sum(i.outcome in NEW for i in items)
         if len(self.entries) + len({i.key for i in items} - set(self.entries)) <= before["slots"]:
@@ -463,6 +468,8 @@ class Tables(RuleBasedStateMachine):
 
     @rule(keys=keys_drawn, o=option)
     def do_find_ptr(self, keys, o):
+        if self.ordered:
+            return self.refused("find_ptr", u64(keys))
         items, result = self.lookup("find_ptr", keys, o)
         self.check_scores_found(items, result)
         self.check_pointers(items, result)
@@ -479,7 +486,7 @@ class Tables(RuleBasedStateMachine):
     def check_pointers(self, items, result):
         """Values at the addresses; no two keys have one address."""
         keys_at = {}
-        if not self.kind.bytes or self.hive:
+        if not self.kind.bytes or self.dictionary:
             return
         for item, address in zip(items, result.ptr.tolist(), strict=True):
             if not address:
@@ -495,7 +502,7 @@ class Tables(RuleBasedStateMachine):
     def do_touch(self, keys, o):
         items, options = self.inputs("touch", keys, o)
         self.raw = options.get("raw_scores", False)
-        if self.hive:
+        if self.dictionary:
             return self.refused("touch", u64(keys))
         start = self.out_option("touch", items, o, options)
         result, before = self.run("touch", items, lambda: self.table.touch(self.keys(keys, o["way"]), **options))
@@ -514,7 +521,7 @@ class Tables(RuleBasedStateMachine):
         name = "insert" if listing and o["number"] % 2 else op
         if name == "insert" and listing:
             options["evicted"] = True
-        if self.hive and (op == "assign_scores" or listing):
+        if self.dictionary and (op == "assign_scores" or listing):
             return self.refused(name, u64(keys), *values, **options)
         call = lambda: getattr(self.table, name)(self.keys(keys, o["way"]), *values, **options)  # noqa: E731
         grow = options.get("grow") is not None
@@ -597,7 +604,7 @@ class Tables(RuleBasedStateMachine):
         self.raw = options.get("raw_scores", False)
         values = self.kind.array([i.value for i in items], o["way"])
         start = self.out_option("find_or_insert", items, o, options, values)
-        if holder and self.hive:
+        if holder and self.dictionary:
             return self.refused("find_or_insert", u64(keys), values, holder=holder)
         options["holder"] = holder
         if options.get("out") is values and values is not None and memoryview(values).readonly:
@@ -613,7 +620,7 @@ class Tables(RuleBasedStateMachine):
     def do_find_or_insert_ptr(self, keys, o, holder):
         items, options = self.inputs("find_or_insert_ptr", keys, o)
         self.raw = options.get("raw_scores", False)
-        if self.hive:
+        if self.dictionary:
             return self.refused("find_or_insert_ptr", u64(keys))
         call = lambda: self.table.find_or_insert_ptr(self.keys(keys, o["way"]), holder=holder, **options)  # noqa: E731
         result, before = self.run("find_or_insert_ptr", items, call)
@@ -623,7 +630,7 @@ class Tables(RuleBasedStateMachine):
     @rule(keys=keys_drawn, o=option, holder=holders)
     def do_lock_keys(self, keys, o, holder):
         items, options = self.inputs("lock_keys", keys, o, own_scores=False)
-        if self.hive:
+        if self.dictionary:
             return self.refused("lock_keys", u64(keys), holder)
         _, before = self.run("lock_keys", items, lambda: self.table.lock_keys(self.keys(keys, o["way"]), holder, **options))
         self.settle(items, before, holder=holder)
@@ -631,7 +638,7 @@ class Tables(RuleBasedStateMachine):
     @rule(keys=keys_drawn, o=option, holder=holders)
     def do_unlock_keys(self, keys, o, holder):
         items, options = self.inputs("unlock_keys", keys, o, own_scores=False)
-        if self.hive:
+        if self.dictionary:
             return self.refused("unlock_keys", u64(keys), holder)
         call = lambda: self.table.unlock_keys(self.keys(keys, o["way"]), holder, **options)  # noqa: E731
         _, before = self.run("unlock_keys", items, call)
@@ -644,7 +651,7 @@ class Tables(RuleBasedStateMachine):
             item.op = op
         codes = bytes(Op[op.upper()] for op in ops[: len(items)])
         values = self.kind.array([i.value for i in items], o["way"])
-        if not self.hive:
+        if not self.dictionary or self.ordered:
             return self.refused("mixed", codes, u64(keys), values)
         start = self.out_option("mixed", items, o, options)
         call = lambda: self.table.mixed(codes, self.keys(keys, o["way"]), values, **options)  # noqa: E731
@@ -657,6 +664,75 @@ class Tables(RuleBasedStateMachine):
                 assert value == old, (item.op, item.outcome, value, old)
         self.results["mixed", len(items)] = result
         self.settle(items, before)
+
+    # ---- In the order of keys ----
+
+    def neighbour(self, op, keys, o, inclusive, entry_of):
+        if not self.ordered:
+            return self.refused(op, u64(keys))
+        items, options = self.inputs(op, keys, o, own_scores=False)
+        start = self.out_option(op, items, o, options)
+        call = lambda: getattr(self.table, op)(self.keys(keys, o["way"]), inclusive=inclusive, **options)  # noqa: E731
+        result, _ = self.run(op, items, call)
+        values, found = rows_of(result.value, len(items)), result.key.tolist()
+        for item, value, key, old in zip(items, values, found, start, strict=True):
+            want = entry_of(item.key) if item.key < self.limit else None
+            assert item.outcome == (Outcome.HIT if want is not None else
+                                    Outcome.MISS if item.key < self.limit else Outcome.RESERVED)  # fmt: skip
+            if want is None:
+                assert value == old, (op, item.key, value, old)
+            else:
+                assert (key, value) == (want, self.entries[want][0]), (op, item.key, key, want)
+        self.results[op, len(items)] = result
+        assert entries_of(self.table) == self.entries
+
+    @rule(keys=keys_drawn, o=option, inclusive=st.booleans())
+    def do_predecessor(self, keys, o, inclusive):
+        below = lambda key: max((k for k in self.entries if k < key or inclusive and k == key), default=None)  # noqa: E731
+        self.neighbour("predecessor", keys, o, inclusive, below)
+
+    @rule(keys=keys_drawn, o=option, inclusive=st.booleans())
+    def do_successor(self, keys, o, inclusive):
+        above = lambda key: min((k for k in self.entries if k > key or inclusive and k == key), default=None)  # noqa: E731
+        self.neighbour("successor", keys, o, inclusive, above)
+
+    @rule(keys=keys_drawn, o=option, limit=st.integers(0, 20), width=st.sampled_from([0, 1, 5, 40, LIMIT]))
+    def do_range(self, keys, o, limit, width):
+        upper = [min(k + width, (1 << 64) - 1) for k in keys]
+        if not self.ordered:
+            return self.refused("range", u64(keys), u64(upper), limit)
+        items, options = self.inputs("range", keys, o, own_scores=False)
+        again = self.results.get(("range", len(items), limit))
+        if o["out"] == "result" and again is not None:
+            options["out"] = again
+        call = lambda: self.table.range(self.keys(keys, o["way"]), self.keys(upper, o["way"]), limit, **options)  # noqa: E731
+        result, _ = self.run("range", items, call)
+        self.results["range", len(items), limit] = result
+        width = self.kind.width
+        for i, item in enumerate(items):
+            want = sorted(k for k in self.entries if item.key <= k <= upper[i]) if item.key < self.limit else []
+            rows, more = result.rows.tolist()[i], result.more.tolist()[i]
+            assert (rows, more) == (min(len(want), limit), len(want) > limit), (item.key, upper[i], rows, more)
+            if not rows:
+                continue
+            found, values = result.key.tolist()[i][:rows], result.value.tolist()[i][:rows]
+            assert found == want[:rows], (found, want)
+            assert [(v,) for v in values] == [self.entries[k][0] for k in found] and width == 1
+        assert entries_of(self.table) == self.entries
+
+    def end(self, op, key):
+        if not self.ordered:
+            return self.refused(op)
+        found = getattr(self.table, op)()
+        assert found == (None if key is None else (key, self.entries[key][0][0])), (op, found, key)
+
+    @rule()
+    def do_min(self):
+        self.end("min", min(self.entries, default=None))
+
+    @rule()
+    def do_max(self):
+        self.end("max", max(self.entries, default=None))
 
     # ---- Whole tables ----
 
@@ -715,14 +791,14 @@ class Tables(RuleBasedStateMachine):
 
     @rule()
     def do_promote(self):
-        if self.hive:
+        if self.dictionary:
             return self.refused("promote")
         assert self.table.promote() == 0  # without tiers nothing moves
         assert entries_of(self.table) == self.entries
 
     @rule(epoch=st.integers(0, 5))
     def set_epoch(self, epoch):
-        if not self.hive:
+        if not self.dictionary:
             self.table.epoch = self.table.epoch + epoch
             assert self.table.info["epoch"] == self.table.epoch
 
@@ -732,8 +808,8 @@ class Tables(RuleBasedStateMachine):
         if buckets > 64:
             return
         counted = self.table.counters()["outcomes"]
-        self.table.grow(buckets * more if not self.hive else buckets + more)
-        assert self.table.info["buckets"] == (buckets * more if not self.hive else buckets + more)
+        self.table.grow(buckets * more if not self.dictionary else buckets + more)
+        assert self.table.info["buckets"] == (buckets * more if not self.dictionary else buckets + more)
         assert entries_of(self.table) == self.entries and self.table.counters()["outcomes"] == counted
         self.table.check()
 
@@ -749,7 +825,7 @@ class Tables(RuleBasedStateMachine):
     @rule()
     def shrink(self):
         info = self.table.info
-        if not self.hive:
+        if not self.dictionary:
             return self.refused("shrink", info["buckets"])
         self.table.shrink(info["base_buckets"])
         assert info["base_buckets"] <= self.table.info["buckets"] <= info["buckets"]
@@ -776,11 +852,11 @@ class Tables(RuleBasedStateMachine):
         """A table of another shape is saved, and loaded: what did not fit is counted."""
         path = os.path.join(self.folder.name, "other.heddle")
         info = self.table.info
-        more = {} if self.hive else {"policy": self.policy}
+        more = {} if self.dictionary else {"policy": self.policy}
         keys = u64(range(number, number + 60))
         values = self.kind.array([self.kind.number(k) for k in keys], "array")
         with heddle.Table(capacity, self.kind.value, design=info["design"], slots=8, seed=77, **more) as other:
-            scores = {"scores": keys} if self.policy == "custom" and not self.hive else {}
+            scores = {"scores": keys} if self.policy == "custom" and not self.dictionary else {}
             other.insert(keys, values, **scores)
             saved = entries_of(other)
             other.save(path)

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * design.c - the ordered table as the core sees it: shape, memory, growth, and the sequential kernel "ref".
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/design.h"
+#include "base/error.h"
+#include "base/op.h"
+#include "ref/sl/sl.h"
+
+sl_view *sl_view_of(void *state) { return (sl_view *)state; }
+
+/* ---- Shape ----------------------------------------------------------------------------------- */
+
+static uint32_t fit_of(const hd_info *info) { return info->sl.segment / (info->value_bytes == 4 ? 8 : 16); }
+
+static bool is_power_of_two(uint64_t n) { return n && (n & (n - 1)) == 0; }
+
+static uint64_t used_words(uint64_t homes) { return (homes + 63) / 64; }
+
+/* Bytes of a table with so many homes. */
+static uint64_t memory_of(const hd_info *info, uint64_t homes)
+{
+    uint64_t row = sizeof(uint64_t) + 2 * sizeof(uint32_t);
+    return sizeof(sl_view) + homes * (info->sl.segment + row) + used_words(homes) * sizeof(uint64_t);
+}
+
+/* What a table with so many homes says of itself. */
+static void tell(hd_info *info, uint64_t homes)
+{
+    info->capacity = info->places = homes * fit_of(info);
+    info->buckets = info->capacity / info->slots;
+    info->memory_bytes = memory_of(info, homes);
+}
+
+static uint64_t homes_of(const hd_info *info) { return info->places / fit_of(info); }
+
+/* The fewest homes with so many buckets. */
+static uint64_t homes_for(const hd_info *info, uint64_t buckets)
+{
+    uint64_t each = fit_of(info) / info->slots;
+    return buckets / each + (buckets % each != 0);
+}
+
+/* A home's number has 32 bits; places are counted in bytes, too. */
+static bool too_many(const hd_info *info, uint64_t homes)
+{
+    return homes > UINT32_MAX || homes > (uint64_t)PTRDIFF_MAX / 2 / info->sl.segment;
+}
+
+static hd_status sl_shape(const hd_design *d, const hd_config *c, hd_info *info)
+{
+    (void)d;
+    if (c->value_bytes != 4 && c->value_bytes != 8)
+        return hd_fail(HD_EINVAL, "value_bytes: sl has values of 4 or 8, not of %" PRIu32, c->value_bytes);
+    if (!is_power_of_two(c->sl.segment))
+        return hd_fail(HD_EINVAL, "segment: a power of two, not %" PRIu32, c->sl.segment);
+    if (c->clock != HD_CLOCK_LOGICAL) return hd_fail(HD_EINVAL, "clock: sl keeps no times");
+    if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_SORTED;
+    if (info->layout != HD_LAYOUT_SORTED) return hd_fail(HD_EINVAL, "layout: sl has sorted segments");
+    info->sl = c->sl;
+    info->value_bytes = c->value_bytes;
+    info->slots = c->slots;
+    uint32_t fit = fit_of(info);
+    if (!is_power_of_two(c->slots) || c->slots < SL_SLOTS_LEAST || c->slots > fit || c->slots > HD_SLOTS_MAX)
+        return hd_fail(HD_EINVAL,
+                       "slots: a power of two from %d to %" PRIu32 ", the entries of a segment, not %" PRIu32,
+                       SL_SLOTS_LEAST, fit, c->slots);
+    uint64_t homes = c->capacity / fit + (c->capacity % fit != 0);
+    if (too_many(info, homes))
+        return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries are more than can be addressed", c->capacity);
+    info->keys = c->value_bytes == 4 ? (1ull << 32) - 3 : HD_KEY_RESERVED;
+    tell(info, homes);
+    info->base_buckets = info->buckets;
+    info->stash_buckets = 0;
+    return HD_OK;
+}
+
+static void sl_usual(hd_config *c)
+{
+    c->policy = "none";
+    c->slots = 16;
+    c->value_bytes = 4;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static void give_arrays(const sl_view *v, const hd_seams *s)
+{
+    hd_give(s, v->word, sl_places(v) * v->words, sizeof *v->word);
+    hd_give(s, v->bound, v->homes, sizeof *v->bound);
+    hd_give(s, v->home, v->homes, sizeof *v->home);
+    hd_give(s, v->count, v->homes, sizeof *v->count);
+    hd_give(s, v->used, used_words(v->homes), sizeof *v->used);
+}
+
+/* The arrays of a view that has its numbers. */
+static hd_status take_arrays(sl_view *v, const hd_seams *s)
+{
+    void *word = NULL, *bound = NULL, *home = NULL, *count = NULL, *used = NULL;
+    hd_status status = hd_take(s, "capacity: segments", sl_places(v) * v->words, sizeof *v->word, &word);
+    if (!status) status = hd_take(s, "capacity: bounds", v->homes, sizeof *v->bound, &bound);
+    if (!status) status = hd_take(s, "capacity: homes", v->homes, sizeof *v->home, &home);
+    if (!status) status = hd_take(s, "capacity: counts", v->homes, sizeof *v->count, &count);
+    if (!status) status = hd_take(s, "capacity: used homes", used_words(v->homes), sizeof *v->used, &used);
+    v->word = (uint64_t *)word;
+    v->bound = (uint64_t *)bound;
+    v->home = (uint32_t *)home;
+    v->count = (uint32_t *)count;
+    v->used = (uint64_t *)used;
+    if (status)
+        give_arrays(v, s);
+    else
+        sl_clear(v);
+    return status;
+}
+
+static void sl_close(void *state, const hd_seams *s)
+{
+    sl_view *v = sl_view_of(state);
+    if (!v) return;
+    give_arrays(v, s);
+    hd_give(s, v, 1, sizeof *v);
+}
+
+static hd_status sl_open(const hd_design *d, const hd_info *info, const hd_seams *s, void **state)
+{
+    (void)d;
+    void *p;
+    hd_status status = hd_take(s, "table", 1, sizeof(sl_view), &p);
+    if (status) return status;
+    sl_view *v = (sl_view *)p;
+    memset(v, 0, sizeof *v);
+    v->homes = homes_of(info);
+    v->fit = fit_of(info);
+    v->words = info->value_bytes / 4;
+    status = take_arrays(v, s);
+    if (status)
+        hd_give(s, v, 1, sizeof *v);
+    else
+        *state = v;
+    return status;
+}
+
+/* ---- Growing and shrinking ------------------------------------------------------------------- */
+
+/* Into memory of another size. Growth keeps places; shrinking brings the segments into the first homes. */
+static hd_status move_to(sl_view *v, const hd_seams *s, uint64_t homes)
+{
+    sl_view to = *v;
+    to.homes = homes;
+    hd_status status = take_arrays(&to, s);
+    if (status) return status;
+    if (homes < v->homes) {
+        sl_pack(v, &to);
+    } else {
+        memcpy(to.word, v->word, sl_places(v) * v->words * sizeof *v->word);
+        memcpy(to.bound, v->bound, v->rows * sizeof *v->bound);
+        memcpy(to.home, v->home, v->rows * sizeof *v->home);
+        memcpy(to.count, v->count, v->homes * sizeof *v->count);
+        memcpy(to.used, v->used, used_words(v->homes) * sizeof *v->used);
+        to.rows = v->rows;
+    }
+    give_arrays(v, s);
+    *v = to;
+    return HD_OK;
+}
+
+static hd_status sl_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
+{
+    sl_view *v = sl_view_of(state);
+    uint64_t homes = homes_for(info, buckets), needed = sl_size(v) / v->fit + (sl_size(v) % v->fit != 0);
+    if (buckets < info->base_buckets)
+        return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are fewer than the %" PRIu64 " that the table began with",
+                       buckets, info->base_buckets);
+    if (too_many(info, homes))
+        return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are more than a table can have", buckets);
+    if (homes < v->homes && homes < needed) homes = needed;
+    hd_status status = homes == v->homes ? HD_OK : move_to(v, s, homes);
+    if (!status) tell(info, homes);
+    return status;
+}
+
+/* ---- The rest of a design -------------------------------------------------------------------- */
+
+static hd_status sl_verify(void *state)
+{
+    char why[256];
+    sl_check(sl_view_of(state), why, sizeof why);
+    return why[0] ? hd_fail(HD_ECORRUPT, "%s", why) : HD_OK;
+}
+
+static size_t sl_next(void *state, hd_entry *e, size_t most)
+{
+    const sl_view *v = sl_view_of(state);
+    uint64_t home = e->slot / v->fit;
+    uint32_t index = (uint32_t)(e->slot % v->fit);
+    size_t n = 0;
+    for (; home < v->homes && n < most; home++, index = 0)
+        for (; index < v->count[home] && n < most; index++) {
+            uint64_t place = home * v->fit + index;
+            e[n++] = (hd_entry){ place, sl_key(v, place), 0, sl_value_at(v, place) };
+        }
+    return n;
+}
+
+static bool sl_put_at(void *state, const hd_entry *e)
+{
+    sl_view *v = sl_view_of(state);
+    uint64_t value = 0;
+    memcpy(&value, e->value, sl_value_bytes(v));
+    return e->score == 0 && sl_put(v, e->slot, e->key, value);
+}
+
+static hd_status sl_run(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
+{
+    (void)row, (void)when;
+    sl_run_batch(sl_view_of(state), b, tally);
+    return HD_OK;
+}
+
+static const char *sl_unfit_batch(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+{
+    (void)row, (void)info;
+    return b->each ? HD_NOT_MIXED : sl_unfit(b->op);
+}
+
+/* clang-format off */
+static const hd_param params[] = {
+    { "segment", HD_PARAM_U32, HD_PARAM_AT(hd_sl_config, segment), .least = SL_SEGMENT_LEAST, .most = SL_SEGMENT_MOST,
+      .usual = SL_SEGMENT_USUAL, .what = "bytes of a segment, a power of two", .places = true,
+      .saved = HD_SAVED_U32, .saved_at = 160 },
+};
+/* clang-format on */
+
+const hd_params sl_params = { .design = "sl",
+                              .row = params,
+                              .count = sizeof params / sizeof *params,
+                              .config_at = offsetof(hd_config, sl),
+                              .info_at = offsetof(hd_info, sl),
+                              .bytes = sizeof(hd_sl_config) };
+
+#define HD_RAN(number, name, what, role, family, does) [HD_OP_##number] = "sl." #name ".ref",
+static const hd_variant variant = {
+    .name = "ref",
+    .row = { { .what = { "the sequential reference", NULL } } },
+    .ran = { HD_OP_ROWS(HD_RAN) },
+};
+static const hd_variant *const variants[] = { &variant, NULL };
+
+const hd_design hd_design_sl = {
+    .name = "sl",
+    .what = "a dictionary that keeps its keys in order: segments of ascending entries under a directory",
+    .backend = "ref",
+    .params = &sl_params,
+    .policy = "none",
+    .usual = sl_usual,
+    .shape = sl_shape,
+    .open = sl_open,
+    .close = sl_close,
+    .check = sl_verify,
+    .next = sl_next,
+    .put_at = sl_put_at,
+    .resize = sl_resize,
+    .variants = variants,
+    .unfit = sl_unfit_batch,
+    .launch = sl_run,
+};

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * layout.h - where the bytes of an ordered table are: segments of ascending entries, and a directory of the segments.
+ *
+ *   entry      value_bytes 4: one word of 8 bytes, key << 32 | value, with keys below 2^32 - 3
+ *              value_bytes 8: two words, the key and the value, with keys below HD_KEY_RESERVED
+ *   home       the memory of one segment: `fit` entries. The table has `homes` of them, which lie one after another.
+ *              The place of an entry is home * fit + index
+ *   segment    entries that ascend by key and fill a home from its front without gaps. A segment has no header
+ *   directory  one row per segment, ascending by key: `bound`, below which the segment has no key, and the number of
+ *              its home. The first bound is 0, so every key belongs to exactly one segment. How many entries a segment
+ *              has is noted by home
+ *
+ * A search is two binary searches: in the directory, then in the segment. A range is contiguous within each segment.
+ *
+ *   insert   into the segment that the key belongs to: the entries above it move up. A full segment is split first: its
+ *            upper half moves to a free home. A key above all others, whose segment is full, begins a segment of its
+ *            own instead, so that ascending keys fill their segments. Without a free home the item is PENDING
+ *   erase    the entries above it move down. A segment that is empty gives its home back, unless it is the only one;
+ *            two neighbours that together fill at most half of a segment become one
+ *
+ * The free home with the lowest number is taken first.
+ *
+ * Differs: GFSL (Moscovici, Cohen, Petrank, PACT '17) keeps chunks of 16 or 32 entries in linked lists of several
+ * levels. Here a segment is as large as the shared memory of a thread block, and the directory is an array.
+ *
+ * Invariants, by number (ref/sl/check.c):
+ *   SL-1  the directory has 1 to `homes` rows; their homes are marked as used, and no more homes are. (That they differ
+ *         follows from SL-3 and SL-5: the keys of one segment are not within the bounds of two rows)
+ *   SL-2  the first bound is 0, and bounds ascend
+ *   SL-3  a segment has 1 to `fit` entries, or none if it is the only one; a free home has none
+ *   SL-4  the keys of a segment ascend
+ *   SL-5  they are not below the segment's bound, and below the next one's, and below the limit
+ *   SL-6  two neighbours together have more than half of `fit` entries
+ */
+#ifndef HD_SL_LAYOUT_H
+#define HD_SL_LAYOUT_H
+
+#include "heddle.h"
+#include "simt/fn.h"
+
+enum { SL_SEGMENT_LEAST = 128, SL_SEGMENT_USUAL = 64 << 10, SL_SLOTS_LEAST = 8 };
+#define SL_SEGMENT_MOST (1u << 30)
+
+typedef struct sl_view {
+    uint64_t *word;  /* (homes * fit * words) */
+    uint64_t *bound; /* (homes), of which `rows` are in use */
+    uint32_t *home;  /* the same */
+    uint32_t *count; /* (homes), by home: entries */
+    uint64_t *used;  /* a bit for each home, the lowest of a word first */
+    uint64_t rows, homes;
+    uint32_t fit;   /* entries of a full segment */
+    uint32_t words; /* of an entry: 1 or 2 */
+} sl_view;
+
+/* Keys below this one can be held. */
+HD_FN uint64_t sl_keys(const sl_view *v) { return v->words == 1 ? (1ull << 32) - 3 : HD_KEY_RESERVED; }
+HD_FN uint32_t sl_value_bytes(const sl_view *v) { return 4 * v->words; }
+HD_FN uint64_t sl_places(const sl_view *v) { return v->homes * v->fit; }
+
+/* The place of entry `index` of the segment of row `row`; how many the segment has. */
+HD_FN uint64_t sl_place(const sl_view *v, uint64_t row, uint32_t index)
+{
+    return (uint64_t)v->home[row] * v->fit + index;
+}
+HD_FN uint32_t sl_count(const sl_view *v, uint64_t row) { return v->count[v->home[row]]; }
+
+HD_FN uint64_t sl_key(const sl_view *v, uint64_t place)
+{
+    return v->words == 1 ? v->word[place] >> 32 : v->word[2 * place];
+}
+
+HD_FN uint64_t sl_value(const sl_view *v, uint64_t place)
+{
+    return v->words == 1 ? v->word[place] & 0xffffffffu : v->word[2 * place + 1];
+}
+
+HD_FN void sl_set(const sl_view *v, uint64_t place, uint64_t key, uint64_t value)
+{
+    if (v->words == 1) {
+        v->word[place] = key << 32 | (value & 0xffffffffu);
+    } else {
+        v->word[2 * place] = key;
+        v->word[2 * place + 1] = value;
+    }
+}
+
+/* The row of the segment that the key belongs to. */
+HD_FN uint64_t sl_row(const sl_view *v, uint64_t key)
+{
+    uint64_t low = 0, high = v->rows; /* bound[low] <= key < bound[high] */
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (v->bound[middle] <= key)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The index of the first entry of the row whose key is at least `key`; sl_count: there is none. */
+HD_FN uint32_t sl_index(const sl_view *v, uint64_t row, uint64_t key)
+{
+    uint32_t low = 0, high = sl_count(v, row);
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (sl_key(v, sl_place(v, row, middle)) < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+#endif

@@ -1,0 +1,637 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_sl.c - the reference of design sl: how segments split, join and give their homes back; PENDING, and the load factor
+ * at which it begins; growing and shrinking; shapes that are refused; slots, exports and walks; snapshots of the same
+ * and of another shape; every invariant broken on purpose.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/table.h"
+#include "ref/sl/sl.h"
+#include "tests/snapshots.h"
+#include "tests/testing.h"
+
+typedef unsigned long long ull;
+
+enum { FIT = 16 }; /* entries of a segment of 128 bytes with values of 4 */
+
+static hd_config config_of(uint64_t homes)
+{
+    hd_config c = hd_config_of("sl");
+    c.sl.segment = 128;
+    c.capacity = homes * FIT;
+    return c;
+}
+
+static hd_table *table_of(uint64_t homes)
+{
+    hd_config c = config_of(homes);
+    hd_table *t;
+    must(hd_open(&c, &t));
+    return t;
+}
+
+static sl_view *view_in(hd_table *t) { return sl_view_of(t->state); }
+
+static hd_outcome put(hd_table *t, uint64_t key)
+{
+    uint32_t value = (uint32_t)key + 7;
+    uint8_t outcome = HD_MISS;
+    must(hd_upsert(t, 1, &key, &value, NULL, &outcome));
+    must(hd_check(t));
+    return (hd_outcome)outcome;
+}
+
+static void take(hd_table *t, uint64_t key)
+{
+    uint8_t outcome = HD_MISS;
+    must(hd_erase(t, 1, &key, &outcome));
+    check(outcome == HD_ERASED, "key %llu: %s", (ull)key, hd_outcome_name((hd_outcome)outcome));
+    must(hd_check(t));
+}
+
+/* The directory is these segments, as "16@0 1@1": how many entries, and the home, of each. */
+static void directory_is(hd_table *t, const char *segments)
+{
+    const sl_view *v = view_in(t);
+    char text[512] = "";
+    size_t used = 0;
+    for (uint64_t k = 0; k < v->rows && used < sizeof text; k++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%u@%u", k ? " " : "", sl_count(v, k), v->home[k]);
+    check(strcmp(text, segments) == 0, "the segments are %s", text);
+}
+
+/* ---- Segments -------------------------------------------------------------------------------- */
+
+/* Ascending keys fill each segment; others split a full one in the middle. */
+static void splits(void **state)
+{
+    (void)state;
+    hd_table *t = table_of(4);
+    for (uint64_t k = 1; k <= FIT; k++) put(t, 10 * k);
+    directory_is(t, "16@0");
+    put(t, 10 * (FIT + 1)); /* above all others */
+    directory_is(t, "16@0 1@1");
+    check(view_in(t)->bound[1] == 170, "it begins with %llu", (ull)view_in(t)->bound[1]);
+    put(t, 165); /* above all of a full segment that is not the last: split, into the upper half */
+    directory_is(t, "8@0 9@2 1@1");
+    check(view_in(t)->bound[1] == 90 && sl_find(view_in(t), 165) == 2 * FIT + 8, "165 is elsewhere");
+    for (uint64_t k = 1; k <= 8; k++) put(t, 80 + k);
+    directory_is(t, "16@0 9@2 1@1"); /* below bound 90 */
+    put(t, 1);                       /* the lower half */
+    directory_is(t, "9@0 8@3 9@2 1@1");
+    hd_close(t);
+}
+
+/* Neighbours that fill half of a segment together are joined, the lower one first; an empty one goes. */
+static void joins(void **state)
+{
+    (void)state;
+    hd_table *t = table_of(4);
+    for (uint64_t k = 0; k < 2 * FIT + 1; k++) put(t, k);
+    directory_is(t, "16@0 16@1 1@2");
+    take(t, 32); /* the last segment is empty */
+    directory_is(t, "16@0 16@1");
+    for (uint64_t k = 0; k < FIT; k++) take(t, k); /* the first one: the next begins at 0 */
+    directory_is(t, "16@1");
+    check(view_in(t)->bound[0] == 0, "keys below %llu have no segment", (ull)view_in(t)->bound[0]);
+    put(t, 3); /* split: home 0 is free again */
+    directory_is(t, "9@1 8@0");
+    for (uint64_t k = 24; k < 32; k++) take(t, k);
+    directory_is(t, "9@1");
+    take(t, 3);
+    for (uint64_t k = 16; k < 24; k++) take(t, k);
+    directory_is(t, "0@1"); /* the only one stays */
+    put(t, 5);
+    directory_is(t, "1@1");
+    must(hd_clear(t));
+    directory_is(t, "0@0");
+    hd_close(t);
+}
+
+/* A join with the lower neighbour, with the upper one, and with both. */
+static void joins_of_both_sides(void **state)
+{
+    (void)state;
+    for (int side = 0; side < 3; side++) {
+        hd_table *t = table_of(4);
+        uint32_t low = side == 0 ? 4 : 16, high = side == 1 ? 4 : 16;
+        for (uint64_t k = 0; k < 3 * FIT; k++) put(t, k);
+        for (uint64_t k = low; k < FIT; k++) take(t, k);
+        for (uint64_t k = 2 * FIT + high; k < 3 * FIT; k++) take(t, k);
+        test_case("side %d", side);
+        for (uint64_t k = FIT; k < FIT + 11; k++) take(t, k); /* five are left */
+        char before[64];
+        snprintf(before, sizeof before, "%u@0 5@1 %u@2", low, high);
+        directory_is(t, before);
+        take(t, FIT + 11);
+        if (side == 0) directory_is(t, "8@0 16@2");
+        if (side == 1) directory_is(t, "16@0 8@1");
+        if (side == 2) directory_is(t, "16@0 4@1 16@2");
+        hd_close(t);
+    }
+    hd_table *t = table_of(4); /* 3, 6, 3: one of the 6 leaves, and then 3 and 5 become one, and later all three */
+    for (uint64_t k = 0; k < 3 * FIT; k++) put(t, k);
+    for (uint64_t k = 3; k < FIT; k++) take(t, k);
+    for (uint64_t k = 2 * FIT + 3; k < 3 * FIT; k++) take(t, k);
+    for (uint64_t k = FIT; k < FIT + 10; k++) take(t, k);
+    directory_is(t, "3@0 6@1 3@2");
+    take(t, 2 * FIT - 1);
+    directory_is(t, "8@0 3@2");
+    for (uint64_t k = 0; k < 3; k++) take(t, k);
+    directory_is(t, "8@0");
+    hd_close(t);
+}
+
+/* erase_if settles all segments at once. */
+static void sweeps(void **state)
+{
+    (void)state;
+    for (uint64_t kept = 0; kept < 6; kept++) {
+        hd_table *t = table_of(8);
+        uint64_t count = 0, size = 0, n = 0;
+        for (uint64_t k = 0; k < 6 * FIT; k++) put(t, k);
+        /* of each segment but number `kept` all; of the others a quarter */
+        must(hd_erase_if(t, "key_masked", 1, 0, &count));
+        must(hd_check(t));
+        must(hd_erase_if(t, "key_masked", 2, 0, &n));
+        count += n;
+        must(hd_check(t));
+        must(hd_erase_if(t, "key_in", kept ? 0 : FIT, kept ? kept * FIT - 1 : UINT64_MAX, &n));
+        must(hd_check(t));
+        must(hd_size_sync(t, &size));
+        test_case("kept %llu", (ull)kept);
+        check(count == 6 * FIT * 3 / 4 && size + n == 6 * FIT / 4, "%llu erased, %llu left", (ull)(count + n),
+              (ull)size);
+        check(size == (kept ? (6 - kept) * FIT / 4 : FIT / 4), "%llu left", (ull)size);
+        check(view_in(t)->rows <= 3, "%llu segments", (ull)view_in(t)->rows);
+        must(hd_erase_if(t, "all", 0, 0, &n));
+        must(hd_check(t));
+        check(n == size && view_in(t)->rows == 1, "%llu segments of an empty table", (ull)view_in(t)->rows);
+        for (uint64_t k = 0; k < 8; k++) check(put(t, 8 - k) == HD_INSERTED, "key %llu", (ull)(8 - k));
+        hd_close(t);
+    }
+}
+
+/* ---- PENDING --------------------------------------------------------------------------------- */
+
+/* Without a free home a full segment takes no key, and the others do. Nothing has happened to the item. */
+static void pending(void **state)
+{
+    (void)state;
+    hd_table *t = table_of(2);
+    for (uint64_t k = 0; k < FIT; k++) put(t, 10 * k);
+    put(t, 5); /* 9 and 8 */
+    for (uint64_t k = 0; k < 7; k++) check(put(t, 11 + k) == HD_INSERTED, "key %llu", (ull)(11 + k));
+    directory_is(t, "16@0 8@1");
+    check(put(t, 18) == HD_PENDING && put(t, 1000) == HD_INSERTED && put(t, 11) == HD_UPDATED, "24 of 32 entries");
+    directory_is(t, "16@0 9@1");
+    for (uint64_t k = 0; k < 7; k++) check(put(t, 2000 + k) == HD_INSERTED, "key %llu", (ull)(2000 + k));
+    check(put(t, 3000) == HD_PENDING && put(t, 500) == HD_PENDING, "all 32 entries"); /* above all others, too */
+    uint64_t key = 3000, value = 1, size;
+    uint8_t outcome;
+    must(hd_upsert_growing(t, 1, &key, &value, NULL, &outcome, 0));
+    must(hd_check(t));
+    must(hd_size_sync(t, &size));
+    check(outcome == HD_INSERTED && size == 33, "%s, %llu entries", hd_outcome_name((hd_outcome)outcome), (ull)size);
+    hd_close(t);
+}
+
+/* Inserts the keys of a rule until one is PENDING. */
+static double load_at_first(hd_table *t, uint64_t (*key)(uint64_t k, uint64_t *r))
+{
+    double load;
+    uint64_t r = 5, k = 0;
+    while (put(t, key(k, &r)) != HD_PENDING) k++;
+    must(hd_load_factor_sync(t, &load));
+    return load;
+}
+
+static uint64_t ascending(uint64_t k, uint64_t *r) { return (void)r, k; }
+static uint64_t descending(uint64_t k, uint64_t *r) { return (void)r, 100000 - k; }
+static uint64_t any_key(uint64_t k, uint64_t *r) { return (void)k, test_below(r, 100000); }
+static uint64_t between(uint64_t k, uint64_t *r) { return (void)r, 1 + 2 * k; }
+
+/* The load factor at the first PENDING: 1 for ascending keys; above a half where nothing is erased, since splits leave
+ * halves; and above a quarter however keys come and go, since two neighbours have more than half of a segment. */
+static void load_at_pending(void **state)
+{
+    (void)state;
+    enum { HOMES = 64 };
+    double load[4];
+    for (int how = 0; how < 4; how++) {
+        hd_table *t = table_of(HOMES);
+        for (uint64_t k = 0; how == 3 && k < HOMES * FIT; k++) put(t, 2 * k);
+        /* segments of 8 and of 1, in turn, are the emptiest that there are: no two of them are joined */
+        for (uint64_t row = 0; how == 3 && row < HOMES; row++)
+            for (uint64_t k = row % 2 ? 1 : FIT / 2; k < FIT; k++) take(t, 2 * (row * FIT + k));
+        check(how < 3 || view_in(t)->rows == HOMES, "%llu segments", (ull)view_in(t)->rows);
+        load[how] = load_at_first(t, how == 0 ? ascending : how == 1 ? descending : how == 2 ? any_key : between);
+        hd_close(t);
+    }
+    test_note("PENDING at load factor %.3f (ascending keys), %.3f (descending), %.3f (random), %.3f (after erasing)",
+              load[0], load[1], load[2], load[3]);
+    check(load[0] == 1 && load[1] > 0.5 && load[1] < 0.52 && load[2] > 0.6 && load[2] < 0.8 && load[3] > 0.25 &&
+              load[3] < 0.3,
+          "another load factor");
+}
+
+/* ---- Growing and shrinking ------------------------------------------------------------------- */
+
+static uint64_t size_of(hd_table *t)
+{
+    uint64_t size;
+    must(hd_size_sync(t, &size));
+    return size;
+}
+
+static void holds_all(hd_table *t, uint64_t n, uint64_t step)
+{
+    uint64_t key = 0, upper = UINT64_MAX, last = 0, seen = 0;
+    for (bool more = true; more; key = last + 1) {
+        uint64_t keys[7];
+        uint32_t values[7], rows;
+        uint8_t outcome;
+        must(hd_range(t, 1, &key, &upper, 7, keys, values, &rows, &more, &outcome));
+        for (uint32_t k = 0; k < rows; k++, seen++)
+            check(keys[k] == seen * step && values[k] == (uint32_t)keys[k] + 7, "entry %llu is key %llu", (ull)seen,
+                  (ull)(last = keys[k]));
+        last = rows ? keys[rows - 1] : last;
+    }
+    check(seen == n && size_of(t) == n, "%llu of %llu entries", (ull)seen, (ull)n);
+}
+
+static void grows_and_shrinks(void **state)
+{
+    (void)state;
+    hd_table *t = table_of(2);
+    hd_info info;
+    for (uint64_t k = 0; k < 2 * FIT; k++) put(t, 3 * k);
+    must(hd_grow(t, 70)); /* two words of marks */
+    must(hd_check(t));
+    must(hd_table_info(t, &info));
+    check(info.buckets == 70 && info.capacity == 70 * FIT && info.places == info.capacity && info.base_buckets == 2,
+          "%llu buckets", (ull)info.buckets);
+    directory_is(t, "16@0 16@1");
+    for (uint64_t k = 70 * FIT; k-- > 2 * FIT;) /* descending: halves */
+        if (put(t, 3 * k) == HD_PENDING) break;
+    check(view_in(t)->rows == 70 && size_of(t) > 35 * FIT, "%llu segments", (ull)view_in(t)->rows);
+    must(hd_clear(t));
+    for (uint64_t k = 0; k < 70 * FIT; k++) check(put(t, 3 * k) == HD_INSERTED, "key %llu", (ull)(3 * k));
+    holds_all(t, 70 * FIT, 3);
+    must(hd_shrink(t, 40)); /* all 70 are needed */
+    must(hd_table_info(t, &info));
+    check(info.buckets == 70, "%llu buckets", (ull)info.buckets);
+    uint64_t n;
+    must(hd_erase_if(t, "key_in", 3 * 20 * FIT, UINT64_MAX, &n));
+    must(hd_shrink(t, 21)); /* segments fit as they are */
+    must(hd_check(t));
+    must(hd_table_info(t, &info));
+    check(info.buckets == 21 && view_in(t)->rows == 20, "%llu buckets, %llu segments", (ull)info.buckets,
+          (ull)view_in(t)->rows);
+    holds_all(t, 20 * FIT, 3);
+    for (uint64_t k = 0; k < 20; k++) /* half of each segment */
+        for (uint64_t i = 0; i < FIT / 2; i++) take(t, 3 * (k * FIT + 2 * i + 1));
+    directory_is(t, "8@0 8@1 8@2 8@3 8@4 8@5 8@6 8@7 8@8 8@9 "
+                    "8@10 8@11 8@12 8@13 8@14 8@15 8@16 8@17 8@18 8@19");
+    must(hd_shrink(t, 12)); /* packed */
+    must(hd_check(t));
+    check(view_in(t)->rows == 10 && sl_count(view_in(t), 0) == FIT, "%llu segments", (ull)view_in(t)->rows);
+    holds_all(t, 10 * FIT, 6);
+    must(hd_shrink(t, 2)); /* as few as there can be */
+    must(hd_table_info(t, &info));
+    check(info.buckets == 10, "%llu buckets", (ull)info.buckets);
+    holds_all(t, 10 * FIT, 6);
+    must_fail(hd_shrink(t, 1), HD_EINVAL, "began with");
+    must_fail(hd_grow(t, UINT64_MAX / 16), HD_EINVAL, "more than a table can have");
+    must(hd_reserve(t, 11 * FIT - 3));
+    must(hd_table_info(t, &info));
+    check(info.buckets == 11, "%llu buckets", (ull)info.buckets);
+    hd_close(t);
+}
+
+/* Buckets are parts of segments: a table has whole segments. */
+static void buckets_and_segments(void **state)
+{
+    (void)state;
+    hd_config c = hd_config_of("sl");
+    hd_table *t;
+    hd_info info;
+    check(c.sl.segment == 64 << 10 && c.value_bytes == 4 && c.slots == 16 && !strcmp(c.policy, "none"), "the usual");
+    c.capacity = 1;
+    must(hd_open(&c, &t));
+    must(hd_table_info(t, &info));
+    check(info.capacity == 8192 && info.buckets == 512 && info.slots == 16 && info.layout == HD_LAYOUT_SORTED &&
+              info.sl.segment == 65536,
+          "%llu entries, %llu buckets", (ull)info.capacity, (ull)info.buckets);
+    must(hd_grow(t, 513));
+    must(hd_table_info(t, &info));
+    check(info.buckets == 1024, "%llu buckets", (ull)info.buckets);
+    must(hd_shrink(t, 513));
+    must(hd_table_info(t, &info));
+    check(info.buckets == 1024, "%llu buckets", (ull)info.buckets);
+    must(hd_shrink(t, 512));
+    must(hd_table_info(t, &info));
+    check(info.buckets == 512, "%llu buckets", (ull)info.buckets);
+    hd_close(t);
+    c.value_bytes = 8;
+    c.slots = 4096;
+    must(hd_open(&c, &t));
+    must(hd_table_info(t, &info));
+    check(info.capacity == 4096 && info.buckets == 1, "%llu entries", (ull)info.capacity);
+    hd_close(t);
+}
+
+static void shapes_refused(void **state)
+{
+    (void)state;
+    hd_config c;
+    hd_table *t;
+    c = config_of(2), c.value_bytes = 2, must_fail(hd_open(&c, &t), HD_EINVAL, "value_bytes");
+    c = config_of(2), c.sl.segment = 129, must_fail(hd_open(&c, &t), HD_EINVAL, "segment");
+    c = config_of(2), c.sl.segment = 64, must_fail(hd_open(&c, &t), HD_EINVAL, "segment");
+    c = config_of(2), c.sl.segment = 1u << 31, must_fail(hd_open(&c, &t), HD_EINVAL, "segment");
+    c = config_of(2), c.slots = 4, must_fail(hd_open(&c, &t), HD_EINVAL, "slots");
+    c = config_of(2), c.slots = 12, must_fail(hd_open(&c, &t), HD_EINVAL, "slots");
+    c = config_of(2), c.slots = 32, must_fail(hd_open(&c, &t), HD_EINVAL, "slots");
+    c = config_of(2), c.value_bytes = 8, must_fail(hd_open(&c, &t), HD_EINVAL, "slots");
+    c = config_of(2), c.clock = HD_CLOCK_DEVICE, must_fail(hd_open(&c, &t), HD_EINVAL, "clock");
+    c = config_of(2), c.layout = HD_LAYOUT_PAIRS, must_fail(hd_open(&c, &t), HD_EINVAL, "layout");
+    c = config_of(2), c.policy = "lru", must_fail(hd_open(&c, &t), HD_EINVAL, "policy");
+    c = config_of(2), c.backend = "host", must_fail(hd_open(&c, &t), HD_EINVAL, "backend");
+    c = config_of(2), c.capacity = UINT64_MAX, must_fail(hd_open(&c, &t), HD_EINVAL, "capacity");
+    c = config_of(2), c.capacity = 1ull << 56, must_fail(hd_open(&c, &t), HD_EINVAL, "capacity");
+    c = hd_config_of("hkv"), c.sl.segment = 128, must_fail(hd_open(&c, &t), HD_EINVAL, "segment");
+    t = table_of(2);
+    static const hd_op none[] = { HD_OP_FIND_PTR,  HD_OP_TOUCH,       HD_OP_ASSIGN_SCORES, HD_OP_INSERT_AND_EVICT,
+                                  HD_OP_LOCK_KEYS, HD_OP_UNLOCK_KEYS, HD_OP_PROMOTE,       HD_OP_FIND_OR_INSERT_PTR };
+    for (size_t k = 0; k < sizeof none / sizeof *none; k++) {
+        uint64_t key = 1, value = 2;
+        void *ptr;
+        hd_batch b = hd_batch_keyed(none[k], 1, &key, &value, NULL, NULL, &ptr, NULL);
+        b.holder = none[k] == HD_OP_LOCK_KEYS || none[k] == HD_OP_UNLOCK_KEYS;
+        must_fail(hd_run(t, &b), HD_EINVAL, "sl ");
+    }
+    hd_close(t);
+}
+
+/* Memory that is refused, at each step of opening, growing and shrinking: nothing has changed, nothing is left. */
+static void no_memory(void **state)
+{
+    (void)state;
+    counting memory;
+    hd_config c = config_of(4);
+    hd_table *t;
+    counting_init(&memory);
+    c.seams = &memory.seams;
+    uint64_t tried = 0;
+    for (uint64_t k = 1;; k++, tried++) {
+        counting_refuse(&memory, k, true);
+        hd_status status = hd_open(&c, &t);
+        if (!counting_refused(&memory)) {
+            must(status);
+            break;
+        }
+        check(status == HD_ENOMEM && memory.live_bytes == 0, "refusal %llu: %s", (ull)k, hd_status_name(status));
+    }
+    for (uint64_t k = 0; k < 3 * FIT; k++) put(t, 3 * k);
+    for (int down = 0; down < 2; down++)
+        for (uint64_t k = 1;; k++, tried++) {
+            uint64_t live = memory.live_bytes;
+            hd_info before, after;
+            must(hd_table_info(t, &before));
+            counting_refuse(&memory, k, true);
+            hd_status status = down ? hd_shrink(t, 5) : hd_grow(t, 9);
+            if (!counting_refused(&memory)) {
+                must(status);
+                break;
+            }
+            must(hd_table_info(t, &after));
+            check(status == HD_ENOMEM && memory.live_bytes == live && before.buckets == after.buckets,
+                  "refusal %llu: %s", (ull)k, hd_status_name(status));
+            holds_all(t, 3 * FIT, 3);
+        }
+    holds_all(t, 3 * FIT, 3);
+    hd_close(t);
+    check(memory.live_bytes == 0, "%llu bytes are left", (ull)memory.live_bytes);
+    test_tried("memory", tried, "sl: opening, growing and shrinking");
+}
+
+/* ---- Slots ----------------------------------------------------------------------------------- */
+
+typedef struct visit {
+    uint64_t n, last, sum;
+} visit;
+
+static int visit_one(void *context, uint64_t key, uint64_t score, void *value)
+{
+    visit *x = (visit *)context;
+    uint32_t v;
+    memcpy(&v, value, sizeof v);
+    check(score == 0, "key %llu has a score", (ull)key);
+    v += 1;
+    memcpy(value, &v, sizeof v);
+    x->n++;
+    x->sum += key;
+    return x->n == 50;
+}
+
+/* Any window of slots: what is in it, in the order of slots. */
+static void exports_and_walks(void **state)
+{
+    (void)state;
+    hd_table *t = table_of(6);
+    uint64_t r = 4, key[6 * FIT], item[6 * FIT], all = 0, sum = 0;
+    uint32_t value[6 * FIT];
+    for (uint64_t n = 0; n < 50;) {
+        uint64_t k = test_below(&r, 1000);
+        hd_outcome o = put(t, k);
+        n += o == HD_INSERTED;
+        sum += o == HD_INSERTED ? k : 0;
+    }
+    for (uint64_t start = 0; start < 6 * FIT; start++)
+        for (uint64_t n = 0; n <= 6 * FIT - start; n += start % 7 + 1) {
+            uint64_t count = 99, expected = 0;
+            for (uint64_t p = start; p < start + n; p++) expected += p % FIT < view_in(t)->count[p / FIT];
+            hd_batch b = hd_batch_of(HD_OP_EXPORT, n, NULL);
+            b.start = start;
+            hd_batch_set_lists(&b, key, value, NULL, item, &count);
+            must(hd_run(t, &b));
+            check(count == expected, "slots %llu to %llu: %llu entries", (ull)start, (ull)(start + n), (ull)count);
+            for (uint64_t i = 0; i < count; i++)
+                check(sl_find(view_in(t), key[i]) == item[i] && value[i] == key[i] + 7 && item[i] >= start &&
+                          item[i] < start + n && (i == 0 || item[i] > item[i - 1]),
+                      "key %llu in slot %llu", (ull)key[i], (ull)item[i]);
+            all += count;
+        }
+    check(all > 1000, "%llu entries", (ull)all);
+    visit x = { 0, 0, 0 };
+    must(hd_for_each(t, visit_one, &x));
+    check(x.n == 50 && x.sum == sum, "%llu visited", (ull)x.n);
+    uint64_t first;
+    uint32_t v;
+    uint64_t count;
+    must(hd_min(t, &first, &v, &count));
+    check(count == 1 && v == first + 8, "the visitor's value is %u", v);
+    hd_close(t);
+}
+
+/* ---- Snapshots ------------------------------------------------------------------------------- */
+
+typedef struct pairs {
+    uint64_t n, hash;
+} pairs;
+
+static int add_pair(void *context, uint64_t key, uint64_t score, void *value)
+{
+    pairs *p = (pairs *)context;
+    uint32_t v;
+    (void)score;
+    memcpy(&v, value, sizeof v);
+    p->n++;
+    p->hash += (key * 0x9e3779b97f4a7c15u) ^ v;
+    return 0;
+}
+
+static pairs pairs_of(hd_table *t)
+{
+    pairs p = { 0, 0 };
+    must(hd_for_each(t, add_pair, &p));
+    return p;
+}
+
+static bool same_pairs(pairs a, pairs b) { return a.n == b.n && a.hash == b.hash; }
+
+/* Tables of which segments lie in any order of homes, some of them free, the first among these. */
+static void snapshots(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 40; seed++) {
+        hd_table *t = table_of(12), *same = table_of(3), *u;
+        uint64_t r = seed, dropped = 9, n = test_below(&r, 150);
+        const char *path = test_path("sl");
+        hd_info info, other;
+        for (uint64_t i = 0; i < n; i++) put(t, test_below(&r, 500));
+        uint64_t gone;
+        if (seed % 3 == 0) must(hd_erase_if(t, "key_in", 0, 100 + test_below(&r, 200), &gone));
+        must(hd_check(t));
+        pairs p = pairs_of(t);
+        must(hd_save(t, path));
+        must(hd_load(same, path, &dropped));
+        must(hd_check(same));
+        must(hd_table_info(t, &info));
+        must(hd_table_info(same, &other));
+        check(dropped == 0 && same_pairs(p, pairs_of(same)), "seed %llu: another table", (ull)seed);
+        check(other.buckets == info.buckets && other.base_buckets == info.base_buckets, "%llu buckets",
+              (ull)other.buckets);
+        check(view_in(same)->rows == view_in(t)->rows &&
+                  !memcmp(view_in(same)->home, view_in(t)->home, view_in(t)->rows * sizeof(uint32_t)),
+              "seed %llu: another directory", (ull)seed);
+        must(hd_open_snapshot(path, NULL, &u));
+        must(hd_table_info(u, &other));
+        check(other.sl.segment == 128 && other.slots == 16 && same_pairs(p, pairs_of(u)), "open_snapshot");
+        hd_close(u);
+        hd_config c = config_of(1); /* of another shape: entries are inserted, and none is dropped */
+        c.sl.segment = 256;
+        must(hd_open(&c, &u));
+        must(hd_load(u, path, &dropped));
+        must(hd_check(u));
+        must(hd_table_info(u, &other));
+        check(dropped == 0 && same_pairs(p, pairs_of(u)) && other.sl.segment == 256, "into segments of 256 bytes");
+        hd_close(u);
+        hd_close(same);
+        hd_close(t);
+    }
+}
+
+static hd_entry entry_of(uint64_t slot, uint64_t key, uint32_t *value) { return (hd_entry){ slot, key, 0, value }; }
+
+/* Entries that cannot be where a file says they are. */
+static void put_at(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t slot[4], key[4];
+        int good; /* how many are accepted */
+        const char *why;
+    } tries[] = {
+        { { 0, 1, 16, 17 }, { 5, 6, 7, 9 }, 4, "in order" },
+        { { 0, 16, 17, 32 }, { 50, 6, 7, 9 }, 4, "homes in another order" },
+        { { 16, 32, 48, 49 }, { 50, 20, 70, 80 }, 4, "the first home is free" },
+        { { 0, 2, 0, 0 }, { 5, 6, 0, 0 }, 1, "a gap" },
+        { { 1, 0, 0, 0 }, { 5, 6, 0, 0 }, 0, "a gap at the front" },
+        { { 0, 1, 0, 0 }, { 5, 5, 0, 0 }, 1, "a key twice" },
+        { { 0, 1, 0, 0 }, { 5, 4, 0, 0 }, 1, "descending" },
+        { { 0, 1, 16, 0 }, { 5, 9, 7, 0 }, 2, "a segment within another" },
+        { { 0, 16, 17, 0 }, { 9, 5, 9, 0 }, 2, "a key that is another segment's first" },
+        { { 0, 16, 17, 0 }, { 9, 5, 10, 0 }, 2, "a key that belongs to another segment" },
+        { { 0, 16, 0, 0 }, { 9, 9, 0, 0 }, 1, "a key twice, in two segments" },
+        { { 0, 1, 0, 0 }, { 5, (1ull << 32) - 3, 0, 0 }, 1, "a reserved key" },
+    };
+    for (size_t k = 0; k < sizeof tries / sizeof *tries; k++) {
+        hd_table *t = table_of(4);
+        uint32_t value = 3;
+        int n = 0;
+        test_case("%s", tries[k].why);
+        for (; n < 4; n++) {
+            hd_entry e = entry_of(tries[k].slot[n], tries[k].key[n], &value);
+            if (!t->design->put_at(t->state, &e)) break;
+        }
+        check(n == tries[k].good, "%d entries are accepted", n);
+        hd_close(t);
+    }
+}
+
+/* ---- Invariants ------------------------------------------------------------------------------ */
+
+/* Four segments: 16, 16, 16 and 2 entries, in homes 0 to 3 of 5. */
+static void break_it(sl_view *v, int how)
+{
+    switch (how) {
+    case 0: v->rows = 0; break;
+    case 1: v->rows = 3; break;
+    case 2: v->used[0] |= 1u << 4; break;
+    case 3: v->home[1] = 5; break;
+    case 4: v->home[1] = 4; break;
+    case 5: v->home[2] = 1; break;
+    case 6: v->bound[0] = 1; break;
+    case 7: v->bound[2] = v->bound[1]; break;
+    case 8: v->count[4] = 1; break;
+    case 9: v->count[1] = FIT + 1; break;
+    case 10: v->count[3] = 0; break;
+    case 11: sl_set(v, sl_place(v, 1, 3), sl_key(v, sl_place(v, 1, 2)), 1); break;
+    case 12: sl_set(v, sl_place(v, 1, 0), v->bound[1] - 1, 1); break;
+    case 13: sl_set(v, sl_place(v, 1, FIT - 1), v->bound[2], 1); break;
+    case 14: sl_set(v, sl_place(v, 3, 1), (1ull << 32) - 3, 1); break;
+    case 15: v->count[2] = 6; break;
+    default: break;
+    }
+}
+
+static void invariants(void **state)
+{
+    (void)state;
+    static const char *const says[] = { "SL-1", "SL-1", "SL-1", "SL-1", "SL-1", "SL-5", "SL-2", "SL-2",
+                                        "SL-3", "SL-3", "SL-3", "SL-4", "SL-5", "SL-5", "SL-5", "SL-6" };
+    for (int how = 0; how < 16; how++) {
+        hd_table *t = table_of(5);
+        for (uint64_t k = 0; k < 3 * FIT + 2; k++) put(t, 10 + k);
+        sl_view *v = view_in(t), was = *v;
+        test_case("broken %d", how);
+        break_it(v, how);
+        must_fail(hd_check(t), HD_ECORRUPT, says[how]);
+        v->rows = was.rows;
+        hd_close(t);
+    }
+}
+
+static const struct CMUnitTest sl[] = {
+    unit(splits),         unit(joins),           unit(joins_of_both_sides), unit(sweeps),
+    unit(pending),        unit(load_at_pending), unit(grows_and_shrinks),   unit(buckets_and_segments),
+    unit(shapes_refused), unit(no_memory),       unit(exports_and_walks),   unit(snapshots),
+    unit(put_at),         unit(invariants)
+};
+
+int main(void) { return test_run(sl); }
