@@ -12,6 +12,7 @@ int hd_batch_arrays(const hd_batch *b, uint32_t value_bytes, hd_array *all)
     bool keyed = hd_op_is_keyed(hd_row_of_batch(b)), exports = !b->each && hd_op_family(b->op) == HD_FAMILY_EXPORT;
     uint64_t n = keyed ? b->n : 0, listed = keyed || exports ? b->n : 0, row = value_bytes;
     uint64_t ranged = !b->each && hd_op_does(b->op, HD_GIVES_ROWS) ? n : 0, rows = hd_batch_rows(b);
+    bool ordered = !b->each && hd_op_does(b->op, HD_GIVES_KEY);
     bool ends = !b->each && hd_op_family(b->op) == HD_FAMILY_ENDS;
     uint64_t found = ends ? 1 : n * rows; /* rows of the entries that are found */
     hd_flow flow = ends ? HD_FLOW_COUNT : HD_FLOW_SOME;
@@ -28,7 +29,7 @@ int hd_batch_arrays(const hd_batch *b, uint32_t value_bytes, hd_array *all)
         { "score_out", offsetof(hd_batch, score_out), NULL, n * 8, 8, HD_FLOW_SOME, HD_GIVES_SCORE },
         { "ptr", offsetof(hd_batch, ptr), NULL, n * 8, 8, HD_FLOW_SOME, HD_GIVES_PTR },
         { "key2", offsetof(hd_batch, key2), NULL, ranged * 8, 8, HD_FLOW_IN, 0 },
-        { "key_out", offsetof(hd_batch, key_out), NULL, found * 8, rows * 8, flow, HD_GIVES_KEY },
+        { "key_out", offsetof(hd_batch, key_out), NULL, ordered ? found * 8 : 0, rows * 8, flow, HD_GIVES_KEY },
         { "rows", offsetof(hd_batch, rows), NULL, ranged * 4, 4, HD_FLOW_EACH, HD_GIVES_ROWS },
         { "more", offsetof(hd_batch, more), NULL, ranged, 1, HD_FLOW_EACH, HD_GIVES_ROWS },
         { "list_key", offsetof(hd_batch, list_key), NULL, listed * 8, 8, HD_FLOW_LIST, HD_LISTS },

@@ -404,7 +404,8 @@ HD_API hd_config hd_config_default(void);
 /* The defaults of a design. For "hive" these are policy none, buckets of 16 slots, values of 4 bytes, 2 candidate
  * buckets per key, and HD_SPARE_USUAL. For "ovs" they are policy none, buckets of 16 slots, values of 4 bytes, segments
  * of 64 KiB, and no limit of device memory; for "sl" the same, but for that limit. The result contains the pointer
- * `design`; the string is not copied. For an unknown name the result is hd_config_default() with that name, and hd_open refuses it. */
+ * `design`; the string is not copied. For an unknown name the result is hd_config_default() with that name, and hd_open
+ * refuses it. */
 HD_API hd_config hd_config_of(const char *design);
 
 /* Sets one field from text, by the names of `heddle list parameters`: for example "dual" to "1", "capacity" to "4Mi",

@@ -29,9 +29,9 @@ typedef struct arrays {
 static void find_range(const lazy *d, const hd_batch *b, uint64_t i)
 {
     uint32_t rows = b->key[i] % 2 ? (uint32_t)(b->key[i] % (b->limit + 1)) : 0;
-    for (uint64_t k = i * b->limit; k < i * b->limit + rows; k++) {
-        if (b->key_out) b->key_out[k] = b->key[i] + k;
-        if (b->value_out) memset((uint8_t *)b->value_out + k * d->row, (int)((b->key[i] + k) % 251), d->row);
+    for (uint64_t k = 0, at = i * b->limit; k < rows; k++, at++) {
+        if (b->key_out) b->key_out[at] = b->key[i] + k;
+        if (b->value_out) memset((uint8_t *)b->value_out + at * d->row, (int)((b->key[i] + k) % 251), d->row);
     }
     if (b->outcome) b->outcome[i] = b->key[i] % 2 ? HD_HIT : HD_MISS;
     if (b->rows) b->rows[i] = rows;

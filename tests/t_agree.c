@@ -345,6 +345,7 @@ static void test_pairs(void **unused)
         for (int q = 0; q < HD_OP_COUNT_; q++) {
             hd_role role = hd_op_row_of((hd_op)p)->role;
             if (role == HD_INSERTER || role != hd_op_row_of((hd_op)q)->role) continue;
+            if (hd_op_does((hd_op)p, HD_ORDERED) || hd_op_does((hd_op)q, HD_ORDERED)) continue;
             for (uint64_t k = 0; k < test_times(3); k++, n++) {
                 uint32_t rows[] = { row_for((hd_op)p, n), row_for((hd_op)q, n / 3) };
                 fixture_kernel kernel[] = { hkv_fixture_kernel_at(rows[0], 32, 2),

@@ -253,6 +253,7 @@ static void batches_launch_and_no_more(void **unused)
         for (uint32_t row = 0; row <= hkv_row_count(); row++) {
             if (row < hkv_row_count() && hkv_row(row)->fits(&info)) continue;
             for (int op = 0; op < HD_OP_COUNT_; op++) {
+                if (hd_op_does((hd_op)op, HD_ORDERED)) continue;
                 if (row < hkv_row_count() && hkv_family_of((uint32_t)op) != hkv_row(row)->family) continue;
                 for (int again = 0; again < 3; again++, batches++) {
                     send_keys(d, &random);

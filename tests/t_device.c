@@ -65,6 +65,7 @@ static hd_batch batch_of(uint64_t *random, const hd_info *info, arrays *a, hd_op
 static hd_batch any_batch(uint64_t *random, const hd_info *info, arrays *a)
 {
     hd_op op = test_below(random, 2) ? HD_OP_INSERT_OR_ASSIGN : (hd_op)test_below(random, HD_OP_COUNT_);
+    if (hd_op_does(op, HD_ORDERED)) op = HD_OP_FIND;
     if (op == HD_OP_CLEAR && test_below(random, 4)) op = HD_OP_FIND;
     return batch_of(random, info, a, op);
 }
@@ -341,7 +342,7 @@ static void arrays_lie_in_any_memory(void **unused)
         hd_cuda_staging(far, sizes);
         must(hd_table_info(far, &info));
         for (int op = 0; op < HD_OP_COUNT_; op++)
-            for (int k = 0; k < MEMORIES * MEMORIES * DEALS; k++, batches++) {
+            for (int k = 0; k < MEMORIES * MEMORIES * DEALS && !hd_op_does((hd_op)op, HD_ORDERED); k++, batches++) {
                 arrays a, b;
                 placed p;
                 const memory kind[2] = { (memory)(k % MEMORIES), (memory)(k / MEMORIES % MEMORIES) };
@@ -387,7 +388,7 @@ static void memory_of_another_device_is_refused(void **unused)
     must(hd_open(&c, &t));
     must(hd_table_info(t, &info));
     for (int op = 0; op < HD_OP_COUNT_; op++)
-        for (int i = 0; i < HD_ARRAYS_MOST; i++) {
+        for (int i = 0; i < HD_ARRAYS_MOST && !hd_op_does((hd_op)op, HD_ORDERED); i++) {
             static const memory kind[2] = { DEVICE, PLAIN };
             char name[64];
             arrays a;

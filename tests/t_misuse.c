@@ -70,6 +70,7 @@ static hd_batch good(hd_op op)
     hd_batch b = { .op = op, .n = N, .holder = pins() || !hd_op_does(op, HD_MAY_PIN), .pred = "all" };
     b.elem = shape.value_bytes < VALUE_BYTES ? HD_I32 : HD_U64;
     test_point(&b, &x);
+    b.key2 = x.key;
     return b;
 }
 
@@ -123,6 +124,7 @@ static void missing_fields(hd_op op, bool scores_needed)
     uint32_t needs = hd_op_row_of(op)->needs;
     hd_batch b = good(op);
     if (needs & HD_NEEDS_KEY) b.key = NULL, refused(b, "key", "no keys"), b = good(op);
+    if (needs & HD_NEEDS_KEY2) b.key2 = NULL, refused(b, "key2", "no upper keys"), b = good(op);
     if (needs & HD_NEEDS_VALUE) b.value = NULL, refused(b, "value", "no values"), b = good(op);
     if (needs & HD_NEEDS_PTR) b.ptr = NULL, refused(b, "ptr", "no pointers"), b = good(op);
     if (needs & HD_NEEDS_COUNT) b.count = NULL, refused(b, "count", "no count"), b = good(op);
@@ -599,6 +601,7 @@ static const char *wrong_field(const hd_batch *b, bool scores_needed)
     bool known = b->pred && (!strcmp(b->pred, "all") || !strcmp(b->pred, "key_in"));
     if (b->n > PTRDIFF_MAX / VALUE_BYTES) return "n";
     if (b->n && (needs & HD_NEEDS_KEY) && !b->key) return "key";
+    if (b->n && (needs & HD_NEEDS_KEY2) && !b->key2) return "key2";
     if (b->n && (needs & HD_NEEDS_VALUE) && !b->value) return "value";
     if (b->n && (needs & HD_NEEDS_PTR) && !b->ptr) return "ptr";
     if ((needs & HD_SCORES) && b->raw_scores && !pins()) return "raw_scores";

@@ -75,6 +75,7 @@ static void draw(uint64_t *random, const hd_info *info, hd_batch *b, arrays *a)
     memset(b, 0, sizeof *b);
     memset(a, (int)(0x80 | test_below(random, 128)), sizeof *a);
     b->op = test_below(random, 2) ? (hd_op)test_below(random, HD_OP_COUNT_) : HD_OP_INSERT_OR_ASSIGN;
+    if (hd_op_does(b->op, HD_ORDERED)) b->op = HD_OP_FIND;
     if (b->op == HD_OP_CLEAR && test_below(random, 4)) b->op = HD_OP_EXPORT;
     b->elem = HD_I32;
     b->n = test_below(random, MOST + 1);

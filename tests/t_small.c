@@ -151,6 +151,7 @@ static alphabet alphabet_of(judge_policy policy)
     alphabet a = { .n = 0 };
     bool scores = policy.rule == JUDGE_LFU || policy.rule == JUDGE_CUSTOM;
     for (int op = 0; op < HD_OP_COUNT_; op++) {
+        if (judge_ops[op].order) continue;
         for (int key = 0; key < KEYS && judge_ops[op].keyed; key++) {
             letter l = { (hd_op)op, key, 1, 1, HD_EITHER };
             for (uint64_t score = 1; score <= (scores && judge_ops[op].rescores ? 2 : 1); score++) {
