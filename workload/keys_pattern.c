@@ -63,9 +63,9 @@ static hd_status kind_find(const char *text, const key_kind **k)
 
 /* ---- Permutations of 0 to n - 1 -------------------------------------------------------------- */
 
-/* A Feistel network over the bits of n - 1, whose two halves differ by at most a bit: a bijection of the numbers below a
- * power of two, which is less than 2 n. A result from n on is permuted again, as in format-preserving encryption. `key`,
- * a random word, chooses the permutation. */
+/* A Feistel network over the bits of n - 1, whose two halves differ by at most a bit: a bijection of the numbers below
+ * a power of two, which is less than 2 n. A result from n on is permuted again, as in format-preserving encryption.
+ * `key`, a random word, chooses the permutation. */
 static uint64_t permuted(uint64_t key, uint64_t n, uint64_t i)
 {
     enum { ROUNDS = 6 };
