@@ -8,18 +8,21 @@
  *
  * A chunk is 32 words of 8 bytes: 30 of a key and a value or the number of a chunk one level below, one of the chunk's
  * greatest key and the next chunk, a lock. Chunks are numbered in the order in which they are taken. The first chunk of
- * each level has the key 0. A search begins in the first chunk of the highest level; where the greatest key is less than
- * the key it moves to the next chunk (lateral), else by the last key that is not greater to the chunk below (down), or,
- * if all keys are greater, by the last key of the chunk before.
+ * each level has the key 0. A search begins in the first chunk of the highest level. Where the greatest key is less
+ * than the key, it moves to the next chunk (lateral). Else it moves to the chunk below (down), by the last key that is
+ * not greater; if all keys are greater, by the last key of the chunk before.
  *
  * A full chunk is split: 14 keys move to a new one, pointers to it are repaired one level up, and a key is raised:
  *
- *     raise=code   what the authors' public code does: the greater one of the inserted key and the least moved key, with
- *                  the number of the chunk that the inserted key is in - of the old one, if the key is there
+ *     raise=code   what the authors' public code does: the greater one of the inserted key and the least moved key,
+ *                  with the number of the chunk that the inserted key is in, which may be the old one
  *     raise=least  the new chunk's least key with its number, as a search needs it
  *
- * An erase that leaves at most ten keys moves them to the next chunk, which is split before if it has no room. Emptied
- * chunks are passed by and unlinked by later searches, and not used again.
+ * An erase that leaves at most ten keys moves them to the next chunk, which is split before if it has no room, and
+ * repairs the pointers to them. Emptied chunks are passed by and unlinked by later searches, and not used again. The
+ * public code repairs from the erased key on if it was the chunk's least. It then searches for a key that the level
+ * below does not have any more, and the search may begin again without end. `stuck` counts these; here the repair
+ * begins at the next key.
  *
  *     table=one|two          one list (SL-UVM), or one for each range of 2^inner keys (SL-OVS)      inner=21
  *     op=insert|find|erase   index=far|near: near: chunks of higher levels are in device memory, and take their share
@@ -57,7 +60,7 @@ typedef struct list {
 } list;
 
 typedef struct counts {
-    uint64_t reads, lateral, down, lateral_index, down_index, splits, merges, exchanges;
+    uint64_t reads, lateral, down, lateral_index, down_index, splits, merges, exchanges, stuck;
 } counts;
 
 typedef struct model {
@@ -124,8 +127,8 @@ static void moved(model *m, unsigned level, bool lateral)
     if (level) *(lateral ? &m->n.lateral_index : &m->n.down_index) += 1;
 }
 
-/* Past emptied chunks from c on. The chunk before them is linked to what comes after; if there is none, the last emptied
- * one takes its place in *before. */
+/* Past emptied chunks from c on. The chunk before them is linked to what comes after; if there is none, the last
+ * emptied one takes its place in *before. */
 static uint32_t emptied_pass(model *m, list *l, unsigned level, uint32_t *before, uint32_t c)
 {
     uint32_t last = NOWHERE;
@@ -228,10 +231,10 @@ static uint32_t chunk_split(model *m, list *l, uint32_t c, unsigned level, uint8
     return added;
 }
 
-/* Pointers of the level above to keys that moved. */
-static void pointers_repair(model *m, list *l, unsigned level, uint32_t to, uint32_t least, uint32_t most)
+/* Pointers of the level above to keys that moved. path: that of the least of them. */
+static void pointers_repair(model *m, list *l, unsigned level, uint32_t to, uint32_t least, uint32_t most,
+                            uint32_t path[LEVELS])
 {
-    uint32_t path[LEVELS];
     if (level + 1 >= LEVELS) return;
     search(m, l, least, path);
     for (uint32_t c = path[level + 1]; c != NOWHERE;) {
@@ -254,16 +257,19 @@ typedef struct raised {
     bool any;
 } raised;
 
-/* A key into a full chunk; what is raised. */
-static raised split_insert(model *m, list *l, uint32_t c, unsigned level, uint32_t key, uint32_t below)
+/* A key into a full chunk; what is raised. path: the key's; of a lesser one that is raised, then its own. */
+static raised split_insert(model *m, list *l, uint32_t c, unsigned level, raised one, uint32_t path[LEVELS])
 {
+    uint32_t of_least[LEVELS];
+    const uint32_t key = one.key;
     const uint32_t added = chunk_split(m, l, c, level, STAY);
     const uint32_t least = l->at[added].key[0], most = l->at[added].key[WORDS - STAY - 1];
     const uint32_t in = key > l->at[c].greatest ? added : c;
-    word_insert(m, &l->at[in], key, below);
+    word_insert(m, &l->at[in], key, one.below);
     if (m->pages) m->n.splits++;
-    pointers_repair(m, l, level, added, least, most);
+    pointers_repair(m, l, level, added, least, most, of_least);
     l->many[level]++;
+    if (m->least && least < key) memcpy(path, of_least, sizeof of_least);
     if (m->least) return (raised){ l->at[added].key[0], added, true };
     return (raised){ key > least ? key : least, in, true };
 }
@@ -278,7 +284,7 @@ static bool insert(model *m, list *l, uint32_t key)
         const uint32_t c = walk(m, l, level, path[level], r.key, &before);
         if (has(&l->at[c], r.key)) break;
         if (l->at[c].used == WORDS) {
-            r = split_insert(m, l, c, level, r.key, r.below);
+            r = split_insert(m, l, c, level, r, path);
             continue;
         }
         word_insert(m, touch(m, l, c, true), r.key, r.below);
@@ -288,10 +294,16 @@ static bool insert(model *m, list *l, uint32_t key)
     return true;
 }
 
+/* Whether a search that is led to the chunk goes on from there. */
+static bool leads_on(const list *l, uint32_t c, uint32_t key)
+{
+    return l->at[c].emptied || word_of(&l->at[c], key) >= 0;
+}
+
 /* A chunk that would keep too few keys: the others go to the next one. Searches that are led to it still read it. */
 static void merge(model *m, list *l, uint32_t c, unsigned level, uint32_t key)
 {
-    uint32_t before = c;
+    uint32_t before = c, path[LEVELS];
     const uint32_t next = emptied_pass(m, l, level, &before, l->at[c].next);
     chunk *from = touch(m, l, c, true), *to = touch(m, l, next, true), kept = *from;
     word_erase(m, &kept, key);
@@ -306,7 +318,8 @@ static void merge(model *m, list *l, uint32_t c, unsigned level, uint32_t key)
     to->used = (uint8_t)(to->used + kept.used);
     from->emptied = true;
     if (m->pages) m->n.merges++;
-    pointers_repair(m, l, level, next, from->key[0], from->key[from->used - 1]);
+    if (m->pages && from->key[0] == key) m->n.stuck += level > 1 && !leads_on(l, from->below[0], key);
+    pointers_repair(m, l, level, next, kept.key[0], kept.key[kept.used - 1], path);
 }
 
 static bool erase(model *m, list *l, uint32_t key)
@@ -402,10 +415,11 @@ static bool find(model *m, list *l, uint32_t key)
     return has(&l->at[path[0]], key);
 }
 
-static const char head[] = "table\tkind\trange\tkeys\tbatch\top\thold\tsort\tindex\traise\trecent\tprefetch\tinner\t"
-                           "memory\tscale\titems\tdone\tblocks\tframes\tchunks\tdata\theight\tfewest\ttaken\treads\t"
-                           "lateral\tdown\tlateral_index\tdown_index\tsplits\tmerges\texchanges\tfaults\tfetched\t"
-                           "written\ttouched";
+static const char head[] =
+    "table\tkind\trange\tkeys\tbatch\top\thold\tsort\tindex\traise\trecent\tprefetch\tinner\t"
+    "memory\tscale\titems\tdone\tblocks\tframes\tchunks\tdata\theight\tfewest\ttaken\treads\t"
+    "lateral\tdown\tlateral_index\tdown_index\tsplits\tmerges\texchanges\tstuck\tfaults\tfetched\t"
+    "written\ttouched";
 
 #define LLU(x) (unsigned long long)(x)
 
@@ -423,8 +437,8 @@ static void print(const model *m, uint64_t items, uint64_t done)
            (int)w->prefetch, m->inner < 64 ? (int)m->inner : 0, in->memory, (int)in->scale);
     printf("%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%u\t%llu\t%llu\t", LLU(items), LLU(done), LLU(p->blocks),
            LLU(p->frames), LLU(s.chunks), LLU(s.data), s.height, LLU(s.fewest), LLU(taken));
-    printf("%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t", LLU(n->reads), LLU(n->lateral), LLU(n->down),
-           LLU(n->lateral_index), LLU(n->down_index), LLU(n->splits), LLU(n->merges), LLU(n->exchanges));
+    printf("%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t", LLU(n->reads), LLU(n->lateral), LLU(n->down),
+           LLU(n->lateral_index), LLU(n->down_index), LLU(n->splits), LLU(n->merges), LLU(n->exchanges), LLU(n->stuck));
     printf("%llu\t%llu\t%llu\t%llu\n", LLU(p->faults), LLU(p->fetched), LLU(p->written), LLU(p->touched));
 }
 

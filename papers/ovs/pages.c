@@ -25,8 +25,8 @@
  *     recent=fault|use           prefetch=1|0                   group=16   load=0.9 (one), 1 (two)   inner=20
  *
  * What the table has is the memory less the keys and values of a batch. Counts: items; table and frames in blocks of
- * 2 MiB; per item groups and sectors of 32 bytes of the table and of the outer array; faults, pages fetched, written and
- * different ones touched; sectors over the bus.
+ * 2 MiB; per item groups and sectors of 32 bytes of the table and of the outer array; faults, pages fetched, written
+ * and different ones touched; sectors over the bus.
  */
 #define EXPERIMENT "pages"
 #include "papers/words.h"

@@ -4,11 +4,11 @@
  * Included once by each program.
  *
  * An array is cut into blocks of 2 MiB and pages of 64 KiB. `frames` blocks have room in device memory. An access to a
- * page that is not there is a fault: the page is fetched, into its block's frame or, if its block has none, into that of
- * the least recent block, whose pages are dropped and whose changed ones are written back first. "Recent" is by the last
- * fault in a block, which is what the driver sees (Allen and Ge, SC 2021), or, by_use, by the last access. With
- * `prefetch` a fault also fetches the rest of each aligned group of 2, 4 ... 32 pages of the block of which more than
- * half is there then, as the driver's tree prefetcher does.
+ * page that is not there is a fault: the page is fetched into its block's frame. A block without a frame gets that of
+ * the least recent block, whose changed pages are written back first. "Recent" is by the last fault in a block, which
+ * is what the driver sees (Allen and Ge, SC 2021), or, by_use, by the last access. With `prefetch` a fault also fetches
+ * the rest of each aligned group of 2, 4 ... 32 pages of the block of which more than half is there then, as the
+ * driver's tree prefetcher does.
  *
  * remote: nothing moves after paging_start, and an access to what is not there counts the sectors of 32 bytes that it
  * goes to over the bus: cudaMemAdviseSetAccessedBy after a prefetch of the whole array.
