@@ -49,7 +49,7 @@ done | none "a table that fits has no faults"
 } | none "each sweep fetches the table again"
 
 # Lists: sorted chunks, each key once, and repeats find their key.
-small='scale=8192'
+small='scale=8192 memory=65536'
 for words in 'kind=su sort=none' 'kind=sr sort=key' 'kind=zz sort=none table=two inner=12' 'kind=dr raise=least sort=none' 'kind=mi table=two inner=14'; do
   for op in insert find erase; do
     # shellcheck disable=SC2086 # words
@@ -62,10 +62,13 @@ for words in 'kind=su sort=none' 'kind=sr sort=key' 'kind=zz sort=none table=two
   done
 done | none "lists keep every key, and repeats are told"
 {
-  data=$(count chunks data scale=8192 kind=mi keys=2500) keys=$(count chunks items scale=8192 kind=mi keys=2500)
+  # shellcheck disable=SC2086 # words
+  data=$(count chunks data $small kind=mi) keys=$(count chunks items $small kind=mi)
   awk -v d="$data" -v k="$keys" 'BEGIN { if (d < k / 16 - 2 || d > k / 16 + 2) print d " chunks for " k " ascending keys" }'
-  [ "$(count chunks data scale=8192 op=erase)" = 1 ] || echo "chunks are left when all keys are erased"
-  [ "$(count chunks fewest scale=8192 op=erase keys=1250 sort=none)" -ge 10 ] || echo "a chunk has fewer than ten keys"
+  # shellcheck disable=SC2086 # words
+  [ "$(count chunks data $small op=erase)" = 1 ] || echo "chunks are left when all keys are erased"
+  # shellcheck disable=SC2086 # words
+  [ "$(count chunks fewest $small op=erase keys=1250 sort=none)" -ge 10 ] || echo "a chunk has fewer than ten keys"
 } | none "chunks are split and merged as the paper says"
 
 for words in 'run table=three' 'run kind=xx' 'run op=erase' 'run sort=hash table=two' 'run scale=0' 'run keys=0' 'run keys=2 hold=1 op=find' 'run memory=1' 'run group=33' 'no_such' ''; do
@@ -86,7 +89,7 @@ if ! command -v python3 >/dev/null; then
   finish
 fi
 # altered TABLE PROGRAM: the kept table, changed by an awk program that has each column's number in `at`.
-altered() { awk -F'\t' 'BEGIN { OFS = FS } /^#/ { print; next } !n { n = 1; for (i = 1; i <= NF; i++) at[$i] = i; print; next } { '"$2"' print }' "$folder/results/$1.tsv" >"$work/other/$1.tsv"; }
+altered() { awk -F'\t' 'BEGIN { OFS = FS } /^#/ { print; next } !n { n = 1; for (i = 1; i <= NF; i++) at[$i] = i; print; next } { '"$2"'; print }' "$folder/results/$1.tsv" >"$work/other/$1.tsv"; }
 mkdir -p "$work/other"
 altered pages 'if ($at["table"] == "one" && $at["sort"] == "hash" && $at["batch"] == 1000) { $at["fetched"] *= 4; $at["written"] *= 4 }
   if ($at["kind"] == "mi" && $at["keys"] == 3000) next

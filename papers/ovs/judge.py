@@ -135,5 +135,22 @@ def scales(results):
     return text
 
 
+def variants(results):
+    """The same counts by other models of the driver."""
+    models = ({}, {"recent": "use"}, {"prefetch": 0})
+    rows = (
+        ("HT-UVM without hints, SU: faults per insert", lambda m: f"{results.pages('faults', **m) / results.pages('items', **m):.3f}"),
+        ("HT-OVS, SU: bytes over the bus per insert", lambda m: f"{results.bus('two', **m):.1f}"),
+        ("HT-OVS, SU: faults per 1,000 inserts", lambda m: f"{1000 * results.pages('faults', table='two', **m) / results.pages('items', table='two', **m):.2f}"),
+        ("HT-OVS, DU: bytes", lambda m: f"{results.bus('two', kind='du', **m):.1f}"),
+        ("SL-UVM at 1/1024, SU as it comes: faults per insert", lambda m: f"{results.chunks('faults', sort='none', scale=1024, **m) / results.chunks('items', sort='none', scale=1024, **m):.2f}"),
+        ("SL-UVM at 1/1024, SU sorted: faults per insert", lambda m: f"{results.chunks('faults', scale=1024, **m) / results.chunks('items', scale=1024, **m):.2f}"),
+    )
+    text = "| count | by the last fault | by the last access | without prefetch |\n|---|---|---|---|\n"
+    for name, reader in rows:
+        text += f"| {name} | " + " | ".join(shown(lambda: reader(m)) for m in models) + " |\n"
+    return text
+
+
 if __name__ == "__main__":
-    told(lambda: judge(HERE, Results, {"inputs": inputs, "scales": scales}))
+    told(lambda: judge(HERE, Results, {"inputs": inputs, "scales": scales, "variants": variants}))
