@@ -60,7 +60,7 @@ typedef struct hd_region {
     const char *name;
 } hd_region;
 
-/* Memory of a device, and the same of the reference's state. */
+/* Memory of a device, or of a piece HD_HOST_MEMORY, and the same of the reference's state. */
 typedef struct hd_plane {
     const char *what;
     void *there, *here;
@@ -180,9 +180,9 @@ struct hd_gpu {
     const hd_gpu_parts *parts; /* of a table on a device, in host memory */
     /* On a device: fills a view (heddle_view.h). NULL where ref has none. */
     void (*view)(const void *own, hd_view *view);
-    /* On a device: checks of the configuration (HD_EINVAL names the field) what the reference's shape cannot, and
-     * corrects info. NULL: nothing. */
-    hd_status (*shape)(hd_info *info);
+    /* Checks of the configuration what the reference's shape cannot (HD_EINVAL names the field), and corrects info.
+     * device: the table is on a device, not on the host machine. NULL: nothing. */
+    hd_status (*shape)(hd_info *info, bool device);
 };
 
 /* ---- A batch's arrays ------------------------------------------------------------------------ */

@@ -8,7 +8,8 @@
  * bits, in three launches:
  *
  *     gpu_sort_count   a warp takes a share of the words, all in one piece, and counts them by digit
- *     gpu_sort_scan    a warp takes a digit, and adds up the counts of the shares before each share
+ *     gpu_sort_scan    a warp takes a digit, and adds up the counts of the shares before each share; if there is only
+ *                      one, a lane takes a digit
  *     gpu_sort_lay     a warp takes a share, and stores its words behind those of smaller digits and earlier shares
  *
  * Warps do not depend on each other inside a launch, so any number of blocks and warps is correct. sort_launch.h
@@ -100,8 +101,22 @@ SIMT_FN uint32_t gpu_sort_before(simt_tile t, uint32_t mine, uint32_t *all)
     return sum - mine;
 }
 
+/* Of one share: there is nothing before it. A lane takes a digit. */
+SIMT_FN void gpu_sort_scan_one(const gpu_sort *a)
+{
+    for (uint32_t d = simt_block() * simt_threads() + simt_thread(); d < GPU_SORT_DIGITS;
+         d += simt_blocks() * simt_threads()) {
+        simt_st_u32(a->count + GPU_SORT_DIGITS + d, simt_ld_u32(a->count + d));
+        simt_st_u32(a->count + d, 0);
+    }
+}
+
 SIMT_FN void gpu_sort_scan(const gpu_sort *a)
 {
+    if (a->shares == 1) {
+        gpu_sort_scan_one(a);
+        return;
+    }
     simt_tile t = simt_tile_of(32);
     for (uint32_t digit = gpu_sort_warp(); digit < a->digits; digit += gpu_sort_warps()) {
         uint32_t *row = a->count + (uint64_t)digit * a->shares, sum = 0;

@@ -269,20 +269,19 @@ SIMT_FN gpu_list gpu_list_begin(simt_tile w, const gpu_batch *b)
     return l;
 }
 
-/* Where lane r of the warp lists x + r, `mine`, it writes it: item or slot x + r, whose key and value these are. Then
- * the warp goes on. */
-SIMT_FN void gpu_list_next(simt_tile w, const gpu_batch *b, uint32_t half, bool mine, uint64_t word, gpu_list *l)
+/* Where lane r of the warp lists x + r, `mine`, it writes it: item or slot x + r, and of a slot its key and its value of
+ * so many bytes. Then the warp goes on. */
+SIMT_FN void gpu_list_next_entry(simt_tile w, const gpu_batch *b, bool mine, uint64_t key, uint64_t value,
+                                 uint32_t bytes, gpu_list *l)
 {
     bool writes = b->pass == GPU_WRITES;
     uint32_t all = simt_ballot(w, mine);
     uint64_t x = l->x + w.rank, at = l->n + simt_popc(all & ((1u << w.rank) - 1));
     if (writes && mine) {
         if (b->list_item) simt_st_u64(b->list_item + at, x);
-        if (b->list_key)
-            simt_st_u64(b->list_key + at, b->stage_flag ? simt_ld_u64(b->key + x) : word_key_of(half, word));
+        if (b->list_key) simt_st_u64(b->list_key + at, b->stage_flag ? simt_ld_u64(b->key + x) : key);
         if (b->list_score && !b->stage_flag) simt_st_u64(b->list_score + at, 0);
-        if (b->list_value && !b->stage_flag)
-            gpu_elem_store(b->list_value + at * (half / 8), half / 8, word_value_of(half, word));
+        if (b->list_value && !b->stage_flag) gpu_elem_store(b->list_value + at * bytes, bytes, value);
     }
     simt_join();
     l->n += simt_popc(all);
@@ -296,6 +295,11 @@ SIMT_FN void gpu_list_next(simt_tile w, const gpu_batch *b, uint32_t half, bool 
     simt_join();
     l->part += gpu_threads() / 32;
     gpu_list_enter(w, b, l);
+}
+/* The same of a slot's word. */
+SIMT_FN void gpu_list_next(simt_tile w, const gpu_batch *b, uint32_t half, bool mine, uint64_t word, gpu_list *l)
+{
+    gpu_list_next_entry(w, b, mine, word_key_of(half, word), word_value_of(half, word), half / 8, l);
 }
 
 #endif

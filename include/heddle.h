@@ -347,7 +347,9 @@ typedef struct hd_ovs_config {
 } hd_ovs_config;
 
 typedef struct hd_sl_config {
-    uint32_t segment; /* bytes of a segment: a power of two from 128 to 2^30 */
+    uint64_t near_bytes; /* device memory of the table, in bytes, with what kernels need. The first segments are there,
+                            as many as there is room for; the others are in host memory. 0: all are in device memory */
+    uint32_t segment;    /* bytes of a segment: a power of two from 128 to 2^30 */
 } hd_sl_config;
 
 /* How to open a table. Start from hd_config_default() or hd_config_of(), and change fields. hd_open copies the struct

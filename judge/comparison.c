@@ -52,7 +52,7 @@ static bool ordered(const fixture_part *p) { return keyed(p) && p->kernel->stric
 static const char *move_in(comparison *a, const simt_ticket_record *t, uint64_t key, hd_outcome o)
 {
     bool stays = o == HD_HIT || o == HD_UPDATED || o == HD_PINNED, comes = o == HD_INSERTED || o == HD_EVICTED;
-    if (!stays && !comes && o != HD_ERASED) return NULL;
+    if (a->d->shifts || (!stays && !comes && o != HD_ERASED)) return NULL;
     if (t->b >= fixture_places(a->d, a->s->table)) return "its ticket names no entry of the table";
     uint64_t *there = &a->occupant[t->b], before = stays || o == HD_ERASED ? key
                                                    : o == HD_EVICTED       ? t->a
@@ -306,6 +306,7 @@ static void run_reference(comparison *a, uint32_t k)
     b.score = score;
     b.flag = flag;
     b.value = value;
+    b.key2 = p->batch.key2;
     fixture_apply(a->s, a->model, k, &b);
     for (uint64_t i = 0; keyed(p) && i < b.n; i++)
         if (judge_delivers_ptr(judge_item_op(&b, i), (hd_outcome)b.outcome[i]) && b.ptr[i])
@@ -410,7 +411,7 @@ static const char *check_slots(comparison *a)
 {
     const void *v = a->s->table;
     char name[64];
-    for (uint64_t e = 0; e < fixture_places(a->d, v); e++)
+    for (uint64_t e = 0; !a->d->shifts && e < fixture_places(a->d, v); e++)
         if (a->d->key_at(v, e) != a->occupant[e])
             return fixture_say(a->why, "%s: key %" PRIx64 " where the tickets put %" PRIx64,
                                fixture_place(a->d, v, e, name, sizeof name), a->d->key_at(v, e), a->occupant[e]);
@@ -616,7 +617,7 @@ static bool furnish(comparison *a)
         a->list[k] = (judge_listing *)calloc(n, sizeof *a->list[k]);
         a->list_value[k] = (uint8_t *)calloc(n, s->value_bytes + 1u);
         there = a->drawn[k] && a->settled[k] && a->list[k] && a->list_value[k] &&
-                judge_arrays_open(&a->expected[k], n, s->value_bytes);
+                judge_arrays_open(&a->expected[k], s->part[k].arrays.most, s->value_bytes);
         a->expected[k].skew = s->part[k].arrays.skew; /* poison depends on the address, and is compared, too */
         for (uint64_t i = 0; i < n && there; i++) a->list[k][i].value = a->list_value[k] + i * s->value_bytes;
     }

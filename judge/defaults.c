@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/op.h"
 #include "judge/design.h"
 #include "judge/hosted.h"
 #include "judge/kernels.h"
@@ -212,8 +213,10 @@ bool fixture_names(const fixture *s, const char *region, uint64_t at, char *text
 
 /* The outputs of one item. */
 typedef struct shown {
-    uint8_t outcome, *value;
-    uint64_t score, list_key, list_score, list_item, count;
+    uint8_t outcome, *value, *list_value;
+    uint64_t score, *key, list_key, list_score, list_item, count;
+    uint32_t rows;
+    bool more;
     void *ptr;
 } shown;
 
@@ -231,15 +234,29 @@ static hd_batch one_item(const hd_batch *b, uint64_t i, uint32_t value_bytes, sh
     one.flag = (const uint8_t *)nth(b->flag, i, 1);
     one.each = (const uint8_t *)nth(b->each, i, 1);
     one.outcome = &x->outcome;
+    one.found = NULL; /* the caller's is of another item */
     one.value_out = x->value;
     one.score_out = &x->score;
     one.ptr = &x->ptr;
+    one.key2 = (const uint64_t *)nth(b->key2, i, sizeof *b->key2);
+    one.key_out = x->key;
+    one.rows = &x->rows;
+    one.more = &x->more;
     one.list_key = &x->list_key;
-    one.list_value = x->value + value_bytes;
+    one.list_value = x->list_value;
     one.list_score = &x->list_score;
     one.list_item = &x->list_item;
     one.count = &x->count;
     return one;
+}
+
+/* The same of the rows of an ordered operation. */
+static const char *rows_otherwise(const hd_batch *b, uint64_t i, uint32_t value_bytes, const shown *x)
+{
+    uint64_t each = hd_batch_rows(b), rows = judge_order_of(b) == JUDGE_BETWEEN ? x->rows : 1;
+    if (memcmp(b->key_out + i * each, x->key, rows * sizeof *x->key) != 0) return "delivered another key";
+    const uint8_t *value = (const uint8_t *)b->value_out + i * each * value_bytes;
+    return memcmp(value, x->value, rows * value_bytes) != 0 ? "delivered a wrong value" : NULL;
 }
 
 /* NULL when item i delivered what the reference did. */
@@ -252,7 +269,11 @@ static const char *shown_otherwise(const hd_batch *b, uint64_t i, uint32_t value
         snprintf(text, sizeof text, "the reference says %s", hd_outcome_name(o));
         return text;
     }
+    if (judge_order_of(b) == JUDGE_BETWEEN && b->rows[i] != x->rows) return "delivered a wrong number of rows";
+    if (judge_order_of(b) == JUDGE_BETWEEN && judge_more_byte(b, i) != x->more)
+        return "says wrongly whether there are more";
     if (!judge_delivers(op, o)) return NULL;
+    if (judge_order_of(b)) return rows_otherwise(b, i, value_bytes, x);
     if (judge_ops[op].value_out && memcmp((const uint8_t *)b->value_out + i * value_bytes, x->value, value_bytes) != 0)
         return "delivered a wrong value";
     return judge_ops[op].score_out && b->score_out[i] != x->score ? "delivered a wrong score" : NULL;
@@ -267,14 +288,17 @@ static void copy_table(const fixture *s, const void *table, uint8_t *copy, bool 
         memcpy(back ? region_of(table, &all[i]) : copy, back ? copy : region_of(table, &all[i]), all[i].bytes);
 }
 
-static const char *accept_by_reference(const fixture *s, void *model, uint32_t k, uint64_t i, judge_listing *l)
+const char *fixture_accept_by_reference(const fixture *s, void *model, uint32_t k, uint64_t i, judge_listing *l)
 {
     const hd_batch *b = &s->part[k].batch;
     shown x;
     memset(&x, 0, sizeof x);
-    uint8_t *room = (uint8_t *)calloc(1, s->table_bytes + 2u * s->value_bytes);
-    if (!room) return "no memory to judge it";
+    uint64_t rows = hd_batch_rows(b) + 1;
+    x.key = (uint64_t *)calloc(1, rows * sizeof *x.key + s->table_bytes + (rows + 1) * s->value_bytes);
+    if (!x.key) return "no memory to judge it";
+    uint8_t *room = (uint8_t *)(x.key + rows);
     x.value = room + s->table_bytes;
+    x.list_value = x.value + rows * s->value_bytes;
     const hd_batch one = one_item(b, i, s->value_bytes, &x);
     copy_table(s, model, room, false);
     fixture_apply(s, model, k, &one);
@@ -284,14 +308,14 @@ static const char *accept_by_reference(const fixture *s, void *model, uint32_t k
     l->key = x.list_key;
     l->score = x.list_score;
     if (l->listed && s->value_bytes) memcpy(l->value, one.list_value, s->value_bytes);
-    free(room);
+    free(x.key);
     return why;
 }
 
 const char *fixture_accept(const fixture *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
                            judge_listing *l)
 {
-    return s->design->accept ? s->design->accept(s, model, k, i, t, l) : accept_by_reference(s, model, k, i, l);
+    return s->design->accept ? s->design->accept(s, model, k, i, t, l) : fixture_accept_by_reference(s, model, k, i, l);
 }
 
 const char *fixture_check(const fixture *s, const void *table, char why[JUDGE_SENTENCE])

@@ -91,6 +91,7 @@ typedef struct judge_design {
     bool
         dictionary; /* no scores, no evictions, PENDING is possible; keys are as wide as values of fewer than 8 bytes */
     bool roams;     /* a key may be in any place: contents are compared as one set, not bucket by bucket */
+    bool shifts;    /* entries move when others come and go: the places in tickets are not compared */
 
     /* ---- Kernels ----------------------------------------------------------------------------- */
     judge_small small, wide; /* required; wide: for kernels that do not fit the small one (default: small) */
@@ -207,6 +208,8 @@ void fixture_describe(const judge_design *d, const void *table, uint64_t e, char
 bool fixture_names(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes);
 const char *fixture_accept(const fixture *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
                            judge_listing *l);
+/* For `accept`: `apply` runs the item alone, and its outcome and outputs must be equal. */
+const char *fixture_accept_by_reference(const fixture *s, void *model, uint32_t k, uint64_t i, judge_listing *l);
 const char *fixture_check(const fixture *s, const void *table, char why[JUDGE_SENTENCE]);
 const char *fixture_watch(const fixture *s, uint8_t *before, bool weak, char why[JUDGE_SENTENCE]);
 

@@ -180,6 +180,23 @@ void fixture_mix_ops(const fixture *s, hd_batch *b, uint8_t *each, hd_rng *g)
     b->flag = NULL;
 }
 
+/* Of an ordered operation what there is beside its keys; of ranges few rows each, which are drawn before the arrays. */
+static void draw_limit(hd_batch *b, hd_rng *g)
+{
+    enum { LIMITS = 12 };
+    if (judge_order_of(b) == JUDGE_BETWEEN) b->limit = (uint32_t)hd_rng_below(g, LIMITS);
+}
+
+static void draw_order(const fixture *s, fixture_part *p, hd_rng *g)
+{
+    enum { SPANS = 40 };
+    hd_batch *b = &p->batch;
+    uint64_t *upper = (uint64_t *)judge_arrays_at(&p->arrays, JUDGE_KEY2);
+    b->inclusive = hd_rng_below(g, 2);
+    for (uint64_t i = 0; judge_order_of(b) == JUDGE_BETWEEN && i < b->n; i++)
+        upper[i] = hd_rng_below(g, 4) ? b->key[i] + hd_rng_below(g, SPANS) - 2 : hd_rng_below(g, s->keys);
+}
+
 /* The operation of a part; *mixed: each item has its own. */
 static hd_status draw_op(const fixture *s, const hd_case *c, hd_batch *b, bool *mixed)
 {
@@ -200,7 +217,8 @@ static hd_status draw_arrays(fixture *s, uint32_t k, hd_rng *g)
     const judge_op *rule = &judge_ops[b->op];
     b->n = rule->keyed ? c->batch : rule->range ? fixture_places(s->design, s->table) : 0;
     fixture_draw_elem(s, b, g);
-    if (!judge_arrays_open(&p->arrays, b->n, s->value_bytes))
+    if (rule->order) draw_limit(b, g);
+    if (!judge_arrays_open(&p->arrays, b->limit ? b->n * b->limit : b->n, s->value_bytes))
         return hd_fail(HD_ENOMEM, "case: no memory for a batch of %" PRIu64, b->n);
     p->arrays.skew = c->seed % 9 == 6 ? 4 : 0; /* 9 has no factor in common with the periods of other choices */
     if (rule->range) {
@@ -211,6 +229,7 @@ static hd_status draw_arrays(fixture *s, uint32_t k, hd_rng *g)
     if (!rule->keyed) return HD_OK;
     hd_status status = draw_keys(s, c, b, (uint64_t *)judge_arrays_at(&p->arrays, JUDGE_KEY), g);
     if (!status) judge_arrays_lend(&p->arrays, b); /* n may be less by now */
+    if (!status && rule->order) draw_order(s, p, g);
     return status;
 }
 

@@ -16,6 +16,29 @@ static hd_gpu_own *own_of(cuda *c) { return hd_cuda_own(c); }
 
 /* ---- On this machine for a while ------------------------------------------------------------- */
 
+/* Whether the plane is in this machine's memory. */
+static bool is_pinned(const cuda *c, const void *p)
+{
+    hd_piece all[HD_PIECES_MOST];
+    int n = c->gpu->pieces(c->own, all);
+    bool is = false;
+    for (int i = 0; i < n; i++) {
+        const uint8_t *at = (const uint8_t *)hd_field(c->own, all[i].field);
+        is = is || (all[i].put == HD_HOST_MEMORY && at && (const uint8_t *)p >= at &&
+                    (const uint8_t *)p < at + hd_cuda_bytes(&all[i]));
+    }
+    return is;
+}
+
+/* No batch is under way. */
+static void copy_pinned(const hd_plane *p, hd_way way)
+{
+    if (way == HD_TO_DEVICE)
+        memcpy(p->there, p->here, (size_t)p->bytes);
+    else
+        memcpy(p->here, p->there, (size_t)p->bytes);
+}
+
 /* The planes, one way or the other. Batches wait for it and are waited for. */
 static hd_status copy_planes(cuda *c, hd_way way)
 {
@@ -23,14 +46,17 @@ static hd_status copy_planes(cuda *c, hd_way way)
     int n = c->gpu->planes(c->own, c->staged, c->staged_values, all);
     hd_status status = hd_streams_join(&c->streams), joined = status;
     for (int i = 0; i < n && !status; i++) {
-        if (all[i].bytes == 0) continue;
+        if (all[i].bytes == 0 || is_pinned(c, all[i].there)) continue;
         if (way == HD_TO_DEVICE)
             status = ASK(c, all[i].what, copy, all[i].there, all[i].here, (size_t)all[i].bytes, way, NULL);
         else
             status = ASK(c, all[i].what, copy, all[i].here, all[i].there, (size_t)all[i].bytes, way, NULL);
     }
     if (!joined) status = hd_streams_part(&c->streams, status);
-    return hd_cuda_wait_anyway(c, "planes", status, NULL);
+    status = hd_cuda_wait_anyway(c, "planes", status, NULL);
+    for (int i = 0; i < n && !status; i++)
+        if (is_pinned(c, all[i].there)) copy_pinned(&all[i], way);
+    return status;
 }
 
 static void unstage(cuda *c)

@@ -4,9 +4,9 @@
  * lane and by warp, at random and by priorities, judged as judge/comparison.h does. What was found is made short, and
  * must go wrong in the same way twice.
  *
- *     sched [quiet] [weak] [unlawful] [threads=N] [blocks=N] CASE [+ CASE]
+ *     sched [quiet] [weak] [unlawful] [threads=N] [blocks=N] [steps=N] CASE [+ CASE]
  *
- * quiet: races are not looked for, so that the fault is found by what it does. unlawful: the two cases may not run
+ * steps: before a run counts as endless. quiet: races are not looked for, so that the fault is found by what it does. unlawful: the two cases may not run
  * beside each other, and the bug is to believe that they may; sound kernels would fail there, too.
  */
 #include <stdio.h>
@@ -22,7 +22,7 @@ enum { PARTS = 2, SHORTER = 300 };
 typedef struct look {
     hd_case c[PARTS];
     fixture_kernel kernel[PARTS];
-    uint32_t parts, threads, blocks, lanes;
+    uint32_t parts, threads, blocks, steps, lanes;
     bool quiet, weak, unlawful;
 } look;
 
@@ -48,7 +48,8 @@ static bool option(look *l, const char *word)
     if (strcmp(word, "quiet") == 0) return l->quiet = true;
     if (strcmp(word, "weak") == 0) return l->weak = true;
     if (strcmp(word, "unlawful") == 0) return l->unlawful = true;
-    return sscanf(word, "threads=%u", &l->threads) == 1 || sscanf(word, "blocks=%u", &l->blocks) == 1;
+    return sscanf(word, "threads=%u", &l->threads) == 1 || sscanf(word, "blocks=%u", &l->blocks) == 1 ||
+           sscanf(word, "steps=%u", &l->steps) == 1;
 }
 
 static hd_status parse(look *l, const char *what)
@@ -102,7 +103,7 @@ static simt_config way(const look *l, uint64_t seed, uint32_t deaf)
     w.seed = seed * 1000;
     w.race = !l->quiet && !(deaf >> MUSEUM_RACES & 1);
     w.weak = l->weak && !(deaf >> MUSEUM_WEAK & 1);
-    w.step_limit = l->lanes == 1 ? 100000 : 1000000;
+    w.step_limit = l->steps ? l->steps : l->lanes == 1 ? 100000 : 1000000;
     w.shared_bytes = 48 << 10;
     return w;
 }

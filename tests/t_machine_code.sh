@@ -52,6 +52,10 @@ hive=$work/hive_kernels.cubin
 try "Hive's kernels compile without a warning" make_code hive kernels
 try "local memory, calls and registers within their budget" sass budget "$hive" "$top_srcdir/tests/machine_code.budget"
 
+sl=$work/sl_kernels.cubin
+try "the kernels of the ordered table compile without a warning" make_code sl kernels
+try "no local memory, registers within the budget" sass budget "$sl" "$top_srcdir/tests/machine_code.budget"
+
 hashes=$work/hashes.cubin
 try "the hash functions compile without a warning" compile "$hashes" "$top_srcdir/tests/machine_code_hashes.cu"
 try "no local memory and no calls for their tables either" sass budget "$hashes" "$top_srcdir/tests/machine_code.budget"

@@ -360,7 +360,7 @@ static void shapes_refused(void **state)
     c = config_of(2), c.clock = HD_CLOCK_DEVICE, must_fail(hd_open(&c, &t), HD_EINVAL, "clock");
     c = config_of(2), c.layout = HD_LAYOUT_PAIRS, must_fail(hd_open(&c, &t), HD_EINVAL, "layout");
     c = config_of(2), c.policy = "lru", must_fail(hd_open(&c, &t), HD_EINVAL, "policy");
-    c = config_of(2), c.backend = "host", must_fail(hd_open(&c, &t), HD_EINVAL, "backend");
+    c = config_of(2), c.backend = "host", c.sl.near_bytes = 1, must_fail(hd_open(&c, &t), HD_EINVAL, "near");
     c = config_of(2), c.capacity = UINT64_MAX, must_fail(hd_open(&c, &t), HD_EINVAL, "capacity");
     c = config_of(2), c.capacity = 1ull << 56, must_fail(hd_open(&c, &t), HD_EINVAL, "capacity");
     c = hd_config_of("hkv"), c.sl.segment = 128, must_fail(hd_open(&c, &t), HD_EINVAL, "segment");

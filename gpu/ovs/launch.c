@@ -80,9 +80,9 @@ static ovs_view view_for(const hd_info *info, bool device)
     return v;
 }
 
-static hd_status shape(hd_info *info)
+static hd_status shape(hd_info *info, bool device)
 {
-    if (!info->ovs.near_bytes) return HD_OK;
+    if (!device || !info->ovs.near_bytes) return HD_OK;
     if (info->ovs.near_bytes < scratch_bytes(info))
         return hd_fail(HD_EINVAL,
                        "near: %" PRIu64 " bytes are fewer than the %" PRIu64 " that the table's kernels need",

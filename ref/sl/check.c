@@ -20,51 +20,75 @@ static uint64_t used_homes(const sl_view *v)
     return n;
 }
 
-static const char *row_wrong(const sl_view *v, uint64_t row)
+static sl_rule row_wrong(const sl_view *v, uint64_t row)
 {
-    if (v->home[row] >= v->homes || !is_used(v, v->home[row])) return "SL-1: its home is none that is used";
-    if (row == 0 ? v->bound[0] != 0 : v->bound[row] <= v->bound[row - 1])
-        return row ? "SL-2: its bound is not above the one before" : "SL-2: the first bound is not 0";
-    if (sl_count(v, row) > v->fit) return "SL-3: it has more entries than fit";
-    if (sl_count(v, row) == 0 && v->rows > 1) return "SL-3: it is empty, and not the only one";
-    return NULL;
+    if (v->home[row] >= v->homes || !is_used(v, v->home[row])) return SL_RULE_HOME;
+    if (row == 0 && v->bound[0] != 0) return SL_RULE_FIRST_BOUND;
+    if (row && v->bound[row] <= v->bound[row - 1]) return SL_RULE_BOUND;
+    if (sl_count(v, row) > v->fit) return SL_RULE_FULL;
+    return sl_count(v, row) == 0 && v->rows > 1 ? SL_RULE_EMPTY : SL_RULES;
 }
 
 /* What is wrong with entry `index` of the row. */
-static const char *entry_wrong(const sl_view *v, uint64_t row, uint32_t index)
+static sl_rule entry_wrong(const sl_view *v, uint64_t row, uint32_t index)
 {
     uint64_t key = sl_key(v, sl_place(v, row, index));
     uint64_t limit = row + 1 < v->rows ? v->bound[row + 1] : sl_keys(v);
-    if (index && key <= sl_key(v, sl_place(v, row, index - 1))) return "SL-4: the key is not above the one before";
-    if (key < v->bound[row]) return "SL-5: the key is below the segment's bound";
-    return key >= limit ? "SL-5: the key is not below the next bound, or the limit" : NULL;
+    if (index && key <= sl_key(v, sl_place(v, row, index - 1))) return SL_RULE_ORDER;
+    if (key < v->bound[row]) return SL_RULE_BELOW;
+    return key >= limit ? SL_RULE_ABOVE : SL_RULES;
 }
 
 static void check_row(const sl_view *v, uint64_t row, char *why, size_t bytes)
 {
-    const char *wrong = NULL;
+    sl_rule wrong = SL_RULES;
     uint32_t index = 0;
-    for (; index < sl_count(v, row) && !wrong; index++) wrong = entry_wrong(v, row, index);
-    if (wrong) snprintf(why, bytes, "%s (segment %" PRIu64 ", entry %" PRIu32 ")", wrong, row, index - 1);
-    if (!wrong && row && sl_count(v, row - 1) + sl_count(v, row) <= v->fit / 2)
+    for (; index < sl_count(v, row) && wrong == SL_RULES; index++) wrong = entry_wrong(v, row, index);
+    if (wrong == SL_RULES && row && sl_count(v, row - 1) + sl_count(v, row) <= v->fit / 2) wrong = SL_RULE_SMALL;
+    if (wrong != SL_RULES) sl_say_broken(row, index - 1, wrong, why, bytes);
+}
+
+/* ---- Sentences ------------------------------------------------------------------------------- */
+
+void sl_say_broken(uint64_t row, uint32_t index, sl_rule rule, char *why, size_t bytes)
+{
+    static const char *const sentence[SL_RULES] = {
+        [SL_RULE_HOME] = "SL-1: its home is none that is used",
+        [SL_RULE_FIRST_BOUND] = "SL-2: the first bound is not 0",
+        [SL_RULE_BOUND] = "SL-2: its bound is not above the one before",
+        [SL_RULE_FULL] = "SL-3: it has more entries than fit",
+        [SL_RULE_EMPTY] = "SL-3: it is empty, and not the only one",
+        [SL_RULE_ORDER] = "SL-4: the key is not above the one before",
+        [SL_RULE_BELOW] = "SL-5: the key is below the segment's bound",
+        [SL_RULE_ABOVE] = "SL-5: the key is not below the next bound, or the limit",
+        [SL_RULE_SMALL] = "SL-6: two neighbours fill at most half of a segment",
+    };
+    if (rule < SL_RULE_ORDER)
+        snprintf(why, bytes, "%s (segment %" PRIu64 ")", sentence[rule], row);
+    else if (rule < SL_RULE_SMALL)
+        snprintf(why, bytes, "%s (segment %" PRIu64 ", entry %" PRIu32 ")", sentence[rule], row, index);
+    else
+        snprintf(why, bytes, "%s (segments %" PRIu64 " and %" PRIu64 ")", sentence[rule], row - 1, row);
+}
+
+void sl_say_used(uint64_t rows, uint64_t homes, uint64_t used, bool stray, char *why, size_t bytes)
+{
+    why[0] = 0;
+    if (rows == 0 || rows > homes || (used != rows && !stray))
         snprintf(why, bytes,
-                 "SL-6: two neighbours fill at most half of a segment (segments %" PRIu64 " and %" PRIu64 ")", row - 1,
-                 row);
+                 "SL-1: the directory has %" PRIu64 " segments, and %" PRIu64 " of %" PRIu64 " homes are used", rows,
+                 used, homes);
+    else if (stray)
+        snprintf(why, bytes, "SL-3: a free home has entries");
 }
 
 void sl_check(const sl_view *v, char *why, size_t bytes)
 {
     uint64_t used = used_homes(v);
-    why[0] = 0;
-    if (v->rows == 0 || v->rows > v->homes || (used != v->rows && used != UINT64_MAX))
-        snprintf(why, bytes,
-                 "SL-1: the directory has %" PRIu64 " segments, and %" PRIu64 " of %" PRIu64 " homes are used", v->rows,
-                 used, v->homes);
-    else if (used == UINT64_MAX)
-        snprintf(why, bytes, "SL-3: a free home has entries");
+    sl_say_used(v->rows, v->homes, used, used == UINT64_MAX, why, bytes);
     for (uint64_t row = 0; row < v->rows && !why[0]; row++) {
-        const char *wrong = row_wrong(v, row);
-        if (wrong) snprintf(why, bytes, "%s (segment %" PRIu64 ")", wrong, row);
+        sl_rule wrong = row_wrong(v, row);
+        if (wrong != SL_RULES) sl_say_broken(row, 0, wrong, why, bytes);
     }
     for (uint64_t row = 0; row < v->rows && !why[0]; row++) check_row(v, row, why, bytes);
 }

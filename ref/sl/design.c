@@ -28,7 +28,7 @@ static uint64_t memory_of(const hd_info *info, uint64_t homes)
 }
 
 /* What a table with so many homes says of itself. */
-static void tell(hd_info *info, uint64_t homes)
+void sl_tell(hd_info *info, uint64_t homes)
 {
     info->capacity = info->places = homes * fit_of(info);
     info->buckets = info->capacity / info->slots;
@@ -72,13 +72,13 @@ static hd_status sl_shape(const hd_design *d, const hd_config *c, hd_info *info)
     if (too_many(info, homes))
         return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries are more than can be addressed", c->capacity);
     info->keys = c->value_bytes == 4 ? (1ull << 32) - 3 : HD_KEY_RESERVED;
-    tell(info, homes);
+    sl_tell(info, homes);
     info->base_buckets = info->buckets;
     info->stash_buckets = 0;
     return HD_OK;
 }
 
-static void sl_usual(hd_config *c)
+void sl_usual(hd_config *c)
 {
     c->policy = "none";
     c->slots = 16;
@@ -125,6 +125,11 @@ static void sl_close(void *state, const hd_seams *s)
     hd_give(s, v, 1, sizeof *v);
 }
 
+sl_view sl_view_for(const hd_info *info)
+{
+    return (sl_view){ .homes = homes_of(info), .fit = fit_of(info), .words = info->value_bytes / 4 };
+}
+
 static hd_status sl_open(const hd_design *d, const hd_info *info, const hd_seams *s, void **state)
 {
     (void)d;
@@ -132,10 +137,7 @@ static hd_status sl_open(const hd_design *d, const hd_info *info, const hd_seams
     hd_status status = hd_take(s, "table", 1, sizeof(sl_view), &p);
     if (status) return status;
     sl_view *v = (sl_view *)p;
-    memset(v, 0, sizeof *v);
-    v->homes = homes_of(info);
-    v->fit = fit_of(info);
-    v->words = info->value_bytes / 4;
+    *v = sl_view_for(info);
     status = take_arrays(v, s);
     if (status)
         hd_give(s, v, 1, sizeof *v);
@@ -168,18 +170,32 @@ static hd_status move_to(sl_view *v, const hd_seams *s, uint64_t homes)
     return HD_OK;
 }
 
-static hd_status sl_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
+hd_status sl_may_have(const hd_info *info, uint64_t buckets, uint64_t *homes)
 {
-    sl_view *v = sl_view_of(state);
-    uint64_t homes = homes_for(info, buckets), needed = sl_size(v) / v->fit + (sl_size(v) % v->fit != 0);
+    *homes = homes_for(info, buckets);
     if (buckets < info->base_buckets)
         return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are fewer than the %" PRIu64 " that the table began with",
                        buckets, info->base_buckets);
-    if (too_many(info, homes))
+    if (too_many(info, *homes))
         return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are more than a table can have", buckets);
-    if (homes < v->homes && homes < needed) homes = needed;
-    hd_status status = homes == v->homes ? HD_OK : move_to(v, s, homes);
-    if (!status) tell(info, homes);
+    return HD_OK;
+}
+
+uint64_t sl_homes_to_have(sl_view v, uint64_t had, uint64_t homes, uint64_t size)
+{
+    uint64_t needed = size / v.fit + (size % v.fit != 0);
+    return homes < had && homes < needed ? needed : homes;
+}
+
+static hd_status sl_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
+{
+    sl_view *v = sl_view_of(state);
+    uint64_t homes;
+    hd_status status = sl_may_have(info, buckets, &homes);
+    if (status) return status;
+    homes = sl_homes_to_have(*v, v->homes, homes, sl_size(v));
+    if (homes != v->homes) status = move_to(v, s, homes);
+    if (!status) sl_tell(info, homes);
     return status;
 }
 
@@ -232,6 +248,8 @@ static const hd_param params[] = {
     { "segment", HD_PARAM_U32, HD_PARAM_AT(hd_sl_config, segment), .least = SL_SEGMENT_LEAST, .most = SL_SEGMENT_MOST,
       .usual = SL_SEGMENT_USUAL, .what = "bytes of a segment, a power of two", .places = true,
       .saved = HD_SAVED_U32, .saved_at = 160 },
+    { "near", HD_PARAM_U64, HD_PARAM_AT(hd_sl_config, near_bytes), .most = UINT64_MAX, .usual = 0,
+      .what = "bytes of device memory; segments that find no room there are in host memory; 0: all are there" },
 };
 /* clang-format on */
 

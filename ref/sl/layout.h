@@ -42,6 +42,20 @@
 enum { SL_SEGMENT_LEAST = 128, SL_SEGMENT_USUAL = 64 << 10, SL_SLOTS_LEAST = 8 };
 #define SL_SEGMENT_MOST (1u << 30)
 
+/* The invariants as hd_check asks for them: of rows, of entries, then of neighbours. */
+typedef enum sl_rule {
+    SL_RULE_HOME,
+    SL_RULE_FIRST_BOUND,
+    SL_RULE_BOUND,
+    SL_RULE_FULL,
+    SL_RULE_EMPTY,
+    SL_RULE_ORDER, /* from here on of entries */
+    SL_RULE_BELOW,
+    SL_RULE_ABOVE,
+    SL_RULE_SMALL, /* of two neighbours */
+    SL_RULES       /* none is broken */
+} sl_rule;
+
 typedef struct sl_view {
     uint64_t *word;  /* (homes * fit * words) */
     uint64_t *bound; /* (homes), of which `rows` are in use */

@@ -58,6 +58,20 @@ void sl_run_batch(sl_view *v, const hd_batch *b, uint64_t *tally);
 
 /* "" when every invariant holds, else a sentence that begins with the number of the first that does not. */
 void sl_check(const sl_view *v, char *why, size_t bytes);
+/* Its sentences: of a row, or of its entry `index`; of the number of homes that are marked as used, stray: one that is
+ * not has entries. */
+void sl_say_broken(uint64_t row, uint32_t index, sl_rule rule, char *why, size_t bytes);
+void sl_say_used(uint64_t rows, uint64_t homes, uint64_t used, bool stray, char *why, size_t bytes);
+
+/* The numbers of a table of that shape, and no memory. */
+sl_view sl_view_for(const hd_info *info);
+/* What a table with so many homes says of itself. */
+void sl_tell(hd_info *info, uint64_t homes);
+/* The fewest homes with so many buckets. HD_EINVAL: the table may not have so many, or so few. */
+hd_status sl_may_have(const hd_info *info, uint64_t buckets, uint64_t *homes);
+/* How many homes a table with `had` gets that should have `homes`: no fewer than its entries fill. v: its numbers. */
+uint64_t sl_homes_to_have(sl_view v, uint64_t had, uint64_t homes, uint64_t size);
+void sl_usual(hd_config *c);
 
 /* The state that hd_design_sl opens. */
 sl_view *sl_view_of(void *state);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * args.h - what every kernel of the ordered table is given, by value, and where its entries are. All pointers are
+ * device memory, or host memory that the device reaches.
+ *
+ * Readers and updaters (look.h, update.h) take a thread per item: a search is a binary search in the directory and a
+ * search in one segment. Updaters store a value by one access.
+ *
+ * Batches that bring keys in or remove them run alone. Owner computes: no kernel takes a lock, and no kernel waits for
+ * another one of its launch. A batch is cut into windows, and a window is a fixed sequence of launches, which read on
+ * the device how much there is to do:
+ *
+ *   sort     items by key (gpu/sort.h). Equal keys are then neighbours, a *run*; the first item of a run is its *head*
+ *   heads    each head searches the table. Insertions: heads of absent keys are marked. Erase: heads of present keys
+ *   list     the marked heads become a list in the order of keys: key, item, and the index in the segment
+ *   plan     per segment: which part of the list is its own, and how many segments it becomes
+ *   merge    fresh segments first: they read the old segment and the list. Then the old segment, in place
+ *   publish  the new directory is written beside the old one, and copied over it
+ *   apply    all items but those that inserted find their keys present, and run like updaters, or find that there was no
+ *            home for them (PENDING)
+ *
+ * Erase replaces plan, merge and publish: entries that are listed are removed in place, then segments are joined
+ * (join.h), and the directory is published.
+ *
+ * Tickets: INSERTED at the store of the entry into its segment; ERASED when the entry is not kept; all
+ * others at the access that ends their search or changes the value. INSERTED comes before all other items of the key,
+ * because `apply` is a later launch.
+ */
+#ifndef SL_ARGS_H
+#define SL_ARGS_H
+
+#include "gpu/batch.h"
+#include "ref/sl/layout.h"
+
+enum {
+    SL_THREADS = 128, /* of a block */
+    SL_SHARES = 1024, /* of whatever is counted first and then listed, at most */
+    SL_JOIN = 32      /* parts that a thread joins at each level of join.h */
+};
+#define SL_NO_KEY   UINT64_MAX
+#define SL_NO_CODE  UINT32_MAX
+#define SL_NO_PLACE UINT64_MAX
+
+/* Words that kernels count in. */
+typedef struct sl_numbers {
+    uint64_t rows;  /* of the directory; kernels do not read sl_view.rows, the host's copy */
+    uint64_t adds;  /* heads that are listed: of keys to be inserted, or to be erased */
+    uint64_t fresh; /* homes that are taken */
+    uint64_t next;  /* rows of the next directory */
+} sl_numbers;
+
+/* What a window needs. */
+typedef struct sl_room {
+    uint64_t *word;     /* (window) code << 32 | item, in order */
+    uint64_t *add_key;  /* (window) the list: keys, */
+    uint32_t *add_item; /* (window) items, counted from the window's first, */
+    uint32_t *add_at;   /* (window) and the index in the segment: before which entry, or of which */
+    uint32_t *mark;     /* (window) by position in `word`: 0, or one more than that index */
+    uint32_t *first;    /* (homes + 1), by row: its first in the list */
+    uint32_t *fresh;    /* (homes + 1), by row: how many fresh segments come before its own */
+    uint32_t *free;     /* (homes): free homes, ascending */
+    uint32_t *last;     /* (homes): see join.h */
+    uint64_t *bound;    /* (homes): the next directory */
+    uint32_t *home;     /* (homes) */
+    uint32_t *share;    /* (2, SL_SHARES): what each share of what is counted has */
+} sl_room;
+
+typedef struct sl_args {
+    sl_view v;     /* of its words those of the first homes, which are near */
+    uint64_t *far; /* the words of the others */
+    uint64_t near_places;
+    uint32_t shift; /* fit = 1 << shift */
+    sl_numbers *numbers;
+    gpu_batch b;
+
+    /* ordered operations; see hd_batch */
+    const uint64_t *key2;
+    uint64_t *key_out;
+    uint32_t *rows_out;
+    uint8_t *more;
+    uint32_t limit;
+    bool inclusive;
+
+    sl_room room;
+    uint32_t item_shares, row_shares; /* into how many shares the window is cut, and the homes */
+    uint32_t label;                   /* sl_label: what the words' codes are to be */
+    uint64_t span;                    /* sl_join: rows of a part */
+} sl_args;
+
+/* Codes of a sort. Keys of 64 bits are sorted by their low half, then by their high half. */
+enum {
+    SL_LABEL_FIRST = 1, /* words are made; else their items are known */
+    SL_LABEL_FLAG = 2,  /* 0: the item may insert, 1: it may not */
+    SL_LABEL_LOW = 4,
+    SL_LABEL_HIGH = 8
+};
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * entry.h - entries in near and far memory, and the search for a key.
+ */
+#ifndef SL_ENTRY_H
+#define SL_ENTRY_H
+
+#include "gpu/sl/args.h"
+#include "gpu/words.h"
+#include "simt/simt.h"
+
+/* ---- Entries --------------------------------------------------------------------------------- */
+
+/* The words of the entry at a place. */
+SIMT_FN uint64_t *sl_words(const sl_args *a, uint64_t place)
+{
+    if (place < a->near_places) return a->v.word + place * a->v.words;
+    return a->far + (place - a->near_places) * a->v.words;
+}
+
+SIMT_FN uint8_t *sl_value_in(const sl_args *a, uint64_t place)
+{
+    return (uint8_t *)(sl_words(a, place) + (a->v.words - 1)); /* of one word the low half, which comes first */
+}
+
+SIMT_FN uint64_t sl_home_place(const sl_args *a, uint64_t home) { return home << a->shift; }
+
+typedef struct sl_entry {
+    uint64_t key, value;
+} sl_entry;
+
+SIMT_FN uint64_t sl_entry_value(const sl_args *a, uint64_t place)
+{
+    const uint64_t *p = sl_words(a, place);
+    if (a->v.words == 1) return simt_ld_u64(p) & 0xffffffffu;
+    return simt_ld_u64(p + 1);
+}
+
+SIMT_FN sl_entry sl_entry_at(const sl_args *a, uint64_t place)
+{
+    const uint64_t *p = sl_words(a, place);
+    sl_entry e;
+    e.key = simt_ld_u64(p);
+    if (a->v.words == 1) {
+        e.value = e.key & 0xffffffffu;
+        e.key >>= 32;
+    } else {
+        e.value = simt_ld_u64(p + 1);
+    }
+    return e;
+}
+
+SIMT_FN void sl_put_entry(const sl_args *a, uint64_t place, sl_entry e)
+{
+    uint64_t *p = sl_words(a, place);
+    if (a->v.words == 1) {
+        simt_st_u64(p, e.key << 32 | e.value);
+    } else {
+        simt_st_u64(p + 1, e.value);
+        simt_st_u64(p, e.key);
+    }
+}
+
+/* shared: other lanes of the launch may change values, and with words of one key and value these words. */
+SIMT_FN uint64_t sl_key_at(const sl_args *a, uint64_t place, bool shared)
+{
+    const uint64_t *p = sl_words(a, place);
+    uint64_t word;
+    if (a->v.words == 1 && shared)
+        word = simt_ldrlx_u64(p);
+    else
+        word = simt_ld_u64(p);
+    return a->v.words == 1 ? word >> 32 : word;
+}
+
+/* ---- Search ---------------------------------------------------------------------------------- */
+
+/* Where a key is, or would be: the first entry that is not below it. */
+typedef struct sl_spot {
+    uint64_t row, place;   /* place: of `index` */
+    uint32_t index, count; /* index = count: all entries of the segment are below the key */
+    bool there;            /* the entry has the key */
+} sl_spot;
+
+SIMT_FN uint64_t sl_rows(const sl_args *a) { return simt_ld_u64(&a->numbers->rows); }
+
+/* The row of the segment that the key belongs to. */
+SIMT_FN uint64_t sl_row_of(const sl_args *a, uint64_t rows, uint64_t key)
+{
+    uint64_t low = 0, high = rows; /* bound[low] <= key < bound[high] */
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (simt_ld_u64(a->v.bound + middle) <= key)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* About where among `count` entries of keys from `least` to below `limit` the key is, if they are spread evenly. */
+SIMT_FN uint32_t sl_guess(uint64_t key, uint64_t least, uint64_t limit, uint32_t count)
+{
+    float part = (float)(key - least) / (float)(limit - least) * (float)count;
+    uint32_t at = (uint32_t)part;
+    return at < count ? at : count - 1;
+}
+
+/* What is known of an index: it is from `low` to `high`. */
+typedef struct sl_between {
+    uint32_t low, high;
+} sl_between;
+
+/* Goes up or down from `at` in growing steps, until the index is between two of them. */
+SIMT_FN sl_between sl_gallop(const sl_args *a, uint64_t first, uint32_t at, uint32_t count, uint64_t key, bool shared)
+{
+    sl_between b;
+    b.low = 0;
+    b.high = count;
+    uint32_t step = 4;
+    bool up = sl_key_at(a, first + at, shared) < key;
+    if (up)
+        b.low = at + 1;
+    else
+        b.high = at;
+    while (b.high - b.low > step) {
+        uint32_t probe = up ? b.low + step : b.high - step;
+        bool below = sl_key_at(a, first + probe, shared) < key;
+        if (below)
+            b.low = probe + 1;
+        else
+            b.high = probe;
+        if (below != up) break;
+        step *= 4;
+    }
+    return b;
+}
+
+/* The index of the first of `count` entries from place `first` on whose key is at least `key`. */
+SIMT_FN uint32_t sl_seek(const sl_args *a, uint64_t first, uint32_t count, uint64_t key, uint64_t least, uint64_t limit,
+                         bool shared)
+{
+    if (count == 0) return 0;
+    sl_between b = sl_gallop(a, first, sl_guess(key, least, limit, count), count, key, shared);
+    while (b.low < b.high) {
+        uint32_t middle = b.low + (b.high - b.low) / 2;
+        if (sl_key_at(a, first + middle, shared) < key)
+            b.low = middle + 1;
+        else
+            b.high = middle;
+    }
+    return b.low;
+}
+
+/* key: at most sl_keys */
+SIMT_FN sl_spot sl_search(const sl_args *a, uint64_t key, bool shared)
+{
+    sl_spot s;
+    uint64_t rows = sl_rows(a), limit = sl_keys(&a->v);
+    s.row = sl_row_of(a, rows, key);
+    uint64_t least = simt_ld_u64(a->v.bound + s.row);
+    if (s.row + 1 < rows) limit = simt_ld_u64(a->v.bound + s.row + 1);
+    uint32_t home = simt_ld_u32(a->v.home + s.row);
+    uint64_t first = sl_home_place(a, home);
+    s.count = simt_ld_u32(a->v.count + home);
+    s.index = sl_seek(a, first, s.count, key, least, limit, shared);
+    s.place = first + s.index;
+    s.there = s.index < s.count && sl_key_at(a, s.place, shared) == key;
+    return s;
+}
+
+/* ---- Items ----------------------------------------------------------------------------------- */
+
+SIMT_FN uint32_t sl_flag_of(const gpu_batch *b, uint64_t i)
+{
+    if (!b->flag || b->op != HD_OP_ACCUM_OR_ASSIGN) return HD_EITHER;
+    return simt_ld_u8(b->flag + i);
+}
+
+/* The key of item i; SL_NO_KEY: the item is RESERVED. */
+SIMT_FN uint64_t sl_item_key(const sl_args *a, uint64_t i)
+{
+    uint64_t key = simt_ld_u64(a->b.key + i);
+    return key < sl_keys(&a->v) && sl_flag_of(&a->b, i) <= HD_EITHER ? key : SL_NO_KEY;
+}
+
+/* An outcome for counts: no item. */
+enum { SL_NO_ITEM = HD_OUTCOME_COUNT };
+
+/* Lane r of a warp counts outcome r. */
+SIMT_FN void sl_count_outcome(simt_tile w, uint32_t outcome, uint64_t *mine)
+{
+    SIMT_UNROLL
+    for (uint32_t o = 0; o < HD_OUTCOME_COUNT; o++) {
+        uint32_t all = simt_ballot(w, outcome == o);
+        if (w.rank == o) *mine += simt_popc(all);
+    }
+}
+
+SIMT_FN void sl_tally(simt_tile w, const gpu_batch *b, uint64_t mine)
+{
+    if (w.rank < HD_OUTCOME_COUNT && mine) simt_add_u64(b->tally + w.rank, mine, SIMT_RELAXED);
+    simt_join();
+}
+
+/* What every item gives. */
+SIMT_FN void sl_deliver_outcome(const gpu_batch *b, uint64_t i, uint32_t outcome)
+{
+    if (b->outcome) simt_st_u8(b->outcome + i, (uint8_t)outcome);
+    if (b->found) simt_st_u8(b->found + i, HD_OP_IN(outcome, HD_OUTCOMES_FOUND));
+    if (b->stage_flag) simt_st_u8(b->stage_flag + (i - b->first), outcome == HD_MISS);
+}
+
+SIMT_FN void sl_deliver_value(const sl_args *a, uint64_t row, uint64_t value)
+{
+    uint32_t bytes = sl_value_bytes(&a->v);
+    if (a->b.value_out) gpu_elem_store(a->b.value_out + row * bytes, bytes, value);
+}
+
+SIMT_FN void sl_deliver_entry(const sl_args *a, uint64_t row, sl_entry e)
+{
+    if (a->key_out) simt_st_u64(a->key_out + row, e.key);
+    sl_deliver_value(a, row, e.value);
+}
+
+#endif

@@ -1,0 +1,429 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * flip.h - batches that insert, window after window: from the sort to the new directory (args.h).
+ */
+#ifndef SL_FLIP_H
+#define SL_FLIP_H
+
+#include "gpu/sl/share.h"
+#include "gpu/sl/update.h"
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+SIMT_FN uint32_t sl_code(const sl_args *a, uint64_t i)
+{
+    if (a->label & SL_LABEL_FLAG) return sl_flag_of(&a->b, i) == HD_ADD;
+    uint64_t key = sl_item_key(a, i);
+    if (key == SL_NO_KEY) return SL_NO_CODE;
+    return (uint32_t)(a->label & SL_LABEL_HIGH ? key >> 32 : key);
+}
+
+/* Gives each word the code that the next sort is by. */
+SIMT_FN void sl_label(const sl_args *a)
+{
+    uint64_t n = a->b.last - a->b.first;
+    for (uint64_t at = gpu_thread(); at < n; at += gpu_threads()) {
+        uint64_t item = at;
+        if (!(a->label & SL_LABEL_FIRST)) item = (uint32_t)simt_ld_u64(a->room.word + at);
+        simt_st_u64(a->room.word + at, (uint64_t)sl_code(a, a->b.first + item) << 32 | item);
+    }
+}
+
+/* The key at a position of the order; *item: counted from the window's first. */
+SIMT_FN uint64_t sl_key_in_order(const sl_args *a, uint64_t at, uint32_t *item)
+{
+    uint64_t word = simt_ld_u64(a->room.word + at);
+    *item = (uint32_t)word;
+    if (a->v.words == 2) return sl_item_key(a, a->b.first + *item);
+    return word >> 32 == SL_NO_CODE ? SL_NO_KEY : word >> 32;
+}
+
+/* ---- Heads ----------------------------------------------------------------------------------- */
+
+/* What sl_room.mark has of a position. */
+SIMT_FN uint32_t sl_mark_of(const sl_args *a, uint64_t at)
+{
+    uint32_t item, before;
+    uint64_t key = sl_key_in_order(a, at, &item);
+    if (key == SL_NO_KEY || (at > 0 && sl_key_in_order(a, at - 1, &before) == key)) return 0;
+    if (a->b.op != HD_OP_ERASE && !sl_inserts(a, sl_flag_of(&a->b, a->b.first + item))) return 0;
+    sl_spot s = sl_search(a, key, false);
+    return s.there == (a->b.op == HD_OP_ERASE) ? s.index + 1 : 0;
+}
+
+SIMT_FN void sl_heads(const sl_args *a)
+{
+    simt_tile w = simt_tile_of(32);
+    uint64_t n = a->b.last - a->b.first;
+    for (uint32_t share = sl_warp(); share < a->item_shares; share += sl_warps()) {
+        uint64_t end = sl_share_begin(n, share + 1, a->item_shares);
+        uint32_t marked = 0;
+        for (uint64_t at = sl_share_begin(n, share, a->item_shares); at < end; at += 32) {
+            uint32_t mark = 0;
+            if (at + w.rank < end) {
+                mark = sl_mark_of(a, at + w.rank);
+                simt_st_u32(a->room.mark + at + w.rank, mark);
+            }
+            simt_join();
+            marked += simt_popc(simt_ballot(w, mark != 0));
+        }
+        sl_note(w, a->room.share + share, marked);
+    }
+}
+
+SIMT_FN void sl_list_heads(const sl_args *a)
+{
+    simt_tile w = simt_tile_of(32);
+    uint64_t n = a->b.last - a->b.first;
+    for (uint32_t share = sl_warp(); share < a->item_shares; share += sl_warps()) {
+        uint64_t end = sl_share_begin(n, share + 1, a->item_shares);
+        uint32_t listed = sl_share_before(w, a->room.share, share), all;
+        for (uint64_t at = sl_share_begin(n, share, a->item_shares); at < end; at += 32) {
+            uint32_t mark = at + w.rank < end ? simt_ld_u32(a->room.mark + at + w.rank) : 0;
+            uint32_t to = listed + sl_bits_before(w, mark != 0, &all), item;
+            if (mark) {
+                simt_st_u64(a->room.add_key + to, sl_key_in_order(a, at + w.rank, &item));
+                simt_st_u32(a->room.add_item + to, item);
+                simt_st_u32(a->room.add_at + to, mark - 1);
+            }
+            simt_join();
+            listed += all;
+        }
+        if (w.rank == 0 && share + 1 == a->item_shares) simt_st_u64(&a->numbers->adds, listed);
+        simt_join();
+    }
+}
+
+/* ---- The plan -------------------------------------------------------------------------------- */
+
+/* The first of the list that is not below the key. */
+SIMT_FN uint32_t sl_list_from(const sl_args *a, uint32_t adds, uint64_t key)
+{
+    uint32_t low = 0, high = adds;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (simt_ld_u64(a->room.add_key + middle) < key)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The part of the list that belongs to a row is from *first on. How many. */
+SIMT_FN uint32_t sl_list_of_row(const sl_args *a, uint64_t row, uint64_t rows, uint32_t *first)
+{
+    uint32_t adds = (uint32_t)simt_ld_u64(&a->numbers->adds), end = adds;
+    *first = row ? sl_list_from(a, adds, simt_ld_u64(a->v.bound + row)) : 0;
+    if (row + 1 < rows) end = sl_list_from(a, adds, simt_ld_u64(a->v.bound + row + 1));
+    return end - *first;
+}
+
+/* What becomes of a segment. Its entries, and those of the list that there is room for, fill `pieces` segments: its own
+ * home and fresh ones. */
+typedef struct sl_plan {
+    uint64_t row, first; /* first: place of its home */
+    uint32_t home, count, at, adds, pieces, total;
+    bool full; /* all new keys are above all: pieces are filled one after another, as ascending keys do. Else evenly */
+} sl_plan;
+
+/* How many pieces so many entries should have: evenly filled ones to three quarters, so that the next split is not
+ * soon. At least half of a segment is in each, which keeps SL-6. */
+SIMT_FN uint32_t sl_pieces_for(const sl_args *a, uint64_t total, bool full)
+{
+    uint64_t fit = a->v.fit;
+    if (total <= fit) return 1;
+    return (uint32_t)(full ? (total + fit - 1) / fit : (4 * total + 3 * fit - 1) / (3 * fit));
+}
+
+/* All but pieces and total. */
+SIMT_FN sl_plan sl_plan_begin(const sl_args *a, uint64_t row, uint64_t rows, uint32_t at, uint32_t adds)
+{
+    sl_plan p;
+    p.row = row;
+    p.home = simt_ld_u32(a->v.home + row);
+    p.first = sl_home_place(a, p.home);
+    p.count = simt_ld_u32(a->v.count + p.home);
+    p.at = at;
+    p.adds = adds;
+    p.pieces = 1;
+    p.total = p.count;
+    p.full = adds && row + 1 == rows && simt_ld_u32(a->room.add_at + at) == p.count;
+    return p;
+}
+
+SIMT_FN uint64_t sl_free_homes(const sl_args *a, uint64_t rows) { return a->v.homes - rows; }
+
+SIMT_FN sl_plan sl_plan_of(const sl_args *a, uint64_t row, uint64_t rows)
+{
+    uint32_t at = simt_ld_u32(a->room.first + row), end = simt_ld_u32(a->room.first + row + 1);
+    uint64_t before = simt_ld_u32(a->room.fresh + row), after = simt_ld_u32(a->room.fresh + row + 1),
+             free = sl_free_homes(a, rows), room;
+    sl_plan p = sl_plan_begin(a, row, rows, at, end - at);
+    if (after > free) after = free;
+    p.pieces = after > before ? (uint32_t)(1 + after - before) : 1;
+    p.total = p.count + p.adds;
+    room = (uint64_t)p.pieces * a->v.fit;
+    if (p.total > room) { /* homes are short: the last of the list are PENDING */
+        p.total = (uint32_t)room;
+        p.adds = p.total - p.count;
+    }
+    return p;
+}
+
+/* How many entries come before piece k. */
+SIMT_FN uint32_t sl_plan_border(const sl_args *a, const sl_plan *p, uint32_t k)
+{
+    uint64_t filled = (uint64_t)k * a->v.fit;
+    if (!p->full) return (uint32_t)((uint64_t)p->total * k / p->pieces);
+    return filled < p->total ? (uint32_t)filled : p->total;
+}
+
+/* Whether a home of a lane's share is free. */
+SIMT_FN bool sl_is_free(const sl_args *a, uint64_t home, uint64_t end)
+{
+    return home < end && !(simt_ld_u32(sl_used_word(a, home)) >> home % 32 & 1);
+}
+
+/* A lane takes a row, and then a home. */
+SIMT_FN void sl_plan_count(const sl_args *a)
+{
+    simt_tile w = simt_tile_of(32);
+    uint64_t rows = sl_rows(a);
+    for (uint32_t share = sl_warp(); share < a->row_shares; share += sl_warps()) {
+        uint64_t end = sl_share_begin(rows, share + 1, a->row_shares), homes = a->v.homes;
+        uint32_t fresh = 0, free = 0;
+        for (uint64_t at = sl_share_begin(rows, share, a->row_shares); at < end; at += 32) {
+            uint64_t row = at + w.rank;
+            uint32_t first, want = 0;
+            if (row < end) {
+                uint32_t adds = sl_list_of_row(a, row, rows, &first);
+                sl_plan p = sl_plan_begin(a, row, rows, first, adds);
+                if (a->b.op != HD_OP_ERASE) want = sl_pieces_for(a, (uint64_t)p.count + adds, p.full) - 1;
+                simt_st_u32(a->room.first + row, first);
+                simt_st_u32(a->room.fresh + row, want);
+            }
+            simt_join();
+            fresh += simt_reduce_add_u32(w, want);
+        }
+        end = sl_share_begin(homes, share + 1, a->row_shares);
+        for (uint64_t at = sl_share_begin(homes, share, a->row_shares); at < end; at += 32)
+            free += simt_popc(simt_ballot(w, sl_is_free(a, at + w.rank, end)));
+        sl_note(w, a->room.share + share, fresh);
+        sl_note(w, a->room.share + SL_SHARES + share, free);
+    }
+}
+
+/* The last share knows all sums. */
+SIMT_FN void sl_plan_sums(const sl_args *a, uint64_t rows, uint32_t fresh)
+{
+    uint64_t free = sl_free_homes(a, rows), taken = fresh < free ? fresh : free;
+    simt_st_u32(a->room.fresh + rows, fresh);
+    simt_st_u32(a->room.first + rows, (uint32_t)simt_ld_u64(&a->numbers->adds));
+    simt_st_u64(&a->numbers->fresh, taken);
+    simt_st_u64(&a->numbers->next, rows + taken);
+}
+
+SIMT_FN void sl_plan_write(const sl_args *a)
+{
+    simt_tile w = simt_tile_of(32);
+    uint64_t rows = sl_rows(a);
+    for (uint32_t share = sl_warp(); share < a->row_shares; share += sl_warps()) {
+        uint64_t end = sl_share_begin(rows, share + 1, a->row_shares), homes = a->v.homes;
+        uint32_t fresh = sl_share_before(w, a->room.share, share), all,
+                 free = sl_share_before(w, a->room.share + SL_SHARES, share);
+        for (uint64_t at = sl_share_begin(rows, share, a->row_shares); at < end; at += 32) {
+            uint32_t want = at + w.rank < end ? simt_ld_u32(a->room.fresh + at + w.rank) : 0;
+            uint32_t before = gpu_sort_before(w, want, &all);
+            if (at + w.rank < end) simt_st_u32(a->room.fresh + at + w.rank, fresh + before);
+            simt_join();
+            fresh += all;
+        }
+        if (w.rank == 0 && share + 1 == a->row_shares) sl_plan_sums(a, rows, fresh);
+        simt_join();
+        end = sl_share_begin(homes, share + 1, a->row_shares);
+        for (uint64_t at = sl_share_begin(homes, share, a->row_shares); at < end; at += 32) {
+            bool is = sl_is_free(a, at + w.rank, end);
+            uint32_t to = free + sl_bits_before(w, is, &all);
+            if (is) simt_st_u32(a->room.free + to, (uint32_t)(at + w.rank));
+            simt_join();
+            free += all;
+        }
+    }
+}
+
+/* ---- Merge ----------------------------------------------------------------------------------- */
+
+/* How many of the row's list come before place d of what is merged: the k-th comes to place k + add_at. */
+SIMT_FN uint32_t sl_adds_before(const sl_args *a, const sl_plan *p, uint32_t d)
+{
+    uint32_t low = 0, high = p->adds;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (simt_ld_u32(a->room.add_at + p->at + middle) + middle < d)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* How many of the row's list, of those from `low` to before `high`, come before entry x. */
+SIMT_FN uint32_t sl_adds_below(const sl_args *a, const sl_plan *p, uint32_t low, uint32_t high, uint32_t x)
+{
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (simt_ld_u32(a->room.add_at + p->at + middle) <= x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A piece: the places [from, to) of what is merged. Of them entries, and of the list. */
+typedef struct sl_piece {
+    uint64_t first; /* place of its home */
+    uint32_t from, to, entry, entry_end, add, add_end;
+} sl_piece;
+
+SIMT_FN sl_piece sl_piece_of(const sl_args *a, const sl_plan *p, uint32_t k)
+{
+    sl_piece q;
+    q.first = p->first;
+    q.from = sl_plan_border(a, p, k);
+    q.to = sl_plan_border(a, p, k + 1);
+    q.add = sl_adds_before(a, p, q.from);
+    q.add_end = sl_adds_before(a, p, q.to);
+    q.entry = q.from - q.add;
+    q.entry_end = q.to - q.add_end;
+    return q;
+}
+
+/* The k-th of the row's list comes into its piece. */
+SIMT_FN uint64_t sl_merge_add(const sl_args *a, const sl_plan *p, const sl_piece *q, uint32_t k)
+{
+    uint32_t at = p->at + k, to = simt_ld_u32(a->room.add_at + at) + k - q->from;
+    uint64_t i = a->b.first + simt_ld_u32(a->room.add_item + at);
+    sl_entry e;
+    e.key = simt_ld_u64(a->room.add_key + at);
+    e.value = sl_given(a, i);
+    sl_put_entry(a, q->first + to, e);
+    simt_ticket_store(i, HD_INSERTED, 0, q->first + to);
+    return to ? SL_NO_KEY : e.key;
+}
+
+SIMT_FN uint64_t sl_merge_entry(const sl_args *a, const sl_plan *p, const sl_piece *q, uint32_t x)
+{
+    sl_entry e = sl_entry_at(a, p->first + x);
+    uint32_t to = x + sl_adds_below(a, p, q->add, q->add_end, x) - q->from;
+    sl_put_entry(a, q->first + to, e);
+    return to ? SL_NO_KEY : e.key;
+}
+
+/* The row that fresh segment `g` is split from. */
+SIMT_FN uint64_t sl_row_of_fresh(const sl_args *a, uint64_t rows, uint64_t g)
+{
+    uint64_t low = 0, high = rows; /* fresh[low] <= g < fresh[high] */
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (simt_ld_u32(a->room.fresh + middle) <= g)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* A block takes a fresh segment. */
+SIMT_FN void sl_merge_fresh(const sl_args *a)
+{
+    uint64_t rows = sl_rows(a), all = simt_ld_u64(&a->numbers->fresh);
+    for (uint64_t g = simt_block(); g < all; g += simt_blocks()) {
+        uint64_t row = sl_row_of_fresh(a, rows, g);
+        sl_plan p = sl_plan_of(a, row, rows);
+        uint32_t k = (uint32_t)(g - simt_ld_u32(a->room.fresh + row)) + 1, home = simt_ld_u32(a->room.free + g);
+        sl_piece q = sl_piece_of(a, &p, k);
+        uint64_t to = row + g + 1; /* so many rows and fresh segments are before it */
+        q.first = sl_home_place(a, home);
+        for (uint32_t x = q.entry + simt_thread(); x < q.entry_end; x += simt_threads()) {
+            uint64_t key = sl_merge_entry(a, &p, &q, x);
+            if (key != SL_NO_KEY) simt_st_u64(a->room.bound + to, key);
+        }
+        for (uint32_t j = q.add + simt_thread(); j < q.add_end; j += simt_threads()) {
+            uint64_t key = sl_merge_add(a, &p, &q, j);
+            if (key != SL_NO_KEY) simt_st_u64(a->room.bound + to, key);
+        }
+        simt_join();
+        if (simt_thread() != 0) continue;
+        simt_st_u32(a->room.home + to, home);
+        simt_st_u32(a->v.count + home, q.to - q.from);
+        simt_or_u32(sl_used_word(a, home), 1u << home % 32, SIMT_RELAXED);
+    }
+}
+
+/* Entries move up: tiles of them are read, and written when all threads have read theirs, from the last one on. Nothing
+ * that is still to be read is above the first place that a tile writes to. */
+enum { SL_MOVED = 4 /* entries that a thread moves at a time */ };
+
+SIMT_FN void sl_move_up(const sl_args *a, const sl_plan *p, const sl_piece *q, uint32_t low, uint32_t high)
+{
+    sl_entry e[SL_MOVED];
+    SIMT_UNROLL
+    for (uint32_t k = 0; k < SL_MOVED; k++) {
+        uint32_t x = low + k * simt_threads() + simt_thread();
+        if (x < high) e[k] = sl_entry_at(a, p->first + x);
+    }
+    simt_sync_block();
+    SIMT_UNROLL
+    for (uint32_t k = 0; k < SL_MOVED; k++) {
+        uint32_t x = low + k * simt_threads() + simt_thread();
+        if (x < high) sl_put_entry(a, p->first + x + sl_adds_below(a, p, 0, q->add_end, x), e[k]);
+    }
+}
+
+/* A block takes a row. */
+SIMT_FN void sl_merge_in_place(const sl_args *a)
+{
+    uint64_t rows = sl_rows(a);
+    for (uint64_t row = simt_block(); row < rows; row += simt_blocks()) {
+        sl_plan p = sl_plan_of(a, row, rows);
+        if (p.adds == 0) continue;
+        sl_piece q = sl_piece_of(a, &p, 0);
+        uint32_t low, tile = SL_MOVED * simt_threads(), least = simt_ld_u32(a->room.add_at + p.at);
+        for (uint32_t high = q.entry_end; high > least; high = low) {
+            low = high - least > tile ? high - tile : least;
+            sl_move_up(a, &p, &q, low, high);
+        }
+        for (uint32_t k = simt_thread(); k < q.add_end; k += simt_threads()) sl_merge_add(a, &p, &q, k);
+        simt_join();
+    }
+}
+
+/* ---- The directory --------------------------------------------------------------------------- */
+
+/* A thread per row: its old segment's row in the next directory, and its count. */
+SIMT_FN void sl_next_rows(const sl_args *a)
+{
+    uint64_t rows = sl_rows(a), fresh = simt_ld_u64(&a->numbers->fresh);
+    for (uint64_t row = gpu_thread(); row < rows; row += gpu_threads()) {
+        sl_plan p = sl_plan_of(a, row, rows);
+        uint64_t before = simt_ld_u32(a->room.fresh + row), to = row + (before < fresh ? before : fresh);
+        simt_st_u64(a->room.bound + to, simt_ld_u64(a->v.bound + row));
+        simt_st_u32(a->room.home + to, p.home);
+        if (p.adds) simt_st_u32(a->v.count + p.home, sl_plan_border(a, &p, 1));
+    }
+}
+
+/* A thread per row of the next directory. */
+SIMT_FN void sl_publish(const sl_args *a)
+{
+    uint64_t rows = simt_ld_u64(&a->numbers->next);
+    for (uint64_t row = gpu_thread(); row < rows; row += gpu_threads()) {
+        simt_st_u64(a->v.bound + row, simt_ld_u64(a->room.bound + row));
+        simt_st_u32(a->v.home + row, simt_ld_u32(a->room.home + row));
+    }
+    if (gpu_thread() == 0) simt_st_u64(&a->numbers->rows, rows);
+}
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * launch.h - what the backends need to run the kernels of the ordered table.
+ */
+#ifndef HD_SL_GPU_H
+#define HD_SL_GPU_H
+
+#include "base/backend.h"
+#include "gpu/sl/rows.h"
+
+extern const hd_gpu sl_gpu;
+extern const hd_params sl_params; /* of its reference */
+void sl_usual(hd_config *c);
+
+/* hd_design.unfit. */
+const char *sl_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
+
+/* The CUDA entry point of kernel `kernel` for these arguments (kernels.cu); NULL: there is none. */
+const void *sl_cuda_entry(uint32_t kernel, const void *args);
+
+#endif

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * look.h - operations that read: find and its kind, neighbours, ranges, the two ends.
+ */
+#ifndef SL_LOOK_H
+#define SL_LOOK_H
+
+#include "gpu/sl/entry.h"
+
+/* ---- Positions in the order of keys ---------------------------------------------------------- */
+
+/* The segment of a row. */
+typedef struct sl_segment {
+    uint64_t first; /* place */
+    uint32_t count;
+} sl_segment;
+
+SIMT_FN sl_segment sl_segment_of(const sl_args *a, uint64_t row)
+{
+    sl_segment s;
+    uint32_t home = simt_ld_u32(a->v.home + row);
+    s.first = sl_home_place(a, home);
+    s.count = simt_ld_u32(a->v.count + home);
+    return s;
+}
+
+/* The first entry that is not below the spot's key; SL_NO_PLACE: there is none. Only a segment that is alone is empty,
+ * so the next one has an entry. */
+SIMT_FN uint64_t sl_at_or_after(const sl_args *a, const sl_spot *s)
+{
+    if (s->index < s->count) return s->place;
+    return s->row + 1 < sl_rows(a) ? sl_segment_of(a, s->row + 1).first : SL_NO_PLACE;
+}
+
+/* The last entry below the spot's key. */
+SIMT_FN uint64_t sl_last_below(const sl_args *a, const sl_spot *s)
+{
+    if (s->index > 0) return s->place - 1;
+    if (s->row == 0) return SL_NO_PLACE;
+    sl_segment g = sl_segment_of(a, s->row - 1);
+    return g.first + g.count - 1;
+}
+
+/* ---- Lookup ---------------------------------------------------------------------------------- */
+
+SIMT_FN uint32_t sl_find_one(const sl_args *a, uint64_t i, const sl_spot *s)
+{
+    uint32_t outcome = s->there ? HD_HIT : HD_MISS;
+    simt_ticket(i, outcome, 0, s->there ? s->place : SL_NO_PLACE);
+    if (!s->there) return outcome;
+    if (a->b.value_out && gpu_delivers_value(a->b.op)) sl_deliver_value(a, i, sl_entry_value(a, s->place));
+    if (a->b.score_out && gpu_delivers_value(a->b.op)) simt_st_u64(a->b.score_out + i, 0);
+    return outcome;
+}
+
+/* The key whose place says where the item's entry is. A successor is the first entry from there on, a predecessor the
+ * last one before. */
+SIMT_FN uint64_t sl_looks_for(const sl_args *a, uint64_t key)
+{
+    if (!HD_OP_IN(a->b.op, HD_OPS_ORDERED)) return key;
+    return key + ((a->b.op == HD_OP_SUCCESSOR) != a->inclusive);
+}
+
+SIMT_FN uint32_t sl_neighbour_one(const sl_args *a, uint64_t i, const sl_spot *s)
+{
+    uint64_t place = a->b.op == HD_OP_SUCCESSOR ? sl_at_or_after(a, s) : sl_last_below(a, s);
+    uint32_t outcome = place == SL_NO_PLACE ? HD_MISS : HD_HIT;
+    simt_ticket(i, outcome, 0, place);
+    if (outcome == HD_HIT) sl_deliver_entry(a, i, sl_entry_at(a, place));
+    return outcome;
+}
+
+SIMT_FN uint32_t sl_look_one(const sl_args *a, uint64_t i)
+{
+    uint64_t key = sl_item_key(a, i);
+    uint32_t outcome = HD_RESERVED;
+    if (key == SL_NO_KEY) {
+        simt_ticket(i, HD_RESERVED, 0, SL_NO_PLACE);
+    } else {
+        sl_spot s = sl_search(a, sl_looks_for(a, key), false);
+        outcome = HD_OP_IN(a->b.op, HD_OPS_ORDERED) ? sl_neighbour_one(a, i, &s) : sl_find_one(a, i, &s);
+    }
+    sl_deliver_outcome(&a->b, i, outcome);
+    return outcome;
+}
+
+/* A thread per item. */
+SIMT_FN void sl_look(const sl_args *a)
+{
+    simt_tile w = simt_tile_of(32);
+    uint64_t mine = 0;
+    for (uint64_t at = a->b.first + gpu_thread() / 32 * 32; at < a->b.last; at += gpu_threads()) {
+        uint32_t outcome = SL_NO_ITEM;
+        if (at + w.rank < a->b.last) outcome = sl_look_one(a, at + w.rank);
+        simt_join();
+        sl_count_outcome(w, outcome, &mine);
+    }
+    sl_tally(w, &a->b, mine);
+}
+
+/* ---- Ranges ---------------------------------------------------------------------------------- */
+
+/* A tile copies the entries from the spot on that are at most `last`, up to the limit; how many there are, or any number
+ * above the limit. */
+SIMT_FN uint64_t sl_copy_range(simt_tile t, const sl_args *a, uint64_t i, uint64_t row, uint32_t index, uint64_t last)
+{
+    uint64_t rows = sl_rows(a), found = 0;
+    bool ends = false;
+    sl_segment g = sl_segment_of(a, row);
+    while (!ends && found <= a->limit) {
+        bool is = index + t.rank < g.count;
+        sl_entry e;
+        e.key = SL_NO_KEY;
+        e.value = 0;
+        if (is) e = sl_entry_at(a, g.first + index + t.rank);
+        bool in = is && e.key <= last;
+        uint64_t to = found + t.rank;
+        if (in && to < a->limit) sl_deliver_entry(a, i * a->limit + to, e);
+        simt_join();
+        found += simt_popc(simt_ballot(t, in));
+        ends = simt_any(t, is && !in);
+        index += t.size;
+        if (ends || index < g.count) continue;
+        ends = ++row >= rows;
+        index = 0;
+        if (!ends) g = sl_segment_of(a, row);
+    }
+    return found;
+}
+
+/* What a thread knows of its item of a range. */
+typedef struct sl_ranged {
+    uint64_t row, last;
+    uint32_t index;
+    bool is; /* it has a range; else it is RESERVED, or there is no item */
+} sl_ranged;
+
+SIMT_FN sl_ranged sl_range_begin(const sl_args *a, uint64_t i)
+{
+    sl_ranged r;
+    r.row = r.last = r.index = 0;
+    r.is = false;
+    if (i >= a->b.last) return r;
+    uint64_t key = sl_item_key(a, i);
+    if (key == SL_NO_KEY) return r;
+    sl_spot s = sl_search(a, key, false);
+    r.row = s.row;
+    r.index = s.index;
+    r.last = simt_ld_u64(a->key2 + i);
+    r.is = true;
+    return r;
+}
+
+SIMT_FN uint32_t sl_range_end(const sl_args *a, uint64_t i, bool is, uint64_t found)
+{
+    uint32_t outcome = !is ? HD_RESERVED : found ? HD_HIT : HD_MISS;
+    simt_ticket(i, outcome, 0, SL_NO_PLACE);
+    if (a->rows_out) simt_st_u32(a->rows_out + i, found <= a->limit ? (uint32_t)found : a->limit);
+    if (a->more) simt_st_u8(a->more + i, found > a->limit);
+    sl_deliver_outcome(&a->b, i, outcome);
+    return outcome;
+}
+
+/* A thread per item searches; then tiles of eight lanes copy the entries of their items, one item after another. */
+SIMT_FN void sl_range(const sl_args *a)
+{
+    simt_tile w = simt_tile_of(32), t = simt_tile_of(8);
+    uint64_t mine = 0;
+    for (uint64_t at = a->b.first + gpu_thread() / 32 * 32; at < a->b.last; at += gpu_threads()) {
+        uint64_t i = at + w.rank;
+        sl_ranged r = sl_range_begin(a, i);
+        uint64_t found = 0;
+        uint32_t outcome = SL_NO_ITEM;
+        simt_join();
+        for (uint32_t k = 0; k < t.size; k++) {
+            uint64_t row = simt_shfl_u64(t, r.row, k), last = simt_shfl_u64(t, r.last, k), n = 0;
+            uint32_t index = simt_shfl_u32(t, r.index, k);
+            if (simt_shfl_u32(t, r.is, k)) n = sl_copy_range(t, a, i - t.rank + k, row, index, last);
+            simt_join();
+            if (t.rank == k) found = n;
+        }
+        if (i < a->b.last) outcome = sl_range_end(a, i, r.is, found);
+        simt_join();
+        sl_count_outcome(w, outcome, &mine);
+    }
+    sl_tally(w, &a->b, mine);
+}
+
+/* ---- The ends -------------------------------------------------------------------------------- */
+
+SIMT_FN void sl_ends(const sl_args *a)
+{
+    if (gpu_thread() != 0) return;
+    sl_segment g = sl_segment_of(a, a->b.op == HD_OP_MIN ? 0 : sl_rows(a) - 1);
+    if (g.count) sl_deliver_entry(a, 0, sl_entry_at(a, a->b.op == HD_OP_MIN ? g.first : g.first + g.count - 1));
+    simt_st_u64(a->b.count, g.count > 0);
+}
+
+#endif

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * own.h - the ordered table's part of a table's state on the backends: for launch.c, resize.c and part.c.
+ */
+#ifndef HD_SL_OWN_H
+#define HD_SL_OWN_H
+
+#include "base/backend.h"
+#include "concurrency/word.h"
+#include "gpu/launches.h"
+#include "gpu/sl/check_args.h"
+
+/* Words that kernels count in. */
+typedef struct sl_words {
+    uint64_t tally[HD_OUTCOME_COUNT];
+    uint64_t sum; /* hd_gpu_own.sum */
+    sl_numbers numbers;
+    sl_check_words check;
+    hd_word word; /* of the batch lock group3 */
+} sl_words;
+
+/* Memory whose size follows from the number of homes: the entries and the directory, and what windows need for it. */
+typedef struct sl_homes {
+    sl_view v;     /* on the host machine the reference's, as a batch finds it: all homes in one piece */
+    uint64_t *far; /* the words of homes from `near` on */
+    uint64_t near; /* homes */
+    sl_room room;  /* of it only what counts homes */
+} sl_homes;
+
+/* Pointers are the machine's. */
+typedef struct sl_own {
+    hd_gpu_own gpu;
+    sl_homes at, next; /* next: while the table is resized, what it becomes */
+    sl_words *words;
+    uint64_t *word, *other; /* (window) what is sorted, and room for the sort */
+    uint32_t *add_item, *add_at, *mark;
+    uint32_t *sort_count; /* (gpu_sort_counts) */
+    uint32_t *share;      /* (2, SL_SHARES) */
+    uint64_t *listed;     /* (GPU_LIST_WORDS) */
+    uint8_t *stage_flag;  /* (window of lists) */
+} sl_own;
+
+sl_check_args sl_check_args_of(const sl_own *o);
+/* The argument of kernels, all but the batch. */
+sl_args sl_args_of(const sl_own *o, const sl_homes *h);
+
+/* The numbers and no memory of a table with so many homes. */
+void sl_homes_begin(const sl_own *o, sl_homes *h, uint64_t homes);
+/* What it consists of; at: where it is in the own part. On the host machine, where there is a reference's state, of the
+ * entries and the directory only what `entries` asks for. How many. */
+int sl_homes_pieces(const sl_own *o, const sl_homes *h, size_t at, bool entries, hd_piece *all);
+
+/* Shares of a sort, at most. */
+uint32_t sl_sort_shares(const sl_own *o);
+/* Items of a window. */
+uint64_t sl_window(const sl_own *o);
+
+/* HD_EINVAL: a table with so many homes needs more device memory than it may have. */
+hd_status sl_fits_near(const hd_info *info, uint64_t homes);
+
+/* hd_gpu.resize */
+hd_status sl_resize_there(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info);
+void sl_tell_info(const sl_own *o, hd_info *info);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * part.c - see part.h. A part has the near entries of a range of buckets, and the counts of the homes that the buckets lie
+ * in; far entries are in this machine's memory already, and are used there. Parts that are filled mark empty places by a
+ * key that none can have; when all are on the device, kernels make the counts and the directory (check.h).
+ */
+#include "gpu/sl/part.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "gpu/sl/kernel_numbers.h"
+#include "gpu/sl/own.h"
+#include "gpu/sort_launch.h"
+#include "ref/sl/sl.h"
+
+static const sl_own *own_in(const void *own) { return (const sl_own *)own; }
+static const sl_homes *homes_in(const void *own) { return &own_in(own)->at; }
+
+static uint64_t slots_of(const void *own) { return own_in(own)->gpu.info.slots; }
+static uint64_t entry_bytes(const sl_homes *h) { return 8u * h->v.words; }
+
+/* ---- Parts ----------------------------------------------------------------------------------- */
+
+static uint64_t entries_bytes(const void *own, uint64_t buckets)
+{
+    return buckets * slots_of(own) * entry_bytes(homes_in(own));
+}
+
+/* The counts follow the entries. */
+static uint64_t part_bytes(const void *own, uint64_t buckets)
+{
+    uint64_t homes = buckets * slots_of(own) / homes_in(own)->v.fit + 2; /* the first and the last one in part */
+    return entries_bytes(own, buckets) + homes * sizeof(uint32_t);
+}
+
+static uint32_t *counts_in(const void *own, const hd_part *p)
+{
+    return (uint32_t *)(void *)((uint8_t *)p->memory + entries_bytes(own, p->buckets));
+}
+
+static uint64_t first_place(const void *own, const hd_part *p) { return p->first * slots_of(own); }
+static uint64_t end_place(const void *own, const hd_part *p) { return (p->first + p->buckets) * slots_of(own); }
+
+/* The counts are not written back: a part that is filled has none. */
+static int part_planes(const void *own, const hd_part *p, hd_plane *all)
+{
+    const sl_homes *h = homes_in(own);
+    uint64_t first = first_place(own, p), end = end_place(own, p), near = h->near * h->v.fit, bytes = entry_bytes(h),
+             near_end = end < near ? end : near, home = first / h->v.fit;
+    all[0] = (hd_plane){ "counts", h->v.count + home, counts_in(own, p),
+                         ((end - 1) / h->v.fit - home + 1) * sizeof(uint32_t) };
+    if (first >= near_end) return 1;
+    all[1] = (hd_plane){ "segments", h->v.word + first * h->v.words, p->memory, (near_end - first) * bytes };
+    return 2;
+}
+
+static uint64_t *words_in(const void *own, const hd_part *p, uint64_t place)
+{
+    const sl_homes *h = homes_in(own);
+    uint64_t near = h->near * h->v.fit;
+    if (place >= near) return h->far + (place - near) * h->v.words;
+    return (uint64_t *)p->memory + (place - first_place(own, p)) * homes_in(own)->v.words;
+}
+
+static uint64_t key_of(const sl_view *v, const uint64_t *word) { return v->words == 1 ? *word >> 32 : *word; }
+
+static size_t part_next(const void *own, const hd_part *p, hd_entry *e, size_t most)
+{
+    const sl_view *v = &homes_in(own)->v;
+    uint64_t at = e->slot, end = end_place(own, p), home = first_place(own, p) / v->fit;
+    size_t n = 0;
+    for (; at < end && n < most; at++) {
+        uint64_t *word = words_in(own, p, at);
+        if (at % v->fit >= counts_in(own, p)[at / v->fit - home]) {
+            at = (at / v->fit + 1) * v->fit - 1; /* no more in this home */
+            continue;
+        }
+        e[n++] = (hd_entry){ at, key_of(v, word), 0, v->words == 1 ? word : word + 1 };
+    }
+    if (n == 0) e->slot = end;
+    return n;
+}
+
+static bool part_put_at(const void *own, const hd_part *p, const hd_entry *e)
+{
+    const sl_view *v = &homes_in(own)->v;
+    uint64_t value = 0, *word = words_in(own, p, e->slot);
+    bool follows = e->slot % v->fit == 0 || e->slot == first_place(own, p) ||
+                   key_of(v, words_in(own, p, e->slot - 1)) < sl_keys(v);
+    if (e->key >= sl_keys(v) || e->score != 0 || !follows) return false;
+    memcpy(&value, e->value, sl_value_bytes(v));
+    word[0] = v->words == 1 ? e->key << 32 | value : e->key;
+    if (v->words == 2) word[1] = value;
+    return true;
+}
+
+static void part_clear(const void *own, const hd_part *p)
+{
+    const sl_homes *h = homes_in(own);
+    uint64_t first = first_place(own, p), end = end_place(own, p), near = h->near * h->v.fit;
+    memset(p->memory, 0xff, part_bytes(own, p->buckets));
+    if (first < near) first = near;
+    if (first < end) memset(words_in(own, p, first), 0xff, (end - first) * entry_bytes(h));
+}
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+static hd_status launch(const hd_gpu_machine *m, uint32_t kernel, const sl_check_args *c, uint64_t lanes)
+{
+    return m->on.launch(m->on.self, kernel, c, sizeof *c, hd_launch_blocks(&m->on, lanes, SL_THREADS), SL_THREADS);
+}
+
+/* Sorts homes by half of their first keys. */
+static hd_status sort_homes(const sl_own *o, const hd_gpu_machine *m, sl_check_args *c, bool high)
+{
+    static const gpu_sort_kernels sorting = { SL_NUMBER_sort_count, SL_NUMBER_sort_scan, SL_NUMBER_sort_lay };
+    uint64_t homes = c->a.v.homes, *sorted = c->codes;
+    c->high = high;
+    hd_status status = launch(m, SL_NUMBER_settle_label, c, homes);
+    if (!status)
+        status =
+            gpu_sort_launch(&m->on, sorting, homes, 32, c->codes, c->other, o->sort_count, sl_sort_shares(o), &sorted);
+    if (sorted == c->other) c->other = c->codes;
+    c->codes = sorted;
+    return status;
+}
+
+static hd_status part_filled(void *own, const hd_gpu_machine *m)
+{
+    sl_own *o = (sl_own *)own;
+    sl_check_args c = sl_check_args_of(o);
+    c.codes = o->at.room.bound;
+    c.other = o->at.v.bound;
+    hd_status status = m->on.zero(m->on.self, o->at.v.used, (c.a.v.homes + 63) / 64 * 8);
+    if (!status) status = m->on.zero(m->on.self, &o->words->numbers.rows, sizeof(uint64_t));
+    if (!status) status = launch(m, SL_NUMBER_settle_homes, &c, c.a.v.homes * 32);
+    if (!status) status = sort_homes(o, m, &c, false);
+    if (!status && c.a.v.words == 2) status = sort_homes(o, m, &c, true);
+    return status ? status : launch(m, SL_NUMBER_settle_rows, &c, c.a.v.homes);
+}
+
+const hd_gpu_parts sl_parts = { part_bytes, part_planes, part_next, part_put_at, part_clear, part_filled };
+
+sl_check_args sl_check_args_of(const sl_own *o)
+{
+    return (sl_check_args){ sl_args_of(o, &o->at), &o->words->check, NULL, NULL, 0, o->gpu.info.slots };
+}
+
+hd_status sl_check_there(void *own, const hd_gpu_machine *m)
+{
+    const sl_own *o = (const sl_own *)own;
+    const sl_check_args c = sl_check_args_of(o);
+    uint64_t rows = 0, homes = c.a.v.homes, steps = c.a.v.fit + 1ull, at;
+    sl_check_words found;
+    char why[256] = "";
+    memset(&found, 0, sizeof found);
+    hd_status status = m->on.zero(m->on.self, c.words, sizeof *c.words);
+    if (!status) status = launch(m, SL_NUMBER_check_rows, &c, homes);
+    if (!status) status = m->read(m->self, &rows, &c.a.numbers->rows, sizeof rows);
+    if (!status) status = m->read(m->self, &found, c.words, sizeof found);
+    if (status) return status;
+    sl_say_used(rows, homes, found.used, found.stray != 0, why, sizeof why);
+    if (!why[0] && found.row)
+        sl_say_broken(~found.row / SL_RULES, 0, (sl_rule)(~found.row % SL_RULES), why, sizeof why);
+    if (why[0]) return hd_fail(HD_ECORRUPT, "%s", why);
+    status = launch(m, SL_NUMBER_check_entries, &c, rows * SL_THREADS);
+    if (!status) status = m->read(m->self, &found, c.words, sizeof found);
+    if (status || !found.entry) return status;
+    at = ~found.entry / SL_RULES;
+    sl_say_broken(at / steps, (uint32_t)(at % steps), (sl_rule)(~found.entry % SL_RULES), why, sizeof why);
+    return hd_fail(HD_ECORRUPT, "%s", why);
+}

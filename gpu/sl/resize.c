@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * resize.c - a table that grows or shrinks: memory of another size is taken, kernels carry all segments there
+ * (carry.h), and the old memory is given back. Until the last launch has run, the table is what it was.
+ */
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "gpu/sl/carry_args.h"
+#include "gpu/sl/launch.h"
+#include "gpu/sl/own.h"
+#include "ref/sl/sl.h"
+
+static void give_homes(const sl_own *o, const hd_gpu_machine *m, size_t at)
+{
+    hd_piece all[HD_PIECES_MOST];
+    const sl_homes *h = at == offsetof(sl_own, at) ? &o->at : &o->next;
+    int n = sl_homes_pieces(o, h, at, true, all);
+    for (int i = 0; i < n; i++)
+        if (all[i].count && hd_field(o, all[i].field)) m->give(m->self, &all[i]);
+}
+
+static hd_status take_homes(sl_own *o, const hd_gpu_machine *m, uint64_t homes)
+{
+    hd_piece all[HD_PIECES_MOST];
+    hd_status status = HD_OK;
+    sl_homes_begin(o, &o->next, homes);
+    int n = sl_homes_pieces(o, &o->next, offsetof(sl_own, next), true, all);
+    for (int i = 0; i < n && !status; i++)
+        if (all[i].count) status = m->take(m->self, &all[i]);
+    if (!status && !o->gpu.device) o->next.far = o->next.v.word + o->next.near * o->next.v.fit * o->next.v.words;
+    return status;
+}
+
+static hd_status launch(const hd_gpu_machine *m, uint32_t kernel, const sl_carry_args *c, uint64_t lanes)
+{
+    return m->on.launch(m->on.self, kernel, c, sizeof *c, hd_launch_blocks(&m->on, lanes, SL_THREADS), SL_THREADS);
+}
+
+static hd_status carry(const sl_own *o, const hd_gpu_machine *m, uint64_t rows, sl_carry_how how)
+{
+    const sl_carry_args c = { sl_args_of(o, &o->at), sl_args_of(o, &o->next), rows, how };
+    hd_status status = HD_OK;
+    if (how == SL_CARRY_FULL) status = launch(m, SL_NUMBER_carry_sums, &c, (uint64_t)c.from.row_shares * 32);
+    if (!status) status = launch(m, SL_NUMBER_carry, &c, rows * SL_THREADS);
+    return status ? status : launch(m, SL_NUMBER_carry_end, &c, 1);
+}
+
+/* How many entries the table has, and rows. */
+static hd_status measure(const sl_own *o, const hd_gpu_machine *m, uint64_t *size, uint64_t *rows)
+{
+    sl_args a = sl_args_of(o, &o->at);
+    a.b.op = HD_OP_SIZE;
+    a.b.count = &o->words->sum;
+    hd_status status = m->on.zero(m->on.self, a.b.count, sizeof *a.b.count);
+    if (!status)
+        status = m->on.launch(m->on.self, hd_variant_row_of(sl_variants, "segments", SL_SWEEP), &a, sizeof a,
+                              hd_launch_blocks(&m->on, a.v.homes, SL_THREADS), SL_THREADS);
+    if (!status) status = m->read(m->self, size, a.b.count, sizeof *size);
+    return status ? status : m->read(m->self, rows, &o->words->numbers.rows, sizeof *rows);
+}
+
+static hd_status resize_to(sl_own *o, void *entries, const hd_gpu_machine *m, uint64_t homes)
+{
+    uint64_t size = 0, rows = 0, had = o->at.v.homes;
+    hd_status status = measure(o, m, &size, &rows);
+    if (status) return status;
+    homes = sl_homes_to_have(sl_view_for(&o->gpu.info), had, homes, size);
+    if (homes == had) return HD_OK;
+    status = take_homes(o, m, homes);
+    if (!status)
+        status = carry(o, m, rows, homes > had ? SL_CARRY_SAME : rows <= homes ? SL_CARRY_FIRST : SL_CARRY_FULL);
+    if (!status) status = m->read(m->self, &rows, &o->words->numbers.rows, sizeof rows);
+    if (status) {
+        give_homes(o, m, offsetof(sl_own, next));
+        return status;
+    }
+    sl_homes was = o->at;
+    o->at = o->next;
+    o->next = was;
+    give_homes(o, m, offsetof(sl_own, next));
+    o->at.v.rows = rows;
+    if (entries) *sl_view_of(entries) = o->at.v;
+    return HD_OK;
+}
+
+hd_status sl_resize_there(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info)
+{
+    sl_own *o = (sl_own *)own;
+    uint64_t homes;
+    hd_status status = sl_may_have(info, buckets, &homes);
+    if (!status) status = sl_fits_near(info, homes);
+    if (!status) status = resize_to(o, entries, m, homes);
+    sl_tell_info(o, info);
+    return status;
+}

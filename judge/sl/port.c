@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * port.c - the port of the ordered table to the judge: how entries are read, and when an item may be PENDING.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/sl/own.h"
+#include "gpu/sl/rows.h"
+#include "judge/design.h"
+#include "judge/rules.h"
+#include "ref/sl/sl.h"
+
+extern const hd_design hd_design_sl_host;
+
+static const sl_homes *homes_of(const void *table) { return &((const sl_own *)table)->at; }
+
+/* ---- Entries: a bucket is a home -------------------------------------------------------------- */
+
+static uint64_t buckets(const void *table) { return homes_of(table)->v.homes; }
+static uint64_t first(const void *table, uint64_t b) { return b * homes_of(table)->v.fit; }
+
+static uint64_t *words_at(const sl_homes *h, uint64_t place)
+{
+    uint64_t near = h->near * h->v.fit;
+    return place < near ? h->v.word + place * h->v.words : h->far + (place - near) * h->v.words;
+}
+
+static uint64_t key_at(const void *table, uint64_t e)
+{
+    const sl_homes *h = homes_of(table);
+    if (e % h->v.fit >= h->v.count[e / h->v.fit]) return HD_KEY_EMPTY;
+    return h->v.words == 1 ? *words_at(h, e) >> 32 : *words_at(h, e);
+}
+
+static uint8_t *value_at(const void *table, uint64_t e)
+{
+    const sl_homes *h = homes_of(table);
+    return (uint8_t *)(words_at(h, e) + h->v.words - 1);
+}
+
+static const char *bucket_name(const void *table, uint64_t b, char *text, size_t bytes)
+{
+    const sl_view *v = &homes_of(table)->v;
+    snprintf(text, bytes, "%shome %" PRIu64, v->used[b / 64] >> b % 64 & 1 ? "" : "free ", b);
+    return text;
+}
+
+/* Names a byte of a region. */
+static bool names(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes)
+{
+    const sl_homes *h = homes_of(s->table);
+    bool far = strcmp(region, "capacity: far segments") == 0;
+    if (!far && strcmp(region, "capacity: segments") != 0) return false;
+    uint64_t place = at / (8u * h->v.words) + (far ? h->near * h->v.fit : 0);
+    snprintf(text, bytes, "bucket %" PRIu64 ", slot %" PRIu64, place / h->v.fit, place % h->v.fit);
+    return true;
+}
+
+/* The regions are filled with zeroes: only the first segment is missing. */
+static void clear(fixture *s)
+{
+    const sl_own *o = (const sl_own *)s->table;
+    o->at.v.used[0] = 1;
+    o->words->numbers.rows = 1;
+}
+
+/* ---- Room in the model ------------------------------------------------------------------------ */
+
+/* All entries in order. */
+typedef struct entries {
+    uint64_t n, *key, *value;
+} entries;
+
+static bool gather(const sl_own *o, entries *x)
+{
+    const sl_homes *h = &o->at;
+    uint64_t rows = o->words->numbers.rows;
+    x->key = (uint64_t *)calloc(2 * sl_places(&h->v) + 1, sizeof *x->key);
+    x->value = x->key + sl_places(&h->v);
+    x->n = 0;
+    for (uint64_t row = 0; x->key && row < rows; row++)
+        for (uint64_t at = 0, home = h->v.home[row]; at < h->v.count[home]; at++, x->n++) {
+            x->key[x->n] = key_at(o, home * h->v.fit + at);
+            memcpy(&x->value[x->n], value_at(o, home * h->v.fit + at), 4 * h->v.words);
+        }
+    return x->key != NULL;
+}
+
+/* The next n entries, from entry `at` on, are the segment of the next row; key: its bound if it has none. */
+static uint64_t lay_segment(const sl_own *o, const entries *x, uint64_t at, uint64_t n, uint64_t key)
+{
+    const sl_homes *h = &o->at;
+    uint64_t row = o->words->numbers.rows++;
+    h->v.bound[row] = row == 0 ? 0 : n ? x->key[at] : key;
+    if (row && n && key < x->key[at]) h->v.bound[row] = key;
+    h->v.home[row] = (uint32_t)row;
+    h->v.count[row] = (uint32_t)n;
+    h->v.used[row / 64] |= 1ull << row % 64;
+    for (uint64_t i = 0; i < n; i++) {
+        uint64_t *word = words_at(h, row * h->v.fit + i), k = at + i;
+        word[0] = h->v.words == 1 ? x->key[k] << 32 | x->value[k] : x->key[k];
+        if (h->v.words == 2) word[1] = x->value[k];
+    }
+    return at + n;
+}
+
+/* Kernels share out entries over segments in another way than the reference, which takes items one after another. Where
+ * its table is short of homes and theirs was not, it is packed: all segments are full but the one that the key belongs
+ * to. */
+static void make_room(const sl_own *o, uint64_t key)
+{
+    const sl_view *v = &o->at.v;
+    uint64_t below = 0, at = 0, left = 0;
+    entries x;
+    if (!gather(o, &x)) return;
+    while (below < x.n && x.key[below] < key) below++;
+    bool there = below < x.n && x.key[below] == key;
+    if (!there && x.n < sl_places(v)) {
+        memset(v->count, 0, v->homes * sizeof *v->count);
+        memset(v->used, 0, (v->homes + 63) / 64 * sizeof *v->used);
+        o->words->numbers.rows = 0;
+        while (below - at >= v->fit) at = lay_segment(o, &x, at, v->fit, x.key[at]);
+        left = x.n - at;
+        at = lay_segment(o, &x, at, left < v->fit ? left : v->fit - 1, key);
+        for (; at < x.n; at += left) {
+            left = x.n - at < v->fit ? x.n - at : v->fit;
+            lay_segment(o, &x, at, left, x.key[at]);
+        }
+    }
+    free(x.key);
+}
+
+/* ---- The judgement ---------------------------------------------------------------------------- */
+
+/* Without a free home, neighbours together have more than half of what fits in one. So a table whose items are PENDING
+ * has more entries than a quarter of its places. */
+static bool may_be_pending(const sl_own *o)
+{
+    uint64_t n = 0;
+    for (uint64_t home = 0; home < o->at.v.homes; home++) n += o->at.v.count[home];
+    return 4 * n > sl_places(&o->at.v);
+}
+
+static const char *accept(const fixture *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
+                          judge_listing *l)
+{
+    const hd_batch *b = &s->part[k].batch;
+    const sl_own *o = (const sl_own *)model;
+    hd_outcome is = (hd_outcome)b->outcome[i];
+    bool enters = judge_ops[b->op].enters && !(b->flag && b->op == HD_OP_ACCUM_OR_ASSIGN && b->flag[i] == HD_ADD);
+    (void)t;
+    if (is == HD_PENDING && enters && b->key[i] < s->keys && may_be_pending(o)) {
+        for (uint64_t e = 0; e < sl_places(&o->at.v); e++)
+            if (key_at(model, e) == b->key[i]) return "the key was there";
+        l->listed = false;
+        return NULL;
+    }
+    if (is == HD_INSERTED) make_room(o, b->key[i]);
+    return fixture_accept_by_reference(s, model, k, i, l);
+}
+
+static bool runs(uint32_t row, hd_op op)
+{
+    return op != JUDGE_MIXED && !sl_unfit(op) && sl_row_numbered(row)->family == (uint32_t)sl_family_of(op);
+}
+
+/* For fuzzers: turns any numbers into a shape that exists. */
+static void bend(hd_case *c)
+{
+    if (c->value_bytes != 8) c->value_bytes = 4;
+    c->slots = 8;
+    c->table.sl.segment = c->seed % 3 ? 128 : 256;
+    c->table.sl.near_bytes = 0;
+    c->layout = HD_LAYOUT_SORTED;
+    strcpy(c->policy, "none");
+}
+
+/* clang-format off */
+const judge_design judge_design_sl = {
+    .name = "sl", .keys = (1ull << 32) - 3, .host = &hd_design_sl_host, .dictionary = true, .roams = true,
+    .shifts = true, .runs = runs, .small = { 8, "uniform:40" }, .bend = bend, .buckets = buckets, .first = first,
+    .clear = clear, .key_at = key_at, .value_at = value_at, .bucket_name = bucket_name, .names = names, .accept = accept
+};
+/* clang-format on */

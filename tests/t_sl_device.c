@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_sl_device.c - the ordered table on a fake device: budgets of device memory, with segments in host memory; growth and
+ * shrinking by kernels; hd_save, hd_load, hd_for_each and hd_check, which see the table in parts. Files are those of
+ * other backends, byte by byte. hd_check says what the reference says of a copy.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/sl/own.h"
+#include "lib/backend_cuda.h"
+#include "lib/cuda_state.h"
+#include "lib/table.h"
+#include "tests/device_tables.h"
+#include "tests/faulty.h"
+
+typedef unsigned long long ull;
+
+/* far: homes that are in host memory */
+typedef struct dictionary {
+    const char *name;
+    uint32_t segment, value_bytes;
+    uint64_t capacity, far;
+} dictionary;
+
+static const dictionary shapes[] = {
+    { "near", 128, 4, 700, 0 },         { "near, 64-bit keys", 256, 8, 500, 0 },
+    { "half far", 128, 4, 640, 20 },    { "far, 64-bit keys", 128, 8, 400, 49 },
+    { "one segment", 1024, 4, 128, 0 },
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes, SLOTS = 8 };
+
+static hd_config usual_config(const dictionary *d)
+{
+    hd_config c = hd_config_of("sl");
+    c.slots = SLOTS;
+    c.capacity = d->capacity;
+    c.value_bytes = d->value_bytes;
+    c.sl.segment = d->segment;
+    return c;
+}
+
+static uint64_t homes_of(const dictionary *d)
+{
+    uint64_t bytes = d->capacity * 2 * d->value_bytes;
+    return bytes / d->segment + (bytes % d->segment != 0);
+}
+
+/* The least device memory of a table so many times as large, as the refusal of less says it. */
+static uint64_t least_near(const dictionary *d, uint64_t times)
+{
+    hd_config c = usual_config(d);
+    hd_table *table;
+    ull least = 0;
+    c.backend = "host";
+    c.capacity *= times;
+    c.sl.near_bytes = 1;
+    check(hd_open(&c, &table) == HD_EINVAL, "one byte of device memory was enough");
+    const char *at = strstr(hd_why(), "at least ");
+    check(at && sscanf(at, "at least %llu", &least) == 1, "%s", hd_why());
+    return least;
+}
+
+static hd_config config_of(const dictionary *d)
+{
+    hd_config c = usual_config(d);
+    if (d->far) c.sl.near_bytes = least_near(d, 1) + (homes_of(d) - 1 - d->far) * d->segment;
+    return c;
+}
+
+/* Parts of a walk begin and end within segments. */
+static void open_config(bench *b, hd_config c)
+{
+    const hd_staging_sizes sizes = { 640, 0 };
+    bench_open_config(b, c, 4096);
+    hd_cuda_staging(b->far, &sizes);
+}
+static void open_table(bench *b, const dictionary *d) { open_config(b, config_of(d)); }
+
+/* Inserts n keys, some twice; then erases an eighth of them. */
+static void fill(hd_table *t, uint64_t n, uint64_t seed)
+{
+    enum { BATCH = 64 };
+    uint64_t key[BATCH], random = seed;
+    uint8_t value[BATCH * 8];
+    hd_info info;
+    must(hd_table_info(t, &info));
+    for (uint64_t done = 0; done < n; done += BATCH) {
+        uint64_t some = n - done < BATCH ? n - done : BATCH;
+        for (uint64_t i = 0; i < some; i++) {
+            key[i] = test_random(&random) % info.keys;
+            value_make(value + i * info.value_bytes, info.value_bytes, key[i], i);
+        }
+        hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, some, key, value, NULL);
+        must(hd_run(t, &b));
+        b.op = HD_OP_ERASE;
+        b.n = some / 8;
+        must(hd_run(t, &b));
+    }
+}
+
+static sl_own *own_of(bench *b) { return (sl_own *)(void *)((hd_cuda *)b->far->state)->own; }
+
+static hd_table *open_on(const char *backend, hd_config c, const char *path)
+{
+    hd_table *here;
+    c.backend = backend;
+    must(hd_open(&c, &here));
+    must(hd_load(here, path, NULL));
+    return here;
+}
+static hd_table *open_here(const dictionary *d, const char *path) { return open_on("host", config_of(d), path); }
+
+/* ---- Budgets --------------------------------------------------------------------------------- */
+
+/* What a table takes of the device is at most what it may take, and the segments that find no room there are far. */
+static void device_memory_is_bounded(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < SHAPES; i++) {
+        bench b;
+        hd_config c = config_of(&shapes[i]);
+        test_case("%s", shapes[i].name);
+        open_table(&b, &shapes[i]);
+        check(!c.sl.near_bytes || b.fake.peak_bytes <= c.sl.near_bytes, "%llu bytes of %llu", (ull)b.fake.peak_bytes,
+              (ull)c.sl.near_bytes);
+        check(own_of(&b)->at.near == homes_of(&shapes[i]) - shapes[i].far, "%llu homes of %llu are near",
+              (ull)own_of(&b)->at.near, (ull)homes_of(&shapes[i]));
+        fill(b.far, shapes[i].capacity / 2, 3);
+        must(hd_check(b.far));
+        check(!c.sl.near_bytes || b.fake.peak_bytes <= c.sl.near_bytes, "%llu bytes of %llu after batches",
+              (ull)b.fake.peak_bytes, (ull)c.sl.near_bytes);
+        bench_close(&b);
+    }
+}
+
+/* ---- Growth ---------------------------------------------------------------------------------- */
+
+/* Entries are where the reference puts them when the same table of the host machine grows and shrinks. */
+static void resizes_as_the_reference(void **unused)
+{
+    (void)unused;
+    for (uint64_t n = 0; n < test_times(3 * SHAPES); n++) {
+        const dictionary *d = &shapes[n % SHAPES];
+        const char *path = file_named("size"), *full = file_named("full");
+        hd_config c = usual_config(d);
+        bench b;
+        hd_info info, there;
+        test_case("%s, %llu", d->name, (ull)n);
+        if (d->far) c.sl.near_bytes = least_near(d, 8) + 5 * d->segment;
+        open_config(&b, c);
+        fill(b.far, n < 2 * SHAPES ? d->capacity / 8 + 1 : d->capacity / 2, n + 1);
+        must(hd_save(b.far, path));
+        hd_table *here = open_on("host", c, path), *ref = open_on("ref", c, path);
+        must(hd_table_info(b.far, &info));
+        for (uint64_t step = 0; step < 3; step++) {
+            uint64_t buckets = step == 0 ? 3 * info.buckets : step == 1 ? 7 * info.buckets : info.buckets;
+            must(step < 2 ? hd_grow(b.far, buckets) : hd_shrink(b.far, buckets));
+            must(step < 2 ? hd_grow(here, buckets) : hd_shrink(here, buckets));
+            must(step < 2 ? hd_grow(ref, buckets) : hd_shrink(ref, buckets));
+            same_tables(here, b.far);
+            same_tables(ref, b.far);
+            if (step < 2) {
+                fill(b.far, d->capacity * step / 2, n + step);
+                must(hd_save(b.far, full));
+                must(hd_load(here, full, NULL));
+                must(hd_load(ref, full, NULL));
+            }
+            must(hd_table_info(b.far, &there));
+            check(there.memory_bytes >= info.memory_bytes, "memory");
+        }
+        hd_close(ref);
+        hd_close(here);
+        bench_close(&b);
+    }
+}
+
+/* ---- Joining --------------------------------------------------------------------------------- */
+
+/* Inserts keys 7, 14 and so on, or erases those of them that `kept` does not divide; 0: all. */
+static void run_sevens(hd_table *t, hd_op op, uint64_t n, uint64_t kept)
+{
+    uint64_t *key = (uint64_t *)calloc(n, 8), m = 0;
+    uint32_t *value = (uint32_t *)calloc(n, 4);
+    for (uint64_t i = 0; i < n; i++)
+        if (op != HD_OP_ERASE || kept == 0 || i % kept) key[m++] = 7 * i;
+    hd_batch b = test_batch(op, m, key, value, NULL);
+    must(hd_run(t, &b));
+    free(value);
+    free(key);
+}
+
+/* Of a thousand segments and more, which parts of two levels have, few are left; hd_check knows SL-6. */
+static void segments_are_joined(void **unused)
+{
+    (void)unused;
+    static const uint64_t kept[] = { 0, 2, 5, 40, 600, 9000 };
+    enum { KEYS = 18000 };
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        hd_config c = hd_config_of("sl");
+        hd_table *t;
+        uint64_t size, left = kept[i] ? (KEYS + kept[i] - 1) / kept[i] : 0;
+        test_case("one of %llu keys stays", (ull)kept[i]);
+        c.backend = "host";
+        c.slots = SLOTS;
+        c.capacity = 2 * KEYS;
+        c.sl.segment = 128;
+        must(hd_open(&c, &t));
+        run_sevens(t, HD_OP_INSERT_OR_ASSIGN, KEYS, 0);
+        must(hd_check(t));
+        run_sevens(t, HD_OP_ERASE, KEYS, kept[i]);
+        must(hd_check(t));
+        must(hd_size_sync(t, &size));
+        check(size == left, "%llu entries, and not %llu", (ull)size, (ull)left);
+        run_sevens(t, HD_OP_INSERT_OR_ASSIGN, KEYS, 0);
+        must(hd_check(t));
+        hd_batch b = test_batch(HD_OP_ERASE_IF, 0, NULL, NULL, NULL);
+        b.pred = "key_masked"; /* every eighth key */
+        b.pred_arg[0] = 7;
+        b.pred_arg[1] = 3;
+        must(hd_run(t, &b));
+        must(hd_check(t));
+        hd_close(t);
+    }
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static void files_are_those_of_other_backends(void **unused)
+{
+    (void)unused;
+    for (uint64_t n = 0; n < test_times(3 * SHAPES); n++) {
+        const dictionary *d = &shapes[n % SHAPES];
+        const char *from_host = file_named("host"), *from_device = file_named("device");
+        bench b, other;
+        test_case("%s, %llu", d->name, (ull)n);
+        open_table(&b, d);
+        open_table(&other, d);
+        if (n >= SHAPES) fill(b.far, d->capacity * (n / SHAPES) / 4, n + 1);
+        fill(other.far, d->capacity / 2, 8); /* what is there is lost */
+        must(hd_save(b.far, from_device));
+        hd_table *here = open_here(d, from_device);
+        same_tables(here, b.far);
+        must(hd_save(here, from_host));
+        test_same_files(from_host, from_device);
+        must(hd_load(other.far, from_host, NULL));
+        same_tables(other.far, b.far);
+        fill(other.far, d->capacity / 4, n + 2);
+        fill(here, d->capacity / 4, n + 2);
+        must(hd_check(other.far));
+        must(hd_check(here));
+        hd_close(here);
+        bench_close(&other);
+        bench_close(&b);
+    }
+}
+
+static void values_are_changed(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < SHAPES; i++)
+        for (uint64_t most = 0; most < 70; most += 23) {
+            bench b;
+            const char *path = file_named("before");
+            test_case("%s, %llu entries", shapes[i].name, (ull)most);
+            open_table(&b, &shapes[i]);
+            fill(b.far, shapes[i].capacity, 5);
+            must(hd_save(b.far, path));
+            hd_table *here = open_here(&shapes[i], path);
+            visits x = { 0, most, 0, shapes[i].value_bytes }, y = x;
+            must(hd_for_each(here, change, &x));
+            must(hd_for_each(b.far, change, &y));
+            check(x.n == y.n && x.last == y.last && (!most || x.n == most), "%llu and %llu visits", (ull)x.n, (ull)y.n);
+            same_tables(here, b.far);
+            hd_close(here);
+            bench_close(&b);
+        }
+}
+
+/* ---- hd_check -------------------------------------------------------------------------------- */
+
+static uint64_t *word_of(const sl_homes *h, uint64_t place)
+{
+    uint64_t near = h->near * h->v.fit;
+    return place < near ? h->v.word + place * h->v.words : h->far + (place - near) * h->v.words;
+}
+
+static void damage(bench *b, uint64_t *random)
+{
+    const sl_own *o = own_of(b);
+    const sl_homes *h = &o->at;
+    uint64_t homes = h->v.homes, rows = bench_get(b, &o->words->numbers.rows, 8), row = test_below(random, rows),
+             home = bench_get(b, h->v.home + row, 4), place = home * h->v.fit + test_below(random, h->v.fit / 2);
+    switch (test_below(random, 9)) {
+    case 0: bench_put(b, h->v.home + row, test_below(random, homes + 1), 4); break;
+    case 1: bench_put(b, h->v.bound + row, test_below(random, 4) ? test_random(random) % sl_keys(&h->v) : 0, 8); break;
+    case 2: bench_put(b, h->v.count + home, test_below(random, h->v.fit + 2), 4); break;
+    case 3: bench_put(b, h->v.count + test_below(random, homes), test_below(random, 2), 4); break;
+    case 4: bench_put(b, h->v.used, test_random(random), 8); break;
+    case 5: bench_put(b, &o->words->numbers.rows, test_below(random, homes + 2), 8); break;
+    case 7: /* two small neighbours */
+        if (row + 1 == rows) break;
+        bench_put(b, h->v.count + home, 1, 4);
+        bench_put(b, h->v.count + bench_get(b, h->v.home + row + 1, 4), 1, 4);
+        break;
+    case 6:
+        if (place < h->near * h->v.fit) bench_put(b, word_of(h, place), test_random(random), 8);
+        break;
+    default:
+        if (place >= h->near * h->v.fit) *word_of(h, place) = test_random(random);
+    }
+}
+
+static void the_check_is_the_reference_s(void **unused)
+{
+    (void)unused;
+    uint64_t random = 1, n = test_times(80), broken = 0;
+    unsigned rules = 0;
+    for (uint64_t i = 0; i < n; i++) {
+        bench b;
+        char expected[256], what[96];
+        open_table(&b, &shapes[i % SHAPES]);
+        fill(b.far, shapes[i % SHAPES].capacity * (1 + i % 3) / 3, i + 1);
+        must(hd_check(b.far));
+        damage(&b, &random);
+        snprintf(what, sizeof what, "%s, damage %llu", shapes[i % SHAPES].name, (ull)i);
+        check_as_reference(b.far, what, expected, sizeof expected);
+        broken += expected[0] != 0;
+        if (expected[0]) rules |= 1u << (expected[3] - '0');
+        bench_close(&b);
+    }
+    check(broken > n / 3, "only %llu of %llu tables were found broken", (ull)broken, (ull)n);
+    check(n < 80 || rules == 0x7e, "the rules that were broken: %x", rules);
+}
+
+static const struct CMUnitTest tests[] = { unit(device_memory_is_bounded), unit(resizes_as_the_reference),
+                                           unit(segments_are_joined),      unit(files_are_those_of_other_backends),
+                                           unit(values_are_changed),       unit(the_check_is_the_reference_s) };
+
+int main(void) { return test_run(tests); }
