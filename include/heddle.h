@@ -229,7 +229,7 @@ typedef enum hd_admit {
     HD_ADMIT_ALWAYS /* never refuse a key because of its score */
 } hd_admit;
 
-/* How keys and scores lie in memory (ref/hkv/layout.h, ref/word.h). Bytes are per entry, without the value. */
+/* How keys and scores lie in memory (ref/hkv/layout.h, ref/words/layout.h). Bytes are per entry, without the value. */
 typedef enum hd_layout {
     HD_LAYOUT_USUAL,  /* hkv: PAIRS; hive and ovs: WORDS */
     HD_LAYOUT_PLANES, /* hkv: an array of keys and an array of scores, as in the paper; 17 bytes */

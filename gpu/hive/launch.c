@@ -53,25 +53,16 @@ static int words_to_take(const hive_own *o, hd_piece *all)
     return n + add_segment(&o->v, all + n, offsetof(hive_own, v.stash), o->v.stash_buckets, HD_APART);
 }
 
-static int room_to_take(const hd_gpu_own *gpu, hd_piece *all)
-{
-    const hd_piece words = { "table: counters", offsetof(hive_own, words), 1, sizeof(hive_words), 0, HD_TOGETHER };
-    all[0] = words;
-    return 1 + gpu_list_pieces(gpu, offsetof(hive_own, listed), offsetof(hive_own, stage_flag), all + 1);
-}
+static const gpu_room room = { offsetof(hive_own, words), sizeof(hive_words), offsetof(hive_own, listed),
+                               offsetof(hive_own, stage_flag) };
 
-static uint64_t room_bytes(const hd_info *info, bool device)
-{
-    const hd_gpu_own gpu = { .info = *info, .device = device };
-    hd_piece all[HD_PIECES_MOST];
-    return gpu_piece_bytes(all, room_to_take(&gpu, all));
-}
+static uint64_t room_bytes(const hd_info *info, bool device) { return gpu_room_bytes(&room, info, device); }
 
 static int pieces(const void *own, hd_piece *all)
 {
     const hive_own *o = (const hive_own *)own;
     int n = o->gpu.device ? words_to_take(o, all) : 0;
-    return n + room_to_take(&o->gpu, all + n);
+    return n + gpu_room_pieces(&room, &o->gpu, all + n);
 }
 
 static void taken(void *own)

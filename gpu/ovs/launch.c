@@ -19,19 +19,10 @@ extern const hd_design hd_design_ovs, hd_design_ovs_cuda;
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-static int room_to_take(const hd_gpu_own *gpu, hd_piece *all)
-{
-    const hd_piece words = { "table: counters", offsetof(ovs_own, words), 1, sizeof(ovs_words), 0, HD_TOGETHER };
-    all[0] = words;
-    return 1 + gpu_list_pieces(gpu, offsetof(ovs_own, listed), offsetof(ovs_own, stage_flag), all + 1);
-}
+static const gpu_room room = { offsetof(ovs_own, words), sizeof(ovs_words), offsetof(ovs_own, listed),
+                               offsetof(ovs_own, stage_flag) };
 
-static uint64_t room_bytes(const hd_info *info, bool device)
-{
-    const hd_gpu_own gpu = { .info = *info, .device = device };
-    hd_piece all[HD_PIECES_MOST];
-    return gpu_piece_bytes(all, room_to_take(&gpu, all));
-}
+static uint64_t room_bytes(const hd_info *info, bool device) { return gpu_room_bytes(&room, info, device); }
 
 /* What a table takes of the device's memory besides segments: its room, and what aligns pieces, at most. */
 static uint64_t scratch_bytes(const hd_info *info)
@@ -86,7 +77,7 @@ static int add_extent(const ovs_view *v, uint32_t k, hd_piece *all)
 static int pieces(const void *own, hd_piece *all)
 {
     const ovs_own *o = (const ovs_own *)own;
-    int n = room_to_take(&o->gpu, all);
+    int n = gpu_room_pieces(&room, &o->gpu, all);
     uint32_t extents = o->gpu.device ? ovs_extents_for(&o->v, ovs_segments(&o->v)) : 0;
     for (uint32_t k = 0; k < extents; k++) n += add_extent(&o->v, k, all + n);
     return n;
@@ -303,33 +294,13 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
 
 static void show(const void *own, hd_view *view) { ovs_show(&((const ovs_own *)own)->v, view); }
 
+/* clang-format off */
 const hd_gpu ovs_gpu = {
-    .ref = &hd_design_ovs,
-    .cuda_entry = HD_CUDA_ENTRY(ovs_cuda_entry),
-    .word_enter = OVS_NUMBER_word_enter,
-    .word_leave = OVS_NUMBER_word_leave,
-    .own_bytes = sizeof(ovs_own),
-    .usual = usual,
-    .shape = shape,
-    .room_bytes = room_bytes,
-    .begin = begin,
-    .pieces = pieces,
-    .taken = taken,
-    .before = before,
-    .after = after,
-    .regions = regions,
-    .empty = empty,
-    .open_here = open_here,
-    .planes = planes,
-    .lists = gpu_batch_lists,
-    .launch = launch,
-    .resize = resize,
-    .check = ovs_check_there,
-    .parts = &ovs_parts,
-    .view = show,
+    &hd_design_ovs, HD_CUDA_ENTRY(ovs_cuda_entry), OVS_NUMBER_word_enter, OVS_NUMBER_word_leave, sizeof(ovs_own),
+    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, gpu_batch_lists, NULL,
+    launch, resize, NULL, NULL, ovs_check_there, &ovs_parts, show, shape
 };
 
-/* clang-format off */
 const hd_design hd_design_ovs_cuda = {
     .name = "ovs", .what = "a dictionary of segments, in a GPU's memory and in pinned memory of the host",
     .params = &ovs_params, .policy = "none", .variants = ovs_variants, .unfit = ovs_unfit_row, .gpu = &ovs_gpu,
