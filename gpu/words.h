@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * words.h - what kernels of all dictionaries do alike whose entries are words (ref/words/layout.h): what an item is, holds
- * between its steps and delivers; counts of outcomes; lists.
+ * words.h - what kernels of all dictionaries do alike whose entries are words (ref/words/layout.h): what an item is,
+ * holds between its steps and delivers; counts of outcomes; lists.
  *
  * Lists are in order: one warp for each part of a range counts its entries, and a second launch writes them after those
  * of the parts before it.

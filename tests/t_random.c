@@ -246,8 +246,8 @@ static bool hive_row_fits(uint32_t row, const hd_case *c)
     return row == hive_row_count() || (!hive_row(row)->fits(&shape) && hive_row_runs(row, c));
 }
 
-/* Runs a case by a kernel of a backend. What became of its items is added to *all. On a device items come one at a time,
- * as HKV's do. */
+/* Runs a case by a kernel of a backend. What became of its items is added to *all. On a device items come one at a
+ * time, as HKV's do. */
 static void run_drawn(hd_case c, const char *backend, const char *kernel, uint64_t items, hd_run_report *all)
 {
     char text[1024];

@@ -304,9 +304,9 @@ static hive_view whole_round(hive_view v)
     return v;
 }
 
-/* Of one doubling pairs from a->b.first on are merged, from the last one on, all at once behind the last that is too many
- * for one bucket; then some are thinned out, those next to come, an eighth of the doubling: where that comes to nothing
- * the others are to keep what they have. *stuck: no key of these buckets could move. */
+/* Of one doubling pairs from a->b.first on are merged, from the last one on, all at once behind the last that is too
+ * many for one bucket; then some are thinned out, those next to come, an eighth of the doubling: where that comes to
+ * nothing the others are to keep what they have. *stuck: no key of these buckets could move. */
 static hd_status merge_round(hive_own *o, const hd_gpu_machine *m, hive_args *a, bool *stuck)
 {
     const uint64_t first = a->b.first, part = a->round / 8 > 1024 ? a->round / 8 : 1024;
@@ -384,8 +384,8 @@ static void show(const void *own, hd_view *view) { hive_show(&((const hive_own *
 /* clang-format off */
 const hd_gpu hive_gpu = {
     &hd_design_hive, HD_CUDA_ENTRY(hive_cuda_entry), HIVE_NUMBER_word_enter, HIVE_NUMBER_word_leave, sizeof(hive_own),
-    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, gpu_batch_lists, NULL, launch,
-    resize, NULL, NULL, hive_check_there, &hive_parts, show, NULL
+    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, gpu_batch_lists, NULL,
+    launch, resize, NULL, NULL, hive_check_there, &hive_parts, show, NULL
 };
 
 const hd_design hd_design_hive_cuda = {

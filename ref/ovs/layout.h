@@ -2,9 +2,9 @@
  *
  * layout.h - where the bytes of an ovs table are: a dictionary that may be larger than a device's memory.
  *
- * An entry is one word of 64 bits (ref/words/layout.h, half 32). A bucket is a line of 16 words, 128 bytes. A segment is a
- * power of two of buckets and nothing else: it has no header, and no address is stored in it. Bucket b is bucket
- * b mod lines of segment b / lines; slot s of it is entry e = 16 b + s.
+ * An entry is one word of 64 bits (ref/words/layout.h, half 32). A bucket is a line of 16 words, 128 bytes. A segment
+ * is a power of two of buckets and nothing else: it has no header, and no address is stored in it. Bucket b is bucket b
+ * mod lines of segment b / lines; slot s of it is entry e = 16 b + s.
  *
  * Segments are numbered by linear hashing (Litwin 1980): there are base x 2^level + split of them. The high half of a
  * hash, 32 bits, gives a first part, of base, and as many low bits as there are levels, one more where the segment that
