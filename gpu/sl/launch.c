@@ -358,7 +358,7 @@ static hd_status launch_sweep(const hd_launcher *l, sl_args *a, uint32_t row)
 static hd_status launch_listed(const sl_own *o, const hd_launcher *to, sl_args *a, uint32_t row)
 {
     const hd_variant_row *r = sl_row_numbered(row);
-    const gpu_launcher l = { *to, gpu_list_window(&o->gpu), a, sizeof *a, &a->b, SL_NUMBER_list };
+    const gpu_launcher l = { *to, gpu_list_window(&o->gpu), a, sizeof *a, &a->b, SL_NUMBER_list, NULL };
     bool exports = r->family == SL_EXPORT;
     if (a->b.op == HD_OP_FIND_MISSED && (a->b.list_key || a->b.list_item || a->b.count))
         return gpu_launch_windows(&l, row, r);
