@@ -209,8 +209,8 @@ const char *ovs_unfit_row(const hd_variant_row *row, const hd_info *info, const 
     const char *unfit = b->each ? NULL : ovs_unfit(b->op);
     uint32_t family = b->each ? (uint32_t)GPU_ITEMS : (uint32_t)gpu_family_of(b->op);
     if (unfit) return unfit;
-    if (row->family == GPU_SORTED && family == GPU_ITEMS)
-        return hd_role_of_batch(b) == HD_UPDATER ? "batches of updaters overlap, and it owns what it changes" : NULL;
+    if (row->family == GPU_SORTED && family == GPU_ITEMS && hd_role_of_batch(b) != HD_UPDATER)
+        return NULL; /* batches of updaters overlap, so none of them can own a segment */
     return row->family != family ? HD_OTHER_OPERATION : row->fits(info);
 }
 
