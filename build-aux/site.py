@@ -37,6 +37,7 @@ GROUPS = (
             "doc/contract.md",
             "doc/contract-hkv.md",
             "doc/contract-hive.md",
+            "doc/contract-ovs.md",
             "doc/concurrency.md",
             "doc/merlin.md",
         ),

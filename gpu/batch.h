@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * batch.h - the batch in the arguments of every kernel of a dictionary whose entries are words (ref/word.h), and how
- * the families of operations become launches. All pointers are device memory.
+ * batch.h - the batch in the arguments of every kernel of a dictionary whose entries are words (ref/words/layout.h),
+ * and how the families of operations become launches. All pointers are device memory.
  */
 #ifndef GPU_BATCH_H
 #define GPU_BATCH_H

@@ -57,22 +57,36 @@ static inline uint64_t gpu_list_window(const hd_gpu_own *gpu)
     return gpu->window_most && gpu->window_most < MOST ? gpu->window_most : MOST;
 }
 
-/* The room of lists; where in the own part its addresses go. How many pieces. */
-static inline int gpu_list_pieces(const hd_gpu_own *gpu, size_t listed, size_t stage_flag, hd_piece *all)
+/* Where in a design's own part the addresses of its room are. */
+typedef struct gpu_room {
+    size_t words, words_bytes; /* words that kernels count in */
+    size_t listed, stage_flag; /* of lists                    */
+} gpu_room;
+
+/* How many pieces. */
+static inline int gpu_room_pieces(const gpu_room *room, const hd_gpu_own *gpu, hd_piece *all)
 {
-    const hd_piece room[] = {
-        { "table: lengths of lists", listed, GPU_LIST_WORDS, sizeof(uint64_t), 0, HD_OF_BATCH },
-        { "table: window of lists", stage_flag, gpu_list_window(gpu), 1, HD_AS_IT_COMES, HD_OF_BATCH },
+    const hd_piece pieces[] = {
+        { "table: counters", room->words, 1, room->words_bytes, 0, HD_TOGETHER },
+        { "table: lengths of lists", room->listed, GPU_LIST_WORDS, sizeof(uint64_t), 0, HD_OF_BATCH },
+        { "table: window of lists", room->stage_flag, gpu_list_window(gpu), 1, HD_AS_IT_COMES, HD_OF_BATCH },
     };
-    memcpy(all, room, sizeof room);
-    return sizeof room / sizeof *room;
+    memcpy(all, pieces, sizeof pieces);
+    return sizeof pieces / sizeof *pieces;
 }
 
-static inline uint64_t gpu_piece_bytes(const hd_piece *all, int n)
+static inline uint64_t gpu_bytes_of_pieces(const hd_piece *all, int n)
 {
     uint64_t bytes = 0;
-    for (int i = 0; i < n; i++) bytes += all[i].count * all[i].size;
+    while (n-- > 0) bytes += all[n].count * all[n].size;
     return bytes;
+}
+
+static inline uint64_t gpu_room_bytes(const gpu_room *room, const hd_info *info, bool device)
+{
+    const hd_gpu_own gpu = { .info = *info, .device = device };
+    hd_piece all[HD_PIECES_MOST];
+    return gpu_bytes_of_pieces(all, gpu_room_pieces(room, &gpu, all));
 }
 
 /* What kernels may touch besides the table; how many regions. */

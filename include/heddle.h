@@ -229,7 +229,7 @@ typedef enum hd_admit {
     HD_ADMIT_ALWAYS /* never refuse a key because of its score */
 } hd_admit;
 
-/* How keys and scores lie in memory (ref/hkv/layout.h, ref/word.h). Bytes are per entry, without the value. */
+/* How keys and scores lie in memory (ref/hkv/layout.h, ref/words/layout.h). Bytes are per entry, without the value. */
 typedef enum hd_layout {
     HD_LAYOUT_USUAL,  /* hkv: PAIRS; hive and ovs: WORDS */
     HD_LAYOUT_PLANES, /* hkv: an array of keys and an array of scores, as in the paper; 17 bytes */
@@ -587,10 +587,10 @@ HD_API hd_status hd_grow(hd_table *table, uint64_t buckets);
  * table has this capacity. A failing call leaves what a failing hd_grow leaves. */
 HD_API hd_status hd_reserve(hd_table *table, uint64_t capacity);
 
-/* Designs hive and ovs: shrinks the table in place to `buckets` buckets, or to more if the entries do not fit into fewer; both
- * are HD_OK, and hd_table_info reports the number. No entry is lost. Pointers to values become invalid. HD_EINVAL:
- * `buckets` is below base_buckets (hd_info) or above the present number, or the design is hkv. A failing call may have
- * shrunk the table in part, as with hd_grow. */
+/* Designs hive and ovs: shrinks the table in place to `buckets` buckets, or to more if the entries do not fit into
+ * fewer; both are HD_OK, and hd_table_info reports the number. No entry is lost. Pointers to values become invalid.
+ * HD_EINVAL: `buckets` is below base_buckets (hd_info) or above the present number, or the design is hkv. A failing
+ * call may have shrunk the table in part, as with hd_grow. */
 HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
 
 /* Runs a batch, grows the table as needed, and waits. `target` is a load factor (hd_load_factor_sync) from 1/1024 to 1;

@@ -52,6 +52,10 @@ hive=$work/hive_kernels.cubin
 try "Hive's kernels compile without a warning" make_code hive kernels
 try "local memory, calls and registers within their budget" sass budget "$hive" "$top_srcdir/tests/machine_code.budget"
 
+segments=$work/ovs_kernels.cubin
+try "the kernels of ovs compile without a warning" make_code ovs kernels
+try "no local memory, no calls, and registers within their budget" sass budget "$segments" "$top_srcdir/tests/machine_code.budget"
+
 hashes=$work/hashes.cubin
 try "the hash functions compile without a warning" compile "$hashes" "$top_srcdir/tests/machine_code_hashes.cu"
 try "no local memory and no calls for their tables either" sass budget "$hashes" "$top_srcdir/tests/machine_code.budget"

@@ -130,15 +130,8 @@ static void tables_grow_on_the_host_machine(void **unused)
     memset(&all, 0, sizeof all);
     for (uint64_t n = 0; n < test_times(32); n++) {
         char text[512];
-        hd_case c;
-        judge_growth g;
-        simt_config w = growth_way(n / TABLES + n);
         snprintf(text, sizeof text, "ovs.mix.probe16 %s seed=%llu", tables[n % TABLES], (ull)n + 1);
-        must(hd_case_parse(text, &c));
-        test_case("%s, way %llu", text, (ull)(n / TABLES + n));
-        must(judge_growth_run(&c, &w, TIMES, 0, &g));
-        check(!g.wrong[0], "%s", g.wrong);
-        all.grown += g.grown, all.shrunk += g.shrunk, all.short_of += g.short_of, all.entries += g.entries;
+        growth_try(text, n / TABLES + n, TIMES, &all);
     }
     test_tried("schedules", all.grown + all.shrunk, "of growth and shrinking of ovs, %llu entries", (ull)all.entries);
     check(all.grown && all.shrunk && all.short_of, "%llu grew, %llu shrank, %llu not as far as was asked",

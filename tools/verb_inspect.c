@@ -157,11 +157,14 @@ static void facts_of_cache(out *o, const contents *c)
 static void facts_of_dictionary(out *o, const contents *c)
 {
     const hd_info *t = &c->table;
-    out_fact(o, "hashes", "buckets of a key", OUT_COUNT, out_count(t->hive.hashes));
-    out_fact(o, "hash", "hash", OUT_TEXT, out_text(t->hive.hash));
+    bool segments = t->ovs.segment_bytes != 0;
+    if (segments) out_fact(o, "segment_bytes", "bytes of a segment", OUT_COUNT, out_count(t->ovs.segment_bytes));
+    if (!segments) out_fact(o, "hashes", "buckets of a key", OUT_COUNT, out_count(t->hive.hashes));
+    if (!segments) out_fact(o, "hash", "hash", OUT_TEXT, out_text(t->hive.hash));
     out_fact(o, "seed", "seed", OUT_HEX, out_count(t->seed));
-    out_fact(o, "spare", "spare slots", OUT_COUNT, out_count(t->hive.spare));
+    if (!segments) out_fact(o, "spare", "spare slots", OUT_COUNT, out_count(t->hive.spare));
     out_fact(o, "base_buckets", "buckets at first", OUT_COUNT, out_count(t->base_buckets));
+    if (segments) return;
     out_fact(o, "stash_buckets", "buckets of the stash", OUT_COUNT, out_count(t->stash_buckets));
     out_fact(o, "stashed", "entries in the stash", OUT_COUNT, out_count(c->stashed));
 }

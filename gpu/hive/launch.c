@@ -53,25 +53,16 @@ static int words_to_take(const hive_own *o, hd_piece *all)
     return n + add_segment(&o->v, all + n, offsetof(hive_own, v.stash), o->v.stash_buckets, HD_APART);
 }
 
-static int room_to_take(const hd_gpu_own *gpu, hd_piece *all)
-{
-    const hd_piece words = { "table: counters", offsetof(hive_own, words), 1, sizeof(hive_words), 0, HD_TOGETHER };
-    all[0] = words;
-    return 1 + gpu_list_pieces(gpu, offsetof(hive_own, listed), offsetof(hive_own, stage_flag), all + 1);
-}
+static const gpu_room room = { offsetof(hive_own, words), sizeof(hive_words), offsetof(hive_own, listed),
+                               offsetof(hive_own, stage_flag) };
 
-static uint64_t room_bytes(const hd_info *info, bool device)
-{
-    const hd_gpu_own gpu = { .info = *info, .device = device };
-    hd_piece all[HD_PIECES_MOST];
-    return gpu_piece_bytes(all, room_to_take(&gpu, all));
-}
+static uint64_t room_bytes(const hd_info *info, bool device) { return gpu_room_bytes(&room, info, device); }
 
 static int pieces(const void *own, hd_piece *all)
 {
     const hive_own *o = (const hive_own *)own;
     int n = o->gpu.device ? words_to_take(o, all) : 0;
-    return n + room_to_take(&o->gpu, all + n);
+    return n + gpu_room_pieces(&room, &o->gpu, all + n);
 }
 
 static void taken(void *own)
@@ -313,9 +304,9 @@ static hive_view whole_round(hive_view v)
     return v;
 }
 
-/* Of one doubling pairs from a->b.first on are merged, from the last one on, all at once behind the last that is too many
- * for one bucket; then some are thinned out, those next to come, an eighth of the doubling: where that comes to nothing
- * the others are to keep what they have. *stuck: no key of these buckets could move. */
+/* Of one doubling pairs from a->b.first on are merged, from the last one on, all at once behind the last that is too
+ * many for one bucket; then some are thinned out, those next to come, an eighth of the doubling: where that comes to
+ * nothing the others are to keep what they have. *stuck: no key of these buckets could move. */
 static hd_status merge_round(hive_own *o, const hd_gpu_machine *m, hive_args *a, bool *stuck)
 {
     const uint64_t first = a->b.first, part = a->round / 8 > 1024 ? a->round / 8 : 1024;
@@ -393,8 +384,8 @@ static void show(const void *own, hd_view *view) { hive_show(&((const hive_own *
 /* clang-format off */
 const hd_gpu hive_gpu = {
     &hd_design_hive, HD_CUDA_ENTRY(hive_cuda_entry), HIVE_NUMBER_word_enter, HIVE_NUMBER_word_leave, sizeof(hive_own),
-    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, gpu_batch_lists, NULL, launch,
-    resize, NULL, NULL, hive_check_there, &hive_parts, show, NULL
+    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, gpu_batch_lists, NULL,
+    launch, resize, NULL, NULL, hive_check_there, &hive_parts, show, NULL
 };
 
 const hd_design hd_design_hive_cuda = {

@@ -20,6 +20,9 @@ extern const hd_design hd_design_ovs, hd_design_ovs_cuda;
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
+static const gpu_room room = { offsetof(ovs_own, words), sizeof(ovs_words), offsetof(ovs_own, listed),
+                               offsetof(ovs_own, stage_flag) };
+
 /* Items that are sorted at a time: their words take a quarter of the device's memory that the table may have. */
 static uint64_t sort_window(const hd_gpu_own *gpu)
 {
@@ -35,8 +38,7 @@ static uint32_t sort_shares(const hd_gpu_own *gpu) { return gpu_sort_shares(sort
 
 static int room_to_take(const hd_gpu_own *gpu, hd_piece *all)
 {
-    const hd_piece room[] = {
-        { "table: counters", offsetof(ovs_own, words), 1, sizeof(ovs_words), 0, HD_TOGETHER },
+    const hd_piece sorts[] = {
         { "table: window of sorts", offsetof(ovs_own, to_sort), sort_window(gpu), sizeof(uint64_t), HD_AS_IT_COMES,
           HD_OF_BATCH },
         { "table: window of sorts", offsetof(ovs_own, sort_room), sort_window(gpu), sizeof(uint64_t), HD_AS_IT_COMES,
@@ -44,16 +46,16 @@ static int room_to_take(const hd_gpu_own *gpu, hd_piece *all)
         { "table: counts of sorts", offsetof(ovs_own, sort_count), gpu_sort_counts(sort_shares(gpu)), sizeof(uint32_t),
           HD_AS_IT_COMES, HD_OF_BATCH },
     };
-    enum { ROOM = sizeof room / sizeof *room };
-    memcpy(all, room, sizeof room);
-    return ROOM + gpu_list_pieces(gpu, offsetof(ovs_own, listed), offsetof(ovs_own, stage_flag), all + ROOM);
+    enum { SORTS = sizeof sorts / sizeof *sorts };
+    memcpy(all, sorts, sizeof sorts);
+    return SORTS + gpu_room_pieces(&room, gpu, all + SORTS);
 }
 
 static uint64_t room_bytes(const hd_info *info, bool device)
 {
     const hd_gpu_own gpu = { .info = *info, .device = device };
     hd_piece all[HD_PIECES_MOST];
-    return gpu_piece_bytes(all, room_to_take(&gpu, all));
+    return gpu_bytes_of_pieces(all, room_to_take(&gpu, all));
 }
 
 /* What a table takes of the device's memory besides segments: its room, and what aligns pieces, at most. */
@@ -69,7 +71,8 @@ const char *ovs_select(hd_op op, const hd_info *info, double load_factor, hd_amo
 {
     bool far = info->ovs.near_bytes != 0;
     (void)op, (void)load_factor;
-    return choice == 0 && far && amount == HD_MANY ? "flip" : choice < 2 ? "probe16" : NULL;
+    if (choice == 0 && far && amount == HD_MANY) return "flip";
+    return choice < 2 ? "quad" : choice == 2 ? "probe16" : NULL;
 }
 
 static ovs_view view_for(const hd_info *info, bool device)
@@ -201,7 +204,16 @@ static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd
     const hd_variant_row *r = hd_variant_row_numbered(ovs_variants, row);
     launching_begin(&x, (const ovs_own *)own, to, b);
     if (r->family == GPU_SORTED) x.l.items = launch_sorted;
+    if (r->family == GPU_ITEMS && r->lanes == 1 && b->n) x.l.items = launch_quads;
     return gpu_launch(&x.l, row, r, ovs_places(&x.a.v));
+}
+
+/* gpu_launcher.items of `quad`: a lane has several items one after another, if there are many. */
+static hd_status launch_quads(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
+{
+    enum { LANES = 1 << 18, EACH = 4 };
+    uint64_t n = l->b->last - l->b->first, lanes = n / EACH > LANES ? n / EACH : n < LANES ? n : LANES;
+    return gpu_launch_blocks(l, row, hd_launch_blocks(&l->on, lanes, r->threads), r->threads);
 }
 
 const char *ovs_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
@@ -392,33 +404,13 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
 
 static void show(const void *own, hd_view *view) { ovs_show(&((const ovs_own *)own)->v, view); }
 
+/* clang-format off */
 const hd_gpu ovs_gpu = {
-    .ref = &hd_design_ovs,
-    .cuda_entry = HD_CUDA_ENTRY(ovs_cuda_entry),
-    .word_enter = OVS_NUMBER_word_enter,
-    .word_leave = OVS_NUMBER_word_leave,
-    .own_bytes = sizeof(ovs_own),
-    .usual = usual,
-    .shape = shape,
-    .room_bytes = room_bytes,
-    .begin = begin,
-    .pieces = pieces,
-    .taken = taken,
-    .before = before,
-    .after = after,
-    .regions = regions,
-    .empty = empty,
-    .open_here = open_here,
-    .planes = planes,
-    .lists = lists,
-    .launch = launch,
-    .resize = resize,
-    .check = ovs_check_there,
-    .parts = &ovs_parts,
-    .view = show,
+    &hd_design_ovs, HD_CUDA_ENTRY(ovs_cuda_entry), OVS_NUMBER_word_enter, OVS_NUMBER_word_leave, sizeof(ovs_own),
+    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, NULL,
+    launch, resize, NULL, NULL, ovs_check_there, &ovs_parts, show, shape
 };
 
-/* clang-format off */
 const hd_design hd_design_ovs_cuda = {
     .name = "ovs", .what = "a dictionary of segments, in a GPU's memory and in pinned memory of the host",
     .params = &ovs_params, .policy = "none", .variants = ovs_variants, .unfit = ovs_unfit_row, .gpu = &ovs_gpu,

@@ -29,21 +29,13 @@ SIMT_FN uint32_t ovs_share(simt_tile t) { return t.size > OVS_SLOTS ? 1 : OVS_SL
 SIMT_FN uint32_t ovs_lane_bucket(simt_tile t) { return t.rank * ovs_share(t) / OVS_SLOTS; }
 SIMT_FN uint32_t ovs_lane_slot(simt_tile t) { return t.rank * ovs_share(t) % OVS_SLOTS; }
 
-SIMT_FN void ovs_load_two(uint64_t *p, bool acquires, uint64_t *x, uint64_t *y)
-{
-    if (acquires)
-        simt_ldacq_2u64(p, x, y);
-    else
-        simt_ldrlx_2u64(p, x, y);
-}
-
 /* n neighbouring words from p on: 1, 2 or 4; the others are 0. */
 SIMT_FN void ovs_load(uint64_t *p, uint32_t n, bool acquires, uint64_t w[OVS_LANE_WORDS])
 {
     w[0] = w[1] = w[2] = w[3] = 0;
     if (n == 1) w[0] = acquires ? simt_ldacq_u64(p) : simt_ldrlx_u64(p);
-    if (n > 1) ovs_load_two(p, acquires, &w[0], &w[1]);
-    if (n == 4) ovs_load_two(p + 2, acquires, &w[2], &w[3]);
+    if (n > 1) gpu_load_two(p, acquires, &w[0], &w[1]);
+    if (n == 4) gpu_load_two(p + 2, acquires, &w[2], &w[3]);
 }
 
 /* Word k of them. */

@@ -8,8 +8,8 @@
 
 #include "gpu/ovs/search.h"
 
-/* Slot `at` of the item's way, where `from` was seen, becomes `to`, by rank 0; but a HIT changes nothing. Then the item has `outcome`; or none
- * yet: GPU_UNDECIDED. False: it said something else by then. */
+/* Slot `at` of the item's way, where `from` was seen, becomes `to`, by rank 0; but a HIT changes nothing. Then the item
+ * has `outcome`; or none yet: GPU_UNDECIDED. False: it said something else by then. */
 SIMT_FN bool ovs_swap(simt_tile t, const ovs_args *a, gpu_one *o, uint64_t at, uint64_t from, uint64_t to,
                       uint32_t outcome)
 {

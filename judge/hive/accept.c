@@ -8,7 +8,7 @@
 
 #include "judge/hive/fixture.h"
 #include "judge/rules.h"
-#include "judge/words.h"
+#include "judge/words/words.h"
 
 static hive_view *model_of(void *table) { return &((hive_fixture_table *)table)->own.v; }
 

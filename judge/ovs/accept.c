@@ -8,7 +8,7 @@
 
 #include "judge/ovs/fixture.h"
 #include "judge/rules.h"
-#include "judge/words.h"
+#include "judge/words/words.h"
 
 /* An item that claims a fresh slot and gives it back leaves it vacant, and while it is claimed the bucket may look full
  * to other items. So a bucket that others worked at may not be open any more, though the reference's still is: shuts it

@@ -2,9 +2,9 @@
  *
  * layout.h - where the bytes of an ovs table are: a dictionary that may be larger than a device's memory.
  *
- * An entry is one word of 64 bits (ref/word.h, half 32). A bucket is a line of 16 words, 128 bytes. A segment is a
- * power of two of buckets and nothing else: it has no header, and no address is stored in it. Bucket b is bucket
- * b mod lines of segment b / lines; slot s of it is entry e = 16 b + s.
+ * An entry is one word of 64 bits (ref/words/layout.h, half 32). A bucket is a line of 16 words, 128 bytes. A segment
+ * is a power of two of buckets and nothing else: it has no header, and no address is stored in it. Bucket b is bucket b
+ * mod lines of segment b / lines; slot s of it is entry e = 16 b + s.
  *
  * Segments are numbered by linear hashing (Litwin 1980): there are base x 2^level + split of them. The high half of a
  * hash, 32 bits, gives a first part, of base, and as many low bits as there are levels, one more where the segment that
@@ -42,7 +42,7 @@
 
 #include "hashes/hash.h"
 #include "heddle.h"
-#include "ref/word.h"
+#include "ref/words/layout.h"
 
 enum {
     OVS_HALF = 32,   /* bits of a key, and of a value */
@@ -144,7 +144,7 @@ HD_FN uint64_t ovs_step_of(const ovs_view *v, uint64_t h, uint64_t line)
     return (line - ovs_start(v, h)) & (ovs_lines(v) - 1);
 }
 
-/* ---- Words (ref/word.h) ---------------------------------------------------------------------- */
+/* ---- Words (ref/words/layout.h) ---------------------------------------------------------------------- */
 
 HD_FN uint64_t ovs_fresh(void) { return word_fresh(OVS_HALF); }
 HD_FN uint64_t ovs_vacant(void) { return word_vacant(OVS_HALF); }

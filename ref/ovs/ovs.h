@@ -12,7 +12,7 @@
 #include "base/seam.h"
 #include "heddle_view.h"
 #include "ref/ovs/layout.h"
-#include "ref/words.h"
+#include "ref/words/words.h"
 
 extern const hd_params ovs_params;
 

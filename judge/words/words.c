@@ -2,7 +2,7 @@
  *
  * words.c - see words.h.
  */
-#include "judge/words.h"
+#include "judge/words/words.h"
 
 #include <string.h>
 
