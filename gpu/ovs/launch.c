@@ -23,13 +23,18 @@ extern const hd_design hd_design_ovs, hd_design_ovs_cuda;
 static const gpu_room room = { offsetof(ovs_own, words), sizeof(ovs_words), offsetof(ovs_own, listed),
                                offsetof(ovs_own, stage_flag) };
 
-/* Items that are sorted at a time: their words take a quarter of the device's memory that the table may have. */
+enum { ALIGNED = 8 * 256 /* bytes: what aligns pieces, at most */ };
+
+/* Items that are sorted at a time. What they need takes a quarter of the device's memory that the table may have beside
+ * its other room, but it is never less than for a share. */
 static uint64_t sort_window(const hd_gpu_own *gpu)
 {
-    enum { BYTES = 2 * sizeof(uint64_t), USUAL = 1 << 20, MOST = 1 << 30 };
-    uint64_t near = gpu->info.ovs.near_bytes, n = near ? near / 4 / BYTES : USUAL;
+    enum { BYTES = 18 /* two words, and a share's counts */, USUAL = 1 << 20, MOST = 1 << 30 };
+    uint64_t near = gpu->info.ovs.near_bytes, room_bytes = gpu_room_bytes(&room, &gpu->info, true) + ALIGNED;
+    uint64_t left = near > room_bytes ? near - room_bytes : 0, n = near ? left / 4 / BYTES : USUAL;
+    if (n < GPU_SORT_SHARE) n = GPU_SORT_SHARE;
     if (n > MOST) n = MOST;
-    if (n > gpu->info.capacity) n = gpu->info.capacity;
+    if (!near && n > gpu->info.capacity) n = gpu->info.capacity;
     if (gpu->window_most && n > gpu->window_most) n = gpu->window_most;
     return n;
 }
@@ -59,11 +64,7 @@ static uint64_t room_bytes(const hd_info *info, bool device)
 }
 
 /* What a table takes of the device's memory besides segments: its room, and what aligns pieces, at most. */
-static uint64_t scratch_bytes(const hd_info *info)
-{
-    enum { ALIGNED = 256, PIECES = 8 };
-    return room_bytes(info, true) + (uint64_t)ALIGNED * PIECES;
-}
+static uint64_t scratch_bytes(const hd_info *info) { return room_bytes(info, true) + ALIGNED; }
 
 static void usual(hd_info *info) { (void)info; }
 
@@ -197,6 +198,14 @@ static void launching_begin(launching *x, const ovs_own *o, const hd_launcher *t
     x->l = (gpu_launcher){ *to, gpu_list_window(&o->gpu), &x->a, sizeof x->a, &x->a.b, OVS_NUMBER_list, NULL };
 }
 
+/* gpu_launcher.items of `quad`: a lane has several items one after another, if there are many. */
+static hd_status launch_quads(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
+{
+    enum { LANES = 1 << 18, EACH = 4 };
+    uint64_t n = l->b->last - l->b->first, lanes = n / EACH > LANES ? n / EACH : n < LANES ? n : LANES;
+    return gpu_launch_blocks(l, row, hd_launch_blocks(&l->on, lanes, r->threads), r->threads);
+}
+
 static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
 {
     launching x;
@@ -206,14 +215,6 @@ static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd
     if (r->family == GPU_SORTED) x.l.items = launch_sorted;
     if (r->family == GPU_ITEMS && r->lanes == 1 && b->n) x.l.items = launch_quads;
     return gpu_launch(&x.l, row, r, ovs_places(&x.a.v));
-}
-
-/* gpu_launcher.items of `quad`: a lane has several items one after another, if there are many. */
-static hd_status launch_quads(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
-{
-    enum { LANES = 1 << 18, EACH = 4 };
-    uint64_t n = l->b->last - l->b->first, lanes = n / EACH > LANES ? n / EACH : n < LANES ? n : LANES;
-    return gpu_launch_blocks(l, row, hd_launch_blocks(&l->on, lanes, r->threads), r->threads);
 }
 
 const char *ovs_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
