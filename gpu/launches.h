@@ -75,13 +75,18 @@ static inline int gpu_room_pieces(const gpu_room *room, const hd_gpu_own *gpu, h
     return sizeof pieces / sizeof *pieces;
 }
 
+static inline uint64_t gpu_bytes_of_pieces(const hd_piece *all, int n)
+{
+    uint64_t bytes = 0;
+    while (n-- > 0) bytes += all[n].count * all[n].size;
+    return bytes;
+}
+
 static inline uint64_t gpu_room_bytes(const gpu_room *room, const hd_info *info, bool device)
 {
     const hd_gpu_own gpu = { .info = *info, .device = device };
     hd_piece all[HD_PIECES_MOST];
-    uint64_t bytes = 0;
-    for (int i = gpu_room_pieces(room, &gpu, all); i-- > 0;) bytes += all[i].count * all[i].size;
-    return bytes;
+    return gpu_bytes_of_pieces(all, gpu_room_pieces(room, &gpu, all));
 }
 
 /* What kernels may touch besides the table; how many regions. */

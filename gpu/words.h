@@ -220,6 +220,16 @@ SIMT_FN void gpu_tally(simt_tile t, const gpu_batch *b, gpu_counts *c)
     }
 }
 
+/* Each lane that is `mine` has an outcome. Lane c counts outcome c. All lanes of the warp call it. */
+SIMT_FN void gpu_count_lanes(simt_tile w, uint64_t *counted, bool mine, uint32_t outcome)
+{
+    SIMT_UNROLL
+    for (uint32_t c = 0; c < HD_OUTCOME_COUNT; c++) {
+        uint32_t n = simt_popc(simt_ballot(w, mine && outcome == c));
+        if (w.rank == c) *counted += n;
+    }
+}
+
 /* *sum gets what the lanes of this warp have counted. */
 SIMT_FN void gpu_add_up(uint64_t *sum, uint64_t n)
 {

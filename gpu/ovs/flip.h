@@ -179,16 +179,6 @@ SIMT_FN void ovs_run_group(simt_tile w, const ovs_args *a, ovs_owned *x, gpu_one
 
 /* ---- A segment's items ----------------------------------------------------------------------- */
 
-/* Lane c counts outcome c. */
-SIMT_FN void ovs_count_group(simt_tile w, uint64_t *counted, bool mine, uint32_t outcome)
-{
-    SIMT_UNROLL
-    for (uint32_t c = 0; c < HD_OUTCOME_COUNT; c++) {
-        uint32_t n = simt_popc(simt_ballot(w, mine && outcome == c));
-        if (w.rank == c) *counted += n;
-    }
-}
-
 /* The segment of item j of the order; UINT32_MAX: there is no such item. */
 SIMT_FN uint32_t ovs_segment_in_order(const ovs_args *a, uint64_t j)
 {
@@ -221,7 +211,7 @@ SIMT_FN void ovs_run_segment(simt_tile w, const ovs_args *a, uint64_t j, uint64_
             gpu_deliver(&a->b, OVS_HALF, o.i, o.op, o.outcome, o.value,
                         o.entry == OVS_NOWHERE ? (const uint8_t *)0 : (const uint8_t *)ovs_at(&a->v, o.entry), false);
         simt_join();
-        ovs_count_group(w, counted, mine, o.outcome);
+        gpu_count_lanes(w, counted, mine, o.outcome);
     }
     ovs_put_back(w, &x);
 }

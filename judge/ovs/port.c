@@ -17,8 +17,13 @@ static const uint8_t mixture[HD_OP_COUNT_] = {
 
 static bool runs(uint32_t row, hd_op op)
 {
-    uint32_t family = hd_variant_row_numbered(ovs_variants, row)->family;
-    return op == JUDGE_MIXED ? family == GPU_ITEMS : !ovs_unfit(op) && family == gpu_family_of(op);
+    static const uint8_t each = HD_OP_INSERT_OR_ASSIGN;
+    static const hd_info any = { .buckets = 1 };
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    b.op = op == JUDGE_MIXED ? HD_OP_INSERT_OR_ASSIGN : op;
+    b.each = op == JUDGE_MIXED ? &each : NULL;
+    return !ovs_unfit_row(hd_variant_row_numbered(ovs_variants, row), &any, &b);
 }
 
 /* For fuzzers: turns any numbers into a shape that exists. Some segments are far. */
