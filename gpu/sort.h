@@ -104,9 +104,9 @@ SIMT_FN uint32_t gpu_sort_before(simt_tile t, uint32_t mine, uint32_t *all)
 /* Of one share: there is nothing before it. A lane takes a digit. */
 SIMT_FN void gpu_sort_scan_one(const gpu_sort *a)
 {
-    for (uint32_t d = simt_block() * simt_threads() + simt_thread(); d < GPU_SORT_DIGITS;
+    for (uint32_t d = simt_block() * simt_threads() + simt_thread(); d < a->digits;
          d += simt_blocks() * simt_threads()) {
-        simt_st_u32(a->count + GPU_SORT_DIGITS + d, simt_ld_u32(a->count + d));
+        simt_st_u32(a->count + a->digits + d, simt_ld_u32(a->count + d));
         simt_st_u32(a->count + d, 0);
     }
 }

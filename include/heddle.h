@@ -349,7 +349,7 @@ typedef struct hd_ovs_config {
 typedef struct hd_sl_config {
     uint64_t near_bytes; /* device memory of the table, in bytes, with what kernels need. The first segments are there,
                             as many as there is room for; the others are in host memory. 0: all are in device memory */
-    uint32_t segment;    /* bytes of a segment: a power of two from 128 to 2^30 */
+    uint32_t segment_bytes; /* of a segment: a power of two from 128 to 2^30 */
 } hd_sl_config;
 
 /* How to open a table. Start from hd_config_default() or hd_config_of(), and change fields. hd_open copies the struct
@@ -432,7 +432,7 @@ typedef struct hd_table hd_table;
  *   hive         per slot: 2 * value_bytes. The stash has one bucket per 64 buckets, and one more. Layout MASKS: 8
  *                bytes per bucket.
  *   ovs          per slot: 8 bytes.
- *   sl           per segment: `segment` bytes, and 16 bytes and one bit of the directory.
+ *   sl           per segment: segment_bytes, and 16 bytes and one bit of the directory.
  *   host, cuda   a workspace for the kernels.
  *   cuda         16 MiB of pinned memory for host arrays, which the first batch that has such arrays allocates.
  *

@@ -344,8 +344,8 @@ static hd_case draw_ordered_case(uint64_t number)
     hd_case c = hd_case_of("sl");
     snprintf(c.op, sizeof c.op, "%s", op < sizeof ops / sizeof *ops ? hd_op_name(ops[op]) : "mix");
     c.value_bytes = (uint32_t)ONE_OF(&r, 4, 4, 8);
-    c.table.sl.segment = (uint32_t)ONE_OF(&r, 128, 128, 128, 256, 1024, 65536);
-    fit = c.table.sl.segment / (c.value_bytes == 4 ? 8 : 16);
+    c.table.sl.segment_bytes = (uint32_t)ONE_OF(&r, 128, 128, 128, 256, 1024, 65536);
+    fit = c.table.sl.segment_bytes / (c.value_bytes == 4 ? 8 : 16);
     c.slots = (uint32_t)ONE_OF(&r, 8, 8, fit < 4096 ? fit : 4096);
     c.capacity = fit * ONE_OF(&r, 1, 2, 3, 5, 8, 70);
     if (c.capacity > 20000) c.capacity = fit;

@@ -142,14 +142,14 @@ void sl_homes_begin(const sl_own *o, sl_homes *h, uint64_t homes)
     h->near = homes;
     if (info->sl.near_bytes == 0) return;
     uint64_t beside = beside_near(info, homes),
-             near = info->sl.near_bytes > beside ? (info->sl.near_bytes - beside) / info->sl.segment : 0;
+             near = info->sl.near_bytes > beside ? (info->sl.near_bytes - beside) / info->sl.segment_bytes : 0;
     if (near < homes) h->near = near;
 }
 
 /* The least is a table with one near segment. */
 hd_status sl_fits_near(const hd_info *info, uint64_t homes)
 {
-    uint64_t least = beside_near(info, homes) + info->sl.segment;
+    uint64_t least = beside_near(info, homes) + info->sl.segment_bytes;
     if (info->sl.near_bytes == 0 || info->sl.near_bytes >= least) return HD_OK;
     return hd_fail(HD_EINVAL, "near: %" PRIu64 " bytes; with this capacity at least %" PRIu64, info->sl.near_bytes,
                    least);
