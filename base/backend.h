@@ -97,9 +97,8 @@ static inline uint64_t hd_launch_blocks(const hd_launcher *l, uint64_t lanes, ui
 /* What a design grows in place with. Failures end what was asked. */
 typedef struct hd_gpu_machine {
     hd_launcher on; /* runs in its order */
-    hd_status (*take)(
-        void *self,
-        const hd_piece *piece); /* HD_APART, or HD_HOST_MEMORY, which is not filled; its address is in the own part */
+    /* HD_APART or HD_HOST_MEMORY; filled, and its address is in the own part */
+    hd_status (*take)(void *self, const hd_piece *piece);
     void (*give)(void *self, const hd_piece *piece);                            /* and that is NULL again */
     hd_status (*read)(void *self, void *here, const void *there, size_t bytes); /* when all that was launched has run */
     void *self;

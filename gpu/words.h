@@ -288,8 +288,8 @@ SIMT_FN gpu_list gpu_list_begin(simt_tile w, const gpu_batch *b)
     return l;
 }
 
-/* Where lane r of the warp lists x + r, `mine`, it writes it: item or slot x + r, and of a slot its key and its value of
- * so many bytes. Then the warp goes on. */
+/* Where lane r of the warp lists x + r, `mine`, it writes it: item or slot x + r, and of a slot its key and its value
+ * of so many bytes. Then the warp goes on. */
 SIMT_FN void gpu_list_next_entry(simt_tile w, const gpu_batch *b, bool mine, uint64_t key, uint64_t value,
                                  uint32_t bytes, gpu_list *l)
 {

@@ -6,8 +6,9 @@
  *
  *     sched [quiet] [weak] [unlawful] [threads=N] [blocks=N] [steps=N] CASE [+ CASE]
  *
- * steps: before a run counts as endless. quiet: races are not looked for, so that the fault is found by what it does. unlawful: the two cases may not run
- * beside each other, and the bug is to believe that they may; sound kernels would fail there, too.
+ * steps: before a run counts as endless. quiet: races are not looked for, so that the fault is found by what it does.
+ * unlawful: the two cases may not run beside each other, and the bug is to believe that they may; sound kernels would
+ * fail there, too.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_sl_device.c - the ordered table on a fake device: budgets of device memory, with segments in host memory; growth and
- * shrinking by kernels; hd_save, hd_load, hd_for_each and hd_check, which see the table in parts. Files are those of
- * other backends, byte by byte. hd_check says what the reference says of a copy.
+ * t_sl_device.c - the ordered table on a fake device: budgets of device memory, with segments in host memory; growth
+ * and shrinking by kernels; hd_save, hd_load, hd_for_each and hd_check, which see the table in parts. Files are those
+ * of other backends, byte by byte. hd_check says what the reference says of a copy.
  */
 #include <stdio.h>
 #include <stdlib.h>

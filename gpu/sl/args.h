@@ -16,8 +16,8 @@
  *   plan     per segment: which part of the list is its own, and how many segments it becomes
  *   merge    fresh segments first: they read the old segment and the list. Then the old segment, in place
  *   publish  the new directory is written beside the old one, and copied over it
- *   apply    all items but those that inserted find their keys present, and run like updaters, or find that there was no
- *            home for them (PENDING)
+ *   apply    all items but those that inserted find their keys present, and run like updaters, or find that there was
+ *            no home for them (PENDING)
  *
  * Erase replaces plan, merge and publish: entries that are listed are removed in place, then segments are joined
  * (join.h), and the directory is published.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * check.h - kernels over a table at rest: hd_check, and the end of hd_load, so that no table is copied to the host for
- * them. hd_check asks for the rules in the order of the reference (ref/sl/check.c), and reports the first row, or entry,
- * that breaks one.
+ * them. hd_check asks for the rules in the order of the reference (ref/sl/check.c), and reports the first row, or
+ * entry, that breaks one.
  */
 #ifndef SL_CHECK_H
 #define SL_CHECK_H
@@ -75,9 +75,9 @@ SIMT_FN void sl_check_entries(const sl_check_args *c)
 
 /* ---- The end of hd_load ---------------------------------------------------------------------- */
 
-/* An empty table is filled bucket by bucket. In a bucket that is filled, places without an entry have a key that none can
- * have; in others only the first one has. When all are filled, what follows from the entries is written here: counts,
- * used homes, and the directory, whose rows are the homes in the order of their first keys. */
+/* An empty table is filled bucket by bucket. In a bucket that is filled, places without an entry have a key that none
+ * can have; in others only the first one has. When all are filled, what follows from the entries is written here:
+ * counts, used homes, and the directory, whose rows are the homes in the order of their first keys. */
 
 /* A thread takes a bucket. */
 SIMT_FN void sl_mark_buckets(const sl_check_args *c)

@@ -3,12 +3,13 @@
  * join.h - what erase and erase_if do instead of merging: entries are removed in place, and neighbours that became
  * small are joined (SL-6).
  *
- * Which segments are joined follows from their counts alone. A *part* of the directory has 32, then 32^2, then 32^3 rows,
- * and so on; one thread takes a part. At the first level it goes over the rows of its part, and lets a segment join the
- * one before it where they may be one. Then no two neighbours within a part may be one, and its first row stays. At each
- * further level a thread goes over the 32 parts that its part consists of: only the last segment of one and the first
- * segment of the next can still be joined. Where they are, that makes segments larger only, so that what holds between
- * all others still holds. If a part has only one segment left, and that joins, the next border is tried with the sum.
+ * Which segments are joined follows from their counts alone. A *part* of the directory has 32, then 32^2, then 32^3
+ * rows, and so on; one thread takes a part. At the first level it goes over the rows of its part, and lets a segment
+ * join the one before it where they may be one. Then no two neighbours within a part may be one, and its first row
+ * stays. At each further level a thread goes over the 32 parts that its part consists of: only the last segment of one
+ * and the first segment of the next can still be joined. Where they are, that makes segments larger only, so that what
+ * holds between all others still holds. If a part has only one segment left, and that joins, the next border is tried
+ * with the sum.
  *
  *   into    (sl_room.fresh), by row: the row whose segment it joins; itself: it stays
  *   offset  (sl_room.first), by row: how many entries of the segment that it joins come before its own

@@ -100,8 +100,8 @@ SIMT_FN void sl_look(const sl_args *a)
 
 /* ---- Ranges ---------------------------------------------------------------------------------- */
 
-/* A tile copies the entries from the spot on that are at most `last`, up to the limit; how many there are, or any number
- * above the limit. */
+/* A tile copies the entries from the spot on that are at most `last`, up to the limit; how many there are, or any
+ * number above the limit. */
 SIMT_FN uint64_t sl_copy_range(simt_tile t, const sl_args *a, uint64_t i, uint64_t row, uint32_t index, uint64_t last)
 {
     uint64_t rows = sl_rows(a), found = 0;

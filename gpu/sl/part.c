@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * part.c - see part.h. A part has the near entries of a range of buckets, and the counts of the homes that the buckets lie
- * in; far entries are in this machine's memory already, and are used there. Parts that are filled mark empty places by a
- * key that none can have; when all are on the device, kernels make the counts and the directory (check.h).
+ * part.c - see part.h. A part has the near entries of a range of buckets, and the counts of the homes that the buckets
+ * lie in; far entries are in this machine's memory already, and are used there. Parts that are filled mark empty places
+ * by a key that none can have; when all are on the device, kernels make the counts and the directory (check.h).
  */
 #include "gpu/sl/part.h"
 
