@@ -154,14 +154,16 @@ static void facts_of_cache(out *o, const contents *c)
     out_fact(o, "score_most", "greatest score", OUT_PLAIN, f->size ? out_count(c->score_most) : out_none());
 }
 
-/* The fields of a design that has no report of its own here, by their names. */
+/* The fields that a snapshot keeps of a design that has no report of its own here, by their names. */
 static void facts_of_fields(out *o, const contents *c)
 {
     const hd_design *d = hd_design_on(c->table.design, c->table.backend);
     const hd_params *own = d->params;
     for (size_t k = 0; own && k < own->count; k++)
-        out_fact(o, own->row[k].name, own->row[k].name, OUT_COUNT,
-                 out_count(hd_param_number(&own->row[k], hd_params_of_table(own, &c->table))));
+        if (own->row[k].saved)
+            out_fact(o, own->row[k].name, own->row[k].name, OUT_COUNT,
+                     out_count(hd_param_number(&own->row[k], hd_params_of_table(own, &c->table))));
+    out_fact(o, "seed", "seed", OUT_HEX, out_count(c->table.seed));
     out_fact(o, "base_buckets", "buckets at first", OUT_COUNT, out_count(c->table.base_buckets));
 }
 
@@ -169,14 +171,11 @@ static void facts_of_fields(out *o, const contents *c)
 static void facts_of_hashing(out *o, const contents *c)
 {
     const hd_info *t = &c->table;
-    bool segments = t->ovs.segment_bytes != 0;
-    if (segments) out_fact(o, "segment_bytes", "bytes of a segment", OUT_COUNT, out_count(t->ovs.segment_bytes));
-    if (!segments) out_fact(o, "hashes", "buckets of a key", OUT_COUNT, out_count(t->hive.hashes));
-    if (!segments) out_fact(o, "hash", "hash", OUT_TEXT, out_text(t->hive.hash));
+    out_fact(o, "hashes", "buckets of a key", OUT_COUNT, out_count(t->hive.hashes));
+    out_fact(o, "hash", "hash", OUT_TEXT, out_text(t->hive.hash));
     out_fact(o, "seed", "seed", OUT_HEX, out_count(t->seed));
-    if (!segments) out_fact(o, "spare", "spare slots", OUT_COUNT, out_count(t->hive.spare));
+    out_fact(o, "spare", "spare slots", OUT_COUNT, out_count(t->hive.spare));
     out_fact(o, "base_buckets", "buckets at first", OUT_COUNT, out_count(t->base_buckets));
-    if (segments) return;
     out_fact(o, "stash_buckets", "buckets of the stash", OUT_COUNT, out_count(t->stash_buckets));
     out_fact(o, "stashed", "entries in the stash", OUT_COUNT, out_count(c->stashed));
 }
