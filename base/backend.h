@@ -131,8 +131,6 @@ struct hd_gpu {
 
     /* What the configuration left open is what suits kernels. */
     void (*usual)(hd_info *info);
-    /* HD_EINVAL: kernels cannot have such a table. NULL: they can. */
-    hd_status (*shaped)(const hd_info *info);
     /* Bytes beside the reference's. */
     uint64_t (*room_bytes)(const hd_info *info, bool device);
     /* own is zero but for its hd_gpu_own. */
@@ -181,6 +179,9 @@ struct hd_gpu {
     const hd_gpu_parts *parts; /* of a table on a device, in host memory */
     /* On a device: fills a view (heddle_view.h). NULL where ref has none. */
     void (*view)(const void *own, hd_view *view);
+    /* Checks of the configuration what the reference's shape cannot (HD_EINVAL names the field), and corrects info.
+     * device: the table is on a device, not on the host machine. NULL: nothing. */
+    hd_status (*shape)(hd_info *info, bool device);
 };
 
 /* ---- A batch's arrays ------------------------------------------------------------------------ */

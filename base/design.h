@@ -114,10 +114,10 @@ struct hd_design {
     const hd_gpu *gpu;
     /* On the host machine: its kernel of a number (base/variant.h); NULL: there is none. */
     hd_host_text *(*host_kernel)(uint32_t kernel);
-    /* The name of the variant that suits the operation best on a table of this value size and load factor (choice 0),
-     * second best (1), and so on; NULL: there are no more. A pure function. The table takes the first that fits, and
-     * where none does, the first row of the design that fits. select itself NULL: always that. */
-    const char *(*select)(hd_op op, uint32_t value_bytes, double load_factor, hd_amount amount, uint32_t choice);
+    /* The name of the variant that suits the operation best on such a table at this load factor (choice 0), second best
+     * (1), and so on; NULL: there are no more. A pure function. The table takes the first that fits, and where none
+     * does, the first row of the design that fits. select itself NULL: always that. */
+    const char *(*select)(hd_op op, const hd_info *info, double load_factor, hd_amount amount, uint32_t choice);
     /* HD_FEW and HD_FEWEST are batches of at most so many items. 0: none. few_items is the largest. */
     uint64_t few_items, fewest_items, fewest_distinct; /* fewest_distinct: where the batch promises distinct keys */
     /* Batches may bring arrays that only a device can read: the spine does not look into them. */

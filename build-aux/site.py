@@ -37,6 +37,7 @@ GROUPS = (
             "doc/contract.md",
             "doc/contract-hkv.md",
             "doc/contract-hive.md",
+            "doc/contract-ovs.md",
             "doc/contract-sl.md",
             "doc/concurrency.md",
             "doc/merlin.md",
@@ -47,7 +48,7 @@ GROUPS = (
     ("Understand it", ("doc/architecture.md", "doc/dialect.md", "doc/hive.md", "doc/sl.md")),
     ("Trust it", ("doc/testing.md", "fuzz/README.md", "examples/foreign/README.md")),
     ("Change it", ("CONTRIBUTING.md", "doc/extending.md", "examples/*/README.md")),
-    ("Results", ("papers/hkv/README.md", "papers/hive/README.md", "bench/*.md", "lab/*.md")),
+    ("Results", ("papers/hkv/README.md", "papers/hive/README.md", "papers/ovs/README.md", "bench/*.md", "lab/*.md")),
 )
 START = "doc/chapters/README.md"
 EVERYTHING = (

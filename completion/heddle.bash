@@ -39,6 +39,7 @@ _heddle() {
   case $prev in
   --policies | -p) _heddle_item "$(_heddle_names "$heddle" policies; _heddle_names "$heddle" baselines)"; compopt -o nospace; return ;;
   --backend) mapfile -t COMPREPLY < <(compgen -W "$(_heddle_names "$heddle" backends)" -- "$cur"); return ;;
+  --by) mapfile -t COMPREPLY < <(compgen -W 'file record' -- "$cur"); return ;;
   --admit) mapfile -t COMPREPLY < <(compgen -W 'score always' -- "$cur"); return ;;
   --score) mapfile -t COMPREPLY < <(compgen -W 'next size time' -- "$cur"); return ;;
   --format | -f) mapfile -t COMPREPLY < <(compgen -W "$(_heddle_names "$heddle" formats written)" -- "$cur"); return ;;

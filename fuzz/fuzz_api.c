@@ -143,9 +143,9 @@ static const hd_design *some_dictionary(uint8_t from)
 static void ordered(hd_config *c, uint8_t shape, uint8_t more)
 {
     c->value_bytes = (more & 24) == 24 ? 4 : 8;
-    c->sl.segment = 128u << (shape / 3 % 8 == 7 ? 3 : 0); /* eight entries fit: few keys make several segments */
+    c->sl.segment_bytes = 128u << (shape / 3 % 8 == 7 ? 3 : 0); /* eight entries fit: few keys make several segments */
     c->slots = 8;
-    c->capacity = c->sl.segment / 16 * (1 + (uint64_t)(shape / 12 % 6));
+    c->capacity = c->sl.segment_bytes / 16 * (1 + (uint64_t)(shape / 12 % 6));
 }
 
 static void dictionary(hd_config *c, uint8_t shape, uint8_t more)

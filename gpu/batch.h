@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * batch.h - the batch in the arguments of every kernel of a dictionary whose entries are words (ref/word.h), and how
- * the families of operations become launches. All pointers are device memory.
+ * batch.h - the batch in the arguments of every kernel of a dictionary whose entries are words (ref/words/layout.h),
+ * and how the families of operations become launches. All pointers are device memory.
  */
 #ifndef GPU_BATCH_H
 #define GPU_BATCH_H
@@ -14,8 +14,11 @@ typedef enum gpu_family {
     GPU_ITEMS,  /* all keyed operations, and mixed batches: an item's operation is a value */
     GPU_SWEEP,  /* erase_if, size, size_if  */
     GPU_EXPORT, /* export, export_if        */
-    GPU_CLEAR
+    GPU_CLEAR,
+    GPU_SORTED /* as GPU_ITEMS, in the order of addresses: a row for itself, since it needs room to sort */
 } gpu_family;
+
+static inline bool gpu_family_has_items(uint32_t family) { return family == GPU_ITEMS || family == GPU_SORTED; }
 
 static inline gpu_family gpu_family_of(uint32_t op)
 {

@@ -9,14 +9,17 @@
 #include "gpu/batch.h"
 
 /* Where launches go, and with which argument. */
-typedef struct gpu_launcher {
+typedef struct gpu_launcher gpu_launcher;
+struct gpu_launcher {
     hd_launcher on;
     uint64_t window; /* items that the list buffer holds */
     const void *args;
     size_t args_bytes;
     gpu_batch *b;  /* in *args */
     uint32_t list; /* the kernel that lists items */
-} gpu_launcher;
+    /* Launches items [b->first, b->last) by such a row. NULL: gpu_launch_range */
+    hd_status (*items)(const gpu_launcher *l, uint32_t row, const hd_variant_row *r);
+};
 
 /* Copies what the caller gave. tally, op_tally, the predicate and the room are set by the caller of this function. */
 static inline gpu_batch gpu_batch_of(const hd_batch *b)
@@ -54,6 +57,52 @@ static inline uint64_t gpu_list_window(const hd_gpu_own *gpu)
     return gpu->window_most && gpu->window_most < MOST ? gpu->window_most : MOST;
 }
 
+/* Where in a design's own part the addresses of its room are. */
+typedef struct gpu_room {
+    size_t words, words_bytes; /* words that kernels count in */
+    size_t listed, stage_flag; /* of lists                    */
+} gpu_room;
+
+/* How many pieces. */
+static inline int gpu_room_pieces(const gpu_room *room, const hd_gpu_own *gpu, hd_piece *all)
+{
+    const hd_piece pieces[] = {
+        { "table: counters", room->words, 1, room->words_bytes, 0, HD_TOGETHER },
+        { "table: lengths of lists", room->listed, GPU_LIST_WORDS, sizeof(uint64_t), 0, HD_OF_BATCH },
+        { "table: window of lists", room->stage_flag, gpu_list_window(gpu), 1, HD_AS_IT_COMES, HD_OF_BATCH },
+    };
+    memcpy(all, pieces, sizeof pieces);
+    return sizeof pieces / sizeof *pieces;
+}
+
+static inline uint64_t gpu_bytes_of_pieces(const hd_piece *all, int n)
+{
+    uint64_t bytes = 0;
+    while (n-- > 0) bytes += all[n].count * all[n].size;
+    return bytes;
+}
+
+static inline uint64_t gpu_room_bytes(const gpu_room *room, const hd_info *info, bool device)
+{
+    const hd_gpu_own gpu = { .info = *info, .device = device };
+    hd_piece all[HD_PIECES_MOST];
+    return gpu_bytes_of_pieces(all, gpu_room_pieces(room, &gpu, all));
+}
+
+/* What kernels may touch besides the table; how many regions. */
+static inline int gpu_word_regions(const hd_gpu_own *gpu, const uint64_t *listed, const uint8_t *stage_flag,
+                                   hd_region *all)
+{
+    const hd_region room[] = {
+        { gpu->tally, HD_OUTCOME_COUNT * sizeof *gpu->tally, "tally" },
+        { gpu->sum, sizeof *gpu->sum, "sum" },
+        { listed, GPU_LIST_WORDS * sizeof *listed, "listed" },
+        { stage_flag, gpu_list_window(gpu), "stage_flag" },
+    };
+    memcpy(all, room, sizeof room);
+    return sizeof room / sizeof *room;
+}
+
 /* hd_gpu.lists */
 static inline bool gpu_batch_lists(const void *own, const hd_batch *b)
 {
@@ -86,6 +135,11 @@ static inline hd_status gpu_launch_list(const gpu_launcher *l, uint32_t kernel)
     return s ? s : gpu_launch_blocks(l, kernel, blocks, THREADS);
 }
 
+static inline hd_status gpu_launch_items(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
+{
+    return l->items ? l->items(l, row, r) : gpu_launch_range(l, row, r->lanes, r->threads);
+}
+
 /* A keyed batch that lists: window after window, each run and then listed. */
 static inline hd_status gpu_launch_windows(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
 {
@@ -94,7 +148,7 @@ static inline hd_status gpu_launch_windows(const gpu_launcher *l, uint32_t row, 
     do {
         b->first = b->last;
         b->last = b->n - b->first < l->window ? b->n : b->first + l->window;
-        s = gpu_launch_range(l, row, r->lanes, r->threads);
+        s = gpu_launch_items(l, row, r);
         if (!s) s = gpu_launch_list(l, l->list);
         b->window++;
     } while (!s && b->last < b->n);
@@ -110,10 +164,11 @@ static inline hd_status gpu_launch(const gpu_launcher *l, uint32_t row, const hd
     hd_status s = HD_OK;
     if (!stages) b->stage_flag = NULL;
     if (r->family != GPU_EXPORT) b->first = 0;
-    b->last = r->family == GPU_ITEMS ? b->n : r->family == GPU_EXPORT ? b->first + b->n : places;
+    b->last = r->family == GPU_EXPORT ? b->first + b->n : gpu_family_has_items(r->family) ? b->n : places;
     if (stages) b->last = 0;
     if (stages) return gpu_launch_windows(l, row, r);
     if (r->family == GPU_EXPORT) return gpu_launch_list(l, row);
+    if (gpu_family_has_items(r->family)) return gpu_launch_items(l, row, r);
     if (r->family == GPU_SWEEP && b->count) s = l->on.zero(l->on.self, b->count, sizeof *b->count);
     return s ? s : gpu_launch_range(l, row, r->lanes, r->threads);
 }

@@ -29,16 +29,19 @@ static inline hd_status gpu_sort_launch(const hd_launcher *l, gpu_sort_kernels k
                                         uint64_t *words, uint64_t *other, uint32_t *count, uint32_t shares_most,
                                         uint64_t **sorted)
 {
-    gpu_sort a = { words, other, count, n, 0, gpu_sort_shares(n, shares_most) };
+    gpu_sort a = { words, other, count, n, 0, 0, gpu_sort_shares(n, shares_most) };
     uint64_t blocks = hd_launch_blocks(l, (uint64_t)a.shares * 32, GPU_SORT_THREADS);
-    uint64_t digits = hd_launch_blocks(l, GPU_SORT_DIGITS * 32, GPU_SORT_THREADS);
     hd_status status = HD_OK;
     *sorted = words;
     for (; a.shift < bits && !status; a.shift += GPU_SORT_BITS) {
+        uint32_t left = bits - a.shift;
+        a.digits = 1u << (left < GPU_SORT_BITS ? left : GPU_SORT_BITS);
         a.from = *sorted;
         a.to = *sorted == words ? other : words;
         status = l->launch(l->self, k.count, &a, sizeof a, blocks, GPU_SORT_THREADS);
-        if (!status) status = l->launch(l->self, k.scan, &a, sizeof a, digits, GPU_SORT_THREADS);
+        if (!status)
+            status = l->launch(l->self, k.scan, &a, sizeof a, hd_launch_blocks(l, a.digits * 32, GPU_SORT_THREADS),
+                               GPU_SORT_THREADS);
         if (!status) status = l->launch(l->self, k.lay, &a, sizeof a, blocks, GPU_SORT_THREADS);
         *sorted = a.to;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * words.h - what kernels of all dictionaries do alike whose entries are words (ref/word.h): what an item is, holds
- * between its steps and delivers; counts of outcomes; lists.
+ * words.h - what kernels of all dictionaries do alike whose entries are words (ref/words/layout.h): what an item is,
+ * holds between its steps and delivers; counts of outcomes; lists.
  *
  * Lists are in order: one warp for each part of a range counts its entries, and a second launch writes them after those
  * of the parts before it.
@@ -19,7 +19,7 @@
 #include "gpu/batch.h"
 #include "gpu/each.h"
 #include "predicates/predicate.h"
-#include "ref/word.h"
+#include "ref/words/layout.h"
 
 enum { GPU_UNDECIDED = HD_OUTCOME_COUNT };
 enum { GPU_KEEP, GPU_REPLACE, GPU_ADD, GPU_REMOVE };
@@ -39,6 +39,15 @@ typedef struct gpu_one {
 
 SIMT_FN uint64_t gpu_thread(void) { return (uint64_t)simt_block() * simt_threads() + simt_thread(); }
 SIMT_FN uint64_t gpu_threads(void) { return (uint64_t)simt_blocks() * simt_threads(); }
+
+/* Two neighbouring words of 64 bits, by one load. */
+SIMT_FN void gpu_load_two(uint64_t *p, bool acquires, uint64_t *x, uint64_t *y)
+{
+    if (acquires)
+        simt_ldacq_2u64(p, x, y);
+    else
+        simt_ldrlx_2u64(p, x, y);
+}
 
 /* ---- What its operation says ----------------------------------------------------------------- */
 
@@ -208,6 +217,16 @@ SIMT_FN void gpu_tally(simt_tile t, const gpu_batch *b, gpu_counts *c)
         for (uint32_t d = t.size; d < 32; d *= 2) c->n[k] += simt_shfl_xor_u32(w, c->n[k], d);
         if (w.rank < t.size && c->n[k]) simt_add_u64(b->tally + k * t.size + t.rank, c->n[k], SIMT_RELAXED);
         simt_join();
+    }
+}
+
+/* Each lane that is `mine` has an outcome. Lane c counts outcome c. All lanes of the warp call it. */
+SIMT_FN void gpu_count_lanes(simt_tile w, uint64_t *counted, bool mine, uint32_t outcome)
+{
+    SIMT_UNROLL
+    for (uint32_t c = 0; c < HD_OUTCOME_COUNT; c++) {
+        uint32_t n = simt_popc(simt_ballot(w, mine && outcome == c));
+        if (w.rank == c) *counted += n;
     }
 }
 

@@ -2,11 +2,12 @@
  *
  * heddle.h - hash tables with cache semantics.
  *
- * A table has one of three designs:
+ * A table has one of four designs:
  *
  *     hkv   a cache. An insert into a full bucket evicts the entry with the lowest score, or refuses the new key. It
  *           does not fail, and it does not rehash.
  *     hive  a dictionary. It evicts nothing. An insert that finds no slot has the outcome HD_PENDING.
+ *     ovs   a dictionary that may be larger than a device's memory: then some of its entries are in host memory.
  *     sl    a dictionary that keeps its keys in order: it also answers which key is next, and what is between two keys.
  *
  * HKV is the paper HierarchicalKV (SIGMOD '27); section numbers in this file refer to it. doc/contract.md states what
@@ -191,7 +192,7 @@ typedef enum hd_outcome {
                     item's operation cannot be mixed */
     HD_ERASED,   /* the key was present, and the entry was removed */
     HD_PINNED,   /* the entry is pinned (lock_keys): the item's outputs were written, but the entry was not changed */
-    HD_PENDING,  /* designs hive, sl: the key was absent and no slot was found for it. Nothing happened. Run the item
+    HD_PENDING,  /* hive, ovs, sl: the key was absent and no slot was found for it. Nothing happened. Run the item
                     again when the table has grown (hd_run_growing does). Any design: hd_run_growing failed with
                     HD_ENOMEM, and the item changed nothing */
     HD_OUTCOME_COUNT
@@ -242,12 +243,12 @@ typedef enum hd_admit {
 
 /* How keys and scores lie in memory (layout.h of each design, in ref/). Bytes are per entry, without the value. */
 typedef enum hd_layout {
-    HD_LAYOUT_USUAL,  /* hkv: PAIRS; hive: WORDS; sl: SORTED */
+    HD_LAYOUT_USUAL,  /* hkv: PAIRS; hive, ovs: WORDS; sl: SORTED */
     HD_LAYOUT_PLANES, /* hkv: an array of keys and an array of scores, as in the paper; 17 bytes */
     HD_LAYOUT_PAIRS,  /* hkv: each score next to its key, so that one access reaches both; and one lower bound for the
                          scores of eight slots, so that a search for the lowest score reads fewer of them. 18 bytes;
                          17 bytes, without bounds, if 8 does not divide `slots` */
-    HD_LAYOUT_WORDS,  /* hive: key and value in one word; no other bytes */
+    HD_LAYOUT_WORDS,  /* hive, ovs: key and value in one word; no other bytes */
     HD_LAYOUT_MASKS,  /* hive: WORDS, and for each bucket a mask of free slots and a lock, as in the Hive paper */
     HD_LAYOUT_SORTED  /* sl: segments of ascending entries; 4 bytes with values of 4 bytes, else 8 */
 } hd_layout;
@@ -314,7 +315,7 @@ typedef struct hd_allocator {
  * declares them. */
 typedef struct hd_seams hd_seams;
 
-/* Each of the next three structs holds the fields of one design. In the struct of the design that the table does not
+/* Each of the next four structs holds the fields of one design. In the structs of the designs that the table does not
  * have, every field must be 0 or the default; otherwise hd_open returns HD_EINVAL. `heddle list parameters` shows all
  * fields with their limits. */
 typedef struct hd_hkv_config {
@@ -337,10 +338,18 @@ typedef struct hd_hive_config {
                                       "bithash1,bithash2", which the Hive paper uses */
 } hd_hive_config;
 
+typedef struct hd_ovs_config {
+    uint64_t near_bytes;    /* the most bytes of device memory that the table may take, with all that its kernels need;
+                               the segments that do not fit are in page-locked host memory. 0: no limit. On backends
+                               "ref" and "host" both kinds are in host memory, in separate allocations */
+    uint32_t segment_bytes; /* of a segment: a power of two from 128 to 2^30. A table has whole segments, and a segment
+                               is in one of the two memories */
+} hd_ovs_config;
+
 typedef struct hd_sl_config {
     uint64_t near_bytes; /* device memory of the table, in bytes, with what kernels need. The first segments are there,
                             as many as there is room for; the others are in host memory. 0: all are in device memory */
-    uint32_t segment;    /* bytes of a segment: a power of two from 128 to 2^30 */
+    uint32_t segment_bytes; /* of a segment: a power of two from 128 to 2^30 */
 } hd_sl_config;
 
 /* How to open a table. Start from hd_config_default() or hd_config_of(), and change fields. hd_open copies the struct
@@ -360,20 +369,20 @@ typedef struct hd_sl_config {
  * "cuda". After a batch was captured into a CUDA graph, batches overlap only under group3 and none (see hd_batch).
  * doc/concurrency.md has the details. */
 typedef struct hd_config {
-    const char *design;   /* "hkv", "hive" or "sl" */
+    const char *design;   /* "hkv", "hive", "ovs" or "sl" */
     const char *backend;  /* "ref": host memory and host threads; "cuda": device; "host": the simulator */
     const char *policy;   /* how entries are scored: "lru", or another row of `heddle list policies`; or expressions,
-                              "expr:on_insert=given;on_hit=max(old,now)"; hive, sl: "none". doc/contract-hkv.md has the
-                              formulas, and the grammar of expressions */
+                              "expr:on_insert=given;on_hit=max(old,now)"; hive, ovs, sl: "none".
+                              doc/contract-hkv.md has the formulas, and the grammar of expressions */
     const char *lock;     /* "ordered", or another batch lock of the list above */
-    uint64_t capacity;    /* entries, at least 1; rounded up to whole buckets */
+    uint64_t capacity;    /* entries, at least 1; rounded up to whole buckets; ovs: to whole segments */
     uint32_t slots;       /* per bucket. hkv: 2 to 4096; with 128, the default, the digests of a bucket fill one line
-                              of a GPU's memory. hive: 8, 16 or 32. sl: a power of two, from 8 to the entries of a
-                              segment; nothing but the unit of `buckets` */
-    uint32_t value_bytes; /* hkv: 0 (a set) to 65,536. hive: 4 (32-bit keys) or 2 (16-bit keys). sl: 4 (32-bit keys)
-                              or 8 */
+                              of a GPU's memory. hive: 8, 16 or 32. ovs: 16. sl: a power of two, from 8 to the entries
+                              of a segment; nothing but the unit of `buckets` */
+    uint32_t value_bytes; /* hkv: 0 (a set) to 65,536. hive: 4 (32-bit keys) or 2 (16-bit keys). ovs: 4. sl: 4 (32-bit
+                              keys) or 8 */
     hd_layout layout;     /* how keys and scores lie in memory */
-    hd_clock clock;       /* the source of times for scores. hive, sl: HD_CLOCK_LOGICAL */
+    hd_clock clock;       /* the source of times for scores. hive, ovs, sl: HD_CLOCK_LOGICAL */
     uint64_t seed;        /* of the hash function; choose a secret one if an attacker may choose keys */
     uint32_t epoch;       /* the first epoch; see hd_epoch_set */
     uint32_t threads;     /* of backend "ref", 0 to 1,024; 0: OpenMP's default */
@@ -385,6 +394,7 @@ typedef struct hd_config {
     const hd_seams *seams; /* NULL: the functions of the operating system */
     hd_hkv_config hkv;
     hd_hive_config hive;
+    hd_ovs_config ovs;
     hd_sl_config sl;
 } hd_config;
 
@@ -394,9 +404,10 @@ typedef struct hd_config {
 HD_API hd_config hd_config_default(void);
 
 /* The defaults of a design. For "hive" these are policy none, buckets of 16 slots, values of 4 bytes, 2 candidate
- * buckets per key, and HD_SPARE_USUAL; for "sl", policy none, buckets of 16 slots, values of 4 bytes, and segments of
- * 64 KiB. The result contains the pointer `design`; the string is not copied. For an
- * unknown name the result is hd_config_default() with that name, and hd_open refuses it. */
+ * buckets per key, and HD_SPARE_USUAL. For "ovs" they are policy none, buckets of 16 slots, values of 4 bytes, segments
+ * of 64 KiB, and no limit of device memory; for "sl" the same, but for that limit. The result contains the pointer
+ * `design`; the string is not copied. For an unknown name the result is hd_config_default() with that name, and hd_open
+ * refuses it. */
 HD_API hd_config hd_config_of(const char *design);
 
 /* Sets one field from text, by the names of `heddle list parameters`: for example "dual" to "1", "capacity" to "4Mi",
@@ -420,7 +431,8 @@ typedef struct hd_table hd_table;
  *                another error ends the batch, it may have them.
  *   hive         per slot: 2 * value_bytes. The stash has one bucket per 64 buckets, and one more. Layout MASKS: 8
  *                bytes per bucket.
- *   sl           per segment: `segment` bytes, and 16 bytes and one bit of the directory.
+ *   ovs          per slot: 8 bytes.
+ *   sl           per segment: segment_bytes, and 16 bytes and one bit of the directory.
  *   host, cuda   a workspace for the kernels.
  *   cuda         16 MiB of pinned memory for host arrays, which the first batch that has such arrays allocates.
  *
@@ -438,15 +450,15 @@ typedef struct hd_info {
     const char *design, *backend, *policy, *lock;
     uint64_t capacity; /* entries: buckets * slots, without a stash */
     uint64_t buckets;
-    uint64_t base_buckets; /* hive, sl: the number of buckets at hd_open, or that of a file of the same shape (hd_load).
-                               Growth splits one bucket after another, beginning with these */
+    uint64_t base_buckets;  /* hive, ovs, sl: the number of buckets at hd_open, or that of a file of the same shape
+                               (hd_load). Growth splits one bucket, or segment, after another, beginning with these */
     uint64_t stash_buckets; /* hive: extra buckets for keys that find no slot in their candidate buckets */
     uint64_t places;        /* slots, including those of the stash; export covers [0, places) */
     uint64_t keys;          /* keys below this number are allowed */
     uint32_t slots, value_bytes;
     hd_layout layout;             /* never HD_LAYOUT_USUAL */
-    uint64_t values_device_bytes; /* hkv: bytes of values that are near (hd_tiers) */
-    uint64_t values_host_bytes;   /* hkv: bytes of values that are far; 0 if device_value_bytes is 0 */
+    uint64_t values_device_bytes; /* hkv: bytes of values that are near (hd_tiers); ovs: of segments */
+    uint64_t values_host_bytes;   /* the same of those that are far; 0 if there is no limit of device memory */
     hd_clock clock;
     uint64_t seed;
     uint64_t now;          /* the logical clock: ticks so far; HD_CLOCK_DEVICE: when the table was opened */
@@ -455,6 +467,7 @@ typedef struct hd_info {
     uint64_t memory_bytes; /* bytes of all memory of the table, on host and device */
     hd_hkv_config hkv;     /* the struct of the table's design, as configured; the other structs are zero */
     hd_hive_config hive;   /* `spare` is a number, never HD_SPARE_USUAL */
+    hd_ovs_config ovs;
     hd_sl_config sl;
     /* What kernels rely on (doc/contract-hkv.md, Flags): "MONOTONE ORDER_FREE, scores optional". Static storage. */
     const char *policy_flags;
@@ -522,7 +535,7 @@ typedef struct hd_batch {
     uint64_t n;    /* items; for export and promote, slots */
 
     const uint8_t *each;   /* (n)              in, hd_op; not NULL: a mixed batch, in which item i has the operation
-                               each[i]. Then `op` is ignored and the batch has role I. Design hive only */
+                               each[i]. Then `op` is ignored and the batch has role I. Not for design hkv */
     const uint64_t *key;   /* (n)              in */
     const void *value;     /* (n, value_bytes) in */
     const uint64_t *score; /* (n)              in, an input of the policy. custom: the new score, required. lfu and
@@ -600,9 +613,10 @@ HD_API hd_status hd_for_each(hd_table *table, hd_visitor *visit, void *context);
  *          in the same memory; only keys and the host tier become larger.
  *   hive   `buckets` is not below the present number. The table grows in place, by splitting single buckets. So buckets
  *          are evenly filled, and lookups are fastest, if the number is base_buckets (hd_info) times a power of two.
+ *   ovs    as hive, by splitting single segments. `buckets` is rounded up to whole segments.
  *   sl     `buckets` is not below the present number, and is rounded up to whole segments. No entry changes its slot.
  *          The old and the new memory exist at the same time.
- * If the call fails, the table is unchanged. Exception: on "host" and "cuda" a table of design hive may have grown in
+ * If the call fails, the table is unchanged. Exception: on "host" and "cuda" a table of hive or ovs may have grown in
  * part (HD_ECUDA, HD_EKERNEL); hd_table_info reports the size. */
 HD_API hd_status hd_grow(hd_table *table, uint64_t buckets);
 
@@ -610,10 +624,10 @@ HD_API hd_status hd_grow(hd_table *table, uint64_t buckets);
  * table has this capacity. A failing call leaves what a failing hd_grow leaves. */
 HD_API hd_status hd_reserve(hd_table *table, uint64_t capacity);
 
-/* Designs hive and sl: shrinks the table to `buckets` buckets, or to more if the entries do not fit into fewer; both
- * are HD_OK, and hd_table_info reports the number. No entry is lost. Pointers to values become invalid. HD_EINVAL:
- * `buckets` is below base_buckets (hd_info) or above the present number, or the design is hkv. hive shrinks in place,
- * and a failing call may have shrunk the table in part, as with hd_grow; sl rounds up to whole segments. */
+/* Designs hive, ovs and sl: shrinks the table to `buckets` buckets, or to more if the entries do not fit into fewer;
+ * both are HD_OK, and hd_table_info reports the number. No entry is lost. Pointers to values become invalid. HD_EINVAL:
+ * `buckets` is below base_buckets (hd_info) or above the present number, or the design is hkv. hive and ovs shrink in
+ * place, and a failing call may have shrunk the table in part, as with hd_grow; ovs and sl round up to whole segments. */
 HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
 
 /* Runs a batch, grows the table as needed, and waits. `target` is a load factor (hd_load_factor_sync) from 1/1024 to 1;
@@ -621,11 +635,11 @@ HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
  *   - Items that are PENDING run again, as a batch of their own, after growth, until no item is PENDING. The outcome of
  *     an item is that of its last run.
  *   - With a target above 0, a batch that may insert runs in parts, one after another. hkv grows before a part that
- *     could exceed the target; hive grows after a part that did. A bucket of hkv that is full still evicts.
+ *     could exceed the target; hive and ovs grow after a part that did. A bucket of hkv that is full still evicts.
  *   - A batch that delivers pointers, or the list of insert_and_evict, runs in one part. If it delivers pointers, the
  *     table may grow before it but not after it, because growth makes pointers invalid. No item of it that ran is
  *     PENDING: find_ptr inserts nothing, and the other operations with pointers are only in hkv.
- *   - hive grows to base_buckets (hd_info) times a power of two, if it can.
+ *   - hive and ovs grow to base_buckets (hd_info) times a power of two, if they can.
  *   - With device arrays, `outcome` is required and the stream must not be in capture.
  * HD_EINVAL: nothing has changed. HD_ENOMEM (growth was refused), HD_ECUDA, HD_EKERNEL: some parts may have run, and
  * the table may have grown. After HD_ENOMEM, in either design, an item with the outcome PENDING has changed nothing,
@@ -652,13 +666,13 @@ HD_API hd_status hd_save(hd_table *table, const char *path);
 /* Verifies the whole file, then replaces the entries, the clock and the epoch of the table by those of the file, and
  * removes all pins. Design, policy and value_bytes must be the same in file and table (HD_EINVAL). *dropped (may be
  * NULL) receives the number of entries that found no slot.
- *   - The shape is: slots and seed; for hkv also the number of buckets and hkv.dual; for hive and sl also the fields of
- *     hd_hive_config or hd_sl_config.
- *   - If file and table have the same shape, every entry is loaded. For hive and sl the number of buckets is not part
- *     of the shape: the table takes `buckets` and `base_buckets` of the file.
+ *   - The shape is: slots and seed; for hkv also the number of buckets and hkv.dual; for hive also the fields of
+ *     hd_hive_config; for ovs and sl also the bytes of a segment.
+ *   - If file and table have the same shape, every entry is loaded. For hive, ovs and sl the number of buckets is not
+ *     part of the shape: the table takes `buckets` and `base_buckets` of the file.
  *   - If the shapes differ, the table keeps its own, and the entries are inserted. hkv keeps those with the highest
- *     scores, whatever hd_admit says: no entry is dropped for one with a lower score. hive and sl grow first if they
- *     would take more than 4/5 of the slots, and drop nothing.
+ *     scores, whatever hd_admit says: no entry is dropped for one with a lower score. hive, ovs and sl grow first if the
+ *     entries would take more than 4/5 of the slots, and drop nothing.
  * If the call fails, the table is unchanged: the file is read into a new table, which takes the place of the old one
  * when all checksums are right. So memory for both is needed for a while. On "cuda" a file of the same shape goes into
  * the table in parts, as with hd_save. A file of another shape takes 8 MiB of host memory and the pinned memory that
@@ -675,7 +689,7 @@ typedef struct hd_snapshot_info {
     uint32_t version;
     char design[16], policy[240];
     uint64_t buckets, capacity, size, seed, clock;
-    uint64_t base_buckets; /* hive, sl: buckets when the table was opened */
+    uint64_t base_buckets; /* hive, ovs, sl: buckets when the table was opened */
     uint32_t slots, value_bytes, epoch;
     bool dual;      /* the same as config.hkv.dual, for programs that were written for earlier versions */
     hd_admit admit; /* the same as config.hkv.admit */

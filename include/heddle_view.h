@@ -34,14 +34,14 @@ typedef struct hd_view {
     const uint8_t *value, *far;
     uint64_t near, part, striped;
     uint32_t step;
-    /* hive: words of so many bytes, each with a key and a value; 0: hkv. Segment 0 has the base buckets, and segment k
-     * those of the k-th doubling */
+    /* hive and ovs: words of so many bytes, each with a key and a value; 0: hkv. Segment 0 has the base buckets, and
+     * segment k those of the k-th doubling. The first near_buckets are in `segment`, the others in `far_segment` */
     uint32_t word_bytes;
-    const uint8_t *segment[HD_VIEW_SEGMENTS], *stash;
-    uint64_t base_buckets, buckets;
+    const uint8_t *segment[HD_VIEW_SEGMENTS], *far_segment[HD_VIEW_SEGMENTS], *stash;
+    uint64_t base_buckets, buckets, near_buckets;
 } hd_view;
 
-/* An entry. `value` points to value_bytes bytes in the table. hive: score is 0. */
+/* An entry. `value` points to value_bytes bytes in the table. hive and ovs: score is 0. */
 typedef struct hd_view_entry {
     uint64_t key, score;
     const void *value;
@@ -79,21 +79,24 @@ HD_VIEW_FN const uint8_t *hd_view_value(const hd_view *v, uint64_t slot)
     return v->far + (slot - before - near) * v->value_bytes;
 }
 
-/* The word of a slot of hive. */
+/* The word of a slot of hive or ovs. */
 HD_VIEW_FN const uint8_t *hd_view_word(const hd_view *v, uint64_t slot)
 {
-    uint64_t bucket = slot / v->slots, first = v->base_buckets, at = bucket;
-    const uint8_t *words = v->segment[0];
-    if (bucket >= v->buckets) {
-        at = bucket - v->buckets;
-        words = v->stash;
-    } else if (bucket >= v->base_buckets) {
-        uint32_t k = 1;
-        for (; bucket >= 2 * first; k++) first *= 2;
-        at = bucket - first;
-        words = v->segment[k];
+    uint64_t bucket = slot / v->slots, first = 0, end = v->base_buckets;
+    uint32_t k = 0;
+    for (; bucket < v->buckets && bucket >= end; k++) {
+        first = end;
+        end *= 2;
     }
-    return words + (at * v->slots + slot % v->slots) * v->word_bytes;
+    const uint8_t *words = v->segment[k];
+    if (bucket >= v->buckets) {
+        first = v->buckets;
+        words = v->stash;
+    } else if (bucket >= v->near_buckets) {
+        first = first > v->near_buckets ? first : v->near_buckets;
+        words = v->far_segment[k];
+    }
+    return words + ((bucket - first) * v->slots + slot % v->slots) * v->word_bytes;
 }
 
 /* The entry in a slot below v->places. False: the slot is empty, and *e is not set. */

@@ -55,6 +55,7 @@ typedef struct judge_row {
 typedef struct judge_small {
     uint32_t slots;
     const char *keys;
+    const char *field, *value; /* one more field of the case; NULL: none */
 } judge_small;
 
 /* What the reference says that an item has to list. */

@@ -44,7 +44,7 @@ static hd_status info_of(const judge_design *d, const hd_case *c, hd_info *info)
     hd_params_to_info(d->host->params, &f, info);
     d->host->gpu->usual(info);
     hd_status status = d->host->gpu->ref->shape(d->host->gpu->ref, &f, info);
-    return status || !d->host->gpu->shaped ? status : d->host->gpu->shaped(info);
+    return status || !d->host->gpu->shape ? status : d->host->gpu->shape(info, false);
 }
 
 const char *hosted_unfit(const judge_design *d, uint32_t row, const hd_case *c)

@@ -38,7 +38,7 @@ hd_status hd_cuda_shape(const hd_design *d, const hd_config *config, hd_info *in
     const hd_gpu *gpu = d->gpu;
     gpu->usual(info);
     hd_status status = gpu->ref->shape(gpu->ref, config, info);
-    if (!status && gpu->shaped) status = gpu->shaped(info);
+    if (!status && gpu->shape) status = gpu->shape(info, true);
     if (!status) info->memory_bytes += gpu->room_bytes(info, true) + hd_staging_bytes(&hd_staging_usual);
     return status;
 }

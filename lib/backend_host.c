@@ -51,7 +51,7 @@ hd_status hd_host_shape(const hd_design *d, const hd_config *c, hd_info *info)
     const hd_gpu *gpu = d->gpu;
     gpu->usual(info);
     hd_status status = gpu->ref->shape(gpu->ref, c, info);
-    if (!status && gpu->shaped) status = gpu->shaped(info);
+    if (!status && gpu->shape) status = gpu->shape(info, false);
     if (!status) info->memory_bytes += gpu->room_bytes(info, false);
     return status;
 }

@@ -190,8 +190,8 @@ static bool kernel_selected(const hd_design *d, const hd_info *info, const hd_ba
 {
     const char *name;
     hd_amount amount = hd_amount_of(d, b);
-    for (uint32_t choice = 0;
-         !b->each && d->select && (name = d->select(b->op, info->value_bytes, load_factor, amount, choice)); choice++)
+    for (uint32_t choice = 0; !b->each && d->select && (name = d->select(b->op, info, load_factor, amount, choice));
+         choice++)
         if (kernel_named(d, info, b, name, k, unfit)) return true;
     return kernel_named(d, info, b, NULL, k, unfit);
 }
@@ -238,7 +238,7 @@ static void choose_by_band(const hd_design *d, const hd_info *info, const hd_bat
     const char *unfit = NULL, *before = NULL;
     for (uint32_t band = 0; band < HD_LOAD_BANDS; band++) {
         bool selects = !b->each && d->select;
-        const char *name = selects ? d->select(b->op, info->value_bytes, band_end[band], hd_amount_of(d, b), 0) : NULL;
+        const char *name = selects ? d->select(b->op, info, band_end[band], hd_amount_of(d, b), 0) : NULL;
         bool same = band && name == before && of[band - 1][op].variant &&
                     (!name || hd_variant_is_named(of[band - 1][op].variant, name));
         before = name;

@@ -27,10 +27,7 @@ static hd_status take_piece(void *self, const hd_piece *piece)
 static void give_piece(void *self, const hd_piece *piece)
 {
     hd_cuda *c = ((hd_cuda_stream *)self)->c;
-    if (piece->put != HD_HOST_MEMORY) {
-        hd_cuda_give_piece(c, piece);
-        return;
-    }
+    if (piece->put != HD_HOST_MEMORY) return hd_cuda_give_piece(c, piece);
     hd_cuda_give_pinned(c, hd_field(c->own, piece->field), hd_cuda_bytes(piece));
     hd_field_set(c->own, piece->field, NULL);
 }

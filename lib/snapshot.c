@@ -171,12 +171,27 @@ static bool has_foreign_flag(const hd_snapshot_header *h, const hd_params *own)
     return false;
 }
 
-/* Whether the design saves a number at that byte. */
+/* Whether the design saves a number or a text at that byte. */
 static bool saves_at(const hd_params *own, size_t at)
 {
     for (size_t k = 0; own && k < own->count; k++)
-        if (own->row[k].saved == HD_SAVED_U32 && own->row[k].saved_at == at) return true;
+        if ((own->row[k].saved == HD_SAVED_U32 || own->row[k].saved == HD_SAVED_TEXT) && own->row[k].saved_at == at)
+            return true;
     return false;
+}
+
+/* The same of a number or a text. */
+static bool has_foreign_field(const hd_snapshot_header *h, const hd_params *own)
+{
+    const hd_params *s;
+    bool has = false;
+    for (size_t i = 1; (s = hd_params_at(i)); i++)
+        for (size_t k = 0; k < s->count && s != own; k++) {
+            const hd_param *p = &s->row[k];
+            bool field = (p->saved == HD_SAVED_U32 || p->saved == HD_SAVED_TEXT) && !saves_at(own, p->saved_at);
+            if (field) has = has || !all_zero((const uint8_t *)h + p->saved_at, p->bytes);
+        }
+    return has;
 }
 
 hd_status hd_snapshot_shape(const hd_design *design, const char *path, const hd_snapshot_header *h, hd_info *info)
@@ -189,9 +204,7 @@ hd_status hd_snapshot_shape(const hd_design *design, const char *path, const hd_
     hd_snapshot_get(h, design->params, true, hd_params_in_info(design->params, info));
     if (has_foreign_flag(h, design->params))
         return hd_fail(HD_ECORRUPT, "%s: the header's flags make no sense for design %s", path, design->name);
-    if (h->segment && !saves_at(design->params, offsetof(hd_snapshot_header, segment)))
-        return hd_fail(HD_ECORRUPT, "%s: the header's segment makes no sense for design %s", path, design->name);
-    bool grows = h->base_buckets || h->stash_buckets || h->spare ||
+    bool grows = h->base_buckets || h->stash_buckets || h->spare || h->segment ||
                  h->hash[0]; /* hashes: an earlier version wrote what it was given */
     if (!design->resize)
         return grows ? hd_fail(HD_ECORRUPT, "%s: the header's base_buckets makes no sense for design %s", path,
@@ -203,11 +216,12 @@ hd_status hd_snapshot_shape(const hd_design *design, const char *path, const hd_
     if (h->flags & HD_SNAPSHOT_DEVICE_CLOCK) c.clock = HD_CLOCK_DEVICE;
     if (hd_params_check(design->params, design->name, &c) || design->shape(design, &c, info))
         return hd_fail(HD_ECORRUPT, "%s: no table of design %s has such a shape: %s", path, design->name, hd_why());
-    if (!saves_the_same(h, design->params, info))
-        return hd_fail(HD_ECORRUPT, "%s: a field of the header that design %s saves makes no sense", path,
-                       design->name);
-    if (h->base_buckets == 0 || !h->stash_buckets != !info->stash_buckets)
-        return hd_fail(HD_ECORRUPT, "%s: the header's base_buckets or stash_buckets makes no sense", path);
+    if (info->buckets != h->buckets)
+        return hd_fail(HD_ECORRUPT, "%s: the header's buckets make no sense for design %s", path, design->name);
+    if (!saves_the_same(h, design->params, info) || has_foreign_field(h, design->params))
+        return hd_fail(HD_ECORRUPT, "%s: a field of the header makes no sense for design %s", path, design->name);
+    if (h->base_buckets == 0 || (h->stash_buckets == 0) != (info->stash_buckets == 0))
+        return hd_fail(HD_ECORRUPT, "%s: the header's base_buckets is 0, or stash_buckets makes no sense", path);
     info->base_buckets = h->base_buckets;
     info->stash_buckets = h->stash_buckets;
     info->places = hd_snapshot_places(h);

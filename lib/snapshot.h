@@ -53,7 +53,7 @@ typedef struct hd_snapshot_header {
     uint32_t hashes;
     uint32_t spare;
     char hash[32];    /* padded with zeros; nothing else: mix64 */
-    uint32_t segment; /* bytes of a segment; 0 in a design that has none */
+    uint32_t segment; /* of a design with segments: their bytes; else 0 */
     uint8_t zero[76]; /* must be zero */
     uint8_t sum[16];  /* XXH3-128 of the 240 bytes before it, canonical byte order */
 } hd_snapshot_header;

@@ -289,6 +289,42 @@ static void flag_of_another_design(void **state)
     check(!none, "it was opened");
 }
 
+/* So are the fields of the header that another design has, and numbers that no table of this one has. */
+static void fields_of_another_design(void **state)
+{
+    static const struct {
+        const char *design;
+        size_t at;
+        uint8_t byte;
+        const char *word;
+    } row[] = { { "hive", 161, 1, "a field of the header" }, { "ovs", 120, 2, "a field of the header" },
+                { "ovs", 124, 1, "a field of the header" },  { "ovs", 128, 'c', "a field of the header" },
+                { "ovs", 160, 3, "no table of design ovs" }, { "ovs", 48, 33, "places" },
+                { "ovs", 161, 64, "the header's buckets" },  { "ovs", 104, 0, "base_buckets" } };
+    (void)state;
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        hd_config c = hd_config_of(row[i].design);
+        hd_table *t = NULL, *none = NULL;
+        size_t bytes;
+        c.backend = "ref";
+        c.capacity = 256;
+        if (strcmp(row[i].design, "ovs") == 0) c.ovs.segment_bytes = 512;
+        must(hd_open(&c, &t));
+        feed_in_order(t, 77, 5);
+        must(hd_save(t, test_path("foreign")));
+        hd_close(t);
+        uint8_t *p = test_read(test_path("foreign"), &bytes);
+        p[row[i].at] = row[i].byte;
+        snapshot_sum(p + 240, p, 240);
+        test_write(test_path("foreign"), p, bytes);
+        free(p);
+        test_case("a snapshot of %s with %u at byte %zu, its sum made good", row[i].design, row[i].byte, row[i].at);
+        must_fail(hd_open_snapshot(test_path("foreign"), NULL, &none), HD_ECORRUPT, NULL);
+        check(strstr(hd_why(), row[i].word) || row[i].at == 48, "%s", hd_why());
+        check(!none, "it was opened");
+    }
+}
+
 /* Entries that cannot be: a key twice, a key away from home, a reserved key, too many or too few slots, a slot
  * past the last. */
 static void impossible_entries(void **state)
@@ -570,6 +606,7 @@ static const struct CMUnitTest tests[] = { unit(every_bit_flip),
                                            unit(impossible_entries),
                                            unit(unknown_names),
                                            unit(flag_of_another_design),
+                                           unit(fields_of_another_design),
                                            unit(changed_under_the_reader),
                                            unit(replaced_under_the_reader),
                                            unit(large_files) };

@@ -166,6 +166,7 @@ if [ -n "$python" ]; then
   "$HEDDLE" gen uniform:50 --requests 2000 -o t.csv >/dev/null && "$HEDDLE" sim t.csv csv lru 20 --save t.heddle >/dev/null
   cd "$here" || exit 1
   printf '#!/bin/sh\ncd "%s" && exec "%s" "$@"\n' "$work" "$HEDDLE" >"$work/there" && chmod +x "$work/there" # it writes a file
+  printf '#!/bin/sh\ncat "%s"\n' "$work/taxa.heddle.taxa" >"$work/taxa" && chmod +x "$work/taxa"
   {
     described doctor
     described list policies
@@ -201,6 +202,9 @@ if [ -n "$python" ]; then
     described kmer "$work/tiny.fa" 3 --lenient
     described kmer "$work/tiny.fa" 3 --design hive -o "$work/hive.heddle"
     described kmer "$work/tiny.fa" 3 --histogram --lenient
+    described classify "$work/tiny.fa" "$work/tiny.fa" --k 3 --lenient
+    described classify --build "$work/taxa.heddle" "$work/tiny.fa" --k 3 --lenient
+    HEDDLE=$work/taxa described
     described bench --list
     described bench 'hkv.find.ref capacity=4Ki batch=256 threads=1' --repeat 1 --min-time 0.001
     described bench --backend ref find capacity=4Ki batch=64 dim=2 load=0.5 --repeat 1

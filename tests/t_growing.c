@@ -23,10 +23,11 @@ static hd_table *open_small(const char *design, const hd_seams *seams)
     hd_config c = hd_config_of(design);
     hd_table *t;
     c.capacity = 32;
-    c.slots = 8;
+    c.slots = strcmp(design, "ovs") == 0 ? 16 : 8;
     c.value_bytes = 4;
     c.threads = 1;
     c.seams = seams;
+    if (c.slots == 16) c.ovs.segment_bytes = 256, c.ovs.near_bytes = 768;
     must(hd_open(&c, &t));
     return t;
 }
@@ -73,18 +74,19 @@ static void tallies_compare(tallies *c, hd_table *t)
 
 static void counted_once(void **state)
 {
-    static const char *const designs[] = { "hive", "hkv" };
+    static const char *const designs[] = { "hive", "hkv", "ovs" };
     static const hd_op ops[] = { HD_OP_ACCUM_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND_OR_INSERT };
     (void)state;
-    for (int k = 0; k < 24; k++) {
+    for (int k = 0; k < 36; k++) {
         static tallies c;
-        bool hive = k % 2 == 0, distinct = k / 2 % 2, silent = k / 4 % 2;
-        hd_op op = ops[k / 8];
+        const char *design = designs[k % 3];
+        bool cache = k % 3 == 1, distinct = k / 3 % 2, silent = k / 6 % 2;
+        hd_op op = ops[k / 12];
         uint64_t r = (uint64_t)k, seen[HD_OUTCOME_COUNT] = { 0 };
         hd_counters count;
-        hd_table *t = open_small(designs[k % 2], NULL);
-        test_case("%s %s distinct=%d outcomes=%d", designs[k % 2], hd_op_name(op), distinct, !silent);
-        if (!hive) must(hd_grow(t, 4096)); /* it evicts; but not where there is room */
+        hd_table *t = open_small(design, NULL);
+        test_case("%s %s distinct=%d outcomes=%d", design, hd_op_name(op), distinct, !silent);
+        if (cache) must(hd_grow(t, 4096)); /* it evicts; but not where there is room */
         hd_batch b = draw(op, distinct, &r);
         if (silent) b.outcome = NULL;
         memset(found, 0x5a, sizeof found);
@@ -96,7 +98,7 @@ static void counted_once(void **state)
         check(b.outcome == (silent ? NULL : outcome) && b.n == N && b.key == key && b.value == value &&
                   b.value_out == out,
               "the batch is another");
-        check(strstr(b.ran, designs[k % 2]) == b.ran, "it was run by %s", b.ran);
+        check(strstr(b.ran, design) == b.ran, "it was run by %s", b.ran);
         memset(&c, 0, sizeof c);
         for (int i = 0; i < N; i++) c.times[key[i]] = op == HD_OP_ACCUM_OR_ASSIGN ? c.times[key[i]] + 1 : 1;
         tallies_compare(&c, t);
@@ -108,7 +110,7 @@ static void counted_once(void **state)
         check(silent || seen[op == HD_OP_FIND_OR_INSERT ? HD_HIT : HD_UPDATED] == N - c.entries,
               "and others not updated");
         must(hd_counters_sync(t, &count));
-        check(count.outcome[HD_INSERTED] == c.entries && (count.outcome[HD_PENDING] > 0) == hive,
+        check(count.outcome[HD_INSERTED] == c.entries && (count.outcome[HD_PENDING] > 0) == !cache,
               "the counters say %llu inserted, %llu pending", (ull)count.outcome[HD_INSERTED],
               (ull)count.outcome[HD_PENDING]);
         check(count.items == N + count.outcome[HD_PENDING] && count.op[op] == count.items, "%llu items",

@@ -13,74 +13,31 @@
 #include "judge/kernels.h"
 #include "judge/rules.h"
 #include "base/op.h"
+#include "tests/exploring.h"
 #include "tests/on_machine.h"
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 static simt_machine *machine;
-
-typedef struct totals {
-    ull schedules, distinct, fixtures;
-    ull outcome[HD_OUTCOME_COUNT], moves, stashed; /* of each fixture's last run; what came to be in the stash */
-} totals;
 
 /* ---- One fixture ------------------------------------------------------------------------------- */
 
+/* What came to be in the stash. */
 static void count(const fixture *s, totals *t)
 {
     size_t n;
     const simt_ticket_record *ticket = simt_machine_tickets(machine, &n);
-    for (size_t i = 0; i < n; i++) {
-        if (ticket[i].item == JUDGE_MOVE)
-            t->moves++;
-        else
-            t->outcome[ticket[i].what]++;
-        t->stashed += ticket[i].what == HD_INSERTED && ticket[i].item != JUDGE_MOVE &&
+    for (size_t i = 0; i < n; i++)
+        t->special += ticket[i].what == HD_INSERTED && ticket[i].item != JUDGE_MOVE &&
                       ticket[i].b >= hive_capacity(hive_fixture_view(s));
-    }
 }
 
-/* Explores and judges; a failure says how to see it again. */
 static void explore(comparison *a, const fixture *s, const hd_case *c, simt_config w, ull schedules, totals *t)
 {
-    static const char *const strategies[] = { "in turn", "random", "pct", "search", "replay" };
-    simt_exploration e;
-    char text[512], schedule[512], buckets[4096] = "";
-    hd_case_print(c, text, sizeof text);
-    test_case("%s", text);
-    comparison_watch_with(a, &w, w.weak ? 3 : 1);
-    w.shared_bytes = 48 << 10;
-    simt_trial trial = comparison_trial(a);
-    must(simt_explore(machine, &trial, &w, schedules, 0, 400, &e));
-    t->schedules += e.schedules;
-    t->distinct += e.distinct;
-    t->fixtures++;
-    if (e.wrong) {
-        simt_schedule_print(e.schedule, e.schedule_n, schedule, sizeof schedule);
-        if (!e.finding.fault) comparison_draw(a, buckets, sizeof buckets);
-        check(false, "%s: %s\nunit %s, %s%s, preempted at %u, seed %llu; schedule %s\n%s",
-              simt_fault_name(e.finding.fault), e.finding.story, w.unit == SIMT_BY_LANE ? "lane" : "warp",
-              strategies[w.strategy], w.weak ? ", weak" : "", w.preempt, (ull)e.seed, schedule, buckets);
-    }
-    check(w.strategy != SIMT_SEARCH || e.exhausted, "not all schedules were run: %llu", (ull)e.schedules);
+    explore_case(machine, a, c, w, schedules, t);
     count(s, t);
-    simt_exploration_free(machine, &e);
 }
 
-static simt_config way(uint64_t n)
-{
-    simt_config w = simt_config_default();
-    w.seed = n * 7919;
-    w.unit = n % 4 == 1 ? SIMT_BY_WARP : SIMT_BY_LANE;
-    w.strategy = n % 2 ? SIMT_RANDOM : SIMT_PCT;
-    w.pct_depth = 3 + (uint32_t)(n / 2 % 2);
-    w.pct_length = 4000;
-    w.preempt = n % 3 == 0 ? SIMT_AT_SYNC : n % 3 == 1 ? SIMT_AT_ATOMIC : SIMT_AT_ALL;
-    w.weak = n % 4 == 2;
-    w.step_limit = 20000000;
-    return w;
-}
+static simt_config way(uint64_t n) { return explore_way(n); }
 
 /* Small tables: two and three candidates, one bucket that is all of them, both words, spare slots and none, keys that
  * come twice, many for few slots. */
@@ -155,10 +112,10 @@ static void test_agrees(void **unused)
     test_tried("schedules", t.schedules, "of %llu fixtures of hive, %llu distinct", t.fixtures, t.distinct);
     test_note("last runs: %llu inserted, %llu into the stash, %llu pending, %llu moves, %llu updated, %llu hits, %llu "
               "erased, %llu misses",
-              t.outcome[HD_INSERTED], t.stashed, t.outcome[HD_PENDING], t.moves, t.outcome[HD_UPDATED],
+              t.outcome[HD_INSERTED], t.special, t.outcome[HD_PENDING], t.moves, t.outcome[HD_UPDATED],
               t.outcome[HD_HIT], t.outcome[HD_ERASED], t.outcome[HD_MISS]);
     bool moves = t.moves || test_times(64) < 8; /* they are rare */
-    check(t.outcome[HD_INSERTED] && t.stashed && t.outcome[HD_PENDING] && moves && t.outcome[HD_UPDATED] &&
+    check(t.outcome[HD_INSERTED] && t.special && t.outcome[HD_PENDING] && moves && t.outcome[HD_UPDATED] &&
               t.outcome[HD_HIT] && t.outcome[HD_ERASED] && t.outcome[HD_MISS],
           "something never happened: see above");
 }
@@ -287,7 +244,7 @@ static void test_rings(void **unused)
         }
     test_tried("schedules", t.schedules, "of %llu fixtures of hive with a ring of two buckets, %llu distinct",
                t.fixtures, t.distinct);
-    test_note("last runs: %llu into the stash, %llu of them beyond where they enter it, %llu misses", t.stashed, far,
+    test_note("last runs: %llu into the stash, %llu of them beyond where they enter it, %llu misses", t.special, far,
               t.outcome[HD_MISS]);
     check((far && t.outcome[HD_MISS]) || test_times(SCENES) < SCENES, "no item went on in the stash");
 }

@@ -32,16 +32,8 @@ static void test_schedules(void **unused)
     memset(&all, 0, sizeof all);
     for (uint64_t n = 0; n < test_times(30); n++) {
         char text[512];
-        hd_case c;
-        judge_growth g;
-        simt_config w = growth_way(n / SHAPES + n);
         snprintf(text, sizeof text, "hive.mix.tile %s seed=%llu", shapes[n % SHAPES], (ull)n + 1);
-        must(hd_case_parse(text, &c));
-        test_case("%s, way %llu", text, (ull)(n / SHAPES + n));
-        must(judge_growth_run(&c, &w, TIMES, 0, &g));
-        check(!g.wrong[0], "%s", g.wrong);
-        all.grown += g.grown, all.shrunk += g.shrunk, all.short_of += g.short_of, all.stashed += g.stashed,
-            all.entries += g.entries;
+        growth_try(text, n / SHAPES + n, TIMES, &all);
     }
     test_tried("schedules", all.grown + all.shrunk, "of growth and shrinking of hive, %llu entries", (ull)all.entries);
     test_note("%llu grew, %llu shrank, %llu of them not as far as was asked; of %llu entries %llu were in the stash",

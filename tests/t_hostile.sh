@@ -194,6 +194,8 @@ printf '>a\nGATTACAGATTACA\n' >genome.fa
 if [ -w /dev/full ]; then
   printed 'a table that does not fit on the disk' 4 5 'heddle sim trace.txt txt lru 128 --save /dev/full'
   printed 'counts that do not fit on the disk' 4 5 'heddle kmer genome.fa 3 -o /dev/full'
+  printed 'lines of reads that do not fit on the disk' 4 5 'heddle classify genome.fa genome.fa --k 3 --reads /dev/full'
+  printed 'taxa that do not fit on the disk' 4 5 'heddle classify --build /dev/full genome.fa --k 3'
   printed 'curves that do not fit on the disk' 4 3 'heddle sweep trace.txt txt --sizes 128 -o /dev/full'
   code 'a full disk' 4 '' 'heddle sim trace.txt txt lru 128 >/dev/full'
 fi
@@ -202,6 +204,8 @@ printed 'a file that is too large' 4 5 \
 table <<'END_OF_TABLE'
 4 | --save | heddle sim trace.txt txt lru 128 --save none/table
 4 | --output | heddle kmer genome.fa 3 -o none/table
+4 | --build | heddle classify --build none/table genome.fa --k 3
+4 | --reads | heddle classify genome.fa genome.fa --k 3 --reads none/lines
 4 | --output | heddle sweep trace.txt txt --sizes 128 -o none/curves.csv
 2 | folder | heddle sim trace.txt txt lru 128 --save .
 4 | | heddle sim trace.txt txt lru 128 >&-

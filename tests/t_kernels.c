@@ -540,30 +540,39 @@ static void sectors(void **state)
 
 /* ---- Choice ---------------------------------------------------------------------------------- */
 
+/* The variant of a table of such values. */
+static const char *selected(hd_op op, uint32_t value_bytes, double load_factor, hd_amount amount, uint32_t choice)
+{
+    hd_info info;
+    memset(&info, 0, sizeof info);
+    info.value_bytes = value_bytes;
+    return hkv_select(op, &info, load_factor, amount, choice);
+}
+
 static void select_is_pure(void **unused)
 {
     (void)unused;
-    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, 32, 0.98, HD_MANY, 0), "coalesced");
-    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, 32, 0.98, HD_MANY, 1), "tlpv1");
-    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, 33, 0.95, HD_MANY, 1), "tlpv2");
-    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, HD_MANY, 0), "coalesced");
-    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, HD_MANY, 1), "tlpv2");
-    assert_string_equal(hkv_select(HD_OP_FIND, 16, 1, HD_MANY, 1), "tlpv1");
-    assert_string_equal(hkv_select(HD_OP_FIND, 17, 1, HD_MANY, 1), "tlpv2");
-    assert_string_equal(hkv_select(HD_OP_EXPORT, 17, 1, HD_MANY, 0), "warp");
-    assert_string_equal(hkv_select(HD_OP_CLEAR, 0, 0, HD_MANY, 0), "warp");
-    assert_null(hkv_select(HD_OP_FIND, 8, 1, HD_MANY, 2));
-    assert_string_equal(hkv_select(HD_OP_FIND, 64, 1, HD_FEW, 0), "direct");
-    assert_string_equal(hkv_select(HD_OP_FIND_MISSED, 64, 1, HD_FEW, 0), "direct");
-    assert_string_equal(hkv_select(HD_OP_ASSIGN, 64, 1, HD_FEW, 0), "coalesced");
-    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, 64, 1, HD_FEW, 0), "coalesced");
-    assert_string_equal(hkv_select(HD_OP_INSERT_OR_ASSIGN, 64, 1, HD_FEWEST, 0), "warp");
-    assert_string_equal(hkv_select(HD_OP_FIND, 64, 1, HD_FEWEST, 0), "direct");
-    assert_string_equal(hkv_select(HD_OP_ERASE, 64, 1, HD_FEWEST, 0), "coalesced");
+    assert_string_equal(selected(HD_OP_INSERT_OR_ASSIGN, 32, 0.98, HD_MANY, 0), "coalesced");
+    assert_string_equal(selected(HD_OP_INSERT_OR_ASSIGN, 32, 0.98, HD_MANY, 1), "tlpv1");
+    assert_string_equal(selected(HD_OP_INSERT_OR_ASSIGN, 33, 0.95, HD_MANY, 1), "tlpv2");
+    assert_string_equal(selected(HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, HD_MANY, 0), "coalesced");
+    assert_string_equal(selected(HD_OP_INSERT_OR_ASSIGN, HD_VALUE_BYTES_MAX, 1, HD_MANY, 1), "tlpv2");
+    assert_string_equal(selected(HD_OP_FIND, 16, 1, HD_MANY, 1), "tlpv1");
+    assert_string_equal(selected(HD_OP_FIND, 17, 1, HD_MANY, 1), "tlpv2");
+    assert_string_equal(selected(HD_OP_EXPORT, 17, 1, HD_MANY, 0), "warp");
+    assert_string_equal(selected(HD_OP_CLEAR, 0, 0, HD_MANY, 0), "warp");
+    assert_null(selected(HD_OP_FIND, 8, 1, HD_MANY, 2));
+    assert_string_equal(selected(HD_OP_FIND, 64, 1, HD_FEW, 0), "direct");
+    assert_string_equal(selected(HD_OP_FIND_MISSED, 64, 1, HD_FEW, 0), "direct");
+    assert_string_equal(selected(HD_OP_ASSIGN, 64, 1, HD_FEW, 0), "coalesced");
+    assert_string_equal(selected(HD_OP_INSERT_OR_ASSIGN, 64, 1, HD_FEW, 0), "coalesced");
+    assert_string_equal(selected(HD_OP_INSERT_OR_ASSIGN, 64, 1, HD_FEWEST, 0), "warp");
+    assert_string_equal(selected(HD_OP_FIND, 64, 1, HD_FEWEST, 0), "direct");
+    assert_string_equal(selected(HD_OP_ERASE, 64, 1, HD_FEWEST, 0), "coalesced");
     for (int op = 0; op < HD_OP_COUNT_;
          op++) /* there is one for any batch: the last row holds what the others do not */
         for (uint64_t bytes = 0; bytes <= UINT32_MAX && !hd_op_does((hd_op)op, HD_ORDERED); bytes = 3 * bytes + 1)
-            check(hkv_select((hd_op)op, (uint32_t)bytes, 2, HD_MANY, 0), "%s has none", hd_op_name((hd_op)op));
+            check(selected((hd_op)op, (uint32_t)bytes, 2, HD_MANY, 0), "%s has none", hd_op_name((hd_op)op));
 }
 
 /* What a table resolved when it was opened is what would be picked for each batch. */

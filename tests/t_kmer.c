@@ -118,6 +118,41 @@ static uint64_t read_ranges(const char *path, unsigned k, bool canonical, uint64
     return ranges;
 }
 
+typedef struct record {
+    keys of;
+    char name[12];
+    bool damaged;
+} record;
+
+/* The file record by record, damaged ones too; how many there are. */
+static size_t read_records(const char *path, unsigned k, bool canonical, bool lenient, size_t piece, record *row,
+                           size_t most)
+{
+    hd_source_args a = args_of(path, k, canonical);
+    a.lenient = lenient;
+    hd_source *s = NULL;
+    hd_kmer_record r = { .name = "" };
+    uint64_t key[4096];
+    size_t got, records = 0;
+    must(hd_source_open(&a, &s));
+    for (;;) {
+        must(hd_kmer_record_keys(s, key, piece, &got, &r));
+        if (!r.name) break;
+        check(records < most, "more than %zu records", most);
+        check(got == piece || r.ended, "%zu keys, and no end", got);
+        record *to = &row[records];
+        snprintf(to->name, sizeof to->name, "%s", r.name);
+        for (size_t i = 0; i < got; i++) keys_add(&to->of, key[i]);
+        to->damaged = r.damaged;
+        records += r.ended;
+    }
+    check(r.ended && got == 0, "the end of the file has keys");
+    must(hd_kmer_record_keys(s, key, piece, &got, &r));
+    check(!r.name && got == 0, "the file goes on after its end");
+    hd_source_close(s);
+    return records;
+}
+
 static void keys_equal(const keys *got, const keys *want)
 {
     for (uint64_t i = 0; i < got->n && i < want->n; i++)
@@ -240,6 +275,19 @@ static void test_layouts(void **state)
             check((l.fastq && l.width) || l.blank_lines || ranges * bytes + 256 >= n,
                   "range %" PRIu64 " of %" PRIu64 " bytes ran on: %zu", ranges, bytes, n);
             keys_equal(&got, &want);
+        }
+        if (!cut) {
+            record row[6] = { { .damaged = false } };
+            size_t records = read_records(file_write(text, n, packing), k, canonical, false, piece, row, 6);
+            check(records == sequences, "%zu records instead of %zu", records, sequences);
+            for (size_t i = 0; i < sequences; i++) {
+                want.n = 0;
+                naive(&want, sequence[i], k, canonical);
+                keys_equal(&row[i].of, &want);
+                check(!row[i].damaged, "record %zu is damaged", i);
+                assert_string_equal(row[i].name, l.fastq ? "read" : "chromosome");
+                free(row[i].of.at);
+            }
         }
         for (size_t i = 0; i < sequences; i++) free(sequence[i]);
         free(want.at);
@@ -380,6 +428,36 @@ static void test_damage(void **state)
         }
 }
 
+/* Which records of a damaged file are good: those that no error was in. */
+static void test_damaged_records(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *good; /* names, a space after each */
+    } file[] = {
+        { "@r x\nACGT\n+\nIIII\n@s\tx\nGGCA\n+\nIIII\n", "r s " },
+        { "@r\nACGT\n+\nIIIII\n@s\nGGCA\n+\nIIII\n", "s " },
+        { "@r\nACGT\n+\nIII\n@second\nGGCA\n+\nIIII\n", " " }, /* whose header was read as qualities */
+        { "@r\nACGT\n+\nII\1II\n@s\nGGCA\n+\nIIII\n", "s " },
+        { "@r\nACGT\n+\nIIII\nGGCA\n@III\n@s\nGGCA\n+\nIIII\n", "r s " },
+        { "@r\nACGT\n@s\nGGCA\n+\nIIII\n", "s " },
+        { "@r\nACGT\n+\nIIII\n@s\nGGCA\n+\nIII", "r " },
+        { ">r\nAC@T\nACGT\n> s\nGGCA\n>t\n>u\2v\r\nACGT\n", "s t u?v " },
+        { ">\nACGT\n>0123456789abcdef\nACGT\n", " 0123456789a " },
+    };
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++) {
+        record row[6] = { { .damaged = false } };
+        char good[64] = "";
+        test_case("%s", file[i].text);
+        size_t n = read_records(file_write(file[i].text, strlen(file[i].text), PLAIN), 3, true, true, 2, row, 6);
+        for (size_t j = 0; j < n; j++) {
+            if (!row[j].damaged) strcat(strcat(good, row[j].name), " ");
+            free(row[j].of.at);
+        }
+        assert_string_equal(good, file[i].good);
+    }
+}
+
 /* Any bytes at all: an answer, strict and lenient, and lenient fails only where there is no request. */
 static void test_noise(void **state)
 {
@@ -402,6 +480,14 @@ static void test_noise(void **state)
         if (lenient.n) check((skipped == 0) == (e == HD_OK), "strict %s, skipped %" PRIu64, hd_status_name(e), skipped);
         check(lenient.n >= strict.n, "lenient gave less");
         for (uint64_t i = 0; i < strict.n; i++) check(lenient.at[i] == strict.at[i], "another k-mer %" PRIu64, i);
+        record row[200] = { { .damaged = false } };
+        uint64_t seen = 0;
+        for (size_t i = 0, records = read_records(path, 4, true, true, 5, row, 200); i < records; i++) {
+            for (uint64_t j = 0; j < row[i].of.n; j++, seen++)
+                check(row[i].of.at[j] == lenient.at[seen], "by records another k-mer %" PRIu64, seen);
+            free(row[i].of.at);
+        }
+        check(seen == lenient.n, "%" PRIu64 " k-mers by records", seen);
         free(strict.at);
         free(lenient.at);
     }
@@ -422,8 +508,8 @@ static void test_refused_memory(void **state)
     }
 }
 
-static const struct CMUnitTest tests[] = { unit(test_layouts),       unit(test_long),   unit(test_genome),
-                                           unit(test_reads),         unit(test_damage), unit(test_noise),
-                                           unit(test_refused_memory) };
+static const struct CMUnitTest tests[] = { unit(test_layouts), unit(test_long),          unit(test_genome),
+                                           unit(test_reads),   unit(test_damage),        unit(test_damaged_records),
+                                           unit(test_noise),   unit(test_refused_memory) };
 
 int main(void) { return test_run(tests); }

@@ -32,7 +32,7 @@ static hd_table *open_ordered(uint32_t value_bytes, uint64_t capacity)
     hd_table *t;
     c.value_bytes = value_bytes;
     c.slots = 8;
-    c.sl.segment = 128;
+    c.sl.segment_bytes = 128;
     c.capacity = capacity;
     must(hd_open(&c, &t));
     return t;
@@ -486,7 +486,7 @@ static void each_lie(void **state)
     for (uint64_t seed = 0; seed < 30; seed++) {
         hd_config c = hd_config_of("sl");
         trial x = { .r = seed };
-        c.sl.segment = 128;
+        c.sl.segment_bytes = 128;
         c.capacity = 256;
         must(hd_open(&c, &x.t));
         must(hd_oracle_open(&c, &x.o));

@@ -246,16 +246,14 @@ static bool hive_row_fits(uint32_t row, const hd_case *c)
     return row == hive_row_count() || (!hive_row(row)->fits(&shape) && hive_row_runs(row, c));
 }
 
-/* Case k, or the next one of a shape that the row has; hive_row_count(): by the reference. What became of its items is
- * added to *all. On a device items come one at a time, as HKV's do. */
-static void run_hive_case(uint64_t k, const char *backend, uint32_t row, uint64_t items, hd_run_report *all)
+/* Runs a case by a kernel of a backend. What became of its items is added to *all. On a device items come one at a
+ * time, as HKV's do. */
+static void run_drawn(hd_case c, const char *backend, const char *kernel, uint64_t items, hd_run_report *all)
 {
     char text[1024];
     hd_run_report report;
-    hd_case c = draw_hive_case(k);
-    while (!hive_row_fits(row, &c)) c = draw_hive_case(k += 100003);
     snprintf(c.backend, sizeof c.backend, "%s", backend);
-    snprintf(c.kernel, sizeof c.kernel, "%s", row == hive_row_count() ? "ref" : hive_row_name(row));
+    snprintf(c.kernel, sizeof c.kernel, "%s", kernel);
     if (c.batches > 1 + items / (c.batch + 20)) c.batches = 1 + items / (c.batch + 20);
     if (strcmp(backend, "cuda") == 0) c.batches = 100 + c.batch * c.batches / 16, c.batch = 1;
     hd_case_print(&c, text, sizeof text);
@@ -265,6 +263,14 @@ static void run_hive_case(uint64_t k, const char *backend, uint32_t row, uint64_
     all->judged += report.judged;
     all->requests += report.requests;
     for (int o = 0; o < HD_OUTCOME_COUNT; o++) all->counters.outcome[o] += report.counters.outcome[o];
+}
+
+/* Case k, or the next one of a shape that the row has; hive_row_count(): by the reference. */
+static void run_hive_case(uint64_t k, const char *backend, uint32_t row, uint64_t items, hd_run_report *all)
+{
+    hd_case c = draw_hive_case(k);
+    while (!hive_row_fits(row, &c)) c = draw_hive_case(k += 100003);
+    run_drawn(c, backend, row == hive_row_count() ? "ref" : hive_row_name(row), items, all);
 }
 
 /* Of so many cases; where tests are made shorter, some outcomes may not be drawn. */
@@ -338,8 +344,8 @@ static hd_case draw_ordered_case(uint64_t number)
     hd_case c = hd_case_of("sl");
     snprintf(c.op, sizeof c.op, "%s", op < sizeof ops / sizeof *ops ? hd_op_name(ops[op]) : "mix");
     c.value_bytes = (uint32_t)ONE_OF(&r, 4, 4, 8);
-    c.table.sl.segment = (uint32_t)ONE_OF(&r, 128, 128, 128, 256, 1024, 65536);
-    fit = c.table.sl.segment / (c.value_bytes == 4 ? 8 : 16);
+    c.table.sl.segment_bytes = (uint32_t)ONE_OF(&r, 128, 128, 128, 256, 1024, 65536);
+    fit = c.table.sl.segment_bytes / (c.value_bytes == 4 ? 8 : 16);
     c.slots = (uint32_t)ONE_OF(&r, 8, 8, fit < 4096 ? fit : 4096);
     c.capacity = fit * ONE_OF(&r, 1, 2, 3, 5, 8, 70);
     if (c.capacity > 20000) c.capacity = fit;
@@ -376,6 +382,44 @@ static void ordered_is_truthful(void **state)
           "an ordered operation was not drawn");
     test_tried("differential", all.judged, "items of an ordered table executed and judged, of %llu random cases",
                (unsigned long long)test_times(ORDERED_CASES));
+}
+
+/* The same requests to tables of segments, of which some may be far: by the reference, and by kernels. */
+static hd_case draw_ovs_case(uint64_t number)
+{
+    hd_case c = draw_hive_case(number), usual = hd_case_of("ovs");
+    uint64_t r = number ^ 0x6f7673;
+    snprintf(c.design, sizeof c.design, "ovs");
+    c.slots = usual.slots;
+    c.value_bytes = usual.value_bytes;
+    c.layout = usual.layout;
+    c.table = usual.table;
+    c.table.ovs.segment_bytes = (uint32_t)ONE_OF(&r, 128, 256, 1024, 4096);
+    c.table.ovs.near_bytes = ONE_OF(&r, 0, 1, 2, 5) * c.table.ovs.segment_bytes;
+    return c;
+}
+
+static void ovs_is_truthful(void **state)
+{
+    static const char *const kernels[] = { "ref", "quad", "probe16", "probe4", "probe8", "probe32", "flip" };
+    (void)state;
+    for (int kernel = 0; kernel < 7; kernel++) {
+        hd_run_report all = { 0 };
+        uint64_t cases = test_times(kernel ? HIVE_KERNEL_CASES : HIVE_CASES / 2);
+        for (uint64_t k = 0; k < cases; k++) {
+            hd_case c = draw_ovs_case(2000 + k);
+            int op = 0;
+            while (op < HD_OP_COUNT_ && strcmp(hd_op_name((hd_op)op), c.op) != 0) op++;
+            bool whole = op < HD_OP_COUNT_ && !hd_op_does((hd_op)op, HD_NEEDS_KEY);
+            bool updates = op < HD_OP_COUNT_ && hd_op_row_of((hd_op)op)->role == HD_UPDATER;
+            const char *name = kernels[kernel]; /* whose variant does not run all operations */
+            if (whole && kernel && strcmp(name, "probe16") != 0) strcpy(c.op, "mixed");
+            if (updates && strcmp(name, "flip") == 0) strcpy(c.op, "mixed");
+            run_drawn(c, kernel ? "host" : "ref", kernels[kernel], kernel ? 700 : 8000, &all);
+        }
+        all_was_met(&all, kernel ? HIVE_KERNEL_CASES : HIVE_CASES / 2, cases / 20);
+        test_tried("differential", all.judged, "items of segments by %s, judged", kernels[kernel]);
+    }
 }
 
 /* Lists that are made in several segments, and in several windows of a batch. */
@@ -440,10 +484,11 @@ static void judging_changes_nothing(void **state)
     }
 }
 
-static const struct CMUnitTest random[] = { unit(cases_are_truthful),        unit(kernels_are_truthful),
-                                            unit(hive_is_truthful),          unit(ordered_is_truthful),
-                                            unit(hive_kernels_are_truthful), unit(hive_blocks_are_truthful),
-                                            unit(long_lists_are_truthful),   unit(cases_repeat),
-                                            unit(judging_changes_nothing) };
+static const struct CMUnitTest random[] = {
+    unit(cases_are_truthful),     unit(kernels_are_truthful),      unit(hive_is_truthful),
+    unit(ordered_is_truthful),    unit(hive_kernels_are_truthful), unit(hive_blocks_are_truthful),
+    unit(ovs_is_truthful),        unit(long_lists_are_truthful),   unit(cases_repeat),
+    unit(judging_changes_nothing)
+};
 
 int main(void) { return test_run(random); }

@@ -20,7 +20,7 @@ enum { FIT = 16 }; /* entries of a segment of 128 bytes with values of 4 */
 static hd_config config_of(uint64_t homes)
 {
     hd_config c = hd_config_of("sl");
-    c.sl.segment = 128;
+    c.sl.segment_bytes = 128;
     c.capacity = homes * FIT;
     return c;
 }
@@ -319,12 +319,13 @@ static void buckets_and_segments(void **state)
     hd_config c = hd_config_of("sl");
     hd_table *t;
     hd_info info;
-    check(c.sl.segment == 64 << 10 && c.value_bytes == 4 && c.slots == 16 && !strcmp(c.policy, "none"), "the usual");
+    check(c.sl.segment_bytes == 64 << 10 && c.value_bytes == 4 && c.slots == 16 && !strcmp(c.policy, "none"),
+          "the usual");
     c.capacity = 1;
     must(hd_open(&c, &t));
     must(hd_table_info(t, &info));
     check(info.capacity == 8192 && info.buckets == 512 && info.slots == 16 && info.layout == HD_LAYOUT_SORTED &&
-              info.sl.segment == 65536,
+              info.sl.segment_bytes == 65536,
           "%llu entries, %llu buckets", (ull)info.capacity, (ull)info.buckets);
     must(hd_grow(t, 513));
     must(hd_table_info(t, &info));
@@ -350,9 +351,9 @@ static void shapes_refused(void **state)
     hd_config c;
     hd_table *t;
     c = config_of(2), c.value_bytes = 2, must_fail(hd_open(&c, &t), HD_EINVAL, "value_bytes");
-    c = config_of(2), c.sl.segment = 129, must_fail(hd_open(&c, &t), HD_EINVAL, "segment");
-    c = config_of(2), c.sl.segment = 64, must_fail(hd_open(&c, &t), HD_EINVAL, "segment");
-    c = config_of(2), c.sl.segment = 1u << 31, must_fail(hd_open(&c, &t), HD_EINVAL, "segment");
+    c = config_of(2), c.sl.segment_bytes = 129, must_fail(hd_open(&c, &t), HD_EINVAL, "segment");
+    c = config_of(2), c.sl.segment_bytes = 64, must_fail(hd_open(&c, &t), HD_EINVAL, "segment");
+    c = config_of(2), c.sl.segment_bytes = 1u << 31, must_fail(hd_open(&c, &t), HD_EINVAL, "segment");
     c = config_of(2), c.slots = 4, must_fail(hd_open(&c, &t), HD_EINVAL, "slots");
     c = config_of(2), c.slots = 12, must_fail(hd_open(&c, &t), HD_EINVAL, "slots");
     c = config_of(2), c.slots = 32, must_fail(hd_open(&c, &t), HD_EINVAL, "slots");
@@ -363,7 +364,7 @@ static void shapes_refused(void **state)
     c = config_of(2), c.backend = "host", c.sl.near_bytes = 1, must_fail(hd_open(&c, &t), HD_EINVAL, "near");
     c = config_of(2), c.capacity = UINT64_MAX, must_fail(hd_open(&c, &t), HD_EINVAL, "capacity");
     c = config_of(2), c.capacity = 1ull << 56, must_fail(hd_open(&c, &t), HD_EINVAL, "capacity");
-    c = hd_config_of("hkv"), c.sl.segment = 128, must_fail(hd_open(&c, &t), HD_EINVAL, "segment");
+    c = hd_config_of("hkv"), c.sl.segment_bytes = 128, must_fail(hd_open(&c, &t), HD_EINVAL, "segment");
     t = table_of(2);
     static const hd_op none[] = { HD_OP_FIND_PTR,  HD_OP_TOUCH,       HD_OP_ASSIGN_SCORES, HD_OP_INSERT_AND_EVICT,
                                   HD_OP_LOCK_KEYS, HD_OP_UNLOCK_KEYS, HD_OP_PROMOTE,       HD_OP_FIND_OR_INSERT_PTR };
@@ -531,15 +532,16 @@ static void snapshots(void **state)
               "seed %llu: another directory", (ull)seed);
         must(hd_open_snapshot(path, NULL, &u));
         must(hd_table_info(u, &other));
-        check(other.sl.segment == 128 && other.slots == 16 && same_pairs(p, pairs_of(u)), "open_snapshot");
+        check(other.sl.segment_bytes == 128 && other.slots == 16 && same_pairs(p, pairs_of(u)), "open_snapshot");
         hd_close(u);
         hd_config c = config_of(1); /* of another shape: entries are inserted, and none is dropped */
-        c.sl.segment = 256;
+        c.sl.segment_bytes = 256;
         must(hd_open(&c, &u));
         must(hd_load(u, path, &dropped));
         must(hd_check(u));
         must(hd_table_info(u, &other));
-        check(dropped == 0 && same_pairs(p, pairs_of(u)) && other.sl.segment == 256, "into segments of 256 bytes");
+        check(dropped == 0 && same_pairs(p, pairs_of(u)) && other.sl.segment_bytes == 256,
+              "into segments of 256 bytes");
         hd_close(u);
         hd_close(same);
         hd_close(t);

@@ -197,8 +197,9 @@ static void test_far_segments(void **unused)
     memset(&t, 0, sizeof t);
     for (uint64_t n = 0; n < test_times(320); n++) {
         hd_case c = case_of(shapes[n / 8 % SHAPES], ops[n % 8], 9000 + n);
-        uint64_t homes = (c.capacity * 8 * (c.value_bytes / 4) + c.table.sl.segment - 1) / c.table.sl.segment;
-        c.table.sl.near_bytes = least_near(&c) + n / 8 % homes * c.table.sl.segment;
+        uint64_t homes =
+            (c.capacity * 8 * (c.value_bytes / 4) + c.table.sl.segment_bytes - 1) / c.table.sl.segment_bytes;
+        c.table.sl.near_bytes = least_near(&c) + n / 8 % homes * c.table.sl.segment_bytes;
         run_parts(&c, 1, n, 0, 2, &t);
         far += n / 8 % homes + 1 < homes;
     }

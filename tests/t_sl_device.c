@@ -37,7 +37,7 @@ static hd_config usual_config(const dictionary *d)
     c.slots = SLOTS;
     c.capacity = d->capacity;
     c.value_bytes = d->value_bytes;
-    c.sl.segment = d->segment;
+    c.sl.segment_bytes = d->segment;
     return c;
 }
 
@@ -205,7 +205,7 @@ static void segments_are_joined(void **unused)
         c.backend = "host";
         c.slots = SLOTS;
         c.capacity = 2 * KEYS;
-        c.sl.segment = 128;
+        c.sl.segment_bytes = 128;
         must(hd_open(&c, &t));
         run_sevens(t, HD_OP_INSERT_OR_ASSIGN, KEYS, 0);
         must(hd_check(t));

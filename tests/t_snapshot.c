@@ -235,7 +235,7 @@ static hd_table *golden_ordered(void)
     hd_config c = hd_config_of("sl");
     hd_table *t;
     uint64_t key[40], value[40];
-    c.capacity = 64, c.slots = 8, c.value_bytes = 8, c.sl.segment = 128;
+    c.capacity = 64, c.slots = 8, c.value_bytes = 8, c.sl.segment_bytes = 128;
     for (uint64_t i = 0; i < 40; i++) key[i] = i * 37 % 41 * 1000, value[i] = i;
     must(hd_open(&c, &t));
     must(hd_upsert(t, 40, key, value, NULL, NULL));

@@ -46,7 +46,10 @@ static const struct { const char *spec; uint64_t hash; } pinned[] = {
     { "zipf:2,1M,scramble=0", 0x898755c6f35caf02 },
     { "ycsb:A,1M", 0x1faab4bc22a7d7ac },
     { "ycsb:D,1M", 0xe970af8fb041c858 },
-    { "ycsb:F,1M,exponent=1.2", 0x69b1124a922f2407 }
+    { "ycsb:F,1M,exponent=1.2", 0x69b1124a922f2407 },
+    { "pattern:dr,1M,block=300k", 0x0de09590404b076c },
+    { "pattern:su,4000M", 0x161da191958c4be3 },
+    { "pattern:sur,1M,range=artifact,block=200k", 0x5f6d0f27ea4471d4 }
 };
 /* clang-format on */
 
@@ -67,7 +70,9 @@ static void test_repeats(void **state)
     char pop[4200];
     snprintf(pop, sizeof pop, "pop:%s",
              text_file("repeat.pop.json", "{\"popularityWeights\":[5,7],\"popularityBuckets\":[2,9],\"oneHits\":0.1}"));
-    const char *const spec[] = { "uniform:1000", "zipf:0.99,1000", "ycsb:a,1000", "ycsb:d,1000", pop };
+    const char *const spec[] = {
+        "uniform:1000", "zipf:0.99,1000", "ycsb:a,1000", "ycsb:d,1000", "pattern:su,1000", pop
+    };
     for (size_t i = 0; i < sizeof spec / sizeof *spec; i++) {
         uint64_t hash = stream_hash(spec[i], 5, DRAW_AT_ONCE, 50000);
         check(stream_hash(spec[i], 5, DRAW_AT_ONCE, 50000) == hash, "the same seed, other requests");
@@ -153,7 +158,8 @@ static void form_fill(const char *form, bool options, const char *file, char *sp
     const struct {
         const char *word, *value;
     } row[] = { { "EXPONENT", "0.99" }, { "WORKLOAD", "A" }, { "KEYS", "1000" }, { "FILE", file },
-                { "K", "16" },          { "N", "3" },        { "S", "0.9" },     { "0|1", "1" } };
+                { "KIND", "sr" },       { "K", "16" },       { "LENGTH", "10" }, { "RANGE", "artifact" },
+                { "N", "3" },           { "S", "0.9" },      { "0|1", "1" } };
     size_t used = 0;
     for (const char *p = form; *p; p++) {
         size_t i = 0, rows = sizeof row / sizeof *row;
@@ -217,7 +223,7 @@ static void test_refused_memory(void **state)
     snprintf(fasta, sizeof fasta, "kmer:%s,4", text_file("memory.fa", ">x\nACGTACGTACGTACGTACGTACGTACGT\n"));
     snprintf(pop, sizeof pop, "pop:%s",
              text_file("memory.json", "{\"popularityWeights\":[5,1],\"popularityBuckets\":[2,3]}"));
-    const char *const spec[] = { "uniform:10", "zipf:1,10", "ycsb:d,10", pop, fasta };
+    const char *const spec[] = { "uniform:10", "zipf:1,10", "ycsb:d,10", "pattern:dr,10", pop, fasta };
     for (size_t i = 0; i < sizeof spec / sizeof *spec; i++) check(refuse_each_take(spec[i], 100) > 0, "no requests");
 }
 

@@ -68,6 +68,7 @@ void case_run_complete(const judge_design *d, bool wide, unsigned batch, hd_case
     const judge_small is = fixture_wide(d), *small = wide ? &is : &d->small;
     if (!hd_case_has(c, "buckets") && !hd_case_has(c, "capacity")) c->buckets = 2;
     if (!hd_case_has(c, "slots")) c->slots = small->slots;
+    if (small->field && !hd_case_has(c, small->field)) hd_case_set(c, small->field, small->value);
     if (!hd_case_has(c, "keys")) snprintf(c->keys, sizeof c->keys, "%s", small->keys);
     if (hd_case_has(c, "batch")) return;
     c->batch = batch;

@@ -14,7 +14,7 @@
 #include "tools/tool.h"
 #include "workload/stream.h"
 
-int save_file(const char *path, save_writer *write, const void *what)
+hd_status save_whole(const char *path, save_writer *write, const void *what)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -30,6 +30,12 @@ int save_file(const char *path, save_writer *write, const void *what)
         if (!e) e = closed;
     }
     free(text);
+    return e;
+}
+
+int save_file(const char *path, save_writer *write, const void *what)
+{
+    hd_status e = save_whole(path, write, what);
     return e ? tool_fail(e) : TOOL_OK;
 }
 

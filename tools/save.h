@@ -9,13 +9,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "heddle.h"
+
 typedef bool save_writer(const void *what, FILE *f); /* false: memory was refused */
 
 typedef struct save_forms {
     save_writer *json, *csv, *tsv; /* for .json, for .csv, and for everything else */
 } save_forms;
 
-/* TOOL_OK, or it was said what is wrong. */
+hd_status save_whole(const char *path, save_writer *write, const void *what);
+/* The same; TOOL_OK, or it was said what is wrong. */
 int save_file(const char *path, save_writer *write, const void *what);
 /* Makes the folders of a path, up to its last slash. Those in its first `from` bytes exist. False: errno says why. */
 bool save_folders(char *path, size_t from);

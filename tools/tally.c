@@ -11,27 +11,13 @@
 #include "base/error.h"
 #include "tools/parts.h"
 
-enum { FIRST_CAPACITY = 1 << 16, FIRST_OF_DICTIONARY = 1 << 10, SLOTS = 128 };
-
-/* HKV has room to spare, or what it is given: then in two buckets per key. */
-static void shape_cache(const tally *t, uint64_t capacity, hd_config *c)
-{
-    c->policy = "lfu";
-    c->slots = SLOTS;
-    c->value_bytes = sizeof(uint64_t);
-    c->hkv.dual = !t->grows; /* room to spare needs no second bucket, and one bucket is quicker */
-    c->capacity = t->grows ? FIRST_CAPACITY : capacity < 2 * SLOTS ? 2 * SLOTS : capacity;
-}
-
 hd_status tally_open(tally *t, const tally_config *config)
 {
     const uint64_t one = 1;
     memset(t, 0, sizeof *t);
     t->grows = config->capacity == 0;
-    hd_config c = config->design ? hd_config_of(config->design) : hd_config_default();
-    t->dictionary = strcmp(c.policy, "none") == 0; /* without scores no entry is the least */
-    c.capacity = t->grows ? FIRST_OF_DICTIONARY : config->capacity;
-    if (!t->dictionary) shape_cache(t, config->capacity, &c);
+    hd_config c = keep_config(config->design, config->capacity, sizeof(uint64_t));
+    t->dictionary = keep_is_dictionary(&c);
     if (config->backend) c.backend = config->backend;
     c.threads = config->threads;
     c.seed = config->seed;
@@ -103,7 +89,7 @@ static hd_status make_room(tally *t, size_t n)
 {
     while (needs_room(t, n)) {
         uint64_t times = growth_of(t);
-        hd_status e = hd_grow(t->table, times * (t->capacity / SLOTS));
+        hd_status e = hd_grow(t->table, times * (t->capacity / KEEP_SLOTS));
         if (e) return e;
         t->capacity *= times;
         t->growths++;
@@ -193,12 +179,9 @@ hd_status tally_add(tally *t, const uint64_t *key, size_t n, uint8_t *outcome)
 
 hd_status tally_exact(const tally *t, bool *exact, uint64_t *lost)
 {
-    hd_counters c;
-    hd_status e = hd_counters_sync(t->table, &c);
+    hd_status e = keep_lost(t->table, t->grows, lost);
     if (e) return e;
     bool runs_over = t->value_bytes < sizeof(uint64_t) && t->counted >> (8 * t->value_bytes) != 0;
-    /* while it grows they come again */
-    *lost = c.outcome[HD_EVICTED] + c.outcome[HD_REFUSED] + (t->grows ? 0 : c.outcome[HD_PENDING]);
     *exact = *lost == 0 && !runs_over;
     return HD_OK;
 }

@@ -17,11 +17,12 @@
 #define HD_TALLY_H
 
 #include "base/seam.h"
+#include "tools/keep.h"
 
 enum {
-    TALLY_RESERVED = 3,        /* keys that a table cannot hold */
-    TALLY_BATCH = 1 << 15,     /* keys of a batch                                              */
-    TALLY_BATCH_MOST = 1 << 20 /* ... of a large table: its threads wait for each other rarely */
+    TALLY_RESERVED = KEEP_RESERVED, /* keys that a table cannot hold */
+    TALLY_BATCH = 1 << 15,          /* keys of a batch                                              */
+    TALLY_BATCH_MOST = 1 << 20      /* ... of a large table: its threads wait for each other rarely */
 };
 
 typedef struct tally {
@@ -47,13 +48,11 @@ typedef struct tally {
 
 typedef struct tally_config {
     const char *design, *backend; /* of the table; NULL: the default ones */
-    uint64_t
-        capacity;     /* 0: starts with 64 Ki entries (see above) and grows. Otherwise a table of that many entries that
-                          never grows, dual so that it takes nearly that many keys before it must evict */
-    uint32_t threads; /* of the reference; 0: OpenMP's default */
-    uint64_t seed;    /* of the hash; with another one, keys that crowded a bucket do not */
-    size_t most;      /* keys of a batch, at most */
-    const hd_seams *seams; /* NULL: the usual ones */
+    uint64_t capacity;            /* keep_config */
+    uint32_t threads;             /* of the reference; 0: OpenMP's default */
+    uint64_t seed;                /* of the hash; with another one, keys that crowded a bucket do not */
+    size_t most;                  /* keys of a batch, at most */
+    const hd_seams *seams;        /* NULL: the usual ones */
 } tally_config;
 hd_status tally_open(tally *t, const tally_config *config);
 void tally_close(tally *t);

@@ -15,8 +15,8 @@
 enum { KEY_INTERSPERSED = 0x100, KEY_TANDEM, KEY_COVERAGE, KEY_READ_BASES, KEY_ERRORS };
 
 static const char doc[] =
-    "SPEC is a workload: uniform:KEYS, zipf:EXPONENT,KEYS, ycsb:a,KEYS, pop:FILE, kmer:FILE,K, or a "
-    "trace, FORMAT:FILE. `heddle list workloads` has them all. The same SPEC and seed give the same "
+    "SPEC is a workload: uniform:KEYS, zipf:EXPONENT,KEYS, ycsb:a,KEYS, pattern:su,LENGTH, pop:FILE, kmer:FILE,K, "
+    "or a trace, FORMAT:FILE. `heddle list workloads` has them all. The same SPEC and seed give the same "
     "requests on every machine.\n\n"
     "The format follows from the file's ending (.oracleGeneral, .csv, .txt, .vscsi1, .vscsi2), and a "
     "further .zst or .gz compresses it; --format says otherwise. The file appears when it is complete. "

@@ -154,14 +154,16 @@ static void facts_of_cache(out *o, const contents *c)
     out_fact(o, "score_most", "greatest score", OUT_PLAIN, f->size ? out_count(c->score_most) : out_none());
 }
 
-/* The fields of a design that has no report of its own here, by their names. */
+/* The fields that a snapshot keeps of a design that has no report of its own here, by their names. */
 static void facts_of_fields(out *o, const contents *c)
 {
     const hd_design *d = hd_design_on(c->table.design, c->table.backend);
     const hd_params *own = d->params;
     for (size_t k = 0; own && k < own->count; k++)
-        out_fact(o, own->row[k].name, own->row[k].name, OUT_COUNT,
-                 out_count(hd_param_number(&own->row[k], hd_params_of_table(own, &c->table))));
+        if (own->row[k].saved)
+            out_fact(o, own->row[k].name, own->row[k].name, OUT_COUNT,
+                     out_count(hd_param_number(&own->row[k], hd_params_of_table(own, &c->table))));
+    out_fact(o, "seed", "seed", OUT_HEX, out_count(c->table.seed));
     out_fact(o, "base_buckets", "buckets at first", OUT_COUNT, out_count(c->table.base_buckets));
 }
 

@@ -220,16 +220,6 @@ static int report(const tool_line *line, const kmer_count *c, const kmer_options
                     lost, info.capacity);
 }
 
-/* Whether the table holds every k-mer, but for those that a tally counts beside it. */
-static hd_status holds_all(const tally *t, unsigned k)
-{
-    uint64_t kmers = 1ull << 2 * k, most = t->keys + TALLY_RESERVED;
-    if (most < t->keys || kmers <= most) return HD_OK;
-    return hd_fail(HD_EINVAL,
-                   "K: %u makes keys up to %" PRIu64 ", and a table of this design holds those below %" PRIu64, k,
-                   kmers - 1, t->keys);
-}
-
 static int count_and_report(const tool_line *line, const kmer_options *o, kmer_count *c, const hd_source_args *args,
                             unsigned k)
 {
@@ -239,7 +229,7 @@ static int count_and_report(const tool_line *line, const kmer_options *o, kmer_c
                                   .threads = (uint32_t)o->threads,
                                   .most = TALLY_BATCH_MOST };
     hd_status e = tally_open(&c->counts, &config);
-    if (!e) e = holds_all(&c->counts, k);
+    if (!e) e = keep_kmers(c->counts.keys, k);
     if (!e) e = count_all(c, o, args);
     if (!e && tool_stopped()) return TOOL_STOPPED;
     if (e) return tool_fail(e);

@@ -55,6 +55,12 @@ typedef struct kmer {
     bool past_end;         /* FASTA: only k-mers that begin in the range, of which the rest is tail_left ... */
     uint64_t tail_left;    /* ... bases                                                                   */
     bool finished, ran_on; /* ran_on: hd_kmer_ran_on                                                      */
+    /* of records one by one (hd_kmer_record_keys) */
+    uint64_t begun, told;       /* records that have begun; the one whose keys the caller gets, 0: none    */
+    bool damaged, last_damaged; /* something was wrong in this record; in the one before it                */
+    bool marked, named;         /* the header's '>' or '@' was read; `name` is complete                    */
+    size_t name_bytes;
+    char name[HD_KMER_NAME_MOST + 1];
 } kmer;
 
 /* What a byte is inside a sequence. 0 to 3: that base. */
@@ -93,6 +99,7 @@ static hd_status wrong(kmer *m, size_t ahead, const char *what)
                        hd_stream_offset(m->file) + ahead, what);
     m->source.skipped += !m->bad;
     m->bad = true;
+    m->damaged = m->damaged || m->at != RECORD_LINE;
     return HD_OK;
 }
 
@@ -111,6 +118,23 @@ static void record_begin(kmer *m)
     m->run = 0;
     m->bad = false;
     m->bases = m->qualities = 0;
+    m->begun++;
+    m->last_damaged = m->damaged;
+    m->damaged = false;
+}
+
+/* n bytes of a header. The first word after the marker is the name. */
+static void name_take(kmer *m, const uint8_t *p, size_t n)
+{
+    size_t i = m->marked ? 0 : 1;
+    m->marked = true;
+    for (; i < n && !m->named; i++) {
+        unsigned kind = byte_kind(p[i]);
+        if (kind == BLANK || kind == END_OF_LINE)
+            m->named = m->name_bytes != 0;
+        else if (m->name_bytes < HD_KMER_NAME_MOST)
+            m->name[m->name_bytes++] = (char)(p[i] < ' ' || p[i] == 127 ? '?' : p[i]);
+    }
 }
 
 /* Through the end of the line, if it is there. */
@@ -151,7 +175,7 @@ static hd_status bases_line(kmer *m, const uint8_t *p)
         if (e) return e;
         m->at = RECORD_LINE;
     } else {
-        if (m->bases == 0) m->bad = false;
+        if (m->bases == 0) m->bad = m->damaged = false;
         m->at = BASES;
     }
     return HD_OK;
@@ -261,7 +285,7 @@ static void lost_line(kmer *m, const uint8_t *p)
     m->at = LOST;
     if (*p != m->marker) return;
     record_begin(m);
-    m->bad = true;
+    m->bad = m->damaged = true;
     m->at = HEADER;
 }
 
@@ -316,7 +340,10 @@ static hd_status bytes_take(kmer *m, const uint8_t *p, size_t n, uint64_t *key, 
     hd_status e = HD_OK;
     switch (m->at) {
     case RECORD_LINE: e = record_line(m, p, &used); break;
-    case HEADER: used = line_take(m, p, n, BASES_LINE); break;
+    case HEADER:
+        used = line_take(m, p, n, BASES_LINE);
+        if (m->told) name_take(m, p, used);
+        break;
     case BASES_LINE: e = bases_line(m, p); break;
     case BASES:
         e = bases_take(m, p, n, key, max, got, &used);
@@ -350,6 +377,40 @@ hd_status hd_kmer_keys(hd_source *s, uint64_t *key, size_t max, size_t *got)
         if (n) e = bytes_take(m, p, n, key, max, got);
     }
     s->bytes_read = hd_stream_file_read(m->file);
+    return e;
+}
+
+/* Before the first keys of a record. */
+static void record_tell(kmer *m)
+{
+    m->told = m->begun;
+    m->marked = m->named = false;
+    m->name_bytes = 0;
+}
+
+/* A record begins only in a step that gives no key: keys of two records are never mixed. */
+hd_status hd_kmer_record_keys(hd_source *s, uint64_t *key, size_t max, size_t *got, hd_kmer_record *r)
+{
+    kmer *m = (kmer *)s;
+    hd_status e = HD_OK;
+    *got = 0;
+    r->ended = false;
+    if (m->told != m->begun) record_tell(m);
+    while (!e && *got < max && !r->ended) {
+        const uint8_t *p;
+        size_t n;
+        e = hd_stream_peek(m->file, 1, &p, &n);
+        if (e) break;
+        e = n ? bytes_take(m, p, n, key, max, got) : file_end(m);
+        if (n == 0) m->last_damaged = m->damaged;
+        r->ended = n == 0 || (m->told && m->told != m->begun);
+        if (!m->told && m->begun) record_tell(m);
+        if (n == 0) m->begun = 0; /* there is no further one */
+    }
+    s->bytes_read = hd_stream_file_read(m->file);
+    m->name[m->name_bytes] = 0;
+    r->name = m->told ? m->name : NULL;
+    r->damaged = m->last_damaged;
     return e;
 }
 

@@ -30,6 +30,19 @@ hd_status hd_kmer_range_open(const hd_source_args *a, const hd_kmer_range *r, hd
  * failure. */
 hd_status hd_kmer_keys(hd_source *s, uint64_t *key, size_t max, size_t *got);
 
+/* A record whose keys are read. The name is the first word of its header, at most HD_KMER_NAME_MOST bytes of it, with
+ * control characters as '?'; "" if it has none, or if it was lost. It is the source's until the next call. */
+enum { HD_KMER_NAME_MOST = 255 };
+typedef struct hd_kmer_record {
+    const char *name; /* NULL: the file has no further record */
+    bool ended;       /* it has no more keys: the next call begins the next record */
+    bool damaged;     /* if it has ended: it is one of `skipped` (lenient) */
+} hd_kmer_record;
+
+/* s: a source "kmer", not of a range, of which all keys are read by this function. As hd_kmer_keys, but the keys are of
+ * one record. *got < max: it has ended. */
+hd_status hd_kmer_record_keys(hd_source *s, uint64_t *key, size_t max, size_t *got, hd_kmer_record *r);
+
 /* s: of a range, read to its end. */
 bool hd_kmer_ran_on(const hd_source *s);
 

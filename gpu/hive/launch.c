@@ -53,33 +53,16 @@ static int words_to_take(const hive_own *o, hd_piece *all)
     return n + add_segment(&o->v, all + n, offsetof(hive_own, v.stash), o->v.stash_buckets, HD_APART);
 }
 
-static int room_to_take(const hd_gpu_own *gpu, hd_piece *all)
-{
-    const hd_piece room[] = {
-        { "table: counters", offsetof(hive_own, words), 1, sizeof(hive_words), 0, HD_TOGETHER },
-        { "table: lengths of lists", offsetof(hive_own, listed), GPU_LIST_WORDS, sizeof(uint64_t), 0, HD_OF_BATCH },
-        { "table: window of lists", offsetof(hive_own, stage_flag), gpu_list_window(gpu), 1, HD_AS_IT_COMES,
-          HD_OF_BATCH },
-    };
-    memcpy(all, room, sizeof room);
-    return sizeof room / sizeof *room;
-}
+static const gpu_room room = { offsetof(hive_own, words), sizeof(hive_words), offsetof(hive_own, listed),
+                               offsetof(hive_own, stage_flag) };
 
-static uint64_t room_bytes(const hd_info *info, bool device)
-{
-    const hd_gpu_own gpu = { .info = *info, .device = device };
-    hd_piece all[HD_PIECES_MOST];
-    uint64_t bytes = 0;
-    int n = room_to_take(&gpu, all);
-    for (int i = 0; i < n; i++) bytes += all[i].count * all[i].size;
-    return bytes;
-}
+static uint64_t room_bytes(const hd_info *info, bool device) { return gpu_room_bytes(&room, info, device); }
 
 static int pieces(const void *own, hd_piece *all)
 {
     const hive_own *o = (const hive_own *)own;
     int n = o->gpu.device ? words_to_take(o, all) : 0;
-    return n + room_to_take(&o->gpu, all + n);
+    return n + gpu_room_pieces(&room, &o->gpu, all + n);
 }
 
 static void taken(void *own)
@@ -113,7 +96,7 @@ static hive_args args_of(const hive_own *o, const hd_batch *b)
 
 static gpu_launcher launcher_of(const hive_own *o, const hd_launcher *to, hive_args *a)
 {
-    return (gpu_launcher){ *to, gpu_list_window(&o->gpu), a, sizeof *a, &a->b, HIVE_NUMBER_list };
+    return (gpu_launcher){ *to, gpu_list_window(&o->gpu), a, sizeof *a, &a->b, HIVE_NUMBER_list, NULL };
 }
 
 static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
@@ -165,16 +148,9 @@ static int regions(const void *own, hd_region *all)
     const hive_own *o = (const hive_own *)own;
     const hive_view *v = &o->v;
     hive_words *w = o->words;
-    const hd_region room[] = {
-        { o->gpu.tally, sizeof w->tally, "tally" },
-        { o->gpu.sum, sizeof w->sum, "sum" },
-        { w->stashed, sizeof w->stashed, "stash count" },
-        { w->crowded, sizeof w->crowded, "crowded" },
-        { o->listed, GPU_LIST_WORDS * sizeof *o->listed, "listed" },
-        { o->stage_flag, gpu_list_window(&o->gpu), "stage_flag" },
-    };
-    int n = sizeof room / sizeof *room;
-    memcpy(all, room, sizeof room);
+    int n = gpu_word_regions(&o->gpu, o->listed, o->stage_flag, all);
+    all[n++] = (hd_region){ w->stashed, sizeof w->stashed, "stash count" };
+    all[n++] = (hd_region){ w->crowded, sizeof w->crowded, "crowded" };
     n += add_regions(v, all + n, &v->stash, v->stash_buckets);
     for (uint32_t k = 0; k < HIVE_SEGMENTS && v->segment[k].word; k++)
         n += add_regions(v, all + n, &v->segment[k], hive_segment_buckets(v, k));
@@ -328,9 +304,9 @@ static hive_view whole_round(hive_view v)
     return v;
 }
 
-/* Of one doubling pairs from a->b.first on are merged, from the last one on, all at once behind the last that is too many
- * for one bucket; then some are thinned out, those next to come, an eighth of the doubling: where that comes to nothing
- * the others are to keep what they have. *stuck: no key of these buckets could move. */
+/* Of one doubling pairs from a->b.first on are merged, from the last one on, all at once behind the last that is too
+ * many for one bucket; then some are thinned out, those next to come, an eighth of the doubling: where that comes to
+ * nothing the others are to keep what they have. *stuck: no key of these buckets could move. */
 static hd_status merge_round(hive_own *o, const hd_gpu_machine *m, hive_args *a, bool *stuck)
 {
     const uint64_t first = a->b.first, part = a->round / 8 > 1024 ? a->round / 8 : 1024;
@@ -408,9 +384,8 @@ static void show(const void *own, hd_view *view) { hive_show(&((const hive_own *
 /* clang-format off */
 const hd_gpu hive_gpu = {
     &hd_design_hive, HD_CUDA_ENTRY(hive_cuda_entry), HIVE_NUMBER_word_enter, HIVE_NUMBER_word_leave, sizeof(hive_own),
-    usual, NULL, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, gpu_batch_lists, NULL,
-    launch,
-    resize, NULL, NULL, hive_check_there, &hive_parts, show
+    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, gpu_batch_lists, NULL,
+    launch, resize, NULL, NULL, hive_check_there, &hive_parts, show, NULL
 };
 
 const hd_design hd_design_hive_cuda = {

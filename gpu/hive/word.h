@@ -7,7 +7,7 @@
 #define HIVE_WORD_H
 
 #include "gpu/hive/args.h"
-#include "simt/simt.h"
+#include "gpu/words.h"
 
 enum { HIVE_LANE_WORDS = 4 /* of a bucket, at most, that a lane has */ };
 
@@ -50,14 +50,6 @@ SIMT_FN uint64_t hive_share_at(simt_tile t, const hive_view *v, uint64_t b)
     return b * v->slots + t.rank * hive_share(t, v);
 }
 
-/* Two words, or four narrow ones: by one load each. */
-SIMT_FN void hive_load_two(uint8_t *p, bool acquires, uint64_t *x, uint64_t *y)
-{
-    if (acquires)
-        simt_ldacq_2u64(hive_wide(p), x, y);
-    else
-        simt_ldrlx_2u64(hive_wide(p), x, y);
-}
 SIMT_FN uint64_t hive_load_narrow(uint8_t *p, bool acquires)
 {
     return acquires ? simt_ldacq_u32(hive_narrow(p)) : simt_ldrlx_u32(hive_narrow(p));
@@ -69,8 +61,8 @@ SIMT_FN void hive_load_words(const hive_view *v, uint8_t *p, uint32_t n, bool ac
     w[0] = w[1] = w[2] = w[3] = 0;
     if (v->half == 32) {
         if (n == 1) w[0] = acquires ? simt_ldacq_u64(hive_wide(p)) : simt_ldrlx_u64(hive_wide(p));
-        if (n >= 2) hive_load_two(p, acquires, &w[0], &w[1]);
-        if (n == 4) hive_load_two(p + 16, acquires, &w[2], &w[3]);
+        if (n >= 2) gpu_load_two(hive_wide(p), acquires, &w[0], &w[1]);
+        if (n == 4) gpu_load_two(hive_wide(p + 16), acquires, &w[2], &w[3]);
     } else if (n == 4) {
         const simt_v4 *all = (const simt_v4 *)(const void *)p;
         simt_v4 four = acquires ? simt_ldacq_v4(all) : simt_ldrlx_v4(all);

@@ -400,8 +400,8 @@ static bool lists(const void *own, const hd_batch *b)
 /* clang-format off */
 const hd_gpu hkv_gpu = {
     &hd_design_hkv, HD_CUDA_ENTRY(hkv_cuda_entry), HKV_NUMBER_word_enter, HKV_NUMBER_word_leave, sizeof(hkv_own),
-    usual, NULL, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, needs, launch,
-    NULL, hkv_grow, read_clock, hkv_check_there, &hkv_parts, show
+    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, needs, launch,
+    NULL, hkv_grow, read_clock, hkv_check_there, &hkv_parts, show, NULL
 };
 
 const hd_design hd_design_hkv_cuda = {

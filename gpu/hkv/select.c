@@ -65,12 +65,12 @@ static select_kind kind_of(hd_op op, hd_amount amount)
     return o->role == HD_INSERTER ? INSERTS : OTHERS;
 }
 
-const char *hkv_select(hd_op op, uint32_t value_bytes, double load_factor, hd_amount amount, uint32_t choice)
+const char *hkv_select(hd_op op, const hd_info *info, double load_factor, hd_amount amount, uint32_t choice)
 {
     select_kind kind = kind_of(op, amount);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const row *r = &rows[i];
-        bool fits = value_bytes <= r->value_bytes && (load_factor <= r->load_factor || r->load_factor == 1);
+        bool fits = info->value_bytes <= r->value_bytes && (load_factor <= r->load_factor || r->load_factor == 1);
         if (fits && r->kind == kind) return choice < CHOICES ? r->variant[choice] : NULL;
     }
     return NULL;

@@ -12,7 +12,7 @@
  * H100 (lab/calls.tsv). */
 enum { HKV_FEW_ITEMS = 1024, HKV_FEWEST_ITEMS = 8, HKV_FEWEST_DISTINCT = 64 };
 
-const char *hkv_select(hd_op op, uint32_t value_bytes, double load_factor, hd_amount amount, uint32_t choice);
+const char *hkv_select(hd_op op, const hd_info *info, double load_factor, hd_amount amount, uint32_t choice);
 
 /* Whether a find of n items reads the far values of such a table in the order of their addresses (hd_fetch). A pure
  * function. */

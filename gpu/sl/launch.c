@@ -142,20 +142,24 @@ void sl_homes_begin(const sl_own *o, sl_homes *h, uint64_t homes)
     h->near = homes;
     if (info->sl.near_bytes == 0) return;
     uint64_t beside = beside_near(info, homes),
-             near = info->sl.near_bytes > beside ? (info->sl.near_bytes - beside) / info->sl.segment : 0;
+             near = info->sl.near_bytes > beside ? (info->sl.near_bytes - beside) / info->sl.segment_bytes : 0;
     if (near < homes) h->near = near;
 }
 
 /* The least is a table with one near segment. */
 hd_status sl_fits_near(const hd_info *info, uint64_t homes)
 {
-    uint64_t least = beside_near(info, homes) + info->sl.segment;
+    uint64_t least = beside_near(info, homes) + info->sl.segment_bytes;
     if (info->sl.near_bytes == 0 || info->sl.near_bytes >= least) return HD_OK;
     return hd_fail(HD_EINVAL, "near: %" PRIu64 " bytes; with this capacity at least %" PRIu64, info->sl.near_bytes,
                    least);
 }
 
-static hd_status shaped(const hd_info *info) { return sl_fits_near(info, sl_view_for(info).homes); }
+static hd_status shape(hd_info *info, bool device)
+{
+    (void)device;
+    return sl_fits_near(info, sl_view_for(info).homes);
+}
 
 static void begin(void *own)
 {
@@ -354,7 +358,7 @@ static hd_status launch_sweep(const hd_launcher *l, sl_args *a, uint32_t row)
 static hd_status launch_listed(const sl_own *o, const hd_launcher *to, sl_args *a, uint32_t row)
 {
     const hd_variant_row *r = sl_row_numbered(row);
-    const gpu_launcher l = { *to, gpu_list_window(&o->gpu), a, sizeof *a, &a->b, SL_NUMBER_list };
+    const gpu_launcher l = { *to, gpu_list_window(&o->gpu), a, sizeof *a, &a->b, SL_NUMBER_list, NULL };
     bool exports = r->family == SL_EXPORT;
     if (a->b.op == HD_OP_FIND_MISSED && (a->b.list_key || a->b.list_item || a->b.count))
         return gpu_launch_windows(&l, row, r);
@@ -478,7 +482,7 @@ void sl_tell_info(const sl_own *o, hd_info *info)
 /* clang-format off */
 const hd_gpu sl_gpu = {
     .ref = &hd_design_sl, .cuda_entry = HD_CUDA_ENTRY(sl_cuda_entry), .word_enter = SL_NUMBER_word_enter,
-    .word_leave = SL_NUMBER_word_leave, .own_bytes = sizeof(sl_own), .usual = usual, .shaped = shaped,
+    .word_leave = SL_NUMBER_word_leave, .own_bytes = sizeof(sl_own), .usual = usual, .shape = shape,
     .room_bytes = room_bytes, .begin = begin, .pieces = pieces, .taken = taken, .before = before, .after = after,
     .regions = regions, .empty = empty, .open_here = open_here, .planes = planes, .lists = lists, .launch = launch,
     .resize = sl_resize_there, .check = sl_check_there, .parts = &sl_parts

@@ -8,19 +8,11 @@
 
 #include "judge/hive/fixture.h"
 #include "judge/rules.h"
+#include "judge/words/words.h"
 
 static hive_view *model_of(void *table) { return &((hive_fixture_table *)table)->own.v; }
 
 /* ---- One item -------------------------------------------------------------------------------- */
-
-static hive_item item_of(const fixture *s, uint32_t k, uint64_t i)
-{
-    const hd_batch *b = &s->part[k].batch;
-    hive_item it = { judge_item_op(b, i), b->elem, b->flag ? b->flag[i] : HD_EITHER, b->key[i], 0 };
-    /* little-endian, as the table's words are */
-    memcpy(&it.value, (const uint8_t *)b->value + i * s->value_bytes, s->value_bytes);
-    return it;
-}
 
 /* An item that claims a fresh slot and releases it leaves it vacant, and while it is claimed the bucket may look
  * full to other items. So a bucket that others worked at may have been closed, though the reference's is still open:
@@ -31,32 +23,18 @@ static void shut_way(hive_view *v, uint64_t key, uint64_t to)
     while (hive_fixture_way(v, h, &step, &b) && b != to) hive_shut(v, b);
 }
 
-/* The number of items besides the one that is judged. */
-static uint64_t others(const fixture *s)
-{
-    uint64_t n = 0;
-    for (uint32_t k = 0; k < s->parts; k++) n += s->part[k].batch.n;
-    return n - 1;
-}
-
 const char *hive_fixture_accept(const fixture *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
                                 judge_listing *l)
 {
-    const hd_batch *b = &s->part[k].batch;
     hive_view *v = model_of(model);
-    hive_item it = item_of(s, k, i);
+    hive_item it;
     hive_seen seen;
-    memset(&seen, 0, sizeof seen);
-    seen.outcome = (hd_outcome)b->outcome[i];
-    seen.entry = t && seen.outcome == HD_INSERTED ? t->b : HIVE_NOWHERE;
-    seen.shown = judge_delivers(it.op, seen.outcome) && judge_ops[it.op].value_out;
-    if (seen.shown) memcpy(&seen.value, (const uint8_t *)b->value_out + i * s->value_bytes, s->value_bytes);
-    l->listed = !b->each && it.op == HD_OP_FIND_MISSED && seen.outcome == HD_MISS;
-    l->key = it.key;
-    if (judge_delivers(it.op, seen.outcome) && b->score_out[i] != 0) return "delivered a score, and there are none";
-    if (seen.entry != HIVE_NOWHERE && others(s) && hive_find(v, it.key) == HIVE_NOWHERE)
+    const char *why = judge_word_item(s, k, i, t, l, &it, &seen);
+    if (why) return why;
+    if (seen.entry != HIVE_NOWHERE && judge_word_others(s) && hive_find(v, it.key) == HIVE_NOWHERE)
         shut_way(v, it.key, seen.entry / v->slots);
-    return hive_accept(v, &it, &seen, 2 * others(s)); /* each other item may hold one slot and need another */
+    return hive_accept(v, &it, &seen,
+                       2 * judge_word_others(s)); /* each other item may hold one slot and need another */
 }
 
 const char *hive_fixture_move(void *model, uint64_t from, uint64_t to)
@@ -154,24 +132,13 @@ static const char *mask_wrong(const hive_view *v, uint64_t b)
     return NULL;
 }
 
-static bool erases(const fixture *s, uint64_t key)
-{
-    for (uint32_t k = 0; k < s->parts; k++) {
-        const hd_batch *b = &s->part[k].batch;
-        if (!judge_keyed_batch(b)) return true;
-        for (uint64_t i = 0; i < b->n; i++)
-            if (b->key[i] == key && judge_item_op(b, i) == HD_OP_ERASE) return true;
-    }
-    return false;
-}
-
 /* A key of the first table that no item erases is visible in a slot, or its destination is claimed while it leaves. */
 static const char *lost(const fixture *s, const hive_view *v, const hive_view *then, uint64_t e, char *why)
 {
     uint64_t word = hive_read(then, e), key = hive_key_of(then, word);
     if (!hive_is_key(then, word) || hive_key_of(v, hive_read(v, e)) == key) return NULL;
     tracks k = tracks_of(v, key);
-    if (k.shown || (k.leaving && k.claimed) || erases(s, key)) return NULL;
+    if (k.shown || (k.leaving && k.claimed) || judge_word_erases(s, key)) return NULL;
     return fixture_say(why,
                        "key %" PRIx64 " was in bucket %" PRIu64 ", slot %" PRIu64
                        ", no item erases it, and it is nowhere",

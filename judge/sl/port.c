@@ -179,7 +179,7 @@ static void bend(hd_case *c)
 {
     if (c->value_bytes != 8) c->value_bytes = 4;
     c->slots = 8;
-    c->table.sl.segment = c->seed % 3 ? 128 : 256;
+    c->table.sl.segment_bytes = c->seed % 3 ? 128 : 256;
     c->table.sl.near_bytes = 0;
     c->layout = HD_LAYOUT_SORTED;
     strcpy(c->policy, "none");

@@ -185,6 +185,26 @@ def kmers(file, k, **options):
     return key[order], counts[order]
 
 
+def classify(reads, references=(), table=None, **options):
+    """Finds the reference genome that each read comes from, and reports the reads by taxon.
+
+    reads: a FASTA or FASTQ file. references: such files; or `table`, a snapshot that command("classify", *references,
+    build=table) has kept. report.reads has a list for each column of the lines that --reads writes (doc/output.md); a
+    read without a taxon has None. options: those of `heddle classify --help`, for example k=21, by="record".
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "reads.tsv")
+        report = command("classify", reads, *references, reads=path, **{"with": table}, **options)
+        with open(path, encoding="utf-8", errors="replace", newline="\n") as lines:
+            head, *rows = (line.rstrip("\n").split("\t") for line in lines)
+        columns = zip(*rows) if rows else [()] * len(head)
+        report.reads = {
+            name: [x or None for x in column] if name == "taxon" else list(column if name == "read" else map(int, column))
+            for name, column in zip(head, columns)
+        }
+        return report
+
+
 def letters(kmers_, k):
     """The bases of k-mers, as strings."""
     return ["".join("ACGT"[int(x) >> 2 * (k - 1 - i) & 3] for i in range(k)) for x in kmers_]

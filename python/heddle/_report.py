@@ -29,7 +29,7 @@ class Report:
         self.facts = {name: value for name, value in data.items() if name not in ("schema", "rows", "story")}
         self.rows, self.story = data.get("rows", []), data.get("story")
         self.ok, self.said = ok, said
-        self.outcomes = None
+        self.outcomes = self.reads = None
 
     def __len__(self):
         return len(self.rows)

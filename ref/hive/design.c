@@ -278,6 +278,7 @@ void hive_show(const hive_view *v, hd_view *view)
     for (uint32_t k = 0; k < HIVE_SEGMENTS; k++) view->segment[k] = (const uint8_t *)v->segment[k].word;
     view->stash = (const uint8_t *)v->stash.word;
     view->base_buckets = v->base;
+    view->near_buckets = UINT64_MAX;
     view->buckets = hive_buckets(v);
 }
 

@@ -12,7 +12,7 @@
 #include "base/seam.h"
 #include "heddle_view.h"
 #include "ref/hive/layout.h"
-#include "ref/words.h"
+#include "ref/words/words.h"
 
 extern const hd_params hive_params;
 

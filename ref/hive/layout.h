@@ -2,9 +2,9 @@
  *
  * layout.h - where the bytes of a Hive table are (Hive section III-A and III-B, Figures 1 and 2).
  *
- * An entry is one word (ref/word.h): of 64 bits where value_bytes is 4, of 32 where it is 2. Slot s of bucket b is
- * entry e = b * slots + s. With 32 slots a bucket is two lines of 128 bytes, or one of 32-bit words; with 16 slots it is
- * one, or half of one.
+ * An entry is one word (ref/words/layout.h): of 64 bits where value_bytes is 4, of 32 where it is 2. Slot s of bucket b
+ * is entry e = b * slots + s. With 32 slots a bucket is two lines of 128 bytes, or one of 32-bit words; with 16 slots
+ * it is one, or half of one.
  *
  * A key has `hashes` candidate buckets, in order, and after them the stash: a ring of further buckets, numbered behind
  * the others, which it enters at a place of its own and goes along to one that has room. It takes an eighth less than
@@ -50,7 +50,7 @@
 #include "hashes/hashes.h"
 #include "heddle.h"
 #include "hashes/hash.h"
-#include "ref/word.h"
+#include "ref/words/layout.h"
 
 enum {
     HIVE_SEGMENTS = 32,

@@ -14,7 +14,7 @@ sl_view *sl_view_of(void *state) { return (sl_view *)state; }
 
 /* ---- Shape ----------------------------------------------------------------------------------- */
 
-static uint32_t fit_of(const hd_info *info) { return info->sl.segment / (info->value_bytes == 4 ? 8 : 16); }
+static uint32_t fit_of(const hd_info *info) { return info->sl.segment_bytes / (info->value_bytes == 4 ? 8 : 16); }
 
 static bool is_power_of_two(uint64_t n) { return n && (n & (n - 1)) == 0; }
 
@@ -24,7 +24,7 @@ static uint64_t used_words(uint64_t homes) { return (homes + 63) / 64; }
 static uint64_t memory_of(const hd_info *info, uint64_t homes)
 {
     uint64_t row = sizeof(uint64_t) + 2 * sizeof(uint32_t);
-    return sizeof(sl_view) + homes * (info->sl.segment + row) + used_words(homes) * sizeof(uint64_t);
+    return sizeof(sl_view) + homes * (info->sl.segment_bytes + row) + used_words(homes) * sizeof(uint64_t);
 }
 
 /* What a table with so many homes says of itself. */
@@ -47,7 +47,7 @@ static uint64_t homes_for(const hd_info *info, uint64_t buckets)
 /* A home's number has 32 bits; places are counted in bytes, too. */
 static bool too_many(const hd_info *info, uint64_t homes)
 {
-    return homes > UINT32_MAX || homes > (uint64_t)PTRDIFF_MAX / 2 / info->sl.segment;
+    return homes > UINT32_MAX || homes > (uint64_t)PTRDIFF_MAX / 2 / info->sl.segment_bytes;
 }
 
 static hd_status sl_shape(const hd_design *d, const hd_config *c, hd_info *info)
@@ -55,8 +55,8 @@ static hd_status sl_shape(const hd_design *d, const hd_config *c, hd_info *info)
     (void)d;
     if (c->value_bytes != 4 && c->value_bytes != 8)
         return hd_fail(HD_EINVAL, "value_bytes: sl has values of 4 or 8, not of %" PRIu32, c->value_bytes);
-    if (!is_power_of_two(c->sl.segment))
-        return hd_fail(HD_EINVAL, "segment: a power of two, not %" PRIu32, c->sl.segment);
+    if (!is_power_of_two(c->sl.segment_bytes))
+        return hd_fail(HD_EINVAL, "segment: a power of two, not %" PRIu32, c->sl.segment_bytes);
     if (c->clock != HD_CLOCK_LOGICAL) return hd_fail(HD_EINVAL, "clock: sl keeps no times");
     if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_SORTED;
     if (info->layout != HD_LAYOUT_SORTED) return hd_fail(HD_EINVAL, "layout: sl has sorted segments");
@@ -245,7 +245,7 @@ static const char *sl_unfit_batch(const hd_variant_row *row, const hd_info *info
 
 /* clang-format off */
 static const hd_param params[] = {
-    { "segment", HD_PARAM_U32, HD_PARAM_AT(hd_sl_config, segment), .least = SL_SEGMENT_LEAST, .most = SL_SEGMENT_MOST,
+    { "segment", HD_PARAM_U32, HD_PARAM_AT(hd_sl_config, segment_bytes), .least = SL_SEGMENT_LEAST, .most = SL_SEGMENT_MOST,
       .usual = SL_SEGMENT_USUAL, .what = "bytes of a segment, a power of two", .places = true,
       .saved = HD_SAVED_U32, .saved_at = 160 },
     { "near", HD_PARAM_U64, HD_PARAM_AT(hd_sl_config, near_bytes), .most = UINT64_MAX, .usual = 0,

@@ -126,6 +126,26 @@ class Traces(unittest.TestCase):
         kmer, count = heddle.kmers(DATA / "lambda_virus.fa", k)
         self.assertEqual(dict(zip(heddle.letters(kmer, k), count.tolist())), dict(counts))
 
+    def test_reads_are_classified(self):
+        with tempfile.TemporaryDirectory() as folder:
+            one, two, reads, table = (pathlib.Path(folder) / name for name in ("one.fa", "two.fa", "reads.fa", "t.hd"))
+            one.write_text(">1\nACGTTGCAATCC\n")
+            two.write_text(">2\nGGATCTTAGACA\n")
+            reads.write_text(">a b\nTTGCAATCC\n>c\nTGTCTAAGAT\n>short\nAC\n")
+            heddle.command("classify", one, two, build=table, k=8)
+            for report in (
+                heddle.classify(reads, [one, two], k=8),
+                heddle.classify(reads, table=table, threads=1),
+                heddle.classify(reads, [one, two], k=8, design="hive", batch=1),
+            ):
+                self.assertEqual(report.reads["read"], ["a", "c", "short"])
+                self.assertEqual(report.reads["taxon"], ["one", "two", None])
+                self.assertEqual(report.reads["votes"], [2, 3, 0])
+                self.assertEqual((report["taxon"], report["reads"]), (["one", "two"], [1, 1]))
+            with self.assertRaisesRegex(heddle.Error, "t.hd.taxa: "):
+                (pathlib.Path(folder) / "t.hd.taxa").write_text("{}")
+                heddle.classify(reads, table=table)
+
     def test_a_plot_has_a_line_per_policy(self):
         try:
             import matplotlib

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * word.h - entries that are one word, so that one compare-and-swap publishes, replaces or removes key and value
+ * layout.h - entries that are one word, so that one compare-and-swap publishes, replaces or removes key and value
  * together. `half` is the number of bits of a key, and of a value:
  *
  *   half 32   64 bits   key << 32 | value      keys below 2^32 - 3
@@ -16,8 +16,8 @@
  * A bucket that is open has fresh slots. Fresh slots are taken and never come back, so a bucket that is not open stays
  * so. No key goes past an open bucket; so an open bucket ends a search.
  */
-#ifndef HD_REF_WORD_H
-#define HD_REF_WORD_H
+#ifndef HD_REF_WORDS_LAYOUT_H
+#define HD_REF_WORDS_LAYOUT_H
 
 #include "hashes/hash.h"
 #include "heddle.h"

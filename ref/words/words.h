@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * words.h - what the references of all dictionaries do alike whose entries are words (word.h): one item by its rule,
+ * words.h - what the references of all dictionaries do alike whose entries are words (layout.h): one item by its rule,
  * and batches. A design says by a word_table where its slots are, and how it finds, places and removes a key.
  */
 #ifndef HD_REF_WORDS_H
 #define HD_REF_WORDS_H
 
 #include "base/design.h"
-#include "ref/word.h"
+#include "ref/words/layout.h"
 
 /* One item of a keyed operation. */
 typedef struct word_item {

@@ -2,7 +2,7 @@
  *
  * words.c - see words.h.
  */
-#include "ref/words.h"
+#include "ref/words/words.h"
 
 #include <string.h>
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * args.h - what every kernel of the ovs table is given, by value, and how its kernels live together. All pointers are
+ * memory that the device reaches: near segments are in its own memory, far ones in pinned memory of the host.
+ *
+ * Words (ref/ovs/layout.h) are read by single loads, which are relaxed but in the search after a claim, and changed by
+ * compare-and-swap (CAS). Only the owner of a CLAIMED word may store to it. Keys do not move while batches run.
+ *
+ *   search    Bucket after bucket along the way. (K, v): present. An open bucket ends the search: no item goes past it,
+ *             and no word becomes FRESH.
+ *   change    (K, v) -> (K, new), or -> VACANT, by CAS.
+ *   insert    The first free slot of the way, after the whole way was searched. In a batch with distinct keys the slot
+ *             becomes (K, v) at once. Else it becomes CLAIMED(K), and after a fence the item searches K again. Of two
+ *             items that insert K, both claim before they search, so one of them sees the other. If K is elsewhere, or
+ *             claimed earlier on the way, the item gives its claim back. If K is claimed later on the way, the item
+ *             searches again until that claim ends. Else the claim becomes (K, v).
+ *
+ * A claim that is given back becomes VACANT, never FRESH. No step waits: it returns "again", and the next turn begins
+ * from the state of the key.
+ *
+ * Tickets: UPDATED and ERASED at the CAS; INSERTED at the store, or the CAS, that shows (K, v). An outcome that changes
+ * nothing (HIT, MISS, PENDING, RESERVED) was true at some moment between the item's start (simt_started) and its
+ * ticket: a search is many loads.
+ */
+#ifndef OVS_ARGS_H
+#define OVS_ARGS_H
+
+#include "gpu/batch.h"
+#include "ref/ovs/layout.h"
+
+typedef struct ovs_args {
+    ovs_view v;
+    gpu_batch b;
+    uint64_t round; /* resizing: the partner of segment g of [first, last) is segment round + g */
+    /* flip: words code << 32 | item, in the order of codes; item is counted from b.first. A code is the bucket where
+     * the way begins. And the next word that is to be taken */
+    uint64_t *sorted, *next;
+    uint64_t *crowded; /* (1): one more than the last segment that cannot take its partner's keys; 0: all can */
+} ovs_args;
+
+#endif

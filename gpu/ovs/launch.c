@@ -1,0 +1,420 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * launch.c - describes ovs to the backends: the memory of its tables on a device, near and far, and beside the
+ * reference's segments; the argument of its kernels; its batches as launches; growing and shrinking.
+ */
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/op.h"
+#include "gpu/launches.h"
+#include "gpu/sort_launch.h"
+#include "gpu/ovs/own.h"
+#include "gpu/ovs/rows.h"
+#include "predicates/predicate.h"
+#include "ref/ovs/ovs.h"
+
+extern const hd_design hd_design_ovs, hd_design_ovs_cuda;
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static const gpu_room room = { offsetof(ovs_own, words), sizeof(ovs_words), offsetof(ovs_own, listed),
+                               offsetof(ovs_own, stage_flag) };
+
+enum { ALIGNED = 8 * 256 /* bytes: what aligns pieces, at most */ };
+
+/* Items that are sorted at a time. What they need takes a quarter of the device's memory that the table may have beside
+ * its other room, but it is never less than for a share. */
+static uint64_t sort_window(const hd_gpu_own *gpu)
+{
+    enum { BYTES = 18 /* two words, and a share's counts */, USUAL = 1 << 20, MOST = 1 << 30 };
+    uint64_t near = gpu->info.ovs.near_bytes, room_bytes = gpu_room_bytes(&room, &gpu->info, true) + ALIGNED;
+    uint64_t left = near > room_bytes ? near - room_bytes : 0, n = near ? left / 4 / BYTES : USUAL;
+    if (n < GPU_SORT_SHARE) n = GPU_SORT_SHARE;
+    if (n > MOST) n = MOST;
+    if (!near && n > gpu->info.capacity) n = gpu->info.capacity;
+    if (gpu->window_most && n > gpu->window_most) n = gpu->window_most;
+    return n;
+}
+
+static uint32_t sort_shares(const hd_gpu_own *gpu) { return gpu_sort_shares(sort_window(gpu), GPU_SORT_SHARES_MOST); }
+
+static int room_to_take(const hd_gpu_own *gpu, hd_piece *all)
+{
+    const hd_piece sorts[] = {
+        { "table: window of sorts", offsetof(ovs_own, to_sort), sort_window(gpu), sizeof(uint64_t), HD_AS_IT_COMES,
+          HD_OF_BATCH },
+        { "table: window of sorts", offsetof(ovs_own, sort_room), sort_window(gpu), sizeof(uint64_t), HD_AS_IT_COMES,
+          HD_OF_BATCH },
+        { "table: counts of sorts", offsetof(ovs_own, sort_count), gpu_sort_counts(sort_shares(gpu)), sizeof(uint32_t),
+          HD_AS_IT_COMES, HD_OF_BATCH },
+    };
+    enum { SORTS = sizeof sorts / sizeof *sorts };
+    memcpy(all, sorts, sizeof sorts);
+    return SORTS + gpu_room_pieces(&room, gpu, all + SORTS);
+}
+
+static uint64_t room_bytes(const hd_info *info, bool device)
+{
+    const hd_gpu_own gpu = { .info = *info, .device = device };
+    hd_piece all[HD_PIECES_MOST];
+    return gpu_bytes_of_pieces(all, room_to_take(&gpu, all));
+}
+
+/* What a table takes of the device's memory besides segments: its room, and what aligns pieces, at most. */
+static uint64_t scratch_bytes(const hd_info *info) { return room_bytes(info, true) + ALIGNED; }
+
+static void usual(hd_info *info) { (void)info; }
+
+const char *ovs_select(hd_op op, const hd_info *info, double load_factor, hd_amount amount, uint32_t choice)
+{
+    bool far = info->ovs.near_bytes != 0;
+    (void)op, (void)load_factor;
+    if (choice == 0 && far && amount == HD_MANY) return "flip";
+    return choice < 2 ? "quad" : choice == 2 ? "probe16" : NULL;
+}
+
+static ovs_view view_for(const hd_info *info, bool device)
+{
+    ovs_view v = ovs_view_for(info);
+    if (device && info->ovs.near_bytes)
+        v.near_most = (info->ovs.near_bytes - scratch_bytes(info)) / info->ovs.segment_bytes;
+    return v;
+}
+
+static hd_status shape(hd_info *info, bool device)
+{
+    if (!device || !info->ovs.near_bytes) return HD_OK;
+    if (info->ovs.near_bytes < scratch_bytes(info))
+        return hd_fail(HD_EINVAL,
+                       "near: %" PRIu64 " bytes are fewer than the %" PRIu64 " that the table's kernels need",
+                       info->ovs.near_bytes, scratch_bytes(info));
+    const ovs_view v = view_for(info, true);
+    ovs_tell(&v, info);
+    return HD_OK;
+}
+
+static void begin(void *own)
+{
+    ovs_own *o = (ovs_own *)own;
+    o->v = view_for(&o->gpu.info, o->gpu.device);
+}
+
+/* The parts of extent k. */
+static int add_extent(const ovs_view *v, uint32_t k, hd_piece *all)
+{
+    size_t at = offsetof(ovs_own, v.extent) + k * sizeof(ovs_extent);
+    uint64_t slots = ovs_segment_slots(v), near = ovs_extent_near(v, k), far = ovs_extent_segments(v, k) - near;
+    const hd_piece parts[] = {
+        { "capacity: near segments", at + offsetof(ovs_extent, near), near * slots, sizeof(uint64_t), HD_AS_IT_COMES,
+          k ? HD_APART : HD_TOGETHER },
+        { "capacity: far segments", at + offsetof(ovs_extent, far), far * slots, sizeof(uint64_t), HD_AS_IT_COMES,
+          HD_HOST_MEMORY },
+    };
+    memcpy(all, parts, sizeof parts);
+    return 2;
+}
+
+static int pieces(const void *own, hd_piece *all)
+{
+    const ovs_own *o = (const ovs_own *)own;
+    int n = room_to_take(&o->gpu, all);
+    uint32_t extents = o->gpu.device ? ovs_extents_for(&o->v, ovs_segments(&o->v)) : 0;
+    for (uint32_t k = 0; k < extents; k++) n += add_extent(&o->v, k, all + n);
+    return n;
+}
+
+static void taken(void *own)
+{
+    ovs_own *o = (ovs_own *)own;
+    o->gpu.tally = o->words->tally;
+    o->gpu.op = o->words->op;
+    o->gpu.sum = &o->words->sum;
+    o->gpu.word = &o->words->word;
+}
+
+/* ---- A batch --------------------------------------------------------------------------------- */
+
+/* What a kernel is given, and how it is launched. */
+typedef struct launching {
+    gpu_launcher l; /* first: launch_sorted gets its address */
+    ovs_args a;
+    const ovs_own *o;
+} launching;
+
+/* Bits of a code, which is a bucket, or, of a reserved key, the number of buckets. */
+static uint32_t code_bits(const ovs_view *v)
+{
+    uint32_t bits = 1;
+    while (ovs_buckets(v) >> bits) bits++;
+    return bits;
+}
+
+/* The items [from, to) are sorted and run. */
+static hd_status launch_window(launching *x, uint32_t row, const hd_variant_row *r, uint64_t from, uint64_t to)
+{
+    static const gpu_sort_kernels sort = { OVS_NUMBER_sort_count, OVS_NUMBER_sort_scan, OVS_NUMBER_sort_lay };
+    const ovs_own *o = x->o;
+    x->a.b.first = from;
+    x->a.b.last = to;
+    x->a.sorted = o->to_sort;
+    hd_status status = gpu_launch_range(&x->l, OVS_NUMBER_codes, 1, 128);
+    if (!status)
+        status = gpu_sort_launch(&x->l.on, sort, to - from, code_bits(&x->a.v), o->to_sort, o->sort_room, o->sort_count,
+                                 sort_shares(&o->gpu), &x->a.sorted);
+    return status ? status : gpu_launch_range(&x->l, row, r->lanes, r->threads);
+}
+
+/* gpu_launcher.items of a row that is GPU_SORTED. */
+static hd_status launch_sorted(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
+{
+    launching *x = (launching *)l;
+    uint64_t at = l->b->first, last = l->b->last, window = sort_window(&x->o->gpu), to;
+    hd_status status = HD_OK;
+    for (; at < last && !status; at = to) {
+        to = last - at < window ? last : at + window;
+        status = launch_window(x, row, r, at, to);
+    }
+    x->a.b.last = last;
+    return status;
+}
+
+/* All but first, last, window and pass, which gpu_launch sets. *x must stay where it is. */
+static void launching_begin(launching *x, const ovs_own *o, const hd_launcher *to, const hd_batch *b)
+{
+    memset(x, 0, sizeof *x);
+    x->a.v = o->v;
+    x->a.b = gpu_batch_of(b);
+    x->a.b.predicate = hd_predicate_of(b);
+    x->a.b.tally = o->gpu.tally;
+    x->a.b.op_tally = o->gpu.op;
+    x->a.b.listed = o->listed;
+    x->a.b.stage_flag = o->stage_flag;
+    x->a.crowded = &o->words->crowded;
+    x->a.next = &o->words->next;
+    x->o = o;
+    x->l = (gpu_launcher){ *to, gpu_list_window(&o->gpu), &x->a, sizeof x->a, &x->a.b, OVS_NUMBER_list, NULL };
+}
+
+/* gpu_launcher.items of `quad`: a lane has several items one after another, if there are many. */
+static hd_status launch_quads(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
+{
+    enum { LANES = 1 << 18, EACH = 4 };
+    uint64_t n = l->b->last - l->b->first, lanes = n / EACH > LANES ? n / EACH : n < LANES ? n : LANES;
+    return gpu_launch_blocks(l, row, hd_launch_blocks(&l->on, lanes, r->threads), r->threads);
+}
+
+static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
+{
+    launching x;
+    (void)when;
+    const hd_variant_row *r = hd_variant_row_numbered(ovs_variants, row);
+    launching_begin(&x, (const ovs_own *)own, to, b);
+    if (r->family == GPU_SORTED) x.l.items = launch_sorted;
+    if (r->family == GPU_ITEMS && r->lanes == 1 && b->n) x.l.items = launch_quads;
+    return gpu_launch(&x.l, row, r, ovs_places(&x.a.v));
+}
+
+const char *ovs_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+{
+    const char *unfit = b->each ? NULL : ovs_unfit(b->op);
+    uint32_t family = b->each ? (uint32_t)GPU_ITEMS : (uint32_t)gpu_family_of(b->op);
+    if (unfit) return unfit;
+    if (row->family == GPU_SORTED && family == GPU_ITEMS && hd_role_of_batch(b) != HD_UPDATER)
+        return NULL; /* batches of updaters overlap, so none of them can own a segment */
+    return row->family != family ? HD_OTHER_OPERATION : row->fits(info);
+}
+
+/* ---- On the host machine --------------------------------------------------------------------- */
+
+static void before(void *own, void *entries) { ((ovs_own *)own)->v = *ovs_view_of(entries); }
+static void after(void *own, void *entries, bool good) { (void)own, (void)entries, (void)good; }
+
+static int regions(const void *own, hd_region *all)
+{
+    const ovs_own *o = (const ovs_own *)own;
+    const ovs_view *v = &o->v;
+    hd_piece parts[2];
+    int n = gpu_word_regions(&o->gpu, o->listed, o->stage_flag, all);
+    all[n++] = (hd_region){ &o->words->crowded, sizeof o->words->crowded, "crowded" };
+    all[n++] = (hd_region){ &o->words->next, sizeof o->words->next, "next word" };
+    all[n++] = (hd_region){ o->to_sort, sort_window(&o->gpu) * 8, "words to sort" };
+    all[n++] = (hd_region){ o->sort_room, sort_window(&o->gpu) * 8, "room of the sort" };
+    all[n++] = (hd_region){ o->sort_count, gpu_sort_counts(sort_shares(&o->gpu)) * 4, "counts of the sort" };
+    for (uint32_t k = 0; k < ovs_extents_for(v, ovs_segments(v)); k++)
+        for (int part = add_extent(v, k, parts); part-- > 0;)
+            all[n++] = (hd_region){ hd_field(o, parts[part].field), parts[part].count * parts[part].size,
+                                    part ? "far words" : "words" };
+    return n;
+}
+
+/* ---- On a device ----------------------------------------------------------------------------- */
+
+static hd_status empty(void *own, const hd_launcher *l)
+{
+    static const hd_when when = { .clock = 0 };
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    b.op = HD_OP_CLEAR;
+    return launch(own, l, hd_variant_row_of(ovs_variants, "probe16", GPU_CLEAR), &b, when);
+}
+
+/* Its segments are near and far as on the device. */
+static hd_status open_here(const void *own, const hd_seams *s, void **staged)
+{
+    const ovs_own *o = (const ovs_own *)own;
+    hd_info info = o->gpu.info;
+    info.ovs.near_bytes = o->v.near_most == UINT64_MAX ? 0 : o->v.near_most * info.ovs.segment_bytes;
+    if (o->v.near_most == 0) info.ovs.near_bytes = 1; /* none is near */
+    return hd_design_ovs.open(&hd_design_ovs, &info, s, staged);
+}
+
+/* Batches that are sorted use the room of sorts. */
+static bool lists(const void *own, const hd_batch *b)
+{
+    const ovs_own *o = (const ovs_own *)own;
+    bool sorts = hd_op_is_keyed(hd_row_of_batch(b)) && hd_role_of_batch(b) != HD_UPDATER;
+    hd_amount amount = b->n > OVS_FEW_ITEMS ? HD_MANY : HD_FEW;
+    const char *kernel = b->kernel ? b->kernel : b->each ? "" : ovs_select(b->op, &o->gpu.info, 1, amount, 0);
+    return gpu_batch_lists(own, b) || (sorts && strcmp(kernel, "flip") == 0);
+}
+
+static int planes(const void *own, void *staged, bool values, hd_plane *all)
+{
+    const ovs_view *there = &((const ovs_own *)own)->v, *here = ovs_view_of(staged);
+    uint64_t run;
+    int n = 0;
+    (void)values; /* they are in the words */
+    for (uint64_t b = 0; b < ovs_buckets(there); b += run) {
+        run = ovs_run_from(there, b);
+        all[n++] = (hd_plane){ "segments", ovs_bucket(there, b), ovs_bucket(here, b), run * OVS_LINE };
+    }
+    return n;
+}
+
+/* ---- Growing and shrinking ------------------------------------------------------------------- */
+
+static void give_extents(ovs_own *o, const hd_gpu_machine *m, uint32_t from, uint32_t to)
+{
+    hd_piece parts[2];
+    for (uint32_t k = from; k < to; k++)
+        for (int part = add_extent(&o->v, k, parts); part-- > 0;)
+            if (hd_field(o, parts[part].field)) m->give(m->self, &parts[part]);
+}
+
+/* Extents [from, to), or none of them. */
+static hd_status take_extents(ovs_own *o, const hd_gpu_machine *m, uint32_t from, uint32_t to)
+{
+    hd_status status = HD_OK;
+    hd_piece parts[2];
+    for (uint32_t k = from; k < to; k++)
+        for (int part = add_extent(&o->v, k, parts); part-- > 0;)
+            if (!status && parts[part].count) status = m->take(m->self, &parts[part]);
+    if (status) give_extents(o, m, from, to);
+    return status;
+}
+
+/* A warp for each of segments [first, last). */
+static hd_status launch_segments(launching *x, uint32_t kernel, uint64_t first, uint64_t last)
+{
+    x->a.b.first = first;
+    x->a.b.last = last;
+    return gpu_launch_range(&x->l, kernel, 32, 128);
+}
+
+/* Segments are split, a doubling a launch; o->v is what the table is after each. */
+static hd_status split_up_to(ovs_own *o, launching *x, uint64_t segments)
+{
+    hd_status status = HD_OK;
+    while (!status && ovs_segments(&o->v) < segments) {
+        uint64_t first = o->v.split, left = segments - ovs_segments(&o->v), last;
+        ovs_view then = o->v;
+        x->a.round = then.base << then.level;
+        last = left < x->a.round - first ? first + left : x->a.round;
+        then.split = last - 1;
+        x->a.v = ovs_one_more(then);
+        status = launch_segments(x, OVS_NUMBER_split, first, last);
+        if (!status) o->v = x->a.v;
+    }
+    return status;
+}
+
+/* Of one doubling pairs [first, last) are merged, down to one that does not fit: *stuck. */
+static hd_status merge_pairs(ovs_own *o, const hd_gpu_machine *m, launching *x, uint64_t first, bool *stuck)
+{
+    uint64_t crowded = 0, last = x->a.v.split;
+    hd_status status = m->on.zero(m->on.self, x->a.crowded, sizeof crowded);
+    if (!status) status = launch_segments(x, OVS_NUMBER_merge, first, last);
+    if (!status) status = m->read(m->self, &crowded, x->a.crowded, sizeof crowded);
+    if (status) {
+        launch_segments(x, OVS_NUMBER_unmerge, first, last);
+        return status;
+    }
+    if (crowded) status = launch_segments(x, OVS_NUMBER_unmerge, first, crowded);
+    if (status) return status;
+    *stuck = crowded != 0;
+    if (crowded == last) return HD_OK;
+    x->a.v.split = crowded ? crowded : first;
+    o->v = x->a.v;
+    return launch_segments(x, OVS_NUMBER_settle, x->a.v.split, last);
+}
+
+/* A doubling after the other. */
+static hd_status merge_down_to(ovs_own *o, const hd_gpu_machine *m, launching *x, uint64_t segments)
+{
+    hd_status status = HD_OK;
+    bool stuck = false;
+    while (!status && !stuck && ovs_segments(&o->v) > segments) {
+        x->a.v = o->v;
+        if (x->a.v.split == 0) x->a.v.split = x->a.v.base << --x->a.v.level; /* the last doubling, as the one at work */
+        x->a.round = x->a.v.base << x->a.v.level;
+        status = merge_pairs(o, m, x, segments > x->a.round ? segments - x->a.round : 0, &stuck);
+    }
+    return status;
+}
+
+static hd_status resize_to(ovs_own *o, const hd_gpu_machine *m, uint64_t segments)
+{
+    uint32_t had = ovs_extents_for(&o->v, ovs_segments(&o->v)), need = ovs_extents_for(&o->v, segments), most;
+    hd_batch none;
+    launching x;
+    hd_status status = take_extents(o, m, had, need);
+    if (status) return status;
+    memset(&none, 0, sizeof none);
+    launching_begin(&x, o, &m->on, &none);
+    status = segments > ovs_segments(&o->v) ? split_up_to(o, &x, segments) : merge_down_to(o, m, &x, segments);
+    most = had > need ? had : need;
+    give_extents(o, m, ovs_extents_for(&o->v, ovs_segments(&o->v)), most);
+    return status;
+}
+
+/* On the host machine the reference has what the table is made of. */
+static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info)
+{
+    ovs_own *o = (ovs_own *)own;
+    uint64_t segments;
+    hd_status status = ovs_segments_for(&o->v, buckets, &segments);
+    if (!status) status = resize_to(o, m, segments);
+    if (entries) *ovs_view_of(entries) = o->v;
+    ovs_tell(&o->v, info);
+    info->memory_bytes += room_bytes(info, o->gpu.device);
+    return status;
+}
+
+static void show(const void *own, hd_view *view) { ovs_show(&((const ovs_own *)own)->v, view); }
+
+/* clang-format off */
+const hd_gpu ovs_gpu = {
+    &hd_design_ovs, HD_CUDA_ENTRY(ovs_cuda_entry), OVS_NUMBER_word_enter, OVS_NUMBER_word_leave, sizeof(ovs_own),
+    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, NULL,
+    launch, resize, NULL, NULL, ovs_check_there, &ovs_parts, show, shape
+};
+
+const hd_design hd_design_ovs_cuda = {
+    .name = "ovs", .what = "a dictionary of segments, in a GPU's memory and in pinned memory of the host",
+    .params = &ovs_params, .policy = "none", .variants = ovs_variants, .unfit = ovs_unfit_row, .gpu = &ovs_gpu,
+    .select = ovs_select, .few_items = OVS_FEW_ITEMS, .owns = true, HD_ON_CUDA, .resize = hd_cuda_resize
+};
+/* clang-format on */

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * part.c - calls that concern the whole of an ovs table on a device, without a copy of it: its parts in host memory
+ * (hd_gpu.parts), and hd_check. A part has room for the words of a range of buckets, one after another. Far segments
+ * are in host memory already, and are used there.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "gpu/ovs/check_args.h"
+#include "gpu/ovs/kernel_numbers.h"
+#include "gpu/ovs/own.h"
+#include "ref/ovs/ovs.h"
+
+static const ovs_view *view_in(const void *own) { return &((const ovs_own *)own)->v; }
+
+uint64_t ovs_run_from(const ovs_view *v, uint64_t b)
+{
+    uint64_t g = b >> v->line_bits, all = ovs_segments(v), end = v->base;
+    while (end <= g) end *= 2;
+    if (end > all) end = all;
+    if (ovs_is_near(v, g) && end > v->near_most) end = v->near_most;
+    return (end << v->line_bits) - b;
+}
+
+static uint64_t part_bytes(const void *own, uint64_t buckets)
+{
+    (void)own;
+    return buckets * OVS_LINE;
+}
+
+static uint64_t *word_in(const ovs_view *v, const hd_part *p, uint64_t e)
+{
+    if (!ovs_is_near(v, e / OVS_SLOTS >> v->line_bits)) return ovs_at(v, e);
+    return (uint64_t *)p->memory + (e - p->first * OVS_SLOTS);
+}
+
+static int part_planes(const void *own, const hd_part *p, hd_plane *all)
+{
+    const ovs_view *v = view_in(own);
+    uint64_t end = p->first + p->buckets, run;
+    int n = 0;
+    for (uint64_t b = p->first; b < end && ovs_is_near(v, b >> v->line_bits); b += run) {
+        run = ovs_run_from(v, b);
+        if (run > end - b) run = end - b;
+        all[n++] = (hd_plane){ "segments", ovs_bucket(v, b), word_in(v, p, b * OVS_SLOTS), run * OVS_LINE };
+    }
+    return n;
+}
+
+static size_t part_next(const void *own, const hd_part *p, hd_entry *e, size_t most)
+{
+    const ovs_view *v = view_in(own);
+    uint64_t at = e->slot;
+    size_t n = 0;
+    for (; at < (p->first + p->buckets) * OVS_SLOTS && n < most; at++) {
+        uint64_t *word = word_in(v, p, at);
+        if (ovs_is_key(*word)) e[n++] = (hd_entry){ at, ovs_key_of(*word), 0, word };
+    }
+    if (n == 0) e->slot = at;
+    return n;
+}
+
+/* Where it comes twice, hd_check finds it. */
+static bool part_put_at(const void *own, const hd_part *p, const hd_entry *e)
+{
+    const ovs_view *v = view_in(own);
+    uint64_t h = ovs_hash(v, e->key), b = e->slot / OVS_SLOTS;
+    if (e->key >= word_keys(OVS_HALF) || e->score != 0 || ovs_segment_of(v, h) != b >> v->line_bits) return false;
+    if (ovs_step_of(v, h, b & (ovs_lines(v) - 1)) >= ovs_way(v)) return false;
+    *word_in(v, p, e->slot) = word_pack(OVS_HALF, e->key, word_value_in(OVS_HALF, e));
+    return true;
+}
+
+/* Far segments of an empty table are empty. */
+static void part_clear(const void *own, const hd_part *p)
+{
+    memset(p->memory, 0xff, (size_t)part_bytes(own, p->buckets)); /* fresh */
+}
+
+/* ---- Kernels --------------------------------------------------------------------------------- */
+
+static hd_status launch(const ovs_own *o, const hd_gpu_machine *m, uint32_t kernel)
+{
+    enum { THREADS = 128 };
+    const ovs_check_args a = { o->v, &o->words->check };
+    uint64_t blocks = hd_launch_blocks(&m->on, ovs_places(&a.v), THREADS);
+    return m->on.launch(m->on.self, kernel, &a, sizeof a, blocks, THREADS);
+}
+
+static hd_status part_filled(void *own, const hd_gpu_machine *m)
+{
+    return launch((const ovs_own *)own, m, OVS_NUMBER_shut);
+}
+
+const hd_gpu_parts ovs_parts = { part_bytes, part_planes, part_next, part_put_at, part_clear, part_filled };
+
+hd_status ovs_check_there(void *own, const hd_gpu_machine *m)
+{
+    const ovs_own *o = (const ovs_own *)own;
+    uint64_t first = 0;
+    char why[256];
+    hd_status status = m->on.zero(m->on.self, &o->words->check, sizeof o->words->check);
+    if (!status) status = launch(o, m, OVS_NUMBER_check);
+    if (!status) status = m->read(m->self, &first, &o->words->check, sizeof first);
+    if (status || first == 0) return status;
+    ovs_say_broken(&o->v, ~first / OVS_RULES, (int)(~first % OVS_RULES), why, sizeof why);
+    return hd_fail(HD_ECORRUPT, "%s", why);
+}

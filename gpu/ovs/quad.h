@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * quad - a lane per key, and a tile of four lanes that loads the buckets of its four keys together. A lane loads a
+ * quarter of each of the four buckets, and all four loads are issued before the first is used: so a warp waits for 32
+ * buckets at a time. A lane whose item is done takes the next item of the warp, so no lane waits for the longest way.
+ *
+ * A round looks at one bucket of the way of each item. Then each lane decides by itself, by the protocol of args.h:
+ *
+ *     the item's state   the bucket says                    what the lane does
+ *     searches           the key                            changes it by a compare-and-swap; done, or looks again
+ *     searches           not the key, and is not open       goes on to the next bucket
+ *     searches           not the key, and the way ends      MISS or PENDING, done; or claims its first free slot
+ *     has claimed        the key, or an earlier claim       gives its claim back, and begins again
+ *     has claimed        neither, and the way ends          shows the key in its claim, done; or, if another item
+ *                                                           claims the key further on, searches again
+ *
+ * A claim is made by one lane, and the search after it by four. So the warp synchronises and fences in between.
+ */
+#ifndef OVS_QUAD_H
+#define OVS_QUAD_H
+
+#include "gpu/ovs/kernels.h"
+#include "gpu/ovs/steps.h"
+
+enum { OVS_QUAD = 4, OVS_QUAD_THREADS = 256, OVS_QUAD_NO_ITEM = GPU_UNDECIDED + 1 };
+
+/* The item of a lane. */
+typedef struct ovs_quad_item {
+    gpu_one o;                /* o.outcome OVS_QUAD_NO_ITEM: none. o.claim is counted along the way */
+    uint64_t *segment;        /* of its key */
+    uint64_t room, room_word; /* the first free slot that the search saw, along the way; OVS_NOWHERE: none */
+    uint32_t step;            /* of the search */
+    bool before, after;       /* the search saw claims of other items: before the item's own claim, or after it */
+} ovs_quad_item;
+
+/* What a bucket says about the key of a lane's item. */
+typedef struct ovs_quad_seen {
+    uint32_t slot;    /* of the key, or else the first that is free; OVS_SLOTS: neither */
+    uint32_t value;   /* the value field of that slot */
+    bool key, open;   /* the key is in `slot`; a slot is fresh */
+    uint32_t claimed; /* the slots that other items, or this one, have claimed for the key: a bit each */
+} ovs_quad_seen;
+
+SIMT_FN uint32_t ovs_quad_votes(simt_tile w, simt_tile t, bool yes)
+{
+    return simt_ballot(w, yes) >> t.base & (OVS_QUAD * OVS_QUAD - 1);
+}
+
+/* Compares four words of a bucket, slots 4 rank to 4 rank + 3, with a key. All lanes of the warp call it. claims: the
+ * batch may insert keys that are not promised to be distinct. */
+SIMT_FN ovs_quad_seen ovs_quad_compare(simt_tile w, simt_tile t, const uint64_t x[OVS_LANE_WORDS], uint32_t key,
+                                       bool claims)
+{
+    uint32_t k = OVS_LANE_WORDS, free = OVS_LANE_WORDS, claimed = 0;
+    bool fresh = false;
+    ovs_quad_seen s;
+    SIMT_UNROLL
+    for (uint32_t j = OVS_LANE_WORDS; j-- > 0;) {
+        if ((uint32_t)ovs_key_of(x[j]) == key) k = j;
+        if (ovs_is_free(x[j])) free = j;
+        fresh = fresh || x[j] == ovs_fresh();
+        if (claims && x[j] == word_sign(OVS_HALF, WORD_CLAIMED, key)) claimed |= 1u << j;
+    }
+    uint32_t with = ovs_quad_votes(w, t, k < OVS_LANE_WORDS), who = with;
+    uint32_t room = ovs_quad_votes(w, t, free < OVS_LANE_WORDS);
+    s.open = ovs_quad_votes(w, t, fresh) != 0;
+    s.key = with != 0;
+    if (!with) who = room;
+    uint32_t lane = who ? simt_ffs(who) - 1 : 0, j = with ? k : free;
+    uint32_t slot = simt_shfl_u32(w, t.rank * OVS_LANE_WORDS + j, t.base + lane);
+    s.value = simt_shfl_u32(w, (uint32_t)ovs_pick(x, j), t.base + lane);
+    s.slot = who ? slot : (uint32_t)OVS_SLOTS;
+    s.claimed = 0;
+    if (claims && simt_any(w, claimed != 0)) {
+        claimed <<= t.rank * OVS_LANE_WORDS;
+        claimed |= simt_shfl_xor_u32(w, claimed, 1);
+        claimed |= simt_shfl_xor_u32(w, claimed, 2);
+        s.claimed = claimed;
+    }
+    return s;
+}
+
+/* One look of all lanes, each at the bucket of its item's step. A lane without an item has another lane's bucket
+ * loaded, and does not use it. verifies: a lane has claimed a slot, and must see what others claimed before. */
+SIMT_FN ovs_quad_seen ovs_quad_look(simt_tile w, const ovs_args *a, const ovs_quad_item *m, bool claims, bool verifies)
+{
+    simt_tile t = simt_tile_of(OVS_QUAD);
+    uint64_t x[OVS_QUAD][OVS_LANE_WORDS];
+    uint64_t at = (uint64_t)(uintptr_t)(m->segment + ovs_step_in(&a->v, m->o.h, m->step) * OVS_SLOTS);
+    ovs_quad_seen mine;
+    mine.slot = OVS_SLOTS;
+    mine.value = mine.claimed = 0;
+    mine.key = mine.open = false;
+    SIMT_UNROLL
+    for (uint32_t q = 0; q < OVS_QUAD; q++) {
+        uint64_t *p = (uint64_t *)(uintptr_t)simt_shfl_u64(w, at, t.base + q);
+        ovs_load(p + t.rank * OVS_LANE_WORDS, OVS_LANE_WORDS, verifies, x[q]);
+    }
+    SIMT_UNROLL
+    for (uint32_t q = 0; q < OVS_QUAD; q++) {
+        ovs_quad_seen s = ovs_quad_compare(w, t, x[q], simt_shfl_u32(w, (uint32_t)m->o.key, t.base + q), claims);
+        if (t.rank == q) mine = s;
+    }
+    return mine;
+}
+
+/* ---- What a lane decides --------------------------------------------------------------------- */
+
+SIMT_FN void ovs_quad_again(ovs_quad_item *m)
+{
+    m->step = 0;
+    m->room = OVS_NOWHERE;
+    m->before = m->after = false;
+}
+
+SIMT_FN bool ovs_quad_swap(const ovs_args *a, ovs_quad_item *m, uint64_t at, uint64_t from, uint64_t to,
+                           uint32_t outcome)
+{
+    if (outcome != HD_HIT && simt_cas_u64(ovs_slot(&a->v, m->o.h, at), from, to, SIMT_RELAXED) != from) return false;
+    if (outcome == GPU_UNDECIDED) return true;
+    simt_ticket(m->o.i, outcome, 0, ovs_entry(&a->v, m->o.h, at));
+    m->o.outcome = outcome;
+    m->o.entry = at;
+    return true;
+}
+
+/* Nothing happens. */
+SIMT_FN void ovs_quad_leave(ovs_quad_item *m, uint32_t outcome)
+{
+    simt_ticket(m->o.i, outcome, 0, OVS_NOWHERE);
+    m->o.outcome = outcome;
+}
+
+/* The key is in slot `at` of the way. */
+SIMT_FN void ovs_quad_present(const ovs_args *a, ovs_quad_item *m, uint64_t at, uint32_t value)
+{
+    uint64_t word = word_pack(OVS_HALF, m->o.key, value), to = word;
+    if (m->o.change != GPU_KEEP) to = gpu_changed(a->b.elem, OVS_HALF, m->o.change, m->o.key, word, m->o.in);
+    m->o.value = value;
+    if (!ovs_quad_swap(a, m, at, word, to, m->o.found)) ovs_quad_again(m);
+}
+
+/* The claim ends: the key shows there, or the slot is vacant. */
+SIMT_FN void ovs_quad_settle(const ovs_args *a, ovs_quad_item *m, bool back)
+{
+    uint64_t word = back ? ovs_vacant() : word_pack(OVS_HALF, m->o.key, m->o.in);
+    simt_strlx_u64(ovs_slot(&a->v, m->o.h, m->o.claim), word);
+    if (!back) simt_ticket_store(m->o.i, HD_INSERTED, 0, ovs_entry(&a->v, m->o.h, m->o.claim));
+    if (!back) m->o.outcome = HD_INSERTED;
+    m->o.claim = OVS_NOWHERE;
+    if (back) ovs_quad_again(m);
+}
+
+/* The whole way was searched, and the key is absent. True: the item has claimed a slot. */
+SIMT_FN bool ovs_quad_absent(const ovs_args *a, ovs_quad_item *m)
+{
+    uint64_t room = m->room;
+    if (!m->o.insert) {
+        ovs_quad_leave(m, HD_MISS);
+        return false;
+    }
+    if (m->before && !a->b.distinct) {
+        ovs_quad_again(m);
+        return false;
+    }
+    if (room == OVS_NOWHERE) {
+        ovs_quad_leave(m, HD_PENDING);
+        return false;
+    }
+    uint64_t word = gpu_first_word(OVS_HALF, a->b.distinct, m->o.key, m->o.in);
+    uint32_t outcome = a->b.distinct ? (uint32_t)HD_INSERTED : (uint32_t)GPU_UNDECIDED;
+    bool good = ovs_quad_swap(a, m, room, m->room_word, word, outcome);
+    ovs_quad_again(m);
+    if (good && !a->b.distinct) m->o.claim = room;
+    return good && !a->b.distinct;
+}
+
+/* What the lane does after a look. True: the item has claimed a slot. */
+SIMT_FN bool ovs_quad_decide(const ovs_args *a, ovs_quad_item *m, const ovs_quad_seen *s)
+{
+    uint64_t first = (uint64_t)m->step * OVS_SLOTS, own = m->o.claim - first; /* the claim's slot here, if it is here */
+    bool claims = m->o.claim != OVS_NOWHERE;
+    uint32_t others = own < OVS_SLOTS ? s->claimed & ~(1u << own) : s->claimed;
+    uint32_t earlier = own < OVS_SLOTS ? others & ((1u << own) - 1) : m->o.claim < first ? 0 : others;
+    if (s->key && claims) ovs_quad_settle(a, m, true);
+    if (s->key && claims) return false;
+    if (s->key) ovs_quad_present(a, m, first + s->slot, s->value);
+    if (s->key) return false;
+    m->before = m->before || earlier != 0;
+    m->after = m->after || others != earlier;
+    if (s->slot < OVS_SLOTS && m->room == OVS_NOWHERE) {
+        m->room = first + s->slot;
+        m->room_word = word_sign(OVS_HALF, WORD_EMPTY, s->value);
+    }
+    if (!s->open && ++m->step < ovs_way(&a->v)) return false;
+    if (!claims) return ovs_quad_absent(a, m);
+    if (m->before || !m->after)
+        ovs_quad_settle(a, m, m->before);
+    else
+        ovs_quad_again(m);
+    return false;
+}
+
+/* ---- The items of a warp --------------------------------------------------------------------- */
+
+/* The lane's item was done, or there was none: it takes item i. */
+SIMT_FN void ovs_quad_take(const ovs_args *a, ovs_quad_item *m, uint64_t i)
+{
+    m->o = gpu_begin(simt_tile_of(1), &a->b, OVS_HALF, i, a->b.op, a->b.each != (const uint8_t *)0);
+    m->o.h = ovs_hash(&a->v, m->o.key);
+    m->segment = ovs_segment_at(&a->v, ovs_segment_of(&a->v, m->o.h));
+    m->room_word = 0;
+    ovs_quad_again(m);
+}
+
+SIMT_FN void ovs_quad_deliver(const ovs_args *a, const ovs_quad_item *m)
+{
+    bool points = m->o.outcome == HD_HIT && a->b.ptr;
+    const uint8_t *slot = points ? (const uint8_t *)ovs_slot(&a->v, m->o.h, m->o.entry) : (const uint8_t *)0;
+    gpu_deliver(&a->b, OVS_HALF, m->o.i, m->o.op, m->o.outcome, m->o.value, slot, false);
+}
+
+/* Lanes whose items are decided deliver them and take the next of [*next, last). Lane c counts outcome c. False: no
+ * lane has an item. */
+SIMT_FN bool ovs_quad_turn(simt_tile w, const ovs_args *a, ovs_quad_item *m, uint64_t *next, uint64_t last,
+                           uint64_t *counted)
+{
+    bool done = m->o.outcome < GPU_UNDECIDED;
+    if (done) ovs_quad_deliver(a, m);
+    simt_join();
+    gpu_count_lanes(w, counted, done, m->o.outcome);
+    bool free = done || m->o.outcome == OVS_QUAD_NO_ITEM;
+    uint32_t lanes = simt_ballot(w, free);
+    uint64_t i = *next + simt_popc(lanes & ((1u << w.rank) - 1));
+    if (free) m->o.outcome = OVS_QUAD_NO_ITEM;
+    if (free && i < last) ovs_quad_take(a, m, i);
+    simt_join();
+    *next += simt_popc(lanes);
+    return simt_any(w, m->o.outcome != OVS_QUAD_NO_ITEM);
+}
+
+SIMT_FN void ovs_quad_items(const ovs_args *a)
+{
+    SIMT_SHARED(uint32_t, sum, OVS_QUAD_THREADS);
+    simt_tile w = simt_tile_of(32);
+    uint64_t n = a->b.last - a->b.first, warps = gpu_threads() / 32, warp = gpu_thread() / 32, counted = 0;
+    uint64_t each = (n + warps - 1) / warps, next = a->b.first + each * warp, last = next + each;
+    bool claims = !a->b.distinct && (a->b.each || gpu_op_inserts(a->b.op)), fence = false;
+    ovs_quad_item m;
+    if (last > a->b.last) last = a->b.last;
+    m.o = gpu_item_of(0, 0, 0, 0, 0, HD_EITHER);
+    m.o.outcome = OVS_QUAD_NO_ITEM;
+    m.segment = ovs_segment_at(&a->v, 0);
+    m.room_word = 0;
+    ovs_quad_again(&m);
+    while (ovs_quad_turn(w, a, &m, &next, last, &counted)) {
+        if (simt_any(w, m.o.outcome < GPU_UNDECIDED)) continue; /* RESERVED */
+        if (claims && simt_any(w, fence)) {
+            simt_sync_tile(w);
+            simt_fence(); /* of two that claim, the one whose fence is later sees the other's claim */
+        }
+        bool verifies = claims && simt_any(w, m.o.claim != OVS_NOWHERE);
+        ovs_quad_seen s = ovs_quad_look(w, a, &m, claims, verifies);
+        if (verifies) simt_sync_tile(w); /* all have looked */
+        fence = false;
+        if (m.o.outcome == GPU_UNDECIDED) fence = ovs_quad_decide(a, &m, &s);
+        simt_join();
+        if (claims && simt_any(w, m.before)) simt_backoff(64);
+    }
+    if (w.rank < HD_OUTCOME_COUNT && counted) simt_add_u64(a->b.tally + w.rank, counted, SIMT_RELAXED);
+    simt_join();
+    if (a->b.each && a->b.op_tally) gpu_count_each(a->b.each, a->b.n, a->b.op_tally, sum);
+}
+
+SIMT_ENTRY(ovs_kernel_quad_items, ovs_args, ovs_quad_items)
+
+static const hd_variant ovs_variant_quad = {
+    .name = "quad",
+    .row = { { GPU_ITEMS, ovs_kernel_quad_items, 1, OVS_QUAD_THREADS, ovs_fits_all, HD_ORDER,
+               HD_WHAT("items: a lane per key, and four lanes load four buckets together") } },
+    .ran = OVS_RAN("quad"),
+    .ran_mixed = "ovs.mixed.quad",
+};
+
+#endif
+
+OVS_LISTED(ovs_variant_quad)

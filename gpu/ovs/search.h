@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * search.h - a tile searches a key along its way. One load of all lanes reads a bucket, or two by a tile of 32 lanes;
+ * ballots tell which lanes see what.
+ *
+ * A search ends in an open bucket. The words of a bucket are not loaded at one moment. But a slot that says FRESH said
+ * so before: the bucket was open when its first word was loaded, and no item had gone past it. The loads of a search
+ * need no order among each other: a key that is present during the whole search is in one slot, and is seen there.
+ *
+ * No claim lies behind an open bucket. An item that claims has seen that no bucket before its claim is open. It claims,
+ * then fences. If another item claims the same key and fences later, it sees those buckets not open, too, and its
+ * search comes to the claim. (It compares all words of a bucket before it ends there.)
+ */
+#ifndef OVS_SEARCH_H
+#define OVS_SEARCH_H
+
+#include "gpu/ovs/args.h"
+#include "gpu/words.h"
+
+enum { OVS_LANE_WORDS = 4 /* of a bucket, at most, that a lane has */ };
+
+/* ---- A lane's share of one or two buckets ---------------------------------------------------- */
+
+/* How many buckets a tile reads at once, and how many neighbouring words a lane has of its bucket. */
+SIMT_FN uint32_t ovs_at_once(simt_tile t) { return t.size > OVS_SLOTS ? t.size / OVS_SLOTS : 1; }
+SIMT_FN uint32_t ovs_share(simt_tile t) { return t.size > OVS_SLOTS ? 1 : OVS_SLOTS / t.size; }
+
+/* Which of these buckets, and the first of these words, as a slot. */
+SIMT_FN uint32_t ovs_lane_bucket(simt_tile t) { return t.rank * ovs_share(t) / OVS_SLOTS; }
+SIMT_FN uint32_t ovs_lane_slot(simt_tile t) { return t.rank * ovs_share(t) % OVS_SLOTS; }
+
+/* n neighbouring words from p on: 1, 2 or 4; the others are 0. */
+SIMT_FN void ovs_load(uint64_t *p, uint32_t n, bool acquires, uint64_t w[OVS_LANE_WORDS])
+{
+    w[0] = w[1] = w[2] = w[3] = 0;
+    if (n == 1) w[0] = acquires ? simt_ldacq_u64(p) : simt_ldrlx_u64(p);
+    if (n > 1) gpu_load_two(p, acquires, &w[0], &w[1]);
+    if (n == 4) gpu_load_two(p + 2, acquires, &w[2], &w[3]);
+}
+
+/* Word k of them. */
+SIMT_FN uint64_t ovs_pick(const uint64_t w[OVS_LANE_WORDS], uint32_t k)
+{
+    uint64_t x = w[0];
+    SIMT_UNROLL
+    for (uint32_t m = 1; m < OVS_LANE_WORDS; m++)
+        if (m == k) x = w[m];
+    return x;
+}
+
+/* ---- A search -------------------------------------------------------------------------------- */
+
+/* What a search saw; the same for all lanes of a tile. Slots are counted along the way: slot s of the bucket at step k
+ * is 16 k + s. */
+typedef struct ovs_found {
+    uint64_t at, word;        /* the key, and its word; OVS_NOWHERE: it is absent                          */
+    uint64_t room, room_word; /* the first free slot, and its word; OVS_NOWHERE: there is none             */
+    bool before, after;       /* other items claim the key: before the item's own claim, or after it       */
+} ovs_found;
+
+/* Entry `at` of the way of hash h, and where it is. */
+SIMT_FN uint64_t ovs_entry(const ovs_view *v, uint64_t h, uint64_t at)
+{
+    return ovs_way_bucket(v, h, at / OVS_SLOTS) * OVS_SLOTS + at % OVS_SLOTS;
+}
+SIMT_FN uint64_t *ovs_slot(const ovs_view *v, uint64_t h, uint64_t at)
+{
+    return ovs_segment_at(v, ovs_segment_of(v, h)) + ovs_step_in(v, h, at / OVS_SLOTS) * OVS_SLOTS + at % OVS_SLOTS;
+}
+
+/* What a lane sees in its words. */
+typedef struct ovs_look {
+    uint32_t key, free; /* its first word that is the key, or free; as many as it has: none */
+    bool fresh, before, after;
+} ovs_look;
+
+/* first: the lane's first slot, counted along the way. */
+SIMT_FN ovs_look ovs_look_at(const gpu_one *o, const uint64_t w[OVS_LANE_WORDS], uint32_t n, uint64_t first)
+{
+    ovs_look s;
+    s.key = s.free = n;
+    s.fresh = s.before = s.after = false;
+    SIMT_UNROLL
+    for (uint32_t k = OVS_LANE_WORDS; k-- > 0;) {
+        if (k >= n) continue;
+        bool theirs = w[k] == word_sign(OVS_HALF, WORD_CLAIMED, o->key);
+        if (ovs_key_of(w[k]) == o->key) s.key = k;
+        if (ovs_is_free(w[k])) s.free = k;
+        s.fresh = s.fresh || w[k] == ovs_fresh();
+        s.before = s.before || (theirs && first + k < o->claim);
+        s.after = s.after || (theirs && first + k > o->claim);
+    }
+    return s;
+}
+
+/* Where o->claim is OVS_NOWHERE, all claims of others are before it. verifies: the item has claimed a slot, and must
+ * see what others claimed before; other searches may see words that are older. */
+SIMT_FN ovs_found ovs_search(simt_tile t, const ovs_args *a, const gpu_one *o, bool verifies)
+{
+    const ovs_view *v = &a->v;
+    uint64_t *segment = ovs_segment_at(v, ovs_segment_of(v, o->h));
+    uint32_t n = ovs_share(t), way = ovs_way(v);
+    ovs_found f;
+    f.at = f.room = OVS_NOWHERE;
+    f.word = f.room_word = 0;
+    f.before = f.after = false;
+    SIMT_ROLLED
+    for (uint32_t step = 0; step < way; step += ovs_at_once(t)) {
+        uint32_t mine = step + ovs_lane_bucket(t);
+        uint32_t has = mine < way ? n : 0; /* the second bucket may not be on the way */
+        uint64_t first = (uint64_t)mine * OVS_SLOTS + ovs_lane_slot(t), w[OVS_LANE_WORDS];
+        ovs_load(segment + ovs_step_in(v, o->h, has ? mine : step) * OVS_SLOTS + ovs_lane_slot(t), n, verifies, w);
+        ovs_look s = ovs_look_at(o, w, has, first);
+        uint32_t who = simt_ballot(t, s.key < has);
+        if (who) {
+            f.at = simt_shfl_u64(t, first + s.key, simt_ffs(who) - 1);
+            f.word = simt_shfl_u64(t, ovs_pick(w, s.key), simt_ffs(who) - 1);
+            return f;
+        }
+        if (simt_any(t, s.before || s.after)) {
+            f.before = simt_any(t, s.before) || f.before;
+            f.after = simt_any(t, s.after) || f.after;
+        }
+        who = simt_ballot(t, s.free < has);
+        if (who && f.room == OVS_NOWHERE) {
+            f.room = simt_shfl_u64(t, first + s.free, simt_ffs(who) - 1);
+            f.room_word = simt_shfl_u64(t, ovs_pick(w, s.free), simt_ffs(who) - 1);
+        }
+        if (who && simt_any(t, s.fresh)) return f;
+    }
+    return f;
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * variant.h - what the tables at the end of a variant's file need (base/variant.h).
+ */
+#ifndef OVS_VARIANT_H
+#define OVS_VARIANT_H
+
+#include "base/variant.h"
+#include "gpu/batch.h"
+
+/* hd_variant_row.fits: every table will do. */
+static inline const char *ovs_fits_all(const hd_info *info) { return (void)info, (const char *)NULL; }
+
+/* hd_variant.ran, which only the host reads. */
+#ifdef __CUDACC__
+#define OVS_RAN(variant) \
+    {                    \
+    }
+#else
+#define OVS_RAN_ROW(number, name, what, role, family, does, variant) [HD_OP_##number] = "ovs." #name "." variant,
+#define OVS_RAN(variant)                      \
+    {                                         \
+        HD_OP_ROWS_WITH(OVS_RAN_ROW, variant) \
+    }
+#endif
+
+/* The last lines of a variant's file, behind its include guard, name its tables (gpu/ovs/registry.h). */
+#ifndef OVS_LISTED
+#define OVS_LISTED(variant)
+#endif
+
+#endif

@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+#
+# judge.py - holds the results against claims.txt, as ../verdicts.py says; run.sh judge calls it.
+#
+#     judge.py [--results FOLDER]... [--out FOLDER] [--check]
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+sys.path[1:1] = [str(HERE.parent), str(HERE.parent.parent / "bench")]
+from kept import Kept, Missing, told
+from verdicts import judge
+
+KINDS = ("mi", "du", "dr", "su", "sr", "sur", "dul", "zz")
+SIZES = (2000, 2500, 3000, 3500, 4000)
+PAGE, SECTOR, FAULT = 1 << 16, 32, 45e-6  # bytes, bytes, seconds
+
+# The paper's designs, and a control; words of pages.c.
+DESIGNS = {"hinted": {"far": "remote"}, "moved": {}, "two": {"table": "two"}, "by_hash": {"sort": "hash", "batch": 1000}}
+TABLES = {"table": "one", "kind": "su", "range": "sparse", "keys": 4000, "batch": 100, "op": "insert", "hold": 0, "sort": "none", "far": "move",
+          "recent": "fault", "prefetch": 1, "group": 16, "load": 0.9, "inner": 0, "memory": 16384, "scale": 256}
+LISTS = {"table": "one", "kind": "su", "range": "sparse", "keys": 2500, "batch": 250, "op": "insert", "hold": 0, "sort": "key", "index": "far",
+         "raise": "code", "recent": "fault", "prefetch": 1, "inner": 0, "memory": 16384, "scale": 256}
+TWO_TABLES, TWO_LISTS = {"sort": "range", "batch": 1000, "load": 1, "inner": 20}, {"inner": 21}
+
+
+class Results(Kept):
+    """What was counted, by the names that claims.txt uses."""
+
+    kinds, sizes = KINDS, SIZES
+
+    def __init__(self, folders, gpu):
+        super().__init__(folders)
+
+    def _row(self, name, want):
+        """The row with these cells; numbers are compared as numbers."""
+        same = lambda cell, value: cell == value if isinstance(value, str) else float(cell) == value
+        for row in self.table(name):
+            if all(same(row[k], v) for k, v in want.items()):
+                return row
+        raise Missing(f"{name}: " + " ".join(f"{k}={v}" for k, v in want.items()))
+
+    def pages(self, column, **want):
+        """A count of pages.c; what is not named is as run.sh has it for that table."""
+        usual = TABLES | (TWO_TABLES if want.get("table") == "two" else {}) | ({"hold": 4000} if want.get("op", "insert") != "insert" else {})
+        return float(self._row("pages.tsv", usual | want)[column])
+
+    def chunks(self, column, raise_="code", **want):
+        """The same of chunks.c."""
+        usual = LISTS | (TWO_LISTS if want.get("table") == "two" else {}) | ({"hold": 2500} if want.get("op", "insert") != "insert" else {})
+        return float(self._row("chunks.tsv", usual | {"raise": raise_} | want)[column])
+
+    def far(self, design, **want):
+        """Sectors over the bus per item."""
+        return self.pages("remote", **(DESIGNS[design] | want)) / self.pages("items", **(DESIGNS[design] | want))
+
+    def bus(self, design, **want):
+        """Bytes over the bus per item, both ways."""
+        count = lambda column: self.pages(column, **(DESIGNS[design] | want))
+        return (PAGE * (count("fetched") + count("written")) + SECTOR * count("remote")) / count("items")
+
+    def gain(self, kind, keys=4000):
+        """What HT-UVM moves over what HT-OVS moves."""
+        return self.bus("hinted", kind=kind, keys=keys) / self.bus("two", kind=kind, keys=keys)
+
+    def straight(self, design, kind):
+        """How much of the growth of far sectors with the keys a straight line explains."""
+        points = [(n, self.pages("remote", **(DESIGNS[design] | {"kind": kind, "keys": n}))) for n in SIZES]
+        mean = lambda values: sum(values) / len(values)
+        x, y = mean([p[0] for p in points]), mean([p[1] for p in points])
+        both = sum((a - x) * (b - y) for a, b in points)
+        return both**2 / (sum((a - x) ** 2 for a, _ in points) * sum((b - y) ** 2 for _, b in points))
+
+    def hours(self, design, **want):
+        """Of the faults, one after the other; "list": of SL-UVM, batches as they come."""
+        faults, scale = (self.chunks("faults", sort="none", **want), LISTS["scale"]) if design == "list" else (
+            self.pages("faults", **(DESIGNS[design] | want)), TABLES["scale"])
+        return faults * scale * FAULT / 3600
+
+    def moves(self, kind, raise_="code", sort="none"):
+        """Lateral over down moves of inserts."""
+        count = lambda column: self.chunks(column, kind=kind, raise_=raise_, sort=sort)
+        return count("lateral") / count("down")
+
+    def moved(self, table, **want):
+        """Pages over the bus, of lists."""
+        return self.chunks("fetched", table=table, **want) + self.chunks("written", table=table, **want)
+
+    def pool(self, kind):
+        """Chunks that a list takes, per key of its range, when 4e9 keys are in; the first chunk of each level is not counted."""
+        count = lambda column: self.chunks(column, table="two", kind=kind, keys=4000)
+        return count("chunks") / count("done")
+
+    def probes(self, column, step, group=16):
+        return float(self._row("probes.tsv", {"step": step, "group": group})[column])
+
+    def names(self):
+        return {n: getattr(self, n) for n in dir(self) if not n.startswith("_")} | {
+            "max": max, "min": min, "abs": abs, "sum": sum}
+
+
+def shown(reader):
+    try:
+        return reader()
+    except Missing:
+        return "-"
+
+
+def inputs(results):
+    """Bytes over the bus per insert, by input and design, at 25% and 100%."""
+    text = "| input | HT-UVM, 2.5e9 | HT-OVS | one table, by slot | HT-UVM, 4e9 | HT-OVS | one table, by slot |\n|---|---|---|---|---|---|---|\n"
+    for kind in KINDS:
+        cells = [shown(lambda: f"{results.bus(design, kind=kind, keys=keys):.0f}") for keys in (2500, 4000) for design in ("hinted", "two", "by_hash")]
+        text += f"| {kind.upper()} | " + " | ".join(cells) + " |\n"
+    return text
+
+
+def scales(results):
+    """The same counts at four scales."""
+    rows = (
+        ("HT-UVM, SU: far sectors per insert", lambda s: f"{results.far('hinted', scale=s):.2f}"),
+        ("HT-UVM without hints, SU: faults per insert", lambda s: f"{results.pages('faults', scale=s) / results.pages('items', scale=s):.3f}"),
+        ("HT-OVS, SU: bytes over the bus per insert", lambda s: f"{results.bus('two', scale=s):.1f}"),
+        ("one table by slot, SU: bytes", lambda s: f"{results.bus('by_hash', scale=s):.1f}"),
+        ("HT-OVS, DU: bytes", lambda s: f"{results.bus('two', kind='du', scale=s):.1f}"),
+        ("one table by slot, DU: bytes", lambda s: f"{results.bus('by_hash', kind='du', scale=s):.1f}"),
+        ("SL-UVM, SU as it comes: lateral over down moves", lambda s: f"{results.chunks('lateral', sort='none', scale=s) / results.chunks('down', sort='none', scale=s):.2f}"),
+        ("SL-UVM, SU as it comes: faults per insert", lambda s: f"{results.chunks('faults', sort='none', scale=s) / results.chunks('items', sort='none', scale=s):.2f}"),
+    )
+    text = "| count | 1/1024 | 1/512 | 1/256 | 1/128 |\n|---|---|---|---|---|\n"
+    for name, reader in rows:
+        text += f"| {name} | " + " | ".join(shown(lambda: reader(s)) for s in (1024, 512, 256, 128)) + " |\n"
+    return text
+
+
+def variants(results):
+    """The same counts by other models of the driver."""
+    models = ({}, {"recent": "use"}, {"prefetch": 0})
+    rows = (
+        ("HT-UVM without hints, SU: faults per insert", lambda m: f"{results.pages('faults', **m) / results.pages('items', **m):.3f}"),
+        ("HT-OVS, SU: bytes over the bus per insert", lambda m: f"{results.bus('two', **m):.1f}"),
+        ("HT-OVS, SU: faults per 1,000 inserts", lambda m: f"{1000 * results.pages('faults', table='two', **m) / results.pages('items', table='two', **m):.2f}"),
+        ("HT-OVS, DU: bytes", lambda m: f"{results.bus('two', kind='du', **m):.1f}"),
+        ("SL-UVM at 1/1024, SU as it comes: faults per insert", lambda m: f"{results.chunks('faults', sort='none', scale=1024, **m) / results.chunks('items', sort='none', scale=1024, **m):.2f}"),
+        ("SL-UVM at 1/1024, SU sorted: faults per insert", lambda m: f"{results.chunks('faults', scale=1024, **m) / results.chunks('items', scale=1024, **m):.2f}"),
+    )
+    text = "| count | by the last fault | by the last access | without prefetch |\n|---|---|---|---|\n"
+    for name, reader in rows:
+        text += f"| {name} | " + " | ".join(shown(lambda: reader(m)) for m in models) + " |\n"
+    return text
+
+
+if __name__ == "__main__":
+    told(lambda: judge(HERE, Results, {"inputs": inputs, "scales": scales, "variants": variants}))

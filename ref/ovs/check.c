@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * check.c - the invariants of layout.h, by number, for a table at rest.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "ref/ovs/ovs.h"
+
+/* By rule, in their order. */
+static const char *const sentences[OVS_RULES] = {
+    "OVS-3: a free slot says neither fresh nor vacant",  "OVS-3: a slot is claimed at rest",
+    "OVS-2: the key is in another segment than its own", "OVS-2: the key is in a bucket that is not on its way",
+    "OVS-4: the key is behind a bucket that is open",    "OVS-1: the key is in two slots"
+};
+
+/* What is wrong with slot e; OVS_RULES: nothing. */
+static int slot_wrong(const ovs_view *v, uint64_t e)
+{
+    uint64_t word = *ovs_at(v, e), h = ovs_hash(v, ovs_key_of(word)), b = e / OVS_SLOTS;
+    if (word == ovs_fresh() || word == ovs_vacant()) return OVS_RULES;
+    if (ovs_is_free(word)) return OVS_RULE_FREE;
+    if (!ovs_is_key(word)) return OVS_RULE_CLAIMED;
+    if (ovs_segment_of(v, h) != b >> v->line_bits) return OVS_RULE_SEGMENT;
+    if (ovs_step_of(v, h, b & (ovs_lines(v) - 1)) >= ovs_way(v)) return OVS_RULE_WAY;
+    uint64_t found = ovs_find(v, ovs_key_of(word));
+    if (found == OVS_NOWHERE) return OVS_RULE_OPEN;
+    return found == e ? OVS_RULES : OVS_RULE_TWICE;
+}
+
+void ovs_say_broken(const ovs_view *v, uint64_t e, int rule, char *why, size_t bytes)
+{
+    uint64_t b = e / OVS_SLOTS;
+    snprintf(why, bytes, "%s (segment %" PRIu64 ", bucket %" PRIu64 ", slot %" PRIu64 ")", sentences[rule],
+             b >> v->line_bits, b, e % OVS_SLOTS);
+}
+
+void ovs_check(const ovs_view *v, char *why, size_t bytes)
+{
+    int wrong = OVS_RULES;
+    why[0] = 0;
+    for (uint64_t e = 0; e < ovs_places(v) && wrong == OVS_RULES; e++)
+        if ((wrong = slot_wrong(v, e)) != OVS_RULES) ovs_say_broken(v, e, wrong, why, bytes);
+}

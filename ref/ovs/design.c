@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * design.c - ovs as the core sees it: shape, memory, growth, and the sequential kernel "ref".
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/design.h"
+#include "base/error.h"
+#include "base/op.h"
+#include "ref/ovs/ovs.h"
+
+ovs_view *ovs_view_of(void *state) { return (ovs_view *)state; }
+
+/* ---- Shape ----------------------------------------------------------------------------------- */
+
+static const uint64_t segments_most = 1ull << 31;
+
+uint32_t ovs_extents_for(const ovs_view *v, uint64_t segments)
+{
+    uint32_t k = 1;
+    for (uint64_t have = v->base; have < segments; have *= 2) k++;
+    return k;
+}
+
+ovs_view ovs_view_for(const hd_info *info)
+{
+    ovs_view v;
+    memset(&v, 0, sizeof v);
+    while ((uint64_t)OVS_LINE << v.line_bits < info->ovs.segment_bytes) v.line_bits++;
+    uint64_t lines = ovs_lines(&v), base = info->base_buckets ? info->base_buckets : info->buckets,
+             segments = info->buckets / lines;
+    v.base = (base + lines - 1) / lines;
+    while (v.base << (v.level + 1) <= segments) v.level++;
+    v.split = segments - (v.base << v.level);
+    v.near_most = info->ovs.near_bytes ? info->ovs.near_bytes / info->ovs.segment_bytes : UINT64_MAX;
+    v.seed = info->seed;
+    return v;
+}
+
+/* Bytes of the extents that are there: the near parts, or the far parts. */
+static uint64_t bytes_of(const ovs_view *v, bool far)
+{
+    uint64_t segments = 0;
+    for (uint32_t k = 0; k < ovs_extents_for(v, ovs_segments(v)); k++)
+        segments += far ? ovs_extent_segments(v, k) - ovs_extent_near(v, k) : ovs_extent_near(v, k);
+    return segments * ovs_lines(v) * OVS_LINE;
+}
+
+void ovs_tell(const ovs_view *v, hd_info *info)
+{
+    info->base_buckets = v->base << v->line_bits;
+    info->buckets = ovs_buckets(v);
+    info->stash_buckets = 0;
+    info->capacity = info->places = ovs_places(v);
+    info->keys = word_keys(OVS_HALF);
+    info->values_device_bytes = bytes_of(v, false);
+    info->values_host_bytes = bytes_of(v, true);
+    info->memory_bytes = sizeof *v + info->values_device_bytes + info->values_host_bytes;
+}
+
+static hd_status shape_of(const hd_design *d, const hd_config *c, hd_info *info)
+{
+    const uint32_t segment = c->ovs.segment_bytes;
+    (void)d;
+    if (c->slots != OVS_SLOTS)
+        return hd_fail(HD_EINVAL, "slots: ovs has buckets of %d, not of %" PRIu32, OVS_SLOTS, c->slots);
+    if (c->value_bytes != OVS_HALF / 8)
+        return hd_fail(HD_EINVAL, "value_bytes: ovs packs 4 beside a key, not %" PRIu32, c->value_bytes);
+    if (c->clock != HD_CLOCK_LOGICAL) return hd_fail(HD_EINVAL, "clock: ovs keeps no times");
+    if (segment & (segment - 1)) return hd_fail(HD_EINVAL, "segment: %" PRIu32 " bytes are no power of two", segment);
+    if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_WORDS;
+    if (info->layout != HD_LAYOUT_WORDS) return hd_fail(HD_EINVAL, "layout: ovs has words");
+    uint64_t slots = segment / 8, segments = c->capacity / slots + (c->capacity % slots != 0);
+    if (segments > segments_most)
+        return hd_fail(HD_EINVAL,
+                       "capacity: %" PRIu64 " entries are more than %" PRIu64 " segments of %" PRIu32 " bytes",
+                       c->capacity, segments_most, segment);
+    info->ovs = c->ovs;
+    info->buckets = info->base_buckets = segments * slots / OVS_SLOTS;
+    const ovs_view v = ovs_view_for(info);
+    ovs_tell(&v, info);
+    return HD_OK;
+}
+
+static void usual(hd_config *c)
+{
+    c->policy = "none";
+    c->slots = OVS_SLOTS;
+    c->value_bytes = OVS_HALF / 8;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* The words of a part of extent k. */
+static uint64_t part_words(const ovs_view *v, uint32_t k, bool far)
+{
+    uint64_t near = ovs_extent_near(v, k);
+    return (far ? ovs_extent_segments(v, k) - near : near) * ovs_segment_slots(v);
+}
+
+static uint64_t **part_of(ovs_view *v, uint32_t k, bool far) { return far ? &v->extent[k].far : &v->extent[k].near; }
+
+/* Extents from `from` on, as far as they are there. */
+static void give_extents(ovs_view *v, const hd_seams *s, uint32_t from)
+{
+    for (uint32_t part = 2 * from; part < 2 * OVS_EXTENTS; part++) {
+        uint64_t **p = part_of(v, part / 2, part % 2);
+        if (*p) hd_give(s, *p, part_words(v, part / 2, part % 2), sizeof **p);
+        *p = NULL;
+    }
+}
+
+/* Extents [from, to), or none of them. */
+static hd_status take_extents(ovs_view *v, const hd_seams *s, uint32_t from, uint32_t to)
+{
+    hd_status status = HD_OK;
+    for (uint32_t part = 2 * from; part < 2 * to && !status; part++) {
+        uint64_t words = part_words(v, part / 2, part % 2);
+        void *p = NULL;
+        if (words == 0) continue;
+        status =
+            hd_take(s, part % 2 ? "capacity: far segments" : "capacity: near segments", words, sizeof(uint64_t), &p);
+        *part_of(v, part / 2, part % 2) = (uint64_t *)p;
+        if (!status) memset(p, 0xff, words * sizeof(uint64_t)); /* fresh */
+    }
+    if (status) give_extents(v, s, from);
+    return status;
+}
+
+static void close_table(void *state, const hd_seams *s)
+{
+    if (!state) return;
+    give_extents((ovs_view *)state, s, 0);
+    hd_give(s, state, 1, sizeof(ovs_view));
+}
+
+static hd_status open_table(const hd_design *d, const hd_info *info, const hd_seams *s, void **state)
+{
+    (void)d;
+    void *p;
+    hd_status status = hd_take(s, "table", 1, sizeof(ovs_view), &p);
+    if (status) return status;
+    ovs_view *v = (ovs_view *)p;
+    *v = ovs_view_for(info);
+    status = take_extents(v, s, 0, ovs_extents_for(v, ovs_segments(v)));
+    if (status)
+        hd_give(s, v, 1, sizeof *v);
+    else
+        *state = v;
+    return status;
+}
+
+/* ---- Growing and shrinking ------------------------------------------------------------------- */
+
+hd_status ovs_segments_for(const ovs_view *v, uint64_t buckets, uint64_t *segments)
+{
+    *segments = (buckets >> v->line_bits) + (buckets % ovs_lines(v) != 0);
+    if (*segments < v->base)
+        return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are fewer than the %" PRIu64 " that the table began with",
+                       buckets, v->base << v->line_bits);
+    if (*segments > segments_most)
+        return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are more than %" PRIu64 " segments", buckets, segments_most);
+    return HD_OK;
+}
+
+static hd_status resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
+{
+    ovs_view *v = (ovs_view *)state;
+    uint64_t segments;
+    hd_status status = ovs_segments_for(v, buckets, &segments);
+    if (!status) status = take_extents(v, s, ovs_extents_for(v, ovs_segments(v)), ovs_extents_for(v, segments));
+    if (status) return status;
+    while (ovs_segments(v) < segments) ovs_split(v);
+    while (ovs_segments(v) > segments && ovs_merge(v)) {
+    }
+    give_extents(v, s, ovs_extents_for(v, ovs_segments(v)));
+    ovs_tell(v, info);
+    return HD_OK;
+}
+
+/* ---- The rest of a design -------------------------------------------------------------------- */
+
+static hd_status verify(void *state)
+{
+    char why[256];
+    ovs_check((const ovs_view *)state, why, sizeof why);
+    return why[0] ? hd_fail(HD_ECORRUPT, "%s", why) : HD_OK;
+}
+
+static size_t next(void *state, hd_entry *e, size_t most)
+{
+    const word_table t = ovs_words_of((ovs_view *)state);
+    return word_next(&t, e, most);
+}
+
+static bool put_at(void *state, const hd_entry *e)
+{
+    return e->score == 0 && ovs_put((ovs_view *)state, e->slot, e->key, word_value_in(OVS_HALF, e));
+}
+
+_Static_assert((int)OVS_EXTENTS == (int)HD_VIEW_SEGMENTS, "a view has every extent");
+void ovs_show(const ovs_view *v, hd_view *view)
+{
+    memset(view, 0, sizeof *view);
+    view->places = ovs_places(v);
+    view->slots = OVS_SLOTS;
+    view->value_bytes = OVS_HALF / 8;
+    view->word_bytes = word_bytes(OVS_HALF);
+    view->base_buckets = v->base << v->line_bits;
+    view->buckets = ovs_buckets(v);
+    view->near_buckets = v->near_most < ovs_segments(v) ? v->near_most << v->line_bits : view->buckets;
+    for (uint32_t k = 0; k < OVS_EXTENTS; k++) {
+        view->segment[k] = (const uint8_t *)v->extent[k].near;
+        view->far_segment[k] = (const uint8_t *)v->extent[k].far;
+    }
+}
+
+static hd_status show_state(void *state, void *stream, hd_view *view)
+{
+    (void)stream;
+    ovs_show((const ovs_view *)state, view);
+    return HD_OK;
+}
+
+static hd_status run(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
+{
+    (void)row, (void)when;
+    ovs_run_batch((ovs_view *)state, b, tally);
+    return HD_OK;
+}
+
+static const char *unfit(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+{
+    (void)row, (void)info;
+    return b->each ? NULL : ovs_unfit(b->op);
+}
+
+/* clang-format off */
+static const hd_param params[] = {
+    { "near",    HD_PARAM_U64, HD_PARAM_AT(hd_ovs_config, near_bytes), .most = UINT64_MAX,
+      .what = "bytes of the device's memory that the table may take; the other segments are in the host's; 0: any" },
+    { "segment", HD_PARAM_U32, HD_PARAM_AT(hd_ovs_config, segment_bytes), .least = OVS_LINE, .most = 1u << 30,
+      .usual = 64 << 10, .what = "bytes of a segment, a power of two",
+      .places = true, .saved = HD_SAVED_U32, .saved_at = 160 },
+};
+/* clang-format on */
+
+const hd_params ovs_params = { .design = "ovs",
+                               .row = params,
+                               .count = sizeof params / sizeof *params,
+                               .config_at = offsetof(hd_config, ovs),
+                               .info_at = offsetof(hd_info, ovs),
+                               .bytes = sizeof(hd_ovs_config) };
+
+#define HD_RAN(number, name, what, role, family, does) [HD_OP_##number] = "ovs." #name ".ref",
+static const hd_variant variant = {
+    .name = "ref",
+    .row = { { .what = { "the sequential reference", NULL } } },
+    .ran = { HD_OP_ROWS(HD_RAN) },
+    .ran_mixed = "ovs.mixed.ref",
+};
+static const hd_variant *const variants[] = { &variant, NULL };
+
+const hd_design hd_design_ovs = {
+    .name = "ovs",
+    .what =
+        "a dictionary of 32-bit keys and values in segments, some in a device's memory and some in the host's, that "
+        "grows and shrinks segment by segment (HT-OVS)",
+    .backend = "ref",
+    .params = &ovs_params,
+    .policy = "none",
+    .usual = usual,
+    .shape = shape_of,
+    .open = open_table,
+    .close = close_table,
+    .check = verify,
+    .next = next,
+    .put_at = put_at,
+    .view = show_state,
+    .resize = resize,
+    .variants = variants,
+    .unfit = unfit,
+    .launch = run,
+};

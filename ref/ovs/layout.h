@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * layout.h - where the bytes of an ovs table are: a dictionary that may be larger than a device's memory.
+ *
+ * An entry is one word of 64 bits (ref/words/layout.h, half 32). A bucket is a line of 16 words, 128 bytes. A segment
+ * is a power of two of buckets and nothing else: it has no header, and no address is stored in it. Bucket b is bucket b
+ * mod lines of segment b / lines; slot s of it is entry e = 16 b + s.
+ *
+ * Segments are numbered by linear hashing (Litwin 1980): there are base x 2^level + split of them. The high half of a
+ * hash, 32 bits, gives a first part, of base, and as many low bits as there are levels, one more where the segment that
+ * they name has been split:
+ *
+ *   a         high * base / 2^32
+ *   segment   a + base * (high mod 2^level)   or, where that is below split, a + base * (high mod 2^(level + 1))
+ *   start     low half of the hash mod lines: a bucket of that segment
+ *
+ * The way of a key is the buckets of its segment from `start` on, the first one behind the last. It has at most
+ * OVS_WAY buckets. A bucket is open while any of its slots is fresh. A new key takes the first free slot, fresh or
+ * vacant, on its way; if there is none, it is PENDING. So no key goes past an open bucket, and a search ends there. A
+ * slot that is erased is vacant, so it does not end searches, and a later key takes it.
+ *
+ * Splitting segment `split` makes segment base x 2^level + split of what the next bit says. A split or a merge rewrites
+ * its segments: each key moves to the first free slot of its way until no key can, and then all free slots are fresh.
+ *
+ * Extent 0 has the base segments, extent k those that the k-th doubling adds: nothing else moves when a table grows.
+ * The first near_most segments of the table are near: in device memory. The others are far: in page-locked host memory,
+ * which kernels read and write in place over the bus. So an extent has a near part and a far part; one of them may be
+ * empty. A segment has one home, and no copy elsewhere.
+ *
+ * Differs from the paper (Patel et al., OOPSLA 2026): segments are chosen by the hash and not by ranges of keys; a full
+ * segment makes a key PENDING, and does not lose it; an erased slot is used again; a key and its value are one word.
+ *
+ * Invariants, by number (ref/ovs/check.c). "At rest" means that no batch is running.
+ *   OVS-1  a key is below the limit, and in one slot of the table
+ *   OVS-2  a key is on its way: in its segment, and in one of the buckets there that its hash says
+ *   OVS-3  at rest a slot without a key is fresh or vacant
+ *   OVS-4  no bucket before the one that a key is in, on its way, is open
+ *   OVS-5  the first near_most segments are in near parts, the others in far parts
+ */
+#ifndef HD_OVS_LAYOUT_H
+#define HD_OVS_LAYOUT_H
+
+#include "hashes/hash.h"
+#include "heddle.h"
+#include "ref/words/layout.h"
+
+enum {
+    OVS_HALF = 32,   /* bits of a key, and of a value */
+    OVS_SLOTS = 16,  /* of a bucket                   */
+    OVS_LINE = 128,  /* bytes of a bucket             */
+    OVS_WAY = 64,    /* buckets of a way, at most     */
+    OVS_EXTENTS = 32 /* as many doublings, and the base segments */
+};
+#define OVS_NOWHERE WORD_NOWHERE
+
+/* What can be wrong with a slot, in the order in which it is asked (ref/ovs/check.c, gpu/ovs/check.h). */
+enum { OVS_RULE_FREE, OVS_RULE_CLAIMED, OVS_RULE_SEGMENT, OVS_RULE_WAY, OVS_RULE_OPEN, OVS_RULE_TWICE, OVS_RULES };
+
+typedef struct ovs_extent {
+    uint64_t *near, *far; /* words; NULL: no segment of it is there */
+} ovs_extent;
+
+typedef struct ovs_view {
+    ovs_extent extent[OVS_EXTENTS]; /* extent 0: base segments; k: base x 2^(k - 1)              */
+    uint64_t base, split;           /* segments: base x 2^level + split; split < base x 2^level */
+    uint32_t level;
+    uint32_t line_bits; /* a segment has 2^line_bits buckets */
+    uint64_t near_most; /* the first segments, which are near */
+    uint64_t seed;
+} ovs_view;
+
+/* ---- Sizes ----------------------------------------------------------------------------------- */
+
+HD_FN uint64_t ovs_segments(const ovs_view *v) { return (v->base << v->level) + v->split; }
+HD_FN uint64_t ovs_lines(const ovs_view *v) { return 1ull << v->line_bits; }
+HD_FN uint64_t ovs_segment_slots(const ovs_view *v) { return ovs_lines(v) * OVS_SLOTS; }
+HD_FN uint64_t ovs_buckets(const ovs_view *v) { return ovs_segments(v) << v->line_bits; }
+HD_FN uint64_t ovs_places(const ovs_view *v) { return ovs_buckets(v) * OVS_SLOTS; }
+
+/* How many segments extent k has, which one is its first, and how many of them are near. */
+HD_FN uint64_t ovs_extent_segments(const ovs_view *v, uint32_t k) { return k ? v->base << (k - 1) : v->base; }
+HD_FN uint64_t ovs_extent_first(const ovs_view *v, uint32_t k) { return k ? v->base << (k - 1) : 0; }
+HD_FN uint64_t ovs_extent_near(const ovs_view *v, uint32_t k)
+{
+    uint64_t all = ovs_extent_segments(v, k), first = ovs_extent_first(v, k);
+    uint64_t near = v->near_most > first ? v->near_most - first : 0;
+    return near < all ? near : all;
+}
+
+/* ---- Addresses ------------------------------------------------------------------------------- */
+
+HD_FN bool ovs_is_near(const ovs_view *v, uint64_t segment) { return segment < v->near_most; }
+
+/* Slot 0 of bucket 0 of a segment. */
+HD_FN uint64_t *ovs_segment_at(const ovs_view *v, uint64_t segment)
+{
+    uint64_t first = 0, end = v->base;
+    uint32_t k = 0;
+    for (; segment >= end; k++) {
+        first = end;
+        end *= 2;
+    }
+    if (ovs_is_near(v, segment)) return v->extent[k].near + (segment - first) * ovs_segment_slots(v);
+    if (first < v->near_most) first = v->near_most; /* the far part begins with it */
+    return v->extent[k].far + (segment - first) * ovs_segment_slots(v);
+}
+
+/* Slot 0 of bucket b, and slot e of the table. */
+HD_FN uint64_t *ovs_bucket(const ovs_view *v, uint64_t b)
+{
+    return ovs_segment_at(v, b >> v->line_bits) + (b & (ovs_lines(v) - 1)) * OVS_SLOTS;
+}
+HD_FN uint64_t *ovs_at(const ovs_view *v, uint64_t e) { return ovs_bucket(v, e / OVS_SLOTS) + e % OVS_SLOTS; }
+
+/* ---- Ways ------------------------------------------------------------------------------------ */
+
+HD_FN uint64_t ovs_hash(const ovs_view *v, uint64_t key) { return hd_hash(key, v->seed); }
+
+HD_FN uint64_t ovs_segment_of(const ovs_view *v, uint64_t h)
+{
+    uint64_t high = h >> 32, a = high * v->base >> 32, low = (1ull << v->level) - 1;
+    uint64_t segment = a + v->base * (high & low);
+    return segment < v->split ? a + v->base * (high & (2 * low + 1)) : segment;
+}
+
+/* How many buckets a way has. */
+HD_FN uint32_t ovs_way(const ovs_view *v) { return v->line_bits < 6 ? 1u << v->line_bits : (uint32_t)OVS_WAY; }
+
+/* The bucket of a segment where ways with hash h begin, and the one that is `step` further. */
+HD_FN uint64_t ovs_start(const ovs_view *v, uint64_t h) { return h & 0xffffffff & (ovs_lines(v) - 1); }
+HD_FN uint64_t ovs_step_in(const ovs_view *v, uint64_t h, uint64_t step)
+{
+    return (ovs_start(v, h) + step) & (ovs_lines(v) - 1);
+}
+/* The same as a bucket of the table. */
+HD_FN uint64_t ovs_way_bucket(const ovs_view *v, uint64_t h, uint64_t step)
+{
+    return (ovs_segment_of(v, h) << v->line_bits) + ovs_step_in(v, h, step);
+}
+
+/* How far on the way bucket `line` of its segment is; ovs_way() or more: it is not on it. */
+HD_FN uint64_t ovs_step_of(const ovs_view *v, uint64_t h, uint64_t line)
+{
+    return (line - ovs_start(v, h)) & (ovs_lines(v) - 1);
+}
+
+/* ---- Words (ref/words/layout.h) ---------------------------------------------------------------------- */
+
+HD_FN uint64_t ovs_fresh(void) { return word_fresh(OVS_HALF); }
+HD_FN uint64_t ovs_vacant(void) { return word_vacant(OVS_HALF); }
+HD_FN uint64_t ovs_key_of(uint64_t word) { return word_key_of(OVS_HALF, word); }
+HD_FN bool ovs_is_key(uint64_t word) { return word_is_key(OVS_HALF, word); }
+HD_FN bool ovs_is_free(uint64_t word) { return word_is_free(OVS_HALF, word); }
+
+/* ---- Resizing -------------------------------------------------------------------------------- */
+
+/* A table with one segment more. */
+HD_FN ovs_view ovs_one_more(ovs_view v)
+{
+    if (++v.split == v.base << v.level) {
+        v.level++;
+        v.split = 0;
+    }
+    return v;
+}
+
+/* Two segments are merged only if their keys fill no more than nine tenths of one. */
+HD_FN bool ovs_may_merge(const ovs_view *v, uint64_t keys) { return keys * 10 <= ovs_segment_slots(v) * 9; }
+
+#endif

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * ovs.c - ovs one key at a time. This file is the specification; kernels must agree with it.
+ */
+#include "ref/ovs/ovs.h"
+
+/* ---- Buckets --------------------------------------------------------------------------------- */
+
+/* How many slots of bucket b hold this word. */
+static uint32_t slots_with(const ovs_view *v, uint64_t b, uint64_t word)
+{
+    const uint64_t *bucket = ovs_bucket(v, b);
+    uint32_t n = 0;
+    for (uint32_t s = 0; s < OVS_SLOTS; s++) n += bucket[s] == word;
+    return n;
+}
+
+/* The first slot of bucket b whose key field is `field`. */
+static uint64_t slot_of(const ovs_view *v, uint64_t b, uint64_t field)
+{
+    const uint64_t *bucket = ovs_bucket(v, b);
+    uint32_t s = 0;
+    while (s < OVS_SLOTS && ovs_key_of(bucket[s]) != field) s++;
+    return s < OVS_SLOTS ? b * OVS_SLOTS + s : OVS_NOWHERE;
+}
+
+bool ovs_is_open(const ovs_view *v, uint64_t b) { return slots_with(v, b, ovs_fresh()) > 0; }
+
+void ovs_shut(ovs_view *v, uint64_t b)
+{
+    uint64_t *bucket = ovs_bucket(v, b);
+    for (uint32_t s = 0; s < OVS_SLOTS; s++)
+        if (bucket[s] == ovs_fresh()) bucket[s] = ovs_vacant();
+}
+
+uint64_t ovs_free_slot(const ovs_view *v, uint64_t b) { return slot_of(v, b, word_field(OVS_HALF)); }
+
+uint64_t ovs_free_slots(const ovs_view *v, uint64_t b)
+{
+    return (uint64_t)slots_with(v, b, ovs_fresh()) + slots_with(v, b, ovs_vacant());
+}
+
+/* ---- Ways ------------------------------------------------------------------------------------ */
+
+uint64_t ovs_find(const ovs_view *v, uint64_t key)
+{
+    uint64_t h = ovs_hash(v, key);
+    for (uint32_t step = 0; key < word_keys(OVS_HALF) && step < ovs_way(v); step++) {
+        uint64_t b = ovs_way_bucket(v, h, step), e = slot_of(v, b, key);
+        if (e != OVS_NOWHERE) return e;
+        if (ovs_is_open(v, b)) break; /* OVS-4: it is nowhere beyond */
+    }
+    return OVS_NOWHERE;
+}
+
+uint64_t ovs_place(ovs_view *v, uint64_t key, uint64_t value)
+{
+    uint64_t h = ovs_hash(v, key), e = OVS_NOWHERE;
+    for (uint32_t step = 0; e == OVS_NOWHERE && step < ovs_way(v); step++)
+        e = ovs_free_slot(v, ovs_way_bucket(v, h, step));
+    if (e != OVS_NOWHERE) *ovs_at(v, e) = word_pack(OVS_HALF, key, value);
+    return e;
+}
+
+/* How far on the way of a key with hash h bucket b is; OVS_WAY: it is not on it. */
+static uint64_t step_to(const ovs_view *v, uint64_t h, uint64_t b)
+{
+    uint64_t step = ovs_step_of(v, h, b & (ovs_lines(v) - 1));
+    return b >> v->line_bits == ovs_segment_of(v, h) && step < ovs_way(v) ? step : (uint64_t)OVS_WAY;
+}
+
+bool ovs_put(ovs_view *v, uint64_t e, uint64_t key, uint64_t value)
+{
+    uint64_t h = ovs_hash(v, key);
+    if (key >= word_keys(OVS_HALF) || e >= ovs_places(v) || !ovs_is_free(*ovs_at(v, e))) return false;
+    uint64_t step = step_to(v, h, e / OVS_SLOTS);
+    if (step == OVS_WAY) return false;
+    while (step-- > 0) ovs_shut(v, ovs_way_bucket(v, h, step));
+    *ovs_at(v, e) = word_pack(OVS_HALF, key, value);
+    return true;
+}
+
+/* ---- One item -------------------------------------------------------------------------------- */
+
+const char *ovs_unfit(hd_op op)
+{
+    if (op == HD_OP_FIND_OR_INSERT_PTR) return "ovs gives no pointers to entries that a batch inserts";
+    return word_unfit(op);
+}
+
+/* Why a new key cannot have gone to slot e; NULL: it can. */
+static const char *barred(const ovs_view *v, uint64_t key, uint64_t e)
+{
+    uint64_t h = ovs_hash(v, key);
+    if (e >= ovs_places(v)) return "inserted into a slot that is none";
+    if (!ovs_is_free(*ovs_at(v, e))) return "inserted into a slot that was not free";
+    uint64_t step = step_to(v, h, e / OVS_SLOTS);
+    if (step == OVS_WAY) return "inserted into a bucket that is not on its way (OVS-2)";
+    while (step-- > 0)
+        if (ovs_is_open(v, ovs_way_bucket(v, h, step))) return "it passed a bucket that is open (OVS-4)";
+    return NULL;
+}
+
+/* An item that inserts, and whose key is absent: word_accept. */
+static const char *accept_absent(void *table, const word_item *it, const word_seen *seen, uint64_t busy)
+{
+    ovs_view *v = (ovs_view *)table;
+    if (seen->outcome == HD_PENDING) {
+        uint64_t room = 0, h = ovs_hash(v, it->key);
+        for (uint32_t step = 0; step < ovs_way(v); step++) room += ovs_free_slots(v, ovs_way_bucket(v, h, step));
+        return room > busy ? "pending, but there was room" : NULL;
+    }
+    if (seen->outcome != HD_INSERTED) return "the key was absent, and the operation inserts";
+    if (seen->entry == OVS_NOWHERE)
+        return ovs_place(v, it->key, it->value) == OVS_NOWHERE ? "inserted, but there was no room" : NULL;
+    const char *why = barred(v, it->key, seen->entry);
+    if (!why) *ovs_at(v, seen->entry) = word_pack(OVS_HALF, it->key, it->value);
+    return why;
+}
+
+static void *slot_at(const void *table, uint64_t e) { return ovs_at((const ovs_view *)table, e); }
+static uint64_t find_in(const void *table, uint64_t key) { return ovs_find((const ovs_view *)table, key); }
+static uint64_t place_in(void *table, uint64_t key, uint64_t value) { return ovs_place((ovs_view *)table, key, value); }
+static void remove_from(void *table, uint64_t e) { *ovs_at((ovs_view *)table, e) = ovs_vacant(); }
+
+word_table ovs_words_of(ovs_view *v)
+{
+    return (word_table){ .v = v,
+                         .half = OVS_HALF,
+                         .places = ovs_places(v),
+                         .slot = slot_at,
+                         .find = find_in,
+                         .place = place_in,
+                         .remove = remove_from,
+                         .absent = accept_absent };
+}
+
+void ovs_apply(ovs_view *v, const word_item *it, word_seen *seen)
+{
+    const word_table t = ovs_words_of(v);
+    word_apply(&t, it, seen);
+}
+
+const char *ovs_accept(ovs_view *v, const word_item *it, const word_seen *seen, uint64_t busy)
+{
+    const word_table t = ovs_words_of(v);
+    return word_accept(&t, it, seen, busy);
+}

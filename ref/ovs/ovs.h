@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * ovs.h - the ovs table, sequentially: the contract made executable for a dictionary of segments.
+ *
+ * It has two faces, as hive.h has: `ovs_apply` runs one item, `ovs_accept` judges what another implementation says
+ * became of one.
+ */
+#ifndef HD_OVS_H
+#define HD_OVS_H
+
+#include "base/param.h"
+#include "base/seam.h"
+#include "heddle_view.h"
+#include "ref/ovs/layout.h"
+#include "ref/words/words.h"
+
+extern const hd_params ovs_params;
+
+/* NULL, or why an ovs table does not run the operation. */
+const char *ovs_unfit(hd_op op);
+
+/* Applies one item. */
+void ovs_apply(ovs_view *v, const word_item *it, word_seen *seen);
+
+/* NULL: `seen` may have become of `it` now, and has now happened to v. Else why not, and v is unchanged. `busy`: how
+ * many others may hold a slot for a moment while `it` looks for one. Static storage. */
+const char *ovs_accept(ovs_view *v, const word_item *it, const word_seen *seen, uint64_t busy);
+
+/* The entry that holds `key`, or OVS_NOWHERE. */
+uint64_t ovs_find(const ovs_view *v, uint64_t key);
+
+/* Puts a key that is not there wherever it belongs; OVS_NOWHERE: there is no room. */
+uint64_t ovs_place(ovs_view *v, uint64_t key, uint64_t value);
+
+/* Puts a key that is not there into exactly that slot, which is free; false: it cannot be there. The buckets that it
+ * passes are not open from now on. */
+bool ovs_put(ovs_view *v, uint64_t e, uint64_t key, uint64_t value);
+
+/* Whether bucket b is open; and that it is not from now on: fresh slots become vacant. */
+bool ovs_is_open(const ovs_view *v, uint64_t b);
+void ovs_shut(ovs_view *v, uint64_t b);
+
+/* The first free slot of bucket b, or OVS_NOWHERE; and how many it has. */
+uint64_t ovs_free_slot(const ovs_view *v, uint64_t b);
+uint64_t ovs_free_slots(const ovs_view *v, uint64_t b);
+
+/* Fills a public view of the table. */
+void ovs_show(const ovs_view *v, hd_view *view);
+
+/* ---- Whole batches and tables ---------------------------------------------------------------- */
+
+/* Runs all items of a checked batch, item 0 first; tally[] (HD_OUTCOME_COUNT) gets the outcomes. */
+void ovs_run_batch(ovs_view *v, const hd_batch *b, uint64_t *tally);
+
+/* Every slot fresh. */
+void ovs_clear(ovs_view *v);
+
+/* The table to words.c. */
+word_table ovs_words_of(ovs_view *v);
+
+/* "" when every invariant holds, else a sentence that begins with the number of the first that does not. */
+void ovs_check(const ovs_view *v, char *why, size_t bytes);
+/* The same, for what a kernel has found: slot e breaks a rule (OVS_RULE_FREE, ...). */
+void ovs_say_broken(const ovs_view *v, uint64_t e, int rule, char *why, size_t bytes);
+
+/* The next segment is split; the last one is merged into its partner (false: its keys do not fit, and it was not). The
+ * extent that is needed is there; level and split move. */
+void ovs_split(ovs_view *v);
+bool ovs_merge(ovs_view *v);
+
+/* ---- The state that hd_design_ovs opens ------------------------------------------------------ */
+
+ovs_view *ovs_view_of(void *state);
+/* A view of that shape whose extents are nowhere yet; near_most is that of a table without scratch in the device's
+ * memory. */
+ovs_view ovs_view_for(const hd_info *info);
+/* What a table of that shape says of itself; how many extents it has for so many segments. */
+void ovs_tell(const ovs_view *v, hd_info *info);
+uint32_t ovs_extents_for(const ovs_view *v, uint64_t segments);
+/* How many segments so many buckets are, rounded up. HD_EINVAL where the table cannot have them. */
+hd_status ovs_segments_for(const ovs_view *v, uint64_t buckets, uint64_t *segments);
+
+#endif

@@ -1,0 +1,577 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_ovs.c - the ovs table: where its slots are, ways and splits; random items beside a map, with growing and shrinking;
+ * PENDING; vacant slots; near and far parts; the invariants; snapshots and views; and, on a fake device, that a table
+ * never takes more of its memory than `near` allows.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/ovs/own.h"
+#include "lib/backend_cuda.h"
+#include "lib/cuda_state.h"
+#include "ref/ovs/ovs.h"
+#include "tests/device_tables.h"
+#include "tests/hives.h"
+
+enum { KEYS = 3000 };
+
+static hd_config config_of(uint64_t segments, uint32_t segment_bytes, uint64_t near)
+{
+    hd_config c = hd_config_of("ovs");
+    c.ovs.segment_bytes = segment_bytes;
+    c.ovs.near_bytes = near;
+    c.capacity = segments * segment_bytes / 8;
+    test_case("ovs segments=%llu segment=%u near=%llu", (ull)segments, segment_bytes, (ull)near);
+    return c;
+}
+
+static hd_table *table_of(hd_config c)
+{
+    hd_table *t;
+    must(hd_open(&c, &t));
+    return t;
+}
+
+static ovs_view *view_of(hd_table *t) { return ovs_view_of(t->state); }
+
+static hd_info info_of(hd_table *t)
+{
+    hd_info info;
+    must(hd_table_info(t, &info));
+    return info;
+}
+
+/* Shape i: segments of 1, 2, 8 and 128 buckets; none, one, three or all of them near. */
+static hd_config shape_at(uint64_t i)
+{
+    static const uint32_t segment[] = { 128, 256, 1024, 128 * 128 };
+    uint32_t bytes = segment[i % 4];
+    const uint64_t near[] = { 1, bytes, 3 * bytes + 5, 0 };
+    return config_of(1 + i / 4 % 3, bytes, near[i / 12 % 4]);
+}
+enum { SHAPES = 48 };
+
+/* ---- Layout ---------------------------------------------------------------------------------- */
+
+/* The part that slot e is in, and where it is there. */
+static uint64_t *part_with(const ovs_view *v, const uint64_t *slot, bool *near)
+{
+    for (uint32_t part = 0; part < 2 * OVS_EXTENTS; part++) {
+        const ovs_extent *x = &v->extent[part / 2];
+        uint64_t *p = part % 2 ? x->far : x->near, few = ovs_extent_near(v, part / 2),
+                 segments = part % 2 ? ovs_extent_segments(v, part / 2) - few : few;
+        *near = part % 2 == 0;
+        if (p && slot >= p && slot < p + segments * ovs_segment_slots(v)) return p;
+    }
+    return NULL;
+}
+
+static int by_address(const void *a, const void *b)
+{
+    uint64_t *const *x = (uint64_t *const *)a, *const *y = (uint64_t *const *)b;
+    return (*x > *y) - (*x < *y);
+}
+
+static void every_slot_has_one_home(void **state)
+{
+    uint64_t slots = 0;
+    (void)state;
+    for (uint64_t i = 0; i < SHAPES; i++) {
+        hd_table *t = table_of(shape_at(i));
+        hd_view view;
+        for (int grown = 0; grown < 4; grown++) {
+            const ovs_view *v = view_of(t);
+            hd_info info = info_of(t);
+            uint64_t **at = (uint64_t **)test_alloc(info.places, sizeof *at), near_slots = 0;
+            must(hd_view_open(t, NULL, &view));
+            for (uint64_t e = 0; e < info.places; e++) {
+                bool near, told = e / ovs_segment_slots(v) < v->near_most;
+                at[e] = ovs_at(v, e);
+                check(part_with(v, at[e], &near) && near == told, "slot %llu is %s (OVS-5)", (ull)e,
+                      told ? "not near" : "not far");
+                check(hd_view_word(&view, e) == (const uint8_t *)at[e], "the view has slot %llu elsewhere", (ull)e);
+                check((uintptr_t)at[e - e % 2] % 16 == 0, "slot %llu is not aligned", (ull)e);
+                near_slots += near;
+            }
+            must(hd_view_close(t, NULL));
+            qsort(at, info.places, sizeof *at, by_address);
+            for (uint64_t e = 1; e < info.places; e++) check(at[e] != at[e - 1], "two slots have one home");
+            check(info.values_device_bytes >= near_slots * 8 &&
+                      info.values_host_bytes >= (info.places - near_slots) * 8,
+                  "%llu near and %llu far bytes for %llu near slots of %llu", (ull)info.values_device_bytes,
+                  (ull)info.values_host_bytes, (ull)near_slots, (ull)info.places);
+            check(info.buckets % ovs_lines(v) == 0, "%llu buckets are no whole segments", (ull)info.buckets);
+            slots += info.places;
+            free(at);
+            must(hd_grow(t, info.buckets + info.buckets / 2 + 1));
+        }
+        hd_close(t);
+    }
+    test_tried("differential", slots, "slots of segments, near and far");
+}
+
+/* Where a hash belongs, by the sentence of layout.h. */
+static void hashes_name_segments(void **state)
+{
+    uint64_t r = 7;
+    (void)state;
+    for (int n = 0; n < 20000; n++) {
+        ovs_view v;
+        memset(&v, 0, sizeof v);
+        v.base = 1 + test_below(&r, n % 2 ? 5 : 100000);
+        v.level = (uint32_t)test_below(&r, 9);
+        v.split = test_below(&r, v.base << v.level);
+        v.line_bits = (uint32_t)test_below(&r, 12);
+        uint64_t h = test_random(&r), high = h >> 32, a = high * v.base >> 32,
+                 segment = a + v.base * (high % (1ull << v.level));
+        if (segment < v.split) segment = a + v.base * (high % (1ull << (v.level + 1)));
+        check(ovs_segment_of(&v, h) == segment && segment < ovs_segments(&v), "segment %llu, not %llu",
+              (ull)ovs_segment_of(&v, h), (ull)segment);
+        ovs_view more = ovs_one_more(v);
+        uint64_t then = ovs_segment_of(&more, h);
+        check(then == segment || (segment == v.split && then == ovs_segments(&v)),
+              "a split of segment %llu sends a key of %llu to %llu", (ull)v.split, (ull)segment, (ull)then);
+        for (uint64_t step = 0; step < ovs_way(&v); step++) {
+            uint64_t b = ovs_way_bucket(&v, h, step);
+            check(b >> v.line_bits == segment && ovs_step_of(&v, h, b & (ovs_lines(&v) - 1)) == step,
+                  "step %llu of the way is bucket %llu", (ull)step, (ull)b);
+        }
+        check(ovs_way(&v) == (ovs_lines(&v) < 64 ? ovs_lines(&v) : 64), "a way of %u buckets", ovs_way(&v));
+    }
+}
+
+static void shapes_are_refused(void **state)
+{
+    static const test_refusal wrong[] = {
+        { "slots=32", "slots" },
+        { "value_bytes=2", "value_bytes" },
+        { "segment=100", "segment" },
+        { "segment=192", "power" },
+        { "segment=2147483648", "segment" },
+        { "layout=masks", "layout" },
+        { "clock=device", "clock" },
+        { "policy=lru", "policy" },
+        { "hashes=2", "hive" },
+        { "capacity=18446744073709551615", "capacity" },
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        hd_config c = hd_config_of("ovs");
+        hd_table *t = NULL;
+        char name[32], *value;
+        snprintf(name, sizeof name, "%s", wrong[i].text);
+        value = strchr(name, '=');
+        *value++ = 0;
+        test_case("%s", wrong[i].text);
+        if (strcmp(name, "hashes") == 0) {
+            c.hive.hashes = 3;
+            must_fail(hd_open(&c, &t), HD_EINVAL, wrong[i].word);
+            continue;
+        }
+        hd_status status = hd_config_set(&c, name, value);
+        if (!status) must_fail(hd_open(&c, &t), HD_EINVAL, wrong[i].word);
+        check(!t, "it was opened");
+    }
+    hd_table *t = table_of(config_of(1, 256, 0));
+    for (int op = 0; op < HD_OP_COUNT_; op++) {
+        hd_kernel k;
+        hd_batch b = test_batch((hd_op)op, 0, NULL, NULL, NULL);
+        check(hd_kernel_of(hd_design_on("ovs", "ref"), 0, &k), "no kernel");
+        const char *why = hd_kernel_unfit(&k, &t->info, &b), *hive = hive_unfit((hd_op)op);
+        check(!why == !hive, "%s: ovs says %s, hive %s", hd_op_name((hd_op)op), why ? why : "yes", hive ? hive : "yes");
+    }
+    hd_close(t);
+}
+
+/* ---- Items ----------------------------------------------------------------------------------- */
+
+typedef struct trial {
+    hd_table *t;
+    hive_map map;
+    uint64_t r, pending, items;
+} trial;
+
+static void run_items(trial *x, uint64_t n)
+{
+    enum { BATCH = 64 };
+    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN,
+                                 HD_OP_INSERT_OR_ASSIGN,
+                                 HD_OP_FIND_OR_INSERT,
+                                 HD_OP_ACCUM_OR_ASSIGN,
+                                 HD_OP_FIND,
+                                 HD_OP_ASSIGN,
+                                 HD_OP_ERASE,
+                                 HD_OP_ERASE,
+                                 HD_OP_CONTAINS };
+    uint64_t key[BATCH];
+    uint32_t value[BATCH], out[BATCH];
+    uint8_t each[BATCH], outcome[BATCH];
+    for (uint64_t done = 0; done < n; done += BATCH) {
+        for (int i = 0; i < BATCH; i++) {
+            key[i] = test_below(&x->r, 40) ? test_below(&x->r, KEYS) : 0xfffffffdu + test_below(&x->r, 3);
+            value[i] = (uint32_t)test_random(&x->r);
+            each[i] = (uint8_t)ops[test_below(&x->r, sizeof ops / sizeof *ops)];
+        }
+        hd_batch b = test_batch(HD_OP_FIND, BATCH, key, value, outcome);
+        b.each = each;
+        b.value_out = out;
+        b.elem = HD_I32;
+        must(hd_run(x->t, &b));
+        for (int i = 0; i < BATCH; i++) {
+            word_item it = { (hd_op)each[i], HD_I32, HD_EITHER, key[i], value[i] };
+            uint64_t is = 0;
+            hd_outcome told = (hd_outcome)outcome[i], right = hive_map_apply(&x->map, &it, 4, told, &is);
+            check(told == right, "%s of %llu: %s, not %s", hd_op_name(it.op), (ull)key[i], hd_outcome_name(told),
+                  hd_outcome_name(right));
+            bool shown = told == HD_HIT && (it.op == HD_OP_FIND || it.op == HD_OP_FIND_OR_INSERT);
+            check(!shown || out[i] == is, "key %llu: value %u, not %llu", (ull)key[i], out[i], (ull)is);
+            x->pending += told == HD_PENDING;
+        }
+        x->items += BATCH;
+    }
+}
+
+static void items_are_a_maps(void **state)
+{
+    uint64_t items = 0, pending = 0, merged = 0;
+    (void)state;
+    for (uint64_t i = 0; i < SHAPES; i++) {
+        if (!test_takes(i)) continue;
+        trial x = { .t = table_of(shape_at(i)), .r = i };
+        hive_map_open(&x.map, KEYS);
+        for (int round = 0; round < 12; round++) {
+            hd_info before = info_of(x.t);
+            run_items(&x, 512);
+            if (round % 3 == 2)
+                must(hd_shrink(x.t, before.base_buckets));
+            else
+                must(hd_grow(x.t, before.buckets + 1 + test_below(&x.r, before.buckets)));
+            merged += round % 3 == 2 ? before.buckets - info_of(x.t).buckets : 0;
+            hive_map_compare(&x.map, x.t);
+        }
+        must(hd_clear(x.t));
+        x.map.n = 0;
+        memset(x.map.there, 0, KEYS * sizeof *x.map.there);
+        hive_map_compare(&x.map, x.t);
+        items += x.items;
+        pending += x.pending;
+        hive_map_close(&x.map);
+        hd_close(x.t);
+    }
+    check(merged && pending, "%llu buckets merged, %llu items pending", (ull)merged, (ull)pending);
+    test_tried("differential", items, "items of segments beside a map");
+}
+
+static hd_outcome insert(hd_table *t, uint64_t key, uint32_t value)
+{
+    uint8_t outcome;
+    hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, 1, &key, &value, &outcome);
+    must(hd_run(t, &b));
+    return (hd_outcome)outcome;
+}
+
+static hd_outcome erase(hd_table *t, uint64_t key)
+{
+    uint8_t outcome;
+    hd_batch b = test_batch(HD_OP_ERASE, 1, &key, NULL, &outcome);
+    must(hd_run(t, &b));
+    return (hd_outcome)outcome;
+}
+
+/* PENDING: no slot of the way is free. Growth ends it, and hd_run_growing needs no word of it. */
+static void full_ways_are_pending(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < SHAPES; i++) {
+        hd_table *t = table_of(shape_at(i));
+        const ovs_view *v = view_of(t);
+        uint64_t key = 0;
+        hd_outcome o;
+        while ((o = insert(t, key, 1)) == HD_INSERTED) key++;
+        check(o == HD_PENDING, "%s", hd_outcome_name(o));
+        for (uint32_t step = 0; step < ovs_way(v); step++)
+            check(ovs_free_slots(v, ovs_way_bucket(v, ovs_hash(v, key), step)) == 0, "a slot is free at step %u", step);
+        if (ovs_lines(v) >= 64)
+            check((double)key / (double)info_of(t).places > 0.9, "pending after %llu of %llu", (ull)key,
+                  (ull)info_of(t).places);
+        check(insert(t, key - 1, 2) == HD_UPDATED, "a key that is there needs no room");
+        uint8_t outcome;
+        uint32_t value = 3;
+        hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, 1, &key, &value, &outcome);
+        must(hd_run_growing(t, &b, 0));
+        check(outcome == HD_INSERTED, "%s after growth", hd_outcome_name((hd_outcome)outcome));
+        must(hd_check(t));
+        hd_close(t);
+    }
+}
+
+/* An erased slot ends no search, and the next key whose way it is on takes it. */
+static void vacant_slots_are_used_again(void **state)
+{
+    (void)state;
+    hd_table *t = table_of(config_of(1, 512, 0)); /* four buckets */
+    ovs_view *v = view_of(t);
+    uint64_t n = 0, own[40], others = 0;
+    for (uint64_t key = 0; n < 40; key++)
+        if (ovs_start(v, ovs_hash(v, key)) == 1) own[n++] = key;
+    for (n = 0; n < 20; n++) check(insert(t, own[n], (uint32_t)n) == HD_INSERTED, "key %llu", (ull)n);
+    uint64_t first = ovs_find(v, own[3]), last = ovs_find(v, own[19]);
+    check(first / OVS_SLOTS == 1 && last / OVS_SLOTS == 2, "slots %llu and %llu", (ull)first, (ull)last);
+    check(erase(t, own[3]) == HD_ERASED && *ovs_at(v, first) == ovs_vacant(), "it is not vacant");
+    check(!ovs_is_open(v, 1) && ovs_find(v, own[19]) == last, "a search ends at a vacant slot");
+    check(insert(t, own[19], 7) == HD_UPDATED, "it was inserted twice");
+    check(insert(t, own[20], 8) == HD_INSERTED && ovs_find(v, own[20]) == first, "the vacant slot was not taken");
+    for (uint64_t e = 0; e < ovs_places(v); e++) others += *ovs_at(v, e) == ovs_vacant();
+    check(others == 0, "%llu slots are vacant", (ull)others);
+    must(hd_check(t));
+    hd_close(t);
+}
+
+/* A split or a merge leaves fresh slots, and keys as early on their ways as there is room. */
+static void resizing_refreshes(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < SHAPES; i++) {
+        hd_table *t = table_of(shape_at(i));
+        uint64_t places = info_of(t).places, key = 0;
+        while (key < places && insert(t, key, 1) == HD_INSERTED) key++;
+        for (uint64_t k = 0; k < key; k += 2) check(erase(t, k) == HD_ERASED, "key %llu", (ull)k);
+        must(hd_grow(t, 2 * info_of(t).buckets));
+        for (int shrunk = 0; shrunk < 2; shrunk++) {
+            const ovs_view *v = view_of(t);
+            for (uint64_t e = 0; e < ovs_places(v); e++)
+                check(*ovs_at(v, e) != ovs_vacant(), "slot %llu is vacant after it was %s", (ull)e,
+                      shrunk ? "merged" : "split");
+            must(hd_check(t));
+            must(hd_shrink(t, info_of(t).base_buckets));
+        }
+        check(info_of(t).buckets == info_of(t).base_buckets, "half full, and not merged");
+        hd_close(t);
+    }
+}
+
+/* Keys that fill more than nine tenths of one segment are not merged into it. */
+static void crowded_pairs_stay(void **state)
+{
+    (void)state;
+    for (uint64_t share = 80; share <= 100; share += 5) {
+        hd_table *t = table_of(config_of(1, 1024, 0));
+        uint64_t places = info_of(t).places, n = places * share / 100;
+        must(hd_grow(t, 2 * info_of(t).buckets));
+        for (uint64_t key = 0; key < n; key++) check(insert(t, key, 1) == HD_INSERTED, "key %llu", (ull)key);
+        must(hd_shrink(t, info_of(t).base_buckets));
+        check((info_of(t).buckets == info_of(t).base_buckets) == (share <= 90), "%llu%% of a segment: %llu buckets",
+              (ull)share, (ull)info_of(t).buckets);
+        must(hd_check(t));
+        for (uint64_t key = 0; key < n; key++) check(insert(t, key, 2) == HD_UPDATED, "key %llu is lost", (ull)key);
+        hd_close(t);
+    }
+}
+
+/* ---- Invariants ------------------------------------------------------------------------------ */
+
+static void broken_tables_are_found(void **state)
+{
+    (void)state;
+    hd_table *t = table_of(config_of(3, 16384, 20000)); /* 128 buckets a segment: a way has half of them */
+    ovs_view *v = view_of(t);
+    for (uint64_t key = 0; key < 4000; key++) check(insert(t, key, 1) == HD_INSERTED, "key %llu", (ull)key);
+    uint64_t e = ovs_find(v, 77), h = ovs_hash(v, 77), word = *ovs_at(v, e), free_slot, lines = ovs_lines(v);
+    const struct {
+        uint64_t bucket, word;
+        const char *says;
+    } bad[] = {
+        { e / OVS_SLOTS, word_sign(OVS_HALF, WORD_EMPTY, 5), "OVS-3: a free slot" },
+        { e / OVS_SLOTS, word_sign(OVS_HALF, WORD_CLAIMED, 77), "OVS-3: a slot is claimed" },
+        { ((ovs_segment_of(v, h) + 1) % 3) * lines + 5, word, "OVS-2: the key is in another segment" },
+        { ovs_segment_of(v, h) * lines + ovs_step_in(v, h, OVS_WAY + 3), word, "OVS-2: the key is in a bucket" },
+        { ovs_way_bucket(v, h, 40), word_pack(OVS_HALF, 77, 9), "OVS-1: the key is in two slots" },
+    };
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        free_slot = ovs_free_slot(v, bad[i].bucket);
+        if (i < 2) free_slot = e;
+        check(free_slot != OVS_NOWHERE, "no room for the trial");
+        uint64_t was = *ovs_at(v, free_slot);
+        *ovs_at(v, free_slot) = bad[i].word;
+        test_case("%s", bad[i].says);
+        must_fail(hd_check(t), HD_ECORRUPT, bad[i].says);
+        *ovs_at(v, free_slot) = was;
+        must(hd_check(t));
+    }
+    test_case("behind an open bucket");
+    check(erase(t, 77) == HD_ERASED, "77");
+    uint64_t far = ovs_free_slot(v, ovs_way_bucket(v, h, 63));
+    check(far != OVS_NOWHERE, "no room behind");
+    *ovs_at(v, far) = word;
+    *ovs_at(v, ovs_way_bucket(v, h, 0) * OVS_SLOTS + 3) = ovs_fresh();
+    must_fail(hd_check(t), HD_ECORRUPT, "OVS-4");
+    hd_close(t);
+}
+
+/* ---- Snapshots ------------------------------------------------------------------------------- */
+
+static const char *path_of(const char *name)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "%s/%s", test_folder(), name);
+    return path;
+}
+
+static void snapshots_keep_segments(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < SHAPES; i += 5) {
+        trial x = { .t = table_of(shape_at(i)), .r = i };
+        const char *path = path_of("ovs.heddle");
+        hive_map_open(&x.map, KEYS);
+        must(hd_grow(x.t, info_of(x.t).buckets * 2 + 3));
+        run_items(&x, 1024);
+        must(hd_save(x.t, path));
+        hd_info was = info_of(x.t);
+        static const char *const backends[] = { "ref", "host" };
+        for (int k = 0; k < 4; k++) {
+            hd_config c = shape_at(i);
+            c.backend = backends[k % 2];
+            c.ovs.near_bytes = k / 2 ? 0 : c.ovs.near_bytes;
+            hd_table *t = table_of(c);
+            uint64_t dropped = 1;
+            must(hd_load(t, path, &dropped));
+            check(dropped == 0 && info_of(t).buckets == was.buckets && info_of(t).base_buckets == was.base_buckets,
+                  "%llu dropped, %llu buckets", (ull)dropped, (ull)info_of(t).buckets);
+            check(info_of(t).ovs.near_bytes == c.ovs.near_bytes, "the limit is the file's");
+            hive_map_compare(&x.map, t);
+            hd_close(t);
+        }
+        hd_table *other = table_of(config_of(1, was.ovs.segment_bytes * 2, 0));
+        must(hd_load(other, path, NULL));
+        check(info_of(other).ovs.segment_bytes == 2 * was.ovs.segment_bytes, "it took the file's segments");
+        hive_map_compare(&x.map, other);
+        hd_close(other);
+        hive_map_close(&x.map);
+        hd_close(x.t);
+    }
+}
+
+/* ---- A device's memory ----------------------------------------------------------------------- */
+
+static uint64_t far_least(uint32_t segment_bytes)
+{
+    bench b;
+    hd_config c = config_of(4, segment_bytes, 1);
+    c.backend = "cuda";
+    bench_begin(&b);
+    c.seams = &b.memory.seams;
+    must_fail(hd_open(&c, &b.far), HD_EINVAL, "near: 1 bytes are fewer than the ");
+    uint64_t least = strtoull(strstr(hd_why(), "than the ") + 9, NULL, 10);
+    check(b.fake.live_bytes == 0 && b.fake.far_bytes == 0, "it took memory");
+    fake_settled(&b.fake);
+    return least;
+}
+
+/* Takes are counted at the seam: with the room of kernels, and while the table grows and shrinks. */
+static void near_is_a_limit(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 8; i++) {
+        uint32_t segment = i % 2 ? 4096 : 128;
+        uint64_t least = far_least(segment), near = least + i / 2 * 3 * segment, near_most = 0;
+        const hd_staging_sizes sizes = { 4096, 0 };
+        bench b;
+        bench_begin(&b);
+        bench_open_table(&b, config_of(5, segment, near));
+        hd_cuda_staging(b.far, &sizes);
+        check(b.fake.peak_bytes <= near, "%llu bytes taken, %llu allowed", (ull)b.fake.peak_bytes, (ull)near);
+        for (int n = 0; n < 5; n++) {
+            hd_info info = info_of(b.far);
+            ovs_own *o = (ovs_own *)(void *)((hd_cuda *)b.far->state)->own;
+            if (n == 0) near_most = o->v.near_most; /* a quarter may be room to sort */
+            check(near_most <= (near - least) / segment && (near_most + 1) * segment >= (near - least) / 4 * 3,
+                  "%llu segments are near", (ull)near_most);
+            check(o->v.near_most == near_most, "%llu segments are near, not %llu", (ull)o->v.near_most, (ull)near_most);
+            check(info.values_device_bytes + info.values_host_bytes >= info.places * 8, "segments without a home");
+            if (n == 3)
+                must(hd_shrink(b.far, info.base_buckets));
+            else
+                must(hd_grow(b.far, info.buckets * 2));
+            check(b.fake.peak_bytes <= near, "%llu bytes taken, %llu allowed", (ull)b.fake.peak_bytes, (ull)near);
+            check(b.fake.live_bytes + info.values_host_bytes > 0 &&
+                      b.fake.far_bytes >= info_of(b.far).values_host_bytes,
+                  "%llu bytes pinned", (ull)b.fake.far_bytes);
+        }
+        uint64_t taken = b.fake.peak_bytes;
+        check(taken + segment + 2048 >= near || info_of(b.far).values_host_bytes == 0, "%llu bytes of %llu are used",
+              (ull)taken, (ull)near);
+        hd_close(b.far);
+        fake_settled(&b.fake);
+    }
+}
+
+/* Items, growth, walks and snapshots where some segments are far, beside a map. */
+static void a_device_agrees(void **state)
+{
+    (void)state;
+    for (uint64_t i = 0; i < 4; i++) {
+        uint32_t segment = i % 2 ? 1024 : 256;
+        uint64_t near = far_least(segment) + (i / 2 ? 3 * segment : 0);
+        const hd_staging_sizes sizes = { 640, 0 }; /* a part of a walk has a few buckets */
+        bench b;
+        bench_begin(&b);
+        bench_open_table(&b, config_of(3, segment, near));
+        hd_cuda_staging(b.far, &sizes);
+        trial x = { .t = b.far, .r = i };
+        uint64_t key[64], n = 0;
+        uint32_t value[64];
+        hive_map_open(&x.map, KEYS);
+        for (int round = 0; round < 6; round++) {
+            for (int k = 0; k < 64; k++) {
+                key[k] = n++ * 7 % KEYS;
+                value[k] = (uint32_t)test_random(&x.r);
+            }
+            uint8_t outcome[64];
+            hd_batch batch = test_batch(HD_OP_INSERT_OR_ASSIGN, 64, key, value, outcome);
+            must(hd_run(x.t, &batch));
+            for (int k = 0; k < 64; k++) {
+                word_item it = { HD_OP_INSERT_OR_ASSIGN, HD_I32, HD_EITHER, key[k], value[k] };
+                uint64_t is;
+                check(hive_map_apply(&x.map, &it, 4, (hd_outcome)outcome[k], &is) == outcome[k], "key %llu",
+                      (ull)key[k]);
+            }
+            must(round == 3 ? hd_shrink(x.t, info_of(x.t).base_buckets) : hd_grow(x.t, info_of(x.t).buckets + 17));
+            hive_map_compare(&x.map, x.t);
+        }
+        const char *path = path_of("far.heddle");
+        must(hd_save(x.t, path));
+        hd_table *here = table_of(config_of(3, segment, 0));
+        must(hd_load(here, path, NULL));
+        hive_map_compare(&x.map, here);
+        must(hd_save(here, path));
+        must(hd_load(x.t, path, NULL));
+        hive_map_compare(&x.map, x.t);
+        ovs_view *v = &((ovs_own *)(void *)((hd_cuda *)x.t->state)->own)->v;
+        for (uint64_t k = 0; k < KEYS; k += 5) { /* new keys go on where the file ends */
+            uint32_t one = 1;
+            hd_outcome o = insert(x.t, k, one);
+            word_item it = { HD_OP_INSERT_OR_ASSIGN, HD_I32, HD_EITHER, k, one };
+            uint64_t is;
+            check(hive_map_apply(&x.map, &it, 4, o, &is) == o, "key %llu: %s", (ull)k, hd_outcome_name(o));
+        }
+        hive_map_compare(&x.map, x.t);
+        check(v->near_most == (near - far_least(segment)) / segment, "%llu near", (ull)v->near_most);
+        hd_close(here);
+        hive_map_close(&x.map);
+        hd_close(x.t);
+        fake_settled(&b.fake);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest ovs[] = {
+        unit(every_slot_has_one_home), unit(hashes_name_segments),  unit(shapes_are_refused),
+        unit(items_are_a_maps),        unit(full_ways_are_pending), unit(vacant_slots_are_used_again),
+        unit(resizing_refreshes),      unit(crowded_pairs_stay),    unit(broken_tables_are_found),
+        unit(snapshots_keep_segments), unit(near_is_a_limit),       unit(a_device_agrees),
+    };
+    return test_run(ovs);
+}

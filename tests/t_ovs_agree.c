@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_ovs_agree.c - the ovs kernels: every variant, with every operation that it runs and with mixed batches, against the
+ * reference, for many fixtures and schedules; two inserters of one key and an eraser, with every interleaving of few
+ * preemptions; and tables on the host machine that grow and shrink. HEDDLE_TEST_SCALE makes the search longer or
+ * shorter.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/op.h"
+#include "gpu/ovs/rows.h"
+#include "judge/growth.h"
+#include "judge/ovs/fixture.h"
+#include "tests/exploring.h"
+#include "tests/growth_way.h"
+#include "tests/on_machine.h"
+
+static simt_machine *machine;
+
+/* Small tables, with segments of one to eight buckets, of which none, some or all are near. */
+static const char *const shapes[] = {
+    "buckets=2 segment=256 batch=10x1 keys=uniform:14 duplicate=200000 reserved=50000",
+    "buckets=1 segment=128 batch=6x1 keys=uniform:60 near=1",
+    "buckets=3 segment=128 near=256 batch=16x1 keys=uniform:40 duplicate=100000 reserved=50000",
+    "buckets=4 segment=512 batch=16x1 keys=uniform:200 distinct=1",
+    "buckets=8 segment=512 near=512 batch=70x1 keys=uniform:150 duplicate=100000",
+    "buckets=8 segment=1024 batch=4x1 keys=uniform:6 duplicate=400000",
+    "buckets=2 segment=128 near=128 batch=12x1 keys=uniform:45 duplicate=300000",
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static void run_case(const hd_case *c, uint32_t row, uint64_t n, uint64_t window, ull schedules, totals *t)
+{
+    fixture_kernel kernel = fixture_kernel_at(&judge_design_ovs, row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
+    const fixture_kernel *one = &kernel;
+    fixture *s;
+    comparison *a;
+    kernel.window = window;
+    must(fixture_open(c, &one, 1, &s));
+    must(comparison_open(s, &a));
+    explore_case(machine, a, c, explore_way(n), schedules, t);
+    comparison_close(a);
+}
+
+static hd_case case_of(const char *shape, int op, uint32_t row, uint64_t seed)
+{
+    char text[512];
+    hd_case c;
+    snprintf(text, sizeof text, "ovs.%s.%s %s seed=%llu", fixture_op_name((hd_op)op),
+             hd_variant_row_name(ovs_variants, row), shape, (ull)seed);
+    must(hd_case_parse(text, &c));
+    return c;
+}
+
+static void kernels_agree(void **unused)
+{
+    totals t;
+    uint64_t n = 0;
+    (void)unused;
+    memset(&t, 0, sizeof t);
+    for (uint32_t row = 0; row < hd_variant_row_count(ovs_variants); row++)
+        for (int op = 0; op <= JUDGE_MIXED; op++) {
+            if (!fixture_runs(&judge_design_ovs, row, (hd_op)op)) continue;
+            bool whole = op != JUDGE_MIXED && !hd_op_is_keyed(hd_op_row_of((hd_op)op)), lists = op == HD_OP_FIND_MISSED;
+            for (uint64_t k = 0; k < test_times(op == JUDGE_MIXED ? 56 : 21); k++, n++) {
+                hd_case c = case_of(shapes[k % SHAPES], op, row, n + 1);
+                run_case(&c, row, n, lists && k % 2 ? 1 + n * 5 % 34 : 0, whole ? 2 : 6, &t);
+            }
+        }
+    test_tried("schedules", t.schedules, "of %llu fixtures of ovs, %llu distinct", t.fixtures, t.distinct);
+    for (int o = 0; o < HD_OUTCOME_COUNT; o++) {
+        bool never = o == HD_EVICTED || o == HD_REFUSED || o == HD_PINNED;
+        check((t.outcome[o] == 0) == never, "%s: %llu times", hd_outcome_name((hd_outcome)o), t.outcome[o]);
+    }
+    check(t.moves == 0, "a key moved");
+}
+
+/* Two items bring key K, and one erases a key before its way's end: what claims are verified for. */
+static void meetings_are_exhausted(void **unused)
+{
+    totals t;
+    (void)unused;
+    memset(&t, 0, sizeof t);
+    for (uint32_t row = 0; row < hd_variant_row_count(ovs_variants); row++)
+        for (uint64_t k = 0; fixture_runs(&judge_design_ovs, row, JUDGE_MIXED) && k < test_times(4); k++) {
+            hd_case c = case_of("buckets=2 segment=256 batch=3x1 keys=uniform:40", JUDGE_MIXED, row, 900 + k);
+            fixture_kernel kernel = fixture_kernel_at(&judge_design_ovs, row, 32, 3);
+            const fixture_kernel *one = &kernel;
+            fixture *s;
+            comparison *a;
+            must(fixture_open(&c, &one, 1, &s));
+            ovs_view *v = ovs_fixture_view(s);
+            uint64_t key = 1000, e = 0;
+            while (ovs_find(v, key) != OVS_NOWHERE || ovs_start(v, ovs_hash(v, key)) != 0) key++;
+            while (e < ovs_places(v) - 1 && !ovs_is_key(*ovs_at(v, e))) e++;
+            fixture_item(s, 0, 0, key, 0);
+            fixture_item(s, 0, 1, key, 0);
+            fixture_item(s, 0, 2, ovs_is_key(*ovs_at(v, e)) ? ovs_key_of(*ovs_at(v, e)) : key, 0);
+            uint8_t *each = (uint8_t *)(uintptr_t)s->part[0].batch.each;
+            each[0] = k % 2 ? HD_OP_FIND_OR_INSERT : HD_OP_INSERT_OR_ASSIGN;
+            each[1] = HD_OP_INSERT_OR_ASSIGN;
+            each[2] = HD_OP_ERASE;
+            must(comparison_open(s, &a));
+            simt_config w = simt_config_default();
+            w.strategy = SIMT_SEARCH;
+            w.preempt = SIMT_AT_ATOMIC;
+            w.unit = SIMT_BY_WARP;
+            w.bound = 1 + (uint32_t)(k % 2);
+            explore_case(machine, a, &c, w, 400000, &t);
+            comparison_close(a);
+        }
+    test_tried("schedules", t.schedules, "all with at most 2 preemptions, at atomics, of %llu fixtures of ovs",
+               t.fixtures);
+    check(t.outcome[HD_INSERTED] && t.outcome[HD_ERASED], "nothing happened");
+}
+
+/* ---- Growing and shrinking ------------------------------------------------------------------- */
+
+static void tables_grow_on_the_host_machine(void **unused)
+{
+    enum { TIMES = 8 };
+    static const char *const tables[] = { "buckets=1 segment=128",  "buckets=2 segment=256 near=256",
+                                          "buckets=6 segment=256",  "buckets=4 segment=512 near=1",
+                                          "buckets=3 segment=128",  "buckets=64 segment=8192 near=8192",
+                                          "buckets=9 segment=1024", "buckets=128 segment=16384" };
+    enum { TABLES = sizeof tables / sizeof *tables };
+    judge_growth all;
+    (void)unused;
+    memset(&all, 0, sizeof all);
+    for (uint64_t n = 0; n < test_times(32); n++) {
+        char text[512];
+        snprintf(text, sizeof text, "ovs.mix.probe16 %s seed=%llu", tables[n % TABLES], (ull)n + 1);
+        growth_try(text, n / TABLES + n, TIMES, &all);
+    }
+    test_tried("schedules", all.grown + all.shrunk, "of growth and shrinking of ovs, %llu entries", (ull)all.entries);
+    check(all.grown && all.shrunk && all.short_of, "%llu grew, %llu shrank, %llu not as far as was asked",
+          (ull)all.grown, (ull)all.shrunk, (ull)all.short_of);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = { unit(kernels_agree), unit(meetings_are_exhausted),
+                                               unit(tables_grow_on_the_host_machine) };
+    return test_run_on(&machine, tests);
+}

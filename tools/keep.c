@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * keep.c - see keep.h.
+ */
+#include "tools/keep.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+
+enum { FIRST_CAPACITY = 1 << 16, FIRST_OF_DICTIONARY = 1 << 10 };
+
+bool keep_is_dictionary(const hd_config *config) { return strcmp(config->policy, "none") == 0; }
+
+hd_config keep_config(const char *design, uint64_t capacity, uint32_t value_bytes)
+{
+    hd_config c = design ? hd_config_of(design) : hd_config_default();
+    c.capacity = capacity ? capacity : FIRST_OF_DICTIONARY;
+    if (keep_is_dictionary(&c)) return c;
+    c.policy = "lfu";
+    c.slots = KEEP_SLOTS;
+    c.value_bytes = value_bytes;
+    c.hkv.dual = capacity != 0; /* room to spare needs no second bucket, and one bucket is quicker */
+    c.capacity = !capacity ? FIRST_CAPACITY : capacity < 2 * KEEP_SLOTS ? 2 * KEEP_SLOTS : capacity;
+    return c;
+}
+
+hd_status keep_lost(hd_table *table, bool grows, uint64_t *lost)
+{
+    hd_counters c;
+    hd_status e = hd_counters_sync(table, &c);
+    if (!e) *lost = c.outcome[HD_EVICTED] + c.outcome[HD_REFUSED] + (grows ? 0 : c.outcome[HD_PENDING]);
+    return e;
+}
+
+hd_status keep_kmers(uint64_t keys, unsigned k)
+{
+    uint64_t kmers = 1ull << 2 * k, most = keys + KEEP_RESERVED;
+    if (most < keys || kmers <= most) return HD_OK;
+    return hd_fail(HD_EINVAL,
+                   "K: %u makes keys up to %" PRIu64 ", and a table of this design holds those below %" PRIu64, k,
+                   kmers - 1, keys);
+}
