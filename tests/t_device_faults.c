@@ -12,6 +12,7 @@
 #include "lib/backend_cuda.h"
 #include "hashes/hash.h"
 #include "ref/hive/hive.h"
+#include "ref/sl/sl.h"
 #include "tests/failing.h"
 #include "tests/fake_device.h"
 #include "tests/far.h"
@@ -70,10 +71,11 @@ static hd_batch batch_over(arrays *a, hd_op op)
     b.holder = hd_op_does(op, HD_NEEDS_HOLDER) ? 2 : 0, b.pred = "key_in";
     b.pred_arg[1] = 9;
     test_point(&b, a);
+    if (hd_op_does(op, HD_NEEDS_KEY2)) b.key2 = b.key, b.limit = 1;
     return b;
 }
 
-static bool is_dictionary(void) { return strcmp(design, "hive") == 0; }
+static bool is_dictionary(void) { return strcmp(design, "hkv") != 0; }
 
 static void as_a_cache(hd_config *c)
 {
@@ -98,6 +100,7 @@ static void world_open(world *w, const char *lock)
     c.backend = "cuda";
     c.lock = lock;
     if (!is_dictionary()) as_a_cache(&c);
+    if (strcmp(design, "sl") == 0) c.sl.segment_bytes = 128;
     c.capacity = CAPACITY;
     c.slots = SLOTS;
     c.value_bytes = value_bytes;
@@ -535,13 +538,14 @@ static void twice_in_a_row(void **state)
     test_tried("device-faults", failures, "in two batches, one after the other");
 }
 
+static const act smaller = { "shrink", shrink, HD_OP_COUNT_, true };
+static hd_status (*const run[])(world *, const act *) = { with_own_arrays, with_its_arrays, recorded };
+
 /* A dictionary: its operations, and the other calls. Growth may stop between two launches, and no entry is
  * lost. */
 static void every_call_of_a_dictionary(void **state)
 {
-    static const act smaller = { "shrink", shrink, HD_OP_COUNT_, true },
-                     larger = { "run_growing", grow_by_itself, HD_OP_COUNT_, true };
-    static hd_status (*const run[])(world *, const act *) = { with_own_arrays, with_its_arrays, recorded };
+    static const act larger = { "run_growing", grow_by_itself, HD_OP_COUNT_, true };
     (void)state;
     failures = 0;
     design = "hive", value_bytes = 4;
@@ -560,6 +564,27 @@ static void every_call_of_a_dictionary(void **state)
     test_tried("device-faults", failures, "under every call of a dictionary");
 }
 
+/* A batch of an ordered table that inserts or erases is many launches. What one of them leaves that fails is no table
+ * (doc/contract-sl.md), so only other operations are tried, and every call of the whole table. */
+static void every_call_of_an_ordered_table(void **state)
+{
+    (void)state;
+    failures = 0;
+    design = "sl", value_bytes = 4;
+    keep_a_snapshot();
+    for (int op = 0; op < HD_OP_COUNT_; op++)
+        for (int r = 0; r < 3 && !sl_unfit((hd_op)op); r++) {
+            act a = { hd_op_name((hd_op)op), run[r], (hd_op)op, false };
+            if (hd_op_row_of((hd_op)op)->role != HD_INSERTER || op == HD_OP_CLEAR) fail_each(&a, "ordered");
+        }
+    in_steps = true;
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) fail_each(&others[k], "ordered");
+    fail_each(&smaller, "ordered");
+    in_steps = false;
+    design = "hkv", value_bytes = VALUE;
+    test_tried("device-faults", failures, "under every call of an ordered dictionary that is no long sequence");
+}
+
 static const struct CMUnitTest tests[] = { unit(every_operation),
                                            unit(every_other_call),
                                            unit(every_piece_of_this_machine_s),
@@ -567,7 +592,8 @@ static const struct CMUnitTest tests[] = { unit(every_operation),
                                            unit(every_pass),
                                            unit(every_copy_of_host_arrays),
                                            unit(twice_in_a_row),
-                                           unit(every_call_of_a_dictionary) };
+                                           unit(every_call_of_a_dictionary),
+                                           unit(every_call_of_an_ordered_table) };
 
 int main(void)
 {
