@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * segments.cu - rates of the designs ovs and sl on a GPU, near and far, and of the bus alone. Every outcome, value and
+ * list is checked by a kernel; a wrong one is counted in the last column. lab/ovs.md has the results.
+ *
+ *     segments bus GIB
+ *     segments DESIGN CAPACITY NEAR ENTRIES FILL BATCH [KERNEL,...]
+ *
+ * CAPACITY and ENTRIES are numbers of entries. NEAR is the share of the table's bytes that `near` allows; 1: no limit.
+ * The table is filled with ENTRIES distinct keys, evenly spread over 32 bits, FILL at a time; then batches of BATCH
+ * random ones run. All arrays are in device memory. Each figure is the least of three batches between events, but a
+ * fill is the sum of its batches. Rates are 1e9 items, or lines, per second.
+ */
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "heddle.h"
+
+enum : uint32_t { BLOCKS = 2048, THREADS = 256, LIMIT = 32, LINE = 16 /* words */, SEGMENT = 512 /* lines */ };
+
+#define EACH(i, n) \
+    for (uint64_t i = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; i < (n); i += uint64_t(gridDim.x) * blockDim.x)
+
+static void cuda(cudaError_t e, const char *what)
+{
+    if (!e) return;
+    fprintf(stderr, "segments: %s: %s\n", what, cudaGetErrorString(e));
+    exit(1);
+}
+
+static void heddle(hd_status s, const char *what)
+{
+    if (!s) return;
+    fprintf(stderr, "segments: %s: %s\n", what, hd_why());
+    exit(1);
+}
+
+template <class T> static T *take(uint64_t n)
+{
+    void *p;
+    cuda(cudaMalloc(&p, n * sizeof(T)), "memory");
+    return static_cast<T *>(p);
+}
+
+/* ---- Keys ------------------------------------------------------------------------------------ */
+
+/* Key i of all: the finaliser of MurmurHash3, which gives no key twice. The three reserved ones become one. */
+static __host__ __device__ uint64_t key_of(uint32_t x)
+{
+    x = (x ^ x >> 16) * 0x85ebca6bu;
+    x = (x ^ x >> 13) * 0xc2b2ae35u;
+    x ^= x >> 16;
+    return x < 0xfffffffdu ? x : 7;
+}
+static __host__ __device__ uint32_t value_of(uint64_t key) { return uint32_t(key) ^ 0x5a5a5a5au; }
+
+static __host__ __device__ uint64_t random_of(uint64_t x)
+{
+    x = (x ^ x >> 33) * 0xff51afd7ed558ccdu;
+    x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53u;
+    return x ^ x >> 33;
+}
+
+static __global__ void draw(uint64_t *key, uint32_t *value, uint64_t n, uint64_t first, uint64_t below, uint64_t seed)
+{
+    EACH(i, n)
+    {
+        key[i] = key_of(uint32_t(first + (seed ? random_of(i + seed) % below : i)));
+        value[i] = value_of(key[i]);
+    }
+}
+
+/* ---- Checks ---------------------------------------------------------------------------------- */
+
+struct arrays {
+    uint64_t *key, *key2, *key_out;
+    uint32_t *value, *value_out, *rows;
+    uint8_t *outcome;
+    unsigned long long *wrong;
+};
+
+static __global__ void check_items(arrays a, uint64_t n, uint32_t outcome, bool values)
+{
+    EACH(i, n)
+    if (a.outcome[i] != outcome || (values && a.value_out[i] != value_of(a.key[i]))) atomicAdd(a.wrong, 1ull);
+}
+
+static __global__ void check_neighbours(arrays a, uint64_t n, bool above)
+{
+    EACH(i, n)
+    if (a.outcome[i] == HD_HIT && (above ? a.key_out[i] <= a.key[i] : a.key_out[i] >= a.key[i]))
+        atomicAdd(a.wrong, 1ull);
+}
+
+static __global__ void check_ranges(arrays a, uint64_t n)
+{
+    EACH(i, n)
+    for (uint32_t j = 0; j < a.rows[i]; j++) {
+        uint64_t key = a.key_out[i * LIMIT + j], before = j ? a.key_out[i * LIMIT + j - 1] + 1 : a.key[i];
+        if (key < before || a.value_out[i * LIMIT + j] != value_of(key)) atomicAdd(a.wrong, 1ull);
+    }
+}
+
+/* ---- A table --------------------------------------------------------------------------------- */
+
+struct bench {
+    hd_table *table;
+    const char *design;
+    double near;
+    uint64_t entries;
+    arrays a;
+    cudaEvent_t from, to;
+};
+
+static double run(bench &b, hd_batch &batch)
+{
+    float ms;
+    cuda(cudaDeviceSynchronize(), "keys");
+    cuda(cudaEventRecord(b.from), "event");
+    heddle(hd_run(b.table, &batch), "hd_run");
+    cuda(cudaEventRecord(b.to), "event");
+    cuda(cudaEventSynchronize(b.to), "batch");
+    cuda(cudaEventElapsedTime(&ms, b.from, b.to), "event");
+    return ms;
+}
+
+static unsigned long long wrong_of(bench &b)
+{
+    unsigned long long n;
+    cuda(cudaMemcpy(&n, b.a.wrong, sizeof n, cudaMemcpyDefault), "check");
+    cuda(cudaMemset(b.a.wrong, 0, sizeof n), "check");
+    return n;
+}
+
+static void row(const bench &b, const char *ran, const char *what, uint64_t n, double ms, unsigned long long wrong)
+{
+    printf("%s\t%.2f\t%.3e\t%s\t%s\t%.3e\t%.3f\t%.3f\t%llu\n", b.design, b.near, double(b.entries), ran, what,
+           double(n), ms, n / ms / 1e6, wrong);
+    fflush(stdout);
+}
+
+static hd_batch batch_of(const bench &b, hd_op op, uint64_t n)
+{
+    hd_batch x;
+    memset(&x, 0, sizeof x);
+    x.op = op;
+    x.n = n;
+    x.key = b.a.key;
+    x.value = b.a.value;
+    x.outcome = b.a.outcome;
+    x.elem = HD_I32;
+    return x;
+}
+
+static void fill(bench &b, uint64_t most)
+{
+    double ms = 0;
+    hd_batch x;
+    memset(&x, 0, sizeof x);
+    for (uint64_t at = 0; at < b.entries; at += most) {
+        uint64_t n = std::min(most, b.entries - at);
+        draw<<<BLOCKS, THREADS>>>(b.a.key, b.a.value, n, at, 1, 0);
+        x = batch_of(b, HD_OP_INSERT_OR_ASSIGN, n);
+        x.distinct = true;
+        ms += run(b, x);
+        check_items<<<BLOCKS, THREADS>>>(b.a, n, HD_INSERTED, false);
+    }
+    row(b, x.ran, "fill", b.entries, ms, wrong_of(b)); /* at most three are wrong: the reserved keys became one */
+}
+
+struct point {
+    const char *what;
+    hd_op op;
+    bool present;
+    hd_outcome outcome;
+};
+
+static void measure(bench &b, const point &p, uint64_t n, const char *kernel)
+{
+    double least = 1e30;
+    hd_batch x;
+    if (p.op == HD_OP_RANGE) n = std::min<uint64_t>(n, 1 << 22);
+    for (uint64_t turn = 1; turn <= (p.op == HD_OP_ERASE ? 1 : 3); turn++) {
+        draw<<<BLOCKS, THREADS>>>(b.a.key, b.a.value, n, p.present ? 0 : b.entries, p.present ? b.entries : 1 << 26,
+                                  turn * 1000003 + p.op);
+        x = batch_of(b, p.op, n);
+        x.kernel = kernel;
+        if (p.op != HD_OP_INSERT_OR_ASSIGN) x.value_out = b.a.value_out;
+        if (p.op == HD_OP_SUCCESSOR || p.op == HD_OP_PREDECESSOR || p.op == HD_OP_RANGE) x.key_out = b.a.key_out;
+        if (p.op == HD_OP_RANGE) {
+            x.key2 = b.a.key2;
+            x.rows = b.a.rows;
+            x.limit = LIMIT;
+        }
+        least = std::min(least, run(b, x));
+        if (p.op == HD_OP_RANGE)
+            check_ranges<<<BLOCKS, THREADS>>>(b.a, n);
+        else if (x.key_out)
+            check_neighbours<<<BLOCKS, THREADS>>>(b.a, n, p.op == HD_OP_SUCCESSOR);
+        else if (p.op != HD_OP_ERASE) /* a batch may erase a key twice */
+            check_items<<<BLOCKS, THREADS>>>(b.a, n, p.outcome, p.outcome == HD_HIT);
+    }
+    row(b, x.ran, p.what, n, least, wrong_of(b));
+}
+
+static int table(int argc, char **argv)
+{
+    static const point points[] = {
+        { "find, hits", HD_OP_FIND, true, HD_HIT },
+        { "find, misses", HD_OP_FIND, false, HD_MISS },
+        { "insert_or_assign, hits", HD_OP_INSERT_OR_ASSIGN, true, HD_UPDATED },
+        { "successor", HD_OP_SUCCESSOR, true, HD_HIT },
+        { "predecessor", HD_OP_PREDECESSOR, true, HD_HIT },
+        { "range of 32", HD_OP_RANGE, true, HD_HIT },
+        { "erase", HD_OP_ERASE, true, HD_ERASED },
+    };
+    bench b;
+    b.design = argv[1];
+    bool ordered = strcmp(b.design, "sl") == 0;
+    uint64_t capacity = strtoull(argv[2], nullptr, 0), most = strtoull(argv[5], nullptr, 0),
+             n = strtoull(argv[6], nullptr, 0), big = std::max(most, n);
+    b.near = atof(argv[3]);
+    b.entries = strtoull(argv[4], nullptr, 0);
+    hd_config c = hd_config_of(b.design);
+    c.backend = "cuda";
+    c.capacity = capacity;
+    if (b.near < 1) (ordered ? c.sl.near_bytes : c.ovs.near_bytes) = uint64_t(b.near * capacity * 8);
+    heddle(hd_open(&c, &b.table), "hd_open");
+    b.a = { take<uint64_t>(big),
+            take<uint64_t>(n),
+            take<uint64_t>(n * LIMIT),
+            take<uint32_t>(big),
+            take<uint32_t>(std::max(big, n * LIMIT)),
+            take<uint32_t>(n),
+            take<uint8_t>(big),
+            take<unsigned long long>(1) };
+    cuda(cudaMemset(b.a.key2, 0xff, n * 8), "memory");
+    cuda(cudaMemset(b.a.wrong, 0, 8), "memory");
+    cuda(cudaEventCreate(&b.from), "event");
+    cuda(cudaEventCreate(&b.to), "event");
+    fill(b, most);
+    heddle(hd_check(b.table), "hd_check");
+    std::vector<std::string> kernels;
+    for (char *name = argc > 7 ? strtok(argv[7], ",") : nullptr; name; name = strtok(nullptr, ","))
+        kernels.push_back(name);
+    if (kernels.empty()) kernels.push_back("");
+    for (const point &p : points) {
+        if (p.op >= HD_OP_PREDECESSOR && !ordered) continue;
+        for (const std::string &k : kernels) measure(b, p, n, k.empty() ? nullptr : k.c_str());
+    }
+    heddle(hd_check(b.table), "hd_check");
+    hd_close(b.table);
+    return 0;
+}
+
+/* ---- The bus --------------------------------------------------------------------------------- */
+
+enum { READ, READ_SECTOR, CHANGE, SWAP };
+
+/* A warp takes a segment of 64 KiB, and every `apart`-th of its lines from the first to the last: half a warp a line.
+ * Some words are stored again, or changed by a compare-and-swap. */
+template <int how>
+static __global__ void lines(uint64_t *far, uint64_t segments, uint32_t apart, unsigned long long *next)
+{
+    uint32_t lane = threadIdx.x % 32;
+    uint64_t seen = 0;
+    for (;;) {
+        unsigned long long s = lane == 0 ? atomicAdd(next, 1ull) : 0;
+        s = __shfl_sync(~0u, s, 0);
+        if (s >= segments) break;
+        for (uint32_t l = lane / 16 * apart; l < SEGMENT; l += 2 * apart) {
+            unsigned long long *p = (unsigned long long *)far + (s * SEGMENT + l) * LINE + lane % 16;
+            if (how == READ_SECTOR && lane % 16 >= 4) continue;
+            unsigned long long v = how == SWAP && lane % 16 ? 0 : __ldcs(p);
+            if (how == CHANGE) __stcs(p, v + 1);
+            if (how == SWAP && lane % 16 == 0) atomicCAS(p, v, v + 1);
+            seen += v;
+        }
+    }
+    if (seen == 0x123456789) *next = seen; /* so that loads are needed */
+}
+
+template <int how> static void bus_row(uint64_t *far, double gib, uint32_t apart, const char *what)
+{
+    uint64_t segments = uint64_t(gib * (1 << 14)), n = segments * (SEGMENT / apart);
+    unsigned long long *next = take<unsigned long long>(1);
+    cudaEvent_t from, to;
+    float ms, least = 1e30f;
+    cudaEventCreate(&from), cudaEventCreate(&to);
+    for (int turn = 0; turn < 2; turn++) {
+        cuda(cudaMemset(next, 0, 8), "counter");
+        cudaEventRecord(from);
+        lines<how><<<528, THREADS>>>(far, segments, apart, next);
+        cudaEventRecord(to);
+        cuda(cudaEventSynchronize(to), "lines");
+        cudaEventElapsedTime(&ms, from, to);
+        least = std::min(least, ms);
+    }
+    printf("bus\t0\t%.3e\t-\t%s, one of %u\t%.3e\t%.3f\t%.3f\t0\n", gib * (1 << 23), what, apart, double(n), least,
+           n / least / 1e6);
+    cuda(cudaFree(next), "memory");
+}
+
+static int bus(double gib)
+{
+    void *far;
+    cuda(cudaHostAlloc(&far, size_t(gib * (1 << 30)), cudaHostAllocMapped), "pinned memory");
+    for (uint32_t apart : { 1u, 4u, 32u }) {
+        bus_row<READ>((uint64_t *)far, gib, apart, "lines read");
+        bus_row<READ_SECTOR>((uint64_t *)far, gib, apart, "first sectors of lines read");
+        bus_row<CHANGE>((uint64_t *)far, gib, apart, "lines read and written");
+        bus_row<SWAP>((uint64_t *)far, gib, apart, "words changed by compare-and-swap");
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) || !devices) return 77;
+    if (argc == 3 && strcmp(argv[1], "bus") == 0) return bus(atof(argv[2]));
+    if (argc >= 7) return table(argc, argv);
+    fprintf(stderr, "usage: segments bus GIB | segments DESIGN CAPACITY NEAR ENTRIES FILL BATCH [KERNEL,...]\n");
+    return 2;
+}

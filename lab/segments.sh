@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+#
+# segments.sh - measures tables larger than device memory, and ordered tables, on a GPU (segments.cu). lab/ovs.md has
+# the results.
+#
+#   segments.sh pack BUILD FOLDER    here, from a build with CUDA (configure --with-cuda-arch=90)
+#   segments.sh run FOLDER           there, on a machine with a GPU, 96 GB of host memory and four minutes: prints rows;
+#                                    77: no GPU
+set -u
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
+columns='design\tnear\tentries\tkernel\twhat\titems\tms\trate\twrong\n'
+
+pack() {
+  mkdir -p "$2" && cp -L "$1/.libs/libheddle.so.0" "$2" && strip "$2/libheddle.so.0" && cp "${BASH_SOURCE[0]}" "$2" &&
+    "$nvcc" -O2 -std=c++17 -arch=sm_90 -I"$here/../include" "$here/segments.cu" -o "$2/segments" -L"$1/.libs" -lheddle \
+      -Xlinker -rpath -Xlinker '$ORIGIN'
+}
+
+# CAPACITY NEAR ENTRIES FILL BATCH [KERNELS], by design
+runs() {
+  cat <<'RUNS'
+hive 67108864 1 57000000 57000000 1048576
+hive 67108864 1 57000000 57000000 16777216
+ovs 67108864 1 57000000 57000000 1048576 quad,probe4,probe8,probe16,probe32,flip
+ovs 67108864 1 57000000 57000000 16777216 quad
+ovs 1073741824 0.5 858993459 134217728 1048576 flip,quad
+ovs 1073741824 0.5 858993459 134217728 16777216 flip,quad
+ovs 1073741824 0.1 858993459 134217728 16777216 flip
+ovs 4705882352 0.5 4000000000 1000000000 16777216 flip
+ovs 8589934592 0.5 4200000000 525000000 16777216 flip
+ovs 8589934592 0.1 4200000000 525000000 16777216 flip
+sl 134217728 1 67108864 67108864 67108864
+sl 134217728 1 67108864 16777216 1048576
+sl 1073741824 0.5 500000000 250000000 4194304
+RUNS
+}
+
+run() {
+  nvidia-smi -L >/dev/null 2>&1 || exit 77
+  printf "$columns"
+  "$1/segments" bus 12 && "$1/segments" bus 48 || exit
+  runs | while read -r line; do
+    # shellcheck disable=SC2086
+    "$1/segments" $line || exit
+  done
+}
+
+case ${1:-} in
+pack) pack "$2" "$3" ;;
+run) run "$2" ;;
+*) sed -n 's/^#   //p' "${BASH_SOURCE[0]}" && exit 2 ;;
+esac
