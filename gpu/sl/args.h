@@ -22,8 +22,9 @@
  *
  * Erase replaces merge and next by the choice of segments that are joined, and commits in its own way (join.h).
  *
- * No launch before the commit changes what is in the table, and the commit is one launch: a device that refuses a launch
- * leaves a table that is whole. So the commit reads nothing of the old directory; what it needs has been copied.
+ * No launch before the commit changes what is in the table, and the commit is one launch: a device that refuses a
+ * launch leaves a table that is whole. So the commit reads nothing of the old directory; what it needs has been
+ * copied.
  *
  * Tickets: INSERTED at the store of the entry into its segment; ERASED where the commit reads the list; all
  * others at the access that ends their search or changes the value. INSERTED comes before all other items of the key,

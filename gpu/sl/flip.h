@@ -425,8 +425,8 @@ SIMT_FN void sl_next_rows(const sl_args *a)
     }
 }
 
-/* The next directory takes the place of the old one, if it differs. A thread per row. No lane of the launch may read the
- * old one meanwhile. */
+/* The next directory takes the place of the old one, if it differs. A thread per row. No lane of the launch may read
+ * the old one meanwhile. */
 SIMT_FN void sl_publish(const sl_args *a)
 {
     if (simt_ld_u64(&a->numbers->fresh) == 0) return;

@@ -244,8 +244,8 @@ SIMT_FN void sl_move_listed_entry(const sl_args *a, const sl_move *m, uint32_t x
     if (gone || m->to != m->from) sl_put_entry(a, m->to + x - gone, e);
 }
 
-/* erase: a block moves what stays. In place, tiles from the front: entries move down, so what a tile writes over has been
- * read. */
+/* erase: a block moves what stays. In place, tiles from the front: entries move down, so what a tile writes over has
+ * been read. */
 SIMT_FN void sl_move_listed(const sl_args *a, const sl_move *m)
 {
     uint32_t first = m->to == m->from && m->low < m->high ? simt_ld_u32(a->room.add_at + m->low) : 0;
