@@ -14,15 +14,19 @@
  *   heads    each head searches the table. Insertions: heads of absent keys are marked. Erase: heads of present keys
  *   list     the marked heads become a list in the order of keys: key, item, and the index in the segment
  *   plan     per segment: which part of the list is its own, and how many segments it becomes
- *   merge    fresh segments first: they read the old segment and the list. Then the old segment, in place
- *   publish  the new directory is written beside the old one, and copied over it
+ *   merge    a block per fresh segment reads the old segment and the list
+ *   next     the new directory is written beside the old one
+ *   commit   old segments are merged in place, and the new directory takes the place of the old one
  *   apply    all items but those that inserted find their keys present, and run like updaters, or find that there was
  *            no home for them (PENDING)
  *
- * Erase replaces plan, merge and publish: entries that are listed are removed in place, then segments are joined
- * (join.h), and the directory is published.
+ * Erase replaces merge and next by the choice of segments that are joined, and commits in its own way (join.h).
  *
- * Tickets: INSERTED at the store of the entry into its segment; ERASED when the entry is not kept; all
+ * No launch before the commit changes what is in the table, and the commit is one launch: a device that refuses a
+ * launch leaves a table that is whole. So the commit reads nothing of the old directory; what it needs has been
+ * copied.
+ *
+ * Tickets: INSERTED at the store of the entry into its segment; ERASED where the commit reads the list; all
  * others at the access that ends their search or changes the value. INSERTED comes before all other items of the key,
  * because `apply` is a later launch.
  */
@@ -47,6 +51,7 @@ typedef struct sl_numbers {
     uint64_t adds;  /* heads that are listed: of keys to be inserted, or to be erased */
     uint64_t fresh; /* homes that are taken, or given back; 0: the directory stays */
     uint64_t next;  /* rows of the next directory */
+    uint64_t was;   /* rows of the old one, while that is written over */
 } sl_numbers;
 
 /* What a window needs. */
@@ -59,7 +64,9 @@ typedef struct sl_room {
     uint32_t *first;    /* (homes + 1), by row: its first in the list */
     uint32_t *fresh;    /* (homes + 1), by row: how many fresh segments come before its own */
     uint32_t *free;     /* (homes): free homes, ascending */
-    uint32_t *last;     /* (homes): see join.h */
+    uint32_t *last;     /* (homes): entries of fresh segments, in the order of `free`; and see join.h */
+    uint32_t *kept;     /* (homes), by row: entries that stay; see join.h */
+    uint32_t *offset;   /* (homes), by row: see join.h */
     uint64_t *bound;    /* (homes): the next directory */
     uint32_t *home;     /* (homes) */
     uint32_t *share;    /* (2, SL_SHARES): what each share of what is counted has */

@@ -136,12 +136,12 @@ SIMT_FN uint32_t sl_pieces_for(const sl_args *a, uint64_t total, bool full)
     return (uint32_t)(full ? (total + fit - 1) / fit : (4 * total + 3 * fit - 1) / (3 * fit));
 }
 
-/* All but pieces and total. */
-SIMT_FN sl_plan sl_plan_begin(const sl_args *a, uint64_t row, uint64_t rows, uint32_t at, uint32_t adds)
+/* All but pieces and total. home: the row's. */
+SIMT_FN sl_plan sl_plan_begin(const sl_args *a, uint64_t row, uint64_t rows, uint32_t home, uint32_t at, uint32_t adds)
 {
     sl_plan p;
     p.row = row;
-    p.home = simt_ld_u32(a->v.home + row);
+    p.home = home;
     p.first = sl_home_place(a, p.home);
     p.count = simt_ld_u32(a->v.count + p.home);
     p.at = at;
@@ -154,12 +154,12 @@ SIMT_FN sl_plan sl_plan_begin(const sl_args *a, uint64_t row, uint64_t rows, uin
 
 SIMT_FN uint64_t sl_free_homes(const sl_args *a, uint64_t rows) { return a->v.homes - rows; }
 
-SIMT_FN sl_plan sl_plan_of(const sl_args *a, uint64_t row, uint64_t rows)
+SIMT_FN sl_plan sl_plan_of(const sl_args *a, uint64_t row, uint64_t rows, uint32_t home)
 {
     uint32_t at = simt_ld_u32(a->room.first + row), end = simt_ld_u32(a->room.first + row + 1);
     uint64_t before = simt_ld_u32(a->room.fresh + row), after = simt_ld_u32(a->room.fresh + row + 1),
              free = sl_free_homes(a, rows), room;
-    sl_plan p = sl_plan_begin(a, row, rows, at, end - at);
+    sl_plan p = sl_plan_begin(a, row, rows, home, at, end - at);
     if (after > free) after = free;
     p.pieces = after > before ? (uint32_t)(1 + after - before) : 1;
     p.total = p.count + p.adds;
@@ -198,10 +198,11 @@ SIMT_FN void sl_plan_count(const sl_args *a)
             uint32_t first, want = 0;
             if (row < end) {
                 uint32_t adds = sl_list_of_row(a, row, rows, &first);
-                sl_plan p = sl_plan_begin(a, row, rows, first, adds);
+                sl_plan p = sl_plan_begin(a, row, rows, simt_ld_u32(a->v.home + row), first, adds);
                 if (a->b.op != HD_OP_ERASE) want = sl_pieces_for(a, (uint64_t)p.count + adds, p.full) - 1;
                 simt_st_u32(a->room.first + row, first);
                 simt_st_u32(a->room.fresh + row, want);
+                simt_st_u32(a->room.kept + row, p.count - (a->b.op == HD_OP_ERASE ? adds : 0));
             }
             simt_join();
             fresh += simt_reduce_add_u32(w, want);
@@ -222,6 +223,7 @@ SIMT_FN void sl_plan_sums(const sl_args *a, uint64_t rows, uint32_t fresh)
     simt_st_u32(a->room.first + rows, (uint32_t)simt_ld_u64(&a->numbers->adds));
     simt_st_u64(&a->numbers->fresh, taken);
     simt_st_u64(&a->numbers->next, rows + taken);
+    simt_st_u64(&a->numbers->was, rows);
 }
 
 SIMT_FN void sl_plan_write(const sl_args *a)
@@ -341,7 +343,7 @@ SIMT_FN void sl_merge_fresh(const sl_args *a)
     uint64_t rows = sl_rows(a), all = simt_ld_u64(&a->numbers->fresh);
     for (uint64_t g = simt_block(); g < all; g += simt_blocks()) {
         uint64_t row = sl_row_of_fresh(a, rows, g);
-        sl_plan p = sl_plan_of(a, row, rows);
+        sl_plan p = sl_plan_of(a, row, rows, simt_ld_u32(a->v.home + row));
         uint32_t k = (uint32_t)(g - simt_ld_u32(a->room.fresh + row)) + 1, home = simt_ld_u32(a->room.free + g);
         sl_piece q = sl_piece_of(a, &p, k);
         uint64_t to = row + g + 1; /* so many rows and fresh segments are before it */
@@ -357,8 +359,7 @@ SIMT_FN void sl_merge_fresh(const sl_args *a)
         simt_join();
         if (simt_thread() != 0) continue;
         simt_st_u32(a->room.home + to, home);
-        simt_st_u32(a->v.count + home, q.to - q.from);
-        simt_or_u32(sl_used_word(a, home), 1u << home % 32, SIMT_RELAXED);
+        simt_st_u32(a->room.last + g, q.to - q.from);
     }
 }
 
@@ -389,42 +390,43 @@ SIMT_FN bool sl_has_list(const sl_args *a, uint64_t row)
     return first != simt_ld_u32(a->room.first + row + 1);
 }
 
-/* A block takes a row. */
-SIMT_FN void sl_merge_in_place(const sl_args *a)
+/* What stays of a row's segment in its home is merged there. A block takes it. */
+SIMT_FN void sl_merge_in_place(const sl_args *a, const sl_plan *p)
 {
-    uint64_t rows = sl_rows(a);
-    for (uint64_t row = simt_block(); row < rows; row += simt_blocks()) {
-        if (!sl_has_list(a, row)) continue;
-        sl_plan p = sl_plan_of(a, row, rows);
-        if (p.adds == 0) continue; /* all are PENDING */
-        sl_piece q = sl_piece_of(a, &p, 0);
-        uint32_t low, tile = SL_MOVED * simt_threads(), least = simt_ld_u32(a->room.add_at + p.at);
-        for (uint32_t high = q.entry_end; high > least; high = low) {
-            low = high - least > tile ? high - tile : least;
-            sl_move_up(a, &p, &q, low, high);
-        }
-        for (uint32_t k = simt_thread(); k < q.add_end; k += simt_threads()) sl_merge_add(a, &p, &q, k);
-        simt_join();
+    sl_piece q = sl_piece_of(a, p, 0);
+    uint32_t low, tile = SL_MOVED * simt_threads(), least = simt_ld_u32(a->room.add_at + p->at);
+    for (uint32_t high = q.entry_end; high > least; high = low) {
+        low = high - least > tile ? high - tile : least;
+        sl_move_up(a, p, &q, low, high);
     }
+    for (uint32_t k = simt_thread(); k < q.add_end; k += simt_threads()) sl_merge_add(a, p, &q, k);
+    simt_sync_block(); /* all have read the count */
+    if (simt_thread() == 0) simt_st_u32(a->v.count + p->home, q.to);
+    simt_join();
 }
 
 /* ---- The directory --------------------------------------------------------------------------- */
 
-/* A thread per row: its old segment's row in the next directory, if there is to be one, and its count. */
+/* Where the row is in the next directory. */
+SIMT_FN uint64_t sl_next_row(const sl_args *a, uint64_t row, uint64_t fresh)
+{
+    uint64_t before = simt_ld_u32(a->room.fresh + row);
+    return row + (before < fresh ? before : fresh);
+}
+
+/* A thread per row of the old directory. */
 SIMT_FN void sl_next_rows(const sl_args *a)
 {
     uint64_t rows = sl_rows(a), fresh = simt_ld_u64(&a->numbers->fresh);
-    for (uint64_t row = gpu_thread(); row < rows; row += gpu_threads()) {
-        if (fresh == 0 && !sl_has_list(a, row)) continue;
-        sl_plan p = sl_plan_of(a, row, rows);
-        uint64_t before = simt_ld_u32(a->room.fresh + row), to = row + (before < fresh ? before : fresh);
+    for (uint64_t row = gpu_thread(); row < rows && fresh; row += gpu_threads()) {
+        uint64_t to = sl_next_row(a, row, fresh);
         simt_st_u64(a->room.bound + to, simt_ld_u64(a->v.bound + row));
-        simt_st_u32(a->room.home + to, p.home);
-        if (p.adds) simt_st_u32(a->v.count + p.home, sl_plan_border(a, &p, 1));
+        simt_st_u32(a->room.home + to, simt_ld_u32(a->v.home + row));
     }
 }
 
-/* A thread per row of the next directory. */
+/* The next directory takes the place of the old one, if it differs. A thread per row. No lane of the launch may read
+ * the old one meanwhile. */
 SIMT_FN void sl_publish(const sl_args *a)
 {
     if (simt_ld_u64(&a->numbers->fresh) == 0) return;
@@ -434,6 +436,41 @@ SIMT_FN void sl_publish(const sl_args *a)
         simt_st_u32(a->v.home + row, simt_ld_u32(a->room.home + row));
     }
     if (gpu_thread() == 0) simt_st_u64(&a->numbers->rows, rows);
+    simt_join();
+}
+
+/* A thread per fresh segment. */
+SIMT_FN void sl_use_fresh(const sl_args *a)
+{
+    uint64_t fresh = simt_ld_u64(&a->numbers->fresh);
+    for (uint64_t g = gpu_thread(); g < fresh; g += gpu_threads()) {
+        uint32_t home = simt_ld_u32(a->room.free + g);
+        simt_st_u32(a->v.count + home, simt_ld_u32(a->room.last + g));
+        simt_or_u32(sl_used_word(a, home), 1u << home % 32, SIMT_RELAXED);
+    }
+    simt_join();
+}
+
+/* The home of a row of the old directory, while that is written over. */
+SIMT_FN uint32_t sl_old_home(const sl_args *a, uint64_t row)
+{
+    uint64_t fresh = simt_ld_u64(&a->numbers->fresh);
+    const uint32_t *home = fresh ? a->room.home : a->v.home;
+    return simt_ld_u32(home + (fresh ? sl_next_row(a, row, fresh) : row));
+}
+
+/* A block takes a row. */
+SIMT_FN void sl_commit(const sl_args *a)
+{
+    uint64_t rows = simt_ld_u64(&a->numbers->was);
+    for (uint64_t row = simt_block(); row < rows; row += simt_blocks()) {
+        if (!sl_has_list(a, row)) continue;
+        sl_plan p = sl_plan_of(a, row, rows, sl_old_home(a, row));
+        if (p.adds) sl_merge_in_place(a, &p); /* else all are PENDING */
+    }
+    simt_join();
+    sl_use_fresh(a);
+    sl_publish(a);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * join.h - what erase and erase_if do instead of merging: entries are removed in place, and neighbours that became
+ * join.h - what erase and erase_if do instead of merging: entries are removed in place, and neighbours that become
  * small are joined (SL-6).
  *
  * Which segments are joined follows from their counts alone. A *part* of the directory has 32, then 32^2, then 32^3
@@ -12,16 +12,17 @@
  * with the sum.
  *
  *   into    (sl_room.fresh), by row: the row whose segment it joins; itself: it stays
- *   offset  (sl_room.first), by row: how many entries of the segment that it joins come before its own
+ *   offset  (sl_room.offset), by row: how many entries of the segment that it joins come before its own
+ *   kept    (sl_room.kept), by row: its own entries that stay
  *   sum     (sl_room.free), by row that stays: entries
- *   last    (sl_room.last), by the first row of a part: the last row of the part that stays
+ *   last    (sl_room.last), by the first row of a part: the last row of the part that stays. Then, by row: its home
  */
 #ifndef SL_JOIN_H
 #define SL_JOIN_H
 
-#include "gpu/sl/share.h"
+#include "gpu/sl/flip.h"
 
-/* ---- Removal --------------------------------------------------------------------------------- */
+/* ---- What stays ------------------------------------------------------------------------------ */
 
 /* How many of the list's [low, high) are at most x. */
 SIMT_FN uint32_t sl_gone_to(const sl_args *a, uint32_t low, uint32_t high, uint32_t x)
@@ -37,42 +38,6 @@ SIMT_FN uint32_t sl_gone_to(const sl_args *a, uint32_t low, uint32_t high, uint3
     return low - first;
 }
 
-/* Entry x of the segment at place `first`, whose part of the list is [low, high), moves down or goes. e: its words,
- * which all threads of the block have read. */
-SIMT_FN void sl_move_down(const sl_args *a, uint64_t first, uint32_t low, uint32_t high, uint32_t x, sl_entry e)
-{
-    uint32_t gone = sl_gone_to(a, low, high, x), last = low + gone - 1;
-    if (gone == 0) return;
-    if (simt_ld_u32(a->room.add_at + last) != x) {
-        sl_put_entry(a, first + x - gone, e);
-    } else {
-        uint32_t item = simt_ld_u32(a->room.add_item + last);
-        simt_ticket(a->b.first + item, HD_ERASED, 0, first + x);
-    }
-}
-
-/* A block takes a row. Tiles from the front: entries move down, so what a tile writes over has been read. */
-SIMT_FN void sl_remove_listed(const sl_args *a)
-{
-    uint64_t rows = sl_rows(a);
-    for (uint64_t row = simt_block(); row < rows; row += simt_blocks()) {
-        uint32_t low = simt_ld_u32(a->room.first + row), high = simt_ld_u32(a->room.first + row + 1);
-        if (low == high) continue;
-        uint32_t home = simt_ld_u32(a->v.home + row), count = simt_ld_u32(a->v.count + home);
-        uint64_t first = sl_home_place(a, home);
-        for (uint32_t x = simt_ld_u32(a->room.add_at + low); x < count; x += simt_threads()) {
-            sl_entry e;
-            e.key = e.value = 0;
-            if (x + simt_thread() < count) e = sl_entry_at(a, first + x + simt_thread());
-            simt_sync_block();
-            if (x + simt_thread() < count) sl_move_down(a, first, low, high, x + simt_thread(), e);
-            simt_join();
-        }
-        if (simt_thread() == 0) simt_st_u32(a->v.count + home, count - (high - low));
-        simt_join();
-    }
-}
-
 /* Whether the entry has what the batch's predicate asks for. */
 SIMT_FN bool sl_holds(const sl_args *a, uint64_t place, uint64_t key)
 {
@@ -82,26 +47,19 @@ SIMT_FN bool sl_holds(const sl_args *a, uint64_t place, uint64_t key)
 }
 
 /* erase_if: a warp takes a row. */
-SIMT_FN void sl_remove_if(const sl_args *a)
+SIMT_FN void sl_keep_count(const sl_args *a)
 {
     simt_tile w = simt_tile_of(32);
     uint64_t rows = sl_rows(a), removed = 0;
     for (uint64_t row = sl_warp(); row < rows; row += sl_warps()) {
-        uint32_t home = simt_ld_u32(a->v.home + row), count = simt_ld_u32(a->v.count + home), kept = 0, all;
-        uint64_t first = sl_home_place(a, home);
-        for (uint32_t x = 0; x < count; x += 32) {
-            bool is = x + w.rank < count;
-            sl_entry e;
-            e.key = e.value = 0;
-            if (is) e = sl_entry_at(a, first + x + w.rank);
-            bool stays = is && !sl_holds(a, first + x + w.rank, e.key);
-            simt_sync_tile(w);
-            uint32_t to = kept + sl_bits_before(w, stays, &all);
-            if (stays && to != x + w.rank) sl_put_entry(a, first + to, e);
-            simt_join();
-            kept += all;
+        uint32_t home = simt_ld_u32(a->v.home + row), count = simt_ld_u32(a->v.count + home), mine = 0;
+        for (uint32_t x = w.rank; x < count; x += 32) {
+            uint64_t place = sl_home_place(a, home) + x;
+            mine += !sl_holds(a, place, sl_key_at(a, place, false));
         }
-        if (w.rank == 0 && kept != count) simt_st_u32(a->v.count + home, kept);
+        simt_join();
+        uint32_t kept = simt_reduce_add_u32(w, mine);
+        if (w.rank == 0) simt_st_u32(a->room.kept + row, kept);
         simt_join();
         removed += w.rank == 0 ? count - kept : 0;
     }
@@ -127,7 +85,7 @@ SIMT_FN bool sl_join_next(const sl_args *a, sl_joined *j, uint64_t row, uint32_t
 {
     if (!sl_joins(a, j->sum, sum)) return false;
     simt_st_u32(a->room.fresh + row, (uint32_t)j->row);
-    simt_st_u32(a->room.first + row, j->sum);
+    simt_st_u32(a->room.offset + row, j->sum);
     j->sum += sum;
     simt_st_u32(a->room.free + j->row, j->sum);
     return true;
@@ -138,22 +96,19 @@ SIMT_FN void sl_join_stays(const sl_args *a, sl_joined *j, uint64_t row, uint32_
     j->row = row;
     j->sum = sum;
     simt_st_u32(a->room.fresh + row, (uint32_t)row);
-    simt_st_u32(a->room.first + row, 0);
+    simt_st_u32(a->room.offset + row, 0);
     simt_st_u32(a->room.free + row, sum);
 }
 
-SIMT_FN uint32_t sl_count_of_row(const sl_args *a, uint64_t row)
-{
-    return simt_ld_u32(a->v.count + simt_ld_u32(a->v.home + row));
-}
+SIMT_FN uint32_t sl_kept_of_row(const sl_args *a, uint64_t row) { return simt_ld_u32(a->room.kept + row); }
 
 /* The first level: a part is of a->span rows. */
 SIMT_FN void sl_join_rows(const sl_args *a, uint64_t first, uint64_t end)
 {
     sl_joined j;
-    sl_join_stays(a, &j, first, sl_count_of_row(a, first));
+    sl_join_stays(a, &j, first, sl_kept_of_row(a, first));
     for (uint64_t row = first + 1; row < end; row++) {
-        uint32_t sum = sl_count_of_row(a, row);
+        uint32_t sum = sl_kept_of_row(a, row);
         if (!sl_join_next(a, &j, row, sum)) sl_join_stays(a, &j, row, sum);
     }
     simt_st_u32(a->room.last + first, (uint32_t)j.row);
@@ -196,27 +151,11 @@ SIMT_FN uint64_t sl_joins_row(const sl_args *a, uint64_t row, uint32_t *offset)
     uint64_t at = row, to = simt_ld_u32(a->room.fresh + row);
     *offset = 0;
     while (to != at) {
-        *offset += simt_ld_u32(a->room.first + at);
+        *offset += simt_ld_u32(a->room.offset + at);
         at = to;
         to = simt_ld_u32(a->room.fresh + at);
     }
     return to;
-}
-
-/* A block takes a row. */
-SIMT_FN void sl_join_entries(const sl_args *a)
-{
-    uint64_t rows = sl_rows(a);
-    for (uint64_t row = simt_block(); row < rows; row += simt_blocks()) {
-        uint32_t offset, count = sl_count_of_row(a, row);
-        uint64_t to = sl_joins_row(a, row, &offset);
-        if (to == row || count == 0) continue;
-        uint64_t from = sl_home_place(a, simt_ld_u32(a->v.home + row)),
-                 into = sl_home_place(a, simt_ld_u32(a->v.home + to)) + offset;
-        for (uint32_t x = simt_thread(); x < count; x += simt_threads())
-            sl_put_entry(a, into + x, sl_entry_at(a, from + x));
-        simt_join();
-    }
 }
 
 SIMT_FN bool sl_stays(const sl_args *a, uint64_t row, uint64_t end)
@@ -237,15 +176,12 @@ SIMT_FN void sl_stay_count(const sl_args *a)
     }
 }
 
-/* A row that stays gets its row in the next directory; the home of one that does not is free. */
+/* A row that stays gets its row in the next directory. Each row's home is kept for the commit. */
 SIMT_FN void sl_stay_row(const sl_args *a, uint64_t row, bool stays, uint64_t to)
 {
     uint32_t home = simt_ld_u32(a->v.home + row);
-    simt_st_u32(a->v.count + home, stays ? simt_ld_u32(a->room.free + row) : 0);
-    if (!stays) {
-        simt_and_u32(sl_used_word(a, home), ~(1u << home % 32), SIMT_RELAXED);
-        return;
-    }
+    simt_st_u32(a->room.last + row, home);
+    if (!stays) return;
     simt_st_u64(a->room.bound + to, simt_ld_u64(a->v.bound + row));
     simt_st_u32(a->room.home + to, home);
 }
@@ -254,6 +190,7 @@ SIMT_FN void sl_stay_sums(const sl_args *a, uint64_t rows, uint64_t stay)
 {
     simt_st_u64(&a->numbers->next, stay);
     simt_st_u64(&a->numbers->fresh, rows - stay);
+    simt_st_u64(&a->numbers->was, rows);
 }
 
 SIMT_FN void sl_stay_write(const sl_args *a)
@@ -273,6 +210,136 @@ SIMT_FN void sl_stay_write(const sl_args *a)
         if (w.rank == 0 && share + 1 == a->row_shares) sl_stay_sums(a, rows, to);
         simt_join();
     }
+}
+
+/* ---- The commit ------------------------------------------------------------------------------ */
+
+/* Where entries of a row come from, and where those that stay go. */
+typedef struct sl_move {
+    uint64_t from, to;    /* places */
+    uint32_t low, high;   /* erase: the row's part of the list */
+    uint32_t kept, count; /* entries that stay, and before */
+} sl_move;
+
+SIMT_FN sl_move sl_move_of(const sl_args *a, uint64_t row, uint64_t to)
+{
+    sl_move m;
+    m.from = sl_home_place(a, simt_ld_u32(a->room.last + row));
+    m.to = to;
+    m.kept = simt_ld_u32(a->room.kept + row);
+    m.low = m.high = 0;
+    if (a->b.op == HD_OP_ERASE) {
+        m.low = simt_ld_u32(a->room.first + row);
+        m.high = simt_ld_u32(a->room.first + row + 1);
+    }
+    m.count = m.kept + (m.high - m.low);
+    return m;
+}
+
+/* Entry x of an erase. e: its words, which all threads of the block have read. */
+SIMT_FN void sl_move_listed_entry(const sl_args *a, const sl_move *m, uint32_t x, sl_entry e)
+{
+    uint32_t gone = sl_gone_to(a, m->low, m->high, x), last = m->low + gone - 1;
+    if (gone && simt_ld_u32(a->room.add_at + last) == x) return;
+    if (gone || m->to != m->from) sl_put_entry(a, m->to + x - gone, e);
+}
+
+/* erase: a block moves what stays. In place, tiles from the front: entries move down, so what a tile writes over has
+ * been read. */
+SIMT_FN void sl_move_listed(const sl_args *a, const sl_move *m)
+{
+    uint32_t first = m->to == m->from && m->low < m->high ? simt_ld_u32(a->room.add_at + m->low) : 0;
+    if (m->to == m->from && m->low == m->high) return;
+    for (uint32_t x = first; x < m->count; x += simt_threads()) {
+        sl_entry e;
+        e.key = e.value = 0;
+        if (x + simt_thread() < m->count) e = sl_entry_at(a, m->from + x + simt_thread());
+        simt_sync_block();
+        if (x + simt_thread() < m->count) sl_move_listed_entry(a, m, x + simt_thread(), e);
+        simt_join();
+    }
+}
+
+/* erase_if: the first warp of a block does. It ends when all that stay were found. */
+SIMT_FN void sl_move_if(const sl_args *a, const sl_move *m)
+{
+    simt_tile w = simt_tile_of(32);
+    uint32_t all;
+    for (uint32_t x = 0, kept = 0; kept < m->kept; x += 32) {
+        bool is = x + w.rank < a->v.fit;
+        sl_entry e;
+        e.key = e.value = 0;
+        if (is) e = sl_entry_at(a, m->from + x + w.rank);
+        bool stays = is && !sl_holds(a, m->from + x + w.rank, e.key);
+        simt_sync_tile(w);
+        uint32_t to = kept + sl_bits_before(w, stays, &all);
+        if (stays && to < m->kept && m->to + to != m->from + x + w.rank) sl_put_entry(a, m->to + to, e);
+        simt_join();
+        kept += all;
+    }
+}
+
+SIMT_FN void sl_move_row(const sl_args *a, uint64_t row, uint64_t to)
+{
+    sl_move m = sl_move_of(a, row, to);
+    if (a->b.op == HD_OP_ERASE)
+        sl_move_listed(a, &m);
+    else if (simt_thread() < 32)
+        sl_move_if(a, &m);
+    simt_join();
+    simt_sync_block();
+}
+
+/* The entries of the rows behind `row`, up to the next one that stays, follow its own. */
+SIMT_FN void sl_move_joined(const sl_args *a, uint64_t row, uint64_t rows, uint64_t first)
+{
+    simt_tile w = simt_tile_of(32);
+    bool ends = false;
+    for (uint64_t at = row + 1; !ends; at += 32) {
+        bool joins = at + w.rank < rows && !sl_stays(a, at + w.rank, rows);
+        uint32_t all = simt_ballot(w, joins), front = ~all ? simt_ffs(~all) - 1 : 32, mine = 0;
+        if (w.rank < front) mine = simt_ld_u32(a->room.kept + at + w.rank);
+        uint32_t some = simt_ballot(w, mine != 0);
+        for (; some; some &= some - 1) {
+            uint32_t offset;
+            uint64_t from = at + simt_ffs(some) - 1;
+            sl_joins_row(a, from, &offset);
+            sl_move_row(a, from, first + offset);
+        }
+        ends = front < 32;
+    }
+}
+
+/* What the row's part of the list says is not there from now on. */
+SIMT_FN void sl_tell_erased(const sl_args *a, uint64_t row)
+{
+    if (!simt_tells() || a->b.op != HD_OP_ERASE) return;
+    uint32_t end = simt_ld_u32(a->room.first + row + 1);
+    for (uint32_t k = simt_ld_u32(a->room.first + row) + simt_thread(); k < end; k += simt_threads()) {
+        uint32_t item = simt_ld_u32(a->room.add_item + k);
+        simt_ticket(a->b.first + item, HD_ERASED, 0, SL_NO_PLACE);
+    }
+    simt_join();
+}
+
+/* A block takes a row. One that joins another is moved by that one's block; its home is free. */
+SIMT_FN void sl_commit_joined(const sl_args *a)
+{
+    uint64_t rows = simt_ld_u64(&a->numbers->was);
+    for (uint64_t row = simt_block(); row < rows; row += simt_blocks()) {
+        uint32_t home = simt_ld_u32(a->room.last + row);
+        bool stays = sl_stays(a, row, rows);
+        if (stays) {
+            sl_move_row(a, row, sl_home_place(a, home));
+            sl_move_joined(a, row, rows, sl_home_place(a, home));
+        }
+        sl_tell_erased(a, row);
+        if (simt_thread() != 0) continue;
+        simt_st_u32(a->v.count + home, stays ? simt_ld_u32(a->room.free + row) : 0);
+        if (!stays) simt_and_u32(sl_used_word(a, home), ~(1u << home % 32), SIMT_RELAXED);
+    }
+    simt_join();
+    sl_publish(a);
 }
 
 #endif

@@ -66,6 +66,8 @@ int sl_homes_pieces(const sl_own *o, const sl_homes *h, size_t at, bool entries,
         { "plan: fresh segments", at + offsetof(sl_homes, room.fresh), homes + 1, 4, HD_AS_IT_COMES, HD_APART },
         { "plan: free homes", at + offsetof(sl_homes, room.free), homes, 4, HD_AS_IT_COMES, HD_APART },
         { "plan: parts", at + offsetof(sl_homes, room.last), homes, 4, HD_AS_IT_COMES, HD_APART },
+        { "plan: what stays", at + offsetof(sl_homes, room.kept), homes, 4, HD_AS_IT_COMES, HD_APART },
+        { "plan: offsets", at + offsetof(sl_homes, room.offset), homes, 4, HD_AS_IT_COMES, HD_APART },
         { "plan: bounds", at + offsetof(sl_homes, room.bound), homes, 8, HD_AS_IT_COMES, HD_APART },
         { "plan: homes", at + offsetof(sl_homes, room.home), homes, 4, HD_AS_IT_COMES, HD_APART },
     };
@@ -292,15 +294,12 @@ static const step finding[] = {
 };
 static const step merging[] = {
     { SL_NUMBER_merge_fresh, OVER_SEGMENTS },
-    { SL_NUMBER_merge_in_place, OVER_SEGMENTS },
     { SL_NUMBER_next_rows, OVER_ROWS },
-    { SL_NUMBER_publish, OVER_ROWS },
+    { SL_NUMBER_commit, OVER_SEGMENTS },
 };
 static const step joining[] = {
-    { SL_NUMBER_join_entries, OVER_SEGMENTS },
     { SL_NUMBER_stay_count, OVER_ROW_SHARES },
     { SL_NUMBER_stay_write, OVER_ROW_SHARES },
-    { SL_NUMBER_publish, OVER_ROWS },
 };
 #define STEPS(all) all, sizeof(all) / sizeof *(all)
 
@@ -312,7 +311,11 @@ static hd_status launch_join(const hd_launcher *l, sl_args *a)
         status = launch_step(l, a, (step){ SL_NUMBER_join, OVER_ROWS });
         if (a->span >= a->v.homes) break;
     }
-    return status ? status : launch_steps(l, a, STEPS(joining));
+    if (!status) status = launch_steps(l, a, STEPS(joining));
+    uint32_t threads = a->b.op == HD_OP_ERASE ? SL_THREADS : 32;
+    return status ? status
+                  : l->launch(l->self, SL_NUMBER_commit_joined, a, sizeof *a,
+                              hd_launch_blocks(l, a->v.homes * threads, threads), threads);
 }
 
 /* apply: the row's kernel. */
@@ -321,8 +324,7 @@ static hd_status launch_window(const sl_own *o, const hd_launcher *l, sl_args *a
     hd_status status = sort_window(o, l, a);
     if (!status) status = launch_steps(l, a, STEPS(finding));
     if (!status && a->b.op == HD_OP_ERASE) {
-        status = launch_step(l, a, (step){ SL_NUMBER_remove, OVER_SEGMENTS });
-        if (!status) status = launch_join(l, a);
+        status = launch_join(l, a);
     } else if (!status) {
         status = launch_steps(l, a, STEPS(merging));
     }

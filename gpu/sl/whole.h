@@ -34,12 +34,11 @@ SIMT_FN uint64_t sl_count_holding(const sl_args *a)
     return n;
 }
 
-/* size, size_if; erase_if: what its predicate holds for is removed, and what becomes of the directory is in further
- * launches. */
+/* size, size_if; erase_if: how many entries of each row stay. Further launches remove the others. */
 SIMT_FN void sl_sweep(const sl_args *a)
 {
     if (a->b.op == HD_OP_ERASE_IF) {
-        sl_remove_if(a);
+        sl_keep_count(a);
         return;
     }
     gpu_add_up(a->b.count, a->b.op == HD_OP_SIZE ? sl_sum_counts(a) : sl_count_holding(a));

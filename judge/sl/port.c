@@ -11,6 +11,8 @@
 #include "gpu/sl/rows.h"
 #include "judge/design.h"
 #include "judge/rules.h"
+#include "judge/steps.h"
+#include "ref/rule.h"
 #include "ref/sl/sl.h"
 
 extern const hd_design hd_design_sl_host;
@@ -169,6 +171,53 @@ static const char *accept(const fixture *s, void *model, uint32_t k, uint64_t i,
     return fixture_accept_by_reference(s, model, k, i, l);
 }
 
+/* ---- How the reference looks for a key -------------------------------------------------------- */
+
+/* The entry that an operation on the key finds: of ordered ones the neighbour, or the first of a range. SL_NOWHERE. */
+static uint64_t finds(const sl_view *v, const hd_batch *b, uint64_t i)
+{
+    uint64_t key = b->key[i];
+    sl_at at = { 0, 0 };
+    bool there;
+    switch (judge_order_of(b)) {
+    case JUDGE_ABOVE: there = sl_first_from(v, key + !b->inclusive, &at); break;
+    case JUDGE_BELOW: there = (b->inclusive || key) && sl_last_to(v, key - !b->inclusive, &at); break;
+    case JUDGE_BETWEEN: there = sl_first_from(v, key, &at) && sl_key(v, sl_place_at(v, at)) <= b->key2[i]; break;
+    default: return sl_find(v, key);
+    }
+    return there ? sl_place_at(v, at) : SL_NOWHERE;
+}
+
+static void tell(const fixture *s, uint64_t i, const void *before, judge_steps *to)
+{
+    const hd_batch *b = &s->part[0].batch;
+    const sl_own *o = (const sl_own *)before;
+    sl_view v = *sl_view_of(s->reference); /* all homes in one piece */
+    hd_plane all[HD_PIECES_MOST];
+    if (b->key[i] >= s->keys || hd_flag_is_none(b->op, b->flag ? b->flag[i] : HD_EITHER)) {
+        judge_step_note(judge_steps_add(to, "ends"), "No table holds this key, or the flag is none.");
+        return;
+    }
+    int n = judge_design_sl.host->gpu->planes(before, s->reference, true, all);
+    for (int k = 0; k < n; k++)
+        if (all[k].bytes) memcpy(all[k].here, all[k].there, (size_t)all[k].bytes);
+    v.rows = o->words->numbers.rows;
+    uint64_t row = sl_row(&v, b->key[i]), found = finds(&v, b, i),
+             home = found == SL_NOWHERE ? v.home[row] : found / v.fit;
+    judge_step *step = judge_steps_add(to, "searches");
+    judge_step_at(step, "directory");
+    judge_step_note(step, "Of %" PRIu64 " segments the key belongs to number %" PRIu64 ", in home %" PRIu32 ".", v.rows,
+                    row, v.home[row]);
+    step = judge_steps_add(to, "searches");
+    judge_step_at(step, "home %" PRIu64, home);
+    step->look = home * v.fit;
+    step->looks = v.fit;
+    if (found == SL_NOWHERE)
+        judge_step_note(step, "The search ends between two entries, or at the end of the %" PRIu32 ".", v.count[home]);
+    else
+        judge_step_note(step, "Entry %" PRIu64 " has the key that is looked for.", found % v.fit);
+}
+
 static bool runs(uint32_t row, hd_op op)
 {
     return op != JUDGE_MIXED && !sl_unfit(op) && sl_row_numbered(row)->family == (uint32_t)sl_family_of(op);
@@ -188,7 +237,8 @@ static void bend(hd_case *c)
 /* clang-format off */
 const judge_design judge_design_sl = {
     .name = "sl", .keys = (1ull << 32) - 3, .host = &hd_design_sl_host, .dictionary = true, .roams = true,
-    .shifts = true, .runs = runs, .small = { 8, "uniform:40" }, .bend = bend, .buckets = buckets, .first = first,
-    .clear = clear, .key_at = key_at, .value_at = value_at, .bucket_name = bucket_name, .names = names, .accept = accept
+    .shifts = true, .runs = runs, .small = { 8, "uniform:40", "segment", "128" }, .bend = bend, .buckets = buckets,
+    .first = first, .clear = clear, .key_at = key_at, .value_at = value_at, .bucket_name = bucket_name, .names = names,
+    .accept = accept, .tell = tell
 };
 /* clang-format on */
