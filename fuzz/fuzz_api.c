@@ -156,6 +156,12 @@ static void dictionary(hd_config *c, uint8_t shape, uint8_t more)
         ordered(c, shape, more);
         return;
     }
+    if (d->params && d->params->config_at == offsetof(hd_config, ovs)) {
+        c->ovs.segment_bytes = 128u << shape / 3 % 3;
+        c->ovs.near_bytes = (uint64_t)c->ovs.segment_bytes * (more & 3);
+        c->capacity = c->slots * (1 + (uint64_t)(shape / 9 % 8));
+        return;
+    }
     c->slots = 8u << shape % 3;
     c->capacity = c->slots * (1 + (uint64_t)(shape / 6 % 4));
     c->hive.hashes = 2 + (shape >> 7);

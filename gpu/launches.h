@@ -155,12 +155,18 @@ static inline hd_status gpu_launch_windows(const gpu_launcher *l, uint32_t row, 
     return s;
 }
 
+/* Whether the batch lists its misses, in windows. */
+static inline bool gpu_batch_stages(const gpu_batch *b)
+{
+    return !b->each && b->op == HD_OP_FIND_MISSED && (b->list_key || b->list_item || b->count);
+}
+
 /* Runs the batch that *l->b describes (all but first, last, window and pass) by kernel `row`, which is row r; b->first
  * is where a range of slots begins. places: of the table. */
 static inline hd_status gpu_launch(const gpu_launcher *l, uint32_t row, const hd_variant_row *r, uint64_t places)
 {
     gpu_batch *b = l->b;
-    bool stages = !b->each && b->op == HD_OP_FIND_MISSED && (b->list_key || b->list_item || b->count);
+    bool stages = gpu_batch_stages(b);
     hd_status s = HD_OK;
     if (!stages) b->stage_flag = NULL;
     if (r->family != GPU_EXPORT) b->first = 0;

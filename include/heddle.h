@@ -627,7 +627,8 @@ HD_API hd_status hd_reserve(hd_table *table, uint64_t capacity);
 /* Designs hive, ovs and sl: shrinks the table to `buckets` buckets, or to more if the entries do not fit into fewer;
  * both are HD_OK, and hd_table_info reports the number. No entry is lost. Pointers to values become invalid. HD_EINVAL:
  * `buckets` is below base_buckets (hd_info) or above the present number, or the design is hkv. hive and ovs shrink in
- * place, and a failing call may have shrunk the table in part, as with hd_grow; ovs and sl round up to whole segments. */
+ * place, and a failing call may have shrunk the table in part, as with hd_grow. ovs and sl round up to whole segments.
+ */
 HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
 
 /* Runs a batch, grows the table as needed, and waits. `target` is a load factor (hd_load_factor_sync) from 1/1024 to 1;
@@ -671,8 +672,8 @@ HD_API hd_status hd_save(hd_table *table, const char *path);
  *   - If file and table have the same shape, every entry is loaded. For hive, ovs and sl the number of buckets is not
  *     part of the shape: the table takes `buckets` and `base_buckets` of the file.
  *   - If the shapes differ, the table keeps its own, and the entries are inserted. hkv keeps those with the highest
- *     scores, whatever hd_admit says: no entry is dropped for one with a lower score. hive, ovs and sl grow first if the
- *     entries would take more than 4/5 of the slots, and drop nothing.
+ *     scores, whatever hd_admit says: no entry is dropped for one with a lower score. hive, ovs and sl grow first if
+ *     the entries would take more than 4/5 of the slots, and drop nothing.
  * If the call fails, the table is unchanged: the file is read into a new table, which takes the place of the old one
  * when all checksums are right. So memory for both is needed for a while. On "cuda" a file of the same shape goes into
  * the table in parts, as with hd_save. A file of another shape takes 8 MiB of host memory and the pinned memory that

@@ -285,7 +285,7 @@ static const struct {
     const char *text, *word, *design, *policy, *keys; /* NULL: the case's own; keys: of a file */
 } no_fixtures[] = {
     { "hkv.mix.tlpv1" SMALL, "a fixture is of one operation, not of 'mix'", NULL, NULL, NULL },
-    { "hkv.find.tlpv1" SMALL, "no kernels of design ovs", "ovs", NULL, NULL },
+    { "hkv.find.tlpv1" SMALL, "no kernels of design cube", "cube", NULL, NULL },
     { "hkv.find.tlpv1" SMALL, "policy: there is no 'lfru'; nearest: lru", NULL, "lfru", NULL },
     { "hkv.find.tlpv1 dual=1 buckets=1 slots=4 batch=4x1", "dual: two candidate buckets need a capacity above 4", NULL,
       NULL, NULL },

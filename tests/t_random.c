@@ -114,7 +114,8 @@ static hd_case draw_case(uint64_t number, const char *backend)
     uint64_t r = number ^ 0x72616e646f6d;
     hd_case c = hd_case_default();
     uint64_t op = test_below(&r, 100);
-    snprintf(c.op, sizeof c.op, "%s", op < HD_OP_COUNT_ ? hd_op_name((hd_op)op) : op < 26 ? "serve" : "mix");
+    bool one = op < HD_OP_COUNT_ && !hd_op_does((hd_op)op, HD_ORDERED), serve = !one && op < HD_OP_COUNT_;
+    snprintf(c.op, sizeof c.op, "%s", one ? hd_op_name((hd_op)op) : serve ? "serve" : "mix");
     draw_policy(&c, number, &r);
     draw_shape(&c, &r);
     draw_load(&c, &r);

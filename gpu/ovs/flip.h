@@ -103,8 +103,7 @@ SIMT_FN void ovs_empty_slot(simt_tile w, ovs_owned *x, uint32_t slot)
 /* The host machine's record of what happened, in this order. */
 SIMT_FN void ovs_tell(simt_tile w, const gpu_one *o, uint32_t lanes, uint64_t entry)
 {
-    if (!simt_tells()) return;
-    for (; lanes; lanes &= lanes - 1) {
+    for (; simt_tells() && lanes; lanes &= lanes - 1) {
         uint32_t lane = simt_ffs(lanes) - 1;
         uint64_t item = simt_shfl_u64(w, o->i, lane);
         uint32_t outcome = simt_shfl_u32(w, o->outcome, lane);

@@ -175,19 +175,26 @@ SIMT_FN bool ovs_quad_absent(const ovs_args *a, ovs_quad_item *m)
     return good && !a->b.distinct;
 }
 
+/* Notes the claims of other items in a bucket whose slot 0 is slot `first` of the way. */
+SIMT_FN void ovs_quad_note(ovs_quad_item *m, uint32_t claimed, uint64_t first)
+{
+    uint64_t own = m->o.claim - first; /* the claim's slot here, if it is here */
+    uint32_t others = own < OVS_SLOTS ? claimed & ~(1u << own) : claimed;
+    uint32_t earlier = own < OVS_SLOTS ? others & ((1u << own) - 1) : m->o.claim < first ? 0 : others;
+    m->before = m->before || earlier != 0;
+    m->after = m->after || others != earlier;
+}
+
 /* What the lane does after a look. True: the item has claimed a slot. */
 SIMT_FN bool ovs_quad_decide(const ovs_args *a, ovs_quad_item *m, const ovs_quad_seen *s)
 {
-    uint64_t first = (uint64_t)m->step * OVS_SLOTS, own = m->o.claim - first; /* the claim's slot here, if it is here */
+    uint64_t first = (uint64_t)m->step * OVS_SLOTS;
     bool claims = m->o.claim != OVS_NOWHERE;
-    uint32_t others = own < OVS_SLOTS ? s->claimed & ~(1u << own) : s->claimed;
-    uint32_t earlier = own < OVS_SLOTS ? others & ((1u << own) - 1) : m->o.claim < first ? 0 : others;
     if (s->key && claims) ovs_quad_settle(a, m, true);
     if (s->key && claims) return false;
     if (s->key) ovs_quad_present(a, m, first + s->slot, s->value);
     if (s->key) return false;
-    m->before = m->before || earlier != 0;
-    m->after = m->after || others != earlier;
+    ovs_quad_note(m, s->claimed, first);
     if (s->slot < OVS_SLOTS && m->room == OVS_NOWHERE) {
         m->room = first + s->slot;
         m->room_word = word_sign(OVS_HALF, WORD_EMPTY, s->value);
@@ -239,6 +246,34 @@ SIMT_FN bool ovs_quad_turn(simt_tile w, const ovs_args *a, ovs_quad_item *m, uin
     return simt_any(w, m->o.outcome != OVS_QUAD_NO_ITEM);
 }
 
+SIMT_FN ovs_quad_item ovs_quad_none(const ovs_args *a)
+{
+    ovs_quad_item m;
+    m.o = gpu_item_of(0, 0, 0, 0, 0, HD_EITHER);
+    m.o.outcome = OVS_QUAD_NO_ITEM;
+    m.segment = ovs_segment_at(&a->v, 0);
+    m.room_word = 0;
+    ovs_quad_again(&m);
+    return m;
+}
+
+/* A round. fence: a lane has claimed a slot in the round before. True: this lane has claimed one. */
+SIMT_FN bool ovs_quad_round(simt_tile w, const ovs_args *a, ovs_quad_item *m, bool claims, bool fence)
+{
+    bool claimed = false;
+    if (claims && simt_any(w, fence)) {
+        simt_sync_tile(w);
+        simt_fence(); /* of two that claim, the one whose fence is later sees the other's claim */
+    }
+    bool verifies = claims && simt_any(w, m->o.claim != OVS_NOWHERE);
+    ovs_quad_seen s = ovs_quad_look(w, a, m, claims, verifies);
+    if (verifies) simt_sync_tile(w); /* all have looked */
+    if (m->o.outcome == GPU_UNDECIDED) claimed = ovs_quad_decide(a, m, &s);
+    simt_join();
+    if (claims && simt_any(w, m->before)) simt_backoff(64);
+    return claimed;
+}
+
 SIMT_FN void ovs_quad_items(const ovs_args *a)
 {
     SIMT_SHARED(uint32_t, sum, OVS_QUAD_THREADS);
@@ -246,26 +281,11 @@ SIMT_FN void ovs_quad_items(const ovs_args *a)
     uint64_t n = a->b.last - a->b.first, warps = gpu_threads() / 32, warp = gpu_thread() / 32, counted = 0;
     uint64_t each = (n + warps - 1) / warps, next = a->b.first + each * warp, last = next + each;
     bool claims = !a->b.distinct && (a->b.each || gpu_op_inserts(a->b.op)), fence = false;
-    ovs_quad_item m;
+    ovs_quad_item m = ovs_quad_none(a);
     if (last > a->b.last) last = a->b.last;
-    m.o = gpu_item_of(0, 0, 0, 0, 0, HD_EITHER);
-    m.o.outcome = OVS_QUAD_NO_ITEM;
-    m.segment = ovs_segment_at(&a->v, 0);
-    m.room_word = 0;
-    ovs_quad_again(&m);
     while (ovs_quad_turn(w, a, &m, &next, last, &counted)) {
         if (simt_any(w, m.o.outcome < GPU_UNDECIDED)) continue; /* RESERVED */
-        if (claims && simt_any(w, fence)) {
-            simt_sync_tile(w);
-            simt_fence(); /* of two that claim, the one whose fence is later sees the other's claim */
-        }
-        bool verifies = claims && simt_any(w, m.o.claim != OVS_NOWHERE);
-        ovs_quad_seen s = ovs_quad_look(w, a, &m, claims, verifies);
-        if (verifies) simt_sync_tile(w); /* all have looked */
-        fence = false;
-        if (m.o.outcome == GPU_UNDECIDED) fence = ovs_quad_decide(a, &m, &s);
-        simt_join();
-        if (claims && simt_any(w, m.before)) simt_backoff(64);
+        fence = ovs_quad_round(w, a, &m, claims, fence);
     }
     if (w.rank < HD_OUTCOME_COUNT && counted) simt_add_u64(a->b.tally + w.rank, counted, SIMT_RELAXED);
     simt_join();
