@@ -5,8 +5,8 @@
 # the results.
 #
 #   segments.sh pack BUILD FOLDER    here, from a build with CUDA (configure --with-cuda-arch=90)
-#   segments.sh run FOLDER           there, on a machine with a GPU, 96 GB of host memory and four minutes: prints rows;
-#                                    77: no GPU
+#   segments.sh run FOLDER [RUN]     there, on a machine with a GPU and 96 GB of host memory: prints rows; of the runs
+#                                    that begin with RUN alone. Some minutes. 77: no GPU
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
@@ -40,8 +40,8 @@ RUNS
 run() {
   nvidia-smi -L >/dev/null 2>&1 || exit 77
   printf "$columns"
-  "$1/segments" bus 12 && "$1/segments" bus 48 || exit
-  runs | while read -r line; do
+  [ -n "${2:-}" ] || { "$1/segments" bus 12 && "$1/segments" bus 48; } || exit
+  runs | grep "^${2:-}" | while read -r line; do
     # shellcheck disable=SC2086
     "$1/segments" $line || exit
   done
@@ -49,6 +49,6 @@ run() {
 
 case ${1:-} in
 pack) pack "$2" "$3" ;;
-run) run "$2" ;;
+run) run "$2" "${3:-}" ;;
 *) sed -n 's/^#   //p' "${BASH_SOURCE[0]}" && exit 2 ;;
 esac
