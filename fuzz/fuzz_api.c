@@ -97,6 +97,7 @@ static void begin(session *s)
 static void forget_size(hd_info *info)
 {
     info->buckets = info->capacity = info->places = info->stash_buckets = info->memory_bytes = 0;
+    info->values_device_bytes = info->values_host_bytes = 0;
 }
 
 /* The call has come back with status `got`, where `wanted` was promised; HD_STATUS_COUNT: OK, or no memory. `reads`:

@@ -135,8 +135,9 @@ static void tell(bench *b, const judge_design *d, uint32_t row, hd_op op, uint64
     how.trace = true;
     how.shared_bytes = 48 << 10;
     const judge_small is = fixture_wide(d);
-    snprintf(text, sizeof text, "%s.%s.%s buckets=2 slots=%u batch=5x1 keys=%s seed=%" PRIu64, d->name, hd_op_name(op),
-             fixture_row_name(d, row), is.slots, is.keys, seed);
+    snprintf(text, sizeof text, "%s.%s.%s buckets=2 slots=%u batch=5x1 keys=%s seed=%" PRIu64 "%s%s%s%s", d->name,
+             hd_op_name(op), fixture_row_name(d, row), is.slots, is.keys, seed, is.field ? " " : "",
+             is.field ? is.field : "", is.field ? "=" : "", is.field ? is.value : "");
     test_case("%s", text);
     must(hd_case_parse(text, &c));
     if (fixture_unfit(d, row, &c)) return;

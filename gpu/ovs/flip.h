@@ -162,7 +162,7 @@ SIMT_FN void ovs_run_peers(simt_tile w, const ovs_args *a, ovs_owned *x, gpu_one
 /* The items of lanes in `group`, in order. Each lane has its item in *o. */
 SIMT_FN void ovs_run_group(simt_tile w, const ovs_args *a, ovs_owned *x, gpu_one *o, uint32_t group)
 {
-    bool alone = a->b.each || a->b.flag; /* peers differ in what they do */
+    bool alone = a->b.flag != (const uint8_t *)0; /* peers differ in what they do */
     uint64_t start = ovs_start(&a->v, o->h);
     uint32_t todo = simt_ballot(w, (group >> w.rank & 1) && o->outcome == GPU_UNDECIDED);
     while (todo) {
@@ -200,7 +200,7 @@ SIMT_FN void ovs_run_segment(simt_tile w, const ovs_args *a, uint64_t j, uint64_
         gpu_one o = gpu_item_of(0, 0, 0, 0, 0, HD_EITHER);
         if (mine) {
             uint64_t i = a->b.first + (uint32_t)simt_ld_u64(a->sorted + j + w.rank);
-            o = gpu_begin(simt_tile_of(1), &a->b, OVS_HALF, i, a->b.op, a->b.each != (const uint8_t *)0);
+            o = gpu_begin(simt_tile_of(1), &a->b, OVS_HALF, i, a->b.op, false);
             o.h = ovs_hash(&a->v, o.key);
         }
         simt_join();
@@ -217,7 +217,6 @@ SIMT_FN void ovs_run_segment(simt_tile w, const ovs_args *a, uint64_t j, uint64_
 
 SIMT_FN void ovs_flip_items(const ovs_args *a)
 {
-    SIMT_SHARED(uint32_t, sum, GPU_ITEMS_THREADS);
     simt_tile w = simt_tile_of(32);
     uint64_t n = a->b.last - a->b.first, counted = 0, j = 0;
     for (;;) {
@@ -232,7 +231,6 @@ SIMT_FN void ovs_flip_items(const ovs_args *a)
     }
     if (w.rank < HD_OUTCOME_COUNT && counted) simt_add_u64(a->b.tally + w.rank, counted, SIMT_RELAXED);
     simt_join();
-    if (a->b.each && a->b.op_tally && a->b.first == 0) gpu_count_each(a->b.each, a->b.n, a->b.op_tally, sum);
 }
 
 SIMT_ENTRY(ovs_kernel_flip_items, ovs_args, ovs_flip_items)
@@ -243,7 +241,6 @@ static const hd_variant ovs_variant_flip = {
     .row = { { GPU_SORTED, ovs_kernel_flip_items, OVS_FLIP_LANES, GPU_ITEMS_THREADS, ovs_fits_all, HD_ORDER,
                HD_WHAT("items: sorted by bucket; a warp owns a segment, and changes it without atomics") } },
     .ran = OVS_RAN("flip"),
-    .ran_mixed = "ovs.mixed.flip",
 };
 
 #endif

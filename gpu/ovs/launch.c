@@ -29,12 +29,11 @@ enum { ALIGNED = 8 * 256 /* bytes: what aligns pieces, at most */ };
  * its other room, but it is never less than for a share. */
 static uint64_t sort_window(const hd_gpu_own *gpu)
 {
-    enum { BYTES = 18 /* two words, and a share's counts */, USUAL = 1 << 20, MOST = 1 << 30 };
+    enum { BYTES = 18 /* two words, and a share's counts */, USUAL = 1 << 16, MOST = 1 << 30 };
     uint64_t near = gpu->info.ovs.near_bytes, room_bytes = gpu_room_bytes(&room, &gpu->info, true) + ALIGNED;
     uint64_t left = near > room_bytes ? near - room_bytes : 0, n = near ? left / 4 / BYTES : USUAL;
     if (n < GPU_SORT_SHARE) n = GPU_SORT_SHARE;
     if (n > MOST) n = MOST;
-    if (!near && n > gpu->info.capacity) n = gpu->info.capacity;
     if (gpu->window_most && n > gpu->window_most) n = gpu->window_most;
     return n;
 }
@@ -171,13 +170,15 @@ static hd_status launch_window(launching *x, uint32_t row, const hd_variant_row 
 static hd_status launch_sorted(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
 {
     launching *x = (launching *)l;
-    uint64_t at = l->b->first, last = l->b->last, window = sort_window(&x->o->gpu), to;
+    const gpu_batch whole = x->a.b;
+    uint64_t window = sort_window(&x->o->gpu), to;
     hd_status status = HD_OK;
-    for (; at < last && !status; at = to) {
-        to = last - at < window ? last : at + window;
+    for (uint64_t at = whole.first; at < whole.last && !status; at = to) {
+        to = whole.last - at < window ? whole.last : at + window;
+        if (whole.stage_flag) x->a.b.stage_flag = whole.stage_flag + (at - whole.first);
         status = launch_window(x, row, r, at, to);
     }
-    x->a.b.last = last;
+    x->a.b = whole;
     return status;
 }
 
@@ -222,6 +223,7 @@ const char *ovs_unfit_row(const hd_variant_row *row, const hd_info *info, const 
     const char *unfit = b->each ? NULL : ovs_unfit(b->op);
     uint32_t family = b->each ? (uint32_t)GPU_ITEMS : (uint32_t)gpu_family_of(b->op);
     if (unfit) return unfit;
+    if (row->family == GPU_SORTED && b->each) return HD_NOT_MIXED;
     if (row->family == GPU_SORTED && family == GPU_ITEMS && hd_role_of_batch(b) != HD_UPDATER)
         return NULL; /* batches of updaters overlap, so none of them can own a segment */
     return row->family != family ? HD_OTHER_OPERATION : row->fits(info);

@@ -31,6 +31,7 @@ typedef struct ovs_quad_item {
     uint64_t room, room_word; /* the first free slot that the search saw, along the way; OVS_NOWHERE: none */
     uint32_t step;            /* of the search */
     bool before, after;       /* the search saw claims of other items: before the item's own claim, or after it */
+    bool waits;               /* it searches again because of such a claim */
 } ovs_quad_item;
 
 /* What a bucket says about the key of a lane's item. */
@@ -160,6 +161,7 @@ SIMT_FN bool ovs_quad_absent(const ovs_args *a, ovs_quad_item *m)
         return false;
     }
     if (m->before && !a->b.distinct) {
+        m->waits = true;
         ovs_quad_again(m);
         return false;
     }
@@ -201,10 +203,11 @@ SIMT_FN bool ovs_quad_decide(const ovs_args *a, ovs_quad_item *m, const ovs_quad
     }
     if (!s->open && ++m->step < ovs_way(&a->v)) return false;
     if (!claims) return ovs_quad_absent(a, m);
-    if (m->before || !m->after)
-        ovs_quad_settle(a, m, m->before);
-    else
+    m->waits = !m->before && m->after;
+    if (m->waits)
         ovs_quad_again(m);
+    else
+        ovs_quad_settle(a, m, m->before);
     return false;
 }
 
@@ -253,6 +256,7 @@ SIMT_FN ovs_quad_item ovs_quad_none(const ovs_args *a)
     m.o.outcome = OVS_QUAD_NO_ITEM;
     m.segment = ovs_segment_at(&a->v, 0);
     m.room_word = 0;
+    m.waits = false;
     ovs_quad_again(&m);
     return m;
 }
@@ -268,9 +272,10 @@ SIMT_FN bool ovs_quad_round(simt_tile w, const ovs_args *a, ovs_quad_item *m, bo
     bool verifies = claims && simt_any(w, m->o.claim != OVS_NOWHERE);
     ovs_quad_seen s = ovs_quad_look(w, a, m, claims, verifies);
     if (verifies) simt_sync_tile(w); /* all have looked */
+    m->waits = false;
     if (m->o.outcome == GPU_UNDECIDED) claimed = ovs_quad_decide(a, m, &s);
     simt_join();
-    if (claims && simt_any(w, m->before)) simt_backoff(64);
+    if (claims && simt_any(w, m->waits)) simt_backoff(64);
     return claimed;
 }
 

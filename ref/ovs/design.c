@@ -156,7 +156,7 @@ static hd_status open_table(const hd_design *d, const hd_info *info, const hd_se
 hd_status ovs_segments_for(const ovs_view *v, uint64_t buckets, uint64_t *segments)
 {
     *segments = (buckets >> v->line_bits) + (buckets % ovs_lines(v) != 0);
-    if (*segments < v->base)
+    if (buckets < v->base << v->line_bits)
         return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are fewer than the %" PRIu64 " that the table began with",
                        buckets, v->base << v->line_bits);
     if (*segments > segments_most)
