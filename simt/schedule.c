@@ -357,12 +357,14 @@ static void forget_yields(simt_machine *m)
     for (uint32_t i = 0; i < m->warps_n; i++) yields(m, &m->warps[i], 0);
 }
 
-/* Units to choose from; 0: no lane can go on, and that is a finding. */
+/* Units to choose from; 0: no lane can go on, and that is a finding. If all that can go on spin, they may wait for a
+ * store that is not visible yet: one becomes visible, whatever the schedule chooses, as all do in time. */
 static uint32_t candidates(simt_machine *m, bool lanes)
 {
     if (m->held && schedule_choose(m, 16) == 1) OBSERVERS_CALL(m, on_release, NULL);
     uint32_t n = lanes ? m->lanes_open : m->warps_open;
     if (n) return n;
+    if (m->held) OBSERVERS_CALL(m, on_release, NULL);
     forget_yields(m);
     n = lanes ? m->lanes_open : m->warps_open;
     if (!n) deadlock(m);
