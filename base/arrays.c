@@ -9,12 +9,12 @@
 
 int hd_batch_arrays(const hd_batch *b, uint32_t value_bytes, hd_array *all)
 {
-    bool keyed = hd_op_is_keyed(hd_row_of_batch(b)), exports = !b->each && hd_op_family(b->op) == HD_FAMILY_EXPORT;
-    uint64_t n = keyed ? b->n : 0, listed = keyed || exports ? b->n : 0, row = value_bytes;
-    uint64_t ranged = !b->each && hd_op_does(b->op, HD_GIVES_ROWS) ? n : 0, rows = hd_batch_rows(b);
-    bool ordered = !b->each && hd_op_does(b->op, HD_GIVES_KEY);
-    bool ends = !b->each && hd_op_family(b->op) == HD_FAMILY_ENDS;
+    const hd_op_row *op = hd_row_of_batch(b);
+    uint64_t n = hd_op_is_keyed(op) ? b->n : 0, listed = op->family == HD_FAMILY_EXPORT ? b->n : n, row = value_bytes;
+    uint64_t ranged = op->needs & HD_GIVES_ROWS ? n : 0, rows = hd_batch_rows(b);
+    bool ends = op->family == HD_FAMILY_ENDS;
     uint64_t found = ends ? 1 : n * rows; /* rows of the entries that are found */
+    uint64_t keys = op->needs & HD_GIVES_KEY ? found : 0;
     hd_flow flow = ends ? HD_FLOW_COUNT : HD_FLOW_SOME;
     uint64_t values = !b->each && b->op == HD_OP_FIND_OR_INSERT_PTR ? 0 : n; /* a new value is zeroed: none is read */
     const hd_array every[] = {
@@ -29,7 +29,7 @@ int hd_batch_arrays(const hd_batch *b, uint32_t value_bytes, hd_array *all)
         { "score_out", offsetof(hd_batch, score_out), NULL, n * 8, 8, HD_FLOW_SOME, HD_GIVES_SCORE },
         { "ptr", offsetof(hd_batch, ptr), NULL, n * 8, 8, HD_FLOW_SOME, HD_GIVES_PTR },
         { "key2", offsetof(hd_batch, key2), NULL, ranged * 8, 8, HD_FLOW_IN, 0 },
-        { "key_out", offsetof(hd_batch, key_out), NULL, ordered ? found * 8 : 0, rows * 8, flow, HD_GIVES_KEY },
+        { "key_out", offsetof(hd_batch, key_out), NULL, keys * 8, rows * 8, flow, HD_GIVES_KEY },
         { "rows", offsetof(hd_batch, rows), NULL, ranged * 4, 4, HD_FLOW_EACH, HD_GIVES_ROWS },
         { "more", offsetof(hd_batch, more), NULL, ranged, 1, HD_FLOW_EACH, HD_GIVES_ROWS },
         { "list_key", offsetof(hd_batch, list_key), NULL, listed * 8, 8, HD_FLOW_LIST, HD_LISTS },

@@ -151,8 +151,8 @@ struct hd_gpu {
     /* A state of the reference that entries can be brought into, and what of it is where (HD_PIECES_MOST). */
     hd_status (*open_here)(const void *own, const hd_seams *s, void **staged);
     int (*planes)(const void *own, void *staged, bool values, hd_plane *all);
-    /* Whether the batch uses room of which the table has one: it runs apart from all such. */
-    bool (*lists)(const void *own, const hd_batch *b);
+    /* Whether the batch, by kernel row `row`, uses room of which the table has one: it runs apart from all such. */
+    bool (*lists)(const void *own, uint32_t row, const hd_batch *b);
     /* Whether the batch needs memory that the table has not yet (hd_design.prepare): the piece, HD_APART, and in info
      * what the table is then. Itself NULL: no batch does. */
     bool (*needs)(const void *own, const hd_batch *b, hd_piece *piece, hd_info *info);

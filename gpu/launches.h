@@ -104,9 +104,9 @@ static inline int gpu_word_regions(const hd_gpu_own *gpu, const uint64_t *listed
 }
 
 /* hd_gpu.lists */
-static inline bool gpu_batch_lists(const void *own, const hd_batch *b)
+static inline bool gpu_batch_lists(const void *own, uint32_t row, const hd_batch *b)
 {
-    (void)own;
+    (void)own, (void)row;
     return !b->each && (b->op == HD_OP_FIND_MISSED || b->op == HD_OP_EXPORT || b->op == HD_OP_EXPORT_IF);
 }
 

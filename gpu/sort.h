@@ -18,7 +18,7 @@
 #ifndef GPU_SORT_H
 #define GPU_SORT_H
 
-#include "simt/simt.h"
+#include "gpu/warp.h"
 
 enum {
     GPU_SORT_BITS = 8, /* of a digit, at most */
@@ -47,16 +47,6 @@ SIMT_FN uint32_t gpu_sort_digit(const gpu_sort *a, uint64_t word)
     return (uint32_t)(word >> (32 + a->shift)) & (a->digits - 1);
 }
 
-/* The first word of a share, in steps of a warp; a->n: there is none. */
-SIMT_FN uint64_t gpu_sort_share(const gpu_sort *a, uint32_t share)
-{
-    uint64_t steps = (a->n + 31) / 32, first = steps * share / a->shares * 32;
-    return first < a->n ? first : a->n;
-}
-
-SIMT_FN uint32_t gpu_sort_warps(void) { return simt_blocks() * (simt_threads() / 32); }
-SIMT_FN uint32_t gpu_sort_warp(void) { return (simt_block() * simt_threads() + simt_thread()) / 32; }
-
 /* Words i, i + 32, ... of those before `last`. */
 SIMT_FN void gpu_sort_load(const gpu_sort *a, uint64_t i, uint64_t last, uint64_t word[GPU_SORT_AHEAD])
 {
@@ -70,11 +60,12 @@ SIMT_FN void gpu_sort_count(const gpu_sort *a)
     SIMT_SHARED(uint32_t, all, GPU_SORT_COUNTED);
     simt_tile t = simt_tile_of(32);
     uint32_t *counted = all + simt_thread() / 32 * GPU_SORT_DIGITS;
-    for (uint32_t share = gpu_sort_warp(); share < a->shares; share += gpu_sort_warps()) {
+    for (uint32_t share = gpu_warp(); share < a->shares; share += gpu_warps()) {
         for (uint32_t d = t.rank; d < a->digits; d += 32) simt_st_u32(counted + d, 0);
         simt_sync_tile(t);
-        uint64_t last = gpu_sort_share(a, share + 1);
-        for (uint64_t i = gpu_sort_share(a, share) + t.rank; i - t.rank < last; i += 32 * GPU_SORT_AHEAD) {
+        uint64_t last = gpu_share_begin(a->n, share + 1, a->shares);
+        for (uint64_t i = gpu_share_begin(a->n, share, a->shares) + t.rank; i - t.rank < last;
+             i += 32 * GPU_SORT_AHEAD) {
             uint64_t word[GPU_SORT_AHEAD];
             gpu_sort_load(a, i, last, word);
             SIMT_UNROLL
@@ -86,19 +77,6 @@ SIMT_FN void gpu_sort_count(const gpu_sort *a)
             simt_st_u32(a->count + (uint64_t)d * a->shares + share, simt_ld_u32(counted + d));
         simt_sync_tile(t);
     }
-}
-
-/* What the lanes before this one have, added up; *all: what all lanes have. */
-SIMT_FN uint32_t gpu_sort_before(simt_tile t, uint32_t mine, uint32_t *all)
-{
-    uint32_t sum = mine;
-    SIMT_UNROLL
-    for (uint32_t d = 1; d < 32; d *= 2) {
-        uint32_t other = simt_shfl_u32(t, sum, (t.rank - d) & 31);
-        if (t.rank >= d) sum += other;
-    }
-    *all = simt_shfl_u32(t, sum, 31);
-    return sum - mine;
 }
 
 /* Of one share: there is nothing before it. A lane takes a digit. */
@@ -118,11 +96,11 @@ SIMT_FN void gpu_sort_scan(const gpu_sort *a)
         return;
     }
     simt_tile t = simt_tile_of(32);
-    for (uint32_t digit = gpu_sort_warp(); digit < a->digits; digit += gpu_sort_warps()) {
+    for (uint32_t digit = gpu_warp(); digit < a->digits; digit += gpu_warps()) {
         uint32_t *row = a->count + (uint64_t)digit * a->shares, sum = 0;
         for (uint32_t s = t.rank; s - t.rank < a->shares; s += 32) {
             uint32_t all, mine = s < a->shares ? simt_ld_u32(row + s) : 0;
-            uint32_t before = gpu_sort_before(t, mine, &all);
+            uint32_t before = gpu_sum_before_all(t, mine, &all);
             if (s < a->shares) simt_st_u32(row + s, sum + before);
             sum += all;
         }
@@ -134,14 +112,14 @@ SIMT_FN void gpu_sort_scan(const gpu_sort *a)
 SIMT_FN void gpu_sort_begin(simt_tile t, const gpu_sort *a, uint32_t share, uint32_t *next)
 {
     const uint32_t *sums = a->count + (uint64_t)a->digits * a->shares;
-    uint32_t sum[GPU_SORT_OF_LANE], mine = 0, each = (a->digits + 31) / 32, first = t.rank * each, all;
+    uint32_t sum[GPU_SORT_OF_LANE], mine = 0, each = (a->digits + 31) / 32, first = t.rank * each;
     SIMT_UNROLL
     for (uint32_t j = 0; j < GPU_SORT_OF_LANE; j++) {
         sum[j] = j < each && first + j < a->digits ? simt_ld_u32(sums + first + j) : 0;
         mine += sum[j];
     }
     simt_join();
-    uint32_t at = gpu_sort_before(t, mine, &all);
+    uint32_t at = gpu_sum_before(t, mine);
     SIMT_UNROLL
     for (uint32_t j = 0; j < GPU_SORT_OF_LANE; j++) {
         if (j >= each || first + j >= a->digits) continue;
@@ -171,10 +149,11 @@ SIMT_FN void gpu_sort_lay(const gpu_sort *a)
     SIMT_SHARED(uint32_t, all, GPU_SORT_COUNTED);
     simt_tile t = simt_tile_of(32);
     uint32_t *next = all + simt_thread() / 32 * GPU_SORT_DIGITS;
-    for (uint32_t share = gpu_sort_warp(); share < a->shares; share += gpu_sort_warps()) {
+    for (uint32_t share = gpu_warp(); share < a->shares; share += gpu_warps()) {
         gpu_sort_begin(t, a, share, next);
-        uint64_t last = gpu_sort_share(a, share + 1);
-        for (uint64_t i = gpu_sort_share(a, share) + t.rank; i - t.rank < last; i += 32 * GPU_SORT_AHEAD) {
+        uint64_t last = gpu_share_begin(a->n, share + 1, a->shares);
+        for (uint64_t i = gpu_share_begin(a->n, share, a->shares) + t.rank; i - t.rank < last;
+             i += 32 * GPU_SORT_AHEAD) {
             uint64_t word[GPU_SORT_AHEAD];
             gpu_sort_load(a, i, last, word);
             SIMT_UNROLL

@@ -220,14 +220,22 @@ SIMT_FN void gpu_tally(simt_tile t, const gpu_batch *b, gpu_counts *c)
     }
 }
 
-/* Each lane that is `mine` has an outcome. Lane c counts outcome c. All lanes of the warp call it. */
-SIMT_FN void gpu_count_lanes(simt_tile w, uint64_t *counted, bool mine, uint32_t outcome)
+/* Lane c counts outcome c; what is not below HD_OUTCOME_COUNT is none yet, or of no item. All lanes of the warp call it.
+ */
+SIMT_FN void gpu_count_lanes(simt_tile w, uint64_t *counted, uint32_t outcome)
 {
     SIMT_UNROLL
     for (uint32_t c = 0; c < HD_OUTCOME_COUNT; c++) {
-        uint32_t n = simt_popc(simt_ballot(w, mine && outcome == c));
+        uint32_t n = simt_popc(simt_ballot(w, outcome == c));
         if (w.rank == c) *counted += n;
     }
+}
+
+/* What the lanes have counted so. */
+SIMT_FN void gpu_tally_lanes(simt_tile w, const gpu_batch *b, uint64_t counted)
+{
+    if (w.rank < HD_OUTCOME_COUNT && counted) simt_add_u64(b->tally + w.rank, counted, SIMT_RELAXED);
+    simt_join();
 }
 
 /* *sum gets what the lanes of this warp have counted. */

@@ -77,6 +77,18 @@ static void draw_predicate(runner *r, hd_batch *b, const hd_info *info)
         b->pred = "key_masked", b->pred_arg[0] = 3, b->pred_arg[1] = below(r, 4);
 }
 
+/* A range of slots, or nothing: for operations without keys. */
+static void draw_slots(runner *r, hd_batch *b, const hd_info *info)
+{
+    b->n = 0;
+    if (judge_ops[b->op].range) {
+        b->start = below(r, 2) ? 0 : below(r, info->places + 1);
+        b->n = info->places - b->start < r->arrays.most ? info->places - b->start : r->arrays.most;
+    }
+    b->distinct = false;
+    judge_arrays_lend(&r->arrays, b);
+}
+
 static hd_status run_op(runner *r, hd_op op)
 {
     hd_info info;
@@ -91,15 +103,7 @@ static hd_status run_op(runner *r, hd_op op)
         for (uint64_t i = 0; i < b.n; i++) flag[i] = (uint8_t)below(r, 3);
     }
     if (judge_ops[op].predicate) draw_predicate(r, &b, &info);
-    if (!judge_ops[op].keyed) { /* a range of slots, or nothing */
-        b.n = 0;
-        if (judge_ops[op].range) {
-            b.start = below(r, 2) ? 0 : below(r, info.places + 1);
-            b.n = info.places - b.start < r->arrays.most ? info.places - b.start : r->arrays.most;
-        }
-        b.distinct = false;
-        judge_arrays_lend(&r->arrays, &b);
-    }
+    if (!judge_ops[op].keyed) draw_slots(r, &b, &info);
     if (op == HD_OP_INSERT_OR_ASSIGN && r->mixes && below(r, 2)) runner_mix(r, &b);
     return runner_run(r, &b);
 }

@@ -239,7 +239,7 @@ static hd_status run_batch(cuda *c, uint32_t row, const hd_batch *b, hd_when whe
     hd_array all[HD_ARRAYS_MOST];
     hd_reach reach[HD_ARRAYS_MOST];
     int used = hd_batch_arrays(b, own_of(c)->info.value_bytes, all), out_of_reach = 0;
-    visit v = { row, when, { b->stream, hd_role_of_batch(b), c->gpu->lists(c->own, b), { 0, 0 }, NULL }, NULL };
+    visit v = { row, when, { b->stream, hd_role_of_batch(b), c->gpu->lists(c->own, row, b), { 0, 0 }, NULL }, NULL };
     hd_status status = find_all(c, b, all, used, reach, &out_of_reach);
     if (!status) status = ASK(c, "batch: its stream", stream_state, b->stream, &v.lock.is);
     if (v.lock.is.capture) v.when.own = v.when.rises = false; /* it will be run again, at the same times */

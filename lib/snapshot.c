@@ -194,6 +194,19 @@ static bool has_foreign_field(const hd_snapshot_header *h, const hd_params *own)
     return has;
 }
 
+/* HD_ECORRUPT where a field of the header and the shape that follows from it disagree. */
+static hd_status check_fields(const hd_design *design, const char *path, const hd_snapshot_header *h,
+                              const hd_info *info)
+{
+    if (info->buckets != h->buckets)
+        return hd_fail(HD_ECORRUPT, "%s: the header's buckets make no sense for design %s", path, design->name);
+    if (!saves_the_same(h, design->params, info) || has_foreign_field(h, design->params))
+        return hd_fail(HD_ECORRUPT, "%s: a field of the header makes no sense for design %s", path, design->name);
+    if (h->base_buckets == 0 || (h->stash_buckets == 0) != (info->stash_buckets == 0))
+        return hd_fail(HD_ECORRUPT, "%s: the header's base_buckets is 0, or stash_buckets makes no sense", path);
+    return HD_OK;
+}
+
 hd_status hd_snapshot_shape(const hd_design *design, const char *path, const hd_snapshot_header *h, hd_info *info)
 {
     hd_config c = hd_config_of(design->name);
@@ -216,12 +229,8 @@ hd_status hd_snapshot_shape(const hd_design *design, const char *path, const hd_
     if (h->flags & HD_SNAPSHOT_DEVICE_CLOCK) c.clock = HD_CLOCK_DEVICE;
     if (hd_params_check(design->params, design->name, &c) || design->shape(design, &c, info))
         return hd_fail(HD_ECORRUPT, "%s: no table of design %s has such a shape: %s", path, design->name, hd_why());
-    if (info->buckets != h->buckets)
-        return hd_fail(HD_ECORRUPT, "%s: the header's buckets make no sense for design %s", path, design->name);
-    if (!saves_the_same(h, design->params, info) || has_foreign_field(h, design->params))
-        return hd_fail(HD_ECORRUPT, "%s: a field of the header makes no sense for design %s", path, design->name);
-    if (h->base_buckets == 0 || (h->stash_buckets == 0) != (info->stash_buckets == 0))
-        return hd_fail(HD_ECORRUPT, "%s: the header's base_buckets is 0, or stash_buckets makes no sense", path);
+    hd_status status = check_fields(design, path, h, info);
+    if (status) return status;
     info->base_buckets = h->base_buckets;
     info->stash_buckets = h->stash_buckets;
     info->places = hd_snapshot_places(h);

@@ -137,6 +137,40 @@ static inline int change(void *context, uint64_t key, uint64_t score, void *valu
     return ++v->n == v->most;
 }
 
+/* Changes the values of two tables of the same entries in the same slots, up to `most` of them; they stay the same. */
+static inline void change_both(hd_table *a, hd_table *b, uint64_t most, uint32_t value_bytes)
+{
+    visits x = { 0, most, 0, value_bytes }, y = x;
+    must(hd_for_each(a, change, &x));
+    must(hd_for_each(b, change, &y));
+    check(x.n == y.n && x.last == y.last && (!most || x.n == most), "%llu and %llu visits", (unsigned long long)x.n,
+          (unsigned long long)y.n);
+    same_tables(a, b);
+}
+
+/* Inserts n keys of a dictionary, some twice, in parts, so that a stash fills, too; and erases an eighth of each part.
+ */
+static inline void fill_dictionary(hd_table *t, uint64_t n, uint64_t seed)
+{
+    enum { BATCH = 64, VALUE_MOST = 8 };
+    uint64_t key[BATCH], random = seed;
+    uint8_t value[BATCH * VALUE_MOST];
+    hd_info info;
+    must(hd_table_info(t, &info));
+    for (uint64_t done = 0; done < n; done += BATCH) {
+        uint64_t some = n - done < BATCH ? n - done : BATCH;
+        for (uint64_t i = 0; i < some; i++) {
+            key[i] = test_random(&random) % info.keys;
+            value_make(value + i * info.value_bytes, info.value_bytes, key[i], i);
+        }
+        hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, some, key, value, NULL);
+        must(hd_run(t, &b));
+        b.op = HD_OP_ERASE;
+        b.n = some / 8;
+        must(hd_run(t, &b));
+    }
+}
+
 /* What the reference says of a copy of the table. */
 static inline void by_reference(hd_table *t, char *why, size_t bytes)
 {

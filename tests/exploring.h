@@ -19,16 +19,16 @@ typedef struct totals {
     ull special;                          /* what else a test counts    */
 } totals;
 
-/* Explores and judges; a failure says how to see it again. */
-static inline void explore_case(simt_machine *machine, comparison *a, const hd_case *c, simt_config w, ull schedules,
-                                totals *t)
+/* Explores and judges; a failure says how to see it again. watch: the invariants are looked at after so many steps. */
+static inline void explore_case(simt_machine *machine, comparison *a, const hd_case *c, simt_config w, uint32_t watch,
+                                ull schedules, totals *t)
 {
     static const char *const strategies[] = { "in turn", "random", "pct", "search", "replay" };
     simt_exploration e;
     char text[512], schedule[512], buckets[4096] = "";
     hd_case_print(c, text, sizeof text);
     test_case("%s", text);
-    comparison_watch_with(a, &w, w.weak ? 3 : 1);
+    comparison_watch_with(a, &w, watch);
     w.shared_bytes = 48 << 10;
     simt_trial trial = comparison_trial(a);
     must(simt_explore(machine, &trial, &w, schedules, 0, 400, &e));

@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/failing.h"
-#include "tests/fake_device.h"
+#include "tests/failing_device.h"
 #include "tests/faulty.h"
 #include "tests/traces.h"
 #include "tools/chunks.h"
@@ -297,29 +296,6 @@ static void test_stopping(void **state)
 }
 
 /* ---- On a device ----------------------------------------------------------------------------- */
-
-typedef struct device {
-    fake_device fake;
-    failing_device failing;
-    hd_seams seams;
-} device;
-
-static device *device_open(void)
-{
-    device *d = (device *)test_alloc(1, sizeof *d);
-    fake_init(&d->fake);
-    failing_init(&d->failing, &d->fake.seam);
-    d->seams = hd_seams_os;
-    d->seams.device = &d->failing.seam;
-    return d;
-}
-
-static void device_close(device *d)
-{
-    failing_settled(&d->failing);
-    fake_settled(&d->fake);
-    free(d);
-}
 
 static tally_config config_on(const device *d)
 {

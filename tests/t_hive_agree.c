@@ -33,7 +33,7 @@ static void count(const fixture *s, totals *t)
 
 static void explore(comparison *a, const fixture *s, const hd_case *c, simt_config w, ull schedules, totals *t)
 {
-    explore_case(machine, a, c, w, schedules, t);
+    explore_case(machine, a, c, w, w.weak ? 3 : 1, schedules, t);
     count(s, t);
 }
 

@@ -59,33 +59,11 @@ static void open_table(bench *b, const dictionary *d)
     if (d->buckets > d->base) must(hd_grow(b->far, d->buckets));
 }
 
-/* Inserts n keys, in parts so that the stash fills, too; then erases an eighth of them. */
-static void fill(hd_table *t, uint64_t n, uint64_t seed)
-{
-    enum { BATCH = 64 };
-    uint64_t key[BATCH], random = seed;
-    uint8_t value[BATCH * 4];
-    hd_info info;
-    must(hd_table_info(t, &info));
-    for (uint64_t done = 0; done < n; done += BATCH) {
-        uint64_t some = n - done < BATCH ? n - done : BATCH;
-        for (uint64_t i = 0; i < some; i++) {
-            key[i] = test_random(&random) % info.keys;
-            value_make(value + i * info.value_bytes, info.value_bytes, key[i], i);
-        }
-        hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, some, key, value, NULL);
-        must(hd_run(t, &b));
-        b.op = HD_OP_ERASE; /* holes */
-        b.n = some / 8;
-        must(hd_run(t, &b));
-    }
-}
-
 static void fill_to_the_brim(hd_table *t, uint64_t seed)
 {
     hd_info info;
     must(hd_table_info(t, &info));
-    fill(t, info.places + info.places / 4, seed);
+    fill_dictionary(t, info.places + info.places / 4, seed);
 }
 
 static hive_own *own_of(bench *b) { return (hive_own *)(void *)((hd_cuda *)b->far->state)->own; }
@@ -115,7 +93,7 @@ static void goes_on(hd_table *t, uint64_t seed)
 {
     hd_info info;
     must(hd_table_info(t, &info));
-    fill(t, info.places / 4, seed);
+    fill_dictionary(t, info.places / 4, seed);
     must(hd_check(t));
     must(hd_grow(t, info.buckets + 3));
     must(hd_check(t));
@@ -129,9 +107,9 @@ static void saves_and_loads(const dictionary *d, uint64_t seed)
     test_case("%s, seed %llu", d->name, (ull)seed);
     open_table(&b, d);
     open_table(&other, d);
-    if (seed % 3 == 0) fill(b.far, d->buckets, seed);
+    if (seed % 3 == 0) fill_dictionary(b.far, d->buckets, seed);
     if (seed % 3 == 1) fill_to_the_brim(b.far, seed);
-    fill(other.far, d->buckets, 8); /* what is there is lost */
+    fill_dictionary(other.far, d->buckets, 8); /* what is there is lost */
     must(hd_save(b.far, from_device));
     hd_table *here = open_here(d, from_device);
     same_tables(here, b.far);
@@ -201,11 +179,7 @@ static void values_are_changed(void **unused)
             fill_to_the_brim(b.far, 5);
             must(hd_save(b.far, path));
             hd_table *here = open_here(&shapes[i], path);
-            visits x = { 0, most, 0, shapes[i].value_bytes }, y = x;
-            must(hd_for_each(here, change, &x));
-            must(hd_for_each(b.far, change, &y));
-            check(x.n == y.n && x.last == y.last && (!most || x.n == most), "%llu and %llu visits", (ull)x.n, (ull)y.n);
-            same_tables(here, b.far);
+            change_both(here, b.far, most, shapes[i].value_bytes);
             hd_close(here);
             bench_close(&b);
         }
@@ -258,7 +232,7 @@ static void the_check_is_the_reference_s(void **unused)
         if (i % 3)
             fill_to_the_brim(b.far, i + 1);
         else
-            fill(b.far, 3 * shapes[i % SHAPES].buckets, i + 1);
+            fill_dictionary(b.far, 3 * shapes[i % SHAPES].buckets, i + 1);
         must(hd_check(b.far));
         for (int k = 0; k < 3; k++) {
             damage(&b, &random);
@@ -282,7 +256,7 @@ static void measure(uint64_t buckets, uint64_t *bytes)
     bench b;
     open_table(&b, &d);
     hd_cuda_staging(b.far, &sizes);
-    fill(b.far, buckets * d.slots / 2, 3);
+    fill_dictionary(b.far, buckets * d.slots / 2, 3);
     measure_calls(&b, buckets, bytes);
     must(hd_shrink(b.far, buckets));
     bench_close(&b);
@@ -307,7 +281,7 @@ static void readers_go_on_while_a_table_is_saved(void **unused)
     (void)unused;
     bench b;
     open_with_reader(&b, config_of(&shapes[0]));
-    fill(b.far, shapes[0].base * shapes[0].slots / 2, 3);
+    fill_dictionary(b.far, shapes[0].base * shapes[0].slots / 2, 3);
     check_readers_go_on(&b);
     bench_close(&b);
 }

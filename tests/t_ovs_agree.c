@@ -39,7 +39,8 @@ static void run_case(const hd_case *c, uint32_t row, uint64_t n, uint64_t window
     kernel.window = window;
     must(fixture_open(c, &one, 1, &s));
     must(comparison_open(s, &a));
-    explore_case(machine, a, c, explore_way(n), schedules, t);
+    const simt_config w = explore_way(n);
+    explore_case(machine, a, c, w, w.weak ? 3 : 1, schedules, t);
     comparison_close(a);
 }
 
@@ -107,7 +108,7 @@ static void meetings_are_exhausted(void **unused)
             w.preempt = SIMT_AT_ATOMIC;
             w.unit = SIMT_BY_WARP;
             w.bound = 1 + (uint32_t)(k % 2);
-            explore_case(machine, a, &c, w, 400000, &t);
+            explore_case(machine, a, &c, w, w.weak ? 3 : 1, 400000, &t);
             comparison_close(a);
         }
     test_tried("schedules", t.schedules, "all with at most 2 preemptions, at atomics, of %llu fixtures of ovs",

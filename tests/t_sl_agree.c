@@ -10,21 +10,17 @@
 
 #include "gpu/sl/own.h"
 #include "gpu/sl/rows.h"
-#include "judge/comparison.h"
-#include "judge/kernels.h"
 #include "judge/rules.h"
+#include "tests/exploring.h"
 #include "tests/on_machine.h"
-#include "tests/testing.h"
-
-typedef unsigned long long ull;
 
 extern const judge_design judge_design_sl;
 static simt_machine *machine;
 
-typedef struct totals {
-    ull schedules, distinct, fixtures, outcome[HD_OUTCOME_COUNT]; /* outcome: of each fixture's last run */
-    ull splits, joins;                                            /* rows that came and went in the last runs */
-} totals;
+typedef struct counts {
+    totals all;
+    ull splits, joins; /* rows that came and went in the last runs */
+} counts;
 
 /* ---- One fixture ------------------------------------------------------------------------------- */
 
@@ -39,55 +35,23 @@ static uint64_t rows_before(const fixture *s)
     return rows;
 }
 
-static void count(const fixture *s, totals *t)
+static void explore(comparison *a, const fixture *s, const hd_case *c, simt_config w, ull schedules, counts *t)
 {
-    size_t n;
-    const simt_ticket_record *ticket = simt_machine_tickets(machine, &n);
-    for (size_t i = 0; i < n; i++) t->outcome[ticket[i].what]++;
+    explore_case(machine, a, c, w, 3, schedules, &t->all);
     if (rows_of(s) > rows_before(s)) t->splits += rows_of(s) - rows_before(s);
     if (rows_of(s) < rows_before(s)) t->joins += rows_before(s) - rows_of(s);
 }
 
-/* Explores and judges; a failure says how to see it again. */
-static void explore(comparison *a, const fixture *s, const hd_case *c, simt_config w, ull schedules, totals *t)
-{
-    simt_exploration e;
-    char text[512], schedule[512], contents[4096] = "";
-    hd_case_print(c, text, sizeof text);
-    test_case("%s", text);
-    comparison_watch_with(a, &w, 3);
-    w.shared_bytes = 48 << 10;
-    simt_trial trial = comparison_trial(a);
-    must(simt_explore(machine, &trial, &w, schedules, 0, 400, &e));
-    t->schedules += e.schedules;
-    t->distinct += e.distinct;
-    t->fixtures++;
-    if (e.wrong) {
-        simt_schedule_print(e.schedule, e.schedule_n, schedule, sizeof schedule);
-        if (!e.finding.fault) comparison_draw(a, contents, sizeof contents);
-        check(false, "%s: %s\nunit %s, seed %llu; schedule %s\n%s", simt_fault_name(e.finding.fault), e.finding.story,
-              w.unit == SIMT_BY_LANE ? "lane" : "warp", (ull)e.seed, schedule, contents);
-    }
-    count(s, t);
-    simt_exploration_free(machine, &e);
-}
-
 static simt_config way(uint64_t n)
 {
-    simt_config w = simt_config_default();
-    w.seed = n * 7919;
-    w.unit = n % 4 == 1 ? SIMT_BY_WARP : SIMT_BY_LANE;
-    w.strategy = n % 2 ? SIMT_RANDOM : SIMT_PCT;
+    simt_config w = explore_way(n);
     w.pct_depth = 3;
     w.pct_length = 20000;
-    w.preempt = n % 3 == 0 ? SIMT_AT_SYNC : n % 3 == 1 ? SIMT_AT_ATOMIC : SIMT_AT_ALL;
-    w.weak = n % 4 == 2;
-    w.step_limit = 20000000;
     return w;
 }
 
 /* Parts of one table, and windows of so many items (0: one for the batch). */
-static void run_parts(const hd_case *c, uint32_t parts, uint64_t n, uint64_t window, ull schedules, totals *t)
+static void run_parts(const hd_case *c, uint32_t parts, uint64_t n, uint64_t window, ull schedules, counts *t)
 {
     fixture_kernel kernel[2];
     const fixture_kernel *kernels[2] = { &kernel[0], &kernel[1] };
@@ -132,7 +96,7 @@ enum { SHAPES = sizeof shapes / sizeof *shapes };
 static void test_agrees(void **unused)
 {
     (void)unused;
-    totals t;
+    counts t;
     uint64_t n = 0;
     memset(&t, 0, sizeof t);
     for (uint32_t row = 0; row < sl_row_count(); row++)
@@ -141,13 +105,13 @@ static void test_agrees(void **unused)
                 hd_case c = case_of(shapes[k % SHAPES], (hd_op)op, n + 1);
                 run_parts(&c, 1, n, 0, 3, &t);
             }
-    test_tried("schedules", t.schedules, "of %llu fixtures of sl, %llu distinct", t.fixtures, t.distinct);
+    test_tried("schedules", t.all.schedules, "of %llu fixtures of sl, %llu distinct", t.all.fixtures, t.all.distinct);
     test_note("last runs: %llu inserted, %llu pending, %llu updated, %llu hits, %llu erased, %llu misses; %llu "
               "segments came, %llu went",
-              t.outcome[HD_INSERTED], t.outcome[HD_PENDING], t.outcome[HD_UPDATED], t.outcome[HD_HIT],
-              t.outcome[HD_ERASED], t.outcome[HD_MISS], t.splits, t.joins);
-    check(t.outcome[HD_INSERTED] && t.outcome[HD_PENDING] && t.outcome[HD_UPDATED] && t.outcome[HD_HIT] &&
-              t.outcome[HD_ERASED] && t.outcome[HD_MISS] && t.splits && t.joins,
+              t.all.outcome[HD_INSERTED], t.all.outcome[HD_PENDING], t.all.outcome[HD_UPDATED], t.all.outcome[HD_HIT],
+              t.all.outcome[HD_ERASED], t.all.outcome[HD_MISS], t.splits, t.joins);
+    check(t.all.outcome[HD_INSERTED] && t.all.outcome[HD_PENDING] && t.all.outcome[HD_UPDATED] &&
+              t.all.outcome[HD_HIT] && t.all.outcome[HD_ERASED] && t.all.outcome[HD_MISS] && t.splits && t.joins,
           "something never happened: see above");
 }
 
@@ -159,15 +123,15 @@ static void test_windows(void **unused)
     static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_ERASE, HD_OP_ACCUM_OR_ASSIGN, HD_OP_FIND_OR_INSERT,
                                  HD_OP_FIND_MISSED };
     (void)unused;
-    totals t;
+    counts t;
     memset(&t, 0, sizeof t);
     for (uint64_t n = 0; n < test_times(180); n++) {
         hd_case c = case_of(shapes[n / 5 % SHAPES], ops[n % 5], 5000 + n);
         run_parts(&c, 1, n, 3 + n * 7 % 40, 2, &t);
     }
-    test_tried("schedules", t.schedules, "of %llu fixtures of sl whose batches have several windows, %llu distinct",
-               t.fixtures, t.distinct);
-    check(t.outcome[HD_INSERTED] && t.outcome[HD_ERASED] && t.splits && t.joins, "no segment came or went");
+    test_tried("schedules", t.all.schedules, "of %llu fixtures of sl whose batches have several windows, %llu distinct",
+               t.all.fixtures, t.all.distinct);
+    check(t.all.outcome[HD_INSERTED] && t.all.outcome[HD_ERASED] && t.splits && t.joins, "no segment came or went");
 }
 
 /* ---- Near and far ------------------------------------------------------------------------------ */
@@ -192,7 +156,7 @@ static void test_far_segments(void **unused)
     static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_ERASE,  HD_OP_FIND,    HD_OP_ASSIGN, HD_OP_RANGE,
                                  HD_OP_SUCCESSOR,        HD_OP_EXPORT, HD_OP_ERASE_IF };
     (void)unused;
-    totals t;
+    counts t;
     ull far = 0;
     memset(&t, 0, sizeof t);
     for (uint64_t n = 0; n < test_times(320); n++) {
@@ -203,8 +167,8 @@ static void test_far_segments(void **unused)
         run_parts(&c, 1, n, 0, 2, &t);
         far += n / 8 % homes + 1 < homes;
     }
-    test_tried("schedules", t.schedules, "of %llu fixtures of sl, %llu of them with far segments, %llu distinct",
-               t.fixtures, far, t.distinct);
+    test_tried("schedules", t.all.schedules, "of %llu fixtures of sl, %llu of them with far segments, %llu distinct",
+               t.all.fixtures, far, t.all.distinct);
     check(far, "no fixture has a far segment");
 }
 
@@ -218,15 +182,15 @@ static void test_together(void **unused)
                                       { HD_OP_CONTAINS, HD_OP_SIZE_IF },
                                       { HD_OP_ASSIGN_VALUES, HD_OP_ASSIGN } };
     (void)unused;
-    totals t;
+    counts t;
     memset(&t, 0, sizeof t);
     for (uint64_t n = 0; n < test_times(180); n++) {
         hd_case c[2];
         for (int k = 0; k < 2; k++) c[k] = case_of(shapes[n / 5 % SHAPES], pairs[n % 5][k], 12000 + n);
         run_parts(c, 2, n, 0, 3, &t);
     }
-    test_tried("schedules", t.schedules, "of %llu fixtures of sl with two batches at a time, %llu distinct", t.fixtures,
-               t.distinct);
+    test_tried("schedules", t.all.schedules, "of %llu fixtures of sl with two batches at a time, %llu distinct",
+               t.all.fixtures, t.all.distinct);
 }
 
 int main(void)

@@ -78,28 +78,6 @@ static void open_config(bench *b, hd_config c)
 }
 static void open_table(bench *b, const dictionary *d) { open_config(b, config_of(d)); }
 
-/* Inserts n keys, some twice; then erases an eighth of them. */
-static void fill(hd_table *t, uint64_t n, uint64_t seed)
-{
-    enum { BATCH = 64 };
-    uint64_t key[BATCH], random = seed;
-    uint8_t value[BATCH * 8];
-    hd_info info;
-    must(hd_table_info(t, &info));
-    for (uint64_t done = 0; done < n; done += BATCH) {
-        uint64_t some = n - done < BATCH ? n - done : BATCH;
-        for (uint64_t i = 0; i < some; i++) {
-            key[i] = test_random(&random) % info.keys;
-            value_make(value + i * info.value_bytes, info.value_bytes, key[i], i);
-        }
-        hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, some, key, value, NULL);
-        must(hd_run(t, &b));
-        b.op = HD_OP_ERASE;
-        b.n = some / 8;
-        must(hd_run(t, &b));
-    }
-}
-
 static sl_own *own_of(bench *b) { return (sl_own *)(void *)((hd_cuda *)b->far->state)->own; }
 
 static hd_table *open_on(const char *backend, hd_config c, const char *path)
@@ -127,7 +105,7 @@ static void device_memory_is_bounded(void **unused)
               (ull)c.sl.near_bytes);
         check(own_of(&b)->at.near == homes_of(&shapes[i]) - shapes[i].far, "%llu homes of %llu are near",
               (ull)own_of(&b)->at.near, (ull)homes_of(&shapes[i]));
-        fill(b.far, shapes[i].capacity / 2, 3);
+        fill_dictionary(b.far, shapes[i].capacity / 2, 3);
         must(hd_check(b.far));
         check(!c.sl.near_bytes || b.fake.peak_bytes <= c.sl.near_bytes, "%llu bytes of %llu after batches",
               (ull)b.fake.peak_bytes, (ull)c.sl.near_bytes);
@@ -150,7 +128,7 @@ static void resizes_as_the_reference(void **unused)
         test_case("%s, %llu", d->name, (ull)n);
         if (d->far) c.sl.near_bytes = least_near(d, 8) + 5 * d->segment;
         open_config(&b, c);
-        fill(b.far, n < 2 * SHAPES ? d->capacity / 8 + 1 : d->capacity / 2, n + 1);
+        fill_dictionary(b.far, n < 2 * SHAPES ? d->capacity / 8 + 1 : d->capacity / 2, n + 1);
         must(hd_save(b.far, path));
         hd_table *here = open_on("host", c, path), *ref = open_on("ref", c, path);
         must(hd_table_info(b.far, &info));
@@ -162,7 +140,7 @@ static void resizes_as_the_reference(void **unused)
             same_tables(here, b.far);
             same_tables(ref, b.far);
             if (step < 2) {
-                fill(b.far, d->capacity * step / 2, n + step);
+                fill_dictionary(b.far, d->capacity * step / 2, n + step);
                 must(hd_save(b.far, full));
                 must(hd_load(here, full, NULL));
                 must(hd_load(ref, full, NULL));
@@ -237,8 +215,8 @@ static void files_are_those_of_other_backends(void **unused)
         test_case("%s, %llu", d->name, (ull)n);
         open_table(&b, d);
         open_table(&other, d);
-        if (n >= SHAPES) fill(b.far, d->capacity * (n / SHAPES) / 4, n + 1);
-        fill(other.far, d->capacity / 2, 8); /* what is there is lost */
+        if (n >= SHAPES) fill_dictionary(b.far, d->capacity * (n / SHAPES) / 4, n + 1);
+        fill_dictionary(other.far, d->capacity / 2, 8); /* what is there is lost */
         must(hd_save(b.far, from_device));
         hd_table *here = open_here(d, from_device);
         same_tables(here, b.far);
@@ -246,8 +224,8 @@ static void files_are_those_of_other_backends(void **unused)
         test_same_files(from_host, from_device);
         must(hd_load(other.far, from_host, NULL));
         same_tables(other.far, b.far);
-        fill(other.far, d->capacity / 4, n + 2);
-        fill(here, d->capacity / 4, n + 2);
+        fill_dictionary(other.far, d->capacity / 4, n + 2);
+        fill_dictionary(here, d->capacity / 4, n + 2);
         must(hd_check(other.far));
         must(hd_check(here));
         hd_close(here);
@@ -265,14 +243,10 @@ static void values_are_changed(void **unused)
             const char *path = file_named("before");
             test_case("%s, %llu entries", shapes[i].name, (ull)most);
             open_table(&b, &shapes[i]);
-            fill(b.far, shapes[i].capacity, 5);
+            fill_dictionary(b.far, shapes[i].capacity, 5);
             must(hd_save(b.far, path));
             hd_table *here = open_here(&shapes[i], path);
-            visits x = { 0, most, 0, shapes[i].value_bytes }, y = x;
-            must(hd_for_each(here, change, &x));
-            must(hd_for_each(b.far, change, &y));
-            check(x.n == y.n && x.last == y.last && (!most || x.n == most), "%llu and %llu visits", (ull)x.n, (ull)y.n);
-            same_tables(here, b.far);
+            change_both(here, b.far, most, shapes[i].value_bytes);
             hd_close(here);
             bench_close(&b);
         }
@@ -321,7 +295,7 @@ static void the_check_is_the_reference_s(void **unused)
         bench b;
         char expected[256], what[96];
         open_table(&b, &shapes[i % SHAPES]);
-        fill(b.far, shapes[i % SHAPES].capacity * (1 + i % 3) / 3, i + 1);
+        fill_dictionary(b.far, shapes[i % SHAPES].capacity * (1 + i % 3) / 3, i + 1);
         must(hd_check(b.far));
         damage(&b, &random);
         snprintf(what, sizeof what, "%s, damage %llu", shapes[i % SHAPES].name, (ull)i);

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/failing.h"
-#include "tests/fake_device.h"
+#include "tests/failing_device.h"
 #include "tests/testing.h"
 #include "tools/taxa.h"
 
@@ -74,29 +73,6 @@ static void compare(taxa *t, const uint8_t *has)
         all += kmers[i];
     }
     check(taxa_kmers(t) == all, "%" PRIu64 " k-mers instead of %" PRIu64, taxa_kmers(t), all);
-}
-
-typedef struct device {
-    fake_device fake;
-    failing_device failing;
-    hd_seams seams;
-} device;
-
-static device *device_open(void)
-{
-    device *d = (device *)test_alloc(1, sizeof *d);
-    fake_init(&d->fake);
-    failing_init(&d->failing, &d->fake.seam);
-    d->seams = hd_seams_os;
-    d->seams.device = &d->failing.seam;
-    return d;
-}
-
-static void device_close(device *d)
-{
-    failing_settled(&d->failing);
-    fake_settled(&d->fake);
-    free(d);
 }
 
 /* ---- Against sets ---------------------------------------------------------------------------- */

@@ -448,7 +448,7 @@ static int planes(const void *own, void *staged, bool values, hd_plane *all)
     return (int)o->v.boards;
 }
 
-static bool lists(const void *own, const hd_batch *b) { return (void)own, (void)b, false; }
+static bool lists(const void *own, uint32_t row, const hd_batch *b) { return (void)own, (void)row, (void)b, false; }
 
 static toy_args args_of(const toy_own *o)
 {

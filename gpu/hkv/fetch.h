@@ -30,7 +30,7 @@ SIMT_FN uint32_t hkv_fetch_begins(const hkv_args *a, uint32_t *begin, uint64_t *
     for (uint32_t k = from; k < to; k++) n += simt_ld_u32(a->fetch_count + k);
     simt_join();
     uint32_t all = (uint32_t)hkv_block_sum(words, n, &before),
-             at = (uint32_t)before + hkv_sum_before(simt_tile_of(32), n);
+             at = (uint32_t)before + gpu_sum_before(simt_tile_of(32), n);
     for (uint32_t k = from; k < to; k++) {
         simt_st_u32(begin + k, at);
         at += simt_ld_u32(a->fetch_count + k);

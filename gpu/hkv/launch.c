@@ -390,9 +390,10 @@ static bool updates_in_groups(const hkv_own *o, const hd_batch *b)
 static void show(const void *own, hd_view *view) { hkv_show(&((const hkv_own *)own)->v, view); }
 
 /* Those that put together a list, put off what they fetch, or run in groups. */
-static bool lists(const void *own, const hd_batch *b)
+static bool lists(const void *own, uint32_t row, const hd_batch *b)
 {
     const hkv_own *o = (const hkv_own *)own;
+    (void)row;
     return fetches_sorted(&o->gpu.info, b) || b->op == HD_OP_FIND_MISSED || b->op == HD_OP_INSERT_AND_EVICT ||
            hkv_family_of(b->op) == HKV_EXPORT || updates_in_groups(o, b);
 }

@@ -20,6 +20,7 @@
 #define HKV_LIST_H
 
 #include "gpu/hkv/scan.h"
+#include "gpu/warp.h"
 
 /* The lanes that copy a listed value. */
 enum { HKV_BY_LANE, HKV_BY_GROUP, HKV_BY_WARP };
@@ -54,18 +55,6 @@ SIMT_FN uint64_t hkv_block_word(uint64_t *words, uint64_t x)
     if (simt_thread() == 0) simt_st_u64(words, x);
     simt_sync_block();
     return simt_ld_u64(words);
-}
-
-/* What the lanes before this one bring. */
-SIMT_FN uint32_t hkv_sum_before(simt_tile w, uint32_t n)
-{
-    uint32_t sum = n;
-    SIMT_UNROLL
-    for (uint32_t d = 1; d < 32; d *= 2) {
-        uint32_t other = simt_shfl_u32(w, sum, w.rank >= d ? w.rank - d : w.rank);
-        if (w.rank >= d) sum += other;
-    }
-    return sum - n;
 }
 
 /* ---- Segments -------------------------------------------------------------------------------- */
@@ -267,7 +256,7 @@ SIMT_FN void hkv_list_stretch(const hkv_args *a, uint64_t x, hkv_marks m, uint64
                               uint32_t *order, uint8_t *buffer)
 {
     simt_tile w = simt_tile_of(32);
-    uint32_t mine = simt_popc(m.listed), place = hkv_sum_before(w, mine), n = simt_shfl_u32(w, place + mine, 31);
+    uint32_t n, place = gpu_sum_before_all(w, simt_popc(m.listed), &n);
     simt_sync_tile(w); /* the order before was read */
     for (uint32_t left = m.listed; left; left &= left - 1) {
         uint32_t k = simt_ffs(left) - 1;

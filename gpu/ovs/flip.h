@@ -210,7 +210,7 @@ SIMT_FN void ovs_run_segment(simt_tile w, const ovs_args *a, uint64_t j, uint64_
             gpu_deliver(&a->b, OVS_HALF, o.i, o.op, o.outcome, o.value,
                         o.entry == OVS_NOWHERE ? (const uint8_t *)0 : (const uint8_t *)ovs_at(&a->v, o.entry), false);
         simt_join();
-        gpu_count_lanes(w, counted, mine, o.outcome);
+        gpu_count_lanes(w, counted, o.outcome);
     }
     ovs_put_back(w, &x);
 }
@@ -229,8 +229,7 @@ SIMT_FN void ovs_flip_items(const ovs_args *a)
         for (uint32_t heads = simt_ballot(w, first); heads; heads &= heads - 1)
             ovs_run_segment(w, a, j + simt_ffs(heads) - 1, &counted);
     }
-    if (w.rank < HD_OUTCOME_COUNT && counted) simt_add_u64(a->b.tally + w.rank, counted, SIMT_RELAXED);
-    simt_join();
+    gpu_tally_lanes(w, &a->b, counted);
 }
 
 SIMT_ENTRY(ovs_kernel_flip_items, ovs_args, ovs_flip_items)

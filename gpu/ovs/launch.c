@@ -274,13 +274,9 @@ static hd_status open_here(const void *own, const hd_seams *s, void **staged)
 }
 
 /* Batches that are sorted use the room of sorts. */
-static bool lists(const void *own, const hd_batch *b)
+static bool lists(const void *own, uint32_t row, const hd_batch *b)
 {
-    const ovs_own *o = (const ovs_own *)own;
-    bool sorts = hd_op_is_keyed(hd_row_of_batch(b)) && hd_role_of_batch(b) != HD_UPDATER;
-    hd_amount amount = b->n > OVS_FEW_ITEMS ? HD_MANY : HD_FEW;
-    const char *kernel = b->kernel ? b->kernel : b->each ? "" : ovs_select(b->op, &o->gpu.info, 1, amount, 0);
-    return gpu_batch_lists(own, b) || (sorts && strcmp(kernel, "flip") == 0);
+    return gpu_batch_lists(own, row, b) || hd_variant_row_numbered(ovs_variants, row)->family == GPU_SORTED;
 }
 
 static int planes(const void *own, void *staged, bool values, hd_plane *all)

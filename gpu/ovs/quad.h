@@ -238,7 +238,7 @@ SIMT_FN bool ovs_quad_turn(simt_tile w, const ovs_args *a, ovs_quad_item *m, uin
     bool done = m->o.outcome < GPU_UNDECIDED;
     if (done) ovs_quad_deliver(a, m);
     simt_join();
-    gpu_count_lanes(w, counted, done, m->o.outcome);
+    gpu_count_lanes(w, counted, m->o.outcome);
     bool free = done || m->o.outcome == OVS_QUAD_NO_ITEM;
     uint32_t lanes = simt_ballot(w, free);
     uint64_t i = *next + simt_popc(lanes & ((1u << w.rank) - 1));
@@ -292,8 +292,7 @@ SIMT_FN void ovs_quad_items(const ovs_args *a)
         if (simt_any(w, m.o.outcome < GPU_UNDECIDED)) continue; /* RESERVED */
         fence = ovs_quad_round(w, a, &m, claims, fence);
     }
-    if (w.rank < HD_OUTCOME_COUNT && counted) simt_add_u64(a->b.tally + w.rank, counted, SIMT_RELAXED);
-    simt_join();
+    gpu_tally_lanes(w, &a->b, counted);
     if (a->b.each && a->b.op_tally) gpu_count_each(a->b.each, a->b.n, a->b.op_tally, sum);
 }
 

@@ -24,13 +24,13 @@ SIMT_FN void sl_carry_sums(const sl_carry_args *c)
 {
     const sl_args *a = &c->from;
     simt_tile w = simt_tile_of(32);
-    for (uint32_t share = sl_warp(); share < a->row_shares; share += sl_warps()) {
-        uint64_t row = sl_share_begin(c->rows, share, a->row_shares),
-                 end = sl_share_begin(c->rows, share + 1, a->row_shares), n = sl_entries_of(w, a, 0, row);
+    for (uint32_t share = gpu_warp(); share < a->row_shares; share += gpu_warps()) {
+        uint64_t row = gpu_share_begin(c->rows, share, a->row_shares),
+                 end = gpu_share_begin(c->rows, share + 1, a->row_shares), n = sl_entries_of(w, a, 0, row);
         for (; row < end; row += 32) {
             uint32_t mine = 0, all;
             if (row + w.rank < end) mine = simt_ld_u32(a->v.count + simt_ld_u32(a->v.home + row + w.rank));
-            uint32_t before = gpu_sort_before(w, mine, &all);
+            uint32_t before = gpu_sum_before_all(w, mine, &all);
             if (row + w.rank < end) simt_st_u64(a->room.bound + row + w.rank, n + before);
             simt_join();
             n += all;

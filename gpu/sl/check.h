@@ -119,7 +119,7 @@ SIMT_FN void sl_settle_homes(const sl_check_args *c)
 {
     const sl_args *a = &c->a;
     simt_tile w = simt_tile_of(32);
-    for (uint64_t home = sl_warp(); home < a->v.homes; home += sl_warps()) {
+    for (uint64_t home = gpu_warp(); home < a->v.homes; home += gpu_warps()) {
         uint32_t count = sl_settle_count(w, c, home);
         if (w.rank == 0 && count) {
             simt_add_u64(&a->numbers->rows, 1, SIMT_RELAXED);

@@ -187,22 +187,6 @@ SIMT_FN uint64_t sl_item_key(const sl_args *a, uint64_t i)
 /* An outcome for counts: no item. */
 enum { SL_NO_ITEM = HD_OUTCOME_COUNT };
 
-/* Lane r of a warp counts outcome r. */
-SIMT_FN void sl_count_outcome(simt_tile w, uint32_t outcome, uint64_t *mine)
-{
-    SIMT_UNROLL
-    for (uint32_t o = 0; o < HD_OUTCOME_COUNT; o++) {
-        uint32_t all = simt_ballot(w, outcome == o);
-        if (w.rank == o) *mine += simt_popc(all);
-    }
-}
-
-SIMT_FN void sl_tally(simt_tile w, const gpu_batch *b, uint64_t mine)
-{
-    if (w.rank < HD_OUTCOME_COUNT && mine) simt_add_u64(b->tally + w.rank, mine, SIMT_RELAXED);
-    simt_join();
-}
-
 /* What every item gives. */
 SIMT_FN void sl_deliver_outcome(const gpu_batch *b, uint64_t i, uint32_t outcome)
 {

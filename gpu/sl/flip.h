@@ -55,10 +55,10 @@ SIMT_FN void sl_heads(const sl_args *a)
 {
     simt_tile w = simt_tile_of(32);
     uint64_t n = a->b.last - a->b.first;
-    for (uint32_t share = sl_warp(); share < a->item_shares; share += sl_warps()) {
-        uint64_t end = sl_share_begin(n, share + 1, a->item_shares);
+    for (uint32_t share = gpu_warp(); share < a->item_shares; share += gpu_warps()) {
+        uint64_t end = gpu_share_begin(n, share + 1, a->item_shares);
         uint32_t marked = 0;
-        for (uint64_t at = sl_share_begin(n, share, a->item_shares); at < end; at += 32) {
+        for (uint64_t at = gpu_share_begin(n, share, a->item_shares); at < end; at += 32) {
             uint32_t mark = 0;
             if (at + w.rank < end) {
                 mark = sl_mark_of(a, at + w.rank);
@@ -75,10 +75,10 @@ SIMT_FN void sl_list_heads(const sl_args *a)
 {
     simt_tile w = simt_tile_of(32);
     uint64_t n = a->b.last - a->b.first;
-    for (uint32_t share = sl_warp(); share < a->item_shares; share += sl_warps()) {
-        uint64_t end = sl_share_begin(n, share + 1, a->item_shares);
+    for (uint32_t share = gpu_warp(); share < a->item_shares; share += gpu_warps()) {
+        uint64_t end = gpu_share_begin(n, share + 1, a->item_shares);
         uint32_t listed = sl_share_before(w, a->room.share, share), all;
-        for (uint64_t at = sl_share_begin(n, share, a->item_shares); at < end; at += 32) {
+        for (uint64_t at = gpu_share_begin(n, share, a->item_shares); at < end; at += 32) {
             uint32_t mark = at + w.rank < end ? simt_ld_u32(a->room.mark + at + w.rank) : 0;
             uint32_t to = listed + sl_bits_before(w, mark != 0, &all), item;
             if (mark) {
@@ -190,10 +190,10 @@ SIMT_FN void sl_plan_count(const sl_args *a)
 {
     simt_tile w = simt_tile_of(32);
     uint64_t rows = sl_rows(a);
-    for (uint32_t share = sl_warp(); share < a->row_shares; share += sl_warps()) {
-        uint64_t end = sl_share_begin(rows, share + 1, a->row_shares), homes = a->v.homes;
+    for (uint32_t share = gpu_warp(); share < a->row_shares; share += gpu_warps()) {
+        uint64_t end = gpu_share_begin(rows, share + 1, a->row_shares), homes = a->v.homes;
         uint32_t fresh = 0, free = 0;
-        for (uint64_t at = sl_share_begin(rows, share, a->row_shares); at < end; at += 32) {
+        for (uint64_t at = gpu_share_begin(rows, share, a->row_shares); at < end; at += 32) {
             uint64_t row = at + w.rank;
             uint32_t first, want = 0;
             if (row < end) {
@@ -207,8 +207,8 @@ SIMT_FN void sl_plan_count(const sl_args *a)
             simt_join();
             fresh += simt_reduce_add_u32(w, want);
         }
-        end = sl_share_begin(homes, share + 1, a->row_shares);
-        for (uint64_t at = sl_share_begin(homes, share, a->row_shares); at < end; at += 32)
+        end = gpu_share_begin(homes, share + 1, a->row_shares);
+        for (uint64_t at = gpu_share_begin(homes, share, a->row_shares); at < end; at += 32)
             free += simt_popc(simt_ballot(w, sl_is_free(a, at + w.rank, end)));
         sl_note(w, a->room.share + share, fresh);
         sl_note(w, a->room.share + SL_SHARES + share, free);
@@ -230,21 +230,21 @@ SIMT_FN void sl_plan_write(const sl_args *a)
 {
     simt_tile w = simt_tile_of(32);
     uint64_t rows = sl_rows(a);
-    for (uint32_t share = sl_warp(); share < a->row_shares; share += sl_warps()) {
-        uint64_t end = sl_share_begin(rows, share + 1, a->row_shares), homes = a->v.homes;
+    for (uint32_t share = gpu_warp(); share < a->row_shares; share += gpu_warps()) {
+        uint64_t end = gpu_share_begin(rows, share + 1, a->row_shares), homes = a->v.homes;
         uint32_t fresh = sl_share_before(w, a->room.share, share), all,
                  free = sl_share_before(w, a->room.share + SL_SHARES, share);
-        for (uint64_t at = sl_share_begin(rows, share, a->row_shares); at < end; at += 32) {
+        for (uint64_t at = gpu_share_begin(rows, share, a->row_shares); at < end; at += 32) {
             uint32_t want = at + w.rank < end ? simt_ld_u32(a->room.fresh + at + w.rank) : 0;
-            uint32_t before = gpu_sort_before(w, want, &all);
+            uint32_t before = gpu_sum_before_all(w, want, &all);
             if (at + w.rank < end) simt_st_u32(a->room.fresh + at + w.rank, fresh + before);
             simt_join();
             fresh += all;
         }
         if (w.rank == 0 && share + 1 == a->row_shares) sl_plan_sums(a, rows, fresh);
         simt_join();
-        end = sl_share_begin(homes, share + 1, a->row_shares);
-        for (uint64_t at = sl_share_begin(homes, share, a->row_shares); at < end; at += 32) {
+        end = gpu_share_begin(homes, share + 1, a->row_shares);
+        for (uint64_t at = gpu_share_begin(homes, share, a->row_shares); at < end; at += 32) {
             bool is = sl_is_free(a, at + w.rank, end);
             uint32_t to = free + sl_bits_before(w, is, &all);
             if (is) simt_st_u32(a->room.free + to, (uint32_t)(at + w.rank));

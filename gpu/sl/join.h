@@ -51,7 +51,7 @@ SIMT_FN void sl_keep_count(const sl_args *a)
 {
     simt_tile w = simt_tile_of(32);
     uint64_t rows = sl_rows(a), removed = 0;
-    for (uint64_t row = sl_warp(); row < rows; row += sl_warps()) {
+    for (uint64_t row = gpu_warp(); row < rows; row += gpu_warps()) {
         uint32_t home = simt_ld_u32(a->v.home + row), count = simt_ld_u32(a->v.count + home), mine = 0;
         for (uint32_t x = w.rank; x < count; x += 32) {
             uint64_t place = sl_home_place(a, home) + x;
@@ -167,10 +167,10 @@ SIMT_FN void sl_stay_count(const sl_args *a)
 {
     simt_tile w = simt_tile_of(32);
     uint64_t rows = sl_rows(a);
-    for (uint32_t share = sl_warp(); share < a->row_shares; share += sl_warps()) {
-        uint64_t end = sl_share_begin(rows, share + 1, a->row_shares);
+    for (uint32_t share = gpu_warp(); share < a->row_shares; share += gpu_warps()) {
+        uint64_t end = gpu_share_begin(rows, share + 1, a->row_shares);
         uint32_t stay = 0;
-        for (uint64_t at = sl_share_begin(rows, share, a->row_shares); at < end; at += 32)
+        for (uint64_t at = gpu_share_begin(rows, share, a->row_shares); at < end; at += 32)
             stay += simt_popc(simt_ballot(w, sl_stays(a, at + w.rank, end)));
         sl_note(w, a->room.share + share, stay);
     }
@@ -197,10 +197,10 @@ SIMT_FN void sl_stay_write(const sl_args *a)
 {
     simt_tile w = simt_tile_of(32);
     uint64_t rows = sl_rows(a);
-    for (uint32_t share = sl_warp(); share < a->row_shares; share += sl_warps()) {
-        uint64_t end = sl_share_begin(rows, share + 1, a->row_shares);
+    for (uint32_t share = gpu_warp(); share < a->row_shares; share += gpu_warps()) {
+        uint64_t end = gpu_share_begin(rows, share + 1, a->row_shares);
         uint32_t to = sl_share_before(w, a->room.share, share), all;
-        for (uint64_t at = sl_share_begin(rows, share, a->row_shares); at < end; at += 32) {
+        for (uint64_t at = gpu_share_begin(rows, share, a->row_shares); at < end; at += 32) {
             bool stays = sl_stays(a, at + w.rank, end);
             uint32_t before = sl_bits_before(w, stays, &all);
             if (at + w.rank < end) sl_stay_row(a, at + w.rank, stays, to + before);

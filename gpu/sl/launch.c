@@ -99,10 +99,20 @@ static int room_to_take(const sl_own *o, hd_piece *all)
     return sizeof room / sizeof *room;
 }
 
-/* align: what each piece takes a multiple of. */
-static uint64_t bytes_of(const hd_piece *all, int n, uint64_t align)
+/* Bytes of a table with so many homes that are not this machine's, beside those of its entries; entries: the directory
+ * counts. align: what each piece takes a multiple of. */
+static uint64_t bytes_beside(const hd_info *info, bool device, uint64_t homes, bool entries, uint64_t align)
 {
+    hd_piece all[HD_PIECES_MOST];
     uint64_t bytes = 0;
+    sl_own o;
+    memset(&o, 0, sizeof o);
+    o.gpu.info = *info;
+    o.gpu.device = device;
+    o.at.v = sl_view_for(info);
+    o.at.v.homes = homes;
+    int n = room_to_take(&o, all);
+    n += sl_homes_pieces(&o, &o.at, 0, entries, all + n);
     for (int i = 0; i < n; i++)
         if (all[i].put != HD_HOST_MEMORY) bytes += (all[i].count * all[i].size + align - 1) / align * align;
     return bytes;
@@ -111,28 +121,13 @@ static uint64_t bytes_of(const hd_piece *all, int n, uint64_t align)
 /* Bytes beside the reference's. */
 static uint64_t room_bytes(const hd_info *info, bool device)
 {
-    hd_piece all[HD_PIECES_MOST];
-    sl_own o;
-    memset(&o, 0, sizeof o);
-    o.gpu.info = *info;
-    o.gpu.device = device;
-    o.at.v = sl_view_for(info);
-    int n = room_to_take(&o, all);
-    return bytes_of(all, n + sl_homes_pieces(&o, &o.at, 0, false, all + n), 1);
+    return bytes_beside(info, device, sl_view_for(info).homes, false, 1);
 }
 
-/* Bytes of device memory of a table with so many homes, beside those of near segments. */
+/* Bytes of device memory beside those of near segments. */
 static uint64_t beside_near(const hd_info *info, uint64_t homes)
 {
-    hd_piece all[HD_PIECES_MOST];
-    sl_own o;
-    memset(&o, 0, sizeof o);
-    o.gpu.info = *info;
-    o.gpu.device = true;
-    o.at.v = sl_view_for(info);
-    o.at.v.homes = homes;
-    int n = room_to_take(&o, all);
-    return bytes_of(all, n + sl_homes_pieces(&o, &o.at, 0, true, all + n), ALIGNED);
+    return bytes_beside(info, true, homes, true, ALIGNED);
 }
 
 void sl_homes_begin(const sl_own *o, sl_homes *h, uint64_t homes)
@@ -393,9 +388,9 @@ const char *sl_unfit_row(const hd_variant_row *row, const hd_info *info, const h
 }
 
 /* What needs room that a table has once: windows, and lists. */
-static bool lists(const void *own, const hd_batch *b)
+static bool lists(const void *own, uint32_t row, const hd_batch *b)
 {
-    return gpu_batch_lists(own, b) || sl_family_of(b->op) == SL_FLIP || b->op == HD_OP_ERASE_IF;
+    return gpu_batch_lists(own, row, b) || sl_family_of(b->op) == SL_FLIP || b->op == HD_OP_ERASE_IF;
 }
 
 /* ---- On the host machine --------------------------------------------------------------------- */

@@ -93,9 +93,9 @@ SIMT_FN void sl_look(const sl_args *a)
         uint32_t outcome = SL_NO_ITEM;
         if (at + w.rank < a->b.last) outcome = sl_look_one(a, at + w.rank);
         simt_join();
-        sl_count_outcome(w, outcome, &mine);
+        gpu_count_lanes(w, &mine, outcome);
     }
-    sl_tally(w, &a->b, mine);
+    gpu_tally_lanes(w, &a->b, mine);
 }
 
 /* ---- Ranges ---------------------------------------------------------------------------------- */
@@ -181,9 +181,9 @@ SIMT_FN void sl_range(const sl_args *a)
         }
         if (i < a->b.last) outcome = sl_range_end(a, i, r.is, found);
         simt_join();
-        sl_count_outcome(w, outcome, &mine);
+        gpu_count_lanes(w, &mine, outcome);
     }
-    sl_tally(w, &a->b, mine);
+    gpu_tally_lanes(w, &a->b, mine);
 }
 
 /* ---- The ends -------------------------------------------------------------------------------- */

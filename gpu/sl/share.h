@@ -9,13 +9,6 @@
 #include "gpu/sl/entry.h"
 #include "gpu/sort.h"
 
-/* The first of n in a share, in steps of a warp. */
-SIMT_FN uint64_t sl_share_begin(uint64_t n, uint32_t share, uint32_t shares)
-{
-    uint64_t first = (n + 31) / 32 * share / shares * 32;
-    return first < n ? first : n;
-}
-
 /* counts: (shares) */
 SIMT_FN uint32_t sl_share_before(simt_tile w, const uint32_t *counts, uint32_t share)
 {
@@ -38,9 +31,6 @@ SIMT_FN void sl_note(simt_tile w, uint32_t *count, uint32_t n)
     if (w.rank == 0) simt_st_u32(count, n);
     simt_join();
 }
-
-SIMT_FN uint32_t sl_warp(void) { return (uint32_t)(gpu_thread() / 32); }
-SIMT_FN uint32_t sl_warps(void) { return (uint32_t)(gpu_threads() / 32); }
 
 /* The words of the directory's counts of used homes, as they are changed. */
 SIMT_FN uint32_t *sl_used_word(const sl_args *a, uint64_t home) { return (uint32_t *)(void *)a->v.used + home / 32; }

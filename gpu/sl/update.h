@@ -87,9 +87,9 @@ SIMT_FN void sl_update(const sl_args *a)
         uint32_t outcome = SL_NO_ITEM;
         if (at + w.rank < a->b.last) outcome = sl_update_one(a, at + w.rank);
         simt_join();
-        sl_count_outcome(w, outcome, &mine);
+        gpu_count_lanes(w, &mine, outcome);
     }
-    sl_tally(w, &a->b, mine);
+    gpu_tally_lanes(w, &a->b, mine);
 }
 
 /* ---- The last step of a window --------------------------------------------------------------- */
@@ -139,9 +139,9 @@ SIMT_FN void sl_apply(const sl_args *a)
             sl_deliver_outcome(&a->b, i, outcome);
         }
         simt_join();
-        sl_count_outcome(w, outcome, &mine);
+        gpu_count_lanes(w, &mine, outcome);
     }
-    sl_tally(w, &a->b, mine);
+    gpu_tally_lanes(w, &a->b, mine);
 }
 
 #endif

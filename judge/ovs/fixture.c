@@ -65,8 +65,16 @@ static bool bring_in(ovs_view *v, hd_rng *g, uint64_t key)
     return e != OVS_NOWHERE && ovs_put(v, e, key, value);
 }
 
-/* Keys of the batches and others, until the table is empty, half full, nearly full or full. Then some keys leave, so
- * that slots are vacant, and some buckets are shut. */
+/* Some keys leave, so that slots are vacant; and some buckets are shut. */
+static void wear(ovs_view *v, hd_rng *g, bool keys_leave)
+{
+    for (uint64_t e = 0; e < ovs_places(v) && keys_leave; e++)
+        if (ovs_is_key(*ovs_at(v, e)) && hd_rng_below(g, 16) == 0) *ovs_at(v, e) = ovs_vacant();
+    for (uint64_t b = 0; b < ovs_buckets(v); b++)
+        if (hd_rng_below(g, 4) == 0) ovs_shut(v, b);
+}
+
+/* Keys of the batches and others, until the table is empty, half full, nearly full or full. */
 bool ovs_fixture_fill(fixture *s, hd_rng *g)
 {
     ovs_view *v = ovs_fixture_view(s);
@@ -79,10 +87,7 @@ bool ovs_fixture_fill(fixture *s, hd_rng *g)
     }
     for (uint64_t tries = 64 * places; tries && n < most; tries--)
         n += bring_in(v, g, hd_rng_below(g, word_keys(OVS_HALF)));
-    for (uint64_t e = 0; e < places && lot < 4; e++)
-        if (ovs_is_key(*ovs_at(v, e)) && hd_rng_below(g, 16) == 0) *ovs_at(v, e) = ovs_vacant();
-    for (uint64_t b = 0; b < ovs_buckets(v); b++)
-        if (hd_rng_below(g, 4) == 0) ovs_shut(v, b);
+    wear(v, g, lot < 4);
     return true;
 }
 

@@ -245,8 +245,8 @@ static const char *sl_unfit_batch(const hd_variant_row *row, const hd_info *info
 
 /* clang-format off */
 static const hd_param params[] = {
-    { "segment", HD_PARAM_U32, HD_PARAM_AT(hd_sl_config, segment_bytes), .least = SL_SEGMENT_LEAST, .most = SL_SEGMENT_MOST,
-      .usual = SL_SEGMENT_USUAL, .what = "bytes of a segment, a power of two", .places = true,
+    { "segment", HD_PARAM_U32, HD_PARAM_AT(hd_sl_config, segment_bytes), .least = SL_SEGMENT_LEAST,
+      .most = SL_SEGMENT_MOST, .usual = SL_SEGMENT_USUAL, .what = "bytes of a segment, a power of two", .places = true,
       .saved = HD_SAVED_U32, .saved_at = 160 },
     { "near", HD_PARAM_U64, HD_PARAM_AT(hd_sl_config, near_bytes), .most = UINT64_MAX, .usual = 0,
       .what = "bytes of device memory; segments that find no room there are in host memory; 0: all are there" },

@@ -115,7 +115,7 @@ static int planes(const void *own, void *staged, bool values, hd_plane *all)
     return 1;
 }
 
-static bool lists(const void *own, const hd_batch *b) { return (void)own, (void)b, false; }
+static bool lists(const void *own, uint32_t row, const hd_batch *b) { return (void)own, (void)row, (void)b, false; }
 
 /* ---- A batch --------------------------------------------------------------------------------- */
 
