@@ -220,8 +220,7 @@ SIMT_FN void gpu_tally(simt_tile t, const gpu_batch *b, gpu_counts *c)
     }
 }
 
-/* Lane c counts outcome c; what is not below HD_OUTCOME_COUNT is none yet, or of no item. All lanes of the warp call it.
- */
+/* Lane c counts outcome c. What is not below HD_OUTCOME_COUNT is none yet, or of no item. The whole warp calls it. */
 SIMT_FN void gpu_count_lanes(simt_tile w, uint64_t *counted, uint32_t outcome)
 {
     SIMT_UNROLL
