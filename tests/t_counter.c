@@ -314,15 +314,33 @@ static void test_device(void **state)
     tally_config config = config_on(d);
     must(count(&config, key, n, 7000, &got));
     same_counts(&want, &got);
-    free(got.step);
-    config.design = "hive"; /* by arrays of this machine */
-    for (size_t i = 0; i < FEW; i++) key[i] &= 0xffff;
-    free(want.step);
-    count_plainly(key, FEW, &want);
-    must(count(&config, key, FEW, 1000, &got));
-    same_counts(&want, &got);
     device_close(d);
     free(got.step);
+    free(want.step);
+    free(key);
+}
+
+/* Dictionaries count arrays of this machine, in batches of what several pieces brought. */
+static void test_device_dictionaries(void **state)
+{
+    (void)state;
+    static const char *const design[] = { "hive", "ovs", "sl" };
+    const size_t n = TALLY_BATCH + TALLY_BATCH / 2;
+    uint64_t *key = draw_keys(n, n / 2);
+    counts want, got;
+    for (size_t i = 0; i < n; i++) key[i] &= 0xffff;
+    count_plainly(key, n, &want);
+    for (size_t i = 0; i < sizeof design / sizeof *design; i++) {
+        test_case("%s", design[i]);
+        device *d = device_open();
+        tally_config config = config_on(d);
+        config.design = design[i];
+        if (strcmp(design[i], "hive") != 0) config.set.near = "16Mi";
+        must(count(&config, key, n, 7000, &got));
+        same_counts(&want, &got);
+        device_close(d);
+        free(got.step);
+    }
     free(want.step);
     free(key);
 }
@@ -403,9 +421,9 @@ static void test_pinned_chunks(void **state)
 }
 
 static const struct CMUnitTest tests[] = {
-    unit(test_reading),      unit(test_damage),        unit(test_failing_files),
-    unit(test_parts),        unit(test_stopping),      unit(test_device),
-    unit(test_device_order), unit(test_device_faults), unit(test_pinned_chunks),
+    unit(test_reading),       unit(test_damage),        unit(test_failing_files),       unit(test_parts),
+    unit(test_stopping),      unit(test_device),        unit(test_device_dictionaries), unit(test_device_order),
+    unit(test_device_faults), unit(test_pinned_chunks),
 };
 
 int main(void) { return test_run(tests); }

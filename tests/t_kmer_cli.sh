@@ -92,10 +92,15 @@ for k in 1 4 11; do
   done
 done
 # ranked and got are of 11, canonical: the same by kernels, in tables that grow
-for design in hkv hive; do
-  guard "$HEDDLE" kmer made.fa 11 --design $design --backend host --top 1000000 --csv 2>err </dev/null | awk -F, 'NR > 1 { print $1, $2 }' | LC_ALL=C sort >got
-  if [ -s got ] && cmp -s want got; then pass "kernels of $design: the same"; else fail "kernels of $design: the same" "$(diff want got | head -n 3; cat err)"; fi
+for table in 'hkv --backend host' 'hive --backend host' 'ovs --near 8Ki --set segment=1Ki' 'ovs --near 8Ki --backend host' \
+  'sl --set segment=1Ki' 'sl --near 16Mi --set value_bytes=8 --backend host'; do
+  # shellcheck disable=SC2086
+  guard "$HEDDLE" kmer made.fa 11 --design $table --top 1000000 --csv 2>err </dev/null | awk -F, 'NR > 1 { print $1, $2 }' | LC_ALL=C sort >got
+  if [ -s got ] && cmp -s want got; then pass "$table: the same"; else fail "$table: the same" "$(diff want got | head -n 3; cat err)"; fi
 done
+guard "$HEDDLE" kmer made.fa 21 --top 1000000 --csv 2>err </dev/null | LC_ALL=C sort >wide
+guard "$HEDDLE" kmer made.fa 21 --design sl --top 1000000 --csv 2>err </dev/null | LC_ALL=C sort >got
+if [ -s got ] && cmp -s wide got; then pass 'sl holds K of 21'; else fail 'sl holds K of 21' "$(diff wide got | head -n 3; cat err)"; fi
 if sort -c -s -k2,2nr ranked 2>err; then pass 'the most frequent come first'; else fail 'the most frequent come first' ''; fi
 want=$(sort -k2,2nr -k1,1 ranked | head -n 7)
 got=$(guard "$HEDDLE" kmer made.fa 11 --top 7 --csv 2>err </dev/null | awk -F, 'NR > 1 { print $1, $2 }')
@@ -195,6 +200,10 @@ bad 'K of 32'                 2 'K: .*1 to 31' short.fa 32
 bad 'K that is no number'     2 'K: .*three'   short.fa three
 bad 'an unknown backend'      2 'nearest: host' made.fa 11 --backend hots
 bad 'K of 17 in hive'         2 'K: 17' made.fa 17 --design hive
+bad 'K of 17 in ovs'          2 'K: 17' made.fa 17 --design ovs
+bad 'a field of no design'    2 "field: there is no 'wide'" made.fa 4 --set wide=1
+bad 'a field without a value' 2 '--set: NAME=VALUE' made.fa 4 --set segment
+bad 'a field of another one'  2 'a field of design hkv' made.fa 4 --design hive --near 4Ki
 bad 'no such file'            2 'absent'       absent.fa 3
 bad 'a table above memory'    2 '--capacity'   short.fa 3 --capacity 200000Gi
 

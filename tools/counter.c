@@ -39,6 +39,7 @@ struct counter {
     bool threaded;
     unsigned filled; /* the list that the caller fills */
     uint64_t given;  /* keys                           */
+    size_t gathered; /* of `key`, if the tally gathers */
     parts collected;
     _Atomic uint64_t counted;
     _Atomic bool stopped;
@@ -82,6 +83,21 @@ static void count_keys(counter *c, const uint64_t *key, size_t n)
     }
     if (status) fail(c, status);
     atomic_store(&c->counted, c->counts->counted);
+}
+
+/* Batches of tally_batch keys, of whatever came. */
+static void gather(counter *c, const uint64_t *key, size_t n)
+{
+    for (size_t i = 0, now; i < n; i += now) {
+        size_t room = tally_batch(c->counts);
+        room = room > c->gathered ? room - c->gathered : 0;
+        now = room < n - i ? room : n - i;
+        memcpy(c->key + c->gathered, key + i, now * sizeof *key);
+        c->gathered += now;
+        if (now < room) return;
+        count_keys(c, c->key, c->gathered);
+        c->gathered = 0;
+    }
 }
 
 /* The keys of parts, one part after another, in as few batches of the table as there can be. */
@@ -196,7 +212,10 @@ static void count_here(counter *c, const uint64_t *key, size_t n, double total)
 {
     for (int i = 0; i < LISTS; i++) await_counted(c, &c->list[i]);
     tally_expect(c->counts, total);
-    count_keys(c, key, n);
+    if (c->counts->gathers)
+        gather(c, key, n);
+    else
+        count_keys(c, key, n);
     for (int i = 0; i < LISTS; i++) c->list[i].bytes = tally_parted_bytes(c->counts);
     parts_fit(&c->collected, c->list->bytes, &c->list[c->filled].parts);
 }
@@ -242,6 +261,7 @@ hd_status counter_close(counter *c, bool stopped)
     atomic_store(&c->stopped, stopped);
     hd_status status = c->device ? counter_device_end(c->device) : HD_OK;
     if (status) fail(c, status);
+    count_keys(c, c->key, c->gathered);
     if (!c->device) end(c);
     status = c->status;
     if (status) hd_fail(status, "%s", c->why);

@@ -26,6 +26,24 @@ hd_config keep_config(const char *design, uint64_t capacity, uint32_t value_byte
     return c;
 }
 
+static hd_status set_word(hd_config *config, const char *word)
+{
+    char name[32];
+    size_t length = strcspn(word, "=");
+    if (!word[length] || length == 0 || length >= sizeof name)
+        return hd_fail(HD_EINVAL, "--set: NAME=VALUE, not '%s'", word);
+    memcpy(name, word, length);
+    name[length] = 0;
+    return hd_config_set(config, name, word + length + 1);
+}
+
+hd_status keep_set(hd_config *config, const keep_settings *set)
+{
+    hd_status e = set->near ? hd_config_set(config, "near", set->near) : HD_OK;
+    for (int i = 0; set->to && i < set->to->n && !e; i++) e = set_word(config, set->to->word[i]);
+    return e;
+}
+
 hd_status keep_lost(hd_table *table, bool grows, uint64_t *lost)
 {
     hd_counters c;

@@ -11,9 +11,29 @@
 #include "base/error.h"
 #include "tools/parts.h"
 
-hd_status tally_open(tally *t, const tally_config *config)
+static void fill_ones(tally *t, size_t n)
 {
     const uint64_t one = 1;
+    for (; t->ones < n; t->ones++) memcpy(t->one + t->ones * t->value_bytes, &one, t->value_bytes);
+}
+
+/* The table of a dictionary with other values than the usual ones holds longer keys in some designs. */
+static hd_status open_table(tally *t, const tally_config *config, hd_config *c, hd_info *info)
+{
+    hd_status e = hd_open(c, &t->table);
+    if (!e) e = hd_table_info(t->table, info);
+    if (e || !t->dictionary || !config->k || !keep_kmers(info->keys, config->k)) return e;
+    hd_config wide = *c;
+    hd_table *other = NULL;
+    wide.value_bytes = sizeof(uint64_t);
+    if (hd_open(&wide, &other)) return HD_OK;
+    hd_close(t->table);
+    t->table = other;
+    return hd_table_info(other, info);
+}
+
+hd_status tally_open(tally *t, const tally_config *config)
+{
     memset(t, 0, sizeof *t);
     t->grows = config->capacity == 0;
     hd_config c = keep_config(config->design, config->capacity, sizeof(uint64_t));
@@ -23,8 +43,8 @@ hd_status tally_open(tally *t, const tally_config *config)
     c.seed = config->seed;
     c.seams = config->seams;
     hd_info info;
-    hd_status e = hd_open(&c, &t->table);
-    if (!e) e = hd_table_info(t->table, &info);
+    hd_status e = keep_set(&c, &config->set);
+    if (!e) e = open_table(t, config, &c, &info);
     if (e) return e;
     t->capacity = info.capacity;
     t->keys = info.keys;
@@ -32,11 +52,12 @@ hd_status tally_open(tally *t, const tally_config *config)
     t->by_hash = t->grows && !t->dictionary && strcmp(info.backend, "ref") == 0;
     if (strcmp(info.backend, "cuda") == 0) t->device = config->seams ? config->seams->device : &hd_device_os;
     t->listed = 1 << 22;
-    t->most = config->most;
+    t->gathers = t->device && t->dictionary;
+    t->most = config->most * (t->gathers ? TALLY_FAR_TIMES : 1);
     t->seed = config->seed;
     t->one = (uint8_t *)malloc(t->most * t->value_bytes);
     if (!t->one) return hd_fail(HD_ENOMEM, "the memory of a batch was refused");
-    for (size_t i = 0; i < t->most; i++) memcpy(t->one + i * t->value_bytes, &one, t->value_bytes);
+    if (tally_is_far(t)) fill_ones(t, t->most);
     return HD_OK;
 }
 
@@ -158,6 +179,7 @@ hd_status tally_add(tally *t, const uint64_t *key, size_t n, uint8_t *outcome)
 {
     hd_status e = t->grows && !t->dictionary ? make_room(t, n) : HD_OK;
     if (e) return e;
+    fill_ones(t, n);
     hd_batch b = batch_of(t, key, t->one, n);
     b.outcome = outcome;
     e = t->grows && t->dictionary ? run_growing(t, &b) : hd_run(t->table, &b);

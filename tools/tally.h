@@ -22,7 +22,8 @@
 enum {
     TALLY_RESERVED = KEEP_RESERVED, /* keys that a table cannot hold */
     TALLY_BATCH = 1 << 15,          /* keys of a batch                                              */
-    TALLY_BATCH_MOST = 1 << 20      /* ... of a large table: its threads wait for each other rarely */
+    TALLY_BATCH_MOST = 1 << 20,     /* ... of a large table: its threads wait for each other rarely */
+    TALLY_FAR_TIMES = 16 /* a dictionary on a device: so many times `most`. A batch may go over the whole table */
 };
 
 typedef struct tally {
@@ -41,18 +42,22 @@ typedef struct tally {
     uint64_t unsure; /* keys that tally_add_far counted, of which it is not known how many are in `entries` */
     const hd_device_seam *device; /* of the table; NULL: it is in this machine's memory */
     uint64_t listed;              /* slots of a list of entries, at most; the caller may change it */
+    bool gathers;                 /* batches should have tally_batch keys, however many come at once */
     size_t most;                  /* keys of a batch                           */
     uint64_t seed;                /* of its hash                              */
-    uint8_t *one;                 /* (most, value_bytes) what is added         */
+    uint8_t *one;                 /* (most, value_bytes) what is added: ones, as many as `ones` says */
+    size_t ones;
 } tally;
 
 typedef struct tally_config {
     const char *design, *backend; /* of the table; NULL: the default ones */
-    uint64_t capacity;            /* keep_config */
-    uint32_t threads;             /* of the reference; 0: OpenMP's default */
-    uint64_t seed;                /* of the hash; with another one, keys that crowded a bucket do not */
-    size_t most;                  /* keys of a batch, at most */
-    const hd_seams *seams;        /* NULL: the usual ones */
+    keep_settings set;            /* further fields of the table */
+    unsigned k; /* keys are k-mers: a dictionary has values of 8 bytes if only then it can hold them. 0: they are not */
+    uint64_t capacity;     /* keep_config */
+    uint32_t threads;      /* of the reference; 0: OpenMP's default */
+    uint64_t seed;         /* of the hash; with another one, keys that crowded a bucket do not */
+    size_t most;           /* keys of a batch, at most; a dictionary on a device: TALLY_FAR_TIMES as many */
+    const hd_seams *seams; /* NULL: the usual ones */
 } tally_config;
 hd_status tally_open(tally *t, const tally_config *config);
 void tally_close(tally *t);

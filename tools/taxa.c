@@ -47,7 +47,8 @@ hd_status taxa_open(taxa *t, const taxa_config *config)
     /* a cache with half of its slots free never has a full bucket */
     t->target = keep_is_dictionary(&c) ? 0.9 : 0.5;
     t->most = config->most;
-    hd_status e = hd_open(&c, &t->table);
+    hd_status e = keep_set(&c, &config->set);
+    if (!e) e = hd_open(&c, &t->table);
     return e ? e : arrays_take(t);
 }
 

@@ -43,6 +43,7 @@ typedef struct taxa {
 
 typedef struct taxa_config {
     const char *design, *backend; /* NULL: the default ones */
+    keep_settings set;            /* further fields of the table */
     uint64_t capacity;            /* keep_config */
     uint32_t threads;             /* of the reference; 0: OpenMP's default */
     size_t most;                  /* keys of a batch, at most */
@@ -51,7 +52,7 @@ typedef struct taxa_config {
 
 /* A table without k-mers. taxa_close after a failure, too. */
 hd_status taxa_open(taxa *t, const taxa_config *config);
-/* The table of a file, for names that are there already (taxa_file.h); design and capacity are not read. */
+/* The table of a file, for names that are there already (taxa_file.h); design, capacity and `set` are not read. */
 hd_status taxa_open_snapshot(taxa *t, const char *path, const taxa_config *config);
 void taxa_close(taxa *t);
 

@@ -20,7 +20,8 @@ enum { LONGEST = 31, USUAL_K = 16, REFERENCES_MOST = 1 << 16 };
 
 typedef struct classify_options {
     uint64_t k, capacity, threads, batch, min_votes;
-    const char *by, *design, *backend, *build, *with, *reads;
+    const char *by, *design, *backend, *near, *build, *with, *reads;
+    tool_words set;
     bool lenient;
 } classify_options;
 
@@ -65,9 +66,10 @@ static const tool_option option[] = {
       TOOL_FIELD(classify_options, reads) },
     { "capacity", 'c', "N", "a table of N entries that does not grow (starts at 64 Ki and grows)",
       TOOL_RANGE(classify_options, capacity, 1, 1ull << 48) },
-    { "design", 'd', "DESIGN", "of the table (hkv); hive holds K up to 16, and starts at 1 Ki",
+    { "design", 'd', "DESIGN", "of the table (hkv); hive and ovs hold K up to 16",
       TOOL_FIELD(classify_options, design) },
     { "backend", 'b', "NAME", "of the table: ref, host, cuda (ref)", TOOL_FIELD(classify_options, backend) },
+    KEEP_OPTIONS(classify_options),
     { "batch", KEY_BATCH, "N", "k-mers that are looked up at a time, of as many reads as have them (1Mi)",
       TOOL_RANGE(classify_options, batch, 1, 1 << 26) },
     { "threads", KEY_THREADS, "N", "of the table (all); results do not depend on it",
@@ -352,6 +354,7 @@ static int table_make(job *j)
     const classify_options *o = j->o;
     const taxa_config config = { .design = o->design,
                                  .backend = o->backend,
+                                 .set = { o->near, &o->set },
                                  .capacity = o->capacity,
                                  .threads = (uint32_t)o->threads,
                                  .most = (size_t)o->batch };
@@ -395,14 +398,14 @@ static int words_share(job *j)
 {
     const classify_options *o = j->o;
     const int reads = o->build ? 0 : 1, references = j->line->words - reads;
-    const bool builds = o->k || o->by || o->design || o->capacity;
+    const bool builds = o->k || o->by || o->design || o->capacity || o->near || o->set.n;
     const struct {
         bool is;
         const char *why;
     } wrong[] = {
         { o->build && o->with, "--build and --with: one of them" },
         { o->build && o->reads, "--reads: --build classifies nothing" },
-        { o->with && builds, "--k, --by, --design and --capacity are for building; --with has a table" },
+        { o->with && builds, "--k, --by, --design, --capacity, --near and --set are for building; --with has a table" },
         { o->with && references, "--with: it takes READS, and no REFERENCE" },
         { !o->with && !references, "it takes READS and a REFERENCE" },
     };

@@ -22,7 +22,8 @@
 typedef struct kmer_options {
     uint64_t capacity, top, threads;
     bool forward, histogram, lenient;
-    const char *save, *design, *backend;
+    const char *save, *design, *backend, *near;
+    tool_words set;
 } kmer_options;
 
 enum { KEY_CANONICAL = 0x100, KEY_HISTOGRAM, KEY_THREADS, KEY_LENIENT };
@@ -39,15 +40,18 @@ static const char doc[] =
     "  heddle kmer tiny.fa 3\n"
     "  heddle kmer tiny.fa 3 --forward --histogram\n"
     "  heddle kmer tiny.fa 5 --top 3 -o tiny.hd\n"
-    "  heddle kmer tiny.fa 4 --design hive";
+    "  heddle kmer tiny.fa 4 --design hive\n"
+    "  heddle kmer tiny.fa 4 --design ovs --set segment=4096\n"
+    "  heddle kmer tiny.fa 12 --design sl";
 
 static const tool_option option[] = {
     { "capacity", 'c', "N", "a table of N entries that does not grow (starts at 64 Ki and grows)",
       TOOL_RANGE(kmer_options, capacity, 1, 1ull << 48) },
     { "design", 'd', "DESIGN",
-      "count in a table of this design (hkv); hive has 4-byte counts, holds K up to 16 and starts at 1 Ki",
+      "count in a table of this design (hkv); hive and ovs have 4-byte counts and hold K up to 16",
       TOOL_FIELD(kmer_options, design) },
     { "backend", 'b', "NAME", "of the table: ref, host, cuda (ref)", TOOL_FIELD(kmer_options, backend) },
+    KEEP_OPTIONS(kmer_options),
     { "canonical", KEY_CANONICAL, NULL, "a k-mer and its reverse complement are one (the default)",
       .kind = TOOL_BY_PARSER },
     { "forward", 'f', NULL, "k-mers as they are read", .kind = TOOL_BY_PARSER },
@@ -225,6 +229,8 @@ static int count_and_report(const tool_line *line, const kmer_options *o, kmer_c
 {
     const tally_config config = { .design = o->design,
                                   .backend = o->backend,
+                                  .set = { o->near, &o->set },
+                                  .k = k,
                                   .capacity = o->capacity,
                                   .threads = (uint32_t)o->threads,
                                   .most = TALLY_BATCH_MOST };
