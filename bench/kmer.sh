@@ -8,9 +8,9 @@
 #                                   and round: TSV
 #   kmer.sh table OUT               the medians, as a table of Markdown
 #
-# ROUNDS (3) and THREADS (2) say how often and on how many threads. WAYS lists further tables of heddle, DESIGN/BACKEND:
-# WAYS='hkv/cuda hive/cuda'. A program that is not installed is left out, and
-# said to be. Times are of counting alone for jellyfish and KMC, and of counting and the histogram for heddle. The exit
+# ROUNDS (3) and THREADS (2) say how often and on how many threads. WAYS lists further tables of heddle, as
+# DESIGN/BACKEND or DESIGN/BACKEND/OPTION: WAYS='hkv/cuda ovs/cuda/--near=4Gi'. A program that is not installed is left
+# out, and said to be. Times are of counting alone for jellyfish and KMC, and of counting and the histogram for heddle. The exit
 # code is 1 if histograms differ.
 set -u
 
@@ -30,11 +30,11 @@ timed() {
 }
 
 # How often k-mers occur, and how many do: rows in $work/NAME.histogram.
-# $1: heddle, or heddle.DESIGN.BACKEND.
+# $1: heddle, or heddle.DESIGN.BACKEND[.OPTION].
 count_heddle() {
-  local design=hkv backend=ref
-  [ "$1" = heddle ] || IFS=. read -r _ design backend <<<"$1"
-  timed "$1" "$heddle" kmer "$file" "$k" --design "$design" --backend "$backend" --threads "$threads" --histogram --csv || return 1
+  local design=hkv backend=ref option=
+  [ "$1" = heddle ] || IFS=. read -r _ design backend option <<<"$1"
+  timed "$1" "$heddle" kmer "$file" "$k" --design "$design" --backend "$backend" --threads "$threads" --histogram --csv ${option:+"$option"} || return 1
   awk -F, 'NR > 1 { print $1, $2 }' "$work/$1.out" >"$work/$1.histogram"
 }
 count_jellyfish() {
@@ -57,7 +57,7 @@ version_kmc() { kmc 2>&1 | grep -oE 'ver\. [0-9.]+' | tr -d 'ver. ' | sed 's/^\(
 run() {
   heddle=$1 file=$2 k=$3 threads=${THREADS:-2} most=10000000
   local out=$4 programs=(heddle) program times round way code=0
-  for way in ${WAYS:-}; do programs+=("heddle.${way/\//.}"); done
+  for way in ${WAYS:-}; do programs+=("heddle.${way//\//.}"); done
   for program in jellyfish kmc; do
     if command -v $program >/dev/null; then programs+=("$program"); else echo "kmer.sh: $program is not installed" >&2; fi
   done
