@@ -164,6 +164,7 @@ static hd_status run_row(guide *g, stop *x, all_kernels_row *r)
         r->hits = hits(&x->s->part[0].batch);
         r->steps = sum.steps;
         r->sectors = sum.sectors;
+        r->far_sectors = sum.far_sectors;
         r->lines = sum.lines;
         r->atomics = sum.atomics;
     }

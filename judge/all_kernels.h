@@ -32,9 +32,10 @@ typedef struct all_kernels_row {
     uint64_t hits, ref_hits; /* of the first run's keys, and the reference's on the same              */
     uint64_t metered;        /* items of the first run, to which belong:                                */
     uint64_t steps, sectors, lines, atomics;
-    char wrong[512]; /* "", or the comparison's objection */
-    bool at_random;  /* wrong: in random order only                                             */
-    char again[512]; /* wrong: the case that reproduces it */
+    uint64_t far_sectors; /* of the sectors: of memory behind the bus */
+    char wrong[512];      /* "", or the comparison's objection */
+    bool at_random;       /* wrong: in random order only                                             */
+    char again[512];      /* wrong: the case that reproduces it */
 } all_kernels_row;
 
 typedef struct all_kernels {

@@ -338,7 +338,7 @@ void simt_machine_close(simt_machine *m)
 hd_status simt_machine_region(simt_machine *m, void *p, size_t bytes, const char *name)
 {
     if (m->regions == REGIONS) return hd_fail(HD_EINVAL, "region: more than %d", REGIONS);
-    region r = { (uint8_t *)p, bytes, name };
+    region r = { (uint8_t *)p, bytes, name, strstr(name, "far ") != NULL };
     if (bytes) m->memory[m->regions++] = r;
     return HD_OK;
 }

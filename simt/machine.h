@@ -76,7 +76,8 @@ hd_status simt_machine_open(const hd_seams *seams, simt_machine **m); /* NULL: t
 void simt_machine_close(simt_machine *m);
 const hd_seams *simt_machine_seams(const simt_machine *m);
 
-/* Device memory that kernels may touch. The machine keeps the pointer, not the bytes. */
+/* Device memory that kernels may touch. The machine keeps the pointer, not the bytes. A region with the word "far" in
+ * its name stands for memory of the host, which a device reaches over the bus. */
 hd_status simt_machine_region(simt_machine *m, void *p, size_t bytes, const char *name);
 void simt_machine_forget(simt_machine *m); /* all regions and launches */
 
@@ -163,6 +164,7 @@ typedef struct simt_totals {
     uint64_t steps, switches, decisions;
     uint64_t hash;                                         /* of the interleaving: equal hashes, equal schedules */
     uint64_t instructions, sectors, lines, bytes, atomics; /* of warps on device memory, when config.meter */
+    uint64_t far_sectors;                                  /* of them, those in far regions */
 } simt_totals;
 simt_totals simt_machine_totals(const simt_machine *m);
 

@@ -22,7 +22,7 @@ enum { NESTING = 24, SECTOR = 32, SECTORS_PER_LINE = 4, SECTORS_MOST = 64, OPEN_
 typedef struct instruction {
     uint64_t key;
     const char *site;
-    uint32_t kind, lanes, sectors;
+    uint32_t kind, lanes, sectors, far_sectors;
     uint64_t bytes;
     bool shared;
     uintptr_t sector[SECTORS_MOST];
@@ -142,6 +142,7 @@ static void count(meter *t, simt_machine *m, const instruction *o)
     if (o->shared) return;
     m->totals.instructions++;
     m->totals.sectors += o->sectors;
+    m->totals.far_sectors += o->far_sectors;
     m->totals.lines += lines;
     m->totals.bytes += o->bytes;
 }
@@ -182,12 +183,15 @@ static void meter_access(void *self, simt_machine *m, const memory_access *a)
     bool shared = block_of_shared(m, a->p) != NULL;
     instruction *o = instruction_at(t, m, l->warp, turn_key(&t->turns[l->number], a->site, a->kind), a, shared);
     if (!o) return;
+    const region *r = shared ? NULL : region_of(m, (const uint8_t *)a->p, 1);
     o->lanes++;
     o->bytes += a->bytes;
     for (uintptr_t s = (uintptr_t)a->p / SECTOR; !shared && s <= ((uintptr_t)a->p + a->bytes - 1) / SECTOR; s++) {
         uint32_t i = 0;
         while (i < o->sectors && o->sector[i] != s) i++;
-        if (i == o->sectors && i < SECTORS_MOST) o->sector[o->sectors++] = s;
+        if (i != o->sectors || i >= SECTORS_MOST) continue;
+        o->sector[o->sectors++] = s;
+        o->far_sectors += r && r->far;
     }
 }
 

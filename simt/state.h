@@ -128,6 +128,7 @@ typedef struct region {
     uint8_t *p;
     size_t bytes;
     const char *name;
+    bool far; /* behind the bus */
 } region;
 
 /* Open addressing over 64-bit keys, emptied by a new generation. The element begins with these two. */

@@ -9,7 +9,7 @@
 #include "judge/rules.h"
 #include "tools/picture.h"
 
-enum { BAR = 16 };
+enum { BAR = 16, SECTOR = 32 };
 
 static double per_item(uint64_t n, const all_kernels_row *r)
 {
@@ -58,12 +58,12 @@ static void row(out *o, const all_kernels *t, const all_kernels_row *r)
     bool ran = r->metered != 0;
     const char *why = r->wrong[0] ? r->wrong : r->unfit, *drawn = "";
     if (ran) drawn = picture_bar(bar, most > 0 ? per_item(r->sectors, r) / most : 0, BAR, 1);
-    out_row(o,
-            (const out_value[]){ out_text(fixture_op_name(r->op)), out_text(r->kernel.variant), out_count(r->buckets),
-                                 out_count(r->kernel.lanes), ran ? out_count(r->items) : out_none(),
-                                 keyed_figure(r, r->hits), keyed_figure(r, r->ref_hits), figure(r, r->sectors),
-                                 out_text(drawn), figure(r, r->lines), figure(r, r->atomics), figure(r, r->steps),
-                                 ran ? out_flag(!r->wrong[0]) : out_none(), why[0] ? out_text(why) : out_none() });
+    out_row(o, (const out_value[]){
+                   out_text(fixture_op_name(r->op)), out_text(r->kernel.variant), out_count(r->buckets),
+                   out_count(r->kernel.lanes), ran ? out_count(r->items) : out_none(), keyed_figure(r, r->hits),
+                   keyed_figure(r, r->ref_hits), figure(r, r->sectors), out_text(drawn), figure(r, r->lines),
+                   figure(r, r->far_sectors * SECTOR), figure(r, r->atomics), figure(r, r->steps),
+                   ran ? out_flag(!r->wrong[0]) : out_none(), why[0] ? out_text(why) : out_none() });
 }
 
 /* Why some have no figures: once for each variant and reason. */
@@ -84,8 +84,8 @@ static void notes(out *o, const all_kernels *t)
     out_format(kernels, OUT_COUNT, out_count(t->ran));
     out_format(items, OUT_COUNT, out_count(t->items));
     out_format(wrong, OUT_COUNT, out_count(t->wrong));
-    out_note(o, "\nbuckets: in which a key may be. lanes, sectors (32 bytes), lines (128), atomics, steps: per key, or "
-                "per slot of a whole table.\n");
+    out_note(o, "\nbuckets: in which a key may be. lanes, sectors (32 bytes), lines (128), bus bytes, atomics, steps: "
+                "per key, or per slot of a whole table.\n");
     note_unfit(o, t);
     if (t->wrong)
         out_note(o, "%s kernels, %s items: %s DISAGREE with the reference.\n", kernels, items, wrong);
@@ -94,17 +94,28 @@ static void notes(out *o, const all_kernels *t)
                  kernels, items);
 }
 
+/* Whether kernels reached memory behind the bus. */
+static bool has_far(const all_kernels *t)
+{
+    bool has = false;
+    for (size_t i = 0; i < t->rows; i++) has = has || t->row[i].far_sectors;
+    return has;
+}
+
 out *all_kernels_report(tool_form form, const char *text, const all_kernels *t)
 {
     /* clang-format off */
-    static const out_column column[] = {
+    enum { BUS = 10 };
+    static out_column column[] = {
         { "operation", "operation", OUT_TEXT }, { "kernel", "kernel", OUT_TEXT }, { "buckets", "buckets", OUT_COUNT },
         { "lanes", "lanes", OUT_COUNT }, { "items", "judged", OUT_COUNT }, { "hit_rate", "hit rate", OUT_PERCENT },
         { "ref_hit_rate", "ref's", OUT_PERCENT }, { "sectors", "sectors", OUT_FIXED }, { "bar", "", OUT_TEXT },
-        { "lines", "lines", OUT_FIXED }, { "atomics", "atomics", OUT_FIXED }, { "steps", "steps", OUT_FIXED },
+        { "lines", "lines", OUT_FIXED }, { "bus_bytes", NULL, OUT_FIXED },
+        { "atomics", "atomics", OUT_FIXED }, { "steps", "steps", OUT_FIXED },
         { "agrees", "agrees", OUT_FLAG }, { "why", NULL, OUT_TEXT },
     };
     /* clang-format on */
+    column[BUS].head = has_far(t) ? "bus bytes" : NULL;
     out *o = out_open(form, "heddle.kernels/1", column, sizeof column / sizeof *column);
     facts(o, text, t);
     for (size_t i = 0; i < t->rows; i++) row(o, t, &t->row[i]);
