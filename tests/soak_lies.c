@@ -17,7 +17,20 @@ hd_status __wrap_hd_run(hd_table *t, hd_batch *b);
 
 enum { ITEMS_MOST = 3 /* of a batch, that are lied about */ };
 
-typedef enum deed { SAYS, FOUND, VALUE, SCORE, WRITES, LIST_SHORT, LIST_TWICE, LIST_OTHER, COUNTS, DOES } deed;
+typedef enum deed {
+    SAYS,
+    FOUND,
+    VALUE,
+    SCORE,
+    WRITES,
+    LIST_SHORT,
+    LIST_TWICE,
+    LIST_OTHER,
+    COUNTS,
+    NEXT,
+    ROWS,
+    DOES
+} deed;
 
 /* Where an item came out as `from`, it is said to have come out as `to`; or something is done to its output, or to the
  * table. */
@@ -25,7 +38,7 @@ typedef struct lie {
     const char *name;
     deed what;
     hd_outcome from, to;
-    hd_op op; /* DOES: what is done to its key; LIST_*, COUNTS: batches of this operation */
+    hd_op op; /* DOES: what is done to its key; LIST_*, COUNTS, NEXT, ROWS: batches of this operation */
 } lie;
 
 static const lie lies[] = { { "hit_missed", SAYS, HD_HIT, HD_MISS, HD_OP_COUNT_ },
@@ -53,6 +66,8 @@ static const lie lies[] = { { "hit_missed", SAYS, HD_HIT, HD_MISS, HD_OP_COUNT_ 
                             { "size_more", COUNTS, HD_MISS, HD_MISS, HD_OP_SIZE },
                             { "size_if_more", COUNTS, HD_MISS, HD_MISS, HD_OP_SIZE_IF },
                             { "erase_if_more", COUNTS, HD_MISS, HD_MISS, HD_OP_ERASE_IF },
+                            { "next_passed", NEXT, HD_HIT, HD_HIT, HD_OP_SUCCESSOR },
+                            { "range_short", ROWS, HD_HIT, HD_HIT, HD_OP_RANGE },
                             { "forgets", DOES, HD_INSERTED, HD_INSERTED, HD_OP_ERASE },
                             { "remembers", DOES, HD_ERASED, HD_ERASED, HD_OP_INSERT_OR_ASSIGN },
                             { "pending_stays", DOES, HD_PENDING, HD_PENDING, HD_OP_INSERT_OR_ASSIGN },
@@ -124,13 +139,27 @@ static void bend_list(const lie *l, const hd_batch *b, uint32_t bytes)
     if (l->what == VALUE) ((uint8_t *)b->list_value)[(n - 1) * bytes] ^= 1;
 }
 
+static bool is_order(const lie *l) { return l->what == NEXT || l->what == ROWS; }
+
+/* The entry of the first item that has one. */
+static void bend_order(const lie *l, const hd_batch *b)
+{
+    for (uint64_t i = 0; i < b->n; i++) {
+        if (b->outcome[i] != HD_HIT) continue;
+        if (l->what == NEXT) b->key_out[i]++;
+        if (l->what == ROWS) b->rows[i]--;
+        return;
+    }
+}
+
 hd_status __wrap_hd_run(hd_table *t, hd_batch *b)
 {
     const lie *l = chosen();
     hd_status s = __real_hd_run(t, b);
     if (!l || s) return s;
     if (l->op != HD_OP_COUNT_ && l->what != DOES) {
-        if (!b->each && b->op == l->op && b->count) bend_list(l, b, value_bytes(t));
+        if (!b->each && b->op == l->op && is_order(l)) bend_order(l, b);
+        if (!b->each && b->op == l->op && b->count && !is_order(l)) bend_list(l, b, value_bytes(t));
         return s;
     }
     int items = 0;

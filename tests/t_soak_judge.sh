@@ -79,7 +79,27 @@ found hive_slot_reused host random 20
 found hive_stash_brims host random 20
 found hive_split_partner ref random 20
 
+# tables in segments
+for DESIGN in ovs sl; do
+  export DESIGN
+  clean "$DESIGN: it agrees with the reference" 20 ref random 4
+  operations=$(column operations)
+  for what in distinct resizes pending checks; do
+    if [ "$(column $what)" -gt 0 ]; then pass "$DESIGN, $what: some of them"; else fail "$DESIGN: no $what" ""; fi
+  done
+  clean "$DESIGN: and with every variant on the host machine" 12 host random 12
+  operations=$((operations + $(column by_variant)))
+  clean "$DESIGN: so many operations by every variant towards every goal" 3 host reach 10000 200
+  operations=$((operations + $(column by_variant)))
+  tried "device-judge-$DESIGN" "$operations" "items in random batches of $DESIGN, judged as on a device"
+done
+DESIGN=ovs found ovs_takes_vacant host random 20
+DESIGN=ovs found ovs_split_bit host random 20
+DESIGN=sl found sl_before_segment host random 20
+DESIGN=sl found sl_range_skips host random 20
+
 # says LIE SENTENCE: what it says of a table that lies.
+export DESIGN=hive
 says() {
   LIE=$1 BACKEND=ref guard "$work/soak" random 20 >"$words" 2>&1
   local code=$?
@@ -115,4 +135,7 @@ says remembers "an answer for a key that was gone"
 says pending_stays "an answer for a key that was gone"
 says writes_another "a wrong value"
 says adds_twice "a wrong value"
+export DESIGN=sl
+says next_passed "another entry than the next one in order"
+says range_short "another entry than the next one in order"
 finish

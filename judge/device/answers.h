@@ -22,6 +22,7 @@ enum wrong_kind {
     WRONG_FOUND,
     NOT_ITS_TO_WRITE,
     WRONG_LIST,
+    WRONG_NEIGHBOUR,
     NOT_CONSERVED,
     WRONG_PLACE,
     WRONG_SIZE,
@@ -36,6 +37,7 @@ static const char *const wrong_names[] = {
     "found, or not, against its outcome",
     "an output that was to be left alone",
     "a wrong list",
+    "another entry than the next one in order",
     "came and went do not add up",
     "a key outside its buckets",
     "a wrong size",
@@ -46,6 +48,7 @@ struct complaint {
 };
 
 enum { LEFT_ALONE = 0xa5, BEHIND = 64 /* bytes after an output's end that are checked */ };
+enum { ROWS_MOST = 4 /* of an item of range */ };
 
 /* ---- Sets of operations, and of outcomes: a bit each ------------------------------------------ */
 
@@ -66,6 +69,11 @@ static constexpr uint32_t SHOWS_SCORE =
     set_of(HD_OP_FIND, HD_OP_FIND_MISSED, HD_OP_FIND_PTR, HD_OP_TOUCH, HD_OP_FIND_OR_INSERT);
 static constexpr uint32_t SHOWS_VALUE = SHOWS_SCORE & ~set_of(HD_OP_FIND_PTR);
 static constexpr uint32_t SHOWS_PTR = set_of(HD_OP_FIND_PTR, HD_OP_TOUCH, HD_OP_FIND_OR_INSERT_PTR);
+
+static BOTH inline bool is_ordered(int op)
+{
+    return op == HD_OP_PREDECESSOR || op == HD_OP_SUCCESSOR || op == HD_OP_RANGE;
+}
 
 static constexpr uint32_t PRESENT = set_of(HD_HIT, HD_UPDATED, HD_ERASED), PLACED = set_of(HD_INSERTED, HD_EVICTED);
 
@@ -93,6 +101,8 @@ struct answers {
         for (void *p : all) at.give(p);
     }
 
+    /* Of key_out and value_out. */
+    BOTH uint64_t rows_of_item() const { return b.op == HD_OP_RANGE && !b.each ? b.limit : 1; }
     BOTH hd_op op_of(uint64_t i) const { return b.each && i < b.n ? (hd_op)b.each[i] : b.op; }
     /* The flag of an item of accum_or_assign: on a device now and then one that is no hd_accum. */
     BOTH uint8_t flag_of(uint64_t i, uint64_t salt) const
@@ -114,7 +124,7 @@ struct answers {
     BOTH uint32_t outcomes_of(hd_op op, uint32_t absent) const
     {
         const uint32_t or_missing = set_of(HD_MISS);
-        if (among(LOOKUPS, op) || op == HD_OP_TOUCH) return or_missing | set_of(HD_HIT);
+        if (among(LOOKUPS, op) || op == HD_OP_TOUCH || is_ordered(op)) return or_missing | set_of(HD_HIT);
         if (among(ASSIGNS, op) || (op == HD_OP_ACCUM_OR_ASSIGN && accum == HD_ADD))
             return or_missing | set_of(HD_UPDATED);
         if (among(UPSERTS, op) || (op == HD_OP_ACCUM_OR_ASSIGN && accum == HD_EITHER))
@@ -164,7 +174,7 @@ struct answers {
     {
         uint64_t all = 0;
         if (lists && *b.count != to_list) complain(WRONG_LIST, 0, *b.count);
-        if (b.value_out && !left_alone((const uint8_t *)b.value_out + b.n * names.bytes, BEHIND))
+        if (b.value_out && !left_alone((const uint8_t *)b.value_out + rows_of_item() * b.n * names.bytes, BEHIND))
             complain(NOT_ITS_TO_WRITE, b.n, 0);
         if (b.score_out && !left_alone(b.score_out + b.n, BEHIND)) complain(NOT_ITS_TO_WRITE, b.n, 0);
         if (!left_alone(b.found + b.n, BEHIND)) complain(NOT_ITS_TO_WRITE, b.n, 0);

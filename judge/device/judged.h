@@ -6,7 +6,9 @@
  *
  *   shape, oracle        the shape of its tables, and their judge (answers.h)
  *   MOST_FIRST           the most items of its first batches, which grow while they are fast
- *   config, has          how a shape is opened; whether it has an operation
+ *   CHECKS_LARGE         1: hd_check runs on large tables, too, that a soak keeps
+ *   ordered              whether there are predecessor, successor and range
+ *   config, has, mixes   how a shape is opened; whether it has an operation; whether a variant runs mixed batches
  *   draw_op              the next batch's operation, MIXED included, and its most items
  *   fill_up              batches that run first, to fill a large table
  *   besides              what happens to the table between batches
@@ -37,8 +39,9 @@ template <class design> struct judged {
     hd_table *t = nullptr;
     hd_batch arrays; /* all of them, for s.items items */
     uint8_t *each;   /* (items): operations of a mixed batch */
+    uint64_t *key2;  /* (items): of range */
     uint64_t *there; /* (2): oracle.on_key */
-    const char *kernel[MIXED + 1];
+    const char *kernel[MIXED + 1], *variant;
     uint64_t items = 0, own = 0, batches = 0;     /* own: by the variant itself */
     uint64_t mixed = 0, distinct = 0, checks = 0; /* items in such batches; calls of hd_check */
     double checked = 0, check_took = 0;           /* when it last ran and its seconds: it gets a small part of the
@@ -46,10 +49,11 @@ template <class design> struct judged {
     /* the most items of a batch: where many wait for few locks, large batches would take minutes */
     uint64_t most = design::MOST_FIRST;
 
-    judged(const place &at_, dice &d_, const shape &s_, const char *variant)
+    judged(const place &at_, dice &d_, const shape &s_, const char *variant_)
         : at(at_), d(d_), s(s_), o(naming(s_.keys, s_.factor, s_.value_bytes, design::key_limit(s_)))
     {
-        open_table(variant);
+        variant = variant_;
+        open_table();
         open_oracle();
         open_arrays();
         at.wait();
@@ -62,6 +66,10 @@ template <class design> struct judged {
         o.shut(at);
         void *const all[] = { there,
                               each,
+                              key2,
+                              arrays.key_out,
+                              arrays.rows,
+                              arrays.more,
                               (void *)arrays.key,
                               (void *)arrays.value,
                               (void *)arrays.score,
@@ -81,7 +89,7 @@ template <class design> struct judged {
 
     /* ---- Opening ----------------------------------------------------------------------------- */
 
-    void open_table(const char *variant)
+    void open_table()
     {
         hd_config c = hd_config_of(design::name());
         c.backend = at.backend;
@@ -92,10 +100,10 @@ template <class design> struct judged {
         c.layout = s.layout;
         design::config(s, &c);
         MUST(hd_open(&c, &t));
-        for (int op = 0; op < MIXED; op++) kernel[op] = runs((hd_op)op, variant) ? variant : nullptr;
-        kernel[MIXED] = kernel[HD_OP_INSERT_OR_ASSIGN];
+        for (int op = 0; op < MIXED; op++) kernel[op] = runs((hd_op)op) ? variant : nullptr;
+        kernel[MIXED] = design::mixes(variant) ? kernel[HD_OP_INSERT_OR_ASSIGN] : nullptr;
     }
-    bool runs(hd_op op, const char *variant)
+    bool runs(hd_op op)
     {
         if (!design::has(op)) return false;
         uint64_t *count = at.take<uint64_t>(1);
@@ -108,7 +116,7 @@ template <class design> struct judged {
         b.elem = elem();
         b.count = count;
         b.stream = at.stream;
-        bool can = op == HD_OP_ERASE_IF ? runs(HD_OP_SIZE_IF, variant) : hd_run(t, &b) == HD_OK;
+        bool can = op == HD_OP_ERASE_IF ? runs(HD_OP_SIZE_IF) : hd_run(t, &b) == HD_OK;
         at.wait();
         at.give(count);
         return can;
@@ -127,13 +135,17 @@ template <class design> struct judged {
         uint64_t n = s.items, bytes = s.value_bytes;
         memset(&arrays, 0, sizeof arrays);
         each = at.take<uint8_t>(n);
+        key2 = at.take<uint64_t>(n);
+        arrays.key_out = at.take<uint64_t>(design::ordered() ? n * ROWS_MOST : 1);
+        arrays.rows = at.take<uint32_t>(n);
+        arrays.more = at.take<bool>(n);
         arrays.key = at.take<uint64_t>(n);
         arrays.value = at.take<uint8_t>(n * bytes);
         arrays.score = at.take<uint64_t>(n);
         arrays.flag = at.take<uint8_t>(n);
         arrays.outcome = at.take<uint8_t>(n);
         arrays.found = at.take<bool>(n);
-        arrays.value_out = at.take<uint8_t>(n * bytes);
+        arrays.value_out = at.take<uint8_t>(n * bytes * (design::ordered() ? (uint64_t)ROWS_MOST : 1));
         arrays.score_out = at.take<uint64_t>(n);
         arrays.ptr = at.take<void *>(n);
         arrays.list_key = at.take<uint64_t>(n);
@@ -157,6 +169,7 @@ template <class design> struct judged {
         o.b = arrays;
         o.b.op = op == MIXED ? HD_OP_INSERT_OR_ASSIGN : (hd_op)op;
         o.b.each = op == MIXED ? each : nullptr;
+        o.b.key2 = op == HD_OP_RANGE ? key2 : nullptr;
         o.b.n = n;
         o.b.kernel = kernel[op];
         o.b.distinct = k.kind == SERIES && d.one_in(2);
@@ -195,9 +208,10 @@ template <class design> struct judged {
         });
         at.fill(w.b.outcome, LEFT_ALONE, w.b.n + BEHIND);
         at.fill(w.b.found, LEFT_ALONE, w.b.n + BEHIND);
-        at.fill(w.b.value_out, LEFT_ALONE, w.b.n * s.value_bytes + BEHIND);
+        at.fill(w.b.value_out, LEFT_ALONE, w.rows_of_item() * w.b.n * s.value_bytes + BEHIND);
         at.fill(w.b.score_out, LEFT_ALONE, w.b.n * 8 + BEHIND);
         at.fill(w.b.ptr, LEFT_ALONE, w.b.n * 8);
+        if (design::ordered()) at.fill(w.b.key_out, LEFT_ALONE, w.rows_of_item() * w.b.n * 8 + BEHIND);
     }
     void put_any()
     {
@@ -300,7 +314,7 @@ template <class design> struct judged {
     void check()
     {
         double begins = seconds_now();
-        if (!s.stays && places_now() > 1u << 22) return;
+        if (places_now() > 1u << 22 && !(s.stays && design::CHECKS_LARGE)) return;
         if (hd_check(t) != HD_OK) {
             fprintf(stderr, "%s\n", hd_why());
             compare(1, 0, "hd_check");

@@ -12,8 +12,9 @@
  *   soak huge [VARIANT ...]             a table of more than 2^31 slots (huge.h)
  *
  * Prints rows of tab-separated values. Exit code 0: all is well; 1: something is wrong; 2: usage; 77: there is no
- * device. Environment: DESIGN=hive: tables of Hive, whose goals are layouts at a load factor of 0.95; otherwise HKV,
- * whose goals are policies. SEED repeats the draws of a run. BACKEND=host or ref: on the host, at a ten-thousandth of
+ * device. Environment: DESIGN=hive: tables of Hive, whose goals are layouts at a load factor of 0.95; DESIGN=ovs and
+ * DESIGN=sl: tables in segments, whose goals are shares of device memory, and growth; otherwise HKV, whose goals are
+ * policies. SEED repeats the draws of a run. BACKEND=host or ref: on the host, at a ten-thousandth of
  * the size, to test the judge. SMALL=1: the same size on the device, for sanitizers. KEYS=zipf: the keys of every batch
  * follow Zipf's law with exponent 1, so the most frequent one is in one item of 10 to 25.
  */
@@ -25,6 +26,8 @@
 
 #include "judge/hive/device_soak.h"
 #include "judge/hkv/device_soak.h"
+#include "judge/ovs/device_soak.h"
+#include "judge/sl/device_soak.h"
 #include "judge/device/huge.h"
 
 enum { WRONG_MOST = 8 };
@@ -170,8 +173,8 @@ int main(int argc, char **argv)
     std::string verb = argc > 1 ? argv[1] : "";
     int words = verb == "random" || verb == "two" ? 3 : verb == "reach" ? 4 : 2; /* before the variants */
     const char *given = getenv("SEED"), *design = getenv("DESIGN");
-    bool hive = design && strcmp(design, "hive") == 0;
-    if ((words == 2 && (verb != "huge" || hive)) || argc < words) {
+    const std::string of = design ? design : "hkv";
+    if ((words == 2 && (verb != "huge" || of != "hkv")) || argc < words) {
         fprintf(stderr, "usage: soak random SECONDS [VARIANT ...] | two SECONDS [VARIANT ...] | reach OPERATIONS "
                         "SECONDS [VARIANT ...] | huge [VARIANT ...]\n");
         return 2;
@@ -189,5 +192,8 @@ int main(int argc, char **argv)
     printf("# SEED=%llu\n", (unsigned long long)seed);
     for (int i = words; i < argc; i++) variants.push_back(argv[i]);
     double seconds = words > 2 ? atof(argv[words - 1]) : 0, wanted = words > 3 ? atof(argv[2]) : 0;
-    return hive ? soak<hive_soak>(verb, seed, wanted, seconds) : soak<hkv_soak>(verb, seed, wanted, seconds);
+    if (of == "hive") return soak<hive_soak>(verb, seed, wanted, seconds);
+    if (of == "ovs") return soak<ovs_soak>(verb, seed, wanted, seconds);
+    if (of == "sl") return soak<sl_soak>(verb, seed, wanted, seconds);
+    return soak<hkv_soak>(verb, seed, wanted, seconds);
 }

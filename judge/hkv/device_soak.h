@@ -32,6 +32,8 @@ struct hkv_soak {
     {
         return op != HD_OP_CLEAR && op != HD_OP_PROMOTE && op != HD_OP_LOCK_KEYS && op != HD_OP_UNLOCK_KEYS;
     }
+    static bool mixes(const char *) { return false; }
+    static bool ordered() { return false; }
 
     /* ---- What a soak goes over --------------------------------------------------------------- */
 
@@ -42,7 +44,7 @@ struct hkv_soak {
             if (hkv_is_first(row)) all.push_back(hkv_row_name(row));
         return all;
     }
-    enum : uint64_t { MOST_FIRST = 4096 };
+    enum : uint64_t { MOST_FIRST = 4096, CHECKS_LARGE = 1 };
     /* KINDS: of tables; GOALS: each variant runs so many operations under each; ROUNDS: when all goals need them */
     enum : uint64_t { KINDS = 14, GOALS = 7, ROUNDS = 10 };
     static bool fits(const char *, uint64_t) { return true; }

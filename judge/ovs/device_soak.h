@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * device_soak.h - soaks of ovs: every variant, segments of three sizes, with all of the table, a half or a tenth of it in
+ * device memory.
+ */
+#ifndef SOAK_OVS_SOAK_H
+#define SOAK_OVS_SOAK_H
+
+#include "judge/words/device_segments.h"
+#include "ref/ovs/layout.h"
+
+extern "C" const hd_variant *const ovs_variants[]; /* gpu/ovs/rows.h */
+
+/* Where entries may be, for the oracle of dictionaries. */
+struct ovs_where {
+    typedef segments_shape shape;
+    ovs_view v; /* the table's shape; its memory is not read */
+
+    void open(const shape &s, const hd_info &info)
+    {
+        memset(&v, 0, sizeof v);
+        v.seed = s.seed;
+        while (s.segment >> v.line_bits > OVS_LINE) v.line_bits++;
+        look(info);
+    }
+    void look(const hd_info &info)
+    {
+        uint64_t segments = info.buckets >> v.line_bits;
+        v.base = info.base_buckets >> v.line_bits;
+        for (v.level = 0; v.base << (v.level + 1) <= segments;) v.level++;
+        v.split = segments - (v.base << v.level);
+    }
+    BOTH uint32_t slots() const { return OVS_SLOTS; }
+    BOTH bool may_be_in(uint64_t key, uint64_t bucket) const
+    {
+        uint64_t h = ovs_hash(&v, key);
+        return ovs_segment_of(&v, h) == bucket >> v.line_bits &&
+               ovs_step_of(&v, h, bucket & (ovs_lines(&v) - 1)) < ovs_way(&v);
+    }
+    /* All slots of a way may have been taken. Ways of 64 buckets are not full in a table that is half empty, though a
+     * segment that is not split yet has twice the load of others. */
+    BOTH bool may_lack_room(uint64_t entries, uint64_t n) const
+    {
+        bool long_way = ovs_way(&v) == OVS_WAY;
+        return entries + n >= (long_way ? ovs_places(&v) / 5 * 2 : (uint64_t)ovs_way(&v) * OVS_SLOTS);
+    }
+};
+
+struct ovs_soak : segments_soak<ovs_soak> {
+    typedef words_oracle<ovs_where> oracle;
+
+    static const char *name() { return "ovs"; }
+    static double load() { return 0.85; }
+    static const hd_variant *const *registry() { return ovs_variants; }
+    static bool mixes(const char *variant)
+    {
+        for (const hd_variant *const *v = ovs_variants; variant && *v; v++)
+            if (strcmp((*v)->name, variant) == 0) return (*v)->ran_mixed != nullptr;
+        return true;
+    }
+
+    enum : uint64_t { KINDS = 9 };
+    static shape shape_of(uint64_t kind)
+    {
+        static const uint32_t segment[] = { 64 << 10, 1 << 10, OVS_LINE }, tenths[] = { 5, 1, 10 };
+        shape s;
+        memset(&s, 0, sizeof s);
+        s.slots = OVS_SLOTS;
+        s.value_bytes = 4;
+        s.segment = segment[kind % 3];
+        s.near_of_ten = tenths[kind / 3];
+        return s;
+    }
+    static shape usual_shape() { return shape_of(0); }
+    static uint64_t room(const shape &) { return 2 << 20; }
+};
+
+#endif

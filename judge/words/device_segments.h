@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * device_segments.h - random shapes of tables in segments, with a part of the table in host memory, and what their soaks
+ * share: the bytes of device memory that a table may take are drawn with it.
+ */
+#ifndef SOAK_WORDS_SEGMENTS_H
+#define SOAK_WORDS_SEGMENTS_H
+
+#include "base/variant.h"
+#include "judge/words/device_soak.h"
+
+struct segments_shape {
+    uint32_t slots, value_bytes, segment, near_of_ten; /* tenths of the table in device memory; 10: no limit */
+    hd_layout layout;
+    uint64_t buckets, keys, factor, seed, least, items; /* buckets: at the beginning. least, items: of a batch */
+    uint64_t near;                                      /* bytes; 0: no limit */
+    bool stays;
+};
+
+static inline uint64_t entry_bytes(const segments_shape &s) { return s.value_bytes == 8 ? 16 : 8; }
+
+/* own has room(s): the device memory that a table of this shape needs in any case, grown to eight times its size. */
+template <class own> static inline void segments_set_near(segments_shape *s)
+{
+    uint64_t bytes = s->buckets * s->slots * entry_bytes(*s);
+    s->near = s->near_of_ten == 10 ? 0 : own::room(*s) + bytes / 10 * s->near_of_ten;
+}
+
+static inline void segments_draw_names(dice &d, segments_shape *s, uint64_t keys_most)
+{
+    static const uint64_t factors[] = { 1, 1, UINT64_MAX, 0 };
+    while (s->keys > keys_most || s->keys > 1ull << 32) s->keys /= 2;
+    s->factor = d.of(factors);
+    if (s->factor == 0) s->factor = d.draw() | 1;
+    s->seed = d.one_in(2) ? 0 : d.draw();
+}
+
+/* size: 0: one or two segments; 1: a small table; 2: up to a sixteenth of the largest, because it grows. There are half
+ * as many keys as slots, or up to four times as many. */
+template <class own> static inline segments_shape segments_draw(dice &d, segments_shape s, int size, const limits &most)
+{
+    uint64_t each = s.segment / entry_bytes(s) / s.slots, all = most.slots / s.slots / each / 16 + 1,
+             small = all < 16 ? all : 16;
+    uint64_t segments = size == 0 ? 1 + d.below(2) : size == 1 ? d.log_between(1, small) : d.log_between(small, all);
+    s.buckets = segments * each;
+    uint64_t capacity = s.buckets * s.slots, keys = (capacity << d.below(4)) / 2;
+    for (s.keys = 16; s.keys < keys;) s.keys *= 2;
+    segments_draw_names(d, &s, UINT64_MAX);
+    s.least = 1;
+    s.items = most.items < 16 * capacity + 4096 ? most.items : 16 * capacity + 4096;
+    segments_set_near<own>(&s);
+    return s;
+}
+
+/* A table of constant load: three quarters of its keys are present, own::load() of its slots are in use. */
+template <class own> static inline segments_shape segments_draw_full(dice &d, segments_shape s, const limits &most)
+{
+    for (s.keys = 16; s.keys * 6 <= most.slots;) s.keys *= 2;
+    segments_draw_names(d, &s, most.slots);
+    s.buckets = (uint64_t)((double)s.keys * 0.75 / own::load() / s.slots) + 1;
+    s.items = most.items < s.keys / 4 ? most.items : s.keys / 4;
+    s.least = s.items / 16;
+    s.stays = true;
+    segments_set_near<own>(&s);
+    return s;
+}
+
+template <class own> struct segments_soak : words_soak<own> {
+    typedef segments_shape shape;
+
+    static uint64_t key_limit(const shape &s) { return s.value_bytes == 8 ? HD_KEY_RESERVED : (1ull << 32) - 3; }
+    static void config(const shape &s, hd_config *c)
+    {
+        char text[32];
+        snprintf(text, sizeof text, "%u", s.segment);
+        MUST(hd_config_set(c, "segment", text));
+        snprintf(text, sizeof text, "%llu", (unsigned long long)s.near);
+        MUST(hd_config_set(c, "near", text));
+    }
+    static std::vector<const char *> variants()
+    {
+        std::vector<const char *> all;
+        for (const hd_variant *const *v = own::registry(); *v; v++) all.push_back((*v)->name);
+        return all;
+    }
+
+    /* in an overfull table most items are PENDING, after they searched all of their buckets; and hd_check of far
+     * segments takes minutes */
+    enum : uint64_t { MOST_FIRST = 64, CHECKS_LARGE = 0, GOALS = 3, ROUNDS = 1 };
+    static bool fits(const char *, uint64_t) { return true; }
+    static shape draw(dice &d, const char *, uint64_t kind, int size, const limits &most)
+    {
+        return size == 3 ? segments_draw_full<own>(d, own::shape_of(kind), most)
+                         : segments_draw<own>(d, own::shape_of(kind), size, most);
+    }
+    /* Goals: all near, half near, and half near in a table that grows and shrinks. */
+    static bool fits_goal(const char *, uint64_t) { return true; }
+    static std::string goal_name(uint64_t goal) { return goal == 0 ? "near" : goal == 1 ? "half near" : "growth"; }
+    static shape draw_for(dice &d, const char *, uint64_t goal, uint64_t, bool, const limits &most)
+    {
+        shape s = own::usual_shape();
+        s.near_of_ten = goal == 0 ? 10 : 5;
+        return goal == 2 ? segments_draw<own>(d, s, 2, most) : segments_draw_full<own>(d, s, most);
+    }
+
+    static void heading()
+    {
+        printf("verdict\tvariant\tsegment\tvalue_bytes\tnear\tnear_bytes\tfar_bytes\tbuckets\tbuckets_then\tkeys\tload_"
+               "least\tload_most\toperations\tby_variant\tmixed\tdistinct\tresizes\tpending\tchecks\tbatches\t"
+               "wrong\tseconds\n");
+    }
+    template <class soak>
+    void row(const soak &j, const char *verdict, const char *variant, unsigned long long wrong, double seconds) const
+    {
+        const shape &s = j.s;
+        uint64_t fates[HD_OUTCOME_COUNT];
+        hd_info info;
+        MUST(hd_table_info(j.t, &info));
+        j.at.read(fates, j.o.fates, sizeof fates);
+        const uint64_t
+            shape_of_it[] = { s.segment, s.value_bytes, s.near, info.values_device_bytes, info.values_host_bytes,
+                              s.buckets, info.buckets,  s.keys },
+            counts[] = { j.items, j.own, j.mixed, j.distinct, this->resizes, fates[HD_PENDING], j.checks, j.batches };
+        printf("%s\t%s", verdict, variant);
+        for (uint64_t n : shape_of_it) printf("\t%llu", (unsigned long long)n);
+        printf("\t%.4f\t%.4f", this->least, this->most);
+        for (uint64_t n : counts) printf("\t%llu", (unsigned long long)n);
+        printf("\t%llu\t%.1f\n", wrong, seconds);
+    }
+};
+
+#endif
