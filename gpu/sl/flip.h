@@ -40,15 +40,19 @@ SIMT_FN uint64_t sl_key_in_order(const sl_args *a, uint64_t at, uint32_t *item)
 
 /* ---- Heads ----------------------------------------------------------------------------------- */
 
-/* What sl_room.mark has of a position. */
-SIMT_FN uint32_t sl_mark_of(const sl_args *a, uint64_t at)
+/* The key at a position, if it is the head of its run and may insert or erase; else SL_NO_KEY. */
+SIMT_FN uint64_t sl_head_key(const sl_args *a, uint64_t at)
 {
     uint32_t item, before;
     uint64_t key = sl_key_in_order(a, at, &item);
-    if (key == SL_NO_KEY || (at > 0 && sl_key_in_order(a, at - 1, &before) == key)) return 0;
-    if (a->b.op != HD_OP_ERASE && !sl_inserts(a, sl_flag_of(&a->b, a->b.first + item))) return 0;
-    sl_spot s = sl_search(a, key, false);
-    return s.there == (a->b.op == HD_OP_ERASE) ? s.index + 1 : 0;
+    if (key == SL_NO_KEY || (at > 0 && sl_key_in_order(a, at - 1, &before) == key)) return SL_NO_KEY;
+    return a->b.op == HD_OP_ERASE || sl_inserts(a, sl_flag_of(&a->b, a->b.first + item)) ? key : SL_NO_KEY;
+}
+
+/* What sl_room.mark has of a position, where such a key is at spot s. */
+SIMT_FN uint32_t sl_mark_of(const sl_args *a, uint64_t key, const sl_spot *s)
+{
+    return key != SL_NO_KEY && s->there == (a->b.op == HD_OP_ERASE) ? s->index + 1 : 0;
 }
 
 SIMT_FN void sl_heads(const sl_args *a)
@@ -61,7 +65,12 @@ SIMT_FN void sl_heads(const sl_args *a)
         for (uint64_t at = gpu_share_begin(n, share, a->item_shares); at < end; at += 32) {
             uint32_t mark = 0;
             if (at + w.rank < end) {
-                mark = sl_mark_of(a, at + w.rank);
+                uint64_t key = sl_head_key(a, at + w.rank);
+                sl_spot s;
+                s.there = false;
+                s.index = 0;
+                if (key != SL_NO_KEY) s = sl_search(a, key, false);
+                mark = sl_mark_of(a, key, &s);
                 simt_st_u32(a->room.mark + at + w.rank, mark);
             }
             simt_join();
@@ -83,7 +92,7 @@ SIMT_FN void sl_list_heads(const sl_args *a)
             uint32_t to = listed + sl_bits_before(w, mark != 0, &all), item;
             if (mark) {
                 simt_st_u64(a->room.add_key + to, sl_key_in_order(a, at + w.rank, &item));
-                simt_st_u32(a->room.add_item + to, item);
+                simt_st_u32(a->room.add_from + to, (uint32_t)(at + w.rank));
                 simt_st_u32(a->room.add_at + to, mark - 1);
             }
             simt_join();
@@ -302,16 +311,23 @@ SIMT_FN sl_piece sl_piece_of(const sl_args *a, const sl_plan *p, uint32_t k)
     return q;
 }
 
+/* The item of number k of the list. */
+SIMT_FN uint64_t sl_listed_item(const sl_args *a, uint32_t k)
+{
+    return a->b.first + (uint32_t)simt_ld_u64(a->room.word + simt_ld_u32(a->room.add_from + k));
+}
+
 /* The k-th of the row's list comes into its piece. */
 SIMT_FN uint64_t sl_merge_add(const sl_args *a, const sl_plan *p, const sl_piece *q, uint32_t k)
 {
     uint32_t at = p->at + k, to = simt_ld_u32(a->room.add_at + at) + k - q->from;
-    uint64_t i = a->b.first + simt_ld_u32(a->room.add_item + at);
+    uint64_t i = sl_listed_item(a, at);
     sl_entry e;
     e.key = simt_ld_u64(a->room.add_key + at);
     e.value = sl_given(a, i);
     sl_put_entry(a, q->first + to, e);
     simt_ticket_store(i, HD_INSERTED, 0, q->first + to);
+    simt_st_u32(a->room.mark + simt_ld_u32(a->room.add_from + at), SL_MERGED);
     return to ? SL_NO_KEY : e.key;
 }
 

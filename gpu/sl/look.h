@@ -43,13 +43,18 @@ SIMT_FN uint64_t sl_last_below(const sl_args *a, const sl_spot *s)
 
 /* ---- Lookup ---------------------------------------------------------------------------------- */
 
+SIMT_FN void sl_deliver_found(const sl_args *a, uint64_t i, uint64_t value)
+{
+    if (!gpu_delivers_value(a->b.op)) return;
+    sl_deliver_value(a, i, value);
+    if (a->b.score_out) simt_st_u64(a->b.score_out + i, 0);
+}
+
 SIMT_FN uint32_t sl_find_one(const sl_args *a, uint64_t i, const sl_spot *s)
 {
     uint32_t outcome = s->there ? HD_HIT : HD_MISS;
     simt_ticket(i, outcome, 0, s->there ? s->place : SL_NO_PLACE);
-    if (!s->there) return outcome;
-    if (a->b.value_out && gpu_delivers_value(a->b.op)) sl_deliver_value(a, i, sl_entry_value(a, s->place));
-    if (a->b.score_out && gpu_delivers_value(a->b.op)) simt_st_u64(a->b.score_out + i, 0);
+    if (s->there) sl_deliver_found(a, i, a->b.value_out ? sl_entry_value(a, s->place) : 0);
     return outcome;
 }
 
@@ -161,26 +166,33 @@ SIMT_FN uint32_t sl_range_end(const sl_args *a, uint64_t i, bool is, uint64_t fo
     return outcome;
 }
 
-/* A thread per item searches; then tiles of eight lanes copy the entries of their items, one item after another. */
+/* The lanes of a warp, which know their items, i, copy the entries in tiles, one item after another. The outcome. */
+SIMT_FN uint32_t sl_range_copy(simt_tile t, const sl_args *a, uint64_t i, const sl_ranged *r)
+{
+    uint64_t found = 0;
+    uint32_t outcome = SL_NO_ITEM;
+    for (uint32_t k = 0; k < t.size; k++) {
+        uint64_t item = simt_shfl_u64(t, i, k), row = simt_shfl_u64(t, r->row, k), last = simt_shfl_u64(t, r->last, k),
+                 n = 0;
+        uint32_t index = simt_shfl_u32(t, r->index, k);
+        if (simt_shfl_u32(t, r->is, k)) n = sl_copy_range(t, a, item, row, index, last);
+        simt_join();
+        if (t.rank == k) found = n;
+    }
+    if (i < a->b.last) outcome = sl_range_end(a, i, r->is, found);
+    simt_join();
+    return outcome;
+}
+
+/* A thread per item searches; then tiles of eight lanes copy the entries of their items. */
 SIMT_FN void sl_range(const sl_args *a)
 {
     simt_tile w = simt_tile_of(32), t = simt_tile_of(8);
     uint64_t mine = 0;
     for (uint64_t at = a->b.first + gpu_thread() / 32 * 32; at < a->b.last; at += gpu_threads()) {
-        uint64_t i = at + w.rank;
-        sl_ranged r = sl_range_begin(a, i);
-        uint64_t found = 0;
-        uint32_t outcome = SL_NO_ITEM;
+        sl_ranged r = sl_range_begin(a, at + w.rank);
         simt_join();
-        for (uint32_t k = 0; k < t.size; k++) {
-            uint64_t row = simt_shfl_u64(t, r.row, k), last = simt_shfl_u64(t, r.last, k), n = 0;
-            uint32_t index = simt_shfl_u32(t, r.index, k);
-            if (simt_shfl_u32(t, r.is, k)) n = sl_copy_range(t, a, i - t.rank + k, row, index, last);
-            simt_join();
-            if (t.rank == k) found = n;
-        }
-        if (i < a->b.last) outcome = sl_range_end(a, i, r.is, found);
-        simt_join();
+        uint32_t outcome = sl_range_copy(t, a, at + w.rank, &r);
         gpu_count_lanes(w, &mine, outcome);
     }
     gpu_tally_lanes(w, &a->b, mine);
