@@ -84,28 +84,41 @@ SIMT_FN sl_entry sl_line_entry(simt_tile t, const sl_args *a, uint64_t word, uin
     return e;
 }
 
+/* The line that half a warp has read, by word. */
+typedef struct sl_read {
+    uint64_t place, word;
+} sl_read;
+
+/* The lanes read the line of item k, if they have not read it for the item before, and tell lane k what is there. */
+SIMT_FN void sl_read_line(simt_tile t, const sl_args *a, uint32_t k, const sl_line *l, uint64_t first, uint64_t key,
+                          sl_asks asks, sl_read *r, sl_seen *x)
+{
+    uint64_t place = simt_shfl_u64(t, l->place, k), wanted = simt_shfl_u64(t, key, k);
+    uint32_t count = simt_shfl_u32(t, l->count, k);
+    if (place == SL_NO_PLACE) return;
+    if (place != r->place) r->word = sl_line_word(t, a, place, count, asks);
+    r->place = place;
+    bool is_key = (t.rank & (a->v.words - 1)) == 0 && (t.rank >> (a->v.words - 1)) < count;
+    uint32_t below = simt_popc(simt_ballot(t, is_key && (a->v.words == 1 ? r->word >> 32 : r->word) < wanted)),
+             pick = below - (asks == SL_ASKS_BELOW);
+    sl_entry e = sl_line_entry(t, a, r->word, pick < count ? pick : 0);
+    if (t.rank != k) return;
+    x->s.index = (uint32_t)(place - first) + below;
+    x->has = pick < count;
+    x->e = e;
+}
+
 /* Half a warp reads the lines of its items. */
 SIMT_FN void sl_read_lines(const sl_args *a, const sl_line *l, uint64_t first, uint64_t key, sl_asks asks, sl_seen *x)
 {
     simt_tile t = simt_tile_of(SL_LINE_WORDS);
-    uint64_t at = SL_NO_PLACE, word = 0;
+    sl_read r;
+    r.place = SL_NO_PLACE;
+    r.word = 0;
     for (uint32_t k = 0; k < t.size; k++) {
-        uint64_t place = simt_shfl_u64(t, l->place, k), wanted = simt_shfl_u64(t, key, k);
-        uint32_t count = simt_shfl_u32(t, l->count, k);
-        if (place == SL_NO_PLACE) continue;
-        if (place != at) word = sl_line_word(t, a, place, count, asks);
+        sl_read_line(t, a, k, l, first, key, asks, &r, x);
         simt_join();
-        at = place;
-        bool is_key = (t.rank & (a->v.words - 1)) == 0 && (t.rank >> (a->v.words - 1)) < count;
-        uint32_t below = simt_popc(simt_ballot(t, is_key && (a->v.words == 1 ? word >> 32 : word) < wanted)),
-                 pick = below - (asks == SL_ASKS_BELOW);
-        sl_entry e = sl_line_entry(t, a, word, pick < count ? pick : 0);
-        if (t.rank != k) continue;
-        x->s.index = (uint32_t)(place - first) + below;
-        x->has = pick < count;
-        x->e = e;
     }
-    simt_join();
 }
 
 /* All lanes of a warp. key: at most sl_keys; SL_NO_KEY: the lane looks for none. */
