@@ -42,7 +42,7 @@
 
 enum {
     SL_THREADS = 128, /* of a block */
-    SL_SHARES = 1024, /* of whatever is counted first and then listed, at most */
+    SL_SHARES = 4096, /* of whatever is counted first and then listed, at most */
     SL_JOIN = 32      /* parts that a thread joins at each level of join.h */
 };
 #define SL_NO_KEY   UINT64_MAX

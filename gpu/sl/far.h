@@ -108,11 +108,12 @@ SIMT_FN void sl_read_line(simt_tile t, const sl_args *a, uint32_t k, const sl_li
     x->e = e;
 }
 
-/* Half a warp reads the lines of its items. */
+/* Each half of a warp reads the lines of its items. */
 SIMT_FN void sl_read_lines(const sl_args *a, const sl_line *l, uint64_t first, uint64_t key, sl_asks asks, sl_seen *x)
 {
     simt_tile t = simt_tile_of(SL_LINE_WORDS);
     sl_read r;
+    if (!simt_any(simt_tile_of(32), l->place != SL_NO_PLACE)) return;
     r.place = SL_NO_PLACE;
     r.word = 0;
     for (uint32_t k = 0; k < t.size; k++) {
@@ -218,7 +219,7 @@ SIMT_FN void sl_range_far(const sl_args *a)
         r.index = x.s.index;
         r.last = r.is ? simt_ld_u64(a->key2 + i) : 0;
         simt_join();
-        uint32_t outcome = sl_range_copy(t, a, i, &r);
+        uint32_t outcome = sl_range_copy(t, a, i, &r, true);
         gpu_count_lanes(w, &mine, outcome);
     }
     gpu_tally_lanes(w, &a->b, mine);

@@ -24,9 +24,8 @@ enum {
     WINDOW_LEAST = 1 << 12,
     WINDOW_LEAST_THERE = 1 << 18, /* on a device */
     WINDOW_MOST = 1 << 30,
-    WINDOW_OF = 16,     /* a window has so many times fewer items than the table has places */
-    SHARES_MOST = 4096, /* of a sort */
-    ALIGNED = 512       /* more than what a device rounds an allocation up to within a larger one */
+    WINDOW_OF = 16, /* a window has so many times fewer items than the table has places */
+    ALIGNED = 512   /* more than what a device rounds an allocation up to within a larger one */
 };
 
 static void usual(hd_info *info) { (void)info; }
@@ -45,7 +44,7 @@ uint64_t sl_window(const sl_own *o)
     return o->gpu.window_most && o->gpu.window_most < window ? o->gpu.window_most : window;
 }
 
-uint32_t sl_sort_shares(const sl_own *o) { return gpu_sort_shares(sl_window(o), SHARES_MOST); }
+uint32_t sl_sort_shares(const sl_own *o) { return gpu_sort_shares(sl_window(o), GPU_SORT_SHARES_MOST); }
 
 static uint64_t used_words(uint64_t homes) { return (homes + 63) / 64; }
 

@@ -106,14 +106,16 @@ SIMT_FN void sl_look(const sl_args *a)
 /* ---- Ranges ---------------------------------------------------------------------------------- */
 
 /* A tile copies the entries from the spot on that are at most `last`, up to the limit; how many there are, or any
- * number above the limit. */
-SIMT_FN uint64_t sl_copy_range(simt_tile t, const sl_args *a, uint64_t i, uint64_t row, uint32_t index, uint64_t last)
+ * number above the limit. whole: each step ends where a line does, or a part of it. */
+SIMT_FN uint64_t sl_copy_range(simt_tile t, const sl_args *a, uint64_t i, uint64_t row, uint32_t index, uint64_t last,
+                               bool whole)
 {
     uint64_t rows = sl_rows(a), found = 0;
     bool ends = false;
     sl_segment g = sl_segment_of(a, row);
     while (!ends && found <= a->limit) {
-        bool is = index + t.rank < g.count;
+        uint32_t step = whole ? t.size - (index & (t.size - 1)) : t.size;
+        bool is = t.rank < step && index + t.rank < g.count;
         sl_entry e;
         e.key = SL_NO_KEY;
         e.value = 0;
@@ -124,7 +126,7 @@ SIMT_FN uint64_t sl_copy_range(simt_tile t, const sl_args *a, uint64_t i, uint64
         simt_join();
         found += simt_popc(simt_ballot(t, in));
         ends = simt_any(t, is && !in);
-        index += t.size;
+        index += step;
         if (ends || index < g.count) continue;
         ends = ++row >= rows;
         index = 0;
@@ -167,7 +169,7 @@ SIMT_FN uint32_t sl_range_end(const sl_args *a, uint64_t i, bool is, uint64_t fo
 }
 
 /* The lanes of a warp, which know their items, i, copy the entries in tiles, one item after another. The outcome. */
-SIMT_FN uint32_t sl_range_copy(simt_tile t, const sl_args *a, uint64_t i, const sl_ranged *r)
+SIMT_FN uint32_t sl_range_copy(simt_tile t, const sl_args *a, uint64_t i, const sl_ranged *r, bool whole)
 {
     uint64_t found = 0;
     uint32_t outcome = SL_NO_ITEM;
@@ -175,7 +177,7 @@ SIMT_FN uint32_t sl_range_copy(simt_tile t, const sl_args *a, uint64_t i, const 
         uint64_t item = simt_shfl_u64(t, i, k), row = simt_shfl_u64(t, r->row, k), last = simt_shfl_u64(t, r->last, k),
                  n = 0;
         uint32_t index = simt_shfl_u32(t, r->index, k);
-        if (simt_shfl_u32(t, r->is, k)) n = sl_copy_range(t, a, item, row, index, last);
+        if (simt_shfl_u32(t, r->is, k)) n = sl_copy_range(t, a, item, row, index, last, whole);
         simt_join();
         if (t.rank == k) found = n;
     }
@@ -192,7 +194,7 @@ SIMT_FN void sl_range(const sl_args *a)
     for (uint64_t at = a->b.first + gpu_thread() / 32 * 32; at < a->b.last; at += gpu_threads()) {
         sl_ranged r = sl_range_begin(a, at + w.rank);
         simt_join();
-        uint32_t outcome = sl_range_copy(t, a, at + w.rank, &r);
+        uint32_t outcome = sl_range_copy(t, a, at + w.rank, &r, false);
         gpu_count_lanes(w, &mine, outcome);
     }
     gpu_tally_lanes(w, &a->b, mine);
