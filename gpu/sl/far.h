@@ -41,8 +41,8 @@ SIMT_FN sl_line sl_line_for(const sl_args *a, const sl_belongs *in, uint64_t key
     sl_line l;
     l.place = SL_NO_PLACE;
     l.count = 0;
-    uint32_t before =
-        sl_seek(a, sl_line_of(a, in->first), lines, key + (asks != SL_ASKS_BELOW), in->least, in->limit, SL_NEAR_KEYS);
+    uint64_t from = key + (asks != SL_ASKS_BELOW);
+    uint32_t before = sl_seek(a, sl_line_of(a, in->first), lines, from, in->least, in->limit, SL_NEAR_KEYS);
     if (before == 0) return l;
     uint32_t at = (before - 1) * each;
     l.place = in->first + at;
