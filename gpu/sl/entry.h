@@ -40,12 +40,14 @@ SIMT_FN sl_entry sl_entry_at(const sl_args *a, uint64_t place)
 {
     const uint64_t *p = sl_words(a, place);
     sl_entry e;
-    e.key = simt_ld_u64(p);
     if (a->v.words == 1) {
-        e.value = e.key & 0xffffffffu;
-        e.key >>= 32;
+        uint64_t word = simt_ld_u64(p);
+        e.key = word >> 32;
+        e.value = word & 0xffffffffu;
     } else {
-        e.value = simt_ld_u64(p + 1);
+        simt_v4 v = simt_ld_v4((const simt_v4 *)(const void *)p);
+        e.key = (uint64_t)v.y << 32 | v.x;
+        e.value = (uint64_t)v.w << 32 | v.z;
     }
     return e;
 }
@@ -80,8 +82,12 @@ SIMT_FN void sl_put_entry(const sl_args *a, uint64_t place, sl_entry e)
     if (a->v.words == 1) {
         simt_st_u64(p, e.key << 32 | e.value);
     } else {
-        simt_st_u64(p + 1, e.value);
-        simt_st_u64(p, e.key);
+        simt_v4 v;
+        v.x = (uint32_t)e.key;
+        v.y = (uint32_t)(e.key >> 32);
+        v.z = (uint32_t)e.value;
+        v.w = (uint32_t)(e.value >> 32);
+        simt_st_v4((simt_v4 *)(void *)p, v);
     }
 }
 
