@@ -268,7 +268,7 @@ static int table(int argc, char **argv)
         if ((p.op >= HD_OP_PREDECESSOR || p.op == HD_OP_ASSIGN_VALUES) && !ordered) continue;
         for (const std::string &k : kernels) measure(b, p, n, k.empty() ? nullptr : k.c_str());
     }
-    if (ordered) insert_new(b, std::min(n, capacity / 32)); /* there must be room for three of them */
+    if (ordered) insert_new(b, std::min(n, capacity / 32));            /* there must be room for three of them */
     if (b.near == 1 || ordered) heddle(hd_check(b.table), "hd_check"); /* of far segments of ovs it takes minutes */
     hd_close(b.table);
     return 0;
