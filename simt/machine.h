@@ -55,11 +55,13 @@ typedef struct simt_config {
     bool race;              /* happens-before                                                            */
     bool weak;              /* store buffers, and relaxed loads that return older values; implies race   */
     bool meter;             /* count sectors, lines, atomics                                             */
-    bool quiet;             /* draw no tickets                                                           */
-    bool trace;             /* record every event, for reports */
-    uint64_t step_limit;    /* 0: 10 million                                                             */
-    uint32_t resident;      /* blocks at a time; 0: 4                                                    */
-    uint32_t shared_bytes;  /* per block; 0: 16 KiB                                                      */
+    const void *metered;    /* ... in this memory, of so many bytes; 0: anywhere                         */
+    size_t metered_bytes;
+    bool quiet;            /* draw no tickets                                                           */
+    bool trace;            /* record every event, for reports */
+    uint64_t step_limit;   /* 0: 10 million                                                             */
+    uint32_t resident;     /* blocks at a time; 0: 4                                                    */
+    uint32_t shared_bytes; /* per block; 0: 16 KiB                                                      */
     /* Called between steps: after every watch_every-th (0: never), if memory was written since the last call. It
      * returns a sentence to stop the run. */
     const char *(*watch)(void *context);

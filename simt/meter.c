@@ -180,6 +180,8 @@ static void meter_access(void *self, simt_machine *m, const memory_access *a)
     meter *t = (meter *)self;
     const lane *l = m->now;
     if (a->way == ACCESS_COPY_TO || a->way == ACCESS_COPY_DONE) return;
+    size_t metered = m->config.metered_bytes;
+    if (metered && (uintptr_t)a->p - (uintptr_t)m->config.metered >= metered) return;
     bool shared = block_of_shared(m, a->p) != NULL;
     instruction *o = instruction_at(t, m, l->warp, turn_key(&t->turns[l->number], a->site, a->kind), a, shared);
     if (!o) return;

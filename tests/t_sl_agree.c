@@ -90,6 +90,8 @@ static const char *const shapes[] = {
     "segment=128 value=8 capacity=60 batch=130x1 keys=uniform:1000",
     "segment=256 value=8 capacity=500 batch=33x1 keys=uniform:18446744073709551612",
     "segment=128 capacity=700 batch=64x1 keys=uniform:900 distinct=1",
+    "segment=1024 capacity=640 batch=70x1 keys=uniform:900 duplicate=50000", /* eight lines */
+    "segment=1024 value=8 capacity=400 batch=50x1 keys=uniform:5000",
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -150,22 +152,28 @@ static ull least_near(const hd_case *c)
     return least;
 }
 
-/* Segments beyond the device memory are in host memory: kernels take another address. */
+/* Segments beyond the device memory are in host memory: other kernels search them. Every other shape has windows of few
+ * items, so that lookups and updates are sorted, too. */
 static void test_far_segments(void **unused)
 {
-    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_ERASE,  HD_OP_FIND,    HD_OP_ASSIGN, HD_OP_RANGE,
-                                 HD_OP_SUCCESSOR,        HD_OP_EXPORT, HD_OP_ERASE_IF };
+    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_ERASE,       HD_OP_FIND,
+                                 HD_OP_ASSIGN,           HD_OP_RANGE,       HD_OP_SUCCESSOR,
+                                 HD_OP_EXPORT,           HD_OP_ERASE_IF,    HD_OP_PREDECESSOR,
+                                 HD_OP_FIND_OR_INSERT,   HD_OP_FIND_MISSED, HD_OP_CONTAINS,
+                                 HD_OP_ACCUM_OR_ASSIGN };
+    enum { OPS = sizeof ops / sizeof *ops };
     (void)unused;
     counts t;
     ull far = 0;
     memset(&t, 0, sizeof t);
-    for (uint64_t n = 0; n < test_times(320); n++) {
-        hd_case c = case_of(shapes[n / 8 % SHAPES], ops[n % 8], 9000 + n);
+    for (uint64_t n = 0; n < test_times(40 * OPS); n++) {
+        uint64_t kind = n / OPS;
+        hd_case c = case_of(shapes[kind % SHAPES], ops[n % OPS], 9000 + n);
         uint64_t homes =
             (c.capacity * 8 * (c.value_bytes / 4) + c.table.sl.segment_bytes - 1) / c.table.sl.segment_bytes;
-        c.table.sl.near_bytes = least_near(&c) + n / 8 % homes * c.table.sl.segment_bytes;
-        run_parts(&c, 1, n, 0, 2, &t);
-        far += n / 8 % homes + 1 < homes;
+        c.table.sl.near_bytes = least_near(&c) + kind / 2 % homes * c.table.sl.segment_bytes;
+        run_parts(&c, 1, n, kind % 2 ? 7 + n % 30 : 0, 2, &t);
+        far += kind / 2 % homes + 1 < homes;
     }
     test_tried("schedules", t.all.schedules, "of %llu fixtures of sl, %llu of them with far segments, %llu distinct",
                t.all.fixtures, far, t.all.distinct);

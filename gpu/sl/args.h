@@ -6,6 +6,10 @@
  * Readers and updaters (look.h, update.h) take a thread per item: a search is a binary search in the directory and a
  * search in one segment. Updaters store a value by one access.
  *
+ * A table with far segments has kernels of its own for these, and for the heads (far.h): a warp searches for the keys of
+ * its items together, and reads one line of far memory for each. Batches of many items are sorted by key first, so that
+ * lines are read in the order of addresses, and once for neighbours.
+ *
  * Batches that bring keys in or remove them run alone. Owner computes: no kernel takes a lock, and no kernel waits for
  * another one of its launch. A batch is cut into windows, and a window is a fixed sequence of launches, which read on
  * the device how much there is to do:
@@ -38,11 +42,12 @@
 
 enum {
     SL_THREADS = 128, /* of a block */
-    SL_SHARES = 1024, /* of whatever is counted first and then listed, at most */
+    SL_SHARES = 4096, /* of whatever is counted first and then listed, at most */
     SL_JOIN = 32      /* parts that a thread joins at each level of join.h */
 };
 #define SL_NO_KEY   UINT64_MAX
 #define SL_NO_CODE  UINT32_MAX
+#define SL_MERGED   UINT32_MAX
 #define SL_NO_PLACE UINT64_MAX
 
 /* Words that kernels count in. */
@@ -58,9 +63,9 @@ typedef struct sl_numbers {
 typedef struct sl_room {
     uint64_t *word;     /* (window) code << 32 | item, in order */
     uint64_t *add_key;  /* (window) the list: keys, */
-    uint32_t *add_item; /* (window) items, counted from the window's first, */
+    uint32_t *add_from; /* (window) the positions in `word` that they come from, */
     uint32_t *add_at;   /* (window) and the index in the segment: before which entry, or of which */
-    uint32_t *mark;     /* (window) by position in `word`: 0, or one more than that index */
+    uint32_t *mark;     /* (window) by position in `word`: 0, or one more than that index; SL_MERGED: it is inserted */
     uint32_t *first;    /* (homes + 1), by row: its first in the list */
     uint32_t *fresh;    /* (homes + 1), by row: how many fresh segments come before its own */
     uint32_t *free;     /* (homes): free homes, ascending */
@@ -76,6 +81,8 @@ typedef struct sl_args {
     sl_view v;     /* of its words those of the first homes, which are near */
     uint64_t *far; /* the words of the others */
     uint64_t near_places;
+    const uint64_t
+        *order;     /* (last - first) code << 32 | item: the order that a far batch runs in; NULL: as they come */
     uint32_t shift; /* fit = 1 << shift */
     sl_numbers *numbers;
     gpu_batch b;

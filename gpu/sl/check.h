@@ -48,6 +48,13 @@ SIMT_FN void sl_broken_entry(const sl_check_args *c, uint64_t row, uint32_t inde
     simt_max_u64(&c->words->entry, ~(SL_RULES * at + rule), SIMT_RELAXED);
 }
 
+/* Whether the place begins a far line whose near key is not `key`. */
+SIMT_FN bool sl_near_key_wrong(const sl_args *a, uint64_t place, uint64_t key)
+{
+    if (place < a->near_places || (place & (sl_line_entries(&a->v) - 1)) != 0) return false;
+    return sl_near_key_at(a, sl_line_of(a, place)) != key;
+}
+
 /* The rows keep their rules. A block takes a row. */
 SIMT_FN void sl_check_entries(const sl_check_args *c)
 {
@@ -60,10 +67,11 @@ SIMT_FN void sl_check_entries(const sl_check_args *c)
         for (uint32_t x = simt_thread(); x < count; x += simt_threads()) {
             uint64_t key = sl_key_at(a, first + x, false);
             bool ascends = x == 0 || key > sl_key_at(a, first + x - 1, false);
-            uint32_t rule = !ascends       ? SL_RULE_ORDER
-                            : key < bound  ? SL_RULE_BELOW
-                            : key >= limit ? SL_RULE_ABOVE
-                                           : SL_RULES;
+            uint32_t rule = !ascends                               ? SL_RULE_ORDER
+                            : key < bound                          ? SL_RULE_BELOW
+                            : key >= limit                         ? SL_RULE_ABOVE
+                            : sl_near_key_wrong(a, first + x, key) ? SL_RULE_NEAR_KEY
+                                                                   : SL_RULES;
             if (rule != SL_RULES) sl_broken_entry(c, row, x, rule);
         }
         simt_join();
@@ -137,6 +145,19 @@ SIMT_FN void sl_settle_label(const sl_check_args *c)
         uint64_t home = at;
         if (c->high) home = (uint32_t)simt_ld_u64(c->codes + at);
         simt_st_u64(c->codes + at, (uint64_t)sl_settle_code(c, home) << 32 | home);
+    }
+}
+
+/* The near keys of what was filled. A thread takes a line. */
+SIMT_FN void sl_settle_near(const sl_check_args *c)
+{
+    const sl_args *a = &c->a;
+    uint32_t each = sl_line_entries(&a->v);
+    for (uint64_t place = a->near_places + gpu_thread() * each; place < sl_places(&a->v);
+         place += gpu_threads() * each) {
+        uint64_t home = place >> a->shift;
+        if (place - sl_home_place(a, home) < simt_ld_u32(a->v.count + home))
+            sl_note_near_key(a, place, sl_key_at(a, place, false));
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * entry.h - entries in near and far memory, and the search for a key.
+ * entry.h - entries in near and far memory, near keys, and the search for a key by one thread.
  */
 #ifndef SL_ENTRY_H
 #define SL_ENTRY_H
@@ -40,24 +40,54 @@ SIMT_FN sl_entry sl_entry_at(const sl_args *a, uint64_t place)
 {
     const uint64_t *p = sl_words(a, place);
     sl_entry e;
-    e.key = simt_ld_u64(p);
     if (a->v.words == 1) {
-        e.value = e.key & 0xffffffffu;
-        e.key >>= 32;
+        uint64_t word = simt_ld_u64(p);
+        e.key = word >> 32;
+        e.value = word & 0xffffffffu;
     } else {
-        e.value = simt_ld_u64(p + 1);
+        simt_v4 v = simt_ld_v4((const simt_v4 *)(const void *)p);
+        e.key = (uint64_t)v.y << 32 | v.x;
+        e.value = (uint64_t)v.w << 32 | v.z;
     }
     return e;
 }
 
+/* Of the line of a far place; counted from the first far one. */
+SIMT_FN uint64_t sl_line_of(const sl_args *a, uint64_t place)
+{
+    return (place - a->near_places) >> sl_line_shift(&a->v);
+}
+
+SIMT_FN uint64_t sl_near_key_at(const sl_args *a, uint64_t line)
+{
+    if (a->v.words == 1) return simt_ld_u32((const uint32_t *)a->v.near_key + line);
+    return simt_ld_u64((const uint64_t *)a->v.near_key + line);
+}
+
+/* The near key of the line that the place begins, if it is far and begins one. */
+SIMT_FN void sl_note_near_key(const sl_args *a, uint64_t place, uint64_t key)
+{
+    if (place < a->near_places || (place & (sl_line_entries(&a->v) - 1)) != 0) return;
+    if (a->v.words == 1)
+        simt_st_u32((uint32_t *)a->v.near_key + sl_line_of(a, place), (uint32_t)key);
+    else
+        simt_st_u64((uint64_t *)a->v.near_key + sl_line_of(a, place), key);
+}
+
+/* All entries are written here, so near keys are right whenever entries are. */
 SIMT_FN void sl_put_entry(const sl_args *a, uint64_t place, sl_entry e)
 {
     uint64_t *p = sl_words(a, place);
+    sl_note_near_key(a, place, e.key);
     if (a->v.words == 1) {
         simt_st_u64(p, e.key << 32 | e.value);
     } else {
-        simt_st_u64(p + 1, e.value);
-        simt_st_u64(p, e.key);
+        simt_v4 v;
+        v.x = (uint32_t)e.key;
+        v.y = (uint32_t)(e.key >> 32);
+        v.z = (uint32_t)e.value;
+        v.w = (uint32_t)(e.value >> 32);
+        simt_st_v4((simt_v4 *)(void *)p, v);
     }
 }
 
@@ -111,21 +141,30 @@ typedef struct sl_between {
     uint32_t low, high;
 } sl_between;
 
+/* What a search goes over: entries, whose values other lanes of the launch may change; or near keys. */
+typedef enum sl_over { SL_ENTRIES, SL_SHARED_ENTRIES, SL_NEAR_KEYS } sl_over;
+
+/* at: a place, or a line */
+SIMT_FN uint64_t sl_probe(const sl_args *a, uint64_t at, sl_over over)
+{
+    return over == SL_NEAR_KEYS ? sl_near_key_at(a, at) : sl_key_at(a, at, over == SL_SHARED_ENTRIES);
+}
+
 /* Goes up or down from `at` in growing steps, until the index is between two of them. */
-SIMT_FN sl_between sl_gallop(const sl_args *a, uint64_t first, uint32_t at, uint32_t count, uint64_t key, bool shared)
+SIMT_FN sl_between sl_gallop(const sl_args *a, uint64_t first, uint32_t at, uint32_t count, uint64_t key, sl_over over)
 {
     sl_between b;
     b.low = 0;
     b.high = count;
     uint32_t step = 4;
-    bool up = sl_key_at(a, first + at, shared) < key;
+    bool up = sl_probe(a, first + at, over) < key;
     if (up)
         b.low = at + 1;
     else
         b.high = at;
     while (b.high - b.low > step) {
         uint32_t probe = up ? b.low + step : b.high - step;
-        bool below = sl_key_at(a, first + probe, shared) < key;
+        bool below = sl_probe(a, first + probe, over) < key;
         if (below)
             b.low = probe + 1;
         else
@@ -136,15 +175,15 @@ SIMT_FN sl_between sl_gallop(const sl_args *a, uint64_t first, uint32_t at, uint
     return b;
 }
 
-/* The index of the first of `count` entries from place `first` on whose key is at least `key`. */
+/* The index of the first of `count` entries from `first` on whose key is at least `key`. */
 SIMT_FN uint32_t sl_seek(const sl_args *a, uint64_t first, uint32_t count, uint64_t key, uint64_t least, uint64_t limit,
-                         bool shared)
+                         sl_over over)
 {
     if (count == 0) return 0;
-    sl_between b = sl_gallop(a, first, sl_guess(key, least, limit, count), count, key, shared);
+    sl_between b = sl_gallop(a, first, sl_guess(key, least, limit, count), count, key, over);
     while (b.low < b.high) {
         uint32_t middle = b.low + (b.high - b.low) / 2;
-        if (sl_key_at(a, first + middle, shared) < key)
+        if (sl_probe(a, first + middle, over) < key)
             b.low = middle + 1;
         else
             b.high = middle;
@@ -152,19 +191,34 @@ SIMT_FN uint32_t sl_seek(const sl_args *a, uint64_t first, uint32_t count, uint6
     return b.low;
 }
 
+/* The segment that a key belongs to: its row, and its keys are from `least` to below `limit`. */
+typedef struct sl_belongs {
+    uint64_t row, least, limit, first; /* first: place */
+    uint32_t count;
+} sl_belongs;
+
+SIMT_FN sl_belongs sl_where(const sl_args *a, uint64_t key)
+{
+    sl_belongs in;
+    uint64_t rows = sl_rows(a);
+    in.row = sl_row_of(a, rows, key);
+    in.least = simt_ld_u64(a->v.bound + in.row);
+    in.limit = in.row + 1 < rows ? simt_ld_u64(a->v.bound + in.row + 1) : sl_keys(&a->v);
+    uint32_t home = simt_ld_u32(a->v.home + in.row);
+    in.first = sl_home_place(a, home);
+    in.count = simt_ld_u32(a->v.count + home);
+    return in;
+}
+
 /* key: at most sl_keys */
 SIMT_FN sl_spot sl_search(const sl_args *a, uint64_t key, bool shared)
 {
     sl_spot s;
-    uint64_t rows = sl_rows(a), limit = sl_keys(&a->v);
-    s.row = sl_row_of(a, rows, key);
-    uint64_t least = simt_ld_u64(a->v.bound + s.row);
-    if (s.row + 1 < rows) limit = simt_ld_u64(a->v.bound + s.row + 1);
-    uint32_t home = simt_ld_u32(a->v.home + s.row);
-    uint64_t first = sl_home_place(a, home);
-    s.count = simt_ld_u32(a->v.count + home);
-    s.index = sl_seek(a, first, s.count, key, least, limit, shared);
-    s.place = first + s.index;
+    sl_belongs in = sl_where(a, key);
+    s.row = in.row;
+    s.count = in.count;
+    s.index = sl_seek(a, in.first, in.count, key, in.least, in.limit, shared ? SL_SHARED_ENTRIES : SL_ENTRIES);
+    s.place = in.first + s.index;
     s.there = s.index < s.count && sl_key_at(a, s.place, shared) == key;
     return s;
 }

@@ -40,15 +40,19 @@ SIMT_FN uint64_t sl_key_in_order(const sl_args *a, uint64_t at, uint32_t *item)
 
 /* ---- Heads ----------------------------------------------------------------------------------- */
 
-/* What sl_room.mark has of a position. */
-SIMT_FN uint32_t sl_mark_of(const sl_args *a, uint64_t at)
+/* The key at a position, if it is the head of its run and may insert or erase; else SL_NO_KEY. */
+SIMT_FN uint64_t sl_head_key(const sl_args *a, uint64_t at)
 {
     uint32_t item, before;
     uint64_t key = sl_key_in_order(a, at, &item);
-    if (key == SL_NO_KEY || (at > 0 && sl_key_in_order(a, at - 1, &before) == key)) return 0;
-    if (a->b.op != HD_OP_ERASE && !sl_inserts(a, sl_flag_of(&a->b, a->b.first + item))) return 0;
-    sl_spot s = sl_search(a, key, false);
-    return s.there == (a->b.op == HD_OP_ERASE) ? s.index + 1 : 0;
+    if (key == SL_NO_KEY || (at > 0 && sl_key_in_order(a, at - 1, &before) == key)) return SL_NO_KEY;
+    return a->b.op == HD_OP_ERASE || sl_inserts(a, sl_flag_of(&a->b, a->b.first + item)) ? key : SL_NO_KEY;
+}
+
+/* What sl_room.mark has of a position, where such a key is at spot s. */
+SIMT_FN uint32_t sl_mark_of(const sl_args *a, uint64_t key, const sl_spot *s)
+{
+    return key != SL_NO_KEY && s->there == (a->b.op == HD_OP_ERASE) ? s->index + 1 : 0;
 }
 
 SIMT_FN void sl_heads(const sl_args *a)
@@ -61,7 +65,12 @@ SIMT_FN void sl_heads(const sl_args *a)
         for (uint64_t at = gpu_share_begin(n, share, a->item_shares); at < end; at += 32) {
             uint32_t mark = 0;
             if (at + w.rank < end) {
-                mark = sl_mark_of(a, at + w.rank);
+                uint64_t key = sl_head_key(a, at + w.rank);
+                sl_spot s;
+                s.there = false;
+                s.index = 0;
+                if (key != SL_NO_KEY) s = sl_search(a, key, false);
+                mark = sl_mark_of(a, key, &s);
                 simt_st_u32(a->room.mark + at + w.rank, mark);
             }
             simt_join();
@@ -83,7 +92,7 @@ SIMT_FN void sl_list_heads(const sl_args *a)
             uint32_t to = listed + sl_bits_before(w, mark != 0, &all), item;
             if (mark) {
                 simt_st_u64(a->room.add_key + to, sl_key_in_order(a, at + w.rank, &item));
-                simt_st_u32(a->room.add_item + to, item);
+                simt_st_u32(a->room.add_from + to, (uint32_t)(at + w.rank));
                 simt_st_u32(a->room.add_at + to, mark - 1);
             }
             simt_join();
@@ -256,10 +265,10 @@ SIMT_FN void sl_plan_write(const sl_args *a)
 
 /* ---- Merge ----------------------------------------------------------------------------------- */
 
-/* How many of the row's list come before place d of what is merged: the k-th comes to place k + add_at. */
-SIMT_FN uint32_t sl_adds_before(const sl_args *a, const sl_plan *p, uint32_t d)
+/* How many of the row's list come before place d of what is merged: the k-th comes to place k + add_at. It is from
+ * `low` to `high`. */
+SIMT_FN uint32_t sl_adds_before(const sl_args *a, const sl_plan *p, uint32_t low, uint32_t high, uint32_t d)
 {
-    uint32_t low = 0, high = p->adds;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         if (simt_ld_u32(a->room.add_at + p->at + middle) + middle < d)
@@ -270,57 +279,59 @@ SIMT_FN uint32_t sl_adds_before(const sl_args *a, const sl_plan *p, uint32_t d)
     return low;
 }
 
-/* How many of the row's list, of those from `low` to before `high`, come before entry x. */
-SIMT_FN uint32_t sl_adds_below(const sl_args *a, const sl_plan *p, uint32_t low, uint32_t high, uint32_t x)
-{
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (simt_ld_u32(a->room.add_at + p->at + middle) <= x)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-/* A piece: the places [from, to) of what is merged. Of them entries, and of the list. */
+/* A piece: the places [from, to) of what is merged, with part [add, add_end) of the row's list. */
 typedef struct sl_piece {
-    uint64_t first; /* place of its home */
-    uint32_t from, to, entry, entry_end, add, add_end;
+    uint32_t from, to, add, add_end;
 } sl_piece;
 
 SIMT_FN sl_piece sl_piece_of(const sl_args *a, const sl_plan *p, uint32_t k)
 {
     sl_piece q;
-    q.first = p->first;
     q.from = sl_plan_border(a, p, k);
     q.to = sl_plan_border(a, p, k + 1);
-    q.add = sl_adds_before(a, p, q.from);
-    q.add_end = sl_adds_before(a, p, q.to);
-    q.entry = q.from - q.add;
-    q.entry_end = q.to - q.add_end;
+    q.add = sl_adds_before(a, p, 0, p->adds, q.from);
+    q.add_end = sl_adds_before(a, p, q.add, p->adds, q.to);
     return q;
 }
 
-/* The k-th of the row's list comes into its piece. */
-SIMT_FN uint64_t sl_merge_add(const sl_args *a, const sl_plan *p, const sl_piece *q, uint32_t k)
+/* The item of number k of the list. */
+SIMT_FN uint64_t sl_listed_item(const sl_args *a, uint32_t k)
 {
-    uint32_t at = p->at + k, to = simt_ld_u32(a->room.add_at + at) + k - q->from;
-    uint64_t i = a->b.first + simt_ld_u32(a->room.add_item + at);
-    sl_entry e;
-    e.key = simt_ld_u64(a->room.add_key + at);
-    e.value = sl_given(a, i);
-    sl_put_entry(a, q->first + to, e);
-    simt_ticket_store(i, HD_INSERTED, 0, q->first + to);
-    return to ? SL_NO_KEY : e.key;
+    return a->b.first + (uint32_t)simt_ld_u64(a->room.word + simt_ld_u32(a->room.add_from + k));
 }
 
-SIMT_FN uint64_t sl_merge_entry(const sl_args *a, const sl_plan *p, const sl_piece *q, uint32_t x)
+/* What comes to a place: an entry of the old segment, or a new one. */
+typedef struct sl_merged {
+    sl_entry e;
+    uint32_t before; /* of the row's list */
+    bool fresh;      /* it is that number of the list */
+} sl_merged;
+
+/* d: place of what is merged; before: from `low` to `high`. Threads of a warp take places in a row, and so store whole
+ * lines. */
+SIMT_FN sl_merged sl_merged_at(const sl_args *a, const sl_plan *p, uint32_t low, uint32_t high, uint32_t d)
 {
-    sl_entry e = sl_entry_at(a, p->first + x);
-    uint32_t to = x + sl_adds_below(a, p, q->add, q->add_end, x) - q->from;
-    sl_put_entry(a, q->first + to, e);
-    return to ? SL_NO_KEY : e.key;
+    sl_merged m;
+    m.before = sl_adds_before(a, p, low, high, d);
+    uint32_t at = p->at + m.before;
+    m.fresh = m.before < p->adds && simt_ld_u32(a->room.add_at + at) + m.before == d;
+    if (m.fresh) {
+        m.e.key = simt_ld_u64(a->room.add_key + at);
+        m.e.value = sl_given(a, sl_listed_item(a, at));
+    } else {
+        m.e = sl_entry_at(a, p->first + d - m.before);
+    }
+    return m;
+}
+
+SIMT_FN void sl_put_merged(const sl_args *a, const sl_plan *p, const sl_merged *m, uint64_t place)
+{
+    uint32_t at = p->at + m->before;
+    uint64_t i = m->fresh && simt_tells() ? sl_listed_item(a, at) : 0;
+    sl_put_entry(a, place, m->e);
+    if (!m->fresh) return;
+    simt_ticket_store(i, HD_INSERTED, 0, place);
+    simt_st_u32(a->room.mark + simt_ld_u32(a->room.add_from + at), SL_MERGED);
 }
 
 /* The row that fresh segment `g` is split from. */
@@ -347,14 +358,11 @@ SIMT_FN void sl_merge_fresh(const sl_args *a)
         uint32_t k = (uint32_t)(g - simt_ld_u32(a->room.fresh + row)) + 1, home = simt_ld_u32(a->room.free + g);
         sl_piece q = sl_piece_of(a, &p, k);
         uint64_t to = row + g + 1; /* so many rows and fresh segments are before it */
-        q.first = sl_home_place(a, home);
-        for (uint32_t x = q.entry + simt_thread(); x < q.entry_end; x += simt_threads()) {
-            uint64_t key = sl_merge_entry(a, &p, &q, x);
-            if (key != SL_NO_KEY) simt_st_u64(a->room.bound + to, key);
-        }
-        for (uint32_t j = q.add + simt_thread(); j < q.add_end; j += simt_threads()) {
-            uint64_t key = sl_merge_add(a, &p, &q, j);
-            if (key != SL_NO_KEY) simt_st_u64(a->room.bound + to, key);
+        for (uint32_t d = q.from + simt_thread(), add = q.add; d < q.to; d += simt_threads()) {
+            sl_merged m = sl_merged_at(a, &p, add, q.add_end, d);
+            sl_put_merged(a, &p, &m, sl_home_place(a, home) + d - q.from);
+            if (d == q.from) simt_st_u64(a->room.bound + to, m.e.key);
+            add = m.before;
         }
         simt_join();
         if (simt_thread() != 0) continue;
@@ -363,24 +371,27 @@ SIMT_FN void sl_merge_fresh(const sl_args *a)
     }
 }
 
-/* Entries move up: tiles of them are read, and written when all threads have read theirs, from the last one on. Nothing
- * that is still to be read is above the first place that a tile writes to. */
-enum { SL_MOVED = 4 /* entries that a thread moves at a time */ };
+/* Entries move up: places are filled in tiles, from the last one on. All threads read what comes to their places of a
+ * tile, and write when all have. What comes to later tiles does not lie at or above the first place of this one. */
+enum { SL_MOVED = 4 /* places that a thread fills at a time */ };
 
-SIMT_FN void sl_move_up(const sl_args *a, const sl_plan *p, const sl_piece *q, uint32_t low, uint32_t high)
+/* The places [low, high). add, add_end: how many of the list come before `low`, and before `high` */
+SIMT_FN void sl_merge_tile(const sl_args *a, const sl_plan *p, uint32_t low, uint32_t high, uint32_t add,
+                           uint32_t add_end)
 {
-    sl_entry e[SL_MOVED];
+    sl_merged m[SL_MOVED];
     SIMT_UNROLL
     for (uint32_t k = 0; k < SL_MOVED; k++) {
-        uint32_t x = low + k * simt_threads() + simt_thread();
-        if (x < high) e[k] = sl_entry_at(a, p->first + x);
+        uint32_t d = low + k * simt_threads() + simt_thread();
+        if (d < high) m[k] = sl_merged_at(a, p, add, add_end, d);
     }
     simt_sync_block();
     SIMT_UNROLL
     for (uint32_t k = 0; k < SL_MOVED; k++) {
-        uint32_t x = low + k * simt_threads() + simt_thread();
-        if (x < high) sl_put_entry(a, p->first + x + sl_adds_below(a, p, 0, q->add_end, x), e[k]);
+        uint32_t d = low + k * simt_threads() + simt_thread();
+        if (d < high) sl_put_merged(a, p, &m[k], p->first + d);
     }
+    simt_join();
 }
 
 /* Whether some of the list belong to the row. */
@@ -394,12 +405,14 @@ SIMT_FN bool sl_has_list(const sl_args *a, uint64_t row)
 SIMT_FN void sl_merge_in_place(const sl_args *a, const sl_plan *p)
 {
     sl_piece q = sl_piece_of(a, p, 0);
-    uint32_t low, tile = SL_MOVED * simt_threads(), least = simt_ld_u32(a->room.add_at + p->at);
-    for (uint32_t high = q.entry_end; high > least; high = low) {
-        low = high - least > tile ? high - tile : least;
-        sl_move_up(a, p, &q, low, high);
+    uint32_t low, tile = SL_MOVED * simt_threads(), least = simt_ld_u32(a->room.add_at + p->at), end = q.add_end;
+    for (uint32_t high = q.to; high > least; high = low) {
+        low = (high - 1) / tile * tile; /* so that tiles begin with lines */
+        if (low < least) low = least;
+        uint32_t add = sl_adds_before(a, p, 0, end, low);
+        sl_merge_tile(a, p, low, high, add, end);
+        end = add;
     }
-    for (uint32_t k = simt_thread(); k < q.add_end; k += simt_threads()) sl_merge_add(a, p, &q, k);
     simt_sync_block(); /* all have read the count */
     if (simt_thread() == 0) simt_st_u32(a->v.count + p->home, q.to);
     simt_join();

@@ -12,11 +12,16 @@ static const hd_variant *const variants[] = { &sl_variant_segments, NULL };
 /* By number, less HD_SHARED_KERNELS. */
 static hd_host_text *const shared[] = {
     [SL_NUMBER_list - HD_SHARED_KERNELS] = sl_kernel_list,
+    [SL_NUMBER_apply_far - HD_SHARED_KERNELS] = sl_kernel_apply_far,
+    [SL_NUMBER_update_far - HD_SHARED_KERNELS] = sl_kernel_update_far,
+    [SL_NUMBER_range_far - HD_SHARED_KERNELS] = sl_kernel_range_far,
+    [SL_NUMBER_look_far - HD_SHARED_KERNELS] = sl_kernel_look_far,
     [SL_NUMBER_label - HD_SHARED_KERNELS] = sl_kernel_label,
     [SL_NUMBER_sort_count - HD_SHARED_KERNELS] = sl_kernel_sort_count,
     [SL_NUMBER_sort_scan - HD_SHARED_KERNELS] = sl_kernel_sort_scan,
     [SL_NUMBER_sort_lay - HD_SHARED_KERNELS] = sl_kernel_sort_lay,
     [SL_NUMBER_heads - HD_SHARED_KERNELS] = sl_kernel_heads,
+    [SL_NUMBER_heads_far - HD_SHARED_KERNELS] = sl_kernel_heads_far,
     [SL_NUMBER_list_heads - HD_SHARED_KERNELS] = sl_kernel_list_heads,
     [SL_NUMBER_plan_count - HD_SHARED_KERNELS] = sl_kernel_plan_count,
     [SL_NUMBER_plan_write - HD_SHARED_KERNELS] = sl_kernel_plan_write,
@@ -36,6 +41,7 @@ static hd_host_text *const shared[] = {
     [SL_NUMBER_settle_homes - HD_SHARED_KERNELS] = sl_kernel_settle_homes,
     [SL_NUMBER_settle_label - HD_SHARED_KERNELS] = sl_kernel_settle_label,
     [SL_NUMBER_settle_rows - HD_SHARED_KERNELS] = sl_kernel_settle_rows,
+    [SL_NUMBER_settle_near - HD_SHARED_KERNELS] = sl_kernel_settle_near,
     [SL_NUMBER_word_enter - HD_SHARED_KERNELS] = sl_kernel_word_enter,
     [SL_NUMBER_word_leave - HD_SHARED_KERNELS] = sl_kernel_word_leave,
 };

@@ -316,8 +316,7 @@ SIMT_FN void sl_tell_erased(const sl_args *a, uint64_t row)
     if (!simt_tells() || a->b.op != HD_OP_ERASE) return;
     uint32_t end = simt_ld_u32(a->room.first + row + 1);
     for (uint32_t k = simt_ld_u32(a->room.first + row) + simt_thread(); k < end; k += simt_threads()) {
-        uint32_t item = simt_ld_u32(a->room.add_item + k);
-        simt_ticket(a->b.first + item, HD_ERASED, 0, SL_NO_PLACE);
+        simt_ticket(sl_listed_item(a, k), HD_ERASED, 0, SL_NO_PLACE);
     }
     simt_join();
 }

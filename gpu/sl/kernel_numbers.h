@@ -9,11 +9,16 @@
 
 typedef enum sl_kernel {
     SL_NUMBER_list = HD_SHARED_KERNELS,
+    SL_NUMBER_look_far,
+    SL_NUMBER_range_far,
+    SL_NUMBER_update_far,
+    SL_NUMBER_apply_far,
     SL_NUMBER_label,
     SL_NUMBER_sort_count,
     SL_NUMBER_sort_scan,
     SL_NUMBER_sort_lay,
     SL_NUMBER_heads,
+    SL_NUMBER_heads_far,
     SL_NUMBER_list_heads,
     SL_NUMBER_plan_count,
     SL_NUMBER_plan_write,
@@ -33,6 +38,7 @@ typedef enum sl_kernel {
     SL_NUMBER_settle_homes,
     SL_NUMBER_settle_label,
     SL_NUMBER_settle_rows,
+    SL_NUMBER_settle_near,
     SL_NUMBER_word_enter, /* of a batch lock: concurrency/word.h */
     SL_NUMBER_word_leave,
     SL_KERNELS

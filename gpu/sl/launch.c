@@ -24,9 +24,8 @@ enum {
     WINDOW_LEAST = 1 << 12,
     WINDOW_LEAST_THERE = 1 << 18, /* on a device */
     WINDOW_MOST = 1 << 30,
-    WINDOW_OF = 16,     /* a window has so many times fewer items than the table has places */
-    SHARES_MOST = 4096, /* of a sort */
-    ALIGNED = 512       /* more than what a device rounds an allocation up to within a larger one */
+    WINDOW_OF = 16, /* a window has so many times fewer items than the table has places */
+    ALIGNED = 512   /* more than what a device rounds an allocation up to within a larger one */
 };
 
 static void usual(hd_info *info) { (void)info; }
@@ -45,7 +44,7 @@ uint64_t sl_window(const sl_own *o)
     return o->gpu.window_most && o->gpu.window_most < window ? o->gpu.window_most : window;
 }
 
-uint32_t sl_sort_shares(const sl_own *o) { return gpu_sort_shares(sl_window(o), SHARES_MOST); }
+uint32_t sl_sort_shares(const sl_own *o) { return gpu_sort_shares(sl_window(o), GPU_SORT_SHARES_MOST); }
 
 static uint64_t used_words(uint64_t homes) { return (homes + 63) / 64; }
 
@@ -62,6 +61,8 @@ int sl_homes_pieces(const sl_own *o, const sl_homes *h, size_t at, bool entries,
         { "capacity: used homes", at + offsetof(sl_homes, v.used), used_words(homes), 8, 0, HD_APART },
     };
     const hd_piece of_windows[] = {
+        { "capacity: near keys", at + offsetof(sl_homes, v.near_key), (homes - h->near) * sl_home_lines(&h->v),
+          sl_near_key_bytes(&h->v), HD_AS_IT_COMES, HD_APART },
         { "plan: lists", at + offsetof(sl_homes, room.first), homes + 1, 4, HD_AS_IT_COMES, HD_APART },
         { "plan: fresh segments", at + offsetof(sl_homes, room.fresh), homes + 1, 4, HD_AS_IT_COMES, HD_APART },
         { "plan: free homes", at + offsetof(sl_homes, room.free), homes, 4, HD_AS_IT_COMES, HD_APART },
@@ -85,7 +86,7 @@ static int room_to_take(const sl_own *o, hd_piece *all)
         { "table: counters", offsetof(sl_own, words), 1, sizeof(sl_words), 0, HD_TOGETHER },
         { "window: keys", offsetof(sl_own, word), window, 8, HD_AS_IT_COMES, HD_OF_BATCH },
         { "window: keys in order", offsetof(sl_own, other), window, 8, HD_AS_IT_COMES, HD_OF_BATCH },
-        { "window: items", offsetof(sl_own, add_item), window, 4, HD_AS_IT_COMES, HD_OF_BATCH },
+        { "window: items", offsetof(sl_own, add_from), window, 4, HD_AS_IT_COMES, HD_OF_BATCH },
         { "window: places", offsetof(sl_own, add_at), window, 4, HD_AS_IT_COMES, HD_OF_BATCH },
         { "window: marks", offsetof(sl_own, mark), window, 4, HD_AS_IT_COMES, HD_OF_BATCH },
         { "window: counts", offsetof(sl_own, sort_count), gpu_sort_counts(sl_sort_shares(o)), 4, HD_AS_IT_COMES,
@@ -99,9 +100,10 @@ static int room_to_take(const sl_own *o, hd_piece *all)
     return sizeof room / sizeof *room;
 }
 
-/* Bytes of a table with so many homes that are not this machine's, beside those of its entries; entries: the directory
- * counts. align: what each piece takes a multiple of. */
-static uint64_t bytes_beside(const hd_info *info, bool device, uint64_t homes, bool entries, uint64_t align)
+/* Bytes of a table with so many homes, of which `near` are near, that are not this machine's, beside those of its
+ * entries; entries: the directory counts. align: what each piece takes a multiple of. */
+static uint64_t bytes_beside(const hd_info *info, bool device, uint64_t homes, uint64_t near, bool entries,
+                             uint64_t align)
 {
     hd_piece all[HD_PIECES_MOST];
     uint64_t bytes = 0;
@@ -111,23 +113,45 @@ static uint64_t bytes_beside(const hd_info *info, bool device, uint64_t homes, b
     o.gpu.device = device;
     o.at.v = sl_view_for(info);
     o.at.v.homes = homes;
+    o.at.near = near;
     int n = room_to_take(&o, all);
     n += sl_homes_pieces(&o, &o.at, 0, entries, all + n);
     for (int i = 0; i < n; i++)
-        if (all[i].put != HD_HOST_MEMORY) bytes += (all[i].count * all[i].size + align - 1) / align * align;
+        if (all[i].put != HD_HOST_MEMORY && all[i].field != offsetof(sl_homes, v.word))
+            bytes += (all[i].count * all[i].size + align - 1) / align * align;
     return bytes;
+}
+
+/* Bytes of device memory of a table with so many near homes. */
+static uint64_t near_bytes(const hd_info *info, uint64_t homes, uint64_t near)
+{
+    return bytes_beside(info, true, homes, near, true, ALIGNED) + near * info->sl.segment_bytes;
+}
+
+/* The least is a table with one near segment, or, if it is small, with no far one. */
+static uint64_t least_near(const hd_info *info, uint64_t homes)
+{
+    uint64_t one = near_bytes(info, homes, 1), all = near_bytes(info, homes, homes);
+    return one < all ? one : all;
+}
+
+/* How many homes are near: as many as there is room for. A far one takes room for its near keys. */
+static uint64_t near_homes(const hd_info *info, uint64_t homes)
+{
+    uint64_t most = info->sl.near_bytes, one = near_bytes(info, homes, 1);
+    if (most == 0 || most >= near_bytes(info, homes, homes)) return homes;
+    const sl_view v = sl_view_for(info);
+    uint64_t each = info->sl.segment_bytes - sl_home_lines(&v) * sl_near_key_bytes(&v),
+             near = most > one ? 1 + (most - one) / each : 1;
+    while (near > 1 && near_bytes(info, homes, near) > most) near--;
+    return near;
 }
 
 /* Bytes beside the reference's. */
 static uint64_t room_bytes(const hd_info *info, bool device)
 {
-    return bytes_beside(info, device, sl_view_for(info).homes, false, 1);
-}
-
-/* Bytes of device memory beside those of near segments. */
-static uint64_t beside_near(const hd_info *info, uint64_t homes)
-{
-    return bytes_beside(info, true, homes, true, ALIGNED);
+    uint64_t homes = sl_view_for(info).homes;
+    return bytes_beside(info, device, homes, near_homes(info, homes), false, 1);
 }
 
 void sl_homes_begin(const sl_own *o, sl_homes *h, uint64_t homes)
@@ -136,17 +160,12 @@ void sl_homes_begin(const sl_own *o, sl_homes *h, uint64_t homes)
     memset(h, 0, sizeof *h);
     h->v = sl_view_for(info);
     h->v.homes = homes;
-    h->near = homes;
-    if (info->sl.near_bytes == 0) return;
-    uint64_t beside = beside_near(info, homes),
-             near = info->sl.near_bytes > beside ? (info->sl.near_bytes - beside) / info->sl.segment_bytes : 0;
-    if (near < homes) h->near = near;
+    h->v.near = h->near = near_homes(info, homes);
 }
 
-/* The least is a table with one near segment. */
 hd_status sl_fits_near(const hd_info *info, uint64_t homes)
 {
-    uint64_t least = beside_near(info, homes) + info->sl.segment_bytes;
+    uint64_t least = least_near(info, homes);
     if (info->sl.near_bytes == 0 || info->sl.near_bytes >= least) return HD_OK;
     return hd_fail(HD_EINVAL, "near: %" PRIu64 " bytes; with this capacity at least %" PRIu64, info->sl.near_bytes,
                    least);
@@ -195,7 +214,7 @@ sl_args sl_args_of(const sl_own *o, const sl_homes *h)
     a.room = h->room;
     a.room.word = o->word;
     a.room.add_key = o->other;
-    a.room.add_item = o->add_item;
+    a.room.add_from = o->add_from;
     a.room.add_at = o->add_at;
     a.room.mark = o->mark;
     a.room.share = o->share;
@@ -255,6 +274,8 @@ static hd_status launch_steps(const hd_launcher *l, const sl_args *a, const step
     return status;
 }
 
+static bool has_far(const sl_own *o) { return o->at.near < o->at.v.homes; }
+
 /* Gives the words codes and sorts them by these; *sorted: where they are, and then are. */
 static hd_status sort_by(const sl_own *o, const hd_launcher *l, sl_args *a, uint32_t label, uint32_t bits)
 {
@@ -282,7 +303,6 @@ static hd_status sort_window(const sl_own *o, const hd_launcher *l, sl_args *a)
 }
 
 static const step finding[] = {
-    { SL_NUMBER_heads, OVER_ITEM_SHARES },
     { SL_NUMBER_list_heads, OVER_ITEM_SHARES },
     { SL_NUMBER_plan_count, OVER_ROW_SHARES },
     { SL_NUMBER_plan_write, OVER_ROW_SHARES },
@@ -317,12 +337,15 @@ static hd_status launch_join(const hd_launcher *l, sl_args *a)
 static hd_status launch_window(const sl_own *o, const hd_launcher *l, sl_args *a, uint32_t apply)
 {
     hd_status status = sort_window(o, l, a);
+    if (!status)
+        status = launch_step(l, a, (step){ has_far(o) ? SL_NUMBER_heads_far : SL_NUMBER_heads, OVER_ITEM_SHARES });
     if (!status) status = launch_steps(l, a, STEPS(finding));
     if (!status && a->b.op == HD_OP_ERASE) {
         status = launch_join(l, a);
     } else if (!status) {
         status = launch_steps(l, a, STEPS(merging));
     }
+    if (has_far(o)) apply = SL_NUMBER_apply_far;
     return status ? status : launch_step(l, a, (step){ apply, OVER_ITEMS });
 }
 
@@ -351,18 +374,59 @@ static hd_status launch_sweep(const hd_launcher *l, sl_args *a, uint32_t row)
     return status || a->b.op != HD_OP_ERASE_IF ? status : launch_join(l, a);
 }
 
+/* Batches of more items that look up or update far segments are sorted. */
+static uint64_t sorts_above(const sl_own *o)
+{
+    enum { SORTED = 4096 };
+    return o->gpu.window_most && o->gpu.window_most < SORTED ? o->gpu.window_most : SORTED;
+}
+
+/* A batch as launches, for gpu_launcher.items. */
+typedef struct launching {
+    gpu_launcher l; /* first: launch_far gets its address */
+    const sl_own *o;
+    sl_args *a;
+} launching;
+
+static const uint32_t far_kernel[SL_FAMILIES] = {
+    [SL_LOOK] = SL_NUMBER_look_far, [SL_RANGE] = SL_NUMBER_range_far, [SL_UPDATE] = SL_NUMBER_update_far
+};
+
+/* gpu_launcher.items of a table with far segments: items [first, last), in the order of their keys if they are many. */
+static hd_status launch_far(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
+{
+    const launching *x = (const launching *)l;
+    sl_args *a = x->a;
+    const gpu_batch whole = a->b;
+    bool sorts = whole.last - whole.first > sorts_above(x->o);
+    uint64_t window = sorts ? sl_window(x->o) : whole.last - whole.first;
+    hd_status status = HD_OK;
+    (void)row;
+    for (uint64_t at = whole.first; at < whole.last && !status; at = a->b.last) {
+        a->b.first = at;
+        a->b.last = whole.last - at < window ? whole.last : at + window;
+        if (whole.stage_flag) a->b.stage_flag = whole.stage_flag + (at - whole.first);
+        if (sorts) status = sort_window(x->o, &l->on, a);
+        a->order = sorts ? a->room.word : NULL;
+        if (!status) status = gpu_launch_range(l, far_kernel[r->family], r->lanes, r->threads);
+    }
+    a->b = whole;
+    return status;
+}
+
 /* Windows of find_missed, ranges of places, and single launches over items. */
 static hd_status launch_listed(const sl_own *o, const hd_launcher *to, sl_args *a, uint32_t row)
 {
     const hd_variant_row *r = sl_row_numbered(row);
-    const gpu_launcher l = { *to, gpu_list_window(&o->gpu), a, sizeof *a, &a->b, SL_NUMBER_list, NULL };
+    launching x = { { *to, gpu_list_window(&o->gpu), a, sizeof *a, &a->b, SL_NUMBER_list, NULL }, o, a };
     bool exports = r->family == SL_EXPORT;
+    if (has_far(o) && far_kernel[r->family]) x.l.items = launch_far;
     if (a->b.op == HD_OP_FIND_MISSED && (a->b.list_key || a->b.list_item || a->b.count))
-        return gpu_launch_windows(&l, row, r);
+        return gpu_launch_windows(&x.l, row, r);
     a->b.stage_flag = NULL;
     if (!exports) a->b.first = 0;
     a->b.last = a->b.first + a->b.n;
-    return exports ? gpu_launch_list(&l, row) : gpu_launch_range(&l, row, r->lanes, r->threads);
+    return exports ? gpu_launch_list(&x.l, row) : gpu_launch_items(&x.l, row, r);
 }
 
 static hd_status launch(void *own, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when)
@@ -390,7 +454,10 @@ const char *sl_unfit_row(const hd_variant_row *row, const hd_info *info, const h
 /* What needs room that a table has once: windows, and lists. */
 static bool lists(const void *own, uint32_t row, const hd_batch *b)
 {
-    return gpu_batch_lists(own, row, b) || sl_family_of(b->op) == SL_FLIP || b->op == HD_OP_ERASE_IF;
+    const sl_own *o = (const sl_own *)own;
+    sl_family family = sl_family_of(b->op);
+    if (gpu_batch_lists(own, row, b) || family == SL_FLIP || b->op == HD_OP_ERASE_IF) return true;
+    return far_kernel[family] && has_far(o) && b->n > sorts_above(o);
 }
 
 /* ---- On the host machine --------------------------------------------------------------------- */
@@ -399,15 +466,21 @@ static bool lists(const void *own, uint32_t row, const hd_batch *b)
 static void before(void *own, void *entries)
 {
     sl_own *o = (sl_own *)own;
+    void *near_key = o->at.v.near_key;
     o->at.v = *sl_view_of(entries);
+    o->at.v.near = o->at.near;
+    o->at.v.near_key = near_key;
+    if (o->at.v.stale) sl_renew_near(&o->at.v);
     o->at.far = o->at.v.word + o->at.near * o->at.v.fit * o->at.v.words;
     o->words->numbers.rows = o->at.v.rows;
 }
 
 static void after(void *own, void *entries, bool good)
 {
+    const sl_own *o = (const sl_own *)own;
     (void)good;
-    sl_view_of(entries)->rows = ((const sl_own *)own)->words->numbers.rows;
+    *sl_view_of(entries) = o->at.v;
+    sl_view_of(entries)->rows = o->words->numbers.rows;
 }
 
 static int homes_regions(const sl_own *o, const sl_homes *h, hd_region *all)
@@ -447,7 +520,12 @@ static hd_status empty(void *own, const hd_launcher *l)
 
 static hd_status open_here(const void *own, const hd_seams *s, void **staged)
 {
-    return hd_design_sl.open(&hd_design_sl, &((const sl_own *)own)->gpu.info, s, staged);
+    const sl_own *o = (const sl_own *)own;
+    hd_status status = hd_design_sl.open(&hd_design_sl, &o->gpu.info, s, staged);
+    if (status) return status;
+    status = sl_take_near(sl_view_of(*staged), o->at.near, s);
+    if (status) hd_design_sl.close(*staged, s);
+    return status;
 }
 
 static int planes(const void *own, void *staged, bool values, hd_plane *all)
@@ -460,6 +538,8 @@ static int planes(const void *own, void *staged, bool values, hd_plane *all)
         { "rows", &o->words->numbers.rows, &here->rows, sizeof here->rows },
         { "segments", h->v.word, here->word, h->near * words * 8 },
         { "far segments", h->far, here->word + h->near * words, (homes - h->near) * words * 8 },
+        { "near keys", h->v.near_key, here->near_key,
+          (homes - h->near) * sl_home_lines(&h->v) * sl_near_key_bytes(&h->v) },
         { "bounds", h->v.bound, here->bound, homes * 8 },
         { "homes", h->v.home, here->home, homes * 4 },
         { "counts", h->v.count, here->count, homes * 4 },

@@ -43,13 +43,18 @@ SIMT_FN uint64_t sl_last_below(const sl_args *a, const sl_spot *s)
 
 /* ---- Lookup ---------------------------------------------------------------------------------- */
 
+SIMT_FN void sl_deliver_found(const sl_args *a, uint64_t i, uint64_t value)
+{
+    if (!gpu_delivers_value(a->b.op)) return;
+    sl_deliver_value(a, i, value);
+    if (a->b.score_out) simt_st_u64(a->b.score_out + i, 0);
+}
+
 SIMT_FN uint32_t sl_find_one(const sl_args *a, uint64_t i, const sl_spot *s)
 {
     uint32_t outcome = s->there ? HD_HIT : HD_MISS;
     simt_ticket(i, outcome, 0, s->there ? s->place : SL_NO_PLACE);
-    if (!s->there) return outcome;
-    if (a->b.value_out && gpu_delivers_value(a->b.op)) sl_deliver_value(a, i, sl_entry_value(a, s->place));
-    if (a->b.score_out && gpu_delivers_value(a->b.op)) simt_st_u64(a->b.score_out + i, 0);
+    if (s->there) sl_deliver_found(a, i, a->b.value_out ? sl_entry_value(a, s->place) : 0);
     return outcome;
 }
 
@@ -101,14 +106,16 @@ SIMT_FN void sl_look(const sl_args *a)
 /* ---- Ranges ---------------------------------------------------------------------------------- */
 
 /* A tile copies the entries from the spot on that are at most `last`, up to the limit; how many there are, or any
- * number above the limit. */
-SIMT_FN uint64_t sl_copy_range(simt_tile t, const sl_args *a, uint64_t i, uint64_t row, uint32_t index, uint64_t last)
+ * number above the limit. whole: each step ends where a line does, or a part of it. */
+SIMT_FN uint64_t sl_copy_range(simt_tile t, const sl_args *a, uint64_t i, uint64_t row, uint32_t index, uint64_t last,
+                               bool whole)
 {
     uint64_t rows = sl_rows(a), found = 0;
     bool ends = false;
     sl_segment g = sl_segment_of(a, row);
     while (!ends && found <= a->limit) {
-        bool is = index + t.rank < g.count;
+        uint32_t step = whole ? t.size - (index & (t.size - 1)) : t.size;
+        bool is = t.rank < step && index + t.rank < g.count;
         sl_entry e;
         e.key = SL_NO_KEY;
         e.value = 0;
@@ -119,7 +126,7 @@ SIMT_FN uint64_t sl_copy_range(simt_tile t, const sl_args *a, uint64_t i, uint64
         simt_join();
         found += simt_popc(simt_ballot(t, in));
         ends = simt_any(t, is && !in);
-        index += t.size;
+        index += step;
         if (ends || index < g.count) continue;
         ends = ++row >= rows;
         index = 0;
@@ -161,26 +168,33 @@ SIMT_FN uint32_t sl_range_end(const sl_args *a, uint64_t i, bool is, uint64_t fo
     return outcome;
 }
 
-/* A thread per item searches; then tiles of eight lanes copy the entries of their items, one item after another. */
+/* The lanes of a warp, which know their items, i, copy the entries in tiles, one item after another. The outcome. */
+SIMT_FN uint32_t sl_range_copy(simt_tile t, const sl_args *a, uint64_t i, const sl_ranged *r, bool whole)
+{
+    uint64_t found = 0;
+    uint32_t outcome = SL_NO_ITEM;
+    for (uint32_t k = 0; k < t.size; k++) {
+        uint64_t item = simt_shfl_u64(t, i, k), row = simt_shfl_u64(t, r->row, k), last = simt_shfl_u64(t, r->last, k),
+                 n = 0;
+        uint32_t index = simt_shfl_u32(t, r->index, k);
+        if (simt_shfl_u32(t, r->is, k)) n = sl_copy_range(t, a, item, row, index, last, whole);
+        simt_join();
+        if (t.rank == k) found = n;
+    }
+    if (i < a->b.last) outcome = sl_range_end(a, i, r->is, found);
+    simt_join();
+    return outcome;
+}
+
+/* A thread per item searches; then tiles of eight lanes copy the entries of their items. */
 SIMT_FN void sl_range(const sl_args *a)
 {
     simt_tile w = simt_tile_of(32), t = simt_tile_of(8);
     uint64_t mine = 0;
     for (uint64_t at = a->b.first + gpu_thread() / 32 * 32; at < a->b.last; at += gpu_threads()) {
-        uint64_t i = at + w.rank;
-        sl_ranged r = sl_range_begin(a, i);
-        uint64_t found = 0;
-        uint32_t outcome = SL_NO_ITEM;
+        sl_ranged r = sl_range_begin(a, at + w.rank);
         simt_join();
-        for (uint32_t k = 0; k < t.size; k++) {
-            uint64_t row = simt_shfl_u64(t, r.row, k), last = simt_shfl_u64(t, r.last, k), n = 0;
-            uint32_t index = simt_shfl_u32(t, r.index, k);
-            if (simt_shfl_u32(t, r.is, k)) n = sl_copy_range(t, a, i - t.rank + k, row, index, last);
-            simt_join();
-            if (t.rank == k) found = n;
-        }
-        if (i < a->b.last) outcome = sl_range_end(a, i, r.is, found);
-        simt_join();
+        uint32_t outcome = sl_range_copy(t, a, at + w.rank, &r, false);
         gpu_count_lanes(w, &mine, outcome);
     }
     gpu_tally_lanes(w, &a->b, mine);

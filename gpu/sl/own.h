@@ -33,7 +33,7 @@ typedef struct sl_own {
     sl_homes at, next; /* next: while the table is resized, what it becomes */
     sl_words *words;
     uint64_t *word, *other; /* (window) what is sorted, and room for the sort */
-    uint32_t *add_item, *add_at, *mark;
+    uint32_t *add_from, *add_at, *mark;
     uint32_t *sort_count; /* (gpu_sort_counts) */
     uint32_t *share;      /* (2, SL_SHARES) */
     uint64_t *listed;     /* (GPU_LIST_WORDS) */

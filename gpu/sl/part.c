@@ -137,7 +137,9 @@ static hd_status part_filled(void *own, const hd_gpu_machine *m)
     if (!status) status = launch(m, SL_NUMBER_settle_homes, &c, c.a.v.homes * 32);
     if (!status) status = sort_homes(o, m, &c, false);
     if (!status && c.a.v.words == 2) status = sort_homes(o, m, &c, true);
-    return status ? status : launch(m, SL_NUMBER_settle_rows, &c, c.a.v.homes);
+    if (!status) status = launch(m, SL_NUMBER_settle_rows, &c, c.a.v.homes);
+    if (status || !c.a.v.near_key) return status;
+    return launch(m, SL_NUMBER_settle_near, &c, sl_near_lines(&c.a.v));
 }
 
 const hd_gpu_parts sl_parts = { part_bytes, part_planes, part_next, part_put_at, part_clear, part_filled };

@@ -9,6 +9,7 @@
 #include "concurrency/word.h"
 #include "gpu/sl/carry.h"
 #include "gpu/sl/check.h"
+#include "gpu/sl/far.h"
 #include "gpu/sl/flip.h"
 #include "gpu/sl/look.h"
 #include "gpu/sl/variant.h"
@@ -23,6 +24,12 @@ SIMT_ENTRY(sl_kernel_sweep, sl_args, sl_sweep)
 SIMT_ENTRY(sl_kernel_export, sl_args, sl_list)
 SIMT_ENTRY(sl_kernel_clear, sl_args, sl_clear_homes)
 
+/* The same of tables with far segments. */
+SIMT_ENTRY(sl_kernel_look_far, sl_args, sl_look_far)
+SIMT_ENTRY(sl_kernel_range_far, sl_args, sl_range_far)
+SIMT_ENTRY(sl_kernel_update_far, sl_args, sl_update_far)
+SIMT_ENTRY(sl_kernel_apply_far, sl_args, sl_apply_far)
+
 /* What the items of a window had to list. */
 SIMT_ENTRY(sl_kernel_list, sl_args, sl_list)
 
@@ -32,6 +39,7 @@ SIMT_ENTRY(sl_kernel_sort_count, gpu_sort, gpu_sort_count)
 SIMT_ENTRY(sl_kernel_sort_scan, gpu_sort, gpu_sort_scan)
 SIMT_ENTRY(sl_kernel_sort_lay, gpu_sort, gpu_sort_lay)
 SIMT_ENTRY(sl_kernel_heads, sl_args, sl_heads)
+SIMT_ENTRY(sl_kernel_heads_far, sl_args, sl_heads_far)
 SIMT_ENTRY(sl_kernel_list_heads, sl_args, sl_list_heads)
 SIMT_ENTRY(sl_kernel_plan_count, sl_args, sl_plan_count)
 SIMT_ENTRY(sl_kernel_plan_write, sl_args, sl_plan_write)
@@ -55,6 +63,7 @@ SIMT_ENTRY(sl_kernel_mark_buckets, sl_check_args, sl_mark_buckets)
 SIMT_ENTRY(sl_kernel_settle_homes, sl_check_args, sl_settle_homes)
 SIMT_ENTRY(sl_kernel_settle_label, sl_check_args, sl_settle_label)
 SIMT_ENTRY(sl_kernel_settle_rows, sl_check_args, sl_settle_rows)
+SIMT_ENTRY(sl_kernel_settle_near, sl_check_args, sl_settle_near)
 
 /* Before and after a batch under the batch lock group3. */
 SIMT_ENTRY(sl_kernel_word_enter, hd_word_args, hd_word_enter)

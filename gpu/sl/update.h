@@ -60,22 +60,25 @@ SIMT_FN uint32_t sl_change(const sl_args *a, uint64_t i, uint64_t place, uint64_
 
 /* ---- Updaters -------------------------------------------------------------------------------- */
 
-SIMT_FN uint32_t sl_update_one(const sl_args *a, uint64_t i)
+/* key: SL_NO_KEY: RESERVED. Else s: where it is */
+SIMT_FN uint32_t sl_update_item(const sl_args *a, uint64_t i, uint64_t key, const sl_spot *s)
 {
-    uint64_t key = sl_item_key(a, i);
-    uint32_t outcome = HD_RESERVED;
-    sl_spot s;
-    s.there = false;
-    if (key != SL_NO_KEY) {
-        s = sl_search(a, key, true);
-        outcome = HD_MISS;
-    }
-    if (s.there)
-        outcome = sl_change(a, i, s.place, key, HD_EITHER);
+    uint32_t outcome = key == SL_NO_KEY ? HD_RESERVED : HD_MISS;
+    if (key != SL_NO_KEY && s->there)
+        outcome = sl_change(a, i, s->place, key, HD_EITHER);
     else
         simt_ticket(i, outcome, 0, SL_NO_PLACE);
     sl_deliver_outcome(&a->b, i, outcome);
     return outcome;
+}
+
+SIMT_FN uint32_t sl_update_one(const sl_args *a, uint64_t i)
+{
+    uint64_t key = sl_item_key(a, i);
+    sl_spot s;
+    s.there = false;
+    if (key != SL_NO_KEY) s = sl_search(a, key, true);
+    return sl_update_item(a, i, key, &s);
 }
 
 /* A thread per item. */
@@ -97,31 +100,38 @@ SIMT_FN void sl_update(const sl_args *a)
 /* Whether an item whose key is absent would bring it in. */
 SIMT_FN bool sl_inserts(const sl_args *a, uint32_t flag) { return a->b.op != HD_OP_ERASE && flag != HD_ADD; }
 
-/* Item i, whose table has what the window inserted. mark: what its position has (sl_room). */
-SIMT_FN uint32_t sl_apply_one(const sl_args *a, uint64_t i, uint32_t mark)
+/* What an item of the order finds: its number, what its position is marked with, and its key if it is to be searched
+ * for. Else SL_NO_KEY: it is RESERVED; it is a head, so its key is new; or it erases. */
+typedef struct sl_applied {
+    uint64_t i, key;
+    uint32_t mark;
+    bool reserved;
+} sl_applied;
+
+SIMT_FN sl_applied sl_apply_begin(const sl_args *a, uint64_t at)
 {
-    uint64_t key = sl_item_key(a, i);
-    uint32_t outcome = HD_RESERVED, flag = sl_flag_of(&a->b, i);
-    sl_spot s;
-    s.there = false;
-    if (key != SL_NO_KEY) {
-        s = sl_search(a, key, true);
-        outcome = sl_inserts(a, flag) ? HD_PENDING : HD_MISS;
-    }
-    if (s.there && mark)
-        outcome = HD_INSERTED; /* its ticket is the merge's */
-    else if (s.there)
-        outcome = sl_change(a, i, s.place, key, flag);
-    else
-        simt_ticket(i, outcome, 0, SL_NO_PLACE);
-    return outcome;
+    sl_applied x;
+    x.i = a->b.first + (uint32_t)simt_ld_u64(a->room.word + at);
+    x.mark = simt_ld_u32(a->room.mark + at);
+    x.key = x.mark ? SL_NO_KEY : sl_item_key(a, x.i);
+    x.reserved = !x.mark && x.key == SL_NO_KEY;
+    if (a->b.op == HD_OP_ERASE) x.key = SL_NO_KEY;
+    return x;
 }
 
-/* Items of an erase: heads of present keys are marked, and have been erased. */
-SIMT_FN uint32_t sl_erased_one(const sl_args *a, uint64_t i, uint32_t mark)
+/* Of an erase the heads of present keys are marked, and have been erased. A head of another batch that no merge took is
+ * PENDING; the ticket of one that was taken is the merge's. */
+SIMT_FN uint32_t sl_apply_item(const sl_args *a, const sl_applied *x, const sl_spot *s)
 {
-    uint32_t outcome = sl_item_key(a, i) == SL_NO_KEY ? HD_RESERVED : mark ? HD_ERASED : HD_MISS;
-    if (outcome != HD_ERASED) simt_ticket(i, outcome, 0, SL_NO_PLACE);
+    uint32_t flag = sl_flag_of(&a->b, x->i), outcome;
+    if (x->key != SL_NO_KEY && s->there) return sl_change(a, x->i, s->place, x->key, flag);
+    if (x->reserved)
+        outcome = HD_RESERVED;
+    else if (a->b.op == HD_OP_ERASE)
+        outcome = x->mark ? HD_ERASED : HD_MISS;
+    else
+        outcome = x->mark == SL_MERGED ? HD_INSERTED : sl_inserts(a, flag) ? HD_PENDING : HD_MISS;
+    if (outcome != HD_ERASED && outcome != HD_INSERTED) simt_ticket(x->i, outcome, 0, SL_NO_PLACE);
     return outcome;
 }
 
@@ -133,10 +143,12 @@ SIMT_FN void sl_apply(const sl_args *a)
     for (uint64_t at = gpu_thread() / 32 * 32; at < n; at += gpu_threads()) {
         uint32_t outcome = SL_NO_ITEM;
         if (at + w.rank < n) {
-            uint64_t i = a->b.first + (uint32_t)simt_ld_u64(a->room.word + at + w.rank);
-            uint32_t mark = simt_ld_u32(a->room.mark + at + w.rank);
-            outcome = a->b.op == HD_OP_ERASE ? sl_erased_one(a, i, mark) : sl_apply_one(a, i, mark);
-            sl_deliver_outcome(&a->b, i, outcome);
+            sl_applied x = sl_apply_begin(a, at + w.rank);
+            sl_spot s;
+            s.there = false;
+            if (x.key != SL_NO_KEY) s = sl_search(a, x.key, true);
+            outcome = sl_apply_item(a, &x, &s);
+            sl_deliver_outcome(&a->b, x.i, outcome);
         }
         simt_join();
         gpu_count_lanes(w, &mine, outcome);

@@ -166,4 +166,5 @@ void sl_run_batch(sl_view *v, const hd_batch *b, uint64_t *tally)
         run_end(v, b);
     else
         run_scan(v, b);
+    sl_renew_near(v);
 }

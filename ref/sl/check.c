@@ -29,6 +29,14 @@ static sl_rule row_wrong(const sl_view *v, uint64_t row)
     return sl_count(v, row) == 0 && v->rows > 1 ? SL_RULE_EMPTY : SL_RULES;
 }
 
+/* Whether the place begins a line whose near key is not `key`. */
+static bool near_key_wrong(const sl_view *v, uint64_t place, uint64_t key)
+{
+    uint64_t near = v->near * v->fit, each = sl_line_entries(v);
+    if (!v->near_key || v->stale || place < near || place % each) return false;
+    return sl_near_key(v, (place - near) / each) != key;
+}
+
 /* What is wrong with entry `index` of the row. */
 static sl_rule entry_wrong(const sl_view *v, uint64_t row, uint32_t index)
 {
@@ -36,7 +44,8 @@ static sl_rule entry_wrong(const sl_view *v, uint64_t row, uint32_t index)
     uint64_t limit = row + 1 < v->rows ? v->bound[row + 1] : sl_keys(v);
     if (index && key <= sl_key(v, sl_place(v, row, index - 1))) return SL_RULE_ORDER;
     if (key < v->bound[row]) return SL_RULE_BELOW;
-    return key >= limit ? SL_RULE_ABOVE : SL_RULES;
+    if (key >= limit) return SL_RULE_ABOVE;
+    return near_key_wrong(v, sl_place(v, row, index), key) ? SL_RULE_NEAR_KEY : SL_RULES;
 }
 
 static void check_row(const sl_view *v, uint64_t row, char *why, size_t bytes)
@@ -61,6 +70,7 @@ void sl_say_broken(uint64_t row, uint32_t index, sl_rule rule, char *why, size_t
         [SL_RULE_ORDER] = "SL-4: the key is not above the one before",
         [SL_RULE_BELOW] = "SL-5: the key is below the segment's bound",
         [SL_RULE_ABOVE] = "SL-5: the key is not below the next bound, or the limit",
+        [SL_RULE_NEAR_KEY] = "SL-7: the near key of its line is another",
         [SL_RULE_SMALL] = "SL-6: two neighbours fill at most half of a segment",
     };
     if (rule < SL_RULE_ORDER)

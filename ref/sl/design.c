@@ -94,6 +94,7 @@ static void give_arrays(const sl_view *v, const hd_seams *s)
     hd_give(s, v->home, v->homes, sizeof *v->home);
     hd_give(s, v->count, v->homes, sizeof *v->count);
     hd_give(s, v->used, used_words(v->homes), sizeof *v->used);
+    if (v->owns_near) hd_give(s, v->near_key, sl_near_lines(v), sl_near_key_bytes(v));
 }
 
 /* The arrays of a view that has its numbers. */
@@ -114,6 +115,15 @@ static hd_status take_arrays(sl_view *v, const hd_seams *s)
         give_arrays(v, s);
     else
         sl_clear(v);
+    return status;
+}
+
+hd_status sl_take_near(sl_view *v, uint64_t near, const hd_seams *s)
+{
+    if (near >= v->homes) return HD_OK;
+    v->near = near;
+    hd_status status = hd_take(s, "capacity: near keys", sl_near_lines(v), sl_near_key_bytes(v), &v->near_key);
+    v->owns_near = status == HD_OK;
     return status;
 }
 
@@ -153,6 +163,8 @@ static hd_status move_to(sl_view *v, const hd_seams *s, uint64_t homes)
 {
     sl_view to = *v;
     to.homes = homes;
+    to.near_key = NULL;
+    to.owns_near = to.stale = false;
     hd_status status = take_arrays(&to, s);
     if (status) return status;
     if (homes < v->homes) {

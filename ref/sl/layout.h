@@ -10,6 +10,9 @@
  *   directory  one row per segment, ascending by key: `bound`, below which the segment has no key, and the number of
  *              its home. The first bound is 0, so every key belongs to exactly one segment. How many entries a segment
  *              has is noted by home
+ *   line       128 bytes of a home, from its front on: 16 words
+ *   near keys  a table may have homes in far memory, behind a bus: all from number `near` on. Of each of their lines
+ *              the first key is noted in near memory, so that a search reads one line of far memory
  *
  * A search is two binary searches: in the directory, then in the segment. A range is contiguous within each segment.
  *
@@ -32,6 +35,7 @@
  *   SL-4  the keys of a segment ascend
  *   SL-5  they are not below the segment's bound, and below the next one's, and below the limit
  *   SL-6  two neighbours together have more than half of `fit` entries
+ *   SL-7  the near key of a line of a far segment is the first key of the line, if the line has an entry
  */
 #ifndef HD_SL_LAYOUT_H
 #define HD_SL_LAYOUT_H
@@ -41,6 +45,7 @@
 
 enum { SL_SEGMENT_LEAST = 128, SL_SEGMENT_USUAL = 64 << 10, SL_SLOTS_LEAST = 8 };
 #define SL_SEGMENT_MOST (1u << 30)
+enum { SL_LINE_WORDS = 16 };
 
 /* The invariants as hd_check asks for them: of rows, of entries, then of neighbours. */
 typedef enum sl_rule {
@@ -52,6 +57,7 @@ typedef enum sl_rule {
     SL_RULE_ORDER, /* from here on of entries */
     SL_RULE_BELOW,
     SL_RULE_ABOVE,
+    SL_RULE_NEAR_KEY,
     SL_RULE_SMALL, /* of two neighbours */
     SL_RULES       /* none is broken */
 } sl_rule;
@@ -65,6 +71,11 @@ typedef struct sl_view {
     uint64_t rows, homes;
     uint32_t fit;   /* entries of a full segment */
     uint32_t words; /* of an entry: 1 or 2 */
+    uint64_t near;  /* homes before this one have no near keys */
+    void *
+        near_key; /* (lines of the other homes) of 4 bytes, or, if an entry has two words, of 8; NULL: there are none */
+    bool owns_near; /* close gives them back */
+    bool stale;     /* entries have been put, and their near keys not yet */
 } sl_view;
 
 /* Keys below this one can be held. */
@@ -97,6 +108,19 @@ HD_FN void sl_set(const sl_view *v, uint64_t place, uint64_t key, uint64_t value
         v->word[2 * place] = key;
         v->word[2 * place + 1] = value;
     }
+}
+
+/* Of a line; how many lines a home has. */
+HD_FN uint32_t sl_line_shift(const sl_view *v) { return v->words == 1 ? 4 : 3; }
+HD_FN uint32_t sl_line_entries(const sl_view *v) { return 1u << sl_line_shift(v); }
+HD_FN uint64_t sl_home_lines(const sl_view *v) { return v->fit >> sl_line_shift(v); }
+HD_FN uint64_t sl_near_lines(const sl_view *v) { return (v->homes - v->near) * sl_home_lines(v); }
+HD_FN uint32_t sl_near_key_bytes(const sl_view *v) { return 4 * v->words; }
+
+/* The near key of a line, which is counted from the first of home `near`. */
+HD_FN uint64_t sl_near_key(const sl_view *v, uint64_t line)
+{
+    return v->words == 1 ? ((const uint32_t *)v->near_key)[line] : ((const uint64_t *)v->near_key)[line];
 }
 
 /* The row of the segment that the key belongs to. */

@@ -114,6 +114,20 @@ uint64_t sl_find(const sl_view *v, uint64_t key)
     return index < sl_count(v, row) && sl_key(v, place) == key ? place : SL_NOWHERE;
 }
 
+void sl_renew_near(sl_view *v)
+{
+    uint32_t each = sl_line_entries(v);
+    v->stale = false;
+    for (uint64_t home = v->near; v->near_key && home < v->homes; home++)
+        for (uint32_t x = 0; x < v->count[home]; x += each) {
+            uint64_t line = (home - v->near) * sl_home_lines(v) + x / each, key = sl_key(v, home * v->fit + x);
+            if (v->words == 1)
+                ((uint32_t *)v->near_key)[line] = (uint32_t)key;
+            else
+                ((uint64_t *)v->near_key)[line] = key;
+        }
+}
+
 /* ---- Insert ---------------------------------------------------------------------------------- */
 
 /* Moves the entries from `index` on to a new segment behind this one. */
@@ -237,6 +251,7 @@ bool sl_put(sl_view *v, uint64_t place, uint64_t key, uint64_t value)
     if (row > 0 && sl_key(v, sl_place(v, row - 1, sl_count(v, row - 1) - 1)) >= key) return false;
     sl_set(v, place, key, value);
     v->count[home]++;
+    v->stale = true;
     return true;
 }
 

@@ -53,6 +53,11 @@ void sl_pack(const sl_view *v, sl_view *to);
 
 uint64_t sl_size(const sl_view *v);
 
+/* Writes all near keys, if there are any. */
+void sl_renew_near(sl_view *v);
+/* Near keys for homes from `near` on, and memory for them, which close gives back. */
+hd_status sl_take_near(sl_view *v, uint64_t near, const hd_seams *s);
+
 /* Runs all items of a checked batch, item 0 first; tally[] (HD_OUTCOME_COUNT) gets the outcomes. */
 void sl_run_batch(sl_view *v, const hd_batch *b, uint64_t *tally);
 
