@@ -93,7 +93,7 @@ for DESIGN in ovs sl; do
   operations=$((operations + $(column by_variant)))
   tried "device-judge-$DESIGN" "$operations" "items in random batches of $DESIGN, judged as on a device"
 done
-DESIGN=ovs found ovs_takes_vacant host random 20
+DESIGN=ovs found ovs_vacant_ends host random 20
 DESIGN=ovs found ovs_split_bit host random 20
 DESIGN=sl found sl_before_segment host random 20
 DESIGN=sl found sl_range_skips host random 20

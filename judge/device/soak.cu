@@ -12,11 +12,16 @@
  *   soak huge [VARIANT ...]             a table of more than 2^31 slots (huge.h)
  *
  * Prints rows of tab-separated values. Exit code 0: all is well; 1: something is wrong; 2: usage; 77: there is no
- * device. Environment: DESIGN=hive: tables of Hive, whose goals are layouts at a load factor of 0.95; DESIGN=ovs and
- * DESIGN=sl: tables in segments, whose goals are shares of device memory, and growth; otherwise HKV, whose goals are
- * policies. SEED repeats the draws of a run. BACKEND=host or ref: on the host, at a ten-thousandth of
- * the size, to test the judge. SMALL=1: the same size on the device, for sanitizers. KEYS=zipf: the keys of every batch
- * follow Zipf's law with exponent 1, so the most frequent one is in one item of 10 to 25.
+ * device. Environment:
+ *
+ *   DESIGN    hive: tables of Hive, whose goals are layouts at a load factor of 0.95; ovs, sl: tables in segments, whose
+ *             goals are shares of device memory, and growth; otherwise HKV, whose goals are policies
+ *   GOAL      the only goal of reach
+ *   SEED      repeats the draws of a run
+ *   BACKEND   host or ref: on the host, at a ten-thousandth of the size, to test the judge
+ *   SMALL     1: the same size on the device, for sanitizers
+ *   KEYS      zipf: the keys of every batch follow Zipf's law with exponent 1, so the most frequent one is in one item
+ *             of 10 to 25
  */
 #include <ctime>
 #include <mutex>
@@ -107,9 +112,11 @@ template <class design> static bool reach_soak(uint64_t seed, double wanted, dou
 {
     place at(backend);
     std::vector<double> has(variants.size() * design::GOALS, 0);
+    const char *only = getenv("GOAL");
     uint64_t left = 0;
     for (uint64_t k = 0; k < has.size(); k++) {
-        if (!design::fits_goal(variants[k / design::GOALS], k % design::GOALS))
+        bool chosen = !only || design::goal_name(k % design::GOALS) == only;
+        if (!chosen || !design::fits_goal(variants[k / design::GOALS], k % design::GOALS))
             has[k] = wanted;
         else
             left++;
