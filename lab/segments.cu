@@ -8,8 +8,8 @@
  *
  * CAPACITY and ENTRIES are numbers of entries. NEAR is the share of the table's bytes that `near` allows; 1: no limit.
  * The table is filled with ENTRIES distinct keys, evenly spread over 32 bits, FILL at a time; then batches of BATCH
- * random ones run, and three of new keys. All arrays are in device memory. Each figure is the least of three batches between events, but a
- * fill is the sum of its batches. Rates are 1e9 items, or lines, per second.
+ * random ones run, and, with design sl, of new keys. All arrays are in device memory. Each figure is the least of three
+ * batches between events, but a fill is the sum of its batches. Rates are 1e9 items, or lines, per second.
  */
 #include <algorithm>
 #include <cstdio>

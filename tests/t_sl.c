@@ -629,11 +629,40 @@ static void invariants(void **state)
     }
 }
 
-static const struct CMUnitTest sl[] = {
-    unit(splits),         unit(joins),           unit(joins_of_both_sides), unit(sweeps),
-    unit(pending),        unit(load_at_pending), unit(grows_and_shrinks),   unit(buckets_and_segments),
-    unit(shapes_refused), unit(no_memory),       unit(exports_and_walks),   unit(snapshots),
-    unit(put_at),         unit(invariants)
-};
+/* The near keys of all homes but the first: of a wrong one hd_check says the entry that begins the line. */
+static void near_keys(void **state)
+{
+    (void)state;
+    hd_table *t = table_of(5);
+    sl_view *v = view_in(t);
+    must(sl_take_near(v, 1, &hd_seams_os));
+    for (uint64_t k = 0; k < 3 * FIT + 2; k++) put(t, 10 + k);
+    must(hd_check(t));
+    for (uint64_t row = 1; row < 4; row++) {
+        uint32_t *key = (uint32_t *)v->near_key + (v->home[row] - 1) * sl_home_lines(v);
+        check(*key == sl_key(v, sl_place(v, row, 0)), "the near key of row %d is another", (int)row);
+        ++*key;
+        must_fail(hd_check(t), HD_ECORRUPT, "SL-7");
+        --*key;
+    }
+    must(hd_check(t));
+    hd_close(t);
+}
+
+static const struct CMUnitTest sl[] = { unit(splits),
+                                        unit(joins),
+                                        unit(joins_of_both_sides),
+                                        unit(sweeps),
+                                        unit(pending),
+                                        unit(load_at_pending),
+                                        unit(grows_and_shrinks),
+                                        unit(buckets_and_segments),
+                                        unit(shapes_refused),
+                                        unit(no_memory),
+                                        unit(exports_and_walks),
+                                        unit(snapshots),
+                                        unit(put_at),
+                                        unit(invariants),
+                                        unit(near_keys) };
 
 int main(void) { return test_run(sl); }

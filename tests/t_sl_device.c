@@ -138,6 +138,8 @@ static void resizes_as_the_reference(void **unused)
             must(step < 2 ? hd_grow(b.far, buckets) : hd_shrink(b.far, buckets));
             must(step < 2 ? hd_grow(here, buckets) : hd_shrink(here, buckets));
             must(step < 2 ? hd_grow(ref, buckets) : hd_shrink(ref, buckets));
+            must(hd_check(b.far));
+            must(hd_check(here));
             same_tables(here, b.far);
             same_tables(ref, b.far);
             if (step < 2) {
@@ -224,6 +226,7 @@ static void files_are_those_of_other_backends(void **unused)
         must(hd_save(here, from_host));
         test_same_files(from_host, from_device);
         must(hd_load(other.far, from_host, NULL));
+        must(hd_check(other.far));
         same_tables(other.far, b.far);
         fill_dictionary(other.far, d->capacity / 4, n + 2);
         fill_dictionary(here, d->capacity / 4, n + 2);

@@ -93,9 +93,9 @@ for DESIGN in ovs sl; do
   operations=$((operations + $(column by_variant)))
   tried "device-judge-$DESIGN" "$operations" "items in random batches of $DESIGN, judged as on a device"
 done
-DESIGN=ovs found ovs_vacant_ends host random 20
-DESIGN=ovs found ovs_split_bit host random 20
-DESIGN=sl found sl_before_segment host random 20
+DESIGN=ovs found ovs_bucket_elsewhere host random 20 flip
+DESIGN=ovs found ovs_split_bit ref random 5
+DESIGN=sl found sl_before_segment ref random 5
 DESIGN=sl found sl_range_skips host random 20
 
 # says LIE SENTENCE: what it says of a table that lies.

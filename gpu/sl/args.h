@@ -6,9 +6,9 @@
  * Readers and updaters (look.h, update.h) take a thread per item: a search is a binary search in the directory and a
  * search in one segment. Updaters store a value by one access.
  *
- * A table with far segments has kernels of its own for these, and for the heads (far.h): a warp searches for the keys of
- * its items together, and reads one line of far memory for each. Batches of many items are sorted by key first, so that
- * lines are read in the order of addresses, and once for neighbours.
+ * A table with far segments has kernels of its own for these, for the heads and for apply (far.h): a warp searches for
+ * the keys of its items together, and reads one line of far memory for each. Batches of many items are sorted by key
+ * first, so that lines are read in the order of addresses, and once for neighbours.
  *
  * Batches that bring keys in or remove them run alone. Owner computes: no kernel takes a lock, and no kernel waits for
  * another one of its launch. A batch is cut into windows, and a window is a fixed sequence of launches, which read on

@@ -359,7 +359,8 @@ SIMT_FN void sl_merge_fresh(const sl_args *a)
         sl_piece q = sl_piece_of(a, &p, k);
         uint64_t to = row + g + 1; /* so many rows and fresh segments are before it */
         for (uint32_t d = q.from + simt_thread(), add = q.add; d < q.to; d += simt_threads()) {
-            sl_merged m = sl_merged_at(a, &p, add, q.add_end, d);
+            uint32_t add_end = q.add_end - add < simt_threads() ? q.add_end : add + simt_threads();
+            sl_merged m = sl_merged_at(a, &p, add, add_end, d);
             sl_put_merged(a, &p, &m, sl_home_place(a, home) + d - q.from);
             if (d == q.from) simt_st_u64(a->room.bound + to, m.e.key);
             add = m.before;

@@ -61,6 +61,11 @@ static bool names(const fixture *s, const char *region, uint64_t at, char *text,
         snprintf(text, bytes, "%s of %s %" PRIu64, of_home[i], i < 2 ? "segment" : "home", at / (i ? 4 : 8));
         return true;
     }
+    if (strcmp(region, "capacity: near keys") == 0) {
+        uint64_t line = at / sl_near_key_bytes(&h->v), each = sl_home_lines(&h->v);
+        snprintf(text, bytes, "near key of line %" PRIu64 " of home %" PRIu64, line % each, h->near + line / each);
+        return true;
+    }
     bool far = strcmp(region, "capacity: far segments") == 0;
     if (!far && strcmp(region, "capacity: segments") != 0) return false;
     uint64_t place = at / (8u * h->v.words) + (far ? h->near * h->v.fit : 0);
