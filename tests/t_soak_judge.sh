@@ -87,7 +87,7 @@ for DESIGN in ovs sl; do
   for what in distinct resizes pending checks; do
     if [ "$(column $what)" -gt 0 ]; then pass "$DESIGN, $what: some of them"; else fail "$DESIGN: no $what" ""; fi
   done
-  clean "$DESIGN: and with every variant on the host machine" 12 host random 12
+  clean "$DESIGN: and with every variant on the host machine" 12 host random 6
   operations=$((operations + $(column by_variant)))
   clean "$DESIGN: so many operations by every variant towards every goal" 3 host reach 10000 200
   operations=$((operations + $(column by_variant)))

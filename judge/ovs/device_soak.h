@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * device_soak.h - soaks of ovs: every variant, segments of three sizes, with all of the table, a half or a tenth of it in
- * device memory.
+ * device_soak.h - soaks of ovs: every variant, segments of three sizes, with all of the table, a half or a tenth of it
+ * in device memory.
  */
 #ifndef SOAK_OVS_SOAK_H
 #define SOAK_OVS_SOAK_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * device_soak.h - soaks of sl: segments of three sizes, keys of 32 and of 64 bits, with all of the table or a half of it
- * in device memory.
+ * device_soak.h - soaks of sl: segments of three sizes, keys of 32 and of 64 bits, with all of the table or a half of
+ * it in device memory.
  */
 #ifndef SOAK_SL_SOAK_H
 #define SOAK_SL_SOAK_H

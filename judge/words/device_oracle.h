@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * device_oracle.h - judges batches of dictionaries on the device. A dictionary evicts nothing: the presence of every key
- * is known after every batch, even where many items, each with its own operation, had one key.
+ * device_oracle.h - judges batches of dictionaries on the device. A dictionary evicts nothing: the presence of every
+ * key is known after every batch, even where many items, each with its own operation, had one key.
  *
  * A design has a struct `where`, which knows its shape and where entries may be:
  *
