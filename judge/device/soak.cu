@@ -199,6 +199,10 @@ int main(int argc, char **argv)
     printf("# SEED=%llu\n", (unsigned long long)seed);
     for (int i = words; i < argc; i++) variants.push_back(argv[i]);
     double seconds = words > 2 ? atof(argv[words - 1]) : 0, wanted = words > 3 ? atof(argv[2]) : 0;
+    if (of != "hkv" && of != "hive" && of != "ovs" && of != "sl") {
+        fprintf(stderr, "DESIGN: hkv, hive, ovs or sl, not %s\n", design);
+        return 2;
+    }
     if (of == "hive") return soak<hive_soak>(verb, seed, wanted, seconds);
     if (of == "ovs") return soak<ovs_soak>(verb, seed, wanted, seconds);
     if (of == "sl") return soak<sl_soak>(verb, seed, wanted, seconds);

@@ -97,7 +97,11 @@ template <class own> struct words_soak {
         if (j.s.stays && turn == 7 && *n > few) *n = few;
         if (turn == 7 && wanted < 0) return HD_OP_ERASE;
         j.o.mix = shares_of(weight);
-        int op = op_at_turn(j.d, turn, j.s.stays, sums);
+        return offered(j, op_at_turn(j.d, turn, j.s.stays, sums));
+    }
+    /* The operation, or one that the design has in its place. */
+    template <class soak> static int offered(soak &j, int op)
+    {
         if (op == MIXED && !own::mixes(j.variant)) op = j.o.mix.op_of(j.d.draw());
         if (own::ordered() && j.s.factor == 1 && among(LOOKUPS, (uint32_t)op) && j.d.one_in(2)) op = ordered_op(j.d);
         return op == MIXED || own::has((hd_op)op) ? op : HD_OP_FIND;
