@@ -198,7 +198,7 @@ static hd_status plan(guide *g, int duals)
                 all_kernels_row *r = &t->row[t->rows++];
                 r->op = (hd_op)op;
                 r->dual = dual == 1;
-                r->buckets = g->d->dual ? 1 + (uint32_t)dual : g->c.table.hive.hashes;
+                r->buckets = g->d->buckets_of_key ? g->d->buckets_of_key(&g->c) : 1 + (uint32_t)dual;
                 r->kernel = kernel;
                 r->row = k;
                 const char *unfit = fixture_unfit(g->d, k, &g->c);

@@ -88,6 +88,8 @@ typedef struct judge_design {
     /* The bytes of a value, where all tables have the same. Default: host: as the table's info says. */
     uint32_t value_bytes;
     bool dual; /* its cases have dual=0 and dual=1 */
+    /* In how many buckets a key may be. Default: one, or two with dual=1. */
+    uint32_t (*buckets_of_key)(const hd_case *c);
     bool
         dictionary; /* no scores, no evictions, PENDING is possible; keys are as wide as values of fewer than 8 bytes */
     bool roams;     /* a key may be in any place: contents are compared as one set, not bucket by bucket */

@@ -36,9 +36,12 @@ static void bend(hd_case *c)
     strcpy(c->policy, "none");
 }
 
+static uint32_t buckets_of_key(const hd_case *c) { return c->table.hive.hashes; }
+
 /* clang-format off */
 const judge_design judge_design_hive = {
-    .name = "hive", .keys = (1ull << 32) - HIVE_LEAVING, .host = &hd_design_hive_host, .dictionary = true,
+    .name = "hive", .buckets_of_key = buckets_of_key,
+    .keys = (1ull << 32) - HIVE_LEAVING, .host = &hd_design_hive_host, .dictionary = true,
     .roams = true, .mix = mixture, .runs = runs, .small = { 8, "uniform:24" },
     .wide = { 32, "uniform:90" }, .bend = bend, .table_size = sizeof(hive_fixture_table),
     .memory = hive_fixture_memory, .laid = hive_fixture_laid, .clear = hive_fixture_clear,

@@ -37,9 +37,16 @@ static void bend(hd_case *c)
     strcpy(c->policy, "none");
 }
 
+static uint32_t buckets_of_key(const hd_case *c)
+{
+    uint32_t buckets = c->table.ovs.segment_bytes / OVS_LINE;
+    return buckets < OVS_WAY ? buckets : (uint32_t)OVS_WAY;
+}
+
 /* clang-format off */
 const judge_design judge_design_ovs = {
-    .name = "ovs", .keys = (1ull << OVS_HALF) - WORD_LEAVING, .host = &hd_design_ovs_host, .dictionary = true,
+    .name = "ovs", .buckets_of_key = buckets_of_key,
+    .keys = (1ull << OVS_HALF) - WORD_LEAVING, .host = &hd_design_ovs_host, .dictionary = true,
     .roams = true, .mix = mixture, .runs = runs, .small = { OVS_SLOTS, "uniform:40", "segment", "256" }, .bend = bend,
     .table_size = sizeof(ovs_fixture_table),
     .memory = ovs_fixture_memory, .laid = ovs_fixture_laid, .clear = ovs_fixture_clear, .fill = ovs_fixture_fill,
