@@ -14,8 +14,8 @@
  * Prints rows of tab-separated values. Exit code 0: all is well; 1: something is wrong; 2: usage; 77: there is no
  * device. Environment:
  *
- *   DESIGN    hive: tables of Hive, whose goals are layouts at a load factor of 0.95; ovs, sl: tables in segments, whose
- *             goals are shares of device memory, and growth; otherwise HKV, whose goals are policies
+ *   DESIGN    hive: tables of Hive, whose goals are layouts at a load factor of 0.95; ovs, sl: tables in segments,
+ *             whose goals are shares of device memory, and growth; otherwise HKV, whose goals are policies
  *   GOAL      the only goal of reach
  *   SEED      repeats the draws of a run
  *   BACKEND   host or ref: on the host, at a ten-thousandth of the size, to test the judge

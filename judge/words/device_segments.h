@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * device_segments.h - random shapes of tables in segments, with a part of the table in host memory, and what their soaks
- * share: the bytes of device memory that a table may take are drawn with it.
+ * device_segments.h - random shapes of tables in segments, with a part of the table in host memory, and what their
+ * soaks share: the bytes of device memory that a table may take are drawn with it.
  */
 #ifndef SOAK_WORDS_SEGMENTS_H
 #define SOAK_WORDS_SEGMENTS_H

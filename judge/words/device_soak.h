@@ -4,8 +4,8 @@
  * and tables that grow and shrink between batches. A design derives from it (judged.h), and has
  *
  *   load     the load factor at which such a table stays
- *   mixes    whether a variant runs mixed batches. Otherwise the operation of a whole batch is drawn by the weights of a
- *            mixed one
+ *   mixes    whether a variant runs mixed batches. Otherwise the operation of a whole batch is drawn by the weights
+ *            of a mixed one
  *   ordered  whether there are predecessor, successor and range
  */
 #ifndef SOAK_WORDS_SOAK_H
