@@ -91,7 +91,7 @@ for DESIGN in ovs sl; do
   operations=$((operations + $(column by_variant)))
   clean "$DESIGN: so many operations by every variant towards every goal" 3 host reach 10000 200
   operations=$((operations + $(column by_variant)))
-  tried "device-judge-$DESIGN" "$operations" "items in random batches of $DESIGN, judged as on a device"
+  tried device-judge "$operations" "items in random batches of $DESIGN, judged as on a device"
 done
 DESIGN=ovs found ovs_bucket_elsewhere host random 20 flip
 DESIGN=ovs found ovs_split_bit ref random 5
