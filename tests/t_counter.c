@@ -302,21 +302,29 @@ static tally_config config_on(const device *d)
     return (tally_config){ .backend = "cuda", .most = TALLY_BATCH_MOST, .seams = &d->seams };
 }
 
+/* The same counts as in a plain array, by a table on a device of its own. near: NULL for no limit */
+static void same_on_device(const char *design, const char *near, const uint64_t *key, size_t n)
+{
+    counts want, got;
+    device *d = device_open();
+    tally_config config = config_on(d);
+    config.design = design;
+    config.set.near = near;
+    count_plainly(key, n, &want);
+    must(count(&config, key, n, 7000, &got));
+    same_counts(&want, &got);
+    device_close(d);
+    free(got.step);
+    free(want.step);
+}
+
 /* A table that grows, in pieces that do not fit its batches. */
 static void test_device(void **state)
 {
     (void)state;
     const size_t n = (size_t)test_times(100000);
     uint64_t *key = draw_keys(n, n / 2 + n / 4);
-    counts want, got;
-    count_plainly(key, n, &want);
-    device *d = device_open();
-    tally_config config = config_on(d);
-    must(count(&config, key, n, 7000, &got));
-    same_counts(&want, &got);
-    device_close(d);
-    free(got.step);
-    free(want.step);
+    same_on_device(NULL, NULL, key, n);
     free(key);
 }
 
@@ -327,21 +335,11 @@ static void test_device_dictionaries(void **state)
     static const char *const design[] = { "hive", "ovs", "sl" };
     const size_t n = TALLY_BATCH + TALLY_BATCH / 2;
     uint64_t *key = draw_keys(n, n / 2);
-    counts want, got;
     for (size_t i = 0; i < n; i++) key[i] &= 0xffff;
-    count_plainly(key, n, &want);
     for (size_t i = 0; i < sizeof design / sizeof *design; i++) {
         test_case("%s", design[i]);
-        device *d = device_open();
-        tally_config config = config_on(d);
-        config.design = design[i];
-        if (strcmp(design[i], "hive") != 0) config.set.near = "16Mi";
-        must(count(&config, key, n, 7000, &got));
-        same_counts(&want, &got);
-        device_close(d);
-        free(got.step);
+        same_on_device(design[i], strcmp(design[i], "hive") == 0 ? NULL : "16Mi", key, n);
     }
-    free(want.step);
     free(key);
 }
 

@@ -39,7 +39,7 @@ struct counter {
     bool threaded;
     unsigned filled; /* the list that the caller fills */
     uint64_t given;  /* keys                           */
-    size_t gathered; /* of `key`, if the tally gathers */
+    size_t gathered; /* of `key`, if tally_gathers: fewer than tally_batch, which does not fall */
     parts collected;
     _Atomic uint64_t counted;
     _Atomic bool stopped;
@@ -89,8 +89,7 @@ static void count_keys(counter *c, const uint64_t *key, size_t n)
 static void gather(counter *c, const uint64_t *key, size_t n)
 {
     for (size_t i = 0, now; i < n; i += now) {
-        size_t room = tally_batch(c->counts);
-        room = room > c->gathered ? room - c->gathered : 0;
+        size_t room = tally_batch(c->counts) - c->gathered;
         now = room < n - i ? room : n - i;
         memcpy(c->key + c->gathered, key + i, now * sizeof *key);
         c->gathered += now;
@@ -212,7 +211,7 @@ static void count_here(counter *c, const uint64_t *key, size_t n, double total)
 {
     for (int i = 0; i < LISTS; i++) await_counted(c, &c->list[i]);
     tally_expect(c->counts, total);
-    if (c->counts->gathers)
+    if (tally_gathers(c->counts))
         gather(c, key, n);
     else
         count_keys(c, key, n);

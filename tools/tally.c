@@ -52,8 +52,7 @@ hd_status tally_open(tally *t, const tally_config *config)
     t->by_hash = t->grows && !t->dictionary && strcmp(info.backend, "ref") == 0;
     if (strcmp(info.backend, "cuda") == 0) t->device = config->seams ? config->seams->device : &hd_device_os;
     t->listed = 1 << 22;
-    t->gathers = t->device && t->dictionary;
-    t->most = config->most * (t->gathers ? TALLY_FAR_TIMES : 1);
+    t->most = config->most * (tally_gathers(t) ? TALLY_FAR_TIMES : 1);
     t->seed = config->seed;
     t->one = (uint8_t *)malloc(t->most * t->value_bytes);
     if (!t->one) return hd_fail(HD_ENOMEM, "the memory of a batch was refused");
@@ -121,6 +120,8 @@ static hd_status make_room(tally *t, size_t n)
 }
 
 bool tally_is_far(const tally *t) { return t->device && !t->dictionary; }
+
+bool tally_gathers(const tally *t) { return t->device && t->dictionary; }
 
 hd_status tally_settle(tally *t)
 {

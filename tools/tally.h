@@ -42,7 +42,6 @@ typedef struct tally {
     uint64_t unsure; /* keys that tally_add_far counted, of which it is not known how many are in `entries` */
     const hd_device_seam *device; /* of the table; NULL: it is in this machine's memory */
     uint64_t listed;              /* slots of a list of entries, at most; the caller may change it */
-    bool gathers;                 /* batches should have tally_batch keys, however many come at once */
     size_t most;                  /* keys of a batch                           */
     uint64_t seed;                /* of its hash                              */
     uint8_t *one;                 /* (most, value_bytes) what is added: ones, as many as `ones` says */
@@ -71,6 +70,9 @@ uint64_t tally_parted_bytes(const tally *t);
 /* How many keys the next batch should have: of small tables TALLY_BATCH, of large ones more; at most `most`. It depends
  * on the keys so far, and on nothing else. */
 size_t tally_batch(const tally *t);
+
+/* Whether batches should have so many keys, however few come at once: a batch may go over the whole table. */
+bool tally_gathers(const tally *t);
 
 /* n <= most keys. outcome: (n); HD_INSERTED marks a key's first occurrence while the tally is exact. */
 hd_status tally_add(tally *t, const uint64_t *key, size_t n, uint8_t *outcome);

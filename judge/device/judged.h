@@ -37,11 +37,11 @@ template <class design> struct judged {
     oracle o;
     design its;
     hd_table *t = nullptr;
-    hd_batch arrays; /* all of them, for s.items items */
-    uint8_t *each;   /* (items): operations of a mixed batch */
-    uint64_t *key2;  /* (items): of range */
-    uint64_t *there; /* (2): oracle.on_key */
-    const char *kernel[MIXED + 1], *variant;
+    hd_batch arrays;                              /* all of them, for s.items items */
+    uint8_t *each;                                /* (items): operations of a mixed batch */
+    uint64_t *key2;                               /* (items): of range */
+    uint64_t *there;                              /* (2): oracle.on_key */
+    const char *kernel[MIXED + 1];                /* NULL: the variant does not run it */
     uint64_t items = 0, own = 0, batches = 0;     /* own: by the variant itself */
     uint64_t mixed = 0, distinct = 0, checks = 0; /* items in such batches; calls of hd_check */
     double checked = 0, check_took = 0;           /* when it last ran and its seconds: it gets a small part of the
@@ -49,11 +49,10 @@ template <class design> struct judged {
     /* the most items of a batch: where many wait for few locks, large batches would take minutes */
     uint64_t most = design::MOST_FIRST;
 
-    judged(const place &at_, dice &d_, const shape &s_, const char *variant_)
+    judged(const place &at_, dice &d_, const shape &s_, const char *variant)
         : at(at_), d(d_), s(s_), o(naming(s_.keys, s_.factor, s_.value_bytes, design::key_limit(s_)))
     {
-        variant = variant_;
-        open_table();
+        open_table(variant);
         open_oracle();
         open_arrays();
         at.wait();
@@ -89,7 +88,7 @@ template <class design> struct judged {
 
     /* ---- Opening ----------------------------------------------------------------------------- */
 
-    void open_table()
+    void open_table(const char *variant)
     {
         hd_config c = hd_config_of(design::name());
         c.backend = at.backend;
@@ -100,10 +99,10 @@ template <class design> struct judged {
         c.layout = s.layout;
         design::config(s, &c);
         MUST(hd_open(&c, &t));
-        for (int op = 0; op < MIXED; op++) kernel[op] = runs((hd_op)op) ? variant : nullptr;
+        for (int op = 0; op < MIXED; op++) kernel[op] = runs((hd_op)op, variant) ? variant : nullptr;
         kernel[MIXED] = design::mixes(variant) ? kernel[HD_OP_INSERT_OR_ASSIGN] : nullptr;
     }
-    bool runs(hd_op op)
+    bool runs(hd_op op, const char *variant)
     {
         if (!design::has(op)) return false;
         uint64_t *count = at.take<uint64_t>(1);
@@ -116,7 +115,7 @@ template <class design> struct judged {
         b.elem = elem();
         b.count = count;
         b.stream = at.stream;
-        bool can = op == HD_OP_ERASE_IF ? runs(HD_OP_SIZE_IF) : hd_run(t, &b) == HD_OK;
+        bool can = op == HD_OP_ERASE_IF ? runs(HD_OP_SIZE_IF, variant) : hd_run(t, &b) == HD_OK;
         at.wait();
         at.give(count);
         return can;

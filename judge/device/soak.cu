@@ -170,6 +170,13 @@ template <class design> static int soak(const std::string &verb, uint64_t seed, 
         return 2;
     }
     if (variants.empty()) variants = all;
+    const char *only = getenv("GOAL");
+    bool there = !only;
+    for (uint64_t k = 0; k < design::GOALS; k++) there |= only && design::goal_name(k) == only;
+    if (!there) {
+        fprintf(stderr, "%s has no goal %s\n", design::name(), only);
+        return 2;
+    }
     if (verb == "random") return !random_soak<design>(seed, seconds);
     if (verb == "two") return !two_soak<design>(seed, seconds);
     return !(verb == "reach" ? reach_soak<design>(seed, wanted, seconds) : huge_soak(seed));
@@ -186,6 +193,10 @@ int main(int argc, char **argv)
                         "SECONDS [VARIANT ...] | huge [VARIANT ...]\n");
         return 2;
     }
+    if (of != "hkv" && of != "hive" && of != "ovs" && of != "sl") {
+        fprintf(stderr, "DESIGN: hkv, hive, ovs or sl, not %s\n", design);
+        return 2;
+    }
     if (getenv("BACKEND")) backend = getenv("BACKEND");
     hd_config c = hd_config_default();
     hd_table *t = nullptr;
@@ -199,10 +210,6 @@ int main(int argc, char **argv)
     printf("# SEED=%llu\n", (unsigned long long)seed);
     for (int i = words; i < argc; i++) variants.push_back(argv[i]);
     double seconds = words > 2 ? atof(argv[words - 1]) : 0, wanted = words > 3 ? atof(argv[2]) : 0;
-    if (of != "hkv" && of != "hive" && of != "ovs" && of != "sl") {
-        fprintf(stderr, "DESIGN: hkv, hive, ovs or sl, not %s\n", design);
-        return 2;
-    }
     if (of == "hive") return soak<hive_soak>(verb, seed, wanted, seconds);
     if (of == "ovs") return soak<ovs_soak>(verb, seed, wanted, seconds);
     if (of == "sl") return soak<sl_soak>(verb, seed, wanted, seconds);

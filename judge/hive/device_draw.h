@@ -37,15 +37,10 @@ static inline hive_shape hive_shape_of(uint64_t kind)
 static inline void hive_draw_names(dice &d, hive_shape *s, uint64_t keys_most)
 {
     static const uint64_t factors[] = { 1, UINT64_MAX, 0 };
-    uint64_t limit = s->value_bytes == 2 ? 1u << 16 : 1ull << 32;
-    while (s->keys > keys_most || s->keys > limit) s->keys /= 2;
-    s->factor = d.of(factors);
-    if (s->factor == 0) s->factor = d.draw() | 1;
-    s->seed = d.one_in(2) ? 0 : d.draw();
+    words_draw_names(d, s, factors, s->value_bytes == 2 ? 1u << 16 : 1ull << 32, keys_most);
 }
 
-/* size: 0: one or two buckets; 1: a small table; 2: up to a sixteenth of the largest, because it grows. There are
- * half as many keys as slots, or up to four times as many. */
+/* size: 0: one or two buckets; 1: a small table; 2: up to a sixteenth of the largest, because it grows. */
 static inline hive_shape hive_draw_shape(dice &d, uint64_t kind, int size, const limits &most)
 {
     static const char *const two[] = { "bithash1,bithash2", "crc32,city32" }, *const three[] = {
@@ -55,26 +50,20 @@ static inline hive_shape hive_draw_shape(dice &d, uint64_t kind, int size, const
     uint64_t buckets = most.slots / s.slots / 16, small = buckets < 1024 ? buckets : 1024;
     s.buckets = size == 0 ? 1 + d.below(2) : size == 1 ? d.log_between(1, small) : d.log_between(small, buckets);
     if (s.value_bytes == 2 && s.buckets * s.slots > 1u << 16) s.buckets = (1u << 16) / s.slots;
-    uint64_t capacity = s.buckets * s.slots, keys = (capacity << d.below(4)) / 2;
-    for (s.keys = 16; s.keys < keys;) s.keys *= 2;
+    words_draw_keys(d, &s);
     hive_draw_names(d, &s, UINT64_MAX);
     if (d.one_in(2)) s.spare = (uint32_t)d.below(s.slots / 2);
     if (d.one_in(4)) s.hash = d.of(s.hashes == 2 ? two : three);
-    s.least = 1;
-    /* many items of few keys delay each other */
-    s.items = most.items < 16 * capacity + 4096 ? most.items : 16 * capacity + 4096;
+    words_set_items(&s, most);
     return s;
 }
 
 /* A table of constant load: three quarters of its keys are present, LOAD of its slots are in use. */
 static inline hive_shape hive_draw_full(dice &d, hive_shape s, const limits &most)
 {
-    for (s.keys = 16; s.keys * 6 <= most.slots;) s.keys *= 2;
+    words_set_full_keys(&s, most);
     hive_draw_names(d, &s, most.slots);
-    s.buckets = (uint64_t)((double)s.keys * 0.75 / LOAD / s.slots) + 1;
-    s.items = most.items < s.keys / 4 ? most.items : s.keys / 4;
-    s.least = s.items / 16;
-    s.stays = true;
+    words_set_full(&s, LOAD, most);
     return s;
 }
 

@@ -27,7 +27,7 @@ struct hive_where {
     void look(const hd_info &info)
     {
         v.base = info.base_buckets;
-        for (v.level = 0; v.base << (v.level + 1) <= info.buckets;) v.level++;
+        v.level = word_level(v.base, info.buckets);
         v.split = info.buckets - (v.base << v.level);
         v.stash_buckets = info.stash_buckets;
     }

@@ -85,26 +85,14 @@ struct hive_soak : words_soak<hive_soak> {
 
     static void heading()
     {
-        printf("verdict\tvariant\tlayout\tslots\thashes\tspare\thash\tvalue_bytes\tbuckets\tbuckets_then\tkeys\tload_"
-               "least\tload_most\toperations\tby_variant\tmixed\tdistinct\tresizes\tpending\tchecks\tbatches\t"
-               "wrong\tseconds\n");
+        printf("verdict\tvariant\tlayout\tslots\thashes\tspare\thash\tvalue_bytes\t%s\n", column_names());
     }
     void row(const soak &j, const char *verdict, const char *variant, unsigned long long wrong, double seconds) const
     {
         const shape &s = j.s;
-        uint64_t fates[HD_OUTCOME_COUNT];
-        hd_info info;
-        MUST(hd_table_info(j.t, &info));
-        j.at.read(fates, j.o.fates, sizeof fates);
-        const uint64_t counts[] = {
-            j.items, j.own, j.mixed, j.distinct, resizes, fates[HD_PENDING], j.checks, j.batches
-        };
-        printf("%s\t%s\t%s\t%u\t%u\t%u\t%s\t%u\t%llu\t%llu\t%llu\t%.4f\t%.4f", verdict, variant,
-               s.layout == HD_LAYOUT_MASKS ? "masks" : "words", s.slots, s.hashes, s.spare, s.hash, s.value_bytes,
-               (unsigned long long)s.buckets, (unsigned long long)info.buckets, (unsigned long long)s.keys, least,
-               most);
-        for (uint64_t n : counts) printf("\t%llu", (unsigned long long)n);
-        printf("\t%llu\t%.1f\n", wrong, seconds);
+        printf("%s\t%s\t%s\t%u\t%u\t%u\t%s\t%u", verdict, variant, s.layout == HD_LAYOUT_MASKS ? "masks" : "words",
+               s.slots, s.hashes, s.spare, s.hash, s.value_bytes);
+        columns(j, wrong, seconds);
     }
 };
 

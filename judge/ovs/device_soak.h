@@ -27,7 +27,7 @@ struct ovs_where {
     {
         uint64_t segments = info.buckets >> v.line_bits;
         v.base = info.base_buckets >> v.line_bits;
-        for (v.level = 0; v.base << (v.level + 1) <= segments;) v.level++;
+        v.level = word_level(v.base, segments);
         v.split = segments - (v.base << v.level);
     }
     BOTH uint32_t slots() const { return OVS_SLOTS; }
@@ -52,12 +52,7 @@ struct ovs_soak : segments_soak<ovs_soak> {
     static const char *name() { return "ovs"; }
     static double load() { return 0.85; }
     static const hd_variant *const *registry() { return ovs_variants; }
-    static bool mixes(const char *variant)
-    {
-        for (const hd_variant *const *v = ovs_variants; variant && *v; v++)
-            if (strcmp((*v)->name, variant) == 0) return (*v)->ran_mixed != nullptr;
-        return true;
-    }
+    static bool mixes(const char *variant) { return hd_variant_named(ovs_variants, variant)->ran_mixed; }
 
     enum : uint64_t { KINDS = 9 };
     static shape shape_of(uint64_t kind)

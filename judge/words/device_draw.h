@@ -1,11 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * device_draw.h - the operations of random batches of dictionaries.
+ * device_draw.h - random shapes of dictionaries, and the operations of random batches.
  */
 #ifndef SOAK_WORDS_DRAW_H
 #define SOAK_WORDS_DRAW_H
 
 #include "judge/device/answers.h"
+
+/* ---- Shapes ---------------------------------------------------------------------------------- */
+
+/* The key factor is one of `factors`, or, for 0, any odd number. */
+template <class shape, size_t n>
+static inline void words_draw_names(dice &d, shape *s, const uint64_t (&factors)[n], uint64_t limit, uint64_t keys_most)
+{
+    while (s->keys > keys_most || s->keys > limit) s->keys /= 2;
+    s->factor = d.of(factors);
+    if (s->factor == 0) s->factor = d.draw() | 1;
+    s->seed = d.one_in(2) ? 0 : d.draw();
+}
+
+/* The keys of a table that grows and shrinks: half as many as slots, or up to four times as many. */
+template <class shape> static inline void words_draw_keys(dice &d, shape *s)
+{
+    uint64_t keys = (s->buckets * s->slots << d.below(4)) / 2;
+    for (s->keys = 16; s->keys < keys;) s->keys *= 2;
+}
+/* Its batches: many items of few keys delay each other. */
+template <class shape> static inline void words_set_items(shape *s, const limits &most)
+{
+    uint64_t items = 16 * s->buckets * s->slots + 4096;
+    s->least = 1;
+    s->items = most.items < items ? most.items : items;
+}
+
+/* The keys of the largest table that stays at a load factor, of which three quarters are present. */
+template <class shape> static inline void words_set_full_keys(shape *s, const limits &most)
+{
+    for (s->keys = 16; s->keys * 6 <= most.slots;) s->keys *= 2;
+}
+/* And the rest of it. */
+template <class shape> static inline void words_set_full(shape *s, double load, const limits &most)
+{
+    s->buckets = (uint64_t)((double)s->keys * 0.75 / load / s->slots) + 1;
+    s->items = most.items < s->keys / 4 ? most.items : s->keys / 4;
+    s->least = s->items / 16;
+    s->stays = true;
+}
+
+/* ---- Operations ------------------------------------------------------------------------------ */
 
 /* Shares of the operations of a mixed batch, up to 2^16 in all. */
 struct shares {

@@ -26,28 +26,24 @@ template <class own> static inline void segments_set_near(segments_shape *s)
     s->near = s->near_of_ten == 10 ? 0 : own::room(*s) + bytes / 10 * s->near_of_ten;
 }
 
+/* Every other table has keys that are their numbers: ordered operations need them. */
 static inline void segments_draw_names(dice &d, segments_shape *s, uint64_t keys_most)
 {
     static const uint64_t factors[] = { 1, 1, UINT64_MAX, 0 };
-    while (s->keys > keys_most || s->keys > 1ull << 32) s->keys /= 2;
-    s->factor = d.of(factors);
-    if (s->factor == 0) s->factor = d.draw() | 1;
-    s->seed = d.one_in(2) ? 0 : d.draw();
+    words_draw_names(d, s, factors, 1ull << 32, keys_most);
 }
 
-/* size: 0: one or two segments; 1: a small table; 2: up to a sixteenth of the largest, because it grows. There are half
- * as many keys as slots, or up to four times as many. */
+/* size: 0: one or two segments; 1: a small table; 2: up to a sixteenth of the largest, because it
+ * grows. */
 template <class own> static inline segments_shape segments_draw(dice &d, segments_shape s, int size, const limits &most)
 {
     uint64_t each = s.segment / entry_bytes(s) / s.slots, all = most.slots / s.slots / each / 16 + 1,
              small = all < 16 ? all : 16;
     uint64_t segments = size == 0 ? 1 + d.below(2) : size == 1 ? d.log_between(1, small) : d.log_between(small, all);
     s.buckets = segments * each;
-    uint64_t capacity = s.buckets * s.slots, keys = (capacity << d.below(4)) / 2;
-    for (s.keys = 16; s.keys < keys;) s.keys *= 2;
+    words_draw_keys(d, &s);
     segments_draw_names(d, &s, UINT64_MAX);
-    s.least = 1;
-    s.items = most.items < 16 * capacity + 4096 ? most.items : 16 * capacity + 4096;
+    words_set_items(&s, most);
     segments_set_near<own>(&s);
     return s;
 }
@@ -55,12 +51,9 @@ template <class own> static inline segments_shape segments_draw(dice &d, segment
 /* A table of constant load: three quarters of its keys are present, own::load() of its slots are in use. */
 template <class own> static inline segments_shape segments_draw_full(dice &d, segments_shape s, const limits &most)
 {
-    for (s.keys = 16; s.keys * 6 <= most.slots;) s.keys *= 2;
+    words_set_full_keys(&s, most);
     segments_draw_names(d, &s, most.slots);
-    s.buckets = (uint64_t)((double)s.keys * 0.75 / own::load() / s.slots) + 1;
-    s.items = most.items < s.keys / 4 ? most.items : s.keys / 4;
-    s.least = s.items / 16;
-    s.stays = true;
+    words_set_full(&s, own::load(), most);
     segments_set_near<own>(&s);
     return s;
 }
@@ -105,27 +98,20 @@ template <class own> struct segments_soak : words_soak<own> {
 
     static void heading()
     {
-        printf("verdict\tvariant\tsegment\tvalue_bytes\tnear\tnear_bytes\tfar_bytes\tbuckets\tbuckets_then\tkeys\tload_"
-               "least\tload_most\toperations\tby_variant\tmixed\tdistinct\tresizes\tpending\tchecks\tbatches\t"
-               "wrong\tseconds\n");
+        printf("verdict\tvariant\tsegment\tvalue_bytes\tnear\tnear_bytes\tfar_bytes\t%s\n",
+               words_soak<own>::column_names());
     }
     template <class soak>
     void row(const soak &j, const char *verdict, const char *variant, unsigned long long wrong, double seconds) const
     {
         const shape &s = j.s;
-        uint64_t fates[HD_OUTCOME_COUNT];
         hd_info info;
         MUST(hd_table_info(j.t, &info));
-        j.at.read(fates, j.o.fates, sizeof fates);
-        const uint64_t
-            shape_of_it[] = { s.segment, s.value_bytes, s.near, info.values_device_bytes, info.values_host_bytes,
-                              s.buckets, info.buckets,  s.keys },
-            counts[] = { j.items, j.own, j.mixed, j.distinct, this->resizes, fates[HD_PENDING], j.checks, j.batches };
+        const uint64_t shape_of_it[] = { s.segment, s.value_bytes, s.near, info.values_device_bytes,
+                                         info.values_host_bytes };
         printf("%s\t%s", verdict, variant);
         for (uint64_t n : shape_of_it) printf("\t%llu", (unsigned long long)n);
-        printf("\t%.4f\t%.4f", this->least, this->most);
-        for (uint64_t n : counts) printf("\t%llu", (unsigned long long)n);
-        printf("\t%llu\t%.1f\n", wrong, seconds);
+        this->columns(j, wrong, seconds);
     }
 };
 

@@ -102,7 +102,7 @@ template <class own> struct words_soak {
     /* The operation, or one that the design has in its place. */
     template <class soak> static int offered(soak &j, int op)
     {
-        if (op == MIXED && !own::mixes(j.variant)) op = j.o.mix.op_of(j.d.draw());
+        if (op == MIXED && !j.kernel[MIXED]) op = j.o.mix.op_of(j.d.draw());
         if (own::ordered() && j.s.factor == 1 && among(LOOKUPS, (uint32_t)op) && j.d.one_in(2)) op = ordered_op(j.d);
         return op == MIXED || own::has((hd_op)op) ? op : HD_OP_FIND;
     }
@@ -146,6 +146,27 @@ template <class own> struct words_soak {
         }
         j.rest();
         least = 1, most = 0;
+    }
+
+    /* The columns of a row that follow those of the shape. */
+    static const char *column_names()
+    {
+        return "buckets\tbuckets_then\tkeys\tload_least\tload_most\toperations\tby_variant\tmixed\tdistinct\tresizes\t"
+               "pending\tchecks\tbatches\twrong\tseconds";
+    }
+    template <class soak> void columns(const soak &j, unsigned long long wrong, double seconds) const
+    {
+        uint64_t fates[HD_OUTCOME_COUNT];
+        hd_info info;
+        MUST(hd_table_info(j.t, &info));
+        j.at.read(fates, j.o.fates, sizeof fates);
+        const uint64_t sizes[] = { j.s.buckets, info.buckets, j.s.keys }, counts[] = {
+            j.items, j.own, j.mixed, j.distinct, resizes, fates[HD_PENDING], j.checks, j.batches
+        };
+        for (uint64_t n : sizes) printf("\t%llu", (unsigned long long)n);
+        printf("\t%.4f\t%.4f", least, most);
+        for (uint64_t n : counts) printf("\t%llu", (unsigned long long)n);
+        printf("\t%llu\t%.1f\n", wrong, seconds);
     }
 };
 

@@ -68,7 +68,7 @@ hive_view hive_view_for(const hd_info *info)
     hive_view v;
     memset(&v, 0, sizeof v);
     v.base = info->base_buckets ? info->base_buckets : info->buckets;
-    while (v.base << (v.level + 1) <= info->buckets) v.level++;
+    v.level = word_level(v.base, info->buckets);
     v.split = info->buckets - (v.base << v.level);
     v.slots = info->slots;
     v.half = info->value_bytes * 8;

@@ -31,7 +31,7 @@ ovs_view ovs_view_for(const hd_info *info)
     uint64_t lines = ovs_lines(&v), base = info->base_buckets ? info->base_buckets : info->buckets,
              segments = info->buckets / lines;
     v.base = (base + lines - 1) / lines;
-    while (v.base << (v.level + 1) <= segments) v.level++;
+    v.level = word_level(v.base, segments);
     v.split = segments - (v.base << v.level);
     v.near_most = info->ovs.near_bytes ? info->ovs.near_bytes / info->ovs.segment_bytes : UINT64_MAX;
     v.seed = info->seed;

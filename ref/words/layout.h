@@ -26,6 +26,14 @@
 enum { WORD_EMPTY = 1, WORD_CLAIMED = 2, WORD_LEAVING = 3 };
 #define WORD_NOWHERE UINT64_MAX /* in place of the number of an entry */
 
+/* Linear hashing: a table of n buckets, or segments, has base << level + split of them, and split < base << level. */
+HD_FN uint32_t word_level(uint64_t base, uint64_t n)
+{
+    uint32_t level = 0;
+    while (base << (level + 1) <= n) level++;
+    return level;
+}
+
 HD_FN uint32_t word_bytes(uint32_t half) { return half / 4; }
 HD_FN uint64_t word_field(uint32_t half) { return (1ull << half) - 1; }
 /* Keys are below this. */
