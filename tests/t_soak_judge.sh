@@ -22,21 +22,24 @@ build() {
 try "it is built as C++, without a warning" build
 [ "$failed" = 0 ] || finish
 
-export SEED=7
+# BATCHES and SEED determine what a run does: 300 seconds are only a limit.
+export SEED=7 BATCHES
 words=$work/words
+batches_of() { if [ "$1" = ref ]; then BATCHES=128; else BATCHES=16; fi; }
 # clean NAME LINES BACKEND WORDS...: at least LINES rows, and none is wrong.
 clean() {
   local name=$1 lines=$2 backend=$3 code
   shift 3
+  batches_of "$backend"
   BACKEND=$backend guard "$work/soak" "$@" >"$words" 2>&1
   code=$?
   if [ $code = 0 ] && [ "$(grep -c '^ok' "$words")" -ge "$lines" ] && ! grep -q WRONG "$words"; then pass "$name"; else fail "$name" "exit $code"; fi
 }
-clean "random batches: it agrees with the reference" 8 ref random 5 coalesced
+clean "random batches: it agrees with the reference" 43 ref random 300 coalesced
 operations=$(awk -F '\t' '$1 == "ok" { n += $11 } END { print n + 0 }' "$words")
-clean "and with every variant on the host machine" 8 host random 10
+clean "and with every variant on the host machine" 258 host random 300
 operations=$((operations + $(awk -F '\t' '$1 == "ok" { n += $11 } END { print n + 0 }' "$words")))
-clean "two tables at once" 2 host two 2 tlpv1 warp
+clean "two tables at once" 40 host two 300 tlpv1 warp
 clean "a table that is known by its numbers" 19 host huge coalesced
 refused() { BACKEND=ref guard "$work/soak" random 1 nothing >"$words" 2>&1; [ $? = 2 ] && grep -q nothing "$words"; }
 try "there is no such variant" refused
@@ -50,58 +53,60 @@ if [ "$(grep -c '^# short: warp under .* of 1e+15' "$words")" = "$(grep -c '^#in
 found() {
   local bug=$1 backend=$2 code
   shift 2
+  batches_of "$backend"
   MUSEUM_BUG=$bug BACKEND=$backend guard "$work/soak" "$@" >"$words" 2>&1
   code=$?
   if [ $code = 1 ] && grep -q '^WRONG' "$words"; then pass "$bug is found"; else fail "$bug is not found" "exit $code"; fi
 }
-found evicted_score host random 4 tlpv1
-found hole_unseen host random 4 tlpv1
-found export_before host random 4 tlpv1
-found epoch_of_thread host random 4 tlpv1
-found counters_shared host random 2 tlpv1
+found evicted_score host random 300 tlpv1
+found hole_unseen host random 300 tlpv1
+found export_before host random 300 tlpv1
+found epoch_of_thread host random 300 tlpv1
+found counters_shared host random 300 tlpv1
 
 export DESIGN=hive
 # column NAME: of the last clean run's rows, the sum of a column
 column() { awk -F '\t' -v name="$1" '$1 == "verdict" { for (c = 1; c <= NF; c++) if ($c == name) at = c } $1 == "ok" { n += $at } END { print n + 0 }' "$words"; }
-clean "Hive's random batches: it agrees with the reference" 50 ref random 6
+clean "Hive's random batches: it agrees with the reference" 110 ref random 300
 operations=$((operations + $(column operations)))
 for what in mixed distinct resizes pending checks; do
   if [ "$(column $what)" -gt 0 ]; then pass "$what: some of them"; else fail "no $what" ""; fi
 done
-clean "and with every variant on the host machine" 12 host random 12
+clean "and with every variant on the host machine" 110 host random 300
 operations=$((operations + $(column by_variant)))
-clean "two of them at once" 2 ref two 2 tile
+clean "two of them at once" 10 ref two 300 tile
 clean "so many operations by every variant in every layout, at a load factor of 0.95" 3 host reach 20000 200
 operations=$((operations + $(column by_variant)))
 awk -F '\t' '$1 == "ok" && ($12 < 0.9 || $13 > 1 || $15 < 20000)' "$words" | none "and that is where they were"
 tried device-judge "$operations" "items in random batches, judged as on a device"
-found hive_slot_reused host random 20
-found hive_stash_brims host random 20
-found hive_split_partner ref random 20
+found hive_slot_reused host random 300
+found hive_stash_brims host random 300
+found hive_split_partner ref random 300
 
 # tables in segments
 for DESIGN in ovs sl; do
   export DESIGN
-  clean "$DESIGN: it agrees with the reference" 20 ref random 4
+  clean "$DESIGN: it agrees with the reference" 37 ref random 300
   operations=$(column operations)
   for what in distinct resizes pending checks; do
     if [ "$(column $what)" -gt 0 ]; then pass "$DESIGN, $what: some of them"; else fail "$DESIGN: no $what" ""; fi
   done
-  clean "$DESIGN: and with every variant on the host machine" 12 host random 6
+  clean "$DESIGN: and with every variant on the host machine" 37 host random 300
   operations=$((operations + $(column by_variant)))
   clean "$DESIGN: so many operations by every variant towards every goal" 3 host reach 10000 200
   operations=$((operations + $(column by_variant)))
   tried device-judge "$operations" "items in random batches of $DESIGN, judged as on a device"
 done
-DESIGN=ovs found ovs_bucket_elsewhere host random 20 flip
-DESIGN=ovs found ovs_split_bit ref random 5
-DESIGN=sl found sl_before_segment ref random 5
-DESIGN=sl found sl_range_skips host random 20
+DESIGN=ovs found ovs_bucket_elsewhere host random 300 flip
+DESIGN=ovs found ovs_split_bit ref random 300
+DESIGN=sl found sl_before_segment ref random 300
+DESIGN=sl found sl_range_skips host random 300
 
 # says LIE SENTENCE: what it says of a table that lies.
 export DESIGN=hive
 says() {
-  LIE=$1 BACKEND=ref guard "$work/soak" random 20 >"$words" 2>&1
+  batches_of ref
+  LIE=$1 BACKEND=ref guard "$work/soak" random 300 >"$words" 2>&1
   local code=$?
   if [ $code = 1 ] && grep -q '^WRONG' "$words" && grep -q "^$2: [0-9]* times" "$words"; then pass "$1: $2"; else fail "$1 is not found" "exit $code"; fi
 }

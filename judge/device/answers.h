@@ -160,6 +160,14 @@ struct answers {
         if (!left_alone(p, bytes)) complain(NOT_ITS_TO_WRITE, i, b.key[i]);
     }
 
+    /* Whether item i has a pointer to a value. It must have one. */
+    BOTH bool has_pointer(uint64_t i) const
+    {
+        if (b.ptr[i] && !left_alone(&b.ptr[i], sizeof b.ptr[i])) return true;
+        complain(WRONG_VALUE, i, b.key[i]);
+        return false;
+    }
+
     BOTH uint64_t listed() const { return *b.count < b.n ? *b.count : b.n; }
     /* Whether entry j of a list in item order names an item of the batch, in order; *o: the item's outcome. */
     BOTH bool in_order(uint64_t j, hd_outcome *o) const

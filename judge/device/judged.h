@@ -42,6 +42,7 @@ template <class design> struct judged {
     uint64_t *key2;                               /* (items): of range */
     uint64_t *there;                              /* (2): oracle.on_key */
     const char *kernel[MIXED + 1];                /* NULL: the variant does not run it */
+    bool mixes;                                   /* mixed batches are among those that come */
     uint64_t items = 0, own = 0, batches = 0;     /* own: by the variant itself */
     uint64_t mixed = 0, distinct = 0, checks = 0; /* items in such batches; calls of hd_check */
     double checked = 0, check_took = 0;           /* when it last ran and its seconds: it gets a small part of the
@@ -100,7 +101,8 @@ template <class design> struct judged {
         design::config(s, &c);
         MUST(hd_open(&c, &t));
         for (int op = 0; op < MIXED; op++) kernel[op] = runs((hd_op)op, variant) ? variant : nullptr;
-        kernel[MIXED] = design::mixes(variant) ? kernel[HD_OP_INSERT_OR_ASSIGN] : nullptr;
+        mixes = design::mixes(variant);
+        kernel[MIXED] = mixes ? kernel[HD_OP_INSERT_OR_ASSIGN] : nullptr;
     }
     bool runs(hd_op op, const char *variant)
     {
@@ -377,12 +379,13 @@ template <class design> struct judged {
         for (int k = 0; k < HD_OUTCOME_COUNT; k++) compare(c.outcome[k], fates[k], hd_outcome_name((hd_outcome)k));
         compare(c.items, items, "items");
     }
-    /* Runs for so many seconds, until the variant ran so many operations, or until something is wrong. */
-    uint64_t go(double seconds, double wanted)
+    /* Runs for so many seconds, until the variant ran so many operations, for so many batches after the table is full,
+     * or until something is wrong. */
+    uint64_t go(double seconds, double wanted, uint64_t most)
     {
         double end = seconds_now() + seconds;
         if (s.buckets * s.slots > s.items) its.fill_up(*this, end - seconds / 2);
-        for (uint64_t stretch = 0, since = 0; seconds_now() < end && (double)own < wanted;) {
+        for (uint64_t stretch = 0, since = 0; stretch < most && seconds_now() < end && (double)own < wanted;) {
             put_any();
             since += o.b.n;
             if (++stretch % 8 == 0) at.wait(); /* few batches are under way at a time, so that it ends soon */

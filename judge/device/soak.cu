@@ -18,6 +18,8 @@
  *             whose goals are shares of device memory, and growth; otherwise HKV, whose goals are policies
  *   GOAL      the only goal of reach
  *   SEED      repeats the draws of a run
+ *   BATCHES   each table of random and two runs so many batches. Seconds limit the whole run only, so that a run that
+ *             ends in time does the same on a machine of any speed
  *   BACKEND   host or ref: on the host, at a ten-thousandth of the size, to test the judge
  *   SMALL     1: the same size on the device, for sanitizers
  *   KEYS      zipf: the keys of every batch follow Zipf's law with exponent 1, so the most frequent one is in one item
@@ -38,6 +40,7 @@
 enum { WRONG_MOST = 8 };
 
 static const char *backend = "cuda";
+static uint64_t batches = UINT64_MAX;
 static std::mutex saying;
 static std::vector<const char *> variants;
 static limits limits_of(uint64_t share)
@@ -54,7 +57,7 @@ static bool turn(const place &at, dice &d, const char *variant, const typename d
 {
     double start = seconds_now();
     judged<design> j(at, d, s, variant);
-    uint64_t wrong = j.go(seconds, wanted);
+    uint64_t wrong = j.go(seconds, wanted, batches);
     std::lock_guard<std::mutex> one(saying);
     if (wrong) j.tell();
     j.its.row(j, wrong ? "WRONG" : "ok", variant, wrong, seconds_now() - start);
@@ -64,7 +67,7 @@ static bool turn(const place &at, dice &d, const char *variant, const typename d
 }
 
 /* Sizes are the outer loop, so that a run that is cut short has tried all variants. Each turn gets its share of the
- * time that is left. A variant with many errors gets no more turns. */
+ * time that is left, or all of it where BATCHES ends it. A run with many errors ends. */
 template <class design>
 static bool random_turns(const place &at, uint64_t seed, uint64_t first, uint64_t step, const limits &most,
                          double seconds, bool largest)
@@ -80,7 +83,8 @@ static bool random_turns(const place &at, uint64_t seed, uint64_t first, uint64_
         dice d = { seed + k * 1000003 };
         if (!design::fits(variant, kind)) continue;
         typename design::shape s = design::draw(d, variant, kind, large ? 3 : sizes[k / each], most);
-        wrong += !turn<design>(at, d, variant, s, (end - seconds_now()) / (double)((all - k + step - 1) / step));
+        uint64_t sharers = batches == UINT64_MAX ? (all - k + step - 1) / step : 1;
+        wrong += !turn<design>(at, d, variant, s, (end - seconds_now()) / (double)sharers);
     }
     return wrong == 0;
 }
@@ -198,6 +202,7 @@ int main(int argc, char **argv)
         return 2;
     }
     if (getenv("BACKEND")) backend = getenv("BACKEND");
+    if (words == 3 && getenv("BATCHES")) batches = strtoull(getenv("BATCHES"), nullptr, 10);
     hd_config c = hd_config_default();
     hd_table *t = nullptr;
     c.backend = backend;

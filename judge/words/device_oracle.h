@@ -199,9 +199,9 @@ template <class where> struct words_oracle : answers {
             judge_value(i, k, m, p, word);
         else
             judge_untouched(i, p, names.bytes);
-        if (with_ptr)
-            judge_value(i, k, m, (const uint8_t *)b.ptr[i], word);
-        else
+        if (with_ptr) {
+            if (has_pointer(i)) judge_value(i, k, m, (const uint8_t *)b.ptr[i], word);
+        } else
             judge_untouched(i, &b.ptr[i], 8);
         if (with_value || with_ptr ? b.score_out[i] != 0 : !left_alone(&b.score_out[i], 8))
             complain(WRONG_SCORE, i, b.key[i]);

@@ -102,7 +102,7 @@ template <class own> struct words_soak {
     /* The operation, or one that the design has in its place. */
     template <class soak> static int offered(soak &j, int op)
     {
-        if (op == MIXED && !j.kernel[MIXED]) op = j.o.mix.op_of(j.d.draw());
+        if (op == MIXED && !j.mixes) op = j.o.mix.op_of(j.d.draw());
         if (own::ordered() && j.s.factor == 1 && among(LOOKUPS, (uint32_t)op) && j.d.one_in(2)) op = ordered_op(j.d);
         return op == MIXED || own::has((hd_op)op) ? op : HD_OP_FIND;
     }
@@ -134,10 +134,13 @@ template <class own> struct words_soak {
         j.at.each(1, [=] BOTH(uint64_t) { *to = n; });
         look(j);
     }
+    /* Until the table has its load, or takes no more keys. */
     template <class soak> void fill_up(soak &j, double end)
     {
         keys_of k = { EVERYWHERE, 0, 0, 0, 1, false };
-        for (look(j); j.s.stays && seconds_now() < end; look(j)) {
+        uint64_t before = UINT64_MAX;
+        for (look(j); j.s.stays && entries != before && seconds_now() < end; look(j)) {
+            before = entries;
             double wanted = own::load() * capacity(j) - (double)entries, there = (double)entries / (double)j.s.keys;
             uint64_t n = wanted < 1 ? 0 : (uint64_t)(wanted / (1 - there)) + 1;
             if (n == 0) break;
