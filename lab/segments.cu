@@ -18,52 +18,11 @@
 #include <string>
 #include <vector>
 
-#include "heddle.h"
+#include "judge/device/rates.h"
 
-enum : uint32_t { BLOCKS = 2048, THREADS = 256, LIMIT = 32, LINE = 16 /* words */, SEGMENT = 512 /* lines */ };
-
-#define EACH(i, n) \
-    for (uint64_t i = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; i < (n); i += uint64_t(gridDim.x) * blockDim.x)
-
-static void cuda(cudaError_t e, const char *what)
-{
-    if (!e) return;
-    fprintf(stderr, "segments: %s: %s\n", what, cudaGetErrorString(e));
-    exit(1);
-}
-
-static void heddle(hd_status s, const char *what)
-{
-    if (!s) return;
-    fprintf(stderr, "segments: %s: %s\n", what, hd_why());
-    exit(1);
-}
-
-template <class T> static T *take(uint64_t n)
-{
-    void *p;
-    cuda(cudaMalloc(&p, n * sizeof(T)), "memory");
-    return static_cast<T *>(p);
-}
+enum : uint32_t { LIMIT = 32, LINE = 16 /* words */, SEGMENT = 512 /* lines */ };
 
 /* ---- Keys ------------------------------------------------------------------------------------ */
-
-/* Key i of all: the finaliser of MurmurHash3, which gives no key twice. The three reserved ones become one. */
-static __host__ __device__ uint64_t key_of(uint32_t x)
-{
-    x = (x ^ x >> 16) * 0x85ebca6bu;
-    x = (x ^ x >> 13) * 0xc2b2ae35u;
-    x ^= x >> 16;
-    return x < 0xfffffffdu ? x : 7;
-}
-static __host__ __device__ uint32_t value_of(uint64_t key) { return uint32_t(key) ^ 0x5a5a5a5au; }
-
-static __host__ __device__ uint64_t random_of(uint64_t x)
-{
-    x = (x ^ x >> 33) * 0xff51afd7ed558ccdu;
-    x = (x ^ x >> 33) * 0xc4ceb9fe1a85ec53u;
-    return x ^ x >> 33;
-}
 
 static __global__ void draw(uint64_t *key, uint32_t *value, uint64_t n, uint64_t first, uint64_t below, uint64_t seed)
 {
@@ -116,25 +75,7 @@ struct bench {
     cudaEvent_t from, to;
 };
 
-static double run(bench &b, hd_batch &batch)
-{
-    float ms;
-    cuda(cudaDeviceSynchronize(), "keys");
-    cuda(cudaEventRecord(b.from), "event");
-    heddle(hd_run(b.table, &batch), "hd_run");
-    cuda(cudaEventRecord(b.to), "event");
-    cuda(cudaEventSynchronize(b.to), "batch");
-    cuda(cudaEventElapsedTime(&ms, b.from, b.to), "event");
-    return ms;
-}
-
-static unsigned long long wrong_of(bench &b)
-{
-    unsigned long long n;
-    cuda(cudaMemcpy(&n, b.a.wrong, sizeof n, cudaMemcpyDefault), "check");
-    cuda(cudaMemset(b.a.wrong, 0, sizeof n), "check");
-    return n;
-}
+static double run(bench &b, hd_batch &batch) { return milliseconds(b.table, &batch, b.from, b.to); }
 
 static void row(const bench &b, const char *ran, const char *what, uint64_t n, double ms, unsigned long long wrong)
 {
@@ -169,7 +110,8 @@ static void fill(bench &b, uint64_t most)
         ms += run(b, x);
         check_items<<<BLOCKS, THREADS>>>(b.a, n, HD_INSERTED, false);
     }
-    row(b, x.ran, "fill", b.entries, ms, wrong_of(b)); /* at most three are wrong: the reserved keys became one */
+    row(b, x.ran, "fill", b.entries, ms,
+        wrong_of(b.a.wrong)); /* at most three are wrong: the reserved keys became one */
 }
 
 struct point {
@@ -204,7 +146,7 @@ static void measure(bench &b, const point &p, uint64_t n, const char *kernel)
         else if (p.op != HD_OP_ERASE) /* a batch may erase a key twice */
             check_items<<<BLOCKS, THREADS>>>(b.a, n, p.outcome, p.outcome == HD_HIT);
     }
-    row(b, x.ran, p.what, n, least, wrong_of(b));
+    row(b, x.ran, p.what, n, least, wrong_of(b.a.wrong));
 }
 
 /* Batches of n keys that the table does not have. */
@@ -220,7 +162,7 @@ static void insert_new(bench &b, uint64_t n)
         least = std::min(least, run(b, x));
         check_items<<<BLOCKS, THREADS>>>(b.a, n, HD_INSERTED, false);
     }
-    row(b, x.ran, "insert_or_assign, new keys", n, least, wrong_of(b));
+    row(b, x.ran, "insert_or_assign, new keys", n, least, wrong_of(b.a.wrong));
 }
 
 static int table(int argc, char **argv)
@@ -246,7 +188,7 @@ static int table(int argc, char **argv)
     c.backend = "cuda";
     c.capacity = capacity;
     if (b.near < 1) (ordered ? c.sl.near_bytes : c.ovs.near_bytes) = uint64_t(b.near * capacity * 8);
-    heddle(hd_open(&c, &b.table), "hd_open");
+    must(hd_open(&c, &b.table), "hd_open");
     b.a = { take<uint64_t>(big),
             take<uint64_t>(n),
             take<uint64_t>(n * LIMIT),
@@ -255,10 +197,10 @@ static int table(int argc, char **argv)
             take<uint32_t>(n),
             take<uint8_t>(big),
             take<unsigned long long>(1) };
-    cuda(cudaMemset(b.a.key2, 0xff, n * 8), "memory");
-    cuda(cudaMemset(b.a.wrong, 0, 8), "memory");
-    cuda(cudaEventCreate(&b.from), "event");
-    cuda(cudaEventCreate(&b.to), "event");
+    cuda_must(cudaMemset(b.a.key2, 0xff, n * 8), "memory");
+    cuda_must(cudaMemset(b.a.wrong, 0, 8), "memory");
+    cuda_must(cudaEventCreate(&b.from), "event");
+    cuda_must(cudaEventCreate(&b.to), "event");
     fill(b, most);
     std::vector<std::string> kernels;
     for (char *name = argc > 7 ? strtok(argv[7], ",") : nullptr; name; name = strtok(nullptr, ","))
@@ -268,8 +210,8 @@ static int table(int argc, char **argv)
         if ((p.op >= HD_OP_PREDECESSOR || p.op == HD_OP_ASSIGN_VALUES) && !ordered) continue;
         for (const std::string &k : kernels) measure(b, p, n, k.empty() ? nullptr : k.c_str());
     }
-    if (ordered) insert_new(b, std::min(n, capacity / 32));            /* there must be room for three of them */
-    if (b.near == 1 || ordered) heddle(hd_check(b.table), "hd_check"); /* of far segments of ovs it takes minutes */
+    if (ordered) insert_new(b, std::min(n, capacity / 32));          /* there must be room for three of them */
+    if (b.near == 1 || ordered) must(hd_check(b.table), "hd_check"); /* of far segments of ovs it takes minutes */
     hd_close(b.table);
     return 0;
 }
@@ -309,23 +251,23 @@ template <int how> static void bus_row(uint64_t *far, double gib, uint32_t apart
     float ms, least = 1e30f;
     cudaEventCreate(&from), cudaEventCreate(&to);
     for (int turn = 0; turn < 2; turn++) {
-        cuda(cudaMemset(next, 0, 8), "counter");
+        cuda_must(cudaMemset(next, 0, 8), "counter");
         cudaEventRecord(from);
         lines<how><<<528, THREADS>>>(far, segments, apart, next);
         cudaEventRecord(to);
-        cuda(cudaEventSynchronize(to), "lines");
+        cuda_must(cudaEventSynchronize(to), "lines");
         cudaEventElapsedTime(&ms, from, to);
         least = std::min(least, ms);
     }
     printf("bus\t0\t%.3e\t-\t%s, one of %u\t%.3e\t%.3f\t%.3f\t0\n", gib * (1 << 23), what, apart, double(n), least,
            n / least / 1e6);
-    cuda(cudaFree(next), "memory");
+    cuda_must(cudaFree(next), "memory");
 }
 
 static int bus(double gib)
 {
     void *far;
-    cuda(cudaHostAlloc(&far, size_t(gib * (1 << 30)), cudaHostAllocMapped), "pinned memory");
+    cuda_must(cudaHostAlloc(&far, size_t(gib * (1 << 30)), cudaHostAllocMapped), "pinned memory");
     for (uint32_t apart : { 1u, 4u, 32u }) {
         bus_row<READ>((uint64_t *)far, gib, apart, "lines read");
         bus_row<READ_SECTOR>((uint64_t *)far, gib, apart, "first sectors of lines read");

@@ -14,7 +14,7 @@ columns='design\tnear\tentries\tkernel\twhat\titems\tms\trate\twrong\n'
 
 pack() {
   mkdir -p "$2" && cp -L "$1/.libs/libheddle.so.0" "$2" && strip "$2/libheddle.so.0" && cp "${BASH_SOURCE[0]}" "$2" &&
-    "$nvcc" -O2 -std=c++17 -arch=sm_90 -I"$here/../include" "$here/segments.cu" -o "$2/segments" -L"$1/.libs" -lheddle \
+    "$nvcc" -O2 -std=c++17 -arch=sm_90 -I"$here/.." -I"$here/../include" "$here/segments.cu" -o "$2/segments" -L"$1/.libs" -lheddle \
       -Xlinker -rpath -Xlinker '$ORIGIN'
 }
 

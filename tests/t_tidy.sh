@@ -36,7 +36,7 @@ gpu
 lib
 workload
 judge
-bench fuzz museum papers puzzles
+bench fuzz lab museum papers puzzles
 tools python
 '
 printf '%s\n' "${c[@]}" | xargs grep -oE '^ *# *include *"[^"]+"' /dev/null | sed -E 's/^([^:]+): *# *include *"([^"]+)"/\1 \2/' |

@@ -4,6 +4,7 @@
 # judge.py - holds the results against claims.txt, as ../verdicts.py says; run.sh judge calls it.
 #
 #     judge.py [--results FOLDER]... [--out FOLDER] [--check]
+import math
 import pathlib
 import sys
 
@@ -23,16 +24,18 @@ TABLES = {"table": "one", "kind": "su", "range": "sparse", "keys": 4000, "batch"
           "recent": "fault", "prefetch": 1, "group": 16, "load": 0.9, "inner": 0, "memory": 16384, "scale": 256}
 LISTS = {"table": "one", "kind": "su", "range": "sparse", "keys": 2500, "batch": 250, "op": "insert", "hold": 0, "sort": "key", "index": "far",
          "raise": "code", "recent": "fault", "prefetch": 1, "inner": 0, "memory": 16384, "scale": 256}
+NEARS, GROUPS = (0.8, 0.667, 0.571, 0.5), (4, 8, 16, 32)
 TWO_TABLES, TWO_LISTS = {"sort": "range", "batch": 1000, "load": 1, "inner": 20}, {"inner": 21}
 
 
 class Results(Kept):
     """What was counted, by the names that claims.txt uses."""
 
-    kinds, sizes = KINDS, SIZES
+    kinds, sizes, nears = KINDS, SIZES, NEARS
 
     def __init__(self, folders, gpu):
         super().__init__(folders)
+        self._gpu = gpu
 
     def _row(self, name, want):
         """The row with these cells; numbers are compared as numbers."""
@@ -96,6 +99,46 @@ class Results(Kept):
     def probes(self, column, step, group=16):
         return float(self._row("probes.tsv", {"step": step, "group": group})[column])
 
+    # ---- On the GPU --------------------------------------------------------------------------
+
+    def rates(self, part, **want):
+        """Rows of rates.cu with these cells, all correct."""
+        name = f"{self._gpu}.rates.tsv"
+        same = lambda cell, value: cell == value if isinstance(value, str) else float(cell) == value
+        rows = [r for r in self.table(name) if r["part"] == part and all(same(r[k], v) for k, v in want.items())]
+        if not rows or any(int(r["wrong"]) for r in rows):
+            raise Missing(f"{name}: {part} " + " ".join(f"{k}={v}" for k, v in want.items()))
+        return rows
+
+    def rate(self, kernel, what, near, present, part="near", **want):
+        """1e9 items per second; where a row was measured twice, the mean."""
+        ran = {"insert": "insert_or_assign"}.get(what.split(",")[0], what)
+        found = self.rates(part, kernel=f"ovs.{ran}.{kernel}", what=what, near=near, present=present, **want)
+        return sum(float(r["rate"]) for r in found) / len(found)
+
+    def speedup(self, what, near, present):
+        """Of items sorted by the bucket over items as they come, in one table."""
+        return self.rate("flip", what, near, present) / self.rate("probe16", what, near, present)
+
+    def best_group(self, *nears):
+        """Lanes with the greatest geometric mean of finds, inserts and erases."""
+        product = lambda group: math.prod(
+            self.rate(f"probe{group}", what, near, present)
+            for near in nears for what, present in (("find", 1), ("insert", 0), ("erase", 1)))
+        return max(GROUPS, key=product)
+
+    def best_batch(self):
+        return float(max(self.rates("batches", kernel="ovs.insert_or_assign.flip", what="insert"), key=lambda r: float(r["rate"]))["items"])
+
+    def best_segment(self):
+        """Slots of the segments with the fastest inserts."""
+        return int(max(self.rates("segments", what="fill"), key=lambda r: float(r["rate"]))["segment"]) / 8
+
+    def spread_of_lists(self):
+        """The slowest inserts over the fastest, by the size of a segment."""
+        rates = [float(r["rate"]) for r in self.rates("lists", what="fill")]
+        return max(rates) / min(rates)
+
     def names(self):
         return {n: getattr(self, n) for n in dir(self) if not n.startswith("_")} | {
             "max": max, "min": min, "abs": abs, "sum": sum}
@@ -152,5 +195,16 @@ def variants(results):
     return text
 
 
+def sorting(results):
+    """1e9 items per second on the GPU, by the share of the table that is near."""
+    rows = (("find, hits", "find", 1), ("find, a third of misses", "find", 0.667), ("find, misses", "find", 0),
+            ("insert new keys", "insert", 0), ("insert, a fifth of repeats", "insert", 0.2), ("erase", "erase", 1))
+    text = "| operation | " + " | ".join(f"near {near:.2f}" for near in NEARS) + " |\n|---" + "|---" * len(NEARS) + "|\n"
+    for name, what, present in rows:
+        cells = [shown(lambda: " / ".join(f"{results.rate(kernel, what, near, present):.3f}" for kernel in ("probe16", "flip"))) for near in NEARS]
+        text += f"| {name} | " + " | ".join(cells) + " |\n"
+    return text
+
+
 if __name__ == "__main__":
-    told(lambda: judge(HERE, Results, {"inputs": inputs, "scales": scales, "variants": variants}))
+    told(lambda: judge(HERE, Results, {"sorting": sorting, "inputs": inputs, "scales": scales, "variants": variants}))

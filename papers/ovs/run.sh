@@ -9,13 +9,16 @@
 #   pages   results/pages.tsv: pages of hash tables that each input touches; probes.tsv: probe sequences of small tables.
 #           Ten minutes; with --quick seconds: the lines at the smallest scale, and fewer probes
 #   chunks  results/chunks.tsv: chunks and pages of skip lists. Ten minutes; with --quick seconds
+#   gpu     results/GPU.rates.tsv: times of the tables and lists that the paper compares (rates.cu). Three minutes, with
+#           24 GiB of host memory; with --quick seconds. Without a GPU the recorded file of GPU (nvidia-h200) is judged
 #   judge   verdicts.tsv, the tables of README.md, plots/*.svg
+#   pack    FOLDER for a machine with a GPU, from a build with CUDA: there, FOLDER/run.sh --build FOLDER --out OUT gpu
 #
-# No part needs a GPU. --build: the folder in which heddle, papers/ovs/pages and chunks were built (./build). --out: the
-# folder for results and pages (here).
+# --build: the folder in which heddle, papers/ovs/pages and chunks were built (./build). --out: the folder for results
+# and pages (here). Exit code 77: gpu alone, and there is none.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-out=$here build=build quick=false parts=()
+out=$here build=build quick=false GPU=${GPU:-nvidia-h200} parts=()
 say() { echo "run.sh: $*" >&2; }
 
 kinds=(mi du dr su sr sur dul zz) some=(mi su sr)
@@ -103,21 +106,54 @@ probes() {
   mv "$file.part" "$file"
 }
 
+# ---- The GPU ---------------------------------------------------------------------------------------------------------
+
+# Parts of rates.cu, and slots of their tables: of 8 bytes, and half of them in host memory.
+gpu_parts=(near:1073741824 sorted:1073741824 batches:2147483648 segments:268435456 lists:268435456)
+
+gpu() {
+  local part file=$out/results/$GPU.rates.tsv
+  nvidia-smi -L >/dev/null 2>&1 || { say "there is no GPU here: what is kept of $GPU is judged"; return 77; }
+  mkdir -p "$out/results"
+  {
+    echo "# papers/ovs/run.sh gpu; $(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1); commit $(cat "$build/commit")"
+    printf 'part\tnear\tsegment\tentries\tkernel\twhat\tpresent\titems\tms\trate\twrong\n'
+    for part in "${gpu_parts[@]}"; do
+      if $quick; then part=${part%:*}:67108864; fi
+      "$build/rates" "${part%:*}" "${part#*:}" || { say "rates ${part%:*} failed"; return 1; }
+    done
+  } >"$file.part" && mv "$file.part" "$file"
+}
+
+pack() {
+  local nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)} root=$here/../..
+  mkdir -p "$1" && cp -L "$build/.libs/libheddle.so.0" "$1" && strip "$1/libheddle.so.0" && cp "${BASH_SOURCE[0]}" "$1" &&
+    git -C "$root" describe --always --dirty >"$1/commit" &&
+    "$nvcc" -O2 -std=c++17 -arch=sm_90 -I"$root" -I"$root/include" "$here/rates.cu" -o "$1/rates" -L"$build/.libs" -lheddle \
+      -Xlinker -rpath -Xlinker '$ORIGIN' && du -sh "$1"
+}
+
 while [ $# -gt 0 ]; do
   case $1 in
   --quick) quick=true ;;
   --out) out=${2:?folder}; shift ;;
   --build) build=${2:?folder}; shift ;;
-  pages | chunks | judge) parts+=("$1") ;;
-  *) sed -n '4,17s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+  pages | chunks | gpu | judge) parts+=("$1") ;;
+  pack) pack "${2:?folder}"; exit ;;
+  *) sed -n '4,21s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
   esac
   shift
 done
-[ ${#parts[@]} -gt 0 ] || parts=(pages chunks judge)
+[ ${#parts[@]} -gt 0 ] || parts=(pages chunks gpu judge)
 for part in "${parts[@]}"; do
   case $part in
   pages) build=$(cd "$build" && pwd) && pages_lines | table pages && probes || exit 1 ;;
   chunks) build=$(cd "$build" && pwd) && chunks_lines | table chunks || exit 1 ;;
-  judge) HEDDLE=${HEDDLE:-$build/heddle} python3 "$here/judge.py" --out "$out" || exit ;;
+  gpu)
+    gpu
+    code=$?
+    [ "$code" = 0 ] || { [ "$code" = 77 ] && [ ${#parts[@]} -gt 1 ]; } || exit "$code"
+    ;;
+  judge) HEDDLE=${HEDDLE:-$build/heddle} python3 "$here/judge.py" --gpu "$GPU" --out "$out" || exit ;;
   esac
 done

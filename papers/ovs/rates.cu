@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * rates.cu - times on a GPU what the paper's figures compare. Every outcome is checked by a kernel; a wrong one is
+ * counted in the last column.
+ *
+ *     rates PART ENTRIES       PART: near, sorted, batches, segments, lists. ENTRIES: slots of the table, 2^30 and more
+ *
+ * A table of `ovs` whose items run in the order of the batch, each by a group of lanes (kernels probe4 to probe32), is
+ * the paper's baseline with hints: open addressing, and far memory that is read in place. The same table with items
+ * sorted by the bucket (kernel flip), so that a warp owns a segment, stands for the paper's design. The share `near` of
+ * its bytes is in device memory. All arrays of a batch are there as well.
+ *
+ * Keys are evenly spread over 32 bits. `present` is the share of the items whose key is in the table. A figure is one
+ * batch between two events; of finds, the faster one of two.
+ */
+#include <algorithm>
+#include <cstring>
+
+#include <cub/device/device_radix_sort.cuh>
+
+#include "judge/device/rates.h"
+
+static const char *part;
+
+struct arrays {
+    uint64_t *key;
+    uint32_t *value, *value_out;
+    uint8_t *outcome;
+    unsigned long long *wrong;
+};
+
+/* Keys number from .. to are in the table, and others; no key from number `fresh` on is. */
+struct bench {
+    hd_table *table;
+    double near;
+    uint32_t segment;
+    uint64_t from, to, fresh, entries;
+    arrays a;
+    cudaEvent_t begins, ends;
+};
+
+/* ---- Items ----------------------------------------------------------------------------------- */
+
+static inline __host__ __device__ bool is_present(uint64_t i, uint64_t seed, uint32_t per_mille)
+{
+    return random_of(i * 2 + seed) % 1000 < per_mille;
+}
+
+/* A present key for so many of 1,000 items; the others have key `fresh` and those after it. `once`: present keys are
+ * taken one after the other, and no key comes twice. */
+static __global__ void draw(arrays a, uint64_t n, uint64_t from, uint64_t to, uint64_t fresh, uint64_t seed,
+                            uint32_t per_mille, bool once)
+{
+    EACH(i, n)
+    {
+        bool present = is_present(i, seed, per_mille);
+        uint64_t number = !present ? fresh + i : once ? from + i : from + random_of(i * 2 + 1 + seed) % (to - from);
+        a.key[i] = key_of(uint32_t(number));
+        a.value[i] = value_of(a.key[i]);
+    }
+}
+
+static __global__ void check(arrays a, uint64_t n, uint64_t seed, uint32_t per_mille, uint32_t present, uint32_t absent,
+                             bool values)
+{
+    EACH(i, n)
+    {
+        uint32_t wanted = is_present(i, seed, per_mille) ? present : absent;
+        if (a.outcome[i] != wanted || (values && wanted == HD_HIT && a.value_out[i] != value_of(a.key[i])))
+            atomicAdd(a.wrong, 1ull);
+    }
+}
+
+/* ---- A table --------------------------------------------------------------------------------- */
+
+static bench open(const char *design, uint64_t slots, double near, uint32_t segment, uint64_t most)
+{
+    bench b = {};
+    bool ordered = strcmp(design, "sl") == 0;
+    hd_config c = hd_config_of(design);
+    c.backend = "cuda";
+    c.capacity = slots;
+    if (segment) (ordered ? c.sl.segment_bytes : c.ovs.segment_bytes) = segment;
+    if (near < 1) (ordered ? c.sl.near_bytes : c.ovs.near_bytes) = uint64_t(near * slots * 8);
+    must(hd_open(&c, &b.table), "hd_open");
+    b.near = near;
+    b.segment = ordered ? c.sl.segment_bytes : c.ovs.segment_bytes;
+    b.a = { take<uint64_t>(most), take<uint32_t>(most), take<uint32_t>(most), take<uint8_t>(most),
+            take<unsigned long long>(1) };
+    cuda_must(cudaMemset(b.a.wrong, 0, sizeof *b.a.wrong), "memory");
+    cuda_must(cudaEventCreate(&b.begins), "event");
+    cuda_must(cudaEventCreate(&b.ends), "event");
+    return b;
+}
+
+static void close(bench &b)
+{
+    hd_close(b.table);
+    void *const all[] = { b.a.key, b.a.value, b.a.value_out, b.a.outcome, b.a.wrong };
+    for (void *p : all) cuda_must(cudaFree(p), "memory");
+}
+
+struct operation {
+    const char *name;
+    hd_op op;
+    hd_outcome present, absent;
+};
+static const operation FIND = { "find", HD_OP_FIND, HD_HIT, HD_MISS },
+                       INSERT = { "insert", HD_OP_INSERT_OR_ASSIGN, HD_UPDATED, HD_INSERTED },
+                       ERASE = { "erase", HD_OP_ERASE, HD_ERASED, HD_MISS };
+
+static void row(const bench &b, const char *ran, const char *what, uint32_t per_mille, uint64_t n, double ms,
+                unsigned long long wrong)
+{
+    printf("%s\t%.3f\t%u\t%llu\t%s\t%s\t%.3f\t%llu\t%.3f\t%.4f\t%llu\n", part, b.near, b.segment,
+           (unsigned long long)b.entries, ran, what, per_mille / 1e3, (unsigned long long)n, ms, n / ms / 1e6, wrong);
+    fflush(stdout);
+}
+
+/* One batch of n items, and its milliseconds. kernel: NULL leaves the choice to the table. */
+static double batch(bench &b, const operation &o, uint64_t n, uint32_t per_mille, const char *kernel, const char **ran,
+                    bool sorts = false)
+{
+    static uint64_t seed = 1;
+    bool once = o.op == HD_OP_ERASE;
+    hd_batch x;
+    memset(&x, 0, sizeof x);
+    seed += 0x9e3779b97f4a7c15u;
+    draw<<<BLOCKS, THREADS>>>(b.a, n, b.from, b.to, b.fresh, seed, per_mille, once);
+    x.op = o.op;
+    x.n = n;
+    x.key = b.a.key;
+    x.value = b.a.value;
+    if (o.op == HD_OP_FIND) x.value_out = b.a.value_out;
+    x.outcome = b.a.outcome;
+    x.elem = HD_I32;
+    x.kernel = kernel;
+    x.distinct = o.op != HD_OP_FIND && (once || per_mille == 0);
+    double sorting = 0;
+    if (sorts) { /* by key, values beside them, as the paper sorts the baseline's batches */
+        size_t bytes = 0;
+        arrays s = b.a;
+        s.key = take<uint64_t>(n);
+        s.value = take<uint32_t>(n);
+        cub::DeviceRadixSort::SortPairs(nullptr, bytes, b.a.key, s.key, b.a.value, s.value, int(n), 0, 32);
+        uint8_t *room = take<uint8_t>(bytes);
+        float ms;
+        cuda_must(cudaEventRecord(b.begins), "event");
+        cub::DeviceRadixSort::SortPairs(room, bytes, b.a.key, s.key, b.a.value, s.value, int(n), 0, 32);
+        cuda_must(cudaEventRecord(b.ends), "event");
+        cuda_must(cudaEventSynchronize(b.ends), "sort");
+        cuda_must(cudaEventElapsedTime(&ms, b.begins, b.ends), "event");
+        sorting = ms;
+        cuda_must(cudaMemcpy(b.a.key, s.key, n * 8, cudaMemcpyDefault), "copy");
+        cuda_must(cudaMemcpy(b.a.value, s.value, n * 4, cudaMemcpyDefault), "copy");
+        for (void *p : { (void *)s.key, (void *)s.value, (void *)room }) cuda_must(cudaFree(p), "memory");
+    }
+    double ms = sorting + milliseconds(b.table, &x, b.begins, b.ends);
+    check<<<BLOCKS, THREADS>>>(b.a, n, seed, per_mille, o.present, o.absent, o.op == HD_OP_FIND);
+    if (o.op == HD_OP_INSERT_OR_ASSIGN) b.fresh += n, b.entries += n - n * per_mille / 1000;
+    if (once) b.from += n, b.entries -= n;
+    *ran = x.ran;
+    return ms;
+}
+
+/* ---- Parts ----------------------------------------------------------------------------------- */
+
+static void fill(bench &b, uint64_t entries, uint64_t most, const char *what)
+{
+    double ms = 0;
+    const char *ran = "";
+    while (b.fresh < entries) ms += batch(b, INSERT, std::min(most, entries - b.fresh), 0, nullptr, &ran);
+    b.to = b.fresh;
+    row(b, ran, what, 0, entries, ms, wrong_of(b.a.wrong));
+}
+
+static void measure(bench &b, const operation &o, uint64_t n, uint32_t per_mille, const char *kernel,
+                    bool sorts = false)
+{
+    double ms = 1e30;
+    const char *ran = "";
+    for (int turn = 0; turn < (o.op == HD_OP_FIND ? 2 : 1); turn++)
+        ms = std::min(ms, batch(b, o, n, per_mille, kernel, &ran, sorts));
+    char what[32];
+    snprintf(what, sizeof what, "%s%s", o.name, sorts ? ", sorted by key" : "");
+    row(b, ran, what, per_mille, n, ms, wrong_of(b.a.wrong));
+}
+
+static const char *const two[] = { "probe16", "flip" };
+
+/* Figures 9 and 10: inserts, finds with hits and misses, and erases, by the share that is near. Figure 11: groups. */
+static void near_part(uint64_t slots)
+{
+    const uint64_t n = slots / 64, most = slots / 8;
+    for (double near : { 1.0, 0.8, 1 / 1.5, 1 / 1.75, 0.5 }) {
+        bench b = open("ovs", slots, near, 0, most);
+        fill(b, slots / 10 * 7, most, "fill");
+        for (const char *kernel : two) {
+            for (uint32_t hits : { 1000u, 800u, 750u, 667u, 0u }) measure(b, FIND, n, hits, kernel);
+            for (uint32_t repeats : { 0u, 200u }) measure(b, INSERT, n, repeats, kernel);
+            measure(b, ERASE, n, 1000, kernel);
+        }
+        if (near == 1 || near == 0.5)
+            for (const char *kernel : { "probe4", "probe8", "probe16", "probe32" }) {
+                measure(b, FIND, n, 1000, kernel);
+                measure(b, INSERT, n, 0, kernel);
+                measure(b, ERASE, n, 1000, kernel);
+            }
+        close(b);
+    }
+}
+
+/* Figure 12: one table whose batches come as they are, sorted by key, or by the bucket. */
+static void sorted_part(uint64_t slots)
+{
+    const uint64_t n = slots / 64, most = slots / 8;
+    for (double near : { 1.0, 0.8, 0.5 }) {
+        bench b = open("ovs", slots, near, 0, most);
+        fill(b, slots / 10 * 7, most, "fill");
+        measure(b, INSERT, n, 0, "probe16");
+        measure(b, INSERT, n, 0, "probe16", true);
+        measure(b, INSERT, n, 0, "flip");
+        close(b);
+    }
+}
+
+/* Table 6: sizes of batches. */
+static void batches_part(uint64_t slots)
+{
+    bench b = open("ovs", slots, 0.5, 0, slots / 2);
+    fill(b, slots / 10, slots / 16, "fill");
+    for (const char *kernel : two)
+        for (uint64_t n : { 1000000ull, 10000000ull, 100000000ull, 250000000ull, 1000000000ull }) {
+            bool slow = kernel == two[0] && n > 100000000;
+            if (!slow && b.entries + n <= slots / 5 * 4) measure(b, INSERT, n, 0, kernel);
+        }
+    close(b);
+}
+
+/* Tables 7 and 10: sizes of segments, of a hash table and of an ordered one. */
+static void segments_part(const char *design, uint64_t slots)
+{
+    for (uint32_t segment = 1 << 10; segment <= 1 << 26; segment <<= 4) {
+        bench b = open(design, slots, 0.5, segment, slots / 4);
+        fill(b, slots / 2, slots / 4, "fill");
+        measure(b, FIND, slots / 16, 1000, nullptr);
+        close(b);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int devices = 0;
+    if (cudaGetDeviceCount(&devices) || !devices) return 77;
+    if (argc != 3) {
+        fprintf(stderr, "usage: rates near|sorted|batches|segments|lists ENTRIES\n");
+        return 2;
+    }
+    uint64_t slots = strtoull(argv[2], nullptr, 0);
+    part = argv[1];
+    if (strcmp(part, "near") == 0)
+        near_part(slots);
+    else if (strcmp(part, "sorted") == 0)
+        sorted_part(slots);
+    else if (strcmp(part, "batches") == 0)
+        batches_part(slots);
+    else if (strcmp(part, "segments") == 0)
+        segments_part("ovs", slots);
+    else if (strcmp(part, "lists") == 0)
+        segments_part("sl", slots);
+    else
+        return 2;
+    return 0;
+}
