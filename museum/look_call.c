@@ -12,6 +12,7 @@
  *     call single CASE  batches of many items against batches of one (look_ahead.c)
  *     call rows         rows that threads keep for a list (look_ahead.c)
  *     call walk         walks over tables on a device (look_walk.c)
+ *     call budget NAME  device memory of tables of a design, against `near` (look_budget.c)
  */
 #include <pthread.h>
 #include <string.h>
@@ -151,7 +152,7 @@ static const struct {
 } calls[] = { { "reserve", look_reserve },  { "threads", look_threads },        { "tables", look_tables },
               { "faces", look_faces },      { "streams", museum_look_streams }, { "staging", museum_look_staging },
               { "edge", museum_look_edge }, { "single", museum_look_single },   { "rows", museum_look_rows },
-              { "walk", museum_look_walk } };
+              { "walk", museum_look_walk }, { "budget", museum_look_budget } };
 
 const char *museum_look_call(const museum_search *s, museum_sight *sight)
 {

@@ -31,4 +31,7 @@ const char *museum_look_rows(const museum_search *s, museum_sight *sight, const 
 /* Random walks over tables, by lib/cuda_walk.c. */
 const char *museum_look_walk(const museum_search *s, museum_sight *sight, const char *words);
 
+/* words: a design. What random tables take of a device's memory, against what `near` allows. */
+const char *museum_look_budget(const museum_search *s, museum_sight *sight, const char *words);
+
 #endif
