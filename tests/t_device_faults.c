@@ -12,6 +12,7 @@
 #include "lib/backend_cuda.h"
 #include "hashes/hash.h"
 #include "ref/hive/hive.h"
+#include "ref/ovs/ovs.h"
 #include "ref/sl/sl.h"
 #include "tests/failing.h"
 #include "tests/fake_device.h"
@@ -101,6 +102,7 @@ static void world_open(world *w, const char *lock)
     c.lock = lock;
     if (!is_dictionary()) as_a_cache(&c);
     if (strcmp(design, "sl") == 0) c.sl.segment_bytes = 128;
+    if (strcmp(design, "ovs") == 0) c.ovs.segment_bytes = 128;
     c.capacity = CAPACITY;
     c.slots = SLOTS;
     c.value_bytes = value_bytes;
@@ -543,15 +545,14 @@ static hd_status (*const run[])(world *, const act *) = { with_own_arrays, with_
 
 /* A dictionary: its operations, and the other calls. Growth may stop between two launches, and no entry is
  * lost. */
-static void every_call_of_a_dictionary(void **state)
+static void every_call_of_words(const char *name, const char *(*unfit)(hd_op))
 {
     static const act larger = { "run_growing", grow_by_itself, HD_OP_COUNT_, true };
-    (void)state;
     failures = 0;
-    design = "hive", value_bytes = 4;
+    design = name, value_bytes = 4;
     keep_a_snapshot();
     for (int op = 0; op < HD_OP_COUNT_; op++)
-        for (int r = 0; r < 3 && !hive_unfit((hd_op)op); r++) {
+        for (int r = 0; r < 3 && !unfit((hd_op)op); r++) {
             act a = { hd_op_name((hd_op)op), run[r], (hd_op)op, false };
             fail_each(&a, "ordered");
         }
@@ -563,6 +564,9 @@ static void every_call_of_a_dictionary(void **state)
     design = "hkv", value_bytes = VALUE;
     test_tried("device-faults", failures, "under every call of a dictionary");
 }
+
+static void every_call_of_a_dictionary(void **state) { (void)state, every_call_of_words("hive", hive_unfit); }
+static void every_call_of_segments(void **state) { (void)state, every_call_of_words("ovs", ovs_unfit); }
 
 /* A batch of an ordered table that inserts or erases is many launches, of which one changes the table, and one more
  * changes values. */
@@ -594,6 +598,7 @@ static const struct CMUnitTest tests[] = { unit(every_operation),
                                            unit(every_copy_of_host_arrays),
                                            unit(twice_in_a_row),
                                            unit(every_call_of_a_dictionary),
+                                           unit(every_call_of_segments),
                                            unit(every_call_of_an_ordered_table) };
 
 int main(void)

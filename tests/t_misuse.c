@@ -799,6 +799,61 @@ static void drawn_tables(void **state)
     test_note("%llu tables asked for, %llu opened", (unsigned long long)all, (unsigned long long)opened);
 }
 
+/* The same for tables in segments: what their pages say, in words of their own. */
+static bool wrong_segments(const hd_config *c, bool ordered, uint32_t segment)
+{
+    bool power = segment >= 128 && segment <= 1u << 30 && (segment & (segment - 1)) == 0;
+    bool valued = c->value_bytes == 4 || (ordered && c->value_bytes == 8);
+    uint64_t fit = segment / (c->value_bytes == 8 ? 16 : 8);
+    bool slotted = ordered ? c->slots >= 8 && (c->slots & (c->slots - 1)) == 0 && c->slots <= fit && c->slots <= 4096
+                           : c->slots == 16;
+    return !power || !valued || !slotted || c->capacity == 0 || c->threads > 1024 || c->hkv.dual || c->hkv.pins;
+}
+
+static void drawn_segments(void **state)
+{
+    static const uint32_t slots[] = { 0, 1, 8, 16, 16, 16, 32, 24, 4096, 8192, 0xffffffff },
+                          segment[] = { 0, 1, 64, 127, 128, 128, 192, 256, 1024, 65536, 1u << 20, 1u << 30, 1u << 31 };
+    uint64_t random = 5, opened = 0, all = test_times(3000);
+    hd_seams small = hd_seams_os;
+    small.memory.take = take_up_to_64_mib;
+    (void)state;
+    for (uint64_t i = 0; i < all; i++, tried++) {
+        bool ordered = i % 2;
+        hd_config c = hd_config_of(ordered ? "sl" : "ovs");
+        hd_table *t = NULL;
+        uint32_t bytes = segment[test_below(&random, 13)];
+        uint64_t near = test_below(&random, 2) ? 0 : sizes[test_below(&random, SIZES)];
+        c.backend = test_backend("ref");
+        c.seams = &small;
+        c.capacity = test_below(&random, 3) ? 1 + test_below(&random, 4000) : sizes[test_below(&random, SIZES)];
+        if (test_below(&random, 2)) c.slots = slots[test_below(&random, 11)];
+        if (test_below(&random, 4) == 0) c.value_bytes = 2u << test_below(&random, 4);
+        if (test_below(&random, 16) == 0) c.hkv.pins = 1;
+        if (test_below(&random, 16) == 0) c.threads = slots[test_below(&random, 11)];
+        *(ordered ? &c.sl.segment_bytes : &c.ovs.segment_bytes) = bytes;
+        *(ordered ? &c.sl.near_bytes : &c.ovs.near_bytes) = near;
+        test_case("%s capacity=%llu slots=%u value_bytes=%u segment=%u near=%llu pins=%u threads=%u", c.design,
+                  (unsigned long long)c.capacity, c.slots, c.value_bytes, bytes, (unsigned long long)near, c.hkv.pins,
+                  c.threads);
+        hd_status s = hd_open(&c, &t);
+        check((s == HD_OK) == (t != NULL), "a table and %s", hd_status_name(s));
+        check(s == HD_OK || s == HD_EINVAL || s == HD_ENOMEM, "%s: %s", hd_status_name(s), hd_why());
+        check(s == HD_OK || strlen(hd_why()) > 10, "no reason is given");
+        check(!wrong_segments(&c, ordered, bytes) || s == HD_EINVAL, "%s: %s", hd_status_name(s), s ? hd_why() : "");
+        if (!s) {
+            uint64_t key[N] = { 7, 1, 5 }, value[N] = { 0 };
+            hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = N, .key = key, .value = value };
+            must(hd_run(t, &b));
+            must(hd_check(t));
+            opened++;
+        }
+        hd_close(t);
+    }
+    check(opened > all / 20, "only %llu were opened", (unsigned long long)opened);
+    test_note("%llu tables in segments asked for, %llu opened", (unsigned long long)all, (unsigned long long)opened);
+}
+
 static void how_many(void **state)
 {
     (void)state;
@@ -820,6 +875,7 @@ static const struct CMUnitTest misuse[] = { unit(batches_lru),
                                             unit(fields_by_name),
                                             unit(drawn),
                                             unit(drawn_tables),
+                                            unit(drawn_segments),
                                             unit(how_many) };
 
 int main(void) { return test_run(misuse); }
