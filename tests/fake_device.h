@@ -105,6 +105,8 @@ void *fake_pinned_array(fake_device *f, const void *from, size_t bytes);
 void *fake_array_of_another(fake_device *f, size_t bytes);
 void fake_read(fake_device *f, void *to, const void *from, size_t bytes);
 void fake_drop(fake_device *f, void *p);
+/* The test may read and write all memory over there until the next call of the seam that works. */
+void fake_let_in(fake_device *f);
 void fake_write(fake_device *f, void *to, const void *from, size_t bytes);
 
 /* One recording at a time; replays of it on any stream. */

@@ -371,12 +371,12 @@ static void crowded_pairs_stay(void **state)
 
 /* ---- Invariants ------------------------------------------------------------------------------ */
 
-static void broken_tables_are_found(void **state)
+/* v: the view of t, an empty table of three segments of 128 buckets: a way has half of them. f: the device whose memory
+ * that is, or NULL. */
+static void broken_table_is_found(hd_table *t, ovs_view *v, fake_device *f)
 {
-    (void)state;
-    hd_table *t = table_of(config_of(3, 16384, 20000)); /* 128 buckets a segment: a way has half of them */
-    ovs_view *v = view_of(t);
     for (uint64_t key = 0; key < 4000; key++) check(insert(t, key, 1) == HD_INSERTED, "key %llu", (ull)key);
+    if (f) fake_let_in(f);
     uint64_t e = ovs_find(v, 77), h = ovs_hash(v, 77), word = *ovs_at(v, e), free_slot, lines = ovs_lines(v);
     const struct {
         uint64_t bucket, word;
@@ -396,16 +396,26 @@ static void broken_tables_are_found(void **state)
         *ovs_at(v, free_slot) = bad[i].word;
         test_case("%s", bad[i].says);
         must_fail(hd_check(t), HD_ECORRUPT, bad[i].says);
+        if (f) fake_let_in(f);
         *ovs_at(v, free_slot) = was;
         must(hd_check(t));
+        if (f) fake_let_in(f);
     }
     test_case("behind an open bucket");
     check(erase(t, 77) == HD_ERASED, "77");
+    if (f) fake_let_in(f);
     uint64_t far = ovs_free_slot(v, ovs_way_bucket(v, h, 63));
     check(far != OVS_NOWHERE, "no room behind");
     *ovs_at(v, far) = word;
     *ovs_at(v, ovs_way_bucket(v, h, 0) * OVS_SLOTS + 3) = ovs_fresh();
     must_fail(hd_check(t), HD_ECORRUPT, "OVS-4");
+}
+
+static void broken_tables_are_found(void **state)
+{
+    (void)state;
+    hd_table *t = table_of(config_of(3, 16384, 20000));
+    broken_table_is_found(t, view_of(t), NULL);
     hd_close(t);
 }
 
@@ -469,6 +479,22 @@ static uint64_t far_least(uint32_t segment_bytes)
     return least;
 }
 
+static ovs_view *view_there(hd_table *t) { return &((ovs_own *)(void *)((hd_cuda *)t->state)->own)->v; }
+
+/* By the kernel, in near segments and in far ones. */
+static void a_device_finds_broken_tables(void **state)
+{
+    (void)state;
+    for (uint64_t near = 0; near < 4; near++) {
+        bench b;
+        bench_begin(&b);
+        bench_open_table(&b, config_of(3, 16384, far_least(16384) + near * 2 * 16384));
+        broken_table_is_found(b.far, view_there(b.far), &b.fake);
+        hd_close(b.far);
+        fake_settled(&b.fake);
+    }
+}
+
 /* Takes are counted at the seam: with the room of kernels, and while the table grows and shrinks. */
 static void near_is_a_limit(void **state)
 {
@@ -484,11 +510,11 @@ static void near_is_a_limit(void **state)
         check(b.fake.peak_bytes <= near, "%llu bytes taken, %llu allowed", (ull)b.fake.peak_bytes, (ull)near);
         for (int n = 0; n < 5; n++) {
             hd_info info = info_of(b.far);
-            ovs_own *o = (ovs_own *)(void *)((hd_cuda *)b.far->state)->own;
-            if (n == 0) near_most = o->v.near_most; /* a quarter may be room to sort */
+            const ovs_view *v = view_there(b.far);
+            if (n == 0) near_most = v->near_most; /* a quarter may be room to sort */
             check(near_most <= (near - least) / segment && (near_most + 1) * segment >= (near - least) / 4 * 3,
                   "%llu segments are near", (ull)near_most);
-            check(o->v.near_most == near_most, "%llu segments are near, not %llu", (ull)o->v.near_most, (ull)near_most);
+            check(v->near_most == near_most, "%llu segments are near, not %llu", (ull)v->near_most, (ull)near_most);
             check(info.values_device_bytes + info.values_host_bytes >= info.places * 8, "segments without a home");
             if (n == 3)
                 must(hd_shrink(b.far, info.base_buckets));
@@ -548,7 +574,7 @@ static void a_device_agrees(void **state)
         must(hd_save(here, path));
         must(hd_load(x.t, path, NULL));
         hive_map_compare(&x.map, x.t);
-        ovs_view *v = &((ovs_own *)(void *)((hd_cuda *)x.t->state)->own)->v;
+        ovs_view *v = view_there(x.t);
         for (uint64_t k = 0; k < KEYS; k += 5) { /* new keys go on where the file ends */
             uint32_t one = 1;
             hd_outcome o = insert(x.t, k, one);
@@ -568,10 +594,19 @@ static void a_device_agrees(void **state)
 int main(void)
 {
     const struct CMUnitTest ovs[] = {
-        unit(every_slot_has_one_home), unit(hashes_name_segments),  unit(shapes_are_refused),
-        unit(items_are_a_maps),        unit(full_ways_are_pending), unit(vacant_slots_are_used_again),
-        unit(resizing_refreshes),      unit(crowded_pairs_stay),    unit(broken_tables_are_found),
-        unit(snapshots_keep_segments), unit(near_is_a_limit),       unit(a_device_agrees),
+        unit(every_slot_has_one_home),
+        unit(hashes_name_segments),
+        unit(shapes_are_refused),
+        unit(items_are_a_maps),
+        unit(full_ways_are_pending),
+        unit(vacant_slots_are_used_again),
+        unit(resizing_refreshes),
+        unit(crowded_pairs_stay),
+        unit(broken_tables_are_found),
+        unit(snapshots_keep_segments),
+        unit(near_is_a_limit),
+        unit(a_device_agrees),
+        unit(a_device_finds_broken_tables),
     };
     return test_run(ovs);
 }

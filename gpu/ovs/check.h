@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * check.h - kernels over a table at rest: hd_check, and the end of hd_load, so that no table is copied to the host for
- * them. A lane takes a slot. A slot is asked in the order of the rules, as the reference does (ref/ovs/check.c), and
- * the first slot that breaks one is reported.
+ * them. A tile of 16 lanes reads a bucket at a time, a word per lane, so that the bus carries whole lines. A slot is
+ * asked in the order of the rules, as the reference does (ref/ovs/check.c), and the first slot that breaks one is
+ * reported.
  */
 #ifndef OVS_CHECK_H
 #define OVS_CHECK_H
@@ -10,49 +11,57 @@
 #include "gpu/ovs/check_args.h"
 #include "gpu/words.h"
 
-/* The first slot of bucket b that has the key; OVS_SLOTS: none. *fresh: the bucket is open. */
-SIMT_FN uint32_t ovs_slot_of_key(const ovs_view *v, uint64_t b, uint64_t key, bool *fresh)
+/* The word of the lane's slot of bucket b. */
+SIMT_FN uint64_t ovs_line_word(simt_tile t, const ovs_view *v, uint64_t b)
 {
-    uint64_t *bucket = ovs_bucket(v, b);
-    uint32_t slot = OVS_SLOTS;
-    *fresh = false;
-    SIMT_ROLLED
-    for (uint32_t s = OVS_SLOTS; s-- > 0;) {
-        uint64_t word = simt_ldrlx_u64(bucket + s);
-        if (ovs_key_of(word) == key) slot = s;
-        *fresh = *fresh || word == ovs_fresh();
-    }
-    return slot;
+    return simt_ldrlx_u64(ovs_bucket(v, b) + t.rank);
 }
 
-SIMT_FN uint32_t ovs_check_key(const ovs_view *v, uint64_t e, uint64_t key)
+/* What is wrong with a word of bucket b by itself; OVS_RULES: nothing. *steps: how many buckets its key has passed. */
+SIMT_FN uint32_t ovs_check_word(const ovs_view *v, uint64_t b, uint64_t word, uint64_t *steps)
 {
-    uint64_t h = ovs_hash(v, key), own = e / OVS_SLOTS;
-    if (ovs_segment_of(v, h) != own >> v->line_bits) return OVS_RULE_SEGMENT;
-    uint64_t steps = ovs_step_of(v, h, own & (ovs_lines(v) - 1));
-    if (steps >= ovs_way(v)) return OVS_RULE_WAY;
-    for (uint64_t step = 0; step <= steps; step++) {
-        bool fresh;
-        uint64_t b = ovs_way_bucket(v, h, step);
-        uint32_t slot = ovs_slot_of_key(v, b, key, &fresh);
-        if (slot < OVS_SLOTS) return b * OVS_SLOTS + slot == e ? OVS_RULES : OVS_RULE_TWICE;
-        if (fresh) break;
-    }
-    return OVS_RULE_OPEN;
-}
-
-SIMT_FN uint32_t ovs_check_word(const ovs_view *v, uint64_t e, uint64_t word)
-{
+    uint64_t h = ovs_hash(v, ovs_key_of(word));
+    *steps = 0;
     if (word == ovs_fresh() || word == ovs_vacant()) return OVS_RULES;
     if (ovs_is_free(word)) return OVS_RULE_FREE;
-    return ovs_is_key(word) ? ovs_check_key(v, e, ovs_key_of(word)) : OVS_RULE_CLAIMED;
+    if (!ovs_is_key(word)) return OVS_RULE_CLAIMED;
+    if (ovs_segment_of(v, h) != b >> v->line_bits) return OVS_RULE_SEGMENT;
+    *steps = ovs_step_of(v, h, b & (ovs_lines(v) - 1));
+    return *steps < ovs_way(v) ? OVS_RULES : OVS_RULE_WAY;
+}
+
+/* Whether one of the first buckets of a key's way has the key, too, or ends its search. */
+SIMT_FN uint32_t ovs_check_way(simt_tile t, const ovs_view *v, uint64_t key, uint64_t steps)
+{
+    uint64_t h = ovs_hash(v, key);
+    SIMT_ROLLED
+    for (uint64_t step = 0; step < steps; step++) {
+        uint64_t word = ovs_line_word(t, v, ovs_way_bucket(v, h, step));
+        simt_join();
+        if (simt_any(t, ovs_key_of(word) == key)) return OVS_RULE_TWICE;
+        if (simt_any(t, word == ovs_fresh())) return OVS_RULE_OPEN;
+    }
+    return OVS_RULES;
 }
 
 SIMT_FN void ovs_check_slots(const ovs_check_args *a)
 {
-    for (uint64_t e = gpu_thread(); e < ovs_places(&a->v); e += gpu_threads()) {
-        uint32_t wrong = ovs_check_word(&a->v, e, simt_ldrlx_u64(ovs_at(&a->v, e)));
-        if (wrong != OVS_RULES) simt_max_u64(a->first, ~(OVS_RULES * e + wrong), SIMT_RELAXED);
+    const ovs_view *v = &a->v;
+    simt_tile t = simt_tile_of(OVS_SLOTS);
+    for (uint64_t b = gpu_thread() / OVS_SLOTS; b < ovs_buckets(v); b += gpu_threads() / OVS_SLOTS) {
+        uint64_t steps, word = ovs_line_word(t, v, b), key = ovs_key_of(word);
+        uint32_t wrong = ovs_check_word(v, b, word, &steps);
+        simt_join();
+        for (uint32_t left = simt_ballot(t, wrong == OVS_RULES && steps > 0); left; left &= left - 1) {
+            uint32_t lane = simt_ffs(left) - 1,
+                     found = ovs_check_way(t, v, simt_shfl_u64(t, key, lane), simt_shfl_u64(t, steps, lane));
+            if (t.rank == lane) wrong = found;
+            simt_join();
+        }
+        uint32_t first = simt_ffs(simt_match_u64(t, key)) - 1;
+        if (wrong == OVS_RULES && ovs_is_key(word) && first != t.rank) wrong = OVS_RULE_TWICE;
+        if (wrong != OVS_RULES) simt_max_u64(a->first, ~(OVS_RULES * (b * OVS_SLOTS + t.rank) + wrong), SIMT_RELAXED);
+        simt_join();
     }
 }
 
@@ -60,13 +69,19 @@ SIMT_FN void ovs_check_slots(const ovs_check_args *a)
 SIMT_FN void ovs_shut_passed(const ovs_check_args *a)
 {
     const ovs_view *v = &a->v;
-    for (uint64_t e = gpu_thread(); e < ovs_places(v); e += gpu_threads()) {
-        uint64_t word = simt_ldrlx_u64(ovs_at(v, e)), h = ovs_hash(v, ovs_key_of(word));
-        uint64_t steps = ovs_is_key(word) ? ovs_step_of(v, h, e / OVS_SLOTS & (ovs_lines(v) - 1)) : 0;
-        SIMT_ROLLED
-        for (uint64_t s = 0; s < steps * OVS_SLOTS; s++) {
-            uint64_t *slot = ovs_bucket(v, ovs_way_bucket(v, h, s / OVS_SLOTS)) + s % OVS_SLOTS;
-            if (simt_ldrlx_u64(slot) == ovs_fresh()) simt_strlx_u64(slot, ovs_vacant());
+    simt_tile t = simt_tile_of(OVS_SLOTS);
+    for (uint64_t b = gpu_thread() / OVS_SLOTS; b < ovs_buckets(v); b += gpu_threads() / OVS_SLOTS) {
+        uint64_t word = ovs_line_word(t, v, b), h = ovs_hash(v, ovs_key_of(word));
+        uint64_t steps = ovs_is_key(word) ? ovs_step_of(v, h, b & (ovs_lines(v) - 1)) : 0;
+        simt_join();
+        for (uint32_t left = simt_ballot(t, steps > 0); left; left &= left - 1) {
+            uint32_t lane = simt_ffs(left) - 1;
+            uint64_t of = simt_shfl_u64(t, h, lane), passed = simt_shfl_u64(t, steps, lane);
+            for (uint64_t step = 0; step < passed; step++) {
+                uint64_t *slot = ovs_bucket(v, ovs_way_bucket(v, of, step)) + t.rank;
+                if (simt_ldrlx_u64(slot) == ovs_fresh()) simt_strlx_u64(slot, ovs_vacant());
+                simt_join();
+            }
         }
     }
 }
