@@ -29,6 +29,16 @@ def moves(r):
     return chart.chart("Moves of skip-list inserts (Table 1)", [panel], "2.5e9 inserts as they come, at 1/256")
 
 
+def sorting(r):
+    """Figures 9 and 10: items as they come, and sorted by the bucket, on the GPU."""
+    near, ways = sorted(r.nears), {"probe16": "as they come", "flip": "sorted by the bucket"}
+    panels = []
+    for title, what, present in (("find, hits", "find", 1), ("insert new keys", "insert", 0)):
+        curves = [line(near, [have(lambda: r.rate(kernel, what, n, present)) for n in near], name) for kernel, name in ways.items()]
+        panels.append(chart.lines(curves, chart.axis("share of the table in device memory"), chart.axis("10⁹ items per second"), title))
+    return chart.chart("A far table on an H200 (Figures 9 and 10)", panels, "2^30 slots, batches of 2^24 items", columns=2)
+
+
 def draw(results, rows, folder):
-    made = {"scaling": scaling, "inputs": inputs, "moves": moves}
+    made = {"scaling": scaling, "inputs": inputs, "moves": moves, "sorting": sorting}
     drawing.draw({name: lambda make=make: make(results) for name, make in made.items()} | {"verdicts": lambda: verdicts(rows)}, folder)
