@@ -15,6 +15,8 @@
 #include "bench/device/point.h"
 #include "lib/table.h"
 #include "ref/hive/hive.h"
+#include "ref/ovs/ovs.h"
+#include "ref/sl/sl.h"
 #include "ref/hkv/hkv.h"
 #include "tests/testing.h"
 
@@ -224,15 +226,24 @@ static void floors_of_words_make_sense(void **state)
 static void every_operation_has_a_row(void **state)
 {
     (void)state;
-    static const bench_goals *const tables[] = { &bench_goals_hkv, &bench_goals_hive };
-    for (int k = 0; k < 2; k++) {
-        const bench_goals *g = tables[k];
+    static const struct {
+        const bench_goals *goals;
+        const char *(*unfit)(hd_op);
+        bool mixes;
+    } tables[] = { { &bench_goals_hkv, NULL, false },
+                   { &bench_goals_hive, hive_unfit, true },
+                   { &bench_goals_ovs, ovs_unfit, true },
+                   { &bench_goals_sl, sl_unfit, false } };
+    for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) {
+        const bench_goals *g = tables[k].goals;
         int with = 0;
         check(goals_of(g->design) == g, "%s", g->design);
         for (int op = 0; op < BENCH_OPS; op++) {
             int i = 0;
             while (i < g->rows && g->row[i].op != (hd_op)op) i++;
-            bool runs = op == BENCH_MIXED ? k == 1 : k == 0 || !hive_unfit((hd_op)op);
+            bool runs = op == BENCH_MIXED ? tables[k].mixes
+                        : tables[k].unfit ? !tables[k].unfit((hd_op)op)
+                                          : !hd_op_does((hd_op)op, HD_ORDERED);
             check((i < g->rows) == (bench_buffers_row_of((hd_op)op) != NULL && runs),
                   "%s: a row without a measure, or the reverse", bench_buffers_name((hd_op)op));
         }
@@ -260,7 +271,7 @@ static void every_operation_has_a_row(void **state)
                     check(goal_of("NVIDIA H200", &shape, &point).peer == 0, "another capacity");
                     shape.table.capacity *= 2, shape.table.design = "no design";
                     check(goal_of("NVIDIA H200", &shape, &point).peer == 0, "another design");
-                    with += p.peer > 0;
+                    with += p.goal > 0 || p.peer > 0;
                 }
         check(with > 0, "no figure was found");
     }
@@ -294,7 +305,9 @@ static void every_point_is_proved_and_timed(void **state)
         must(bench_fixture_open(&s, &bench_here, &of));
         for (int l = 0; l < goals_loads(&bench_goals_hkv); l++)
             for (int op = 0; op < HD_OP_COUNT_; op++)
-                for (int skewed = 0; skewed < (op == HD_OP_EXPORT ? 1 : 2) && bench_buffers_row_of((hd_op)op); skewed++)
+                for (int skewed = 0; skewed < (op == HD_OP_EXPORT ? 1 : 2) && bench_buffers_row_of((hd_op)op) &&
+                                     !hd_op_does((hd_op)op, HD_ORDERED);
+                     skewed++)
                     for (int h = 0; h < 3; h++) {
                         bench_point p = { .op = (hd_op)op,
                                           .hits = shares[h],
@@ -323,23 +336,27 @@ static void every_point_is_proved_and_timed(void **state)
 static void points_that_evict_nobody(void **state)
 {
     (void)state;
-    enum { CAPACITY = 1 << 12 };
+    enum { CAPACITY = 1 << 12, SHAPES_OF_HIVE = 4 };
+    static const char *const others[] = { "ovs", "sl" };
     uint64_t round = 0;
-    for (int shape = 0; shape < 4; shape++)
+    for (int shape = 0; shape < SHAPES_OF_HIVE + 2; shape++)
         for (int bulk = 0; bulk < 2; bulk++) {
             bench_fixture s;
-            bench_shape of = shape_of("hive", CAPACITY, shape & 2 ? 32 : 16, 1);
-            of.table.layout = shape & 1 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
-            of.table.hive.hashes = shape & 2 ? 3 : 2;
+            bool hive = shape < SHAPES_OF_HIVE;
+            bench_shape of = shape_of(hive ? "hive" : others[shape - SHAPES_OF_HIVE], CAPACITY, shape & 2 ? 32 : 16, 1);
+            if (hive) of.table.layout = shape & 1 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
+            if (hive) of.table.hive.hashes = shape & 2 ? 3 : 2;
+            if (!hive) of.table.slots = 16;
             must(bench_fixture_open(&s, &bench_here, &of));
-            for (int i = 0; i < bench_goals_hive.rows; i++)
-                for (int l = 0; l < goals_loads(&bench_goals_hive); l++) {
-                    const bench_goal *row = &bench_goals_hive.row[i];
-                    double load = bench_goals_hive.load[l], at = 0;
+            const bench_goals *g = goals_of(of.table.design);
+            for (int i = 0; i < g->rows; i++)
+                for (int l = 0; l < goals_loads(g); l++) {
+                    const bench_goal *row = &g->row[i];
+                    double load = g->load[l], at = 0;
                     bench_point p = { .op = row->op,
                                       .hits = row->hits,
                                       .load = load,
-                                      .n = bulk ? (uint64_t)(load * CAPACITY) : 64,
+                                      .n = bulk ? (uint64_t)(load * (double)s.info.capacity) : 64,
                                       .bulk = bulk };
                     bench_measure m;
                     if (!test_takes(round++)) continue;

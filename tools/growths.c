@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "bench/device/goals.h"
 #include "bench/device/growth.h"
 #include "bench/median.h"
 #include "base/error.h"
@@ -54,8 +55,8 @@ static hd_status add_list(const char *name, char *text, uint64_t most, uint64_t 
 
 static int read_word(growths *q, char *word)
 {
-    static const char *const names[] = { GROWTHS_WORD, "capacity=", "to=",     "load=",   "batch=",
-                                         "split=",     "slots=",    "layout=", "design=", NULL };
+    static const char *const names[] = { GROWTHS_WORD, "capacity=", "to=",     "load=",    "batch=", "split=",
+                                         "slots=",     "layout=",   "design=", "segment=", NULL };
     char *value = strchr(word, '=');
     size_t n = value ? (size_t)(value - word) + 1 : strlen(word);
     int which = 0;
@@ -70,10 +71,8 @@ static int read_word(growths *q, char *word)
     case 5: q->only |= SPLITS, e = add_list("split", value + 1, 1ull << 31, q->split, &q->splits); break;
     case 6: e = hd_parse_u64("slots", value + 1, 8, 32, &q->slots); break;
     case 7: e = hd_config_set(&q->g.shape.table, "layout", value + 1); break;
-    case 8:
-        return strcmp(value + 1, q->g.shape.table.design) == 0
-                   ? TOOL_OK
-                   : tool_say(TOOL_USAGE, "design: tables of %s alone grow in place", q->g.shape.table.design);
+    case 8: break; /* usual */
+    case 9: e = hd_config_set(&q->g.shape.table, "segment", value + 1); break;
     default: return tool_say(TOOL_USAGE, "%.40s: no word of `growth`%s", word, tool_nearest(word, names));
     }
     return e ? tool_fail(e) : TOOL_OK;
@@ -155,6 +154,11 @@ static hd_status fills(growths *q, const char *what, bench_growth_way way, bool 
     return HD_OK;
 }
 
+static bool is_measured(const growths *q, bench_growth_way way)
+{
+    return way != GROWTH_CALLER || !goals_of(q->g.shape.table.design)->doubles;
+}
+
 static hd_status all(growths *q)
 {
     static const struct {
@@ -174,6 +178,7 @@ static hd_status all(growths *q)
         q->g.n = q->batch[i];
         for (size_t r = 0; r < sizeof rows / sizeof *rows && !e && !over(q); r++) {
             if (rows[r].way == GROWTH_NONE) steady = 0;
+            if (!is_measured(q, rows[r].way)) continue;
             e = fills(q, rows[r].what, rows[r].way, rows[r].here, &steady);
         }
     }
@@ -198,6 +203,7 @@ static hd_status prove(growths *q)
     small.n = PROOF_BATCH;
     small.invariants = true;
     for (int i = 0; i < 4 && !e && !q->code; i++) {
+        if (!is_measured(q, ways[i])) continue;
         e = growth_fill(q->device, &small, ways[i], false, &m);
         if (!e) e = told_if_wrong(q, "growing", &m);
     }
@@ -216,23 +222,30 @@ static hd_status prove(growths *q)
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
-/* The first design whose tables grow in place. */
-static const char *growing_design(void)
+static bool grows_in_place(const hd_design *d) { return d && d->resize; }
+
+/* The design that a word names, or else the first whose tables grow in place. NULL: tables of that one do not. */
+static const char *design_of(const tool_line *line, const char *backend)
 {
-    const hd_design *d;
-    size_t i = 0;
-    while ((d = hd_design_at(i)) && !d->resize) i++;
+    const hd_design *d = NULL;
+    for (int i = 0; i < line->words; i++)
+        if (strncmp(line->word[i], "design=", 7) == 0) {
+            const char *name = line->word[i] + 7;
+            return grows_in_place(hd_design_on(name, backend)) ? name : NULL;
+        }
+    for (size_t i = 0; (d = hd_design_at(i)) && !grows_in_place(d);) i++;
     return d ? d->name : NULL;
 }
 
-static void usual(growths *q, bool gpu)
+static void usual(growths *q, const char *design, bool gpu)
 {
     bool slow = strcmp(q->o->backend, "host") == 0;
-    q->g.shape = bench_shape_of(growing_design(), q->o->backend);
+    double load = goals_of(design)->load[0];
+    q->g.shape = bench_shape_of(design, q->o->backend);
     q->g.shape.words = 1;
     q->g.shape.table.capacity = gpu ? 1 << 20 : slow ? 1 << 11 : 1 << 16;
     q->g.to = gpu ? 1 << 27 : slow ? 1 << 13 : 1 << 19;
-    q->g.load = 0.85;
+    q->g.load = load < 0.85 ? load : 0.85;
     q->slots = 16;
     q->batch[0] = gpu ? 1 << 20 : slow ? 1 << 9 : 1 << 12;
     q->batch[1] = 4 * q->batch[0];
@@ -246,7 +259,9 @@ int growths_run(tool_line *line, const points_options *o)
     memset(&q, 0, sizeof q);
     q.o = o;
     q.device = bench_device_for(o->backend);
-    usual(&q, strcmp(o->backend, "cuda") == 0);
+    const char *design = design_of(line, o->backend);
+    if (!design) return tool_say(TOOL_USAGE, "design: tables of this one do not grow in place");
+    usual(&q, design, strcmp(o->backend, "cuda") == 0);
     int code = read_words(&q, line);
     if (!code)
         code = points_begin(q.device, q.name, &q.report, line->form, "heddle.bench.growth/1", column,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/op.h"
 #include "base/error.h"
 #include "tools/points_report.h"
 
@@ -107,7 +108,7 @@ static void by_hits(points *q, const bench_goal *row, bench_point p)
     const points_wish *w = q->w;
     p.op = row->op;
     p.hits = row->hits;
-    if (w->hits.n == 0 || row->op == HD_OP_EXPORT) {
+    if (w->hits.n == 0 || row->op == HD_OP_EXPORT || hd_op_does(row->op, HD_ORDERED)) {
         by_variants(q, p);
         return;
     }

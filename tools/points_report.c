@@ -52,7 +52,10 @@ static void fill_point(points_row *r, const bench_point *p, const bench_fixture 
     const hd_config *table = &s->shape.table;
     put(r, POINTS_OPERATION, "%s", bench_buffers_name(p->op));
     put(r, POINTS_HITS, "%g", p->hits);
-    put(r, POINTS_BUCKETS, "%u", s->evicts ? (table->hkv.dual ? 2u : 1u) : (unsigned)table->hive.hashes);
+    put(r, POINTS_BUCKETS, "%u",
+        s->evicts             ? (table->hkv.dual ? 2u : 1u)
+        : s->info.hive.hashes ? (unsigned)s->info.hive.hashes
+                              : 1u);
     put(r, POINTS_DIM, "%u", (unsigned)s->shape.words);
     put(r, POINTS_LOAD, "%g", p->load);
     if (p->zipf > 0)
@@ -98,7 +101,7 @@ static void put_param(points_row *r, int at, const char *name, const bench_fixtu
 {
     const hd_params *of;
     const hd_param *p = hd_param_named(name, s->info.design, &of);
-    if (p) add_param(r, at, p, of, s);
+    if (p && (!of->design || strcmp(of->design, s->info.design) == 0)) add_param(r, at, p, of, s);
 }
 
 bool points_has_column(const hd_param *p)
@@ -129,8 +132,8 @@ static void put_others(points_row *r, const bench_fixture *s)
 static void fill_table(points_row *r, const bench_fixture *s)
 {
     const hd_info *info = &s->info;
-    double values = (double)info->capacity * info->value_bytes;
-    put(r, POINTS_NEAR, "%.3g", info->values_host_bytes ? (double)info->values_device_bytes / values : 1);
+    double near = (double)info->values_device_bytes, far = (double)info->values_host_bytes;
+    put(r, POINTS_NEAR, "%.3g", far > 0 ? near / (near + far) : 1);
     put_param(r, POINTS_LAYOUT, "layout", s);
     put_param(r, POINTS_DESIGN, "design", s);
     put_param(r, POINTS_SLOTS, "slots", s);

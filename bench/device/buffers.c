@@ -4,6 +4,8 @@
  */
 #include "bench/device/buffers.h"
 
+#include "base/op.h"
+
 static const bench_buffers_row rows[] = {
     { HD_OP_FIND, TRAY_OUT | TRAY_OUTCOME, HD_HIT, true },
     { HD_OP_CONTAINS, TRAY_OUTCOME, HD_HIT, true },
@@ -16,6 +18,8 @@ static const bench_buffers_row rows[] = {
     { HD_OP_FIND_OR_INSERT_PTR, TRAY_PTR | TRAY_OUTCOME, HD_HIT, true },
     { HD_OP_ERASE, 0, HD_ERASED, true },
     { HD_OP_EXPORT, TRAY_LIST, HD_HIT, true },
+    { HD_OP_SUCCESSOR, TRAY_OUT | TRAY_OUTCOME | TRAY_KEY_OUT, HD_HIT, true },
+    { HD_OP_PREDECESSOR, TRAY_OUT | TRAY_OUTCOME | TRAY_KEY_OUT, HD_HIT, true },
     { HD_OP_FIND_MISSED, TRAY_OUT | TRAY_OUTCOME | TRAY_KEYS, HD_HIT, false },
     { HD_OP_TOUCH, 0, HD_HIT, false },
     { HD_OP_ASSIGN_VALUES, TRAY_VALUE, HD_UPDATED, false },
@@ -66,6 +70,7 @@ static uint64_t lay_out(const bench_buffers_row *row, uint64_t n, const bench_sh
     b->each = cut(memory, &at, row->arrays & TRAY_EACH, n);
     b->value = cut(memory, &at, row->arrays & TRAY_VALUE, value_bytes);
     b->value_out = cut(memory, &at, row->arrays & TRAY_OUT, value_bytes);
+    b->key_out = (uint64_t *)(void *)cut(memory, &at, row->arrays & TRAY_KEY_OUT, n * 8);
     b->ptr = (void **)(void *)cut(memory, &at, row->arrays & TRAY_PTR, n * 8);
     b->outcome = cut(memory, &at, row->arrays & TRAY_OUTCOME, n);
     b->list_key = (uint64_t *)(void *)cut(memory, &at, row->arrays & (TRAY_LIST | TRAY_KEYS), n * 8);
@@ -128,6 +133,7 @@ hd_batch bench_buffers_batch(const bench_buffers *t, const bench_fixture *s, uin
     /* of a mixed batch it is not read */
     hd_batch b = { .op = t->row->op == BENCH_MIXED ? HD_OP_INSERT_OR_ASSIGN : t->row->op, .distinct = true, .n = t->n };
     lay_out(t->row, t->n, &s->shape, t->memory + c * t->call_bytes, &b);
+    b.inclusive = hd_op_does(b.op, HD_ORDERED); /* the answer to a key that is there is the key */
     b.stream = s->device->stream();
     if (b.op == HD_OP_EXPORT) b.start = c % (s->info.capacity / t->n) * t->n;
     return b;

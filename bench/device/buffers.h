@@ -18,7 +18,8 @@ enum {
     TRAY_LIST = 16,   /* keys, values, scores, count      */
     TRAY_EACH = 32,   /* of a mixed batch: every item's operation */
     TRAY_KEYS = 64,   /* of a list: keys and count        */
-    TRAY_COUNT = 128
+    TRAY_COUNT = 128,
+    TRAY_KEY_OUT = 256 /* keys of neighbours */
 };
 
 /* A mixed batch (draw.h), where an operation is asked for. */

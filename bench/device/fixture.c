@@ -11,6 +11,7 @@
 #include "base/design.h"
 #include "base/error.h"
 #include "base/op.h"
+#include "bench/device/goals.h"
 #include "policies/expression.h"
 
 enum { AT_ONCE = 1 << 20, NOT_FULL = 10000 /* of so many entries, one may be missing in a full table */ };
@@ -37,8 +38,9 @@ hd_status bench_fixture_open(bench_fixture *s, const bench_device *device, const
     s->shape = *shape;
     s->left_out = -1;
     c.value_bytes = shape->words * 4;
-    if (shape->near > 0) /* 0 would be all */
-        c.hkv.device_value_bytes = (uint64_t)(shape->near * (double)c.capacity) * c.value_bytes + 1;
+    const bench_goals *g = goals_of(c.design);
+    if (shape->near > 0 && !g->near) return hd_fail(HD_EINVAL, "near: all entries of %s are near", c.design);
+    if (shape->near > 0) g->near(&c, shape->near);
     hd_status e = hd_open(&c, &s->table);
     if (!e) e = hd_table_info(s->table, &s->info);
     if (e) return e;

@@ -1,12 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * goals.c - looks up the goals of a point. The data are in goals_hkv.c and goals_hive.c.
+ * goals.c - looks up the goals of a point. The data are in goals_hkv.c, goals_hive.c, goals_ovs.c
+ * and goals_sl.c.
  */
 #include "bench/device/goals.h"
 
 #include <string.h>
 
-static const bench_goals *const tables[] = { &bench_goals_hkv, &bench_goals_hive };
+static const bench_goals *const tables[] = { &bench_goals_hkv, &bench_goals_hive, &bench_goals_ovs, &bench_goals_sl };
+
+uint64_t bench_share_of(const hd_config *c, double share)
+{
+    return (uint64_t)(share * (double)c->capacity) * 2 * c->value_bytes + 1;
+}
 
 const bench_goals *goals_of(const char *design)
 {
@@ -51,7 +57,8 @@ bench_peers goal_of(const char *device, const bench_shape *shape, const bench_po
     const bench_peers none = { 0, 0 };
     const bench_goals *g = goals_of(shape->table.design);
     int d = 0, l = 0;
-    if (strcmp(g->design, shape->table.design) != 0 || !strstr(device, g->device)) return none;
+    bool near = shape->near > 0 && g->bulk; /* figures of entries are of device memory alone */
+    if (strcmp(g->design, shape->table.design) != 0 || near || !strstr(device, g->device)) return none;
     while (d < GOAL_DIMS && g->dim[d] != shape->words) d++;
     while (l < GOAL_LOADS && g->load[l] != p->load) l++;
     if (d == GOAL_DIMS || l == GOAL_LOADS || shape->table.capacity != goal_capacity(g, shape->words, p->load))

@@ -33,9 +33,15 @@ typedef struct bench_goals {
     int rows;
     /* What its layouts force per item; NULL: not counted, and reports have no roofline. */
     bench_places (*places)(const bench_shape *shape, hd_op op, double hits, double load);
+    /* Only this share of the table's entries, or of its values, is to be in device memory; NULL: all are there. */
+    void (*near)(hd_config *c, double share);
+    /* Within a doubling some segments have twice the load of others: growth by parts is not measured. */
+    bool doubles;
 } bench_goals;
 
-extern const bench_goals bench_goals_hkv, bench_goals_hive;
+extern const bench_goals bench_goals_hkv, bench_goals_hive, bench_goals_ovs, bench_goals_sl;
+/* A share of the bytes of all entries, which are twice their values: at least 1. */
+uint64_t bench_share_of(const hd_config *c, double share);
 bench_places bench_places_hkv(const bench_shape *shape, hd_op op, double hits, double load);
 bench_places bench_places_hive(const bench_shape *shape, hd_op op, double hits, double load);
 

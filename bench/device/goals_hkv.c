@@ -47,6 +47,11 @@ static const bench_goal rows[] = {
 };
 /* clang-format on */
 
+static void near_of(hd_config *c, double share)
+{
+    c->hkv.device_value_bytes = (uint64_t)(share * (double)c->capacity) * c->value_bytes + 1; /* 0 would be all */
+}
+
 const bench_goals bench_goals_hkv = { .design = "hkv",
                                       .device = "H200",
                                       .dim = { 8, 32, 64 },
@@ -54,4 +59,5 @@ const bench_goals bench_goals_hkv = { .design = "hkv",
                                       .n = 1 << 20,
                                       .row = rows,
                                       .rows = sizeof rows / sizeof *rows,
-                                      .places = bench_places_hkv };
+                                      .places = bench_places_hkv,
+                                      .near = near_of };

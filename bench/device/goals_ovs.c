@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * goals_ovs.c - figures of tables of segments, all of which are in device memory: 0.9 of what Hive reaches there with
+ * the same keys at the same load factor, in calls of 16 Mi items (lab/ovs.md). Rows without figures are measured, too.
+ * Far segments are in lab/segments.sh.
+ */
+#include "bench/device/goals.h"
+
+#define AT(a)       \
+    {               \
+        {           \
+            a, 0, 0 \
+        }           \
+    }
+#define NO AT(0)
+
+enum { MIXED = 4 << 20 };
+
+static const bench_goal rows[] = {
+    { HD_OP_FIND, 1, false, 0, AT(22), NO },
+    { HD_OP_FIND, 0, false, 0, AT(15), NO },
+    { HD_OP_CONTAINS, 0.6, false, 0, NO, NO },
+    { HD_OP_FIND_PTR, 1, false, 0, NO, NO },
+    { HD_OP_EXPORT, 1, false, 1 << 20, NO, NO },
+    { HD_OP_ASSIGN, 1, false, 0, NO, NO },
+    { HD_OP_INSERT_OR_ASSIGN, 1, false, 0, AT(10.6), NO },
+    { HD_OP_INSERT_OR_ASSIGN, 0, false, 0, AT(9.8), NO },
+    { HD_OP_FIND_OR_INSERT, 0, false, 0, NO, NO },
+    { HD_OP_ERASE, 1, false, 0, AT(10.8), NO },
+    { BENCH_MIXED, 0.5, false, MIXED, NO, NO },
+};
+
+static void near_of(hd_config *c, double share) { c->ovs.near_bytes = bench_share_of(c, share); }
+
+/* Its buckets are read as Hive's are. */
+const bench_goals bench_goals_ovs = { .design = "ovs",
+                                      .device = "H200",
+                                      .dim = { 1 },
+                                      .load = { 0.85 },
+                                      .n = 1 << 24,
+                                      .bulk = true,
+                                      .row = rows,
+                                      .rows = sizeof rows / sizeof *rows,
+                                      .places = bench_places_hive,
+                                      .near = near_of,
+                                      .doubles = true };
