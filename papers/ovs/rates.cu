@@ -3,7 +3,8 @@
  * rates.cu - times on a GPU what the paper's figures compare. Every outcome is checked by a kernel; a wrong one is
  * counted in the last column.
  *
- *     rates PART ENTRIES       PART: near, sorted, batches, segments, lists. ENTRIES: slots of the table, 2^30 and more
+ *     rates PART ENTRIES       PART: near, sorted, batches, segments, lists, kmers. ENTRIES: slots of the table,
+ *                              2^30 and more
  *
  * A table of `ovs` whose items run in the order of the batch, each by a group of lanes (kernels probe4 to probe32), is
  * the paper's baseline with hints: open addressing, and far memory that is read in place. The same table with items
@@ -248,12 +249,86 @@ static void segments_part(const char *design, uint64_t slots)
     }
 }
 
+/* ---- K-mers ---------------------------------------------------------------------------------- */
+
+enum : uint64_t {
+    K = 16,
+    REPEAT = 4096 /* bases of a repeat */,
+    REPEATS = 5 /* one block of so many repeats another */
+};
+
+/* Base i of a genome, a fifth of which repeats what came before. */
+static inline __host__ __device__ uint64_t base_at(uint64_t i)
+{
+    uint64_t block = i / REPEAT;
+    if (block % REPEATS == REPEATS - 1) i = random_of(block) % block / REPEATS * REPEATS * REPEAT + i % REPEAT;
+    return random_of(i ^ 0x67656e6f6d65) & 3;
+}
+
+/* The k-mers at bases from .. from + n - 1, and the value 1. */
+static __global__ void draw_kmers(arrays a, uint64_t n, uint64_t from)
+{
+    EACH(i, n)
+    {
+        uint64_t key = 0;
+        for (uint64_t k = 0; k < K; k++) key = key << 2 | base_at(from + i + k);
+        a.key[i] = key < 0xfffffffd ? key : 7;
+        a.value[i] = 1;
+    }
+}
+
+static __global__ void check_kmers(arrays a, uint64_t n, uint32_t one, uint32_t other)
+{
+    EACH(i, n)
+    if (a.outcome[i] != one && a.outcome[i] != other) atomicAdd(a.wrong, 1ull);
+}
+
+/* Batches of 16 Mi k-mers of the genome from base `from` on. */
+static void kmers(bench &b, const char *what, hd_op op, hd_outcome one, hd_outcome other, uint64_t from, uint64_t all,
+                  const char *kernel)
+{
+    const uint64_t most = 1 << 24;
+    double ms = 0;
+    hd_batch x;
+    memset(&x, 0, sizeof x);
+    for (uint64_t at = 0; at < all; at += most) {
+        uint64_t n = std::min(most, all - at);
+        draw_kmers<<<BLOCKS, THREADS>>>(b.a, n, from + at);
+        x.op = op;
+        x.n = n;
+        x.key = b.a.key;
+        x.value = b.a.value;
+        x.outcome = b.a.outcome;
+        x.elem = HD_I32;
+        x.kernel = kernel;
+        if (op == HD_OP_FIND) x.value_out = b.a.value_out;
+        ms += milliseconds(b.table, &x, b.begins, b.ends);
+        check_kmers<<<BLOCKS, THREADS>>>(b.a, n, one, other);
+    }
+    row(b, x.ran, what, op == HD_OP_FIND ? 1000 : 0, all, ms, wrong_of(b.a.wrong));
+}
+
+/* Figure 17: build (each k-mer comes in), count (values are added up), and look up what is there. */
+static void kmers_part(uint64_t slots)
+{
+    for (double near : { 0.8, 0.5 })
+        for (const char *kernel : two) {
+            bench b = open("ovs", slots, near, 0, 1 << 24);
+            uint64_t n = slots / 8;
+            kmers(b, "fill", HD_OP_INSERT_OR_ASSIGN, HD_INSERTED, HD_UPDATED, 0, slots / 2, "flip");
+            kmers(b, "kmers, build", HD_OP_INSERT_OR_ASSIGN, HD_INSERTED, HD_UPDATED, slots / 2, n, kernel);
+            kmers(b, "kmers, count", HD_OP_ACCUM_OR_ASSIGN, HD_INSERTED, HD_UPDATED, slots / 2 + n, n, kernel);
+            kmers(b, "kmers, classify", HD_OP_FIND, HD_HIT, HD_HIT, 0, n, kernel);
+            close(b);
+        }
+}
+
 int main(int argc, char **argv)
 {
     int devices = 0;
     if (cudaGetDeviceCount(&devices) || !devices) return 77;
     if (argc != 3) {
-        fprintf(stderr, "usage: rates near|sorted|batches|segments|lists ENTRIES\n");
+        fprintf(stderr, "usage: rates near|sorted|batches|segments|lists|kmers ENTRIES\n");
         return 2;
     }
     uint64_t slots = strtoull(argv[2], nullptr, 0);
@@ -268,6 +343,8 @@ int main(int argc, char **argv)
         segments_part("ovs", slots);
     else if (strcmp(part, "lists") == 0)
         segments_part("sl", slots);
+    else if (strcmp(part, "kmers") == 0)
+        kmers_part(slots);
     else
         return 2;
     return 0;

@@ -108,8 +108,8 @@ probes() {
 
 # ---- The GPU ---------------------------------------------------------------------------------------------------------
 
-# Parts of rates.cu, and slots of their tables: of 8 bytes, and half of them in host memory.
-gpu_parts=(near:1073741824 sorted:1073741824 batches:2147483648 segments:268435456 lists:268435456)
+# Parts (PARTS: only these) of rates.cu, and slots of their tables: of 8 bytes, and half of them in host memory.
+gpu_parts=(near:1073741824 sorted:1073741824 batches:2147483648 segments:268435456 lists:268435456 kmers:536870912)
 
 gpu() {
   local part file=$out/results/$GPU.rates.tsv
@@ -119,6 +119,7 @@ gpu() {
     echo "# papers/ovs/run.sh gpu; $(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1); commit $(cat "$build/commit")"
     printf 'part\tnear\tsegment\tentries\tkernel\twhat\tpresent\titems\tms\trate\twrong\n'
     for part in "${gpu_parts[@]}"; do
+      [[ " ${PARTS:-${part%:*}} " = *" ${part%:*} "* ]] || continue
       if $quick; then part=${part%:*}:67108864; fi
       "$build/rates" "${part%:*}" "${part#*:}" || { say "rates ${part%:*} failed"; return 1; }
     done
