@@ -90,7 +90,8 @@ static void kernels_agree(void **unused)
         bool never = o == HD_EVICTED || o == HD_REFUSED || o == HD_PINNED;
         check((t.outcome[o] == 0) == never, "%s: %llu times", hd_outcome_name((hd_outcome)o), t.outcome[o]);
     }
-    check(r.splits && r.merges && r.raises, "%llu splits, %llu merges, %llu new levels", r.splits, r.merges, r.raises);
+    check(t.fixtures < 300 || (r.splits && r.merges && r.raises), "%llu splits, %llu merges, %llu new levels", r.splits,
+          r.merges, r.raises);
 }
 
 /* ---- Meetings -------------------------------------------------------------------------------- */

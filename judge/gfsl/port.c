@@ -61,25 +61,31 @@ static void apply(const fixture *s, void *table, uint32_t k, const hd_batch *b)
     gfsl_run_batch(view_in(table), b, tally);
 }
 
-static void bring(fixture *s, hd_rng *g, uint64_t key)
+/* One more than the greatest key of a batch that a table can hold. */
+static uint64_t keys_end(const fixture *s)
 {
-    gfsl_view *v = view_in(s->table);
-    if (key < s->keys && gfsl_find(v, key) == WORD_NOWHERE) gfsl_place(v, key, hd_rng_below(g, UINT32_MAX));
+    uint64_t end = 1;
+    for (uint32_t k = 0; k < s->parts; k++) {
+        const hd_batch *b = &s->part[k].batch;
+        for (uint64_t i = 0; judge_keyed_batch(b) && i < b->n; i++)
+            if (b->key[i] < s->keys && b->key[i] >= end) end = b->key[i] + 1;
+    }
+    return end;
 }
 
-/* Half of the batches' keys come and others, near them or anywhere, until the list is empty, small, or near its end.
- * Then some leave, so that chunks have few entries. */
+/* Keys up to the greatest of the batches come, or any keys, until the list is empty, small, or near its end. Then some
+ * leave, so that chunks have few entries. */
 static bool fill(fixture *s, hd_rng *g)
 {
     gfsl_view *v = view_in(s->table);
     const word_table t = gfsl_words_of(v);
     uint64_t lot = hd_rng_below(g, 4), places = gfsl_places(v), left;
     uint64_t n = lot == 0 ? 0 : lot == 1 ? places / 4 : lot == 2 ? places / 2 : places;
-    uint64_t span = hd_rng_below(g, 2) ? 4 * places : s->keys;
-    for (uint32_t k = 0; n && k < s->parts; k++)
-        for (uint64_t i = 0; judge_keyed_batch(&s->part[k].batch) && i < s->part[k].batch.n; i++)
-            if (hd_rng_below(g, 2)) bring(s, g, s->part[k].batch.key[i]);
-    while (n-- > 0) bring(s, g, hd_rng_below(g, span));
+    uint64_t end = hd_rng_below(g, 4) ? keys_end(s) : s->keys;
+    while (n-- > 0) {
+        uint64_t key = hd_rng_below(g, end);
+        if (gfsl_find(v, key) == WORD_NOWHERE) gfsl_place(v, key, hd_rng_below(g, UINT32_MAX));
+    }
     left = hd_rng_below(g, 2) ? hd_rng_below(g, 100) : 0;
     for (uint64_t e = 0; e < places; e++)
         if (gfsl_has(v, e) && hd_rng_below(g, 100) < left) t.remove(v, e);

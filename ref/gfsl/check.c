@@ -29,14 +29,14 @@ static bool keys_hold(const gfsl_view *v, uint32_t level, uint32_t c, uint64_t *
     uint64_t least = *low;
     for (; i < v->slots && word[i] != GFSL_EMPTY; i++) {
         if (gfsl_key(word[i]) < least || gfsl_key(word[i]) > fence || gfsl_key(word[i]) >= word_keys(GFSL_HALF))
-            return say(why, "SL-1: chunk %" PRIu32 " of level %" PRIu32 " has key %" PRIu32 " at place %" PRIu32, c,
+            return say(why, "GFSL-1: chunk %" PRIu32 " of level %" PRIu32 " has key %" PRIu32 " at place %" PRIu32, c,
                        level, gfsl_key(word[i]), i);
         least = (uint64_t)gfsl_key(word[i]) + 1;
     }
     for (; i < v->slots; i++)
-        if (word[i] != GFSL_EMPTY) return say(why, "SL-1: chunk %" PRIu32 " has an entry behind a free word", c);
+        if (word[i] != GFSL_EMPTY) return say(why, "GFSL-1: chunk %" PRIu32 " has an entry behind a free word", c);
     if (fence < *low && !(fence == 0 && *low == 0))
-        return say(why, "SL-1: the fence of chunk %" PRIu32 " is not above that of the chunk before it", c);
+        return say(why, "GFSL-1: the fence of chunk %" PRIu32 " is not above that of the chunk before it", c);
     *low = (uint64_t)fence + 1;
     return true;
 }
@@ -47,7 +47,7 @@ static bool leads_to(const gfsl_view *v, uint32_t level, uint32_t to, uint32_t k
     uint64_t low = 0;
     for (uint32_t c = level; c != GFSL_NONE; c = gfsl_low(link_at(v, c))) {
         if (c == to) return low <= key;
-        low = (uint64_t)gfsl_key(link_at(v, c)) + 1;
+        if (gfsl_state(seal_at(v, c)) != GFSL_ZOMBIE) low = (uint64_t)gfsl_key(link_at(v, c)) + 1;
     }
     return false;
 }
@@ -64,7 +64,7 @@ static bool index_holds(const gfsl_view *v, uint32_t level, uint32_t c, bool res
         else if (good && gfsl_key(*gfsl_at(v, to)) > gfsl_key(entry))
             good = leads_to(v, level - 1, to, gfsl_key(entry));
         if (!good)
-            return say(why, "SL-2: key %" PRIu32 " of level %" PRIu32 " leads to chunk %" PRIu32, gfsl_key(entry),
+            return say(why, "GFSL-2: key %" PRIu32 " of level %" PRIu32 " leads to chunk %" PRIu32, gfsl_key(entry),
                        level, to);
     }
     return true;
@@ -76,23 +76,23 @@ static bool chain_holds(const gfsl_view *v, uint32_t level, bool resting, uint64
     uint64_t chunks = 0, low = 0, zombies = 0;
     for (uint32_t c = level; c != GFSL_NONE; c = gfsl_low(link_at(v, c))) {
         if (c >= v->chunks || chunks + zombies == v->chunks)
-            return say(why, "SL-1: the chain of level %" PRIu32 " has no end", level);
+            return say(why, "GFSL-1: the chain of level %" PRIu32 " has no end", level);
         uint32_t state = gfsl_state(seal_at(v, c));
         if (state == GFSL_FREE || gfsl_level(seal_at(v, c)) != level)
-            return say(why, "SL-1: chunk %" PRIu32 " in the chain of level %" PRIu32 " is not of it", c, level);
+            return say(why, "GFSL-1: chunk %" PRIu32 " in the chain of level %" PRIu32 " is not of it", c, level);
         if (resting && state != GFSL_LIVE)
-            return say(why, "SL-3: chunk %" PRIu32 " is %s", c, state == GFSL_LOCKED ? "locked" : "a zombie");
+            return say(why, "GFSL-3: chunk %" PRIu32 " is %s", c, state == GFSL_LOCKED ? "locked" : "a zombie");
         zombies += state == GFSL_ZOMBIE;
         chunks += state != GFSL_ZOMBIE;
         if (state == GFSL_ZOMBIE) continue;
         if (!keys_hold(v, level, c, &low, why)) return false;
         if (level && !index_holds(v, level, c, resting, why)) return false;
     }
-    if (low != (uint64_t)GFSL_FENCE + 1) return say(why, "SL-1: level %" PRIu32 " ends before the last key", level);
+    if (low != (uint64_t)GFSL_FENCE + 1) return say(why, "GFSL-1: level %" PRIu32 " ends before the last key", level);
     if (level && *gfsl_at(v, level) >> 32 != 0)
-        return say(why, "SL-2: level %" PRIu32 " does not begin with the least key", level);
+        return say(why, "GFSL-2: level %" PRIu32 " does not begin with the least key", level);
     if (v->head[level] != chunks)
-        return say(why, "SL-4: level %" PRIu32 " has %" PRIu64 " chunks, and the head says %" PRIu64, level, chunks,
+        return say(why, "GFSL-4: level %" PRIu32 " has %" PRIu64 " chunks, and the head says %" PRIu64, level, chunks,
                    v->head[level]);
     *n += chunks;
     return true;
@@ -103,9 +103,9 @@ static bool pool_holds(const gfsl_view *v, uint64_t n, char *why)
     uint64_t used = v->head[GFSL_USED], freed = 0;
     for (uint64_t at = v->head[GFSL_FREED]; at; at = *gfsl_at(v, at - 1), freed++)
         if (at > v->chunks || freed == v->chunks || gfsl_state(seal_at(v, (uint32_t)at - 1)) != GFSL_FREE)
-            return say(why, "SL-3: the list of free chunks has chunk %" PRIu64, at - 1);
+            return say(why, "GFSL-3: the list of free chunks has chunk %" PRIu64, at - 1);
     if (used > v->chunks || n + freed != used)
-        return say(why, "SL-3: %" PRIu64 " chunks in chains and %" PRIu64 " free ones, of %" PRIu64 " used", n, freed,
+        return say(why, "GFSL-3: %" PRIu64 " chunks in chains and %" PRIu64 " free ones, of %" PRIu64 " used", n, freed,
                    used);
     return true;
 }
@@ -118,12 +118,12 @@ void gfsl_check(const gfsl_view *v, bool resting, char why[GFSL_WHY])
         if (!chain_holds(v, level, resting, &n, why)) return;
     if (!resting) return;
     if (v->head[GFSL_ZOMBIES]) {
-        say(why, "SL-3: there are %" PRIu64 " zombies", v->head[GFSL_ZOMBIES]);
+        say(why, "GFSL-3: there are %" PRIu64 " zombies", v->head[GFSL_ZOMBIES]);
         return;
     }
     for (uint32_t level = (uint32_t)v->head[GFSL_TOP] + 1; level < v->levels; level++)
         if (v->head[level] != 1 || gfsl_at(v, level)[1] != GFSL_EMPTY) {
-            say(why, "SL-4: level %" PRIu32 " has entries, and the highest is %" PRIu64, level, v->head[GFSL_TOP]);
+            say(why, "GFSL-4: level %" PRIu32 " has entries, and the highest is %" PRIu64, level, v->head[GFSL_TOP]);
             return;
         }
     pool_holds(v, n, why);

@@ -16,12 +16,12 @@
  * Keys move to the right only: a split moves them to a new next chunk, a merge to the next chunk. So a chunk from which
  * a key has moved still leads to it, by its link. An index entry may lead to a chunk at the left of its key.
  *
- *   SL-1  the chunks of a level are a chain from chunk l to one without a next chunk; fences increase along it; keys
+ *   GFSL-1  the chunks of a level are a chain from chunk l to one without a next chunk; fences increase along it; keys
  *         increase within a chunk, are above the fence of the chunk before it, and not above its own
- *   SL-2  an index entry leads to a chunk of the level below, at or before the one to which its key belongs
- *   SL-3  at rest no chunk is locked or a zombie; every chunk is in one chain, or in the list of free chunks, or was
+ *   GFSL-2  an index entry leads to a chunk of the level below, at or before the one to which its key belongs
+ *   GFSL-3  at rest no chunk is locked or a zombie; every chunk is in one chain, or in the list of free chunks, or was
  *         never used
- *   SL-4  the head has the number of chunks of each level, and the highest level with an entry besides the first
+ *   GFSL-4  the head has the number of chunks of each level, and the highest level with an entry besides the first
  */
 #ifndef HD_REF_GFSL_LAYOUT_H
 #define HD_REF_GFSL_LAYOUT_H
