@@ -188,8 +188,9 @@ static const uint8_t mixture[HD_OP_COUNT_] = {
 /* clang-format off */
 const judge_design judge_design_gfsl = {
     .name = "gfsl", .keys = (1ull << GFSL_HALF) - WORD_LEAVING, .host = &hd_design_gfsl_host, .dictionary = true,
-    .roams = true, .shifts = true, .mix = mixture, .runs = runs, .small = { 6, "uniform:60" }, .bend = bend, .clear = clear,
-    .fill = fill, .apply = apply, .buckets = buckets, .first = first, .key_at = key_at, .value_at = value_at,
-    .bucket_name = bucket_name, .names = names, .accept = accept, .move = move, .check = check, .watch = watch
+    .roams = true, .shifts = true, .mix = mixture, .runs = runs, .small = { 6, "uniform:60" }, .bend = bend,
+    .clear = clear, .fill = fill, .apply = apply, .buckets = buckets, .first = first, .key_at = key_at,
+    .value_at = value_at, .bucket_name = bucket_name, .names = names, .accept = accept, .move = move, .check = check,
+    .watch = watch
 };
 /* clang-format on */

@@ -70,6 +70,16 @@ static bool index_holds(const gfsl_view *v, uint32_t level, uint32_t c, bool res
     return true;
 }
 
+static bool state_holds(const gfsl_view *v, uint32_t level, uint32_t c, bool resting, char *why)
+{
+    uint32_t state = gfsl_state(seal_at(v, c));
+    if (state == GFSL_FREE || gfsl_level(seal_at(v, c)) != level)
+        return say(why, "GFSL-1: chunk %" PRIu32 " in the chain of level %" PRIu32 " is not of it", c, level);
+    if (resting && state != GFSL_LIVE)
+        return say(why, "GFSL-3: chunk %" PRIu32 " is %s", c, state == GFSL_LOCKED ? "locked" : "a zombie");
+    return true;
+}
+
 /* *n gets the number of its chunks added. */
 static bool chain_holds(const gfsl_view *v, uint32_t level, bool resting, uint64_t *n, char *why)
 {
@@ -77,11 +87,8 @@ static bool chain_holds(const gfsl_view *v, uint32_t level, bool resting, uint64
     for (uint32_t c = level; c != GFSL_NONE; c = gfsl_low(link_at(v, c))) {
         if (c >= v->chunks || chunks + zombies == v->chunks)
             return say(why, "GFSL-1: the chain of level %" PRIu32 " has no end", level);
+        if (!state_holds(v, level, c, resting, why)) return false;
         uint32_t state = gfsl_state(seal_at(v, c));
-        if (state == GFSL_FREE || gfsl_level(seal_at(v, c)) != level)
-            return say(why, "GFSL-1: chunk %" PRIu32 " in the chain of level %" PRIu32 " is not of it", c, level);
-        if (resting && state != GFSL_LIVE)
-            return say(why, "GFSL-3: chunk %" PRIu32 " is %s", c, state == GFSL_LOCKED ? "locked" : "a zombie");
         zombies += state == GFSL_ZOMBIE;
         chunks += state != GFSL_ZOMBIE;
         if (state == GFSL_ZOMBIE) continue;
