@@ -11,6 +11,7 @@
 #include "gpu/gfsl/own.h"
 #include "judge/rules.h"
 #include "ref/gfsl/gfsl.h"
+#include "simt/simt.h"
 #include "tests/exploring.h"
 #include "tests/on_machine.h"
 
@@ -179,8 +180,70 @@ static void meetings_are_exhausted(void **unused)
     check(t.outcome[HD_INSERTED] && t.outcome[HD_ERASED] && t.outcome[HD_HIT], "nothing happened");
 }
 
+/* ---- Contention ------------------------------------------------------------------------------ */
+
+/* How many lanes ran the access of that kind in a file. */
+static ull lanes_at(const char *file, uint32_t kind)
+{
+    size_t n;
+    ull lanes = 0;
+    const simt_site *site = simt_machine_sites(machine, &n);
+    for (size_t i = 0; i < n; i++)
+        if (site[i].kind == kind && strncmp(simt_site_name(site[i].site), file, strlen(file)) == 0)
+            lanes += site[i].lanes;
+    return lanes;
+}
+
+/* Lock attempts for each lock, where 32 warps insert keys that increase, or keys anywhere, into a list of 4,000. */
+static double attempts(bool increase, uint64_t seed)
+{
+    hd_case c =
+        case_of("buckets=400 slots=30 batch=512x1 keys=uniform:1000000 distinct=1", HD_OP_INSERT_OR_ASSIGN, seed);
+    uint32_t row;
+    must(fixture_kernel_row(&c, &row));
+    fixture_kernel kernel = fixture_kernel_at(&judge_design_gfsl, row, 128, 8);
+    const fixture_kernel *one = &kernel;
+    const char *why;
+    fixture *s;
+    comparison *a;
+    hd_rng g = hd_rng_from(seed);
+    must(fixture_open(&c, &one, 1, &s));
+    gfsl_view *v = &((gfsl_own *)s->table)->v;
+    gfsl_clear(v);
+    while (hd_rng_next(&g) && gfsl_places(v) && v->head[0] < 180) {
+        uint64_t key = hd_rng_below(&g, 1000000);
+        if (gfsl_find(v, key) == WORD_NOWHERE) gfsl_place(v, key, 1);
+    }
+    memcpy(s->initial, s->memory, s->table_bytes);
+    for (uint64_t i = 0; increase && i < s->part[0].batch.n; i++) fixture_item(s, 0, i, 1000000 + i, 0);
+    must(comparison_open(s, &a));
+    simt_config w = simt_config_default();
+    w.unit = SIMT_BY_WARP;
+    w.preempt = SIMT_AT_ATOMIC;
+    w.race = false;
+    w.meter = true;
+    w.resident = 8;
+    w.step_limit = 100000000;
+    must(comparison_run(a, machine, &w, &why));
+    check(!why, "%s", why);
+    ull tries = lanes_at("look.h", SIMT_RMW), ends = lanes_at("look.h", SIMT_STREL);
+    comparison_close(a);
+    return (double)tries / (double)ends;
+}
+
+/* Table 1 of the paper: 1.00 where keys lie anywhere, 10.6 where they increase. */
+static void increasing_keys_contend(void **unused)
+{
+    (void)unused;
+    double anywhere = attempts(false, 1), increasing = attempts(true, 1);
+    print_message("# lock attempts per lock: %.2f for keys anywhere, %.2f for keys that increase\n", anywhere,
+                  increasing);
+    check(anywhere >= 1 && anywhere < 1.5 && increasing > 3 * anywhere, "%.2f and %.2f", anywhere, increasing);
+}
+
 int main(void)
 {
-    static const struct CMUnitTest tests[] = { unit(kernels_agree), unit(meetings_are_exhausted) };
+    static const struct CMUnitTest tests[] = { unit(kernels_agree), unit(meetings_are_exhausted),
+                                               unit(increasing_keys_contend) };
     return test_run_on(&machine, tests);
 }
