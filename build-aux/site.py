@@ -45,7 +45,7 @@ GROUPS = (
     ),
     ("Run it", ("doc/output.md", "doc/snapshot.md", "doc/security.md", "bench/README.md")),
     ("Learn and teach", ("doc/explain.md", "doc/puzzles.md", "doc/teaching.md", "doc/course/*.md")),
-    ("Understand it", ("doc/architecture.md", "doc/dialect.md", "doc/hive.md", "doc/sl.md")),
+    ("Understand it", ("doc/architecture.md", "doc/dialect.md", "doc/hive.md", "doc/sl.md", "doc/gfsl.md")),
     ("Trust it", ("doc/testing.md", "fuzz/README.md", "examples/foreign/README.md")),
     ("Change it", ("CONTRIBUTING.md", "doc/extending.md", "examples/*/README.md")),
     ("Results", ("papers/hkv/README.md", "papers/hive/README.md", "papers/ovs/README.md", "bench/*.md", "lab/*.md")),

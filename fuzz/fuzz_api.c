@@ -131,6 +131,8 @@ static const char *end(session *s, const char *call, hd_status got, hd_status wa
 
 static bool is_dictionary(const hd_config *c) { return c->design && judge_dictionary(c->design); }
 
+static bool resizes_in_place(const hd_config *c) { return is_dictionary(c) && hd_design_on(c->design, "ref")->resize; }
+
 /* One of the designs that keep no scores, those without kernels among them. */
 static const hd_design *some_dictionary(uint8_t from)
 {
@@ -161,6 +163,10 @@ static void dictionary(hd_config *c, uint8_t shape, uint8_t more)
         c->ovs.segment_bytes = 128u << shape / 3 % 3;
         c->ovs.near_bytes = (uint64_t)c->ovs.segment_bytes * (more & 3);
         c->capacity = c->slots * (1 + (uint64_t)(shape / 9 % 8));
+        return;
+    }
+    if (!d->params) { /* its chunks have the usual number of slots */
+        c->capacity = c->slots * (1 + (uint64_t)(shape / 6 % 4));
         return;
     }
     c->slots = 8u << shape % 3;
@@ -446,8 +452,8 @@ static const char *call_grow(session *s)
              buckets = how < 64    ? now * (how % 4)
                        : how < 128 ? now * 2 + 1
                                    : feed_number(&s->f);
-    bool packs = is_dictionary(&s->x->c), multiple = packs ? buckets >= now : buckets && now && buckets % now == 0,
-         small = buckets < 1ull << (packs ? 31 : 36);
+    bool packs = resizes_in_place(&s->x->c), multiple = packs ? buckets >= now : buckets && now && buckets % now == 0,
+         small = buckets < 1ull << (is_dictionary(&s->x->c) ? 31 : 36);
     TELL(s, "grow from %" PRIu64 " to %" PRIu64, now, buckets);
     begin(s);
     s->resizes = packs;
@@ -474,7 +480,7 @@ static const char *call_shrink(session *s)
 {
     const hd_info *was = &s->x->before.info;
     uint64_t now = was->buckets, base = was->base_buckets, buckets = feed_below(&s->f, now + 2);
-    bool packs = is_dictionary(&s->x->c);
+    bool packs = resizes_in_place(&s->x->c);
     TELL(s, "shrink from %" PRIu64 " to %" PRIu64, now, buckets);
     begin(s);
     s->resizes = packs;

@@ -170,7 +170,7 @@ static hd_status load_elsewhere(runner *r)
     hd_status s = hd_table_info(r->table, &info);
     if (s) return s;
     other.capacity = info.capacity * (1 + below(r, 4)) / 2; /* a bucket has two slots or more */
-    other.hkv.dual = below(r, 2) && other.capacity > other.slots && !info.base_buckets;
+    other.hkv.dual = below(r, 2) && other.capacity > other.slots && !judge_dictionary(info.design);
     other.seed += below(r, 2);
     s = hd_open(&other, &t);
     if (s) return s;

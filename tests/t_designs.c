@@ -307,9 +307,9 @@ static void rows_are_found(void **state)
     snprintf(c.design, sizeof c.design, "cube");
     must_fail(fixture_kernel_row(&c, &row), HD_EINVAL, "no kernels of design cube");
     check(strcmp(judge_design_at(0)->name, "hkv") == 0 && strcmp(judge_design_at(1)->name, "hive") == 0 &&
-              strcmp(judge_design_at(2)->name, "ovs") == 0 && strcmp(judge_design_at(3)->name, "sl") == 0 &&
-              strcmp(judge_design_at(4)->name, "line") == 0 && strcmp(judge_design_at(5)->name, "toy") == 0 &&
-              !judge_design_at(6),
+              strcmp(judge_design_at(2)->name, "gfsl") == 0 && strcmp(judge_design_at(3)->name, "ovs") == 0 &&
+              strcmp(judge_design_at(4)->name, "sl") == 0 && strcmp(judge_design_at(5)->name, "line") == 0 &&
+              strcmp(judge_design_at(6)->name, "toy") == 0 && !judge_design_at(7),
           "the designs");
 }
 

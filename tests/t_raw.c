@@ -108,18 +108,16 @@ static void clean(uint32_t row, hd_op op, bool dual, uint64_t n)
     clean_case(text, hkv_fixture_kernel_at(row, 32u << n % 2, 2), n);
 }
 
-/* Of the ordered table every operation, with keys of 32 and of 64 bits. */
-static uint64_t clean_ordered(uint64_t n)
+/* Of another design every operation, on tables of each of two shapes. */
+static uint64_t clean_others(const char *design, const char *const shape[2], uint64_t n)
 {
-    const judge_design *d = judge_design_named("sl");
+    const judge_design *d = judge_design_named(design);
     for (uint32_t row = 0; row < fixture_row_count(d); row++)
         for (int op = 0; op < 2 * HD_OP_COUNT_; op++) {
             char text[512];
             if (!fixture_runs(d, row, (hd_op)(op / 2))) continue;
-            snprintf(text, sizeof text,
-                     "sl.%s.%s slots=8 segment=128 capacity=90 value=%d batch=20x1 keys=uniform:99 "
-                     "seed=%llu",
-                     hd_op_name((hd_op)(op / 2)), fixture_row_name(d, row), op % 2 ? 8 : 4, (ull)n + 1);
+            snprintf(text, sizeof text, "%s.%s.%s %s keys=uniform:99 seed=%llu", design, hd_op_name((hd_op)(op / 2)),
+                     fixture_row_name(d, row), shape[op % 2], (ull)n + 1);
             clean_case(text, fixture_kernel_at(d, row, 32u << n % 2, 2), n);
             n++;
         }
@@ -128,6 +126,9 @@ static uint64_t clean_ordered(uint64_t n)
 
 static void test_clean(void **unused)
 {
+    static const char *const sl[] = { "slots=8 segment=128 capacity=90 value=4 batch=20x1",
+                                      "slots=8 segment=128 capacity=90 value=8 batch=20x1" },
+                             *const gfsl[] = { "slots=6 buckets=16 batch=20x1", "slots=30 buckets=5 batch=20x1" };
     (void)unused;
     uint64_t n = 0, before = raw_told();
     for (uint32_t row = 0; row < hkv_row_count(); row++)
@@ -135,7 +136,8 @@ static void test_clean(void **unused)
             for (int dual = 0; dual < 2; dual++)
                 for (int k = 0; k < SHAPES && hkv_family_of((uint32_t)op) == hkv_row(row)->family; k++)
                     clean(row, (hd_op)op, dual, n++);
-    n = clean_ordered(n);
+    n = clean_others("sl", sl, n);
+    n = clean_others("gfsl", gfsl, n);
     check(raw_told() > before + n, "%llu C accesses were told of: the kernels are not compiled for it",
           (ull)(raw_told() - before));
     test_tried("schedules", 2 * n,

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * design.c - gfsl as the core sees it: shape, memory, entries, and the sequential kernel "ref".
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/op.h"
+#include "ref/gfsl/gfsl.h"
+
+gfsl_view *gfsl_view_of(void *state) { return (gfsl_view *)state; }
+
+/* ---- Shape ----------------------------------------------------------------------------------- */
+
+static const uint64_t chunks_most = 1u << 31;
+
+/* Splits fill half of a chunk, so that a level has a chunk for so many of the level below. */
+static uint32_t levels_for(uint64_t chunks, uint32_t slots)
+{
+    uint32_t levels = 1;
+    for (uint64_t n = chunks; n >= 4 && levels < GFSL_LEVELS_MOST; n /= slots / 2) levels++;
+    return levels;
+}
+
+gfsl_view gfsl_view_for(const hd_info *info)
+{
+    return (gfsl_view){ NULL, NULL, info->buckets, info->slots, levels_for(info->buckets, info->slots) };
+}
+
+static void usual(hd_config *c)
+{
+    c->policy = "none";
+    c->slots = 30;
+    c->value_bytes = GFSL_HALF / 8;
+}
+
+static hd_status shape_of(const hd_design *d, const hd_config *c, hd_info *info)
+{
+    (void)d;
+    if (c->slots != 6 && c->slots != 14 && c->slots != 30)
+        return hd_fail(HD_EINVAL, "slots: gfsl has chunks of 6, 14 or 30 entries, not of %" PRIu32, c->slots);
+    if (c->value_bytes != GFSL_HALF / 8)
+        return hd_fail(HD_EINVAL, "value_bytes: gfsl packs 4 beside a key, not %" PRIu32, c->value_bytes);
+    if (c->clock != HD_CLOCK_LOGICAL) return hd_fail(HD_EINVAL, "clock: gfsl keeps no times");
+    if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_WORDS;
+    if (info->layout != HD_LAYOUT_WORDS) return hd_fail(HD_EINVAL, "layout: gfsl has words");
+    info->buckets = c->capacity / c->slots + (c->capacity % c->slots != 0);
+    if (info->buckets > chunks_most)
+        return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries are more than %" PRIu64 " chunks", c->capacity,
+                       chunks_most);
+    info->capacity = info->places = info->buckets * c->slots;
+    info->keys = word_keys(GFSL_HALF);
+    info->memory_bytes = sizeof(gfsl_view) + (GFSL_HEAD + info->buckets * (c->slots + 2)) * sizeof(uint64_t);
+    return HD_OK;
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static void close_table(void *state, const hd_seams *s)
+{
+    gfsl_view *v = gfsl_view_of(state);
+    if (!v) return;
+    hd_give(s, v->word, v->chunks, gfsl_words(v) * sizeof *v->word);
+    hd_give(s, v->head, GFSL_HEAD, sizeof *v->head);
+    hd_give(s, v, 1, sizeof *v);
+}
+
+static hd_status open_table(const hd_design *d, const hd_info *info, const hd_seams *s, void **state)
+{
+    void *p = NULL, *head = NULL, *word = NULL;
+    (void)d;
+    hd_status status = hd_take(s, "table", 1, sizeof(gfsl_view), &p);
+    if (status) return status;
+    gfsl_view *v = gfsl_view_of(p);
+    *v = gfsl_view_for(info);
+    status = hd_take(s, "table: head", GFSL_HEAD, sizeof *v->head, &head);
+    if (!status) status = hd_take(s, "capacity: chunks", v->chunks, gfsl_words(v) * sizeof *v->word, &word);
+    v->head = (uint64_t *)head;
+    v->word = (uint64_t *)word;
+    if (status) {
+        close_table(v, s);
+        return status;
+    }
+    gfsl_clear(v);
+    *state = v;
+    return HD_OK;
+}
+
+/* ---- The rest of a design -------------------------------------------------------------------- */
+
+static hd_status verify(void *state)
+{
+    char why[GFSL_WHY];
+    gfsl_check(gfsl_view_of(state), true, why);
+    return why[0] ? hd_fail(HD_ECORRUPT, "%s", why) : HD_OK;
+}
+
+static size_t next(void *state, hd_entry *e, size_t most)
+{
+    const word_table t = gfsl_words_of(gfsl_view_of(state));
+    return word_next(&t, e, most);
+}
+
+/* Places depend on the order in which keys came: an entry comes where an insertion puts it. */
+static bool put_at(void *state, const hd_entry *e)
+{
+    gfsl_view *v = gfsl_view_of(state);
+    if (e->score || e->key >= word_keys(GFSL_HALF) || gfsl_find(v, e->key) != WORD_NOWHERE) return false;
+    uint64_t value = word_value_in(GFSL_HALF, e);
+    return gfsl_place(v, e->key, value) != WORD_NOWHERE || gfsl_press(v, e->key, value) != WORD_NOWHERE;
+}
+
+static void move_all(void *from, void *to)
+{
+    hd_entry e = { 0, 0, 0, NULL };
+    for (; next(from, &e, 1); e.slot++) put_at(to, &e);
+}
+
+static hd_status run(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
+{
+    (void)row, (void)when;
+    gfsl_run_batch(gfsl_view_of(state), b, tally);
+    return HD_OK;
+}
+
+static const char *unfit(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+{
+    (void)row, (void)info;
+    return b->each ? NULL : gfsl_unfit(b->op);
+}
+
+#define HD_RAN(number, name, what, role, family, does) [HD_OP_##number] = "gfsl." #name ".ref",
+static const hd_variant variant = {
+    .name = "ref",
+    .row = { { .what = { "the sequential reference", NULL } } },
+    .ran = { HD_OP_ROWS(HD_RAN) },
+    .ran_mixed = "gfsl.mixed.ref",
+};
+static const hd_variant *const variants[] = { &variant, NULL };
+
+const hd_design hd_design_gfsl = {
+    .name = "gfsl",
+    .what = "a skip list of 32-bit keys and values, whose nodes are chunks that a warp reads at once (GFSL)",
+    .backend = "ref",
+    .policy = "none",
+    .usual = usual,
+    .shape = shape_of,
+    .open = open_table,
+    .close = close_table,
+    .check = verify,
+    .next = next,
+    .put_at = put_at,
+    .move_all = move_all,
+    .variants = variants,
+    .unfit = unfit,
+    .launch = run,
+};
