@@ -99,6 +99,10 @@ class Results(Kept):
     def probes(self, column, step, group=16):
         return float(self._row("probes.tsv", {"step": step, "group": group})[column])
 
+    def attempts(self, kind):
+        """Lock attempts per lock, on the host machine."""
+        return float(self._row("locks.tsv", {"kind": kind})["attempts"])
+
     # ---- On the GPU --------------------------------------------------------------------------
 
     def rates(self, part, **want):

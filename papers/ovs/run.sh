@@ -9,6 +9,8 @@
 #   pages   results/pages.tsv: pages of hash tables that each input touches; probes.tsv: probe sequences of small tables.
 #           Ten minutes; with --quick seconds: the lines at the smallest scale, and fewer probes
 #   chunks  results/chunks.tsv: chunks and pages of skip lists. Ten minutes; with --quick seconds
+#   locks   results/locks.tsv: lock attempts per lock of the list's inserts, of 32 warps on the host machine, which
+#           tests/t_gfsl_agree counts; it is built by make check. Seconds
 #   gpu     results/GPU.rates.tsv: times of the tables and lists that the paper compares (rates.cu). Three minutes, with
 #           24 GiB of host memory; with --quick seconds. Without a GPU the recorded file of GPU (nvidia-h200) is judged
 #   judge   verdicts.tsv, the tables of README.md, plots/*.svg
@@ -106,6 +108,17 @@ probes() {
   mv "$file.part" "$file"
 }
 
+locks() {
+  local file=$out/results/locks.tsv
+  mkdir -p "$out/results"
+  {
+    echo "# papers/ovs/run.sh locks; $("$build/heddle" --version | head -n 1)"
+    printf 'kind\tattempts\n'
+    HEDDLE_TEST_ONLY=increasing_keys_contend "$build/tests/t_gfsl_agree" |
+      sed -n 's/^# lock attempts per lock: \([0-9.]*\) for keys anywhere, \([0-9.]*\) for keys that increase$/su\t\1\nmi\t\2/p'
+  } >"$file.part" && [ "$(wc -l <"$file.part")" = 4 ] && mv "$file.part" "$file"
+}
+
 # ---- The GPU ---------------------------------------------------------------------------------------------------------
 
 # Parts (PARTS: only these) of rates.cu, and slots of their tables: of 8 bytes, and half of them in host memory.
@@ -139,17 +152,18 @@ while [ $# -gt 0 ]; do
   --quick) quick=true ;;
   --out) out=${2:?folder}; shift ;;
   --build) build=${2:?folder}; shift ;;
-  pages | chunks | gpu | judge) parts+=("$1") ;;
+  pages | chunks | locks | gpu | judge) parts+=("$1") ;;
   pack) pack "${2:?folder}"; exit ;;
-  *) sed -n '4,21s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+  *) sed -n '4,23s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
   esac
   shift
 done
-[ ${#parts[@]} -gt 0 ] || parts=(pages chunks gpu judge)
+[ ${#parts[@]} -gt 0 ] || parts=(pages chunks locks gpu judge)
 for part in "${parts[@]}"; do
   case $part in
   pages) build=$(cd "$build" && pwd) && pages_lines | table pages && probes || exit 1 ;;
   chunks) build=$(cd "$build" && pwd) && chunks_lines | table chunks || exit 1 ;;
+  locks) build=$(cd "$build" && pwd) && locks || exit 1 ;;
   gpu)
     gpu
     code=$?
