@@ -8,7 +8,7 @@
 #define OVS_CHECK_H
 
 #include "gpu/ovs/check_args.h"
-#include "gpu/words.h"
+#include "gpu/ovs/digest.h"
 
 /* The first slot of bucket b that has the key; OVS_SLOTS: none. *fresh: the bucket is open. */
 SIMT_FN uint32_t ovs_slot_of_key(const ovs_view *v, uint64_t b, uint64_t key, bool *fresh)
@@ -48,10 +48,21 @@ SIMT_FN uint32_t ovs_check_word(const ovs_view *v, uint64_t e, uint64_t word)
     return ovs_is_key(word) ? ovs_check_key(v, e, ovs_key_of(word)) : OVS_RULE_CLAIMED;
 }
 
+SIMT_FN uint32_t ovs_check_digest(const ovs_view *v, uint64_t e, uint64_t word)
+{
+    uint64_t slots = ovs_segment_slots(v);
+    uint8_t *segment = ovs_digests_at(v, e / slots);
+    if (!segment) return OVS_RULES;
+    uint32_t is = ovs_digest_there(segment, e % slots);
+    return is == ovs_digest_for(v, word, is) ? OVS_RULES : OVS_RULE_DIGEST;
+}
+
 SIMT_FN void ovs_check_slots(const ovs_check_args *a)
 {
     for (uint64_t e = gpu_thread(); e < ovs_places(&a->v); e += gpu_threads()) {
-        uint32_t wrong = ovs_check_word(&a->v, e, simt_ldrlx_u64(ovs_at(&a->v, e)));
+        uint64_t word = simt_ldrlx_u64(ovs_at(&a->v, e));
+        uint32_t wrong = ovs_check_word(&a->v, e, word);
+        if (wrong == OVS_RULES) wrong = ovs_check_digest(&a->v, e, word);
         if (wrong != OVS_RULES) simt_max_u64(a->first, ~(OVS_RULES * e + wrong), SIMT_RELAXED);
     }
 }
@@ -69,6 +80,13 @@ SIMT_FN void ovs_shut_passed(const ovs_check_args *a)
             if (simt_ldrlx_u64(slot) == ovs_fresh()) simt_strlx_u64(slot, ovs_vacant());
         }
     }
+}
+
+/* After that: the digests of all slots. */
+SIMT_FN void ovs_renew_digests(const ovs_check_args *a)
+{
+    for (uint64_t e = gpu_thread(); e < ovs_places(&a->v); e += gpu_threads())
+        ovs_renew_digest(&a->v, e, simt_ldrlx_u64(ovs_at(&a->v, e)));
 }
 
 #endif
