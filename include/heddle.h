@@ -341,9 +341,9 @@ typedef struct hd_hive_config {
 /* Design ovs: what device memory holds of segments besides the near ones. */
 typedef enum hd_guide {
     HD_GUIDE_NONE,  /* nothing */
-    HD_GUIDE_DIGEST /* 16 bits of a hash per slot: a lookup reads only buckets whose digests may be the key's, so that of
-                       absent keys nearly none reads far memory (doc/contract-ovs.md, Digests). They are a quarter of the
-                       bytes of segments, and count in near_bytes */
+    HD_GUIDE_DIGEST /* 16 bits of a hash per slot. A lookup reads only buckets that have the digest of its key, so that
+                       lookups of absent keys read nearly no far memory (doc/contract-ovs.md, Digests). Digests take a
+                       quarter of the bytes of segments, and count in near_bytes */
 } hd_guide;
 
 typedef struct hd_ovs_config {

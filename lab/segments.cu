@@ -6,11 +6,12 @@
  *     segments bus GIB
  *     segments DESIGN CAPACITY NEAR ENTRIES FILL BATCH,... [KERNEL,...]
  *
- * DESIGN is ovs, sl, hive, or ovs with a guide: ovs:none, ovs:digest. Then keys are also drawn by Zipf's law. CAPACITY and ENTRIES are numbers of entries. NEAR is the share of the table's bytes that `near` allows, besides
- * digests; 1: no limit.
- * The table is filled with ENTRIES distinct keys, evenly spread over 32 bits, FILL at a time; then batches of BATCH
- * random ones run, and, with design sl, of new keys. All arrays are in device memory. Each figure is the least of three
- * batches between events, but a fill is the sum of its batches. Rates are 1e9 items, or lines, per second.
+ * DESIGN is ovs, sl, hive, or ovs with a guide: ovs:none, ovs:digest. Then keys are also drawn by Zipf's law.
+ * CAPACITY and ENTRIES are numbers of entries. NEAR is the share of the table's bytes that `near` allows, besides
+ * digests; 1: no limit. The table is filled with ENTRIES distinct keys, evenly spread over 32 bits, FILL at a time;
+ * then batches of BATCH random ones run, and, with design sl, of new keys. All arrays are in device memory. Each figure
+ * is the least of three batches between events, but a fill is the sum of its batches. Rates are 1e9 items, or lines,
+ * per second.
  */
 #include <algorithm>
 #include <cstdio>

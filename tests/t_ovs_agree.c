@@ -180,7 +180,7 @@ static void misses_read_no_far_memory(void **unused)
         }
     check(alike_read && present_read, "keys whose digests are there: %llu and %llu sectors", (ull)alike_read,
           (ull)present_read);
-    test_tried("differential", tables, "tables of absent keys; digests like theirs cost %llu far sectors",
+    test_tried("schedules", tables, "of tables and absent keys; digests like theirs cost %llu far sectors",
                (ull)alike_read);
 }
 
