@@ -338,12 +338,21 @@ typedef struct hd_hive_config {
                                       "bithash1,bithash2", which the Hive paper uses */
 } hd_hive_config;
 
+/* Design ovs: what device memory holds of segments besides the near ones. */
+typedef enum hd_guide {
+    HD_GUIDE_NONE,  /* nothing */
+    HD_GUIDE_DIGEST /* 16 bits of a hash per slot. A lookup reads only buckets that have the digest of its key, so that
+                       lookups of absent keys read nearly no far memory (doc/contract-ovs.md, Digests). Digests take a
+                       quarter of the bytes of segments, and count in near_bytes */
+} hd_guide;
+
 typedef struct hd_ovs_config {
     uint64_t near_bytes;    /* the most bytes of device memory that the table may take, with all that its kernels need;
                                the segments that do not fit are in page-locked host memory. 0: no limit. On backends
                                "ref" and "host" both kinds are in host memory, in separate allocations */
     uint32_t segment_bytes; /* of a segment: a power of two from 128 to 2^30. A table has whole segments, and a segment
                                is in one of the two memories */
+    hd_guide guide;
 } hd_ovs_config;
 
 typedef struct hd_sl_config {

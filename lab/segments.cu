@@ -4,12 +4,14 @@
  * list is checked by a kernel; a wrong one is counted in the last column. lab/ovs.md has the results.
  *
  *     segments bus GIB
- *     segments DESIGN CAPACITY NEAR ENTRIES FILL BATCH [KERNEL,...]
+ *     segments DESIGN CAPACITY NEAR ENTRIES FILL BATCH,... [KERNEL,...]
  *
- * CAPACITY and ENTRIES are numbers of entries. NEAR is the share of the table's bytes that `near` allows; 1: no limit.
- * The table is filled with ENTRIES distinct keys, evenly spread over 32 bits, FILL at a time; then batches of BATCH
- * random ones run, and, with design sl, of new keys. All arrays are in device memory. Each figure is the least of three
- * batches between events, but a fill is the sum of its batches. Rates are 1e9 items, or lines, per second.
+ * DESIGN is ovs, sl, hive, or ovs with a guide: ovs:none, ovs:digest. Then keys are also drawn by Zipf's law.
+ * CAPACITY and ENTRIES are numbers of entries. NEAR is the share of the table's bytes that `near` allows, besides
+ * digests; 1: no limit. The table is filled with ENTRIES distinct keys, evenly spread over 32 bits, FILL at a time;
+ * then batches of BATCH random ones run, and, with design sl, of new keys. All arrays are in device memory. Each figure
+ * is the least of three batches between events, but a fill is the sum of its batches. Rates are 1e9 items, or lines,
+ * per second.
  */
 #include <algorithm>
 #include <cstdio>
@@ -24,11 +26,25 @@ enum : uint32_t { LIMIT = 32, LINE = 16 /* words */, SEGMENT = 512 /* lines */ }
 
 /* ---- Keys ------------------------------------------------------------------------------------ */
 
-static __global__ void draw(uint64_t *key, uint32_t *value, uint64_t n, uint64_t first, uint64_t below, uint64_t seed)
+/* A rank below n by Zipf's law with exponent 0.99, the continuous law rounded down; x is random. */
+static __device__ uint64_t zipf_of(uint64_t x, uint64_t n)
+{
+    const double rest = 1 - 0.99;
+    double u = double(x >> 11) / double(1ull << 53), most = pow(double(n) + 1, rest);
+    uint64_t rank = uint64_t(pow(1 + u * (most - 1), 1 / rest)) - 1;
+    return rank < n ? rank : n - 1;
+}
+
+/* How keys are drawn. */
+enum law { IN_ORDER, EVENLY, ZIPF };
+
+static __global__ void draw(uint64_t *key, uint32_t *value, uint64_t n, uint64_t first, uint64_t below, uint64_t seed,
+                            law how)
 {
     EACH(i, n)
     {
-        key[i] = key_of(uint32_t(first + (seed ? random_of(i + seed) % below : i)));
+        uint64_t x = random_of(i + seed), number = how == IN_ORDER ? i : how == ZIPF ? zipf_of(x, below) : x % below;
+        key[i] = key_of(uint32_t(first + number));
         value[i] = value_of(key[i]);
     }
 }
@@ -104,7 +120,7 @@ static void fill(bench &b, uint64_t most)
     memset(&x, 0, sizeof x);
     for (uint64_t at = 0; at < b.entries; at += most) {
         uint64_t n = std::min(most, b.entries - at);
-        draw<<<BLOCKS, THREADS>>>(b.a.key, b.a.value, n, at, 1, 0);
+        draw<<<BLOCKS, THREADS>>>(b.a.key, b.a.value, n, at, 1, 0, IN_ORDER);
         x = batch_of(b, HD_OP_INSERT_OR_ASSIGN, n);
         x.distinct = true;
         ms += run(b, x);
@@ -119,6 +135,7 @@ struct point {
     hd_op op;
     bool present;
     hd_outcome outcome;
+    law how;
 };
 
 static void measure(bench &b, const point &p, uint64_t n, const char *kernel)
@@ -128,7 +145,7 @@ static void measure(bench &b, const point &p, uint64_t n, const char *kernel)
     if (p.op == HD_OP_RANGE) n = std::min<uint64_t>(n, 1 << 22);
     for (uint64_t turn = 1; turn <= (p.op == HD_OP_ERASE ? 1 : 3); turn++) {
         draw<<<BLOCKS, THREADS>>>(b.a.key, b.a.value, n, p.present ? 0 : b.entries, p.present ? b.entries : 1 << 26,
-                                  turn * 1000003 + p.op);
+                                  turn * 1000003 + p.op, p.how);
         x = batch_of(b, p.op, n);
         x.kernel = kernel;
         if (p.op != HD_OP_INSERT_OR_ASSIGN && p.op != HD_OP_ASSIGN_VALUES) x.value_out = b.a.value_out;
@@ -156,7 +173,7 @@ static void insert_new(bench &b, uint64_t n)
     hd_batch x;
     memset(&x, 0, sizeof x);
     for (uint64_t turn = 0; turn < 3; turn++) {
-        draw<<<BLOCKS, THREADS>>>(b.a.key, b.a.value, n, b.entries + turn * n, 1, 0);
+        draw<<<BLOCKS, THREADS>>>(b.a.key, b.a.value, n, b.entries + turn * n, 1, 0, IN_ORDER);
         x = batch_of(b, HD_OP_INSERT_OR_ASSIGN, n);
         x.distinct = true;
         least = std::min(least, run(b, x));
@@ -165,35 +182,49 @@ static void insert_new(bench &b, uint64_t n)
     row(b, x.ran, "insert_or_assign, new keys", n, least, wrong_of(b.a.wrong));
 }
 
+static std::vector<std::string> names_in(char *list)
+{
+    std::vector<std::string> names;
+    for (char *name = strtok(list, ","); name; name = strtok(nullptr, ",")) names.push_back(name);
+    return names;
+}
+
 static int table(int argc, char **argv)
 {
     static const point points[] = {
-        { "find, hits", HD_OP_FIND, true, HD_HIT },
-        { "find, misses", HD_OP_FIND, false, HD_MISS },
-        { "insert_or_assign, hits", HD_OP_INSERT_OR_ASSIGN, true, HD_UPDATED },
-        { "assign_values", HD_OP_ASSIGN_VALUES, true, HD_UPDATED },
-        { "successor", HD_OP_SUCCESSOR, true, HD_HIT },
-        { "predecessor", HD_OP_PREDECESSOR, true, HD_HIT },
-        { "range of 32", HD_OP_RANGE, true, HD_HIT },
-        { "erase", HD_OP_ERASE, true, HD_ERASED },
+        { "find, hits", HD_OP_FIND, true, HD_HIT, EVENLY },
+        { "find, misses", HD_OP_FIND, false, HD_MISS, EVENLY },
+        { "find, hits, Zipf 0.99", HD_OP_FIND, true, HD_HIT, ZIPF },
+        { "find, misses, Zipf 0.99", HD_OP_FIND, false, HD_MISS, ZIPF },
+        { "insert_or_assign, hits", HD_OP_INSERT_OR_ASSIGN, true, HD_UPDATED, EVENLY },
+        { "assign_values", HD_OP_ASSIGN_VALUES, true, HD_UPDATED, EVENLY },
+        { "successor", HD_OP_SUCCESSOR, true, HD_HIT, EVENLY },
+        { "predecessor", HD_OP_PREDECESSOR, true, HD_HIT, EVENLY },
+        { "range of 32", HD_OP_RANGE, true, HD_HIT, EVENLY },
+        { "erase", HD_OP_ERASE, true, HD_ERASED, EVENLY },
     };
     bench b;
     b.design = argv[1];
-    bool ordered = strcmp(b.design, "sl") == 0;
-    uint64_t capacity = strtoull(argv[2], nullptr, 0), most = strtoull(argv[5], nullptr, 0),
-             n = strtoull(argv[6], nullptr, 0), big = std::max(most, n);
+    bool ordered = strcmp(b.design, "sl") == 0, guide = strncmp(b.design, "ovs:", 4) == 0,
+         digest = guide && strcmp(b.design, "ovs:none") != 0;
+    const std::vector<std::string> batches = names_in(argv[6]);
+    uint64_t capacity = strtoull(argv[2], nullptr, 0), most = strtoull(argv[5], nullptr, 0), n = 0;
+    for (const std::string &size : batches) n = std::max<uint64_t>(n, strtoull(size.c_str(), nullptr, 0));
+    const uint64_t big = std::max(most, n), lists = ordered ? LIMIT : 1;
     b.near = atof(argv[3]);
     b.entries = strtoull(argv[4], nullptr, 0);
-    hd_config c = hd_config_of(b.design);
+    hd_config c = hd_config_of(guide ? "ovs" : b.design);
     c.backend = "cuda";
     c.capacity = capacity;
+    if (guide) must(hd_config_set(&c, "guide", b.design + 4), "guide");
     if (b.near < 1) (ordered ? c.sl.near_bytes : c.ovs.near_bytes) = uint64_t(b.near * capacity * 8);
+    if (b.near < 1 && digest) c.ovs.near_bytes += capacity * 2;
     must(hd_open(&c, &b.table), "hd_open");
     b.a = { take<uint64_t>(big),
             take<uint64_t>(n),
-            take<uint64_t>(n * LIMIT),
+            take<uint64_t>(n * lists),
             take<uint32_t>(big),
-            take<uint32_t>(std::max(big, n * LIMIT)),
+            take<uint32_t>(std::max(big, n * lists)),
             take<uint32_t>(n),
             take<uint8_t>(big),
             take<unsigned long long>(1) };
@@ -202,14 +233,14 @@ static int table(int argc, char **argv)
     cuda_must(cudaEventCreate(&b.from), "event");
     cuda_must(cudaEventCreate(&b.to), "event");
     fill(b, most);
-    std::vector<std::string> kernels;
-    for (char *name = argc > 7 ? strtok(argv[7], ",") : nullptr; name; name = strtok(nullptr, ","))
-        kernels.push_back(name);
-    if (kernels.empty()) kernels.push_back("");
-    for (const point &p : points) {
-        if ((p.op >= HD_OP_PREDECESSOR || p.op == HD_OP_ASSIGN_VALUES) && !ordered) continue;
-        for (const std::string &k : kernels) measure(b, p, n, k.empty() ? nullptr : k.c_str());
-    }
+    std::vector<std::string> kernels = argc > 7 ? names_in(argv[7]) : std::vector<std::string>{ "" };
+    for (const std::string &size : batches)
+        for (const point &p : points) {
+            if ((p.op >= HD_OP_PREDECESSOR || p.op == HD_OP_ASSIGN_VALUES) && !ordered) continue;
+            if ((p.how == ZIPF && !guide) || (p.op == HD_OP_ERASE && &size != &batches.back())) continue;
+            for (const std::string &k : kernels)
+                measure(b, p, strtoull(size.c_str(), nullptr, 0), k.empty() ? nullptr : k.c_str());
+        }
     if (ordered) insert_new(b, std::min(n, capacity / 32));          /* there must be room for three of them */
     if (b.near == 1 || ordered) must(hd_check(b.table), "hd_check"); /* of far segments of ovs it takes minutes */
     hd_close(b.table);
@@ -283,6 +314,6 @@ int main(int argc, char **argv)
     if (cudaGetDeviceCount(&devices) || !devices) return 77;
     if (argc == 3 && strcmp(argv[1], "bus") == 0) return bus(atof(argv[2]));
     if (argc >= 7) return table(argc, argv);
-    fprintf(stderr, "usage: segments bus GIB | segments DESIGN CAPACITY NEAR ENTRIES FILL BATCH [KERNEL,...]\n");
+    fprintf(stderr, "usage: segments bus GIB | segments DESIGN CAPACITY NEAR ENTRIES FILL BATCH,... [KERNEL,...]\n");
     return 2;
 }

@@ -6,7 +6,8 @@
 #
 #   segments.sh pack BUILD FOLDER    here, from a build with CUDA (configure --with-cuda-arch=90)
 #   segments.sh run FOLDER [RUN]     there, on a machine with a GPU and 96 GB of host memory: prints rows; of the runs
-#                                    that begin with RUN alone. Some minutes. 77: no GPU
+#                                    that begin with RUN alone, a pattern of grep, such as ovs:. Some minutes.
+#                                    77: no GPU
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
@@ -18,7 +19,7 @@ pack() {
       -Xlinker -rpath -Xlinker '$ORIGIN'
 }
 
-# CAPACITY NEAR ENTRIES FILL BATCH [KERNELS], by design
+# CAPACITY NEAR ENTRIES FILL BATCHES [KERNELS], by design
 runs() {
   cat <<'RUNS'
 hive 67108864 1 57000000 57000000 1048576
@@ -31,6 +32,11 @@ ovs 1073741824 0.1 858993459 134217728 16777216 flip
 ovs 4705882352 0.5 4000000000 1000000000 16777216 flip
 ovs 8589934592 0.5 4200000000 525000000 16777216 flip
 ovs 8589934592 0.1 4200000000 525000000 16777216 flip
+ovs:none 67108864 1 57000000 57000000 1048576,16777216 quad,flip
+ovs:digest 67108864 1 57000000 57000000 1048576,16777216 quad,flip
+ovs:none 4294967296 0.1 3435973836 429496729 1048576,16777216 flip,quad
+ovs:digest 4294967296 0.1 3435973836 429496729 1048576,16777216 flip,quad
+ovs:digest 8589934592 0.1 4200000000 525000000 16777216 flip,quad
 sl 134217728 1 67108864 67108864 67108864
 sl 134217728 1 67108864 16777216 1048576
 sl 1073741824 0.5 500000000 250000000 4096

@@ -48,7 +48,9 @@ static hd_config shape_at(uint64_t i)
     static const uint32_t segment[] = { 128, 256, 1024, 128 * 128 };
     uint32_t bytes = segment[i % 4];
     const uint64_t near[] = { 1, bytes, 3 * bytes + 5, 0 };
-    return config_of(1 + i / 4 % 3, bytes, near[i / 12 % 4]);
+    hd_config c = config_of(1 + i / 4 % 3, bytes, near[i / 12 % 4]);
+    if (i % 3 == 1) c.ovs.guide = HD_GUIDE_DIGEST;
+    return c;
 }
 enum { SHAPES = 48 };
 

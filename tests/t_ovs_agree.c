@@ -27,6 +27,9 @@ static const char *const shapes[] = {
     "buckets=8 segment=512 near=512 batch=70x1 keys=uniform:150 duplicate=100000",
     "buckets=8 segment=1024 batch=4x1 keys=uniform:6 duplicate=400000",
     "buckets=2 segment=128 near=128 batch=12x1 keys=uniform:45 duplicate=300000",
+    "buckets=2 segment=256 batch=10x1 keys=uniform:40 duplicate=200000 guide=digest",
+    "buckets=8 segment=512 near=512 batch=70x1 keys=uniform:150 duplicate=100000 reserved=50000 guide=digest",
+    "buckets=3 segment=128 near=1 batch=16x1 keys=uniform:70 distinct=1 guide=digest",
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -64,7 +67,7 @@ static void kernels_agree(void **unused)
         for (int op = 0; op <= JUDGE_MIXED; op++) {
             if (!fixture_runs(&judge_design_ovs, row, (hd_op)op)) continue;
             bool whole = op != JUDGE_MIXED && !hd_op_is_keyed(hd_op_row_of((hd_op)op)), lists = op == HD_OP_FIND_MISSED;
-            for (uint64_t k = 0; k < test_times(op == JUDGE_MIXED ? 56 : 21); k++, n++) {
+            for (uint64_t k = 0; k < test_times(op == JUDGE_MIXED ? 60 : 30); k++, n++) {
                 hd_case c = case_of(shapes[k % SHAPES], op, row, n + 1);
                 run_case(&c, row, n, lists && k % 2 ? 1 + n * 5 % 34 : 0, whole ? 2 : 6, &t);
             }
@@ -85,7 +88,9 @@ static void meetings_are_exhausted(void **unused)
     memset(&t, 0, sizeof t);
     for (uint32_t row = 0; row < hd_variant_row_count(ovs_variants); row++)
         for (uint64_t k = 0; fixture_runs(&judge_design_ovs, row, JUDGE_MIXED) && k < test_times(4); k++) {
-            hd_case c = case_of("buckets=2 segment=256 batch=3x1 keys=uniform:40", JUDGE_MIXED, row, 900 + k);
+            const char *shape = k / 2 % 2 ? "buckets=2 segment=256 batch=3x1 keys=uniform:40 guide=digest"
+                                          : "buckets=2 segment=256 batch=3x1 keys=uniform:40";
+            hd_case c = case_of(shape, JUDGE_MIXED, row, 900 + k);
             fixture_kernel kernel = fixture_kernel_at(&judge_design_ovs, row, 32, 3);
             const fixture_kernel *one = &kernel;
             fixture *s;
@@ -116,13 +121,76 @@ static void meetings_are_exhausted(void **unused)
     check(t.outcome[HD_INSERTED] && t.outcome[HD_ERASED], "nothing happened");
 }
 
+/* ---- Digests --------------------------------------------------------------------------------- */
+
+/* On its way to an open bucket, or to the way's end: how many buckets have a digest like the key's. */
+static uint64_t alike(const ovs_view *v, uint64_t key)
+{
+    uint64_t h = ovs_hash(v, key), n = 0;
+    bool open = false;
+    for (uint32_t step = 0; step < ovs_way(v) && !open; step++) {
+        uint64_t b = ovs_way_bucket(v, h, step), with = 0;
+        for (uint64_t e = b * OVS_SLOTS; e < (b + 1) * OVS_SLOTS; e++) {
+            with += ovs_digest_in(v, e) == ovs_digest_of(h);
+            open = open || ovs_digest_in(v, e) == 0;
+        }
+        n += with != 0;
+    }
+    return n;
+}
+
+/* The sectors of far memory that finds read, or erasures: of absent keys whose digests are in no bucket of their ways,
+ * in one, or of present keys in as many buckets as their digests are in. */
+static uint64_t far_sectors_of(uint32_t row, hd_op op, uint64_t seed, uint64_t buckets, bool present)
+{
+    hd_case c = case_of("buckets=16 segment=512 near=1 guide=digest batch=40x1 keys=uniform:500", op, row, seed);
+    fixture_kernel kernel = fixture_kernel_at(&judge_design_ovs, row, 32, 2);
+    const fixture_kernel *one = &kernel;
+    simt_config w = simt_config_in_turn();
+    const char *why = NULL;
+    fixture *s;
+    comparison *a;
+    must(fixture_open(&c, &one, 1, &s));
+    const ovs_view *v = ovs_fixture_view(s);
+    uint64_t key = 0, n = 0;
+    for (; n < 40 && key < 1u << 19; key++)
+        if ((ovs_find(v, key) != OVS_NOWHERE) == present && alike(v, key) == buckets) fixture_item(s, 0, n++, key, 0);
+    for (uint64_t i = n; n && i < 40; i++) fixture_item(s, 0, i, s->part[0].batch.key[i % n], 0);
+    w.meter = true;
+    must(comparison_open(s, &a));
+    must(comparison_run(a, machine, &w, &why));
+    check(!why, "%s", why ? why : "");
+    comparison_close(a);
+    return n ? simt_machine_totals(machine).far_sectors : 0;
+}
+
+static void misses_read_no_far_memory(void **unused)
+{
+    uint64_t alike_read = 0, present_read = 0, tables = 0;
+    (void)unused;
+    for (uint32_t row = 0; row < hd_variant_row_count(ovs_variants); row++)
+        for (uint64_t k = 0; k < 10; k++) {
+            hd_op op = k % 2 ? HD_OP_FIND : HD_OP_ERASE;
+            if (!fixture_runs(&judge_design_ovs, row, op)) continue;
+            uint64_t far = far_sectors_of(row, op, 50 + k, 0, false);
+            check(far == 0, "absent keys: %llu sectors of far memory", (ull)far);
+            alike_read += far_sectors_of(row, op, 50 + k, 1, false);
+            present_read += op == HD_OP_FIND ? far_sectors_of(row, op, 50 + k, 1, true) : 0;
+            tables++;
+        }
+    check(alike_read && present_read, "keys whose digests are there: %llu and %llu sectors", (ull)alike_read,
+          (ull)present_read);
+    test_tried("schedules", tables, "of tables and absent keys; digests like theirs cost %llu far sectors",
+               (ull)alike_read);
+}
+
 /* ---- Growing and shrinking ------------------------------------------------------------------- */
 
 static void tables_grow_on_the_host_machine(void **unused)
 {
     enum { TIMES = 8 };
-    static const char *const tables[] = { "buckets=1 segment=128",  "buckets=2 segment=256 near=256",
-                                          "buckets=6 segment=256",  "buckets=4 segment=512 near=1",
+    static const char *const tables[] = { "buckets=1 segment=128",  "buckets=2 segment=256 near=256 guide=digest",
+                                          "buckets=6 segment=256",  "buckets=4 segment=512 near=1 guide=digest",
                                           "buckets=3 segment=128",  "buckets=64 segment=8192 near=8192",
                                           "buckets=9 segment=1024", "buckets=128 segment=16384" };
     enum { TABLES = sizeof tables / sizeof *tables };
@@ -142,6 +210,6 @@ static void tables_grow_on_the_host_machine(void **unused)
 int main(void)
 {
     static const struct CMUnitTest tests[] = { unit(kernels_agree), unit(meetings_are_exhausted),
-                                               unit(tables_grow_on_the_host_machine) };
+                                               unit(misses_read_no_far_memory), unit(tables_grow_on_the_host_machine) };
     return test_run_on(&machine, tests);
 }

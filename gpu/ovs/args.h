@@ -15,6 +15,15 @@
  *             claimed earlier on the way, the item gives its claim back. If K is claimed later on the way, the item
  *             searches again until that claim ends. Else the claim becomes (K, v).
  *
+ * Digests: only an item that has claimed a slot writes its digest, after the claim and before the fence. So of two
+ * items that insert K, the one whose fence is later sees the other's digest, too; and when (K, v) shows, its digest
+ * does. In a batch with distinct keys the digest follows (K, v): no other item of the batch looks for K. Digests that
+ * are not 0 never become 0 while such kernels run. An erasure leaves the digest: a later claim of the slot replaces it.
+ *
+ * In a segment with digests a search reads the words of a bucket only if it has the key's digest, or if it needs a free
+ * slot; and it ends where a digest is 0, whatever the words say. A word ceases to be FRESH before its digest ceases to
+ * be 0. So an item may see an open bucket without a free slot: it searches again.
+ *
  * A claim that is given back becomes VACANT, never FRESH. No step waits: it returns "again", and the next turn begins
  * from the state of the key.
  *

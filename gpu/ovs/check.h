@@ -9,7 +9,7 @@
 #define OVS_CHECK_H
 
 #include "gpu/ovs/check_args.h"
-#include "gpu/words.h"
+#include "gpu/ovs/digest.h"
 
 /* The word of the lane's slot of bucket b. */
 SIMT_FN uint64_t ovs_line_word(simt_tile t, const ovs_view *v, uint64_t b)
@@ -44,6 +44,15 @@ SIMT_FN uint32_t ovs_check_way(simt_tile t, const ovs_view *v, uint64_t key, uin
     return OVS_RULES;
 }
 
+SIMT_FN uint32_t ovs_check_digest(const ovs_view *v, uint64_t e, uint64_t word)
+{
+    uint64_t slots = ovs_segment_slots(v);
+    uint8_t *segment = ovs_digests_at(v, e / slots);
+    if (!segment) return OVS_RULES;
+    uint32_t is = ovs_digest_there(segment, e % slots);
+    return is == ovs_digest_for(v, word, is) ? OVS_RULES : OVS_RULE_DIGEST;
+}
+
 SIMT_FN void ovs_check_slots(const ovs_check_args *a)
 {
     const ovs_view *v = &a->v;
@@ -60,6 +69,7 @@ SIMT_FN void ovs_check_slots(const ovs_check_args *a)
         }
         uint32_t first = simt_ffs(simt_match_u64(t, key)) - 1;
         if (wrong == OVS_RULES && ovs_is_key(word) && first != t.rank) wrong = OVS_RULE_TWICE;
+        if (wrong == OVS_RULES) wrong = ovs_check_digest(v, b * OVS_SLOTS + t.rank, word);
         if (wrong != OVS_RULES) simt_max_u64(a->first, ~(OVS_RULES * (b * OVS_SLOTS + t.rank) + wrong), SIMT_RELAXED);
         simt_join();
     }
@@ -84,6 +94,13 @@ SIMT_FN void ovs_shut_passed(const ovs_check_args *a)
             }
         }
     }
+}
+
+/* After that: the digests of all slots. */
+SIMT_FN void ovs_renew_digests(const ovs_check_args *a)
+{
+    for (uint64_t e = gpu_thread(); e < ovs_places(&a->v); e += gpu_threads())
+        ovs_renew_digest(&a->v, e, simt_ldrlx_u64(ovs_at(&a->v, e)));
 }
 
 #endif

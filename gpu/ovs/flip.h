@@ -24,8 +24,9 @@ enum { OVS_FLIP_LANES = 1 /* a warp has 32 items at a time */ };
 typedef struct ovs_owned {
     uint64_t *at; /* the segment's first word; and its number in the table */
     uint64_t first;
-    uint64_t line; /* the bucket of it that is here; OVS_NOWHERE: none */
-    uint64_t word; /* of lane s, if that is below 16: slot s */
+    uint8_t *digests; /* of the segment; NULL: it has none */
+    uint64_t line;    /* the bucket of it that is here; OVS_NOWHERE: none */
+    uint64_t word;    /* of lane s, if that is below 16: slot s */
     bool dirty;
 } ovs_owned;
 
@@ -56,15 +57,39 @@ SIMT_FN uint32_t ovs_slots_fresh(simt_tile w, const ovs_owned *x)
     return simt_ballot(w, w.rank < OVS_SLOTS && x->word == ovs_fresh());
 }
 
+/* Whether the digests of bucket `line` say that its words need not be read by a lookup; *open: nor any after it. */
+SIMT_FN bool ovs_may_skip(simt_tile w, const ovs_owned *x, uint64_t line, uint32_t digest, bool *open)
+{
+    uint32_t there = OVS_DIGEST_OF_NONE;
+    if (w.rank < OVS_SLOTS) there = ovs_digest_there(x->digests, line * OVS_SLOTS + w.rank);
+    simt_join();
+    *open = simt_any(w, w.rank < OVS_SLOTS && there == 0);
+    return !simt_any(w, w.rank < OVS_SLOTS && there == digest);
+}
+
+/* The digest of a slot of the bucket that is here. */
+SIMT_FN void ovs_own_digest(simt_tile w, const ovs_owned *x, uint32_t slot, uint32_t digest)
+{
+    if (!x->digests) return;
+    simt_sync_tile(w);
+    if (w.rank == slot) ovs_put_digest(x->digests, x->line * OVS_SLOTS + slot, digest);
+    simt_sync_tile(w);
+}
+
 /* Brings the bucket that the key is in, or else, if it is absent and there is room, the one where it belongs. Returns
- * the slot, or OVS_SLOTS if there is none. */
-SIMT_FN uint32_t ovs_seek(simt_tile w, const ovs_args *a, ovs_owned *x, uint64_t key, uint64_t start, bool *present)
+ * the slot, or OVS_SLOTS if there is none. digest: of the key, where it needs no room; 0: it does. */
+SIMT_FN uint32_t ovs_seek(simt_tile w, const ovs_args *a, ovs_owned *x, uint64_t key, uint64_t start, uint32_t digest,
+                          bool *present)
 {
     uint64_t free_line = OVS_NOWHERE, lines = ovs_lines(&a->v);
     uint32_t free_slot = OVS_SLOTS;
     *present = false;
     for (uint32_t step = 0; step < ovs_way(&a->v); step++) {
-        ovs_bring(w, x, (start + step) & (lines - 1));
+        uint64_t line = (start + step) & (lines - 1);
+        bool open = false, skips = digest && ovs_may_skip(w, x, line, digest, &open);
+        if (skips && open) break;
+        if (skips) continue;
+        ovs_bring(w, x, line);
         uint32_t with = ovs_slots_of(w, x, key), free = ovs_slots_of(w, x, word_field(OVS_HALF));
         if (with) {
             *present = true;
@@ -97,7 +122,9 @@ SIMT_FN void ovs_set_slot(simt_tile w, ovs_owned *x, uint32_t slot, uint64_t wor
 /* An erased slot of an open bucket is fresh again: no key went past the bucket. */
 SIMT_FN void ovs_empty_slot(simt_tile w, ovs_owned *x, uint32_t slot)
 {
-    ovs_set_slot(w, x, slot, ovs_slots_fresh(w, x) ? ovs_fresh() : ovs_vacant());
+    bool fresh = ovs_slots_fresh(w, x) != 0;
+    ovs_set_slot(w, x, slot, fresh ? ovs_fresh() : ovs_vacant());
+    if (fresh) ovs_own_digest(w, x, slot, 0);
 }
 
 /* The host machine's record of what happened, in this order. */
@@ -143,11 +170,13 @@ SIMT_FN void ovs_run_present(simt_tile w, const ovs_args *a, ovs_owned *x, gpu_o
 SIMT_FN void ovs_run_peers(simt_tile w, const ovs_args *a, ovs_owned *x, gpu_one *o, const ovs_peers *p)
 {
     bool present, insert = simt_shfl_u32(w, o->insert, p->leader);
-    uint32_t slot = ovs_seek(w, a, x, p->key, p->start, &present), rest = p->lanes;
+    uint32_t digest = ovs_digest_of(ovs_hash(&a->v, p->key)), rest = p->lanes;
+    uint32_t slot = ovs_seek(w, a, x, p->key, p->start, x->digests && !insert ? digest : 0, &present);
     uint64_t value = simt_shfl_u64(w, x->word, slot & 31) & word_field(OVS_HALF);
     if (!present && insert && slot < OVS_SLOTS) {
         value = simt_shfl_u64(w, o->in, p->leader);
         ovs_set_slot(w, x, slot, word_pack(OVS_HALF, p->key, value));
+        ovs_own_digest(w, x, slot, digest);
         if (w.rank == p->leader) o->outcome = HD_INSERTED;
         simt_join();
         rest &= rest - 1;
@@ -192,6 +221,7 @@ SIMT_FN void ovs_run_segment(simt_tile w, const ovs_args *a, uint64_t j, uint64_
     ovs_owned x;
     x.at = is ? ovs_segment_at(&a->v, segment) : (uint64_t *)0;
     x.first = segment * ovs_segment_slots(&a->v);
+    x.digests = is ? ovs_digests_at(&a->v, segment) : (uint8_t *)0;
     x.line = OVS_NOWHERE;
     x.word = 0;
     x.dirty = false;
@@ -225,7 +255,8 @@ SIMT_FN void ovs_flip_items(const ovs_args *a)
         j = simt_shfl_u64(w, j, 0);
         if (j >= n) break;
         uint32_t segment = ovs_segment_in_order(a, j + w.rank);
-        bool first = j + w.rank < n && (j + w.rank == 0 || ovs_segment_in_order(a, j + w.rank - 1) != segment);
+        bool first = j + w.rank < n && segment <= ovs_segments(&a->v) &&
+                     (j + w.rank == 0 || ovs_segment_in_order(a, j + w.rank - 1) != segment);
         for (uint32_t heads = simt_ballot(w, first); heads; heads &= heads - 1)
             ovs_run_segment(w, a, j + simt_ffs(heads) - 1, &counted);
     }

@@ -20,6 +20,7 @@ typedef enum ovs_kernel {
     OVS_NUMBER_settle,
     OVS_NUMBER_check,
     OVS_NUMBER_shut,
+    OVS_NUMBER_renew,
     OVS_NUMBER_word_enter, /* of a batch lock: concurrency/word.h */
     OVS_NUMBER_word_leave,
     OVS_KERNELS

@@ -8,16 +8,59 @@
 #include "gpu/ovs/kernel_numbers.h"
 
 /* In the order of ovs_kernel. */
-static const hd_kernel_entry shared[] = { ovs_kernel_list,      ovs_kernel_codes,    ovs_kernel_sort_count,
-                                          ovs_kernel_sort_scan, ovs_kernel_sort_lay, ovs_kernel_split,
-                                          ovs_kernel_merge,     ovs_kernel_unmerge,  ovs_kernel_settle,
-                                          ovs_kernel_check,     ovs_kernel_shut,     ovs_kernel_word_enter,
-                                          ovs_kernel_word_leave };
+static const hd_kernel_entry shared[] = { ovs_kernel_list,       ovs_kernel_codes,     ovs_kernel_sort_count,
+                                          ovs_kernel_sort_scan,  ovs_kernel_sort_lay,  ovs_kernel_split,
+                                          ovs_kernel_merge,      ovs_kernel_unmerge,   ovs_kernel_settle,
+                                          ovs_kernel_check,      ovs_kernel_shut,      ovs_kernel_renew,
+                                          ovs_kernel_word_enter, ovs_kernel_word_leave };
 static_assert(sizeof shared / sizeof *shared == OVS_KERNELS - HD_SHARED_KERNELS, "every kernel has its entry");
 
-extern "C" const void *ovs_cuda_entry(uint32_t kernel, const void *)
+/* Special entry points. What a row's text is compiled for is promised to the compiler, so that the rest of it falls
+ * out, and registers with it; `blocks` of `threads` run on a multiprocessor at a time. plain: no segment has digests.
+ * find: besides, all items are finds. */
+#define OVS_SPECIAL(name, text, promise, threads, blocks)                                              \
+    static __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ ovs_args a) \
+    {                                                                                                  \
+        __builtin_assume(promise);                                                                     \
+        text(&a);                                                                                      \
+    }
+#define OVS_PLAIN a.v.guided == 0
+#define OVS_FINDS !a.b.each &&a.b.op == HD_OP_FIND
+OVS_SPECIAL(ovs_special_quad_plain, ovs_quad_items, OVS_PLAIN, OVS_QUAD_THREADS, 2)
+OVS_SPECIAL(ovs_special_quad_plain_find, ovs_quad_items, (OVS_PLAIN) && (OVS_FINDS), OVS_QUAD_THREADS, 3)
+OVS_SPECIAL(ovs_special_quad_find, ovs_quad_items, OVS_FINDS, OVS_QUAD_THREADS, 3)
+OVS_SPECIAL(ovs_special_flip_plain, ovs_flip_items, OVS_PLAIN, GPU_ITEMS_THREADS, 7)
+OVS_SPECIAL(ovs_special_probe4_plain, ovs_probe4_items, OVS_PLAIN, GPU_ITEMS_THREADS, 6)
+OVS_SPECIAL(ovs_special_probe8_plain, ovs_probe8_items, OVS_PLAIN, GPU_ITEMS_THREADS, 7)
+OVS_SPECIAL(ovs_special_probe16_plain, ovs_probe16_items, OVS_PLAIN, GPU_ITEMS_THREADS, 8)
+OVS_SPECIAL(ovs_special_probe32_plain, ovs_probe32_items, OVS_PLAIN, GPU_ITEMS_THREADS, 8)
+
+/* A row's entry point, and its special ones; where `finds`, for finds alone. */
+static const struct {
+    const void *row, *special;
+    bool plain, finds;
+} specials[] = {
+    { (const void *)ovs_kernel_quad_items, (const void *)ovs_special_quad_plain_find, true, true },
+    { (const void *)ovs_kernel_quad_items, (const void *)ovs_special_quad_find, false, true },
+    { (const void *)ovs_kernel_quad_items, (const void *)ovs_special_quad_plain, true, false },
+    { (const void *)ovs_kernel_flip_items, (const void *)ovs_special_flip_plain, true, false },
+    { (const void *)ovs_kernel_probe4_items, (const void *)ovs_special_probe4_plain, true, false },
+    { (const void *)ovs_kernel_probe8_items, (const void *)ovs_special_probe8_plain, true, false },
+    { (const void *)ovs_kernel_probe16_items, (const void *)ovs_special_probe16_plain, true, false },
+    { (const void *)ovs_kernel_probe32_items, (const void *)ovs_special_probe32_plain, true, false },
+};
+
+static const void *special_for(const void *row, const ovs_args *a)
+{
+    bool plain = a->v.guided == 0, finds = !a->b.each && a->b.op == HD_OP_FIND;
+    for (const auto &s : specials)
+        if (s.row == row && (plain || !s.plain) && (finds || !s.finds)) return s.special;
+    return row;
+}
+
+extern "C" const void *ovs_cuda_entry(uint32_t kernel, const void *args)
 {
     if (kernel >= HD_SHARED_KERNELS) return kernel < OVS_KERNELS ? shared[kernel - HD_SHARED_KERNELS].address : nullptr;
     const hd_variant_row *row = hd_variant_row_numbered(ovs_cuda_variants, kernel);
-    return row ? row->entry.address : nullptr;
+    return row ? special_for(row->entry.address, static_cast<const ovs_args *>(args)) : nullptr;
 }

@@ -24,6 +24,7 @@ SIMT_ENTRY(ovs_kernel_unmerge, ovs_args, ovs_unmerge_segments)
 SIMT_ENTRY(ovs_kernel_settle, ovs_args, ovs_settle_segments)
 SIMT_ENTRY(ovs_kernel_check, ovs_check_args, ovs_check_slots)
 SIMT_ENTRY(ovs_kernel_shut, ovs_check_args, ovs_shut_passed)
+SIMT_ENTRY(ovs_kernel_renew, ovs_check_args, ovs_renew_digests)
 
 /* Before and after a batch under the batch lock group3. */
 SIMT_ENTRY(ovs_kernel_word_enter, hd_word_args, hd_word_enter)

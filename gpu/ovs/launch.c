@@ -75,21 +75,45 @@ const char *ovs_select(hd_op op, const hd_info *info, double load_factor, hd_amo
     return choice < 2 ? "quad" : choice == 2 ? "probe16" : NULL;
 }
 
+/* Of the first k extents. */
+static uint64_t digest_bytes(const ovs_view *v, uint32_t k) { return ovs_digest_bytes(v, v->base << (k - 1)); }
+
+/* What a limit must have room for: beside the room, the digests of the segments that the table begins with. */
+static uint64_t near_least(const hd_info *info)
+{
+    const ovs_view v = ovs_view_for(info);
+    uint64_t bytes = scratch_bytes(info);
+    return v.guided ? bytes + digest_bytes(&v, ovs_extents_for(&v, ovs_segments(&v))) : bytes;
+}
+
+/* Doublings that come later have digests if all digests take a quarter of `left` at most. */
+static uint32_t guided_extents(const ovs_view *v, uint64_t left)
+{
+    uint32_t k = ovs_extents_for(v, ovs_segments(v));
+    while (k < OVS_EXTENTS && v->base << k >> 31 == 0 && digest_bytes(v, k + 1) <= left / 4) k++;
+    return k;
+}
+
 static ovs_view view_for(const hd_info *info, bool device)
 {
     ovs_view v = ovs_view_for(info);
-    if (device && info->ovs.near_bytes)
-        v.near_most = (info->ovs.near_bytes - scratch_bytes(info)) / info->ovs.segment_bytes;
+    if (!device || !info->ovs.near_bytes) return v;
+    uint64_t left = info->ovs.near_bytes - scratch_bytes(info);
+    if (v.guided) {
+        v.guided = guided_extents(&v, left);
+        left -= digest_bytes(&v, v.guided);
+    }
+    v.near_most = left / info->ovs.segment_bytes;
     return v;
 }
 
 static hd_status shape(hd_info *info, bool device)
 {
     if (!device || !info->ovs.near_bytes) return HD_OK;
-    if (info->ovs.near_bytes < scratch_bytes(info))
+    if (info->ovs.near_bytes < near_least(info))
         return hd_fail(HD_EINVAL,
                        "near: %" PRIu64 " bytes are fewer than the %" PRIu64 " that the table's kernels need",
-                       info->ovs.near_bytes, scratch_bytes(info));
+                       info->ovs.near_bytes, near_least(info));
     const ovs_view v = view_for(info, true);
     ovs_tell(&v, info);
     return HD_OK;
@@ -101,6 +125,8 @@ static void begin(void *own)
     o->v = view_for(&o->gpu.info, o->gpu.device);
 }
 
+enum { EXTENT_PARTS = 3 };
+
 /* The parts of extent k. */
 static int add_extent(const ovs_view *v, uint32_t k, hd_piece *all)
 {
@@ -111,9 +137,12 @@ static int add_extent(const ovs_view *v, uint32_t k, hd_piece *all)
           k ? HD_APART : HD_TOGETHER },
         { "capacity: far segments", at + offsetof(ovs_extent, far), far * slots, sizeof(uint64_t), HD_AS_IT_COMES,
           HD_HOST_MEMORY },
+        { "capacity: digests", at + offsetof(ovs_extent, digest),
+          k < v->guided ? ovs_digest_bytes(v, ovs_extent_segments(v, k)) : 0, 1, HD_AS_IT_COMES,
+          k ? HD_APART : HD_TOGETHER },
     };
     memcpy(all, parts, sizeof parts);
-    return 2;
+    return EXTENT_PARTS;
 }
 
 static int pieces(const void *own, hd_piece *all)
@@ -143,11 +172,12 @@ typedef struct launching {
     const ovs_own *o;
 } launching;
 
-/* Bits of a code, which is a bucket, or, of a reserved key, the number of buckets. */
+/* Bits of a code, which is a bucket, or what ovs_code says of other items. */
 static uint32_t code_bits(const ovs_view *v)
 {
     uint32_t bits = 1;
-    while (ovs_buckets(v) >> bits) bits++;
+    uint64_t most = v->guided ? ovs_buckets(v) + ovs_lines(v) : ovs_buckets(v);
+    while (most >> bits) bits++;
     return bits;
 }
 
@@ -238,7 +268,8 @@ static int regions(const void *own, hd_region *all)
 {
     const ovs_own *o = (const ovs_own *)own;
     const ovs_view *v = &o->v;
-    hd_piece parts[2];
+    static const char *const names[EXTENT_PARTS] = { "words", "far words", "digests" };
+    hd_piece parts[EXTENT_PARTS];
     int n = gpu_word_regions(&o->gpu, o->listed, o->stage_flag, all);
     all[n++] = (hd_region){ &o->words->crowded, sizeof o->words->crowded, "crowded" };
     all[n++] = (hd_region){ &o->words->next, sizeof o->words->next, "next word" };
@@ -247,8 +278,7 @@ static int regions(const void *own, hd_region *all)
     all[n++] = (hd_region){ o->sort_count, gpu_sort_counts(sort_shares(&o->gpu)) * 4, "counts of the sort" };
     for (uint32_t k = 0; k < ovs_extents_for(v, ovs_segments(v)); k++)
         for (int part = add_extent(v, k, parts); part-- > 0;)
-            all[n++] = (hd_region){ hd_field(o, parts[part].field), parts[part].count * parts[part].size,
-                                    part ? "far words" : "words" };
+            all[n++] = (hd_region){ hd_field(o, parts[part].field), parts[part].count * parts[part].size, names[part] };
     return n;
 }
 
@@ -270,7 +300,9 @@ static hd_status open_here(const void *own, const hd_seams *s, void **staged)
     hd_info info = o->gpu.info;
     info.ovs.near_bytes = o->v.near_most == UINT64_MAX ? 0 : o->v.near_most * info.ovs.segment_bytes;
     if (o->v.near_most == 0) info.ovs.near_bytes = 1; /* none is near */
-    return hd_design_ovs.open(&hd_design_ovs, &info, s, staged);
+    hd_status status = hd_design_ovs.open(&hd_design_ovs, &info, s, staged);
+    if (!status) ovs_view_of(*staged)->guided = o->v.guided;
+    return status;
 }
 
 /* Batches that are sorted use the room of sorts. */
@@ -288,6 +320,10 @@ static int planes(const void *own, void *staged, bool values, hd_plane *all)
     for (uint64_t b = 0; b < ovs_buckets(there); b += run) {
         run = ovs_run_from(there, b);
         all[n++] = (hd_plane){ "segments", ovs_bucket(there, b), ovs_bucket(here, b), run * OVS_LINE };
+        uint8_t *digests = ovs_digest_at(there, b * OVS_SLOTS);
+        if (digests)
+            all[n++] =
+                (hd_plane){ "digests", digests, ovs_digest_at(here, b * OVS_SLOTS), run * OVS_SLOTS * OVS_DIGEST };
     }
     return n;
 }
@@ -296,7 +332,7 @@ static int planes(const void *own, void *staged, bool values, hd_plane *all)
 
 static void give_extents(ovs_own *o, const hd_gpu_machine *m, uint32_t from, uint32_t to)
 {
-    hd_piece parts[2];
+    hd_piece parts[EXTENT_PARTS];
     for (uint32_t k = from; k < to; k++)
         for (int part = add_extent(&o->v, k, parts); part-- > 0;)
             if (hd_field(o, parts[part].field)) m->give(m->self, &parts[part]);
@@ -306,7 +342,7 @@ static void give_extents(ovs_own *o, const hd_gpu_machine *m, uint32_t from, uin
 static hd_status take_extents(ovs_own *o, const hd_gpu_machine *m, uint32_t from, uint32_t to)
 {
     hd_status status = HD_OK;
-    hd_piece parts[2];
+    hd_piece parts[EXTENT_PARTS];
     for (uint32_t k = from; k < to; k++)
         for (int part = add_extent(&o->v, k, parts); part-- > 0;)
             if (!status && parts[part].count) status = m->take(m->self, &parts[part]);

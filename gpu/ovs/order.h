@@ -5,26 +5,53 @@
 #ifndef OVS_ORDER_H
 #define OVS_ORDER_H
 
-#include "gpu/ovs/args.h"
+#include "gpu/ovs/digest.h"
 #include "gpu/sort.h"
-#include "gpu/words.h"
 
-/* The bucket where the way of a key begins; of a reserved key, that behind the last. */
-SIMT_FN uint32_t ovs_code(const ovs_args *a, uint64_t key)
+/* Whether the digests on the way of a key with hash h say that it is absent. */
+SIMT_FN bool ovs_ruled_out(const ovs_view *v, uint64_t h)
 {
-    uint64_t h = ovs_hash(&a->v, key);
-    return (uint32_t)(key < word_keys(OVS_HALF) ? ovs_way_bucket(&a->v, h, 0) : ovs_buckets(&a->v));
+    uint8_t *digests = ovs_digests_at(v, ovs_segment_of(v, h));
+    if (!digests) return false;
+    SIMT_ROLLED
+    for (uint32_t step = 0; step < ovs_way(v); step++) {
+        ovs_digests d = ovs_load_digests(digests, ovs_step_in(v, h, step), false);
+        if (ovs_has_digest(&d, ovs_digest_of(h))) return false;
+        if (ovs_has_digest(&d, 0)) break;
+    }
+    return true;
+}
+
+/* The bucket where the way of item i's key begins; of a reserved key, that behind the last. `settles`: items whose keys
+ * digests rule out are MISS now, and no warp owns their segment, which is one further. */
+SIMT_FN uint32_t ovs_code(const ovs_args *a, uint64_t i, bool settles, uint32_t *outcome)
+{
+    uint64_t key = simt_ld_u64(a->b.key + i), h = ovs_hash(&a->v, key);
+    if (key >= word_keys(OVS_HALF)) return (uint32_t)ovs_buckets(&a->v);
+    if (!settles || !ovs_ruled_out(&a->v, h)) return (uint32_t)ovs_way_bucket(&a->v, h, 0);
+    simt_started(i);
+    simt_ticket(i, HD_MISS, 0, OVS_NOWHERE);
+    gpu_deliver(&a->b, OVS_HALF, i, a->b.op, HD_MISS, 0, (const uint8_t *)0, false);
+    *outcome = HD_MISS;
+    return (uint32_t)(ovs_buckets(&a->v) + ovs_lines(&a->v));
 }
 
 /* Item first + i is word i of `sorted`, in front of the sort. No word is taken yet. */
 SIMT_FN void ovs_lay_codes(const ovs_args *a)
 {
+    simt_tile w = simt_tile_of(32);
+    bool settles = a->v.guided && !gpu_op_inserts(a->b.op);
+    uint64_t n = a->b.last - a->b.first, counted = 0;
     if (gpu_thread() == 0) simt_st_u64(a->next, 0);
-    for (uint64_t i = gpu_thread(); i < a->b.last - a->b.first; i += gpu_threads()) {
-        uint64_t key = simt_ld_u64(a->b.key + a->b.first + i);
-        simt_st_u64(a->sorted + i, (uint64_t)ovs_code(a, key) << 32 | i);
+    simt_join();
+    for (uint64_t i = gpu_thread(); i - w.rank < n; i += gpu_threads()) {
+        uint32_t outcome = GPU_UNDECIDED;
+        if (i < n) simt_st_u64(a->sorted + i, (uint64_t)ovs_code(a, a->b.first + i, settles, &outcome) << 32 | i);
+        simt_join();
+        if (settles) gpu_count_lanes(w, &counted, outcome);
     }
     simt_join();
+    gpu_tally_lanes(w, &a->b, counted);
 }
 
 #endif

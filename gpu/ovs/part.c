@@ -90,7 +90,9 @@ static hd_status launch(const ovs_own *o, const hd_gpu_machine *m, uint32_t kern
 
 static hd_status part_filled(void *own, const hd_gpu_machine *m)
 {
-    return launch((const ovs_own *)own, m, OVS_NUMBER_shut);
+    const ovs_own *o = (const ovs_own *)own;
+    hd_status status = launch(o, m, OVS_NUMBER_shut);
+    return status || o->v.guided == 0 ? status : launch(o, m, OVS_NUMBER_renew);
 }
 
 const hd_gpu_parts ovs_parts = { part_bytes, part_planes, part_next, part_put_at, part_clear, part_filled };

@@ -14,6 +14,9 @@
  *     has claimed        neither, and the way ends          shows the key in its claim, done; or, if another item
  *                                                           claims the key further on, searches again
  *
+ * In a segment with digests each lane loads those of its bucket first. The four lanes then load only those of the
+ * buckets whose words may be of use (args.h).
+ *
  * A claim is made by one lane, and the search after it by four. So the warp synchronises and fences in between.
  */
 #ifndef OVS_QUAD_H
@@ -28,6 +31,7 @@ enum { OVS_QUAD = 4, OVS_QUAD_THREADS = 256, OVS_QUAD_NO_ITEM = GPU_UNDECIDED + 
 typedef struct ovs_quad_item {
     gpu_one o;                /* o.outcome OVS_QUAD_NO_ITEM: none. o.claim is counted along the way */
     uint64_t *segment;        /* of its key */
+    uint8_t *digests;         /* of that; NULL: it has none */
     uint64_t room, room_word; /* the first free slot that the search saw, along the way; OVS_NOWHERE: none */
     uint32_t step;            /* of the search */
     bool before, after;       /* the search saw claims of other items: before the item's own claim, or after it */
@@ -81,6 +85,26 @@ SIMT_FN ovs_quad_seen ovs_quad_compare(simt_tile w, simt_tile t, const uint64_t 
     return s;
 }
 
+/* What digests say of a lane's bucket. */
+typedef struct ovs_quad_hint {
+    bool reads, open; /* the words may be of use; a digest is 0 */
+} ovs_quad_hint;
+
+SIMT_FN ovs_quad_hint ovs_quad_hint_of(const ovs_args *a, const ovs_quad_item *m, bool verifies)
+{
+    ovs_quad_hint s;
+    s.reads = a->v.guided == 0 || m->o.outcome == GPU_UNDECIDED;
+    s.open = false;
+    if (m->digests && s.reads) {
+        ovs_digests d = ovs_load_digests(m->digests, ovs_step_in(&a->v, m->o.h, m->step), verifies);
+        s.open = ovs_has_digest(&d, 0);
+        s.reads = ovs_has_digest(&d, ovs_digest_of(m->o.h)) ||
+                  (m->o.insert && m->o.claim == OVS_NOWHERE && m->room == OVS_NOWHERE);
+    }
+    simt_join();
+    return s;
+}
+
 /* One look of all lanes, each at the bucket of its item's step. A lane without an item has another lane's bucket
  * loaded, and does not use it. verifies: a lane has claimed a slot, and must see what others claimed before. */
 SIMT_FN ovs_quad_seen ovs_quad_look(simt_tile w, const ovs_args *a, const ovs_quad_item *m, bool claims, bool verifies)
@@ -88,20 +112,27 @@ SIMT_FN ovs_quad_seen ovs_quad_look(simt_tile w, const ovs_args *a, const ovs_qu
     simt_tile t = simt_tile_of(OVS_QUAD);
     uint64_t x[OVS_QUAD][OVS_LANE_WORDS];
     uint64_t at = (uint64_t)(uintptr_t)(m->segment + ovs_step_in(&a->v, m->o.h, m->step) * OVS_SLOTS);
+    ovs_quad_hint hint = ovs_quad_hint_of(a, m, verifies);
+    uint32_t lanes = simt_ballot(w, hint.reads);
     ovs_quad_seen mine;
     mine.slot = OVS_SLOTS;
     mine.value = mine.claimed = 0;
-    mine.key = mine.open = false;
+    mine.key = false;
+    mine.open = hint.open;
+    if (lanes == 0) return mine;
     SIMT_UNROLL
     for (uint32_t q = 0; q < OVS_QUAD; q++) {
         uint64_t *p = (uint64_t *)(uintptr_t)simt_shfl_u64(w, at, t.base + q);
-        ovs_load(p + t.rank * OVS_LANE_WORDS, OVS_LANE_WORDS, verifies, x[q]);
+        x[q][0] = x[q][1] = x[q][2] = x[q][3] = word_sign(OVS_HALF, WORD_LEAVING, 0);
+        if (lanes >> (t.base + q) & 1) ovs_load(p + t.rank * OVS_LANE_WORDS, OVS_LANE_WORDS, verifies, x[q]);
     }
+    simt_join();
     SIMT_UNROLL
     for (uint32_t q = 0; q < OVS_QUAD; q++) {
         ovs_quad_seen s = ovs_quad_compare(w, t, x[q], simt_shfl_u32(w, (uint32_t)m->o.key, t.base + q), claims);
-        if (t.rank == q) mine = s;
+        if (t.rank == q && hint.reads) mine = s;
     }
+    if (m->digests) mine.open = hint.open;
     return mine;
 }
 
@@ -152,15 +183,16 @@ SIMT_FN void ovs_quad_settle(const ovs_args *a, ovs_quad_item *m, bool back)
     if (back) ovs_quad_again(m);
 }
 
-/* The whole way was searched, and the key is absent. True: the item has claimed a slot. */
-SIMT_FN bool ovs_quad_absent(const ovs_args *a, ovs_quad_item *m)
+/* The whole way was searched, and the key is absent. open: the search ended at an open bucket. True: the item has
+ * claimed a slot. */
+SIMT_FN bool ovs_quad_absent(const ovs_args *a, ovs_quad_item *m, bool open)
 {
     uint64_t room = m->room;
     if (!m->o.insert) {
         ovs_quad_leave(m, HD_MISS);
         return false;
     }
-    if (m->before && !a->b.distinct) {
+    if ((m->before && !a->b.distinct) || (room == OVS_NOWHERE && open)) {
         m->waits = true;
         ovs_quad_again(m);
         return false;
@@ -172,6 +204,7 @@ SIMT_FN bool ovs_quad_absent(const ovs_args *a, ovs_quad_item *m)
     uint64_t word = gpu_first_word(OVS_HALF, a->b.distinct, m->o.key, m->o.in);
     uint32_t outcome = a->b.distinct ? (uint32_t)HD_INSERTED : (uint32_t)GPU_UNDECIDED;
     bool good = ovs_quad_swap(a, m, room, m->room_word, word, outcome);
+    if (good && m->digests) ovs_show_digest(&a->v, m->o.h, room);
     ovs_quad_again(m);
     if (good && !a->b.distinct) m->o.claim = room;
     return good && !a->b.distinct;
@@ -202,7 +235,7 @@ SIMT_FN bool ovs_quad_decide(const ovs_args *a, ovs_quad_item *m, const ovs_quad
         m->room_word = word_sign(OVS_HALF, WORD_EMPTY, s->value);
     }
     if (!s->open && ++m->step < ovs_way(&a->v)) return false;
-    if (!claims) return ovs_quad_absent(a, m);
+    if (!claims) return ovs_quad_absent(a, m, s->open);
     m->waits = !m->before && m->after;
     if (m->waits)
         ovs_quad_again(m);
@@ -219,6 +252,7 @@ SIMT_FN void ovs_quad_take(const ovs_args *a, ovs_quad_item *m, uint64_t i)
     m->o = gpu_begin(simt_tile_of(1), &a->b, OVS_HALF, i, a->b.op, a->b.each != (const uint8_t *)0);
     m->o.h = ovs_hash(&a->v, m->o.key);
     m->segment = ovs_segment_at(&a->v, ovs_segment_of(&a->v, m->o.h));
+    m->digests = ovs_digests_at(&a->v, ovs_segment_of(&a->v, m->o.h));
     m->room_word = 0;
     ovs_quad_again(m);
 }
@@ -255,6 +289,7 @@ SIMT_FN ovs_quad_item ovs_quad_none(const ovs_args *a)
     m.o = gpu_item_of(0, 0, 0, 0, 0, HD_EITHER);
     m.o.outcome = OVS_QUAD_NO_ITEM;
     m.segment = ovs_segment_at(&a->v, 0);
+    m.digests = (uint8_t *)0;
     m.room_word = 0;
     m.waits = false;
     ovs_quad_again(&m);
@@ -275,7 +310,7 @@ SIMT_FN bool ovs_quad_round(simt_tile w, const ovs_args *a, ovs_quad_item *m, bo
     m->waits = false;
     if (m->o.outcome == GPU_UNDECIDED) claimed = ovs_quad_decide(a, m, &s);
     simt_join();
-    if (claims && simt_any(w, m->waits)) simt_backoff(64);
+    if ((claims || a->v.guided) && simt_any(w, m->waits)) simt_backoff(64);
     return claimed;
 }
 

@@ -53,8 +53,9 @@ SIMT_FN bool ovs_pull(simt_tile w, const ovs_view *v, uint64_t *segment, uint64_
     return moved;
 }
 
-SIMT_FN void ovs_settle(simt_tile w, const ovs_view *v, uint64_t *segment)
+SIMT_FN void ovs_settle(simt_tile w, const ovs_view *v, uint64_t g)
 {
+    uint64_t *segment = ovs_segment_at(v, g);
     uint64_t slots = ovs_segment_slots(v);
     bool moved = true;
     while (moved) {
@@ -64,13 +65,14 @@ SIMT_FN void ovs_settle(simt_tile w, const ovs_view *v, uint64_t *segment)
     for (uint64_t s = w.rank; s < slots; s += 32)
         if (ovs_is_free(simt_ldrlx_u64(segment + s))) simt_strlx_u64(segment + s, ovs_fresh());
     simt_sync_tile(w);
+    for (uint64_t s = w.rank; s < slots; s += 32) ovs_renew_digest(v, g * slots + s, simt_ldrlx_u64(segment + s));
+    simt_sync_tile(w);
 }
 
 SIMT_FN void ovs_settle_segments(const ovs_args *a)
 {
     simt_tile w = simt_tile_of(32);
-    for (uint64_t g = ovs_first_segment(a); g < a->b.last; g += ovs_segment_stride())
-        ovs_settle(w, &a->v, ovs_segment_at(&a->v, g));
+    for (uint64_t g = ovs_first_segment(a); g < a->b.last; g += ovs_segment_stride()) ovs_settle(w, &a->v, g);
 }
 
 /* ---- Growing --------------------------------------------------------------------------------- */
@@ -88,8 +90,8 @@ SIMT_FN void ovs_split_segments(const ovs_args *a)
             if (goes) simt_strlx_u64(from + s, ovs_vacant());
         }
         simt_sync_tile(w);
-        ovs_settle(w, v, from);
-        ovs_settle(w, v, to);
+        ovs_settle(w, v, g);
+        ovs_settle(w, v, a->round + g);
     }
 }
 
@@ -126,6 +128,7 @@ SIMT_FN void ovs_drop_copies(simt_tile w, const ovs_view *v, uint64_t g)
         uint64_t word = simt_ldrlx_u64(segment + s);
         if (!ovs_is_key(word) || ovs_segment_of(v, ovs_hash(v, ovs_key_of(word))) == g) continue;
         simt_strlx_u64(segment + s, ovs_vacant());
+        ovs_renew_digest(v, g * ovs_segment_slots(v) + s, ovs_vacant());
     }
     simt_join();
 }

@@ -7,6 +7,8 @@
  * so before: the bucket was open when its first word was loaded, and no item had gone past it. The loads of a search
  * need no order among each other: a key that is present during the whole search is in one slot, and is seen there.
  *
+ * In a segment with digests the item reads those of a bucket first, and the words only if they may be of use.
+ *
  * No claim lies behind an open bucket. An item that claims has seen that no bucket before its claim is open. It claims,
  * then fences. If another item claims the same key and fences later, it sees those buckets not open, too, and its
  * search comes to the claim. (It compares all words of a bucket before it ends there.)
@@ -14,8 +16,7 @@
 #ifndef OVS_SEARCH_H
 #define OVS_SEARCH_H
 
-#include "gpu/ovs/args.h"
-#include "gpu/words.h"
+#include "gpu/ovs/digest.h"
 
 enum { OVS_LANE_WORDS = 4 /* of a bucket, at most, that a lane has */ };
 
@@ -56,6 +57,7 @@ typedef struct ovs_found {
     uint64_t at, word;        /* the key, and its word; OVS_NOWHERE: it is absent                          */
     uint64_t room, room_word; /* the first free slot, and its word; OVS_NOWHERE: there is none             */
     bool before, after;       /* other items claim the key: before the item's own claim, or after it       */
+    bool open;                /* it ended at an open bucket */
 } ovs_found;
 
 /* Entry `at` of the way of hash h, and where it is. */
@@ -93,23 +95,70 @@ SIMT_FN ovs_look ovs_look_at(const gpu_one *o, const uint64_t w[OVS_LANE_WORDS],
     return s;
 }
 
+/* What digests say of the buckets that a tile reads at once. */
+typedef struct ovs_hint {
+    bool reads; /* a bucket's words may be of use */
+    bool open;  /* a bucket is open; first: the first one is */
+    bool first;
+} ovs_hint;
+
+/* A lane's bucket is `line`, if it is on the way. needs_room: the item looks for a free slot. */
+SIMT_FN ovs_hint ovs_hint_of(simt_tile t, uint8_t *digests, const gpu_one *o, uint64_t line, bool on_way,
+                             bool needs_room, bool verifies)
+{
+    ovs_hint s;
+    s.reads = true;
+    s.open = s.first = false;
+    if (!digests) return s;
+    uint64_t *p = (uint64_t *)(void *)digests + line * OVS_DIGEST_WORDS + ovs_lane_slot(t) / 4;
+    uint64_t four = verifies ? simt_ldacq_u64(p) : simt_ldrlx_u64(p);
+    bool open = on_way && ovs_four_have(four, 0);
+    s.reads = simt_any(t, on_way && ovs_four_have(four, ovs_digest_of(o->h))) || needs_room;
+    s.open = simt_any(t, open);
+    s.first = simt_any(t, open && ovs_lane_bucket(t) == 0);
+    return s;
+}
+
+/* Notes the claims of other items, and the first free slot, of buckets that are `has` words for a lane. True: a slot is
+ * fresh. */
+SIMT_FN bool ovs_note(simt_tile t, ovs_found *f, const ovs_look *s, const uint64_t w[OVS_LANE_WORDS], uint32_t has,
+                      uint64_t first)
+{
+    if (simt_any(t, s->before || s->after)) {
+        f->before = simt_any(t, s->before) || f->before;
+        f->after = simt_any(t, s->after) || f->after;
+    }
+    uint32_t who = simt_ballot(t, s->free < has);
+    if (who && f->room == OVS_NOWHERE) {
+        f->room = simt_shfl_u64(t, first + s->free, simt_ffs(who) - 1);
+        f->room_word = simt_shfl_u64(t, ovs_pick(w, s->free), simt_ffs(who) - 1);
+    }
+    return who && simt_any(t, s->fresh);
+}
+
 /* Where o->claim is OVS_NOWHERE, all claims of others are before it. verifies: the item has claimed a slot, and must
  * see what others claimed before; other searches may see words that are older. */
 SIMT_FN ovs_found ovs_search(simt_tile t, const ovs_args *a, const gpu_one *o, bool verifies)
 {
     const ovs_view *v = &a->v;
     uint64_t *segment = ovs_segment_at(v, ovs_segment_of(v, o->h));
+    uint8_t *digests = ovs_digests_at(v, ovs_segment_of(v, o->h));
     uint32_t n = ovs_share(t), way = ovs_way(v);
     ovs_found f;
     f.at = f.room = OVS_NOWHERE;
     f.word = f.room_word = 0;
-    f.before = f.after = false;
+    f.before = f.after = f.open = false;
     SIMT_ROLLED
-    for (uint32_t step = 0; step < way; step += ovs_at_once(t)) {
+    for (uint32_t step = 0; step < way && !f.open; step += ovs_at_once(t)) {
         uint32_t mine = step + ovs_lane_bucket(t);
         uint32_t has = mine < way ? n : 0; /* the second bucket may not be on the way */
         uint64_t first = (uint64_t)mine * OVS_SLOTS + ovs_lane_slot(t), w[OVS_LANE_WORDS];
-        ovs_load(segment + ovs_step_in(v, o->h, has ? mine : step) * OVS_SLOTS + ovs_lane_slot(t), n, verifies, w);
+        uint64_t line = ovs_step_in(v, o->h, has ? mine : step);
+        bool needs_room = o->insert && !verifies && f.room == OVS_NOWHERE;
+        ovs_hint hint = ovs_hint_of(t, digests, o, line, has != 0, needs_room, verifies);
+        f.open = hint.open;
+        if (!hint.reads) continue;
+        ovs_load(segment + line * OVS_SLOTS + ovs_lane_slot(t), n, verifies, w);
         ovs_look s = ovs_look_at(o, w, has, first);
         uint32_t who = simt_ballot(t, s.key < has);
         if (who) {
@@ -117,16 +166,9 @@ SIMT_FN ovs_found ovs_search(simt_tile t, const ovs_args *a, const gpu_one *o, b
             f.word = simt_shfl_u64(t, ovs_pick(w, s.key), simt_ffs(who) - 1);
             return f;
         }
-        if (simt_any(t, s.before || s.after)) {
-            f.before = simt_any(t, s.before) || f.before;
-            f.after = simt_any(t, s.after) || f.after;
-        }
-        who = simt_ballot(t, s.free < has);
-        if (who && f.room == OVS_NOWHERE) {
-            f.room = simt_shfl_u64(t, first + s.free, simt_ffs(who) - 1);
-            f.room_word = simt_shfl_u64(t, ovs_pick(w, s.free), simt_ffs(who) - 1);
-        }
-        if (who && simt_any(t, s.fresh)) return f;
+        bool fresh = ovs_note(t, &f, &s, w, has, first);
+        if (hint.first && f.room / OVS_SLOTS > step) f.room = OVS_NOWHERE; /* no item goes past the first bucket */
+        if (!digests && fresh) f.open = true;
     }
     return f;
 }

@@ -63,10 +63,13 @@ SIMT_FN bool ovs_try(simt_tile t, const ovs_args *a, gpu_one *o)
     if (f.at != OVS_NOWHERE) return ovs_change(t, a, o, &f);
     if (!o->insert) return gpu_leave(t, o, HD_MISS);
     if (f.before && !a->b.distinct) return false;
+    if (f.room == OVS_NOWHERE && f.open) return false;
     if (f.room == OVS_NOWHERE) return gpu_leave(t, o, HD_PENDING);
     uint64_t word = gpu_first_word(OVS_HALF, a->b.distinct, o->key, o->in);
     uint32_t outcome = a->b.distinct ? (uint32_t)HD_INSERTED : (uint32_t)GPU_UNDECIDED;
     if (!ovs_swap(t, a, o, f.room, f.room_word, word, outcome)) return false;
+    if (t.rank == 0) ovs_show_digest(&a->v, o->h, f.room);
+    simt_join();
     if (a->b.distinct) return true;
     o->claim = f.room;
     return ovs_verify(t, a, o);

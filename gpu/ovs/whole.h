@@ -22,8 +22,10 @@ SIMT_FN void ovs_sweep(const ovs_args *a)
 
 SIMT_FN void ovs_clear_words(const ovs_args *a)
 {
-    for (uint64_t e = a->b.first + gpu_thread(); e < a->b.last; e += gpu_threads())
+    for (uint64_t e = a->b.first + gpu_thread(); e < a->b.last; e += gpu_threads()) {
         simt_strlx_u64(ovs_at(&a->v, e), ovs_fresh());
+        ovs_renew_digest(&a->v, e, ovs_fresh());
+    }
 }
 
 /* Whether item, or slot, x lists, and the word of the slot. */

@@ -50,17 +50,18 @@ void ovs_fixture_describe(const void *table, uint64_t e, char *line, size_t byte
         snprintf(line, bytes, "no word of a table: %" PRIx64, word);
 }
 
-/* "word 1" is the near part of extent 1, "far 1" its far part. */
+/* "word 1" is the near part of extent 1, "far 1" its far part, "digest 1" its digests. */
 bool ovs_fixture_names(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes)
 {
     const ovs_view *v = ovs_fixture_view(s);
-    bool far = strncmp(region, "far ", 4) == 0;
-    if (!far && strncmp(region, "word ", 5) != 0) return false;
-    uint32_t k = (uint32_t)strtoul(region + (far ? 4 : 5), NULL, 10);
-    uint64_t first = ovs_extent_first(v, k), slot = at / sizeof(uint64_t);
+    bool far = strncmp(region, "far ", 4) == 0, digest = strncmp(region, "digest ", 7) == 0;
+    if (!far && !digest && strncmp(region, "word ", 5) != 0) return false;
+    uint32_t k = (uint32_t)strtoul(strchr(region, ' '), NULL, 10);
+    uint64_t first = ovs_extent_first(v, k), slot = at / (digest ? OVS_DIGEST : sizeof(uint64_t));
     if (far && first < v->near_most) first = v->near_most;
     slot += first * ovs_segment_slots(v);
-    snprintf(text, bytes, "bucket %" PRIu64 ", slot %" PRIu64, slot / OVS_SLOTS, slot % OVS_SLOTS);
+    snprintf(text, bytes, "bucket %" PRIu64 ", slot %" PRIu64 "%s", slot / OVS_SLOTS, slot % OVS_SLOTS,
+             digest ? ", digest" : "");
     return true;
 }
 

@@ -18,6 +18,7 @@ uint32_t ovs_fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST
                                                              { "word 1", "far 1" },
                                                              { "word 2", "far 2" } };
     const ovs_view *v = ovs_fixture_view(s);
+    static const char *const digests[OVS_SCENE_EXTENTS] = { "digest 0", "digest 1", "digest 2" };
     uint64_t bytes = ovs_lines(v) * OVS_LINE;
     uint32_t n = 0;
     for (uint32_t k = 0; k < OVS_SCENE_EXTENTS; k++) {
@@ -25,6 +26,9 @@ uint32_t ovs_fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST
         uint64_t near = ovs_extent_near(v, k), far = ovs_extent_segments(v, k) - near;
         if (near) all[n++] = (judge_memory){ names[k][0], at + offsetof(ovs_extent, near), near * bytes, 0xff };
         if (far) all[n++] = (judge_memory){ names[k][1], at + offsetof(ovs_extent, far), far * bytes, 0xff };
+        if (k < v->guided)
+            all[n++] =
+                (judge_memory){ digests[k], at + offsetof(ovs_extent, digest), ovs_digest_bytes(v, near + far), 0 };
     }
     all[n++] = (judge_memory){ "grown", offsetof(ovs_fixture_table, grown), 2 * sizeof(uint64_t), HD_AS_IT_COMES };
     return n;

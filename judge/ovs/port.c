@@ -33,6 +33,7 @@ static void bend(hd_case *c)
     c->value_bytes = OVS_HALF / 8;
     c->table.ovs.segment_bytes = (uint32_t)OVS_LINE << c->seed % 3;
     c->table.ovs.near_bytes = c->seed / 3 % 3 * c->table.ovs.segment_bytes;
+    c->table.ovs.guide = c->seed / 9 % 2 ? HD_GUIDE_DIGEST : HD_GUIDE_NONE;
     c->layout = HD_LAYOUT_WORDS;
     strcpy(c->policy, "none");
 }

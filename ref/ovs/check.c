@@ -9,13 +9,21 @@
 
 /* By rule, in their order. */
 static const char *const sentences[OVS_RULES] = {
-    "OVS-3: a free slot says neither fresh nor vacant",  "OVS-3: a slot is claimed at rest",
-    "OVS-2: the key is in another segment than its own", "OVS-2: the key is in a bucket that is not on its way",
-    "OVS-4: the key is behind a bucket that is open",    "OVS-1: the key is in two slots"
+    "OVS-3: a free slot says neither fresh nor vacant",     "OVS-3: a slot is claimed at rest",
+    "OVS-2: the key is in another segment than its own",    "OVS-2: the key is in a bucket that is not on its way",
+    "OVS-4: the key is behind a bucket that is open",       "OVS-1: the key is in two slots",
+    "OVS-6: the slot has another digest than its word says"
 };
 
-/* What is wrong with slot e; OVS_RULES: nothing. */
-static int slot_wrong(const ovs_view *v, uint64_t e)
+static int digest_wrong(const ovs_view *v, uint64_t e)
+{
+    if (!ovs_digest_at(v, e)) return OVS_RULES;
+    uint32_t is = ovs_digest_in(v, e);
+    return is == ovs_digest_for(v, *ovs_at(v, e), is) ? OVS_RULES : OVS_RULE_DIGEST;
+}
+
+/* What is wrong with the word of slot e; OVS_RULES: nothing. */
+static int word_wrong(const ovs_view *v, uint64_t e)
 {
     uint64_t word = *ovs_at(v, e), h = ovs_hash(v, ovs_key_of(word)), b = e / OVS_SLOTS;
     if (word == ovs_fresh() || word == ovs_vacant()) return OVS_RULES;
@@ -39,6 +47,8 @@ void ovs_check(const ovs_view *v, char *why, size_t bytes)
 {
     int wrong = OVS_RULES;
     why[0] = 0;
-    for (uint64_t e = 0; e < ovs_places(v) && wrong == OVS_RULES; e++)
-        if ((wrong = slot_wrong(v, e)) != OVS_RULES) ovs_say_broken(v, e, wrong, why, bytes);
+    for (uint64_t e = 0; e < ovs_places(v) && wrong == OVS_RULES; e++) {
+        if ((wrong = word_wrong(v, e)) == OVS_RULES) wrong = digest_wrong(v, e);
+        if (wrong != OVS_RULES) ovs_say_broken(v, e, wrong, why, bytes);
+    }
 }

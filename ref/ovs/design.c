@@ -34,6 +34,7 @@ ovs_view ovs_view_for(const hd_info *info)
     v.level = word_level(v.base, segments);
     v.split = segments - (v.base << v.level);
     v.near_most = info->ovs.near_bytes ? info->ovs.near_bytes / info->ovs.segment_bytes : UINT64_MAX;
+    v.guided = info->ovs.guide == HD_GUIDE_DIGEST ? OVS_EXTENTS : 0;
     v.seed = info->seed;
     return v;
 }
@@ -47,6 +48,15 @@ static uint64_t bytes_of(const ovs_view *v, bool far)
     return segments * ovs_lines(v) * OVS_LINE;
 }
 
+/* The segments of the extents that are there and have digests. */
+static uint64_t guided_segments(const ovs_view *v)
+{
+    uint64_t segments = 0;
+    for (uint32_t k = 0; k < ovs_extents_for(v, ovs_segments(v)) && k < v->guided; k++)
+        segments += ovs_extent_segments(v, k);
+    return segments;
+}
+
 void ovs_tell(const ovs_view *v, hd_info *info)
 {
     info->base_buckets = v->base << v->line_bits;
@@ -56,7 +66,8 @@ void ovs_tell(const ovs_view *v, hd_info *info)
     info->keys = word_keys(OVS_HALF);
     info->values_device_bytes = bytes_of(v, false);
     info->values_host_bytes = bytes_of(v, true);
-    info->memory_bytes = sizeof *v + info->values_device_bytes + info->values_host_bytes;
+    info->memory_bytes =
+        sizeof *v + info->values_device_bytes + info->values_host_bytes + ovs_digest_bytes(v, guided_segments(v));
 }
 
 static hd_status shape_of(const hd_design *d, const hd_config *c, hd_info *info)
@@ -101,9 +112,32 @@ static uint64_t part_words(const ovs_view *v, uint32_t k, bool far)
 
 static uint64_t **part_of(ovs_view *v, uint32_t k, bool far) { return far ? &v->extent[k].far : &v->extent[k].near; }
 
+static void give_digests(ovs_view *v, const hd_seams *s, uint32_t from)
+{
+    for (uint32_t k = from; k < OVS_EXTENTS; k++) {
+        uint8_t **p = &v->extent[k].digest;
+        if (*p) hd_give(s, *p, ovs_digest_bytes(v, ovs_extent_segments(v, k)), 1);
+        *p = NULL;
+    }
+}
+
+static hd_status take_digests(ovs_view *v, const hd_seams *s, uint32_t from, uint32_t to)
+{
+    hd_status status = HD_OK;
+    for (uint32_t k = from; k < to && k < v->guided && !status; k++) {
+        uint64_t bytes = ovs_digest_bytes(v, ovs_extent_segments(v, k));
+        void *p = NULL;
+        status = hd_take(s, "capacity: digests", bytes, 1, &p);
+        v->extent[k].digest = (uint8_t *)p;
+        if (!status) memset(p, 0, bytes); /* fresh */
+    }
+    return status;
+}
+
 /* Extents from `from` on, as far as they are there. */
 static void give_extents(ovs_view *v, const hd_seams *s, uint32_t from)
 {
+    give_digests(v, s, from);
     for (uint32_t part = 2 * from; part < 2 * OVS_EXTENTS; part++) {
         uint64_t **p = part_of(v, part / 2, part % 2);
         if (*p) hd_give(s, *p, part_words(v, part / 2, part % 2), sizeof **p);
@@ -114,7 +148,7 @@ static void give_extents(ovs_view *v, const hd_seams *s, uint32_t from)
 /* Extents [from, to), or none of them. */
 static hd_status take_extents(ovs_view *v, const hd_seams *s, uint32_t from, uint32_t to)
 {
-    hd_status status = HD_OK;
+    hd_status status = take_digests(v, s, from, to);
     for (uint32_t part = 2 * from; part < 2 * to && !status; part++) {
         uint64_t words = part_words(v, part / 2, part % 2);
         void *p = NULL;
@@ -236,6 +270,8 @@ static const char *unfit(const hd_variant_row *row, const hd_info *info, const h
     return b->each ? NULL : ovs_unfit(b->op);
 }
 
+static const char *const guides[] = { "none", "digest", NULL }; /* by hd_guide */
+
 /* clang-format off */
 static const hd_param params[] = {
     { "near",    HD_PARAM_U64, HD_PARAM_AT(hd_ovs_config, near_bytes), .most = UINT64_MAX,
@@ -243,6 +279,8 @@ static const hd_param params[] = {
     { "segment", HD_PARAM_U32, HD_PARAM_AT(hd_ovs_config, segment_bytes), .least = OVS_LINE, .most = 1u << 30,
       .usual = 64 << 10, .what = "bytes of a segment, a power of two",
       .places = true, .saved = HD_SAVED_U32, .saved_at = 160 },
+    { "guide",   HD_PARAM_ENUM, HD_PARAM_AT(hd_ovs_config, guide), .values = guides,
+      .what = "what is near of every segment: nothing, or 16 bits per slot, so that misses read none that is far" },
 };
 /* clang-format on */
 

@@ -27,6 +27,12 @@
  * which kernels read and write in place over the bus. So an extent has a near part and a far part; one of them may be
  * empty. A segment has one home, and no copy elsewhere.
  *
+ * Digests: a segment of the first `guided` extents has 16 bits more per slot, in device memory whether it is near or
+ * far. The digest of a key is a number of two bytes, neither of which is 0. Digest 0 says that the slot is fresh. An
+ * erased slot keeps the digest of the key that it had, or says OVS_DIGEST_OF_NONE: a search then reads a bucket in
+ * vain, which is rare. In such a segment a bucket is open while any of its digests is 0 (gpu/ovs/args.h has the
+ * protocol).
+ *
  * Differs from the paper (Patel et al., OOPSLA 2026): segments are chosen by the hash and not by ranges of keys; a full
  * segment makes a key PENDING, and does not lose it; an erased slot is used again; a key and its value are one word.
  *
@@ -36,6 +42,7 @@
  *   OVS-3  at rest a slot without a key is fresh or vacant
  *   OVS-4  no bucket before the one that a key is in, on its way, is open
  *   OVS-5  the first near_most segments are in near parts, the others in far parts
+ *   OVS-6  at rest the digest of a slot with a key is the key's, that of a fresh slot is 0, that of a vacant one is not
  */
 #ifndef HD_OVS_LAYOUT_H
 #define HD_OVS_LAYOUT_H
@@ -45,19 +52,31 @@
 #include "ref/words/layout.h"
 
 enum {
-    OVS_HALF = 32,   /* bits of a key, and of a value */
-    OVS_SLOTS = 16,  /* of a bucket                   */
-    OVS_LINE = 128,  /* bytes of a bucket             */
-    OVS_WAY = 64,    /* buckets of a way, at most     */
-    OVS_EXTENTS = 32 /* as many doublings, and the base segments */
+    OVS_HALF = 32,    /* bits of a key, and of a value */
+    OVS_SLOTS = 16,   /* of a bucket                   */
+    OVS_LINE = 128,   /* bytes of a bucket             */
+    OVS_WAY = 64,     /* buckets of a way, at most     */
+    OVS_EXTENTS = 32, /* as many doublings, and the base segments */
+    OVS_DIGEST = 2,   /* bytes of a digest */
+    OVS_DIGEST_OF_NONE = 0x101
 };
 #define OVS_NOWHERE WORD_NOWHERE
 
 /* What can be wrong with a slot, in the order in which it is asked (ref/ovs/check.c, gpu/ovs/check.h). */
-enum { OVS_RULE_FREE, OVS_RULE_CLAIMED, OVS_RULE_SEGMENT, OVS_RULE_WAY, OVS_RULE_OPEN, OVS_RULE_TWICE, OVS_RULES };
+enum {
+    OVS_RULE_FREE,
+    OVS_RULE_CLAIMED,
+    OVS_RULE_SEGMENT,
+    OVS_RULE_WAY,
+    OVS_RULE_OPEN,
+    OVS_RULE_TWICE,
+    OVS_RULE_DIGEST,
+    OVS_RULES
+};
 
 typedef struct ovs_extent {
     uint64_t *near, *far; /* words; NULL: no segment of it is there */
+    uint8_t *digest;      /* OVS_DIGEST bytes per slot of all its segments, if it is guided */
 } ovs_extent;
 
 typedef struct ovs_view {
@@ -65,6 +84,7 @@ typedef struct ovs_view {
     uint64_t base, split;           /* segments: base x 2^level + split; split < base x 2^level */
     uint32_t level;
     uint32_t line_bits; /* a segment has 2^line_bits buckets */
+    uint32_t guided;    /* the first extents, which have digests */
     uint64_t near_most; /* the first segments, which are near */
     uint64_t seed;
 } ovs_view;
@@ -91,15 +111,24 @@ HD_FN uint64_t ovs_extent_near(const ovs_view *v, uint32_t k)
 
 HD_FN bool ovs_is_near(const ovs_view *v, uint64_t segment) { return segment < v->near_most; }
 
+/* The extent that a segment is in, and the first segment there. */
+HD_FN uint32_t ovs_extent_of(const ovs_view *v, uint64_t segment, uint64_t *first)
+{
+    uint64_t end = v->base;
+    uint32_t k = 0;
+    *first = 0;
+    for (; segment >= end; k++) {
+        *first = end;
+        end *= 2;
+    }
+    return k;
+}
+
 /* Slot 0 of bucket 0 of a segment. */
 HD_FN uint64_t *ovs_segment_at(const ovs_view *v, uint64_t segment)
 {
-    uint64_t first = 0, end = v->base;
-    uint32_t k = 0;
-    for (; segment >= end; k++) {
-        first = end;
-        end *= 2;
-    }
+    uint64_t first;
+    uint32_t k = ovs_extent_of(v, segment, &first);
     if (ovs_is_near(v, segment)) return v->extent[k].near + (segment - first) * ovs_segment_slots(v);
     if (first < v->near_most) first = v->near_most; /* the far part begins with it */
     return v->extent[k].far + (segment - first) * ovs_segment_slots(v);
@@ -112,9 +141,33 @@ HD_FN uint64_t *ovs_bucket(const ovs_view *v, uint64_t b)
 }
 HD_FN uint64_t *ovs_at(const ovs_view *v, uint64_t e) { return ovs_bucket(v, e / OVS_SLOTS) + e % OVS_SLOTS; }
 
+/* The digests of a segment; NULL: it has none. And those of n segments, in bytes. */
+HD_FN uint64_t ovs_digest_bytes(const ovs_view *v, uint64_t n) { return n * ovs_segment_slots(v) * OVS_DIGEST; }
+HD_FN uint8_t *ovs_digests_at(const ovs_view *v, uint64_t segment)
+{
+    uint64_t first;
+    if (v->guided == 0) return (uint8_t *)0;
+    uint32_t k = ovs_extent_of(v, segment, &first);
+    return k < v->guided ? v->extent[k].digest + ovs_digest_bytes(v, segment - first) : (uint8_t *)0;
+}
+/* The digest of slot e of the table. */
+HD_FN uint8_t *ovs_digest_at(const ovs_view *v, uint64_t e)
+{
+    uint64_t slots = ovs_segment_slots(v);
+    uint8_t *segment = ovs_digests_at(v, e / slots);
+    return segment ? segment + e % slots * OVS_DIGEST : segment;
+}
+
 /* ---- Ways ------------------------------------------------------------------------------------ */
 
 HD_FN uint64_t ovs_hash(const ovs_view *v, uint64_t key) { return hd_hash(key, v->seed); }
+
+/* The digest of keys with hash h. */
+HD_FN uint32_t ovs_digest_of(uint64_t h)
+{
+    uint32_t d = (uint32_t)(h * 0x9e3779b97f4a7c15ull >> 48);
+    return d | ((d & 0xff) == 0) | (uint32_t)(d >> 8 == 0) << 8;
+}
 
 HD_FN uint64_t ovs_segment_of(const ovs_view *v, uint64_t h)
 {
@@ -151,6 +204,14 @@ HD_FN uint64_t ovs_vacant(void) { return word_vacant(OVS_HALF); }
 HD_FN uint64_t ovs_key_of(uint64_t word) { return word_key_of(OVS_HALF, word); }
 HD_FN bool ovs_is_key(uint64_t word) { return word_is_key(OVS_HALF, word); }
 HD_FN bool ovs_is_free(uint64_t word) { return word_is_free(OVS_HALF, word); }
+
+/* What the digest of a slot becomes that holds this word at rest, and had the digest `was`. */
+HD_FN uint32_t ovs_digest_for(const ovs_view *v, uint64_t word, uint32_t was)
+{
+    if (ovs_is_key(word)) return ovs_digest_of(ovs_hash(v, ovs_key_of(word)));
+    if (word == ovs_fresh()) return 0;
+    return was ? was : (uint32_t)OVS_DIGEST_OF_NONE;
+}
 
 /* ---- Resizing -------------------------------------------------------------------------------- */
 

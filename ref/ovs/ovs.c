@@ -4,6 +4,24 @@
  */
 #include "ref/ovs/ovs.h"
 
+/* ---- Slots ----------------------------------------------------------------------------------- */
+
+uint32_t ovs_digest_in(const ovs_view *v, uint64_t e)
+{
+    const uint8_t *p = ovs_digest_at(v, e);
+    return p[0] | (uint32_t)p[1] << 8;
+}
+
+void ovs_write(const ovs_view *v, uint64_t e, uint64_t word)
+{
+    uint8_t *p = ovs_digest_at(v, e);
+    *ovs_at(v, e) = word;
+    if (!p) return;
+    uint32_t digest = ovs_digest_for(v, word, ovs_digest_in(v, e));
+    p[0] = (uint8_t)digest;
+    p[1] = (uint8_t)(digest >> 8);
+}
+
 /* ---- Buckets --------------------------------------------------------------------------------- */
 
 /* How many slots of bucket b hold this word. */
@@ -28,9 +46,9 @@ bool ovs_is_open(const ovs_view *v, uint64_t b) { return slots_with(v, b, ovs_fr
 
 void ovs_shut(ovs_view *v, uint64_t b)
 {
-    uint64_t *bucket = ovs_bucket(v, b);
+    const uint64_t *bucket = ovs_bucket(v, b);
     for (uint32_t s = 0; s < OVS_SLOTS; s++)
-        if (bucket[s] == ovs_fresh()) bucket[s] = ovs_vacant();
+        if (bucket[s] == ovs_fresh()) ovs_write(v, b * OVS_SLOTS + s, ovs_vacant());
 }
 
 uint64_t ovs_free_slot(const ovs_view *v, uint64_t b) { return slot_of(v, b, word_field(OVS_HALF)); }
@@ -58,7 +76,7 @@ uint64_t ovs_place(ovs_view *v, uint64_t key, uint64_t value)
     uint64_t h = ovs_hash(v, key), e = OVS_NOWHERE;
     for (uint32_t step = 0; e == OVS_NOWHERE && step < ovs_way(v); step++)
         e = ovs_free_slot(v, ovs_way_bucket(v, h, step));
-    if (e != OVS_NOWHERE) *ovs_at(v, e) = word_pack(OVS_HALF, key, value);
+    if (e != OVS_NOWHERE) ovs_write(v, e, word_pack(OVS_HALF, key, value));
     return e;
 }
 
@@ -76,7 +94,7 @@ bool ovs_put(ovs_view *v, uint64_t e, uint64_t key, uint64_t value)
     uint64_t step = step_to(v, h, e / OVS_SLOTS);
     if (step == OVS_WAY) return false;
     while (step-- > 0) ovs_shut(v, ovs_way_bucket(v, h, step));
-    *ovs_at(v, e) = word_pack(OVS_HALF, key, value);
+    ovs_write(v, e, word_pack(OVS_HALF, key, value));
     return true;
 }
 
@@ -114,14 +132,14 @@ static const char *accept_absent(void *table, const word_item *it, const word_se
     if (seen->entry == OVS_NOWHERE)
         return ovs_place(v, it->key, it->value) == OVS_NOWHERE ? "inserted, but there was no room" : NULL;
     const char *why = barred(v, it->key, seen->entry);
-    if (!why) *ovs_at(v, seen->entry) = word_pack(OVS_HALF, it->key, it->value);
+    if (!why) ovs_write(v, seen->entry, word_pack(OVS_HALF, it->key, it->value));
     return why;
 }
 
 static void *slot_at(const void *table, uint64_t e) { return ovs_at((const ovs_view *)table, e); }
 static uint64_t find_in(const void *table, uint64_t key) { return ovs_find((const ovs_view *)table, key); }
 static uint64_t place_in(void *table, uint64_t key, uint64_t value) { return ovs_place((ovs_view *)table, key, value); }
-static void remove_from(void *table, uint64_t e) { *ovs_at((ovs_view *)table, e) = ovs_vacant(); }
+static void remove_from(void *table, uint64_t e) { ovs_write((const ovs_view *)table, e, ovs_vacant()); }
 
 word_table ovs_words_of(ovs_view *v)
 {

@@ -36,6 +36,11 @@ uint64_t ovs_place(ovs_view *v, uint64_t key, uint64_t value);
  * passes are not open from now on. */
 bool ovs_put(ovs_view *v, uint64_t e, uint64_t key, uint64_t value);
 
+/* Slot e holds this word from now on, and the digest that belongs to it. */
+void ovs_write(const ovs_view *v, uint64_t e, uint64_t word);
+/* The digest of slot e; it has one. */
+uint32_t ovs_digest_in(const ovs_view *v, uint64_t e);
+
 /* Whether bucket b is open; and that it is not from now on: fresh slots become vacant. */
 bool ovs_is_open(const ovs_view *v, uint64_t b);
 void ovs_shut(ovs_view *v, uint64_t b);

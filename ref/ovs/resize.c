@@ -33,8 +33,7 @@ static void settle(const ovs_view *v, uint64_t g)
             moved = true;
         }
     } while (moved);
-    for (uint64_t s = 0; s < slots; s++)
-        if (ovs_is_free(word[s])) word[s] = ovs_fresh();
+    for (uint64_t s = 0; s < slots; s++) ovs_write(v, g * slots + s, ovs_is_free(word[s]) ? ovs_fresh() : word[s]);
 }
 
 void ovs_split(ovs_view *v)
@@ -71,7 +70,8 @@ bool ovs_merge(ovs_view *v)
         if (ovs_is_key(from[s]))
             fits = ovs_place(&then, ovs_key_of(from[s]), word_value_of(OVS_HALF, from[s])) != OVS_NOWHERE;
     for (uint64_t s = 0; s < slots && !fits; s++) /* what came from there is still there */
-        if (ovs_is_key(to[s]) && ovs_segment_of(v, ovs_hash(v, ovs_key_of(to[s]))) == high) to[s] = ovs_vacant();
+        if (ovs_is_key(to[s]) && ovs_segment_of(v, ovs_hash(v, ovs_key_of(to[s]))) == high)
+            ovs_write(v, low * slots + s, ovs_vacant());
     if (!fits) return false;
     *v = then;
     settle(v, low);
