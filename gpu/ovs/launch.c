@@ -78,19 +78,12 @@ const char *ovs_select(hd_op op, const hd_info *info, double load_factor, hd_amo
 /* Of the first k extents. */
 static uint64_t digest_bytes(const ovs_view *v, uint32_t k) { return ovs_digest_bytes(v, v->base << (k - 1)); }
 
-/* What a limit must have room for: beside the room, the digests of the segments that the table begins with. */
-static uint64_t near_least(const hd_info *info)
-{
-    const ovs_view v = ovs_view_for(info);
-    uint64_t bytes = scratch_bytes(info);
-    return v.guided ? bytes + digest_bytes(&v, ovs_extents_for(&v, ovs_segments(&v))) : bytes;
-}
-
-/* Doublings that come later have digests if all digests take a quarter of `left` at most. */
+/* Extents that are there at the beginning have digests if all digests fit into `left`; later ones if all digests take
+ * a quarter of it at most. */
 static uint32_t guided_extents(const ovs_view *v, uint64_t left)
 {
-    uint32_t k = ovs_extents_for(v, ovs_segments(v));
-    while (k < OVS_EXTENTS && v->base << k >> 31 == 0 && digest_bytes(v, k + 1) <= left / 4) k++;
+    uint32_t k = 0, there = ovs_extents_for(v, ovs_segments(v));
+    while (k < OVS_EXTENTS && v->base << k >> 31 == 0 && digest_bytes(v, k + 1) <= (k < there ? left : left / 4)) k++;
     return k;
 }
 
@@ -101,7 +94,7 @@ static ovs_view view_for(const hd_info *info, bool device)
     uint64_t left = info->ovs.near_bytes - scratch_bytes(info);
     if (v.guided) {
         v.guided = guided_extents(&v, left);
-        left -= digest_bytes(&v, v.guided);
+        if (v.guided) left -= digest_bytes(&v, v.guided);
     }
     v.near_most = left / info->ovs.segment_bytes;
     return v;
@@ -110,10 +103,10 @@ static ovs_view view_for(const hd_info *info, bool device)
 static hd_status shape(hd_info *info, bool device)
 {
     if (!device || !info->ovs.near_bytes) return HD_OK;
-    if (info->ovs.near_bytes < near_least(info))
+    if (info->ovs.near_bytes < scratch_bytes(info))
         return hd_fail(HD_EINVAL,
                        "near: %" PRIu64 " bytes are fewer than the %" PRIu64 " that the table's kernels need",
-                       info->ovs.near_bytes, near_least(info));
+                       info->ovs.near_bytes, scratch_bytes(info));
     const ovs_view v = view_for(info, true);
     ovs_tell(&v, info);
     return HD_OK;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * device_soak.h - soaks of ovs: every variant, segments of three sizes, with all of the table, a half or a tenth of it
- * in device memory.
+ * in device memory, with and without digests.
  */
 #ifndef SOAK_OVS_SOAK_H
 #define SOAK_OVS_SOAK_H
@@ -54,7 +54,7 @@ struct ovs_soak : segments_soak<ovs_soak> {
     static const hd_variant *const *registry() { return ovs_variants; }
     static bool mixes(const char *variant) { return hd_variant_named(ovs_variants, variant)->ran_mixed; }
 
-    enum : uint64_t { KINDS = 9 };
+    enum : uint64_t { KINDS = 18 };
     static shape shape_of(uint64_t kind)
     {
         static const uint32_t segment[] = { 64 << 10, 1 << 10, OVS_LINE }, tenths[] = { 5, 1, 10 };
@@ -63,11 +63,21 @@ struct ovs_soak : segments_soak<ovs_soak> {
         s.slots = OVS_SLOTS;
         s.value_bytes = 4;
         s.segment = segment[kind % 3];
-        s.near_of_ten = tenths[kind / 3];
+        s.near_of_ten = tenths[kind / 3 % 3];
+        s.guided = kind >= 9;
         return s;
     }
     static shape usual_shape() { return shape_of(0); }
-    static uint64_t room(const shape &) { return 2 << 20; }
+    static uint64_t room(const shape &s)
+    {
+        uint64_t digests = s.buckets * OVS_SLOTS * OVS_DIGEST;
+        return (2 << 20) + (s.guided ? digests + s.segment : 0);
+    }
+    static void config(const shape &s, hd_config *c)
+    {
+        segments_soak<ovs_soak>::config(s, c);
+        if (s.guided) MUST(hd_config_set(c, "guide", "digest"));
+    }
 };
 
 #endif
