@@ -37,24 +37,24 @@ OVS_SPECIAL(ovs_special_probe32_plain, ovs_probe32_items, OVS_PLAIN, GPU_ITEMS_T
 
 /* A row's entry point, and its special ones; where `finds`, for finds alone. */
 static const struct {
-    const void *row, *special;
+    hd_kernel_entry row, special;
     bool plain, finds;
 } specials[] = {
-    { (const void *)ovs_kernel_quad_items, (const void *)ovs_special_quad_plain_find, true, true },
-    { (const void *)ovs_kernel_quad_items, (const void *)ovs_special_quad_find, false, true },
-    { (const void *)ovs_kernel_quad_items, (const void *)ovs_special_quad_plain, true, false },
-    { (const void *)ovs_kernel_flip_items, (const void *)ovs_special_flip_plain, true, false },
-    { (const void *)ovs_kernel_probe4_items, (const void *)ovs_special_probe4_plain, true, false },
-    { (const void *)ovs_kernel_probe8_items, (const void *)ovs_special_probe8_plain, true, false },
-    { (const void *)ovs_kernel_probe16_items, (const void *)ovs_special_probe16_plain, true, false },
-    { (const void *)ovs_kernel_probe32_items, (const void *)ovs_special_probe32_plain, true, false },
+    { ovs_kernel_quad_items, ovs_special_quad_plain_find, true, true },
+    { ovs_kernel_quad_items, ovs_special_quad_find, false, true },
+    { ovs_kernel_quad_items, ovs_special_quad_plain, true, false },
+    { ovs_kernel_flip_items, ovs_special_flip_plain, true, false },
+    { ovs_kernel_probe4_items, ovs_special_probe4_plain, true, false },
+    { ovs_kernel_probe8_items, ovs_special_probe8_plain, true, false },
+    { ovs_kernel_probe16_items, ovs_special_probe16_plain, true, false },
+    { ovs_kernel_probe32_items, ovs_special_probe32_plain, true, false },
 };
 
 static const void *special_for(const void *row, const ovs_args *a)
 {
     bool plain = a->v.guided == 0, finds = !a->b.each && a->b.op == HD_OP_FIND;
     for (const auto &s : specials)
-        if (s.row == row && (plain || !s.plain) && (finds || !s.finds)) return s.special;
+        if (s.row.address == row && (plain || !s.plain) && (finds || !s.finds)) return s.special.address;
     return row;
 }
 
