@@ -65,6 +65,7 @@ SIMT_FN void ovs_settle(simt_tile w, const ovs_view *v, uint64_t g)
     for (uint64_t s = w.rank; s < slots; s += 32)
         if (ovs_is_free(simt_ldrlx_u64(segment + s))) simt_strlx_u64(segment + s, ovs_fresh());
     simt_sync_tile(w);
+    if (!ovs_digests_at(v, g)) return;
     for (uint64_t s = w.rank; s < slots; s += 32) ovs_renew_digest(v, g * slots + s, simt_ldrlx_u64(segment + s));
     simt_sync_tile(w);
 }

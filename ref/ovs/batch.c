@@ -4,9 +4,16 @@
  */
 #include "ref/ovs/ovs.h"
 
+#include <string.h>
+
 void ovs_clear(ovs_view *v)
 {
-    for (uint64_t e = 0; e < ovs_places(v); e++) ovs_write(v, e, ovs_fresh());
+    for (uint64_t g = 0; g < ovs_segments(v); g++) {
+        uint64_t *word = ovs_segment_at(v, g);
+        uint8_t *digests = ovs_digests_at(v, g);
+        for (uint64_t s = 0; s < ovs_segment_slots(v); s++) word[s] = ovs_fresh();
+        if (digests) memset(digests, 0, ovs_digest_bytes(v, 1)); /* of fresh slots */
+    }
 }
 
 void ovs_run_batch(ovs_view *v, const hd_batch *b, uint64_t *tally)

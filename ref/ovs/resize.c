@@ -33,7 +33,9 @@ static void settle(const ovs_view *v, uint64_t g)
             moved = true;
         }
     } while (moved);
-    for (uint64_t s = 0; s < slots; s++) ovs_write(v, g * slots + s, ovs_is_free(word[s]) ? ovs_fresh() : word[s]);
+    for (uint64_t s = 0; s < slots; s++)
+        if (ovs_is_free(word[s])) word[s] = ovs_fresh();
+    for (uint64_t s = 0; s < slots && ovs_digests_at(v, g); s++) ovs_write(v, g * slots + s, word[s]);
 }
 
 void ovs_split(ovs_view *v)
