@@ -210,10 +210,10 @@ struct hkv_oracle : answers {
         if (!b.ptr) return false;
         bool delivers = among(SHOWS_PTR, b.op) && (o == HD_HIT || among(PLACED, o)),
              settles = b.op == HD_OP_FIND_OR_INSERT_PTR, null = delivers && settles && evicts() && !b.ptr[i],
-             judged = delivers && !null && !(evicts() && many);
-        if (judged) {
-            if (has_pointer(i)) judge_value(i, among(PLACED, o) ? fresh : k, (const uint8_t *)b.ptr[i], many, word);
-        } else if (settles && o == HD_REFUSED && b.ptr[i])
+             judged = delivers && !null && !(evicts() && many) && has_pointer(i);
+        if (judged)
+            judge_value(i, among(PLACED, o) ? fresh : k, (const uint8_t *)b.ptr[i], many, word);
+        else if (settles && o == HD_REFUSED && b.ptr[i])
             complain(NOT_ITS_TO_WRITE, i, b.key[i]);
         else if (!delivers && !(settles && o == HD_REFUSED))
             judge_untouched(i, &b.ptr[i], 8);

@@ -193,19 +193,19 @@ template <class where> struct words_oracle : answers {
     {
         hd_op op = op_of(i);
         bool with_value = o == HD_HIT && (op == HD_OP_FIND || op == HD_OP_FIND_MISSED || op == HD_OP_FIND_OR_INSERT),
-             with_ptr = o == HD_HIT && op == HD_OP_FIND_PTR;
+             with_ptr = o == HD_HIT && op == HD_OP_FIND_PTR, there = with_ptr && has_pointer(i);
         const uint8_t *p = (const uint8_t *)b.value_out + i * names.bytes;
         if (with_value)
             judge_value(i, k, m, p, word);
         else
             judge_untouched(i, p, names.bytes);
-        if (with_ptr) {
-            if (has_pointer(i)) judge_value(i, k, m, (const uint8_t *)b.ptr[i], word);
-        } else
+        if (there)
+            judge_value(i, k, m, (const uint8_t *)b.ptr[i], word);
+        else if (!with_ptr)
             judge_untouched(i, &b.ptr[i], 8);
         if (with_value || with_ptr ? b.score_out[i] != 0 : !left_alone(&b.score_out[i], 8))
             complain(WRONG_SCORE, i, b.key[i]);
-        return with_value || with_ptr;
+        return with_value || there;
     }
 
     /* ---- Ordered operations, if keys are their numbers ------------------------------------------------- */
