@@ -22,6 +22,15 @@ typedef struct bench_goal {
     double peer[GOAL_DIMS][GOAL_LOADS];
 } bench_goal;
 
+/* Figures for one size of values, at the first two load factors. */
+#define GOAL_AT(a, b) \
+    {                 \
+        {             \
+            a, b, 0   \
+        }             \
+    }
+#define GOAL_NONE GOAL_AT(0, 0)
+
 /* Of distinct keys: calls of n in a queue, or, `bulk`, all of a table in one call. */
 typedef struct bench_goals {
     const char *design, *device;

@@ -9,29 +9,21 @@
  */
 #include "bench/device/goals.h"
 
-#define AT(a, b)    \
-    {               \
-        {           \
-            a, b, 0 \
-        }           \
-    }
-#define NO AT(0, 0)
-
 enum { MIXED = 4 << 20 };
 
 static const bench_goal rows[] = {
-    { HD_OP_FIND, 1, false, 0, AT(14, 13), AT(12.3, 11.4) },
-    { HD_OP_FIND, 0, false, 0, AT(10, 9), AT(8.9, 6.9) },
-    { HD_OP_CONTAINS, 0.6, false, 0, NO, NO },
-    { HD_OP_FIND_PTR, 1, false, 0, NO, NO },
-    { HD_OP_EXPORT, 1, false, 1 << 20, NO, NO },
-    { HD_OP_ASSIGN, 1, false, 0, NO, NO },
-    { HD_OP_INSERT_OR_ASSIGN, 1, false, 0, NO, NO },
-    { HD_OP_INSERT_OR_ASSIGN, 0, false, 0, AT(10, 9.5), AT(9.3, 8.6) },
-    { HD_OP_FIND_OR_INSERT, 0, false, 0, NO, NO },
-    { HD_OP_ERASE, 1, false, 0, AT(11, 10), AT(9.8, 8.9) },
-    { BENCH_MIXED, 0.5, false, MIXED, NO, NO },
-    { BENCH_MIXED, 0.5, false, 0, AT(10, 0), AT(5.4, 0) },
+    { HD_OP_FIND, 1, false, 0, GOAL_AT(14, 13), GOAL_AT(12.3, 11.4) },
+    { HD_OP_FIND, 0, false, 0, GOAL_AT(10, 9), GOAL_AT(8.9, 6.9) },
+    { HD_OP_CONTAINS, 0.6, false, 0, GOAL_NONE, GOAL_NONE },
+    { HD_OP_FIND_PTR, 1, false, 0, GOAL_NONE, GOAL_NONE },
+    { HD_OP_EXPORT, 1, false, 1 << 20, GOAL_NONE, GOAL_NONE },
+    { HD_OP_ASSIGN, 1, false, 0, GOAL_NONE, GOAL_NONE },
+    { HD_OP_INSERT_OR_ASSIGN, 1, false, 0, GOAL_NONE, GOAL_NONE },
+    { HD_OP_INSERT_OR_ASSIGN, 0, false, 0, GOAL_AT(10, 9.5), GOAL_AT(9.3, 8.6) },
+    { HD_OP_FIND_OR_INSERT, 0, false, 0, GOAL_NONE, GOAL_NONE },
+    { HD_OP_ERASE, 1, false, 0, GOAL_AT(11, 10), GOAL_AT(9.8, 8.9) },
+    { BENCH_MIXED, 0.5, false, MIXED, GOAL_NONE, GOAL_NONE },
+    { BENCH_MIXED, 0.5, false, 0, GOAL_AT(10, 0), GOAL_AT(5.4, 0) },
 };
 
 const bench_goals bench_goals_hive = { .design = "hive",

@@ -6,28 +6,20 @@
  */
 #include "bench/device/goals.h"
 
-#define AT(a)       \
-    {               \
-        {           \
-            a, 0, 0 \
-        }           \
-    }
-#define NO AT(0)
-
 enum { MIXED = 4 << 20 };
 
 static const bench_goal rows[] = {
-    { HD_OP_FIND, 1, false, 0, AT(22), NO },
-    { HD_OP_FIND, 0, false, 0, AT(15), NO },
-    { HD_OP_CONTAINS, 0.6, false, 0, NO, NO },
-    { HD_OP_FIND_PTR, 1, false, 0, NO, NO },
-    { HD_OP_EXPORT, 1, false, 1 << 20, NO, NO },
-    { HD_OP_ASSIGN, 1, false, 0, NO, NO },
-    { HD_OP_INSERT_OR_ASSIGN, 1, false, 0, AT(10.6), NO },
-    { HD_OP_INSERT_OR_ASSIGN, 0, false, 0, AT(9.8), NO },
-    { HD_OP_FIND_OR_INSERT, 0, false, 0, NO, NO },
-    { HD_OP_ERASE, 1, false, 0, AT(10.8), NO },
-    { BENCH_MIXED, 0.5, false, MIXED, NO, NO },
+    { HD_OP_FIND, 1, false, 0, GOAL_AT(22, 0), GOAL_NONE },
+    { HD_OP_FIND, 0, false, 0, GOAL_AT(15, 0), GOAL_NONE },
+    { HD_OP_CONTAINS, 0.6, false, 0, GOAL_NONE, GOAL_NONE },
+    { HD_OP_FIND_PTR, 1, false, 0, GOAL_NONE, GOAL_NONE },
+    { HD_OP_EXPORT, 1, false, 1 << 20, GOAL_NONE, GOAL_NONE },
+    { HD_OP_ASSIGN, 1, false, 0, GOAL_NONE, GOAL_NONE },
+    { HD_OP_INSERT_OR_ASSIGN, 1, false, 0, GOAL_AT(10.6, 0), GOAL_NONE },
+    { HD_OP_INSERT_OR_ASSIGN, 0, false, 0, GOAL_AT(9.8, 0), GOAL_NONE },
+    { HD_OP_FIND_OR_INSERT, 0, false, 0, GOAL_NONE, GOAL_NONE },
+    { HD_OP_ERASE, 1, false, 0, GOAL_AT(10.8, 0), GOAL_NONE },
+    { BENCH_MIXED, 0.5, false, MIXED, GOAL_NONE, GOAL_NONE },
 };
 
 static void near_of(hd_config *c, double share) { c->ovs.near_bytes = bench_share_of(c, share); }

@@ -6,26 +6,18 @@
  */
 #include "bench/device/goals.h"
 
-#define AT(a)       \
-    {               \
-        {           \
-            a, 0, 0 \
-        }           \
-    }
-#define NO AT(0)
-
 static const bench_goal rows[] = {
-    { HD_OP_FIND, 1, false, 0, AT(4), AT(1.98) },
-    { HD_OP_FIND, 0, false, 0, NO, NO },
-    { HD_OP_CONTAINS, 0.6, false, 0, NO, NO },
-    { HD_OP_SUCCESSOR, 1, false, 0, AT(4), NO },
-    { HD_OP_PREDECESSOR, 1, false, 0, NO, NO },
-    { HD_OP_EXPORT, 1, false, 1 << 20, NO, NO },
-    { HD_OP_ASSIGN, 1, false, 0, NO, NO },
-    { HD_OP_INSERT_OR_ASSIGN, 1, false, 0, NO, NO },
-    { HD_OP_INSERT_OR_ASSIGN, 0, false, 0, AT(2), AT(0.73) },
-    { HD_OP_FIND_OR_INSERT, 0, false, 0, NO, NO },
-    { HD_OP_ERASE, 1, false, 0, NO, NO },
+    { HD_OP_FIND, 1, false, 0, GOAL_AT(4, 0), GOAL_AT(1.98, 0) },
+    { HD_OP_FIND, 0, false, 0, GOAL_NONE, GOAL_NONE },
+    { HD_OP_CONTAINS, 0.6, false, 0, GOAL_NONE, GOAL_NONE },
+    { HD_OP_SUCCESSOR, 1, false, 0, GOAL_AT(4, 0), GOAL_NONE },
+    { HD_OP_PREDECESSOR, 1, false, 0, GOAL_NONE, GOAL_NONE },
+    { HD_OP_EXPORT, 1, false, 1 << 20, GOAL_NONE, GOAL_NONE },
+    { HD_OP_ASSIGN, 1, false, 0, GOAL_NONE, GOAL_NONE },
+    { HD_OP_INSERT_OR_ASSIGN, 1, false, 0, GOAL_NONE, GOAL_NONE },
+    { HD_OP_INSERT_OR_ASSIGN, 0, false, 0, GOAL_AT(2, 0), GOAL_AT(0.73, 0) },
+    { HD_OP_FIND_OR_INSERT, 0, false, 0, GOAL_NONE, GOAL_NONE },
+    { HD_OP_ERASE, 1, false, 0, GOAL_NONE, GOAL_NONE },
 };
 
 static void near_of(hd_config *c, double share) { c->sl.near_bytes = bench_share_of(c, share); }
