@@ -640,6 +640,16 @@ HD_API hd_status hd_reserve(hd_table *table, uint64_t capacity);
  */
 HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
 
+/* Designs ovs and sl: changes near_bytes (hd_ovs_config, hd_sl_config), the limit of device memory, while the table is
+ * open; 0: no limit. Segments move between device memory and pinned host memory. Entries, slots and capacity stay.
+ * Pointers to values become invalid. The call waits for all earlier batches, and later batches wait for it. Host memory
+ * holds some segments twice while they move. The table never takes more device memory than the larger of the two limits
+ * allows, and when the call succeeds, no more than the new one.
+ * HD_EINVAL: the limit is too small for the table (hd_why() names the least), or the design is another. Then nothing
+ * has changed. HD_ENOMEM, HD_ECUDA, HD_EKERNEL: no entry is lost. The table has its old segments in device memory again
+ * if it could take the memory, or fewer; hd_table_info reports the limit that it keeps. */
+HD_API hd_status hd_set_near(hd_table *table, uint64_t near_bytes);
+
 /* Runs a batch, grows the table as needed, and waits. `target` is a load factor (hd_load_factor_sync) from 1/1024 to 1;
  * or it is 0, and then the table grows only for items that are PENDING.
  *   - Items that are PENDING run again, as a batch of their own, after growth, until no item is PENDING. The outcome of
