@@ -242,7 +242,7 @@ static int table(int argc, char **argv)
             for (const std::string &k : kernels)
                 measure(b, p, strtoull(size.c_str(), nullptr, 0), k == "-" ? nullptr : k.c_str());
         }
-    if (ordered) insert_new(b, std::min(n, capacity / 32));          /* there must be room for three of them */
+    if (ordered) insert_new(b, std::min(n, capacity / 32)); /* there must be room for three of them */
     must(hd_check(b.table), "hd_check");
     hd_close(b.table);
     return 0;
