@@ -8,6 +8,7 @@
 
 #include "concurrency/word.h"
 #include "gpu/gfsl/change.h"
+#include "gpu/gfsl/variant.h"
 #include "gpu/words.h"
 
 /* The item's key is in lane `at` of the chunk that is locked. */
@@ -186,5 +187,19 @@ SIMT_ENTRY(gfsl_kernel_relink, gfsl_args, gfsl_relink)
 SIMT_ENTRY(gfsl_kernel_release, gfsl_args, gfsl_release)
 SIMT_ENTRY(gfsl_kernel_word_enter, hd_word_args, hd_word_enter)
 SIMT_ENTRY(gfsl_kernel_word_leave, hd_word_args, hd_word_leave)
+
+static const hd_variant gfsl_variant_chunk = {
+    .name = "chunk",
+    .row = {
+        { GPU_ITEMS, gfsl_kernel_chunk_items, 32, GPU_ITEMS_THREADS, gfsl_fits_all, HD_ORDER,
+          HD_WHAT("items: a lane for each word of a chunk") },
+        { GPU_SWEEP, gfsl_kernel_chunk_sweep, 1, 128, gfsl_fits_all, HD_EXACT, HD_WHAT("sweep: a thread per place") },
+        { GPU_EXPORT, gfsl_kernel_chunk_export, 1, 128, gfsl_fits_all, HD_EXACT,
+          HD_WHAT("export: a warp per part of the range counts, and then writes") },
+        { GPU_CLEAR, gfsl_kernel_chunk_clear, 1, 128, gfsl_fits_all, HD_EXACT, HD_WHAT("clear: a thread per word") },
+    },
+    .ran = GFSL_RAN("chunk"),
+    .ran_mixed = "gfsl.mixed.chunk",
+};
 
 #endif

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * variant.h - what the table at the end of a variant's file needs (base/variant.h).
+ */
+#ifndef GFSL_VARIANT_H
+#define GFSL_VARIANT_H
+
+#include "base/variant.h"
+#include "gpu/batch.h"
+
+/* hd_variant_row.fits of a row that runs on every table. */
+static inline const char *gfsl_fits_all(const hd_info *info) { return (void)info, (const char *)NULL; }
+
+/* hd_variant.ran, which only the host reads. */
+#ifdef __CUDACC__
+#define GFSL_RAN(variant) \
+    {                     \
+    }
+#else
+#define GFSL_RAN_ROW(number, name, what, role, family, does, variant) [HD_OP_##number] = "gfsl." #name "." variant,
+#define GFSL_RAN(variant)                      \
+    {                                          \
+        HD_OP_ROWS_WITH(GFSL_RAN_ROW, variant) \
+    }
+#endif
+
+#endif
