@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_gfsl_device.c - the skip list gfsl on a fake device: batches beside the reference, PENDING and growth, files, walks
+ * that change values, and hd_check, which reads a copy of the table.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "gpu/gfsl/own.h"
+#include "lib/backend_cuda.h"
+#include "lib/cuda_state.h"
+#include "lib/table.h"
+#include "ref/gfsl/gfsl.h"
+#include "tests/device_tables.h"
+#include "workload/case.h"
+
+typedef unsigned long long ull;
+
+/* Cases whose table is opened. */
+static const char *const shapes[] = {
+    "gfsl.mixed.chunk buckets=60 slots=6",
+    "gfsl.mixed.chunk buckets=30 slots=14",
+    "gfsl.mixed.chunk buckets=20 slots=30",
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static hd_config config_of(size_t shape)
+{
+    hd_case c;
+    must(hd_case_parse(shapes[shape], &c));
+    hd_config config = c.table;
+    config.design = "gfsl";
+    config.policy = "none";
+    config.capacity = c.buckets * c.slots;
+    config.slots = c.slots;
+    config.value_bytes = c.value_bytes;
+    config.layout = c.layout;
+    return config;
+}
+
+static void open_far(bench *b, size_t shape) { bench_open_config(b, config_of(shape), 0); }
+
+static hd_table *open_here(size_t shape, uint64_t times)
+{
+    hd_config c = config_of(shape);
+    hd_table *t;
+    c.backend = "ref";
+    c.capacity *= times;
+    must(hd_open(&c, &t));
+    return t;
+}
+
+static gfsl_own *own_of(bench *b) { return (gfsl_own *)(void *)((hd_cuda *)b->far->state)->own; }
+
+/* Both have the same entries, wherever these are. */
+static void same_entries(hd_table *a, hd_table *b)
+{
+    model_contents x, y;
+    must(hd_check(a));
+    must(hd_check(b));
+    contents_take(&x, a);
+    contents_take(&y, b);
+    check(contents_equal(&x, &y, false), "%llu and %llu entries, or others", (ull)x.n, (ull)y.n);
+    contents_give(&x);
+    contents_give(&y);
+}
+
+/* The same items for both, no key twice; the outcomes and values are the same. */
+static void run_both(hd_table *a, hd_table *b, hd_op op, uint64_t n, uint64_t keys, uint64_t *random)
+{
+    enum { MOST = 64 };
+    uint64_t key[MOST], first = test_random(random) % keys, list[2][MOST], count[2] = { 0, 0 };
+    uint32_t value[MOST], out[2][MOST];
+    uint8_t outcome[2][MOST];
+    memset(out, 0, sizeof out);
+    memset(list, 0, sizeof list);
+    for (uint64_t i = 0; i < n; i++) {
+        key[i] = (first + i * 7) % keys;
+        value[i] = (uint32_t)test_random(random);
+    }
+    for (int k = 0; k < 2; k++) {
+        hd_batch x = test_batch(op, n, key, value, outcome[k]);
+        x.distinct = true;
+        x.elem = HD_I32;
+        if (hd_op_does(op, HD_GIVES_VALUE)) x.value_out = out[k];
+        if (op == HD_OP_FIND_MISSED) x.list_key = list[k], x.count = &count[k];
+        must(hd_run(k ? b : a, &x));
+    }
+    check(memcmp(outcome[0], outcome[1], n) == 0, "%s: other outcomes", hd_op_name(op));
+    check(memcmp(out[0], out[1], sizeof out[0]) == 0 && memcmp(list[0], list[1], sizeof list[0]) == 0 &&
+              count[0] == count[1],
+          "%s: other values, or misses", hd_op_name(op));
+}
+
+static void batches_are_the_references(void **unused)
+{
+    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND,          HD_OP_CONTAINS, HD_OP_FIND_OR_INSERT,
+                                 HD_OP_ACCUM_OR_ASSIGN,  HD_OP_ASSIGN_VALUES, HD_OP_ERASE,    HD_OP_FIND_MISSED };
+    ull ran = 0;
+    (void)unused;
+    for (size_t i = 0; i < SHAPES; i++) {
+        bench b;
+        uint64_t random = i, keys = (config_of(i).capacity / 3) | 1; /* 7 divides none of them */
+        hd_table *here = open_here(i, 1);
+        open_far(&b, i);
+        for (uint64_t n = 0; n < test_times(160); n++, ran++) {
+            test_case("%s, batch %llu", shapes[i], (ull)n);
+            run_both(here, b.far, ops[n % (sizeof ops / sizeof *ops)], 1 + n % 60, keys, &random);
+            if (n % 16 == 0) same_entries(here, b.far);
+        }
+        must(hd_run(here, &(hd_batch){ .op = HD_OP_CLEAR }));
+        must(hd_run(b.far, &(hd_batch){ .op = HD_OP_CLEAR }));
+        same_entries(here, b.far);
+        hd_close(here);
+        bench_close(&b);
+    }
+    test_tried("batches", ran, "of gfsl on a fake device, beside the reference");
+}
+
+/* Ascending keys leave chunks half full. No chunk is free at last; then the table grows, and has room. */
+static void pending_and_growth(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < SHAPES; i++) {
+        bench b;
+        uint64_t key = 0, size, kept = 0;
+        uint8_t outcome = HD_INSERTED;
+        test_case("%s", shapes[i]);
+        open_far(&b, i);
+        while (outcome == HD_INSERTED) {
+            uint32_t value = (uint32_t)key;
+            must(hd_upsert(b.far, 1, &key, &value, NULL, &outcome));
+            key += outcome == HD_INSERTED;
+        }
+        check(outcome == HD_PENDING && 5 * key > b.far->info.capacity, "%s after %llu keys",
+              hd_outcome_name((hd_outcome)outcome), (ull)key);
+        must(hd_check(b.far));
+        must(hd_grow(b.far, 2 * b.far->info.buckets));
+        must(hd_check(b.far));
+        must(hd_size_sync(b.far, &size));
+        check(size == key, "%llu of %llu keys are left", (ull)size, (ull)key);
+        must(hd_upsert(b.far, 1, &key, &(uint32_t){ 0 }, NULL, &outcome));
+        check(outcome == HD_INSERTED, "it has grown, and there is no room");
+        for (uint64_t k = 0; k <= key; k++) {
+            uint32_t value;
+            must(hd_find(b.far, 1, &k, &value, &outcome));
+            kept += outcome == HD_HIT && value == (k < key ? (uint32_t)k : 0);
+        }
+        check(kept == key + 1, "%llu of %llu keys have their values", (ull)kept, (ull)key + 1);
+        bench_close(&b);
+    }
+}
+
+static void files_and_walks(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < SHAPES; i++)
+        for (uint64_t times = 1; times < 4; times++) {
+            const char *path = file_named("table"), *back = file_named("back");
+            bench b, other;
+            test_case("%s, %llu times", shapes[i], (ull)times);
+            hd_table *here = open_here(i, times);
+            open_far(&b, i);
+            open_far(&other, i);
+            fill_dictionary(b.far, b.far->info.capacity / 3, times);
+            fill_dictionary(other.far, other.far->info.capacity / 4, 9); /* what is there is lost */
+            must(hd_save(b.far, path));
+            must(hd_load(here, path, NULL));
+            same_entries(here, b.far);
+            must(hd_save(here, back));
+            must(hd_load(other.far, back, NULL));
+            same_entries(other.far, b.far);
+            visits seen = { 0, 0, 0, 4 };
+            must(hd_for_each(b.far, change, &seen));
+            must(hd_load(other.far, path, NULL));
+            must(hd_for_each(other.far, change, &seen));
+            same_entries(other.far, b.far);
+            hd_close(here);
+            bench_close(&other);
+            bench_close(&b);
+        }
+}
+
+/* Words of the device that are not as they should be. */
+static void damage_is_told(void **unused)
+{
+    (void)unused;
+    for (size_t i = 0; i < SHAPES; i++)
+        for (int how = 0; how < 4; how++) {
+            static const char *const says[] = { "GFSL-1", "GFSL-3", "GFSL-4", "GFSL-3" };
+            bench b;
+            test_case("%s, %d", shapes[i], how);
+            open_far(&b, i);
+            fill_dictionary(b.far, b.far->info.capacity / 3, 3);
+            must(hd_check(b.far));
+            const gfsl_view *v = &own_of(&b)->v;
+            uint64_t *seal = gfsl_at(v, 0) + v->slots + 1;
+            if (how == 0) bench_put(&b, gfsl_at(v, 0) + 1, bench_get(&b, gfsl_at(v, 0), 8), 8); /* a key twice */
+            if (how == 1) bench_put(&b, seal, bench_get(&b, seal, 8) | GFSL_LOCKED, 8);
+            if (how == 2) bench_put(&b, v->head, bench_get(&b, v->head, 8) + 1, 8);
+            if (how == 3) bench_put(&b, v->head + GFSL_USED, bench_get(&b, v->head + GFSL_USED, 8) + 1, 8);
+            must_fail(hd_check(b.far), HD_ECORRUPT, says[how]);
+            bench_close(&b);
+        }
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = { unit(batches_are_the_references), unit(pending_and_growth),
+                                               unit(files_and_walks), unit(damage_is_told) };
+    return test_run(tests);
+}
