@@ -21,6 +21,9 @@ static const char *const shapes[] = {
     "gfsl.mixed.chunk buckets=60 slots=6",
     "gfsl.mixed.chunk buckets=30 slots=14",
     "gfsl.mixed.chunk buckets=20 slots=30",
+    "gfsl.mixed.chunk buckets=90 slots=6 level_pools=1 far=data unsorted=1",
+    "gfsl.mixed.chunk buckets=40 slots=14 far=all keys_per_block=5 blocks=3",
+    "gfsl.mixed.chunk buckets=90 slots=6 level_pools=1 keys_per_block=100",
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -181,7 +184,19 @@ static void files_and_walks(void **unused)
         }
 }
 
-/* Words of the device that are not as they should be. */
+/* Word `to` becomes what word `from` is, with some bits, and more. Far chunks are in this machine's memory. */
+static void change_word(bench *b, uint64_t *to, const uint64_t *from, uint64_t bits, uint64_t more)
+{
+    const gfsl_own *o = own_of(b);
+    bool far = o->v.near == 0 && to != o->v.head && to != o->v.head + GFSL_USED;
+    uint64_t is = ((far ? *from : bench_get(b, from, 8)) | bits) + more;
+    if (far)
+        *to = is;
+    else
+        bench_put(b, to, is, 8);
+}
+
+/* Words of the table that are not as they should be. */
 static void damage_is_told(void **unused)
 {
     (void)unused;
@@ -193,12 +208,12 @@ static void damage_is_told(void **unused)
             open_far(&b, i);
             fill_dictionary(b.far, b.far->info.capacity / 3, 3);
             must(hd_check(b.far));
-            const gfsl_view *v = &own_of(&b)->v;
-            uint64_t *seal = gfsl_at(v, 0) + v->slots + 1;
-            if (how == 0) bench_put(&b, gfsl_at(v, 0) + 1, bench_get(&b, gfsl_at(v, 0), 8), 8); /* a key twice */
-            if (how == 1) bench_put(&b, seal, bench_get(&b, seal, 8) | GFSL_LOCKED, 8);
-            if (how == 2) bench_put(&b, v->head, bench_get(&b, v->head, 8) + 1, 8);
-            if (how == 3) bench_put(&b, v->head + GFSL_USED, bench_get(&b, v->head + GFSL_USED, 8) + 1, 8);
+            gfsl_view v = own_of(&b)->v;
+            uint64_t *first = gfsl_at(&v, 0), *seal = first + v.slots + 1, *used = v.head + GFSL_USED;
+            if (how == 0) change_word(&b, first + 1, first, 0, 0); /* a key twice */
+            if (how == 1) change_word(&b, seal, seal, GFSL_LOCKED, 0);
+            if (how == 2) change_word(&b, v.head, v.head, 0, 1);
+            if (how == 3) change_word(&b, used, used, 0, 1);
             must_fail(hd_check(b.far), HD_ECORRUPT, says[how]);
             bench_close(&b);
         }

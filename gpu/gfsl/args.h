@@ -34,6 +34,8 @@
 typedef struct gfsl_args {
     gfsl_view v;
     gpu_batch b;
+    uint32_t keys_per_block; /* consecutive items that a block has; 0: one for each of its tiles */
+    uint32_t blocks;         /* of a launch over items, at most; 0: as many as there are items for. The host's */
 } gfsl_args;
 
 #endif

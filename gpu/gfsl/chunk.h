@@ -58,12 +58,17 @@ SIMT_FN void gfsl_items(const gfsl_args *a, simt_tile t)
     SIMT_SHARED(uint32_t, sum, GPU_ITEMS_THREADS);
     gpu_counts c = gpu_count_none();
     bool mixed = a->b.each != (const uint8_t *)0;
-    for (uint64_t i = a->b.first + gpu_thread() / t.size; i < a->b.last; i += gpu_threads() / t.size) {
-        gpu_one o = gpu_begin(t, &a->b, GFSL_HALF, i, a->b.op, mixed);
-        while (!gfsl_try(t, a, &o)) simt_backoff(64);
-        if (t.rank == 0) gpu_deliver(&a->b, GFSL_HALF, i, o.op, o.outcome, o.value, (const uint8_t *)0, false);
-        simt_join();
-        gpu_count(t, &c, o.outcome);
+    uint32_t tiles = simt_threads() / t.size, keys = a->keys_per_block ? a->keys_per_block : tiles;
+    uint64_t step = (uint64_t)simt_blocks() * keys;
+    for (uint64_t at = a->b.first + (uint64_t)simt_block() * keys; at < a->b.last; at += step) {
+        uint64_t end = a->b.last - at < keys ? a->b.last : at + keys;
+        for (uint64_t i = at + simt_thread() / t.size; i < end; i += tiles) {
+            gpu_one o = gpu_begin(t, &a->b, GFSL_HALF, i, a->b.op, mixed);
+            while (!gfsl_try(t, a, &o)) simt_backoff(64);
+            if (t.rank == 0) gpu_deliver(&a->b, GFSL_HALF, i, o.op, o.outcome, o.value, (const uint8_t *)0, false);
+            simt_join();
+            gpu_count(t, &c, o.outcome);
+        }
     }
     simt_join();
     gpu_tally(t, &a->b, &c);
@@ -101,7 +106,7 @@ SIMT_FN void gfsl_relink(const gfsl_args *a)
     uint64_t words = gfsl_words(&a->v), last = simt_ldrlx_u64(a->v.head + GFSL_USED) * words;
     for (uint64_t i = gpu_thread(); i < last; i += gpu_threads()) {
         uint32_t at = (uint32_t)(i % words);
-        uint64_t *p = a->v.word + i, seal = simt_ldrlx_u64(p - at + words - 1);
+        uint64_t *p = gfsl_at(&a->v, i / words) + at, seal = simt_ldrlx_u64(p - at + words - 1);
         if (gfsl_state(seal) != GFSL_LIVE || at > a->v.slots || (at < a->v.slots && !gfsl_level(seal))) continue;
         uint64_t w = simt_ldrlx_u64(p), is = w == GFSL_EMPTY ? w : gfsl_past_zombies(a, w);
         if (is != w) simt_strlx_u64(p, is);
@@ -113,15 +118,16 @@ SIMT_FN void gfsl_release(const gfsl_args *a)
 {
     uint64_t last = simt_ldrlx_u64(a->v.head + GFSL_USED);
     for (uint64_t c = gpu_thread(); c < last; c += gpu_threads()) {
-        uint64_t *word = gfsl_at(&a->v, c), *seal = word + a->v.slots + 1, is, freed;
-        if (gfsl_state(simt_ldrlx_u64(seal)) != GFSL_ZOMBIE) continue;
+        uint64_t *word = gfsl_at(&a->v, c), *seal = word + a->v.slots + 1, was = simt_ldrlx_u64(seal), is, freed;
+        uint64_t *pool = a->v.head + GFSL_FREED + gfsl_pool(&a->v, gfsl_level(was));
+        if (gfsl_state(was) != GFSL_ZOMBIE) continue;
         simt_strlx_u64(seal, gfsl_seal(0, GFSL_FREE));
         simt_add_u64(a->v.head + GFSL_ZOMBIES, UINT64_MAX, SIMT_RELAXED);
-        freed = simt_ldrlx_u64(a->v.head + GFSL_FREED);
+        freed = simt_ldrlx_u64(pool);
         do {
             is = freed;
             simt_strlx_u64(word, is);
-            freed = simt_cas_u64(a->v.head + GFSL_FREED, is, c + 1, SIMT_RELAXED);
+            freed = simt_cas_u64(pool, is, c + 1, SIMT_RELAXED);
             if (freed != is) simt_backoff(32);
         } while (freed != is);
     }
@@ -150,7 +156,7 @@ SIMT_FN void gfsl_chunk_clear(const gfsl_args *a)
 {
     uint64_t words = gfsl_words(&a->v);
     for (uint64_t i = gpu_thread(); i < a->v.chunks * words; i += gpu_threads())
-        simt_strlx_u64(a->v.word + i, gfsl_first_word(&a->v, i / words, (uint32_t)(i % words)));
+        simt_strlx_u64(gfsl_at(&a->v, i / words) + i % words, gfsl_first_word(&a->v, i / words, (uint32_t)(i % words)));
     for (uint64_t i = gpu_thread(); i < GFSL_HEAD; i += gpu_threads())
         simt_strlx_u64(a->v.head + i, gfsl_first_head(&a->v, (uint32_t)i));
 }

@@ -26,6 +26,7 @@ static hd_host_text *host_kernel(uint32_t kernel)
 const hd_design hd_design_gfsl_host = {
     .name = "gfsl",
     .what = "the skip list GFSL, its GPU kernels on the host machine",
+    .params = &gfsl_params,
     .policy = "none",
     .variants = gfsl_variants,
     .unfit = gfsl_unfit_row,

@@ -33,10 +33,17 @@ static void usual(hd_info *info) { (void)info; }
 
 static uint64_t room_bytes(const hd_info *info, bool device) { return gpu_room_bytes(&room, info, device); }
 
+/* How many chunks are near; the others are far. On backend "host" they are one array. */
+static uint64_t near_for(const gfsl_view *v, hd_gfsl_far far)
+{
+    return far == HD_GFSL_NEAR ? v->chunks : far == HD_GFSL_FAR ? 0 : gfsl_pool_begin(v, 0);
+}
+
 static void begin(void *own)
 {
     gfsl_own *o = (gfsl_own *)own;
     o->v = gfsl_view_for(&o->gpu.info);
+    o->v.near = near_for(&o->v, o->gpu.info.gfsl.far);
 }
 
 /* On backend "host" the table is the reference's. */
@@ -48,10 +55,16 @@ static int pieces(const void *own, hd_piece *all)
     all[n++] = (hd_piece){ "table: head", offsetof(gfsl_own, v.head), GFSL_HEAD, sizeof(uint64_t), 0, HD_TOGETHER };
     all[n++] = (hd_piece){ "capacity: chunks",
                            offsetof(gfsl_own, v.word),
-                           o->v.chunks * gfsl_words(&o->v),
+                           o->v.near * gfsl_words(&o->v),
                            sizeof(uint64_t),
                            HD_AS_IT_COMES,
                            HD_APART };
+    all[n++] = (hd_piece){ "capacity: far chunks",
+                           offsetof(gfsl_own, v.far),
+                           (o->v.chunks - o->v.near) * gfsl_words(&o->v),
+                           sizeof(uint64_t),
+                           HD_AS_IT_COMES,
+                           HD_HOST_MEMORY };
     return n;
 }
 
@@ -64,7 +77,14 @@ static void taken(void *own)
     o->gpu.word = &o->words->word;
 }
 
-static void before(void *own, void *entries) { ((gfsl_own *)own)->v = *gfsl_view_of(entries); }
+static void before(void *own, void *entries)
+{
+    gfsl_own *o = (gfsl_own *)own;
+    o->v = *gfsl_view_of(entries);
+    o->v.near = near_for(&o->v, o->gpu.info.gfsl.far);
+    o->v.far = o->v.word + o->v.near * gfsl_words(&o->v);
+}
+
 static void after(void *own, void *entries, bool good) { (void)own, (void)entries, (void)good; }
 
 static int regions(const void *own, hd_region *all)
@@ -72,7 +92,8 @@ static int regions(const void *own, hd_region *all)
     const gfsl_own *o = (const gfsl_own *)own;
     int n = gpu_word_regions(&o->gpu, o->listed, o->stage_flag, all);
     all[n++] = (hd_region){ o->v.head, GFSL_HEAD * sizeof(uint64_t), "head" };
-    all[n++] = (hd_region){ o->v.word, o->v.chunks * gfsl_words(&o->v) * sizeof(uint64_t), "chunks" };
+    all[n++] = (hd_region){ o->v.word, o->v.near * gfsl_words(&o->v) * sizeof(uint64_t), "chunks" };
+    all[n++] = (hd_region){ o->v.far, (o->v.chunks - o->v.near) * gfsl_words(&o->v) * sizeof(uint64_t), "far chunks" };
     return n;
 }
 
@@ -86,9 +107,11 @@ static int planes(const void *own, void *staged, bool values, hd_plane *all)
     const gfsl_own *o = (const gfsl_own *)own;
     (void)values; /* they are in the words */
     all[0] = (hd_plane){ "head", o->v.head, gfsl_view_of(staged)->head, GFSL_HEAD * sizeof(uint64_t) };
-    all[1] = (hd_plane){ "chunks", o->v.word, gfsl_view_of(staged)->word,
-                         o->v.chunks * gfsl_words(&o->v) * sizeof(uint64_t) };
-    return 2;
+    uint64_t near = o->v.near * gfsl_words(&o->v), all_words = o->v.chunks * gfsl_words(&o->v);
+    all[1] = (hd_plane){ "chunks", o->v.word, gfsl_view_of(staged)->word, near * sizeof(uint64_t) };
+    all[2] =
+        (hd_plane){ "far chunks", o->v.far, gfsl_view_of(staged)->word + near, (all_words - near) * sizeof(uint64_t) };
+    return 3;
 }
 
 /* ---- A batch --------------------------------------------------------------------------------- */
@@ -106,7 +129,11 @@ static hd_status launch_settle(const gpu_launcher *l)
 static hd_status launch_items(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
 {
     const gfsl_args *a = (const gfsl_args *)l->args;
-    hd_status s = gpu_launch_range(l, row, gfsl_words(&a->v), r->threads);
+    uint64_t n = l->b->last - l->b->first, keys = a->keys_per_block,
+             blocks = hd_launch_blocks(&l->on, keys ? (n + keys - 1) / keys * r->threads : n * gfsl_words(&a->v),
+                                       r->threads);
+    if (a->blocks && a->blocks < blocks) blocks = a->blocks;
+    hd_status s = blocks ? gpu_launch_blocks(l, row, blocks, r->threads) : HD_OK;
     return s || (!l->b->each && l->b->op != HD_OP_ERASE) ? s : launch_settle(l);
 }
 
@@ -117,6 +144,8 @@ static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd
     (void)when;
     memset(&a, 0, sizeof a);
     a.v = o->v;
+    a.keys_per_block = o->gpu.info.gfsl.keys_per_block;
+    a.blocks = o->gpu.info.gfsl.blocks;
     a.b = gpu_batch_of(b);
     a.b.predicate = hd_predicate_of(b);
     a.b.tally = o->gpu.tally;
@@ -161,6 +190,7 @@ const hd_gpu gfsl_gpu = {
 const hd_design hd_design_gfsl_cuda = {
     .name = "gfsl",
     .what = "the skip list GFSL, in a GPU's memory",
+    .params = &gfsl_params,
     .policy = "none",
     .variants = gfsl_variants,
     .unfit = gfsl_unfit_row,

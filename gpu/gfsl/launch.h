@@ -9,6 +9,7 @@
 #include "gpu/gfsl/rows.h"
 
 extern const hd_gpu gfsl_gpu;
+extern const hd_params gfsl_params; /* of its reference */
 
 /* hd_design.unfit */
 const char *gfsl_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b);

@@ -9,6 +9,7 @@
 #include "ref/words/words.h"
 
 extern const hd_design hd_design_gfsl;
+extern const hd_params gfsl_params;
 
 enum { GFSL_WHY = 256 /* bytes of a sentence, at most */ };
 
