@@ -375,7 +375,7 @@ typedef struct hd_gfsl_config {
     hd_gfsl_far far;
     uint32_t keys_per_block; /* so many consecutive items go to a thread block, the next ones to the next block. 0: an
                                 item for each of its tiles */
-    uint32_t blocks;         /* a batch has no more thread blocks; 0: as suits the device */
+    uint32_t blocks;         /* a batch has no more thread blocks; 0: no more than run at a time */
 } hd_gfsl_config;
 
 /* How to open a table. Start from hd_config_default() or hd_config_of(), and change fields. hd_open copies the struct

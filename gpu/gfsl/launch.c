@@ -129,10 +129,11 @@ static hd_status launch_settle(const gpu_launcher *l)
 static hd_status launch_items(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
 {
     const gfsl_args *a = (const gfsl_args *)l->args;
-    uint64_t n = l->b->last - l->b->first, keys = a->keys_per_block,
-             blocks = hd_launch_blocks(&l->on, keys ? (n + keys - 1) / keys * r->threads : n * gfsl_words(&a->v),
-                                       r->threads);
-    if (a->blocks && a->blocks < blocks) blocks = a->blocks;
+    uint64_t n = l->b->last - l->b->first, keys = a->keys_per_block;
+    hd_launcher on = l->on;
+    if (a->blocks) on.blocks_most = a->blocks; /* also more than run at a time */
+    uint64_t lanes = keys ? (n + keys - 1) / keys * r->threads : n * gfsl_words(&a->v),
+             blocks = hd_launch_blocks(&on, lanes, r->threads);
     hd_status s = blocks ? gpu_launch_blocks(l, row, blocks, r->threads) : HD_OK;
     return s || (!l->b->each && l->b->op != HD_OP_ERASE) ? s : launch_settle(l);
 }

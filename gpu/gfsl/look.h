@@ -46,6 +46,11 @@ SIMT_FN void gfsl_reach(simt_tile t, const gfsl_args *a, uint32_t at, gfsl_chunk
     }
 }
 
+/* For programs that count attempts; on the host machine the meter does. */
+#ifndef GFSL_ATTEMPTED
+#define GFSL_ATTEMPTED(t, got)
+#endif
+
 /* The chunk as it was seen, which is live, is locked now. False: it is not. */
 SIMT_FN bool gfsl_lock(simt_tile t, const gfsl_args *a, const gfsl_chunk *x)
 {
@@ -53,6 +58,7 @@ SIMT_FN bool gfsl_lock(simt_tile t, const gfsl_args *a, const gfsl_chunk *x)
     uint64_t free = x->seal & ~3ull; /* as of a chunk that is live */
     bool got = false;
     if (t.rank == 0) got = simt_cas_u64(seal, free, free | GFSL_LOCKED, SIMT_ACQUIRE) == free;
+    GFSL_ATTEMPTED(t, got)
     simt_sync_tile(t);
     simt_fence(); /* a look that reads what is stored from here on sees that the seal has changed */
     return simt_shfl_u32(t, got, 0);

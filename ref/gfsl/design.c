@@ -160,7 +160,7 @@ static const hd_param params[] = {
     { "keys_per_block", HD_PARAM_U32, HD_PARAM_AT(hd_gfsl_config, keys_per_block), .most = 1 << 20,
       .what = "consecutive items of a thread block; 0: as many as it runs at a time" },
     { "blocks", HD_PARAM_U32, HD_PARAM_AT(hd_gfsl_config, blocks), .most = 1 << 20,
-      .what = "thread blocks of a batch, at most; 0: as suits the device" },
+      .what = "thread blocks of a batch, at most; 0: as many as run at a time" },
 };
 /* clang-format on */
 
