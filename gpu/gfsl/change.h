@@ -62,22 +62,6 @@ SIMT_FN uint64_t gfsl_lanes(simt_tile t, uint64_t w, uint32_t from, uint32_t to)
     return mine ? is : GFSL_EMPTY;
 }
 
-/* The entries in the order of their keys; the other lanes get free words. */
-SIMT_FN uint64_t gfsl_sorted(simt_tile t, uint64_t w)
-{
-    uint32_t rank = 0;
-    uint64_t is = GFSL_EMPTY;
-    for (uint32_t r = 0; r < t.size - 2; r++) {
-        uint64_t other = simt_shfl_u64(t, w, r);
-        rank += other < w || (other == w && r < t.rank);
-    }
-    for (uint32_t r = 0; r < t.size - 2; r++) {
-        uint64_t other = simt_shfl_u64(t, w, r);
-        if (simt_shfl_u32(t, rank, r) == t.rank) is = other;
-    }
-    return is;
-}
-
 /* A locked chunk keeps its first `keeps` entries of w, and chunk `to` gets the others, of which there are `all`
  * together. Returns the entry to raise. */
 SIMT_FN uint64_t gfsl_split(simt_tile t, const gfsl_args *a, const gfsl_chunk *x, uint32_t to, uint64_t w,

@@ -8,6 +8,8 @@
 
 #include "concurrency/word.h"
 #include "gpu/gfsl/change.h"
+#include "gpu/gfsl/order.h"
+#include "gpu/gfsl/prune.h"
 #include "gpu/gfsl/variant.h"
 #include "gpu/words.h"
 
@@ -85,6 +87,25 @@ SIMT_FN void gfsl_chunk_items(const gfsl_args *a)
     else
         gfsl_items(a, simt_tile_of(32));
 }
+
+/* A tile for each size of chunks. */
+SIMT_FN simt_tile gfsl_tile(const gfsl_args *a)
+{
+    return simt_tile_of(a->v.slots == 6 ? 8 : a->v.slots == 14 ? 16 : 32);
+}
+
+SIMT_FN void gfsl_chunk_ordered(const gfsl_args *a)
+{
+    if (a->v.slots == 6)
+        gfsl_ordered(a, simt_tile_of(8));
+    else if (a->v.slots == 14)
+        gfsl_ordered(a, simt_tile_of(16));
+    else
+        gfsl_ordered(a, simt_tile_of(32));
+}
+SIMT_FN void gfsl_chunk_ends(const gfsl_args *a) { gfsl_ends(a, gfsl_tile(a)); }
+SIMT_FN void gfsl_prune(const gfsl_args *a) { gfsl_prune_as(a, gfsl_tile(a)); }
+SIMT_FN void gfsl_thin(const gfsl_args *a) { gfsl_thin_as(a, gfsl_tile(a)); }
 
 /* ---- Zombies, after a batch that erases ------------------------------------------------------ */
 
@@ -183,12 +204,16 @@ SIMT_FN void gfsl_list(const gfsl_args *a)
 }
 
 SIMT_ENTRY(gfsl_kernel_chunk_items, gfsl_args, gfsl_chunk_items)
+SIMT_ENTRY(gfsl_kernel_chunk_ordered, gfsl_args, gfsl_chunk_ordered)
+SIMT_ENTRY(gfsl_kernel_chunk_ends, gfsl_args, gfsl_chunk_ends)
 SIMT_ENTRY(gfsl_kernel_chunk_sweep, gfsl_args, gfsl_chunk_sweep)
 SIMT_ENTRY(gfsl_kernel_chunk_export, gfsl_args, gfsl_list)
 SIMT_ENTRY(gfsl_kernel_chunk_clear, gfsl_args, gfsl_chunk_clear)
 
 /* Kernels that belong to no row. */
-SIMT_ENTRY(gfsl_kernel_list, gfsl_args, gfsl_list) /* what the items of a window had to list */
+SIMT_ENTRY(gfsl_kernel_list, gfsl_args, gfsl_list)   /* what the items of a window had to list */
+SIMT_ENTRY(gfsl_kernel_prune, gfsl_args, gfsl_prune) /* the steps of erase_if */
+SIMT_ENTRY(gfsl_kernel_thin, gfsl_args, gfsl_thin)
 SIMT_ENTRY(gfsl_kernel_relink, gfsl_args, gfsl_relink)
 SIMT_ENTRY(gfsl_kernel_release, gfsl_args, gfsl_release)
 SIMT_ENTRY(gfsl_kernel_word_enter, hd_word_args, hd_word_enter)
@@ -199,7 +224,11 @@ static const hd_variant gfsl_variant_chunk = {
     .row = {
         { GPU_ITEMS, gfsl_kernel_chunk_items, 32, GPU_ITEMS_THREADS, gfsl_fits_all, HD_ORDER,
           HD_WHAT("items: a lane for each word of a chunk") },
-        { GPU_SWEEP, gfsl_kernel_chunk_sweep, 1, 128, gfsl_fits_all, HD_EXACT, HD_WHAT("sweep: a thread per place") },
+        { GFSL_ORDERED, gfsl_kernel_chunk_ordered, 32, GPU_ITEMS_THREADS, gfsl_fits_all, HD_ORDER,
+          HD_WHAT("neighbours, ranges: a lane for each word of a chunk") },
+        { GFSL_ENDS, gfsl_kernel_chunk_ends, 32, 32, gfsl_fits_all, HD_EXACT, HD_WHAT("min, max: one tile") },
+        { GPU_SWEEP, gfsl_kernel_chunk_sweep, 1, 128, gfsl_fits_all, HD_EXACT,
+          HD_WHAT("sweep: a thread per place; erase_if: a tile per chunk, level by level") },
         { GPU_EXPORT, gfsl_kernel_chunk_export, 1, 128, gfsl_fits_all, HD_EXACT,
           HD_WHAT("export: a warp per part of the range counts, and then writes") },
         { GPU_CLEAR, gfsl_kernel_chunk_clear, 1, 128, gfsl_fits_all, HD_EXACT, HD_WHAT("clear: a thread per word") },

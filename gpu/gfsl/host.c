@@ -12,6 +12,8 @@ static const hd_variant *const variants[] = { &gfsl_variant_chunk, NULL };
 /* By number, less HD_SHARED_KERNELS. */
 static hd_host_text *const shared[] = {
     [GFSL_NUMBER_list - HD_SHARED_KERNELS] = gfsl_kernel_list,
+    [GFSL_NUMBER_prune - HD_SHARED_KERNELS] = gfsl_kernel_prune,
+    [GFSL_NUMBER_thin - HD_SHARED_KERNELS] = gfsl_kernel_thin,
     [GFSL_NUMBER_relink - HD_SHARED_KERNELS] = gfsl_kernel_relink,
     [GFSL_NUMBER_release - HD_SHARED_KERNELS] = gfsl_kernel_release,
     [GFSL_NUMBER_word_enter - HD_SHARED_KERNELS] = gfsl_kernel_word_enter,

@@ -9,6 +9,8 @@
 
 typedef enum gfsl_kernel {
     GFSL_NUMBER_list = HD_SHARED_KERNELS,
+    GFSL_NUMBER_prune,
+    GFSL_NUMBER_thin,
     GFSL_NUMBER_relink,
     GFSL_NUMBER_release,
     GFSL_NUMBER_word_enter, /* of a batch lock: concurrency/word.h */

@@ -10,7 +10,8 @@ static const hd_variant *const variants[] = { &gfsl_variant_chunk, nullptr };
 
 /* In the order of gfsl_kernel. */
 static const hd_kernel_entry shared[] = {
-    gfsl_kernel_list, gfsl_kernel_relink, gfsl_kernel_release, gfsl_kernel_word_enter, gfsl_kernel_word_leave,
+    gfsl_kernel_list,    gfsl_kernel_prune,      gfsl_kernel_thin,       gfsl_kernel_relink,
+    gfsl_kernel_release, gfsl_kernel_word_enter, gfsl_kernel_word_leave,
 };
 static_assert(sizeof shared / sizeof *shared == GFSL_KERNELS - HD_SHARED_KERNELS, "every kernel has its entry");
 

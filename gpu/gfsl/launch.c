@@ -21,7 +21,7 @@ const char *gfsl_unfit_row(const hd_variant_row *row, const hd_info *info, const
     const char *unfit = b->each ? NULL : gfsl_unfit(b->op);
     (void)info;
     if (unfit) return unfit;
-    return row->family == (b->each ? (uint32_t)GPU_ITEMS : (uint32_t)gpu_family_of(b->op)) ? NULL : HD_OTHER_OPERATION;
+    return row->family == (b->each ? (uint32_t)GPU_ITEMS : gfsl_family_of(b->op)) ? NULL : HD_OTHER_OPERATION;
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -116,13 +116,30 @@ static int planes(const void *own, void *staged, bool values, hd_plane *all)
 
 /* ---- A batch --------------------------------------------------------------------------------- */
 
+static hd_status launch_over(const gpu_launcher *l, uint32_t kernel, uint64_t lanes)
+{
+    return gpu_launch_blocks(l, kernel, hd_launch_blocks(&l->on, lanes, 128), 128);
+}
+
+static uint64_t words_of(const gfsl_view *v) { return v->chunks * gfsl_words(v); }
+
 /* Zombies of the batch become free. */
 static hd_status launch_settle(const gpu_launcher *l)
 {
     const gfsl_args *a = (const gfsl_args *)l->args;
-    uint64_t words = a->v.chunks * gfsl_words(&a->v);
-    hd_status s = gpu_launch_blocks(l, GFSL_NUMBER_relink, hd_launch_blocks(&l->on, words, 128), 128);
-    return s ? s : gpu_launch_blocks(l, GFSL_NUMBER_release, hd_launch_blocks(&l->on, a->v.chunks, 128), 128);
+    hd_status s = launch_over(l, GFSL_NUMBER_relink, words_of(&a->v));
+    return s ? s : launch_over(l, GFSL_NUMBER_release, a->v.chunks);
+}
+
+static hd_status launch_erase_if(const gpu_launcher *l, gfsl_args *a)
+{
+    hd_status s = a->b.count ? l->on.zero(l->on.self, a->b.count, sizeof *a->b.count) : HD_OK;
+    for (; a->level < a->v.levels && !s; a->level++) {
+        s = launch_over(l, GFSL_NUMBER_prune, words_of(&a->v));
+        if (!s) s = launch_over(l, GFSL_NUMBER_thin, words_of(&a->v));
+        if (!s) s = launch_over(l, GFSL_NUMBER_relink, words_of(&a->v));
+    }
+    return s ? s : launch_over(l, GFSL_NUMBER_release, a->v.chunks);
 }
 
 /* gpu_launcher.items: a lane per word of a chunk. */
@@ -149,12 +166,24 @@ static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd
     a.blocks = o->gpu.info.gfsl.blocks;
     a.b = gpu_batch_of(b);
     a.b.predicate = hd_predicate_of(b);
+    a.key2 = b->key2;
+    a.key_out = b->key_out;
+    a.rows = b->rows;
+    a.more = (uint8_t *)(void *)b->more;
+    a.limit = b->limit;
+    a.inclusive = b->inclusive;
     a.b.tally = o->gpu.tally;
     a.b.op_tally = o->gpu.op;
     a.b.listed = o->listed;
     a.b.stage_flag = o->stage_flag;
     const gpu_launcher l = { *to, gpu_list_window(&o->gpu), &a, sizeof a, &a.b, GFSL_NUMBER_list, launch_items };
-    return gpu_launch(&l, row, hd_variant_row_numbered(gfsl_variants, row), gfsl_places(&a.v));
+    const hd_variant_row *r = hd_variant_row_numbered(gfsl_variants, row);
+    if (!b->each && b->op == HD_OP_ERASE_IF) return launch_erase_if(&l, &a);
+    if (r->family == GFSL_ENDS) return gpu_launch_blocks(&l, row, 1, r->threads);
+    if (r->family != GFSL_ORDERED) return gpu_launch(&l, row, r, gfsl_places(&a.v));
+    a.b.first = 0;
+    a.b.last = b->n;
+    return gpu_launch_range(&l, row, gfsl_words(&a.v), r->threads);
 }
 
 static hd_status empty(void *own, const hd_launcher *l)

@@ -8,6 +8,22 @@
 #include "base/variant.h"
 #include "gpu/batch.h"
 
+/* Families of operations: those of a dictionary (gpu/batch.h), and of the order of keys. */
+enum {
+    GFSL_ORDERED = GPU_SORTED + 1, /* predecessor, successor, range */
+    GFSL_ENDS                      /* min, max */
+};
+
+static inline uint32_t gfsl_family_of(uint32_t op)
+{
+    switch (hd_op_family((hd_op)op)) {
+    case HD_FAMILY_NEIGHBOUR:
+    case HD_FAMILY_RANGE: return GFSL_ORDERED;
+    case HD_FAMILY_ENDS: return GFSL_ENDS;
+    default: return gpu_family_of(op);
+    }
+}
+
 /* hd_variant_row.fits of a row that runs on every table. */
 static inline const char *gfsl_fits_all(const hd_info *info) { return (void)info, (const char *)NULL; }
 

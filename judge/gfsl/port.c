@@ -111,6 +111,7 @@ static const char *accept(const fixture *s, void *model, uint32_t k, uint64_t i,
 {
     gfsl_view *v = view_in(model);
     const word_table table = gfsl_words_of(v);
+    if (judge_order_of(&s->part[k].batch)) return fixture_accept_by_reference(s, model, k, i, l);
     word_item it;
     word_seen seen;
     const char *why = judge_word_item(s, k, i, t, l, &it, &seen);

@@ -328,22 +328,47 @@ word_table gfsl_words_of(gfsl_view *v)
     return (word_table){ v, GFSL_HALF, gfsl_places(v), slot, find_key, place_key, remove_place, NULL };
 }
 
-void gfsl_run_batch(gfsl_view *v, const hd_batch *b, uint64_t *tally)
+/* ---- The order of keys ----------------------------------------------------------------------- */
+
+/* Of the entries of chunk c with keys from `least` to `most` the one with the least key, or the greatest. */
+static uint64_t best_in(const gfsl_view *v, uint32_t c, uint64_t least, uint64_t most, bool greatest)
 {
-    const word_table t = gfsl_words_of(v);
-    if (!b->each && b->op == HD_OP_CLEAR)
-        gfsl_clear(v);
-    else
-        word_run(&t, b, tally);
-    gfsl_settle(v);
+    uint64_t best = WORD_NOWHERE;
+    for (uint32_t i = 0; i < count_of(v, c); i++) {
+        uint64_t e = (uint64_t)c * v->slots + i, key = gfsl_key(*gfsl_slot(v, e));
+        if (key < least || key > most) continue;
+        if (best == WORD_NOWHERE || (key > gfsl_key(*gfsl_slot(v, best))) == greatest) best = e;
+    }
+    return best;
 }
+
+uint64_t gfsl_first_from(const gfsl_view *v, uint64_t key)
+{
+    uint64_t best = WORD_NOWHERE;
+    for (uint32_t c = search(v, key, 0); c != GFSL_NONE && best == WORD_NOWHERE; c = next_of(v, c))
+        if (gfsl_state(*seal_of(v, c)) != GFSL_ZOMBIE) best = best_in(v, c, key, UINT64_MAX, false);
+    return best;
+}
+
+uint64_t gfsl_last_to(const gfsl_view *v, uint64_t key)
+{
+    uint32_t last = search(v, key, 0);
+    uint64_t best = best_in(v, last, 0, key, true);
+    if (best != WORD_NOWHERE) return best;
+    for (uint32_t c = 0; c != last; c = next_of(v, c)) { /* no link leads to the left */
+        uint64_t e = best_in(v, c, 0, key, true);
+        if (e != WORD_NOWHERE) best = e;
+    }
+    return best;
+}
+
+void gfsl_remove(gfsl_view *v, uint64_t e) { remove_place(v, e); }
 
 const char *gfsl_unfit(hd_op op)
 {
     switch ((int)op) {
     case HD_OP_FIND_PTR:
     case HD_OP_FIND_OR_INSERT_PTR: return "gfsl moves entries when others come and leave, so that pointers do not last";
-    case HD_OP_ERASE_IF: return "gfsl erases by key alone";
-    default: return word_unfit(op);
+    default: return HD_OP_IN(op, HD_OPS_ORDERED) ? NULL : word_unfit(op);
     }
 }
