@@ -2,10 +2,11 @@
  *
  * t_gfsl.c - the reference of the skip list gfsl beside a map, by insertions and removals in several orders; how many
  * entries chunks have after merges; PENDING, and what a table holds then; growth and snapshots; every invariant broken
- * by hand.
+ * by hand; random requests of all operations to the reference and to the kernels, judged by an ordered map.
  */
 #include <string.h>
 
+#include "judge/run.h"
 #include "lib/table.h"
 #include "ref/gfsl/gfsl.h"
 #include "tests/snapshots.h"
@@ -241,6 +242,66 @@ static void invariants(void **unused)
     }
 }
 
+/* ---- Random requests ------------------------------------------------------------------------- */
+
+#define ONE_OF(r, ...) ((const uint64_t[]){ __VA_ARGS__ })[test_below(r, sizeof(uint64_t[]){ __VA_ARGS__ } / 8)]
+
+static hd_case draw_case(uint64_t number)
+{
+    static const hd_op ops[] = { HD_OP_PREDECESSOR, HD_OP_SUCCESSOR, HD_OP_RANGE, HD_OP_MIN,
+                                 HD_OP_MAX,         HD_OP_FIND,      HD_OP_ERASE, HD_OP_ERASE_IF,
+                                 HD_OP_EXPORT,      HD_OP_SIZE_IF,   HD_OP_CLEAR, HD_OP_ACCUM_OR_ASSIGN };
+    uint64_t r = number ^ 0x6766736c, op = test_below(&r, 24);
+    hd_case c = hd_case_of("gfsl");
+    snprintf(c.op, sizeof c.op, "%s", op < sizeof ops / sizeof *ops ? hd_op_name(ops[op]) : op < 14 ? "mixed" : "mix");
+    c.slots = (uint32_t)ONE_OF(&r, 6, 6, 14, 30);
+    c.buckets = ONE_OF(&r, 1, 2, 3, 5, 13, 40, 120);
+    c.table.gfsl.level_pools = test_below(&r, 2);
+    c.table.gfsl.unsorted = test_below(&r, 2);
+    c.table.gfsl.far = (hd_gfsl_far)ONE_OF(&r, HD_GFSL_NEAR, HD_GFSL_FAR);
+    c.table.gfsl.keys_per_block = (uint32_t)ONE_OF(&r, 0, 0, 1, 7, 100);
+    c.batch = 1 + test_below(&r, ONE_OF(&r, 4, 30, 200));
+    c.batches = 1 + (4000 + test_below(&r, 4000)) / (c.batch + 20);
+    snprintf(c.keys, sizeof c.keys, test_below(&r, 3) ? "uniform:%llu" : "zipf:0.9,%llu",
+             (ull)(1 + c.buckets * c.slots * ONE_OF(&r, 1, 2, 3, 8) / 2));
+    c.reserved_ppm = (uint32_t)ONE_OF(&r, 0, 10000, 200000);
+    c.distinct = test_below(&r, 8) == 0;
+    c.duplicate_ppm = (uint32_t)ONE_OF(&r, 0, 100000, 700000);
+    c.seed = number;
+    c.judge = true;
+    return c;
+}
+
+static void requests_are_answered(const char *backend, uint64_t cases, uint64_t items)
+{
+    hd_run_report all = { 0 }, report;
+    for (uint64_t k = 0; k < cases; k++) {
+        char text[1024];
+        hd_case c = draw_case(k);
+        snprintf(c.backend, sizeof c.backend, "%s", backend);
+        if (strcmp(backend, "host") == 0) snprintf(c.kernel, sizeof c.kernel, "chunk");
+        if (c.batches > 1 + items / (c.batch + 20)) c.batches = 1 + items / (c.batch + 20);
+        hd_case_print(&c, text, sizeof text);
+        test_case("%s", text);
+        must(hd_case_run(&c, NULL, NULL, &report));
+        check(!report.wrong[0] && report.judged == report.requests, "%s", report.wrong);
+        all.judged += report.judged;
+        for (int op = 0; op < HD_OP_COUNT_; op++) all.counters.op[op] += report.counters.op[op];
+    }
+    check(cases < 100 || (all.counters.op[HD_OP_RANGE] && all.counters.op[HD_OP_PREDECESSOR] &&
+                          all.counters.op[HD_OP_MAX] && all.counters.op[HD_OP_ERASE_IF]),
+          "an operation was not drawn");
+    test_tried("differential", all.judged, "items of gfsl on backend %s, judged, of %llu random cases", backend,
+               (ull)cases);
+}
+
+static void random_requests(void **unused)
+{
+    (void)unused;
+    requests_are_answered("ref", test_times(400), 8000);
+    requests_are_answered("host", test_times(200), 700);
+}
+
 static void shapes_are_refused(void **unused)
 {
     hd_config c = hd_config_of("gfsl");
@@ -264,8 +325,8 @@ static void shapes_are_refused(void **unused)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = { unit(keys_come_and_go),  unit(as_a_map), unit(pending),
-                                               unit(others_files),      unit(pressed),  unit(invariants),
-                                               unit(shapes_are_refused) };
+    static const struct CMUnitTest tests[] = { unit(keys_come_and_go), unit(as_a_map),          unit(pending),
+                                               unit(others_files),     unit(random_requests),   unit(pressed),
+                                               unit(invariants),       unit(shapes_are_refused) };
     return test_run(tests);
 }

@@ -18,12 +18,12 @@ typedef unsigned long long ull;
 
 /* Cases whose table is opened. */
 static const char *const shapes[] = {
-    "gfsl.mixed.chunk buckets=60 slots=6",
+    "gfsl.mixed.chunk buckets=80 slots=6",
     "gfsl.mixed.chunk buckets=30 slots=14",
     "gfsl.mixed.chunk buckets=20 slots=30",
-    "gfsl.mixed.chunk buckets=90 slots=6 level_pools=1 far=data unsorted=1",
+    "gfsl.mixed.chunk buckets=180 slots=6 level_pools=1 far=data unsorted=1",
     "gfsl.mixed.chunk buckets=40 slots=14 far=all keys_per_block=5 blocks=3",
-    "gfsl.mixed.chunk buckets=90 slots=6 level_pools=1 keys_per_block=100",
+    "gfsl.mixed.chunk buckets=180 slots=6 level_pools=1 keys_per_block=100",
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -86,6 +86,7 @@ static void run_both(hd_table *a, hd_table *b, hd_op op, uint64_t n, uint64_t ke
         x.distinct = true;
         x.elem = HD_I32;
         if (hd_op_does(op, HD_GIVES_VALUE)) x.value_out = out[k];
+        if (hd_op_does(op, HD_ORDERED)) x.key_out = list[k], x.value_out = out[k];
         if (op == HD_OP_FIND_MISSED) x.list_key = list[k], x.count = &count[k];
         must(hd_run(k ? b : a, &x));
     }
@@ -95,20 +96,59 @@ static void run_both(hd_table *a, hd_table *b, hd_op op, uint64_t n, uint64_t ke
           "%s: other values, or misses", hd_op_name(op));
 }
 
+/* A range, the ends, and now and then erase_if. */
+static void whole_both(hd_table *a, hd_table *b, uint64_t keys, uint64_t n)
+{
+    enum { LIMIT = 9 };
+    uint64_t key = n * 5 % keys, last = key + n % 40, key_out[2][LIMIT + 2], count[2][3];
+    uint32_t value[2][LIMIT + 2], rows[2];
+    bool more[2];
+    memset(key_out, 0, sizeof key_out);
+    memset(value, 0, sizeof value);
+    for (int k = 0; k < 2; k++) {
+        hd_batch x = test_batch(HD_OP_RANGE, 1, &key, NULL, NULL);
+        x.key2 = &last;
+        x.limit = LIMIT;
+        x.key_out = key_out[k];
+        x.value_out = value[k];
+        x.rows = &rows[k];
+        x.more = &more[k];
+        must(hd_run(k ? b : a, &x));
+        for (int end = 0; end < 3; end++) {
+            x = test_batch(end == 0 ? HD_OP_MIN : end == 1 ? HD_OP_MAX : HD_OP_ERASE_IF, 0, NULL, NULL, NULL);
+            x.count = &count[k][end];
+            if (end < 2) x.key_out = key_out[k] + LIMIT + end, x.value_out = value[k] + LIMIT + end;
+            x.pred = end == 2 ? "key_masked" : NULL;
+            x.pred_arg[0] = 7;
+            x.pred_arg[1] = n % 8;
+            if (end < 2 || n % 3 == 0) must(hd_run(k ? b : a, &x));
+            if (end == 2 && n % 3) count[k][end] = 0;
+        }
+    }
+    check(memcmp(key_out[0], key_out[1], sizeof key_out[0]) == 0 && memcmp(value[0], value[1], sizeof value[0]) == 0,
+          "other entries");
+    check(rows[0] == rows[1] && more[0] == more[1] && memcmp(count[0], count[1], sizeof count[0]) == 0,
+          "other numbers of entries");
+}
+
 static void batches_are_the_references(void **unused)
 {
-    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND,          HD_OP_CONTAINS, HD_OP_FIND_OR_INSERT,
-                                 HD_OP_ACCUM_OR_ASSIGN,  HD_OP_ASSIGN_VALUES, HD_OP_ERASE,    HD_OP_FIND_MISSED };
+    static const hd_op ops[] = {
+        HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND,          HD_OP_CONTAINS,        HD_OP_FIND_OR_INSERT,
+        HD_OP_ACCUM_OR_ASSIGN,  HD_OP_ASSIGN_VALUES, HD_OP_ERASE,           HD_OP_FIND_MISSED,
+        HD_OP_PREDECESSOR,      HD_OP_SUCCESSOR,     HD_OP_INSERT_OR_ASSIGN
+    };
     ull ran = 0;
     (void)unused;
     for (size_t i = 0; i < SHAPES; i++) {
         bench b;
-        uint64_t random = i, keys = (config_of(i).capacity / 3) | 1; /* 7 divides none of them */
+        uint64_t random = i, keys = 121; /* 7 does not divide it, and there is room for all */
         hd_table *here = open_here(i, 1);
         open_far(&b, i);
         for (uint64_t n = 0; n < test_times(160); ran += 1 + n++ % 60) {
             test_case("%s, batch %llu", shapes[i], (ull)n);
             run_both(here, b.far, ops[n % (sizeof ops / sizeof *ops)], 1 + n % 60, keys, &random);
+            if (n % 16 == 0) whole_both(here, b.far, keys, n / 16);
             if (n % 16 == 0) same_entries(here, b.far);
         }
         must(hd_run(here, &(hd_batch){ .op = HD_OP_CLEAR }));
