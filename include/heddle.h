@@ -112,9 +112,8 @@ HD_API const char *hd_why(void);
 #define HD_SLOTS_MIN       2u
 #define HD_SLOTS_MAX       4096u
 
-/* The operations of a batch. The last five need an order of keys, which only design sl keeps; the others return
- * HD_EINVAL. Each comment gives the role, the fields of hd_batch that the operation uses, and the
- * effect.
+/* The operations of a batch. The last five need an order of keys, which designs sl and gfsl keep; the others return
+ * HD_EINVAL. Each comment gives the role, the fields of hd_batch that the operation uses, and the effect.
  *
  * Roles are the paper's three groups (section 3.5). R (reader) changes nothing. U (updater) changes values and scores
  * of existing entries. I (inserter) may change which entries exist.
