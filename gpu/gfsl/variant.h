@@ -10,8 +10,8 @@
 
 /* Families of operations: those of a dictionary (gpu/batch.h), and of the order of keys. */
 enum {
-    GFSL_ORDERED = GPU_SORTED + 1, /* predecessor, successor, range */
-    GFSL_ENDS                      /* min, max */
+    GFSL_ORDERED = 32, /* predecessor, successor, range; no number of gpu_family */
+    GFSL_ENDS          /* min, max */
 };
 
 static inline uint32_t gfsl_family_of(uint32_t op)
