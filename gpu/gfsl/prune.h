@@ -2,8 +2,8 @@
  *
  * prune.h - erase_if, which runs alone, level by level: first each chunk drops entries, then those that have few are
  * merged, then links and index entries go past zombies. On level 0 the predicate says which entries leave. On an index
- * level those leave that lead to the same chunk as the entry before them in their chunk: the chunk that they were raised
- * for was merged.
+ * level those leave that lead to the same chunk as the entry before them in their chunk: the chunk for which they were
+ * raised was merged.
  */
 #ifndef GFSL_PRUNE_H
 #define GFSL_PRUNE_H
