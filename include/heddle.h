@@ -77,8 +77,8 @@ HD_API const char *hd_version(void);
  *                back to the device. The table is consistent, and can be used again when the device works again. If the
  *                device is lost, every later call that uses it fails, and the table can only be closed.
  *   HD_EKERNEL   The kernel has a bug. The batch may have run in part, and the table can only be closed.
- *   hd_grow, hd_reserve, hd_shrink, hd_set_near and hd_run_growing may have changed the table in part; their comments say
- *   when.
+ *   hd_grow, hd_reserve, hd_shrink, hd_set_near and hd_run_growing may have changed the table in part; their comments
+ *   say when.
  *
  * hd_save never changes the table, but a failing hd_save may have replaced the file (see there). */
 typedef enum hd_status {
