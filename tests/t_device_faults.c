@@ -6,6 +6,7 @@
  * reports it. Nothing leaks. (t_device does the same for the life of a table from open to close.) The device below is
  * the fake one or, if HEDDLE_TEST_BACKEND is cuda, a real one with its runtime.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/op.h"
