@@ -17,44 +17,50 @@ static_assert(sizeof shared / sizeof *shared == OVS_KERNELS - HD_SHARED_KERNELS,
 
 /* Special entry points. What a row's text is compiled for is promised to the compiler, so that the rest of it falls
  * out, and registers with it; `blocks` of `threads` run on a multiprocessor at a time. plain: no segment has digests.
- * find: besides, all items are finds. */
-#define OVS_SPECIAL(name, text, promise, threads, blocks)                                              \
+ * find: besides, all items are finds. wide: ovs_view.pairs. */
+#define OVS_SPECIAL(name, text, promise, wide, threads, blocks)                                        \
     static __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ ovs_args a) \
     {                                                                                                  \
         __builtin_assume(promise);                                                                     \
+        __builtin_assume(a.v.pairs == wide);                                                           \
         text(&a);                                                                                      \
     }
 #define OVS_PLAIN a.v.guided == 0
 #define OVS_FINDS !a.b.each &&a.b.op == HD_OP_FIND
-OVS_SPECIAL(ovs_special_quad_plain, ovs_quad_items, OVS_PLAIN, OVS_QUAD_THREADS, 2)
-OVS_SPECIAL(ovs_special_quad_plain_find, ovs_quad_items, (OVS_PLAIN) && (OVS_FINDS), OVS_QUAD_THREADS, 3)
-OVS_SPECIAL(ovs_special_quad_find, ovs_quad_items, OVS_FINDS, OVS_QUAD_THREADS, 3)
-OVS_SPECIAL(ovs_special_flip_plain, ovs_flip_items, OVS_PLAIN, GPU_ITEMS_THREADS, 7)
-OVS_SPECIAL(ovs_special_probe4_plain, ovs_probe4_items, OVS_PLAIN, GPU_ITEMS_THREADS, 6)
-OVS_SPECIAL(ovs_special_probe8_plain, ovs_probe8_items, OVS_PLAIN, GPU_ITEMS_THREADS, 7)
-OVS_SPECIAL(ovs_special_probe16_plain, ovs_probe16_items, OVS_PLAIN, GPU_ITEMS_THREADS, 8)
-OVS_SPECIAL(ovs_special_probe32_plain, ovs_probe32_items, OVS_PLAIN, GPU_ITEMS_THREADS, 8)
+OVS_SPECIAL(ovs_special_quad_plain, ovs_quad_items, OVS_PLAIN, 0, OVS_QUAD_THREADS, 2)
+OVS_SPECIAL(ovs_special_quad_plain_find, ovs_quad_items, (OVS_PLAIN) && (OVS_FINDS), 0, OVS_QUAD_THREADS, 3)
+OVS_SPECIAL(ovs_special_quad_find, ovs_quad_items, OVS_FINDS, 0, OVS_QUAD_THREADS, 3)
+OVS_SPECIAL(ovs_special_flip_plain, ovs_flip_items, OVS_PLAIN, 0, GPU_ITEMS_THREADS, 7)
+OVS_SPECIAL(ovs_special_flip_words, ovs_flip_items, a.v.guided != 0, 0, GPU_ITEMS_THREADS, 6)
+OVS_SPECIAL(ovs_special_flip_pairs, ovs_flip_items, OVS_PLAIN, 1, GPU_ITEMS_THREADS, 6)
+OVS_SPECIAL(ovs_special_probe4_plain, ovs_probe4_items, OVS_PLAIN, 0, GPU_ITEMS_THREADS, 6)
+OVS_SPECIAL(ovs_special_probe8_plain, ovs_probe8_items, OVS_PLAIN, 0, GPU_ITEMS_THREADS, 7)
+OVS_SPECIAL(ovs_special_probe16_plain, ovs_probe16_items, OVS_PLAIN, 0, GPU_ITEMS_THREADS, 8)
+OVS_SPECIAL(ovs_special_probe32_plain, ovs_probe32_items, OVS_PLAIN, 0, GPU_ITEMS_THREADS, 8)
 
-/* A row's entry point, and its special ones; where `finds`, for finds alone. */
+/* A row's entry point, and its special ones; where `finds`, for finds alone; where `pairs`, for pairs, else for words. */
 static const struct {
     hd_kernel_entry row, special;
-    bool plain, finds;
+    bool plain, finds, pairs;
 } specials[] = {
-    { ovs_kernel_quad_items, ovs_special_quad_plain_find, true, true },
-    { ovs_kernel_quad_items, ovs_special_quad_find, false, true },
-    { ovs_kernel_quad_items, ovs_special_quad_plain, true, false },
-    { ovs_kernel_flip_items, ovs_special_flip_plain, true, false },
-    { ovs_kernel_probe4_items, ovs_special_probe4_plain, true, false },
-    { ovs_kernel_probe8_items, ovs_special_probe8_plain, true, false },
-    { ovs_kernel_probe16_items, ovs_special_probe16_plain, true, false },
-    { ovs_kernel_probe32_items, ovs_special_probe32_plain, true, false },
+    { ovs_kernel_quad_items, ovs_special_quad_plain_find, true, true, false },
+    { ovs_kernel_quad_items, ovs_special_quad_find, false, true, false },
+    { ovs_kernel_quad_items, ovs_special_quad_plain, true, false, false },
+    { ovs_kernel_flip_items, ovs_special_flip_plain, true, false, false },
+    { ovs_kernel_flip_items, ovs_special_flip_words, false, false, false },
+    { ovs_kernel_flip_items, ovs_special_flip_pairs, true, false, true },
+    { ovs_kernel_probe4_items, ovs_special_probe4_plain, true, false, false },
+    { ovs_kernel_probe8_items, ovs_special_probe8_plain, true, false, false },
+    { ovs_kernel_probe16_items, ovs_special_probe16_plain, true, false, false },
+    { ovs_kernel_probe32_items, ovs_special_probe32_plain, true, false, false },
 };
 
 static const void *special_for(const void *row, const ovs_args *a)
 {
-    bool plain = a->v.guided == 0, finds = !a->b.each && a->b.op == HD_OP_FIND;
+    bool plain = a->v.guided == 0, pairs = a->v.pairs, finds = !a->b.each && a->b.op == HD_OP_FIND;
     for (const auto &s : specials)
-        if (s.row.address == row && (plain || !s.plain) && (finds || !s.finds)) return s.special.address;
+        if (s.row.address == row && (plain || !s.plain) && (finds || !s.finds) && s.pairs == pairs)
+            return s.special.address;
     return row;
 }
 
