@@ -152,26 +152,37 @@ SIMT_FN uint32_t gpu_value_in(const uint8_t *p, uint32_t bytes, bool aligned)
     if (aligned && bytes == 4) return simt_ld_u32((const uint32_t *)(const void *)p); /* GCOVR_EXCL_LINE: kernels.cu */
     return (uint32_t)gpu_elem_load(p, bytes);
 }
-SIMT_FN void gpu_value_out(uint8_t *p, uint32_t bytes, uint64_t value, bool aligned)
+SIMT_FN void gpu_value_out(uint8_t *p, uint32_t bytes, uint32_t value, bool aligned)
 {
-    if (aligned && bytes == 4)                               /* GCOVR_EXCL_BR_LINE: kernels.cu */
-        simt_st_u32((uint32_t *)(void *)p, (uint32_t)value); /* GCOVR_EXCL_LINE */
+    if (aligned && bytes == 4)                     /* GCOVR_EXCL_BR_LINE: kernels.cu */
+        simt_st_u32((uint32_t *)(void *)p, value); /* GCOVR_EXCL_LINE */
     else
-        gpu_elem_store(p, bytes, bytes == 8 ? value : (uint32_t)value);
+        gpu_elem_store(p, bytes, value);
 }
 
-/* One lane writes the outputs of item i. slot: the slot of a HIT, if a pointer to it is wanted. */
-SIMT_FN void gpu_deliver(const gpu_batch *b, uint32_t half, uint64_t i, uint32_t op, uint32_t outcome, uint64_t value,
-                         const uint8_t *slot, bool aligned)
+/* One lane writes the outputs of item i. slot: what a pointer to a HIT's value is, if one is wanted; wide: values have 8
+ * bytes. */
+SIMT_FN void gpu_deliver_sized(const gpu_batch *b, uint32_t half, uint64_t i, uint32_t op, uint32_t outcome,
+                               uint64_t value, const uint8_t *slot, bool aligned, bool wide)
 {
     uint32_t bytes = half / 8;
     bool hit = outcome == HD_HIT;
     if (b->outcome) simt_st_u8(b->outcome + i, (uint8_t)outcome);
     if (b->found) simt_st_u8(b->found + i, HD_OP_IN(outcome, HD_OUTCOMES_FOUND));
-    if (hit && b->value_out && gpu_delivers_value(op)) gpu_value_out(b->value_out + i * bytes, bytes, value, aligned);
+    if (hit && b->value_out && gpu_delivers_value(op)) {
+        if (wide)
+            gpu_elem_store(b->value_out + i * 8, 8, value);
+        else
+            gpu_value_out(b->value_out + i * bytes, bytes, (uint32_t)value, aligned);
+    }
     if (hit && b->score_out && (gpu_delivers_value(op) || op == HD_OP_FIND_PTR)) simt_st_u64(b->score_out + i, 0);
     if (hit && b->ptr && op == HD_OP_FIND_PTR) simt_st_u64(b->ptr + i, (uint64_t)(uintptr_t)slot);
     if (b->stage_flag) simt_st_u8(b->stage_flag + (i - b->first), outcome == HD_MISS);
+}
+SIMT_FN void gpu_deliver(const gpu_batch *b, uint32_t half, uint64_t i, uint32_t op, uint32_t outcome, uint64_t value,
+                         const uint8_t *slot, bool aligned)
+{
+    gpu_deliver_sized(b, half, i, op, outcome, value, slot, aligned, false);
 }
 
 /* Nothing happened. */

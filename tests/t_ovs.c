@@ -205,6 +205,46 @@ static void shapes_are_refused(void **state)
     hd_close(t);
 }
 
+/* What pairs of words do not offer: batches that are mixed, and kernels with keys beside `flip`. */
+static void pairs_are_run_by_owners(void **state)
+{
+    static const char *const backends[] = { "ref", "host" };
+    static const char *const others[] = { "quad", "probe4", "probe8", "probe16", "probe32" };
+    static const hd_op ops[] = { HD_OP_FIND, HD_OP_FIND_MISSED, HD_OP_ASSIGN, HD_OP_ACCUM_OR_ASSIGN, HD_OP_ERASE };
+    const uint64_t key = 5, value = 1ull << 40;
+    const uint8_t each = HD_OP_INSERT_OR_ASSIGN;
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        hd_config c = pairs_config(2, 1024, 1024);
+        c.backend = backends[k];
+        hd_table *t = table_of(c);
+        hd_info info = info_of(t);
+        check(info.slots == 8 && info.value_bytes == 8 && info.keys == UINT64_MAX - 2 && info.places == 2 * 64,
+              "%u slots, keys below %llu", info.slots, (ull)info.keys);
+        uint8_t outcome;
+        hd_batch b = test_batch(HD_OP_FIND, 1, &key, &value, &outcome);
+        b.each = &each;
+        must_fail(hd_run(t, &b), HD_EINVAL, "one operation at a time");
+        for (size_t i = 0; k && i < sizeof others / sizeof *others; i++) {
+            b = test_batch(HD_OP_INSERT_OR_ASSIGN, 1, &key, &value, &outcome);
+            b.kernel = others[i];
+            must_fail(hd_run(t, &b), HD_EINVAL, "only flip");
+        }
+        for (size_t i = 0; k && i < sizeof ops / sizeof *ops; i++) {
+            uint64_t count = 0;
+            char ran[64];
+            b = test_batch(ops[i], 1, &key, ops[i] == HD_OP_ASSIGN || ops[i] == HD_OP_ACCUM_OR_ASSIGN ? &value : NULL,
+                           &outcome);
+            b.elem = HD_U64;
+            if (ops[i] == HD_OP_FIND_MISSED) b.count = &count;
+            must(hd_run(t, &b));
+            snprintf(ran, sizeof ran, "ovs.%s.flip", hd_op_name(ops[i]));
+            check(strcmp(b.ran, ran) == 0, "%s, not %s", b.ran, ran);
+        }
+        hd_close(t);
+    }
+}
+
 /* ---- Items ----------------------------------------------------------------------------------- */
 
 typedef struct trial {
@@ -650,6 +690,7 @@ int main(void)
         unit(every_slot_has_one_home),
         unit(hashes_name_segments),
         unit(shapes_are_refused),
+        unit(pairs_are_run_by_owners),
         unit(items_are_a_maps),
         unit(full_ways_are_pending),
         unit(vacant_slots_are_used_again),

@@ -85,6 +85,43 @@ static void kernels_agree(void **unused)
     check(t.moves == 0, "a key moved");
 }
 
+/* Two batches of assignments at a time, of few keys: by flip, and by a kernel that does not sort. (Two that sort run one
+ * after the other.) */
+static void assignments_overlap(void **unused)
+{
+    static const struct {
+        const char *kernel[2], *shape;
+    } twos[] = {
+        { { "flip", "quad" }, "buckets=2 segment=256 batch=12x1 keys=uniform:14 duplicate=300000" },
+        { { "flip", "quad" }, "buckets=2 segment=256 batch=12x1 keys=uniform:14 duplicate=300000 guide=digest" },
+        { { "probe8", "flip" }, "buckets=4 segment=512 near=512 batch=40x1 keys=uniform:30" },
+    };
+    enum { TWOS = sizeof twos / sizeof *twos };
+    totals t;
+    (void)unused;
+    memset(&t, 0, sizeof t);
+    for (uint64_t n = 0; n < test_times(30 * TWOS); n++) {
+        fixture_kernel kernel[2];
+        const fixture_kernel *both[2] = { &kernel[0], &kernel[1] };
+        hd_case c[2];
+        fixture *s;
+        comparison *a;
+        for (int k = 0; k < 2; k++) {
+            uint32_t row = 0;
+            while (strcmp(hd_variant_row_name(ovs_variants, row), twos[n % TWOS].kernel[k]) != 0) row++;
+            c[k] = case_of(twos[n % TWOS].shape, k ? HD_OP_ASSIGN : HD_OP_ASSIGN_VALUES, row, n + 1);
+            kernel[k] = fixture_kernel_at(&judge_design_ovs, row, 32, 1 + (uint32_t)(n % 2));
+        }
+        must(fixture_open(c, both, 2, &s));
+        must(comparison_open(s, &a));
+        const simt_config w = explore_way(n);
+        explore_case(machine, a, &c[0], w, w.weak ? 3 : 1, 20, &t);
+        comparison_close(a);
+    }
+    test_tried("schedules", t.schedules, "of two batches of assignments to ovs at a time");
+    check(t.outcome[HD_UPDATED] && t.outcome[HD_MISS], "no key was there, or none was absent");
+}
+
 /* Two items bring key K, and one erases a key before its way's end: what claims are verified for. */
 static void meetings_are_exhausted(void **unused)
 {
@@ -221,7 +258,8 @@ static void tables_grow_on_the_host_machine(void **unused)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = { unit(kernels_agree), unit(meetings_are_exhausted),
-                                               unit(misses_read_no_far_memory), unit(tables_grow_on_the_host_machine) };
+    static const struct CMUnitTest tests[] = { unit(kernels_agree), unit(assignments_overlap),
+                                               unit(meetings_are_exhausted), unit(misses_read_no_far_memory),
+                                               unit(tables_grow_on_the_host_machine) };
     return test_run_on(&machine, tests);
 }

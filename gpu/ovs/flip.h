@@ -6,8 +6,8 @@
  * another one. Segments are taken in the order of their addresses, so far memory is read and written from its beginning
  * to its end, which is when a bus is fastest (lab/ovs.md).
  *
- * Batches of updaters overlap, so no warp owns a segment then. No key changes in them; so an item stores its word, or
- * the value word of a pair, at once by one store, and no bucket is written back.
+ * Batches of updaters overlap: other kernels may run beside this one, so no warp owns a segment then. No key changes in
+ * them; so an item stores its word, or the value word of a pair, at once by one store, and no bucket is written back.
  *
  * Of pairs (ref/ovs/layout.h) lanes 0 to 7 hold the key words of a bucket, and lanes 8 to 15 the value words.
  *
@@ -291,8 +291,9 @@ SIMT_FN void ovs_run_segment(simt_tile w, const ovs_args *a, uint64_t j, uint64_
         group = simt_ballot(w, mine);
         ovs_run_group(w, a, &x, &o, group);
         if (mine)
-            gpu_deliver(&a->b, ovs_half(&a->v), o.i, o.op, o.outcome, o.value,
-                        o.entry == OVS_NOWHERE ? (const uint8_t *)0 : ovs_value_at(&a->v, o.entry), false);
+            gpu_deliver_sized(&a->b, ovs_half(&a->v), o.i, o.op, o.outcome, o.value,
+                              o.entry == OVS_NOWHERE ? (const uint8_t *)0 : ovs_value_at(&a->v, o.entry), false,
+                              a->v.pairs != 0);
         simt_join();
         gpu_count_lanes(w, counted, o.outcome);
     }

@@ -38,7 +38,7 @@ OVS_SPECIAL(ovs_special_probe8_plain, ovs_probe8_items, OVS_PLAIN, 0, GPU_ITEMS_
 OVS_SPECIAL(ovs_special_probe16_plain, ovs_probe16_items, OVS_PLAIN, 0, GPU_ITEMS_THREADS, 8)
 OVS_SPECIAL(ovs_special_probe32_plain, ovs_probe32_items, OVS_PLAIN, 0, GPU_ITEMS_THREADS, 8)
 
-/* A row's entry point, and its special ones; where `finds`, for finds alone; where `pairs`, for pairs, else for words. */
+/* A row's entry point, and its special ones; where `finds`, for finds alone; for pairs, or for words. */
 static const struct {
     hd_kernel_entry row, special;
     bool plain, finds, pairs;
