@@ -160,8 +160,8 @@ SIMT_FN void gpu_value_out(uint8_t *p, uint32_t bytes, uint32_t value, bool alig
         gpu_elem_store(p, bytes, value);
 }
 
-/* One lane writes the outputs of item i. slot: what a pointer to a HIT's value is, if one is wanted; wide: values have 8
- * bytes. */
+/* One lane writes the outputs of item i. slot: where the value of a HIT is, if a pointer to it is wanted. wide: values
+ * have 8 bytes. */
 SIMT_FN void gpu_deliver_sized(const gpu_batch *b, uint32_t half, uint64_t i, uint32_t op, uint32_t outcome,
                                uint64_t value, const uint8_t *slot, bool aligned, bool wide)
 {

@@ -85,8 +85,8 @@ static void kernels_agree(void **unused)
     check(t.moves == 0, "a key moved");
 }
 
-/* Two batches of assignments at a time, of few keys: by flip, and by a kernel that does not sort. (Two that sort run one
- * after the other.) */
+/* Two batches of assignments at a time, of few keys: by flip, and by a kernel that does not sort. (Of those that sort,
+ * one runs after the other.) */
 static void assignments_overlap(void **unused)
 {
     static const struct {
