@@ -348,6 +348,55 @@ static hd_outcome erase(hd_table *t, uint64_t key)
     return (hd_outcome)outcome;
 }
 
+/* Every key below the limit, and every value; in place, in views, and after the table has grown and shrunk. */
+static void pairs_hold_any_key(void **state)
+{
+    enum { N = 9 };
+    static const char *const backends[] = { "ref", "host" };
+    const uint64_t key[N] = {
+        0, 1, UINT32_MAX - 2, UINT32_MAX, 1ull << 63, UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 2, UINT64_MAX - 3
+    };
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        hd_config c = pairs_config(1, 256, 1);
+        uint64_t value[N], out[N];
+        uint8_t outcome[N];
+        c.backend = backends[k];
+        hd_table *t = table_of(c);
+        for (int i = 0; i < N; i++) value[i] = i % 3 ? ~key[i] : key[i];
+        hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, N, key, value, outcome);
+        must(hd_run_growing(t, &b, 0));
+        for (int i = 0; i < N; i++)
+            check(outcome[i] == (key[i] < HD_KEY_RESERVED ? HD_INSERTED : HD_RESERVED), "key %llx: %s", (ull)key[i],
+                  hd_outcome_name((hd_outcome)outcome[i]));
+        for (int way = 0; way < 3; way++) {
+            hd_view view;
+            hd_view_entry e;
+            uint64_t rows = 0;
+            b = test_batch(HD_OP_FIND, N, key, NULL, outcome);
+            b.value_out = out;
+            must(hd_run(t, &b));
+            for (int i = 0; i < N; i++)
+                check(key[i] >= HD_KEY_RESERVED || (outcome[i] == HD_HIT && out[i] == value[i]),
+                      "key %llx: %s, value %llx", (ull)key[i], hd_outcome_name((hd_outcome)outcome[i]), (ull)out[i]);
+            must(hd_view_open(t, NULL, &view));
+            for (uint64_t s = 0; s < view.places; s++) {
+                int i = 0;
+                if (!hd_view_row(&view, s, &e)) continue;
+                while (i < N && key[i] != e.key) i++;
+                check(i < N && *(const uint64_t *)e.value == value[i] && e.score == 0, "the view has key %llx",
+                      (ull)e.key);
+                rows++;
+            }
+            must(hd_view_close(t, NULL));
+            check(rows == 6, "the view has %llu entries", (ull)rows);
+            must(hd_check(t));
+            must(way == 0 ? hd_grow(t, 4 * info_of(t).buckets) : hd_shrink(t, info_of(t).base_buckets));
+        }
+        hd_close(t);
+    }
+}
+
 /* PENDING: no slot of the way is free. Growth ends it, and hd_run_growing needs no word of it. */
 static void full_ways_are_pending(void **state)
 {
@@ -692,6 +741,7 @@ int main(void)
         unit(shapes_are_refused),
         unit(pairs_are_run_by_owners),
         unit(items_are_a_maps),
+        unit(pairs_hold_any_key),
         unit(full_ways_are_pending),
         unit(vacant_slots_are_used_again),
         unit(resizing_refreshes),
