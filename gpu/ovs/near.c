@@ -95,7 +95,7 @@ static hd_status copy_extent(const ovs_own *o, const hd_gpu_machine *m, uint32_t
     uint64_t first = ovs_extent_first(to, k), n = ovs_extent_segments(to, k), done;
     n = less(n, ovs_segments(to) - first);
     const ovs_move_args a = { o->v, *to, first, first + n };
-    uint64_t blocks = hd_launch_blocks(&m->on, n * ovs_segment_slots(to), THREADS);
+    uint64_t blocks = hd_launch_blocks(&m->on, n * ovs_segment_words(to), THREADS);
     hd_status status = m->on.launch(m->on.self, OVS_NUMBER_move, &a, sizeof a, blocks, THREADS);
     return status ? status : m->read(m->self, &done, &o->words->next, sizeof done);
 }

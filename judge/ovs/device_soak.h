@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * device_soak.h - soaks of ovs: every variant, segments of three sizes, with all of the table, a half or a tenth of it
- * in device memory, with and without digests.
+ * in device memory, with and without digests; and flip with pairs.
  */
 #ifndef SOAK_OVS_SOAK_H
 #define SOAK_OVS_SOAK_H
@@ -20,6 +20,7 @@ struct ovs_where {
     {
         memset(&v, 0, sizeof v);
         v.seed = s.seed;
+        v.pairs = s.value_bytes == 8;
         while (s.segment >> v.line_bits > OVS_LINE) v.line_bits++;
         look(info);
     }
@@ -30,7 +31,7 @@ struct ovs_where {
         v.level = word_level(v.base, segments);
         v.split = segments - (v.base << v.level);
     }
-    BOTH uint32_t slots() const { return OVS_SLOTS; }
+    BOTH uint32_t slots() const { return ovs_slots(&v); }
     BOTH bool may_be_in(uint64_t key, uint64_t bucket) const
     {
         uint64_t h = ovs_hash(&v, key);
@@ -42,7 +43,7 @@ struct ovs_where {
     BOTH bool may_lack_room(uint64_t entries, uint64_t n) const
     {
         bool long_way = ovs_way(&v) == OVS_WAY;
-        return entries + n >= (long_way ? ovs_places(&v) / 5 * 2 : (uint64_t)ovs_way(&v) * OVS_SLOTS);
+        return entries + n >= (long_way ? ovs_places(&v) / 5 * 2 : (uint64_t)ovs_way(&v) * ovs_slots(&v));
     }
 };
 
@@ -54,17 +55,18 @@ struct ovs_soak : segments_soak<ovs_soak> {
     static const hd_variant *const *registry() { return ovs_variants; }
     static bool mixes(const char *variant) { return hd_variant_named(ovs_variants, variant)->ran_mixed; }
 
-    enum : uint64_t { KINDS = 18 };
+    enum : uint64_t { PAIRS = 18 /* the first kind of them */, KINDS = PAIRS + 9 };
+    static bool fits(const char *variant, uint64_t kind) { return kind < PAIRS || strcmp(variant, "flip") == 0; }
     static shape shape_of(uint64_t kind)
     {
         static const uint32_t segment[] = { 64 << 10, 1 << 10, OVS_LINE }, tenths[] = { 5, 1, 10 };
         shape s;
         memset(&s, 0, sizeof s);
-        s.slots = OVS_SLOTS;
-        s.value_bytes = 4;
+        s.slots = kind < PAIRS ? OVS_SLOTS : OVS_PAIRS;
+        s.value_bytes = kind < PAIRS ? 4 : 8;
         s.segment = segment[kind % 3];
         s.near_of_ten = tenths[kind / 3 % 3];
-        s.guided = kind >= 9;
+        s.guided = kind >= 9 && kind < PAIRS;
         return s;
     }
     static shape usual_shape() { return shape_of(0); }
