@@ -165,6 +165,8 @@ struct hd_gpu {
      * whose memory is taken and given like the rest; on a device NULL. resize itself NULL: such tables are made
      * anew. */
     hd_status (*resize)(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info);
+    /* Likewise: the table may take so many bytes of the device's memory from now on, 0: any (hd_design.set_near). */
+    hd_status (*set_near)(void *own, void *entries, const hd_gpu_machine *m, uint64_t near_bytes, hd_info *info);
     /* Launches the kernels that move all entries and pins into table `to`, which has a multiple of the buckets of table
      * `from`. Both are own parts; the machine's pieces are taken for `to`. Planes of `to` may begin with the memory of
      * those of `from`. The last launch moves everything; no launch before it changes a table. When it has moved all
@@ -239,6 +241,7 @@ bool hd_host_put_at(void *state, const hd_entry *e);
 void hd_host_move_all(void *from, void *to);
 /* Where gpu->resize is. info is what the table is afterwards, also where it fails. */
 hd_status hd_host_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
+hd_status hd_host_set_near(void *state, const hd_seams *s, uint64_t near_bytes, hd_info *info); /* and gpu->set_near */
 /* Where gpu->grow is: hd_design.grow. */
 hd_status hd_host_grow(const hd_design *d, const hd_seams *s, const hd_info *info, void **state);
 /* Where gpu->ref->prepare is. */
@@ -264,6 +267,7 @@ hd_status hd_cuda_clock(void *state, uint64_t *ns);
 /* Where gpu->grow is: hd_design.grow. */
 hd_status hd_cuda_grow(const hd_design *d, const hd_seams *s, const hd_info *info, void **state);
 hd_status hd_cuda_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
+hd_status hd_cuda_set_near(void *state, const hd_seams *s, uint64_t near_bytes, hd_info *info);
 /* Where gpu->needs is. */
 hd_status hd_cuda_prepare(void *state, const hd_seams *s, const hd_batch *b, hd_info *info);
 /* Where gpu->view is. */

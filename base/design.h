@@ -91,6 +91,9 @@ struct hd_design {
     /* Gives the state so many buckets, in place, or, where they are fewer, as few as there is room for. `info` becomes
      * what it is then, also where that fails. NULL: move_all is how it grows, and it does not shrink. */
     hd_status (*resize)(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
+    /* Changes how many bytes of the device's memory the state may take, 0: any, and moves entries accordingly. `info`
+     * becomes what the state is then, also where that fails. NULL: entries stay where they are. */
+    hd_status (*set_near)(void *state, const hd_seams *s, uint64_t near_bytes, hd_info *info);
     /* Fills a view (heddle_view.h), whose memory stays where it is until view_end. The caller holds the lock as reader.
      * NULL: the design has none. A design with kernels has one if its reference has. view_end NULL: nothing to do. */
     hd_status (*view)(void *state, void *stream, hd_view *view);

@@ -97,7 +97,7 @@ static void begin(session *s)
 static void forget_size(hd_info *info)
 {
     info->buckets = info->capacity = info->places = info->stash_buckets = info->memory_bytes = 0;
-    info->values_device_bytes = info->values_host_bytes = 0;
+    info->values_device_bytes = info->values_host_bytes = info->ovs.near_bytes = 0;
 }
 
 /* The call has come back with status `got`, where `wanted` was promised; HD_STATUS_COUNT: OK, or no memory. `reads`:
@@ -491,6 +491,21 @@ static const char *call_shrink(session *s)
     return end(s, "hd_shrink", hd_shrink(s->x->t, buckets), wanted, true);
 }
 
+/* Another limit of device memory; on "host" kernels of some designs need more than a small one. */
+static const char *call_set_near(session *s)
+{
+    uint8_t how = feed_byte(&s->f);
+    uint64_t near = how < 224 ? how / 8 * (uint64_t)128 : feed_number(&s->f);
+    const hd_design *d = hd_design_on(s->x->before.info.design, s->x->before.info.backend);
+    TELL(s, "set_near %" PRIu64, near);
+    begin(s);
+    s->resizes = d->set_near != NULL;
+    hd_status got = hd_set_near(s->x->t, near);
+    bool may_need_more = d->gpu && d->gpu->shape && near;
+    hd_status wanted = !d->set_near || (may_need_more && got == HD_EINVAL) ? HD_EINVAL : HD_STATUS_COUNT;
+    return end(s, "hd_set_near", got, wanted, true);
+}
+
 /* 0, a share of the slots, or what is neither. */
 static double some_target(uint8_t from)
 {
@@ -639,13 +654,14 @@ static const char *call_open_snapshot(session *s)
 
 static const char *step(session *s)
 {
-    enum { RESIZES = 208 }; /* from this byte on what would run a batch resizes */
+    enum { RESIZES = 208, LIMITS = 248 }; /* from this byte on what would run a batch resizes; or changes a limit */
     uint8_t what = feed_byte(&s->f);
     s->x = &s->table[what & 1];
     s->resizes = false;
     TELL(s, "\n  %d: ", what & 1);
     if (!s->x->t) return what / 2 % 16 == 15 ? call_open_snapshot(s) : call_open(s);
     look(s->x, &s->x->before);
+    if (what >= LIMITS) return call_set_near(s);
     if (what >= RESIZES && what / 2 % 16 < 9) return what & 2 ? call_shrink(s) : call_run_growing(s);
     switch (what / 2 % 16) {
     case 9: return call_grow(s);

@@ -77,7 +77,8 @@ HD_API const char *hd_version(void);
  *                back to the device. The table is consistent, and can be used again when the device works again. If the
  *                device is lost, every later call that uses it fails, and the table can only be closed.
  *   HD_EKERNEL   The kernel has a bug. The batch may have run in part, and the table can only be closed.
- *   hd_grow, hd_reserve, hd_shrink and hd_run_growing may have changed the table in part; their comments say when.
+ *   hd_grow, hd_reserve, hd_shrink, hd_set_near and hd_run_growing may have changed the table in part; their comments
+ *   say when.
  *
  * hd_save never changes the table, but a failing hd_save may have replaced the file (see there). */
 typedef enum hd_status {
@@ -658,6 +659,16 @@ HD_API hd_status hd_reserve(hd_table *table, uint64_t capacity);
  * place, and a failing call may have shrunk the table in part, as with hd_grow. ovs and sl round up to whole segments.
  */
 HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
+
+/* Designs ovs and sl: changes near_bytes (hd_ovs_config, hd_sl_config), the limit of device memory, while the table is
+ * open; 0: no limit. Segments move between device memory and pinned host memory. Entries, slots and capacity stay.
+ * Pointers to values become invalid. The call waits for all earlier batches, and later batches wait for it. Host memory
+ * holds some segments twice while they move. The table never takes more device memory than the larger of the two limits
+ * allows, and when the call succeeds, no more than the new one.
+ * HD_EINVAL: the limit is too small for the table (hd_why() names the least), or the design is another. Then nothing
+ * has changed. HD_ENOMEM, HD_ECUDA, HD_EKERNEL: no entry is lost. The table has its old segments in device memory again
+ * if it could take the memory, or fewer; hd_table_info reports the limit that it keeps. */
+HD_API hd_status hd_set_near(hd_table *table, uint64_t near_bytes);
 
 /* Runs a batch, grows the table as needed, and waits. `target` is a load factor (hd_load_factor_sync) from 1/1024 to 1;
  * or it is 0, and then the table grows only for items that are PENDING.

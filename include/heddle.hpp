@@ -365,6 +365,7 @@ template <class Value> class table_view
     void grow(std::uint64_t buckets) { check(hd_grow(table_, buckets)); }
     void reserve(std::uint64_t capacity) { check(hd_reserve(table_, capacity)); }
     void shrink(std::uint64_t buckets) { check(hd_shrink(table_, buckets)); }
+    void set_near(std::uint64_t near_bytes) { check(hd_set_near(table_, near_bytes)); }
     void save(const std::string &path) const { check(hd_save(table_, path.c_str())); }
     /* Replaces the entries by those of the file; returns how many found no slot. */
     std::uint64_t load(const std::string &path)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/backend_host.h"
+#include "base/design.h"
 #include "base/error.h"
 #include "workload/rng.h"
 
@@ -173,6 +174,34 @@ static hd_status resize(walk *w, const simt_config *way, uint64_t to)
     return HD_OK;
 }
 
+/* Where a limit of device memory can change: another one, if it is enough for the table. */
+static hd_status set_near(walk *w, const simt_config *way)
+{
+    const hd_design *d = hd_design_on(w->info.design, w->info.backend);
+    const hd_params *of;
+    const hd_param *p = d->set_near ? hd_param_named("near", d->name, &of) : NULL;
+    char what[96];
+    if (!p) return HD_OK;
+    uint64_t least = hd_param_number(p, hd_params_of(of, w->config)), bytes = w->info.places * 2 * w->info.value_bytes,
+             near = hd_rng_below(&w->rng, 4) ? least + hd_rng_below(&w->rng, bytes + 1) : 0;
+    hd_status status = look(w, &w->before);
+    if (!status) status = hd_host_configure(w->t, way);
+    if (status) return status;
+    snprintf(what, sizeof what, "near=%" PRIu64 " of %" PRIu64 " buckets, seed %" PRIu64, near, w->info.buckets,
+             way->seed);
+    status = hd_set_near(w->t, near);
+    if (status == HD_EKERNEL) {
+        object(w, JUDGE_GROWTH_MACHINE, what, hd_why());
+        return status;
+    }
+    w->g->moved += !status;
+    if (!status || status == HD_EINVAL) status = look(w, &w->after);
+    if (status) return status;
+    if (hd_check(w->t)) object(w, JUDGE_GROWTH_INVARIANTS, what, hd_why());
+    compare(w, what);
+    return HD_OK;
+}
+
 /* Tables that cannot shrink grow by whole multiples. */
 static bool only_grows(const walk *w) { return w->info.base_buckets == 0; }
 
@@ -209,6 +238,7 @@ static hd_status walk_on(walk *w, const simt_config *way, uint64_t times)
         if (only_grows(w) && i > 0) status = open_table(w, way->seed + i);
         if (only_grows(w) && i > 0 && !status) status = fill(w);
         if (!status) status = resize(w, &c, another_size(w, i % 2 == 0));
+        if (!status && !w->g->wrong[0]) status = set_near(w, &c);
         if (!status && !w->g->wrong[0])
             status = churn(w, hd_rng_below(&w->rng, w->batch / 4), hd_rng_below(&w->rng, w->info.places));
     }

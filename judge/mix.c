@@ -9,6 +9,7 @@
 
 #include "judge/runner.h"
 #include "base/error.h"
+#include "base/param.h"
 
 /* Relative frequencies. Insertions are frequent, so that buckets fill up. */
 /* clang-format off */
@@ -133,6 +134,22 @@ static hd_status resize(runner *r)
     return s;
 }
 
+/* For a design whose entries move between two memories: another limit of the first one, no less than the case's,
+ * because kernels may need that. */
+static hd_status set_near(runner *r)
+{
+    hd_info info;
+    hd_status s = hd_table_info(r->table, &info);
+    if (s) return s;
+    const hd_params *of;
+    const hd_param *p = hd_param_named("near", info.design, &of);
+    uint64_t least = hd_param_number(p, hd_params_of(of, &r->config)),
+             most = below(r, 2) ? info.memory_bytes : info.capacity * 2 * (uint64_t)info.value_bytes;
+    s = hd_set_near(r->table, below(r, 4) ? least + below(r, most + 1) : 0);
+    if (!s) judge_all(r, "set_near");
+    return s == HD_EINVAL ? HD_OK : s;
+}
+
 /* Two or three times the buckets, up to 64 times the first number and to 64 MiB. */
 static hd_status grow(runner *r)
 {
@@ -223,6 +240,8 @@ hd_status mix_step(runner *r)
         s = grow(r);
     else if (besides < (r->resizes ? 20 : 3))
         s = save_and_load(r);
+    else if (r->moves && besides < 28)
+        s = set_near(r);
     if (s) return hd_fail(s, "batch %" PRIu64 ": %s", r->batch, hd_why());
     return r->report->wrong[0] ? HD_OK : run_op(r, draw_op(r));
 }

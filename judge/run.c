@@ -544,6 +544,7 @@ static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choi
     r->shape = info;
     r->mixes = runs_mixed(r);
     r->resizes = hd_design_on(c->design, r->config.backend)->resize != NULL;
+    r->moves = hd_design_on(c->design, r->config.backend)->set_near != NULL;
     return take_arrays(r, c) ? HD_OK
                              : hd_fail(HD_ENOMEM, "batch: no memory for the arrays of %" PRIu64 " items", c->batch);
 }

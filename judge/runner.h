@@ -38,6 +38,7 @@ typedef struct runner {
     bool adds;                 /* batches add to values, in any order of their items */
     bool mixes;                /* the design has mixed batches                       */
     bool resizes;              /* it grows and shrinks where it is                   */
+    bool moves;                /* it has a limit of device memory that can change    */
     uint64_t batch;            /* number of the batch, from 0                        */
     uint64_t start_buckets;
     hd_info shape;                      /* of the table as it was opened                      */

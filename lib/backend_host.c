@@ -299,6 +299,7 @@ static hd_status take_more(void *self, const hd_piece *piece)
 static void give_back(void *self, const hd_piece *piece)
 {
     growth *g = (growth *)self;
+    simt_machine_region_end(g->h->machine, hd_field(g->h->own, piece->field));
     hd_give(g->seams, hd_field(g->h->own, piece->field), piece->count, piece->size);
     hd_field_set(g->h->own, piece->field, NULL);
 }
@@ -310,21 +311,34 @@ static hd_status read_grown(void *self, void *here, const void *there, size_t by
     return HD_OK;
 }
 
-/* The caller is alone: the table's lock has it as an inserter. */
-hd_status hd_host_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
+/* hd_gpu.resize or set_near. The caller is alone: the table's lock has it as an inserter. */
+static hd_status change(host *h, const hd_seams *s,
+                        hd_status (*how)(void *own, void *entries, const hd_gpu_machine *m, uint64_t n, hd_info *info),
+                        uint64_t n, hd_info *info)
 {
-    host *h = (host *)state;
     growth g = { h, s };
     hd_gpu_machine m = { launcher_of(h), take_more, give_back, read_grown, &g };
     m.on.launch = run_more;
     m.on.self = &g;
     h->gpu->before(h->own, h->entries);
     hd_status status = make_known(h);
-    if (!status) status = h->gpu->resize(h->own, h->entries, &m, buckets, info);
+    if (!status) status = how(h->own, h->entries, &m, n, info);
     own_of(h)->info = *info;
     simt_machine_forget(h->machine);
     h->gpu->after(h->own, h->entries, status == HD_OK);
     return status;
+}
+
+hd_status hd_host_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
+{
+    host *h = (host *)state;
+    return change(h, s, h->gpu->resize, buckets, info);
+}
+
+hd_status hd_host_set_near(void *state, const hd_seams *s, uint64_t near_bytes, hd_info *info)
+{
+    host *h = (host *)state;
+    return change(h, s, h->gpu->set_near, near_bytes, info);
 }
 
 /* What kernels may touch of the old table, and of the new one. Planes that both share are the new one's. */

@@ -194,29 +194,44 @@ hd_status hd_cuda_clock(void *state, uint64_t *ns)
     return hd_cuda_leave(c, before, status);
 }
 
-/* ---- Growth in place ------------------------------------------------------------------------- */
+/* ---- Growth in place, and another limit of device memory -------------------------------------- */
+
+/* hd_gpu.resize or set_near. */
+typedef hd_status changer(void *own, void *entries, const hd_gpu_machine *m, uint64_t n, hd_info *info);
 
 /* Between all batches before it and all that follow. */
-static hd_status resize_here(cuda *c, uint64_t buckets, hd_info *info)
+static hd_status change_here(cuda *c, const char *what, changer *how, uint64_t n, hd_info *info)
 {
-    hd_cuda_stream o = { c, NULL, "resize", NULL };
+    hd_cuda_stream o = { c, NULL, what, NULL };
     const hd_gpu_machine m = hd_cuda_machine(&o);
     hd_status status = hd_streams_join(&c->streams), joined = status;
     if (!status) {
-        status = c->gpu->resize(c->own, NULL, &m, buckets, info);
+        status = how(c->own, NULL, &m, n, info);
         info->memory_bytes += hd_staging_bytes(&hd_staging_usual); /* beside what the design tells */
     }
     own_of(c)->info = *info;
     if (!joined) status = hd_streams_part(&c->streams, status);
-    return hd_cuda_wait_anyway(c, "resize", status, NULL);
+    return hd_cuda_wait_anyway(c, what, status, NULL);
+}
+
+static hd_status change(cuda *c, const char *what, changer *how, uint64_t n, hd_info *info)
+{
+    int before = c->device.number;
+    hd_status status = hd_cuda_enter(c, &before);
+    if (!status) status = change_here(c, what, how, n, info);
+    return hd_cuda_leave(c, before, status);
 }
 
 hd_status hd_cuda_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
 {
-    (void)s;
     cuda *c = (cuda *)state;
-    int before = c->device.number;
-    hd_status status = hd_cuda_enter(c, &before);
-    if (!status) status = resize_here(c, buckets, info);
-    return hd_cuda_leave(c, before, status);
+    (void)s;
+    return change(c, "resize", c->gpu->resize, buckets, info);
+}
+
+hd_status hd_cuda_set_near(void *state, const hd_seams *s, uint64_t near_bytes, hd_info *info)
+{
+    cuda *c = (cuda *)state;
+    (void)s;
+    return change(c, "near", c->gpu->set_near, near_bytes, info);
 }

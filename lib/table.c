@@ -563,6 +563,20 @@ hd_status hd_shrink(hd_table *t, uint64_t buckets)
     return status;
 }
 
+hd_status hd_set_near(hd_table *t, uint64_t near_bytes)
+{
+    if (!t) return hd_fail(HD_EINVAL, "table: NULL");
+    if (!t->design->set_near)
+        return hd_fail(HD_EINVAL, "table: design %s does not change its limit of device memory while it is open",
+                       t->design->name);
+    t->lock->enter(t->lock_state, HD_INSERTER);
+    hd_info info = t->info;
+    hd_status status = t->design->set_near(t->state, &t->seams, near_bytes, &info);
+    hd_table_become(t, &info); /* also where it failed on the way */
+    t->lock->leave(t->lock_state, HD_INSERTER);
+    return status;
+}
+
 hd_status hd_reserve(hd_table *t, uint64_t capacity)
 {
     if (!t) return hd_fail(HD_EINVAL, "table: NULL");

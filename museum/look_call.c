@@ -152,7 +152,7 @@ static const struct {
 } calls[] = { { "reserve", look_reserve },  { "threads", look_threads },        { "tables", look_tables },
               { "faces", look_faces },      { "streams", museum_look_streams }, { "staging", museum_look_staging },
               { "edge", museum_look_edge }, { "single", museum_look_single },   { "rows", museum_look_rows },
-              { "walk", museum_look_walk }, { "budget", museum_look_budget } };
+              { "walk", museum_look_walk }, { "budget", museum_look_budget },   { "limits", museum_look_limits } };
 
 const char *museum_look_call(const museum_search *s, museum_sight *sight)
 {

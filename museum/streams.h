@@ -33,5 +33,7 @@ const char *museum_look_walk(const museum_search *s, museum_sight *sight, const 
 
 /* words: a design. What random tables take of a device's memory, against what `near` allows. */
 const char *museum_look_budget(const museum_search *s, museum_sight *sight, const char *words);
+/* The same while `near` changes. */
+const char *museum_look_limits(const museum_search *s, museum_sight *sight, const char *words);
 
 #endif

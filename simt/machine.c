@@ -343,6 +343,16 @@ hd_status simt_machine_region(simt_machine *m, void *p, size_t bytes, const char
     return HD_OK;
 }
 
+void simt_machine_region_end(simt_machine *m, const void *p)
+{
+    uint32_t i = 0;
+    while (i < m->regions && m->memory[i].p != p) i++;
+    if (i == m->regions) return;
+    memmove(&m->memory[i], &m->memory[i + 1], (m->regions - i - 1) * sizeof *m->memory);
+    m->regions--;
+    memset(m->last_region, 0, sizeof m->last_region);
+}
+
 void simt_machine_forget(simt_machine *m)
 {
     m->regions = 0;

@@ -81,6 +81,8 @@ const hd_seams *simt_machine_seams(const simt_machine *m);
 /* Device memory that kernels may touch. The machine keeps the pointer, not the bytes. A region with the word "far" in
  * its name stands for memory of the host, which a device reaches over the bus. */
 hd_status simt_machine_region(simt_machine *m, void *p, size_t bytes, const char *name);
+/* The region that begins at p is gone, if there is one. */
+void simt_machine_region_end(simt_machine *m, const void *p);
 void simt_machine_forget(simt_machine *m); /* all regions and launches */
 
 /* Queues a kernel: `blocks` of `threads`. Kernels of one stream run in order, those of different streams at the same

@@ -170,11 +170,12 @@ static photograph take_photograph(world *w)
     return p;
 }
 
-/* How large it is, apart. */
+/* How large it is, apart, and how much of it may be near. */
 static void forget_size(hd_info *info)
 {
     info->buckets = info->capacity = info->places = info->stash_buckets = info->memory_bytes = 0;
     info->values_device_bytes = info->values_host_bytes = 0;
+    info->ovs.near_bytes = 0;
 }
 
 /* resized: some of the way it may have come. */
@@ -259,6 +260,11 @@ static hd_status act_shrink(world *w, const act *a)
 {
     return (void)a, hd_shrink(w->table, w->config.capacity / w->kind->slots);
 }
+/* Some segments become far, or, where few were near, near. */
+static hd_status act_near(world *w, const act *a)
+{
+    return (void)a, hd_set_near(w->table, w->config.ovs.near_bytes ? 0 : 3 * w->config.ovs.segment_bytes);
+}
 static hd_status act_save(world *w, const act *a) { return hd_save(w->table, a->file); }
 
 static hd_status act_load(world *w, const act *a)
@@ -312,12 +318,14 @@ static const act acts[] = { { "open", act_open, HD_OP_FIND, NULL, true, false, f
                             { "check", act_check, HD_OP_FIND, NULL, false, false, false },
                             { "clear", act_clear, HD_OP_FIND, NULL, false, false, false },
                             { "shrink", act_shrink, HD_OP_FIND, NULL, true, true, true },
+                            { "near", act_near, HD_OP_FIND, NULL, true, true, true },
                             { "mixed", act_mixed, HD_OP_INSERT_OR_ASSIGN, NULL, false, true, false } };
 enum { ACTS = sizeof acts / sizeof *acts };
 
 static bool can(const kind *q, const act *a)
 {
-    return (is_dictionary(q) || !a->dictionary) && (q->mixes || a->run != act_mixed);
+    return (is_dictionary(q) || !a->dictionary) && (q->mixes || a->run != act_mixed) &&
+           (q->shape == shape_ovs || a->run != act_near);
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
  * reports it. Nothing leaks. (t_device does the same for the life of a table from open to close.) The device below is
  * the fake one or, if HEDDLE_TEST_BACKEND is cuda, a real one with its runtime.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/op.h"
@@ -540,6 +541,37 @@ static void twice_in_a_row(void **state)
     test_tried("device-faults", failures, "in two batches, one after the other");
 }
 
+/* The least device memory of such a table, as the refusal of less says it. */
+static uint64_t least_near(world *w)
+{
+    must_fail(hd_set_near(w->table, 1), HD_EINVAL, "near: 1 bytes");
+    const char *at = hd_why() + strlen("near: 1 bytes");
+    return strtoull(at + strcspn(at, "0123456789"), NULL, 10);
+}
+
+static uint64_t a_limit;
+static hd_status lower_limit(world *w, const act *a) { return (void)a, hd_set_near(w->table, a_limit); }
+static hd_status other_limits(world *w, const act *a)
+{
+    hd_status status = lower_limit(w, a);
+    if (!status) status = hd_set_near(w->table, a_limit + 300);
+    return status ? status : hd_set_near(w->table, 0);
+}
+
+/* Windows have their usual sizes, which depend on the limit. */
+static void every_limit(void)
+{
+    static const act both[] = { { "set_near", lower_limit, HD_OP_COUNT_, true },
+                                { "set_near, down and up", other_limits, HD_OP_COUNT_, true } };
+    world w;
+    hd_cuda_windows(0);
+    world_open(&w, "ordered");
+    a_limit = least_near(&w) + 128;
+    world_close(&w);
+    for (int k = 0; k < 2; k++) fail_each(&both[k], "ordered");
+    hd_cuda_windows(CAPACITY);
+}
+
 static const act smaller = { "shrink", shrink, HD_OP_COUNT_, true };
 static hd_status (*const run[])(world *, const act *) = { with_own_arrays, with_its_arrays, recorded };
 
@@ -558,6 +590,7 @@ static void every_call_of_words(const char *name, const char *(*unfit)(hd_op))
         }
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) fail_each(&others[k], "ordered");
     fail_each(&smaller, "ordered");
+    if (strcmp(name, "ovs") == 0) every_limit();
     in_steps = true; /* items that were not pending are there */
     fail_each(&larger, "ordered");
     in_steps = false;
@@ -586,6 +619,7 @@ static void every_call_of_an_ordered_table(void **state)
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) fail_each(&others[k], "ordered");
     fail_each(&smaller, "ordered");
     in_steps = false;
+    every_limit();
     design = "hkv", value_bytes = VALUE;
     test_tried("device-faults", failures, "under every call of an ordered dictionary");
 }

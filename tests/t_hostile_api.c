@@ -392,7 +392,8 @@ static void *grow_and_add(void *self)
         if (hd_run_growing(w->t, &b, 0.4)) return (void *)"hd_run_growing";
         if (hd_table_info(w->t, &info)) return (void *)"hd_table_info";
         if (w->number == 0 && hd_reserve(w->t, info.capacity + info.capacity / 2)) return (void *)"hd_reserve";
-        if (w->number == 1) hd_shrink(w->t, info.buckets * 3 / 4); /* a cache does not */
+        if (w->number == 1) hd_shrink(w->t, info.buckets * 3 / 4);         /* a cache does not */
+        if (w->number == 2) hd_set_near(w->t, (uint64_t)round % 3 * 2048); /* ovs does */
     }
     return NULL;
 }
@@ -400,10 +401,12 @@ static void *grow_and_add(void *self)
 static void growth_by_threads(void **state)
 {
     (void)state;
-    for (int k = 0; k < 2; k++, tried++) {
+    static const char *const designs[] = { "hkv", "hive", "ovs" };
+    for (int k = 0; k < 3; k++, tried++) {
         worker w[WORKERS];
         uint64_t sum = 0;
-        hd_config c = hd_config_of(k ? "hive" : "hkv");
+        hd_config c = hd_config_of(designs[k]);
+        if (k == 2) c.ovs.segment_bytes = 512;
         hd_table *t;
         c.capacity = 256;
         c.slots = k ? 16 : 128;

@@ -454,6 +454,8 @@ static void other_calls(void **state)
     must_fail(hd_reserve(NULL, 8), HD_EINVAL, "table");
     must_fail(hd_shrink(NULL, 1), HD_EINVAL, "table");
     must_fail(hd_shrink(x.table, 1), HD_EINVAL, "does not shrink");
+    must_fail(hd_set_near(NULL, 1), HD_EINVAL, "table");
+    must_fail(hd_set_near(x.table, 1 << 20), HD_EINVAL, "design hkv does not change its limit of device memory");
     must_fail(hd_save(NULL, "x"), HD_EINVAL, "table");
     must_fail(hd_save(x.table, NULL), HD_EINVAL, "path");
     must_fail(hd_load(NULL, "x", NULL), HD_EINVAL, "table");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_ovs.c - the ovs table: where its slots are, ways and splits; random items beside a map, with growing and shrinking;
- * PENDING; vacant slots; near and far parts; the invariants; snapshots and views; and, on a fake device, that a table
- * never takes more of its memory than `near` allows.
+ * PENDING; vacant slots; near and far parts; other limits while a table is open; the invariants; snapshots and views;
+ * and, on a fake device, that a table never takes more of its memory than `near` allows.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -251,6 +251,7 @@ typedef struct trial {
     hd_table *t;
     hive_map map;
     uint64_t r, pending, items;
+    bool distinct; /* a kernel runs the items, in no order: no key comes twice in a batch */
 } trial;
 
 static void run_items(trial *x, uint64_t n)
@@ -273,8 +274,10 @@ static void run_items(trial *x, uint64_t n)
     uint8_t value[BATCH * 8], out[BATCH * 8], each[BATCH], outcome[BATCH];
     for (uint64_t done = 0; done < n; done += BATCH) {
         hd_op all = ops[test_below(&x->r, sizeof ops / sizeof *ops)];
+        uint64_t first = x->distinct ? test_below(&x->r, KEYS) : 0;
         for (int i = 0; i < BATCH; i++) {
             key[i] = test_below(&x->r, 40) ? test_below(&x->r, KEYS) : info.keys + test_below(&x->r, 3);
+            if (x->distinct) key[i] = (first + (uint64_t)i * 7) % KEYS;
             number[i] = test_random(&x->r) >> (64 - 8 * bytes);
             memcpy(value + (uint32_t)i * bytes, &number[i], bytes);
             each[i] = (uint8_t)(pairs ? all : ops[test_below(&x->r, sizeof ops / sizeof *ops)]);
@@ -733,6 +736,111 @@ static void a_device_agrees(void **state)
     }
 }
 
+/* ---- Another limit --------------------------------------------------------------------------- */
+
+/* Every number of near segments after every other, on ref and host: entries and slots are what they were. */
+static void entries_stay_while_segments_move(void **state)
+{
+    uint64_t moved = 0;
+    (void)state;
+    for (uint64_t i = 0; i < 2 * SHAPES; i += 5) {
+        if (!test_takes(i)) continue;
+        hd_config c = shape_at(i / 2);
+        c.backend = i % 2 ? "host" : "ref";
+        trial x = { .t = table_of(c), .r = i, .distinct = i % 2 };
+        hive_map_open(&x.map, KEYS);
+        for (uint64_t round = 0; round < 8; round++) {
+            hd_info was = info_of(x.t);
+            uint64_t segments = was.capacity * 8 / was.ovs.segment_bytes,
+                     near = test_below(&x.r, segments + 2) * was.ovs.segment_bytes + test_below(&x.r, 2);
+            run_items(&x, 128);
+            must(hd_set_near(x.t, near));
+            hd_info is = info_of(x.t);
+            check(is.ovs.near_bytes == near && is.capacity == was.capacity && is.keys == was.keys, "near=%llu: %llu",
+                  (ull)near, (ull)is.ovs.near_bytes);
+            check(!near || is.values_device_bytes <= near, "%llu near bytes of %llu", (ull)is.values_device_bytes,
+                  (ull)near);
+            check(is.values_device_bytes + is.values_host_bytes == was.values_device_bytes + was.values_host_bytes,
+                  "%llu and %llu bytes of segments", (ull)is.values_device_bytes, (ull)is.values_host_bytes);
+            moved += is.values_device_bytes != was.values_device_bytes;
+            hive_map_compare(&x.map, x.t);
+            must(hd_check(x.t));
+            if (round == 3) must(hd_grow(x.t, was.buckets * 3));
+            if (round == 6) must(hd_shrink(x.t, was.base_buckets));
+        }
+        hive_map_close(&x.map);
+        hd_close(x.t);
+    }
+    check(moved, "no segment moved");
+    test_tried("differential", moved, "limits changed, beside a map");
+}
+
+/* Takes are counted at the seam, at every moment of the call. */
+static void no_moment_exceeds_both_limits(bench *b, uint64_t was, uint64_t near, uint64_t least)
+{
+    uint64_t most = was && near ? (was > near ? was : near) : UINT64_MAX;
+    test_case("near %llu, then %llu", (ull)was, (ull)near);
+    b->fake.peak_bytes = b->fake.live_bytes;
+    if (near && near < least) {
+        uint64_t live = b->fake.live_bytes, far = b->fake.far_bytes;
+        must_fail(hd_set_near(b->far, near), HD_EINVAL, "that the table's kernels need");
+        check(b->fake.peak_bytes == live && b->fake.far_bytes == far, "a refusal took memory");
+        check(info_of(b->far).ovs.near_bytes == was, "a refusal changed the limit");
+        return;
+    }
+    must(hd_set_near(b->far, near));
+    hd_info info = info_of(b->far);
+    check(b->fake.peak_bytes <= most, "%llu bytes taken, %llu allowed", (ull)b->fake.peak_bytes, (ull)most);
+    check(!near || b->fake.live_bytes <= near, "%llu bytes kept, %llu allowed", (ull)b->fake.live_bytes, (ull)near);
+    check(info.ovs.near_bytes == near, "the limit is %llu", (ull)info.ovs.near_bytes);
+    check(b->fake.far_bytes >= info.values_host_bytes, "%llu bytes pinned", (ull)b->fake.far_bytes);
+    check(near || info.values_host_bytes == 0, "%llu bytes are far", (ull)info.values_host_bytes);
+    must(hd_check(b->far));
+}
+
+/* Limits go up and down at random; between them items run, and the table grows and shrinks. */
+static void a_limit_changes_within_it(void **state)
+{
+    uint64_t changes = 0, with_digests = 0, without = 0;
+    (void)state;
+    for (uint64_t i = 0; i < 6 + test_times(18); i++) {
+        bool guided = i % 2;
+        uint32_t segment = i / 2 % 3 == 0 ? 256 : i / 2 % 3 == 1 ? 4096 : 32768;
+        uint64_t least = far_least(segment), whole = 40 * segment, near = i % 5 ? least + whole : 0;
+        const hd_staging_sizes sizes = { 4096, 0 };
+        bench b;
+        bench_begin(&b);
+        bench_open_table(&b, guided_config(5, segment, near, guided));
+        hd_cuda_staging(b.far, &sizes);
+        trial x = { .t = b.far, .r = i, .distinct = true };
+        hive_map_open(&x.map, KEYS);
+        for (int round = 0; round < 10; round++) {
+            static const uint64_t some[] = { 0, 1, 2, 5, 40 };
+            uint64_t then = least + test_below(&x.r, some[test_below(&x.r, 5)] * segment + 1);
+            if (test_below(&x.r, 8) == 0) then = 0;
+            if (test_below(&x.r, 10) == 0) then = least - 1;
+            if (test_below(&x.r, 6) == 0) then = least + 4000000 + test_below(&x.r, 4000000); /* larger windows */
+            run_items(&x, 64);
+            no_moment_exceeds_both_limits(&b, near, then, least);
+            near = info_of(b.far).ovs.near_bytes;
+            hive_map_compare(&x.map, x.t);
+            b.fake.peak_bytes = b.fake.live_bytes;
+            if (round == 3 || round == 5) must(hd_grow(b.far, info_of(b.far).buckets * 3 / 2));
+            if (round == 7) must(hd_shrink(b.far, info_of(b.far).base_buckets));
+            check(!near || b.fake.peak_bytes <= near, "%llu bytes taken by growth", (ull)b.fake.peak_bytes);
+            *(view_there(b.far)->guided ? &with_digests : &without) += guided;
+            changes++;
+        }
+        hive_map_compare(&x.map, x.t);
+        must(hd_check(x.t));
+        hive_map_close(&x.map);
+        hd_close(b.far);
+        fake_settled(&b.fake);
+    }
+    check(with_digests && without, "%llu times digests, %llu times none", (ull)with_digests, (ull)without);
+    test_tried("device memory", changes, "limits changed, counted at the seam");
+}
+
 int main(void)
 {
     const struct CMUnitTest ovs[] = {
@@ -750,6 +858,8 @@ int main(void)
         unit(snapshots_keep_segments),
         unit(near_is_a_limit),
         unit(a_device_agrees),
+        unit(entries_stay_while_segments_move),
+        unit(a_limit_changes_within_it),
         unit(a_device_finds_broken_tables),
     };
     return test_run(ovs);

@@ -48,4 +48,10 @@ typedef struct ovs_args {
     uint64_t *crowded; /* (1): one more than the last segment that cannot take its partner's keys; 0: all can */
 } ovs_args;
 
+/* The words of segments [first, last) get other homes (gpu/ovs/near.c). */
+typedef struct ovs_move_args {
+    ovs_view from, to; /* the same table, before and after */
+    uint64_t first, last;
+} ovs_move_args;
+
 #endif

@@ -18,6 +18,7 @@ typedef enum ovs_kernel {
     OVS_NUMBER_merge,
     OVS_NUMBER_unmerge,
     OVS_NUMBER_settle,
+    OVS_NUMBER_move,
     OVS_NUMBER_check,
     OVS_NUMBER_shut,
     OVS_NUMBER_renew,

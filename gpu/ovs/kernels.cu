@@ -8,11 +8,11 @@
 #include "gpu/ovs/kernel_numbers.h"
 
 /* In the order of ovs_kernel. */
-static const hd_kernel_entry shared[] = { ovs_kernel_list,       ovs_kernel_codes,     ovs_kernel_sort_count,
-                                          ovs_kernel_sort_scan,  ovs_kernel_sort_lay,  ovs_kernel_split,
-                                          ovs_kernel_merge,      ovs_kernel_unmerge,   ovs_kernel_settle,
-                                          ovs_kernel_check,      ovs_kernel_shut,      ovs_kernel_renew,
-                                          ovs_kernel_word_enter, ovs_kernel_word_leave };
+static const hd_kernel_entry shared[] = { ovs_kernel_list,      ovs_kernel_codes,      ovs_kernel_sort_count,
+                                          ovs_kernel_sort_scan, ovs_kernel_sort_lay,   ovs_kernel_split,
+                                          ovs_kernel_merge,     ovs_kernel_unmerge,    ovs_kernel_settle,
+                                          ovs_kernel_move,      ovs_kernel_check,      ovs_kernel_shut,
+                                          ovs_kernel_renew,     ovs_kernel_word_enter, ovs_kernel_word_leave };
 static_assert(sizeof shared / sizeof *shared == OVS_KERNELS - HD_SHARED_KERNELS, "every kernel has its entry");
 
 /* Special entry points of rows. Their text is compiled for less than the row's: what the rest needs falls out, and

@@ -40,19 +40,24 @@ static uint64_t sort_window(const hd_gpu_own *gpu)
 
 static uint32_t sort_shares(const hd_gpu_own *gpu) { return gpu_sort_shares(sort_window(gpu), GPU_SORT_SHARES_MOST); }
 
-static int room_to_take(const hd_gpu_own *gpu, hd_piece *all)
+int ovs_sort_pieces(const hd_gpu_own *gpu, size_t at, hd_piece *all)
 {
     const hd_piece sorts[] = {
-        { "table: window of sorts", offsetof(ovs_own, to_sort), sort_window(gpu), sizeof(uint64_t), HD_AS_IT_COMES,
-          HD_OF_BATCH },
-        { "table: window of sorts", offsetof(ovs_own, sort_room), sort_window(gpu), sizeof(uint64_t), HD_AS_IT_COMES,
-          HD_OF_BATCH },
-        { "table: counts of sorts", offsetof(ovs_own, sort_count), gpu_sort_counts(sort_shares(gpu)), sizeof(uint32_t),
-          HD_AS_IT_COMES, HD_OF_BATCH },
+        { "table: window of sorts", at + offsetof(ovs_sorts, to_sort), sort_window(gpu), sizeof(uint64_t),
+          HD_AS_IT_COMES, HD_APART },
+        { "table: window of sorts", at + offsetof(ovs_sorts, room), sort_window(gpu), sizeof(uint64_t), HD_AS_IT_COMES,
+          HD_APART },
+        { "table: counts of sorts", at + offsetof(ovs_sorts, count), gpu_sort_counts(sort_shares(gpu)),
+          sizeof(uint32_t), HD_AS_IT_COMES, HD_APART },
     };
-    enum { SORTS = sizeof sorts / sizeof *sorts };
     memcpy(all, sorts, sizeof sorts);
-    return SORTS + gpu_room_pieces(&room, gpu, all + SORTS);
+    return sizeof sorts / sizeof *sorts;
+}
+
+static int room_to_take(const hd_gpu_own *gpu, hd_piece *all)
+{
+    int n = ovs_sort_pieces(gpu, offsetof(ovs_own, sorts), all);
+    return n + gpu_room_pieces(&room, gpu, all + n);
 }
 
 static uint64_t room_bytes(const hd_info *info, bool device)
@@ -63,7 +68,7 @@ static uint64_t room_bytes(const hd_info *info, bool device)
 }
 
 /* What a table takes of the device's memory besides segments: its room, and what aligns pieces, at most. */
-static uint64_t scratch_bytes(const hd_info *info) { return room_bytes(info, true) + ALIGNED; }
+uint64_t ovs_scratch_bytes(const hd_info *info) { return room_bytes(info, true) + ALIGNED; }
 
 static void usual(hd_info *info) { (void)info; }
 
@@ -90,11 +95,11 @@ static uint32_t guided_extents(const ovs_view *v, uint64_t left)
     return k;
 }
 
-static ovs_view view_for(const hd_info *info, bool device)
+ovs_view ovs_view_on(const hd_info *info, bool device)
 {
     ovs_view v = ovs_view_for(info);
     if (!device || !info->ovs.near_bytes) return v;
-    uint64_t left = info->ovs.near_bytes - scratch_bytes(info);
+    uint64_t left = info->ovs.near_bytes - ovs_scratch_bytes(info);
     if (v.guided) {
         v.guided = guided_extents(&v, left);
         if (v.guided) left -= digest_bytes(&v, v.guided);
@@ -103,14 +108,21 @@ static ovs_view view_for(const hd_info *info, bool device)
     return v;
 }
 
-static hd_status shape(hd_info *info, bool device)
+hd_status ovs_fits_near(const hd_info *info, bool device)
 {
     if (!device || !info->ovs.near_bytes) return HD_OK;
-    if (info->ovs.near_bytes < scratch_bytes(info))
+    if (info->ovs.near_bytes < ovs_scratch_bytes(info))
         return hd_fail(HD_EINVAL,
                        "near: %" PRIu64 " bytes are fewer than the %" PRIu64 " that the table's kernels need",
-                       info->ovs.near_bytes, scratch_bytes(info));
-    const ovs_view v = view_for(info, true);
+                       info->ovs.near_bytes, ovs_scratch_bytes(info));
+    return HD_OK;
+}
+
+static hd_status shape(hd_info *info, bool device)
+{
+    hd_status status = ovs_fits_near(info, device);
+    if (status || !device || !info->ovs.near_bytes) return status;
+    const ovs_view v = ovs_view_on(info, true);
     ovs_tell(&v, info);
     return HD_OK;
 }
@@ -118,27 +130,28 @@ static hd_status shape(hd_info *info, bool device)
 static void begin(void *own)
 {
     ovs_own *o = (ovs_own *)own;
-    o->v = view_for(&o->gpu.info, o->gpu.device);
+    o->v = ovs_view_on(&o->gpu.info, o->gpu.device);
 }
 
-enum { EXTENT_PARTS = 3 };
-
-/* The parts of extent k. */
-static int add_extent(const ovs_view *v, uint32_t k, hd_piece *all)
+int ovs_extent_pieces(const ovs_view *v, uint32_t k, size_t at, hd_piece *all)
 {
-    size_t at = offsetof(ovs_own, v.extent) + k * sizeof(ovs_extent);
     uint64_t words = ovs_segment_words(v), near = ovs_extent_near(v, k), far = ovs_extent_segments(v, k) - near;
     const hd_piece parts[] = {
         { "capacity: near segments", at + offsetof(ovs_extent, near), near * words, sizeof(uint64_t), HD_AS_IT_COMES,
-          k ? HD_APART : HD_TOGETHER },
+          HD_APART },
         { "capacity: far segments", at + offsetof(ovs_extent, far), far * words, sizeof(uint64_t), HD_AS_IT_COMES,
           HD_HOST_MEMORY },
         { "capacity: digests", at + offsetof(ovs_extent, digest),
-          k < v->guided ? ovs_digest_bytes(v, ovs_extent_segments(v, k)) : 0, 1, HD_AS_IT_COMES,
-          k ? HD_APART : HD_TOGETHER },
+          k < v->guided ? ovs_digest_bytes(v, ovs_extent_segments(v, k)) : 0, 1, HD_AS_IT_COMES, HD_APART },
     };
     memcpy(all, parts, sizeof parts);
-    return EXTENT_PARTS;
+    return OVS_EXTENT_PARTS;
+}
+
+/* The parts of extent k where the table has them. */
+static int add_extent(const ovs_view *v, uint32_t k, hd_piece *all)
+{
+    return ovs_extent_pieces(v, k, offsetof(ovs_own, v.extent) + k * sizeof(ovs_extent), all);
 }
 
 static int pieces(const void *own, hd_piece *all)
@@ -197,14 +210,14 @@ static hd_status launch_window(launching *x, uint32_t row, const hd_variant_row 
     const ovs_own *o = x->o;
     x->a.b.first = from;
     x->a.b.last = to;
-    x->a.sorted = o->to_sort;
+    x->a.sorted = o->sorts.to_sort;
     /* those of a key stay in the order of the batch, unless they only read */
     x->a.kept = r->family == GPU_SORTED && o->v.guided ? &o->words->kept : NULL;
     hd_status status = x->a.kept ? x->l.on.zero(x->l.on.self, x->a.kept, sizeof *x->a.kept) : HD_OK;
     if (!status) status = gpu_launch_range(&x->l, OVS_NUMBER_codes, 1, 128);
     if (!status)
-        status = gpu_sort_launch(&x->l.on, sort, to - from, x->a.kept, code_bits(&x->a.v), o->to_sort, o->sort_room,
-                                 o->sort_count, sort_shares(&o->gpu), &x->a.sorted);
+        status = gpu_sort_launch(&x->l.on, sort, to - from, x->a.kept, code_bits(&x->a.v), o->sorts.to_sort,
+                                 o->sorts.room, o->sorts.count, sort_shares(&o->gpu), &x->a.sorted);
     if (status || r->family == GPU_OWNED) return status ? status : gpu_launch_range(&x->l, row, r->lanes, r->threads);
     return gpu_launch_blocks(&x->l, row, sorted_blocks(&x->l.on, &x->a.v, to - from, r->threads), r->threads);
 }
@@ -281,15 +294,15 @@ static int regions(const void *own, hd_region *all)
 {
     const ovs_own *o = (const ovs_own *)own;
     const ovs_view *v = &o->v;
-    static const char *const names[EXTENT_PARTS] = { "words", "far words", "digests" };
-    hd_piece parts[EXTENT_PARTS];
+    static const char *const names[OVS_EXTENT_PARTS] = { "words", "far words", "digests" };
+    hd_piece parts[OVS_EXTENT_PARTS];
     int n = gpu_word_regions(&o->gpu, o->listed, o->stage_flag, all);
     all[n++] = (hd_region){ &o->words->crowded, sizeof o->words->crowded, "crowded" };
     all[n++] = (hd_region){ &o->words->next, sizeof o->words->next, "next word" };
     all[n++] = (hd_region){ &o->words->kept, sizeof o->words->kept, "kept words" };
-    all[n++] = (hd_region){ o->to_sort, sort_window(&o->gpu) * 8, "words to sort" };
-    all[n++] = (hd_region){ o->sort_room, sort_window(&o->gpu) * 8, "room of the sort" };
-    all[n++] = (hd_region){ o->sort_count, gpu_sort_counts(sort_shares(&o->gpu)) * 4, "counts of the sort" };
+    all[n++] = (hd_region){ o->sorts.to_sort, sort_window(&o->gpu) * 8, "words to sort" };
+    all[n++] = (hd_region){ o->sorts.room, sort_window(&o->gpu) * 8, "room of the sort" };
+    all[n++] = (hd_region){ o->sorts.count, gpu_sort_counts(sort_shares(&o->gpu)) * 4, "counts of the sort" };
     for (uint32_t k = 0; k < ovs_extents_for(v, ovs_segments(v)); k++)
         for (int part = add_extent(v, k, parts); part-- > 0;)
             all[n++] = (hd_region){ hd_field(o, parts[part].field), parts[part].count * parts[part].size, names[part] };
@@ -346,7 +359,7 @@ static int planes(const void *own, void *staged, bool values, hd_plane *all)
 
 static void give_extents(ovs_own *o, const hd_gpu_machine *m, uint32_t from, uint32_t to)
 {
-    hd_piece parts[EXTENT_PARTS];
+    hd_piece parts[OVS_EXTENT_PARTS];
     for (uint32_t k = from; k < to; k++)
         for (int part = add_extent(&o->v, k, parts); part-- > 0;)
             if (hd_field(o, parts[part].field)) m->give(m->self, &parts[part]);
@@ -356,7 +369,7 @@ static void give_extents(ovs_own *o, const hd_gpu_machine *m, uint32_t from, uin
 static hd_status take_extents(ovs_own *o, const hd_gpu_machine *m, uint32_t from, uint32_t to)
 {
     hd_status status = HD_OK;
-    hd_piece parts[EXTENT_PARTS];
+    hd_piece parts[OVS_EXTENT_PARTS];
     for (uint32_t k = from; k < to; k++)
         for (int part = add_extent(&o->v, k, parts); part-- > 0;)
             if (!status && parts[part].count) status = m->take(m->self, &parts[part]);
@@ -438,6 +451,12 @@ static hd_status resize_to(ovs_own *o, const hd_gpu_machine *m, uint64_t segment
     return status;
 }
 
+void ovs_tell_info(const ovs_own *o, hd_info *info)
+{
+    ovs_tell(&o->v, info);
+    info->memory_bytes += room_bytes(info, o->gpu.device);
+}
+
 /* On the host machine the reference has what the table is made of. */
 static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info)
 {
@@ -446,8 +465,7 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
     hd_status status = ovs_segments_for(&o->v, buckets, &segments);
     if (!status) status = resize_to(o, m, segments);
     if (entries) *ovs_view_of(entries) = o->v;
-    ovs_tell(&o->v, info);
-    info->memory_bytes += room_bytes(info, o->gpu.device);
+    ovs_tell_info(o, info);
     return status;
 }
 
@@ -457,12 +475,13 @@ static void show(const void *own, hd_view *view) { ovs_show(&((const ovs_own *)o
 const hd_gpu ovs_gpu = {
     &hd_design_ovs, HD_CUDA_ENTRY(ovs_cuda_entry), OVS_NUMBER_word_enter, OVS_NUMBER_word_leave, sizeof(ovs_own),
     usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, NULL,
-    launch, resize, NULL, NULL, ovs_check_there, &ovs_parts, show, shape
+    launch, resize, ovs_set_near, NULL, NULL, ovs_check_there, &ovs_parts, show, shape
 };
 
 const hd_design hd_design_ovs_cuda = {
     .name = "ovs", .what = "a dictionary of segments, in a GPU's memory and in pinned memory of the host",
     .params = &ovs_params, .policy = "none", .variants = ovs_variants, .unfit = ovs_unfit_row, .gpu = &ovs_gpu,
-    .select = ovs_select, .few_items = OVS_FEW_ITEMS, .owns = true, HD_ON_CUDA, .resize = hd_cuda_resize
+    .select = ovs_select, .few_items = OVS_FEW_ITEMS, .owns = true, HD_ON_CUDA, .resize = hd_cuda_resize,
+    .set_near = hd_cuda_set_near
 };
 /* clang-format on */

@@ -20,21 +20,49 @@ typedef struct ovs_words {
     hd_word word;     /* of the batch lock group3 */
 } ovs_words;
 
+/* What `flip` sorts a window with; its size follows from near_bytes. */
+typedef struct ovs_sorts {
+    uint64_t *to_sort, *room; /* (window of sorts) each */
+    uint32_t *count;          /* (gpu_sort_counts) */
+} ovs_sorts;
+
 /* Pointers are the machine's. */
 typedef struct ovs_own {
     hd_gpu_own gpu;
     ovs_view v; /* on the host machine the reference's, as a batch finds it */
     ovs_words *words;
-    uint64_t *listed;              /* (GPU_LIST_WORDS)  */
-    uint8_t *stage_flag;           /* (window of lists) */
-    uint64_t *to_sort, *sort_room; /* (window of sorts) each */
-    uint32_t *sort_count;          /* (gpu_sort_counts) */
+    uint64_t *listed;    /* (GPU_LIST_WORDS)  */
+    uint8_t *stage_flag; /* (window of lists) */
+    ovs_sorts sorts;
+    ovs_extent other; /* while segments move: the new parts of an extent, and then the old ones */
+    ovs_sorts others; /* while the limit changes: the same of what sorts */
 } ovs_own;
+
+enum { OVS_EXTENT_PARTS = 3 /* near segments, far segments, digests */ };
+
+/* Pieces, of which `at` is where they are in the own part; how many. Of an ovs_sorts, by gpu->info; and of extent k, an
+ * ovs_extent. */
+int ovs_sort_pieces(const hd_gpu_own *gpu, size_t at, hd_piece *all);
+int ovs_extent_pieces(const ovs_view *v, uint32_t k, size_t at, hd_piece *all);
+
+/* What a table takes of the device's memory besides segments and digests, at most. */
+uint64_t ovs_scratch_bytes(const hd_info *info);
+/* ovs_view_for, whose near_most and guided leave room for what kernels need. */
+ovs_view ovs_view_on(const hd_info *info, bool device);
+/* HD_EINVAL: kernels need more device memory than the table may have. */
+hd_status ovs_fits_near(const hd_info *info, bool device);
+/* What the table is, for its info. */
+void ovs_tell_info(const ovs_own *o, hd_info *info);
+
+/* hd_gpu.set_near */
+hd_status ovs_set_near(void *own, void *entries, const hd_gpu_machine *m, uint64_t near_bytes, hd_info *info);
 
 /* How many buckets from b on lie one after another. */
 uint64_t ovs_run_from(const ovs_view *v, uint64_t b);
 
 extern const hd_gpu_parts ovs_parts;
 hd_status ovs_check_there(void *own, const hd_gpu_machine *m); /* hd_gpu.check */
+/* Launches the kernel that computes all digests. */
+hd_status ovs_renew_there(const ovs_own *o, const hd_gpu_machine *m);
 
 #endif

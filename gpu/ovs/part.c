@@ -90,11 +90,16 @@ static hd_status launch(const ovs_own *o, const hd_gpu_machine *m, uint32_t kern
     return m->on.launch(m->on.self, kernel, &a, sizeof a, blocks, THREADS);
 }
 
+hd_status ovs_renew_there(const ovs_own *o, const hd_gpu_machine *m)
+{
+    return o->v.guided == 0 ? HD_OK : launch(o, m, OVS_NUMBER_renew);
+}
+
 static hd_status part_filled(void *own, const hd_gpu_machine *m)
 {
     const ovs_own *o = (const ovs_own *)own;
     hd_status status = launch(o, m, OVS_NUMBER_shut);
-    return status || o->v.guided == 0 ? status : launch(o, m, OVS_NUMBER_renew);
+    return status ? status : ovs_renew_there(o, m);
 }
 
 const hd_gpu_parts ovs_parts = { part_bytes, part_planes, part_next, part_put_at, part_clear, part_filled };

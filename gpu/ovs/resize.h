@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * resize.h - the kernels of growing and shrinking, a warp for each segment. They run alone on the table.
+ * resize.h - the kernels of growing and shrinking, a warp for each segment, and the kernel that moves segments between
+ * near and far memory. They run alone on the table.
  *
  *   split     Each key stays, or goes to the same slot of the new segment. Then both segments are settled.
  *   merge     Copies the keys of segment round + g to segment g. If they do not fit, it takes them away again, and says
@@ -188,6 +189,16 @@ SIMT_FN void ovs_unmerge_segments(const ovs_args *a)
 {
     simt_tile w = simt_tile_of(32);
     for (uint64_t g = ovs_first_segment(a); g < a->b.last; g += ovs_segment_stride()) ovs_drop_copies(w, &a->v, g);
+}
+
+/* ---- Near and far ---------------------------------------------------------------------------- */
+
+/* A thread per slot. */
+SIMT_FN void ovs_move_words(const ovs_move_args *a)
+{
+    uint64_t slots = ovs_segment_slots(&a->from);
+    for (uint64_t e = a->first * slots + gpu_thread(); e < a->last * slots; e += gpu_threads())
+        simt_strlx_u64(ovs_at(&a->to, e), simt_ldrlx_u64(ovs_at(&a->from, e)));
 }
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * carry.h - carries all segments to memory with another number of homes, when a table grows or shrinks. The places are
- * those that the reference gives them (ref/sl/design.c). The counts of the new memory are 0, and no home is used.
+ * those that the reference gives them (ref/sl/design.c). The counts of the new memory are 0, and no home is used. And
+ * carries words alone, when another number of homes becomes near.
  */
 #ifndef SL_CARRY_H
 #define SL_CARRY_H
@@ -65,11 +66,11 @@ SIMT_FN void sl_carry(const sl_carry_args *c)
     const sl_args *a = &c->from;
     for (uint64_t row = simt_block(); row < c->rows; row += simt_blocks()) {
         uint32_t home = simt_ld_u32(a->v.home + row), count = simt_ld_u32(a->v.count + home),
-                 into = c->how == SL_CARRY_SAME ? home : (uint32_t)row;
+                 into = c->how == SL_CARRY_SAME || c->how == SL_CARRY_WORDS ? home : (uint32_t)row;
         uint64_t to = sl_home_place(&c->to, into), bound = simt_ld_u64(a->v.bound + row);
         if (c->how == SL_CARRY_FULL) to = simt_ld_u64(a->room.bound + row);
         sl_carry_entries(c, sl_home_place(a, home), count, to);
-        if (simt_thread() == 0 && c->how != SL_CARRY_FULL) sl_carry_use(&c->to, row, bound, into, count);
+        if (simt_thread() == 0 && c->how < SL_CARRY_FULL) sl_carry_use(&c->to, row, bound, into, count);
         simt_join();
     }
 }

@@ -11,7 +11,8 @@
 typedef enum sl_carry_how {
     SL_CARRY_SAME,  /* into the homes of the same numbers */
     SL_CARRY_FIRST, /* into the first homes */
-    SL_CARRY_FULL   /* their entries fill the first homes */
+    SL_CARRY_FULL,  /* their entries fill the first homes */
+    SL_CARRY_WORDS  /* into the homes of the same numbers; both tables have one directory */
 } sl_carry_how;
 
 typedef struct sl_carry_args {

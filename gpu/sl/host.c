@@ -55,6 +55,7 @@ hd_host_text *sl_host_kernel(uint32_t kernel)
 const hd_design hd_design_sl_host = {
     .name = "sl", .what = "a dictionary that keeps its keys in order, its GPU kernels on the host machine",
     .params = &sl_params, .policy = "none", .usual = sl_usual, .variants = sl_variants, .unfit = sl_unfit_row,
-    .gpu = &sl_gpu, .host_kernel = sl_host_kernel, .owns = true, HD_ON_HOST, .resize = hd_host_resize
+    .gpu = &sl_gpu, .host_kernel = sl_host_kernel, .owns = true, HD_ON_HOST, .resize = hd_host_resize,
+    .set_near = hd_host_set_near
 };
 /* clang-format on */

@@ -62,7 +62,7 @@ int sl_homes_pieces(const sl_own *o, const sl_homes *h, size_t at, bool entries,
     };
     const hd_piece of_windows[] = {
         { "capacity: near keys", at + offsetof(sl_homes, v.near_key), (homes - h->near) * sl_home_lines(&h->v),
-          sl_near_key_bytes(&h->v), HD_AS_IT_COMES, HD_APART },
+          sl_near_key_bytes(&h->v), HD_AS_IT_COMES, h->keys_here ? HD_HOST_MEMORY : HD_APART },
         { "plan: lists", at + offsetof(sl_homes, room.first), homes + 1, 4, HD_AS_IT_COMES, HD_APART },
         { "plan: fresh segments", at + offsetof(sl_homes, room.fresh), homes + 1, 4, HD_AS_IT_COMES, HD_APART },
         { "plan: free homes", at + offsetof(sl_homes, room.free), homes, 4, HD_AS_IT_COMES, HD_APART },
@@ -136,7 +136,7 @@ static uint64_t least_near(const hd_info *info, uint64_t homes)
 }
 
 /* How many homes are near: as many as there is room for. A far one takes room for its near keys. */
-static uint64_t near_homes(const hd_info *info, uint64_t homes)
+uint64_t sl_near_homes(const hd_info *info, uint64_t homes)
 {
     uint64_t most = info->sl.near_bytes, one = near_bytes(info, homes, 1);
     if (most == 0 || most >= near_bytes(info, homes, homes)) return homes;
@@ -151,7 +151,7 @@ static uint64_t near_homes(const hd_info *info, uint64_t homes)
 static uint64_t room_bytes(const hd_info *info, bool device)
 {
     uint64_t homes = sl_view_for(info).homes;
-    return bytes_beside(info, device, homes, near_homes(info, homes), false, 1);
+    return bytes_beside(info, device, homes, sl_near_homes(info, homes), false, 1);
 }
 
 void sl_homes_begin(const sl_own *o, sl_homes *h, uint64_t homes)
@@ -160,7 +160,7 @@ void sl_homes_begin(const sl_own *o, sl_homes *h, uint64_t homes)
     memset(h, 0, sizeof *h);
     h->v = sl_view_for(info);
     h->v.homes = homes;
-    h->v.near = h->near = near_homes(info, homes);
+    h->v.near = h->near = sl_near_homes(info, homes);
 }
 
 hd_status sl_fits_near(const hd_info *info, uint64_t homes)
@@ -563,12 +563,12 @@ const hd_gpu sl_gpu = {
     .word_leave = SL_NUMBER_word_leave, .own_bytes = sizeof(sl_own), .usual = usual, .shape = shape,
     .room_bytes = room_bytes, .begin = begin, .pieces = pieces, .taken = taken, .before = before, .after = after,
     .regions = regions, .empty = empty, .open_here = open_here, .planes = planes, .lists = lists, .launch = launch,
-    .resize = sl_resize_there, .check = sl_check_there, .parts = &sl_parts
+    .resize = sl_resize_there, .set_near = sl_set_near, .check = sl_check_there, .parts = &sl_parts
 };
 
 const hd_design hd_design_sl_cuda = {
     .name = "sl", .what = "a dictionary that keeps its keys in order, in a GPU's memory", .params = &sl_params,
     .policy = "none", .usual = sl_usual, .variants = sl_variants, .unfit = sl_unfit_row, .gpu = &sl_gpu, .owns = true,
-    HD_ON_CUDA, .resize = hd_cuda_resize
+    HD_ON_CUDA, .resize = hd_cuda_resize, .set_near = hd_cuda_set_near
 };
 /* clang-format on */

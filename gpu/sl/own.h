@@ -21,10 +21,11 @@ typedef struct sl_words {
 
 /* Memory whose size follows from the number of homes: the entries and the directory, and what windows need for it. */
 typedef struct sl_homes {
-    sl_view v;     /* on the host machine the reference's, as a batch finds it: all homes in one piece */
-    uint64_t *far; /* the words of homes from `near` on */
-    uint64_t near; /* homes */
-    sl_room room;  /* of it only what counts homes */
+    sl_view v;      /* on the host machine the reference's, as a batch finds it: all homes in one piece */
+    uint64_t *far;  /* the words of homes from `near` on */
+    uint64_t near;  /* homes */
+    bool keys_here; /* near keys are in host memory, for want of device memory (near.c) */
+    sl_room room;   /* of it only what counts homes */
 } sl_homes;
 
 /* Pointers are the machine's. */
@@ -55,11 +56,15 @@ uint32_t sl_sort_shares(const sl_own *o);
 /* Items of a window. */
 uint64_t sl_window(const sl_own *o);
 
+/* How many of so many homes are near. */
+uint64_t sl_near_homes(const hd_info *info, uint64_t homes);
 /* HD_EINVAL: a table with so many homes needs more device memory than it may have. */
 hd_status sl_fits_near(const hd_info *info, uint64_t homes);
 
 /* hd_gpu.resize */
 hd_status sl_resize_there(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info);
+/* hd_gpu.set_near */
+hd_status sl_set_near(void *own, void *entries, const hd_gpu_machine *m, uint64_t near_bytes, hd_info *info);
 void sl_tell_info(const sl_own *o, hd_info *info);
 
 #endif

@@ -71,6 +71,12 @@ template <class own> struct segments_soak : words_soak<own> {
         snprintf(text, sizeof text, "%llu", (unsigned long long)s.near);
         MUST(hd_config_set(c, "near", text));
     }
+    /* None, or from no share of the table in device memory to all of it. */
+    static bool limits_change() { return true; }
+    template <class soak> static uint64_t draw_limit(soak &j, const hd_info &info)
+    {
+        return j.d.one_in(4) ? 0 : own::room(j.s) + info.capacity * entry_bytes(j.s) / 10 * j.d.below(11);
+    }
     static std::vector<const char *> variants()
     {
         std::vector<const char *> all;

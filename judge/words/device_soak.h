@@ -7,6 +7,7 @@
  *   mixes    whether a variant runs mixed batches. Otherwise the operation of a whole batch is drawn by the weights
  *            of a mixed one
  *   ordered  whether there are predecessor, successor and range
+ *   limits_change  whether the limit of device memory can change; draw_limit draws one
  */
 #ifndef SOAK_WORDS_SOAK_H
 #define SOAK_WORDS_SOAK_H
@@ -43,6 +44,8 @@ template <class own> struct words_soak {
 
     static bool mixes(const char *) { return true; }
     static bool ordered() { return false; }
+    static bool limits_change() { return false; }
+    template <class soak> static uint64_t draw_limit(soak &, const hd_info &) { return 0; }
 
     /* ---- A table ----------------------------------------------------------------------------- */
 
@@ -111,13 +114,18 @@ template <class own> struct words_soak {
         static const hd_op all[] = { HD_OP_PREDECESSOR, HD_OP_SUCCESSOR, HD_OP_RANGE };
         return d.of(all);
     }
-    /* Sometimes resizes the table by any number of buckets, up to eight times its first size. */
+    /* Sometimes resizes the table by any number of buckets, up to eight times its first size, or changes the limit of
+     * its device memory. */
     template <class soak> void besides(soak &j)
     {
         hd_info info;
         if (j.s.stays || !j.d.one_in(12)) return;
         j.at.wait(); /* pointers of the last batch are still being judged */
         MUST(hd_table_info(j.t, &info));
+        if (own::limits_change() && j.d.one_in(3)) {
+            MUST(hd_set_near(j.t, own::draw_limit(j, info)));
+            return;
+        }
         uint64_t some = 1 + j.d.below(info.buckets), most_of_all = 8 * j.s.buckets;
         bool shrinks = info.buckets >= most_of_all || j.d.one_in(2);
         if (shrinks)

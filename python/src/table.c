@@ -233,6 +233,7 @@ static PyObject *number_call(PyObject *self, PyObject *number, const char *what,
 static PyObject *table_grow(PyObject *self, PyObject *n) { return number_call(self, n, "buckets", hd_grow); }
 static PyObject *table_reserve(PyObject *self, PyObject *n) { return number_call(self, n, "capacity", hd_reserve); }
 static PyObject *table_shrink(PyObject *self, PyObject *n) { return number_call(self, n, "buckets", hd_shrink); }
+static PyObject *table_set_near(PyObject *self, PyObject *n) { return number_call(self, n, "near", hd_set_near); }
 
 static PyObject *table_check(PyObject *self, PyObject *unused)
 {
@@ -461,6 +462,10 @@ static PyMethodDef calls[] = {
       "reserve($self, capacity)\n--\n\nGrows the table to at least `capacity` entries (hd_reserve)." },
     { "shrink", table_shrink, METH_O,
       "shrink($self, buckets)\n--\n\nShrinks a table of design hive to `buckets` buckets, or more (hd_shrink)." },
+    { "set_near", table_set_near, METH_O,
+      "set_near($self, near)\n--\n\nChanges how many bytes of device memory a table of design ovs or sl may take; 0: "
+      "no "
+      "limit (hd_set_near)." },
     { "check", table_check, METH_NOARGS,
       "check($self)\n--\n\nVerifies every invariant of the table; heddle.Error names the first that does not hold." },
     { "save", table_save, METH_O, "save($self, path)\n--\n\nSaves the table to a file (hd_save)." },

@@ -140,10 +140,8 @@ static hd_status take_digests(ovs_view *v, const hd_seams *s, uint32_t from, uin
     return status;
 }
 
-/* Extents from `from` on, as far as they are there. */
-static void give_extents(ovs_view *v, const hd_seams *s, uint32_t from)
+static void give_words(ovs_view *v, const hd_seams *s, uint32_t from)
 {
-    give_digests(v, s, from);
     for (uint32_t part = 2 * from; part < 2 * OVS_EXTENTS; part++) {
         uint64_t **p = part_of(v, part / 2, part % 2);
         if (*p) hd_give(s, *p, part_words(v, part / 2, part % 2), sizeof **p);
@@ -151,10 +149,16 @@ static void give_extents(ovs_view *v, const hd_seams *s, uint32_t from)
     }
 }
 
-/* Extents [from, to), or none of them. */
-static hd_status take_extents(ovs_view *v, const hd_seams *s, uint32_t from, uint32_t to)
+/* Extents from `from` on, as far as they are there. */
+static void give_extents(ovs_view *v, const hd_seams *s, uint32_t from)
 {
-    hd_status status = take_digests(v, s, from, to);
+    give_digests(v, s, from);
+    give_words(v, s, from);
+}
+
+static hd_status take_words(ovs_view *v, const hd_seams *s, uint32_t from, uint32_t to)
+{
+    hd_status status = HD_OK;
     for (uint32_t part = 2 * from; part < 2 * to && !status; part++) {
         uint64_t words = part_words(v, part / 2, part % 2);
         void *p = NULL;
@@ -164,6 +168,15 @@ static hd_status take_extents(ovs_view *v, const hd_seams *s, uint32_t from, uin
         *part_of(v, part / 2, part % 2) = (uint64_t *)p;
         if (!status) memset(p, 0xff, words * sizeof(uint64_t)); /* fresh */
     }
+    if (status) give_words(v, s, from);
+    return status;
+}
+
+/* Extents [from, to), or none of them. */
+static hd_status take_extents(ovs_view *v, const hd_seams *s, uint32_t from, uint32_t to)
+{
+    hd_status status = take_digests(v, s, from, to);
+    if (!status) status = take_words(v, s, from, to);
     if (status) give_extents(v, s, from);
     return status;
 }
@@ -215,6 +228,25 @@ static hd_status resize(void *state, const hd_seams *s, uint64_t buckets, hd_inf
     while (ovs_segments(v) > segments && ovs_merge(v)) {
     }
     give_extents(v, s, ovs_extents_for(v, ovs_segments(v)));
+    ovs_tell(v, info);
+    return HD_OK;
+}
+
+/* Words move to parts of the new sizes. Digests stay. */
+static hd_status set_near(void *state, const hd_seams *s, uint64_t near_bytes, hd_info *info)
+{
+    ovs_view *v = (ovs_view *)state, to = *v;
+    hd_info then = *info;
+    then.ovs.near_bytes = near_bytes;
+    to.near_most = ovs_view_for(&then).near_most;
+    for (uint32_t part = 0; part < 2 * OVS_EXTENTS; part++) *part_of(&to, part / 2, part % 2) = NULL;
+    hd_status status = take_words(&to, s, 0, ovs_extents_for(v, ovs_segments(v)));
+    if (status) return status;
+    for (uint64_t g = 0; g < ovs_segments(v); g++)
+        memcpy(ovs_segment_at(&to, g), ovs_segment_at(v, g), ovs_segment_slots(v) * sizeof(uint64_t));
+    give_words(v, s, 0);
+    *v = to;
+    info->ovs.near_bytes = near_bytes;
     ovs_tell(v, info);
     return HD_OK;
 }
@@ -325,6 +357,7 @@ const hd_design hd_design_ovs = {
     .put_at = put_at,
     .view = show_state,
     .resize = resize,
+    .set_near = set_near,
     .variants = variants,
     .unfit = unfit,
     .launch = run,

@@ -211,6 +211,14 @@ static hd_status sl_resize(void *state, const hd_seams *s, uint64_t buckets, hd_
     return status;
 }
 
+/* Here all segments are in one memory. */
+static hd_status sl_set_near(void *state, const hd_seams *s, uint64_t near_bytes, hd_info *info)
+{
+    (void)state, (void)s;
+    info->sl.near_bytes = near_bytes;
+    return HD_OK;
+}
+
 /* ---- The rest of a design -------------------------------------------------------------------- */
 
 static hd_status sl_verify(void *state)
@@ -294,6 +302,7 @@ const hd_design hd_design_sl = {
     .next = sl_next,
     .put_at = sl_put_at,
     .resize = sl_resize,
+    .set_near = sl_set_near,
     .variants = variants,
     .unfit = sl_unfit_batch,
     .launch = sl_run,

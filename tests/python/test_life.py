@@ -52,7 +52,7 @@ class Closing(unittest.TestCase):
         t.close()
         self.assertTrue(t.closed)
         calls = [lambda: len(t), lambda: t.info, lambda: t.epoch, lambda: t.load_factor, lambda: t.hit_rate, t.check, t.counters,
-                 lambda: t.grow(2), lambda: t.reserve(5000), lambda: t.shrink(1), lambda: t.save("/tmp/x"),
+                 lambda: t.grow(2), lambda: t.reserve(5000), lambda: t.shrink(1), lambda: t.set_near(1), lambda: t.save("/tmp/x"),
                  lambda: t.load("/tmp/x"), lambda: setattr(t, "epoch", 1), lambda: 5 in t, lambda: list(t),
                  lambda: next(t.items()), lambda: pickle.dumps(t), lambda: copy.copy(t), lambda: t._record_steps(True),
                  lambda: bool(t)]  # fmt: skip
