@@ -8,24 +8,26 @@
 #include "gpu/ovs/kernel_numbers.h"
 
 /* In the order of ovs_kernel. */
-static const hd_kernel_entry shared[] = { ovs_kernel_list,       ovs_kernel_codes,     ovs_kernel_sort_count,
-                                          ovs_kernel_sort_scan,  ovs_kernel_sort_lay,  ovs_kernel_split,
-                                          ovs_kernel_merge,      ovs_kernel_unmerge,   ovs_kernel_settle,
-                                          ovs_kernel_check,      ovs_kernel_shut,      ovs_kernel_renew,
-                                          ovs_kernel_word_enter, ovs_kernel_word_leave };
+static const hd_kernel_entry shared[] = { ovs_kernel_list,        ovs_kernel_codes,        ovs_kernel_sort_count,
+                                          ovs_kernel_sort_scan,   ovs_kernel_sort_lay,     ovs_kernel_split,
+                                          ovs_kernel_merge,       ovs_kernel_unmerge,      ovs_kernel_settle,
+                                          ovs_kernel_range_count, ovs_kernel_range_median, ovs_kernel_range_halve,
+                                          ovs_kernel_range_join,  ovs_kernel_range_unjoin, ovs_kernel_range_move,
+                                          ovs_kernel_check,       ovs_kernel_shut,         ovs_kernel_renew,
+                                          ovs_kernel_word_enter,  ovs_kernel_word_leave };
 static_assert(sizeof shared / sizeof *shared == OVS_KERNELS - HD_SHARED_KERNELS, "every kernel has its entry");
 
 /* Special entry points. What a row's text is compiled for is promised to the compiler, so that the rest of it falls
- * out, and registers with it; `blocks` of `threads` run on a multiprocessor at a time. plain: no segment has digests.
- * find: besides, all items are finds. */
+ * out, and registers with it; `blocks` of `threads` run on a multiprocessor at a time. All are for tables without ranges. plain: no
+ * segment has digests. find: besides, all items are finds. */
 #define OVS_SPECIAL(name, text, promise, threads, blocks)                                              \
     static __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ ovs_args a) \
     {                                                                                                  \
         __builtin_assume(promise);                                                                     \
         text(&a);                                                                                      \
     }
-#define OVS_PLAIN a.v.guided == 0
-#define OVS_FINDS !a.b.each &&a.b.op == HD_OP_FIND
+#define OVS_PLAIN a.v.ranges == 0 && a.v.guided == 0
+#define OVS_FINDS a.v.ranges == 0 && !a.b.each && a.b.op == HD_OP_FIND
 OVS_SPECIAL(ovs_special_quad_plain, ovs_quad_items, OVS_PLAIN, OVS_QUAD_THREADS, 2)
 OVS_SPECIAL(ovs_special_quad_plain_find, ovs_quad_items, (OVS_PLAIN) && (OVS_FINDS), OVS_QUAD_THREADS, 3)
 OVS_SPECIAL(ovs_special_quad_find, ovs_quad_items, OVS_FINDS, OVS_QUAD_THREADS, 3)
@@ -53,6 +55,7 @@ static const struct {
 static const void *special_for(const void *row, const ovs_args *a)
 {
     bool plain = a->v.guided == 0, finds = !a->b.each && a->b.op == HD_OP_FIND;
+    if (a->v.ranges) return row;
     for (const auto &s : specials)
         if (s.row.address == row && (plain || !s.plain) && (finds || !s.finds)) return s.special.address;
     return row;

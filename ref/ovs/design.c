@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/op.h"
 #include "ref/ovs/ovs.h"
+#include "ref/ovs/range.h"
 
 ovs_view *ovs_view_of(void *state) { return (ovs_view *)state; }
 
@@ -21,6 +22,11 @@ uint32_t ovs_extents_for(const ovs_view *v, uint64_t segments)
     uint32_t k = 1;
     for (uint64_t have = v->base; have < segments; have *= 2) k++;
     return k;
+}
+
+uint64_t ovs_rows_for(const ovs_view *v, uint64_t segments)
+{
+    return v->ranges ? v->base << (ovs_extents_for(v, segments) - 1) : 0;
 }
 
 ovs_view ovs_view_for(const hd_info *info)
@@ -36,6 +42,8 @@ ovs_view ovs_view_for(const hd_info *info)
     v.near_most = info->ovs.near_bytes ? info->ovs.near_bytes / info->ovs.segment_bytes : UINT64_MAX;
     v.guided = info->ovs.guide == HD_GUIDE_DIGEST ? OVS_EXTENTS : 0;
     v.seed = info->seed;
+    v.ranges = info->ovs.partition == HD_PARTITION_RANGE;
+    v.rows = ovs_rows_for(&v, segments);
     return v;
 }
 
@@ -66,8 +74,8 @@ void ovs_tell(const ovs_view *v, hd_info *info)
     info->keys = word_keys(OVS_HALF);
     info->values_device_bytes = bytes_of(v, false);
     info->values_host_bytes = bytes_of(v, true);
-    info->memory_bytes =
-        sizeof *v + info->values_device_bytes + info->values_host_bytes + ovs_digest_bytes(v, guided_segments(v));
+    info->memory_bytes = sizeof *v + info->values_device_bytes + info->values_host_bytes +
+                         ovs_digest_bytes(v, guided_segments(v)) + v->rows * sizeof *v->row;
 }
 
 static hd_status shape_of(const hd_design *d, const hd_config *c, hd_info *info)
@@ -162,11 +170,29 @@ static hd_status take_extents(ovs_view *v, const hd_seams *s, uint32_t from, uin
     return status;
 }
 
+/* Room for so many rows of the directory: those in use are copied to it. */
+static hd_status move_rows(ovs_view *v, const hd_seams *s, uint64_t rows)
+{
+    void *p = NULL;
+    if (rows == 0 || (v->row && v->rows == rows)) return HD_OK;
+    hd_status status = hd_take(s, "capacity: directory", rows, sizeof *v->row, &p);
+    if (status) return status;
+    if (v->row) {
+        memcpy(p, v->row, ovs_segments(v) * sizeof *v->row);
+        hd_give(s, v->row, v->rows, sizeof *v->row);
+    }
+    v->row = (uint64_t *)p;
+    v->rows = rows;
+    return HD_OK;
+}
+
 static void close_table(void *state, const hd_seams *s)
 {
-    if (!state) return;
-    give_extents((ovs_view *)state, s, 0);
-    hd_give(s, state, 1, sizeof(ovs_view));
+    ovs_view *v = (ovs_view *)state;
+    if (!v) return;
+    give_extents(v, s, 0);
+    if (v->row) hd_give(s, v->row, v->rows, sizeof *v->row);
+    hd_give(s, v, 1, sizeof *v);
 }
 
 static hd_status open_table(const hd_design *d, const hd_info *info, const hd_seams *s, void **state)
@@ -178,11 +204,11 @@ static hd_status open_table(const hd_design *d, const hd_info *info, const hd_se
     ovs_view *v = (ovs_view *)p;
     *v = ovs_view_for(info);
     status = take_extents(v, s, 0, ovs_extents_for(v, ovs_segments(v)));
-    if (status)
-        hd_give(s, v, 1, sizeof *v);
-    else
-        *state = v;
-    return status;
+    if (!status) status = move_rows(v, s, v->rows);
+    if (status) return close_table(v, s), status;
+    if (v->ranges) ovs_cut_evenly(v);
+    *state = v;
+    return HD_OK;
 }
 
 /* ---- Growing and shrinking ------------------------------------------------------------------- */
@@ -205,12 +231,12 @@ static hd_status resize(void *state, const hd_seams *s, uint64_t buckets, hd_inf
     hd_status status = ovs_segments_for(v, buckets, &segments);
     if (!status) status = take_extents(v, s, ovs_extents_for(v, ovs_segments(v)), ovs_extents_for(v, segments));
     if (status) return status;
-    while (ovs_segments(v) < segments) ovs_split(v);
-    while (ovs_segments(v) > segments && ovs_merge(v)) {
-    }
+    if (segments > v->rows) status = move_rows(v, s, ovs_rows_for(v, segments));
+    if (!status) status = ovs_resize(v, s, segments);
     give_extents(v, s, ovs_extents_for(v, ovs_segments(v)));
+    if (!status) status = move_rows(v, s, ovs_rows_for(v, ovs_segments(v)));
     ovs_tell(v, info);
-    return HD_OK;
+    return status;
 }
 
 /* ---- The rest of a design -------------------------------------------------------------------- */
@@ -270,7 +296,8 @@ static const char *unfit(const hd_variant_row *row, const hd_info *info, const h
     return b->each ? NULL : ovs_unfit(b->op);
 }
 
-static const char *const guides[] = { "none", "digest", NULL }; /* by hd_guide */
+static const char *const guides[] = { "none", "digest", NULL };    /* by hd_guide */
+static const char *const partitions[] = { "hash", "range", NULL }; /* by hd_partition */
 
 /* clang-format off */
 static const hd_param params[] = {
@@ -281,6 +308,9 @@ static const hd_param params[] = {
       .places = true, .saved = HD_SAVED_U32, .saved_at = 160 },
     { "guide",   HD_PARAM_ENUM, HD_PARAM_AT(hd_ovs_config, guide), .values = guides,
       .what = "what is near of every segment: nothing, or 16 bits per slot, so that misses read none that is far" },
+    { "partition", HD_PARAM_ENUM, HD_PARAM_AT(hd_ovs_config, partition), .values = partitions,
+      .what = "what decides a key's segment: its hash, or ranges of keys, which are split at their medians",
+      .places = true, .anew = true, .saved = HD_SAVED_FLAG, .saved_at = 3 },
 };
 /* clang-format on */
 

@@ -22,6 +22,12 @@
  * Splitting segment `split` makes segment base x 2^level + split of what the next bit says. A split or a merge rewrites
  * its segments: each key moves to the first free slot of its way until no key can, and then all free slots are fresh.
  *
+ * With `ranges` a segment holds the keys of a range, and the high half of what is called a hash is the key itself. The
+ * low half is the hash's, so all is as above within a segment. A directory says which segment has which range: a row
+ * (first key << 32 | segment) for each segment, by ascending first keys. The last row whose first key is not above a key
+ * names its segment. Numbers of segments say nothing about keys then: base, level and split only place segments in
+ * extents. A split takes any segment, and gives the upper half of its keys to the segment that is new (ref/ovs/range.h).
+ *
  * Extent 0 has the base segments, extent k those that the k-th doubling adds: nothing else moves when a table grows.
  * The first near_most segments of the table are near: in device memory. The others are far: in page-locked host memory,
  * which kernels read and write in place over the bus. So an extent has a near part and a far part; one of them may be
@@ -33,8 +39,9 @@
  * vain, which is rare. In such a segment a bucket is open while any of its digests is 0 (gpu/ovs/args.h has the
  * protocol).
  *
- * Differs from the paper (Patel et al., OOPSLA 2026): segments are chosen by the hash and not by ranges of keys; a full
- * segment makes a key PENDING, and does not lose it; an erased slot is used again; a key and its value are one word.
+ * Differs from the paper (Patel et al., OOPSLA 2026): segments are chosen by the hash or by ranges that are split at the
+ * median, and not by ranges of one width; a full segment makes a key PENDING, and does not lose it; an erased slot is
+ * used again; a key and its value are one word.
  *
  * Invariants, by number (ref/ovs/check.c). "At rest" means that no batch is running.
  *   OVS-1  a key is below the limit, and in one slot of the table
@@ -43,6 +50,8 @@
  *   OVS-4  no bucket before the one that a key is in, on its way, is open
  *   OVS-5  the first near_most segments are in near parts, the others in far parts
  *   OVS-6  at rest the digest of a slot with a key is the key's, that of a fresh slot is 0, that of a vacant one is not
+ *   OVS-7  the first keys in the directory ascend, and begin with 0; each segment has one row; a device's copy of the
+ *          directory is the same
  */
 #ifndef HD_OVS_LAYOUT_H
 #define HD_OVS_LAYOUT_H
@@ -74,6 +83,9 @@ enum {
     OVS_RULES
 };
 
+/* What can be wrong with a row of the directory. It is asked before the slots. */
+enum { OVS_ROW_ORDER, OVS_ROW_SEGMENT, OVS_ROW_COPY, OVS_ROW_TWICE, OVS_ROW_RULES };
+
 typedef struct ovs_extent {
     uint64_t *near, *far; /* words; NULL: no segment of it is there */
     uint8_t *digest;      /* OVS_DIGEST bytes per slot of all its segments, if it is guided */
@@ -85,8 +97,11 @@ typedef struct ovs_view {
     uint32_t level;
     uint32_t line_bits; /* a segment has 2^line_bits buckets */
     uint32_t guided;    /* the first extents, which have digests */
+    uint32_t ranges;    /* 1: segments have ranges of keys; 0: what hashes say */
     uint64_t near_most; /* the first segments, which are near */
     uint64_t seed;
+    uint64_t *row; /* (rows) the directory; ranges only. Of its rows as many are in use as there are segments */
+    uint64_t rows;
 } ovs_view;
 
 /* ---- Sizes ----------------------------------------------------------------------------------- */
@@ -160,7 +175,11 @@ HD_FN uint8_t *ovs_digest_at(const ovs_view *v, uint64_t e)
 
 /* ---- Ways ------------------------------------------------------------------------------------ */
 
-HD_FN uint64_t ovs_hash(const ovs_view *v, uint64_t key) { return hd_hash(key, v->seed); }
+HD_FN uint64_t ovs_hash(const ovs_view *v, uint64_t key)
+{
+    uint64_t h = hd_hash(key, v->seed);
+    return v->ranges ? key << 32 | (uint32_t)h : h;
+}
 
 /* The digest of keys with hash h. */
 HD_FN uint32_t ovs_digest_of(uint64_t h)
@@ -169,8 +188,41 @@ HD_FN uint32_t ovs_digest_of(uint64_t h)
     return d | ((d & 0xff) == 0) | (uint32_t)(d >> 8 == 0) << 8;
 }
 
+/* The first key of a row of the directory, its segment, and a row. */
+HD_FN uint64_t ovs_row_first(uint64_t row) { return row >> 32; }
+HD_FN uint64_t ovs_row_segment(uint64_t row) { return row & 0xffffffff; }
+HD_FN uint64_t ovs_row_pack(uint64_t first, uint64_t segment) { return first << 32 | segment; }
+
+/* What is wrong with row r by itself; OVS_ROW_RULES: nothing. */
+HD_FN int ovs_row_wrong(const ovs_view *v, uint64_t r)
+{
+    uint64_t first = ovs_row_first(v->row[r]);
+    if (r ? first <= ovs_row_first(v->row[r - 1]) : first != 0) return OVS_ROW_ORDER;
+    return ovs_row_segment(v->row[r]) < ovs_segments(v) ? OVS_ROW_RULES : OVS_ROW_SEGMENT;
+}
+/* Over all rows these add up to 0 if each segment has one row, and hardly ever else. */
+HD_FN uint64_t ovs_row_share(const ovs_view *v, uint64_t r)
+{
+    return hd_mix64(ovs_row_segment(v->row[r])) - hd_mix64(r);
+}
+
+/* The number of the row that has a key. */
+HD_FN uint64_t ovs_row_of(const ovs_view *v, uint64_t key)
+{
+    uint64_t low = 0, high = ovs_segments(v);
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (ovs_row_first(v->row[middle]) <= key)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 HD_FN uint64_t ovs_segment_of(const ovs_view *v, uint64_t h)
 {
+    if (v->ranges) return ovs_row_segment(v->row[ovs_row_of(v, h >> 32)]);
     uint64_t high = h >> 32, a = high * v->base >> 32, low = (1ull << v->level) - 1;
     uint64_t segment = a + v->base * (high & low);
     return segment < v->split ? a + v->base * (high & (2 * low + 1)) : segment;
@@ -224,6 +276,16 @@ HD_FN ovs_view ovs_one_more(ovs_view v)
     }
     return v;
 }
+
+/* A task of resizing a table with ranges, by a thread of the reference or a warp. */
+typedef struct ovs_task {
+    uint32_t from, to; /* split: `from` gives the upper half of its keys to `to`, which is new. Merge: all of them to
+                          `to`. Move: `to` becomes a copy of `from` */
+    uint32_t keys;     /* split: of `from` */
+    uint32_t first;    /* split: the first key of the range; once it is known, of the upper half */
+    uint32_t last;     /* split: the last key of the range */
+    uint32_t done;     /* merge: 1: `to` has the keys of both; 0: there was no room, and nothing has changed */
+} ovs_task;
 
 /* Two segments are merged only if their keys fill no more than nine tenths of one. */
 HD_FN bool ovs_may_merge(const ovs_view *v, uint64_t keys) { return keys * 10 <= ovs_segment_slots(v) * 9; }
