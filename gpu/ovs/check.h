@@ -56,7 +56,7 @@ SIMT_FN uint32_t ovs_check_digest(const ovs_view *v, uint64_t e, uint64_t word)
 SIMT_FN void ovs_check_rows(const ovs_check_args *a)
 {
     const ovs_view *v = &a->v;
-    uint64_t sum = 0, rows = v->ranges ? ovs_segments(v) : 0;
+    uint64_t sum = 0, rows = ovs_has_ranges(v) ? ovs_segments(v) : 0;
     for (uint64_t r = gpu_thread(); r < rows; r += gpu_threads()) {
         int wrong = ovs_row_wrong(v, r);
         if (wrong == OVS_ROW_RULES && simt_ld_u64(v->row + r) != simt_ld_u64(a->row_here + r)) wrong = OVS_ROW_COPY;

@@ -6,17 +6,18 @@
 #define OVS_REGISTRY ovs_host_variants
 #include "gpu/ovs/registry.h"
 
+#include "gpu/ovs/range.h"
 #include "gpu/ovs/rows.h"
 
 extern const hd_design hd_design_ovs_host;
 
 /* In the order of ovs_kernel. */
 static hd_host_text *const shared[OVS_KERNELS - HD_SHARED_KERNELS] = {
-    ovs_kernel_list,       ovs_kernel_codes,        ovs_kernel_sort_count,   ovs_kernel_sort_scan,
-    ovs_kernel_sort_lay,   ovs_kernel_split,        ovs_kernel_merge,        ovs_kernel_unmerge,
-    ovs_kernel_settle,     ovs_kernel_range_count,  ovs_kernel_range_median, ovs_kernel_range_halve,
-    ovs_kernel_range_join, ovs_kernel_range_unjoin, ovs_kernel_range_move,   ovs_kernel_check,
-    ovs_kernel_shut,       ovs_kernel_renew,        ovs_kernel_word_enter,   ovs_kernel_word_leave,
+    ovs_kernel_list,        ovs_kernel_codes,      ovs_kernel_sort_count,   ovs_kernel_sort_scan,
+    ovs_kernel_sort_lay,    ovs_kernel_split,      ovs_kernel_merge,        ovs_kernel_unmerge,
+    ovs_kernel_settle,      ovs_kernel_check,      ovs_kernel_shut,         ovs_kernel_renew,
+    ovs_kernel_word_enter,  ovs_kernel_word_leave, ovs_kernel_range_count,  ovs_kernel_range_median,
+    ovs_kernel_range_halve, ovs_kernel_range_join, ovs_kernel_range_unjoin, ovs_kernel_range_move,
 };
 
 hd_host_text *ovs_host_kernel(uint32_t kernel)

@@ -18,17 +18,17 @@ typedef enum ovs_kernel {
     OVS_NUMBER_merge,
     OVS_NUMBER_unmerge,
     OVS_NUMBER_settle,
-    OVS_NUMBER_range_count, /* of tables with ranges */
-    OVS_NUMBER_range_median,
-    OVS_NUMBER_range_halve,
-    OVS_NUMBER_range_join,
-    OVS_NUMBER_range_unjoin,
-    OVS_NUMBER_range_move,
     OVS_NUMBER_check,
     OVS_NUMBER_shut,
     OVS_NUMBER_renew,
     OVS_NUMBER_word_enter, /* of a batch lock: concurrency/word.h */
     OVS_NUMBER_word_leave,
+    OVS_NUMBER_range_count, /* of tables with ranges: range.h */
+    OVS_NUMBER_range_median,
+    OVS_NUMBER_range_halve,
+    OVS_NUMBER_range_join,
+    OVS_NUMBER_range_unjoin,
+    OVS_NUMBER_range_move,
     OVS_KERNELS
 } ovs_kernel;
 

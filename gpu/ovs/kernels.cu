@@ -1,33 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kernels.cu - the ovs kernels as CUDA entry points, and the table that a launch looks them up in.
+ * kernels.cu - the ovs kernels as CUDA entry points, and the table that a launch looks them up in. These are for tables
+ * whose segments are chosen by hashes; kernels_range.cu has those for tables with ranges of keys.
  */
+#define OVS_HASHED
 #define OVS_REGISTRY ovs_cuda_variants
 #include "gpu/ovs/registry.h"
 
 #include "gpu/ovs/kernel_numbers.h"
 
+/* kernels_range.cu: the entry point for tables with ranges; NULL: the kernel is the same. Where there is one, the
+ * arguments begin with a view. */
+extern "C" const void *ovs_cuda_range_entry(uint32_t kernel);
+
 /* In the order of ovs_kernel. */
-static const hd_kernel_entry shared[] = { ovs_kernel_list,        ovs_kernel_codes,        ovs_kernel_sort_count,
-                                          ovs_kernel_sort_scan,   ovs_kernel_sort_lay,     ovs_kernel_split,
-                                          ovs_kernel_merge,       ovs_kernel_unmerge,      ovs_kernel_settle,
-                                          ovs_kernel_range_count, ovs_kernel_range_median, ovs_kernel_range_halve,
-                                          ovs_kernel_range_join,  ovs_kernel_range_unjoin, ovs_kernel_range_move,
-                                          ovs_kernel_check,       ovs_kernel_shut,         ovs_kernel_renew,
-                                          ovs_kernel_word_enter,  ovs_kernel_word_leave };
-static_assert(sizeof shared / sizeof *shared == OVS_KERNELS - HD_SHARED_KERNELS, "every kernel has its entry");
+static const hd_kernel_entry shared[] = { ovs_kernel_list,       ovs_kernel_codes,     ovs_kernel_sort_count,
+                                          ovs_kernel_sort_scan,  ovs_kernel_sort_lay,  ovs_kernel_split,
+                                          ovs_kernel_merge,      ovs_kernel_unmerge,   ovs_kernel_settle,
+                                          ovs_kernel_check,      ovs_kernel_shut,      ovs_kernel_renew,
+                                          ovs_kernel_word_enter, ovs_kernel_word_leave };
+static_assert(sizeof shared / sizeof *shared == OVS_NUMBER_range_count - HD_SHARED_KERNELS,
+              "every kernel has its entry");
 
 /* Special entry points. What a row's text is compiled for is promised to the compiler, so that the rest of it falls
- * out, and registers with it; `blocks` of `threads` run on a multiprocessor at a time. All are for tables without ranges. plain: no
- * segment has digests. find: besides, all items are finds. */
+ * out, and registers with it; `blocks` of `threads` run on a multiprocessor at a time. plain: no segment has digests.
+ * find: besides, all items are finds. */
 #define OVS_SPECIAL(name, text, promise, threads, blocks)                                              \
     static __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ ovs_args a) \
     {                                                                                                  \
         __builtin_assume(promise);                                                                     \
         text(&a);                                                                                      \
     }
-#define OVS_PLAIN a.v.ranges == 0 && a.v.guided == 0
-#define OVS_FINDS a.v.ranges == 0 && !a.b.each && a.b.op == HD_OP_FIND
+#define OVS_PLAIN a.v.guided == 0
+#define OVS_FINDS !a.b.each &&a.b.op == HD_OP_FIND
 OVS_SPECIAL(ovs_special_quad_plain, ovs_quad_items, OVS_PLAIN, OVS_QUAD_THREADS, 2)
 OVS_SPECIAL(ovs_special_quad_plain_find, ovs_quad_items, (OVS_PLAIN) && (OVS_FINDS), OVS_QUAD_THREADS, 3)
 OVS_SPECIAL(ovs_special_quad_find, ovs_quad_items, OVS_FINDS, OVS_QUAD_THREADS, 3)
@@ -55,7 +60,6 @@ static const struct {
 static const void *special_for(const void *row, const ovs_args *a)
 {
     bool plain = a->v.guided == 0, finds = !a->b.each && a->b.op == HD_OP_FIND;
-    if (a->v.ranges) return row;
     for (const auto &s : specials)
         if (s.row.address == row && (plain || !s.plain) && (finds || !s.finds)) return s.special.address;
     return row;
@@ -63,7 +67,10 @@ static const void *special_for(const void *row, const ovs_args *a)
 
 extern "C" const void *ovs_cuda_entry(uint32_t kernel, const void *args)
 {
-    if (kernel >= HD_SHARED_KERNELS) return kernel < OVS_KERNELS ? shared[kernel - HD_SHARED_KERNELS].address : nullptr;
+    const void *of_ranges = ovs_cuda_range_entry(kernel);
+    if (of_ranges && static_cast<const ovs_view *>(args)->ranges) return of_ranges;
+    if (kernel >= OVS_NUMBER_range_count) return nullptr;
+    if (kernel >= HD_SHARED_KERNELS) return shared[kernel - HD_SHARED_KERNELS].address;
     const hd_variant_row *row = hd_variant_row_numbered(ovs_cuda_variants, kernel);
     return row ? special_for(row->entry.address, static_cast<const ovs_args *>(args)) : nullptr;
 }

@@ -9,7 +9,6 @@
 #include "concurrency/word.h"
 #include "gpu/ovs/check.h"
 #include "gpu/ovs/order.h"
-#include "gpu/ovs/range.h"
 #include "gpu/ovs/resize.h"
 #include "gpu/ovs/variant.h"
 #include "gpu/ovs/whole.h"
@@ -23,12 +22,6 @@ SIMT_ENTRY(ovs_kernel_split, ovs_args, ovs_split_segments)
 SIMT_ENTRY(ovs_kernel_merge, ovs_args, ovs_merge_segments)
 SIMT_ENTRY(ovs_kernel_unmerge, ovs_args, ovs_unmerge_segments)
 SIMT_ENTRY(ovs_kernel_settle, ovs_args, ovs_settle_segments)
-SIMT_ENTRY(ovs_kernel_range_count, ovs_args, ovs_count_segments)
-SIMT_ENTRY(ovs_kernel_range_median, ovs_args, ovs_find_medians)
-SIMT_ENTRY(ovs_kernel_range_halve, ovs_args, ovs_halve_segments)
-SIMT_ENTRY(ovs_kernel_range_join, ovs_args, ovs_join_segments)
-SIMT_ENTRY(ovs_kernel_range_unjoin, ovs_args, ovs_unjoin_segments)
-SIMT_ENTRY(ovs_kernel_range_move, ovs_args, ovs_move_segments)
 SIMT_ENTRY(ovs_kernel_check, ovs_check_args, ovs_check_slots)
 SIMT_ENTRY(ovs_kernel_shut, ovs_check_args, ovs_shut_passed)
 SIMT_ENTRY(ovs_kernel_renew, ovs_check_args, ovs_renew_digests)

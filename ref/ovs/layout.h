@@ -175,10 +175,18 @@ HD_FN uint8_t *ovs_digest_at(const ovs_view *v, uint64_t e)
 
 /* ---- Ways ------------------------------------------------------------------------------------ */
 
+/* Whether segments have ranges of keys. A file of kernels that are only for other tables defines OVS_HASHED: then all
+ * that ranges need falls out. */
+#ifdef OVS_HASHED
+HD_FN bool ovs_has_ranges(const ovs_view *v) { return (void)v, false; }
+#else
+HD_FN bool ovs_has_ranges(const ovs_view *v) { return v->ranges != 0; }
+#endif
+
 HD_FN uint64_t ovs_hash(const ovs_view *v, uint64_t key)
 {
     uint64_t h = hd_hash(key, v->seed);
-    return v->ranges ? key << 32 | (uint32_t)h : h;
+    return ovs_has_ranges(v) ? key << 32 | (uint32_t)h : h;
 }
 
 /* The digest of keys with hash h. */
@@ -222,7 +230,7 @@ HD_FN uint64_t ovs_row_of(const ovs_view *v, uint64_t key)
 
 HD_FN uint64_t ovs_segment_of(const ovs_view *v, uint64_t h)
 {
-    if (v->ranges) return ovs_row_segment(v->row[ovs_row_of(v, h >> 32)]);
+    if (ovs_has_ranges(v)) return ovs_row_segment(v->row[ovs_row_of(v, h >> 32)]);
     uint64_t high = h >> 32, a = high * v->base >> 32, low = (1ull << v->level) - 1;
     uint64_t segment = a + v->base * (high & low);
     return segment < v->split ? a + v->base * (high & (2 * low + 1)) : segment;
