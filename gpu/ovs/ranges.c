@@ -100,17 +100,17 @@ static hd_status make_rows(ranges *x, uint64_t rows)
     ovs_own *o = x->o;
     ovs_view *v = &o->v;
     uint64_t had = v->rows, *here = v->row, *there = o->row_there;
-    hd_piece old[OVS_ROW_PIECES], new[OVS_ROW_PIECES];
+    hd_piece old[OVS_ROW_PIECES], next[OVS_ROW_PIECES];
     if (rows == had) return HD_OK;
     ovs_row_pieces(o, had, old);
-    ovs_row_pieces(o, rows, new);
-    hd_status status = take_pieces(x->m, o, new, OVS_ROW_PIECES);
+    ovs_row_pieces(o, rows, next);
+    hd_status status = take_pieces(x->m, o, next, OVS_ROW_PIECES);
     if (!status) {
         memcpy(v->row, here, ovs_segments(v) * sizeof *here);
         status = launch(x, OVS_NUMBER_range_move, 0, 0, true);
         uint64_t *now = v->row, *now_there = o->row_there;
         if (!status) v->row = here, o->row_there = there;
-        give_pieces(x->m, o, status ? new : old, OVS_ROW_PIECES);
+        give_pieces(x->m, o, status ? next : old, OVS_ROW_PIECES);
         if (!status) v->row = now, o->row_there = now_there, v->rows = rows;
     }
     if (status) v->row = here, o->row_there = there;
