@@ -182,6 +182,9 @@ struct hd_gpu {
     /* Checks of the configuration what the reference's shape cannot (HD_EINVAL names the field), and corrects info.
      * device: the table is on a device, not on the host machine. NULL: nothing. */
     hd_status (*shape)(hd_info *info, bool device);
+    /* Where ref->room_for is: the same on a machine, as resize does. */
+    hd_status (*room_for)(void *own, void *entries, const hd_gpu_machine *m, const uint64_t *key, uint64_t n,
+                          hd_info *info, bool *made);
 };
 
 /* ---- A batch's arrays ------------------------------------------------------------------------ */
@@ -238,6 +241,8 @@ bool hd_host_put_at(void *state, const hd_entry *e);
 void hd_host_move_all(void *from, void *to);
 /* Where gpu->resize is. info is what the table is afterwards, also where it fails. */
 hd_status hd_host_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
+/* Where gpu->room_for is. */
+hd_status hd_host_room_for(void *state, const hd_seams *s, const uint64_t *key, uint64_t n, hd_info *info, bool *made);
 /* Where gpu->grow is: hd_design.grow. */
 hd_status hd_host_grow(const hd_design *d, const hd_seams *s, const hd_info *info, void **state);
 /* Where gpu->ref->prepare is. */
@@ -263,6 +268,8 @@ hd_status hd_cuda_clock(void *state, uint64_t *ns);
 /* Where gpu->grow is: hd_design.grow. */
 hd_status hd_cuda_grow(const hd_design *d, const hd_seams *s, const hd_info *info, void **state);
 hd_status hd_cuda_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
+/* Where gpu->room_for is. */
+hd_status hd_cuda_room_for(void *state, const hd_seams *s, const uint64_t *key, uint64_t n, hd_info *info, bool *made);
 /* Where gpu->needs is. */
 hd_status hd_cuda_prepare(void *state, const hd_seams *s, const hd_batch *b, hd_info *info);
 /* Where gpu->view is. */

@@ -298,21 +298,32 @@ static hd_status read_grown(void *self, void *here, const void *there, size_t by
     return HD_OK;
 }
 
-/* The caller is alone: the table's lock has it as an inserter. */
-hd_status hd_host_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
+/* To n buckets, or, where there are keys, for these n keys. */
+static hd_status resize_for(host *h, const hd_seams *s, uint64_t n, const uint64_t *key, hd_info *info, bool *made)
 {
-    host *h = (host *)state;
     growth g = { h, s };
     hd_gpu_machine m = { launcher_of(h), take_more, give_back, read_grown, &g };
     m.on.launch = run_more;
     m.on.self = &g;
     h->gpu->before(h->own, h->entries);
     hd_status status = make_known(h);
-    if (!status) status = h->gpu->resize(h->own, h->entries, &m, buckets, info);
+    if (!status && key) status = h->gpu->room_for(h->own, h->entries, &m, key, n, info, made);
+    if (!status && !key) status = h->gpu->resize(h->own, h->entries, &m, n, info);
     own_of(h)->info = *info;
     simt_machine_forget(h->machine);
     h->gpu->after(h->own, h->entries, status == HD_OK);
     return status;
+}
+
+/* The caller is alone: the table's lock has it as an inserter. */
+hd_status hd_host_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
+{
+    return resize_for((host *)state, s, buckets, NULL, info, NULL);
+}
+
+hd_status hd_host_room_for(void *state, const hd_seams *s, const uint64_t *key, uint64_t n, hd_info *info, bool *made)
+{
+    return resize_for((host *)state, s, n, key, info, made);
 }
 
 /* What kernels may touch of the old table, and of the new one. Planes that both share are the new one's. */

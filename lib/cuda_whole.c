@@ -185,14 +185,15 @@ hd_status hd_cuda_clock(void *state, uint64_t *ns)
 
 /* ---- Growth in place ------------------------------------------------------------------------- */
 
-/* Between all batches before it and all that follow. */
-static hd_status resize_here(cuda *c, uint64_t buckets, hd_info *info)
+/* Between all batches before it and all that follow: to n buckets, or, where there are keys, for these n keys. */
+static hd_status resize_here(cuda *c, uint64_t n, const uint64_t *key, hd_info *info, bool *made)
 {
     hd_cuda_stream o = { c, NULL, "resize", NULL };
     const hd_gpu_machine m = hd_cuda_machine(&o);
     hd_status status = hd_streams_join(&c->streams), joined = status;
     if (!status) {
-        status = c->gpu->resize(c->own, NULL, &m, buckets, info);
+        status =
+            key ? c->gpu->room_for(c->own, NULL, &m, key, n, info, made) : c->gpu->resize(c->own, NULL, &m, n, info);
         info->memory_bytes += hd_staging_bytes(&hd_staging_usual); /* beside what the design tells */
     }
     own_of(c)->info = *info;
@@ -200,12 +201,22 @@ static hd_status resize_here(cuda *c, uint64_t buckets, hd_info *info)
     return hd_cuda_wait_anyway(c, "resize", status, NULL);
 }
 
+static hd_status resize_for(cuda *c, uint64_t n, const uint64_t *key, hd_info *info, bool *made)
+{
+    int before = c->device.number;
+    hd_status status = hd_cuda_enter(c, &before);
+    if (!status) status = resize_here(c, n, key, info, made);
+    return hd_cuda_leave(c, before, status);
+}
+
 hd_status hd_cuda_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
 {
     (void)s;
-    cuda *c = (cuda *)state;
-    int before = c->device.number;
-    hd_status status = hd_cuda_enter(c, &before);
-    if (!status) status = resize_here(c, buckets, info);
-    return hd_cuda_leave(c, before, status);
+    return resize_for((cuda *)state, buckets, NULL, info, NULL);
+}
+
+hd_status hd_cuda_room_for(void *state, const hd_seams *s, const uint64_t *key, uint64_t n, hd_info *info, bool *made)
+{
+    (void)s;
+    return resize_for((cuda *)state, n, key, info, made);
 }

@@ -30,6 +30,6 @@ const hd_design hd_design_ovs_host = {
     .name = "ovs", .what = "a dictionary of segments, its GPU kernels on the host machine", .params = &ovs_params,
     .policy = "none", .variants = ovs_variants, .unfit = ovs_unfit_row, .gpu = &ovs_gpu,
     .host_kernel = ovs_host_kernel, .select = ovs_select, .few_items = OVS_FEW_ITEMS, .owns = true, HD_ON_HOST,
-    .resize = hd_host_resize
+    .resize = hd_host_resize, .room_for = hd_host_room_for
 };
 /* clang-format on */

@@ -462,18 +462,38 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
     return status;
 }
 
+static hd_status take_for(ovs_own *o, const hd_gpu_machine *m, uint64_t segments)
+{
+    return take_extents(o, m, ovs_extents_for(&o->v, ovs_segments(&o->v)), ovs_extents_for(&o->v, segments));
+}
+
+static hd_status room_for(void *own, void *entries, const hd_gpu_machine *m, const uint64_t *key, uint64_t n,
+                          hd_info *info, bool *made)
+{
+    ovs_own *o = (ovs_own *)own;
+    *made = o->v.ranges;
+    if (!o->v.ranges) return HD_OK;
+    hd_status status = ovs_make_room_there(o, m, key, n, take_for);
+    give_extents(o, m, ovs_extents_for(&o->v, ovs_segments(&o->v)), OVS_EXTENTS);
+    if (entries) *ovs_view_of(entries) = o->v;
+    ovs_tell(&o->v, info);
+    info->memory_bytes += room_bytes(info, o->gpu.device);
+    return status;
+}
+
 static void show(const void *own, hd_view *view) { ovs_show(&((const ovs_own *)own)->v, view); }
 
 /* clang-format off */
 const hd_gpu ovs_gpu = {
     &hd_design_ovs, HD_CUDA_ENTRY(ovs_cuda_entry), OVS_NUMBER_word_enter, OVS_NUMBER_word_leave, sizeof(ovs_own),
     usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, NULL,
-    launch, resize, NULL, NULL, ovs_check_there, &ovs_parts, show, shape
+    launch, resize, NULL, NULL, ovs_check_there, &ovs_parts, show, shape, room_for
 };
 
 const hd_design hd_design_ovs_cuda = {
     .name = "ovs", .what = "a dictionary of segments, in a GPU's memory and in pinned memory of the host",
     .params = &ovs_params, .policy = "none", .variants = ovs_variants, .unfit = ovs_unfit_row, .gpu = &ovs_gpu,
-    .select = ovs_select, .few_items = OVS_FEW_ITEMS, .owns = true, HD_ON_CUDA, .resize = hd_cuda_resize
+    .select = ovs_select, .few_items = OVS_FEW_ITEMS, .owns = true, HD_ON_CUDA, .resize = hd_cuda_resize,
+    .room_for = hd_cuda_room_for
 };
 /* clang-format on */

@@ -52,6 +52,9 @@ int ovs_row_pieces(const ovs_own *o, uint64_t rows, hd_piece *all);
 hd_status ovs_write_directory(ovs_own *o, const hd_launcher *l);
 /* So many segments, or as few as there is room for. The extents that are needed are there. */
 hd_status ovs_resize_ranges(ovs_own *o, const hd_gpu_machine *m, uint64_t segments);
+/* Splits segments for keys that found no slot. take: the extents for so many segments. */
+hd_status ovs_make_room_there(ovs_own *o, const hd_gpu_machine *m, const uint64_t *key, uint64_t n,
+                              hd_status (*take)(ovs_own *o, const hd_gpu_machine *m, uint64_t segments));
 
 extern const hd_gpu_parts ovs_parts;
 hd_status ovs_check_there(void *own, const hd_gpu_machine *m); /* hd_gpu.check */

@@ -3,7 +3,7 @@
  * range.h - the kernels that resize tables with ranges (ref/ovs/range.h), a warp for each segment or task. They run alone
  * on the table. Which segments are split or merged is the host's choice.
  *
- *   count    How many keys each segment has.
+ *   count    How many keys each segment has, or each that a task is about.
  *   median   The first keys of the upper halves of segments that are to be split. Reads only.
  *   halve    The keys of upper halves move to the new segments, both are settled, and the directory is written.
  *   join     Copies the keys of segment `from` to its neighbour `to`, and settles that. If they do not fit, it takes them
@@ -16,6 +16,7 @@
 #define OVS_RANGE_H
 
 #include "gpu/ovs/resize.h"
+#include "ref/ovs/range.h"
 
 /* The rows in use, from the host's copy to the device's, if the device has one. */
 SIMT_FN void ovs_write_rows(const ovs_args *a)
@@ -33,6 +34,8 @@ SIMT_FN ovs_task ovs_task_at(const ovs_args *a, uint64_t j)
     t.keys = simt_ld_u32(&p->keys);
     t.first = simt_ld_u32(&p->first);
     t.last = simt_ld_u32(&p->last);
+    t.wait = simt_ld_u32(&p->wait);
+    t.waits = simt_ld_u32(&p->waits);
     t.done = 0;
     return t;
 }
@@ -40,7 +43,8 @@ SIMT_FN ovs_task ovs_task_at(const ovs_args *a, uint64_t j)
 SIMT_FN void ovs_count_segments(const ovs_args *a)
 {
     simt_tile w = simt_tile_of(32);
-    for (uint64_t g = ovs_first_segment(a); g < a->b.last; g += ovs_segment_stride()) {
+    for (uint64_t j = ovs_first_segment(a); j < a->b.last; j += ovs_segment_stride()) {
+        uint64_t g = a->task ? simt_ld_u32(&a->task[j].from) : j;
         uint64_t n = ovs_count_keys(w, &a->v, ovs_segment_at(&a->v, g));
         if (w.rank == 0) simt_st_u32(a->keys + g, (uint32_t)n);
         simt_join();
@@ -61,11 +65,13 @@ SIMT_FN uint64_t ovs_keys_below(simt_tile w, const ovs_view *v, uint64_t *segmen
 }
 
 /* As the reference does: half of the keys, rounded down, are below it; with fewer than two keys it is the middle. */
-SIMT_FN uint64_t ovs_median(simt_tile w, const ovs_view *v, const ovs_task *t)
+SIMT_FN uint64_t ovs_median(simt_tile w, const ovs_args *a, const ovs_task *t)
 {
+    const ovs_view *v = &a->v;
     uint64_t low = (uint64_t)t->first + 1, high = t->last, *segment = ovs_segment_at(v, t->from);
     while (low < high) {
-        uint64_t middle = low + (high - low) / 2, below = t->keys < 2 ? 0 : ovs_keys_below(w, v, segment, middle);
+        uint64_t middle = low + (high - low) / 2, below = ovs_waits_below(t, a->wait, middle);
+        if (t->keys >= 2) below += ovs_keys_below(w, v, segment, middle);
         if (below == t->keys / 2) return middle;
         if (below < t->keys / 2)
             low = middle + 1;
@@ -80,7 +86,7 @@ SIMT_FN void ovs_find_medians(const ovs_args *a)
     simt_tile w = simt_tile_of(32);
     for (uint64_t j = ovs_first_segment(a); j < a->b.last; j += ovs_segment_stride()) {
         ovs_task t = ovs_task_at(a, j);
-        uint64_t first = ovs_median(w, &a->v, &t);
+        uint64_t first = ovs_median(w, a, &t);
         simt_sync_tile(w); /* all have read the task */
         if (w.rank == 0) simt_st_u32(&a->task[j].first, (uint32_t)first);
         simt_join();

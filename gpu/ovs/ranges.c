@@ -48,14 +48,15 @@ static hd_status take_pieces(const hd_gpu_machine *m, ovs_own *o, const hd_piece
     return status;
 }
 
-enum { PLAN_PIECES = 3 };
-static void plan_pieces(uint64_t rows, hd_piece all[PLAN_PIECES])
+enum { PLAN_PIECES = 4 };
+static void plan_pieces(uint64_t rows, uint64_t waiting, hd_piece all[PLAN_PIECES])
 {
     static const char what[] = "resizing: segments";
     const hd_piece pieces[PLAN_PIECES] = {
         { what, offsetof(ovs_own, plan.keys), rows, sizeof(uint32_t), HD_AS_IT_COMES, HD_HOST_MEMORY },
         { what, offsetof(ovs_own, plan.was), rows, sizeof(uint64_t), HD_AS_IT_COMES, HD_HOST_MEMORY },
         { what, offsetof(ovs_own, plan.task), rows, sizeof(ovs_task), HD_AS_IT_COMES, HD_HOST_MEMORY },
+        { what, offsetof(ovs_own, plan.wait), waiting, sizeof(uint32_t), HD_AS_IT_COMES, HD_HOST_MEMORY },
     };
     memcpy(all, pieces, sizeof pieces);
 }
@@ -72,7 +73,8 @@ static hd_status launch(ranges *x, uint32_t kernel, uint64_t first, uint64_t las
     x->a.b.first = first;
     x->a.b.last = last;
     x->a.keys = x->o->plan.keys;
-    x->a.task = x->o->plan.task;
+    x->a.task = x->o->plan.tasks ? x->o->plan.task : NULL;
+    x->a.wait = x->o->plan.wait;
     x->a.row_here = x->o->v.row;
     x->a.rows = writes && x->o->row_there ? ovs_segments(&x->o->v) : 0;
     if (lanes < x->a.rows) lanes = x->a.rows;
@@ -86,9 +88,11 @@ static hd_status await(const ranges *x)
     return x->m->read(x->m->self, &word, &x->o->words->crowded, sizeof word);
 }
 
+/* Of the segments of tasks, or, where there are none, of all. */
 static hd_status count_keys(ranges *x)
 {
-    hd_status status = launch(x, OVS_NUMBER_range_count, 0, ovs_segments(&x->o->v), false);
+    uint64_t n = x->o->plan.tasks ? x->o->plan.tasks : ovs_segments(&x->o->v);
+    hd_status status = launch(x, OVS_NUMBER_range_count, 0, n, false);
     return status ? status : await(x);
 }
 
@@ -129,21 +133,19 @@ hd_status ovs_write_directory(ovs_own *o, const hd_launcher *l)
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
 
-static hd_status split_round(ranges *x, uint64_t segments)
+/* The tasks are known. */
+static hd_status split_round(ranges *x)
 {
     ovs_view *v = &x->o->v;
     ovs_plan *p = &x->o->plan;
     uint64_t had = ovs_segments(v);
-    hd_status status = await(x);
-    if (status) return status;
-    ovs_plan_splits(v, p, segments - had);
-    status = launch(x, OVS_NUMBER_range_median, 0, p->tasks, false);
+    hd_status status = launch(x, OVS_NUMBER_range_median, 0, p->tasks, false);
     if (!status) status = await(x);
     if (status) return status;
     ovs_rows_split(v, p);
     status = launch(x, OVS_NUMBER_range_halve, 0, p->tasks, true);
     if (status) ovs_rows_undo(v, p, had);
-    return status;
+    return status ? status : await(x);
 }
 
 /* *stuck: no pair fits. */
@@ -152,8 +154,7 @@ static hd_status merge_round(ranges *x, uint64_t segments, bool *stuck)
     ovs_view *v = &x->o->v;
     ovs_plan *p = &x->o->plan;
     uint64_t had = ovs_segments(v);
-    hd_status status = await(x);
-    if (status) return status;
+    hd_status status;
     ovs_plan_merges(v, p, had - segments);
     *stuck = p->tasks == 0;
     if (*stuck) return HD_OK;
@@ -166,27 +167,64 @@ static hd_status merge_round(ranges *x, uint64_t segments, bool *stuck)
         if (status) ovs_rows_undo(v, p, had);
     }
     if (status) launch(x, OVS_NUMBER_range_unjoin, 0, p->tasks, false);
+    return status ? status : await(x);
+}
+
+/* A plan for a table of so many segments, and for so many keys that wait. */
+static hd_status begin(ranges *x, ovs_own *o, const hd_gpu_machine *m, hd_piece all[PLAN_PIECES], uint64_t rows,
+                       uint64_t waiting)
+{
+    memset(x, 0, sizeof *x);
+    memset(&o->plan, 0, sizeof o->plan);
+    x->o = o;
+    x->m = m;
+    plan_pieces(rows, waiting, all);
+    return take_pieces(m, o, all, PLAN_PIECES);
+}
+
+/* All has run before memory is given back. */
+static hd_status end(ranges *x, const hd_piece all[PLAN_PIECES], hd_status status)
+{
+    hd_status ran = await(x);
+    if (!status) status = ran;
+    if (!status) status = make_rows(x, ovs_rows_for(&x->o->v, ovs_segments(&x->o->v)));
+    give_pieces(x->m, x->o, all, PLAN_PIECES);
     return status;
 }
 
 hd_status ovs_resize_ranges(ovs_own *o, const hd_gpu_machine *m, uint64_t segments)
 {
     hd_piece plan[PLAN_PIECES];
+    uint64_t had = ovs_segments(&o->v);
     bool stuck = false;
     ranges x;
-    memset(&x, 0, sizeof x);
-    x.o = o;
-    x.m = m;
-    plan_pieces(segments > ovs_segments(&o->v) ? segments : ovs_segments(&o->v), plan);
-    hd_status status = take_pieces(m, o, plan, PLAN_PIECES);
+    hd_status status = begin(&x, o, m, plan, segments > had ? segments : had, 0);
     if (status) return status;
     status = count_keys(&x);
     if (!status && segments > o->v.rows) status = make_rows(&x, ovs_rows_for(&o->v, segments));
-    while (!status && ovs_segments(&o->v) < segments) status = split_round(&x, segments);
+    while (!status && ovs_segments(&o->v) < segments) {
+        ovs_plan_splits(&o->v, &o->plan, segments - ovs_segments(&o->v));
+        status = split_round(&x);
+    }
     while (!status && !stuck && ovs_segments(&o->v) > segments) status = merge_round(&x, segments, &stuck);
-    hd_status ran = await(&x); /* before memory is given back */
-    if (!status) status = ran;
-    if (!status) status = make_rows(&x, ovs_rows_for(&o->v, ovs_segments(&o->v)));
-    give_pieces(m, o, plan, PLAN_PIECES);
-    return status;
+    return end(&x, plan, status);
+}
+
+hd_status ovs_make_room_there(ovs_own *o, const hd_gpu_machine *m, const uint64_t *key, uint64_t n,
+                              hd_status (*take)(ovs_own *o, const hd_gpu_machine *m, uint64_t segments))
+{
+    hd_piece plan[PLAN_PIECES];
+    ovs_view *v = &o->v;
+    uint64_t most = 0;
+    ranges x;
+    hd_status status = begin(&x, o, m, plan, ovs_rows_for_room(v, n), n);
+    if (status) return status;
+    ovs_plan_wait(&o->plan, key, n);
+    ovs_plan_room(v, &o->plan, true);
+    status = count_keys(&x);
+    if (!status) status = ovs_segments_for(v, ovs_plan_weigh(v, &o->plan) << v->line_bits, &most);
+    if (!status) status = take(o, m, most);
+    if (!status && most > v->rows) status = make_rows(&x, ovs_rows_for(v, most));
+    for (; !status && o->plan.tasks; ovs_plan_room(v, &o->plan, false)) status = split_round(&x);
+    return end(&x, plan, status);
 }

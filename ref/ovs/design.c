@@ -239,6 +239,37 @@ static hd_status resize(void *state, const hd_seams *s, uint64_t buckets, hd_inf
     return status;
 }
 
+/* The table as it may become: extents and rows for so many segments. After a failure nothing has changed. */
+static hd_status take_for(ovs_view *v, const hd_seams *s, uint64_t segments)
+{
+    uint32_t had = ovs_extents_for(v, ovs_segments(v));
+    hd_status status = take_extents(v, s, had, ovs_extents_for(v, segments));
+    if (!status && segments > v->rows) status = move_rows(v, s, ovs_rows_for(v, segments));
+    if (status) give_extents(v, s, had);
+    return status;
+}
+
+static hd_status room_for(void *state, const hd_seams *s, const uint64_t *key, uint64_t n, hd_info *info, bool *made)
+{
+    ovs_view *v = (ovs_view *)state;
+    ovs_plan p;
+    *made = v->ranges;
+    if (!v->ranges) return HD_OK;
+    hd_status status = ovs_plan_take(&p, s, ovs_rows_for_room(v, n), n);
+    if (status) return status;
+    uint64_t most = ovs_plan_for(v, &p, key, n);
+    status = ovs_segments_for(v, most << v->line_bits, &most);
+    if (!status) status = take_for(v, s, most);
+    if (!status) {
+        ovs_make_room(v, &p);
+        give_extents(v, s, ovs_extents_for(v, ovs_segments(v)));
+        status = move_rows(v, s, ovs_rows_for(v, ovs_segments(v)));
+    }
+    ovs_plan_give(&p, s);
+    ovs_tell(v, info);
+    return status;
+}
+
 /* ---- The rest of a design -------------------------------------------------------------------- */
 
 static hd_status verify(void *state)
@@ -347,6 +378,7 @@ const hd_design hd_design_ovs = {
     .put_at = put_at,
     .view = show_state,
     .resize = resize,
+    .room_for = room_for,
     .variants = variants,
     .unfit = unfit,
     .launch = run,

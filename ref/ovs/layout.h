@@ -287,12 +287,13 @@ HD_FN ovs_view ovs_one_more(ovs_view v)
 
 /* A task of resizing a table with ranges, by a thread of the reference or a warp. */
 typedef struct ovs_task {
-    uint32_t from, to; /* split: `from` gives the upper half of its keys to `to`, which is new. Merge: all of them to
+    uint32_t from, to;    /* split: `from` gives the upper half of its keys to `to`, which is new. Merge: all of them to
                           `to`. Move: `to` becomes a copy of `from` */
-    uint32_t keys;     /* split: of `from` */
-    uint32_t first;    /* split: the first key of the range; once it is known, of the upper half */
-    uint32_t last;     /* split: the last key of the range */
-    uint32_t done;     /* merge: 1: `to` has the keys of both; 0: there was no room, and nothing has changed */
+    uint32_t keys;        /* split: of `from`, and those that wait */
+    uint32_t wait, waits; /* split: the first of the keys that wait for room in `from`, and how many there are */
+    uint32_t first;       /* split: the first key of the range; once it is known, of the upper half */
+    uint32_t last;        /* split: the last key of the range */
+    uint32_t done;        /* merge: 1: `to` has the keys of both; 0: there was no room, and nothing has changed */
 } ovs_task;
 
 /* Two segments are merged only if their keys fill no more than nine tenths of one. */

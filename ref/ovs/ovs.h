@@ -78,6 +78,12 @@ bool ovs_merge(ovs_view *v);
  * them. HD_ENOMEM: no memory for what ranges need meanwhile; nothing has changed. */
 hd_status ovs_resize(ovs_view *v, const hd_seams *s, uint64_t segments);
 
+/* With ranges: begins a plan that makes room for keys that found none (range.h), and returns how many segments the table
+ * will have, at most; and carries it out. */
+struct ovs_plan; /* range.h */
+uint64_t ovs_plan_for(const ovs_view *v, struct ovs_plan *p, const uint64_t *key, uint64_t n);
+void ovs_make_room(ovs_view *v, struct ovs_plan *p);
+
 /* ---- The state that hd_design_ovs opens ------------------------------------------------------ */
 
 ovs_view *ovs_view_of(void *state);

@@ -12,12 +12,16 @@ static const uint64_t all_keys = 1ull << OVS_HALF;
 
 enum { ROW_BYTES = sizeof(uint64_t) + sizeof(ovs_task) + sizeof(uint32_t) };
 
-hd_status ovs_plan_take(ovs_plan *p, const hd_seams *s, uint64_t rows)
+hd_status ovs_plan_take(ovs_plan *p, const hd_seams *s, uint64_t rows, uint64_t waiting)
 {
-    void *block = NULL;
+    void *block = NULL, *wait = NULL;
     memset(p, 0, sizeof *p);
     hd_status status = hd_take(s, "resizing: segments", rows, ROW_BYTES, &block);
+    if (!status && waiting) status = hd_take(s, "resizing: keys", waiting, sizeof *p->wait, &wait);
+    if (status && block) hd_give(s, block, rows, ROW_BYTES);
     if (status) return status;
+    p->wait = (uint32_t *)wait;
+    p->taken = waiting;
     p->rows = rows;
     p->was = (uint64_t *)block;
     p->task = (ovs_task *)(void *)(p->was + rows);
@@ -28,6 +32,7 @@ hd_status ovs_plan_take(ovs_plan *p, const hd_seams *s, uint64_t rows)
 void ovs_plan_give(ovs_plan *p, const hd_seams *s)
 {
     if (p->was) hd_give(s, p->was, p->rows, ROW_BYTES);
+    if (p->wait) hd_give(s, p->wait, p->taken, sizeof *p->wait);
     memset(p, 0, sizeof *p);
 }
 
@@ -105,6 +110,19 @@ static uint64_t least_weight(const ovs_view *v, const ovs_plan *p, uint64_t most
     return low;
 }
 
+static void add_split(const ovs_view *v, ovs_plan *p, uint64_t r, uint64_t wait, uint64_t waits)
+{
+    uint64_t from = ovs_row_segment(v->row[r]);
+    p->task[p->tasks] = (ovs_task){ .from = (uint32_t)from,
+                                    .to = (uint32_t)(ovs_segments(v) + p->tasks),
+                                    .keys = p->keys[from],
+                                    .wait = (uint32_t)wait,
+                                    .waits = (uint32_t)waits,
+                                    .first = (uint32_t)ovs_row_first(v->row[r]),
+                                    .last = (uint32_t)(row_end(v, r) - 1) };
+    p->tasks++;
+}
+
 void ovs_plan_splits(const ovs_view *v, ovs_plan *p, uint64_t most)
 {
     bool by_width = heaviest(v, p, false) < 2;
@@ -116,14 +134,78 @@ void ovs_plan_splits(const ovs_view *v, ovs_plan *p, uint64_t most)
         bool other = others && weight + 1 == least && weight > heavy / 2;
         if (weight < least && !other) continue;
         others -= other;
-        uint64_t from = ovs_row_segment(v->row[r]), first = ovs_row_first(v->row[r]), end = row_end(v, r);
-        p->task[p->tasks] = (ovs_task){ .from = (uint32_t)from,
-                                        .to = (uint32_t)(ovs_segments(v) + p->tasks),
-                                        .keys = p->keys[from],
-                                        .first = (uint32_t)first,
-                                        .last = (uint32_t)(end - 1) };
-        p->tasks++;
+        add_split(v, p, r, 0, 0);
     }
+}
+
+/* ---- Room for keys --------------------------------------------------------------------------- */
+
+/* What a segment has at most after rounds for keys that wait. */
+static uint64_t full_enough(const ovs_view *v) { return ovs_segment_slots(v) / 4 * 3; }
+
+uint64_t ovs_rows_for_room(const ovs_view *v, uint64_t n)
+{
+    uint64_t segments = ovs_segments(v), split = n < segments ? n : segments;
+    /* a segment of weight w becomes 2 w / full_enough, or two, at most; all that are split have 4/3 of it and n */
+    return segments + 4 * split + 2 * (n / full_enough(v)) + 2;
+}
+
+static void sift(uint32_t *key, uint64_t at, uint64_t n)
+{
+    for (uint64_t child; (child = 2 * at + 1) < n; at = child) {
+        if (child + 1 < n && key[child] < key[child + 1]) child++;
+        if (key[at] >= key[child]) break;
+        uint32_t was = key[at];
+        key[at] = key[child];
+        key[child] = was;
+    }
+}
+
+static void sort(uint32_t *key, uint64_t n)
+{
+    for (uint64_t i = n / 2; i-- > 0;) sift(key, i, n);
+    for (uint64_t last = n; last-- > 1;) {
+        uint32_t most = key[0];
+        key[0] = key[last];
+        key[last] = most;
+        sift(key, 0, last);
+    }
+}
+
+void ovs_plan_wait(ovs_plan *p, const uint64_t *key, uint64_t n)
+{
+    uint64_t all = 0;
+    for (uint64_t i = 0; i < n; i++)
+        if (key[i] < word_keys(OVS_HALF)) p->wait[all++] = (uint32_t)key[i];
+    sort(p->wait, all);
+    p->waiting = 0;
+    for (uint64_t i = 0; i < all; i++)
+        if (i == 0 || p->wait[i] != p->wait[i - 1]) p->wait[p->waiting++] = p->wait[i];
+}
+
+void ovs_plan_room(const ovs_view *v, ovs_plan *p, bool first)
+{
+    uint64_t at = 0;
+    p->tasks = p->moves = 0;
+    for (uint64_t r = 0; r < ovs_segments(v) && at < p->waiting; r++) {
+        uint64_t begin = at, end = row_end(v, r);
+        while (at < p->waiting && p->wait[at] < end) at++;
+        if (at == begin || end - ovs_row_first(v->row[r]) < 2) continue;
+        if (first || *keys_of(v, p, r) > full_enough(v)) add_split(v, p, r, begin, at - begin);
+    }
+}
+
+uint64_t ovs_plan_weigh(const ovs_view *v, ovs_plan *p)
+{
+    uint64_t segments = ovs_segments(v);
+    for (uint64_t j = 0; j < p->tasks; j++) {
+        ovs_task *t = &p->task[j];
+        uint64_t parts = 2;
+        t->keys = p->keys[t->from] += t->waits;
+        while ((t->keys + parts - 1) / parts > full_enough(v)) parts *= 2;
+        segments += parts - 1;
+    }
+    return segments;
 }
 
 void ovs_rows_split(ovs_view *v, ovs_plan *p)

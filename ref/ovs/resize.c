@@ -94,11 +94,12 @@ static uint64_t keys_below(const ovs_view *v, uint64_t g, uint64_t bound)
 }
 
 /* A first key of the upper half: half of the keys, rounded down, are below it. With fewer than two keys: the middle. */
-static uint32_t find_median(const ovs_view *v, const ovs_task *t)
+static uint32_t find_median(const ovs_view *v, const ovs_plan *p, const ovs_task *t)
 {
     uint64_t low = (uint64_t)t->first + 1, high = t->last;
     while (low < high) {
-        uint64_t middle = low + (high - low) / 2, below = t->keys < 2 ? 0 : keys_below(v, t->from, middle);
+        uint64_t middle = low + (high - low) / 2, below = ovs_waits_below(t, p->wait, middle);
+        if (t->keys >= 2) below += keys_below(v, t->from, middle);
         if (below == t->keys / 2) return (uint32_t)middle;
         if (below < t->keys / 2)
             low = middle + 1;
@@ -108,10 +109,10 @@ static uint32_t find_median(const ovs_view *v, const ovs_task *t)
     return (uint32_t)low;
 }
 
-static void split_range(const ovs_view *v, ovs_task *t)
+static void split_range(const ovs_view *v, const ovs_plan *p, ovs_task *t)
 {
     uint64_t *from = ovs_segment_at(v, t->from), *to = ovs_segment_at(v, t->to);
-    t->first = find_median(v, t);
+    t->first = find_median(v, p, t);
     for (uint64_t s = 0; s < ovs_segment_slots(v); s++) {
         bool moves = ovs_is_key(from[s]) && ovs_key_of(from[s]) >= t->first;
         to[s] = moves ? from[s] : ovs_vacant();
@@ -150,13 +151,31 @@ static void move_segment(const ovs_view *v, const ovs_task *t)
     for (uint64_t s = 0; s < ovs_segment_slots(v); s++) ovs_write(v, t->to * ovs_segment_slots(v) + s, from[s]);
 }
 
+static void split_round(ovs_view *v, ovs_plan *p)
+{
+    for (uint64_t j = 0; j < p->tasks; j++) split_range(v, p, &p->task[j]);
+    ovs_rows_split(v, p);
+}
+
+uint64_t ovs_plan_for(const ovs_view *v, ovs_plan *p, const uint64_t *key, uint64_t n)
+{
+    ovs_plan_wait(p, key, n);
+    ovs_plan_room(v, p, true);
+    for (uint64_t j = 0; j < p->tasks; j++) p->keys[p->task[j].from] = (uint32_t)keys_in(v, p->task[j].from);
+    return ovs_plan_weigh(v, p);
+}
+
+void ovs_make_room(ovs_view *v, ovs_plan *p)
+{
+    for (; p->tasks; ovs_plan_room(v, p, false)) split_round(v, p);
+}
+
 static void resize_ranges(ovs_view *v, ovs_plan *p, uint64_t segments)
 {
     for (uint64_t g = 0; g < ovs_segments(v); g++) p->keys[g] = (uint32_t)keys_in(v, g);
     while (ovs_segments(v) < segments) {
         ovs_plan_splits(v, p, segments - ovs_segments(v));
-        for (uint64_t j = 0; j < p->tasks; j++) split_range(v, &p->task[j]);
-        ovs_rows_split(v, p);
+        split_round(v, p);
     }
     while (ovs_segments(v) > segments) {
         ovs_plan_merges(v, p, ovs_segments(v) - segments);
@@ -179,7 +198,7 @@ hd_status ovs_resize(ovs_view *v, const hd_seams *s, uint64_t segments)
         }
         return HD_OK;
     }
-    hd_status status = ovs_plan_take(&p, s, had > segments ? had : segments);
+    hd_status status = ovs_plan_take(&p, s, had > segments ? had : segments, 0);
     if (status) return status;
     resize_ranges(v, &p, segments);
     ovs_plan_give(&p, s);
