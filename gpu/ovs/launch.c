@@ -458,7 +458,7 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
     if (!status) status = resize_to(o, m, segments);
     if (entries) *ovs_view_of(entries) = o->v;
     ovs_tell(&o->v, info);
-    info->memory_bytes += room_bytes(info, o->gpu.device);
+    info->memory_bytes += batch_bytes(info, o->gpu.device) + (o->row_there ? o->v.rows * sizeof(uint64_t) : 0);
     return status;
 }
 
@@ -477,7 +477,7 @@ static hd_status room_for(void *own, void *entries, const hd_gpu_machine *m, con
     give_extents(o, m, ovs_extents_for(&o->v, ovs_segments(&o->v)), OVS_EXTENTS);
     if (entries) *ovs_view_of(entries) = o->v;
     ovs_tell(&o->v, info);
-    info->memory_bytes += room_bytes(info, o->gpu.device);
+    info->memory_bytes += batch_bytes(info, o->gpu.device) + (o->row_there ? o->v.rows * sizeof(uint64_t) : 0);
     return status;
 }
 

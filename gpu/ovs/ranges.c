@@ -98,14 +98,15 @@ static hd_status count_keys(ranges *x)
 
 /* ---- The directory's memory ------------------------------------------------------------------ */
 
-/* The directory with room for so many rows, if they are not as many now. After a failure it is where it was. */
-static hd_status make_rows(ranges *x, uint64_t rows)
+/* The directory with room for so many segments; it stays when the table becomes smaller. After a failure it is where it
+ * was. */
+static hd_status make_rows(ranges *x, uint64_t segments)
 {
     ovs_own *o = x->o;
     ovs_view *v = &o->v;
-    uint64_t had = v->rows, *here = v->row, *there = o->row_there;
+    uint64_t rows = ovs_rows_for(v, segments), had = v->rows, *here = v->row, *there = o->row_there;
     hd_piece old[OVS_ROW_PIECES], next[OVS_ROW_PIECES];
-    if (rows == had) return HD_OK;
+    if (rows <= had) return HD_OK;
     ovs_row_pieces(o, had, old);
     ovs_row_pieces(o, rows, next);
     hd_status status = take_pieces(x->m, o, next, OVS_ROW_PIECES);
@@ -186,10 +187,8 @@ static hd_status begin(ranges *x, ovs_own *o, const hd_gpu_machine *m, hd_piece 
 static hd_status end(ranges *x, const hd_piece all[PLAN_PIECES], hd_status status)
 {
     hd_status ran = await(x);
-    if (!status) status = ran;
-    if (!status) status = make_rows(x, ovs_rows_for(&x->o->v, ovs_segments(&x->o->v)));
     give_pieces(x->m, x->o, all, PLAN_PIECES);
-    return status;
+    return status ? status : ran;
 }
 
 hd_status ovs_resize_ranges(ovs_own *o, const hd_gpu_machine *m, uint64_t segments)
@@ -201,7 +200,7 @@ hd_status ovs_resize_ranges(ovs_own *o, const hd_gpu_machine *m, uint64_t segmen
     hd_status status = begin(&x, o, m, plan, segments > had ? segments : had, 0);
     if (status) return status;
     status = count_keys(&x);
-    if (!status && segments > o->v.rows) status = make_rows(&x, ovs_rows_for(&o->v, segments));
+    if (!status) status = make_rows(&x, segments);
     while (!status && ovs_segments(&o->v) < segments) {
         ovs_plan_splits(&o->v, &o->plan, segments - ovs_segments(&o->v));
         status = split_round(&x);
@@ -224,7 +223,7 @@ hd_status ovs_make_room_there(ovs_own *o, const hd_gpu_machine *m, const uint64_
     status = count_keys(&x);
     if (!status) status = ovs_segments_for(v, ovs_plan_weigh(v, &o->plan) << v->line_bits, &most);
     if (!status) status = take(o, m, most);
-    if (!status && most > v->rows) status = make_rows(&x, ovs_rows_for(v, most));
+    if (!status) status = make_rows(&x, most);
     for (; !status && o->plan.tasks; ovs_plan_room(v, &o->plan, false)) status = split_round(&x);
     return end(&x, plan, status);
 }

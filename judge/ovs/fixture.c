@@ -113,12 +113,16 @@ hd_status ovs_fixture_resize(fixture *s, void *table, uint64_t buckets)
     ovs_fixture_table *t = (ovs_fixture_table *)table;
     ovs_view *v = &t->own.v;
     uint64_t segments, most = v->base << (OVS_SCENE_EXTENTS - 1);
+    ovs_plan p;
     (void)s;
     hd_status status = ovs_segments_for(v, buckets, &segments);
     if (!status && segments > most)
         status = hd_fail(HD_EINVAL, "buckets: this table has at most %" PRIu64, most << v->line_bits);
     if (status) return status;
-    status = ovs_resize(v, &hd_seams_os, segments);
+    status = ovs_plan_for_size(&p, v, &hd_seams_os, segments);
+    if (status) return status;
+    ovs_resize(v, &p, segments);
+    ovs_plan_give(&p, &hd_seams_os);
     note(t);
-    return status;
+    return HD_OK;
 }

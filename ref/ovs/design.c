@@ -170,11 +170,11 @@ static hd_status take_extents(ovs_view *v, const hd_seams *s, uint32_t from, uin
     return status;
 }
 
-/* Room for so many rows of the directory: those in use are copied to it. */
+/* Room for so many rows of the directory: those in use are copied to it. It stays when the table becomes smaller. */
 static hd_status move_rows(ovs_view *v, const hd_seams *s, uint64_t rows)
 {
     void *p = NULL;
-    if (rows == 0 || (v->row && v->rows == rows)) return HD_OK;
+    if (rows == 0 || (v->row && v->rows >= rows)) return HD_OK;
     hd_status status = hd_take(s, "capacity: directory", rows, sizeof *v->row, &p);
     if (status) return status;
     if (v->row) {
@@ -224,28 +224,31 @@ hd_status ovs_segments_for(const ovs_view *v, uint64_t buckets, uint64_t *segmen
     return HD_OK;
 }
 
-static hd_status resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
-{
-    ovs_view *v = (ovs_view *)state;
-    uint64_t segments;
-    hd_status status = ovs_segments_for(v, buckets, &segments);
-    if (!status) status = take_extents(v, s, ovs_extents_for(v, ovs_segments(v)), ovs_extents_for(v, segments));
-    if (status) return status;
-    if (segments > v->rows) status = move_rows(v, s, ovs_rows_for(v, segments));
-    if (!status) status = ovs_resize(v, s, segments);
-    give_extents(v, s, ovs_extents_for(v, ovs_segments(v)));
-    if (!status) status = move_rows(v, s, ovs_rows_for(v, ovs_segments(v)));
-    ovs_tell(v, info);
-    return status;
-}
-
 /* The table as it may become: extents and rows for so many segments. After a failure nothing has changed. */
 static hd_status take_for(ovs_view *v, const hd_seams *s, uint64_t segments)
 {
     uint32_t had = ovs_extents_for(v, ovs_segments(v));
     hd_status status = take_extents(v, s, had, ovs_extents_for(v, segments));
-    if (!status && segments > v->rows) status = move_rows(v, s, ovs_rows_for(v, segments));
+    if (!status) status = move_rows(v, s, ovs_rows_for(v, segments));
     if (status) give_extents(v, s, had);
+    return status;
+}
+
+static hd_status resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
+{
+    ovs_view *v = (ovs_view *)state;
+    uint64_t segments;
+    ovs_plan p;
+    hd_status status = ovs_segments_for(v, buckets, &segments);
+    if (!status) status = ovs_plan_for_size(&p, v, s, segments);
+    if (status) return status;
+    status = take_for(v, s, segments);
+    if (!status) {
+        ovs_resize(v, &p, segments);
+        give_extents(v, s, ovs_extents_for(v, ovs_segments(v)));
+    }
+    ovs_plan_give(&p, s);
+    ovs_tell(v, info);
     return status;
 }
 
@@ -263,7 +266,6 @@ static hd_status room_for(void *state, const hd_seams *s, const uint64_t *key, u
     if (!status) {
         ovs_make_room(v, &p);
         give_extents(v, s, ovs_extents_for(v, ovs_segments(v)));
-        status = move_rows(v, s, ovs_rows_for(v, ovs_segments(v)));
     }
     ovs_plan_give(&p, s);
     ovs_tell(v, info);

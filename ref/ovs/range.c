@@ -36,6 +36,12 @@ void ovs_plan_give(ovs_plan *p, const hd_seams *s)
     memset(p, 0, sizeof *p);
 }
 
+hd_status ovs_plan_for_size(ovs_plan *p, const ovs_view *v, const hd_seams *s, uint64_t segments)
+{
+    memset(p, 0, sizeof *p);
+    return v->ranges ? ovs_plan_take(p, s, ovs_segments(v) > segments ? ovs_segments(v) : segments, 0) : HD_OK;
+}
+
 /* ---- The directory --------------------------------------------------------------------------- */
 
 void ovs_set_segments(ovs_view *v, uint64_t segments)

@@ -35,6 +35,8 @@ typedef struct ovs_plan {
 /* Arrays of the reference's plan; `waiting` is for so many keys. */
 hd_status ovs_plan_take(ovs_plan *p, const hd_seams *s, uint64_t rows, uint64_t waiting);
 void ovs_plan_give(ovs_plan *p, const hd_seams *s);
+/* One to resize a table to so many segments; nothing without ranges. */
+hd_status ovs_plan_for_size(ovs_plan *p, const ovs_view *v, const hd_seams *s, uint64_t segments);
 
 /* Rows that are enough for a plan of room for n keys. */
 uint64_t ovs_rows_for_room(const ovs_view *v, uint64_t n);

@@ -188,19 +188,13 @@ static void resize_ranges(ovs_view *v, ovs_plan *p, uint64_t segments)
 
 /* ---- Both ------------------------------------------------------------------------------------ */
 
-hd_status ovs_resize(ovs_view *v, const hd_seams *s, uint64_t segments)
+void ovs_resize(ovs_view *v, ovs_plan *p, uint64_t segments)
 {
-    uint64_t had = ovs_segments(v);
-    ovs_plan p;
-    if (!v->ranges) {
-        while (ovs_segments(v) < segments) ovs_split(v);
-        while (ovs_segments(v) > segments && ovs_merge(v)) {
-        }
-        return HD_OK;
+    if (v->ranges) {
+        resize_ranges(v, p, segments);
+        return;
     }
-    hd_status status = ovs_plan_take(&p, s, had > segments ? had : segments, 0);
-    if (status) return status;
-    resize_ranges(v, &p, segments);
-    ovs_plan_give(&p, s);
-    return HD_OK;
+    while (ovs_segments(v) < segments) ovs_split(v);
+    while (ovs_segments(v) > segments && ovs_merge(v)) {
+    }
 }
