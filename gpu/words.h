@@ -220,14 +220,21 @@ SIMT_FN void gpu_tally(simt_tile t, const gpu_batch *b, gpu_counts *c)
     }
 }
 
-/* Lane c counts outcome c. What is not below HD_OUTCOME_COUNT is none yet, or of no item. The whole warp calls it. */
-SIMT_FN void gpu_count_lanes(simt_tile w, uint64_t *counted, uint32_t outcome)
+/* Lane c counts outcome c. What is not below HD_OUTCOME_COUNT is none yet, or of no item. The whole warp calls it.
+ * among: the outcomes that there may be, a bit for each. */
+SIMT_FN void gpu_count_lanes_of(simt_tile w, uint64_t *counted, uint32_t outcome, uint32_t among)
 {
     SIMT_UNROLL
     for (uint32_t c = 0; c < HD_OUTCOME_COUNT; c++) {
+        if (!(among >> c & 1)) continue;
         uint32_t n = simt_popc(simt_ballot(w, outcome == c));
         if (w.rank == c) *counted += n;
     }
+}
+
+SIMT_FN void gpu_count_lanes(simt_tile w, uint64_t *counted, uint32_t outcome)
+{
+    gpu_count_lanes_of(w, counted, outcome, (1u << HD_OUTCOME_COUNT) - 1);
 }
 
 /* What the lanes have counted so. */

@@ -20,7 +20,7 @@ build() {
   mkdir -p "$folder" || return
   local objects=() f o
   # Of the judge, soak needs the table judge_ops of rules.c; the linker leaves out the rest of that file.
-  for f in "$top"/{base,concurrency,lib,policies,ref,ref/hkv,ref/hive,ref/words,ref/ovs,ref/sl,gpu/hkv,gpu/hive,gpu/ovs,gpu/sl,simt}/*.c "$top"/judge/{expression,rules}.c; do
+  for f in "$top"/{base,concurrency,lib,policies,ref,ref/hkv,ref/hive,ref/words,ref/ovs,ref/sl,ref/gfsl,gpu/hkv,gpu/hive,gpu/ovs,gpu/sl,gpu/gfsl,simt}/*.c "$top"/judge/{expression,rules}.c; do
     case $f in */device_none.c | */raw_hooks.c) continue ;; esac # no part of this library
     o=${f#"$top"/}
     o=$folder/$(printf %s "${o%.c}" | tr / -).o

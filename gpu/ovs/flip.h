@@ -268,7 +268,7 @@ SIMT_ENTRY(ovs_kernel_flip_items, ovs_args, ovs_flip_items)
 /* Batches of updaters overlap, so none of them owns a segment. */
 static const hd_variant ovs_variant_flip = {
     .name = "flip",
-    .row = { { GPU_SORTED, ovs_kernel_flip_items, OVS_FLIP_LANES, GPU_ITEMS_THREADS, ovs_fits_all, HD_ORDER,
+    .row = { { GPU_OWNED, ovs_kernel_flip_items, OVS_FLIP_LANES, GPU_ITEMS_THREADS, ovs_fits_all, HD_ORDER,
                HD_WHAT("items: sorted by bucket; a warp owns a segment, and changes it without atomics") } },
     .ran = OVS_RAN("flip"),
 };

@@ -22,46 +22,67 @@ static const hd_kernel_entry shared[] = { ovs_kernel_list,       ovs_kernel_code
 static_assert(sizeof shared / sizeof *shared == OVS_NUMBER_range_count - HD_SHARED_KERNELS,
               "every kernel has its entry");
 
-/* Special entry points. What a row's text is compiled for is promised to the compiler, so that the rest of it falls
- * out, and registers with it; `blocks` of `threads` run on a multiprocessor at a time. plain: no segment has digests.
- * find: besides, all items are finds. */
-#define OVS_SPECIAL(name, text, promise, threads, blocks)                                              \
+/* Special entry points of rows. Their text is compiled for less than the row's: what the rest needs falls out, and
+ * registers with it. `blocks` of `threads` run on a multiprocessor at a time.
+ *
+ * Of `quad`. only: the operation of all items, whose values are aligned then; HD_OP_COUNT_: any. guides: segments may
+ * have digests. */
+#define OVS_QUAD_SPECIAL(name, only, guides, blocks)                                                            \
+    static __global__ void __launch_bounds__(OVS_QUAD_THREADS, blocks) name(const __grid_constant__ ovs_args a) \
+    {                                                                                                           \
+        ovs_quad_kind k = ovs_quad_kind_of(&a);                                                                 \
+        if (only != HD_OP_COUNT_) {                                                                             \
+            k.op = only;                                                                                        \
+            k.mixed = false;                                                                                    \
+            k.aligned = true;                                                                                   \
+        }                                                                                                       \
+        if (!guides) k.guided = false;                                                                          \
+        ovs_quad_run(&a, &k);                                                                                   \
+    }
+OVS_QUAD_SPECIAL(ovs_special_quad_plain, HD_OP_COUNT_, false, 2)
+OVS_QUAD_SPECIAL(ovs_special_quad_plain_find, HD_OP_FIND, false, 3)
+OVS_QUAD_SPECIAL(ovs_special_quad_find, HD_OP_FIND, true, 4)
+OVS_QUAD_SPECIAL(ovs_special_quad_plain_erase, HD_OP_ERASE, false, 3)
+OVS_QUAD_SPECIAL(ovs_special_quad_plain_put, HD_OP_INSERT_OR_ASSIGN, false, 2)
+
+/* Of others: no segment has digests. */
+#define OVS_SPECIAL(name, text, threads, blocks)                                                       \
     static __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ ovs_args a) \
     {                                                                                                  \
-        __builtin_assume(promise);                                                                     \
+        __builtin_assume(a.v.guided == 0);                                                             \
         text(&a);                                                                                      \
     }
-#define OVS_PLAIN a.v.guided == 0
-#define OVS_FINDS !a.b.each &&a.b.op == HD_OP_FIND
-OVS_SPECIAL(ovs_special_quad_plain, ovs_quad_items, OVS_PLAIN, OVS_QUAD_THREADS, 2)
-OVS_SPECIAL(ovs_special_quad_plain_find, ovs_quad_items, (OVS_PLAIN) && (OVS_FINDS), OVS_QUAD_THREADS, 3)
-OVS_SPECIAL(ovs_special_quad_find, ovs_quad_items, OVS_FINDS, OVS_QUAD_THREADS, 3)
-OVS_SPECIAL(ovs_special_flip_plain, ovs_flip_items, OVS_PLAIN, GPU_ITEMS_THREADS, 7)
-OVS_SPECIAL(ovs_special_probe4_plain, ovs_probe4_items, OVS_PLAIN, GPU_ITEMS_THREADS, 6)
-OVS_SPECIAL(ovs_special_probe8_plain, ovs_probe8_items, OVS_PLAIN, GPU_ITEMS_THREADS, 7)
-OVS_SPECIAL(ovs_special_probe16_plain, ovs_probe16_items, OVS_PLAIN, GPU_ITEMS_THREADS, 8)
-OVS_SPECIAL(ovs_special_probe32_plain, ovs_probe32_items, OVS_PLAIN, GPU_ITEMS_THREADS, 8)
+OVS_SPECIAL(ovs_special_flip_plain, ovs_flip_items, GPU_ITEMS_THREADS, 7)
+OVS_SPECIAL(ovs_special_probe4_plain, ovs_probe4_items, GPU_ITEMS_THREADS, 6)
+OVS_SPECIAL(ovs_special_probe8_plain, ovs_probe8_items, GPU_ITEMS_THREADS, 7)
+OVS_SPECIAL(ovs_special_probe16_plain, ovs_probe16_items, GPU_ITEMS_THREADS, 8)
+OVS_SPECIAL(ovs_special_probe32_plain, ovs_probe32_items, GPU_ITEMS_THREADS, 8)
 
-/* A row's entry point, and its special ones; where `finds`, for finds alone. */
+/* A row's entry point, and its special ones: `op` as in OVS_QUAD_SPECIAL; plain: no segment has digests. */
 static const struct {
     hd_kernel_entry row, special;
-    bool plain, finds;
+    bool plain;
+    uint32_t op;
 } specials[] = {
-    { ovs_kernel_quad_items, ovs_special_quad_plain_find, true, true },
-    { ovs_kernel_quad_items, ovs_special_quad_find, false, true },
-    { ovs_kernel_quad_items, ovs_special_quad_plain, true, false },
-    { ovs_kernel_flip_items, ovs_special_flip_plain, true, false },
-    { ovs_kernel_probe4_items, ovs_special_probe4_plain, true, false },
-    { ovs_kernel_probe8_items, ovs_special_probe8_plain, true, false },
-    { ovs_kernel_probe16_items, ovs_special_probe16_plain, true, false },
-    { ovs_kernel_probe32_items, ovs_special_probe32_plain, true, false },
+    { ovs_kernel_quad_items, ovs_special_quad_plain_find, true, HD_OP_FIND },
+    { ovs_kernel_quad_items, ovs_special_quad_find, false, HD_OP_FIND },
+    { ovs_kernel_quad_items, ovs_special_quad_plain_erase, true, HD_OP_ERASE },
+    { ovs_kernel_quad_items, ovs_special_quad_plain_put, true, HD_OP_INSERT_OR_ASSIGN },
+    { ovs_kernel_quad_items, ovs_special_quad_plain, true, HD_OP_COUNT_ },
+    { ovs_kernel_flip_items, ovs_special_flip_plain, true, HD_OP_COUNT_ },
+    { ovs_kernel_probe4_items, ovs_special_probe4_plain, true, HD_OP_COUNT_ },
+    { ovs_kernel_probe8_items, ovs_special_probe8_plain, true, HD_OP_COUNT_ },
+    { ovs_kernel_probe16_items, ovs_special_probe16_plain, true, HD_OP_COUNT_ },
+    { ovs_kernel_probe32_items, ovs_special_probe32_plain, true, HD_OP_COUNT_ },
 };
 
 static const void *special_for(const void *row, const ovs_args *a)
 {
-    bool plain = a->v.guided == 0, finds = !a->b.each && a->b.op == HD_OP_FIND;
+    bool plain = a->v.guided == 0, aligned = ((uintptr_t)a->b.value | (uintptr_t)a->b.value_out) % 4 == 0;
+    uint32_t op = !a->b.each && aligned ? a->b.op : (uint32_t)HD_OP_COUNT_;
     for (const auto &s : specials)
-        if (s.row.address == row && (plain || !s.plain) && (finds || !s.finds)) return s.special.address;
+        if (s.row.address == row && (plain || !s.plain) && (s.op == op || s.op == HD_OP_COUNT_))
+            return s.special.address;
     return row;
 }
 

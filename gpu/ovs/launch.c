@@ -92,8 +92,8 @@ static void usual(hd_info *info) { (void)info; }
 const char *ovs_select(hd_op op, const hd_info *info, double load_factor, hd_amount amount, uint32_t choice)
 {
     bool far = info->ovs.near_bytes != 0;
-    (void)op, (void)load_factor;
-    if (choice == 0 && far && amount == HD_MANY) return "flip";
+    (void)load_factor;
+    if (choice == 0 && far && amount == HD_MANY) return HD_OP_IN(op, HD_OPS_LOOKUP) ? "sorted" : "flip";
     return choice < 2 ? "quad" : choice == 2 ? "probe16" : NULL;
 }
 
@@ -200,6 +200,19 @@ static uint32_t code_bits(const ovs_view *v)
     return bits;
 }
 
+/* How many blocks run n sorted items: so many that what is in flight lies within 256 MiB of far memory. Beyond that the
+ * translations of its pages are slower (lab/ovs.md). */
+static uint64_t sorted_blocks(const hd_launcher *l, const ovs_view *v, uint64_t n, uint32_t threads)
+{
+    enum { LEAST = 8, WINDOW = 256 << 20 };
+    uint64_t blocks = hd_launch_blocks(l, n, threads), segments = ovs_segments(v);
+    if (segments <= v->near_most) return blocks;
+    uint64_t far = (segments - v->near_most) * ovs_segment_slots(v) * sizeof(uint64_t);
+    double most = (double)n / (double)far * WINDOW / threads;
+    if (most < LEAST) most = LEAST;
+    return (double)blocks < most ? blocks : (uint64_t)most;
+}
+
 /* The items [from, to) are sorted and run. */
 static hd_status launch_window(launching *x, uint32_t row, const hd_variant_row *r, uint64_t from, uint64_t to)
 {
@@ -212,7 +225,8 @@ static hd_status launch_window(launching *x, uint32_t row, const hd_variant_row 
     if (!status)
         status = gpu_sort_launch(&x->l.on, sort, to - from, code_bits(&x->a.v), o->to_sort, o->sort_room, o->sort_count,
                                  sort_shares(&o->gpu), &x->a.sorted);
-    return status ? status : gpu_launch_range(&x->l, row, r->lanes, r->threads);
+    if (status || r->family == GPU_OWNED) return status ? status : gpu_launch_range(&x->l, row, r->lanes, r->threads);
+    return gpu_launch_blocks(&x->l, row, sorted_blocks(&x->l.on, &x->a.v, to - from, r->threads), r->threads);
 }
 
 /* gpu_launcher.items of a row that is GPU_SORTED. */
@@ -262,7 +276,7 @@ static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd
     (void)when;
     const hd_variant_row *r = hd_variant_row_numbered(ovs_variants, row);
     launching_begin(&x, (const ovs_own *)own, to, b);
-    if (r->family == GPU_SORTED) x.l.items = launch_sorted;
+    if (gpu_family_sorts(r->family)) x.l.items = launch_sorted;
     if (r->family == GPU_ITEMS && r->lanes == 1 && b->n) x.l.items = launch_quads;
     return gpu_launch(&x.l, row, r, ovs_places(&x.a.v));
 }
@@ -272,9 +286,10 @@ const char *ovs_unfit_row(const hd_variant_row *row, const hd_info *info, const 
     const char *unfit = b->each ? NULL : ovs_unfit(b->op);
     uint32_t family = b->each ? (uint32_t)GPU_ITEMS : (uint32_t)gpu_family_of(b->op);
     if (unfit) return unfit;
-    if (row->family == GPU_SORTED && b->each) return HD_NOT_MIXED;
-    if (row->family == GPU_SORTED && family == GPU_ITEMS && hd_role_of_batch(b) != HD_UPDATER)
-        return NULL; /* batches of updaters overlap, so none of them can own a segment */
+    if (gpu_family_sorts(row->family) && b->each) return HD_NOT_MIXED;
+    if (row->family == GPU_OWNED && hd_role_of_batch(b) == HD_UPDATER) return HD_OTHER_OPERATION;
+    if (row->family == GPU_SORTED && hd_role_of_batch(b) != HD_READER) return HD_OTHER_OPERATION;
+    if (gpu_family_sorts(row->family) && family == GPU_ITEMS) return NULL;
     return row->family != family ? HD_OTHER_OPERATION : row->fits(info);
 }
 
@@ -330,7 +345,7 @@ static hd_status open_here(const void *own, const hd_seams *s, void **staged)
 /* Batches that are sorted use the room of sorts. */
 static bool lists(const void *own, uint32_t row, const hd_batch *b)
 {
-    return gpu_batch_lists(own, row, b) || hd_variant_row_numbered(ovs_variants, row)->family == GPU_SORTED;
+    return gpu_batch_lists(own, row, b) || gpu_family_sorts(hd_variant_row_numbered(ovs_variants, row)->family);
 }
 
 static int planes(const void *own, void *staged, bool values, hd_plane *all)

@@ -27,6 +27,30 @@
 
 enum { OVS_QUAD = 4, OVS_QUAD_THREADS = 256, OVS_QUAD_NO_ITEM = GPU_UNDECIDED + 1 };
 
+/* The kind of a batch and its table. Special entry points of CUDA have it as constants, so that what the kind does not
+ * need falls out, and registers with it. */
+typedef struct ovs_quad_kind {
+    uint32_t op;
+    bool mixed, distinct, guided;
+    bool aligned; /* the values of the batch are aligned to their size */
+} ovs_quad_kind;
+
+SIMT_FN ovs_quad_kind ovs_quad_kind_of(const ovs_args *a)
+{
+    ovs_quad_kind k;
+    k.op = a->b.op;
+    k.mixed = a->b.each != (const uint8_t *)0;
+    k.distinct = a->b.distinct;
+    k.guided = a->v.guided != 0;
+    k.aligned = false;
+    return k;
+}
+
+/* Whether an item may insert its key; and whether it may claim a slot for it, because keys are not promised to be
+ * distinct. */
+SIMT_FN bool ovs_quad_inserts(const ovs_quad_kind *k) { return k->mixed || gpu_op_inserts(k->op); }
+SIMT_FN bool ovs_quad_claims(const ovs_quad_kind *k) { return !k->distinct && ovs_quad_inserts(k); }
+
 /* The item of a lane. */
 typedef struct ovs_quad_item {
     gpu_one o;                /* o.outcome OVS_QUAD_NO_ITEM: none. o.claim is counted along the way */
@@ -51,11 +75,11 @@ SIMT_FN uint32_t ovs_quad_votes(simt_tile w, simt_tile t, bool yes)
     return simt_ballot(w, yes) >> t.base & (OVS_QUAD * OVS_QUAD - 1);
 }
 
-/* Compares four words of a bucket, slots 4 rank to 4 rank + 3, with a key. All lanes of the warp call it. claims: the
- * batch may insert keys that are not promised to be distinct. */
-SIMT_FN ovs_quad_seen ovs_quad_compare(simt_tile w, simt_tile t, const uint64_t x[OVS_LANE_WORDS], uint32_t key,
-                                       bool claims)
+/* Compares four words of a bucket, slots 4 rank to 4 rank + 3, with a key. All lanes of the warp call it. */
+SIMT_FN ovs_quad_seen ovs_quad_compare(simt_tile w, simt_tile t, const ovs_quad_kind *kind,
+                                       const uint64_t x[OVS_LANE_WORDS], uint32_t key)
 {
+    bool claims = ovs_quad_claims(kind);
     uint32_t k = OVS_LANE_WORDS, free = OVS_LANE_WORDS, claimed = 0;
     bool fresh = false;
     ovs_quad_seen s;
@@ -67,7 +91,7 @@ SIMT_FN ovs_quad_seen ovs_quad_compare(simt_tile w, simt_tile t, const uint64_t 
         if (claims && x[j] == word_sign(OVS_HALF, WORD_CLAIMED, key)) claimed |= 1u << j;
     }
     uint32_t with = ovs_quad_votes(w, t, k < OVS_LANE_WORDS), who = with;
-    uint32_t room = ovs_quad_votes(w, t, free < OVS_LANE_WORDS);
+    uint32_t room = ovs_quad_inserts(kind) ? ovs_quad_votes(w, t, free < OVS_LANE_WORDS) : 0;
     s.open = ovs_quad_votes(w, t, fresh) != 0;
     s.key = with != 0;
     if (!with) who = room;
@@ -90,12 +114,12 @@ typedef struct ovs_quad_hint {
     bool reads, open; /* the words may be of use; a digest is 0 */
 } ovs_quad_hint;
 
-SIMT_FN ovs_quad_hint ovs_quad_hint_of(const ovs_args *a, const ovs_quad_item *m, bool verifies)
+SIMT_FN ovs_quad_hint ovs_quad_hint_of(const ovs_args *a, const ovs_quad_kind *k, const ovs_quad_item *m, bool verifies)
 {
     ovs_quad_hint s;
-    s.reads = a->v.guided == 0 || m->o.outcome == GPU_UNDECIDED;
+    s.reads = m->o.outcome == GPU_UNDECIDED;
     s.open = false;
-    if (m->digests && s.reads) {
+    if (k->guided && m->digests && s.reads) {
         ovs_digests d = ovs_load_digests(m->digests, ovs_step_in(&a->v, m->o.h, m->step), verifies);
         s.open = ovs_has_digest(&d, 0);
         s.reads = ovs_has_digest(&d, ovs_digest_of(m->o.h)) ||
@@ -105,14 +129,15 @@ SIMT_FN ovs_quad_hint ovs_quad_hint_of(const ovs_args *a, const ovs_quad_item *m
     return s;
 }
 
-/* One look of all lanes, each at the bucket of its item's step. A lane without an item has another lane's bucket
- * loaded, and does not use it. verifies: a lane has claimed a slot, and must see what others claimed before. */
-SIMT_FN ovs_quad_seen ovs_quad_look(simt_tile w, const ovs_args *a, const ovs_quad_item *m, bool claims, bool verifies)
+/* One look of all lanes, each at the bucket of its item's step. verifies: a lane has claimed a slot, and must see what
+ * others claimed before. */
+SIMT_FN ovs_quad_seen ovs_quad_look(simt_tile w, const ovs_args *a, const ovs_quad_kind *k, const ovs_quad_item *m,
+                                    bool verifies)
 {
     simt_tile t = simt_tile_of(OVS_QUAD);
     uint64_t x[OVS_QUAD][OVS_LANE_WORDS];
     uint64_t at = (uint64_t)(uintptr_t)(m->segment + ovs_step_in(&a->v, m->o.h, m->step) * OVS_SLOTS);
-    ovs_quad_hint hint = ovs_quad_hint_of(a, m, verifies);
+    ovs_quad_hint hint = ovs_quad_hint_of(a, k, m, verifies);
     uint32_t lanes = simt_ballot(w, hint.reads);
     ovs_quad_seen mine;
     mine.slot = OVS_SLOTS;
@@ -129,10 +154,10 @@ SIMT_FN ovs_quad_seen ovs_quad_look(simt_tile w, const ovs_args *a, const ovs_qu
     simt_join();
     SIMT_UNROLL
     for (uint32_t q = 0; q < OVS_QUAD; q++) {
-        ovs_quad_seen s = ovs_quad_compare(w, t, x[q], simt_shfl_u32(w, (uint32_t)m->o.key, t.base + q), claims);
+        ovs_quad_seen s = ovs_quad_compare(w, t, k, x[q], simt_shfl_u32(w, (uint32_t)m->o.key, t.base + q));
         if (t.rank == q && hint.reads) mine = s;
     }
-    if (m->digests) mine.open = hint.open;
+    if (k->guided && m->digests) mine.open = hint.open;
     return mine;
 }
 
@@ -185,14 +210,14 @@ SIMT_FN void ovs_quad_settle(const ovs_args *a, ovs_quad_item *m, bool back)
 
 /* The whole way was searched, and the key is absent. open: the search ended at an open bucket. True: the item has
  * claimed a slot. */
-SIMT_FN bool ovs_quad_absent(const ovs_args *a, ovs_quad_item *m, bool open)
+SIMT_FN bool ovs_quad_absent(const ovs_args *a, const ovs_quad_kind *k, ovs_quad_item *m, bool open)
 {
     uint64_t room = m->room;
     if (!m->o.insert) {
         ovs_quad_leave(m, HD_MISS);
         return false;
     }
-    if ((m->before && !a->b.distinct) || (room == OVS_NOWHERE && open)) {
+    if ((m->before && !k->distinct) || (room == OVS_NOWHERE && open)) {
         m->waits = true;
         ovs_quad_again(m);
         return false;
@@ -201,13 +226,13 @@ SIMT_FN bool ovs_quad_absent(const ovs_args *a, ovs_quad_item *m, bool open)
         ovs_quad_leave(m, HD_PENDING);
         return false;
     }
-    uint64_t word = gpu_first_word(OVS_HALF, a->b.distinct, m->o.key, m->o.in);
-    uint32_t outcome = a->b.distinct ? (uint32_t)HD_INSERTED : (uint32_t)GPU_UNDECIDED;
+    uint64_t word = gpu_first_word(OVS_HALF, k->distinct, m->o.key, m->o.in);
+    uint32_t outcome = k->distinct ? (uint32_t)HD_INSERTED : (uint32_t)GPU_UNDECIDED;
     bool good = ovs_quad_swap(a, m, room, m->room_word, word, outcome);
-    if (good && m->digests) ovs_show_digest(&a->v, m->o.h, room);
+    if (good && k->guided && m->digests) ovs_show_digest(&a->v, m->o.h, room);
     ovs_quad_again(m);
-    if (good && !a->b.distinct) m->o.claim = room;
-    return good && !a->b.distinct;
+    if (good && !k->distinct) m->o.claim = room;
+    return good && !k->distinct;
 }
 
 /* Notes the claims of other items in a bucket whose slot 0 is slot `first` of the way. */
@@ -221,10 +246,10 @@ SIMT_FN void ovs_quad_note(ovs_quad_item *m, uint32_t claimed, uint64_t first)
 }
 
 /* What the lane does after a look. True: the item has claimed a slot. */
-SIMT_FN bool ovs_quad_decide(const ovs_args *a, ovs_quad_item *m, const ovs_quad_seen *s)
+SIMT_FN bool ovs_quad_decide(const ovs_args *a, const ovs_quad_kind *k, ovs_quad_item *m, const ovs_quad_seen *s)
 {
     uint64_t first = (uint64_t)m->step * OVS_SLOTS;
-    bool claims = m->o.claim != OVS_NOWHERE;
+    bool claims = ovs_quad_claims(k) && m->o.claim != OVS_NOWHERE;
     if (s->key && claims) ovs_quad_settle(a, m, true);
     if (s->key && claims) return false;
     if (s->key) ovs_quad_present(a, m, first + s->slot, s->value);
@@ -235,7 +260,7 @@ SIMT_FN bool ovs_quad_decide(const ovs_args *a, ovs_quad_item *m, const ovs_quad
         m->room_word = word_sign(OVS_HALF, WORD_EMPTY, s->value);
     }
     if (!s->open && ++m->step < ovs_way(&a->v)) return false;
-    if (!claims) return ovs_quad_absent(a, m, s->open);
+    if (!claims) return ovs_quad_absent(a, k, m, s->open);
     m->waits = !m->before && m->after;
     if (m->waits)
         ovs_quad_again(m);
@@ -247,46 +272,87 @@ SIMT_FN bool ovs_quad_decide(const ovs_args *a, ovs_quad_item *m, const ovs_quad
 /* ---- The items of a warp --------------------------------------------------------------------- */
 
 /* The lane's item was done, or there was none: it takes item i. */
-SIMT_FN void ovs_quad_take(const ovs_args *a, ovs_quad_item *m, uint64_t i)
+SIMT_FN void ovs_quad_take(const ovs_args *a, const ovs_quad_kind *k, ovs_quad_item *m, uint64_t i)
 {
-    m->o = gpu_begin(simt_tile_of(1), &a->b, OVS_HALF, i, a->b.op, a->b.each != (const uint8_t *)0);
+    m->o = gpu_begin(simt_tile_of(1), &a->b, OVS_HALF, i, k->op, k->mixed);
     m->o.h = ovs_hash(&a->v, m->o.key);
     m->segment = ovs_segment_at(&a->v, ovs_segment_of(&a->v, m->o.h));
-    m->digests = ovs_digests_at(&a->v, ovs_segment_of(&a->v, m->o.h));
+    m->digests = k->guided ? ovs_digests_at(&a->v, ovs_segment_of(&a->v, m->o.h)) : (uint8_t *)0;
     m->room_word = 0;
     ovs_quad_again(m);
 }
 
-SIMT_FN void ovs_quad_deliver(const ovs_args *a, const ovs_quad_item *m)
+/* Which outcomes items may have, a bit for each. */
+SIMT_FN uint32_t ovs_quad_outcomes(const ovs_quad_kind *k)
 {
-    bool points = m->o.outcome == HD_HIT && a->b.ptr;
-    const uint8_t *slot = points ? (const uint8_t *)ovs_slot(&a->v, m->o.h, m->o.entry) : (const uint8_t *)0;
-    gpu_deliver(&a->b, OVS_HALF, m->o.i, m->o.op, m->o.outcome, m->o.value, slot, false);
+    return k->op == HD_OP_FIND && !k->mixed ? 1u << HD_HIT | 1u << HD_MISS | 1u << HD_RESERVED
+                                            : (1u << HD_OUTCOME_COUNT) - 1;
 }
 
-/* Lanes whose items are decided deliver them and take the next of [*next, last). Lane c counts outcome c. False: no
- * lane has an item. */
-SIMT_FN bool ovs_quad_turn(simt_tile w, const ovs_args *a, ovs_quad_item *m, uint64_t *next, uint64_t last,
-                           uint64_t *counted)
+SIMT_FN void ovs_quad_deliver(const ovs_args *a, const ovs_quad_kind *k, const ovs_quad_item *m)
+{
+    bool points = k->op != HD_OP_FIND && m->o.outcome == HD_HIT && a->b.ptr;
+    const uint8_t *slot = points ? (const uint8_t *)ovs_slot(&a->v, m->o.h, m->o.entry) : (const uint8_t *)0;
+    gpu_deliver(&a->b, OVS_HALF, m->o.i, m->o.op, m->o.outcome, m->o.value, slot, k->aligned);
+}
+
+/* The items that a warp has drawn and no lane has taken: [next, last). */
+typedef struct ovs_quad_pass {
+    uint64_t next, last;
+    bool more; /* the warp may draw again */
+} ovs_quad_pass;
+
+/* Draws the next 32 items. The warps of a block draw from one counter, because some items take longer than others. */
+SIMT_FN void ovs_quad_draw(simt_tile w, const ovs_args *a, uint32_t *drawn, ovs_quad_pass *pass)
+{
+    uint32_t n = 0, warps = simt_threads() / 32;
+    if (w.rank == 0) n = simt_shared_add_u32(drawn, 1);
+    simt_join();
+    n = simt_shfl_u32(w, n, 0);
+    pass->next = a->b.first + ((uint64_t)(n / warps) * simt_blocks() + simt_block()) * simt_threads() + n % warps * 32;
+    pass->last = pass->next + 32 < a->b.last ? pass->next + 32 : a->b.last;
+    pass->more = pass->next < a->b.last;
+}
+
+/* The lane that is number `at` of `lanes` lanes without an item gets its next one; a->b.last or more: there is none. */
+SIMT_FN uint64_t ovs_quad_next(simt_tile w, const ovs_args *a, uint32_t *drawn, ovs_quad_pass *pass, uint32_t at,
+                               uint32_t lanes)
+{
+    uint64_t left = pass->last - pass->next, i = at < left ? pass->next + at : a->b.last;
+    if (lanes <= left || !pass->more) {
+        pass->next += lanes < left ? lanes : left;
+        return i;
+    }
+    ovs_quad_draw(w, a, drawn, pass);
+    if (!pass->more) pass->next = pass->last = a->b.last;
+    if (at >= left && at - left < pass->last - pass->next) i = pass->next + (at - left);
+    pass->next += lanes - left < pass->last - pass->next ? lanes - left : pass->last - pass->next;
+    return i;
+}
+
+/* Lanes whose items are decided deliver them and take the next ones. Lane c counts outcome c. False: the warp has run
+ * all its items. */
+SIMT_FN bool ovs_quad_turn(simt_tile w, const ovs_args *a, const ovs_quad_kind *k, ovs_quad_item *m, uint32_t *drawn,
+                           ovs_quad_pass *pass, uint64_t *counted)
 {
     bool done = m->o.outcome < GPU_UNDECIDED;
-    if (done) ovs_quad_deliver(a, m);
+    if (done) ovs_quad_deliver(a, k, m);
     simt_join();
-    gpu_count_lanes(w, counted, m->o.outcome);
+    gpu_count_lanes_of(w, counted, m->o.outcome, ovs_quad_outcomes(k));
     bool free = done || m->o.outcome == OVS_QUAD_NO_ITEM;
     uint32_t lanes = simt_ballot(w, free);
-    uint64_t i = *next + simt_popc(lanes & ((1u << w.rank) - 1));
     if (free) m->o.outcome = OVS_QUAD_NO_ITEM;
-    if (free && i < last) ovs_quad_take(a, m, i);
     simt_join();
-    *next += simt_popc(lanes);
+    uint64_t i = ovs_quad_next(w, a, drawn, pass, simt_popc(lanes & ((1u << w.rank) - 1)), simt_popc(lanes));
+    if (free && i < a->b.last) ovs_quad_take(a, k, m, i);
+    simt_join();
     return simt_any(w, m->o.outcome != OVS_QUAD_NO_ITEM);
 }
 
-SIMT_FN ovs_quad_item ovs_quad_none(const ovs_args *a)
+SIMT_FN ovs_quad_item ovs_quad_none(const ovs_args *a, const ovs_quad_kind *k)
 {
     ovs_quad_item m;
-    m.o = gpu_item_of(0, 0, 0, 0, 0, HD_EITHER);
+    m.o = gpu_item_of(0, k->op, 0, 0, 0, HD_EITHER);
     m.o.outcome = OVS_QUAD_NO_ITEM;
     m.segment = ovs_segment_at(&a->v, 0);
     m.digests = (uint8_t *)0;
@@ -297,38 +363,46 @@ SIMT_FN ovs_quad_item ovs_quad_none(const ovs_args *a)
 }
 
 /* A round. fence: a lane has claimed a slot in the round before. True: this lane has claimed one. */
-SIMT_FN bool ovs_quad_round(simt_tile w, const ovs_args *a, ovs_quad_item *m, bool claims, bool fence)
+SIMT_FN bool ovs_quad_round(simt_tile w, const ovs_args *a, const ovs_quad_kind *k, ovs_quad_item *m, bool fence)
 {
-    bool claimed = false;
+    bool claimed = false, claims = ovs_quad_claims(k);
     if (claims && simt_any(w, fence)) {
         simt_sync_tile(w);
         simt_fence(); /* of two that claim, the one whose fence is later sees the other's claim */
     }
     bool verifies = claims && simt_any(w, m->o.claim != OVS_NOWHERE);
-    ovs_quad_seen s = ovs_quad_look(w, a, m, claims, verifies);
+    ovs_quad_seen s = ovs_quad_look(w, a, k, m, verifies);
     if (verifies) simt_sync_tile(w); /* all have looked */
     m->waits = false;
-    if (m->o.outcome == GPU_UNDECIDED) claimed = ovs_quad_decide(a, m, &s);
+    if (m->o.outcome == GPU_UNDECIDED) claimed = ovs_quad_decide(a, k, m, &s);
     simt_join();
-    if ((claims || a->v.guided) && simt_any(w, m->waits)) simt_backoff(64);
+    if ((claims || k->guided) && simt_any(w, m->waits)) simt_backoff(64);
     return claimed;
+}
+
+SIMT_FN void ovs_quad_run(const ovs_args *a, const ovs_quad_kind *k)
+{
+    SIMT_SHARED(uint32_t, sum, OVS_QUAD_THREADS);
+    SIMT_SHARED(uint32_t, drawn, 1);
+    simt_tile w = simt_tile_of(32);
+    uint64_t counted = 0;
+    ovs_quad_pass pass = { 0, 0, true };
+    ovs_quad_item m = ovs_quad_none(a, k);
+    bool fence = false;
+    if (simt_thread() == 0) simt_st_u32(drawn, 0);
+    simt_sync_block();
+    while (ovs_quad_turn(w, a, k, &m, drawn, &pass, &counted)) {
+        if (simt_any(w, m.o.outcome < GPU_UNDECIDED)) continue; /* RESERVED */
+        fence = ovs_quad_round(w, a, k, &m, fence);
+    }
+    gpu_tally_lanes(w, &a->b, counted);
+    if (k->mixed && a->b.op_tally) gpu_count_each(a->b.each, a->b.n, a->b.op_tally, sum);
 }
 
 SIMT_FN void ovs_quad_items(const ovs_args *a)
 {
-    SIMT_SHARED(uint32_t, sum, OVS_QUAD_THREADS);
-    simt_tile w = simt_tile_of(32);
-    uint64_t n = a->b.last - a->b.first, warps = gpu_threads() / 32, warp = gpu_thread() / 32, counted = 0;
-    uint64_t each = (n + warps - 1) / warps, next = a->b.first + each * warp, last = next + each;
-    bool claims = !a->b.distinct && (a->b.each || gpu_op_inserts(a->b.op)), fence = false;
-    ovs_quad_item m = ovs_quad_none(a);
-    if (last > a->b.last) last = a->b.last;
-    while (ovs_quad_turn(w, a, &m, &next, last, &counted)) {
-        if (simt_any(w, m.o.outcome < GPU_UNDECIDED)) continue; /* RESERVED */
-        fence = ovs_quad_round(w, a, &m, claims, fence);
-    }
-    gpu_tally_lanes(w, &a->b, counted);
-    if (a->b.each && a->b.op_tally) gpu_count_each(a->b.each, a->b.n, a->b.op_tally, sum);
+    ovs_quad_kind k = ovs_quad_kind_of(a);
+    ovs_quad_run(a, &k);
 }
 
 SIMT_ENTRY(ovs_kernel_quad_items, ovs_args, ovs_quad_items)

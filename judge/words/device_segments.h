@@ -99,7 +99,7 @@ template <class own> struct segments_soak : words_soak<own> {
 
     static void heading()
     {
-        printf("verdict\tvariant\tsegment\tvalue_bytes\tnear\tnear_bytes\tfar_bytes\t%s\n",
+        printf("verdict\tvariant\tguide\tsegment\tvalue_bytes\tnear\tnear_bytes\tfar_bytes\t%s\n",
                words_soak<own>::column_names());
     }
     template <class soak>
@@ -110,7 +110,7 @@ template <class own> struct segments_soak : words_soak<own> {
         MUST(hd_table_info(j.t, &info));
         const uint64_t shape_of_it[] = { s.segment, s.value_bytes, s.near, info.values_device_bytes,
                                          info.values_host_bytes };
-        printf("%s\t%s", verdict, variant);
+        printf("%s\t%s\t%s", verdict, variant, s.guided ? "digest" : "none");
         for (uint64_t n : shape_of_it) printf("\t%llu", (unsigned long long)n);
         this->columns(j, wrong, seconds);
     }
