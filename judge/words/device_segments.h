@@ -78,9 +78,8 @@ template <class own> struct segments_soak : words_soak<own> {
         return all;
     }
 
-    /* in an overfull table most items are PENDING, after they searched all of their buckets; and hd_check of far
-     * segments takes minutes */
-    enum : uint64_t { MOST_FIRST = 64, CHECKS_LARGE = 0, GOALS = 3, ROUNDS = 1 };
+    /* in an overfull table most items are PENDING, after they searched all of their buckets */
+    enum : uint64_t { MOST_FIRST = 64, CHECKS_LARGE = 1, GOALS = 3, ROUNDS = 1 };
     static bool fits(const char *, uint64_t) { return true; }
     static shape draw(dice &d, const char *, uint64_t kind, int size, const limits &most)
     {

@@ -124,6 +124,21 @@ class Results(Kept):
         """Of items sorted by the bucket over items as they come, in one table."""
         return self.rate("flip", what, near, present) / self.rate("probe16", what, near, present)
 
+    def kmers(self, kernel, step, near):
+        """1e9 k-mers per second of a step of the applications: build, count, classify."""
+        ran = {"build": "insert_or_assign", "count": "accum_or_assign", "classify": "find"}[step]
+        row, = self.rates("kmers", kernel=f"ovs.{ran}.{kernel}", what=f"kmers, {step}", near=near)
+        return float(row["rate"])
+
+    def kmers_gain(self, step, near):
+        """Of k-mers sorted by the bucket over k-mers as they come."""
+        return self.kmers("flip", step, near) / self.kmers("probe16", step, near)
+
+    def kmers_mean(self):
+        """The geometric mean of these, of all steps and shares."""
+        gains = [self.kmers_gain(step, near) for step in ("build", "count", "classify") for near in (0.8, 0.5)]
+        return math.prod(gains) ** (1 / len(gains))
+
     def best_group(self, *nears):
         """Lanes with the greatest geometric mean of finds, inserts and erases."""
         product = lambda group: math.prod(

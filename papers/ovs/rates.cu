@@ -311,7 +311,7 @@ static void kmers(bench &b, const char *what, hd_op op, hd_outcome one, hd_outco
 /* Figure 17: build (each k-mer comes in), count (values are added up), and look up what is there. */
 static void kmers_part(uint64_t slots)
 {
-    for (double near : { 0.8, 0.5 })
+    for (double near : { 1.0, 0.8, 0.5 })
         for (const char *kernel : two) {
             bench b = open("ovs", slots, near, 0, 1 << 24);
             uint64_t n = slots / 8;
