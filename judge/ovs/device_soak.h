@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * device_soak.h - soaks of ovs: every variant, segments of three sizes, with all of the table, a half or a tenth of it
- * in device memory, with and without digests.
+ * in device memory, with and without digests, by hashes and by ranges of keys.
  */
 #ifndef SOAK_OVS_SOAK_H
 #define SOAK_OVS_SOAK_H
@@ -20,6 +20,7 @@ struct ovs_where {
     {
         memset(&v, 0, sizeof v);
         v.seed = s.seed;
+        v.ranges = s.ranges;
         while (s.segment >> v.line_bits > OVS_LINE) v.line_bits++;
         look(info);
     }
@@ -34,14 +35,14 @@ struct ovs_where {
     BOTH bool may_be_in(uint64_t key, uint64_t bucket) const
     {
         uint64_t h = ovs_hash(&v, key);
-        return ovs_segment_of(&v, h) == bucket >> v.line_bits &&
-               ovs_step_of(&v, h, bucket & (ovs_lines(&v) - 1)) < ovs_way(&v);
+        bool in_segment = v.ranges || ovs_segment_of(&v, h) == bucket >> v.line_bits; /* hd_check knows the directory */
+        return in_segment && ovs_step_of(&v, h, bucket & (ovs_lines(&v) - 1)) < ovs_way(&v);
     }
     /* All slots of a way may have been taken. Ways of 64 buckets are not full in a table that is half empty, though a
-     * segment that is not split yet has twice the load of others. */
+     * segment that is not split yet has twice the load of others. With ranges all keys may be in one segment. */
     BOTH bool may_lack_room(uint64_t entries, uint64_t n) const
     {
-        bool long_way = ovs_way(&v) == OVS_WAY;
+        bool long_way = ovs_way(&v) == OVS_WAY && !v.ranges;
         return entries + n >= (long_way ? ovs_places(&v) / 5 * 2 : (uint64_t)ovs_way(&v) * OVS_SLOTS);
     }
 };
@@ -54,7 +55,7 @@ struct ovs_soak : segments_soak<ovs_soak> {
     static const hd_variant *const *registry() { return ovs_variants; }
     static bool mixes(const char *variant) { return hd_variant_named(ovs_variants, variant)->ran_mixed; }
 
-    enum : uint64_t { KINDS = 18 };
+    enum : uint64_t { KINDS = 27 };
     static shape shape_of(uint64_t kind)
     {
         static const uint32_t segment[] = { 64 << 10, 1 << 10, OVS_LINE }, tenths[] = { 5, 1, 10 };
@@ -64,7 +65,8 @@ struct ovs_soak : segments_soak<ovs_soak> {
         s.value_bytes = 4;
         s.segment = segment[kind % 3];
         s.near_of_ten = tenths[kind / 3 % 3];
-        s.guided = kind >= 9;
+        s.guided = kind < 18 ? kind >= 9 : kind % 2;
+        s.ranges = kind >= 18;
         return s;
     }
     static shape usual_shape() { return shape_of(0); }
@@ -77,6 +79,7 @@ struct ovs_soak : segments_soak<ovs_soak> {
     {
         segments_soak<ovs_soak>::config(s, c);
         if (s.guided) MUST(hd_config_set(c, "guide", "digest"));
+        if (s.ranges) MUST(hd_config_set(c, "partition", "range"));
     }
 };
 
