@@ -6,8 +6,8 @@
  *     segments bus GIB
  *     segments DESIGN CAPACITY NEAR ENTRIES FILL BATCH,... [KERNEL,...]
  *
- * DESIGN is ovs, sl, hive, or ovs with a guide or with ranges: ovs:none, ovs:digest, ovs:range. Then keys are also drawn
- * by Zipf's law, and together: neighbours, in order. KERNEL - is the one that the table chooses.
+ * DESIGN is ovs, sl, hive, or ovs with a guide or with ranges: ovs:none, ovs:digest, ovs:range. Then keys are also
+ * drawn by Zipf's law, and together: neighbours, in order. KERNEL - is the one that the table chooses.
  * CAPACITY and ENTRIES are numbers of entries. NEAR is the share of the table's bytes that `near` allows, besides
  * digests; 1: no limit. The table is filled with ENTRIES distinct keys, evenly spread over 32 bits, FILL at a time;
  * then batches of BATCH random ones run, and, with design sl, of new keys. All arrays are in device memory. Each figure

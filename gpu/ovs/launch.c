@@ -15,6 +15,7 @@
 #include "gpu/ovs/rows.h"
 #include "predicates/predicate.h"
 #include "ref/ovs/ovs.h"
+#include "ref/ovs/range.h"
 
 extern const hd_design hd_design_ovs, hd_design_ovs_cuda;
 
@@ -62,8 +63,8 @@ static uint64_t batch_bytes(const hd_info *info, bool device)
     return gpu_bytes_of_pieces(all, room_to_take(&gpu, all));
 }
 
-/* What a table takes of the device's memory besides segments and what belongs to them: its room, and what aligns pieces,
- * at most. */
+/* What a table takes of the device's memory besides segments and what belongs to them: its room, and what aligns
+ * pieces, at most. */
 static uint64_t scratch_bytes(const hd_info *info) { return batch_bytes(info, true) + ALIGNED; }
 
 /* A device has a copy of the directory while the copy, and that before it while the table is resized, take a sixteenth

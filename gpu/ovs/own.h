@@ -7,7 +7,7 @@
 
 #include "base/backend.h"
 #include "concurrency/word.h"
-#include "ref/ovs/range.h"
+#include "ref/ovs/layout.h"
 
 /* Words that kernels count in. */
 typedef struct ovs_words {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * range.h - the kernels that resize tables with ranges (ref/ovs/range.h), a warp for each segment or task. They run alone
- * on the table. Which segments are split or merged is the host's choice.
+ * range.h - the kernels that resize tables with ranges (ref/ovs/range.h), a warp for each segment or task. They run
+ * alone on the table. Which segments are split or merged is the host's choice.
  *
  *   count    How many keys each segment has, or each that a task is about.
  *   median   The first keys of the upper halves of segments that are to be split. Reads only.
  *   halve    The keys of upper halves move to the new segments, both are settled, and the directory is written.
- *   join     Copies the keys of segment `from` to its neighbour `to`, and settles that. If they do not fit, it takes them
- *            away again. `unjoin` takes them away again in any case.
+ *   join     Copies the keys of segment `from` to its neighbour `to`, and settles that. If they do not fit, it takes
+ *            them away again. `unjoin` takes them away again in any case.
  *   move     Segments move to homes that have become free, and the directory is written.
  *
  * The directory is written from the host's copy by the launch that makes it true: no launch can fail in between.
@@ -16,7 +16,6 @@
 #define OVS_RANGE_H
 
 #include "gpu/ovs/resize.h"
-#include "ref/ovs/range.h"
 
 /* The rows in use, from the host's copy to the device's, if the device has one. */
 SIMT_FN void ovs_write_rows(const ovs_args *a)

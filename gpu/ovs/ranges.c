@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ranges.c - resizes a table with ranges of keys: the host chooses what each round does (ref/ovs/range.h), kernels do it
- * (range.h). The directory is in this machine's memory, pinned. A device has a copy, if there is room for one.
+ * ranges.c - resizes a table with ranges of keys: the host chooses what each round does (ref/ovs/range.h), kernels do
+ * it (range.h). The directory is in this machine's memory, pinned. A device has a copy, if there is room for one.
  *
  * A round is over when the device has told so. Only then are its tasks and the directory written anew.
  */

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "judge/rules.h"
+#include "ref/ovs/range.h"
 
 /* Extents that growth would add exist from the beginning. */
 uint32_t ovs_fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST])

@@ -24,9 +24,10 @@
  *
  * With `ranges` a segment holds the keys of a range, and the high half of what is called a hash is the key itself. The
  * low half is the hash's, so all is as above within a segment. A directory says which segment has which range: a row
- * (first key << 32 | segment) for each segment, by ascending first keys. The last row whose first key is not above a key
- * names its segment. Numbers of segments say nothing about keys then: base, level and split only place segments in
- * extents. A split takes any segment, and gives the upper half of its keys to the segment that is new (ref/ovs/range.h).
+ * (first key << 32 | segment) for each segment, by ascending first keys. The last row whose first key is not above a
+ * key names its segment. Numbers of segments say nothing about keys then: base, level and split only place segments in
+ * extents. A split takes any segment, and gives the upper half of its keys to the segment that is new
+ * (ref/ovs/range.h).
  *
  * Extent 0 has the base segments, extent k those that the k-th doubling adds: nothing else moves when a table grows.
  * The first near_most segments of the table are near: in device memory. The others are far: in page-locked host memory,
@@ -39,9 +40,9 @@
  * vain, which is rare. In such a segment a bucket is open while any of its digests is 0 (gpu/ovs/args.h has the
  * protocol).
  *
- * Differs from the paper (Patel et al., OOPSLA 2026): segments are chosen by the hash or by ranges that are split at the
- * median, and not by ranges of one width; a full segment makes a key PENDING, and does not lose it; an erased slot is
- * used again; a key and its value are one word.
+ * Differs from the paper (Patel et al., OOPSLA 2026): segments are chosen by the hash or by ranges that are split at
+ * the median, and not by ranges of one width; a full segment makes a key PENDING, and does not lose it; an erased slot
+ * is used again; a key and its value are one word.
  *
  * Invariants, by number (ref/ovs/check.c). "At rest" means that no batch is running.
  *   OVS-1  a key is below the limit, and in one slot of the table
@@ -295,6 +296,32 @@ typedef struct ovs_task {
     uint32_t last;        /* split: the last key of the range */
     uint32_t done;        /* merge: 1: `to` has the keys of both; 0: there was no room, and nothing has changed */
 } ovs_task;
+
+/* What resizing works on, a round after the other (ref/ovs/range.h). */
+typedef struct ovs_plan {
+    uint32_t *keys;          /* (rows) of each segment; with those that wait */
+    uint32_t *wait;          /* (waiting) ascending; NULL: none */
+    uint64_t waiting, taken; /* taken: keys that the reference's array has room for */
+    uint64_t *was;           /* (rows) the directory before the round */
+    ovs_task *task; /* (rows) the round's splits, or its merges and then its moves; splits and merges in the order of
+                       keys */
+    uint64_t tasks, moves;
+    uint64_t rows; /* as many as the larger of the two tables has */
+} ovs_plan;
+
+/* How many keys that wait for room in the task's segment are below a bound. */
+HD_FN uint64_t ovs_waits_below(const ovs_task *t, const uint32_t *wait, uint64_t bound)
+{
+    uint64_t low = t->wait, high = low + t->waits;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (wait[middle] < bound)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - t->wait;
+}
 
 /* Two segments are merged only if their keys fill no more than nine tenths of one. */
 HD_FN bool ovs_may_merge(const ovs_view *v, uint64_t keys) { return keys * 10 <= ovs_segment_slots(v) * 9; }

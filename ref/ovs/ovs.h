@@ -74,16 +74,15 @@ void ovs_say_row_broken(uint64_t r, int rule, char *why, size_t bytes);
 void ovs_split(ovs_view *v);
 bool ovs_merge(ovs_view *v);
 
-/* So many segments, or as few as there is room for; with ranges too. The extents that are needed are there, and rows for
- * them. p: of as many rows as the larger table has segments (ovs_plan_for_size); without ranges it is not
+/* So many segments, or as few as there is room for; with ranges too. The extents that are needed are there, and rows
+ * for them. p: of as many rows as the larger table has segments (ovs_plan_for_size); without ranges it is not
  * used. */
-struct ovs_plan; /* range.h */
-void ovs_resize(ovs_view *v, struct ovs_plan *p, uint64_t segments);
+void ovs_resize(ovs_view *v, ovs_plan *p, uint64_t segments);
 
-/* With ranges: begins a plan that makes room for keys that found none (range.h), and returns how many segments the table
- * will have, at most; and carries it out. */
-uint64_t ovs_plan_for(const ovs_view *v, struct ovs_plan *p, const uint64_t *key, uint64_t n);
-void ovs_make_room(ovs_view *v, struct ovs_plan *p);
+/* With ranges: begins a plan that makes room for keys that found none (range.h), and returns how many segments the
+ * table will have, at most; and carries it out. */
+uint64_t ovs_plan_for(const ovs_view *v, ovs_plan *p, const uint64_t *key, uint64_t n);
+void ovs_make_room(ovs_view *v, ovs_plan *p);
 
 /* ---- The state that hd_design_ovs opens ------------------------------------------------------ */
 

@@ -4,14 +4,15 @@
  * reference and the backends share: which segments a round takes, and the directory after it. Keys are moved elsewhere:
  * by resize.c, or by kernels (gpu/ovs/range.h).
  *
- *   split   A round splits the segments that have more than half as many keys as the fullest, the fullest first. Where no
- *           segment has two keys, it takes the widest ranges. The new segments get the next numbers.
+ *   split   A round splits the segments that have more than half as many keys as the fullest, the fullest first. Where
+ *           no segment has two keys, it takes the widest ranges. The new segments get the next numbers.
  *   room    For keys that wait for room, because no slot of their ways is free. A first round splits all segments that
  *           such keys belong to. Further rounds split those for which keys of theirs and keys that wait would fill more
  *           than three quarters. Medians are those of both: so keys that come in ascending order do not all go to the
  *           last half.
- *   merge   A round merges neighbours, in the order of keys, whose keys fill nine tenths of a segment at most: those whose
- *           sum is near the least. The numbers that become free go to the segments with the last numbers, which move.
+ *   merge   A round merges neighbours, in the order of keys, whose keys fill nine tenths of a segment at most: those
+ *           whose sum is near the least. The numbers that become free go to the segments with the last numbers, which
+ *           move.
  *
  * No segment is in two tasks of a round.
  */
@@ -20,17 +21,6 @@
 
 #include "base/seam.h"
 #include "ref/ovs/layout.h"
-
-typedef struct ovs_plan {
-    uint32_t *keys;          /* (rows) of each segment; with those that wait */
-    uint32_t *wait;          /* (waiting) ascending; NULL: none */
-    uint64_t waiting, taken; /* taken: keys that the reference's array has room for */
-    uint64_t *was;           /* (rows) the directory before the round */
-    ovs_task *task; /* (rows) the round's splits, or its merges and then its moves; splits and merges in the order of
-                       keys */
-    uint64_t tasks, moves;
-    uint64_t rows; /* as many as the larger of the two tables has */
-} ovs_plan;
 
 /* Arrays of the reference's plan; `waiting` is for so many keys. */
 hd_status ovs_plan_take(ovs_plan *p, const hd_seams *s, uint64_t rows, uint64_t waiting);
@@ -42,29 +32,16 @@ hd_status ovs_plan_for_size(ovs_plan *p, const ovs_view *v, const hd_seams *s, u
 uint64_t ovs_rows_for_room(const ovs_view *v, uint64_t n);
 /* The keys that wait: p->wait has room for n. */
 void ovs_plan_wait(ovs_plan *p, const uint64_t *key, uint64_t n);
-/* A round of splits for keys that wait; p->tasks 0: there is no more to do. first: p->keys is not known yet. When it is,
- * ovs_plan_weigh adds those that wait, and returns how many segments the table will have, at most. */
+/* A round of splits for keys that wait; p->tasks 0: there is no more to do. first: p->keys is not known yet. When it
+ * is, ovs_plan_weigh adds those that wait, and returns how many segments the table will have, at most. */
 void ovs_plan_room(const ovs_view *v, ovs_plan *p, bool first);
 uint64_t ovs_plan_weigh(const ovs_view *v, ovs_plan *p);
-/* How many keys that wait for room in the task's segment are below a bound. */
-HD_FN uint64_t ovs_waits_below(const ovs_task *t, const uint32_t *wait, uint64_t bound)
-{
-    uint64_t low = t->wait, high = low + t->waits;
-    while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
-        if (wait[middle] < bound)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low - t->wait;
-}
 
 /* So many segments, with ranges of equal width; and so many segments, as their numbers tell, whatever is in rows. */
 void ovs_cut_evenly(ovs_view *v);
 void ovs_set_segments(ovs_view *v, uint64_t segments);
 
-/* A round of splits, at most `most`; p->keys is known. When the tasks have their first keys: the directory after them. */
+/* A round of splits, at most `most`; p->keys is known. When the tasks have their first keys: the directory then. */
 void ovs_plan_splits(const ovs_view *v, ovs_plan *p, uint64_t most);
 void ovs_rows_split(ovs_view *v, ovs_plan *p);
 
