@@ -10,6 +10,7 @@
 #include "gpu/ovs/rows.h"
 #include "gpu/ovs/own.h"
 #include "ref/ovs/ovs.h"
+#include "ref/ovs/range.h"
 
 typedef struct ranges {
     ovs_own *o;

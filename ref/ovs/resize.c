@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * resize.c - linear hashing of segments, or ranges of keys: a segment more, a segment less. Neither loses a key: a split
- * takes keys away from ways, and a merge is undone if a key finds no slot.
+ * resize.c - linear hashing of segments, or ranges of keys: a segment more, a segment less. Neither loses a key: a
+ * split takes keys away from ways, and a merge is undone if a key finds no slot.
  */
 #include <string.h>
 
