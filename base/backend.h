@@ -173,10 +173,11 @@ struct hd_gpu {
     /* On a device: launches a kernel that reads the device's clock, and where it leaves it. NULL: the design has no
      * HD_CLOCK_DEVICE. */
     hd_status (*read_clock)(void *own, const hd_launcher *l, uint64_t **ns);
-    /* On a device: HD_ECORRUPT and the first invariant that fails, by a kernel. NULL only in a design without
-     * HD_ON_CUDA, and so is parts. */
+    /* On a device: HD_ECORRUPT and the first invariant that fails, by a kernel. NULL: the reference checks a copy in
+     * host memory (planes). */
     hd_status (*check)(void *own, const hd_gpu_machine *m);
-    const hd_gpu_parts *parts; /* of a table on a device, in host memory */
+    /* Of a table on a device, in host memory. NULL: for a walk the whole table is copied there (planes). */
+    const hd_gpu_parts *parts;
     /* On a device: fills a view (heddle_view.h). NULL where ref has none. */
     void (*view)(const void *own, hd_view *view);
     /* Checks of the configuration what the reference's shape cannot (HD_EINVAL names the field), and corrects info.

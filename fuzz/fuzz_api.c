@@ -155,11 +155,11 @@ static void dictionary(hd_config *c, uint8_t shape, uint8_t more)
 {
     const hd_design *d = some_dictionary(shape);
     *c = hd_config_of(d->name);
-    if (d->params && d->params->config_at == offsetof(hd_config, sl)) {
+    if (d->params->config_at == offsetof(hd_config, sl)) {
         ordered(c, shape, more);
         return;
     }
-    if (d->params && d->params->config_at == offsetof(hd_config, ovs)) {
+    if (d->params->config_at == offsetof(hd_config, ovs)) {
         c->ovs.segment_bytes = 128u << shape / 3 % 3;
         c->ovs.near_bytes = (uint64_t)c->ovs.segment_bytes * (more & 3);
         c->ovs.guide = more & 4 ? HD_GUIDE_DIGEST : HD_GUIDE_NONE;
@@ -167,8 +167,10 @@ static void dictionary(hd_config *c, uint8_t shape, uint8_t more)
         c->capacity = c->slots * (1 + (uint64_t)(shape / 9 % 8));
         return;
     }
-    if (!d->params) { /* its chunks have the usual number of slots */
+    if (d->params->config_at == offsetof(hd_config, gfsl)) { /* its chunks have the usual number of slots */
         c->capacity = c->slots * (1 + (uint64_t)(shape / 6 % 4));
+        c->gfsl.level_pools = more & 4;
+        c->gfsl.unsorted = more & 8;
         return;
     }
     c->slots = 8u << shape % 3;

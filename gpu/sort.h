@@ -37,8 +37,9 @@ typedef struct gpu_sort {
     uint64_t *to;         /* (n): the same in the order of the digit */
     uint32_t *count;      /* (digits, shares), then (digits) sums */
     uint64_t n;
-    uint32_t shift;  /* the digit's first bit in the code */
-    uint32_t digits; /* 2, 4, 8, ... GPU_SORT_DIGITS */
+    const uint64_t *fewer; /* (1): how many words there are, at most n; NULL: n */
+    uint32_t shift;        /* the digit's first bit in the code */
+    uint32_t digits;       /* 2, 4, 8, ... GPU_SORT_DIGITS */
     uint32_t shares;
 } gpu_sort;
 
@@ -46,6 +47,8 @@ SIMT_FN uint32_t gpu_sort_digit(const gpu_sort *a, uint64_t word)
 {
     return (uint32_t)(word >> (32 + a->shift)) & (a->digits - 1);
 }
+
+SIMT_FN uint64_t gpu_sort_words(const gpu_sort *a) { return a->fewer ? simt_ld_u64(a->fewer) : a->n; }
 
 /* Words i, i + 32, ... of those before `last`. */
 SIMT_FN void gpu_sort_load(const gpu_sort *a, uint64_t i, uint64_t last, uint64_t word[GPU_SORT_AHEAD])
@@ -60,12 +63,12 @@ SIMT_FN void gpu_sort_count(const gpu_sort *a)
     SIMT_SHARED(uint32_t, all, GPU_SORT_COUNTED);
     simt_tile t = simt_tile_of(32);
     uint32_t *counted = all + simt_thread() / 32 * GPU_SORT_DIGITS;
+    uint64_t n = gpu_sort_words(a);
     for (uint32_t share = gpu_warp(); share < a->shares; share += gpu_warps()) {
         for (uint32_t d = t.rank; d < a->digits; d += 32) simt_st_u32(counted + d, 0);
         simt_sync_tile(t);
-        uint64_t last = gpu_share_begin(a->n, share + 1, a->shares);
-        for (uint64_t i = gpu_share_begin(a->n, share, a->shares) + t.rank; i - t.rank < last;
-             i += 32 * GPU_SORT_AHEAD) {
+        uint64_t last = gpu_share_begin(n, share + 1, a->shares);
+        for (uint64_t i = gpu_share_begin(n, share, a->shares) + t.rank; i - t.rank < last; i += 32 * GPU_SORT_AHEAD) {
             uint64_t word[GPU_SORT_AHEAD];
             gpu_sort_load(a, i, last, word);
             SIMT_UNROLL
@@ -149,11 +152,11 @@ SIMT_FN void gpu_sort_lay(const gpu_sort *a)
     SIMT_SHARED(uint32_t, all, GPU_SORT_COUNTED);
     simt_tile t = simt_tile_of(32);
     uint32_t *next = all + simt_thread() / 32 * GPU_SORT_DIGITS;
+    uint64_t n = gpu_sort_words(a);
     for (uint32_t share = gpu_warp(); share < a->shares; share += gpu_warps()) {
         gpu_sort_begin(t, a, share, next);
-        uint64_t last = gpu_share_begin(a->n, share + 1, a->shares);
-        for (uint64_t i = gpu_share_begin(a->n, share, a->shares) + t.rank; i - t.rank < last;
-             i += 32 * GPU_SORT_AHEAD) {
+        uint64_t last = gpu_share_begin(n, share + 1, a->shares);
+        for (uint64_t i = gpu_share_begin(n, share, a->shares) + t.rank; i - t.rank < last; i += 32 * GPU_SORT_AHEAD) {
             uint64_t word[GPU_SORT_AHEAD];
             gpu_sort_load(a, i, last, word);
             SIMT_UNROLL

@@ -23,13 +23,13 @@ static inline uint32_t gpu_sort_shares(uint64_t n, uint32_t most)
 /* How many words `count` of gpu_sort_launch has. */
 static inline uint64_t gpu_sort_counts(uint32_t shares_most) { return GPU_SORT_DIGITS * ((uint64_t)shares_most + 1); }
 
-/* Sorts n words, 0 < n < 2^32, by their codes, which are below 2^bits. words (n) has them, other (n) is room; *sorted
- * becomes that of the two which has the result. count: (gpu_sort_counts(shares_most)) */
-static inline hd_status gpu_sort_launch(const hd_launcher *l, gpu_sort_kernels k, uint64_t n, uint32_t bits,
-                                        uint64_t *words, uint64_t *other, uint32_t *count, uint32_t shares_most,
-                                        uint64_t **sorted)
+/* Sorts n words, 0 < n < 2^32, or as many as *fewer says, by their codes, which are below 2^bits. words (n) has them,
+ * other (n) is room; *sorted becomes that of the two which has the result. count: (gpu_sort_counts(shares_most)) */
+static inline hd_status gpu_sort_launch(const hd_launcher *l, gpu_sort_kernels k, uint64_t n, const uint64_t *fewer,
+                                        uint32_t bits, uint64_t *words, uint64_t *other, uint32_t *count,
+                                        uint32_t shares_most, uint64_t **sorted)
 {
-    gpu_sort a = { words, other, count, n, 0, 0, gpu_sort_shares(n, shares_most) };
+    gpu_sort a = { words, other, count, n, fewer, 0, 0, gpu_sort_shares(n, shares_most) };
     uint64_t blocks = hd_launch_blocks(l, (uint64_t)a.shares * 32, GPU_SORT_THREADS);
     hd_status status = HD_OK;
     *sorted = words;

@@ -112,9 +112,8 @@ HD_API const char *hd_why(void);
 #define HD_SLOTS_MIN       2u
 #define HD_SLOTS_MAX       4096u
 
-/* The operations of a batch. The last five need an order of keys, which only design sl keeps; the others return
- * HD_EINVAL. Each comment gives the role, the fields of hd_batch that the operation uses, and the
- * effect.
+/* The operations of a batch. The last five need an order of keys, which designs sl and gfsl keep; the others return
+ * HD_EINVAL. Each comment gives the role, the fields of hd_batch that the operation uses, and the effect.
  *
  * Roles are the paper's three groups (section 3.5). R (reader) changes nothing. U (updater) changes values and scores
  * of existing entries. I (inserter) may change which entries exist.
@@ -369,6 +368,23 @@ typedef struct hd_sl_config {
     uint32_t segment_bytes; /* of a segment: a power of two from 128 to 2^30 */
 } hd_sl_config;
 
+/* Which chunks of a skip list are far, in page-locked host memory, which the device reads over its bus. */
+typedef enum hd_gfsl_far {
+    HD_GFSL_NEAR,     /* none */
+    HD_GFSL_FAR_DATA, /* those of level 0 but the first, which have the entries; needs level_pools */
+    HD_GFSL_FAR       /* all */
+} hd_gfsl_far;
+
+/* doc/gfsl.md says what these are for. */
+typedef struct hd_gfsl_config {
+    bool level_pools; /* each level has a pool of chunks of its own; else one pool has the chunks of all levels */
+    bool unsorted;    /* entries of a chunk of level 0 are in any order, and are sorted when the chunk is split */
+    hd_gfsl_far far;
+    uint32_t keys_per_block; /* so many consecutive items go to a thread block, the next ones to the next block. 0: an
+                                item for each of its tiles */
+    uint32_t blocks;         /* a batch has no more thread blocks; 0: no more than run at a time */
+} hd_gfsl_config;
+
 /* How to open a table. Start from hd_config_default() or hd_config_of(), and change fields. hd_open copies the struct
  * and resolves the names; it keeps none of the strings. The objects that `seams` and the contexts point to must exist
  * until hd_close.
@@ -413,6 +429,7 @@ typedef struct hd_config {
     hd_hive_config hive;
     hd_ovs_config ovs;
     hd_sl_config sl;
+    hd_gfsl_config gfsl;
 } hd_config;
 
 /* The defaults: design hkv, backend ref, policy lru, lock ordered; 1 Mi entries in buckets of 128 slots; values of 8
@@ -486,6 +503,7 @@ typedef struct hd_info {
     hd_hive_config hive;   /* `spare` is a number, never HD_SPARE_USUAL */
     hd_ovs_config ovs;
     hd_sl_config sl;
+    hd_gfsl_config gfsl;
     /* What kernels rely on (doc/contract-hkv.md, Flags): "MONOTONE ORDER_FREE, scores optional". Static storage. */
     const char *policy_flags;
 } hd_info;

@@ -21,6 +21,9 @@ enum {
     SHARED_BYTES = 48 << 10 /* what a GPU gives a block without being asked */
 };
 
+/* simt_config.step_limit: steps_most says how many steps a batch may take. */
+#define UNLIMITED UINT64_MAX
+
 typedef struct host {
     void *entries; /* a state of gpu->ref */
     const hd_gpu *gpu;
@@ -100,7 +103,7 @@ hd_status hd_host_open(const hd_design *d, const hd_info *info, const hd_seams *
     h->host_kernel = d->host_kernel;
     h->config.strategy = SIMT_ROUND_ROBIN;
     h->config.quiet = true;
-    h->config.step_limit = 1ull << 40;
+    h->config.step_limit = UNLIMITED;
     if (usually.set) {
         h->config = usually.config;
         h->blocks = usually.blocks;
@@ -198,10 +201,19 @@ static hd_launcher launcher_of(host *h)
     return l;
 }
 
-/* Runs all queued launches. what: the name of the call, for messages. */
-static hd_status run_queued(host *h, const char *what)
+/* More steps than a kernel takes that ends: of a batch of n items, or of a call for the whole table. */
+static uint64_t steps_most(host *h, uint64_t n)
+{
+    const uint64_t least = 1ull << 30, each = 1ull << 14;
+    uint64_t places = own_of(h)->info.places, work = places > UINT64_MAX - n ? UINT64_MAX : places + n;
+    return work < (UNLIMITED - least) / each ? least + work * each : UNLIMITED;
+}
+
+/* Runs all queued launches of a call with n items; UNLIMITED: it may take any time. what: its name, for messages. */
+static hd_status run_queued(host *h, const char *what, uint64_t n)
 {
     simt_config c = h->config;
+    if (c.step_limit == UNLIMITED) c.step_limit = steps_most(h, n);
     if (!c.shared_bytes) c.shared_bytes = SHARED_BYTES;
     if (simt_machine_run(h->machine, &c)) return HD_OK;
     const simt_finding *found = simt_machine_finding(h->machine);
@@ -222,7 +234,7 @@ static hd_status run_batch(host *h, uint32_t row, const hd_batch *b, hd_when whe
         simt_machine_forget(h->machine); /* what was queued before */
         return status;
     }
-    status = run_queued(h, hd_row_of_batch(b)->name);
+    status = run_queued(h, hd_row_of_batch(b)->name, b->n);
     h->gpu->after(h->own, h->entries, status == HD_OK);
     for (int o = 0; o < HD_OUTCOME_COUNT && !status; o++) tally[o] += counted[o];
     return status;
@@ -273,7 +285,7 @@ static hd_status run_more(void *self, uint32_t kernel, const void *args, size_t 
 {
     host *h = ((growth *)self)->h;
     hd_status status = queue(h, kernel, args, args_bytes, blocks, threads);
-    return status ? status : run_queued(h, "resize");
+    return status ? status : run_queued(h, "resize", UNLIMITED);
 }
 
 static hd_status take_more(void *self, const hd_piece *piece)

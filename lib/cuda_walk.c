@@ -9,6 +9,8 @@
  * table meanwhile, and batches that read go on. All batches that were put on streams before have run when it begins.
  *
  * A piece is used again when its copy is done: the walk waits for the event behind it.
+ *
+ * The table of a design without parts (hd_gpu.parts) is staged as a whole for a walk.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -181,10 +183,16 @@ hd_status hd_cuda_walk(void *state, hd_walk_how how)
     hd_cuda *c = (hd_cuda *)state;
     hd_cuda_walk_state *w = &c->walk;
     int before = c->device.number;
+    hd_status status;
     pthread_mutex_lock(&c->walking);
     w->how = how;
     w->what = HD_PART_ALL;
-    hd_status status = hd_cuda_enter(c, &before);
+    if (!c->gpu->parts) {
+        status = hd_cuda_stage(c, true);
+        if (status) pthread_mutex_unlock(&c->walking);
+        return status;
+    }
+    status = hd_cuda_enter(c, &before);
     if (!status) status = await_batches(c);
     if (!status) status = take_pieces(c);
     if (!status) status = ASK(c, what_for, stream_make, &w->stream);
@@ -230,6 +238,11 @@ hd_status hd_cuda_walked(void *state, bool keep)
     hd_cuda *c = (hd_cuda *)state;
     hd_cuda_walk_state *w = &c->walk;
     int before = c->device.number;
+    if (!c->gpu->parts) {
+        hd_status settled = hd_cuda_settle(c, keep && w->how != HD_WALK_READ);
+        pthread_mutex_unlock(&c->walking);
+        return settled;
+    }
     hd_status status = w->status, entered = hd_cuda_enter(c, &before);
     if (!status) status = entered;
     if (!status && keep) status = hd_cuda_walk_flush(c);

@@ -111,10 +111,21 @@ static hd_status check_there(cuda *c)
     return hd_cuda_leave(c, before, status);
 }
 
+/* Of a design that has no such kernel. */
+static hd_status check_copy(cuda *c)
+{
+    hd_status status = hd_cuda_stage(c, true);
+    if (status) return status;
+    status = c->gpu->ref->check(c->staged);
+    hd_cuda_settle(c, false);
+    return status;
+}
+
 hd_status hd_cuda_check(void *state)
 {
     cuda *c = (cuda *)state;
-    return c->staged ? c->gpu->ref->check(c->staged) : check_there(c);
+    if (c->staged) return c->gpu->ref->check(c->staged);
+    return c->gpu->check ? check_there(c) : check_copy(c);
 }
 
 size_t hd_cuda_next(void *state, hd_entry *e, size_t most)

@@ -2,10 +2,11 @@
  *
  * t_gfsl.c - the reference of the skip list gfsl beside a map, by insertions and removals in several orders; how many
  * entries chunks have after merges; PENDING, and what a table holds then; growth and snapshots; every invariant broken
- * by hand.
+ * by hand; random requests of all operations to the reference and to the kernels, judged by an ordered map.
  */
 #include <string.h>
 
+#include "judge/run.h"
 #include "lib/table.h"
 #include "ref/gfsl/gfsl.h"
 #include "tests/snapshots.h"
@@ -14,10 +15,15 @@
 
 typedef unsigned long long ull;
 
-static hd_table *table_of(uint32_t slots, uint64_t chunks)
+/* kind: whether each level has a pool, and whether chunks are unsorted. */
+enum { KIND_POOLS = 1, KIND_UNSORTED = 2, KINDS = 4 };
+
+static hd_table *table_of(uint32_t slots, uint64_t chunks, int kind)
 {
     hd_config c = hd_config_of("gfsl");
     hd_table *t;
+    c.gfsl.level_pools = kind & KIND_POOLS;
+    c.gfsl.unsorted = kind & KIND_UNSORTED;
     c.slots = slots;
     c.capacity = chunks * slots;
     must(hd_open(&c, &t));
@@ -72,11 +78,11 @@ static void keys_come_and_go(void **unused)
 {
     static const uint32_t slots[] = { 6, 14, 30 };
     (void)unused;
-    for (int round = 0; round < 9; round++) {
-        uint32_t s = slots[round / 3];
+    for (int round = 0; round < 9 * KINDS; round++) {
+        uint32_t s = slots[round / 3 % 3];
         const uint64_t n = 40 * s;
-        hd_table *t = table_of(s, 200);
-        test_case("%u slots, order %d", s, round % 3);
+        hd_table *t = table_of(s, 300, round / 9);
+        test_case("%u slots, order %d, kind %d", s, round % 3, round / 9);
         for (uint64_t i = 0; i < n; i++) {
             check(put(t, key_of(round % 3, i, n)) == HD_INSERTED, "key %llu did not come", (ull)i);
             if (i % 16 == 0) must(hd_check(t));
@@ -102,7 +108,7 @@ static void as_a_map(void **unused)
     for (uint64_t seed = 1; seed <= test_times(12); seed++) {
         hd_rng g = hd_rng_from(seed);
         bool there[KEYS] = { false };
-        hd_table *t = table_of(seed % 2 ? 6 : 14, 120);
+        hd_table *t = table_of(seed % 2 ? 6 : 14, 240, (int)(seed / 2 % KINDS));
         test_case("seed %llu", (ull)seed);
         for (uint64_t i = 0; i < 3000; i++) {
             uint64_t key = hd_rng_below(&g, KEYS);
@@ -121,12 +127,12 @@ static void as_a_map(void **unused)
 
 /* Ascending keys leave chunks half full, so that a table is PENDING with more than 2/5 of its places in use; it can
  * grow then, and its file can be loaded. */
-static void pending(void **unused)
+static void pending_of(int kind, int into)
 {
     uint64_t n = 0, dropped = 1;
     const char *path = test_path("gfsl");
-    (void)unused;
-    hd_table *t = table_of(30, 40), *again = table_of(30, 40);
+    test_case("kind %d, into kind %d", kind, into);
+    hd_table *t = table_of(30, 40, kind), *again = table_of(30, 40, into);
     while (put(t, n) == HD_INSERTED) n++;
     check(5 * n > 2 * 40 * 30, "only %llu keys came", (ull)n);
     must(hd_check(t));
@@ -144,21 +150,52 @@ static void pending(void **unused)
     hd_close(again);
 }
 
+static void pending(void **unused)
+{
+    (void)unused;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int into = 0; into < KINDS; into++)
+            if ((kind & KIND_POOLS) == (into & KIND_POOLS)) pending_of(kind, into);
+}
+
+/* A file of a list with one pool may have more entries than the same list with level pools can hold. */
+static void others_files(void **unused)
+{
+    uint64_t n = 0, dropped = 0, size;
+    const char *path = test_path("gfsl");
+    (void)unused;
+    hd_table *t = table_of(6, 12, 0), *again = table_of(6, 12, KIND_POOLS);
+    gfsl_view *v = view_in(t);
+    while (gfsl_place(v, n, 0) != WORD_NOWHERE || gfsl_press(v, n, 0) != WORD_NOWHERE) n++;
+    must(hd_save(t, path));
+    must(hd_load(again, path, &dropped));
+    must(hd_check(again));
+    must(hd_size_sync(again, &size));
+    check(dropped && dropped + size == n, "%llu of %llu keys were dropped, and %llu are there", (ull)dropped, (ull)n,
+          (ull)size);
+    hd_close(t);
+    hd_close(again);
+}
+
 /* A list without free chunks is pressed together, until every place of level 0 is used. */
 static void pressed(void **unused)
 {
     uint64_t n = 0;
     (void)unused;
-    hd_table *t = table_of(6, 12);
-    gfsl_view *v = view_in(t);
-    while (gfsl_place(v, 7 * n % 101, 3 * (uint32_t)(7 * n % 101)) != WORD_NOWHERE ||
-           gfsl_press(v, 7 * n % 101, 3 * (uint32_t)(7 * n % 101)) != WORD_NOWHERE) {
-        n++;
-        must(hd_check(t));
+    for (int kind = 0; kind < KINDS; kind++, n = 0) {
+        hd_table *t = table_of(6, 12, kind);
+        gfsl_view *v = view_in(t);
+        uint64_t chunks = kind & KIND_POOLS ? 1 + v->end[0] - v->end[v->levels - 1] : 12 - v->levels + 1;
+        test_case("kind %d", kind);
+        while (gfsl_place(v, 7 * n % 101, 3 * (uint32_t)(7 * n % 101)) != WORD_NOWHERE ||
+               gfsl_press(v, 7 * n % 101, 3 * (uint32_t)(7 * n % 101)) != WORD_NOWHERE) {
+            n++;
+            must(hd_check(t));
+        }
+        check(n == chunks * 6, "%llu keys", (ull)n);
+        for (uint64_t i = 0; i < n; i++) check(has(t, 7 * i % 101), "key %llu is missing", (ull)i);
+        hd_close(t);
     }
-    check(n == (12 - v->levels + 1) * 6, "%llu keys", (ull)n);
-    for (uint64_t i = 0; i < n; i++) check(has(t, 7 * i % 101), "key %llu is missing", (ull)i);
-    hd_close(t);
 }
 
 /* ---- Invariants ------------------------------------------------------------------------------ */
@@ -195,7 +232,7 @@ static void invariants(void **unused)
                                         "GFSL-3", "GFSL-3", "GFSL-3", "GFSL-4", "GFSL-4" };
     (void)unused;
     for (int how = 0; how < 17; how++) {
-        hd_table *t = table_of(6, 40);
+        hd_table *t = table_of(6, 40, 0);
         for (uint64_t key = 10; key < 40; key++) put(t, key);
         must(hd_check(t));
         test_case("broken %d", how);
@@ -203,6 +240,66 @@ static void invariants(void **unused)
         must_fail(hd_check(t), HD_ECORRUPT, says[how]);
         hd_close(t);
     }
+}
+
+/* ---- Random requests ------------------------------------------------------------------------- */
+
+#define ONE_OF(r, ...) ((const uint64_t[]){ __VA_ARGS__ })[test_below(r, sizeof(uint64_t[]){ __VA_ARGS__ } / 8)]
+
+static hd_case draw_case(uint64_t number)
+{
+    static const hd_op ops[] = { HD_OP_PREDECESSOR, HD_OP_SUCCESSOR, HD_OP_RANGE, HD_OP_MIN,
+                                 HD_OP_MAX,         HD_OP_FIND,      HD_OP_ERASE, HD_OP_ERASE_IF,
+                                 HD_OP_EXPORT,      HD_OP_SIZE_IF,   HD_OP_CLEAR, HD_OP_ACCUM_OR_ASSIGN };
+    uint64_t r = number ^ 0x6766736c, op = test_below(&r, 24);
+    hd_case c = hd_case_of("gfsl");
+    snprintf(c.op, sizeof c.op, "%s", op < sizeof ops / sizeof *ops ? hd_op_name(ops[op]) : op < 14 ? "mixed" : "mix");
+    c.slots = (uint32_t)ONE_OF(&r, 6, 6, 14, 30);
+    c.buckets = ONE_OF(&r, 1, 2, 3, 5, 13, 40, 120);
+    c.table.gfsl.level_pools = test_below(&r, 2);
+    c.table.gfsl.unsorted = test_below(&r, 2);
+    c.table.gfsl.far = (hd_gfsl_far)ONE_OF(&r, HD_GFSL_NEAR, HD_GFSL_FAR);
+    c.table.gfsl.keys_per_block = (uint32_t)ONE_OF(&r, 0, 0, 1, 7, 100);
+    c.batch = 1 + test_below(&r, ONE_OF(&r, 4, 30, 200));
+    c.batches = 1 + (4000 + test_below(&r, 4000)) / (c.batch + 20);
+    snprintf(c.keys, sizeof c.keys, test_below(&r, 3) ? "uniform:%llu" : "zipf:0.9,%llu",
+             (ull)(1 + c.buckets * c.slots * ONE_OF(&r, 1, 2, 3, 8) / 2));
+    c.reserved_ppm = (uint32_t)ONE_OF(&r, 0, 10000, 200000);
+    c.distinct = test_below(&r, 8) == 0;
+    c.duplicate_ppm = (uint32_t)ONE_OF(&r, 0, 100000, 700000);
+    c.seed = number;
+    c.judge = true;
+    return c;
+}
+
+static void requests_are_answered(const char *backend, uint64_t cases, uint64_t items)
+{
+    hd_run_report all = { 0 }, report;
+    for (uint64_t k = 0; k < cases; k++) {
+        char text[1024];
+        hd_case c = draw_case(k);
+        snprintf(c.backend, sizeof c.backend, "%s", backend);
+        if (strcmp(backend, "host") == 0) snprintf(c.kernel, sizeof c.kernel, "chunk");
+        if (c.batches > 1 + items / (c.batch + 20)) c.batches = 1 + items / (c.batch + 20);
+        hd_case_print(&c, text, sizeof text);
+        test_case("%s", text);
+        must(hd_case_run(&c, NULL, NULL, &report));
+        check(!report.wrong[0] && report.judged == report.requests, "%s", report.wrong);
+        all.judged += report.judged;
+        for (int op = 0; op < HD_OP_COUNT_; op++) all.counters.op[op] += report.counters.op[op];
+    }
+    check(cases < 100 || (all.counters.op[HD_OP_RANGE] && all.counters.op[HD_OP_PREDECESSOR] &&
+                          all.counters.op[HD_OP_MAX] && all.counters.op[HD_OP_ERASE_IF]),
+          "an operation was not drawn");
+    test_tried("differential", all.judged, "items of gfsl on backend %s, judged, of %llu random cases", backend,
+               (ull)cases);
+}
+
+static void random_requests(void **unused)
+{
+    (void)unused;
+    requests_are_answered("ref", test_times(400), 8000);
+    requests_are_answered("host", test_times(200), 700);
 }
 
 static void shapes_are_refused(void **unused)
@@ -221,11 +318,15 @@ static void shapes_are_refused(void **unused)
     c = hd_config_of("gfsl");
     c.capacity = 1ull << 40;
     must_fail(hd_open(&c, &t), HD_EINVAL, "chunks");
+    c = hd_config_of("gfsl");
+    c.gfsl.far = HD_GFSL_FAR_DATA;
+    must_fail(hd_open(&c, &t), HD_EINVAL, "level_pools");
 }
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = { unit(keys_come_and_go), unit(as_a_map),   unit(pending),
-                                               unit(pressed),          unit(invariants), unit(shapes_are_refused) };
+    static const struct CMUnitTest tests[] = { unit(keys_come_and_go), unit(as_a_map),          unit(pending),
+                                               unit(others_files),     unit(random_requests),   unit(pressed),
+                                               unit(invariants),       unit(shapes_are_refused) };
     return test_run(tests);
 }

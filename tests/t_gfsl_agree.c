@@ -25,6 +25,10 @@ static const char *const shapes[] = {
     "buckets=8 slots=14 batch=16x1 keys=uniform:60 duplicate=300000",
     "buckets=8 slots=30 batch=24x1 keys=uniform:150 duplicate=100000",
     "buckets=6 slots=6 batch=70x1 keys=uniform:60 duplicate=400000",
+    "buckets=30 slots=6 batch=16x1 keys=uniform:60 duplicate=100000 unsorted=1",
+    "buckets=30 slots=6 batch=24x1 keys=uniform:80 level_pools=1 far=data keys_per_block=3",
+    "buckets=14 slots=14 batch=24x1 keys=uniform:150 level_pools=1 unsorted=1 keys_per_block=40 blocks=1",
+    "buckets=16 slots=6 batch=20x1 keys=uniform:40 duplicate=200000 far=all unsorted=1 blocks=2",
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 

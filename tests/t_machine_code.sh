@@ -55,6 +55,9 @@ try "local memory, calls and registers within their budget" sass budget "$hive" 
 sl=$work/sl_kernels.cubin
 try "the kernels of the ordered table compile without a warning" make_code sl kernels
 try "no local memory, registers within the budget" sass budget "$sl" "$top_srcdir/tests/machine_code.budget"
+list=$work/gfsl_kernels.cubin
+try "the kernels of gfsl compile without a warning" make_code gfsl kernels
+try "no local memory, and registers within their budget" sass budget "$list" "$top_srcdir/tests/machine_code.budget"
 segments=$work/ovs_kernels.cubin
 try "the kernels of ovs compile without a warning" make_code ovs kernels
 try "no local memory, no calls, and registers within their budget" sass budget "$segments" "$top_srcdir/tests/machine_code.budget"

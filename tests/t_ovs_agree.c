@@ -186,6 +186,48 @@ static void misses_read_no_far_memory(void **unused)
                (ull)alike_read);
 }
 
+/* The sectors of far memory that 64 finds by `sorted` read, of `keys` keys of as many buckets in turn; 0: there are not
+ * as many. */
+static uint64_t far_sectors_of_repeated(uint64_t seed, uint64_t keys)
+{
+    uint32_t row = hd_variant_row_of(ovs_variants, "sorted", GPU_SORTED);
+    hd_case c = case_of("buckets=64 segment=2048 near=1 batch=64x1 keys=uniform:4000", HD_OP_FIND, row, seed);
+    fixture_kernel kernel = fixture_kernel_at(&judge_design_ovs, row, 32, 2);
+    const fixture_kernel *one = &kernel;
+    simt_config w = simt_config_in_turn();
+    const char *why = NULL;
+    fixture *s;
+    comparison *a;
+    must(fixture_open(&c, &one, 1, &s));
+    const ovs_view *v = ovs_fixture_view(s);
+    uint64_t there[64], n = 0;
+    for (uint64_t b = 0; b < ovs_buckets(v) && n < keys; b++)
+        if (ovs_is_key(*ovs_bucket(v, b))) there[n++] = ovs_key_of(*ovs_bucket(v, b));
+    for (uint64_t i = 0; n && i < 64; i++) fixture_item(s, 0, i, there[i % n], 0);
+    w.meter = true;
+    must(comparison_open(s, &a));
+    must(comparison_run(a, machine, &w, &why));
+    check(!why, "%s", why ? why : "");
+    comparison_close(a);
+    return n == keys ? simt_machine_totals(machine).far_sectors : 0;
+}
+
+/* Two warps have four halves, each of which loads the bucket once. */
+static void repeated_lookups_share_loads(void **unused)
+{
+    enum { SECTORS = OVS_LINE / 32 };
+    uint64_t tables = 0;
+    (void)unused;
+    for (uint64_t k = 0; k < 10; k++) {
+        uint64_t one = far_sectors_of_repeated(80 + k, 1), all = far_sectors_of_repeated(80 + k, 48);
+        check(one <= 4 * SECTORS * OVS_WAY && one % SECTORS == 0, "64 finds of a key: %llu sectors", (ull)one);
+        if (one && all) check(one * 4 <= all, "64 finds of a key: %llu sectors, of 48 keys %llu", (ull)one, (ull)all);
+        tables += one && all;
+    }
+    check(tables > 0, "no table had keys in 48 buckets");
+    test_tried("schedules", tables, "of tables and lookups that repeat a key");
+}
+
 /* ---- Growing and shrinking ------------------------------------------------------------------- */
 
 static void tables_grow_on_the_host_machine(void **unused)
@@ -220,6 +262,7 @@ static void tables_grow_on_the_host_machine(void **unused)
 int main(void)
 {
     static const struct CMUnitTest tests[] = { unit(kernels_agree), unit(meetings_are_exhausted),
-                                               unit(misses_read_no_far_memory), unit(tables_grow_on_the_host_machine) };
+                                               unit(misses_read_no_far_memory), unit(repeated_lookups_share_loads),
+                                               unit(tables_grow_on_the_host_machine) };
     return test_run_on(&machine, tests);
 }

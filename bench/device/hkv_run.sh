@@ -27,7 +27,7 @@ build() {
     gcc -std=c11 -O2 -ffunction-sections -fdata-sections -D_GNU_SOURCE -DHD_CUDA -I"$top" -I"$top/include" -c -o "$o" "$f" || return
     objects+=("$o")
   done
-  for f in "$top"/{lib,gpu/hive,gpu/hkv,gpu/ovs,gpu/sl}/*.cu "$top"/{bench/device/hkv_run,judge/device/soak}.cu; do
+  for f in "$top"/{lib,gpu/hive,gpu/hkv,gpu/ovs,gpu/sl,gpu/gfsl}/*.cu "$top"/{bench/device/hkv_run,judge/device/soak}.cu; do
     f=${f#"$top"/}
     f=${f%.cu}
     o=$folder/$(case $f in gpu/*) printf %s "$f" | tr / - ;; *) basename "$f" ;; esac).o

@@ -34,6 +34,18 @@
 typedef struct gfsl_args {
     gfsl_view v;
     gpu_batch b;
+
+    /* ordered operations; see hd_batch */
+    const uint64_t *key2;
+    uint64_t *key_out;
+    uint32_t *rows;
+    uint8_t *more;
+    uint32_t limit;
+    bool inclusive;
+
+    uint32_t level;          /* of a step of erase_if (prune.h) */
+    uint32_t keys_per_block; /* consecutive items that a block has; 0: one for each of its tiles */
+    uint32_t blocks;         /* of a launch over items, at most; 0: as many as there are items for. The host's */
 } gfsl_args;
 
 #endif

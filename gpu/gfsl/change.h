@@ -11,15 +11,15 @@
 /* Takes a chunk for a level; GFSL_NONE: none is free. Chunks are given back by no item of a batch. */
 SIMT_FN uint32_t gfsl_new(simt_tile t, const gfsl_args *a, uint32_t level)
 {
-    uint32_t at = GFSL_NONE;
+    uint32_t at = GFSL_NONE, pool = gfsl_pool(&a->v, level);
     bool tries = t.rank == 0;
     while (tries) {
-        uint64_t freed = simt_ldrlx_u64(a->v.head + GFSL_FREED);
-        uint64_t *from = a->v.head + (freed ? GFSL_FREED : GFSL_USED), is = freed, next;
+        uint64_t freed = simt_ldrlx_u64(a->v.head + GFSL_FREED + pool);
+        uint64_t *from = a->v.head + (freed ? GFSL_FREED : GFSL_USED) + pool, is = freed, next;
         if (!freed) is = simt_ldrlx_u64(from);
         next = is + 1;
         if (freed) next = simt_ldrlx_u64(gfsl_at(&a->v, freed - 1));
-        bool none = !freed && is >= a->v.chunks;
+        bool none = !freed && is >= a->v.end[pool];
         if (none || simt_cas_u64(from, is, next, SIMT_RELAXED) == is) {
             tries = false;
             if (!none) at = (uint32_t)(freed ? freed - 1 : is);
@@ -81,9 +81,10 @@ SIMT_FN bool gfsl_put(simt_tile t, const gfsl_args *a, const gfsl_chunk *x, uint
 {
     uint32_t slots = t.size - 2, n = simt_popc(gfsl_entries(t, x->w)),
              pos = simt_popc(gfsl_below(t, x->w, gfsl_key(entry))), to = GFSL_NONE, middle = gfsl_middle(&a->v);
-    bool full = n == slots;
-    uint64_t before = simt_shfl_u64(t, x->w, t.rank ? t.rank - 1 : 0);
-    uint64_t w = t.rank < pos ? x->w : t.rank == pos ? entry : before; /* with the entry; lanes up to n */
+    bool full = n == slots, loose = gfsl_is_loose(&a->v, x->seal);
+    uint64_t was = loose && full ? gfsl_sorted(t, x->w) : x->w, before = simt_shfl_u64(t, was, t.rank ? t.rank - 1 : 0);
+    if (loose && !full) pos = n;
+    uint64_t w = t.rank < pos ? was : t.rank == pos ? entry : before; /* with the entry; lanes up to n */
     *up = GFSL_EMPTY;
     if (full) to = gfsl_new(t, a, gfsl_level(x->seal));
     if (full && to == GFSL_NONE) {
@@ -150,8 +151,9 @@ SIMT_FN bool gfsl_merge(simt_tile t, const gfsl_args *a, const gfsl_chunk *x, ui
         return false;
     }
     half = crowded ? n / 2 : n;
-    uint64_t moves = gfsl_lanes(t, y.w, half, n), greatest = simt_shfl_u64(t, y.w, half ? half - 1 : 0),
-             shifted = simt_shfl_u64(t, y.w, t.rank < rest ? 0 : t.rank - rest);
+    uint64_t was = crowded && gfsl_is_loose(&a->v, y.seal) ? gfsl_sorted(t, y.w) : y.w,
+             moves = gfsl_lanes(t, was, half, n), greatest = simt_shfl_u64(t, was, half ? half - 1 : 0),
+             shifted = simt_shfl_u64(t, was, t.rank < rest ? 0 : t.rank - rest);
     uint64_t is = t.rank < rest ? w : t.rank < rest + half ? shifted : GFSL_EMPTY;
     if (crowded) {
         gfsl_write_new(t, a, to, level, y.link, moves);
@@ -172,8 +174,11 @@ SIMT_FN bool gfsl_merge(simt_tile t, const gfsl_args *a, const gfsl_chunk *x, ui
 SIMT_FN void gfsl_take(simt_tile t, const gfsl_args *a, const gfsl_chunk *x, uint32_t at)
 {
     uint32_t slots = t.size - 2, rest = simt_popc(gfsl_entries(t, x->w)) - 1, level = gfsl_level(x->seal);
-    uint64_t after = simt_shfl_u64(t, x->w, t.rank + 1 < t.size ? t.rank + 1 : t.rank), up = GFSL_EMPTY;
-    uint64_t w = t.rank >= slots || t.rank < at ? x->w : t.rank + 1 < slots ? after : GFSL_EMPTY;
+    bool loose = gfsl_is_loose(&a->v, x->seal); /* the last entry comes to its lane */
+    uint32_t next = loose ? rest : t.rank + 1 < t.size ? t.rank + 1 : t.rank;
+    uint64_t after = simt_shfl_u64(t, x->w, next), up = GFSL_EMPTY;
+    uint64_t w = t.rank >= slots || t.rank < at || (loose && t.rank > at) ? x->w : next < slots ? after : GFSL_EMPTY;
+    if (loose && t.rank == rest) w = GFSL_EMPTY;
     bool merges = rest < gfsl_least(&a->v) && x->at != level && gfsl_low(x->link) != GFSL_NONE;
     if (merges) merges = gfsl_merge(t, a, x, w, rest, &up);
     if (!merges) {

@@ -8,6 +8,9 @@
 
 #include "concurrency/word.h"
 #include "gpu/gfsl/change.h"
+#include "gpu/gfsl/order.h"
+#include "gpu/gfsl/prune.h"
+#include "gpu/gfsl/variant.h"
 #include "gpu/words.h"
 
 /* The item's key is in lane `at` of the chunk that is locked. */
@@ -57,12 +60,17 @@ SIMT_FN void gfsl_items(const gfsl_args *a, simt_tile t)
     SIMT_SHARED(uint32_t, sum, GPU_ITEMS_THREADS);
     gpu_counts c = gpu_count_none();
     bool mixed = a->b.each != (const uint8_t *)0;
-    for (uint64_t i = a->b.first + gpu_thread() / t.size; i < a->b.last; i += gpu_threads() / t.size) {
-        gpu_one o = gpu_begin(t, &a->b, GFSL_HALF, i, a->b.op, mixed);
-        while (!gfsl_try(t, a, &o)) simt_backoff(64);
-        if (t.rank == 0) gpu_deliver(&a->b, GFSL_HALF, i, o.op, o.outcome, o.value, (const uint8_t *)0, false);
-        simt_join();
-        gpu_count(t, &c, o.outcome);
+    uint32_t tiles = simt_threads() / t.size, keys = a->keys_per_block ? a->keys_per_block : tiles;
+    uint64_t step = (uint64_t)simt_blocks() * keys;
+    for (uint64_t at = a->b.first + (uint64_t)simt_block() * keys; at < a->b.last; at += step) {
+        uint64_t end = a->b.last - at < keys ? a->b.last : at + keys;
+        for (uint64_t i = at + simt_thread() / t.size; i < end; i += tiles) {
+            gpu_one o = gpu_begin(t, &a->b, GFSL_HALF, i, a->b.op, mixed);
+            while (!gfsl_try(t, a, &o)) simt_backoff(64);
+            if (t.rank == 0) gpu_deliver(&a->b, GFSL_HALF, i, o.op, o.outcome, o.value, (const uint8_t *)0, false);
+            simt_join();
+            gpu_count(t, &c, o.outcome);
+        }
     }
     simt_join();
     gpu_tally(t, &a->b, &c);
@@ -79,6 +87,25 @@ SIMT_FN void gfsl_chunk_items(const gfsl_args *a)
     else
         gfsl_items(a, simt_tile_of(32));
 }
+
+/* A tile for each size of chunks. */
+SIMT_FN simt_tile gfsl_tile(const gfsl_args *a)
+{
+    return simt_tile_of(a->v.slots == 6 ? 8 : a->v.slots == 14 ? 16 : 32);
+}
+
+SIMT_FN void gfsl_chunk_ordered(const gfsl_args *a)
+{
+    if (a->v.slots == 6)
+        gfsl_ordered(a, simt_tile_of(8));
+    else if (a->v.slots == 14)
+        gfsl_ordered(a, simt_tile_of(16));
+    else
+        gfsl_ordered(a, simt_tile_of(32));
+}
+SIMT_FN void gfsl_chunk_ends(const gfsl_args *a) { gfsl_ends(a, gfsl_tile(a)); }
+SIMT_FN void gfsl_prune(const gfsl_args *a) { gfsl_prune_as(a, gfsl_tile(a)); }
+SIMT_FN void gfsl_thin(const gfsl_args *a) { gfsl_thin_as(a, gfsl_tile(a)); }
 
 /* ---- Zombies, after a batch that erases ------------------------------------------------------ */
 
@@ -100,7 +127,7 @@ SIMT_FN void gfsl_relink(const gfsl_args *a)
     uint64_t words = gfsl_words(&a->v), last = simt_ldrlx_u64(a->v.head + GFSL_USED) * words;
     for (uint64_t i = gpu_thread(); i < last; i += gpu_threads()) {
         uint32_t at = (uint32_t)(i % words);
-        uint64_t *p = a->v.word + i, seal = simt_ldrlx_u64(p - at + words - 1);
+        uint64_t *p = gfsl_at(&a->v, i / words) + at, seal = simt_ldrlx_u64(p - at + words - 1);
         if (gfsl_state(seal) != GFSL_LIVE || at > a->v.slots || (at < a->v.slots && !gfsl_level(seal))) continue;
         uint64_t w = simt_ldrlx_u64(p), is = w == GFSL_EMPTY ? w : gfsl_past_zombies(a, w);
         if (is != w) simt_strlx_u64(p, is);
@@ -112,15 +139,16 @@ SIMT_FN void gfsl_release(const gfsl_args *a)
 {
     uint64_t last = simt_ldrlx_u64(a->v.head + GFSL_USED);
     for (uint64_t c = gpu_thread(); c < last; c += gpu_threads()) {
-        uint64_t *word = gfsl_at(&a->v, c), *seal = word + a->v.slots + 1, is, freed;
-        if (gfsl_state(simt_ldrlx_u64(seal)) != GFSL_ZOMBIE) continue;
+        uint64_t *word = gfsl_at(&a->v, c), *seal = word + a->v.slots + 1, was = simt_ldrlx_u64(seal), is, freed;
+        uint64_t *pool = a->v.head + GFSL_FREED + gfsl_pool(&a->v, gfsl_level(was));
+        if (gfsl_state(was) != GFSL_ZOMBIE) continue;
         simt_strlx_u64(seal, gfsl_seal(0, GFSL_FREE));
         simt_add_u64(a->v.head + GFSL_ZOMBIES, UINT64_MAX, SIMT_RELAXED);
-        freed = simt_ldrlx_u64(a->v.head + GFSL_FREED);
+        freed = simt_ldrlx_u64(pool);
         do {
             is = freed;
             simt_strlx_u64(word, is);
-            freed = simt_cas_u64(a->v.head + GFSL_FREED, is, c + 1, SIMT_RELAXED);
+            freed = simt_cas_u64(pool, is, c + 1, SIMT_RELAXED);
             if (freed != is) simt_backoff(32);
         } while (freed != is);
     }
@@ -149,7 +177,7 @@ SIMT_FN void gfsl_chunk_clear(const gfsl_args *a)
 {
     uint64_t words = gfsl_words(&a->v);
     for (uint64_t i = gpu_thread(); i < a->v.chunks * words; i += gpu_threads())
-        simt_strlx_u64(a->v.word + i, gfsl_first_word(&a->v, i / words, (uint32_t)(i % words)));
+        simt_strlx_u64(gfsl_at(&a->v, i / words) + i % words, gfsl_first_word(&a->v, i / words, (uint32_t)(i % words)));
     for (uint64_t i = gpu_thread(); i < GFSL_HEAD; i += gpu_threads())
         simt_strlx_u64(a->v.head + i, gfsl_first_head(&a->v, (uint32_t)i));
 }
@@ -176,15 +204,37 @@ SIMT_FN void gfsl_list(const gfsl_args *a)
 }
 
 SIMT_ENTRY(gfsl_kernel_chunk_items, gfsl_args, gfsl_chunk_items)
+SIMT_ENTRY(gfsl_kernel_chunk_ordered, gfsl_args, gfsl_chunk_ordered)
+SIMT_ENTRY(gfsl_kernel_chunk_ends, gfsl_args, gfsl_chunk_ends)
 SIMT_ENTRY(gfsl_kernel_chunk_sweep, gfsl_args, gfsl_chunk_sweep)
 SIMT_ENTRY(gfsl_kernel_chunk_export, gfsl_args, gfsl_list)
 SIMT_ENTRY(gfsl_kernel_chunk_clear, gfsl_args, gfsl_chunk_clear)
 
 /* Kernels that belong to no row. */
-SIMT_ENTRY(gfsl_kernel_list, gfsl_args, gfsl_list) /* what the items of a window had to list */
+SIMT_ENTRY(gfsl_kernel_list, gfsl_args, gfsl_list)   /* what the items of a window had to list */
+SIMT_ENTRY(gfsl_kernel_prune, gfsl_args, gfsl_prune) /* the steps of erase_if */
+SIMT_ENTRY(gfsl_kernel_thin, gfsl_args, gfsl_thin)
 SIMT_ENTRY(gfsl_kernel_relink, gfsl_args, gfsl_relink)
 SIMT_ENTRY(gfsl_kernel_release, gfsl_args, gfsl_release)
 SIMT_ENTRY(gfsl_kernel_word_enter, hd_word_args, hd_word_enter)
 SIMT_ENTRY(gfsl_kernel_word_leave, hd_word_args, hd_word_leave)
+
+static const hd_variant gfsl_variant_chunk = {
+    .name = "chunk",
+    .row = {
+        { GPU_ITEMS, gfsl_kernel_chunk_items, 32, GPU_ITEMS_THREADS, gfsl_fits_all, HD_ORDER,
+          HD_WHAT("items: a lane for each word of a chunk") },
+        { GFSL_ORDERED, gfsl_kernel_chunk_ordered, 32, GPU_ITEMS_THREADS, gfsl_fits_all, HD_ORDER,
+          HD_WHAT("neighbours, ranges: a lane for each word of a chunk") },
+        { GFSL_ENDS, gfsl_kernel_chunk_ends, 32, 32, gfsl_fits_all, HD_EXACT, HD_WHAT("min, max: one tile") },
+        { GPU_SWEEP, gfsl_kernel_chunk_sweep, 1, 128, gfsl_fits_all, HD_EXACT,
+          HD_WHAT("sweep: a thread per place; erase_if: a tile per chunk, level by level") },
+        { GPU_EXPORT, gfsl_kernel_chunk_export, 1, 128, gfsl_fits_all, HD_EXACT,
+          HD_WHAT("export: a warp per part of the range counts, and then writes") },
+        { GPU_CLEAR, gfsl_kernel_chunk_clear, 1, 128, gfsl_fits_all, HD_EXACT, HD_WHAT("clear: a thread per word") },
+    },
+    .ran = GFSL_RAN("chunk"),
+    .ran_mixed = "gfsl.mixed.chunk",
+};
 
 #endif

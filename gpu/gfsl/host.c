@@ -1,196 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * host.c - design gfsl on backend "host": its variant, its kernels by number, the memory that they need, and a batch
- * as launches.
+ * host.c - the kernels of the skip list gfsl compiled for the host machine, and the design whose batches they run.
  */
-#include <stddef.h>
-#include <string.h>
-
 #include "gpu/gfsl/chunk.h"
-#include "gpu/gfsl/own.h"
-#include "gpu/launches.h"
-#include "ref/gfsl/gfsl.h"
+#include "gpu/gfsl/launch.h"
 
-/* ---- Kernels --------------------------------------------------------------------------------- */
+extern const hd_design hd_design_gfsl_host;
 
-enum {
-    GFSL_NUMBER_list = HD_SHARED_KERNELS,
-    GFSL_NUMBER_relink,
-    GFSL_NUMBER_release,
-    GFSL_NUMBER_word_enter,
-    GFSL_NUMBER_word_leave,
-    GFSL_KERNELS
+static const hd_variant *const variants[] = { &gfsl_variant_chunk, NULL };
+
+/* By number, less HD_SHARED_KERNELS. */
+static hd_host_text *const shared[] = {
+    [GFSL_NUMBER_list - HD_SHARED_KERNELS] = gfsl_kernel_list,
+    [GFSL_NUMBER_prune - HD_SHARED_KERNELS] = gfsl_kernel_prune,
+    [GFSL_NUMBER_thin - HD_SHARED_KERNELS] = gfsl_kernel_thin,
+    [GFSL_NUMBER_relink - HD_SHARED_KERNELS] = gfsl_kernel_relink,
+    [GFSL_NUMBER_release - HD_SHARED_KERNELS] = gfsl_kernel_release,
+    [GFSL_NUMBER_word_enter - HD_SHARED_KERNELS] = gfsl_kernel_word_enter,
+    [GFSL_NUMBER_word_leave - HD_SHARED_KERNELS] = gfsl_kernel_word_leave,
 };
-static hd_host_text *const shared[GFSL_KERNELS - HD_SHARED_KERNELS] = {
-    gfsl_kernel_list, gfsl_kernel_relink, gfsl_kernel_release, gfsl_kernel_word_enter, gfsl_kernel_word_leave,
-};
-
-static const char *fits(const hd_info *info) { return (void)info, (const char *)NULL; }
-
-#define GFSL_RAN(number, name, what, role, family, does) [HD_OP_##number] = "gfsl." #name ".chunk",
-static const hd_variant gfsl_variant_chunk = {
-    .name = "chunk",
-    .row = {
-        { GPU_ITEMS, gfsl_kernel_chunk_items, 32, GPU_ITEMS_THREADS, fits, HD_ORDER,
-          HD_WHAT("items: a lane for each word of a chunk") },
-        { GPU_SWEEP, gfsl_kernel_chunk_sweep, 1, 128, fits, HD_EXACT, HD_WHAT("sweep: a thread per place") },
-        { GPU_EXPORT, gfsl_kernel_chunk_export, 1, 128, fits, HD_EXACT,
-          HD_WHAT("export: a warp per part of the range counts, and then writes") },
-        { GPU_CLEAR, gfsl_kernel_chunk_clear, 1, 128, fits, HD_EXACT, HD_WHAT("clear: a thread per word") },
-    },
-    .ran = { HD_OP_ROWS(GFSL_RAN) },
-    .ran_mixed = "gfsl.mixed.chunk",
-};
-static const hd_variant *const gfsl_variants[] = { &gfsl_variant_chunk, NULL };
 
 static hd_host_text *host_kernel(uint32_t kernel)
 {
-    return hd_variant_host_kernel(gfsl_variants, shared, GFSL_KERNELS - HD_SHARED_KERNELS, kernel);
+    return hd_variant_host_kernel(variants, shared, GFSL_KERNELS - HD_SHARED_KERNELS, kernel);
 }
-
-const char *gfsl_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
-{
-    const char *unfit = b->each ? NULL : gfsl_unfit(b->op);
-    (void)info;
-    if (unfit) return unfit;
-    return row->family == (b->each ? (uint32_t)GPU_ITEMS : (uint32_t)gpu_family_of(b->op)) ? NULL : HD_OTHER_OPERATION;
-}
-
-/* ---- Memory ---------------------------------------------------------------------------------- */
-
-static const gpu_room room = { offsetof(gfsl_own, words), sizeof(gfsl_counters), offsetof(gfsl_own, listed),
-                               offsetof(gfsl_own, stage_flag) };
-
-static void usual(hd_info *info) { (void)info; }
-
-static uint64_t room_bytes(const hd_info *info, bool device) { return gpu_room_bytes(&room, info, device); }
-
-static void begin(void *own)
-{
-    gfsl_own *o = (gfsl_own *)own;
-    o->v = gfsl_view_for(&o->gpu.info);
-}
-
-/* On backend "host" the table is the reference's. */
-static int pieces(const void *own, hd_piece *all)
-{
-    const gfsl_own *o = (const gfsl_own *)own;
-    int n = gpu_room_pieces(&room, &o->gpu, all);
-    if (!o->gpu.device) return n;
-    all[n++] = (hd_piece){ "table: head", offsetof(gfsl_own, v.head), GFSL_HEAD, sizeof(uint64_t), 0, HD_TOGETHER };
-    all[n++] = (hd_piece){ "capacity: chunks",
-                           offsetof(gfsl_own, v.word),
-                           o->v.chunks * gfsl_words(&o->v),
-                           sizeof(uint64_t),
-                           HD_AS_IT_COMES,
-                           HD_APART };
-    return n;
-}
-
-static void taken(void *own)
-{
-    gfsl_own *o = (gfsl_own *)own;
-    o->gpu.tally = o->words->tally;
-    o->gpu.op = o->words->op;
-    o->gpu.sum = &o->words->sum;
-    o->gpu.word = &o->words->word;
-}
-
-static void before(void *own, void *entries) { ((gfsl_own *)own)->v = *gfsl_view_of(entries); }
-static void after(void *own, void *entries, bool good) { (void)own, (void)entries, (void)good; }
-
-static int regions(const void *own, hd_region *all)
-{
-    const gfsl_own *o = (const gfsl_own *)own;
-    int n = gpu_word_regions(&o->gpu, o->listed, o->stage_flag, all);
-    all[n++] = (hd_region){ o->v.head, GFSL_HEAD * sizeof(uint64_t), "head" };
-    all[n++] = (hd_region){ o->v.word, o->v.chunks * gfsl_words(&o->v) * sizeof(uint64_t), "chunks" };
-    return n;
-}
-
-static hd_status open_here(const void *own, const hd_seams *s, void **staged)
-{
-    return hd_design_gfsl.open(&hd_design_gfsl, &((const gfsl_own *)own)->gpu.info, s, staged);
-}
-
-static int planes(const void *own, void *staged, bool values, hd_plane *all)
-{
-    const gfsl_own *o = (const gfsl_own *)own;
-    (void)values; /* they are in the words */
-    all[0] = (hd_plane){ "head", o->v.head, gfsl_view_of(staged)->head, GFSL_HEAD * sizeof(uint64_t) };
-    all[1] = (hd_plane){ "chunks", o->v.word, gfsl_view_of(staged)->word,
-                         o->v.chunks * gfsl_words(&o->v) * sizeof(uint64_t) };
-    return 2;
-}
-
-/* ---- A batch --------------------------------------------------------------------------------- */
-
-/* Zombies of the batch become free. */
-static hd_status launch_settle(const gpu_launcher *l)
-{
-    const gfsl_args *a = (const gfsl_args *)l->args;
-    uint64_t words = a->v.chunks * gfsl_words(&a->v);
-    hd_status s = gpu_launch_blocks(l, GFSL_NUMBER_relink, hd_launch_blocks(&l->on, words, 128), 128);
-    return s ? s : gpu_launch_blocks(l, GFSL_NUMBER_release, hd_launch_blocks(&l->on, a->v.chunks, 128), 128);
-}
-
-/* gpu_launcher.items: a lane per word of a chunk. */
-static hd_status launch_items(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
-{
-    const gfsl_args *a = (const gfsl_args *)l->args;
-    hd_status s = gpu_launch_range(l, row, gfsl_words(&a->v), r->threads);
-    return s || (!l->b->each && l->b->op != HD_OP_ERASE) ? s : launch_settle(l);
-}
-
-static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
-{
-    const gfsl_own *o = (const gfsl_own *)own;
-    gfsl_args a;
-    (void)when;
-    memset(&a, 0, sizeof a);
-    a.v = o->v;
-    a.b = gpu_batch_of(b);
-    a.b.predicate = hd_predicate_of(b);
-    a.b.tally = o->gpu.tally;
-    a.b.op_tally = o->gpu.op;
-    a.b.listed = o->listed;
-    a.b.stage_flag = o->stage_flag;
-    const gpu_launcher l = { *to, gpu_list_window(&o->gpu), &a, sizeof a, &a.b, GFSL_NUMBER_list, launch_items };
-    return gpu_launch(&l, row, hd_variant_row_numbered(gfsl_variants, row), gfsl_places(&a.v));
-}
-
-static hd_status empty(void *own, const hd_launcher *l)
-{
-    static const hd_when when = { .clock = 0 };
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.op = HD_OP_CLEAR;
-    return launch(own, l, hd_variant_row_of(gfsl_variants, "chunk", GPU_CLEAR), &b, when);
-}
-
-static const hd_gpu gfsl_gpu = {
-    .ref = &hd_design_gfsl,
-    .word_enter = GFSL_NUMBER_word_enter,
-    .word_leave = GFSL_NUMBER_word_leave,
-    .own_bytes = sizeof(gfsl_own),
-    .usual = usual,
-    .room_bytes = room_bytes,
-    .begin = begin,
-    .pieces = pieces,
-    .taken = taken,
-    .before = before,
-    .after = after,
-    .regions = regions,
-    .empty = empty,
-    .open_here = open_here,
-    .planes = planes,
-    .lists = gpu_batch_lists,
-    .launch = launch,
-};
 
 const hd_design hd_design_gfsl_host = {
     .name = "gfsl",
     .what = "the skip list GFSL, its GPU kernels on the host machine",
+    .params = &gfsl_params,
     .policy = "none",
     .variants = gfsl_variants,
     .unfit = gfsl_unfit_row,

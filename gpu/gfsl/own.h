@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * own.h - the gfsl part of a table's state on backend "host": for host.c and the judge's port.
+ * own.h - the gfsl part of a table's state on the backends: for launch.c and the judge's port.
  */
 #ifndef GPU_GFSL_OWN_H
 #define GPU_GFSL_OWN_H

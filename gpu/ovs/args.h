@@ -41,9 +41,10 @@ typedef struct ovs_args {
     ovs_view v;
     gpu_batch b;
     uint64_t round; /* resizing: the partner of segment g of [first, last) is segment round + g */
-    /* flip: words code << 32 | item, in the order of codes; item is counted from b.first. A code is the bucket where
-     * the way begins. And the next word that is to be taken */
+    /* flip, sorted: words code << 32 | item, in the order of codes; item is counted from b.first. A code is the bucket
+     * where the way begins. And the next word that is to be taken */
     uint64_t *sorted, *next;
+    uint64_t *kept;    /* (1): the number of words, of items that digests have not settled; NULL: all have a word */
     uint64_t *crowded; /* (1): one more than the last segment that cannot take its partner's keys; 0: all can */
     /* Resizing with ranges: keys of each segment; tasks, of which [b.first, b.last) are at work (NULL: all
      * segments are); and how many rows of

@@ -222,10 +222,13 @@ static hd_status launch_window(launching *x, uint32_t row, const hd_variant_row 
     x->a.b.first = from;
     x->a.b.last = to;
     x->a.sorted = o->to_sort;
-    hd_status status = gpu_launch_range(&x->l, OVS_NUMBER_codes, 1, 128);
+    /* those of a key stay in the order of the batch, unless they only read */
+    x->a.kept = r->family == GPU_SORTED && o->v.guided ? &o->words->kept : NULL;
+    hd_status status = x->a.kept ? x->l.on.zero(x->l.on.self, x->a.kept, sizeof *x->a.kept) : HD_OK;
+    if (!status) status = gpu_launch_range(&x->l, OVS_NUMBER_codes, 1, 128);
     if (!status)
-        status = gpu_sort_launch(&x->l.on, sort, to - from, code_bits(&x->a.v), o->to_sort, o->sort_room, o->sort_count,
-                                 sort_shares(&o->gpu), &x->a.sorted);
+        status = gpu_sort_launch(&x->l.on, sort, to - from, x->a.kept, code_bits(&x->a.v), o->to_sort, o->sort_room,
+                                 o->sort_count, sort_shares(&o->gpu), &x->a.sorted);
     if (status || r->family == GPU_OWNED) return status ? status : gpu_launch_range(&x->l, row, r->lanes, r->threads);
     return gpu_launch_blocks(&x->l, row, sorted_blocks(&x->l.on, &x->a.v, to - from, r->threads), r->threads);
 }
@@ -308,6 +311,7 @@ static int regions(const void *own, hd_region *all)
     int n = gpu_word_regions(&o->gpu, o->listed, o->stage_flag, all);
     all[n++] = (hd_region){ &o->words->crowded, sizeof o->words->crowded, "crowded" };
     all[n++] = (hd_region){ &o->words->next, sizeof o->words->next, "next word" };
+    all[n++] = (hd_region){ &o->words->kept, sizeof o->words->kept, "kept words" };
     all[n++] = (hd_region){ o->to_sort, sort_window(&o->gpu) * 8, "words to sort" };
     all[n++] = (hd_region){ o->sort_room, sort_window(&o->gpu) * 8, "room of the sort" };
     all[n++] = (hd_region){ o->sort_count, gpu_sort_counts(sort_shares(&o->gpu)) * 4, "counts of the sort" };

@@ -36,7 +36,18 @@ SIMT_FN uint32_t ovs_code(const ovs_args *a, uint64_t i, bool settles, uint32_t 
     return (uint32_t)(ovs_buckets(&a->v) + ovs_lines(&a->v));
 }
 
-/* Item first + i is word i of `sorted`, in front of the sort. No word is taken yet. */
+/* Where the words of the lanes that keep their items go: one after another, in no order of warps. */
+SIMT_FN uint64_t ovs_keep(simt_tile w, const ovs_args *a, bool keeps)
+{
+    uint32_t lanes = simt_ballot(w, keeps);
+    uint64_t at = 0;
+    if (w.rank == 0 && lanes) at = simt_add_u64(a->kept, simt_popc(lanes), SIMT_RELAXED);
+    simt_join();
+    return simt_shfl_u64(w, at, 0) + simt_popc(lanes & ((1u << w.rank) - 1));
+}
+
+/* Item first + i is word i of `sorted`, in front of the sort, unless only those that are kept have words. No word is
+ * taken yet. */
 SIMT_FN void ovs_lay_codes(const ovs_args *a)
 {
     simt_tile w = simt_tile_of(32);
@@ -46,7 +57,12 @@ SIMT_FN void ovs_lay_codes(const ovs_args *a)
     simt_join();
     for (uint64_t i = gpu_thread(); i - w.rank < n; i += gpu_threads()) {
         uint32_t outcome = GPU_UNDECIDED;
-        if (i < n) simt_st_u64(a->sorted + i, (uint64_t)ovs_code(a, a->b.first + i, settles, &outcome) << 32 | i);
+        uint64_t word = 0, at = i;
+        if (i < n) word = (uint64_t)ovs_code(a, a->b.first + i, settles, &outcome) << 32 | i;
+        simt_join();
+        bool keeps = i < n && (!a->kept || outcome == GPU_UNDECIDED);
+        if (a->kept) at = ovs_keep(w, a, keeps);
+        if (keeps) simt_st_u64(a->sorted + at, word);
         simt_join();
         if (settles) gpu_count_lanes(w, &counted, outcome);
     }

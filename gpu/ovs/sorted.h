@@ -27,8 +27,8 @@ typedef struct ovs_sorted_item {
     uint32_t step;
 } ovs_sorted_item;
 
-/* Item j of the order. Items that digests have settled come last; the lane has none then. */
-SIMT_FN ovs_sorted_item ovs_sorted_take(const ovs_args *a, uint32_t op, uint64_t j)
+/* Item j of the order. is: there is one. */
+SIMT_FN ovs_sorted_item ovs_sorted_take(const ovs_args *a, uint32_t op, uint64_t j, bool is)
 {
     ovs_sorted_item m;
     m.o = gpu_item_of(0, op, 0, 0, 0, HD_EITHER);
@@ -36,9 +36,8 @@ SIMT_FN ovs_sorted_item ovs_sorted_take(const ovs_args *a, uint32_t op, uint64_t
     m.segment = ovs_segment_at(&a->v, 0);
     m.digests = (uint8_t *)0;
     m.step = 0;
-    uint64_t word = j < a->b.last - a->b.first ? simt_ld_u64(a->sorted + j) : UINT64_MAX;
-    if (word >> 32 <= ovs_buckets(&a->v)) {
-        m.o = gpu_begin(simt_tile_of(1), &a->b, OVS_HALF, a->b.first + (uint32_t)word, op, false);
+    if (is) {
+        m.o = gpu_begin(simt_tile_of(1), &a->b, OVS_HALF, a->b.first + (uint32_t)simt_ld_u64(a->sorted + j), op, false);
         m.o.h = ovs_hash(&a->v, m.o.key);
         m.segment = ovs_segment_at(&a->v, ovs_segment_of(&a->v, m.o.h));
         m.digests = ovs_digests_at(&a->v, ovs_segment_of(&a->v, m.o.h));
@@ -120,13 +119,13 @@ SIMT_FN void ovs_sorted_decide(const ovs_args *a, ovs_sorted_item *m, const ovs_
 SIMT_FN void ovs_sorted_run(const ovs_args *a, uint32_t op)
 {
     simt_tile w = simt_tile_of(32);
-    uint64_t n = a->b.last - a->b.first, counted = 0, j = 0;
+    uint64_t n = a->kept ? simt_ld_u64(a->kept) : a->b.last - a->b.first, counted = 0, j = 0;
     for (;;) {
         if (w.rank == 0) j = simt_add_u64(a->next, 32, SIMT_RELAXED);
         simt_join();
         j = simt_shfl_u64(w, j, 0);
         if (j >= n) break;
-        ovs_sorted_item m = ovs_sorted_take(a, op, j + w.rank);
+        ovs_sorted_item m = ovs_sorted_take(a, op, j + w.rank, j + w.rank < n);
         while (simt_any(w, m.o.outcome == GPU_UNDECIDED)) {
             ovs_sorted_seen s = ovs_sorted_look(w, a, &m);
             if (m.o.outcome == GPU_UNDECIDED) ovs_sorted_decide(a, &m, &s);

@@ -283,7 +283,8 @@ static hd_status sort_by(const sl_own *o, const hd_launcher *l, sl_args *a, uint
     a->label = label;
     hd_status status = launch_step(l, a, (step){ SL_NUMBER_label, OVER_ITEMS });
     if (!status)
-        status = gpu_sort_launch(l, sorting, n, bits, a->room.word, room, o->sort_count, sl_sort_shares(o), &sorted);
+        status =
+            gpu_sort_launch(l, sorting, n, NULL, bits, a->room.word, room, o->sort_count, sl_sort_shares(o), &sorted);
     if (status) return status;
     a->room.word = sorted;
     a->room.add_key = sorted == o->word ? o->other : o->word;

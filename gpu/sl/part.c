@@ -119,8 +119,8 @@ static hd_status sort_homes(const sl_own *o, const hd_gpu_machine *m, sl_check_a
     c->high = high;
     hd_status status = launch(m, SL_NUMBER_settle_label, c, homes);
     if (!status)
-        status =
-            gpu_sort_launch(&m->on, sorting, homes, 32, c->codes, c->other, o->sort_count, sl_sort_shares(o), &sorted);
+        status = gpu_sort_launch(&m->on, sorting, homes, NULL, 32, c->codes, c->other, o->sort_count, sl_sort_shares(o),
+                                 &sorted);
     if (sorted == c->other) c->other = c->codes;
     c->codes = sorted;
     return status;

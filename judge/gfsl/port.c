@@ -100,10 +100,10 @@ static bool may_be_pending(const fixture *s)
 {
     gfsl_own then;
     fixture_view(s, s->initial, &then);
-    uint64_t used = 0, free;
-    for (uint32_t level = 0; level < then.v.levels; level++) used += then.v.head[level];
-    free = then.v.chunks - used;
-    return free < (judge_word_others(s) + 1) * (then.v.levels + 1);
+    uint32_t levels = gfsl_pools(&then.v) == 1 ? then.v.levels : 1; /* whose chunks are in the pool of level 0 */
+    uint64_t free = then.v.end[0] - gfsl_pool_begin(&then.v, 0);
+    for (uint32_t level = 0; level < levels; level++) free -= then.v.head[level] - 1;
+    return free < (judge_word_others(s) + 1) * (levels + 1);
 }
 
 static const char *accept(const fixture *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
@@ -111,6 +111,7 @@ static const char *accept(const fixture *s, void *model, uint32_t k, uint64_t i,
 {
     gfsl_view *v = view_in(model);
     const word_table table = gfsl_words_of(v);
+    if (judge_order_of(&s->part[k].batch)) return fixture_accept_by_reference(s, model, k, i, l);
     word_item it;
     word_seen seen;
     const char *why = judge_word_item(s, k, i, t, l, &it, &seen);
@@ -171,6 +172,7 @@ static void bend(hd_case *c)
     c->slots = c->seed % 3 == 0 ? 6 : c->seed % 3 == 1 ? 14 : 30;
     c->value_bytes = GFSL_HALF / 8;
     c->layout = HD_LAYOUT_WORDS;
+    if (c->table.gfsl.far == HD_GFSL_FAR_DATA) c->table.gfsl.level_pools = true;
     strcpy(c->policy, "none");
 }
 

@@ -25,6 +25,7 @@ TABLES = {"table": "one", "kind": "su", "range": "sparse", "keys": 4000, "batch"
 LISTS = {"table": "one", "kind": "su", "range": "sparse", "keys": 2500, "batch": 250, "op": "insert", "hold": 0, "sort": "key", "index": "far",
          "raise": "code", "recent": "fault", "prefetch": 1, "inner": 0, "memory": 16384, "scale": 256}
 NEARS, GROUPS = (0.8, 0.667, 0.571, 0.5), (4, 8, 16, 32)
+BLOCK_KEYS, BLOCKS = (1, 30, 60, 120, 180, 240, 300, 360), tuple(4**n for n in range(3, 9))
 TWO_TABLES, TWO_LISTS = {"sort": "range", "batch": 1000, "load": 1, "inner": 20}, {"inner": 21}
 
 
@@ -152,6 +153,37 @@ class Results(Kept):
     def best_segment(self):
         """Slots of the segments with the fastest inserts."""
         return int(max(self.rates("segments", what="fill"), key=lambda r: float(r["rate"]))["segment"]) / 8
+
+    def listed(self, column, op, kind, **want):
+        """A cell of the table of rates.cu's part gfsl; what is not named is usual. Lists with other blocks have other numbers of items."""
+        usual = {"level_pools": 0, "unsorted": 0, "far": "none", "keys_per_block": 0, "blocks": 0}
+        name = f"{self._gpu}.gfsl.tsv"
+        row = self._row(name, {"op": op, "kind": kind} | usual | want)
+        if int(row["wrong"]):
+            raise Missing(f"{name}: {op} {kind} " + " ".join(f"{k}={v}" for k, v in want.items()) + " without wrong items")
+        return float(row[column])
+
+    def list_rate(self, op, kind, **want):
+        """1e9 items per second of the paper's list."""
+        return self.listed("rate", op, kind, **want)
+
+    def list_gain(self, op, kind, **want):
+        """The rate of a list with this, over that of the usual one."""
+        return self.list_rate(op, kind, **want) / self.list_rate(op, kind)
+
+    def list_spread(self, kind):
+        """The fastest inserts over the slowest, by the keys of a block."""
+        rates = [self.list_rate("insert", kind, keys_per_block=k) for k in BLOCK_KEYS]
+        return max(rates) / min(rates)
+
+    def best_blocks(self, kind):
+        """Thread blocks with the fastest inserts, of 180 keys a block."""
+        return float(max(BLOCKS, key=lambda n: self.list_rate("insert", kind, keys_per_block=180, blocks=n)))
+
+    def attempts_there(self, kind, keys_per_block=0):
+        """Lock attempts per lock, on the GPU."""
+        count = lambda column: self.listed(column, "locks", kind, keys_per_block=keys_per_block)
+        return count("attempts") / count("locks")
 
     def spread_of_lists(self):
         """The slowest inserts over the fastest, by the size of a segment."""

@@ -3,8 +3,8 @@
  * rates.cu - times on a GPU what the paper's figures compare. Every outcome is checked by a kernel; a wrong one is
  * counted in the last column.
  *
- *     rates PART ENTRIES       PART: near, sorted, batches, segments, lists, kmers. ENTRIES: slots of the table,
- *                              2^30 and more
+ *     rates PART ENTRIES       PART: near, sorted, batches, segments, lists, kmers, gfsl. ENTRIES: slots of the table,
+ *                              2^30 and more; of gfsl 2^20 and more
  *
  * A table of `ovs` whose items run in the order of the batch, each by a group of lanes (kernels probe4 to probe32), is
  * the paper's baseline with hints: open addressing, and far memory that is read in place. The same table with items
@@ -13,6 +13,10 @@
  *
  * Keys are evenly spread over 32 bits. `present` is the share of the items whose key is in the table. A figure is one
  * batch between two events; of finds, the faster one of two.
+ *
+ * Part gfsl prints a table of its own: the paper's skip list, with keys that ascend (mi), dense keys in random order
+ * (du) and keys anywhere (su). A row has what the list was opened with, its entries before the batch, and the rate of
+ * one batch. Where locks are counted, its kernel is compiled here, with counters, and its rate is not to be compared.
  */
 #include <algorithm>
 #include <cstring>
@@ -20,6 +24,14 @@
 #include <cub/device/device_radix_sort.cuh>
 
 #include "judge/device/rates.h"
+
+__device__ unsigned long long lock_attempts, locks_taken;
+#define GFSL_ATTEMPTED(t, got)                  \
+    if (t.rank == 0) {                          \
+        atomicAdd(&lock_attempts, 1ull);        \
+        if (got) atomicAdd(&locks_taken, 1ull); \
+    }
+#include "gpu/gfsl/chunk.h"
 
 static const char *part;
 
@@ -323,12 +335,194 @@ static void kmers_part(uint64_t slots)
         }
 }
 
+/* ---- The skip list of the paper -------------------------------------------------------------- */
+
+enum kind { MI, DU, SU };
+static const char *const kind_name[] = { "mi", "du", "su" };
+
+/* Key i; du: of 2^bits dense ones. */
+static inline __host__ __device__ uint64_t list_key(kind k, uint64_t i, uint32_t bits)
+{
+    uint64_t mask = (1ull << bits) - 1, x = i * 0x9e3779b1 & mask;
+    if (k != DU) return k == MI ? i : key_of(uint32_t(i));
+    x ^= x >> (bits + 1) / 2;
+    x = x * 0x85ebca6b & mask;
+    return x ^ x >> (bits + 1) / 2;
+}
+
+/* A batch of a list's keys: n of them from number `from` on; of finds any n of those below number `to`. */
+struct listed {
+    kind keys;
+    uint32_t bits;
+    uint64_t n, from, to, seed;
+};
+
+static __global__ void draw_list(arrays a, listed l)
+{
+    EACH(i, l.n)
+    {
+        a.key[i] = list_key(l.keys, l.to ? random_of(i + l.seed) % l.to : l.from + i, l.bits);
+        a.value[i] = value_of(a.key[i]);
+    }
+}
+
+static __global__ void check_list(arrays a, uint64_t n, uint32_t wanted)
+{
+    EACH(i, n)
+    {
+        bool value = wanted != HD_HIT || a.value_out[i] == value_of(a.key[i]);
+        if (a.outcome[i] != wanted || !value) atomicAdd(a.wrong, 1ull);
+    }
+}
+
+struct skip_list {
+    bench b;
+    hd_gfsl_config c;
+    kind keys;
+    uint32_t bits;
+};
+
+static const char *const far_name[] = { "none", "data", "all" };
+
+static void list_row(const char *op, kind keys, const hd_gfsl_config &c, uint64_t entries, uint64_t n, double ms,
+                     unsigned long long taken, unsigned long long attempts, unsigned long long wrong)
+{
+    printf("%s\t%s\t%d\t%d\t%s\t%u\t%u\t%llu\t%llu\t%.3f\t%.5f\t%llu\t%llu\t%llu\n", op, kind_name[keys], c.level_pools,
+           c.unsorted, far_name[c.far], c.keys_per_block, c.blocks, (unsigned long long)entries, (unsigned long long)n,
+           ms, n / ms / 1e6, taken, attempts, wrong);
+    fflush(stdout);
+}
+
+static skip_list open_list(kind keys, hd_gfsl_config own, uint64_t slots, uint64_t most)
+{
+    skip_list s = {};
+    hd_config c = hd_config_of("gfsl");
+    c.backend = "cuda";
+    c.capacity = slots;
+    c.gfsl = own;
+    must(hd_open(&c, &s.b.table), "hd_open");
+    s.c = own;
+    s.keys = keys;
+    while (1ull << s.bits < slots / 4) s.bits++;
+    s.b.a = { take<uint64_t>(most), take<uint32_t>(most), take<uint32_t>(most), take<uint8_t>(most),
+              take<unsigned long long>(1) };
+    cuda_must(cudaMemset(s.b.a.wrong, 0, sizeof *s.b.a.wrong), "memory");
+    cuda_must(cudaEventCreate(&s.b.begins), "event");
+    cuda_must(cudaEventCreate(&s.b.ends), "event");
+    return s;
+}
+
+/* One batch, and its milliseconds. */
+static double list_batch(skip_list &s, bool inserts, uint64_t n)
+{
+    static uint64_t seed = 1;
+    listed l = { s.keys, s.bits, n, s.b.entries, inserts ? 0 : s.b.entries, seed += n };
+    hd_batch x;
+    memset(&x, 0, sizeof x);
+    draw_list<<<BLOCKS, THREADS>>>(s.b.a, l);
+    x.op = inserts ? HD_OP_INSERT_OR_ASSIGN : HD_OP_FIND;
+    x.n = n;
+    x.key = s.b.a.key;
+    x.value = s.b.a.value;
+    if (!inserts) x.value_out = s.b.a.value_out;
+    x.outcome = s.b.a.outcome;
+    double ms = milliseconds(s.b.table, &x, s.b.begins, s.b.ends);
+    check_list<<<BLOCKS, THREADS>>>(s.b.a, n, inserts ? HD_INSERTED : HD_HIT);
+    if (inserts) s.b.entries += n;
+    return ms;
+}
+
+/* A list of `filled` keys gets n keys more, and then n of its keys are found. */
+static void measure_list(kind keys, hd_gfsl_config c, uint64_t slots, uint64_t filled, uint64_t n)
+{
+    hd_gfsl_config fast = c;
+    fast.keys_per_block = fast.blocks = 0;
+    skip_list s = open_list(keys, filled ? fast : c, slots, std::max(filled, n));
+    if (filled) list_batch(s, true, filled);
+    unsigned long long before = wrong_of(s.b.a.wrong);
+    uint64_t entries = s.b.entries;
+    double ms = list_batch(s, true, n);
+    list_row("insert", keys, c, entries, n, ms, 0, 0, before + wrong_of(s.b.a.wrong));
+    ms = std::min(list_batch(s, false, n), list_batch(s, false, n));
+    list_row("find", keys, c, s.b.entries, n, ms, 0, 0, wrong_of(s.b.a.wrong));
+    close(s.b);
+}
+
+/* Table 1: lock attempts of n inserts into an empty list, whose kernel is compiled here. */
+static void count_locks(kind keys, uint32_t keys_per_block, uint64_t slots, uint64_t n)
+{
+    skip_list s = {};
+    gfsl_args a;
+    hd_gfsl_config c = {};
+    c.keys_per_block = keys_per_block;
+    unsigned long long count[2] = { 0, 0 };
+    float ms;
+    memset(&a, 0, sizeof a);
+    a.v.slots = 30;
+    a.v.levels = 6;
+    a.v.chunks = a.v.near = slots / 30;
+    a.v.end[0] = uint32_t(a.v.chunks);
+    a.v.word = take<uint64_t>(a.v.chunks * 32);
+    a.v.head = take<uint64_t>(GFSL_HEAD);
+    s.b.a = { take<uint64_t>(n), take<uint32_t>(n), nullptr, take<uint8_t>(n), take<unsigned long long>(1) };
+    cuda_must(cudaMemset(s.b.a.wrong, 0, sizeof *s.b.a.wrong), "memory");
+    cuda_must(cudaEventCreate(&s.b.begins), "event");
+    cuda_must(cudaEventCreate(&s.b.ends), "event");
+    while (1ull << s.bits < n) s.bits++;
+    a.b.op = HD_OP_INSERT_OR_ASSIGN;
+    a.b.n = a.b.last = n;
+    a.b.key = s.b.a.key;
+    a.b.value = (const uint8_t *)s.b.a.value;
+    a.b.outcome = s.b.a.outcome;
+    a.b.tally = take<uint64_t>(HD_OUTCOME_COUNT);
+    cuda_must(cudaMemset(a.b.tally, 0, HD_OUTCOME_COUNT * 8), "memory");
+    a.keys_per_block = keys_per_block;
+    cuda_must(cudaMemcpyToSymbol(lock_attempts, count, 8), "locks");
+    cuda_must(cudaMemcpyToSymbol(locks_taken, count, 8), "locks");
+    draw_list<<<BLOCKS, THREADS>>>(s.b.a, listed{ keys, s.bits, n, 0, 0, 0 });
+    gfsl_kernel_chunk_clear<<<BLOCKS, THREADS>>>(a);
+    cuda_must(cudaEventRecord(s.b.begins), "event");
+    gfsl_kernel_chunk_items<<<BLOCKS, GPU_ITEMS_THREADS>>>(a);
+    cuda_must(cudaEventRecord(s.b.ends), "event");
+    check_list<<<BLOCKS, THREADS>>>(s.b.a, n, HD_INSERTED);
+    cuda_must(cudaEventSynchronize(s.b.ends), "inserts");
+    cuda_must(cudaEventElapsedTime(&ms, s.b.begins, s.b.ends), "event");
+    cuda_must(cudaMemcpyFromSymbol(count, locks_taken, 8), "locks");
+    cuda_must(cudaMemcpyFromSymbol(count + 1, lock_attempts, 8), "locks");
+    list_row("locks", keys, c, 0, n, ms, count[0], count[1], wrong_of(s.b.a.wrong));
+    void *const all[] = { a.v.word, a.v.head, s.b.a.key, s.b.a.value, s.b.a.outcome, s.b.a.wrong, a.b.tally };
+    for (void *p : all) cuda_must(cudaFree(p), "memory");
+}
+
+/* Section 5.3.1, Tables 1, 8 and 9. */
+static void gfsl_part(uint64_t slots)
+{
+    const uint64_t n = slots / 64, filled = slots / 4 - n, few = slots / 32;
+    printf("op\tkind\tlevel_pools\tunsorted\tfar\tkeys_per_block\tblocks\tentries\titems\tms\trate\tlocks\tattempts\t"
+           "wrong\n");
+    for (kind keys : { SU, DU })
+        for (hd_gfsl_config c :
+             { hd_gfsl_config{ false, false, HD_GFSL_NEAR, 0, 0 }, hd_gfsl_config{ true, false, HD_GFSL_NEAR, 0, 0 },
+               hd_gfsl_config{ false, true, HD_GFSL_NEAR, 0, 0 } })
+            measure_list(keys, c, slots, filled, n);
+    for (hd_gfsl_far far : { HD_GFSL_NEAR, HD_GFSL_FAR_DATA, HD_GFSL_FAR })
+        measure_list(SU, hd_gfsl_config{ true, false, far, 0, 0 }, slots / 4, few, few / 4);
+    for (kind keys : { MI, DU })
+        for (uint32_t k : { 1u, 30u, 60u, 120u, 180u, 240u, 300u, 360u })
+            measure_list(keys, hd_gfsl_config{ false, false, HD_GFSL_NEAR, k, 0 }, slots, 0, n);
+    for (kind keys : { MI, DU })
+        for (uint32_t blocks = 1 << 6; blocks <= 1 << 16; blocks <<= 2)
+            measure_list(keys, hd_gfsl_config{ false, false, HD_GFSL_NEAR, 180, blocks }, slots, 0, slots / 8);
+    for (kind keys : { SU, DU, MI })
+        for (uint32_t k : { 0u, 180u }) count_locks(keys, k, slots, n);
+}
+
 int main(int argc, char **argv)
 {
     int devices = 0;
     if (cudaGetDeviceCount(&devices) || !devices) return 77;
     if (argc != 3) {
-        fprintf(stderr, "usage: rates near|sorted|batches|segments|lists|kmers ENTRIES\n");
+        fprintf(stderr, "usage: rates near|sorted|batches|segments|lists|kmers|gfsl ENTRIES\n");
         return 2;
     }
     uint64_t slots = strtoull(argv[2], nullptr, 0);
@@ -345,6 +539,8 @@ int main(int argc, char **argv)
         segments_part("sl", slots);
     else if (strcmp(part, "kmers") == 0)
         kmers_part(slots);
+    else if (strcmp(part, "gfsl") == 0)
+        gfsl_part(slots);
     else
         return 2;
     return 0;

@@ -12,7 +12,9 @@
 #   locks   results/locks.tsv: lock attempts per lock of the list's inserts, of 32 warps on the host machine, which
 #           tests/t_gfsl_agree counts; it is built by make check. Seconds
 #   gpu     results/GPU.rates.tsv: times of the tables and lists that the paper compares (rates.cu). Three minutes, with
-#           24 GiB of host memory; with --quick seconds. Without a GPU the recorded file of GPU (nvidia-h200) is judged
+#           24 GiB of host memory; with --quick seconds. results/GPU.gfsl.tsv: the same of the paper's list, part gfsl.
+#           PARTS="gfsl near": only these; a file without any is left alone. Without a GPU the recorded files of GPU
+#           (nvidia-h200) are judged
 #   judge   verdicts.tsv, the tables of README.md, plots/*.svg
 #   pack    FOLDER for a machine with a GPU, from a build with CUDA: there, FOLDER/run.sh --build FOLDER --out OUT gpu
 #
@@ -121,22 +123,33 @@ locks() {
 
 # ---- The GPU ---------------------------------------------------------------------------------------------------------
 
-# Parts (PARTS: only these) of rates.cu, and slots of their tables: of 8 bytes, and half of them in host memory.
+# Parts (PARTS: only these) of rates.cu, and slots of their tables: of 8 bytes, and half of them in host memory. Part gfsl
+# has a table of its own.
+list_part=gfsl:134217728
 gpu_parts=(near:1073741824 sorted:1073741824 batches:2147483648 segments:268435456 lists:268435456 kmers:536870912)
 
+chosen() { [[ " ${PARTS:-${1%:*}} " = *" ${1%:*} "* ]]; }
+# rate PART:SLOTS [SLOTS]: runs the part, with --quick for so many slots.
+rate() {
+  if $quick; then set -- "${1%:*}:${2:-67108864}"; fi
+  "$build/rates" "${1%:*}" "${1#*:}" || { say "rates ${1%:*} failed"; return 1; }
+}
+measured() { echo "# papers/ovs/run.sh gpu; $(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1); commit $(cat "$build/commit")"; }
+
 gpu() {
-  local part file=$out/results/$GPU.rates.tsv
+  local part parts=() file=$out/results/$GPU.rates.tsv lists=$out/results/$GPU.gfsl.tsv
   nvidia-smi -L >/dev/null 2>&1 || { say "there is no GPU here: what is kept of $GPU is judged"; return 77; }
   mkdir -p "$out/results"
-  {
-    echo "# papers/ovs/run.sh gpu; $(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1); commit $(cat "$build/commit")"
-    printf 'part\tnear\tsegment\tentries\tkernel\twhat\tpresent\titems\tms\trate\twrong\n'
-    for part in "${gpu_parts[@]}"; do
-      [[ " ${PARTS:-${part%:*}} " = *" ${part%:*} "* ]] || continue
-      if $quick; then part=${part%:*}:67108864; fi
-      "$build/rates" "${part%:*}" "${part#*:}" || { say "rates ${part%:*} failed"; return 1; }
-    done
-  } >"$file.part" && mv "$file.part" "$file"
+  for part in "${gpu_parts[@]}"; do if chosen "$part"; then parts+=("$part"); fi; done
+  if [ ${#parts[@]} -gt 0 ]; then
+    {
+      measured
+      printf 'part\tnear\tsegment\tentries\tkernel\twhat\tpresent\titems\tms\trate\twrong\n'
+      for part in "${parts[@]}"; do rate "$part" || return 1; done
+    } >"$file.part" && mv "$file.part" "$file" || return 1
+  fi
+  chosen "$list_part" || return 0
+  { measured && rate "$list_part" 1048576; } >"$lists.part" && mv "$lists.part" "$lists"
 }
 
 pack() {
@@ -154,7 +167,7 @@ while [ $# -gt 0 ]; do
   --build) build=${2:?folder}; shift ;;
   pages | chunks | locks | gpu | judge) parts+=("$1") ;;
   pack) pack "${2:?folder}"; exit ;;
-  *) sed -n '4,23s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+  *) sed -n '4,25s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
   esac
   shift
 done

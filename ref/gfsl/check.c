@@ -26,12 +26,16 @@ static bool keys_hold(const gfsl_view *v, uint32_t level, uint32_t c, uint64_t *
 {
     const uint64_t *word = gfsl_at(v, c);
     uint32_t fence = gfsl_key(link_at(v, c)), i = 0;
+    bool loose = gfsl_is_loose(v, seal_at(v, c));
     uint64_t least = *low;
     for (; i < v->slots && word[i] != GFSL_EMPTY; i++) {
-        if (gfsl_key(word[i]) < least || gfsl_key(word[i]) > fence || gfsl_key(word[i]) >= word_keys(GFSL_HALF))
+        bool twice = false;
+        for (uint32_t k = 0; loose && k < i; k++) twice = twice || gfsl_key(word[k]) == gfsl_key(word[i]);
+        if (twice || gfsl_key(word[i]) < least || gfsl_key(word[i]) > fence ||
+            gfsl_key(word[i]) >= word_keys(GFSL_HALF))
             return say(why, "GFSL-1: chunk %" PRIu32 " of level %" PRIu32 " has key %" PRIu32 " at place %" PRIu32, c,
                        level, gfsl_key(word[i]), i);
-        least = (uint64_t)gfsl_key(word[i]) + 1;
+        if (!loose) least = (uint64_t)gfsl_key(word[i]) + 1;
     }
     for (; i < v->slots; i++)
         if (word[i] != GFSL_EMPTY) return say(why, "GFSL-1: chunk %" PRIu32 " has an entry behind a free word", c);
@@ -80,8 +84,7 @@ static bool state_holds(const gfsl_view *v, uint32_t level, uint32_t c, bool res
     return true;
 }
 
-/* *n gets the number of its chunks added. */
-static bool chain_holds(const gfsl_view *v, uint32_t level, bool resting, uint64_t *n, char *why)
+static bool chain_holds(const gfsl_view *v, uint32_t level, bool resting, char *why)
 {
     uint64_t chunks = 0, low = 0, zombies = 0;
     for (uint32_t c = level; c != GFSL_NONE; c = gfsl_low(link_at(v, c))) {
@@ -101,28 +104,37 @@ static bool chain_holds(const gfsl_view *v, uint32_t level, bool resting, uint64
     if (v->head[level] != chunks)
         return say(why, "GFSL-4: level %" PRIu32 " has %" PRIu64 " chunks, and the head says %" PRIu64, level, chunks,
                    v->head[level]);
-    *n += chunks;
     return true;
 }
 
-static bool pool_holds(const gfsl_view *v, uint64_t n, char *why)
+/* n: its chunks that are in chains. */
+static bool pool_holds(const gfsl_view *v, uint32_t pool, uint64_t n, char *why)
 {
-    uint64_t used = v->head[GFSL_USED], freed = 0;
-    for (uint64_t at = v->head[GFSL_FREED]; at; at = *gfsl_at(v, at - 1), freed++)
-        if (at > v->chunks || freed == v->chunks || gfsl_state(seal_at(v, (uint32_t)at - 1)) != GFSL_FREE)
+    uint64_t begin = gfsl_pool_begin(v, pool), end = v->end[pool], freed = 0,
+             used = v->head[GFSL_USED + pool] - begin; /* wraps around if that is before its begin */
+    for (uint64_t at = v->head[GFSL_FREED + pool]; at; at = *gfsl_at(v, at - 1), freed++)
+        if (at <= begin || at > end || freed == v->chunks || gfsl_state(seal_at(v, (uint32_t)at - 1)) != GFSL_FREE)
             return say(why, "GFSL-3: the list of free chunks has chunk %" PRIu64, at - 1);
-    if (used > v->chunks || n + freed != used)
+    if (used > end - begin || n + freed != used)
         return say(why, "GFSL-3: %" PRIu64 " chunks in chains and %" PRIu64 " free ones, of %" PRIu64 " used", n, freed,
                    used);
     return true;
 }
 
+static bool pools_hold(const gfsl_view *v, char *why)
+{
+    uint64_t n[GFSL_LEVELS_MOST] = { 0 };
+    for (uint32_t level = 0; level < v->levels; level++) n[gfsl_pool(v, level)] += v->head[level] - 1;
+    for (uint32_t pool = 0; pool < gfsl_pools(v); pool++)
+        if (!pool_holds(v, pool, n[pool], why)) return false;
+    return true;
+}
+
 void gfsl_check(const gfsl_view *v, bool resting, char why[GFSL_WHY])
 {
-    uint64_t n = 0;
     why[0] = 0;
     for (uint32_t level = 0; level < v->levels; level++)
-        if (!chain_holds(v, level, resting, &n, why)) return;
+        if (!chain_holds(v, level, resting, why)) return;
     if (!resting) return;
     if (v->head[GFSL_ZOMBIES]) {
         say(why, "GFSL-3: there are %" PRIu64 " zombies", v->head[GFSL_ZOMBIES]);
@@ -133,5 +145,5 @@ void gfsl_check(const gfsl_view *v, bool resting, char why[GFSL_WHY])
             say(why, "GFSL-4: level %" PRIu32 " has entries, and the highest is %" PRIu64, level, v->head[GFSL_TOP]);
             return;
         }
-    pool_holds(v, n, why);
+    pools_hold(v, why);
 }

@@ -23,9 +23,24 @@ static uint32_t levels_for(uint64_t chunks, uint32_t slots)
     return levels;
 }
 
+/* Splits fill half of a chunk, and raise an entry each. */
+static void cut_pools(gfsl_view *v)
+{
+    uint64_t end = v->levels, chunks = v->chunks;
+    for (uint32_t level = 1; level < v->levels; level++) v->end[level] = (uint32_t)(end += chunks /= v->slots / 2);
+}
+
 gfsl_view gfsl_view_for(const hd_info *info)
 {
-    return (gfsl_view){ NULL, NULL, info->buckets, info->slots, levels_for(info->buckets, info->slots) };
+    gfsl_view v = { .chunks = info->buckets,
+                    .near = info->buckets,
+                    .slots = info->slots,
+                    .levels = levels_for(info->buckets, info->slots),
+                    .level_pools = info->gfsl.level_pools,
+                    .unsorted = info->gfsl.unsorted,
+                    .end = { (uint32_t)info->buckets } };
+    if (v.level_pools) cut_pools(&v);
+    return v;
 }
 
 static void usual(hd_config *c)
@@ -43,6 +58,9 @@ static hd_status shape_of(const hd_design *d, const hd_config *c, hd_info *info)
     if (c->value_bytes != GFSL_HALF / 8)
         return hd_fail(HD_EINVAL, "value_bytes: gfsl packs 4 beside a key, not %" PRIu32, c->value_bytes);
     if (c->clock != HD_CLOCK_LOGICAL) return hd_fail(HD_EINVAL, "clock: gfsl keeps no times");
+    if (c->gfsl.far == HD_GFSL_FAR_DATA && !c->gfsl.level_pools)
+        return hd_fail(HD_EINVAL, "far: data needs level_pools: one pool mixes the chunks of all levels");
+    info->gfsl = c->gfsl;
     if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_WORDS;
     if (info->layout != HD_LAYOUT_WORDS) return hd_fail(HD_EINVAL, "layout: gfsl has words");
     info->buckets = c->capacity / c->slots + (c->capacity % c->slots != 0);
@@ -130,6 +148,29 @@ static const char *unfit(const hd_variant_row *row, const hd_info *info, const h
     return b->each ? NULL : gfsl_unfit(b->op);
 }
 
+/* clang-format off */
+static const char *const fars[] = { "none", "data", "all", NULL };
+static const hd_param params[] = {
+    { "level_pools", HD_PARAM_BOOL, HD_PARAM_AT(hd_gfsl_config, level_pools),
+      .what = "each level has a pool of chunks of its own", .places = true, .saved = HD_SAVED_FLAG, .saved_at = 3 },
+    { "unsorted", HD_PARAM_BOOL, HD_PARAM_AT(hd_gfsl_config, unsorted),
+      .what = "chunks of level 0 have their entries in any order" },
+    { "far", HD_PARAM_ENUM, HD_PARAM_AT(hd_gfsl_config, far), .values = fars,
+      .what = "chunks in host memory: none, those of level 0, or all" },
+    { "keys_per_block", HD_PARAM_U32, HD_PARAM_AT(hd_gfsl_config, keys_per_block), .most = 1 << 20,
+      .what = "consecutive items of a thread block; 0: as many as it runs at a time" },
+    { "blocks", HD_PARAM_U32, HD_PARAM_AT(hd_gfsl_config, blocks), .most = 1 << 20,
+      .what = "thread blocks of a batch, at most; 0: as many as run at a time" },
+};
+/* clang-format on */
+
+const hd_params gfsl_params = { .design = "gfsl",
+                                .row = params,
+                                .count = sizeof params / sizeof *params,
+                                .config_at = offsetof(hd_config, gfsl),
+                                .info_at = offsetof(hd_info, gfsl),
+                                .bytes = sizeof(hd_gfsl_config) };
+
 #define HD_RAN(number, name, what, role, family, does) [HD_OP_##number] = "gfsl." #name ".ref",
 static const hd_variant variant = {
     .name = "ref",
@@ -143,6 +184,7 @@ const hd_design hd_design_gfsl = {
     .name = "gfsl",
     .what = "a skip list of 32-bit keys and values, whose nodes are chunks that a warp reads at once (GFSL)",
     .backend = "ref",
+    .params = &gfsl_params,
     .policy = "none",
     .usual = usual,
     .shape = shape_of,

@@ -21,7 +21,29 @@ static uint32_t count_of(const gfsl_view *v, uint32_t c)
     return n;
 }
 
-/* How many entries of a chunk have keys below `key`. */
+/* The place of a key in a chunk; v->slots: it is not there. */
+static uint32_t place_in(const gfsl_view *v, uint32_t c, uint64_t key)
+{
+    uint32_t n = 0;
+    while (n < v->slots && gfsl_key(gfsl_at(v, c)[n]) != key) n++;
+    return n;
+}
+
+static bool is_loose(const gfsl_view *v, uint32_t c) { return gfsl_is_loose(v, *seal_of(v, c)); }
+
+/* The entries of a chunk that may have any order get that of their keys. */
+static void sort(const gfsl_view *v, uint32_t c)
+{
+    uint64_t *word = gfsl_at(v, c);
+    for (uint32_t i = 1, n = is_loose(v, c) ? count_of(v, c) : 0; i < n; i++)
+        for (uint32_t k = i; k && word[k - 1] > word[k]; k--) {
+            uint64_t greater = word[k - 1];
+            word[k - 1] = word[k];
+            word[k] = greater;
+        }
+}
+
+/* How many entries of a chunk have keys below `key`, and come first if it is sorted. */
 static uint32_t below(const gfsl_view *v, uint32_t c, uint64_t key)
 {
     uint32_t n = 0;
@@ -32,12 +54,13 @@ static uint32_t below(const gfsl_view *v, uint32_t c, uint64_t key)
 /* GFSL_NONE: none is free. */
 static uint32_t take(const gfsl_view *v, uint32_t level)
 {
-    uint32_t c = GFSL_NONE;
-    if (v->head[GFSL_FREED]) {
-        c = (uint32_t)v->head[GFSL_FREED] - 1;
-        v->head[GFSL_FREED] = *gfsl_at(v, c);
-    } else if (v->head[GFSL_USED] < v->chunks) {
-        c = (uint32_t)v->head[GFSL_USED]++;
+    uint32_t c = GFSL_NONE, pool = gfsl_pool(v, level);
+    uint64_t *freed = v->head + GFSL_FREED + pool, *used = v->head + GFSL_USED + pool;
+    if (*freed) {
+        c = (uint32_t)*freed - 1;
+        *freed = *gfsl_at(v, c);
+    } else if (*used < v->end[pool]) {
+        c = (uint32_t)(*used)++;
     }
     if (c == GFSL_NONE) return c;
     for (uint32_t i = 0; i < v->slots; i++) gfsl_at(v, c)[i] = GFSL_EMPTY;
@@ -48,9 +71,10 @@ static uint32_t take(const gfsl_view *v, uint32_t level)
 
 static void set_free(const gfsl_view *v, uint32_t c)
 {
-    *gfsl_at(v, c) = v->head[GFSL_FREED];
+    uint64_t *freed = v->head + GFSL_FREED + gfsl_pool(v, gfsl_level(*seal_of(v, c)));
+    *gfsl_at(v, c) = *freed;
     *seal_of(v, c) = gfsl_seal(0, GFSL_FREE);
-    v->head[GFSL_FREED] = (uint64_t)c + 1;
+    *freed = (uint64_t)c + 1;
 }
 
 /* The entries of chunk c from number `from` on go to a new next chunk; GFSL_NONE: none is free. */
@@ -59,6 +83,7 @@ static uint32_t split(const gfsl_view *v, uint32_t c, uint32_t from)
     uint32_t to = take(v, gfsl_level(*seal_of(v, c)));
     uint64_t *word = gfsl_at(v, c);
     if (to == GFSL_NONE) return to;
+    sort(v, c);
     memcpy(gfsl_at(v, to), word + from, (v->slots - from) * sizeof *word);
     for (uint32_t i = from; i < v->slots; i++) word[i] = GFSL_EMPTY;
     *link_of(v, to) = *link_of(v, c);
@@ -92,9 +117,8 @@ static uint32_t search(const gfsl_view *v, uint64_t key, uint32_t level)
 
 uint64_t gfsl_find(const gfsl_view *v, uint64_t key)
 {
-    uint32_t c = search(v, key, 0), n = below(v, c, key);
-    if (n == v->slots || gfsl_key(gfsl_at(v, c)[n]) != key) return WORD_NOWHERE;
-    return (uint64_t)c * v->slots + n;
+    uint32_t c = search(v, key, 0), n = place_in(v, c, key);
+    return n == v->slots ? WORD_NOWHERE : (uint64_t)c * v->slots + n;
 }
 
 /* ---- Insertion ------------------------------------------------------------------------------- */
@@ -109,9 +133,11 @@ static void shift_in(const gfsl_view *v, uint32_t c, uint32_t at, uint64_t entry
 /* Puts an entry into the chunk c, to which its key belongs; false: no chunk is free. *up: what is to be raised. */
 static bool put(const gfsl_view *v, uint32_t c, uint64_t entry, uint64_t *up)
 {
-    uint32_t at = below(v, c, gfsl_key(entry)), middle = gfsl_middle(v), to;
+    uint32_t at, n = count_of(v, c), middle = gfsl_middle(v), to;
     *up = GFSL_EMPTY;
-    if (count_of(v, c) < v->slots) {
+    if (n == v->slots) sort(v, c);
+    at = is_loose(v, c) && n < v->slots ? n : below(v, c, gfsl_key(entry));
+    if (n < v->slots) {
         shift_in(v, c, at, entry);
         return true;
     }
@@ -174,8 +200,8 @@ static uint64_t merge(const gfsl_view *v, uint32_t c)
 /* Removes a key from a level, where it may be. */
 static void take_out(const gfsl_view *v, uint64_t key, uint32_t level)
 {
-    uint32_t c = search(v, key, level), at = below(v, c, key), left;
-    if (at == v->slots || gfsl_key(gfsl_at(v, c)[at]) != key) return;
+    uint32_t c = search(v, key, level), at = place_in(v, c, key), left;
+    if (at == v->slots) return;
     shift_out(v, c, at, 1);
     left = count_of(v, c);
     if (left < gfsl_least(v) && c != level && next_of(v, c) != GFSL_NONE) raise(v, merge(v, c), level + 1);
@@ -236,6 +262,7 @@ static uint32_t press(const gfsl_view *v)
     uint32_t to = 0, at = 0, behind;
     for (uint32_t c = 0; c != GFSL_NONE; c = next_of(v, c)) {
         uint32_t n = count_of(v, c);
+        sort(v, c);
         for (uint32_t i = 0; i < n; i++) {
             uint64_t entry = gfsl_at(v, c)[i];
             gfsl_at(v, c)[i] = GFSL_EMPTY;
@@ -301,22 +328,47 @@ word_table gfsl_words_of(gfsl_view *v)
     return (word_table){ v, GFSL_HALF, gfsl_places(v), slot, find_key, place_key, remove_place, NULL };
 }
 
-void gfsl_run_batch(gfsl_view *v, const hd_batch *b, uint64_t *tally)
+/* ---- The order of keys ----------------------------------------------------------------------- */
+
+/* Of the entries of chunk c with keys from `least` to `most` the one with the least key, or the greatest. */
+static uint64_t best_in(const gfsl_view *v, uint32_t c, uint64_t least, uint64_t most, bool greatest)
 {
-    const word_table t = gfsl_words_of(v);
-    if (!b->each && b->op == HD_OP_CLEAR)
-        gfsl_clear(v);
-    else
-        word_run(&t, b, tally);
-    gfsl_settle(v);
+    uint64_t best = WORD_NOWHERE;
+    for (uint32_t i = 0; i < count_of(v, c); i++) {
+        uint64_t e = (uint64_t)c * v->slots + i, key = gfsl_key(*gfsl_slot(v, e));
+        if (key < least || key > most) continue;
+        if (best == WORD_NOWHERE || (key > gfsl_key(*gfsl_slot(v, best))) == greatest) best = e;
+    }
+    return best;
 }
+
+uint64_t gfsl_first_from(const gfsl_view *v, uint64_t key)
+{
+    uint64_t best = WORD_NOWHERE;
+    for (uint32_t c = search(v, key, 0); c != GFSL_NONE && best == WORD_NOWHERE; c = next_of(v, c))
+        if (gfsl_state(*seal_of(v, c)) != GFSL_ZOMBIE) best = best_in(v, c, key, UINT64_MAX, false);
+    return best;
+}
+
+uint64_t gfsl_last_to(const gfsl_view *v, uint64_t key)
+{
+    uint32_t last = search(v, key, 0);
+    uint64_t best = best_in(v, last, 0, key, true);
+    if (best != WORD_NOWHERE) return best;
+    for (uint32_t c = 0; c != last; c = next_of(v, c)) { /* no link leads to the left */
+        uint64_t e = best_in(v, c, 0, key, true);
+        if (e != WORD_NOWHERE) best = e;
+    }
+    return best;
+}
+
+void gfsl_remove(gfsl_view *v, uint64_t e) { remove_place(v, e); }
 
 const char *gfsl_unfit(hd_op op)
 {
     switch ((int)op) {
     case HD_OP_FIND_PTR:
     case HD_OP_FIND_OR_INSERT_PTR: return "gfsl moves entries when others come and leave, so that pointers do not last";
-    case HD_OP_ERASE_IF: return "gfsl erases by key alone";
-    default: return word_unfit(op);
+    default: return HD_OP_IN(op, HD_OPS_ORDERED) ? NULL : word_unfit(op);
     }
 }

@@ -9,6 +9,7 @@
 #include "ref/words/words.h"
 
 extern const hd_design hd_design_gfsl;
+extern const hd_params gfsl_params;
 
 enum { GFSL_WHY = 256 /* bytes of a sentence, at most */ };
 
@@ -31,6 +32,12 @@ uint64_t gfsl_press(gfsl_view *v, uint64_t key, uint64_t value);
 /* Links and index entries that lead to zombies lead to what is behind them; zombies become free. */
 void gfsl_settle(const gfsl_view *v);
 word_table gfsl_words_of(gfsl_view *v);
+
+/* The place of the least key that is not below `key`, and of the greatest that is not above it; WORD_NOWHERE. There are
+ * no zombies in the second. */
+uint64_t gfsl_first_from(const gfsl_view *v, uint64_t key);
+uint64_t gfsl_last_to(const gfsl_view *v, uint64_t key);
+void gfsl_remove(gfsl_view *v, uint64_t e);
 
 /* Runs a checked batch, item 0 first. tally[] (HD_OUTCOME_COUNT) gets the outcomes. */
 void gfsl_run_batch(gfsl_view *v, const hd_batch *b, uint64_t *tally);

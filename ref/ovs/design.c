@@ -343,7 +343,7 @@ static const hd_param params[] = {
       .what = "what is near of every segment: nothing, or 16 bits per slot, so that misses read none that is far" },
     { "partition", HD_PARAM_ENUM, HD_PARAM_AT(hd_ovs_config, partition), .values = partitions,
       .what = "what decides a key's segment: its hash, or ranges of keys, which are split at their medians",
-      .places = true, .anew = true, .saved = HD_SAVED_FLAG, .saved_at = 3 },
+      .places = true, .anew = true, .saved = HD_SAVED_FLAG, .saved_at = 4 },
 };
 /* clang-format on */
 

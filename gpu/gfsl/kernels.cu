@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * kernels.cu - the kernels of the skip list gfsl as CUDA entry points, and the table that a launch looks them up in.
+ */
+#include "gpu/gfsl/chunk.h"
+
+#include "gpu/gfsl/kernel_numbers.h"
+
+static const hd_variant *const variants[] = { &gfsl_variant_chunk, nullptr };
+
+/* In the order of gfsl_kernel. */
+static const hd_kernel_entry shared[] = {
+    gfsl_kernel_list,    gfsl_kernel_prune,      gfsl_kernel_thin,       gfsl_kernel_relink,
+    gfsl_kernel_release, gfsl_kernel_word_enter, gfsl_kernel_word_leave,
+};
+static_assert(sizeof shared / sizeof *shared == GFSL_KERNELS - HD_SHARED_KERNELS, "every kernel has its entry");
+
+extern "C" const void *gfsl_cuda_entry(uint32_t kernel, const void *args)
+{
+    const hd_variant *of;
+    (void)args;
+    if (kernel >= HD_SHARED_KERNELS)
+        return kernel < GFSL_KERNELS ? shared[kernel - HD_SHARED_KERNELS].address : nullptr;
+    const hd_variant_row *row = hd_variant_row_at(variants, kernel, &of);
+    return row ? row->entry.address : nullptr;
+}

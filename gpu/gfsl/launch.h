@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * launch.h - what the backends need to run the kernels of the skip list gfsl.
+ */
+#ifndef HD_GFSL_GPU_H
+#define HD_GFSL_GPU_H
+
+#include "base/backend.h"
+#include "gpu/gfsl/rows.h"
+
+extern const hd_gpu gfsl_gpu;
+extern const hd_params gfsl_params; /* of its reference */
+
+/* hd_design.unfit */
+const char *gfsl_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
+
+/* The CUDA entry point of kernel `kernel` for these arguments (kernels.cu); NULL: there is none. */
+const void *gfsl_cuda_entry(uint32_t kernel, const void *args);
+
+#endif
