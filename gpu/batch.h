@@ -16,7 +16,7 @@ typedef enum gpu_family {
     GPU_EXPORT, /* export, export_if        */
     GPU_CLEAR,
     GPU_SORTED, /* as GPU_ITEMS, in the order of addresses: a row for itself, since it needs room to sort */
-    GPU_OWNED   /* as GPU_SORTED, and a warp owns a part of the table: not for batches of updaters, which overlap */
+    GPU_OWNED   /* as GPU_SORTED, and a warp owns a part of the table, but not in batches of updaters, which overlap */
 } gpu_family;
 
 static inline bool gpu_family_sorts(uint32_t family) { return family == GPU_SORTED || family == GPU_OWNED; }

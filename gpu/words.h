@@ -83,7 +83,7 @@ SIMT_FN bool gpu_delivers_value(uint32_t op) { return HD_OP_IN(op, HD_OPS_GIVE_V
 SIMT_FN uint64_t gpu_word_value_sum(uint32_t elem, uint32_t half, uint64_t value, uint64_t in)
 {
     uint32_t bits = 8 * gpu_elem_bytes(elem);
-    uint64_t mask = (1ull << bits) - 1, sum = 0;
+    uint64_t mask = ~0ull >> (64 - bits), sum = 0;
     for (uint32_t at = 0; at < half; at += bits)
         sum |= (gpu_sum(elem, value >> at & mask, in >> at & mask) & mask) << at;
     return sum;
@@ -160,19 +160,29 @@ SIMT_FN void gpu_value_out(uint8_t *p, uint32_t bytes, uint32_t value, bool alig
         gpu_elem_store(p, bytes, value);
 }
 
-/* One lane writes the outputs of item i. slot: the slot of a HIT, if a pointer to it is wanted. */
-SIMT_FN void gpu_deliver(const gpu_batch *b, uint32_t half, uint64_t i, uint32_t op, uint32_t outcome, uint64_t value,
-                         const uint8_t *slot, bool aligned)
+/* One lane writes the outputs of item i. slot: where the value of a HIT is, if a pointer to it is wanted. wide: values
+ * have 8 bytes. */
+SIMT_FN void gpu_deliver_sized(const gpu_batch *b, uint32_t half, uint64_t i, uint32_t op, uint32_t outcome,
+                               uint64_t value, const uint8_t *slot, bool aligned, bool wide)
 {
     uint32_t bytes = half / 8;
     bool hit = outcome == HD_HIT;
     if (b->outcome) simt_st_u8(b->outcome + i, (uint8_t)outcome);
     if (b->found) simt_st_u8(b->found + i, HD_OP_IN(outcome, HD_OUTCOMES_FOUND));
-    if (hit && b->value_out && gpu_delivers_value(op))
-        gpu_value_out(b->value_out + i * bytes, bytes, (uint32_t)value, aligned);
+    if (hit && b->value_out && gpu_delivers_value(op)) {
+        if (wide)
+            gpu_elem_store(b->value_out + i * 8, 8, value);
+        else
+            gpu_value_out(b->value_out + i * bytes, bytes, (uint32_t)value, aligned);
+    }
     if (hit && b->score_out && (gpu_delivers_value(op) || op == HD_OP_FIND_PTR)) simt_st_u64(b->score_out + i, 0);
     if (hit && b->ptr && op == HD_OP_FIND_PTR) simt_st_u64(b->ptr + i, (uint64_t)(uintptr_t)slot);
     if (b->stage_flag) simt_st_u8(b->stage_flag + (i - b->first), outcome == HD_MISS);
+}
+SIMT_FN void gpu_deliver(const gpu_batch *b, uint32_t half, uint64_t i, uint32_t op, uint32_t outcome, uint64_t value,
+                         const uint8_t *slot, bool aligned)
+{
+    gpu_deliver_sized(b, half, i, op, outcome, value, slot, aligned, false);
 }
 
 /* Nothing happened. */
@@ -255,12 +265,16 @@ SIMT_FN void gpu_add_up(uint64_t *sum, uint64_t n)
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
+/* Whether the predicate is true for an entry with this key, and `bytes` of a value at `value`. */
+SIMT_FN bool gpu_holds_entry(const gpu_batch *b, uint64_t key, const uint8_t *value, uint32_t bytes)
+{
+    if (b->predicate == HD_PREDICATE_all) return true;
+    return hd_predicate_holds(b->predicate, key, 0, value, bytes, b->pred_arg[0], b->pred_arg[1]);
+}
 /* Whether the slot at `slot`, whose word was seen, has an entry for which the predicate is true. */
 SIMT_FN bool gpu_holds(const gpu_batch *b, uint32_t half, const uint8_t *slot, uint64_t word)
 {
-    if (!word_is_key(half, word)) return false;
-    if (b->predicate == HD_PREDICATE_all) return true;
-    return hd_predicate_holds(b->predicate, word_key_of(half, word), 0, slot, half / 8, b->pred_arg[0], b->pred_arg[1]);
+    return word_is_key(half, word) && gpu_holds_entry(b, word_key_of(half, word), slot, half / 8);
 }
 
 /* Where a warp is in its parts: at 32 items, or slots, from `x` on, of which those before `to` are of the part. */

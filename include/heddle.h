@@ -247,7 +247,7 @@ typedef enum hd_layout {
     HD_LAYOUT_PAIRS,  /* hkv: each score next to its key, so that one access reaches both; and one lower bound for the
                          scores of eight slots, so that a search for the lowest score reads fewer of them. 18 bytes;
                          17 bytes, without bounds, if 8 does not divide `slots` */
-    HD_LAYOUT_WORDS,  /* hive, ovs: key and value in one word; no other bytes */
+    HD_LAYOUT_WORDS,  /* hive, ovs: key and value in one word, no other bytes; ovs with values of 8 bytes: two words */
     HD_LAYOUT_MASKS,  /* hive: WORDS, and for each bucket a mask of free slots and a lock, as in the Hive paper */
     HD_LAYOUT_SORTED  /* sl: segments of ascending entries; 4 bytes with values of 4 bytes, else 8 */
 } hd_layout;
@@ -410,9 +410,10 @@ typedef struct hd_config {
     const char *lock;     /* "ordered", or another batch lock of the list above */
     uint64_t capacity;    /* entries, at least 1; rounded up to whole buckets; ovs: to whole segments */
     uint32_t slots;       /* per bucket. hkv: 2 to 4096; with 128, the default, the digests of a bucket fill one line
-                              of a GPU's memory. hive: 8, 16 or 32. ovs: 16. sl: a power of two, from 8 to the entries
-                              of a segment; nothing but the unit of `buckets` */
-    uint32_t value_bytes; /* hkv: 0 (a set) to 65,536. hive: 4 (32-bit keys) or 2 (16-bit keys). ovs: 4. sl: 4 (32-bit
+                              of a GPU's memory. hive: 8, 16 or 32. ovs: 16; with values of 8 bytes 8, and 16 means
+                              8, too. sl: a power of two, from 8 to the entries of a segment; nothing but the unit of
+                              `buckets` */
+    uint32_t value_bytes; /* hkv: 0 (a set) to 65,536. hive: 4 (32-bit keys) or 2 (16-bit keys). ovs, sl: 4 (32-bit
                               keys) or 8 */
     hd_layout layout;     /* how keys and scores lie in memory */
     hd_clock clock;       /* the source of times for scores. hive, ovs, sl: HD_CLOCK_LOGICAL */
@@ -465,7 +466,7 @@ typedef struct hd_table hd_table;
  *                another error ends the batch, it may have them.
  *   hive         per slot: 2 * value_bytes. The stash has one bucket per 64 buckets, and one more. Layout MASKS: 8
  *                bytes per bucket.
- *   ovs          per slot: 8 bytes.
+ *   ovs          per slot: 8 bytes; with values of 8 bytes 16.
  *   sl           per segment: segment_bytes, and 16 bytes and one bit of the directory.
  *   host, cuda   a workspace for the kernels.
  *   cuda         16 MiB of pinned memory for host arrays, which the first batch that has such arrays allocates.

@@ -34,7 +34,8 @@ typedef struct hd_view {
     const uint8_t *value, *far;
     uint64_t near, part, striped;
     uint32_t step;
-    /* hive and ovs: words of so many bytes, each with a key and a value; 0: hkv. Segment 0 has the base buckets, and
+    /* hive and ovs: words of so many bytes, each with a key and a value; 16: of each bucket the keys, then the values,
+     * 8 bytes each; 0: hkv. Segment 0 has the base buckets, and
      * segment k those of the k-th doubling. The first near_buckets are in `segment`, the others in `far_segment` */
     uint32_t word_bytes;
     const uint8_t *segment[HD_VIEW_SEGMENTS], *far_segment[HD_VIEW_SEGMENTS], *stash;
@@ -79,7 +80,7 @@ HD_VIEW_FN const uint8_t *hd_view_value(const hd_view *v, uint64_t slot)
     return v->far + (slot - before - near) * v->value_bytes;
 }
 
-/* The word of a slot of hive or ovs. */
+/* The word, or the key, of a slot of hive or ovs. */
 HD_VIEW_FN const uint8_t *hd_view_word(const hd_view *v, uint64_t slot)
 {
     uint64_t bucket = slot / v->slots, first = 0, end = v->base_buckets;
@@ -96,7 +97,8 @@ HD_VIEW_FN const uint8_t *hd_view_word(const hd_view *v, uint64_t slot)
         first = first > v->near_buckets ? first : v->near_buckets;
         words = v->far_segment[k];
     }
-    return words + ((bucket - first) * v->slots + slot % v->slots) * v->word_bytes;
+    uint32_t step = v->word_bytes == 16 ? 8 : v->word_bytes;
+    return words + (bucket - first) * v->slots * v->word_bytes + slot % v->slots * step;
 }
 
 /* The entry in a slot below v->places. False: the slot is empty, and *e is not set. */
@@ -104,10 +106,15 @@ HD_VIEW_FN bool hd_view_row(const hd_view *v, uint64_t slot, hd_view_entry *e)
 {
     if (v->word_bytes) {
         const uint8_t *p = hd_view_word(v, slot);
+        e->score = 0;
+        if (v->word_bytes == 16) {
+            e->key = *(const uint64_t *)(const void *)p;
+            e->value = p + 8 * v->slots;
+            return e->key < HD_KEY_RESERVED;
+        }
         uint64_t word = v->word_bytes == 8 ? *(const uint64_t *)(const void *)p : *(const uint32_t *)(const void *)p;
         uint32_t bits = 4 * v->word_bytes;
         e->key = word >> bits;
-        e->score = 0;
         e->value = p; /* the low half, which comes first */
         return e->key < (1ull << bits) - 3;
     }

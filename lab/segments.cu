@@ -7,7 +7,8 @@
  *     segments DESIGN CAPACITY NEAR ENTRIES FILL BATCH,... [KERNEL,...]
  *
  * DESIGN is ovs, sl, hive, or ovs with a guide or with ranges: ovs:none, ovs:digest, ovs:range. Then keys are also
- * drawn by Zipf's law, and together: neighbours, in order. KERNEL - is the one that the table chooses.
+ * drawn by Zipf's law, and together: neighbours, in order. ovs:pairs is ovs with keys and values of 8 bytes, and also
+ * runs assign_values. KERNEL - is the one that the table chooses.
  * CAPACITY and ENTRIES are numbers of entries. NEAR is the share of the table's bytes that `near` allows, besides
  * digests; 1: no limit. The table is filled with ENTRIES distinct keys, evenly spread over 32 bits, FILL at a time;
  * then batches of BATCH random ones run, and, with design sl, of new keys. All arrays are in device memory. Each figure
@@ -24,6 +25,26 @@
 #include "judge/device/rates.h"
 
 enum : uint32_t { LIMIT = 32, LINE = 16 /* words */, SEGMENT = 512 /* lines */ };
+
+struct arrays {
+    uint64_t *key, *key2, *key_out;
+    uint32_t *value, *value_out, *rows;
+    uint8_t *outcome;
+    unsigned long long *wrong;
+    bool pairs; /* values have 8 bytes, not 4 */
+};
+
+static __device__ uint64_t value_in(const arrays &a, const uint32_t *values, uint64_t i)
+{
+    return a.pairs ? ((const uint64_t *)values)[i] : values[i];
+}
+static __device__ void set_value(const arrays &a, uint32_t *values, uint64_t i, uint64_t value)
+{
+    if (a.pairs)
+        ((uint64_t *)values)[i] = value;
+    else
+        values[i] = uint32_t(value);
+}
 
 /* ---- Keys ------------------------------------------------------------------------------------ */
 
@@ -46,31 +67,25 @@ static __device__ uint32_t next_key(uint32_t from, uint64_t n)
     return from;
 }
 
-static __global__ void draw(uint64_t *key, uint32_t *value, uint64_t n, uint64_t first, uint64_t below, uint64_t seed,
-                            law how)
+static __global__ void draw(arrays a, uint64_t n, uint64_t first, uint64_t below, uint64_t seed, law how)
 {
     EACH(i, n)
     {
         uint64_t x = random_of(i + seed), number = how == IN_ORDER ? i : how == ZIPF ? zipf_of(x, below) : x % below;
-        key[i] = key_of(uint32_t(first + number));
-        if (how == TOGETHER) key[i] = next_key(uint32_t(random_of(seed) + i * ((1ull << 32) / below)), below);
-        value[i] = value_of(key[i]);
+        uint64_t key = key_of(uint32_t(first + number));
+        if (how == TOGETHER) key = next_key(uint32_t(random_of(seed) + i * ((1ull << 32) / below)), below);
+        a.key[i] = a.pairs ? key * 0x9e3779b97f4a7c15u : key; /* an odd factor gives no key twice */
+        set_value(a, a.value, i, value_of(a.key[i]));
     }
 }
 
 /* ---- Checks ---------------------------------------------------------------------------------- */
 
-struct arrays {
-    uint64_t *key, *key2, *key_out;
-    uint32_t *value, *value_out, *rows;
-    uint8_t *outcome;
-    unsigned long long *wrong;
-};
-
 static __global__ void check_items(arrays a, uint64_t n, uint32_t outcome, bool values)
 {
     EACH(i, n)
-    if (a.outcome[i] != outcome || (values && a.value_out[i] != value_of(a.key[i]))) atomicAdd(a.wrong, 1ull);
+    if (a.outcome[i] != outcome || (values && value_in(a, a.value_out, i) != value_of(a.key[i])))
+        atomicAdd(a.wrong, 1ull);
 }
 
 static __global__ void check_neighbours(arrays a, uint64_t n, bool above)
@@ -118,7 +133,7 @@ static hd_batch batch_of(const bench &b, hd_op op, uint64_t n)
     x.key = b.a.key;
     x.value = b.a.value;
     x.outcome = b.a.outcome;
-    x.elem = HD_I32;
+    x.elem = b.a.pairs ? HD_U64 : HD_I32;
     return x;
 }
 
@@ -129,7 +144,7 @@ static void fill(bench &b, uint64_t most)
     memset(&x, 0, sizeof x);
     for (uint64_t at = 0; at < b.entries; at += most) {
         uint64_t n = std::min(most, b.entries - at);
-        draw<<<BLOCKS, THREADS>>>(b.a.key, b.a.value, n, at, 1, 0, IN_ORDER);
+        draw<<<BLOCKS, THREADS>>>(b.a, n, at, 1, 0, IN_ORDER);
         x = batch_of(b, HD_OP_INSERT_OR_ASSIGN, n);
         x.distinct = true;
         ms += run(b, x);
@@ -153,7 +168,7 @@ static void measure(bench &b, const point &p, uint64_t n, const char *kernel)
     hd_batch x;
     if (p.op == HD_OP_RANGE) n = std::min<uint64_t>(n, 1 << 22);
     for (uint64_t turn = 1; turn <= (p.op == HD_OP_ERASE ? 1 : 3); turn++) {
-        draw<<<BLOCKS, THREADS>>>(b.a.key, b.a.value, n, p.present ? 0 : b.entries, p.present ? b.entries : 1 << 26,
+        draw<<<BLOCKS, THREADS>>>(b.a, n, p.present ? 0 : b.entries, p.present ? b.entries : 1 << 26,
                                   turn * 1000003 + p.op, p.how);
         x = batch_of(b, p.op, n);
         x.kernel = kernel;
@@ -182,7 +197,7 @@ static void insert_new(bench &b, uint64_t n)
     hd_batch x;
     memset(&x, 0, sizeof x);
     for (uint64_t turn = 0; turn < 3; turn++) {
-        draw<<<BLOCKS, THREADS>>>(b.a.key, b.a.value, n, b.entries + turn * n, 1, 0, IN_ORDER);
+        draw<<<BLOCKS, THREADS>>>(b.a, n, b.entries + turn * n, 1, 0, IN_ORDER);
         x = batch_of(b, HD_OP_INSERT_OR_ASSIGN, n);
         x.distinct = true;
         least = std::min(least, run(b, x));
@@ -216,8 +231,9 @@ static int table(int argc, char **argv)
     };
     bench b;
     b.design = argv[1];
-    bool ordered = strcmp(b.design, "sl") == 0, guide = strncmp(b.design, "ovs:", 4) == 0,
-         ranges = strcmp(b.design, "ovs:range") == 0, digest = strcmp(b.design, "ovs:digest") == 0;
+    bool ordered = strcmp(b.design, "sl") == 0, pairs = strcmp(b.design, "ovs:pairs") == 0,
+         ranges = strcmp(b.design, "ovs:range") == 0, guide = strncmp(b.design, "ovs:", 4) == 0,
+         digest = strcmp(b.design, "ovs:digest") == 0;
     const std::vector<std::string> batches = names_in(argv[6]);
     uint64_t capacity = strtoull(argv[2], nullptr, 0), most = strtoull(argv[5], nullptr, 0), n = 0;
     for (const std::string &size : batches) n = std::max<uint64_t>(n, strtoull(size.c_str(), nullptr, 0));
@@ -227,18 +243,21 @@ static int table(int argc, char **argv)
     hd_config c = hd_config_of(guide ? "ovs" : b.design);
     c.backend = "cuda";
     c.capacity = capacity;
-    if (guide) must(hd_config_set(&c, ranges ? "partition" : "guide", b.design + 4), "design");
-    if (b.near < 1) (ordered ? c.sl.near_bytes : c.ovs.near_bytes) = uint64_t(b.near * capacity * 8);
+    if (guide && !pairs) must(hd_config_set(&c, ranges ? "partition" : "guide", b.design + 4), "design");
+    if (pairs) c.value_bytes = 8;
+    const uint64_t words = pairs ? 2 : 1; /* of an entry; as many 4 bytes are a value */
+    if (b.near < 1) (ordered ? c.sl.near_bytes : c.ovs.near_bytes) = uint64_t(b.near * capacity * 8 * words);
     if (b.near < 1 && digest) c.ovs.near_bytes += capacity * 2;
     must(hd_open(&c, &b.table), "hd_open");
     b.a = { take<uint64_t>(big),
             take<uint64_t>(n),
             take<uint64_t>(n * lists),
-            take<uint32_t>(big),
-            take<uint32_t>(std::max(big, n * lists)),
+            take<uint32_t>(big * words),
+            take<uint32_t>(std::max(big, n * lists) * words),
             take<uint32_t>(n),
             take<uint8_t>(big),
-            take<unsigned long long>(1) };
+            take<unsigned long long>(1),
+            pairs };
     cuda_must(cudaMemset(b.a.key2, 0xff, n * 8), "memory");
     cuda_must(cudaMemset(b.a.wrong, 0, 8), "memory");
     cuda_must(cudaEventCreate(&b.from), "event");
@@ -247,7 +266,8 @@ static int table(int argc, char **argv)
     std::vector<std::string> kernels = argc > 7 ? names_in(argv[7]) : std::vector<std::string>{ "-" };
     for (const std::string &size : batches)
         for (const point &p : points) {
-            if ((p.op >= HD_OP_PREDECESSOR || p.op == HD_OP_ASSIGN_VALUES) && !ordered) continue;
+            if (p.op >= HD_OP_PREDECESSOR && !ordered) continue;
+            if (p.op == HD_OP_ASSIGN_VALUES && !ordered && !pairs) continue;
             if ((p.how >= ZIPF && !guide) || (p.op == HD_OP_ERASE && &size != &batches.back())) continue;
             for (const std::string &k : kernels)
                 measure(b, p, strtoull(size.c_str(), nullptr, 0), k == "-" ? nullptr : k.c_str());

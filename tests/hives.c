@@ -123,7 +123,7 @@ void hive_map_close(hive_map *m)
 
 hd_outcome hive_map_apply(hive_map *m, const hive_item *it, uint32_t value_bytes, hd_outcome said, uint64_t *value)
 {
-    uint64_t k = it->key, whole = value_bytes == 4 ? 0xffffffff : 0xffff;
+    uint64_t k = it->key, whole = UINT64_MAX >> (64 - 8 * value_bytes);
     bool adds = it->op == HD_OP_ACCUM_OR_ASSIGN,
          inserts = adds ? it->flag != HD_ADD : it->op == HD_OP_INSERT_OR_ASSIGN || it->op == HD_OP_FIND_OR_INSERT;
     if (k >= whole + 1 - 3) return HD_RESERVED;

@@ -99,8 +99,11 @@ for table in 'hkv --backend host' 'hive --backend host' 'ovs --near 8Ki --set se
   if [ -s got ] && cmp -s want got; then pass "$table: the same"; else fail "$table: the same" "$(diff want got | head -n 3; cat err)"; fi
 done
 guard "$HEDDLE" kmer made.fa 21 --top 1000000 --csv 2>err </dev/null | LC_ALL=C sort >wide
-guard "$HEDDLE" kmer made.fa 21 --design sl --top 1000000 --csv 2>err </dev/null | LC_ALL=C sort >got
-if [ -s got ] && cmp -s wide got; then pass 'sl holds K of 21'; else fail 'sl holds K of 21' "$(diff wide got | head -n 3; cat err)"; fi
+for table in sl ovs 'ovs --near 32Ki --set segment=1Ki' 'ovs --near 4Mi --backend host'; do
+  # shellcheck disable=SC2086
+  guard "$HEDDLE" kmer made.fa 21 --design $table --top 1000000 --csv 2>err </dev/null | LC_ALL=C sort >got
+  if [ -s got ] && cmp -s wide got; then pass "$table holds K of 21"; else fail "$table holds K of 21" "$(diff wide got | head -n 3; cat err)"; fi
+done
 if sort -c -s -k2,2nr ranked 2>err; then pass 'the most frequent come first'; else fail 'the most frequent come first' ''; fi
 want=$(sort -k2,2nr -k1,1 ranked | head -n 7)
 got=$(guard "$HEDDLE" kmer made.fa 11 --top 7 --csv 2>err </dev/null | awk -F, 'NR > 1 { print $1, $2 }')
@@ -200,7 +203,7 @@ bad 'K of 32'                 2 'K: .*1 to 31' short.fa 32
 bad 'K that is no number'     2 'K: .*three'   short.fa three
 bad 'an unknown backend'      2 'nearest: host' made.fa 11 --backend hots
 bad 'K of 17 in hive'         2 'K: 17' made.fa 17 --design hive
-bad 'K of 17 in ovs'          2 'K: 17' made.fa 17 --design ovs
+bad 'K of 17 beside digests'  2 'K: 17' made.fa 17 --design ovs --set guide=digest
 bad 'a field of no design'    2 "field: there is no 'wide'" made.fa 4 --set wide=1
 bad 'a field without a value' 2 '--set: NAME=VALUE' made.fa 4 --set segment
 bad 'a field of another one'  2 'a field of design hkv' made.fa 4 --design hive --near 4Ki

@@ -43,18 +43,29 @@ static hd_info info_of(hd_table *t)
     return info;
 }
 
-/* Shape i: segments of 1, 2, 8 and 128 buckets; none, one, three or all of them near; by hashes, and then by ranges. */
+static hd_config pairs_config(uint64_t segments, uint32_t segment_bytes, uint64_t near)
+{
+    hd_config c = config_of(segments, segment_bytes, near);
+    c.value_bytes = 8;
+    c.capacity /= 2;
+    return c;
+}
+
+/* Shape i: segments of 1, 2, 8 and 128 buckets; none, one, three or all of them near; by hashes, then by ranges; from
+ * WORDS on, of pairs. */
+enum { WORDS = 96, SHAPES = 112 };
 static hd_config shape_at(uint64_t i)
 {
     static const uint32_t segment[] = { 128, 256, 1024, 128 * 128 };
+    bool pairs = i >= WORDS;
     uint32_t bytes = segment[i % 4];
     const uint64_t near[] = { 1, bytes, 3 * bytes + 5, 0 };
+    if (pairs) return pairs_config(1 + i % 3, bytes, near[i / 4 % 4]);
     hd_config c = config_of(1 + i / 4 % 3, bytes, near[i / 12 % 4]);
     if (i % 3 == 1) c.ovs.guide = HD_GUIDE_DIGEST;
     if (i >= 48) c.ovs.partition = HD_PARTITION_RANGE;
     return c;
 }
-enum { SHAPES = 96 };
 
 /* ---- Layout ---------------------------------------------------------------------------------- */
 
@@ -66,7 +77,7 @@ static uint64_t *part_with(const ovs_view *v, const uint64_t *slot, bool *near)
         uint64_t *p = part % 2 ? x->far : x->near, few = ovs_extent_near(v, part / 2),
                  segments = part % 2 ? ovs_extent_segments(v, part / 2) - few : few;
         *near = part % 2 == 0;
-        if (p && slot >= p && slot < p + segments * ovs_segment_slots(v)) return p;
+        if (p && slot >= p && slot < p + segments * ovs_segment_words(v)) return p;
     }
     return NULL;
 }
@@ -101,8 +112,9 @@ static void every_slot_has_one_home(void **state)
             must(hd_view_close(t, NULL));
             qsort(at, info.places, sizeof *at, by_address);
             for (uint64_t e = 1; e < info.places; e++) check(at[e] != at[e - 1], "two slots have one home");
-            check(info.values_device_bytes >= near_slots * 8 &&
-                      info.values_host_bytes >= (info.places - near_slots) * 8,
+            uint64_t each = 4 + info.value_bytes + 4 * v->pairs;
+            check(info.values_device_bytes >= near_slots * each &&
+                      info.values_host_bytes >= (info.places - near_slots) * each,
                   "%llu near and %llu far bytes for %llu near slots of %llu", (ull)info.values_device_bytes,
                   (ull)info.values_host_bytes, (ull)near_slots, (ull)info.places);
             check(info.buckets % ovs_lines(v) == 0, "%llu buckets are no whole segments", (ull)info.buckets);
@@ -150,6 +162,7 @@ static void shapes_are_refused(void **state)
     static const test_refusal wrong[] = {
         { "slots=32", "slots" },
         { "value_bytes=2", "value_bytes" },
+        { "value_bytes=16", "value_bytes" },
         { "segment=100", "segment" },
         { "segment=192", "power" },
         { "segment=2147483648", "segment" },
@@ -178,7 +191,14 @@ static void shapes_are_refused(void **state)
         if (!status) must_fail(hd_open(&c, &t), HD_EINVAL, wrong[i].word);
         check(!t, "it was opened");
     }
-    hd_table *t = table_of(config_of(1, 256, 0));
+    hd_table *t = NULL;
+    hd_config c = pairs_config(1, 256, 0);
+    c.ovs.guide = HD_GUIDE_DIGEST;
+    must_fail(hd_open(&c, &t), HD_EINVAL, "guide");
+    c = pairs_config(1, 256, 0);
+    c.slots = 32;
+    must_fail(hd_open(&c, &t), HD_EINVAL, "slots: ovs has buckets of 8");
+    t = table_of(config_of(1, 256, 0));
     for (int op = 0; op < HD_OP_COUNT_; op++) {
         hd_kernel k;
         hd_batch b = test_batch((hd_op)op, 0, NULL, NULL, NULL);
@@ -187,6 +207,46 @@ static void shapes_are_refused(void **state)
         check(!why == !hive, "%s: ovs says %s, hive %s", hd_op_name((hd_op)op), why ? why : "yes", hive ? hive : "yes");
     }
     hd_close(t);
+}
+
+/* What pairs of words do not offer: batches that are mixed, and kernels with keys beside `flip`. */
+static void pairs_are_run_by_owners(void **state)
+{
+    static const char *const backends[] = { "ref", "host" };
+    static const char *const others[] = { "quad", "probe4", "probe8", "probe16", "probe32" };
+    static const hd_op ops[] = { HD_OP_FIND, HD_OP_FIND_MISSED, HD_OP_ASSIGN, HD_OP_ACCUM_OR_ASSIGN, HD_OP_ERASE };
+    const uint64_t key = 5, value = 1ull << 40;
+    const uint8_t each = HD_OP_INSERT_OR_ASSIGN;
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        hd_config c = pairs_config(2, 1024, 1024);
+        c.backend = backends[k];
+        hd_table *t = table_of(c);
+        hd_info info = info_of(t);
+        check(info.slots == 8 && info.value_bytes == 8 && info.keys == UINT64_MAX - 2 && info.places == 2 * 64,
+              "%u slots, keys below %llu", info.slots, (ull)info.keys);
+        uint8_t outcome;
+        hd_batch b = test_batch(HD_OP_FIND, 1, &key, &value, &outcome);
+        b.each = &each;
+        must_fail(hd_run(t, &b), HD_EINVAL, "one operation at a time");
+        for (size_t i = 0; k && i < sizeof others / sizeof *others; i++) {
+            b = test_batch(HD_OP_INSERT_OR_ASSIGN, 1, &key, &value, &outcome);
+            b.kernel = others[i];
+            must_fail(hd_run(t, &b), HD_EINVAL, "only flip");
+        }
+        for (size_t i = 0; k && i < sizeof ops / sizeof *ops; i++) {
+            uint64_t count = 0;
+            char ran[64];
+            b = test_batch(ops[i], 1, &key, ops[i] == HD_OP_ASSIGN || ops[i] == HD_OP_ACCUM_OR_ASSIGN ? &value : NULL,
+                           &outcome);
+            b.elem = HD_U64;
+            if (ops[i] == HD_OP_FIND_MISSED) b.count = &count;
+            must(hd_run(t, &b));
+            snprintf(ran, sizeof ran, "ovs.%s.flip", hd_op_name(ops[i]));
+            check(strcmp(b.ran, ran) == 0, "%s, not %s", b.ran, ran);
+        }
+        hd_close(t);
+    }
 }
 
 /* ---- Items ----------------------------------------------------------------------------------- */
@@ -209,28 +269,35 @@ static void run_items(trial *x, uint64_t n)
                                  HD_OP_ERASE,
                                  HD_OP_ERASE,
                                  HD_OP_CONTAINS };
-    uint64_t key[BATCH];
-    uint32_t value[BATCH], out[BATCH];
-    uint8_t each[BATCH], outcome[BATCH];
+    hd_info info = info_of(x->t);
+    uint32_t bytes = info.value_bytes;
+    bool pairs = bytes == 8; /* whose batches are not mixed */
+    hd_elem elem = pairs ? HD_U64 : HD_I32;
+    uint64_t key[BATCH], number[BATCH];
+    uint8_t value[BATCH * 8], out[BATCH * 8], each[BATCH], outcome[BATCH];
     for (uint64_t done = 0; done < n; done += BATCH) {
+        hd_op all = ops[test_below(&x->r, sizeof ops / sizeof *ops)];
         for (int i = 0; i < BATCH; i++) {
-            key[i] = test_below(&x->r, 40) ? test_below(&x->r, KEYS) : 0xfffffffdu + test_below(&x->r, 3);
-            value[i] = (uint32_t)test_random(&x->r);
-            each[i] = (uint8_t)ops[test_below(&x->r, sizeof ops / sizeof *ops)];
+            key[i] = test_below(&x->r, 40) ? test_below(&x->r, KEYS) : info.keys + test_below(&x->r, 3);
+            number[i] = test_random(&x->r) >> (64 - 8 * bytes);
+            memcpy(value + (uint32_t)i * bytes, &number[i], bytes);
+            each[i] = (uint8_t)(pairs ? all : ops[test_below(&x->r, sizeof ops / sizeof *ops)]);
         }
-        hd_batch b = test_batch(HD_OP_FIND, BATCH, key, value, outcome);
-        b.each = each;
-        b.value_out = out;
-        b.elem = HD_I32;
+        hd_batch b = test_batch(pairs ? all : HD_OP_FIND, BATCH, key, value, outcome);
+        if (!pairs) b.each = each;
+        if (!pairs || all == HD_OP_FIND || all == HD_OP_FIND_OR_INSERT) b.value_out = out;
+        if (pairs && (all == HD_OP_FIND || all == HD_OP_CONTAINS || all == HD_OP_ERASE)) b.value = NULL;
+        b.elem = elem;
         must(hd_run(x->t, &b));
         for (int i = 0; i < BATCH; i++) {
-            word_item it = { (hd_op)each[i], HD_I32, HD_EITHER, key[i], value[i] };
-            uint64_t is = 0;
-            hd_outcome told = (hd_outcome)outcome[i], right = hive_map_apply(&x->map, &it, 4, told, &is);
+            word_item it = { (hd_op)each[i], elem, HD_EITHER, key[i], number[i] };
+            uint64_t is = 0, got = 0;
+            hd_outcome told = (hd_outcome)outcome[i], right = hive_map_apply(&x->map, &it, bytes, told, &is);
             check(told == right, "%s of %llu: %s, not %s", hd_op_name(it.op), (ull)key[i], hd_outcome_name(told),
                   hd_outcome_name(right));
             bool shown = told == HD_HIT && (it.op == HD_OP_FIND || it.op == HD_OP_FIND_OR_INSERT);
-            check(!shown || out[i] == is, "key %llu: value %u, not %llu", (ull)key[i], out[i], (ull)is);
+            memcpy(&got, out + (uint32_t)i * bytes, bytes);
+            check(!shown || got == is, "key %llu: value %llu, not %llu", (ull)key[i], (ull)got, (ull)is);
             x->pending += told == HD_PENDING;
         }
         x->items += BATCH;
@@ -271,7 +338,8 @@ static void items_are_a_maps(void **state)
 static hd_outcome insert(hd_table *t, uint64_t key, uint32_t value)
 {
     uint8_t outcome;
-    hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, 1, &key, &value, &outcome);
+    uint64_t wide = value; /* of 4 bytes the low half, which comes first */
+    hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, 1, &key, &wide, &outcome);
     must(hd_run(t, &b));
     return (hd_outcome)outcome;
 }
@@ -282,6 +350,55 @@ static hd_outcome erase(hd_table *t, uint64_t key)
     hd_batch b = test_batch(HD_OP_ERASE, 1, &key, NULL, &outcome);
     must(hd_run(t, &b));
     return (hd_outcome)outcome;
+}
+
+/* Every key below the limit, and every value; in place, in views, and after the table has grown and shrunk. */
+static void pairs_hold_any_key(void **state)
+{
+    enum { N = 9 };
+    static const char *const backends[] = { "ref", "host" };
+    const uint64_t key[N] = {
+        0, 1, UINT32_MAX - 2, UINT32_MAX, 1ull << 63, UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 2, UINT64_MAX - 3
+    };
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        hd_config c = pairs_config(1, 256, 1);
+        uint64_t value[N], out[N];
+        uint8_t outcome[N];
+        c.backend = backends[k];
+        hd_table *t = table_of(c);
+        for (int i = 0; i < N; i++) value[i] = i % 3 ? ~key[i] : key[i];
+        hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, N, key, value, outcome);
+        must(hd_run_growing(t, &b, 0));
+        for (int i = 0; i < N; i++)
+            check(outcome[i] == (key[i] < HD_KEY_RESERVED ? HD_INSERTED : HD_RESERVED), "key %llx: %s", (ull)key[i],
+                  hd_outcome_name((hd_outcome)outcome[i]));
+        for (int way = 0; way < 3; way++) {
+            hd_view view;
+            hd_view_entry e;
+            uint64_t rows = 0;
+            b = test_batch(HD_OP_FIND, N, key, NULL, outcome);
+            b.value_out = out;
+            must(hd_run(t, &b));
+            for (int i = 0; i < N; i++)
+                check(key[i] >= HD_KEY_RESERVED || (outcome[i] == HD_HIT && out[i] == value[i]),
+                      "key %llx: %s, value %llx", (ull)key[i], hd_outcome_name((hd_outcome)outcome[i]), (ull)out[i]);
+            must(hd_view_open(t, NULL, &view));
+            for (uint64_t s = 0; s < view.places; s++) {
+                int i = 0;
+                if (!hd_view_row(&view, s, &e)) continue;
+                while (i < N && key[i] != e.key) i++;
+                check(i < N && *(const uint64_t *)e.value == value[i] && e.score == 0, "the view has key %llx",
+                      (ull)e.key);
+                rows++;
+            }
+            must(hd_view_close(t, NULL));
+            check(rows == 6, "the view has %llu entries", (ull)rows);
+            must(hd_check(t));
+            must(way == 0 ? hd_grow(t, 4 * info_of(t).buckets) : hd_shrink(t, info_of(t).base_buckets));
+        }
+        hd_close(t);
+    }
 }
 
 /* PENDING: no slot of the way is free. Growth ends it, and hd_run_growing needs no word of it. */
@@ -302,7 +419,7 @@ static void full_ways_are_pending(void **state)
                   (ull)info_of(t).places);
         check(insert(t, key - 1, 2) == HD_UPDATED, "a key that is there needs no room");
         uint8_t outcome;
-        uint32_t value = 3;
+        uint64_t value = 3;
         hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, 1, &key, &value, &outcome);
         must(hd_run_growing(t, &b, 0));
         check(outcome == HD_INSERTED, "%s after growth", hd_outcome_name((hd_outcome)outcome));
@@ -346,7 +463,7 @@ static void resizing_refreshes(void **state)
         for (int shrunk = 0; shrunk < 2; shrunk++) {
             const ovs_view *v = view_of(t);
             for (uint64_t e = 0; e < ovs_places(v); e++)
-                check(*ovs_at(v, e) != ovs_vacant(), "slot %llu is vacant after it was %s", (ull)e,
+                check(*ovs_at(v, e) != ovs_vacant_in(v), "slot %llu is vacant after it was %s", (ull)e,
                       shrunk ? "merged" : "split");
             must(hd_check(t));
             must(hd_shrink(t, info_of(t).base_buckets));
@@ -532,21 +649,23 @@ static void rounds_take_the_fullest(void **state)
  * that is, or NULL. */
 static void broken_table_is_found(hd_table *t, ovs_view *v, fake_device *f)
 {
-    for (uint64_t key = 0; key < 4000; key++) check(insert(t, key, 1) == HD_INSERTED, "key %llu", (ull)key);
+    for (uint64_t key = 0; key < (v->pairs ? 2000 : 4000); key++)
+        check(insert(t, key, 1) == HD_INSERTED, "key %llu", (ull)key);
     if (f) fake_let_in(f);
     uint64_t e = ovs_find(v, 77), h = ovs_hash(v, 77), word = *ovs_at(v, e), free_slot, lines = ovs_lines(v);
     const struct {
         uint64_t bucket, word;
         const char *says;
     } bad[] = {
-        { e / OVS_SLOTS, word_sign(OVS_HALF, WORD_EMPTY, 5), "OVS-3: a free slot" },
-        { e / OVS_SLOTS, word_sign(OVS_HALF, WORD_CLAIMED, 77), "OVS-3: a slot is claimed" },
+        { ovs_bucket_of(v, e), v->pairs ? UINT64_MAX - 2 : word_sign(OVS_HALF, WORD_EMPTY, 5), "OVS-3: a free slot" },
+        { ovs_bucket_of(v, e), word_sign(OVS_HALF, WORD_CLAIMED, 77), "OVS-3: a slot is claimed" },
         { ((ovs_segment_of(v, h) + 1) % 3) * lines + 5, word, "OVS-2: the key is in another segment" },
         { ovs_segment_of(v, h) * lines + ovs_step_in(v, h, OVS_WAY + 3), word, "OVS-2: the key is in a bucket" },
-        { ovs_way_bucket(v, h, 40), word_pack(OVS_HALF, 77, 9), "OVS-1: the key is in two slots" },
+        { ovs_way_bucket(v, h, 40), v->pairs ? 77 : word_pack(OVS_HALF, 77, 9), "OVS-1: the key is in two slots" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         free_slot = ovs_free_slot(v, bad[i].bucket);
+        if (i == 1 && v->pairs) continue; /* which have no claims */
         if (i < 2) free_slot = e;
         check(free_slot != OVS_NOWHERE, "no room for the trial");
         uint64_t was = *ovs_at(v, free_slot);
@@ -564,7 +683,7 @@ static void broken_table_is_found(hd_table *t, ovs_view *v, fake_device *f)
     uint64_t far = ovs_free_slot(v, ovs_way_bucket(v, h, 63));
     check(far != OVS_NOWHERE, "no room behind");
     *ovs_at(v, far) = word;
-    *ovs_at(v, ovs_way_bucket(v, h, 0) * OVS_SLOTS + 3) = ovs_fresh();
+    ovs_bucket(v, ovs_way_bucket(v, h, 0))[3] = ovs_fresh_in(v);
     must_fail(hd_check(t), HD_ECORRUPT, "OVS-4");
 }
 
@@ -607,12 +726,14 @@ static void broken_directory_is_found(hd_table *t, ovs_view *v, uint64_t *there,
 static void broken_tables_are_found(void **state)
 {
     (void)state;
-    hd_table *t = table_of(config_of(3, 16384, 20000));
-    broken_table_is_found(t, view_of(t), NULL);
-    hd_close(t);
+    for (int pairs = 0; pairs < 2; pairs++) {
+        hd_table *t = table_of(pairs ? pairs_config(3, 16384, 20000) : config_of(3, 16384, 20000));
+        broken_table_is_found(t, view_of(t), NULL);
+        hd_close(t);
+    }
     hd_config c = config_of(3, 256, 0);
     c.ovs.partition = HD_PARTITION_RANGE;
-    t = table_of(c);
+    hd_table *t = table_of(c);
     broken_directory_is_found(t, view_of(t), NULL, NULL);
     hd_close(t);
 }
@@ -652,9 +773,11 @@ static void snapshots_keep_segments(void **state)
             hive_map_compare(&x.map, t);
             hd_close(t);
         }
-        hd_config twice = config_of(1, was.ovs.segment_bytes * 2, 0);
-        if (i % 2) twice.ovs.partition = HD_PARTITION_RANGE;
-        hd_table *other = table_of(twice);
+        bool pairs = i >= WORDS;
+        uint32_t twice = 2 * was.ovs.segment_bytes;
+        hd_config larger = pairs ? pairs_config(1, twice, 0) : config_of(1, twice, 0);
+        if (i % 2 && !pairs) larger.ovs.partition = HD_PARTITION_RANGE;
+        hd_table *other = table_of(larger);
         must(hd_load(other, path, NULL));
         check(info_of(other).ovs.segment_bytes == 2 * was.ovs.segment_bytes, "it took the file's segments");
         hive_map_compare(&x.map, other);
@@ -698,7 +821,8 @@ static void a_device_finds_broken_tables(void **state)
     for (uint64_t near = 0; near < 4; near++) {
         bench b;
         bench_begin(&b);
-        bench_open_table(&b, config_of(3, 16384, far_least(16384) + near * 2 * 16384));
+        uint64_t limit = far_least(16384) + near / 2 * 4 * 16384;
+        bench_open_table(&b, near % 2 ? pairs_config(3, 16384, limit) : config_of(3, 16384, limit));
         broken_table_is_found(b.far, view_there(b.far), &b.fake);
         hd_close(b.far);
         fake_settled(&b.fake);
@@ -760,31 +884,35 @@ static void near_is_a_limit(void **state)
 static void a_device_agrees(void **state)
 {
     (void)state;
-    for (uint64_t i = 0; i < 16; i++) {
-        bool guided = i % 8 >= 4, ranges = i >= 8;
-        uint32_t segment = i % 2 ? 1024 : 256;
+    for (uint64_t i = 0; i < 20; i++) {
+        bool guided = i / 4 == 1 || i / 4 == 4, pairs = i / 4 == 2, ranges = i / 4 >= 3;
+        uint32_t segment = i % 2 ? 1024 : 256, bytes = pairs ? 8 : 4;
         uint64_t near = far_least(segment) + (i / 2 % 2 ? 3 * segment : 0), digests = guided ? 3 * segment / 4 : 0;
         const hd_staging_sizes sizes = { 640, 0 }; /* a part of a walk has a few buckets */
         bench b;
         bench_begin(&b);
-        bench_open_table(&b, guided_config(3, segment, near + digests, guided, ranges));
+        hd_config c =
+            pairs ? pairs_config(3, segment, near) : guided_config(3, segment, near + digests, guided, ranges);
+        bench_open_table(&b, c);
         hd_cuda_staging(b.far, &sizes);
         trial x = { .t = b.far, .r = i };
         uint64_t key[64], n = 0;
-        uint32_t value[64];
+        uint64_t number[64];
+        uint8_t value[64 * 8];
         hive_map_open(&x.map, KEYS);
         for (int round = 0; round < 6; round++) {
             for (int k = 0; k < 64; k++) {
                 key[k] = n++ * 7 % KEYS;
-                value[k] = (uint32_t)test_random(&x.r);
+                number[k] = test_random(&x.r) >> (64 - 8 * bytes);
+                memcpy(value + (uint32_t)k * bytes, &number[k], bytes);
             }
             uint8_t outcome[64];
             hd_batch batch = test_batch(HD_OP_INSERT_OR_ASSIGN, 64, key, value, outcome);
             must(hd_run(x.t, &batch));
             for (int k = 0; k < 64; k++) {
-                word_item it = { HD_OP_INSERT_OR_ASSIGN, HD_I32, HD_EITHER, key[k], value[k] };
+                word_item it = { HD_OP_INSERT_OR_ASSIGN, HD_I32, HD_EITHER, key[k], number[k] };
                 uint64_t is;
-                check(hive_map_apply(&x.map, &it, 4, (hd_outcome)outcome[k], &is) == outcome[k], "key %llu",
+                check(hive_map_apply(&x.map, &it, bytes, (hd_outcome)outcome[k], &is) == outcome[k], "key %llu",
                       (ull)key[k]);
             }
             must(round == 3 ? hd_shrink(x.t, info_of(x.t).base_buckets) : hd_grow(x.t, info_of(x.t).buckets + 17));
@@ -792,7 +920,7 @@ static void a_device_agrees(void **state)
         }
         const char *path = path_of("far.heddle");
         must(hd_save(x.t, path));
-        hd_table *here = table_of(config_of(3, segment, 0));
+        hd_table *here = table_of(pairs ? pairs_config(3, segment, 0) : config_of(3, segment, 0));
         must(hd_load(here, path, NULL));
         hive_map_compare(&x.map, here);
         must(hd_check(x.t));
@@ -806,7 +934,7 @@ static void a_device_agrees(void **state)
             hd_outcome o = insert(x.t, k, one);
             word_item it = { HD_OP_INSERT_OR_ASSIGN, HD_I32, HD_EITHER, k, one };
             uint64_t is;
-            check(hive_map_apply(&x.map, &it, 4, o, &is) == o, "key %llu: %s", (ull)k, hd_outcome_name(o));
+            check(hive_map_apply(&x.map, &it, bytes, o, &is) == o, "key %llu: %s", (ull)k, hd_outcome_name(o));
         }
         hive_map_compare(&x.map, x.t);
         uint64_t most = (near - far_least(segment)) / segment; /* more digests may have come with the file's shape */
@@ -824,7 +952,9 @@ int main(void)
         unit(every_slot_has_one_home),
         unit(hashes_name_segments),
         unit(shapes_are_refused),
+        unit(pairs_are_run_by_owners),
         unit(items_are_a_maps),
+        unit(pairs_hold_any_key),
         unit(full_ways_are_pending),
         unit(vacant_slots_are_used_again),
         unit(resizing_refreshes),

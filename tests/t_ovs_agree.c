@@ -18,7 +18,7 @@
 
 static simt_machine *machine;
 
-/* Small tables, with segments of one to eight buckets, of which none, some or all are near. */
+/* Small tables, with segments of one to eight buckets, of which none, some or all are near; the last ones of pairs. */
 static const char *const shapes[] = {
     "buckets=2 segment=256 batch=10x1 keys=uniform:14 duplicate=200000 reserved=50000",
     "buckets=1 segment=128 batch=6x1 keys=uniform:60 near=1",
@@ -32,6 +32,10 @@ static const char *const shapes[] = {
     "buckets=3 segment=128 near=1 batch=16x1 keys=uniform:70 distinct=1 guide=digest",
     "buckets=4 segment=128 near=256 batch=16x1 keys=uniform:70 duplicate=100000 reserved=50000 partition=range",
     "buckets=6 segment=256 batch=40x1 keys=uniform:90 duplicate=200000 guide=digest partition=range",
+    "buckets=2 segment=256 batch=10x1 keys=uniform:14 duplicate=200000 reserved=50000 value=8",
+    "buckets=3 segment=128 near=256 batch=16x1 keys=uniform:40 duplicate=100000 reserved=50000 value=8",
+    "buckets=8 segment=512 near=512 batch=70x1 keys=uniform:80 duplicate=100000 value=8",
+    "buckets=8 segment=1024 near=1 batch=16x1 keys=uniform:60 distinct=1 value=8",
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -71,6 +75,7 @@ static void kernels_agree(void **unused)
             bool whole = op != JUDGE_MIXED && !hd_op_is_keyed(hd_op_row_of((hd_op)op)), lists = op == HD_OP_FIND_MISSED;
             for (uint64_t k = 0; k < test_times(op == JUDGE_MIXED ? 60 : 30); k++, n++) {
                 hd_case c = case_of(shapes[k % SHAPES], op, row, n + 1);
+                if (fixture_unfit(&judge_design_ovs, row, &c)) continue;
                 run_case(&c, row, n, lists && k % 2 ? 1 + n * 5 % 34 : 0, whole ? 2 : 6, &t);
             }
         }
@@ -80,6 +85,43 @@ static void kernels_agree(void **unused)
         check((t.outcome[o] == 0) == never, "%s: %llu times", hd_outcome_name((hd_outcome)o), t.outcome[o]);
     }
     check(t.moves == 0, "a key moved");
+}
+
+/* Two batches of assignments at a time, of few keys: by flip, and by a kernel that does not sort. (Of those that sort,
+ * one runs after the other.) */
+static void assignments_overlap(void **unused)
+{
+    static const struct {
+        const char *kernel[2], *shape;
+    } twos[] = {
+        { { "flip", "quad" }, "buckets=2 segment=256 batch=12x1 keys=uniform:14 duplicate=300000" },
+        { { "flip", "quad" }, "buckets=2 segment=256 batch=12x1 keys=uniform:14 duplicate=300000 guide=digest" },
+        { { "probe8", "flip" }, "buckets=4 segment=512 near=512 batch=40x1 keys=uniform:30" },
+    };
+    enum { TWOS = sizeof twos / sizeof *twos };
+    totals t;
+    (void)unused;
+    memset(&t, 0, sizeof t);
+    for (uint64_t n = 0; n < test_times(30 * TWOS); n++) {
+        fixture_kernel kernel[2];
+        const fixture_kernel *both[2] = { &kernel[0], &kernel[1] };
+        hd_case c[2];
+        fixture *s;
+        comparison *a;
+        for (int k = 0; k < 2; k++) {
+            uint32_t row = 0;
+            while (strcmp(hd_variant_row_name(ovs_variants, row), twos[n % TWOS].kernel[k]) != 0) row++;
+            c[k] = case_of(twos[n % TWOS].shape, k ? HD_OP_ASSIGN : HD_OP_ASSIGN_VALUES, row, n + 1);
+            kernel[k] = fixture_kernel_at(&judge_design_ovs, row, 32, 1 + (uint32_t)(n % 2));
+        }
+        must(fixture_open(c, both, 2, &s));
+        must(comparison_open(s, &a));
+        const simt_config w = explore_way(n);
+        explore_case(machine, a, &c[0], w, w.weak ? 3 : 1, 20, &t);
+        comparison_close(a);
+    }
+    test_tried("schedules", t.schedules, "of two batches of assignments to ovs at a time");
+    check(t.outcome[HD_UPDATED] && t.outcome[HD_MISS], "no key was there, or none was absent");
 }
 
 /* Two items bring key K, and one erases a key before its way's end: what claims are verified for. */
@@ -241,6 +283,8 @@ static void tables_grow_on_the_host_machine(void **unused)
                                           "buckets=64 segment=8192 near=8192",
                                           "buckets=9 segment=1024",
                                           "buckets=128 segment=16384",
+                                          "buckets=2 segment=256 near=256 value=8",
+                                          "buckets=64 segment=8192 near=1 value=8",
                                           "buckets=3 segment=128 partition=range",
                                           "buckets=4 segment=256 near=256 guide=digest partition=range",
                                           "buckets=9 segment=1024 near=2048 partition=range",
@@ -251,7 +295,8 @@ static void tables_grow_on_the_host_machine(void **unused)
     memset(&all, 0, sizeof all);
     for (uint64_t n = 0; n < test_times(48); n++) {
         char text[512];
-        snprintf(text, sizeof text, "ovs.mix.probe16 %s seed=%llu", tables[n % TABLES], (ull)n + 1);
+        const char *kernel = strstr(tables[n % TABLES], "value=8") ? "flip" : "probe16";
+        snprintf(text, sizeof text, "ovs.mix.%s %s seed=%llu", kernel, tables[n % TABLES], (ull)n + 1);
         growth_try(text, n / TABLES + n, TIMES, &all);
     }
     test_tried("schedules", all.grown + all.shrunk, "of growth and shrinking of ovs, %llu entries", (ull)all.entries);
@@ -261,8 +306,11 @@ static void tables_grow_on_the_host_machine(void **unused)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = { unit(kernels_agree), unit(meetings_are_exhausted),
-                                               unit(misses_read_no_far_memory), unit(repeated_lookups_share_loads),
+    static const struct CMUnitTest tests[] = { unit(kernels_agree),
+                                               unit(assignments_overlap),
+                                               unit(meetings_are_exhausted),
+                                               unit(misses_read_no_far_memory),
+                                               unit(repeated_lookups_share_loads),
                                                unit(tables_grow_on_the_host_machine) };
     return test_run_on(&machine, tests);
 }

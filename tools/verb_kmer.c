@@ -47,8 +47,7 @@ static const char doc[] =
 static const tool_option option[] = {
     { "capacity", 'c', "N", "a table of N entries that does not grow (starts at 64 Ki and grows)",
       TOOL_RANGE(kmer_options, capacity, 1, 1ull << 48) },
-    { "design", 'd', "DESIGN",
-      "count in a table of this design (hkv); hive and ovs have 4-byte counts and hold K up to 16",
+    { "design", 'd', "DESIGN", "count in a table of this design (hkv); hive has 4-byte counts and holds K up to 16",
       TOOL_FIELD(kmer_options, design) },
     { "backend", 'b', "NAME", "of the table: ref, host, cuda (ref)", TOOL_FIELD(kmer_options, backend) },
     KEEP_OPTIONS(kmer_options),

@@ -82,7 +82,7 @@ SIMT_FN bool gfsl_put(simt_tile t, const gfsl_args *a, const gfsl_chunk *x, uint
     uint32_t slots = t.size - 2, n = simt_popc(gfsl_entries(t, x->w)),
              pos = simt_popc(gfsl_below(t, x->w, gfsl_key(entry))), to = GFSL_NONE, middle = gfsl_middle(&a->v);
     bool full = n == slots, loose = gfsl_is_loose(&a->v, x->seal);
-    uint64_t was = loose && full ? gfsl_sorted(t, x->w) : x->w, before = simt_shfl_u64(t, was, t.rank ? t.rank - 1 : 0);
+    uint64_t was = gfsl_sorted_if(t, x->w, loose && full), before = simt_shfl_u64(t, was, t.rank ? t.rank - 1 : 0);
     if (loose && !full) pos = n;
     uint64_t w = t.rank < pos ? was : t.rank == pos ? entry : before; /* with the entry; lanes up to n */
     *up = GFSL_EMPTY;
@@ -151,8 +151,8 @@ SIMT_FN bool gfsl_merge(simt_tile t, const gfsl_args *a, const gfsl_chunk *x, ui
         return false;
     }
     half = crowded ? n / 2 : n;
-    uint64_t was = crowded && gfsl_is_loose(&a->v, y.seal) ? gfsl_sorted(t, y.w) : y.w,
-             moves = gfsl_lanes(t, was, half, n), greatest = simt_shfl_u64(t, was, half ? half - 1 : 0),
+    uint64_t was = gfsl_sorted_if(t, y.w, crowded && gfsl_is_loose(&a->v, y.seal)), moves = gfsl_lanes(t, was, half, n),
+             greatest = simt_shfl_u64(t, was, half ? half - 1 : 0),
              shifted = simt_shfl_u64(t, was, t.rank < rest ? 0 : t.rank - rest);
     uint64_t is = t.rank < rest ? w : t.rank < rest + half ? shifted : GFSL_EMPTY;
     if (crowded) {

@@ -102,6 +102,8 @@ SIMT_FN uint64_t gfsl_sorted(simt_tile t, uint64_t w)
     return is;
 }
 
+SIMT_FN uint64_t gfsl_sorted_if(simt_tile t, uint64_t w, bool sorts) { return sorts ? gfsl_sorted(t, w) : w; }
+
 /* A way to the chunk of a key. */
 typedef struct gfsl_way {
     uint32_t level; /* of the chunk at hand */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * check.h - kernels over a table at rest: hd_check, and the end of hd_load, so that no table is copied to the host for
- * them. A tile of 16 lanes reads a bucket at a time, a word per lane, so that the bus carries whole lines. A slot is
+ * them. A tile has a lane for each slot of a bucket, and reads words, or key words, of a bucket at a time, so that
+ * the bus carries whole sectors. A slot is
  * asked in the order of the rules, as the reference does (ref/ovs/check.c), and the first slot that breaks one is
  * reported.
  */
@@ -11,7 +12,7 @@
 #include "gpu/ovs/check_args.h"
 #include "gpu/ovs/digest.h"
 
-/* The word of the lane's slot of bucket b. */
+/* The word, or key word, of the lane's slot of bucket b. */
 SIMT_FN uint64_t ovs_line_word(simt_tile t, const ovs_view *v, uint64_t b)
 {
     return simt_ldrlx_u64(ovs_bucket(v, b) + t.rank);
@@ -20,11 +21,11 @@ SIMT_FN uint64_t ovs_line_word(simt_tile t, const ovs_view *v, uint64_t b)
 /* What is wrong with a word of bucket b by itself; OVS_RULES: nothing. *steps: how many buckets its key has passed. */
 SIMT_FN uint32_t ovs_check_word(const ovs_view *v, uint64_t b, uint64_t word, uint64_t *steps)
 {
-    uint64_t h = ovs_hash(v, ovs_key_of(word));
+    uint64_t h = ovs_hash(v, ovs_key_in(v, word));
     *steps = 0;
-    if (word == ovs_fresh() || word == ovs_vacant()) return OVS_RULES;
-    if (ovs_is_free(word)) return OVS_RULE_FREE;
-    if (!ovs_is_key(word)) return OVS_RULE_CLAIMED;
+    if (word == ovs_fresh_in(v) || word == ovs_vacant_in(v)) return OVS_RULES;
+    if (ovs_is_free_in(v, word)) return OVS_RULE_FREE;
+    if (!ovs_is_key_in(v, word)) return v->pairs ? OVS_RULE_FREE : OVS_RULE_CLAIMED;
     if (ovs_segment_of(v, h) != b >> v->line_bits) return OVS_RULE_SEGMENT;
     *steps = ovs_step_of(v, h, b & (ovs_lines(v) - 1));
     return *steps < ovs_way(v) ? OVS_RULES : OVS_RULE_WAY;
@@ -38,8 +39,8 @@ SIMT_FN uint32_t ovs_check_way(simt_tile t, const ovs_view *v, uint64_t key, uin
     for (uint64_t step = 0; step < steps; step++) {
         uint64_t word = ovs_line_word(t, v, ovs_way_bucket(v, h, step));
         simt_join();
-        if (simt_any(t, ovs_key_of(word) == key)) return OVS_RULE_TWICE;
-        if (simt_any(t, word == ovs_fresh())) return OVS_RULE_OPEN;
+        if (simt_any(t, ovs_key_in(v, word) == key)) return OVS_RULE_TWICE;
+        if (simt_any(t, word == ovs_fresh_in(v))) return OVS_RULE_OPEN;
     }
     return OVS_RULES;
 }
@@ -71,10 +72,10 @@ SIMT_FN void ovs_check_rows(const ovs_check_args *a)
 SIMT_FN void ovs_check_slots(const ovs_check_args *a)
 {
     const ovs_view *v = &a->v;
-    simt_tile t = simt_tile_of(OVS_SLOTS);
+    simt_tile t = simt_tile_of(ovs_slots(v));
     ovs_check_rows(a);
-    for (uint64_t b = gpu_thread() / OVS_SLOTS; b < ovs_buckets(v); b += gpu_threads() / OVS_SLOTS) {
-        uint64_t steps, word = ovs_line_word(t, v, b), key = ovs_key_of(word);
+    for (uint64_t b = gpu_thread() / t.size; b < ovs_buckets(v); b += gpu_threads() / t.size) {
+        uint64_t steps, word = ovs_line_word(t, v, b), key = ovs_key_in(v, word), e = b * t.size + t.rank;
         uint32_t wrong = ovs_check_word(v, b, word, &steps);
         simt_join();
         for (uint32_t left = simt_ballot(t, wrong == OVS_RULES && steps > 0); left; left &= left - 1) {
@@ -84,9 +85,9 @@ SIMT_FN void ovs_check_slots(const ovs_check_args *a)
             simt_join();
         }
         uint32_t first = simt_ffs(simt_match_u64(t, key)) - 1;
-        if (wrong == OVS_RULES && ovs_is_key(word) && first != t.rank) wrong = OVS_RULE_TWICE;
-        if (wrong == OVS_RULES) wrong = ovs_check_digest(v, b * OVS_SLOTS + t.rank, word);
-        if (wrong != OVS_RULES) simt_max_u64(a->first, ~(OVS_RULES * (b * OVS_SLOTS + t.rank) + wrong), SIMT_RELAXED);
+        if (wrong == OVS_RULES && ovs_is_key_in(v, word) && first != t.rank) wrong = OVS_RULE_TWICE;
+        if (wrong == OVS_RULES) wrong = ovs_check_digest(v, e, word);
+        if (wrong != OVS_RULES) simt_max_u64(a->first, ~(OVS_RULES * e + wrong), SIMT_RELAXED);
         simt_join();
     }
 }
@@ -95,17 +96,17 @@ SIMT_FN void ovs_check_slots(const ovs_check_args *a)
 SIMT_FN void ovs_shut_passed(const ovs_check_args *a)
 {
     const ovs_view *v = &a->v;
-    simt_tile t = simt_tile_of(OVS_SLOTS);
-    for (uint64_t b = gpu_thread() / OVS_SLOTS; b < ovs_buckets(v); b += gpu_threads() / OVS_SLOTS) {
-        uint64_t word = ovs_line_word(t, v, b), h = ovs_hash(v, ovs_key_of(word));
-        uint64_t steps = ovs_is_key(word) ? ovs_step_of(v, h, b & (ovs_lines(v) - 1)) : 0;
+    simt_tile t = simt_tile_of(ovs_slots(v));
+    for (uint64_t b = gpu_thread() / t.size; b < ovs_buckets(v); b += gpu_threads() / t.size) {
+        uint64_t word = ovs_line_word(t, v, b), h = ovs_hash(v, ovs_key_in(v, word));
+        uint64_t steps = ovs_is_key_in(v, word) ? ovs_step_of(v, h, b & (ovs_lines(v) - 1)) : 0;
         simt_join();
         for (uint32_t left = simt_ballot(t, steps > 0); left; left &= left - 1) {
             uint32_t lane = simt_ffs(left) - 1;
             uint64_t of = simt_shfl_u64(t, h, lane), passed = simt_shfl_u64(t, steps, lane);
             for (uint64_t step = 0; step < passed; step++) {
                 uint64_t *slot = ovs_bucket(v, ovs_way_bucket(v, of, step)) + t.rank;
-                if (simt_ldrlx_u64(slot) == ovs_fresh()) simt_strlx_u64(slot, ovs_vacant());
+                if (simt_ldrlx_u64(slot) == ovs_fresh_in(v)) simt_strlx_u64(slot, ovs_vacant_in(v));
                 simt_join();
             }
         }

@@ -6,6 +6,11 @@
  * another one. Segments are taken in the order of their addresses, so far memory is read and written from its beginning
  * to its end, which is when a bus is fastest (lab/ovs.md).
  *
+ * Batches of updaters overlap: other kernels may run beside this one, so no warp owns a segment then. No key changes in
+ * them; so an item stores its word, or the value word of a pair, at once by one store, and no bucket is written back.
+ *
+ * Of pairs (ref/ovs/layout.h) lanes 0 to 7 hold the key words of a bucket, and lanes 8 to 15 the value words.
+ *
  * Items of the same key in a group of 32 run together: the first of them, the leader, has its effect and then that of
  * the others. Items of a key take effect in the order of the batch.
  *
@@ -22,17 +27,19 @@ enum { OVS_FLIP_LANES = 1 /* a warp has 32 items at a time */ };
 /* ---- A bucket of the segment, in registers --------------------------------------------------- */
 
 typedef struct ovs_owned {
+    const ovs_view *v;
     uint64_t *at; /* the segment's first word; and its number in the table */
     uint64_t first;
     uint8_t *digests; /* of the segment; NULL: it has none */
     uint64_t line;    /* the bucket of it that is here; OVS_NOWHERE: none */
-    uint64_t word;    /* of lane s, if that is below 16: slot s */
+    uint64_t word;    /* of lane s, if that is below 16: word s */
     bool dirty;
+    bool overlaps; /* other batches may access the segment, too */
 } ovs_owned;
 
 SIMT_FN void ovs_put_back(simt_tile w, ovs_owned *x)
 {
-    if (x->dirty && w.rank < OVS_SLOTS) simt_st_u64(x->at + x->line * OVS_SLOTS + w.rank, x->word);
+    if (x->dirty && w.rank < OVS_LINE_WORDS) simt_st_u64(x->at + x->line * OVS_LINE_WORDS + w.rank, x->word);
     simt_join();
     x->dirty = false;
 }
@@ -43,18 +50,30 @@ SIMT_FN void ovs_bring(simt_tile w, ovs_owned *x, uint64_t line)
     ovs_put_back(w, x);
     x->line = line;
     x->word = 0;
-    if (w.rank < OVS_SLOTS) x->word = simt_ld_u64(x->at + line * OVS_SLOTS + w.rank);
+    uint64_t *mine = x->at + line * OVS_LINE_WORDS + w.rank;
+    if (w.rank < OVS_LINE_WORDS) x->word = x->overlaps ? simt_ldrlx_u64(mine) : simt_ld_u64(mine);
     simt_join();
 }
 
-/* Which slots of the bucket that is here hold a word whose key field is this; and which hold exactly this word. */
-SIMT_FN uint32_t ovs_slots_of(simt_tile w, const ovs_owned *x, uint64_t field)
+/* Which slots of the bucket that is here have the key; and which are free, or fresh. */
+SIMT_FN uint32_t ovs_slots_of(simt_tile w, const ovs_owned *x, uint64_t key)
 {
-    return simt_ballot(w, w.rank < OVS_SLOTS && ovs_key_of(x->word) == field);
+    return simt_ballot(w, w.rank < ovs_slots(x->v) && ovs_key_in(x->v, x->word) == key);
+}
+SIMT_FN uint32_t ovs_slots_free(simt_tile w, const ovs_owned *x)
+{
+    return simt_ballot(w, w.rank < ovs_slots(x->v) && ovs_is_free_in(x->v, x->word));
 }
 SIMT_FN uint32_t ovs_slots_fresh(simt_tile w, const ovs_owned *x)
 {
-    return simt_ballot(w, w.rank < OVS_SLOTS && x->word == ovs_fresh());
+    return simt_ballot(w, w.rank < ovs_slots(x->v) && x->word == ovs_fresh_in(x->v));
+}
+
+/* The value of a slot of the bucket that is here. */
+SIMT_FN uint64_t ovs_own_value(simt_tile w, const ovs_owned *x, uint32_t slot)
+{
+    uint64_t word = simt_shfl_u64(w, x->word, (slot + OVS_PAIRS * x->v->pairs) & 31);
+    return x->v->pairs ? word : word_value_of(OVS_HALF, word);
 }
 
 /* Whether the digests of bucket `line` say that its words need not be read by a lookup; *open: nor any after it. */
@@ -90,7 +109,7 @@ SIMT_FN uint32_t ovs_seek(simt_tile w, const ovs_args *a, ovs_owned *x, uint64_t
         if (skips && open) break;
         if (skips) continue;
         ovs_bring(w, x, line);
-        uint32_t with = ovs_slots_of(w, x, key), free = ovs_slots_of(w, x, word_field(OVS_HALF));
+        uint32_t with = ovs_slots_of(w, x, key), free = ovs_slots_free(w, x);
         if (with) {
             *present = true;
             return simt_ffs(with) - 1;
@@ -105,6 +124,9 @@ SIMT_FN uint32_t ovs_seek(simt_tile w, const ovs_args *a, ovs_owned *x, uint64_t
     return free_slot;
 }
 
+/* Whether other batches may run at the same time and store values. */
+SIMT_FN bool ovs_overlaps(const ovs_args *a) { return a->b.op == HD_OP_ASSIGN || a->b.op == HD_OP_ASSIGN_VALUES; }
+
 /* ---- A group of items ------------------------------------------------------------------------ */
 
 /* The leader and its peers, by lane: the leader is the first. */
@@ -113,17 +135,23 @@ typedef struct ovs_peers {
     uint64_t key, start;
 } ovs_peers;
 
+/* Slot `slot` of the bucket that is here has this word, or key word; or this key and value. */
 SIMT_FN void ovs_set_slot(simt_tile w, ovs_owned *x, uint32_t slot, uint64_t word)
 {
     if (w.rank == slot) x->word = word;
     x->dirty = true;
+}
+SIMT_FN void ovs_set_entry(simt_tile w, ovs_owned *x, uint32_t slot, uint64_t key, uint64_t value)
+{
+    if (x->v->pairs && w.rank == slot + OVS_PAIRS) x->word = value;
+    ovs_set_slot(w, x, slot, x->v->pairs ? key : word_pack(OVS_HALF, key, value));
 }
 
 /* An erased slot of an open bucket is fresh again: no key went past the bucket. */
 SIMT_FN void ovs_empty_slot(simt_tile w, ovs_owned *x, uint32_t slot)
 {
     bool fresh = ovs_slots_fresh(w, x) != 0;
-    ovs_set_slot(w, x, slot, fresh ? ovs_fresh() : ovs_vacant());
+    ovs_set_slot(w, x, slot, fresh ? ovs_fresh_in(x->v) : ovs_vacant_in(x->v));
     if (fresh) ovs_own_digest(w, x, slot, 0);
 }
 
@@ -143,8 +171,29 @@ SIMT_FN void ovs_tell(simt_tile w, const gpu_one *o, uint32_t lanes, uint64_t en
 SIMT_FN uint64_t ovs_sum(simt_tile w, const ovs_args *a, const gpu_one *o, uint32_t lanes, uint64_t value)
 {
     for (; lanes; lanes &= lanes - 1)
-        value = gpu_word_value_sum(a->b.elem, OVS_HALF, value, simt_shfl_u64(w, o->in, simt_ffs(lanes) - 1));
+        value = gpu_word_value_sum(a->b.elem, ovs_half(&a->v), value, simt_shfl_u64(w, o->in, simt_ffs(lanes) - 1));
     return value;
+}
+
+/* The entry of a slot of the bucket that is here. */
+SIMT_FN uint64_t ovs_own_entry(const ovs_owned *x, uint32_t slot)
+{
+    return x->first + (x->line << ovs_slot_bits(x->v)) + slot;
+}
+
+/* The key of these lanes, whose items are assignments, is in slot `slot` and gets the value of the last one. */
+SIMT_FN void ovs_assign(simt_tile w, ovs_owned *x, const gpu_one *o, uint32_t lanes, uint32_t slot, uint64_t value)
+{
+    uint32_t last = simt_reduce_max_u32(w, lanes >> w.rank & 1 ? w.rank : 0);
+    ovs_tell(w, o, lanes & ~(1u << last), ovs_own_entry(x, slot));
+    simt_sync_tile(w); /* the store is behind their tickets */
+    if (w.rank == last) {
+        bool pairs = x->v->pairs != 0;
+        simt_strlx_u64(x->at + x->line * OVS_LINE_WORDS + slot + (pairs ? OVS_PAIRS : 0),
+                       pairs ? value : word_pack(OVS_HALF, o->key, value));
+        simt_ticket_store(o->i, o->outcome, 0, o->entry);
+    }
+    simt_join();
 }
 
 /* The key is present, in slot `slot` of the bucket that is here, with `value`: what that is for these lanes, which are
@@ -159,11 +208,14 @@ SIMT_FN void ovs_run_present(simt_tile w, const ovs_args *a, ovs_owned *x, gpu_o
         o->outcome = outcome;
         if (change == GPU_REMOVE && (lanes & ((1u << w.rank) - 1))) o->outcome = HD_MISS;
         o->value = value;
-        o->entry = x->first + x->line * OVS_SLOTS + slot;
+        o->entry = ovs_own_entry(x, slot);
     }
     simt_join();
     if (change == GPU_REMOVE) ovs_empty_slot(w, x, slot);
-    if (change == GPU_REPLACE || change == GPU_ADD) ovs_set_slot(w, x, slot, word_pack(OVS_HALF, p->key, now));
+    if (x->overlaps)
+        ovs_assign(w, x, o, lanes, slot, now);
+    else if (change == GPU_REPLACE || change == GPU_ADD)
+        ovs_set_entry(w, x, slot, p->key, now);
 }
 
 /* The items of p, all of one key and one operation. */
@@ -172,10 +224,10 @@ SIMT_FN void ovs_run_peers(simt_tile w, const ovs_args *a, ovs_owned *x, gpu_one
     bool present, insert = simt_shfl_u32(w, o->insert, p->leader);
     uint32_t digest = ovs_digest_of(ovs_hash(&a->v, p->key)), rest = p->lanes;
     uint32_t slot = ovs_seek(w, a, x, p->key, p->start, x->digests && !insert ? digest : 0, &present);
-    uint64_t value = simt_shfl_u64(w, x->word, slot & 31) & word_field(OVS_HALF);
+    uint64_t value = ovs_own_value(w, x, slot);
     if (!present && insert && slot < OVS_SLOTS) {
         value = simt_shfl_u64(w, o->in, p->leader);
-        ovs_set_slot(w, x, slot, word_pack(OVS_HALF, p->key, value));
+        ovs_set_entry(w, x, slot, p->key, value);
         ovs_own_digest(w, x, slot, digest);
         if (w.rank == p->leader) o->outcome = HD_INSERTED;
         simt_join();
@@ -185,7 +237,7 @@ SIMT_FN void ovs_run_peers(simt_tile w, const ovs_args *a, ovs_owned *x, gpu_one
     if (present && rest) ovs_run_present(w, a, x, o, p, rest, slot, value);
     if (!present && (p->lanes >> w.rank & 1)) o->outcome = insert ? HD_PENDING : HD_MISS;
     simt_join();
-    ovs_tell(w, o, p->lanes, x->first + x->line * OVS_SLOTS + slot);
+    if (!present || !x->overlaps) ovs_tell(w, o, p->lanes, ovs_own_entry(x, slot));
 }
 
 /* The items of lanes in `group`, in order. Each lane has its item in *o. */
@@ -219,26 +271,29 @@ SIMT_FN void ovs_run_segment(simt_tile w, const ovs_args *a, uint64_t j, uint64_
     uint32_t segment = ovs_segment_in_order(a, j), group = UINT32_MAX;
     bool is = segment < ovs_segments(&a->v); /* else these keys are reserved */
     ovs_owned x;
+    x.v = &a->v;
     x.at = is ? ovs_segment_at(&a->v, segment) : (uint64_t *)0;
     x.first = segment * ovs_segment_slots(&a->v);
     x.digests = is ? ovs_digests_at(&a->v, segment) : (uint8_t *)0;
     x.line = OVS_NOWHERE;
     x.word = 0;
     x.dirty = false;
+    x.overlaps = ovs_overlaps(a);
     for (; group == UINT32_MAX; j += 32) {
         bool mine = ovs_segment_in_order(a, j + w.rank) == segment;
         gpu_one o = gpu_item_of(0, 0, 0, 0, 0, HD_EITHER);
         if (mine) {
             uint64_t i = a->b.first + (uint32_t)simt_ld_u64(a->sorted + j + w.rank);
-            o = gpu_begin(simt_tile_of(1), &a->b, OVS_HALF, i, a->b.op, false);
+            o = gpu_begin(simt_tile_of(1), &a->b, ovs_half(&a->v), i, a->b.op, false);
             o.h = ovs_hash(&a->v, o.key);
         }
         simt_join();
         group = simt_ballot(w, mine);
         ovs_run_group(w, a, &x, &o, group);
         if (mine)
-            gpu_deliver(&a->b, OVS_HALF, o.i, o.op, o.outcome, o.value,
-                        o.entry == OVS_NOWHERE ? (const uint8_t *)0 : (const uint8_t *)ovs_at(&a->v, o.entry), false);
+            gpu_deliver_sized(&a->b, ovs_half(&a->v), o.i, o.op, o.outcome, o.value,
+                              o.entry == OVS_NOWHERE ? (const uint8_t *)0 : ovs_value_at(&a->v, o.entry), false,
+                              a->v.pairs != 0);
         simt_join();
         gpu_count_lanes(w, counted, o.outcome);
     }
@@ -265,7 +320,6 @@ SIMT_FN void ovs_flip_items(const ovs_args *a)
 
 SIMT_ENTRY(ovs_kernel_flip_items, ovs_args, ovs_flip_items)
 
-/* Batches of updaters overlap, so none of them owns a segment. */
 static const hd_variant ovs_variant_flip = {
     .name = "flip",
     .row = { { GPU_OWNED, ovs_kernel_flip_items, OVS_FLIP_LANES, GPU_ITEMS_THREADS, ovs_fits_all, HD_ORDER,

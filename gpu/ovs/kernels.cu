@@ -45,43 +45,52 @@ OVS_QUAD_SPECIAL(ovs_special_quad_find, HD_OP_FIND, true, 4)
 OVS_QUAD_SPECIAL(ovs_special_quad_plain_erase, HD_OP_ERASE, false, 3)
 OVS_QUAD_SPECIAL(ovs_special_quad_plain_put, HD_OP_INSERT_OR_ASSIGN, false, 2)
 
-/* Of others: no segment has digests. */
-#define OVS_SPECIAL(name, text, threads, blocks)                                                       \
+/* Of others. promise: what is true besides; plain: no segment has digests. wide: ovs_view.pairs. */
+#define OVS_SPECIAL(name, text, promise, wide, threads, blocks)                                        \
     static __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ ovs_args a) \
     {                                                                                                  \
-        __builtin_assume(a.v.guided == 0);                                                             \
+        __builtin_assume(promise);                                                                     \
+        __builtin_assume(a.v.pairs == wide);                                                           \
         text(&a);                                                                                      \
     }
-OVS_SPECIAL(ovs_special_flip_plain, ovs_flip_items, GPU_ITEMS_THREADS, 7)
-OVS_SPECIAL(ovs_special_probe4_plain, ovs_probe4_items, GPU_ITEMS_THREADS, 6)
-OVS_SPECIAL(ovs_special_probe8_plain, ovs_probe8_items, GPU_ITEMS_THREADS, 7)
-OVS_SPECIAL(ovs_special_probe16_plain, ovs_probe16_items, GPU_ITEMS_THREADS, 8)
-OVS_SPECIAL(ovs_special_probe32_plain, ovs_probe32_items, GPU_ITEMS_THREADS, 8)
+#define OVS_PLAIN a.v.guided == 0
+OVS_SPECIAL(ovs_special_flip_plain, ovs_flip_items, OVS_PLAIN, 0, GPU_ITEMS_THREADS, 7)
+OVS_SPECIAL(ovs_special_flip_words, ovs_flip_items, a.v.guided != 0, 0, GPU_ITEMS_THREADS, 6)
+OVS_SPECIAL(ovs_special_flip_pairs, ovs_flip_items, OVS_PLAIN, 1, GPU_ITEMS_THREADS, 6)
+OVS_SPECIAL(ovs_special_probe4_plain, ovs_probe4_items, OVS_PLAIN, 0, GPU_ITEMS_THREADS, 6)
+OVS_SPECIAL(ovs_special_probe8_plain, ovs_probe8_items, OVS_PLAIN, 0, GPU_ITEMS_THREADS, 7)
+OVS_SPECIAL(ovs_special_probe16_plain, ovs_probe16_items, OVS_PLAIN, 0, GPU_ITEMS_THREADS, 8)
+OVS_SPECIAL(ovs_special_probe32_plain, ovs_probe32_items, OVS_PLAIN, 0, GPU_ITEMS_THREADS, 8)
 
-/* A row's entry point, and its special ones: `op` as in OVS_QUAD_SPECIAL; plain: no segment has digests. */
+/* A row's entry point, and its special ones: `op` as in OVS_QUAD_SPECIAL; plain: no segment has digests.
+ * pairs: entries are pairs of words, else words. */
 static const struct {
     hd_kernel_entry row, special;
     bool plain;
     uint32_t op;
+    bool pairs;
 } specials[] = {
-    { ovs_kernel_quad_items, ovs_special_quad_plain_find, true, HD_OP_FIND },
-    { ovs_kernel_quad_items, ovs_special_quad_find, false, HD_OP_FIND },
-    { ovs_kernel_quad_items, ovs_special_quad_plain_erase, true, HD_OP_ERASE },
-    { ovs_kernel_quad_items, ovs_special_quad_plain_put, true, HD_OP_INSERT_OR_ASSIGN },
-    { ovs_kernel_quad_items, ovs_special_quad_plain, true, HD_OP_COUNT_ },
-    { ovs_kernel_flip_items, ovs_special_flip_plain, true, HD_OP_COUNT_ },
-    { ovs_kernel_probe4_items, ovs_special_probe4_plain, true, HD_OP_COUNT_ },
-    { ovs_kernel_probe8_items, ovs_special_probe8_plain, true, HD_OP_COUNT_ },
-    { ovs_kernel_probe16_items, ovs_special_probe16_plain, true, HD_OP_COUNT_ },
-    { ovs_kernel_probe32_items, ovs_special_probe32_plain, true, HD_OP_COUNT_ },
+    { ovs_kernel_quad_items, ovs_special_quad_plain_find, true, HD_OP_FIND, false },
+    { ovs_kernel_quad_items, ovs_special_quad_find, false, HD_OP_FIND, false },
+    { ovs_kernel_quad_items, ovs_special_quad_plain_erase, true, HD_OP_ERASE, false },
+    { ovs_kernel_quad_items, ovs_special_quad_plain_put, true, HD_OP_INSERT_OR_ASSIGN, false },
+    { ovs_kernel_quad_items, ovs_special_quad_plain, true, HD_OP_COUNT_, false },
+    { ovs_kernel_flip_items, ovs_special_flip_plain, true, HD_OP_COUNT_, false },
+    { ovs_kernel_flip_items, ovs_special_flip_words, false, HD_OP_COUNT_, false },
+    { ovs_kernel_flip_items, ovs_special_flip_pairs, true, HD_OP_COUNT_, true },
+    { ovs_kernel_probe4_items, ovs_special_probe4_plain, true, HD_OP_COUNT_, false },
+    { ovs_kernel_probe8_items, ovs_special_probe8_plain, true, HD_OP_COUNT_, false },
+    { ovs_kernel_probe16_items, ovs_special_probe16_plain, true, HD_OP_COUNT_, false },
+    { ovs_kernel_probe32_items, ovs_special_probe32_plain, true, HD_OP_COUNT_, false },
 };
 
 static const void *special_for(const void *row, const ovs_args *a)
 {
-    bool plain = a->v.guided == 0, aligned = ((uintptr_t)a->b.value | (uintptr_t)a->b.value_out) % 4 == 0;
+    bool plain = a->v.guided == 0, pairs = a->v.pairs != 0,
+         aligned = ((uintptr_t)a->b.value | (uintptr_t)a->b.value_out) % 4 == 0;
     uint32_t op = !a->b.each && aligned ? a->b.op : (uint32_t)HD_OP_COUNT_;
     for (const auto &s : specials)
-        if (s.row.address == row && (plain || !s.plain) && (s.op == op || s.op == HD_OP_COUNT_))
+        if (s.row.address == row && (plain || !s.plain) && (s.op == op || s.op == HD_OP_COUNT_) && s.pairs == pairs)
             return s.special.address;
     return row;
 }

@@ -90,10 +90,13 @@ static uint64_t room_bytes(const hd_info *info, bool device)
 
 static void usual(hd_info *info) { (void)info; }
 
+static bool is_pairs(const hd_info *info) { return info->value_bytes == 8; }
+
 const char *ovs_select(hd_op op, const hd_info *info, double load_factor, hd_amount amount, uint32_t choice)
 {
     bool far = info->ovs.near_bytes != 0;
     (void)load_factor;
+    if (choice == 0 && is_pairs(info)) return "flip";
     if (choice == 0 && far && amount == HD_MANY) return HD_OP_IN(op, HD_OPS_LOOKUP) ? "sorted" : "flip";
     return choice < 2 ? "quad" : choice == 2 ? "probe16" : NULL;
 }
@@ -149,11 +152,11 @@ enum { EXTENT_PARTS = 3 };
 static int add_extent(const ovs_view *v, uint32_t k, hd_piece *all)
 {
     size_t at = offsetof(ovs_own, v.extent) + k * sizeof(ovs_extent);
-    uint64_t slots = ovs_segment_slots(v), near = ovs_extent_near(v, k), far = ovs_extent_segments(v, k) - near;
+    uint64_t words = ovs_segment_words(v), near = ovs_extent_near(v, k), far = ovs_extent_segments(v, k) - near;
     const hd_piece parts[] = {
-        { "capacity: near segments", at + offsetof(ovs_extent, near), near * slots, sizeof(uint64_t), HD_AS_IT_COMES,
+        { "capacity: near segments", at + offsetof(ovs_extent, near), near * words, sizeof(uint64_t), HD_AS_IT_COMES,
           k ? HD_APART : HD_TOGETHER },
-        { "capacity: far segments", at + offsetof(ovs_extent, far), far * slots, sizeof(uint64_t), HD_AS_IT_COMES,
+        { "capacity: far segments", at + offsetof(ovs_extent, far), far * words, sizeof(uint64_t), HD_AS_IT_COMES,
           HD_HOST_MEMORY },
         { "capacity: digests", at + offsetof(ovs_extent, digest),
           k < v->guided ? ovs_digest_bytes(v, ovs_extent_segments(v, k)) : 0, 1, HD_AS_IT_COMES,
@@ -208,7 +211,7 @@ static uint64_t sorted_blocks(const hd_launcher *l, const ovs_view *v, uint64_t 
     enum { LEAST = 8, WINDOW = 256 << 20 };
     uint64_t blocks = hd_launch_blocks(l, n, threads), segments = ovs_segments(v);
     if (segments <= v->near_most) return blocks;
-    uint64_t far = (segments - v->near_most) * ovs_segment_slots(v) * sizeof(uint64_t);
+    uint64_t far = (segments - v->near_most) * ovs_segment_words(v) * sizeof(uint64_t);
     double most = (double)n / (double)far * WINDOW / threads;
     if (most < LEAST) most = LEAST;
     return (double)blocks < most ? blocks : (uint64_t)most;
@@ -291,9 +294,8 @@ const char *ovs_unfit_row(const hd_variant_row *row, const hd_info *info, const 
     uint32_t family = b->each ? (uint32_t)GPU_ITEMS : (uint32_t)gpu_family_of(b->op);
     if (unfit) return unfit;
     if (gpu_family_sorts(row->family) && b->each) return HD_NOT_MIXED;
-    if (row->family == GPU_OWNED && hd_role_of_batch(b) == HD_UPDATER) return HD_OTHER_OPERATION;
     if (row->family == GPU_SORTED && hd_role_of_batch(b) != HD_READER) return HD_OTHER_OPERATION;
-    if (gpu_family_sorts(row->family) && family == GPU_ITEMS) return NULL;
+    if (gpu_family_sorts(row->family) && family == GPU_ITEMS) return row->fits(info);
     return row->family != family ? HD_OTHER_OPERATION : row->fits(info);
 }
 

@@ -27,7 +27,7 @@ SIMT_FN bool ovs_ruled_out(const ovs_view *v, uint64_t h)
 SIMT_FN uint32_t ovs_code(const ovs_args *a, uint64_t i, bool settles, uint32_t *outcome)
 {
     uint64_t key = simt_ld_u64(a->b.key + i), h = ovs_hash(&a->v, key);
-    if (key >= word_keys(OVS_HALF)) return (uint32_t)ovs_buckets(&a->v);
+    if (key >= word_keys(ovs_half(&a->v))) return (uint32_t)ovs_buckets(&a->v);
     if (!settles || !ovs_ruled_out(&a->v, h)) return (uint32_t)ovs_way_bucket(&a->v, h, 0);
     simt_started(i);
     simt_ticket(i, HD_MISS, 0, OVS_NOWHERE);

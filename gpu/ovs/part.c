@@ -31,8 +31,8 @@ static uint64_t part_bytes(const void *own, uint64_t buckets)
 
 static uint64_t *word_in(const ovs_view *v, const hd_part *p, uint64_t e)
 {
-    if (!ovs_is_near(v, e / OVS_SLOTS >> v->line_bits)) return ovs_at(v, e);
-    return (uint64_t *)p->memory + (e - p->first * OVS_SLOTS);
+    if (!ovs_is_near(v, ovs_bucket_of(v, e) >> v->line_bits)) return ovs_at(v, e);
+    return (uint64_t *)p->memory + ovs_word_in(v, e) - p->first * OVS_LINE_WORDS;
 }
 
 static int part_planes(const void *own, const hd_part *p, hd_plane *all)
@@ -43,7 +43,7 @@ static int part_planes(const void *own, const hd_part *p, hd_plane *all)
     for (uint64_t b = p->first; b < end && ovs_is_near(v, b >> v->line_bits); b += run) {
         run = ovs_run_from(v, b);
         if (run > end - b) run = end - b;
-        all[n++] = (hd_plane){ "segments", ovs_bucket(v, b), word_in(v, p, b * OVS_SLOTS), run * OVS_LINE };
+        all[n++] = (hd_plane){ "segments", ovs_bucket(v, b), word_in(v, p, b << ovs_slot_bits(v)), run * OVS_LINE };
     }
     return n;
 }
@@ -53,9 +53,9 @@ static size_t part_next(const void *own, const hd_part *p, hd_entry *e, size_t m
     const ovs_view *v = view_in(own);
     uint64_t at = e->slot;
     size_t n = 0;
-    for (; at < (p->first + p->buckets) * OVS_SLOTS && n < most; at++) {
+    for (; at < (p->first + p->buckets) << ovs_slot_bits(v) && n < most; at++) {
         uint64_t *word = word_in(v, p, at);
-        if (ovs_is_key(*word)) e[n++] = (hd_entry){ at, ovs_key_of(*word), 0, word };
+        if (ovs_is_key_in(v, *word)) e[n++] = (hd_entry){ at, ovs_key_in(v, *word), 0, word + OVS_PAIRS * v->pairs };
     }
     if (n == 0) e->slot = at;
     return n;
@@ -65,10 +65,12 @@ static size_t part_next(const void *own, const hd_part *p, hd_entry *e, size_t m
 static bool part_put_at(const void *own, const hd_part *p, const hd_entry *e)
 {
     const ovs_view *v = view_in(own);
-    uint64_t h = ovs_hash(v, e->key), b = e->slot / OVS_SLOTS;
-    if (e->key >= word_keys(OVS_HALF) || e->score != 0 || ovs_segment_of(v, h) != b >> v->line_bits) return false;
+    uint64_t h = ovs_hash(v, e->key), b = ovs_bucket_of(v, e->slot), *word = word_in(v, p, e->slot);
+    if (e->key >= word_keys(ovs_half(v)) || e->score != 0 || ovs_segment_of(v, h) != b >> v->line_bits) return false;
     if (ovs_step_of(v, h, b & (ovs_lines(v) - 1)) >= ovs_way(v)) return false;
-    *word_in(v, p, e->slot) = word_pack(OVS_HALF, e->key, word_value_in(OVS_HALF, e));
+    uint64_t value = word_value_in(ovs_half(v), e);
+    *word = v->pairs ? e->key : word_pack(OVS_HALF, e->key, value);
+    if (v->pairs) word[OVS_PAIRS] = value;
     return true;
 }
 

@@ -25,7 +25,7 @@ SIMT_ENTRY(ovs_kernel_probe16_clear, ovs_args, ovs_clear_words)
 static const hd_variant ovs_variant_probe16 = {
     .name = "probe16",
     .row = {
-        { GPU_ITEMS, ovs_kernel_probe16_items, 16, GPU_ITEMS_THREADS, ovs_fits_all, HD_ORDER,
+        { GPU_ITEMS, ovs_kernel_probe16_items, 16, GPU_ITEMS_THREADS, ovs_fits_words, HD_ORDER,
           HD_WHAT("items: sixteen lanes per key, a lane per slot of a bucket") },
         { GPU_SWEEP, ovs_kernel_probe16_sweep, 1, 128, ovs_fits_all, HD_EXACT, HD_WHAT("sweep: a thread per slot") },
         { GPU_EXPORT, ovs_kernel_probe16_export, 1, 128, ovs_fits_all, HD_EXACT,
@@ -38,7 +38,7 @@ static const hd_variant ovs_variant_probe16 = {
 
 static const hd_variant ovs_variant_probe4 = {
     .name = "probe4",
-    .row = { { GPU_ITEMS, ovs_kernel_probe4_items, 4, GPU_ITEMS_THREADS, ovs_fits_all, HD_ORDER,
+    .row = { { GPU_ITEMS, ovs_kernel_probe4_items, 4, GPU_ITEMS_THREADS, ovs_fits_words, HD_ORDER,
                HD_WHAT("items: four lanes per key, four slots of a bucket each") } },
     .ran = OVS_RAN("probe4"),
     .ran_mixed = "ovs.mixed.probe4",
@@ -46,7 +46,7 @@ static const hd_variant ovs_variant_probe4 = {
 
 static const hd_variant ovs_variant_probe8 = {
     .name = "probe8",
-    .row = { { GPU_ITEMS, ovs_kernel_probe8_items, 8, GPU_ITEMS_THREADS, ovs_fits_all, HD_ORDER,
+    .row = { { GPU_ITEMS, ovs_kernel_probe8_items, 8, GPU_ITEMS_THREADS, ovs_fits_words, HD_ORDER,
                HD_WHAT("items: eight lanes per key, two slots of a bucket each") } },
     .ran = OVS_RAN("probe8"),
     .ran_mixed = "ovs.mixed.probe8",
@@ -54,7 +54,7 @@ static const hd_variant ovs_variant_probe8 = {
 
 static const hd_variant ovs_variant_probe32 = {
     .name = "probe32",
-    .row = { { GPU_ITEMS, ovs_kernel_probe32_items, 32, GPU_ITEMS_THREADS, ovs_fits_all, HD_ORDER,
+    .row = { { GPU_ITEMS, ovs_kernel_probe32_items, 32, GPU_ITEMS_THREADS, ovs_fits_words, HD_ORDER,
                HD_WHAT("items: a warp per key, two buckets at once") } },
     .ran = OVS_RAN("probe32"),
     .ran_mixed = "ovs.mixed.probe32",

@@ -409,7 +409,7 @@ SIMT_ENTRY(ovs_kernel_quad_items, ovs_args, ovs_quad_items)
 
 static const hd_variant ovs_variant_quad = {
     .name = "quad",
-    .row = { { GPU_ITEMS, ovs_kernel_quad_items, 1, OVS_QUAD_THREADS, ovs_fits_all, HD_ORDER,
+    .row = { { GPU_ITEMS, ovs_kernel_quad_items, 1, OVS_QUAD_THREADS, ovs_fits_words, HD_ORDER,
                HD_WHAT("items: a lane per key, and four lanes load four buckets together") } },
     .ran = OVS_RAN("quad"),
     .ran_mixed = "ovs.mixed.quad",

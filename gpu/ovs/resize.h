@@ -15,17 +15,42 @@
 SIMT_FN uint64_t ovs_first_segment(const ovs_args *a) { return a->b.first + gpu_thread() / 32; }
 SIMT_FN uint64_t ovs_segment_stride(void) { return gpu_threads() / 32; }
 
-/* Stores a word to the first free slot of the first `steps` buckets of a way in the segment; false: none is free. */
-SIMT_FN bool ovs_put_early(simt_tile w, const ovs_view *v, uint64_t *segment, uint64_t h, uint64_t steps, uint64_t word)
+/* What a slot holds, on its way to another: its word, or its key word and its value word. */
+typedef struct ovs_moved {
+    uint64_t word, value; /* value: of pairs */
+} ovs_moved;
+
+SIMT_FN ovs_moved ovs_take_up(const ovs_view *v, uint64_t *slot)
 {
-    uint32_t who = 0;
+    ovs_moved m;
+    m.word = simt_ldrlx_u64(slot);
+    m.value = v->pairs ? simt_ldrlx_u64(slot + OVS_PAIRS) : 0;
+    return m;
+}
+SIMT_FN void ovs_put_down(const ovs_view *v, uint64_t *slot, ovs_moved m)
+{
+    simt_strlx_u64(slot, m.word);
+    if (v->pairs) simt_strlx_u64(slot + OVS_PAIRS, m.value);
+}
+SIMT_FN ovs_moved ovs_moved_of(simt_tile w, const ovs_view *v, ovs_moved m, uint32_t lane)
+{
+    m.word = simt_shfl_u64(w, m.word, lane);
+    if (v->pairs) m.value = simt_shfl_u64(w, m.value, lane);
+    return m;
+}
+
+/* Puts it into the first free slot of the first `steps` buckets of a way in the segment; false: none is free. */
+SIMT_FN bool ovs_put_early(simt_tile w, const ovs_view *v, uint64_t *segment, uint64_t h, uint64_t steps, ovs_moved m)
+{
+    uint32_t who = 0, bits = ovs_slot_bits(v);
     SIMT_ROLLED
-    for (uint64_t step = 0; step < steps && !who; step += ovs_at_once(w)) {
-        uint64_t mine = step + ovs_lane_bucket(w);
-        uint64_t *slot = segment + ovs_step_in(v, h, mine < steps ? mine : step) * OVS_SLOTS + ovs_lane_slot(w);
+    for (uint64_t step = 0; step < steps && !who; step += 32u >> bits) {
+        uint64_t mine = step + (w.rank >> bits);
+        uint64_t *slot =
+            segment + ovs_step_in(v, h, mine < steps ? mine : step) * OVS_LINE_WORDS + ovs_slot_in(v, w.rank);
         uint64_t there = simt_ldrlx_u64(slot);
-        who = simt_ballot(w, mine < steps && ovs_is_free(there));
-        if (who && w.rank == simt_ffs(who) - 1) simt_strlx_u64(slot, word);
+        who = simt_ballot(w, mine < steps && ovs_is_free_in(v, there));
+        if (who && w.rank == simt_ffs(who) - 1) ovs_put_down(v, slot, m);
         simt_join();
     }
     simt_sync_tile(w);
@@ -36,17 +61,20 @@ SIMT_FN bool ovs_put_early(simt_tile w, const ovs_view *v, uint64_t *segment, ui
  */
 SIMT_FN bool ovs_pull(simt_tile w, const ovs_view *v, uint64_t *segment, uint64_t s)
 {
-    bool has = s < ovs_segment_slots(v), moved = false;
-    uint64_t word = has ? simt_ldrlx_u64(segment + s) : ovs_vacant(), h = ovs_hash(v, ovs_key_of(word));
-    uint64_t steps = ovs_step_of(v, h, s / OVS_SLOTS);
-    uint32_t left = simt_ballot(w, ovs_is_key(word) && steps > 0);
+    bool moved = false;
+    uint64_t *slot = segment + ovs_word_in(v, s);
+    ovs_moved m = { ovs_vacant_in(v), 0 };
+    if (s < ovs_segment_slots(v)) m = ovs_take_up(v, slot);
+    simt_join();
+    uint64_t h = ovs_hash(v, ovs_key_in(v, m.word)), steps = ovs_step_of(v, h, ovs_bucket_of(v, s));
+    uint32_t left = simt_ballot(w, ovs_is_key_in(v, m.word) && steps > 0);
     for (; left; left &= left - 1) {
         uint32_t who = simt_ffs(left) - 1;
         uint64_t its_h = simt_shfl_u64(w, h, who);
-        uint64_t its_word = simt_shfl_u64(w, word, who);
+        ovs_moved its = ovs_moved_of(w, v, m, who);
         uint64_t its_steps = simt_shfl_u64(w, steps, who);
-        if (!ovs_put_early(w, v, segment, its_h, its_steps, its_word)) continue;
-        if (w.rank == who) simt_strlx_u64(segment + s, ovs_vacant());
+        if (!ovs_put_early(w, v, segment, its_h, its_steps, its)) continue;
+        if (w.rank == who) simt_strlx_u64(slot, ovs_vacant_in(v));
         simt_sync_tile(w);
         moved = true;
     }
@@ -62,8 +90,10 @@ SIMT_FN void ovs_settle(simt_tile w, const ovs_view *v, uint64_t g)
         moved = false;
         for (uint64_t s = 0; s < slots; s += 32) moved = ovs_pull(w, v, segment, s + w.rank) || moved;
     }
-    for (uint64_t s = w.rank; s < slots; s += 32)
-        if (ovs_is_free(simt_ldrlx_u64(segment + s))) simt_strlx_u64(segment + s, ovs_fresh());
+    for (uint64_t s = w.rank; s < slots; s += 32) {
+        uint64_t *slot = segment + ovs_word_in(v, s);
+        if (ovs_is_free_in(v, simt_ldrlx_u64(slot))) simt_strlx_u64(slot, ovs_fresh_in(v));
+    }
     simt_sync_tile(w);
     if (!ovs_digests_at(v, g)) return;
     for (uint64_t s = w.rank; s < slots; s += 32) ovs_renew_digest(v, g * slots + s, simt_ldrlx_u64(segment + s));
@@ -85,10 +115,13 @@ SIMT_FN void ovs_split_segments(const ovs_args *a)
     for (uint64_t g = ovs_first_segment(a); g < a->b.last; g += ovs_segment_stride()) {
         uint64_t *from = ovs_segment_at(v, g), *to = ovs_segment_at(v, a->round + g);
         for (uint64_t s = w.rank; s < ovs_segment_slots(v); s += 32) {
-            uint64_t word = simt_ldrlx_u64(from + s);
-            bool key = ovs_is_key(word), goes = key && ovs_segment_of(v, ovs_hash(v, ovs_key_of(word))) != g;
-            simt_strlx_u64(to + s, goes ? word : ovs_vacant());
-            if (goes) simt_strlx_u64(from + s, ovs_vacant());
+            uint64_t at = ovs_word_in(v, s);
+            ovs_moved m = ovs_take_up(v, from + at);
+            bool key = ovs_is_key_in(v, m.word),
+                 goes = key && ovs_segment_of(v, ovs_hash(v, ovs_key_in(v, m.word))) != g;
+            if (!goes) m.word = ovs_vacant_in(v);
+            ovs_put_down(v, to + at, m);
+            if (goes) simt_strlx_u64(from + at, ovs_vacant_in(v));
         }
         simt_sync_tile(w);
         ovs_settle(w, v, g);
@@ -101,7 +134,8 @@ SIMT_FN void ovs_split_segments(const ovs_args *a)
 SIMT_FN uint64_t ovs_count_keys(simt_tile w, const ovs_view *v, uint64_t *segment)
 {
     uint64_t n = 0;
-    for (uint64_t s = w.rank; s < ovs_segment_slots(v); s += 32) n += ovs_is_key(simt_ldrlx_u64(segment + s));
+    for (uint64_t s = w.rank; s < ovs_segment_slots(v); s += 32)
+        n += ovs_is_key_in(v, simt_ldrlx_u64(segment + ovs_word_in(v, s)));
     simt_join();
     return simt_reduce_add_u64(w, n);
 }
@@ -111,11 +145,12 @@ SIMT_FN bool ovs_copy_keys(simt_tile w, const ovs_view *v, uint64_t *from, uint6
 {
     uint64_t slots = ovs_segment_slots(v);
     for (uint64_t s = 0; s < slots; s += 32) {
-        bool has = s + w.rank < slots;
-        uint64_t word = has ? simt_ldrlx_u64(from + s + w.rank) : ovs_vacant();
-        for (uint32_t left = simt_ballot(w, ovs_is_key(word)); left; left &= left - 1) {
-            uint64_t key_word = simt_shfl_u64(w, word, simt_ffs(left) - 1), h = ovs_hash(v, ovs_key_of(key_word));
-            if (!ovs_put_early(w, v, to, h, ovs_way(v), key_word)) return false;
+        ovs_moved m = { ovs_vacant_in(v), 0 };
+        if (s + w.rank < slots) m = ovs_take_up(v, from + ovs_word_in(v, s + w.rank));
+        simt_join();
+        for (uint32_t left = simt_ballot(w, ovs_is_key_in(v, m.word)); left; left &= left - 1) {
+            ovs_moved its = ovs_moved_of(w, v, m, simt_ffs(left) - 1);
+            if (!ovs_put_early(w, v, to, ovs_hash(v, ovs_key_in(v, its.word)), ovs_way(v), its)) return false;
         }
     }
     return true;
@@ -126,9 +161,9 @@ SIMT_FN void ovs_drop_copies(simt_tile w, const ovs_view *v, uint64_t g)
 {
     uint64_t *segment = ovs_segment_at(v, g);
     for (uint64_t s = w.rank; s < ovs_segment_slots(v); s += 32) {
-        uint64_t word = simt_ldrlx_u64(segment + s);
-        if (!ovs_is_key(word) || ovs_segment_of(v, ovs_hash(v, ovs_key_of(word))) == g) continue;
-        simt_strlx_u64(segment + s, ovs_vacant());
+        uint64_t *slot = segment + ovs_word_in(v, s), word = simt_ldrlx_u64(slot);
+        if (!ovs_is_key_in(v, word) || ovs_segment_of(v, ovs_hash(v, ovs_key_in(v, word))) == g) continue;
+        simt_strlx_u64(slot, ovs_vacant_in(v));
         ovs_renew_digest(v, g * ovs_segment_slots(v) + s, ovs_vacant());
     }
     simt_join();

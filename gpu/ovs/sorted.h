@@ -148,7 +148,7 @@ SIMT_ENTRY(ovs_kernel_sorted_items, ovs_args, ovs_sorted_items)
 
 static const hd_variant ovs_variant_sorted = {
     .name = "sorted",
-    .row = { { GPU_SORTED, ovs_kernel_sorted_items, 1, OVS_SORTED_THREADS, ovs_fits_all, HD_ORDER,
+    .row = { { GPU_SORTED, ovs_kernel_sorted_items, 1, OVS_SORTED_THREADS, ovs_fits_words, HD_ORDER,
                HD_WHAT("lookups: in the order of addresses; half a warp loads a bucket") } },
     .ran = OVS_RAN("sorted"),
 };

@@ -8,8 +8,13 @@
 #include "base/variant.h"
 #include "gpu/batch.h"
 
-/* hd_variant_row.fits: every table will do. */
+/* hd_variant_row.fits: every table will do; tables of words will do. */
 static inline const char *ovs_fits_all(const hd_info *info) { return (void)info, (const char *)NULL; }
+static inline const char *ovs_fits_words(const hd_info *info)
+{
+    return info->value_bytes == 8 ? "of values of 8 bytes; only flip runs operations with keys there"
+                                  : (const char *)NULL;
+}
 
 /* hd_variant.ran, which only the host reads. */
 #ifdef __CUDACC__

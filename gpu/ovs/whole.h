@@ -7,13 +7,23 @@
 
 #include "gpu/ovs/steps.h"
 
+/* Where the value of the slot at `slot` is. */
+SIMT_FN uint64_t *ovs_value_word(const ovs_args *a, uint64_t *slot) { return slot + OVS_PAIRS * a->v.pairs; }
+
+/* Whether that slot, whose word or key word was seen, has an entry for which the predicate is true. */
+SIMT_FN bool ovs_holds(const ovs_args *a, uint64_t *slot, uint64_t word)
+{
+    const uint8_t *value = (const uint8_t *)ovs_value_word(a, slot);
+    return ovs_is_key_in(&a->v, word) && gpu_holds_entry(&a->b, ovs_key_in(&a->v, word), value, ovs_half(&a->v) / 8);
+}
+
 SIMT_FN void ovs_sweep(const ovs_args *a)
 {
     uint64_t n = 0;
     for (uint64_t e = a->b.first + gpu_thread(); e < a->b.last; e += gpu_threads()) {
-        uint64_t *slot = ovs_at(&a->v, e), word = simt_ldrlx_u64(slot);
-        if (!gpu_holds(&a->b, OVS_HALF, (const uint8_t *)slot, word)) continue;
-        if (a->b.op == HD_OP_ERASE_IF) simt_strlx_u64(slot, ovs_vacant());
+        uint64_t *slot = ovs_at(&a->v, e);
+        if (!ovs_holds(a, slot, simt_ldrlx_u64(slot))) continue;
+        if (a->b.op == HD_OP_ERASE_IF) simt_strlx_u64(slot, ovs_vacant_in(&a->v));
         n++;
     }
     simt_join();
@@ -23,30 +33,33 @@ SIMT_FN void ovs_sweep(const ovs_args *a)
 SIMT_FN void ovs_clear_words(const ovs_args *a)
 {
     for (uint64_t e = a->b.first + gpu_thread(); e < a->b.last; e += gpu_threads()) {
-        simt_strlx_u64(ovs_at(&a->v, e), ovs_fresh());
+        simt_strlx_u64(ovs_at(&a->v, e), ovs_fresh_in(&a->v));
         ovs_renew_digest(&a->v, e, ovs_fresh());
     }
 }
 
-/* Whether item, or slot, x lists, and the word of the slot. */
-SIMT_FN bool ovs_lists(const ovs_args *a, uint64_t x, uint64_t *word)
+/* Whether item, or slot, x lists, and the key and the value of the slot. */
+SIMT_FN bool ovs_lists(const ovs_args *a, uint64_t x, uint64_t *key, uint64_t *value)
 {
-    *word = 0;
+    *key = *value = 0;
     if (x >= a->b.last) return false;
     if (a->b.stage_flag) return simt_ld_u8(a->b.stage_flag + (x - a->b.first)) != 0;
     uint64_t *slot = ovs_at(&a->v, x);
-    *word = simt_ldrlx_u64(slot);
-    return gpu_holds(&a->b, OVS_HALF, (const uint8_t *)slot, *word);
+    uint64_t word = simt_ldrlx_u64(slot);
+    if (!ovs_holds(a, slot, word)) return false;
+    *key = ovs_key_in(&a->v, word);
+    *value = a->v.pairs ? simt_ldrlx_u64(ovs_value_word(a, slot)) : word_value_of(OVS_HALF, word);
+    return true;
 }
 
 SIMT_FN void ovs_list(const ovs_args *a)
 {
     simt_tile w = simt_tile_of(32);
-    uint64_t word;
+    uint64_t key, value;
     for (gpu_list l = gpu_list_begin(w, &a->b); gpu_list_goes_on(&l);) {
-        bool mine = ovs_lists(a, l.x + w.rank, &word);
+        bool mine = ovs_lists(a, l.x + w.rank, &key, &value);
         simt_join();
-        gpu_list_next(w, &a->b, OVS_HALF, mine, word, &l);
+        gpu_list_next_entry(w, &a->b, mine, key, value, ovs_half(&a->v) / 8, &l);
     }
 }
 

@@ -28,7 +28,7 @@ const char *ovs_fixture_accept(const fixture *s, void *model, uint32_t k, uint64
     const char *why = judge_word_item(s, k, i, t, l, &it, &seen);
     if (why) return why;
     if (seen.entry != OVS_NOWHERE && judge_word_others(s) && ovs_find(v, it.key) == OVS_NOWHERE)
-        shut_way(v, it.key, seen.entry / OVS_SLOTS);
+        shut_way(v, it.key, ovs_bucket_of(v, seen.entry));
     return ovs_accept(v, &it, &seen, 2 * judge_word_others(s)); /* each other item may hold one slot and need another */
 }
 
@@ -55,8 +55,8 @@ static uint64_t times_shown(const ovs_view *v, uint64_t key, bool *behind)
     for (uint32_t step = 0; step < ovs_way(v); step++) {
         uint64_t b = ovs_way_bucket(v, h, step);
         const uint64_t *word = ovs_bucket(v, b);
-        for (uint32_t slot = 0; slot < OVS_SLOTS; slot++) {
-            bool here = ovs_key_of(word[slot]) == key;
+        for (uint32_t slot = 0; slot < ovs_slots(v); slot++) {
+            bool here = ovs_key_in(v, word[slot]) == key;
             n += here;
             *behind = *behind || (here && open);
         }
@@ -68,16 +68,16 @@ static uint64_t times_shown(const ovs_view *v, uint64_t key, bool *behind)
 /* A slot of a key, or claimed for one. */
 static const char *slot_wrong(const ovs_view *v, uint64_t e)
 {
-    uint64_t word = *ovs_at(v, e), key = ovs_is_key(word) ? ovs_key_of(word) : word_value_of(OVS_HALF, word),
-             b = e / OVS_SLOTS;
-    bool behind;
-    if (word == ovs_fresh() || word == ovs_vacant()) return NULL;
-    if (!ovs_is_key(word) && word != word_sign(OVS_HALF, WORD_CLAIMED, key))
+    uint64_t word = *ovs_at(v, e), b = ovs_bucket_of(v, e);
+    bool is_key = ovs_is_key_in(v, word), behind;
+    uint64_t key = is_key ? ovs_key_in(v, word) : word_value_of(OVS_HALF, word);
+    if (word == ovs_fresh_in(v) || word == ovs_vacant_in(v)) return NULL;
+    if (!is_key && (v->pairs || word != word_sign(OVS_HALF, WORD_CLAIMED, key)))
         return "a slot without a key is not free, and not claimed (OVS-3, in flight)";
     uint64_t h = ovs_hash(v, key);
     if (ovs_segment_of(v, h) != b >> v->line_bits || ovs_step_of(v, h, b & (ovs_lines(v) - 1)) >= ovs_way(v))
         return "a key is not on its way (OVS-2, in flight)";
-    if (!ovs_is_key(word)) return NULL;
+    if (!is_key) return NULL;
     if (times_shown(v, key, &behind) > 1) return "a key shows in two slots (OVS-1, in flight)";
     return behind ? "a key is behind a bucket that is open (OVS-4, in flight)" : NULL;
 }
@@ -92,11 +92,12 @@ const char *ovs_fixture_watch(const fixture *s, uint8_t *before, bool weak, char
     for (uint64_t e = 0; e < ovs_places(v); e++) {
         uint64_t was = *ovs_at(&then.own.v, e);
         const char *wrong = slot_wrong(v, e);
-        if (!wrong && ovs_is_key(was) && ovs_key_of(*ovs_at(v, e)) != ovs_key_of(was) &&
-            !judge_word_erases(s, ovs_key_of(was)))
+        if (!wrong && ovs_is_key_in(v, was) && ovs_key_in(v, *ovs_at(v, e)) != ovs_key_in(v, was) &&
+            !judge_word_erases(s, ovs_key_in(v, was)))
             wrong = "a key was here, no item erases it, and it is gone";
         if (wrong)
-            return fixture_say(why, "bucket %" PRIu64 ", slot %" PRIu64 ": %s", e / OVS_SLOTS, e % OVS_SLOTS, wrong);
+            return fixture_say(why, "bucket %" PRIu64 ", slot %" PRIu32 ": %s", ovs_bucket_of(v, e), ovs_slot_in(v, e),
+                               wrong);
     }
     return NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * device_soak.h - soaks of ovs: every variant, segments of three sizes, with all of the table, a half or a tenth of it
- * in device memory, with and without digests, by hashes and by ranges of keys.
+ * in device memory, with and without digests, by hashes and by ranges of keys; and flip with pairs.
  */
 #ifndef SOAK_OVS_SOAK_H
 #define SOAK_OVS_SOAK_H
@@ -21,6 +21,7 @@ struct ovs_where {
         memset(&v, 0, sizeof v);
         v.seed = s.seed;
         v.ranges = s.ranges;
+        v.pairs = s.value_bytes == 8;
         while (s.segment >> v.line_bits > OVS_LINE) v.line_bits++;
         look(info);
     }
@@ -31,7 +32,7 @@ struct ovs_where {
         v.level = word_level(v.base, segments);
         v.split = segments - (v.base << v.level);
     }
-    BOTH uint32_t slots() const { return OVS_SLOTS; }
+    BOTH uint32_t slots() const { return ovs_slots(&v); }
     BOTH bool may_be_in(uint64_t key, uint64_t bucket) const
     {
         uint64_t h = ovs_hash(&v, key);
@@ -43,7 +44,7 @@ struct ovs_where {
     BOTH bool may_lack_room(uint64_t entries, uint64_t n) const
     {
         bool long_way = ovs_way(&v) == OVS_WAY && !v.ranges;
-        return entries + n >= (long_way ? ovs_places(&v) / 5 * 2 : (uint64_t)ovs_way(&v) * OVS_SLOTS);
+        return entries + n >= (long_way ? ovs_places(&v) / 5 * 2 : (uint64_t)ovs_way(&v) * ovs_slots(&v));
     }
 };
 
@@ -55,18 +56,20 @@ struct ovs_soak : segments_soak<ovs_soak> {
     static const hd_variant *const *registry() { return ovs_variants; }
     static bool mixes(const char *variant) { return hd_variant_named(ovs_variants, variant)->ran_mixed; }
 
-    enum : uint64_t { KINDS = 27 };
+    enum : uint64_t { PAIRS = 18, RANGES = PAIRS + 9, KINDS = RANGES + 9 }; /* the first kinds of them */
+    static bool is_pairs(uint64_t kind) { return kind >= PAIRS && kind < RANGES; }
+    static bool fits(const char *variant, uint64_t kind) { return !is_pairs(kind) || strcmp(variant, "flip") == 0; }
     static shape shape_of(uint64_t kind)
     {
         static const uint32_t segment[] = { 64 << 10, 1 << 10, OVS_LINE }, tenths[] = { 5, 1, 10 };
         shape s;
         memset(&s, 0, sizeof s);
-        s.slots = OVS_SLOTS;
-        s.value_bytes = 4;
+        s.slots = is_pairs(kind) ? OVS_PAIRS : OVS_SLOTS;
+        s.value_bytes = is_pairs(kind) ? 8 : 4;
         s.segment = segment[kind % 3];
         s.near_of_ten = tenths[kind / 3 % 3];
-        s.guided = kind < 18 ? kind >= 9 : kind % 2;
-        s.ranges = kind >= 18;
+        s.guided = kind < PAIRS ? kind >= 9 : kind >= RANGES && kind % 2;
+        s.ranges = kind >= RANGES;
         return s;
     }
     static shape usual_shape() { return shape_of(0); }

@@ -13,7 +13,7 @@
 #include "ref/rule.h"
 
 uint64_t ovs_fixture_buckets(const void *table) { return ovs_buckets(ovs_view_in(table)); }
-uint64_t ovs_fixture_first(const void *table, uint64_t b) { return (void)table, b * OVS_SLOTS; }
+uint64_t ovs_fixture_first(const void *table, uint64_t b) { return b << ovs_slot_bits(ovs_view_in(table)); }
 
 uint64_t ovs_fixture_places(const fixture *s)
 {
@@ -23,11 +23,12 @@ uint64_t ovs_fixture_places(const fixture *s)
 
 uint64_t ovs_fixture_key_at(const void *table, uint64_t e)
 {
-    uint64_t word = *ovs_at(ovs_view_in(table), e);
-    return ovs_is_free(word) ? HD_KEY_EMPTY : ovs_is_key(word) ? ovs_key_of(word) : HD_KEY_LOCKED;
+    const ovs_view *v = ovs_view_in(table);
+    uint64_t word = *ovs_at(v, e);
+    return ovs_is_free_in(v, word) ? HD_KEY_EMPTY : ovs_is_key_in(v, word) ? ovs_key_in(v, word) : HD_KEY_LOCKED;
 }
 
-uint8_t *ovs_fixture_value_at(const void *table, uint64_t e) { return (uint8_t *)ovs_at(ovs_view_in(table), e); }
+uint8_t *ovs_fixture_value_at(const void *table, uint64_t e) { return ovs_value_at(ovs_view_in(table), e); }
 
 uint32_t ovs_fixture_candidates(const void *table, uint64_t key, uint64_t *bucket)
 {
@@ -39,13 +40,15 @@ uint32_t ovs_fixture_candidates(const void *table, uint64_t key, uint64_t *bucke
 
 void ovs_fixture_describe(const void *table, uint64_t e, char *line, size_t bytes)
 {
-    uint64_t word = *ovs_at(ovs_view_in(table), e), value = word_value_of(OVS_HALF, word);
-    if (word == ovs_fresh() || word == ovs_vacant())
-        snprintf(line, bytes, "%s", word == ovs_fresh() ? "fresh" : "vacant");
-    else if (word == word_sign(OVS_HALF, WORD_CLAIMED, value))
+    const ovs_view *v = ovs_view_in(table);
+    const uint64_t *at = ovs_at(v, e);
+    uint64_t word = *at, value = ovs_value_of(v, at);
+    if (word == ovs_fresh_in(v) || word == ovs_vacant_in(v))
+        snprintf(line, bytes, "%s", word == ovs_fresh_in(v) ? "fresh" : "vacant");
+    else if (!v->pairs && word == word_sign(OVS_HALF, WORD_CLAIMED, value))
         snprintf(line, bytes, "claimed by %" PRIx64, value);
-    else if (ovs_is_key(word))
-        snprintf(line, bytes, "%" PRIx64 " value %" PRIx64, ovs_key_of(word), value);
+    else if (ovs_is_key_in(v, word))
+        snprintf(line, bytes, "%" PRIx64 " value %" PRIx64, ovs_key_in(v, word), value);
     else
         snprintf(line, bytes, "no word of a table: %" PRIx64, word);
 }
@@ -59,10 +62,11 @@ bool ovs_fixture_names(const fixture *s, const char *region, uint64_t at, char *
     if (strcmp(region, "row") == 0) return true;
     if (!far && !digest && strncmp(region, "word ", 5) != 0) return false;
     uint32_t k = (uint32_t)strtoul(strchr(region, ' '), NULL, 10);
-    uint64_t first = ovs_extent_first(v, k), slot = at / (digest ? OVS_DIGEST : sizeof(uint64_t));
+    uint64_t first = ovs_extent_first(v, k), word = at / (digest ? OVS_DIGEST : sizeof(uint64_t));
     if (far && first < v->near_most) first = v->near_most;
-    slot += first * ovs_segment_slots(v);
-    snprintf(text, bytes, "bucket %" PRIu64 ", slot %" PRIu64 "%s", slot / OVS_SLOTS, slot % OVS_SLOTS,
+    uint64_t bucket = word / OVS_LINE_WORDS + first * ovs_lines(v), in = word % OVS_LINE_WORDS;
+    const char *part = !v->pairs ? "" : in < OVS_PAIRS ? "key in " : "value in ";
+    snprintf(text, bytes, "%sbucket %" PRIu64 ", slot %" PRIu64 "%s", part, bucket, v->pairs ? in % OVS_PAIRS : in,
              digest ? ", digest" : "");
     return true;
 }
@@ -73,20 +77,20 @@ bool ovs_fixture_names(const fixture *s, const char *region, uint64_t at, char *
 static bool tell_bucket(const ovs_view *v, uint64_t b, uint64_t key, judge_steps *to)
 {
     judge_step *step = judge_steps_add(to, "searches");
-    uint64_t e = b * OVS_SLOTS;
-    while (e < (b + 1) * OVS_SLOTS && ovs_key_of(*ovs_at(v, e)) != key) e++;
+    uint64_t first = b << ovs_slot_bits(v), end = first + ovs_slots(v), e = first;
+    while (e < end && ovs_key_in(v, *ovs_at(v, e)) != key) e++;
     judge_step_at(step, "bucket %" PRIu64, b);
-    step->look = b * OVS_SLOTS;
-    step->looks = OVS_SLOTS;
-    if (e < (b + 1) * OVS_SLOTS)
-        judge_step_note(step, "Slot %" PRIu64 " has the key.", e % OVS_SLOTS);
+    step->look = first;
+    step->looks = ovs_slots(v);
+    if (e < end)
+        judge_step_note(step, "Slot %" PRIu32 " has the key.", ovs_slot_in(v, e));
     else if (ovs_is_open(v, b))
         judge_step_note(step,
                         "The key is not here. A slot is fresh: no key went past this bucket, so the search ends.");
     else
-        judge_step_note(step, "The key is not here; %" PRIu64 " of 16 slots are vacant, none is fresh.",
-                        ovs_free_slots(v, b));
-    return e < (b + 1) * OVS_SLOTS || ovs_is_open(v, b);
+        judge_step_note(step, "The key is not here; %" PRIu64 " of %" PRIu32 " slots are vacant, none is fresh.",
+                        ovs_free_slots(v, b), ovs_slots(v));
+    return e < end || ovs_is_open(v, b);
 }
 
 void ovs_fixture_tell(const fixture *s, uint64_t i, const void *before, judge_steps *to)
@@ -95,7 +99,7 @@ void ovs_fixture_tell(const fixture *s, uint64_t i, const void *before, judge_st
     const hd_batch *b = &s->part[0].batch;
     uint64_t key = b->key[i], h = ovs_hash(v, key);
     uint32_t flag = b->flag ? b->flag[i] : (uint32_t)HD_EITHER, k = 0;
-    if (key >= word_keys(OVS_HALF) || hd_flag_is_none(judge_item_op(b, i), flag)) {
+    if (key >= word_keys(ovs_half(v)) || hd_flag_is_none(judge_item_op(b, i), flag)) {
         judge_step_note(judge_steps_add(to, "ends"), "No table holds this key, or the flag is none.");
         return;
     }

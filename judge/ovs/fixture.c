@@ -67,7 +67,7 @@ void ovs_fixture_laid(void *table)
 static bool bring_in(ovs_view *v, hd_rng *g, uint64_t key)
 {
     uint64_t h = ovs_hash(v, key), first = hd_rng_below(g, 4) ? 0 : hd_rng_below(g, ovs_way(v)),
-             value = hd_rng_next(g) & word_field(OVS_HALF);
+             value = hd_rng_next(g) & word_field(ovs_half(v));
     if (ovs_find(v, key) != OVS_NOWHERE) return false;
     if (first == 0) return ovs_place(v, key, value) != OVS_NOWHERE;
     uint64_t e = ovs_free_slot(v, ovs_way_bucket(v, h, first));
@@ -78,7 +78,7 @@ static bool bring_in(ovs_view *v, hd_rng *g, uint64_t key)
 static void wear(ovs_view *v, hd_rng *g, bool keys_leave)
 {
     for (uint64_t e = 0; e < ovs_places(v) && keys_leave; e++)
-        if (ovs_is_key(*ovs_at(v, e)) && hd_rng_below(g, 16) == 0) *ovs_at(v, e) = ovs_vacant();
+        if (ovs_is_key_in(v, *ovs_at(v, e)) && hd_rng_below(g, 16) == 0) *ovs_at(v, e) = ovs_vacant_in(v);
     for (uint64_t b = 0; b < ovs_buckets(v); b++)
         if (hd_rng_below(g, 4) == 0) ovs_shut(v, b);
 }
@@ -92,10 +92,9 @@ bool ovs_fixture_fill(fixture *s, hd_rng *g)
     for (uint32_t k = 0; k < s->parts; k++) {
         const hd_batch *b = &s->part[k].batch;
         for (uint64_t i = 0; judge_keyed_batch(b) && i < b->n && n < most; i++)
-            if (b->key[i] < word_keys(OVS_HALF) && hd_rng_below(g, 2)) n += bring_in(v, g, b->key[i]);
+            if (b->key[i] < s->keys && hd_rng_below(g, 2)) n += bring_in(v, g, b->key[i]);
     }
-    for (uint64_t tries = 64 * places; tries && n < most; tries--)
-        n += bring_in(v, g, hd_rng_below(g, word_keys(OVS_HALF)));
+    for (uint64_t tries = 64 * places; tries && n < most; tries--) n += bring_in(v, g, hd_rng_below(g, s->keys));
     wear(v, g, lot < 4);
     return true;
 }

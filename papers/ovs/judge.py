@@ -25,6 +25,7 @@ TABLES = {"table": "one", "kind": "su", "range": "sparse", "keys": 4000, "batch"
 LISTS = {"table": "one", "kind": "su", "range": "sparse", "keys": 2500, "batch": 250, "op": "insert", "hold": 0, "sort": "key", "index": "far",
          "raise": "code", "recent": "fault", "prefetch": 1, "inner": 0, "memory": 16384, "scale": 256}
 NEARS, GROUPS = (0.8, 0.667, 0.571, 0.5), (4, 8, 16, 32)
+OTHER_GPUS = ("nvidia-h100",)
 BLOCK_KEYS, BLOCKS = (1, 30, 60, 120, 180, 240, 300, 360), tuple(4**n for n in range(3, 9))
 TWO_TABLES, TWO_LISTS = {"sort": "range", "batch": 1000, "load": 1, "inner": 20}, {"inner": 21}
 
@@ -38,13 +39,17 @@ class Results(Kept):
         super().__init__(folders)
         self._gpu = gpu
 
-    def _row(self, name, want):
-        """The row with these cells; numbers are compared as numbers."""
+    def _rows(self, name, want):
+        """The rows with these cells; numbers are compared as numbers."""
         same = lambda cell, value: cell == value if isinstance(value, str) else float(cell) == value
-        for row in self.table(name):
-            if all(same(row[k], v) for k, v in want.items()):
-                return row
-        raise Missing(f"{name}: " + " ".join(f"{k}={v}" for k, v in want.items()))
+        rows = [row for row in self.table(name) if all(same(row[k], v) for k, v in want.items())]
+        if not rows:
+            raise Missing(f"{name}: " + " ".join(f"{k}={v}" for k, v in want.items()))
+        return rows
+
+    def _row(self, name, want):
+        """The first of them."""
+        return self._rows(name, want)[0]
 
     def pages(self, column, **want):
         """A count of pages.c; what is not named is as run.sh has it for that table."""
@@ -106,14 +111,23 @@ class Results(Kept):
 
     # ---- On the GPU --------------------------------------------------------------------------
 
+    def _of_a_gpu(self, file, want):
+        """Rows of GPU.file.tsv with these cells, all correct; of another GPU, if this one was not measured so."""
+        why = None
+        for gpu in (self._gpu, *OTHER_GPUS):
+            try:
+                rows = self._rows(f"{gpu}.{file}.tsv", want)
+            except Missing as missing:
+                why = why or missing
+                continue
+            if any(int(r["wrong"]) for r in rows):
+                raise Missing(f"{gpu}.{file}.tsv: " + " ".join(f"{k}={v}" for k, v in want.items()) + " without wrong items")
+            return rows
+        raise why
+
     def rates(self, part, **want):
-        """Rows of rates.cu with these cells, all correct."""
-        name = f"{self._gpu}.rates.tsv"
-        same = lambda cell, value: cell == value if isinstance(value, str) else float(cell) == value
-        rows = [r for r in self.table(name) if r["part"] == part and all(same(r[k], v) for k, v in want.items())]
-        if not rows or any(int(r["wrong"]) for r in rows):
-            raise Missing(f"{name}: {part} " + " ".join(f"{k}={v}" for k, v in want.items()))
-        return rows
+        """Rows of rates.cu with these cells."""
+        return self._of_a_gpu("rates", {"part": part} | want)
 
     def rate(self, kernel, what, near, present, part="near", **want):
         """1e9 items per second; where a row was measured twice, the mean."""
@@ -157,15 +171,16 @@ class Results(Kept):
     def listed(self, column, op, kind, **want):
         """A cell of the table of rates.cu's part gfsl; what is not named is usual. Lists with other blocks have other numbers of items."""
         usual = {"level_pools": 0, "unsorted": 0, "far": "none", "keys_per_block": 0, "blocks": 0}
-        name = f"{self._gpu}.gfsl.tsv"
-        row = self._row(name, {"op": op, "kind": kind} | usual | want)
-        if int(row["wrong"]):
-            raise Missing(f"{name}: {op} {kind} " + " ".join(f"{k}={v}" for k, v in want.items()) + " without wrong items")
-        return float(row[column])
+        return float(self._of_a_gpu("gfsl", {"op": op, "kind": kind} | usual | want)[0][column])
 
     def list_rate(self, op, kind, **want):
         """1e9 items per second of the paper's list."""
         return self.listed("rate", op, kind, **want)
+
+    def list_apart(self, op):
+        """The ordered table, half of it near, batches sorted, over the paper's list with level 0 far, batches as they come."""
+        row, = self.rates("lists", near=0.5, segment=262144, what={"insert": "fill", "find": "find"}[op])
+        return float(row["rate"]) / self.list_rate(op, "su", level_pools=1, far="data")
 
     def list_gain(self, op, kind, **want):
         """The rate of a list with this, over that of the usual one."""

@@ -21,6 +21,14 @@ static bool say(char why[GFSL_WHY], const char *format, ...)
 static uint64_t link_at(const gfsl_view *v, uint32_t c) { return gfsl_at(v, c)[v->slots]; }
 static uint64_t seal_at(const gfsl_view *v, uint32_t c) { return gfsl_at(v, c)[v->slots + 1]; }
 
+/* Whether the key at place i has come before. */
+static bool comes_twice(const uint64_t *word, uint32_t i)
+{
+    for (uint32_t k = 0; k < i; k++)
+        if (gfsl_key(word[k]) == gfsl_key(word[i])) return true;
+    return false;
+}
+
 /* The keys of chunk c of a chain; *low: the least key that it may have. */
 static bool keys_hold(const gfsl_view *v, uint32_t level, uint32_t c, uint64_t *low, char *why)
 {
@@ -29,9 +37,7 @@ static bool keys_hold(const gfsl_view *v, uint32_t level, uint32_t c, uint64_t *
     bool loose = gfsl_is_loose(v, seal_at(v, c));
     uint64_t least = *low;
     for (; i < v->slots && word[i] != GFSL_EMPTY; i++) {
-        bool twice = false;
-        for (uint32_t k = 0; loose && k < i; k++) twice = twice || gfsl_key(word[k]) == gfsl_key(word[i]);
-        if (twice || gfsl_key(word[i]) < least || gfsl_key(word[i]) > fence ||
+        if (comes_twice(word, i) || gfsl_key(word[i]) < least || gfsl_key(word[i]) > fence ||
             gfsl_key(word[i]) >= word_keys(GFSL_HALF))
             return say(why, "GFSL-1: chunk %" PRIu32 " of level %" PRIu32 " has key %" PRIu32 " at place %" PRIu32, c,
                        level, gfsl_key(word[i]), i);

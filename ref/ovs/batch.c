@@ -11,8 +11,8 @@ void ovs_clear(ovs_view *v)
     for (uint64_t g = 0; g < ovs_segments(v); g++) {
         uint64_t *word = ovs_segment_at(v, g);
         uint8_t *digests = ovs_digests_at(v, g);
-        for (uint64_t s = 0; s < ovs_segment_slots(v); s++) word[s] = ovs_fresh();
-        if (digests) memset(digests, 0, ovs_digest_bytes(v, 1)); /* of fresh slots */
+        for (uint64_t k = 0; k < ovs_segment_words(v); k++) word[k] = UINT64_MAX; /* fresh */
+        if (digests) memset(digests, 0, ovs_digest_bytes(v, 1));                  /* of fresh slots */
     }
 }
 

@@ -54,22 +54,22 @@ static int digest_wrong(const ovs_view *v, uint64_t e)
 /* What is wrong with the word of slot e; OVS_RULES: nothing. */
 static int word_wrong(const ovs_view *v, uint64_t e)
 {
-    uint64_t word = *ovs_at(v, e), h = ovs_hash(v, ovs_key_of(word)), b = e / OVS_SLOTS;
-    if (word == ovs_fresh() || word == ovs_vacant()) return OVS_RULES;
-    if (ovs_is_free(word)) return OVS_RULE_FREE;
-    if (!ovs_is_key(word)) return OVS_RULE_CLAIMED;
+    uint64_t word = *ovs_at(v, e), h = ovs_hash(v, ovs_key_in(v, word)), b = ovs_bucket_of(v, e);
+    if (word == ovs_fresh_in(v) || word == ovs_vacant_in(v)) return OVS_RULES;
+    if (ovs_is_free_in(v, word)) return OVS_RULE_FREE;
+    if (!ovs_is_key_in(v, word)) return v->pairs ? OVS_RULE_FREE : OVS_RULE_CLAIMED;
     if (ovs_segment_of(v, h) != b >> v->line_bits) return OVS_RULE_SEGMENT;
     if (ovs_step_of(v, h, b & (ovs_lines(v) - 1)) >= ovs_way(v)) return OVS_RULE_WAY;
-    uint64_t found = ovs_find(v, ovs_key_of(word));
+    uint64_t found = ovs_find(v, ovs_key_in(v, word));
     if (found == OVS_NOWHERE) return OVS_RULE_OPEN;
     return found == e ? OVS_RULES : OVS_RULE_TWICE;
 }
 
 void ovs_say_broken(const ovs_view *v, uint64_t e, int rule, char *why, size_t bytes)
 {
-    uint64_t b = e / OVS_SLOTS;
-    snprintf(why, bytes, "%s (segment %" PRIu64 ", bucket %" PRIu64 ", slot %" PRIu64 ")", sentences[rule],
-             b >> v->line_bits, b, e % OVS_SLOTS);
+    uint64_t b = ovs_bucket_of(v, e);
+    snprintf(why, bytes, "%s (segment %" PRIu64 ", bucket %" PRIu64 ", slot %" PRIu32 ")", sentences[rule],
+             b >> v->line_bits, b, ovs_slot_in(v, e));
 }
 
 void ovs_check(const ovs_view *v, char *why, size_t bytes)

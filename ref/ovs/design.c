@@ -42,6 +42,7 @@ ovs_view ovs_view_for(const hd_info *info)
     v.near_most = info->ovs.near_bytes ? info->ovs.near_bytes / info->ovs.segment_bytes : UINT64_MAX;
     v.guided = info->ovs.guide == HD_GUIDE_DIGEST ? OVS_EXTENTS : 0;
     v.seed = info->seed;
+    v.pairs = info->value_bytes == 8;
     v.ranges = info->ovs.partition == HD_PARTITION_RANGE;
     v.rows = ovs_rows_for(&v, segments);
     return v;
@@ -71,7 +72,8 @@ void ovs_tell(const ovs_view *v, hd_info *info)
     info->buckets = ovs_buckets(v);
     info->stash_buckets = 0;
     info->capacity = info->places = ovs_places(v);
-    info->keys = word_keys(OVS_HALF);
+    info->slots = ovs_slots(v);
+    info->keys = word_keys(ovs_half(v));
     info->values_device_bytes = bytes_of(v, false);
     info->values_host_bytes = bytes_of(v, true);
     info->memory_bytes = sizeof *v + info->values_device_bytes + info->values_host_bytes +
@@ -82,21 +84,27 @@ static hd_status shape_of(const hd_design *d, const hd_config *c, hd_info *info)
 {
     const uint32_t segment = c->ovs.segment_bytes;
     (void)d;
-    if (c->slots != OVS_SLOTS)
-        return hd_fail(HD_EINVAL, "slots: ovs has buckets of %d, not of %" PRIu32, OVS_SLOTS, c->slots);
-    if (c->value_bytes != OVS_HALF / 8)
-        return hd_fail(HD_EINVAL, "value_bytes: ovs packs 4 beside a key, not %" PRIu32, c->value_bytes);
+    if (c->value_bytes != 4 && c->value_bytes != 8)
+        return hd_fail(HD_EINVAL, "value_bytes: ovs has values of 4 or 8, not of %" PRIu32, c->value_bytes);
+    const bool pairs = c->value_bytes == 8;
+    if (c->slots != OVS_SLOTS && !(pairs && c->slots == OVS_PAIRS)) /* the usual 16 become 8 */
+        return hd_fail(HD_EINVAL, "slots: ovs has buckets of %d, not of %" PRIu32, pairs ? OVS_PAIRS : OVS_SLOTS,
+                       c->slots);
+    if (pairs && c->ovs.guide == HD_GUIDE_DIGEST)
+        return hd_fail(HD_EINVAL, "guide: tables with values of 8 bytes have no digests");
     if (c->clock != HD_CLOCK_LOGICAL) return hd_fail(HD_EINVAL, "clock: ovs keeps no times");
+    if (c->value_bytes == 8 && c->ovs.partition == HD_PARTITION_RANGE)
+        return hd_fail(HD_EINVAL, "partition: ranges are of keys of 32 bits; pairs of 64 bits are placed by a hash");
     if (segment & (segment - 1)) return hd_fail(HD_EINVAL, "segment: %" PRIu32 " bytes are no power of two", segment);
     if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_WORDS;
     if (info->layout != HD_LAYOUT_WORDS) return hd_fail(HD_EINVAL, "layout: ovs has words");
-    uint64_t slots = segment / 8, segments = c->capacity / slots + (c->capacity % slots != 0);
+    uint64_t slots = segment / (pairs ? 16 : 8), segments = c->capacity / slots + (c->capacity % slots != 0);
     if (segments > segments_most)
         return hd_fail(HD_EINVAL,
                        "capacity: %" PRIu64 " entries are more than %" PRIu64 " segments of %" PRIu32 " bytes",
                        c->capacity, segments_most, segment);
     info->ovs = c->ovs;
-    info->buckets = info->base_buckets = segments * slots / OVS_SLOTS;
+    info->buckets = info->base_buckets = segments * (segment / OVS_LINE);
     const ovs_view v = ovs_view_for(info);
     ovs_tell(&v, info);
     return HD_OK;
@@ -115,7 +123,7 @@ static void usual(hd_config *c)
 static uint64_t part_words(const ovs_view *v, uint32_t k, bool far)
 {
     uint64_t near = ovs_extent_near(v, k);
-    return (far ? ovs_extent_segments(v, k) - near : near) * ovs_segment_slots(v);
+    return (far ? ovs_extent_segments(v, k) - near : near) * ovs_segment_words(v);
 }
 
 static uint64_t **part_of(ovs_view *v, uint32_t k, bool far) { return far ? &v->extent[k].far : &v->extent[k].near; }
@@ -289,7 +297,8 @@ static size_t next(void *state, hd_entry *e, size_t most)
 
 static bool put_at(void *state, const hd_entry *e)
 {
-    return e->score == 0 && ovs_put((ovs_view *)state, e->slot, e->key, word_value_in(OVS_HALF, e));
+    ovs_view *v = (ovs_view *)state;
+    return e->score == 0 && ovs_put(v, e->slot, e->key, word_value_in(ovs_half(v), e));
 }
 
 _Static_assert((int)OVS_EXTENTS == (int)HD_VIEW_SEGMENTS, "a view has every extent");
@@ -297,9 +306,9 @@ void ovs_show(const ovs_view *v, hd_view *view)
 {
     memset(view, 0, sizeof *view);
     view->places = ovs_places(v);
-    view->slots = OVS_SLOTS;
-    view->value_bytes = OVS_HALF / 8;
-    view->word_bytes = word_bytes(OVS_HALF);
+    view->slots = ovs_slots(v);
+    view->value_bytes = ovs_half(v) / 8;
+    view->word_bytes = word_bytes(ovs_half(v));
     view->base_buckets = v->base << v->line_bits;
     view->buckets = ovs_buckets(v);
     view->near_buckets = v->near_most < ovs_segments(v) ? v->near_most << v->line_bits : view->buckets;
@@ -325,8 +334,9 @@ static hd_status run(void *state, uint32_t row, const hd_batch *b, hd_when when,
 
 static const char *unfit(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
-    (void)row, (void)info;
-    return b->each ? NULL : ovs_unfit(b->op);
+    (void)row;
+    if (b->each) return info->value_bytes == 8 ? HD_NOT_MIXED : NULL;
+    return ovs_unfit(b->op);
 }
 
 static const char *const guides[] = { "none", "digest", NULL };    /* by hd_guide */
@@ -365,9 +375,9 @@ static const hd_variant *const variants[] = { &variant, NULL };
 
 const hd_design hd_design_ovs = {
     .name = "ovs",
-    .what =
-        "a dictionary of 32-bit keys and values in segments, some in a device's memory and some in the host's, that "
-        "grows and shrinks segment by segment (HT-OVS)",
+    .what = "a dictionary of keys and values of 32 or 64 bits in segments, some in a device's memory and some in the "
+            "host's, "
+            "that grows and shrinks segment by segment (HT-OVS)",
     .backend = "ref",
     .params = &ovs_params,
     .policy = "none",

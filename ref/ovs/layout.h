@@ -6,6 +6,15 @@
  * is a power of two of buckets and nothing else: it has no header, and no address is stored in it. Bucket b is bucket b
  * mod lines of segment b / lines; slot s of it is entry e = 16 b + s.
  *
+ * With values of 8 bytes an entry is a pair of words. A bucket is a line of 128 bytes, too: 8 key words, then their 8
+ * value words. Slot s has key word s and value word 8 + s, and is entry e = 8 b + s. A key word without a key is
+ *
+ *   2^64 - 1   fresh
+ *   2^64 - 2   vacant
+ *
+ * and the value word of such a slot says nothing. Two words cannot be changed by one compare-and-swap. So pairs have no
+ * claims: only the owner of a segment changes key words (gpu/ovs/flip.h). Pairs have no digests.
+ *
  * Segments are numbered by linear hashing (Litwin 1980): there are base x 2^level + split of them. The high half of a
  * hash, 32 bits, gives a first part, of base, and as many low bits as there are levels, one more where the segment that
  * they name has been split:
@@ -62,12 +71,14 @@
 #include "ref/words/layout.h"
 
 enum {
-    OVS_HALF = 32,    /* bits of a key, and of a value */
-    OVS_SLOTS = 16,   /* of a bucket                   */
-    OVS_LINE = 128,   /* bytes of a bucket             */
-    OVS_WAY = 64,     /* buckets of a way, at most     */
-    OVS_EXTENTS = 32, /* as many doublings, and the base segments */
-    OVS_DIGEST = 2,   /* bytes of a digest */
+    OVS_HALF = 32,  /* bits of a key, and of a value */
+    OVS_SLOTS = 16, /* of a bucket of words          */
+    OVS_LINE = 128, /* bytes of a bucket             */
+    OVS_LINE_WORDS = OVS_LINE / 8,
+    OVS_PAIRS = WORD_APART, /* slots of a bucket of pairs */
+    OVS_WAY = 64,           /* buckets of a way, at most     */
+    OVS_EXTENTS = 32,       /* as many doublings, and the base segments */
+    OVS_DIGEST = 2,         /* bytes of a digest */
     OVS_DIGEST_OF_NONE = 0x101
 };
 #define OVS_NOWHERE WORD_NOWHERE
@@ -103,15 +114,19 @@ typedef struct ovs_view {
     uint64_t seed;
     uint64_t *row; /* (rows) the directory; ranges only. Of its rows as many are in use as there are segments */
     uint64_t rows;
+    uint32_t pairs; /* 1: entries are pairs of words; 0: words */
 } ovs_view;
 
 /* ---- Sizes ----------------------------------------------------------------------------------- */
 
 HD_FN uint64_t ovs_segments(const ovs_view *v) { return (v->base << v->level) + v->split; }
 HD_FN uint64_t ovs_lines(const ovs_view *v) { return 1ull << v->line_bits; }
-HD_FN uint64_t ovs_segment_slots(const ovs_view *v) { return ovs_lines(v) * OVS_SLOTS; }
+HD_FN uint32_t ovs_slot_bits(const ovs_view *v) { return 4 - v->pairs; }
+HD_FN uint32_t ovs_slots(const ovs_view *v) { return 1u << ovs_slot_bits(v); } /* of a bucket */
+HD_FN uint64_t ovs_segment_slots(const ovs_view *v) { return ovs_lines(v) << ovs_slot_bits(v); }
+HD_FN uint64_t ovs_segment_words(const ovs_view *v) { return ovs_lines(v) * OVS_LINE_WORDS; }
 HD_FN uint64_t ovs_buckets(const ovs_view *v) { return ovs_segments(v) << v->line_bits; }
-HD_FN uint64_t ovs_places(const ovs_view *v) { return ovs_buckets(v) * OVS_SLOTS; }
+HD_FN uint64_t ovs_places(const ovs_view *v) { return ovs_buckets(v) << ovs_slot_bits(v); }
 
 /* How many segments extent k has, which one is its first, and how many of them are near. */
 HD_FN uint64_t ovs_extent_segments(const ovs_view *v, uint32_t k) { return k ? v->base << (k - 1) : v->base; }
@@ -140,25 +155,40 @@ HD_FN uint32_t ovs_extent_of(const ovs_view *v, uint64_t segment, uint64_t *firs
     return k;
 }
 
-/* Slot 0 of bucket 0 of a segment. */
+/* The first word of a segment. */
 HD_FN uint64_t *ovs_segment_at(const ovs_view *v, uint64_t segment)
 {
     uint64_t first;
     uint32_t k = ovs_extent_of(v, segment, &first);
-    if (ovs_is_near(v, segment)) return v->extent[k].near + (segment - first) * ovs_segment_slots(v);
+    if (ovs_is_near(v, segment)) return v->extent[k].near + (segment - first) * ovs_segment_words(v);
     if (first < v->near_most) first = v->near_most; /* the far part begins with it */
-    return v->extent[k].far + (segment - first) * ovs_segment_slots(v);
+    return v->extent[k].far + (segment - first) * ovs_segment_words(v);
 }
 
-/* Slot 0 of bucket b, and slot e of the table. */
+/* The first word of bucket b. */
 HD_FN uint64_t *ovs_bucket(const ovs_view *v, uint64_t b)
 {
-    return ovs_segment_at(v, b >> v->line_bits) + (b & (ovs_lines(v) - 1)) * OVS_SLOTS;
+    return ovs_segment_at(v, b >> v->line_bits) + (b & (ovs_lines(v) - 1)) * OVS_LINE_WORDS;
 }
-HD_FN uint64_t *ovs_at(const ovs_view *v, uint64_t e) { return ovs_bucket(v, e / OVS_SLOTS) + e % OVS_SLOTS; }
+
+/* The bucket and the slot there of slot e, of the table or of a segment; and where its word, or key word, is in the
+ * segment. The value word of a pair is OVS_PAIRS words behind its key word. */
+HD_FN uint64_t ovs_bucket_of(const ovs_view *v, uint64_t e) { return e >> ovs_slot_bits(v); }
+HD_FN uint32_t ovs_slot_in(const ovs_view *v, uint64_t e) { return (uint32_t)e & (ovs_slots(v) - 1); }
+HD_FN uint64_t ovs_word_in(const ovs_view *v, uint64_t e)
+{
+    return ovs_bucket_of(v, e) * OVS_LINE_WORDS + ovs_slot_in(v, e);
+}
+
+/* The word of slot e of the table, or its key word; and its value. */
+HD_FN uint64_t *ovs_at(const ovs_view *v, uint64_t e) { return ovs_bucket(v, ovs_bucket_of(v, e)) + ovs_slot_in(v, e); }
+HD_FN uint8_t *ovs_value_at(const ovs_view *v, uint64_t e)
+{
+    return (uint8_t *)(ovs_at(v, e) + OVS_PAIRS * v->pairs); /* of a word the low half, which comes first */
+}
 
 /* The digests of a segment; NULL: it has none. And those of n segments, in bytes. */
-HD_FN uint64_t ovs_digest_bytes(const ovs_view *v, uint64_t n) { return n * ovs_segment_slots(v) * OVS_DIGEST; }
+HD_FN uint64_t ovs_digest_bytes(const ovs_view *v, uint64_t n) { return n * ovs_lines(v) * OVS_SLOTS * OVS_DIGEST; }
 HD_FN uint8_t *ovs_digests_at(const ovs_view *v, uint64_t segment)
 {
     uint64_t first;
@@ -265,6 +295,27 @@ HD_FN uint64_t ovs_vacant(void) { return word_vacant(OVS_HALF); }
 HD_FN uint64_t ovs_key_of(uint64_t word) { return word_key_of(OVS_HALF, word); }
 HD_FN bool ovs_is_key(uint64_t word) { return word_is_key(OVS_HALF, word); }
 HD_FN bool ovs_is_free(uint64_t word) { return word_is_free(OVS_HALF, word); }
+
+/* ---- Words, and key words of pairs ------------------------------------------------------------------- */
+
+HD_FN uint32_t ovs_half(const ovs_view *v) { return v->pairs ? 64 : (uint32_t)OVS_HALF; }
+HD_FN uint64_t ovs_fresh_in(const ovs_view *v) { return v->pairs ? UINT64_MAX : ovs_fresh(); }
+HD_FN uint64_t ovs_vacant_in(const ovs_view *v) { return v->pairs ? UINT64_MAX - 1 : ovs_vacant(); }
+HD_FN uint64_t ovs_key_in(const ovs_view *v, uint64_t word) { return v->pairs ? word : ovs_key_of(word); }
+HD_FN bool ovs_is_key_in(const ovs_view *v, uint64_t word)
+{
+    return v->pairs ? word < word_keys(64) : ovs_is_key(word);
+}
+HD_FN bool ovs_is_free_in(const ovs_view *v, uint64_t word)
+{
+    return v->pairs ? word >= ovs_vacant_in(v) : ovs_is_free(word);
+}
+
+/* The value of slot e, whose word, or key word, this is. */
+HD_FN uint64_t ovs_value_of(const ovs_view *v, const uint64_t *word)
+{
+    return v->pairs ? word[OVS_PAIRS] : word_value_of(OVS_HALF, *word);
+}
 
 /* What the digest of a slot becomes that holds this word at rest, and had the digest `was`. */
 HD_FN uint32_t ovs_digest_for(const ovs_view *v, uint64_t word, uint32_t was)

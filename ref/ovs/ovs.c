@@ -22,40 +22,52 @@ void ovs_write(const ovs_view *v, uint64_t e, uint64_t word)
     p[1] = (uint8_t)(digest >> 8);
 }
 
+void ovs_write_entry(const ovs_view *v, uint64_t e, uint64_t key, uint64_t value)
+{
+    if (v->pairs) ovs_at(v, e)[OVS_PAIRS] = value;
+    ovs_write(v, e, v->pairs ? key : word_pack(OVS_HALF, key, value));
+}
+
 /* ---- Buckets --------------------------------------------------------------------------------- */
 
-/* How many slots of bucket b hold this word. */
+/* How many slots of bucket b hold this word, or key word. */
 static uint32_t slots_with(const ovs_view *v, uint64_t b, uint64_t word)
 {
     const uint64_t *bucket = ovs_bucket(v, b);
     uint32_t n = 0;
-    for (uint32_t s = 0; s < OVS_SLOTS; s++) n += bucket[s] == word;
+    for (uint32_t s = 0; s < ovs_slots(v); s++) n += bucket[s] == word;
     return n;
 }
 
-/* The first slot of bucket b whose key field is `field`. */
-static uint64_t slot_of(const ovs_view *v, uint64_t b, uint64_t field)
+/* The first slot of bucket b that has the key. */
+static uint64_t slot_of(const ovs_view *v, uint64_t b, uint64_t key)
 {
     const uint64_t *bucket = ovs_bucket(v, b);
     uint32_t s = 0;
-    while (s < OVS_SLOTS && ovs_key_of(bucket[s]) != field) s++;
-    return s < OVS_SLOTS ? b * OVS_SLOTS + s : OVS_NOWHERE;
+    while (s < ovs_slots(v) && ovs_key_in(v, bucket[s]) != key) s++;
+    return s < ovs_slots(v) ? (b << ovs_slot_bits(v)) + s : OVS_NOWHERE;
 }
 
-bool ovs_is_open(const ovs_view *v, uint64_t b) { return slots_with(v, b, ovs_fresh()) > 0; }
+bool ovs_is_open(const ovs_view *v, uint64_t b) { return slots_with(v, b, ovs_fresh_in(v)) > 0; }
 
 void ovs_shut(ovs_view *v, uint64_t b)
 {
     const uint64_t *bucket = ovs_bucket(v, b);
-    for (uint32_t s = 0; s < OVS_SLOTS; s++)
-        if (bucket[s] == ovs_fresh()) ovs_write(v, b * OVS_SLOTS + s, ovs_vacant());
+    for (uint32_t s = 0; s < ovs_slots(v); s++)
+        if (bucket[s] == ovs_fresh_in(v)) ovs_write(v, (b << ovs_slot_bits(v)) + s, ovs_vacant_in(v));
 }
 
-uint64_t ovs_free_slot(const ovs_view *v, uint64_t b) { return slot_of(v, b, word_field(OVS_HALF)); }
+uint64_t ovs_free_slot(const ovs_view *v, uint64_t b)
+{
+    const uint64_t *bucket = ovs_bucket(v, b);
+    uint32_t s = 0;
+    while (s < ovs_slots(v) && !ovs_is_free_in(v, bucket[s])) s++;
+    return s < ovs_slots(v) ? (b << ovs_slot_bits(v)) + s : OVS_NOWHERE;
+}
 
 uint64_t ovs_free_slots(const ovs_view *v, uint64_t b)
 {
-    return (uint64_t)slots_with(v, b, ovs_fresh()) + slots_with(v, b, ovs_vacant());
+    return (uint64_t)slots_with(v, b, ovs_fresh_in(v)) + slots_with(v, b, ovs_vacant_in(v));
 }
 
 /* ---- Ways ------------------------------------------------------------------------------------ */
@@ -63,7 +75,7 @@ uint64_t ovs_free_slots(const ovs_view *v, uint64_t b)
 uint64_t ovs_find(const ovs_view *v, uint64_t key)
 {
     uint64_t h = ovs_hash(v, key);
-    for (uint32_t step = 0; key < word_keys(OVS_HALF) && step < ovs_way(v); step++) {
+    for (uint32_t step = 0; key < word_keys(ovs_half(v)) && step < ovs_way(v); step++) {
         uint64_t b = ovs_way_bucket(v, h, step), e = slot_of(v, b, key);
         if (e != OVS_NOWHERE) return e;
         if (ovs_is_open(v, b)) break; /* OVS-4: it is nowhere beyond */
@@ -76,7 +88,7 @@ uint64_t ovs_place(ovs_view *v, uint64_t key, uint64_t value)
     uint64_t h = ovs_hash(v, key), e = OVS_NOWHERE;
     for (uint32_t step = 0; e == OVS_NOWHERE && step < ovs_way(v); step++)
         e = ovs_free_slot(v, ovs_way_bucket(v, h, step));
-    if (e != OVS_NOWHERE) ovs_write(v, e, word_pack(OVS_HALF, key, value));
+    if (e != OVS_NOWHERE) ovs_write_entry(v, e, key, value);
     return e;
 }
 
@@ -90,11 +102,11 @@ static uint64_t step_to(const ovs_view *v, uint64_t h, uint64_t b)
 bool ovs_put(ovs_view *v, uint64_t e, uint64_t key, uint64_t value)
 {
     uint64_t h = ovs_hash(v, key);
-    if (key >= word_keys(OVS_HALF) || e >= ovs_places(v) || !ovs_is_free(*ovs_at(v, e))) return false;
-    uint64_t step = step_to(v, h, e / OVS_SLOTS);
+    if (key >= word_keys(ovs_half(v)) || e >= ovs_places(v) || !ovs_is_free_in(v, *ovs_at(v, e))) return false;
+    uint64_t step = step_to(v, h, ovs_bucket_of(v, e));
     if (step == OVS_WAY) return false;
     while (step-- > 0) ovs_shut(v, ovs_way_bucket(v, h, step));
-    ovs_write(v, e, word_pack(OVS_HALF, key, value));
+    ovs_write_entry(v, e, key, value);
     return true;
 }
 
@@ -111,8 +123,8 @@ static const char *barred(const ovs_view *v, uint64_t key, uint64_t e)
 {
     uint64_t h = ovs_hash(v, key);
     if (e >= ovs_places(v)) return "inserted into a slot that is none";
-    if (!ovs_is_free(*ovs_at(v, e))) return "inserted into a slot that was not free";
-    uint64_t step = step_to(v, h, e / OVS_SLOTS);
+    if (!ovs_is_free_in(v, *ovs_at(v, e))) return "inserted into a slot that was not free";
+    uint64_t step = step_to(v, h, ovs_bucket_of(v, e));
     if (step == OVS_WAY) return "inserted into a bucket that is not on its way (OVS-2)";
     while (step-- > 0)
         if (ovs_is_open(v, ovs_way_bucket(v, h, step))) return "it passed a bucket that is open (OVS-4)";
@@ -132,19 +144,23 @@ static const char *accept_absent(void *table, const word_item *it, const word_se
     if (seen->entry == OVS_NOWHERE)
         return ovs_place(v, it->key, it->value) == OVS_NOWHERE ? "inserted, but there was no room" : NULL;
     const char *why = barred(v, it->key, seen->entry);
-    if (!why) ovs_write(v, seen->entry, word_pack(OVS_HALF, it->key, it->value));
+    if (!why) ovs_write_entry(v, seen->entry, it->key, it->value);
     return why;
 }
 
 static void *slot_at(const void *table, uint64_t e) { return ovs_at((const ovs_view *)table, e); }
 static uint64_t find_in(const void *table, uint64_t key) { return ovs_find((const ovs_view *)table, key); }
 static uint64_t place_in(void *table, uint64_t key, uint64_t value) { return ovs_place((ovs_view *)table, key, value); }
-static void remove_from(void *table, uint64_t e) { ovs_write((const ovs_view *)table, e, ovs_vacant()); }
+static void remove_from(void *table, uint64_t e)
+{
+    const ovs_view *v = (const ovs_view *)table;
+    ovs_write(v, e, ovs_vacant_in(v));
+}
 
 word_table ovs_words_of(ovs_view *v)
 {
     return (word_table){ .v = v,
-                         .half = OVS_HALF,
+                         .half = ovs_half(v),
                          .places = ovs_places(v),
                          .slot = slot_at,
                          .find = find_in,

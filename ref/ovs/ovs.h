@@ -36,8 +36,10 @@ uint64_t ovs_place(ovs_view *v, uint64_t key, uint64_t value);
  * passes are not open from now on. */
 bool ovs_put(ovs_view *v, uint64_t e, uint64_t key, uint64_t value);
 
-/* Slot e holds this word from now on, and the digest that belongs to it. */
+/* Slot e holds this word, or key word, from now on, and the digest that belongs to it. */
 void ovs_write(const ovs_view *v, uint64_t e, uint64_t word);
+/* Slot e holds this key and value from now on. */
+void ovs_write_entry(const ovs_view *v, uint64_t e, uint64_t key, uint64_t value);
 /* The digest of slot e; it has one. */
 uint32_t ovs_digest_in(const ovs_view *v, uint64_t e);
 

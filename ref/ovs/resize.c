@@ -12,11 +12,19 @@
 static uint64_t *earlier_slot(const ovs_view *v, uint64_t *segment, uint64_t h, uint64_t line)
 {
     for (uint64_t step = 0; step < ovs_step_of(v, h, line); step++) {
-        uint64_t *bucket = segment + ovs_step_in(v, h, step) * OVS_SLOTS;
-        for (uint32_t s = 0; s < OVS_SLOTS; s++)
-            if (ovs_is_free(bucket[s])) return &bucket[s];
+        uint64_t *bucket = segment + ovs_step_in(v, h, step) * OVS_LINE_WORDS;
+        for (uint32_t s = 0; s < ovs_slots(v); s++)
+            if (ovs_is_free_in(v, bucket[s])) return &bucket[s];
     }
     return NULL;
+}
+
+/* The entry of a slot, of which this is the word, or the key word, is in another slot from now on. */
+static void move_entry(const ovs_view *v, uint64_t *to, uint64_t *from)
+{
+    *to = *from;
+    if (v->pairs) to[OVS_PAIRS] = from[OVS_PAIRS];
+    *from = ovs_vacant_in(v);
 }
 
 /* Keys move to the first free slots of their ways, until no key has one. Then no key passes a bucket with a free slot,
@@ -28,16 +36,16 @@ static void settle(const ovs_view *v, uint64_t g)
     do {
         moved = false;
         for (uint64_t s = 0; s < slots; s++) {
-            if (!ovs_is_key(word[s])) continue;
-            to = earlier_slot(v, word, ovs_hash(v, ovs_key_of(word[s])), s / OVS_SLOTS);
+            uint64_t *at = word + ovs_word_in(v, s);
+            if (!ovs_is_key_in(v, *at)) continue;
+            to = earlier_slot(v, word, ovs_hash(v, ovs_key_in(v, *at)), ovs_bucket_of(v, s));
             if (!to) continue;
-            *to = word[s];
-            word[s] = ovs_vacant();
+            move_entry(v, to, at);
             moved = true;
         }
     } while (moved);
     for (uint64_t s = 0; s < slots; s++)
-        if (ovs_is_free(word[s])) word[s] = ovs_fresh();
+        if (ovs_is_free_in(v, word[ovs_word_in(v, s)])) word[ovs_word_in(v, s)] = ovs_fresh_in(v);
     for (uint64_t s = 0; s < slots && ovs_digests_at(v, g); s++) ovs_write(v, g * slots + s, word[s]);
 }
 
@@ -47,9 +55,10 @@ void ovs_split(ovs_view *v)
     *v = ovs_one_more(*v);
     uint64_t *from = ovs_segment_at(v, low), *to = ovs_segment_at(v, high);
     for (uint64_t s = 0; s < slots; s++) {
-        bool moves = ovs_is_key(from[s]) && ovs_segment_of(v, ovs_hash(v, ovs_key_of(from[s]))) == high;
-        to[s] = moves ? from[s] : ovs_vacant();
-        if (moves) from[s] = ovs_vacant();
+        uint64_t at = ovs_word_in(v, s), word = from[at];
+        bool moves = ovs_is_key_in(v, word) && ovs_segment_of(v, ovs_hash(v, ovs_key_in(v, word))) == high;
+        to[at] = ovs_vacant_in(v);
+        if (moves) move_entry(v, to + at, from + at);
     }
     settle(v, low);
     settle(v, high);
@@ -59,7 +68,7 @@ static uint64_t keys_in(const ovs_view *v, uint64_t g)
 {
     const uint64_t *word = ovs_segment_at(v, g);
     uint64_t n = 0;
-    for (uint64_t s = 0; s < ovs_segment_slots(v); s++) n += ovs_is_key(word[s]);
+    for (uint64_t s = 0; s < ovs_segment_slots(v); s++) n += ovs_is_key_in(v, word[ovs_word_in(v, s)]);
     return n;
 }
 
@@ -71,12 +80,15 @@ bool ovs_merge(ovs_view *v)
     uint64_t low = --then.split, high = ovs_segments(&then), slots = ovs_segment_slots(v);
     uint64_t *from = ovs_segment_at(v, high), *to = ovs_segment_at(v, low);
     bool fits = ovs_may_merge(v, keys_in(v, low) + keys_in(v, high));
-    for (uint64_t s = 0; s < slots && fits; s++)
-        if (ovs_is_key(from[s]))
-            fits = ovs_place(&then, ovs_key_of(from[s]), word_value_of(OVS_HALF, from[s])) != OVS_NOWHERE;
-    for (uint64_t s = 0; s < slots && !fits; s++) /* what came from there is still there */
-        if (ovs_is_key(to[s]) && ovs_segment_of(v, ovs_hash(v, ovs_key_of(to[s]))) == high)
-            ovs_write(v, low * slots + s, ovs_vacant());
+    for (uint64_t s = 0; s < slots && fits; s++) {
+        const uint64_t *at = from + ovs_word_in(v, s);
+        if (ovs_is_key_in(v, *at)) fits = ovs_place(&then, ovs_key_in(v, *at), ovs_value_of(v, at)) != OVS_NOWHERE;
+    }
+    for (uint64_t s = 0; s < slots && !fits; s++) { /* what came from there is still there */
+        uint64_t word = to[ovs_word_in(v, s)];
+        if (ovs_is_key_in(v, word) && ovs_segment_of(v, ovs_hash(v, ovs_key_in(v, word))) == high)
+            ovs_write(v, low * slots + s, ovs_vacant_in(v));
+    }
     if (!fits) return false;
     *v = then;
     settle(v, low);

@@ -6,6 +6,10 @@
  *   half 32   64 bits   key << 32 | value      keys below 2^32 - 3
  *   half 16   32 bits   key << 16 | value      keys below 2^16 - 3
  *
+ * An entry of half 64 is a pair of words, with keys below 2^64 - 3: a key word, and WORD_APART words behind it a value
+ * word. Its design says what the key word of a slot without a key is; of the functions below it uses word_field,
+ * word_keys and word_bytes.
+ *
  * The three greatest keys of the field are signs: they say what is in a slot without a key. The value tells more:
  *
  *   EMPTY, value all ones   fresh: free, and never used since the bucket was made
@@ -24,6 +28,7 @@
 
 /* What the key field says where there is no key: 2^half less this. */
 enum { WORD_EMPTY = 1, WORD_CLAIMED = 2, WORD_LEAVING = 3 };
+enum { WORD_APART = 8 };
 #define WORD_NOWHERE UINT64_MAX /* in place of the number of an entry */
 
 /* Linear hashing: a table of n buckets, or segments, has base << level + split of them, and split < base << level. */
@@ -35,9 +40,9 @@ HD_FN uint32_t word_level(uint64_t base, uint64_t n)
 }
 
 HD_FN uint32_t word_bytes(uint32_t half) { return half / 4; }
-HD_FN uint64_t word_field(uint32_t half) { return (1ull << half) - 1; }
+HD_FN uint64_t word_field(uint32_t half) { return ~0ull >> (64 - half); }
 /* Keys are below this. */
-HD_FN uint64_t word_keys(uint32_t half) { return word_field(half) + 1 - WORD_LEAVING; }
+HD_FN uint64_t word_keys(uint32_t half) { return word_field(half) - (WORD_LEAVING - 1); }
 
 HD_FN uint64_t word_pack(uint32_t half, uint64_t key, uint64_t value) { return key << half | value; }
 HD_FN uint64_t word_key_of(uint32_t half, uint64_t word) { return word >> half; }

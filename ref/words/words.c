@@ -14,27 +14,46 @@
 
 /* ---- Slots ----------------------------------------------------------------------------------- */
 
-uint64_t word_read(const word_table *t, uint64_t e)
+static uint64_t read_word(const word_table *t, uint64_t e)
 {
     const void *slot = t->slot(t->v, e);
-    return t->half == 32 ? *(const uint64_t *)slot : *(const uint32_t *)slot;
+    return t->half == 16 ? *(const uint32_t *)slot : *(const uint64_t *)slot;
 }
 
-static void write_word(const word_table *t, uint64_t e, uint64_t word)
+/* What the key field says: a key, or the sign of a slot without one. */
+static uint64_t key_in(const word_table *t, uint64_t e)
+{
+    return t->half == 64 ? read_word(t, e) : word_key_of(t->half, read_word(t, e));
+}
+static bool has_key(const word_table *t, uint64_t e) { return key_in(t, e) < word_keys(t->half); }
+
+static void *value_at(const word_table *t, uint64_t e)
 {
     void *slot = t->slot(t->v, e);
-    if (t->half == 32)
-        *(uint64_t *)slot = word;
+    return t->half == 64 ? (uint64_t *)slot + WORD_APART : slot;
+}
+
+static uint64_t read_value(const word_table *t, uint64_t e)
+{
+    return t->half == 64 ? *(const uint64_t *)value_at(t, e) : word_value_of(t->half, read_word(t, e));
+}
+
+/* Of a slot that has a key. */
+static void write_value(const word_table *t, uint64_t e, uint64_t value)
+{
+    if (t->half == 64)
+        *(uint64_t *)value_at(t, e) = value;
+    else if (t->half == 32)
+        *(uint64_t *)value_at(t, e) = word_pack(t->half, key_in(t, e), value);
     else
-        *(uint32_t *)slot = (uint32_t)word;
+        *(uint32_t *)value_at(t, e) = (uint32_t)word_pack(t->half, key_in(t, e), value);
 }
 
 size_t word_next(const word_table *t, hd_entry *e, size_t most)
 {
     size_t n = 0;
     for (uint64_t i = e->slot; i < t->places && n < most; i++) {
-        uint64_t word = word_read(t, i);
-        if (word_is_key(t->half, word)) e[n++] = (hd_entry){ i, word_key_of(t->half, word), 0, t->slot(t->v, i) };
+        if (has_key(t, i)) e[n++] = (hd_entry){ i, key_in(t, i), 0, value_at(t, i) };
     }
     return n;
 }
@@ -65,13 +84,13 @@ const char *word_unfit(hd_op op)
 /* What the rule says happens to the key in slot e. */
 static void change_found(const word_table *t, const word_item *it, const hd_rule *r, uint64_t e)
 {
-    uint64_t value = word_value_of(t->half, word_read(t, e));
+    uint64_t value = read_value(t, e);
     if (r->value == HD_REPLACE_VALUE) value = it->value;
     if (r->value == HD_ADD_VALUE) hd_accum_add(it->elem, &value, &it->value, t->half / 8);
     if (r->besides == HD_REMOVE)
         t->remove(t->v, e);
     else
-        write_word(t, e, word_pack(t->half, it->key, value));
+        write_value(t, e, value);
 }
 
 static bool is_reserved(const word_table *t, const word_item *it)
@@ -97,7 +116,7 @@ void word_apply(const word_table *t, const word_item *it, word_seen *seen)
     }
     if (e == WORD_NOWHERE || seen->outcome == HD_ERASED) return;
     seen->entry = e;
-    seen->value = word_value_of(t->half, word_read(t, e));
+    seen->value = read_value(t, e);
 }
 
 const char *word_accept(const word_table *t, const word_item *it, const word_seen *seen, uint64_t busy)
@@ -112,7 +131,7 @@ const char *word_accept(const word_table *t, const word_item *it, const word_see
     if (e == WORD_NOWHERE && r->insert) return t->absent(t->v, it, seen, busy);
     if (e == WORD_NOWHERE) return seen->outcome == HD_MISS ? NULL : "not a miss, but the key was absent";
     if (seen->outcome != r->found) return "the key was present, and the outcome is another";
-    if (seen->shown && seen->value != word_value_of(t->half, word_read(t, e))) return "delivered a wrong value";
+    if (seen->shown && seen->value != read_value(t, e)) return "delivered a wrong value";
     change_found(t, it, r, e);
     return NULL;
 }
@@ -136,7 +155,7 @@ static void deliver(const word_table *t, const hd_batch *b, uint64_t i, const wo
     bool value = it->op == HD_OP_FIND || it->op == HD_OP_FIND_MISSED || it->op == HD_OP_FIND_OR_INSERT;
     if (value && b->value_out) memcpy((char *)b->value_out + i * bytes, &seen->value, bytes);
     if ((value || it->op == HD_OP_FIND_PTR) && b->score_out) b->score_out[i] = 0;
-    if (it->op == HD_OP_FIND_PTR) b->ptr[i] = t->slot(t->v, seen->entry);
+    if (it->op == HD_OP_FIND_PTR) b->ptr[i] = value_at(t, seen->entry);
 }
 
 static void run_keyed(const word_table *t, const hd_batch *b, uint64_t *tally)
@@ -161,10 +180,10 @@ static void run_keyed(const word_table *t, const hd_batch *b, uint64_t *tally)
 
 static void list_put(const word_table *t, const hd_batch *b, uint64_t at, uint64_t e)
 {
-    if (b->list_key) b->list_key[at] = word_key_of(t->half, word_read(t, e));
+    if (b->list_key) b->list_key[at] = key_in(t, e);
     if (b->list_score) b->list_score[at] = 0;
     if (b->list_item) b->list_item[at] = e;
-    if (b->list_value) memcpy((char *)b->list_value + at * (t->half / 8), t->slot(t->v, e), t->half / 8);
+    if (b->list_value) memcpy((char *)b->list_value + at * (t->half / 8), value_at(t, e), t->half / 8);
 }
 
 static void run_scan(const word_table *t, const hd_batch *b)
@@ -173,10 +192,9 @@ static void run_scan(const word_table *t, const hd_batch *b)
     uint32_t predicate = hd_predicate_of(b);
     uint64_t first = exports ? b->start : 0, last = exports ? b->start + b->n : t->places, n = 0;
     for (uint64_t e = first; e < last; e++) {
-        uint64_t word = word_read(t, e);
-        if (!word_is_key(t->half, word)) continue;
-        if (!hd_predicate_holds(predicate, word_key_of(t->half, word), 0, (const uint8_t *)t->slot(t->v, e),
-                                t->half / 8, b->pred_arg[0], b->pred_arg[1]))
+        if (!has_key(t, e)) continue;
+        if (!hd_predicate_holds(predicate, key_in(t, e), 0, (const uint8_t *)value_at(t, e), t->half / 8,
+                                b->pred_arg[0], b->pred_arg[1]))
             continue;
         if (exports) list_put(t, b, n, e);
         if (b->op == HD_OP_ERASE_IF) t->remove(t->v, e);

@@ -32,14 +32,12 @@ typedef struct word_table {
     void *v;
     uint32_t half;
     uint64_t places;
-    void *(*slot)(const void *v, uint64_t e);                 /* the word, and so the value, its low half */
+    void *(*slot)(const void *v, uint64_t e); /* the word, and so the value, its low half; of a pair the key word */
     uint64_t (*find)(const void *v, uint64_t key);            /* WORD_NOWHERE: absent */
     uint64_t (*place)(void *v, uint64_t key, uint64_t value); /* of a key that is absent; WORD_NOWHERE: no room */
     void (*remove)(void *v, uint64_t e);                      /* the key in slot e */
     const char *(*absent)(void *v, const word_item *it, const word_seen *seen, uint64_t busy); /* word_accept */
 } word_table;
-
-uint64_t word_read(const word_table *t, uint64_t e);
 
 /* NULL, or why no dictionary of words runs the operation. */
 const char *word_unfit(hd_op op);
