@@ -185,7 +185,26 @@ struct hd_gpu {
     /* Checks of the configuration what the reference's shape cannot (HD_EINVAL names the field), and corrects info.
      * device: the table is on a device, not on the host machine. NULL: nothing. */
     hd_status (*shape)(hd_info *info, bool device);
+    /* Where ref->room_for is: the same on a machine, as resize does. */
+    hd_status (*room_for)(void *own, void *entries, const hd_gpu_machine *m, const uint64_t *key, uint64_t n,
+                          hd_info *info, bool *made);
 };
+
+/* What a table is to become: n, by hd_gpu.resize or set_near; or, where `how` is NULL, what room_for makes of these n
+ * keys. */
+typedef struct hd_gpu_change {
+    hd_status (*how)(void *own, void *entries, const hd_gpu_machine *m, uint64_t n, hd_info *info);
+    uint64_t n;
+    const uint64_t *key; /* (n) */
+    bool *made;
+} hd_gpu_change;
+
+static inline hd_status hd_gpu_become(const hd_gpu *gpu, const hd_gpu_change *to, void *own, void *entries,
+                                      const hd_gpu_machine *m, hd_info *info)
+{
+    if (to->how) return to->how(own, entries, m, to->n, info);
+    return gpu->room_for(own, entries, m, to->key, to->n, info, to->made);
+}
 
 /* ---- A batch's arrays ------------------------------------------------------------------------ */
 
@@ -242,6 +261,8 @@ void hd_host_move_all(void *from, void *to);
 /* Where gpu->resize is. info is what the table is afterwards, also where it fails. */
 hd_status hd_host_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
 hd_status hd_host_set_near(void *state, const hd_seams *s, uint64_t near_bytes, hd_info *info); /* and gpu->set_near */
+/* Where gpu->room_for is. */
+hd_status hd_host_room_for(void *state, const hd_seams *s, const uint64_t *key, uint64_t n, hd_info *info, bool *made);
 /* Where gpu->grow is: hd_design.grow. */
 hd_status hd_host_grow(const hd_design *d, const hd_seams *s, const hd_info *info, void **state);
 /* Where gpu->ref->prepare is. */
@@ -268,6 +289,8 @@ hd_status hd_cuda_clock(void *state, uint64_t *ns);
 hd_status hd_cuda_grow(const hd_design *d, const hd_seams *s, const hd_info *info, void **state);
 hd_status hd_cuda_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
 hd_status hd_cuda_set_near(void *state, const hd_seams *s, uint64_t near_bytes, hd_info *info);
+/* Where gpu->room_for is. */
+hd_status hd_cuda_room_for(void *state, const hd_seams *s, const uint64_t *key, uint64_t n, hd_info *info, bool *made);
 /* Where gpu->needs is. */
 hd_status hd_cuda_prepare(void *state, const hd_seams *s, const hd_batch *b, hd_info *info);
 /* Where gpu->view is. */

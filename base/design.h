@@ -94,6 +94,10 @@ struct hd_design {
     /* Changes how many bytes of the device's memory the state may take, 0: any, and moves entries accordingly. `info`
      * becomes what the state is then, also where that fails. NULL: entries stay where they are. */
     hd_status (*set_near)(void *state, const hd_seams *s, uint64_t near_bytes, hd_info *info);
+    /* Keys found no slot, as long as the table is as it is (n of them, in this machine's memory): grows it where they
+     * belong, and says so in *made and as resize does. *made false: room does not depend on keys, and nothing has
+     * changed. NULL: that is so for all tables. Repeated for the same keys it ends. */
+    hd_status (*room_for)(void *state, const hd_seams *s, const uint64_t *key, uint64_t n, hd_info *info, bool *made);
     /* Fills a view (heddle_view.h), whose memory stays where it is until view_end. The caller holds the lock as reader.
      * NULL: the design has none. A design with kernels has one if its reference has. view_end NULL: nothing to do. */
     hd_status (*view)(void *state, void *stream, hd_view *view);

@@ -40,6 +40,7 @@ typedef struct hd_param {
     const char *what;
     const char *alias; /* an earlier word of case strings, or NULL */
     bool places;       /* where entries are depends on it: a snapshot of another value is inserted anew */
+    bool anew;         /* and so is a snapshot of any value but 0: where entries are depends on more than it contains */
     hd_param_saved saved;
     uint32_t saved_at;
 } hd_param;

@@ -346,6 +346,13 @@ typedef enum hd_guide {
                        quarter of the bytes of segments, and count in near_bytes */
 } hd_guide;
 
+/* What decides which segment of an ovs table a key is in (doc/contract-ovs.md, Partition). */
+typedef enum hd_partition {
+    HD_PARTITION_HASH, /* its hash */
+    HD_PARTITION_RANGE /* the key: each segment has a range of keys. Growth splits the fullest segment at the median of
+                          its keys */
+} hd_partition;
+
 typedef struct hd_ovs_config {
     uint64_t near_bytes;    /* the most bytes of device memory that the table may take, with all that its kernels need;
                                the segments that do not fit are in page-locked host memory. 0: no limit. On backends
@@ -353,6 +360,7 @@ typedef struct hd_ovs_config {
     uint32_t segment_bytes; /* of a segment: a power of two from 128 to 2^30. A table has whole segments, and a segment
                                is in one of the two memories */
     hd_guide guide;
+    hd_partition partition;
 } hd_ovs_config;
 
 typedef struct hd_sl_config {

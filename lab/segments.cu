@@ -6,8 +6,9 @@
  *     segments bus GIB
  *     segments DESIGN CAPACITY NEAR ENTRIES FILL BATCH,... [KERNEL,...]
  *
- * DESIGN is ovs, sl, hive, or ovs with a guide: ovs:none, ovs:digest. Then keys are also drawn by Zipf's law. ovs:pairs
- * is ovs with keys and values of 8 bytes, and also runs assign_values. KERNEL - is the one that the table chooses.
+ * DESIGN is ovs, sl, hive, or ovs with a guide or with ranges: ovs:none, ovs:digest, ovs:range. Then keys are also
+ * drawn by Zipf's law, and together: neighbours, in order. ovs:pairs is ovs with keys and values of 8 bytes, and also
+ * runs assign_values. KERNEL - is the one that the table chooses.
  * CAPACITY and ENTRIES are numbers of entries. NEAR is the share of the table's bytes that `near` allows, besides
  * digests; 1: no limit. The table is filled with ENTRIES distinct keys, evenly spread over 32 bits, FILL at a time;
  * then batches of BATCH random ones run, and, with design sl, of new keys. All arrays are in device memory. Each figure
@@ -57,7 +58,14 @@ static __device__ uint64_t zipf_of(uint64_t x, uint64_t n)
 }
 
 /* How keys are drawn. */
-enum law { IN_ORDER, EVENLY, ZIPF };
+enum law { IN_ORDER, EVENLY, ZIPF, TOGETHER };
+
+/* The first key from `from` on whose number is below n. */
+static __device__ uint32_t next_key(uint32_t from, uint64_t n)
+{
+    while (number_of(from) >= n || from >= 0xfffffffdu) from++;
+    return from;
+}
 
 static __global__ void draw(arrays a, uint64_t n, uint64_t first, uint64_t below, uint64_t seed, law how)
 {
@@ -65,6 +73,7 @@ static __global__ void draw(arrays a, uint64_t n, uint64_t first, uint64_t below
     {
         uint64_t x = random_of(i + seed), number = how == IN_ORDER ? i : how == ZIPF ? zipf_of(x, below) : x % below;
         uint64_t key = key_of(uint32_t(first + number));
+        if (how == TOGETHER) key = next_key(uint32_t(random_of(seed) + i * ((1ull << 32) / below)), below);
         a.key[i] = a.pairs ? key * 0x9e3779b97f4a7c15u : key; /* an odd factor gives no key twice */
         set_value(a, a.value, i, value_of(a.key[i]));
     }
@@ -210,8 +219,10 @@ static int table(int argc, char **argv)
         { "find, hits", HD_OP_FIND, true, HD_HIT, EVENLY },
         { "find, misses", HD_OP_FIND, false, HD_MISS, EVENLY },
         { "find, hits, Zipf 0.99", HD_OP_FIND, true, HD_HIT, ZIPF },
+        { "find, hits, together", HD_OP_FIND, true, HD_HIT, TOGETHER },
         { "find, misses, Zipf 0.99", HD_OP_FIND, false, HD_MISS, ZIPF },
         { "insert_or_assign, hits", HD_OP_INSERT_OR_ASSIGN, true, HD_UPDATED, EVENLY },
+        { "insert_or_assign, hits, together", HD_OP_INSERT_OR_ASSIGN, true, HD_UPDATED, TOGETHER },
         { "assign_values", HD_OP_ASSIGN_VALUES, true, HD_UPDATED, EVENLY },
         { "successor", HD_OP_SUCCESSOR, true, HD_HIT, EVENLY },
         { "predecessor", HD_OP_PREDECESSOR, true, HD_HIT, EVENLY },
@@ -221,7 +232,8 @@ static int table(int argc, char **argv)
     bench b;
     b.design = argv[1];
     bool ordered = strcmp(b.design, "sl") == 0, pairs = strcmp(b.design, "ovs:pairs") == 0,
-         guide = strncmp(b.design, "ovs:", 4) == 0, digest = strcmp(b.design, "ovs:digest") == 0;
+         ranges = strcmp(b.design, "ovs:range") == 0, guide = strncmp(b.design, "ovs:", 4) == 0,
+         digest = strcmp(b.design, "ovs:digest") == 0;
     const std::vector<std::string> batches = names_in(argv[6]);
     uint64_t capacity = strtoull(argv[2], nullptr, 0), most = strtoull(argv[5], nullptr, 0), n = 0;
     for (const std::string &size : batches) n = std::max<uint64_t>(n, strtoull(size.c_str(), nullptr, 0));
@@ -231,7 +243,7 @@ static int table(int argc, char **argv)
     hd_config c = hd_config_of(guide ? "ovs" : b.design);
     c.backend = "cuda";
     c.capacity = capacity;
-    if (guide && !pairs) must(hd_config_set(&c, "guide", b.design + 4), "guide");
+    if (guide && !pairs) must(hd_config_set(&c, ranges ? "partition" : "guide", b.design + 4), "design");
     if (pairs) c.value_bytes = 8;
     const uint64_t words = pairs ? 2 : 1; /* of an entry; as many 4 bytes are a value */
     if (b.near < 1) (ordered ? c.sl.near_bytes : c.ovs.near_bytes) = uint64_t(b.near * capacity * 8 * words);
@@ -256,7 +268,7 @@ static int table(int argc, char **argv)
         for (const point &p : points) {
             if (p.op >= HD_OP_PREDECESSOR && !ordered) continue;
             if (p.op == HD_OP_ASSIGN_VALUES && !ordered && !pairs) continue;
-            if ((p.how == ZIPF && !guide) || (p.op == HD_OP_ERASE && &size != &batches.back())) continue;
+            if ((p.how >= ZIPF && !guide) || (p.op == HD_OP_ERASE && &size != &batches.back())) continue;
             for (const std::string &k : kernels)
                 measure(b, p, strtoull(size.c_str(), nullptr, 0), k == "-" ? nullptr : k.c_str());
         }

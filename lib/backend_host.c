@@ -311,10 +311,8 @@ static hd_status read_grown(void *self, void *here, const void *there, size_t by
     return HD_OK;
 }
 
-/* hd_gpu.resize or set_near. The caller is alone: the table's lock has it as an inserter. */
-static hd_status change(host *h, const hd_seams *s,
-                        hd_status (*how)(void *own, void *entries, const hd_gpu_machine *m, uint64_t n, hd_info *info),
-                        uint64_t n, hd_info *info)
+/* The caller is alone: the table's lock has it as an inserter. */
+static hd_status change(host *h, const hd_seams *s, const hd_gpu_change *to, hd_info *info)
 {
     growth g = { h, s };
     hd_gpu_machine m = { launcher_of(h), take_more, give_back, read_grown, &g };
@@ -322,7 +320,7 @@ static hd_status change(host *h, const hd_seams *s,
     m.on.self = &g;
     h->gpu->before(h->own, h->entries);
     hd_status status = make_known(h);
-    if (!status) status = how(h->own, h->entries, &m, n, info);
+    if (!status) status = hd_gpu_become(h->gpu, to, h->own, h->entries, &m, info);
     own_of(h)->info = *info;
     simt_machine_forget(h->machine);
     h->gpu->after(h->own, h->entries, status == HD_OK);
@@ -332,13 +330,21 @@ static hd_status change(host *h, const hd_seams *s,
 hd_status hd_host_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
 {
     host *h = (host *)state;
-    return change(h, s, h->gpu->resize, buckets, info);
+    const hd_gpu_change to = { .how = h->gpu->resize, .n = buckets };
+    return change(h, s, &to, info);
 }
 
 hd_status hd_host_set_near(void *state, const hd_seams *s, uint64_t near_bytes, hd_info *info)
 {
     host *h = (host *)state;
-    return change(h, s, h->gpu->set_near, near_bytes, info);
+    const hd_gpu_change to = { .how = h->gpu->set_near, .n = near_bytes };
+    return change(h, s, &to, info);
+}
+
+hd_status hd_host_room_for(void *state, const hd_seams *s, const uint64_t *key, uint64_t n, hd_info *info, bool *made)
+{
+    const hd_gpu_change to = { .n = n, .key = key, .made = made };
+    return change((host *)state, s, &to, info);
 }
 
 /* What kernels may touch of the old table, and of the new one. Planes that both share are the new one's. */

@@ -196,17 +196,14 @@ hd_status hd_cuda_clock(void *state, uint64_t *ns)
 
 /* ---- Growth in place, and another limit of device memory -------------------------------------- */
 
-/* hd_gpu.resize or set_near. */
-typedef hd_status changer(void *own, void *entries, const hd_gpu_machine *m, uint64_t n, hd_info *info);
-
 /* Between all batches before it and all that follow. */
-static hd_status change_here(cuda *c, const char *what, changer *how, uint64_t n, hd_info *info)
+static hd_status change_here(cuda *c, const char *what, const hd_gpu_change *to, hd_info *info)
 {
     hd_cuda_stream o = { c, NULL, what, NULL };
     const hd_gpu_machine m = hd_cuda_machine(&o);
     hd_status status = hd_streams_join(&c->streams), joined = status;
     if (!status) {
-        status = how(c->own, NULL, &m, n, info);
+        status = hd_gpu_become(c->gpu, to, c->own, NULL, &m, info);
         info->memory_bytes += hd_staging_bytes(&hd_staging_usual); /* beside what the design tells */
     }
     own_of(c)->info = *info;
@@ -214,24 +211,33 @@ static hd_status change_here(cuda *c, const char *what, changer *how, uint64_t n
     return hd_cuda_wait_anyway(c, what, status, NULL);
 }
 
-static hd_status change(cuda *c, const char *what, changer *how, uint64_t n, hd_info *info)
+static hd_status change(cuda *c, const char *what, const hd_gpu_change *to, hd_info *info)
 {
     int before = c->device.number;
     hd_status status = hd_cuda_enter(c, &before);
-    if (!status) status = change_here(c, what, how, n, info);
+    if (!status) status = change_here(c, what, to, info);
     return hd_cuda_leave(c, before, status);
 }
 
 hd_status hd_cuda_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
 {
     cuda *c = (cuda *)state;
+    const hd_gpu_change to = { .how = c->gpu->resize, .n = buckets };
     (void)s;
-    return change(c, "resize", c->gpu->resize, buckets, info);
+    return change(c, "resize", &to, info);
 }
 
 hd_status hd_cuda_set_near(void *state, const hd_seams *s, uint64_t near_bytes, hd_info *info)
 {
     cuda *c = (cuda *)state;
+    const hd_gpu_change to = { .how = c->gpu->set_near, .n = near_bytes };
     (void)s;
-    return change(c, "near", c->gpu->set_near, near_bytes, info);
+    return change(c, "near", &to, info);
+}
+
+hd_status hd_cuda_room_for(void *state, const hd_seams *s, const uint64_t *key, uint64_t n, hd_info *info, bool *made)
+{
+    const hd_gpu_change to = { .n = n, .key = key, .made = made };
+    (void)s;
+    return change((cuda *)state, "resize", &to, info);
 }

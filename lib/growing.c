@@ -159,15 +159,32 @@ static hd_status grow_locked(hd_table *t, uint64_t size, double target)
     return hd_table_grow(t, (times < most ? times : most) * info->buckets);
 }
 
-/* Grows the table for `size` entries; unless `always`, only when they are more than a share of `target`. A size that no
- * table of the design has is no mistake of the caller's: HD_ENOMEM. */
-static hd_status grow_for(hd_table *t, uint64_t size, double target, bool always)
+/* A size that no table of the design has is no mistake of the caller's. */
+static hd_status status_of_growth(hd_status status)
+{
+    return status == HD_EINVAL ? hd_fail(HD_ENOMEM, "growing: %s", hd_why()) : status;
+}
+
+/* Grows the table for `size` entries, when they are more than a share of `target`. */
+static hd_status grow_for(hd_table *t, uint64_t size, double target)
 {
     hd_status status = HD_OK;
     t->lock->enter(t->lock_state, HD_INSERTER);
-    if (always || (double)size > target * (double)t->info.places) status = grow_locked(t, size, target);
+    if ((double)size > target * (double)t->info.places) status = grow_locked(t, size, target);
     t->lock->leave(t->lock_state, HD_INSERTER);
-    return status == HD_EINVAL ? hd_fail(HD_ENOMEM, "growing: %s", hd_why()) : status;
+    return status_of_growth(status);
+}
+
+/* Grows the table, which has `size` entries, for items that are pending: where their keys belong, if that makes a
+ * difference. */
+static hd_status grow_for_pending(hd_table *t, const hd_batch *pending, uint64_t size, double target)
+{
+    bool made;
+    t->lock->enter(t->lock_state, HD_INSERTER);
+    hd_status status = hd_table_room_for(t, pending->key, pending->n, &made);
+    if (!status && !made) status = grow_locked(t, size + pending->n, target);
+    t->lock->leave(t->lock_state, HD_INSERTER);
+    return status_of_growth(status);
 }
 
 /* Grows the table and runs the pending items again, until none is pending. The arrays are the host's. */
@@ -181,7 +198,7 @@ static hd_status run_rest(const growing *g, hd_batch *b, uint8_t *outcome, uint6
         uint64_t size;
         collect(&r, from, from == b ? outcome : r.batch.outcome, g->value_bytes);
         status = hd_entries_sync(t, &size);
-        if (!status) status = grow_for(t, size + pending, g->share, true);
+        if (!status) status = grow_for_pending(t, &r.batch, size, g->share);
         if (!status) status = hd_run(t, &r.batch);
         if (!status) scatter(&r, b, outcome, g->value_bytes);
         if (!status) pending = count_pending(r.batch.outcome, r.batch.n);
@@ -303,7 +320,7 @@ static hd_status make_room(const growing *g, uint64_t entries, uint64_t wanted, 
 {
     hd_info info;
     if (*room >= wanted) return HD_OK;
-    hd_status status = grow_for(g->t, entries + wanted, g->target, false);
+    hd_status status = grow_for(g->t, entries + wanted, g->target);
     if (!status) status = hd_table_info(g->t, &info);
     if (status) return status;
     uint64_t most = (uint64_t)(g->target * (double)info.places);
@@ -367,7 +384,7 @@ static hd_status run_part(const growing *g, hd_batch *b)
         status = run_pending(g, b);
         if (!status && grows) status = hd_entries_sync(t, &size);
     }
-    return status || !grows ? status : grow_for(t, size, g->target, false);
+    return status || !grows ? status : grow_for(t, size, g->target);
 }
 
 /* Whether the batch gives or may give the caller lists. */

@@ -124,7 +124,11 @@ static hd_status take_pending(hd_reinsert *x, uint64_t *n)
     for (uint64_t i = 0; i < *n; i++)
         if (x->outcome[i] == HD_PENDING) copy_row(x, left++, x->key, x->score, x->value, i);
     *n = x->design->resize ? left : 0;
-    return *n ? x->design->resize(x->state, x->seams, buckets + buckets / 8 + 1, x->info) : HD_OK;
+    if (*n == 0) return HD_OK;
+    bool made = false;
+    hd_status status = HD_OK;
+    if (x->design->room_for) status = x->design->room_for(x->state, x->seams, x->key, *n, x->info, &made);
+    return status || made ? status : x->design->resize(x->state, x->seams, buckets + buckets / 8 + 1, x->info);
 }
 
 /* Each batch with a new or a better entry brings the state nearer to its last one, so there is an end. */

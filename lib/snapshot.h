@@ -31,7 +31,7 @@
 enum { HD_SNAPSHOT_VERSION = 1, HD_SNAPSHOT_VERSION_POLICY = 2 };
 #define HD_SNAPSHOT_EXPRESSIONS "expr" /* `policy` of a header of version 2 */
 
-enum { HD_SNAPSHOT_DUAL = 1, HD_SNAPSHOT_ADMIT_ALWAYS = 2, HD_SNAPSHOT_DEVICE_CLOCK = 4, HD_SNAPSHOT_FLAGS = 15 };
+enum { HD_SNAPSHOT_DUAL = 1, HD_SNAPSHOT_ADMIT_ALWAYS = 2, HD_SNAPSHOT_DEVICE_CLOCK = 4, HD_SNAPSHOT_FLAGS = 31 };
 
 typedef struct hd_snapshot_header {
     char magic[8];

@@ -428,6 +428,16 @@ static hd_status fill_as_saved(const filling *to, snapshot_file *f)
     return status;
 }
 
+/* Whether a snapshot of such a table tells where its entries were. */
+static bool tells_places(const hd_design *d, const hd_info *info)
+{
+    const hd_params *own = d->params;
+    bool tells = true;
+    for (size_t k = 0; own && k < own->count; k++)
+        tells = tells && (!own->row[k].anew || hd_param_number(&own->row[k], hd_params_of_table(own, info)) == 0);
+    return tells;
+}
+
 /* Of a design that resizes the number of buckets is no part of the shape. */
 static bool same_shape(const hd_design *d, const hd_info *a, const hd_info *b)
 {
@@ -447,7 +457,9 @@ static hd_status load_state(hd_table *t, snapshot_file *f, void **state, hd_info
     hd_info shape = *info = t->info;
     hd_status status = hd_snapshot_shape(d, f->path, &f->h, &shape);
     if (status) return status;
-    filling to = { d, &t->seams, NULL, info, same_shape(d, &shape, &t->info), ahead, dropped };
+    filling to = {
+        d, &t->seams, NULL, info, same_shape(d, &shape, &t->info) && tells_places(d, &shape), ahead, dropped
+    };
     if (to.as_saved) to.info = &shape;
     status = d->open(d, to.info, &t->seams, &to.state);
     if (status) return status;

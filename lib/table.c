@@ -544,6 +544,16 @@ hd_status hd_table_grow(hd_table *t, uint64_t buckets)
     return status;
 }
 
+hd_status hd_table_room_for(hd_table *t, const uint64_t *key, uint64_t n, bool *made)
+{
+    hd_info info = t->info;
+    *made = false;
+    if (!t->design->room_for) return HD_OK;
+    hd_status status = t->design->room_for(t->state, &t->seams, key, n, &info, made);
+    hd_table_become(t, &info);
+    return status;
+}
+
 hd_status hd_grow(hd_table *t, uint64_t buckets)
 {
     if (!t) return hd_fail(HD_EINVAL, "table: NULL");

@@ -54,6 +54,9 @@ hd_status hd_batch_accept(hd_table *t, const hd_batch *b, const hd_op_row *row, 
 /* hd_grow, for a caller that holds the lock as inserter. */
 hd_status hd_table_grow(hd_table *t, uint64_t buckets);
 
+/* hd_design.room_for, for such a caller. *made: whether the table has grown by it. */
+hd_status hd_table_room_for(hd_table *t, const uint64_t *key, uint64_t n, bool *made);
+
 /* Outcomes that the state knows and the table does not yet: before a state is closed, and before totals are read. */
 hd_status hd_late_tally(hd_table *t);
 

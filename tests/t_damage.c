@@ -300,7 +300,8 @@ static void fields_of_another_design(void **state)
     } row[] = { { "hive", 161, 1, "a field of the header" }, { "ovs", 120, 2, "a field of the header" },
                 { "ovs", 124, 1, "a field of the header" },  { "ovs", 128, 'c', "a field of the header" },
                 { "ovs", 160, 3, "no table of design ovs" }, { "ovs", 48, 33, "places" },
-                { "ovs", 161, 64, "the header's buckets" },  { "ovs", 104, 0, "base_buckets" } };
+                { "ovs", 161, 64, "the header's buckets" },  { "ovs", 104, 0, "base_buckets" },
+                { "hive", 84, 16, "the header's flags" },    { "ovs", 84, 1, "the header's flags" } };
     (void)state;
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         hd_config c = hd_config_of(row[i].design);

@@ -43,6 +43,7 @@ typedef struct world {
 
 /* Of the tables of the running test. */
 static const char *design = "hkv", *policy = "lfu", *kernel = NULL;
+static bool ranges; /* ovs with ranges of keys */
 static uint32_t value_bytes = VALUE;
 static uint64_t times = 1; /* how often each key comes in a batch */
 /* several launches change the table: one of them that fails leaves what those before it did */
@@ -104,6 +105,7 @@ static void world_open(world *w, const char *lock)
     if (!is_dictionary()) as_a_cache(&c);
     if (strcmp(design, "sl") == 0) c.sl.segment_bytes = 128;
     if (strcmp(design, "ovs") == 0) c.ovs.segment_bytes = 128;
+    if (ranges) c.ovs.partition = HD_PARTITION_RANGE;
     c.capacity = CAPACITY;
     c.slots = SLOTS;
     c.value_bytes = value_bytes;
@@ -600,6 +602,13 @@ static void every_call_of_words(const char *name, const char *(*unfit)(hd_op))
 
 static void every_call_of_a_dictionary(void **state) { (void)state, every_call_of_words("hive", hive_unfit); }
 static void every_call_of_segments(void **state) { (void)state, every_call_of_words("ovs", ovs_unfit); }
+static void every_call_of_ranges(void **state)
+{
+    (void)state;
+    ranges = true;
+    every_call_of_words("ovs", ovs_unfit);
+    ranges = false;
+}
 
 /* A batch of an ordered table that inserts or erases is many launches, of which one changes the table, and one more
  * changes values. */
@@ -633,6 +642,7 @@ static const struct CMUnitTest tests[] = { unit(every_operation),
                                            unit(twice_in_a_row),
                                            unit(every_call_of_a_dictionary),
                                            unit(every_call_of_segments),
+                                           unit(every_call_of_ranges),
                                            unit(every_call_of_an_ordered_table) };
 
 int main(void)

@@ -61,6 +61,9 @@ try "no local memory, and registers within their budget" sass budget "$list" "$t
 segments=$work/ovs_kernels.cubin
 try "the kernels of ovs compile without a warning" make_code ovs kernels
 try "no local memory, no calls, and registers within their budget" sass budget "$segments" "$top_srcdir/tests/machine_code.budget"
+ranges=$work/ovs_kernels_range.cubin
+try "the kernels of ovs for ranges compile without a warning" make_code ovs kernels_range
+try "and keep to the same budget" sass budget "$ranges" "$top_srcdir/tests/machine_code.budget"
 
 hashes=$work/hashes.cubin
 try "the hash functions compile without a warning" compile "$hashes" "$top_srcdir/tests/machine_code_hashes.cu"

@@ -30,6 +30,8 @@ static const char *const shapes[] = {
     "buckets=2 segment=256 batch=10x1 keys=uniform:40 duplicate=200000 guide=digest",
     "buckets=8 segment=512 near=512 batch=70x1 keys=uniform:150 duplicate=100000 reserved=50000 guide=digest",
     "buckets=3 segment=128 near=1 batch=16x1 keys=uniform:70 distinct=1 guide=digest",
+    "buckets=4 segment=128 near=256 batch=16x1 keys=uniform:70 duplicate=100000 reserved=50000 partition=range",
+    "buckets=6 segment=256 batch=40x1 keys=uniform:90 duplicate=200000 guide=digest partition=range",
     "buckets=2 segment=256 batch=10x1 keys=uniform:14 duplicate=200000 reserved=50000 value=8",
     "buckets=3 segment=128 near=256 batch=16x1 keys=uniform:40 duplicate=100000 reserved=50000 value=8",
     "buckets=8 segment=512 near=512 batch=70x1 keys=uniform:80 duplicate=100000 value=8",
@@ -282,12 +284,16 @@ static void tables_grow_on_the_host_machine(void **unused)
                                           "buckets=9 segment=1024",
                                           "buckets=128 segment=16384",
                                           "buckets=2 segment=256 near=256 value=8",
-                                          "buckets=64 segment=8192 near=1 value=8" };
+                                          "buckets=64 segment=8192 near=1 value=8",
+                                          "buckets=3 segment=128 partition=range",
+                                          "buckets=4 segment=256 near=256 guide=digest partition=range",
+                                          "buckets=9 segment=1024 near=2048 partition=range",
+                                          "buckets=64 segment=8192 guide=digest near=1 partition=range" };
     enum { TABLES = sizeof tables / sizeof *tables };
     judge_growth all;
     (void)unused;
     memset(&all, 0, sizeof all);
-    for (uint64_t n = 0; n < test_times(32); n++) {
+    for (uint64_t n = 0; n < test_times(48); n++) {
         char text[512];
         const char *kernel = strstr(tables[n % TABLES], "value=8") ? "flip" : "probe16";
         snprintf(text, sizeof text, "ovs.mix.%s %s seed=%llu", kernel, tables[n % TABLES], (ull)n + 1);

@@ -409,7 +409,11 @@ static hd_case draw_ovs_case(uint64_t number)
     c.table.ovs.segment_bytes = (uint32_t)ONE_OF(&r, 128, 256, 1024, 4096);
     c.table.ovs.near_bytes = ONE_OF(&r, 0, 1, 2, 5) * c.table.ovs.segment_bytes;
     c.table.ovs.guide = (hd_guide)ONE_OF(&r, HD_GUIDE_NONE, HD_GUIDE_DIGEST);
-    if (test_below(&r, 3) == 0) make_pairs(&c);
+    c.table.ovs.partition = (hd_partition)ONE_OF(&r, HD_PARTITION_HASH, HD_PARTITION_RANGE);
+    if (test_below(&r, 3) == 0) {
+        make_pairs(&c);
+        c.table.ovs.partition = HD_PARTITION_HASH;
+    }
     return c;
 }
 

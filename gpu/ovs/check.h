@@ -54,10 +54,26 @@ SIMT_FN uint32_t ovs_check_digest(const ovs_view *v, uint64_t e, uint64_t word)
     return is == ovs_digest_for(v, word, is) ? OVS_RULES : OVS_RULE_DIGEST;
 }
 
+SIMT_FN void ovs_check_rows(const ovs_check_args *a)
+{
+    const ovs_view *v = &a->v;
+    uint64_t sum = 0, rows = ovs_has_ranges(v) ? ovs_segments(v) : 0;
+    for (uint64_t r = gpu_thread(); r < rows; r += gpu_threads()) {
+        int wrong = ovs_row_wrong(v, r);
+        if (wrong == OVS_ROW_RULES && simt_ld_u64(v->row + r) != simt_ld_u64(a->row_here + r)) wrong = OVS_ROW_COPY;
+        if (wrong != OVS_ROW_RULES) simt_max_u64(a->first_row, ~(OVS_ROW_RULES * r + (uint64_t)wrong), SIMT_RELAXED);
+        sum += ovs_row_share(v, r);
+    }
+    simt_join();
+    if (sum) simt_add_u64(a->sum, sum, SIMT_RELAXED);
+    simt_join();
+}
+
 SIMT_FN void ovs_check_slots(const ovs_check_args *a)
 {
     const ovs_view *v = &a->v;
     simt_tile t = simt_tile_of(ovs_slots(v));
+    ovs_check_rows(a);
     for (uint64_t b = gpu_thread() / t.size; b < ovs_buckets(v); b += gpu_threads() / t.size) {
         uint64_t steps, word = ovs_line_word(t, v, b), key = ovs_key_in(v, word), e = b * t.size + t.rank;
         uint32_t wrong = ovs_check_word(v, b, word, &steps);

@@ -11,6 +11,10 @@ typedef struct ovs_check_args {
     ovs_view v;
     uint64_t *first; /* ~(OVS_RULES x entry + rule), so that the first entry has the greatest number; 0: none breaks a
                         rule */
+    /* With ranges: ~(OVS_ROW_RULES x row + rule) likewise; a sum that is 0 if each segment has a row; the host's copy
+     * of the directory */
+    uint64_t *first_row, *sum;
+    const uint64_t *row_here;
 } ovs_check_args;
 
 #endif

@@ -6,15 +6,19 @@
 #define OVS_REGISTRY ovs_host_variants
 #include "gpu/ovs/registry.h"
 
+#include "gpu/ovs/range.h"
 #include "gpu/ovs/rows.h"
 
 extern const hd_design hd_design_ovs_host;
 
 /* In the order of ovs_kernel. */
 static hd_host_text *const shared[OVS_KERNELS - HD_SHARED_KERNELS] = {
-    ovs_kernel_list,  ovs_kernel_codes, ovs_kernel_sort_count, ovs_kernel_sort_scan,  ovs_kernel_sort_lay,
-    ovs_kernel_split, ovs_kernel_merge, ovs_kernel_unmerge,    ovs_kernel_settle,     ovs_kernel_move,
-    ovs_kernel_check, ovs_kernel_shut,  ovs_kernel_renew,      ovs_kernel_word_enter, ovs_kernel_word_leave,
+    ovs_kernel_list,         ovs_kernel_codes,       ovs_kernel_sort_count, ovs_kernel_sort_scan,
+    ovs_kernel_sort_lay,     ovs_kernel_split,       ovs_kernel_merge,      ovs_kernel_unmerge,
+    ovs_kernel_settle,       ovs_kernel_move,        ovs_kernel_check,      ovs_kernel_shut,
+    ovs_kernel_renew,        ovs_kernel_word_enter,  ovs_kernel_word_leave, ovs_kernel_range_count,
+    ovs_kernel_range_median, ovs_kernel_range_halve, ovs_kernel_range_join, ovs_kernel_range_unjoin,
+    ovs_kernel_range_move,
 };
 
 hd_host_text *ovs_host_kernel(uint32_t kernel)
@@ -27,6 +31,6 @@ const hd_design hd_design_ovs_host = {
     .name = "ovs", .what = "a dictionary of segments, its GPU kernels on the host machine", .params = &ovs_params,
     .policy = "none", .variants = ovs_variants, .unfit = ovs_unfit_row, .gpu = &ovs_gpu,
     .host_kernel = ovs_host_kernel, .select = ovs_select, .few_items = OVS_FEW_ITEMS, .owns = true, HD_ON_HOST,
-    .resize = hd_host_resize, .set_near = hd_host_set_near
+    .resize = hd_host_resize, .set_near = hd_host_set_near, .room_for = hd_host_room_for
 };
 /* clang-format on */

@@ -24,6 +24,12 @@ typedef enum ovs_kernel {
     OVS_NUMBER_renew,
     OVS_NUMBER_word_enter, /* of a batch lock: concurrency/word.h */
     OVS_NUMBER_word_leave,
+    OVS_NUMBER_range_count, /* of tables with ranges: range.h */
+    OVS_NUMBER_range_median,
+    OVS_NUMBER_range_halve,
+    OVS_NUMBER_range_join,
+    OVS_NUMBER_range_unjoin,
+    OVS_NUMBER_range_move,
     OVS_KERNELS
 } ovs_kernel;
 

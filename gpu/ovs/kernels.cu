@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kernels.cu - the ovs kernels as CUDA entry points, and the table that a launch looks them up in.
+ * kernels.cu - the ovs kernels as CUDA entry points, and the table that a launch looks them up in. These are for tables
+ * whose segments are chosen by hashes; kernels_range.cu has those for tables with ranges of keys.
  */
+#define OVS_HASHED
 #define OVS_REGISTRY ovs_cuda_variants
 #include "gpu/ovs/registry.h"
 
 #include "gpu/ovs/kernel_numbers.h"
+
+/* kernels_range.cu: the entry point for tables with ranges; NULL: the kernel is the same. Where there is one, the
+ * arguments begin with a view. */
+extern "C" const void *ovs_cuda_range_entry(uint32_t kernel);
 
 /* In the order of ovs_kernel. */
 static const hd_kernel_entry shared[] = { ovs_kernel_list,      ovs_kernel_codes,      ovs_kernel_sort_count,
@@ -13,7 +19,8 @@ static const hd_kernel_entry shared[] = { ovs_kernel_list,      ovs_kernel_codes
                                           ovs_kernel_merge,     ovs_kernel_unmerge,    ovs_kernel_settle,
                                           ovs_kernel_move,      ovs_kernel_check,      ovs_kernel_shut,
                                           ovs_kernel_renew,     ovs_kernel_word_enter, ovs_kernel_word_leave };
-static_assert(sizeof shared / sizeof *shared == OVS_KERNELS - HD_SHARED_KERNELS, "every kernel has its entry");
+static_assert(sizeof shared / sizeof *shared == OVS_NUMBER_range_count - HD_SHARED_KERNELS,
+              "every kernel has its entry");
 
 /* Special entry points of rows. Their text is compiled for less than the row's: what the rest needs falls out, and
  * registers with it. `blocks` of `threads` run on a multiprocessor at a time.
@@ -90,7 +97,10 @@ static const void *special_for(const void *row, const ovs_args *a)
 
 extern "C" const void *ovs_cuda_entry(uint32_t kernel, const void *args)
 {
-    if (kernel >= HD_SHARED_KERNELS) return kernel < OVS_KERNELS ? shared[kernel - HD_SHARED_KERNELS].address : nullptr;
+    const void *of_ranges = ovs_cuda_range_entry(kernel);
+    if (of_ranges && static_cast<const ovs_view *>(args)->ranges) return of_ranges;
+    if (kernel >= OVS_NUMBER_range_count) return nullptr;
+    if (kernel >= HD_SHARED_KERNELS) return shared[kernel - HD_SHARED_KERNELS].address;
     const hd_variant_row *row = hd_variant_row_numbered(ovs_cuda_variants, kernel);
     return row ? special_for(row->entry.address, static_cast<const ovs_args *>(args)) : nullptr;
 }

@@ -15,6 +15,7 @@
 #include "gpu/ovs/rows.h"
 #include "predicates/predicate.h"
 #include "ref/ovs/ovs.h"
+#include "ref/ovs/range.h"
 
 extern const hd_design hd_design_ovs, hd_design_ovs_cuda;
 
@@ -60,15 +61,37 @@ static int room_to_take(const hd_gpu_own *gpu, hd_piece *all)
     return n + gpu_room_pieces(&room, gpu, all + n);
 }
 
-static uint64_t room_bytes(const hd_info *info, bool device)
+static uint64_t batch_bytes(const hd_info *info, bool device)
 {
     const hd_gpu_own gpu = { .info = *info, .device = device };
     hd_piece all[HD_PIECES_MOST];
     return gpu_bytes_of_pieces(all, room_to_take(&gpu, all));
 }
 
-/* What a table takes of the device's memory besides segments: its room, and what aligns pieces, at most. */
-uint64_t ovs_scratch_bytes(const hd_info *info) { return room_bytes(info, true) + ALIGNED; }
+/* What a table takes of the device's memory besides segments and what belongs to them: its room, and what aligns
+ * pieces, at most. */
+uint64_t ovs_scratch_bytes(const hd_info *info) { return batch_bytes(info, true) + ALIGNED; }
+
+/* A device has a copy of the directory while the copy, and that before it while the table is resized, take a sixteenth
+ * of `near` at most; or always, where there is no limit. */
+enum { ROW_BYTES_NEAR = 12, ROWS_OF_NEAR = 16 };
+uint64_t ovs_near_rows_for(const hd_info *info, bool device)
+{
+    const uint64_t near = info->ovs.near_bytes, scratch = ovs_scratch_bytes(info), rows_most = 1ull << 32;
+    const ovs_view v = ovs_view_for(info);
+    if (!device || !v.ranges || (near && near < scratch)) return 0;
+    if (!near) return UINT64_MAX;
+    uint64_t most = (near - scratch) / ROWS_OF_NEAR / ROW_BYTES_NEAR, rows = v.base;
+    if (rows > most) return 0;
+    while (2 * rows <= most && rows < rows_most) rows *= 2;
+    return rows;
+}
+
+static uint64_t room_bytes(const hd_info *info, bool device)
+{
+    uint64_t rows = ovs_view_for(info).rows, near = ovs_near_rows_for(info, device);
+    return batch_bytes(info, device) + (rows <= near ? rows * sizeof(uint64_t) : 0);
+}
 
 static void usual(hd_info *info) { (void)info; }
 
@@ -100,6 +123,7 @@ ovs_view ovs_view_on(const hd_info *info, bool device)
     ovs_view v = ovs_view_for(info);
     if (!device || !info->ovs.near_bytes) return v;
     uint64_t left = info->ovs.near_bytes - ovs_scratch_bytes(info);
+    left -= ovs_near_rows_for(info, true) * ROW_BYTES_NEAR;
     if (v.guided) {
         v.guided = guided_extents(&v, left);
         if (v.guided) left -= digest_bytes(&v, v.guided);
@@ -131,6 +155,7 @@ static void begin(void *own)
 {
     ovs_own *o = (ovs_own *)own;
     o->v = ovs_view_on(&o->gpu.info, o->gpu.device);
+    o->near_rows = ovs_near_rows_for(&o->gpu.info, o->gpu.device);
 }
 
 int ovs_extent_pieces(const ovs_view *v, uint32_t k, size_t at, hd_piece *all)
@@ -160,6 +185,7 @@ static int pieces(const void *own, hd_piece *all)
     int n = room_to_take(&o->gpu, all);
     uint32_t extents = o->gpu.device ? ovs_extents_for(&o->v, ovs_segments(&o->v)) : 0;
     for (uint32_t k = 0; k < extents; k++) n += add_extent(&o->v, k, all + n);
+    if (o->gpu.device && o->v.ranges) n += ovs_row_pieces(o, o->v.rows, all + n);
     return n;
 }
 
@@ -170,6 +196,7 @@ static void taken(void *own)
     o->gpu.op = o->words->op;
     o->gpu.sum = &o->words->sum;
     o->gpu.word = &o->words->word;
+    if (o->gpu.device && o->v.ranges) ovs_cut_evenly(&o->v);
 }
 
 /* ---- A batch --------------------------------------------------------------------------------- */
@@ -242,7 +269,7 @@ static hd_status launch_sorted(const gpu_launcher *l, uint32_t row, const hd_var
 static void launching_begin(launching *x, const ovs_own *o, const hd_launcher *to, const hd_batch *b)
 {
     memset(x, 0, sizeof *x);
-    x->a.v = o->v;
+    x->a.v = ovs_view_there(o);
     x->a.b = gpu_batch_of(b);
     x->a.b.predicate = hd_predicate_of(b);
     x->a.b.tally = o->gpu.tally;
@@ -317,7 +344,8 @@ static hd_status empty(void *own, const hd_launcher *l)
     hd_batch b;
     memset(&b, 0, sizeof b);
     b.op = HD_OP_CLEAR;
-    return launch(own, l, hd_variant_row_of(ovs_variants, "probe16", GPU_CLEAR), &b, when);
+    hd_status status = launch(own, l, hd_variant_row_of(ovs_variants, "probe16", GPU_CLEAR), &b, when);
+    return status ? status : ovs_write_directory((ovs_own *)own, l);
 }
 
 /* Its segments are near and far as on the device. */
@@ -328,8 +356,10 @@ static hd_status open_here(const void *own, const hd_seams *s, void **staged)
     info.ovs.near_bytes = o->v.near_most == UINT64_MAX ? 0 : o->v.near_most * info.ovs.segment_bytes;
     if (o->v.near_most == 0) info.ovs.near_bytes = 1; /* none is near */
     hd_status status = hd_design_ovs.open(&hd_design_ovs, &info, s, staged);
-    if (!status) ovs_view_of(*staged)->guided = o->v.guided;
-    return status;
+    if (status) return status;
+    ovs_view_of(*staged)->guided = o->v.guided;
+    if (o->v.ranges) memcpy(ovs_view_of(*staged)->row, o->v.row, ovs_segments(&o->v) * sizeof *o->v.row);
+    return HD_OK;
 }
 
 /* Batches that are sorted use the room of sorts. */
@@ -445,7 +475,10 @@ static hd_status resize_to(ovs_own *o, const hd_gpu_machine *m, uint64_t segment
     if (status) return status;
     memset(&none, 0, sizeof none);
     launching_begin(&x, o, &m->on, &none);
-    status = segments > ovs_segments(&o->v) ? split_up_to(o, &x, segments) : merge_down_to(o, m, &x, segments);
+    if (o->v.ranges)
+        status = ovs_resize_ranges(o, m, segments);
+    else
+        status = segments > ovs_segments(&o->v) ? split_up_to(o, &x, segments) : merge_down_to(o, m, &x, segments);
     most = had > need ? had : need;
     give_extents(o, m, ovs_extents_for(&o->v, ovs_segments(&o->v)), most);
     return status;
@@ -454,7 +487,7 @@ static hd_status resize_to(ovs_own *o, const hd_gpu_machine *m, uint64_t segment
 void ovs_tell_info(const ovs_own *o, hd_info *info)
 {
     ovs_tell(&o->v, info);
-    info->memory_bytes += room_bytes(info, o->gpu.device);
+    info->memory_bytes += batch_bytes(info, o->gpu.device) + (o->row_there ? o->v.rows * sizeof(uint64_t) : 0);
 }
 
 /* On the host machine the reference has what the table is made of. */
@@ -469,19 +502,37 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
     return status;
 }
 
+static hd_status take_for(ovs_own *o, const hd_gpu_machine *m, uint64_t segments)
+{
+    return take_extents(o, m, ovs_extents_for(&o->v, ovs_segments(&o->v)), ovs_extents_for(&o->v, segments));
+}
+
+static hd_status room_for(void *own, void *entries, const hd_gpu_machine *m, const uint64_t *key, uint64_t n,
+                          hd_info *info, bool *made)
+{
+    ovs_own *o = (ovs_own *)own;
+    *made = o->v.ranges;
+    if (!o->v.ranges) return HD_OK;
+    hd_status status = ovs_make_room_there(o, m, key, n, take_for);
+    give_extents(o, m, ovs_extents_for(&o->v, ovs_segments(&o->v)), OVS_EXTENTS);
+    if (entries) *ovs_view_of(entries) = o->v;
+    ovs_tell_info(o, info);
+    return status;
+}
+
 static void show(const void *own, hd_view *view) { ovs_show(&((const ovs_own *)own)->v, view); }
 
 /* clang-format off */
 const hd_gpu ovs_gpu = {
     &hd_design_ovs, HD_CUDA_ENTRY(ovs_cuda_entry), OVS_NUMBER_word_enter, OVS_NUMBER_word_leave, sizeof(ovs_own),
     usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, NULL,
-    launch, resize, ovs_set_near, NULL, NULL, ovs_check_there, &ovs_parts, show, shape
+    launch, resize, ovs_set_near, NULL, NULL, ovs_check_there, &ovs_parts, show, shape, room_for
 };
 
 const hd_design hd_design_ovs_cuda = {
     .name = "ovs", .what = "a dictionary of segments, in a GPU's memory and in pinned memory of the host",
     .params = &ovs_params, .policy = "none", .variants = ovs_variants, .unfit = ovs_unfit_row, .gpu = &ovs_gpu,
     .select = ovs_select, .few_items = OVS_FEW_ITEMS, .owns = true, HD_ON_CUDA, .resize = hd_cuda_resize,
-    .set_near = hd_cuda_set_near
+    .set_near = hd_cuda_set_near, .room_for = hd_cuda_room_for
 };
 /* clang-format on */

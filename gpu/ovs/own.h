@@ -12,12 +12,12 @@
 /* Words that kernels count in. */
 typedef struct ovs_words {
     uint64_t tally[HD_OUTCOME_COUNT], op[HD_OP_COUNT_];
-    uint64_t sum;     /* hd_gpu_own.sum */
-    uint64_t next;    /* ovs_args.next */
-    uint64_t kept;    /* ovs_args.kept */
-    uint64_t crowded; /* ovs_args.crowded */
-    uint64_t check;   /* ovs_check_args.first */
-    hd_word word;     /* of the batch lock group3 */
+    uint64_t sum;      /* hd_gpu_own.sum */
+    uint64_t next;     /* ovs_args.next */
+    uint64_t kept;     /* ovs_args.kept */
+    uint64_t crowded;  /* ovs_args.crowded */
+    uint64_t check[3]; /* ovs_check_args.first, first_row, sum */
+    hd_word word;      /* of the batch lock group3 */
 } ovs_words;
 
 /* What `flip` sorts a window with; its size follows from near_bytes. */
@@ -36,6 +36,10 @@ typedef struct ovs_own {
     ovs_sorts sorts;
     ovs_extent other; /* while segments move: the new parts of an extent, and then the old ones */
     ovs_sorts others; /* while the limit changes: the same of what sorts */
+    /* Ranges. v.row is memory of this machine, pinned: kernels read it where there is no copy in the device's */
+    uint64_t *row_there; /* (v.rows); NULL: there is none */
+    uint64_t near_rows;  /* a copy has at most so many rows */
+    ovs_plan plan;       /* while the table is resized, pinned */
 } ovs_own;
 
 enum { OVS_EXTENT_PARTS = 3 /* near segments, far segments, digests */ };
@@ -54,11 +58,37 @@ hd_status ovs_fits_near(const hd_info *info, bool device);
 /* What the table is, for its info. */
 void ovs_tell_info(const ovs_own *o, hd_info *info);
 
+/* How many rows a copy of the directory in the device's memory may have. */
+uint64_t ovs_near_rows_for(const hd_info *info, bool device);
+
 /* hd_gpu.set_near */
 hd_status ovs_set_near(void *own, void *entries, const hd_gpu_machine *m, uint64_t near_bytes, hd_info *info);
 
+/* The table as kernels see it. */
+static inline ovs_view ovs_view_there(const ovs_own *o)
+{
+    ovs_view v = o->v;
+    if (o->row_there) v.row = o->row_there;
+    return v;
+}
+
 /* How many buckets from b on lie one after another. */
 uint64_t ovs_run_from(const ovs_view *v, uint64_t b);
+
+/* ranges.c: the memory of a directory of so many rows, as pieces of the own part. */
+enum { OVS_ROW_PIECES = 2 };
+int ovs_row_pieces(const ovs_own *o, uint64_t rows, hd_piece *all);
+/* The directory's copy in the device's memory is given back; and taken again, of at most so many rows, where there is
+ * memory for it. */
+void ovs_drop_directory(ovs_own *o, const hd_gpu_machine *m);
+hd_status ovs_copy_directory(ovs_own *o, const hd_gpu_machine *m, uint64_t near_rows);
+/* Launches a kernel that copies the directory to the device, if that has room for it. */
+hd_status ovs_write_directory(ovs_own *o, const hd_launcher *l);
+/* So many segments, or as few as there is room for. The extents that are needed are there. */
+hd_status ovs_resize_ranges(ovs_own *o, const hd_gpu_machine *m, uint64_t segments);
+/* Splits segments for keys that found no slot. take: the extents for so many segments. */
+hd_status ovs_make_room_there(ovs_own *o, const hd_gpu_machine *m, const uint64_t *key, uint64_t n,
+                              hd_status (*take)(ovs_own *o, const hd_gpu_machine *m, uint64_t segments));
 
 extern const hd_gpu_parts ovs_parts;
 hd_status ovs_check_there(void *own, const hd_gpu_machine *m); /* hd_gpu.check */

@@ -85,7 +85,8 @@ static void part_clear(const void *own, const hd_part *p)
 static hd_status launch(const ovs_own *o, const hd_gpu_machine *m, uint32_t kernel)
 {
     enum { THREADS = 128 };
-    const ovs_check_args a = { o->v, &o->words->check };
+    uint64_t *word = o->words->check;
+    const ovs_check_args a = { ovs_view_there(o), &word[0], &word[1], &word[2], o->v.row };
     uint64_t blocks = hd_launch_blocks(&m->on, ovs_places(&a.v), THREADS);
     return m->on.launch(m->on.self, kernel, &a, sizeof a, blocks, THREADS);
 }
@@ -107,12 +108,19 @@ const hd_gpu_parts ovs_parts = { part_bytes, part_planes, part_next, part_put_at
 hd_status ovs_check_there(void *own, const hd_gpu_machine *m)
 {
     const ovs_own *o = (const ovs_own *)own;
-    uint64_t first = 0;
-    char why[256];
-    hd_status status = m->on.zero(m->on.self, &o->words->check, sizeof o->words->check);
+    uint64_t word[3] = { 0 }, row = 0, slot = 0;
+    char why[256] = "";
+    hd_status status = m->on.zero(m->on.self, o->words->check, sizeof word);
     if (!status) status = launch(o, m, OVS_NUMBER_check);
-    if (!status) status = m->read(m->self, &first, &o->words->check, sizeof first);
-    if (status || first == 0) return status;
-    ovs_say_broken(&o->v, ~first / OVS_RULES, (int)(~first % OVS_RULES), why, sizeof why);
-    return hd_fail(HD_ECORRUPT, "%s", why);
+    if (!status) status = m->read(m->self, word, o->words->check, sizeof word);
+    if (status) return status;
+    slot = word[0];
+    row = word[1];
+    if (row)
+        ovs_say_row_broken(~row / OVS_ROW_RULES, (int)(~row % OVS_ROW_RULES), why, sizeof why);
+    else if (word[2])
+        ovs_say_row_broken(ovs_segments(&o->v) - 1, OVS_ROW_TWICE, why, sizeof why);
+    else if (slot)
+        ovs_say_broken(&o->v, ~slot / OVS_RULES, (int)(~slot % OVS_RULES), why, sizeof why);
+    return why[0] ? hd_fail(HD_ECORRUPT, "%s", why) : HD_OK;
 }

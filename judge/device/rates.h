@@ -47,6 +47,13 @@ static inline __host__ __device__ uint64_t key_of(uint32_t x)
     x ^= x >> 16;
     return x < 0xfffffffdu ? x : 7;
 }
+/* Which number the key has. */
+static inline __host__ __device__ uint32_t number_of(uint32_t x)
+{
+    x = (x ^ x >> 16) * 0x7ed1b41du; /* the inverses of those factors */
+    x = (x ^ x >> 13 ^ x >> 26) * 0xa5cb9243u;
+    return x ^ x >> 16;
+}
 static inline __host__ __device__ uint32_t value_of(uint64_t key) { return uint32_t(key) ^ 0x5a5a5a5au; }
 
 static inline __host__ __device__ uint64_t random_of(uint64_t x)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * device_soak.h - soaks of ovs: every variant, segments of three sizes, with all of the table, a half or a tenth of it
- * in device memory, with and without digests; and flip with pairs.
+ * in device memory, with and without digests, by hashes and by ranges of keys; and flip with pairs.
  */
 #ifndef SOAK_OVS_SOAK_H
 #define SOAK_OVS_SOAK_H
@@ -20,6 +20,7 @@ struct ovs_where {
     {
         memset(&v, 0, sizeof v);
         v.seed = s.seed;
+        v.ranges = s.ranges;
         v.pairs = s.value_bytes == 8;
         while (s.segment >> v.line_bits > OVS_LINE) v.line_bits++;
         look(info);
@@ -35,14 +36,14 @@ struct ovs_where {
     BOTH bool may_be_in(uint64_t key, uint64_t bucket) const
     {
         uint64_t h = ovs_hash(&v, key);
-        return ovs_segment_of(&v, h) == bucket >> v.line_bits &&
-               ovs_step_of(&v, h, bucket & (ovs_lines(&v) - 1)) < ovs_way(&v);
+        bool in_segment = v.ranges || ovs_segment_of(&v, h) == bucket >> v.line_bits; /* hd_check knows the directory */
+        return in_segment && ovs_step_of(&v, h, bucket & (ovs_lines(&v) - 1)) < ovs_way(&v);
     }
     /* All slots of a way may have been taken. Ways of 64 buckets are not full in a table that is half empty, though a
-     * segment that is not split yet has twice the load of others. */
+     * segment that is not split yet has twice the load of others. With ranges all keys may be in one segment. */
     BOTH bool may_lack_room(uint64_t entries, uint64_t n) const
     {
-        bool long_way = ovs_way(&v) == OVS_WAY;
+        bool long_way = ovs_way(&v) == OVS_WAY && !v.ranges;
         return entries + n >= (long_way ? ovs_places(&v) / 5 * 2 : (uint64_t)ovs_way(&v) * ovs_slots(&v));
     }
 };
@@ -55,18 +56,20 @@ struct ovs_soak : segments_soak<ovs_soak> {
     static const hd_variant *const *registry() { return ovs_variants; }
     static bool mixes(const char *variant) { return hd_variant_named(ovs_variants, variant)->ran_mixed; }
 
-    enum : uint64_t { PAIRS = 18 /* the first kind of them */, KINDS = PAIRS + 9 };
-    static bool fits(const char *variant, uint64_t kind) { return kind < PAIRS || strcmp(variant, "flip") == 0; }
+    enum : uint64_t { PAIRS = 18, RANGES = PAIRS + 9, KINDS = RANGES + 9 }; /* the first kinds of them */
+    static bool is_pairs(uint64_t kind) { return kind >= PAIRS && kind < RANGES; }
+    static bool fits(const char *variant, uint64_t kind) { return !is_pairs(kind) || strcmp(variant, "flip") == 0; }
     static shape shape_of(uint64_t kind)
     {
         static const uint32_t segment[] = { 64 << 10, 1 << 10, OVS_LINE }, tenths[] = { 5, 1, 10 };
         shape s;
         memset(&s, 0, sizeof s);
-        s.slots = kind < PAIRS ? OVS_SLOTS : OVS_PAIRS;
-        s.value_bytes = kind < PAIRS ? 4 : 8;
+        s.slots = is_pairs(kind) ? OVS_PAIRS : OVS_SLOTS;
+        s.value_bytes = is_pairs(kind) ? 8 : 4;
         s.segment = segment[kind % 3];
         s.near_of_ten = tenths[kind / 3 % 3];
-        s.guided = kind >= 9 && kind < PAIRS;
+        s.guided = kind < PAIRS ? kind >= 9 : kind >= RANGES && kind % 2;
+        s.ranges = kind >= RANGES;
         return s;
     }
     static shape usual_shape() { return shape_of(0); }
@@ -79,6 +82,7 @@ struct ovs_soak : segments_soak<ovs_soak> {
     {
         segments_soak<ovs_soak>::config(s, c);
         if (s.guided) MUST(hd_config_set(c, "guide", "digest"));
+        if (s.ranges) MUST(hd_config_set(c, "partition", "range"));
     }
 };
 

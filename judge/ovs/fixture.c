@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "judge/rules.h"
+#include "ref/ovs/range.h"
 
 /* Extents that growth would add exist from the beginning. */
 uint32_t ovs_fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST])
@@ -30,6 +31,9 @@ uint32_t ovs_fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST
             all[n++] =
                 (judge_memory){ digests[k], at + offsetof(ovs_extent, digest), ovs_digest_bytes(v, near + far), 0 };
     }
+    if (v->ranges)
+        all[n++] = (judge_memory){ "row", offsetof(ovs_fixture_table, own.v.row),
+                                   (v->base << (OVS_SCENE_EXTENTS - 1)) * sizeof(uint64_t), HD_AS_IT_COMES };
     all[n++] = (judge_memory){ "grown", offsetof(ovs_fixture_table, grown), 2 * sizeof(uint64_t), HD_AS_IT_COMES };
     return n;
 }
@@ -46,6 +50,7 @@ void ovs_fixture_clear(fixture *s)
     ovs_fixture_table *t = ovs_fixture_table_of(s);
     t->own.v.level = 0;
     t->own.v.split = 0;
+    if (t->own.v.ranges) ovs_cut_evenly(&t->own.v);
     note(t);
 }
 
@@ -108,14 +113,16 @@ hd_status ovs_fixture_resize(fixture *s, void *table, uint64_t buckets)
     ovs_fixture_table *t = (ovs_fixture_table *)table;
     ovs_view *v = &t->own.v;
     uint64_t segments, most = v->base << (OVS_SCENE_EXTENTS - 1);
+    ovs_plan p;
     (void)s;
     hd_status status = ovs_segments_for(v, buckets, &segments);
     if (!status && segments > most)
         status = hd_fail(HD_EINVAL, "buckets: this table has at most %" PRIu64, most << v->line_bits);
     if (status) return status;
-    while (ovs_segments(v) < segments) ovs_split(v);
-    while (ovs_segments(v) > segments && ovs_merge(v)) {
-    }
+    status = ovs_plan_for_size(&p, v, &hd_seams_os, segments);
+    if (status) return status;
+    ovs_resize(v, &p, segments);
+    ovs_plan_give(&p, &hd_seams_os);
     note(t);
     return HD_OK;
 }

@@ -34,6 +34,7 @@ static void bend(hd_case *c)
     c->table.ovs.segment_bytes = (uint32_t)OVS_LINE << c->seed % 3;
     c->table.ovs.near_bytes = c->seed / 3 % 3 * c->table.ovs.segment_bytes;
     c->table.ovs.guide = c->seed / 9 % 2 && c->value_bytes != 8 ? HD_GUIDE_DIGEST : HD_GUIDE_NONE;
+    c->table.ovs.partition = c->seed / 18 % 2 && c->value_bytes != 8 ? HD_PARTITION_RANGE : HD_PARTITION_HASH;
     c->layout = HD_LAYOUT_WORDS;
     strcpy(c->policy, "none");
 }

@@ -15,7 +15,7 @@ struct segments_shape {
     uint64_t buckets, keys, factor, seed, least, items; /* buckets: at the beginning. least, items: of a batch */
     uint64_t near;                                      /* bytes; 0: no limit */
     bool stays;
-    bool guided; /* ovs: segments have digests */
+    bool guided, ranges; /* ovs: segments have digests; they have ranges of keys */
 };
 
 static inline uint64_t entry_bytes(const segments_shape &s) { return s.value_bytes == 8 ? 16 : 8; }

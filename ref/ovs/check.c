@@ -15,6 +15,35 @@ static const char *const sentences[OVS_RULES] = {
     "OVS-6: the slot has another digest than its word says"
 };
 
+/* By rule of rows. */
+static const char *const row_sentences[OVS_ROW_RULES] = { "OVS-7: the first key is not above that of the row before",
+                                                          "OVS-7: the row names no segment",
+                                                          "OVS-7: the device has another row",
+                                                          "OVS-7: a segment has no row, or several" };
+
+void ovs_say_row_broken(uint64_t r, int rule, char *why, size_t bytes)
+{
+    snprintf(why, bytes, "%s (row %" PRIu64 " of the directory)", row_sentences[rule], r);
+}
+
+/* A sum over rows that is 0 if they name each segment once; else it is 0 only by chance. */
+static bool names_each_once(const ovs_view *v)
+{
+    uint64_t sum = 0;
+    for (uint64_t r = 0; r < ovs_segments(v); r++) sum += ovs_row_share(v, r);
+    return sum == 0;
+}
+
+static void check_rows(const ovs_view *v, char *why, size_t bytes)
+{
+    uint64_t n = v->ranges ? ovs_segments(v) : 0;
+    int wrong = OVS_ROW_RULES;
+    for (uint64_t r = 0; r < n && wrong == OVS_ROW_RULES; r++) {
+        if ((wrong = ovs_row_wrong(v, r)) != OVS_ROW_RULES) ovs_say_row_broken(r, wrong, why, bytes);
+    }
+    if (n && !why[0] && !names_each_once(v)) ovs_say_row_broken(n - 1, OVS_ROW_TWICE, why, bytes);
+}
+
 static int digest_wrong(const ovs_view *v, uint64_t e)
 {
     if (!ovs_digest_at(v, e)) return OVS_RULES;
@@ -47,7 +76,8 @@ void ovs_check(const ovs_view *v, char *why, size_t bytes)
 {
     int wrong = OVS_RULES;
     why[0] = 0;
-    for (uint64_t e = 0; e < ovs_places(v) && wrong == OVS_RULES; e++) {
+    check_rows(v, why, bytes);
+    for (uint64_t e = 0; !why[0] && e < ovs_places(v) && wrong == OVS_RULES; e++) {
         if ((wrong = word_wrong(v, e)) == OVS_RULES) wrong = digest_wrong(v, e);
         if (wrong != OVS_RULES) ovs_say_broken(v, e, wrong, why, bytes);
     }

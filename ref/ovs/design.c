@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/op.h"
 #include "ref/ovs/ovs.h"
+#include "ref/ovs/range.h"
 
 ovs_view *ovs_view_of(void *state) { return (ovs_view *)state; }
 
@@ -21,6 +22,11 @@ uint32_t ovs_extents_for(const ovs_view *v, uint64_t segments)
     uint32_t k = 1;
     for (uint64_t have = v->base; have < segments; have *= 2) k++;
     return k;
+}
+
+uint64_t ovs_rows_for(const ovs_view *v, uint64_t segments)
+{
+    return v->ranges ? v->base << (ovs_extents_for(v, segments) - 1) : 0;
 }
 
 ovs_view ovs_view_for(const hd_info *info)
@@ -37,6 +43,8 @@ ovs_view ovs_view_for(const hd_info *info)
     v.guided = info->ovs.guide == HD_GUIDE_DIGEST ? OVS_EXTENTS : 0;
     v.seed = info->seed;
     v.pairs = info->value_bytes == 8;
+    v.ranges = info->ovs.partition == HD_PARTITION_RANGE;
+    v.rows = ovs_rows_for(&v, segments);
     return v;
 }
 
@@ -68,8 +76,8 @@ void ovs_tell(const ovs_view *v, hd_info *info)
     info->keys = word_keys(ovs_half(v));
     info->values_device_bytes = bytes_of(v, false);
     info->values_host_bytes = bytes_of(v, true);
-    info->memory_bytes =
-        sizeof *v + info->values_device_bytes + info->values_host_bytes + ovs_digest_bytes(v, guided_segments(v));
+    info->memory_bytes = sizeof *v + info->values_device_bytes + info->values_host_bytes +
+                         ovs_digest_bytes(v, guided_segments(v)) + v->rows * sizeof *v->row;
 }
 
 static hd_status shape_of(const hd_design *d, const hd_config *c, hd_info *info)
@@ -85,6 +93,8 @@ static hd_status shape_of(const hd_design *d, const hd_config *c, hd_info *info)
     if (pairs && c->ovs.guide == HD_GUIDE_DIGEST)
         return hd_fail(HD_EINVAL, "guide: tables with values of 8 bytes have no digests");
     if (c->clock != HD_CLOCK_LOGICAL) return hd_fail(HD_EINVAL, "clock: ovs keeps no times");
+    if (c->value_bytes == 8 && c->ovs.partition == HD_PARTITION_RANGE)
+        return hd_fail(HD_EINVAL, "partition: ranges are of keys of 32 bits; pairs of 64 bits are placed by a hash");
     if (segment & (segment - 1)) return hd_fail(HD_EINVAL, "segment: %" PRIu32 " bytes are no power of two", segment);
     if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_WORDS;
     if (info->layout != HD_LAYOUT_WORDS) return hd_fail(HD_EINVAL, "layout: ovs has words");
@@ -181,11 +191,29 @@ static hd_status take_extents(ovs_view *v, const hd_seams *s, uint32_t from, uin
     return status;
 }
 
+/* Room for so many rows of the directory: those in use are copied to it. It stays when the table becomes smaller. */
+static hd_status move_rows(ovs_view *v, const hd_seams *s, uint64_t rows)
+{
+    void *p = NULL;
+    if (rows == 0 || (v->row && v->rows >= rows)) return HD_OK;
+    hd_status status = hd_take(s, "capacity: directory", rows, sizeof *v->row, &p);
+    if (status) return status;
+    if (v->row) {
+        memcpy(p, v->row, ovs_segments(v) * sizeof *v->row);
+        hd_give(s, v->row, v->rows, sizeof *v->row);
+    }
+    v->row = (uint64_t *)p;
+    v->rows = rows;
+    return HD_OK;
+}
+
 static void close_table(void *state, const hd_seams *s)
 {
-    if (!state) return;
-    give_extents((ovs_view *)state, s, 0);
-    hd_give(s, state, 1, sizeof(ovs_view));
+    ovs_view *v = (ovs_view *)state;
+    if (!v) return;
+    give_extents(v, s, 0);
+    if (v->row) hd_give(s, v->row, v->rows, sizeof *v->row);
+    hd_give(s, v, 1, sizeof *v);
 }
 
 static hd_status open_table(const hd_design *d, const hd_info *info, const hd_seams *s, void **state)
@@ -197,11 +225,11 @@ static hd_status open_table(const hd_design *d, const hd_info *info, const hd_se
     ovs_view *v = (ovs_view *)p;
     *v = ovs_view_for(info);
     status = take_extents(v, s, 0, ovs_extents_for(v, ovs_segments(v)));
-    if (status)
-        hd_give(s, v, 1, sizeof *v);
-    else
-        *state = v;
-    return status;
+    if (!status) status = move_rows(v, s, v->rows);
+    if (status) return close_table(v, s), status;
+    if (v->ranges) ovs_cut_evenly(v);
+    *state = v;
+    return HD_OK;
 }
 
 /* ---- Growing and shrinking ------------------------------------------------------------------- */
@@ -217,19 +245,52 @@ hd_status ovs_segments_for(const ovs_view *v, uint64_t buckets, uint64_t *segmen
     return HD_OK;
 }
 
+/* The table as it may become: extents and rows for so many segments. After a failure nothing has changed. */
+static hd_status take_for(ovs_view *v, const hd_seams *s, uint64_t segments)
+{
+    uint32_t had = ovs_extents_for(v, ovs_segments(v));
+    hd_status status = take_extents(v, s, had, ovs_extents_for(v, segments));
+    if (!status) status = move_rows(v, s, ovs_rows_for(v, segments));
+    if (status) give_extents(v, s, had);
+    return status;
+}
+
 static hd_status resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
 {
     ovs_view *v = (ovs_view *)state;
     uint64_t segments;
+    ovs_plan p;
     hd_status status = ovs_segments_for(v, buckets, &segments);
-    if (!status) status = take_extents(v, s, ovs_extents_for(v, ovs_segments(v)), ovs_extents_for(v, segments));
+    if (!status) status = ovs_plan_for_size(&p, v, s, segments);
     if (status) return status;
-    while (ovs_segments(v) < segments) ovs_split(v);
-    while (ovs_segments(v) > segments && ovs_merge(v)) {
+    status = take_for(v, s, segments);
+    if (!status) {
+        ovs_resize(v, &p, segments);
+        give_extents(v, s, ovs_extents_for(v, ovs_segments(v)));
     }
-    give_extents(v, s, ovs_extents_for(v, ovs_segments(v)));
+    ovs_plan_give(&p, s);
     ovs_tell(v, info);
-    return HD_OK;
+    return status;
+}
+
+static hd_status room_for(void *state, const hd_seams *s, const uint64_t *key, uint64_t n, hd_info *info, bool *made)
+{
+    ovs_view *v = (ovs_view *)state;
+    ovs_plan p;
+    *made = v->ranges;
+    if (!v->ranges) return HD_OK;
+    hd_status status = ovs_plan_take(&p, s, ovs_rows_for_room(v, n), n);
+    if (status) return status;
+    uint64_t most = ovs_plan_for(v, &p, key, n);
+    status = ovs_segments_for(v, most << v->line_bits, &most);
+    if (!status) status = take_for(v, s, most);
+    if (!status) {
+        ovs_make_room(v, &p);
+        give_extents(v, s, ovs_extents_for(v, ovs_segments(v)));
+    }
+    ovs_plan_give(&p, s);
+    ovs_tell(v, info);
+    return status;
 }
 
 /* Words move to parts of the new sizes. Digests stay. */
@@ -310,7 +371,8 @@ static const char *unfit(const hd_variant_row *row, const hd_info *info, const h
     return ovs_unfit(b->op);
 }
 
-static const char *const guides[] = { "none", "digest", NULL }; /* by hd_guide */
+static const char *const guides[] = { "none", "digest", NULL };    /* by hd_guide */
+static const char *const partitions[] = { "hash", "range", NULL }; /* by hd_partition */
 
 /* clang-format off */
 static const hd_param params[] = {
@@ -321,6 +383,9 @@ static const hd_param params[] = {
       .places = true, .saved = HD_SAVED_U32, .saved_at = 160 },
     { "guide",   HD_PARAM_ENUM, HD_PARAM_AT(hd_ovs_config, guide), .values = guides,
       .what = "what is near of every segment: nothing, or 16 bits per slot, so that misses read none that is far" },
+    { "partition", HD_PARAM_ENUM, HD_PARAM_AT(hd_ovs_config, partition), .values = partitions,
+      .what = "what decides a key's segment: its hash, or ranges of keys, which are split at their medians",
+      .places = true, .anew = true, .saved = HD_SAVED_FLAG, .saved_at = 4 },
 };
 /* clang-format on */
 
@@ -358,6 +423,7 @@ const hd_design hd_design_ovs = {
     .view = show_state,
     .resize = resize,
     .set_near = set_near,
+    .room_for = room_for,
     .variants = variants,
     .unfit = unfit,
     .launch = run,

@@ -31,6 +31,13 @@
  * Splitting segment `split` makes segment base x 2^level + split of what the next bit says. A split or a merge rewrites
  * its segments: each key moves to the first free slot of its way until no key can, and then all free slots are fresh.
  *
+ * With `ranges` a segment holds the keys of a range, and the high half of what is called a hash is the key itself. The
+ * low half is the hash's, so all is as above within a segment. A directory says which segment has which range: a row
+ * (first key << 32 | segment) for each segment, by ascending first keys. The last row whose first key is not above a
+ * key names its segment. Numbers of segments say nothing about keys then: base, level and split only place segments in
+ * extents. A split takes any segment, and gives the upper half of its keys to the segment that is new
+ * (ref/ovs/range.h).
+ *
  * Extent 0 has the base segments, extent k those that the k-th doubling adds: nothing else moves when a table grows.
  * The first near_most segments of the table are near: in device memory. The others are far: in page-locked host memory,
  * which kernels read and write in place over the bus. So an extent has a near part and a far part; one of them may be
@@ -42,8 +49,9 @@
  * vain, which is rare. In such a segment a bucket is open while any of its digests is 0 (gpu/ovs/args.h has the
  * protocol).
  *
- * Differs from the paper (Patel et al., OOPSLA 2026): segments are chosen by the hash and not by ranges of keys; a full
- * segment makes a key PENDING, and does not lose it; an erased slot is used again; a key and its value are one word.
+ * Differs from the paper (Patel et al., OOPSLA 2026): segments are chosen by the hash or by ranges that are split at
+ * the median, and not by ranges of one width; a full segment makes a key PENDING, and does not lose it; an erased slot
+ * is used again; a key and its value are one word.
  *
  * Invariants, by number (ref/ovs/check.c). "At rest" means that no batch is running.
  *   OVS-1  a key is below the limit, and in one slot of the table
@@ -52,6 +60,8 @@
  *   OVS-4  no bucket before the one that a key is in, on its way, is open
  *   OVS-5  the first near_most segments are in near parts, the others in far parts
  *   OVS-6  at rest the digest of a slot with a key is the key's, that of a fresh slot is 0, that of a vacant one is not
+ *   OVS-7  the first keys in the directory ascend, and begin with 0; each segment has one row; a device's copy of the
+ *          directory is the same
  */
 #ifndef HD_OVS_LAYOUT_H
 #define HD_OVS_LAYOUT_H
@@ -85,6 +95,9 @@ enum {
     OVS_RULES
 };
 
+/* What can be wrong with a row of the directory. It is asked before the slots. */
+enum { OVS_ROW_ORDER, OVS_ROW_SEGMENT, OVS_ROW_COPY, OVS_ROW_TWICE, OVS_ROW_RULES };
+
 typedef struct ovs_extent {
     uint64_t *near, *far; /* words; NULL: no segment of it is there */
     uint8_t *digest;      /* OVS_DIGEST bytes per slot of all its segments, if it is guided */
@@ -96,8 +109,11 @@ typedef struct ovs_view {
     uint32_t level;
     uint32_t line_bits; /* a segment has 2^line_bits buckets */
     uint32_t guided;    /* the first extents, which have digests */
+    uint32_t ranges;    /* 1: segments have ranges of keys; 0: what hashes say */
     uint64_t near_most; /* the first segments, which are near */
     uint64_t seed;
+    uint64_t *row; /* (rows) the directory; ranges only. Of its rows as many are in use as there are segments */
+    uint64_t rows;
     uint32_t pairs; /* 1: entries are pairs of words; 0: words */
 } ovs_view;
 
@@ -190,7 +206,19 @@ HD_FN uint8_t *ovs_digest_at(const ovs_view *v, uint64_t e)
 
 /* ---- Ways ------------------------------------------------------------------------------------ */
 
-HD_FN uint64_t ovs_hash(const ovs_view *v, uint64_t key) { return hd_hash(key, v->seed); }
+/* Whether segments have ranges of keys. A file of kernels that are only for other tables defines OVS_HASHED: then all
+ * that ranges need falls out. */
+#ifdef OVS_HASHED
+HD_FN bool ovs_has_ranges(const ovs_view *v) { return (void)v, false; }
+#else
+HD_FN bool ovs_has_ranges(const ovs_view *v) { return v->ranges != 0; }
+#endif
+
+HD_FN uint64_t ovs_hash(const ovs_view *v, uint64_t key)
+{
+    uint64_t h = hd_hash(key, v->seed);
+    return ovs_has_ranges(v) ? key << 32 | (uint32_t)h : h;
+}
 
 /* The digest of keys with hash h. */
 HD_FN uint32_t ovs_digest_of(uint64_t h)
@@ -199,8 +227,41 @@ HD_FN uint32_t ovs_digest_of(uint64_t h)
     return d | ((d & 0xff) == 0) | (uint32_t)(d >> 8 == 0) << 8;
 }
 
+/* The first key of a row of the directory, its segment, and a row. */
+HD_FN uint64_t ovs_row_first(uint64_t row) { return row >> 32; }
+HD_FN uint64_t ovs_row_segment(uint64_t row) { return row & 0xffffffff; }
+HD_FN uint64_t ovs_row_pack(uint64_t first, uint64_t segment) { return first << 32 | segment; }
+
+/* What is wrong with row r by itself; OVS_ROW_RULES: nothing. */
+HD_FN int ovs_row_wrong(const ovs_view *v, uint64_t r)
+{
+    uint64_t first = ovs_row_first(v->row[r]);
+    if (r ? first <= ovs_row_first(v->row[r - 1]) : first != 0) return OVS_ROW_ORDER;
+    return ovs_row_segment(v->row[r]) < ovs_segments(v) ? OVS_ROW_RULES : OVS_ROW_SEGMENT;
+}
+/* Over all rows these add up to 0 if each segment has one row, and hardly ever else. */
+HD_FN uint64_t ovs_row_share(const ovs_view *v, uint64_t r)
+{
+    return hd_mix64(ovs_row_segment(v->row[r])) - hd_mix64(r);
+}
+
+/* The number of the row that has a key. */
+HD_FN uint64_t ovs_row_of(const ovs_view *v, uint64_t key)
+{
+    uint64_t low = 0, high = ovs_segments(v);
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (ovs_row_first(v->row[middle]) <= key)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 HD_FN uint64_t ovs_segment_of(const ovs_view *v, uint64_t h)
 {
+    if (ovs_has_ranges(v)) return ovs_row_segment(v->row[ovs_row_of(v, h >> 32)]);
     uint64_t high = h >> 32, a = high * v->base >> 32, low = (1ull << v->level) - 1;
     uint64_t segment = a + v->base * (high & low);
     return segment < v->split ? a + v->base * (high & (2 * low + 1)) : segment;
@@ -274,6 +335,43 @@ HD_FN ovs_view ovs_one_more(ovs_view v)
         v.split = 0;
     }
     return v;
+}
+
+/* A task of resizing a table with ranges, by a thread of the reference or a warp. */
+typedef struct ovs_task {
+    uint32_t from, to;    /* split: `from` gives the upper half of its keys to `to`, which is new. Merge: all of them to
+                          `to`. Move: `to` becomes a copy of `from` */
+    uint32_t keys;        /* split: of `from`, and those that wait */
+    uint32_t wait, waits; /* split: the first of the keys that wait for room in `from`, and how many there are */
+    uint32_t first;       /* split: the first key of the range; once it is known, of the upper half */
+    uint32_t last;        /* split: the last key of the range */
+    uint32_t done;        /* merge: 1: `to` has the keys of both; 0: there was no room, and nothing has changed */
+} ovs_task;
+
+/* What resizing works on, a round after the other (ref/ovs/range.h). */
+typedef struct ovs_plan {
+    uint32_t *keys;          /* (rows) of each segment; with those that wait */
+    uint32_t *wait;          /* (waiting) ascending; NULL: none */
+    uint64_t waiting, taken; /* taken: keys that the reference's array has room for */
+    uint64_t *was;           /* (rows) the directory before the round */
+    ovs_task *task; /* (rows) the round's splits, or its merges and then its moves; splits and merges in the order of
+                       keys */
+    uint64_t tasks, moves;
+    uint64_t rows; /* as many as the larger of the two tables has */
+} ovs_plan;
+
+/* How many keys that wait for room in the task's segment are below a bound. */
+HD_FN uint64_t ovs_waits_below(const ovs_task *t, const uint32_t *wait, uint64_t bound)
+{
+    uint64_t low = t->wait, high = low + t->waits;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2;
+        if (wait[middle] < bound)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low - t->wait;
 }
 
 /* Two segments are merged only if their keys fill no more than nine tenths of one. */

@@ -67,13 +67,24 @@ word_table ovs_words_of(ovs_view *v);
 
 /* "" when every invariant holds, else a sentence that begins with the number of the first that does not. */
 void ovs_check(const ovs_view *v, char *why, size_t bytes);
-/* The same, for what a kernel has found: slot e breaks a rule (OVS_RULE_FREE, ...). */
+/* The same, for what a kernel has found: slot e breaks a rule (OVS_RULE_FREE, ...), or row r (OVS_ROW_ORDER, ...). */
 void ovs_say_broken(const ovs_view *v, uint64_t e, int rule, char *why, size_t bytes);
+void ovs_say_row_broken(uint64_t r, int rule, char *why, size_t bytes);
 
 /* The next segment is split; the last one is merged into its partner (false: its keys do not fit, and it was not). The
  * extent that is needed is there; level and split move. */
 void ovs_split(ovs_view *v);
 bool ovs_merge(ovs_view *v);
+
+/* So many segments, or as few as there is room for; with ranges too. The extents that are needed are there, and rows
+ * for them. p: of as many rows as the larger table has segments (ovs_plan_for_size); without ranges it is not
+ * used. */
+void ovs_resize(ovs_view *v, ovs_plan *p, uint64_t segments);
+
+/* With ranges: begins a plan that makes room for keys that found none (range.h), and returns how many segments the
+ * table will have, at most; and carries it out. */
+uint64_t ovs_plan_for(const ovs_view *v, ovs_plan *p, const uint64_t *key, uint64_t n);
+void ovs_make_room(ovs_view *v, ovs_plan *p);
 
 /* ---- The state that hd_design_ovs opens ------------------------------------------------------ */
 
@@ -84,6 +95,8 @@ ovs_view ovs_view_for(const hd_info *info);
 /* What a table of that shape says of itself; how many extents it has for so many segments. */
 void ovs_tell(const ovs_view *v, hd_info *info);
 uint32_t ovs_extents_for(const ovs_view *v, uint64_t segments);
+/* The rows of a directory that has room for all segments of as many extents; 0: the table has none. */
+uint64_t ovs_rows_for(const ovs_view *v, uint64_t segments);
 /* How many segments so many buckets are, rounded up. HD_EINVAL where the table cannot have them. */
 hd_status ovs_segments_for(const ovs_view *v, uint64_t buckets, uint64_t *segments);
 

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * resize.c - linear hashing of segments: a segment more, a segment less. Neither loses a key: a split takes keys away
- * from ways, and a merge is undone if a key finds no slot.
+ * resize.c - linear hashing of segments, or ranges of keys: a segment more, a segment less. Neither loses a key: a
+ * split takes keys away from ways, and a merge is undone if a key finds no slot.
  */
+#include <string.h>
+
 #include "ref/ovs/ovs.h"
+#include "ref/ovs/range.h"
 
 /* The first free slot of the segment on the key's way before bucket `line`; NULL: there is none. */
 static uint64_t *earlier_slot(const ovs_view *v, uint64_t *segment, uint64_t h, uint64_t line)
@@ -90,4 +93,120 @@ bool ovs_merge(ovs_view *v)
     *v = then;
     settle(v, low);
     return true;
+}
+
+/* ---- Ranges ---------------------------------------------------------------------------------- */
+
+static uint64_t keys_below(const ovs_view *v, uint64_t g, uint64_t bound)
+{
+    const uint64_t *word = ovs_segment_at(v, g);
+    uint64_t n = 0;
+    for (uint64_t s = 0; s < ovs_segment_slots(v); s++) n += ovs_is_key(word[s]) && ovs_key_of(word[s]) < bound;
+    return n;
+}
+
+/* A first key of the upper half: half of the keys, rounded down, are below it. With fewer than two keys: the middle. */
+static uint32_t find_median(const ovs_view *v, const ovs_plan *p, const ovs_task *t)
+{
+    uint64_t low = (uint64_t)t->first + 1, high = t->last;
+    while (low < high) {
+        uint64_t middle = low + (high - low) / 2, below = ovs_waits_below(t, p->wait, middle);
+        if (t->keys >= 2) below += keys_below(v, t->from, middle);
+        if (below == t->keys / 2) return (uint32_t)middle;
+        if (below < t->keys / 2)
+            low = middle + 1;
+        else
+            high = middle - 1;
+    }
+    return (uint32_t)low;
+}
+
+static void split_range(const ovs_view *v, const ovs_plan *p, ovs_task *t)
+{
+    uint64_t *from = ovs_segment_at(v, t->from), *to = ovs_segment_at(v, t->to);
+    t->first = find_median(v, p, t);
+    for (uint64_t s = 0; s < ovs_segment_slots(v); s++) {
+        bool moves = ovs_is_key(from[s]) && ovs_key_of(from[s]) >= t->first;
+        to[s] = moves ? from[s] : ovs_vacant();
+        if (moves) from[s] = ovs_vacant();
+    }
+    settle(v, t->from);
+    settle(v, t->to);
+}
+
+/* A key of another segment goes to the first free slot on its way in segment g; false: there is none. */
+static bool bring(const ovs_view *v, uint64_t g, uint64_t word)
+{
+    uint64_t h = ovs_hash(v, ovs_key_of(word)), e = OVS_NOWHERE;
+    for (uint64_t step = 0; step < ovs_way(v) && e == OVS_NOWHERE; step++)
+        e = ovs_free_slot(v, (g << v->line_bits) + ovs_step_in(v, h, step));
+    if (e != OVS_NOWHERE) ovs_write(v, e, word);
+    return e != OVS_NOWHERE;
+}
+
+static void merge_ranges(const ovs_view *v, ovs_task *t)
+{
+    const uint64_t *from = ovs_segment_at(v, t->from), *to = ovs_segment_at(v, t->to);
+    uint64_t slots = ovs_segment_slots(v);
+    t->done = 1;
+    for (uint64_t s = 0; s < slots && t->done; s++)
+        if (ovs_is_key(from[s])) t->done = bring(v, t->to, from[s]);
+    for (uint64_t s = 0; s < slots && !t->done; s++)
+        if (ovs_is_key(to[s]) && ovs_segment_of(v, ovs_hash(v, ovs_key_of(to[s]))) != t->to)
+            ovs_write(v, t->to * slots + s, ovs_vacant());
+    if (t->done) settle(v, t->to);
+}
+
+static void move_segment(const ovs_view *v, const ovs_task *t)
+{
+    const uint64_t *from = ovs_segment_at(v, t->from);
+    for (uint64_t s = 0; s < ovs_segment_slots(v); s++) ovs_write(v, t->to * ovs_segment_slots(v) + s, from[s]);
+}
+
+static void split_round(ovs_view *v, ovs_plan *p)
+{
+    for (uint64_t j = 0; j < p->tasks; j++) split_range(v, p, &p->task[j]);
+    ovs_rows_split(v, p);
+}
+
+uint64_t ovs_plan_for(const ovs_view *v, ovs_plan *p, const uint64_t *key, uint64_t n)
+{
+    ovs_plan_wait(p, key, n);
+    ovs_plan_room(v, p, true);
+    for (uint64_t j = 0; j < p->tasks; j++) p->keys[p->task[j].from] = (uint32_t)keys_in(v, p->task[j].from);
+    return ovs_plan_weigh(v, p);
+}
+
+void ovs_make_room(ovs_view *v, ovs_plan *p)
+{
+    for (; p->tasks; ovs_plan_room(v, p, false)) split_round(v, p);
+}
+
+static void resize_ranges(ovs_view *v, ovs_plan *p, uint64_t segments)
+{
+    for (uint64_t g = 0; g < ovs_segments(v); g++) p->keys[g] = (uint32_t)keys_in(v, g);
+    while (ovs_segments(v) < segments) {
+        ovs_plan_splits(v, p, segments - ovs_segments(v));
+        split_round(v, p);
+    }
+    while (ovs_segments(v) > segments) {
+        ovs_plan_merges(v, p, ovs_segments(v) - segments);
+        if (p->tasks == 0) break;
+        for (uint64_t j = 0; j < p->tasks; j++) merge_ranges(v, &p->task[j]);
+        ovs_rows_merge(v, p);
+        for (uint64_t j = 0; j < p->moves; j++) move_segment(v, &p->task[p->tasks + j]);
+    }
+}
+
+/* ---- Both ------------------------------------------------------------------------------------ */
+
+void ovs_resize(ovs_view *v, ovs_plan *p, uint64_t segments)
+{
+    if (v->ranges) {
+        resize_ranges(v, p, segments);
+        return;
+    }
+    while (ovs_segments(v) < segments) ovs_split(v);
+    while (ovs_segments(v) > segments && ovs_merge(v)) {
+    }
 }
