@@ -373,6 +373,14 @@ static void clock_begin(runner *r)
     r->shelf.seams.time = (hd_time_seam){ hd_seams_os.time.now_ns, counter_ns, r };
 }
 
+/* The outcomes are judged; then values are written through pointers. Without the oracle writes are not recorded. */
+static void judge_what_ran(runner *r, const hd_batch *b, const hd_info *before)
+{
+    judge_batch(r, b, before);
+    bool follows = r->judges & HD_RUN_ORACLE;
+    if (follows && !failed(r) && !b->each && judge_ops[b->op].ptr_out && r->c->value_bytes) write_through(r, b);
+}
+
 hd_status runner_run(runner *r, hd_batch *b)
 {
     hd_info before;
@@ -384,11 +392,8 @@ hd_status runner_run(runner *r, hd_batch *b)
     if (r->order) s = hd_host_draw_tickets(r->table);
     if (by_device(r)) r->time_ns += step_ns(r);
     if (!s) s = run_timed(r, b);
-    if (s || !r->oracle) return s;
-    judge_batch(r, b, &before);
-    bool follows = r->judges & HD_RUN_ORACLE; /* without the oracle the writes are not recorded */
-    if (follows && !failed(r) && !b->each && judge_ops[b->op].ptr_out && r->c->value_bytes) write_through(r, b);
-    return HD_OK;
+    if (!s && r->oracle) judge_what_ran(r, b, &before);
+    return s;
 }
 
 /* Reads first, then writes: a read-modify-write is one of each. */

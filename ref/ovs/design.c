@@ -80,10 +80,9 @@ void ovs_tell(const ovs_view *v, hd_info *info)
                          ovs_digest_bytes(v, guided_segments(v)) + v->rows * sizeof *v->row;
 }
 
-static hd_status shape_of(const hd_design *d, const hd_config *c, hd_info *info)
+/* HD_EINVAL: ovs has no such entries. */
+static hd_status entries_of(const hd_config *c)
 {
-    const uint32_t segment = c->ovs.segment_bytes;
-    (void)d;
     if (c->value_bytes != 4 && c->value_bytes != 8)
         return hd_fail(HD_EINVAL, "value_bytes: ovs has values of 4 or 8, not of %" PRIu32, c->value_bytes);
     const bool pairs = c->value_bytes == 8;
@@ -92,9 +91,19 @@ static hd_status shape_of(const hd_design *d, const hd_config *c, hd_info *info)
                        c->slots);
     if (pairs && c->ovs.guide == HD_GUIDE_DIGEST)
         return hd_fail(HD_EINVAL, "guide: tables with values of 8 bytes have no digests");
-    if (c->clock != HD_CLOCK_LOGICAL) return hd_fail(HD_EINVAL, "clock: ovs keeps no times");
-    if (c->value_bytes == 8 && c->ovs.partition == HD_PARTITION_RANGE)
+    if (pairs && c->ovs.partition == HD_PARTITION_RANGE)
         return hd_fail(HD_EINVAL, "partition: ranges are of keys of 32 bits; pairs of 64 bits are placed by a hash");
+    return HD_OK;
+}
+
+static hd_status shape_of(const hd_design *d, const hd_config *c, hd_info *info)
+{
+    const uint32_t segment = c->ovs.segment_bytes;
+    const bool pairs = c->value_bytes == 8;
+    hd_status status = entries_of(c);
+    (void)d;
+    if (status) return status;
+    if (c->clock != HD_CLOCK_LOGICAL) return hd_fail(HD_EINVAL, "clock: ovs keeps no times");
     if (segment & (segment - 1)) return hd_fail(HD_EINVAL, "segment: %" PRIu32 " bytes are no power of two", segment);
     if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_WORDS;
     if (info->layout != HD_LAYOUT_WORDS) return hd_fail(HD_EINVAL, "layout: ovs has words");
