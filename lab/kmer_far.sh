@@ -8,8 +8,8 @@
 #   kmer_far.sh run FOLDER OUT       there, on a machine with a GPU and 64 GB of host memory: OUT/16.tsv and OUT/21.tsv.
 #                                    Exit code 1: histograms differ; 77: no GPU
 #
-# BASES (1000M) is the length of the genome, NEAR_OVS (4300M) and NEAR_SL (8600M) are bytes of device memory for the
-# tables, and K ("16 21") says which k.
+# BASES (1000M) is the length of the genome. NEAR_OVS (4300M; 8600M for k = 21) and NEAR_SL (8600M) are bytes of device
+# memory for the tables. K ("16 21") says which k.
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
@@ -19,17 +19,15 @@ pack() {
 }
 
 run() {
-  local folder out=$2 genome k code=0 sl
+  local folder out=$2 genome k code=0 sl ovs
   nvidia-smi -L >/dev/null 2>&1 || exit 77
   mkdir -p "$out" && folder=$(cd "$1" && pwd) && genome=$(mktemp -d)/genome.fa || return
   export LD_LIBRARY_PATH="$folder/lib" LC_ALL=C.UTF-8 PATH="$folder:$PATH" ROUNDS=${ROUNDS:-1} THREADS=${THREADS:-16}
   heddle gen genome --bases "${BASES:-1000M}" --interspersed 0.2 --seed 8 -o "$genome" || return
   for k in ${K:-16 21}; do
     sl="sl/cuda/--near=${NEAR_SL:-8600M}"
-    case $k in
-    16) WAYS="hkv/cuda ovs/cuda/--near=${NEAR_OVS:-4300M} $sl" "$folder/kmer.sh" run heddle "$genome" "$k" "$out/$k.tsv" || code=1 ;;
-    *) WAYS="hkv/cuda $sl" "$folder/kmer.sh" run heddle "$genome" "$k" "$out/$k.tsv" || code=1 ;;
-    esac
+    ovs=${NEAR_OVS:-$((k <= 16 ? 4300 : 8600))M} # keys of more than 32 bits have entries of 16 bytes
+    WAYS="hkv/cuda ovs/cuda/--near=$ovs $sl" "$folder/kmer.sh" run heddle "$genome" "$k" "$out/$k.tsv" || code=1
     cat "$out/$k.tsv"
   done
   rm -r "$(dirname "$genome")"

@@ -27,7 +27,7 @@ static_assert(sizeof shared / sizeof *shared == OVS_NUMBER_range_count - HD_SHAR
  *
  * Of `quad`. only: the operation of all items, whose values are aligned then; HD_OP_COUNT_: any. guides: segments may
  * have digests. */
-#define OVS_QUAD_SPECIAL(name, only, guides, blocks)                                                            \
+#define QUAD_SPECIAL(name, only, guides, blocks)                                                            \
     static __global__ void __launch_bounds__(OVS_QUAD_THREADS, blocks) name(const __grid_constant__ ovs_args a) \
     {                                                                                                           \
         ovs_quad_kind k = ovs_quad_kind_of(&a);                                                                 \
@@ -39,11 +39,11 @@ static_assert(sizeof shared / sizeof *shared == OVS_NUMBER_range_count - HD_SHAR
         if (!guides) k.guided = false;                                                                          \
         ovs_quad_run(&a, &k);                                                                                   \
     }
-OVS_QUAD_SPECIAL(ovs_special_quad_plain, HD_OP_COUNT_, false, 2)
-OVS_QUAD_SPECIAL(ovs_special_quad_plain_find, HD_OP_FIND, false, 3)
-OVS_QUAD_SPECIAL(ovs_special_quad_find, HD_OP_FIND, true, 4)
-OVS_QUAD_SPECIAL(ovs_special_quad_plain_erase, HD_OP_ERASE, false, 3)
-OVS_QUAD_SPECIAL(ovs_special_quad_plain_put, HD_OP_INSERT_OR_ASSIGN, false, 2)
+QUAD_SPECIAL(ovs_special_quad_plain, HD_OP_COUNT_, false, 2)
+QUAD_SPECIAL(ovs_special_quad_plain_find, HD_OP_FIND, false, 3)
+QUAD_SPECIAL(ovs_special_quad_find, HD_OP_FIND, true, 4)
+QUAD_SPECIAL(ovs_special_quad_plain_erase, HD_OP_ERASE, false, 3)
+QUAD_SPECIAL(ovs_special_quad_plain_put, HD_OP_INSERT_OR_ASSIGN, false, 2)
 
 /* Of others. promise: what is true besides; plain: no segment has digests. wide: ovs_view.pairs. */
 #define OVS_SPECIAL(name, text, promise, wide, threads, blocks)                                        \
@@ -62,7 +62,7 @@ OVS_SPECIAL(ovs_special_probe8_plain, ovs_probe8_items, OVS_PLAIN, 0, GPU_ITEMS_
 OVS_SPECIAL(ovs_special_probe16_plain, ovs_probe16_items, OVS_PLAIN, 0, GPU_ITEMS_THREADS, 8)
 OVS_SPECIAL(ovs_special_probe32_plain, ovs_probe32_items, OVS_PLAIN, 0, GPU_ITEMS_THREADS, 8)
 
-/* A row's entry point, and its special ones: `op` as in OVS_QUAD_SPECIAL; plain: no segment has digests.
+/* A row's entry point, and its special ones: `op` as in QUAD_SPECIAL; plain: no segment has digests.
  * pairs: entries are pairs of words, else words. */
 static const struct {
     hd_kernel_entry row, special;
