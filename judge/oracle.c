@@ -705,6 +705,7 @@ const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, co
     if (wrong) return wrong;
     j.opened = info.now;
     o->capacity = info.places; /* it may have grown */
+    o->slots = info.slots;     /* a design may have fewer than it was asked for */
     o->stash_places = info.stash_buckets * info.slots * 7 / 8;
     o->live = o->map.n;
     j.far = strcmp(info.backend, "cuda") == 0;

@@ -805,10 +805,11 @@ static void drawn_tables(void **state)
 static bool wrong_segments(const hd_config *c, bool ordered, uint32_t segment)
 {
     bool power = segment >= 128 && segment <= 1u << 30 && (segment & (segment - 1)) == 0;
-    bool valued = c->value_bytes == 4 || (ordered && c->value_bytes == 8);
+    bool pairs = c->value_bytes == 8, valued = c->value_bytes == 4 || pairs;
     uint64_t fit = segment / (c->value_bytes == 8 ? 16 : 8);
     bool slotted = ordered ? c->slots >= 8 && (c->slots & (c->slots - 1)) == 0 && c->slots <= fit && c->slots <= 4096
-                           : c->slots == 16;
+                           : c->slots == 16 || (pairs && c->slots == 8);
+    if (!ordered && pairs && (c->ovs.guide != HD_GUIDE_NONE || c->ovs.partition != HD_PARTITION_HASH)) return true;
     return !power || !valued || !slotted || c->capacity == 0 || c->threads > 1024 || c->hkv.dual || c->hkv.pins;
 }
 
@@ -833,6 +834,8 @@ static void drawn_segments(void **state)
         if (test_below(&random, 4) == 0) c.value_bytes = 2u << test_below(&random, 4);
         if (test_below(&random, 16) == 0) c.hkv.pins = 1;
         if (test_below(&random, 16) == 0) c.threads = slots[test_below(&random, 11)];
+        if (!ordered && test_below(&random, 4) == 0) c.ovs.guide = HD_GUIDE_DIGEST;
+        if (!ordered && test_below(&random, 4) == 0) c.ovs.partition = HD_PARTITION_RANGE;
         *(ordered ? &c.sl.segment_bytes : &c.ovs.segment_bytes) = bytes;
         *(ordered ? &c.sl.near_bytes : &c.ovs.near_bytes) = near;
         test_case("%s capacity=%llu slots=%u value_bytes=%u segment=%u near=%llu pins=%u threads=%u", c.design,

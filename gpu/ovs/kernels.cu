@@ -27,7 +27,7 @@ static_assert(sizeof shared / sizeof *shared == OVS_NUMBER_range_count - HD_SHAR
  *
  * Of `quad`. only: the operation of all items, whose values are aligned then; HD_OP_COUNT_: any. guides: segments may
  * have digests. */
-#define QUAD_SPECIAL(name, only, guides, blocks)                                                            \
+#define QUAD_SPECIAL(name, only, guides, blocks)                                                                \
     static __global__ void __launch_bounds__(OVS_QUAD_THREADS, blocks) name(const __grid_constant__ ovs_args a) \
     {                                                                                                           \
         ovs_quad_kind k = ovs_quad_kind_of(&a);                                                                 \

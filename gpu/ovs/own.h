@@ -78,8 +78,8 @@ uint64_t ovs_run_from(const ovs_view *v, uint64_t b);
 /* ranges.c: the memory of a directory of so many rows, as pieces of the own part. */
 enum { OVS_ROW_PIECES = 2 };
 int ovs_row_pieces(const ovs_own *o, uint64_t rows, hd_piece *all);
-/* The directory's copy in the device's memory is given back; and taken again, of at most so many rows, where there is
- * memory for it. */
+/* The directory's copy in the device's memory is given back; and taken again, of at most so many rows. The table
+ * is whole without it. */
 void ovs_drop_directory(ovs_own *o, const hd_gpu_machine *m);
 hd_status ovs_copy_directory(ovs_own *o, const hd_gpu_machine *m, uint64_t near_rows);
 /* Launches a kernel that copies the directory to the device, if that has room for it. */

@@ -145,8 +145,12 @@ hd_status ovs_copy_directory(ovs_own *o, const hd_gpu_machine *m, uint64_t near_
     hd_piece all[OVS_ROW_PIECES];
     o->near_rows = near_rows;
     ovs_row_pieces(o, o->v.rows, all);
-    if (!o->gpu.device || !o->v.ranges || take_pieces(m, o, &all[1], 1)) return HD_OK; /* kernels read the pinned one */
-    return ovs_write_directory(o, &m->on);
+    if (!o->gpu.device || !o->v.ranges) return HD_OK;
+    hd_status status = take_pieces(m, o, &all[1], 1); /* if there is none, kernels read the pinned one */
+    if (status) return status;
+    status = ovs_write_directory(o, &m->on);
+    if (status) ovs_drop_directory(o, m);
+    return status;
 }
 
 /* ---- Rounds ---------------------------------------------------------------------------------- */
