@@ -132,8 +132,8 @@ static void meetings_are_exhausted(void **unused)
     memset(&t, 0, sizeof t);
     for (uint32_t row = 0; row < hd_variant_row_count(ovs_variants); row++)
         for (uint64_t k = 0; fixture_runs(&judge_design_ovs, row, JUDGE_MIXED) && k < test_times(2); k++) {
-            const char *shape = k / 2 % 2 ? "buckets=2 segment=256 batch=3x1 keys=uniform:40 guide=digest"
-                                          : "buckets=2 segment=256 batch=3x1 keys=uniform:40";
+            const char *shape = (k + row) % 2 ? "buckets=2 segment=256 batch=3x1 keys=uniform:40 guide=digest"
+                                              : "buckets=2 segment=256 batch=3x1 keys=uniform:40";
             hd_case c = case_of(shape, JUDGE_MIXED, row, 900 + k);
             fixture_kernel kernel = fixture_kernel_at(&judge_design_ovs, row, 32, 3);
             const fixture_kernel *one = &kernel;
