@@ -44,8 +44,9 @@ typedef struct ovs_args {
     /* flip, sorted: words code << 32 | item, in the order of codes; item is counted from b.first. A code is the bucket
      * where the way begins. And the next word that is to be taken */
     uint64_t *sorted, *next;
-    uint64_t *kept;    /* (1): the number of words, of items that digests have not settled; NULL: all have a word */
-    uint64_t *crowded; /* (1): one more than the last segment that cannot take its partner's keys; 0: all can */
+    uint64_t *kept;      /* (1): the number of words, of items that digests have not settled; NULL: all have a word */
+    uint64_t *kept_next; /* (1): that of the next window, which becomes 0 */
+    uint64_t *crowded;   /* (1): one more than the last segment that cannot take its partner's keys; 0: all can */
     /* Resizing with ranges: keys of each segment; tasks, of which [b.first, b.last) are at work (NULL: all
      * segments are); and how many rows of
      * the directory are written to v.row, from the host's copy */

@@ -206,6 +206,7 @@ typedef struct launching {
     gpu_launcher l; /* first: launch_sorted gets its address */
     ovs_args a;
     const ovs_own *o;
+    uint64_t windows; /* that were sorted, of which some items are settled */
 } launching;
 
 /* Bits of a code, which is a bucket, or what ovs_code says of other items. */
@@ -230,6 +231,18 @@ static uint64_t sorted_blocks(const hd_launcher *l, const ovs_view *v, uint64_t 
     return (double)blocks < most ? blocks : (uint64_t)most;
 }
 
+/* Only items that digests do not settle are sorted, if they only read: else those of a key must stay in the order of the
+ * batch. Two windows count in turn, and each sets the count of the next one to 0; `zero` is only for the first, because
+ * on the host machine it acts before all launches. */
+static hd_status count_kept(launching *x, const hd_variant_row *r)
+{
+    uint64_t *kept = x->o->words->kept;
+    if (r->family != GPU_SORTED || x->o->v.guided == 0) return HD_OK;
+    x->a.kept = &kept[x->windows % 2];
+    x->a.kept_next = &kept[(x->windows + 1) % 2];
+    return x->windows++ ? HD_OK : x->l.on.zero(x->l.on.self, kept, sizeof x->o->words->kept);
+}
+
 /* The items [from, to) are sorted and run. */
 static hd_status launch_window(launching *x, uint32_t row, const hd_variant_row *r, uint64_t from, uint64_t to)
 {
@@ -238,9 +251,7 @@ static hd_status launch_window(launching *x, uint32_t row, const hd_variant_row 
     x->a.b.first = from;
     x->a.b.last = to;
     x->a.sorted = o->sorts.to_sort;
-    /* those of a key stay in the order of the batch, unless they only read */
-    x->a.kept = r->family == GPU_SORTED && o->v.guided ? &o->words->kept : NULL;
-    hd_status status = x->a.kept ? x->l.on.zero(x->l.on.self, x->a.kept, sizeof *x->a.kept) : HD_OK;
+    hd_status status = count_kept(x, r);
     if (!status) status = gpu_launch_range(&x->l, OVS_NUMBER_codes, 1, 128);
     if (!status)
         status = gpu_sort_launch(&x->l.on, sort, to - from, x->a.kept, code_bits(&x->a.v), o->sorts.to_sort,

@@ -54,6 +54,7 @@ SIMT_FN void ovs_lay_codes(const ovs_args *a)
     bool settles = a->v.guided && !gpu_op_inserts(a->b.op);
     uint64_t n = a->b.last - a->b.first, counted = 0;
     if (gpu_thread() == 0) simt_st_u64(a->next, 0);
+    if (gpu_thread() == 0 && a->kept) simt_st_u64(a->kept_next, 0);
     simt_join();
     for (uint64_t i = gpu_thread(); i - w.rank < n; i += gpu_threads()) {
         uint32_t outcome = GPU_UNDECIDED;

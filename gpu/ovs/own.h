@@ -14,7 +14,7 @@ typedef struct ovs_words {
     uint64_t tally[HD_OUTCOME_COUNT], op[HD_OP_COUNT_];
     uint64_t sum;      /* hd_gpu_own.sum */
     uint64_t next;     /* ovs_args.next */
-    uint64_t kept;     /* ovs_args.kept */
+    uint64_t kept[2];  /* ovs_args.kept, of every other window */
     uint64_t crowded;  /* ovs_args.crowded */
     uint64_t check[3]; /* ovs_check_args.first, first_row, sum */
     hd_word word;      /* of the batch lock group3 */
