@@ -231,9 +231,9 @@ static uint64_t sorted_blocks(const hd_launcher *l, const ovs_view *v, uint64_t 
     return (double)blocks < most ? blocks : (uint64_t)most;
 }
 
-/* Only items that digests do not settle are sorted, if they only read: else those of a key must stay in the order of the
- * batch. Two windows count in turn, and each sets the count of the next one to 0; `zero` is only for the first, because
- * on the host machine it acts before all launches. */
+/* Only items that digests do not settle are sorted, if they only read: else those of a key must stay in the order of
+ * the batch. Two windows count in turn, and each sets the count of the next one to 0; `zero` is only for the first,
+ * because on the host machine it acts before all launches. */
 static hd_status count_kept(launching *x, const hd_variant_row *r)
 {
     uint64_t *kept = x->o->words->kept;
