@@ -704,8 +704,8 @@ const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, co
     const char *wrong = prepare(o, table, b, &info);
     if (wrong) return wrong;
     j.opened = info.now;
-    o->capacity = info.places; /* it may have grown */
-    o->slots = info.slots;     /* a design may have fewer than it was asked for */
+    o->capacity = info.places;                /* it may have grown */
+    if (o->dictionary) o->slots = info.slots; /* it may have fewer than it was asked for */
     o->stash_places = info.stash_buckets * info.slots * 7 / 8;
     o->live = o->map.n;
     j.far = strcmp(info.backend, "cuda") == 0;

@@ -116,10 +116,6 @@ of_made_up() { [ "$(verdict "$work/changed" "$1")" = "$2" ] || echo "$1: $(verdi
 {
   of_made_up 'The same on a GPU, MI' 'holds in shape'
   of_made_up 'Index levels in device memory gain nothing: rate of searches with level 0 far, over those with all levels far, SU' 'does not hold'
-  of_made_up 'A pool for each index level costs 10% of inserts: share of their rate, SU' 'holds'
-  of_made_up 'A pool for each index level costs 5% of searches: share of their rate, SU' 'does not hold'
-  of_made_up 'Unsorted chunks make inserts 30% faster, SU' 'holds in shape'
-  of_made_up 'Unsorted chunks make searches 13% slower: share of their rate, SU' 'not measured yet'
   of_made_up 'Keys per block, inserts of MI: 1,798 s for 1, 49 s for 300' 'holds in shape'
   of_made_up 'Keys per block make no difference for DU: the fastest inserts over the slowest, 1 to 360 keys' 'holds'
   of_made_up '2^14 thread blocks are the best, for MI and for DU: 45.94 s and 43.71 s' 'holds in shape'

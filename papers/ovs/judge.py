@@ -25,7 +25,6 @@ TABLES = {"table": "one", "kind": "su", "range": "sparse", "keys": 4000, "batch"
 LISTS = {"table": "one", "kind": "su", "range": "sparse", "keys": 2500, "batch": 250, "op": "insert", "hold": 0, "sort": "key", "index": "far",
          "raise": "code", "recent": "fault", "prefetch": 1, "inner": 0, "memory": 16384, "scale": 256}
 NEARS, GROUPS = (0.8, 0.667, 0.571, 0.5), (4, 8, 16, 32)
-OTHER_GPUS = ("nvidia-h100",)
 BLOCK_KEYS, BLOCKS = (1, 30, 60, 120, 180, 240, 300, 360), tuple(4**n for n in range(3, 9))
 TWO_TABLES, TWO_LISTS = {"sort": "range", "batch": 1000, "load": 1, "inner": 20}, {"inner": 21}
 
@@ -112,18 +111,12 @@ class Results(Kept):
     # ---- On the GPU --------------------------------------------------------------------------
 
     def _of_a_gpu(self, file, want):
-        """Rows of GPU.file.tsv with these cells, all correct; of another GPU, if this one was not measured so."""
-        why = None
-        for gpu in (self._gpu, *OTHER_GPUS):
-            try:
-                rows = self._rows(f"{gpu}.{file}.tsv", want)
-            except Missing as missing:
-                why = why or missing
-                continue
-            if any(int(r["wrong"]) for r in rows):
-                raise Missing(f"{gpu}.{file}.tsv: " + " ".join(f"{k}={v}" for k, v in want.items()) + " without wrong items")
-            return rows
-        raise why
+        """Rows of GPU.file.tsv with these cells, all correct."""
+        name = f"{self._gpu}.{file}.tsv"
+        rows = self._rows(name, want)
+        if any(int(r["wrong"]) for r in rows):
+            raise Missing(f"{name}: " + " ".join(f"{k}={v}" for k, v in want.items()) + " without wrong items")
+        return rows
 
     def rates(self, part, **want):
         """Rows of rates.cu with these cells."""
