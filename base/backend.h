@@ -248,6 +248,22 @@ static inline void *hd_field(const void *of, size_t field)
     return p;
 }
 
+/* Gives back those of n pieces of an own part that are there, the last one first. */
+static inline void hd_machine_give(const hd_gpu_machine *m, const void *own, const hd_piece *all, int n)
+{
+    while (n-- > 0)
+        if (all[n].count && hd_field(own, all[n].field)) m->give(m->self, &all[n]);
+}
+/* Takes n pieces of an own part, whose addresses are NULL: all of them, or none. */
+static inline hd_status hd_machine_take(const hd_gpu_machine *m, const void *own, const hd_piece *all, int n)
+{
+    hd_status status = HD_OK;
+    for (int i = 0; i < n && !status; i++)
+        if (all[i].count) status = m->take(m->self, &all[i]);
+    if (status) hd_machine_give(m, own, all, n);
+    return status;
+}
+
 /* ---- The backends ---------------------------------------------------------------------------- */
 
 /* Their part of a design's row, whose gpu says which kernels run its batches. */

@@ -49,6 +49,18 @@ SIMT_FN void gpu_load_two(uint64_t *p, bool acquires, uint64_t *x, uint64_t *y)
         simt_ldrlx_2u64(p, x, y);
 }
 
+/* The first item of the warp's next pass of 32 items. The warps of a block draw passes from one counter in shared
+ * memory, because their speeds differ. With equal shares, up to a quarter of the time of an insert into Hive (load
+ * factor up to 0.95) passed between the first warp that ended and the last, with few loads in flight. */
+SIMT_FN uint64_t gpu_next_pass(const gpu_batch *b, uint32_t *passes)
+{
+    uint32_t n = 0, warps = simt_threads() / 32;
+    if (simt_lane() == 0) n = simt_shared_add_u32(passes, 1);
+    simt_join();
+    n = simt_shfl_u32(simt_tile_of(32), n, 0);
+    return b->first + ((uint64_t)(n / warps) * simt_blocks() + simt_block()) * simt_threads() + n % warps * 32;
+}
+
 /* ---- What its operation says ----------------------------------------------------------------- */
 
 SIMT_FN void gpu_rule(gpu_one *o, uint32_t flag)

@@ -183,29 +183,42 @@ static uint64_t alike(const ovs_view *v, uint64_t key)
     return n;
 }
 
+/* The fixture keeps the kernel's address. */
+static fixture *fixture_for(const hd_case *c, const fixture_kernel *kernel)
+{
+    fixture *s;
+    must(fixture_open(c, &kernel, 1, &s));
+    return s;
+}
+
+/* Runs its batch, whose outcomes must be right. */
+static uint64_t far_sectors_read(fixture *s)
+{
+    simt_config w = simt_config_in_turn();
+    const char *why = NULL;
+    comparison *a;
+    w.meter = true;
+    must(comparison_open(s, &a));
+    must(comparison_run(a, machine, &w, &why));
+    check(!why, "%s", why ? why : "");
+    comparison_close(a);
+    return simt_machine_totals(machine).far_sectors;
+}
+
 /* The sectors of far memory that finds read, or erasures: of absent keys whose digests are in no bucket of their ways,
  * in one, or of present keys in as many buckets as their digests are in. */
 static uint64_t far_sectors_of(uint32_t row, hd_op op, uint64_t seed, uint64_t buckets, bool present)
 {
     hd_case c = case_of("buckets=16 segment=512 near=1 guide=digest batch=40x1 keys=uniform:500", op, row, seed);
     fixture_kernel kernel = fixture_kernel_at(&judge_design_ovs, row, 32, 2);
-    const fixture_kernel *one = &kernel;
-    simt_config w = simt_config_in_turn();
-    const char *why = NULL;
-    fixture *s;
-    comparison *a;
-    must(fixture_open(&c, &one, 1, &s));
+    fixture *s = fixture_for(&c, &kernel);
     const ovs_view *v = ovs_fixture_view(s);
     uint64_t key = 0, n = 0;
     for (; n < 40 && key < 1u << 19; key++)
         if ((ovs_find(v, key) != OVS_NOWHERE) == present && alike(v, key) == buckets) fixture_item(s, 0, n++, key, 0);
     for (uint64_t i = n; n && i < 40; i++) fixture_item(s, 0, i, s->part[0].batch.key[i % n], 0);
-    w.meter = true;
-    must(comparison_open(s, &a));
-    must(comparison_run(a, machine, &w, &why));
-    check(!why, "%s", why ? why : "");
-    comparison_close(a);
-    return n ? simt_machine_totals(machine).far_sectors : 0;
+    uint64_t sectors = far_sectors_read(s);
+    return n ? sectors : 0;
 }
 
 static void misses_read_no_far_memory(void **unused)
@@ -235,23 +248,14 @@ static uint64_t far_sectors_of_repeated(uint64_t seed, uint64_t keys)
     uint32_t row = hd_variant_row_of(ovs_variants, "sorted", GPU_SORTED);
     hd_case c = case_of("buckets=64 segment=2048 near=1 batch=64x1 keys=uniform:4000", HD_OP_FIND, row, seed);
     fixture_kernel kernel = fixture_kernel_at(&judge_design_ovs, row, 32, 2);
-    const fixture_kernel *one = &kernel;
-    simt_config w = simt_config_in_turn();
-    const char *why = NULL;
-    fixture *s;
-    comparison *a;
-    must(fixture_open(&c, &one, 1, &s));
+    fixture *s = fixture_for(&c, &kernel);
     const ovs_view *v = ovs_fixture_view(s);
     uint64_t there[64], n = 0;
     for (uint64_t b = 0; b < ovs_buckets(v) && n < keys; b++)
         if (ovs_is_key(*ovs_bucket(v, b))) there[n++] = ovs_key_of(*ovs_bucket(v, b));
     for (uint64_t i = 0; n && i < 64; i++) fixture_item(s, 0, i, there[i % n], 0);
-    w.meter = true;
-    must(comparison_open(s, &a));
-    must(comparison_run(a, machine, &w, &why));
-    check(!why, "%s", why ? why : "");
-    comparison_close(a);
-    return n == keys ? simt_machine_totals(machine).far_sectors : 0;
+    uint64_t sectors = far_sectors_read(s);
+    return n == keys ? sectors : 0;
 }
 
 /* Two warps have four halves, each of which loads the bucket once. */

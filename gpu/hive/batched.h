@@ -402,18 +402,6 @@ SIMT_FN_APART hive_counts hive_batched_rest_present(const hive_args *a, uint32_t
     return hive_batched_rest(a, op, false, false, rest, c);
 }
 
-/* The first item of the warp's next pass of 32 items. The warps of a block draw passes from one counter, because
- * their speeds differ. With equal shares, up to a quarter of the time of an insert (load factor up to 0.95) passed
- * between the first warp that ended and the last, with few loads in flight. */
-SIMT_FN uint64_t hive_next_pass(const hive_args *a, uint32_t *passes)
-{
-    uint32_t n = 0, warps = simt_threads() / 32;
-    if (simt_lane() == 0) n = simt_shared_add_u32(passes, 1);
-    simt_join();
-    n = simt_shfl_u32(simt_tile_of(32), n, 0);
-    return a->b.first + ((uint64_t)(n / warps) * simt_blocks() + simt_block()) * simt_threads() + n % warps * 32;
-}
-
 /* The main loop of a warp: a first round while items are left, and later rounds when their queues are full enough. */
 SIMT_FN void hive_batcheds(const hive_args *a, const hive_kind *k)
 {
@@ -429,7 +417,7 @@ SIMT_FN void hive_batcheds(const hive_args *a, const hive_kind *k)
     if (simt_thread() == 0) simt_st_u32(taken, 0);
     simt_sync_block();
     while (more) {
-        uint64_t x = hive_next_pass(a, taken);
+        uint64_t x = gpu_next_pass(&a->b, taken);
         more = x < a->b.last;
         uint32_t tiles = 32 / HIVE_BATCHED, least = more ? 32 : 1, least_tiles = more ? tiles : 1;
         if (more) hive_batched_first(t, a, k, x, &second, &c);

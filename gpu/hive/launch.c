@@ -212,19 +212,13 @@ static int planes(const void *own, void *staged, bool values, hd_plane *all)
 static hd_status take_segment(const hive_own *o, const hd_gpu_machine *m, size_t at, uint64_t buckets)
 {
     hd_piece all[3];
-    hd_status status = HD_OK;
-    int n = add_segment(&o->v, all, at, buckets, HD_APART);
-    for (int i = 0; i < n && !status; i++)
-        if (all[i].count) status = m->take(m->self, &all[i]);
-    return status;
+    return hd_machine_take(m, o, all, add_segment(&o->v, all, at, buckets, HD_APART));
 }
 
 static void give_segment(const hive_own *o, const hd_gpu_machine *m, size_t at, uint64_t buckets)
 {
     hd_piece all[3];
-    int n = add_segment(&o->v, all, at, buckets, HD_APART);
-    for (int i = 0; i < n; i++)
-        if (hd_field(o, all[i].field)) m->give(m->self, &all[i]);
+    hd_machine_give(m, o, all, add_segment(&o->v, all, at, buckets, HD_APART));
 }
 
 static hd_status launch_range(const hive_own *o, const hd_gpu_machine *m, uint32_t kernel, uint32_t lanes, hive_args *a)

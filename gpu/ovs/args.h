@@ -47,14 +47,12 @@ typedef struct ovs_args {
     uint64_t *kept;      /* (1): the number of words, of items that digests have not settled; NULL: all have a word */
     uint64_t *kept_next; /* (1): that of the next window, which becomes 0 */
     uint64_t *crowded;   /* (1): one more than the last segment that cannot take its partner's keys; 0: all can */
-    /* Resizing with ranges: keys of each segment; tasks, of which [b.first, b.last) are at work (NULL: all
-     * segments are); and how many rows of
-     * the directory are written to v.row, from the host's copy */
-    uint32_t *keys;
-    const uint32_t *wait; /* keys that wait for room, ascending */
-    ovs_task *task;
-    const uint64_t *row_here;
-    uint64_t rows;
+    /* Resizing with ranges */
+    uint32_t *keys;           /* (segments) how many each has */
+    const uint32_t *wait;     /* keys that wait for room, ascending */
+    ovs_task *task;           /* of which [b.first, b.last) are at work; NULL: all segments are */
+    const uint64_t *row_here; /* (rows) the host's copy of the directory */
+    uint64_t rows;            /* how many of them are written to v.row */
 } ovs_args;
 
 /* The words of segments [first, last) get other homes (gpu/ovs/near.c). */

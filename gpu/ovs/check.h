@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * check.h - kernels over a table at rest: hd_check, and the end of hd_load, so that no table is copied to the host for
- * them. A tile has a lane for each slot of a bucket, and reads words, or key words, of a bucket at a time, so that
- * the bus carries whole sectors. A slot is
- * asked in the order of the rules, as the reference does (ref/ovs/check.c), and the first slot that breaks one is
- * reported.
+ * them. A tile has a lane for each slot of a bucket, and reads the words, or key words, of a bucket at a time, so that
+ * the bus carries whole sectors. Each slot is checked against the rules in their order, as the reference does
+ * (ref/ovs/check.c). The first slot that breaks one is reported.
  */
 #ifndef OVS_CHECK_H
 #define OVS_CHECK_H

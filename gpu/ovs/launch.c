@@ -401,9 +401,7 @@ static int planes(const void *own, void *staged, bool values, hd_plane *all)
 static void give_extents(ovs_own *o, const hd_gpu_machine *m, uint32_t from, uint32_t to)
 {
     hd_piece parts[OVS_EXTENT_PARTS];
-    for (uint32_t k = from; k < to; k++)
-        for (int part = add_extent(&o->v, k, parts); part-- > 0;)
-            if (hd_field(o, parts[part].field)) m->give(m->self, &parts[part]);
+    for (uint32_t k = from; k < to; k++) hd_machine_give(m, o, parts, add_extent(&o->v, k, parts));
 }
 
 /* Extents [from, to), or none of them. */
@@ -411,9 +409,7 @@ static hd_status take_extents(ovs_own *o, const hd_gpu_machine *m, uint32_t from
 {
     hd_status status = HD_OK;
     hd_piece parts[OVS_EXTENT_PARTS];
-    for (uint32_t k = from; k < to; k++)
-        for (int part = add_extent(&o->v, k, parts); part-- > 0;)
-            if (!status && parts[part].count) status = m->take(m->self, &parts[part]);
+    for (uint32_t k = from; k < to && !status; k++) status = hd_machine_take(m, o, parts, add_extent(&o->v, k, parts));
     if (status) give_extents(o, m, from, to);
     return status;
 }

@@ -28,22 +28,6 @@ static uint64_t beyond(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 
 static uint32_t extents(const ovs_view *v) { return ovs_extents_for(v, ovs_segments(v)); }
 
-static void give(const ovs_own *o, const hd_gpu_machine *m, const hd_piece *all, int n)
-{
-    while (n-- > 0)
-        if (hd_field(o, all[n].field)) m->give(m->self, &all[n]);
-}
-
-/* All of them, or none. */
-static hd_status take(const ovs_own *o, const hd_gpu_machine *m, const hd_piece *all, int n)
-{
-    hd_status status = HD_OK;
-    for (int i = 0; i < n && !status; i++)
-        if (all[i].count) status = m->take(m->self, &all[i]);
-    if (status) give(o, m, all, n);
-    return status;
-}
-
 /* ---- Digests --------------------------------------------------------------------------------- */
 
 /* Bytes of those that are there, if the first k extents have digests. */
@@ -66,7 +50,7 @@ static void drop_digests(ovs_own *o, const hd_gpu_machine *m, uint32_t guided)
 {
     for (uint32_t k = guided; k < o->v.guided && k < extents(&o->v); k++) {
         hd_piece piece = digest_piece(&o->v, k);
-        give(o, m, &piece, 1);
+        hd_machine_give(m, o, &piece, 1);
     }
     o->v.guided = guided;
 }
@@ -79,7 +63,7 @@ static hd_status add_digests(ovs_own *o, const hd_gpu_machine *m, uint32_t guide
     o->v.guided = guided;
     for (uint32_t k = had; k < guided && k < extents(&o->v) && !status; k++) {
         hd_piece piece = digest_piece(&o->v, k);
-        status = take(o, m, &piece, 1);
+        status = hd_machine_take(m, o, &piece, 1);
     }
     if (!status && had < extents(&o->v)) status = ovs_renew_there(o, m);
     if (status) drop_digests(o, m, had);
@@ -109,18 +93,18 @@ static hd_status rehome(ovs_own *o, const hd_gpu_machine *m, uint32_t k, uint64_
     then.near_most = near_most;
     ovs_extent_pieces(&o->v, k, offsetof(ovs_own, other), was);
     ovs_extent_pieces(&then, k, offsetof(ovs_own, other), is);
-    hd_status status = take(o, m, is, WORDS);
+    hd_status status = hd_machine_take(m, o, is, WORDS);
     if (status) return status;
     then.extent[k].near = o->other.near;
     then.extent[k].far = o->other.far;
     status = copy_extent(o, m, k, &then);
     if (status) {
-        give(o, m, is, WORDS);
+        hd_machine_give(m, o, is, WORDS);
         return status;
     }
     o->other = o->v.extent[k];
     o->v = then;
-    give(o, m, was, WORDS);
+    hd_machine_give(m, o, was, WORDS);
     o->other.digest = NULL; /* it stays */
     return HD_OK;
 }
@@ -174,12 +158,12 @@ static hd_status exchange_sorts(ovs_own *o, const hd_gpu_machine *m, uint64_t ne
     int n = ovs_sort_pieces(&o->gpu, offsetof(ovs_own, others), was);
     ovs_sort_pieces(&then, offsetof(ovs_own, others), is);
     if (sort_bytes(&o->gpu) != sort_bytes(&then)) {
-        hd_status status = take(o, m, is, n);
+        hd_status status = hd_machine_take(m, o, is, n);
         if (status) return status;
         const ovs_sorts old = o->sorts;
         o->sorts = o->others;
         o->others = old;
-        give(o, m, was, n);
+        hd_machine_give(m, o, was, n);
     }
     o->gpu.info.ovs.near_bytes = near_bytes;
     return HD_OK;

@@ -302,28 +302,23 @@ typedef struct ovs_quad_pass {
     bool more; /* the warp may draw again */
 } ovs_quad_pass;
 
-/* Draws the next 32 items. The warps of a block draw from one counter, because some items take longer than others. */
-SIMT_FN void ovs_quad_draw(simt_tile w, const ovs_args *a, uint32_t *drawn, ovs_quad_pass *pass)
+/* Draws the next 32 items. */
+SIMT_FN void ovs_quad_draw(const ovs_args *a, uint32_t *drawn, ovs_quad_pass *pass)
 {
-    uint32_t n = 0, warps = simt_threads() / 32;
-    if (w.rank == 0) n = simt_shared_add_u32(drawn, 1);
-    simt_join();
-    n = simt_shfl_u32(w, n, 0);
-    pass->next = a->b.first + ((uint64_t)(n / warps) * simt_blocks() + simt_block()) * simt_threads() + n % warps * 32;
+    pass->next = gpu_next_pass(&a->b, drawn);
     pass->last = pass->next + 32 < a->b.last ? pass->next + 32 : a->b.last;
     pass->more = pass->next < a->b.last;
 }
 
 /* The lane that is number `at` of `lanes` lanes without an item gets its next one; a->b.last or more: there is none. */
-SIMT_FN uint64_t ovs_quad_next(simt_tile w, const ovs_args *a, uint32_t *drawn, ovs_quad_pass *pass, uint32_t at,
-                               uint32_t lanes)
+SIMT_FN uint64_t ovs_quad_next(const ovs_args *a, uint32_t *drawn, ovs_quad_pass *pass, uint32_t at, uint32_t lanes)
 {
     uint64_t left = pass->last - pass->next, i = at < left ? pass->next + at : a->b.last;
     if (lanes <= left || !pass->more) {
         pass->next += lanes < left ? lanes : left;
         return i;
     }
-    ovs_quad_draw(w, a, drawn, pass);
+    ovs_quad_draw(a, drawn, pass);
     if (!pass->more) pass->next = pass->last = a->b.last;
     if (at >= left && at - left < pass->last - pass->next) i = pass->next + (at - left);
     pass->next += lanes - left < pass->last - pass->next ? lanes - left : pass->last - pass->next;
@@ -343,7 +338,7 @@ SIMT_FN bool ovs_quad_turn(simt_tile w, const ovs_args *a, const ovs_quad_kind *
     uint32_t lanes = simt_ballot(w, free);
     if (free) m->o.outcome = OVS_QUAD_NO_ITEM;
     simt_join();
-    uint64_t i = ovs_quad_next(w, a, drawn, pass, simt_popc(lanes & ((1u << w.rank) - 1)), simt_popc(lanes));
+    uint64_t i = ovs_quad_next(a, drawn, pass, simt_popc(lanes & ((1u << w.rank) - 1)), simt_popc(lanes));
     if (free && i < a->b.last) ovs_quad_take(a, k, m, i);
     simt_join();
     return simt_any(w, m->o.outcome != OVS_QUAD_NO_ITEM);

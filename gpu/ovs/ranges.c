@@ -31,24 +31,6 @@ int ovs_row_pieces(const ovs_own *o, uint64_t rows, hd_piece *all)
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-static void give_pieces(const hd_gpu_machine *m, ovs_own *o, const hd_piece *all, int n)
-{
-    while (n-- > 0)
-        if (hd_field(o, all[n].field)) m->give(m->self, &all[n]);
-}
-
-/* All or none. */
-static hd_status take_pieces(const hd_gpu_machine *m, ovs_own *o, const hd_piece *all, int n)
-{
-    hd_status status = HD_OK;
-    for (int i = 0; i < n; i++) {
-        hd_field_set(o, all[i].field, NULL);
-        if (!status && all[i].count) status = m->take(m->self, &all[i]);
-    }
-    if (status) give_pieces(m, o, all, n);
-    return status;
-}
-
 enum { PLAN_PIECES = 4 };
 static void plan_pieces(uint64_t rows, uint64_t waiting, hd_piece all[PLAN_PIECES])
 {
@@ -110,13 +92,14 @@ static hd_status make_rows(ranges *x, uint64_t segments)
     if (rows <= had) return HD_OK;
     ovs_row_pieces(o, had, old);
     ovs_row_pieces(o, rows, next);
-    hd_status status = take_pieces(x->m, o, next, OVS_ROW_PIECES);
+    v->row = o->row_there = NULL;
+    hd_status status = hd_machine_take(x->m, o, next, OVS_ROW_PIECES);
     if (!status) {
         memcpy(v->row, here, ovs_segments(v) * sizeof *here);
         status = launch(x, OVS_NUMBER_range_move, 0, 0, true);
         uint64_t *now = v->row, *now_there = o->row_there;
         if (!status) v->row = here, o->row_there = there;
-        give_pieces(x->m, o, status ? next : old, OVS_ROW_PIECES);
+        hd_machine_give(x->m, o, status ? next : old, OVS_ROW_PIECES);
         if (!status) v->row = now, o->row_there = now_there, v->rows = rows;
     }
     if (status) v->row = here, o->row_there = there;
@@ -137,7 +120,7 @@ void ovs_drop_directory(ovs_own *o, const hd_gpu_machine *m)
 {
     hd_piece all[OVS_ROW_PIECES];
     ovs_row_pieces(o, o->v.rows, all);
-    if (o->row_there) m->give(m->self, &all[1]);
+    hd_machine_give(m, o, &all[1], 1);
 }
 
 hd_status ovs_copy_directory(ovs_own *o, const hd_gpu_machine *m, uint64_t near_rows)
@@ -146,7 +129,7 @@ hd_status ovs_copy_directory(ovs_own *o, const hd_gpu_machine *m, uint64_t near_
     o->near_rows = near_rows;
     ovs_row_pieces(o, o->v.rows, all);
     if (!o->gpu.device || !o->v.ranges) return HD_OK;
-    hd_status status = take_pieces(m, o, &all[1], 1); /* if there is none, kernels read the pinned one */
+    hd_status status = hd_machine_take(m, o, &all[1], 1); /* if there is none, kernels read the pinned one */
     if (status) return status;
     status = ovs_write_directory(o, &m->on);
     if (status) ovs_drop_directory(o, m);
@@ -201,14 +184,14 @@ static hd_status begin(ranges *x, ovs_own *o, const hd_gpu_machine *m, hd_piece 
     x->o = o;
     x->m = m;
     plan_pieces(rows, waiting, all);
-    return take_pieces(m, o, all, PLAN_PIECES);
+    return hd_machine_take(m, o, all, PLAN_PIECES);
 }
 
 /* All has run before memory is given back. */
 static hd_status end(ranges *x, const hd_piece all[PLAN_PIECES], hd_status status)
 {
     hd_status ran = await(x);
-    give_pieces(x->m, x->o, all, PLAN_PIECES);
+    hd_machine_give(x->m, x->o, all, PLAN_PIECES);
     return status ? status : ran;
 }
 

@@ -33,24 +33,20 @@ static int near_pieces(const sl_own *o, const sl_homes *h, size_t at, hd_piece *
 static void give_next(const sl_own *o, const hd_gpu_machine *m)
 {
     hd_piece all[HD_PIECES_MOST];
-    int n = near_pieces(o, &o->next, offsetof(sl_own, next), all);
-    for (int i = 0; i < n; i++)
-        if (all[i].count && hd_field(o, all[i].field)) m->give(m->self, &all[i]);
+    hd_machine_give(m, o, all, near_pieces(o, &o->next, offsetof(sl_own, next), all));
 }
 
 /* o->next is the table with so many near homes, whose segments are not there yet. */
 static hd_status take_next(sl_own *o, const hd_gpu_machine *m, uint64_t near, bool keys_here)
 {
     hd_piece all[HD_PIECES_MOST];
-    hd_status status = HD_OK;
     sl_homes *h = &o->next;
     *h = o->at;
     h->near = h->v.near = near;
     h->keys_here = keys_here;
     int n = near_pieces(o, h, offsetof(sl_own, next), all);
     for (int i = 0; i < n; i++) hd_field_set(o, all[i].field, NULL);
-    for (int i = 0; i < n && !status; i++)
-        if (all[i].count) status = m->take(m->self, &all[i]);
+    hd_status status = hd_machine_take(m, o, all, n);
     if (!status && !o->gpu.device) h->far = h->v.word + near * h->v.fit * h->v.words;
     return status;
 }

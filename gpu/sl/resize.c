@@ -17,19 +17,14 @@ static void give_homes(const sl_own *o, const hd_gpu_machine *m, size_t at)
 {
     hd_piece all[HD_PIECES_MOST];
     const sl_homes *h = at == offsetof(sl_own, at) ? &o->at : &o->next;
-    int n = sl_homes_pieces(o, h, at, true, all);
-    for (int i = 0; i < n; i++)
-        if (all[i].count && hd_field(o, all[i].field)) m->give(m->self, &all[i]);
+    hd_machine_give(m, o, all, sl_homes_pieces(o, h, at, true, all));
 }
 
 static hd_status take_homes(sl_own *o, const hd_gpu_machine *m, uint64_t homes)
 {
     hd_piece all[HD_PIECES_MOST];
-    hd_status status = HD_OK;
     sl_homes_begin(o, &o->next, homes);
-    int n = sl_homes_pieces(o, &o->next, offsetof(sl_own, next), true, all);
-    for (int i = 0; i < n && !status; i++)
-        if (all[i].count) status = m->take(m->self, &all[i]);
+    hd_status status = hd_machine_take(m, o, all, sl_homes_pieces(o, &o->next, offsetof(sl_own, next), true, all));
     if (!status && !o->gpu.device) o->next.far = o->next.v.word + o->next.near * o->next.v.fit * o->next.v.words;
     return status;
 }

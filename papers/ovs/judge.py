@@ -175,10 +175,6 @@ class Results(Kept):
         row, = self.rates("lists", near=0.5, segment=262144, what={"insert": "fill", "find": "find"}[op])
         return float(row["rate"]) / self.list_rate(op, "su", level_pools=1, far="data")
 
-    def list_gain(self, op, kind, **want):
-        """The rate of a list with this, over that of the usual one."""
-        return self.list_rate(op, kind, **want) / self.list_rate(op, kind)
-
     def list_spread(self, kind):
         """The fastest inserts over the slowest, by the keys of a block."""
         rates = [self.list_rate("insert", kind, keys_per_block=k) for k in BLOCK_KEYS]
