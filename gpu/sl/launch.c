@@ -200,7 +200,13 @@ static void taken(void *own)
 
 /* ---- The argument of kernels ----------------------------------------------------------------- */
 
-static uint32_t shares_for(uint64_t n) { return n ? gpu_sort_shares(n, SL_SHARES) : 1; }
+/* Of n items or rows: a warp's worth each, because a warp that searches far segments waits for one line after another.
+ */
+static uint32_t shares_for(uint64_t n)
+{
+    uint64_t shares = (n + 31) / 32;
+    return shares == 0 ? 1 : shares < SL_SHARES ? (uint32_t)shares : SL_SHARES;
+}
 
 sl_args sl_args_of(const sl_own *o, const sl_homes *h)
 {
