@@ -145,7 +145,7 @@ SIMT_FN uint32_t sl_pieces_for(const sl_args *a, uint64_t total, bool full)
     return (uint32_t)(full ? (total + fit - 1) / fit : (4 * total + 3 * fit - 1) / (3 * fit));
 }
 
-/* All but pieces and total. home: the row's. */
+/* All but pieces and total; `full` if sl_plan_count has found it out. home: the row's. */
 SIMT_FN sl_plan sl_plan_begin(const sl_args *a, uint64_t row, uint64_t rows, uint32_t home, uint32_t at, uint32_t adds)
 {
     sl_plan p;
@@ -157,8 +157,17 @@ SIMT_FN sl_plan sl_plan_begin(const sl_args *a, uint64_t row, uint64_t rows, uin
     p.adds = adds;
     p.pieces = 1;
     p.total = p.count;
-    p.full = adds && row + 1 == rows && simt_ld_u32(a->room.add_at + at) == p.count;
+    p.full = row + 1 == rows && simt_ld_u64(&a->numbers->full);
     return p;
+}
+
+/* Whether all new keys of the row are above its entries. */
+SIMT_FN bool sl_adds_above(const sl_args *a, const sl_plan *p)
+{
+    if (!p->adds) return false;
+    uint32_t at = simt_ld_u32(a->room.add_at + p->at);
+    if (p->first < a->near_places) return at == p->count;
+    return sl_entry_from(a, p->first, sl_code_index(a, at)) == a->v.fit;
 }
 
 SIMT_FN uint64_t sl_free_homes(const sl_args *a, uint64_t rows) { return a->v.homes - rows; }
@@ -208,6 +217,8 @@ SIMT_FN void sl_plan_count(const sl_args *a)
             if (row < end) {
                 uint32_t adds = sl_list_of_row(a, row, rows, &first);
                 sl_plan p = sl_plan_begin(a, row, rows, simt_ld_u32(a->v.home + row), first, adds);
+                p.full = a->b.op != HD_OP_ERASE && row + 1 == rows && sl_adds_above(a, &p);
+                if (row + 1 == rows) simt_st_u64(&a->numbers->full, p.full);
                 if (a->b.op != HD_OP_ERASE) want = sl_pieces_for(a, (uint64_t)p.count + adds, p.full) - 1;
                 simt_st_u32(a->room.first + row, first);
                 simt_st_u32(a->room.fresh + row, want);
@@ -233,6 +244,7 @@ SIMT_FN void sl_plan_sums(const sl_args *a, uint64_t rows, uint32_t fresh)
     simt_st_u64(&a->numbers->fresh, taken);
     simt_st_u64(&a->numbers->next, rows + taken);
     simt_st_u64(&a->numbers->was, rows);
+    simt_st_u64(&a->numbers->whole, 0);
 }
 
 SIMT_FN void sl_plan_write(const sl_args *a)
@@ -307,9 +319,9 @@ typedef struct sl_merged {
     bool fresh;      /* it is that number of the list */
 } sl_merged;
 
-/* d: place of what is merged; before: from `low` to `high`. Threads of a warp take places in a row, and so store whole
- * lines. */
-SIMT_FN sl_merged sl_merged_at(const sl_args *a, const sl_plan *p, uint32_t low, uint32_t high, uint32_t d)
+/* d: place of what is merged; before: from `low` to `high`; far: the segment may be. Threads of a warp take places in a
+ * row, and so store whole lines. */
+SIMT_FN sl_merged sl_merged_at(const sl_args *a, const sl_plan *p, uint32_t low, uint32_t high, uint32_t d, bool far)
 {
     sl_merged m;
     m.before = sl_adds_before(a, p, low, high, d);
@@ -319,9 +331,15 @@ SIMT_FN sl_merged sl_merged_at(const sl_args *a, const sl_plan *p, uint32_t low,
         m.e.key = simt_ld_u64(a->room.add_key + at);
         m.e.value = sl_given(a, sl_listed_item(a, at));
     } else {
-        m.e = sl_entry_at(a, p->first + d - m.before);
+        m.e = sl_entry_at(a, far ? sl_place_of(a, p->first, d - m.before) : p->first + d - m.before);
     }
     return m;
+}
+
+/* Number k of the list has been inserted. */
+SIMT_FN void sl_mark_merged(const sl_args *a, uint32_t k)
+{
+    simt_st_u32(a->room.mark + simt_ld_u32(a->room.add_from + k), SL_MERGED);
 }
 
 SIMT_FN void sl_put_merged(const sl_args *a, const sl_plan *p, const sl_merged *m, uint64_t place)
@@ -331,7 +349,7 @@ SIMT_FN void sl_put_merged(const sl_args *a, const sl_plan *p, const sl_merged *
     sl_put_entry(a, place, m->e);
     if (!m->fresh) return;
     simt_ticket_store(i, HD_INSERTED, 0, place);
-    simt_st_u32(a->room.mark + simt_ld_u32(a->room.add_from + at), SL_MERGED);
+    sl_mark_merged(a, at);
 }
 
 /* The row that fresh segment `g` is split from. */
@@ -348,8 +366,60 @@ SIMT_FN uint64_t sl_row_of_fresh(const sl_args *a, uint64_t rows, uint64_t g)
     return low;
 }
 
-/* A block takes a fresh segment. */
-SIMT_FN void sl_merge_fresh(const sl_args *a)
+/* ---- What is written to a far home ----------------------------------------------------------- */
+
+/* Full lines are spread over the lines of the home, so that changes find lines without entries nearby: where line
+ * number j of a segment of n entries goes. */
+SIMT_FN uint32_t sl_spread_line(const sl_args *a, uint32_t n, uint32_t j)
+{
+    uint32_t shift = a->shift - sl_line_shift(&a->v), used = (n + sl_line_entries(&a->v) - 1) >> sl_line_shift(&a->v);
+    return (uint32_t)((((uint64_t)j << shift) + ((1u << shift) >> 1)) / used);
+}
+
+/* How many entries it leaves in a line of the home. */
+SIMT_FN uint32_t sl_spread_filled(const sl_args *a, uint32_t n, uint32_t line)
+{
+    uint32_t each = sl_line_entries(&a->v), shift = a->shift - sl_line_shift(&a->v),
+             used = (n + each - 1) >> sl_line_shift(&a->v);
+    uint64_t from = (uint64_t)line * used, half = (1u << shift) >> 1;
+    uint32_t j = from > half ? (uint32_t)((from - half + (1u << shift) - 1) >> shift) : 0;
+    if (j >= used || sl_spread_line(a, n, j) != line) return 0;
+    return n - j * each < each ? n - j * each : each;
+}
+
+/* Threads of a block write it, before or after the entries. */
+SIMT_FN void sl_spread_fill(const sl_args *a, uint64_t first, uint32_t n)
+{
+    uint32_t lines = sl_group_lines(&a->v), groups = (uint32_t)sl_home_groups(&a->v);
+    for (uint32_t g = simt_thread(); g < groups; g += simt_threads()) {
+        uint32_t word = 0;
+        for (uint32_t line = 0; line < lines; line++) word |= sl_spread_filled(a, n, g * lines + line) << 8 * line;
+        simt_st_u32(a->v.filled + sl_group_of(a, first) + g, word);
+    }
+    simt_join();
+}
+
+/* Where entry x of n goes. */
+SIMT_FN uint64_t sl_spread_place(const sl_args *a, uint64_t first, uint32_t n, uint32_t x)
+{
+    uint32_t shift = sl_line_shift(&a->v);
+    return first + ((uint64_t)sl_spread_line(a, n, x >> shift) << shift) + (x & ((1u << shift) - 1));
+}
+
+/* Near keys of the lines without entries that follow entry x, or come before the first one. */
+SIMT_FN void sl_spread_gaps(const sl_args *a, uint64_t first, uint32_t n, uint32_t x, uint64_t key)
+{
+    uint32_t shift = sl_line_shift(&a->v), lines = 1u << (a->shift - shift), j = x >> shift;
+    uint32_t line = sl_spread_line(a, n, j), next = x + 1 == n ? lines : line;
+    if (x + 1 < n && ((x + 1) & ((1u << shift) - 1)) == 0) next = sl_spread_line(a, n, j + 1);
+    for (uint32_t k = 0; x == 0 && k < line; k++) sl_note_near_key(a, first + ((uint64_t)k << shift), 0);
+    for (uint32_t k = line + 1; k < next; k++) sl_note_near_key(a, first + ((uint64_t)k << shift), key + 1);
+}
+
+/* ---- Fresh segments -------------------------------------------------------------------------- */
+
+/* A block takes a fresh segment. far: the table has far segments. */
+SIMT_FN void sl_merge_fresh_of(const sl_args *a, bool far)
 {
     uint64_t rows = sl_rows(a), all = simt_ld_u64(&a->numbers->fresh);
     for (uint64_t g = simt_block(); g < all; g += simt_blocks()) {
@@ -358,19 +428,28 @@ SIMT_FN void sl_merge_fresh(const sl_args *a)
         uint32_t k = (uint32_t)(g - simt_ld_u32(a->room.fresh + row)) + 1, home = simt_ld_u32(a->room.free + g);
         sl_piece q = sl_piece_of(a, &p, k);
         uint64_t to = row + g + 1; /* so many rows and fresh segments are before it */
+        uint64_t first = sl_home_place(a, home);
+        bool spread = far && first >= a->near_places;
         for (uint32_t d = q.from + simt_thread(), add = q.add; d < q.to; d += simt_threads()) {
             uint32_t add_end = q.add_end - add < simt_threads() ? q.add_end : add + simt_threads();
-            sl_merged m = sl_merged_at(a, &p, add, add_end, d);
-            sl_put_merged(a, &p, &m, sl_home_place(a, home) + d - q.from);
+            sl_merged m = sl_merged_at(a, &p, add, add_end, d, far);
+            uint32_t x = d - q.from;
+            sl_put_merged(a, &p, &m, spread ? sl_spread_place(a, first, q.to - q.from, x) : first + x);
+            if (spread) sl_spread_gaps(a, first, q.to - q.from, x, m.e.key);
             if (d == q.from) simt_st_u64(a->room.bound + to, m.e.key);
             add = m.before;
         }
         simt_join();
+        if (spread) sl_spread_fill(a, first, q.to - q.from);
         if (simt_thread() != 0) continue;
         simt_st_u32(a->room.home + to, home);
         simt_st_u32(a->room.last + g, q.to - q.from);
     }
 }
+
+SIMT_FN void sl_merge_fresh(const sl_args *a) { sl_merge_fresh_of(a, false); }
+
+/* ---- Old segments ---------------------------------------------------------------------------- */
 
 /* Entries move up: places are filled in tiles, from the last one on. All threads read what comes to their places of a
  * tile, and write when all have. What comes to later tiles does not lie at or above the first place of this one. */
@@ -384,7 +463,7 @@ SIMT_FN void sl_merge_tile(const sl_args *a, const sl_plan *p, uint32_t low, uin
     SIMT_UNROLL
     for (uint32_t k = 0; k < SL_MOVED; k++) {
         uint32_t d = low + k * simt_threads() + simt_thread();
-        if (d < high) m[k] = sl_merged_at(a, p, add, add_end, d);
+        if (d < high) m[k] = sl_merged_at(a, p, add, add_end, d, false);
     }
     simt_sync_block();
     SIMT_UNROLL

@@ -12,7 +12,7 @@ SIMT_FN bool sl_has(const sl_args *a, uint64_t place, uint64_t *key)
 {
     uint64_t home = place >> a->shift;
     *key = SL_NO_KEY;
-    if (place - sl_home_place(a, home) >= simt_ld_u32(a->v.count + home)) return false;
+    if (simt_ld_u32(a->v.count + home) == 0 || !sl_is_entry(a, place)) return false;
     *key = sl_key_at(a, place, false);
     return true;
 }
@@ -74,6 +74,7 @@ SIMT_FN void sl_clear_homes(const sl_args *a)
         simt_st_u32(a->v.count + home, 0);
         if (home % 64 == 0) simt_st_u64(a->v.used + home / 64, home == 0);
     }
+    sl_lay_lines(a, 0, a->v.fit, 0, gpu_thread(), gpu_threads()); /* of the first home, if it is far */
     if (gpu_thread() != 0) return;
     simt_st_u64(a->v.bound, 0);
     simt_st_u32(a->v.home, 0);

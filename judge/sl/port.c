@@ -33,7 +33,8 @@ static uint64_t *words_at(const sl_homes *h, uint64_t place)
 static uint64_t key_at(const void *table, uint64_t e)
 {
     const sl_homes *h = homes_of(table);
-    if (e % h->v.fit >= h->v.count[e / h->v.fit]) return HD_KEY_EMPTY;
+    if (h->v.count[e / h->v.fit] == 0 || !sl_has_entry(&h->v, e / h->v.fit, (uint32_t)(e % h->v.fit)))
+        return HD_KEY_EMPTY;
     return h->v.words == 1 ? *words_at(h, e) >> 32 : *words_at(h, e);
 }
 
@@ -66,6 +67,11 @@ static bool names(const fixture *s, const char *region, uint64_t at, char *text,
         snprintf(text, bytes, "near key of line %" PRIu64 " of home %" PRIu64, line % each, h->near + line / each);
         return true;
     }
+    if (strcmp(region, "capacity: filled lines") == 0) {
+        uint64_t line = at / 4 * sl_group_lines(&h->v) + at % 4, each = sl_home_lines(&h->v);
+        snprintf(text, bytes, "entries of line %" PRIu64 " of home %" PRIu64, line % each, h->near + line / each);
+        return true;
+    }
     bool far = strcmp(region, "capacity: far segments") == 0;
     if (!far && strcmp(region, "capacity: segments") != 0) return false;
     uint64_t place = at / (8u * h->v.words) + (far ? h->near * h->v.fit : 0);
@@ -96,9 +102,10 @@ static bool gather(const sl_own *o, entries *x)
     x->value = x->key + sl_places(&h->v);
     x->n = 0;
     for (uint64_t row = 0; x->key && row < rows; row++)
-        for (uint64_t at = 0, home = h->v.home[row]; at < h->v.count[home]; at++, x->n++) {
-            x->key[x->n] = key_at(o, home * h->v.fit + at);
-            memcpy(&x->value[x->n], value_at(o, home * h->v.fit + at), 4 * h->v.words);
+        for (uint64_t at = 0, place = h->v.home[row] * (uint64_t)h->v.fit; at < h->v.fit; at++, place++) {
+            if (key_at(o, place) == HD_KEY_EMPTY) continue;
+            x->key[x->n] = key_at(o, place);
+            memcpy(&x->value[x->n++], value_at(o, place), 4 * h->v.words);
         }
     return x->key != NULL;
 }
@@ -113,6 +120,9 @@ static uint64_t lay_segment(const sl_own *o, const entries *x, uint64_t at, uint
     h->v.home[row] = (uint32_t)row;
     h->v.count[row] = (uint32_t)n;
     h->v.used[row / 64] |= 1ull << row % 64;
+    uint32_t *filled = sl_filled_in(&h->v, row), group = sl_group_lines(&h->v) * sl_line_entries(&h->v);
+    for (uint64_t i = 0; filled && i < h->v.fit; i += group)
+        filled[i / group] = sl_filled_full(&h->v, i < n ? n - i : 0);
     for (uint64_t i = 0; i < n; i++) {
         uint64_t *word = words_at(h, row * h->v.fit + i), k = at + i;
         word[0] = h->v.words == 1 ? x->key[k] << 32 | x->value[k] : x->key[k];
@@ -216,6 +226,7 @@ static void tell(const fixture *s, uint64_t i, const void *before, judge_steps *
     for (int k = 0; k < n; k++)
         if (all[k].bytes) memcpy(all[k].here, all[k].there, (size_t)all[k].bytes);
     v.rows = o->words->numbers.rows;
+    sl_close_gaps(&v);
     uint64_t row = sl_row(&v, b->key[i]), found = finds(&v, b, i),
              home = found == SL_NOWHERE ? v.home[row] : found / v.fit;
     judge_step *step = judge_steps_add(to, "searches");
