@@ -62,6 +62,7 @@ typedef struct sl_numbers {
     uint64_t was;   /* rows of the old one, while that is written over */
     uint64_t full;  /* all new keys of the last row are above its entries */
     uint64_t whole; /* far rows that are merged as a whole */
+    uint64_t other; /* other rows of a table with far segments that change */
 } sl_numbers;
 
 /* What a window needs. */
@@ -75,8 +76,10 @@ typedef struct sl_room {
     uint32_t *fresh;    /* (homes + 1), by row: how many fresh segments come before its own */
     uint32_t *free;     /* (homes): free homes, ascending */
     uint32_t *last;     /* (homes): entries of fresh segments, in the order of `free`; and see join.h */
-    uint32_t *kept;     /* (homes), by row: entries that stay; see join.h. Insertions: far rows that are merged whole */
-    uint32_t *offset;   /* (homes), by row: see join.h. Insertions: whether the far row is merged as a whole */
+    uint32_t *kept;     /* (homes), by row: entries that stay; see join.h */
+    uint32_t *offset;   /* (homes), by row: see join.h */
+    uint32_t *rows;     /* (homes): rows that change, if segments are far: those merged as a whole from the front on, */
+                        /* the others from the end down */
     uint32_t *before;   /* (groups of far homes): entries of the groups of the home before it, where they are needed */
     uint64_t *stage;    /* (stages, words of a segment): what is merged before it is written to a far home */
     uint64_t *bound;    /* (homes): the next directory */

@@ -64,40 +64,36 @@ SIMT_FN void sl_broken_entry(const sl_check_args *c, uint64_t row, uint32_t inde
     simt_max_u64(&c->words->entry, ~(SL_RULES * at + rule), SIMT_RELAXED);
 }
 
-/* The key before place x of a home, if there is one. */
-SIMT_FN bool sl_key_before(const sl_args *a, uint64_t first, uint32_t x, uint64_t *key)
+/* The least key that may be at place x of a home, after the entries before it. */
+SIMT_FN uint64_t sl_key_from(const sl_args *a, uint64_t first, uint32_t x)
 {
     uint32_t before = x - 1;
-    if (x == 0) return false;
+    if (x == 0) return 0;
     if (first >= a->near_places) before = sl_entry_before(a, first, x);
-    if (before == a->v.fit) return false;
-    *key = sl_key_at(a, first + before, false);
-    return true;
+    return before == a->v.fit ? 0 : sl_key_at(a, first + before, false) + 1;
 }
 
-/* Whether the line that begins at place x of a far home has a wrong near key. before: the last key before it, if any;
- * key: its first one, if the line has one. */
-SIMT_FN bool sl_near_key_wrong(const sl_args *a, uint64_t first, uint32_t x, const uint64_t *before,
-                               const uint64_t *key)
+/* Whether the line that begins at place x of a far home has a wrong near key, which is at least `least`, or `key` if it
+ * is not SL_NO_KEY. */
+SIMT_FN bool sl_near_key_wrong(const sl_args *a, uint64_t first, uint32_t x, uint64_t least, uint64_t key)
 {
     if (first < a->near_places || (x & (sl_line_entries(&a->v) - 1)) != 0) return false;
     uint64_t line = sl_line_of(a, first + x), near_key = sl_near_key_at(a, line);
     if (x && near_key < sl_near_key_at(a, line - 1)) return true;
-    return key ? near_key != *key : before && *before >= near_key;
+    return key != SL_NO_KEY ? near_key != key : near_key < least;
 }
 
 /* The rule that place x of a home breaks. The segment's keys are from `bound` to below `limit`. */
 SIMT_FN uint32_t sl_place_rule(const sl_args *a, uint64_t first, uint32_t x, uint64_t bound, uint64_t limit)
 {
-    uint64_t key = 0, before = 0;
-    bool is = sl_is_entry(a, first + x), has_before = sl_key_before(a, first, x, &before);
-    if (is) {
+    uint64_t key = SL_NO_KEY, least = sl_key_from(a, first, x);
+    if (sl_is_entry(a, first + x)) {
         key = sl_key_at(a, first + x, false);
-        if (has_before && key <= before) return SL_RULE_ORDER;
+        if (key < least) return SL_RULE_ORDER;
         if (key < bound) return SL_RULE_BELOW;
         if (key >= limit) return SL_RULE_ABOVE;
     }
-    return sl_near_key_wrong(a, first, x, has_before ? &before : NULL, is ? &key : NULL) ? SL_RULE_NEAR_KEY : SL_RULES;
+    return sl_near_key_wrong(a, first, x, least, key) ? SL_RULE_NEAR_KEY : SL_RULES;
 }
 
 /* The rows keep their rules. A block takes a row. */

@@ -245,6 +245,7 @@ SIMT_FN void sl_plan_sums(const sl_args *a, uint64_t rows, uint32_t fresh)
     simt_st_u64(&a->numbers->next, rows + taken);
     simt_st_u64(&a->numbers->was, rows);
     simt_st_u64(&a->numbers->whole, 0);
+    simt_st_u64(&a->numbers->other, 0);
 }
 
 SIMT_FN void sl_plan_write(const sl_args *a)
@@ -368,52 +369,73 @@ SIMT_FN uint64_t sl_row_of_fresh(const sl_args *a, uint64_t rows, uint64_t g)
 
 /* ---- What is written to a far home ----------------------------------------------------------- */
 
-/* Full lines are spread over the lines of the home, so that changes find lines without entries nearby: where line
- * number j of a segment of n entries goes. */
-SIMT_FN uint32_t sl_spread_line(const sl_args *a, uint32_t n, uint32_t j)
+/* n entries share out among `used` lines, and these are spread over the lines of the home, so that changes find room
+ * nearby. */
+typedef struct sl_spread {
+    uint64_t first; /* place of the home */
+    uint32_t n, used, lines;
+} sl_spread;
+
+/* loose: lines have room, too, as far as the home has lines. */
+SIMT_FN sl_spread sl_spread_of(const sl_args *a, uint64_t first, uint32_t n, bool loose)
 {
-    uint32_t shift = a->shift - sl_line_shift(&a->v), used = (n + sl_line_entries(&a->v) - 1) >> sl_line_shift(&a->v);
-    return (uint32_t)((((uint64_t)j << shift) + ((1u << shift) >> 1)) / used);
+    uint32_t each = sl_line_entries(&a->v), filled = loose ? each - each / 4 : each;
+    sl_spread s;
+    s.first = first;
+    s.n = n;
+    s.lines = 1u << (a->shift - sl_line_shift(&a->v));
+    s.used = (n + filled - 1) / filled;
+    if (s.used > s.lines) s.used = s.lines;
+    return s;
 }
 
-/* How many entries it leaves in a line of the home. */
-SIMT_FN uint32_t sl_spread_filled(const sl_args *a, uint32_t n, uint32_t line)
+/* x * y / z */
+SIMT_FN uint32_t sl_part_of(uint32_t x, uint32_t y, uint32_t z)
 {
-    uint32_t each = sl_line_entries(&a->v), shift = a->shift - sl_line_shift(&a->v),
-             used = (n + each - 1) >> sl_line_shift(&a->v);
-    uint64_t from = (uint64_t)line * used, half = (1u << shift) >> 1;
-    uint32_t j = from > half ? (uint32_t)((from - half + (1u << shift) - 1) >> shift) : 0;
-    if (j >= used || sl_spread_line(a, n, j) != line) return 0;
-    return n - j * each < each ? n - j * each : each;
+    uint64_t product = (uint64_t)x * y;
+    return product >> 32 ? (uint32_t)(product / z) : (uint32_t)product / z;
 }
 
-/* Threads of a block write it, before or after the entries. */
-SIMT_FN void sl_spread_fill(const sl_args *a, uint64_t first, uint32_t n)
+/* Which line of the home line j of those that are used is; how many entries come before it. */
+SIMT_FN uint32_t sl_spread_line(const sl_spread *s, uint32_t j) { return sl_part_of(2 * j + 1, s->lines, 2 * s->used); }
+SIMT_FN uint32_t sl_spread_before(const sl_spread *s, uint32_t j) { return sl_part_of(s->n, j, s->used); }
+
+/* How many entries a line of the home gets. */
+SIMT_FN uint32_t sl_spread_filled(const sl_spread *s, uint32_t line)
+{
+    uint32_t j = sl_part_of(line, s->used, s->lines);
+    if (j < s->used && sl_spread_line(s, j) < line) j++;
+    if (j > 0 && sl_spread_line(s, j - 1) == line) j--;
+    if (j >= s->used || sl_spread_line(s, j) != line) return 0;
+    return sl_spread_before(s, j + 1) - sl_spread_before(s, j);
+}
+
+/* Threads of a block note it, before or after the entries are written. */
+SIMT_FN void sl_spread_fill(const sl_args *a, const sl_spread *s)
 {
     uint32_t lines = sl_group_lines(&a->v), groups = (uint32_t)sl_home_groups(&a->v);
     for (uint32_t g = simt_thread(); g < groups; g += simt_threads()) {
         uint32_t word = 0;
-        for (uint32_t line = 0; line < lines; line++) word |= sl_spread_filled(a, n, g * lines + line) << 8 * line;
-        simt_st_u32(a->v.filled + sl_group_of(a, first) + g, word);
+        for (uint32_t line = 0; line < lines; line++) word |= sl_spread_filled(s, g * lines + line) << 8 * line;
+        simt_st_u32(a->v.filled + sl_group_of(a, s->first) + g, word);
     }
     simt_join();
 }
 
-/* Where entry x of n goes. */
-SIMT_FN uint64_t sl_spread_place(const sl_args *a, uint64_t first, uint32_t n, uint32_t x)
+/* Where entry x goes. */
+SIMT_FN uint64_t sl_spread_place(const sl_args *a, const sl_spread *s, uint32_t x)
 {
-    uint32_t shift = sl_line_shift(&a->v);
-    return first + ((uint64_t)sl_spread_line(a, n, x >> shift) << shift) + (x & ((1u << shift) - 1));
+    uint32_t j = (uint32_t)(((uint64_t)(x + 1) * s->used - 1) / s->n);
+    return s->first + ((uint64_t)sl_spread_line(s, j) << sl_line_shift(&a->v)) + (x - sl_spread_before(s, j));
 }
 
-/* Near keys of the lines without entries that follow entry x, or come before the first one. */
-SIMT_FN void sl_spread_gaps(const sl_args *a, uint64_t first, uint32_t n, uint32_t x, uint64_t key)
+/* Near keys of the lines without entries that follow entry x, or come before the first one. place: its own */
+SIMT_FN void sl_spread_gaps(const sl_args *a, const sl_spread *s, uint32_t x, uint64_t place, uint64_t key)
 {
-    uint32_t shift = sl_line_shift(&a->v), lines = 1u << (a->shift - shift), j = x >> shift;
-    uint32_t line = sl_spread_line(a, n, j), next = x + 1 == n ? lines : line;
-    if (x + 1 < n && ((x + 1) & ((1u << shift) - 1)) == 0) next = sl_spread_line(a, n, j + 1);
-    for (uint32_t k = 0; x == 0 && k < line; k++) sl_note_near_key(a, first + ((uint64_t)k << shift), 0);
-    for (uint32_t k = line + 1; k < next; k++) sl_note_near_key(a, first + ((uint64_t)k << shift), key + 1);
+    uint32_t shift = sl_line_shift(&a->v), line = (uint32_t)(place - s->first) >> shift, next = s->lines;
+    if (x + 1 < s->n) next = (uint32_t)(sl_spread_place(a, s, x + 1) - s->first) >> shift;
+    for (uint32_t k = 0; x == 0 && k < line; k++) sl_note_near_key(a, s->first + ((uint64_t)k << shift), 0);
+    for (uint32_t k = line + 1; k < next; k++) sl_note_near_key(a, s->first + ((uint64_t)k << shift), key + 1);
 }
 
 /* ---- Fresh segments -------------------------------------------------------------------------- */
@@ -430,17 +452,19 @@ SIMT_FN void sl_merge_fresh_of(const sl_args *a, bool far)
         uint64_t to = row + g + 1; /* so many rows and fresh segments are before it */
         uint64_t first = sl_home_place(a, home);
         bool spread = far && first >= a->near_places;
+        sl_spread s = sl_spread_of(a, first, q.to - q.from, false);
         for (uint32_t d = q.from + simt_thread(), add = q.add; d < q.to; d += simt_threads()) {
             uint32_t add_end = q.add_end - add < simt_threads() ? q.add_end : add + simt_threads();
             sl_merged m = sl_merged_at(a, &p, add, add_end, d, far);
             uint32_t x = d - q.from;
-            sl_put_merged(a, &p, &m, spread ? sl_spread_place(a, first, q.to - q.from, x) : first + x);
-            if (spread) sl_spread_gaps(a, first, q.to - q.from, x, m.e.key);
+            uint64_t place = spread ? sl_spread_place(a, &s, x) : first + x;
+            sl_put_merged(a, &p, &m, place);
+            if (spread) sl_spread_gaps(a, &s, x, place, m.e.key);
             if (d == q.from) simt_st_u64(a->room.bound + to, m.e.key);
             add = m.before;
         }
         simt_join();
-        if (spread) sl_spread_fill(a, first, q.to - q.from);
+        if (spread) sl_spread_fill(a, &s);
         if (simt_thread() != 0) continue;
         simt_st_u32(a->room.home + to, home);
         simt_st_u32(a->room.last + g, q.to - q.from);

@@ -32,6 +32,7 @@ static hd_host_text *const shared[] = {
     [SL_NUMBER_merge_fresh_far - HD_SHARED_KERNELS] = sl_kernel_merge_fresh_far,
     [SL_NUMBER_commit_far - HD_SHARED_KERNELS] = sl_kernel_commit_far,
     [SL_NUMBER_commit_joined - HD_SHARED_KERNELS] = sl_kernel_commit_joined,
+    [SL_NUMBER_survey_joined - HD_SHARED_KERNELS] = sl_kernel_survey_joined,
     [SL_NUMBER_commit_joined_far - HD_SHARED_KERNELS] = sl_kernel_commit_joined_far,
     [SL_NUMBER_join - HD_SHARED_KERNELS] = sl_kernel_join,
     [SL_NUMBER_stay_count - HD_SHARED_KERNELS] = sl_kernel_stay_count,

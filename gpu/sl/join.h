@@ -191,6 +191,7 @@ SIMT_FN void sl_stay_sums(const sl_args *a, uint64_t rows, uint64_t stay)
     simt_st_u64(&a->numbers->next, stay);
     simt_st_u64(&a->numbers->fresh, rows - stay);
     simt_st_u64(&a->numbers->was, rows);
+    simt_st_u64(&a->numbers->other, 0);
 }
 
 SIMT_FN void sl_stay_write(const sl_args *a)
@@ -469,11 +470,32 @@ SIMT_FN void sl_commit_row(const sl_args *a, uint64_t row, uint64_t rows, uint64
     sl_move_joined(a, row, rows, first);
 }
 
+/* One lane notes that a row changes, and is not merged as a whole. */
+SIMT_FN void sl_note_other(const sl_args *a, uint64_t row)
+{
+    uint64_t at = simt_add_u64(&a->numbers->other, 1, SIMT_RELAXED);
+    simt_st_u32(a->room.rows + a->v.homes - 1 - at, (uint32_t)row);
+}
+
+SIMT_FN uint64_t sl_other_row(const sl_args *a, uint64_t at) { return simt_ld_u32(a->room.rows + a->v.homes - 1 - at); }
+
+/* Which rows change. A thread takes a row. */
+SIMT_FN void sl_survey_joined(const sl_args *a)
+{
+    uint64_t rows = simt_ld_u64(&a->numbers->was);
+    for (uint64_t row = gpu_thread(); row < rows; row += gpu_threads()) {
+        uint32_t count = simt_ld_u32(a->v.count + simt_ld_u32(a->room.last + row));
+        bool joined = row + 1 < rows && !sl_stays(a, row + 1, rows);
+        if (joined || !sl_stays(a, row, rows) || sl_kept_of_row(a, row) != count) sl_note_other(a, row);
+    }
+}
+
 /* A block takes a row. One that joins another is moved by that one's block; its home is free. */
 SIMT_FN void sl_commit_joined_of(const sl_args *a, bool far)
 {
-    uint64_t rows = simt_ld_u64(&a->numbers->was);
-    for (uint64_t row = simt_block(); row < rows; row += simt_blocks()) {
+    uint64_t rows = simt_ld_u64(&a->numbers->was), all = far ? simt_ld_u64(&a->numbers->other) : rows;
+    for (uint64_t at = simt_block(); at < all; at += simt_blocks()) {
+        uint64_t row = far ? sl_other_row(a, at) : at;
         uint32_t home = simt_ld_u32(a->room.last + row);
         uint64_t first = sl_home_place(a, home);
         bool stays = sl_stays(a, row, rows);

@@ -32,6 +32,7 @@ typedef enum sl_kernel {
     SL_NUMBER_stay_count,
     SL_NUMBER_stay_write,
     SL_NUMBER_commit_joined,
+    SL_NUMBER_survey_joined,
     SL_NUMBER_commit_joined_far,
     SL_NUMBER_carry_sums,
     SL_NUMBER_carry_groups,

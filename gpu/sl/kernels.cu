@@ -34,6 +34,7 @@ static const hd_kernel_entry shared[] = {
     sl_kernel_stay_count,
     sl_kernel_stay_write,
     sl_kernel_commit_joined,
+    sl_kernel_survey_joined,
     sl_kernel_commit_joined_far,
     sl_kernel_carry_sums,
     sl_kernel_carry_groups,

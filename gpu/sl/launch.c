@@ -86,6 +86,8 @@ int sl_homes_pieces(const sl_own *o, const sl_homes *h, size_t at, bool entries,
         { "plan: parts", at + offsetof(sl_homes, room.last), homes, 4, HD_AS_IT_COMES, HD_APART },
         { "plan: what stays", at + offsetof(sl_homes, room.kept), homes, 4, HD_AS_IT_COMES, HD_APART },
         { "plan: offsets", at + offsetof(sl_homes, room.offset), homes, 4, HD_AS_IT_COMES, HD_APART },
+        { "plan: rows that change", at + offsetof(sl_homes, room.rows), h->near < homes ? homes : 0, 4, HD_AS_IT_COMES,
+          by_line },
         { "plan: bounds", at + offsetof(sl_homes, room.bound), homes, 8, HD_AS_IT_COMES, HD_APART },
         { "plan: homes", at + offsetof(sl_homes, room.home), homes, 4, HD_AS_IT_COMES, HD_APART },
     };
@@ -367,6 +369,7 @@ static hd_status launch_join(const sl_own *o, const hd_launcher *l, sl_args *a)
         if (a->span >= a->v.homes) break;
     }
     if (!status) status = launch_steps(l, a, STEPS(joining));
+    if (!status && has_far(o)) status = launch_step(l, a, (step){ SL_NUMBER_survey_joined, OVER_ROWS });
     uint32_t threads = a->b.op == HD_OP_ERASE ? SL_THREADS : 32;
     uint32_t commit = has_far(o) ? SL_NUMBER_commit_joined_far : SL_NUMBER_commit_joined;
     return status

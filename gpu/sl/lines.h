@@ -44,12 +44,12 @@ SIMT_FN void sl_survey_whole(simt_tile w, const sl_args *a, const sl_plan *p, ui
     }
     if (w.rank == 0) {
         uint64_t at = simt_add_u64(&a->numbers->whole, 1, SIMT_RELAXED);
-        simt_st_u32(a->room.kept + at, (uint32_t)p->row);
+        simt_st_u32(a->room.rows + at, (uint32_t)p->row);
     }
     simt_join();
 }
 
-/* A warp takes a row. */
+/* Which rows change, and how. A warp takes a row. */
 SIMT_FN void sl_survey(const sl_args *a)
 {
     simt_tile w = simt_tile_of(32);
@@ -57,11 +57,13 @@ SIMT_FN void sl_survey(const sl_args *a)
     for (uint64_t row = gpu_warp(); row < rows; row += gpu_warps()) {
         if (!sl_has_list(a, row)) continue;
         sl_plan p = sl_plan_of(a, row, rows, simt_ld_u32(a->v.home + row));
-        if (p.first < a->near_places) continue;
         uint32_t from = p.at, end = simt_ld_u32(a->room.first + row + 1);
-        bool whole = p.pieces > 1 || p.adds < end - from || sl_too_many_listed(w, a, p.first, from, end);
-        if (w.rank == 0) simt_st_u32(a->room.offset + row, whole);
-        if (whole) sl_survey_whole(w, a, &p, from, end);
+        bool whole = p.first >= a->near_places &&
+                     (p.pieces > 1 || p.adds < end - from || sl_too_many_listed(w, a, p.first, from, end));
+        if (whole)
+            sl_survey_whole(w, a, &p, from, end);
+        else if (w.rank == 0)
+            sl_note_other(a, row);
         simt_join();
     }
 }
@@ -193,16 +195,17 @@ SIMT_FN void sl_merge_group(simt_tile w, const sl_args *a, uint64_t first, uint3
 /* ---- The commit ------------------------------------------------------------------------------ */
 
 /* A block takes a far row whose groups have room: its warps take groups. */
-SIMT_FN void sl_merge_lines(const sl_args *a, uint64_t row, uint32_t home)
+SIMT_FN void sl_merge_lines(const sl_args *a, const sl_plan *p)
 {
     simt_tile w = simt_tile_of(32);
-    uint64_t first = sl_home_place(a, home);
-    uint32_t from = simt_ld_u32(a->room.first + row), end = simt_ld_u32(a->room.first + row + 1);
+    uint64_t first = p->first;
+    uint32_t from = p->at, end = p->at + p->adds;
     for (uint32_t k = from + simt_thread() / 32 * 32; k < end; k += simt_threads())
         for (uint32_t firsts = simt_ballot(w, sl_first_of_group(a, first, from, k + w.rank, end)); firsts;
              firsts &= firsts - 1)
             sl_merge_group(w, a, first, k + simt_ffs(firsts) - 1, end);
-    if (simt_thread() == 0) simt_st_u32(a->v.count + home, simt_ld_u32(a->v.count + home) + (end - from));
+    simt_sync_block(); /* all have read the count */
+    if (simt_thread() == 0) simt_st_u32(a->v.count + p->home, p->total);
     simt_join();
 }
 
@@ -211,13 +214,14 @@ SIMT_FN void sl_merge_staged(const sl_args *a, const sl_plan *p)
 {
     uint64_t *stage = a->room.stage + ((uint64_t)simt_block() << a->shift) * a->v.words;
     sl_piece q = sl_piece_of(a, p, 0);
+    sl_spread s = sl_spread_of(a, p->first, q.to, p->pieces == 1);
     for (uint32_t d = simt_thread(), add = 0; d < q.to; d += simt_threads()) {
         uint32_t add_end = q.add_end - add < simt_threads() ? q.add_end : add + simt_threads();
         sl_merged m = sl_merged_at(a, p, add, add_end, d, true);
         uint64_t i = m.fresh && simt_tells() ? sl_listed_item(a, p->at + m.before) : 0;
         sl_store_entry(a, stage + (uint64_t)d * a->v.words, m.e);
         if (m.fresh) {
-            simt_ticket_store(i, HD_INSERTED, 0, sl_spread_place(a, p->first, q.to, d));
+            simt_ticket_store(i, HD_INSERTED, 0, sl_spread_place(a, &s, d));
             sl_mark_merged(a, p->at + m.before);
         }
         add = m.before;
@@ -225,31 +229,31 @@ SIMT_FN void sl_merge_staged(const sl_args *a, const sl_plan *p)
     simt_sync_block();
     for (uint32_t d = simt_thread(); d < q.to; d += simt_threads()) {
         sl_entry e = sl_load_entry(a, stage + (uint64_t)d * a->v.words);
-        sl_put_entry(a, sl_spread_place(a, p->first, q.to, d), e);
-        sl_spread_gaps(a, p->first, q.to, d, e.key);
+        uint64_t place = sl_spread_place(a, &s, d);
+        sl_put_entry(a, place, e);
+        sl_spread_gaps(a, &s, d, place, e.key);
     }
-    sl_spread_fill(a, p->first, q.to);
+    sl_spread_fill(a, &s);
     if (simt_thread() == 0) simt_st_u32(a->v.count + p->home, q.to);
     simt_sync_block();
 }
 
 SIMT_FN void sl_commit_far(const sl_args *a)
 {
-    uint64_t rows = simt_ld_u64(&a->numbers->was), whole = simt_ld_u64(&a->numbers->whole);
+    uint64_t rows = simt_ld_u64(&a->numbers->was), whole = simt_ld_u64(&a->numbers->whole),
+             other = simt_ld_u64(&a->numbers->other);
     uint32_t stages = simt_blocks() < a->stages ? simt_blocks() : a->stages;
-    for (uint64_t row = simt_block(); row < rows; row += simt_blocks()) {
-        if (!sl_has_list(a, row)) continue;
-        uint32_t home = sl_old_home(a, row);
-        if (sl_home_place(a, home) >= a->near_places) {
-            if (!simt_ld_u32(a->room.offset + row)) sl_merge_lines(a, row, home);
-            continue;
-        }
-        sl_plan p = sl_plan_of(a, row, rows, home);
-        if (p.adds) sl_merge_in_place(a, &p);
+    for (uint64_t at = simt_block(); at < other; at += simt_blocks()) {
+        uint64_t row = sl_other_row(a, at);
+        sl_plan p = sl_plan_of(a, row, rows, sl_old_home(a, row));
+        if (p.first >= a->near_places)
+            sl_merge_lines(a, &p);
+        else if (p.adds)
+            sl_merge_in_place(a, &p);
     }
     simt_join();
     for (uint64_t at = simt_block(); simt_block() < stages && at < whole; at += stages) {
-        uint64_t row = simt_ld_u32(a->room.kept + at);
+        uint64_t row = simt_ld_u32(a->room.rows + at);
         sl_plan p = sl_plan_of(a, row, rows, sl_old_home(a, row));
         if (p.adds) sl_merge_staged(a, &p);
     }

@@ -24,7 +24,8 @@ static int near_pieces(const sl_own *o, const sl_homes *h, size_t at, hd_piece *
         size_t field = every[i].field - at;
         if (field == offsetof(sl_homes, v.word) || field == offsetof(sl_homes, far) ||
             field == offsetof(sl_homes, v.near_key) || field == offsetof(sl_homes, v.filled) ||
-            field == offsetof(sl_homes, room.before) || field == offsetof(sl_homes, room.stage))
+            field == offsetof(sl_homes, room.before) || field == offsetof(sl_homes, room.stage) ||
+            field == offsetof(sl_homes, room.rows))
             all[k++] = every[i];
     }
     return k;

@@ -34,6 +34,7 @@ SIMT_ENTRY(sl_kernel_apply_far, sl_args, sl_apply_far)
 SIMT_ENTRY(sl_kernel_survey, sl_args, sl_survey)
 SIMT_ENTRY(sl_kernel_merge_fresh_far, sl_args, sl_merge_fresh_far)
 SIMT_ENTRY(sl_kernel_commit_far, sl_args, sl_commit_far)
+SIMT_ENTRY(sl_kernel_survey_joined, sl_args, sl_survey_joined)
 SIMT_ENTRY(sl_kernel_commit_joined_far, sl_args, sl_commit_joined_far)
 
 /* What the items of a window had to list. */
