@@ -27,7 +27,7 @@ typedef struct dictionary {
 
 static const dictionary shapes[] = {
     { "near", 128, 4, 700, 0 },         { "near, 64-bit keys", 256, 8, 500, 0 },
-    { "half far", 128, 4, 640, 20 },    { "far, 64-bit keys", 128, 8, 400, 49 },
+    { "half far", 128, 4, 1280, 40 },   { "far, 64-bit keys", 128, 8, 400, 49 },
     { "one segment", 1024, 4, 128, 0 },
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes, SLOTS = 8 };
