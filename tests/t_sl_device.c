@@ -26,9 +26,13 @@ typedef struct dictionary {
 } dictionary;
 
 static const dictionary shapes[] = {
-    { "near", 128, 4, 700, 0 },         { "near, 64-bit keys", 256, 8, 500, 0 },
-    { "half far", 128, 4, 1280, 40 },   { "far, 64-bit keys", 128, 8, 400, 49 },
+    { "near", 128, 4, 700, 0 },
+    { "near, 64-bit keys", 256, 8, 500, 0 },
+    { "half far", 128, 4, 1280, 40 },
+    { "far, 64-bit keys", 128, 8, 400, 49 },
     { "one segment", 1024, 4, 128, 0 },
+    { "far, 16 lines", 2048, 4, 8192, 24 },
+    { "far, 8 lines", 1024, 8, 2048, 24 },
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes, SLOTS = 8 };
 
