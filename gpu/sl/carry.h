@@ -47,17 +47,6 @@ SIMT_FN void sl_carry_use(const sl_args *to, uint64_t row, uint64_t bound, uint3
     simt_or_u32(sl_used_word(to, home), 1u << home % 32, SIMT_RELAXED);
 }
 
-/* Sums of far segments, so that carry finds their entries by number. A warp takes a row. */
-SIMT_FN void sl_carry_groups(const sl_carry_args *c)
-{
-    const sl_args *a = &c->from;
-    simt_tile w = simt_tile_of(32);
-    for (uint64_t row = gpu_warp(); row < c->rows; row += gpu_warps()) {
-        uint64_t first = sl_home_place(a, simt_ld_u32(a->v.home + row));
-        if (first >= a->near_places) sl_sum_groups(w, a, first);
-    }
-}
-
 /* The row's segment, entry by entry, to places from `to` on. Full homes: the first entry of a home makes its row. */
 SIMT_FN void sl_carry_entries(const sl_carry_args *c, uint64_t from, uint32_t count, uint64_t to)
 {

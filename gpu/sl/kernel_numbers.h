@@ -35,7 +35,7 @@ typedef enum sl_kernel {
     SL_NUMBER_survey_joined,
     SL_NUMBER_commit_joined_far,
     SL_NUMBER_carry_sums,
-    SL_NUMBER_carry_groups,
+    SL_NUMBER_sum_rows,
     SL_NUMBER_carry,
     SL_NUMBER_carry_end,
     SL_NUMBER_check_rows,

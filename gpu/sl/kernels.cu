@@ -37,7 +37,7 @@ static const hd_kernel_entry shared[] = {
     sl_kernel_survey_joined,
     sl_kernel_commit_joined_far,
     sl_kernel_carry_sums,
-    sl_kernel_carry_groups,
+    sl_kernel_sum_rows,
     sl_kernel_carry,
     sl_kernel_carry_end,
     sl_kernel_check_rows,

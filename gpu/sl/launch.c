@@ -458,7 +458,13 @@ static hd_status launch_far(const gpu_launcher *l, uint32_t row, const hd_varian
     return status;
 }
 
-/* Windows of find_missed, ranges of places, and single launches over items. */
+hd_status sl_sum_rows_of(const hd_gpu_machine *m, const sl_args *a, uint64_t rows)
+{
+    return m->on.launch(m->on.self, SL_NUMBER_sum_rows, a, sizeof *a, hd_launch_blocks(&m->on, rows * 32, SL_THREADS),
+                        SL_THREADS);
+}
+
+/* Windows of find_missed, ranges of slots, and single launches over items. */
 static hd_status launch_listed(const sl_own *o, const hd_launcher *to, sl_args *a, uint32_t row)
 {
     const hd_variant_row *r = sl_row_numbered(row);
@@ -470,7 +476,9 @@ static hd_status launch_listed(const sl_own *o, const hd_launcher *to, sl_args *
     a->b.stage_flag = NULL;
     if (!exports) a->b.first = 0;
     a->b.last = a->b.first + a->b.n;
-    return exports ? gpu_launch_list(&x.l, row) : gpu_launch_items(&x.l, row, r);
+    if (!exports) return gpu_launch_items(&x.l, row, r);
+    hd_status status = has_far(o) ? launch_step(to, a, (step){ SL_NUMBER_sum_rows, OVER_ROW_WARPS }) : HD_OK;
+    return status ? status : gpu_launch_list(&x.l, row);
 }
 
 static hd_status launch(void *own, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when)
@@ -501,7 +509,7 @@ static bool lists(const void *own, uint32_t row, const hd_batch *b)
     const sl_own *o = (const sl_own *)own;
     sl_family family = sl_family_of(b->op);
     if (gpu_batch_lists(own, row, b) || family == SL_FLIP || b->op == HD_OP_ERASE_IF) return true;
-    return far_kernel[family] && has_far(o) && b->n > sorts_above(o);
+    return has_far(o) && (family == SL_EXPORT || (far_kernel[family] && b->n > sorts_above(o)));
 }
 
 /* ---- On the host machine --------------------------------------------------------------------- */

@@ -60,8 +60,7 @@ static hd_status carry_words(const sl_own *o, const hd_gpu_machine *m)
     hd_status status = m->read(m->self, &rows, &o->words->numbers.rows, sizeof rows);
     if (status) return status;
     const sl_carry_args c = { sl_args_of(o, &o->at), sl_args_of(o, &o->next), rows, SL_CARRY_WORDS };
-    status = m->on.launch(m->on.self, SL_NUMBER_carry_groups, &c, sizeof c,
-                          hd_launch_blocks(&m->on, rows * 32, SL_THREADS), SL_THREADS);
+    status = sl_sum_rows_of(m, &c.from, rows);
     if (!status)
         status = m->on.launch(m->on.self, SL_NUMBER_carry, &c, sizeof c,
                               hd_launch_blocks(&m->on, rows * SL_THREADS, SL_THREADS), SL_THREADS);

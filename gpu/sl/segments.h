@@ -60,7 +60,7 @@ SIMT_ENTRY(sl_kernel_commit_joined, sl_args, sl_commit_joined)
 
 /* A table that grows or shrinks. */
 SIMT_ENTRY(sl_kernel_carry_sums, sl_carry_args, sl_carry_sums)
-SIMT_ENTRY(sl_kernel_carry_groups, sl_carry_args, sl_carry_groups)
+SIMT_ENTRY(sl_kernel_sum_rows, sl_args, sl_sum_rows)
 SIMT_ENTRY(sl_kernel_carry, sl_carry_args, sl_carry)
 SIMT_ENTRY(sl_kernel_carry_end, sl_carry_args, sl_carry_end)
 

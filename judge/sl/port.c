@@ -87,6 +87,47 @@ static void clear(fixture *s)
     o->words->numbers.rows = 1;
 }
 
+static void set_near_key(const sl_view *v, uint64_t line, uint64_t key)
+{
+    if (v->words == 1)
+        ((uint32_t *)v->near_key)[line] = (uint32_t)key;
+    else
+        ((uint64_t *)v->near_key)[line] = key;
+}
+
+/* Moves the entries of a far home, which has no gaps, up to places behind gaps. */
+static void make_gaps(const sl_homes *h, uint64_t home, hd_rng *g)
+{
+    const sl_view *v = &h->v;
+    uint64_t lines = sl_home_lines(v), each = sl_line_entries(v), left = v->count[home];
+    uint32_t *filled = sl_filled_in(v, home);
+    memset(filled, 0, sl_home_groups(v) * sizeof *filled);
+    for (uint64_t line = lines; line-- > 0;) {
+        uint64_t least = left > line * each ? left - line * each : 0, most = left < each ? left : each,
+                 some = least + hd_rng_below(g, most - least + 1), first = home * v->fit + line * each;
+        left -= some;
+        memmove(words_at(h, first), words_at(h, home * v->fit + left), some * v->words * 8);
+        filled[line / sl_group_lines(v)] |= (uint32_t)some << 8 * (line % sl_group_lines(v));
+    }
+    for (uint64_t line = 0, least = 0; line < lines; line++) {
+        uint64_t some = sl_filled_of(filled[line / sl_group_lines(v)], (uint32_t)(line % sl_group_lines(v))),
+                 first = home * v->fit + line * each;
+        const uint64_t *word = words_at(h, first), *last = words_at(h, first + (some ? some - 1 : 0));
+        set_near_key(v, (home - h->near) * lines + line, !some ? least : v->words == 1 ? *word >> 32 : *word);
+        if (some) least = (v->words == 1 ? *last >> 32 : *last) + 1;
+    }
+}
+
+/* Half of the far segments get gaps. */
+static bool fill(fixture *s, hd_rng *g)
+{
+    const sl_homes *h = homes_of(s->table);
+    if (!fixture_fill_by_insertion(s, g)) return false;
+    for (uint64_t home = h->near; home < h->v.homes; home++)
+        if (h->v.count[home] && hd_rng_below(g, 2)) make_gaps(h, home, g);
+    return true;
+}
+
 /* ---- Room in the model ------------------------------------------------------------------------ */
 
 /* All entries in order. */
@@ -262,7 +303,7 @@ static void bend(hd_case *c)
 /* clang-format off */
 const judge_design judge_design_sl = {
     .name = "sl", .keys = (1ull << 32) - 3, .host = &hd_design_sl_host, .dictionary = true, .roams = true,
-    .shifts = true, .runs = runs, .small = { 8, "uniform:40", "segment", "128" }, .bend = bend, .buckets = buckets,
+    .shifts = true, .runs = runs, .small = { 8, "uniform:40", "segment", "128" }, .bend = bend, .buckets = buckets, .fill = fill,
     .first = first, .clear = clear, .key_at = key_at, .value_at = value_at, .bucket_name = bucket_name, .names = names,
     .accept = accept, .tell = tell
 };
