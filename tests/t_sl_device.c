@@ -31,8 +31,8 @@ static const dictionary shapes[] = {
     { "half far", 128, 4, 1280, 40 },
     { "far, 64-bit keys", 128, 8, 400, 49 },
     { "one segment", 1024, 4, 128, 0 },
-    { "far, 16 lines", 2048, 4, 8192, 24 },
-    { "far, 8 lines", 1024, 8, 2048, 24 },
+    { "far, 8 lines", 1024, 4, 4096, 24 },
+    { "far, of two words", 1024, 8, 1024, 10 },
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes, SLOTS = 8 };
 

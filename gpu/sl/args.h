@@ -51,6 +51,7 @@ enum {
 #define SL_NO_KEY   UINT64_MAX
 #define SL_NO_CODE  UINT32_MAX
 #define SL_MERGED   UINT32_MAX
+#define SL_EARLY    UINT32_MAX /* sl_room.fresh: of a row that is split early if there are homes */
 #define SL_NO_PLACE UINT64_MAX
 
 /* Words that kernels count in. */
@@ -75,7 +76,8 @@ typedef struct sl_room {
     uint32_t *first;    /* (homes + 1), by row: its first in the list */
     uint32_t *fresh;    /* (homes + 1), by row: how many fresh segments come before its own */
     uint32_t *free;     /* (homes): free homes, ascending */
-    uint32_t *last;     /* (homes): entries of fresh segments, in the order of `free`; and see join.h */
+    uint32_t *last;     /* (homes): entries of fresh segments, in the order of `free`; and see join.h. Before: by */
+                        /* share, the rows that are split early if there are homes */
     uint32_t *kept;     /* (homes), by row: entries that stay; see join.h */
     uint32_t *offset;   /* (homes), by row: see join.h */
     uint32_t *rows;     /* (homes): rows that change, if segments are far: those merged as a whole from the front on, */

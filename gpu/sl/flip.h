@@ -145,6 +145,16 @@ SIMT_FN uint32_t sl_pieces_for(const sl_args *a, uint64_t total, bool full)
     return (uint32_t)(full ? (total + fit - 1) / fit : (4 * total + 3 * fit - 1) / (3 * fit));
 }
 
+/* A far segment that is nearly full would be merged as a whole again and again. It is split before it is full, if there
+ * are homes for all that are. Each part, with any neighbour, has more than half of what fits, which keeps SL-6. */
+SIMT_FN bool sl_splits_early(const sl_args *a, const sl_plan *p, uint64_t rows)
+{
+    uint32_t fit = a->v.fit, total = p->count + p->adds;
+    if (p->first < a->near_places || !p->adds || total <= fit - fit / 16 || total > fit || p->full) return false;
+    if (p->row && simt_ld_u32(a->v.count + simt_ld_u32(a->v.home + p->row - 1)) <= fit / 32) return false;
+    return p->row + 1 == rows || simt_ld_u32(a->v.count + simt_ld_u32(a->v.home + p->row + 1)) > fit / 32;
+}
+
 /* All but pieces and total; `full` if sl_plan_count has found it out. home: the row's. */
 SIMT_FN sl_plan sl_plan_begin(const sl_args *a, uint64_t row, uint64_t rows, uint32_t home, uint32_t at, uint32_t adds)
 {
@@ -210,7 +220,7 @@ SIMT_FN void sl_plan_count(const sl_args *a)
     uint64_t rows = sl_rows(a);
     for (uint32_t share = gpu_warp(); share < a->row_shares; share += gpu_warps()) {
         uint64_t end = gpu_share_begin(rows, share + 1, a->row_shares), homes = a->v.homes;
-        uint32_t fresh = 0, free = 0;
+        uint32_t fresh = 0, free = 0, early = 0;
         for (uint64_t at = gpu_share_begin(rows, share, a->row_shares); at < end; at += 32) {
             uint64_t row = at + w.rank;
             uint32_t first, want = 0;
@@ -220,18 +230,21 @@ SIMT_FN void sl_plan_count(const sl_args *a)
                 p.full = a->b.op != HD_OP_ERASE && row + 1 == rows && sl_adds_above(a, &p);
                 if (row + 1 == rows) simt_st_u64(&a->numbers->full, p.full);
                 if (a->b.op != HD_OP_ERASE) want = sl_pieces_for(a, (uint64_t)p.count + adds, p.full) - 1;
+                if (a->b.op != HD_OP_ERASE && sl_splits_early(a, &p, rows)) want = SL_EARLY;
                 simt_st_u32(a->room.first + row, first);
                 simt_st_u32(a->room.fresh + row, want);
                 simt_st_u32(a->room.kept + row, p.count - (a->b.op == HD_OP_ERASE ? adds : 0));
             }
             simt_join();
-            fresh += simt_reduce_add_u32(w, want);
+            early += simt_popc(simt_ballot(w, want == SL_EARLY));
+            fresh += simt_reduce_add_u32(w, want == SL_EARLY ? 0 : want);
         }
         end = gpu_share_begin(homes, share + 1, a->row_shares);
         for (uint64_t at = gpu_share_begin(homes, share, a->row_shares); at < end; at += 32)
             free += simt_popc(simt_ballot(w, sl_is_free(a, at + w.rank, end)));
         sl_note(w, a->room.share + share, fresh);
         sl_note(w, a->room.share + SL_SHARES + share, free);
+        sl_note(w, a->room.last + share, early);
     }
 }
 
@@ -248,16 +261,28 @@ SIMT_FN void sl_plan_sums(const sl_args *a, uint64_t rows, uint32_t fresh)
     simt_st_u64(&a->numbers->other, 0);
 }
 
+/* How many homes a row wants that would be split early: 1 if there are enough for all. */
+SIMT_FN uint32_t sl_plan_early(simt_tile w, const sl_args *a, uint64_t rows)
+{
+    if (!a->v.near_key) return 0;
+    uint64_t want =
+        (uint64_t)sl_share_before(w, a->room.share, a->row_shares) + sl_share_before(w, a->room.last, a->row_shares);
+    return want <= sl_free_homes(a, rows);
+}
+
 SIMT_FN void sl_plan_write(const sl_args *a)
 {
     simt_tile w = simt_tile_of(32);
     uint64_t rows = sl_rows(a);
+    uint32_t early = sl_plan_early(w, a, rows);
     for (uint32_t share = gpu_warp(); share < a->row_shares; share += gpu_warps()) {
         uint64_t end = gpu_share_begin(rows, share + 1, a->row_shares), homes = a->v.homes;
         uint32_t fresh = sl_share_before(w, a->room.share, share), all,
                  free = sl_share_before(w, a->room.share + SL_SHARES, share);
+        if (early) fresh += sl_share_before(w, a->room.last, share);
         for (uint64_t at = gpu_share_begin(rows, share, a->row_shares); at < end; at += 32) {
             uint32_t want = at + w.rank < end ? simt_ld_u32(a->room.fresh + at + w.rank) : 0;
+            if (want == SL_EARLY) want = early;
             uint32_t before = gpu_sum_before_all(w, want, &all);
             if (at + w.rank < end) simt_st_u32(a->room.fresh + at + w.rank, fresh + before);
             simt_join();

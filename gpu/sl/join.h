@@ -383,11 +383,18 @@ SIMT_FN uint64_t sl_listed_group(const sl_args *a, uint64_t first, uint32_t k)
     return first + (index & ~((1u << sl_group_shift(a)) - 1));
 }
 
-/* A lane has number k of the list, if there is one before `end`: whether it is the first of its group. */
-SIMT_FN bool sl_first_of_group(const sl_args *a, uint64_t first, uint32_t from, uint32_t k, uint32_t end)
+/* Warps of a block take so many numbers of a row's list at a time. */
+enum { SL_LISTED = 8 };
+
+/* Which of the numbers from k on are the first ones of their groups. The row's part of the list is [from, end). */
+SIMT_FN uint32_t sl_firsts_of_groups(simt_tile w, const sl_args *a, uint64_t first, uint32_t from, uint32_t k,
+                                     uint32_t end)
 {
-    if (k >= end) return false;
-    return k == from || sl_listed_group(a, first, k) != sl_listed_group(a, first, k - 1);
+    bool is = w.rank < SL_LISTED && k + w.rank < end;
+    k += w.rank;
+    if (is) is = k == from || sl_listed_group(a, first, k) != sl_listed_group(a, first, k - 1);
+    simt_join();
+    return simt_ballot(w, is);
 }
 
 /* The end of the group's part of the list, which begins at k. */
@@ -426,9 +433,8 @@ SIMT_FN void sl_thin_row(const sl_args *a, uint64_t row, uint64_t first)
     uint32_t warp = simt_thread() / 32, step = 1u << sl_group_shift(a);
     if (a->b.op == HD_OP_ERASE) {
         uint32_t from = simt_ld_u32(a->room.first + row), end = simt_ld_u32(a->room.first + row + 1);
-        for (uint32_t k = from + 32 * warp; k < end; k += simt_threads())
-            for (uint32_t firsts = simt_ballot(w, sl_first_of_group(a, first, from, k + w.rank, end)); firsts;
-                 firsts &= firsts - 1)
+        for (uint32_t k = from + SL_LISTED * warp; k < end; k += simt_threads() / 32 * SL_LISTED)
+            for (uint32_t firsts = sl_firsts_of_groups(w, a, first, from, k, end); firsts; firsts &= firsts - 1)
                 sl_thin_listed(w, a, first, k + simt_ffs(firsts) - 1, end);
     } else {
         for (uint32_t x = warp * step; x < a->v.fit; x += simt_threads() / 32 * step)

@@ -200,9 +200,8 @@ SIMT_FN void sl_merge_lines(const sl_args *a, const sl_plan *p)
     simt_tile w = simt_tile_of(32);
     uint64_t first = p->first;
     uint32_t from = p->at, end = p->at + p->adds;
-    for (uint32_t k = from + simt_thread() / 32 * 32; k < end; k += simt_threads())
-        for (uint32_t firsts = simt_ballot(w, sl_first_of_group(a, first, from, k + w.rank, end)); firsts;
-             firsts &= firsts - 1)
+    for (uint32_t k = from + simt_thread() / 32 * SL_LISTED; k < end; k += simt_threads() / 32 * SL_LISTED)
+        for (uint32_t firsts = sl_firsts_of_groups(w, a, first, from, k, end); firsts; firsts &= firsts - 1)
             sl_merge_group(w, a, first, k + simt_ffs(firsts) - 1, end);
     simt_sync_block(); /* all have read the count */
     if (simt_thread() == 0) simt_st_u32(a->v.count + p->home, p->total);
