@@ -33,12 +33,12 @@ SIMT_FN void ovs_settle_item(const ovs_args *a, uint64_t i, uint32_t outcome, ui
 
 /* The bucket where the way of item i's key begins; of a reserved key, that behind the last. `settles`: items whose keys
  * digests rule out are MISS now, and no warp owns their segment, which is one further. Of batches that leave settled
- * items out, those whose keys have copies are HIT now. */
+ * items out, those whose keys have copies are HIT now, if no pointer to the entry is wanted. */
 SIMT_FN uint32_t ovs_code(const ovs_args *a, uint64_t i, bool settles, uint32_t *outcome)
 {
     uint64_t key = simt_ld_u64(a->b.key + i), h = ovs_hash(&a->v, key), copy = 0;
     if (key >= word_keys(ovs_half(&a->v))) return (uint32_t)ovs_buckets(&a->v);
-    if (a->kept && ovs_may_copy(&a->v, h)) copy = ovs_copy_of(&a->v, h, key);
+    if (a->kept && a->b.op != HD_OP_FIND_PTR && ovs_may_copy(&a->v, h)) copy = ovs_copy_of(&a->v, h, key);
     if (copy == 0 && (!settles || !ovs_ruled_out(&a->v, h))) return (uint32_t)ovs_way_bucket(&a->v, h, 0);
     *outcome = copy ? HD_HIT : HD_MISS;
     ovs_settle_item(a, i, *outcome, word_value_of(OVS_HALF, ~copy));

@@ -125,7 +125,7 @@ SIMT_FN void ovs_sorted_decide(const ovs_args *a, ovs_sorted_item *m, const ovs_
 /* Whether this block is one of those that run n items. */
 SIMT_FN bool ovs_sorted_works(const ovs_args *a, uint64_t n)
 {
-    return a->block_items == 0 || simt_block() < OVS_BLOCKS_LEAST || simt_block() < n / a->block_items;
+    return simt_block() < OVS_BLOCKS_LEAST || simt_block() * a->block_items < n;
 }
 
 SIMT_FN void ovs_sorted_run(const ovs_args *a, uint32_t op)

@@ -86,6 +86,14 @@ static void wear(ovs_view *v, hd_rng *g, bool keys_leave)
         if (hd_rng_below(g, 4) == 0) ovs_shut(v, b);
 }
 
+/* Half of the far entries have copies. */
+static void copy_some(const ovs_view *v, hd_rng *g)
+{
+    for (uint64_t e = 0; v->copy_sets && e < ovs_places(v); e++)
+        if (ovs_is_key(*ovs_at(v, e)) && hd_rng_below(g, 2))
+            ovs_copy_entry(v, ovs_key_of(*ovs_at(v, e)), (uint32_t)hd_rng_below(g, OVS_COPIES));
+}
+
 /* Keys of the batches and others, until the table is empty, half full, nearly full or full. */
 bool ovs_fixture_fill(fixture *s, hd_rng *g)
 {
@@ -99,9 +107,7 @@ bool ovs_fixture_fill(fixture *s, hd_rng *g)
     }
     for (uint64_t tries = 64 * places; tries && n < most; tries--) n += bring_in(v, g, hd_rng_below(g, s->keys));
     wear(v, g, lot < 4);
-    for (uint64_t e = 0; e < ovs_places(v); e++)
-        if (v->copy_sets && ovs_is_key(*ovs_at(v, e)) && hd_rng_below(g, 2))
-            ovs_copy_entry(v, ovs_key_of(*ovs_at(v, e)), (uint32_t)hd_rng_below(g, OVS_COPIES));
+    copy_some(v, g);
     return true;
 }
 
