@@ -196,6 +196,13 @@ SIMT_FN void ovs_assign(simt_tile w, ovs_owned *x, const gpu_one *o, uint32_t la
     simt_join();
 }
 
+/* The key's entry changes: its copies get the value, or are dropped. */
+SIMT_FN void ovs_own_copies(simt_tile w, const ovs_owned *x, uint64_t key, bool drops, uint64_t value)
+{
+    if (x->v->copy_sets && w.rank == 0) ovs_renew_copies(x->v, key, drops ? 0 : ~word_pack(OVS_HALF, key, value));
+    simt_join();
+}
+
 /* The key is present, in slot `slot` of the bucket that is here, with `value`: what that is for these lanes, which are
  * of one operation. */
 SIMT_FN void ovs_run_present(simt_tile w, const ovs_args *a, ovs_owned *x, gpu_one *o, const ovs_peers *p,
@@ -211,6 +218,7 @@ SIMT_FN void ovs_run_present(simt_tile w, const ovs_args *a, ovs_owned *x, gpu_o
         o->entry = ovs_own_entry(x, slot);
     }
     simt_join();
+    if (change != GPU_KEEP) ovs_own_copies(w, x, p->key, x->overlaps || change == GPU_REMOVE, now);
     if (change == GPU_REMOVE) ovs_empty_slot(w, x, slot);
     if (x->overlaps)
         ovs_assign(w, x, o, lanes, slot, now);
