@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * lines.h - new keys in far segments. A line has room behind its entries, and lines without entries lie between others,
- * so a change of few entries touches few lines. New keys of a group of lines go into their own lines where these have
- * room. Else the entries of neighbouring lines of the group, as few as suffice, are shared out among them. Where a group
- * has too many, the segment is merged as a whole, and its lines are spread over its home again.
+ * lines.h - new keys in far segments. A line has room behind its entries, and lines without entries lie between
+ * others, so a change of few entries touches few lines. New keys of a group of lines go into their own lines where
+ * these have room. Else the entries of neighbouring lines of the group, as few as suffice, are shared out among them.
+ * Where a group has too many, the segment is merged as a whole, and its lines are spread over its home again.
  */
 #ifndef SL_LINES_H
 #define SL_LINES_H
@@ -12,8 +12,8 @@
 
 /* ---- Survey ---------------------------------------------------------------------------------- */
 
-/* Whether there are more new keys for a group than it has room for: lanes take numbers of the list, and look whether the
- * one that would be too many is in the same group. */
+/* Whether there are more new keys for a group than it has room for: lanes take numbers of the list, and look whether
+ * the one that would be too many is in the same group. */
 SIMT_FN bool sl_too_many_listed(simt_tile w, const sl_args *a, uint64_t first, uint32_t from, uint32_t end)
 {
     bool too_many = false;
@@ -83,7 +83,7 @@ SIMT_FN uint32_t sl_sum_of_lines(uint32_t word, uint32_t low, uint32_t high)
     return sl_filled_before(word, high) + sl_filled_of(word, high) - sl_filled_before(word, low);
 }
 
-/* The lines that have too many entries, and their neighbours until there is room. A neighbour with fewer comes first. */
+/* The lines with too many entries, and their neighbours until there is room. A neighbour with fewer comes first. */
 SIMT_FN void sl_share_out(const sl_args *a, sl_shared_out *s)
 {
     uint32_t each = sl_line_entries(&a->v), last = sl_group_lines(&a->v) - 1;

@@ -109,12 +109,17 @@ SIMT_FN void sl_look(const sl_args *a)
 
 /* ---- Ranges ---------------------------------------------------------------------------------- */
 
-/* The segment of a row of a table with far ones; count: places of a far one that may have entries. */
-SIMT_FN sl_segment sl_segment_of_far(const sl_args *a, uint64_t row)
+/* The segment of a row; far: the table has far segments. Of one of these all places may have entries. */
+SIMT_FN sl_segment sl_places_of(const sl_args *a, uint64_t row, bool far)
 {
     sl_segment g = sl_segment_of(a, row);
-    if (g.first >= a->near_places) g.count = a->v.fit;
+    if (far && g.first >= a->near_places) g.count = a->v.fit;
     return g;
+}
+
+SIMT_FN bool sl_place_has(const sl_args *a, const sl_segment *g, uint32_t index, bool far)
+{
+    return index < g->count && (!far || g->first < a->near_places || sl_is_entry(a, g->first + index));
 }
 
 /* A tile copies the entries from the spot on that are at most `last`, up to the limit; how many there are, or any
@@ -124,11 +129,10 @@ SIMT_FN uint64_t sl_copy_range(simt_tile t, const sl_args *a, uint64_t i, uint64
 {
     uint64_t rows = sl_rows(a), found = 0;
     bool ends = false;
-    sl_segment g = whole ? sl_segment_of_far(a, row) : sl_segment_of(a, row);
+    sl_segment g = sl_places_of(a, row, whole);
     while (!ends && found <= a->limit) {
         uint32_t step = whole ? t.size - (index & (t.size - 1)) : t.size;
-        bool is = t.rank < step && index + t.rank < g.count &&
-                  (!whole || g.first < a->near_places || sl_is_entry(a, g.first + index + t.rank));
+        bool is = t.rank < step && sl_place_has(a, &g, index + t.rank, whole);
         sl_entry e;
         e.key = SL_NO_KEY;
         e.value = 0;
@@ -143,7 +147,7 @@ SIMT_FN uint64_t sl_copy_range(simt_tile t, const sl_args *a, uint64_t i, uint64
         if (ends || index < g.count) continue;
         ends = ++row >= rows;
         index = 0;
-        if (!ends) g = whole ? sl_segment_of_far(a, row) : sl_segment_of(a, row);
+        if (!ends) g = sl_places_of(a, row, whole);
     }
     return found;
 }
