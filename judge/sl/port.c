@@ -302,9 +302,9 @@ static void bend(hd_case *c)
 
 /* clang-format off */
 const judge_design judge_design_sl = {
-    .name = "sl", .keys = (1ull << 32) - 3, .host = &hd_design_sl_host, .dictionary = true, .roams = true, .shifts =
-    true, .runs = runs, .small = { 8, "uniform:40", "segment", "128" }, .bend = bend, .buckets = buckets, .fill =
-    fill, .first = first, .clear = clear, .key_at = key_at, .value_at = value_at, .bucket_name = bucket_name, .names
-    = names, .accept = accept, .tell = tell
+    .name = "sl", .keys = (1ull << 32) - 3, .host = &hd_design_sl_host, .dictionary = true, .roams = true,
+    .shifts = true, .runs = runs, .small = { 8, "uniform:40", "segment", "128" }, .bend = bend, .fill = fill,
+    .buckets = buckets, .first = first, .clear = clear, .key_at = key_at, .value_at = value_at,
+    .bucket_name = bucket_name, .names = names, .accept = accept, .tell = tell
 };
 /* clang-format on */
