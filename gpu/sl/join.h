@@ -397,20 +397,15 @@ SIMT_FN uint32_t sl_firsts_of_groups(simt_tile w, const sl_args *a, uint64_t fir
     return simt_ballot(w, is);
 }
 
-/* The end of the group's part of the list, which begins at k. */
-SIMT_FN uint32_t sl_end_of_group(const sl_args *a, uint64_t first, uint64_t group, uint32_t k, uint32_t end)
-{
-    uint32_t lines = (uint32_t)(group - first + (1u << sl_group_shift(a))) >> sl_line_shift(&a->v);
-    return k + sl_gone_to(a, k, end, sl_code_at(a, lines, 0) - 1);
-}
-
-/* Numbers [k, end) of the list by line of their group, a byte each. A warp counts at most 64. */
-SIMT_FN uint32_t sl_listed_by_line(simt_tile w, const sl_args *a, uint64_t first, uint32_t k, uint32_t end)
+/* How much of the list each line of a group has, a byte each. A group has at most 64 of it. The group's part begins at
+ * k, so the sum says where it ends. */
+SIMT_FN uint32_t sl_listed_by_line(simt_tile w, const sl_args *a, uint64_t first, uint64_t group, uint32_t k,
+                                   uint32_t end)
 {
     uint32_t mine = 0;
-    for (uint32_t at = k + w.rank; at < end; at += 32) {
-        uint32_t line = sl_code_line(a, simt_ld_u32(a->room.add_at + at));
-        mine += 1u << 8 * sl_line_in_group(a, first + ((uint64_t)line << sl_line_shift(&a->v)));
+    for (uint32_t at = k + w.rank; at < end && at < k + 64; at += 32) {
+        uint64_t place = first + (sl_code_line(a, simt_ld_u32(a->room.add_at + at)) << sl_line_shift(&a->v));
+        if (place - group < 1u << sl_group_shift(a)) mine += 1u << 8 * sl_line_in_group(a, place);
     }
     simt_join();
     return simt_reduce_add_u32(w, mine);
@@ -420,10 +415,9 @@ SIMT_FN uint32_t sl_listed_by_line(simt_tile w, const sl_args *a, uint64_t first
 SIMT_FN void sl_thin_listed(simt_tile w, const sl_args *a, uint64_t first, uint32_t k, uint32_t end)
 {
     uint64_t group = sl_listed_group(a, first, k);
-    uint32_t group_end = sl_end_of_group(a, first, group, k, end), touched = 0,
-             listed = sl_listed_by_line(w, a, first, k, group_end);
+    uint32_t listed = sl_listed_by_line(w, a, first, group, k, end), touched = 0;
     for (uint32_t line = 0; line < SL_GROUP_LINES; line++) touched |= (sl_filled_of(listed, line) ? 1u : 0u) << line;
-    sl_thin_group(w, a, group, k, group_end, touched);
+    sl_thin_group(w, a, group, k, k + sl_filled_sum(listed), touched);
 }
 
 /* Warps of a block take the groups that the row's part of the list is in, or, without a list, all. */

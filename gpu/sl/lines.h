@@ -175,10 +175,10 @@ SIMT_FN void sl_merge_group(simt_tile w, const sl_args *a, uint64_t first, uint3
 {
     sl_shared_out s;
     s.group = sl_listed_group(a, first, k);
-    s.k = k;
-    s.end = sl_end_of_group(a, first, s.group, k, end);
     s.filled = sl_filled_at(a, sl_group_of(a, s.group));
-    s.adds = sl_listed_by_line(w, a, first, s.k, s.end);
+    s.adds = sl_listed_by_line(w, a, first, s.group, k, end);
+    s.k = k;
+    s.end = k + sl_filled_sum(s.adds);
     s.both = s.filled + s.adds;
     sl_share_out(a, &s);
     sl_moved old = sl_moved_old(a, &s, w.rank), more = sl_moved_old(a, &s, 32 + w.rank),
