@@ -235,7 +235,7 @@ static void pairs_have_two_kernels(void **state)
         for (size_t i = 0; k && i < sizeof others / sizeof *others; i++) {
             b = test_batch(HD_OP_INSERT_OR_ASSIGN, 1, &key, &value, &outcome);
             b.kernel = others[i];
-            must_fail(hd_run(t, &b), HD_EINVAL, "only wide and flip");
+            must_fail(hd_run(t, &b), HD_EINVAL, "only wide, sorted and flip");
         }
         for (size_t i = 0; k && i < sizeof ops / sizeof *ops; i++) {
             uint64_t count = 0;
@@ -254,7 +254,7 @@ static void pairs_have_two_kernels(void **state)
         for (uint64_t near = 0; near < 2; near++) {
             hd_info info = { .value_bytes = 8, .ovs.near_bytes = near };
             const char *name = ovs_select(HD_OP_FIND, &info, 0.5, (hd_amount)amount, 0);
-            check(strcmp(name, near && amount == HD_MANY ? "flip" : "wide") == 0, "near=%llu: %s", (ull)near, name);
+            check(strcmp(name, near && amount == HD_MANY ? "sorted" : "wide") == 0, "near=%llu: %s", (ull)near, name);
         }
     hd_config c = config_of(2, 1024, 1024);
     c.backend = "host";
@@ -677,7 +677,7 @@ static void broken_table_is_found(hd_table *t, ovs_view *v, fake_device *f)
         const char *says;
     } bad[] = {
         { ovs_bucket_of(v, e), word_sign(OVS_HALF, WORD_EMPTY, 5), "OVS-3: a free slot" },
-        { ovs_bucket_of(v, e), v->pairs ? ovs_busy() : word_sign(OVS_HALF, WORD_CLAIMED, 77),
+        { ovs_bucket_of(v, e), v->pairs ? ovs_pair_busy() : word_sign(OVS_HALF, WORD_CLAIMED, 77),
           "OVS-3: a slot is claimed" },
         { ((ovs_segment_of(v, h) + 1) % 3) * lines + 5, word, "OVS-2: the key is in another segment" },
         { ovs_segment_of(v, h) * lines + ovs_step_in(v, h, OVS_WAY + 3), word, "OVS-2: the key is in a bucket" },

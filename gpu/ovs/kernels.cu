@@ -51,7 +51,6 @@ QUAD_SPECIAL(ovs_special_quad_plain_put, HD_OP_INSERT_OR_ASSIGN, false, 2)
     {                                                                                                           \
         ovs_wide_kind k = ovs_wide_kind_of(&a);                                                                 \
         if (only != HD_OP_COUNT_) k.op = only;                                                                  \
-        __builtin_assume(a.v.pairs == 1);                                                                       \
         ovs_wide_run(&a, &k);                                                                                   \
     }
 WIDE_SPECIAL(ovs_special_wide, HD_OP_COUNT_, 4)

@@ -101,8 +101,8 @@ const char *ovs_select(hd_op op, const hd_info *info, double load_factor, hd_amo
 {
     bool far = info->ovs.near_bytes != 0;
     (void)load_factor;
-    if (choice == 0 && is_pairs(info)) return far && amount == HD_MANY ? "flip" : "wide";
     if (choice == 0 && far && amount == HD_MANY) return HD_OP_IN(op, HD_OPS_LOOKUP) ? "sorted" : "flip";
+    if (choice == 0 && is_pairs(info)) return "wide";
     return choice < 2 ? "quad" : choice == 2 ? "probe16" : NULL;
 }
 

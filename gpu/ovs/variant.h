@@ -12,7 +12,7 @@
 static inline const char *ovs_fits_all(const hd_info *info) { return (void)info, (const char *)NULL; }
 static inline const char *ovs_fits_words(const hd_info *info)
 {
-    return info->value_bytes == 8 ? "of values of 8 bytes; only wide and flip run operations with keys there"
+    return info->value_bytes == 8 ? "of values of 8 bytes; only wide, sorted and flip run operations with keys there"
                                   : (const char *)NULL;
 }
 static inline const char *ovs_fits_pairs(const hd_info *info)

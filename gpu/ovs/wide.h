@@ -73,13 +73,7 @@ typedef struct ovs_wide_seen {
 /* The key word of slot `at` of the way. Its value word is OVS_PAIRS words behind it. */
 SIMT_FN uint64_t *ovs_wide_slot(const ovs_args *a, const ovs_wide_item *m, uint64_t at)
 {
-    return m->segment + ovs_step_in(&a->v, m->o.h, at / OVS_PAIRS) * OVS_LINE_WORDS + at % OVS_PAIRS;
-}
-
-/* The entry of slot `at` of the way. */
-SIMT_FN uint64_t ovs_wide_entry(const ovs_args *a, const ovs_wide_item *m, uint64_t at)
-{
-    return ovs_way_bucket(&a->v, m->o.h, at / OVS_PAIRS) * OVS_PAIRS + at % OVS_PAIRS;
+    return ovs_pair_slot(&a->v, m->segment, m->o.h, at);
 }
 
 /* ---- A look ---------------------------------------------------------------------------------- */
@@ -94,14 +88,14 @@ SIMT_FN uint32_t ovs_wide_first(uint32_t first, uint32_t second)
 
 /* Compares the key words of a bucket, of which a lane has slots 2 rank and 2 rank + 1, with a key. All lanes of the
  * warp call it. */
-SIMT_FN ovs_wide_seen ovs_wide_compare(simt_tile w, simt_tile t, const ovs_view *v, bool inserts,
-                                       const uint64_t x[OVS_WIDE_WORDS], uint64_t key)
+SIMT_FN ovs_wide_seen ovs_wide_compare(simt_tile w, simt_tile t, bool inserts, const uint64_t x[OVS_WIDE_WORDS],
+                                       uint64_t key)
 {
     ovs_wide_seen s;
     bool fresh[OVS_WIDE_WORDS], free[OVS_WIDE_WORDS];
     for (uint32_t j = 0; j < OVS_WIDE_WORDS; j++) {
-        fresh[j] = x[j] == ovs_fresh_in(v);
-        free[j] = ovs_is_free_in(v, x[j]);
+        fresh[j] = x[j] == ovs_pair_fresh();
+        free[j] = fresh[j] || x[j] == ovs_pair_vacant();
     }
     s.key = ovs_wide_first(ovs_quad_votes(w, t, x[0] == key), ovs_quad_votes(w, t, x[1] == key));
     s.free = OVS_PAIRS;
@@ -112,7 +106,7 @@ SIMT_FN ovs_wide_seen ovs_wide_compare(simt_tile w, simt_tile t, const ovs_view 
     s.free = ovs_wide_first(ovs_quad_votes(w, t, free[0]), ovs_quad_votes(w, t, free[1]));
     s.open = first_fresh < OVS_PAIRS;
     s.fresh = s.open && s.free == first_fresh;
-    s.busy = ovs_quad_votes(w, t, x[0] == ovs_busy() || x[1] == ovs_busy()) != 0;
+    s.busy = ovs_quad_votes(w, t, x[0] == ovs_pair_busy() || x[1] == ovs_pair_busy()) != 0;
     return s;
 }
 
@@ -129,14 +123,14 @@ SIMT_FN ovs_wide_seen ovs_wide_look(simt_tile w, const ovs_args *a, const ovs_wi
     SIMT_UNROLL
     for (uint32_t q = 0; q < OVS_QUAD; q++) {
         uint64_t *p = (uint64_t *)(uintptr_t)simt_shfl_u64(w, at, t.base + q);
-        x[q][0] = x[q][1] = ovs_busy();
+        x[q][0] = x[q][1] = ovs_pair_busy();
         if (lanes >> (t.base + q) & 1) gpu_load_two(p + t.rank * OVS_WIDE_WORDS, false, &x[q][0], &x[q][1]);
     }
     simt_join();
     SIMT_UNROLL
     for (uint32_t q = 0; q < OVS_QUAD; q++) {
         uint64_t key = simt_shfl_u64(w, m->o.key, t.base + q);
-        ovs_wide_seen s = ovs_wide_compare(w, t, &a->v, ovs_wide_inserts(k), x[q], key);
+        ovs_wide_seen s = ovs_wide_compare(w, t, ovs_wide_inserts(k), x[q], key);
         if (t.rank == q) mine = s;
     }
     return mine;
@@ -171,17 +165,17 @@ SIMT_FN void ovs_wide_add(const ovs_args *a, const ovs_wide_item *m, uint64_t *p
 SIMT_FN void ovs_wide_present(const ovs_args *a, const ovs_wide_kind *k, ovs_wide_item *m, uint64_t at)
 {
     uint64_t *word = ovs_wide_slot(a, m, at), *value = word + OVS_PAIRS;
-    if (m->o.change == GPU_REMOVE && simt_cas_u64(word, m->o.key, ovs_vacant_in(&a->v), SIMT_RELAXED) != m->o.key) {
+    if (m->o.change == GPU_REMOVE && simt_cas_u64(word, m->o.key, ovs_pair_vacant(), SIMT_RELAXED) != m->o.key) {
         ovs_wide_leave(m, HD_MISS);
         return;
     }
     if (ovs_wide_meets(k)) (void)simt_ldacq_u64(word); /* an item of this batch may have inserted the key */
     if (m->o.change == GPU_REPLACE) {
         simt_strlx_u64(value, m->o.in);
-        simt_ticket_store(m->o.i, m->o.found, 0, ovs_wide_entry(a, m, at));
+        simt_ticket_store(m->o.i, m->o.found, 0, ovs_pair_entry(&a->v, m->o.h, at));
     } else {
         if (m->o.change == GPU_ADD) ovs_wide_add(a, m, value);
-        simt_ticket(m->o.i, m->o.found, 0, ovs_wide_entry(a, m, at));
+        simt_ticket(m->o.i, m->o.found, 0, ovs_pair_entry(&a->v, m->o.h, at));
     }
     if (m->o.change == GPU_KEEP && a->b.value_out && gpu_delivers_value(m->o.op)) m->o.value = simt_ldrlx_u64(value);
     ovs_wide_end(m, m->o.found, at);
@@ -191,13 +185,13 @@ SIMT_FN void ovs_wide_present(const ovs_args *a, const ovs_wide_kind *k, ovs_wid
 SIMT_FN bool ovs_wide_insert(const ovs_args *a, const ovs_wide_kind *k, ovs_wide_item *m)
 {
     uint64_t *word = ovs_wide_slot(a, m, m->room);
-    uint64_t from = m->fresh ? ovs_fresh_in(&a->v) : ovs_vacant_in(&a->v), to = k->distinct ? m->o.key : ovs_busy();
+    uint64_t from = m->fresh ? ovs_pair_fresh() : ovs_pair_vacant(), to = k->distinct ? m->o.key : ovs_pair_busy();
     if (simt_cas_u64(word, from, to, SIMT_RELAXED) != from) return false;
-    if (k->distinct) simt_ticket(m->o.i, HD_INSERTED, 0, ovs_wide_entry(a, m, m->room));
+    if (k->distinct) simt_ticket(m->o.i, HD_INSERTED, 0, ovs_pair_entry(&a->v, m->o.h, m->room));
     simt_strlx_u64(word + OVS_PAIRS, m->o.in);
     if (!k->distinct) {
         simt_strel_u64(word, m->o.key);
-        simt_ticket_store(m->o.i, HD_INSERTED, 0, ovs_wide_entry(a, m, m->room));
+        simt_ticket_store(m->o.i, HD_INSERTED, 0, ovs_pair_entry(&a->v, m->o.h, m->room));
     }
     ovs_wide_end(m, HD_INSERTED, m->room);
     return true;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * device_soak.h - soaks of ovs: every variant, segments of three sizes, with all of the table, a half or a tenth of it
- * in device memory, with and without digests, by hashes and by ranges of keys; and flip and wide with pairs.
+ * in device memory, with and without digests, by hashes and by ranges of keys; and flip, sorted and wide with pairs.
  */
 #ifndef SOAK_OVS_SOAK_H
 #define SOAK_OVS_SOAK_H
@@ -60,8 +60,8 @@ struct ovs_soak : segments_soak<ovs_soak> {
     static bool is_pairs(uint64_t kind) { return kind >= PAIRS && kind < RANGES; }
     static bool fits(const char *variant, uint64_t kind)
     {
-        bool wide = strcmp(variant, "wide") == 0;
-        return is_pairs(kind) ? wide || strcmp(variant, "flip") == 0 : !wide;
+        bool wide = strcmp(variant, "wide") == 0, both = !strcmp(variant, "sorted") || !strcmp(variant, "flip");
+        return is_pairs(kind) ? wide || both : !wide;
     }
     static shape shape_of(uint64_t kind)
     {

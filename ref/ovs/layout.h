@@ -300,10 +300,14 @@ HD_FN bool ovs_is_free(uint64_t word) { return word_is_free(OVS_HALF, word); }
 
 /* ---- Words, and key words of pairs ------------------------------------------------------------------- */
 
+/* Signs in key words of pairs. */
+HD_FN uint64_t ovs_pair_fresh(void) { return UINT64_MAX; }
+HD_FN uint64_t ovs_pair_vacant(void) { return UINT64_MAX - 1; }
+HD_FN uint64_t ovs_pair_busy(void) { return UINT64_MAX - 2; }
+
 HD_FN uint32_t ovs_half(const ovs_view *v) { return v->pairs ? 64 : (uint32_t)OVS_HALF; }
-HD_FN uint64_t ovs_fresh_in(const ovs_view *v) { return v->pairs ? UINT64_MAX : ovs_fresh(); }
-HD_FN uint64_t ovs_vacant_in(const ovs_view *v) { return v->pairs ? UINT64_MAX - 1 : ovs_vacant(); }
-HD_FN uint64_t ovs_busy(void) { return UINT64_MAX - 2; } /* of pairs */
+HD_FN uint64_t ovs_fresh_in(const ovs_view *v) { return v->pairs ? ovs_pair_fresh() : ovs_fresh(); }
+HD_FN uint64_t ovs_vacant_in(const ovs_view *v) { return v->pairs ? ovs_pair_vacant() : ovs_vacant(); }
 HD_FN uint64_t ovs_key_in(const ovs_view *v, uint64_t word) { return v->pairs ? word : ovs_key_of(word); }
 HD_FN bool ovs_is_key_in(const ovs_view *v, uint64_t word)
 {
