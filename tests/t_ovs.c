@@ -371,11 +371,26 @@ static hd_outcome erase(hd_table *t, uint64_t key)
     return (hd_outcome)outcome;
 }
 
+/* Finds of keys that are values of the table: those which are no keys there are absent. */
+static void values_are_no_keys(hd_table *t, const char *kernel, const uint64_t *key, const uint64_t *value, int n)
+{
+    uint8_t outcome[16];
+    hd_batch b = test_batch(HD_OP_FIND, (uint64_t)n, value, NULL, outcome);
+    b.kernel = kernel;
+    must(hd_run(t, &b));
+    for (int i = 0; i < n; i++) {
+        int j = 0;
+        while (j < n && key[j] != value[i]) j++;
+        hd_outcome right = value[i] >= HD_KEY_RESERVED ? HD_RESERVED : j < n ? HD_HIT : HD_MISS;
+        check(outcome[i] == right, "key %llx: %s", (ull)value[i], hd_outcome_name((hd_outcome)outcome[i]));
+    }
+}
+
 /* Every key below the limit, and every value; in place, in views, and after the table has grown and shrunk. */
 static void pairs_hold_any_key(void **state)
 {
     enum { N = 9 };
-    static const char *const backends[] = { "ref", "host" };
+    static const char *const backends[] = { "ref", "host" }, *const kernels[] = { NULL, "wide", "sorted", "flip" };
     const uint64_t key[N] = {
         0, 1, UINT32_MAX - 2, UINT32_MAX, 1ull << 63, UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 2, UINT64_MAX - 3
     };
@@ -387,21 +402,24 @@ static void pairs_hold_any_key(void **state)
         c.backend = backends[k];
         hd_table *t = table_of(c);
         for (int i = 0; i < N; i++) value[i] = i % 3 ? ~key[i] : key[i];
+        value[1] = UINT64_MAX; /* as a fresh key word; other values are as keys that are absent */
         hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, N, key, value, outcome);
         must(hd_run_growing(t, &b, 0));
         for (int i = 0; i < N; i++)
             check(outcome[i] == (key[i] < HD_KEY_RESERVED ? HD_INSERTED : HD_RESERVED), "key %llx: %s", (ull)key[i],
                   hd_outcome_name((hd_outcome)outcome[i]));
-        for (int way = 0; way < 3; way++) {
+        for (int way = 0; way < 4; way++) {
             hd_view view;
             hd_view_entry e;
             uint64_t rows = 0;
             b = test_batch(HD_OP_FIND, N, key, NULL, outcome);
             b.value_out = out;
+            b.kernel = k ? kernels[way] : NULL;
             must(hd_run(t, &b));
             for (int i = 0; i < N; i++)
                 check(key[i] >= HD_KEY_RESERVED || (outcome[i] == HD_HIT && out[i] == value[i]),
                       "key %llx: %s, value %llx", (ull)key[i], hd_outcome_name((hd_outcome)outcome[i]), (ull)out[i]);
+            values_are_no_keys(t, b.kernel, key, value, N);
             must(hd_view_open(t, NULL, &view));
             for (uint64_t s = 0; s < view.places; s++) {
                 int i = 0;
