@@ -8,8 +8,8 @@
  * All items of a batch have one operation. So one of three cases holds:
  *
  *   lookups, assignments   No key word changes. An assignment is one store of the value word.
- *   erase                  Key words only become VACANT, by a compare-and-swap (CAS) from the key. If that fails, another
- *                          item erased the key, and no item brings it back: MISS.
+ *   erase                  Key words only become VACANT, by a compare-and-swap (CAS) from the key. If that fails,
+ *                          another item erased the key, and no item brings it back: MISS.
  *   operations that        A slot that has a key keeps it, and no slot becomes free. An item takes the first free slot
  *   insert                 of its way by a CAS to BUSY, stores the value word, and then releases the key word. What is
  *                          BUSY before the first free slot may become the item's key: the item looks at the bucket
