@@ -258,28 +258,29 @@ SIMT_FN uint32_t ovs_wide_outcomes(const ovs_wide_kind *k)
                                           : (1u << HD_OUTCOME_COUNT) - 1;
 }
 
-SIMT_FN void ovs_wide_deliver(const ovs_args *a, const ovs_wide_kind *k, const ovs_wide_item *m)
+/* Where the value of a HIT is, if a pointer to it is wanted. */
+SIMT_FN const uint8_t *ovs_wide_pointer(const ovs_args *a, const ovs_wide_kind *k, const ovs_wide_item *m)
 {
     bool points = k->op != HD_OP_FIND && m->o.outcome == HD_HIT && a->b.ptr;
-    const uint8_t *value = (const uint8_t *)0;
-    if (points) value = (const uint8_t *)(ovs_wide_slot(a, m, m->o.entry) + OVS_PAIRS);
-    gpu_deliver_sized(&a->b, OVS_WIDE_HALF, m->o.i, k->op, m->o.outcome, m->o.value, value, false, true);
+    return points ? (const uint8_t *)(ovs_wide_slot(a, m, m->o.entry) + OVS_PAIRS) : (const uint8_t *)0;
 }
 
-/* Lanes whose items are decided deliver them and take the next ones. False: the warp has run all its items. */
+/* Lanes whose items are decided take the next ones, and deliver those: so the lane loads the next key while the value
+ * that it found is still on its way. False: the warp has run all its items. */
 SIMT_FN bool ovs_wide_turn(simt_tile w, const ovs_args *a, const ovs_wide_kind *k, ovs_wide_item *m, uint32_t *drawn,
                            ovs_quad_pass *pass, uint64_t *counted)
 {
-    bool done = m->o.outcome < GPU_UNDECIDED;
-    if (done) ovs_wide_deliver(a, k, m);
-    simt_join();
-    gpu_count_lanes_of(w, counted, m->o.outcome, ovs_wide_outcomes(k));
-    bool free = done || m->o.outcome == OVS_QUAD_NO_ITEM;
+    const uint64_t item = m->o.i, value = m->o.value;
+    const uint32_t outcome = m->o.outcome;
+    const uint8_t *pointer = ovs_wide_pointer(a, k, m);
+    bool done = outcome < GPU_UNDECIDED, free = done || outcome == OVS_QUAD_NO_ITEM;
+    gpu_count_lanes_of(w, counted, outcome, ovs_wide_outcomes(k));
     uint32_t lanes = simt_ballot(w, free);
     if (free) m->o.outcome = OVS_QUAD_NO_ITEM;
     simt_join();
     uint64_t i = ovs_quad_next(a, drawn, pass, simt_popc(lanes & ((1u << w.rank) - 1)), simt_popc(lanes));
     if (free && i < a->b.last) ovs_wide_take(a, k, m, i);
+    if (done) gpu_deliver_sized(&a->b, OVS_WIDE_HALF, item, k->op, outcome, value, pointer, false, true);
     simt_join();
     return simt_any(w, m->o.outcome != OVS_QUAD_NO_ITEM);
 }
