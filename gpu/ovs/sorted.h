@@ -82,6 +82,21 @@ SIMT_FN ovs_sorted_seen ovs_sorted_hint(const ovs_args *a, bool pairs, const ovs
     return s;
 }
 
+/* What the words of half a warp, a bucket, say about a key. half: its first lane. */
+SIMT_FN ovs_sorted_seen ovs_sorted_compare(simt_tile w, bool pairs, uint64_t word, uint64_t key, uint32_t half)
+{
+    ovs_sorted_seen s;
+    bool slot_word = !pairs || w.rank - half < OVS_PAIRS; /* else the lane has a value word */
+    bool has_key = pairs ? word == key : (uint32_t)ovs_key_of(word) == (uint32_t)key;
+    uint32_t with = simt_ballot(w, slot_word && has_key) >> half & 0xffff;
+    uint32_t fresh = simt_ballot(w, slot_word && word == (pairs ? ovs_pair_fresh() : ovs_fresh())) >> half & 0xffff;
+    s.reads = true;
+    s.open = fresh != 0;
+    s.slot = with ? simt_ffs(with) - 1 : OVS_SLOTS;
+    s.value = ovs_sorted_of(w, pairs, word, half + (s.slot + (pairs ? OVS_PAIRS : 0)) % OVS_SLOTS);
+    return s;
+}
+
 /* One look of all lanes, each at the bucket of its item's step. */
 SIMT_FN ovs_sorted_seen ovs_sorted_look(simt_tile w, const ovs_args *a, bool pairs, const ovs_sorted_item *m)
 {
@@ -91,7 +106,6 @@ SIMT_FN ovs_sorted_seen ovs_sorted_look(simt_tile w, const ovs_args *a, bool pai
     uint64_t before = simt_shfl_u64(w, s.reads ? at : 0, w.rank ? w.rank - 1 : 0);
     uint32_t half = w.rank / OVS_SORTED_HALF * OVS_SORTED_HALF, rank = w.rank - half;
     uint32_t loads = simt_ballot(w, s.reads && (rank == 0 || before != at));
-    bool slot_word = rank < ovs_sorted_slots(pairs); /* else the lane has value words */
     SIMT_UNROLL
     for (uint32_t q = 0; q < OVS_SORTED_HALF; q++) {
         uint64_t *line = (uint64_t *)(uintptr_t)simt_shfl_u64(w, at, half + q);
@@ -103,16 +117,11 @@ SIMT_FN ovs_sorted_seen ovs_sorted_look(simt_tile w, const ovs_args *a, bool pai
     for (uint32_t q = 0; q < OVS_SORTED_HALF; q++) {
         if (loads >> (half + q) & 1) word = x[q];
         simt_join();
-        uint64_t key = ovs_sorted_of(w, pairs, m->o.key, half + q);
-        bool has_key = pairs ? word == key : (uint32_t)ovs_key_of(word) == (uint32_t)key;
-        uint32_t with = simt_ballot(w, slot_word && has_key) >> half & 0xffff;
-        uint32_t fresh = simt_ballot(w, slot_word && word == (pairs ? ovs_pair_fresh() : ovs_fresh())) >> half & 0xffff;
-        uint32_t slot = with ? simt_ffs(with) - 1 : OVS_SLOTS;
-        uint64_t value = ovs_sorted_of(w, pairs, word, half + (slot + (pairs ? OVS_PAIRS : 0)) % OVS_SLOTS);
+        ovs_sorted_seen is = ovs_sorted_compare(w, pairs, word, ovs_sorted_of(w, pairs, m->o.key, half + q), half);
         if (rank != q || !s.reads) continue;
-        s.slot = slot;
-        s.value = value;
-        if (pairs || !m->digests) s.open = fresh != 0;
+        s.slot = is.slot;
+        s.value = is.value;
+        if (pairs || !m->digests) s.open = is.open;
     }
     simt_join();
     return s;
