@@ -117,6 +117,8 @@ typedef struct hd_gpu_parts {
     /* The parts of an empty table were filled, and are on the device: launches what the rest of the table needs. NULL:
      * nothing. */
     hd_status (*filled)(void *own, const hd_gpu_machine *m);
+    /* Before a walk whose caller may change values: launches what the rest of the table needs. NULL: nothing. */
+    hd_status (*changing)(void *own, const hd_gpu_machine *m);
 } hd_gpu_parts;
 
 struct hd_gpu {
@@ -271,6 +273,7 @@ hd_status hd_host_shape(const hd_design *d, const hd_config *c, hd_info *info);
 hd_status hd_host_open(const hd_design *d, const hd_info *info, const hd_seams *s, void **state);
 void hd_host_close(void *state, const hd_seams *s);
 hd_status hd_host_check(void *state);
+hd_status hd_host_walk(void *state, hd_walk_how how);
 size_t hd_host_next(void *state, hd_entry *e, size_t most);
 bool hd_host_put_at(void *state, const hd_entry *e);
 void hd_host_move_all(void *from, void *to);
@@ -318,8 +321,8 @@ hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when w
 /* clang-format off */
 #define HD_ON_HOST                                                                                                    \
     .backend = "host", .shape = hd_host_shape, .open = hd_host_open, .close = hd_host_close, .check = hd_host_check,   \
-    .next = hd_host_next, .put_at = hd_host_put_at, .move_all = hd_host_move_all, .view = hd_host_view,                \
-    .launch = hd_host_launch
+    .walk = hd_host_walk, .next = hd_host_next, .put_at = hd_host_put_at, .move_all = hd_host_move_all,                \
+    .view = hd_host_view, .launch = hd_host_launch
 #define HD_ON_CUDA                                                                                                    \
     .backend = "cuda", .shape = hd_cuda_shape, .open = hd_cuda_open, .close = hd_cuda_close, .stage = hd_cuda_stage,   \
     .settle = hd_cuda_settle, .walk = hd_cuda_walk, .look = hd_cuda_look, .walked = hd_cuda_walked,                    \

@@ -164,6 +164,7 @@ static void dictionary(hd_config *c, uint8_t shape, uint8_t more)
         c->ovs.near_bytes = (uint64_t)c->ovs.segment_bytes * (more & 3);
         c->ovs.guide = more & 4 ? HD_GUIDE_DIGEST : HD_GUIDE_NONE;
         c->ovs.partition = more & 8 ? HD_PARTITION_RANGE : HD_PARTITION_HASH;
+        c->ovs.copy_bytes = c->ovs.near_bytes && more & 16 ? 64 : 0;
         c->capacity = c->slots * (1 + (uint64_t)(shape / 9 % 8));
         return;
     }

@@ -361,6 +361,9 @@ typedef struct hd_ovs_config {
                                is in one of the two memories */
     hd_guide guide;
     hd_partition partition;
+    uint64_t copy_bytes; /* device memory for copies of entries that far segments hold, in bytes, a multiple of 32. Of
+                            large batches, lookups of keys that are often asked for then read no far memory
+                            (doc/contract-ovs.md, Copies). It counts in near_bytes. 0: none */
 } hd_ovs_config;
 
 typedef struct hd_sl_config {

@@ -8,7 +8,8 @@
  *
  * DESIGN is ovs, sl, hive, or ovs with a guide or with ranges: ovs:none, ovs:digest, ovs:range. Then keys are also
  * drawn by Zipf's law, and together: neighbours, in order. ovs:pairs is ovs with keys and values of 8 bytes, and also
- * runs assign_values. KERNEL - is the one that the table chooses. If one KERNEL is named, it fills the table, too.
+ * runs assign_values. ovs:copies=SHARE gives that share of `near` to copies of entries; before a point with Zipf's law
+ * WARM items are looked up. KERNEL - is the one that the table chooses. If one KERNEL is named, it fills the table, too.
  * CAPACITY and ENTRIES are numbers of entries. NEAR is the share of the table's bytes that `near` allows, besides
  * digests; 1: no limit. The table is filled with ENTRIES distinct keys, evenly spread over 32 bits, FILL at a time;
  * then batches of BATCH random ones run, and, with design sl, of new keys. All arrays are in device memory. Each figure
@@ -24,6 +25,7 @@
 
 #include "judge/device/rates.h"
 
+enum : uint64_t { WARM = 1ull << 28, WARM_BATCH = 1 << 20 };
 enum : uint32_t { LIMIT = 32, LINE = 16 /* words */, SEGMENT = 512 /* lines */ };
 
 struct arrays {
@@ -71,7 +73,9 @@ static __global__ void draw(arrays a, uint64_t n, uint64_t first, uint64_t below
 {
     EACH(i, n)
     {
-        uint64_t x = random_of(i + seed), number = how == IN_ORDER ? i : how == ZIPF ? zipf_of(x, below) : x % below;
+        uint64_t x = random_of(i + (seed << 32)), number = how == IN_ORDER ? i
+                                                           : how == ZIPF   ? zipf_of(x, below)
+                                                                           : x % below;
         uint64_t key = key_of(uint32_t(first + number));
         if (how == TOGETHER) key = next_key(uint32_t(random_of(seed) + i * ((1ull << 32) / below)), below);
         a.key[i] = a.pairs ? key * 0x9e3779b97f4a7c15u : key; /* an odd factor gives no key twice */
@@ -111,6 +115,7 @@ struct bench {
     const char *design;
     double near;
     uint64_t entries;
+    bool copies; /* entries may have copies */
     arrays a;
     cudaEvent_t from, to;
 };
@@ -161,16 +166,35 @@ struct point {
     bool present;
     hd_outcome outcome;
     law how;
+    bool after; /* a batch of updates by the same law comes before each */
 };
 
-static void measure(bench &b, const point &p, uint64_t n, const char *kernel)
+/* So that entries that are often looked up have copies. */
+static void warm(bench &b, const point &p, uint64_t most)
+{
+    const uint64_t n = std::min<uint64_t>(most, WARM_BATCH);
+    for (uint64_t k = 0; k < WARM / n; k++) {
+        draw<<<BLOCKS, THREADS>>>(b.a, n, p.present ? 0 : b.entries, p.present ? b.entries : 1 << 26, k + 1000, p.how);
+        hd_batch x = batch_of(b, HD_OP_FIND, n);
+        x.value_out = b.a.value_out;
+        run(b, x);
+    }
+}
+
+static void measure(bench &b, const point &p, uint64_t n, uint64_t most, const char *kernel)
 {
     double least = 1e30;
     hd_batch x;
     if (p.op == HD_OP_RANGE) n = std::min<uint64_t>(n, 1 << 22);
+    if (b.copies && p.how == ZIPF && p.op == HD_OP_FIND) warm(b, p, most);
     for (uint64_t turn = 1; turn <= (p.op == HD_OP_ERASE ? 1 : 3); turn++) {
+        if (p.after) {
+            draw<<<BLOCKS, THREADS>>>(b.a, n, 0, b.entries, turn * 128 + 127, p.how);
+            x = batch_of(b, HD_OP_INSERT_OR_ASSIGN, n);
+            run(b, x);
+        }
         draw<<<BLOCKS, THREADS>>>(b.a, n, p.present ? 0 : b.entries, p.present ? b.entries : 1 << 26,
-                                  turn * 1000003 + p.op, p.how);
+                                  turn * 128 + p.after * 64 + p.op, p.how);
         x = batch_of(b, p.op, n);
         x.kernel = kernel;
         if (p.op != HD_OP_INSERT_OR_ASSIGN && p.op != HD_OP_ASSIGN_VALUES) x.value_out = b.a.value_out;
@@ -223,6 +247,8 @@ static int table(int argc, char **argv)
         { "find, hits, together", HD_OP_FIND, true, HD_HIT, TOGETHER },
         { "find, misses, Zipf 0.99", HD_OP_FIND, false, HD_MISS, ZIPF },
         { "insert_or_assign, hits", HD_OP_INSERT_OR_ASSIGN, true, HD_UPDATED, EVENLY },
+        { "insert_or_assign, hits, Zipf 0.99", HD_OP_INSERT_OR_ASSIGN, true, HD_UPDATED, ZIPF },
+        { "find, hits, Zipf 0.99, after updates", HD_OP_FIND, true, HD_HIT, ZIPF, true },
         { "insert_or_assign, hits, together", HD_OP_INSERT_OR_ASSIGN, true, HD_UPDATED, TOGETHER },
         { "assign_values", HD_OP_ASSIGN_VALUES, true, HD_UPDATED, EVENLY },
         { "successor", HD_OP_SUCCESSOR, true, HD_HIT, EVENLY },
@@ -244,11 +270,14 @@ static int table(int argc, char **argv)
     hd_config c = hd_config_of(guide ? "ovs" : b.design);
     c.backend = "cuda";
     c.capacity = capacity;
-    if (guide && !pairs) must(hd_config_set(&c, ranges ? "partition" : "guide", b.design + 4), "design");
+    const double share = strncmp(b.design, "ovs:copies=", 11) == 0 ? atof(b.design + 11) : 0;
+    b.copies = share > 0;
+    if (guide && !pairs && !b.copies) must(hd_config_set(&c, ranges ? "partition" : "guide", b.design + 4), "design");
     if (pairs) c.value_bytes = 8;
     const uint64_t words = pairs ? 2 : 1; /* of an entry; as many 4 bytes are a value */
     if (b.near < 1) (ordered ? c.sl.near_bytes : c.ovs.near_bytes) = uint64_t(b.near * capacity * 8 * words);
     if (b.near < 1 && digest) c.ovs.near_bytes += capacity * 2;
+    if (b.copies) c.ovs.copy_bytes = uint64_t(share * double(c.ovs.near_bytes)) / 32 * 32;
     must(hd_open(&c, &b.table), "hd_open");
     b.a = { take<uint64_t>(big),
             take<uint64_t>(n),
@@ -271,7 +300,7 @@ static int table(int argc, char **argv)
             if (p.op == HD_OP_ASSIGN_VALUES && !ordered && !pairs) continue;
             if ((p.how >= ZIPF && !guide) || (p.op == HD_OP_ERASE && &size != &batches.back())) continue;
             for (const std::string &k : kernels)
-                measure(b, p, strtoull(size.c_str(), nullptr, 0), k == "-" ? nullptr : k.c_str());
+                measure(b, p, strtoull(size.c_str(), nullptr, 0), n, k == "-" ? nullptr : k.c_str());
         }
     if (ordered) insert_new(b, std::min(n, capacity / 32)); /* there must be room for three of them */
     must(hd_check(b.table), "hd_check");

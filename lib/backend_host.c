@@ -124,6 +124,10 @@ hd_status hd_host_open(const hd_design *d, const hd_info *info, const hd_seams *
 }
 
 hd_status hd_host_check(void *state) { return ((host *)state)->gpu->ref->check(((host *)state)->entries); }
+hd_status hd_host_walk(void *state, hd_walk_how how)
+{
+    return hd_walk(((host *)state)->gpu->ref, ((host *)state)->entries, how);
+}
 size_t hd_host_next(void *state, hd_entry *e, size_t most)
 {
     return ((host *)state)->gpu->ref->next(((host *)state)->entries, e, most);

@@ -178,6 +178,16 @@ static hd_status await_batches(hd_cuda *c)
     return hd_cuda_wait_anyway(c, what_for, status, NULL);
 }
 
+/* Before the first entry is read. */
+static hd_status begin_changing(hd_cuda *c)
+{
+    hd_cuda_stream o = { c, NULL, what_for, NULL };
+    const hd_gpu_machine m = hd_cuda_machine(&o);
+    if (c->walk.how != HD_WALK_CHANGE || !c->gpu->parts->changing) return HD_OK;
+    hd_status status = c->gpu->parts->changing(c->own, &m);
+    return hd_cuda_wait_anyway(c, what_for, status, NULL);
+}
+
 hd_status hd_cuda_walk(void *state, hd_walk_how how)
 {
     hd_cuda *c = (hd_cuda *)state;
@@ -194,6 +204,7 @@ hd_status hd_cuda_walk(void *state, hd_walk_how how)
     }
     status = hd_cuda_enter(c, &before);
     if (!status) status = await_batches(c);
+    if (!status) status = begin_changing(c);
     if (!status) status = take_pieces(c);
     if (!status) status = ASK(c, what_for, stream_make, &w->stream);
     w->on = !status;

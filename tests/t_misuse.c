@@ -809,7 +809,9 @@ static bool wrong_segments(const hd_config *c, bool ordered, uint32_t segment)
     uint64_t fit = segment / (c->value_bytes == 8 ? 16 : 8);
     bool slotted = ordered ? c->slots >= 8 && (c->slots & (c->slots - 1)) == 0 && c->slots <= fit && c->slots <= 4096
                            : c->slots == 16 || (pairs && c->slots == 8);
+    bool copies = !ordered && c->ovs.copy_bytes != 0;
     if (!ordered && pairs && (c->ovs.guide != HD_GUIDE_NONE || c->ovs.partition != HD_PARTITION_HASH)) return true;
+    if (copies && (pairs || c->ovs.copy_bytes % 32)) return true;
     return !power || !valued || !slotted || c->capacity == 0 || c->threads > 1024 || c->hkv.dual || c->hkv.pins;
 }
 
@@ -836,6 +838,7 @@ static void drawn_segments(void **state)
         if (test_below(&random, 16) == 0) c.threads = slots[test_below(&random, 11)];
         if (!ordered && test_below(&random, 4) == 0) c.ovs.guide = HD_GUIDE_DIGEST;
         if (!ordered && test_below(&random, 4) == 0) c.ovs.partition = HD_PARTITION_RANGE;
+        if (!ordered && test_below(&random, 4) == 0) c.ovs.copy_bytes = sizes[test_below(&random, SIZES)];
         *(ordered ? &c.sl.segment_bytes : &c.ovs.segment_bytes) = bytes;
         *(ordered ? &c.sl.near_bytes : &c.ovs.near_bytes) = near;
         test_case("%s capacity=%llu slots=%u value_bytes=%u segment=%u near=%llu pins=%u threads=%u", c.design,

@@ -32,6 +32,9 @@ static const char *const shapes[] = {
     "buckets=3 segment=128 near=1 batch=16x1 keys=uniform:70 distinct=1 guide=digest",
     "buckets=4 segment=128 near=256 batch=16x1 keys=uniform:70 duplicate=100000 reserved=50000 partition=range",
     "buckets=6 segment=256 batch=40x1 keys=uniform:90 duplicate=200000 guide=digest partition=range",
+    "buckets=4 segment=256 near=256 batch=40x1 keys=uniform:60 duplicate=200000 reserved=50000 copies=128",
+    "buckets=3 segment=128 near=1 batch=16x1 keys=uniform:40 duplicate=300000 copies=32 guide=digest",
+    "buckets=6 segment=256 near=256 batch=70x1 keys=uniform:90 duplicate=100000 copies=256 partition=range",
     "buckets=2 segment=256 batch=10x1 keys=uniform:14 duplicate=200000 reserved=50000 value=8",
     "buckets=3 segment=128 near=256 batch=16x1 keys=uniform:40 duplicate=100000 reserved=50000 value=8",
     "buckets=8 segment=512 near=512 batch=70x1 keys=uniform:80 duplicate=100000 value=8",
@@ -106,6 +109,7 @@ static void assignments_overlap(void **unused)
         { { "flip", "quad" }, "buckets=2 segment=256 batch=12x1 keys=uniform:14 duplicate=300000 guide=digest" },
         { { "probe8", "flip" }, "buckets=4 segment=512 near=512 batch=40x1 keys=uniform:30" },
         { { "flip", "wide" }, "buckets=2 segment=256 batch=12x1 keys=uniform:14 duplicate=300000 value=8" },
+        { { "quad", "flip" }, "buckets=4 segment=256 near=256 batch=20x1 keys=uniform:20 copies=64" },
     };
     enum { TWOS = sizeof twos / sizeof *twos };
     totals t;
@@ -346,6 +350,8 @@ static void tables_grow_on_the_host_machine(void **unused)
                                           "buckets=128 segment=16384",
                                           "buckets=2 segment=256 near=256 value=8",
                                           "buckets=64 segment=8192 near=1 value=8",
+                                          "buckets=9 segment=1024 near=2048 copies=256",
+                                          "buckets=4 segment=256 near=256 copies=64 partition=range",
                                           "buckets=3 segment=128 partition=range",
                                           "buckets=4 segment=256 near=256 guide=digest partition=range",
                                           "buckets=9 segment=1024 near=2048 partition=range",

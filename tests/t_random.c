@@ -413,6 +413,8 @@ static hd_case draw_ovs_case(uint64_t number)
     if (test_below(&r, 3) == 0) {
         make_pairs(&c);
         c.table.ovs.partition = HD_PARTITION_HASH;
+    } else {
+        c.table.ovs.copy_bytes = ONE_OF(&r, 0, 32, 128, 1024);
     }
     return c;
 }

@@ -37,16 +37,20 @@
 #include "gpu/batch.h"
 #include "ref/ovs/layout.h"
 
+enum { OVS_BLOCKS_LEAST = 8 };
+
 typedef struct ovs_args {
     ovs_view v;
     gpu_batch b;
     uint64_t round; /* resizing: the partner of segment g of [first, last) is segment round + g */
     /* flip, sorted: words code << 32 | item, in the order of codes; item is counted from b.first. A code is the bucket
-     * where the way begins. And the next word that is to be taken */
+     * where the way begins, without its lowest code_shift bits. And the next word that is to be taken */
     uint64_t *sorted, *next;
-    uint64_t *kept;      /* (1): the number of words, of items that digests have not settled; NULL: all have a word */
-    uint64_t *kept_next; /* (1): that of the next window, which becomes 0 */
-    uint64_t *crowded;   /* (1): one more than the last segment that cannot take its partner's keys; 0: all can */
+    uint32_t code_shift;
+    uint64_t block_items; /* sorted: no more blocks run than one for so many items, and OVS_BLOCKS_LEAST; 0: all run */
+    uint64_t *kept;       /* (1): the number of words, of items that digests have not settled; NULL: all have a word */
+    uint64_t *kept_next;  /* (1): that of the next window, which becomes 0 */
+    uint64_t *crowded;    /* (1): one more than the last segment that cannot take its partner's keys; 0: all can */
     /* Resizing with ranges */
     uint32_t *keys;           /* (segments) how many each has */
     const uint32_t *wait;     /* keys that wait for room, ascending */

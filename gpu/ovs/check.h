@@ -9,6 +9,7 @@
 #define OVS_CHECK_H
 
 #include "gpu/ovs/check_args.h"
+#include "gpu/ovs/copies.h"
 #include "gpu/ovs/digest.h"
 
 /* The word, or key word, of the lane's slot of bucket b. */
@@ -68,11 +69,35 @@ SIMT_FN void ovs_check_rows(const ovs_check_args *a)
     simt_join();
 }
 
+/* Whether a slot on the way of the key has this word. Slots with digests are read like others. */
+SIMT_FN bool ovs_has_word(const ovs_view *v, uint64_t word)
+{
+    uint64_t h = ovs_hash(v, ovs_key_of(word));
+    bool found = false;
+    SIMT_ROLLED
+    for (uint32_t k = 0; k < ovs_way(v) * OVS_SLOTS && !found; k++)
+        found = simt_ldrlx_u64(ovs_bucket(v, ovs_way_bucket(v, h, k / OVS_SLOTS)) + k % OVS_SLOTS) == word;
+    return found;
+}
+
+SIMT_FN void ovs_check_copies(const ovs_check_args *a)
+{
+    const ovs_view *v = &a->v;
+    for (uint64_t i = gpu_thread(); i < ovs_copy_words(v); i += gpu_threads()) {
+        uint64_t copy = simt_ldrlx_u64(v->copy + i);
+        int wrong = ovs_copy_wrong(v, i, copy);
+        if (wrong == OVS_COPY_RULES && copy && !ovs_has_word(v, ~copy)) wrong = OVS_COPY_STALE;
+        if (wrong != OVS_COPY_RULES) simt_max_u64(a->first_copy, ~(OVS_COPY_RULES * i + (uint64_t)wrong), SIMT_RELAXED);
+    }
+    simt_join();
+}
+
 SIMT_FN void ovs_check_slots(const ovs_check_args *a)
 {
     const ovs_view *v = &a->v;
     simt_tile t = simt_tile_of(ovs_slots(v));
     ovs_check_rows(a);
+    ovs_check_copies(a);
     for (uint64_t b = gpu_thread() / t.size; b < ovs_buckets(v); b += gpu_threads() / t.size) {
         uint64_t steps, word = ovs_line_word(t, v, b), key = ovs_key_in(v, word), e = b * t.size + t.rank;
         uint32_t wrong = ovs_check_word(v, b, word, &steps);

@@ -15,6 +15,7 @@ typedef struct ovs_check_args {
      * of the directory */
     uint64_t *first_row, *sum;
     const uint64_t *row_here;
+    uint64_t *first_copy; /* ~(OVS_COPY_RULES x word of all sets + rule) */
 } ovs_check_args;
 
 #endif

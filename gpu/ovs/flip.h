@@ -211,6 +211,9 @@ SIMT_FN void ovs_run_present(simt_tile w, const ovs_args *a, ovs_owned *x, gpu_o
         o->entry = ovs_own_entry(x, slot);
     }
     simt_join();
+    if (a->v.copy_sets && change != GPU_KEEP && w.rank == 0)
+        ovs_renew_copies(&a->v, p->key, x->overlaps || change == GPU_REMOVE ? 0 : ~word_pack(OVS_HALF, p->key, now));
+    simt_join();
     if (change == GPU_REMOVE) ovs_empty_slot(w, x, slot);
     if (x->overlaps)
         ovs_assign(w, x, o, lanes, slot, now);

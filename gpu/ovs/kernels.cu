@@ -26,7 +26,7 @@ static_assert(sizeof shared / sizeof *shared == OVS_NUMBER_range_count - HD_SHAR
  * registers with it. `blocks` of `threads` run on a multiprocessor at a time.
  *
  * Of `quad`. only: the operation of all items, whose values are aligned then; HD_OP_COUNT_: any. guides: segments may
- * have digests. */
+ * have digests, and entries copies. */
 #define QUAD_SPECIAL(name, only, guides, blocks)                                                                \
     static __global__ void __launch_bounds__(OVS_QUAD_THREADS, blocks) name(const __grid_constant__ ovs_args a) \
     {                                                                                                           \
@@ -36,7 +36,7 @@ static_assert(sizeof shared / sizeof *shared == OVS_NUMBER_range_count - HD_SHAR
             k.mixed = false;                                                                                    \
             k.aligned = true;                                                                                   \
         }                                                                                                       \
-        if (!guides) k.guided = false;                                                                          \
+        if (!guides) k.guided = k.copies = false;                                                               \
         ovs_quad_run(&a, &k);                                                                                   \
     }
 QUAD_SPECIAL(ovs_special_quad_plain, HD_OP_COUNT_, false, 2)
@@ -58,7 +58,8 @@ WIDE_SPECIAL(ovs_special_wide_find, HD_OP_FIND, 4)
 WIDE_SPECIAL(ovs_special_wide_erase, HD_OP_ERASE, 4)
 WIDE_SPECIAL(ovs_special_wide_put, HD_OP_INSERT_OR_ASSIGN, 4)
 
-/* Of others. promise: what is true besides; plain: no segment has digests. wide: ovs_view.pairs. */
+/* Of others. promise: what is true besides; plain: no segment has digests, and no entry
+ * a copy. wide: ovs_view.pairs. */
 #define OVS_SPECIAL(name, text, promise, wide, threads, blocks)                                        \
     static __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ ovs_args a) \
     {                                                                                                  \
@@ -66,16 +67,16 @@ WIDE_SPECIAL(ovs_special_wide_put, HD_OP_INSERT_OR_ASSIGN, 4)
         __builtin_assume(a.v.pairs == wide);                                                           \
         text(&a);                                                                                      \
     }
-#define OVS_PLAIN a.v.guided == 0
+#define OVS_PLAIN a.v.guided == 0 && a.v.copy_sets == 0
 OVS_SPECIAL(ovs_special_flip_plain, ovs_flip_items, OVS_PLAIN, 0, GPU_ITEMS_THREADS, 7)
-OVS_SPECIAL(ovs_special_flip_words, ovs_flip_items, a.v.guided != 0, 0, GPU_ITEMS_THREADS, 6)
+OVS_SPECIAL(ovs_special_flip_words, ovs_flip_items, true, 0, GPU_ITEMS_THREADS, 6)
 OVS_SPECIAL(ovs_special_flip_pairs, ovs_flip_items, OVS_PLAIN, 1, GPU_ITEMS_THREADS, 6)
 OVS_SPECIAL(ovs_special_probe4_plain, ovs_probe4_items, OVS_PLAIN, 0, GPU_ITEMS_THREADS, 6)
 OVS_SPECIAL(ovs_special_probe8_plain, ovs_probe8_items, OVS_PLAIN, 0, GPU_ITEMS_THREADS, 7)
 OVS_SPECIAL(ovs_special_probe16_plain, ovs_probe16_items, OVS_PLAIN, 0, GPU_ITEMS_THREADS, 8)
 OVS_SPECIAL(ovs_special_probe32_plain, ovs_probe32_items, OVS_PLAIN, 0, GPU_ITEMS_THREADS, 8)
 
-/* A row's entry point, and its special ones: `op` as in QUAD_SPECIAL; plain: no segment has digests.
+/* A row's entry point, and its special ones: `op` as in QUAD_SPECIAL; plain: as in OVS_SPECIAL.
  * pairs: entries are pairs of words, else words. */
 static const struct {
     hd_kernel_entry row, special;
@@ -103,7 +104,7 @@ static const struct {
 
 static const void *special_for(const void *row, const ovs_args *a)
 {
-    bool plain = a->v.guided == 0, pairs = a->v.pairs != 0,
+    bool plain = a->v.guided == 0 && a->v.copy_sets == 0, pairs = a->v.pairs != 0,
          aligned = ((uintptr_t)a->b.value | (uintptr_t)a->b.value_out) % 4 == 0;
     uint32_t op = !a->b.each && aligned ? a->b.op : (uint32_t)HD_OP_COUNT_;
     for (const auto &s : specials)

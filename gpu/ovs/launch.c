@@ -24,7 +24,7 @@ extern const hd_design hd_design_ovs, hd_design_ovs_cuda;
 static const gpu_room room = { offsetof(ovs_own, words), sizeof(ovs_words), offsetof(ovs_own, listed),
                                offsetof(ovs_own, stage_flag) };
 
-enum { ALIGNED = 8 * 256 /* bytes: what aligns pieces, at most */ };
+enum { ALIGNED = 9 * 256 /* bytes: what aligns pieces, at most */ };
 
 /* Items that are sorted at a time. What they need takes a quarter of the device's memory that the table may have beside
  * its other room, but it is never less than for a share. */
@@ -32,6 +32,7 @@ static uint64_t sort_window(const hd_gpu_own *gpu)
 {
     enum { BYTES = 18 /* two words, and a share's counts */, USUAL = 1 << 16, MOST = 1 << 30 };
     uint64_t near = gpu->info.ovs.near_bytes, room_bytes = gpu_room_bytes(&room, &gpu->info, true) + ALIGNED;
+    room_bytes += gpu->info.ovs.copy_bytes;
     uint64_t left = near > room_bytes ? near - room_bytes : 0, n = near ? left / 4 / BYTES : USUAL;
     if (n < GPU_SORT_SHARE) n = GPU_SORT_SHARE;
     if (n > MOST) n = MOST;
@@ -68,9 +69,9 @@ static uint64_t batch_bytes(const hd_info *info, bool device)
     return gpu_bytes_of_pieces(all, room_to_take(&gpu, all));
 }
 
-/* What a table takes of the device's memory besides segments and what belongs to them: its room, and what aligns
- * pieces, at most. */
-uint64_t ovs_scratch_bytes(const hd_info *info) { return batch_bytes(info, true) + ALIGNED; }
+/* What a table takes of the device's memory besides segments and what belongs to them: its room, copies, and what
+ * aligns pieces, at most. */
+uint64_t ovs_scratch_bytes(const hd_info *info) { return batch_bytes(info, true) + ALIGNED + info->ovs.copy_bytes; }
 
 /* A device has a copy of the directory while the copy, and that before it while the table is resized, take a sixteenth
  * of `near` at most; or always, where there is no limit. */
@@ -186,7 +187,15 @@ static int pieces(const void *own, hd_piece *all)
     uint32_t extents = o->gpu.device ? ovs_extents_for(&o->v, ovs_segments(&o->v)) : 0;
     for (uint32_t k = 0; k < extents; k++) n += add_extent(&o->v, k, all + n);
     if (o->gpu.device && o->v.ranges) n += ovs_row_pieces(o, o->v.rows, all + n);
+    if (o->gpu.device)
+        all[n++] = (hd_piece){ "table: copies", offsetof(ovs_own, v.copy), ovs_copy_words(&o->v), sizeof(uint64_t), 0,
+                               HD_APART };
     return n;
+}
+
+hd_status ovs_forget_copies_there(const ovs_own *o, const hd_launcher *l)
+{
+    return o->v.copy_sets ? l->zero(l->self, o->v.copy, ovs_copy_words(&o->v) * sizeof *o->v.copy) : HD_OK;
 }
 
 static void taken(void *own)
@@ -213,31 +222,50 @@ typedef struct launching {
 static uint32_t code_bits(const ovs_view *v)
 {
     uint32_t bits = 1;
-    uint64_t most = v->guided ? ovs_buckets(v) + ovs_lines(v) : ovs_buckets(v);
+    uint64_t most = v->guided || v->copy_sets ? ovs_buckets(v) + ovs_lines(v) : ovs_buckets(v);
     while (most >> bits) bits++;
     return bits;
 }
 
-/* How many blocks run n sorted items: so many that what is in flight lies within 256 MiB of far memory. Beyond that the
- * translations of its pages are slower (lab/ovs.md). */
-static uint64_t sorted_blocks(const hd_launcher *l, const ovs_view *v, uint64_t n, uint32_t threads)
+/* How many items a block of `threads` is for, so that what is in flight lies within 256 MiB of far memory: beyond that
+ * the translations of its pages are slower (lab/ovs.md). 0: nothing is far. */
+static uint64_t block_items(const ovs_view *v, uint32_t threads)
 {
-    enum { LEAST = 8, WINDOW = 256 << 20 };
-    uint64_t blocks = hd_launch_blocks(l, n, threads), segments = ovs_segments(v);
-    if (segments <= v->near_most) return blocks;
-    uint64_t far = (segments - v->near_most) * ovs_segment_words(v) * sizeof(uint64_t);
-    double most = (double)n / (double)far * WINDOW / threads;
-    if (most < LEAST) most = LEAST;
-    return (double)blocks < most ? blocks : (uint64_t)most;
+    enum { WINDOW = 256 << 20 };
+    uint64_t segments = ovs_segments(v), far = segments > v->near_most ? segments - v->near_most : 0;
+    double items = (double)far * (double)(ovs_segment_words(v) * sizeof(uint64_t)) / WINDOW * threads;
+    return far && items < 1 ? 1 : (uint64_t)items;
 }
 
-/* Only items that digests do not settle are sorted, if they only read: else those of a key must stay in the order of
- * the batch. Two windows count in turn, and each sets the count of the next one to 0; `zero` is only for the first,
- * because on the host machine it acts before all launches. */
+/* How many blocks run n sorted items. */
+static uint64_t sorted_blocks(const launching *x, uint64_t n, uint32_t threads)
+{
+    uint64_t blocks = hd_launch_blocks(&x->l.on, n, threads), most = blocks;
+    if (x->a.block_items) most = n / x->a.block_items;
+    if (most < OVS_BLOCKS_LEAST) most = OVS_BLOCKS_LEAST;
+    return blocks < most ? blocks : most;
+}
+
+/* How many of the lowest bits of codes `sorted` does without, so that the sort needs fewer passes. Some items then have
+ * the same code as others whose buckets are near theirs. */
+static uint32_t spare_bits(const launching *x, uint64_t n)
+{
+    enum { SETTLED = 8 /* with copies one of so many items is left, or several */, ALIKE = 2 /* items, or more */ };
+    uint32_t bits = code_bits(&x->a.v), needs = 0, passes;
+    if (x->a.v.copy_sets) n /= SETTLED;
+    while (n / ALIKE >> needs) needs++;
+    passes = (needs + GPU_SORT_BITS - 1) / GPU_SORT_BITS;
+    if (passes == 0) passes = 1;
+    return bits > passes * GPU_SORT_BITS ? bits - passes * GPU_SORT_BITS : 0;
+}
+
+/* Only items that neither digests nor copies settle are sorted, if they only read: else those of a key must stay in the
+ * order of the batch. Two windows count in turn, and each sets the count of the next one to 0; `zero` is only for the
+ * first, because on the host machine it acts before all launches. */
 static hd_status count_kept(launching *x, const hd_variant_row *r)
 {
     uint64_t *kept = x->o->words->kept;
-    if (r->family != GPU_SORTED || x->o->v.guided == 0) return HD_OK;
+    if (r->family != GPU_SORTED || (x->o->v.guided == 0 && x->o->v.copy_sets == 0)) return HD_OK;
     x->a.kept = &kept[x->windows % 2];
     x->a.kept_next = &kept[(x->windows + 1) % 2];
     return x->windows++ ? HD_OK : x->l.on.zero(x->l.on.self, kept, sizeof x->o->words->kept);
@@ -251,13 +279,16 @@ static hd_status launch_window(launching *x, uint32_t row, const hd_variant_row 
     x->a.b.first = from;
     x->a.b.last = to;
     x->a.sorted = o->sorts.to_sort;
+    bool owned = r->family == GPU_OWNED;
+    x->a.code_shift = owned ? 0 : spare_bits(x, to - from);
+    x->a.block_items = owned || x->l.on.blocks_told ? 0 : block_items(&x->a.v, r->threads);
     hd_status status = count_kept(x, r);
     if (!status) status = gpu_launch_range(&x->l, OVS_NUMBER_codes, 1, 128);
     if (!status)
-        status = gpu_sort_launch(&x->l.on, sort, to - from, x->a.kept, code_bits(&x->a.v), o->sorts.to_sort,
-                                 o->sorts.room, o->sorts.count, sort_shares(&o->gpu), &x->a.sorted);
-    if (status || r->family == GPU_OWNED) return status ? status : gpu_launch_range(&x->l, row, r->lanes, r->threads);
-    return gpu_launch_blocks(&x->l, row, sorted_blocks(&x->l.on, &x->a.v, to - from, r->threads), r->threads);
+        status = gpu_sort_launch(&x->l.on, sort, to - from, x->a.kept, code_bits(&x->a.v) - x->a.code_shift,
+                                 o->sorts.to_sort, o->sorts.room, o->sorts.count, sort_shares(&o->gpu), &x->a.sorted);
+    if (status || owned) return status ? status : gpu_launch_range(&x->l, row, r->lanes, r->threads);
+    return gpu_launch_blocks(&x->l, row, sorted_blocks(x, to - from, r->threads), r->threads);
 }
 
 /* gpu_launcher.items of a row that is GPU_SORTED. */
@@ -314,7 +345,7 @@ static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd
 
 const char *ovs_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
-    const char *unfit = b->each ? NULL : ovs_unfit(b->op);
+    const char *unfit = b->each ? NULL : ovs_unfit_for(info, b->op);
     uint32_t family = b->each ? (uint32_t)GPU_ITEMS : (uint32_t)gpu_family_of(b->op);
     if (unfit) return unfit;
     bool alike = row->family == GPU_ALIKE || gpu_family_sorts(row->family);
@@ -342,6 +373,7 @@ static int regions(const void *own, hd_region *all)
     all[n++] = (hd_region){ o->sorts.to_sort, sort_window(&o->gpu) * 8, "words to sort" };
     all[n++] = (hd_region){ o->sorts.room, sort_window(&o->gpu) * 8, "room of the sort" };
     all[n++] = (hd_region){ o->sorts.count, gpu_sort_counts(sort_shares(&o->gpu)) * 4, "counts of the sort" };
+    all[n++] = (hd_region){ v->copy, ovs_copy_words(v) * sizeof *v->copy, "copies" };
     for (uint32_t k = 0; k < ovs_extents_for(v, ovs_segments(v)); k++)
         for (int part = add_extent(v, k, parts); part-- > 0;)
             all[n++] = (hd_region){ hd_field(o, parts[part].field), parts[part].count * parts[part].size, names[part] };
@@ -367,6 +399,7 @@ static hd_status open_here(const void *own, const hd_seams *s, void **staged)
     hd_info info = o->gpu.info;
     info.ovs.near_bytes = o->v.near_most == UINT64_MAX ? 0 : o->v.near_most * info.ovs.segment_bytes;
     if (o->v.near_most == 0) info.ovs.near_bytes = 1; /* none is near */
+    info.ovs.copy_bytes = 0;
     hd_status status = hd_design_ovs.open(&hd_design_ovs, &info, s, staged);
     if (status) return status;
     ovs_view_of(*staged)->guided = o->v.guided;
@@ -479,7 +512,9 @@ static hd_status resize_to(ovs_own *o, const hd_gpu_machine *m, uint64_t segment
     uint32_t had = ovs_extents_for(&o->v, ovs_segments(&o->v)), need = ovs_extents_for(&o->v, segments), most;
     hd_batch none;
     launching x;
-    hd_status status = take_extents(o, m, had, need);
+    bool fewer = segments < ovs_segments(&o->v); /* some entries come to near segments */
+    hd_status status = fewer ? ovs_forget_copies_there(o, &m->on) : HD_OK;
+    if (!status) status = take_extents(o, m, had, need);
     if (status) return status;
     memset(&none, 0, sizeof none);
     launching_begin(&x, o, &m->on, &none);

@@ -216,7 +216,8 @@ hd_status ovs_set_near(void *own, void *entries, const hd_gpu_machine *m, uint64
         const ovs_view v = ovs_view_on(&then, o->gpu.device);
         const goal g = { near_bytes, v.near_most, v.guided };
         ovs_drop_directory(o, m);
-        status = become_or_stay(o, m, &g);
+        status = ovs_forget_copies_there(o, &m->on);
+        if (!status) status = become_or_stay(o, m, &g);
         hd_status copied = ovs_copy_directory(o, m, ovs_near_rows_for(&o->gpu.info, o->gpu.device));
         if (!status) status = copied;
     }

@@ -5,6 +5,7 @@
 #ifndef OVS_ORDER_H
 #define OVS_ORDER_H
 
+#include "gpu/ovs/copies.h"
 #include "gpu/ovs/digest.h"
 #include "gpu/sort.h"
 
@@ -22,17 +23,25 @@ SIMT_FN bool ovs_ruled_out(const ovs_view *v, uint64_t h)
     return true;
 }
 
+/* The outcome of item i, which reads no bucket. */
+SIMT_FN void ovs_settle_item(const ovs_args *a, uint64_t i, uint32_t outcome, uint64_t value)
+{
+    simt_started(i);
+    simt_ticket(i, outcome, 0, OVS_NOWHERE);
+    gpu_deliver(&a->b, OVS_HALF, i, a->b.op, outcome, value, (const uint8_t *)0, false);
+}
+
 /* The bucket where the way of item i's key begins; of a reserved key, that behind the last. `settles`: items whose keys
- * digests rule out are MISS now, and no warp owns their segment, which is one further. */
+ * digests rule out are MISS now, and no warp owns their segment, which is one further. Of batches that leave settled
+ * items out, those whose keys have copies are HIT now. */
 SIMT_FN uint32_t ovs_code(const ovs_args *a, uint64_t i, bool settles, uint32_t *outcome)
 {
-    uint64_t key = simt_ld_u64(a->b.key + i), h = ovs_hash(&a->v, key);
+    uint64_t key = simt_ld_u64(a->b.key + i), h = ovs_hash(&a->v, key), copy = 0;
     if (key >= word_keys(ovs_half(&a->v))) return (uint32_t)ovs_buckets(&a->v);
-    if (!settles || !ovs_ruled_out(&a->v, h)) return (uint32_t)ovs_way_bucket(&a->v, h, 0);
-    simt_started(i);
-    simt_ticket(i, HD_MISS, 0, OVS_NOWHERE);
-    gpu_deliver(&a->b, OVS_HALF, i, a->b.op, HD_MISS, 0, (const uint8_t *)0, false);
-    *outcome = HD_MISS;
+    if (a->kept && ovs_may_copy(&a->v, h)) copy = ovs_copy_of(&a->v, h, key);
+    if (copy == 0 && (!settles || !ovs_ruled_out(&a->v, h))) return (uint32_t)ovs_way_bucket(&a->v, h, 0);
+    *outcome = copy ? HD_HIT : HD_MISS;
+    ovs_settle_item(a, i, *outcome, word_value_of(OVS_HALF, ~copy));
     return (uint32_t)(ovs_buckets(&a->v) + ovs_lines(&a->v));
 }
 
@@ -51,7 +60,7 @@ SIMT_FN uint64_t ovs_keep(simt_tile w, const ovs_args *a, bool keeps)
 SIMT_FN void ovs_lay_codes(const ovs_args *a)
 {
     simt_tile w = simt_tile_of(32);
-    bool settles = a->v.guided && !gpu_op_inserts(a->b.op);
+    bool settles = (a->v.guided || a->kept) && !gpu_op_inserts(a->b.op);
     uint64_t n = a->b.last - a->b.first, counted = 0;
     if (gpu_thread() == 0) simt_st_u64(a->next, 0);
     if (gpu_thread() == 0 && a->kept) simt_st_u64(a->kept_next, 0);
@@ -59,7 +68,7 @@ SIMT_FN void ovs_lay_codes(const ovs_args *a)
     for (uint64_t i = gpu_thread(); i - w.rank < n; i += gpu_threads()) {
         uint32_t outcome = GPU_UNDECIDED;
         uint64_t word = 0, at = i;
-        if (i < n) word = (uint64_t)ovs_code(a, a->b.first + i, settles, &outcome) << 32 | i;
+        if (i < n) word = (uint64_t)(ovs_code(a, a->b.first + i, settles, &outcome) >> a->code_shift) << 32 | i;
         simt_join();
         bool keeps = i < n && (!a->kept || outcome == GPU_UNDECIDED);
         if (a->kept) at = ovs_keep(w, a, keeps);

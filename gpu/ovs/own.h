@@ -16,7 +16,7 @@ typedef struct ovs_words {
     uint64_t next;     /* ovs_args.next */
     uint64_t kept[2];  /* ovs_args.kept, of every other window */
     uint64_t crowded;  /* ovs_args.crowded */
-    uint64_t check[3]; /* ovs_check_args.first, first_row, sum */
+    uint64_t check[4]; /* ovs_check_args.first, first_row, sum, first_copy */
     hd_word word;      /* of the batch lock group3 */
 } ovs_words;
 
@@ -57,6 +57,9 @@ ovs_view ovs_view_on(const hd_info *info, bool device);
 hd_status ovs_fits_near(const hd_info *info, bool device);
 /* What the table is, for its info. */
 void ovs_tell_info(const ovs_own *o, hd_info *info);
+
+/* All copies of entries (ref/ovs/layout.h) are dropped, before what is launched next. */
+hd_status ovs_forget_copies_there(const ovs_own *o, const hd_launcher *l);
 
 /* How many rows a copy of the directory in the device's memory may have. */
 uint64_t ovs_near_rows_for(const hd_info *info, bool device);

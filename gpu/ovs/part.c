@@ -86,7 +86,7 @@ static hd_status launch(const ovs_own *o, const hd_gpu_machine *m, uint32_t kern
 {
     enum { THREADS = 128 };
     uint64_t *word = o->words->check;
-    const ovs_check_args a = { ovs_view_there(o), &word[0], &word[1], &word[2], o->v.row };
+    const ovs_check_args a = { ovs_view_there(o), &word[0], &word[1], &word[2], o->v.row, &word[3] };
     uint64_t blocks = hd_launch_blocks(&m->on, ovs_places(&a.v), THREADS);
     return m->on.launch(m->on.self, kernel, &a, sizeof a, blocks, THREADS);
 }
@@ -103,12 +103,19 @@ static hd_status part_filled(void *own, const hd_gpu_machine *m)
     return status ? status : ovs_renew_there(o, m);
 }
 
-const hd_gpu_parts ovs_parts = { part_bytes, part_planes, part_next, part_put_at, part_clear, part_filled };
+static hd_status part_changing(void *own, const hd_gpu_machine *m)
+{
+    return ovs_forget_copies_there((const ovs_own *)own, &m->on);
+}
+
+const hd_gpu_parts ovs_parts = {
+    part_bytes, part_planes, part_next, part_put_at, part_clear, part_filled, part_changing
+};
 
 hd_status ovs_check_there(void *own, const hd_gpu_machine *m)
 {
     const ovs_own *o = (const ovs_own *)own;
-    uint64_t word[3] = { 0 }, row = 0, slot = 0;
+    uint64_t word[4] = { 0 }, row = 0, slot = 0;
     char why[256] = "";
     hd_status status = m->on.zero(m->on.self, o->words->check, sizeof word);
     if (!status) status = launch(o, m, OVS_NUMBER_check);
@@ -122,5 +129,7 @@ hd_status ovs_check_there(void *own, const hd_gpu_machine *m)
         ovs_say_row_broken(ovs_segments(&o->v) - 1, OVS_ROW_TWICE, why, sizeof why);
     else if (slot)
         ovs_say_broken(&o->v, ~slot / OVS_RULES, (int)(~slot % OVS_RULES), why, sizeof why);
+    else if (word[3])
+        ovs_say_copy_broken(~word[3] / OVS_COPY_RULES, (int)(~word[3] % OVS_COPY_RULES), why, sizeof why);
     return why[0] ? hd_fail(HD_ECORRUPT, "%s", why) : HD_OK;
 }

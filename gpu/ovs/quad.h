@@ -31,8 +31,8 @@ enum { OVS_QUAD = 4, OVS_QUAD_THREADS = 256, OVS_QUAD_NO_ITEM = GPU_UNDECIDED + 
  * need falls out, and registers with it. */
 typedef struct ovs_quad_kind {
     uint32_t op;
-    bool mixed, distinct, guided;
-    bool aligned; /* the values of the batch are aligned to their size */
+    bool mixed, distinct, guided, copies; /* segments may have digests; entries may have copies */
+    bool aligned;                         /* the values of the batch are aligned to their size */
 } ovs_quad_kind;
 
 SIMT_FN ovs_quad_kind ovs_quad_kind_of(const ovs_args *a)
@@ -42,6 +42,7 @@ SIMT_FN ovs_quad_kind ovs_quad_kind_of(const ovs_args *a)
     k.mixed = a->b.each != (const uint8_t *)0;
     k.distinct = a->b.distinct;
     k.guided = a->v.guided != 0;
+    k.copies = a->v.copy_sets != 0;
     k.aligned = false;
     return k;
 }
@@ -189,12 +190,15 @@ SIMT_FN void ovs_quad_leave(ovs_quad_item *m, uint32_t outcome)
 }
 
 /* The key is in slot `at` of the way. */
-SIMT_FN void ovs_quad_present(const ovs_args *a, ovs_quad_item *m, uint64_t at, uint32_t value)
+SIMT_FN void ovs_quad_present(const ovs_args *a, const ovs_quad_kind *k, ovs_quad_item *m, uint64_t at, uint32_t value)
 {
     uint64_t word = word_pack(OVS_HALF, m->o.key, value), to = word;
     if (m->o.change != GPU_KEEP) to = gpu_changed(a->b.elem, OVS_HALF, m->o.change, m->o.key, word, m->o.in);
     m->o.value = value;
-    if (!ovs_quad_swap(a, m, at, word, to, m->o.found)) ovs_quad_again(m);
+    if (!ovs_quad_swap(a, m, at, word, to, m->o.found))
+        ovs_quad_again(m);
+    else if (k->copies && m->o.change != GPU_KEEP)
+        ovs_lose_copies(&a->v, m->o.key);
 }
 
 /* The claim ends: the key shows there, or the slot is vacant. */
@@ -252,7 +256,7 @@ SIMT_FN bool ovs_quad_decide(const ovs_args *a, const ovs_quad_kind *k, ovs_quad
     bool claims = ovs_quad_claims(k) && m->o.claim != OVS_NOWHERE;
     if (s->key && claims) ovs_quad_settle(a, m, true);
     if (s->key && claims) return false;
-    if (s->key) ovs_quad_present(a, m, first + s->slot, s->value);
+    if (s->key) ovs_quad_present(a, k, m, first + s->slot, s->value);
     if (s->key) return false;
     ovs_quad_note(m, s->claimed, first);
     if (s->slot < OVS_SLOTS && m->room == OVS_NOWHERE) {

@@ -6,7 +6,8 @@
  *
  * All warps draw from one counter, and few of them run: what is in flight lies within some megabytes. Pages of far
  * memory are translated on the way to the bus, and only a translation that was used shortly before is fast
- * (lab/ovs.md).
+ * (lab/ovs.md). How many items are left is known only here, if digests or copies have settled some; then blocks may
+ * rest, too.
  *
  * Of pairs a bucket has eight key words, and then their eight value words: so the load that finds a key has its value.
  *
@@ -16,6 +17,7 @@
 #ifndef OVS_SORTED_H
 #define OVS_SORTED_H
 
+#include "gpu/ovs/copies.h"
 #include "gpu/ovs/kernels.h"
 #include "gpu/ovs/steps.h"
 
@@ -31,6 +33,7 @@ typedef struct ovs_sorted_item {
     uint64_t *segment;
     uint8_t *digests; /* of that; NULL: it has none */
     uint32_t step;
+    bool far; /* the segment */
 } ovs_sorted_item;
 
 /* Item j of the order. is: there is one. */
@@ -42,12 +45,14 @@ SIMT_FN ovs_sorted_item ovs_sorted_take(const ovs_args *a, uint32_t op, bool pai
     m.segment = ovs_segment_at(&a->v, 0);
     m.digests = (uint8_t *)0;
     m.step = 0;
+    m.far = false;
     if (is) {
         uint64_t i = a->b.first + (uint32_t)simt_ld_u64(a->sorted + j);
         m.o = gpu_begin(simt_tile_of(1), &a->b, ovs_sorted_bits(pairs), i, op, false);
         m.o.h = ovs_hash(&a->v, m.o.key);
         m.segment = ovs_segment_at(&a->v, ovs_segment_of(&a->v, m.o.h));
         if (!pairs) m.digests = ovs_digests_at(&a->v, ovs_segment_of(&a->v, m.o.h));
+        m.far = !ovs_is_near(&a->v, ovs_segment_of(&a->v, m.o.h));
     }
     simt_join();
     return m;
@@ -135,6 +140,8 @@ SIMT_FN void ovs_sorted_decide(const ovs_args *a, bool pairs, ovs_sorted_item *m
         m->o.entry = (uint64_t)m->step * ovs_sorted_slots(pairs) + s->slot;
         simt_ticket(m->o.i, HD_HIT, 0,
                     pairs ? ovs_pair_entry(&a->v, m->o.h, m->o.entry) : ovs_entry(&a->v, m->o.h, m->o.entry));
+        if (!pairs && a->v.copy_sets && m->far)
+            ovs_keep_copy(&a->v, m->o.h, word_pack(OVS_HALF, m->o.key, s->value));
     } else if (s->open || ++m->step == ovs_way(&a->v)) {
         m->o.outcome = HD_MISS;
         simt_ticket(m->o.i, HD_MISS, 0, OVS_NOWHERE);
@@ -151,10 +158,17 @@ SIMT_FN void ovs_sorted_deliver(const ovs_args *a, bool pairs, const ovs_sorted_
     gpu_deliver_sized(&a->b, ovs_sorted_bits(pairs), m->o.i, op, m->o.outcome, m->o.value, value, false, pairs);
 }
 
+/* Whether this block is one of those that run n items. */
+SIMT_FN bool ovs_sorted_works(const ovs_args *a, uint64_t n)
+{
+    return a->block_items == 0 || simt_block() < OVS_BLOCKS_LEAST || simt_block() < n / a->block_items;
+}
+
 SIMT_FN void ovs_sorted_run(const ovs_args *a, uint32_t op, bool pairs)
 {
     simt_tile w = simt_tile_of(32);
     uint64_t n = a->kept ? simt_ld_u64(a->kept) : a->b.last - a->b.first, counted = 0, j = 0;
+    if (!ovs_sorted_works(a, n)) return;
     for (;;) {
         if (w.rank == 0) j = simt_add_u64(a->next, 32, SIMT_RELAXED);
         simt_join();

@@ -6,6 +6,7 @@
 #ifndef OVS_STEPS_H
 #define OVS_STEPS_H
 
+#include "gpu/ovs/copies.h"
 #include "gpu/ovs/search.h"
 
 /* Slot `at` of the item's way, where `from` was seen, becomes `to`, by rank 0; but a HIT changes nothing. Then the item
@@ -31,7 +32,10 @@ SIMT_FN bool ovs_change(simt_tile t, const ovs_args *a, gpu_one *o, const ovs_fo
     uint64_t to = f->word;
     if (o->change != GPU_KEEP) to = gpu_changed(a->b.elem, OVS_HALF, o->change, o->key, f->word, o->in);
     o->value = word_value_of(OVS_HALF, f->word);
-    return ovs_swap(t, a, o, f->at, f->word, to, o->found);
+    if (!ovs_swap(t, a, o, f->at, f->word, to, o->found)) return false;
+    if (o->change != GPU_KEEP && t.rank == 0) ovs_lose_copies(&a->v, o->key);
+    simt_join();
+    return true;
 }
 
 /* Whether the key is to come by this item, whose claim others see now. False: again; the claim may be given back. */

@@ -17,13 +17,19 @@ SIMT_FN bool ovs_holds(const ovs_args *a, uint64_t *slot, uint64_t word)
     return ovs_is_key_in(&a->v, word) && gpu_holds_entry(&a->b, ovs_key_in(&a->v, word), value, ovs_half(&a->v) / 8);
 }
 
+SIMT_FN void ovs_sweep_slot(const ovs_args *a, uint64_t *slot)
+{
+    if (a->v.copy_sets) ovs_lose_copies(&a->v, ovs_key_in(&a->v, simt_ldrlx_u64(slot)));
+    simt_strlx_u64(slot, ovs_vacant_in(&a->v));
+}
+
 SIMT_FN void ovs_sweep(const ovs_args *a)
 {
     uint64_t n = 0;
     for (uint64_t e = a->b.first + gpu_thread(); e < a->b.last; e += gpu_threads()) {
         uint64_t *slot = ovs_at(&a->v, e);
         if (!ovs_holds(a, slot, simt_ldrlx_u64(slot))) continue;
-        if (a->b.op == HD_OP_ERASE_IF) simt_strlx_u64(slot, ovs_vacant_in(&a->v));
+        if (a->b.op == HD_OP_ERASE_IF) ovs_sweep_slot(a, slot);
         n++;
     }
     simt_join();
@@ -36,6 +42,7 @@ SIMT_FN void ovs_clear_words(const ovs_args *a)
         simt_strlx_u64(ovs_at(&a->v, e), ovs_fresh_in(&a->v));
         ovs_renew_digest(&a->v, e, ovs_fresh());
     }
+    for (uint64_t i = gpu_thread(); i < ovs_copy_words(&a->v); i += gpu_threads()) simt_strlx_u64(a->v.copy + i, 0);
 }
 
 /* Whether item, or slot, x lists, and the key and the value of the slot. */

@@ -74,19 +74,21 @@ struct ovs_soak : segments_soak<ovs_soak> {
         s.near_of_ten = tenths[kind / 3 % 3];
         s.guided = kind < PAIRS ? kind >= 9 : kind >= RANGES && kind % 2;
         s.ranges = kind >= RANGES;
+        s.copies = is_pairs(kind) || kind % 4 ? 0 : 64 << 10;
         return s;
     }
     static shape usual_shape(const char *variant) { return shape_of(fits(variant, 0) ? 0 : PAIRS); }
     static uint64_t room(const shape &s)
     {
         uint64_t digests = s.buckets * OVS_SLOTS * OVS_DIGEST;
-        return (2 << 20) + (s.guided ? digests + s.segment : 0);
+        return (2 << 20) + (s.guided ? digests + s.segment : 0) + s.copies;
     }
     static void config(const shape &s, hd_config *c)
     {
         segments_soak<ovs_soak>::config(s, c);
         if (s.guided) MUST(hd_config_set(c, "guide", "digest"));
         if (s.ranges) MUST(hd_config_set(c, "partition", "range"));
+        c->ovs.copy_bytes = s.copies;
     }
 };
 

@@ -31,6 +31,9 @@ uint32_t ovs_fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST
             all[n++] =
                 (judge_memory){ digests[k], at + offsetof(ovs_extent, digest), ovs_digest_bytes(v, near + far), 0 };
     }
+    if (v->copy_sets)
+        all[n++] = (judge_memory){ "copies", offsetof(ovs_fixture_table, own.v.copy),
+                                   ovs_copy_words(v) * sizeof(uint64_t), 0 };
     if (v->ranges)
         all[n++] = (judge_memory){ "row", offsetof(ovs_fixture_table, own.v.row),
                                    (v->base << (OVS_SCENE_EXTENTS - 1)) * sizeof(uint64_t), HD_AS_IT_COMES };
@@ -96,6 +99,9 @@ bool ovs_fixture_fill(fixture *s, hd_rng *g)
     }
     for (uint64_t tries = 64 * places; tries && n < most; tries--) n += bring_in(v, g, hd_rng_below(g, s->keys));
     wear(v, g, lot < 4);
+    for (uint64_t e = 0; e < ovs_places(v); e++)
+        if (v->copy_sets && ovs_is_key(*ovs_at(v, e)) && hd_rng_below(g, 2))
+            ovs_copy_entry(v, ovs_key_of(*ovs_at(v, e)), (uint32_t)hd_rng_below(g, OVS_COPIES));
     return true;
 }
 

@@ -35,6 +35,8 @@ static void bend(hd_case *c)
     c->table.ovs.near_bytes = c->seed / 3 % 3 * c->table.ovs.segment_bytes;
     c->table.ovs.guide = c->seed / 9 % 2 && c->value_bytes != 8 ? HD_GUIDE_DIGEST : HD_GUIDE_NONE;
     c->table.ovs.partition = c->seed / 18 % 2 && c->value_bytes != 8 ? HD_PARTITION_RANGE : HD_PARTITION_HASH;
+    c->table.ovs.copy_bytes = 0;
+    if (c->seed / 36 % 2 && c->value_bytes != 8 && c->table.ovs.near_bytes) c->table.ovs.copy_bytes = 64;
     c->layout = HD_LAYOUT_WORDS;
     strcpy(c->policy, "none");
 }

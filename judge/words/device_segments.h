@@ -16,6 +16,7 @@ struct segments_shape {
     uint64_t near;                                      /* bytes; 0: no limit */
     bool stays;
     bool guided, ranges; /* ovs: segments have digests; they have ranges of keys */
+    uint64_t copies;     /* ovs: bytes of copies of entries */
 };
 
 static inline uint64_t entry_bytes(const segments_shape &s) { return s.value_bytes == 8 ? 16 : 8; }
@@ -115,7 +116,7 @@ template <class own> struct segments_soak : words_soak<own> {
         MUST(hd_table_info(j.t, &info));
         const uint64_t shape_of_it[] = { s.segment, s.value_bytes, s.near, info.values_device_bytes,
                                          info.values_host_bytes };
-        printf("%s\t%s\t%s", verdict, variant, s.guided ? "digest" : "none");
+        printf("%s\t%s\t%s%s", verdict, variant, s.guided ? "digest" : "none", s.copies ? "+copies" : "");
         for (uint64_t n : shape_of_it) printf("\t%llu", (unsigned long long)n);
         this->columns(j, wrong, seconds);
     }

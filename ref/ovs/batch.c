@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/op.h"
+
 void ovs_clear(ovs_view *v)
 {
     for (uint64_t g = 0; g < ovs_segments(v); g++) {
@@ -19,6 +21,7 @@ void ovs_clear(ovs_view *v)
 void ovs_run_batch(ovs_view *v, const hd_batch *b, uint64_t *tally)
 {
     const word_table t = ovs_words_of(v);
+    if (hd_role_of_batch(b) != HD_READER) ovs_forget_copies(v);
     if (!b->each && b->op == HD_OP_CLEAR)
         ovs_clear(v);
     else

@@ -21,6 +21,29 @@ static const char *const row_sentences[OVS_ROW_RULES] = { "OVS-7: the first key 
                                                           "OVS-7: the device has another row",
                                                           "OVS-7: a segment has no row, or several" };
 
+/* By rule of copies. */
+static const char *const copy_sentences[OVS_COPY_RULES] = { "OVS-8: a copy is of no entry",
+                                                            "OVS-8: a copy is in another set than its key's",
+                                                            "OVS-8: a copy is of a key of a near segment",
+                                                            "OVS-8: a copy differs from the entry of its key" };
+
+void ovs_say_copy_broken(uint64_t i, int rule, char *why, size_t bytes)
+{
+    snprintf(why, bytes, "%s (set %" PRIu64 ", place %" PRIu64 ")", copy_sentences[rule], i / OVS_COPIES,
+             i % OVS_COPIES);
+}
+
+static void check_copies(const ovs_view *v, char *why, size_t bytes)
+{
+    for (uint64_t i = 0; i < ovs_copy_words(v) && !why[0]; i++) {
+        int wrong = ovs_copy_wrong(v, i, v->copy[i]);
+        uint64_t e = wrong == OVS_COPY_RULES && v->copy[i] ? ovs_find(v, ovs_key_of(~v->copy[i])) : OVS_NOWHERE;
+        if (wrong == OVS_COPY_RULES && v->copy[i] && (e == OVS_NOWHERE || *ovs_at(v, e) != ~v->copy[i]))
+            wrong = OVS_COPY_STALE;
+        if (wrong != OVS_COPY_RULES) ovs_say_copy_broken(i, wrong, why, bytes);
+    }
+}
+
 void ovs_say_row_broken(uint64_t r, int rule, char *why, size_t bytes)
 {
     snprintf(why, bytes, "%s (row %" PRIu64 " of the directory)", row_sentences[rule], r);
@@ -81,4 +104,5 @@ void ovs_check(const ovs_view *v, char *why, size_t bytes)
         if ((wrong = word_wrong(v, e)) == OVS_RULES) wrong = digest_wrong(v, e);
         if (wrong != OVS_RULES) ovs_say_broken(v, e, wrong, why, bytes);
     }
+    if (!why[0]) check_copies(v, why, bytes);
 }

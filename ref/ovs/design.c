@@ -45,6 +45,7 @@ ovs_view ovs_view_for(const hd_info *info)
     v.pairs = info->value_bytes == 8;
     v.ranges = info->ovs.partition == HD_PARTITION_RANGE;
     v.rows = ovs_rows_for(&v, segments);
+    v.copy_sets = info->ovs.copy_bytes / OVS_COPY_SET;
     return v;
 }
 
@@ -77,7 +78,8 @@ void ovs_tell(const ovs_view *v, hd_info *info)
     info->values_device_bytes = bytes_of(v, false);
     info->values_host_bytes = bytes_of(v, true);
     info->memory_bytes = sizeof *v + info->values_device_bytes + info->values_host_bytes +
-                         ovs_digest_bytes(v, guided_segments(v)) + v->rows * sizeof *v->row;
+                         ovs_digest_bytes(v, guided_segments(v)) + v->rows * sizeof *v->row +
+                         ovs_copy_words(v) * sizeof *v->copy;
 }
 
 /* HD_EINVAL: ovs has no such entries. */
@@ -91,6 +93,11 @@ static hd_status entries_of(const hd_config *c)
                        c->slots);
     if (pairs && c->ovs.guide == HD_GUIDE_DIGEST)
         return hd_fail(HD_EINVAL, "guide: tables with values of 8 bytes have no digests");
+    if (c->ovs.copy_bytes % OVS_COPY_SET)
+        return hd_fail(HD_EINVAL, "copies: %" PRIu64 " bytes are no multiple of %d, the bytes of a set",
+                       c->ovs.copy_bytes, OVS_COPY_SET);
+    if (pairs && c->ovs.copy_bytes)
+        return hd_fail(HD_EINVAL, "copies: tables with values of 8 bytes have no copies of entries");
     if (pairs && c->ovs.partition == HD_PARTITION_RANGE)
         return hd_fail(HD_EINVAL, "partition: ranges are of keys of 32 bits; pairs of 64 bits are placed by a hash");
     return HD_OK;
@@ -222,7 +229,18 @@ static void close_table(void *state, const hd_seams *s)
     if (!v) return;
     give_extents(v, s, 0);
     if (v->row) hd_give(s, v->row, v->rows, sizeof *v->row);
+    if (v->copy) hd_give(s, v->copy, ovs_copy_words(v), sizeof *v->copy);
     hd_give(s, v, 1, sizeof *v);
+}
+
+static hd_status take_copies(ovs_view *v, const hd_seams *s)
+{
+    void *p = NULL;
+    if (v->copy_sets == 0) return HD_OK;
+    hd_status status = hd_take(s, "table: copies", ovs_copy_words(v), sizeof *v->copy, &p);
+    v->copy = (uint64_t *)p;
+    if (!status) ovs_forget_copies(v);
+    return status;
 }
 
 static hd_status open_table(const hd_design *d, const hd_info *info, const hd_seams *s, void **state)
@@ -235,6 +253,7 @@ static hd_status open_table(const hd_design *d, const hd_info *info, const hd_se
     *v = ovs_view_for(info);
     status = take_extents(v, s, 0, ovs_extents_for(v, ovs_segments(v)));
     if (!status) status = move_rows(v, s, v->rows);
+    if (!status) status = take_copies(v, s);
     if (status) return close_table(v, s), status;
     if (v->ranges) ovs_cut_evenly(v);
     *state = v;
@@ -316,6 +335,7 @@ static hd_status set_near(void *state, const hd_seams *s, uint64_t near_bytes, h
         memcpy(ovs_segment_at(&to, g), ovs_segment_at(v, g), ovs_segment_words(v) * sizeof(uint64_t));
     give_words(v, s, 0);
     *v = to;
+    ovs_forget_copies(v);
     info->ovs.near_bytes = near_bytes;
     ovs_tell(v, info);
     return HD_OK;
@@ -328,6 +348,13 @@ static hd_status verify(void *state)
     char why[256];
     ovs_check((const ovs_view *)state, why, sizeof why);
     return why[0] ? hd_fail(HD_ECORRUPT, "%s", why) : HD_OK;
+}
+
+/* The caller of a walk may change values. */
+static hd_status walk(void *state, hd_walk_how how)
+{
+    if (how != HD_WALK_READ) ovs_forget_copies((ovs_view *)state);
+    return HD_OK;
 }
 
 static size_t next(void *state, hd_entry *e, size_t most)
@@ -377,7 +404,7 @@ static const char *unfit(const hd_variant_row *row, const hd_info *info, const h
 {
     (void)row;
     if (b->each) return info->value_bytes == 8 ? HD_NOT_MIXED : NULL;
-    return ovs_unfit(b->op);
+    return ovs_unfit_for(info, b->op);
 }
 
 static const char *const guides[] = { "none", "digest", NULL };    /* by hd_guide */
@@ -395,6 +422,8 @@ static const hd_param params[] = {
     { "partition", HD_PARAM_ENUM, HD_PARAM_AT(hd_ovs_config, partition), .values = partitions,
       .what = "what decides a key's segment: its hash, or ranges of keys, which are split at their medians",
       .places = true, .anew = true, .saved = HD_SAVED_FLAG, .saved_at = 4 },
+    { "copies",  HD_PARAM_U64, HD_PARAM_AT(hd_ovs_config, copy_bytes), .most = 1ull << 36,
+      .what = "bytes of the device's memory for copies of far entries, which lookups read first; 0: none" },
 };
 /* clang-format on */
 
@@ -426,6 +455,7 @@ const hd_design hd_design_ovs = {
     .shape = shape_of,
     .open = open_table,
     .close = close_table,
+    .walk = walk,
     .check = verify,
     .next = next,
     .put_at = put_at,

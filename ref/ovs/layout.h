@@ -51,6 +51,22 @@
  * vain, which is rare. In such a segment a bucket is open while any of its digests is 0 (gpu/ovs/args.h has the
  * protocol).
  *
+ * Copies: device memory may hold copies of entries of far segments, so that lookups of keys that are often asked for
+ * read no far memory. Tables of pairs have none. A set of copies is four words, 32 bytes, one sector. The hash of a key
+ * says in which set its copy may be. A word of a set is the complement of the entry's word, so that 0 says that there
+ * is none.
+ *
+ * Readers add copies and move them within their sets, while other readers do the same. Each store writes a word that is
+ * a true copy, so they need no order among each other. A key may have two copies for a while. Readers run apart from
+ * all that changes entries (hd_config.lock). An item that changes or removes an entry also drops the copies of the key,
+ * or renews them if no other item may change the entry at the same time. A new key has no copy. Shrinking and
+ * hd_set_near move entries from far segments to near ones, and hd_for_each lets its caller change values: they drop all
+ * copies. Growth moves no entry from a far segment to a near one.
+ *
+ * Which entries have copies: an entry that a lookup has found in a far segment takes the last place of its set, or a
+ * free one. A lookup that finds a copy exchanges it with the one before it. So keys that are asked for more often come
+ * to the front, and those at the end are replaced: the rule "transpose" of self-organizing lists (Rivest 1976).
+ *
  * Differs from the paper (Patel et al., OOPSLA 2026): segments are chosen by the hash or by ranges that are split at
  * the median, and not by ranges of one width; a full segment makes a key PENDING, and does not lose it; an erased slot
  * is used again; a key and its value are one word.
@@ -64,6 +80,8 @@
  *   OVS-6  at rest the digest of a slot with a key is the key's, that of a fresh slot is 0, that of a vacant one is not
  *   OVS-7  the first keys in the directory ascend, and begin with 0; each segment has one row; a device's copy of the
  *          directory is the same
+ *   OVS-8  a copy is of an entry of a far segment, in the set of its key, and equals the entry; at rest, and while a
+ *          batch of readers runs
  */
 #ifndef HD_OVS_LAYOUT_H
 #define HD_OVS_LAYOUT_H
@@ -100,6 +118,11 @@ enum {
 /* What can be wrong with a row of the directory. It is asked before the slots. */
 enum { OVS_ROW_ORDER, OVS_ROW_SEGMENT, OVS_ROW_COPY, OVS_ROW_TWICE, OVS_ROW_RULES };
 
+enum { OVS_COPIES = 4 /* words of a set */, OVS_COPY_SET = OVS_COPIES * 8 /* its bytes */ };
+
+/* What can be wrong with a copy (OVS-8), in the order in which it is asked. */
+enum { OVS_COPY_SIGN, OVS_COPY_PLACE, OVS_COPY_NEAR, OVS_COPY_STALE, OVS_COPY_RULES };
+
 typedef struct ovs_extent {
     uint64_t *near, *far; /* words; NULL: no segment of it is there */
     uint8_t *digest;      /* OVS_DIGEST bytes per slot of all its segments, if it is guided */
@@ -117,6 +140,8 @@ typedef struct ovs_view {
     uint64_t *row; /* (rows) the directory; ranges only. Of its rows as many are in use as there are segments */
     uint64_t rows;
     uint32_t pairs; /* 1: entries are pairs of words; 0: words */
+    uint64_t *copy; /* (copy_sets) sets of copies */
+    uint64_t copy_sets;
 } ovs_view;
 
 /* ---- Sizes ----------------------------------------------------------------------------------- */
@@ -330,6 +355,38 @@ HD_FN uint32_t ovs_digest_for(const ovs_view *v, uint64_t word, uint32_t was)
     if (ovs_is_key(word)) return ovs_digest_of(ovs_hash(v, ovs_key_of(word)));
     if (word == ovs_fresh()) return 0;
     return was ? was : (uint32_t)OVS_DIGEST_OF_NONE;
+}
+
+/* ---- Copies ---------------------------------------------------------------------------------- */
+
+HD_FN uint64_t ovs_copy_words(const ovs_view *v) { return v->copy_sets * OVS_COPIES; }
+
+/* Whether keys with hash h may have copies: their segment is far. */
+HD_FN bool ovs_may_copy(const ovs_view *v, uint64_t h)
+{
+    return v->copy_sets != 0 && !ovs_is_near(v, ovs_segment_of(v, h));
+}
+
+/* The set of keys with hash h. There are sets. Bits that choose segments and buckets do not choose it alone, because
+ * keys of near segments have no copies. */
+HD_FN uint64_t ovs_copy_number(const ovs_view *v, uint64_t h)
+{
+    return ((h ^ h >> 29) * 0xbf58476d1ce4e5b9ull >> 32) * v->copy_sets >> 32;
+}
+HD_FN uint64_t *ovs_copy_set(const ovs_view *v, uint64_t h) { return v->copy + ovs_copy_number(v, h) * OVS_COPIES; }
+
+/* Whether a word of a set is a copy of the key's entry. */
+HD_FN bool ovs_is_copy_of(uint64_t copy, uint64_t key) { return copy != 0 && ovs_key_of(~copy) == key; }
+
+/* What is wrong with word i of all sets by itself; OVS_COPY_RULES: nothing, or OVS_COPY_STALE if its entry is not the
+ * same word. */
+HD_FN int ovs_copy_wrong(const ovs_view *v, uint64_t i, uint64_t copy)
+{
+    uint64_t h = ovs_hash(v, ovs_key_of(~copy));
+    if (copy == 0) return OVS_COPY_RULES;
+    if (!ovs_is_key(~copy)) return OVS_COPY_SIGN;
+    if (ovs_copy_number(v, h) != i / OVS_COPIES) return OVS_COPY_PLACE;
+    return ovs_may_copy(v, h) ? OVS_COPY_RULES : OVS_COPY_NEAR;
 }
 
 /* ---- Resizing -------------------------------------------------------------------------------- */

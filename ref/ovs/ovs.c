@@ -118,6 +118,12 @@ const char *ovs_unfit(hd_op op)
     return word_unfit(op);
 }
 
+const char *ovs_unfit_for(const hd_info *info, hd_op op)
+{
+    if (info->ovs.copy_bytes && op == HD_OP_FIND_PTR) return "a table with copies of entries gives no pointers to them";
+    return ovs_unfit(op);
+}
+
 /* Why a new key cannot have gone to slot e; NULL: it can. */
 static const char *barred(const ovs_view *v, uint64_t key, uint64_t e)
 {
@@ -173,10 +179,12 @@ void ovs_apply(ovs_view *v, const word_item *it, word_seen *seen)
 {
     const word_table t = ovs_words_of(v);
     word_apply(&t, it, seen);
+    ovs_forget_copies_of(v, it->key);
 }
 
 const char *ovs_accept(ovs_view *v, const word_item *it, const word_seen *seen, uint64_t busy)
 {
     const word_table t = ovs_words_of(v);
+    ovs_forget_copies_of(v, it->key);
     return word_accept(&t, it, seen, busy);
 }

@@ -16,8 +16,9 @@
 
 extern const hd_params ovs_params;
 
-/* NULL, or why an ovs table does not run the operation. */
+/* NULL, or why no ovs table runs the operation, or none of that shape. */
 const char *ovs_unfit(hd_op op);
+const char *ovs_unfit_for(const hd_info *info, hd_op op);
 
 /* Applies one item. */
 void ovs_apply(ovs_view *v, const word_item *it, word_seen *seen);
@@ -70,6 +71,7 @@ void ovs_check(const ovs_view *v, char *why, size_t bytes);
 /* The same, for what a kernel has found: slot e breaks a rule (OVS_RULE_FREE, ...), or row r (OVS_ROW_ORDER, ...). */
 void ovs_say_broken(const ovs_view *v, uint64_t e, int rule, char *why, size_t bytes);
 void ovs_say_row_broken(uint64_t r, int rule, char *why, size_t bytes);
+void ovs_say_copy_broken(uint64_t i, int rule, char *why, size_t bytes); /* word i of all sets: OVS_COPY_SIGN, ... */
 
 /* The next segment is split; the last one is merged into its partner (false: its keys do not fit, and it was not). The
  * extent that is needed is there; level and split move. */
@@ -85,6 +87,13 @@ void ovs_resize(ovs_view *v, ovs_plan *p, uint64_t segments);
  * table will have, at most; and carries it out. */
 uint64_t ovs_plan_for(const ovs_view *v, ovs_plan *p, const uint64_t *key, uint64_t n);
 void ovs_make_room(ovs_view *v, ovs_plan *p);
+
+/* The reference has no use for copies, and only drops them: those of a key, or all. */
+void ovs_forget_copies_of(const ovs_view *v, uint64_t key);
+void ovs_forget_copies(const ovs_view *v);
+
+/* Notes a copy of the key's entry, if it has one that may be copied, at place `at` of its set. */
+void ovs_copy_entry(const ovs_view *v, uint64_t key, uint32_t at);
 
 /* ---- The state that hd_design_ovs opens ------------------------------------------------------ */
 

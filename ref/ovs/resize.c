@@ -202,6 +202,7 @@ static void resize_ranges(ovs_view *v, ovs_plan *p, uint64_t segments)
 
 void ovs_resize(ovs_view *v, ovs_plan *p, uint64_t segments)
 {
+    if (segments < ovs_segments(v)) ovs_forget_copies(v); /* some entries come to near segments */
     if (v->ranges) {
         resize_ranges(v, p, segments);
         return;
