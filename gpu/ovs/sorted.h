@@ -140,8 +140,7 @@ SIMT_FN void ovs_sorted_decide(const ovs_args *a, bool pairs, ovs_sorted_item *m
         m->o.entry = (uint64_t)m->step * ovs_sorted_slots(pairs) + s->slot;
         simt_ticket(m->o.i, HD_HIT, 0,
                     pairs ? ovs_pair_entry(&a->v, m->o.h, m->o.entry) : ovs_entry(&a->v, m->o.h, m->o.entry));
-        if (!pairs && a->v.copy_sets && m->far)
-            ovs_keep_copy(&a->v, m->o.h, word_pack(OVS_HALF, m->o.key, s->value));
+        if (!pairs && a->v.copy_sets && m->far) ovs_keep_copy(&a->v, m->o.h, word_pack(OVS_HALF, m->o.key, s->value));
     } else if (s->open || ++m->step == ovs_way(&a->v)) {
         m->o.outcome = HD_MISS;
         simt_ticket(m->o.i, HD_MISS, 0, OVS_NOWHERE);
