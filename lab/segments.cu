@@ -9,8 +9,8 @@
  * DESIGN is ovs, sl, hive, or ovs with a guide or with ranges: ovs:none, ovs:digest, ovs:range. Then keys are also
  * drawn by Zipf's law, and together: neighbours, in order. ovs:pairs is ovs with keys and values of 8 bytes, and also
  * runs assign_values. ovs:copies=SHARE gives that share of `near` to copies of entries; before a point with Zipf's law
- * WARM items are looked up. KERNEL - is the one that the table chooses. If one KERNEL is named, it fills the table, too.
- * CAPACITY and ENTRIES are numbers of entries. NEAR is the share of the table's bytes that `near` allows, besides
+ * WARM items are looked up. KERNEL - is the one that the table chooses. If one KERNEL is named, it fills the table,
+ * too. CAPACITY and ENTRIES are numbers of entries. NEAR is the share of the table's bytes that `near` allows, besides
  * digests; 1: no limit. The table is filled with ENTRIES distinct keys, evenly spread over 32 bits, FILL at a time;
  * then batches of BATCH random ones run, and, with design sl, of new keys. All arrays are in device memory. Each figure
  * is the least of three batches between events, but a fill is the sum of its batches. Rates are 1e9 items, or lines,

@@ -393,6 +393,8 @@ static void make_pairs(hd_case *c)
     c->slots = 8;
     c->value_bytes = 8;
     c->table.ovs.guide = HD_GUIDE_NONE;
+    c->table.ovs.partition = HD_PARTITION_HASH;
+    c->table.ovs.copy_bytes = 0;
     if (strcmp(c->op, "mixed") == 0) strcpy(c->op, "insert_or_assign");
 }
 
@@ -412,7 +414,6 @@ static hd_case draw_ovs_case(uint64_t number)
     c.table.ovs.partition = (hd_partition)ONE_OF(&r, HD_PARTITION_HASH, HD_PARTITION_RANGE);
     if (test_below(&r, 3) == 0) {
         make_pairs(&c);
-        c.table.ovs.partition = HD_PARTITION_HASH;
     } else {
         c.table.ovs.copy_bytes = ONE_OF(&r, 0, 32, 128, 1024);
     }
@@ -437,7 +438,6 @@ static void ovs_is_truthful(void **state)
             bool any = op == HD_OP_COUNT_; /* of all operations */
             if (alike && (whole || any)) strcpy(c.op, "insert_or_assign");
             if (pairs) make_pairs(&c);
-            if (pairs) c.table.ovs.partition = HD_PARTITION_HASH;
             if (kernel && !alike && c.value_bytes == 8) continue; /* wide and flip run pairs */
             run_drawn(c, kernel ? "host" : "ref", kernels[kernel], kernel ? 700 : 8000, &all);
         }
