@@ -131,7 +131,7 @@ static void insertion_close(insertion *x)
 }
 
 /* Half of the batches' keys come first, then any others, up to twice as many as there are places. */
-static bool fill_by_insertion(fixture *s, hd_rng *g)
+bool fixture_fill_by_insertion(fixture *s, hd_rng *g)
 {
     uint64_t places = fixture_places(s->design, s->table), lot = hd_rng_below(g, 4), items = 0, n = 0;
     uint64_t most = lot == 0 ? 0 : lot == 1 ? places / 2 : lot == 2 ? places : 2 * places;
@@ -153,7 +153,10 @@ static bool fill_by_insertion(fixture *s, hd_rng *g)
     return true;
 }
 
-bool fixture_fill(fixture *s, hd_rng *g) { return s->design->fill ? s->design->fill(s, g) : fill_by_insertion(s, g); }
+bool fixture_fill(fixture *s, hd_rng *g)
+{
+    return s->design->fill ? s->design->fill(s, g) : fixture_fill_by_insertion(s, g);
+}
 
 void fixture_apply(const fixture *s, void *table, uint32_t k, const hd_batch *b)
 {

@@ -202,6 +202,8 @@ hd_status fixture_shape(fixture *s, const hd_case *c);
 void fixture_lay_table(fixture *s);
 void fixture_clear(fixture *s);
 bool fixture_fill(fixture *s, hd_rng *g);
+/* The default of judge_design.fill. */
+bool fixture_fill_by_insertion(fixture *s, hd_rng *g);
 void fixture_args(fixture *s, uint32_t k);
 void fixture_view(const fixture *s, uint8_t *memory, void *table);
 void fixture_apply(const fixture *s, void *table, uint32_t k, const hd_batch *b);

@@ -16,11 +16,14 @@
  *
  *   sort     items by key (gpu/sort.h). Equal keys are then neighbours, a *run*; the first item of a run is its *head*
  *   heads    each head searches the table. Insertions: heads of absent keys are marked. Erase: heads of present keys
- *   list     the marked heads become a list in the order of keys: key, item, and the index in the segment
+ *   list     the marked heads become a list in the order of keys: key, item, and the index in the segment, or, in a far
+ *            one, the line and the index in it (sl_code_at)
  *   plan     per segment: which part of the list is its own, and how many segments it becomes
+ *   survey   far rows only: whether their lines have room for the new keys, or the segment is merged as a whole
  *   merge    a block per fresh segment reads the old segment and the list
  *   next     the new directory is written beside the old one
- *   commit   old segments are merged in place, and the new directory takes the place of the old one
+ *   commit   old segments are merged in place, and the new directory takes the place of the old one. Of far segments
+ *            whose lines have room only these lines are touched (lines.h)
  *   apply    all items but those that inserted find their keys present, and run like updaters, or find that there was
  *            no home for them (PENDING)
  *
@@ -48,6 +51,7 @@ enum {
 #define SL_NO_KEY   UINT64_MAX
 #define SL_NO_CODE  UINT32_MAX
 #define SL_MERGED   UINT32_MAX
+#define SL_EARLY    UINT32_MAX /* sl_room.fresh: of a row that is split early if there are homes */
 #define SL_NO_PLACE UINT64_MAX
 
 /* Words that kernels count in. */
@@ -57,6 +61,9 @@ typedef struct sl_numbers {
     uint64_t fresh; /* homes that are taken, or given back; 0: the directory stays */
     uint64_t next;  /* rows of the next directory */
     uint64_t was;   /* rows of the old one, while that is written over */
+    uint64_t full;  /* all new keys of the last row are above its entries */
+    uint64_t whole; /* far rows that are merged as a whole */
+    uint64_t other; /* other rows of a table with far segments that change */
 } sl_numbers;
 
 /* What a window needs. */
@@ -69,9 +76,14 @@ typedef struct sl_room {
     uint32_t *first;    /* (homes + 1), by row: its first in the list */
     uint32_t *fresh;    /* (homes + 1), by row: how many fresh segments come before its own */
     uint32_t *free;     /* (homes): free homes, ascending */
-    uint32_t *last;     /* (homes): entries of fresh segments, in the order of `free`; and see join.h */
+    uint32_t *last;     /* (homes): entries of fresh segments, in the order of `free`; and see join.h. Before: by */
+                        /* share, the rows that are split early if there are homes */
     uint32_t *kept;     /* (homes), by row: entries that stay; see join.h */
     uint32_t *offset;   /* (homes), by row: see join.h */
+    uint32_t *rows;     /* (homes): rows that change, if segments are far: those merged as a whole from the front on, */
+                        /* the others from the end down */
+    uint32_t *before;   /* (groups of far homes): entries of the groups of the home before it, where they are needed */
+    uint64_t *stage;    /* (stages, words of a segment): what is merged before it is written to a far home */
     uint64_t *bound;    /* (homes): the next directory */
     uint32_t *home;     /* (homes) */
     uint32_t *share;    /* (2, SL_SHARES): what each share of what is counted has */
@@ -97,6 +109,7 @@ typedef struct sl_args {
 
     sl_room room;
     uint32_t item_shares, row_shares; /* into how many shares the window is cut, and the homes */
+    uint32_t stages;                  /* blocks that have room.stage */
     uint32_t label;                   /* sl_label: what the words' codes are to be */
     uint64_t span;                    /* sl_join: rows of a part */
 } sl_args;

@@ -51,13 +51,26 @@ SIMT_FN void sl_carry_use(const sl_args *to, uint64_t row, uint64_t bound, uint3
 SIMT_FN void sl_carry_entries(const sl_carry_args *c, uint64_t from, uint32_t count, uint64_t to)
 {
     for (uint32_t x = simt_thread(); x < count; x += simt_threads()) {
-        sl_entry e = sl_entry_at(&c->from, from + x);
+        sl_entry e = sl_entry_at(&c->from, sl_place_of(&c->from, from, x));
         sl_put_entry(&c->to, to + x, e);
         uint64_t home = (to + x) >> c->to.shift;
         if (c->how == SL_CARRY_FULL && to + x == sl_home_place(&c->to, home))
             sl_carry_use(&c->to, home, home ? e.key : 0, (uint32_t)home, c->to.v.fit);
     }
     simt_join();
+}
+
+/* Lines of far homes that the row's `count` entries were carried to; segments there have no gaps. */
+SIMT_FN void sl_carry_lines(const sl_carry_args *c, uint64_t row, uint64_t to, uint32_t count)
+{
+    uint64_t fit = c->to.v.fit, end = to + fit, filled = to + count;
+    if (c->how == SL_CARRY_FULL) {
+        const sl_args *a = &c->from;
+        uint32_t last = simt_ld_u32(a->v.count + simt_ld_u32(a->v.home + c->rows - 1));
+        end = row + 1 == c->rows ? (filled + fit - 1) & ~(fit - 1) : filled;
+        filled = simt_ld_u64(a->room.bound + c->rows - 1) + last;
+    }
+    sl_lay_lines(&c->to, to, end, filled, simt_thread(), simt_threads());
 }
 
 /* A block takes a row. */
@@ -70,6 +83,7 @@ SIMT_FN void sl_carry(const sl_carry_args *c)
         uint64_t to = sl_home_place(&c->to, into), bound = simt_ld_u64(a->v.bound + row);
         if (c->how == SL_CARRY_FULL) to = simt_ld_u64(a->room.bound + row);
         sl_carry_entries(c, sl_home_place(a, home), count, to);
+        sl_carry_lines(c, row, to, count);
         if (simt_thread() == 0 && c->how < SL_CARRY_FULL) sl_carry_use(&c->to, row, bound, into, count);
         simt_join();
     }

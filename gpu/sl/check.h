@@ -14,6 +14,21 @@
 
 SIMT_FN bool sl_is_used(const sl_args *a, uint64_t home) { return simt_ld_u32(sl_used_word(a, home)) >> home % 32 & 1; }
 
+/* Whether the lines of a far home have another number of entries, or one of them too many. */
+SIMT_FN bool sl_filled_wrong(const sl_args *a, uint32_t home, uint32_t count)
+{
+    uint64_t first = sl_home_place(a, home), n = 0;
+    bool wrong = false;
+    if (first < a->near_places) return false;
+    for (uint32_t group = 0; group < sl_home_groups(&a->v); group++)
+        for (uint32_t line = 0, word = sl_filled_at(a, sl_group_of(a, first) + group); line < sl_group_lines(&a->v);
+             line++) {
+            n += sl_filled_of(word, line);
+            wrong = wrong || sl_filled_of(word, line) > sl_line_entries(&a->v);
+        }
+    return wrong || n != count;
+}
+
 SIMT_FN uint32_t sl_row_rule(const sl_args *a, uint64_t row, uint64_t rows)
 {
     uint32_t home = simt_ld_u32(a->v.home + row);
@@ -23,7 +38,8 @@ SIMT_FN uint32_t sl_row_rule(const sl_args *a, uint64_t row, uint64_t rows)
     if (row && bound <= simt_ld_u64(a->v.bound + row - 1)) return SL_RULE_BOUND;
     uint32_t count = simt_ld_u32(a->v.count + home);
     if (count > a->v.fit) return SL_RULE_FULL;
-    return count == 0 && rows > 1 ? SL_RULE_EMPTY : SL_RULES;
+    if (count == 0 && rows > 1) return SL_RULE_EMPTY;
+    return sl_filled_wrong(a, home, count) ? SL_RULE_FILLED : SL_RULES;
 }
 
 /* A thread takes a home, and the row of that number. */
@@ -48,11 +64,36 @@ SIMT_FN void sl_broken_entry(const sl_check_args *c, uint64_t row, uint32_t inde
     simt_max_u64(&c->words->entry, ~(SL_RULES * at + rule), SIMT_RELAXED);
 }
 
-/* Whether the place begins a far line whose near key is not `key`. */
-SIMT_FN bool sl_near_key_wrong(const sl_args *a, uint64_t place, uint64_t key)
+/* The least key that may be at place x of a home, after the entries before it. */
+SIMT_FN uint64_t sl_key_from(const sl_args *a, uint64_t first, uint32_t x)
 {
-    if (place < a->near_places || (place & (sl_line_entries(&a->v) - 1)) != 0) return false;
-    return sl_near_key_at(a, sl_line_of(a, place)) != key;
+    uint32_t before = x - 1;
+    if (x == 0) return 0;
+    if (first >= a->near_places) before = sl_entry_before(a, first, x);
+    return before == a->v.fit ? 0 : sl_key_at(a, first + before, false) + 1;
+}
+
+/* Whether the line that begins at place x of a far home has a wrong near key, which is at least `least`, or `key` if it
+ * is not SL_NO_KEY. */
+SIMT_FN bool sl_near_key_wrong(const sl_args *a, uint64_t first, uint32_t x, uint64_t least, uint64_t key)
+{
+    if (first < a->near_places || (x & (sl_line_entries(&a->v) - 1)) != 0) return false;
+    uint64_t line = sl_line_of(a, first + x), near_key = sl_near_key_at(a, line);
+    if (x && near_key < sl_near_key_at(a, line - 1)) return true;
+    return key != SL_NO_KEY ? near_key != key : near_key < least;
+}
+
+/* The rule that place x of a home breaks. The segment's keys are from `bound` to below `limit`. */
+SIMT_FN uint32_t sl_place_rule(const sl_args *a, uint64_t first, uint32_t x, uint64_t bound, uint64_t limit)
+{
+    uint64_t key = SL_NO_KEY, least = sl_key_from(a, first, x);
+    if (sl_is_entry(a, first + x)) {
+        key = sl_key_at(a, first + x, false);
+        if (key < least) return SL_RULE_ORDER;
+        if (key < bound) return SL_RULE_BELOW;
+        if (key >= limit) return SL_RULE_ABOVE;
+    }
+    return sl_near_key_wrong(a, first, x, least, key) ? SL_RULE_NEAR_KEY : SL_RULES;
 }
 
 /* The rows keep their rules. A block takes a row. */
@@ -64,14 +105,8 @@ SIMT_FN void sl_check_entries(const sl_check_args *c)
         uint32_t home = simt_ld_u32(a->v.home + row), count = simt_ld_u32(a->v.count + home), before = 0;
         uint64_t first = sl_home_place(a, home), bound = simt_ld_u64(a->v.bound + row), limit = sl_keys(&a->v);
         if (row + 1 < rows) limit = simt_ld_u64(a->v.bound + row + 1);
-        for (uint32_t x = simt_thread(); x < count; x += simt_threads()) {
-            uint64_t key = sl_key_at(a, first + x, false);
-            bool ascends = x == 0 || key > sl_key_at(a, first + x - 1, false);
-            uint32_t rule = !ascends                               ? SL_RULE_ORDER
-                            : key < bound                          ? SL_RULE_BELOW
-                            : key >= limit                         ? SL_RULE_ABOVE
-                            : sl_near_key_wrong(a, first + x, key) ? SL_RULE_NEAR_KEY
-                                                                   : SL_RULES;
+        for (uint32_t x = simt_thread(); x < (first < a->near_places ? count : a->v.fit); x += simt_threads()) {
+            uint32_t rule = sl_place_rule(a, first, x, bound, limit);
             if (rule != SL_RULES) sl_broken_entry(c, row, x, rule);
         }
         simt_join();
@@ -148,7 +183,7 @@ SIMT_FN void sl_settle_label(const sl_check_args *c)
     }
 }
 
-/* The near keys of what was filled. A thread takes a line. */
+/* The near keys of what was filled, and how many entries lines have. A thread takes a line. */
 SIMT_FN void sl_settle_near(const sl_check_args *c)
 {
     const sl_args *a = &c->a;
@@ -156,8 +191,9 @@ SIMT_FN void sl_settle_near(const sl_check_args *c)
     for (uint64_t place = a->near_places + gpu_thread() * each; place < sl_places(&a->v);
          place += gpu_threads() * each) {
         uint64_t home = place >> a->shift;
-        if (place - sl_home_place(a, home) < simt_ld_u32(a->v.count + home))
-            sl_note_near_key(a, place, sl_key_at(a, place, false));
+        uint64_t filled = sl_home_place(a, home) + simt_ld_u32(a->v.count + home);
+        if (place < filled) sl_note_near_key(a, place, sl_key_at(a, place, false));
+        sl_lay_lines(a, place, place + 1, filled, 0, 1);
     }
 }
 

@@ -6,6 +6,7 @@
 #define SL_ENTRY_H
 
 #include "gpu/sl/args.h"
+#include "gpu/warp.h"
 #include "gpu/words.h"
 #include "simt/simt.h"
 
@@ -36,9 +37,8 @@ SIMT_FN uint64_t sl_entry_value(const sl_args *a, uint64_t place)
     return simt_ld_u64(p + 1);
 }
 
-SIMT_FN sl_entry sl_entry_at(const sl_args *a, uint64_t place)
+SIMT_FN sl_entry sl_load_entry(const sl_args *a, const uint64_t *p)
 {
-    const uint64_t *p = sl_words(a, place);
     sl_entry e;
     if (a->v.words == 1) {
         uint64_t word = simt_ld_u64(p);
@@ -52,6 +52,8 @@ SIMT_FN sl_entry sl_entry_at(const sl_args *a, uint64_t place)
     return e;
 }
 
+SIMT_FN sl_entry sl_entry_at(const sl_args *a, uint64_t place) { return sl_load_entry(a, sl_words(a, place)); }
+
 /* Of the line of a far place; counted from the first far one. */
 SIMT_FN uint64_t sl_line_of(const sl_args *a, uint64_t place)
 {
@@ -64,6 +66,127 @@ SIMT_FN uint64_t sl_near_key_at(const sl_args *a, uint64_t line)
     return simt_ld_u64((const uint64_t *)a->v.near_key + line);
 }
 
+/* ---- Groups of lines ------------------------------------------------------------------------- */
+
+/* A group has 1 << sl_group_shift places; which of the group's lines has the place. */
+SIMT_FN uint32_t sl_group_shift(const sl_args *a)
+{
+    uint32_t shift = sl_line_shift(&a->v) + 2;
+    return shift < a->shift ? shift : a->shift;
+}
+SIMT_FN uint32_t sl_line_in_group(const sl_args *a, uint64_t place)
+{
+    return (uint32_t)(place & ((1u << sl_group_shift(a)) - 1)) >> sl_line_shift(&a->v);
+}
+
+/* Of the group of a far place; counted from the first far one. */
+SIMT_FN uint64_t sl_group_of(const sl_args *a, uint64_t place) { return (place - a->near_places) >> sl_group_shift(a); }
+
+/* How many entries the lines of a group have, a byte each; those of a line; all, at most 255. */
+SIMT_FN uint32_t sl_filled_at(const sl_args *a, uint64_t group) { return simt_ld_u32(a->v.filled + group); }
+SIMT_FN uint32_t sl_filled_in_line(const sl_args *a, uint64_t place)
+{
+    return sl_filled_of(sl_filled_at(a, sl_group_of(a, place)), sl_line_in_group(a, place));
+}
+SIMT_FN uint32_t sl_filled_sum(uint32_t word) { return (word * 0x01010101u) >> 24; }
+/* Of those before a line. */
+SIMT_FN uint32_t sl_filled_before(uint32_t word, uint32_t line) { return sl_filled_of(word * 0x01010100u, line); }
+
+/* Where a head belongs in a far segment: behind so many entries of a line. Such codes ascend as keys do. */
+SIMT_FN uint32_t sl_code_at(const sl_args *a, uint32_t line, uint32_t below)
+{
+    return line << (sl_line_shift(&a->v) + 1) | below;
+}
+SIMT_FN uint32_t sl_code_line(const sl_args *a, uint32_t code) { return code >> (sl_line_shift(&a->v) + 1); }
+SIMT_FN uint32_t sl_code_below(const sl_args *a, uint32_t code) { return code & (2 * sl_line_entries(&a->v) - 1); }
+/* The index of the place there; it may be in the next line. */
+SIMT_FN uint32_t sl_code_index(const sl_args *a, uint32_t code)
+{
+    return (sl_code_line(a, code) << sl_line_shift(&a->v)) + sl_code_below(a, code);
+}
+
+/* The index of the first entry from a place of a far home on; fit: there is none. first: place of the home. */
+SIMT_FN uint32_t sl_entry_from(const sl_args *a, uint64_t first, uint32_t index)
+{
+    uint32_t each = sl_line_entries(&a->v);
+    while (index < a->v.fit) {
+        if ((index & (each - 1)) < sl_filled_in_line(a, first + index)) return index;
+        index = (index & ~(each - 1)) + each;
+    }
+    return a->v.fit;
+}
+
+/* The index of the last entry before it; fit: there is none. */
+SIMT_FN uint32_t sl_entry_before(const sl_args *a, uint64_t first, uint32_t index)
+{
+    uint32_t each = sl_line_entries(&a->v);
+    while (index > 0) {
+        uint32_t line = (index - 1) & ~(each - 1), filled = sl_filled_in_line(a, first + line), most = index - line;
+        if (filled) return line + (filled < most ? filled : most) - 1;
+        index = line;
+    }
+    return a->v.fit;
+}
+
+/* The place of the first entry of a row, and of the last one; SL_NO_PLACE: it has none. */
+SIMT_FN uint64_t sl_first_of_row(const sl_args *a, uint64_t row)
+{
+    uint32_t home = simt_ld_u32(a->v.home + row), index = 0;
+    uint64_t first = sl_home_place(a, home);
+    if (simt_ld_u32(a->v.count + home) == 0) return SL_NO_PLACE;
+    if (first >= a->near_places) index = sl_entry_from(a, first, 0);
+    return first + index;
+}
+SIMT_FN uint64_t sl_last_of_row(const sl_args *a, uint64_t row)
+{
+    uint32_t home = simt_ld_u32(a->v.home + row), count = simt_ld_u32(a->v.count + home);
+    uint64_t first = sl_home_place(a, home);
+    if (count == 0) return SL_NO_PLACE;
+    return first + (first >= a->near_places ? sl_entry_before(a, first, a->v.fit) : count - 1);
+}
+
+/* Whether a place of a home has an entry. */
+SIMT_FN bool sl_is_entry(const sl_args *a, uint64_t place)
+{
+    uint64_t home = place >> a->shift;
+    if (place < a->near_places) return place - sl_home_place(a, home) < simt_ld_u32(a->v.count + home);
+    return (place & (sl_line_entries(&a->v) - 1)) < sl_filled_in_line(a, place);
+}
+
+/* The place of entry number `n` of the segment that begins at `first`. room.before has the sums of a far one. */
+SIMT_FN uint64_t sl_place_of(const sl_args *a, uint64_t first, uint32_t n)
+{
+    if (first < a->near_places) return first + n;
+    uint32_t shift = sl_group_shift(a), low = 0, high = 1u << (a->shift - shift), line = 0;
+    uint64_t group = sl_group_of(a, first);
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (simt_ld_u32(a->room.before + group + middle) <= n)
+            low = middle;
+        else
+            high = middle;
+    }
+    uint32_t word = sl_filled_at(a, group + low);
+    n -= simt_ld_u32(a->room.before + group + low);
+    for (; line + 1 < SL_GROUP_LINES && n >= sl_filled_of(word, line); line++) n -= sl_filled_of(word, line);
+    return first + (low << shift) + (line << sl_line_shift(&a->v)) + n;
+}
+
+/* room.before of a far segment, for sl_place_of. A warp. */
+SIMT_FN void sl_sum_groups(simt_tile w, const sl_args *a, uint64_t first)
+{
+    uint32_t groups = 1u << (a->shift - sl_group_shift(a)), sum = 0, all;
+    uint64_t group = sl_group_of(a, first);
+    for (uint32_t at = w.rank; at - w.rank < groups; at += 32) {
+        uint32_t mine = at < groups ? sl_filled_sum(sl_filled_at(a, group + at)) : 0,
+                 before = gpu_sum_before_all(w, mine, &all);
+        if (at < groups) simt_st_u32(a->room.before + group + at, sum + before);
+        simt_join();
+        sum += all;
+    }
+    simt_sync_tile(w);
+}
+
 /* The near key of the line that the place begins, if it is far and begins one. */
 SIMT_FN void sl_note_near_key(const sl_args *a, uint64_t place, uint64_t key)
 {
@@ -74,11 +197,8 @@ SIMT_FN void sl_note_near_key(const sl_args *a, uint64_t place, uint64_t key)
         simt_st_u64((uint64_t *)a->v.near_key + sl_line_of(a, place), key);
 }
 
-/* All entries are written here, so near keys are right whenever entries are. */
-SIMT_FN void sl_put_entry(const sl_args *a, uint64_t place, sl_entry e)
+SIMT_FN void sl_store_entry(const sl_args *a, uint64_t *p, sl_entry e)
 {
-    uint64_t *p = sl_words(a, place);
-    sl_note_near_key(a, place, e.key);
     if (a->v.words == 1) {
         simt_st_u64(p, e.key << 32 | e.value);
     } else {
@@ -89,6 +209,30 @@ SIMT_FN void sl_put_entry(const sl_args *a, uint64_t place, sl_entry e)
         v.w = (uint32_t)(e.value >> 32);
         simt_st_v4((simt_v4 *)(void *)p, v);
     }
+}
+
+/* All entries are written here, so near keys are right whenever entries are. */
+SIMT_FN void sl_put_entry(const sl_args *a, uint64_t place, sl_entry e)
+{
+    sl_note_near_key(a, place, e.key);
+    sl_store_entry(a, sl_words(a, place), e);
+}
+
+/* Lines of far homes that a thread, of several that share [from, end), writes near keys and numbers of entries of: the
+ * segments there have no gaps, and places from `filled` on have no entry. Near keys of lines with entries are noted
+ * already. from: begins a home, or a line that another call goes up to. */
+SIMT_FN void sl_lay_lines(const sl_args *a, uint64_t from, uint64_t end, uint64_t filled, uint64_t thread,
+                          uint64_t threads)
+{
+    uint64_t each = sl_line_entries(&a->v), place = (from + each - 1) & ~(each - 1);
+    if (place < a->near_places) place = a->near_places;
+    for (place += each * thread; place < end; place += each * threads) {
+        if (place >= filled) sl_note_near_key(a, place, SL_NO_KEY);
+        if (sl_line_in_group(a, place) == 0)
+            simt_st_u32(a->v.filled + sl_group_of(a, place),
+                        sl_filled_full(&a->v, place < filled ? filled - place : 0));
+    }
+    simt_join();
 }
 
 /* shared: other lanes of the launch may change values, and with words of one key and value these words. */

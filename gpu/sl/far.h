@@ -23,30 +23,33 @@ typedef struct sl_seen {
     sl_spot s;  /* `there` is not known with SL_ASKS_BELOW */
     sl_entry e; /* of SL_ASKS_PLACE the key only */
     bool has;   /* e is the entry that was asked for */
+    bool far;   /* the segment is; then s.index is a code (sl_code_at) */
 } sl_seen;
 
 /* A line that is to be read, and what is looked for in it. */
 typedef struct sl_line {
     uint64_t place; /* of its first entry; SL_NO_PLACE: none is to be read */
     uint32_t count; /* entries */
+    uint32_t at;    /* which line of the home */
 } sl_line;
 
 /* ---- The line -------------------------------------------------------------------------------- */
 
-/* The entry that was asked for lies in the line that holds the last key that is not above (BELOW: that is below) the
- * key. If there is none, the index is 0. */
+/* The entry that was asked for lies in the last line whose near key is not above (BELOW: is below) the key. If there is
+ * none, or the line has no entry, none is to be read, and the key belongs there in front. */
 SIMT_FN sl_line sl_line_for(const sl_args *a, const sl_belongs *in, uint64_t key, sl_asks asks)
 {
-    uint32_t each = sl_line_entries(&a->v), lines = (in->count + each - 1) >> sl_line_shift(&a->v);
+    uint32_t lines = 1u << (a->shift - sl_line_shift(&a->v));
     sl_line l;
     l.place = SL_NO_PLACE;
-    l.count = 0;
+    l.count = l.at = 0;
     uint64_t from = key + (asks != SL_ASKS_BELOW);
     uint32_t before = sl_seek(a, sl_line_of(a, in->first), lines, from, in->least, in->limit, SL_NEAR_KEYS);
     if (before == 0) return l;
-    uint32_t at = (before - 1) * each;
-    l.place = in->first + at;
-    l.count = in->count - at < each ? in->count - at : each;
+    l.at = before - 1;
+    uint64_t place = in->first + ((uint64_t)l.at << sl_line_shift(&a->v));
+    l.count = sl_filled_in_line(a, place);
+    if (l.count) l.place = place;
     return l;
 }
 
@@ -90,8 +93,8 @@ typedef struct sl_read {
 } sl_read;
 
 /* The lanes read the line of item k, if they have not read it for the item before, and tell lane k what is there. */
-SIMT_FN void sl_read_line(simt_tile t, const sl_args *a, uint32_t k, const sl_line *l, uint64_t first, uint64_t key,
-                          sl_asks asks, sl_read *r, sl_seen *x)
+SIMT_FN void sl_read_line(simt_tile t, const sl_args *a, uint32_t k, const sl_line *l, uint64_t key, sl_asks asks,
+                          sl_read *r, sl_seen *x)
 {
     uint64_t place = simt_shfl_u64(t, l->place, k), wanted = simt_shfl_u64(t, key, k);
     uint32_t count = simt_shfl_u32(t, l->count, k);
@@ -103,13 +106,14 @@ SIMT_FN void sl_read_line(simt_tile t, const sl_args *a, uint32_t k, const sl_li
              pick = below - (asks == SL_ASKS_BELOW);
     sl_entry e = sl_line_entry(t, a, r->word, pick < count ? pick : 0);
     if (t.rank != k) return;
-    x->s.index = (uint32_t)(place - first) + below;
+    x->s.index = sl_code_at(a, l->at, below);
+    x->s.place = place + below;
     x->has = pick < count;
     x->e = e;
 }
 
 /* Each half of a warp reads the lines of its items. */
-SIMT_FN void sl_read_lines(const sl_args *a, const sl_line *l, uint64_t first, uint64_t key, sl_asks asks, sl_seen *x)
+SIMT_FN void sl_read_lines(const sl_args *a, const sl_line *l, uint64_t key, sl_asks asks, sl_seen *x)
 {
     simt_tile t = simt_tile_of(SL_LINE_WORDS);
     sl_read r;
@@ -117,7 +121,7 @@ SIMT_FN void sl_read_lines(const sl_args *a, const sl_line *l, uint64_t first, u
     r.place = SL_NO_PLACE;
     r.word = 0;
     for (uint32_t k = 0; k < t.size; k++) {
-        sl_read_line(t, a, k, l, first, key, asks, &r, x);
+        sl_read_line(t, a, k, l, key, asks, &r, x);
         simt_join();
     }
 }
@@ -130,22 +134,25 @@ SIMT_FN sl_seen sl_search_far(const sl_args *a, uint64_t key, sl_asks asks)
     sl_belongs in;
     x.s.index = x.s.count = 0;
     x.s.row = x.e.key = x.e.value = 0;
-    x.has = false;
-    in.first = 0;
+    x.has = x.far = false;
+    x.s.place = SL_NO_PLACE;
     l.place = SL_NO_PLACE;
-    l.count = 0;
+    l.count = l.at = 0;
     if (key != SL_NO_KEY) {
         in = sl_where(a, key);
         x.s.row = in.row;
         x.s.count = in.count;
-        if (in.first < a->near_places)
-            sl_seek_near(a, &in, key, asks, &x);
-        else
+        x.far = in.first >= a->near_places;
+        if (x.far) {
             l = sl_line_for(a, &in, key, asks);
+            x.s.index = sl_code_at(a, l.at, 0);
+        } else {
+            sl_seek_near(a, &in, key, asks, &x);
+        }
+        x.s.place = in.first + (x.far ? sl_code_index(a, x.s.index) : x.s.index);
     }
     simt_join();
-    sl_read_lines(a, &l, in.first, key, asks, &x);
-    x.s.place = in.first + x.s.index;
+    sl_read_lines(a, &l, key, asks, &x);
     x.s.there = x.has && x.e.key == key;
     return x;
 }
@@ -166,10 +173,26 @@ SIMT_FN uint32_t sl_found_far(const sl_args *a, uint64_t i, const sl_seen *x)
     return HD_HIT;
 }
 
-/* The neighbour may be in another line or segment: then the lane reads it. */
+/* The neighbour's place, if it is in another line or segment. */
+SIMT_FN uint64_t sl_neighbour_place(const sl_args *a, const sl_seen *x)
+{
+    const sl_spot *s = &x->s;
+    bool up = a->b.op == HD_OP_SUCCESSOR;
+    if (x->far) {
+        uint64_t first = sl_home_place(a, simt_ld_u32(a->v.home + s->row));
+        uint32_t from = sl_code_index(a, s->index),
+                 index = up ? sl_entry_from(a, first, from) : sl_entry_before(a, first, from);
+        if (index < a->v.fit) return first + index;
+    } else if (up ? s->index < s->count : s->index > 0) {
+        return up ? s->place : s->place - 1;
+    }
+    if (up) return s->row + 1 < sl_rows(a) ? sl_first_of_row(a, s->row + 1) : SL_NO_PLACE;
+    return s->row ? sl_last_of_row(a, s->row - 1) : SL_NO_PLACE;
+}
+
 SIMT_FN uint32_t sl_neighbour_far(const sl_args *a, uint64_t i, const sl_seen *x)
 {
-    if (!x->has) return sl_neighbour_one(a, i, &x->s);
+    if (!x->has) return sl_neighbour_at(a, i, sl_neighbour_place(a, x));
     simt_ticket(i, HD_HIT, 0, x->s.place - (a->b.op != HD_OP_SUCCESSOR));
     sl_deliver_entry(a, i, x->e);
     return HD_HIT;
@@ -216,7 +239,7 @@ SIMT_FN void sl_range_far(const sl_args *a)
         sl_seen x = sl_search_far(a, key, SL_ASKS_FROM);
         r.is = key != SL_NO_KEY;
         r.row = x.s.row;
-        r.index = x.s.index;
+        r.index = x.far ? sl_code_index(a, x.s.index) : x.s.index;
         r.last = r.is ? simt_ld_u64(a->key2 + i) : 0;
         simt_join();
         uint32_t outcome = sl_range_copy(t, a, i, &r, true);

@@ -53,10 +53,10 @@ SIMT_FN void sl_keep_count(const sl_args *a)
     uint64_t rows = sl_rows(a), removed = 0;
     for (uint64_t row = gpu_warp(); row < rows; row += gpu_warps()) {
         uint32_t home = simt_ld_u32(a->v.home + row), count = simt_ld_u32(a->v.count + home), mine = 0;
-        for (uint32_t x = w.rank; x < count; x += 32) {
-            uint64_t place = sl_home_place(a, home) + x;
-            mine += !sl_holds(a, place, sl_key_at(a, place, false));
-        }
+        uint64_t first = sl_home_place(a, home);
+        bool far = first >= a->near_places;
+        for (uint32_t x = w.rank; x < (far ? a->v.fit : count); x += 32)
+            if (!far || sl_is_entry(a, first + x)) mine += !sl_holds(a, first + x, sl_key_at(a, first + x, false));
         simt_join();
         uint32_t kept = simt_reduce_add_u32(w, mine);
         if (w.rank == 0) simt_st_u32(a->room.kept + row, kept);
@@ -191,6 +191,7 @@ SIMT_FN void sl_stay_sums(const sl_args *a, uint64_t rows, uint64_t stay)
     simt_st_u64(&a->numbers->next, stay);
     simt_st_u64(&a->numbers->fresh, rows - stay);
     simt_st_u64(&a->numbers->was, rows);
+    simt_st_u64(&a->numbers->other, 0);
 }
 
 SIMT_FN void sl_stay_write(const sl_args *a)
@@ -260,17 +261,32 @@ SIMT_FN void sl_move_listed(const sl_args *a, const sl_move *m)
     }
 }
 
-/* erase_if: the first warp of a block does. It ends when all that stay were found. */
+/* Whether an entry of an erase is in the row's part of the list; code: see sl_code_at. */
+SIMT_FN bool sl_is_listed(const sl_args *a, uint32_t low, uint32_t high, uint32_t code)
+{
+    uint32_t gone = sl_gone_to(a, low, high, code);
+    return gone && simt_ld_u32(a->room.add_at + low + gone - 1) == code;
+}
+
+/* Whether the entry at place x of the row stays. */
+SIMT_FN bool sl_move_stays(const sl_args *a, const sl_move *m, uint32_t x, uint64_t key)
+{
+    uint32_t shift = sl_line_shift(&a->v), in_line = x & ((1u << shift) - 1);
+    if (a->b.op != HD_OP_ERASE) return !sl_holds(a, m->from + x, key);
+    return !sl_is_listed(a, m->low, m->high, sl_code_at(a, x >> shift, in_line));
+}
+
+/* erase_if, and entries of a far segment: the first warp of a block does. It ends when all that stay were found. */
 SIMT_FN void sl_move_if(const sl_args *a, const sl_move *m)
 {
     simt_tile w = simt_tile_of(32);
     uint32_t all;
     for (uint32_t x = 0, kept = 0; kept < m->kept; x += 32) {
-        bool is = x + w.rank < a->v.fit;
+        bool is = x + w.rank < a->v.fit && (m->from < a->near_places || sl_is_entry(a, m->from + x + w.rank));
         sl_entry e;
         e.key = e.value = 0;
         if (is) e = sl_entry_at(a, m->from + x + w.rank);
-        bool stays = is && !sl_holds(a, m->from + x + w.rank, e.key);
+        bool stays = is && sl_move_stays(a, m, x + w.rank, e.key);
         simt_sync_tile(w);
         uint32_t to = kept + sl_bits_before(w, stays, &all);
         if (stays && to < m->kept && m->to + to != m->from + x + w.rank) sl_put_entry(a, m->to + to, e);
@@ -282,7 +298,7 @@ SIMT_FN void sl_move_if(const sl_args *a, const sl_move *m)
 SIMT_FN void sl_move_row(const sl_args *a, uint64_t row, uint64_t to)
 {
     sl_move m = sl_move_of(a, row, to);
-    if (a->b.op == HD_OP_ERASE)
+    if (a->b.op == HD_OP_ERASE && m.from < a->near_places)
         sl_move_listed(a, &m);
     else if (simt_thread() < 32)
         sl_move_if(a, &m);
@@ -310,6 +326,138 @@ SIMT_FN void sl_move_joined(const sl_args *a, uint64_t row, uint64_t rows, uint6
     }
 }
 
+/* ---- Far segments ---------------------------------------------------------------------------- */
+
+/* Which entries of a group stay, and of them those of lane's line that come before its own. */
+typedef struct sl_thinned {
+    sl_entry e;
+    bool stays;
+    uint32_t bits, to; /* bits: lanes whose entries stay; to: the index in the line */
+} sl_thinned;
+
+/* A lane looks at place x of a group, which begins at `group`; filled: the group's word; [low, high): the group's part
+ * of the list, if the batch has one; touched: a bit for each line that has some of it. */
+SIMT_FN sl_thinned sl_thin_one(simt_tile w, const sl_args *a, uint64_t group, uint32_t x, uint32_t filled, uint32_t low,
+                               uint32_t high, uint32_t touched)
+{
+    uint32_t shift = sl_line_shift(&a->v), in_line = x & ((1u << shift) - 1), line = x >> shift;
+    sl_thinned t;
+    t.e.key = t.e.value = 0;
+    t.stays = x < 1u << sl_group_shift(a) && touched >> line & 1 && in_line < sl_filled_of(filled, line);
+    if (t.stays) {
+        uint32_t at = (uint32_t)((group + x) & (a->v.fit - 1));
+        t.e = sl_entry_at(a, group + x);
+        t.stays = a->b.op == HD_OP_ERASE ? !sl_is_listed(a, low, high, sl_code_at(a, at >> shift, in_line))
+                                         : !sl_holds(a, group + x, t.e.key);
+    }
+    simt_join();
+    t.bits = simt_ballot(w, t.stays);
+    t.to = simt_popc(t.bits & ((1u << w.rank) - 1) & ~((1u << (w.rank & ~((1u << shift) - 1))) - 1));
+    return t;
+}
+
+/* A warp removes entries of a group in place, line by line. */
+SIMT_FN void sl_thin_group(simt_tile w, const sl_args *a, uint64_t group, uint32_t low, uint32_t high, uint32_t touched)
+{
+    uint32_t shift = sl_line_shift(&a->v), filled = sl_filled_at(a, sl_group_of(a, group)), word = 0;
+    sl_thinned one = sl_thin_one(w, a, group, w.rank, filled, low, high, touched),
+               two = sl_thin_one(w, a, group, 32 + w.rank, filled, low, high, touched);
+    simt_sync_tile(w);
+    uint64_t line_of = group + (w.rank & ~((1u << shift) - 1));
+    if (one.stays && line_of + one.to != group + w.rank) sl_put_entry(a, line_of + one.to, one.e);
+    if (two.stays && line_of + two.to != group + w.rank) sl_put_entry(a, line_of + 32 + two.to, two.e);
+    simt_join();
+    for (uint32_t line = 0; line < SL_GROUP_LINES; line++) {
+        uint32_t from = line << shift, bits = from < 32 ? one.bits >> from : two.bits >> (from - 32), n;
+        n = touched >> line & 1 ? simt_popc(bits & ((1u << (1u << shift)) - 1)) : sl_filled_of(filled, line);
+        word |= n << 8 * line;
+    }
+    if (w.rank == 0) simt_st_u32(a->v.filled + sl_group_of(a, group), word);
+    simt_join();
+}
+
+/* The group that number k of a row's list is in; first: place of the home. */
+SIMT_FN uint64_t sl_listed_group(const sl_args *a, uint64_t first, uint32_t k)
+{
+    uint32_t index = sl_code_line(a, simt_ld_u32(a->room.add_at + k)) << sl_line_shift(&a->v);
+    return first + (index & ~((1u << sl_group_shift(a)) - 1));
+}
+
+/* Warps of a block take so many numbers of a row's list at a time. */
+enum { SL_LISTED = 8 };
+
+/* Which of the numbers from k on are the first ones of their groups. The row's part of the list is [from, end). */
+SIMT_FN uint32_t sl_firsts_of_groups(simt_tile w, const sl_args *a, uint64_t first, uint32_t from, uint32_t k,
+                                     uint32_t end)
+{
+    bool is = w.rank < SL_LISTED && k + w.rank < end;
+    k += w.rank;
+    if (is) is = k == from || sl_listed_group(a, first, k) != sl_listed_group(a, first, k - 1);
+    simt_join();
+    return simt_ballot(w, is);
+}
+
+/* The end of the group's part of the list, which begins at k. */
+SIMT_FN uint32_t sl_end_of_group(const sl_args *a, uint64_t first, uint64_t group, uint32_t k, uint32_t end)
+{
+    uint32_t lines = (uint32_t)(group - first + (1u << sl_group_shift(a))) >> sl_line_shift(&a->v);
+    return k + sl_gone_to(a, k, end, sl_code_at(a, lines, 0) - 1);
+}
+
+/* Numbers [k, end) of the list by line of their group, a byte each. A warp counts at most 64. */
+SIMT_FN uint32_t sl_listed_by_line(simt_tile w, const sl_args *a, uint64_t first, uint32_t k, uint32_t end)
+{
+    uint32_t mine = 0;
+    for (uint32_t at = k + w.rank; at < end; at += 32) {
+        uint32_t line = sl_code_line(a, simt_ld_u32(a->room.add_at + at));
+        mine += 1u << 8 * sl_line_in_group(a, first + ((uint64_t)line << sl_line_shift(&a->v)));
+    }
+    simt_join();
+    return simt_reduce_add_u32(w, mine);
+}
+
+/* A warp takes the group whose part of the list begins at k. */
+SIMT_FN void sl_thin_listed(simt_tile w, const sl_args *a, uint64_t first, uint32_t k, uint32_t end)
+{
+    uint64_t group = sl_listed_group(a, first, k);
+    uint32_t group_end = sl_end_of_group(a, first, group, k, end), touched = 0,
+             listed = sl_listed_by_line(w, a, first, k, group_end);
+    for (uint32_t line = 0; line < SL_GROUP_LINES; line++) touched |= (sl_filled_of(listed, line) ? 1u : 0u) << line;
+    sl_thin_group(w, a, group, k, group_end, touched);
+}
+
+/* Warps of a block take the groups that the row's part of the list is in, or, without a list, all. */
+SIMT_FN void sl_thin_row(const sl_args *a, uint64_t row, uint64_t first)
+{
+    simt_tile w = simt_tile_of(32);
+    uint32_t warp = simt_thread() / 32, step = 1u << sl_group_shift(a);
+    if (a->b.op == HD_OP_ERASE) {
+        uint32_t from = simt_ld_u32(a->room.first + row), end = simt_ld_u32(a->room.first + row + 1);
+        for (uint32_t k = from + SL_LISTED * warp; k < end; k += simt_threads() / 32 * SL_LISTED)
+            for (uint32_t firsts = sl_firsts_of_groups(w, a, first, from, k, end); firsts; firsts &= firsts - 1)
+                sl_thin_listed(w, a, first, k + simt_ffs(firsts) - 1, end);
+    } else {
+        for (uint32_t x = warp * step; x < a->v.fit; x += simt_threads() / 32 * step)
+            if (sl_filled_at(a, sl_group_of(a, first + x))) sl_thin_group(w, a, first + x, 0, 0, 15);
+    }
+    simt_join();
+}
+
+/* A block takes a far row that stays. Where no row joins it, only lines that lose entries are touched. Else all its
+ * entries and theirs follow each other without gaps. */
+SIMT_FN void sl_commit_far_row(const sl_args *a, uint64_t row, uint64_t rows, uint64_t first)
+{
+    uint32_t home = simt_ld_u32(a->room.last + row), sum = simt_ld_u32(a->room.free + row);
+    if (row + 1 == rows || sl_stays(a, row + 1, rows)) {
+        if (sum != simt_ld_u32(a->v.count + home)) sl_thin_row(a, row, first);
+        simt_sync_block(); /* all have read the count */
+        return;
+    }
+    sl_move_row(a, row, first);
+    sl_move_joined(a, row, rows, first);
+    sl_lay_lines(a, first, first + a->v.fit, first + sum, simt_thread(), simt_threads());
+}
+
 /* What the row's part of the list says is not there from now on. */
 SIMT_FN void sl_tell_erased(const sl_args *a, uint64_t row)
 {
@@ -321,17 +469,47 @@ SIMT_FN void sl_tell_erased(const sl_args *a, uint64_t row)
     simt_join();
 }
 
-/* A block takes a row. One that joins another is moved by that one's block; its home is free. */
-SIMT_FN void sl_commit_joined(const sl_args *a)
+/* A block takes a row that stays, and those that join it. */
+SIMT_FN void sl_commit_row(const sl_args *a, uint64_t row, uint64_t rows, uint64_t first)
+{
+    sl_move_row(a, row, first);
+    sl_move_joined(a, row, rows, first);
+}
+
+/* One lane notes that a row changes, and is not merged as a whole. */
+SIMT_FN void sl_note_other(const sl_args *a, uint64_t row)
+{
+    uint64_t at = simt_add_u64(&a->numbers->other, 1, SIMT_RELAXED);
+    simt_st_u32(a->room.rows + a->v.homes - 1 - at, (uint32_t)row);
+}
+
+SIMT_FN uint64_t sl_other_row(const sl_args *a, uint64_t at) { return simt_ld_u32(a->room.rows + a->v.homes - 1 - at); }
+
+/* Which rows change. A thread takes a row. */
+SIMT_FN void sl_survey_joined(const sl_args *a)
 {
     uint64_t rows = simt_ld_u64(&a->numbers->was);
-    for (uint64_t row = simt_block(); row < rows; row += simt_blocks()) {
+    for (uint64_t row = gpu_thread(); row < rows; row += gpu_threads()) {
+        uint32_t count = simt_ld_u32(a->v.count + simt_ld_u32(a->room.last + row));
+        bool joined = row + 1 < rows && !sl_stays(a, row + 1, rows);
+        if (joined || !sl_stays(a, row, rows) || sl_kept_of_row(a, row) != count) sl_note_other(a, row);
+    }
+}
+
+/* A block takes a row. One that joins another is moved by that one's block; its home is free. */
+SIMT_FN void sl_commit_joined_of(const sl_args *a, bool far)
+{
+    uint64_t rows = simt_ld_u64(&a->numbers->was), all = far ? simt_ld_u64(&a->numbers->other) : rows;
+    for (uint64_t at = simt_block(); at < all; at += simt_blocks()) {
+        uint64_t row = far ? sl_other_row(a, at) : at;
         uint32_t home = simt_ld_u32(a->room.last + row);
+        uint64_t first = sl_home_place(a, home);
         bool stays = sl_stays(a, row, rows);
-        if (stays) {
-            sl_move_row(a, row, sl_home_place(a, home));
-            sl_move_joined(a, row, rows, sl_home_place(a, home));
-        }
+        if (stays && far && first >= a->near_places)
+            sl_commit_far_row(a, row, rows, first);
+        else if (stays)
+            sl_commit_row(a, row, rows, first);
+        simt_join();
         sl_tell_erased(a, row);
         if (simt_thread() != 0) continue;
         simt_st_u32(a->v.count + home, stays ? simt_ld_u32(a->room.free + row) : 0);
@@ -340,5 +518,8 @@ SIMT_FN void sl_commit_joined(const sl_args *a)
     simt_join();
     sl_publish(a);
 }
+
+SIMT_FN void sl_commit_joined(const sl_args *a) { sl_commit_joined_of(a, false); }
+SIMT_FN void sl_commit_joined_far(const sl_args *a) { sl_commit_joined_of(a, true); }
 
 #endif

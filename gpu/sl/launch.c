@@ -48,6 +48,16 @@ uint32_t sl_sort_shares(const sl_own *o) { return gpu_sort_shares(sl_window(o), 
 
 static uint64_t used_words(uint64_t homes) { return (homes + 63) / 64; }
 
+/* Blocks that merge far segments as a whole at a time; each has a stage as large as a segment. */
+static uint64_t sl_stages(const sl_view *v)
+{
+    enum { STAGES_BYTES = 16 << 20, STAGES_MOST = 256, STAGES_OF = 16 };
+    uint64_t stages = STAGES_BYTES / (8ull * v->fit * v->words);
+    if (stages > STAGES_MOST) stages = STAGES_MOST;
+    if (stages > v->homes / STAGES_OF) stages = v->homes / STAGES_OF;
+    return stages ? stages : 1;
+}
+
 int sl_homes_pieces(const sl_own *o, const sl_homes *h, size_t at, bool entries, hd_piece *all)
 {
     uint64_t homes = h->v.homes, words = (uint64_t)h->v.fit * h->v.words, near = o->gpu.device ? h->near : homes;
@@ -60,15 +70,24 @@ int sl_homes_pieces(const sl_own *o, const sl_homes *h, size_t at, bool entries,
         { "capacity: counts", at + offsetof(sl_homes, v.count), homes, 4, 0, HD_APART },
         { "capacity: used homes", at + offsetof(sl_homes, v.used), used_words(homes), 8, 0, HD_APART },
     };
+    const hd_put by_line = h->keys_here ? HD_HOST_MEMORY : HD_APART;
     const hd_piece of_windows[] = {
         { "capacity: near keys", at + offsetof(sl_homes, v.near_key), (homes - h->near) * sl_home_lines(&h->v),
-          sl_near_key_bytes(&h->v), HD_AS_IT_COMES, h->keys_here ? HD_HOST_MEMORY : HD_APART },
+          sl_near_key_bytes(&h->v), HD_AS_IT_COMES, by_line },
+        { "capacity: filled lines", at + offsetof(sl_homes, v.filled), (homes - h->near) * sl_home_groups(&h->v), 4,
+          HD_AS_IT_COMES, by_line },
+        { "plan: sums of lines", at + offsetof(sl_homes, room.before), (homes - h->near) * sl_home_groups(&h->v), 4,
+          HD_AS_IT_COMES, by_line },
+        { "plan: stages", at + offsetof(sl_homes, room.stage), h->near < homes ? sl_stages(&h->v) * words : 0, 8,
+          HD_AS_IT_COMES, by_line },
         { "plan: lists", at + offsetof(sl_homes, room.first), homes + 1, 4, HD_AS_IT_COMES, HD_APART },
         { "plan: fresh segments", at + offsetof(sl_homes, room.fresh), homes + 1, 4, HD_AS_IT_COMES, HD_APART },
         { "plan: free homes", at + offsetof(sl_homes, room.free), homes, 4, HD_AS_IT_COMES, HD_APART },
         { "plan: parts", at + offsetof(sl_homes, room.last), homes, 4, HD_AS_IT_COMES, HD_APART },
         { "plan: what stays", at + offsetof(sl_homes, room.kept), homes, 4, HD_AS_IT_COMES, HD_APART },
         { "plan: offsets", at + offsetof(sl_homes, room.offset), homes, 4, HD_AS_IT_COMES, HD_APART },
+        { "plan: rows that change", at + offsetof(sl_homes, room.rows), h->near < homes ? homes : 0, 4, HD_AS_IT_COMES,
+          by_line },
         { "plan: bounds", at + offsetof(sl_homes, room.bound), homes, 8, HD_AS_IT_COMES, HD_APART },
         { "plan: homes", at + offsetof(sl_homes, room.home), homes, 4, HD_AS_IT_COMES, HD_APART },
     };
@@ -141,7 +160,7 @@ uint64_t sl_near_homes(const hd_info *info, uint64_t homes)
     uint64_t most = info->sl.near_bytes, one = near_bytes(info, homes, 1);
     if (most == 0 || most >= near_bytes(info, homes, homes)) return homes;
     const sl_view v = sl_view_for(info);
-    uint64_t each = info->sl.segment_bytes - sl_home_lines(&v) * sl_near_key_bytes(&v),
+    uint64_t each = info->sl.segment_bytes - sl_home_lines(&v) * sl_near_key_bytes(&v) - 8 * sl_home_groups(&v),
              near = most > one ? 1 + (most - one) / each : 1;
     while (near > 1 && near_bytes(info, homes, near) > most) near--;
     return near;
@@ -200,7 +219,13 @@ static void taken(void *own)
 
 /* ---- The argument of kernels ----------------------------------------------------------------- */
 
-static uint32_t shares_for(uint64_t n) { return n ? gpu_sort_shares(n, SL_SHARES) : 1; }
+/* Of n items or rows: a warp's worth each, because a warp that searches far segments waits for one line after another.
+ */
+static uint32_t shares_for(uint64_t n)
+{
+    uint64_t shares = (n + 31) / 32;
+    return shares == 0 ? 1 : shares < SL_SHARES ? (uint32_t)shares : SL_SHARES;
+}
 
 sl_args sl_args_of(const sl_own *o, const sl_homes *h)
 {
@@ -219,6 +244,7 @@ sl_args sl_args_of(const sl_own *o, const sl_homes *h)
     a.room.mark = o->mark;
     a.room.share = o->share;
     a.row_shares = shares_for(h->v.homes);
+    a.stages = (uint32_t)sl_stages(&h->v);
     return a;
 }
 
@@ -244,7 +270,15 @@ static sl_args args_of(const sl_own *o, const hd_batch *b)
 static const gpu_sort_kernels sorting = { SL_NUMBER_sort_count, SL_NUMBER_sort_scan, SL_NUMBER_sort_lay };
 
 /* A step of a window: a kernel, and for what it has lanes. */
-typedef enum step_over { OVER_ONE, OVER_ITEMS, OVER_ITEM_SHARES, OVER_ROW_SHARES, OVER_ROWS, OVER_SEGMENTS } step_over;
+typedef enum step_over {
+    OVER_ONE,
+    OVER_ITEMS,
+    OVER_ITEM_SHARES,
+    OVER_ROW_SHARES,
+    OVER_ROWS,
+    OVER_ROW_WARPS,
+    OVER_SEGMENTS
+} step_over;
 typedef struct step {
     uint32_t kernel;
     step_over over;
@@ -258,6 +292,7 @@ static uint64_t lanes_of(const sl_args *a, step_over over)
     case OVER_ITEM_SHARES: return (uint64_t)a->item_shares * 32;
     case OVER_ROW_SHARES: return (uint64_t)a->row_shares * 32;
     case OVER_ROWS: return a->v.homes;
+    case OVER_ROW_WARPS: return a->v.homes * 32;
     default: return a->v.homes * SL_THREADS; /* a block each */
     }
 }
@@ -313,6 +348,12 @@ static const step merging[] = {
     { SL_NUMBER_next_rows, OVER_ROWS },
     { SL_NUMBER_commit, OVER_SEGMENTS },
 };
+static const step merging_far[] = {
+    { SL_NUMBER_survey, OVER_ROW_WARPS },
+    { SL_NUMBER_merge_fresh_far, OVER_SEGMENTS },
+    { SL_NUMBER_next_rows, OVER_ROWS },
+    { SL_NUMBER_commit_far, OVER_SEGMENTS },
+};
 static const step joining[] = {
     { SL_NUMBER_stay_count, OVER_ROW_SHARES },
     { SL_NUMBER_stay_write, OVER_ROW_SHARES },
@@ -320,7 +361,7 @@ static const step joining[] = {
 #define STEPS(all) all, sizeof(all) / sizeof *(all)
 
 /* Neighbours that became small are joined (join.h). */
-static hd_status launch_join(const hd_launcher *l, sl_args *a)
+static hd_status launch_join(const sl_own *o, const hd_launcher *l, sl_args *a)
 {
     hd_status status = HD_OK;
     for (a->span = SL_JOIN; !status; a->span *= SL_JOIN) {
@@ -328,10 +369,12 @@ static hd_status launch_join(const hd_launcher *l, sl_args *a)
         if (a->span >= a->v.homes) break;
     }
     if (!status) status = launch_steps(l, a, STEPS(joining));
+    if (!status && has_far(o)) status = launch_step(l, a, (step){ SL_NUMBER_survey_joined, OVER_ROWS });
     uint32_t threads = a->b.op == HD_OP_ERASE ? SL_THREADS : 32;
-    return status ? status
-                  : l->launch(l->self, SL_NUMBER_commit_joined, a, sizeof *a,
-                              hd_launch_blocks(l, a->v.homes * threads, threads), threads);
+    uint32_t commit = has_far(o) ? SL_NUMBER_commit_joined_far : SL_NUMBER_commit_joined;
+    return status
+               ? status
+               : l->launch(l->self, commit, a, sizeof *a, hd_launch_blocks(l, a->v.homes * threads, threads), threads);
 }
 
 /* apply: the row's kernel. */
@@ -342,9 +385,9 @@ static hd_status launch_window(const sl_own *o, const hd_launcher *l, sl_args *a
         status = launch_step(l, a, (step){ has_far(o) ? SL_NUMBER_heads_far : SL_NUMBER_heads, OVER_ITEM_SHARES });
     if (!status) status = launch_steps(l, a, STEPS(finding));
     if (!status && a->b.op == HD_OP_ERASE) {
-        status = launch_join(l, a);
+        status = launch_join(o, l, a);
     } else if (!status) {
-        status = launch_steps(l, a, STEPS(merging));
+        status = has_far(o) ? launch_steps(l, a, STEPS(merging_far)) : launch_steps(l, a, STEPS(merging));
     }
     if (has_far(o)) apply = SL_NUMBER_apply_far;
     return status ? status : launch_step(l, a, (step){ apply, OVER_ITEMS });
@@ -366,13 +409,13 @@ static hd_status launch_flip(const sl_own *o, const hd_launcher *l, sl_args *a, 
 
 /* ---- Other batches --------------------------------------------------------------------------- */
 
-static hd_status launch_sweep(const hd_launcher *l, sl_args *a, uint32_t row)
+static hd_status launch_sweep(const sl_own *o, const hd_launcher *l, sl_args *a, uint32_t row)
 {
     hd_status status = a->b.count ? l->zero(l->self, a->b.count, sizeof *a->b.count) : HD_OK;
     bool per_place = a->b.op == HD_OP_SIZE_IF;
     uint64_t lanes = per_place ? sl_places(&a->v) : a->b.op == HD_OP_ERASE_IF ? a->v.homes * 32 : a->v.homes;
     if (!status) status = l->launch(l->self, row, a, sizeof *a, hd_launch_blocks(l, lanes, SL_THREADS), SL_THREADS);
-    return status || a->b.op != HD_OP_ERASE_IF ? status : launch_join(l, a);
+    return status || a->b.op != HD_OP_ERASE_IF ? status : launch_join(o, l, a);
 }
 
 /* Batches of more items that look up or update far segments are sorted. */
@@ -415,7 +458,13 @@ static hd_status launch_far(const gpu_launcher *l, uint32_t row, const hd_varian
     return status;
 }
 
-/* Windows of find_missed, ranges of places, and single launches over items. */
+hd_status sl_sum_rows_of(const hd_gpu_machine *m, const sl_args *a, uint64_t rows)
+{
+    return m->on.launch(m->on.self, SL_NUMBER_sum_rows, a, sizeof *a, hd_launch_blocks(&m->on, rows * 32, SL_THREADS),
+                        SL_THREADS);
+}
+
+/* Windows of find_missed, ranges of slots, and single launches over items. */
 static hd_status launch_listed(const sl_own *o, const hd_launcher *to, sl_args *a, uint32_t row)
 {
     const hd_variant_row *r = sl_row_numbered(row);
@@ -427,7 +476,9 @@ static hd_status launch_listed(const sl_own *o, const hd_launcher *to, sl_args *
     a->b.stage_flag = NULL;
     if (!exports) a->b.first = 0;
     a->b.last = a->b.first + a->b.n;
-    return exports ? gpu_launch_list(&x.l, row) : gpu_launch_items(&x.l, row, r);
+    if (!exports) return gpu_launch_items(&x.l, row, r);
+    hd_status status = has_far(o) ? launch_step(to, a, (step){ SL_NUMBER_sum_rows, OVER_ROW_WARPS }) : HD_OK;
+    return status ? status : gpu_launch_list(&x.l, row);
 }
 
 static hd_status launch(void *own, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when)
@@ -437,7 +488,7 @@ static hd_status launch(void *own, const hd_launcher *l, uint32_t row, const hd_
     (void)when;
     switch (sl_row_numbered(row)->family) {
     case SL_FLIP: return launch_flip(o, l, &a, row);
-    case SL_SWEEP: return launch_sweep(l, &a, row);
+    case SL_SWEEP: return launch_sweep(o, l, &a, row);
     case SL_ENDS: return launch_step(l, &a, (step){ row, OVER_ONE });
     case SL_CLEAR: return launch_step(l, &a, (step){ row, OVER_ROWS });
     default: return launch_listed(o, l, &a, row);
@@ -458,7 +509,7 @@ static bool lists(const void *own, uint32_t row, const hd_batch *b)
     const sl_own *o = (const sl_own *)own;
     sl_family family = sl_family_of(b->op);
     if (gpu_batch_lists(own, row, b) || family == SL_FLIP || b->op == HD_OP_ERASE_IF) return true;
-    return far_kernel[family] && has_far(o) && b->n > sorts_above(o);
+    return has_far(o) && (family == SL_EXPORT || (far_kernel[family] && b->n > sorts_above(o)));
 }
 
 /* ---- On the host machine --------------------------------------------------------------------- */
@@ -468,9 +519,11 @@ static void before(void *own, void *entries)
 {
     sl_own *o = (sl_own *)own;
     void *near_key = o->at.v.near_key;
+    uint32_t *filled = o->at.v.filled;
     o->at.v = *sl_view_of(entries);
     o->at.v.near = o->at.near;
     o->at.v.near_key = near_key;
+    o->at.v.filled = filled;
     if (o->at.v.stale) sl_renew_near(&o->at.v);
     o->at.far = o->at.v.word + o->at.near * o->at.v.fit * o->at.v.words;
     o->words->numbers.rows = o->at.v.rows;
@@ -541,6 +594,7 @@ static int planes(const void *own, void *staged, bool values, hd_plane *all)
         { "far segments", h->far, here->word + h->near * words, (homes - h->near) * words * 8 },
         { "near keys", h->v.near_key, here->near_key,
           (homes - h->near) * sl_home_lines(&h->v) * sl_near_key_bytes(&h->v) },
+        { "filled lines", h->v.filled, here->filled, (homes - h->near) * sl_home_groups(&h->v) * 4 },
         { "bounds", h->v.bound, here->bound, homes * 8 },
         { "homes", h->v.home, here->home, homes * 4 },
         { "counts", h->v.count, here->count, homes * 4 },

@@ -66,13 +66,17 @@ SIMT_FN uint64_t sl_looks_for(const sl_args *a, uint64_t key)
     return key + ((a->b.op == HD_OP_SUCCESSOR) != a->inclusive);
 }
 
-SIMT_FN uint32_t sl_neighbour_one(const sl_args *a, uint64_t i, const sl_spot *s)
+SIMT_FN uint32_t sl_neighbour_at(const sl_args *a, uint64_t i, uint64_t place)
 {
-    uint64_t place = a->b.op == HD_OP_SUCCESSOR ? sl_at_or_after(a, s) : sl_last_below(a, s);
     uint32_t outcome = place == SL_NO_PLACE ? HD_MISS : HD_HIT;
     simt_ticket(i, outcome, 0, place);
     if (outcome == HD_HIT) sl_deliver_entry(a, i, sl_entry_at(a, place));
     return outcome;
+}
+
+SIMT_FN uint32_t sl_neighbour_one(const sl_args *a, uint64_t i, const sl_spot *s)
+{
+    return sl_neighbour_at(a, i, a->b.op == HD_OP_SUCCESSOR ? sl_at_or_after(a, s) : sl_last_below(a, s));
 }
 
 SIMT_FN uint32_t sl_look_one(const sl_args *a, uint64_t i)
@@ -105,17 +109,30 @@ SIMT_FN void sl_look(const sl_args *a)
 
 /* ---- Ranges ---------------------------------------------------------------------------------- */
 
+/* The segment of a row; far: the table has far segments. Of one of these all places may have entries. */
+SIMT_FN sl_segment sl_places_of(const sl_args *a, uint64_t row, bool far)
+{
+    sl_segment g = sl_segment_of(a, row);
+    if (far && g.first >= a->near_places) g.count = a->v.fit;
+    return g;
+}
+
+SIMT_FN bool sl_place_has(const sl_args *a, const sl_segment *g, uint32_t index, bool far)
+{
+    return index < g->count && (!far || g->first < a->near_places || sl_is_entry(a, g->first + index));
+}
+
 /* A tile copies the entries from the spot on that are at most `last`, up to the limit; how many there are, or any
- * number above the limit. whole: each step ends where a line does, or a part of it. */
+ * number above the limit. whole: of a table with far segments. Each step ends where a line does, or a part of it. */
 SIMT_FN uint64_t sl_copy_range(simt_tile t, const sl_args *a, uint64_t i, uint64_t row, uint32_t index, uint64_t last,
                                bool whole)
 {
     uint64_t rows = sl_rows(a), found = 0;
     bool ends = false;
-    sl_segment g = sl_segment_of(a, row);
+    sl_segment g = sl_places_of(a, row, whole);
     while (!ends && found <= a->limit) {
         uint32_t step = whole ? t.size - (index & (t.size - 1)) : t.size;
-        bool is = t.rank < step && index + t.rank < g.count;
+        bool is = t.rank < step && sl_place_has(a, &g, index + t.rank, whole);
         sl_entry e;
         e.key = SL_NO_KEY;
         e.value = 0;
@@ -130,7 +147,7 @@ SIMT_FN uint64_t sl_copy_range(simt_tile t, const sl_args *a, uint64_t i, uint64
         if (ends || index < g.count) continue;
         ends = ++row >= rows;
         index = 0;
-        if (!ends) g = sl_segment_of(a, row);
+        if (!ends) g = sl_places_of(a, row, whole);
     }
     return found;
 }
@@ -205,9 +222,9 @@ SIMT_FN void sl_range(const sl_args *a)
 SIMT_FN void sl_ends(const sl_args *a)
 {
     if (gpu_thread() != 0) return;
-    sl_segment g = sl_segment_of(a, a->b.op == HD_OP_MIN ? 0 : sl_rows(a) - 1);
-    if (g.count) sl_deliver_entry(a, 0, sl_entry_at(a, a->b.op == HD_OP_MIN ? g.first : g.first + g.count - 1));
-    simt_st_u64(a->b.count, g.count > 0);
+    uint64_t place = a->b.op == HD_OP_MIN ? sl_first_of_row(a, 0) : sl_last_of_row(a, sl_rows(a) - 1);
+    if (place != SL_NO_PLACE) sl_deliver_entry(a, 0, sl_entry_at(a, place));
+    simt_st_u64(a->b.count, place != SL_NO_PLACE);
 }
 
 #endif

@@ -23,7 +23,9 @@ static int near_pieces(const sl_own *o, const sl_homes *h, size_t at, hd_piece *
     for (int i = 0; i < n; i++) {
         size_t field = every[i].field - at;
         if (field == offsetof(sl_homes, v.word) || field == offsetof(sl_homes, far) ||
-            field == offsetof(sl_homes, v.near_key))
+            field == offsetof(sl_homes, v.near_key) || field == offsetof(sl_homes, v.filled) ||
+            field == offsetof(sl_homes, room.before) || field == offsetof(sl_homes, room.stage) ||
+            field == offsetof(sl_homes, room.rows))
             all[k++] = every[i];
     }
     return k;
@@ -58,8 +60,10 @@ static hd_status carry_words(const sl_own *o, const hd_gpu_machine *m)
     hd_status status = m->read(m->self, &rows, &o->words->numbers.rows, sizeof rows);
     if (status) return status;
     const sl_carry_args c = { sl_args_of(o, &o->at), sl_args_of(o, &o->next), rows, SL_CARRY_WORDS };
-    status = m->on.launch(m->on.self, SL_NUMBER_carry, &c, sizeof c,
-                          hd_launch_blocks(&m->on, rows * SL_THREADS, SL_THREADS), SL_THREADS);
+    status = sl_sum_rows_of(m, &c.from, rows);
+    if (!status)
+        status = m->on.launch(m->on.self, SL_NUMBER_carry, &c, sizeof c,
+                              hd_launch_blocks(&m->on, rows * SL_THREADS, SL_THREADS), SL_THREADS);
     return status ? status : m->read(m->self, &rows, &o->words->numbers.rows, sizeof rows);
 }
 

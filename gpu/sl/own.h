@@ -61,6 +61,9 @@ uint64_t sl_near_homes(const hd_info *info, uint64_t homes);
 /* HD_EINVAL: a table with so many homes needs more device memory than it may have. */
 hd_status sl_fits_near(const hd_info *info, uint64_t homes);
 
+/* Before entries of far segments are asked for by number (sl_place_of). */
+hd_status sl_sum_rows_of(const hd_gpu_machine *m, const sl_args *a, uint64_t rows);
+
 /* hd_gpu.resize */
 hd_status sl_resize_there(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info);
 /* hd_gpu.set_near */

@@ -27,16 +27,27 @@ static uint64_t entries_bytes(const void *own, uint64_t buckets)
     return buckets * slots_of(own) * entry_bytes(homes_in(own));
 }
 
-/* The counts follow the entries. */
+/* Homes that so many buckets lie in, at most: the first and the last one in part. */
+static uint64_t homes_of_part(const void *own, uint64_t buckets)
+{
+    return buckets * slots_of(own) / homes_in(own)->v.fit + 2;
+}
+
+/* The counts follow the entries, and the numbers of entries of the lines of far homes. */
 static uint64_t part_bytes(const void *own, uint64_t buckets)
 {
-    uint64_t homes = buckets * slots_of(own) / homes_in(own)->v.fit + 2; /* the first and the last one in part */
-    return entries_bytes(own, buckets) + homes * sizeof(uint32_t);
+    uint64_t words = 1 + sl_home_groups(&homes_in(own)->v);
+    return entries_bytes(own, buckets) + homes_of_part(own, buckets) * words * sizeof(uint32_t);
 }
 
 static uint32_t *counts_in(const void *own, const hd_part *p)
 {
     return (uint32_t *)(void *)((uint8_t *)p->memory + entries_bytes(own, p->buckets));
+}
+
+static uint32_t *filled_in(const void *own, const hd_part *p)
+{
+    return counts_in(own, p) + homes_of_part(own, p->buckets);
 }
 
 static uint64_t first_place(const void *own, const hd_part *p) { return p->first * slots_of(own); }
@@ -50,9 +61,15 @@ static int part_planes(const void *own, const hd_part *p, hd_plane *all)
              near_end = end < near ? end : near, home = first / h->v.fit;
     all[0] = (hd_plane){ "counts", h->v.count + home, counts_in(own, p),
                          ((end - 1) / h->v.fit - home + 1) * sizeof(uint32_t) };
-    if (first >= near_end) return 1;
-    all[1] = (hd_plane){ "segments", h->v.word + first * h->v.words, p->memory, (near_end - first) * bytes };
-    return 2;
+    int n = 1;
+    uint64_t far = home < h->near ? h->near : home, end_home = (end - 1) / h->v.fit + 1, groups = sl_home_groups(&h->v);
+    if (far < end_home)
+        all[n++] =
+            (hd_plane){ "filled lines", h->v.filled + (far - h->near) * groups,
+                        filled_in(own, p) + (far - home) * groups, (end_home - far) * groups * sizeof(uint32_t) };
+    if (first < near_end)
+        all[n++] = (hd_plane){ "segments", h->v.word + first * h->v.words, p->memory, (near_end - first) * bytes };
+    return n;
 }
 
 static uint64_t *words_in(const void *own, const hd_part *p, uint64_t place)
@@ -65,18 +82,30 @@ static uint64_t *words_in(const void *own, const hd_part *p, uint64_t place)
 
 static uint64_t key_of(const sl_view *v, const uint64_t *word) { return v->words == 1 ? *word >> 32 : *word; }
 
-static size_t part_next(const void *own, const hd_part *p, hd_entry *e, size_t most)
+/* The words of entry number `index` of a home; words, at: see sl_index_of, if the home is far. */
+static uint64_t *entry_in(const void *own, const hd_part *p, uint64_t home, uint32_t index, const uint32_t *words,
+                          sl_walk *at)
 {
     const sl_view *v = &homes_in(own)->v;
-    uint64_t at = e->slot, end = end_place(own, p), home = first_place(own, p) / v->fit;
+    return words_in(own, p, home * v->fit + (words ? sl_index_of(v, words, index, at) : index));
+}
+
+static size_t part_next(const void *own, const hd_part *p, hd_entry *e, size_t most)
+{
+    const sl_homes *h = homes_in(own);
+    const sl_view *v = &h->v;
+    uint64_t at = e->slot, end = end_place(own, p), first = first_place(own, p) / v->fit;
     size_t n = 0;
-    for (; at < end && n < most; at++) {
-        uint64_t *word = words_in(own, p, at);
-        if (at % v->fit >= counts_in(own, p)[at / v->fit - home]) {
-            at = (at / v->fit + 1) * v->fit - 1; /* no more in this home */
-            continue;
+    while (at < end && n < most) {
+        uint64_t home = at / v->fit, next = (home + 1) * v->fit;
+        const uint32_t *words = home < h->near ? NULL : filled_in(own, p) + (home - first) * sl_home_groups(v);
+        uint32_t count = counts_in(own, p)[home - first];
+        sl_walk walk = { 0, 0 };
+        for (; at < end && n < most && at % v->fit < count && at < next; at++) {
+            uint64_t *word = entry_in(own, p, home, (uint32_t)(at % v->fit), words, &walk);
+            e[n++] = (hd_entry){ at, key_of(v, word), 0, v->words == 1 ? word : word + 1 };
         }
-        e[n++] = (hd_entry){ at, key_of(v, word), 0, v->words == 1 ? word : word + 1 };
+        if (n < most) at = next; /* no more in this home */
     }
     if (n == 0) e->slot = end;
     return n;

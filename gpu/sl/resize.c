@@ -39,6 +39,7 @@ static hd_status carry(const sl_own *o, const hd_gpu_machine *m, uint64_t rows, 
     const sl_carry_args c = { sl_args_of(o, &o->at), sl_args_of(o, &o->next), rows, how };
     hd_status status = HD_OK;
     if (how == SL_CARRY_FULL) status = launch(m, SL_NUMBER_carry_sums, &c, (uint64_t)c.from.row_shares * 32);
+    if (!status) status = sl_sum_rows_of(m, &c.from, rows);
     if (!status) status = launch(m, SL_NUMBER_carry, &c, rows * SL_THREADS);
     return status ? status : launch(m, SL_NUMBER_carry_end, &c, 1);
 }

@@ -11,6 +11,7 @@
 #include "gpu/sl/check.h"
 #include "gpu/sl/far.h"
 #include "gpu/sl/flip.h"
+#include "gpu/sl/lines.h"
 #include "gpu/sl/look.h"
 #include "gpu/sl/variant.h"
 #include "gpu/sl/whole.h"
@@ -29,6 +30,12 @@ SIMT_ENTRY(sl_kernel_look_far, sl_args, sl_look_far)
 SIMT_ENTRY(sl_kernel_range_far, sl_args, sl_range_far)
 SIMT_ENTRY(sl_kernel_update_far, sl_args, sl_update_far)
 SIMT_ENTRY(sl_kernel_apply_far, sl_args, sl_apply_far)
+
+SIMT_ENTRY(sl_kernel_survey, sl_args, sl_survey)
+SIMT_ENTRY(sl_kernel_merge_fresh_far, sl_args, sl_merge_fresh_far)
+SIMT_ENTRY(sl_kernel_commit_far, sl_args, sl_commit_far)
+SIMT_ENTRY(sl_kernel_survey_joined, sl_args, sl_survey_joined)
+SIMT_ENTRY(sl_kernel_commit_joined_far, sl_args, sl_commit_joined_far)
 
 /* What the items of a window had to list. */
 SIMT_ENTRY(sl_kernel_list, sl_args, sl_list)
@@ -53,6 +60,7 @@ SIMT_ENTRY(sl_kernel_commit_joined, sl_args, sl_commit_joined)
 
 /* A table that grows or shrinks. */
 SIMT_ENTRY(sl_kernel_carry_sums, sl_carry_args, sl_carry_sums)
+SIMT_ENTRY(sl_kernel_sum_rows, sl_args, sl_sum_rows)
 SIMT_ENTRY(sl_kernel_carry, sl_carry_args, sl_carry)
 SIMT_ENTRY(sl_kernel_carry_end, sl_carry_args, sl_carry_end)
 

@@ -12,7 +12,7 @@ SIMT_FN bool sl_has(const sl_args *a, uint64_t place, uint64_t *key)
 {
     uint64_t home = place >> a->shift;
     *key = SL_NO_KEY;
-    if (place - sl_home_place(a, home) >= simt_ld_u32(a->v.count + home)) return false;
+    if (simt_ld_u32(a->v.count + home) == 0 || !sl_is_entry(a, place)) return false;
     *key = sl_key_at(a, place, false);
     return true;
 }
@@ -44,13 +44,28 @@ SIMT_FN void sl_sweep(const sl_args *a)
     gpu_add_up(a->b.count, a->b.op == HD_OP_SIZE ? sl_sum_counts(a) : sl_count_holding(a));
 }
 
-/* Whether item, or place, x lists, and what. */
+/* Sums of all far segments, so that further launches find their entries by number. A warp takes a row. */
+SIMT_FN void sl_sum_rows(const sl_args *a)
+{
+    simt_tile w = simt_tile_of(32);
+    uint64_t rows = sl_rows(a);
+    for (uint64_t row = gpu_warp(); row < rows; row += gpu_warps()) {
+        uint64_t first = sl_home_place(a, simt_ld_u32(a->v.home + row));
+        if (first >= a->near_places) sl_sum_groups(w, a, first);
+    }
+}
+
+/* Whether item, or slot, x lists, and what. The slots of a home are the numbers of its entries. */
 SIMT_FN bool sl_lists(const sl_args *a, uint64_t x, sl_entry *e)
 {
     e->key = e->value = 0;
     if (x >= a->b.last) return false;
     if (a->b.stage_flag) return simt_ld_u8(a->b.stage_flag + (x - a->b.first)) != 0;
-    if (!sl_has(a, x, &e->key) || !sl_holds(a, x, e->key)) return false;
+    uint64_t home = x >> a->shift, first = sl_home_place(a, home);
+    if (x - first >= simt_ld_u32(a->v.count + home)) return false;
+    x = sl_place_of(a, first, (uint32_t)(x - first));
+    e->key = sl_key_at(a, x, false);
+    if (!sl_holds(a, x, e->key)) return false;
     e->value = sl_entry_value(a, x);
     return true;
 }
@@ -74,6 +89,7 @@ SIMT_FN void sl_clear_homes(const sl_args *a)
         simt_st_u32(a->v.count + home, 0);
         if (home % 64 == 0) simt_st_u64(a->v.used + home / 64, home == 0);
     }
+    sl_lay_lines(a, 0, a->v.fit, 0, gpu_thread(), gpu_threads()); /* of the first home, if it is far */
     if (gpu_thread() != 0) return;
     simt_st_u64(a->v.bound, 0);
     simt_st_u32(a->v.home, 0);

@@ -33,7 +33,8 @@ static uint64_t *words_at(const sl_homes *h, uint64_t place)
 static uint64_t key_at(const void *table, uint64_t e)
 {
     const sl_homes *h = homes_of(table);
-    if (e % h->v.fit >= h->v.count[e / h->v.fit]) return HD_KEY_EMPTY;
+    if (h->v.count[e / h->v.fit] == 0 || !sl_has_entry(&h->v, e / h->v.fit, (uint32_t)(e % h->v.fit)))
+        return HD_KEY_EMPTY;
     return h->v.words == 1 ? *words_at(h, e) >> 32 : *words_at(h, e);
 }
 
@@ -66,6 +67,11 @@ static bool names(const fixture *s, const char *region, uint64_t at, char *text,
         snprintf(text, bytes, "near key of line %" PRIu64 " of home %" PRIu64, line % each, h->near + line / each);
         return true;
     }
+    if (strcmp(region, "capacity: filled lines") == 0) {
+        uint64_t line = at / 4 * sl_group_lines(&h->v) + at % 4, each = sl_home_lines(&h->v);
+        snprintf(text, bytes, "entries of line %" PRIu64 " of home %" PRIu64, line % each, h->near + line / each);
+        return true;
+    }
     bool far = strcmp(region, "capacity: far segments") == 0;
     if (!far && strcmp(region, "capacity: segments") != 0) return false;
     uint64_t place = at / (8u * h->v.words) + (far ? h->near * h->v.fit : 0);
@@ -79,6 +85,47 @@ static void clear(fixture *s)
     const sl_own *o = (const sl_own *)s->table;
     o->at.v.used[0] = 1;
     o->words->numbers.rows = 1;
+}
+
+static void set_near_key(const sl_view *v, uint64_t line, uint64_t key)
+{
+    if (v->words == 1)
+        ((uint32_t *)v->near_key)[line] = (uint32_t)key;
+    else
+        ((uint64_t *)v->near_key)[line] = key;
+}
+
+/* Moves the entries of a far home, which has no gaps, up to places behind gaps. */
+static void make_gaps(const sl_homes *h, uint64_t home, hd_rng *g)
+{
+    const sl_view *v = &h->v;
+    uint64_t lines = sl_home_lines(v), each = sl_line_entries(v), left = v->count[home];
+    uint32_t *filled = sl_filled_in(v, home);
+    memset(filled, 0, sl_home_groups(v) * sizeof *filled);
+    for (uint64_t line = lines; line-- > 0;) {
+        uint64_t least = left > line * each ? left - line * each : 0, most = left < each ? left : each,
+                 some = least + hd_rng_below(g, most - least + 1), first = home * v->fit + line * each;
+        left -= some;
+        memmove(words_at(h, first), words_at(h, home * v->fit + left), some * v->words * 8);
+        filled[line / sl_group_lines(v)] |= (uint32_t)some << 8 * (line % sl_group_lines(v));
+    }
+    for (uint64_t line = 0, least = 0; line < lines; line++) {
+        uint64_t some = sl_filled_of(filled[line / sl_group_lines(v)], (uint32_t)(line % sl_group_lines(v))),
+                 first = home * v->fit + line * each;
+        const uint64_t *word = words_at(h, first), *last = words_at(h, first + (some ? some - 1 : 0));
+        set_near_key(v, (home - h->near) * lines + line, !some ? least : v->words == 1 ? *word >> 32 : *word);
+        if (some) least = (v->words == 1 ? *last >> 32 : *last) + 1;
+    }
+}
+
+/* Half of the far segments get gaps. */
+static bool fill(fixture *s, hd_rng *g)
+{
+    const sl_homes *h = homes_of(s->table);
+    if (!fixture_fill_by_insertion(s, g)) return false;
+    for (uint64_t home = h->near; home < h->v.homes; home++)
+        if (h->v.count[home] && hd_rng_below(g, 2)) make_gaps(h, home, g);
+    return true;
 }
 
 /* ---- Room in the model ------------------------------------------------------------------------ */
@@ -96,9 +143,10 @@ static bool gather(const sl_own *o, entries *x)
     x->value = x->key + sl_places(&h->v);
     x->n = 0;
     for (uint64_t row = 0; x->key && row < rows; row++)
-        for (uint64_t at = 0, home = h->v.home[row]; at < h->v.count[home]; at++, x->n++) {
-            x->key[x->n] = key_at(o, home * h->v.fit + at);
-            memcpy(&x->value[x->n], value_at(o, home * h->v.fit + at), 4 * h->v.words);
+        for (uint64_t at = 0, place = h->v.home[row] * (uint64_t)h->v.fit; at < h->v.fit; at++, place++) {
+            if (key_at(o, place) == HD_KEY_EMPTY) continue;
+            x->key[x->n] = key_at(o, place);
+            memcpy(&x->value[x->n++], value_at(o, place), 4 * h->v.words);
         }
     return x->key != NULL;
 }
@@ -113,6 +161,9 @@ static uint64_t lay_segment(const sl_own *o, const entries *x, uint64_t at, uint
     h->v.home[row] = (uint32_t)row;
     h->v.count[row] = (uint32_t)n;
     h->v.used[row / 64] |= 1ull << row % 64;
+    uint32_t *filled = sl_filled_in(&h->v, row), group = sl_group_lines(&h->v) * sl_line_entries(&h->v);
+    for (uint64_t i = 0; filled && i < h->v.fit; i += group)
+        filled[i / group] = sl_filled_full(&h->v, i < n ? n - i : 0);
     for (uint64_t i = 0; i < n; i++) {
         uint64_t *word = words_at(h, row * h->v.fit + i), k = at + i;
         word[0] = h->v.words == 1 ? x->key[k] << 32 | x->value[k] : x->key[k];
@@ -216,6 +267,7 @@ static void tell(const fixture *s, uint64_t i, const void *before, judge_steps *
     for (int k = 0; k < n; k++)
         if (all[k].bytes) memcpy(all[k].here, all[k].there, (size_t)all[k].bytes);
     v.rows = o->words->numbers.rows;
+    sl_close_gaps(&v);
     uint64_t row = sl_row(&v, b->key[i]), found = finds(&v, b, i),
              home = found == SL_NOWHERE ? v.home[row] : found / v.fit;
     judge_step *step = judge_steps_add(to, "searches");
@@ -251,8 +303,8 @@ static void bend(hd_case *c)
 /* clang-format off */
 const judge_design judge_design_sl = {
     .name = "sl", .keys = (1ull << 32) - 3, .host = &hd_design_sl_host, .dictionary = true, .roams = true,
-    .shifts = true, .runs = runs, .small = { 8, "uniform:40", "segment", "128" }, .bend = bend, .buckets = buckets,
-    .first = first, .clear = clear, .key_at = key_at, .value_at = value_at, .bucket_name = bucket_name, .names = names,
-    .accept = accept, .tell = tell
+    .shifts = true, .runs = runs, .small = { 8, "uniform:40", "segment", "128" }, .bend = bend, .fill = fill,
+    .buckets = buckets, .first = first, .clear = clear, .key_at = key_at, .value_at = value_at,
+    .bucket_name = bucket_name, .names = names, .accept = accept, .tell = tell
 };
 /* clang-format on */

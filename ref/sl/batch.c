@@ -158,6 +158,7 @@ static void run_scan(sl_view *v, const hd_batch *b)
 
 void sl_run_batch(sl_view *v, const hd_batch *b, uint64_t *tally)
 {
+    sl_close_gaps(v);
     if (b->op == HD_OP_CLEAR)
         sl_clear(v);
     else if (hd_op_does(b->op, HD_NEEDS_KEY))

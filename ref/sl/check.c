@@ -20,39 +20,69 @@ static uint64_t used_homes(const sl_view *v)
     return n;
 }
 
+static bool filled_wrong(const sl_view *v, uint64_t home)
+{
+    const uint32_t *words = v->stale ? NULL : sl_filled_in(v, home);
+    uint32_t lines = sl_group_lines(v);
+    uint64_t n = 0;
+    for (uint64_t line = 0; words && line < sl_home_lines(v); line++) {
+        uint32_t some = sl_filled_of(words[line / lines], (uint32_t)line % lines);
+        if (some > sl_line_entries(v)) return true;
+        n += some;
+    }
+    return words && n != v->count[home];
+}
+
 static sl_rule row_wrong(const sl_view *v, uint64_t row)
 {
     if (v->home[row] >= v->homes || !is_used(v, v->home[row])) return SL_RULE_HOME;
     if (row == 0 && v->bound[0] != 0) return SL_RULE_FIRST_BOUND;
     if (row && v->bound[row] <= v->bound[row - 1]) return SL_RULE_BOUND;
     if (sl_count(v, row) > v->fit) return SL_RULE_FULL;
-    return sl_count(v, row) == 0 && v->rows > 1 ? SL_RULE_EMPTY : SL_RULES;
+    if (sl_count(v, row) == 0 && v->rows > 1) return SL_RULE_EMPTY;
+    return filled_wrong(v, v->home[row]) ? SL_RULE_FILLED : SL_RULES;
 }
 
-/* Whether the place begins a line whose near key is not `key`. */
-static bool near_key_wrong(const sl_view *v, uint64_t place, uint64_t key)
+/* Whether the line that begins at place `index` of the row's segment has a wrong near key. before: the last key of the
+ * lines before it, if any has one. */
+static bool near_key_wrong(const sl_view *v, uint64_t row, uint32_t index, const uint64_t *before)
 {
-    uint64_t near = v->near * v->fit, each = sl_line_entries(v);
-    if (!v->near_key || v->stale || place < near || place % each) return false;
-    return sl_near_key(v, (place - near) / each) != key;
+    uint64_t home = v->home[row];
+    if (!sl_filled_in(v, home) || v->stale || index % sl_line_entries(v)) return false;
+    uint64_t line = (home - v->near) * sl_home_lines(v) + index / sl_line_entries(v), key = sl_near_key(v, line);
+    if (index && key < sl_near_key(v, line - 1)) return true;
+    if (sl_has_entry(v, home, index)) return key != sl_key(v, sl_place(v, row, index));
+    return before && *before >= key;
 }
 
-/* What is wrong with entry `index` of the row. */
-static sl_rule entry_wrong(const sl_view *v, uint64_t row, uint32_t index)
+static bool has_entry(const sl_view *v, uint64_t row, uint32_t index)
 {
-    uint64_t key = sl_key(v, sl_place(v, row, index));
-    uint64_t limit = row + 1 < v->rows ? v->bound[row + 1] : sl_keys(v);
-    if (index && key <= sl_key(v, sl_place(v, row, index - 1))) return SL_RULE_ORDER;
-    if (key < v->bound[row]) return SL_RULE_BELOW;
-    if (key >= limit) return SL_RULE_ABOVE;
-    return near_key_wrong(v, sl_place(v, row, index), key) ? SL_RULE_NEAR_KEY : SL_RULES;
+    return v->stale ? index < sl_count(v, row) : sl_has_entry(v, v->home[row], index);
+}
+
+/* What is wrong with place `index` of the row. */
+static sl_rule place_wrong(const sl_view *v, uint64_t row, uint32_t index, const uint64_t *before)
+{
+    if (has_entry(v, row, index)) {
+        uint64_t key = sl_key(v, sl_place(v, row, index)), limit = row + 1 < v->rows ? v->bound[row + 1] : sl_keys(v);
+        if (before && key <= *before) return SL_RULE_ORDER;
+        if (key < v->bound[row]) return SL_RULE_BELOW;
+        if (key >= limit) return SL_RULE_ABOVE;
+    }
+    return near_key_wrong(v, row, index, before) ? SL_RULE_NEAR_KEY : SL_RULES;
 }
 
 static void check_row(const sl_view *v, uint64_t row, char *why, size_t bytes)
 {
     sl_rule wrong = SL_RULES;
-    uint32_t index = 0;
-    for (; index < sl_count(v, row) && wrong == SL_RULES; index++) wrong = entry_wrong(v, row, index);
+    uint32_t index = 0, end = v->near_key && v->home[row] >= v->near ? v->fit : sl_count(v, row);
+    uint64_t last, *before = NULL;
+    for (; index < end && wrong == SL_RULES; index++) {
+        wrong = place_wrong(v, row, index, before);
+        if (!has_entry(v, row, index)) continue;
+        last = sl_key(v, sl_place(v, row, index));
+        before = &last;
+    }
     if (wrong == SL_RULES && row && sl_count(v, row - 1) + sl_count(v, row) <= v->fit / 2) wrong = SL_RULE_SMALL;
     if (wrong != SL_RULES) sl_say_broken(row, index - 1, wrong, why, bytes);
 }
@@ -67,6 +97,7 @@ void sl_say_broken(uint64_t row, uint32_t index, sl_rule rule, char *why, size_t
         [SL_RULE_BOUND] = "SL-2: its bound is not above the one before",
         [SL_RULE_FULL] = "SL-3: it has more entries than fit",
         [SL_RULE_EMPTY] = "SL-3: it is empty, and not the only one",
+        [SL_RULE_FILLED] = "SL-8: its lines have another number of entries",
         [SL_RULE_ORDER] = "SL-4: the key is not above the one before",
         [SL_RULE_BELOW] = "SL-5: the key is below the segment's bound",
         [SL_RULE_ABOVE] = "SL-5: the key is not below the next bound, or the limit",

@@ -94,7 +94,9 @@ static void give_arrays(const sl_view *v, const hd_seams *s)
     hd_give(s, v->home, v->homes, sizeof *v->home);
     hd_give(s, v->count, v->homes, sizeof *v->count);
     hd_give(s, v->used, used_words(v->homes), sizeof *v->used);
-    if (v->owns_near) hd_give(s, v->near_key, sl_near_lines(v), sl_near_key_bytes(v));
+    if (!v->owns_near) return;
+    hd_give(s, v->near_key, sl_near_lines(v), sl_near_key_bytes(v));
+    hd_give(s, v->filled, sl_near_groups(v), sizeof *v->filled);
 }
 
 /* The arrays of a view that has its numbers. */
@@ -123,7 +125,11 @@ hd_status sl_take_near(sl_view *v, uint64_t near, const hd_seams *s)
     if (near >= v->homes) return HD_OK;
     v->near = near;
     hd_status status = hd_take(s, "capacity: near keys", sl_near_lines(v), sl_near_key_bytes(v), &v->near_key);
-    v->owns_near = status == HD_OK;
+    if (status) return status;
+    void *filled = NULL;
+    v->owns_near = true;
+    status = hd_take(s, "capacity: filled lines", sl_near_groups(v), sizeof *v->filled, &filled);
+    v->filled = (uint32_t *)filled;
     return status;
 }
 
@@ -234,11 +240,14 @@ static size_t sl_next(void *state, hd_entry *e, size_t most)
     uint64_t home = e->slot / v->fit;
     uint32_t index = (uint32_t)(e->slot % v->fit);
     size_t n = 0;
-    for (; home < v->homes && n < most; home++, index = 0)
+    for (; home < v->homes && n < most; home++, index = 0) {
+        const uint32_t *words = v->stale ? NULL : sl_filled_in(v, home);
+        sl_walk at = { 0, 0 };
         for (; index < v->count[home] && n < most; index++) {
-            uint64_t place = home * v->fit + index;
-            e[n++] = (hd_entry){ place, sl_key(v, place), 0, sl_value_at(v, place) };
+            uint64_t first = home * v->fit, place = first + (words ? sl_index_of(v, words, index, &at) : index);
+            e[n++] = (hd_entry){ first + index, sl_key(v, place), 0, sl_value_at(v, place) };
         }
+    }
     return n;
 }
 

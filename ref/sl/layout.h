@@ -6,13 +6,18 @@
  *              value_bytes 8: two words, the key and the value, with keys below HD_KEY_RESERVED
  *   home       the memory of one segment: `fit` entries. The table has `homes` of them, which lie one after another.
  *              The place of an entry is home * fit + index
- *   segment    entries that ascend by key and fill a home from its front without gaps. A segment has no header
+ *   segment    entries that ascend by key and fill a home from its front without gaps. A segment has no header. In far
+ *              memory there may be gaps, but in no line (see below)
  *   directory  one row per segment, ascending by key: `bound`, below which the segment has no key, and the number of
  *              its home. The first bound is 0, so every key belongs to exactly one segment. How many entries a segment
  *              has is noted by home
  *   line       128 bytes of a home, from its front on: 16 words
  *   near keys  a table may have homes in far memory, behind a bus: all from number `near` on. Of each of their lines
- *              the first key is noted in near memory, so that a search reads one line of far memory
+ *              the first key is noted in near memory, so that a search reads one line of far memory. A line without an
+ *              entry has a near key, too: keys from there to the next line's belong into that line
+ *   group      SL_GROUP_LINES lines of a home, or all of them. Near memory has a word per far group: how many entries
+ *              each of its lines has, the first line in the lowest byte. The entries of a line fill it from its front,
+ *              so a change of few entries touches few lines. The reference closes all gaps before it runs a batch
  *
  * A search is two binary searches: in the directory, then in the segment. A range is contiguous within each segment.
  *
@@ -35,7 +40,9 @@
  *   SL-4  the keys of a segment ascend
  *   SL-5  they are not below the segment's bound, and below the next one's, and below the limit
  *   SL-6  two neighbours together have more than half of `fit` entries
- *   SL-7  the near key of a line of a far segment is the first key of the line, if the line has an entry
+ *   SL-7  the near key of a line of a far segment is the first key of the line, if the line has an entry; else it is
+ *         above the keys of all lines before it. The near keys of a segment do not descend
+ *   SL-8  the lines of a far segment have as many entries as the segment, and none has more than fit in it
  */
 #ifndef HD_SL_LAYOUT_H
 #define HD_SL_LAYOUT_H
@@ -45,7 +52,7 @@
 
 enum { SL_SEGMENT_LEAST = 128, SL_SEGMENT_USUAL = 64 << 10, SL_SLOTS_LEAST = 8 };
 #define SL_SEGMENT_MOST (1u << 30)
-enum { SL_LINE_WORDS = 16 };
+enum { SL_LINE_WORDS = 16, SL_GROUP_LINES = 4 };
 
 /* The invariants as hd_check asks for them: of rows, of entries, then of neighbours. */
 typedef enum sl_rule {
@@ -54,6 +61,7 @@ typedef enum sl_rule {
     SL_RULE_BOUND,
     SL_RULE_FULL,
     SL_RULE_EMPTY,
+    SL_RULE_FILLED,
     SL_RULE_ORDER, /* from here on of entries */
     SL_RULE_BELOW,
     SL_RULE_ABOVE,
@@ -74,8 +82,9 @@ typedef struct sl_view {
     uint64_t near;  /* homes before this one have no near keys */
     void *
         near_key; /* (lines of the other homes) of 4 bytes, or, if an entry has two words, of 8; NULL: there are none */
-    bool owns_near; /* close gives them back */
-    bool stale;     /* entries have been put, and their near keys not yet */
+    uint32_t *filled; /* (groups of the other homes) with near keys: entries by line */
+    bool owns_near;   /* close gives them back */
+    bool stale;       /* entries have been put, and their near keys not yet */
 } sl_view;
 
 /* Keys below this one can be held. */
@@ -116,6 +125,63 @@ HD_FN uint32_t sl_line_entries(const sl_view *v) { return 1u << sl_line_shift(v)
 HD_FN uint64_t sl_home_lines(const sl_view *v) { return v->fit >> sl_line_shift(v); }
 HD_FN uint64_t sl_near_lines(const sl_view *v) { return (v->homes - v->near) * sl_home_lines(v); }
 HD_FN uint32_t sl_near_key_bytes(const sl_view *v) { return 4 * v->words; }
+
+/* Of a group; how many groups a home has. */
+HD_FN uint32_t sl_group_lines(const sl_view *v)
+{
+    return sl_home_lines(v) < SL_GROUP_LINES ? (uint32_t)sl_home_lines(v) : SL_GROUP_LINES;
+}
+HD_FN uint64_t sl_home_groups(const sl_view *v) { return sl_home_lines(v) / sl_group_lines(v); }
+HD_FN uint64_t sl_near_groups(const sl_view *v) { return (v->homes - v->near) * sl_home_groups(v); }
+
+/* Entries of a line of a group's word. */
+HD_FN uint32_t sl_filled_of(uint32_t word, uint32_t line) { return word >> 8 * line & 0xff; }
+
+/* The word of a group of a segment without gaps, whose entries from the group's first on are `left`. */
+HD_FN uint32_t sl_filled_full(const sl_view *v, uint64_t left)
+{
+    uint32_t word = 0, each = sl_line_entries(v);
+    for (uint32_t line = 0; line < sl_group_lines(v) && left; line++) {
+        uint32_t some = left < each ? (uint32_t)left : each;
+        word |= some << 8 * line;
+        left -= some;
+    }
+    return word;
+}
+
+/* Where a walk over the entries of a home is: `before` entries are in the lines before `line`. */
+typedef struct sl_walk {
+    uint64_t line;
+    uint32_t before;
+} sl_walk;
+
+/* The index of the place in a far home of entry number `n`, which the home has; words: the home's. *at: 0 at the
+ * beginning; numbers may not descend. */
+HD_FN uint32_t sl_index_of(const sl_view *v, const uint32_t *words, uint32_t n, sl_walk *at)
+{
+    uint32_t lines = sl_group_lines(v);
+    for (; at->line + 1 < sl_home_lines(v); at->line++) {
+        uint32_t some = sl_filled_of(words[at->line / lines], (uint32_t)at->line % lines);
+        if (n - at->before < some) break;
+        at->before += some;
+    }
+    return ((uint32_t)at->line << sl_line_shift(v)) + (n - at->before);
+}
+
+/* The words of a far home; NULL: it has none. */
+HD_FN uint32_t *sl_filled_in(const sl_view *v, uint64_t home)
+{
+    return v->near_key && home >= v->near ? v->filled + (home - v->near) * sl_home_groups(v) : NULL;
+}
+
+/* Whether place `index` of a home has an entry. */
+HD_FN bool sl_has_entry(const sl_view *v, uint64_t home, uint32_t index)
+{
+    const uint32_t *words = sl_filled_in(v, home);
+    uint32_t line = index >> sl_line_shift(v), lines = sl_group_lines(v);
+    if (!words) return index < v->count[home];
+    return (index & (sl_line_entries(v) - 1)) < sl_filled_of(words[line / lines], line % lines);
+}
 
 /* The near key of a line, which is counted from the first of home `near`. */
 HD_FN uint64_t sl_near_key(const sl_view *v, uint64_t line)

@@ -114,18 +114,39 @@ uint64_t sl_find(const sl_view *v, uint64_t key)
     return index < sl_count(v, row) && sl_key(v, place) == key ? place : SL_NOWHERE;
 }
 
+static void set_near_key(const sl_view *v, uint64_t line, uint64_t key)
+{
+    if (v->words == 1)
+        ((uint32_t *)v->near_key)[line] = (uint32_t)key;
+    else
+        ((uint64_t *)v->near_key)[line] = key;
+}
+
 void sl_renew_near(sl_view *v)
 {
-    uint32_t each = sl_line_entries(v);
+    uint32_t each = sl_line_entries(v), group = each * sl_group_lines(v);
     v->stale = false;
-    for (uint64_t home = v->near; v->near_key && home < v->homes; home++)
-        for (uint32_t x = 0; x < v->count[home]; x += each) {
-            uint64_t line = (home - v->near) * sl_home_lines(v) + x / each, key = sl_key(v, home * v->fit + x);
-            if (v->words == 1)
-                ((uint32_t *)v->near_key)[line] = (uint32_t)key;
-            else
-                ((uint64_t *)v->near_key)[line] = key;
+    for (uint64_t home = v->near; v->near_key && home < v->homes; home++) {
+        uint32_t count = v->count[home];
+        uint64_t line = (home - v->near) * sl_home_lines(v);
+        for (uint32_t x = 0; x < v->fit; x += each)
+            set_near_key(v, line + x / each, x < count ? sl_key(v, home * v->fit + x) : UINT64_MAX);
+        for (uint32_t x = 0; x < v->fit; x += group)
+            sl_filled_in(v, home)[x / group] = sl_filled_full(v, x < count ? count - x : 0);
+    }
+}
+
+void sl_close_gaps(sl_view *v)
+{
+    if (!v->near_key || v->stale) return;
+    for (uint64_t home = v->near; home < v->homes; home++) {
+        sl_walk at = { 0, 0 };
+        for (uint32_t n = 0; n < v->count[home]; n++) {
+            uint64_t from = home * v->fit + sl_index_of(v, sl_filled_in(v, home), n, &at);
+            sl_set(v, home * v->fit + n, sl_key(v, from), sl_value(v, from));
         }
+    }
+    sl_renew_near(v);
 }
 
 /* ---- Insert ---------------------------------------------------------------------------------- */

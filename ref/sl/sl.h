@@ -53,8 +53,10 @@ void sl_pack(const sl_view *v, sl_view *to);
 
 uint64_t sl_size(const sl_view *v);
 
-/* Writes all near keys, if there are any. */
+/* Writes all near keys, if there are any, and how many entries the lines have, of segments without gaps. */
 void sl_renew_near(sl_view *v);
+/* Moves the entries of far segments together, so that there are no gaps. */
+void sl_close_gaps(sl_view *v);
 /* Near keys for homes from `near` on, and memory for them, which close gives back. */
 hd_status sl_take_near(sl_view *v, uint64_t near, const hd_seams *s);
 
