@@ -15,12 +15,16 @@ typedef enum gpu_family {
     GPU_SWEEP,  /* erase_if, size, size_if  */
     GPU_EXPORT, /* export, export_if        */
     GPU_CLEAR,
+    GPU_ALIKE,  /* as GPU_ITEMS, but all items of a batch have one operation */
     GPU_SORTED, /* as GPU_ITEMS, in the order of addresses: a row for itself, since it needs room to sort */
     GPU_OWNED   /* as GPU_SORTED, and a warp owns a part of the table, but not in batches of updaters, which overlap */
 } gpu_family;
 
 static inline bool gpu_family_sorts(uint32_t family) { return family == GPU_SORTED || family == GPU_OWNED; }
-static inline bool gpu_family_has_items(uint32_t family) { return family == GPU_ITEMS || gpu_family_sorts(family); }
+static inline bool gpu_family_has_items(uint32_t family)
+{
+    return family == GPU_ITEMS || family == GPU_ALIKE || gpu_family_sorts(family);
+}
 
 static inline gpu_family gpu_family_of(uint32_t op)
 {

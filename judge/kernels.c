@@ -81,14 +81,15 @@ hd_status fixture_kernel_row(const hd_case *c, uint32_t *row)
     if (!d) return HD_EINVAL;
     if (!fixture_op_named(c->op, &op)) return hd_fail(HD_EINVAL, "case: kernels run one operation, not '%s'", c->op);
     bool known = false;
-    const char *name;
+    const char *name, *why = NULL;
     for (*row = 0; (name = fixture_row_name(d, *row)); ++*row) {
         if (strcmp(name, c->kernel) != 0) continue;
         known = true;
         if (!fixture_runs(d, *row, op)) continue;
-        const char *why = fixture_unfit(d, *row, c);
-        return why ? hd_fail(HD_EINVAL, "kernel: %s cannot run this table: %s", c->kernel, why) : HD_OK;
+        why = fixture_unfit(d, *row, c);
+        if (!why) return HD_OK;
     }
+    if (why) return hd_fail(HD_EINVAL, "kernel: %s cannot run this table: %s", c->kernel, why);
     if (known) return hd_fail(HD_EINVAL, "kernel: %s does not run %s", c->kernel, c->op);
     char names[256] = "";
     for (uint32_t i = 0; (name = fixture_row_name(d, i)); i++) {

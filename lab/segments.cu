@@ -9,8 +9,8 @@
  * DESIGN is ovs, sl, hive, or ovs with a guide or with ranges: ovs:none, ovs:digest, ovs:range. Then keys are also
  * drawn by Zipf's law, and together: neighbours, in order. ovs:pairs is ovs with keys and values of 8 bytes, and also
  * runs assign_values. ovs:copies=SHARE gives that share of `near` to copies of entries; before a point with Zipf's law
- * WARM items are looked up. KERNEL - is the one that the table chooses.
- * CAPACITY and ENTRIES are numbers of entries. NEAR is the share of the table's bytes that `near` allows, besides
+ * WARM items are looked up. KERNEL - is the one that the table chooses. If one KERNEL is named, it fills the table,
+ * too. CAPACITY and ENTRIES are numbers of entries. NEAR is the share of the table's bytes that `near` allows, besides
  * digests; 1: no limit. The table is filled with ENTRIES distinct keys, evenly spread over 32 bits, FILL at a time;
  * then batches of BATCH random ones run, and, with design sl, of new keys. All arrays are in device memory. Each figure
  * is the least of three batches between events, but a fill is the sum of its batches. Rates are 1e9 items, or lines,
@@ -142,7 +142,7 @@ static hd_batch batch_of(const bench &b, hd_op op, uint64_t n)
     return x;
 }
 
-static void fill(bench &b, uint64_t most)
+static void fill(bench &b, uint64_t most, const char *kernel)
 {
     double ms = 0;
     hd_batch x;
@@ -152,6 +152,7 @@ static void fill(bench &b, uint64_t most)
         draw<<<BLOCKS, THREADS>>>(b.a, n, at, 1, 0, IN_ORDER);
         x = batch_of(b, HD_OP_INSERT_OR_ASSIGN, n);
         x.distinct = true;
+        x.kernel = kernel;
         ms += run(b, x);
         check_items<<<BLOCKS, THREADS>>>(b.a, n, HD_INSERTED, false);
     }
@@ -291,8 +292,8 @@ static int table(int argc, char **argv)
     cuda_must(cudaMemset(b.a.wrong, 0, 8), "memory");
     cuda_must(cudaEventCreate(&b.from), "event");
     cuda_must(cudaEventCreate(&b.to), "event");
-    fill(b, most);
     std::vector<std::string> kernels = argc > 7 ? names_in(argv[7]) : std::vector<std::string>{ "-" };
+    fill(b, most, kernels.size() == 1 && kernels[0] != "-" ? kernels[0].c_str() : nullptr);
     for (const std::string &size : batches)
         for (const point &p : points) {
             if (p.op >= HD_OP_PREDECESSOR && !ordered) continue;

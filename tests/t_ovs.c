@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "gpu/ovs/own.h"
+#include "gpu/ovs/rows.h"
 #include "lib/backend_cuda.h"
 #include "lib/cuda_state.h"
 #include "ref/ovs/ovs.h"
@@ -210,8 +211,9 @@ static void shapes_are_refused(void **state)
     hd_close(t);
 }
 
-/* What pairs of words do not offer: batches that are mixed, and kernels with keys beside `flip`. */
-static void pairs_are_run_by_owners(void **state)
+/* What pairs of words do not offer: batches that are mixed, and kernels with keys beside `wide` and `flip`. The table
+ * chooses `flip` for large batches, if segments may be far. */
+static void pairs_have_two_kernels(void **state)
 {
     static const char *const backends[] = { "ref", "host" };
     static const char *const others[] = { "quad", "probe4", "probe8", "probe16", "probe32" };
@@ -233,7 +235,7 @@ static void pairs_are_run_by_owners(void **state)
         for (size_t i = 0; k && i < sizeof others / sizeof *others; i++) {
             b = test_batch(HD_OP_INSERT_OR_ASSIGN, 1, &key, &value, &outcome);
             b.kernel = others[i];
-            must_fail(hd_run(t, &b), HD_EINVAL, "only flip");
+            must_fail(hd_run(t, &b), HD_EINVAL, "only wide, sorted and flip");
         }
         for (size_t i = 0; k && i < sizeof ops / sizeof *ops; i++) {
             uint64_t count = 0;
@@ -243,11 +245,24 @@ static void pairs_are_run_by_owners(void **state)
             b.elem = HD_U64;
             if (ops[i] == HD_OP_FIND_MISSED) b.count = &count;
             must(hd_run(t, &b));
-            snprintf(ran, sizeof ran, "ovs.%s.flip", hd_op_name(ops[i]));
+            snprintf(ran, sizeof ran, "ovs.%s.wide", hd_op_name(ops[i]));
             check(strcmp(b.ran, ran) == 0, "%s, not %s", b.ran, ran);
         }
         hd_close(t);
     }
+    for (int amount = HD_MANY; amount >= 0; amount--)
+        for (uint64_t near = 0; near < 2; near++) {
+            hd_info info = { .value_bytes = 8, .ovs.near_bytes = near };
+            const char *name = ovs_select(HD_OP_FIND, &info, 0.5, (hd_amount)amount, 0);
+            check(strcmp(name, near && amount == HD_MANY ? "sorted" : "wide") == 0, "near=%llu: %s", (ull)near, name);
+        }
+    hd_config c = config_of(2, 1024, 1024);
+    c.backend = "host";
+    hd_table *t = table_of(c);
+    hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, 1, &key, &value, NULL);
+    b.kernel = "wide";
+    must_fail(hd_run(t, &b), HD_EINVAL, "of values of 4 bytes");
+    hd_close(t);
 }
 
 /* ---- Items ----------------------------------------------------------------------------------- */
@@ -356,11 +371,26 @@ static hd_outcome erase(hd_table *t, uint64_t key)
     return (hd_outcome)outcome;
 }
 
+/* Finds of keys that are values of the table: those which are no keys there are absent. */
+static void values_are_no_keys(hd_table *t, const char *kernel, const uint64_t *key, const uint64_t *value, int n)
+{
+    uint8_t outcome[16];
+    hd_batch b = test_batch(HD_OP_FIND, (uint64_t)n, value, NULL, outcome);
+    b.kernel = kernel;
+    must(hd_run(t, &b));
+    for (int i = 0; i < n; i++) {
+        int j = 0;
+        while (j < n && key[j] != value[i]) j++;
+        hd_outcome right = value[i] >= HD_KEY_RESERVED ? HD_RESERVED : j < n ? HD_HIT : HD_MISS;
+        check(outcome[i] == right, "key %llx: %s", (ull)value[i], hd_outcome_name((hd_outcome)outcome[i]));
+    }
+}
+
 /* Every key below the limit, and every value; in place, in views, and after the table has grown and shrunk. */
 static void pairs_hold_any_key(void **state)
 {
     enum { N = 9 };
-    static const char *const backends[] = { "ref", "host" };
+    static const char *const backends[] = { "ref", "host" }, *const kernels[] = { NULL, "wide", "sorted", "flip" };
     const uint64_t key[N] = {
         0, 1, UINT32_MAX - 2, UINT32_MAX, 1ull << 63, UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 2, UINT64_MAX - 3
     };
@@ -372,21 +402,24 @@ static void pairs_hold_any_key(void **state)
         c.backend = backends[k];
         hd_table *t = table_of(c);
         for (int i = 0; i < N; i++) value[i] = i % 3 ? ~key[i] : key[i];
+        value[1] = UINT64_MAX; /* as a fresh key word; other values are as keys that are absent */
         hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, N, key, value, outcome);
         must(hd_run_growing(t, &b, 0));
         for (int i = 0; i < N; i++)
             check(outcome[i] == (key[i] < HD_KEY_RESERVED ? HD_INSERTED : HD_RESERVED), "key %llx: %s", (ull)key[i],
                   hd_outcome_name((hd_outcome)outcome[i]));
-        for (int way = 0; way < 3; way++) {
+        for (int way = 0; way < 4; way++) {
             hd_view view;
             hd_view_entry e;
             uint64_t rows = 0;
             b = test_batch(HD_OP_FIND, N, key, NULL, outcome);
             b.value_out = out;
+            b.kernel = k ? kernels[way] : NULL;
             must(hd_run(t, &b));
             for (int i = 0; i < N; i++)
                 check(key[i] >= HD_KEY_RESERVED || (outcome[i] == HD_HIT && out[i] == value[i]),
                       "key %llx: %s, value %llx", (ull)key[i], hd_outcome_name((hd_outcome)outcome[i]), (ull)out[i]);
+            values_are_no_keys(t, b.kernel, key, value, N);
             must(hd_view_open(t, NULL, &view));
             for (uint64_t s = 0; s < view.places; s++) {
                 int i = 0;
@@ -661,15 +694,16 @@ static void broken_table_is_found(hd_table *t, ovs_view *v, fake_device *f)
         uint64_t bucket, word;
         const char *says;
     } bad[] = {
-        { ovs_bucket_of(v, e), v->pairs ? UINT64_MAX - 2 : word_sign(OVS_HALF, WORD_EMPTY, 5), "OVS-3: a free slot" },
-        { ovs_bucket_of(v, e), word_sign(OVS_HALF, WORD_CLAIMED, 77), "OVS-3: a slot is claimed" },
+        { ovs_bucket_of(v, e), word_sign(OVS_HALF, WORD_EMPTY, 5), "OVS-3: a free slot" },
+        { ovs_bucket_of(v, e), v->pairs ? ovs_pair_busy() : word_sign(OVS_HALF, WORD_CLAIMED, 77),
+          "OVS-3: a slot is claimed" },
         { ((ovs_segment_of(v, h) + 1) % 3) * lines + 5, word, "OVS-2: the key is in another segment" },
         { ovs_segment_of(v, h) * lines + ovs_step_in(v, h, OVS_WAY + 3), word, "OVS-2: the key is in a bucket" },
         { ovs_way_bucket(v, h, 40), v->pairs ? 77 : word_pack(OVS_HALF, 77, 9), "OVS-1: the key is in two slots" },
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         free_slot = ovs_free_slot(v, bad[i].bucket);
-        if (i == 1 && v->pairs) continue; /* which have no claims */
+        if (i == 0 && v->pairs) continue; /* every word of these is a key or a sign */
         if (i < 2) free_slot = e;
         check(free_slot != OVS_NOWHERE, "no room for the trial");
         uint64_t was = *ovs_at(v, free_slot);
@@ -1066,7 +1100,7 @@ int main(void)
         unit(every_slot_has_one_home),
         unit(hashes_name_segments),
         unit(shapes_are_refused),
-        unit(pairs_are_run_by_owners),
+        unit(pairs_have_two_kernels),
         unit(items_are_a_maps),
         unit(pairs_hold_any_key),
         unit(full_ways_are_pending),

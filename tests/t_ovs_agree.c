@@ -66,10 +66,19 @@ static hd_case case_of(const char *shape, int op, uint32_t row, uint64_t seed)
     return c;
 }
 
+/* The next shape whose table the row runs. */
+static hd_case next_case(int op, uint32_t row, uint64_t seed, uint64_t *at)
+{
+    hd_case c = case_of(shapes[(*at)++ % SHAPES], op, row, seed);
+    for (int more = 1; more < SHAPES && fixture_unfit(&judge_design_ovs, row, &c); more++)
+        c = case_of(shapes[(*at)++ % SHAPES], op, row, seed);
+    return c;
+}
+
 static void kernels_agree(void **unused)
 {
     totals t;
-    uint64_t n = 0;
+    uint64_t n = 0, at = 0;
     (void)unused;
     memset(&t, 0, sizeof t);
     for (uint32_t row = 0; row < hd_variant_row_count(ovs_variants); row++)
@@ -77,8 +86,7 @@ static void kernels_agree(void **unused)
             if (!fixture_runs(&judge_design_ovs, row, (hd_op)op)) continue;
             bool whole = op != JUDGE_MIXED && !hd_op_is_keyed(hd_op_row_of((hd_op)op)), lists = op == HD_OP_FIND_MISSED;
             for (uint64_t k = 0; k < test_times(op == JUDGE_MIXED ? 60 : 30); k++, n++) {
-                hd_case c = case_of(shapes[k % SHAPES], op, row, n + 1);
-                if (fixture_unfit(&judge_design_ovs, row, &c)) continue;
+                hd_case c = next_case(op, row, n + 1, &at);
                 run_case(&c, row, n, lists && k % 2 ? 1 + n * 5 % 34 : 0, whole ? 2 : 6, &t);
             }
         }
@@ -100,6 +108,7 @@ static void assignments_overlap(void **unused)
         { { "flip", "quad" }, "buckets=2 segment=256 batch=12x1 keys=uniform:14 duplicate=300000" },
         { { "flip", "quad" }, "buckets=2 segment=256 batch=12x1 keys=uniform:14 duplicate=300000 guide=digest" },
         { { "probe8", "flip" }, "buckets=4 segment=512 near=512 batch=40x1 keys=uniform:30" },
+        { { "flip", "wide" }, "buckets=2 segment=256 batch=12x1 keys=uniform:14 duplicate=300000 value=8" },
         { { "quad", "flip" }, "buckets=4 segment=256 near=256 batch=20x1 keys=uniform:20 copies=64" },
     };
     enum { TWOS = sizeof twos / sizeof *twos };
@@ -169,6 +178,51 @@ static void meetings_are_exhausted(void **unused)
     check(t.outcome[HD_INSERTED] && t.outcome[HD_ERASED], "nothing happened");
 }
 
+/* The items of two warps, in a table of pairs: two of key K, and two of keys whose ways begin in the same bucket. The
+ * other items are reserved. */
+static void pairs_meet(void **unused)
+{
+    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND_OR_INSERT, HD_OP_ACCUM_OR_ASSIGN, HD_OP_ERASE };
+    enum { OPS = sizeof ops / sizeof *ops, ITEMS = 34 };
+    const uint32_t row = hd_variant_row_of(ovs_variants, "wide", GPU_ALIKE);
+    totals t;
+    (void)unused;
+    memset(&t, 0, sizeof t);
+    for (uint64_t k = 0; k < OPS * test_times(2); k++) {
+        hd_op op = ops[k % OPS];
+        hd_case c = case_of("buckets=2 segment=256 batch=34x1 keys=uniform:9 value=8", op, row, 700 + k);
+        fixture_kernel kernel = fixture_kernel_at(&judge_design_ovs, row, 64, 1);
+        const fixture_kernel *one = &kernel;
+        fixture *s;
+        comparison *a;
+        must(fixture_open(&c, &one, 1, &s));
+        ovs_view *v = ovs_fixture_view(s);
+        uint64_t key[3], from = 0;
+        for (int i = 0; i < 3; i++) {
+            bool present = op == HD_OP_ERASE && i == 0;
+            while ((ovs_find(v, from) != OVS_NOWHERE) != present || ovs_start(v, ovs_hash(v, from)) != 0) from++;
+            key[i] = from;
+            from = present ? 0 : from + 1;
+        }
+        for (uint64_t i = 0; i < ITEMS; i++) fixture_item(s, 0, i, UINT64_MAX, 0);
+        fixture_item(s, 0, 1, key[1], 0);
+        fixture_item(s, 0, 2, key[0], 0);
+        fixture_item(s, 0, 32, key[0], 0);
+        fixture_item(s, 0, 33, key[2], 0);
+        must(comparison_open(s, &a));
+        simt_config w = simt_config_default();
+        w.strategy = SIMT_SEARCH;
+        w.unit = SIMT_BY_WARP;
+        w.bound = 1;
+        w.preempt = SIMT_AT_ATOMIC;
+        explore_case(machine, a, &c, w, 1, 400000, &t);
+        comparison_close(a);
+    }
+    test_tried("schedules", t.schedules, "all with at most a preemption of two warps and a key of pairs, %llu fixtures",
+               t.fixtures);
+    check(t.outcome[HD_INSERTED] && t.outcome[HD_ERASED], "nothing happened");
+}
+
 /* ---- Digests --------------------------------------------------------------------------------- */
 
 /* On its way to an open bucket, or to the way's end: how many buckets have a digest like the key's. */
@@ -209,11 +263,13 @@ static uint64_t far_sectors_read(fixture *s)
     return simt_machine_totals(machine).far_sectors;
 }
 
+#define GUIDED_SHAPE "buckets=16 segment=512 near=1 guide=digest batch=40x1 keys=uniform:500"
+
 /* The sectors of far memory that finds read, or erasures: of absent keys whose digests are in no bucket of their ways,
  * in one, or of present keys in as many buckets as their digests are in. */
 static uint64_t far_sectors_of(uint32_t row, hd_op op, uint64_t seed, uint64_t buckets, bool present)
 {
-    hd_case c = case_of("buckets=16 segment=512 near=1 guide=digest batch=40x1 keys=uniform:500", op, row, seed);
+    hd_case c = case_of(GUIDED_SHAPE, op, row, seed);
     fixture_kernel kernel = fixture_kernel_at(&judge_design_ovs, row, 32, 2);
     fixture *s = fixture_for(&c, &kernel);
     const ovs_view *v = ovs_fixture_view(s);
@@ -232,7 +288,8 @@ static void misses_read_no_far_memory(void **unused)
     for (uint32_t row = 0; row < hd_variant_row_count(ovs_variants); row++)
         for (uint64_t k = 0; k < 10; k++) {
             hd_op op = k % 2 ? HD_OP_FIND : HD_OP_ERASE;
-            if (!fixture_runs(&judge_design_ovs, row, op)) continue;
+            hd_case c = case_of(GUIDED_SHAPE, op, row, k);
+            if (!fixture_runs(&judge_design_ovs, row, op) || fixture_unfit(&judge_design_ovs, row, &c)) continue;
             uint64_t far = far_sectors_of(row, op, 50 + k, 0, false);
             check(far == 0, "absent keys: %llu sectors of far memory", (ull)far);
             alike_read += far_sectors_of(row, op, 50 + k, 1, false);
@@ -305,7 +362,7 @@ static void tables_grow_on_the_host_machine(void **unused)
     memset(&all, 0, sizeof all);
     for (uint64_t n = 0; n < test_times(48); n++) {
         char text[512];
-        const char *kernel = strstr(tables[n % TABLES], "value=8") ? "flip" : "probe16";
+        const char *kernel = !strstr(tables[n % TABLES], "value=8") ? "probe16" : n / TABLES % 2 ? "flip" : "wide";
         snprintf(text, sizeof text, "ovs.mix.%s %s seed=%llu", kernel, tables[n % TABLES], (ull)n + 1);
         growth_try(text, n / TABLES + n, TIMES, &all);
     }
@@ -319,6 +376,7 @@ int main(void)
     static const struct CMUnitTest tests[] = { unit(kernels_agree),
                                                unit(assignments_overlap),
                                                unit(meetings_are_exhausted),
+                                               unit(pairs_meet),
                                                unit(misses_read_no_far_memory),
                                                unit(repeated_lookups_share_loads),
                                                unit(tables_grow_on_the_host_machine) };

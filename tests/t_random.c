@@ -393,6 +393,8 @@ static void make_pairs(hd_case *c)
     c->slots = 8;
     c->value_bytes = 8;
     c->table.ovs.guide = HD_GUIDE_NONE;
+    c->table.ovs.partition = HD_PARTITION_HASH;
+    c->table.ovs.copy_bytes = 0;
     if (strcmp(c->op, "mixed") == 0) strcpy(c->op, "insert_or_assign");
 }
 
@@ -412,7 +414,6 @@ static hd_case draw_ovs_case(uint64_t number)
     c.table.ovs.partition = (hd_partition)ONE_OF(&r, HD_PARTITION_HASH, HD_PARTITION_RANGE);
     if (test_below(&r, 3) == 0) {
         make_pairs(&c);
-        c.table.ovs.partition = HD_PARTITION_HASH;
     } else {
         c.table.ovs.copy_bytes = ONE_OF(&r, 0, 32, 128, 1024);
     }
@@ -421,9 +422,9 @@ static hd_case draw_ovs_case(uint64_t number)
 
 static void ovs_is_truthful(void **state)
 {
-    static const char *const kernels[] = { "ref", "quad", "probe16", "probe4", "probe8", "probe32", "flip" };
+    static const char *const kernels[] = { "ref", "quad", "probe16", "probe4", "probe8", "probe32", "flip", "wide" };
     (void)state;
-    for (int kernel = 0; kernel < 7; kernel++) {
+    for (int kernel = 0; kernel < 8; kernel++) {
         hd_run_report all = { 0 };
         uint64_t cases = test_times(kernel ? HIVE_KERNEL_CASES : HIVE_CASES / 2);
         for (uint64_t k = 0; k < cases; k++) {
@@ -433,9 +434,11 @@ static void ovs_is_truthful(void **state)
             bool whole = op < HD_OP_COUNT_ && !hd_op_does((hd_op)op, HD_NEEDS_KEY);
             const char *name = kernels[kernel]; /* whose variant does not run all operations */
             if (whole && kernel && strcmp(name, "probe16") != 0) strcpy(c.op, "mixed");
-            bool sorts = strcmp(name, "flip") == 0, any = op == HD_OP_COUNT_; /* any: of all operations */
-            if (sorts && (whole || any)) strcpy(c.op, "insert_or_assign");
-            if (kernel && !sorts && c.value_bytes == 8) continue; /* flip alone runs pairs */
+            bool pairs = strcmp(name, "wide") == 0, alike = pairs || strcmp(name, "flip") == 0;
+            bool any = op == HD_OP_COUNT_; /* of all operations */
+            if (alike && (whole || any)) strcpy(c.op, "insert_or_assign");
+            if (pairs) make_pairs(&c);
+            if (kernel && !alike && c.value_bytes == 8) continue; /* wide and flip run pairs */
             run_drawn(c, kernel ? "host" : "ref", kernels[kernel], kernel ? 700 : 8000, &all);
         }
         all_was_met(&all, kernel ? HIVE_KERNEL_CASES : HIVE_CASES / 2, cases / 20);

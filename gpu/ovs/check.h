@@ -25,7 +25,7 @@ SIMT_FN uint32_t ovs_check_word(const ovs_view *v, uint64_t b, uint64_t word, ui
     *steps = 0;
     if (word == ovs_fresh_in(v) || word == ovs_vacant_in(v)) return OVS_RULES;
     if (ovs_is_free_in(v, word)) return OVS_RULE_FREE;
-    if (!ovs_is_key_in(v, word)) return v->pairs ? OVS_RULE_FREE : OVS_RULE_CLAIMED;
+    if (!ovs_is_key_in(v, word)) return OVS_RULE_CLAIMED;
     if (ovs_segment_of(v, h) != b >> v->line_bits) return OVS_RULE_SEGMENT;
     *steps = ovs_step_of(v, h, b & (ovs_lines(v) - 1));
     return *steps < ovs_way(v) ? OVS_RULES : OVS_RULE_WAY;

@@ -45,6 +45,19 @@ QUAD_SPECIAL(ovs_special_quad_find, HD_OP_FIND, true, 4)
 QUAD_SPECIAL(ovs_special_quad_plain_erase, HD_OP_ERASE, false, 3)
 QUAD_SPECIAL(ovs_special_quad_plain_put, HD_OP_INSERT_OR_ASSIGN, false, 2)
 
+/* Of `wide`, whose tables hold pairs. only: as above. */
+#define WIDE_SPECIAL(name, only, blocks)                                                                        \
+    static __global__ void __launch_bounds__(OVS_QUAD_THREADS, blocks) name(const __grid_constant__ ovs_args a) \
+    {                                                                                                           \
+        ovs_wide_kind k = ovs_wide_kind_of(&a);                                                                 \
+        if (only != HD_OP_COUNT_) k.op = only;                                                                  \
+        ovs_wide_run(&a, &k);                                                                                   \
+    }
+WIDE_SPECIAL(ovs_special_wide, HD_OP_COUNT_, 4)
+WIDE_SPECIAL(ovs_special_wide_find, HD_OP_FIND, 4)
+WIDE_SPECIAL(ovs_special_wide_erase, HD_OP_ERASE, 4)
+WIDE_SPECIAL(ovs_special_wide_put, HD_OP_INSERT_OR_ASSIGN, 4)
+
 /* Of others. promise: what is true besides; plain: no segment has digests, and no entry
  * a copy. wide: ovs_view.pairs. */
 #define OVS_SPECIAL(name, text, promise, wide, threads, blocks)                                        \
@@ -76,6 +89,10 @@ static const struct {
     { ovs_kernel_quad_items, ovs_special_quad_plain_erase, true, HD_OP_ERASE, false },
     { ovs_kernel_quad_items, ovs_special_quad_plain_put, true, HD_OP_INSERT_OR_ASSIGN, false },
     { ovs_kernel_quad_items, ovs_special_quad_plain, true, HD_OP_COUNT_, false },
+    { ovs_kernel_wide_items, ovs_special_wide_find, true, HD_OP_FIND, true },
+    { ovs_kernel_wide_items, ovs_special_wide_erase, true, HD_OP_ERASE, true },
+    { ovs_kernel_wide_items, ovs_special_wide_put, true, HD_OP_INSERT_OR_ASSIGN, true },
+    { ovs_kernel_wide_items, ovs_special_wide, true, HD_OP_COUNT_, true },
     { ovs_kernel_flip_items, ovs_special_flip_plain, true, HD_OP_COUNT_, false },
     { ovs_kernel_flip_items, ovs_special_flip_words, false, HD_OP_COUNT_, false },
     { ovs_kernel_flip_items, ovs_special_flip_pairs, true, HD_OP_COUNT_, true },

@@ -102,8 +102,8 @@ const char *ovs_select(hd_op op, const hd_info *info, double load_factor, hd_amo
 {
     bool far = info->ovs.near_bytes != 0;
     (void)load_factor;
-    if (choice == 0 && is_pairs(info)) return "flip";
     if (choice == 0 && far && amount == HD_MANY) return HD_OP_IN(op, HD_OPS_LOOKUP) ? "sorted" : "flip";
+    if (choice == 0 && is_pairs(info)) return "wide";
     return choice < 2 ? "quad" : choice == 2 ? "probe16" : NULL;
 }
 
@@ -324,7 +324,7 @@ static void launching_begin(launching *x, const ovs_own *o, const hd_launcher *t
     x->l = (gpu_launcher){ *to, gpu_list_window(&o->gpu), &x->a, sizeof x->a, &x->a.b, OVS_NUMBER_list, NULL };
 }
 
-/* gpu_launcher.items of `quad`: a lane has several items one after another, if there are many. */
+/* gpu_launcher.items of `quad` and `wide`: a lane has several items one after another, if there are many. */
 static hd_status launch_quads(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
 {
     enum { LANES = 1 << 18, EACH = 4 };
@@ -339,7 +339,7 @@ static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd
     const hd_variant_row *r = hd_variant_row_numbered(ovs_variants, row);
     launching_begin(&x, (const ovs_own *)own, to, b);
     if (gpu_family_sorts(r->family)) x.l.items = launch_sorted;
-    if (r->family == GPU_ITEMS && r->lanes == 1 && b->n) x.l.items = launch_quads;
+    if ((r->family == GPU_ITEMS || r->family == GPU_ALIKE) && r->lanes == 1 && b->n) x.l.items = launch_quads;
     return gpu_launch(&x.l, row, r, ovs_places(&x.a.v));
 }
 
@@ -348,9 +348,10 @@ const char *ovs_unfit_row(const hd_variant_row *row, const hd_info *info, const 
     const char *unfit = b->each ? NULL : ovs_unfit_for(info, b->op);
     uint32_t family = b->each ? (uint32_t)GPU_ITEMS : (uint32_t)gpu_family_of(b->op);
     if (unfit) return unfit;
-    if (gpu_family_sorts(row->family) && b->each) return HD_NOT_MIXED;
+    bool alike = row->family == GPU_ALIKE || gpu_family_sorts(row->family);
+    if (alike && b->each) return HD_NOT_MIXED;
     if (row->family == GPU_SORTED && hd_role_of_batch(b) != HD_READER) return HD_OTHER_OPERATION;
-    if (gpu_family_sorts(row->family) && family == GPU_ITEMS) return row->fits(info);
+    if (alike && family == GPU_ITEMS) return row->fits(info);
     return row->family != family ? HD_OTHER_OPERATION : row->fits(info);
 }
 

@@ -70,6 +70,16 @@ SIMT_FN uint64_t *ovs_slot(const ovs_view *v, uint64_t h, uint64_t at)
     return ovs_segment_at(v, ovs_segment_of(v, h)) + ovs_step_in(v, h, at / OVS_SLOTS) * OVS_SLOTS + at % OVS_SLOTS;
 }
 
+/* The same of pairs: of the key word. */
+SIMT_FN uint64_t ovs_pair_entry(const ovs_view *v, uint64_t h, uint64_t at)
+{
+    return ovs_way_bucket(v, h, at / OVS_PAIRS) * OVS_PAIRS + at % OVS_PAIRS;
+}
+SIMT_FN uint64_t *ovs_pair_slot(const ovs_view *v, uint64_t *segment, uint64_t h, uint64_t at)
+{
+    return segment + ovs_step_in(v, h, at / OVS_PAIRS) * OVS_LINE_WORDS + at % OVS_PAIRS;
+}
+
 /* What a lane sees in its words. */
 typedef struct ovs_look {
     uint32_t key, free; /* its first word that is the key, or free; as many as it has: none */

@@ -8,12 +8,16 @@
 #include "base/variant.h"
 #include "gpu/batch.h"
 
-/* hd_variant_row.fits: every table will do; tables of words will do. */
+/* hd_variant_row.fits: every table will do; tables of words will do, or of pairs. */
 static inline const char *ovs_fits_all(const hd_info *info) { return (void)info, (const char *)NULL; }
 static inline const char *ovs_fits_words(const hd_info *info)
 {
-    return info->value_bytes == 8 ? "of values of 8 bytes; only flip runs operations with keys there"
+    return info->value_bytes == 8 ? "of values of 8 bytes; only wide, sorted and flip run operations with keys there"
                                   : (const char *)NULL;
+}
+static inline const char *ovs_fits_pairs(const hd_info *info)
+{
+    return info->value_bytes == 4 ? "of values of 4 bytes" : (const char *)NULL;
 }
 
 /* hd_variant.ran, which only the host reads. */

@@ -72,6 +72,7 @@ static const char *slot_wrong(const ovs_view *v, uint64_t e)
     bool is_key = ovs_is_key_in(v, word), behind;
     uint64_t key = is_key ? ovs_key_in(v, word) : word_value_of(OVS_HALF, word);
     if (word == ovs_fresh_in(v) || word == ovs_vacant_in(v)) return NULL;
+    if (v->pairs && word == ovs_pair_busy()) return NULL; /* it does not say for which key */
     if (!is_key && (v->pairs || word != word_sign(OVS_HALF, WORD_CLAIMED, key)))
         return "a slot without a key is not free, and not claimed (OVS-3, in flight)";
     uint64_t h = ovs_hash(v, key);

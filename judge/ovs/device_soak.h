@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * device_soak.h - soaks of ovs: every variant, segments of three sizes, with all of the table, a half or a tenth of it
- * in device memory, with and without digests, by hashes and by ranges of keys; and flip with pairs.
+ * in device memory, with and without digests, by hashes and by ranges of keys; and flip, sorted and wide with pairs.
  */
 #ifndef SOAK_OVS_SOAK_H
 #define SOAK_OVS_SOAK_H
@@ -58,7 +58,11 @@ struct ovs_soak : segments_soak<ovs_soak> {
 
     enum : uint64_t { PAIRS = 18, RANGES = PAIRS + 9, KINDS = RANGES + 9 }; /* the first kinds of them */
     static bool is_pairs(uint64_t kind) { return kind >= PAIRS && kind < RANGES; }
-    static bool fits(const char *variant, uint64_t kind) { return !is_pairs(kind) || strcmp(variant, "flip") == 0; }
+    static bool fits(const char *variant, uint64_t kind)
+    {
+        bool wide = strcmp(variant, "wide") == 0, both = !strcmp(variant, "sorted") || !strcmp(variant, "flip");
+        return is_pairs(kind) ? wide || both : !wide;
+    }
     static shape shape_of(uint64_t kind)
     {
         static const uint32_t segment[] = { 64 << 10, 1 << 10, OVS_LINE }, tenths[] = { 5, 1, 10 };
@@ -73,7 +77,7 @@ struct ovs_soak : segments_soak<ovs_soak> {
         s.copies = is_pairs(kind) || kind % 4 ? 0 : 64 << 10;
         return s;
     }
-    static shape usual_shape() { return shape_of(0); }
+    static shape usual_shape(const char *variant) { return shape_of(fits(variant, 0) ? 0 : PAIRS); }
     static uint64_t room(const shape &s)
     {
         uint64_t digests = s.buckets * OVS_SLOTS * OVS_DIGEST;

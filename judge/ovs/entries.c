@@ -45,6 +45,8 @@ void ovs_fixture_describe(const void *table, uint64_t e, char *line, size_t byte
     uint64_t word = *at, value = ovs_value_of(v, at);
     if (word == ovs_fresh_in(v) || word == ovs_vacant_in(v))
         snprintf(line, bytes, "%s", word == ovs_fresh_in(v) ? "fresh" : "vacant");
+    else if (v->pairs && word == ovs_pair_busy())
+        snprintf(line, bytes, "claimed");
     else if (!v->pairs && word == word_sign(OVS_HALF, WORD_CLAIMED, value))
         snprintf(line, bytes, "claimed by %" PRIx64, value);
     else if (ovs_is_key_in(v, word))

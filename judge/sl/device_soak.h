@@ -49,7 +49,7 @@ struct sl_soak : segments_soak<sl_soak> {
         s.near_of_ten = kind / 6 ? 10 : 5;
         return s;
     }
-    static shape usual_shape() { return shape_of(0); }
+    static shape usual_shape(const char *) { return shape_of(0); }
     static uint64_t room(const shape &s)
     {
         uint64_t entries = 8 * s.buckets * s.slots, segments = entries * entry_bytes(s) / s.segment + 1,

@@ -96,9 +96,9 @@ template <class own> struct segments_soak : words_soak<own> {
     /* Goals: all near, half near, and half near in a table that grows and shrinks. */
     static bool fits_goal(const char *, uint64_t) { return true; }
     static std::string goal_name(uint64_t goal) { return goal == 0 ? "near" : goal == 1 ? "half near" : "growth"; }
-    static shape draw_for(dice &d, const char *, uint64_t goal, uint64_t, bool, const limits &most)
+    static shape draw_for(dice &d, const char *variant, uint64_t goal, uint64_t, bool, const limits &most)
     {
-        shape s = own::usual_shape();
+        shape s = own::usual_shape(variant);
         s.near_of_ten = goal == 0 ? 10 : 5;
         return goal == 2 ? segments_draw<own>(d, s, 2, most) : segments_draw_full<own>(d, s, most);
     }

@@ -80,7 +80,7 @@ static int word_wrong(const ovs_view *v, uint64_t e)
     uint64_t word = *ovs_at(v, e), h = ovs_hash(v, ovs_key_in(v, word)), b = ovs_bucket_of(v, e);
     if (word == ovs_fresh_in(v) || word == ovs_vacant_in(v)) return OVS_RULES;
     if (ovs_is_free_in(v, word)) return OVS_RULE_FREE;
-    if (!ovs_is_key_in(v, word)) return v->pairs ? OVS_RULE_FREE : OVS_RULE_CLAIMED;
+    if (!ovs_is_key_in(v, word)) return OVS_RULE_CLAIMED;
     if (ovs_segment_of(v, h) != b >> v->line_bits) return OVS_RULE_SEGMENT;
     if (ovs_step_of(v, h, b & (ovs_lines(v) - 1)) >= ovs_way(v)) return OVS_RULE_WAY;
     uint64_t found = ovs_find(v, ovs_key_in(v, word));

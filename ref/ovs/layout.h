@@ -11,9 +11,11 @@
  *
  *   2^64 - 1   fresh
  *   2^64 - 2   vacant
+ *   2^64 - 3   busy: an item has taken the slot, and is about to store its value and then its key (gpu/ovs/wide.h)
  *
- * and the value word of such a slot says nothing. Two words cannot be changed by one compare-and-swap. So pairs have no
- * claims: only the owner of a segment changes key words (gpu/ovs/flip.h). Pairs have no digests.
+ * and the value word of such a slot says nothing. Two words cannot be changed by one compare-and-swap, and a busy slot
+ * does not say for which key it is. So pairs have no mixed batches: while keys are inserted, no slot may become free.
+ * Pairs have no digests.
  *
  * Segments are numbered by linear hashing (Litwin 1980): there are base x 2^level + split of them. The high half of a
  * hash, 32 bits, gives a first part, of base, and as many low bits as there are levels, one more where the segment that
@@ -323,9 +325,14 @@ HD_FN bool ovs_is_free(uint64_t word) { return word_is_free(OVS_HALF, word); }
 
 /* ---- Words, and key words of pairs ------------------------------------------------------------------- */
 
+/* Signs in key words of pairs. */
+HD_FN uint64_t ovs_pair_fresh(void) { return UINT64_MAX; }
+HD_FN uint64_t ovs_pair_vacant(void) { return UINT64_MAX - 1; }
+HD_FN uint64_t ovs_pair_busy(void) { return UINT64_MAX - 2; }
+
 HD_FN uint32_t ovs_half(const ovs_view *v) { return v->pairs ? 64 : (uint32_t)OVS_HALF; }
-HD_FN uint64_t ovs_fresh_in(const ovs_view *v) { return v->pairs ? UINT64_MAX : ovs_fresh(); }
-HD_FN uint64_t ovs_vacant_in(const ovs_view *v) { return v->pairs ? UINT64_MAX - 1 : ovs_vacant(); }
+HD_FN uint64_t ovs_fresh_in(const ovs_view *v) { return v->pairs ? ovs_pair_fresh() : ovs_fresh(); }
+HD_FN uint64_t ovs_vacant_in(const ovs_view *v) { return v->pairs ? ovs_pair_vacant() : ovs_vacant(); }
 HD_FN uint64_t ovs_key_in(const ovs_view *v, uint64_t word) { return v->pairs ? word : ovs_key_of(word); }
 HD_FN bool ovs_is_key_in(const ovs_view *v, uint64_t word)
 {

@@ -129,7 +129,7 @@ HD_FN uint32_t sl_near_key_bytes(const sl_view *v) { return 4 * v->words; }
 /* Of a group; how many groups a home has. */
 HD_FN uint32_t sl_group_lines(const sl_view *v)
 {
-    return sl_home_lines(v) < SL_GROUP_LINES ? (uint32_t)sl_home_lines(v) : SL_GROUP_LINES;
+    return sl_home_lines(v) < SL_GROUP_LINES ? (uint32_t)sl_home_lines(v) : (uint32_t)SL_GROUP_LINES;
 }
 HD_FN uint64_t sl_home_groups(const sl_view *v) { return sl_home_lines(v) / sl_group_lines(v); }
 HD_FN uint64_t sl_near_groups(const sl_view *v) { return (v->homes - v->near) * sl_home_groups(v); }
