@@ -51,7 +51,7 @@ static uint64_t used_words(uint64_t homes) { return (homes + 63) / 64; }
 /* Blocks that merge far segments as a whole at a time; each has a stage as large as a segment. */
 static uint64_t sl_stages(const sl_view *v)
 {
-    enum { STAGES_BYTES = 16 << 20, STAGES_MOST = 256, STAGES_OF = 16 };
+    enum { STAGES_BYTES = 32 << 20, STAGES_MOST = 512, STAGES_OF = 16 };
     uint64_t stages = STAGES_BYTES / (8ull * v->fit * v->words);
     if (stages > STAGES_MOST) stages = STAGES_MOST;
     if (stages > v->homes / STAGES_OF) stages = v->homes / STAGES_OF;
