@@ -399,15 +399,18 @@ SIMT_FN uint64_t sl_row_of_fresh(const sl_args *a, uint64_t rows, uint64_t g)
 typedef struct sl_spread {
     uint64_t first; /* place of the home */
     uint32_t n, used, lines;
+    bool loose;
 } sl_spread;
 
-/* loose: lines have room, too, as far as the home has lines. */
+/* loose: lines have room, too, as far as the home has lines. Else all but the last one are full, so that warps write
+ * whole lines. */
 SIMT_FN sl_spread sl_spread_of(const sl_args *a, uint64_t first, uint32_t n, bool loose)
 {
     uint32_t each = sl_line_entries(&a->v), filled = loose ? each - each / 4 : each;
     sl_spread s;
     s.first = first;
     s.n = n;
+    s.loose = loose;
     s.lines = 1u << (a->shift - sl_line_shift(&a->v));
     s.used = (n + filled - 1) / filled;
     if (s.used > s.lines) s.used = s.lines;
@@ -423,16 +426,20 @@ SIMT_FN uint32_t sl_part_of(uint32_t x, uint32_t y, uint32_t z)
 
 /* Which line of the home line j of those that are used is; how many entries come before it. */
 SIMT_FN uint32_t sl_spread_line(const sl_spread *s, uint32_t j) { return sl_part_of(2 * j + 1, s->lines, 2 * s->used); }
-SIMT_FN uint32_t sl_spread_before(const sl_spread *s, uint32_t j) { return sl_part_of(s->n, j, s->used); }
+SIMT_FN uint32_t sl_spread_before(const sl_args *a, const sl_spread *s, uint32_t j)
+{
+    if (s->loose) return sl_part_of(s->n, j, s->used);
+    return j < s->used ? j << sl_line_shift(&a->v) : s->n;
+}
 
 /* How many entries a line of the home gets. */
-SIMT_FN uint32_t sl_spread_filled(const sl_spread *s, uint32_t line)
+SIMT_FN uint32_t sl_spread_filled(const sl_args *a, const sl_spread *s, uint32_t line)
 {
     uint32_t j = sl_part_of(line, s->used, s->lines);
     if (j < s->used && sl_spread_line(s, j) < line) j++;
     if (j > 0 && sl_spread_line(s, j - 1) == line) j--;
     if (j >= s->used || sl_spread_line(s, j) != line) return 0;
-    return sl_spread_before(s, j + 1) - sl_spread_before(s, j);
+    return sl_spread_before(a, s, j + 1) - sl_spread_before(a, s, j);
 }
 
 /* Threads of a block note it, before or after the entries are written. */
@@ -441,7 +448,7 @@ SIMT_FN void sl_spread_fill(const sl_args *a, const sl_spread *s)
     uint32_t lines = sl_group_lines(&a->v), groups = (uint32_t)sl_home_groups(&a->v);
     for (uint32_t g = simt_thread(); g < groups; g += simt_threads()) {
         uint32_t word = 0;
-        for (uint32_t line = 0; line < lines; line++) word |= sl_spread_filled(s, g * lines + line) << 8 * line;
+        for (uint32_t line = 0; line < lines; line++) word |= sl_spread_filled(a, s, g * lines + line) << 8 * line;
         simt_st_u32(a->v.filled + sl_group_of(a, s->first) + g, word);
     }
     simt_join();
@@ -450,14 +457,16 @@ SIMT_FN void sl_spread_fill(const sl_args *a, const sl_spread *s)
 /* Where entry x goes. */
 SIMT_FN uint64_t sl_spread_place(const sl_args *a, const sl_spread *s, uint32_t x)
 {
-    uint32_t j = (uint32_t)(((uint64_t)(x + 1) * s->used - 1) / s->n);
-    return s->first + ((uint64_t)sl_spread_line(s, j) << sl_line_shift(&a->v)) + (x - sl_spread_before(s, j));
+    uint32_t shift = sl_line_shift(&a->v),
+             j = s->loose ? (uint32_t)(((uint64_t)(x + 1) * s->used - 1) / s->n) : x >> shift;
+    return s->first + ((uint64_t)sl_spread_line(s, j) << shift) + (x - sl_spread_before(a, s, j));
 }
 
 /* Near keys of the lines without entries that follow entry x, or come before the first one. place: its own */
 SIMT_FN void sl_spread_gaps(const sl_args *a, const sl_spread *s, uint32_t x, uint64_t place, uint64_t key)
 {
     uint32_t shift = sl_line_shift(&a->v), line = (uint32_t)(place - s->first) >> shift, next = s->lines;
+    if (!s->loose && x && x + 1 < s->n && (x + 1) >> shift == x >> shift) return;
     if (x + 1 < s->n) next = (uint32_t)(sl_spread_place(a, s, x + 1) - s->first) >> shift;
     for (uint32_t k = 0; x == 0 && k < line; k++) sl_note_near_key(a, s->first + ((uint64_t)k << shift), 0);
     for (uint32_t k = line + 1; k < next; k++) sl_note_near_key(a, s->first + ((uint64_t)k << shift), key + 1);
