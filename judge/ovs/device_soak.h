@@ -63,6 +63,7 @@ struct ovs_soak : segments_soak<ovs_soak> {
         bool wide = strcmp(variant, "wide") == 0, both = !strcmp(variant, "sorted") || !strcmp(variant, "flip");
         return is_pairs(kind) ? wide || both : !wide;
     }
+    static bool offers(const shape &s, hd_op op) { return has(op) && !(s.copies && op == HD_OP_FIND_PTR); }
     static shape shape_of(uint64_t kind)
     {
         static const uint32_t segment[] = { 64 << 10, 1 << 10, OVS_LINE }, tenths[] = { 5, 1, 10 };

@@ -22,6 +22,8 @@ template <class own> struct words_soak {
     uint64_t entries = 0, resizes = 0;
     double least = 1, most = 0; /* load factors */
 
+    /* Whether a table of that shape offers the operation. */
+    template <class shape> static bool offers(const shape &, hd_op op) { return own::has(op); }
     static bool has(hd_op op)
     {
         switch ((int)op) {
@@ -107,7 +109,7 @@ template <class own> struct words_soak {
     {
         if (op == MIXED && !j.mixes) op = j.o.mix.op_of(j.d.draw());
         if (own::ordered() && j.s.factor == 1 && among(LOOKUPS, (uint32_t)op) && j.d.one_in(2)) op = ordered_op(j.d);
-        return op == MIXED || own::has((hd_op)op) ? op : HD_OP_FIND;
+        return op == MIXED || own::offers(j.s, (hd_op)op) ? op : HD_OP_FIND;
     }
     static hd_op ordered_op(dice &d)
     {
