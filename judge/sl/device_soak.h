@@ -52,7 +52,8 @@ struct sl_soak : segments_soak<sl_soak> {
     static shape usual_shape(const char *) { return shape_of(0); }
     static uint64_t room(const shape &s)
     {
-        uint64_t entries = (s.stays ? 1 : 16) * s.buckets * s.slots, segments = entries * entry_bytes(s) / s.segment + 1,
+        uint64_t entries = (s.stays ? 1 : 16) * s.buckets * s.slots,
+                 segments = entries * entry_bytes(s) / s.segment + 1,
                  window = entries / 16 < 262144 ? 262144 : entries / 16;
         uint64_t bytes = entries * entry_bytes(s), stages = bytes / 16 + s.segment, lines = bytes / 64;
         return (4 << 20) + 64 * segments + 36 * window + stages + lines;
