@@ -78,7 +78,7 @@ struct ovs_soak : segments_soak<ovs_soak> {
         s.copies = is_pairs(kind) || kind % 4 ? 0 : 64 << 10;
         return s;
     }
-    static shape usual_shape(const char *variant) { return shape_of(fits(variant, 0) ? 0 : PAIRS); }
+    static shape usual_shape(const char *variant) { return shape_of(fits(variant, 0) ? 0 : (uint64_t)PAIRS); }
     static uint64_t room(const shape &s)
     {
         uint64_t digests = s.buckets * OVS_SLOTS * OVS_DIGEST;
