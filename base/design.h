@@ -69,8 +69,8 @@ struct hd_design {
     /* A walk, in which entries come in parts, so that host memory does not depend on the size of the table. Between
      * walk and walked e->slot never decreases, but after look, which begins a pass that reads `what` alone. A copy that
      * fails ends a pass early; look and walked return the first failure so far. keep: what was changed is to be in the
-     * table. A walk that reads may run beside batches that read. look and
-     * walked NULL: entries are here, and walk, if it is not NULL, only prepares the table for changes. */
+     * table. A walk that reads may run beside batches that read. look and walked NULL: entries are here, and walk, if
+     * it is not NULL, only prepares the table for changes. */
     hd_status (*walk)(void *state, hd_walk_how how);
     hd_status (*look)(void *state, uint32_t what);
     hd_status (*walked)(void *state, bool keep);

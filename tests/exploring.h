@@ -54,6 +54,17 @@ static inline void explore_case(simt_machine *machine, comparison *a, const hd_c
     simt_exploration_free(machine, &e);
 }
 
+/* All schedules by warp with at most so many preemptions, at atomics. */
+static inline simt_config explore_all(uint32_t bound)
+{
+    simt_config w = simt_config_default();
+    w.strategy = SIMT_SEARCH;
+    w.preempt = SIMT_AT_ATOMIC;
+    w.unit = SIMT_BY_WARP;
+    w.bound = bound;
+    return w;
+}
+
 /* Way n of running schedules. */
 static inline simt_config explore_way(uint64_t n)
 {

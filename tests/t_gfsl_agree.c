@@ -170,11 +170,7 @@ static void meetings_are_exhausted(void **unused)
             each[i] = (uint8_t)(i % 4 ? HD_OP_FIND : x->item[i / 4].op);
         }
         must(comparison_open(s, &a));
-        simt_config w = simt_config_default();
-        w.strategy = SIMT_SEARCH;
-        w.preempt = SIMT_AT_ATOMIC;
-        w.unit = SIMT_BY_WARP;
-        w.bound = 1;
+        simt_config w = explore_all(1);
         w.local_first = true;
         explore_case(machine, a, &c, w, 1, 400000, &t);
         comparison_close(a);

@@ -383,12 +383,8 @@ static void exhaust(const meeting *x, uint64_t seed, totals *t)
     fixture_kernel kernel;
     fixture *s = meet(x, seed, &c, &kernel);
     must(comparison_open(s, &a));
-    simt_config w = simt_config_default();
-    w.strategy = SIMT_SEARCH;
-    w.bound = x->bound;
+    simt_config w = explore_all(x->bound);
     w.local_first = true;
-    w.unit = SIMT_BY_WARP;
-    w.preempt = SIMT_AT_ATOMIC;
     explore(a, s, &c, w, 2000000, t);
     comparison_close(a);
 }

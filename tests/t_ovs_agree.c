@@ -165,12 +165,7 @@ static void meetings_are_exhausted(void **unused)
             each[1] = HD_OP_INSERT_OR_ASSIGN;
             each[2] = HD_OP_ERASE;
             must(comparison_open(s, &a));
-            simt_config w = simt_config_default();
-            w.strategy = SIMT_SEARCH;
-            w.preempt = SIMT_AT_ATOMIC;
-            w.unit = SIMT_BY_WARP;
-            w.bound = 1 + (uint32_t)(k % 2);
-            explore_case(machine, a, &c, w, w.weak ? 3 : 1, 400000, &t);
+            explore_case(machine, a, &c, explore_all(1 + (uint32_t)(k % 2)), 1, 400000, &t);
             comparison_close(a);
         }
     test_tried("schedules", t.schedules, "all with at most 2 preemptions, at atomics, of %llu fixtures of ovs",
@@ -210,12 +205,7 @@ static void pairs_meet(void **unused)
         fixture_item(s, 0, 32, key[0], 0);
         fixture_item(s, 0, 33, key[2], 0);
         must(comparison_open(s, &a));
-        simt_config w = simt_config_default();
-        w.strategy = SIMT_SEARCH;
-        w.unit = SIMT_BY_WARP;
-        w.bound = 1;
-        w.preempt = SIMT_AT_ATOMIC;
-        explore_case(machine, a, &c, w, 1, 400000, &t);
+        explore_case(machine, a, &c, explore_all(1), 1, 400000, &t);
         comparison_close(a);
     }
     test_tried("schedules", t.schedules, "all with at most a preemption of two warps and a key of pairs, %llu fixtures",

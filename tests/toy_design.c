@@ -559,7 +559,7 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
 const hd_gpu toy_gpu = {
     &toy_ref, NULL,  WORD_ENTER, WORD_LEAVE, sizeof(toy_own), usual, room_bytes, begin,  pieces, taken, before, after,
     regions,  empty, open_here,  planes,     lists,           NULL,  launch,     resize, NULL,   NULL,  NULL,   NULL,
-    NULL,     NULL,  NULL,
+    NULL,     NULL,  NULL,       NULL,
 };
 
 const hd_design toy_host = { .name = "toy",

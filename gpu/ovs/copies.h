@@ -57,16 +57,15 @@ SIMT_FN void ovs_keep_copy(const ovs_view *v, uint64_t h, uint64_t word)
     if (!there) simt_strlx_u64(s.at + place, ~word);
 }
 
-/* The entry of the key has changed, or is gone: its copies become `copy`, or 0, which is none. */
-SIMT_FN void ovs_renew_copies(const ovs_view *v, uint64_t key, uint64_t copy)
+/* The entry of the key, with hash h, has changed, or is gone: its copies become `copy`, or 0, which is none. */
+SIMT_FN void ovs_renew_copies(const ovs_view *v, uint64_t h, uint64_t key, uint64_t copy)
 {
-    uint64_t h = ovs_hash(v, key);
     if (!ovs_may_copy(v, h)) return;
     ovs_set s = ovs_load_set(v, h);
     SIMT_UNROLL
     for (uint32_t k = 0; k < OVS_COPIES; k++)
         if (ovs_is_copy_of(s.word[k], key)) simt_strlx_u64(s.at + k, copy);
 }
-SIMT_FN void ovs_lose_copies(const ovs_view *v, uint64_t key) { ovs_renew_copies(v, key, 0); }
+SIMT_FN void ovs_lose_copies(const ovs_view *v, uint64_t h, uint64_t key) { ovs_renew_copies(v, h, key, 0); }
 
 #endif

@@ -199,7 +199,8 @@ SIMT_FN void ovs_assign(simt_tile w, ovs_owned *x, const gpu_one *o, uint32_t la
 /* The key's entry changes: its copies get the value, or are dropped. */
 SIMT_FN void ovs_own_copies(simt_tile w, const ovs_owned *x, uint64_t key, bool drops, uint64_t value)
 {
-    if (x->v->copy_sets && w.rank == 0) ovs_renew_copies(x->v, key, drops ? 0 : ~word_pack(OVS_HALF, key, value));
+    uint64_t copy = drops ? 0 : ~word_pack(OVS_HALF, key, value);
+    if (w.rank == 0) ovs_renew_copies(x->v, ovs_hash(x->v, key), key, copy);
     simt_join();
 }
 

@@ -58,8 +58,7 @@ WIDE_SPECIAL(ovs_special_wide_find, HD_OP_FIND, 4)
 WIDE_SPECIAL(ovs_special_wide_erase, HD_OP_ERASE, 4)
 WIDE_SPECIAL(ovs_special_wide_put, HD_OP_INSERT_OR_ASSIGN, 4)
 
-/* Of others. promise: what is true besides; plain: no segment has digests, and no entry
- * a copy. wide: ovs_view.pairs. */
+/* Of others. promise: what is true besides; plain: ovs_is_plain. wide: ovs_view.pairs. */
 #define OVS_SPECIAL(name, text, promise, wide, threads, blocks)                                        \
     static __global__ void __launch_bounds__(threads, blocks) name(const __grid_constant__ ovs_args a) \
     {                                                                                                  \
@@ -104,7 +103,7 @@ static const struct {
 
 static const void *special_for(const void *row, const ovs_args *a)
 {
-    bool plain = a->v.guided == 0 && a->v.copy_sets == 0, pairs = a->v.pairs != 0,
+    bool plain = ovs_is_plain(&a->v), pairs = a->v.pairs != 0,
          aligned = ((uintptr_t)a->b.value | (uintptr_t)a->b.value_out) % 4 == 0;
     uint32_t op = !a->b.each && aligned ? a->b.op : (uint32_t)HD_OP_COUNT_;
     for (const auto &s : specials)

@@ -31,9 +31,9 @@ enum { ALIGNED = 9 * 256 /* bytes: what aligns pieces, at most */ };
 static uint64_t sort_window(const hd_gpu_own *gpu)
 {
     enum { BYTES = 18 /* two words, and a share's counts */, USUAL = 1 << 16, MOST = 1 << 30 };
-    uint64_t near = gpu->info.ovs.near_bytes, room_bytes = gpu_room_bytes(&room, &gpu->info, true) + ALIGNED;
-    room_bytes += gpu->info.ovs.copy_bytes;
-    uint64_t left = near > room_bytes ? near - room_bytes : 0, n = near ? left / 4 / BYTES : USUAL;
+    uint64_t near = gpu->info.ovs.near_bytes,
+             other = gpu_room_bytes(&room, &gpu->info, true) + ALIGNED + gpu->info.ovs.copy_bytes,
+             left = near > other ? near - other : 0, n = near ? left / 4 / BYTES : USUAL;
     if (n < GPU_SORT_SHARE) n = GPU_SORT_SHARE;
     if (n > MOST) n = MOST;
     if (gpu->window_most && n > gpu->window_most) n = gpu->window_most;
@@ -222,7 +222,7 @@ typedef struct launching {
 static uint32_t code_bits(const ovs_view *v)
 {
     uint32_t bits = 1;
-    uint64_t most = v->guided || v->copy_sets ? ovs_buckets(v) + ovs_lines(v) : ovs_buckets(v);
+    uint64_t most = ovs_is_plain(v) ? ovs_buckets(v) : ovs_buckets(v) + ovs_lines(v);
     while (most >> bits) bits++;
     return bits;
 }
@@ -265,7 +265,7 @@ static uint32_t spare_bits(const launching *x, uint64_t n)
 static hd_status count_kept(launching *x, const hd_variant_row *r)
 {
     uint64_t *kept = x->o->words->kept;
-    if (r->family != GPU_SORTED || (x->o->v.guided == 0 && x->o->v.copy_sets == 0)) return HD_OK;
+    if (r->family != GPU_SORTED || ovs_is_plain(&x->o->v)) return HD_OK;
     x->a.kept = &kept[x->windows % 2];
     x->a.kept_next = &kept[(x->windows + 1) % 2];
     return x->windows++ ? HD_OK : x->l.on.zero(x->l.on.self, kept, sizeof x->o->words->kept);

@@ -198,7 +198,7 @@ SIMT_FN void ovs_quad_present(const ovs_args *a, const ovs_quad_kind *k, ovs_qua
     if (!ovs_quad_swap(a, m, at, word, to, m->o.found))
         ovs_quad_again(m);
     else if (k->copies && m->o.change != GPU_KEEP)
-        ovs_lose_copies(&a->v, m->o.key);
+        ovs_lose_copies(&a->v, m->o.h, m->o.key);
 }
 
 /* The claim ends: the key shows there, or the slot is vacant. */

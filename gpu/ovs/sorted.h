@@ -50,9 +50,10 @@ SIMT_FN ovs_sorted_item ovs_sorted_take(const ovs_args *a, uint32_t op, bool pai
         uint64_t i = a->b.first + (uint32_t)simt_ld_u64(a->sorted + j);
         m.o = gpu_begin(simt_tile_of(1), &a->b, ovs_sorted_bits(pairs), i, op, false);
         m.o.h = ovs_hash(&a->v, m.o.key);
-        m.segment = ovs_segment_at(&a->v, ovs_segment_of(&a->v, m.o.h));
-        if (!pairs) m.digests = ovs_digests_at(&a->v, ovs_segment_of(&a->v, m.o.h));
-        m.far = !ovs_is_near(&a->v, ovs_segment_of(&a->v, m.o.h));
+        uint64_t segment = ovs_segment_of(&a->v, m.o.h);
+        m.segment = ovs_segment_at(&a->v, segment);
+        if (!pairs) m.digests = ovs_digests_at(&a->v, segment);
+        m.far = !ovs_is_near(&a->v, segment);
     }
     simt_join();
     return m;

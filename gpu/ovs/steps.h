@@ -33,7 +33,7 @@ SIMT_FN bool ovs_change(simt_tile t, const ovs_args *a, gpu_one *o, const ovs_fo
     if (o->change != GPU_KEEP) to = gpu_changed(a->b.elem, OVS_HALF, o->change, o->key, f->word, o->in);
     o->value = word_value_of(OVS_HALF, f->word);
     if (!ovs_swap(t, a, o, f->at, f->word, to, o->found)) return false;
-    if (o->change != GPU_KEEP && t.rank == 0) ovs_lose_copies(&a->v, o->key);
+    if (o->change != GPU_KEEP && t.rank == 0) ovs_lose_copies(&a->v, o->h, o->key);
     simt_join();
     return true;
 }

@@ -19,7 +19,8 @@ SIMT_FN bool ovs_holds(const ovs_args *a, uint64_t *slot, uint64_t word)
 
 SIMT_FN void ovs_sweep_slot(const ovs_args *a, uint64_t *slot)
 {
-    if (a->v.copy_sets) ovs_lose_copies(&a->v, ovs_key_in(&a->v, simt_ldrlx_u64(slot)));
+    uint64_t key = ovs_key_in(&a->v, simt_ldrlx_u64(slot));
+    ovs_lose_copies(&a->v, ovs_hash(&a->v, key), key);
     simt_strlx_u64(slot, ovs_vacant_in(&a->v));
 }
 

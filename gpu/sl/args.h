@@ -76,17 +76,19 @@ typedef struct sl_room {
     uint32_t *first;    /* (homes + 1), by row: its first in the list */
     uint32_t *fresh;    /* (homes + 1), by row: how many fresh segments come before its own */
     uint32_t *free;     /* (homes): free homes, ascending */
-    uint32_t *last;     /* (homes): entries of fresh segments, in the order of `free`; and see join.h. Before: by */
-                        /* share, the rows that are split early if there are homes */
-    uint32_t *kept;     /* (homes), by row: entries that stay; see join.h */
-    uint32_t *offset;   /* (homes), by row: see join.h */
-    uint32_t *rows;     /* (homes): rows that change, if segments are far: those merged as a whole from the front on, */
-                        /* the others from the end down */
-    uint32_t *before;   /* (groups of far homes): entries of the groups of the home before it, where they are needed */
-    uint64_t *stage;    /* (stages, words of a segment): what is merged before it is written to a far home */
-    uint64_t *bound;    /* (homes): the next directory */
-    uint32_t *home;     /* (homes) */
-    uint32_t *share;    /* (2, SL_SHARES): what each share of what is counted has */
+    /* (homes): entries of fresh segments, in the order of `free`; and see join.h. Before that, by share: the rows that
+     * are split early if there are homes */
+    uint32_t *last;
+    uint32_t *kept;   /* (homes), by row: entries that stay; see join.h */
+    uint32_t *offset; /* (homes), by row: see join.h */
+    /* (homes): rows that change, if segments are far: those merged as a whole from the front on, the others from the
+     * end down */
+    uint32_t *rows;
+    uint32_t *before; /* (groups of far homes): entries of the groups of the home before it, where they are needed */
+    uint64_t *stage;  /* (stages, words of a segment): what is merged before it is written to a far home */
+    uint64_t *bound;  /* (homes): the next directory */
+    uint32_t *home;   /* (homes) */
+    uint32_t *share;  /* (2, SL_SHARES): what each share of what is counted has */
 } sl_room;
 
 typedef struct sl_args {

@@ -268,12 +268,12 @@ SIMT_FN bool sl_is_listed(const sl_args *a, uint32_t low, uint32_t high, uint32_
     return gone && simt_ld_u32(a->room.add_at + low + gone - 1) == code;
 }
 
-/* Whether the entry at place x of the row stays. */
-SIMT_FN bool sl_move_stays(const sl_args *a, const sl_move *m, uint32_t x, uint64_t key)
+/* Whether an entry stays. [low, high): what an erase lists of its row or group, if that is far. */
+SIMT_FN bool sl_entry_stays(const sl_args *a, uint64_t place, uint64_t key, uint32_t low, uint32_t high)
 {
-    uint32_t shift = sl_line_shift(&a->v), in_line = x & ((1u << shift) - 1);
-    if (a->b.op != HD_OP_ERASE) return !sl_holds(a, m->from + x, key);
-    return !sl_is_listed(a, m->low, m->high, sl_code_at(a, x >> shift, in_line));
+    uint32_t shift = sl_line_shift(&a->v), index = (uint32_t)(place & (a->v.fit - 1));
+    if (a->b.op != HD_OP_ERASE) return !sl_holds(a, place, key);
+    return !sl_is_listed(a, low, high, sl_code_at(a, index >> shift, index & ((1u << shift) - 1)));
 }
 
 /* erase_if, and entries of a far segment: the first warp of a block does. It ends when all that stay were found. */
@@ -286,7 +286,7 @@ SIMT_FN void sl_move_if(const sl_args *a, const sl_move *m)
         sl_entry e;
         e.key = e.value = 0;
         if (is) e = sl_entry_at(a, m->from + x + w.rank);
-        bool stays = is && sl_move_stays(a, m, x + w.rank, e.key);
+        bool stays = is && sl_entry_stays(a, m->from + x + w.rank, e.key, m->low, m->high);
         simt_sync_tile(w);
         uint32_t to = kept + sl_bits_before(w, stays, &all);
         if (stays && to < m->kept && m->to + to != m->from + x + w.rank) sl_put_entry(a, m->to + to, e);
@@ -345,10 +345,8 @@ SIMT_FN sl_thinned sl_thin_one(simt_tile w, const sl_args *a, uint64_t group, ui
     t.e.key = t.e.value = 0;
     t.stays = x < 1u << sl_group_shift(a) && touched >> line & 1 && in_line < sl_filled_of(filled, line);
     if (t.stays) {
-        uint32_t at = (uint32_t)((group + x) & (a->v.fit - 1));
         t.e = sl_entry_at(a, group + x);
-        t.stays = a->b.op == HD_OP_ERASE ? !sl_is_listed(a, low, high, sl_code_at(a, at >> shift, in_line))
-                                         : !sl_holds(a, group + x, t.e.key);
+        t.stays = sl_entry_stays(a, group + x, t.e.key, low, high);
     }
     simt_join();
     t.bits = simt_ballot(w, t.stays);

@@ -58,41 +58,52 @@ static uint64_t sl_stages(const sl_view *v)
     return stages ? stages : 1;
 }
 
-int sl_homes_pieces(const sl_own *o, const sl_homes *h, size_t at, bool entries, hd_piece *all)
+int sl_near_pieces(const sl_own *o, const sl_homes *h, size_t at, bool entries, hd_piece *all)
 {
-    uint64_t homes = h->v.homes, words = (uint64_t)h->v.fit * h->v.words, near = o->gpu.device ? h->near : homes;
+    uint64_t homes = h->v.homes, words = (uint64_t)h->v.fit * h->v.words, near = o->gpu.device ? h->near : homes,
+             far = homes - h->near, groups = far * sl_home_groups(&h->v);
+    const hd_put by_line = h->keys_here ? HD_HOST_MEMORY : HD_APART;
     const hd_piece of_entries[] = {
         { "capacity: segments", at + offsetof(sl_homes, v.word), near * words, 8, HD_AS_IT_COMES, HD_APART },
         { "capacity: far segments", at + offsetof(sl_homes, far), (homes - near) * words, 8, HD_AS_IT_COMES,
           HD_HOST_MEMORY },
+    };
+    const hd_piece of_far[] = {
+        { "capacity: near keys", at + offsetof(sl_homes, v.near_key), far * sl_home_lines(&h->v),
+          sl_near_key_bytes(&h->v), HD_AS_IT_COMES, by_line },
+        { "capacity: filled lines", at + offsetof(sl_homes, v.filled), groups, 4, HD_AS_IT_COMES, by_line },
+        { "plan: sums of lines", at + offsetof(sl_homes, room.before), groups, 4, HD_AS_IT_COMES, by_line },
+        { "plan: stages", at + offsetof(sl_homes, room.stage), far ? sl_stages(&h->v) * words : 0, 8, HD_AS_IT_COMES,
+          by_line },
+        { "plan: rows that change", at + offsetof(sl_homes, room.rows), far ? homes : 0, 4, HD_AS_IT_COMES, by_line },
+    };
+    int n = 0;
+    if (entries) memcpy(all, of_entries, sizeof of_entries), n = sizeof of_entries / sizeof *of_entries;
+    memcpy(all + n, of_far, sizeof of_far);
+    return n + (int)(sizeof of_far / sizeof *of_far);
+}
+
+int sl_homes_pieces(const sl_own *o, const sl_homes *h, size_t at, bool entries, hd_piece *all)
+{
+    uint64_t homes = h->v.homes;
+    const hd_piece of_entries[] = {
         { "capacity: bounds", at + offsetof(sl_homes, v.bound), homes, 8, HD_AS_IT_COMES, HD_APART },
         { "capacity: homes", at + offsetof(sl_homes, v.home), homes, 4, HD_AS_IT_COMES, HD_APART },
         { "capacity: counts", at + offsetof(sl_homes, v.count), homes, 4, 0, HD_APART },
         { "capacity: used homes", at + offsetof(sl_homes, v.used), used_words(homes), 8, 0, HD_APART },
     };
-    const hd_put by_line = h->keys_here ? HD_HOST_MEMORY : HD_APART;
     const hd_piece of_windows[] = {
-        { "capacity: near keys", at + offsetof(sl_homes, v.near_key), (homes - h->near) * sl_home_lines(&h->v),
-          sl_near_key_bytes(&h->v), HD_AS_IT_COMES, by_line },
-        { "capacity: filled lines", at + offsetof(sl_homes, v.filled), (homes - h->near) * sl_home_groups(&h->v), 4,
-          HD_AS_IT_COMES, by_line },
-        { "plan: sums of lines", at + offsetof(sl_homes, room.before), (homes - h->near) * sl_home_groups(&h->v), 4,
-          HD_AS_IT_COMES, by_line },
-        { "plan: stages", at + offsetof(sl_homes, room.stage), h->near < homes ? sl_stages(&h->v) * words : 0, 8,
-          HD_AS_IT_COMES, by_line },
         { "plan: lists", at + offsetof(sl_homes, room.first), homes + 1, 4, HD_AS_IT_COMES, HD_APART },
         { "plan: fresh segments", at + offsetof(sl_homes, room.fresh), homes + 1, 4, HD_AS_IT_COMES, HD_APART },
         { "plan: free homes", at + offsetof(sl_homes, room.free), homes, 4, HD_AS_IT_COMES, HD_APART },
         { "plan: parts", at + offsetof(sl_homes, room.last), homes, 4, HD_AS_IT_COMES, HD_APART },
         { "plan: what stays", at + offsetof(sl_homes, room.kept), homes, 4, HD_AS_IT_COMES, HD_APART },
         { "plan: offsets", at + offsetof(sl_homes, room.offset), homes, 4, HD_AS_IT_COMES, HD_APART },
-        { "plan: rows that change", at + offsetof(sl_homes, room.rows), h->near < homes ? homes : 0, 4, HD_AS_IT_COMES,
-          by_line },
         { "plan: bounds", at + offsetof(sl_homes, room.bound), homes, 8, HD_AS_IT_COMES, HD_APART },
         { "plan: homes", at + offsetof(sl_homes, room.home), homes, 4, HD_AS_IT_COMES, HD_APART },
     };
-    int n = 0;
-    if (entries) memcpy(all, of_entries, sizeof of_entries), n = sizeof of_entries / sizeof *of_entries;
+    int n = sl_near_pieces(o, h, at, entries, all);
+    if (entries) memcpy(all + n, of_entries, sizeof of_entries), n += (int)(sizeof of_entries / sizeof *of_entries);
     memcpy(all + n, of_windows, sizeof of_windows);
     return n + (int)(sizeof of_windows / sizeof *of_windows);
 }

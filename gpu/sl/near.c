@@ -15,20 +15,10 @@
 #include "gpu/sl/own.h"
 #include "ref/sl/sl.h"
 
-/* What depends on the number of near homes; how many. */
+/* Of what depends on the number of near homes. */
 static int near_pieces(const sl_own *o, const sl_homes *h, size_t at, hd_piece *all)
 {
-    hd_piece every[HD_PIECES_MOST];
-    int n = sl_homes_pieces(o, h, at, o->gpu.device, every), k = 0;
-    for (int i = 0; i < n; i++) {
-        size_t field = every[i].field - at;
-        if (field == offsetof(sl_homes, v.word) || field == offsetof(sl_homes, far) ||
-            field == offsetof(sl_homes, v.near_key) || field == offsetof(sl_homes, v.filled) ||
-            field == offsetof(sl_homes, room.before) || field == offsetof(sl_homes, room.stage) ||
-            field == offsetof(sl_homes, room.rows))
-            all[k++] = every[i];
-    }
-    return k;
+    return sl_near_pieces(o, h, at, o->gpu.device, all);
 }
 
 /* Of o->next. */

@@ -50,6 +50,8 @@ void sl_homes_begin(const sl_own *o, sl_homes *h, uint64_t homes);
 /* What it consists of; at: where it is in the own part. On the host machine, where there is a reference's state, of the
  * entries and the directory only what `entries` asks for. How many. */
 int sl_homes_pieces(const sl_own *o, const sl_homes *h, size_t at, bool entries, hd_piece *all);
+/* Those of them that depend on how many homes are near, likewise. */
+int sl_near_pieces(const sl_own *o, const sl_homes *h, size_t at, bool entries, hd_piece *all);
 
 /* Shares of a sort, at most. */
 uint32_t sl_sort_shares(const sl_own *o);

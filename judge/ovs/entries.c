@@ -60,13 +60,14 @@ void ovs_fixture_describe(const void *table, uint64_t e, char *line, size_t byte
 bool ovs_fixture_names(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes)
 {
     const ovs_view *v = ovs_fixture_view(s);
-    bool far = strncmp(region, "far ", 4) == 0, digest = strncmp(region, "digest ", 7) == 0;
-    if (strcmp(region, "row") == 0) snprintf(text, bytes, "row %" PRIu64 " of the directory", at / sizeof(uint64_t));
-    if (strcmp(region, "row") == 0) return true;
-    if (strcmp(region, "copies") == 0)
-        snprintf(text, bytes, "set %" PRIu64 " of copies, place %" PRIu64, at / OVS_COPY_SET,
-                 at / sizeof(uint64_t) % OVS_COPIES);
-    if (strcmp(region, "copies") == 0) return true;
+    bool far = strncmp(region, "far ", 4) == 0, digest = strncmp(region, "digest ", 7) == 0,
+         row = strcmp(region, "row") == 0, copies = strcmp(region, "copies") == 0;
+    uint64_t of_words = at / sizeof(uint64_t);
+    if (row) snprintf(text, bytes, "row %" PRIu64 " of the directory", of_words);
+    if (copies)
+        snprintf(text, bytes, "set %" PRIu64 " of copies, place %" PRIu64, of_words / OVS_COPIES,
+                 of_words % OVS_COPIES);
+    if (row || copies) return true;
     if (!far && !digest && strncmp(region, "word ", 5) != 0) return false;
     uint32_t k = (uint32_t)strtoul(strchr(region, ' '), NULL, 10);
     uint64_t first = ovs_extent_first(v, k), word = at / (digest ? OVS_DIGEST : sizeof(uint64_t));

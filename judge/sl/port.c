@@ -30,12 +30,18 @@ static uint64_t *words_at(const sl_homes *h, uint64_t place)
     return place < near ? h->v.word + place * h->v.words : h->far + (place - near) * h->v.words;
 }
 
+/* Of an entry that is there. */
+static uint64_t key_in(const sl_homes *h, uint64_t place)
+{
+    return h->v.words == 1 ? *words_at(h, place) >> 32 : *words_at(h, place);
+}
+
 static uint64_t key_at(const void *table, uint64_t e)
 {
     const sl_homes *h = homes_of(table);
     if (h->v.count[e / h->v.fit] == 0 || !sl_has_entry(&h->v, e / h->v.fit, (uint32_t)(e % h->v.fit)))
         return HD_KEY_EMPTY;
-    return h->v.words == 1 ? *words_at(h, e) >> 32 : *words_at(h, e);
+    return key_in(h, e);
 }
 
 static uint8_t *value_at(const void *table, uint64_t e)
@@ -87,14 +93,6 @@ static void clear(fixture *s)
     o->words->numbers.rows = 1;
 }
 
-static void set_near_key(const sl_view *v, uint64_t line, uint64_t key)
-{
-    if (v->words == 1)
-        ((uint32_t *)v->near_key)[line] = (uint32_t)key;
-    else
-        ((uint64_t *)v->near_key)[line] = key;
-}
-
 /* Moves the entries of a far home, which has no gaps, up to places behind gaps. */
 static void make_gaps(const sl_homes *h, uint64_t home, hd_rng *g)
 {
@@ -110,11 +108,9 @@ static void make_gaps(const sl_homes *h, uint64_t home, hd_rng *g)
         filled[line / sl_group_lines(v)] |= (uint32_t)some << 8 * (line % sl_group_lines(v));
     }
     for (uint64_t line = 0, least = 0; line < lines; line++) {
-        uint64_t some = sl_filled_of(filled[line / sl_group_lines(v)], (uint32_t)(line % sl_group_lines(v))),
-                 first = home * v->fit + line * each;
-        const uint64_t *word = words_at(h, first), *last = words_at(h, first + (some ? some - 1 : 0));
-        set_near_key(v, (home - h->near) * lines + line, !some ? least : v->words == 1 ? *word >> 32 : *word);
-        if (some) least = (v->words == 1 ? *last >> 32 : *last) + 1;
+        uint64_t some = sl_filled_line(v, filled, line), first = home * v->fit + line * each;
+        sl_set_near_key(v, (home - h->near) * lines + line, some ? key_in(h, first) : least);
+        if (some) least = key_in(h, first + some - 1) + 1;
     }
 }
 

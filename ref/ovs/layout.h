@@ -367,6 +367,9 @@ HD_FN bool ovs_may_copy(const ovs_view *v, uint64_t h)
     return v->copy_sets != 0 && !ovs_is_near(v, ovs_segment_of(v, h));
 }
 
+/* Whether no segment has digests, and no entry a copy: then all lookups read buckets. */
+HD_FN bool ovs_is_plain(const ovs_view *v) { return v->guided == 0 && v->copy_sets == 0; }
+
 /* The set of keys with hash h. There are sets. Bits that choose segments and buckets do not choose it alone, because
  * keys of near segments have no copies. */
 HD_FN uint64_t ovs_copy_number(const ovs_view *v, uint64_t h)

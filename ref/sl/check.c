@@ -23,10 +23,9 @@ static uint64_t used_homes(const sl_view *v)
 static bool filled_wrong(const sl_view *v, uint64_t home)
 {
     const uint32_t *words = v->stale ? NULL : sl_filled_in(v, home);
-    uint32_t lines = sl_group_lines(v);
     uint64_t n = 0;
     for (uint64_t line = 0; words && line < sl_home_lines(v); line++) {
-        uint32_t some = sl_filled_of(words[line / lines], (uint32_t)line % lines);
+        uint32_t some = sl_filled_line(v, words, line);
         if (some > sl_line_entries(v)) return true;
         n += some;
     }

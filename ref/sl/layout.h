@@ -149,6 +149,13 @@ HD_FN uint32_t sl_filled_full(const sl_view *v, uint64_t left)
     return word;
 }
 
+/* Of a home's words: the entries of a line of it. */
+HD_FN uint32_t sl_filled_line(const sl_view *v, const uint32_t *words, uint64_t line)
+{
+    uint32_t lines = sl_group_lines(v);
+    return sl_filled_of(words[line / lines], (uint32_t)line % lines);
+}
+
 /* Where a walk over the entries of a home is: `before` entries are in the lines before `line`. */
 typedef struct sl_walk {
     uint64_t line;
@@ -159,9 +166,8 @@ typedef struct sl_walk {
  * beginning; numbers may not descend. */
 HD_FN uint32_t sl_index_of(const sl_view *v, const uint32_t *words, uint32_t n, sl_walk *at)
 {
-    uint32_t lines = sl_group_lines(v);
     for (; at->line + 1 < sl_home_lines(v); at->line++) {
-        uint32_t some = sl_filled_of(words[at->line / lines], (uint32_t)at->line % lines);
+        uint32_t some = sl_filled_line(v, words, at->line);
         if (n - at->before < some) break;
         at->before += some;
     }
@@ -178,9 +184,8 @@ HD_FN uint32_t *sl_filled_in(const sl_view *v, uint64_t home)
 HD_FN bool sl_has_entry(const sl_view *v, uint64_t home, uint32_t index)
 {
     const uint32_t *words = sl_filled_in(v, home);
-    uint32_t line = index >> sl_line_shift(v), lines = sl_group_lines(v);
     if (!words) return index < v->count[home];
-    return (index & (sl_line_entries(v) - 1)) < sl_filled_of(words[line / lines], line % lines);
+    return (index & (sl_line_entries(v) - 1)) < sl_filled_line(v, words, index >> sl_line_shift(v));
 }
 
 /* The near key of a line, which is counted from the first of home `near`. */

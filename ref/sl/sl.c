@@ -114,7 +114,7 @@ uint64_t sl_find(const sl_view *v, uint64_t key)
     return index < sl_count(v, row) && sl_key(v, place) == key ? place : SL_NOWHERE;
 }
 
-static void set_near_key(const sl_view *v, uint64_t line, uint64_t key)
+void sl_set_near_key(const sl_view *v, uint64_t line, uint64_t key)
 {
     if (v->words == 1)
         ((uint32_t *)v->near_key)[line] = (uint32_t)key;
@@ -130,7 +130,7 @@ void sl_renew_near(sl_view *v)
         uint32_t count = v->count[home];
         uint64_t line = (home - v->near) * sl_home_lines(v);
         for (uint32_t x = 0; x < v->fit; x += each)
-            set_near_key(v, line + x / each, x < count ? sl_key(v, home * v->fit + x) : UINT64_MAX);
+            sl_set_near_key(v, line + x / each, x < count ? sl_key(v, home * v->fit + x) : UINT64_MAX);
         for (uint32_t x = 0; x < v->fit; x += group)
             sl_filled_in(v, home)[x / group] = sl_filled_full(v, x < count ? count - x : 0);
     }

@@ -53,6 +53,8 @@ void sl_pack(const sl_view *v, sl_view *to);
 
 uint64_t sl_size(const sl_view *v);
 
+/* Writes the near key of a line, which is counted from the first of home `near`. */
+void sl_set_near_key(const sl_view *v, uint64_t line, uint64_t key);
 /* Writes all near keys, if there are any, and how many entries the lines have, of segments without gaps. */
 void sl_renew_near(sl_view *v);
 /* Moves the entries of far segments together, so that there are no gaps. */
