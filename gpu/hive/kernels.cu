@@ -70,6 +70,8 @@ HIVE_SPECIAL(hive_special_batched_FIND_OR_INSERT_false_true,
              items_batched, HD_OP_FIND_OR_INSERT, false, true, HIVE_BATCHED_THREADS, 3)
 HIVE_SPECIAL(hive_special_batched_ACCUM_OR_ASSIGN_false_false,
              items_batched, HD_OP_ACCUM_OR_ASSIGN, false, false, HIVE_BATCHED_THREADS, 3)
+HIVE_SPECIAL(hive_special_batched_ACCUM_OR_ASSIGN_false_true,
+             items_batched, HD_OP_ACCUM_OR_ASSIGN, false, true, HIVE_BATCHED_THREADS, 3)
 HIVE_SPECIAL(hive_special_batched_ERASE_false_false,
              items_batched, HD_OP_ERASE, false, false, HIVE_BATCHED_THREADS, 3)
 HIVE_SPECIAL(hive_special_batched_FIND_true_false,
@@ -120,6 +122,8 @@ static const special specials[] = {
       hive_special_batched_FIND_OR_INSERT_false_true },
     { &hive_variant_batched, usual_batched, HD_OP_ACCUM_OR_ASSIGN, false, false,
       hive_special_batched_ACCUM_OR_ASSIGN_false_false },
+    { &hive_variant_batched, usual_batched, HD_OP_ACCUM_OR_ASSIGN, false, true,
+      hive_special_batched_ACCUM_OR_ASSIGN_false_true },
     { &hive_variant_batched, usual_batched, HD_OP_ERASE, false, false,
       hive_special_batched_ERASE_false_false },
     { &hive_variant_batched, usual_batched, HD_OP_FIND, true, false,
