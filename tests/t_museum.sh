@@ -8,6 +8,7 @@
 museum=$top_builddir/museum/heddle-museum
 scale=${HEDDLE_TEST_SCALE:-1}
 fixtures=6 # of searches that find nothing
+[ -z "${HEDDLE_TEST_LONG:-}" ] || scale=16
 [[ $scale == */* ]] && fixtures=2 || fixtures=$((fixtures * scale))
 
 # ---- All of them -----------------------------------------------------------------------------------------------------

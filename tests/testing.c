@@ -149,6 +149,8 @@ uint64_t test_times(uint64_t usual)
     return n ? n : 1;
 }
 
+bool test_is_long(void) { return getenv("HEDDLE_TEST_LONG") != NULL; }
+
 bool test_takes(uint64_t i)
 {
     uint64_t more, less;
