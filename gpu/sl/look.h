@@ -138,10 +138,12 @@ SIMT_FN uint64_t sl_copy_range(simt_tile t, const sl_args *a, uint64_t i, uint64
         e.value = 0;
         if (is) e = sl_entry_at(a, g.first + index + t.rank);
         bool in = is && e.key <= last;
-        uint64_t to = found + t.rank;
+        simt_join();
+        uint32_t lanes = simt_ballot(t, in); /* with gaps, where the step has several lines */
+        uint64_t to = found + simt_popc(lanes & ((1u << t.rank) - 1));
         if (in && to < a->limit) sl_deliver_entry(a, i * a->limit + to, e);
         simt_join();
-        found += simt_popc(simt_ballot(t, in));
+        found += simt_popc(lanes);
         ends = simt_any(t, is && !in);
         index += step;
         if (ends || index < g.count) continue;
