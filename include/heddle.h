@@ -500,7 +500,7 @@ typedef struct hd_info {
     uint64_t values_host_bytes;   /* the same of those that are far; 0 if there is no limit of device memory */
     hd_clock clock;
     uint64_t seed;
-    uint64_t now;          /* the logical clock: ticks so far; HD_CLOCK_DEVICE: when the table was opened */
+    uint64_t now;          /* the logical clock: ticks so far; HD_CLOCK_DEVICE: when the table was opened, at least 1 */
     uint32_t epoch;        /* the present epoch */
     uint32_t threads;      /* 0: OpenMP's default */
     uint64_t memory_bytes; /* bytes of all memory of the table, on host and device */
@@ -519,6 +519,11 @@ HD_API hd_status hd_table_info(hd_table *table, hd_info *info);
 /* Sets the epoch of all batches that follow. With an epoch policy, an entry that is inserted or hit in a later epoch
  * has a higher score than every entry of an earlier epoch. */
 HD_API hd_status hd_epoch_set(hd_table *table, uint32_t epoch);
+
+/* Sets hd_info.now, up to 2^63 - 1: the time of the next item, or, with HD_CLOCK_DEVICE, when the table was opened,
+ * which is not 0. Waits for all earlier batches. A program that keeps entries and their scores in files of its own, and
+ * stores them with raw_scores, keeps hd_info.now and hd_info.epoch with them, and sets both. */
+HD_API hd_status hd_clock_set(hd_table *table, uint64_t clock);
 
 /* Exact totals since hd_open. */
 typedef struct hd_counters {

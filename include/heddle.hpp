@@ -360,6 +360,7 @@ template <class Value> class table_view
         return share;
     }
     void set_epoch(std::uint32_t epoch) { check(hd_epoch_set(table_, epoch)); }
+    void set_clock(std::uint64_t clock) { check(hd_clock_set(table_, clock)); }
     /* Throws an error with HD_ECORRUPT if an invariant of the table does not hold. */
     void verify() const { check(hd_check(table_)); }
     void grow(std::uint64_t buckets) { check(hd_grow(table_, buckets)); }

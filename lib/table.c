@@ -287,7 +287,7 @@ static hd_status start_clock(hd_table *t)
         status = t->design->clock(t->state, &now);
     else
         now = time_of(t);
-    atomic_store(&t->clock, now);
+    atomic_store(&t->clock, now ? now : 1); /* 0 means that there is no such time: hd_tick_at, and older files */
     return status;
 }
 
@@ -384,6 +384,21 @@ hd_status hd_epoch_set(hd_table *t, uint32_t epoch)
     if (!t) return hd_fail(HD_EINVAL, "table: NULL");
     atomic_store(&t->epoch, epoch);
     return HD_OK;
+}
+
+hd_status hd_clock_set(hd_table *t, uint64_t clock)
+{
+    if (!t) return hd_fail(HD_EINVAL, "table: NULL");
+    bool by_device = t->info.clock == HD_CLOCK_DEVICE;
+    if (clock > INT64_MAX || (by_device && !clock))
+        return hd_fail(HD_EINVAL, "clock: %" PRIu64 " is not from %d to 2^63 - 1", clock, by_device);
+    t->lock->enter(t->lock_state, HD_INSERTER);
+    hd_status status = hd_late_tally(t); /* waits: earlier batches rely on the scores that there are */
+    uint64_t was = atomic_load(&t->clock);
+    if (!status && (by_device ? clock != was : clock < was)) t->scores_ahead = true;
+    if (!status) atomic_store(&t->clock, clock);
+    t->lock->leave(t->lock_state, HD_INSERTER);
+    return status;
 }
 
 hd_status hd_counters_sync(hd_table *t, hd_counters *c)

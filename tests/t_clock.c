@@ -302,9 +302,83 @@ static void a_clock_that_was_set_back(void **unused)
     world_close(&w);
 }
 
-static const struct CMUnitTest tests[] = { unit(a_batch_has_one_time_of_its_own), unit(lookups_ask_for_no_time),
-                                           unit(a_replay_has_a_new_time),         unit(ticks_last_for_years),
-                                           unit(logical_ticks_are_carried),       unit(files_of_other_clocks),
-                                           unit(a_clock_that_was_set_back) };
+/* ---- Other beginnings ------------------------------------------------------------------------ */
+
+static uint64_t told_now(void *at) { return *(uint64_t *)at; }
+
+/* The times of a trace begin at 0. A table that was opened then, and one that was loaded from it, go on alike. */
+static void a_clock_that_begins_at_0(void **unused)
+{
+    (void)unused;
+    for (int on = 0; on < BACKENDS; on++) {
+        world w;
+        hd_table *copy;
+        hd_info a, b;
+        uint64_t at = 0;
+        world_init(&w, backends[on]);
+        hd_config c = config_on(&w, backends[on], "epoch_lru");
+        c.now = told_now;
+        c.now_context = &at;
+        must(hd_open(&c, &w.table));
+        for (uint64_t k = 0; k < 3 * CAPACITY; k++) score_of_insert(&w, k);
+        must(hd_save(w.table, test_path("from_0")));
+        at = 60 * DAY_NS;
+        must(hd_open_snapshot(test_path("from_0"), &c, &copy));
+        test_case("%s", backends[on]);
+        must(hd_table_info(w.table, &a));
+        must(hd_table_info(copy, &b));
+        check(a.now == 1 && b.now == 1, "opened at %llu, the copy at %llu", (ull)a.now, (ull)b.now);
+        uint64_t score = score_of_insert(&w, 1000);
+        hd_table *first = w.table;
+        w.table = copy;
+        check(score && score_of_insert(&w, 1000) == score, "score %llx, and another one in the copy", (ull)score);
+        hd_close(first);
+        world_close(&w);
+    }
+}
+
+/* What hd_clock_set sets is what hd_info.now says, and the times of items follow from it. */
+static void a_clock_can_be_set(void **unused)
+{
+    (void)unused;
+    for (int on = 0; on < BACKENDS; on++) {
+        world w;
+        hd_info info;
+        world_init(&w, backends[on]);
+        hd_config c = config_on(&w, backends[on], "lru");
+        c.clock = HD_CLOCK_LOGICAL;
+        must(hd_open(&c, &w.table));
+        test_case("%s", backends[on]);
+        must(hd_clock_set(w.table, 1000));
+        check(score_of_insert(&w, 1) == 1000, "an item at another time than the clock's");
+        must(hd_clock_set(w.table, 10));
+        check(w.table->scores_ahead, "a score that is ahead of the clock is not known to be");
+        must(hd_table_info(w.table, &info));
+        check(info.now == 10 && score_of_insert(&w, 1) == 10, "a clock that was set back");
+        must(hd_clock_set(w.table, INT64_MAX));
+        must_fail(hd_clock_set(w.table, 1ull + INT64_MAX), HD_EINVAL, "clock");
+        must_fail(hd_clock_set(NULL, 1), HD_EINVAL, "table");
+        hd_close(w.table);
+
+        c = config_on(&w, backends[on], "epoch_lru");
+        must(hd_open(&c, &w.table));
+        uint64_t young = score_of_insert(&w, 1);
+        must(hd_clock_set(w.table, *clock_of(&w) - MOST_NS));
+        must(hd_table_info(w.table, &info));
+        check(info.now < *clock_of(&w) && score_of_insert(&w, 1) >> 32 == (young >> 32) + 1, "ticks of an older table");
+        must_fail(hd_clock_set(w.table, 0), HD_EINVAL, "clock");
+        world_close(&w);
+    }
+}
+
+static const struct CMUnitTest tests[] = { unit(a_batch_has_one_time_of_its_own),
+                                           unit(lookups_ask_for_no_time),
+                                           unit(a_replay_has_a_new_time),
+                                           unit(ticks_last_for_years),
+                                           unit(logical_ticks_are_carried),
+                                           unit(files_of_other_clocks),
+                                           unit(a_clock_that_was_set_back),
+                                           unit(a_clock_that_begins_at_0),
+                                           unit(a_clock_can_be_set) };
 
 int main(void) { return test_run(tests); }

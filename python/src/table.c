@@ -380,23 +380,28 @@ static PyObject *table_info(PyObject *self, void *unused)
     return dict;
 }
 
-static PyObject *get_epoch(PyObject *self, void *unused)
+/* name: "epoch" or "clock" */
+static PyObject *get_time(PyObject *self, void *name)
 {
-    (void)unused;
     hd_info i;
-    return info_of((hp_table *)self, &i) ? NULL : PyLong_FromUnsignedLong(i.epoch);
+    if (info_of((hp_table *)self, &i)) return NULL;
+    return PyLong_FromUnsignedLongLong(strcmp((const char *)name, "epoch") == 0 ? i.epoch : i.now);
 }
 
-static int set_epoch(PyObject *self, PyObject *number, void *unused)
+static int set_time(PyObject *self, PyObject *number, void *name)
 {
-    (void)unused;
     hp_table *t = (hp_table *)self;
-    if (!number) return PyErr_SetString(PyExc_AttributeError, "epoch cannot be deleted"), -1;
+    const char *field = (const char *)name;
+    bool epoch = strcmp(field, "epoch") == 0;
+    hd_status s;
+    if (!number) return PyErr_Format(PyExc_AttributeError, "%s cannot be deleted", field), -1;
     uint64_t n;
-    if (hp_number(number, "epoch", &n)) return -1;
-    if (n > UINT32_MAX) return hp_fail(HD_EINVAL, "epoch: %llu is above 2^32 - 1", (unsigned long long)n), -1;
+    if (hp_number(number, field, &n)) return -1;
+    if (epoch && n > UINT32_MAX) return hp_fail(HD_EINVAL, "epoch: %llu is above 2^32 - 1", (unsigned long long)n), -1;
     if (hp_table_begin(t)) return -1;
-    hd_status s = hd_epoch_set(t->table, (uint32_t)n);
+    Py_BEGIN_ALLOW_THREADS;
+    s = epoch ? hd_epoch_set(t->table, (uint32_t)n) : hd_clock_set(t->table, n);
+    Py_END_ALLOW_THREADS;
     if (s) hp_fail_why(s);
     hp_table_end(t);
     return s ? -1 : 0;
@@ -480,7 +485,9 @@ static PyMethodDef calls[] = {
 
 static PyGetSetDef members[] = {
     { "info", table_info, NULL, "What the table is now, as a dict: the fields of hd_info.", NULL },
-    { "epoch", get_epoch, set_epoch, "The epoch of all batches that follow.", NULL },
+    { "epoch", get_time, set_time, "The epoch of all batches that follow.", (void *)(uintptr_t) "epoch" },
+    { "clock", get_time, set_time, "The time of the next item; clock=device: when the table was opened.",
+      (void *)(uintptr_t) "clock" },
     { "load_factor", get_load_factor, NULL, "Entries per slot. The read waits for all earlier batches.", NULL },
     { "closed", get_closed, NULL, "Whether the table was closed.", NULL },
     { NULL, NULL, NULL, NULL, NULL },

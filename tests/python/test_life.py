@@ -648,5 +648,18 @@ class Signals(unittest.TestCase):
             self.assertEqual(t.find([1]).value.tolist(), [1])
 
 
+class Clock(unittest.TestCase):
+    def test_it_can_be_read_and_set(self):
+        with filled(3, policy="lru") as t:
+            self.assertEqual((t.clock, t.info["now"]), (3, 3))
+            t.clock = 1000
+            t.insert([4], [4])
+            self.assertEqual((t.find([4]).score[0], t.clock), (1000, 1002))
+            with self.assertRaisesRegex(heddle.Error, "clock"):
+                t.clock = 2**63
+            with self.assertRaises(AttributeError):
+                del t.clock
+
+
 if __name__ == "__main__":
     unittest.main()
