@@ -9,6 +9,7 @@ It needs nothing but Python's own library, a C compiler, make and what configure
 """
 
 import base64
+import contextlib
 import hashlib
 import os
 import pathlib
@@ -98,7 +99,8 @@ class Wheel:
     """A wheel that is being written. The same contents give the same bytes."""
 
     def __init__(self, path):
-        self.zip = zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=9)
+        self.path, self.part = path, path.with_name(path.name + ".part")
+        self.zip = zipfile.ZipFile(self.part, "w", zipfile.ZIP_DEFLATED, compresslevel=9)
         self.record = []
 
     def add(self, name, data, executable=False):
@@ -113,6 +115,7 @@ class Wheel:
         text = "\n".join([*self.record, f"{info}/RECORD,,", ""])
         self.zip.writestr(zipfile.ZipInfo(f"{info}/RECORD", (2020, 1, 1, 0, 0, 0)), text)
         self.zip.close()
+        self.part.replace(self.path)  # whoever finds a wheel finds a whole one
 
 
 def stripped(binary, folder):
@@ -152,8 +155,6 @@ def pack(source, build, folder):
     tag = f"cp311-abi3-{platform_tag([core, command])}"
     version = version_of(source)
     folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("heddle-*.whl"):
-        old.unlink()
     name = f"heddle-{version}-{tag}.whl"
     info = f"heddle-{version}.dist-info"
     wheel = Wheel(folder / name)
@@ -176,6 +177,9 @@ def pack(source, build, folder):
     for file, text in metadata_files(source, tag).items():
         wheel.add(f"{info}/{file}", text.encode())
     wheel.close(info)
+    for old in folder.glob("heddle-*.whl"):
+        if old.name != name:
+            old.unlink()
     return name
 
 
@@ -189,21 +193,46 @@ def build_folder():
     return pathlib.Path(tempfile.mkdtemp(prefix="heddle-"))
 
 
-def need(program, package):
-    """Fails if a program is not there."""
-    if not shutil.which(program):
-        raise Failed(f"{program} is missing; on Debian and Ubuntu, ./try installs what a build needs, or: "
-                     f"apt-get install {package}")  # fmt: skip
+# What a build needs, and the packages of Debian that have it.
+PROGRAMS = {"make": "make", "autoreconf": "autoconf automake", "libtoolize": "libtool"}
+HEADERS = {"xxhash.h": "libxxhash-dev", "zstd.h": "libzstd-dev", "zlib.h": "zlib1g-dev", "jansson.h": "libjansson-dev"}
+
+
+def missing():
+    """What a build needs and does not find: {what: package}. Headers may be where only configure looks."""
+    wanted = {p: package for p, package in PROGRAMS.items() if p == "make" or not (SOURCE / "configure").exists()}
+    absent = {program: package for program, package in wanted.items() if not shutil.which(program)}
+    compiler = next(filter(shutil.which, [os.environ.get("CC", "gcc").split()[0], "cc", "clang"]), None)
+    if not compiler:
+        return {**absent, "a C compiler": "gcc", **HEADERS}
+    if not (pathlib.Path(sysconfig.get_paths()["include"]) / "Python.h").exists():
+        absent["Python.h"] = "python3-dev"
+    for header, package in HEADERS.items():
+        words = [compiler, "-E", *shlex.split(os.environ.get("CPPFLAGS", "")), "-x", "c", "-"]
+        if subprocess.run(words, input=f"#include <{header}>\n", text=True, capture_output=True).returncode:
+            absent[header] = package
+    return absent
+
+
+@contextlib.contextmanager
+def named_if_missing():
+    """A build. If it fails, and something that it needs is missing, all that is missing is named, and the process ends:
+    pip shows these lines alone then, and no traceback."""
+    try:
+        yield
+    except (OSError, Failed):
+        absent = missing()
+        if not absent:
+            raise
+        packages = dict.fromkeys(" ".join(absent.values()).split())
+        sys.exit(f"heddle: a build needs {', '.join(absent)}; on Debian and Ubuntu: apt-get install {' '.join(packages)}")
 
 
 def configured(words):
     """A build folder in which configure ran with these words."""
     build = build_folder()
     build.mkdir(parents=True, exist_ok=True)
-    need("make", "make")
     if not (SOURCE / "configure").exists():
-        for program, package in (("autoreconf", "autoconf automake"), ("libtoolize", "libtool")):
-            need(program, package)
         run(["./autogen.sh"], SOURCE)
     words = [f"PYTHON={sys.executable}", "CFLAGS=" + os.environ.get("CFLAGS", "-O3"), *shlex.split(words)]
     key = build / "configure-words"
@@ -214,24 +243,28 @@ def configured(words):
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    build = configured((config_settings or {}).get("configure", ""))
-    run(["make", "-s", f"-j{os.cpu_count() or 1}", "wheel"], build)
+    with named_if_missing():
+        build = configured((config_settings or {}).get("configure", ""))
+        run(["make", "-s", f"-j{os.cpu_count() or 1}", "wheel"], build)
     wheels = list((build / "dist").glob("heddle-*.whl"))
     shutil.copy(wheels[0], wheel_directory)
     return wheels[0].name
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    build = configured((config_settings or {}).get("configure", ""))
-    run(["make", "-s", "dist"], build)
+    with named_if_missing():
+        build = configured((config_settings or {}).get("configure", ""))
+        run(["make", "-s", "dist"], build)
     version = version_of(SOURCE)
     name = f"heddle-{version}.tar.gz"
     with tempfile.TemporaryDirectory() as scratch, tarfile.open(build / name) as made:
         made.extractall(scratch)
         folder = pathlib.Path(scratch) / f"heddle-{version}"
         (folder / "PKG-INFO").write_text(metadata(SOURCE), encoding="utf-8")
-        with tarfile.open(pathlib.Path(sdist_directory) / name, "w:gz") as out:
+        part = pathlib.Path(sdist_directory) / (name + ".part")
+        with tarfile.open(part, "w:gz") as out:
             out.add(folder, folder.name)
+        part.replace(part.with_name(name))
     return name
 
 
