@@ -19,21 +19,25 @@ static const char *const clocks[] = { "logical", "device", NULL };
 
 /* clang-format off */
 static const hd_param common[] = {
-    { "design",      HD_PARAM_NAME, AT(design),      .text = "hkv",     .what = "the hash table" },
+    { "design",      HD_PARAM_NAME, AT(design),      .text = "hkv",     .what = "the hash table", .in_files = true },
     { "backend",     HD_PARAM_NAME, AT(backend),     .text = "ref",
       .what = "where the table is, and what runs its batches" },
-    { "policy",      HD_PARAM_NAME, AT(policy),      .text = "lru",     .what = "how entries are scored" },
+    { "policy",      HD_PARAM_NAME, AT(policy),      .text = "lru",
+      .what = "how entries are scored", .in_files = true },
     { "lock",        HD_PARAM_NAME, AT(lock),        .text = "ordered",
       .what = "which batches may run at the same time" },
     { "capacity",    HD_PARAM_U64,  AT(capacity),    .least = 1, .most = UINT64_MAX, .usual = 1 << 20,
-      .what = "entries, rounded up to whole buckets" },
-    { "slots",       HD_PARAM_U32,  AT(slots),       .most = UINT32_MAX, .usual = 128, .what = "slots of a bucket" },
-    { "value_bytes", HD_PARAM_U32,  AT(value_bytes), .most = UINT32_MAX, .usual = 8, .what = "bytes of a value" },
+      .what = "entries, rounded up to whole buckets", .in_files = true },
+    { "slots",       HD_PARAM_U32,  AT(slots),       .most = UINT32_MAX, .usual = 128,
+      .what = "slots of a bucket", .in_files = true },
+    { "value_bytes", HD_PARAM_U32,  AT(value_bytes), .most = UINT32_MAX, .usual = 8,
+      .what = "bytes of a value", .in_files = true },
     { "layout",      HD_PARAM_ENUM, AT(layout),      .values = layouts,
       .what = "how keys and scores are laid out in memory" },
-    { "clock",       HD_PARAM_ENUM, AT(clock),       .values = clocks, .what = "ticks of the table, or nanoseconds" },
-    { "seed",        HD_PARAM_U64,  AT(seed),        .most = UINT64_MAX, .what = "of the hash" },
-    { "epoch",       HD_PARAM_U32,  AT(epoch),       .most = UINT32_MAX, .what = "the first epoch" },
+    { "clock",       HD_PARAM_ENUM, AT(clock),       .values = clocks,
+      .what = "ticks of the table, or nanoseconds", .in_files = true },
+    { "seed",        HD_PARAM_U64,  AT(seed),        .most = UINT64_MAX, .what = "of the hash", .in_files = true },
+    { "epoch",       HD_PARAM_U32,  AT(epoch),       .most = UINT32_MAX, .what = "the first epoch", .in_files = true },
     { "threads",     HD_PARAM_U32,  AT(threads),     .most = HD_THREADS_MOST,
       .what = "of backend ref; 0: OpenMP's default" },
 };
@@ -194,6 +198,8 @@ bool hd_param_same(const hd_param *p, const void *a, const void *b)
     if (!is_words(p)) return hd_param_number(p, a) == hd_param_number(p, b);
     return strncmp(words(p, a), words(p, b), p->type == HD_PARAM_TEXT ? p->bytes : SIZE_MAX) == 0;
 }
+
+bool hd_param_in_files(const hd_param *p) { return p->in_files || p->saved != HD_SAVED_NOT; }
 
 bool hd_param_unused(const hd_param *p, const void *in)
 {

@@ -43,6 +43,7 @@ typedef struct hd_param {
     bool anew;         /* and so is a snapshot of any value but 0: where entries are depends on more than it contains */
     hd_param_saved saved;
     uint32_t saved_at;
+    bool in_files; /* a common field that every snapshot has */
 } hd_param;
 
 #define HD_PARAM_AT(type, field) .at = offsetof(type, field), .bytes = sizeof(((type *)0)->field)
@@ -70,6 +71,7 @@ hd_status hd_param_check(const hd_param *p, const void *in);
 /* As hd_param_set reads it; returns the length that it would need, as snprintf does. */
 size_t hd_param_print(const hd_param *p, const void *in, char *text, size_t bytes);
 void hd_param_reset(const hd_param *p, void *in);
+bool hd_param_in_files(const hd_param *p); /* a snapshot has the field, so it decides it */
 bool hd_param_same(const hd_param *p, const void *a, const void *b);
 bool hd_param_unused(const hd_param *p, const void *in);     /* 0, "", or what is usual */
 uint64_t hd_param_number(const hd_param *p, const void *in); /* of all but text and names */

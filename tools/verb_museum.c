@@ -283,8 +283,10 @@ static int run(tool_line *line, int argc, char **argv)
     int code = tool_parse(line, argc, argv, &o);
     if (code >= 0) return code;
     if (!beside_find("heddle-museum", program))
-        return tool_say(TOOL_SYSTEM, "the program heddle-museum is not beside this one, nor at %s: a Python package has "
-                        "none; ./try or make in the sources builds it", program);
+        return tool_say(TOOL_SYSTEM,
+                        "the program heddle-museum is not beside this one, nor at %s: a Python package has "
+                        "none; ./try or make in the sources builds it",
+                        program);
     said *bugs = (said *)calloc(2, sizeof *bugs), *judges = bugs + 1;
     if (!bugs) return tool_say(TOOL_SYSTEM, "no memory");
     ask(list_words, bugs, NULL);

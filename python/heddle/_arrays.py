@@ -14,6 +14,7 @@ from collections import namedtuple
 PLAIN, NUMPY, TORCH, CUPY, JAX, OTHER = range(6)
 INT, UINT, FLOAT, BFLOAT, BOOL = 0, 1, 2, 4, 6
 CUDA, CUDA_MANAGED = 2, 13
+DEPTH_MOST = 16  # of sequences in sequences: one may contain itself
 
 _KINDS = {"numpy": NUMPY, "torch": TORCH, "cupy": CUPY, "jax": JAX, "jaxlib": JAX}
 _NAMES = {INT: "int", UINT: "uint", FLOAT: "float", BFLOAT: "bfloat"}
@@ -29,6 +30,10 @@ class Listed(namedtuple("Listed", ("key", "value", "score", "item"))):
 
     def __len__(self):
         return len(self.key)
+
+    @classmethod
+    def _make(cls, parts):  # that of a namedtuple asks for the length, and _replace calls it
+        return cls(*parts)
 
 
 @functools.cache
@@ -75,8 +80,13 @@ def capsule_of(producer, stream):
             stream = None
     try:
         return producer.__dlpack__(stream=stream, max_version=(1, 0))
-    except TypeError:
-        return producer.__dlpack__(stream=stream)
+    except BufferError as error:
+        of = f"elements of type {producer.dtype}: " if hasattr(producer, "dtype") else ""
+        raise BufferError(f"{of}{error}") from error
+    except TypeError as error:
+        if error.__traceback__.tb_next or "argument" not in str(error):
+            raise  # its own, not one about the call
+    return producer.__dlpack__(stream=stream)
 
 
 def _depth(thing):
@@ -84,6 +94,8 @@ def _depth(thing):
     depth = 0
     while hasattr(thing, "__iter__") and not isinstance(thing, (str, bytes)):
         thing, depth = next(iter(thing), None), depth + 1
+        if depth > DEPTH_MOST:
+            raise ValueError(f"sequences are nested more than {DEPTH_MOST} deep")
     return depth
 
 
@@ -205,6 +217,19 @@ def _device_dtype(kind, code, bits):
     return numpy_dtype(code, bits)
 
 
+def torch_gradients_on():
+    import torch
+
+    return torch.is_grad_enabled()
+
+
+def torch_written():
+    """The function that raises the versions of tensors: a gradient that needs what they were is an error then."""
+    import torch
+
+    return getattr(torch._C, "_increment_version", torch.autograd.graph.increment_version)
+
+
 def namespace_of(thing):
     """The namespace of the array API that an array is of, or None."""
     return thing.__array_namespace__() if hasattr(thing, "__array_namespace__") else None
@@ -307,6 +332,47 @@ def stream_number(stream):
         if hasattr(stream, name):
             return int(getattr(stream, name))
     raise TypeError(f"stream: not a stream: {type(stream).__name__}")
+
+
+# ---- Results as text -------------------------------------------------------------------------------------------------
+
+ROWS_SHOWN, NUMBERS_SHOWN = 5, 6
+_COLUMNS = ("key", "value", "found", "outcome", "score", "rows", "more")
+
+
+def _first(array_, n):
+    """The first n rows of an array as lists."""
+    if isinstance(array_, memoryview) and array_.ndim > 1:  # which slices one dimension alone
+        shape = (n, *array_.shape[1:])
+        flat = array_.cast("B")[: _count(shape) * array_.itemsize]
+        return flat.cast(array_.format, shape).tolist() if len(flat) else [[]] * n
+    return array_[:n].tolist()
+
+
+def _cell(name, value):
+    if name == "outcome":
+        from heddle._types import Outcome
+
+        return Outcome(value).name
+    if isinstance(value, list):
+        more = ["..."] if len(value) > NUMBERS_SHOWN else []
+        return "[" + " ".join([_cell(name, v) for v in value[:NUMBERS_SHOWN]] + more) + "]"
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def first_rows(result):
+    """The first rows of a result as lines, each after a line break."""
+    n = min(len(result), ROWS_SHOWN)
+    columns = {name: getattr(result, name) for name in _COLUMNS}
+    cells = [[name, *(_cell(name, v) for v in _first(column, n))] for name, column in columns.items()
+             if column is not None]  # fmt: skip
+    widths = [max(map(len, column)) for column in cells]
+    lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in zip(*cells)] if n else []
+    if len(result) > n:
+        lines.append("...")
+    if result.listed is not None:
+        lines.append(f"listed: {len(result.listed)} rows")
+    return "".join("\n" + line for line in lines)
 
 
 def number(array_):

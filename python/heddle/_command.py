@@ -30,17 +30,33 @@ def main():
     os.execv(program(), ["heddle", *sys.argv[1:]])
 
 
+def _path(name):
+    """The name of a file as a word that is no option of the command, and not its standard input."""
+    text = os.fsdecode(name)
+    return os.path.join(".", text) if text.startswith("-") else text
+
+
+def _text(value):
+    """A value as the command takes it: numbers of NumPy as Python's, names of files, and lists with commas."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, (bytes, os.PathLike)):
+        return _path(value)
+    if isinstance(value, dict):
+        raise TypeError("a dict is no value of an option")
+    return str(value) if isinstance(value, str) or not hasattr(value, "__iter__") else ",".join(map(_text, value))
+
+
 def _words(options):
     """Options as words: dual=True is --dual, load_factors=[0.5, 1] is --load-factors=0.5,1."""
     words = []
     for name, value in options.items():
         option = "--" + name.replace("_", "-")
+        value = value.tolist() if hasattr(value, "tolist") else value
         if value is True:
             words.append(option)
-        elif isinstance(value, (list, tuple)):
-            words.append(f"{option}={','.join(map(str, value))}")
         elif value is not None and value is not False:
-            words.append(f"{option}={value}")
+            words.append(f"{option}={_text(value)}")
     return words
 
 
@@ -50,23 +66,20 @@ def command(*words, **options):
     words: the verb and its arguments, for example "list", "policies". options: as `heddle VERB --help` lists them,
     with _ for -. heddle.Error if the command fails; a check that does not hold is a report whose `ok` is False.
     """
-    words = [os.fspath(w) if isinstance(w, os.PathLike) else str(w) for w in words]
-    with subprocess.Popen([program(), *words, *_words(options), "--json"], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:  # fmt: skip
+    words = [program(), *map(_text, words), *_words(options), "--json"]
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
             out, said = process.communicate()
         except BaseException:
             process.terminate()
             raise
+    out = out.decode(errors="replace")
+    said = said.decode(errors="backslashreplace")  # it may have the name of a file
     if process.returncode not in (0, 1) or not out.lstrip().startswith("{"):
         error = Error(said.strip().splitlines()[-1] if said.strip() else f"heddle ended with code {process.returncode}")
         error.status = _STATUS.get(process.returncode, "HD_EINVAL")
         raise error
     return Report(json.loads(out), process.returncode == 0, said.strip())
-
-
-def _list(value):
-    return ",".join(map(str, value)) if isinstance(value, (list, tuple, set, range)) else str(value)
 
 
 def _format_of(path):
@@ -80,30 +93,44 @@ def _format_of(path):
 def write_trace(path, keys, sizes=None, times=None):
     """Writes requests as a trace in the format oracleGeneral: time, key, size, and the number of the key's next request.
 
-    keys: int64 or uint64, shape (n). sizes: bytes of the objects, 1 by default. times: seconds, by default 0. NumPy is
-    needed.
+    keys: int64 or uint64, shape (n). sizes: bytes of the objects, 1 by default. times: seconds, by default 0. Both are
+    whole numbers from 0 to 2^32 - 1, shape (n). NumPy is needed.
     """
     import numpy
 
+    def column(name, numbers):
+        try:
+            numbers = numpy.asarray(numbers)
+        except (OverflowError, ValueError) as error:  # rows of unequal lengths
+            raise Error(f"{name}: {error}") from error
+        if numbers.dtype.kind not in "iu" and numbers.size:
+            raise Error(f"{name}: whole numbers are needed, not {numbers.dtype}")
+        if numbers.shape != keys.shape:
+            raise Error(f"{name}: shape {numbers.shape}, but there are {len(keys)} keys")
+        for i in numpy.flatnonzero((numbers < 0) | (numbers > 2**32 - 1))[:1]:
+            raise Error(f"{name}: row {i} has {numbers[i]}, which is not in 0 to 2^32 - 1")
+        return numbers
+
     keys = numpy.asarray(keys)
-    if keys.ndim != 1 or keys.dtype.kind not in "iu":
+    if keys.ndim != 1 or (keys.dtype.kind not in "iu" and keys.size):
         raise Error("keys: whole numbers in one dimension are needed")
     record = numpy.zeros(len(keys), dtype=[("time", "<u4"), ("key", "<u8"), ("size", "<u4"), ("next", "<i8")])
     record["key"] = keys.astype(numpy.uint64)
-    record["size"] = 1 if sizes is None else sizes
-    record["time"] = 0 if times is None else times
+    record["size"] = 1 if sizes is None else column("sizes", sizes)
+    record["time"] = 0 if times is None else column("times", times)
     order = numpy.argsort(record["key"], kind="stable")
     again = record["key"][order[1:]] == record["key"][order[:-1]]
     record["next"] = -1
     record["next"][order[:-1][again]] = order[1:][again] + 1  # requests are numbered from 1
-    record.tofile(path)
+    with open(path, "wb") as file:
+        record.tofile(file)
 
 
 @contextlib.contextmanager
 def _trace(trace, form):
     """The path and the format of a trace: a file, or an array of keys, which is written to a temporary file."""
-    if isinstance(trace, (str, os.PathLike)):
-        yield os.fspath(trace), form or _format_of(trace)
+    if isinstance(trace, (str, bytes, os.PathLike)):
+        yield _path(trace), form or _format_of(os.fsdecode(trace))
         return
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "requests.oracleGeneral")
@@ -123,7 +150,7 @@ def sim(trace, format=None, policies=("lru",), sizes=("10%",), *, outcomes=False
         file = os.path.join(folder, "outcomes")
         if outcomes:
             options["outcomes"] = file
-        report = command("sim", path, form, _list(policies), _list(sizes), **options)
+        report = command("sim", path, form, _text(policies), _text(sizes), **options)
         if outcomes:
             with open(file, "rb") as bytes_:
                 report.outcomes = _bytes(bytes_.read())
@@ -145,7 +172,7 @@ def sweep(trace, format=None, policies=("lru", "lfu"), sizes=None, **options):
     trace may also be the specification of a generator, for example "zipf:0.99,1Mi".
     """
     generator = isinstance(trace, str) and ":" in trace and not os.path.exists(trace)
-    options = {"policies": _list(policies), "sizes": None if sizes is None else _list(sizes), **options}
+    options = {"policies": policies, "sizes": sizes, **options}
     if generator:
         return command("sweep", trace, **options)
     with _trace(trace, format) as (path, form):
@@ -166,6 +193,7 @@ def run(case="", **options):
 def kmers(file, k, **options):
     """Counts the k-mers of a FASTA or FASTQ file: a pair of arrays (kmer, count), both uint64, in ascending order of
     kmer. A base has two bits (A 0, C 1, G 2, T 3), the first base the highest. options: those of `heddle kmer --help`.
+    heddle.Error if a count is not exact, as with a `capacity` that is too small.
     """
     import numpy
 
@@ -173,7 +201,9 @@ def kmers(file, k, **options):
 
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "kmers.heddle")
-        command("kmer", file, k, top=0, output=path, **options)
+        report = command("kmer", _path(file), k, top=0, output=path, **options)
+        if not report.ok:
+            raise Error(report.said or f"{os.fsdecode(file)}: the counts are not exact")
         with load(path, threads=1) as table:
             count = "uint32" if table.info["value_bytes"] == 4 else "uint64"
             parts = list(table.items())
@@ -194,7 +224,9 @@ def classify(reads, references=(), table=None, **options):
     """
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "reads.tsv")
-        report = command("classify", reads, *references, reads=path, **{"with": table}, **options)
+        if table is not None:
+            options["with"] = os.fsdecode(table)
+        report = command("classify", *map(_path, (reads, *references)), reads=path, **options)
         with open(path, encoding="utf-8", errors="replace", newline="\n") as lines:
             head, *rows = (line.rstrip("\n").split("\t") for line in lines)
         columns = zip(*rows) if rows else [()] * len(head)

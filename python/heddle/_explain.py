@@ -165,8 +165,11 @@ class _Recorder:
 
 def _copy(table):
     """The same table in the simulator."""
+    parameters = {**table._beside_snapshot(), "backend": "host"}
+    for name in ("lock", "threads"):  # of a backend
+        parameters.pop(name, None)
     with saved(table) as path:
-        return load(path, value=table.value, backend="host")
+        return load(path, value=table.value, **parameters)
 
 
 def _mirrored(kind, copy):

@@ -18,3 +18,7 @@ class Policy(str):
         parts = {"on_insert": on_insert, "on_hit": on_hit, "admission": admission}
         text = ";".join(f"{name}={''.join(str(e).split())}" for name, e in parts.items() if e is not None)
         return super().__new__(cls, "expr:" + text)
+
+    def __getnewargs__(self):
+        parts = dict(part.split("=", 1) for part in self.removeprefix("expr:").split(";"))
+        return tuple(parts.get(name) for name in ("on_insert", "on_hit", "admission"))

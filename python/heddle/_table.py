@@ -69,11 +69,14 @@ class Table(_core.Table):
     def items(self, rows=1 << 16):
         """Iterates over all entries in parts: each is a heddle.Listed with arrays key, value, score and item.
 
-        rows: slots per part. Entries that are inserted meanwhile may be in a part or not.
+        rows: slots per part. Of entries that are inserted, removed or moved meanwhile none, one or several parts have
+        a row. RuntimeError if the table gets another number of buckets meanwhile.
         """
-        start, places = 0, self.info["places"]
-        while start < places:
-            part = self.export(start, min(rows, places - start))
+        start, info = 0, self.info
+        while start < info["places"]:
+            part = self.export(start, min(rows, info["places"] - start))
+            if self.info["buckets"] != info["buckets"]:
+                raise RuntimeError("the table changed its number of buckets during iteration")
             start += rows
             if len(part.key):
                 yield part
@@ -142,10 +145,12 @@ class Table(_core.Table):
         return f"<table><caption>heddle.Table</caption>{cells}{bars}</table>"
 
     def __reduce__(self):
-        """Pickles the table as a snapshot; it is opened on the same backend. Pins are not kept."""
+        """Pickles the table as a snapshot, with all parameters that a snapshot lacks, and the attributes that a program
+        gave to it. Pins and counters are not kept."""
         with saved(self) as path, open(path, "rb") as file:
             contents = file.read()
-        return _unpickle, (type(self), contents, self._value, self.info["backend"])
+        own = {name: thing for name, thing in vars(self).items() if not name.startswith("_")}
+        return _unpickle, (type(self), contents, self._value, self._beside_snapshot()), own
 
 
 @contextlib.contextmanager
@@ -159,20 +164,21 @@ def saved(table):
         yield path
 
 
-def _unpickle(kind, contents, value, backend):
+def _unpickle(kind, contents, value, parameters):
     import tempfile
 
     with tempfile.NamedTemporaryFile(suffix=".heddle") as file:
         file.write(contents)
         file.flush()
-        return kind._open(file.name, value, {"backend": backend})
+        return kind._open(file.name, value, parameters)
 
 
 def load(path, value=None, **parameters):
     """Opens a table from a snapshot that Table.save or the command wrote.
 
     value: the type of a value; a snapshot knows only how many bytes it has. The other parameters are those that a
-    snapshot does not contain, for example backend, lock and threads.
+    snapshot does not contain, for example backend, lock, near and threads. One that the file decides is an error,
+    unless it is what the file has.
     """
     return Table._open(path, value, parameters)
 

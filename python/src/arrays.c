@@ -58,7 +58,8 @@ int hp_kind_usual(hp_kind *kind)
 
 /* ---- Arrays in --------------------------------------------------------------------------------------------------- */
 
-static PyObject *dlpack_name; /* interned: each new text would get a place in the interpreter's cache of attributes */
+/* Interned: each new text would get a place in the interpreter's cache of attributes. */
+static PyObject *dlpack_name, *is_neg_name, *is_conj_name, *requires_grad_name;
 
 /* Whether elements of a buffer's format are, or contain, references of Python's: the format has an O outside of names,
  * which stand between colons. */
@@ -85,6 +86,30 @@ static hp_type type_of_format(const char *format, Py_ssize_t bytes)
     return *format == '?' ? (hp_type){ DL_BOOL, 8 } : (hp_type){ 0, 0 };
 }
 
+/* What a type is that no table has. */
+static const char *type_in_words(const hp_array *a, char text[64])
+{
+    const char *form = a->form ? a->form : "", *order = "";
+    if (*form == '>' || *form == '!') order = " of the other byte order";
+    if (*form && strchr("@=<>!", *form)) form++;
+    int bits = 8 * (int)a->buffer.itemsize;
+    hp_type t = type_of_format(form, a->buffer.itemsize);
+    char name[32];
+    if (!a->form)
+        snprintf(text, 64, "vector");
+    else if (*form == 'T')
+        snprintf(text, 64, "structure");
+    else if (form[strspn(form, "0123456789")] && strchr("swup", form[strspn(form, "0123456789")]))
+        snprintf(text, 64, "text");
+    else if (*form == 'Z' || *form == 'g')
+        snprintf(text, 64, "%s%d%s", *form == 'Z' ? "complex" : "float", bits, order);
+    else if (t.bits)
+        snprintf(text, 64, "%s%s", hp_type_name(t, name), order);
+    else
+        snprintf(text, 64, "the format '%.30s'", a->form);
+    return text;
+}
+
 static int take_buffer(hp_array *a, PyObject *o, const char *what, bool writable)
 {
     if (PyObject_GetBuffer(o, &a->buffer, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT | (writable ? PyBUF_WRITABLE : 0))) {
@@ -109,6 +134,7 @@ static int take_buffer(hp_array *a, PyObject *o, const char *what, bool writable
     a->data = a->buffer.buf;
     a->bytes = (uint64_t)a->buffer.len;
     a->type = type_of_format(a->buffer.format, a->buffer.itemsize);
+    a->form = a->buffer.format;
     a->ndim = a->buffer.ndim;
     _Static_assert(sizeof(Py_ssize_t) == sizeof(int64_t), "shapes of buffers are 64 bits");
     a->shape = (const int64_t *)(const void *)a->buffer.shape;
@@ -131,9 +157,10 @@ static int take_tensor(hp_array *a, const dl_tensor *t, const char *what)
         }
         items *= (uint64_t)t->shape[i];
     }
+    a->bytes = items * ((t->type.bits + 7u) / 8) * t->type.lanes;
+    if (a->bytes && !t->data) return hp_fail(HD_EINVAL, "%s: its library gives no memory of it", what), -1;
     a->data = (char *)t->data + t->byte_offset;
     a->type = (hp_type){ t->type.code, t->type.lanes == 1 ? t->type.bits : 0 };
-    a->bytes = items * ((t->type.bits + 7u) / 8) * t->type.lanes;
     a->ndim = t->ndim;
     a->shape = t->shape;
     a->device = t->device;
@@ -247,6 +274,46 @@ static int take_converted(hp_array *a, PyObject *o, const char *what, hp_type wa
     return failed;
 }
 
+/* A method of a tensor that tells something: 1, 0, or -1 if it fails. */
+static int tells(PyObject *tensor, PyObject *method)
+{
+    PyObject *is = PyObject_CallMethodObjArgs(tensor, method, NULL);
+    int truth = is ? PyObject_IsTrue(is) : -1;
+    Py_XDECREF(is);
+    return truth;
+}
+
+int hp_tensor_check(PyObject *tensor, const char *what, bool complex, bool writable)
+{
+    int neg = tells(tensor, is_neg_name), conj = neg >= 0 && complex ? tells(tensor, is_conj_name) : neg;
+    if (neg < 0 || conj < 0) return -1;
+    if (neg || conj)
+        return hp_fail(HD_EINVAL, "%s: a tensor with PyTorch's lazy %s bit; pass %s.resolve_%s()", what,
+                       neg ? "negative" : "conjugate", what, neg ? "neg" : "conj"),
+               -1;
+    if (!writable) return 0;
+    PyObject *needs = PyObject_GetAttr(tensor, requires_grad_name), *on = NULL;
+    if (needs == Py_True) on = PyObject_CallFunctionObjArgs(hp_helper("torch_gradients_on"), NULL);
+    int refused = !needs || PyErr_Occurred() ? -1 : on == Py_True ? 1 : 0;
+    Py_XDECREF(needs);
+    Py_XDECREF(on);
+    if (refused > 0)
+        hp_fail(HD_EINVAL,
+                "%s: the tensor requires grad, but the call has no gradient; pass %s.detach(), or use "
+                "torch.no_grad()",
+                what, what);
+    return refused ? -1 : 0;
+}
+
+int hp_tensors_written(PyObject *tensors)
+{
+    static PyObject *written; /* a function of PyTorch */
+    if (!written) written = PyObject_CallFunctionObjArgs(hp_helper("torch_written"), NULL);
+    PyObject *none = written ? PyObject_CallFunctionObjArgs(written, tensors, NULL) : NULL;
+    Py_XDECREF(none);
+    return none ? 0 : -1;
+}
+
 static int take(hp_array *a, PyObject *o, const char *what, hp_type wanted, const hp_value *row, PyObject *stream,
                 bool writable)
 {
@@ -261,6 +328,19 @@ static int take(hp_array *a, PyObject *o, const char *what, hp_type wanted, cons
     return take_converted(a, o, what, wanted, row);
 }
 
+/* What holds for every array. The library takes values at any address. */
+static int check_taken(const hp_array *a, const char *what, const hp_value *row, bool writable)
+{
+    char words[64];
+    uint64_t unit = a->type.bits / 8u;
+    if (!a->type.bits && !(row && row->opaque))
+        return hp_fail(HD_EINVAL, "%s: elements of type %s, which no table has", what, type_in_words(a, words)), -1;
+    if (writable && a->read_only) return hp_fail(HD_EINVAL, "%s: read-only, but the call writes it", what), -1;
+    if (row || !a->bytes || unit < 2 || (uintptr_t)a->data % unit == 0) return 0;
+    hp_fail(HD_EINVAL, "%s: misaligned: its address is no multiple of %d; pass a copy", what, (int)unit);
+    return -1;
+}
+
 int hp_array_take(hp_array *a, PyObject *o, const char *what, hp_type wanted, const hp_value *row, PyObject *stream,
                   bool writable)
 {
@@ -270,11 +350,12 @@ int hp_array_take(hp_array *a, PyObject *o, const char *what, hp_type wanted, co
     a->object = Py_NewRef(o);
     if (writable && l->kind == HP_JAX) hp_fail(HD_EINVAL, "%s: arrays of JAX cannot be written", what);
     int failed = PyErr_Occurred() ? -1 : take(a, o, what, wanted, row, stream, writable);
-    if (failed) hp_fail_about(what);
-    if (!failed && !a->type.bits && !(row && row->opaque))
-        failed = (hp_fail(HD_EINVAL, "%s: elements of an unknown type", what), -1);
-    if (!failed && writable && a->read_only)
-        failed = (hp_fail(HD_EINVAL, "%s: read-only, but the call writes it", what), -1);
+    if (!failed && l->kind == HP_TORCH && a->hold != HP_BUFFER)
+        failed = hp_tensor_check(o, what, a->type.code == DL_COMPLEX, writable);
+    if (failed)
+        hp_fail_about(what);
+    else
+        failed = check_taken(a, what, row, writable);
     if (failed) {
         hp_array_leave(a);
         return -1;
@@ -443,6 +524,14 @@ PyObject *hp_view_values(const hp_place *p, uint64_t offset, const hp_value *v, 
 
 int hp_arrays_ready(void)
 {
-    if (!dlpack_name) dlpack_name = PyUnicode_InternFromString("__dlpack__");
-    return dlpack_name ? 0 : -1;
+    const struct {
+        PyObject **name;
+        const char *text;
+    } names[] = { { &dlpack_name, "__dlpack__" },
+                  { &is_neg_name, "is_neg" },
+                  { &is_conj_name, "is_conj" },
+                  { &requires_grad_name, "requires_grad" } };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!*names[i].name && !(*names[i].name = PyUnicode_InternFromString(names[i].text))) return -1;
+    return 0;
 }

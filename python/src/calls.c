@@ -239,6 +239,8 @@ enum {
     IN_OUT_KEY,
     IN_OUT_OUTCOME,
     IN_OUT_FOUND,
+    IN_OUT_ROWS,
+    IN_OUT_MORE,
     INS
 };
 
@@ -355,7 +357,19 @@ static int check_shape(const hp_array *a, const char *what, const hp_value *v)
     return -1;
 }
 
-static int check_values(const call *c, const hp_array *a, const char *what)
+/* Outputs of a range have `limit` rows for each key. */
+static bool is_ranged(const call *c, int in) { return c->needs & HD_GIVES_ROWS && (in == IN_OUT || in == IN_OUT_KEY); }
+
+static int check_ranged(const call *c, const hp_array *a, const char *what, int dimensions)
+{
+    if (a->ndim != dimensions) return check_rows(a, what, c->b.n, dimensions);
+    if (a->rows != c->b.n) return check_rows(a, what, c->b.n, dimensions);
+    if (a->shape[1] == (int64_t)c->b.limit) return 0;
+    hp_fail(HD_EINVAL, "%s: %lld rows for each key, but the limit is %u", what, (long long)a->shape[1], c->b.limit);
+    return -1;
+}
+
+static int check_values(const call *c, const hp_array *a, const char *what, bool ranged)
 {
     const hp_value *v = &c->t->value;
     char is[32], want[32];
@@ -366,14 +380,16 @@ static int check_values(const call *c, const hp_array *a, const char *what)
                 hp_type_name(v->type, want));
         return -1;
     }
+    uint64_t rows = ranged ? c->b.n * c->b.limit : c->b.n;
+    if (ranged && check_ranged(c, a, what, v->ndim + 2)) return -1;
     if (a->rows != c->b.n && !(a->ndim == v->ndim && c->b.n == 1)) {
         hp_fail(HD_EINVAL, "%s: %llu rows, but there are %llu keys", what, (unsigned long long)a->rows,
                 (unsigned long long)c->b.n);
         return -1;
     }
-    if (a->bytes == c->b.n * v->bytes) return v->opaque ? 0 : check_shape(a, what, v);
+    if (a->bytes == rows * v->bytes) return v->opaque || ranged ? 0 : check_shape(a, what, v);
     hp_fail(HD_EINVAL, "%s: %llu bytes, but %llu values have %llu", what, (unsigned long long)a->bytes,
-            (unsigned long long)c->b.n, (unsigned long long)(c->b.n * v->bytes));
+            (unsigned long long)rows, (unsigned long long)(rows * v->bytes));
     return -1;
 }
 
@@ -381,7 +397,8 @@ static int take_values(call *c, int in, PyObject *array, const char *what, bool 
 {
     hp_array *a = &c->in[in];
     const hp_value *v = &c->t->value;
-    return hp_array_take(a, array, what, v->type, v, c->stream, writable) || check_values(c, a, what) ? -1 : 0;
+    if (hp_array_take(a, array, what, v->type, v, c->stream, writable)) return -1;
+    return check_values(c, a, what, is_ranged(c, in));
 }
 
 static int take_inputs(call *c)
@@ -470,7 +487,8 @@ static const struct {
 } owns[INS - IN_OUT] = {
     { HP_OUT_VALUE, HD_GIVES_VALUE, "out['value']" },   { HP_OUT_SCORE, HD_GIVES_SCORE, "out['score']" },
     { HP_OUT_PTR, HD_GIVES_PTR, "out['ptr']" },         { HP_OUT_KEY, HD_GIVES_KEY, "out['key']" },
-    { HP_OUT_OUTCOME, HD_NEEDS_KEY, "out['outcome']" }, { HP_OUT_FOUND, HD_NEEDS_KEY, "out['found']" }
+    { HP_OUT_OUTCOME, HD_NEEDS_KEY, "out['outcome']" }, { HP_OUT_FOUND, HD_NEEDS_KEY, "out['found']" },
+    { HP_OUT_ROWS, HD_GIVES_ROWS, "out['rows']" },      { HP_OUT_MORE, HD_GIVES_ROWS, "out['more']" },
 };
 
 /* Whether bytes that the call writes overlap one of the first `ins` arrays. find_or_insert may write its values. */
@@ -503,9 +521,10 @@ static int take_own(call *c, int in, PyObject *array)
 {
     hp_array *a = &c->in[in];
     const char *what = owns[in - IN_OUT].what;
-    hp_type t = hp_out_type(owns[in - IN_OUT].out), or = t.bits == 8 ? u8 : (hp_type){ DL_INT, 64 };
+    hp_type t = hp_out_type(owns[in - IN_OUT].out), or = t.bits == 8 ? u8 : (hp_type){ DL_INT, t.bits };
     if (hp_array_take(a, array, what, t, NULL, c->stream, true)) return -1;
-    if (check_type(a, what, t, or) || check_place(c, a, what) || check_rows(a, what, c->b.n, 1)) return -1;
+    if (check_type(a, what, t, or) || check_place(c, a, what)) return -1;
+    if (is_ranged(c, in) ? check_ranged(c, a, what, 2) : check_rows(a, what, c->b.n, 1)) return -1;
     return check_overlap(c, what, a->data, a->bytes, in, false);
 }
 
@@ -550,6 +569,8 @@ static int take_owns(call *c, PyObject *dict)
     b->key_out = c->in[IN_OUT_KEY].data;
     b->outcome = c->in[IN_OUT_OUTCOME].data;
     b->found = c->in[IN_OUT_FOUND].data;
+    b->rows = c->in[IN_OUT_ROWS].data;
+    b->more = c->in[IN_OUT_MORE].data;
     return failed;
 }
 
@@ -560,14 +581,28 @@ static hp_extent extent_of(const call *c)
     return (hp_extent){ n, c->needs & HD_LISTS ? c->b.n : 0, ranged, ranged ? c->b.limit : 0 };
 }
 
+/* Whether values of the two are arrays of the same type and shape. */
+static bool same_values(const hp_value *a, const hp_value *b)
+{
+    return a->bytes == b->bytes && a->opaque == b->opaque && hp_type_same(a->type, b->type) && a->ndim == b->ndim &&
+           memcmp(a->shape, b->shape, sizeof *a->shape * (size_t)a->ndim) == 0;
+}
+
+/* Whether the result is of an equal call. Its values and scores may be where an earlier `out` said. */
+static bool is_of_equal_call(const call *c, const hp_result *r)
+{
+    const uint32_t either = 1u << HP_OUT_VALUE | 1u << HP_OUT_LIST_VALUE | 1u << HP_OUT_SCORE;
+    return r->op == c->b.op && r->extent.n == c->b.n && r->extent.limit == extent_of(c).limit &&
+           ((r->has ^ outputs_of(c)) & ~either) == 0 && same_values(&r->value, &c->t->value) &&
+           (!r->place.on_device || c->t->on_device || hp_pretend_device);
+}
+
 /* The result of an equal call, whose memory is written again. */
 static int reuse(call *c, hp_result *r)
 {
     PyObject *own = r->view[HP_OUT_VALUE]; /* the caller's, if the block has no values */
-    if (r->op != c->b.op || r->extent.n != c->b.n || r->extent.limit != extent_of(c).limit ||
-        r->value.bytes != c->t->value.bytes || (r->place.on_device && !c->t->on_device && !hp_pretend_device))
-        return hp_fail(HD_EINVAL, "out: the result of another kind of call"), -1;
-    if (check_overlap(c, "out", r->place.data, r->bytes, IN_OUT, false)) return -1;
+    if (!is_of_equal_call(c, r)) return hp_fail(HD_EINVAL, "out: the result of another kind of call"), -1;
+    if (check_overlap(c, "out", r->place.data, r->bytes, IN_OUT, false) || hp_result_written(r)) return -1;
     Py_CLEAR(r->listed);
     c->fresh = c->zero;
     c->result = (hp_result *)Py_NewRef((PyObject *)r);
@@ -580,11 +615,13 @@ static int take_outputs(call *c)
 {
     PyObject *out = c->a.given[P_OUT];
     if (out && Py_TYPE(out) == hp_result_type) return reuse(c, (hp_result *)out);
+    if (out && PyDict_Check(out)) return take_owns(c, out);
     if (out && c->needs & HD_GIVES_ROWS)
-        return hp_fail(HD_EINVAL, "out: an item of %s has several rows; pass the result of an equal call",
+        return hp_fail(HD_EINVAL,
+                       "out: an item of %s has several rows; pass a dict of arrays, or the result of an "
+                       "equal call",
                        hd_op_name(c->b.op)),
                -1;
-    if (out && PyDict_Check(out)) return take_owns(c, out);
     const hp_array *keys = c->in[IN_KEYS].hold ? &c->in[IN_KEYS] : NULL;
     c->result =
         hp_result_new(keys, &c->t->value, c->b.op, extent_of(c), outputs_of(c), c->b.stream, !c->a.given[P_STREAM]);
@@ -703,6 +740,22 @@ static int wait_for_library(const call *c)
     return failed ? (hp_fail(HD_ECUDA, "outputs: %s", d->error(d->self, failed)), -1) : 0;
 }
 
+/* Tensors of the caller that the batch writes. */
+static int tell_libraries(const call *c)
+{
+    PyObject *tensors = NULL;
+    int failed = 0;
+    for (int in = IN_OUT; in < INS && !failed; in++) {
+        const hp_array *a = &c->in[in];
+        if (!a->hold || a->library.kind != HP_TORCH) continue;
+        if (!tensors && !(tensors = PyList_New(0))) return -1;
+        failed = PyList_Append(tensors, a->object);
+    }
+    if (tensors && !failed) failed = hp_tensors_written(tensors);
+    Py_XDECREF(tensors);
+    return failed;
+}
+
 static int run(call *c)
 {
     hp_table *t = c->t;
@@ -713,7 +766,7 @@ static int run(call *c)
     if (c->b.op == HD_OP_ACCUM_OR_ASSIGN && !t->elem_known)
         return hp_fail(HD_EINVAL, "accum_or_assign: the table has opaque values; open it with a type of numbers"), -1;
     clearing how = { NULL, NULL, NULL, NULL };
-    if (clear_before(c, &how)) return -1;
+    if (tell_libraries(c) || clear_before(c, &how)) return -1;
     PyThreadState *state = PyEval_SaveThread();
     s = t->repeats ? run_repeats(t, &c->b) : run_once(c);
     if (!s) hp_clear_absent(how.found, c->b.n, how.value, t->value.bytes, how.score);

@@ -96,7 +96,8 @@ typedef struct hp_array {
     hp_library library; /* the type is borrowed */
     void *data;
     uint64_t bytes, rows; /* of the whole array; the first dimension */
-    hp_type type;
+    hp_type type;         /* bits 0: none that a table can have */
+    const char *form;     /* such a type in a buffer, or NULL */
     int ndim;
     const int64_t *shape;
     bool read_only;
@@ -108,6 +109,11 @@ typedef struct hp_array {
 int hp_array_take(hp_array *a, PyObject *o, const char *what, hp_type wanted, const hp_value *row, PyObject *stream,
                   bool writable);
 void hp_array_leave(hp_array *a);
+/* Fails if memory does not say what a tensor of PyTorch is, or if a call that writes it would break a gradient.
+ * `complex`: its elements may be. */
+int hp_tensor_check(PyObject *tensor, const char *what, bool complex, bool writable);
+/* PyTorch learns that these tensors, a list, are written, so that no gradient is computed from what they were. */
+int hp_tensors_written(PyObject *tensors);
 /* Whether the array is in the memory of a device, which this machine does not reach. */
 bool hp_array_on_device(const hp_array *a);
 
@@ -212,6 +218,8 @@ hp_type hp_out_type(hp_out out);
 PyObject *hp_result_view(hp_result *r, hp_out out);
 /* The list, a heddle.Listed; a new reference. None if the operation lists nothing. */
 PyObject *hp_result_listed(hp_result *r);
+/* The arrays that were made of it so far are about to be written. */
+int hp_result_written(const hp_result *r);
 /* Gives the batch the addresses of the outputs. */
 void hp_result_outputs(const hp_result *r, hd_batch *b);
 
@@ -227,6 +235,7 @@ typedef struct hp_table {
     bool elem_known;
     uint32_t repeats;       /* for measurements: how many times a call runs its batch; 0: once */
     double seconds;         /* of the last call's batches, together */
+    PyObject *config;       /* names and texts that the table was opened with, a dict */
     PyObject *steps;        /* a list that receives the steps of every batch, or NULL (steps.c) */
     atomic_bool watched;    /* repeats or steps are set */
     int64_t number;         /* for operators; 0: none */

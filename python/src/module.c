@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/param.h"
 #include "python/src/core.h"
 
 /* ---- Errors ------------------------------------------------------------------------------------------------------ */
@@ -52,7 +53,9 @@ PyObject *hp_fail_about(const char *what)
     PyObject *text = PyObject_Str(cause);
     const char *sentence = text ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
     PyErr_Clear();
-    hp_fail(HD_EINVAL, "%s: %s", what, sentence ? sentence : "not an array");
+    /* The first line: libraries add stacks of C++, which the cause has. */
+    int length = sentence ? (int)strcspn(sentence, "\n") : 0;
+    hp_fail(HD_EINVAL, "%s: %.*s", what, length ? length : 64, length ? sentence : "not an array");
     Py_XDECREF(text);
     PyErr_Fetch(&type, &error, &trace);
     PyErr_NormalizeException(&type, &error, &trace);
@@ -139,6 +142,39 @@ static PyObject *call_rows(PyObject *module, PyObject *unused)
     return hp_call_rows();
 }
 
+/* A row of parameters. `values`: names of an enum. */
+static PyObject *parameter_row(const hd_params *s, const hd_param *p)
+{
+    static const char *const type[] = { [HD_PARAM_BOOL] = "bool", [HD_PARAM_U32] = "number", [HD_PARAM_U64] = "number",
+                                        [HD_PARAM_ENUM] = "enum", [HD_PARAM_TEXT] = "text",  [HD_PARAM_NAME] = "name" };
+    PyObject *values = PyList_New(0);
+    for (int i = 0; values && p->values && p->values[i]; i++) {
+        PyObject *value = PyUnicode_FromString(p->values[i]);
+        if (!value || PyList_Append(values, value)) Py_CLEAR(values);
+        Py_XDECREF(value);
+    }
+    if (!values) return NULL;
+    return Py_BuildValue("{s:z,s:s,s:s,s:K,s:K,s:K,s:N,s:i}", "design", s->design, "name", p->name, "type",
+                         type[p->type], "least", (unsigned long long)p->least, "most", (unsigned long long)p->most,
+                         "usual", (unsigned long long)p->usual, "values", values, "in_files", hd_param_in_files(p));
+}
+
+/* For tests: the parameters of tables, a list of dicts. */
+static PyObject *parameter_rows(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    const hd_params *s;
+    PyObject *list = PyList_New(0);
+    for (size_t i = 0; list && (s = hd_params_at(i)); i++)
+        for (size_t k = 0; list && k < s->count; k++) {
+            PyObject *row = parameter_row(s, &s->row[k]);
+            if (!row || PyList_Append(list, row)) Py_CLEAR(list);
+            Py_XDECREF(row);
+        }
+    return list;
+}
+
 static PyObject *inspect(PyObject *module, PyObject *path)
 {
     (void)module;
@@ -166,10 +202,15 @@ static PyObject *pretend_device(PyObject *module, PyObject *on)
 }
 
 static PyMethodDef functions[] = {
-    { "use_helpers", use_helpers, METH_O, NULL },          { "rows", list_rows, METH_O, NULL },
-    { "outcome_names", outcome_names, METH_NOARGS, NULL }, { "op_names", op_names, METH_NOARGS, NULL },
-    { "call_rows", call_rows, METH_NOARGS, NULL },         { "inspect", inspect, METH_O, NULL },
-    { "pretend_device", pretend_device, METH_O, NULL },    { NULL, NULL, 0, NULL },
+    { "use_helpers", use_helpers, METH_O, NULL },
+    { "rows", list_rows, METH_O, NULL },
+    { "outcome_names", outcome_names, METH_NOARGS, NULL },
+    { "op_names", op_names, METH_NOARGS, NULL },
+    { "call_rows", call_rows, METH_NOARGS, NULL },
+    { "parameter_rows", parameter_rows, METH_NOARGS, NULL },
+    { "inspect", inspect, METH_O, NULL },
+    { "pretend_device", pretend_device, METH_O, NULL },
+    { NULL, NULL, 0, NULL },
 };
 
 /* ---- The module -------------------------------------------------------------------------------------------------- */
@@ -180,9 +221,12 @@ static int module_exec(PyObject *module)
         PyErr_SetString(PyExc_ImportError, "heddle can be imported in the main interpreter only");
         return -1;
     }
+    PyObject *usual = Py_BuildValue("{s:s}", "status", hd_status_name(HD_EINVAL)); /* of errors that Python raises */
+    if (!usual) return -1;
     error_type =
         PyErr_NewExceptionWithDoc("heddle.Error", "A call failed. The attribute `status` is the name of an hd_status.",
-                                  PyExc_RuntimeError, NULL);
+                                  PyExc_RuntimeError, usual);
+    Py_DECREF(usual);
     if (!error_type || PyModule_AddObjectRef(module, "Error", error_type)) return -1;
     if (PyModule_AddFunctions(module, hp_operator_functions)) return -1;
     if (hp_calls_ready() || hp_arrays_ready() || hp_memory_ready(module) || hp_results_ready(module) ||

@@ -205,6 +205,16 @@ static void *make(job *j, hp_type type, const hp_value *v)
     return failed ? NULL : keep_made(j);
 }
 
+/* PyTorch learns that a tensor is written: a copy of a tensor to itself does that alone. */
+static bool tell_written(torch_tensor t)
+{
+    bool on = torch.gradients_on();
+    torch.set_gradients(false);
+    int failed = torch.copy(t, t, 0);
+    torch.set_gradients(on);
+    return !failed;
+}
+
 /* The batch's rows of values. */
 static bool take_rows(job *j, const uint64_t *stack)
 {
@@ -218,7 +228,7 @@ static bool take_rows(job *j, const uint64_t *stack)
         return j->b.value_out;
     }
     torch_tensor given = (torch_tensor)(uintptr_t)stack[3];
-    if (!read_tensor(given, &j->rows) || !rows_fit(j)) return false;
+    if (!read_tensor(given, &j->rows) || !rows_fit(j) || (rows == ROWS_OUT && !tell_written(given))) return false;
     if (rows == ROWS_IN) j->b.value = j->rows.data;
     if (rows == ROWS_OUT) j->b.value_out = j->rows.data;
     if (rows == ROWS_CHANGED && !torch.clone(given, &j->made[j->count])) j->b.value = j->b.value_out = keep_made(j);
@@ -297,9 +307,19 @@ static PyObject *operator_failed(PyObject *module, PyObject *error)
     return Py_NewRef(Py_None);
 }
 
+/* Whether the tensor `out` of an operator may be written: the dispatcher does not look. -1: an error is set. */
+static int check_out(PyObject *names)
+{
+    PyObject *out = names ? PyDict_GetItemString(names, "out") : NULL;
+    const hp_library *l = out ? hp_library_of(Py_TYPE(out)) : NULL;
+    if (out && !l) return -1;
+    return l && l->kind == HP_TORCH ? hp_tensor_check(out, "out", true, true) : 0;
+}
+
 /* Calls an operator; if it fails, raises what its kernel meant. */
 static PyObject *call_guarded(PyObject *function, PyObject *args, PyObject *names)
 {
+    if (check_out(names)) return NULL;
     Py_CLEAR(failure);
     PyObject *result = PyObject_Call(function, args, names);
     if (result || !failure) return result;
@@ -420,6 +440,9 @@ static const struct {
     { "aoti_torch_is_contiguous", offsetof(torch_abi, is_contiguous) },
     { "aoti_torch_empty_strided", offsetof(torch_abi, empty) },
     { "aoti_torch_clone", offsetof(torch_abi, clone) },
+    { "aoti_torch_copy_", offsetof(torch_abi, copy) },
+    { "aoti_torch_grad_mode_is_enabled", offsetof(torch_abi, gradients_on) },
+    { "aoti_torch_grad_mode_set_enabled", offsetof(torch_abi, set_gradients) },
     { "aoti_torch_library_init_impl", offsetof(torch_abi, library) },
     { "aoti_torch_library_impl", offsetof(torch_abi, implement) },
     { "aoti_torch_call_dispatcher", offsetof(torch_abi, call) },

@@ -234,6 +234,21 @@ PyObject *hp_result_listed(hp_result *r)
     return Py_XNewRef(r->listed);
 }
 
+int hp_result_written(const hp_result *r)
+{
+    PyObject *all = r->place.kind == HP_TORCH ? PyList_New(0) : NULL;
+    int failed = r->place.kind == HP_TORCH && !all ? -1 : 0;
+    for (int out = 0; all && out < HP_OUTS && !failed; out++)
+        if (r->view[out]) failed = PyList_Append(all, r->view[out]);
+    for (int i = 0; all && r->listed && i < 4 && !failed; i++) {
+        PyObject *view = PyTuple_GetItem(r->listed, i);
+        if (view != Py_None) failed = PyList_Append(all, view);
+    }
+    if (all && !failed && PyList_Size(all)) failed = hp_tensors_written(all);
+    Py_XDECREF(all);
+    return failed;
+}
+
 static PyObject *get_listed(PyObject *self, void *unused)
 {
     (void)unused;
@@ -278,11 +293,18 @@ static void result_free(PyObject *self)
     Py_DECREF(type);
 }
 
+/* With its first rows, unless a read of them waits for a device. */
 static PyObject *result_repr(PyObject *self)
 {
     hp_result *r = (hp_result *)self;
-    return PyUnicode_FromFormat("<heddle.Result of %s: %llu items>", hd_op_name(r->op),
-                                (unsigned long long)r->extent.n);
+    PyObject *rows = r->place.on_device ? PyUnicode_FromString("")
+                                        : PyObject_CallFunctionObjArgs(hp_helper("first_rows"), self, NULL),
+             *text = NULL;
+    if (rows)
+        text = PyUnicode_FromFormat("<heddle.Result of %s: %llu items>%U", hd_op_name(r->op),
+                                    (unsigned long long)r->extent.n, rows);
+    Py_XDECREF(rows);
+    return text;
 }
 
 static PyGetSetDef result_members[] = {

@@ -125,22 +125,55 @@ static void elem_of(hp_table *t)
     }
 }
 
-/* Fills in a configuration from a dict of texts, which must stay. */
-static int configure(hd_config *c, PyObject *config)
+/* A field that is given beside a file: the file decides it, or it is a field of another design. The same value as the
+ * file's is none's fault. */
+static hd_status check_beside_file(const hd_snapshot_info *file, const char *name, const char *text)
+{
+    const hd_config *is = &file->config;
+    const hd_params *s;
+    const hd_param *p = hd_param_named(name, is->design, &s);
+    hd_config given = *is;
+    char in_file[256];
+    if (!p) return HD_OK; /* hd_config_set refuses it */
+    if (s->design && (!is->design || strcmp(s->design, is->design) != 0))
+        return hp_fail(HD_EINVAL, "%s: the file has a table of design %s, which has no such field", name, file->design),
+               HD_EINVAL;
+    if (!hd_param_in_files(p) || hd_param_set(p, hd_params_in(s, &given), text)) return HD_OK;
+    if (hd_param_same(p, hd_params_of(s, is), hd_params_of(s, &given))) return HD_OK;
+    hd_param_print(p, hd_params_of(s, is), in_file, sizeof in_file);
+    hp_fail(HD_EINVAL, "%s: %.80s, but the file decides it: it has %s", name, text, in_file);
+    return HD_EINVAL;
+}
+
+/* Fills in a configuration from a dict of texts, which must stay: those of a new table, or what is given beside a
+ * file. */
+static int configure(hd_config *c, PyObject *config, const hd_snapshot_info *file)
 {
     PyObject *name, *text;
     Py_ssize_t at = 0;
     PyObject *design = PyDict_GetItemString(config, "design");
     const char *named = design ? PyUnicode_AsUTF8AndSize(design, NULL) : NULL;
     if (design && !named) return -1;
-    *c = named ? hd_config_of(named) : hd_config_default();
+    *c = file ? file->config : named ? hd_config_of(named) : hd_config_default();
     while (PyDict_Next(config, &at, &name, &text)) {
         const char *n = PyUnicode_AsUTF8AndSize(name, NULL), *v = n ? PyUnicode_AsUTF8AndSize(text, NULL) : NULL;
-        if (!v) return -1;
+        if (!v || (file && check_beside_file(file, n, v))) return -1;
         hd_status s = hd_config_set(c, n, v);
         if (s) return hp_fail_why(s), -1;
     }
     return 0;
+}
+
+/* The header of a file; false: the error is raised. */
+static bool read_header(PyObject *path, hd_snapshot_info *file)
+{
+    const char *name = PyBytes_AsString(path);
+    if (!name) return false;
+    PyThreadState *state = PyEval_SaveThread();
+    hd_status s = hd_snapshot_inspect(name, file);
+    PyEval_RestoreThread(state);
+    file->config.epoch = file->epoch;
+    return s ? hp_fail_why(s), false : true;
 }
 
 /* Opens a table; NULL if that fails. `path`: bytes, or NULL. */
@@ -161,11 +194,13 @@ static int table_init(PyObject *self, PyObject *args, PyObject *names)
     hp_table *t = (hp_table *)self;
     PyObject *config, *value, *path = NULL;
     hd_config c;
+    hd_snapshot_info file;
     hd_info info;
     hp_value type;
     if (names && PyDict_Size(names)) return PyErr_SetString(PyExc_TypeError, "_core.Table takes no keywords"), -1;
     if (!PyArg_ParseTuple(args, "O!O|O&", &PyDict_Type, &config, &value, PyUnicode_FSConverter, &path)) return -1;
-    hd_table *table = configure(&c, config) ? NULL : open_table(&c, path);
+    bool known = (!path || read_header(path, &file)) && !configure(&c, config, path ? &file : NULL);
+    hd_table *table = known ? open_table(&c, path) : NULL;
     Py_XDECREF(path);
     if (!table) return -1;
     hd_status s = hd_table_info(table, &info);
@@ -180,6 +215,8 @@ static int table_init(PyObject *self, PyObject *args, PyObject *names)
     t->on_device = strcmp(info.backend, "cuda") == 0;
     t->on_host_machine = strcmp(info.backend, "host") == 0;
     elem_of(t);
+    Py_XDECREF(t->config);
+    t->config = Py_NewRef(config);
     t->table = table;
     atomic_store(&t->calls, 0);
     return 0;
@@ -193,6 +230,7 @@ static void table_free(PyObject *self)
     hp_operators_forget(t);
     close_now(t);
     Py_CLEAR(t->steps);
+    Py_CLEAR(t->config);
     freefunc give = (freefunc)PyType_GetSlot(type, Py_tp_free);
     give(self);
     Py_DECREF(type);
@@ -316,8 +354,8 @@ static int put_number(PyObject *dict, const char *name, uint64_t n)
     return failed ? -1 : 0;
 }
 
-/* A design's own fields, whichever it has. */
-static int put_own(PyObject *dict, const hd_info *info)
+/* A design's own fields, whichever it has; `beside`: those alone that a snapshot does not have, as texts. */
+static int put_own(PyObject *dict, const hd_info *info, bool beside)
 {
     const hd_params *s;
     for (size_t i = 1; (s = hd_params_at(i)); i++) {
@@ -327,8 +365,10 @@ static int put_own(PyObject *dict, const hd_info *info)
             const void *in = hd_params_of_table(s, info);
             bool words = p->type == HD_PARAM_TEXT || p->type == HD_PARAM_NAME || p->type == HD_PARAM_ENUM;
             char text[256];
+            if (beside && hd_param_in_files(p)) continue;
             hd_param_print(p, in, text, sizeof text);
-            if (words ? put_text(dict, p->name, text) : put_number(dict, p->name, hd_param_number(p, in))) return -1;
+            if (words || beside ? put_text(dict, p->name, text) : put_number(dict, p->name, hd_param_number(p, in)))
+                return -1;
         }
     }
     return 0;
@@ -375,7 +415,26 @@ static PyObject *table_info(PyObject *self, void *unused)
                   put_text(dict, "lock", i.lock);
     for (size_t k = 0; !failed && k < sizeof numbers / sizeof *numbers; k++)
         failed = put_number(dict, numbers[k].name, numbers[k].number);
-    if (!failed) failed = put_own(dict, &i);
+    if (!failed) failed = put_own(dict, &i, false);
+    if (failed) Py_CLEAR(dict);
+    return dict;
+}
+
+/* What a table has that its snapshot does not, as names and texts: with them the snapshot opens as the same table. */
+static PyObject *table_beside(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    hp_table *t = (hp_table *)self;
+    hd_info i;
+    if (info_of(t, &i)) return NULL;
+    PyObject *dict = PyDict_New();
+    int failed = !dict;
+    for (size_t k = 0; !failed && k < hd_params_common.count; k++) {
+        const hd_param *p = &hd_params_common.row[k];
+        PyObject *given = hd_param_in_files(p) ? NULL : PyDict_GetItemString(t->config, p->name);
+        if (given) failed = PyDict_SetItemString(dict, p->name, given);
+    }
+    if (!failed) failed = put_own(dict, &i, true);
     if (failed) Py_CLEAR(dict);
     return dict;
 }
@@ -479,6 +538,7 @@ static PyMethodDef calls[] = {
       "(hd_load)." },
     { "counters", table_counters, METH_NOARGS,
       "counters($self)\n--\n\nExact totals since the table was opened, as a dict: batches, items, outcomes, ops." },
+    { "_beside_snapshot", table_beside, METH_NOARGS, NULL },
     { "_repeat", table_repeat, METH_O, NULL },
     { "_record_steps", table_record_steps, METH_O, NULL },
 };

@@ -37,6 +37,9 @@ typedef struct torch_abi {
     int32_t (*empty)(int64_t ndim, const int64_t *sizes, const int64_t *strides, int32_t dtype, int32_t device_type,
                      int32_t device, torch_tensor *made);
     int32_t (*clone)(torch_tensor t, torch_tensor *made);
+    int32_t (*copy)(torch_tensor to, torch_tensor from, int32_t non_blocking);
+    bool (*gradients_on)(void);
+    void (*set_gradients)(bool on); /* of this thread */
     int32_t (*library)(const char *name, const char *dispatch_key, const char *file, uint32_t line, torch_library *l);
     int32_t (*implement)(torch_library l, const char *name, torch_kernel *kernel);
     int32_t (*call)(const char *name, const char *overload, uint64_t *stack); /* as a kernel does with its stack */

@@ -99,6 +99,31 @@ class Keys(Case):
         self.assertRaises(TypeError, self.t.find, [1], key=[2])
         self.assertEqual(len(self.t), 10)
 
+    def test_a_list_that_contains_itself(self):
+        endless = []
+        endless.append(endless)
+        self.refuses("keys: sequences are nested more than 16 deep", self.t.find, endless)
+        self.refuses("values: sequences are nested more than 16 deep", self.t.insert, [1], endless)
+
+    def test_misaligned(self):
+        """The library takes values at any address, and everything else at addresses of its type."""
+        view = lambda form, n: memoryview(bytearray(n * array.array(form).itemsize + 1))[1:].cast(form)  # noqa: E731
+        keys, out = view("Q", 3), view("Q", 3)
+        for name in ("find", "contains", "touch", "erase", "find_ptr", "find_missed", "find_or_insert_ptr"):
+            self.refuses("keys: misaligned", getattr(self.t, name), keys)
+        self.refuses("scores: misaligned", self.t.touch, [1, 2, 3], out)
+        self.refuses("keys: misaligned", self.t.find, Producer(bytearray(25), UINT, 64, (3,), (CPU, 0), offset=1))
+        for name in ("score", "ptr"):
+            call = self.t.find if name == "score" else self.t.find_ptr
+            self.refuses(rf"out\['{name}'\]: misaligned", call, [1, 2, 3], out={name: out})
+        o = self.table(design="sl")
+        self.refuses("upper: misaligned", o.range, [1, 2, 3], keys, 1)
+        self.refuses(r"out\['rows'\]: misaligned", o.range, [1], [2], 1, out={"rows": view("I", 1)})
+        self.t.insert([1, 2, 3], keys)
+        self.t.find([1, 2, 3], out=out)
+        self.assertEqual(out.tolist(), keys.tolist())
+        self.takes(view("Q", 0), 0, 0)
+
     def test_errors_of_iterables(self):
         def broken():
             yield 1
@@ -150,9 +175,15 @@ class Keys(Case):
         self.takes(frozen, 2, 2)
         for dtype in ("int32", "uint32", "float64", "float32", "bool", "uint8", "float16"):
             self.refuses("keys: elements of type", self.t.find, n.array([1, 2], dtype))
-        for wrong in (n.array([1, 2], ">u8"), n.array([(1, 2)], "u4,u4"), n.array([1, 2], object), n.array(["1"]),
-                      n.array([1, 2], "complex128"), n.array([1], "M8[s]"), n.array([b"12345678"])):  # fmt: skip
-            self.refuses("keys: ", self.t.find, wrong)
+        other = f"{'>' if sys.byteorder == 'little' else '<'}"
+        for dtype, said in ((other + "u8", "uint64 of the other byte order"), (other + "f4", "float32 of the other byte order"),
+                            ("u4,u4", "structure"), ("U1", "text"), ("S8", "text"), ("complex128", "complex128"),
+                            (other + "c8", "complex64 of the other byte order"), ("longdouble", "float128"),
+                            ("M8[s]", r"datetime64\[s\]"), ("float64", "float64")):  # fmt: skip
+            self.refuses(f"keys: elements of type {said}[,;:]", self.t.find, n.zeros(2, dtype))
+            if dtype != "float64":
+                self.refuses(f"values: elements of type {said}[,;:]", self.t.insert, u64([1, 2]), n.zeros(2, dtype))
+        self.refuses("keys: elements are Python objects", self.t.find, n.array([1, 2], object))
         for wrong in (n.arange(8)[::2], n.arange(8)[::-1], n.arange(8).reshape(2, 4).T[1], n.arange(4).reshape(2, 2),
                       n.broadcast_to(n.uint64(1), (4,))):  # fmt: skip
             self.refuses("keys: ", self.t.find, wrong)
@@ -436,6 +467,9 @@ class Outputs(Case):
         r = self.t.find([1, 99, 2], out=out)
         self.t.find([3, 98, 4], out=r)
         self.assertEqual(out.tolist(), [103, 7, 104])
+        mixed = self.table("uint32", design="hive")
+        r = mixed.mixed([heddle.Op.FIND] * 2, [1, 2], array.array("I", [1, 2]))
+        self.refuses("out: the result of another kind of call", mixed.insert, [1, 2], array.array("I", [1, 2]), out=r)
         m = self.t.find_missed([1, 99, 98])
         first = m.missed
         self.assertEqual(sorted(first.key.tolist()), [98, 99])
@@ -445,7 +479,9 @@ class Outputs(Case):
     def test_wrong_results(self):
         r = self.t.find([1, 99, 2])
         for call in (lambda: self.t.find([1, 2], out=r), lambda: self.t.touch([1, 2, 3], out=r),
-                     lambda: self.table(12).find([1, 2, 3], out=r), lambda: self.t.find_missed([1, 2, 3], out=r)):  # fmt: skip
+                     lambda: self.table(12).find([1, 2, 3], out=r), lambda: self.t.find_missed([1, 2, 3], out=r),
+                     *(lambda v=value: self.table(v).find([1, 2, 3], out=r)
+                       for value in ("int64", "float64", 8, ("uint32", 2), ("uint64", (1,))))):  # fmt: skip
             self.refuses("out: the result of another kind of call", call)
         for part in (r.score, r.value):
             self.refuses("out: overlaps keys", self.t.find, part, out=r)
@@ -509,7 +545,7 @@ class Ownership(Case):
             data = u64([1, 2, 3, 4])
             for bad, text in (
                 (Producer(data, UINT, 32, (2,), (CPU, 0)), "elements of type uint32"),
-                (Producer(data, UINT, 64, (2,), (CPU, 0), lanes=2), "elements of an unknown type"),
+                (Producer(data, UINT, 64, (2,), (CPU, 0), lanes=2), "elements of type vector, which no table has"),
                 (Producer(data, UINT, 64, (2, 2), (CPU, 0)), "2 dimensions|4 bytes|.* bytes"),
                 (Producer(data, UINT, 64, (2,), (CPU, 0), strides=(2,)), "not contiguous"),
                 (Producer(data, UINT, 64, (2,), (CPU, 0), strides=(-1,)), "not contiguous"),
@@ -575,7 +611,19 @@ class Ownership(Case):
                 t.find(heddle_again)
                 return capsule
 
+        class Own(Producer):  # a TypeError that is not about the arguments of the call
+            def __dlpack__(self, **options):
+                self.streams.append(options)
+                raise TypeError("an argument is null")
+
+        class Typed(Raises):
+            dtype = "datetime64"
+
         t = self.t
+        own = of_u64(u64([1]), Own)
+        error = self.refuses("keys: an argument is null", t.find, own)
+        self.assertEqual((type(error.__cause__), len(own.streams)), (TypeError, 1))
+        self.refuses("keys: elements of type datetime64: not today", t.find, of_u64(u64([1]), Typed))
         error = self.refuses("keys: not today", t.find, of_u64(u64([1]), Raises))
         self.assertIsInstance(error.__cause__, BufferError)
         self.assertRaises(KeyboardInterrupt, t.find, of_u64(u64([1]), Interrupts))

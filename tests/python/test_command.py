@@ -2,6 +2,7 @@
 """The verbs of the command from Python: reports, traces from arrays, k-mers, stories, plots."""
 
 import collections
+import io
 import json
 import os
 import pathlib
@@ -104,6 +105,32 @@ class Traces(unittest.TestCase):
             stat = heddle.stat(path)
         self.assertEqual(stat.facts["requests"], 6)
 
+    def test_a_number_that_a_trace_cannot_have_is_an_error(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "t.oracleGeneral")
+            for name in ("sizes", "times"):
+                for wrong, said in (
+                    ([1, 2**32], "row 1 has 4294967296"), (numpy.array([2**32 + 7, 1]), "row 0 has 4294967303"),
+                    (numpy.array([1, -1]), "row 1 has -1"), ([2**70, 1], "whole numbers are needed, not object"),
+                    ([1.5, 1], "whole numbers are needed, not float64"), ([1.0, 2.0], "whole numbers are needed"),
+                    ([True, False], "whole numbers are needed, not bool"), (["1", "2"], "whole numbers are needed"),
+                    ([3], r"shape \(1,\), but there are 2 keys"), (7, r"shape \(\), but there are 2 keys"),
+                    ([[1, 2]], r"shape \(1, 2\)"), ([[1], [1, 2]], "setting an array element"),
+                    (numpy.array([1, 2], "M8[s]"), "whole numbers are needed, not datetime64"),
+                ):  # fmt: skip
+                    with self.assertRaisesRegex(heddle.Error, f"^{name}: {said}") as caught:
+                        heddle.write_trace(path, [5, 7], **{name: wrong})
+                    self.assertEqual(caught.exception.status, "HD_EINVAL")
+                    self.assertFalse(os.path.exists(path))
+            most = numpy.array([2**32 - 1, 0], "u8")
+            heddle.write_trace(path, [5, 7], sizes=most, times=most)
+            row = numpy.fromfile(path, [("time", "<u4"), ("key", "<u8"), ("size", "<u4"), ("next", "<i8")])
+            self.assertEqual((row["size"].tolist(), row["time"].tolist()), (most.tolist(), most.tolist()))
+            heddle.write_trace(path, [], sizes=[], times=[])
+            self.assertEqual(os.path.getsize(path), 0)
+            for wrong in ([1.5], [[1]], ["1"], [2**64], 5):
+                self.assertRaisesRegex(heddle.Error, "^keys: ", heddle.write_trace, path, wrong)
+
     @unittest.skipUnless(TRACE.exists(), "the trace cloudPhysicsIO is missing")
     def test_sim_equals_the_command(self):
         report = heddle.sim(TRACE, policies=["lru", "lfu"], sizes=["1%", 128])
@@ -125,6 +152,58 @@ class Traces(unittest.TestCase):
                 counts[min(word, word.translate(turned)[::-1])] += 1
         kmer, count = heddle.kmers(DATA / "lambda_virus.fa", k)
         self.assertEqual(dict(zip(heddle.letters(kmer, k), count.tolist())), dict(counts))
+
+    def test_counts_that_are_not_exact_are_an_error(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "g.fa")
+            bases = numpy.random.default_rng(1).choice(list("ACGT"), 6000)
+            pathlib.Path(path).write_text(">g\n" + "".join(bases) + "\n")
+            self.assertEqual(heddle.kmers(path, 9)[1].sum(), 6000 - 8)
+            with self.assertRaisesRegex(heddle.Error, "the counts are not exact: [0-9]+ entries did not fit"):
+                heddle.kmers(path, 9, capacity=1000)
+            for design in ("hive", "ovs", "sl"):  # 16 T are a reserved key of 32 bits
+                pathlib.Path(path).write_text(">t\n" + "T" * 20 + "ACGT\n")
+                try:
+                    kmer, count = heddle.kmers(path, 16, forward=True, design=design)
+                except heddle.Error as error:
+                    self.assertIn(f"no table of {design} can hold", str(error))
+                else:
+                    self.assertEqual(count.sum(), 9)
+
+    def test_names_of_files(self):
+        """Names that begin with a dash, and names that are no UTF-8, in every call that takes a file."""
+        genome = b">a\nACGTACGTACGTACGTACGTTGCA\n"
+        reads = {"kmers": lambda f: len(heddle.kmers(f, 3)[0]), "classify": lambda f: heddle.classify(f, [f], k=11).ok}
+        traces = {"sim": lambda f: heddle.sim(f, "txt", "lru", 2).ok, "sweep": lambda f: heddle.sweep(f, "txt", sizes=[2]).ok,
+                  "stat": lambda f: heddle.stat(f, "txt").ok}  # fmt: skip
+        before = os.getcwd()
+        self.addCleanup(os.chdir, before)
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            for name in (b"-d", b"--help", b"-", b"caf\xe9", "✓".encode()):
+                for calls, contents in ((reads, genome), (traces, b"1\n2\n1\n")):
+                    for what, call in calls.items():
+                        for form in (name, os.fsdecode(name), pathlib.Path(os.fsdecode(name))):
+                            with self.subTest(call=what, name=form):
+                                pathlib.Path(os.fsdecode(name)).write_bytes(contents)
+                                self.assertTrue(call(form))
+                                os.remove(name)
+                                with self.assertRaises(heddle.Error) as caught:
+                                    call(form)
+                                print(str(caught.exception), file=io.TextIOWrapper(io.BytesIO(), "utf-8"))
+                                self.assertIn(name.decode(errors="backslashreplace"), str(caught.exception))
+            pathlib.Path("-k.fa").write_bytes(genome)
+            report = _command.command("kmer", pathlib.Path("-k.fa"), 3, output=pathlib.Path("-o.heddle"))
+            self.assertTrue(report.ok and os.path.exists("-o.heddle"))
+            os.chdir(before)
+
+    def test_numbers_of_libraries_are_numbers(self):
+        for sizes in (numpy.array([2, 3]), [numpy.int64(2), 3], (2, 3), range(2, 4), {2: 0, 3: 0}.keys()):
+            report = heddle.sim([1, 2, 1], policies="lru", sizes=sizes, dual=numpy.bool_(False), threads=numpy.uint8(1))
+            self.assertEqual(report["size"], ["2", "3"] if isinstance(report["size"][0], str) else [2, 3])
+        self.assertEqual(_command._words({"a": numpy.array([0.5, 1]), "b": numpy.bool_(True), "c": None, "d": 0}),
+                         ["--a=0.5,1.0", "--b", "--d=0"])  # fmt: skip
+        self.assertRaises(TypeError, heddle.sim, [1], sizes={2: 3})
 
     def test_reads_are_classified(self):
         with tempfile.TemporaryDirectory() as folder:

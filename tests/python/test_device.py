@@ -293,6 +293,18 @@ class Torch(unittest.TestCase):
                 t.insert(keys, rows)
                 self.assertTrue(torch.equal(t.find(keys).value, rows))
 
+    def test_copies_of_arrays_of_this_machine_are_awaited(self):
+        with heddle.Table(capacity=1 << 20, value="int64", backend="cuda") as t:
+            keys = torch.arange(1, 1 << 18)
+            for there, here in ((keys.cuda(), keys.clone()), (keys.clone(), keys.cuda())):
+                t.clear()
+                t.insert(there, here)
+                there.zero_(), here.zero_()
+                for again in (keys, keys.cuda()):
+                    out = torch.zeros(len(keys), dtype=torch.int64)
+                    t.find(again, out=out)
+                    self.assertTrue(torch.equal(out, keys))
+
     def test_places_that_do_not_fit(self):
         keys, rows = self.arrays(10)
         with heddle.Table(capacity=1024, value=("float32", 4)) as host:

@@ -427,6 +427,101 @@ class Copies(unittest.TestCase):
                     again.close()
                 self.assertEqual(len(t), 50)
 
+    def test_every_parameter_is_kept(self):
+        """A copy has all fields of a table, whether a snapshot has them or not."""
+        rows = heddle._core.parameter_rows()
+        other = {"lock": "rw", "capacity": 512, "slots": 16, "value_bytes": 4, "seed": 5, "epoch": 3, "threads": 2, "policy": "lfu",
+                 "hash": "crc32,city32", "near": 1 << 24, "segment": 2048, "device_value_bytes": 1 << 12, "hashes": 2,
+                 "spare": 3, "copies": 1 << 16}  # fmt: skip
+        for design in [row[0] for row in heddle.rows("designs")]:
+            for row in rows:
+                if row["design"] not in (None, design) or row["name"] in ("design", "backend"):
+                    continue
+                value = other.get(row["name"], row["values"][-1] if row["values"] else 1)
+                try:
+                    t = heddle.Table(**{"capacity": 512, "design": design, row["name"]: value})
+                except heddle.Error as error:  # this design has one value of it
+                    self.assertTrue(row["design"] is None, (design, row["name"], error))
+                    continue
+                with t, self.subTest(design=design, field=row["name"]), copy.copy(t) as again:
+                    self.assertEqual(fixed(again.info), fixed(t.info))
+                    if not row["in_files"]:
+                        kept = again._beside_snapshot()
+                        self.assertEqual(kept, t._beside_snapshot())
+                        self.assertEqual(kept[row["name"]], str(value))
+
+    def test_what_a_file_decides(self):
+        """A parameter beside a file is honoured, equal to the file's, or an error that names it; never dropped."""
+        rows = heddle._core.parameter_rows()
+        values = {"backend": "host", "lock": "rw", "layout": "usual", "threads": 3, "near": 1 << 24, "pins": 64, "clock": "device",
+                  "policy": "lfu", "hash": "crc32,city32", "design": "gfsl", "copies": 1 << 16, "segment": 1 << 12}  # fmt: skip
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "t")
+            for design in ("hkv", "hive", "ovs", "sl"):
+                with table(design=design, value="uint32") as t:
+                    t.save(path)
+                    is_ = {"design": design, "policy": t.info["policy"], "capacity": t.info["capacity"], "value_bytes": 4}
+                heddle.load(path, "uint32", **is_).close()
+                for row in rows:
+                    value = values.get(row["name"], row["values"][-1] if row["values"] else 7)
+                    try:
+                        with heddle.load(path, "uint32", **{row["name"]: value}) as t:
+                            self.assertFalse(row["in_files"], row)
+                            kept = t._beside_snapshot()
+                            self.assertEqual(kept.get(row["name"], kept.get("device_value_bytes")), str(value))
+                    except heddle.Error as error:
+                        self.assertTrue(row["in_files"] or row["design"] not in (None, design), (error, row))
+                        self.assertTrue(str(error).startswith(row["name"] + ": "), error)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "t")
+            with table(design="ovs", value="uint32", segment=1024) as t:
+                t.save(path)
+            for near in ("2048", 2048, "2Ki"):
+                self.assertEqual(heddle.load(path, "uint32", near=near).info["near"], 2048)
+
+    def test_attributes_are_kept(self):
+        t = filled()
+        t.note = ["x"]
+        again = copy.deepcopy(t)
+        self.assertEqual((again.note, len(again)), (["x"], 100))
+        self.assertIsNot(again.note, t.note)
+
+    def test_every_class_of_the_package(self):
+        """An object of each public class survives copies and pickles, or says that it cannot."""
+        t = filled()
+        error = heddle.Error("why")
+        error.status = "HD_EIO"
+        things = [heddle.Policy("now"), heddle.Policy("given", "max(old, now)"), heddle.Policy("now", None, "MAX"), t.export(0, 64),
+                  error, heddle.Outcome.HIT, heddle.Op.FIND, heddle.Accum.ADD, heddle.explain, heddle.Story(),
+                  heddle.Report({"schema": "x", "rows": [{"a": 1}]}), t, t.find([1])]  # fmt: skip
+        names = {name for name in heddle.__all__ if isinstance(getattr(heddle, name), type)}
+        self.assertEqual({type(thing).__name__ for thing in things} & names, names)
+        ways = [copy.copy, copy.deepcopy]
+        ways += [lambda x, p=p: pickle.loads(pickle.dumps(x, p)) for p in range(2, pickle.HIGHEST_PROTOCOL + 1)]
+        for thing in things:
+            for way in ways:
+                if isinstance(thing, heddle.Result):
+                    self.assertRaisesRegex(TypeError, "Result", way, thing)
+                    continue
+                again = way(thing)
+                self.assertIs(type(again), type(thing))
+                self.assertEqual(state_of(again), state_of(thing))
+        self.assertEqual(heddle.Table(64, policy=copy.copy(things[1])).info["policy"], things[1].replace(" ", ""))
+
+    def test_the_parts_of_a_list(self):
+        part = filled().export(0, 64)
+        self.assertEqual(part._replace(item=None).item, None)
+        self.assertEqual(len(type(part)._make(part)), len(part))
+
+    def test_iteration_over_a_table_that_grows(self):
+        for change in (lambda t: t.grow(2 * t.info["buckets"]), lambda t: t.insert(u64(range(3000)), u64(range(3000)), grow=0.5)):
+            t = filled(800, slots=8)
+            parts = t.items(100)
+            next(parts)
+            change(t)
+            self.assertRaisesRegex(RuntimeError, "number of buckets during iteration", next, parts)
+            self.assertEqual(sum(len(part) for part in t.items(100)), len(t))
+
     def test_subclasses(self):
         t = Sub(64, "uint64")
         t.insert([1], [2])
@@ -458,6 +553,19 @@ class Copies(unittest.TestCase):
                 t.load(os.path.join(folder, "bad"))
             self.assertEqual(caught.exception.status, "HD_ECORRUPT")
             self.assertEqual(len(t), 100)
+
+
+def fixed(info):
+    """What a table and its copy have in common."""
+    return {name: thing for name, thing in info.items() if name not in ("memory_bytes", "base_buckets")}
+
+
+def state_of(thing):
+    if isinstance(thing, heddle.Table):
+        return thing.info, entries_of(thing)
+    if isinstance(thing, heddle.Listed):
+        return [part.tolist() for part in thing if part is not None]
+    return str(thing), getattr(thing, "status", None), vars(thing) if isinstance(thing, heddle.Report) else None
 
 
 class Sub(heddle.Table):

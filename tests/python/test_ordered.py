@@ -45,8 +45,28 @@ class Ordered(unittest.TestCase):
         self.assertEqual(r.key.tolist(), [10, 0])
         with self.assertRaisesRegex(heddle.Error, "out: find has no output 'key'"):
             t.find(u64(1, 2, 3), out={"key": key})
-        with self.assertRaisesRegex(heddle.Error, "several rows"):
-            t.range(u64(1), u64(2), 3, out={"key": u64(0)})
+
+    def test_own_arrays_of_ranges(self):
+        t = heddle.Table(1000, ("uint32", 2), design="sl")
+        t.insert([10, 20, 30], [[1, 2], [3, 4], [5, 6]])
+        block = lambda form, *shape: memoryview(bytearray(b"\7" * 48)).cast(form, shape)  # noqa: E731
+        key, value, rows, more = block("Q", 2, 3), block("I", 2, 3, 2), array("I", [9, 9]), bytearray(2)
+        out = {"key": key, "value": value, "rows": rows, "more": more}
+        self.assertIs(t.range(u64(5, 25), u64(25, 99), 3, out=out), out)
+        kept = int.from_bytes(b"\7" * 8, "little")
+        self.assertEqual(key.tolist(), [[10, 20, kept], [30, kept, kept]])
+        self.assertEqual([r[:n] for r, n in zip(value.tolist(), (2, 1))], [[[1, 2], [3, 4]], [[5, 6]]])
+        self.assertEqual((rows.tolist(), list(more)), ([2, 1], [0, 0]))
+        for pattern, wrong in (
+            ("out\\['key'\\]: 1 dimensions instead of 2", {"key": u64(0, 0)}),
+            ("out\\['key'\\]: 2 rows for each key, but the limit is 3", {"key": memoryview(bytearray(32)).cast("Q", (2, 2))}),
+            ("out: 1 dimensions instead of 3", {"value": array("I", range(12))}),
+            ("out\\['rows'\\]: elements of type uint64", {"rows": u64(0, 0)}),
+            ("out: range has no output 'score'", {"score": u64(0, 0)}),
+            ("out: an item of range has several rows; pass a dict of arrays", u64(0, 0)),
+        ):
+            with self.assertRaisesRegex(heddle.Error, f"^{pattern}"):
+                t.range(u64(5, 25), u64(25, 99), 3, out=wrong)
 
     def test_ranges(self):
         t = heddle.Table(1000, ("uint32", 2), design="sl")

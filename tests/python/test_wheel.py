@@ -19,6 +19,10 @@ import zipfile
 
 import heddle
 
+TOP = pathlib.Path(os.environ.get("top_srcdir", pathlib.Path(__file__).parents[2])).resolve()
+sys.path.append(str(TOP / "python"))
+import backend  # noqa: E402
+
 WHEEL = os.environ.get("HEDDLE_WHEEL", "")
 MOST_BYTES, MOST_BYTES_CUDA = 3 << 20, 30 << 20
 IMPORT_MS = 30
@@ -132,15 +136,45 @@ import heddle
 print([(r["name"], [(p["name"], bool(p["placed"])) for p in r["parameters"]]) for r in heddle._core.call_rows()])
 print([n for n in dir(heddle._core.Table) if not n.startswith("_")])
 print([n for n in dir(heddle._core) if not n.startswith("_")])
+print([n for n in dir(heddle._core.Result) if not n.startswith("_")])
 """
-        rows, members, names = map(eval, self.run_(self.python, "-c", code).splitlines())
+        rows, members, names, results = map(eval, self.run_(self.python, "-c", code).splitlines())
         for name, parameters in rows:
             arguments = methods[name].args
             self.assertEqual([a.arg for a in arguments.args][1:], [p for p, placed in parameters if placed], name)
             self.assertEqual([a.arg for a in arguments.kwonlyargs], [p for p, placed in parameters if not placed], name)
         self.assertEqual(set(members) - set(methods) - attributes, set())
         declared = {getattr(n, "name", None) or getattr(getattr(n, "target", None), "id", None) for n in tree.body}
-        self.assertEqual(set(names) - declared, set())
+        self.assertEqual(set(names), declared - {None, "ArrayLike"})
+        self.assertLessEqual(attributes | set(methods) - {"__init__", "__len__"}, set(members))
+        (result,) = [n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == "Result"]
+        told = {n.target.id for n in result.body if isinstance(n, ast.AnnAssign)}
+        self.assertEqual(set(results), told)
+
+    def test_a_wheel_appears_whole(self):
+        path = pathlib.Path(self.folder.name) / "x.whl"
+        wheel = backend.Wheel(path)
+        wheel.add("a", b"1")
+        self.assertFalse(path.exists())
+        wheel.close("x.dist-info")
+        self.assertEqual(zipfile.ZipFile(path).testzip(), None)
+        self.assertEqual([p.name for p in path.parent.glob("x.whl*")], ["x.whl"])
+
+    def test_all_that_a_build_lacks_is_named_at_once(self):
+        code = f"import sys; sys.path.insert(0, {os.path.dirname(backend.__file__)!r}); import backend\n"
+        code += "with backend.named_if_missing(): raise backend.Failed('a step')"
+        done = subprocess.run([sys.executable, "-c", code], env={"PATH": "/nowhere"}, text=True, capture_output=True)
+        self.assertEqual((done.returncode, done.stderr.count("\n")), (1, 1), done.stderr)
+        for word in ("make", "a C compiler", "xxhash.h", "zstd.h", "apt-get install", "libxxhash-dev"):
+            self.assertIn(word, done.stderr)
+        if not backend.missing():  # else the machine lacks something
+            with self.assertRaisesRegex(backend.Failed, "^a step$"), backend.named_if_missing():
+                raise backend.Failed("a step")
+
+    def test_the_museum_is_said_to_be_missing(self):
+        done = subprocess.run([self.home / "bin" / "heddle", "museum"], env=self.environment, text=True, capture_output=True)
+        self.assertEqual(done.returncode, 4)
+        self.assertIn("a Python package has none", done.stderr)
 
     def checker(self, *words):
         """A program of the environment that runs the tests, on the wheel."""
