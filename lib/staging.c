@@ -7,9 +7,6 @@
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "base/ask.h"
 #include "base/op.h"
@@ -26,33 +23,38 @@ const hd_staging_sizes hd_staging_usual = { 4 << 20, 64 << 10 };
 /* ---- Copies by several threads --------------------------------------------------------------- */
 
 /* A thread copies at most about 10 GB/s; eight fill the bus. */
-static int copy_threads(uint64_t bytes)
+static uint32_t copy_threads(uint64_t bytes)
 {
-#ifdef _OPENMP
     enum { MOST = 8, BYTES_EACH = 128 << 10 };
-    uint64_t n = bytes / BYTES_EACH, most = (uint64_t)omp_get_max_threads();
+    uint64_t n = bytes / BYTES_EACH;
+    if (n <= 1) return 1;
+    uint64_t most = hd_team_usual();
     if (n > most) n = most;
-    return n > 1 ? (int)hd_team(n > MOST ? MOST : (uint32_t)n) : 1;
-#else
-    return (void)bytes, 1;
-#endif
+    return n > MOST ? MOST : (uint32_t)n;
+}
+
+/* A copy is as much work as an item for each KiB. */
+static uint64_t copy_items(uint64_t bytes) { return bytes >> 10; }
+
+typedef struct copying {
+    uint8_t *to;
+    const uint8_t *from;
+    uint64_t bytes;
+} copying;
+
+static void copy_share(hd_team *m, uint32_t t, uint32_t many, void *context)
+{
+    copying *c = (copying *)context;
+    (void)m;
+    uint64_t each = (c->bytes / many + ALIGN - 1) / ALIGN * ALIGN, at = each * t;
+    uint64_t n = at < c->bytes ? c->bytes - at : 0;
+    memcpy(c->to + at, c->from + at, (size_t)(n < each ? n : each));
 }
 
 static void copy_bytes(uint8_t *to, const uint8_t *from, uint64_t bytes)
 {
-    int threads = copy_threads(bytes);
-    uint64_t each = (bytes / (uint64_t)threads + ALIGN - 1) / ALIGN * ALIGN;
-    if (threads == 1) {
-        memcpy(to, from, (size_t)bytes);
-        return;
-    }
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads)
-#endif
-    for (int t = 0; t < threads; t++) {
-        uint64_t at = each * (uint64_t)t, n = at < bytes ? bytes - at : 0;
-        memcpy(to + at, from + at, (size_t)(n < each ? n : each));
-    }
+    copying c = { to, from, bytes };
+    hd_team_run(copy_threads(bytes), copy_items(bytes), copy_share, &c);
 }
 
 /* ---- A block: the arrays of a batch one after another ---------------------------------------- */
@@ -341,24 +343,33 @@ static void copy_rows(const pieces *s, const hd_array *a, const uint8_t *rows, c
 /* Where an output is behind the inputs. */
 static uint64_t out_at(const block *k, int array) { return k->at[array] - k->in_bytes; }
 
-/* slot: the outputs of the piece. */
+/* Rows of a piece: slot has its outputs. */
+typedef struct scattering {
+    const pieces *s;
+    const hd_array *a;
+    const uint8_t *rows, *slot;
+    uint64_t first, n;
+} scattering;
+
+static void scatter_share(hd_team *m, uint32_t t, uint32_t many, void *context)
+{
+    const scattering *c = (const scattering *)context;
+    const pieces *s = c->s;
+    uint64_t from = hd_team_share(c->n, t, many), to = hd_team_share(c->n, t + 1, many);
+    (void)m;
+    if (s->rows < s->k.arrays) {
+        const uint8_t *written = c->slot + out_at(&s->k, s->rows);
+        copy_rows(s, c->a, c->rows, (const uint32_t *)(const void *)written, c->first, from, to);
+    } else {
+        copy_written(s, c->a, c->rows, c->slot + out_at(&s->k, s->outcome), c->first, from, to);
+    }
+}
+
 static void scatter_written(const pieces *s, const hd_array *a, const uint8_t *rows, const uint8_t *slot,
                             uint64_t first, uint64_t n)
 {
-    enum { ROWS = 1024 };
-    int threads = copy_threads(n * a->row);
-    int64_t parts = (int64_t)((n + ROWS - 1) / ROWS);
-    (void)threads;
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) if (threads > 1)
-#endif
-    for (int64_t p = 0; p < parts; p++) {
-        uint64_t from = (uint64_t)p * ROWS, to = from + ROWS < n ? from + ROWS : n;
-        if (s->rows < s->k.arrays)
-            copy_rows(s, a, rows, (const uint32_t *)(const void *)(slot + out_at(&s->k, s->rows)), first, from, to);
-        else
-            copy_written(s, a, rows, slot + out_at(&s->k, s->outcome), first, from, to);
-    }
+    scattering c = { s, a, rows, slot, first, n };
+    hd_team_run(copy_threads(n * a->row), copy_items(n * a->row), scatter_share, &c);
 }
 
 /* Appends the piece's rows of a list; item numbers are those of the batch. */

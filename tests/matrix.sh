@@ -10,7 +10,7 @@
 #   debug       no optimisation                          verify      --enable-verify: checks promises and invariants
 #   nothread    without OpenMP
 #   asan-gcc    address, undefined, leaks                asan-clang  the same with another compiler
-#   valgrind    test programs, memcheck, fewer rounds    tsan        test programs, clang, libomp with Archer: races
+#   valgrind    test programs, memcheck, fewer rounds    tsan        test programs, clang: races
 #   msan        test programs of the core, clang, no OpenMP: uninitialised memory. Tests that read JSON are left out:
 #               jansson is not instrumented, so the sanitizer takes what it writes for uninitialised
 #   cppcheck, clang-tidy, fanalyzer, shellcheck          static analysis without a build: tests/analyse.sh
@@ -53,11 +53,9 @@ setting() {
     want=$(first valgrind)
     ;;
   tsan)
-    # gcc's libgomp is not instrumented and reports races that are none; libomp tells Archer what it synchronises.
     cc=$clang configure=(--enable-sanitize=thread CFLAGS='-g -O1') check=("$programs")
-    archer=$([ -n "$clang" ] && find -L "$($clang -print-resource-dir)/../.." -maxdepth 1 -name libarcher.so 2>/dev/null | head -n 1)
-    environment=(TSAN_OPTIONS=ignore_noninstrumented_modules=1:allocator_may_return_null=1 OMP_TOOL_LIBRARIES="$archer" HEDDLE_TEST_SECONDS=7200)
-    want=$archer
+    environment=(TSAN_OPTIONS=ignore_noninstrumented_modules=1:allocator_may_return_null=1 HEDDLE_TEST_SECONDS=7200)
+    want=$clang
     ;;
   msan)
     cc=$clang want=$clang configure=('--enable-sanitize=memory' --disable-openmp CFLAGS='-g -O1') check=("TESTS=$core")

@@ -274,11 +274,8 @@ else
 4 | | ulimit -v 60000; heddle run
 4 | | ulimit -v 100000; heddle run
 4 | | ulimit -v 200000; heddle run
+0 | | ulimit -v 200000; OMP_NUM_THREADS=64 heddle run hkv.serve.ref batch=4096x4
 END_OF_TABLE
-  # LLVM's OpenMP ends the process itself if a thread is refused
-  if ldd "$HEDDLE" | grep -q libomp; then skip 'threads that are refused' "LLVM's OpenMP aborts"
-  else table <<<'4 | | ulimit -v 200000; OMP_NUM_THREADS=64 heddle run hkv.serve.ref batch=4096x4'
-  fi
 fi
 table <<'END_OF_TABLE'
 0 | | env -i PATH="$PATH" heddle run hkv.serve.ref batch=64x4

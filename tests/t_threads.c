@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_threads.c - several host threads on one table, with every lock that allows it: entries are conserved and counters
- * exact. And one batch on several OpenMP threads: the results are the same as on one.
+ * exact. And one batch on a team of threads: the results are the same as on one.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -321,7 +321,7 @@ static void compare(const shown *one, const shown *many)
     check(memcmp(one, many, sizeof *one) == 0, "outputs or contents differ");
 }
 
-static void openmp_does_not_show(void **state)
+static void teams_do_not_show(void **state)
 {
     static const char *const policies[] = { "lru", "custom", "lfu" };
     static const uint32_t counts[] = { 2, 3, 8 };
@@ -381,6 +381,6 @@ static void pins_of_other_threads(void **state)
 }
 
 static const struct CMUnitTest threads[] = { unit(host_threads), unit(sums_are_exact), unit(reasons_are_private),
-                                             unit(pins_of_other_threads), unit(openmp_does_not_show) };
+                                             unit(pins_of_other_threads), unit(teams_do_not_show) };
 
 int main(void) { return test_run(threads); }

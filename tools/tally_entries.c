@@ -4,12 +4,10 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "base/ask.h"
 #include "base/error.h"
+#include "base/team.h"
 #include "tools/memory.h"
 #include "tools/tally.h"
 
@@ -219,7 +217,7 @@ typedef struct spectrum {
 /* One for each thread: they are added up at the end. */
 typedef struct spectra {
     spectrum *of; /* (threads) */
-    int threads;
+    uint32_t threads;
 } spectra;
 
 static void spectrum_keep(spectrum *s, uint64_t times)
@@ -243,25 +241,35 @@ static void spectrum_add(spectrum *s, uint64_t times)
         spectrum_keep(s, times);
 }
 
+typedef struct adding {
+    const spectra *s;
+    const tally *t;
+    const listed *l;
+} adding;
+
+static void add_share(hd_team *m, uint32_t part, uint32_t many, void *context)
+{
+    const adding *a = (const adding *)context;
+    uint64_t to = hd_team_share(a->l->n, part + 1, many);
+    (void)m;
+    for (uint64_t i = hd_team_share(a->l->n, part, many); i < to; i++)
+        spectrum_add(&a->s->of[part], count_at(a->t, a->l, i));
+}
+
 static hd_status spectra_visit(void *context, const tally *t, const listed *l)
 {
     const spectra *s = (const spectra *)context;
+    adding a = { s, t, l };
     bool refused_any = false;
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(s->threads) reduction(|| : refused_any)
-#endif
-    for (int part = 0; part < s->threads; part++) {
-        uint64_t each = l->n / (uint64_t)s->threads + 1, from = each * (uint64_t)part, to = from + each;
-        for (uint64_t i = from; i < to && i < l->n; i++) spectrum_add(&s->of[part], count_at(t, l, i));
-        refused_any = refused_any || s->of[part].refused;
-    }
+    hd_team_run(s->threads, l->n, add_share, &a);
+    for (uint32_t part = 0; part < s->threads; part++) refused_any = refused_any || s->of[part].refused;
     return refused_any ? hd_fail(HD_ENOMEM, "the histogram's memory was refused") : HD_OK;
 }
 
 /* Into the first of them. */
 static void spectra_merge(spectra *s)
 {
-    for (int i = 1; i < s->threads; i++) {
+    for (uint32_t i = 1; i < s->threads; i++) {
         for (uint64_t times = 0; times < FEW; times++) s->of->few[times] += s->of[i].few[times];
         for (size_t j = 0; j < s->of[i].manys; j++) spectrum_keep(s->of, s->of[i].many[j]);
     }
@@ -302,10 +310,7 @@ static hd_status spectra_fill(const tally *t, spectra *s)
 
 hd_status tally_spectrum(const tally *t, tally_step **row, size_t *rows)
 {
-    spectra s = { NULL, 1 };
-#ifdef _OPENMP
-    s.threads = omp_get_max_threads();
-#endif
+    spectra s = { NULL, hd_team_usual() };
     s.of = (spectrum *)calloc((size_t)s.threads, sizeof *s.of);
     hd_status e = s.of ? spectra_fill(t, &s) : HD_ENOMEM;
     tally_step *out = e ? NULL : (tally_step *)malloc((FEW + s.of->manys) * sizeof *out);
@@ -314,7 +319,7 @@ hd_status tally_spectrum(const tally *t, tally_step **row, size_t *rows)
         *rows = spectrum_steps(s.of, out);
         *row = out;
     }
-    for (int i = 0; s.of && i < s.threads; i++) free(s.of[i].many);
+    for (uint32_t i = 0; s.of && i < s.threads; i++) free(s.of[i].many);
     free(s.of);
     return e;
 }

@@ -7,11 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 #include "base/error.h"
+#include "base/team.h"
 #include "tools/chunks.h"
 #include "tools/counter.h"
 #include "tools/input.h"
@@ -93,9 +91,7 @@ typedef struct kmer_count {
 /* Threads that read. Beside a device all can; beside threads that count one of eight is enough. */
 static uint32_t reading_threads(const tally *t, uint64_t threads)
 {
-#ifdef _OPENMP
-    if (threads == 0) threads = (uint64_t)omp_get_max_threads();
-#endif
+    if (threads == 0) threads = hd_team_usual();
     return t->device ? (uint32_t)threads : (uint32_t)(1 + threads / 8);
 }
 

@@ -15,10 +15,6 @@
  */
 #include <string.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "base/op.h"
 #include "ref/hkv/ahead.h"
 #include "ref/hkv/lists.h"
@@ -238,7 +234,8 @@ static uint64_t block_of(const hkv_view *v, const course *c)
 
 /* Thread t of many, and what it has of its own. */
 typedef struct worker {
-    uint64_t t, many;
+    hd_team *team;
+    uint32_t t, many;
     hkv_view view;
     gone_list gone;
     hkv_turns *turns; /* NULL: alone */
@@ -279,11 +276,7 @@ static void run_blocks(worker *k, const course *c, uint64_t block, uint8_t (*lis
         k->gone.first = p.first;
         k->gone.listed = listed[flags];
         run_part(&k->view, c, &p, &k->gone, k->tally);
-#ifdef _OPENMP
-        if (k->many > 1) {
-#pragma omp barrier
-        }
-#endif
+        hd_team_meet(k->team);
         if (c->evicts && !k->gone.alone)
             k->gone.n = hkv_rows_place(&k->view, b, k->gone.rows, p.first, p.last - p.first, listed[flags], k->gone.n);
     }
@@ -323,27 +316,30 @@ static uint64_t list_missed(const hkv_view *v, const hd_batch *b, uint64_t first
 static void run_share(worker *k, const course *c, uint64_t *missed_before)
 {
     const hd_batch *b = c->b;
-    part p = { hkv_share(b->n, k->t, k->many), hkv_share(b->n, k->t + 1, k->many), NULL, k->t, 1 };
+    part p = { hd_team_share(b->n, k->t, k->many), hd_team_share(b->n, k->t + 1, k->many), NULL, k->t, 1 };
     run_part(&k->view, c, &p, &k->gone, k->tally);
     if (b->op != HD_OP_FIND_MISSED || !hkv_list_wanted(b)) return;
-    uint64_t at = hkv_add_in_turn(k->many, k->tally[HD_MISS], missed_before, NULL, NULL);
+    uint64_t at = hkv_add_in_turn(k->team, k->t, k->tally[HD_MISS], missed_before, NULL, NULL);
     list_missed(&k->view, b, p.first, p.last, at);
 }
 
 /* What the threads of a batch have in common. */
 typedef struct keyed {
+    hkv_view *v;
     const course *how;
     uint64_t block, missed, pinned, listed_all;
     uint8_t listed[2][HKV_TURNS_MOST];
     uint64_t *tally;
 } keyed;
 
-/* Thread t of many. */
-static void run_worker(hkv_view *v, keyed *all, uint64_t t, uint64_t many)
+static void run_worker(hd_team *m, uint32_t t, uint32_t many, void *context)
 {
+    keyed *all = (keyed *)context;
+    hkv_view *v = all->v;
     const course *c = all->how;
     const hd_batch *b = c->b;
     worker k;
+    k.team = m;
     k.t = t;
     k.many = many;
     worker_begin(&k, v, c);
@@ -354,28 +350,22 @@ static void run_worker(hkv_view *v, keyed *all, uint64_t t, uint64_t many)
     else
         run_blocks_together(&k, c, all->block, all->listed);
     if (b->op == HD_OP_FIND_OR_INSERT_PTR && b->ptr)
-        give_pointers(v, b, hkv_share(b->n, t, many), hkv_share(b->n, t + 1, many));
+        give_pointers(v, b, hd_team_share(b->n, t, many), hd_team_share(b->n, t + 1, many));
     if (t == 0) all->listed_all = k.gone.n;
-    hkv_add_in_turn(many, worker_pins(&k, v), &all->pinned, k.tally, all->tally);
+    hkv_add_in_turn(m, t, worker_pins(&k, v), &all->pinned, k.tally, all->tally);
 }
 
 static void run_keyed(hkv_view *v, const hd_batch *b, hkv_when when, uint64_t *tally)
 {
     const course c = course_of(v, b, when);
     keyed all;
+    all.v = v;
     all.how = &c;
     all.block = block_of(v, &c);
     all.missed = all.pinned = all.listed_all = 0;
     all.tally = tally;
     uint32_t threads = all.block && b->n >= HKV_PARALLEL_ITEMS ? when.threads : 1;
-    (void)threads;
-#ifdef _OPENMP
-    if (threads > 1) {
-#pragma omp parallel num_threads((int)threads)
-        run_worker(v, &all, (uint64_t)omp_get_thread_num(), (uint64_t)omp_get_num_threads());
-    } else /* a team of one thread takes longer than a short batch */
-#endif
-        run_worker(v, &all, 0, 1);
+    hd_team_run(threads, b->n, run_worker, &all);
     if (all.pinned) v->pins = (v->pins + all.pinned) & (PINS_OF_OTHERS - 1); /* readers may run at the same time */
     if (c.evicts && b->count) *b->count = all.listed_all;
     if (b->op == HD_OP_FIND_MISSED && b->count) *b->count = all.missed;

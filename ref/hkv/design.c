@@ -5,10 +5,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "base/design.h"
 #include "base/error.h"
 #include "base/op.h"
@@ -76,13 +72,8 @@ static void hkv_close(void *state, const hd_seams *s)
 
 static uint32_t threads_of(const hd_info *info)
 {
-#ifdef _OPENMP
-    uint32_t most = (uint32_t)omp_get_max_threads();
+    uint32_t most = hd_team_usual();
     return info->threads ? info->threads : most < HD_THREADS_MOST ? most : HD_THREADS_MOST;
-#else
-    (void)info;
-    return 1;
-#endif
 }
 
 /* 2^64 * rest / rows, rounded up; rest < rows. */
@@ -192,7 +183,7 @@ hd_status hkv_open_over(const hd_info *info, const hd_seams *s, uint8_t *far, vo
     }
     /* a kernel that adds to a value may read others in its words, which may have no entries (gpu/add.h) */
     if (info->value_bytes % 4) clear_values(&h->view, far);
-    hkv_clear(&h->view, hd_team(h->threads));
+    hkv_clear(&h->view, h->threads);
     *state = h;
     return HD_OK;
 }
@@ -220,7 +211,7 @@ static hd_status hkv_run(void *state, uint32_t row, const hd_batch *b, hd_when w
 {
     (void)row;
     hkv *h = (hkv *)state;
-    hkv_when w = { when.clock, when.per_item, when.epoch, hd_team(h->threads), when.opened };
+    hkv_when w = { when.clock, when.per_item, when.epoch, h->threads, when.opened };
     uint32_t admit_always = h->view.admit_always;
     if (when.by_score) h->view.admit_always = 0; /* no other batch uses this state */
     hkv_run_batch(&h->view, b, w, tally);
@@ -284,7 +275,7 @@ static bool hkv_put_at(void *state, const hd_entry *e)
 
 static void hkv_move(void *from, void *to)
 {
-    hkv_move_all(&((hkv *)from)->view, &((hkv *)to)->view, hd_team(((hkv *)to)->threads));
+    hkv_move_all(&((hkv *)from)->view, &((hkv *)to)->view, ((hkv *)to)->threads);
 }
 
 static const char *unfit(const hd_variant_row *row, const hd_info *info, const hd_batch *b)

@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "ref/hkv/digests.h"
 #include "ref/hkv/hkv.h"
+#include "ref/hkv/lists.h"
 
 /* The child of bucket b that the key of entry e can move to; HKV_NOWHERE for a stray. */
 static uint64_t child(const hkv_view *to, uint64_t key, uint64_t b, uint64_t times)
@@ -69,14 +70,25 @@ static uint64_t move_bucket(const hkv_view *from, uint64_t b, hkv_view *to, bool
     return seen;
 }
 
+typedef struct moving {
+    const hkv_view *from;
+    hkv_view *to;
+    uint64_t strays;
+} moving;
+
+static void move_share(hd_team *m, uint32_t t, uint32_t many, void *context)
+{
+    moving *g = (moving *)context;
+    uint64_t strays = 0, last = hd_team_share(g->from->buckets, t + 1, many);
+    for (uint64_t b = hd_team_share(g->from->buckets, t, many); b < last; b++)
+        strays += move_bucket(g->from, b, g->to, false);
+    hkv_add_in_turn(m, t, strays, &g->strays, NULL, NULL);
+}
+
 void hkv_move_all(const hkv_view *from, hkv_view *to, uint32_t threads)
 {
-    uint64_t strays = 0;
-    (void)threads;
-#ifdef _OPENMP
-#pragma omp parallel for reduction(+ : strays) num_threads((int)threads) if (threads > 1 && from->buckets > 1 << 13)
-#endif
-    for (uint64_t b = 0; b < from->buckets; b++) strays += move_bucket(from, b, to, false);
-    for (uint64_t b = 0; strays && b < from->buckets; b++) move_bucket(from, b, to, true);
+    moving g = { from, to, 0 };
+    hd_team_run(from->buckets > 1 << 13 ? threads : 1, hkv_capacity(from), move_share, &g);
+    for (uint64_t b = 0; g.strays && b < from->buckets; b++) move_bucket(from, b, to, true);
     to->pins = from->pins;
 }

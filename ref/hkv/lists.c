@@ -16,27 +16,13 @@ void hkv_list_put(const hkv_view *v, const hd_batch *b, uint64_t at, uint64_t ke
         memcpy((char *)b->list_value + at * v->value_bytes, value, v->value_bytes);
 }
 
-static uint64_t add(uint64_t mine, uint64_t *sum, const uint64_t *counts, uint64_t *tally)
+uint64_t hkv_add_in_turn(hd_team *m, uint32_t t, uint64_t mine, uint64_t *sum, const uint64_t *counts, uint64_t *tally)
 {
+    hd_team_turn_take(m, t);
     uint64_t before = *sum;
     *sum += mine;
     for (int o = 0; counts && o < HD_OUTCOME_COUNT; o++) tally[o] += counts[o];
-    return before;
-}
-
-uint64_t hkv_add_in_turn(uint64_t threads, uint64_t mine, uint64_t *sum, const uint64_t *counts, uint64_t *tally)
-{
-    uint64_t before = 0;
-#ifdef _OPENMP
-    if (threads > 1) {
-#pragma omp for ordered schedule(static, 1)
-        for (uint64_t k = 0; k < threads; k++)
-#pragma omp ordered
-            before = add(mine, sum, counts, tally);
-    } else
-#endif
-        before = add(mine, sum, counts, tally);
-    (void)threads;
+    hd_team_turn_give(m, t);
     return before;
 }
 

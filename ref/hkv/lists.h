@@ -5,6 +5,7 @@
 #ifndef HD_HKV_LISTS_H
 #define HD_HKV_LISTS_H
 
+#include "base/team.h"
 #include "ref/hkv/hkv.h"
 
 static inline bool hkv_list_wanted(const hd_batch *b)
@@ -16,10 +17,10 @@ static inline bool hkv_list_wanted(const hd_batch *b)
 void hkv_list_put(const hkv_view *v, const hd_batch *b, uint64_t at, uint64_t key, const void *value, uint64_t score,
                   uint64_t item);
 
-/* Adds up what the threads of a parallel region have counted, in the order of the threads: `mine` to *sum, and counts
- * (HD_OUTCOME_COUNT; NULL: there are none) to tally. Returns the sum of the threads before this one. Every thread of
- * the region calls it. */
-uint64_t hkv_add_in_turn(uint64_t threads, uint64_t mine, uint64_t *sum, const uint64_t *counts, uint64_t *tally);
+/* Adds up what the threads of a team have counted, in the order of the threads: `mine` to *sum, and counts
+ * (HD_OUTCOME_COUNT; NULL: there are none) to tally. Returns the sum of the threads before thread t. Every thread of
+ * the team calls it equally often. */
+uint64_t hkv_add_in_turn(hd_team *m, uint32_t t, uint64_t mine, uint64_t *sum, const uint64_t *counts, uint64_t *tally);
 
 /* ---- Rows that wait -------------------------------------------------------------------------- */
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "ref/hkv/hkv.h"
+#include "ref/hkv/lists.h"
 
 static bool is_empty(const hkv_view *v, uint64_t e) { return v->digest[e] == HKV_NO_DIGEST; }
 
@@ -66,15 +67,25 @@ static uint64_t promote_bucket(const hkv_view *v, uint64_t b)
     }
 }
 
+typedef struct promotion {
+    hkv_view *v;
+    uint64_t first, buckets, moved;
+} promotion;
+
+static void promote_share(hd_team *m, uint32_t t, uint32_t many, void *context)
+{
+    promotion *p = (promotion *)context;
+    uint64_t moved = 0, last = hd_team_share(p->buckets, t + 1, many);
+    for (uint64_t b = hd_team_share(p->buckets, t, many); b < last; b++) moved += promote_bucket(p->v, p->first + b);
+    hkv_add_in_turn(m, t, moved, &p->moved, NULL, NULL);
+}
+
 uint64_t hkv_promote(hkv_view *v, uint64_t start, uint64_t n, uint32_t threads)
 {
     uint64_t first = start / v->slots + (start % v->slots != 0),
-             last = (start + n) / v->slots + ((start + n) % v->slots != 0), moved = 0;
-    (void)threads;
+             last = (start + n) / v->slots + ((start + n) % v->slots != 0);
     if (!v->far || !v->striped) return 0;
-#ifdef _OPENMP
-#pragma omp parallel for num_threads((int)threads) reduction(+ : moved) if (threads > 1 && n > 1 << 16)
-#endif
-    for (uint64_t b = first; b < last; b++) moved += promote_bucket(v, b);
-    return moved;
+    promotion p = { v, first, last > first ? last - first : 0, 0 };
+    hd_team_run(n > 1 << 16 ? threads : 1, n, promote_share, &p);
+    return p.moved;
 }

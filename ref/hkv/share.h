@@ -7,10 +7,7 @@
 
 #include "ref/hkv/hkv.h"
 
-enum { HKV_PARALLEL_ITEMS = 2048 }; /* fewer items are not worth waking threads for: a fork costs some 10 us */
-
-/* A share of 0 .. n - 1 for thread t of many. */
-static inline uint64_t hkv_share(uint64_t n, uint64_t t, uint64_t many) { return n / many * t + (n % many * t) / many; }
+enum { HKV_PARALLEL_ITEMS = 2048 }; /* fewer items are not worth waking threads for: that takes some 10 us */
 
 /* Which of so many threads runs the items of bucket b. Neighbours are in different shares: all threads take part in a
  * batch whose keys are in one part of the table. */

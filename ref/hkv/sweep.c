@@ -4,10 +4,6 @@
  */
 #include <string.h>
 
-#ifdef _OPENMP
-#include <omp.h>
-#endif
-
 #include "base/op.h"
 #include "predicates/predicate.h"
 #include "ref/hkv/lists.h"
@@ -45,52 +41,49 @@ static bool scan_lists(const hd_batch *b, bool exports)
     return exports && (b->list_key || b->list_value || b->list_score || b->list_item);
 }
 
-/* Thread t of many scans its share of the batch's slots. *found grows by what it finds. */
-static void scan_share(hkv_view *v, const hd_batch *b, uint64_t t, uint64_t many, uint64_t *found)
+typedef struct sweep {
+    hkv_view *v;
+    const hd_batch *b;
+    uint64_t found;
+} sweep;
+
+/* Scans a share of the batch's slots. */
+static void scan_share(hd_team *m, uint32_t t, uint32_t many, void *context)
 {
+    sweep *s = (sweep *)context;
+    hkv_view *v = s->v;
+    const hd_batch *b = s->b;
     bool exports = b->op == HD_OP_EXPORT || b->op == HD_OP_EXPORT_IF, list = scan_lists(b, exports);
     uint64_t start = exports ? b->start : 0, n = exports ? b->n : hkv_capacity(v);
-    uint64_t first = start + hkv_share(n, t, many), last = start + hkv_share(n, t + 1, many);
+    uint64_t first = start + hd_team_share(n, t, many), last = start + hd_team_share(n, t + 1, many);
     uint32_t predicate = hd_predicate_of(b);
     uint64_t mine = list && many == 1 ? 0 : scan(v, b, predicate, first, last, false, 0);
-    uint64_t at = hkv_add_in_turn(many, mine, found, NULL, NULL);
+    uint64_t at = hkv_add_in_turn(m, t, mine, &s->found, NULL, NULL);
     if (list) mine = scan(v, b, predicate, first, last, true, at);
-    if (list && many == 1) *found = mine;
+    if (list && many == 1) s->found = mine;
 }
 
 void hkv_run_scan(hkv_view *v, const hd_batch *b, hkv_when when)
 {
     bool exports = b->op == HD_OP_EXPORT || b->op == HD_OP_EXPORT_IF;
-    uint64_t n = exports ? b->n : hkv_capacity(v), found = 0;
-    uint32_t threads = n < HKV_PARALLEL_ITEMS ? 1 : when.threads;
-    (void)threads;
-#ifdef _OPENMP
-    if (threads > 1) {
-#pragma omp parallel num_threads((int)threads)
-        scan_share(v, b, (uint64_t)omp_get_thread_num(), (uint64_t)omp_get_num_threads(), &found);
-    } else
-#endif
-        scan_share(v, b, 0, 1, &found);
-    if (b->count) *b->count = found;
+    uint64_t n = exports ? b->n : hkv_capacity(v);
+    sweep s = { v, b, 0 };
+    hd_team_run(n < HKV_PARALLEL_ITEMS ? 1 : when.threads, n, scan_share, &s);
+    if (b->count) *b->count = s.found;
 }
 
-static void clear_share(hkv_view *v, uint64_t t, uint64_t many)
+static void clear_share(hd_team *m, uint32_t t, uint32_t many, void *context)
 {
-    uint64_t entries = hkv_capacity(v), last = hkv_share(entries, t + 1, many);
-    for (uint64_t e = hkv_share(entries, t, many); e < last; e++) hkv_make_empty(v, e);
+    hkv_view *v = (hkv_view *)context;
+    (void)m;
+    uint64_t entries = hkv_capacity(v), last = hd_team_share(entries, t + 1, many);
+    for (uint64_t e = hd_team_share(entries, t, many); e < last; e++) hkv_make_empty(v, e);
 }
 
 void hkv_clear(hkv_view *v, uint32_t threads)
 {
     uint64_t entries = hkv_capacity(v);
-    (void)threads;
-#ifdef _OPENMP
-    if (threads > 1 && entries > 1 << 20) {
-#pragma omp parallel num_threads((int)threads)
-        clear_share(v, (uint64_t)omp_get_thread_num(), (uint64_t)omp_get_num_threads());
-    } else
-#endif
-        clear_share(v, 0, 1);
+    hd_team_run(entries > 1 << 20 ? threads : 1, entries, clear_share, v);
     if (v->holder) memset(v->holder, 0, entries * sizeof *v->holder);
     v->pins = 0;
 }

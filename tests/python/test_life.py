@@ -35,7 +35,7 @@ def filled(n=100, **parameters):
     return t
 
 
-def python(code, *flags, limit=60, **environment):
+def python(code, *flags, limit=600, **environment):
     """Runs Python code in a process of its own; returns what it printed."""
     done = subprocess.run([sys.executable, *flags, "-c", textwrap.dedent(code)], capture_output=True, text=True,
                           timeout=limit, env={**os.environ, **environment})  # fmt: skip
@@ -401,6 +401,40 @@ class Threads(unittest.TestCase):
             thread.join()
         if end - begin > 0.05:
             self.assertGreater(sum(begin < c < end for c in counts), 3)
+
+
+    def test_a_busy_machine(self):
+        """The usual threads take little more processor time than one, and a few times its time at most; and so they do
+        where PyTorch has loaded OpenMP's runtime before."""
+        code = """
+            import os, time
+            if os.environ["FIRST"]:
+                import torch
+            import heddle
+            keys = heddle._arrays.array.array("Q", range(4096))
+            tables = [heddle.Table(1 << 16, "uint64", threads=n) for n in (1, 0)]
+            for t in tables:
+                t.insert(keys, keys)
+            wall, used = ([], []), [0, 0]
+            for turn in range(82):
+                begun = time.perf_counter(), time.process_time()
+                tables[turn % 2].find(keys)
+                wall[turn % 2].append(time.perf_counter() - begun[0])
+                used[turn % 2] += time.process_time() - begun[1]
+            one, usual = (sorted(w)[20] for w in wall)
+            print(used[1] < 4 * used[0] + 0.005 and usual < 10 * one + 0.001, one, usual, used)
+        """
+        spin = "import os\nparent = os.getppid()\nwhile os.getppid() == parent:\n    sum(range(100000))"
+        busy = [subprocess.Popen([sys.executable, "-c", spin]) for _ in range(2 * os.cpu_count())]
+        try:
+            for first in [""] + ["torch"] * (optional("torch") is not None):
+                with self.subTest(first=first):
+                    said = python(code, FIRST=first)
+                    self.assertTrue(said.startswith("True"), said)
+        finally:
+            for process in busy:
+                process.kill()
+                process.wait()
 
 
 class Copies(unittest.TestCase):
