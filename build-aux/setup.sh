@@ -12,13 +12,36 @@ installed=no
 say() { printf '%s: %s\n' "$(basename "$0")" "$*"; }
 die() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 1; }
 
+# follow COMMAND...: what the command says of the work that is being done, every ten seconds, while the shell lives.
+# A caller ends it: unfollow.
+follow() {
+  local start=$SECONDS
+  while sleep 10 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do say "  $((SECONDS - start)) s: $("$@")"; done &
+  follower=$!
+}
+unfollow() {
+  kill $follower
+  wait $follower 2>/dev/null || :
+}
+
+# How far the build is whose words are in the log from line $1 on; or the last of these words.
+words_since() {
+  tail -n "+$1" "$log" | awk '
+    /^  (CC|CXX|NVCC) / { compiled++ }
+    NF && !/^===/      { last = $0 }
+    END                 { sub(/^ +/, "", last); print (compiled ? compiled " files compiled; " : "") substr(last, 1, 80) }'
+}
+
 # quietly WHAT COMMAND...: the command's words go to the log, and their end to the screen when it fails.
 quietly() {
-  local what=$1
+  local what=$1 code=0
   shift
   say "$what"
   printf '\n=== %s\n' "$*" >>"$log"
-  "$@" >>"$log" 2>&1 </dev/null && return
+  follow words_since "$(wc -l <"$log")"
+  "$@" >>"$log" 2>&1 </dev/null || code=$?
+  unfollow
+  [ $code != 0 ] || return 0
   tail -n 25 "$log" >&2
   die "$what: failed; all of it is in $log"
 }
@@ -55,14 +78,18 @@ packages_if_known() {
   for name in "$@"; do
     if ! dpkg-query -W "$name" >/dev/null 2>&1 && [ -n "$(apt-cache show "$name" 2>/dev/null)" ]; then
       say "installing $name"
-      apt_install "$name" >>"$log" 2>&1 </dev/null || say "$name: not installed (words in $log)"
+      if apt_install "$name" >>"$log" 2>&1 </dev/null; then installed=yes; else say "$name: not installed (words in $log)"; fi
     fi
   done
 }
 
+# late NAME TOOL: configure did not find what HAVE_NAME needs, and the tool is there now.
+late() { grep -q "^S\\[\"HAVE_$1_TRUE\"\\]=\"#\"" $build/config.status && command -v "$2" >/dev/null; }
+
 # True when build/ has to be configured: it is not, or was before a package came, or stood in another place.
 stale() {
   [ ! -f $build/config.status ] || [ ! -f $build/Makefile ] || [ $installed = yes ] ||
+    late CXX g++ || late HELP2MAN help2man || late SITE cmark-gfm ||
     ! grep -qxF "abs_top_builddir = $PWD/$build" $build/Makefile
 }
 

@@ -20,6 +20,9 @@
 #ifdef HAVE_CONFIG_H
 #include "config.h"
 #endif
+#ifndef HD_CXX
+#define HD_CXX ""
+#endif
 #ifndef HD_NVCC
 #define HD_NVCC ""
 #endif
@@ -108,6 +111,12 @@ static bool find_xxhash(char say[SAY_BYTES])
     return snprintf(say, SAY_BYTES, "%u.%u.%u", v / 10000, v / 100 % 100, v % 100) > 0;
 }
 
+static bool find_cxx(char say[SAY_BYTES])
+{
+    snprintf(say, SAY_BYTES, "%s", *HD_CXX ? HD_CXX : "configure found no compiler of C++17");
+    return *HD_CXX != 0;
+}
+
 static bool find_nvcc(char say[SAY_BYTES])
 {
     snprintf(say, SAY_BYTES, "%s", *HD_NVCC ? HD_NVCC : "configure found no nvcc");
@@ -175,6 +184,7 @@ static const struct thing {
     { "zlib", find_zlib, "gzip-compressed reads and traces", true },
     { "jansson", find_jansson, "--json, popularity histograms", true },
     { "xxHash", find_xxhash, "checksums of snapshots", true },
+    { "C++ compiler", find_cxx, "heddle.hpp, the examples in C++", false },
     { "CUDA compiler", find_nvcc, "building the GPU backend", false },
     { "CUDA device", find_device, "running the GPU backend", false },
     { "CUDA backend", find_cuda_backend, "tables on a GPU", false },
