@@ -7,7 +7,7 @@
 #   fail NAME [WHAT]       shows WHAT, then the start of the file $words when that is set
 #   none NAME              passes when its input is empty, else shows it
 #   try NAME COMMAND...    passes when the command succeeds, else shows what it said
-#   guard COMMAND...       runs the command, and kills it after a generous limit
+#   guard COMMAND...       runs the command; half of the test's processor time is the most that it may take
 #   signalled NAME CODE SIGNAL WHEN COMMAND...
 #                          passes when the command, which gets SIGNAL once WHEN holds, ends with CODE; what it printed is
 #                          in $work/out. WHEN: caught, asleep, parent, or a function of the test's own, of PID and SIGNAL
@@ -41,13 +41,16 @@ try() {
   shift
   if said=$("$@" 2>&1); then pass "$name"; else fail "$name" "$said"; fi
 }
-guard() { timeout -k 10 "$((${HEDDLE_TEST_SECONDS:-1500} / 2))" "$@"; }
+guard() ( # a shell of its own; tests/tap-run ends one that waits
+  ulimit -t "$((${HEDDLE_TEST_SECONDS:-1500} / 2))"
+  exec "$@"
+)
 tried() {
   awk -v area="$1" -v n="$2" -v what="$3" -v from="$tried_at" -v to="$EPOCHREALTIME" 'BEGIN { printf "# tried %s %d %.3f %s\n", area, n, to - from, what }'
   tried_at=$EPOCHREALTIME
 }
 wait_until() {
-  local tenths=$((${HEDDLE_TEST_SECONDS:-1500} * 5))
+  local tenths=$((${HEDDLE_TEST_SECONDS:-1500} * 2)) # tests/tap-run waits longer
   until "$@"; do
     [ $((tenths--)) -gt 0 ] || return
     sleep 0.1
