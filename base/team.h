@@ -3,10 +3,10 @@
  * team.h - teams: several threads that run one function, in a process that may be busy.
  *
  * The threads that help are kept, and sleep between teams. A thread that waits for another one spins for some
- * microseconds and then sleeps, so that a busy machine loses no time to threads that wait: OpenMP's spin for
- * milliseconds, unless the environment forbade it before its runtime was loaded. Helpers that do not come soon are not
- * waited for, so a team may be smaller than asked for, down to the caller alone; what a team computes must not depend on
- * its size.
+ * microseconds and then sleeps, so that a busy machine loses no time to threads that wait. OpenMP's would spin for
+ * milliseconds, unless the environment forbade it before their runtime was loaded. Helpers that do not come soon are
+ * not waited for, so a team may be smaller than asked for, down to the caller alone; what a team computes must not
+ * depend on its size.
  *
  * A child of fork has one thread, and no helpers.
  */

@@ -131,7 +131,7 @@ def stripped(binary, folder):
 
 def openmp_runtime():
     """The bytes of GCC's OpenMP runtime under a name of its own; None if it is not found."""
-    path = run([os.environ.get("CC", "cc"), "-print-file-name=" + OPENMP.decode()], ".").strip()
+    path = run([*shlex.split(os.environ.get("CC", "cc")), "-print-file-name=" + OPENMP.decode()], ".").strip()
     return pathlib.Path(path).read_bytes().replace(OPENMP + b"\0", OWN_OPENMP + b"\0") if os.path.isabs(path) else None
 
 
