@@ -7,8 +7,7 @@
 . "${top_srcdir:?}/tests/cases.sh"
 museum=$top_builddir/museum/heddle-museum
 scale=${HEDDLE_TEST_SCALE:-1}
-fixtures=6 # of searches that find nothing
-[ -z "${HEDDLE_TEST_LONG:-}" ] || scale=16
+fixtures=3 # of searches that find nothing
 [[ $scale == */* ]] && fixtures=2 || fixtures=$((fixtures * scale))
 
 # ---- All of them -----------------------------------------------------------------------------------------------------
