@@ -145,6 +145,15 @@ static void t_others(void **state)
     test_case("members of gzip");
     must(read_file(NULL, gz, all, N, 2, &got));
     check(got == N, "%" PRIu64 " bytes", got);
+    test_case("zeros behind gzip");
+    static const uint8_t zeros[3 << 20] = { 0 }, other[1] = { 7 };
+    FILE *more = fopen(gz, "ab");
+    check(more && fwrite(zeros, 1, sizeof zeros, more) == sizeof zeros && fclose(more) == 0, "no zeros");
+    must(read_file(NULL, gz, all, N, 2, &got));
+    check(got == N, "%" PRIu64 " bytes", got);
+    more = fopen(gz, "ab");
+    check(more && fwrite(other, 1, 1, more) == 1 && fclose(more) == 0, "no byte");
+    must_fail(read_file(NULL, gz, all, N, 2, &got), HD_ECORRUPT, "zeros, and then other bytes");
     unlink(zst);
     unlink(gz);
     free(back);

@@ -17,12 +17,12 @@ enum { ENDINGS = sizeof ending / sizeof *ending };
 static uint64_t convert(const char *spec, const char *path, const char *format, uint64_t limit)
 {
     hd_source *s;
-    uint64_t written;
+    hd_trace_written written;
     test_case("%s to %s as %s", spec, path, format);
     must(hd_source_open_spec(spec, 1, &s));
     must(hd_trace_convert(s, limit, path, format, &written));
     hd_source_close(s);
-    return written;
+    return written.requests;
 }
 
 /* ---- The real trace -------------------------------------------------------------------------- */
@@ -176,6 +176,70 @@ static void t_link(void **state)
     }
 }
 
+/* ---- Units of time --------------------------------------------------------------------------- */
+
+static hd_status converted(const char *spec, const char *path, const char *format, hd_trace_written *written)
+{
+    hd_source *s;
+    must(hd_source_open_spec(spec, 1, &s));
+    hd_status e = hd_trace_convert(s, 0, path, format, written);
+    hd_source_close(s);
+    return e;
+}
+
+/* Every unit of every format to every format and back: times stay the same but for what a coarser unit cuts. */
+static void t_units(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *format, *row, *options;
+        uint64_t tick; /* in nanoseconds */
+    } from[] = {
+        { "oracleGeneral", "oracleGeneral", "", 1000000000 },
+        { "vscsi1", "vscsi", "", 1000 },
+        { "vscsi2", "vscsi", "", 1000 },
+        { "csv", "csv", "", 1000000000 },
+        { "csv", "csv", ",unit=s", 1000000000 },
+        { "csv", "csv", ",unit=ms", 1000000 },
+        { "csv", "csv", ",unit=us", 1000 },
+        { "csv", "csv", ",unit=ns", 1 },
+    };
+    enum { FROM = sizeof from / sizeof *from };
+    static const char *const names[] = { "oracleGeneral", "vscsi1", "vscsi2", "csv" };
+    static const uint64_t ticks[] = { 1000000000, 1000, 1000, 0 };
+    hd_request r[3] = { { .key = 1, .time = 0, .size = 1 },
+                        { .key = 2, .time = 5000000, .size = 1 },
+                        { .key = 1, .time = 1234567, .size = 1 } };
+    char path[4096], there[4096];
+    snprintf(path, sizeof path, "%s", test_path("units"));
+    snprintf(there, sizeof there, "%s", test_path("there"));
+    for (size_t i = 0; i < FROM; i++)
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
+            hd_trace_written written;
+            test_case("%s%s to %s", from[i].format, from[i].options, names[j]);
+            put_all(path, from[i].format, r, 3);
+            must(converted(spec_of(from[i].row, path, from[i].options), there, names[j], &written));
+            uint64_t from_tick = from[i].tick, to = ticks[j] ? ticks[j] : from_tick, cut = 0;
+            check(written.tick == to && written.requests == 3, "%" PRIu64 " ns", written.tick);
+            taken t = take_all(NULL, spec_of(j == 0 ? "oracleGeneral" : j < 3 ? "vscsi" : "csv", there, ""), false, 3);
+            must(t.status);
+            for (size_t k = 0; k < 3; k++) {
+                uint64_t ns = r[k].time * from_tick;
+                check(t.r[k].time == ns / to, "time %" PRIu64 " is %" PRIu64, r[k].time, t.r[k].time);
+                cut += ns % to != 0;
+            }
+            check(written.cut == cut, "%" PRIu64 " cut, not %" PRIu64, written.cut, cut);
+            taken_free(&t);
+        }
+    r[2].time = UINT64_MAX / 1000;
+    put_all(path, "csv", r, 3);
+    check(converted(spec_of("csv", path, ""), there, "vscsi2", NULL) == HD_EINVAL &&
+              strstr(hd_why(), "request 3: time"),
+          "%s", hd_why());
+    unlink(path);
+    unlink(there);
+}
+
 /* ---- Faults ---------------------------------------------------------------------------------- */
 
 static hd_status convert_with(const hd_seams *seams, const char *spec, const char *path, const char *format)
@@ -301,7 +365,7 @@ static void t_rest(void **state)
     unlink(path);
 }
 
-static const struct CMUnitTest tests[] = { unit(t_real), unit(t_real_round), unit(t_any), unit(t_too_large),
-                                           unit(t_link), unit(t_faults),     unit(t_rest) };
+static const struct CMUnitTest tests[] = { unit(t_real), unit(t_real_round), unit(t_any),    unit(t_too_large),
+                                           unit(t_link), unit(t_units),      unit(t_faults), unit(t_rest) };
 
 int main(void) { return test_run(tests); }

@@ -104,7 +104,38 @@ static void t_csv(void **state)
         { BYTES("1,4294967296\n"), ",key=1,size=2", HD_ECORRUPT,
           "line 1, column 2 (size): not a whole number below 2^32: '4294967296'" },
         { BYTES("1,go\n"), ",key=1,verb=2", HD_ECORRUPT, "line 1, column 2 (verb): not a verb: 'go'" },
-        { BYTES("1,get\n2,SET\n"), ",key=1,verb=2", HD_ECORRUPT, "line 2, column 2 (verb)" },
+        { BYTES("1,get\n2,SET\n3,Read\n4,GETS\n5,Add\n6,incr\n"), ",key=1,verb=2", HD_OK,
+          "1/0/1/r 2/0/1/u 3/0/1/r 4/0/1/r 5/0/1/i 6/0/1/m" },
+        { BYTES("1,go\n"), ",key=1,verb=2", HD_ECORRUPT, "in any case: read, r, get" },
+        { BYTES("1,get\n2,DELETE\n"), ",key=1,verb=2", HD_ECORRUPT, "line 2, column 2 (verb): a delete" },
+        /* a header that is none, and none that is one */
+        { BYTES("key\nalpha\nbeta\n"), ",key=1", HD_EINVAL, "'key' in line 1" },
+        { BYTES("id,size\nalpha,10\n"), ",key=1", HD_EINVAL, "say header=1" },
+        { BYTES("# ms, op, object id\n0,1,A\n"), ",key=3", HD_EINVAL, "say header=1" },
+        { BYTES("id,op\n"), ",key=1", HD_EINVAL, "say header=1" },
+        { BYTES("\"id\",\"a,b\"\n\"x\",\"y\"\n"), ",key=1", HD_EINVAL, "say header=1" },
+        { BYTES("t,size\n7,10\n"), ",key=1,size=2,header=0", HD_ECORRUPT,
+          "(size): not a whole number below 2^32: 'size'" },
+        { BYTES("t,7\nx,10\n"), ",key=2,time=1", HD_ECORRUPT, "say header=1" },
+        { BYTES("7,t\n8,10\n"), ",key=1,size=2", HD_ECORRUPT, "say header=1" },
+        { BYTES("a,b (c, d),key\n7,1\n"), "", HD_ECORRUPT,
+          "line 2, column 2: the row has 2 columns, and the header 4" },
+        { BYTES("key,b\n7,1\n8\n"), "", HD_ECORRUPT, "line 3, column 1 (key): the row has 1 column, and the header 2" },
+        { BYTES("time,key\n0,7,100\n"), "", HD_ECORRUPT,
+          "line 2, column 2 (key): the row has 3 columns, and the header 2" },
+        { BYTES("time,key\n0,\"7\",\"1\n\"\n"), "", HD_ECORRUPT, "the row has 3 columns" },
+        { BYTES("a,b\n0,7,100\n"), ",key=2,header=1", HD_OK, "7/0/1/r" },
+        { BYTES("key,key\n7,1\n"), "", HD_ECORRUPT, "line 1, column 2: two columns have this name" },
+        { BYTES("time,time_ms,key\n7,1,2\n"), "", HD_ECORRUPT, "two columns have this name" },
+        /* CR alone ends no line */
+        { BYTES("1,2\r3,4\r"), ",key=1", HD_ECORRUPT, "column 1 (key): a CR inside a line" },
+        { BYTES("key,a\r1,2\r"), "", HD_ECORRUPT, "a CR inside a line" },
+        { BYTES("1,2\n3,\"4\"\n5,6\r7,\"8\"\n"), ",key=1", HD_ECORRUPT, "line 3, column 2: a CR inside a line" },
+        { BYTES("1,2\r\n3,4\r"), ",key=1", HD_OK, "1/0/1/r 3/0/1/r" },
+        { BYTES("1,\"2\r3\"\n"), ",key=1", HD_OK, "1/0/1/r" },
+        /* units */
+        { BYTES("1,2\n"), ",key=1,time=2,unit=h", HD_EINVAL, "neither s, ms, us nor ns" },
+        { BYTES("1,2\n"), ",key=1,unit=ms", HD_EINVAL, "there is no column of times" },
         { BYTES("1,2\n3\n"), ",key=2", HD_ECORRUPT, "line 2, column 2 (key): missing" },
         { BYTES("1,2\n3,\n"), ",key=2", HD_ECORRUPT, "line 2, column 2 (key): empty" },
         { BYTES("1,2\n3,\001\n"), ",key=2", HD_ECORRUPT, "line 2, column 2 (key): not text: '?'" }
@@ -121,6 +152,86 @@ static void t_csv(void **state)
     for (size_t i = 0; i < sizeof lenient / sizeof *lenient; i++)
         csv_gives(lenient[i].bytes, lenient[i].n, lenient[i].options, true, HD_OK, lenient[i].expected);
     csv_gives(BYTES("x,2\ny,3\nz"), ",key=2,time=1", true, HD_ECORRUPT, "3 bad records were skipped");
+}
+
+/* The unit of times, whether somebody said it, times that had a fraction, and columns that are not read. */
+static void t_units(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes;
+        size_t n;
+        const char *options;
+        uint64_t tick;
+        bool assumed;
+        uint64_t cut;
+        const char *unread;
+    } row[] = {
+        { BYTES("1,2\n"), ",key=1", 0, false, 0, NULL },
+        { BYTES("1,2.5\n2,3.00\n3,.5\n"), ",key=1,time=2", 1000000000, true, 1, NULL },
+        { BYTES("1,2\n"), ",key=1,time=2,unit=s", 1000000000, false, 0, NULL },
+        { BYTES("1,2.1\n"), ",key=1,time=2,unit=ns", 1, false, 1, NULL },
+        { BYTES("time,key\n1,2\n"), "", 1000000000, true, 0, NULL },
+        { BYTES("time_us,key\n1,2\n"), "", 1000, false, 0, NULL },
+        { BYTES("time_us,key\n1,2\n"), ",unit=ms", 1000000, false, 0, NULL },
+        { BYTES("at_ms,key\n1,2\n"), ",time=at_ms", 1000000, false, 0, NULL },
+        { BYTES("at_ms,key\n1,2\n"), ",time=1", 1000000, false, 0, NULL },
+        { BYTES("at_ms,key\n1,2\n"), "", 0, false, 0, "at_ms" },
+        { BYTES("key,op,,ttl\n1,2,3,4\n"), "", 0, false, 0, "op, 3, ttl" },
+        { BYTES("key,op,c\n1,GET,2\n"), ",verb=op", 0, false, 0, "c" },
+    };
+    char path[4096];
+    snprintf(path, sizeof path, "%s", test_path("units.csv"));
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        hd_source *s;
+        hd_request r[8];
+        size_t got;
+        test_write(path, row[i].bytes, row[i].n);
+        test_case("csv '%s' with '%s'", row[i].bytes, row[i].options);
+        must(hd_source_open_spec(spec_of("csv", path, row[i].options), 1, &s));
+        hd_status e = hd_source_next(s, r, 8, &got);
+        check(row[i].cut == 1 || e == HD_OK, "%s", hd_why());
+        check(s->tick == row[i].tick && s->tick_assumed == row[i].assumed, "%" PRIu64 " ns, assumed %d", s->tick,
+              s->tick_assumed);
+        check(s->cut == row[i].cut, "%" PRIu64 " cut", s->cut);
+        const char *unread = s->unread ? s->unread : "", *wanted = row[i].unread ? row[i].unread : "";
+        check(strcmp(unread, wanted) == 0, "unread '%s', not '%s'", unread, wanted);
+        hd_source_close(s);
+    }
+    unlink(path);
+}
+
+/* A first line of txt that is a usual name is a key only if that is said. */
+static void t_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *bytes, *options, *why;
+        size_t keys;
+    } row[] = {
+        { "# c\nobj_id\n7\n", "", "looks like a column's name", 0 },
+        { "Key\nalpha\n", "", "say header=1", 0 },
+        { "Key\nalpha\n", ",header=0", NULL, 2 },
+        { "Key\nalpha\n", ",header=1", NULL, 1 },
+        { "x\nkey\n", "", NULL, 2 },
+        { "7\n8\n", ",header=1", NULL, 1 },
+        { "1\r2\r3\r", "", "a CR inside a line", 0 },
+        { "# c\r1\r2\n3\n", "", "a CR inside a line", 0 },
+        { "1\r\n2\r", "", NULL, 2 },
+    };
+    char path[4096];
+    snprintf(path, sizeof path, "%s", test_path("names.txt"));
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
+        test_write(path, row[i].bytes, strlen(row[i].bytes));
+        test_case("txt '%s' with '%s'", row[i].bytes, row[i].options);
+        taken t = take_all(NULL, spec_of("txt", path, row[i].options), false, 0);
+        if (row[i].why)
+            check(t.status == HD_ECORRUPT && strstr(t.why, row[i].why), "%s", t.why);
+        else
+            check(t.status == HD_OK && t.n == row[i].keys, "%zu keys, %s", t.n, t.why);
+        taken_free(&t);
+    }
+    unlink(path);
 }
 
 /* Text is hashed, to the same key everywhere and in both formats, and numbers only when asked. */
@@ -226,6 +337,7 @@ static void t_spans(void **state)
     free(p);
 }
 
-static const struct CMUnitTest tests[] = { unit(t_csv), unit(t_hashed), unit(t_long), unit(t_spans) };
+static const struct CMUnitTest tests[] = { unit(t_csv),    unit(t_units), unit(t_names),
+                                           unit(t_hashed), unit(t_long),  unit(t_spans) };
 
 int main(void) { return test_run(tests); }

@@ -311,6 +311,7 @@ static hd_status row_replay(replaying *x, bool draws)
     r->replayed = x->done;
     r->skipped = x->source->skipped;
     r->hashed = x->source->hashed;
+    snprintf(r->unread, sizeof r->unread, "%s", x->source->unread ? x->source->unread : "");
     return s;
 }
 

@@ -126,6 +126,7 @@ typedef struct replay_row {
     size_t windows;
     uint64_t skipped;
     uint64_t hashed;   /* of all requests read: their keys are text */
+    char unread[160];  /* hd_source.unread, or "" */
     double seconds;    /* reading and replaying, warm-up included */
     uint64_t replayed; /* requests in those seconds           */
     hd_status status;  /* of the replay */

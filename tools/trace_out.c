@@ -4,6 +4,7 @@
  */
 #include "tools/trace_out.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -55,6 +56,28 @@ const char *trace_writer_pick(const char *path, const char *format)
     else
         tool_say(TOOL_USAGE, "the ending of '%s' names no format; say which with --format: %s", path, all);
     return NULL;
+}
+
+/* ---- What was read -------------------------------------------------------------------------------- */
+
+void trace_source_facts(out *r, const hd_source *s, const hd_trace_written *written)
+{
+    uint64_t cut = s->cut + (written ? written->cut : 0);
+    if (s->hashed) out_fact(r, "hashed", "keys that are text, hashed", OUT_COUNT, out_count(s->hashed));
+    if (s->unread) out_fact(r, "unread", "columns not read", OUT_TEXT, out_text(s->unread));
+    if (!s->tick) return;
+    out_fact(r, "time_unit", "unit of times", OUT_TEXT, out_text(hd_unit_name(s->tick)));
+    out_fact(r, "time_unit_assumed", s->tick_assumed ? "unit is assumed" : NULL, OUT_FLAG, out_flag(s->tick_assumed));
+    if (written && written->tick)
+        out_fact(r, "time_unit_to", "unit that was written", OUT_TEXT, out_text(hd_unit_name(written->tick)));
+    if (cut) out_fact(r, "times_cut", "times cut to whole units", OUT_COUNT, out_count(cut));
+}
+
+void trace_source_says(const hd_source *s, const hd_trace_written *written)
+{
+    if (s->unread) tool_say(TOOL_OK, "columns not read: %s", s->unread);
+    if (s->tick_assumed && written->tick) tool_say(TOOL_OK, "the times are taken for seconds; unit= says another unit");
+    if (s->cut + written->cut) tool_say(TOOL_OK, "%" PRIu64 " times were cut to whole units", s->cut + written->cut);
 }
 
 /* ---- Watching a source ----------------------------------------------------------------------- */

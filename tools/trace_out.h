@@ -6,6 +6,7 @@
 #ifndef HD_TRACE_OUT_H
 #define HD_TRACE_OUT_H
 
+#include "tools/output.h"
 #include "tools/progress.h"
 #include "tools/tool.h"
 #include "workload/trace.h"
@@ -18,6 +19,12 @@ const char *trace_ending(const char *path, char text[TRACE_PATH]);
 /* The format to write `path` in: `format` when given ("vscsi" means vscsi2), else what the ending says, a
  * last .zst or .gz aside; "-" is txt. NULL, after having said why, when nothing writes it. */
 const char *trace_writer_pick(const char *path, const char *format);
+
+/* What a report says of the source that was read: keys that were hashed, columns that were not read, the unit of its
+ * times; written: NULL, or what became of them. The other one says it on standard error, where the trace itself is the
+ * output: what was assumed, cut or not read. */
+void trace_source_facts(out *r, const hd_source *s, const hd_trace_written *written);
+void trace_source_says(const hd_source *s, const hd_trace_written *written);
 
 /* A source that shows its progress and fails on Ctrl-C: give it to whatever reads `from` to the end.
  * limit: how many requests will be read, 0 when all. `from` stays the caller's. */

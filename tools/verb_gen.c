@@ -66,6 +66,8 @@ static int run(tool_line *line, int argc, char **argv)
     if (gen_is_of_genome(&o.genome))
         return tool_say(TOOL_USAGE, "--bases, --interspersed, --tandem, --coverage, --read-bases and --errors are for "
                                     "heddle gen genome");
+    if (strncmp(line->word[0], "genome", 6) == 0)
+        return tool_say(TOOL_USAGE, "'%s': a genome has options: heddle gen genome --bases N", line->word[0]);
     if (!o.requests) return tool_say(TOOL_USAGE, "--requests is missing: most workloads never end");
     const char *format = trace_writer_pick(o.path, o.format);
     if (!format) return TOOL_USAGE;
@@ -79,23 +81,25 @@ static int run(tool_line *line, int argc, char **argv)
     hd_status e = hd_source_open(&from.args, &source);
     if (e) return tool_fail(e);
     watched w;
-    uint64_t begin = progress_now_ns(), written = 0;
+    uint64_t begin = progress_now_ns();
+    hd_trace_written written = { 0 };
     e = hd_trace_convert(watched_begin(&w, source, "gen", o.requests), o.requests, o.path, format, &written);
     watched_end(&w);
-    uint64_t hashed = source->hashed;
-    hd_source_close(source);
-    if (e) return tool_fail(e);
-    if (strcmp(o.path, "-") == 0) return TOOL_OK; /* standard output is the trace */
-
+    if (e || strcmp(o.path, "-") == 0) { /* standard output is the trace */
+        if (!e) trace_source_says(source, &written);
+        hd_source_close(source);
+        return e ? tool_fail(e) : TOOL_OK;
+    }
     out *r = out_open(line->form, "heddle.gen/1", NULL, 0);
     out_fact(r, "workload", "workload", OUT_TEXT, out_text(line->word[0]));
     out_fact(r, "seed", "seed", OUT_PLAIN, out_count(o.genome.seed));
     out_fact(r, "file", "file", OUT_TEXT, out_text(o.path));
     out_fact(r, "format", "format", OUT_TEXT, out_text(format));
-    out_fact(r, "requests", "requests", OUT_COUNT, out_count(written));
+    out_fact(r, "requests", "requests", OUT_COUNT, out_count(written.requests));
     out_fact(r, "time_s", "time", OUT_SECONDS, out_real((double)(progress_now_ns() - begin) * 1e-9));
-    if (hashed) out_fact(r, "hashed", "keys that are text, hashed", OUT_COUNT, out_count(hashed));
-    if (written < o.requests) out_note(r, "the workload ended after these requests\n");
+    trace_source_facts(r, source, &written);
+    hd_source_close(source);
+    if (written.requests < o.requests) out_note(r, "the workload ended after these requests\n");
     return out_close(r, TOOL_OK);
 }
 

@@ -26,6 +26,7 @@ static const char doc[] =
     "standard output. oracleGeneral wants every request's next access, which is then computed.\n"
     "print FILE FORMAT shows the first requests.\n\n"
     "FORMAT is oracleGeneral, csv, txt or vscsi, with options after it: csv,key=2,time=1,delim=tab. "
+    "The times of a csv are seconds, unless unit=ms, us or ns says another unit; convert converts them. "
     "To write, vscsi is vscsi2, or say vscsi1. `heddle list formats` has them all. FILE may be - for standard "
     "input.\n\n"
     "EXAMPLES\n"
@@ -64,7 +65,7 @@ typedef struct trace_stat {
     uint64_t requests, bytes, footprint; /* footprint: each key's size when it first came */
     uint64_t time_least, time_most;
     uint64_t verb[VERBS];
-    uint64_t skipped, hashed;
+    uint64_t skipped;
     hd_request request[TALLY_BATCH];
     uint64_t key[TALLY_BATCH];
     uint8_t outcome[TALLY_BATCH];
@@ -99,7 +100,6 @@ static hd_status stat_read(trace_stat *s, hd_source *source, const char *title, 
         if (!e && got) e = stat_batch(s, got);
     }
     s->skipped = source->skipped;
-    s->hashed = source->hashed;
     watched_end(&w);
     return e;
 }
@@ -149,7 +149,7 @@ static void stat_popularity(out *r, const trace_stat *s, const tally_step *step,
         out_note(r, "no Zipf exponent: fewer than %d keys come %d times or more\n", ZIPF_FIT_KEYS, ZIPF_FIT_TIMES);
 }
 
-static int stat_report(const tool_line *line, const trace_stat *s, bool lenient)
+static int stat_report(const tool_line *line, const trace_stat *s, const hd_source *source, bool lenient)
 {
     bool exact;
     uint64_t lost;
@@ -164,7 +164,7 @@ static int stat_report(const tool_line *line, const trace_stat *s, bool lenient)
     out_fact(r, "format", "format", OUT_TEXT, out_text(line->word[2]));
     out_fact(r, "requests", "requests", OUT_COUNT, out_count(s->requests));
     if (lenient) out_fact(r, "skipped", "records skipped", OUT_COUNT, out_count(s->skipped));
-    if (s->hashed) out_fact(r, "hashed", "keys that are text, hashed", OUT_COUNT, out_count(s->hashed));
+    trace_source_facts(r, source, NULL);
     for (int i = 0; i < VERBS; i++)
         if (s->verb[i] != s->requests && s->verb[i])
             out_fact(r, verb_name[i], i == HD_READ_MODIFY_WRITE ? "read-modify-writes" : verb_name[i], OUT_COUNT,
@@ -196,7 +196,7 @@ static int verb_stat(const tool_line *line, const trace_options *o)
     }
     hd_status e = tally_open(&s->keys, &(const tally_config){ .most = TALLY_BATCH });
     if (!e) e = stat_read(s, source, from.title, o->limit);
-    code = e ? tool_fail(e) : stat_report(line, s, o->lenient);
+    code = e ? tool_fail(e) : stat_report(line, s, source, o->lenient);
     hd_source_close(source);
     tally_close(&s->keys);
     free(s);
@@ -217,21 +217,23 @@ static int verb_convert(const tool_line *line, const trace_options *o)
     if (!code) code = source_open(line, o, &from, &source);
     if (code) return code;
     watched w;
-    uint64_t begin = progress_now_ns(), written = 0;
+    uint64_t begin = progress_now_ns();
+    hd_trace_written written = { 0 };
     hd_status e = hd_trace_convert(watched_begin(&w, source, from.title, o->limit), o->limit, to, format, &written);
     watched_end(&w);
-    uint64_t skipped = source->skipped, hashed = source->hashed;
-    hd_source_close(source);
-    if (e) return tool_fail(e);
-    if (strcmp(to, "-") == 0) return TOOL_OK; /* standard output is the trace */
-
+    if (e || strcmp(to, "-") == 0) { /* standard output is the trace */
+        if (!e) trace_source_says(source, &written);
+        hd_source_close(source);
+        return e ? tool_fail(e) : TOOL_OK;
+    }
     out *r = out_open(line->form, "heddle.trace.convert/1", NULL, 0);
     out_fact(r, "from", "from", OUT_TEXT, out_text(line->word[1]));
     out_fact(r, "to", "to", OUT_TEXT, out_text(to));
     out_fact(r, "format", "format", OUT_TEXT, out_text(format));
-    out_fact(r, "requests", "requests", OUT_COUNT, out_count(written));
-    if (o->lenient) out_fact(r, "skipped", "records skipped", OUT_COUNT, out_count(skipped));
-    if (hashed) out_fact(r, "hashed", "keys that are text, hashed", OUT_COUNT, out_count(hashed));
+    out_fact(r, "requests", "requests", OUT_COUNT, out_count(written.requests));
+    if (o->lenient) out_fact(r, "skipped", "records skipped", OUT_COUNT, out_count(source->skipped));
+    trace_source_facts(r, source, &written);
+    hd_source_close(source);
     out_fact(r, "time_s", "time", OUT_SECONDS, out_real((double)(progress_now_ns() - begin) * 1e-9));
     return out_close(r, TOOL_OK);
 }
@@ -271,6 +273,7 @@ static int verb_print(const tool_line *line, const trace_options *o)
         for (size_t i = 0; i < got && !e; i++)
             if (++number > o->skip) print_request(r, number, &request[i]);
     }
+    trace_source_facts(r, source, NULL);
     hd_source_close(source);
     if (!e) return out_close(r, TOOL_OK);
     out_drop(r);

@@ -133,6 +133,22 @@ static hd_status zstd_fill(hd_stream *s, uint8_t *to, size_t *got)
     return HD_OK;
 }
 
+/* Zeros up to the end of the file, which tapes and block devices leave behind, as gzip -d passes over them. */
+static hd_status zeros_pass(hd_stream *s, size_t got)
+{
+    for (;;) {
+        hd_status e = packed_fill(s, 1);
+        if (e) return e;
+        s->ended = s->packed_left == 0;
+        if (s->ended) return HD_OK;
+        size_t zeros = 0;
+        while (zeros < s->packed_left && s->packed[s->packed_at + zeros] == 0) zeros++;
+        bool all = zeros == s->packed_left;
+        packed_take(s, zeros);
+        if (!all) return damaged(s, got, "zeros, and then other bytes");
+    }
+}
+
 static hd_status gzip_fill(hd_stream *s, uint8_t *to, size_t *got)
 {
     z_stream *z = &s->gzip;
@@ -141,8 +157,9 @@ static hd_status gzip_fill(hd_stream *s, uint8_t *to, size_t *got)
     while (z->avail_out) {
         hd_status e = packed_fill(s, 1);
         if (e) return e;
-        if (!s->in_frame && s->packed_left == 0) {
-            s->ended = true;
+        if (!s->in_frame && (s->packed_left == 0 || s->packed[s->packed_at] == 0)) {
+            e = zeros_pass(s, PIECE - z->avail_out);
+            if (e) return e;
             break;
         }
         s->in_frame = true;

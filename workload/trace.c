@@ -4,6 +4,8 @@
  */
 #include "workload/trace.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -46,7 +48,19 @@ static hd_status format_find(const char *name, const hd_trace_format **format)
 
 /* ---- The writer ------------------------------------------------------------------------------ */
 
-hd_status hd_trace_create(const hd_seams *seams, const char *path, const char *format, hd_trace_writer **writer)
+/* Times without a name of their unit are seconds. */
+static hd_status head_write(const hd_trace_writer *w, uint64_t tick)
+{
+    const char *unit = hd_unit_name(tick);
+    char text[64];
+    if (!w->format->head) return HD_OK;
+    bool named = unit && strcmp(unit, "s") != 0;
+    snprintf(text, sizeof text, "time%s%s%s", named ? "_" : "", named ? unit : "", w->format->head);
+    return hd_sink_write(w->sink, text, strlen(text));
+}
+
+static hd_status writer_open(const hd_seams *seams, const char *path, const char *format, uint64_t tick,
+                             hd_trace_writer **writer)
 {
     const hd_trace_format *f = NULL;
     void *p = NULL;
@@ -57,13 +71,18 @@ hd_status hd_trace_create(const hd_seams *seams, const char *path, const char *f
     hd_trace_writer *w = (hd_trace_writer *)p;
     *w = (hd_trace_writer){ .seams = seams, .format = f };
     e = hd_sink_open(seams, path, &w->sink);
-    if (!e && f->head) e = hd_sink_write(w->sink, f->head, strlen(f->head));
+    if (!e) e = head_write(w, tick);
     if (e) {
         hd_trace_close(w, false);
         return e;
     }
     *writer = w;
     return HD_OK;
+}
+
+hd_status hd_trace_create(const hd_seams *seams, const char *path, const char *format, hd_trace_writer **w)
+{
+    return writer_open(seams, path, format, 0, w);
 }
 
 static hd_status gathered_write(hd_trace_writer *w)
@@ -102,8 +121,27 @@ static hd_status emit(void *writer, const hd_request *r, size_t n)
     return hd_trace_put((hd_trace_writer *)writer, r, n);
 }
 
+/* Times in units of `from` nanoseconds become times in units of `to`; those that lose a fraction are counted. */
+static hd_status times_convert(hd_request *r, size_t n, uint64_t from, uint64_t to, uint64_t first, uint64_t *cut)
+{
+    if (from == 0 || to == 0 || from == to) return HD_OK;
+    for (size_t i = 0; i < n; i++) {
+        if (from < to) {
+            *cut += r[i].time % (to / from) != 0;
+            r[i].time /= to / from;
+        } else if (r[i].time > UINT64_MAX / (from / to)) {
+            return hd_fail(HD_EINVAL, "request %" PRIu64 ": time %" PRIu64 " %s does not fit into 64 bits of %s",
+                           first + i, r[i].time, hd_unit_name(from), hd_unit_name(to));
+        } else {
+            r[i].time *= from / to;
+        }
+    }
+    return HD_OK;
+}
+
 /* Through `block`, BLOCK requests at a time. */
-static hd_status convert(hd_source *from, uint64_t limit, hd_request *block, const char *path, hd_trace_writer *to)
+static hd_status convert(hd_source *from, uint64_t limit, hd_request *block, const char *path, hd_trace_writer *to,
+                         uint64_t *cut)
 {
     hd_link *link = NULL;
     hd_status e = HD_OK;
@@ -113,6 +151,7 @@ static hd_status convert(hd_source *from, uint64_t limit, hd_request *block, con
         if (e || got == 0) break;
         bool first = left == limit, unlinked = block[0].next == 0 || limit != UINT64_MAX;
         if (first && to->format->wants_next && unlinked) e = hd_link_open(to->seams, path, &link);
+        if (!e) e = times_convert(block, got, from->tick, to->format->tick, limit - left + 1, cut);
         if (!e) e = link ? hd_link_put(link, block, got) : hd_trace_put(to, block, got);
     }
     if (!e && link) e = hd_link_finish(link, emit, to);
@@ -120,20 +159,23 @@ static hd_status convert(hd_source *from, uint64_t limit, hd_request *block, con
     return e;
 }
 
-hd_status hd_trace_convert(hd_source *from, uint64_t limit, const char *path, const char *format, uint64_t *written)
+hd_status hd_trace_convert(hd_source *from, uint64_t limit, const char *path, const char *format,
+                           hd_trace_written *written)
 {
     hd_trace_writer *to = NULL;
+    hd_trace_written did = { 0 };
     void *block = NULL;
     hd_status e = hd_take(from->seams, "a block of requests", BLOCK, sizeof(hd_request), &block);
-    if (!e) e = hd_trace_create(from->seams, path, format, &to);
-    if (!e) e = convert(from, limit ? limit : UINT64_MAX, (hd_request *)block, path, to);
+    if (!e) e = writer_open(from->seams, path, format, from->tick, &to);
+    if (!e) e = convert(from, limit ? limit : UINT64_MAX, (hd_request *)block, path, to, &did.cut);
     hd_give(from->seams, block, BLOCK, sizeof(hd_request));
     if (e) {
         hd_trace_close(to, false);
         return e;
     }
-    uint64_t number = to->number;
+    did.requests = to->number;
+    did.tick = from->tick && to->format->tick ? to->format->tick : to->format->head ? from->tick : 0;
     e = hd_trace_close(to, true);
-    if (!e && written) *written = number;
+    if (!e && written) *written = did;
     return e;
 }

@@ -22,7 +22,7 @@
 #include "workload/reader.h"
 #include "workload/trace.h"
 
-enum { RECORD = 24 };
+enum { RECORD = 24, ORACLE_TICK = 1000000000 /* a second */ };
 
 /* No trace has more requests: they would fill 6 PiB. */
 #define NEXT_MOST ((uint64_t)1 << 48)
@@ -92,6 +92,7 @@ static hd_status oracle_open(const hd_source_args *a, hd_source **s)
     hd_status e = hd_reader_open(a, known, sizeof(oracle), &o);
     if (e) return e;
     o->source.next = oracle_next;
+    o->source.tick = ORACLE_TICK;
     o->source.sized = true;
     return hd_reader_opened(o, oracle_start(o), s);
 }
@@ -115,6 +116,7 @@ static hd_status oracle_encode(const hd_request *r, uint64_t number, uint8_t *to
 const hd_trace_format hd_trace_oracleGeneral = {
     .name = "oracleGeneral",
     .wants_next = true,
+    .tick = ORACLE_TICK,
     .encode = oracle_encode,
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * trace_txt.c - one key a line. Empty lines and lines that begin with # are passed over; an unsigned 64-bit number is
- * the key itself, other text is hashed (option hash=1: everything is).
+ * the key itself, other text is hashed (option hash=1: everything is). Option header=1 passes over the first line, and
+ * a first line that is a usual name of a column is refused unless header=0 says that it is a key.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -15,7 +16,7 @@ enum { LINE_MOST = 64 << 10 }; /* as much as a stream shows at once */
 typedef struct txt {
     hd_reader reader;
     uint64_t line; /* lines read so far */
-    bool hash;
+    bool hash, header_said, header;
 } txt;
 
 static hd_status fail_line(const txt *t, const char *how, hd_text line)
@@ -26,14 +27,35 @@ static hd_status fail_line(const txt *t, const char *how, hd_text line)
                    hd_text_show(line, shown, sizeof shown));
 }
 
+static bool is_name(hd_text line)
+{
+    static const char *const name[] = { "key",       "keys", "id",  "ids",  "obj",    "object", "obj_id",
+                                        "object_id", "item", "url", "uri",  "page",   "block",  "address",
+                                        "addr",      "lba",  "lbn", "name", "request" };
+    for (size_t i = 0; i < sizeof name / sizeof *name; i++)
+        if (line.n == strlen(name[i]) && strncasecmp(line.p, name[i], line.n) == 0) return true;
+    return false;
+}
+
 /* One line of n bytes without its end. A comment or an empty line adds no request. */
 static hd_status line_take(txt *t, hd_text line, hd_request *r, size_t *got)
 {
     bool fits = line.n < LINE_MOST, hashed;
     line = hd_text_trim(line);
-    if (line.n == 0 || line.p[0] == '#') return HD_OK;
-    if (!fits || !hd_text_key(line, t->hash, &r[*got].key, &hashed)) {
-        if (!t->reader.lenient) return fail_line(t, fits ? "not text" : "a line above 64 KiB", line);
+    if (line.n == 0) return HD_OK;
+    const char *why = !fits                          ? "a line above 64 KiB"
+                      : memchr(line.p, '\r', line.n) ? "a CR inside a line; lines end in LF or CR LF"
+                                                     : NULL;
+    if (!why && line.p[0] == '#') return HD_OK;
+    if (!why && !t->header_said && !t->reader.source.any && t->reader.number == 0 && is_name(line))
+        why = "it looks like a column's name; say header=1, or header=0 if it is a key";
+    if (t->header && t->reader.number == 0) {
+        t->header = false;
+        return HD_OK;
+    }
+    if (!why && !hd_text_key(line, t->hash, &r[*got].key, &hashed)) why = "not text";
+    if (why) {
+        if (!t->reader.lenient) return fail_line(t, why, line);
         t->reader.source.skipped++;
         return HD_OK;
     }
@@ -79,14 +101,18 @@ static hd_status txt_next(hd_source *s, hd_request *r, size_t max, size_t *got)
 
 static hd_status txt_open(const hd_source_args *a, hd_source **s)
 {
-    static const char *const known[] = { "hash", NULL };
-    bool hash;
+    static const char *const known[] = { "hash", "header", NULL };
+    bool hash, header = false;
     hd_reader *r;
     hd_status e = hd_source_flag(a, "hash", false, &hash);
+    if (!e) e = hd_source_flag(a, "header", false, &header);
     if (!e) e = hd_reader_open(a, known, sizeof(txt), &r);
     if (e) return e;
     r->source.next = txt_next;
-    ((txt *)(void *)r)->hash = hash;
+    txt *t = (txt *)(void *)r;
+    t->hash = hash;
+    t->header = header;
+    t->header_said = hd_source_option(a, "header", NULL) != NULL;
     return hd_reader_opened(r, hd_reader_mark(r), s);
 }
 
@@ -102,4 +128,5 @@ static hd_status txt_encode(const hd_request *r, uint64_t number, uint8_t *to, s
 
 const hd_trace_format hd_trace_txt = { .name = "txt", .encode = txt_encode };
 
-const hd_source_row hd_workload_txt = { "txt", "one key a line, # comments", "txt:FILE[,hash=0|1]", true, txt_open };
+const hd_source_row hd_workload_txt = { "txt", "one key a line, # comments", "txt:FILE[,hash=0|1][,header=0|1]", true,
+                                        txt_open };

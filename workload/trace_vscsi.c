@@ -13,7 +13,7 @@
  *          24  u64  ts    microseconds              24  u64  ts
  *                                                   32  u64  rt    response time, microseconds
  *
- * Option unit=s gives times in whole seconds, as oracleGeneral has them; unit=us, the default, as they are.
+ * Option unit=s gives times in whole seconds; unit=us, the default, as they are.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 #include "workload/reader.h"
 #include "workload/trace.h"
 
-enum { READ_10 = 0x28, WRITE_10 = 0x2a };
+enum { READ_10 = 0x28, WRITE_10 = 0x2a, VSCSI_TICK = 1000 /* a microsecond */ };
 
 /* Where a version keeps what is read. */
 typedef struct version {
@@ -122,12 +122,13 @@ static hd_status vscsi_open(const hd_source_args *a, hd_source **s)
     r->source.next = vscsi_next;
     r->source.sized = true;
     v->unit = strcmp(unit, "s") == 0 ? 1000000 : 1;
+    r->source.tick = v->unit * VSCSI_TICK;
     return hd_reader_opened(r, vscsi_start(v), s);
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-/* Serial numbers count from 1; scatter-coalesced parts and response times are 0: no request knows them. */
+/* Serial numbers count from 1, modulo 2^32; scatter-coalesced parts and response times are 0: no request knows them. */
 static hd_status encode(const version *f, const hd_request *r, uint64_t number, uint8_t *to, size_t *bytes)
 {
     memset(to, 0, f->bytes);
@@ -150,8 +151,8 @@ static hd_status encode_2(const hd_request *r, uint64_t number, uint8_t *to, siz
     return encode(&versions[0], r, number, to, bytes);
 }
 
-const hd_trace_format hd_trace_vscsi1 = { .name = "vscsi1", .encode = encode_1 };
-const hd_trace_format hd_trace_vscsi2 = { .name = "vscsi2", .encode = encode_2 };
+const hd_trace_format hd_trace_vscsi1 = { .name = "vscsi1", .tick = VSCSI_TICK, .encode = encode_1 };
+const hd_trace_format hd_trace_vscsi2 = { .name = "vscsi2", .tick = VSCSI_TICK, .encode = encode_2 };
 
 const hd_source_row hd_workload_vscsi = { "vscsi", "block traces of virtual disks, versions 1 and 2",
                                           "vscsi:FILE[,unit=us|s]", true, vscsi_open };

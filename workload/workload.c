@@ -151,6 +151,29 @@ hd_status hd_source_take(const hd_source_args *a, const char *what, size_t bytes
     return HD_OK;
 }
 
+static const struct {
+    const char *name;
+    uint64_t tick;
+} ticks[] = { { "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 } };
+enum { TICKS = sizeof ticks / sizeof ticks[0] };
+
+const char *hd_unit_name(uint64_t tick)
+{
+    for (size_t i = 0; i < TICKS; i++)
+        if (ticks[i].tick == tick) return ticks[i].name;
+    return NULL;
+}
+
+bool hd_unit_of(const char *name, size_t bytes, uint64_t *tick)
+{
+    for (size_t i = 0; i < TICKS; i++)
+        if (strlen(ticks[i].name) == bytes && memcmp(ticks[i].name, name, bytes) == 0) {
+            *tick = ticks[i].tick;
+            return true;
+        }
+    return false;
+}
+
 hd_status hd_source_flag(const hd_source_args *a, const char *name, bool otherwise, bool *on)
 {
     uint64_t v = otherwise;

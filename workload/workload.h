@@ -58,6 +58,10 @@ struct hd_source {
     uint64_t skipped;                 /* bad records passed over (lenient) */
     uint64_t keys;                    /* how many different keys there can be; 0: not known */
     uint64_t hashed;                  /* requests whose key is text and was hashed, without hash=1 */
+    uint64_t tick;                    /* nanoseconds in one unit of time; 0: the requests have no times */
+    bool tick_assumed;                /* nobody said the unit */
+    uint64_t cut;                     /* times that had a fraction of the unit */
+    const char *unread;               /* names of columns that are not read, "op, ttl"; NULL: there is none */
     uint64_t bytes_read, bytes_total; /* of the (compressed) file; 0 for generators: for progress */
     struct hd_stream *file;           /* that it reads; NULL for generators */
     bool any;                         /* a request was delivered */
@@ -95,6 +99,9 @@ const char *hd_source_option(const hd_source_args *a, const char *name, const ch
 hd_status hd_source_shape(const hd_source_args *a, size_t args, const char *const *known);
 /* Takes the `bytes` of a source, cleared but for the members that `as` has. */
 hd_status hd_source_take(const hd_source_args *a, const char *what, size_t bytes, const hd_source *as, hd_source **s);
+/* "s", "ms", "us" or "ns", for hd_source.tick and back. NULL and false: another one. */
+const char *hd_unit_name(uint64_t tick);
+bool hd_unit_of(const char *name, size_t bytes, uint64_t *tick);
 /* An option that is 0 or 1. */
 hd_status hd_source_flag(const hd_source_args *a, const char *name, bool otherwise, bool *on);
 
