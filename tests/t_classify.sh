@@ -203,12 +203,12 @@ mkdir folder && cp b.fa folder/a.fa
 bad 'no FASTA'                   3 'none.fa: byte 0' none.fa a.fa
 bad 'a reference that is none'   3 'none.fa: byte 0' sample.fq none.fa
 bad 'an empty file'              3 'byte 0' /dev/null a.fa
-bad 'reads without a k-mer'      3 'without one request' short.fa a.fa
-bad 'a reference without one'    3 'without one request' sample.fq short.fa
+printf '>s\nACGTAC\n' >shorter.fa
+bad 'references without a k-mer' 3 'no REFERENCE has a k-mer of 16' sample.fq short.fa shorter.fa
 bad 'damaged reads'              3 'damaged.fq: byte' damaged.fq a.fa --k 8
-bad 'a record without a name'    3 'unnamed.fa' sample.fq unnamed.fa --k 8 --by record
-bad 'two taxa of one name'       2 'called a' sample.fq a.fa folder/a.fa
-bad 'two records of one name'    2 'called strain1' odd.fa joined.fa strain1.fa --by record
+bad 'a record without a name'    3 'unnamed.fa: byte 0: a record' sample.fq unnamed.fa --k 8 --by record
+bad 'two taxa of one name'       2 'called a: a.fa, byte 0, and folder/a.fa, byte 0' sample.fq a.fa folder/a.fa
+bad 'two records of one name'    2 'called strain1: joined.fa, byte [0-9]*, and strain1.fa, byte 0' odd.fa joined.fa strain1.fa --by record
 bad 'no such file'               2 absent absent.fa a.fa
 bad 'no such reference'          2 absent sample.fq a.fa absent.fa
 bad 'no reference'               2 REFERENCE sample.fq
@@ -241,6 +241,85 @@ else fail 'damaged reads are left out' "exit $code, skipped $(fact reads_skipped
 classify long.fa a.fa --reads got.tsv
 if [ $code = 0 ] && [ "$(wc -l <got.tsv)" = 2 ] && [ "$(tail -n 1 got.tsv | cut -f1 | wc -c)" = 256 ] && [ "$(tail -n 1 got.tsv | cut -f2)" = a ]
 then pass 'long lines: the name is cut'; else fail 'long lines' "exit $code"; fi
+# said WORD...: the last run ended well, and its one line on standard error has the words.
+said() {
+  if [ $code = 0 ] && [ "$(wc -l <err)" = 1 ] && grep -q -- "$1" err; then pass "$1"; else fail "$1" "exit $code"; fi
+}
+for reads in short.fa short.fq; do
+  printf '@r\nNNNNNNNNNNNNNNNNNNNNNNNN\n+\nIIIIIIIIIIIIIIIIIIIIIIII\n@s\n\n+\n\n' >short.fq
+  classify $reads a.fa
+  if [ $code = 0 ] && [ "$(fact reads) $(fact no_votes) $(fact looked_up)" = "$(grep -c '^[>@]' $reads) $(grep -c '^[>@]' $reads) 0" ]
+  then pass "$reads: reads without a k-mer have no votes"; else fail "$reads: reads without a k-mer" "exit $code"; fi
+done
+classify sample.fq a.fa short.fa
+said '1 REFERENCE without a k-mer of 16 bases, short.fa first'
+classify sample.fq a.fa sample.fq
+said '1 REFERENCE in FASTQ, sample.fq first'
+rm -f near.hd*
+classify --build near.hd a.fa b.fa --design ovs --set segment=4Ki && classify sample.fq a.fa b.fa --reads want.tsv &&
+  classify --with near.hd sample.fq --near 64Ki --reads got.tsv
+if [ $code = 0 ] && cmp -s want.tsv got.tsv; then pass '--with and --near'; else fail '--with and --near' "exit $code"; fi
+
+# ---- Killed while a pair of files is replaced --------------------------------------------------------------------------
+
+# A library that ends the process before the N-th call that changes files: each leaves the old pair or the new one.
+cat >killer.c <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void count(void)
+{
+    static int calls;
+    const char *at = getenv("KILL_AT");
+    if (at && ++calls == atoi(at)) raise(SIGKILL);
+}
+#define REAL(name) ((__typeof__(name) *)dlsym(RTLD_NEXT, #name))
+int rename(const char *from, const char *to) { return count(), REAL(rename)(from, to); }
+int unlink(const char *path) { return count(), REAL(unlink)(path); }
+int fsync(int fd) { return count(), REAL(fsync)(fd); }
+ssize_t write(int fd, const void *p, size_t n) { return fd > 2 ? count() : (void)0, REAL(write)(fd, p, n); }
+ssize_t pwrite(int fd, const void *p, size_t n, off_t at) { return count(), REAL(pwrite)(fd, p, n, at); }
+int open(const char *path, int flags, ...)
+{
+    va_list list;
+    va_start(list, flags);
+    int mode = va_arg(list, int);
+    va_end(list);
+    if (flags & O_CREAT) count();
+    return REAL(open)(path, flags, mode);
+}
+END
+if [ -n "${HD_SANITIZE:-}" ]; then skip 'a pair that is replaced' 'a sanitizer cannot be preloaded'
+elif ! ${CC:-cc} -shared -fPIC -o killer.so killer.c -ldl 2>why; then skip 'a pair that is replaced' "$(head -n 1 why)"
+else
+  mkdir old new
+  printf '>x\nACGTTGCAATGGCA\n' >x.fa && printf '>y\nGGGTTGCAACGTTA\n>z\nTTTTTTTTTTTTTT\n' >y.fa
+  "$HEDDLE" classify --build old/p.hd x.fa --k 10 >out && "$HEDDLE" classify --build new/p.hd y.fa --k 10 --by record >out
+  whole() { "$HEDDLE" classify --with p.hd "$@" --csv 2>why | cut -d, -f1-3 | LC_ALL=C sort | paste -sd' '; }
+  cp old/* . && before=$(whole x.fa) && cp new/* . && after=$(whole x.fa)
+  killed=0 first=0 second=0 wrong=''
+  cp old/* .
+  for at in $(seq 1 200); do
+    [ $((at % 2)) = 1 ] || cp old/* . # else what the last kill left is replaced
+    KILL_AT=$at LD_PRELOAD=./killer.so "$HEDDLE" classify --build p.hd y.fa --k 10 --by record >out 2>err
+    ended=$?
+    case $(whole x.fa) in
+    "$before") first=$((first + 1)) ;;
+    "$after") second=$((second + 1)) ;;
+    *) wrong="$wrong; call $at: $(cat why)" ;;
+    esac
+    rm -f p.hd.*.part p.hd.*.new*
+    [ $ended = 137 ] || break
+    killed=$((killed + 1))
+  done
+  if [ -z "$wrong" ] && [ $ended = 0 ] && [ $first -ge 4 ] && [ $second -ge 3 ] && ! grep -q '"before"' p.hd.taxa
+  then pass "$killed kills left the old pair $first times, and else the new one"
+  else fail 'a pair that is replaced' "exit $ended, $killed kills, old $first, new $second$wrong"; fi
+fi
 find . -name '*.part' | none 'no unfinished file is left'
 
 finish

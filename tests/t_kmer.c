@@ -369,9 +369,9 @@ static const struct bad {
     const char *good[4];
     uint64_t skipped;
 } bad[] = {
-    { "", 0, "the file ends", { NULL }, 0 },
-    { "\n \r\n", 4, "the file ends", { NULL }, 0 },
-    { "ACGT\n", 0, "neither; FASTA begins with", { NULL }, 0 },
+    { "", 0, "the file has no record", { NULL }, 0 },
+    { "\n \r\n", 4, "the file has no record", { NULL }, 0 },
+    { "ACGT\n", 0, "0x41 is neither; FASTA begins with", { NULL }, 0 },
     { "\n\nACGT\n>x\nACGT\n", 2, "neither", { NULL }, 0 },
     { "@r", 2, "ends inside a record", { "" }, 1 },
     { "@r\n", 3, "ends inside a record", { "" }, 1 },
@@ -395,7 +395,9 @@ static const struct bad {
     { ">r\nAC@T\nACGT\n", 5, "no base", { "ACNTACGT" }, 1 },
     { ">r\nACGT\1ACGT1\n>s\nGGCA\n", 7, "no base", { "ACGTNACGT", "GGCA" }, 1 },
     { ">r\nACGT\377\n>s\n\2GGCA\n", 7, "no base", { "ACGT", "NGGCA" }, 2 },
-    { ">r", 2, "without one request", { "" }, 0 },
+    { ">r", 2, "without one k-mer", { "" }, 0 },
+    { ">r\rACGT\r", 3, "a CR inside a header", { "" }, 1 },
+    { ">r\r\r\nACGT\n", 3, "a CR inside a header", { "ACGT" }, 1 },
     { ">r\n>s\n\n>t\nACGT", 0, NULL, { "ACGT" }, 0 },
 };
 /* clang-format on */

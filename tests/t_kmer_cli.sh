@@ -197,8 +197,13 @@ bad() {
 }
 printf 'ACGT\n' >none.fa
 bad 'neither FASTA nor FASTQ' 3 'byte 0' none.fa 3
-bad 'no end of zeros'         3 'byte 0: neither' /dev/zero 3
-bad 'no window is long enough' 3 'without one request' short.fa 5
+bad 'no end of zeros'         3 'byte 0: 0x00 is neither' /dev/zero 3
+: >empty.fa
+bad 'an empty file'           3 'byte 0: the file has no record' empty.fa 5
+printf '>a\rACGTACGT\r>b\rAC\r' >cr.fa
+bad 'lines that end in CR'    3 'byte 3: a CR inside a header' cr.fa 3
+printf '@a\rACGT\r+\rIIII\r' >cr.fq
+bad 'lines of FASTQ that do'  3 'byte 3: a CR inside a header' cr.fq 3
 bad 'K of 32'                 2 'K: .*1 to 31' short.fa 32
 bad 'K that is no number'     2 'K: .*three'   short.fa three
 bad 'an unknown backend'      2 'nearest: host' made.fa 11 --backend hots
@@ -209,5 +214,23 @@ bad 'a field without a value' 2 '--set: NAME=VALUE' made.fa 4 --set segment
 bad 'a field of another one'  2 'a field of design hkv' made.fa 4 --design hive --near 4Ki
 bad 'no such file'            2 'absent'       absent.fa 3
 bad 'a table above memory'    2 '--capacity'   short.fa 3 --capacity 200000Gi
+
+# Files whose records have no k-mer, and one that begins with a byte order mark.
+printf '>a\nNNNNNNNN\n>b\n>c\nAC\nGT\n' >none.fa
+printf '@a\nACGT\n+\nIIII\n@b\n\n+\n\n' >none.fq
+for file in none.fa none.fq; do
+  for how in '' --histogram '--threads 4' '--design hive' --lenient; do
+    # shellcheck disable=SC2086
+    kmer $file 5 $how
+    if [ $code = 0 ] && [ "$(fact counted) $(fact distinct) $(fact exact)" = '0 0 true' ]; then pass "$file $how: no k-mer"
+    else fail "$file $how: no k-mer" "exit $code: $(cat err)"; fi
+  done
+done
+for file in short.fa none.fq; do
+  kmer $file 3
+  cp out want && { printf '\357\273\277'; cat $file; } >mark.fa && kmer mark.fa 3
+  if [ $code = 0 ] && diff <(grep -v '_s"\|"file"' want) <(grep -v '_s"\|"file"' out) >/dev/null; then pass "$file behind a byte order mark"
+  else fail "$file behind a byte order mark" "exit $code: $(cat err)"; fi
+done
 
 finish

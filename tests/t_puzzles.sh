@@ -125,6 +125,9 @@ rm -rf "$XDG_STATE_HOME"
 (unset HOME XDG_STATE_HOME; judge 0 find "$puzzles/find/model.c" && grep -q 'not kept' "$work/said") && pass "without a place for progress it judges, and says so" || fail "without a place for progress it judges"
 : >"$work/file"
 (export XDG_STATE_HOME=$work/file; judge 0 find "$puzzles/find/model.c" && grep -q 'not kept' "$work/said") && pass "and where the place is a file" || fail "and where the place is a file"
+HOME=$work/nohome XDG_STATE_HOME='' "$HEDDLE" puzzle 1 --hint >"$work/out" 2>"$work/said"
+if grep -q 'not kept' "$work/said" && ! [ -e "$work/nohome" ]; then pass "a home that is not there is not made"; else fail "a home that is not there is not made" "$(cat "$work/said")"; fi
+mkdir "$work/home"
 HOME=$work/home XDG_STATE_HOME='' "$HEDDLE" puzzle 1 --hint >"$work/out" 2>"$work/said"
 if [ -f "$work/home/.local/state/heddle/puzzles.json" ]; then pass "without XDG_STATE_HOME it is in ~/.local/state"; else fail "without XDG_STATE_HOME it is in ~/.local/state"; fi
 

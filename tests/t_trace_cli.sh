@@ -119,6 +119,21 @@ bad 'too few words'            2 'convert takes'      trace convert keys.txt txt
 bad 'a skip that nothing does' 2 '--skip'           trace stat keys.txt txt --skip 3
 bad 'no such file'             2 'absent'             trace stat absent txt
 bad 'a format that is not read' 2 'nearest: txt'       trace print keys.txt tx
+# Units of time, and what is said of columns, in reports and beside a trace on standard output.
+printf 'at_ms,key,op\n1500,1,GET\n2600,2,DELETE\n' >units.csv
+heddle trace stat units.csv csv,time=at_ms --json >out
+same 'a unit by name' 'ms false op' "$(fact time_unit) $(fact time_unit_assumed) $(fact unread)"
+heddle trace convert units.csv csv,time=1 units.vscsi vscsi --json >out
+same 'a unit that is converted' 'ms us' "$(fact time_unit) $(fact time_unit_to)"
+heddle trace print units.vscsi vscsi --csv >out
+same 'its times' '1500000 2600000' "$(sed 1d out | cut -d, -f2 | paste -sd' ')"
+heddle trace convert units.vscsi vscsi units.oracleGeneral oracleGeneral --json >out
+same 'times that are cut' 2 "$(fact times_cut)"
+heddle trace convert units.csv csv,unit=ns,time=at_ms,verb=op - csv --lenient >out
+same 'a delete is left out' 'time_ns,key,size,verb 1500,1,1,read' "$(paste -sd' ' out)"
+printf '1,2.5\n' >bare.csv
+heddle trace convert bare.csv csv,key=1,time=2 - csv >out
+same 'what was assumed is said' '0 2' "$(grep -c 'columns not read' err) $(grep -c 'taken for seconds\|were cut' err)"
 bad 'a record cut short'       3 'short.*byte'        trace stat short oracleGeneral
 bad 'the same, converted'      3 'short.*byte'        trace convert short oracleGeneral never.csv csv
 if [ -e never.csv ] || [ -e x.bin ]; then fail 'what failed leaves no file' "$(ls)"; else pass 'what failed leaves no file'; fi
@@ -223,6 +238,13 @@ same 'outcomes that do not fit: the results, and exit' '4 2' "$? $(wc -l <out)"
 bad 'outcomes of two rows'       2 '--outcomes'      sim keys.txt txt lru,lfu 100 --outcomes x
 bad 'outcomes of two seeds'      2 '--outcomes'      sim keys.txt txt lru 100 --seeds 2 --outcomes x
 bad 'outcomes over their trace'  2 'what is read'    sim keys.txt txt lru 100 --outcomes ./keys.txt
+bad 'outcomes over the table'    2 'what --save writes' sim keys.txt txt lru 100 --outcomes ./both --save both
+bad 'a plot over the rows'       2 'what --output writes' sweep keys.txt txt --plot ./both.svg --output "$work/both.svg"
+bad 'a page over a trace'        2 'what is read'    explain trace=keys.txt format=txt bucket=0 --html ./keys.txt
+bad 'a page over a key file'     2 'what is read'    explain hkv.find.warp keys=txt:keys.txt --html keys.txt
+bad 'a page over a schedule'     2 'what is read'    sched hkv.find.warp keys=txt:keys.txt,hash=1 --html keys.txt
+cp keys.txt keys.svg
+bad 'a plot over a run'          2 'what is read'    run hkv.serve.ref keys=txt:keys.svg --plot ./keys.svg
 bad 'outcomes beside the report' 2 '--outcomes'      sim keys.txt txt lru 100 --outcomes -
 bad 'outcomes in no folder'      4 '--outcomes'      sim keys.txt txt lru 100 --outcomes nowhere/x
 bad 'an exact cache saved'       2 'no table'        sim keys.txt txt full:lru 100 --save x
@@ -244,6 +266,18 @@ same 'below the threshold' '0 0' "$? $(wc -l <err)"
 heddle sweep keys.txt txt -p lru --sizes 100 --fail-above 0.1 >out
 same 'a sweep above the threshold' '1 2' "$? $(wc -l <out)"
 bad 'a threshold that is no ratio' 2 '--fail-above'     sim keys.txt txt lru 100 --fail-above 50
+for warm in '--warmup 999999' '--warmup 999999 --fail-above 0' '--warmup 999999 --every 9'; do
+  # shellcheck disable=SC2086
+  heddle sim keys.txt txt lru,full:lru 100 $warm --csv >out
+  same "no request is counted: $warm" "3 1" "$? $(grep -c 'no request is counted: --warmup' err)"
+done
+printf '18446744073709551613\n18446744073709551614\n' >reserved.txt
+heddle sim reserved.txt txt lru 100 >out
+same 'reserved keys alone' "3 1" "$? $(grep -c 'all 2 are for keys that no table holds' err)"
+heddle sweep reserved.txt txt --sizes 100 --plot nothing.svg >out
+same 'a sweep of them' "3 1 3" "$? $(grep -c 'all 2 are' err) $(wc -l <out)"
+bad 'skipping all'                 3 '--skip: the trace has only 2' trace print reserved.txt txt --skip 2
+bad 'JSON and CSV'                 2 '--json and --csv' trace stat keys.txt txt --json --csv
 bad 'windows of several seeds'     2 '--every'          sim keys.txt txt lru 100 --every 10 --seeds 2
 heddle gen uniform:5 --requests 1100000 -o many.oracleGeneral >out
 bad 'too many windows'             2 '--every'          sim many.oracleGeneral oracleGeneral lru 100 --every 1

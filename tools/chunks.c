@@ -53,7 +53,6 @@ struct chunks {
     pthread_t *thread;         /* (threads) */
     uint64_t next;             /* the caller's range */
     chunk_slot *taken;         /* the caller has its keys; or NULL */
-    bool any;                  /* there was a key */
     hd_request request[PIECE]; /* the caller reads into */
 
     pthread_mutex_t lock; /* of what follows, and of slots' `range` and `filled` */
@@ -158,7 +157,6 @@ static chunk_slot *take(chunks *c)
     while (!s->filled) pthread_cond_wait(&c->changed, &c->lock);
     pthread_mutex_unlock(&c->lock);
     c->taken = s;
-    c->any = c->any || s->n > 0;
     if (s->last) c->next = s->ran_on ? c->ranges : c->next + 1;
     return s;
 }
@@ -178,8 +176,7 @@ static hd_status next_of_ranges(chunks *c, chunk *to)
         }
         give_back(c);
     }
-    if (c->any) return HD_OK;
-    return hd_source_fail_empty(c->args.arg[0], c->bytes, 0);
+    return HD_OK;
 }
 
 static hd_status next_of_all(chunks *c, chunk *to)
@@ -258,6 +255,7 @@ hd_status chunks_open(const chunks_config *config, chunks **to)
     c->args = *config->args;
     c->device = config->device;
     hd_status e = hd_source_open(&c->args, &c->whole);
+    if (!e) c->whole->any = true; /* a file without a k-mer is no failure */
     if (!e) e = start(c, config->threads);
     if (e)
         chunks_close(c);

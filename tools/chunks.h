@@ -29,7 +29,8 @@ typedef struct chunk {
 /* Opens the file and starts to read. If it fails, *c is as it was. */
 hd_status chunks_open(const chunks_config *config, chunks **c);
 
-/* The next chunk; the one before is the reader's again. The first damage in the file is the status of its chunk. */
+/* The next chunk, which is empty at the end of the file, also of one without a k-mer; the one before is the reader's
+ * again. The first damage in the file is the status of its chunk. */
 hd_status chunks_next(chunks *c, chunk *to);
 
 /* Bad records in what chunks_next has given so far. */

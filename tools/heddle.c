@@ -106,13 +106,57 @@ int tool_file(const char *what, const char *path)
     return TOOL_OK; /* whatever else is wrong with it, its reader says better */
 }
 
-int tool_apart(const char *what, const char *to, const char *from)
+/* The folder of a path without links, and the name in it, for free(). NULL: there is no such folder. */
+static char *place_of(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+    char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("."), *place = NULL;
+    char *real = folder ? realpath(folder, NULL) : NULL;
+    if (real && asprintf(&place, "%s/%s", real, name) < 0) place = NULL;
+    free(folder);
+    free(real);
+    return place;
+}
+
+/* Whether two names are of one regular file, which may not exist yet. */
+static bool same_file(const char *x, const char *y)
 {
     struct stat a, b;
-    if (!to || !from || stat(to, &a) || stat(from, &b) || !S_ISREG(a.st_mode) || a.st_dev != b.st_dev ||
-        a.st_ino != b.st_ino)
-        return TOOL_OK;
+    bool there = stat(x, &a) == 0, also = stat(y, &b) == 0;
+    if (there || also) return there && also && S_ISREG(a.st_mode) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+    char *first = place_of(x), *second = place_of(y);
+    bool same = first && second && strcmp(first, second) == 0;
+    free(first);
+    free(second);
+    return same;
+}
+
+int tool_apart(const char *what, const char *to, const char *from)
+{
+    if (!to || !from || !same_file(to, from)) return TOOL_OK;
     return tool_say(TOOL_USAGE, "%s: '%s' is what is read; it would be replaced", what, to);
+}
+
+int tool_apart_outputs(const char *what, const char *to, const char *also, const char *other)
+{
+    if (!to || !other || !same_file(to, other)) return TOOL_OK;
+    return tool_say(TOOL_USAGE, "%s: '%s' is what %s writes, too", what, to, also);
+}
+
+/* A word of a case may be a file's name, or have it behind '=' and ':': keys=csv:FILE,key=1, trace=FILE. */
+int tool_apart_words(const char *what, const char *to, const tool_line *line)
+{
+    for (int i = 0; to && i < line->words; i++) {
+        const char *word = line->word[i], *equals = strchr(word, '='), *value = equals ? equals + 1 : word,
+                   *colon = strchr(value, ':');
+        char *file = colon ? strndup(colon + 1, strcspn(colon + 1, ",")) : NULL;
+        int code = tool_apart(what, to, word);
+        if (!code) code = tool_apart(what, to, value);
+        if (!code) code = tool_apart(what, to, file);
+        free(file);
+        if (code) return code;
+    }
+    return TOOL_OK;
 }
 
 int tool_writable(const char *what, const char *path)
@@ -189,12 +233,19 @@ static const struct argp_option shared_option[] = {
     { NULL, 0, NULL, 0, NULL, 0 },
 };
 
+static error_t form_set(tool_line *line, tool_form form)
+{
+    bool other = line->form != TOOL_TEXT && line->form != form;
+    line->form = form;
+    return other ? tool_read(hd_fail(HD_EINVAL, "--json and --csv: one of them")) : 0;
+}
+
 static error_t shared_parse(int key, char *arg, struct argp_state *state)
 {
     tool_line *line = (tool_line *)state->input;
     switch (key) {
-    case KEY_JSON: line->form = TOOL_JSON; return 0;
-    case KEY_CSV: line->form = TOOL_CSV; return 0;
+    case KEY_JSON:
+    case KEY_CSV: return form_set(line, key == KEY_JSON ? TOOL_JSON : TOOL_CSV);
     case ARGP_KEY_ARG:
         if (line->words >= line->verb->words_max) {
             tool_say(TOOL_USAGE, "'%s' is one argument too many; it takes %s", arg,

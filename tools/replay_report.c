@@ -127,6 +127,12 @@ int replay_fails(const replay_plan *p, const replay_row *row, size_t rows)
 {
     const replay_row *worst = row;
     size_t above = 0;
+    const replay_count *all = &row->all;
+    if (all->requests == 0)
+        return tool_say(TOOL_DATA, "no request is counted: --warmup passes over all %" PRIu64, row->replayed);
+    if (all->requests == all->reserved)
+        return tool_say(TOOL_DATA, "no request is counted: all %" PRIu64 " are for keys that no table holds",
+                        all->reserved);
     for (size_t i = 0; p->fails && i < rows; i++) {
         if (replay_miss_ratio(&row[i].all) > replay_miss_ratio(&worst->all)) worst = &row[i];
         above += replay_miss_ratio(&row[i].all) > p->fail_above;

@@ -25,7 +25,8 @@ static inline out_value replay_rate(const replay_row *r) { return out_real((doub
 out *replay_windows_open(tool_form form, const replay_row *row);
 void replay_windows(out *o, const replay_plan *p, const replay_row *row, size_t rows);
 
-/* --fail-above: TOOL_DIFFERS, and names the row with the highest miss ratio, if it is above; else TOOL_OK. */
+/* TOOL_DATA: no request was counted. --fail-above: TOOL_DIFFERS, and names the row with the highest miss ratio, if it
+ * is above. Else TOOL_OK. */
 int replay_fails(const replay_plan *p, const replay_row *row, size_t rows);
 /* Usage errors of options that exclude each other. */
 int replay_options_check(const replay_plan *p);

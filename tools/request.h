@@ -27,7 +27,7 @@ int request_spec(request_source *r, const char *spec);
 /* Share of the source that has been read, 0 to 1; -1 when that cannot be known. */
 double request_share(const hd_source *s, uint64_t done, uint64_t limit);
 
-/* Reads `limit` requests (0: all) and counts the different keys that a table can hold, exactly.
+/* Reads `limit` requests (0: all) and counts the different keys, reserved ones too, exactly.
  * HD_OK with *distinct = 0 never happens for a source that has requests. */
 hd_status request_distinct(const hd_source_args *a, uint64_t limit, uint64_t *requests, uint64_t *distinct);
 

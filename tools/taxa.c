@@ -54,12 +54,16 @@ hd_status taxa_open(taxa *t, const taxa_config *config)
 
 hd_status taxa_open_snapshot(taxa *t, const char *path, const taxa_config *config)
 {
-    hd_config c = hd_config_default();
+    hd_snapshot_info info;
+    hd_status e = hd_snapshot_inspect(path, &info);
+    if (e) return e;
+    hd_config c = hd_config_of(info.design); /* which has the field `near` */
     if (config->backend) c.backend = config->backend;
     c.threads = config->threads;
     c.seams = config->seams;
     t->most = config->most;
-    hd_status e = hd_open_snapshot(path, &c, &t->table);
+    e = keep_set(&c, &(keep_settings){ config->set.near, NULL });
+    if (!e) e = hd_open_snapshot(path, &c, &t->table);
     return e ? e : arrays_take(t);
 }
 
@@ -109,22 +113,35 @@ hd_status taxa_name(taxa *t, const char *name, uint64_t kmers)
     }
     char *copy = name_copy(name);
     if (!copy) return hd_fail(HD_ENOMEM, "the memory of a taxon's name was refused");
-    t->row[t->n++] = (taxon){ copy, kmers };
+    t->row[t->n++] = (taxon){ .name = copy, .kmers = kmers };
     return HD_OK;
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+/* Of equal names in the order of the taxa. */
+static int by_name(const void *a, const void *b)
+{
+    const taxon *x = *(const taxon *const *)a, *y = *(const taxon *const *)b;
+    int names = strcmp(x->name, y->name);
+    return names ? names : (x > y) - (x < y);
+}
+
+static hd_status fail_same(const taxon *x, const taxon *y)
+{
+    if (!x->path || !y->path) return hd_fail(HD_EINVAL, "two taxa are called %.200s", x->name);
+    return hd_fail(HD_EINVAL, "two taxa are called %.200s: %s, byte %" PRIu64 ", and %s, byte %" PRIu64, x->name,
+                   x->path, x->byte, y->path, y->byte);
+}
 
 hd_status taxa_differ(const taxa *t)
 {
-    const char **name = (const char **)malloc((t->n + 1) * sizeof *name);
-    if (!name) return hd_fail(HD_ENOMEM, "the memory of %" PRIu32 " names was refused", t->n);
+    const taxon **row = (const taxon **)malloc((t->n + 1) * sizeof *row);
+    if (!row) return hd_fail(HD_ENOMEM, "the memory of %" PRIu32 " names was refused", t->n);
     hd_status e = HD_OK;
-    for (uint32_t i = 0; i < t->n; i++) name[i] = t->row[i].name;
-    qsort(name, t->n, sizeof *name, by_name);
+    for (uint32_t i = 0; i < t->n; i++) row[i] = &t->row[i];
+    qsort(row, t->n, sizeof *row, by_name);
     for (uint32_t i = 1; i < t->n && !e; i++)
-        if (strcmp(name[i - 1], name[i]) == 0) e = hd_fail(HD_EINVAL, "two taxa are called %.200s", name[i]);
-    free(name);
+        if (strcmp(row[i - 1]->name, row[i]->name) == 0) e = fail_same(row[i - 1], row[i]);
+    free(row);
     return e;
 }
 

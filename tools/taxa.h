@@ -20,7 +20,9 @@ enum { TAXA_AMBIGUOUS = 0 };
 
 typedef struct taxon {
     char *name;
-    uint64_t kmers; /* that belong to it */
+    uint64_t kmers;   /* that belong to it */
+    const char *path; /* of the file that has it, and where it begins there; NULL: not known */
+    uint64_t byte;
 } taxon;
 
 typedef struct taxa_clash taxa_clash;
@@ -52,7 +54,7 @@ typedef struct taxa_config {
 
 /* A table without k-mers. taxa_close after a failure, too. */
 hd_status taxa_open(taxa *t, const taxa_config *config);
-/* The table of a file, for names that are there already (taxa_file.h); design, capacity and `set` are not read. */
+/* The table of a file, for names that are there already (taxa_file.h); design, capacity and set.to are not read. */
 hd_status taxa_open_snapshot(taxa *t, const char *path, const taxa_config *config);
 void taxa_close(taxa *t);
 
@@ -60,7 +62,7 @@ void taxa_close(taxa *t);
  * becomes '?'. HD_EINVAL: values of the table have no room for another one. */
 hd_status taxa_name(taxa *t, const char *name, uint64_t kmers);
 
-/* HD_EINVAL: two taxa have the same name. */
+/* HD_EINVAL: two taxa have the same name; it says which. */
 hd_status taxa_differ(const taxa *t);
 
 /* n <= most k-mers, and the value of each. */

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * taxa_file.c - see taxa_file.h.
+ *
+ * Two files cannot be replaced at once. The new snapshot is written beside the old one. Then the file of names has the
+ * new names, and the old ones as its member `before`; the rename of the snapshot takes the new pair in use, and the
+ * names are written once more, without `before`. A reader takes those names that belong to the snapshot.
  */
 #include "tools/taxa_file.h"
 
@@ -11,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "lib/snapshot.h"
@@ -88,43 +93,6 @@ static hd_status pair_of(char pair[PAIR_TEXT], const taxa *t, const char *path, 
     return e;
 }
 
-/* ---- Writing --------------------------------------------------------------------------------- */
-
-static bool json_write(const void *what, FILE *f)
-{
-    return json_dumpf((const json_t *)what, f, JSON_INDENT(1)) == 0 && fputc('\n', f) != EOF;
-}
-
-static json_t *json_of(const taxa *t, unsigned k, const char *by, const char *pair)
-{
-    json_t *rows = json_array();
-    int bad = !rows;
-    for (uint32_t i = 0; i < t->n && !bad; i++)
-        bad = json_array_append_new(rows, json_pack("{s:s, s:I}", "name", t->row[i].name, "kmers",
-                                                    (json_int_t)t->row[i].kmers));
-    if (!bad)
-        return json_pack("{s:s, s:i, s:s, s:I, s:I, s:s, s:o}", "schema", SCHEMA, "k", (int)k, "by", by, "added",
-                         (json_int_t)t->added, "ambiguous", (json_int_t)t->ambiguous, "pair", pair, "taxa", rows);
-    json_decref(rows);
-    return NULL;
-}
-
-/* The snapshot first: until the names are there as well, the pair is one that is refused. */
-hd_status taxa_file_save(const taxa *t, const char *path, unsigned k, const char *by)
-{
-    char pair[PAIR_TEXT];
-    hd_status e = hd_save(t->table, path);
-    if (!e) e = pair_of(pair, t, path, k, by);
-    if (e) return e;
-    char *names = taxa_file_names(path);
-    json_t *all = names ? json_of(t, k, by, pair) : NULL;
-    if (!all) e = hd_fail(HD_ENOMEM, "the memory of %" PRIu32 " names was refused", t->n);
-    if (!e) e = save_whole(names, json_write, all);
-    json_decref(all);
-    free(names);
-    return e;
-}
-
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 static hd_status fail_names(const char *names, const char *what)
@@ -194,19 +162,119 @@ static hd_status pair_check(const taxa *t, const char *path, const char *names, 
                    names, path);
 }
 
+static void rows_drop(taxa *t)
+{
+    for (uint32_t i = 0; i < t->n; i++) free(t->row[i].name);
+    t->n = 0;
+}
+
+static hd_status names_take(taxa *t, const char *path, const char *names, const json_t *all, unsigned *k,
+                            const char **by)
+{
+    rows_drop(t);
+    hd_status e = names_get(t, names, all, k, by);
+    return e ? e : pair_check(t, path, names, all, *k, *by);
+}
+
+/* t gets the names of `all`, or of its members `before`, that belong to the snapshot; *found has them. */
+static hd_status names_find(taxa *t, const char *path, const char *names, json_t *all, unsigned *k, const char **by,
+                            json_t **found)
+{
+    for (*found = all; *found; *found = json_object_get(*found, "before"))
+        if (!names_take(t, path, names, *found, k, by)) return HD_OK;
+    return names_take(t, path, names, all, k, by); /* what is wrong with the first */
+}
+
 hd_status taxa_file_open(taxa *t, const char *path, const taxa_config *config, unsigned *k, const char **by)
 {
-    json_t *all = NULL;
+    json_t *all = NULL, *found;
     hd_snapshot_info info;
     memset(t, 0, sizeof *t);
     char *names = taxa_file_names(path);
     hd_status e = names ? json_read(names, &all) : hd_fail(HD_ENOMEM, "memory was refused");
     if (!e) e = hd_snapshot_inspect(path, &info);
     if (!e) t->value_bytes = info.value_bytes;
-    if (!e) e = names_get(t, names, all, k, by);
-    if (!e) e = pair_check(t, path, names, all, *k, *by);
+    if (!e) e = names_find(t, path, names, all, k, by, &found);
     if (!e) e = taxa_open_snapshot(t, path, config);
     json_decref(all);
     free(names);
+    return e;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+static bool json_write(const void *what, FILE *f)
+{
+    return json_dumpf((const json_t *)what, f, JSON_INDENT(1)) == 0 && fputc('\n', f) != EOF;
+}
+
+static json_t *json_of(const taxa *t, unsigned k, const char *by, const char *pair)
+{
+    json_t *rows = json_array();
+    int bad = !rows;
+    for (uint32_t i = 0; i < t->n && !bad; i++)
+        bad = json_array_append_new(rows, json_pack("{s:s, s:I}", "name", t->row[i].name, "kmers",
+                                                    (json_int_t)t->row[i].kmers));
+    if (!bad)
+        return json_pack("{s:s, s:i, s:s, s:I, s:I, s:s, s:o}", "schema", SCHEMA, "k", (int)k, "by", by, "added",
+                         (json_int_t)t->added, "ambiguous", (json_int_t)t->ambiguous, "pair", pair, "taxa", rows);
+    json_decref(rows);
+    return NULL;
+}
+
+/* The names that belong to the snapshot that is there, if any do: a member of `all` until the new one is in place. */
+static void before_set(json_t *all, const char *path, const char *names)
+{
+    taxa t;
+    unsigned k;
+    const char *by;
+    hd_snapshot_info info;
+    memset(&t, 0, sizeof t);
+    json_t *old = json_load_file(names, JSON_REJECT_DUPLICATES, NULL), *found = NULL;
+    if (old && !hd_snapshot_inspect(path, &info)) {
+        t.value_bytes = info.value_bytes;
+        if (names_find(&t, path, names, old, &k, &by, &found)) found = NULL;
+    }
+    if (found) {
+        json_incref(found);
+        json_object_del(found, "before");
+        json_object_set_new(all, "before", found);
+    }
+    json_decref(old);
+    taxa_close(&t);
+}
+
+/* `beside` is the new snapshot. */
+static hd_status pair_put(json_t *all, const char *beside, const char *path, const char *names)
+{
+    const hd_file_seam *file = &input_seams.file;
+    before_set(all, path, names);
+    hd_status e = save_whole(names, json_write, all);
+    if (e) return e;
+    if (strcmp(beside, path) != 0 && file->rename(file->self, beside, path))
+        return hd_fail(HD_EIO, "%s: cannot be renamed: %s", beside, strerror(errno));
+    if (file->sync_folder(file->self, path))
+        return hd_fail(HD_EIO, "%s: written, but its folder cannot be synced: %s", path, strerror(errno));
+    return json_object_del(all, "before") ? HD_OK : save_whole(names, json_write, all);
+}
+
+hd_status taxa_file_save(const taxa *t, const char *path, unsigned k, const char *by)
+{
+    char pair[PAIR_TEXT], *names = taxa_file_names(path), *beside = NULL;
+    bool special = input_seams.file.special(input_seams.file.self, path); /* a device stays where it is */
+    if (!names ||
+        (special ? asprintf(&beside, "%s", path) : asprintf(&beside, "%s.%ld.new", path, (long)getpid())) < 0) {
+        free(names);
+        return hd_fail(HD_ENOMEM, "the memory of a file's name was refused");
+    }
+    hd_status e = hd_save(t->table, beside);
+    if (!e) e = pair_of(pair, t, beside, k, by);
+    json_t *all = e ? NULL : json_of(t, k, by, pair);
+    if (!e && !all) e = hd_fail(HD_ENOMEM, "the memory of %" PRIu32 " names was refused", t->n);
+    if (!e) e = pair_put(all, beside, path, names);
+    if (e && !special) unlink(beside);
+    json_decref(all);
+    free(names);
+    free(beside);
     return e;
 }

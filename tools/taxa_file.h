@@ -2,6 +2,7 @@
  *
  * taxa_file.h - a table of taxa in two files: a snapshot, and beside it PATH.taxa with K and the names, as JSON.
  *
+ * A pair is written so that a process that is killed leaves the old pair or the new one: see taxa_file.c.
  * A pair is only read if both files were written together. `pair` is XXH3-128 of the snapshot's header and of the sums
  * of its sections, and of all that the other file says; reading the snapshot verifies the sums. So one file of another
  * pair, a file that was changed, and a pair of which only the snapshot could be written are refused, in place of

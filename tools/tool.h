@@ -128,8 +128,11 @@ int tool_fail(hd_status s);
 int tool_file(const char *what, const char *path);
 
 /* TOOL_OK unless `to` is the file `from`, by whatever name: else says that `what` would replace what is read, and
- * returns TOOL_USAGE. Either may be NULL. */
+ * returns TOOL_USAGE. Either may be NULL. The others: none of the files that a case on the command line reads; no file
+ * that the option `also` writes. */
 int tool_apart(const char *what, const char *to, const char *from);
+int tool_apart_words(const char *what, const char *to, const tool_line *line);
+int tool_apart_outputs(const char *what, const char *to, const char *also, const char *other);
 
 /* TOOL_OK when a file can be made at `path`; else says so, naming `what`, and returns the code. Nothing is left there.
  * A verb asks before it computes what it will write. */

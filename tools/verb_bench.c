@@ -297,6 +297,11 @@ static int run(tool_line *line, int argc, char **argv)
     bench_options o = { .min_time_s = 0.1, .data = getenv("HEDDLE_DATA") };
     int code = tool_parse(line, argc, argv, &o);
     if (code >= 0) return code;
+    for (int i = 0; i < o.save.n; i++) {
+        if (tool_apart_words("--output", o.save.word[i], line)) return TOOL_USAGE;
+        for (int k = 0; k < i; k++)
+            if (tool_apart_outputs("--output", o.save.word[i], "another --output", o.save.word[k])) return TOOL_USAGE;
+    }
     if (o.table) return points_short_of(o.table);
     if (!o.backend && other_of(line) < OTHERS) o.backend = hd_config_default().backend;
     if (o.backend) return points(line, &o);

@@ -66,7 +66,8 @@ static const tool_option option[] = {
       TOOL_FIELD(classify_options, reads) },
     { "capacity", 'c', "N", "a table of N entries that does not grow (starts at 64 Ki and grows)",
       TOOL_RANGE(classify_options, capacity, 1, 1ull << 48) },
-    { "design", 'd', "DESIGN", "of the table (hkv); hive and ovs hold K up to 16",
+    { "design", 'd', "DESIGN",
+      "of the table (hkv); hive, ovs, sl and gfsl hold K up to 16, ovs and sl with --set value_bytes=8 up to 31",
       TOOL_FIELD(classify_options, design) },
     { "backend", 'b', "NAME", "of the table: ref, host, cuda (ref)", TOOL_FIELD(classify_options, backend) },
     KEEP_OPTIONS(classify_options),
@@ -89,10 +90,12 @@ typedef struct job {
     unsigned k;
     const char *by;
     taxa t;
-    uint64_t *key;                 /* (batch) */
-    uint32_t *value;               /* (batch) */
-    uint64_t growths, skipped;     /* skipped: of references */
-    double build_s, build_table_s; /* 0: it was read from a file */
+    uint64_t *key;                      /* (batch) */
+    uint32_t *value;                    /* (batch) */
+    uint64_t growths, skipped;          /* skipped: of references */
+    int fastq, bare;                    /* references that are FASTQ; that have no k-mer */
+    const char *fastq_path, *bare_path; /* the first of each */
+    double build_s, build_table_s;      /* 0: it was read from a file */
     double classify_s, classify_table_s;
     votes v;
 } job;
@@ -105,13 +108,6 @@ static hd_status source_open(const job *j, const char *path, hd_source **s)
     snprintf(k, sizeof k, "%u", j->k);
     hd_source_args args = { .name = "kmer", .arg = { input_path(path), k }, .args = 2, .lenient = j->o->lenient };
     return hd_source_open(&args, s);
-}
-
-/* A file without a k-mer is one without a request: as for other verbs, that is no good file. */
-static hd_status source_check(const hd_source *s, uint64_t kmers)
-{
-    if (kmers) return HD_OK;
-    return hd_source_fail_empty(hd_stream_path(s->file), hd_stream_offset(s->file), s->skipped);
 }
 
 static hd_status go_on(progress *p, const hd_source *s, uint64_t done)
@@ -141,12 +137,18 @@ static hd_status taxon_of_file(job *j, const char *path)
     char *name = name_of_file(input_path(path));
     hd_status e = name ? taxa_name(&j->t, name, 0) : hd_fail(HD_ENOMEM, "memory was refused");
     free(name);
+    if (!e) j->t.row[j->t.n - 1].path = path;
     return e;
 }
 
 static hd_status taxon_of_record(job *j, const char *path, const hd_kmer_record *r)
 {
-    return *r->name ? taxa_name(&j->t, r->name, 0) : hd_fail(HD_ECORRUPT, "%s: a record has no name", path);
+    if (!*r->name) return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": a record has no name", path, r->byte);
+    hd_status e = taxa_name(&j->t, r->name, 0);
+    if (e) return e;
+    j->t.row[j->t.n - 1].path = path;
+    j->t.row[j->t.n - 1].byte = r->byte;
+    return HD_OK;
 }
 
 /* The keys that were read go to the table. */
@@ -179,7 +181,21 @@ static hd_status reference_add(job *j, const char *path, hd_source *s, progress 
         if (!e && n == j->t.most) e = keys_add(j, &n, p, s);
     }
     if (!e) e = keys_add(j, &n, p, s);
-    return e ? e : source_check(s, j->t.added - before);
+    if (e) return e;
+    if (hd_kmer_marker(s) == '@' && j->fastq++ == 0) j->fastq_path = path;
+    if (j->t.added == before && j->bare++ == 0) j->bare_path = path;
+    return HD_OK;
+}
+
+/* What is no failure, and yet seldom meant. */
+static void references_say(const job *j)
+{
+    if (j->fastq)
+        tool_say(TOOL_OK, "%d REFERENCE in FASTQ, %s first: a genome here, and not the second file of pairs", j->fastq,
+                 j->fastq_path);
+    if (j->bare)
+        tool_say(TOOL_OK, "%d REFERENCE without a k-mer of %u bases, %s first: no read can belong to it", j->bare, j->k,
+                 j->bare_path);
 }
 
 static hd_status references_add(job *j)
@@ -198,7 +214,9 @@ static hd_status references_add(job *j)
     }
     progress_end(&p);
     if (!e) e = taxa_differ(&j->t);
+    if (!e && j->t.added == 0) e = hd_fail(HD_ECORRUPT, "no REFERENCE has a k-mer of %u bases", j->k);
     if (!e) e = hd_table_info(j->t.table, &after);
+    if (!e) references_say(j);
     if (!e)
         for (uint64_t n = before.capacity; n < after.capacity; n *= 2) j->growths++;
     j->build_s = (double)(progress_now_ns() - begin) * 1e-9;
@@ -215,7 +233,6 @@ static bool lines_alone(const job *j) { return j->o->reads && strcmp(j->o->reads
 static hd_status reads_count(job *j, hd_source *s)
 {
     progress p;
-    uint64_t kmers = 0;
     size_t n = 0, got;
     hd_kmer_record r = { .name = "" };
     hd_status e = HD_OK;
@@ -224,7 +241,6 @@ static hd_status reads_count(job *j, hd_source *s)
         e = hd_kmer_record_keys(s, j->key + n, j->t.most - n, &got, &r);
         if (e) break;
         n += got;
-        kmers += got;
         bool full = r.name && !votes_read(&j->v, r.name, n, r.ended, r.damaged);
         if (n < j->t.most && r.name && !full) continue;
         e = votes_count(&j->v, &j->t, j->key, n);
@@ -233,7 +249,7 @@ static hd_status reads_count(job *j, hd_source *s)
         if (!e) e = go_on(&p, s, j->v.reads);
     }
     progress_end(&p);
-    return e ? e : source_check(s, kmers);
+    return e;
 }
 
 /* *unsaved: the exit code of lines that could not be saved, which do not keep the report from being printed. */
@@ -398,14 +414,14 @@ static int words_share(job *j)
 {
     const classify_options *o = j->o;
     const int reads = o->build ? 0 : 1, references = j->line->words - reads;
-    const bool builds = o->k || o->by || o->design || o->capacity || o->near || o->set.n;
+    const bool builds = o->k || o->by || o->design || o->capacity || o->set.n;
     const struct {
         bool is;
         const char *why;
     } wrong[] = {
         { o->build && o->with, "--build and --with: one of them" },
         { o->build && o->reads, "--reads: --build classifies nothing" },
-        { o->with && builds, "--k, --by, --design, --capacity, --near and --set are for building; --with has a table" },
+        { o->with && builds, "--k, --by, --design, --capacity and --set are for building; --with has a table" },
         { o->with && references, "--with: it takes READS, and no REFERENCE" },
         { !o->with && !references, "it takes READS and a REFERENCE" },
     };

@@ -177,7 +177,8 @@ static int close_with_stories(out *r, int code, const tool_line *line, const cas
 static int run_subject(const explain_subject *of, const tool_line *line, const explain_options *o)
 {
     explain_told told = { line->form == TOOL_JSON || o->html, NULL, NULL };
-    int code = o->html ? tool_writable("--html", o->html) : TOOL_OK;
+    int code = tool_apart_words("--html", o->html, line);
+    if (!code && o->html) code = tool_writable("--html", o->html);
     if (o->beside) code = tool_say(TOOL_USAGE, "--beside: it is another kernel, beside that of a case");
     if (!code) code = of->tell(line, &told);
     bool good = code == TOOL_OK || code == TOOL_DIFFERS;
@@ -193,7 +194,9 @@ static int run_subject(const explain_subject *of, const tool_line *line, const e
 static int take(case_run *x, const tool_line *line, const explain_options *o)
 {
     case_run wider;
-    int code = o->html ? tool_writable("--html", o->html) : -1;
+    int code = tool_apart_words("--html", o->html, line);
+    if (code) return code;
+    code = o->html ? tool_writable("--html", o->html) : -1;
     if (o->beside && !o->html) return tool_say(TOOL_USAGE, "--beside: it needs --html");
     if (code <= 0) code = case_run_take(x, line, 1, o->threads, o->blocks);
     const judge_design *d = code < 0 ? judge_design_of(&x->c[0]) : NULL;

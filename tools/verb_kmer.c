@@ -45,7 +45,8 @@ static const char doc[] =
 static const tool_option option[] = {
     { "capacity", 'c', "N", "a table of N entries that does not grow (starts at 64 Ki and grows)",
       TOOL_RANGE(kmer_options, capacity, 1, 1ull << 48) },
-    { "design", 'd', "DESIGN", "count in a table of this design (hkv); hive has 4-byte counts and holds K up to 16",
+    { "design", 'd', "DESIGN",
+      "count in a table of this design (hkv); hive and gfsl have 4-byte counts and hold K up to 16",
       TOOL_FIELD(kmer_options, design) },
     { "backend", 'b', "NAME", "of the table: ref, host, cuda (ref)", TOOL_FIELD(kmer_options, backend) },
     KEEP_OPTIONS(kmer_options),
@@ -200,6 +201,8 @@ static int report(const tool_line *line, const kmer_count *c, const kmer_options
     out_fact(r, "memory_bytes", "memory", OUT_BYTES, out_count(info.memory_bytes));
     out_fact(r, "time_s", "time", OUT_SECONDS, out_real(c->seconds));
     out_fact(r, "kmers_per_s", "k-mers per second", OUT_RATE, out_real((double)c->counts.counted / c->seconds));
+    if (c->counts.counted == 0)
+        out_note(r, "no record has %u of the bases A, C, G and T in a row: there is no k-mer\n", k);
     e = o->histogram ? rows_histogram(r, c) : rows_top(r, c, o, k);
     if (e) {
         out_drop(r);

@@ -264,7 +264,9 @@ static int run(tool_line *line, int argc, char **argv)
     sched_options o = { 1, 1000, 40, 2, 32, 2, "random", "lane", "all", NULL, NULL, false };
     case_run x;
     int code = tool_parse(line, argc, argv, &o);
-    if (code < 0 && o.html && (code = tool_writable("--html", o.html)) == TOOL_OK) code = -1;
+    if (code < 0 && o.html && (code = tool_apart_words("--html", o.html, line)) == TOOL_OK)
+        code = tool_writable("--html", o.html);
+    if (code == TOOL_OK) code = -1;
     if (code < 0) code = case_run_take(&x, line, 8, o.threads, o.blocks);
     if (code >= 0) return code;
     simt_config how = config_of(&o, x.a);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "tools/input.h"
 #include "tools/replay_report.h"
 
 enum { KEY_LIMIT = 0x100, KEY_SAVE, KEY_OUTCOMES };
@@ -91,9 +92,10 @@ static int one_run_check(const sim *m, const char *what, const char *path)
 static int files_check(const sim *m, const char *trace)
 {
     const replay_plan *p = &m->plan;
+    trace = input_path(trace);
     int code = tool_apart("--save", p->save, trace);
     if (!code) code = tool_apart("--outcomes", p->outcomes, trace);
-    if (!code && p->save) code = tool_apart("--outcomes", p->outcomes, p->save);
+    if (!code) code = tool_apart_outputs("--outcomes", p->outcomes, "--save", p->save);
     if (!code) code = one_run_check(m, "--save", p->save);
     if (!code) code = one_run_check(m, "--outcomes", p->outcomes);
     if (!code && p->save && baseline_named(m->policies.item[0]))

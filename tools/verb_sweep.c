@@ -15,7 +15,7 @@ typedef struct sweep_options {
     replay_plan plan; /* the first: REPLAY_OPTIONS fill it */
     const char *policies, *sizes, *parts, *capacity, *plot, *output;
     bool table;
-    int failed; /* by --fail-above: TOOL_DIFFERS */
+    int failed; /* replay_fails */
 } sweep_options;
 _Static_assert(offsetof(sweep_options, plan) == 0, "REPLAY_OPTIONS are fields of a replay_plan");
 
@@ -206,6 +206,7 @@ static int check_words(const sweep_options *o, const tool_line *line)
 static int check_options(const sweep_options *o, const tool_line *line, replay_list *policies)
 {
     int code = check_words(o, line);
+    if (!code) code = tool_apart_outputs("--plot", o->plot, "--output", o->output);
     if (!code) code = replay_list_parse(policies, "--policies", o->policies ? o->policies : "lru,lfu");
     if (!code) code = replay_policies(policies, !o->parts);
     if (!code) code = replay_options_check(&o->plan);
@@ -215,7 +216,7 @@ static int check_options(const sweep_options *o, const tool_line *line, replay_l
 /* Draws the report, and writes it to its file, or to standard output where there is none or it cannot be written. */
 static int finish(const sweep_options *o, out *report, tool_form form)
 {
-    int code = o->plot ? out_plot(report, o->plot) : TOOL_OK;
+    int code = o->plot && o->failed != TOOL_DATA ? out_plot(report, o->plot) : TOOL_OK;
     int saved = o->output ? out_save_as(report, form, o->output) : TOOL_OK;
     if (!code) code = o->failed;
     if (saved) code = saved;

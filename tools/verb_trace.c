@@ -3,6 +3,7 @@
  * verb_trace.c - looks at traces: stat (what kind of traffic is it), convert, print.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,9 +276,9 @@ static int verb_print(const tool_line *line, const trace_options *o)
     }
     trace_source_facts(r, source, NULL);
     hd_source_close(source);
-    if (!e) return out_close(r, TOOL_OK);
+    if (!e && number > o->skip) return out_close(r, TOOL_OK);
     out_drop(r);
-    return tool_fail(e);
+    return e ? tool_fail(e) : tool_say(TOOL_DATA, "--skip: the trace has only %" PRIu64 " requests", number);
 }
 
 /* ---- Which of the three ---------------------------------------------------------------------- */

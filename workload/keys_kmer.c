@@ -57,6 +57,8 @@ typedef struct kmer {
     bool finished, ran_on; /* ran_on: hd_kmer_ran_on                                                      */
     /* of records one by one (hd_kmer_record_keys) */
     uint64_t begun, told;       /* records that have begun; the one whose keys the caller gets, 0: none    */
+    uint64_t begun_at, told_at; /* where they begin                                                        */
+    bool cr;                    /* the last byte of a header was a CR                                      */
     bool damaged, last_damaged; /* something was wrong in this record; in the one before it                */
     bool marked, named;         /* the header's '>' or '@' was read; `name` is complete                    */
     size_t name_bytes;
@@ -119,6 +121,8 @@ static void record_begin(kmer *m)
     m->bad = false;
     m->bases = m->qualities = 0;
     m->begun++;
+    m->cr = false;
+    m->begun_at = hd_stream_offset(m->file);
     m->last_damaged = m->damaged;
     m->damaged = false;
 }
@@ -144,6 +148,21 @@ static size_t line_take(kmer *m, const uint8_t *p, size_t n, state then)
     if (!end) return n;
     m->at = then;
     return (size_t)(end - p) + 1;
+}
+
+/* A line end of CR alone would make one header of the whole file. */
+static hd_status header_take(kmer *m, const uint8_t *p, size_t n, size_t *used)
+{
+    bool cr = m->cr;
+    for (size_t i = 0; i < n && (i == 0 || p[i - 1] != '\n'); i++) {
+        bool lone = cr && p[i] != '\n';
+        cr = p[i] == '\r';
+        hd_status e = lone ? wrong(m, i, "a CR inside a header; lines end in LF or CR LF") : HD_OK;
+        if (e) return e;
+    }
+    m->cr = cr;
+    *used = line_take(m, p, n, BASES_LINE);
+    return HD_OK;
 }
 
 static hd_status record_line(kmer *m, const uint8_t *p, size_t *used)
@@ -341,7 +360,8 @@ static hd_status bytes_take(kmer *m, const uint8_t *p, size_t n, uint64_t *key, 
     switch (m->at) {
     case RECORD_LINE: e = record_line(m, p, &used); break;
     case HEADER:
-        used = line_take(m, p, n, BASES_LINE);
+        e = header_take(m, p, n, &used);
+        if (e) return e;
         if (m->told) name_take(m, p, used);
         break;
     case BASES_LINE: e = bases_line(m, p); break;
@@ -384,6 +404,7 @@ hd_status hd_kmer_keys(hd_source *s, uint64_t *key, size_t max, size_t *got)
 static void record_tell(kmer *m)
 {
     m->told = m->begun;
+    m->told_at = m->begun_at;
     m->marked = m->named = false;
     m->name_bytes = 0;
 }
@@ -411,6 +432,7 @@ hd_status hd_kmer_record_keys(hd_source *s, uint64_t *key, size_t max, size_t *g
     m->name[m->name_bytes] = 0;
     r->name = m->told ? m->name : NULL;
     r->damaged = m->last_damaged;
+    r->byte = m->told_at;
     return e;
 }
 
@@ -439,14 +461,19 @@ static void kmer_close(hd_source *s)
 /* The first byte that is not blank says which form it is. */
 static hd_status marker_find(kmer *m)
 {
+    static const char form[] = "FASTA begins with '>', FASTQ with '@'";
+    const uint8_t *p;
+    size_t n;
+    hd_status e = hd_stream_peek(m->file, 3, &p, &n);
+    if (!e && n >= 3 && memcmp(p, "\xef\xbb\xbf", 3) == 0) hd_stream_skip(m->file, 3); /* a byte order mark */
     for (;;) {
-        const uint8_t *p;
-        size_t n;
-        hd_status e = hd_stream_peek(m->file, 1, &p, &n);
+        if (!e) e = hd_stream_peek(m->file, 1, &p, &n);
         if (e) return e;
-        if (n == 0 || (byte_kind(*p) != BLANK && byte_kind(*p) != END_OF_LINE && *p != '>' && *p != '@'))
-            return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": %s; FASTA begins with '>', FASTQ with '@'",
-                           hd_stream_path(m->file), hd_stream_offset(m->file), n ? "neither" : "the file ends");
+        const char *path = hd_stream_path(m->file);
+        uint64_t at = hd_stream_offset(m->file);
+        if (n == 0) return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": the file has no record; %s", path, at, form);
+        if (byte_kind(*p) != BLANK && byte_kind(*p) != END_OF_LINE && *p != '>' && *p != '@')
+            return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": 0x%02x is neither; %s", path, at, *p, form);
         if (*p == '>' || *p == '@') {
             m->marker = *p;
             return HD_OK;

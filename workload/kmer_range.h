@@ -37,6 +37,7 @@ typedef struct hd_kmer_record {
     const char *name; /* NULL: the file has no further record */
     bool ended;       /* it has no more keys: the next call begins the next record */
     bool damaged;     /* if it has ended: it is one of `skipped` (lenient) */
+    uint64_t byte;    /* of the file, where it begins */
 } hd_kmer_record;
 
 /* s: a source "kmer", not of a range, of which all keys are read by this function. As hd_kmer_keys, but the keys are of

@@ -214,25 +214,27 @@ hd_status hd_source_open_spec(const char *spec, uint64_t seed, hd_source **s)
     return e ? e : hd_source_open(&a, s);
 }
 
+static hd_status fail_empty(const hd_source *s)
+{
+    char also[64] = "";
+    bool kmers = s->row && strcmp(s->row->name, "kmer") == 0;
+    if (s->skipped) snprintf(also, sizeof also, "; %" PRIu64 " bad records were skipped", s->skipped);
+    return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": the file ends without one %s%s", hd_stream_path(s->file),
+                   hd_stream_offset(s->file), kmers ? "k-mer" : "request", also);
+}
+
 hd_status hd_source_next(hd_source *s, hd_request *r, size_t max, size_t *got)
 {
     hd_status e = s->next(s, r, max, got);
     if (e) return e;
     s->any = s->any || *got > 0;
     if (s->any || max == 0 || !s->file) return HD_OK;
-    return hd_source_fail_empty(hd_stream_path(s->file), hd_stream_offset(s->file), s->skipped);
+    return fail_empty(s);
 }
 
 double hd_source_share(const hd_source *s)
 {
     return s->bytes_total ? (double)s->bytes_read / (double)s->bytes_total : -1;
-}
-
-hd_status hd_source_fail_empty(const char *path, uint64_t byte, uint64_t skipped)
-{
-    char also[64] = "";
-    if (skipped) snprintf(also, sizeof also, "; %" PRIu64 " bad records were skipped", skipped);
-    return hd_fail(HD_ECORRUPT, "%s: byte %" PRIu64 ": the file ends without one request%s", path, byte, also);
 }
 
 void hd_source_close(hd_source *s)

@@ -89,8 +89,6 @@ void hd_source_close(hd_source *s); /* NULL is fine */
 
 /* How much of its file was read, 0 to 1; -1: that is not known. */
 double hd_source_share(const hd_source *s);
-/* HD_ECORRUPT: a file that was read to its end, at that byte, had no request. */
-hd_status hd_source_fail_empty(const char *path, uint64_t byte, uint64_t skipped);
 
 /* The option's value, or `otherwise`. */
 const char *hd_source_option(const hd_source_args *a, const char *name, const char *otherwise);
