@@ -276,6 +276,29 @@ heddle sim reserved.txt txt lru 100 >out
 same 'reserved keys alone' "3 1" "$? $(grep -c 'all 2 are for keys that no table holds' err)"
 heddle sweep reserved.txt txt --sizes 100 --plot nothing.svg >out
 same 'a sweep of them' "3 1 3" "$? $(grep -c 'all 2 are' err) $(wc -l <out)"
+# What may be left out, and hints.
+heddle sim keys.txt txt lru 10% --csv | cut -d, -f1-10 >want
+for words in keys.txt 'keys.txt txt' 'keys.txt lru 10%'; do
+  # shellcheck disable=SC2086
+  heddle sim $words --csv | cut -d, -f1-10 >out
+  if cmp -s want out; then pass "sim $words"; else fail "sim $words" "$(cat out err)"; fi
+done
+same 'sweep FILE' "$(heddle sweep keys.txt txt --sizes 100 | cut -d, -f1-9)" "$(heddle sweep keys.txt --sizes 100 | cut -d, -f1-9)"
+same 'stat FILE' "$(heddle trace stat keys.txt txt --csv | sed 1,3d)" "$(heddle trace stat keys.txt --csv | sed 1,3d)"
+cp keys.txt keys.txt.zst.old
+same 'print FILE' "$(heddle trace print keys.txt txt)" "$(heddle trace print keys.txt.zst.old)"
+cp keys.txt noname
+bad 'a name without a format'      2 "the name 'noname' says none" sim noname
+bad 'no such policy'               2 'sieve.*exact caches: full:lru' sim keys.txt sieve 10
+bad 'a size in bytes'              2 'entries, not of bytes' sim keys.txt lru 1GiB
+bad 'a genome with an argument'    2 'heddle gen genome --bases' gen genome:5000
+heddle sim keys.txt lru 90% --slots 16 >out
+same 'full buckets beside free slots' 1 "$(grep -c 'With --dual' out)"
+heddle sim keys.txt lru 90% --slots 16 --dual >out
+same 'no hint with --dual' 0 "$(grep -c 'With --dual' out)"
+heddle sim keys.txt lru,full:lru 100,300 --json >sim.json
+heddle plot sim.json -o sim.svg >out
+same 'a plot of sim' '0 1' "$? $(grep -c '<svg' sim.svg)"
 bad 'skipping all'                 3 '--skip: the trace has only 2' trace print reserved.txt txt --skip 2
 bad 'JSON and CSV'                 2 '--json and --csv' trace stat keys.txt txt --json --csv
 bad 'windows of several seeds'     2 '--every'          sim keys.txt txt lru 100 --every 10 --seeds 2

@@ -378,6 +378,7 @@ static const struct {
     { "heddle.chart/1", NULL, itself },
     { "heddle.run/1", "rows", run_chart },
     { "heddle.kernels/1", "rows", kernels_chart },
+    { "heddle.sim/1", "rows", sizes_chart },
     { "heddle.sweep/1", "rows", sizes_chart },
     { "heddle.windows/1", "rows", windows_chart },
     { "heddle.fill/1", "rows", fill_chart },

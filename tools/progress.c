@@ -57,5 +57,5 @@ void progress_end(progress *p)
 
 int progress_call(void *context, uint64_t done, uint64_t total)
 {
-    return progress_at((progress *)context, done, total, -1);
+    return progress_at((progress *)context, done, total == UINT64_MAX ? 0 : total, -1);
 }

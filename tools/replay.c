@@ -345,6 +345,7 @@ static void row_save(replaying *x, hd_status s)
 {
     const replay_plan *p = x->pool->plan;
     bool whole = !s && !tool_stopped();
+    if (whole && x->table) hd_size_sync(x->table, &x->row->entries);
     if (p->save && whole) save_failed(x->row, "--save", hd_save(x->table, p->save));
     if (!x->outcomes) return;
     hd_status closed = hd_sink_close(x->outcomes, whole && !x->row->saved);

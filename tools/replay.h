@@ -125,6 +125,7 @@ typedef struct replay_row {
     replay_count *window; /* (windows) of plan.every requests each, the last one of fewer */
     size_t windows;
     uint64_t skipped;
+    uint64_t entries;  /* of the table at the end */
     uint64_t hashed;   /* of all requests read: their keys are text */
     char unread[160];  /* hd_source.unread, or "" */
     double seconds;    /* reading and replaying, warm-up included */

@@ -74,6 +74,17 @@ int replay_list_parse(replay_list *l, const char *what, const char *text)
     return TOOL_OK;
 }
 
+/* The names of all exact caches. */
+static const char *baselines(const char *between)
+{
+    static char all[256];
+    const baseline_row *b;
+    *all = 0;
+    for (size_t i = 0; (b = baseline_at(i)); i++)
+        snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", i ? between : "", b->name);
+    return all;
+}
+
 /* Says what a name that is no exact cache may mean. */
 static int baseline_unknown(const char *name)
 {
@@ -93,6 +104,8 @@ int replay_policies(const replay_list *policies, bool full)
         if (strncmp(name, "full", 4) == 0) return baseline_unknown(name);
         hd_policy_use use;
         hd_status status = hd_policy_read(name, &use);
+        if (status && full && strncmp(name, "expr:", 5) != 0)
+            return tool_fail(hd_fail(status, "%s; exact caches: %s", hd_why(), baselines(", ")));
         if (status) return tool_fail(status);
     }
     return TOOL_OK;
@@ -114,7 +127,9 @@ int replay_size_parse(const char *text, uint64_t *entries, double *fraction)
         return TOOL_OK;
     }
     hd_status s = hd_parse_u64("size", text, HD_SLOTS_MIN, 1ull << 48, entries);
-    return s ? tool_fail(s) : TOOL_OK;
+    if (!s) return TOOL_OK;
+    return tool_fail(
+        hd_fail(s, "%s; a size is a number of entries, not of bytes, or a part of the keys (10%%)", hd_why()));
 }
 
 /* The sizes of a list, in entries or as shares of the different keys, which are counted when a size is one. */

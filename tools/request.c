@@ -58,6 +58,31 @@ int request_words(request_source *r, const char *trace, const char *format)
     return tool_file("TRACE", trace);
 }
 
+const char *request_format(const char *trace)
+{
+    static const char *const format[][2] = { { "oracleGeneral", "oracleGeneral" },
+                                             { "csv", "csv" },
+                                             { "txt", "txt" },
+                                             { "vscsi", "vscsi" },
+                                             { "vscsitrace", "vscsi" } };
+    const char *name = base_name(trace), *end = name + strlen(name), *found = NULL;
+    while (!found && end > name) { /* the last part of the name that is one */
+        const char *dot = (const char *)memrchr(name, '.', (size_t)(end - name)), *part = dot ? dot + 1 : name;
+        for (size_t i = 0; i < sizeof format / sizeof *format; i++)
+            if (strlen(format[i][0]) == (size_t)(end - part) && memcmp(part, format[i][0], (size_t)(end - part)) == 0)
+                found = format[i][1];
+        end = dot ? dot : name;
+    }
+    return found;
+}
+
+const char *request_format_say(const char *trace)
+{
+    const char *format = request_format(trace);
+    if (!format) tool_say(TOOL_USAGE, "FORMAT: the name '%s' says none; heddle list formats has all", trace);
+    return format;
+}
+
 int request_spec(request_source *r, const char *spec)
 {
     memset(r, 0, sizeof *r);

@@ -21,6 +21,10 @@ typedef struct request_source {
 /* TRACE is a file, FORMAT a source that reads files with options appended: "csv,key=2,time=1".
  * TOOL_OK; otherwise it was said what is wrong, and the result is the exit code. */
 int request_words(request_source *r, const char *trace, const char *format);
+/* The FORMAT that a file's name says, "requests.csv.gz": csv. NULL: none. */
+const char *request_format(const char *trace);
+/* As request_format; NULL after a sentence. */
+const char *request_format_say(const char *trace);
 /* "zipf:0.99,1Mi", "oracleGeneral:FILE". */
 int request_spec(request_source *r, const char *spec);
 

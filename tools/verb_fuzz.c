@@ -36,6 +36,21 @@ static const tool_option option[] = {
     { .name = NULL },
 };
 
+/* What is left of a turn: by its inputs or by its time, whatever ends first. */
+typedef struct fuzz_progress {
+    progress line;
+    uint64_t runs, time_ns; /* UINT64_MAX and 0: not limited */
+} fuzz_progress;
+
+static int turn_progress(void *context, uint64_t done, uint64_t total)
+{
+    fuzz_progress *p = (fuzz_progress *)context;
+    double by_time = p->time_ns ? (double)(progress_now_ns() - p->line.begin_ns) / (double)p->time_ns : -1;
+    double by_count = p->runs != UINT64_MAX && total ? (double)done / (double)total : -1;
+    double share = by_time > by_count ? by_time : by_count;
+    return progress_at(&p->line, done, 0, share < 1 ? share : 1);
+}
+
 /* One target's turn, and what is to be said of it. */
 typedef struct turn {
     fuzz_hunt h;
@@ -121,17 +136,19 @@ static int keep(turn *x, const fuzz_options *o)
 static int run_turn(turn *x, const tool_line *line, const fuzz_options *o, bool all)
 {
     char what[64];
-    progress p;
+    fuzz_progress p;
     int code = take_files(x, line, o);
     if (code < 0) code = take_corpus(x, o, all);
     if (code >= 0) return code;
     plan(x, line, o);
     snprintf(what, sizeof what, "fuzz %s", x->h.target->name);
-    progress_begin(&p, what, "inputs");
-    x->h.progress = progress_call;
+    p.runs = x->h.runs;
+    p.time_ns = x->h.time_ns;
+    progress_begin(&p.line, what, "inputs");
+    x->h.progress = turn_progress;
     x->h.context = &p;
     hd_status s = fuzz_hunt_run(&x->h);
-    progress_end(&p);
+    progress_end(&p.line);
     return s ? tool_fail(s) : keep(x, o);
 }
 

@@ -64,8 +64,8 @@ static bool said_line(said *s, const char *text)
     return true;
 }
 
-/* Runs it; p, if not NULL, gets the number of lines so far. */
-static void ask(char *const *argv, said *s, progress *p)
+/* Runs it; p, if not NULL, gets the number of lines so far, of `looks`. */
+static void ask(char *const *argv, said *s, progress *p, uint64_t looks)
 {
     int ends[2], code = -1;
     pid_t pid = 0;
@@ -79,7 +79,7 @@ static void ask(char *const *argv, said *s, progress *p)
     if (!e && tool_stopped()) beside_stop(); /* Ctrl-C came before it had a number */
     FILE *f = e ? NULL : fdopen(ends[0], "r");
     while (f && getline(&line, &room, f) > 0 && said_line(s, line))
-        if (p && progress_at(p, (uint64_t)s->lines, 0, -1)) break;
+        if (p && progress_at(p, (uint64_t)s->lines, looks, -1)) break;
     free(line);
     if (f)
         fclose(f);
@@ -217,8 +217,17 @@ static int report(tool_line *line, const museum_options *o, const said *s, const
 
 /* ---- The verb -------------------------------------------------------------------------------- */
 
+/* How many looks at the bugs of the command line there will be. */
+static uint64_t looks_of(const tool_line *line, const said *bugs)
+{
+    uint64_t looks = line->words ? 0 : (uint64_t)bugs->lines;
+    for (int i = 0; i < line->words; i++)
+        for (int k = 0; k < bugs->lines; k++) looks += strcmp(line->word[i], bugs->field[k][NAME]) == 0;
+    return looks;
+}
+
 /* stories: where the other program writes them; NULL: nowhere. */
-static int look(tool_line *line, const museum_options *o, char *program, const char *stories)
+static int look(tool_line *line, const museum_options *o, char *program, const said *bugs, const char *stories)
 {
     char word[2][64], where[BESIDE_BYTES + 8], judge[TOOL_WORDS][64], sound[] = "sound", *argv[WORDS] = { program };
     int n = 1;
@@ -238,7 +247,7 @@ static int look(tool_line *line, const museum_options *o, char *program, const c
     for (int i = 0; i < line->words && n < WORDS - 1; i++) argv[n++] = line->word[i];
     argv[n] = NULL;
     progress_begin(&p, "museum", "looks");
-    ask(argv, &s, &p);
+    ask(argv, &s, &p, looks_of(line, bugs));
     progress_end(&p);
     int code = tool_stopped() ? TOOL_STOPPED
                : s.code       ? tool_say(TOOL_SYSTEM, "%s ended with %d", program, s.code)
@@ -270,7 +279,7 @@ static int look_for_page(tool_line *line, const museum_options *o, char *program
     if (code) return code;
     if (fd < 0) return tool_say(TOOL_SYSTEM, "%s: no such file could be made", stories);
     close(fd);
-    code = look(line, o, program, stories);
+    code = look(line, o, program, bugs, stories);
     unlink(stories);
     return code;
 }
@@ -289,8 +298,8 @@ static int run(tool_line *line, int argc, char **argv)
                         program);
     said *bugs = (said *)calloc(2, sizeof *bugs), *judges = bugs + 1;
     if (!bugs) return tool_say(TOOL_SYSTEM, "no memory");
-    ask(list_words, bugs, NULL);
-    ask(judge_words, judges, NULL);
+    ask(list_words, bugs, NULL, 0);
+    ask(judge_words, judges, NULL, 0);
     if (bugs->code || judges->code)
         code = tool_say(TOOL_SYSTEM, "%s could not be run", program);
     else
@@ -298,7 +307,7 @@ static int run(tool_line *line, int argc, char **argv)
     if (!code)
         code = o.html   ? look_for_page(line, &o, program, bugs)
                : o.list ? report_list(line, bugs)
-                        : look(line, &o, program, NULL);
+                        : look(line, &o, program, bugs, NULL);
     said_drop(bugs);
     said_drop(judges);
     free(bugs);
@@ -311,7 +320,8 @@ static const char doc[] =
     "library at the place where it would live; for each, schedules of kernels, batches or calls are tried until a "
     "judge objects. The exit code is 1 when a "
     "bug survives, or, with --sound, when something is found where nothing is.\n"
-    "Without a NAME: all of them, some seconds. --without leaves a judge out: what it alone would have seen survives.\n"
+    "Without a NAME: all of them, one to five minutes. --without leaves a judge out: what it alone would have seen "
+    "survives.\n"
     "\n"
     "EXAMPLES\n"
     "  heddle museum key_before_digest slot_cas_only\n"

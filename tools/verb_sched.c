@@ -11,6 +11,7 @@
 #include "simt/simt.h"
 #include "tools/case_run.h"
 #include "tools/page.h"
+#include "tools/progress.h"
 
 typedef struct sched_options {
     uint64_t seed, schedules, rows, bound, threads, blocks;
@@ -230,12 +231,29 @@ static int replay(tool_line *line, const sched_options *o, case_run *x, simt_con
     return code;
 }
 
+/* Of the schedules of a search it is only known how many there are at most. */
+static struct {
+    progress line;
+    uint64_t done, most;
+} running;
+
+static bool schedule_ended(void)
+{
+    running.done++;
+    uint64_t total = running.done < running.most ? running.most : 0; /* beyond: the schedule is made short */
+    return progress_at(&running.line, running.done, total, -1);
+}
+
 static int explore(tool_line *line, const sched_options *o, case_run *x, simt_config c)
 {
     simt_exploration e, again;
     simt_trial trial = comparison_trial(x->a);
-    trial.ended = tool_stopped;
+    trial.ended = schedule_ended;
+    running.most = c.strategy == SIMT_SEARCH ? 0 : o->schedules;
+    progress_begin(&running.line, "sched", "schedules");
     hd_status status = simt_explore(x->m, &trial, &c, o->schedules, 0, 2000, &e);
+    progress_end(&running.line);
+    trial.ended = tool_stopped;
     if (status) return tool_fail(status);
     char *schedule = NULL;
     if (e.wrong) {

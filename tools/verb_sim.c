@@ -46,6 +46,12 @@ static void report_facts(out *o, const sim *m)
     replay_facts(o, p, m->row);
 }
 
+/* Whether more than a fiftieth of the slots were free at the end of a row that evicted or refused. */
+static bool evicts_with_room(const replay_row *r)
+{
+    return !r->full && r->all.evicted + r->all.refused > 0 && r->entries < r->capacity - r->capacity / 50;
+}
+
 static out *report_rows(const sim *m, tool_form form)
 {
     enum { MOST = REPLAY_COLUMNS + REPLAY_SPREAD + 3 };
@@ -67,6 +73,12 @@ static out *report_rows(const sim *m, tool_form form)
         cell[n + 2] = replay_rate(r);
         out_row(o, cell);
     }
+    for (size_t i = 0; i < m->rows && !m->plan.dual; i += replay_seeds(&m->plan))
+        if (evicts_with_room(&m->row[i])) {
+            out_note(o, "\nFull buckets evicted while others had room: %s, %s. With --dual each key has two buckets.\n",
+                     m->row[i].policy, m->row[i].asked);
+            break;
+        }
     if (reserved)
         out_note(o, "\nreserved: requests for the three keys that no table holds; the miss ratio leaves them out.\n");
     return o;
@@ -105,11 +117,30 @@ static int files_check(const sim *m, const char *trace)
     return code;
 }
 
+/* The words with those that may be left out: FORMAT, or POLICIES and SIZES, or all three. */
+static int words_complete(tool_line *line)
+{
+    static char lru[] = "lru", tenth[] = "10%", *complete[4];
+    bool formatted = line->words == 2 || line->words == 4;
+    char *const trace = line->word[0], **rest = line->word + (formatted ? 2 : 1);
+    const char *format = formatted ? line->word[1] : request_format_say(trace);
+    if (!format) return TOOL_USAGE;
+    complete[0] = trace;
+    complete[1] = (char *)(uintptr_t)format;
+    complete[2] = line->words > 2 ? rest[0] : lru;
+    complete[3] = line->words > 2 ? rest[1] : tenth;
+    line->word = complete;
+    line->words = 4;
+    return TOOL_OK;
+}
+
 /* Everything up to the rows. */
-static int sim_prepare(sim *m, const tool_line *line)
+static int sim_prepare(sim *m, tool_line *line)
 {
     replay_plan *p = &m->plan;
-    int code = request_words(&m->source, line->word[0], line->word[1]);
+    int code = words_complete(line);
+    if (code) return code;
+    code = request_words(&m->source, line->word[0], line->word[1]);
     m->source.args.lenient = p->lenient;
     p->source = &m->source.args;
     if (!code) code = replay_options_check(p);
@@ -156,7 +187,8 @@ static const char doc[] =
     "to that size is built; its capacity "
     "is in the row. requests/s includes reading.\n"
     "\n"
-    "FORMAT is a row of `heddle list formats`, options appended: csv,key=2,time=1. Files may be "
+    "FORMAT is a row of `heddle list formats`, options appended: csv,key=2,time=1. Without it the file's name says it "
+    "(requests.csv.gz); without POLICIES and SIZES there is lru with 10% of the keys. Files may be "
     "compressed with zstd or gzip. TRACE may be - "
     "for standard input, or a pipe: what several rows read is kept in an unlinked file in "
     "$TMPDIR (else /tmp), as many bytes as are read.\n"
@@ -190,6 +222,7 @@ static const char doc[] =
     "EXAMPLES\n"
     "  heddle gen zipf:0.99,10000 --requests 100000 -o zipf.oracleGeneral.zst\n"
     "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru 128\n"
+    "  heddle sim zipf.oracleGeneral.zst\n"
     "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru,lfu,custom 1%,10%\n"
     "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru,full:lru,full:belady 1%,10%\n"
     "  heddle sim zipf.oracleGeneral.zst oracleGeneral lfu 1Ki --dual --admit always --json\n"
@@ -197,7 +230,12 @@ static const char doc[] =
     "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru,lfu 1Ki --seeds 5 --fail-above 0.5\n"
     "  heddle sim zipf.oracleGeneral.zst oracleGeneral lru 1Ki --outcomes outcomes.u8\n";
 
-const tool_verb verb_sim = {
-    "sim", "TRACE FORMAT POLICIES SIZES", "replay a trace: misses by policy and size", doc, 4, 4, option, replay_option,
-    run
-};
+const tool_verb verb_sim = { "sim",
+                             "TRACE [FORMAT] [POLICIES SIZES]",
+                             "replay a trace: misses by policy and size",
+                             doc,
+                             1,
+                             4,
+                             option,
+                             replay_option,
+                             run };

@@ -67,8 +67,9 @@ typedef struct size_rows {
 static int take_source(size_rows *z, sweep_options *o, const tool_line *line)
 {
     request_source *source = &z->source;
-    int code =
-        line->words == 2 ? request_words(source, line->word[0], line->word[1]) : request_spec(source, line->word[0]);
+    const char *word = line->word[0], *format = line->words == 2 ? line->word[1] : NULL;
+    if (!format && access(word, F_OK) == 0) format = request_format(word);
+    int code = format ? request_words(source, word, format) : request_spec(source, word);
     if (code) return code;
     if (!source->endless) code = tool_apart("--output", o->output, source->args.arg[0]);
     if (!code && !source->endless) code = tool_apart("--plot", o->plot, source->args.arg[0]);
@@ -265,7 +266,7 @@ static const char doc[] =
     "  heddle sweep zipf:0.99,10000 --requests 100000 -p lru,lfu --sizes 1%,10% --plot curves.svg\n";
 
 const tool_verb verb_sweep = { "sweep",
-                               "TRACE FORMAT | SPEC",
+                               "TRACE [FORMAT] | SPEC",
                                "miss ratio over sizes, or cost over load factors, with a plot",
                                doc,
                                0,

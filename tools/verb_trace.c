@@ -26,7 +26,8 @@ static const char doc[] =
     "convert FILE FORMAT OUT FORMAT writes it in another format; OUT may end in .zst or .gz, and - is "
     "standard output. oracleGeneral wants every request's next access, which is then computed.\n"
     "print FILE FORMAT shows the first requests.\n\n"
-    "FORMAT is oracleGeneral, csv, txt or vscsi, with options after it: csv,key=2,time=1,delim=tab. "
+    "FORMAT is oracleGeneral, csv, txt or vscsi, with options after it: csv,key=2,time=1,delim=tab. stat and print "
+    "take it from the file's name if it is left out. "
     "The times of a csv are seconds, unless unit=ms, us or ns says another unit; convert converts them. "
     "To write, vscsi is vscsi2, or say vscsi1. `heddle list formats` has them all. FILE may be - for standard "
     "input.\n\n"
@@ -286,9 +287,9 @@ static int verb_print(const tool_line *line, const trace_options *o)
 /* clang-format off */
 static const struct { const char *name; int words; int (*run)(const tool_line *,
   const trace_options *); const char *args; } part[] = {
-    { "stat", 3, verb_stat, "FILE FORMAT" },
+    { "stat", 3, verb_stat, "FILE [FORMAT]" },
     { "convert", 5, verb_convert, "FILE FORMAT OUT FORMAT" },
-    { "print", 3, verb_print, "FILE FORMAT" },
+    { "print", 3, verb_print, "FILE [FORMAT]" },
 };
 /* clang-format on */
 enum { PARTS = sizeof part / sizeof *part };
@@ -302,6 +303,15 @@ static int run(tool_line *line, int argc, char **argv)
     for (int i = 0; i < PARTS; i++) {
         name[i] = part[i].name;
         if (strcmp(name[i], line->word[0]) != 0) continue;
+        if (line->words == 2 && part[i].words == 3) { /* the file's name says the format */
+            static char *words[3];
+            const char *format = request_format_say(line->word[1]);
+            if (!format) return TOOL_USAGE;
+            memcpy(words, line->word, 2 * sizeof *words);
+            words[2] = (char *)(uintptr_t)format;
+            line->word = words;
+            line->words = 3;
+        }
         if (line->words != part[i].words) return tool_say(TOOL_USAGE, "%s takes %s", name[i], part[i].args);
         if (o.skip && part[i].run != verb_print) return tool_say(TOOL_USAGE, "--skip: only print passes over requests");
         return part[i].run(line, &o);
