@@ -114,6 +114,8 @@ typedef struct hd_gpu_parts {
     bool (*put_at)(const void *own, const hd_part *p, const hd_entry *e);
     /* As it is in an empty table. */
     void (*clear)(const void *own, const hd_part *p);
+    /* hd_design.learn, in this machine's memory. NULL where ref has none. */
+    hd_status (*learn)(void *own, const hd_seams *s, const hd_keys *keys);
     /* The parts of an empty table were filled, and are on the device: launches what the rest of the table needs. NULL:
      * nothing. */
     hd_status (*filled)(void *own, const hd_gpu_machine *m);
@@ -275,6 +277,7 @@ void hd_host_close(void *state, const hd_seams *s);
 hd_status hd_host_check(void *state);
 hd_status hd_host_walk(void *state, hd_walk_how how);
 size_t hd_host_next(void *state, hd_entry *e, size_t most);
+hd_status hd_host_learn(void *state, const hd_seams *s, const hd_keys *keys); /* where gpu->ref->learn is */
 bool hd_host_put_at(void *state, const hd_entry *e);
 void hd_host_move_all(void *from, void *to);
 /* Where gpu->resize is. info is what the table is afterwards, also where it fails. */
@@ -300,6 +303,7 @@ hd_status hd_cuda_look(void *state, uint32_t what);
 hd_status hd_cuda_walked(void *state, bool keep);
 hd_status hd_cuda_check(void *state);
 size_t hd_cuda_next(void *state, hd_entry *e, size_t most);
+hd_status hd_cuda_learn(void *state, const hd_seams *s, const hd_keys *keys); /* where gpu->parts->learn is */
 bool hd_cuda_put_at(void *state, const hd_entry *e);
 void hd_cuda_move_all(void *from, void *to);
 hd_status hd_cuda_tally(void *state, uint64_t *outcome, uint64_t *op);

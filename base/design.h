@@ -49,6 +49,12 @@ typedef struct hd_when {
 /* How many items a batch has, for the choice of a kernel. */
 typedef enum hd_amount { HD_MANY, HD_FEW, HD_FEWEST, HD_AMOUNTS } hd_amount;
 
+/* The keys of a snapshot, in the order of their slots. False: there is no further one. */
+typedef struct hd_keys {
+    bool (*next)(void *self, uint64_t *slot, uint64_t *key);
+    void *self;
+} hd_keys;
+
 typedef struct hd_design hd_design;
 struct hd_design {
     const char *name, *what, *backend;
@@ -81,6 +87,9 @@ struct hd_design {
     /* The first entries at or after e->slot, in order, into e[0] to e[most - 1]; how many. There may be more than it
      * has given; 0 says that there are none. Values stay where they are until the next call. */
     size_t (*next)(void *state, hd_entry *e, size_t most);
+    /* An empty state that will be filled learns from all keys where keys belong. HD_ECORRUPT: they cannot lie so. Only
+     * where a field that `learns` (base/param.h) says so. */
+    hd_status (*learn)(void *state, const hd_seams *s, const hd_keys *keys);
     /* Puts an entry into exactly that empty slot; false: the key cannot be there. */
     bool (*put_at)(void *state, const hd_entry *e);
     /* Moves all entries and pins into an empty state with a multiple of the buckets. Cannot fail. */

@@ -19,6 +19,9 @@ void hd_fail_because(const char *format, ...)
     va_start(ap, format);
     vsnprintf(sentence, sizeof sentence, format, ap);
     va_end(ap);
+    /* texts of callers are quoted: they end no line and drive no terminal */
+    for (char *c = sentence; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?';
     memcpy(why, sentence, sizeof why);
 }
 

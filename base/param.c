@@ -196,6 +196,7 @@ void hd_param_reset(const hd_param *p, void *in)
 bool hd_param_same(const hd_param *p, const void *a, const void *b)
 {
     if (!is_words(p)) return hd_param_number(p, a) == hd_param_number(p, b);
+    if (!words(p, a) || !words(p, b)) return words(p, a) == words(p, b);
     return strncmp(words(p, a), words(p, b), p->type == HD_PARAM_TEXT ? p->bytes : SIZE_MAX) == 0;
 }
 

@@ -40,7 +40,7 @@ typedef struct hd_param {
     const char *what;
     const char *alias; /* an earlier word of case strings, or NULL */
     bool places;       /* where entries are depends on it: a snapshot of another value is inserted anew */
-    bool anew;         /* and so is a snapshot of any value but 0: where entries are depends on more than it contains */
+    bool learns;       /* of any value but 0: where keys belong follows from those of a snapshot (hd_design.learn) */
     hd_param_saved saved;
     uint32_t saved_at;
     bool in_files; /* a common field that every snapshot has */

@@ -415,8 +415,8 @@ typedef struct hd_config {
     uint64_t capacity;    /* entries, at least 1; rounded up to whole buckets; ovs: to whole segments */
     uint32_t slots;       /* per bucket. hkv: 2 to 4096; with 128, the default, the digests of a bucket fill one line
                               of a GPU's memory. hive: 8, 16 or 32. ovs: 16; with values of 8 bytes 8, and 16 means
-                              8, too. sl: a power of two, from 8 to the entries of a segment; nothing but the unit of
-                              `buckets` */
+                              8, too. sl: a power of two, from 8 to the entries of a segment, which 16 means if there
+                              are fewer; nothing but the unit of `buckets` */
     uint32_t value_bytes; /* hkv: 0 (a set) to 65,536. hive: 4 (32-bit keys) or 2 (16-bit keys). ovs, sl: 4 (32-bit
                               keys) or 8 */
     hd_layout layout;     /* how keys and scores lie in memory */
@@ -496,7 +496,7 @@ typedef struct hd_info {
     uint64_t keys;          /* keys below this number are allowed */
     uint32_t slots, value_bytes;
     hd_layout layout;             /* never HD_LAYOUT_USUAL */
-    uint64_t values_device_bytes; /* hkv: bytes of values that are near (hd_tiers); ovs: of segments */
+    uint64_t values_device_bytes; /* hkv: bytes of values that are near (hd_tiers); ovs, sl: of segments */
     uint64_t values_host_bytes;   /* the same of those that are far; 0 if there is no limit of device memory */
     hd_clock clock;
     uint64_t seed;
@@ -736,8 +736,10 @@ HD_API hd_status hd_save(hd_table *table, const char *path);
 HD_API hd_status hd_load(hd_table *table, const char *path, uint64_t *dropped);
 
 /* Opens a table with the design, policy and shape of the file, and loads the file. `config` (may be NULL: the default)
- * gives what a file does not contain: backend, lock, layout, threads, seams, pins and tiers. The caller owns *table and
- * closes it with hd_close. */
+ * gives what a file does not contain: backend, lock, layout, threads, seams, pins and tiers, near_bytes. In all other
+ * fields it has what the file has, or what hd_config_default() or hd_config_of() of the file's design gave; a capacity
+ * may also be below the file's. Else HD_EINVAL names the field. hd_snapshot_inspect tells the design. The caller owns
+ * *table and closes it with hd_close. */
 HD_API hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table **table);
 
 /* The header of a snapshot. hd_snapshot_inspect reads and verifies the header only. */

@@ -132,6 +132,10 @@ size_t hd_host_next(void *state, hd_entry *e, size_t most)
 {
     return ((host *)state)->gpu->ref->next(((host *)state)->entries, e, most);
 }
+hd_status hd_host_learn(void *state, const hd_seams *s, const hd_keys *keys)
+{
+    return ((host *)state)->gpu->ref->learn(((host *)state)->entries, s, keys);
+}
 bool hd_host_put_at(void *state, const hd_entry *e)
 {
     return ((host *)state)->gpu->ref->put_at(((host *)state)->entries, e);

@@ -134,6 +134,12 @@ size_t hd_cuda_next(void *state, hd_entry *e, size_t most)
     return c->walk.on ? hd_cuda_walk_next(c, e, most) : c->gpu->ref->next(c->staged, e, most);
 }
 
+hd_status hd_cuda_learn(void *state, const hd_seams *s, const hd_keys *keys)
+{
+    cuda *c = (cuda *)state;
+    return c->gpu->parts->learn(c->own, s, keys);
+}
+
 bool hd_cuda_put_at(void *state, const hd_entry *e)
 {
     cuda *c = (cuda *)state;

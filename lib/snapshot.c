@@ -207,12 +207,54 @@ static hd_status check_fields(const hd_design *design, const char *path, const h
     return HD_OK;
 }
 
-hd_status hd_snapshot_shape(const hd_design *design, const char *path, const hd_snapshot_header *h, hd_info *info)
+/* The shape that follows from the header, and from the design's own fields in info. */
+static hd_status shape_by(const hd_design *design, const hd_snapshot_header *h, hd_info *info)
 {
     hd_config c = hd_config_of(design->name);
+    c.slots = h->slots;
+    c.capacity = h->buckets * h->slots;
+    c.value_bytes = h->value_bytes;
+    c.layout = info->layout;
+    if (h->flags & HD_SNAPSHOT_DEVICE_CLOCK) c.clock = HD_CLOCK_DEVICE;
+    hd_params_of_info(design->params, info, &c);
+    hd_status status = hd_params_check(design->params, design->name, &c);
+    return status ? status : design->shape(design, &c, info);
+}
+
+/* What growth has made of that. */
+static void shape_end(const hd_snapshot_header *h, hd_info *info)
+{
+    info->base_buckets = h->base_buckets;
+    info->stash_buckets = h->stash_buckets;
+    info->places = hd_snapshot_places(h);
+}
+
+/* Fields that no file has, as hd_config_of has them. */
+static void reset_others(const hd_params *own, hd_info *info)
+{
+    for (size_t k = 0; own && k < own->count; k++)
+        if (own->row[k].saved == HD_SAVED_NOT) hd_param_reset(&own->row[k], hd_params_in_info(own, info));
+}
+
+hd_status hd_snapshot_fits(const hd_design *design, const hd_snapshot_header *h, const hd_info *table, hd_info *info)
+{
+    const hd_params *own = design->params;
+    if (!design->resize) return HD_OK;
+    for (size_t k = 0; own && k < own->count; k++) {
+        const hd_param *p = &own->row[k];
+        const char *from = (const char *)hd_params_of_table(own, table) + p->at;
+        if (p->saved == HD_SAVED_NOT) memcpy((char *)hd_params_in_info(own, info) + p->at, from, p->bytes);
+    }
+    hd_status status = shape_by(design, h, info);
+    if (!status) shape_end(h, info);
+    return status;
+}
+
+hd_status hd_snapshot_shape(const hd_design *design, const char *path, const hd_snapshot_header *h, hd_info *info)
+{
     info->buckets = h->buckets;
-    info->slots = c.slots = h->slots;
-    info->capacity = c.capacity = h->buckets * h->slots;
+    info->slots = h->slots;
+    info->capacity = h->buckets * h->slots;
     info->seed = h->seed;
     hd_snapshot_get(h, design->params, true, hd_params_in_info(design->params, info));
     if (has_foreign_flag(h, design->params))
@@ -223,16 +265,11 @@ hd_status hd_snapshot_shape(const hd_design *design, const char *path, const hd_
         return grows ? hd_fail(HD_ECORRUPT, "%s: the header's base_buckets makes no sense for design %s", path,
                                design->name)
                      : HD_OK;
-    info->value_bytes = c.value_bytes = h->value_bytes;
-    hd_params_of_info(design->params, info, &c);
-    c.layout = info->layout;
-    if (h->flags & HD_SNAPSHOT_DEVICE_CLOCK) c.clock = HD_CLOCK_DEVICE;
-    if (hd_params_check(design->params, design->name, &c) || design->shape(design, &c, info))
+    info->value_bytes = h->value_bytes;
+    reset_others(design->params, info);
+    if (shape_by(design, h, info))
         return hd_fail(HD_ECORRUPT, "%s: no table of design %s has such a shape: %s", path, design->name, hd_why());
     hd_status status = check_fields(design, path, h, info);
-    if (status) return status;
-    info->base_buckets = h->base_buckets;
-    info->stash_buckets = h->stash_buckets;
-    info->places = hd_snapshot_places(h);
-    return HD_OK;
+    if (!status) shape_end(h, info);
+    return status;
 }

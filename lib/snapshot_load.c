@@ -281,27 +281,46 @@ typedef struct filling {
     uint64_t *dropped; /* entries without a slot */
 } filling;
 
+/* The slots that the file marks, one after another. */
+typedef struct marks {
+    reader *slots;
+    uint64_t next, found; /* next: slot of the next byte */
+    unsigned bits;        /* of the last one, that are left */
+} marks;
+
+/* *is: there is a further one. */
+static hd_status next_mark(marks *m, uint64_t *slot, bool *is)
+{
+    const snapshot_file *f = m->slots->file;
+    uint64_t capacity = hd_snapshot_places(&f->h);
+    for (; !m->bits && m->next < capacity; m->next += 8) {
+        uint8_t bits;
+        hd_status status = get(m->slots, &bits, 1);
+        if (status) return status;
+        m->bits = bits;
+    }
+    *is = m->bits != 0;
+    if (!*is) return m->found == f->h.size ? HD_OK : fail_slots(f);
+    *slot = m->next - 8 + (unsigned)__builtin_ctz(m->bits);
+    m->bits &= m->bits - 1;
+    return *slot < capacity && m->found++ < f->h.size ? HD_OK : fail_slots(f);
+}
+
 static hd_status put_entries(const filling *to, reader *column, uint8_t *value)
 {
-    const snapshot_file *f = column->file;
-    const hd_snapshot_header *h = &f->h;
-    uint64_t capacity = hd_snapshot_places(h), entries = 0;
+    const hd_snapshot_header *h = &column->file->h;
+    marks m = { &column[HD_SECTION_SLOT], 0, 0, 0 };
     hd_entry e = { 0, 0, 0, value };
+    bool is;
     hd_status status;
-    for (uint64_t first = 0; first < capacity; first += 8) {
-        uint8_t bits;
-        if ((status = get(&column[HD_SECTION_SLOT], &bits, 1))) return status;
-        for (unsigned left = bits; left; left &= left - 1) {
-            e.slot = first + (unsigned)__builtin_ctz(left);
-            if (e.slot >= capacity || entries++ == h->size) return fail_slots(f);
-            if ((status = get_entry(column, h->value_bytes, &e))) return status;
-            if (e.score >= h->clock) *to->ahead = true;
-            if (!to->design->put_at(to->state, &e))
-                return hd_fail(HD_ECORRUPT, "%s: entry %" PRIu64 ", key %" PRIu64 ", cannot be in slot %" PRIu64,
-                               f->path, entries - 1, e.key, e.slot);
-        }
+    while (!(status = next_mark(&m, &e.slot, &is)) && is) {
+        if ((status = get_entry(column, h->value_bytes, &e))) return status;
+        if (e.score >= h->clock) *to->ahead = true;
+        if (!to->design->put_at(to->state, &e))
+            return hd_fail(HD_ECORRUPT, "%s: entry %" PRIu64 ", key %" PRIu64 ", cannot be in slot %" PRIu64,
+                           column->file->path, m.found - 1, e.key, e.slot);
     }
-    return entries == h->size ? HD_OK : fail_slots(f);
+    return status;
 }
 
 static hd_status put_from(const filling *to, reader *column)
@@ -312,6 +331,53 @@ static hd_status put_from(const filling *to, reader *column)
     hd_status status = hd_take(to->seams, "load: value", 1, value_bytes, &value);
     if (!status) status = put_entries(to, column, (uint8_t *)value);
     hd_give(to->seams, value, 1, value_bytes);
+    return status;
+}
+
+/* hd_keys: of the file. */
+typedef struct key_source {
+    marks slots;
+    reader *keys;
+    hd_status status; /* the first failure */
+} key_source;
+
+static bool next_key(void *self, uint64_t *slot, uint64_t *key)
+{
+    key_source *x = (key_source *)self;
+    bool is = false;
+    x->status = next_mark(&x->slots, slot, &is);
+    if (!x->status && is) x->status = get(x->keys, key, sizeof *key);
+    return !x->status && is;
+}
+
+/* Whether where keys belong in such a table follows from the keys that it has. */
+static bool learns(const hd_design *d, const hd_info *info)
+{
+    const hd_params *own = d->params;
+    bool does = false;
+    for (size_t k = 0; own && k < own->count; k++)
+        does = does || (own->row[k].learns && hd_param_number(&own->row[k], hd_params_of_table(own, info)) != 0);
+    return does;
+}
+
+/* Reads slots and keys, before entries are put. */
+static hd_status learn(const filling *to, snapshot_file *f)
+{
+    static const int section[2] = { HD_SECTION_SLOT, HD_SECTION_KEYS };
+    reader column[2];
+    key_source x = { { &column[0], 0, 0, 0 }, &column[1], HD_OK };
+    const hd_keys keys = { next_key, &x };
+    hd_status status = HD_OK;
+    int open = 0;
+    for (; open < 2 && !status; open++) {
+        status = open_reader(f, section_start(&f->h, section[open]), &column[open]);
+        if (!status) status = enter_section(&column[open], section[open]);
+    }
+    if (!status) {
+        hd_status learned = to->design->learn(to->state, to->seams, &keys);
+        status = x.status ? x.status : learned;
+    }
+    while (open > 0) close_reader(&column[--open]);
     return status;
 }
 
@@ -391,7 +457,7 @@ static hd_status fill_columns(const filling *to, snapshot_file *f)
 {
     reader column[HD_SECTION_COUNT];
     int open = 0;
-    hd_status status = HD_OK;
+    hd_status status = to->as_saved && learns(to->design, to->info) ? learn(to, f) : HD_OK;
     for (; open < HD_SECTION_COUNT && !status; open++) {
         status = open_reader(f, section_start(&f->h, open), &column[open]);
         if (!status) status = enter_section(&column[open], open);
@@ -428,16 +494,6 @@ static hd_status fill_as_saved(const filling *to, snapshot_file *f)
     return status;
 }
 
-/* Whether a snapshot of such a table tells where its entries were. */
-static bool tells_places(const hd_design *d, const hd_info *info)
-{
-    const hd_params *own = d->params;
-    bool tells = true;
-    for (size_t k = 0; own && k < own->count; k++)
-        tells = tells && (!own->row[k].anew || hd_param_number(&own->row[k], hd_params_of_table(own, info)) == 0);
-    return tells;
-}
-
 /* Of a design that resizes the number of buckets is no part of the shape. */
 static bool same_shape(const hd_design *d, const hd_info *a, const hd_info *b)
 {
@@ -457,10 +513,12 @@ static hd_status load_state(hd_table *t, snapshot_file *f, void **state, hd_info
     hd_info shape = *info = t->info;
     hd_status status = hd_snapshot_shape(d, f->path, &f->h, &shape);
     if (status) return status;
-    filling to = {
-        d, &t->seams, NULL, info, same_shape(d, &shape, &t->info) && tells_places(d, &shape), ahead, dropped
-    };
-    if (to.as_saved) to.info = &shape;
+    filling to = { d, &t->seams, NULL, info, same_shape(d, &shape, &t->info), ahead, dropped };
+    if (to.as_saved) {
+        to.info = &shape;
+        status = hd_snapshot_fits(d, &f->h, &t->info, &shape);
+        if (status) return status;
+    }
     status = d->open(d, to.info, &t->seams, &to.state);
     if (status) return status;
     status = to.as_saved ? fill_as_saved(&to, f) : fill(&to, f);
@@ -557,8 +615,36 @@ static void set_config(hd_config *c, const hd_snapshot_header *h, const char *po
     c->value_bytes = h->value_bytes;
     c->clock = h->flags & HD_SNAPSHOT_DEVICE_CLOCK ? HD_CLOCK_DEVICE : HD_CLOCK_LOGICAL;
     c->seed = h->seed;
+    c->epoch = h->epoch;
     hd_params_drop_others(own, c);
     if (own) hd_snapshot_get(h, own, false, hd_params_in(own, c));
+}
+
+/* Whether the caller's field says nothing against the file's: it is the same, or as hd_config_of has it for the design
+ * that the caller names, which is the file's or the default. A table may have more places than were asked for. */
+static bool field_agrees(const hd_params *s, const hd_param *p, const hd_config *c, const hd_config *file)
+{
+    hd_config usual = hd_config_of(c->design);
+    hd_policy_use use;
+    usual.design = hd_config_default().design;
+    if (hd_param_same(p, hd_params_of(s, c), hd_params_of(s, file))) return true;
+    if (hd_param_same(p, hd_params_of(s, c), hd_params_of(s, &usual))) return true;
+    if (s != &hd_params_common) return false;
+    if (p->at == offsetof(hd_config, capacity)) return c->capacity <= file->capacity;
+    if (p->at != offsetof(hd_config, policy)) return false;
+    return c->policy && !hd_policy_read(c->policy, &use) && strcmp(use.text, file->policy) == 0;
+}
+
+/* HD_EINVAL: the caller's configuration names something else than the file has. */
+static hd_status check_config(const char *path, const hd_config *c, const hd_config *file)
+{
+    const hd_params *s;
+    for (size_t i = 0; (s = hd_params_at(i)); i++)
+        for (size_t k = 0; k < s->count; k++)
+            if (!field_agrees(s, &s->row[k], c, file))
+                return hd_fail(HD_EINVAL, "%s: %s, of design %s, decides it; leave it as hd_config_of(\"%s\") has it",
+                               s->row[k].name, path, file->design, file->design);
+    return HD_OK;
 }
 
 /* The configuration of the table to open. A mistake of the file is HD_ECORRUPT, where hd_open would call it the
@@ -567,11 +653,14 @@ static hd_status config_of_file(const snapshot_file *f, hd_config *c)
 {
     const hd_snapshot_header *h = &f->h;
     const char *path = f->path;
+    const hd_config asked = *c;
     set_config(c, h, f->policy);
     if (!c->design) return hd_fail(HD_ECORRUPT, "%s: the header's design '%s' (byte 16) is unknown", path, h->design);
     if (!c->policy)
         return hd_fail(HD_ECORRUPT, "%s: the header's policy '%s' (byte %d) is none of design %s", path, f->policy,
                        hd_snapshot_has_policy(h) ? (int)sizeof *h : 32, c->design);
+    hd_status status = check_config(path, &asked, c);
+    if (status) return status;
     hd_info shape;
     memset(&shape, 0, sizeof shape);
     const hd_design *design = c->backend ? hd_design_on(c->design, c->backend) : NULL;

@@ -426,14 +426,17 @@ hd_status hd_size_sync(hd_table *t, uint64_t *size)
 
 hd_status hd_load_factor_sync(hd_table *t, double *load_factor)
 {
-    if (!load_factor) return hd_fail(HD_EINVAL, "load_factor: NULL");
+    if (!t || !load_factor) return hd_fail(HD_EINVAL, "%s: NULL", t ? "load_factor" : "table");
     uint64_t size;
-    hd_info info;
-    hd_status status = hd_size_sync(t, &size);
-    if (status) return status;
-    hd_table_info(t, &info);
-    *load_factor = (double)size / (double)info.places;
-    return HD_OK;
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    b.op = HD_OP_SIZE;
+    b.count = &size;
+    t->lock->enter(t->lock_state, HD_READER); /* one look: another thread may resize the table */
+    hd_status status = run(t, &b, hd_op_row_of(b.op));
+    if (!status) *load_factor = (double)size / (double)t->info.places;
+    t->lock->leave(t->lock_state, HD_READER);
+    return status;
 }
 
 hd_status hd_clear(hd_table *t)

@@ -84,6 +84,75 @@ static void next_to_nothing(void **state)
     hd_close(t);
 }
 
+/* A configuration that names what a file decides. */
+static void a_file_decides(void **state)
+{
+    static const struct {
+        const char *design, *name, *text;
+    } says[] = {
+        { "hkv", "device_value_bytes", "64" }, { "hkv", "near", "64" },       { "hkv", "policy", "lfu" },
+        { "sl", "near", "9100000" },           { "ovs", "capacity", "9999" }, { "ovs", "seed", "5" },
+        { "ovs", "partition", "range" },       { "ovs", "segment", "512" },   { "hive", "hashes", "3" },
+        { "ovs", "value_bytes", "8" },         { "ovs", "slots", "32" },      { "ovs", "epoch", "1" },
+        { "ovs", "clock", "device" },          { "ovs", "design", "hive" },
+    };
+    static const char *const agrees[][2] = { { "near", "256" },  { "capacity", "100" }, { "segment", "256" },
+                                             { "copies", "64" }, { "threads", "2" },    { "design", "ovs" } };
+    (void)state;
+    hd_config c = hd_config_of("ovs");
+    hd_table *t, *u;
+    c.capacity = 128;
+    c.ovs.segment_bytes = 256;
+    must(hd_open(&c, &t));
+    must(hd_save(t, test_path("decides")));
+    hd_close(t);
+    for (size_t i = 0; i < sizeof says / sizeof *says; i++) {
+        c = hd_config_of(says[i].design);
+        must(hd_config_set(&c, says[i].name, says[i].text));
+        test_case("%s of %s", says[i].name, says[i].design);
+        must_fail(hd_open_snapshot(test_path("decides"), &c, &u), HD_EINVAL, "decides");
+    }
+    for (size_t i = 0; i < sizeof agrees / sizeof *agrees; i++) {
+        c = hd_config_of("ovs");
+        must(hd_config_set(&c, agrees[i][0], agrees[i][1]));
+        test_case("%s", agrees[i][0]);
+        must(hd_open_snapshot(test_path("decides"), &c, &u));
+        hd_close(u);
+    }
+    c = hd_config_default(); /* of another design, and nothing else */
+    must(hd_open_snapshot(test_path("decides"), &c, &u));
+    hd_close(u);
+}
+
+/* A table with little device memory, and a file whose shape would take more: its few entries have room. A file of the
+ * same shape does not fit, and that is the table's limit and no damage. */
+static void near_is_the_tables(void **state)
+{
+    (void)state;
+    hd_config c = hd_config_of("sl");
+    hd_table *big, *small, *same;
+    uint64_t key = 1, value = 1, dropped;
+    hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, 1, &key, &value, NULL);
+    c.backend = "host";
+    c.capacity = 10;
+    must(hd_open(&c, &big));
+    must(hd_run(big, &b));
+    c.sl.segment_bytes = 256;
+    must(hd_open(&c, &same));
+    must(hd_grow(same, 4096));
+    c.sl.near_bytes = 9019648;
+    must(hd_open(&c, &small));
+    must(hd_save(big, test_path("big")));
+    must(hd_load(small, test_path("big"), &dropped));
+    check(dropped == 0, "%llu dropped", (ull)dropped);
+    must(hd_save(same, test_path("same")));
+    must_fail(hd_load(small, test_path("same"), NULL), HD_EINVAL, "near");
+    must(hd_check(small));
+    hd_close(big);
+    hd_close(small);
+    hd_close(same);
+}
+
 static int greater_first(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -212,7 +281,7 @@ static void equal_scores(void **state)
         hd_close(u);
     }
 }
-static const struct CMUnitTest tests[] = { unit(another_table), unit(next_to_nothing), unit(another_shape),
-                                           unit(equal_scores) };
+static const struct CMUnitTest tests[] = { unit(another_table),   unit(a_file_decides), unit(near_is_the_tables),
+                                           unit(next_to_nothing), unit(another_shape),  unit(equal_scores) };
 
 int main(void) { return test_run(tests); }

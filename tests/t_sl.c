@@ -343,6 +343,36 @@ static void buckets_and_segments(void **state)
     must(hd_table_info(t, &info));
     check(info.capacity == 4096 && info.buckets == 1, "%llu entries", (ull)info.capacity);
     hd_close(t);
+    c.slots = 16; /* the usual number, of a segment of 8 entries */
+    c.sl.segment_bytes = 128;
+    must(hd_open(&c, &t));
+    must(hd_table_info(t, &info));
+    check(info.slots == 8 && info.buckets == info.capacity / 8, "%llu slots", (ull)info.slots);
+    hd_close(t);
+}
+
+/* hd_info says how many bytes of segments are near, and how many far, whatever the limit becomes. */
+static void parts_are_told(void **state)
+{
+    (void)state;
+    hd_info info;
+    hd_table *t;
+    hd_config c = hd_config_of("sl");
+    c.backend = "host";
+    c.capacity = 4096;
+    c.sl.segment_bytes = 1024;
+    const uint64_t all = 4096 * 8, limits[] = { 0, 9025024, 9040000, 1ull << 40 };
+    must(hd_open(&c, &t));
+    for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+        must(hd_set_near(t, limits[i]));
+        must(hd_table_info(t, &info));
+        test_case("near %llu", (ull)limits[i]);
+        bool limited = limits[i] && limits[i] < 1u << 30;
+        check(info.values_device_bytes + info.values_host_bytes == all && info.values_device_bytes % 1024 == 0,
+              "%llu and %llu bytes", (ull)info.values_device_bytes, (ull)info.values_host_bytes);
+        check(limited == (info.values_host_bytes != 0), "%llu bytes are far", (ull)info.values_host_bytes);
+    }
+    hd_close(t);
 }
 
 static void shapes_refused(void **state)
@@ -357,7 +387,7 @@ static void shapes_refused(void **state)
     c = config_of(2), c.slots = 4, must_fail(hd_open(&c, &t), HD_EINVAL, "slots");
     c = config_of(2), c.slots = 12, must_fail(hd_open(&c, &t), HD_EINVAL, "slots");
     c = config_of(2), c.slots = 32, must_fail(hd_open(&c, &t), HD_EINVAL, "slots");
-    c = config_of(2), c.value_bytes = 8, must_fail(hd_open(&c, &t), HD_EINVAL, "slots");
+    c = config_of(2), c.value_bytes = 8, c.slots = 32, must_fail(hd_open(&c, &t), HD_EINVAL, "slots");
     c = config_of(2), c.clock = HD_CLOCK_DEVICE, must_fail(hd_open(&c, &t), HD_EINVAL, "clock");
     c = config_of(2), c.layout = HD_LAYOUT_PAIRS, must_fail(hd_open(&c, &t), HD_EINVAL, "layout");
     c = config_of(2), c.policy = "lru", must_fail(hd_open(&c, &t), HD_EINVAL, "policy");
@@ -649,20 +679,11 @@ static void near_keys(void **state)
     hd_close(t);
 }
 
-static const struct CMUnitTest sl[] = { unit(splits),
-                                        unit(joins),
-                                        unit(joins_of_both_sides),
-                                        unit(sweeps),
-                                        unit(pending),
-                                        unit(load_at_pending),
-                                        unit(grows_and_shrinks),
-                                        unit(buckets_and_segments),
-                                        unit(shapes_refused),
-                                        unit(no_memory),
-                                        unit(exports_and_walks),
-                                        unit(snapshots),
-                                        unit(put_at),
-                                        unit(invariants),
-                                        unit(near_keys) };
+static const struct CMUnitTest sl[] = {
+    unit(splits),         unit(joins),           unit(joins_of_both_sides), unit(sweeps),
+    unit(pending),        unit(load_at_pending), unit(grows_and_shrinks),   unit(buckets_and_segments),
+    unit(shapes_refused), unit(parts_are_told),  unit(no_memory),           unit(exports_and_walks),
+    unit(snapshots),      unit(put_at),          unit(invariants),          unit(near_keys)
+};
 
 int main(void) { return test_run(sl); }

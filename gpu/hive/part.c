@@ -112,7 +112,9 @@ static hd_status part_filled(void *own, const hd_gpu_machine *m)
     return status ? status : m->read(m->self, &o->v.stashed, a.stashed, sizeof o->v.stashed);
 }
 
-const hd_gpu_parts hive_parts = { part_bytes, part_planes, part_next, part_put_at, part_clear, part_filled, NULL };
+const hd_gpu_parts hive_parts = {
+    part_bytes, part_planes, part_next, part_put_at, part_clear, NULL, part_filled, NULL
+};
 
 hd_status hive_check_there(void *own, const hd_gpu_machine *m)
 {

@@ -130,4 +130,4 @@ static bool part_put_at(const void *own, const hd_part *p, const hd_entry *e)
     return true;
 }
 
-const hd_gpu_parts hkv_parts = { part_bytes, part_planes, part_next, part_put_at, part_clear, NULL, NULL };
+const hd_gpu_parts hkv_parts = { part_bytes, part_planes, part_next, part_put_at, part_clear, NULL, NULL, NULL };

@@ -31,6 +31,7 @@ const hd_design hd_design_ovs_host = {
     .name = "ovs", .what = "a dictionary of segments, its GPU kernels on the host machine", .params = &ovs_params,
     .policy = "none", .variants = ovs_variants, .unfit = ovs_unfit_row, .gpu = &ovs_gpu,
     .host_kernel = ovs_host_kernel, .select = ovs_select, .few_items = OVS_FEW_ITEMS, .owns = true, HD_ON_HOST,
-    .resize = hd_host_resize, .set_near = hd_host_set_near, .room_for = hd_host_room_for
+    .resize = hd_host_resize, .set_near = hd_host_set_near, .room_for = hd_host_room_for,
+    .learn = hd_host_learn
 };
 /* clang-format on */

@@ -576,6 +576,6 @@ const hd_design hd_design_ovs_cuda = {
     .name = "ovs", .what = "a dictionary of segments, in a GPU's memory and in pinned memory of the host",
     .params = &ovs_params, .policy = "none", .variants = ovs_variants, .unfit = ovs_unfit_row, .gpu = &ovs_gpu,
     .select = ovs_select, .few_items = OVS_FEW_ITEMS, .owns = true, HD_ON_CUDA, .resize = hd_cuda_resize,
-    .set_near = hd_cuda_set_near, .room_for = hd_cuda_room_for
+    .set_near = hd_cuda_set_near, .room_for = hd_cuda_room_for, .learn = hd_cuda_learn
 };
 /* clang-format on */

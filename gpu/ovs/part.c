@@ -11,6 +11,7 @@
 #include "gpu/ovs/kernel_numbers.h"
 #include "gpu/ovs/own.h"
 #include "ref/ovs/ovs.h"
+#include "ref/ovs/range.h"
 
 static const ovs_view *view_in(const void *own) { return &((const ovs_own *)own)->v; }
 
@@ -98,9 +99,15 @@ hd_status ovs_renew_there(const ovs_own *o, const hd_gpu_machine *m)
 
 static hd_status part_filled(void *own, const hd_gpu_machine *m)
 {
-    const ovs_own *o = (const ovs_own *)own;
-    hd_status status = launch(o, m, OVS_NUMBER_shut);
+    ovs_own *o = (ovs_own *)own;
+    hd_status status = ovs_write_directory(o, &m->on);
+    if (!status) status = launch(o, m, OVS_NUMBER_shut);
     return status ? status : ovs_renew_there(o, m);
+}
+
+static hd_status part_learn(void *own, const hd_seams *s, const hd_keys *keys)
+{
+    return ovs_learn(&((ovs_own *)own)->v, s, keys);
 }
 
 static hd_status part_changing(void *own, const hd_gpu_machine *m)
@@ -108,9 +115,8 @@ static hd_status part_changing(void *own, const hd_gpu_machine *m)
     return ovs_forget_copies_there((const ovs_own *)own, &m->on);
 }
 
-const hd_gpu_parts ovs_parts = {
-    part_bytes, part_planes, part_next, part_put_at, part_clear, part_filled, part_changing
-};
+const hd_gpu_parts ovs_parts = { part_bytes, part_planes, part_next,   part_put_at,
+                                 part_clear, part_learn,  part_filled, part_changing };
 
 hd_status ovs_check_there(void *own, const hd_gpu_machine *m)
 {

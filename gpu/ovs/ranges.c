@@ -110,6 +110,7 @@ hd_status ovs_write_directory(ovs_own *o, const hd_launcher *l)
 {
     const hd_gpu_machine m = { .on = *l };
     ranges x;
+    if (!o->v.ranges) return HD_OK;
     memset(&x, 0, sizeof x);
     x.o = o;
     x.m = &m;

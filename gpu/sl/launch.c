@@ -201,10 +201,19 @@ hd_status sl_fits_near(const hd_info *info, uint64_t homes)
                    least);
 }
 
+static void tell_parts(hd_info *info, uint64_t homes, uint64_t near)
+{
+    info->values_device_bytes = near * info->sl.segment_bytes;
+    info->values_host_bytes = (homes - near) * info->sl.segment_bytes;
+}
+
 static hd_status shape(hd_info *info, bool device)
 {
+    uint64_t homes = sl_view_for(info).homes;
     (void)device;
-    return sl_fits_near(info, sl_view_for(info).homes);
+    hd_status status = sl_fits_near(info, homes);
+    if (!status) tell_parts(info, homes, sl_near_homes(info, homes));
+    return status;
 }
 
 static void begin(void *own)
@@ -619,6 +628,7 @@ static int planes(const void *own, void *staged, bool values, hd_plane *all)
 void sl_tell_info(const sl_own *o, hd_info *info)
 {
     sl_tell(info, o->at.v.homes);
+    tell_parts(info, o->at.v.homes, o->at.near);
     info->memory_bytes += room_bytes(info, o->gpu.device);
 }
 

@@ -171,7 +171,7 @@ static hd_status part_filled(void *own, const hd_gpu_machine *m)
     return launch(m, SL_NUMBER_settle_near, &c, sl_near_lines(&c.a.v));
 }
 
-const hd_gpu_parts sl_parts = { part_bytes, part_planes, part_next, part_put_at, part_clear, part_filled, NULL };
+const hd_gpu_parts sl_parts = { part_bytes, part_planes, part_next, part_put_at, part_clear, NULL, part_filled, NULL };
 
 sl_check_args sl_check_args_of(const sl_own *o)
 {

@@ -17,6 +17,7 @@
 #ifndef SOAK_JUDGED_H
 #define SOAK_JUDGED_H
 
+#include <atomic>
 #include <chrono>
 
 #include "judge/device/answers.h"
@@ -187,6 +188,7 @@ template <class design> struct judged {
         items += n;
         if (b.kernel) own += n;
         if (b.each) mixed += n;
+        if (is_ordered(op)) ordered_items() += n;
         if (k.kind == SERIES) distinct += n;
     }
     /* With TELL in the environment: a line per batch, to find slow ones. */
@@ -197,6 +199,12 @@ template <class design> struct judged {
         fprintf(stderr, "%s: batch %u, %s of %llu, keys %s of %llu in %llu%s, %.6f s\n", b.kernel ? b.kernel : "-",
                 o.number, b.each ? "mixed" : hd_op_name(b.op), (unsigned long long)b.n, kinds[k.kind],
                 (unsigned long long)k.range, (unsigned long long)s.keys, b.distinct ? ", distinct" : "", seconds);
+    }
+    /* Of all soaks: items of predecessor, successor and range. */
+    static std::atomic<uint64_t> &ordered_items()
+    {
+        static std::atomic<uint64_t> n{ 0 };
+        return n;
     }
     void fill(const keys_of &k) const
     {

@@ -47,6 +47,15 @@ static BOTH inline uint64_t add(uint64_t *p, uint64_t v)
 #endif
 }
 
+static BOTH inline void raise(uint64_t *p, uint64_t least)
+{
+#ifdef __CUDA_ARCH__
+    atomicMax((unsigned long long *)p, (unsigned long long)least);
+#else
+    if (*p < least) *p = least;
+#endif
+}
+
 static BOTH inline void put_bits(uint32_t *p, uint32_t bits)
 {
 #ifdef __CUDA_ARCH__

@@ -181,9 +181,13 @@ template <class design> static int soak(const std::string &verb, uint64_t seed, 
         fprintf(stderr, "%s has no goal %s\n", design::name(), only);
         return 2;
     }
-    if (verb == "random") return !random_soak<design>(seed, seconds);
-    if (verb == "two") return !two_soak<design>(seed, seconds);
-    return !(verb == "reach" ? reach_soak<design>(seed, wanted, seconds) : huge_soak(seed));
+    if (verb == "huge") return !huge_soak(seed);
+    bool good = verb == "random" ? random_soak<design>(seed, seconds)
+                : verb == "two"  ? two_soak<design>(seed, seconds)
+                                 : reach_soak<design>(seed, wanted, seconds);
+    unsigned long long ordered = judged<design>::ordered_items();
+    if (ordered) printf("# %llu items of predecessor, successor and range\n", ordered);
+    return !good;
 }
 
 int main(int argc, char **argv)

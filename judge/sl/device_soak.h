@@ -50,6 +50,42 @@ struct sl_soak : segments_soak<sl_soak> {
         return s;
     }
     static shape usual_shape(const char *) { return shape_of(0); }
+
+    /* Each goal with entries of one word, and of two. */
+    enum : uint64_t { GOALS = 6 };
+    static std::string goal_name(uint64_t goal)
+    {
+        return segments_soak<sl_soak>::goal_name(goal / 2) + (goal % 2 ? ", pairs" : ", words");
+    }
+    static shape draw_for(dice &d, const char *, uint64_t goal, uint64_t, bool, const limits &most)
+    {
+        shape s = shape_of(3 * (goal % 2));
+        s.near_of_ten = goal / 2 == 0 ? 10 : 5;
+        s = goal / 2 == 2 ? segments_draw<sl_soak>(d, s, 2, most) : segments_draw_full<sl_soak>(d, s, most);
+        s.factor = 1; /* keys are their numbers: ordered operations are drawn */
+        return s;
+    }
+    /* min and max, against what the oracle knows of every key. */
+    template <class soak> void rested(soak &j, uint64_t n)
+    {
+        enum : uint64_t { TURNS = 1 << 16 };
+        segments_soak<sl_soak>::rested(j, n);
+        const auto w = j.o;
+        uint64_t *const to = j.there, ends[2], key = 0, count = 0;
+        j.at.fill(to, 0, sizeof ends);
+        j.at.each(TURNS, [=] BOTH(uint64_t c) { w.on_ends(c, TURNS, to); });
+        j.at.read(ends, to, sizeof ends);
+        for (hd_op op : { HD_OP_MIN, HD_OP_MAX }) {
+            hd_batch b = j.arrays;
+            b.op = op;
+            b.n = 0;
+            MUST(hd_run(j.t, &b));
+            j.at.read(&count, b.count, sizeof count);
+            j.compare(count, n != 0, "min, max: entries");
+            if (count) j.at.read(&key, b.key_out, sizeof key);
+            if (count && n) j.compare(key, op == HD_OP_MIN ? ~ends[0] : ends[1] - 1, hd_op_name(op));
+        }
+    }
     static uint64_t room(const shape &s)
     {
         uint64_t entries = (s.stays ? 1 : 16) * s.buckets * s.slots,

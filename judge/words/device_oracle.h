@@ -361,6 +361,20 @@ template <class where> struct words_oracle : answers {
         if (all) add(&there[0], all);
         if (some) add(&there[1], some);
     }
+    /* The least and the greatest of the present keys: ends[0] becomes ~least, ends[1] the greatest + 1. Turn c of
+     * `turns`. */
+    BOTH void on_ends(uint64_t c, uint64_t turns, uint64_t *ends) const
+    {
+        uint64_t low = 0, high = 0;
+        for (uint64_t at = c; at < names.keys; at += turns) {
+            uint64_t key = names.key_of(at);
+            if (!key_is[at].begun) continue;
+            if (~key > low) low = ~key;
+            if (key + 1 > high) high = key + 1;
+        }
+        raise(&ends[0], low);
+        raise(&ends[1], high);
+    }
     /* After erase_if of the keys with these bits, or clear (mask 0, bits 0). */
     BOTH void on_erased(uint64_t at, uint64_t mask, uint64_t bits) const
     {

@@ -363,6 +363,11 @@ static size_t next(void *state, hd_entry *e, size_t most)
     return word_next(&t, e, most);
 }
 
+static hd_status learn(void *state, const hd_seams *s, const hd_keys *keys)
+{
+    return ovs_learn((ovs_view *)state, s, keys);
+}
+
 static bool put_at(void *state, const hd_entry *e)
 {
     ovs_view *v = (ovs_view *)state;
@@ -421,7 +426,7 @@ static const hd_param params[] = {
       .what = "what is near of every segment: nothing, or 16 bits per slot, so that misses read none that is far" },
     { "partition", HD_PARAM_ENUM, HD_PARAM_AT(hd_ovs_config, partition), .values = partitions,
       .what = "what decides a key's segment: its hash, or ranges of keys, which are split at their medians",
-      .places = true, .anew = true, .saved = HD_SAVED_FLAG, .saved_at = 4 },
+      .places = true, .learns = true, .saved = HD_SAVED_FLAG, .saved_at = 4 },
     { "copies",  HD_PARAM_U64, HD_PARAM_AT(hd_ovs_config, copy_bytes), .most = 1ull << 36,
       .what = "bytes of the device's memory for copies of far entries, which lookups read first; 0: none" },
 };
@@ -458,6 +463,7 @@ const hd_design hd_design_ovs = {
     .walk = walk,
     .check = verify,
     .next = next,
+    .learn = learn,
     .put_at = put_at,
     .view = show_state,
     .resize = resize,

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/error.h"
+
 static const uint64_t all_keys = 1ull << OVS_HALF;
 
 /* ---- A plan's memory ------------------------------------------------------------------------- */
@@ -74,6 +76,94 @@ static uint64_t row_end(const ovs_view *v, uint64_t r)
 static uint32_t *keys_of(const ovs_view *v, const ovs_plan *p, uint64_t r)
 {
     return &p->keys[ovs_row_segment(v->row[r])];
+}
+
+/* ---- A snapshot's directory ------------------------------------------------------------------ */
+
+static const uint32_t NO_LAST = UINT32_MAX; /* of a segment without a key; as a key it is reserved */
+
+/* Rows of the segments with keys, by segment, with their least keys; how many. last: the greatest keys, by segment. */
+static uint64_t learn_rows(ovs_view *v, const hd_keys *keys, uint32_t *last, bool *sane)
+{
+    uint64_t m = 0, slot, key;
+    while (*sane && keys->next(keys->self, &slot, &key)) {
+        uint64_t g = slot / ovs_segment_slots(v);
+        *sane = key < word_keys(OVS_HALF);
+        if (last[g] == NO_LAST) v->row[m++] = ovs_row_pack(all_keys - 1, g);
+        if (last[g] == NO_LAST || last[g] < key) last[g] = (uint32_t)key;
+        if (key < ovs_row_first(v->row[m - 1])) v->row[m - 1] = ovs_row_pack(key, g);
+    }
+    return m;
+}
+
+static void sort_rows(uint64_t *row, uint64_t n)
+{
+    for (uint64_t gap = n; gap > 1;) {
+        gap = gap < 5 ? gap / 2 : gap * 5 / 11; /* the last one is 1 */
+        for (uint64_t i = gap; i < n; i++) {
+            uint64_t x = row[i], at = i;
+            for (; at >= gap && row[at - gap] > x; at -= gap) row[at] = row[at - gap];
+            row[at] = x;
+        }
+    }
+}
+
+/* The first key behind those of row i - 1. */
+static uint64_t gap_begin(const ovs_view *v, const uint32_t *last, uint64_t i)
+{
+    return i ? last[ovs_row_segment(v->row[i - 1])] + 1ull : 0;
+}
+
+/* The keys that no segment has between its least and its greatest one; 0: two segments overlap. */
+static uint64_t free_keys(const ovs_view *v, const uint32_t *last, uint64_t m)
+{
+    uint64_t all = 0;
+    for (uint64_t i = 0; i <= m; i++) {
+        uint64_t begin = gap_begin(v, last, i), end = i < m ? ovs_row_first(v->row[i]) : all_keys;
+        if (end < begin) return 0;
+        all += end - begin;
+    }
+    return all;
+}
+
+/* The rows of segments without keys come between the m sorted ones, from the last to the first. `width` keys are
+ * free, at least as many as such segments. */
+static void fill_gaps(ovs_view *v, const uint32_t *last, uint64_t m, uint64_t width)
+{
+    uint64_t n = ovs_segments(v), empty = n - m, before = width, at = n, g = n, end = all_keys;
+    for (uint64_t i = m + 1; i-- > 0;) {
+        uint64_t begin = gap_begin(v, last, i), w = end - begin, had = empty * before / width;
+        before -= w;
+        uint64_t k = had - empty * before / width;
+        if (k == 0 && i < m) v->row[at] = ovs_row_pack(i ? end - w / 2 : 0, ovs_row_segment(v->row[at]));
+        for (uint64_t j = k; j-- > 0;) {
+            while (last[--g] != NO_LAST) {
+            }
+            v->row[--at] = ovs_row_pack(begin + j * w / k, g);
+        }
+        if (i == 0) break;
+        end = ovs_row_first(v->row[i - 1]);
+        v->row[--at] = v->row[i - 1];
+    }
+}
+
+hd_status ovs_learn(ovs_view *v, const hd_seams *s, const hd_keys *keys)
+{
+    uint64_t n = ovs_segments(v);
+    bool sane = true;
+    void *p = NULL;
+    hd_status status = hd_take(s, "load: ranges", n, sizeof(uint32_t), &p);
+    if (status) return status;
+    uint32_t *last = (uint32_t *)p;
+    for (uint64_t g = 0; g < n; g++) last[g] = NO_LAST;
+    uint64_t m = learn_rows(v, keys, last, &sane), width = 0;
+    sort_rows(v->row, m);
+    if (sane) width = free_keys(v, last, m);
+    sane = sane && width >= n - m && width;
+    if (sane && m) fill_gaps(v, last, m, width);
+    if (sane && !m) ovs_cut_evenly(v); /* as it was opened */
+    hd_give(s, p, n, sizeof(uint32_t));
+    return sane ? HD_OK : hd_fail(HD_ECORRUPT, "the ranges of keys of segments overlap, or a key is reserved");
 }
 
 /* ---- Splits ---------------------------------------------------------------------------------- */

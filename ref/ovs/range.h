@@ -19,7 +19,7 @@
 #ifndef HD_OVS_RANGE_H
 #define HD_OVS_RANGE_H
 
-#include "base/seam.h"
+#include "base/design.h"
 #include "ref/ovs/layout.h"
 
 /* Arrays of the reference's plan; `waiting` is for so many keys. */
@@ -40,6 +40,11 @@ uint64_t ovs_plan_weigh(const ovs_view *v, ovs_plan *p);
 /* So many segments, with ranges of equal width; and so many segments, as their numbers tell, whatever is in rows. */
 void ovs_cut_evenly(ovs_view *v);
 void ovs_set_segments(ovs_view *v, uint64_t segments);
+
+/* The directory of a table whose segments have these keys (hd_design.learn). Between the keys of two segments it is
+ * free where a range ends: segments without a key get ranges there, in proportion to the width, and else the middle is
+ * the border. So equal keys give equal directories. */
+hd_status ovs_learn(ovs_view *v, const hd_seams *s, const hd_keys *keys);
 
 /* A round of splits, at most `most`; p->keys is known. When the tasks have their first keys: the directory then. */
 void ovs_plan_splits(const ovs_view *v, ovs_plan *p, uint64_t most);

@@ -33,6 +33,8 @@ void sl_tell(hd_info *info, uint64_t homes)
     info->capacity = info->places = homes * fit_of(info);
     info->buckets = info->capacity / info->slots;
     info->memory_bytes = memory_of(info, homes);
+    info->values_device_bytes = homes * info->sl.segment_bytes;
+    info->values_host_bytes = 0;
 }
 
 static uint64_t homes_of(const hd_info *info) { return info->places / fit_of(info); }
@@ -64,7 +66,9 @@ static hd_status sl_shape(const hd_design *d, const hd_config *c, hd_info *info)
     info->value_bytes = c->value_bytes;
     info->slots = c->slots;
     uint32_t fit = fit_of(info);
-    if (!is_power_of_two(c->slots) || c->slots < SL_SLOTS_LEAST || c->slots > fit || c->slots > HD_SLOTS_MAX)
+    if (c->slots == SL_SLOTS_USUAL && fit < SL_SLOTS_USUAL) info->slots = fit; /* as ovs: the usual 16 become 8 */
+    if (!is_power_of_two(info->slots) || info->slots < SL_SLOTS_LEAST || info->slots > fit ||
+        info->slots > HD_SLOTS_MAX)
         return hd_fail(HD_EINVAL,
                        "slots: a power of two from %d to %" PRIu32 ", the entries of a segment, not %" PRIu32,
                        SL_SLOTS_LEAST, fit, c->slots);
@@ -81,7 +85,7 @@ static hd_status sl_shape(const hd_design *d, const hd_config *c, hd_info *info)
 void sl_usual(hd_config *c)
 {
     c->policy = "none";
-    c->slots = 16;
+    c->slots = SL_SLOTS_USUAL;
     c->value_bytes = 4;
 }
 

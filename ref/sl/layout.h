@@ -50,7 +50,7 @@
 #include "heddle.h"
 #include "simt/fn.h"
 
-enum { SL_SEGMENT_LEAST = 128, SL_SEGMENT_USUAL = 64 << 10, SL_SLOTS_LEAST = 8 };
+enum { SL_SEGMENT_LEAST = 128, SL_SEGMENT_USUAL = 64 << 10, SL_SLOTS_LEAST = 8, SL_SLOTS_USUAL = 16 };
 #define SL_SEGMENT_MOST (1u << 30)
 enum { SL_LINE_WORDS = 16, SL_GROUP_LINES = 4 };
 
