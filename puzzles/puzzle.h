@@ -17,8 +17,9 @@
 #define HD_PUZZLE_H
 
 #include "simt/machine.h"
+#include "workload/rng.h"
 
-enum { PUZZLE_ARRAYS = 12, PUZZLE_ARGS = 128, PUZZLE_MEMORY = 64 << 10, PUZZLE_HINTS = 3 };
+enum { PUZZLE_ARRAYS = 12, PUZZLE_ARGS = 128, PUZZLE_MEMORY = 64 << 10, PUZZLE_HINTS = 3, PUZZLE_SQUARE = 32 };
 
 /* Device memory of a puzzle: (n) elements of `bytes`. Arrays of the same table are shown side by side. */
 typedef struct puzzle_array {
@@ -38,9 +39,11 @@ typedef struct puzzle_bed {
     _Alignas(16) unsigned char args[PUZZLE_ARGS];
     size_t args_bytes;
     uint32_t blocks, threads, keys; /* keys: what costs are divided by */
-    char detail[256];               /* what exactly is wrong, for the player */
-    const char *by;                 /* the check that objected after the last run; NULL: none */
-    volatile uint64_t runs;         /* so far: a signal handler sees whether there is progress */
+    hd_rng chance;
+    char detail[256];       /* what exactly is wrong, for the player */
+    const char *by;         /* the check that objected after the last run; NULL: none */
+    bool reached;           /* set by a check: this run has what some run of the example must have */
+    volatile uint64_t runs; /* so far: a signal handler sees whether there is progress */
 } puzzle_bed;
 
 /* ---- For the judge of a puzzle --------------------------------------------------------------- */
@@ -49,7 +52,23 @@ typedef struct puzzle_bed {
 void *bed_array(puzzle_bed *b, const char *table, const char *row, const char *name, uint32_t bytes, uint32_t n);
 /* The same, of memory that the kernel must not change. */
 void *bed_input(puzzle_bed *b, const char *table, const char *row, const char *name, uint32_t bytes, uint32_t n);
+/* The last example has more lanes than there are keys. */
 void bed_launch(puzzle_bed *b, const void *args, size_t args_bytes, uint32_t blocks, uint32_t threads, uint32_t keys);
+/* Numbers that are drawn for an example, the same in every run of it: no answer can compute them. */
+uint32_t bed_below(puzzle_bed *b, uint32_t n);
+/* v: (n), no two equal, none 0, in no order. In example 0 they have two or three digits, for readers. In others they
+ * have 64 bits, and many agree in 32 of them: an answer that keeps or compares a half errs. */
+void bed_numbers(puzzle_bed *b, uint64_t *v, uint32_t n);
+/* Puts v, (n), into another order. */
+void bed_shuffle(puzzle_bed *b, uint64_t *v, uint32_t n);
+/* Another number that agrees with v in 32 of 64 bits. */
+uint64_t bed_twin(puzzle_bed *b, uint64_t v);
+/* The check that objects to an answer that took `said` for `want`: "64 bits" if the two agree in 32 bits, else `by`. */
+const char *bed_taken(uint64_t said, uint64_t want, const char *by);
+/* The one that objects where `said` is stored and `want` is right: "64 bits" if it is the low half, else `by`. */
+const char *bed_stored(uint64_t said, uint64_t want, const char *by);
+/* What was at p, a place of an array, before the run. */
+const void *bed_before(const puzzle_bed *b, const void *p);
 /* Says what is wrong, and returns `by`, the name of the check. */
 const char *bed_wrong(puzzle_bed *b, const char *by, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
@@ -70,7 +89,8 @@ typedef struct puzzle {
     const char *(*check)(puzzle_bed *b); /* NULL, or bed_wrong() */
     const puzzle_idea *idea;             /* up to one without a name */
     puzzle_cost cost;                    /* what par counts, per key */
-    double par, most;                    /* more than `most`: rejected by "cost"; 0: no limit */
+    const char *unreached; /* the check that objects if no run of the last example sets `reached`, or NULL */
+    double par, most;      /* more than `most`: rejected by "cost"; 0: no limit */
 } puzzle;
 
 /* In the order of their numbers: puzzles[0] is puzzle 1. Ends with NULL. */

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # t_puzzles.sh - heddle puzzle: every model answer is accepted, within par; every wrong answer is rejected by the check
-# and with the words that its second line names; hints; progress; answers that are no kernels at all. With nvcc, it
-# compiles every model answer.
+# and with the words that its second line names; every mutant of a model answer is rejected, too; hints; progress;
+# answers that are no kernels at all. With nvcc, it compiles every model answer.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
 puzzles=$top_srcdir/puzzles
@@ -73,16 +73,52 @@ else fail "a try takes less than five seconds" "$((slowest / 1000)) ms"
 fi
 tried puzzles "$schedules" "schedules of answers to puzzles, right and wrong, each with the verdict that it should have"
 
-# Every sentence that a puzzle has is reached by a wrong answer, or is of a check that the judge shares; so none is dead.
+# Every sentence that a puzzle has is reached by a wrong answer or a mutant, or is of a check that the judge shares; so none is dead.
 for name in "${names[@]}"; do
   sed -n '/^static const puzzle_idea idea/,/^};/s/^    { "\([^"]*\)",.*/\1/p' "$puzzles/$name/judge.c" | while read -r by; do
     case $by in
     'mismatched collectives' | deadlock | 'lane left' | kept) ;; # the same mistake, in another order of lanes
     *', weak') grep -qF "rejected by \"${by%, weak}\"" "$puzzles/$name"/wrong_*.c || echo "$name: $by" ;;
-    *) grep -qF "rejected by \"$by\"" "$puzzles/$name"/wrong_*.c || echo "$name: $by" ;;
+    *) grep -qF -e "rejected by \"$by\"" -e " | $by | " "$puzzles/$name"/wrong_*.c "$puzzles/$name/mutants.txt" || echo "$name: $by" ;;
     esac
   done
 done | none "every check of a puzzle rejects a wrong answer"
+
+# ---- Mutants of the model answers -------------------------------------------------------------------------------------
+
+# The judge is no better than its examples: each small change of a model answer (tests/puzzle_mutants.awk) is rejected.
+KINDS="constant number unread 32.bits order first"
+export work
+mutants=0
+for name in "${names[@]}"; do
+  folder=$work/mutants/$name
+  mkdir -p "$folder"
+  for kind in $KINDS; do
+    grep -qE "^($kind \\||none $kind \\| .)" "$puzzles/$name/mutants.txt" || echo "there is no mutant of the kind '$kind'"
+  done | none "$name has mutants of all kinds"
+  LC_ALL=C awk -v out="$folder" -f "$top_srcdir/tests/puzzle_mutants.awk" "$puzzles/mutations.txt" \
+    "$puzzles/$name/mutants.txt" "$puzzles/$name/model.c" 2>&1 | none "$name: the mutants apply to the model"
+done
+# One file for each verdict; two are judged at a time.
+find "$work/mutants" -name '*.c' -print0 | xargs -0 -P 2 -I{} sh -c \
+  'name=$(basename "$(dirname "$1")"); "$HEDDLE" puzzle "$name" "$1" --json >"${1%.c}.json" 2>&1 </dev/null' sh {}
+for name in "${names[@]}"; do
+  count=0
+  for file in "$work/mutants/$name"/*.c; do
+    IFS='|' read -r kind by idea <"${file%.c}.want"
+    cp "${file%.c}.json" "$work/json"
+    count=$((count + 1)) said=$(value by)
+    case $said in
+    '' | compiler | kernel) wrong=true ;;
+    "$by") [ -n "$idea" ] && value idea | grep -qF -- "$idea" && wrong=false || wrong=true ;;
+    *) [ "$by" = '*' ] && wrong=false || wrong=true ;;
+    esac
+    ! $wrong || { echo "$kind: by '${said:-nothing: it is accepted}', not '$by': $(value idea)"; diff "$puzzles/$name/model.c" "$file"; } >&3
+  done 3>>"$work/mutants/$name/wrong"
+  none "$name: $count mutants of the model answer are rejected, each for its reason" <"$work/mutants/$name/wrong"
+  mutants=$((mutants + count))
+done
+tried puzzles "$mutants" "mutants of model answers, each rejected"
 
 # ---- Tasks, hints, progress ------------------------------------------------------------------------------------------
 
@@ -109,6 +145,7 @@ echo "int mine;" >puzzle1.c
 
 solved() { "$HEDDLE" puzzle --json 2>"$work/said" | grep -c '"solved": true'; }
 { [ "$(solved)" = 12 ] || echo "$(solved) of 12"; } | none "what was solved is remembered"
+"$HEDDLE" puzzle 2>&1 | grep 'heddle puzzle [0-9]' | none "when all are solved, the list names none to go on with"
 judge 1 find "$puzzles/find/wrong_silent.c"
 { [ "$(solved)" = 12 ] || echo "$(solved) of 12"; } | none "a wrong answer takes nothing back"
 printf 'not JSON' >"$XDG_STATE_HOME/heddle/puzzles.json"
@@ -117,6 +154,7 @@ printf 'not JSON' >"$XDG_STATE_HOME/heddle/puzzles.json"
   [ "$(cat "$XDG_STATE_HOME/heddle/puzzles.json.damaged")" = "not JSON" ] || echo "the damaged file is not kept"; } | none "progress that cannot be read is put aside"
 judge 0 find "$puzzles/find/model.c"
 { [ "$(solved)" = 1 ] || echo "$(solved) of 1"; } | none "and begins again"
+{ "$HEDDLE" puzzle 2>&1 | grep -q 'heddle puzzle 2 ' || "$HEDDLE" puzzle; } | none "the list names the first that is not solved"
 for damage in '{"puzzles": 5}' '{"puzzles": {"find": [1, 2], "lock": {"tries": -5, "solved": "yes", "hints": 1e9, "best": {}}}}' '[]'; do
   printf '%s' "$damage" >"$XDG_STATE_HOME/heddle/puzzles.json"
   "$HEDDLE" puzzle >"$work/out" 2>"$work/said" && "$HEDDLE" puzzle lock --hint >"$work/out" 2>>"$work/said" || echo "$damage: exit code $?"

@@ -73,12 +73,14 @@ static int list(const tool_line *line)
         { "best", "best", OUT_FIXED },    { "par", "par", OUT_FIXED },     { "cost", "per key", OUT_TEXT },
     };
     uint64_t solved = 0;
+    int next = 0; /* the first that is not solved */
     out *r = out_open(line->form, "heddle.puzzle.list/1", column, 9);
     json_t *kept = puzzle_progress_read();
     for (int i = 0; puzzles[i]; i++) {
         const puzzle *p = puzzles[i];
         puzzle_progress done = puzzle_progress_in(kept, p->name);
         solved += done.solved;
+        if (!next && !done.solved) next = i + 1;
         out_row(r, (const out_value[]){ out_count((uint64_t)i + 1), out_text(p->name), out_text(p->title),
                                         out_flag(done.solved), out_count(done.tries), out_count(done.hints),
                                         done.solved ? out_real(done.best) : out_none(), out_real(p->par),
@@ -87,7 +89,11 @@ static int list(const tool_line *line)
     json_decref(kept);
     out_fact(r, "puzzles", "puzzles", OUT_COUNT, out_count((uint64_t)puzzle_count()));
     out_fact(r, "solved", "solved", OUT_COUNT, out_count(solved));
-    out_note(r, "\nheddle puzzle 1 shows the first task and writes the file to begin with.\n");
+    if (next)
+        out_note(r, "\nheddle puzzle %d shows the %s task and writes the file to begin with.\n", next,
+                 solved ? "next" : "first");
+    else
+        out_note(r, "\nAll of them are solved. A best cost above par can still be lowered.\n");
     return out_close(r, TOOL_OK);
 }
 

@@ -7,15 +7,15 @@
 
 enum { SLOTS = 6 };
 
-static uint32_t slot_of(uint32_t i) { return i % 3 ? 3 : i * 7 % SLOTS; }
-
 static void deal(puzzle_bed *b)
 {
     uint32_t n = b->example ? 50 : 40;
     uint32_t *slot = (uint32_t *)bed_input(b, "hits", "hit", "slot", 4, n);
     uint32_t *count = (uint32_t *)bed_array(b, "counters", "slot", "count", 4, SLOTS);
-    for (uint32_t i = 0; i < n; i++) slot[i] = slot_of(i);
-    for (uint32_t s = 0; s < SLOTS; s++) count[s] = 10 * s;
+    uint32_t hot = 1 + bed_below(b, SLOTS - 1), warm = bed_below(b, SLOTS);
+    for (uint32_t i = 0; i < n; i++) slot[i] = bed_below(b, 4) ? hot : bed_below(b, 2) ? warm : 0;
+    slot[n - 1] = 0; /* beside lanes without a hit */
+    for (uint32_t s = 0; s < SLOTS; s++) count[s] = bed_below(b, 1000);
     combine_args a = { slot, count, n };
     bed_launch(b, &a, sizeof a, 2, 32, n);
 }
@@ -24,7 +24,7 @@ static const char *check(puzzle_bed *b)
 {
     const combine_args *a = (const combine_args *)(const void *)b->args;
     for (uint32_t s = 0; s < SLOTS; s++) {
-        uint32_t count = 10 * s;
+        uint32_t count = ((const uint32_t *)bed_before(b, a->count))[s];
         for (uint32_t i = 0; i < a->n; i++) count += a->slot[i] == s;
         if (a->count[s] != count)
             return bed_wrong(b, a->count[s] < count ? "too few" : "too many", "count[%u] is %u; it should be %u", s,
@@ -46,5 +46,5 @@ static const puzzle_idea idea[] = {
 };
 
 const puzzle puzzle_combine = {
-    "combine", "add up before you touch memory", "combine", 2, deal, check, idea, PUZZLE_ATOMICS, 0.08, 0.3
+    "combine", "add up before you touch memory", "combine", 2, deal, check, idea, PUZZLE_ATOMICS, NULL, 0.12, 0.3
 };

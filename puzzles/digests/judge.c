@@ -5,35 +5,44 @@
 #include "puzzles/digests/given.h"
 #include "puzzles/puzzle.h"
 
-enum { BUCKETS = 3 };
+enum { BUCKETS = 4 };
 
-/* Keys of slots 3 and 20 have the same digest, and others some of their own. */
-static uint64_t key_at(uint32_t b, uint32_t s)
+/* A key with the digest of `key`, and in wide numbers with its low or high half: 2^32 % 255 is 1. */
+static uint64_t alike(puzzle_bed *b, uint64_t key, bool low)
 {
-    uint64_t base = 1000 + b * 7;
-    return s == 20 ? base + 3 * 511 + 255 : base + s * 511;
+    uint64_t other = 255 * (uint64_t)(1 + bed_below(b, 9));
+    return key + (b->example && low ? other << 32 : other);
+}
+
+/* Makes a bucket, and returns the wanted key: it is in the last of three slots with its digest, or in none. */
+static uint64_t fill(puzzle_bed *b, uint64_t *key, bool there)
+{
+    uint32_t last = 8 + bed_below(b, SLOTS - 8), first = bed_below(b, 4), second = 4 + bed_below(b, 4);
+    uint64_t wanted = key[last];
+    key[first] = alike(b, wanted, true);
+    key[second] = alike(b, wanted + 2550, false);
+    key[8 + (last - 7 + bed_below(b, SLOTS - 9)) % (SLOTS - 8)] = 0;
+    if (!there) key[last]++;
+    return wanted;
 }
 
 static void deal(puzzle_bed *b)
 {
-    static const uint32_t slot[4] = { 20, 3, 31, 0 };
-    uint32_t n = b->example ? 4 : 1;
+    uint32_t n = b->example ? BUCKETS : 1, turn = bed_below(b, BUCKETS);
     uint8_t *digests = (uint8_t *)bed_input(b, "buckets", "slot", "digests", 1, BUCKETS * SLOTS);
     uint64_t *keys = (uint64_t *)bed_input(b, "buckets", "slot", "keys", 8, BUCKETS * SLOTS);
     uint64_t *wanted = (uint64_t *)bed_input(b, "warps", "warp", "wanted", 8, n);
     uint32_t *bucket = (uint32_t *)bed_input(b, "warps", "warp", "bucket", 4, n);
     uint32_t *place = (uint32_t *)bed_array(b, "warps", "warp", "place", 4, n);
-    for (uint32_t i = 0; i < BUCKETS * SLOTS; i++) {
-        keys[i] = i % SLOTS == 9 ? 0 : key_at(i / SLOTS, i % SLOTS);
-        digests[i] = (uint8_t)(keys[i] ? digest_of(keys[i]) : 0);
-    }
-    for (uint32_t i = 0; i < n; i++) { /* the last one is not there, and shares its digest with slots 3 and 20 */
-        bucket[i] = (i + 1) % BUCKETS;
-        wanted[i] = i == 3 ? key_at(bucket[i], 3) + 510 : key_at(bucket[i], slot[i]);
+    bed_numbers(b, keys, BUCKETS * SLOTS);
+    for (uint32_t i = 0; i < n; i++) {
+        bucket[i] = (i + turn) % BUCKETS;
+        wanted[i] = fill(b, keys + bucket[i] * SLOTS, i != 2);
         place[i] = 77;
     }
+    for (uint32_t i = 0; i < BUCKETS * SLOTS; i++) digests[i] = (uint8_t)(keys[i] ? digest_of(keys[i]) : 0);
     digests_args a = { digests, keys, wanted, bucket, place, n };
-    bed_launch(b, &a, sizeof a, 1, n * 32, n);
+    bed_launch(b, &a, sizeof a, 1, (n + b->example) * 32, n);
 }
 
 static const char *check(puzzle_bed *b)
@@ -46,7 +55,8 @@ static const char *check(puzzle_bed *b)
             if (key[s] == a->wanted[i]) place = s;
         if (said == place) continue;
         bool same_digest = said < SLOTS && digest_of(key[said]) == digest_of(a->wanted[i]);
-        return bed_wrong(b, same_digest ? "false match" : "missed",
+        const char *by = same_digest ? "false match" : "missed";
+        return bed_wrong(b, said < SLOTS ? bed_taken(key[said], a->wanted[i], by) : by,
                          "warp %u: key %llu is in slot %u of bucket %u (32: in none); place[%u] is %u", i,
                          (unsigned long long)a->wanted[i], place, a->bucket[i], i, said);
     }
@@ -58,7 +68,7 @@ static const puzzle_idea idea[] = {
       "Different keys can have the same digest. A digest that is right says perhaps: only the key itself "
       "says yes." },
     { "missed", "The key is there. Compare with digest_of(wanted), and look at every slot with that digest: the first "
-                "one may hold another key." },
+                "one may hold another key. All 64 bits of a key count." },
     { "lane left",
       "The ballot waits for all 32 lanes. Let only some lanes read a key, and let all of them vote, outside "
       "of the branch." },
@@ -68,5 +78,5 @@ static const puzzle_idea idea[] = {
 };
 
 const puzzle puzzle_digests = {
-    "digests", "digests first: read little", "digests", 2, deal, check, idea, PUZZLE_SECTORS, 5.75, 7
+    "digests", "digests first: read little", "digests", 2, deal, check, idea, PUZZLE_SECTORS, NULL, 7.00, 8.5
 };

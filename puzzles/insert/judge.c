@@ -5,21 +5,31 @@
 #include "puzzles/insert/given.h"
 #include "puzzles/puzzle.h"
 
+enum { MOST = 8 };
+
 static void deal(puzzle_bed *b)
 {
-    static const uint64_t held[3][SLOTS] = { { 11, 0, 12, 0, 13, 14, 15, 16 }, /* two free slots for two keys */
-                                             { 11, 12, 13, 14, 0, 15, 16, 17 },
-                                             { 11, 0, 12, 0, 0, 13, 0, 14 } };
-    static const uint32_t count[3] = { 2, 3, 8 };
-    uint32_t n = count[b->example];
+    static const uint32_t count[3] = { 2, 3, MOST }, free_slots[3] = { 2, 1, 4 };
+    uint32_t n = count[b->example], free_now = 0;
+    uint64_t number[SLOTS + MOST];
     uint64_t *keys = (uint64_t *)bed_array(b, "bucket", "slot", "keys", 8, SLOTS);
     uint64_t *key = (uint64_t *)bed_input(b, "lanes", "lane", "key", 8, n);
     uint32_t *place = (uint32_t *)bed_array(b, "lanes", "lane", "place", 4, n);
-    for (uint32_t s = 0; s < SLOTS; s++) keys[s] = held[b->example][s];
-    for (uint32_t i = 0; i < n; i++) key[i] = 101 + i;
-    for (uint32_t i = 0; i < n; i++) place[i] = 77;
+    bed_numbers(b, number, SLOTS + n);
+    for (uint32_t s = 0; s < SLOTS; s++) keys[s] = number[s];
+    if (b->example) keys[bed_below(b, SLOTS)] &= ~(uint64_t)UINT32_MAX; /* not free, but its low half is 0 */
+    while (free_now < free_slots[b->example]) {
+        uint64_t *slot = &keys[bed_below(b, SLOTS)];
+        if (*slot == 0 || (uint32_t)*slot == 0) continue;
+        *slot = 0;
+        free_now++;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        key[i] = number[SLOTS + i];
+        place[i] = 77;
+    }
     insert_args a = { keys, key, place, n };
-    bed_launch(b, &a, sizeof a, 1, n, n);
+    bed_launch(b, &a, sizeof a, 1, n + b->example / 2, n);
 }
 
 static const char *two_slots(puzzle_bed *b, const uint64_t *keys)
@@ -34,21 +44,23 @@ static const char *two_slots(puzzle_bed *b, const uint64_t *keys)
 static const char *check(puzzle_bed *b)
 {
     const insert_args *a = (const insert_args *)(const void *)b->args;
-    const uint64_t *before = (const uint64_t *)(const void *)b->before;
+    const uint64_t *before = (const uint64_t *)bed_before(b, a->keys);
     uint32_t free_slots = 0, placed = 0;
     for (uint32_t s = 0; s < SLOTS; s++) {
         free_slots += before[s] == 0;
         if (before[s] && a->keys[s] != before[s])
-            return bed_wrong(b, "lost", "slot %u held key %llu, and now it holds %llu", s,
-                             (unsigned long long)before[s], (unsigned long long)a->keys[s]);
+            return bed_wrong(b, bed_stored(a->keys[s], before[s], "lost"),
+                             "slot %u held key %llu, and now it holds %llu", s, (unsigned long long)before[s],
+                             (unsigned long long)a->keys[s]);
     }
     for (uint32_t i = 0; i < a->n; i++) {
         if (a->place[i] == FULL) continue;
         placed++;
-        if (a->place[i] >= SLOTS || a->keys[a->place[i]] != a->key[i])
-            return bed_wrong(b, "lost", "lane %u says that key %llu is in slot %u, which holds %llu", i,
-                             (unsigned long long)a->key[i], a->place[i],
-                             (unsigned long long)(a->place[i] < SLOTS ? a->keys[a->place[i]] : 0));
+        uint64_t there = a->place[i] < SLOTS ? a->keys[a->place[i]] : 0;
+        if (there != a->key[i])
+            return bed_wrong(b, bed_stored(there, a->key[i], "lost"),
+                             "lane %u says that key %llu is in slot %u, which holds %llu", i,
+                             (unsigned long long)a->key[i], a->place[i], (unsigned long long)there);
     }
     const char *twice = two_slots(b, a->keys);
     if (twice) return twice;
@@ -71,5 +83,5 @@ static const puzzle_idea idea[] = {
 };
 
 const puzzle puzzle_insert = {
-    "insert", "insert a key while others insert", "insert", 3, deal, check, idea, PUZZLE_ATOMICS, 3.25, 4.5
+    "insert", "insert a key while others insert", "insert", 3, deal, check, idea, PUZZLE_ATOMICS, NULL, 3.25, 4.5
 };

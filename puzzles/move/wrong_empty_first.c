@@ -6,7 +6,7 @@ SIMT_KERNEL(move, move_args, a)
 {
     uint32_t i = simt_thread();
     if (i >= a.n) return;
-    uint64_t key = simt_ld_u64(&a.key[i]);
+    uint64_t key = simt_ld_u64(simt_block() == 0 ? &a.key[i] : &a.wanted[i]);
     if (simt_block() == 0) {
         simt_strel_u64(&a.first[i], 0);
         simt_strel_u64(&a.second[i], key);

@@ -5,19 +5,23 @@
 #include "puzzles/puzzle.h"
 #include "puzzles/tile/given.h"
 
-enum { BUCKETS = 5 };
+enum { BUCKETS = 5, KEYS = 7 };
 
 static void deal(puzzle_bed *b)
 {
-    uint32_t n = b->example ? 7 : 4;
+    uint32_t n = b->example ? KEYS : 4;
+    uint64_t number[BUCKETS * SLOTS + KEYS];
     uint64_t *keys = (uint64_t *)bed_input(b, "buckets", "slot", "keys", 8, BUCKETS * SLOTS);
     uint64_t *wanted = (uint64_t *)bed_input(b, "tiles", "tile", "wanted", 8, n);
     uint32_t *bucket = (uint32_t *)bed_input(b, "tiles", "tile", "bucket", 4, n);
     uint32_t *place = (uint32_t *)bed_array(b, "tiles", "tile", "place", 4, n);
-    for (uint32_t i = 0; i < BUCKETS * SLOTS; i++) keys[i] = i % 5 == 1 ? 0 : 100 + i;
-    for (uint32_t i = 0; i < n; i++) { /* slots 7, 4, 1, 6, ...; the third is not there */
-        bucket[i] = (i * 2) % BUCKETS;
-        wanted[i] = i == 2 ? 999 : 100 + bucket[i] * SLOTS + (i * 5 + 7) % SLOTS;
+    bed_numbers(b, number, BUCKETS * SLOTS + n);
+    for (uint32_t i = 0; i < BUCKETS * SLOTS; i++) keys[i] = bed_below(b, 4) ? number[i] : 0;
+    for (uint32_t i = 0; i < n; i++) { /* of those after the second, half are not there */
+        uint32_t s = bed_below(b, SLOTS);
+        bucket[i] = bed_below(b, BUCKETS);
+        while (!keys[bucket[i] * SLOTS + s]) s = bed_below(b, SLOTS);
+        wanted[i] = i < 2 || bed_below(b, 2) ? keys[bucket[i] * SLOTS + s] : number[BUCKETS * SLOTS + i];
         place[i] = 77;
     }
     tile_args a = { keys, wanted, bucket, place, n };
@@ -28,13 +32,15 @@ static const char *check(puzzle_bed *b)
 {
     const tile_args *a = (const tile_args *)(const void *)b->args;
     for (uint32_t i = 0; i < a->n; i++) {
-        uint32_t place = NOWHERE;
+        uint32_t place = NOWHERE, said = a->place[i];
+        const uint64_t *key = a->keys + (size_t)a->bucket[i] * SLOTS;
         for (uint32_t s = 0; s < SLOTS; s++)
-            if (a->keys[a->bucket[i] * SLOTS + s] == a->wanted[i]) place = s;
-        if (a->place[i] == place) continue;
-        return bed_wrong(b, place == NOWHERE ? "absent" : "misplaced",
+            if (key[s] == a->wanted[i]) place = s;
+        if (said == place) continue;
+        const char *by = place == NOWHERE ? "absent" : "misplaced";
+        return bed_wrong(b, said < SLOTS ? bed_taken(key[said], a->wanted[i], by) : by,
                          "tile %u: key %llu is in slot %u of bucket %u (8: in none); place[%u] is %u", i,
-                         (unsigned long long)a->wanted[i], place, a->bucket[i], i, a->place[i]);
+                         (unsigned long long)a->wanted[i], place, a->bucket[i], i, said);
     }
     return NULL;
 }
@@ -47,7 +53,7 @@ static const puzzle_idea idea[] = {
       "A ballot waits for all lanes of its tile: also the lanes that did not find the key must "
       "come to it, at the same line." },
     { "misplaced", "The slot is wrong. A tile votes with its own eight lanes, bit r of the ballot is slot r, and "
-                   "simt_ffs counts from 1." },
+                   "simt_ffs counts from 1. All 64 bits of a key count." },
     { "absent", "When no lane voted yes, the ballot is 0: then the answer is NOWHERE." },
     { "data race", "All lanes write the same place. One lane of the tile speaks for all of them." },
     { "cost", "The loads are one after the other. When each lane reads one slot, in one instruction, a sector is moved "
@@ -56,5 +62,5 @@ static const puzzle_idea idea[] = {
 };
 
 const puzzle puzzle_tile = {
-    "tile", "find it with eight lanes", "tile", 2, deal, check, idea, PUZZLE_SECTORS, 2.86, 4
+    "tile", "find it with eight lanes", "tile", 2, deal, check, idea, PUZZLE_SECTORS, NULL, 2.29, 4
 };

@@ -10,7 +10,10 @@ static void deal(puzzle_bed *b)
     uint32_t n = b->example ? 21 : 5;
     uint32_t *age = (uint32_t *)bed_input(b, "items", "item", "age", 4, n);
     uint32_t *old_ones = (uint32_t *)bed_array(b, NULL, "word", "old_ones", 4, 1);
-    for (uint32_t i = 0; i < n; i++) age[i] = i == 2 ? OLD : i * 37 % 100;
+    for (uint32_t i = 0; i < n; i++) age[i] = bed_below(b, 100);
+    if (b->example) age[bed_below(b, n)] = (1u << 16) + bed_below(b, OLD);
+    age[bed_below(b, n)] = OLD - 1;
+    age[bed_below(b, n)] = OLD;
     *old_ones = 77;
     vote_args a = { age, old_ones, n };
     bed_launch(b, &a, sizeof a, 1, LANES, n);
@@ -41,5 +44,5 @@ static const puzzle_idea idea[] = {
 };
 
 const puzzle puzzle_vote = {
-    "vote", "a vote without the lane that left", "vote", 2, deal, check, idea, PUZZLE_SECTORS, 0.19, 0
+    "vote", "a vote without the lane that left", "vote", 2, deal, check, idea, PUZZLE_SECTORS, NULL, 0.19, 0
 };

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# puzzle_mutants.awk - writes the mutants of a model answer: awk -v out=FOLDER -f puzzle_mutants.awk MUTATIONS MUTANTS MODEL
+#
+# MUTATIONS (puzzles/mutations.txt) has a line `"FROM" => "TO"` for each change that is made at every place of FROM, one
+# mutant for each place. MUTANTS (puzzles/NAME/mutants.txt) has a line for each further mutant,
+#     KIND | CHECK | WORDS | FROM => TO ;; FROM => TO ...     CHECK rejects it, and its sentence has WORDS; \n: a new line
+# and for each mutant of MUTATIONS that is as right as the model: `same | LINE | WHY`, where LINE is the changed one. One
+# that is wrong on a GPU, and right in all that the simulator does, has `unseen`.
+# FOLDER gets K.c and K.want, "KIND|CHECK|WORDS"; the check of a mutant of MUTATIONS is "*".
+
+function put(text, want) {
+  number++
+  printf "%s", text > (out "/" number ".c")
+  print want > (out "/" number ".want")
+  close(out "/" number ".c")
+  close(out "/" number ".want")
+}
+function plain(text) { gsub(/\\n/, "\n", text); return text }
+function trimmed(text) { gsub(/^ +| +$/, "", text); return text }
+function wrong(what) { print what > "/dev/stderr"; failed = 1 }
+
+FNR == 1 { file++ }
+file == 1 {
+  at = index($0, "\" => \"")
+  from[++mutations] = substr($0, 2, at - 2)
+  to[mutations] = substr($0, at + 6, length($0) - at - 6)
+}
+file == 2 && $1 ~ /^(same|unseen)$/ { split($0, part, " \\| "); same[trimmed(part[2])] = 1; next }
+file == 2 && $1 != "none" { list[++listed] = $0 }
+file == 3 { model = model $0 "\n" }
+
+END {
+  for (m = 1; m <= listed; m++) {
+    split(list[m], part, " \\| ")
+    changes = substr(list[m], length(part[1] part[2] part[3]) + 10)
+    text = model
+    n = split(changes, change, " ;; ")
+    for (c = 1; c <= n; c++) {
+      at = index(change[c], " =>")
+      old = plain(substr(change[c], 1, at - 1))
+      i = index(text, old)
+      if (at < 2 || !i) wrong("not in the model: " change[c])
+      text = substr(text, 1, i - 1) plain(substr(change[c], at + 4)) substr(text, i + length(old))
+    }
+    put(text, part[1] "|" part[2] "|" part[3])
+  }
+  for (m = 1; m <= mutations; m++)
+    for (i = 1; (k = index(substr(model, i), from[m])) > 0; i = k + 1) {
+      k += i - 1
+      text = substr(model, 1, k - 1) to[m] substr(model, k + length(from[m]))
+      head = substr(text, 1, k - 1)
+      sub(/.*\n/, "", head)
+      line = substr(text, k)
+      sub(/\n.*/, "", line)
+      line = trimmed(head line)
+      if (line in same) used[line] = 1
+      else put(text, "mutation|*|")
+    }
+  for (line in same) if (!(line in used)) wrong("same as the model, and no mutant: " line)
+  exit failed
+}
