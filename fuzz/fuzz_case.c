@@ -44,6 +44,7 @@ static const char *differs(const hd_case *a, const hd_case *b)
     SAME(duplicate_ppm);
     SAME(extreme_ppm);
     SAME(raw_ppm);
+    SAME(small);
     SAME(judge);
 #undef TEXT
 #undef SAME

@@ -118,8 +118,8 @@ const char *cell_text(const char *column, const uint8_t *p, uint64_t bytes, char
         snprintf(text, room, "%s", word);
     else if (bytes == 1 && strcmp(column, "digest") == 0)
         snprintf(text, room, "%02" PRIx64, v);
-    else if (v < SHORT && bytes <= 8 && !ends(column, "key"))
-        snprintf(text, room, "%" PRIu64, v);
+    else if (v < SHORT)
+        snprintf(text, room, "%" PRIu64 "%s", v, bytes > 8 ? "..." : "");
     else
         snprintf(text, room, "0x%" PRIx64 "%s", v, bytes > 8 ? "..." : "");
     return text;

@@ -143,9 +143,9 @@ bool fixture_fill_by_insertion(fixture *s, hd_rng *g)
         for (uint64_t i = 0; judge_keyed_batch(b) && i < b->n && n < most; i++)
             if (b->key[i] < s->keys && hd_rng_below(g, 2)) x.key[n++] = b->key[i];
     }
-    for (; n < most; n++) x.key[n] = hd_rng_below(g, s->keys);
+    for (; n < most; n++) x.key[n] = fixture_draw_key(s, g, s->keys);
     for (uint64_t i = 0; i < n; i++) x.score[i] = fixture_draw_score(s, g, FIXTURE_SCORES);
-    fixture_draw_values(g, x.value, n * s->value_bytes, s->elem);
+    fixture_draw_values(s, g, x.value, n * s->value_bytes, s->elem);
     x.b.n = n;
     x.b.score = fixture_scores(s) == JUDGE_NO_SCORES ? NULL : x.score;
     fixture_apply(s, s->table, 0, &x.b);

@@ -227,7 +227,8 @@ static inline uint64_t fixture_holdable(const judge_design *d, uint64_t key)
 }
 
 /* For `fill`: bytes, and scores as the case has them. */
-void fixture_draw_values(hd_rng *g, uint8_t *p, uint64_t bytes, hd_elem e); /* judge_summable */
+void fixture_draw_values(const fixture *s, hd_rng *g, uint8_t *p, uint64_t bytes, hd_elem e); /* judge_summable */
+uint64_t fixture_draw_key(const fixture *s, hd_rng *g, uint64_t below);
 uint64_t fixture_draw_score(const fixture *s, hd_rng *g, uint64_t below);
 
 enum { FIXTURE_SCORES = 16 }; /* scores that are drawn are below this, but for extreme ones */

@@ -84,10 +84,18 @@ const char *fixture_guards(const fixture *s)
 
 static bool by_chance(hd_rng *g, uint32_t ppm) { return ppm && hd_rng_below(g, 1000000) < ppm; }
 
-void fixture_draw_values(hd_rng *g, uint8_t *p, uint64_t bytes, hd_elem e)
+enum { SMALL_KEYS = 1000, SMALL_VALUES = 100 };
+
+uint64_t fixture_draw_key(const fixture *s, hd_rng *g, uint64_t below)
+{
+    return hd_rng_below(g, s->c[0].small && below > SMALL_KEYS ? SMALL_KEYS : below);
+}
+
+void fixture_draw_values(const fixture *s, hd_rng *g, uint8_t *p, uint64_t bytes, hd_elem e)
 {
     for (uint64_t at = 0; at < bytes; at += 8) {
         uint64_t word = judge_summable(e, hd_rng_next(g));
+        if (s->c[0].small) word = at ? 0 : 1 + word % (SMALL_VALUES - 1);
         memcpy(p + at, &word, bytes - at < 8 ? bytes - at : 8);
     }
 }
@@ -147,7 +155,8 @@ void fixture_draw_predicate(hd_batch *b, hd_rng *g)
 
 void fixture_draw_elem(fixture *s, hd_batch *b, hd_rng *g)
 {
-    b->elem = judge_elem_that_fits((hd_elem)hd_rng_below(g, HD_ELEM_COUNT), s->value_bytes);
+    hd_elem drawn = (hd_elem)hd_rng_below(g, HD_ELEM_COUNT);
+    b->elem = judge_elem_that_fits(s->c[0].small ? HD_U64 : drawn, s->value_bytes);
     if (!s->has_elem) s->elem = b->elem;
     s->has_elem = true;
     b->elem = s->elem;
@@ -251,7 +260,7 @@ static void draw_scores_and_values(fixture *s, uint32_t k, hd_rng *g)
         flag[i] = (uint8_t)hd_rng_below(g, FLAGS);
         /* 0 to 2 are hd_accum; kernels answer RESERVED to others */
         if (flag[i] > HD_EITHER && flag[i] < FLAGS - 1) flag[i] %= 3;
-        fixture_draw_values(g, value + i * s->value_bytes, s->value_bytes, b->elem);
+        fixture_draw_values(s, g, value + i * s->value_bytes, s->value_bytes, b->elem);
     }
     if (b->op != HD_OP_ACCUM_OR_ASSIGN || hd_rng_below(g, 4) == 0) b->flag = NULL;
 }

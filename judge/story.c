@@ -130,12 +130,12 @@ void story_concerned(story *s, const char *told)
     }
 }
 
-void story_matters(story *s)
+void story_matters(story *s, uint64_t step)
 {
     json_t *steps = s ? json_object_get(json_object_get(s->all, "finding"), "steps") : NULL;
-    if (!steps || !s->step) return;
+    if (!steps) return;
     if (json_array_size(steps) == STORY_MATTERS) json_array_remove(steps, 0);
-    append(s, steps, json_integer((json_int_t)json_array_size(s->steps) - 1));
+    append(s, steps, json_integer((json_int_t)step));
 }
 
 /* ---- Panels ---------------------------------------------------------------------------------- */
@@ -246,6 +246,7 @@ void story_step(story *s, const story_act *act)
     set(s, s->step, "site", text_of(act->site));
     set(s, s->step, "note", text_of(act->note));
     if (act->unchanged) set(s, s->step, "unchanged", json_true());
+    if (act->times > 1) set(s, s->step, "times", json_integer(act->times));
     set(s, s->step, "sets", json_array());
     set(s, s->step, "looks", json_array());
     set(s, s->step, "sectors", json_array());

@@ -35,6 +35,7 @@ typedef struct story_act {
     const char *site; /* "gpu/hkv/hold.h:37": the line of the text that did it */
     const char *note; /* a sentence for people */
     bool unchanged;   /* it writes what was there before */
+    uint32_t times;   /* so often, one time after the other; 0: once */
 } story_act;
 
 /* title: what the story shows, in a few words. command: what tells it again. */
@@ -54,9 +55,9 @@ void story_blame(story *s, const char *said, const char *change);
 /* The lines of `told` after its first stand below the finding: who was concerned, and where. */
 void story_concerned(story *s, const char *told);
 
-/* The last step matters for what the finding says. Of more than STORY_MATTERS steps the last ones are kept. */
+/* A step, counted from 0, matters for what the finding says. Of more than STORY_MATTERS steps the last are kept. */
 enum { STORY_MATTERS = 8 };
-void story_matters(story *s);
+void story_matters(story *s, uint64_t step);
 
 /* A panel, and its number. Rows and columns count from 0. */
 int story_panel(story *s, const char *name, const char *const *column, int columns);

@@ -110,7 +110,9 @@ typedef struct teller {
     cell *shown; /* by address, when the panels are made */
     size_t cells, room;
     int panels;
-    bool several; /* warps act */
+    uint64_t steps, written[STORY_MATTERS], writes; /* told so far; the last ones that change a slot */
+    bool said;                                      /* a step changed what the check spoke of */
+    bool several;                                   /* warps act */
     bool failed;
 } teller;
 
@@ -482,20 +484,28 @@ static bool is_said(const teller *t, const cell *c)
     return strcmp(column, "key") == 0 || strcmp(column, CELL_ENTRY) == 0 || strstr(said, other) || strstr(said, in);
 }
 
-/* What one event reads and changes, in the cells and in the copy. Whether it changes what the check spoke of. */
-static bool move_cells(teller *t, space *x, const simt_event *e)
+/* What an event does to what the finding may speak of. */
+typedef enum matter { MATTERS_NOT, CHANGES_SLOT, CHANGES_SAID } matter;
+
+/* What one event reads and changes, in the cells and in the copy. */
+static matter move_cells(teller *t, space *x, const simt_event *e)
 {
     const uint8_t *p = (const uint8_t *)e->p, *end = p + bytes_in(x, e);
-    bool reads = reads_only(e), said = false, same = !reads && writes_the_same(t, e, 0, 1);
+    bool reads = reads_only(e), same = !reads && writes_the_same(t, e, 0, 1);
+    matter most = MATTERS_NOT;
     if (!reads) write_copy(x, e);
     for (cell *c = cell_from(t, p); c < t->shown + t->cells && c->p < end; c++)
         if (reads)
             story_look(t->st, c->panel, c->row, c->column);
         else {
             show(t, c, e);
-            said = said || (!same && is_said(t, c));
+            matter of = same                ? MATTERS_NOT
+                        : is_said(t, c)     ? CHANGES_SAID
+                        : of_slot(&c->name) ? CHANGES_SLOT
+                                            : MATTERS_NOT;
+            most = of > most ? of : most;
         }
-    return said;
+    return most;
 }
 
 /* The sectors of a step: each counts once. */
@@ -542,6 +552,19 @@ static void event_value(const teller *t, const simt_event *e, uint64_t value, ch
                   room);
 }
 
+void event_lanes(uint32_t lanes, char *text, size_t bytes)
+{
+    size_t used = 0;
+    for (uint32_t i = 0; i < 32 && used < bytes; i++) {
+        if (!(lanes >> i & 1)) continue;
+        uint32_t last = i;
+        while (last < 31 && lanes >> (last + 1) & 1) last++;
+        used += (size_t)(last > i ? snprintf(text + used, bytes - used, "%s%u-%u", used ? " " : "", i, last)
+                                  : snprintf(text + used, bytes - used, "%s%u", used ? " " : "", i));
+        i = last;
+    }
+}
+
 event_common event_common_of(const simt_event *e, size_t n)
 {
     event_common c = { 0, true, true, true };
@@ -565,12 +588,28 @@ static const char *before_of(const teller *t, const simt_event *e, bool same, ch
     return text;
 }
 
+/* The result of a vote: lanes, or a number; NULL: a number of several packed ones, which says nothing. */
+static const char *vote_of(const simt_event *e, char *text, size_t bytes)
+{
+    enum { PACKED = 1 << 16 };
+    bool lanes = strcmp(e->what, "ballot") == 0 || strcmp(e->what, "match") == 0;
+    if (!lanes && e->after >= PACKED) return NULL;
+    if (!lanes)
+        snprintf(text, bytes, "%" PRIu64, e->after);
+    else {
+        snprintf(text, bytes, "%s", e->after ? "lanes " : "no lane");
+        event_lanes((uint32_t)e->after, text + strlen(text), bytes - strlen(text));
+    }
+    return text;
+}
+
 /* The value after it; of an item that takes effect, its outcome. */
 static const char *after_of(const teller *t, const simt_event *e, bool same, char *text, size_t bytes)
 {
     bool effect = takes_effect(e), reads = e->p && starts(e->what, "ld");
     bool none = !effect && !e->p && strcmp(event_meaning(e), "votes") != 0; /* it orders memory, or lanes meet */
     if (!same || reads || none || (effect && e->before == JUDGE_MOVE)) return NULL;
+    if (!effect && !e->p) return vote_of(e, text, bytes);
     if (effect)
         snprintf(text, bytes, "%s", hd_outcome_name((hd_outcome)e->after));
     else
@@ -602,6 +641,40 @@ static void place_of_event(const teller *t, const simt_event *e, char place[3 * 
              first->name.table, first->name.row + strlen("slot "), last->name.row + strlen("slot "));
 }
 
+/* Events [i, end) that are the same failed claim again and again: how often; else 0. */
+static uint32_t claims_in_vain(const teller *t, const simt_event *e, size_t i, size_t end)
+{
+    uint32_t times = 0;
+    for (size_t k = i; k < end; k++) {
+        if (!t->r->all && !event_matters(&e[k])) continue;
+        if (e[k].p != e[i].p || e[k].site != e[i].site || e[k].thread != e[i].thread || e[k].block != e[i].block)
+            return 0;
+        times++;
+    }
+    return times > 1 ? times : 0;
+}
+
+/* Whether the event claims in vain what event `as` claims in vain, and finds the same there. */
+static bool fails_as(const simt_event *e, const simt_event *as)
+{
+    return e->p == as->p && e->site == as->site && e->before == as->before &&
+           strcmp(event_meaning(e), "fails to claim") == 0;
+}
+
+/* Events [i, end) are one step: those of event_group_end, and more failed claims of the same lane. */
+static size_t step_end(const teller *t, const simt_event *e, size_t n, size_t i)
+{
+    size_t end = event_group_end(e, n, i, t->r->apart), more = end;
+    if (t->r->apart || end > i + 1 || !fails_as(&e[i], &e[i])) return end;
+    while (more < n && e[more].thread == e[i].thread && e[more].block == e[i].block) {
+        bool told = t->r->all || event_matters(&e[more]);
+        if (told && !fails_as(&e[more], &e[i])) break;
+        more++;
+        if (told) end = more;
+    }
+    return end;
+}
+
 static void tell_step(teller *t, const simt_event *e, size_t i, size_t end)
 {
     char who[64], place[3 * CELL_NAME] = "", before[2 * CELL_NAME], after[2 * CELL_NAME];
@@ -620,6 +693,7 @@ static void tell_step(teller *t, const simt_event *e, size_t i, size_t end)
                                   : note_of(&e[i], place);
     act.site = story_site(e[i].site);
     act.unchanged = !effect && writes_the_same(t, e, i, end);
+    act.times = claims_in_vain(t, e, i, end);
     story_step(t->st, &act);
 }
 
@@ -628,14 +702,18 @@ static void tell_step(teller *t, const simt_event *e, size_t i, size_t end)
 static uint64_t move_all(teller *t, const simt_event *e, size_t i, size_t end)
 {
     sectors all = { { 0 }, 0 };
-    bool matters = false;
+    matter most = MATTERS_NOT;
     for (size_t k = i; k < end; k++) {
         space *x = space_of(t, e[k].p);
         if (!x) continue;
-        matters = move_cells(t, x, &e[k]) || matters;
+        matter of = move_cells(t, x, &e[k]);
+        most = of > most ? of : most;
         move_sectors(t, x, &e[k], &all);
     }
-    if (matters) story_matters(t->st);
+    if (!t->steps) return (uint64_t)all.n;
+    if (most == CHANGES_SAID) story_matters(t->st, t->steps - 1);
+    if (most == CHANGES_SLOT) t->written[t->writes++ % STORY_MATTERS] = t->steps - 1;
+    t->said |= most == CHANGES_SAID;
     return (uint64_t)all.n;
 }
 
@@ -644,9 +722,9 @@ static void tell_steps(teller *t)
     size_t n;
     const simt_event *e = simt_machine_events(t->r->m, &n);
     uint64_t steps = 0, skipped = 0, sectors_skipped = 0, most = t->r->most ? t->r->most : UINT64_MAX;
-    for (size_t i = 0; i < n; i = event_group_end(e, n, i, t->r->apart)) steps += t->r->all || event_matters(&e[i]);
+    for (size_t i = 0; i < n; i = step_end(t, e, n, i)) steps += t->r->all || event_matters(&e[i]);
     for (size_t i = 0, end; i < n; i = end) {
-        end = event_group_end(e, n, i, t->r->apart);
+        end = step_end(t, e, n, i);
         if (!t->r->all && !event_matters(&e[i])) continue;
         if (steps > most) {
             sectors_skipped += move_all(t, e, i, end);
@@ -657,8 +735,11 @@ static void tell_steps(teller *t)
         if (skipped) story_skipped(t->st, skipped, sectors_skipped);
         skipped = 0;
         tell_step(t, e, i, end);
+        t->steps++;
         move_all(t, e, i, end);
     }
+    for (uint64_t k = t->writes > STORY_MATTERS ? t->writes - STORY_MATTERS : 0; !t->said && k < t->writes; k++)
+        story_matters(t->st, t->written[k % STORY_MATTERS]);
 }
 
 bool story_of_run(story *st, const run_told *r)

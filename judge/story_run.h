@@ -23,6 +23,8 @@ typedef struct event_common {
     bool place, before, after;
 } event_common;
 
+/* "0", "0-31" or "0 3 7". */
+void event_lanes(uint32_t lanes, char *text, size_t bytes);
 event_common event_common_of(const simt_event *e, size_t n);
 
 typedef struct run_told {
@@ -31,7 +33,8 @@ typedef struct run_told {
     bool all;              /* collectives and fences, too */
     bool apart;            /* a step for every lane */
     uint64_t most;         /* the last so many steps; 0: all */
-    const char *said;      /* what a check said, or NULL: steps that change the slots that it names matter */
+    const char *said;      /* what a check said, or NULL: steps that change the slots that it names matter,
+                            * or else those that change any slot */
 } run_told;
 
 /* Adds panels, memory and steps to `st`. false: memory was refused. */

@@ -61,7 +61,7 @@ hd_status fixture_batch(fixture *s, const fixture_kernel *k, hd_op op, const uin
         memcpy(to, key, n * sizeof *to);
         fixture_mix_keys(s, &s->c[0], b, to, &g);
         judge_arrays_lend(&p->arrays, b); /* n may be less by now */
-        fixture_draw_values(&g, (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_VALUE), b->n * s->value_bytes, b->elem);
+        fixture_draw_values(s, &g, (uint8_t *)judge_arrays_at(&p->arrays, JUDGE_VALUE), b->n * s->value_bytes, b->elem);
         raw = fixture_draws_raw(s, &s->c[0], b, &g);
         for (uint64_t i = 0; (given || raw) && i < b->n; i++) score[i] = fixture_draw_score(s, &g, FIXTURE_SCORES);
     }

@@ -93,7 +93,9 @@
     const operation = step.operation && step.operation !== step.does ? step.operation : '', who = whoOf(step);
     if (step.does === 'takes effect' && step.place)
       return { who, what: step.place + ' takes effect' + (step.after ? ': ' + step.after : ''), value: '', operation };
-    return { who, what: [step.does, step.place].filter(Boolean).join(' '), value: valueOf(step), operation };
+    const count = step.does === 'counts' && (step.place || '').startsWith('count of ');
+    const does = (count ? 'adds to the' : step.does) + (step.times > 1 ? ' ' + step.times + ' times' : '');
+    return { who, what: [does, step.place].filter(Boolean).join(' '), value: valueOf(step), operation };
   }
 
   function sentenceText(step) {
@@ -111,6 +113,18 @@
 
   function fold(className, name, ...parts) {
     return add(element('details', className), element('summary', '', name), ...parts);
+  }
+
+  // A sign below a box that goes on to the right, until it has been scrolled there.
+  function moreOf(box) {
+    const sign = element('p', 'st-more', 'It goes on to the right: scroll →');
+    const look = () => { sign.hidden = box.scrollLeft + box.clientWidth >= box.scrollWidth - 1; };
+    sign.hidden = true;
+    box.addEventListener('scroll', look);
+    const watch = new ResizeObserver(look);
+    watch.observe(box);
+    watch.observe(box.firstElementChild || box);
+    return sign;
   }
 
   const reducedMotion = () => window.matchMedia('(prefers-reduced-motion: reduce)').matches;
@@ -154,23 +168,27 @@
       this.prepareActors();
     }
 
-    // Who acts: each lane for itself, or whoever is no lane. Lanes are in their order.
+    // Who acts: each lane for itself, or whoever is no lane. Lanes are in their order. Lanes that only vote and count
+    // have no row, if others have one.
     prepareActors() {
       const actors = new Map();
-      for (const step of this.steps)
+      this.steps.forEach((step, i) => {
+        const idle = step.does === 'counts' || classOf(step) === 'together';
         for (const lane of (step.lanes || []).length ? step.lanes : [-1]) {
           const who = step.who || '', key = lane + ' ' + who;
-          if (!actors.has(key)) actors.set(key, { who, lane, steps: [] });
+          if (!actors.has(key)) actors.set(key, { who, lane, steps: [], idle: true });
+          actors.get(key).steps.push(i);
+          actors.get(key).idle &&= idle;
         }
-      this.swims = this.steps.length > 0 && this.steps.length <= STRIP_STEPS && actors.size <= SWIM_LANES &&
+      });
+      const all = [...actors.values()], busy = all.filter((a) => !a.idle);
+      const drawn = busy.length ? busy : all;
+      this.idle = all.length - drawn.length;
+      this.swims = this.steps.length > 0 && this.steps.length <= STRIP_STEPS && drawn.length <= SWIM_LANES &&
         this.whos.length > 0;
       if (!this.swims) return;
-      this.steps.forEach((step, i) => {
-        for (const lane of (step.lanes || []).length ? step.lanes : [-1])
-          actors.get(lane + ' ' + (step.who || '')).steps.push(i);
-      });
       const order = (a) => a.lane < 0 ? this.whos.length : this.whos.indexOf(a.who);
-      this.actors = [...actors.values()].sort((a, b) => order(a) - order(b) || a.lane - b.lane);
+      this.actors = drawn.sort((a, b) => order(a) - order(b) || a.lane - b.lane);
       for (const a of this.actors) {
         const lane = 'lane ' + a.lane;
         a.name = a.lane < 0 ? a.who || 'other' : this.whos.length > 1 ? a.who + ', ' + lane : lane;
@@ -366,7 +384,7 @@
       speed.addEventListener('change', () => { this.speed = Number(speed.value); });
       const time = element('div', 'st-time');
       if (this.steps.length <= STRIP_STEPS && !this.swims) add(time, this.buildStrip());
-      add(bar, add(time, this.slider), this.position, speed, this.button.help);
+      add(bar, add(time, this.slider), add(element('span', 'st-end'), this.position, speed, this.button.help));
       this.help = element('p', 'st-help', 'Keys: space plays or pauses; ← and → step back and forward; ' +
         'Home and End go to the first and the last step; ? shows or hides this line.');
       this.help.hidden = true;
@@ -421,7 +439,9 @@
       const share = (a) => a.name + ' in ' + a.steps.length + ' of ' + this.steps.length + ' steps';
       box.setAttribute('aria-label', 'Who acts when: ' + this.actors.map(share).join('; '));
       this.swim = box;
-      return add(box, grid, this.buildLegend());
+      const idle = this.idle ? element('span', 'st-idle', this.idle + (this.idle > 1 ? ' lanes, which only vote and ' +
+        'count, are' : ' lane, which only votes and counts, is') + ' not drawn') : null;
+      return add(element('div', 'st-scroll'), add(box, grid, add(this.buildLegend(), idle)), moreOf(box));
     }
 
     buildLegend() {
@@ -493,7 +513,8 @@
         box.setAttribute('role', 'region');
         box.setAttribute('aria-label', panel.name);
         this.panelBox.push(box);
-        add(parent, add(box, add(table, body)));
+        add(parent, add(element('div', 'st-scroll' + (box.classList.contains('st-small') ? ' st-small' : '')),
+          add(box, add(table, body)), moreOf(box)));
       });
     }
 
@@ -827,9 +848,22 @@
 
   const KEYS = { ' ': 'play', 'ArrowLeft': 'back', 'ArrowRight': 'step', 'Home': 'first', 'End': 'last', '?': 'help' };
 
+  const STEP_KEYS = [' ', 'ArrowLeft', 'ArrowRight']; // Home and End move a page of text
+
+  // The player of which most is in the window: at least half of it, or half of the window. undefined: there is none.
+  function inView(players) {
+    const high = document.documentElement.clientHeight;
+    const seen = (player) => {
+      const at = player.figure.getBoundingClientRect();
+      const part = Math.min(at.bottom, high) - Math.max(at.top, 0);
+      return part >= Math.min(at.height, high) / 2 ? part : 0;
+    };
+    return players.filter((p) => seen(p) > 0).sort((a, b) => seen(b) - seen(a))[0];
+  }
+
   // Keys that a control of its own uses stay with it.
-  function keyFor(event, players) {
-    const name = KEYS[event.key];
+  function keyFor(event, players, only) {
+    const name = !only || only.includes(event.key) ? KEYS[event.key] : undefined;
     const on = event.target;
     if (!name || event.altKey || event.ctrlKey || event.metaKey || event.defaultPrevented) return;
     if (on.matches('select, textarea, input:not([type=range])')) return;
@@ -895,10 +929,14 @@
       if (inside.length > 1) common(container, inside);
     });
     players.filter((p) => 'autoplay' in p.figure.dataset).forEach(autoplayWhenSeen);
-    // On a page of stories alone, keys act wherever the focus is.
-    if (document.body.classList.contains('st-page'))
+    // Keys act wherever the focus is: on a page of stories alone on all of them, elsewhere on the one in view.
+    const alone = document.body.classList.contains('st-page');
+    if (players.length)
       document.addEventListener('keydown', (event) => {
-        if (!event.target.closest('figure.story')) keyFor(event, players);
+        if (event.target.closest('figure.story')) return;
+        if (alone) return keyFor(event, players);
+        const seen = inView(players);
+        if (seen) keyFor(event, [seen], STEP_KEYS);
       });
   }
 

@@ -24,7 +24,7 @@ static bool same(const hd_case *a, const hd_case *b)
            a->batch == b->batch && a->batches == b->batches && a->seed == b->seed &&
            a->reserved_ppm == b->reserved_ppm && a->duplicate_ppm == b->duplicate_ppm &&
            a->table.clock == b->table.clock && a->extreme_ppm == b->extreme_ppm && a->raw_ppm == b->raw_ppm &&
-           a->judge == b->judge;
+           a->small == b->small && a->judge == b->judge;
 }
 
 static void usual_is_short(void **state)
@@ -65,7 +65,8 @@ static hd_case any_case(uint64_t *r)
     if (test_below(r, 2)) c.table.hive.hashes = 3;
     if (test_below(r, 2)) strcpy(c.table.hive.hash, "crc64,city32");
     if (test_below(r, 2)) c.table.hive.spare = (uint32_t)any(r, 1, UINT32_MAX);
-    c.table.hkv.dual = test_below(r, 2), c.distinct = test_below(r, 2), c.judge = test_below(r, 2);
+    c.table.hkv.dual = test_below(r, 2), c.distinct = test_below(r, 2), c.judge = test_below(r, 2),
+    c.small = test_below(r, 2);
     c.table.hkv.admit = test_below(r, 2) ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
     c.table.hkv.tiers = test_below(r, 2) ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
     c.table.hkv.fetch = (hd_fetch)test_below(r, 3);

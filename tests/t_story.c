@@ -208,7 +208,8 @@ static void values_become_texts(void **state)
     } known[] = { { "key", HD_KEY_EMPTY, 8, "empty" },
                   { "listed key", HD_KEY_LOCKED, 8, "locked" },
                   { "key", HD_KEY_RESERVED, 8, "reserved" },
-                  { "key", 8, 8, "0x8" },
+                  { "key", 8, 8, "8" },
+                  { "key", 1000000, 8, "0xf4240" },
                   { "outcome", HD_EVICTED, 1, "evicted" },
                   { "outcome", 0xa5, 1, "" },
                   { "lock", 1, 4, "held" },
@@ -216,7 +217,7 @@ static void values_become_texts(void **state)
                   { "digest", 11, 1, "0b" },
                   { "score", 999999, 8, "999999" },
                   { "score", 1000000, 8, "0xf4240" },
-                  { "value", 5, 16, "0x5..." } };
+                  { "value", 5, 16, "5..." } };
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         char text[64];
         test_case("%s %" PRIx64, known[i].column, known[i].value);

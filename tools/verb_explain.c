@@ -31,20 +31,6 @@ static const tool_option option[] = {
 
 /* ---- Steps ----------------------------------------------------------------------------------- */
 
-/* "0", "0-31" or "0 3 7": lanes as bits. */
-static void name_lanes(uint32_t lanes, char *text, size_t bytes)
-{
-    size_t used = 0;
-    for (uint32_t i = 0; i < 32 && used < bytes; i++) {
-        if (!(lanes >> i & 1)) continue;
-        uint32_t last = i;
-        while (last < 31 && lanes >> (last + 1) & 1) last++;
-        used += (size_t)(last > i ? snprintf(text + used, bytes - used, "%s%u-%u", used ? " " : "", i, last)
-                                  : snprintf(text + used, bytes - used, "%s%u", used ? " " : "", i));
-        i = last;
-    }
-}
-
 /* Where a step is; of an item that takes effect, the outcome. */
 static out_value where(const simt_event *e, bool effect, const char *place)
 {
@@ -60,7 +46,7 @@ static void tell(out *o, const case_run *x, bool all)
         char who[128] = "", place[128];
         end = event_group_end(e, n, i, all);
         const event_common same = event_common_of(e + i, end - i);
-        name_lanes(same.lanes, who, sizeof who);
+        event_lanes(same.lanes, who, sizeof who);
         if (e[i].p) {
             case_run_location(x, e[i].p, place, sizeof place);
             if (!same.place) strncat(place, " and on", sizeof place - strlen(place) - 1);

@@ -50,6 +50,7 @@ static const field fields[] = {
     { "extreme", WHOLE32, AT(extreme_ppm), 0, 1000000, -1, NULL },
     { "raw", WHOLE32, AT(raw_ppm), 0, 1000000, -1, NULL },
     { "seed", WHOLE64, AT(seed), 0, UINT64_MAX, -1, NULL },
+    { "small", YES_NO, AT(small), 0, 1, -1, NULL },
     { "judge", YES_NO, AT(judge), 0, 1, -1, NULL },
 };
 enum { FIELDS = sizeof fields / sizeof *fields };

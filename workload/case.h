@@ -34,6 +34,7 @@ typedef struct hd_case {
                                               reserved key, a repeat of an earlier key of the batch,
                                               a score of 0 or 2^64-1                    */
     uint32_t raw_ppm; /* share of batches, in millionths, that store given scores as they are (hd_batch.raw_scores) */
+    bool small;       /* fixtures have keys and values of few digits, for readers */
     bool judge;       /* compare with the oracle after every batch  */
     uint64_t set;     /* which fields the text set, as bits: hd_case_has */
 } hd_case;

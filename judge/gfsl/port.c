@@ -83,7 +83,7 @@ static bool fill(fixture *s, hd_rng *g)
     uint64_t n = lot == 0 ? 0 : lot == 1 ? places / 4 : lot == 2 ? places / 2 : places;
     uint64_t end = hd_rng_below(g, 4) ? keys_end(s) : s->keys;
     while (n-- > 0) {
-        uint64_t key = hd_rng_below(g, end);
+        uint64_t key = fixture_draw_key(s, g, end);
         if (gfsl_find(v, key) == WORD_NOWHERE) gfsl_place(v, key, hd_rng_below(g, UINT32_MAX));
     }
     left = hd_rng_below(g, 2) ? hd_rng_below(g, 100) : 0;

@@ -169,7 +169,7 @@ bool hive_fixture_fill(fixture *s, hd_rng *g)
         for (uint64_t i = 0; judge_keyed_batch(&s->part[k].batch) && i < s->part[k].batch.n; i++)
             if (hd_rng_below(g, 2)) bring_in(v, g, &r, s->part[k].batch.key[i]);
     for (uint64_t tries = 64 * (r.left + r.stash) + 64; tries && r.left + r.stash; tries--)
-        bring_in(v, g, &r, hd_rng_below(g, hive_keys(v)));
+        bring_in(v, g, &r, fixture_draw_key(s, g, hive_keys(v)));
     for (uint64_t b = 0; b < buckets; b++)
         if (hd_rng_below(g, 4) == 0) hive_shut(v, b);
     free(r.bucket);

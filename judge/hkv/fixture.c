@@ -84,7 +84,7 @@ static void place(fixture *s, hd_rng *g, uint64_t key, uint64_t b, uint64_t scor
     v->digest[e] = hd_digest(hd_hash(key, v->seed));
     *hkv_key_at(v, e) = key;
     *hkv_score_at(v, e) = score;
-    if (v->value_bytes) fixture_draw_values(g, hkv_value(v, e), v->value_bytes, s->elem);
+    if (v->value_bytes) fixture_draw_values(s, g, hkv_value(v, e), v->value_bytes, s->elem);
 }
 
 /* True: entries have later times than the batch, as after a snapshot was loaded, or if a graph runs a batch again. */
@@ -132,7 +132,7 @@ static bool fill_buckets(fixture *s, hd_rng *g)
     for (; tries; tries--) {
         while (first < v->buckets && room[first] == 0) first++;
         if (first == v->buckets) break;
-        bring_in(s, g, room, hd_rng_below(g, HD_KEY_RESERVED), FIXTURE_SCORES);
+        bring_in(s, g, room, fixture_draw_key(s, g, HD_KEY_RESERVED), FIXTURE_SCORES);
     }
     free(room);
     return true;

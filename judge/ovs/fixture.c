@@ -105,7 +105,7 @@ bool ovs_fixture_fill(fixture *s, hd_rng *g)
         for (uint64_t i = 0; judge_keyed_batch(b) && i < b->n && n < most; i++)
             if (b->key[i] < s->keys && hd_rng_below(g, 2)) n += bring_in(v, g, b->key[i]);
     }
-    for (uint64_t tries = 64 * places; tries && n < most; tries--) n += bring_in(v, g, hd_rng_below(g, s->keys));
+    for (uint64_t tries = 64 * places; tries && n < most; tries--) n += bring_in(v, g, fixture_draw_key(s, g, s->keys));
     wear(v, g, lot < 4);
     copy_some(v, g);
     return true;

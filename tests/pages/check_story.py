@@ -113,6 +113,10 @@ CONTRAST = r"""
 })()
 """
 
+# Waits until no colour fades any more.
+FADED = """new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() =>
+  Promise.allSettled(document.getAnimations().map((a) => a.finished)).then(() => done(true)))))"""
+
 # What is wider than the window, or a control that is partly outside of it.
 OVERFLOW = r"""
 (() => {
@@ -121,6 +125,14 @@ OVERFLOW = r"""
   document.querySelectorAll('button, input, select, summary, h1, h2, .st-sentence, .st-panel, .st-code').forEach((e) => {
     const r = e.getBoundingClientRect();
     if (r.width && (r.left < -1 || r.right > wide + 1)) found.push(e.className + ' reaches from ' + r.left + ' to ' + r.right);
+  });
+  document.querySelectorAll('.st-swim, .st-panel').forEach((e) => {
+    const sign = e.nextElementSibling, cut = e.clientWidth && e.scrollLeft + e.clientWidth < e.scrollWidth - 1;
+    if (!!cut !== !!(sign && sign.getClientRects().length)) found.push(e.className + (cut ? ' is cut off without a sign' : ' has a sign, and is whole'));
+  });
+  document.querySelectorAll('.st-bar .st-do-help').forEach((e) => {
+    const beside = e.previousElementSibling.getBoundingClientRect(), r = e.getBoundingClientRect();
+    if (r.width && Math.abs(r.top - beside.top) > 12) found.push('the button ? stands alone');
   });
   return found;
 })()
@@ -199,10 +211,11 @@ def looks_right(tap, page, name):
         for part in (2, 1):
             page.value("document.querySelectorAll('.st-slider').forEach(s => {"
                        f"s.value = Math.floor(s.max / {part}); s.dispatchEvent(new Event('input')); }})")
+            page.value("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
             wrong += [f"{width}: {w}" for w in page.value(OVERFLOW)]
     for dark in (False, True):
         page.look(dark=dark)
-        page.value("new Promise(done => setTimeout(done, 300))")  # colours fade
+        page.value(FADED)
         said = page.value(CONTRAST)
         poor += [f"{'dark' if dark else 'light'}: {p}" for p in said["found"]]
         texts += said["texts"]

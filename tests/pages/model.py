@@ -26,7 +26,9 @@ def sentence(step):
     if lanes:
         who += (", " if who else "") + ("lane " if len(lanes) == 1 else "lanes ") + runs(lanes)
     effect = step["does"] == "takes effect" and step["place"]
-    what = f"{step['place']} takes effect" if effect else " ".join(filter(None, (step["does"], step["place"])))
+    counts = step["does"] == "counts" and (step["place"] or "").startswith("count of ")
+    does = ("adds to the" if counts else step["does"]) + (f" {step['times']} times" if step.get("times", 1) > 1 else "")
+    what = f"{step['place']} takes effect" if effect else " ".join(filter(None, (does, step["place"])))
     before, after = step["before"] or None, step["after"] or None
     if effect:
         what += f": {after}" if after else ""
@@ -70,13 +72,18 @@ def source(story, step):
 
 
 def swim_lanes(story):
-    """The rows of who acts when, as [name, numbers of steps]; None: a page shows the lanes of each warp instead."""
-    whos, acts = [], {}
+    """The rows of who acts when, as [name, numbers of steps], of those who do more than to vote and to count; None: a
+    page shows the lanes of each warp instead."""
+    whos, acts, busy = [], {}, set()
+    idle = "counts", "votes", "meets its tile", "orders memory"
     for at, step in enumerate(story["steps"], 1):
         if step["lanes"] and step["who"] not in whos:
             whos.append(step["who"])
         for lane in step["lanes"] or [-1]:
             acts.setdefault((step["who"] or "", lane), []).append(at)
+            if step["does"] not in idle:
+                busy.add((step["who"] or "", lane))
+    acts = {key: steps for key, steps in acts.items() if key in busy or not busy}
     if not whos or len(acts) > 8 or len(story["steps"]) > 600:
         return None
     row = lambda who, lane: who or "other" if lane < 0 else (f"{who}, " if len(whos) > 1 else "") + f"lane {lane}"
