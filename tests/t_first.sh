@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# t_first.sh - the first commands of README.md, one for each kind of reader, run as printed after the build.
+# shellcheck source=tests/cases.sh
+. "${top_srcdir:?}/tests/cases.sh"
+top_srcdir=$(cd "$top_srcdir" && pwd) top_builddir=$(cd "${top_builddir:?}" && pwd)
+unset MAKEFLAGS MAKELEVEL
+# The place where a reader is: the source tree, with a build in build/. What a command writes is not left there.
+cd "$work" && ln -s "$top_builddir" build && ln -s "$top_srcdir/examples" examples || exit 1
+
+sed -n '/^| you are | your first command |$/,/^$/s/^| an\{0,1\} \([^|]*\) | `\([^`]*\)`.*/\1|\2/p' "$top_srcdir/README.md" >rows
+{ [ "$(wc -l <rows)" = 6 ] || cat rows; } | none "README.md has six first commands"
+while IFS='|' read -r reader command <&3; do
+  name="$reader: $command"
+  if [[ $command == *build/python/bin/python* ]] && [ ! -x build/python/bin/python ]; then
+    skip "$name" "there is no virtual environment in this build (./try makes one)"
+  elif [[ $command == *build/examples/embedding* ]] && grep -qx 'HAVE_CXX_TRUE = #' build/Makefile; then
+    skip "$name" "there is no C++ compiler"
+  else try "$name" guard bash -ec "$command"
+  fi
+done 3<rows
+finish
