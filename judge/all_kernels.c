@@ -273,3 +273,8 @@ void all_kernels_close(all_kernels *t)
     free(t->row);
     memset(t, 0, sizeof *t);
 }
+
+const char *all_kernels_agrees(const all_kernels_row *r)
+{
+    return r->wrong[0] ? "no" : r->kernel.strictness == FIXTURE_SHAPE ? "shape" : "yes";
+}

@@ -52,4 +52,8 @@ typedef struct all_kernels {
 hd_status all_kernels_run(const hd_case *c, hd_progress *progress, void *context, all_kernels *t);
 void all_kernels_close(all_kernels *t);
 
+/* Whether the kernel of a row that ran agrees with the reference: "yes"; "shape", if it may choose differently, so that
+ * only invariants and the number of entries were judged; "no". */
+const char *all_kernels_agrees(const all_kernels_row *r);
+
 #endif

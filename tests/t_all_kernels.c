@@ -125,6 +125,11 @@ static void tours_name_the_wrong(void **state)
         all_kernels_close(&t);
         all_kernels_of(wrongs[i].text, &t);
         check(t.wrong == 0 && t.ran == 2, "sound kernels: %llu wrong, %s", (ull)t.wrong, t.row[0].wrong);
+        assert_string_equal(all_kernels_agrees(&t.row[0]), "yes");
+        t.row[0].kernel.strictness = FIXTURE_SHAPE;
+        assert_string_equal(all_kernels_agrees(&t.row[0]), "shape");
+        strcpy(t.row[0].wrong, "wrong");
+        assert_string_equal(all_kernels_agrees(&t.row[0]), "no");
         all_kernels_close(&t);
     }
 }

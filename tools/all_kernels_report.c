@@ -63,7 +63,8 @@ static void row(out *o, const all_kernels *t, const all_kernels_row *r)
                    out_count(r->kernel.lanes), ran ? out_count(r->items) : out_none(), keyed_figure(r, r->hits),
                    keyed_figure(r, r->ref_hits), figure(r, r->sectors), out_text(drawn), figure(r, r->lines),
                    figure(r, r->far_sectors * SECTOR), figure(r, r->atomics), figure(r, r->steps),
-                   ran ? out_flag(!r->wrong[0]) : out_none(), why[0] ? out_text(why) : out_none() });
+                   ran ? out_flag(!r->wrong[0]) : out_none(), ran ? out_text(all_kernels_agrees(r)) : out_none(),
+                   why[0] ? out_text(why) : out_none() });
 }
 
 /* Why some have no figures: once for each variant and reason. */
@@ -80,7 +81,11 @@ static void note_unfit(out *o, const all_kernels *t)
 
 static void notes(out *o, const all_kernels *t)
 {
-    char kernels[OUT_CELL], items[OUT_CELL], wrong[OUT_CELL];
+    char kernels[OUT_CELL], items[OUT_CELL], wrong[OUT_CELL], shaped[OUT_CELL];
+    uint64_t shapes = 0;
+    for (size_t i = 0; i < t->rows; i++)
+        shapes += t->row[i].metered && strcmp(all_kernels_agrees(&t->row[i]), "shape") == 0;
+    out_format(shaped, OUT_COUNT, out_count(shapes));
     out_format(kernels, OUT_COUNT, out_count(t->ran));
     out_format(items, OUT_COUNT, out_count(t->items));
     out_format(wrong, OUT_COUNT, out_count(t->wrong));
@@ -89,6 +94,11 @@ static void notes(out *o, const all_kernels *t)
     note_unfit(o, t);
     if (t->wrong)
         out_note(o, "%s kernels, %s items: %s DISAGREE with the reference.\n", kernels, items, wrong);
+    else if (shapes)
+        out_note(o,
+                 "%s kernels, %s items, in turn and in random order: of %s only the shape was judged (invariants, and "
+                 "that nothing is lost), the others agree with the reference.\n",
+                 kernels, items, shaped);
     else if (t->ran)
         out_note(o, "%s kernels, %s items: every one agrees with the reference, in turn and in random order.\n",
                  kernels, items);
@@ -112,7 +122,7 @@ out *all_kernels_report(tool_form form, const char *text, const all_kernels *t)
         { "ref_hit_rate", "ref's", OUT_PERCENT }, { "sectors", "sectors", OUT_FIXED }, { "bar", "", OUT_TEXT },
         { "lines", "lines", OUT_FIXED }, { "bus_bytes", NULL, OUT_FIXED },
         { "atomics", "atomics", OUT_FIXED }, { "steps", "steps", OUT_FIXED },
-        { "agrees", "agrees", OUT_FLAG }, { "why", NULL, OUT_TEXT },
+        { "agrees", NULL, OUT_FLAG }, { "verdict", "agrees", OUT_TEXT }, { "why", NULL, OUT_TEXT },
     };
     /* clang-format on */
     column[BUS].head = has_far(t) ? "bus bytes" : NULL;
