@@ -44,6 +44,12 @@ drawn locks bench --backend ref locks capacity=4Ki batch=64 batches=2 --repeat 1
 { gzip -k sweep.json && heddle plot sweep.json.gz | cmp - sweep.svg && heddle plot <sweep.json | cmp - sweep.svg && heddle plot - <sweep.chart | cmp - sweep.svg; } 2>&1 |
   none "a report may be compressed, or come by standard input"
 
+least() { "$python" -c 'import json, sys; y = json.load(open(sys.argv[1]))["panels"][0]["y"]; print(y.get("least"), y["label"])' "$1"; }
+{ heddle plot sweep.json --fit --json >fit.chart && heddle plot sweep.json --fit -o fit.svg && check fit.svg fit.chart
+  [[ $(least sweep.chart) = "None "* ]] || echo "without --fit: $(least sweep.chart)"
+  [[ $(least fit.chart) = 0.[1-9]*"not begin at 0"* ]] || echo "with --fit: $(least fit.chart)"
+  heddle plot bench.json --json | cmp - <(heddle plot bench.json --fit --json); } 2>&1 | none "--fit: lines begin near the least value, and say so; bars begin at 0"
+
 # ---- Charts of every kind --------------------------------------------------------------------------------------------
 
 cat >kinds.chart <<'END'
