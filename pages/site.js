@@ -34,31 +34,31 @@
 
   const wordsOf = (text) => text.toLowerCase().split(/[^\p{L}\p{N}_]+/u).filter(Boolean);
 
-  /** How much a text says of a word: more if it begins a word there, and if it is all of one. */
-  function weight(text, word) {
-    let best = 0;
-    for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + 1)) {
-      const begins = at === 0 || /[^\p{L}\p{N}_]/u.test(text[at - 1]);
-      const ends = at + word.length === text.length || /[^\p{L}\p{N}_]/u.test(text[at + word.length]);
-      best = Math.max(best, begins && ends ? 4 : begins ? 2 : 1);
-      if (best === 4) break;
+  /** Where a word of the text begins with one of these words; words of a name, as in hd_open, count. */
+  const beginnings = (words) =>
+    new RegExp("(?<![\\p{L}\\p{N}])(" + words.map((w) => w.replace(/[^\p{L}\p{N}_]/gu, "\\$&")).join("|") + ")", "giu");
+
+  /** How often words of a text begin with the word, and how much that says: more if it is all of one. */
+  function weight(text, pattern) {
+    let best = 0, count = 0;
+    for (const found of text.matchAll(pattern)) {
+      const ends = /^(?![\p{L}\p{N}_])/u.test(text.slice(found.index + found[0].length));
+      best = Math.max(best, ends ? 4 : 2);
+      count++;
     }
-    return best;
+    return { best, count };
   }
 
   /** The sections that have every word, the best first: [row, score]. */
   function search(index, query) {
-    const words = wordsOf(query);
-    if (!words.length) return [];
+    const patterns = wordsOf(query).map((word) => beginnings([word]));
+    if (!patterns.length) return [];
     const found = [];
     for (const row of index) {
-      row.lower ??= row.slice(1).map((text) => text.toLowerCase());
       let score = 0;
-      for (const word of words) {
-        const [title, heading, text] = row.lower;
-        const counted = text.split(word).length - 1;
-        const points =
-          8 * weight(heading, word) + 3 * weight(title, word) + 2 * weight(text, word) + Math.min(counted, 5) / 2;
+      for (const pattern of patterns) {
+        const [title, heading, text] = row.slice(1).map((part) => weight(part, pattern));
+        const points = 8 * heading.best + 3 * title.best + 2 * text.best + Math.min(text.count, 5) / 2;
         if (points === 0) { score = 0; break; }
         score += points;
       }
@@ -70,15 +70,12 @@
 
   /** The text around the first word that is found, with all words marked. */
   function snippet(text, query, length) {
-    const words = wordsOf(query);
-    const lower = text.toLowerCase();
-    const places = words.map((w) => lower.indexOf(w)).filter((at) => at >= 0);
-    const first = places.length ? Math.min(...places) : 0;
-    const start = first > 60 ? lower.lastIndexOf(" ", first - 40) + 1 : 0;
+    const pattern = beginnings(wordsOf(query));
+    const first = Math.max(0, text.search(pattern));
+    const start = first > 60 ? text.lastIndexOf(" ", first - 40) + 1 : 0;
     const end = start + length;
     const part = (start ? "... " : "") + text.slice(start, end) + (end < text.length ? " ..." : "");
     const element = make("span", { className: "snippet" });
-    const pattern = new RegExp("(" + words.map((w) => w.replace(/[^\p{L}\p{N}_]/gu, "\\$&")).join("|") + ")", "giu");
     part.split(pattern).forEach((piece, i) => element.append(i % 2 ? make("mark", { textContent: piece }) : piece));
     return element;
   }

@@ -6,6 +6,7 @@ readable on its ground (WCAG AA), controls with names. Then the keyboard, the se
 """
 
 import pathlib
+import re
 
 WIDTHS = (360, 768, 1280, 1920)
 PAGES = (
@@ -127,6 +128,34 @@ WAIT_FOR = """new Promise((done) => {
 })"""
 
 
+def check_story_keys(browser, folder):
+    """Keys act on the story in view, wherever the focus is, and on the page where no story is."""
+    page = browser.open(folder / "doc/chapters/3-evict.html", still=True)
+    position = 'document.querySelector(".st-position").textContent.split(" ")[0]'
+    place = "document.querySelector('figure.story').scrollIntoView(); document.activeElement.blur(); scrollY"
+    scrolled = page.value(place)
+    page.value('document.querySelector(".st-do-first").click()')
+    page.value(place)
+    for key, wanted in (("ArrowRight", "1"), ("ArrowRight", "2"), ("ArrowLeft", "1")):
+        page.key(key)
+        if page.value(position) != wanted:
+            yield f"{key} without a click leads to step {page.value(position)}, not {wanted}"
+    page.key(" ")
+    if not page.value(WAIT_FOR % (position + ' !== "1"')):
+        yield "space without a click does not play"
+    page.key(" ")
+    if page.value("document.querySelector('.st-do-play').getAttribute('aria-label')") != "Play":
+        yield "space without a click does not pause"
+    if page.value("scrollY") != scrolled:
+        yield f"the keys moved the page from {scrolled} to {page.value('scrollY')}"
+    page.value("scrollTo(0, document.documentElement.scrollHeight)")
+    before = page.value(position)
+    page.key("ArrowRight")
+    if page.value(position) != before:
+        yield "a key acts on a story that is not in view"
+    page.close()
+
+
 def check_search(browser, folder):
     for words, where in SEARCHES.items():
         page = browser.open(f"{(folder / 'search.html').as_uri()}?q={words.replace(' ', '+')}", still=True)
@@ -137,6 +166,12 @@ def check_search(browser, folder):
         if not found or not any(address.startswith(where) for address in first):
             yield f"a search for {words} finds {first}, not {where}"
         page.close()
+    page = browser.open(f"{(folder / 'search.html').as_uri()}?q=ttl", still=True)
+    page.value(WAIT_FOR % 'document.getElementById("nav-count").textContent.includes("section")')
+    for text in page.value('[...document.querySelectorAll("#nav-found a")].map((a) => a.textContent)'):
+        if not re.search(r"(?<![a-z0-9])ttl", text.lower()):
+            yield f"a search for ttl finds {text[:60]!r}"
+    page.close()
     page = browser.open(f"{(folder / 'search.html').as_uri()}?q=zzyzx", still=True)
     if not page.value(WAIT_FOR % 'document.getElementById("nav-count").textContent === "0 sections"'):
         yield "a search for a word that is nowhere finds something"
@@ -173,6 +208,7 @@ def run(tap, browser, folder):
             mistakes += check_page(browser, folder, path, dark)
     tap.none(f"{len(paths)} pages: console, widths, contrast, names of controls", mistakes)
     tap.none("the keyboard reaches the text, the search and the list of pages", list(check_keyboard(browser, folder)))
+    tap.none("keys act on the story in view, without a click", list(check_story_keys(browser, folder)))
     tap.none("the search finds what it should", list(check_search(browser, folder)))
     chapters = [path for path in paths if path.startswith("doc/chapters/")]
     tap.none("a slider shows one story at a time", list(check_sliders(browser, folder, chapters)))
