@@ -299,6 +299,8 @@ same 'no hint with --dual' 0 "$(grep -c 'With --dual' out)"
 heddle sim keys.txt lru,full:lru 100,300 --json >sim.json
 heddle plot sim.json -o sim.svg >out
 same 'a plot of sim' '0 1' "$? $(grep -c '<svg' sim.svg)"
+bad 'no batch'                     2 '0 batches run nothing' run hkv.serve.ref batch=5x0
+bad 'no input'                     2 'neither a FILE nor a corpus' fuzz table --runs 0
 bad 'skipping all'                 3 '--skip: the trace has only 2' trace print reserved.txt txt --skip 2
 bad 'JSON and CSV'                 2 '--json and --csv' trace stat keys.txt txt --json --csv
 bad 'windows of several seeds'     2 '--every'          sim keys.txt txt lru 100 --every 10 --seeds 2

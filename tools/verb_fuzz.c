@@ -141,6 +141,8 @@ static int run_turn(turn *x, const tool_line *line, const fuzz_options *o, bool 
     if (code < 0) code = take_corpus(x, o, all);
     if (code >= 0) return code;
     plan(x, line, o);
+    if (!all && x->h.runs == 0 && x->corpus.n == 0)
+        return tool_say(TOOL_USAGE, "--runs 0: there is neither a FILE nor a corpus to run");
     snprintf(what, sizeof what, "fuzz %s", x->h.target->name);
     p.runs = x->h.runs;
     p.time_ns = x->h.time_ns;

@@ -286,6 +286,7 @@ static int read_case(const tool_line *line, const run_options *opt, hd_case *c, 
     hd_status s = hd_case_parse(line->words ? text : first, c);
     if (s) return tool_fail(s);
     if (opt->plot && (plot_file("--plot", opt->plot) || tool_apart_words("--plot", opt->plot, line))) return TOOL_USAGE;
+    if (c->batches == 0) return tool_say(TOOL_USAGE, "batch: 0 batches run nothing");
     if (opt->judge) c->judge = true;
     hd_case_print(c, text, CASE_BYTES);
     hd_config config = hd_case_config(c);
