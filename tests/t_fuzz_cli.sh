@@ -38,6 +38,15 @@ if ls fuzz-* >/dev/null 2>&1; then fail "nothing is kept" "$(ls fuzz-*)"; else p
 guard "$HEDDLE" fuzz case --time 1 --json >out 2>err
 code=$?
 if [ $code = 0 ] && [ "$(fact inputs)" -ge 1 ]; then pass "--time ends it"; else fail "--time ends it" "exit code $code, $(fact inputs) inputs"; fi
+# What is left, on a terminal: of two seconds, at most two; of schedules, a share.
+if ! command -v python3 >/dev/null; then skip "what is left" "python3 is missing"
+else
+  terminal() { guard python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$@" </dev/null | tr '\r' '\n' | grep ' left' >lines; }
+  terminal "$HEDDLE" fuzz table --time 2
+  if [ -s lines ] && ! grep -vE ' [0-9]+%, [0-9.]+ (us|ms|s) left' lines && ! grep -E ' ([3-9]|[0-9]{2,})[0-9.]* s left' lines; then pass "what is left of the time"; else fail "what is left of the time" "$(tail -n 3 lines)"; fi
+  terminal "$HEDDLE" sched hkv.insert_or_assign.tlpv1 --schedules 6000
+  if grep -qE 'sched: [0-9,]+ schedules, .* [0-9]+%' lines; then pass "what is left of the schedules"; else fail "what is left of the schedules" "$(tail -n 3 lines)"; fi
+fi
 
 # ---- Where there is something ----------------------------------------------------------------------------------------
 
