@@ -130,7 +130,7 @@ bad 'no verb that begins so'  2 "nearest: doctor"   heddle doc
 bad 'an unknown option'       2 'nearest: --slots'  heddle sim good.oracleGeneral oracleGeneral lru 64 --slotz 4
 bad 'an unknown short option' 2 "'Z'"               heddle sim good.oracleGeneral oracleGeneral lru 64 -Z
 bad 'an option without value' 2 'requires an argument' heddle sim good.oracleGeneral oracleGeneral lru 64 --slots
-bad 'too few words'           2 'TRACE FORMAT'      heddle sim good.oracleGeneral
+bad 'too few words'           2 'TRACE .FORMAT'    heddle sim
 bad 'too many words'          2 'too many'          heddle sim good.oracleGeneral oracleGeneral lru 64 128
 bad 'an unknown list'         2 'nearest: policies' heddle list policy
 sim 'an unknown policy'       2 'nearest: lru'              good.oracleGeneral oracleGeneral lruu
