@@ -43,14 +43,22 @@ done | none "doc/puzzles.md lists them"
 
 # ---- Answers --------------------------------------------------------------------------------------------------------
 
+# spent: the processor time of what has ended so far becomes $now, in milliseconds; a busy machine takes no more of it.
+spent() {
+  times >"$work/times"
+  now=$(tail -n 1 "$work/times" | tr 'ms' '  ' | awk '{ printf "%d", 1000 * (60 * ($1 + $3) + $2 + $4) }')
+}
 slowest=0 schedules=0
 for name in "${names[@]}"; do
-  folder=$puzzles/$name from=${EPOCHREALTIME/./}
+  folder=$puzzles/$name
+  spent
+  from=$now
   if judge 0 "$name" "$folder/model.c" && awk -v a="$(value "$(value cost)")" -v par="$(value par)" 'BEGIN { exit !(par > 0 ? a <= par * 1.01 : 0) }'; then
     pass "$name: the model answer is accepted: $(value "$(value cost)") $(value cost) per key, par $(value par)"
   else fail "$name: the model answer is accepted, within par" "$(value by): $(value detail); $(value "$(value cost)") for $(value par)"
   fi
-  took=$((${EPOCHREALTIME/./} - from))
+  spent
+  took=$((now - from))
   [ $took -le $slowest ] || slowest=$took
   schedules=$((schedules + $(value schedules)))
   if judge 1 "$name" "$folder/start.c"; then pass "$name: the starting file is no answer"; else fail "$name: the starting file is no answer"; fi
@@ -68,8 +76,8 @@ for name in "${names[@]}"; do
   done
   if [ $wrong -ge 4 ]; then pass "$name has $wrong wrong answers"; else fail "$name has four wrong answers" "$wrong"; fi
 done
-if [ $slowest -lt 5000000 ] || ! $instrumented; then pass "a try takes less than five seconds: $((slowest / 1000)) ms at most"
-else fail "a try takes less than five seconds" "$((slowest / 1000)) ms"
+if [ $slowest -lt 5000 ] || ! $instrumented; then pass "a try takes less than five seconds of processor time: $slowest ms at most"
+else fail "a try takes less than five seconds of processor time" "$slowest ms"
 fi
 tried puzzles "$schedules" "schedules of answers to puzzles, right and wrong, each with the verdict that it should have"
 
