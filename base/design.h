@@ -43,7 +43,8 @@ typedef struct hd_when {
     bool by_device;  /* HD_CLOCK_DEVICE: kernels read their device's clock, and not `clock` */
     uint64_t opened; /* HD_CLOCK_DEVICE: what the clock said when the table was opened (hd_tick_of); else 0 */
     bool rises;      /* no score is above its items' times: an item that stores its time lowers none (HD_MONOTONE) */
-    bool by_score;   /* a full bucket refuses a key with a low score, also in a table that admits all keys */
+    bool repeats;  /* it stores logical times, which launches of a graph would repeat, and the table is not to do so */
+    bool by_score; /* a full bucket refuses a key with a low score, also in a table that admits all keys */
 } hd_when;
 
 /* How many items a batch has, for the choice of a kernel. */

@@ -327,6 +327,8 @@ typedef struct hd_hkv_config {
                                     "host" both kinds are in host memory, in two regions */
     hd_fetch fetch;              /* how find reads far values; read only if device_value_bytes is not 0 */
     uint32_t pins;               /* room for pins (lock_keys). 0: none before the first batch that pins */
+    bool capture_times;          /* a batch that stores times of the logical clock may be captured into a CUDA graph,
+                                    whose launches repeat these times; otherwise HD_EINVAL */
 } hd_hkv_config;
 
 typedef struct hd_hive_config {
@@ -520,6 +522,9 @@ HD_API hd_status hd_table_info(hd_table *table, hd_info *info);
  * has a higher score than every entry of an earlier epoch. */
 HD_API hd_status hd_epoch_set(hd_table *table, uint32_t epoch);
 
+/* The present time of the table's clock: its ticks so far, or a reading of the device's clock, for which it waits. */
+HD_API hd_status hd_clock_sync(hd_table *table, uint64_t *now);
+
 /* Sets hd_info.now, up to 2^63 - 1: the time of the next item, or, with HD_CLOCK_DEVICE, when the table was opened,
  * which is not 0. Waits for all earlier batches. A program that keeps entries and their scores in files of its own, and
  * stores them with raw_scores, keeps hd_info.now and hd_info.epoch with them, and sets both. */
@@ -565,8 +570,8 @@ HD_API hd_status hd_counters_sync(hd_table *table, hd_counters *counters);
  *
  * CUDA graphs: with device arrays a batch copies nothing between host and device and waits for nothing, and in capture
  * it allocates no memory. So its stream may be in capture. Each launch of the graph runs the batch again, with the
- * epoch and the logical clock of the capture; HD_CLOCK_DEVICE is read again. From the first
- * capture on, no two batches of the table overlap, except under the locks group3 and none. Under ordered, rw and
+ * epoch and the logical clock of the capture; HD_CLOCK_DEVICE is read again. A batch that would store times of the
+ * logical clock is refused (HD_EINVAL), unless hd_hkv_config.capture_times allows it. From the first capture on, no two batches of the table overlap, except under the locks group3 and none. Under ordered, rw and
  * exclusive all batches of one capture must be on one stream; otherwise HD_EINVAL.
  *   A call that waits cannot be captured: hd_run with a host array and hd_run_growing return HD_EINVAL if their stream
  *     is in capture. The other calls that wait (_sync, hd_clear, hd_check, hd_save, growth, ...) use CUDA's default

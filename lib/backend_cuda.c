@@ -242,6 +242,11 @@ static hd_status run_batch(cuda *c, uint32_t row, const hd_batch *b, hd_when whe
     visit v = { row, when, { b->stream, hd_role_of_batch(b), c->gpu->lists(c->own, row, b), { 0, 0 }, NULL }, NULL };
     hd_status status = find_all(c, b, all, used, reach, &out_of_reach);
     if (!status) status = ASK(c, "batch: its stream", stream_state, b->stream, &v.lock.is);
+    if (!status && v.lock.is.capture && when.repeats)
+        status = hd_fail(HD_EINVAL,
+                         "%s: stream: it is being captured, and launches of the graph would repeat its times; "
+                         "take the clock 'device', or set capture_times",
+                         hd_row_of_batch(b)->name);
     if (v.lock.is.capture) v.when.own = v.when.rises = false; /* it will be run again, at the same times */
     if (status) return status;
     if (is_summed_apart(c, b, all, reach, used)) {

@@ -31,6 +31,8 @@ static hd_when tick(hd_table *t, const hd_batch *b, const hd_op_row *row)
     if (t->info.clock == HD_CLOCK_LOGICAL) {
         when.clock = atomic_fetch_add(&t->clock, ticks);
         when.own = !t->scores_ahead;
+        when.repeats =
+            t->reads_time && hd_op_does(b->op, HD_SCORES) && !hd_batch_is_raw(b) && !t->info.hkv.capture_times;
     } else {
         when.by_device = !t->now_is_told && t->design->gpu;
         when.opened = atomic_load(&t->clock);
@@ -277,16 +279,19 @@ void hd_table_become(hd_table *t, const hd_info *info)
     hd_kernels_choose(info, &t->choice);
 }
 
+/* What the device's clock says, or what stands for it. */
+static hd_status read_clock(hd_table *t, uint64_t *now)
+{
+    if (t->design->clock && !t->now_is_told) return t->design->clock(t->state, now);
+    return *now = time_of(t), HD_OK;
+}
+
 /* Where ticks of the device's clock begin (hd_tick_of). */
 static hd_status start_clock(hd_table *t)
 {
     uint64_t now = 0;
     if (t->info.clock == HD_CLOCK_LOGICAL) return HD_OK;
-    hd_status status = HD_OK;
-    if (t->design->clock && !t->now_is_told)
-        status = t->design->clock(t->state, &now);
-    else
-        now = time_of(t);
+    hd_status status = read_clock(t, &now);
     atomic_store(&t->clock, now ? now : 1); /* 0 means that there is no such time: hd_tick_at, and older files */
     return status;
 }
@@ -348,6 +353,7 @@ hd_status hd_open(const hd_config *c, hd_table **table)
     if (info.policy == policy.text) info.policy = t->policy;
     hd_table_become(t, &info);
     t->policy_flags = policy.program.flags;
+    t->reads_time = !design->policy && hd_policy_reads_time(policy.number, &policy.program);
     atomic_init(&t->epoch, c->epoch);
     if ((status = open_state(t))) {
         hd_give(&seams, t, 1, sizeof *t);
@@ -384,6 +390,19 @@ hd_status hd_epoch_set(hd_table *t, uint32_t epoch)
     if (!t) return hd_fail(HD_EINVAL, "table: NULL");
     atomic_store(&t->epoch, epoch);
     return HD_OK;
+}
+
+hd_status hd_clock_sync(hd_table *t, uint64_t *now)
+{
+    if (!t || !now) return hd_fail(HD_EINVAL, "%s: NULL", t ? "now" : "table");
+    hd_status status = HD_OK;
+    t->lock->enter(t->lock_state, HD_INSERTER);
+    if (t->info.clock == HD_CLOCK_LOGICAL)
+        *now = atomic_load(&t->clock);
+    else
+        status = read_clock(t, now);
+    t->lock->leave(t->lock_state, HD_INSERTER);
+    return status;
 }
 
 hd_status hd_clock_set(hd_table *t, uint64_t clock)

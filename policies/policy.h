@@ -124,6 +124,25 @@ HD_FN uint64_t hd_admission(uint32_t policy, const hd_program *program, hd_score
     }
 }
 
+/* Whether a function of the program reads times. */
+static inline bool hd_program_reads_time(const hd_program *p)
+{
+    bool reads = false;
+    for (int f = 0; f < HD_FUNCTIONS; f++)
+        for (uint32_t i = p->begin[f]; i < p->end[f]; i++)
+            reads = reads || p->step[i] >> 8 == HD_OF_NOW || p->step[i] >> 8 == HD_OF_TICK;
+    return reads;
+}
+
+/* Whether scores depend on when a batch happens. */
+static inline bool hd_policy_reads_time(uint32_t policy, const hd_program *program)
+{
+    const hd_score_in early = { 1, 1, 1, 0 }, late = { 1, 2, 2, 0 };
+    if (policy == HD_POLICY_EXPRESSION) return hd_program_reads_time(program);
+    return hd_on_insert(policy, NULL, early) != hd_on_insert(policy, NULL, late) ||
+           hd_on_hit(policy, NULL, 0, early) != hd_on_hit(policy, NULL, 0, late);
+}
+
 /* The same, for an item whose score as a new entry is known. A program often has one function for both. */
 HD_FN uint64_t hd_admission_beside(uint32_t policy, const hd_program *program, hd_score_in in, uint64_t inserted)
 {

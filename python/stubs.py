@@ -36,6 +36,7 @@ class Table:
     info: dict[str, Any]
     epoch: int
     clock: int
+    now: int
     load_factor: float
     closed: bool
     def __init__(self, config: dict[str, str], value: Any, path: str | None = None) -> None: ...

@@ -155,6 +155,16 @@ static void lookups_ask_for_no_time(void **unused)
     }
 }
 
+static uint64_t score_of_insert(world *w, uint64_t key)
+{
+    uint64_t value = 0, score = 0;
+    hd_batch insert = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 1, .key = &key, .value = &value };
+    hd_batch find = { .op = HD_OP_FIND, .n = 1, .key = &key, .score_out = &score };
+    must(hd_run(w->table, &insert));
+    must(hd_run(w->table, &find));
+    return score;
+}
+
 /* ---- Graphs ---------------------------------------------------------------------------------- */
 
 /* Each launch of a graph happens at a time of its own, later than its capture. */
@@ -186,17 +196,92 @@ static void a_replay_has_a_new_time(void **unused)
     world_close(&w);
 }
 
-/* ---- Ticks of epoch_lru ---------------------------------------------------------------------- */
-
-static uint64_t score_of_insert(world *w, uint64_t key)
+/* A graph repeats the logical times of its capture, so a batch that stores times is only captured by the device's clock,
+ * or if the table allows it. Raw scores, lookups and policies without times are no matter. */
+static void logical_times_are_not_captured(void **unused)
 {
-    uint64_t value = 0, score = 0;
-    hd_batch insert = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 1, .key = &key, .value = &value };
-    hd_batch find = { .op = HD_OP_FIND, .n = 1, .key = &key, .score_out = &score };
-    must(hd_run(w->table, &insert));
-    must(hd_run(w->table, &find));
-    return score;
+    static const struct {
+        const char *policy;
+        hd_clock clock;
+        hd_op op;
+        bool allowed, raw, refused;
+    } all[] = {
+        { "lru", HD_CLOCK_LOGICAL, HD_OP_INSERT_OR_ASSIGN, false, false, true },
+        { "fifo", HD_CLOCK_LOGICAL, HD_OP_TOUCH, false, false, true },
+        { "epoch_lru", HD_CLOCK_LOGICAL, HD_OP_FIND_OR_INSERT, false, false, true },
+        { "epoch_fifo", HD_CLOCK_LOGICAL, HD_OP_ASSIGN_SCORES, false, false, true },
+        { "expr:on_insert=given;on_hit=old+(now>>4)", HD_CLOCK_LOGICAL, HD_OP_TOUCH, false, false, true },
+        { "expr:on_insert=tick+1", HD_CLOCK_LOGICAL, HD_OP_TOUCH, false, false, true },
+        { "expr:on_insert=given;on_hit=old+3", HD_CLOCK_LOGICAL, HD_OP_TOUCH, false, false, false },
+        { "lfu", HD_CLOCK_LOGICAL, HD_OP_INSERT_OR_ASSIGN, false, false, false },
+        { "epoch_lfu", HD_CLOCK_LOGICAL, HD_OP_INSERT_OR_ASSIGN, false, false, false },
+        { "custom", HD_CLOCK_LOGICAL, HD_OP_INSERT_OR_ASSIGN, false, false, false },
+        { "lru", HD_CLOCK_LOGICAL, HD_OP_FIND, false, false, false },
+        { "lru", HD_CLOCK_LOGICAL, HD_OP_INSERT_OR_ASSIGN, false, true, false },
+        { "lru", HD_CLOCK_LOGICAL, HD_OP_INSERT_OR_ASSIGN, true, false, false },
+        { "lru", HD_CLOCK_DEVICE, HD_OP_INSERT_OR_ASSIGN, false, false, false },
+    };
+    (void)unused;
+    static char stream;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        world w;
+        arrays a;
+        hd_info before, after;
+        memset(&a, 0, sizeof a);
+        world_init(&w, "cuda");
+        hd_config c = config_on(&w, "cuda", all[i].policy);
+        c.clock = all[i].clock;
+        c.hkv.capture_times = all[i].allowed;
+        must(hd_open(&c, &w.table));
+        arrays *there = (arrays *)fake_array(&w.fake, &a, sizeof a);
+        hd_batch b = batch_over(there, all[i].op, true);
+        b.n = 1;
+        b.score = b.key;
+        b.raw_scores = all[i].raw;
+        b.stream = &stream;
+        must(hd_table_info(w.table, &before));
+        fake_record(&w.fake, &stream);
+        test_case("%s of %s, clock %d, allowed %d, raw %d", all[i].policy, hd_op_name(all[i].op), all[i].clock,
+                  all[i].allowed, all[i].raw);
+        if (all[i].refused)
+            must_fail(hd_run(w.table, &b), HD_EINVAL,
+                      "would repeat its times; take the clock 'device', or set capture_times");
+        else
+            must(hd_run(w.table, &b));
+        fake_forget(fake_recorded(&w.fake));
+        must(hd_table_info(w.table, &after));
+        check(!all[i].refused || after.now == before.now, "a refused batch took ticks");
+        fake_drop(&w.fake, there);
+        world_close(&w);
+    }
 }
+
+/* What hd_clock_sync says is the time of the next item, or the device's. */
+static void the_clock_is_read(void **unused)
+{
+    (void)unused;
+    for (int on = 0; on < BACKENDS; on++) {
+        world w;
+        uint64_t now = 0;
+        world_open(&w, backends[on], "lru");
+        uint64_t before = *clock_of(&w);
+        must(hd_clock_sync(w.table, &now));
+        test_case("%s", backends[on]);
+        check(now >= before && now <= *clock_of(&w) && score_of_insert(&w, 1) >= now, "%llu", (ull)now);
+        hd_close(w.table);
+        hd_config c = config_on(&w, backends[on], "lru");
+        c.clock = HD_CLOCK_LOGICAL;
+        must(hd_open(&c, &w.table));
+        must(hd_clock_set(w.table, 41));
+        must(hd_clock_sync(w.table, &now));
+        check(now == 41 && score_of_insert(&w, 1) == 41, "%llu", (ull)now);
+        must_fail(hd_clock_sync(NULL, &now), HD_EINVAL, "table: NULL");
+        must_fail(hd_clock_sync(w.table, NULL), HD_EINVAL, "now: NULL");
+        world_close(&w);
+    }
+}
+
+/* ---- Ticks of epoch_lru ---------------------------------------------------------------------- */
 
 /* Two years in one epoch, with growth and a snapshot between: scores rise with the time, and their low 32 bits are
  * those of ns >> 20. While the table is younger than 2^52 ns, as the clock counts them, the high ones are the epoch. */
@@ -371,14 +456,11 @@ static void a_clock_can_be_set(void **unused)
     }
 }
 
-static const struct CMUnitTest tests[] = { unit(a_batch_has_one_time_of_its_own),
-                                           unit(lookups_ask_for_no_time),
-                                           unit(a_replay_has_a_new_time),
-                                           unit(ticks_last_for_years),
-                                           unit(logical_ticks_are_carried),
-                                           unit(files_of_other_clocks),
-                                           unit(a_clock_that_was_set_back),
-                                           unit(a_clock_that_begins_at_0),
-                                           unit(a_clock_can_be_set) };
+static const struct CMUnitTest tests[] = {
+    unit(a_batch_has_one_time_of_its_own), unit(lookups_ask_for_no_time), unit(a_replay_has_a_new_time),
+    unit(logical_times_are_not_captured),  unit(the_clock_is_read),       unit(ticks_last_for_years),
+    unit(logical_ticks_are_carried),       unit(files_of_other_clocks),   unit(a_clock_that_was_set_back),
+    unit(a_clock_that_begins_at_0),        unit(a_clock_can_be_set)
+};
 
 int main(void) { return test_run(tests); }

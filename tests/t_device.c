@@ -143,6 +143,7 @@ static hd_config bench_open(bench *b)
     b->memory.seams.device = &b->fake.seam;
     c.backend = "cuda";
     c.seams = &b->memory.seams;
+    c.hkv.capture_times = true;
     return c;
 }
 

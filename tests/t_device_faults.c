@@ -82,6 +82,7 @@ static bool is_dictionary(void) { return strcmp(design, "hkv") != 0; }
 
 static void as_a_cache(hd_config *c)
 {
+    c->hkv.capture_times = true;
     c->policy = policy;
     c->hkv.pins = 4;
     c->hkv.device_value_bytes = CAPACITY * VALUE / 2;

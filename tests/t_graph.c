@@ -106,6 +106,7 @@ static void fixture_open_with(fixture *s, const char *policy, bool dual, uint64_
     must(hd_open(&c, &s->ref));
     c.backend = "cuda";
     c.hkv.pins = 1;
+    c.hkv.capture_times = true;
     if (dual) c.hkv.device_value_bytes = c.capacity * VALUE / 4;
     c.hkv.fetch = HD_FETCH_SORTED;
     c.seams = far_seams(s->f);
@@ -233,6 +234,7 @@ static void a_replay_is_no_item_of_itself(void **unused)
     c.capacity = 1024;
     c.value_bytes = sizeof *value;
     c.seams = far_seams(f);
+    c.hkv.capture_times = true;
     must(hd_open(&c, &t));
     memset(&b, 0, sizeof b);
     for (uint64_t i = 0; i < ITEMS; i++) key[i] = i % OFTEN;
@@ -280,6 +282,7 @@ static void replays_keep_the_order(void **unused)
     c.capacity = 16 * n;
     c.value_bytes = 0;
     c.seams = far_seams(f);
+    c.hkv.capture_times = true;
     must(hd_open(&c, &t));
     for (uint64_t i = 0; i < n; i++) key[i] = i;
     hd_batch b;
@@ -549,6 +552,7 @@ static void replays_see_later_pins(void **unused)
     hd_config c = hd_config_default();
     c.backend = "cuda";
     c.capacity = c.slots = SLOTS;
+    c.hkv.capture_times = true;
     c.value_bytes = 0;
     c.seams = far_seams(f);
     must(hd_open(&c, &t));

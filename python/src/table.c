@@ -466,6 +466,15 @@ static int set_time(PyObject *self, PyObject *number, void *name)
     return s ? -1 : 0;
 }
 
+static PyObject *get_now(PyObject *self, void *unused)
+{
+    (void)unused;
+    hp_table *t = (hp_table *)self;
+    uint64_t now = 0;
+    PyThreadState *state = begin(t);
+    return !state || end(t, state, hd_clock_sync(t->table, &now)) ? NULL : PyLong_FromUnsignedLongLong(now);
+}
+
 static PyObject *get_load_factor(PyObject *self, void *unused)
 {
     (void)unused;
@@ -548,6 +557,8 @@ static PyGetSetDef members[] = {
     { "epoch", get_time, set_time, "The epoch of all batches that follow.", (void *)(uintptr_t) "epoch" },
     { "clock", get_time, set_time, "The time of the next item; clock=device: when the table was opened.",
       (void *)(uintptr_t) "clock" },
+    { "now", get_now, NULL, "The present time of the table's clock. clock=device: the read waits for the device.",
+      NULL },
     { "load_factor", get_load_factor, NULL, "Entries per slot. The read waits for all earlier batches.", NULL },
     { "closed", get_closed, NULL, "Whether the table was closed.", NULL },
     { NULL, NULL, NULL, NULL, NULL },

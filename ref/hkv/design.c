@@ -304,6 +304,8 @@ static const hd_param params[] = {
       .what = "how find reads values in the host's memory: in the order of addresses, or of keys" },
     { "pins",   HD_PARAM_U32,  HD_PARAM_AT(hd_hkv_config, pins), .most = 1u << 30,
       .what = "room for pins; 0: none before the first batch that pins" },
+    { "capture_times", HD_PARAM_BOOL, HD_PARAM_AT(hd_hkv_config, capture_times),
+      .what = "whether CUDA graphs may repeat times of the logical clock" },
 };
 /* clang-format on */
 
