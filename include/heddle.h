@@ -571,8 +571,9 @@ HD_API hd_status hd_counters_sync(hd_table *table, hd_counters *counters);
  * CUDA graphs: with device arrays a batch copies nothing between host and device and waits for nothing, and in capture
  * it allocates no memory. So its stream may be in capture. Each launch of the graph runs the batch again, with the
  * epoch and the logical clock of the capture; HD_CLOCK_DEVICE is read again. A batch that would store times of the
- * logical clock is refused (HD_EINVAL), unless hd_hkv_config.capture_times allows it. From the first capture on, no two batches of the table overlap, except under the locks group3 and none. Under ordered, rw and
- * exclusive all batches of one capture must be on one stream; otherwise HD_EINVAL.
+ * logical clock is refused (HD_EINVAL), unless hd_hkv_config.capture_times allows it. From the first capture on, no two
+ * batches of the table overlap, except under the locks group3 and none. Under ordered, rw and exclusive all batches of
+ * one capture must be on one stream; otherwise HD_EINVAL.
  *   A call that waits cannot be captured: hd_run with a host array and hd_run_growing return HD_EINVAL if their stream
  *     is in capture. The other calls that wait (_sync, hd_clear, hd_check, hd_save, growth, ...) use CUDA's default
  *     stream. Do not make them during a capture: CUDA may refuse them (HD_ECUDA) and then invalidates the capture.

@@ -196,8 +196,8 @@ static void a_replay_has_a_new_time(void **unused)
     world_close(&w);
 }
 
-/* A graph repeats the logical times of its capture, so a batch that stores times is only captured by the device's clock,
- * or if the table allows it. Raw scores, lookups and policies without times are no matter. */
+/* A graph repeats the logical times of its capture, so a batch that stores times is only captured by the device's
+ * clock, or if the table allows it. Raw scores, lookups and policies without times are no matter. */
 static void logical_times_are_not_captured(void **unused)
 {
     static const struct {

@@ -666,6 +666,7 @@ static uint64_t with_fault(const char *lock, uint64_t at_call, int code, bool st
     memset(&a, 0, sizeof a);
     for (uint64_t i = 0; i < MOST; i++) a.key[i] = 11 * i;
     hd_config c = hd_config_default();
+    c.hkv.capture_times = true;
     c.backend = "cuda";
     c.lock = lock;
     c.capacity = 64;

@@ -16,6 +16,7 @@ import threading
 import time
 import unittest
 import unittest.mock
+import warnings
 
 import heddle
 from reading import resident_bytes
@@ -127,6 +128,7 @@ class Operators(unittest.TestCase):
     def test_opcheck(self):
         n, s, k, v = self.handle.number, self.handle.state, self.keys, self.values
         embedding, absent = ht.Embedding(100, 4, optimizer=ht.SGD(0.1)), torch.arange(500, 508)
+        bag = ht.EmbeddingBag(100, 4)
         ids = torch.tensor([[1, 2], [2, -1]])
         e = embedding._number
         embedding(ids)
@@ -137,6 +139,7 @@ class Operators(unittest.TestCase):
             "insert_or_assign": (n, s, k, v), "assign": (n, s, k, v), "accum_or_assign": (n, s, k, v),
             "erase": (n, s, absent), "embedding": (e, s, ids), "embedding_train": (e, s, ids),
             "embedding_gradient": (e, s, ids, inverse, count, torch.ones(2, 2, 4)),
+            "embedding_offsets": (bag.number, s, torch.tensor([0, 2]), 4),
         }  # fmt: skip
         for name, args in calls.items():
             with self.subTest(name):
@@ -715,6 +718,10 @@ class Rows(unittest.TestCase):
         for policy in ("lru", "lfu"):
             check_read_before_evicted(self, policy, None)
 
+    def test_a_batch_evicts_no_row_that_it_uses(self):
+        for how in ("forward", "distinct", "prefetch", "bag"):
+            check_hits_stay(self, how, None)
+
     def test_evaluation_changes_nothing(self):
         e = ht.Embedding(100, 4, optimizer=ht.SGD(0.1))
         e(torch.arange(10))
@@ -860,7 +867,7 @@ class State(unittest.TestCase):
         other = torch.nn.ModuleDict({"a": self.made(), "b": torch.nn.Linear(6, 1)})
         self.assertEqual(str(other.load_state_dict(net.state_dict())), "<All keys matched successfully>")
         self.assertTrue(torch.equal(rows_of(other["a"], torch.arange(5)), rows_of(net["a"], torch.arange(5))))
-        self.assertEqual(len(list(net.parameters())), 2)
+        self.assertEqual(len(list(net.parameters())), 3)
 
     def test_copies(self):
         one = self.made()
@@ -920,6 +927,480 @@ class State(unittest.TestCase):
         self.assertEqual(sorted(e.table), [1, 3])
         e.clear()
         self.assertEqual(len(e), 0)
+
+
+POLICIES = ("lru", "lfu", "fifo", "epoch_lru", "epoch_lfu", "epoch_fifo", "expr:on_insert=now",
+            "expr:on_insert=now;on_hit=(old>>1)+(now>>1)", "expr:on_insert=tick;on_hit=old",
+            "expr:on_insert=given;on_hit=old+given")  # fmt: skip
+
+
+class Clocks(unittest.TestCase):
+    """After every kind of load, entries are as old as they were."""
+
+    def made(self, policy, capacity=16, **more):
+        return ht.Embedding(capacity, 2, policy=policy, optimizer=ht.SGD(0.1), table={"slots": 16, **more})
+
+    def loaded(self, kind, e, **more):
+        if kind in ("deepcopy", "pickle"):
+            return copy.deepcopy(e) if kind == "deepcopy" else pickle.loads(pickle.dumps(e))
+        other = self.made(e.policy, **more)
+        if kind == "state_dict":
+            other.load_state_dict(e.state_dict())
+        for part in e.parts() if kind == "parts" else ():
+            other.insert_part(part)
+        return other
+
+    def test_a_loaded_table_goes_on(self):
+        for policy in POLICIES:
+            e = self.made(policy)
+            for i in range(12):
+                e.epoch = i // 5
+                e(torch.arange(500 + i * 8, 508 + i * 8))
+            e(torch.arange(16))
+            e(torch.arange(4))
+            copies = {kind: self.loaded(kind, e) for kind in ("deepcopy", "pickle", "state_dict", "parts")}
+            for kind, other in copies.items():
+                self.assertEqual((other.epoch, other.load_dropped), (e.epoch, 0))
+                if kind != "parts":
+                    self.assertEqual(other.table.clock, e.table.clock, (policy, kind))
+            for ids in (torch.arange(2000, 2012), torch.arange(2, 9), torch.arange(3000, 3005)):
+                for one in (e, *copies.values()):
+                    one(ids)
+                for kind, other in copies.items():
+                    self.assertEqual(sorted(other.table), sorted(e.table), (policy, kind))
+
+    def test_a_module_that_loads_an_older_state(self):
+        """Its clock goes back with the rows."""
+        e = self.made("fifo")
+        e(torch.arange(16))
+        saved, now = e.state_dict(), e.table.clock
+        for i in range(20):
+            e(torch.arange(i * 16, i * 16 + 16))
+        e.load_state_dict(saved)
+        self.assertEqual((e.table.clock, sorted(e.table)), (now, list(range(16))))
+
+    def test_a_state_without_a_clock(self):
+        for policy in ("lru", "fifo", "epoch_lru"):
+            e = self.made(policy)
+            e(torch.arange(100, 116))
+            saved = e.state_dict()
+            for name in ("clock", "now"):
+                del saved["_extra_state"][name]
+            other = self.made(policy)
+            other.load_state_dict(saved)
+            other(torch.arange(4))
+            self.assertEqual(sum(k < 100 for k in other.table), 4)
+
+    def test_another_clock(self):
+        for policy in POLICIES:
+            for clocks in (("logical", "device"), ("device", "logical")):
+                e = self.made(policy, clock=clocks[0])
+                e(torch.arange(16))
+                for kind in ("state_dict", "parts"):
+                    with self.subTest(policy=policy, clocks=clocks, kind=kind):
+                        if policy.startswith("expr:") and policy != POLICIES[6] and "given" not in policy:
+                            with self.assertRaisesRegex((heddle.Error, RuntimeError), "mean nothing by the"):
+                                self.loaded(kind, e, clock=clocks[1])
+                            continue
+                        other = self.loaded(kind, e, clock=clocks[1])
+                        self.assertEqual(sorted(other.table), list(range(16)))
+                        other(torch.arange(100, 104))
+                        self.assertEqual(sum(k >= 100 for k in other.table), 1 if policy in COUNTING else 4)
+
+    def test_scores_that_a_caller_sets(self):
+        for policy in ("lru", "fifo"):
+            e = self.made(policy)
+            e.insert(torch.arange(16), torch.ones(16, 2), score=torch.arange(16) + 10**12)
+            e(torch.arange(100, 103))
+            self.assertEqual(sorted(e.table), [*range(3, 16), 100, 101, 102])
+
+    def test_the_clock_of_an_embedding(self):
+        e = self.made("lru")
+        self.assertEqual([e._clock_on(torch.device(d)) for d in ("cpu", "cuda")], ["logical", "device"])
+        e(torch.arange(3))
+        self.assertEqual(e._clock, "logical")
+        self.assertEqual(self.made("lru", clock="logical")._clock_on(torch.device("cuda")), "logical")
+        e = self.made("lru", clock="device")
+        e(torch.arange(3))
+        mark = e.mark()
+        time.sleep(0.01)
+        e(torch.tensor([1, 7]))
+        self.assertEqual([sorted(p.key.tolist()) for p in e.changed_since(mark)], [[1, 7]])
+
+
+COUNTING = ("lfu", "epoch_lfu", "expr:on_insert=given;on_hit=old+given")
+
+
+class Seen(unittest.TestCase):
+    """What PyTorch does to parameters, and rows are no parameters: it is done, or refused."""
+
+    def setUp(self):
+        self.e = ht.Embedding(1000, 8, optimizer=ht.SGD(0.1))
+        self.ids, self.net = torch.arange(50), torch.nn.Sequential(self.e)
+        self.before = rows_of(self.e, self.ids)
+
+    def back(self, factor=1.0, e=None):
+        ((e or self.e)(self.ids).sum() * factor).backward()
+
+    def moved(self):
+        return float((rows_of(self.e, self.ids) - self.before).abs().max())
+
+    def refused(self, text, **options):
+        with self.assertRaisesRegex(heddle.Error, text):
+            self.e.step(**options)
+        self.assertEqual((self.e.steps, self.moved()), (0, 0.0))
+
+    def test_without_an_optimizer(self):
+        e = ht.Embedding(100, 4)
+        e.step()
+        e(torch.arange(3)).sum().backward()
+        with self.assertRaisesRegex(heddle.Error, "optimizer: there is none"):
+            e.step()
+        e.optimizer = ht.SGD(0.1)
+        e.step()
+        self.assertEqual(e.steps, 1)
+
+    def test_a_forgotten_step(self):
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            (self.e(self.ids).sum() + self.e(self.ids[:3]).sum()).backward()
+            self.e.step()
+            self.assertEqual(told, [])
+            for _ in range(3):
+                self.back()
+        self.assertEqual(len(told), 1)
+        self.assertIn("wait for step()", str(told[0].message))
+
+    def test_freezing(self):
+        for module in (self.e, self.net):
+            module.requires_grad_(False)
+            size = len(self.e)
+            out = self.e(torch.arange(1000, 1005))
+            self.assertEqual((out.requires_grad, len(self.e)), (False, size))
+            self.e.prefetch(torch.arange(1000, 1005))
+            self.e.step()
+            self.assertEqual((self.moved(), len(self.e)), (0.0, size))
+            module.requires_grad_(True)
+            self.assertTrue(self.e(self.ids).requires_grad)
+        compiled = torch.compile(self.net, backend="eager", fullgraph=True)
+        self.net.requires_grad_(False)
+        self.assertFalse(compiled(self.ids).requires_grad)
+
+    def test_zero_grad_of_a_parent(self):
+        for optimizer in (None, torch.optim.SGD(self.net.parameters(), lr=1.0)):
+            self.back()
+            (optimizer or self.net).zero_grad()
+            self.back()  # without a warning: the earlier gradients are gone
+            self.assertEqual(len(self.e.gradients), 1)
+            self.net.zero_grad()
+            with self.assertWarnsRegex(UserWarning, "zero_grad") if optimizer is None else contextlib.nullcontext():
+                self.e.step()
+            self.assertEqual((self.e.gradients, self.moved()), ([], 0.0))
+        self.back()
+        self.net.zero_grad(set_to_none=False)
+        self.refused("multiplied, 0 is left")
+        self.e.zero_grad()
+
+    def test_optimizers_of_pytorch(self):
+        for optimizer in (torch.optim.Adam(self.net.parameters()), torch.optim.Adam(self.net.parameters(), fused=True),
+                          torch.optim.SGD(self.net.parameters(), lr=0.5, momentum=0.9)):  # fmt: skip
+            before = rows_of(self.e, self.ids)
+            self.back()
+            optimizer.step()
+            self.e.step()
+            torch.testing.assert_close(rows_of(self.e, self.ids), before - 0.1)
+
+    def test_clipping(self):
+        for clip in (lambda: torch.nn.utils.clip_grad_norm_(self.dense.parameters(), 1e-3),
+                     lambda: torch.nn.utils.clip_grad_norm_(self.dense.parameters(), 1e-3, norm_type=float("inf"))):  # fmt: skip
+            self.dense = torch.nn.ModuleList([self.net, torch.nn.Linear(8, 1)])
+            (self.dense[1](self.e(self.ids)).sum() * 1000).backward()
+            clip()
+            self.refused("clip_grad_norm_")
+            self.e.zero_grad()
+        linear = torch.nn.Linear(8, 1)
+        net, norms = torch.nn.ModuleList([self.e, linear]), []
+        for parameters in (net.parameters(), linear.parameters()):
+            net.zero_grad()
+            linear(self.e(self.ids)).sum().backward()
+            norms.append(float(torch.nn.utils.clip_grad_norm_(parameters, 1e9)))
+        self.assertEqual(*norms)
+
+    def test_max_norm(self):
+        theirs = twin(self.e, 50)
+        optimizer = torch.optim.SGD(theirs.parameters(), lr=0.1)
+        for most in (1.0, 1e9):
+            for module in (self.e, theirs):
+                (module(self.ids).square().sum() * 100).backward()
+            torch.nn.utils.clip_grad_norm_(theirs.parameters(), most)
+            ht.step(self.net, max_norm=most), optimizer.step(), optimizer.zero_grad()
+            torch.testing.assert_close(rows_of(self.e, self.ids), theirs.weight.data)
+
+    def scaled(self, scaler, factor=1.0):
+        scaler.scale(self.e(self.ids).sum() * factor).backward()
+        scaler.step(self.optimizer)
+        scaler.update()
+
+    def test_a_scaled_loss(self):
+        linear = torch.nn.Linear(2, 2)
+        self.optimizer = torch.optim.SGD(linear.parameters(), lr=0.1)
+        linear(torch.ones(1, 2)).sum().backward()
+        scaler = torch.amp.GradScaler("cpu", init_scale=65536.0)
+        scaler.scale(self.e(self.ids).sum()).backward()
+        self.refused("call step\\(scale=scaler\\)")
+        scaler.step(self.optimizer)
+        scaler.update(1.0)
+        self.e.step(scale=scaler)  # that of the loss, not the scaler's of now
+        torch.testing.assert_close(rows_of(self.e, self.ids), self.before - 0.1)
+        self.back()
+        self.e.step()
+        off = torch.amp.GradScaler("cpu", enabled=False)
+        off.scale(self.e(self.ids).sum()).backward()
+        self.e.step()
+        self.assertEqual(self.e.steps, 3)
+
+    def test_a_loss_that_overflows(self):
+        scaler = torch.amp.GradScaler("cpu", init_scale=2.0**127)
+        scaler.scale(self.e(self.ids).sum() * 1e30).backward()
+        self.e.step(scale=scaler)
+        self.assertEqual((self.e.steps, self.e.skipped, self.moved(), self.e.gradients), (0, 1, 0.0, []))
+        self.back(float("nan"))
+        self.e.step(skip_nonfinite=True)
+        self.assertEqual((self.e.counters()["skipped"], self.moved()), (2, 0.0))
+        for scale in (0, -1.0, float("inf"), float("nan")):
+            self.back()
+            with self.assertRaisesRegex(ValueError, "scale"):
+                self.e.step(scale=scale)
+            self.e.zero_grad()
+
+    def test_an_unscaled_gradient(self):
+        """The parameter is in the scaler's optimizer."""
+        optimizer = torch.optim.SGD(self.net.parameters(), lr=0.1)
+        scaler = torch.amp.GradScaler("cpu", init_scale=1024.0)
+        scaler.scale(self.e(self.ids).sum()).backward()
+        scaler.unscale_(optimizer)
+        self.refused("scale")
+        self.e.step(scale=scaler)
+        torch.testing.assert_close(rows_of(self.e, self.ids), self.before - 0.1)
+
+    def test_averages(self):
+        self.back()
+        self.e.step()
+        for average in (None, torch.optim.swa_utils.get_ema_multi_avg_fn(0.9)):
+            averaged = torch.optim.swa_utils.AveragedModel(self.net, multi_avg_fn=average)
+            self.assertTrue(torch.equal(averaged.module[0].look_up(self.ids), rows_of(self.e, self.ids)))
+            averaged.update_parameters(self.net)
+            for use in (lambda: averaged.module(self.ids), lambda: averaged.module.eval()(self.ids), averaged.state_dict):  # noqa: B023
+                with self.assertRaisesRegex(heddle.Error, "AveragedModel"):
+                    use()
+            averaged.module[0] = self.e  # one module in both
+            averaged.update_parameters(self.net)
+            self.assertTrue(torch.equal(averaged.module(self.ids), self.net(self.ids)))
+
+    def test_evaluation_collects_no_gradients(self):
+        self.net.eval()
+        self.assertFalse(self.e(self.ids).requires_grad)
+        with self.assertWarnsRegex(UserWarning, "in evaluation"):
+            ht.step(self.net)
+
+    def test_a_replaced_parameter(self):
+        del self.e._anchor
+        self.e._anchor = torch.zeros(1)  # as FSDP does
+        with self.assertRaisesRegex(heddle.Error, "FSDP"):
+            self.e(self.ids)
+
+    def test_ranks(self):
+        code = """
+import sys, os, torch, heddle, heddle.torch as ht, torch.distributed as dist
+rank = int(sys.argv[1])
+dist.init_process_group("gloo", rank=rank, world_size=int(sys.argv[2]), init_method="file://" + sys.argv[3])
+for group in (None, "apart"):
+    net = torch.nn.Sequential(ht.Embedding(1000, 8, optimizer=ht.SGD(0.1), group=group), torch.nn.Linear(8, 1))
+    ddp = torch.nn.parallel.DistributedDataParallel(net)
+    for i in range(3):
+        ddp(torch.arange(10 * rank, 10 * rank + 10)).square().mean().backward()
+        try:
+            ht.step(net)
+            print(net[0].steps)
+        except heddle.Error as error:
+            print(str(error)[:52])
+            net[0].zero_grad()
+dist.destroy_process_group()
+"""
+        for ranks in (2, 1):
+            with tempfile.TemporaryDirectory() as folder:
+                words = [sys.executable, "-W", "ignore", "-c", code]
+                started = [subprocess.Popen([*words, str(r), str(ranks), os.path.join(folder, "store")], stdout=subprocess.PIPE,
+                                            text=True) for r in range(ranks)]  # fmt: skip
+                said = [p.communicate()[0].splitlines() for p in started]
+            refused = ["group: there is a process group of 2 ranks, and rows"] * 3
+            for lines in said:
+                self.assertEqual(lines, [*(refused if ranks == 2 else "123"), *"123"])
+
+    def test_checkpoints(self):
+        import torch.distributed.checkpoint as dcp
+        from torch.distributed.checkpoint.state_dict import get_model_state_dict, set_model_state_dict
+
+        self.back()
+        self.e.step()
+        others = [torch.nn.Sequential(ht.Embedding(1000, 8, optimizer=ht.SGD(0.1))) for _ in range(2)]
+        with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            dcp.save({"model": self.net.state_dict()}, checkpoint_id=folder, no_dist=True)
+            state = {"model": others[0].state_dict()}
+            dcp.load(state, checkpoint_id=folder, no_dist=True, planner=ht.LoadPlanner())
+        others[0].load_state_dict(state["model"])
+        set_model_state_dict(others[1], get_model_state_dict(self.net))
+        for other in others:
+            self.assertTrue(torch.equal(rows_of(other[0], self.ids), rows_of(self.e, self.ids)))
+            self.assertEqual((len(other[0]), other[0].steps), (50, 1))
+
+
+class Faults(unittest.TestCase):
+    """Wrong use is refused before something has changed, and sums are exact."""
+
+    def test_offsets_are_checked_before_ids_enter(self):
+        ids, wrong = torch.tensor([1, 5, 9]), [[0, 4], [1, 2], [0, 2, 1], [-1, 1], []]
+        for last in (False, True):
+            for training in (True, False):
+                bag = ht.EmbeddingBag(100, 2, optimizer=ht.SGD(0.1), include_last_offset=last).train(training)
+                for offsets in [*wrong, [0, 2], [0, 3, 4]] if last else wrong:
+                    with self.subTest(offsets=offsets, last=last, training=training):
+                        for call in (bag, torch.compile(bag, backend="eager")) if training else (bag,):
+                            with self.assertRaises((ValueError, RuntimeError)):
+                                call(ids, torch.tensor(offsets, dtype=torch.int64))
+                        self.assertEqual(len(bag), 0)
+                for wrong_call in (lambda: bag(ids), lambda: bag(ids.view(1, 3), torch.tensor([0])), lambda: bag(ids[0]),  # noqa: B023
+                                   lambda: bag(ids, torch.tensor([0.0])), lambda: bag(ids, torch.tensor([[0]])),  # noqa: B023
+                                   lambda: bag(ids, torch.tensor([0, 3]), torch.ones(3)),  # noqa: B023
+                                   lambda: bag(ids.float(), torch.tensor([0, 3]))):  # noqa: B023  # fmt: skip
+                    with self.assertRaises((ValueError, TypeError)):
+                        wrong_call()
+                self.assertEqual(len(bag), 0)
+        bag = ht.EmbeddingBag(100, 2, mode="sum")
+        for weights in (torch.ones(2), torch.ones(3).double()):
+            with self.assertRaises(ValueError):
+                bag(ids, torch.tensor([0]), weights)
+        self.assertEqual(len(bag), 0)
+
+    def test_halves_are_summed_in_float32(self):
+        ids = torch.ones(5000, dtype=torch.int64)
+        for dtype in (torch.float16, torch.bfloat16):
+            for make in (ht.Embedding, ht.EmbeddingBag):
+                for passes in (1, 2):
+                    e = make(100, 2, dtype=dtype, optimizer=ht.SGD(1.0), init="zeros")
+                    for _ in range(passes):
+                        (e(ids) if make is ht.Embedding else e(ids.view(-1, 1))).sum().backward()
+                    self.assertTrue((e._gathered()[1] == 5000.0 * passes).all(), (dtype, make))
+                    e.zero_grad()
+
+    def test_gradients_are_aligned(self):
+        e = ht.Embedding(100, 4, optimizer=ht.SGD(1.0))
+        for at in range(4):
+            gradient = torch.randn(40 + at)[at:].view(10, 4)
+            e(torch.arange(10), distinct=True).backward(gradient)
+            self.assertEqual(e._gathered()[1].data_ptr() % 16, 0)
+            e(torch.arange(3)).sum().backward()
+            e.gradients[:] = [(torch.arange(10), gradient)]
+            keys, gathered = e._gathered()
+            self.assertTrue(gathered.data_ptr() % 16 == 0 and torch.equal(gathered, gradient))
+            e.zero_grad()
+
+    def test_inference_mode_breaks_no_training(self):
+        for use in (lambda e: e(torch.arange(3)), lambda e: e.prefetch(torch.arange(3)), lambda e: e.to("cpu"),
+                    lambda e: e.look_up(torch.arange(3)), lambda e: e.unplaced()):  # fmt: skip
+            e = ht.Embedding(100, 4, optimizer=ht.Adam(0.1))
+            with torch.inference_mode():
+                use(e)
+                others = [copy.deepcopy(e), ht.Embedding(100, 4, optimizer=ht.Adam(0.1)), pickle.loads(pickle.dumps(e))]
+            for one in (e, *others):
+                one(torch.tensor([5, -1])).sum().backward()
+                one.step()
+                self.assertEqual((one.steps, one.reserved), (1, 1))
+
+    def test_a_step_that_fails_is_not_counted(self):
+        e = ht.Embedding(100, 4, optimizer=ht.SGD(0.1))
+        e(torch.arange(3)).sum().backward()
+        with unittest.mock.patch.object(e.optimizer, "update", side_effect=KeyError), self.assertRaises(KeyError):
+            e.step()
+        self.assertEqual((e.steps, len(e.gradients)), (0, 1))
+        e.step()
+        self.assertEqual(e.steps, 1)
+
+    def test_evicted_rows_do_not_stay(self):
+        e = ht.Embedding(64, 256, evicted=1 << 12, table={"slots": 16})
+        with torch.no_grad():
+            for i in range(40):
+                e(torch.arange(i * 64, i * 64 + 64))
+                list(e.evicted())
+        kept = sum(outcome.untyped_storage().nbytes() for _, outcome in e._unplaced)
+        self.assertLess(kept, 40 * 64 * 8)
+
+    def test_hits(self):
+        e = ht.Embedding(1000, 4, optimizer=ht.SGD(0.1))
+        self.assertIsNone(e.hit_rate)
+        e(torch.tensor([1, 1, 2, -1])).sum().backward()
+        e.step()
+        e.prefetch(torch.tensor([7, 8]))
+        e(torch.tensor([2, 3, 3, 7]))
+        counted = e.counters()
+        self.assertEqual((counted["hits"], counted["misses"], e.hit_rate), (2, 3, 0.4))
+
+    def test_memory_of_a_state_dict(self):
+        e = ht.Embedding(1 << 15, 64, optimizer=ht.Adam(0.1))
+        with torch.no_grad():
+            e(torch.arange(20_000))
+        before, most = resident_bytes(), 0
+        copied = ht._rows.parts
+
+        def watched(*arguments):
+            nonlocal most
+            for part in copied(*arguments):
+                most = max(most, resident_bytes() - before)
+                yield part
+
+        with unittest.mock.patch.object(ht._rows, "parts", watched):
+            state = e.state_dict()
+        size = sum(t.nbytes for t in state.values() if torch.is_tensor(t))
+        self.assertLess(most, 2.5 * size)  # rows, and one part twice
+        self.assertEqual(len(state["key"]), 20_000)
+
+    def test_threads(self):
+        """Each row is its own id's, while other threads train and evict; no gradient is lost or another's."""
+        e, errors, done = ht.Embedding(256, 4, optimizer=ht.SGD(1.0), init="zeros", table={"slots": 32}), [], threading.Event()
+
+        def train(k):
+            try:
+                for i in range(60):
+                    ids = random_ids(100, seed=1000 * k + i, most=2000) * 2 + k
+                    e(ids).backward(ids[:, None].expand(-1, 4).float())
+                    if k == 0:
+                        e.step()
+            except BaseException as error:  # noqa: BLE001
+                errors.append(error)
+            done.set()
+
+        def look():
+            while not done.is_set():
+                ids = random_ids(50, seed=len(errors), most=4000)
+                rows = e.look_up(ids)
+                whole = rows[:, 0] / ids.clamp(min=1)
+                if not bool(((whole - whole.round()).abs() < 1e-3).all()):
+                    errors.append("a row of another id")
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            threads = [threading.Thread(target=train, args=(k,)) for k in (0, 1)] + [threading.Thread(target=look)]
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            e.step()
+        self.assertEqual(errors, [])
+        for part in e.parts():
+            times = -part.weight[:, 0] / part.key
+            self.assertTrue(((times - times.round()).abs() < 1e-3).all())
+            self.assertTrue((part.weight == part.weight[:, :1]).all())
 
 
 class Net(Module):
@@ -1028,6 +1509,9 @@ class Kernels(unittest.TestCase):
         self.check_launches()
         for policy in ("lru", "lfu"):
             check_read_before_evicted(self, policy, True)
+        for how in ("forward", "distinct", "prefetch", "bag"):
+            check_hits_stay(self, how, True)
+        self.check_hits_are_counted()
 
     def pair(self, dim, optimizer, make=None, **more):
         made = [(make or ht.Embedding)(1 << 10, dim, optimizer=optimizer, kernels=k, **more) for k in (True, None)]
@@ -1183,6 +1667,15 @@ class Kernels(unittest.TestCase):
         first = ((7,), (1, 2), {"D": 4, "C": 3, "num_warps": 2})
         self.assertEqual(calls, [first, (7, 1, 1, 5, "function", "metadata", None, None, None, 1, 2, 3, 4), first])
 
+    def check_hits_are_counted(self):
+        for e in self.pair(4, ht.SGD(0.1), table={"slots": 8}):
+            e(torch.tensor([1, 1, 2, -1])).sum().backward()
+            e.step()
+            e.prefetch(torch.tensor([7, 8]))
+            e(torch.tensor([2, 3, 3, 7, -2]), distinct=False)
+            e(torch.tensor([8, 9]), distinct=True)
+            self.assertEqual([e.counters()[name] for name in ("hits", "misses", "reserved")], [3, 4, 2])
+
     def check_refused(self):
         initial = rows_of(ht.Embedding(4, 4), torch.arange(200))
         e = ht.Embedding(4, 4, optimizer=ht.SGD(0.1), kernels=True, table={"slots": 2, "pins": 1})
@@ -1258,6 +1751,24 @@ def check_read_before_evicted(test, policy, kernels):
     test.assertFalse({1, 2} <= set(e.table))
     test.assertTrue(torch.equal(out[:2], trained))
     test.assertTrue(torch.equal(out[2:], rows_of(ht.Embedding(4, 4), [3, 4, 5])))
+
+
+def check_hits_stay(test, how, kernels):
+    """New ids of a batch, which come before its hits, evict other rows than these."""
+    make = ht.EmbeddingBag if how == "bag" else ht.Embedding
+    e = make(8, 4, optimizer=ht.SGD(1.0), init="zeros", kernels=kernels, table={"slots": 8})
+    for key in range(100, 108):
+        e(torch.tensor([[key]])).sum().backward()
+        e.step()
+    ids = torch.tensor([1, 2, 3, 100, 101, 102])
+    if how == "prefetch":
+        e.prefetch(ids)
+    else:
+        (e(ids.view(-1, 1)) if how == "bag" else e(ids, distinct=how == "distinct")).sum().backward()
+        e.step()
+    test.assertEqual(sorted(e.table), [1, 2, 3, 100, 101, 102, 106, 107])
+    trained = -1.0 if how == "prefetch" else -2.0
+    test.assertTrue((rows_of(e, ids[3:]) == trained).all(), how)
 
 
 def reference(key, seed, column):

@@ -29,7 +29,7 @@ from heddle.torch._initial import Constant, Normal, Uniform  # noqa: E402
 from heddle.torch._ops import Handle, handle_of, table_of  # noqa: E402
 from heddle.torch._ops import in_c as operators_in_c  # noqa: E402
 from heddle.torch._optimizers import SGD, Adagrad, Adam, Optimizer, RowWiseAdagrad  # noqa: E402
-from heddle.torch._rows import Part  # noqa: E402
+from heddle.torch._rows import Part, Times  # noqa: E402
 
 __all__ = [
     "SGD",
@@ -40,13 +40,23 @@ __all__ = [
     "EmbeddingBag",
     "Evicted",
     "Handle",
+    "LoadPlanner",
     "Normal",
     "Optimizer",
     "Part",
     "RowWiseAdagrad",
+    "Times",
     "Uniform",
     "handle_of",
     "operators_in_c",
     "step",
     "table_of",
 ]
+
+
+def __getattr__(name):
+    if name == "LoadPlanner":  # PyTorch's part for it takes time to import
+        from heddle.torch._checkpoint import LoadPlanner
+
+        return LoadPlanner
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -36,7 +36,7 @@ class Evictions:
     def _insert_and_record(self, keys, rows, scores, **options):
         """Inserts distinct keys, and keeps what was evicted. Returns the heddle.Result."""
         self._room_for_evictions(keys.shape[0])
-        result = self.table.insert_and_evict(keys, rows, scores, **options)
+        result = self._own().insert_and_evict(keys, rows, scores, **options)
         self._evictions.append(result)
         self._evictions_rows += keys.shape[0]
         return result
@@ -49,14 +49,16 @@ class Evictions:
         """
         if not self.evicted_most:
             raise Error("evicted: make the embedding with evicted=N to record evictions")
-        self._wait_for_prefetch()
-        while self._evictions:
-            batch = self._evictions.popleft()
-            if not isinstance(batch, Evicted):
-                self._evictions_rows -= len(batch)
-                batch = _evicted_of(batch, self._layout)
-            else:
-                self._evictions_rows -= batch.key.shape[0]
+        while True:
+            with self._in_turn():
+                if not self._evictions:
+                    return
+                batch = self._evictions.popleft()
+                if not isinstance(batch, Evicted):
+                    self._evictions_rows -= len(batch)
+                    batch = _evicted_of(batch, self._layout)
+                else:
+                    self._evictions_rows -= batch.key.shape[0]
             if batch.key.shape[0]:
                 yield batch
 

@@ -38,16 +38,15 @@ REFUSED, RESERVED = tl.constexpr(int(Outcome.REFUSED)), tl.constexpr(int(Outcome
 CONSTANT, UNIFORM, NORMAL = tl.constexpr(0), tl.constexpr(1), tl.constexpr(2)
 SGD, ADAGRAD, ROWWISE, ADAM = tl.constexpr(1), tl.constexpr(2), tl.constexpr(3), tl.constexpr(4)
 
-# An embedding's numbers in memory of the device: int64 (5).
-_TALLY = range(5)
-REFUSED_AT, RESERVED_AT, DROPPED_AT, UNPLACED_AT, STEPS_AT = _TALLY
-AT_REFUSED, AT_RESERVED, AT_DROPPED, AT_UNPLACED, AT_STEPS = (tl.constexpr(i) for i in _TALLY)
+# An embedding's numbers in memory of the device: int64 (7).
+AT_REFUSED, AT_RESERVED, AT_DROPPED, AT_UNPLACED, AT_STEPS, AT_HITS, AT_MISSES = (tl.constexpr(i) for i in range(7))
 
 
 def _kernel(function):
     """Compiles a kernel once for all numbers of items, and wherever the small arrays begin."""
     unsure = {"do_not_specialize": [a for a in ("n", "steps") if a in function.__code__.co_varnames]}
-    small = [a for a in ("address", "outcome", "key", "tally", "count", "batch") if a in function.__code__.co_varnames]
+    arrays = ("address", "before", "outcome", "key", "tally", "count", "batch")
+    small = [a for a in arrays if a in function.__code__.co_varnames]
     try:
         return triton.jit(do_not_specialize_on_alignment=small, **unsure)(function)
     except TypeError:  # before Triton 3.2
@@ -118,19 +117,28 @@ def _enter_rows(i, last, address, outcome, key, weights, weights_at, floats, flo
 
 
 @_kernel
-def _enter(address, outcome, key, count, tally, unplaced, weights, weights_at, floats, floats_at, n, seed, first,
-           second, state, COUNTED: tl.constexpr, MOST: tl.constexpr, SPAN: tl.constexpr, KIND: tl.constexpr,
-           DIM: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr, PER_16: tl.constexpr, STATE_AT: tl.constexpr,
-           STATE: tl.constexpr, STATE_BLOCK: tl.constexpr):  # fmt: skip
+def _enter(address, outcome, key, before, count, tally, unplaced, weights, weights_at, floats, floats_at, n, seed,
+           first, second, state, COUNTED: tl.constexpr, TOLD: tl.constexpr, MOST: tl.constexpr, SPAN: tl.constexpr,
+           KIND: tl.constexpr, DIM: tl.constexpr, BLOCK: tl.constexpr, ROWS: tl.constexpr, PER_16: tl.constexpr,
+           STATE_AT: tl.constexpr, STATE: tl.constexpr, STATE_BLOCK: tl.constexpr):  # fmt: skip
     """Writes the row of each key that entered; find_or_insert_ptr has filled it with zeros. Counts those that did not,
-    and lists them in `unplaced`, a ring of MOST keys. COUNTED: there are `count` keys, not n."""
+    and lists them in `unplaced`, a ring of MOST keys. before: the address that a key had, or 0; one that had a row was
+    not asked to enter. COUNTED: there are `count` keys, not n. TOLD: counts keys with a row, and those without."""
     last = n
     if COUNTED:
         last = tl.load(count)
     begin = tl.program_id(0).to(tl.int64) * SPAN
     i = begin + tl.arange(0, SPAN)
     fate = tl.load(outcome + i, mask=i < last, other=0)
-    bad = ((fate == REFUSED) | (fate == RESERVED)) & (i < last)
+    absent = (i < last) & (tl.load(before + i, mask=i < last, other=1) == 0)
+    bad = ((fate == REFUSED) | (fate == RESERVED)) & absent
+    if TOLD:
+        misses = tl.sum((absent & (fate != RESERVED)).to(tl.int64), 0)
+        hits = tl.sum(((i < last) & (absent == 0)).to(tl.int64), 0)
+        if hits > 0:
+            tl.atomic_add(tally + AT_HITS, hits)
+        if misses > 0:
+            tl.atomic_add(tally + AT_MISSES, misses)
     if tl.sum(bad.to(tl.int32), 0) > 0:
         tl.atomic_add(tally + tl.where(fate == RESERVED, AT_RESERVED, AT_REFUSED), bad.to(tl.int64), mask=bad)
         slot = tl.atomic_add(tally + AT_UNPLACED + tl.zeros_like(i), bad.to(tl.int64), mask=bad)
@@ -433,6 +441,9 @@ class Groups:
             self._size = int(self.count)
         return self._size
 
+    def tensors(self):
+        return self.order, self.key, self.start, self.number, self.count
+
     def keys(self):
         """The distinct ids: (u)."""
         return self.key[: self.size]
@@ -480,7 +491,8 @@ class Kernels:
         enter = {**block, "MOST": self.unplaced_most, "SPAN": 256, "KIND": self.kind, "PER_16": self.per_16(),
                  "ROWS": max(1, min(256, 1024 // max(self.block, state_block))), "STATE_AT": layout.state_at,
                  "STATE": state, "STATE_BLOCK": state_block}  # fmt: skip
-        self._enter = [Launch(_enter, {**enter, "COUNTED": c}, enable_fp_fusion=False) for c in (False, True)]
+        self._enter = {(c, t): Launch(_enter, {**enter, "COUNTED": c, "TOLD": t}, enable_fp_fusion=False)
+                       for c in (False, True) for t in (False, True)}  # fmt: skip
         gather = {**block, "ROWS": self.tile, "PER_16": self.per_16()}
         self._gather = {(o, k): Launch(_gather, {**gather, "ORDERED": o, "KIND": k}, enable_fp_fusion=False)
                         for o in (False, True) for k in {self.kind, CONSTANT.value}}  # fmt: skip
@@ -524,13 +536,13 @@ class Kernels:
 
     grouped = Grouped
 
-    def enter(self, address, outcome, keys, count, tally, unplaced):
-        """Initial rows for keys of a find_or_insert_ptr. count: int32 (1), of keys before the padding; None:
-        all. unplaced: int64 (unplaced_most), a ring."""
+    def enter(self, address, outcome, keys, before, count, tally, unplaced, told):
+        """Initial rows for keys of a find_or_insert_ptr of those that had the address 0 before it. count: int32 (1), of
+        keys before the padding; None: all. unplaced: int64 (unplaced_most), a ring. told: hits are counted."""
         n = keys.shape[0]
         if n:
-            self._enter[count is not None](
-                _blocks(n, 256), address, outcome, keys, tally if count is None else count, tally, unplaced,
+            self._enter[count is not None, told](
+                _blocks(n, 256), address, outcome, keys, before, tally if count is None else count, tally, unplaced,
                 self.weights, self.base, self.floats, self.base, n, self.seed, self.first, self.second,
                 self.state_initial, variant=count is None, stream=self.stream())  # fmt: skip
 

@@ -215,6 +215,17 @@ def _fake_embedding_gradient(number, state, ids, inverse, count, gradient):
     return None
 
 
+def embedding_offsets(number, state, offsets, n):
+    """Fails if offsets do not divide n ids into bags, before these enter the table."""
+    e = find_object(number)
+    if not e._capturing():
+        e.check_offsets(offsets, n)
+
+
+def _fake_embedding_offsets(number, state, offsets, n):
+    return None
+
+
 READS, WRITES = "int table, Tensor state, Tensor keys", "int table, Tensor(s!) state, Tensor keys"
 _ROWS = (
     (find, READS, "(Tensor, Tensor)", _fake_values_found),
@@ -230,6 +241,7 @@ _ROWS = (
     (embedding_train, WRITES.replace("keys", "ids"), "(Tensor, Tensor, Tensor)", _fake_embedding_train),
     (embedding_gradient, WRITES.replace("keys", "ids") + ", Tensor inverse, Tensor count, Tensor gradient", "()",
      _fake_embedding_gradient),
+    (embedding_offsets, WRITES.replace("keys", "offsets") + ", SymInt n", "()", _fake_embedding_offsets),
 )
 NAMES = tuple(row[0].__name__ for row in _ROWS)
 

@@ -35,6 +35,10 @@ class Optimizer:
         """The numbers that the kernel's rule uses in this step."""
         return ()
 
+    def trains(self):
+        """Whether steps are meant to change rows."""
+        return True
+
     def __repr__(self):
         return f"{type(self).__name__}({', '.join(f'{k}={v}' for k, v in vars(self).items())})"
 
@@ -126,10 +130,20 @@ class Adam(Optimizer):
         return (rate * root, self.eps, *self.betas)
 
 
+class Untrained(SGD):
+    """What None stands for: rows as those of SGD, and no steps until somebody sets a rate."""
+
+    def __init__(self):
+        super().__init__(0.0)
+
+    def trains(self):
+        return self.lr > 0
+
+
 def check_optimizer(optimizer):
-    """The optimizer of an argument: None is SGD with a rate of 0, whose steps change nothing."""
+    """The optimizer of an argument."""
     if optimizer is None:
-        return SGD(0.0)
+        return Untrained()
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"optimizer: {type(optimizer).__name__} is not a heddle.torch.Optimizer, for example ht.Adam()")
     return optimizer

@@ -18,14 +18,26 @@ TYPES = (torch.float32, torch.float16, torch.bfloat16)
 LAST = (1 << 64) - 1
 
 
+class Times(NamedTuple):
+    """What scores are times of. clock: "logical" or "device"; now: that of the table's info; epoch: the table's."""
+
+    clock: str
+    now: int
+    epoch: int
+
+
 class Part(NamedTuple):
     """Some entries of an embedding, on the CPU. key: int64 (n); weight: (n, dim); state: float32 (n, state_floats), the
-    optimizer's; score: int64 (n), the bits of the table's scores."""
+    optimizer's; score: int64 (n), the bits of the table's scores; times: a heddle.torch.Times, or None."""
 
     key: torch.Tensor
     weight: torch.Tensor
     state: torch.Tensor
     score: torch.Tensor
+    times: Times | None = None
+
+
+COLUMNS = Part._fields[:4]
 
 
 class Layout:
@@ -69,34 +81,39 @@ def _tensor(column, dtype, *shape):
     return torch.frombuffer(column, dtype=dtype).view(len(column), *shape)
 
 
-def parts(table, layout, rows, since=None):
-    """Iterates over the entries of a table in slot order, as Parts. since: only scores from this number on."""
+def part(table, layout, start, count, times, since=None):
+    """The entries of some slots of a table, as a Part. since: only scores from this number on."""
+    if since is None:
+        got = table.export(start, count)
+    else:
+        got = table.export_if("score_in", since, LAST, start, count)
+    values = _tensor(got.value, torch.float32, layout.width)
+    return Part(_tensor(got.key, torch.int64), layout.weights(values).clone(), layout.state(values).clone(),
+                _tensor(got.score, torch.int64), times)  # fmt: skip
+
+
+def spans(table, rows):
+    """(first slot, slots) of the parts of a table."""
+    if rows < 1:
+        raise ValueError(f"rows: {rows} is below 1")
     places = table.info["places"]
-    for start in range(0, places, rows):
-        count = min(rows, places - start)
-        if since is None:
-            got = table.export(start, count)
-        else:
-            got = table.export_if("score_in", since, LAST, start, count)
-        if len(got.key):
-            values = _tensor(got.value, torch.float32, layout.width)
-            yield Part(_tensor(got.key, torch.int64), layout.weights(values).clone(), layout.state(values).clone(),
-                       _tensor(got.score, torch.int64))  # fmt: skip
+    return [(start, min(rows, places - start)) for start in range(0, places, rows)]
 
 
-def joined(all_parts, layout):
-    """One Part of many."""
-    columns = list(zip(*all_parts, strict=True))
-    if columns:
-        return Part(*(torch.cat(c) for c in columns))
-    return Part(torch.empty(0, dtype=torch.int64), torch.empty((0, layout.dim), dtype=layout.dtype),
-                torch.empty((0, layout.state_floats)), torch.empty(0, dtype=torch.int64))  # fmt: skip
+def parts(table, layout, rows, times):
+    """Iterates over the entries of a table in slot order, as Parts."""
+    for start, count in spans(table, rows):
+        yield part(table, layout, start, count, times)
 
 
-def by_score(part):
-    """The same entries, those with the lowest scores first."""
-    order = torch.argsort(part.score ^ -(1 << 63), stable=True)
-    return Part(*(column[order] for column in part))
+def by_score(score):
+    """The order of scores, the lowest first: they are u64."""
+    return torch.argsort(score ^ -(1 << 63), stable=True)
+
+
+def taken(part, items):
+    """Those items of a part."""
+    return part._replace(**{name: getattr(part, name)[items] for name in COLUMNS})
 
 
 def check_part(part, layout):
