@@ -639,8 +639,11 @@ static const char *call_open_snapshot(session *s)
     hd_info info;
     close_table(s->x);
     const char *path = path_of(s);
-    hd_config c = some_config(s);
-    c.layout = HD_LAYOUT_USUAL; /* of whichever design is in the file */
+    hd_config some = some_config(s), c = hd_config_default(); /* a file decides the rest */
+    c.lock = some.lock;
+    c.backend = some.backend;
+    c.threads = some.threads;
+    c.seams = some.seams;
     hd_status wanted = of_file(s, path, c.backend, NULL);
     TELL(s, "open_snapshot %.10s", path ? path : "NULL");
     begin(s);
