@@ -64,7 +64,7 @@ static bool part_put_at(const void *own, const hd_part *p, const hd_entry *e)
 
 static void part_clear(const void *own, const hd_part *p) { memset(p->memory, 0, (size_t)part_bytes(own, p->buckets)); }
 
-static const hd_gpu_parts parts = { part_bytes, part_planes, part_next, part_put_at, part_clear, NULL, NULL };
+static const hd_gpu_parts parts = { part_bytes, part_planes, part_next, part_put_at, part_clear, NULL, NULL, NULL };
 
 /* ---- A walk ---------------------------------------------------------------------------------- */
 
