@@ -139,7 +139,8 @@ int main(void)
     hd_config c = hd_config_default();
     hd_table *t;
     c.backend = "cuda";
-    c.capacity = 4 * N; /* no bucket is full: nothing is evicted */
+    c.clock = HD_CLOCK_DEVICE; /* a graph would repeat times of the logical clock, and is refused */
+    c.capacity = 4 * N;        /* no bucket is full: nothing is evicted */
     hd_status status = hd_open(&c, &t);
     if (status == HD_ECUDA) return printf("streams: %s\n", hd_why()), NO_DEVICE;
     must(status);

@@ -100,6 +100,7 @@ bench_shape cliff_shape(const char *backend)
     bench_shape shape = bench_shape_of(hd_config_default().design, backend);
     shape.table.threads = 1;
     shape.table.hkv.pins = 1; /* a graph may begin with lock_keys */
+    shape.table.hkv.capture_times = true;
     return shape;
 }
 

@@ -248,7 +248,7 @@ class Torch(unittest.TestCase):
     def test_operators_in_a_graph(self):
         import heddle.torch as ht
 
-        with table() as t:
+        with table(clock="device") as t:
             h = ht.Handle(t)
             keys, rows = self.arrays(1024)
             h.insert_or_assign(keys, rows)
