@@ -24,12 +24,12 @@ unfollow() {
   wait $follower 2>/dev/null || :
 }
 
-# How far the build is whose words are in the log from line $1 on; or the last of these words.
+# How far the build is whose words are in the log from line $1 on; or the last of these words; without any, $2.
 words_since() {
-  tail -n "+$1" "$log" | awk '
+  tail -n "+$1" "$log" | awk -v what="$2" '
     /^  (CC|CXX|NVCC) / { compiled++ }
     NF && !/^===/      { last = $0 }
-    END                 { sub(/^ +/, "", last); print (compiled ? compiled " files compiled; " : "") substr(last, 1, 80) }'
+    END                 { if (last == "") last = what; sub(/^ +/, "", last); print (compiled ? compiled " files compiled; " : "") substr(last, 1, 80) }'
 }
 
 # quietly WHAT COMMAND...: the command's words go to the log, and their end to the screen when it fails.
@@ -38,7 +38,7 @@ quietly() {
   shift
   say "$what"
   printf '\n=== %s\n' "$*" >>"$log"
-  follow words_since "$(wc -l <"$log")"
+  follow words_since "$(wc -l <"$log")" "$what"
   "$@" >>"$log" 2>&1 </dev/null || code=$?
   unfollow
   [ $code != 0 ] || return 0

@@ -19,7 +19,7 @@ import subprocess
 import tempfile
 import time
 
-PATIENCE_S = 20
+PATIENCE_S = 300  # of a browser that says nothing: it may share its processor with many
 
 
 class BrowserError(Exception):

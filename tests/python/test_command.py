@@ -83,7 +83,10 @@ class Reports(unittest.TestCase):
     def test_interrupting_a_command_ends_it(self):
         code = "import heddle; heddle.sweep('zipf:0.9,1Mi', requests=10**12, policies='lru', sizes=1000)"
         with subprocess.Popen([sys.executable, "-c", code], start_new_session=True, stderr=subprocess.PIPE) as process:
-            time.sleep(1.5)
+            children = pathlib.Path(f"/proc/{process.pid}/task/{process.pid}/children")
+            while process.poll() is None and not children.read_text():
+                time.sleep(0.05)
+            time.sleep(0.5)
             os.killpg(process.pid, signal.SIGINT)
             said = process.stderr.read().decode()
         self.assertIn("KeyboardInterrupt", said)

@@ -57,7 +57,7 @@ class Wheel(unittest.TestCase):
     @classmethod
     def run_(cls, *words):
         done = subprocess.run(list(map(str, words)), cwd=cls.folder.name, env=cls.environment, text=True,
-                              capture_output=True, timeout=120)  # fmt: skip
+                              capture_output=True, timeout=1200)  # fmt: skip
         if done.returncode:
             raise AssertionError(f"{words}: exit status {done.returncode}\n{done.stdout}{done.stderr}")
         return done.stdout
@@ -70,7 +70,7 @@ class Wheel(unittest.TestCase):
         self.assertEqual(shutil.which("heddle", path=self.environment["PATH"]), str(self.home / "bin" / "heddle"))
         version = self.run_(self.python, "-c", "import heddle; print(heddle.__version__)").strip()
         self.assertIn(version, self.run_("heddle", "--version"))
-        wrong = subprocess.run(["heddle", "no-such"], env=self.environment, capture_output=True, timeout=60)
+        wrong = subprocess.run(["heddle", "no-such"], env=self.environment, capture_output=True, timeout=600)
         self.assertEqual(wrong.returncode, 2)
 
     def test_size(self):
@@ -181,7 +181,7 @@ print([n for n in dir(heddle._core.Result) if not n.startswith("_")])
         path = shutil.which(words[0], path=f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}")
         if not path:
             self.skipTest(f"{words[0]} is missing")
-        done = subprocess.run([path, *words[1:], WHEEL], capture_output=True, text=True, timeout=120)
+        done = subprocess.run([path, *words[1:], WHEEL], capture_output=True, text=True, timeout=1200)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout + done.stderr
 
