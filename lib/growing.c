@@ -436,6 +436,7 @@ hd_status hd_run_growing(hd_table *t, hd_batch *b, double target)
     if (!t || !b) return hd_fail(HD_EINVAL, "%s: NULL", t ? "batch" : "table");
     growing g;
     hd_status status = begin(&g, t, b, target);
+    if (!status) status = hd_earlier_await(t); /* which could else run between two parts */
     if (status) return status;
     void *mine = NULL;
     hd_batch all = *b;

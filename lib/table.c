@@ -97,6 +97,15 @@ hd_status hd_late_tally(hd_table *t)
     return status;
 }
 
+hd_status hd_earlier_await(hd_table *t)
+{
+    if (!t->design->far || t->lock->apart == HD_APART_BY_EVENTS) return HD_OK;
+    t->lock->enter(t->lock_state, HD_INSERTER);
+    hd_status status = hd_late_tally(t);
+    t->lock->leave(t->lock_state, HD_INSERTER);
+    return status;
+}
+
 /* Scores that are no times of the table's clock will be stored. Batches that were put on streams before rely on there
  * being none, and may run after this one where the order is that of arrival: they are waited for, once. */
 static hd_status leave_times(hd_table *t, const hd_batch *b)
@@ -435,7 +444,9 @@ hd_status hd_counters_sync(hd_table *t, hd_counters *c)
 
 hd_status hd_size_sync(hd_table *t, uint64_t *size)
 {
-    if (!size) return hd_fail(HD_EINVAL, "size: NULL");
+    if (!t || !size) return hd_fail(HD_EINVAL, "%s: NULL", t ? "size" : "table");
+    hd_status status = hd_earlier_await(t);
+    if (status) return status;
     hd_batch b;
     memset(&b, 0, sizeof b);
     b.op = HD_OP_SIZE;
@@ -460,10 +471,12 @@ hd_status hd_load_factor_sync(hd_table *t, double *load_factor)
 
 hd_status hd_clear(hd_table *t)
 {
+    if (!t) return hd_fail(HD_EINVAL, "table: NULL");
     hd_batch b;
     memset(&b, 0, sizeof b);
     b.op = HD_OP_CLEAR;
-    hd_status status = hd_run(t, &b);
+    hd_status status = hd_earlier_await(t);
+    if (!status) status = hd_run(t, &b);
     if (status) return status;
     t->lock->enter(t->lock_state, HD_INSERTER);
     /* and so waits: where batches run as their streams get to them, a later call's could come before it */

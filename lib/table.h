@@ -60,6 +60,8 @@ hd_status hd_table_room_for(hd_table *t, const uint64_t *key, uint64_t n, bool *
 
 /* Outcomes that the state knows and the table does not yet: before a state is closed, and before totals are read. */
 hd_status hd_late_tally(hd_table *t);
+/* Before a batch that is to come after all earlier ones: where batches run as their streams get to them, waits. */
+hd_status hd_earlier_await(hd_table *t);
 
 /* How many entries there are when all batches so far have run, and the counters with them: by what the outcomes told,
  * and where they did not tell all, by a look at every slot. entries NULL: the counters alone. */

@@ -16,11 +16,19 @@ enum {
     FAKE_FAR = 32,
     FAKE_WORK = 65536,
     FAKE_RECORDED = 256,
+    FAKE_SITES = 256,
+    FAKE_FRAMES = 3,
     FAKE_INVALID = 1,
     FAKE_LAUNCH_FAILED = 719
 };
 
 typedef enum fake_kind { FAKE_COPY, FAKE_FILL, FAKE_LAUNCH, FAKE_WAIT, FAKE_RECORD } fake_kind;
+
+typedef enum fake_pace {
+    FAKE_LAZY,  /* nothing */
+    FAKE_HOLD,  /* all that can, but the work of stream `held` and what waits for it */
+    FAKE_CHANCE /* what chance takes */
+} fake_pace;
 
 /* Streams whose work runs: each waits for the one before it in the list. */
 typedef struct fake_running {
@@ -64,6 +72,12 @@ typedef struct fake_recording {
     size_t works;
 } fake_recording;
 
+/* A place in the code that waits: by the addresses that its calls return to, the innermost first. */
+typedef struct fake_site {
+    uint64_t number, times;
+    void *at[FAKE_FRAMES];
+} fake_site;
+
 typedef struct fake_device {
     hd_device_seam seam; /* counting.seams.device = &fake.seam */
     simt_machine *machine;
@@ -92,11 +106,22 @@ typedef struct fake_device {
     const char *failed; /* its name */
     uint64_t skip_wait; /* the wait for an event, from 1, that is not put on its stream */
     bool skipped;
+    bool quick;     /* this machine may access all memory, and of large memory the beginning alone is poisoned */
+    fake_pace pace; /* what runs at each call though nobody waits for it */
+    const void *held;
+    uint64_t chance; /* random numbers */
+    /* Where in the code waits are asked for, but so many frames, if not 0; those of `without` are left out. */
+    int watches;
+    uint64_t without;
+    fake_site site[FAKE_SITES];
+    size_t sites;
 } fake_device;
 
 void fake_init(fake_device *f);
 /* Checks that everything was given back. */
 void fake_settled(fake_device *f);
+/* All work is done. */
+void fake_finish(fake_device *f);
 
 /* Arrays of the device, for batches that bring such; fake_read and fake_write wait for all work. */
 void *fake_array(fake_device *f, const void *from, size_t bytes);
