@@ -102,6 +102,7 @@ static hd_status add_entries(hd_table *t, held_got *got, bool changes)
 CALL(run) { return UNUSED, hd_run(t, b); }
 CALL(run_growing) { return UNUSED, hd_run_growing(t, b, 0.5); }
 CALL(table_info) { return UNUSED, add_info(t, &s->got); }
+CALL(clock_set) { return UNUSED, hd_clock_set(t, 5000); }
 CALL(epoch_set) { return UNUSED, hd_epoch_set(t, 77); }
 CALL(counters) { return UNUSED, add_counters(t, &s->got); }
 CALL(clear) { return UNUSED, hd_clear(t); }
@@ -194,6 +195,7 @@ static const held_call calls[] = {
     { "hd_run_growing", call_run_growing, true, true, false, true, UPSERT },
     { "hd_view_open", call_view, false, false, false, true, HD_OP_FIND, HD_READER, 0 },
     TABLE_CALL(table_info),
+    TABLE_CALL(clock_set),
     TABLE_CALL(epoch_set),
     { "hd_counters_sync", call_counters, true, false, false, true, HD_OP_SIZE, HD_INSERTER, 0 },
     { "hd_size_sync", call_size, true, false, false, true, HD_OP_SIZE, HD_INSERTER, 0 },
@@ -212,9 +214,10 @@ static const held_call calls[] = {
 
 const held_call *held_call_at(size_t i) { return i < sizeof calls / sizeof *calls ? &calls[i] : NULL; }
 
-const char held_functions[] = " hd_run hd_view_open hd_view_close hd_run_growing hd_table_info hd_epoch_set "
-                              "hd_counters_sync hd_size_sync hd_load_factor_sync hd_clear hd_for_each hd_check hd_grow "
-                              "hd_reserve hd_shrink hd_set_near hd_save hd_load hd_close ";
+const char held_functions[] =
+    " hd_run hd_view_open hd_view_close hd_run_growing hd_table_info hd_clock_set hd_epoch_set "
+    "hd_counters_sync hd_size_sync hd_load_factor_sync hd_clear hd_for_each hd_check hd_grow "
+    "hd_reserve hd_shrink hd_set_near hd_save hd_load hd_close ";
 
 /* ---- A call ---------------------------------------------------------------------------------- */
 
@@ -370,6 +373,8 @@ static void words_of_8(hd_config *c) { c->value_bytes = 8; }
 static void ranges(hd_config *c) { c->ovs.partition = HD_PARTITION_RANGE; }
 static void digests(hd_config *c) { c->ovs.guide = HD_GUIDE_DIGEST; }
 
+static void copies(hd_config *c) { c->ovs.copy_bytes = 1024; }
+
 static const held_variant variants[] = {
     { "hkv", "hkv", as_it_comes, false, 0 },
     { "hkv that grows in place, pins", "hkv", with_pins, false, 64 },
@@ -378,6 +383,7 @@ static const held_variant variants[] = {
     { "hive, masks", "hive", masks, false, 0 },
     { "ovs", "ovs", words_of_8, false, 0 },
     { "ovs, near, digests", "ovs", digests, true, 0 },
+    { "ovs, near, copies", "ovs", copies, true, 0 },
     { "ovs, near, ranges", "ovs", ranges, true, 0 },
     { "sl", "sl", as_it_comes, false, 0 },
     { "sl, near, 8 bytes", "sl", words_of_8, true, 0 },
@@ -392,10 +398,10 @@ static hd_config config_of(const held_place *place, const held_variant *v, const
     c.backend = "cuda";
     c.lock = lock;
     c.seams = place->seams;
-    c.capacity = place->roomy ? 128 : 64;
+    c.capacity = place->roomy ? 1024 : 64;
     if (strcmp(v->design, "hkv") == 0) {
         c.policy = policy;
-        c.slots = place->roomy ? 64 : 16;
+        c.slots = place->roomy ? 128 : 16;
     }
     if (segments) (c.design[0] == 'o' ? &c.ovs.segment_bytes : &c.sl.segment_bytes)[0] = 256;
     v->set(&c);
@@ -412,7 +418,7 @@ static hd_status open_near(hd_config *c, hd_table **t)
     return status;
 }
 
-static hd_status put_entries(hd_table *t, uint64_t first, uint64_t n, uint64_t by)
+static hd_status put_entries(const held_place *place, hd_table *t, uint64_t first, uint64_t n, uint64_t by)
 {
     enum { MOST = HELD_KEYS };
     uint64_t key[MOST], score[MOST];
@@ -426,6 +432,7 @@ static hd_status put_entries(hd_table *t, uint64_t first, uint64_t n, uint64_t b
         score[i] = by + i;
     }
     for (uint64_t i = 0; i < n * HELD_VALUE; i++) value[i] = (uint8_t)(i * 3 + by);
+    b.stream = place->stream[1];
     b.op = HD_OP_INSERT_OR_ASSIGN;
     b.n = n;
     b.key = key;
@@ -450,7 +457,7 @@ static hd_table *open_table(const held_place *place, const held_variant *v, cons
     hd_config c = config_of(place, v, lock, policy);
     hd_table *t = NULL;
     hd_status status = v->near ? open_near(&c, &t) : hd_open(&c, &t);
-    if (!status) status = put_entries(t, 1, HELD_KEYS - 15, 100);
+    if (!status) status = put_entries(place, t, 1, HELD_KEYS - 15, 100);
     if (status) fail(v->name, "open");
     return t;
 }
@@ -460,7 +467,7 @@ static void write_file(const held_place *place, const held_variant *v, const cha
     hd_config c = config_of(place, v, "ordered", policy);
     hd_table *t;
     hd_status status = v->near ? open_near(&c, &t) : hd_open(&c, &t);
-    if (!status) status = put_entries(t, 20, 25, 500);
+    if (!status) status = put_entries(place, t, 20, 25, 500);
     if (!status) status = hd_save(t, file_of(place, policy));
     if (status) fail(v->name, "a file");
     hd_close(t);
@@ -583,15 +590,17 @@ static held_side side_of(const held_place *place, const held_pair *p, const held
 static void run(const held_place *place, const held_pair *p, const held_how *h, held_result *r)
 {
     held_side side[2];
+    bool early = h->delayed && place->early && h->order >= 2;
     memset(r, 0, sizeof *r);
+    if (early) place->hold(place->self, NULL, h);
     hd_table *t = open_table(place, p->variant, p->lock, p->policy);
     for (int k = 0; k < 2; k++) {
         side[k] = side_of(place, p, h, k);
         side_begin(&side[k], t);
     }
     held_side *first = &side[h->swapped], *second = &side[!h->swapped];
-    place->finish(place->self);
-    if (h->delayed) place->hold(place->self, first, h);
+    if (!early) place->finish(place->self);
+    if (h->delayed && !early) place->hold(place->self, first, h);
     make_calls(place, first, second, t, h);
     if (h->delayed)
         place->release(place->self, first, second, h);
@@ -721,15 +730,17 @@ static void try_pair(const held_place *place, const held_pair *p, uint64_t ways,
     }
 }
 
-static held_pair draw_pair(const held_variant *v, size_t i, size_t j, uint64_t *random)
+static held_pair draw_pair(const held_place *place, const held_variant *v, size_t i, size_t j, uint64_t *random)
 {
     static const char *const locks[] = { "ordered", "group3", "rw", "exclusive", "none" };
+    const held_how apart = { .streams = 1 };
     held_pair p = {
         v, locks[draw(random, 5)], "lru", { held_call_at(i), held_call_at(j) }, { HELD_DEVICE, HELD_DEVICE }
     };
-    /* where they may run in either order, times are no part of the result */
-    if (p.lock[0] == 'g' || p.lock[0] == 'n' || draw(random, 2)) p.policy = "lfu";
     for (int k = 0; k < 2; k++) p.memory[k] = (held_memory)draw(random, HELD_MEMORIES);
+    /* where they may run in either order, times are no part of the result */
+    const held_side first = side_of(place, &p, &apart, 0), second = side_of(place, &p, &apart, 1);
+    if (!in_order(&first, &second, p.lock) || draw(random, 2)) p.policy = "lfu";
     return p;
 }
 
@@ -746,7 +757,7 @@ void held_try(const held_place *place, size_t number, uint64_t share, uint64_t w
         for (size_t j = 0; held_call_at(j); j++) {
             if (!has[i] || !has[j] || held_call_at(i)->last) continue;
             n->possible[i][j] = true;
-            const held_pair p = draw_pair(v, i, j, &random);
+            const held_pair p = draw_pair(place, v, i, j, &random);
             if (n->tried[i][j] && (i * 31 + j + number) % share) continue;
             if (seconds > 0 && time(NULL) >= end) continue;
             n->tried[i][j] = true;

@@ -11,14 +11,11 @@
 #include "heddle.h"
 #include "base/op.h"
 
-enum {
-    HELD_ITEMS = 16,
-    HELD_LIMIT = 2,
-    HELD_LIST = 400, /* slots that an export lists, at most */
-    HELD_VALUE = 8,
-    HELD_KEYS = 60,
-    HELD_NUMBERS = 72
-};
+#ifndef HELD_LIST
+#define HELD_LIST 400 /* slots that an export lists, at most */
+#endif
+
+enum { HELD_ITEMS = 16, HELD_LIMIT = 2, HELD_VALUE = 8, HELD_KEYS = 60, HELD_NUMBERS = 72 };
 
 typedef enum held_memory { HELD_DEVICE, HELD_HOST, HELD_PINNED, HELD_MEMORIES } held_memory;
 
@@ -57,7 +54,8 @@ typedef struct held_place {
     void (*finish)(void *self);
     /* Puts a copy of a device's memory on a stream. HELD_HOST: as far as that does not wait. */
     void (*put)(void *self, held_memory memory, void *to, const void *from, size_t bytes, void *stream);
-    /* The first call's stream is held up; both calls have returned, and all work gets done. */
+    /* The first call's stream is held up; or, if `early`, in orders from 2 on, all work that is put anywhere from before
+     * the table is opened (first: NULL). release: both calls have returned, and all work gets done. */
     void (*hold)(void *self, const held_side *first, const held_how *h);
     void (*release)(void *self, const held_side *first, const held_side *second, const held_how *h);
     void (*tried)(void *self, const held_pair *p, const held_how *h, bool same); /* NULL: nothing */
@@ -65,6 +63,7 @@ typedef struct held_place {
     const char *folder; /* for files */
     void *stream[2];
     int orders; /* of HELD_ORDERS */
+    bool early;
     bool roomy; /* items of a batch have no order there: nothing is evicted, and no bucket is full */
 } held_place;
 

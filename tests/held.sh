@@ -15,7 +15,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
 
 pack() {
-  local build=$1 folder=$2 include=(-I"$here/.." -I"$here/../include")
+  local build=$1 folder=$2 include=(-DHELD_LIST=3200 -I"$here/.." -I"$here/../include")
   make -C "$build" ${NVCC:+NVCC="$NVCC"} libheddle.la wheel && mkdir -p "$folder" && rm -rf "${folder:?}"/* &&
     cp -L "$build/.libs/libheddle.so.0" "$build"/dist/*.whl "$here/python/held.py" "${BASH_SOURCE[0]}" "$folder" &&
     strip "$folder/libheddle.so.0" &&

@@ -108,7 +108,7 @@ int main(int argc, char **argv)
                          copy,       finish,        place_put,
                          place_hold, place_release, nullptr,
                          nullptr,    folder,        { stream[0], stream[1] },
-                         1,          true };
+                         1,          false,         true };
     held_tally *n = (held_tally *)calloc(1, sizeof *n);
     while (held_variant_at(variants)) variants++;
     time_t begin = time(nullptr);

@@ -105,6 +105,8 @@ static void shared_init(shared_device *d, uint64_t page)
                                 d };
 }
 
+static bool longer(void) { return test_scale() > 1 || getenv("HEDDLE_TEST_LONG"); }
+
 /* ---- The place ------------------------------------------------------------------------------- */
 
 static shared_device device;
@@ -112,7 +114,7 @@ static hd_seams seams;
 static char streams[2];
 
 /* Runs of the matrix in which a place waited. */
-enum { KEPT = 64 };
+enum { KEPT = 512 };
 typedef struct kept {
     fake_site site;
     uint64_t runs;
@@ -174,7 +176,7 @@ static void place_hold(void *self, const held_side *first, const held_how *h)
     static const fake_pace paces[HELD_ORDERS] = { FAKE_HOLD, FAKE_CHANCE, FAKE_LAZY, FAKE_LAZY };
     fake_device *f = (fake_device *)self;
     f->pace = paces[h->order];
-    f->held = first->stream;
+    f->held = first ? first->stream : NULL;
     f->chance = (uint64_t)h->streams + 11 * (uint64_t)h->threads;
     f->watches = sites ? 3 : 0; /* is_left_out, a function of the fake device, one of the shared one */
     f->without = h->without;
@@ -213,20 +215,19 @@ static void place_tried(void *self, const held_pair *p, const held_how *h, bool 
 static held_place place = { &device.fake,  place_open,  place_close,  place_take, place_give,
                             place_write,   place_read,  place_finish, place_put,  place_hold,
                             place_release, place_tried, &seams,       NULL,       { &streams[0], &streams[1] },
-                            HELD_ORDERS,   false };
+                            HELD_ORDERS,   true,        false };
 
 /* ---- All pairs ------------------------------------------------------------------------------- */
 
 /* By default each pair with a few variants; longer: in all of them, in all ways. */
 static void all_pairs_of_calls(void **unused)
 {
-    enum { SHARE = 5 };
+    enum { SHARE = 8 };
     held_tally *n = (held_tally *)test_alloc(1, sizeof *n);
-    bool longer = test_scale() > 1 || getenv("HEDDLE_TEST_LONG");
     (void)unused;
     place.folder = test_folder();
     sites = (kept *)test_alloc(FAKE_SITES, sizeof *sites);
-    for (size_t v = 0; held_variant_at(v); v++) held_try(&place, v, longer ? 1 : SHARE, longer ? 0 : 1, 0, n);
+    for (size_t v = 0; held_variant_at(v); v++) held_try(&place, v, longer() ? 1 : SHARE, longer() ? 0 : 1, 0, n);
     test_tried("held", n->runs, "pairs of calls, the first of them held up");
     test_note("%s", held_told(n));
     check(n->differ == 0, "%llu differ from those without delay", (ull)n->differ);
@@ -261,7 +262,8 @@ static const char *functions_of(const fake_site *site)
 /* In a process of its own: what does not wait may do anything. */
 static bool is_found(const kept *k)
 {
-    uint64_t most = k->runs < KEPT ? k->runs : KEPT;
+    uint64_t most = longer() ? KEPT : KEPT / 32;
+    if (most > k->runs) most = k->runs;
     fflush(stdout);
     pid_t child = fork();
     check(child >= 0, "no process");
