@@ -54,8 +54,8 @@ typedef struct held_place {
     void (*finish)(void *self);
     /* Puts a copy of a device's memory on a stream. HELD_HOST: as far as that does not wait. */
     void (*put)(void *self, held_memory memory, void *to, const void *from, size_t bytes, void *stream);
-    /* The first call's stream is held up; or, if `early`, in orders from 2 on, all work that is put anywhere from before
-     * the table is opened (first: NULL). release: both calls have returned, and all work gets done. */
+    /* The first call's stream is held up; or, if `early`, in orders from 2 on, all work that is put anywhere from
+     * before the table is opened (first: NULL). release: both calls have returned, and all work gets done. */
     void (*hold)(void *self, const held_side *first, const held_how *h);
     void (*release)(void *self, const held_side *first, const held_side *second, const held_how *h);
     void (*tried)(void *self, const held_pair *p, const held_how *h, bool same); /* NULL: nothing */
