@@ -159,7 +159,7 @@ class OfTable:
             "len": lambda t, k: len(t),
             "load_factor": lambda t, k: t.load_factor,
             "counters": lambda t, k: t.counters()["outcomes"],
-            "items": lambda t, k: plain(list(t.items(100))),
+            "items": lambda t, k: sorted(row for part in t.items(100) for row in plain(part)),
             "check": lambda t, k: t.check(),
             "grow": lambda t, k: t.grow(t.info["buckets"] * 2),
             "reserve": lambda t, k: t.reserve(3000),
