@@ -40,7 +40,10 @@ def heddle(*words, code=0, stdin=None):
     global reports
     reports += 1
     words = list(map(str, words))
-    ran = subprocess.run([HEDDLE, *words], input=stdin, capture_output=True, check=False)
+    try:
+        ran = subprocess.run([HEDDLE, *words], input=stdin, capture_output=True, check=False, timeout=300)
+    except subprocess.TimeoutExpired:
+        return fail("it does not end", *words)
     said = ran.stderr.decode("utf-8", "replace").strip()
     if ran.returncode != code:
         return fail(f"exit {ran.returncode}, not {code}: {said}", *words)
