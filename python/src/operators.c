@@ -215,6 +215,16 @@ static bool tell_written(torch_tensor t)
     return !failed;
 }
 
+/* A copy without a gradient: what the batch makes of it depends on the table. */
+static int copy_of(torch_tensor t, torch_tensor *made)
+{
+    bool on = torch.gradients_on();
+    torch.set_gradients(false);
+    int failed = torch.clone(t, made);
+    torch.set_gradients(on);
+    return failed;
+}
+
 /* The batch's rows of values. */
 static bool take_rows(job *j, const uint64_t *stack)
 {
@@ -231,7 +241,7 @@ static bool take_rows(job *j, const uint64_t *stack)
     if (!read_tensor(given, &j->rows) || !rows_fit(j) || (rows == ROWS_OUT && !tell_written(given))) return false;
     if (rows == ROWS_IN) j->b.value = j->rows.data;
     if (rows == ROWS_OUT) j->b.value_out = j->rows.data;
-    if (rows == ROWS_CHANGED && !torch.clone(given, &j->made[j->count])) j->b.value = j->b.value_out = keep_made(j);
+    if (rows == ROWS_CHANGED && !copy_of(given, &j->made[j->count])) j->b.value = j->b.value_out = keep_made(j);
     return rows == ROWS_IN || (j->b.value_out && apart(&j->keys, &j->rows, v->bytes));
 }
 

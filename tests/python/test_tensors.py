@@ -117,6 +117,17 @@ class Versions(Case):
                     write(leaf)
                 self.assertEqual(leaf.tolist(), [10.0, 20.0])
 
+    def test_operators_have_no_gradients(self):
+        """What find_or_insert gives is the table's: no gradient flows to the values that it was given."""
+        values = torch.ones(2, requires_grad=True)
+        h = self.handle
+        rows, _ = h.find_or_insert(self.keys, values)
+        self.assertEqual(rows.tolist(), [10.0, 20.0])
+        with self.assertWarnsRegex(UserWarning, "autograd kernel was not registered"):
+            (rows * torch.ones(2, requires_grad=True)).sum().backward()
+        self.assertIsNone(values.grad)
+        self.assertFalse(ht._ops.find_or_insert(h.number, h.state, self.keys, values)[0].requires_grad)
+
     def test_numbers_too(self):
         outs = {"score": torch.zeros(2, dtype=torch.int64), "outcome": torch.zeros(2, dtype=torch.uint8),
                 "found": torch.zeros(2, dtype=torch.bool)}  # fmt: skip

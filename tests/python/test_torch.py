@@ -183,7 +183,7 @@ def outcome_of(call):
     except Exception as error:  # noqa: BLE001
         return type(error), getattr(error, "status", None), str(error)
     results = result if isinstance(result, tuple) else (result,)
-    return [(r.dtype, tuple(r.shape), r.requires_grad, r.tolist()) if torch.is_tensor(r) else r for r in results]
+    return [(r.dtype, tuple(r.shape), r.tolist()) if torch.is_tensor(r) else r for r in results]
 
 
 class Asks(Module):

@@ -109,7 +109,7 @@ def touch(number, state, keys):
 
 
 def find_or_insert(number, state, keys, values):
-    out = values.clone()
+    out = values.detach().clone()
     return out, find_object(number).find_or_insert(keys, out, out=out).outcome
 
 
@@ -153,7 +153,7 @@ def _write_on_gpu(name):
 
 
 def _find_or_insert_on_gpu(number, state, keys, values):
-    out, outcome = values.clone(), _new_outcomes(keys)
+    out, outcome = values.detach().clone(), _new_outcomes(keys)
     find_object(number).find_or_insert(keys, out, out={"value": out, "outcome": outcome})
     return out, outcome
 
