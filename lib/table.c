@@ -457,13 +457,15 @@ hd_status hd_size_sync(hd_table *t, uint64_t *size)
 hd_status hd_load_factor_sync(hd_table *t, double *load_factor)
 {
     if (!t || !load_factor) return hd_fail(HD_EINVAL, "%s: NULL", t ? "load_factor" : "table");
+    hd_status status = hd_earlier_await(t);
+    if (status) return status;
     uint64_t size;
     hd_batch b;
     memset(&b, 0, sizeof b);
     b.op = HD_OP_SIZE;
     b.count = &size;
     t->lock->enter(t->lock_state, HD_READER); /* one look: another thread may resize the table */
-    hd_status status = run(t, &b, hd_op_row_of(b.op));
+    status = run(t, &b, hd_op_row_of(b.op));
     if (!status) *load_factor = (double)size / (double)t->info.places;
     t->lock->leave(t->lock_state, HD_READER);
     return status;
