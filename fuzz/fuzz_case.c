@@ -6,55 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/param.h"
 #include "fuzz/fuzz.h"
 #include "workload/case.h"
 #include "simt/machine.h"
 #include "workload/workload.h"
 
 enum { MOST = 1200, PRINTED = 2048, DECISIONS = 64 };
-
-static const char *differs(const hd_case *a, const hd_case *b)
-{
-#define TEXT(field) \
-    if (strcmp(a->field, b->field) != 0) return #field
-#define SAME(field) \
-    if (a->field != b->field) return #field
-    TEXT(design);
-    TEXT(op);
-    TEXT(kernel);
-    TEXT(backend);
-    TEXT(policy);
-    TEXT(lock);
-    TEXT(keys);
-    SAME(buckets);
-    SAME(capacity);
-    SAME(slots);
-    SAME(value_bytes);
-    SAME(distinct);
-    SAME(layout);
-    SAME(table_seed);
-    SAME(table.clock);
-    SAME(epoch_every);
-    SAME(threads);
-    SAME(batch);
-    SAME(batches);
-    SAME(seed);
-    SAME(reserved_ppm);
-    SAME(duplicate_ppm);
-    SAME(extreme_ppm);
-    SAME(raw_ppm);
-    SAME(small);
-    SAME(judge);
-#undef TEXT
-#undef SAME
-    const hd_params *s;
-    for (size_t i = 1; (s = hd_params_at(i)); i++)
-        for (size_t k = 0; k < s->count; k++)
-            if (!hd_param_same(&s->row[k], hd_params_of(s, &a->table), hd_params_of(s, &b->table)))
-                return s->row[k].name;
-    return NULL;
-}
 
 /* A reason, at least, and of the right kind. */
 static const char *refused(const char *what, hd_status s)
@@ -92,7 +49,7 @@ static const char *case_round(const char *text)
     if (n >= sizeof printed || strlen(printed) != n)
         return fuzz_say("case: printed in %zu bytes, which are said to be %zu", strlen(printed), n);
     if (hd_case_parse(printed, &back)) return fuzz_say("case: what was printed is refused (%s): %s", hd_why(), printed);
-    const char *field = differs(&c, &back);
+    const char *field = hd_case_differs(&c, &back);
     if (field) return fuzz_say("case: what was printed has another %s: %s", field, printed);
     if (hd_case_print(&back, again, sizeof again) != n || strcmp(printed, again) != 0)
         return fuzz_say("case: printed twice, it is %s and %s", printed, again);
@@ -203,6 +160,8 @@ static const char *const words[] = {
     "raw=",
     "seed=",
     "judge=",
+    "between=",
+    "outputs=",
     "uniform:",
     "zipf:0.99,",
     "ycsb:a,",

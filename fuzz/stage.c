@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "judge/kernels.h"
+#include "judge/space.h"
 #include "policies/policy.h"
 
 simt_machine *fuzz_machine(void)
@@ -47,30 +48,20 @@ fixture_kernel fuzz_kernel(const judge_design *d, uint32_t row, hd_op op, uint32
     return fixture_kernel_at(d, row, threads, blocks);
 }
 
-/* As hd_info.policy has them. */
-static const char *const expressions[] = {
-    "expr:on_insert=given",
-    "expr:on_insert=now;on_hit=now+(old>>1)",
-    "expr:on_insert=given;on_hit=max(old,given)+1;admission=MAX",
-    "expr:on_insert=given;on_hit=old+given",
-    "expr:on_insert=now;admission=100-now",
-    "expr:on_insert=0;on_hit=now+1",
-    "expr:on_insert=given;on_hit=min(old,given);admission=(epoch<2)?given:(given*2)",
-};
-enum { EXPRESSIONS = sizeof expressions / sizeof *expressions };
-
 enum { EXPRESSIONS_FROM = 160, OTHERS_FROM = 192 }; /* bytes */
 
 static const char *policy_of(uint64_t byte)
 {
-    if (byte >= EXPRESSIONS_FROM && byte < OTHERS_FROM) return expressions[byte % EXPRESSIONS];
+    uint64_t n = 0;
+    while (space_expression_at(n)) n++;
+    if (byte >= EXPRESSIONS_FROM && byte < OTHERS_FROM) return space_expression_at(byte % n);
     return hd_policy_rows[byte % HD_POLICY_COUNT].name;
 }
 
 const char *fuzz_policy(const char *text)
 {
-    for (int i = 0; i < EXPRESSIONS; i++)
-        if (strcmp(expressions[i], text) == 0) return expressions[i];
+    for (size_t i = 0; space_expression_at(i); i++)
+        if (strcmp(space_expression_at(i), text) == 0) return space_expression_at(i);
     uint32_t row = hd_policy_named(text);
     return row < HD_POLICY_COUNT ? hd_policy_rows[row].name : NULL; /* never: it is one of these */
 }

@@ -184,7 +184,8 @@ static bool entry_written(const hd_batch *b, uint64_t row)
     switch (judge_order_of(b)) {
     case JUDGE_LEAST:
     case JUDGE_GREATEST: return *b->count == 1;
-    case JUDGE_BETWEEN: return b->outcome[row / b->limit] == HD_HIT && row % b->limit < b->rows[row / b->limit];
+    case JUDGE_BETWEEN: /* without rows it is not known */
+        return b->outcome[row / b->limit] == HD_HIT && (!b->rows || row % b->limit < b->rows[row / b->limit]);
     default: return b->outcome[row] == HD_HIT;
     }
 }
@@ -192,6 +193,7 @@ static bool entry_written(const hd_batch *b, uint64_t row)
 /* Whether item i was to be written. */
 static bool item_written(const hd_batch *b, judge_array which, uint64_t i)
 {
+    if (!hd_field(b, field[which])) return false;
     if (judge_order_of(b) && (which == JUDGE_KEY_OUT || which == JUDGE_VALUE_OUT)) return entry_written(b, i);
     if (which >= JUDGE_KEY_OUT) return which != JUDGE_KEY_OUT && judge_order_of(b) == JUDGE_BETWEEN;
     hd_op op = judge_item_op(b, i);
@@ -199,7 +201,7 @@ static bool item_written(const hd_batch *b, judge_array which, uint64_t i)
     hd_outcome o = rule->keyed ? (hd_outcome)b->outcome[i] : HD_MISS;
     switch (which) {
     case JUDGE_OUTCOME: return rule->keyed;
-    case JUDGE_FOUND: return rule->keyed && b->found;
+    case JUDGE_FOUND: return rule->keyed;
     case JUDGE_VALUE_OUT: return rule->keyed && rule->value_out && judge_delivers(op, o);
     case JUDGE_SCORE_OUT: return rule->keyed && rule->score_out && judge_delivers(op, o);
     default: return rule->keyed && judge_delivers_ptr(op, o); /* JUDGE_PTR */
@@ -219,7 +221,7 @@ static bool counts(const hd_batch *b)
 static uint64_t list_written(const hd_batch *b, judge_array which)
 {
     bool keys_only = b->op == HD_OP_FIND_MISSED && (which == JUDGE_LIST_VALUE || which == JUDGE_LIST_SCORE);
-    return lists(b) && !keys_only ? *b->count : 0;
+    return lists(b) && b->count && !keys_only && hd_field(b, field[which]) ? *b->count : 0;
 }
 
 static const char *touched(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -250,9 +252,9 @@ static const char *check_items(const judge_arrays *a, const hd_batch *b)
 
 static const char *check_lists(const judge_arrays *a, const hd_batch *b)
 {
-    if (!counts(b) && !untouched(a, JUDGE_COUNT, 0, a->used[JUDGE_COUNT]))
+    if ((!counts(b) || !b->count) && !untouched(a, JUDGE_COUNT, 0, a->used[JUDGE_COUNT]))
         return touched("%s: count was written", judge_batch_name(b));
-    if (lists(b) && *b->count > b->n)
+    if (lists(b) && b->count && *b->count > b->n)
         return touched("%s: a list of %" PRIu64 " of %" PRIu64, judge_batch_name(b), *b->count, b->n);
     for (int k = JUDGE_LIST_KEY; k <= JUDGE_LIST_ITEM; k++)
         if (!untouched(a, k, (size_t)list_written(b, (judge_array)k) * item_bytes(a, (judge_array)k), a->used[k]))

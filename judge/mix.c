@@ -20,8 +20,8 @@ static const uint8_t weight[HD_OP_COUNT_] = {
     [HD_OP_FIND_OR_INSERT] = 16, [HD_OP_FIND_OR_INSERT_PTR] = 12,
     [HD_OP_LOCK_KEYS] = 10, [HD_OP_UNLOCK_KEYS] = 14, [HD_OP_ERASE] = 10, [HD_OP_ERASE_IF] = 3,
     [HD_OP_EXPORT] = 3, [HD_OP_EXPORT_IF] = 3, [HD_OP_SIZE] = 2, [HD_OP_SIZE_IF] = 3, [HD_OP_CLEAR] = 1,
-    [HD_OP_PROMOTE] = 4, [HD_OP_PREDECESSOR] = 8, [HD_OP_SUCCESSOR] = 8, [HD_OP_RANGE] = 12, [HD_OP_MIN] = 3,
-    [HD_OP_MAX] = 3,
+    [HD_OP_PROMOTE] = 4, [HD_OP_PREDECESSOR] = 24, [HD_OP_SUCCESSOR] = 24, [HD_OP_RANGE] = 60, [HD_OP_MIN] = 6,
+    [HD_OP_MAX] = 6,
 };
 /* clang-format on */
 
@@ -57,6 +57,20 @@ static uint64_t near_score(runner *r, const hd_info *info)
     }
 }
 
+void runner_predicate(runner *r, hd_batch *b, const hd_info *info)
+{
+    if (strncmp(b->pred, "score", 5) == 0) {
+        b->pred_arg[0] = near_score(r, info);
+        b->pred_arg[1] = near_score(r, info);
+    } else if (strcmp(b->pred, "key_masked") == 0) {
+        b->pred_arg[0] = 3ull << below(r, 62);
+        b->pred_arg[1] = runner_number(r) & b->pred_arg[0];
+    } else {
+        b->pred_arg[0] = runner_number(r);
+        b->pred_arg[1] = b->pred_arg[0] + (runner_number(r) >> 1);
+    }
+}
+
 static void draw_predicate(runner *r, hd_batch *b, const hd_info *info)
 {
     hd_row row;
@@ -64,16 +78,7 @@ static void draw_predicate(runner *r, hd_batch *b, const hd_info *info)
     while (hd_list(HD_PREDICATES, rows, &row)) rows++;
     hd_list(HD_PREDICATES, (size_t)below(r, rows), &row);
     b->pred = row.name;
-    if (strncmp(row.name, "score", 5) == 0) {
-        b->pred_arg[0] = near_score(r, info);
-        b->pred_arg[1] = near_score(r, info);
-    } else if (strcmp(row.name, "key_masked") == 0) {
-        b->pred_arg[0] = 3ull << below(r, 62);
-        b->pred_arg[1] = runner_number(r) & b->pred_arg[0];
-    } else {
-        b->pred_arg[0] = runner_number(r);
-        b->pred_arg[1] = b->pred_arg[0] + (runner_number(r) >> 1);
-    }
+    runner_predicate(r, b, info);
     if (b->op == HD_OP_ERASE_IF && strcmp(b->pred, "all") == 0 && below(r, 4))
         b->pred = "key_masked", b->pred_arg[0] = 3, b->pred_arg[1] = below(r, 4);
 }
@@ -118,14 +123,15 @@ static void judge_all(runner *r, const char *what)
         runner_wrong(r, HD_RUN_ORACLE, what, hd_oracle_compare(r->oracle, r->table));
 }
 
-/* For a design that grows in place: some more or fewer buckets. */
-static hd_status resize(runner *r)
+/* For a design that grows in place: some more (way 1) or fewer (-1) buckets, or either (0). */
+static hd_status resize(runner *r, int way)
 {
     hd_info info;
     hd_status s = hd_table_info(r->table, &info);
     if (s) return s;
     uint64_t some = 1 + below(r, info.buckets), most = r->start_buckets * 8;
-    bool shrinks = info.buckets >= most || below(r, 2);
+    bool shrinks = way ? way < 0 : info.buckets >= most || below(r, 2);
+    if (way > 0 && info.buckets + some > most) return HD_OK;
     if (shrinks)
         s = hd_shrink(r->table, info.buckets > info.base_buckets + some ? info.buckets - some : info.base_buckets);
     else
@@ -216,18 +222,59 @@ static hd_status reopen(runner *r)
     return HD_OK;
 }
 
-static hd_status save_and_load(runner *r)
+static hd_status save_and_load(runner *r, hd_case_between kind)
 {
     hd_info before, after;
     hd_status s = hd_table_info(r->table, &before);
     if (!s) s = hd_save(r->table, snapshot);
     if (s) return s;
-    uint64_t kind = below(r, 3);
-    s = kind == 0 ? load_back(r) : kind == 1 ? load_elsewhere(r) : reopen(r);
+    s = kind == HD_BETWEEN_LOAD ? load_back(r) : kind == HD_BETWEEN_RESHAPE ? load_elsewhere(r) : reopen(r);
     if (!s) s = hd_table_info(r->table, &after);
     if (!s && (after.now != before.now || after.epoch != before.epoch))
         runner_wrong(r, HD_RUN_ORACLE, "load", "the clock or the epoch is another");
     return s;
+}
+
+static hd_status shrink(runner *r)
+{
+    hd_info info;
+    hd_status s = hd_table_info(r->table, &info);
+    if (s) return s;
+    if (!r->resizes) return hd_shrink(r->table, info.buckets); /* which refuses it */
+    return resize(r, info.buckets > info.base_buckets ? -1 : 1);
+}
+
+static hd_status do_between(runner *r, hd_case_between what)
+{
+    switch (what) {
+    case HD_BETWEEN_NOTHING: return HD_OK;
+    case HD_BETWEEN_GROW: return r->resizes ? resize(r, 1) : grow(r);
+    case HD_BETWEEN_SHRINK: return shrink(r);
+    case HD_BETWEEN_NEAR: return r->moves ? set_near(r) : hd_set_near(r->table, 0);
+    default: return save_and_load(r, what);
+    }
+}
+
+uint64_t runner_near(const runner *r)
+{
+    const hd_params *of;
+    const hd_param *p = hd_param_named("near", r->c->design, &of);
+    return p && strcmp(of->design, r->c->design) == 0 ? hd_param_number(p, hd_params_of(of, &r->config)) : 0;
+}
+
+/* Whether a limit of device memory was in the way. Then the table is as it was. */
+static bool too_near(runner *r, hd_status s)
+{
+    if (s != HD_EINVAL || !r->moves || !runner_near(r) || !strstr(hd_why(), "near: ")) return false;
+    judge_all(r, "a growth that was refused");
+    return true;
+}
+
+hd_status runner_between(runner *r, hd_case_between what)
+{
+    hd_status s = do_between(r, what);
+    if (too_near(r, s)) return HD_OK;
+    return s ? hd_fail(s, "batch %" PRIu64 ": %s", r->batch, hd_why()) : HD_OK;
 }
 
 hd_status mix_step(runner *r)
@@ -235,13 +282,13 @@ hd_status mix_step(runner *r)
     hd_status s = HD_OK;
     uint64_t besides = runner_rarely(r, 256);
     if (r->resizes && besides < 16)
-        s = resize(r);
+        s = resize(r, 0);
     else if (besides == 0)
         s = grow(r);
     else if (besides < (r->resizes ? 20 : 3))
-        s = save_and_load(r);
+        s = save_and_load(r, (hd_case_between)(HD_BETWEEN_LOAD + below(r, 3)));
     else if (r->moves && besides < 28)
         s = set_near(r);
-    if (s) return hd_fail(s, "batch %" PRIu64 ": %s", r->batch, hd_why());
+    if (s && !too_near(r, s)) return hd_fail(s, "batch %" PRIu64 ": %s", r->batch, hd_why());
     return r->report->wrong[0] ? HD_OK : run_op(r, draw_op(r));
 }

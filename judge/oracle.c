@@ -200,8 +200,8 @@ static const char *greatest_victim(hd_oracle *o, uint64_t *score)
 static uint64_t own_entry(const judging *j)
 {
     const hd_batch *b = j->b;
-    if (!j->order) return j->listed;
-    uint64_t low = 0, high = *b->count; /* judge_order_of_list checked that there is one */
+    if (!j->order || !b->count) return j->listed; /* judge_order_of_list checked that there is one, if any list is */
+    uint64_t low = 0, high = *b->count;
     while (low < high) {
         uint64_t middle = low + (high - low) / 2;
         if (b->list_item[middle] < j->i)
@@ -542,6 +542,7 @@ static const char *judge_order_of_list(judging *j)
 {
     const hd_batch *b = j->b;
     if (!j->order || !lists(j)) return NULL;
+    if (!b->count && !b->list_key && !b->list_score && !b->list_value && !b->list_item) return NULL; /* no list */
     if (!b->list_item || !b->count)
         return judge_say(j->o, "%s: the judge needs list_item and count", judge_batch_name(b));
     for (uint64_t l = 1; l < *b->count; l++)

@@ -15,6 +15,7 @@
 #include "lib/backend_host.h"
 #include "base/design.h"
 #include "base/error.h"
+#include "base/op.h"
 
 bool runner_wrong(runner *r, uint32_t by, const char *what, const char *sentence)
 {
@@ -144,18 +145,29 @@ static bool runs_mixed(const runner *r)
     return judge_table_runs(&r->shape, HD_OP_INSERT_OR_ASSIGN, &each);
 }
 
-/* The case's kernel; where a case draws operations, for those that it runs. NULL: the table chooses. */
+static bool is_mix(const runner *r) { return strcmp(r->c->op, "mix") == 0; }
+
+/* Whether the batch has an operation that the case names. */
+static bool is_named(const runner *r, const hd_batch *b)
+{
+    hd_op op = judge_op_named(r->c->op);
+    return !is_mix(r) && (op == HD_OP_COUNT_ || b->op == op);
+}
+
+/* The case's kernel, for operations that the case names; for others if it can run them. NULL: the table selects. */
 static const char *kernel_for(const runner *r, const hd_batch *b)
 {
     hd_kernel k;
     bool known = false;
-    if (strcmp(r->c->op, "mix") != 0) return r->c->kernel;
+    if (r->filling || strcmp(r->c->kernel, "usual") == 0) return NULL;
+    if (is_named(r, b)) return r->c->kernel;
     const hd_design *d = hd_design_on(r->c->design, r->config.backend);
     for (uint32_t row = 0; d && hd_kernel_of(d, row, &k); row++) {
         if (!hd_variant_is_named(k.variant, r->c->kernel)) continue;
         known = true;
         const char *unfit = hd_kernel_unfit(&k, &r->shape, b);
-        if (!unfit || strcmp(unfit, HD_OTHER_OPERATION) != 0) return r->c->kernel;
+        bool shape = unfit && strcmp(unfit, HD_OTHER_OPERATION) != 0 && strcmp(unfit, HD_NOT_MIXED) != 0;
+        if (!unfit || (is_mix(r) && shape)) return r->c->kernel;
     }
     return known ? NULL : r->c->kernel; /* an unknown name is refused by hd_run */
 }
@@ -164,7 +176,7 @@ static const char *kernel_for(const runner *r, const hd_batch *b)
 static void draw_limit(runner *r, hd_batch *b)
 {
     enum { LIMITS = 9 };
-    uint64_t limit = runner_below(r, LIMITS);
+    uint64_t limit = r->c->limit ? r->c->limit : runner_below(r, LIMITS);
     b->limit = (uint32_t)(limit < r->arrays.most ? limit : r->arrays.most);
     if (b->limit && b->n > r->arrays.most / b->limit) b->n = r->arrays.most / b->limit;
 }
@@ -186,6 +198,12 @@ static void draw_order(runner *r, hd_batch *b)
     for (uint64_t i = 0; judge_order_of(b) == JUDGE_BETWEEN && i < b->n; i++) upper[i] = draw_upper(r, b, i);
 }
 
+static int ascending(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
 /* The batch's keys: b->n of them, or fewer. */
 static void draw_keys(runner *r, hd_batch *b, const uint64_t *pick)
 {
@@ -199,6 +217,7 @@ static void draw_keys(runner *r, hd_batch *b, const uint64_t *pick)
         b->n = make_distinct(r, key, b->n);
         judge_arrays_lend(&r->arrays, b);
     }
+    if (r->c->sorted) qsort(key, b->n, sizeof *key, ascending);
     if (order) draw_order(r, b);
 }
 
@@ -231,18 +250,23 @@ void runner_fill(runner *r, hd_batch *b, hd_op op, const uint64_t *pick, uint64_
     for (uint64_t i = 0; b->flag && i < b->n; i++) flag[i] = HD_EITHER;
 }
 
-/* The next requests of the source. */
-static hd_status take_requests(runner *r)
+/* The next requests of the source, up to n. */
+static hd_status take_more(runner *r, uint64_t n)
 {
     size_t got = 0;
     hd_status s = HD_OK;
-    /* their keys are chosen one by one */
-    if (r->choices) return r->requests = r->choices->more(r->choices->self) ? r->c->batch : 0, HD_OK;
-    for (r->requests = 0; r->requests < r->c->batch && !s; r->requests += got) {
-        s = hd_source_next(r->source, r->request + r->requests, (size_t)(r->c->batch - r->requests), &got);
+    for (r->requests = 0; r->requests < n && !s; r->requests += got) {
+        s = hd_source_next(r->source, r->request + r->requests, (size_t)(n - r->requests), &got);
         if (!s && got == 0) break;
     }
     return s;
+}
+
+static hd_status take_requests(runner *r)
+{
+    /* their keys are chosen one by one */
+    if (r->choices) return r->requests = r->choices->more(r->choices->self) ? r->c->batch : 0, HD_OK;
+    return take_more(r, r->c->batch);
 }
 
 /* ---- One batch ------------------------------------------------------------------------------- */
@@ -273,7 +297,7 @@ static bool order_learned(runner *r, const hd_batch *b)
 {
     size_t n;
     const simt_ticket_record *ticket = simt_machine_tickets(hd_host_machine(r->table), &n);
-    uint64_t drawn = 0, *at = r->order + r->c->batch, *since = at + r->c->batch;
+    uint64_t drawn = 0, *at = r->order + r->arrays.most, *since = at + r->arrays.most;
     bool all = true;
     for (size_t i = 0; i < n && all; i++) {
         if (ticket[i].item == JUDGE_MOVE) continue;
@@ -296,9 +320,10 @@ static bool outputs_right(runner *r, const hd_batch *b, const hd_info *before)
     bool keyed = judge_keyed_batch(b), asked = r->judges & HD_RUN_ORACLE;
     if (runner_wrong(r, HD_RUN_ARRAYS, "", judge_arrays_check(&r->arrays, b))) return false;
     if (!asked) return true;
-    if (r->order && keyed && !order_learned(r, b)) return false;
+    bool learned = r->order && keyed && !r->in_order;
+    if (learned && !order_learned(r, b)) return false;
     return !runner_wrong(r, HD_RUN_ORACLE, "",
-                         hd_oracle_batch(r->oracle, r->table, b, keyed ? r->order : NULL,
+                         hd_oracle_batch(r->oracle, r->table, b, learned ? r->order : NULL,
                                          by_device(r) ? r->time_ns : before->now, before->epoch));
 }
 
@@ -323,7 +348,8 @@ static void write_through(runner *r, const hd_batch *b)
     if (strcmp(r->shape.backend, "cuda") == 0) return; /* a device's pointers */
     for (uint64_t i = 0; i < b->n; i++) {
         hd_outcome o = (hd_outcome)b->outcome[i];
-        if (!judge_delivers_ptr(b->op, o) || o == HD_PINNED || hd_rng_below(&r->rng, 2) || !b->ptr[i]) continue;
+        if (!judge_delivers_ptr(b->op, o) || o == HD_PINNED || hd_rng_below(&r->rng, 2) || !b->ptr || !b->ptr[i])
+            continue;
         draw_value(r, (uint8_t *)b->ptr[i]);
         hd_oracle_wrote(r->oracle, b->key[i], b->ptr[i]);
     }
@@ -381,15 +407,42 @@ static void judge_what_ran(runner *r, const hd_batch *b, const hd_info *before)
     if (follows && !failed(r) && !b->each && judge_ops[b->op].ptr_out && r->c->value_bytes) write_through(r, b);
 }
 
+/* Whether an output that may be NULL is to be. */
+static bool leaves_out(runner *r)
+{
+    return r->c->outputs == HD_OUTPUTS_NONE || (r->c->outputs == HD_OUTPUTS_SOME && hd_rng_below(&r->rng, 2));
+}
+
+/* Leaves out outputs. The judge needs outcomes, what was exported, and of a list everything or the items. */
+static void leave_out(runner *r, hd_batch *b)
+{
+    const hd_op_row *row = hd_row_of_batch(b);
+    bool lists = row->needs & HD_LISTS, keyed = hd_op_is_keyed(row);
+    if (leaves_out(r)) b->found = NULL;
+    if (leaves_out(r)) b->value_out = NULL;
+    if (leaves_out(r)) b->score_out = NULL;
+    if (leaves_out(r)) b->key_out = NULL;
+    if (leaves_out(r)) b->rows = NULL;
+    if (leaves_out(r)) b->more = NULL;
+    if (!(row->needs & HD_NEEDS_PTR) && leaves_out(r)) b->ptr = NULL;
+    if (leaves_out(r)) b->list_value = NULL;
+    if (leaves_out(r)) b->list_score = NULL;
+    if (lists && !keyed && leaves_out(r)) b->list_item = NULL;
+    if (lists && keyed && leaves_out(r))
+        b->list_key = b->list_score = b->list_item = b->count = NULL, b->list_value = NULL;
+    if (!lists && !(row->needs & HD_NEEDS_COUNT) && leaves_out(r)) b->count = NULL;
+}
+
 hd_status runner_run(runner *r, hd_batch *b)
 {
     hd_info before;
     hd_status s = r->starved ? hd_fail(HD_ENOMEM, "batch %" PRIu64 ": no memory to tell its keys apart", r->batch)
                              : hd_table_info(r->table, &before);
     if (s) return s;
+    leave_out(r, b);
     if (r->choices && r->choices->batch) r->choices->batch(r->choices->self, b);
     if (r->oracle) judge_arrays_arm(&r->arrays);
-    if (r->order) s = hd_host_draw_tickets(r->table);
+    if (r->order && !r->in_order) s = hd_host_draw_tickets(r->table);
     if (by_device(r)) r->time_ns += step_ns(r);
     if (!s) s = run_timed(r, b);
     if (!s && r->oracle) judge_what_ran(r, b, &before);
@@ -417,14 +470,17 @@ static hd_status serve_step(runner *r, uint64_t *pick)
 static hd_status op_step(runner *r, hd_op op)
 {
     hd_batch b;
-    hd_op turn = judge_ops[op].enters || r->batch % 2 ? op : HD_OP_INSERT_OR_ASSIGN; /* every design has it */
+    hd_op turn = judge_ops[op].enters || r->batch % 2           ? op
+                 : op == HD_OP_UNLOCK_KEYS && r->batch % 4 == 2 ? HD_OP_LOCK_KEYS
+                                                                : HD_OP_INSERT_OR_ASSIGN; /* every design has it */
+    hd_info info;
+    hd_status s = hd_table_info(r->table, &info);
+    if (s) return s;
     runner_fill(r, &b, turn, NULL, r->requests);
-    b.holder = !judge_ops[turn].may_pin;
-    b.pred = "all";
+    b.holder = judge_ops[turn].may_pin ? r->c->holder : r->c->holder ? r->c->holder : 1;
+    b.pred = r->c->predicate;
+    if (judge_ops[turn].predicate) runner_predicate(r, &b, &info);
     if (judge_ops[turn].range) {
-        hd_info info;
-        hd_status s = hd_table_info(r->table, &info);
-        if (s) return s;
         if (b.n > info.places) b.n = info.places;
         judge_arrays_lend(&r->arrays, &b);
     }
@@ -443,6 +499,7 @@ void runner_mix(runner *r, hd_batch *b)
     for (uint64_t i = 0; i < b->n; i++) each[i] = (uint8_t)some[runner_below(r, SOME)];
     b->each = each;
     b->flag = NULL;
+    b->kernel = kernel_for(r, b);
 }
 
 static hd_status mixed_step(runner *r)
@@ -504,16 +561,31 @@ static void choose_elem(runner *r)
 {
     const char *op = r->c->op;
     r->adds = strcmp(op, "mix") == 0 || strcmp(op, "mixed") == 0 || judge_op_named(op) == HD_OP_ACCUM_OR_ASSIGN;
-    r->elem = judge_elem_that_fits((hd_elem)runner_below(r, HD_ELEM_COUNT), r->c->value_bytes);
+    hd_elem drawn = (hd_elem)runner_below(r, HD_ELEM_COUNT);
+    r->elem = judge_elem_that_fits(r->c->elem ? (hd_elem)(r->c->elem - 1) : drawn, r->c->value_bytes);
+}
+
+/* Whether the answers to a batch depend on the order of its items, which a GPU does not tell. */
+static bool needs_order(const hd_case *c) { return c->batch > 1 && !(judge_dictionary(c->design) && c->distinct); }
+
+/* Items of the batches that fill the table. */
+static uint64_t fill_items(const runner *r)
+{
+    enum { ITEMS = 256 };
+    bool one = strcmp(r->shape.backend, "cuda") == 0 && !r->c->distinct;
+    return r->choices || !r->c->fill ? 0 : one ? 1 : ITEMS;
 }
 
 static bool take_arrays(runner *r, const hd_case *c)
 {
     bool ordered = c->judge && strcmp(r->shape.backend, "host") == 0;
-    r->request = (hd_request *)malloc((size_t)c->batch * sizeof *r->request);
-    if (ordered) r->order = (uint64_t *)malloc(3 * (size_t)c->batch * sizeof *r->order);
-    return r->request && (!ordered || r->order) && judge_arrays_open(&r->arrays, c->batch, c->value_bytes) &&
-           judge_map_open(&r->seen, 0);
+    uint64_t most = c->batch * (c->limit && runner_runs(r, HD_OP_RANGE) ? c->limit : 1);
+    if (most < fill_items(r)) most = fill_items(r);
+    r->request = (hd_request *)malloc((size_t)most * sizeof *r->request);
+    if (ordered) r->order = (uint64_t *)malloc(3 * (size_t)most * sizeof *r->order);
+    if (!r->request || (ordered && !r->order) || !judge_arrays_open(&r->arrays, most, c->value_bytes)) return false;
+    r->arrays.skew = c->skew;
+    return judge_map_open(&r->seen, 0);
 }
 
 static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choices, uint32_t judges,
@@ -538,7 +610,7 @@ static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choi
     if (!s) s = hd_source_open_spec(c->keys, c->seed, &r->source);
     if (!s) s = hd_table_info(r->table, &info);
     if (s) return s;
-    if (c->judge && c->batch > 1 && strcmp(info.backend, "cuda") == 0)
+    if (c->judge && needs_order(c) && strcmp(info.backend, "cuda") == 0)
         return hd_fail(HD_EINVAL,
                        "judge: the order in which a GPU takes the items of a batch is not known: batch=1x%" PRIu64
                        ", or backend host",
@@ -562,18 +634,48 @@ static hd_status advance_epoch(runner *r)
     return s ? s : hd_epoch_set(r->table, info.epoch + 1);
 }
 
+/* On the host machine, whose kernels take their time. Where entries are far, kernels have more than entries; and they
+ * have a clock of their own. */
+static bool fills_by_reference(const runner *r)
+{
+    return strcmp(r->shape.backend, "host") == 0 && !runner_near(r) && !by_device(r);
+}
+
+/* Inserts keys of the source until the table is as full as the case wants it, or does not become so. */
+static hd_status fill_table(runner *r)
+{
+    enum { TIMES = 2 /* as many items as there are places */ };
+    uint64_t entries = 0, items = 0, wanted = r->shape.places * r->c->fill / 100;
+    bool host = fills_by_reference(r);
+    hd_status s = host ? hd_host_by_reference(r->table, true) : HD_OK;
+    r->filling = true;
+    r->in_order = host;
+    while (fill_items(r) && !s && !failed(r) && entries < wanted && items < TIMES * r->shape.places) {
+        hd_batch b;
+        s = take_more(r, fill_items(r) < wanted - entries ? fill_items(r) : wanted - entries);
+        if (s || r->requests == 0) break;
+        items += r->requests;
+        runner_fill(r, &b, HD_OP_INSERT_OR_ASSIGN, NULL, r->requests);
+        s = runner_run(r, &b);
+        if (!s) s = hd_size_sync(r->table, &entries);
+    }
+    r->filling = r->in_order = false;
+    return s || !host ? s : hd_host_by_reference(r->table, false);
+}
+
 static hd_status run_all(runner *r, hd_progress *progress, void *context)
 {
     uint64_t *pick = (uint64_t *)malloc((size_t)r->c->batch * sizeof *pick);
     hd_op op = judge_op_named(r->c->op);
     bool mix = strcmp(r->c->op, "mix") == 0, mixed = strcmp(r->c->op, "mixed") == 0;
-    hd_status s = pick ? HD_OK : hd_fail(HD_ENOMEM, "batch: no memory for %" PRIu64 " items", r->c->batch);
+    hd_status s = pick ? fill_table(r) : hd_fail(HD_ENOMEM, "batch: no memory for %" PRIu64 " items", r->c->batch);
     for (r->batch = 0; r->batch < r->c->batches && !s && !failed(r); r->batch++) {
         if (progress && progress(context, r->batch * r->c->batch, r->c->batches * r->c->batch)) break;
         s = take_requests(r);
         if (s || r->requests == 0) break;
         s = advance_epoch(r);
-        if (!s)
+        if (!s && r->batch % 3 == 2) s = runner_between(r, r->c->between);
+        if (!s && !failed(r))
             s = mix ? mix_step(r) : mixed ? mixed_step(r) : op < HD_OP_COUNT_ ? op_step(r, op) : serve_step(r, pick);
     }
     free(pick);

@@ -27,7 +27,7 @@ typedef struct runner {
     judge_arrays arrays;
     judge_map seen; /* keys of a batch that promises distinct ones ...    */
     bool starved;   /* ... and had no memory for them all                 */
-    /* (3, c->batch) the items of a batch in the order of their tickets; the tickets' numbers; how many had taken
+    /* (3, arrays.most) the items of a batch in the order of their tickets; the tickets' numbers; how many had taken
      * effect when each began. NULL: item order */
     uint64_t *order;
     uint64_t time_ns;  /* HD_CLOCK_DEVICE: what the clock says  */
@@ -39,6 +39,8 @@ typedef struct runner {
     bool mixes;                /* the design has mixed batches                       */
     bool resizes;              /* it grows and shrinks where it is                   */
     bool moves;                /* it has a limit of device memory that can change    */
+    bool in_order;             /* the reference runs the batches                     */
+    bool filling;              /* these are not yet the case's batches               */
     uint64_t batch;            /* number of the batch, from 0                        */
     uint64_t start_buckets;
     hd_info shape;                      /* of the table as it was opened                      */
@@ -63,7 +65,10 @@ uint64_t runner_number(runner *r);
 /* Records an objection of judge `by` (HD_RUN_...). False: there is none, or the judge does not count. */
 bool runner_wrong(runner *r, uint32_t by, const char *what, const char *sentence);
 
-/* mix.c: one batch of something. */
+/* mix.c: one batch of something; what is done to the table between batches; the arguments of the batch's predicate. */
 hd_status mix_step(runner *r);
+uint64_t runner_near(const runner *r); /* the table's limit of device memory; 0: there is none */
+hd_status runner_between(runner *r, hd_case_between what);
+void runner_predicate(runner *r, hd_batch *b, const hd_info *info);
 
 #endif

@@ -77,7 +77,7 @@ printf '%s\n' "${c[@]}" | xargs grep -nE 'HD_OP_[A-Z_]*[A-Z] *(<=?|>=?)([^<>=]|$
 
 # Code of one design is in its folder, or in a file with its name. Elsewhere only these name a design: registries, the
 # default design, and two programs for certain designs.
-named='^(lib/designs\.inc|judge/designs\.inc|bench/device/goals\.[ch]|base/param\.c:[0-9]+:.*"design", .*\.text = "hkv"|judge/device/soak\.cu):?'
+named='^(lib/designs\.inc|judge/(designs|space)\.inc|bench/device/goals\.[ch]|base/param\.c:[0-9]+:.*"design", .*\.text = "hkv"|judge/device/soak\.cu):?'
 printf '%s\n' "${c[@]}" | grep -E '^(base|simt|concurrency|policies|predicates|hashes|lib|workload|judge|bench|tools)/' | grep -vE 'hkv|hive|ovs' |
   xargs grep -nE '"(hkv|hive|ovs)"|\b(hkv|hive|ovs)_[a-z]+\w*|\w+_(hkv|hive|ovs)\b' /dev/null |
   grep -vE ':[0-9]+: *\*|:[0-9]+:.*# *include|:[0-9]+:.*/\*[^"]*"(hkv|hive|ovs)"' | grep -vE "$named" | none "no generic file names a design"

@@ -13,48 +13,65 @@
 #include "base/parse.h"
 #include "policies/expression.h"
 
-typedef enum field_form { TEXT, WHOLE32, WHOLE64, YES_NO, NAMED } field_form;
-
-typedef struct field {
-    const char *name;
-    field_form form;
-    size_t at, bytes;      /* in hd_case            */
-    uint64_t least, most;  /* of a number           */
-    int names;             /* hd_kind, of a TEXT that is a registry's; else -1 */
-    const char *const *of; /* of a NAMED: its names, by number, and NULL */
-} field;
+typedef hd_case_field field;
 
 static const char *const clocks[] = { "logical", "device", NULL };
+static const char *const betweens[] = { "nothing", "grow", "shrink", "load", "reshape", "reopen", "near", NULL };
+static const char *const elems[] = {
+    "drawn", "f32", "f16", "bf16", "i32", "i64", "u64", "f64", "i8", "u8", "i16", NULL
+};
+_Static_assert(sizeof elems / sizeof *elems == HD_ELEM_COUNT + 2, "a name for each hd_elem");
+static const char *const outputs[] = { "all", "none", "some", NULL };
 static const char *const layouts[] = { "usual", "planes", "pairs", "words", "masks", "sorted", NULL };
 
 #define AT(member) offsetof(hd_case, member), sizeof((hd_case *)0)->member
 
 static const field fields[] = {
-    { "policy", TEXT, AT(policy), 0, 0, HD_POLICIES, NULL },
-    { "backend", TEXT, AT(backend), 0, 0, HD_BACKENDS, NULL },
-    { "lock", TEXT, AT(lock), 0, 0, HD_LOCKS, NULL },
-    { "buckets", WHOLE64, AT(buckets), 0, 1ull << 40, -1, NULL },
-    { "capacity", WHOLE64, AT(capacity), 1, 1ull << 48, -1, NULL },
-    { "slots", WHOLE32, AT(slots), HD_SLOTS_MIN, HD_SLOTS_MAX, -1, NULL },
-    { "value", WHOLE32, AT(value_bytes), 0, HD_VALUE_BYTES_MAX, -1, NULL },
-    { "layout", NAMED, AT(layout), 0, 0, -1, layouts },
-    { "table_seed", WHOLE64, AT(table_seed), 0, UINT64_MAX, -1, NULL },
-    { "clock", NAMED, AT(table.clock), 0, 0, -1, clocks },
-    { "threads", WHOLE32, AT(threads), 0, 4096, -1, NULL },
-    { "batch", WHOLE64, AT(batch), 1, 1ull << 32, -1, NULL }, /* NxM: also batches */
-    { "keys", TEXT, AT(keys), 0, 0, -1, NULL },
-    { "distinct", YES_NO, AT(distinct), 0, 1, -1, NULL },
-    { "epoch_every", WHOLE32, AT(epoch_every), 0, UINT32_MAX, -1, NULL },
-    { "reserved", WHOLE32, AT(reserved_ppm), 0, 1000000, -1, NULL },
-    { "duplicate", WHOLE32, AT(duplicate_ppm), 0, 1000000, -1, NULL },
-    { "extreme", WHOLE32, AT(extreme_ppm), 0, 1000000, -1, NULL },
-    { "raw", WHOLE32, AT(raw_ppm), 0, 1000000, -1, NULL },
-    { "seed", WHOLE64, AT(seed), 0, UINT64_MAX, -1, NULL },
-    { "small", YES_NO, AT(small), 0, 1, -1, NULL },
-    { "judge", YES_NO, AT(judge), 0, 1, -1, NULL },
+    { "policy", HD_CASE_TEXT, AT(policy), 0, 0, HD_POLICIES, NULL },
+    { "backend", HD_CASE_TEXT, AT(backend), 0, 0, HD_BACKENDS, NULL },
+    { "lock", HD_CASE_TEXT, AT(lock), 0, 0, HD_LOCKS, NULL },
+    { "buckets", HD_CASE_U64, AT(buckets), 0, 1ull << 40, -1, NULL },
+    { "capacity", HD_CASE_U64, AT(capacity), 1, 1ull << 48, -1, NULL },
+    { "slots", HD_CASE_U32, AT(slots), HD_SLOTS_MIN, HD_SLOTS_MAX, -1, NULL },
+    { "value", HD_CASE_U32, AT(value_bytes), 0, HD_VALUE_BYTES_MAX, -1, NULL },
+    { "layout", HD_CASE_NAMED, AT(layout), 0, 0, -1, layouts },
+    { "table_seed", HD_CASE_U64, AT(table_seed), 0, UINT64_MAX, -1, NULL },
+    { "clock", HD_CASE_NAMED, AT(table.clock), 0, 0, -1, clocks },
+    { "threads", HD_CASE_U32, AT(threads), 0, 4096, -1, NULL },
+    { "batch", HD_CASE_U64, AT(batch), 1, 1ull << 32, -1, NULL }, /* NxM: also batches */
+    { "keys", HD_CASE_TEXT, AT(keys), 0, 0, -1, NULL },
+    { "distinct", HD_CASE_BOOL, AT(distinct), 0, 1, -1, NULL },
+    { "epoch_every", HD_CASE_U32, AT(epoch_every), 0, UINT32_MAX, -1, NULL },
+    { "reserved", HD_CASE_U32, AT(reserved_ppm), 0, 1000000, -1, NULL },
+    { "duplicate", HD_CASE_U32, AT(duplicate_ppm), 0, 1000000, -1, NULL },
+    { "extreme", HD_CASE_U32, AT(extreme_ppm), 0, 1000000, -1, NULL },
+    { "raw", HD_CASE_U32, AT(raw_ppm), 0, 1000000, -1, NULL },
+    { "seed", HD_CASE_U64, AT(seed), 0, UINT64_MAX, -1, NULL },
+    { "small", HD_CASE_BOOL, AT(small), 0, 1, -1, NULL },
+    { "judge", HD_CASE_BOOL, AT(judge), 0, 1, -1, NULL },
+    { "between", HD_CASE_NAMED, AT(between), 0, 0, -1, betweens },
+    { "outputs", HD_CASE_NAMED, AT(outputs), 0, 0, -1, outputs },
+    { "fill", HD_CASE_U32, AT(fill), 0, 100, -1, NULL },
+    { "sorted", HD_CASE_BOOL, AT(sorted), 0, 1, -1, NULL },
+    { "limit", HD_CASE_U32, AT(limit), 0, 1u << 20, -1, NULL },
+    { "skew", HD_CASE_U32, AT(skew), 0, 15, -1, NULL },
+    { "holder", HD_CASE_U64, AT(holder), 0, UINT64_MAX, -1, NULL },
+    { "predicate", HD_CASE_TEXT, AT(predicate), 0, 0, HD_PREDICATES, NULL },
+    { "elem", HD_CASE_NAMED, AT(elem), 0, 0, -1, elems },
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 _Static_assert(FIELDS <= 64, "one bit each");
+
+const hd_case_field *hd_case_field_at(size_t i) { return i < FIELDS ? &fields[i] : NULL; }
+
+static const char *const others[] = { "mix", "mixed", "serve" };
+enum { OTHERS = sizeof others / sizeof *others };
+
+const char *hd_case_op_at(size_t i)
+{
+    if (i < HD_OP_COUNT_) return hd_op_name((hd_op)i);
+    return i < HD_OP_COUNT_ + OTHERS ? others[i - HD_OP_COUNT_] : NULL;
+}
 
 static const uint64_t batches_most = 1ull << 40;
 
@@ -68,6 +85,7 @@ hd_case hd_case_default(void)
     strcpy(c.kernel, "ref");
     strcpy(c.policy, "lru");
     strcpy(c.lock, "ordered");
+    strcpy(c.predicate, "all");
     strcpy(c.keys, "zipf:0.99,1Mi");
     c.capacity = 1 << 16;
     c.slots = 128;
@@ -152,9 +170,9 @@ static hd_status take_number_of(const field *f, const char *text, void *to)
 {
     char nearest[HD_NEAREST_TEXT];
     hd_nearest near = { text, NULL, 0 };
-    for (int i = 0; f->of[i]; i++) {
-        if (strcmp(text, f->of[i]) == 0) return memcpy(to, &i, sizeof i), HD_OK; /* enumerations are ints */
-        hd_nearest_try(&near, f->of[i]);
+    for (int i = 0; f->values[i]; i++) {
+        if (strcmp(text, f->values[i]) == 0) return memcpy(to, &i, sizeof i), HD_OK; /* enumerations are ints */
+        hd_nearest_try(&near, f->values[i]);
     }
     return hd_fail(HD_EINVAL, "%s: there is no '%.60s'%s", f->name, text, hd_nearest_text(&near, "", nearest));
 }
@@ -184,13 +202,14 @@ static hd_status take_field(const field *f, const char *text, hd_case *c)
     char *to = (char *)c + f->at;
     uint64_t v;
     if (strcmp(f->name, "batch") == 0) return take_batch(text, c);
-    if (f->form == TEXT) return f->names < 0 ? take_text(f->name, text, to, f->bytes) : take_registered(f, text, to);
-    if (f->form == NAMED) return take_number_of(f, text, to);
+    if (f->form == HD_CASE_TEXT)
+        return f->names < 0 ? take_text(f->name, text, to, f->bytes) : take_registered(f, text, to);
+    if (f->form == HD_CASE_NAMED) return take_number_of(f, text, to);
     hd_status s = hd_parse_u64(f->name, text, f->least, f->most, &v);
     if (s) return s;
-    if (f->form == YES_NO) *(bool *)to = v != 0;
-    if (f->form == WHOLE32) *(uint32_t *)(void *)to = (uint32_t)v;
-    if (f->form == WHOLE64) *(uint64_t *)(void *)to = v;
+    if (f->form == HD_CASE_BOOL) *(bool *)to = v != 0;
+    if (f->form == HD_CASE_U32) *(uint32_t *)(void *)to = (uint32_t)v;
+    if (f->form == HD_CASE_U64) *(uint64_t *)(void *)to = v;
     return HD_OK;
 }
 
@@ -221,7 +240,6 @@ hd_status hd_case_set(hd_case *c, const char *name, const char *value)
     char nearest[HD_NEAREST_TEXT];
     hd_nearest near = { name, NULL, 0 };
     for (size_t i = 0; i < FIELDS; i++) {
-        hd_nearest_try(&near, fields[i].name);
         if (strcmp(name, fields[i].name) != 0) continue;
         hd_status s = take_field(&fields[i], value, c);
         if (!s) c->set |= 1ull << i;
@@ -230,6 +248,7 @@ hd_status hd_case_set(hd_case *c, const char *name, const char *value)
     const hd_params *of;
     const hd_param *p = hd_param_named(name, c->design, &of);
     if (p && of->design) return set_param(c, of, p, value);
+    for (size_t i = 0; i < FIELDS; i++) hd_nearest_try(&near, fields[i].name);
     for (size_t i = 1; (of = hd_params_at(i)); i++)
         for (size_t k = 0; k < of->count; k++) hd_nearest_try(&near, of->row[k].name);
     return hd_fail(HD_EINVAL, "case: there is no '%.60s='%s", name, hd_nearest_text(&near, "", nearest));
@@ -255,10 +274,8 @@ static hd_status take_op(const char *text, hd_case *c)
 {
     char nearest[HD_NEAREST_TEXT];
     hd_nearest near = { text, NULL, 0 };
-    static const char *const others[] = { "mix", "mixed", "serve" };
-    enum { OTHERS = sizeof others / sizeof *others };
-    for (int i = 0; i < HD_OP_COUNT_ + OTHERS; i++) {
-        const char *name = i < HD_OP_COUNT_ ? hd_op_name((hd_op)i) : others[i - HD_OP_COUNT_];
+    const char *name;
+    for (size_t i = 0; (name = hd_case_op_at(i)); i++) {
         if (strcmp(text, name) == 0) return take_text("op", text, c->op, sizeof c->op);
         hd_nearest_try(&near, name);
     }
@@ -352,13 +369,13 @@ static void put_field(printing *p, const field *f, const hd_case *c, const hd_ca
         if (c->batch != usual->batch || c->batches != usual->batches) put(p, f->name, pair);
         return;
     }
-    if (f->form == TEXT ? strcmp(at, as_usual) == 0 : memcmp(at, as_usual, f->bytes) == 0) return;
+    if (f->form == HD_CASE_TEXT ? strcmp(at, as_usual) == 0 : memcmp(at, as_usual, f->bytes) == 0) return;
     switch (f->form) { /* GCOVR_EXCL_BR_LINE: every form has its case */
-    case TEXT: put(p, f->name, at); break;
-    case NAMED: put(p, f->name, f->of[*(const int *)(const void *)at]); break;
-    case YES_NO: put_whole(p, f->name, *(const bool *)at); break;
-    case WHOLE32: put_whole(p, f->name, *(const uint32_t *)(const void *)at); break;
-    case WHOLE64: put_whole(p, f->name, *(const uint64_t *)(const void *)at); break;
+    case HD_CASE_TEXT: put(p, f->name, at); break;
+    case HD_CASE_NAMED: put(p, f->name, f->values[*(const int *)(const void *)at]); break;
+    case HD_CASE_BOOL: put_whole(p, f->name, *(const bool *)at); break;
+    case HD_CASE_U32: put_whole(p, f->name, *(const uint32_t *)(const void *)at); break;
+    case HD_CASE_U64: put_whole(p, f->name, *(const uint64_t *)(const void *)at); break;
     }
 }
 
@@ -391,4 +408,24 @@ size_t hd_case_print(const hd_case *c, char *text, size_t bytes)
         if (strcmp(fields[i].name, "value") == 0) put_params(&p, c, &usual);
     }
     return p.used;
+}
+
+/* ---- Comparing ------------------------------------------------------------------------------- */
+
+const char *hd_case_differs(const hd_case *a, const hd_case *b)
+{
+    const hd_params *s;
+    if (strcmp(a->design, b->design) != 0) return "design";
+    if (strcmp(a->op, b->op) != 0) return "op";
+    if (strcmp(a->kernel, b->kernel) != 0) return "kernel";
+    for (size_t i = 0; i < FIELDS; i++) {
+        const char *x = (const char *)a + fields[i].at, *y = (const char *)b + fields[i].at;
+        bool same = fields[i].form == HD_CASE_TEXT ? strcmp(x, y) == 0 : memcmp(x, y, fields[i].bytes) == 0;
+        if (!same || a->batches != b->batches) return same ? "batch" : fields[i].name;
+    }
+    for (size_t i = 1; (s = hd_params_at(i)); i++)
+        for (size_t k = 0; k < s->count; k++)
+            if (!hd_param_same(&s->row[k], hd_params_of(s, &a->table), hd_params_of(s, &b->table)))
+                return s->row[k].name;
+    return NULL;
 }
