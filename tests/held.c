@@ -113,6 +113,16 @@ CALL(grow) { return UNUSED, hd_grow(t, s->then.buckets * 2); }
 CALL(reserve) { return UNUSED, hd_reserve(t, s->then.capacity * 3); }
 CALL(shrink) { return UNUSED, hd_shrink(t, s->then.buckets); }
 
+/* By the logical clock; which time a device's says is not promised. */
+CALL(clock)
+{
+    uint64_t now = 0;
+    UNUSED;
+    hd_status status = hd_clock_sync(t, &now);
+    add(&s->got, now);
+    return status;
+}
+
 CALL(size)
 {
     uint64_t size = 0;
@@ -197,6 +207,7 @@ static const held_call calls[] = {
     TABLE_CALL(clock_set),
     TABLE_CALL(epoch_set),
     { "hd_counters_sync", call_counters, true, false, false, true, HD_OP_SIZE, HD_INSERTER, 0 },
+    { "hd_clock_sync", call_clock, true, false, false, true, HD_OP_SIZE, HD_INSERTER, 0 },
     { "hd_size_sync", call_size, true, false, false, true, HD_OP_SIZE, HD_INSERTER, 0 },
     { "hd_load_factor_sync", call_load_factor, true, false, false, true, HD_OP_SIZE, HD_INSERTER, 0 },
     TABLE_CALL(clear),
@@ -215,7 +226,7 @@ const held_call *held_call_at(size_t i) { return i < sizeof calls / sizeof *call
 
 const char held_functions[] =
     " hd_run hd_view_open hd_view_close hd_run_growing hd_table_info hd_clock_set hd_epoch_set "
-    "hd_counters_sync hd_size_sync hd_load_factor_sync hd_clear hd_for_each hd_check hd_grow "
+    "hd_counters_sync hd_clock_sync hd_size_sync hd_load_factor_sync hd_clear hd_for_each hd_check hd_grow "
     "hd_reserve hd_shrink hd_set_near hd_save hd_load hd_close ";
 
 /* ---- A call ---------------------------------------------------------------------------------- */
