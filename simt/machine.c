@@ -122,7 +122,7 @@ static bool block_begins(simt_machine *m, block *b)
     memset(b->written, BYTE_UNWRITTEN, m->shared_bytes);
     for (uint32_t i = 0; i < m->warps_per_block; i++) {
         warp *w = &b->warps[i];
-        w->alive = w->waiting = w->at_barrier = w->yielding = 0;
+        w->alive = w->waiting = w->at_barrier = w->yielding = w->has_begun = 0;
         for (uint32_t k = 0; k < WARP_LANES && i * WARP_LANES + k < of->threads; k++)
             lane_begins(m, w->member[k], b, i * WARP_LANES + k);
         schedule_ready(m, w, w->alive);

@@ -227,15 +227,20 @@ void simt_host_copy_wait(const char *site, uint32_t groups)
 
 /* ---- Tickets --------------------------------------------------------------------------------- */
 
+/* Lanes of a tile may start its item long after the first one did. That one has started no other item yet. */
 void simt_host_started(uint64_t item)
 {
     simt_machine *m = simt_current;
     if (m->config.quiet) return;
-    const uint64_t(*starts)[2] = (const uint64_t(*)[2])m->starts.p;
+    warp *w = m->now->warp;
+    uint32_t self = m->now->number % WARP_LANES;
+    bool first = true;
+    for (uint32_t k = 0; k < WARP_LANES; k++)
+        if (k != self && w->has_begun >> k & 1 && w->begun[k] == item) first = false;
+    w->begun[self] = item;
+    w->has_begun |= 1u << self;
     uint64_t start[2] = { item, m->tickets.n };
-    for (size_t i = m->starts.n; i && i + 64 > m->starts.n; i--)
-        if (starts[i - 1][0] == item) return; /* another lane of the item was first */
-    vec_push(m, &m->starts, start);
+    if (first) vec_push(m, &m->starts, start);
 }
 
 static uint64_t start_of(const simt_machine *m, uint64_t item)

@@ -95,6 +95,8 @@ typedef struct warp {
     gathering at[WARP_LANES];                       /* by the lowest lane of its mask */
     uint64_t given[WARP_LANES], result[WARP_LANES]; /* by lane, of its last collective */
     uint32_t arg[WARP_LANES];
+    uint64_t begun[WARP_LANES]; /* the item that each lane started last, if has_begun has its bit */
+    uint32_t has_begun;
 } warp;
 
 typedef struct shared_array {

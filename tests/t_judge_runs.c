@@ -212,6 +212,25 @@ static void every_judge_has_its_objection(void **state)
     }
 }
 
+/* Many items of few keys, of tiles whose lanes start an item far apart: an item that changes nothing may have read its
+ * key at any moment after its first lane began. */
+static void few_keys_and_tiles_that_come_late(void **state)
+{
+    (void)state;
+    for (int seed = 1; seed <= 3; seed++) {
+        char text[256];
+        hd_run_report r;
+        check(snprintf(text, sizeof text,
+                       "ovs.mixed.probe4 backend=host capacity=2000 segment=128 partition=range batch=2000x1 "
+                       "keys=uniform:40,first=0 judge=1 seed=%d",
+                       seed) < (int)sizeof text,
+              "too long");
+        hd_case c = case_of(text);
+        must(hd_case_run(&c, NULL, NULL, &r));
+        check(!r.wrong[0] && r.judged == 2000, "%s, %llu items judged", r.wrong, (ull)r.judged);
+    }
+}
+
 /* A clock that is wrong by the same amount before and after a batch passes: only the difference counts. */
 static void clocks_are_compared(void **state)
 {
@@ -431,6 +450,7 @@ static void new_policies_are_taken_at_their_word(void **state)
 }
 
 static const struct CMUnitTest runs[] = { unit(every_judge_has_its_objection),
+                                          unit(few_keys_and_tiles_that_come_late),
                                           unit(clocks_are_compared),
                                           unit(calls_that_fail_end_a_run),
                                           unit(a_run_ends_where_it_is_told),

@@ -477,6 +477,41 @@ static void tickets_without_a_start(void **unused)
           "%zu tickets, started at %llu and %llu", n, (ull)t[0].started, (ull)t[1].started);
 }
 
+enum { OTHER_ITEMS = 100 };
+
+/* Lanes 0 and 1 share item 0. Lane 1 starts it after lane 2 has run many others. */
+SIMT_KERNEL(k_late_lane, buffers, a)
+{
+    (void)a;
+    simt_tile t = simt_tile_of(32);
+    if (t.rank == 0) simt_started(0);
+    simt_sync_tile(t);
+    for (uint64_t i = 1; i <= OTHER_ITEMS && t.rank == 2; i++) {
+        simt_started(i);
+        simt_ticket(i, 1, 2, 3);
+    }
+    simt_sync_tile(t);
+    if (t.rank == 1) {
+        simt_started(0);
+        simt_ticket(0, 1, 2, 3);
+    }
+}
+
+static void an_item_starts_with_its_first_lane(void **unused)
+{
+    (void)unused;
+    simt_config c = simt_config_default();
+    size_t n;
+    check(run(k_late_lane, 1, 32, &c), "%s", simt_machine_finding(machine)->story);
+    const simt_ticket_record *t = simt_machine_tickets(machine, &n);
+    check(n == OTHER_ITEMS + 1, "%zu tickets", n);
+    for (size_t i = 0; i < n; i++) {
+        ull wanted = i < OTHER_ITEMS ? i : 0;
+        check(t[i].started == wanted, "ticket %zu: its item started at %llu instead of %llu", i, (ull)t[i].started,
+              wanted);
+    }
+}
+
 SIMT_KERNEL(k_before_another, buffers, a)
 {
     (void)a;
@@ -1009,6 +1044,7 @@ int main(void)
                                            unit(launches),
                                            unit(changes_at_once),
                                            unit(tickets_without_a_start),
+                                           unit(an_item_starts_with_its_first_lane),
                                            unit(tickets_in_front),
                                            unit(tickets_before_owners),
                                            unit(tickets_without_memory),
