@@ -505,6 +505,31 @@ static bool same_shape(const hd_design *d, const hd_info *a, const hd_info *b)
     return same;
 }
 
+static hd_status open_and_fill(filling *to, snapshot_file *f)
+{
+    hd_status status = to->design->open(to->design, to->info, to->seams, &to->state);
+    if (status) return status;
+    status = to->as_saved ? fill_as_saved(to, f) : fill(to, f);
+    if (status) to->design->close(to->state, to->seams);
+    return status;
+}
+
+/* A table that evicts nothing and does not grow in place takes all entries, too: a state that proves too small is given
+ * up for one of twice its buckets. */
+static hd_status open_larger_and_fill(filling *to, snapshot_file *f)
+{
+    hd_status status = HD_OK;
+    while (!status && to->info->places < f->h.size)
+        status = hd_larger_shape(to->design, 2 * to->info->buckets, to->info);
+    if (!status) status = open_and_fill(to, f);
+    while (!status && *to->dropped) {
+        to->design->close(to->state, to->seams);
+        status = hd_larger_shape(to->design, 2 * to->info->buckets, to->info);
+        if (!status) status = open_and_fill(to, f);
+    }
+    return status;
+}
+
 /* A new state with the file's entries, of its shape if that is the table's, or else of the table's. *info: what the
  * table is from now on. */
 static hd_status load_state(hd_table *t, snapshot_file *f, void **state, hd_info *info, uint64_t *dropped, bool *ahead)
@@ -519,10 +544,9 @@ static hd_status load_state(hd_table *t, snapshot_file *f, void **state, hd_info
         status = hd_snapshot_fits(d, &f->h, &t->info, &shape);
         if (status) return status;
     }
-    status = d->open(d, to.info, &t->seams, &to.state);
+    bool grows_anew = !to.as_saved && d->policy && !d->resize;
+    status = grows_anew ? open_larger_and_fill(&to, f) : open_and_fill(&to, f);
     if (status) return status;
-    status = to.as_saved ? fill_as_saved(&to, f) : fill(&to, f);
-    if (status) return d->close(to.state, &t->seams), status;
     if (to.as_saved && d->resize) *info = shape;
     *state = to.state;
     return HD_OK;

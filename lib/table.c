@@ -568,6 +568,20 @@ static hd_status grow_anew(hd_table *t, const hd_info *info)
     return HD_OK;
 }
 
+hd_status hd_larger_shape(const hd_design *d, uint64_t buckets, hd_info *info)
+{
+    if (buckets > (uint64_t)PTRDIFF_MAX / info->slots / (HD_METADATA_MOST + (uint64_t)info->value_bytes))
+        return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are more than can be addressed", buckets);
+    hd_config c = hd_config_default();
+    c.capacity = buckets * info->slots;
+    c.slots = info->slots;
+    c.value_bytes = info->value_bytes;
+    hd_params_of_info(d->params, info, &c);
+    hd_status status = d->shape(d, &c, info);
+    info->places = info->capacity;
+    return status;
+}
+
 /* Under the lock as inserter. */
 hd_status hd_table_grow(hd_table *t, uint64_t buckets)
 {
@@ -576,15 +590,7 @@ hd_status hd_table_grow(hd_table *t, uint64_t buckets)
     if (buckets == 0 || buckets % info.buckets)
         return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " is no multiple of the present %" PRIu64, buckets, info.buckets);
     if (buckets == info.buckets) return HD_OK;
-    if (buckets > (uint64_t)PTRDIFF_MAX / info.slots / (HD_METADATA_MOST + (uint64_t)info.value_bytes))
-        return hd_fail(HD_EINVAL, "buckets: %" PRIu64 " are more than can be addressed", buckets);
-    hd_config c = hd_config_default();
-    c.capacity = buckets * info.slots;
-    c.slots = info.slots;
-    c.value_bytes = info.value_bytes;
-    hd_params_of_info(t->design->params, &info, &c);
-    hd_status status = t->design->shape(t->design, &c, &info);
-    info.places = info.capacity;
+    hd_status status = hd_larger_shape(t->design, buckets, &info);
     if (status) return status;
     if (t->design->grow) {
         status = hd_late_tally(t);

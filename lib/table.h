@@ -52,6 +52,9 @@ hd_status hd_batch_check(const hd_table *t, const hd_batch *b, const hd_op_row *
 /* HD_EINVAL when hd_run would refuse b; what the table is at that time. Takes the lock. */
 hd_status hd_batch_accept(hd_table *t, const hd_batch *b, const hd_op_row *row, hd_info *info);
 
+/* Where a table grows into a new state: what *info becomes with so many buckets, a multiple of those that it has. */
+hd_status hd_larger_shape(const hd_design *d, uint64_t buckets, hd_info *info);
+
 /* hd_grow, for a caller that holds the lock as inserter. */
 hd_status hd_table_grow(hd_table *t, uint64_t buckets);
 

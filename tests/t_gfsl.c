@@ -158,23 +158,45 @@ static void pending(void **unused)
             if ((kind & KIND_POOLS) == (into & KIND_POOLS)) pending_of(kind, into);
 }
 
-/* A file of a list with one pool may have more entries than the same list with level pools can hold. */
+/* A file of a list with one pool may have more entries than the same list with level pools can hold: that one grows, as
+ * one with fewer or smaller chunks does. */
 static void others_files(void **unused)
 {
-    uint64_t n = 0, dropped = 0, size;
+    static const struct {
+        uint32_t slots;
+        uint64_t chunks;
+        int kind;
+    } into[] = { { 6, 12, KIND_POOLS }, { 6, 6, 0 }, { 14, 1, 0 }, { 14, 3, KIND_POOLS }, { 30, 100, 0 } };
     const char *path = test_path("gfsl");
     (void)unused;
-    hd_table *t = table_of(6, 12, 0), *again = table_of(6, 12, KIND_POOLS);
-    gfsl_view *v = view_in(t);
-    while (gfsl_place(v, n, 0) != WORD_NOWHERE || gfsl_press(v, n, 0) != WORD_NOWHERE) n++;
-    must(hd_save(t, path));
-    must(hd_load(again, path, &dropped));
-    must(hd_check(again));
-    must(hd_size_sync(again, &size));
-    check(dropped && dropped + size == n, "%llu of %llu keys were dropped, and %llu are there", (ull)dropped, (ull)n,
-          (ull)size);
-    hd_close(t);
-    hd_close(again);
+    for (int ascending = 0; ascending < 2; ascending++) {
+        uint64_t n = 0;
+        hd_table *t = table_of(6, 12, 0);
+        gfsl_view *v = view_in(t);
+        while (gfsl_place(v, n, 3 * n) != WORD_NOWHERE || (!ascending && gfsl_press(v, n, 3 * n) != WORD_NOWHERE)) n++;
+        must(hd_save(t, path));
+        hd_close(t);
+        for (size_t k = 0; k < sizeof into / sizeof *into; k++) {
+            uint64_t dropped = 1, size, buckets;
+            hd_table *again = table_of(into[k].slots, into[k].chunks, into[k].kind);
+            hd_info info;
+            must(hd_table_info(again, &info));
+            buckets = info.buckets;
+            test_case("%llu keys into slots %u, %llu chunks, kind %d", (ull)n, into[k].slots, (ull)into[k].chunks,
+                      into[k].kind);
+            must(hd_load(again, path, &dropped));
+            must(hd_check(again));
+            must(hd_size_sync(again, &size));
+            must(hd_table_info(again, &info));
+            check(dropped == 0 && size == n, "%llu were dropped, and %llu are there", (ull)dropped, (ull)size);
+            check(info.capacity >= n && info.buckets % buckets == 0, "%llu chunks", (ull)info.buckets);
+            for (uint64_t key = 0; key < n; key++) check(has(again, key), "key %llu is missing", (ull)key);
+            check(put(again, n) == HD_INSERTED || !hd_grow(again, 2 * info.buckets), "it has no further room: %s",
+                  hd_why());
+            must(hd_check(again));
+            hd_close(again);
+        }
+    }
 }
 
 /* A list without free chunks is pressed together, until every place of level 0 is used. */

@@ -1026,7 +1026,7 @@ class Tables(RuleBasedStateMachine):
             return
         now = entries_of(self.table)
         assert len(now) + dropped == len(saved) and now.items() <= saved.items()
-        assert not dropped or self.design in ("hkv", "gfsl")
+        assert not dropped or self.design == "hkv"
         self.entries, self.pins = now, {}
         self.table.check()
 
