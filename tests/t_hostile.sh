@@ -151,6 +151,8 @@ for signal in INT:130 TERM:143 HUP:129; do
   signalled "SIG$signal while a FIFO is opened" "$want" "$signal" asleep heddle sim fifo txt lru 128
 done
 
+signalled 'SIGQUIT under gen' 131 QUIT writing heddle gen zipf:0.9,1Mi --requests 100M -o made.oracleGeneral
+nothing 'SIGQUIT under gen leaves nothing'
 signalled 'SIGTERM while a pipe says nothing' 143 TERM asleep \
   bash -c 'exec heddle sim - txt lru,lfu 128 -t 2 < <(sleep 20)'
 signalled 'SIGTERM under sched' 143 TERM caught heddle sched hkv.find.tlpv1 --schedules 1000M

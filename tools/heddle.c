@@ -213,7 +213,7 @@ static void on_stop(int sig)
  * on ignoring it. */
 static void catch_signals(void)
 {
-    static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
     struct sigaction ours = { .sa_handler = on_stop }, before;
     sigemptyset(&ours.sa_mask);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
@@ -415,7 +415,7 @@ static void print_help(FILE *f)
           "Results go to standard output, progress and errors to standard error. Every verb that\n"
           "reports takes --json and --csv. Exit codes: 0 all is well; 1 a check failed or two things\n"
           "differ; 2 the command line; 3 the data; 4 memory, device, input or output; 77 skipped;\n"
-          "129, 130, 143 ended by SIGHUP, SIGINT (Ctrl-C) or SIGTERM.\n",
+          "129, 130, 131, 143 ended by SIGHUP, SIGINT (Ctrl-C), SIGQUIT or SIGTERM.\n",
           f);
 }
 

@@ -314,6 +314,7 @@ static void catch_all(void)
     signal(SIGINT, SIG_DFL);
     signal(SIGTERM, SIG_DFL);
     signal(SIGHUP, SIG_DFL);
+    signal(SIGQUIT, SIG_DFL);
     setrlimit(RLIMIT_CORE, &none);
     setitimer(ITIMER_PROF, &limit, NULL);
 }
