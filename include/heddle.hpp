@@ -213,6 +213,10 @@ template <class Value> class table_view
     {
         run_keyed(HD_OP_INSERT_OR_ASSIGN, keys, outcomes, scores, values);
     }
+    template <class V = Value, class = std::enable_if_t<std::is_void_v<V>>> void upsert(keys_in keys) /* of a set */
+    {
+        upsert(keys, values_in());
+    }
     /* Stores the scores as they are, whatever the policy: for entries of another table or of a file. */
     void import_entries(keys_in keys, values_in values, scores_in scores, outcomes_out outcomes = {})
     {

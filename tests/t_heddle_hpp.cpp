@@ -98,6 +98,10 @@ void sets()
     t.upsert(keys, {}, outcomes);
     ok(t.info().value_bytes == 0 && t.size() == 4 && t.contains(3), "a set has keys alone");
     ok(t.upsert(9, true) == HD_INSERTED && t.find(9).value_or(false) && !t.find(8), "one key of a set");
+    t.upsert(keys);
+    const std::uint64_t more[] = { 4, 8 };
+    t.upsert(more);
+    ok(t.size() == 6 && t.erase(8), "keys alone are inserted");
     std::uint64_t sum = 0;
     t.for_each([&](std::uint64_t key, std::uint64_t) { sum += key; });
     ok(sum == 19, "a visitor of a set");
