@@ -145,20 +145,24 @@ class _Recorder:
 
     def __init__(self, table):
         self.table, self.story, self.copy, self.recorded = table, Story(), None, None
+        self.outer = None  # the batches of a recorder around this one, of the same table
 
     def __enter__(self):
         if self.table.info["backend"] != "host":
             self.copy = _copy(self.table)
             self.table.__class__ = _mirrored(type(self.table), self.copy)
         self.recorded = self.table if self.copy is None else self.copy
-        self.recorded._record_steps(True)
+        self.outer = self.recorded._record_steps(True)
         return self.story
 
     def __exit__(self, *unused):
         if self.copy is not None:
             self.table.__class__ = type(self.table).__mro__[1]
         if not self.recorded.closed:
-            self.story.batches += self.recorded._record_steps(False) or []
+            batches = self.recorded._record_steps(False) or []
+            self.story.batches += batches
+            if self.outer is not None:
+                self.recorded._record_steps(self.outer + batches)
         if self.copy is not None:
             self.copy.close()
 

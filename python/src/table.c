@@ -511,13 +511,19 @@ static PyObject *table_repeat(PyObject *self, PyObject *repeats)
     return PyFloat_FromDouble(t->seconds);
 }
 
+/* on: whether steps are recorded from now on, or the list that they go on with. Returns the list that there was. */
 static PyObject *table_record_steps(PyObject *self, PyObject *on)
 {
     hp_table *t = (hp_table *)self;
-    int is = PyObject_IsTrue(on);
+    bool goes_on = PyList_Check(on);
+    int is = goes_on ? 1 : PyObject_IsTrue(on);
     if (is < 0 || hp_table_begin(t)) return NULL;
-    PyObject *steps = is ? NULL : Py_XNewRef(t->steps);
+    PyObject *steps = Py_XNewRef(t->steps);
     int failed = hp_steps_set(t, is);
+    if (!failed && goes_on) {
+        Py_DECREF(t->steps);
+        t->steps = Py_NewRef(on);
+    }
     watch(t);
     hp_table_end(t);
     if (failed) return Py_XDECREF(steps), NULL;

@@ -259,6 +259,20 @@ class Stories(unittest.TestCase):
         self.assertIn("takes effect", str(story))
         self.assertIn("<td", story._repr_html_())
 
+    def test_recorders_in_one_another(self):
+        for backend in ("host", "ref"):
+            with heddle.Table(capacity=16, slots=8, value="uint64", backend=backend) as t, heddle.explain(t) as outer:
+                t.insert([1, 2], [3, 4])
+                with heddle.explain(t) as inner:
+                    t.find([1])
+                    with heddle.explain(t) as nothing:
+                        pass
+                    t.erase([2])
+                t.find([2])
+            self.assertEqual([batch["op"] for batch in outer], ["insert_or_assign", "find", "erase", "find"], backend)
+            self.assertEqual([batch["op"] for batch in inner], ["find", "erase"], backend)
+            self.assertEqual(len(nothing), 0, backend)
+
     def test_another_table_is_recorded_by_a_copy(self):
         with heddle.Table(capacity=16, slots=8, value="uint64") as t:
             t.insert([1], [3])
