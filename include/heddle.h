@@ -734,7 +734,7 @@ HD_API hd_status hd_save(hd_table *table, const char *path);
  *     part of the shape: the table takes `buckets` and `base_buckets` of the file.
  *   - If the shapes differ, the table keeps its own, and the entries are inserted. hkv keeps those with the highest
  *     scores, whatever hd_admit says: no entry is dropped for one with a lower score. hive, ovs and sl grow first if
- *     the entries would take more than 4/5 of the slots; gfsl doubles its chunks until all have room. They drop nothing.
+ *     the entries would take more than 4/5 of the slots; gfsl doubles its chunks until all have room. None drops any.
  * If the call fails, the table is unchanged: the file is read into a new table, which takes the place of the old one
  * when all checksums are right. So memory for both is needed for a while. On "cuda" a file of the same shape goes into
  * the table in parts, as with hd_save. A file of another shape takes 8 MiB of host memory and the pinned memory that

@@ -147,9 +147,9 @@ int tool_fits(const char *what, uint64_t capacity, uint32_t value_bytes);
 const char *tool_nearest(const char *word, const char *const *names);
 const char *tool_nearest_after(const char *before, const char *word, const char *const *names);
 
-/* Whether a signal asked the command to stop: SIGINT (Ctrl-C), SIGQUIT, SIGTERM or SIGHUP. Long loops ask (progress_at does) and
- * return TOOL_STOPPED, which main turns into 128 and the signal's number; the second SIGINT or SIGTERM ends the process
- * without asking. */
+/* Whether a signal asked the command to stop: SIGINT (Ctrl-C), SIGQUIT, SIGTERM or SIGHUP. Long loops ask (progress_at
+ * does) and return TOOL_STOPPED, which main turns into 128 and the signal's number; the second signal, but SIGHUP, ends
+ * the process without asking. */
 bool tool_stopped(void);
 
 #endif
