@@ -24,7 +24,7 @@ static bool path_of(char path[HD_PATH_BYTES], bool make)
     int n = snprintf(path, HD_PATH_BYTES, "%s%s/heddle/puzzles.json", own ? state : home, own ? "" : "/.local/state");
     if (n >= HD_PATH_BYTES) return false;
     /* the folder of a user is not made */
-    return !make || save_folders(path, own || home[1] == 0 ? 1 : strlen(home));
+    return !make || save_folders(path, own || home[1] == 0 ? 1 : strlen(home) + 1);
 }
 
 /* All that is known, as an object: the caller's. It is of this version, or new. */
