@@ -807,7 +807,8 @@ static bool wrong_segments(const hd_config *c, bool ordered, uint32_t segment)
     bool power = segment >= 128 && segment <= 1u << 30 && (segment & (segment - 1)) == 0;
     bool pairs = c->value_bytes == 8, valued = c->value_bytes == 4 || pairs;
     uint64_t fit = segment / (c->value_bytes == 8 ? 16 : 8);
-    bool slotted = ordered ? c->slots >= 8 && (c->slots & (c->slots - 1)) == 0 && c->slots <= fit && c->slots <= 4096
+    uint32_t slots = ordered && c->slots == 16 && fit == 8 ? 8 : c->slots; /* the usual ones become 8 */
+    bool slotted = ordered ? slots >= 8 && (slots & (slots - 1)) == 0 && slots <= fit && slots <= 4096
                            : c->slots == 16 || (pairs && c->slots == 8);
     bool copies = !ordered && c->ovs.copy_bytes != 0;
     if (!ordered && pairs && (c->ovs.guide != HD_GUIDE_NONE || c->ovs.partition != HD_PARTITION_HASH)) return true;

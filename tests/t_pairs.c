@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/op.h"
 #include "judge/cover.h"
 #include "judge/run.h"
 #include "tests/testing.h"
@@ -81,17 +82,30 @@ static void pairs_are_truthful(void **state)
     space_close(s);
 }
 
-/* Every triple of what decides about a table, its kernel and its load, under all operations. */
+/* Every triple of what decides about a table, its kernel and its load, under one word for operations, in large batches:
+ * what few items do seldom, many do. */
+static void run_structures(const space *s, const char *op)
+{
+    char of[128];
+    cover c;
+    space_domain d = space_all(s);
+    space_fix(s, &d, "op", op);
+    space_fix(s, &d, "batch", "200x*");
+    must(cover_open(s, &d, space_structure(s), 3, 2, &c));
+    if (!c.rows) return cover_close(&c); /* the design has no such operation */
+    snprintf(of, sizeof of, "triples of what tables are, under %s,", op);
+    run_rows(&c, of);
+    cover_close(&c);
+}
+
+/* Under all operations; and alone those that give several rows per item, which are few items among all of them. */
 static void structures_are_truthful(void **state)
 {
     space *s;
-    cover c;
     must(space_open((const char *)*state, backends(), &s));
-    space_domain mix = space_all(s);
-    space_fix(s, &mix, "op", "mix");
-    must(cover_open(s, &mix, space_structure(s), 3, 2, &c));
-    run_rows(&c, "triples of what tables are");
-    cover_close(&c);
+    run_structures(s, "mix");
+    for (int op = 0; op < HD_OP_COUNT_; op++)
+        if (hd_op_does((hd_op)op, HD_GIVES_ROWS)) run_structures(s, hd_op_name((hd_op)op));
     space_close(s);
 }
 
