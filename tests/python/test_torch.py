@@ -1306,6 +1306,34 @@ class Faults(unittest.TestCase):
             self.assertTrue(gathered.data_ptr() % 16 == 0 and torch.equal(gathered, gradient))
             e.zero_grad()
 
+    def test_gradients_go_with_a_copy(self):
+        """zero_grad() of a parent reaches them there, before and after, and so does what scales them."""
+
+        def zeroed(e):
+            torch.nn.Sequential(e).zero_grad()
+
+        ids, copies = torch.arange(3), {"deepcopy": copy.deepcopy, "pickle": lambda e: pickle.loads(pickle.dumps(e)),
+                                        "half": lambda e: e.half(), "double": lambda e: e.double()}  # fmt: skip
+        for name, made in copies.items():
+            for before, after, moves in ((None, None, 2.0), (zeroed, None, 0.0), (None, zeroed, 0.0),
+                                         (lambda e: e._anchor.grad.mul_(0.3), None, None)):  # fmt: skip
+                with self.subTest(name, before=before, after=after):
+                    e = ht.Embedding(100, 4, optimizer=ht.SGD(1.0))
+                    for _ in range(2):
+                        e(ids).sum().backward()
+                    if before:
+                        before(e)
+                    e = made(e)
+                    if after:
+                        after(e)
+                    rows = rows_of(e, ids)
+                    if moves is None:
+                        self.assertRaisesRegex(heddle.Error, "multiplied", e.step)
+                        continue
+                    self.assertEqual(len(e.gradients), moves)
+                    e.step()
+                    torch.testing.assert_close(rows_of(e, ids), rows - moves)
+
     def test_inference_mode_breaks_no_training(self):
         for use in (lambda e: e(torch.arange(3)), lambda e: e.prefetch(torch.arange(3)), lambda e: e.to("cpu"),
                     lambda e: e.look_up(torch.arange(3)), lambda e: e.unplaced()):  # fmt: skip

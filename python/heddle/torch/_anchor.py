@@ -79,13 +79,26 @@ class Anchored:
         self._anchor.requires_grad_(True).register_post_accumulate_grad_hook(arrived)
         self._anchor.requires_grad_(wanted)
 
-    def _keep_anchor(self):
-        """In a new module, and after it has moved, or got another type of weights, which its rows have not."""
+    def _keep_anchor(self, gradient=None):
+        """In a new module, and after it has moved, or got another type of weights, which its rows have not. gradient:
+        what _gradient_of_anchor gave before."""
         with torch.no_grad():
             self._anchor.data = torch.full((1,), self._seen.value, device=self._anchor.device)
         if self._anchor.grad is not None and self._anchor.grad.dtype != torch.float32:
-            self._anchor.grad, self._seen.arrived = None, 0
+            self._go_on_with(gradient)
         self._seen.written = self._anchor._version
+
+    def _gradient_of_anchor(self):
+        gradient = self._anchor.grad
+        return None if gradient is None else gradient.detach().clone()
+
+    def _go_on_with(self, gradient):
+        """Gives the anchor the gradient that it had. PyTorch copies none with a parameter. It counts as written by
+        other code, so the next step looks whether it was scaled."""
+        if gradient is not None:
+            with torch.inference_mode(False), torch.no_grad():
+                self._anchor.grad = torch.zeros_like(self._anchor).add_(gradient.to(self._anchor.device))
+            self._seen.arrived = 1
 
     def _learns(self):
         """Whether lookups are those of training."""

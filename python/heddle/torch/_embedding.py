@@ -351,9 +351,10 @@ class _TableModule(Anchored, Evictions, Stored, torch.nn.Module):
         self._side, self._fast_known, self._last = None, None, None
 
     def _apply(self, fn, recurse=True):
+        gradient = self._gradient_of_anchor()
         super()._apply(fn, recurse)
         with torch.no_grad():
-            self._keep_anchor()
+            self._keep_anchor(gradient)
         self._move()
         return self
 
@@ -364,7 +365,8 @@ class _TableModule(Anchored, Evictions, Stored, torch.nn.Module):
         with self._whole():  # so the table, which goes as a snapshot, is of the same moment
             kept = {name: value for name, value in state.items() if name not in own}
             table = self._table and self._table.__reduce__()
-            return {**kept, "_table": table, "_steps": self.steps, "_pending": list(self.gradients)}
+            return {**kept, "_table": table, "_steps": self.steps, "_pending": list(self.gradients),
+                    "_gradient": self._gradient_of_anchor()}  # fmt: skip
 
     def __setstate__(self, state):
         if isinstance(state["_table"], tuple):
@@ -372,9 +374,11 @@ class _TableModule(Anchored, Evictions, Stored, torch.nn.Module):
             table = opens(*arguments)
             vars(table).update(own)
             state = {**state, "_table": table}
-        super().__setstate__(state)
+        gradient = state.get("_gradient")
+        super().__setstate__({name: value for name, value in state.items() if name != "_gradient"})
         with _normal_tensors():
             self._start()
+            self._go_on_with(gradient)
 
     def __len__(self):
         """The number of ids that have a row."""
@@ -626,6 +630,8 @@ class _TableModule(Anchored, Evictions, Stored, torch.nn.Module):
         They may be changed in place, for example to clip them.
         """
         with _Turn(self):
+            if self._was_zeroed():
+                self._forget()
             self._pending = [p if isinstance(p, tuple) else (p.groups.keys(), self._fast().sums(p.groups, p.gradient))
                              for p in self._pending]  # fmt: skip
             return self._pending

@@ -95,7 +95,7 @@ class Stored:
     def mark(self):
         """A moment for `changed_since`. Gradients must have been applied: call it after `step`."""
         with self._whole():
-            if self._pending:
+            if self.gradients:
                 raise Error("mark: there are gradients that were not applied; call step() first")
             if self.policy.startswith("epoch_") and self.policy != "epoch_fifo":
                 self.epoch += 1
