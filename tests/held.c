@@ -684,8 +684,16 @@ const char *held_named(const held_pair *p, const held_how *h)
     return text;
 }
 
+static void begin(const held_place *place, const held_variant *v, const char *what)
+{
+    char text[400];
+    snprintf(text, sizeof text, "%s: %s", v->name, what);
+    if (place->begin) place->begin(place->self, text);
+}
+
 void held_files(const held_place *place, const held_variant *v)
 {
+    begin(place, v, "files");
     write_file(place, v, "lru");
     write_file(place, v, "lfu");
 }
@@ -699,6 +707,7 @@ static void find_supported(const held_place *place, const held_variant *v, bool 
     for (size_t i = 0; held_call_at(i); i++) {
         const held_pair p = { v, "ordered", "lru", { held_call_at(i), NULL }, { HELD_DEVICE, HELD_DEVICE } };
         held_side s = side_of(place, &p, &h, 0);
+        begin(place, v, held_call_at(i)->name);
         hd_table *t = open_table(place, v, p.lock, p.policy);
         side_begin(&s, t);
         side_call(&s, t);
@@ -734,6 +743,7 @@ static void try_pair(const held_place *place, const held_pair *p, uint64_t ways,
             n->callers++;
             continue;
         }
+        if (place->begin) place->begin(place->self, held_named(p, &h));
         bool right = held_right(place, p, &h, &w, &got);
         if (place->tried) place->tried(place->self, p, &h, right);
         n->runs++;

@@ -59,6 +59,7 @@ typedef struct held_place {
     void (*hold)(void *self, const held_side *first, const held_how *h);
     void (*release)(void *self, const held_side *first, const held_side *second, const held_how *h);
     void (*tried)(void *self, const held_pair *p, const held_how *h, bool same); /* NULL: nothing */
+    void (*begin)(void *self, const char *what); /* before each step, what it is, in words; NULL: nothing */
     const hd_seams *seams;
     const char *folder; /* for files */
     void *stream[2];

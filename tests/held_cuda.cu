@@ -5,9 +5,11 @@
  *
  *   held_cuda [SECONDS [SHARE [WAYS]]]
  *
- * SECONDS 0: without a limit. Each variant of a table tries one pair in SHARE, in WAYS ways; 0: in all.
+ * SECONDS 0: without a limit. Each variant of a table tries one pair in SHARE, in WAYS ways; 0: in all. A step that
+ * takes 20 s ends the program, which names it.
  */
 #include <cstdio>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -34,6 +36,25 @@ __global__ void wait_for(volatile int *may_go, long long most_ns)
     do {
         asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     } while (!*may_go && now - begin < most_ns);
+}
+
+enum { STEP_SECONDS = 20 };
+static char step[500]; /* what is said of the one under way if it takes too long */
+static size_t step_length;
+
+/* Only calls that a signal handler may make. */
+static void too_long(int)
+{
+    ssize_t written = write(STDOUT_FILENO, step, step_length);
+    _exit(written > 0 ? 1 : 2);
+}
+
+static void place_begin(void *, const char *what)
+{
+    alarm(0);
+    step_length = (size_t)snprintf(step, sizeof step, "not ok - no end after %d s: %s\n", STEP_SECONDS, what);
+    if (step_length >= sizeof step) step_length = sizeof step - 1;
+    alarm(STEP_SECONDS);
 }
 
 static void finish(void *) { ASK(cudaDeviceSynchronize()); }
@@ -95,6 +116,10 @@ int main(int argc, char **argv)
     char folder[] = "/tmp/held-XXXXXX";
     size_t variants = 0;
     int devices = 0;
+    /* A kernel's first use loads it, which may wait for all that run, and those of group3 wait for others. */
+    setenv("CUDA_MODULE_LOADING", "EAGER", 1);
+    setvbuf(stdout, nullptr, _IOLBF, 0);
+    signal(SIGALRM, too_long);
     if (cudaGetDeviceCount(&devices) != cudaSuccess || !devices) return puts("1..0 # SKIP no GPU"), 77;
     void *flag;
     if (cudaHostAlloc(&flag, sizeof(int), cudaHostAllocMapped) != cudaSuccess) return 1;
@@ -103,12 +128,11 @@ int main(int argc, char **argv)
     for (cudaStream_t &s : stream)
         if (cudaStreamCreateWithFlags(&s, cudaStreamNonBlocking) != cudaSuccess) return 1;
     if (cudaStreamCreateWithFlags(&extra, cudaStreamNonBlocking) != cudaSuccess) return 1;
-    held_place place = { nullptr,    place_open,    place_close,
-                         place_take, place_give,    copy,
-                         copy,       finish,        place_put,
-                         place_hold, place_release, nullptr,
-                         nullptr,    folder,        { stream[0], stream[1] },
-                         1,          false,         true };
+    held_place place = { nullptr,     place_open, place_close,   place_take,
+                         place_give,  copy,       copy,          finish,
+                         place_put,   place_hold, place_release, nullptr,
+                         place_begin, nullptr,    folder,        { stream[0], stream[1] },
+                         1,           false,      true };
     held_tally *n = (held_tally *)calloc(1, sizeof *n);
     while (held_variant_at(variants)) variants++;
     time_t begin = time(nullptr);
@@ -116,7 +140,6 @@ int main(int argc, char **argv)
         double left = seconds > 0 ? (seconds - (double)(time(nullptr) - begin)) / (double)(variants - v) : 0;
         held_try(&place, v, share, ways, seconds > 0 && left < 1 ? 1 : left, n);
         printf("# %s: %s, %d s\n", held_variant_at(v)->name, held_told(n), (int)(time(nullptr) - begin));
-        fflush(stdout);
     }
     printf("%s - %s\n", n->differ ? "not ok" : "ok", held_told(n));
     return n->differ != 0;

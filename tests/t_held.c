@@ -211,10 +211,11 @@ static void place_tried(void *self, const held_pair *p, const held_how *h, bool 
     f->sites = 0;
 }
 
-static held_place place = { &device.fake,  place_open,  place_close,  place_take, place_give,
-                            place_write,   place_read,  place_finish, place_put,  place_hold,
-                            place_release, place_tried, &seams,       NULL,       { &streams[0], &streams[1] },
-                            HELD_ORDERS,   true,        false };
+static held_place place = { &device.fake, place_open,  place_close,   place_take,
+                            place_give,   place_write, place_read,    place_finish,
+                            place_put,    place_hold,  place_release, place_tried,
+                            NULL,         &seams,      NULL,          { &streams[0], &streams[1] },
+                            HELD_ORDERS,  true,        false };
 
 /* ---- All pairs ------------------------------------------------------------------------------- */
 

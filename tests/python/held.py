@@ -9,6 +9,7 @@ results are those of the same calls without delay. Without a GPU nothing is held
 """
 
 import copy
+import faulthandler
 import fnmatch
 import functools
 import io
@@ -30,6 +31,7 @@ from heddle import _core
 GPU = torch.cuda.is_available()
 DEVICE = "cuda" if GPU else "cpu"
 HOLD_MS = 50
+STEP_SECONDS = 60  # a step that takes longer ends the program, which prints where
 N, KEYS, DIM = 48, 160, 8
 
 
@@ -51,19 +53,27 @@ def ops():
     return torch.tensor([int(some[i % 4]) for i in range(N)], dtype=torch.uint8, device=DEVICE)
 
 
+def in_order(state):
+    """A module's state has its entries in the order of slots, which two equal tables need not have."""
+    if "key" not in state or "weight" not in state:
+        return state
+    order = state["key"].argsort()
+    return {k: v[order] if isinstance(v, torch.Tensor) and len(v) == len(order) else v for k, v in state.items()}
+
+
 def plain(x):
     """What a call gave, as numbers on this machine."""
     if isinstance(x, torch.Tensor):
         return x.detach().to("cpu", copy=True)
     if isinstance(x, dict):
-        return {k: plain(v) for k, v in x.items()}
-    if isinstance(x, (list, tuple)):
-        return [plain(v) for v in x]
+        return in_order({k: plain(v) for k, v in x.items()})
     if isinstance(x, heddle.Result):
         return [plain(getattr(x, name, None)) for name in ("outcome", "found", "value", "score", "key", "rows", "more")]
-    if isinstance(x, heddle.Listed):  # in the order of slots, or of items
+    if isinstance(x, heddle.Listed):  # a tuple, too; in the order of slots, which two equal tables need not have
         columns = [plain(getattr(x, name)) for name in ("key", "score", "value") if getattr(x, name, None) is not None]
         return sorted(tuple(row.flatten().tolist() for row in rows) for rows in zip(*columns))
+    if isinstance(x, (list, tuple)):
+        return [plain(v) for v in x]
     if hasattr(x, "__dlpack__"):
         return torch.from_dlpack(x).to("cpu", copy=True)
     return x
@@ -236,12 +246,12 @@ class OfModule:
         e.waiting = self.forward(e, ids_of(6)).sum()
         return e
 
-    def hold(self, e, streams):
-        """The prefetch's stream."""
+    def side(self, e):
+        """The prefetch's stream, which the first prefetch makes."""
         if e._side is None:
             e.prefetch(ids_of(0, 1))
             finish()
-        streams.hold(e._side)
+        return e._side
 
     def calls(self):
         return {
@@ -266,7 +276,7 @@ class OfModule:
             "insert_part": lambda e, k: e.insert_part(e.part),
             "erase": lambda e, k: e.erase(ids_of(k)),
             "clear": lambda e, k: e.clear(),
-            "evicted": lambda e, k: sorted(e.evicted().key.tolist()) if e.evicted_most else None,
+            "evicted": lambda e, k: e.evicted_most and sorted(x for part in e.evicted() for x in part.key.tolist()),
             "unplaced": lambda e, k: e.unplaced(),
             "counters": lambda e, k: e.counters(),
             "len": lambda e, k: len(e),
@@ -369,9 +379,11 @@ class Run:
         except (heddle.Error, RuntimeError, ValueError, TypeError, AttributeError) as e:
             got[k] = f"{type(e).__name__}: {e}"
 
-    def without_delay(self, swapped=False):
+    def without_delay(self, prefetch, swapped=False):
         thing, got = self.subject.make(self.folder), [None, None]
         finish()
+        if GPU and prefetch:
+            self.subject.side(thing)
         for k in (1, 0) if swapped else (0, 1):
             self.call(thing, k, None, got)
             finish()
@@ -382,7 +394,7 @@ class Run:
         finish()
         stream = [self.streams.of(name) for name in pair]
         if GPU and prefetch:
-            self.subject.hold(thing, self.streams)
+            self.streams.hold(self.subject.side(thing))
         elif GPU:
             self.streams.hold(stream[0])
 
@@ -426,6 +438,7 @@ def supported(subject, streams, folder):
     """The calls that a subject has: alone they give no error. Kernels are compiled, and arguments made."""
     names = []
     for name in subject.calls():
+        faulthandler.dump_traceback_later(STEP_SECONDS, exit=True)
         for k in (0, 1):
             thing, got = subject.make(folder), [None, None]
             Run(subject, [name, name], folder, streams).call(thing, k, None, got)
@@ -450,11 +463,11 @@ def try_pair(subject, names, streams, folder, draw, tally):
     if threads == 2 and subject.waits:
         pair = pair[0], pair[0]  # no stream can wait for a call that is yet to come
     prefetch = "prefetch" in names[0] and draw.randrange(2) == 1
-    got, want = run.held(pair, threads, prefetch), run.without_delay()
+    got, want = run.held(pair, threads, prefetch), run.without_delay(prefetch)
     tally["runs"] += 1
     good = same(got, want)
     if not good and threads == 2:
-        good = refuses(got) or same(got, run.without_delay(swapped=True))
+        good = refuses(got) or same(got, run.without_delay(prefetch, swapped=True))
     if not good:
         tally["differ"] += 1
         at = [what for what, a, b in zip(("first", "second", "rest"), got, want) if not same(a, b)]
@@ -483,6 +496,7 @@ def main(seconds=0.0, pattern="*"):
         print(f"not ok - no call of held.py has {', '.join(forgotten())}")
         return 1
     warnings.simplefilter("ignore")  # gradients wait
+    sys.stdout.reconfigure(line_buffering=True)
     streams, draw, begin = Streams(), random.Random(1), time.monotonic()
     chosen = [s for s in SUBJECTS if fnmatch.fnmatch(s.name, pattern)]
     total = {"pairs": 0, "possible": 0, "runs": 0, "differ": 0}
@@ -496,11 +510,13 @@ def main(seconds=0.0, pattern="*"):
             for pair in pairs:
                 if time.monotonic() >= end:
                     break
+                faulthandler.dump_traceback_later(STEP_SECONDS, exit=True)
                 try_pair(subject, pair, streams, folder, draw, tally)
                 tally["pairs"] += 1
             print(f"# {subject.name}: {tally['pairs']} of {len(pairs)} pairs of {len(names)} calls, "
                   f"{tally['differ']} differ", flush=True)  # fmt: skip
             total = {k: total[k] + tally[k] for k in total}
+    faulthandler.cancel_dump_traceback_later()
     print(f"{'not ok' if total['differ'] else 'ok'} - {total['pairs']} of {total['possible']} pairs of calls, "
           f"{total['differ']} differ; {torch.cuda.get_device_name() if GPU else 'no GPU'}")  # fmt: skip
     return 1 if total["differ"] else 0
