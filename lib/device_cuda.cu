@@ -273,6 +273,16 @@ static int cuda_event_sync(void *, void *event) { return told(cudaEventSynchroni
 
 static int cuda_event_destroy(void *, void *event) { return told(cudaEventDestroy((cudaEvent_t)event)); }
 
+/* In a thread that has not used CUDA yet nothing can be accessed. cudaSetDevice does not change that. */
+static cudaError_t begin_thread(void)
+{
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    cudaError_t e = cudaThreadExchangeStreamCaptureMode(&mode);
+    if (e == cudaSuccess) e = cudaFree(nullptr);
+    cudaError_t back = cudaThreadExchangeStreamCaptureMode(&mode);
+    return e == cudaSuccess ? back : e;
+}
+
 /* devicePointer is NULL where the current device cannot access the memory. Pinned memory that it would reach by another
  * address counts as out of reach: a batch copies it. */
 static int cuda_reach(void *, const void *p, hd_reach *reach)
@@ -280,6 +290,10 @@ static int cuda_reach(void *, const void *p, hd_reach *reach)
     cudaPointerAttributes is;
     cudaError_t e = cudaPointerGetAttributes(&is, p);
     *reach = HD_REACH_NONE;
+    if (e == cudaSuccess && is.type != cudaMemoryTypeUnregistered && !is.devicePointer) {
+        e = begin_thread();
+        if (e == cudaSuccess) e = cudaPointerGetAttributes(&is, p);
+    }
     if (e != cudaSuccess) return told(e);
     if (is.type == cudaMemoryTypeDevice) *reach = is.devicePointer ? HD_REACH_DEVICE : HD_REACH_OTHER;
     if ((is.type == cudaMemoryTypeHost || is.type == cudaMemoryTypeManaged) && is.devicePointer == p)
