@@ -146,8 +146,8 @@ class Shadow(RuleBasedStateMachine):
             return {k for part in self.e.parts() for k in part.key.tolist()}
 
         def place(self, key, given, now, there):
-            """A new key enters, or is refused. there: the ids that are in the table after the call, by which ties go, less
-            those that may leave and come back in it."""
+            """A new key enters, or is refused. there: the ids that are in the table after the call, by which ties go,
+            less those that may leave and come back in it."""
             rule, home = SCORES[self.policy], bucket_of(key, self.buckets)
             score, asked = rule.new(given, now, self.epoch), rule.admission(given, now, self.epoch)
             mine = [k for k in self.rows if bucket_of(k, self.buckets) == home]
@@ -391,7 +391,7 @@ class Shadow(RuleBasedStateMachine):
         @rule(keys=KEYS)
         def insert(self, keys):
             self.call()
-            if self.policy not in ("lru", "fifo"):  # where there are ties, the table does not tell who left and came back
+            if self.policy not in ("lru", "fifo"):  # of ties, nothing tells who left and came back
                 keys = sorted(keys, key=lambda k: k not in self.rows)
             rows = [[((k * 7 + j) % 16) / 8 for j in range(self.dim)] for k in keys]
             values = torch.tensor(rows, device=DEVICE).view(len(keys), self.dim).to(self.dtype)
