@@ -79,7 +79,7 @@ static int cuda_give_pinned(void *, void *p, size_t)
 {
     cudaError_t e = cudaDeviceSynchronize();
     if (e == cudaSuccess) e = cudaHostUnregister(p);
-    free(p);
+    if (e == cudaSuccess) free(p); /* else it is still pinned, and may be in use: its addresses must not come again */
     return told(e);
 }
 

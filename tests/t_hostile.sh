@@ -110,8 +110,6 @@ table <<'END_OF_TABLE'
 3 | header.csv | heddle trace print header.csv csv
 3 | comments.txt | heddle gen txt:comments.txt --requests 5 -o none.txt
 3 | comments.txt | heddle run hkv.serve.ref keys=txt:comments.txt
-3 | header.fa | heddle kmer header.fa 3
-3 | short.fq | heddle kmer short.fq 3
 END_OF_TABLE
 if [ -e none.txt ]; then fail 'an empty trace makes no file'; else pass 'an empty trace makes no file'; fi
 
@@ -127,6 +125,8 @@ printf '%s\n' 1 2 1 18446744073709551615 18446744073709551614 184467440737095516
 printf '%s\n' 18446744073709551615 >all_reserved.txt
 printf '%s\n' 5 5.0 5 abc -1 >mixed.txt
 printf 'key,time\n5,1\nabc,x\n6.0,2\n' >mixed.csv
+field 'a record without bases' counted 0 'heddle kmer header.fa 3'
+field 'a record shorter than k' counted 0 'heddle kmer short.fq 3'
 field 'requests for reserved keys' miss_ratio 0.666666666667 'heddle sim reserved.txt txt lru 128'
 field 'requests for reserved keys' reserved 3 'heddle sim reserved.txt txt lru 128'
 field 'requests for reserved keys, swept' miss_ratio 0.666666666667 'heddle sweep reserved.txt txt --sizes 128'
