@@ -79,14 +79,15 @@ def capsule_of(producer, stream):
         if producer.__dlpack_device__()[0] not in (CUDA, CUDA_MANAGED):
             stream = None
     try:
-        return producer.__dlpack__(stream=stream, max_version=(1, 0))
+        try:
+            return producer.__dlpack__(stream=stream, max_version=(1, 0))
+        except TypeError as error:
+            if error.__traceback__.tb_next or "argument" not in str(error):
+                raise  # its own, not one about the call
+        return producer.__dlpack__(stream=stream)
     except BufferError as error:
         of = f"elements of type {producer.dtype}: " if hasattr(producer, "dtype") else ""
         raise BufferError(f"{of}{error}") from error
-    except TypeError as error:
-        if error.__traceback__.tb_next or "argument" not in str(error):
-            raise  # its own, not one about the call
-    return producer.__dlpack__(stream=stream)
 
 
 def _depth(thing):
