@@ -44,7 +44,7 @@ else
   terminal() { guard python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$@" </dev/null | tr '\r' '\n' | grep ' left' >lines; }
   terminal "$HEDDLE" fuzz table --time 2
   if [ -s lines ] && ! grep -vE ' [0-9]+%, [0-9.]+ (us|ms|s) left' lines && ! grep -E ' ([3-9]|[0-9]{2,})[0-9.]* s left' lines; then pass "what is left of the time"; else fail "what is left of the time" "$(tail -n 3 lines)"; fi
-  terminal "$HEDDLE" sched hkv.insert_or_assign.tlpv1 --schedules 6000
+  terminal "$HEDDLE" sched hkv.insert_or_assign.tlpv1 --schedules 40000
   if grep -qE 'sched: [0-9,]+ schedules, .* [0-9]+%' lines; then pass "what is left of the schedules"; else fail "what is left of the schedules" "$(tail -n 3 lines)"; fi
 fi
 

@@ -13,6 +13,7 @@ of() { printf '%s\n' "$3" >"$1.sh" && HEDDLE_TEST_SECONDS=$2 bash "$top_srcdir/t
   of waits 6 'echo "ok 1 - a"; setsid sleep 1234567 & sleep 1234567'
   of shares 4 'end=$((SECONDS + 8)); while [ $SECONDS -lt $end ]; do for i in {1..9000}; do :; done; sleep 0.2; done; echo "ok 1 - a"; echo 1..1'
   of plain 60 'exit 77'
+  of signals 60 'mask=$(sed -n "s/^SigIgn:[[:space:]]*/0x/p" /proc/self/status); [ $((mask & 0x5007)) = 0 ] && echo "ok 1 - a"; echo 1..1'
   of short 60 'echo 1..3; echo "ok 1 - a"; echo "not ok 2 # SKIP b"'
 }
 wait
@@ -34,6 +35,10 @@ ok 1 - a
 END
 says plain 'a program without TAP is skipped by its exit code' <<'END'
 ok 1 - plain.sh # SKIP
+1..1
+END
+says signals 'SIGHUP, SIGINT, SIGQUIT, SIGPIPE and SIGTERM are not ignored' <<'END'
+ok 1 - a
 1..1
 END
 says short 'cases that are missing are a failure' <<'END'
