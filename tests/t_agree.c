@@ -166,7 +166,7 @@ static void agrees(void **state)
             if (hkv_family_of((uint32_t)op) != hkv_row(row)->family) continue;
             for (uint32_t policy = 0; policy < HD_POLICY_COUNT; policy++)
                 for (int dual = 0; dual < 2; dual++)
-                    for (uint64_t k = 0; k < test_times(warps ? 8 : 24); k++, n++) {
+                    for (uint64_t k = 0; k < test_times(warps ? 8 : 6); k++, n++) {
                         bool whole = !hd_op_is_keyed(hd_op_row_of((hd_op)op)); /* lanes hardly meet in these */
                         fixture_kernel kernel = hkv_fixture_kernel_at(row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
                         const fixture_kernel *kernels[] = { &kernel };

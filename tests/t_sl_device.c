@@ -124,7 +124,7 @@ static void device_memory_is_bounded(void **unused)
 static void resizes_as_the_reference(void **unused)
 {
     (void)unused;
-    for (uint64_t n = 0; n < test_times(3 * SHAPES); n++) {
+    for (uint64_t n = 0; n < test_times(2 * SHAPES); n++) {
         const dictionary *d = &shapes[n % SHAPES];
         const char *path = file_named("size"), *full = file_named("full");
         hd_config c = usual_config(d);
@@ -191,7 +191,7 @@ static void a_limit_changes_within_it(void **unused)
 {
     uint64_t random = 3, moved = 0, changes = 0;
     (void)unused;
-    for (uint64_t n = 0; n < SHAPES + test_times(3 * SHAPES); n++) {
+    for (uint64_t n = 0; n < SHAPES + test_times(SHAPES); n++) {
         const dictionary *d = &shapes[n % SHAPES];
         const char *path = file_named("limit");
         uint64_t least = least_near(d, 1), homes = homes_of(d);
@@ -282,7 +282,7 @@ static void segments_are_joined(void **unused)
 static void files_are_those_of_other_backends(void **unused)
 {
     (void)unused;
-    for (uint64_t n = 0; n < test_times(3 * SHAPES); n++) {
+    for (uint64_t n = 0; n < test_times(2 * SHAPES); n++) {
         const dictionary *d = &shapes[n % SHAPES];
         const char *from_host = file_named("host"), *from_device = file_named("device");
         bench b, other;
