@@ -45,7 +45,7 @@ ran t_misuse 3 0 0 <<<'# tried misuse 600 1.500 things'
 ran t_hostile_api 1 0 0 <<<'# tried misuse 0 0.000 things'
 ran t_damage 2 1 0 <<<$'# tried snapshots 30000 2.000 bits\n# tried snapshots 4000 0.500 lengths'
 ran t_snapshot 2 2 0 <<<''
-ran t_trace_bad 1 0 0 <<<'# tried traces 200000 1.000 noise'
+ran t_trace_bad 1 0 0 <<<'# tried traces 100000 1.000 noise'
 ran t_stream 1 0 0 <<<'# tried traces 1000 1.000 noise'
 ran t_alloc 0 0 1 <<<''
 if table; then pass "a table"; else words=$work/table fail "a table"; fi
