@@ -332,6 +332,13 @@ static bool fail_one(const act *a, const char *lock, const way *how, uint64_t k,
     return true;
 }
 
+/* Call k fails in the first way and in one more, in long runs in all. */
+static bool fails_in(int way, uint64_t k)
+{
+    bool one_more = test_is_long() || (uint64_t)way == 1 + k % (WAYS - 1);
+    return way == 0 || (one_more && test_takes(k * WAYS + (uint64_t)way));
+}
+
 static void fail_each(const act *a, const char *lock)
 {
     world w;
@@ -344,8 +351,7 @@ static void fail_each(const act *a, const char *lock)
     for (uint64_t k = 1, more = 1; more; k++) {
         more = 0;
         for (int i = 0; i < WAYS; i++)
-            if (i == 0 || (test_takes(k * WAYS + (uint64_t)i) && (test_is_long() || (int)(k % (WAYS - 1)) == i - 1)))
-                more |= fail_one(a, lock, &ways[i], k, before, after);
+            if (fails_in(i, k)) more |= fail_one(a, lock, &ways[i], k, before, after);
     }
 }
 

@@ -25,12 +25,14 @@ try "it is built as C++, without a warning" build
 # BATCHES and SEED determine what a run does: 300 seconds are only a limit.
 export SEED=7 BATCHES
 words=$work/words
-batches_of() { if [ "$1" = ref ]; then BATCHES=128; else BATCHES=${HOST_BATCHES:-6}; fi; }
+clean_batches=${HEDDLE_TEST_LONG:+16} # on the host machine, where nothing is found
+clean_batches=${clean_batches:-6}
+batches_of() { if [ "$1" = ref ]; then BATCHES=128; else BATCHES=$2; fi; } # BACKEND, and how many on the host machine
 # clean NAME LINES BACKEND WORDS...: at least LINES rows, and none is wrong.
 clean() {
   local name=$1 lines=$2 backend=$3 code
   shift 3
-  batches_of "$backend"
+  batches_of "$backend" "$clean_batches"
   BACKEND=$backend guard "$work/soak" "$@" >"$words" 2>&1
   code=$?
   if [ $code = 0 ] && [ "$(grep -c '^ok' "$words")" -ge "$lines" ] && ! grep -q WRONG "$words"; then pass "$name"; else fail "$name" "exit $code"; fi
@@ -53,7 +55,7 @@ if [ "$(grep -c '^# short: warp under .* of 1e+15' "$words")" = "$(grep -c '^#in
 found() {
   local bug=$1 backend=$2 code
   shift 2
-  HOST_BATCHES=${HOST_BATCHES:-16} batches_of "$backend"
+  batches_of "$backend" "${HOST_BATCHES:-16}"
   MUSEUM_BUG=$bug BACKEND=$backend guard "$work/soak" "$@" >"$words" 2>&1
   code=$?
   if [ $code = 1 ] && grep -q '^WRONG' "$words"; then pass "$bug is found"; else fail "$bug is not found" "exit $code"; fi
