@@ -190,7 +190,7 @@ done | none "seven tricks give no points"
 body 'static void __attribute__((constructor)) first(void) { puts("{\"schema\": \"heddle.puzzle/1\", \"accepted\": true, \"cost\": \"sectors\", \"sectors\": 1, \"par\": 2}"); fflush(stdout); _exit(0); }' '' >submissions/trick/puzzle1.c
 grade submissions/trick --lab 1 --json trick.json
 { [ "$(of_task trick.json 'puzzle 1' points)" = 0 ] || of_task trick.json 'puzzle 1' sentence; } | none "nor does a constructor"
-pgrep -f "$work/heddle-grade" | none "nothing runs on"
+grep -alE "$work/[h]eddle-grade" /proc/[0-9]*/cmdline 2>/dev/null | none "nothing runs on" # a bare machine has no pgrep
 
 # ---- The command line ------------------------------------------------------------------------------------------------
 
