@@ -130,6 +130,8 @@ struct hd_gpu {
     /* The CUDA entry point of kernel `kernel` (base/variant.h) for these arguments; NULL: there is none. Itself NULL in
      * a build without CUDA. */
     const void *(*cuda_entry)(uint32_t kernel, const void *args);
+    /* A kernel of each module (compiled file) of the design's; NULL: module i is behind the last. */
+    const void *(*cuda_module)(uint32_t i);
     uint32_t word_enter, word_leave; /* kernels: hd_word_enter, hd_word_leave */
     size_t own_bytes;                /* of a struct that begins with a hd_gpu_own */
 

@@ -98,6 +98,9 @@ typedef struct hd_device_seam {
     int (*copy)(void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream);
     int (*fill)(void *self, void *to, int byte, size_t bytes, void *stream);
     int (*launch)(void *self, const hd_launch *l, void *stream);
+    /* Loads all kernels of these now: the first launch of each may otherwise wait for all that runs. NULL: it never
+     * does. */
+    int (*load)(void *self, const hd_gpu *gpu);
     int (*prepared_destroy)(void *self, void *prepared); /* of hd_launch.prepared */
     int (*wait)(void *self, void *stream);               /* until all work of the stream is done */
     /* A stream that waits for no other, not even for the default one. */

@@ -26,6 +26,10 @@ hd_status hd_streams_open(hd_streams *s, const hd_device_seam *seam, const hd_lo
     s->together = row->together;
     s->word = word;
     s->gpu = gpu;
+    if (row->apart == HD_APART_BY_WORD && seam->load) { /* or the first use of a kernel waits for those of the word */
+        hd_status status = ASK(s, "lock: its kernels", load, gpu);
+        if (status) return status;
+    }
     /* a replay may wait for it before a batch records it */
     return ASK(s, "lock: an empty table", event_record, &s->last, NULL, 0);
 }

@@ -121,9 +121,11 @@ typedef struct judging {
     const uint64_t *order;  /* (b->n) items in the order in which they took effect; NULL: item order */
     uint64_t clock, opened; /* opened: HD_CLOCK_DEVICE: when the table was */
     uint32_t epoch;
-    bool hidden;           /* it may evict without a list */
-    judge_policy policy;   /* of the table, or of raw scores */
-    bool far;              /* its pointers are a device's         */
+    bool hidden;         /* it may evict without a list */
+    judge_policy policy; /* of the table, or of raw scores */
+    bool far;            /* its pointers are a device's         */
+    bool concurrent;     /* several items, whose order a device does not tell */
+    uint64_t live_before;
     judge_victims victims; /* hidden: entries that may have left  */
     uint64_t listed;       /* list entries that were checked */
 
@@ -301,8 +303,9 @@ static const char *evicted(judging *j, uint64_t score, uint64_t admission)
 static const char *pending(judging *j)
 {
     hd_oracle *o = j->o;
-    uint64_t busy = j->order ? j->b->n : 0, least = o->slots + o->stash_places;
-    return o->live + busy < least ? lie(j, "there was room: the table had %" PRIu64 " entries", o->live) : NULL;
+    uint64_t live = j->concurrent ? j->live_before : o->live, busy = j->order || j->concurrent ? j->b->n : 0;
+    return live + busy < o->slots + o->stash_places ? lie(j, "there was room: the table had %" PRIu64 " entries", live)
+                                                    : NULL;
 }
 
 static const char *judge_absent(judging *j)
@@ -317,7 +320,7 @@ static const char *judge_absent(judging *j)
     uint64_t admission = judge_admission(&j->policy, j->in);
     switch (j->outcome) {
     case HD_INSERTED:
-        if (o->live >= o->capacity) return lie(j, "the table was full");
+        if (o->live >= o->capacity && !j->concurrent) return lie(j, "the table was full");
         o->live++;
         return put(j, score);
     case HD_PENDING:
@@ -560,6 +563,7 @@ static const char *judge_keyed(judging *j, hd_table *table)
     const char *wrong = judge_order_of_list(j);
     for (uint64_t p = 0; p < b->n && !wrong; p++) wrong = judge_in_turn(j, p);
     j->o->since = NULL;
+    if (!wrong && j->o->live > j->o->capacity) wrong = judge_say(j->o, "more entries than the table has places");
     if (!wrong && j->hidden) wrong = judge_victims_hidden(j, table);
     if (!wrong && lists(j) && b->count && *b->count != j->listed)
         wrong = judge_say(j->o, "%s: the list has %" PRIu64 " entries instead of %" PRIu64, judge_batch_name(b),
@@ -708,8 +712,9 @@ const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, co
     o->capacity = info.places;                /* it may have grown */
     if (o->dictionary) o->slots = info.slots; /* it may have fewer than it was asked for */
     o->stash_places = info.stash_buckets * info.slots * 7 / 8;
-    o->live = o->map.n;
+    j.live_before = o->live = o->map.n;
     j.far = strcmp(info.backend, "cuda") == 0;
+    j.concurrent = j.far && !order && b->n > 1;
     j.hidden = !o->dictionary && j.rule->enters && !(j.rule->list && b->list_key && b->count);
     wrong = keyed ? judge_keyed(&j, table) : judge_whole(&j);
     judge_victims_close(&j.victims);

@@ -566,13 +566,13 @@ static void choose_elem(runner *r)
 }
 
 /* Whether the answers to a batch depend on the order of its items, which a GPU does not tell. */
-static bool needs_order(const hd_case *c) { return c->batch > 1 && !(judge_dictionary(c->design) && c->distinct); }
+static bool order_matters(const hd_case *c) { return !judge_dictionary(c->design) || !c->distinct; }
 
 /* Items of the batches that fill the table. */
 static uint64_t fill_items(const runner *r)
 {
     enum { ITEMS = 256 };
-    bool one = strcmp(r->shape.backend, "cuda") == 0 && !r->c->distinct;
+    bool one = strcmp(r->shape.backend, "cuda") == 0 && order_matters(r->c);
     return r->choices || !r->c->fill ? 0 : one ? 1 : ITEMS;
 }
 
@@ -610,7 +610,7 @@ static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choi
     if (!s) s = hd_source_open_spec(c->keys, c->seed, &r->source);
     if (!s) s = hd_table_info(r->table, &info);
     if (s) return s;
-    if (c->judge && needs_order(c) && strcmp(info.backend, "cuda") == 0)
+    if (c->judge && c->batch > 1 && order_matters(c) && strcmp(info.backend, "cuda") == 0)
         return hd_fail(HD_EINVAL,
                        "judge: the order in which a GPU takes the items of a batch is not known: batch=1x%" PRIu64
                        ", or backend host",

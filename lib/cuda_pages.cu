@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuda_pages.cu - see cuda_pages.h. The driver's functions are asked for at run time, because the library loads on
- * machines without a driver.
+ * cuda_pages.cu - see cuda_pages.h.
  */
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
 
-#ifndef CUDA_STUB_H
-#include <cuda.h>
-#endif
-
+#include "lib/cuda_driver.h"
 #include "lib/cuda_pages.h"
 
 /* ---- The driver ------------------------------------------------------------------------------ */
@@ -28,21 +24,6 @@ typedef struct cuda_driver {
     decltype(&cuMemSetAccess) set_access;
     decltype(&cuDeviceGetAttribute) attribute;
 } cuda_driver;
-
-/* False: the driver has no such function. */
-static bool driver_function(const char *name, void *p, size_t bytes)
-{
-    void *found = nullptr;
-    cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
-#if CUDART_VERSION >= 12050
-    cudaError_t e = cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &result);
-#else
-    cudaError_t e = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result);
-#endif
-    if (e != cudaSuccess) (void)cudaGetLastError();
-    memcpy(p, &found, bytes);
-    return e == cudaSuccess && result == cudaDriverEntryPointSuccess && found;
-}
 
 /* NULL: there is no such driver. Asked for once. */
 static const cuda_driver *the_driver(void)
@@ -64,7 +45,7 @@ static const cuda_driver *the_driver(void)
     static std::once_flag asked;
     std::call_once(asked, [] {
         good = true;
-        for (const auto &f : all) good = driver_function(f.name, f.p, sizeof(void *)) && good;
+        for (const auto &f : all) good = cuda_driver_function(f.name, 12000, f.p, sizeof(void *)) && good;
     });
     return good ? &d : nullptr;
 }

@@ -13,6 +13,7 @@
 
 #include "base/backend.h"
 #include "base/seam.h"
+#include "lib/cuda_load.h"
 #include "lib/cuda_pages.h"
 
 static_assert((int)HD_DEVICE_NO_MEMORY == (int)cudaErrorMemoryAllocation, "the seam has CUDA's number");
@@ -229,6 +230,14 @@ static int cuda_launch(void *, const hd_launch *l, void *stream)
     return told(cudaLaunchKernel(entry, dim3(blocks), dim3(l->threads), args, 0, (cudaStream_t)stream));
 }
 
+static int cuda_load(void *, const hd_gpu *gpu)
+{
+    int code = 0;
+    const void *one;
+    for (uint32_t i = 0; !code && gpu->cuda_module && (one = gpu->cuda_module(i)); i++) code = cuda_load_module(one);
+    return code;
+}
+
 static int cuda_wait(void *, void *stream) { return told(cudaStreamSynchronize((cudaStream_t)stream)); }
 
 static int cuda_stream_make(void *, void **stream)
@@ -321,6 +330,7 @@ extern const hd_device_seam hd_device_os = {
     cuda_copy,
     cuda_fill,
     cuda_launch,
+    cuda_load,
     cuda_prepared_destroy,
     cuda_wait,
     cuda_stream_make,

@@ -44,6 +44,7 @@ FAILS(copy, (void *self, void *to, const void *from, size_t bytes, hd_way way, v
       (I, to, from, bytes, way, stream), NOTHING)
 FAILS(fill, (void *self, void *to, int byte, size_t bytes, void *stream), (I, to, byte, bytes, stream), NOTHING)
 FAILS(launch, (void *self, const hd_launch *l, void *stream), (I, l, stream), NOTHING)
+FAILS(load, (void *self, const hd_gpu *gpu), (I, gpu), NOTHING)
 FAILS(stream_state, (void *self, void *stream, hd_stream_state *state), (I, stream, state), NOTHING)
 FAILS(event_wait, (void *self, void *event, void *stream, uint64_t capture), (I, event, stream, capture), NOTHING)
 FAILS(reach, (void *self, const void *p, hd_reach *reach), (I, p, reach), NOTHING)
@@ -86,6 +87,7 @@ void failing_init(failing_device *f, const hd_device_seam *inner)
                             fail_copy,
                             fail_fill,
                             fail_launch,
+                            fail_load,
                             fail_prepared_destroy,
                             fail_wait,
                             fail_stream_make,

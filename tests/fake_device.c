@@ -631,6 +631,9 @@ static void give_machine(const fake_device *f)
     pthread_mutex_unlock(&pool_mutex);
 }
 
+/* Its kernels wait for nothing. */
+static int fake_load(void *self, const hd_gpu *gpu) { return (void)self, (void)gpu, 0; }
+
 /* ---- For tests ------------------------------------------------------------------------------- */
 
 void fake_init(fake_device *f)
@@ -647,6 +650,7 @@ void fake_init(fake_device *f)
                             fake_copy,
                             fake_fill,
                             fake_launch,
+                            fake_load,
                             fake_prepared_destroy,
                             fake_wait,
                             fake_stream_make,

@@ -7,9 +7,12 @@
 #   held.sh pack BUILD FOLDER    here, in a folder that configure --with-cuda-arch=90 has made: makes the library and
 #                                the wheel, and packs both with the programs
 #   held.sh run FOLDER [SECONDS [PATTERN]]
-#                                there, with python3 and PyTorch: prints what differs, and counts. At most so many
-#                                seconds (460). PATTERN: "c", or which subjects of Python. Returns 0: nothing differs;
-#                                77: no GPU
+#                                there, with python3 and PyTorch: prints what differs, and counts. Each subject
+#                                takes at most so many seconds (460). PATTERN: "c", or which subjects of Python.
+#                                Returns 0: nothing differs; 77: no GPU
+#   held.sh without FOLDER [SECONDS]
+#                                there: leaves the waits of heddle.torch out, one after another, and returns 0 if each
+#                                makes something differ within so many seconds (60)
 set -u
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)}
@@ -25,17 +28,35 @@ pack() {
 }
 
 run() {
-  local folder=$1 seconds=${2:-460} pattern=${3:-*} code=0
+  local folder=$1 seconds=${2:-460} pattern=${3:-*} code=0 subject out pids=() outs=()
   nvidia-smi -L >/dev/null 2>&1 || return 77
-  case $pattern in c | '*') "$folder/held_cuda" $((seconds * 2 / 5)) 3 1 || code=1 ;; esac
-  [ "$pattern" != c ] || return $code
   [ -d "$folder/site" ] || python3 -m zipfile -e "$folder"/*.whl "$folder/site" || return
-  PYTHONPATH="$folder/site" python3 "$folder/held.py" $((seconds - SECONDS)) "$pattern" || code=1
-  return $code
+  export PYTHONPATH=$folder/site
+  while read -r subject; do # all at once: they share the GPU, and have different places in which to wait
+    out=$(mktemp) && outs+=("$out")
+    if [ "$subject" = c ]; then
+      "$folder/held_cuda" "$seconds" 3 1 >"$out" 2>&1 &
+    else
+      python3 "$folder/held.py" "$seconds" "$subject" >"$out" 2>&1 &
+    fi
+    pids+=($!)
+  done < <(case $pattern in c | '*') echo c ;; esac && [ "$pattern" = c ] || python3 "$folder/held.py" 0 "$pattern" names)
+  for subject in "${pids[@]}"; do wait "$subject" || code=1; done
+  cat "${outs[@]}" && rm "${outs[@]}" && return $code
+}
+
+without() {
+  local folder=$1 seconds=${2:-60} wait found=0
+  for wait in turn whole; do
+    PYTHONPATH="$folder/site" python3 "$folder/held.py" "$seconds" Embedding "$wait" | tail -1
+    [ "${PIPESTATUS[0]}" = 1 ] && found=$((found + 1))
+  done
+  echo "# $found of 2 waits, left out, were missed" && [ $found = 2 ]
 }
 
 case ${1:-} in
 pack) pack "${2:?build}" "${3:?folder}" ;;
 run) run "${2:?folder}" "${3:-460}" "${4:-*}" ;;
+without) without "${2:?folder}" "${3:-60}" ;;
 *) sed -n 's/^#   //p' "${BASH_SOURCE[0]}" && exit 2 ;;
 esac

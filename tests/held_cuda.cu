@@ -116,8 +116,6 @@ int main(int argc, char **argv)
     char folder[] = "/tmp/held-XXXXXX";
     size_t variants = 0;
     int devices = 0;
-    /* A kernel's first use loads it, which may wait for all that run, and those of group3 wait for others. */
-    setenv("CUDA_MODULE_LOADING", "EAGER", 1);
     setvbuf(stdout, nullptr, _IOLBF, 0);
     signal(SIGALRM, too_long);
     if (cudaGetDeviceCount(&devices) != cudaSuccess || !devices) return puts("1..0 # SKIP no GPU"), 77;

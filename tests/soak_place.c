@@ -37,6 +37,7 @@ PASS(stream_make, (void *s, void **stream), (s, stream))
 PASS(stream_destroy, (void *s, void *stream), (s, stream))
 PASS(stream_state, (void *s, void *stream, hd_stream_state *state), (s, stream, state))
 PASS(event_record, (void *s, void **event, void *stream, uint64_t capture), (s, event, stream, capture))
+PASS(load, (void *s, const hd_gpu *gpu), (s, gpu))
 PASS(event_wait, (void *s, void *event, void *stream, uint64_t capture), (s, event, stream, capture))
 PASS(event_sync, (void *s, void *event), (s, event))
 PASS(event_destroy, (void *s, void *event), (s, event))
@@ -52,12 +53,30 @@ void place_open(place *p, const char *backend)
     if (test_far()) return;
     fake_init(&p->fake);
     inner = &p->fake.seam;
-    hd_device_seam passing = { pass_find,         pass_use,         pass_take,           pass_give,
-                               pass_take_growing, pass_grow,        pass_take_pinned,    pass_give_pinned,
-                               pass_copy,         pass_fill,        pass_launch,         pass_prepared_destroy,
-                               pass_wait,         pass_stream_make, pass_stream_destroy, pass_stream_state,
-                               pass_event_record, pass_event_wait,  pass_event_sync,     pass_event_destroy,
-                               pass_reach,        inner->error,     inner->self };
+    hd_device_seam passing = { pass_find,
+                               pass_use,
+                               pass_take,
+                               pass_give,
+                               pass_take_growing,
+                               pass_grow,
+                               pass_take_pinned,
+                               pass_give_pinned,
+                               pass_copy,
+                               pass_fill,
+                               pass_launch,
+                               pass_load,
+                               pass_prepared_destroy,
+                               pass_wait,
+                               pass_stream_make,
+                               pass_stream_destroy,
+                               pass_stream_state,
+                               pass_event_record,
+                               pass_event_wait,
+                               pass_event_sync,
+                               pass_event_destroy,
+                               pass_reach,
+                               inner->error,
+                               inner->self };
     p->passing = passing;
     p->seam = p->seams.device = &p->passing;
 }

@@ -48,6 +48,7 @@ SHARED(copy, (void *self, void *to, const void *from, size_t bytes, hd_way way, 
        (F, to, from, bytes, way, stream))
 SHARED(fill, (void *self, void *to, int byte, size_t bytes, void *stream), (F, to, byte, bytes, stream))
 SHARED(launch, (void *self, const hd_launch *l, void *stream), (F, l, stream))
+SHARED(load, (void *self, const hd_gpu *gpu), (F, gpu))
 SHARED(prepared_destroy, (void *self, void *prepared), (F, prepared))
 SHARED(wait, (void *self, void *stream), (F, stream))
 SHARED(stream_make, (void *self, void **stream), (F, stream))
@@ -90,6 +91,7 @@ static void shared_init(shared_device *d, uint64_t page)
                                 shared_copy,
                                 shared_fill,
                                 shared_launch,
+                                shared_load,
                                 shared_prepared_destroy,
                                 shared_wait,
                                 shared_stream_make,

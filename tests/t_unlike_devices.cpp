@@ -11,6 +11,25 @@
 
 #include "lib/device_cuda.cu"
 
+static const char modules[2] = { 0, 0 };
+static const void *loaded[3];
+static int loads, refuse_load;
+
+int cuda_load_module(const void *entry) { return loaded[loads++] = entry, loads == refuse_load ? 1 : 0; }
+
+static const void *module_of(uint32_t i) { return i < sizeof modules ? &modules[i] : nullptr; }
+
+/* Whether a load asks for modules until one is refused, and says what came of it. */
+static bool loads_until(int refused, int asked)
+{
+    hd_gpu gpu = hd_gpu();
+    gpu.cuda_module = module_of;
+    loads = 0;
+    refuse_load = refused;
+    int code = hd_device_os.load(nullptr, &gpu);
+    return code == (refused != 0) && loads == asked && loaded[asked - 1] == &modules[asked - 1];
+}
+
 static const void *entry_of(uint32_t kernel, const void *)
 {
     static const char entries[2] = { 0, 0 };
@@ -52,6 +71,9 @@ int main()
     ok(reach_of(cudaMemoryTypeHost, p, p + 1) == HD_REACH_NONE, "pinned memory at another address");
     ok(reach_of(cudaMemoryTypeHost, p, nullptr) == HD_REACH_NONE, "pinned memory that is not mapped");
     ok(reach_of(cudaMemoryTypeUnregistered, p, p) == HD_REACH_NONE, "memory that the runtime does not know");
+
+    ok(loads_until(0, 2), "kernels of all modules are loaded");
+    ok(loads_until(1, 1), "and a module that is not is said");
 
     const unsigned small = 4 * 2, large = 100 * 3;
     for (uint32_t kernel = 0; kernel < 2; kernel++) {

@@ -24,3 +24,5 @@ extern "C" const void *gfsl_cuda_entry(uint32_t kernel, const void *args)
     const hd_variant_row *row = hd_variant_row_at(variants, kernel, &of);
     return row ? row->entry.address : nullptr;
 }
+
+extern "C" const void *gfsl_cuda_module(uint32_t i) { return i == 0 ? shared[0].address : nullptr; }

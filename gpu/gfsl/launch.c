@@ -199,6 +199,7 @@ static hd_status empty(void *own, const hd_launcher *l)
 const hd_gpu gfsl_gpu = {
     .ref = &hd_design_gfsl,
     .cuda_entry = HD_CUDA_ENTRY(gfsl_cuda_entry),
+    .cuda_module = HD_CUDA_ENTRY(gfsl_cuda_module),
     .word_enter = GFSL_NUMBER_word_enter,
     .word_leave = GFSL_NUMBER_word_leave,
     .own_bytes = sizeof(gfsl_own),

@@ -16,5 +16,6 @@ const char *gfsl_unfit_row(const hd_variant_row *row, const hd_info *info, const
 
 /* The CUDA entry point of kernel `kernel` for these arguments (kernels.cu); NULL: there is none. */
 const void *gfsl_cuda_entry(uint32_t kernel, const void *args);
+const void *gfsl_cuda_module(uint32_t i);
 
 #endif

@@ -178,3 +178,8 @@ extern "C" const void *hive_cuda_entry(uint32_t kernel, const void *args)
         if (row->family == GPU_ITEMS && is_for(&s, of, a)) return s.entry.address;
     return row->entry.address;
 }
+
+extern "C" const void *hive_cuda_module(uint32_t i)
+{
+    return i == 0 ? shared[0].address : i == 1 ? hive_named_module() : nullptr;
+}

@@ -28,3 +28,5 @@ const void *hive_named_entry(uint32_t kernel, const void *args)
     if (kernel == HIVE_NUMBER_settle) return (const void *)hive_kernel_settle;
     return kernel == HIVE_NUMBER_thin ? (const void *)hive_kernel_thin : nullptr;
 }
+
+const void *hive_named_module(void) { return (const void *)hive_kernel_thin; }

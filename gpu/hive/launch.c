@@ -377,7 +377,8 @@ static void show(const void *own, hd_view *view) { hive_show(&((const hive_own *
 
 /* clang-format off */
 const hd_gpu hive_gpu = {
-    &hd_design_hive, HD_CUDA_ENTRY(hive_cuda_entry), HIVE_NUMBER_word_enter, HIVE_NUMBER_word_leave, sizeof(hive_own),
+    &hd_design_hive, HD_CUDA_ENTRY(hive_cuda_entry), HD_CUDA_ENTRY(hive_cuda_module),
+    HIVE_NUMBER_word_enter, HIVE_NUMBER_word_leave, sizeof(hive_own),
     usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, gpu_batch_lists, NULL,
     launch, resize, NULL, NULL, NULL, hive_check_there, &hive_parts, show, NULL, NULL
 };

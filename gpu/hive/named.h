@@ -10,5 +10,6 @@
 /* The entry point of kernel `kernel` for these arguments, if their table has such functions; NULL: the one for all
  * tables. */
 const void *hive_named_entry(uint32_t kernel, const void *args);
+const void *hive_named_module(void); /* hd_gpu.cuda_module */
 
 #endif

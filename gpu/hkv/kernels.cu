@@ -230,3 +230,8 @@ extern "C" const void *hkv_cuda_entry(uint32_t kernel, const void *args)
     const hd_kernel_entry *entry = row ? special_of(of, row, (const hkv_args *)args) : nullptr;
     return entry ? entry->address : row ? row->entry.address : nullptr;
 }
+
+extern "C" const void *hkv_cuda_module(uint32_t i)
+{
+    return i == 0 ? shared[0].address : i == 1 ? hkv_expression_module() : nullptr;
+}

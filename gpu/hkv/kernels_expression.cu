@@ -115,3 +115,5 @@ const void *hkv_expression_entry(uint32_t kernel, const void *args)
     if (kernel == HKV_NUMBER_groups_pick) return (const void *)hkv_kernel_groups_pick;
     return (const void *)hkv_kernel_groups_deliver;
 }
+
+const void *hkv_expression_module(void) { return (const void *)hkv_kernel_groups_join; }

@@ -400,7 +400,8 @@ static bool lists(const void *own, uint32_t row, const hd_batch *b)
 
 /* clang-format off */
 const hd_gpu hkv_gpu = {
-    &hd_design_hkv, HD_CUDA_ENTRY(hkv_cuda_entry), HKV_NUMBER_word_enter, HKV_NUMBER_word_leave, sizeof(hkv_own),
+    &hd_design_hkv, HD_CUDA_ENTRY(hkv_cuda_entry), HD_CUDA_ENTRY(hkv_cuda_module),
+    HKV_NUMBER_word_enter, HKV_NUMBER_word_leave, sizeof(hkv_own),
     usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, needs, launch,
     NULL, NULL, hkv_grow, read_clock, hkv_check_there, &hkv_parts, show, NULL, NULL
 };

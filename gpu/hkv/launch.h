@@ -23,5 +23,6 @@ const char *hkv_unfit_row(const hd_variant_row *row, const hd_info *info, const 
 
 /* The CUDA entry point of kernel `kernel` for these arguments (kernels.cu); NULL: there is none. */
 const void *hkv_cuda_entry(uint32_t kernel, const void *args);
+const void *hkv_cuda_module(uint32_t i);
 
 #endif

@@ -12,6 +12,7 @@
 /* kernels_range.cu: the entry point for tables with ranges; NULL: the kernel is the same. Where there is one, the
  * arguments begin with a view. */
 extern "C" const void *ovs_cuda_range_entry(uint32_t kernel);
+extern "C" const void *ovs_cuda_range_module(void);
 
 /* In the order of ovs_kernel. */
 static const hd_kernel_entry shared[] = { ovs_kernel_list,      ovs_kernel_codes,      ovs_kernel_sort_count,
@@ -120,4 +121,9 @@ extern "C" const void *ovs_cuda_entry(uint32_t kernel, const void *args)
     if (kernel >= HD_SHARED_KERNELS) return shared[kernel - HD_SHARED_KERNELS].address;
     const hd_variant_row *row = hd_variant_row_numbered(ovs_cuda_variants, kernel);
     return row ? special_for(row->entry.address, static_cast<const ovs_args *>(args)) : nullptr;
+}
+
+extern "C" const void *ovs_cuda_module(uint32_t i)
+{
+    return i == 0 ? shared[0].address : i == 1 ? ovs_cuda_range_module() : nullptr;
 }

@@ -40,3 +40,5 @@ extern "C" const void *ovs_cuda_range_entry(uint32_t kernel)
     const hd_variant_row *row = hd_variant_row_numbered(ovs_cuda_range_variants, kernel);
     return kernel < HD_SHARED_KERNELS && row ? row->entry.address : nullptr;
 }
+
+extern "C" const void *ovs_cuda_range_module(void) { return shared[0].entry.address; }

@@ -567,7 +567,8 @@ static void show(const void *own, hd_view *view) { ovs_show(&((const ovs_own *)o
 
 /* clang-format off */
 const hd_gpu ovs_gpu = {
-    &hd_design_ovs, HD_CUDA_ENTRY(ovs_cuda_entry), OVS_NUMBER_word_enter, OVS_NUMBER_word_leave, sizeof(ovs_own),
+    &hd_design_ovs, HD_CUDA_ENTRY(ovs_cuda_entry), HD_CUDA_ENTRY(ovs_cuda_module),
+    OVS_NUMBER_word_enter, OVS_NUMBER_word_leave, sizeof(ovs_own),
     usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, NULL,
     launch, resize, ovs_set_near, NULL, NULL, ovs_check_there, &ovs_parts, show, shape, room_for
 };

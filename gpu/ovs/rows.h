@@ -26,5 +26,6 @@ const char *ovs_unfit_row(const hd_variant_row *row, const hd_info *info, const 
 /* A kernel of the host machine by number, and the CUDA entry point (kernels.cu); NULL: there is none. */
 hd_host_text *ovs_host_kernel(uint32_t kernel);
 const void *ovs_cuda_entry(uint32_t kernel, const void *args);
+const void *ovs_cuda_module(uint32_t i);
 
 #endif

@@ -17,5 +17,6 @@ const char *sl_unfit_row(const hd_variant_row *row, const hd_info *info, const h
 
 /* The CUDA entry point of kernel `kernel` for these arguments (kernels.cu); NULL: there is none. */
 const void *sl_cuda_entry(uint32_t kernel, const void *args);
+const void *sl_cuda_module(uint32_t i);
 
 #endif

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """All ordered pairs of calls of heddle.Table, ht.Embedding and ht.EmbeddingBag, the first of them held up on the GPU.
 
-    held.py [SECONDS [PATTERN]]     at most so many seconds (0: all); of the subjects, those that match
+    held.py [SECONDS [PATTERN [WAIT]]]   at most so many seconds (0: all); of the subjects, those that match. Without
+                                         that wait of modules (one of WAITS), so that something should differ; names:
+                                         only prints which subjects
 
 The first call is made behind a kernel that waits 50 ms, on the stream of the call or on that of the prefetch; the
 second on the same stream, or on another one, from the same thread, another one, or from two threads at once. The
@@ -287,7 +289,7 @@ class OfModule:
             "deepcopy": lambda e, k: self.copied(e, copy.deepcopy),
             "pickle": lambda e, k: self.copied(e, lambda x: pickle.loads(pickle.dumps(x))),
             "torch.save": lambda e, k: self.stored(e),
-            "to another device": lambda e, k: (e.to("cpu"), e.to(DEVICE))[0] and None,
+            "to another device": lambda e, k: (e.to("cpu"), e.to(DEVICE), None)[-1],
             "table.find": lambda e, k: e.table.find(ids_of(k)).value,
             "table.save": self.saves,
             "table.grow": lambda e, k: e.table.grow(e.table.info["buckets"] * 2),
@@ -491,20 +493,30 @@ def forgotten():
     return sorted(n for n in names if n[2:] not in NO_CALLS and n[2] != "_" and n not in text)
 
 
-def main(seconds=0.0, pattern="*"):
+# Behind the last call's stream; for all work before. And the calls whose work then is not waited for.
+WAITS = {"turn": ("_follow", "prefetch*"), "whole": ("_settle", "train")}
+
+
+def main(seconds=0.0, pattern="*", wait=None):
+    method, first = WAITS.get(wait, (None, "*"))
+    if method:
+        setattr(ht.Embedding, method, lambda self: None)
     if forgotten():
         print(f"not ok - no call of held.py has {', '.join(forgotten())}")
         return 1
+    chosen = [s for s in SUBJECTS if fnmatch.fnmatch(s.name, pattern)]
+    if wait == "names":
+        print(*(s.name for s in chosen), sep="\n")
+        return 0
     warnings.simplefilter("ignore")  # gradients wait
     sys.stdout.reconfigure(line_buffering=True)
     streams, draw, begin = Streams(), random.Random(1), time.monotonic()
-    chosen = [s for s in SUBJECTS if fnmatch.fnmatch(s.name, pattern)]
     total = {"pairs": 0, "possible": 0, "runs": 0, "differ": 0}
     with tempfile.TemporaryDirectory() as folder:
         for left, subject in zip(range(len(chosen), 0, -1), chosen):
             end = time.monotonic() + (seconds - time.monotonic() + begin) / left if seconds else float("inf")
             names = supported(subject, streams, folder)
-            pairs = [(a, b) for a in names for b in names]
+            pairs = [(a, b) for a in names for b in names if fnmatch.fnmatch(a, first)]
             draw.shuffle(pairs)
             tally = {"pairs": 0, "possible": len(pairs), "runs": 0, "differ": 0}
             for pair in pairs:
@@ -523,4 +535,4 @@ def main(seconds=0.0, pattern="*"):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*(kind(x) for kind, x in zip((float, str), sys.argv[1:]))))
+    sys.exit(main(*(kind(x) for kind, x in zip((float, str, str), sys.argv[1:]))))

@@ -4,6 +4,7 @@
 import contextlib
 import copy
 import importlib.util
+import itertools
 import os
 import pathlib
 import pickle
@@ -1087,19 +1088,24 @@ class Seen(unittest.TestCase):
         self.assertFalse(compiled(self.ids).requires_grad)
 
     def test_zero_grad_of_a_parent(self):
-        for optimizer in (None, torch.optim.SGD(self.net.parameters(), lr=1.0)):
+        sgd = torch.optim.SGD(self.net.parameters(), lr=1.0)
+        for k, (zero_grad, to_none) in enumerate(itertools.product((self.net.zero_grad, sgd.zero_grad), (True, False))):
             self.back()
-            (optimizer or self.net).zero_grad()
+            zero_grad(to_none)
             self.back()  # without a warning: the earlier gradients are gone
             self.assertEqual(len(self.e.gradients), 1)
-            self.net.zero_grad()
-            with self.assertWarnsRegex(UserWarning, "zero_grad") if optimizer is None else contextlib.nullcontext():
+            self.net.zero_grad(to_none)
+            with self.assertWarnsRegex(UserWarning, "zero_grad") if k == 0 else contextlib.nullcontext():
                 self.e.step()
             self.assertEqual((self.e.gradients, self.moved()), ([], 0.0))
+
+    def test_gradients_that_the_caller_keeps(self):
         self.back()
-        self.net.zero_grad(set_to_none=False)
-        self.refused("multiplied, 0 is left")
-        self.e.zero_grad()
+        kept = self.e.gradients
+        self.back()
+        self.assertEqual((len(kept), len(self.e.gradients)), (1, 2))
+        self.e.step()
+        self.assertEqual(len(kept), 1)
 
     def test_optimizers_of_pytorch(self):
         for optimizer in (torch.optim.Adam(self.net.parameters()), torch.optim.Adam(self.net.parameters(), fused=True),

@@ -126,12 +126,20 @@ class Anchored:
 
     def _forget(self):
         """The gradients that wait for a step are gone."""
-        self._pending.clear()
+        self._pending = []
         self._seen.forget()
         self._anchor.grad = None
 
+    def _written(self):
+        """Whether more was written to the anchor's gradient than gradients. Nothing is read in a capture."""
+        gradient = self._anchor.grad
+        return gradient is not None and gradient._version >= max(1, self._seen.arrived) and not self._capturing()
+
     def _was_zeroed(self):
-        return self._seen.arrived > 0 and self._anchor.grad is None
+        """Whether zero_grad() came after the last backward pass. This waits for the GPU if _written()."""
+        if self._seen.arrived == 0 or self._anchor.grad is None:
+            return self._seen.arrived > 0
+        return self._written() and self._anchor.grad.detach().item() == 0
 
     def _add_gradient(self, gradient):
         """Keeps a gradient for `step`. Returns that of the anchor."""
@@ -139,13 +147,13 @@ class Anchored:
             seen, task = self._seen, torch._C._current_graph_task_id()
             if task != seen.task and self._pending:
                 if self._was_zeroed():
-                    self._pending.clear()
+                    self._pending = []
                     seen.forget()
                 else:
                     self._tell("waiting", "backward: gradients of an earlier backward pass wait for step(); those of "
                                "both passes will be added")  # fmt: skip
             seen.task, seen.trained, seen.stream = task, True, self._last
-            self._pending.append(gradient)
+            self._pending = [*self._pending, gradient]  # a list that the caller has stays as it is
             return torch.full((1,), PROBE, device=self.device)
 
     def _keep_for_this_stream(self):
@@ -190,10 +198,9 @@ class Anchored:
     def _check_scaled(self):
         """Fails if PyTorch has changed the anchor's gradient: it is no whole number of probes. This waits for the GPU
         if more was written there than gradients."""
-        gradient = self._anchor.grad
-        if gradient is None or gradient._version < max(1, self._seen.arrived) or self._capturing():
+        if not self._written():
             return
-        probes = gradient.detach().item() / PROBE
+        probes = self._anchor.grad.detach().item() / PROBE
         if probes < 0.5 or abs(probes - round(probes)) > 1e-3:
             raise Error(f"step: the gradients of this module's parameters were multiplied, {probes:.4g} is left of 1, "
                         "as by clip_grad_norm_ and GradScaler.unscale_, which do not see the gradients of rows; call "

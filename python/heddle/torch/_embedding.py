@@ -627,7 +627,7 @@ class _TableModule(Anchored, Evictions, Stored, torch.nn.Module):
     def gradients(self):
         """The gradients since the last step: a list of (keys, gradient), one pair per lookup, with distinct keys.
 
-        They may be changed in place, for example to clip them.
+        They may be changed in place, for example to clip them, until the next backward pass or step.
         """
         with _Turn(self):
             if self._was_zeroed():
