@@ -35,7 +35,7 @@ run() {
   while read -r subject; do # all at once: they share the GPU, and have different places in which to wait
     out=$(mktemp) && outs+=("$out")
     if [ "$subject" = c ]; then
-      "$folder/held_cuda" "$seconds" 3 1 >"$out" 2>&1 &
+      "$folder/held_cuda" "$seconds" 1000 1 >"$out" 2>&1 &
     else
       python3 "$folder/held.py" "$seconds" "$subject" >"$out" 2>&1 &
     fi

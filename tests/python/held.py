@@ -5,11 +5,12 @@
                                          that wait of modules (one of WAITS), so that something should differ; names:
                                          only prints which subjects
 
-The first call is made behind a kernel that waits 50 ms, on the stream of the call or on that of the prefetch; the
-second on the same stream, or on another one, from the same thread, another one, or from two threads at once. The
+The first call is made behind a kernel that waits 50 ms, on the stream of the call or on that of the prefetch; or each
+of its own kernels is behind one that waits 10 ms, so that the rest of the call is long done before. The second on the same stream, or on another one, from the same thread, another one, or from two threads at once. The
 results are those of the same calls without delay. Without a GPU nothing is held up, and two threads remain.
 """
 
+import contextlib
 import copy
 import faulthandler
 import fnmatch
@@ -33,6 +34,7 @@ from heddle import _core
 GPU = torch.cuda.is_available()
 DEVICE = "cuda" if GPU else "cpu"
 HOLD_MS = 50
+PIECE = 5  # a kernel of a call waits for a part of that
 STEP_SECONDS = 60  # a step that takes longer ends the program, which prints where
 N, KEYS, DIM = 48, 160, 8
 
@@ -118,6 +120,23 @@ class Streams:
         with torch.cuda.stream(stream):
             torch.cuda._sleep(self.cycles)
 
+    @contextlib.contextmanager
+    def hold_pieces(self):
+        """Each kernel of a module, launched meanwhile."""
+        from heddle.torch import _kernels
+
+        launch = _kernels.Launch.__call__
+
+        def late(self_, *arguments, **options):
+            torch.cuda._sleep(self.cycles // PIECE)
+            return launch(self_, *arguments, **options)
+
+        _kernels.Launch.__call__ = late
+        try:
+            yield
+        finally:
+            _kernels.Launch.__call__ = launch
+
 
 def finish():
     if GPU:
@@ -133,7 +152,7 @@ def on(stream):
 
 class OfTable:
     """A table and what its calls are given. The batches of a table are in the order of the calls, whatever their
-    streams; so nothing else orders them."""
+    streams (under `rw`); so nothing else orders them."""
 
     waits = False  # whether the caller orders the streams of two calls
     at_once = set()  # names of calls that two threads make at once: times would tell which table's came first
@@ -145,7 +164,7 @@ class OfTable:
     def make(self, folder):
         design = self.name.split()[1]
         value = {"hive": "int32", "sl": "int64", "ovs": "int64"}.get(design, ("float32", 4))
-        t = heddle.Table(1024, value, design=design, backend="cuda" if GPU else "ref", lock="ordered")
+        t = heddle.Table(1024, value, design=design, backend="cuda" if GPU else "ref", lock="rw")
         t.folder, t.dtype = folder, {"hkv": torch.float32, "hive": torch.int32}.get(design, torch.int64)
         t.shape = (4,) if design == "hkv" else ()
         t.insert(ids_of(0, 96), self.values(t, 1, 96))
@@ -239,7 +258,7 @@ class OfModule:
         torch.manual_seed(5)
         e = self.kind(1024, DIM, optimizer=ht.Adam(0.05), seed=3, device=DEVICE, table={"clock": "logical"},
                       **self.options)  # fmt: skip
-        for k in range(3):
+        for k in (3, 4, 5):  # so a third of what the calls ask for is there, and the rest new
             self.forward(e, ids_of(k, 64)).square().sum().backward()
             e.step()
         finish()
@@ -391,17 +410,18 @@ class Run:
             finish()
         return self.result(thing, got)
 
-    def held(self, pair, threads, prefetch):
+    def held(self, pair, threads, prefetch, pieces):
         thing, got = self.subject.make(self.folder), [None, None]
         finish()
         stream = [self.streams.of(name) for name in pair]
         if GPU and prefetch:
-            self.streams.hold(self.subject.side(thing))
-        elif GPU:
-            self.streams.hold(stream[0])
+            side = self.subject.side(thing)
+        if GPU and not pieces:
+            self.streams.hold(side if prefetch else stream[0])
 
         def first():
-            self.call(thing, 0, stream[0], got)
+            with self.streams.hold_pieces() if GPU and pieces else contextlib.nullcontext():
+                self.call(thing, 0, stream[0], got)
 
         def second():
             if GPU and self.subject.waits and stream[0] != stream[1]:
@@ -457,7 +477,7 @@ def refuses(got):
     return any(isinstance(x, str) and "thread" in x for x in got)
 
 
-def try_pair(subject, names, streams, folder, draw, tally):
+def try_pair(subject, names, streams, folder, draw, tally, pieces):
     run = Run(subject, names, folder, streams)
     pair, threads = draw.choice(STREAMS), draw.randrange(3)
     if not subject.at_once.issuperset(names):
@@ -465,7 +485,8 @@ def try_pair(subject, names, streams, folder, draw, tally):
     if threads == 2 and subject.waits:
         pair = pair[0], pair[0]  # no stream can wait for a call that is yet to come
     prefetch = "prefetch" in names[0] and draw.randrange(2) == 1
-    got, want = run.held(pair, threads, prefetch), run.without_delay(prefetch)
+    pieces = subject.waits and (pieces or draw.randrange(2) == 1)
+    got, want = run.held(pair, threads, prefetch, pieces), run.without_delay(prefetch)
     tally["runs"] += 1
     good = same(got, want)
     if not good and threads == 2:
@@ -473,7 +494,7 @@ def try_pair(subject, names, streams, folder, draw, tally):
     if not good:
         tally["differ"] += 1
         at = [what for what, a, b in zip(("first", "second", "rest"), got, want) if not same(a, b)]
-        how = f"{pair[0]}, {pair[1]} stream, {THREADS[threads]}{', the prefetch held' * prefetch}"
+        how = f"{pair[0]}, {pair[1]} stream, {THREADS[threads]}{', the prefetch held' * prefetch}{', its kernels' * pieces}"
         print(f"# differs: {subject.name}: {names[0]}, then {names[1]}; {how}: {', '.join(at)}")
         print(*(f"# {g[:200]}\n" for g in got if isinstance(g, str)), sep="", end="", flush=True)
 
@@ -523,7 +544,7 @@ def main(seconds=0.0, pattern="*", wait=None):
                 if time.monotonic() >= end:
                     break
                 faulthandler.dump_traceback_later(STEP_SECONDS, exit=True)
-                try_pair(subject, pair, streams, folder, draw, tally)
+                try_pair(subject, pair, streams, folder, draw, tally, method is not None)
                 tally["pairs"] += 1
             print(f"# {subject.name}: {tally['pairs']} of {len(pairs)} pairs of {len(names)} calls, "
                   f"{tally['differ']} differ", flush=True)  # fmt: skip
