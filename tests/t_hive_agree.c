@@ -99,7 +99,7 @@ static void test_agrees(void **unused)
         for (int op = 0; op <= JUDGE_MIXED; op++) {
             if (!fixture_runs(&judge_design_hive, row, (hd_op)op)) continue;
             bool whole = op != JUDGE_MIXED && !hd_op_is_keyed(hd_op_row_of((hd_op)op)); /* lanes hardly meet in these */
-            for (uint64_t k = 0; k < test_times(op == JUDGE_MIXED ? 64 : 24); k++, n++) {
+            for (uint64_t k = 0; k < test_half(op == JUDGE_MIXED ? 64 : 24); k++, n++) {
                 bool masks = n / 4 % 2; /* as often with weak memory as without */
                 hd_case c = case_of(shapes[k % SHAPES], fixture_op_name((hd_op)op), hive_row_name(row), masks, n + 1);
                 if (!fit(row, &c))
@@ -408,7 +408,8 @@ static void test_exhaustive(void **unused)
             continue;
         if (place == BLOCK && hive_row(row)->lanes > 1) continue; /* as APART: its warps share nothing */
         /* neither shares a factor with ALL */
-        uint64_t every = place == THREE ? 211 : 101, stride = test_scale() < every ? every / test_scale() : 1;
+        uint64_t longer = test_is_long(), every = place == THREE ? (longer ? 211 : 419) : (longer ? 101 : 199),
+                 stride = test_scale() < every ? every / test_scale() : 1;
         for (uint64_t n = at * 11 % stride; n < ALL; n += stride) {
             int kind = (int)(n / OPS / OPS % KINDS), other = (int)(n / OPS / OPS / KINDS) - 1;
             /* or nearly as many steps */
@@ -422,7 +423,7 @@ static void test_exhaustive(void **unused)
             if (test_takes(n / stride)) exhaust(&x, n, &t[x.bound - 1]);
         }
         /* two bring a key while a slot of its becomes free: what claims are verified for */
-        for (uint64_t n = 0; place == THREE && items_per_warp(row) == 32 && n < 8; n++) {
+        for (uint64_t n = 0; place == THREE && items_per_warp(row) == 32 && n < (longer ? 8 : 4); n++) {
             meeting x = { row,
                           place,
                           n % 3 ? ABSENT : CROWDED,

@@ -56,8 +56,12 @@ static simt_config schedule(bool random, uint64_t seed)
     return c;
 }
 
-/* How much of the trace is run: all of it, but where tests are made shorter. */
-static uint64_t share(void) { return test_times(REQUESTS) < REQUESTS ? test_times(REQUESTS) : REQUESTS; }
+/* How much of the trace is run: all of it in long runs, otherwise a sixth. */
+static uint64_t share(void)
+{
+    uint64_t n = test_times((uint64_t)REQUESTS / (test_is_long() ? 1 : 6));
+    return n < REQUESTS ? n : REQUESTS;
+}
 
 static bool right(uint64_t missed) { return share() < REQUESTS || missed == LRU_MISSES; }
 

@@ -25,14 +25,14 @@ try "it is built as C++, without a warning" build
 # BATCHES and SEED determine what a run does: 300 seconds are only a limit.
 export SEED=7 BATCHES
 words=$work/words
-clean_batches=${HEDDLE_TEST_LONG:+16} # on the host machine, where nothing is found
-clean_batches=${clean_batches:-6}
-batches_of() { if [ "$1" = ref ]; then BATCHES=128; else BATCHES=$2; fi; } # BACKEND, and how many on the host machine
+# Where nothing is found: batches of the reference, on the host machine, and operations of a variant.
+if [ -n "${HEDDLE_TEST_LONG:-}" ]; then clean_ref=128 clean_host=16 reach=10000; else clean_ref=48 clean_host=3 reach=4000; fi
+batches_of() { if [ "$1" = ref ]; then BATCHES=$2; else BATCHES=$3; fi; } # BACKEND OF-REF ON-HOST
 # clean NAME LINES BACKEND WORDS...: at least LINES rows, and none is wrong.
 clean() {
   local name=$1 lines=$2 backend=$3 code
   shift 3
-  batches_of "$backend" "$clean_batches"
+  batches_of "$backend" $clean_ref $clean_host
   BACKEND=$backend guard "$work/soak" "$@" >"$words" 2>&1
   code=$?
   if [ $code = 0 ] && [ "$(grep -c '^ok' "$words")" -ge "$lines" ] && ! grep -q WRONG "$words"; then pass "$name"; else fail "$name" "exit $code"; fi
@@ -45,7 +45,7 @@ clean "two tables at once" 40 host two 300 tlpv1 warp
 clean "a table that is known by its numbers" 19 host huge coalesced
 refused() { BACKEND=ref guard "$work/soak" random 1 nothing >"$words" 2>&1; [ $? = 2 ] && grep -q nothing "$words"; }
 try "there is no such variant" refused
-clean "so many operations by every variant under every policy" 26 host reach 10000 600
+clean "so many operations by every variant under every policy" 26 host reach $reach 600
 if ! grep -q '^# short' "$words"; then pass "and none is short"; else fail "but some are short" ""; fi
 operations=$((operations + $(awk -F '\t' '$1 == "ok" { n += $11 } END { print n + 0 }' "$words")))
 clean "who is short is told of" 1 host reach 1e15 1 warp
@@ -55,7 +55,7 @@ if [ "$(grep -c '^# short: warp under .* of 1e+15' "$words")" = "$(grep -c '^#in
 found() {
   local bug=$1 backend=$2 code
   shift 2
-  batches_of "$backend" "${HOST_BATCHES:-16}"
+  batches_of "$backend" 128 "${HOST_BATCHES:-16}"
   MUSEUM_BUG=$bug BACKEND=$backend guard "$work/soak" "$@" >"$words" 2>&1
   code=$?
   if [ $code = 1 ] && grep -q '^WRONG' "$words"; then pass "$bug is found"; else fail "$bug is not found" "exit $code"; fi
@@ -77,9 +77,9 @@ done
 clean "and with every variant on the host machine" 110 host random 300
 operations=$((operations + $(column by_variant)))
 clean "two of them at once" 10 ref two 300 tile
-clean "so many operations by every variant in every layout, at a load factor of 0.95" 3 host reach 20000 200
+clean "so many operations by every variant in every layout, at a load factor of 0.95" 3 host reach $((2 * reach)) 200
 operations=$((operations + $(column by_variant)))
-awk -F '\t' '$1 == "ok" && ($12 < 0.9 || $13 > 1 || $15 < 20000)' "$words" | none "and that is where they were"
+awk -F '\t' '$1 == "ok" && ($12 < 0.9 || $13 > 1 || $15 < 2 * '"$reach"')' "$words" | none "and that is where they were"
 tried device-judge "$operations" "items in random batches, judged as on a device"
 found hive_slot_reused host random 300
 found hive_stash_brims host random 300
@@ -95,7 +95,7 @@ for DESIGN in ovs sl; do
   done
   clean "$DESIGN: and with every variant on the host machine" 37 host random 300
   operations=$((operations + $(column by_variant)))
-  clean "$DESIGN: so many operations by every variant towards every goal" 3 host reach 10000 200
+  clean "$DESIGN: so many operations by every variant towards every goal" 3 host reach $reach 200
   operations=$((operations + $(column by_variant)))
   tried device-judge "$operations" "items in random batches of $DESIGN, judged as on a device"
 done
@@ -107,7 +107,7 @@ HOST_BATCHES=48 DESIGN=sl found sl_range_skips host random 300
 # says LIE SENTENCE: what it says of a table that lies.
 export DESIGN=hive
 says() {
-  batches_of ref
+  batches_of ref 128 0
   LIE=$1 BACKEND=ref guard "$work/soak" random 300 >"$words" 2>&1
   local code=$?
   if [ $code = 1 ] && grep -q '^WRONG' "$words" && grep -q "^$2: [0-9]* times" "$words"; then pass "$1: $2"; else fail "$1 is not found" "exit $code"; fi
