@@ -19,6 +19,13 @@ soname() { readelf -d "$library" | grep -F 'Library soname: [libheddle.so.0]'; }
 if command -v readelf >/dev/null; then try "the library's soname is libheddle.so.0" soname; fi
 if [ -n "$command" ]; then try "the installed command runs" "$command" --version; else skip "the installed command runs" "it is not built"; fi
 
+words=$work/words
+manual() { # it is there, or the last line says why not
+  if command -v help2man >/dev/null; then find "$root" -path '*/man1/heddle.1' | grep -q . && man=$(find "$root" -path '*/man1/heddle.1') && grep -q '^\.TH' "$man"
+  else "${MAKE:-make}" -C "$top_builddir" install DESTDIR="$root" 2>&1 | grep -q 'no manual page: it needs help2man'; fi
+}
+if [ -n "$command" ]; then try "the manual page is installed, or its absence is told" manual; fi
+
 # The same program is C and C++: it opens a table, puts a key in, finds it, and meets a refusal that explains itself.
 cat >"$work/user.c" <<'END'
 #include <heddle.h>

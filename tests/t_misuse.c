@@ -870,10 +870,22 @@ static void how_many(void **state)
     assert_true(tried >= 500);
 }
 
+/* A sentence that quotes a caller's text ends no line and drives no terminal. */
+static void sentences_are_lines(void **state)
+{
+    hd_config c = hd_config_default();
+    hd_table *t;
+    (void)state;
+    c.policy = "l\nr\x1b[2Ju\x7f\t";
+    must_fail(hd_open(&c, &t), HD_EINVAL, "l?r?[2Ju??");
+    must_fail(hd_open_snapshot("no\nsuch\x1b file", NULL, &t), HD_EIO, "no?such? file");
+}
+
 static const struct CMUnitTest misuse[] = { unit(batches_lru),
                                             unit(batches_custom_dual),
                                             unit(batches_dictionary),
                                             unit(odd_values),
+                                            unit(sentences_are_lines),
                                             unit(nothing_is_fine),
                                             unit(reserved_keys),
                                             unit(configurations),

@@ -4,6 +4,7 @@
  * exact. And one batch on a team of threads: the results are the same as on one.
  */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -380,7 +381,57 @@ static void pins_of_other_threads(void **state)
     hd_close(t);
 }
 
-static const struct CMUnitTest threads[] = { unit(host_threads), unit(sums_are_exact), unit(reasons_are_private),
-                                             unit(pins_of_other_threads), unit(teams_do_not_show) };
+/* ---- The load factor, while another thread resizes --------------------------------------------- */
+
+enum { FILL = 20000 };
+static atomic_bool resized;
+
+static void *resize_often(void *context)
+{
+    worker *w = (worker *)context;
+    hd_info info;
+    must(hd_table_info(w->table, &info));
+    for (int round = 0; round < 200; round++) {
+        if (hd_grow(w->table, 2 * info.buckets) || hd_shrink(w->table, info.buckets)) complain(w, hd_why(), 0);
+    }
+    atomic_store(&resized, true);
+    return NULL;
+}
+
+static void load_factors_are_of_one_moment(void **state)
+{
+    static const char *const designs[] = { "hive", "ovs", "sl" };
+    (void)state;
+    for (size_t d = 0; d < sizeof designs / sizeof *designs; d++) {
+        static uint64_t key[FILL], value[FILL];
+        static uint8_t outcome[FILL];
+        double least = 1, most = 0, now;
+        uint64_t asked = 0;
+        pthread_t thread;
+        hd_config c = hd_config_of(designs[d]);
+        worker w = { 0 };
+        test_case("%s", designs[d]);
+        c.capacity = FILL;
+        must(hd_open(&c, &w.table));
+        for (uint64_t i = 0; i < FILL; i++) key[i] = i + 1;
+        hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, FILL * 3 / 4, key, value, outcome);
+        must(hd_run(w.table, &b));
+        atomic_store(&resized, false);
+        check(pthread_create(&thread, NULL, resize_often, &w) == 0, "no thread");
+        for (; !atomic_load(&resized); asked++) {
+            must(hd_load_factor_sync(w.table, &now));
+            least = now < least ? now : least, most = now > most ? now : most;
+        }
+        pthread_join(thread, NULL);
+        check(!w.wrong[0], "%s", w.wrong);
+        check(least > 0 && most <= 1, "load factors from %g to %g", least, most);
+        test_note("%s: %llu load factors from %.3f to %.3f", designs[d], (unsigned long long)asked, least, most);
+        hd_close(w.table);
+    }
+}
+
+static const struct CMUnitTest threads[] = { unit(host_threads),        unit(sums_are_exact),
+                                             unit(reasons_are_private), unit(pins_of_other_threads),
+                                             unit(teams_do_not_show),   unit(load_factors_are_of_one_moment) };
 
 int main(void) { return test_run(threads); }
