@@ -515,7 +515,7 @@ def forgotten():
 
 
 # Behind the last call's stream; for all work before. And the calls whose work then is not waited for.
-WAITS = {"turn": ("_follow", "prefetch*"), "whole": ("_settle", "train")}
+WAITS = {"turn": ("_follow", "prefetch*"), "whole": ("_settle", "train"), "prefetched": ("_settle", "prefetch*")}
 
 
 def main(seconds=0.0, pattern="*", wait=None):
