@@ -556,11 +556,24 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
     return (buckets > o->v.boards ? grow : shrink)(o, (toy *)entries, m, info, (uint32_t)buckets);
 }
 
-const hd_gpu toy_gpu = {
-    &toy_ref, NULL,  WORD_ENTER, WORD_LEAVE, sizeof(toy_own), usual, room_bytes, begin,  pieces, taken, before, after,
-    regions,  empty, open_here,  planes,     lists,           NULL,  launch,     resize, NULL,   NULL,  NULL,   NULL,
-    NULL,     NULL,  NULL,       NULL,
-};
+const hd_gpu toy_gpu = { .ref = &toy_ref,
+                         .word_enter = WORD_ENTER,
+                         .word_leave = WORD_LEAVE,
+                         .own_bytes = sizeof(toy_own),
+                         .usual = usual,
+                         .room_bytes = room_bytes,
+                         .begin = begin,
+                         .pieces = pieces,
+                         .taken = taken,
+                         .before = before,
+                         .after = after,
+                         .regions = regions,
+                         .empty = empty,
+                         .open_here = open_here,
+                         .planes = planes,
+                         .lists = lists,
+                         .launch = launch,
+                         .resize = resize };
 
 const hd_design toy_host = { .name = "toy",
                              .what = "a toy on the host machine",

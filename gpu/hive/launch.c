@@ -377,10 +377,12 @@ static void show(const void *own, hd_view *view) { hive_show(&((const hive_own *
 
 /* clang-format off */
 const hd_gpu hive_gpu = {
-    &hd_design_hive, HD_CUDA_ENTRY(hive_cuda_entry), HD_CUDA_ENTRY(hive_cuda_module),
-    HIVE_NUMBER_word_enter, HIVE_NUMBER_word_leave, sizeof(hive_own),
-    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, gpu_batch_lists, NULL,
-    launch, resize, NULL, NULL, NULL, hive_check_there, &hive_parts, show, NULL, NULL
+    .ref = &hd_design_hive, .cuda_entry = HD_CUDA_ENTRY(hive_cuda_entry),
+    .cuda_module = HD_CUDA_ENTRY(hive_cuda_module), .word_enter = HIVE_NUMBER_word_enter,
+    .word_leave = HIVE_NUMBER_word_leave, .own_bytes = sizeof(hive_own), .usual = usual, .room_bytes = room_bytes,
+    .begin = begin, .pieces = pieces, .taken = taken, .before = before, .after = after, .regions = regions,
+    .empty = empty, .open_here = open_here, .planes = planes, .lists = gpu_batch_lists, .launch = launch,
+    .resize = resize, .check = hive_check_there, .parts = &hive_parts, .view = show
 };
 
 const hd_design hd_design_hive_cuda = {

@@ -400,10 +400,12 @@ static bool lists(const void *own, uint32_t row, const hd_batch *b)
 
 /* clang-format off */
 const hd_gpu hkv_gpu = {
-    &hd_design_hkv, HD_CUDA_ENTRY(hkv_cuda_entry), HD_CUDA_ENTRY(hkv_cuda_module),
-    HKV_NUMBER_word_enter, HKV_NUMBER_word_leave, sizeof(hkv_own),
-    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, needs, launch,
-    NULL, NULL, hkv_grow, read_clock, hkv_check_there, &hkv_parts, show, NULL, NULL
+    .ref = &hd_design_hkv, .cuda_entry = HD_CUDA_ENTRY(hkv_cuda_entry),
+    .cuda_module = HD_CUDA_ENTRY(hkv_cuda_module), .word_enter = HKV_NUMBER_word_enter,
+    .word_leave = HKV_NUMBER_word_leave, .own_bytes = sizeof(hkv_own), .usual = usual, .room_bytes = room_bytes,
+    .begin = begin, .pieces = pieces, .taken = taken, .before = before, .after = after, .regions = regions,
+    .empty = empty, .open_here = open_here, .planes = planes, .lists = lists, .needs = needs, .launch = launch,
+    .grow = hkv_grow, .read_clock = read_clock, .check = hkv_check_there, .parts = &hkv_parts, .view = show
 };
 
 const hd_design hd_design_hkv_cuda = {

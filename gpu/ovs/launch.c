@@ -567,10 +567,13 @@ static void show(const void *own, hd_view *view) { ovs_show(&((const ovs_own *)o
 
 /* clang-format off */
 const hd_gpu ovs_gpu = {
-    &hd_design_ovs, HD_CUDA_ENTRY(ovs_cuda_entry), HD_CUDA_ENTRY(ovs_cuda_module),
-    OVS_NUMBER_word_enter, OVS_NUMBER_word_leave, sizeof(ovs_own),
-    usual, room_bytes, begin, pieces, taken, before, after, regions, empty, open_here, planes, lists, NULL,
-    launch, resize, ovs_set_near, NULL, NULL, ovs_check_there, &ovs_parts, show, shape, room_for
+    .ref = &hd_design_ovs, .cuda_entry = HD_CUDA_ENTRY(ovs_cuda_entry),
+    .cuda_module = HD_CUDA_ENTRY(ovs_cuda_module), .word_enter = OVS_NUMBER_word_enter,
+    .word_leave = OVS_NUMBER_word_leave, .own_bytes = sizeof(ovs_own), .usual = usual, .room_bytes = room_bytes,
+    .begin = begin, .pieces = pieces, .taken = taken, .before = before, .after = after, .regions = regions,
+    .empty = empty, .open_here = open_here, .planes = planes, .lists = lists, .launch = launch, .resize = resize,
+    .set_near = ovs_set_near, .check = ovs_check_there, .parts = &ovs_parts, .view = show, .shape = shape,
+    .room_for = room_for
 };
 
 const hd_design hd_design_ovs_cuda = {
