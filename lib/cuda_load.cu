@@ -2,10 +2,13 @@
  *
  * cuda_load.cu - see cuda_load.h.
  */
+#include <cstring>
 #include <new>
 
-#include "lib/cuda_driver.h"
+#include <cuda.h>
+
 #include "lib/cuda_load.h"
+#include "lib/cuda_pages.h"
 
 #if CUDART_VERSION >= 12040
 

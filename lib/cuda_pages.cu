@@ -7,7 +7,10 @@
 #include <mutex>
 #include <new>
 
-#include "lib/cuda_driver.h"
+#ifndef CUDA_STUB_H
+#include <cuda.h>
+#endif
+
 #include "lib/cuda_pages.h"
 
 /* ---- The driver ------------------------------------------------------------------------------ */
@@ -24,6 +27,21 @@ typedef struct cuda_driver {
     decltype(&cuMemSetAccess) set_access;
     decltype(&cuDeviceGetAttribute) attribute;
 } cuda_driver;
+
+bool cuda_driver_function(const char *name, unsigned version, void *p, size_t bytes)
+{
+    void *found = nullptr;
+    cudaDriverEntryPointQueryResult result = cudaDriverEntryPointSymbolNotFound;
+#if CUDART_VERSION >= 12050
+    cudaError_t e = cudaGetDriverEntryPointByVersion(name, &found, version, cudaEnableDefault, &result);
+#else
+    (void)version;
+    cudaError_t e = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result);
+#endif
+    if (e != cudaSuccess) (void)cudaGetLastError();
+    memcpy(p, &found, bytes);
+    return e == cudaSuccess && result == cudaDriverEntryPointSuccess && found;
+}
 
 /* NULL: there is no such driver. Asked for once. */
 static const cuda_driver *the_driver(void)

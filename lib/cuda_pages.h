@@ -15,6 +15,10 @@
 extern "C" {
 #endif
 
+/* *p, a pointer to a function of so many bytes: that function of the driver, as CUDA `version` has it. It is asked for
+ * at run time, because the library loads on machines without a driver. False: the driver lacks it. */
+bool cuda_driver_function(const char *name, unsigned version, void *p, size_t bytes);
+
 /* What the sizes of such memory are rounded up to on that device; 0: it cannot grow there. */
 uint64_t cuda_pages_of(int device);
 
