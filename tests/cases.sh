@@ -8,6 +8,7 @@
 #   none NAME              passes when its input is empty, else shows it
 #   try NAME COMMAND...    passes when the command succeeds, else shows what it said
 #   guard COMMAND...       runs the command; half of the test's processor time is the most that it may take
+#   left_of COMMAND...     prints the lines in which the command, on a terminal, says how much is left; needs python3
 #   signalled NAME CODE SIGNAL WHEN COMMAND...
 #                          passes when the command, which gets SIGNAL once WHEN holds, ends with CODE; what it printed is
 #                          in $work/out. WHEN: caught, asleep, parent, or a function of the test's own, of PID and SIGNAL
@@ -45,6 +46,7 @@ guard() ( # a shell of its own; tests/tap-run ends one that waits
   ulimit -t "$((${HEDDLE_TEST_SECONDS:-1500} / 2))"
   exec "$@"
 )
+left_of() { guard python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$@" </dev/null | tr '\r' '\n' | grep ' left'; }
 tried() {
   awk -v area="$1" -v n="$2" -v what="$3" -v from="$tried_at" -v to="$EPOCHREALTIME" 'BEGIN { printf "# tried %s %d %.3f %s\n", area, n, to - from, what }'
   tried_at=$EPOCHREALTIME

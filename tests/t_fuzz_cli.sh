@@ -41,10 +41,9 @@ if [ $code = 0 ] && [ "$(fact inputs)" -ge 1 ]; then pass "--time ends it"; else
 # What is left, on a terminal: of two seconds, at most two; of schedules, a share.
 if ! command -v python3 >/dev/null; then skip "what is left" "python3 is missing"
 else
-  terminal() { guard python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$@" </dev/null | tr '\r' '\n' | grep ' left' >lines; }
-  terminal "$HEDDLE" fuzz table --time 2
+  left_of "$HEDDLE" fuzz table --time 2 >lines
   if [ -s lines ] && ! grep -vE ' [0-9]+%, [0-9.]+ (us|ms|s) left' lines && ! grep -E ' ([3-9]|[0-9]{2,})[0-9.]* s left' lines; then pass "what is left of the time"; else fail "what is left of the time" "$(tail -n 3 lines)"; fi
-  terminal "$HEDDLE" sched hkv.insert_or_assign.tlpv1 --schedules 40000
+  left_of "$HEDDLE" sched hkv.insert_or_assign.tlpv1 --schedules 40000 >lines
   if grep -qE 'sched: [0-9,]+ schedules, .* [0-9]+%' lines; then pass "what is left of the schedules"; else fail "what is left of the schedules" "$(tail -n 3 lines)"; fi
 fi
 

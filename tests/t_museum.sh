@@ -48,9 +48,11 @@ words=$work/out
 { [ "$(code "$HEDDLE" museum --without race)" = 2 ] && grep -q 'nearest: races' "$work/err" || cat "$work/err"; } | none "heddle museum: an unknown judge"
 { [ "$(code "$HEDDLE" museum no_relase)" = 2 ] && grep -q 'nearest: no_release' "$work/err" || cat "$work/err"; } | none "heddle museum: an unknown bug"
 
-terminal() { python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' "$@" </dev/null | tr '\r' '\n'; }
-if command -v python3 >/dev/null; then terminal "$HEDDLE" museum --sound --fixtures 20 lfu_wraps last_unread hive_stash_brims no_release hkv_split_half | grep -qE 'museum: .*looks.*%.* left' || echo 'no share'; else :; fi |
-  none "heddle museum: on a terminal, how much is left"
+if ! command -v python3 >/dev/null; then skip "heddle museum: on a terminal, how much is left" "python3 is missing"
+else
+  { left_of "$HEDDLE" museum --sound --fixtures 20 lfu_wraps last_unread hive_stash_brims no_release hkv_split_half | grep -qE 'museum: .*looks.*%.* left' || echo 'no share'; } |
+    none "heddle museum: on a terminal, how much is left"
+fi
 
 # ---- A bug whose text has gone ---------------------------------------------------------------------------------------
 

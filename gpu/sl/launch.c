@@ -635,10 +635,11 @@ void sl_tell_info(const sl_own *o, hd_info *info)
 /* clang-format off */
 const hd_gpu sl_gpu = {
     .ref = &hd_design_sl, .cuda_entry = HD_CUDA_ENTRY(sl_cuda_entry), .cuda_module = HD_CUDA_ENTRY(sl_cuda_module),
-    .word_enter = SL_NUMBER_word_enter, .word_leave = SL_NUMBER_word_leave, .own_bytes = sizeof(sl_own), .usual = usual,
-    .shape = shape, .room_bytes = room_bytes, .begin = begin, .pieces = pieces, .taken = taken, .before = before, .after = after,
-    .regions = regions, .empty = empty, .open_here = open_here, .planes = planes, .lists = lists, .launch = launch,
-    .resize = sl_resize_there, .set_near = sl_set_near, .check = sl_check_there, .parts = &sl_parts
+    .word_enter = SL_NUMBER_word_enter, .word_leave = SL_NUMBER_word_leave, .own_bytes = sizeof(sl_own),
+    .usual = usual, .shape = shape, .room_bytes = room_bytes, .begin = begin, .pieces = pieces, .taken = taken,
+    .before = before, .after = after, .regions = regions, .empty = empty, .open_here = open_here, .planes = planes,
+    .lists = lists, .launch = launch, .resize = sl_resize_there, .set_near = sl_set_near, .check = sl_check_there,
+    .parts = &sl_parts
 };
 
 const hd_design hd_design_sl_cuda = {
