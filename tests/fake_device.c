@@ -639,7 +639,7 @@ static int fake_load(void *self, const hd_gpu *gpu) { return (void)self, (void)g
 
 void fake_init(fake_device *f)
 {
-    enum { EVERY = 4 }; /* each such device of a program is not quick: to guard memory takes half of a test's time */
+    enum { EVERY = 16 }; /* each such device of a program is not quick: to guard memory takes half of a test's time */
     memset(f, 0, sizeof *f);
     hd_device_seam seam = { fake_find,
                             fake_use,

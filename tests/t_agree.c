@@ -166,7 +166,7 @@ static void agrees(void **state)
             if (hkv_family_of((uint32_t)op) != hkv_row(row)->family) continue;
             for (uint32_t policy = 0; policy < HD_POLICY_COUNT; policy++)
                 for (int dual = 0; dual < 2; dual++)
-                    for (uint64_t k = 0; k < test_half(warps ? 8 : 6); k++, n++) {
+                    for (uint64_t k = 0; k < test_quarter(warps ? 8 : 6); k++, n++) {
                         bool whole = !hd_op_is_keyed(hd_op_row_of((hd_op)op)); /* lanes hardly meet in these */
                         fixture_kernel kernel = hkv_fixture_kernel_at(row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
                         const fixture_kernel *kernels[] = { &kernel };
@@ -219,7 +219,7 @@ static void agrees_by_expressions(void **state)
         for (int op = 0; op < HD_OP_COUNT_; op++) {
             if (hkv_family_of((uint32_t)op) != hkv_row(row)->family) continue;
             for (int dual = 0; dual < 2; dual++)
-                for (uint64_t k = 0; k < test_half(warps ? 4 * EXPRESSIONS : 8 * EXPRESSIONS); k++, n++) {
+                for (uint64_t k = 0; k < test_quarter(warps ? 4 * EXPRESSIONS : 8 * EXPRESSIONS); k++, n++) {
                     fixture_kernel kernel = hkv_fixture_kernel_at(row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
                     const fixture_kernel *kernels[] = { &kernel };
                     hd_case c =
@@ -298,7 +298,7 @@ static void crowded(void **state)
             w.unit = SIMT_BY_LANE;
             w.weak = i == 1 && k;
             w.preempt = SIMT_AT_ALL;
-            explore(&c, kernels, 1, w, test_half(24), &t);
+            explore(&c, kernels, 1, w, test_quarter(24), &t);
         }
     test_tried("schedules", t.schedules, "of a crowd at one bucket, %s, %llu distinct", variant, t.distinct);
 }
@@ -316,7 +316,7 @@ static void highest(void **state)
     const fixture_kernel *kernels[] = { &kernel };
     for (int op = 0; op < HD_OP_COUNT_; op++) {
         if (hkv_family_of((hd_op)op) != HKV_UPSERT) continue;
-        for (uint64_t seed = 1; seed <= test_half(48); seed++) {
+        for (uint64_t seed = 1; seed <= test_quarter(48); seed++) {
             const char *shape = "buckets=3 slots=16 batch=8x1 keys=uniform:400 value=8 pins=2";
             hd_case c = case_of(shape, row, (hd_op)op, variant, "expr:on_insert=MAX", seed % 4 != 0, seed);
             explore(&c, kernels, 1, way(seed, hkv_row(row)->lanes), 2, &t);
@@ -346,7 +346,7 @@ static void test_pairs(void **unused)
             hd_role role = hd_op_row_of((hd_op)p)->role;
             if (role == HD_INSERTER || role != hd_op_row_of((hd_op)q)->role) continue;
             if (hd_op_does((hd_op)p, HD_ORDERED) || hd_op_does((hd_op)q, HD_ORDERED)) continue;
-            for (uint64_t k = 0; k < test_half(3); k++, n++) {
+            for (uint64_t k = 0; k < test_quarter(3); k++, n++) {
                 uint32_t rows[] = { row_for((hd_op)p, n), row_for((hd_op)q, n / 3) };
                 fixture_kernel kernel[] = { hkv_fixture_kernel_at(rows[0], 32, 2),
                                             hkv_fixture_kernel_at(rows[1], 32, 2) };
@@ -379,7 +379,7 @@ static void test_updates_beside_updates(void **unused)
         for (int p = 0; p < HD_OP_COUNT_; p++)
             for (int q = 0; q < HD_OP_COUNT_; q++) {
                 if (hkv_family_of((hd_op)p) != HKV_UPDATE || hkv_family_of((hd_op)q) != HKV_UPDATE) continue;
-                for (uint64_t i = 0; i < test_half(4); i++, n++) {
+                for (uint64_t i = 0; i < test_quarter(4); i++, n++) {
                     uint64_t turn = n + n / 16; /* another one for the same operations under the next policy */
                     simt_config w = way(turn, 32);
                     w.strategy = SIMT_RANDOM;

@@ -25,9 +25,9 @@ for op in $("$HEDDLE" list operations --csv | awk -F, 'NR > 1 && !/ordered/ { pr
 done
 if [ -z "$missing" ]; then pass 'ops has every operation, single and dual'; else fail 'ops has every operation, single and dual' "not:$missing"; fi
 
-# The suites on a small table: a file of the same cases with a capacity of 4 Ki. The traces of sim are the next
+# The suites on a small table: a file of the same cases with a capacity of 2 Ki. The traces of sim are the next
 # section's.
-sed -E 's/capacity=[0-9]+[KM]i/capacity=4Ki/; s/batch=65536/batch=512/' "$top_srcdir"/bench/cases/{ops,capacity,threads}.txt >small.txt
+sed -E 's/capacity=[0-9]+[KM]i/capacity=2Ki/; s/batch=65536/batch=256/' "$top_srcdir"/bench/cases/{ops,capacity,threads}.txt >small.txt
 bench small.txt --repeat 1 --min-time 0 --json -o small.tsv >small.json
 code=$?
 want=$(grep -cvE '^(#|$)' small.txt)
@@ -139,7 +139,7 @@ if [ $code = 0 ] && ! [ -s odd ] && awk -F'\t' '/^#/ || /^operation/ { next } !(
 else fail 'points to be watched are those of the table' "exit $code, $(head -n 3 odd)"
 fi
 
-bench --backend host find insert_or_assign variant=all capacity=1Ki batch=32 dim=2 load=0.5 calls=1 keys=uniform,zipf:0.99 hits=0,1 dual=0,1 --repeat 1 --csv >out
+bench --backend host find insert_or_assign variant=all capacity=512 batch=16 dim=2 load=0.5 calls=1 keys=uniform,zipf:0.99 hits=0,1 dual=0,1 --repeat 1 --csv >out
 code=$?
 variants=$(cut -d, -f10 out | sed 1d | sort -u | wc -l)
 runs=$(sed 1d out | cut -d, -f1,10 | sort -u | wc -l) # an operation by a variant: not every variant runs both

@@ -204,7 +204,7 @@ static void agrees_with_the_host_machine(void **unused)
     (void)unused;
     static char stream[3];
     uint64_t random = 1;
-    for (uint64_t round = 0; round < test_half(24); round++) {
+    for (uint64_t round = 0; round < test_quarter(24); round++) {
         bench on;
         hd_config c = shape(&random);
         hd_table *far, *here;

@@ -93,7 +93,7 @@ static void count_for_areas(const fuzz_hunt *h)
 static void made_inputs(void **state)
 {
     (void)state;
-    enum { BUDGET_MS = 2500 };
+    enum { BUDGET_MS = 1250 };
     const fuzz_target *t;
     for (size_t i = 0; (t = fuzz_target_at(i)); i++) {
         fuzz_corpus c;

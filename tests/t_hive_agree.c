@@ -99,7 +99,7 @@ static void test_agrees(void **unused)
         for (int op = 0; op <= JUDGE_MIXED; op++) {
             if (!fixture_runs(&judge_design_hive, row, (hd_op)op)) continue;
             bool whole = op != JUDGE_MIXED && !hd_op_is_keyed(hd_op_row_of((hd_op)op)); /* lanes hardly meet in these */
-            for (uint64_t k = 0; k < test_half(op == JUDGE_MIXED ? 64 : 24); k++, n++) {
+            for (uint64_t k = 0; k < test_quarter(op == JUDGE_MIXED ? 64 : 24); k++, n++) {
                 bool masks = n / 4 % 2; /* as often with weak memory as without */
                 hd_case c = case_of(shapes[k % SHAPES], fixture_op_name((hd_op)op), hive_row_name(row), masks, n + 1);
                 if (!fit(row, &c))
@@ -128,7 +128,7 @@ static void test_crowds(void **unused)
     (void)unused;
     totals t;
     memset(&t, 0, sizeof t);
-    for (uint64_t k = 0; k < test_times(SCENES); k++)
+    for (uint64_t k = 0; k < test_quarter(SCENES); k++)
         for (uint32_t row = 0; row < hive_row_count(); row++) {
             hd_case c = case_of("buckets=2 slots=32 batch=16x1 keys=uniform:300 value=2 hashes=3", "insert_or_assign",
                                 hive_row_name(row), true, 48 + k);
@@ -155,7 +155,7 @@ static void test_windows(void **unused)
     uint64_t n = 0;
     memset(&t, 0, sizeof t);
     for (uint32_t row = 0; row < hive_row_count(); row++)
-        for (uint64_t k = 0; fixture_runs(&judge_design_hive, row, HD_OP_FIND_MISSED) && k < test_times(SCENES);
+        for (uint64_t k = 0; fixture_runs(&judge_design_hive, row, HD_OP_FIND_MISSED) && k < test_quarter(SCENES);
              k++, n++) {
             const char *narrow = "buckets=6 slots=16 batch=70x1 keys=uniform:400 reserved=100000",
                        *wide = "buckets=3 slots=32 batch=33x1 keys=uniform:200";
@@ -226,7 +226,7 @@ static void test_rings(void **unused)
     ull far = 0;
     memset(&t, 0, sizeof t);
     for (uint32_t row = 0; row < hive_row_count(); row++)
-        for (uint64_t k = 0; fixture_runs(&judge_design_hive, row, JUDGE_MIXED) && k < test_times(SCENES); k++) {
+        for (uint64_t k = 0; fixture_runs(&judge_design_hive, row, JUDGE_MIXED) && k < test_quarter(SCENES); k++) {
             const char *op = fixture_op_name(ops[k % 4]), *variant = hive_row_name(row);
             hd_case c = case_of("buckets=64 slots=8 batch=12x1 keys=uniform:2000", op, variant, k / 4 % 2, 300 + k);
             if (!fit(row, &c))
@@ -408,7 +408,7 @@ static void test_exhaustive(void **unused)
             continue;
         if (place == BLOCK && hive_row(row)->lanes > 1) continue; /* as APART: its warps share nothing */
         /* neither shares a factor with ALL */
-        uint64_t longer = test_is_long(), every = place == THREE ? (longer ? 211 : 419) : (longer ? 101 : 199),
+        uint64_t longer = test_is_long(), every = place == THREE ? (longer ? 211 : 839) : (longer ? 101 : 401),
                  stride = test_scale() < every ? every / test_scale() : 1;
         for (uint64_t n = at * 11 % stride; n < ALL; n += stride) {
             int kind = (int)(n / OPS / OPS % KINDS), other = (int)(n / OPS / OPS / KINDS) - 1;
@@ -423,7 +423,7 @@ static void test_exhaustive(void **unused)
             if (test_takes(n / stride)) exhaust(&x, n, &t[x.bound - 1]);
         }
         /* two bring a key while a slot of its becomes free: what claims are verified for */
-        for (uint64_t n = 0; place == THREE && items_per_warp(row) == 32 && n < (longer ? 8 : 4); n++) {
+        for (uint64_t n = 0; place == THREE && items_per_warp(row) == 32 && n < (longer ? 8 : 2); n++) {
             meeting x = { row,
                           place,
                           n % 3 ? ABSENT : CROWDED,

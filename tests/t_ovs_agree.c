@@ -85,7 +85,7 @@ static void kernels_agree(void **unused)
         for (int op = 0; op <= JUDGE_MIXED; op++) {
             if (!fixture_runs(&judge_design_ovs, row, (hd_op)op)) continue;
             bool whole = op != JUDGE_MIXED && !hd_op_is_keyed(hd_op_row_of((hd_op)op)), lists = op == HD_OP_FIND_MISSED;
-            for (uint64_t k = 0; k < test_half(op == JUDGE_MIXED ? 60 : 30); k++, n++) {
+            for (uint64_t k = 0; k < test_quarter(op == JUDGE_MIXED ? 60 : 30); k++, n++) {
                 hd_case c = next_case(op, row, n + 1, &at);
                 run_case(&c, row, n, lists && k % 2 ? 1 + n * 5 % 34 : 0, whole ? 2 : 6, &t);
             }
@@ -115,7 +115,7 @@ static void assignments_overlap(void **unused)
     totals t;
     (void)unused;
     memset(&t, 0, sizeof t);
-    for (uint64_t n = 0; n < test_half(30 * TWOS); n++) {
+    for (uint64_t n = 0; n < test_quarter(30 * TWOS); n++) {
         fixture_kernel kernel[2];
         const fixture_kernel *both[2] = { &kernel[0], &kernel[1] };
         hd_case c[2];
@@ -188,7 +188,7 @@ static void pairs_meet(void **unused)
     totals t;
     (void)unused;
     memset(&t, 0, sizeof t);
-    for (uint64_t k = 0; k < OPS * test_half(2); k++) {
+    for (uint64_t k = 0; k < OPS * test_quarter(2); k++) {
         hd_op op = ops[k % OPS];
         hd_case c = case_of("buckets=2 segment=256 batch=34x1 keys=uniform:9 value=8", op, row, 700 + k);
         fixture_kernel kernel = fixture_kernel_at(&judge_design_ovs, row, 64, 1);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_papers_ovs.sh - papers/ovs: this machine counts the kept results of the smallest scale again; counts that can be
+# t_papers_ovs.sh - papers/ovs: this machine counts half of the kept results of the smallest scale again; counts that can be
 # derived by hand are those; counts hold over scales; the page and the verdicts agree with the kept results, and other
 # results give other verdicts.
 # shellcheck source=tests/cases.sh

@@ -71,7 +71,7 @@ static void run_case(const hd_case *c, hd_run_report *report)
 /* Every outcome and operation that the design has was met; where tests are made shorter, some may not be drawn. */
 static void all_was_met(const space *s, const hd_run_report *all, uint64_t cases)
 {
-    bool dictionary = judge_dictionary(s->design), many = test_half(cases) >= cases / 2;
+    bool dictionary = judge_dictionary(s->design), many = test_quarter(cases) >= cases / 4;
     check(all->judged == all->requests, "%llu of %llu items were judged", (unsigned long long)all->judged,
           (unsigned long long)all->requests);
     for (int o = 0; o < HD_OUTCOME_COUNT; o++) {
@@ -92,7 +92,7 @@ static void run_design(const char *design, const char *backend, uint64_t cases, 
     hd_run_report all = { 0 }, report;
     space *s;
     must(space_open(design, backend, &s));
-    for (uint64_t k = 0; k < test_half(cases); k++) {
+    for (uint64_t k = 0; k < test_quarter(cases); k++) {
         hd_case c = draw_case(s, op_of(k), k, items);
         run_case(&c, &report);
         all.requests += report.requests;
@@ -102,7 +102,7 @@ static void run_design(const char *design, const char *backend, uint64_t cases, 
     }
     all_was_met(s, &all, cases);
     test_tried("differential", all.judged, "items of %s on %s executed and judged, of %llu random cases", design,
-               backend, (unsigned long long)test_half(cases));
+               backend, (unsigned long long)test_quarter(cases));
     space_close(s);
 }
 

@@ -103,7 +103,7 @@ static void test_agrees(void **unused)
     memset(&t, 0, sizeof t);
     for (uint32_t row = 0; row < sl_row_count(); row++)
         for (int op = 0; op < HD_OP_COUNT_; op++)
-            for (uint64_t k = 0; fixture_runs(&judge_design_sl, row, (hd_op)op) && k < test_half(72); k++, n++) {
+            for (uint64_t k = 0; fixture_runs(&judge_design_sl, row, (hd_op)op) && k < test_quarter(72); k++, n++) {
                 hd_case c = case_of(shapes[k % SHAPES], (hd_op)op, n + 1);
                 run_parts(&c, 1, n, 0, 3, &t);
             }
@@ -127,7 +127,7 @@ static void test_windows(void **unused)
     (void)unused;
     counts t;
     memset(&t, 0, sizeof t);
-    for (uint64_t n = 0; n < test_half(180); n++) {
+    for (uint64_t n = 0; n < test_quarter(180); n++) {
         hd_case c = case_of(shapes[n / 5 % SHAPES], ops[n % 5], 5000 + n);
         run_parts(&c, 1, n, 3 + n * 7 % 40, 2, &t);
     }
@@ -166,7 +166,7 @@ static void test_far_segments(void **unused)
     counts t;
     ull far = 0;
     memset(&t, 0, sizeof t);
-    for (uint64_t n = 0; n < test_half(40 * OPS); n++) {
+    for (uint64_t n = 0; n < test_quarter(40 * OPS); n++) {
         uint64_t kind = n / OPS;
         hd_case c = case_of(shapes[kind % SHAPES], ops[n % OPS], 9000 + n);
         uint64_t homes =
@@ -192,7 +192,7 @@ static void test_together(void **unused)
     (void)unused;
     counts t;
     memset(&t, 0, sizeof t);
-    for (uint64_t n = 0; n < test_half(180); n++) {
+    for (uint64_t n = 0; n < test_quarter(180); n++) {
         hd_case c[2];
         for (int k = 0; k < 2; k++) c[k] = case_of(shapes[n / 5 % SHAPES], pairs[n % 5][k], 12000 + n);
         run_parts(c, 2, n, 0, 3, &t);

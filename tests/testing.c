@@ -152,7 +152,7 @@ uint64_t test_times(uint64_t usual)
 
 bool test_is_long(void) { return getenv("HEDDLE_TEST_LONG") != NULL; }
 
-uint64_t test_half(uint64_t usual) { return test_times(test_is_long() ? usual : (usual + 1) / 2); }
+uint64_t test_quarter(uint64_t usual) { return test_times(test_is_long() ? usual : (usual + 3) / 4); }
 
 bool test_takes(uint64_t i)
 {

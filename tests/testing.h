@@ -51,11 +51,11 @@ bool test_has_data(const char *name);
 uint64_t *test_keys(const char *spec, uint64_t seed, uint64_t most, uint64_t *n);
 /* HEDDLE_TEST_SCALE, a whole number from 1: how much longer than by default the suite may take; or 1/N: how much
  * shorter, for builds and checkers that are slow. Every test still runs, with fewer rounds. */
-uint64_t test_scale(void);           /* 1 when shorter */
-uint64_t test_times(uint64_t usual); /* that many at scale 1; at least 1 */
-bool test_is_long(void);             /* HEDDLE_TEST_LONG is set: by make check-long */
-uint64_t test_half(uint64_t usual);  /* test_times(usual) in long runs, otherwise half as many */
-bool test_takes(uint64_t i);         /* whether round i of a grid is run: round 0, and one in N, when shorter */
+uint64_t test_scale(void);             /* 1 when shorter */
+uint64_t test_times(uint64_t usual);   /* that many at scale 1; at least 1 */
+bool test_is_long(void);               /* HEDDLE_TEST_LONG is set: by make check-long */
+uint64_t test_quarter(uint64_t usual); /* test_times(usual) in long runs, otherwise a quarter of them */
+bool test_takes(uint64_t i);           /* whether round i of a grid is run: round 0, and one in N, when shorter */
 /* HEDDLE_TEST_BACKEND: where the tables of those tests are that can do without the reference's order of items; `usual`
  * when unset. Where it says cuda, programs without a device are skipped as a whole. */
 const char *test_backend(const char *usual);
