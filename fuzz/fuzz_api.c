@@ -38,6 +38,7 @@ typedef struct seen {
 typedef struct one {
     hd_table *t; /* NULL: not open */
     hd_config c;
+    hd_case named; /* whose texts c has */
     judge_arrays arrays;
     seen before;
 } one;
@@ -48,8 +49,9 @@ typedef struct session {
     one *x; /* the table of this step */
     feed f;
     fuzz_text *text; /* NULL: no text is wanted */
-    bool troubled;   /* this step                */
-    bool resizes;    /* ... is to resize a dictionary */
+    uint64_t time;
+    bool troubled; /* this step                */
+    bool resizes;  /* ... is to resize a dictionary */
 } session;
 
 #define TELL(s, ...) ((s)->text ? fuzz_put((s)->text, __VA_ARGS__) : (void)0)
@@ -133,75 +135,41 @@ static bool is_dictionary(const hd_config *c) { return c->design && judge_dictio
 
 static bool resizes_in_place(const hd_config *c) { return is_dictionary(c) && hd_design_on(c->design, "ref")->resize; }
 
-/* One of the designs that keep no scores, those without kernels among them. */
-static const hd_design *some_dictionary(uint8_t from)
-{
-    const hd_design *d, *found[8];
-    size_t n = 0;
-    for (size_t i = 0; (d = hd_design_at(i)) && n < sizeof found / sizeof *found; i++)
-        if (d->policy && strcmp(d->backend, "ref") == 0) found[n++] = d;
-    return found[from % n];
-}
-
-static void ordered(hd_config *c, uint8_t shape, uint8_t more)
-{
-    c->value_bytes = (more & 24) == 24 ? 4 : 8;
-    c->sl.segment_bytes = 128u << (shape / 3 % 8 == 7 ? 3 : 0); /* eight entries fit: few keys make several segments */
-    c->slots = 8;
-    c->capacity = c->sl.segment_bytes / 16 * (1 + (uint64_t)(shape / 12 % 6));
-}
-
-static void dictionary(hd_config *c, uint8_t shape, uint8_t more)
-{
-    const hd_design *d = some_dictionary(shape);
-    *c = hd_config_of(d->name);
-    if (d->params->config_at == offsetof(hd_config, sl)) {
-        ordered(c, shape, more);
-        return;
-    }
-    if (d->params->config_at == offsetof(hd_config, ovs)) {
-        c->ovs.segment_bytes = 128u << shape / 3 % 3;
-        c->ovs.near_bytes = (uint64_t)c->ovs.segment_bytes * (more & 3);
-        c->ovs.guide = more & 4 ? HD_GUIDE_DIGEST : HD_GUIDE_NONE;
-        c->ovs.partition = more & 8 ? HD_PARTITION_RANGE : HD_PARTITION_HASH;
-        c->ovs.copy_bytes = c->ovs.near_bytes && more & 16 ? 64 : 0;
-        c->capacity = c->slots * (1 + (uint64_t)(shape / 9 % 8));
-        return;
-    }
-    if (d->params->config_at == offsetof(hd_config, gfsl)) { /* its chunks have the usual number of slots */
-        c->capacity = c->slots * (1 + (uint64_t)(shape / 6 % 4));
-        c->gfsl.level_pools = more & 4;
-        c->gfsl.unsorted = more & 8;
-        return;
-    }
-    c->slots = 8u << shape % 3;
-    c->capacity = c->slots * (1 + (uint64_t)(shape / 6 % 4));
-    c->hive.hashes = 2 + (shape >> 7);
-    c->hive.spare = more & 64 ? (uint32_t)(shape / 3 % (c->slots / 2)) : HD_SPARE_USUAL;
-    c->value_bytes = more & 8 ? 2 : 4;
-    c->layout = more & 16 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
-}
+/* The clock of HD_CLOCK_DEVICE. */
+static uint64_t next_time(void *at) { return ++*(uint64_t *)at; }
 
 static hd_config some_config(session *s)
 {
-    hd_case named;
-    hd_config c = hd_config_default();
-    uint8_t shape = feed_byte(&s->f), more = feed_byte(&s->f);
-    const judge_design *d = fuzz_design(&s->f, &named);
-    if (d->dictionary)
-        dictionary(&c, shape, more);
-    else
-        c.policy = fuzz_policy(named.policy);
-    c.lock = ((const char *[]){ "ordered", "rw", "exclusive", "none" })[more % 4];
-    c.backend = more >> 5 == 7 && hd_design_on(c.design, "host") ? "host" : "ref";
+    static const char *const fixed[][2] = { { "op", "find" },
+                                            { "batch", "33x12" },
+                                            { "keys", "uniform:100%" },
+                                            { "fill", "0" },
+                                            { "between", "nothing" },
+                                            { "threads", "1" },
+                                            { "epoch_every", "0" },
+                                            { "reserved", "0" },
+                                            { "duplicate", "0" },
+                                            { "extreme", "0" },
+                                            { "raw", "0" },
+                                            { "outputs", "all" },
+                                            { "sorted", "0" },
+                                            { "limit", "0" },
+                                            { "skew", "0" },
+                                            { "holder", "0" },
+                                            { "predicate", "all" },
+                                            { "distinct", "0" },
+                                            { "value", "0,?,16,100" },
+                                            { "segment", "128,256,1024" },
+                                            { NULL, NULL } };
+    hd_case *named = &s->x->named;
+    uint8_t place = feed_byte(&s->f);
+    fuzz_table_of(&s->f, 6, place % 8 == 7 ? "host" : "ref", fixed, named);
+    hd_config c = hd_case_config(named);
+    if (!hd_design_on(c.design, c.backend)) c.backend = "ref";
     c.threads = 1;
     c.seams = &s->w.seams;
-    if (d->dictionary) return c;
-    c.slots = ((const uint32_t[]){ 4, 2, 3, 8, 16, 1024 })[shape % 6];
-    c.capacity = c.slots * (1 + (uint64_t)(shape / 6 % 4));
-    c.hkv.dual = shape & 128 && c.capacity > c.slots;
-    c.value_bytes = ((const uint32_t[]){ 8, 0, 1, 4, 24, 100 })[more / 4 % 6];
-    c.hkv.pins = shape / 24 % 4;
+    c.now = next_time;
+    c.now_context = &s->time;
     return c;
 }
 
@@ -441,8 +409,8 @@ static const char *call_run(session *s)
     if (got == HD_EINVAL) return all_poison(s, whole);
     if (got) return NULL; /* what was lent for the answers may have been used */
     why = judge_arrays_check(&s->x->arrays, &whole);
-    uint64_t ticks = judge_ops[whole.op].keyed ? whole.n : 0;
-    hd_info info;
+    hd_info info = s->x->before.info;
+    uint64_t ticks = judge_ops[whole.op].keyed && info.clock == HD_CLOCK_LOGICAL ? whole.n : 0;
     if (!why && (hd_table_info(s->x->t, &info) || info.now != s->x->before.info.now + ticks))
         why = "the clock went wrong";
     if (!why) why = counters_wrong(s, &whole);
@@ -644,6 +612,8 @@ static const char *call_open_snapshot(session *s)
     c.backend = some.backend;
     c.threads = some.threads;
     c.seams = some.seams;
+    c.now = some.now;
+    c.now_context = some.now_context;
     hd_status wanted = of_file(s, path, c.backend, NULL);
     TELL(s, "open_snapshot %.10s", path ? path : "NULL");
     begin(s);

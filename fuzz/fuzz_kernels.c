@@ -5,10 +5,9 @@
  * runs its operation. Every item is judged in the order of the tickets, the table slot by slot after each batch, and
  * invariants between steps.
  *
- *   byte 0   design, policy        byte 3   schedule: where, units, weak memory
- *   byte 1   slots, buckets, dual         byte 4   strategy, watching, threads and blocks
- *   byte 2   value bytes, admission, pins byte 5   layout, tiers, fetch, distinct keys
- *   then     batches: operation, variant, items - 1, a byte for each key, and what the operation asks for
+ *   byte 0   schedule: where, units, weak memory     byte 2   keys
+ *   byte 1   strategy, watching, threads and blocks  then     the table (fuzz_table_of), and batches: operation,
+ *            variant, items - 1, a byte for each key, and what the operation asks for
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,34 +30,25 @@ typedef struct show {
     uint64_t keys;
 } show;
 
-static show show_of(feed *f)
+static bool show_of(show *x, feed *f)
 {
-    show x;
-    memset(&x, 0, sizeof x);
-    hd_case *c = &x.c;
-    *c = hd_case_default();
-    x.d = fuzz_design(f, c);
-    uint8_t shape = feed_byte(f), value = feed_byte(f);
-    c->slots = ((const uint32_t[]){ 4, 2, 3, 8, 16, 16, 32, 5 })[shape % 8];
-    c->buckets = 1 + shape / 8 % 3;
-    c->value_bytes = ((const uint32_t[]){ 8, 0, 4, 16, 12, 24, 64, 100 })[value % 8];
-    x.config = fuzz_way(f);
+    memset(x, 0, sizeof *x);
+    hd_case *c = &x->c;
+    x->config = fuzz_way(f);
     uint8_t run = feed_byte(f), place = feed_byte(f);
-    x.config.strategy = run & 1 ? SIMT_PCT : SIMT_RANDOM;
-    x.config.pct_length = 2000;
-    x.watch = run & 2;
-    x.threads = run & 4 ? 64 : 32;
-    x.blocks = 1 + run / 8 % 3;
-    x.config.seed = run / 32;
-    c->layout = place & 1 ? HD_LAYOUT_PLANES : HD_LAYOUT_PAIRS;
-    x.keys = 1 + c->buckets * c->slots * (1 + (place >> 5)) / 2;
-    c->distinct = place & 16;
+    x->config.strategy = run & 1 ? SIMT_PCT : SIMT_RANDOM;
+    x->config.pct_length = 2000;
+    x->watch = run & 2;
+    x->threads = run & 4 ? 64 : 32;
+    x->blocks = 1 + run / 8 % 3;
+    x->config.seed = run / 32;
+    x->d = fuzz_table_of(f, 3, "host", fuzz_fixed_in_fixtures, c);
+    if (!x->d) return false;
+    x->keys = 1 + c->buckets * c->slots * (1 + place % 8) / 2;
     c->batch = ITEMS;
     c->batches = 1;
-    snprintf(c->keys, sizeof c->keys, "uniform:%" PRIu64, x.keys);
-    fuzz_params(f, x.d, c);
-    fuzz_bend(x.d, c);
-    return x;
+    snprintf(c->keys, sizeof c->keys, "uniform:%" PRIu64, x->keys);
+    return true;
 }
 
 /* The fields of a batch that fixture_batch does not draw. */
@@ -91,7 +81,9 @@ static bool next_batch(const show *x, fixture *s, feed *f, fixture_kernel *k)
             uint64_t at = feed_below(f, x->keys + 3);
             key[i] = at < x->keys ? at * 0x9e3779b97f4a7c15u % x->d->keys : x->d->keys + at - x->keys;
         }
-        if (row == fixture_row_count(x->d)) continue;
+        bool pins = op == HD_OP_LOCK_KEYS || op == HD_OP_UNLOCK_KEYS;
+        if (row == fixture_row_count(x->d) || (pins && !x->c.table.hkv.pins))
+            continue; /* a table without room for pins */
         *k = fuzz_kernel(x->d, row, op, x->threads, x->blocks);
         if (fixture_batch(s, k, op, key, n)) continue; /* sums of values that are no numbers */
         finish_batch(s, f);
@@ -136,10 +128,11 @@ static const char *go_through(const show *x, comparison *a, fixture *s, feed *f,
 static const char *run_told(const uint8_t *bytes, size_t n, uint64_t *steps, fuzz_text *t)
 {
     feed f = feed_of(bytes, n);
-    show x = show_of(&f);
+    show x;
     fixture *s = NULL;
     comparison *a = NULL;
     char printed[1024];
+    if (!show_of(&x, &f)) return NULL;
     if (t) {
         hd_case_print(&x.c, printed, sizeof printed);
         fuzz_put(t, "%s, %s by %s%s, blocks of %u threads, %u of them; batches:", printed,

@@ -5,9 +5,9 @@
  * choice to take then. After the end of the input a lane runs as long as it can. So the shortest input that fails is
  * the simplest schedule.
  *
- *   byte 0   operation         byte 3   slots, buckets, dual        byte 6   the fixture's seed
- *   byte 1   variant           byte 4   items, keys, pins           then     decisions
- *   byte 2   design, policy    byte 5   where, units, weak memory
+ *   byte 0   operation          byte 3   where, units, weak memory
+ *   byte 1   variant            byte 4   the fixture's seed
+ *   byte 2   items, keys        then     the table (fuzz_table_of), and decisions
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +19,15 @@
 #include "judge/kernels.h"
 #include "judge/rules.h"
 
-enum { MOST = 519, HEAD = 7, DECISIONS = (MOST - HEAD) / 2, PASS = 255, THREADS = 32, BLOCKS = 2, BOUND = 1000 };
+enum {
+    MOST = 519,
+    HEAD = 7 /* at least */,
+    DECISIONS = (MOST - HEAD) / 2,
+    PASS = 255,
+    THREADS = 32,
+    BLOCKS = 2,
+    BOUND = 1000
+};
 
 typedef struct play {
     hd_case c;
@@ -31,7 +39,7 @@ typedef struct play {
     size_t n;
 } play;
 
-static void situation_of(play *x, feed *f)
+static bool situation_of(play *x, feed *f)
 {
     hd_case *c = &x->c;
     uint8_t first = feed_byte(f);
@@ -40,32 +48,27 @@ static void situation_of(play *x, feed *f)
     x->op = keyed[first % ops];
     feed variant = feed_of(f->next, feed_left(f) ? 1 : 0);
     feed_byte(f);
-    *c = hd_case_default();
-    x->d = fuzz_design(f, c);
+    uint8_t items = feed_byte(f);
+    x->config = fuzz_way(f);
+    uint8_t seed = feed_byte(f);
+    x->d = fuzz_table_of(f, 3, "host", fuzz_fixed_in_fixtures, c);
+    if (!x->d) return false;
     if (x->d->mix && first / ops % 2) x->op = JUDGE_MIXED;
     snprintf(c->op, sizeof c->op, "%s", fixture_op_name(x->op));
-    uint8_t shape = feed_byte(f), items = feed_byte(f);
-    c->slots = ((const uint32_t[]){ 2, 3, 4, 16 })[shape % 4];
-    c->buckets = 1 + shape / 4 % 3;
-    c->layout = shape & 64 ? HD_LAYOUT_PLANES : HD_LAYOUT_PAIRS;
     c->batch = 2 + items % 4;
     c->batches = 1;
-    c->duplicate_ppm = items & 4 ? 300000 : 0;
-    c->extreme_ppm = items & 8 ? 200000 : 0;
-    c->raw_ppm = items & 16 ? 1000000 : 0;
+    c->seed = seed;
     snprintf(c->keys, sizeof c->keys, "uniform:%u", 2 + items / 64 * 5);
-    x->config = fuzz_way(f);
-    c->seed = feed_byte(f);
-    fuzz_params(f, x->d, c);
-    fuzz_bend(x->d, c);
     x->row = fuzz_row(&variant, x->d, x->op, c);
-    if (x->row < fixture_row_count(x->d)) snprintf(c->kernel, sizeof c->kernel, "%s", fixture_row_name(x->d, x->row));
+    if (x->row == fixture_row_count(x->d)) return false;
+    snprintf(c->kernel, sizeof c->kernel, "%s", fixture_row_name(x->d, x->row));
+    return true;
 }
 
-static void play_of(play *x, feed *f)
+static bool play_of(play *x, feed *f)
 {
     memset(x, 0, sizeof *x);
-    situation_of(x, f);
+    if (!situation_of(x, f)) return false;
     uint64_t at = 0;
     while (feed_more(f)) {
         uint8_t pass = feed_byte(f), choice = feed_byte(f);
@@ -80,6 +83,7 @@ static void play_of(play *x, feed *f)
     x->config.bound = BOUND;
     x->config.schedule = x->schedule;
     x->config.schedule_n = x->n;
+    return true;
 }
 
 static const char *run(const uint8_t *bytes, size_t n, uint64_t *steps)
@@ -90,8 +94,7 @@ static const char *run(const uint8_t *bytes, size_t n, uint64_t *steps)
     comparison *a = NULL;
     simt_machine *m = fuzz_machine();
     const char *why = NULL;
-    play_of(&x, &f);
-    if (x.row == fixture_row_count(x.d) || !m) return NULL;
+    if (!play_of(&x, &f) || !m) return NULL;
     fixture_kernel k = fuzz_kernel(x.d, x.row, x.op, THREADS, BLOCKS);
     const fixture_kernel *kernels[] = { &k };
     hd_status status = fixture_open(&x.c, kernels, 1, &s);
@@ -121,7 +124,7 @@ static size_t tell(const uint8_t *bytes, size_t n, char *text, size_t room)
     fuzz_text t = fuzz_text_in(text, room);
     char printed[1024], schedule[DECISIONS * 12];
     size_t where = 0;
-    play_of(&x, &f);
+    if (!play_of(&x, &f)) return 0;
     hd_case_print(&x.c, printed, sizeof printed);
     simt_schedule_print(x.schedule, x.n, schedule, sizeof schedule);
     while (place[where].at != x.config.preempt) where++;

@@ -5,8 +5,7 @@
  * that come again and again, reserved ones, scores at the edges, pins, epochs, growth, snapshots; after every batch the
  * whole table is compared with a map that knows no buckets.
  *
- *   byte 0   design                            byte 2   buckets, seed of the table
- *   byte 1   keys, items of a batch            and a byte for each field of the space of cases (judge/space.h)
+ *   byte 0   keys, items of a batch            then     the table (fuzz_table_of), and what happens
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,44 +15,25 @@
 #include "fuzz/stage.h"
 #include "judge/rules.h"
 #include "judge/run.h"
-#include "judge/space.h"
 
 enum { MOST = 1024 };
 
 static uint64_t below(void *self, uint64_t n) { return feed_below((feed *)self, n); }
 static uint64_t number(void *self) { return feed_number((feed *)self); }
 
-/* The space of a design, for the reference; opened once in a process. NULL: no memory. */
-static const space *space_of(const judge_design *d)
-{
-    enum { DESIGNS = 8 };
-    static space *known[DESIGNS];
-    int i = 0;
-    while (i + 1 < DESIGNS && known[i] && strcmp(known[i]->design, d->name) != 0) i++;
-    if (!known[i] && space_open(d->name, "ref", &known[i])) known[i] = NULL;
-    return known[i];
-}
-
-/* Small tables; what happens between batches is decided batch by batch. */
+/* What happens between batches is decided batch by batch. */
 static hd_case case_of(feed *f)
 {
     static const char *const fixed[][2] = {
-        { "op", "mix" },          { "batch", "33x12" },  { "keys", "uniform:100%" }, { "fill", "0" },
-        { "between", "nothing" }, { "reserved", "0" },   { "duplicate", "0" },       { "extreme", "0" },
-        { "sorted", "0" },        { "limit", "0" },      { "holder", "0" },          { "predicate", "all" },
-        { "threads", "1" },       { "capacity", "300" }, { "table_seed", "0" },      { "slots", "2,3,6,8,14,16,17,32" }
+        { "op", "mix" },          { "batch", "33x12" }, { "keys", "uniform:100%" }, { "fill", "0" },
+        { "between", "nothing" }, { "reserved", "0" },  { "duplicate", "0" },       { "extreme", "0" },
+        { "sorted", "0" },        { "limit", "0" },     { "holder", "0" },          { "predicate", "all" },
+        { "threads", "1" },       { NULL, NULL }
     };
-    hd_case c = hd_case_default();
-    const judge_design *design = fuzz_design(f, &c);
-    uint8_t load = feed_byte(f), shape = feed_byte(f);
-    const space *s = space_of(design);
-    if (!s) return c;
-    space_domain d = space_all(s);
-    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) space_fix(s, &d, fixed[i][0], fixed[i][1]);
-    if (!space_draw(s, &d, NULL, below, f) || space_case(s, &d, load, &c)) return c;
-    c.buckets = ((const uint64_t[]){ 2, 1, 3, 4, 5, 8 })[shape % 6];
-    if (c.table.hkv.dual && c.buckets == 1) c.buckets = 2;
-    c.table_seed = shape >> 5;
+    hd_case c;
+    uint8_t load = feed_byte(f);
+    if (!fuzz_table_of(f, 6, "ref", fixed, &c)) return c;
+    c.seed = load;
     uint64_t capacity = c.buckets * c.slots, keys = capacity * (1 + load % 8) / 2 + 1;
     snprintf(c.keys, sizeof c.keys, "uniform:%" PRIu64, keys < 250 ? keys : 250); /* a key is a byte */
     c.batch = ((const uint64_t[]){ 8, 1, 2, 4, 16, 40 })[load / 8 % 6];

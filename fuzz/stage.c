@@ -48,16 +48,6 @@ fixture_kernel fuzz_kernel(const judge_design *d, uint32_t row, hd_op op, uint32
     return fixture_kernel_at(d, row, threads, blocks);
 }
 
-enum { EXPRESSIONS_FROM = 160, OTHERS_FROM = 192 }; /* bytes */
-
-static const char *policy_of(uint64_t byte)
-{
-    uint64_t n = 0;
-    while (space_expression_at(n)) n++;
-    if (byte >= EXPRESSIONS_FROM && byte < OTHERS_FROM) return space_expression_at(byte % n);
-    return hd_policy_rows[byte % HD_POLICY_COUNT].name;
-}
-
 const char *fuzz_policy(const char *text)
 {
     for (size_t i = 0; space_expression_at(i); i++)
@@ -66,56 +56,68 @@ const char *fuzz_policy(const char *text)
     return row < HD_POLICY_COUNT ? hd_policy_rows[row].name : NULL; /* never: it is one of these */
 }
 
-const judge_design *fuzz_design(feed *f, hd_case *c)
+const char *const fuzz_fixed_in_fixtures[][2] = { { "op", "find" },
+                                                  { "batch", "33x12" },
+                                                  { "keys", "uniform:100%" },
+                                                  { "fill", "0" },
+                                                  { "between", "nothing" },
+                                                  { "lock", "ordered" },
+                                                  { "clock", "logical" },
+                                                  { "threads", "1" },
+                                                  { "epoch_every", "0" },
+                                                  { "reserved", "0" },
+                                                  { "outputs", "all" },
+                                                  { "sorted", "0" },
+                                                  { "limit", "0" },
+                                                  { "skew", "0" },
+                                                  { "holder", "0" },
+                                                  { "predicate", "all" },
+                                                  { "value", "0,?,12,16,100" },
+                                                  { "segment", "128,256,1024" },
+                                                  { NULL, NULL } };
+
+/* Most inputs are of the first design. */
+static const judge_design *design_of(uint64_t byte)
 {
-    uint64_t n = 0, byte = feed_byte(f);
+    enum { OTHERS_FROM = 192 };
+    uint64_t n = 0;
     while (judge_design_at(n + 1)) n++;
-    const judge_design *d = judge_design_at(n && byte >= OTHERS_FROM ? 1 + byte % n : 0);
-    snprintf(c->design, sizeof c->design, "%s", d->name);
-    snprintf(c->policy, sizeof c->policy, "%s", policy_of(byte));
+    return judge_design_at(n && byte >= OTHERS_FROM ? 1 + byte % n : 0);
+}
+
+/* The space of a design, for the reference; opened once in a process. NULL: no memory. */
+static const space *space_of(const judge_design *d)
+{
+    enum { DESIGNS = 8 };
+    static space *known[DESIGNS];
+    int i = 0;
+    while (i + 1 < DESIGNS && known[i] && strcmp(known[i]->design, d->name) != 0) i++;
+    if (!known[i] && space_open(d->name, "ref", &known[i])) known[i] = NULL;
+    return known[i];
+}
+
+static uint64_t below(void *self, uint64_t n) { return feed_below((feed *)self, n); }
+
+const judge_design *fuzz_table_of(feed *f, uint32_t buckets, const char *backend, const char *const (*fixed)[2],
+                                  hd_case *c)
+{
+    const judge_design *d = design_of(feed_byte(f));
+    const space *s = space_of(d);
+    uint8_t shape = feed_byte(f);
+    *c = hd_case_of(d->name);
+    if (!s) return NULL;
+    space_domain of = space_all(s);
+    space_fix(s, &of, "capacity", "300");
+    space_fix(s, &of, "slots", "2,3,6,8,14,16,17,30,32");
+    space_fix(s, &of, "table_seed", "0");
+    for (; (*fixed)[0]; fixed++) space_fix(s, &of, (*fixed)[0], (*fixed)[1]);
+    if (!space_draw(s, &of, NULL, below, f) || space_case(s, &of, shape, c)) return NULL;
+    c->buckets = ((const uint64_t[]){ 2, 1, 3, 4, 5, 8 })[shape % buckets];
+    if (c->table.hkv.dual && c->buckets == 1) c->buckets = 2;
+    c->table_seed = shape >> 5;
+    snprintf(c->backend, sizeof c->backend, "%s", backend);
+    space_limits(s, &of, c);
     return d;
-}
-
-/* Value i of those that are drawn for a field: 0 to the last of an enum; of a number the least, some above it, and the
- * usual one. False past the last. */
-static bool param_value(const hd_param *p, uint64_t i, uint64_t *v)
-{
-    static const uint64_t above[] = { 0, 1, 2, 3, 16, 100, 1000 };
-    enum { ABOVE = sizeof above / sizeof *above };
-    *v = i;
-    if (p->type == HD_PARAM_BOOL) return i < 2;
-    if (p->type == HD_PARAM_ENUM) return p->values[i] != NULL;
-    if (p->type != HD_PARAM_U32 && p->type != HD_PARAM_U64) return false;
-    bool is_above = i < ABOVE && above[i] <= p->most - p->least;
-    *v = is_above ? p->least + above[i] : p->usual;
-    return is_above || i == ABOVE;
-}
-
-static uint64_t param_values(const hd_param *p)
-{
-    uint64_t n = 0, v;
-    while (param_value(p, n, &v)) n++;
-    return n;
-}
-
-void fuzz_params(feed *f, const judge_design *d, hd_case *c)
-{
-    const hd_params *own = d->host ? d->host->params : NULL;
-    uint64_t all = 1, v;
-    for (size_t k = 0; own && k < own->count; k++) all *= param_values(&own->row[k]) + !param_values(&own->row[k]);
-    uint64_t n = feed_below(f, all);
-    for (size_t k = 0; own && k < own->count; k++) {
-        uint64_t values = param_values(&own->row[k]);
-        if (!values) continue;
-        param_value(&own->row[k], n % values, &v);
-        hd_param_number_set(&own->row[k], hd_params_in(own, &c->table), v);
-        n /= values;
-    }
-}
-
-void fuzz_bend(const judge_design *d, hd_case *c)
-{
-    if (d->bend) d->bend(c);
 }
 
 simt_config fuzz_way(feed *f)

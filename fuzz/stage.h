@@ -19,16 +19,16 @@ uint32_t fuzz_row(feed *f, const judge_design *d, hd_op op, const hd_case *c);
 fixture_kernel fuzz_kernel(const judge_design *d, uint32_t row, hd_op op, uint32_t threads, uint32_t blocks);
 void fuzz_stand_in(const fixture_kernel *k, const judge_design *d, uint32_t row); /* NULL: no stand-in */
 
-/* The first byte: a design, and one of the policies of policies/registry.inc, whichever there are, or one of some
- * expressions. Most inputs are of the first design. The case becomes one of the design when its shape is known:
- * fuzz_bend. */
-const judge_design *fuzz_design(feed *f, hd_case *c);
+/* A small table of some design and policy, from the space of cases (judge/space.h): a byte for the design, one for the
+ * buckets (of 2, 1, 3, 4, 5, 8 the first `buckets`), and one for each field that is not `fixed`: pairs of a field and
+ * patterns, as space_fix takes them, up to a NULL. Limits of device memory are those of the backend. NULL: there is
+ * none. */
+const judge_design *fuzz_table_of(feed *f, uint32_t buckets, const char *backend, const char *const (*fixed)[2],
+                                  hd_case *c);
+/* The fields that a fixture (judge/fixture.h) does not read. */
+extern const char *const fuzz_fixed_in_fixtures[][2];
 /* The static string of such a policy. */
 const char *fuzz_policy(const char *text);
-/* The design's own fields, from its table of fields: a few values of each, in as many bytes as their combinations take.
- * Texts stay as they are. */
-void fuzz_params(feed *f, const judge_design *d, hd_case *c);
-void fuzz_bend(const judge_design *d, hd_case *c);
 
 /* The configuration of the scheduler, without its decisions. */
 simt_config fuzz_way(feed *f);

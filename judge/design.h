@@ -105,7 +105,6 @@ typedef struct judge_design {
     /* Queues the launches of a batch; args: the part's. Default: host, by its hd_gpu */
     hd_status (*queue)(const fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream);
     fixture_kernel (*kernel)(uint32_t row); /* default: from `row`, with `queue` */
-    void (*bend)(hd_case *c);               /* makes any case one of a table that exists. Default: all do */
 
     /* ---- A fixture's table --------------------------------------------------------------------- */
     /* Default: host: the design's own part (hd_gpu.own_bytes), with which a larger table begins */

@@ -537,7 +537,8 @@ static bool there_is(hd_config c, const hd_params *of, const hd_param *p, uint64
 static void resolve_near(hd_case *c, const hd_params *of, const hd_param *p, bool half)
 {
     const hd_config config = hd_case_config(c);
-    uint64_t low = 0, high = 1, values = (c->capacity > c->slots ? c->capacity : c->slots) * c->value_bytes;
+    uint64_t low = 0, high = 1;
+    uint64_t values = (config.capacity > config.slots ? config.capacity : config.slots) * config.value_bytes;
     while (high < 1ull << 40 && !there_is(config, of, p, high)) low = high, high *= 2;
     while (low + 1 < high) {
         uint64_t middle = low + (high - low) / 2;
@@ -563,24 +564,29 @@ static hd_status set_word(hd_case *c, const char *name, const char *text)
     return hd_case_set(c, name, resolved);
 }
 
+void space_limits(const space *s, const space_domain *d, hd_case *c)
+{
+    const hd_params *of;
+    const hd_param *p;
+    for (uint32_t f = 0; f < s->factors; f++) {
+        const char *text = s->factor[f].text[space_class(d, f)];
+        bool half = strcmp(text, "half") == 0;
+        if ((half || strcmp(text, "least") == 0) && (p = hd_param_named(s->factor[f].name, s->design, &of)))
+            resolve_near(c, of, p, half);
+    }
+}
+
 hd_status space_case(const space *s, const space_domain *d, uint64_t seed, hd_case *c)
 {
     enum { MIX_BATCHES = 2 /* times as many: each has one operation of many */ };
     hd_status status = HD_OK;
-    const hd_params *of;
-    const hd_param *p;
     *c = hd_case_of(s->design);
     c->seed = seed;
     for (uint32_t f = 0; f < s->factors && !status; f++) {
         const char *text = s->factor[f].text[space_class(d, f)];
         if (strcmp(text, "least") != 0 && strcmp(text, "half") != 0) status = set_word(c, s->factor[f].name, text);
     }
-    for (uint32_t f = 0; f < s->factors && !status; f++) {
-        const char *text = s->factor[f].text[space_class(d, f)];
-        bool half = strcmp(text, "half") == 0;
-        if ((half || strcmp(text, "least") == 0) && (p = hd_param_named(s->factor[f].name, s->design, &of)))
-            resolve_near(c, of, p, half);
-    }
+    if (!status) space_limits(s, d, c);
     if (strcmp(c->op, "mix") == 0) c->batches *= MIX_BATCHES;
     return status;
 }

@@ -69,6 +69,8 @@ bool space_random(const space *s, space_domain *d, const space_rule *but, uint64
 
 /* The case of such a choice, judged. */
 hd_status space_case(const space *s, const space_domain *d, uint64_t seed, hd_case *c);
+/* Its limits of device memory, again, after the caller has changed how large the table is. */
+void space_limits(const space *s, const space_domain *d, hd_case *c);
 
 static inline uint32_t space_class(const space_domain *d, uint32_t factor)
 {

@@ -253,13 +253,23 @@ int cuda_pages_grow(void *p, size_t bytes, void **q)
     return span_make(d, s->device, s, bytes, q);
 }
 
+/* Until all that runs on the device has ended. cudaDeviceSynchronize would end a capture, by whichever thread; cudaFree
+ * waits for the same, and does not. */
+static cudaError_t wait_for_device(void)
+{
+    void *one;
+    if (cudaMalloc(&one, 1) == cudaSuccess) return cudaFree(one);
+    (void)cudaGetLastError();
+    return cudaDeviceSynchronize();
+}
+
 bool cuda_pages_give(void *p, int *code)
 {
     const cuda_driver *d = the_driver();
     std::lock_guard<std::mutex> hold(spans_lock);
     cuda_span **at = span_at(p), *s = *at;
     if (!d || !s) return false;
-    *code = (int)cudaDeviceSynchronize();
+    *code = (int)wait_for_device();
     *at = s->next;
     span_close(d, s, s->chunks);
     for (int i = 0; i < s->chunks; i++) chunk_drop(d, s->of[i]);

@@ -25,8 +25,20 @@ static int told(cudaError_t e)
     return (int)e;
 }
 
+/* Some stream may be being captured in a mode that forbids this thread, or every thread, to take or give memory and to
+ * wait: such a call would end the capture. A table opens, closes and grows whenever its owner, or a collector of
+ * garbage, says so, and has no part in that capture: while one of these lives, its thread may. */
+struct relaxed {
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    relaxed() { (void)cudaThreadExchangeStreamCaptureMode(&mode); }
+    ~relaxed() { (void)cudaThreadExchangeStreamCaptureMode(&mode); }
+    relaxed(const relaxed &) = delete;
+    relaxed &operator=(const relaxed &) = delete;
+};
+
 static int cuda_find(void *, hd_device *device)
 {
+    const relaxed mode;
     int devices = 0;
     cudaDeviceProp is;
     cudaError_t e = cudaGetDeviceCount(&devices);
@@ -49,20 +61,36 @@ static int cuda_use(void *, int device, int *before)
     return told(e);
 }
 
-static int cuda_take(void *, void **p, size_t bytes) { return told(cudaMalloc(p, bytes)); }
+static int cuda_take(void *, void **p, size_t bytes)
+{
+    const relaxed mode;
+    return told(cudaMalloc(p, bytes));
+}
+
 static int cuda_give(void *, void *p)
 {
+    const relaxed mode;
     int code;
     return cuda_pages_give(p, &code) ? told((cudaError_t)code) : told(cudaFree(p));
 }
 
-static int cuda_take_growing(void *, void **p, size_t bytes) { return cuda_pages_take(p, bytes); }
-static int cuda_grow(void *, void *p, size_t bytes, void **q) { return cuda_pages_grow(p, bytes, q); }
+static int cuda_take_growing(void *, void **p, size_t bytes)
+{
+    const relaxed mode;
+    return cuda_pages_take(p, bytes);
+}
+
+static int cuda_grow(void *, void *p, size_t bytes, void **q)
+{
+    const relaxed mode;
+    return cuda_pages_grow(p, bytes, q);
+}
 
 /* In huge pages, which are cleared and pinned ten times as fast as cudaHostAlloc's small ones. */
 static int cuda_take_pinned(void *, void **p, size_t bytes)
 {
     enum { HUGE = 2 << 20 };
+    const relaxed mode;
     void *there = nullptr, *seen = nullptr;
     if (posix_memalign(&there, HUGE, (bytes + HUGE - 1) / HUGE * HUGE)) return (int)cudaErrorMemoryAllocation;
     (void)madvise(there, bytes, MADV_HUGEPAGE); /* advice: small pages will do */
@@ -76,10 +104,12 @@ static int cuda_take_pinned(void *, void **p, size_t bytes)
     return told(e);
 }
 
+/* cudaHostUnregister waits for all that runs on the device, as cudaFree does, and a capture goes on;
+ * cudaDeviceSynchronize would end it. */
 static int cuda_give_pinned(void *, void *p, size_t)
 {
-    cudaError_t e = cudaDeviceSynchronize();
-    if (e == cudaSuccess) e = cudaHostUnregister(p);
+    const relaxed mode;
+    cudaError_t e = cudaHostUnregister(p);
     if (e == cudaSuccess) free(p); /* else it is still pinned, and may be in use: its addresses must not come again */
     return told(e);
 }
@@ -157,23 +187,19 @@ static void prepared_clear(prepared_kernel *k)
     *k = prepared_kernel();
 }
 
-/* Another thread may be capturing a stream in the mode that forbids other threads to make graphs: this one may. */
 static cudaError_t prepared_make(prepared_kernel *k, const cudaKernelNodeParams *params, int priority)
 {
-    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    const relaxed mode;
     cudaLaunchAttributeValue value;
     memset(&value, 0, sizeof value);
     value.priority = priority;
     prepared_clear(k);
     k->entry = params->func;
     k->priority = priority;
-    cudaError_t e = cudaThreadExchangeStreamCaptureMode(&mode);
-    if (e != cudaSuccess) return e;
-    e = cudaGraphCreate(&k->graph, 0);
+    cudaError_t e = cudaGraphCreate(&k->graph, 0);
     if (e == cudaSuccess) e = cudaGraphAddKernelNode(&k->node, k->graph, nullptr, 0, params);
     if (e == cudaSuccess) e = cudaGraphKernelNodeSetAttribute(k->node, cudaLaunchAttributePriority, &value);
     if (e == cudaSuccess) e = cudaGraphInstantiate(&k->exec, k->graph, 0);
-    (void)cudaThreadExchangeStreamCaptureMode(&mode);
     return e;
 }
 
@@ -210,6 +236,7 @@ static bool prepared_run(void **prepared, const cudaKernelNodeParams *params, cu
 
 static int cuda_prepared_destroy(void *, void *prepared)
 {
+    const relaxed mode;
     prepared_launch *p = (prepared_launch *)prepared;
     for (prepared_kernel &k : p->kernel) prepared_clear(&k);
     delete p;
@@ -232,20 +259,30 @@ static int cuda_launch(void *, const hd_launch *l, void *stream)
 
 static int cuda_load(void *, const hd_gpu *gpu)
 {
+    const relaxed mode;
     int code = 0;
     const void *one;
     for (uint32_t i = 0; !code && gpu->cuda_module && (one = gpu->cuda_module(i)); i++) code = cuda_load_module(one);
     return code;
 }
 
-static int cuda_wait(void *, void *stream) { return told(cudaStreamSynchronize((cudaStream_t)stream)); }
+static int cuda_wait(void *, void *stream)
+{
+    const relaxed mode;
+    return told(cudaStreamSynchronize((cudaStream_t)stream));
+}
 
 static int cuda_stream_make(void *, void **stream)
 {
+    const relaxed mode;
     return told(cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking));
 }
 
-static int cuda_stream_destroy(void *, void *stream) { return told(cudaStreamDestroy((cudaStream_t)stream)); }
+static int cuda_stream_destroy(void *, void *stream)
+{
+    const relaxed mode;
+    return told(cudaStreamDestroy((cudaStream_t)stream));
+}
 
 static int cuda_stream_state(void *, void *stream, hd_stream_state *state)
 {
@@ -278,18 +315,23 @@ static int cuda_event_wait(void *, void *event, void *stream, uint64_t capture)
                                     capture ? cudaEventWaitExternal : cudaEventWaitDefault));
 }
 
-static int cuda_event_sync(void *, void *event) { return told(cudaEventSynchronize((cudaEvent_t)event)); }
+static int cuda_event_sync(void *, void *event)
+{
+    const relaxed mode;
+    return told(cudaEventSynchronize((cudaEvent_t)event));
+}
 
-static int cuda_event_destroy(void *, void *event) { return told(cudaEventDestroy((cudaEvent_t)event)); }
+static int cuda_event_destroy(void *, void *event)
+{
+    const relaxed mode;
+    return told(cudaEventDestroy((cudaEvent_t)event));
+}
 
 /* In a thread that has not used CUDA yet nothing can be accessed. cudaSetDevice does not change that. */
 static cudaError_t begin_thread(void)
 {
-    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-    cudaError_t e = cudaThreadExchangeStreamCaptureMode(&mode);
-    if (e == cudaSuccess) e = cudaFree(nullptr);
-    cudaError_t back = cudaThreadExchangeStreamCaptureMode(&mode);
-    return e == cudaSuccess ? back : e;
+    const relaxed mode;
+    return cudaFree(nullptr);
 }
 
 /* devicePointer is NULL where the current device cannot access the memory. Pinned memory that it would reach by another

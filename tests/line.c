@@ -74,16 +74,6 @@ static hd_status queue(const fixture_kernel *k, simt_machine *m, const void *arg
     return s;
 }
 
-static void bend(hd_case *c)
-{
-    c->value_bytes = 4;
-    c->table.hkv.dual = false;
-    c->table.hkv.pins = 0;
-    c->table.hkv.device_value_bytes = 0;
-    if (c->slots > SLOTS_MOST) c->slots = SLOTS_MOST;
-    if (c->buckets == 0 || c->buckets > LINE_PARTS) c->buckets = LINE_PARTS;
-}
-
 /* ---- A fixture's table ------------------------------------------------------------------------- */
 
 static hd_status shape(fixture *s, const hd_case *c)
@@ -283,7 +273,7 @@ static const char *check_line(const void *table, char why[JUDGE_SENTENCE])
 const judge_design judge_design_line = {
     .name = "line", .keys = LINE_KEYS, .value_bytes = 4, .roams = true, .small = { 4, "uniform:12" },
     .wide = { 8, "uniform:20" }, .row = row_at, .runs = runs, .mix = mix, .unfit = unfit, .queue = queue,
-    .bend = bend, .table_size = sizeof(line_table), .args_size = sizeof(line_args), .shape = shape,
+    .table_size = sizeof(line_table), .args_size = sizeof(line_args), .shape = shape,
     .memory = memory, .clear = clear, .args = make_args, .apply = apply, .resize = resize, .buckets = buckets,
     .first = first, .places = places, .key_at = key_at, .value_at = value_at, .bucket_name = bucket_name,
     .names = names, .accept = accept, .move = move, .idle = idle, .check = check_line

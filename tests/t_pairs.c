@@ -98,8 +98,8 @@ static void run_structures(const space *s, const char *op)
     cover_close(&c);
 }
 
-/* Under each operation that gives several rows per item, which are few items among all operations; in long runs under all
- * operations, too. */
+/* Under each operation that gives several rows per item, which are few items among all operations; in long runs under
+ * all operations, too. */
 static void structures_are_truthful(void **state)
 {
     space *s;

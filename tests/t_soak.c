@@ -20,6 +20,7 @@
 
 #include "gpu/hkv/rows.h"
 #include "base/op.h"
+#include "judge/space.h"
 #include "simt/sanitizer.h"
 #include "tests/soak.h"
 
@@ -270,8 +271,34 @@ static uint64_t capacity_of(const soak *s)
     return s->leg == SHARED_FULL ? 4 * 32 : 8 * 32 * 8;
 }
 
-/* What was found, or NULL. */
-static const char *soak_wrong(place *p, const char *lock, const turn *of, double seconds, char *why, size_t bytes)
+/* What threads need not know of a table is drawn from the space of cases: how it lies in memory, what is on the host,
+ * how that is fetched, and its seed. */
+static void draw_table(hd_config *c, uint64_t seed)
+{
+    static const char *const fixed[][2] = { { "op", "find" },        { "batch", "33x12" }, { "capacity", "300" },
+                                            { "slots", "32" },       { "value", "16" },    { "policy", "lru" },
+                                            { "dual", "0" },         { "admit", "score" }, { "clock", "logical" },
+                                            { "between", "nothing" } };
+    space *s;
+    hd_case drawn;
+    must(space_open("hkv", "ref", &s));
+    space_domain d = space_all(s);
+    for (size_t i = 0; i < sizeof fixed / sizeof *fixed; i++) space_fix(s, &d, fixed[i][0], fixed[i][1]);
+    check(space_random(s, &d, NULL, seed), "there is no such table");
+    must(space_case(s, &d, seed, &drawn));
+    drawn.buckets = c->capacity / c->slots;
+    space_limits(s, &d, &drawn);
+    c->layout = drawn.layout;
+    c->seed = drawn.table_seed;
+    c->hkv.tiers = drawn.table.hkv.tiers;
+    c->hkv.fetch = drawn.table.hkv.fetch;
+    c->hkv.device_value_bytes = drawn.table.hkv.device_value_bytes;
+    space_close(s);
+}
+
+/* What was found, or NULL. The seed draws the table. */
+static const char *soak_wrong(place *p, const char *lock, const turn *of, double seconds, uint64_t seed, char *why,
+                              size_t bytes)
 {
     static const char *const legs[] = { "own keys", "shared keys", "shared keys, full" };
     bool large = p->seam == &hd_device_os, slow = p->seam && !large;
@@ -295,6 +322,7 @@ static const char *soak_wrong(place *p, const char *lock, const turn *of, double
     s->c.value_bytes = 8 * WORDS;
     s->c.hkv.pins = 64;
     s->c.threads = 1;
+    draw_table(&s->c, seed);
     s->c.seams = &p->seams;
     s->exact_scores = strcmp(of->policy, "custom") == 0;
     s->seconds = seconds;
@@ -314,9 +342,11 @@ static const char *soak_wrong(place *p, const char *lock, const turn *of, double
     for (int o = 0; o < HD_OP_COUNT_; o++) batches += atomic_load(&s->ops[o]);
     snprintf(why, bytes, "%s", s->why);
     test_tried("soak", atomic_load(&s->items),
-               "backend=%s lock=%s policy=%s dual=%d %s: %llu batches, %llu evicted, %llu clears, %llu growths, %llu "
+               "backend=%s lock=%s policy=%s dual=%d layout=%d tiers=%d device_value_bytes=%llu fetch=%d %s: %llu "
+               "batches, %llu evicted, %llu clears, %llu growths, %llu "
                "saves, %llu loads, %llu rests: %s",
-               p->backend, lock, of->policy, of->dual, legs[of->leg], (ull)batches,
+               p->backend, lock, of->policy, of->dual, (int)s->c.layout, (int)s->c.hkv.tiers,
+               (ull)s->c.hkv.device_value_bytes, (int)s->c.hkv.fetch, legs[of->leg], (ull)batches,
                (ull)atomic_load(&s->outcome[HD_EVICTED]), (ull)s->wholes[0], (ull)s->wholes[1], (ull)s->wholes[2],
                (ull)s->wholes[3], (ull)s->rests, wrong ? why : "clean");
     for (int i = 0; i < THREADS; i++) worker_close(&s->worker[i]);
@@ -346,7 +376,7 @@ static void soak_all(const char *backend, const char *const *locks, double secon
         place p;
         place_open(&p, backend);
         const char *wrong =
-            soak_wrong(&p, locks[i / TURNS % n], &turns[i % TURNS], each / (double)times, why, sizeof why);
+            soak_wrong(&p, locks[i / TURNS % n], &turns[i % TURNS], each / (double)times, i, why, sizeof why);
         check(!wrong, "%s", wrong);
         place_close(&p);
     }
@@ -375,7 +405,7 @@ static bool finds_without_a_lock(const char *backend, const turn *of)
     place p;
     place_open(&p, backend);
     bool found = false;
-    for (int k = 0; k < 30 && !found; k++) found = soak_wrong(&p, "none", of, 1, why, sizeof why);
+    for (int k = 0; k < 30 && !found; k++) found = soak_wrong(&p, "none", of, 1, 0, why, sizeof why);
     return found;
 }
 

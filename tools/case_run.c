@@ -25,11 +25,9 @@ int case_run_words(char *const *word, int words, char text[CASE_RUN_TEXT])
 
 bool case_run_wide(const judge_design *d, const char *kernel)
 {
-    hd_case small = hd_case_default();
+    hd_case small = hd_case_of(d->name);
     bool wide = false;
     small.slots = d->small.slots;
-    small.layout = HD_LAYOUT_PAIRS;
-    if (d->bend) d->bend(&small);
     const char *name;
     for (uint32_t row = 0; (name = fixture_row_name(d, row)); row++)
         wide = wide || (strcmp(name, kernel) == 0 && fixture_unfit(d, row, &small));

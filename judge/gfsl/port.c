@@ -166,16 +166,6 @@ static bool runs(uint32_t row, hd_op op)
     return !gfsl_unfit_row(hd_variant_row_numbered(hd_design_gfsl_host.variants, row), &any, &b);
 }
 
-/* For fuzzers: turns any numbers into a shape that exists. */
-static void bend(hd_case *c)
-{
-    c->slots = c->seed % 3 == 0 ? 6 : c->seed % 3 == 1 ? 14 : 30;
-    c->value_bytes = GFSL_HALF / 8;
-    c->layout = HD_LAYOUT_WORDS;
-    if (c->table.gfsl.far == HD_GFSL_FAR_DATA) c->table.gfsl.level_pools = true;
-    strcpy(c->policy, "none");
-}
-
 static const uint8_t mixture[HD_OP_COUNT_] = {
     [HD_OP_FIND] = 4,
     [HD_OP_CONTAINS] = 1,
@@ -190,7 +180,7 @@ static const uint8_t mixture[HD_OP_COUNT_] = {
 /* clang-format off */
 const judge_design judge_design_gfsl = {
     .name = "gfsl", .keys = (1ull << GFSL_HALF) - WORD_LEAVING, .host = &hd_design_gfsl_host, .dictionary = true,
-    .roams = true, .shifts = true, .mix = mixture, .runs = runs, .small = { 6, "uniform:60" }, .bend = bend,
+    .roams = true, .shifts = true, .mix = mixture, .runs = runs, .small = { 6, "uniform:60" },
     .clear = clear, .fill = fill, .apply = apply, .buckets = buckets, .first = first, .key_at = key_at,
     .value_at = value_at, .bucket_name = bucket_name, .names = names, .accept = accept, .move = move, .check = check,
     .watch = watch

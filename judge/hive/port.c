@@ -22,20 +22,6 @@ static bool runs(uint32_t row, hd_op op)
     return !hive_unfit(op) && hive_row(row)->family == gpu_family_of(op);
 }
 
-/* For fuzzers: turns any numbers into a shape that exists. */
-static void bend(hd_case *c)
-{
-    c->slots = c->slots >= 32 ? 32 : c->slots >= 16 ? 16 : 8;
-    if (c->value_bytes != 2) c->value_bytes = 4;
-    if (c->table.hive.spare != HD_SPARE_USUAL) c->table.hive.spare %= c->slots / 2;
-    snprintf(c->table.hive.hash, sizeof c->table.hive.hash, "%s",
-             c->seed % 5                 ? HD_HASH_USUAL
-             : c->table.hive.hashes == 2 ? "crc32,bithash1"
-                                         : "bithash1,bithash2,city64");
-    c->layout = c->layout == HD_LAYOUT_PLANES || c->layout == HD_LAYOUT_MASKS ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
-    strcpy(c->policy, "none");
-}
-
 static uint32_t buckets_of_key(const hd_case *c) { return c->table.hive.hashes; }
 
 /* clang-format off */
@@ -43,7 +29,7 @@ const judge_design judge_design_hive = {
     .name = "hive", .buckets_of_key = buckets_of_key,
     .keys = (1ull << 32) - HIVE_LEAVING, .host = &hd_design_hive_host, .dictionary = true,
     .roams = true, .mix = mixture, .runs = runs, .small = { 8, "uniform:24" },
-    .wide = { 32, "uniform:90" }, .bend = bend, .table_size = sizeof(hive_fixture_table),
+    .wide = { 32, "uniform:90" }, .table_size = sizeof(hive_fixture_table),
     .memory = hive_fixture_memory, .laid = hive_fixture_laid, .clear = hive_fixture_clear,
     .fill = hive_fixture_fill, .apply = hive_fixture_apply,
     .resize = hive_fixture_resize, .buckets = hive_fixture_buckets, .first = hive_fixture_first,

@@ -26,21 +26,6 @@ static bool runs(uint32_t row, hd_op op)
     return !ovs_unfit_row(hd_variant_row_numbered(ovs_variants, row), &any, &b);
 }
 
-/* For fuzzers: turns any numbers into a shape that exists. Some segments are far. */
-static void bend(hd_case *c)
-{
-    c->slots = OVS_SLOTS;
-    c->value_bytes = c->value_bytes == 8 ? 8 : OVS_HALF / 8;
-    c->table.ovs.segment_bytes = (uint32_t)OVS_LINE << c->seed % 3;
-    c->table.ovs.near_bytes = c->seed / 3 % 3 * c->table.ovs.segment_bytes;
-    c->table.ovs.guide = c->seed / 9 % 2 && c->value_bytes != 8 ? HD_GUIDE_DIGEST : HD_GUIDE_NONE;
-    c->table.ovs.partition = c->seed / 18 % 2 && c->value_bytes != 8 ? HD_PARTITION_RANGE : HD_PARTITION_HASH;
-    c->table.ovs.copy_bytes = 0;
-    if (c->seed / 36 % 2 && c->value_bytes != 8 && c->table.ovs.near_bytes) c->table.ovs.copy_bytes = 64;
-    c->layout = HD_LAYOUT_WORDS;
-    strcpy(c->policy, "none");
-}
-
 static uint32_t buckets_of_key(const hd_case *c)
 {
     uint32_t buckets = c->table.ovs.segment_bytes / OVS_LINE;
@@ -51,7 +36,7 @@ static uint32_t buckets_of_key(const hd_case *c)
 const judge_design judge_design_ovs = {
     .name = "ovs", .buckets_of_key = buckets_of_key,
     .keys = (1ull << OVS_HALF) - WORD_LEAVING, .host = &hd_design_ovs_host, .dictionary = true,
-    .roams = true, .mix = mixture, .runs = runs, .small = { OVS_SLOTS, "uniform:40", "segment", "256" }, .bend = bend,
+    .roams = true, .mix = mixture, .runs = runs, .small = { OVS_SLOTS, "uniform:40", "segment", "256" },
     .table_size = sizeof(ovs_fixture_table),
     .memory = ovs_fixture_memory, .laid = ovs_fixture_laid, .clear = ovs_fixture_clear, .fill = ovs_fixture_fill,
     .apply = ovs_fixture_apply, .resize = ovs_fixture_resize,

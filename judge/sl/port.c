@@ -285,21 +285,10 @@ static bool runs(uint32_t row, hd_op op)
     return op != JUDGE_MIXED && !sl_unfit(op) && sl_row_numbered(row)->family == (uint32_t)sl_family_of(op);
 }
 
-/* For fuzzers: turns any numbers into a shape that exists. */
-static void bend(hd_case *c)
-{
-    if (c->value_bytes != 8) c->value_bytes = 4;
-    c->slots = 8;
-    c->table.sl.segment_bytes = c->seed % 3 ? 128 : 256;
-    c->table.sl.near_bytes = 0;
-    c->layout = HD_LAYOUT_SORTED;
-    strcpy(c->policy, "none");
-}
-
 /* clang-format off */
 const judge_design judge_design_sl = {
     .name = "sl", .keys = (1ull << 32) - 3, .host = &hd_design_sl_host, .dictionary = true, .roams = true,
-    .shifts = true, .runs = runs, .small = { 8, "uniform:40", "segment", "128" }, .bend = bend, .fill = fill,
+    .shifts = true, .runs = runs, .small = { 8, "uniform:40", "segment", "128" }, .fill = fill,
     .buckets = buckets, .first = first, .clear = clear, .key_at = key_at, .value_at = value_at,
     .bucket_name = bucket_name, .names = names, .accept = accept, .tell = tell
 };

@@ -4,6 +4,7 @@
 Skipped without a GPU, or without the wheel's CUDA part.
 """
 
+import concurrent.futures
 import importlib.util
 import os
 import tempfile
@@ -123,6 +124,52 @@ class Torch(unittest.TestCase):
             torch.cuda.synchronize()
             self.assertTrue(torch.equal(out, rows.flip(0)))
             self.assertIs(r.value, out)
+
+    def test_tables_open_and_close_beside_a_capture(self):
+        """By this thread and by another, in each mode of captures: the graph is whole, and so is its table."""
+        kinds = {
+            "hkv": {},
+            "hkv, tiers": {"device_value_bytes": 1 << 17},
+            "hkv, that grows in place": {"capacity": 1 << 22},
+            "hive": {},
+            "ovs": {"near": 1 << 24},
+            "sl": {"near": 1 << 24},
+        }
+        for mode in "global", "thread_local", "relaxed":
+            for name, more in kinds.items():
+                for beside in False, True:
+                    with self.subTest(mode=mode, table=name, beside=beside):
+                        self.check_beside_a_capture(mode, beside, dict(more, design=name.split(",")[0]))
+
+    def check_beside_a_capture(self, mode, beside, kind):
+        def make():
+            value = {"value": ("float32", 4)} if kind["design"] == "hkv" else {}
+            return heddle.Table(backend="cuda", **{"capacity": 1 << 14, **kind, **value})
+
+        def change():
+            with torch.cuda.stream(side):
+                old.pop().close()
+                with make() as t:
+                    t.reserve(2 * kind.get("capacity", 1 << 14))
+
+        keys, rows = self.arrays(1024)
+        old, side, graph = [make()], torch.cuda.Stream(), torch.cuda.CUDAGraph()
+        with table() as t:
+            t.insert(keys, rows)
+            out = torch.zeros_like(rows)
+            t.find(keys, out=out)
+            torch.cuda.synchronize()
+            with torch.cuda.graph(graph, capture_error_mode=mode):
+                t.find(keys, out=out)
+                if beside:
+                    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+                        pool.submit(change).result()
+                else:
+                    change()
+            out.zero_()
+            graph.replay()
+            torch.cuda.synchronize()
+            self.assertTrue(torch.equal(out, rows))
 
     def test_memory_that_no_array_had_is_used_again(self):
         """A second batch on the stream, while the first one waits; no allocation, and not in a capture."""
