@@ -58,7 +58,7 @@ found() {
   code=$?
   file=$(fact file | tr -d '"') small=$(fact bytes)
   if [ $code = 1 ] && [ "$(fact crashed)" = "$2" ] && grep -qE "$3" out; then pass "$1: found after $(fact inputs) inputs, $(fact bytes_before) bytes made $small"; else fail "$1: found" "exit code $code: $(fact wrong)"; return; fi
-  if [ "$small" -le 40 ] && [ "$(wc -c <"$file")" = "$small" ] && grep -q 'hkv.mix.ref .*these batches' out; then pass "$1: small, told and kept"; else fail "$1: small, told and kept" "$small bytes, $(wc -c <"$file") kept"; fi
+  if [ "$small" -le 48 ] && [ "$(wc -c <"$file")" = "$small" ] && grep -q 'hkv.mix.ref .*these batches' out; then pass "$1: small, told and kept"; else fail "$1: small, told and kept" "$small bytes, $(wc -c <"$file") kept"; fi
   cp out first && PLANTED=$1 "$planted" fuzz table --runs 20000 --seed 3 --json >out 2>err
   if diff <(timeless first) <(timeless out) >differ; then pass "$1: the same seed finds the same"; else fail "$1: the same seed finds the same" "$(cat differ)"; fi
   PLANTED=$1 "$planted" fuzz table "$file" --output again --json >out 2>err
