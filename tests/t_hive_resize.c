@@ -164,7 +164,7 @@ static void between_batches(void **state)
         hd_table *t = hive_table(&s, NULL);
         hive_map map;
         hive_map_open(&map, keys);
-        for (uint64_t k = 0; k < test_times(60); k++) {
+        for (uint64_t k = 0; k < test_quarter(60); k++) {
             uint64_t n = 1 + test_below(&r, BATCH_MOST), now = buckets_of(t), to = least + test_below(&r, 15 * least);
             hd_batch b = mixed(&a, &s, n, keys, k / 20 % 2 ? 0 : 5, &r);
             must(hd_run(t, &b));
