@@ -419,6 +419,13 @@ static const char *call_run(session *s)
 
 /* ---- The other calls ------------------------------------------------------------------------- */
 
+/* Whether the table's kernels may need more device memory, if it is larger, than its limit. */
+static bool may_need_more(const hd_info *info)
+{
+    const hd_design *d = hd_design_on(info->design, info->backend);
+    return d->gpu && d->gpu->shape && (info->ovs.near_bytes || info->sl.near_bytes);
+}
+
 static const char *call_grow(session *s)
 {
     uint64_t now = s->x->before.info.buckets, how = feed_byte(&s->f),
@@ -430,10 +437,9 @@ static const char *call_grow(session *s)
     TELL(s, "grow from %" PRIu64 " to %" PRIu64, now, buckets);
     begin(s);
     s->resizes = packs;
-    hd_status got = hd_grow(s->x->t, buckets), wanted = !multiple          ? HD_EINVAL
-                                                        : small            ? HD_STATUS_COUNT
-                                                        : got == HD_EINVAL ? HD_EINVAL
-                                                                           : HD_ENOMEM;
+    hd_status got = hd_grow(s->x->t, buckets), wanted = small ? HD_STATUS_COUNT : HD_ENOMEM;
+    bool refused = got == HD_EINVAL && (!small || may_need_more(&s->x->before.info));
+    if (!multiple || refused) wanted = HD_EINVAL;
     return end(s, "hd_grow", got, multiple && buckets == now ? HD_OK : wanted, true);
 }
 
@@ -445,7 +451,8 @@ static const char *call_reserve(session *s)
     s->resizes = is_dictionary(&s->x->c);
     hd_status got = hd_reserve(s->x->t, capacity);
     bool fits = capacity <= s->x->before.info.capacity, absurd = capacity > 1ull << (is_dictionary(&s->x->c) ? 34 : 36);
-    return end(s, "hd_reserve", got, fits ? HD_OK : absurd && got == HD_EINVAL ? HD_EINVAL : HD_STATUS_COUNT, true);
+    bool refused = got == HD_EINVAL && (absurd || may_need_more(&s->x->before.info));
+    return end(s, "hd_reserve", got, fits ? HD_OK : refused ? HD_EINVAL : HD_STATUS_COUNT, true);
 }
 
 /* Fewer buckets: those that there are, or a number beside that. */

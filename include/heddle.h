@@ -667,6 +667,7 @@ HD_API hd_status hd_for_each(hd_table *table, hd_visitor *visit, void *context);
  *   ovs    as hive, by splitting single segments. `buckets` is rounded up to whole segments.
  *   sl     `buckets` is not below the present number, and is rounded up to whole segments. No entry changes its slot.
  *          The old and the new memory exist at the same time.
+ * HD_EINVAL: the table cannot have so many buckets, or near_bytes is too small for them (hd_why() names the least).
  * If the call fails, the table is unchanged. Exception: on "host" and "cuda" a table of hive or ovs may have grown in
  * part (HD_ECUDA, HD_EKERNEL); hd_table_info reports the size. */
 HD_API hd_status hd_grow(hd_table *table, uint64_t buckets);
