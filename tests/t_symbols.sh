@@ -28,7 +28,7 @@ nm -C "${libraries[@]}" 2>/dev/null | sed -nE 's/^[0-9a-f]+ [TtWw] ([A-Za-z_0-9]
   grep -E "^($designs)_(kernel|special)_" | sort -u >"$work/kernels"
 
 # The names that the sources give to kernels.
-cat gpu/*/*.h gpu/*/*.c gpu/*/*.cu | grep -vE '^ *\*|#define' | grep -oE '(SIMT_KERNEL|SIMT_ENTRY)\([a-z0-9_]+' | sed 's/.*(//' | sort -u >"$work/entries"
+cat gpu/*/*.h gpu/*/*.c gpu/*/*.cu gpu/*/*.inc | sed -E 's/^[A-Z]+(_RANGE)?_KERNEL\([A-Z]+_NUMBER_[a-z_]+, /SIMT_ENTRY(/' | grep -vE '^ *\*|#define' | grep -oE '(SIMT_KERNEL|SIMT_ENTRY)\([a-z0-9_]+' | sed 's/.*(//' | sort -u >"$work/entries"
 comm -13 "$work/kernels" "$work/entries" | none "nm lists every kernel that the sources define for the simulator"
 result() { if [ "$1" = 0 ]; then pass "$2"; else fail "$2"; fi; }
 [ "$(wc -l <"$work/entries")" -ge 40 ]
@@ -37,9 +37,11 @@ result $? "the sources define 40 kernels or more ($(wc -l <"$work/entries"))"
 result $? "nm lists as many ($(wc -l <"$work/kernels"))"
 
 # A definition is the first argument of a macro that makes kernels, or a __global__ function. An entry of a table is the name
-# as a value in braces: after "{" or "," or "=", before "," or "}".
-defined() { grep -E ":(static )?(SIMT_KERNEL|SIMT_ENTRY|[A-Z]+_SPECIAL)\\($1,|__global__ .*\\b$1\\(" "$work/lines" | grep -q .; }
+# as a value in braces: after "{" or "," or "=", before "," or "}". A row of kernels.inc is both.
+row='(^|:)[A-Z_]+_KERNEL\([A-Z]+_NUMBER_[a-z_]+, '
+defined() { grep -E ":(static )?(SIMT_KERNEL|SIMT_ENTRY|[A-Z]+_SPECIAL)\\($1,|__global__ .*\\b$1\\(|$row$1," "$work/lines" | grep -q .; }
 listed() {
+  ! grep -qE "$row$1," "$work/lines" || return 0
   sed 's/^[^:]*://' "$work/lines" | grep -vE '^(static )?[A-Z_]+\(' | grep -qE "(^|[{,=]) *$1 *([,}]|\$)"
 }
 found() { # found NAME: prints what is missing

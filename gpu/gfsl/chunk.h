@@ -210,14 +210,10 @@ SIMT_ENTRY(gfsl_kernel_chunk_sweep, gfsl_args, gfsl_chunk_sweep)
 SIMT_ENTRY(gfsl_kernel_chunk_export, gfsl_args, gfsl_list)
 SIMT_ENTRY(gfsl_kernel_chunk_clear, gfsl_args, gfsl_chunk_clear)
 
-/* Kernels that belong to no row. */
-SIMT_ENTRY(gfsl_kernel_list, gfsl_args, gfsl_list)   /* what the items of a window had to list */
-SIMT_ENTRY(gfsl_kernel_prune, gfsl_args, gfsl_prune) /* the steps of erase_if */
-SIMT_ENTRY(gfsl_kernel_thin, gfsl_args, gfsl_thin)
-SIMT_ENTRY(gfsl_kernel_relink, gfsl_args, gfsl_relink)
-SIMT_ENTRY(gfsl_kernel_release, gfsl_args, gfsl_release)
-SIMT_ENTRY(gfsl_kernel_word_enter, hd_word_args, hd_word_enter)
-SIMT_ENTRY(gfsl_kernel_word_leave, hd_word_args, hd_word_leave)
+/* The kernels that batches share. */
+#define GFSL_KERNEL(number, entry, args, text) SIMT_ENTRY(entry, args, text)
+#include "gpu/gfsl/kernels.inc"
+#undef GFSL_KERNEL
 
 static const hd_variant gfsl_variant_chunk = {
     .name = "chunk",

@@ -9,15 +9,10 @@ extern const hd_design hd_design_gfsl_host;
 
 static const hd_variant *const variants[] = { &gfsl_variant_chunk, NULL };
 
-/* By number, less HD_SHARED_KERNELS. */
 static hd_host_text *const shared[] = {
-    [GFSL_NUMBER_list - HD_SHARED_KERNELS] = gfsl_kernel_list,
-    [GFSL_NUMBER_prune - HD_SHARED_KERNELS] = gfsl_kernel_prune,
-    [GFSL_NUMBER_thin - HD_SHARED_KERNELS] = gfsl_kernel_thin,
-    [GFSL_NUMBER_relink - HD_SHARED_KERNELS] = gfsl_kernel_relink,
-    [GFSL_NUMBER_release - HD_SHARED_KERNELS] = gfsl_kernel_release,
-    [GFSL_NUMBER_word_enter - HD_SHARED_KERNELS] = gfsl_kernel_word_enter,
-    [GFSL_NUMBER_word_leave - HD_SHARED_KERNELS] = gfsl_kernel_word_leave,
+#define GFSL_KERNEL(number, entry, args, text) [number - HD_SHARED_KERNELS] = entry,
+#include "gpu/gfsl/kernels.inc"
+#undef GFSL_KERNEL
 };
 
 static hd_host_text *host_kernel(uint32_t kernel)

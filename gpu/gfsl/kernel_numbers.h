@@ -8,13 +8,10 @@
 #include "base/variant.h"
 
 typedef enum gfsl_kernel {
-    GFSL_NUMBER_list = HD_SHARED_KERNELS,
-    GFSL_NUMBER_prune,
-    GFSL_NUMBER_thin,
-    GFSL_NUMBER_relink,
-    GFSL_NUMBER_release,
-    GFSL_NUMBER_word_enter, /* of a batch lock: concurrency/word.h */
-    GFSL_NUMBER_word_leave,
+    GFSL_NUMBER_BEFORE = HD_SHARED_KERNELS - 1,
+#define GFSL_KERNEL(number, entry, args, text) number,
+#include "gpu/gfsl/kernels.inc"
+#undef GFSL_KERNEL
     GFSL_KERNELS
 } gfsl_kernel;
 

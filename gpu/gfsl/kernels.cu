@@ -8,12 +8,11 @@
 
 static const hd_variant *const variants[] = { &gfsl_variant_chunk, nullptr };
 
-/* In the order of gfsl_kernel. */
 static const hd_kernel_entry shared[] = {
-    gfsl_kernel_list,    gfsl_kernel_prune,      gfsl_kernel_thin,       gfsl_kernel_relink,
-    gfsl_kernel_release, gfsl_kernel_word_enter, gfsl_kernel_word_leave,
+#define GFSL_KERNEL(number, entry, args, text) entry,
+#include "gpu/gfsl/kernels.inc"
+#undef GFSL_KERNEL
 };
-static_assert(sizeof shared / sizeof *shared == GFSL_KERNELS - HD_SHARED_KERNELS, "every kernel has its entry");
 
 extern "C" const void *gfsl_cuda_entry(uint32_t kernel, const void *args)
 {

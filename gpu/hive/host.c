@@ -10,18 +10,10 @@
 
 extern const hd_design hd_design_hive_host;
 
-/* By number, less HD_SHARED_KERNELS. */
 static hd_host_text *const shared[] = {
-    [HIVE_NUMBER_list - HD_SHARED_KERNELS] = hive_kernel_list,
-    [HIVE_NUMBER_split - HD_SHARED_KERNELS] = hive_kernel_split,
-    [HIVE_NUMBER_restash - HD_SHARED_KERNELS] = hive_kernel_restash,
-    [HIVE_NUMBER_measure - HD_SHARED_KERNELS] = hive_kernel_measure,
-    [HIVE_NUMBER_merge - HD_SHARED_KERNELS] = hive_kernel_merge,
-    [HIVE_NUMBER_thin - HD_SHARED_KERNELS] = hive_kernel_thin,
-    [HIVE_NUMBER_check - HD_SHARED_KERNELS] = hive_kernel_check,
-    [HIVE_NUMBER_settle - HD_SHARED_KERNELS] = hive_kernel_settle,
-    [HIVE_NUMBER_word_enter - HD_SHARED_KERNELS] = hive_kernel_word_enter,
-    [HIVE_NUMBER_word_leave - HD_SHARED_KERNELS] = hive_kernel_word_leave,
+#define HIVE_KERNEL(number, entry, args, text) [number - HD_SHARED_KERNELS] = entry,
+#include "gpu/hive/kernels.inc"
+#undef HIVE_KERNEL
 };
 
 hd_host_text *hive_host_kernel(uint32_t kernel)

@@ -145,12 +145,11 @@ static const special specials[] = {
 };
 /* clang-format on */
 
-/* In the order of hive_kernel. */
-static const hd_kernel_entry shared[] = { hive_kernel_list,      hive_kernel_split,  hive_kernel_restash,
-                                          hive_kernel_measure,   hive_kernel_merge,  hive_kernel_thin,
-                                          hive_kernel_check,     hive_kernel_settle, hive_kernel_word_enter,
-                                          hive_kernel_word_leave };
-static_assert(sizeof shared / sizeof *shared == HIVE_KERNELS - HD_SHARED_KERNELS, "every kernel has its entry");
+static const hd_kernel_entry shared[] = {
+#define HIVE_KERNEL(number, entry, args, text) entry,
+#include "gpu/hive/kernels.inc"
+#undef HIVE_KERNEL
+};
 
 /* Whether keys come in, so that it matters whether they are distinct. */
 static bool comes_in(const special *s) { return s->mixed || gpu_op_inserts(s->op); }

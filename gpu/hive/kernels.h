@@ -19,22 +19,9 @@
 #include "gpu/hive/variant.h"
 #include "gpu/hive/whole.h"
 
-/* What the items of a window had to list. */
-SIMT_ENTRY(hive_kernel_list, hive_args, hive_list)
-
-/* A table that grows, or shrinks. */
-SIMT_ENTRY(hive_kernel_split, hive_args, hive_split_buckets)
-SIMT_ENTRY(hive_kernel_restash, hive_args, hive_restash_slots)
-SIMT_ENTRY(hive_kernel_measure, hive_args, hive_measure_pairs)
-SIMT_ENTRY(hive_kernel_merge, hive_args, hive_merge_pairs)
-SIMT_ENTRY(hive_kernel_thin, hive_args, hive_thin_pairs)
-
-/* hd_check, and the end of hd_load. */
-SIMT_ENTRY(hive_kernel_check, hive_check_args, hive_check_slots)
-SIMT_ENTRY(hive_kernel_settle, hive_check_args, hive_settle_slots)
-
-/* Before and after a batch under the batch lock group3. */
-SIMT_ENTRY(hive_kernel_word_enter, hd_word_args, hd_word_enter)
-SIMT_ENTRY(hive_kernel_word_leave, hd_word_args, hd_word_leave)
+/* The kernels that batches share. */
+#define HIVE_KERNEL(number, entry, args, text) SIMT_ENTRY(entry, args, text)
+#include "gpu/hive/kernels.inc"
+#undef HIVE_KERNEL
 
 #endif

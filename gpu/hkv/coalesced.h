@@ -1540,12 +1540,6 @@ static inline const char *hkv_fits_coalesced_pairs(const hd_info *info)
                                            : "it finds the least score by lower bounds, which layout=planes lacks";
 }
 
-/* Of the launches of groups.h, those that are not the kernels below. */
-SIMT_ENTRY(hkv_kernel_groups_claim, hkv_args, hkv_groups_claim)
-SIMT_ENTRY(hkv_kernel_groups_join, hkv_args, hkv_groups_join)
-SIMT_ENTRY(hkv_kernel_groups_pick, hkv_args, hkv_groups_pick)
-SIMT_ENTRY(hkv_kernel_groups_deliver, hkv_args, hkv_groups_deliver)
-
 SIMT_ENTRY(hkv_kernel_coalesced_lookup, hkv_args, hkv_coalesced_lookup)
 SIMT_ENTRY(hkv_kernel_coalesced_update, hkv_args, hkv_coalesced_update)
 SIMT_ENTRY(hkv_kernel_coalesced_upsert, hkv_args, hkv_coalesced_upsert)

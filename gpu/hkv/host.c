@@ -11,22 +11,10 @@
 
 extern const hd_design hd_design_hkv_host;
 
-/* By number, less HD_SHARED_KERNELS. */
 static hd_host_text *const shared[] = {
-    [HKV_NUMBER_list - HD_SHARED_KERNELS] = hkv_kernel_list,
-    [HKV_NUMBER_fetch_sort - HD_SHARED_KERNELS] = hkv_kernel_fetch_sort,
-    [HKV_NUMBER_fetch_values - HD_SHARED_KERNELS] = hkv_kernel_fetch_values,
-    [HKV_NUMBER_groups_claim - HD_SHARED_KERNELS] = hkv_kernel_groups_claim,
-    [HKV_NUMBER_groups_join - HD_SHARED_KERNELS] = hkv_kernel_groups_join,
-    [HKV_NUMBER_groups_pick - HD_SHARED_KERNELS] = hkv_kernel_groups_pick,
-    [HKV_NUMBER_groups_deliver - HD_SHARED_KERNELS] = hkv_kernel_groups_deliver,
-    [HKV_NUMBER_pointers - HD_SHARED_KERNELS] = hkv_kernel_pointers,
-    [HKV_NUMBER_moment - HD_SHARED_KERNELS] = hkv_kernel_moment,
-    [HKV_NUMBER_grow_strays - HD_SHARED_KERNELS] = hkv_kernel_grow_strays,
-    [HKV_NUMBER_grow - HD_SHARED_KERNELS] = hkv_kernel_grow,
-    [HKV_NUMBER_check - HD_SHARED_KERNELS] = hkv_kernel_check,
-    [HKV_NUMBER_word_enter - HD_SHARED_KERNELS] = hkv_kernel_word_enter,
-    [HKV_NUMBER_word_leave - HD_SHARED_KERNELS] = hkv_kernel_word_leave,
+#define HKV_KERNEL(number, entry, args, text) [number - HD_SHARED_KERNELS] = entry,
+#include "gpu/hkv/kernels.inc"
+#undef HKV_KERNEL
 };
 
 hd_host_text *hkv_host_kernel(uint32_t kernel)

@@ -9,20 +9,10 @@
 
 /* The numbers of kernels that batches share. Below them are the rows of the variants, in their order. */
 typedef enum hkv_kernel {
-    HKV_NUMBER_list = HD_SHARED_KERNELS,
-    HKV_NUMBER_fetch_sort,
-    HKV_NUMBER_fetch_values,
-    HKV_NUMBER_groups_claim,
-    HKV_NUMBER_groups_join,
-    HKV_NUMBER_groups_pick,
-    HKV_NUMBER_groups_deliver,
-    HKV_NUMBER_pointers,
-    HKV_NUMBER_moment,
-    HKV_NUMBER_grow_strays, /* calls of the whole table: gpu/hkv/whole.c */
-    HKV_NUMBER_grow,
-    HKV_NUMBER_check,
-    HKV_NUMBER_word_enter, /* of a batch lock: concurrency/word.h */
-    HKV_NUMBER_word_leave,
+    HKV_NUMBER_BEFORE = HD_SHARED_KERNELS - 1,
+#define HKV_KERNEL(number, entry, args, text) number,
+#include "gpu/hkv/kernels.inc"
+#undef HKV_KERNEL
     HKV_KERNELS
 } hkv_kernel;
 

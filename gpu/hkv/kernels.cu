@@ -206,13 +206,11 @@ static const hkv_special specials[] = {
 };
 /* clang-format on */
 
-/* In the order of hkv_kernel. */
-static const hd_kernel_entry shared[] = { hkv_special_list,          hkv_kernel_fetch_sort,  hkv_kernel_fetch_values,
-                                          hkv_kernel_groups_claim,   hkv_kernel_groups_join, hkv_kernel_groups_pick,
-                                          hkv_kernel_groups_deliver, hkv_kernel_pointers,    hkv_kernel_moment,
-                                          hkv_kernel_grow_strays,    hkv_kernel_grow,        hkv_kernel_check,
-                                          hkv_kernel_word_enter,     hkv_kernel_word_leave };
-static_assert(sizeof shared / sizeof *shared == HKV_KERNELS - HD_SHARED_KERNELS, "every kernel has its entry");
+static const hd_kernel_entry shared[] = {
+#define HKV_KERNEL(number, entry, args, text) entry,
+#include "gpu/hkv/kernels.inc"
+#undef HKV_KERNEL
+};
 
 static const hd_kernel_entry *special_of(const hd_variant *variant, const hd_variant_row *row, const hkv_args *a)
 {
@@ -225,6 +223,7 @@ extern "C" const void *hkv_cuda_entry(uint32_t kernel, const void *args)
     const hd_variant *of;
     const void *scored_by_program = hkv_expression_entry(kernel, args);
     if (scored_by_program) return scored_by_program;
+    if (kernel == HKV_NUMBER_list) return (const void *)hkv_special_list;
     if (kernel >= HD_SHARED_KERNELS) return kernel < HKV_KERNELS ? shared[kernel - HD_SHARED_KERNELS].address : nullptr;
     const hd_variant_row *row = hd_variant_row_at(hkv_cuda_variants, kernel, &of);
     const hd_kernel_entry *entry = row ? special_of(of, row, (const hkv_args *)args) : nullptr;

@@ -24,14 +24,6 @@
 
 /* What the items of a window had to list. */
 SIMT_FN void hkv_list_window(const hkv_args *a) { hkv_list(a, HKV_BY_WARP, (uint8_t *)0); }
-SIMT_ENTRY(hkv_kernel_list, hkv_args, hkv_list_window)
-
-/* What the items of a window wait for. */
-SIMT_ENTRY(hkv_kernel_fetch_sort, hkv_args, hkv_fetch_sort)
-SIMT_ENTRY(hkv_kernel_fetch_values, hkv_args, hkv_fetch_values)
-
-/* What find_or_insert_ptr returns. */
-SIMT_ENTRY(hkv_kernel_pointers, hkv_args, hkv_pointers)
 
 /* When the batch happens, by the device's clock. A launch of its own, so that all items have one time, and a graph has
  * a new one at each launch. Batches that overlap are updaters: an item may have the later time of another such batch,
@@ -40,17 +32,5 @@ SIMT_FN void hkv_moment(const hkv_args *a)
 {
     if (simt_block() == 0 && simt_thread() == 0) simt_strlx_u64(a->moment, simt_clock_ns());
 }
-SIMT_ENTRY(hkv_kernel_moment, hkv_args, hkv_moment)
-
-/* Growth. */
-SIMT_ENTRY(hkv_kernel_grow_strays, hkv_grow_args, hkv_grow_list_strays)
-SIMT_ENTRY(hkv_kernel_grow, hkv_grow_args, hkv_grow_buckets)
-
-/* hd_check. */
-SIMT_ENTRY(hkv_kernel_check, hkv_check_args, hkv_check_slots)
-
-/* Before and after a batch under the batch lock group3. */
-SIMT_ENTRY(hkv_kernel_word_enter, hd_word_args, hd_word_enter)
-SIMT_ENTRY(hkv_kernel_word_leave, hd_word_args, hd_word_leave)
 
 #endif

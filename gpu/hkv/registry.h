@@ -9,6 +9,11 @@
 
 #include "gpu/hkv/registry.inc"
 
+/* The kernels that batches share. */
+#define HKV_KERNEL(number, entry, args, text) SIMT_ENTRY(entry, args, text)
+#include "gpu/hkv/kernels.inc"
+#undef HKV_KERNEL
+
 /* The including file defines the name of the array. */
 #undef HKV_LISTED
 #define HKV_LISTED(variant) &variant,

@@ -11,14 +11,12 @@
 
 extern const hd_design hd_design_ovs_host;
 
-/* In the order of ovs_kernel. */
-static hd_host_text *const shared[OVS_KERNELS - HD_SHARED_KERNELS] = {
-    ovs_kernel_list,         ovs_kernel_codes,       ovs_kernel_sort_count, ovs_kernel_sort_scan,
-    ovs_kernel_sort_lay,     ovs_kernel_split,       ovs_kernel_merge,      ovs_kernel_unmerge,
-    ovs_kernel_settle,       ovs_kernel_move,        ovs_kernel_check,      ovs_kernel_shut,
-    ovs_kernel_renew,        ovs_kernel_word_enter,  ovs_kernel_word_leave, ovs_kernel_range_count,
-    ovs_kernel_range_median, ovs_kernel_range_halve, ovs_kernel_range_join, ovs_kernel_range_unjoin,
-    ovs_kernel_range_move,
+static hd_host_text *const shared[] = {
+#define OVS_KERNEL(number, entry, args, text)       [number - HD_SHARED_KERNELS] = entry,
+#define OVS_RANGE_KERNEL(number, entry, args, text) [number - HD_SHARED_KERNELS] = entry,
+#include "gpu/ovs/kernels.inc"
+#undef OVS_RANGE_KERNEL
+#undef OVS_KERNEL
 };
 
 hd_host_text *ovs_host_kernel(uint32_t kernel)

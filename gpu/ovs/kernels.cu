@@ -14,14 +14,13 @@
 extern "C" const void *ovs_cuda_range_entry(uint32_t kernel);
 extern "C" const void *ovs_cuda_range_module(void);
 
-/* In the order of ovs_kernel. */
-static const hd_kernel_entry shared[] = { ovs_kernel_list,      ovs_kernel_codes,      ovs_kernel_sort_count,
-                                          ovs_kernel_sort_scan, ovs_kernel_sort_lay,   ovs_kernel_split,
-                                          ovs_kernel_merge,     ovs_kernel_unmerge,    ovs_kernel_settle,
-                                          ovs_kernel_move,      ovs_kernel_check,      ovs_kernel_shut,
-                                          ovs_kernel_renew,     ovs_kernel_word_enter, ovs_kernel_word_leave };
-static_assert(sizeof shared / sizeof *shared == OVS_NUMBER_range_count - HD_SHARED_KERNELS,
-              "every kernel has its entry");
+static const hd_kernel_entry shared[] = {
+#define OVS_KERNEL(number, entry, args, text) entry,
+#define OVS_RANGE_KERNEL(number, entry, args, text)
+#include "gpu/ovs/kernels.inc"
+#undef OVS_RANGE_KERNEL
+#undef OVS_KERNEL
+};
 
 /* Special entry points of rows. Their text is compiled for less than the row's: what the rest needs falls out, and
  * registers with it. `blocks` of `threads` run on a multiprocessor at a time.

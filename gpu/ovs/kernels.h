@@ -13,22 +13,11 @@
 #include "gpu/ovs/variant.h"
 #include "gpu/ovs/whole.h"
 
-SIMT_ENTRY(ovs_kernel_list, ovs_args, ovs_list) /* what the items of a window had to list */
-SIMT_ENTRY(ovs_kernel_codes, ovs_args, ovs_lay_codes)
-SIMT_ENTRY(ovs_kernel_sort_count, gpu_sort, gpu_sort_count)
-SIMT_ENTRY(ovs_kernel_sort_scan, gpu_sort, gpu_sort_scan)
-SIMT_ENTRY(ovs_kernel_sort_lay, gpu_sort, gpu_sort_lay)
-SIMT_ENTRY(ovs_kernel_split, ovs_args, ovs_split_segments)
-SIMT_ENTRY(ovs_kernel_merge, ovs_args, ovs_merge_segments)
-SIMT_ENTRY(ovs_kernel_unmerge, ovs_args, ovs_unmerge_segments)
-SIMT_ENTRY(ovs_kernel_settle, ovs_args, ovs_settle_segments)
-SIMT_ENTRY(ovs_kernel_move, ovs_move_args, ovs_move_words)
-SIMT_ENTRY(ovs_kernel_check, ovs_check_args, ovs_check_slots)
-SIMT_ENTRY(ovs_kernel_shut, ovs_check_args, ovs_shut_passed)
-SIMT_ENTRY(ovs_kernel_renew, ovs_check_args, ovs_renew_digests)
-
-/* Before and after a batch under the batch lock group3. */
-SIMT_ENTRY(ovs_kernel_word_enter, hd_word_args, hd_word_enter)
-SIMT_ENTRY(ovs_kernel_word_leave, hd_word_args, hd_word_leave)
+/* The kernels that batches share, but those of tables with ranges (range.h). */
+#define OVS_KERNEL(number, entry, args, text) SIMT_ENTRY(entry, args, text)
+#define OVS_RANGE_KERNEL(number, entry, args, text)
+#include "gpu/ovs/kernels.inc"
+#undef OVS_RANGE_KERNEL
+#undef OVS_KERNEL
 
 #endif

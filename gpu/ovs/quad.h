@@ -73,7 +73,7 @@ typedef struct ovs_quad_seen {
 
 SIMT_FN uint32_t ovs_quad_votes(simt_tile w, simt_tile t, bool yes)
 {
-    return simt_ballot(w, yes) >> t.base & (OVS_QUAD * OVS_QUAD - 1);
+    return simt_ballot(w, yes) >> t.base & ((1u << OVS_QUAD) - 1);
 }
 
 /* Compares four words of a bucket, slots 4 rank to 4 rank + 3, with a key. All lanes of the warp call it. */

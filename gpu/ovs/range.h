@@ -155,11 +155,11 @@ SIMT_FN void ovs_move_segments(const ovs_args *a)
     ovs_write_rows(a);
 }
 
-SIMT_ENTRY(ovs_kernel_range_count, ovs_args, ovs_count_segments)
-SIMT_ENTRY(ovs_kernel_range_median, ovs_args, ovs_find_medians)
-SIMT_ENTRY(ovs_kernel_range_halve, ovs_args, ovs_halve_segments)
-SIMT_ENTRY(ovs_kernel_range_join, ovs_args, ovs_join_segments)
-SIMT_ENTRY(ovs_kernel_range_unjoin, ovs_args, ovs_unjoin_segments)
-SIMT_ENTRY(ovs_kernel_range_move, ovs_args, ovs_move_segments)
+/* Their entry points. */
+#define OVS_KERNEL(number, entry, args, text)
+#define OVS_RANGE_KERNEL(number, entry, args, text) SIMT_ENTRY(entry, args, text)
+#include "gpu/ovs/kernels.inc"
+#undef OVS_RANGE_KERNEL
+#undef OVS_KERNEL
 
 #endif

@@ -25,57 +25,10 @@ SIMT_ENTRY(sl_kernel_sweep, sl_args, sl_sweep)
 SIMT_ENTRY(sl_kernel_export, sl_args, sl_list)
 SIMT_ENTRY(sl_kernel_clear, sl_args, sl_clear_homes)
 
-/* The same of tables with far segments. */
-SIMT_ENTRY(sl_kernel_look_far, sl_args, sl_look_far)
-SIMT_ENTRY(sl_kernel_range_far, sl_args, sl_range_far)
-SIMT_ENTRY(sl_kernel_update_far, sl_args, sl_update_far)
-SIMT_ENTRY(sl_kernel_apply_far, sl_args, sl_apply_far)
-
-SIMT_ENTRY(sl_kernel_survey, sl_args, sl_survey)
-SIMT_ENTRY(sl_kernel_merge_fresh_far, sl_args, sl_merge_fresh_far)
-SIMT_ENTRY(sl_kernel_commit_far, sl_args, sl_commit_far)
-SIMT_ENTRY(sl_kernel_survey_joined, sl_args, sl_survey_joined)
-SIMT_ENTRY(sl_kernel_commit_joined_far, sl_args, sl_commit_joined_far)
-
-/* What the items of a window had to list. */
-SIMT_ENTRY(sl_kernel_list, sl_args, sl_list)
-
-/* The steps of a window, in their order. */
-SIMT_ENTRY(sl_kernel_label, sl_args, sl_label)
-SIMT_ENTRY(sl_kernel_sort_count, gpu_sort, gpu_sort_count)
-SIMT_ENTRY(sl_kernel_sort_scan, gpu_sort, gpu_sort_scan)
-SIMT_ENTRY(sl_kernel_sort_lay, gpu_sort, gpu_sort_lay)
-SIMT_ENTRY(sl_kernel_heads, sl_args, sl_heads)
-SIMT_ENTRY(sl_kernel_heads_far, sl_args, sl_heads_far)
-SIMT_ENTRY(sl_kernel_list_heads, sl_args, sl_list_heads)
-SIMT_ENTRY(sl_kernel_plan_count, sl_args, sl_plan_count)
-SIMT_ENTRY(sl_kernel_plan_write, sl_args, sl_plan_write)
-SIMT_ENTRY(sl_kernel_merge_fresh, sl_args, sl_merge_fresh)
-SIMT_ENTRY(sl_kernel_next_rows, sl_args, sl_next_rows)
-SIMT_ENTRY(sl_kernel_commit, sl_args, sl_commit)
-SIMT_ENTRY(sl_kernel_join, sl_args, sl_join)
-SIMT_ENTRY(sl_kernel_stay_count, sl_args, sl_stay_count)
-SIMT_ENTRY(sl_kernel_stay_write, sl_args, sl_stay_write)
-SIMT_ENTRY(sl_kernel_commit_joined, sl_args, sl_commit_joined)
-
-/* A table that grows or shrinks. */
-SIMT_ENTRY(sl_kernel_carry_sums, sl_carry_args, sl_carry_sums)
-SIMT_ENTRY(sl_kernel_sum_rows, sl_args, sl_sum_rows)
-SIMT_ENTRY(sl_kernel_carry, sl_carry_args, sl_carry)
-SIMT_ENTRY(sl_kernel_carry_end, sl_carry_args, sl_carry_end)
-
-/* hd_check, and the end of hd_load. */
-SIMT_ENTRY(sl_kernel_check_rows, sl_check_args, sl_check_rows)
-SIMT_ENTRY(sl_kernel_check_entries, sl_check_args, sl_check_entries)
-SIMT_ENTRY(sl_kernel_mark_buckets, sl_check_args, sl_mark_buckets)
-SIMT_ENTRY(sl_kernel_settle_homes, sl_check_args, sl_settle_homes)
-SIMT_ENTRY(sl_kernel_settle_label, sl_check_args, sl_settle_label)
-SIMT_ENTRY(sl_kernel_settle_rows, sl_check_args, sl_settle_rows)
-SIMT_ENTRY(sl_kernel_settle_near, sl_check_args, sl_settle_near)
-
-/* Before and after a batch under the batch lock group3. */
-SIMT_ENTRY(sl_kernel_word_enter, hd_word_args, hd_word_enter)
-SIMT_ENTRY(sl_kernel_word_leave, hd_word_args, hd_word_leave)
+/* The kernels that batches share. */
+#define SL_KERNEL(number, entry, args, text) SIMT_ENTRY(entry, args, text)
+#include "gpu/sl/kernels.inc"
+#undef SL_KERNEL
 
 static const hd_variant sl_variant_segments = {
     .name = "segments",
