@@ -2,7 +2,7 @@
  *
  * heddle.h - hash tables with cache semantics.
  *
- * A table has one of four designs:
+ * A table has one of these designs:
  *
  *     hkv   a cache. An insert into a full bucket evicts the entry with the lowest score, or refuses the new key. It
  *           does not fail, and it does not rehash.
@@ -315,9 +315,9 @@ typedef struct hd_allocator {
  * declares them. */
 typedef struct hd_seams hd_seams;
 
-/* Each of the next four structs holds the fields of one design. In the structs of the designs that the table does not
- * have, every field must be 0 or the default; otherwise hd_open returns HD_EINVAL. `heddle list parameters` shows all
- * fields with their limits. */
+/* Each of the next structs, up to hd_config, holds the fields of one design. In the structs of the designs that the
+ * table does not have, every field must be 0 or the default; otherwise hd_open returns HD_EINVAL. `heddle list
+ * parameters` shows all fields with their limits. */
 typedef struct hd_hkv_config {
     bool dual;                   /* two candidate buckets per key (section 3.4); needs at least 2 buckets */
     hd_admit admit;              /* whether a full bucket may refuse a new key */
@@ -705,7 +705,7 @@ HD_API hd_status hd_set_near(hd_table *table, uint64_t near_bytes);
  *   - hive and ovs grow to base_buckets (hd_info) times a power of two, if they can.
  *   - With device arrays, `outcome` is required and the stream must not be in capture.
  * HD_EINVAL: nothing has changed. HD_ENOMEM (growth was refused), HD_ECUDA, HD_EKERNEL: some parts may have run, and
- * the table may have grown. After HD_ENOMEM, in either design, an item with the outcome PENDING has changed nothing,
+ * the table may have grown. After HD_ENOMEM, in any design, an item with the outcome PENDING has changed nothing,
  * and every other item has taken effect. */
 HD_API hd_status hd_run_growing(hd_table *table, hd_batch *batch, double target);
 

@@ -19,4 +19,12 @@ while IFS='|' read -r reader command <&3; do
   else try "$name" guard bash -ec "$command"
   fi
 done 3<rows
+
+# ---- What ./try says and installs ------------------------------------------------------------------------------------
+
+{ sed -n 's/^packages[a-z_]* //p' "$top_srcdir/try" | grep -qw 'g++' || echo "./try installs no C++ compiler, which the first command of an embedding engineer needs"; } |
+  none "./try installs what the first commands need"
+# A step of ten seconds, each of which is a tenth here.
+mkdir -p tree/build && (cd tree && bash -c '. "$0"/build-aux/setup.sh && sleep() { command sleep 0.1; } && quietly "a long step" command sleep 1' "$top_srcdir") >said 2>&1
+{ [ "$(grep -cE '^[^ ]+:   [0-9]+ s: a long step$' said)" -ge 3 ] || cat said; } | none "a step says every ten seconds that it is being done"
 finish

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The lives of tables: closing, threads, garbage, copies, forks, sub-interpreters, memory and signals."""
 
+import array
 import copy
 import gc
 import multiprocessing
@@ -130,6 +131,36 @@ class Closing(unittest.TestCase):
         self.assertEqual(value.tolist(), [5, 6])
         self.assertEqual(r.found.tolist(), [True, True])
         self.assertEqual(len(listed.key), 100)
+
+
+class Shown(unittest.TestCase):
+    """What a person sees of a result, and what the pages say of tables."""
+
+    def test_a_result_shows_its_first_rows(self):
+        with heddle.Table(1 << 12, "uint32", threads=1) as t:
+            t.insert(u64(range(20)), array.array("I", range(100, 120)))
+            shown = repr(t.find(u64([1, 9, 77]))).splitlines()
+            self.assertEqual(shown[0], "<heddle.Result of find: 3 items>")
+            self.assertEqual([line.split() for line in shown[1:]],
+                             [["value", "found", "outcome", "score"], ["101", "True", "HIT", "1"],
+                              ["109", "True", "HIT", "9"], ["0", "False", "MISS", "0"]])  # fmt: skip
+            many = repr(t.find(u64(range(20)))).splitlines()
+            self.assertEqual((len(many), many[-1]), (8, "..."), many)
+
+    def test_a_table_adds_18_bytes_per_place(self):
+        """doc/python-torch.md, Optimizers."""
+        for value in 8, 64:
+            with heddle.Table(1 << 16, value) as t:
+                self.assertEqual(t.info["memory_bytes"], (value + 18) << 16)
+
+    def test_the_share_of_ids_that_full_buckets_lose(self):
+        """doc/python-torch.md, Capacity: of ids, for so many times as many places."""
+        ids = 1 << 16
+        for dual, places, low, high in (False, 1, 0.03, 0.04), (False, 1.1, 0.004, 0.01), (True, 1, 0.001, 0.006), (True, 1.1, 0, 0):
+            with heddle.Table(int(ids * places), 0, dual=dual) as t:
+                t.insert(u64(i * 0x9E3779B97F4A7C15 % 2**63 for i in range(ids)))
+                lost = 1 - len(t) / ids
+                self.assertTrue(low <= lost <= high, f"dual={dual}, {places} times the places: {lost:.4f}")
 
 
 class Garbage(unittest.TestCase):
