@@ -125,6 +125,7 @@ static __global__ void __launch_bounds__(128, 6) hkv_special_list(const __grid_c
 {
     hkv_list_window(&a);
 }
+static const hd_kernel_entry special_list = { hkv_special_list };
 
 /* clang-format off */
 static const hkv_special specials[] = {
@@ -223,7 +224,7 @@ extern "C" const void *hkv_cuda_entry(uint32_t kernel, const void *args)
     const hd_variant *of;
     const void *scored_by_program = hkv_expression_entry(kernel, args);
     if (scored_by_program) return scored_by_program;
-    if (kernel == HKV_NUMBER_list) return (const void *)hkv_special_list;
+    if (kernel == HKV_NUMBER_list) return special_list.address;
     if (kernel >= HD_SHARED_KERNELS) return kernel < HKV_KERNELS ? shared[kernel - HD_SHARED_KERNELS].address : nullptr;
     const hd_variant_row *row = hd_variant_row_at(hkv_cuda_variants, kernel, &of);
     const hd_kernel_entry *entry = row ? special_of(of, row, (const hkv_args *)args) : nullptr;
