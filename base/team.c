@@ -117,7 +117,7 @@ static void put_idle(helper *h)
     idle = h;
 }
 
-/* The caller frees the team when all have left: it takes the lock once more, so nobody is still inside. */
+/* The caller frees the team when all have left: it takes the lock once more, so no thread is still inside. */
 static void help(hd_team *m, uint32_t t)
 {
     wait_until(m, &m->begun, 1);
@@ -146,7 +146,7 @@ static void *helper_run(void *context)
     return NULL;
 }
 
-/* A helper that nobody has, or NULL. `lock` is held. */
+/* A helper that is free, or NULL. `lock` is held. */
 static helper *take_idle(void)
 {
     helper *h = idle;

@@ -35,7 +35,7 @@ void hd_team_meet(hd_team *m);
 void hd_team_turn_take(hd_team *m, uint32_t t);
 void hd_team_turn_give(hd_team *m, uint32_t t);
 
-/* The threads of a team if nobody chose: as many as OpenMP would take, which OMP_NUM_THREADS limits; 1 without it. */
+/* The threads of a team by default: as many as OpenMP would take, which OMP_NUM_THREADS limits; 1 without it. */
 uint32_t hd_team_usual(void);
 
 /* A share of 0 .. n - 1 for thread t of many. */

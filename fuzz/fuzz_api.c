@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "fuzz/feed.h"
@@ -49,9 +48,9 @@ typedef struct session {
     one *x; /* the table of this step */
     feed f;
     fuzz_text *text; /* NULL: no text is wanted */
-    uint64_t time;
-    bool troubled; /* this step                */
-    bool resizes;  /* ... is to resize a dictionary */
+    uint64_t time;   /* of HD_CLOCK_DEVICE       */
+    bool troubled;   /* this step                */
+    bool resizes;    /* ... is to resize a dictionary */
 } session;
 
 #define TELL(s, ...) ((s)->text ? fuzz_put((s)->text, __VA_ARGS__) : (void)0)
@@ -135,28 +134,17 @@ static bool is_dictionary(const hd_config *c) { return c->design && judge_dictio
 
 static bool resizes_in_place(const hd_config *c) { return is_dictionary(c) && hd_design_on(c->design, "ref")->resize; }
 
-/* The clock of HD_CLOCK_DEVICE. */
 static uint64_t next_time(void *at) { return ++*(uint64_t *)at; }
 
 static hd_config some_config(session *s)
 {
     static const char *const fixed[][2] = { { "op", "find" },
-                                            { "batch", "33x12" },
-                                            { "keys", "uniform:100%" },
-                                            { "fill", "0" },
-                                            { "between", "nothing" },
-                                            { "threads", "1" },
                                             { "epoch_every", "0" },
-                                            { "reserved", "0" },
+                                            { "outputs", "all" },
+                                            { "skew", "0" },
                                             { "duplicate", "0" },
                                             { "extreme", "0" },
                                             { "raw", "0" },
-                                            { "outputs", "all" },
-                                            { "sorted", "0" },
-                                            { "limit", "0" },
-                                            { "skew", "0" },
-                                            { "holder", "0" },
-                                            { "predicate", "all" },
                                             { "distinct", "0" },
                                             { "value", "0,?,16,100" },
                                             { "segment", "128,256,1024" },
@@ -419,16 +407,20 @@ static const char *call_run(session *s)
 
 /* ---- The other calls ------------------------------------------------------------------------- */
 
-/* Whether the table's kernels may need more device memory, if it is larger, than its limit. */
-static bool may_need_more(const hd_info *info)
+/* Whether the table's kernels may need more device memory than this limit; 0: there is none. */
+static bool may_need_more(const hd_info *info, uint64_t near)
 {
     const hd_design *d = hd_design_on(info->design, info->backend);
-    return d->gpu && d->gpu->shape && (info->ovs.near_bytes || info->sl.near_bytes);
+    return near && d->gpu && d->gpu->shape;
 }
+
+/* The limit of such a table; of a table of another design 0. */
+static uint64_t limit_of(const hd_info *info) { return info->ovs.near_bytes | info->sl.near_bytes; }
 
 static const char *call_grow(session *s)
 {
-    uint64_t now = s->x->before.info.buckets, how = feed_byte(&s->f),
+    const hd_info *was = &s->x->before.info;
+    uint64_t now = was->buckets, how = feed_byte(&s->f),
              buckets = how < 64    ? now * (how % 4)
                        : how < 128 ? now * 2 + 1
                                    : feed_number(&s->f);
@@ -438,20 +430,21 @@ static const char *call_grow(session *s)
     begin(s);
     s->resizes = packs;
     hd_status got = hd_grow(s->x->t, buckets), wanted = small ? HD_STATUS_COUNT : HD_ENOMEM;
-    bool refused = got == HD_EINVAL && (!small || may_need_more(&s->x->before.info));
+    bool refused = got == HD_EINVAL && (!small || may_need_more(was, limit_of(was)));
     if (!multiple || refused) wanted = HD_EINVAL;
     return end(s, "hd_grow", got, multiple && buckets == now ? HD_OK : wanted, true);
 }
 
 static const char *call_reserve(session *s)
 {
+    const hd_info *was = &s->x->before.info;
     uint64_t capacity = feed_number(&s->f);
     TELL(s, "reserve %" PRIu64, capacity);
     begin(s);
     s->resizes = is_dictionary(&s->x->c);
     hd_status got = hd_reserve(s->x->t, capacity);
-    bool fits = capacity <= s->x->before.info.capacity, absurd = capacity > 1ull << (is_dictionary(&s->x->c) ? 34 : 36);
-    bool refused = got == HD_EINVAL && (absurd || may_need_more(&s->x->before.info));
+    bool fits = capacity <= was->capacity, absurd = capacity > 1ull << (is_dictionary(&s->x->c) ? 34 : 36);
+    bool refused = got == HD_EINVAL && (absurd || may_need_more(was, limit_of(was)));
     return end(s, "hd_reserve", got, fits ? HD_OK : refused ? HD_EINVAL : HD_STATUS_COUNT, true);
 }
 
@@ -478,8 +471,8 @@ static const char *call_set_near(session *s)
     begin(s);
     s->resizes = d->set_near != NULL;
     hd_status got = hd_set_near(s->x->t, near);
-    bool may_need_more = d->gpu && d->gpu->shape && near;
-    hd_status wanted = !d->set_near || (may_need_more && got == HD_EINVAL) ? HD_EINVAL : HD_STATUS_COUNT;
+    bool refused = got == HD_EINVAL && may_need_more(&s->x->before.info, near);
+    hd_status wanted = !d->set_near || refused ? HD_EINVAL : HD_STATUS_COUNT;
     return end(s, "hd_set_near", got, wanted, true);
 }
 

@@ -24,12 +24,7 @@ static uint64_t number(void *self) { return feed_number((feed *)self); }
 /* What happens between batches is decided batch by batch. */
 static hd_case case_of(feed *f)
 {
-    static const char *const fixed[][2] = {
-        { "op", "mix" },          { "batch", "33x12" }, { "keys", "uniform:100%" }, { "fill", "0" },
-        { "between", "nothing" }, { "reserved", "0" },  { "duplicate", "0" },       { "extreme", "0" },
-        { "sorted", "0" },        { "limit", "0" },     { "holder", "0" },          { "predicate", "all" },
-        { "threads", "1" },       { NULL, NULL }
-    };
+    static const char *const fixed[][2] = { { "op", "mix" }, { "duplicate", "0" }, { "extreme", "0" }, { NULL, NULL } };
     hd_case c;
     uint8_t load = feed_byte(f);
     if (!fuzz_table_of(f, 6, "ref", fixed, &c)) return c;

@@ -56,25 +56,20 @@ const char *fuzz_policy(const char *text)
     return row < HD_POLICY_COUNT ? hd_policy_rows[row].name : NULL; /* never: it is one of these */
 }
 
-const char *const fuzz_fixed_in_fixtures[][2] = { { "op", "find" },
-                                                  { "batch", "33x12" },
-                                                  { "keys", "uniform:100%" },
-                                                  { "fill", "0" },
-                                                  { "between", "nothing" },
-                                                  { "lock", "ordered" },
-                                                  { "clock", "logical" },
-                                                  { "threads", "1" },
-                                                  { "epoch_every", "0" },
-                                                  { "reserved", "0" },
-                                                  { "outputs", "all" },
-                                                  { "sorted", "0" },
-                                                  { "limit", "0" },
-                                                  { "skew", "0" },
-                                                  { "holder", "0" },
-                                                  { "predicate", "all" },
-                                                  { "value", "0,?,12,16,100" },
-                                                  { "segment", "128,256,1024" },
-                                                  { NULL, NULL } };
+/* Of a case every target has the table, and batches of its own. */
+static const char *const fixed_in_all[][2] = { { "capacity", "300" },  { "slots", "2,3,6,8,14,16,17,30,32" },
+                                               { "table_seed", "0" },  { "threads", "1" },
+                                               { "batch", "33x12" },   { "keys", "uniform:100%" },
+                                               { "fill", "0" },        { "between", "nothing" },
+                                               { "reserved", "0" },    { "sorted", "0" },
+                                               { "limit", "0" },       { "holder", "0" },
+                                               { "predicate", "all" }, { NULL, NULL } };
+
+const char *const fuzz_fixed_in_fixtures[][2] = {
+    { "op", "find" },     { "lock", "ordered" }, { "clock", "logical" },       { "epoch_every", "0" },
+    { "outputs", "all" }, { "skew", "0" },       { "value", "0,?,12,16,100" }, { "segment", "128,256,1024" },
+    { NULL, NULL }
+};
 
 /* Most inputs are of the first design. */
 static const judge_design *design_of(uint64_t byte)
@@ -96,6 +91,11 @@ static const space *space_of(const judge_design *d)
     return known[i];
 }
 
+static void fix_all(const space *s, space_domain *d, const char *const (*fixed)[2])
+{
+    for (; (*fixed)[0]; fixed++) space_fix(s, d, (*fixed)[0], (*fixed)[1]);
+}
+
 static uint64_t below(void *self, uint64_t n) { return feed_below((feed *)self, n); }
 
 const judge_design *fuzz_table_of(feed *f, uint32_t buckets, const char *backend, const char *const (*fixed)[2],
@@ -107,10 +107,8 @@ const judge_design *fuzz_table_of(feed *f, uint32_t buckets, const char *backend
     *c = hd_case_of(d->name);
     if (!s) return NULL;
     space_domain of = space_all(s);
-    space_fix(s, &of, "capacity", "300");
-    space_fix(s, &of, "slots", "2,3,6,8,14,16,17,30,32");
-    space_fix(s, &of, "table_seed", "0");
-    for (; (*fixed)[0]; fixed++) space_fix(s, &of, (*fixed)[0], (*fixed)[1]);
+    fix_all(s, &of, fixed_in_all);
+    fix_all(s, &of, fixed);
     if (!space_draw(s, &of, NULL, below, f) || space_case(s, &of, shape, c)) return NULL;
     c->buckets = ((const uint64_t[]){ 2, 1, 3, 4, 5, 8 })[shape % buckets];
     if (c->table.hkv.dual && c->buckets == 1) c->buckets = 2;

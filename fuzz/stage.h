@@ -20,9 +20,9 @@ fixture_kernel fuzz_kernel(const judge_design *d, uint32_t row, hd_op op, uint32
 void fuzz_stand_in(const fixture_kernel *k, const judge_design *d, uint32_t row); /* NULL: no stand-in */
 
 /* A small table of some design and policy, from the space of cases (judge/space.h): a byte for the design, one for the
- * buckets (of 2, 1, 3, 4, 5, 8 the first `buckets`), and one for each field that is not `fixed`: pairs of a field and
- * patterns, as space_fix takes them, up to a NULL. Limits of device memory are those of the backend. NULL: there is
- * none. */
+ * buckets (of 2, 1, 3, 4, 5, 8 the first `buckets`), and one for each field of a table that is not `fixed`: pairs of a
+ * field and patterns, as space_fix takes them, up to a NULL. Limits of device memory are those of the backend. NULL:
+ * there is none. */
 const judge_design *fuzz_table_of(feed *f, uint32_t buckets, const char *backend, const char *const (*fixed)[2],
                                   hd_case *c);
 /* The fields that a fixture (judge/fixture.h) does not read. */

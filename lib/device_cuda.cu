@@ -274,7 +274,6 @@ static int cuda_wait(void *, void *stream)
 
 static int cuda_stream_make(void *, void **stream)
 {
-    const relaxed mode;
     return told(cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking));
 }
 
@@ -321,11 +320,7 @@ static int cuda_event_sync(void *, void *event)
     return told(cudaEventSynchronize((cudaEvent_t)event));
 }
 
-static int cuda_event_destroy(void *, void *event)
-{
-    const relaxed mode;
-    return told(cudaEventDestroy((cudaEvent_t)event));
-}
+static int cuda_event_destroy(void *, void *event) { return told(cudaEventDestroy((cudaEvent_t)event)); }
 
 /* In a thread that has not used CUDA yet nothing can be accessed. cudaSetDevice does not change that. */
 static cudaError_t begin_thread(void)

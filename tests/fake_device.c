@@ -165,7 +165,7 @@ static bool goes_on(fake_device *f, size_t i)
     return test_below(&f->chance, 3) == 0;
 }
 
-/* Work that nobody waits for. */
+/* Work without a waiter. */
 static void go_on(fake_device *f)
 {
     if (f->pace == FAKE_LAZY) return;

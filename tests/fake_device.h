@@ -107,7 +107,7 @@ typedef struct fake_device {
     uint64_t skip_wait; /* the wait for an event, from 1, that is not put on its stream */
     bool skipped;
     bool quick;     /* this machine may access all memory, and of large memory the beginning alone is poisoned */
-    fake_pace pace; /* what runs at each call though nobody waits for it */
+    fake_pace pace; /* what runs at each call without a wait for it */
     const void *held;
     uint64_t chance; /* random numbers */
     /* Where in the code waits are asked for, but so many frames, if not 0; those of `without` are left out. */

@@ -2,7 +2,7 @@
  *
  * held.h - two calls of one table, one after the other, while the streams of the first are held up: what each gives,
  * and what the table holds then. The calls are all operations of base/op.h with all arrays they know, and the calls of
- * heddle.h that take a table. t_held.c makes them on a fake device whose streams run only when somebody waits, and
+ * heddle.h that take a table. t_held.c makes them on a fake device whose streams run only when a call waits, and
  * held_cuda.cu on a GPU behind a kernel that waits. Only public functions of the library are called.
  */
 #ifndef HELD_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_held.c - all ordered pairs of calls (held.h) on a fake device whose streams run only when somebody waits for them:
+ * t_held.c - all ordered pairs of calls (held.h) on a fake device whose streams run only when a call waits for them:
  * each call is made while the work of the one before is held up, on the same, on side and on default streams, from one
  * thread, from two in turn, and from two at once. The results are those of the same calls without delay. And each wait
  * of the library, left out, is found.
