@@ -123,7 +123,7 @@ def check_keyboard(browser, folder):
 
 WAIT_FOR = """new Promise((done) => {
   const start = performance.now();
-  const look = () => (%s) ? done(true) : performance.now() - start > 3000 ? done(false) : setTimeout(look, 20);
+  const look = () => (%s) ? done(true) : performance.now() - start > 60000 ? done(false) : setTimeout(look, 20);
   look();
 })"""
 

@@ -27,8 +27,6 @@ static uint64_t key_at(const void *table, uint64_t e)
 
 static uint8_t *value_at(const void *table, uint64_t e) { return (uint8_t *)(of(table)->v.word + e); }
 
-static void bend(hd_case *c) { c->value_bytes = 4; }
-
 extern const judge_design judge_design_linear;
 
 const judge_design judge_design_linear = {
@@ -38,7 +36,6 @@ const judge_design judge_design_linear = {
     .roams = true,
     .host = &hd_design_linear_host,
     .small = { 4, "uniform:12" },
-    .bend = bend,
     .buckets = buckets,
     .first = first,
     .key_at = key_at,
