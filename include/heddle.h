@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * heddle.h - hash tables with cache semantics.
+ * heddle.h - hash tables for CPUs and GPUs: a cache, and dictionaries.
  *
  * A table has one of these designs:
  *
@@ -9,6 +9,7 @@
  *     hive  a dictionary. It evicts nothing. An insert that finds no slot has the outcome HD_PENDING.
  *     ovs   a dictionary that may be larger than a device's memory: then some of its entries are in host memory.
  *     sl    a dictionary that keeps its keys in order: it also answers which key is next, and what is between two keys.
+ *     gfsl  a skip list, also in the order of keys, for comparison with sl (doc/gfsl.md).
  *
  * HKV is the paper HierarchicalKV (SIGMOD '27); section numbers in this file refer to it. doc/contract.md states what
  * every table promises, and doc/glossary.md defines the terms.
@@ -192,8 +193,8 @@ typedef enum hd_outcome {
                     item's operation cannot be mixed */
     HD_ERASED,   /* the key was present, and the entry was removed */
     HD_PINNED,   /* the entry is pinned (lock_keys): the item's outputs were written, but the entry was not changed */
-    HD_PENDING,  /* hive, ovs, sl: the key was absent and no slot was found for it. Nothing happened. Run the item
-                    again when the table has grown (hd_run_growing does). Any design: hd_run_growing failed with
+    HD_PENDING,  /* all designs but hkv: the key was absent and no slot was found for it. Nothing happened. Run the
+                    item again when the table has grown (hd_run_growing does). Any design: hd_run_growing failed with
                     HD_ENOMEM, and the item changed nothing */
     HD_OUTCOME_COUNT
 } hd_outcome;
@@ -243,7 +244,7 @@ typedef enum hd_admit {
 
 /* How keys and scores lie in memory (layout.h of each design, in ref/). Bytes are per entry, without the value. */
 typedef enum hd_layout {
-    HD_LAYOUT_USUAL,  /* hkv: PAIRS; hive, ovs: WORDS; sl: SORTED */
+    HD_LAYOUT_USUAL,  /* hkv: PAIRS; hive, ovs, gfsl: WORDS; sl: SORTED */
     HD_LAYOUT_PLANES, /* hkv: an array of keys and an array of scores, as in the paper; 17 bytes */
     HD_LAYOUT_PAIRS,  /* hkv: each score next to its key, so that one access reaches both; and one lower bound for the
                          scores of eight slots, so that a search for the lowest score reads fewer of them. 18 bytes;
@@ -408,24 +409,27 @@ typedef struct hd_gfsl_config {
  * "cuda". After a batch was captured into a CUDA graph, batches overlap only under group3 and none (see hd_batch).
  * doc/concurrency.md has the details. */
 typedef struct hd_config {
-    const char *design;   /* "hkv", "hive", "ovs" or "sl" */
+    const char *design;   /* "hkv", "hive", "ovs", "sl" or "gfsl" */
     const char *backend;  /* "ref": host memory and host threads; "cuda": device; "host": the simulator */
     const char *policy;   /* how entries are scored: "lru", or another row of `heddle list policies`; or expressions,
-                              "expr:on_insert=given;on_hit=max(old,now)"; hive, ovs, sl: "none".
+                              "expr:on_insert=given;on_hit=max(old,now)"; other designs than hkv: "none".
                               doc/contract-hkv.md has the formulas, and the grammar of expressions */
     const char *lock;     /* "ordered", or another batch lock of the list above */
-    uint64_t capacity;    /* entries, at least 1; rounded up to whole buckets; ovs: to whole segments */
+    uint64_t capacity;    /* entries, at least 1; rounded up to whole buckets; ovs, sl: to whole segments */
     uint32_t slots;       /* per bucket. hkv: 2 to 4096; with 128, the default, the digests of a bucket fill one line
                               of a GPU's memory. hive: 8, 16 or 32. ovs: 16; with values of 8 bytes 8, and 16 means
                               8, too. sl: a power of two, from 8 to the entries of a segment, which 16 means if there
-                              are fewer; nothing but the unit of `buckets` */
+                              are fewer; nothing but the unit of `buckets`. gfsl: of a chunk: 6, 14 or 30 */
     uint32_t value_bytes; /* hkv: 0 (a set) to 65,536. hive: 4 (32-bit keys) or 2 (16-bit keys). ovs, sl: 4 (32-bit
-                              keys) or 8 */
+                              keys) or 8. gfsl: 4 (32-bit keys) */
     hd_layout layout;     /* how keys and scores lie in memory */
-    hd_clock clock;       /* the source of times for scores. hive, ovs, sl: HD_CLOCK_LOGICAL */
+    hd_clock clock;       /* the source of times for scores. Designs but hkv: HD_CLOCK_LOGICAL */
     uint64_t seed;        /* of the hash function; choose a secret one if an attacker may choose keys */
     uint32_t epoch;       /* the first epoch; see hd_epoch_set */
-    uint32_t threads;     /* of backend "ref", 0 to 1,024; 0: OpenMP's default */
+    uint32_t threads;     /* design hkv on backend "ref": the most threads of the host that run a batch or move entries
+                              in growth, 0 to 1,024; 0: OpenMP's default. Small batches run on one thread
+                              (doc/concurrency.md). Other designs and backends ignore the field: on "ref" other
+                              designs run a batch on one thread */
     const hd_allocator *allocator; /* NULL: the library allocates all memory itself. hd_open copies the struct */
     /* HD_CLOCK_DEVICE: the time of a batch, in ns since 1970, in place of the clock's. hd_run calls it, also on several
      * threads at once. A result below an earlier one counts as that one. NULL: the device's clock */
@@ -574,6 +578,11 @@ HD_API hd_status hd_counters_sync(hd_table *table, hd_counters *counters);
  * logical clock is refused (HD_EINVAL), unless hd_hkv_config.capture_times allows it. From the first capture on, no two
  * batches of the table overlap, except under the locks group3 and none. Under ordered, rw and exclusive all batches of
  * one capture must be on one stream; otherwise HD_EINVAL.
+ *   Two batches of hkv cannot be captured, and hd_run returns HD_EINVAL if their stream is in capture:
+ *     - the first batch of a table that pins (lock_keys, or find_or_insert and find_or_insert_ptr with a holder), if
+ *       hd_hkv_config.pins was 0, because it allocates the memory for pins
+ *     - under the lock group3, the first batch with raw_scores of a table whose policy has the flag MONOTONE or
+ *       SCORE_IS_TIME (hd_info.policy_flags), such as lru, because it waits for earlier batches
  *   A call that waits cannot be captured: hd_run with a host array and hd_run_growing return HD_EINVAL if their stream
  *     is in capture. The other calls that wait (_sync, hd_clear, hd_check, hd_save, growth, ...) use CUDA's default
  *     stream. Do not make them during a capture: CUDA may refuse them (HD_ECUDA) and then invalidates the capture.
@@ -667,6 +676,8 @@ HD_API hd_status hd_for_each(hd_table *table, hd_visitor *visit, void *context);
  *   ovs    as hive, by splitting single segments. `buckets` is rounded up to whole segments.
  *   sl     `buckets` is not below the present number, and is rounded up to whole segments. No entry changes its slot.
  *          The old and the new memory exist at the same time.
+ *   gfsl   `buckets` is a multiple of the present number. The entries move to a new list; the old and the new one
+ *          exist at the same time. On "cuda" they are copied to host memory and back.
  * HD_EINVAL: the table cannot have so many buckets, or near_bytes is too small for them (hd_why() names the least).
  * If the call fails, the table is unchanged. Exception: on "host" and "cuda" a table of hive or ovs may have grown in
  * part (HD_ECUDA, HD_EKERNEL); hd_table_info reports the size. */
@@ -678,9 +689,9 @@ HD_API hd_status hd_reserve(hd_table *table, uint64_t capacity);
 
 /* Designs hive, ovs and sl: shrinks the table to `buckets` buckets, or to more if the entries do not fit into fewer;
  * both are HD_OK, and hd_table_info reports the number. No entry is lost. Pointers to values become invalid. HD_EINVAL:
- * `buckets` is below base_buckets (hd_info) or above the present number, or the design is hkv. hive and ovs shrink in
- * place, and a failing call may have shrunk the table in part, as with hd_grow. ovs and sl round up to whole segments.
- */
+ * `buckets` is below base_buckets (hd_info) or above the present number, or the design is hkv or gfsl. hive and ovs
+ * shrink in place, and a failing call may have shrunk the table in part, as with hd_grow. ovs and sl round up to whole
+ * segments. */
 HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
 
 /* Designs ovs and sl: changes near_bytes (hd_ovs_config, hd_sl_config), the limit of device memory, while the table is
@@ -697,12 +708,13 @@ HD_API hd_status hd_set_near(hd_table *table, uint64_t near_bytes);
  * or it is 0, and then the table grows only for items that are PENDING.
  *   - Items that are PENDING run again, as a batch of their own, after growth, until no item is PENDING. The outcome of
  *     an item is that of its last run.
- *   - With a target above 0, a batch that may insert runs in parts, one after another. hkv grows before a part that
- *     could exceed the target; hive and ovs grow after a part that did. A bucket of hkv that is full still evicts.
+ *   - With a target above 0, a batch that may insert runs in parts, one after another. hkv and gfsl grow before a
+ *     part that could exceed the target; the other designs grow after a part that did. A full bucket of hkv still
+ *     evicts.
  *   - A batch that delivers pointers, or the list of insert_and_evict, runs in one part. If it delivers pointers, the
  *     table may grow before it but not after it, because growth makes pointers invalid. No item of it that ran is
  *     PENDING: find_ptr inserts nothing, and the other operations with pointers are only in hkv.
- *   - hive and ovs grow to base_buckets (hd_info) times a power of two, if they can.
+ *   - hive, ovs and sl grow to base_buckets (hd_info) times a power of two, if they can.
  *   - With device arrays, `outcome` is required and the stream must not be in capture.
  * HD_EINVAL: nothing has changed. HD_ENOMEM (growth was refused), HD_ECUDA, HD_EKERNEL: some parts may have run, and
  * the table may have grown. After HD_ENOMEM, in any design, an item with the outcome PENDING has changed nothing,
@@ -730,7 +742,8 @@ HD_API hd_status hd_save(hd_table *table, const char *path);
  * removes all pins. Design, policy and value_bytes must be the same in file and table (HD_EINVAL). *dropped (may be
  * NULL) receives the number of entries that found no slot.
  *   - The shape is: slots and seed; for hkv also the number of buckets and hkv.dual; for hive also the fields of
- *     hd_hive_config; for ovs and sl also the bytes of a segment.
+ *     hd_hive_config; for ovs also segment_bytes and partition; for sl also segment_bytes; for gfsl also the number of
+ *     buckets and level_pools.
  *   - If file and table have the same shape, every entry is loaded. For hive, ovs and sl the number of buckets is not
  *     part of the shape: the table takes `buckets` and `base_buckets` of the file.
  *   - If the shapes differ, the table keeps its own, and the entries are inserted. hkv keeps those with the highest
