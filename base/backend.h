@@ -8,16 +8,12 @@
 #ifndef HD_BACKEND_H
 #define HD_BACKEND_H
 
-#include <string.h>
-
 #include "base/design.h"
+#include "base/memory.h"
 
 /* ---- What a design says of itself ------------------------------------------------------------ */
 
-enum {
-    HD_AS_IT_COMES = -1,  /* memory that is filled with nothing */
-    HD_PIECES_MOST = 128, /* of memory, planes or regions that a design has */
-};
+enum { HD_OWN_MOST = 1 << 13 };
 
 typedef struct hd_word hd_word; /* concurrency/word.h */
 
@@ -34,38 +30,6 @@ typedef struct hd_gpu_own {
     uint64_t *sum;   /* one word, for a number that kernels add up and the caller wants in this machine's memory */
     hd_word *word;   /* of the batch lock group3                 */
 } hd_gpu_own;
-
-/* Where a piece is on a device; the host machine takes each by itself. */
-typedef enum hd_put {
-    HD_TOGETHER,   /* all of these are one allocation ...                                              */
-    HD_OF_BATCH,   /* ... with these, which keep nothing from one batch to the next (hd_gpu_own.window_most) */
-    HD_APART,      /* an allocation of its own                                                         */
-    HD_GROWS,      /* likewise, which can grow (hd_gpu_own.page)                                       */
-    HD_HOST_MEMORY /* this machine's memory, pinned                                                    */
-} hd_put;
-
-/* Memory that kernels need. */
-typedef struct hd_piece {
-    const char *what;     /* as messages call it */
-    size_t field;         /* where in the own part its address goes */
-    uint64_t count, size; /* bytes of one; 0 of either: none, and its address is NULL */
-    int byte;             /* what it is filled with */
-    hd_put put;
-} hd_piece;
-
-/* Memory as the host machine is to know it. */
-typedef struct hd_region {
-    const void *p; /* NULL: there is none */
-    uint64_t bytes;
-    const char *name;
-} hd_region;
-
-/* Memory of a device, or of a piece HD_HOST_MEMORY, and the same of the reference's state. */
-typedef struct hd_plane {
-    const char *what;
-    void *there, *here;
-    uint64_t bytes;
-} hd_plane;
 
 /* Some buckets of a table on a device, and host memory for what of them is read (HD_PART_KEYS, ...). */
 typedef struct hd_part {
@@ -98,8 +62,8 @@ static inline uint64_t hd_launch_blocks(const hd_launcher *l, uint64_t lanes, ui
 typedef struct hd_gpu_machine {
     hd_launcher on; /* runs in its order */
     /* HD_APART or HD_HOST_MEMORY; filled, and its address is in the own part */
-    hd_status (*take)(void *self, const hd_piece *piece);
-    void (*give)(void *self, const hd_piece *piece);                            /* and that is NULL again */
+    hd_status (*take)(void *self, const hd_memory *piece);
+    void (*give)(void *self, const hd_memory *piece);                           /* and that is NULL again */
     hd_status (*read)(void *self, void *here, const void *there, size_t bytes); /* when all that was launched has run */
     void *self;
 } hd_gpu_machine;
@@ -107,7 +71,7 @@ typedef struct hd_gpu_machine {
 /* Parts, by a design's own part of a table on a device. */
 typedef struct hd_gpu_parts {
     uint64_t (*bytes)(const void *own, uint64_t buckets);
-    /* What of the part is where (HD_PIECES_MOST). */
+    /* What of the part is where (HD_MEMORY_MOST). */
     int (*planes)(const void *own, const hd_part *p, hd_plane *all);
     /* hd_design.next and put_at within the part; e->slot is the table's. 0: no entry; then e->slot is behind it. */
     size_t (*next)(const void *own, const hd_part *p, hd_entry *e, size_t most);
@@ -133,35 +97,33 @@ struct hd_gpu {
     /* A kernel of each module (compiled file) of the design's; NULL: module i is behind the last. */
     const void *(*cuda_module)(uint32_t i);
     uint32_t word_enter, word_leave; /* kernels: hd_word_enter, hd_word_leave */
-    size_t own_bytes;                /* of a struct that begins with a hd_gpu_own */
+    size_t own_bytes;                /* of a struct that begins with a hd_gpu_own; at most HD_OWN_MOST */
 
     /* What the configuration left open is what suits kernels. */
     void (*usual)(hd_info *info);
-    /* Bytes beside the reference's. */
-    uint64_t (*room_bytes)(const hd_info *info, bool device);
-    /* own is zero but for its hd_gpu_own. */
+    /* own is zero but for its hd_gpu_own: sizes are known then, and no address. */
     void (*begin)(void *own);
-    /* All that is to be taken, at most HD_PIECES_MOST; how many. On the host machine: beside the reference's. */
-    int (*pieces)(const void *own, hd_piece *all);
-    /* All pieces have their addresses, and what they are filled with. */
+    /* Each array of the table, at most HD_MEMORY_MOST; how many. */
+    int (*memory)(const void *own, hd_memory *all);
+    /* All arrays have their addresses, and what they are filled with. */
     void (*taken)(void *own);
+    /* Of a state of the reference: what hd_memory.twin is in. */
+    void *(*view_of)(void *entries);
 
-    /* On the host machine: before a batch's launches are queued and after they ran, well or not; what kernels may touch
-     * besides the batch's arrays (HD_PIECES_MOST). `entries` is the reference's state. */
+    /* On the host machine: before a batch's launches are queued and after they ran, well or not. `entries` is the
+     * reference's state. */
     void (*before)(void *own, void *entries);
     void (*after)(void *own, void *entries, bool good);
-    int (*regions)(const void *own, hd_region *all);
 
     /* On a device: makes the table an empty one, as far as filling its pieces did not. */
     hd_status (*empty)(void *own, const hd_launcher *l);
-    /* A state of the reference that entries can be brought into, and what of it is where (HD_PIECES_MOST). */
+    /* A state of the reference that entries can be brought into. */
     hd_status (*open_here)(const void *own, const hd_seams *s, void **staged);
-    int (*planes)(const void *own, void *staged, bool values, hd_plane *all);
     /* Whether the batch, by kernel row `row`, uses room of which the table has one: it runs apart from all such. */
     bool (*lists)(const void *own, uint32_t row, const hd_batch *b);
     /* Whether the batch needs memory that the table has not yet (hd_design.prepare): the piece, HD_APART, and in info
      * what the table is then. Itself NULL: no batch does. */
-    bool (*needs)(const void *own, const hd_batch *b, hd_piece *piece, hd_info *info);
+    bool (*needs)(const void *own, const hd_batch *b, hd_memory *piece, hd_info *info);
 
     /* Runs the batch by kernel row `row`; its arrays are where kernels reach them. */
     hd_status (*launch)(void *own, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when);
@@ -195,6 +157,27 @@ struct hd_gpu {
     hd_status (*room_for)(void *own, void *entries, const hd_gpu_machine *m, const uint64_t *key, uint64_t n,
                           hd_info *info, bool *made);
 };
+
+/* The arrays that a backend takes; what kernels may touch besides the arrays of a batch; what of `staged`, a state of the
+ * reference, is where. HD_MEMORY_MOST; how many. */
+static inline int hd_gpu_taken(const hd_gpu *gpu, const void *own, hd_memory *all)
+{
+    return hd_memory_taken(all, gpu->memory(own, all), ((const hd_gpu_own *)own)->device);
+}
+/* Bytes of scratch, which a table takes beside what the reference counts. */
+uint64_t hd_gpu_scratch(const hd_gpu *gpu, const hd_info *info, bool device);
+static inline int hd_gpu_regions(const hd_gpu *gpu, const void *own, hd_region *regions)
+{
+    hd_memory all[HD_MEMORY_MOST];
+    int n = gpu->memory(own, all);
+    return hd_memory_regions(own, all, n, regions);
+}
+static inline int hd_gpu_planes(const hd_gpu *gpu, const void *own, void *staged, bool values, hd_plane *planes)
+{
+    hd_memory all[HD_MEMORY_MOST];
+    int n = gpu->memory(own, all);
+    return hd_memory_planes(own, all, n, gpu->view_of(staged), values, planes);
+}
 
 /* What a table is to become: n, by hd_gpu.resize or set_near; or, where `how` is NULL, what room_for makes of these n
  * keys. */
@@ -245,23 +228,14 @@ static inline bool hd_array_is_out(const hd_array *a) { return a->flow != HD_FLO
  * Lists stay where they are. */
 hd_batch hd_batch_cut(const hd_batch *b, uint32_t value_bytes, uint64_t first, uint64_t n);
 
-/* The address at `field` of a struct becomes p. */
-static inline void hd_field_set(void *of, size_t field, void *p) { memcpy((char *)of + field, &p, sizeof p); }
-static inline void *hd_field(const void *of, size_t field)
-{
-    void *p;
-    memcpy(&p, (const char *)of + field, sizeof p);
-    return p;
-}
-
 /* Gives back those of n pieces of an own part that are there, the last one first. */
-static inline void hd_machine_give(const hd_gpu_machine *m, const void *own, const hd_piece *all, int n)
+static inline void hd_machine_give(const hd_gpu_machine *m, const void *own, const hd_memory *all, int n)
 {
     while (n-- > 0)
         if (all[n].count && hd_field(own, all[n].field)) m->give(m->self, &all[n]);
 }
 /* Takes n pieces of an own part, whose addresses are NULL: all of them, or none. */
-static inline hd_status hd_machine_take(const hd_gpu_machine *m, const void *own, const hd_piece *all, int n)
+static inline hd_status hd_machine_take(const hd_gpu_machine *m, const void *own, const hd_memory *all, int n)
 {
     hd_status status = HD_OK;
     for (int i = 0; i < n && !status; i++)

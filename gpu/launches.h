@@ -5,8 +5,11 @@
 #ifndef GPU_LAUNCHES_H
 #define GPU_LAUNCHES_H
 
+#include <stddef.h>
+
 #include "base/backend.h"
 #include "gpu/batch.h"
+#include "predicates/predicate.h"
 
 /* Where launches go, and with which argument. */
 typedef struct gpu_launcher gpu_launcher;
@@ -21,11 +24,13 @@ struct gpu_launcher {
     hd_status (*items)(const gpu_launcher *l, uint32_t row, const hd_variant_row *r);
 };
 
-/* Copies what the caller gave. tally, op_tally, the predicate and the room are set by the caller of this function. */
-static inline gpu_batch gpu_batch_of(const hd_batch *b)
+/* The kernel's description of the batch. kept: what is the same for all batches, of which the addresses of scratch. */
+static inline gpu_batch gpu_batch_of(const gpu_batch *kept, const hd_gpu_own *gpu, const hd_batch *b)
 {
-    gpu_batch a;
-    memset(&a, 0, sizeof a);
+    gpu_batch a = *kept;
+    a.tally = gpu->tally;
+    a.op_tally = gpu->op;
+    a.predicate = hd_predicate_of(b);
     a.op = b->op;
     a.elem = b->elem;
     a.distinct = b->distinct;
@@ -57,50 +62,18 @@ static inline uint64_t gpu_list_window(const hd_gpu_own *gpu)
     return gpu->window_most && gpu->window_most < MOST ? gpu->window_most : MOST;
 }
 
-/* Where in a design's own part the addresses of its room are. */
-typedef struct gpu_room {
-    size_t words, words_bytes; /* words that kernels count in */
-    size_t listed, stage_flag; /* of lists                    */
-} gpu_room;
-
-/* How many pieces. */
-static inline int gpu_room_pieces(const gpu_room *room, const hd_gpu_own *gpu, hd_piece *all)
+/* The scratch of batches that list; at: where in the own part the gpu_batch is that has the addresses. How many rows. */
+static inline int gpu_list_memory(const hd_gpu_own *gpu, size_t at, hd_memory *all)
 {
-    const hd_piece pieces[] = {
-        { "table: counters", room->words, 1, room->words_bytes, 0, HD_TOGETHER },
-        { "table: lengths of lists", room->listed, GPU_LIST_WORDS, sizeof(uint64_t), 0, HD_OF_BATCH },
-        { "table: window of lists", room->stage_flag, gpu_list_window(gpu), 1, HD_AS_IT_COMES, HD_OF_BATCH },
+    /* clang-format off */
+    const hd_memory rows[] = {
+        { "table: lengths of lists", "listed", at + offsetof(gpu_batch, listed), GPU_LIST_WORDS, sizeof(uint64_t), 0,
+          .put = HD_OF_BATCH },
+        { "table: window of lists", "stage_flag", at + offsetof(gpu_batch, stage_flag), gpu_list_window(gpu), 1,
+          HD_AS_IT_COMES, .put = HD_OF_BATCH },
     };
-    memcpy(all, pieces, sizeof pieces);
-    return sizeof pieces / sizeof *pieces;
-}
-
-static inline uint64_t gpu_bytes_of_pieces(const hd_piece *all, int n)
-{
-    uint64_t bytes = 0;
-    while (n-- > 0) bytes += all[n].count * all[n].size;
-    return bytes;
-}
-
-static inline uint64_t gpu_room_bytes(const gpu_room *room, const hd_info *info, bool device)
-{
-    const hd_gpu_own gpu = { .info = *info, .device = device };
-    hd_piece all[HD_PIECES_MOST];
-    return gpu_bytes_of_pieces(all, gpu_room_pieces(room, &gpu, all));
-}
-
-/* What kernels may touch besides the table; how many regions. */
-static inline int gpu_word_regions(const hd_gpu_own *gpu, const uint64_t *listed, const uint8_t *stage_flag,
-                                   hd_region *all)
-{
-    const hd_region room[] = {
-        { gpu->tally, HD_OUTCOME_COUNT * sizeof *gpu->tally, "tally" },
-        { gpu->sum, sizeof *gpu->sum, "sum" },
-        { listed, GPU_LIST_WORDS * sizeof *listed, "listed" },
-        { stage_flag, gpu_list_window(gpu), "stage_flag" },
-    };
-    memcpy(all, room, sizeof room);
-    return sizeof room / sizeof *room;
+    /* clang-format on */
+    return hd_memory_add(all, rows, sizeof rows);
 }
 
 /* hd_gpu.lists */

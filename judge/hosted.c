@@ -4,6 +4,7 @@
  */
 #include "judge/hosted.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,15 +60,20 @@ const char *hosted_unfit(const judge_design *d, uint32_t row, const hd_case *c)
 
 enum { ENTRIES_MOST = 1 << 20, MEMORY_MOST = 1 << 28 };
 
-static int pieces_of(const fixture *s, const void *own, hd_piece *all)
+/* The arrays that the fixture takes for it. A fixture's memory may not be written yet: the shape alone counts. */
+static int taken_by(const fixture *s, const void *own, hd_memory *all)
 {
-    return s->design->host->gpu->pieces(own, all);
+    const hd_gpu *gpu = s->design->host->gpu;
+    _Alignas(max_align_t) unsigned char shaped[HD_OWN_MOST];
+    memcpy(shaped, own, gpu->own_bytes);
+    gpu->begin(shaped);
+    return hd_gpu_taken(gpu, shaped, all);
 }
 
 hd_status hosted_shape(fixture *s, const hd_case *c)
 {
     const judge_design *d = s->design;
-    hd_piece all[HD_PIECES_MOST];
+    hd_memory all[HD_MEMORY_MOST];
     hd_gpu_own *own = own_of(s->table);
     hd_status status = info_of(d, c, &own->info);
     if (status) return status;
@@ -77,20 +83,20 @@ hd_status hosted_shape(fixture *s, const hd_case *c)
     s->keys = own->info.keys;
     own->device = !d->memory; /* then no memory is in the reference's state */
     d->host->gpu->begin(own);
-    if (pieces_of(s, own, all) > JUDGE_MEMORY_MOST)
+    if (taken_by(s, own, all) > JUDGE_MEMORY_MOST)
         return hd_fail(HD_EINVAL, "case: the table of a fixture has at most %d regions", JUDGE_MEMORY_MOST);
     return d->apply && d->check ? HD_OK : d->host->gpu->open_here(own, &hd_seams_os, &s->reference);
 }
 
 uint32_t hosted_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST])
 {
-    hd_piece piece[HD_PIECES_MOST];
+    hd_memory piece[HD_MEMORY_MOST];
     uint32_t n = 0;
-    int pieces = pieces_of(s, s->table, piece);
+    int pieces = taken_by(s, s->table, piece);
     for (int i = 0; i < pieces; i++)
         if (piece[i].put != HD_OF_BATCH && piece[i].count && piece[i].size)
             all[n++] = (judge_memory){ piece[i].what, piece[i].field, piece[i].count * piece[i].size,
-                                       piece[i].byte == HD_AS_IT_COMES ? 0 : piece[i].byte };
+                                       piece[i].fill == HD_AS_IT_COMES ? 0 : piece[i].fill };
     return n;
 }
 
@@ -99,10 +105,10 @@ void hosted_taken(const judge_design *d, void *table) { d->host->gpu->taken(tabl
 /* ---- A batch --------------------------------------------------------------------------------- */
 
 /* What only part k's batch needs; how many. */
-static int room_of(const fixture *s, uint32_t k, hd_piece all[HD_PIECES_MOST])
+static int room_of(const fixture *s, uint32_t k, hd_memory all[HD_MEMORY_MOST])
 {
-    hd_piece every[HD_PIECES_MOST];
-    int n = 0, pieces = pieces_of(s, s->part[k].args, every);
+    hd_memory every[HD_MEMORY_MOST];
+    int n = 0, pieces = taken_by(s, s->part[k].args, every);
     for (int i = 0; i < pieces; i++)
         if (every[i].put == HD_OF_BATCH && every[i].count && every[i].size) all[n++] = every[i];
     return n;
@@ -121,7 +127,7 @@ static void begin_part(fixture *s, uint32_t k)
 
 void hosted_lay_part(fixture *s, uint32_t k)
 {
-    hd_piece room[HD_PIECES_MOST];
+    hd_memory room[HD_MEMORY_MOST];
     fixture_part *p = &s->part[k];
     if (s->design->mix) p->op_tally = (uint64_t *)fixture_room(s, "op tally", HD_OP_COUNT_ * 8, false);
     if (p->op_tally) memset(p->op_tally, 0, HD_OP_COUNT_ * 8);
@@ -132,14 +138,14 @@ void hosted_lay_part(fixture *s, uint32_t k)
         uint64_t bytes = room[i].count * room[i].size;
         void *at = fixture_room(s, room[i].what, bytes, true);
         hd_field_set(s->part[k].args, room[i].field, at);
-        if (at && room[i].byte != HD_AS_IT_COMES) memset(at, room[i].byte, bytes);
+        if (at && room[i].fill != HD_AS_IT_COMES) memset(at, room[i].fill, bytes);
     }
 }
 
 void hosted_args(fixture *s, uint32_t k)
 {
-    hd_piece room[HD_PIECES_MOST];
-    void *at[HD_PIECES_MOST], *args = s->part[k].args;
+    hd_memory room[HD_MEMORY_MOST];
+    void *at[HD_MEMORY_MOST], *args = s->part[k].args;
     int n = room_of(s, k, room);
     for (int i = 0; i < n; i++) at[i] = hd_field(args, room[i].field);
     begin_part(s, k);
@@ -158,8 +164,8 @@ static bool in_piece(const fixture *s, const hd_region *r)
 
 hd_status hosted_announce(const fixture *s, uint32_t k, simt_machine *m)
 {
-    hd_region all[HD_PIECES_MOST];
-    int n = s->design->host->gpu->regions(s->part[k].args, all);
+    hd_region all[HD_MEMORY_MOST];
+    int n = hd_gpu_regions(s->design->host->gpu, s->part[k].args, all);
     hd_status status = HD_OK;
     for (int i = 0; i < n && !status; i++) {
         bool of_table = (const uint8_t *)all[i].p < s->memory + s->table_bytes;
@@ -230,8 +236,8 @@ hd_status hosted_queue(fixture *s, uint32_t k, simt_machine *m)
 /* Copies the table to the fixture's state of its reference, or back. */
 static void copy_planes(const fixture *s, void *table, bool back)
 {
-    hd_plane all[HD_PIECES_MOST];
-    int n = s->design->host->gpu->planes(table, s->reference, true, all);
+    hd_plane all[HD_MEMORY_MOST];
+    int n = hd_gpu_planes(s->design->host->gpu, table, s->reference, true, all);
     for (int i = 0; i < n; i++)
         if (all[i].bytes)
             memcpy(back ? all[i].there : all[i].here, back ? all[i].here : all[i].there, (size_t)all[i].bytes);

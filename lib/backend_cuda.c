@@ -39,7 +39,7 @@ hd_status hd_cuda_shape(const hd_design *d, const hd_config *config, hd_info *in
     gpu->usual(info);
     hd_status status = gpu->ref->shape(gpu->ref, config, info);
     if (!status && gpu->shape) status = gpu->shape(info, true);
-    if (!status) info->memory_bytes += gpu->room_bytes(info, true) + hd_staging_bytes(&hd_staging_usual);
+    if (!status) info->memory_bytes += hd_gpu_scratch(gpu, info, true) + hd_staging_bytes(&hd_staging_usual);
     return status;
 }
 
@@ -297,7 +297,7 @@ hd_status hd_cuda_view_end(void *state, void *stream)
 /* ---- Memory that a batch needs --------------------------------------------------------------- */
 
 /* No batch that was put on a stream before knows the piece, so it waits for none. */
-static hd_status take_needed(cuda *c, const hd_batch *b, const hd_piece *piece)
+static hd_status take_needed(cuda *c, const hd_batch *b, const hd_memory *piece)
 {
     hd_stream_state is = { 0, 0 };
     hd_status status = ASK(c, "batch: its stream", stream_state, b->stream, &is);
@@ -315,7 +315,7 @@ hd_status hd_cuda_prepare(void *state, const hd_seams *s, const hd_batch *b, hd_
 {
     cuda *c = (cuda *)state;
     int before = c->device.number;
-    hd_piece piece;
+    hd_memory piece;
     hd_info then = *info;
     (void)s;
     if (!c->gpu->needs(c->own, b, &piece, &then)) return HD_OK;

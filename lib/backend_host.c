@@ -55,15 +55,15 @@ hd_status hd_host_shape(const hd_design *d, const hd_config *c, hd_info *info)
     gpu->usual(info);
     hd_status status = gpu->ref->shape(gpu->ref, c, info);
     if (!status && gpu->shape) status = gpu->shape(info, false);
-    if (!status) info->memory_bytes += gpu->room_bytes(info, false);
+    if (!status) info->memory_bytes += hd_gpu_scratch(gpu, info, false);
     return status;
 }
 
 void hd_host_close(void *state, const hd_seams *s)
 {
     host *h = (host *)state;
-    hd_piece all[HD_PIECES_MOST];
-    int n = h->gpu->pieces(h->own, all);
+    hd_memory all[HD_MEMORY_MOST];
+    int n = hd_gpu_taken(h->gpu, h->own, all);
     for (int i = 0; i < n; i++) hd_give(s, hd_field(h->own, all[i].field), all[i].count, all[i].size);
     simt_machine_close(h->machine);
     h->gpu->ref->close(h->entries, s);
@@ -71,19 +71,19 @@ void hd_host_close(void *state, const hd_seams *s)
     hd_give(s, h, 1, sizeof *h + h->gpu->own_bytes);
 }
 
-static hd_status take_piece(host *h, const hd_seams *s, const hd_piece *piece)
+static hd_status take_piece(host *h, const hd_seams *s, const hd_memory *piece)
 {
     void *p = NULL;
     hd_status status = hd_take(s, piece->what, piece->count, piece->size, &p);
-    if (p && piece->byte != HD_AS_IT_COMES) memset(p, piece->byte, (size_t)(piece->count * piece->size));
+    if (p && piece->fill != HD_AS_IT_COMES) memset(p, piece->fill, (size_t)(piece->count * piece->size));
     hd_field_set(h->own, piece->field, p);
     return status;
 }
 
 static hd_status take_pieces(host *h, const hd_seams *s)
 {
-    hd_piece all[HD_PIECES_MOST];
-    int n = h->gpu->pieces(h->own, all);
+    hd_memory all[HD_MEMORY_MOST];
+    int n = hd_gpu_taken(h->gpu, h->own, all);
     hd_status status = HD_OK;
     for (int i = 0; i < n && !status; i++) status = take_piece(h, s, &all[i]);
     if (!status) h->gpu->taken(h->own);
@@ -167,8 +167,8 @@ static hd_status add_region(host *h, const void *p, uint64_t bytes, const char *
 /* What is the table's, and nothing else. */
 static hd_status make_known(host *h)
 {
-    hd_region all[HD_PIECES_MOST];
-    int n = h->gpu->regions(h->own, all);
+    hd_region all[HD_MEMORY_MOST];
+    int n = hd_gpu_regions(h->gpu, h->own, all);
     hd_status status = HD_OK;
     simt_machine_forget(h->machine);
     for (int i = 0; i < n && !status; i++)
@@ -296,7 +296,7 @@ static hd_status run_more(void *self, uint32_t kernel, const void *args, size_t 
     return status ? status : run_queued(h, "resize", UNLIMITED);
 }
 
-static hd_status take_more(void *self, const hd_piece *piece)
+static hd_status take_more(void *self, const hd_memory *piece)
 {
     growth *g = (growth *)self;
     hd_status status = take_piece(g->h, g->seams, piece);
@@ -304,7 +304,7 @@ static hd_status take_more(void *self, const hd_piece *piece)
                   : add_region(g->h, hd_field(g->h->own, piece->field), piece->count * piece->size, piece->what);
 }
 
-static void give_back(void *self, const hd_piece *piece)
+static void give_back(void *self, const hd_memory *piece)
 {
     growth *g = (growth *)self;
     simt_machine_region_end(g->h->machine, hd_field(g->h->own, piece->field));
@@ -358,8 +358,8 @@ hd_status hd_host_room_for(void *state, const hd_seams *s, const uint64_t *key, 
 /* What kernels may touch of the old table, and of the new one. Planes that both share are the new one's. */
 static hd_status make_both_known(host *from, host *to)
 {
-    hd_region all[HD_PIECES_MOST], old[HD_PIECES_MOST];
-    int n = to->gpu->regions(to->own, all), m = from->gpu->regions(from->own, old);
+    hd_region all[HD_MEMORY_MOST], old[HD_MEMORY_MOST];
+    int n = hd_gpu_regions(to->gpu, to->own, all), m = hd_gpu_regions(from->gpu, from->own, old);
     hd_status status = make_known(to);
     for (int i = 0; i < m && !status; i++) {
         bool shared = false;
@@ -371,18 +371,18 @@ static hd_status make_both_known(host *from, host *to)
 
 /* The planes that can grow in place on a device, with where they are in the own part. */
 typedef struct planes {
-    hd_piece all[HD_PIECES_MOST];
-    void *at[HD_PIECES_MOST];
+    hd_memory all[HD_MEMORY_MOST];
+    void *at[HD_MEMORY_MOST];
     int n;
 } planes;
 
 static void find_planes(host *h, planes *p)
 {
     hd_gpu_own *own = own_of(h);
-    hd_piece every[HD_PIECES_MOST];
+    hd_memory every[HD_MEMORY_MOST];
     own->device = true;
     own->page = 1;
-    int n = h->gpu->pieces(h->own, every);
+    int n = hd_gpu_taken(h->gpu, h->own, every);
     own->device = false;
     own->page = 0;
     p->n = 0;
@@ -405,7 +405,7 @@ static void set_planes(host *h, const planes *p, void *const *at)
  * keeps its planes, and so its entries. */
 static void share_planes(host *from, const planes *old, const host *to)
 {
-    void *at[HD_PIECES_MOST];
+    void *at[HD_MEMORY_MOST];
     for (int i = 0; i < old->n; i++) {
         at[i] = hd_field(to->own, old->all[i].field);
         if (at[i] && old->at[i]) memcpy(at[i], old->at[i], (size_t)(old->all[i].count * old->all[i].size));

@@ -16,7 +16,7 @@
 
 /* ---- What a design grows with ---------------------------------------------------------------- */
 
-static hd_status take_piece(void *self, const hd_piece *piece)
+static hd_status take_piece(void *self, const hd_memory *piece)
 {
     hd_cuda *c = ((hd_cuda_stream *)self)->c;
     if (piece->put == HD_HOST_MEMORY) return hd_cuda_take_pinned(c, piece);
@@ -24,11 +24,11 @@ static hd_status take_piece(void *self, const hd_piece *piece)
     return status ? status : hd_cuda_fill_piece(c, piece);
 }
 
-static void give_piece(void *self, const hd_piece *piece)
+static void give_piece(void *self, const hd_memory *piece)
 {
     hd_cuda *c = ((hd_cuda_stream *)self)->c;
     if (piece->put != HD_HOST_MEMORY) return hd_cuda_give_piece(c, piece);
-    hd_cuda_give_pinned(c, hd_field(c->own, piece->field), hd_cuda_bytes(piece));
+    hd_cuda_give_pinned(c, hd_field(c->own, piece->field), hd_memory_size(piece));
     hd_field_set(c->own, piece->field, NULL);
 }
 
@@ -88,13 +88,13 @@ static hd_status grow_anew(const hd_design *d, const hd_seams *s, const hd_info 
 
 /* The pieces of a table before it grows and with the new shape, and where they are. Both lists have the same fields. */
 typedef struct larger {
-    hd_piece old[HD_PIECES_MOST], piece[HD_PIECES_MOST];
-    void *was[HD_PIECES_MOST], *is[HD_PIECES_MOST];
+    hd_memory old[HD_MEMORY_MOST], piece[HD_MEMORY_MOST];
+    void *was[HD_MEMORY_MOST], *is[HD_MEMORY_MOST];
     int n;
     void *room; /* new, or the old one */
 } larger;
 
-static bool is_resized(const larger *l, int i) { return hd_cuda_bytes(&l->old[i]) != hd_cuda_bytes(&l->piece[i]); }
+static bool is_resized(const larger *l, int i) { return hd_memory_size(&l->old[i]) != hd_memory_size(&l->piece[i]); }
 
 /* Whether any piece of that kind has another size. */
 static bool any_resized(const larger *l, hd_put put)
@@ -120,19 +120,19 @@ static bool fits_in_place(const larger *l)
 /* The own part gets the new shape. Fields of pieces still have the old addresses. */
 static void describe_larger(hd_cuda *c, const hd_info *info, larger *l)
 {
-    l->n = c->gpu->pieces(c->own, l->old);
+    l->n = hd_gpu_taken(c->gpu, c->own, l->old);
     for (int i = 0; i < l->n; i++) l->is[i] = l->was[i] = hd_field(c->own, l->old[i].field);
     hd_cuda_own(c)->info = *info;
     c->gpu->begin(c->own);
-    l->n = c->gpu->pieces(c->own, l->piece);
+    l->n = hd_gpu_taken(c->gpu, c->own, l->piece);
     for (int i = 0; i < l->n; i++) hd_field_set(c->own, l->piece[i].field, l->was[i]);
 }
 
 /* More memory for a plane; what is new is filled, as far as it has to be. */
 static hd_status grow_plane(hd_cuda *c, larger *l, int i)
 {
-    const hd_piece *piece = &l->piece[i];
-    uint64_t had = hd_cuda_bytes(&l->old[i]), bytes = hd_cuda_bytes(piece);
+    const hd_memory *piece = &l->piece[i];
+    uint64_t had = hd_memory_size(&l->old[i]), bytes = hd_memory_size(piece);
     int code = c->seam->grow(c->seam->self, l->was[i], (size_t)bytes, &l->is[i]);
     if (code) l->is[i] = l->was[i];
     if (code == HD_DEVICE_NO_MEMORY)
@@ -140,8 +140,8 @@ static hd_status grow_plane(hd_cuda *c, larger *l, int i)
                        bytes - had);
     hd_status status = HD_TOLD(c->seam, code, "grow", piece->what);
     hd_field_set(c->own, piece->field, l->is[i]);
-    if (status || piece->byte == HD_AS_IT_COMES) return status;
-    return HD_CUDA_ASK(c, piece->what, fill, (uint8_t *)l->is[i] + had, piece->byte, (size_t)(bytes - had), NULL);
+    if (status || piece->fill == HD_AS_IT_COMES) return status;
+    return HD_CUDA_ASK(c, piece->what, fill, (uint8_t *)l->is[i] + had, piece->fill, (size_t)(bytes - had), NULL);
 }
 
 static hd_status take_room(hd_cuda *c, larger *l)
@@ -171,12 +171,12 @@ static hd_status take_larger(hd_cuda *c, larger *l)
 /* Gives back one of two: the new memory, or the old. */
 static void give_one(hd_cuda *c, const larger *l, bool new_one)
 {
-    const hd_piece *all = new_one ? l->piece : l->old;
+    const hd_memory *all = new_one ? l->piece : l->old;
     void *const *at = new_one ? l->is : l->was;
     for (int i = 0; i < l->n; i++) {
         if (l->is[i] == l->was[i] || !at[i]) continue;
         if (all[i].put == HD_GROWS) hd_cuda_give(c, at[i]);
-        if (all[i].put == HD_HOST_MEMORY) hd_cuda_give_pinned(c, at[i], hd_cuda_bytes(&all[i]));
+        if (all[i].put == HD_HOST_MEMORY) hd_cuda_give_pinned(c, at[i], hd_memory_size(&all[i]));
     }
     if (l->room != c->room) hd_cuda_give(c, new_one ? l->room : c->room);
 }

@@ -93,10 +93,10 @@ hd_status hd_cuda_place(const char *what, uint64_t count, uint64_t size, uint64_
 
 /* ---- Pieces of a table ----------------------------------------------------------------------- */
 
-hd_status hd_cuda_take_piece(hd_cuda *c, const hd_piece *piece)
+hd_status hd_cuda_take_piece(hd_cuda *c, const hd_memory *piece)
 {
     void *p = NULL;
-    uint64_t bytes = hd_cuda_bytes(piece);
+    uint64_t bytes = hd_memory_size(piece);
     if (bytes == 0) return HD_OK;
     hd_status status = piece->put == HD_GROWS
                            ? told_of_take(c, piece->what, bytes,
@@ -106,22 +106,22 @@ hd_status hd_cuda_take_piece(hd_cuda *c, const hd_piece *piece)
     return status;
 }
 
-hd_status hd_cuda_fill_piece(const hd_cuda *c, const hd_piece *piece)
+hd_status hd_cuda_fill_piece(const hd_cuda *c, const hd_memory *piece)
 {
     void *p = hd_field(c->own, piece->field);
-    if (!p || piece->byte == HD_AS_IT_COMES) return HD_OK;
-    return HD_CUDA_ASK(c, piece->what, fill, p, piece->byte, (size_t)hd_cuda_bytes(piece), NULL);
+    if (!p || piece->fill == HD_AS_IT_COMES) return HD_OK;
+    return HD_CUDA_ASK(c, piece->what, fill, p, piece->fill, (size_t)hd_memory_size(piece), NULL);
 }
 
 /* The field of a piece without bytes may point into another piece. */
-void hd_cuda_give_piece(hd_cuda *c, const hd_piece *piece)
+void hd_cuda_give_piece(hd_cuda *c, const hd_memory *piece)
 {
-    if (hd_cuda_bytes(piece) == 0) return;
+    if (hd_memory_size(piece) == 0) return;
     hd_cuda_give(c, hd_field(c->own, piece->field));
     hd_field_set(c->own, piece->field, NULL);
 }
 
-hd_status hd_cuda_take_together(hd_cuda *c, const hd_piece *all, int n, hd_put put, void **p)
+hd_status hd_cuda_take_together(hd_cuda *c, const hd_memory *all, int n, hd_put put, void **p)
 {
     uint64_t bytes = 0;
     const char *what = NULL;
@@ -136,28 +136,28 @@ hd_status hd_cuda_take_together(hd_cuda *c, const hd_piece *all, int n, hd_put p
     uint8_t *at = (uint8_t *)*p;
     for (int i = 0; i < n && at; i++) {
         if (all[i].put != put) continue;
-        hd_field_set(c->own, all[i].field, hd_cuda_bytes(&all[i]) ? at : NULL);
-        at += hd_cuda_placed(hd_cuda_bytes(&all[i]));
+        hd_field_set(c->own, all[i].field, hd_memory_size(&all[i]) ? at : NULL);
+        at += hd_cuda_placed(hd_memory_size(&all[i]));
     }
     return status;
 }
 
-hd_status hd_cuda_take_pinned(hd_cuda *c, const hd_piece *piece)
+hd_status hd_cuda_take_pinned(hd_cuda *c, const hd_memory *piece)
 {
     void *p = NULL;
-    if (hd_cuda_bytes(piece) == 0) return HD_OK;
-    int code = hd_device_take_pinned(c->seams, &p, (size_t)hd_cuda_bytes(piece));
+    if (hd_memory_size(piece) == 0) return HD_OK;
+    int code = hd_device_take_pinned(c->seams, &p, (size_t)hd_memory_size(piece));
     if (code == HD_DEVICE_NO_MEMORY)
         return hd_fail(HD_ENOMEM, "%s: %" PRIu64 " bytes of this machine's memory cannot be pinned", piece->what,
-                       hd_cuda_bytes(piece));
+                       hd_memory_size(piece));
     hd_field_set(c->own, piece->field, p);
     return HD_TOLD(c->seam, code, "take_pinned", piece->what);
 }
 
-static bool is_apart(const hd_piece *piece) { return piece->put == HD_APART || piece->put == HD_GROWS; }
+static bool is_apart(const hd_memory *piece) { return piece->put == HD_APART || piece->put == HD_GROWS; }
 
 /* All of them together can be addressed. */
-static hd_status check_sizes(const hd_piece *all, int n)
+static hd_status check_sizes(const hd_memory *all, int n)
 {
     uint64_t bytes = 0;
     hd_status status = HD_OK;
@@ -169,8 +169,8 @@ static hd_status check_sizes(const hd_piece *all, int n)
 
 hd_status hd_cuda_take_all(hd_cuda *c)
 {
-    hd_piece all[HD_PIECES_MOST];
-    int n = c->gpu->pieces(c->own, all);
+    hd_memory all[HD_MEMORY_MOST];
+    int n = hd_gpu_taken(c->gpu, c->own, all);
     hd_status status = check_sizes(all, n);
     if (!status) status = hd_cuda_take_together(c, all, n, HD_TOGETHER, &c->together);
     for (int i = 0; i < n && !status; i++)
@@ -191,13 +191,13 @@ void hd_cuda_give_pinned(hd_cuda *c, void *p, uint64_t bytes)
 
 void hd_cuda_give_all(hd_cuda *c)
 {
-    hd_piece all[HD_PIECES_MOST];
-    int n = c->gpu->pieces(c->own, all);
+    hd_memory all[HD_MEMORY_MOST];
+    int n = hd_gpu_taken(c->gpu, c->own, all);
     hd_cuda_give(c, c->together);
     hd_cuda_give(c, c->room);
     for (int i = 0; i < n; i++)
         if (is_apart(&all[i])) hd_cuda_give_piece(c, &all[i]);
     for (int i = 0; i < n; i++)
         if (all[i].put == HD_HOST_MEMORY)
-            hd_cuda_give_pinned(c, hd_field(c->own, all[i].field), hd_cuda_bytes(&all[i]));
+            hd_cuda_give_pinned(c, hd_field(c->own, all[i].field), hd_memory_size(&all[i]));
 }

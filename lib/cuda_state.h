@@ -79,18 +79,17 @@ uint64_t hd_cuda_placed(uint64_t bytes);
 /* One array more, behind *bytes of others, if all of them can be addressed; size is not 0. */
 hd_status hd_cuda_place(const char *what, uint64_t count, uint64_t size, uint64_t *bytes);
 
-static inline uint64_t hd_cuda_bytes(const hd_piece *piece) { return piece->count * piece->size; }
 
 /* A piece HD_APART, or one that can grow; its address goes to the own part. fill: puts its byte there on the default
  * stream. */
-hd_status hd_cuda_take_piece(hd_cuda *c, const hd_piece *piece);
-hd_status hd_cuda_fill_piece(const hd_cuda *c, const hd_piece *piece);
-void hd_cuda_give_piece(hd_cuda *c, const hd_piece *piece);
+hd_status hd_cuda_take_piece(hd_cuda *c, const hd_memory *piece);
+hd_status hd_cuda_fill_piece(const hd_cuda *c, const hd_memory *piece);
+void hd_cuda_give_piece(hd_cuda *c, const hd_memory *piece);
 
 /* One allocation for all pieces of that kind, named after the first one. *p is NULL if they have no bytes. */
-hd_status hd_cuda_take_together(hd_cuda *c, const hd_piece *all, int n, hd_put put, void **p);
+hd_status hd_cuda_take_together(hd_cuda *c, const hd_memory *all, int n, hd_put put, void **p);
 /* This machine's memory, pinned. */
-hd_status hd_cuda_take_pinned(hd_cuda *c, const hd_piece *piece);
+hd_status hd_cuda_take_pinned(hd_cuda *c, const hd_memory *piece);
 void hd_cuda_give_pinned(hd_cuda *c, void *p, uint64_t bytes);
 
 /* All that the own part's shape asks for, filled; hd_cuda_give_all gives back what was taken, also after a failure. */

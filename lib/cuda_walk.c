@@ -31,7 +31,7 @@ static hd_status copy_part(hd_cuda *c, int k, uint32_t what, hd_way way)
 {
     hd_cuda_walk_state *w = &c->walk;
     hd_part p = w->part[k];
-    hd_plane all[HD_PIECES_MOST];
+    hd_plane all[HD_MEMORY_MOST];
     p.what = what;
     int n = c->gpu->parts->planes(c->own, &p, all);
     hd_status status = HD_OK;

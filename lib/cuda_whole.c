@@ -19,13 +19,13 @@ static hd_gpu_own *own_of(cuda *c) { return hd_cuda_own(c); }
 /* Whether the plane is in this machine's memory. */
 static bool is_pinned(const cuda *c, const void *p)
 {
-    hd_piece all[HD_PIECES_MOST];
-    int n = c->gpu->pieces(c->own, all);
+    hd_memory all[HD_MEMORY_MOST];
+    int n = hd_gpu_taken(c->gpu, c->own, all);
     bool is = false;
     for (int i = 0; i < n; i++) {
         const uint8_t *at = (const uint8_t *)hd_field(c->own, all[i].field);
         is = is || (all[i].put == HD_HOST_MEMORY && at && (const uint8_t *)p >= at &&
-                    (const uint8_t *)p < at + hd_cuda_bytes(&all[i]));
+                    (const uint8_t *)p < at + hd_memory_size(&all[i]));
     }
     return is;
 }
@@ -42,8 +42,8 @@ static void copy_pinned(const hd_plane *p, hd_way way)
 /* The planes, one way or the other. Batches wait for it and are waited for. */
 static hd_status copy_planes(cuda *c, hd_way way)
 {
-    hd_plane all[HD_PIECES_MOST];
-    int n = c->gpu->planes(c->own, c->staged, c->staged_values, all);
+    hd_plane all[HD_MEMORY_MOST];
+    int n = hd_gpu_planes(c->gpu, c->own, c->staged, c->staged_values, all);
     hd_status status = hd_streams_join(&c->streams), joined = status;
     for (int i = 0; i < n && !status; i++) {
         if (all[i].bytes == 0 || is_pinned(c, all[i].there)) continue;

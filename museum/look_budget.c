@@ -20,13 +20,13 @@ static const hd_design *design;
 static uint64_t bytes_on_device(const hd_gpu *gpu, const hd_info *info)
 {
     static _Alignas(64) unsigned char own[OWN_BYTES];
-    hd_piece all[HD_PIECES_MOST];
+    hd_memory all[HD_MEMORY_MOST];
     uint64_t bytes = 0;
     memset(own, 0, gpu->own_bytes);
     ((hd_gpu_own *)(void *)own)->info = *info;
     ((hd_gpu_own *)(void *)own)->device = true;
     gpu->begin(own);
-    int n = gpu->pieces(own, all);
+    int n = hd_gpu_taken(gpu, own, all);
     for (int i = 0; i < n; i++)
         if (all[i].put != HD_HOST_MEMORY) bytes += (all[i].count * all[i].size + ALIGNED - 1) / ALIGNED * ALIGNED;
     return bytes;
@@ -73,13 +73,13 @@ typedef struct meter {
     uint64_t bytes, most, pieces;
 } meter;
 
-static uint64_t counted(const hd_piece *piece)
+static uint64_t counted(const hd_memory *piece)
 {
     if (piece->put == HD_HOST_MEMORY) return 0;
     return (piece->count * piece->size + ALIGNED - 1) / ALIGNED * ALIGNED;
 }
 
-static hd_status take(void *self, const hd_piece *piece)
+static hd_status take(void *self, const hd_memory *piece)
 {
     meter *m = (meter *)self;
     m->bytes += counted(piece);
@@ -88,7 +88,7 @@ static hd_status take(void *self, const hd_piece *piece)
     return HD_OK;
 }
 
-static void give(void *self, const hd_piece *piece)
+static void give(void *self, const hd_memory *piece)
 {
     meter *m = (meter *)self;
     m->bytes -= counted(piece);
@@ -116,12 +116,12 @@ static hd_status read_zeros(void *self, void *here, const void *there, size_t by
 
 static void begin(meter *m, const hd_info *info)
 {
-    hd_piece all[HD_PIECES_MOST];
+    hd_memory all[HD_MEMORY_MOST];
     memset(m->own, 0, design->gpu->own_bytes);
     ((hd_gpu_own *)(void *)m->own)->info = *info;
     ((hd_gpu_own *)(void *)m->own)->device = true;
     design->gpu->begin(m->own);
-    int n = design->gpu->pieces(m->own, all);
+    int n = hd_gpu_taken(design->gpu, m->own, all);
     for (int i = 0; i < n; i++)
         if (all[i].count) take(m, &all[i]);
     design->gpu->taken(m->own);

@@ -308,7 +308,7 @@ static bool list_other_value(trial *t)
 static bool counted_twice(trial *t) { return ++t->p->tally[HD_MISS]; }
 static bool counted_more(trial *t) { return ++*t->b->count; }
 static bool output_beside(trial *t) { return t->b->outcome[-1] ^= 1, true; }
-static bool lock_held(trial *t) { return hkv_fixture_own(t->s)->lock[1] = 1, true; }
+static bool lock_held(trial *t) { return hkv_fixture_own(t->s)->kept.lock[1] = 1, true; }
 static bool claim_left(trial *t) { return hkv_fixture_part(t->s, 0)->claim[1] = 3, true; }
 static bool role_left(trial *t) { return hkv_fixture_part(t->s, 0)->role[1] = 1, true; }
 static bool left_behind(trial *t) { return hkv_fixture_part(t->s, 0)->counts->left[0] = 3, true; }

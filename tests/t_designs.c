@@ -410,7 +410,12 @@ static void defaults_object(void **state)
     comparison_close(a);
 }
 
-static int many_pieces(const void *own, hd_piece *all) { return (void)own, (void)all, JUDGE_MEMORY_MOST + 1; }
+static int many_arrays(const void *own, hd_memory *all)
+{
+    (void)own;
+    memset(all, 0, (JUDGE_MEMORY_MOST + 1) * sizeof *all);
+    return JUDGE_MEMORY_MOST + 1;
+}
 
 /* What is asked of rows, of shapes and of descriptions that do not exist. */
 static void defaults_refuse(void **state)
@@ -436,7 +441,7 @@ static void defaults_refuse(void **state)
     fixture s;
     memset(&s, 0, sizeof s);
     memset(&own, 0, sizeof own);
-    gpu.pieces = many_pieces;
+    gpu.memory = many_arrays;
     host.gpu = &gpu;
     many.host = &host;
     s.design = &many;

@@ -369,46 +369,40 @@ static hd_host_text *toy_kernel(uint32_t kernel)
 
 static void usual(hd_info *info) { info->layout = HD_LAYOUT_PAIRS; }
 
-static uint64_t room_bytes(const hd_info *info, bool device)
-{
-    (void)device;
-    return sizeof(toy_words) + info->buckets * TOY_PLACES * sizeof(uint32_t);
-}
-
 static void begin(void *own)
 {
     toy_own *o = (toy_own *)own;
     o->v.boards = (uint32_t)o->gpu.info.buckets;
 }
 
-static hd_piece board_piece(uint32_t b)
+static hd_memory board_memory(uint32_t b)
 {
-    hd_piece p = {
-        "toy: a board", offsetof(toy_own, v.board) + b * sizeof(uint64_t *), TOY_PLACES, 16, 0xff, HD_APART
-    };
-    return p;
+    size_t at = offsetof(toy_view, board) + b * sizeof(uint64_t *);
+    return (hd_memory){ "toy: a board", "board",         offsetof(toy_own, v) + at, TOY_PLACES,           16,
+                        0xff,           .put = HD_APART, HD_HOLDS_ENTRIES,          offsetof(toy, v) + at };
 }
 
-static hd_piece writes_piece(uint32_t b)
+static hd_memory writes_memory(uint32_t b)
 {
-    hd_piece p = {
-        "toy: its writes", offsetof(toy_own, writes) + b * sizeof(uint32_t *), TOY_PLACES, sizeof(uint32_t), 0, HD_APART
-    };
-    return p;
+    return (hd_memory){ "toy: its writes", "writes",         offsetof(toy_own, writes) + b * sizeof(uint32_t *),
+                        TOY_PLACES,        sizeof(uint32_t), 0,
+                        HD_APART };
 }
 
-static int pieces(const void *own, hd_piece *all)
+static int memory(const void *own, hd_memory *all)
 {
     const toy_own *o = (const toy_own *)own;
-    const hd_piece words = { "toy: words", offsetof(toy_own, words), 1, sizeof(toy_words), 0, HD_TOGETHER };
     int n = 0;
-    all[n++] = words;
+    all[n++] =
+        (hd_memory){ "toy: words", "words", offsetof(toy_own, words), 1, sizeof(toy_words), 0, .put = HD_TOGETHER };
     for (uint32_t b = 0; b < (uint32_t)o->gpu.info.buckets; b++) {
-        if (o->gpu.device) all[n++] = board_piece(b);
-        all[n++] = writes_piece(b);
+        all[n++] = board_memory(b);
+        all[n++] = writes_memory(b);
     }
     return n;
 }
+
+static void *view_of(void *entries) { return entries; }
 
 static void taken(void *own)
 {
@@ -420,32 +414,11 @@ static void taken(void *own)
 static void before(void *own, void *entries) { ((toy_own *)own)->v = ((toy *)entries)->v; }
 static void after(void *own, void *entries, bool good) { (void)own, (void)entries, (void)good; }
 
-static int regions(const void *own, hd_region *all)
-{
-    const toy_own *o = (const toy_own *)own;
-    int n = 0;
-    all[n++] = (hd_region){ o->words, sizeof *o->words, "words" };
-    for (uint32_t b = 0; b < o->v.boards; b++) {
-        all[n++] = (hd_region){ o->v.board[b], BOARD_BYTES, "board" };
-        all[n++] = (hd_region){ o->writes[b], TOY_PLACES * sizeof(uint32_t), "writes" };
-    }
-    return n;
-}
-
 static hd_status empty(void *own, const hd_launcher *l) { return (void)own, (void)l, HD_OK; }
 
 static hd_status open_here(const void *own, const hd_seams *s, void **staged)
 {
     return toy_open(&toy_ref, &((const toy_own *)own)->gpu.info, s, staged);
-}
-
-static int planes(const void *own, void *staged, bool values, hd_plane *all)
-{
-    const toy_own *o = (const toy_own *)own;
-    (void)values;
-    for (uint32_t b = 0; b < o->v.boards; b++)
-        all[b] = (hd_plane){ "boards", o->v.board[b], ((toy *)staged)->v.board[b], BOARD_BYTES };
-    return (int)o->v.boards;
 }
 
 static bool lists(const void *own, uint32_t row, const hd_batch *b) { return (void)own, (void)row, (void)b, false; }
@@ -491,7 +464,7 @@ static hd_status launch(void *own, const hd_launcher *l, uint32_t row, const hd_
 /* On the host machine a board is the reference's from then on. */
 static hd_status more_take(toy_own *o, toy *entries, const hd_gpu_machine *m, uint32_t b)
 {
-    hd_piece board = board_piece(b), writes = writes_piece(b);
+    hd_memory board = board_memory(b), writes = writes_memory(b);
     hd_status status = m->take(m->self, &board);
     if (entries) entries->v.board[b] = o->v.board[b];
     return status ? status : m->take(m->self, &writes);
@@ -499,7 +472,7 @@ static hd_status more_take(toy_own *o, toy *entries, const hd_gpu_machine *m, ui
 
 static void more_give(toy_own *o, toy *entries, const hd_gpu_machine *m, uint32_t b)
 {
-    hd_piece board = board_piece(b), writes = writes_piece(b);
+    hd_memory board = board_memory(b), writes = writes_memory(b);
     m->give(m->self, &writes);
     m->give(m->self, &board);
     if (entries) entries->v.board[b] = o->v.board[b];
@@ -561,16 +534,14 @@ const hd_gpu toy_gpu = { .ref = &toy_ref,
                          .word_leave = WORD_LEAVE,
                          .own_bytes = sizeof(toy_own),
                          .usual = usual,
-                         .room_bytes = room_bytes,
                          .begin = begin,
-                         .pieces = pieces,
+                         .memory = memory,
+                         .view_of = view_of,
                          .taken = taken,
                          .before = before,
                          .after = after,
-                         .regions = regions,
                          .empty = empty,
                          .open_here = open_here,
-                         .planes = planes,
                          .lists = lists,
                          .launch = launch,
                          .resize = resize };

@@ -10,8 +10,6 @@
 
 #include "gpu/gfsl/args.h"
 #include "gpu/gfsl/own.h"
-#include "gpu/launches.h"
-#include "predicates/predicate.h"
 #include "ref/gfsl/gfsl.h"
 
 extern const hd_design hd_design_gfsl_cuda;
@@ -26,12 +24,7 @@ const char *gfsl_unfit_row(const hd_variant_row *row, const hd_info *info, const
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-static const gpu_room room = { offsetof(gfsl_own, words), sizeof(gfsl_counters), offsetof(gfsl_own, listed),
-                               offsetof(gfsl_own, stage_flag) };
-
 static void usual(hd_info *info) { (void)info; }
-
-static uint64_t room_bytes(const hd_info *info, bool device) { return gpu_room_bytes(&room, info, device); }
 
 /* How many chunks are near; the others are far. On backend "host" they are one array. */
 static uint64_t near_for(const gfsl_view *v, hd_gfsl_far far)
@@ -46,27 +39,29 @@ static void begin(void *own)
     o->v.near = near_for(&o->v, o->gpu.info.gfsl.far);
 }
 
-/* On backend "host" the table is the reference's. */
-static int pieces(const void *own, hd_piece *all)
+static int memory(const void *own, hd_memory *all)
 {
     const gfsl_own *o = (const gfsl_own *)own;
-    int n = gpu_room_pieces(&room, &o->gpu, all);
-    if (!o->gpu.device) return n;
-    all[n++] = (hd_piece){ "table: head", offsetof(gfsl_own, v.head), GFSL_HEAD, sizeof(uint64_t), 0, HD_TOGETHER };
-    all[n++] = (hd_piece){ "capacity: chunks",
-                           offsetof(gfsl_own, v.word),
-                           o->v.near * gfsl_words(&o->v),
-                           sizeof(uint64_t),
-                           HD_AS_IT_COMES,
-                           HD_APART };
-    all[n++] = (hd_piece){ "capacity: far chunks",
-                           offsetof(gfsl_own, v.far),
-                           (o->v.chunks - o->v.near) * gfsl_words(&o->v),
-                           sizeof(uint64_t),
-                           HD_AS_IT_COMES,
-                           HD_HOST_MEMORY };
-    return n;
+    const size_t counters = offsetof(gfsl_own, words), word = offsetof(gfsl_view, word), size = sizeof(uint64_t);
+    uint64_t near = o->v.near * gfsl_words(&o->v), far = (o->v.chunks - o->v.near) * gfsl_words(&o->v);
+    /* clang-format off */
+    const hd_memory rows[] = {
+        { "table: counters", NULL, counters, 1, sizeof(gfsl_counters), 0, .put = HD_TOGETHER },
+        hd_memory_word("tally", counters, offsetof(gfsl_counters, tally), sizeof o->words->tally),
+        hd_memory_word("sum", counters, offsetof(gfsl_counters, sum), sizeof o->words->sum),
+        { "table: head", "head", offsetof(gfsl_own, v.head), GFSL_HEAD, size, 0, .put = HD_TOGETHER,
+          HD_HOLDS_ENTRIES, offsetof(gfsl_view, head) },
+        { "capacity: chunks", "chunks", offsetof(gfsl_own, v.word), near, size, HD_AS_IT_COMES, .put = HD_APART,
+          HD_HOLDS_ENTRIES, word },
+        { "capacity: far chunks", "far chunks", offsetof(gfsl_own, v.far), far, size, HD_AS_IT_COMES, .put = HD_HOST_MEMORY,
+          HD_HOLDS_ENTRIES, word, near * size },
+    };
+    /* clang-format on */
+    int n = gpu_list_memory(&o->gpu, offsetof(gfsl_own, kept), all);
+    return n + hd_memory_add(all + n, rows, sizeof rows);
 }
+
+static void *view_of(void *entries) { return gfsl_view_of(entries); }
 
 static void taken(void *own)
 {
@@ -87,31 +82,9 @@ static void before(void *own, void *entries)
 
 static void after(void *own, void *entries, bool good) { (void)own, (void)entries, (void)good; }
 
-static int regions(const void *own, hd_region *all)
-{
-    const gfsl_own *o = (const gfsl_own *)own;
-    int n = gpu_word_regions(&o->gpu, o->listed, o->stage_flag, all);
-    all[n++] = (hd_region){ o->v.head, GFSL_HEAD * sizeof(uint64_t), "head" };
-    all[n++] = (hd_region){ o->v.word, o->v.near * gfsl_words(&o->v) * sizeof(uint64_t), "chunks" };
-    all[n++] = (hd_region){ o->v.far, (o->v.chunks - o->v.near) * gfsl_words(&o->v) * sizeof(uint64_t), "far chunks" };
-    return n;
-}
-
 static hd_status open_here(const void *own, const hd_seams *s, void **staged)
 {
     return hd_design_gfsl.open(&hd_design_gfsl, &((const gfsl_own *)own)->gpu.info, s, staged);
-}
-
-static int planes(const void *own, void *staged, bool values, hd_plane *all)
-{
-    const gfsl_own *o = (const gfsl_own *)own;
-    (void)values; /* they are in the words */
-    all[0] = (hd_plane){ "head", o->v.head, gfsl_view_of(staged)->head, GFSL_HEAD * sizeof(uint64_t) };
-    uint64_t near = o->v.near * gfsl_words(&o->v), all_words = o->v.chunks * gfsl_words(&o->v);
-    all[1] = (hd_plane){ "chunks", o->v.word, gfsl_view_of(staged)->word, near * sizeof(uint64_t) };
-    all[2] =
-        (hd_plane){ "far chunks", o->v.far, gfsl_view_of(staged)->word + near, (all_words - near) * sizeof(uint64_t) };
-    return 3;
 }
 
 /* ---- A batch --------------------------------------------------------------------------------- */
@@ -164,18 +137,13 @@ static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd
     a.v = o->v;
     a.keys_per_block = o->gpu.info.gfsl.keys_per_block;
     a.blocks = o->gpu.info.gfsl.blocks;
-    a.b = gpu_batch_of(b);
-    a.b.predicate = hd_predicate_of(b);
+    a.b = gpu_batch_of(&o->kept, &o->gpu, b);
     a.key2 = b->key2;
     a.key_out = b->key_out;
     a.rows = b->rows;
     a.more = (uint8_t *)(void *)b->more;
     a.limit = b->limit;
     a.inclusive = b->inclusive;
-    a.b.tally = o->gpu.tally;
-    a.b.op_tally = o->gpu.op;
-    a.b.listed = o->listed;
-    a.b.stage_flag = o->stage_flag;
     const gpu_launcher l = { *to, gpu_list_window(&o->gpu), &a, sizeof a, &a.b, GFSL_NUMBER_list, launch_items };
     const hd_variant_row *r = hd_variant_row_numbered(gfsl_variants, row);
     if (!b->each && b->op == HD_OP_ERASE_IF) return launch_erase_if(&l, &a);
@@ -204,16 +172,14 @@ const hd_gpu gfsl_gpu = {
     .word_leave = GFSL_NUMBER_word_leave,
     .own_bytes = sizeof(gfsl_own),
     .usual = usual,
-    .room_bytes = room_bytes,
     .begin = begin,
-    .pieces = pieces,
+    .memory = memory,
     .taken = taken,
+    .view_of = view_of,
     .before = before,
     .after = after,
-    .regions = regions,
     .empty = empty,
     .open_here = open_here,
-    .planes = planes,
     .lists = gpu_batch_lists,
     .launch = launch,
 };

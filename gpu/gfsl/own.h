@@ -7,6 +7,7 @@
 
 #include "base/backend.h"
 #include "concurrency/word.h"
+#include "gpu/launches.h"
 #include "ref/gfsl/layout.h"
 
 /* Words that kernels count in. */
@@ -21,8 +22,7 @@ typedef struct gfsl_own {
     hd_gpu_own gpu;
     gfsl_view v; /* on backend "host" the reference's, as a batch finds it */
     gfsl_counters *words;
-    uint64_t *listed;    /* (GPU_LIST_WORDS)  */
-    uint8_t *stage_flag; /* (window of lists) */
+    gpu_batch kept; /* gfsl_args.b, with the scratch of lists */
 } gfsl_own;
 
 extern const hd_design hd_design_gfsl_host;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * launch.c - describes Hive to the backends: the memory of its tables on a device and beside the reference's words, the
- * argument of its kernels, and its batches as launches.
+ * launch.c - describes Hive to the backends: the argument of its kernels, its batches as launches, and growth.
  */
 #include "gpu/hive/launch.h"
 
@@ -15,64 +14,9 @@
 #include "predicates/predicate.h"
 #include "ref/hive/hive.h"
 
-extern const hd_design hd_design_hive, hd_design_hive_cuda;
-
-/* ---- Memory ---------------------------------------------------------------------------------- */
+extern const hd_design hd_design_hive_cuda;
 
 static void usual(hd_info *info) { (void)info; }
-
-static void begin(void *own)
-{
-    hive_own *o = (hive_own *)own;
-    o->v = hive_view_for(&o->gpu.info);
-}
-
-/* The words, masks and locks of so many buckets. */
-static int add_segment(const hive_view *v, hd_piece *all, size_t at, uint64_t buckets, hd_put put)
-{
-    uint64_t masks = v->masks ? buckets : 0;
-    const hd_piece segment[] = {
-        /* empty */
-        { "capacity: buckets", at + offsetof(hive_segment, word), buckets * v->slots, hive_word_bytes(v),
-          HD_AS_IT_COMES, put },
-        { "capacity: masks", at + offsetof(hive_segment, mask), masks, sizeof(uint32_t), HD_AS_IT_COMES, put },
-        { "capacity: locks", at + offsetof(hive_segment, lock), masks, sizeof(uint32_t), HD_AS_IT_COMES, put },
-    };
-    memcpy(all, segment, sizeof segment);
-    return sizeof segment / sizeof *segment;
-}
-
-static size_t at_segment(uint32_t k) { return offsetof(hive_own, v.segment) + k * sizeof(hive_segment); }
-
-/* What growth brings, and what it replaces, the stash, are allocations of their own. */
-static int words_to_take(const hive_own *o, hd_piece *all)
-{
-    int n = 0;
-    for (uint32_t k = 0; k < hive_segments_for(&o->v, hive_buckets(&o->v)); k++)
-        n += add_segment(&o->v, all + n, at_segment(k), hive_segment_buckets(&o->v, k), k ? HD_APART : HD_TOGETHER);
-    return n + add_segment(&o->v, all + n, offsetof(hive_own, v.stash), o->v.stash_buckets, HD_APART);
-}
-
-static const gpu_room room = { offsetof(hive_own, words), sizeof(hive_words), offsetof(hive_own, listed),
-                               offsetof(hive_own, stage_flag) };
-
-static uint64_t room_bytes(const hd_info *info, bool device) { return gpu_room_bytes(&room, info, device); }
-
-static int pieces(const void *own, hd_piece *all)
-{
-    const hive_own *o = (const hive_own *)own;
-    int n = o->gpu.device ? words_to_take(o, all) : 0;
-    return n + gpu_room_pieces(&room, &o->gpu, all + n);
-}
-
-static void taken(void *own)
-{
-    hive_own *o = (hive_own *)own;
-    o->gpu.tally = o->words->tally;
-    o->gpu.sum = &o->words->sum;
-    o->gpu.op = o->words->op;
-    o->gpu.word = &o->words->word;
-}
 
 /* ---- A batch --------------------------------------------------------------------------------- */
 
@@ -83,13 +27,8 @@ static hive_args args_of(const hive_own *o, const hd_batch *b)
     memset(&a, 0, sizeof a);
     a.v = o->v;
     a.stashed = hive_stashed_of(o);
-    a.b = gpu_batch_of(b);
-    a.b.predicate = hd_predicate_of(b);
+    a.b = gpu_batch_of(&o->kept, &o->gpu, b);
     a.moves = b->each || gpu_op_inserts(b->op);
-    a.b.tally = o->gpu.tally;
-    a.b.op_tally = o->gpu.op;
-    a.b.stage_flag = o->stage_flag;
-    a.b.listed = o->listed;
     a.crowded = o->words->crowded;
     return a;
 }
@@ -116,47 +55,6 @@ const char *hive_unfit_row(const hd_variant_row *row, const hd_info *info, const
     return row->family != family ? HD_OTHER_OPERATION : row->fits(info);
 }
 
-/* ---- On the host machine --------------------------------------------------------------------- */
-
-static void before(void *own, void *entries)
-{
-    hive_own *o = (hive_own *)own;
-    o->v = *hive_view_of(entries);
-    *hive_stashed_of(o) = o->v.stashed;
-}
-
-static void after(void *own, void *entries, bool good)
-{
-    (void)good;
-    hive_view_of(entries)->stashed = *hive_stashed_of((const hive_own *)own);
-}
-
-/* What kernels may touch of a segment of so many buckets. */
-static int add_regions(const hive_view *v, hd_region *all, const hive_segment *g, uint64_t buckets)
-{
-    const hd_region segment[] = {
-        { g->word, buckets * v->slots * hive_word_bytes(v), "words" },
-        { g->mask, buckets * sizeof *g->mask, "masks" },
-        { g->lock, buckets * sizeof *g->lock, "locks" },
-    };
-    memcpy(all, segment, sizeof segment);
-    return sizeof segment / sizeof *segment;
-}
-
-static int regions(const void *own, hd_region *all)
-{
-    const hive_own *o = (const hive_own *)own;
-    const hive_view *v = &o->v;
-    hive_words *w = o->words;
-    int n = gpu_word_regions(&o->gpu, o->listed, o->stage_flag, all);
-    all[n++] = (hd_region){ w->stashed, sizeof w->stashed, "stash count" };
-    all[n++] = (hd_region){ w->crowded, sizeof w->crowded, "crowded" };
-    n += add_regions(v, all + n, &v->stash, v->stash_buckets);
-    for (uint32_t k = 0; k < HIVE_SEGMENTS && v->segment[k].word; k++)
-        n += add_regions(v, all + n, &v->segment[k], hive_segment_buckets(v, k));
-    return n;
-}
-
 /* ---- On a device ----------------------------------------------------------------------------- */
 
 static hd_status empty(void *own, const hd_launcher *l)
@@ -168,58 +66,7 @@ static hd_status empty(void *own, const hd_launcher *l)
     return launch(own, l, hive_row_of("tile", GPU_CLEAR), &b, when);
 }
 
-static hd_status open_here(const void *own, const hd_seams *s, void **staged)
-{
-    return hd_design_hive.open(&hd_design_hive, &((const hive_own *)own)->gpu.info, s, staged);
-}
-
-static int add_planes(const hive_view *v, hd_plane *all, const hive_segment *there, const hive_segment *here,
-                      uint64_t buckets)
-{
-    uint64_t masks = v->masks ? buckets * sizeof(uint32_t) : 0;
-    const hd_plane segment[] = {
-        { "buckets", there->word, here->word, buckets * v->slots * hive_word_bytes(v) },
-        { "masks", there->mask, here->mask, masks },
-        { "locks", there->lock, here->lock, masks },
-    };
-    memcpy(all, segment, sizeof segment);
-    return sizeof segment / sizeof *segment;
-}
-
-/* How many buckets of segment k the table has. It may use a part of its last segment; the rest is not written. */
-static uint64_t buckets_of_segment(const hive_view *v, uint32_t k)
-{
-    /* before it come as many as it has */
-    uint64_t all = hive_segment_buckets(v, k), has = hive_buckets(v) - (k ? all : 0);
-    return has < all ? has : all;
-}
-
-static int planes(const void *own, void *staged, bool values, hd_plane *all)
-{
-    const hive_own *o = (const hive_own *)own;
-    hive_view *here = hive_view_of(staged);
-    const hd_plane count = { "stash count", hive_stashed_of(o), &here->stashed, sizeof here->stashed };
-    (void)values; /* they are in the words */
-    all[0] = count;
-    int n = 1 + add_planes(&o->v, all + 1, &o->v.stash, &here->stash, o->v.stash_buckets);
-    for (uint32_t k = 0; k < hive_segments_for(&o->v, hive_buckets(&o->v)); k++)
-        n += add_planes(&o->v, all + n, &o->v.segment[k], &here->segment[k], buckets_of_segment(&o->v, k));
-    return n;
-}
-
 /* ---- Growth (section IV-C1) ------------------------------------------------------------------ */
-
-static hd_status take_segment(const hive_own *o, const hd_gpu_machine *m, size_t at, uint64_t buckets)
-{
-    hd_piece all[3];
-    return hd_machine_take(m, o, all, add_segment(&o->v, all, at, buckets, HD_APART));
-}
-
-static void give_segment(const hive_own *o, const hd_gpu_machine *m, size_t at, uint64_t buckets)
-{
-    hd_piece all[3];
-    hd_machine_give(m, o, all, add_segment(&o->v, all, at, buckets, HD_APART));
-}
 
 static hd_status launch_range(const hive_own *o, const hd_gpu_machine *m, uint32_t kernel, uint32_t lanes, hive_args *a)
 {
@@ -277,7 +124,7 @@ static hd_status change_stash(hive_own *o, const hd_gpu_machine *m, hive_args *a
 static void tell(const hive_own *o, hd_info *info)
 {
     hive_tell(&o->v, info);
-    info->memory_bytes += room_bytes(info, o->gpu.device);
+    info->memory_bytes += hd_gpu_scratch(&hive_gpu, info, o->gpu.device);
 }
 
 /* On the host machine the reference has what the table is made of. */
@@ -340,26 +187,37 @@ static hd_status merge_down_to(hive_own *o, const hd_gpu_machine *m, hive_args *
     return status;
 }
 
+static hd_status take_segment(const hive_own *o, const hd_gpu_machine *m, uint32_t k)
+{
+    hd_memory all[HIVE_SEGMENT_ARRAYS];
+    return hd_machine_take(m, o, all, hive_segment_memory(&o->v, k, HD_APART, all));
+}
+
+static void give_segment(const hive_own *o, const hd_gpu_machine *m, uint32_t k)
+{
+    hd_memory all[HIVE_SEGMENT_ARRAYS];
+    hd_machine_give(m, o, all, hive_segment_memory(&o->v, k, HD_APART, all));
+}
+
 static hd_status resize_to(hive_own *o, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info)
 {
     uint32_t had = hive_segments_for(&o->v, hive_buckets(&o->v)), need = hive_segments_for(&o->v, buckets);
     uint64_t stash = hive_stash_for(buckets), stashed = o->v.stashed, before = hive_buckets(&o->v);
+    hd_memory next[HIVE_SEGMENT_ARRAYS];
     hd_batch b;
     hd_status status = HD_OK;
     memset(&b, 0, sizeof b);
     b.op = HD_OP_INSERT_OR_ASSIGN;
     b.distinct = true;
     if (stash < o->v.stash_buckets) stash = o->v.stash_buckets; /* merging may bring more there */
-    for (uint32_t k = had; k < need && !status; k++)
-        status = take_segment(o, m, at_segment(k), hive_segment_buckets(&o->v, k));
-    if (!status) status = take_segment(o, m, offsetof(hive_own, next), stash);
+    for (uint32_t k = had; k < need && !status; k++) status = take_segment(o, m, k);
+    if (!status) status = hd_machine_take(m, o, next, hive_stash_memory(&o->v, offsetof(hive_own, next), stash, next));
     hive_args a = args_of(o, &b);
     if (!status) status = buckets > before ? split_up_to(o, m, &a, buckets) : merge_down_to(o, m, &a, buckets);
     if (!status) status = change_stash(o, m, &a, &stash);
     if (!status) status = m->read(m->self, &stashed, hive_stashed_of(o), sizeof stashed);
-    give_segment(o, m, offsetof(hive_own, next), stash);
-    for (uint32_t k = hive_segments_for(&o->v, hive_buckets(&o->v)); k < had || k < need; k++)
-        give_segment(o, m, at_segment(k), hive_segment_buckets(&o->v, k));
+    hd_machine_give(m, o, next, hive_stash_memory(&o->v, offsetof(hive_own, next), stash, next));
+    for (uint32_t k = hive_segments_for(&o->v, hive_buckets(&o->v)); k < had || k < need; k++) give_segment(o, m, k);
     become(o, entries, stashed, info);
     return status;
 }
@@ -379,9 +237,9 @@ static void show(const void *own, hd_view *view) { hive_show(&((const hive_own *
 const hd_gpu hive_gpu = {
     .ref = &hd_design_hive, .cuda_entry = HD_CUDA_ENTRY(hive_cuda_entry),
     .cuda_module = HD_CUDA_ENTRY(hive_cuda_module), .word_enter = HIVE_NUMBER_word_enter,
-    .word_leave = HIVE_NUMBER_word_leave, .own_bytes = sizeof(hive_own), .usual = usual, .room_bytes = room_bytes,
-    .begin = begin, .pieces = pieces, .taken = taken, .before = before, .after = after, .regions = regions,
-    .empty = empty, .open_here = open_here, .planes = planes, .lists = gpu_batch_lists, .launch = launch,
+    .word_leave = HIVE_NUMBER_word_leave, .own_bytes = sizeof(hive_own), .usual = usual, .begin = hive_begin_table,
+    .memory = hive_memory, .taken = hive_taken, .view_of = hive_view_of_state, .before = hive_before_batch, .after = hive_after_batch,
+    .empty = empty, .open_here = hive_open_here, .lists = gpu_batch_lists, .launch = launch,
     .resize = resize, .check = hive_check_there, .parts = &hive_parts, .view = show
 };
 

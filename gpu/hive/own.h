@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * own.h - Hive's part of a table's state on the backends: for launch.c and for the judge's port.
+ * own.h - Hive's part of a table's state on the backends: for launch.c, memory.c, part.c and the judge's port.
  */
 #ifndef HD_HIVE_OWN_H
 #define HD_HIVE_OWN_H
@@ -8,6 +8,7 @@
 #include "base/backend.h"
 #include "concurrency/word.h"
 #include "gpu/hive/check_args.h"
+#include "gpu/launches.h"
 
 /* Words that kernels count in. */
 typedef struct hive_words {
@@ -24,12 +25,27 @@ typedef struct hive_own {
     hive_view v;       /* on the host machine the reference's, as a batch finds it */
     hive_segment next; /* a stash that is to be, while the table grows, and then the one that was */
     hive_words *words;
-    uint32_t count;      /* which of words->stashed is the stash's */
-    uint64_t *listed;    /* (GPU_LIST_WORDS)  */
-    uint8_t *stage_flag; /* (window of lists)  */
+    uint32_t count; /* which of words->stashed is the stash's */
+    gpu_batch kept; /* hive_args.b, with the scratch of lists */
 } hive_own;
+
+extern const hd_gpu hive_gpu;
+extern const hd_design hd_design_hive;
 
 /* The count of the stash, in the machine's memory. */
 static inline uint64_t *hive_stashed_of(const hive_own *o) { return &o->words->stashed[o->count]; }
+
+/* memory.c: members of hive_gpu; and the arrays of segment k, and of a stash of so many buckets whose addresses are at
+ * `at` in the own part, at most HIVE_SEGMENT_ARRAYS. How many. */
+enum { HIVE_SEGMENT_ARRAYS = 3 };
+int hive_memory(const void *own, hd_memory *all);
+int hive_segment_memory(const hive_view *v, uint32_t k, hd_put put, hd_memory *all);
+int hive_stash_memory(const hive_view *v, size_t at, uint64_t buckets, hd_memory *all);
+void hive_begin_table(void *own);
+void hive_taken(void *own);
+void *hive_view_of_state(void *entries);
+void hive_before_batch(void *own, void *entries);
+void hive_after_batch(void *own, void *entries, bool good);
+hd_status hive_open_here(const void *own, const hd_seams *s, void **staged);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * own.h - HKV's part of a table's state on the backends: for launch.c and for the judge's port.
+ * own.h - HKV's part of a table's state on the backends: for launch.c, memory.c, whole.c and the judge's port.
  */
 #ifndef HD_HKV_OWN_H
 #define HD_HKV_OWN_H
@@ -37,25 +37,24 @@ typedef struct hkv_own {
     hkv_view v; /* on the host machine the reference's, as a batch finds it */
     hkv_words *words;
     hkv_counts *counts;
-    uint32_t *lock;                     /* (buckets)             */
-    uint8_t *stage_flag;                /* (window of lists)     */
-    uint64_t *stage_key;                /* (window of lists)     */
-    uint64_t *stage_score;              /* (window of lists)     */
-    uint8_t *stage_value;               /* (window of lists, value_bytes) */
-    uint64_t *fetch_entry;              /* (window of fetches); NULL: far values are read as they come */
-    uint32_t *fetch_rank, *fetch_order; /* likewise             */
-    uint32_t *fetch_count;              /* (HKV_FETCH_COUNTS)   */
-    uint32_t *claim;                    /* (4 x window of groups, rounded up to a power of two); NULL: no groups */
-    uint32_t *role;                     /* (window of groups)   */
-    hkv_group *group;                   /* (window of groups)   */
-    uint64_t *left_before;              /* (window of groups)   */
-    uint32_t *left_item;                /* (HKV_LEFT_LISTS, window of groups) */
-    bool unfinished;                    /* hkv_launcher */
-    /* While the table grows: hkv_grow_args. */
-    uint32_t *grow_bucket;
-    uint8_t *grow_aside;
-    hkv_stray *grow_stray;
-    uint8_t *grow_stray_value;
+    hkv_args kept;      /* what is the same for all batches: the locks, and scratch */
+    hkv_grow_args grow; /* while the table grows */
+    bool unfinished;    /* hkv_launcher */
 } hkv_own;
+
+/* memory.c: members of hkv_gpu. */
+int hkv_memory(const void *own, hd_memory *all);
+void hkv_begin_table(void *own);
+void hkv_taken(void *own);
+bool hkv_needs(const void *own, const hd_batch *b, hd_memory *array, hd_info *info);
+void *hkv_view_of_state(void *entries);
+void hkv_before_batch(void *own, void *entries);
+void hkv_after_batch(void *own, void *entries, bool good);
+hd_status hkv_open_here(const void *own, const hd_seams *s, void **staged);
+
+/* Items of a window of lists; of fetches of far values, 0: none; of groups (groups.h), 0: none. */
+uint64_t hkv_list_window(const hd_gpu_own *gpu);
+uint64_t hkv_fetch_window(const hd_gpu_own *gpu);
+uint64_t hkv_left_window(const hd_gpu_own *gpu);
 
 #endif

@@ -17,18 +17,20 @@ enum { PIECES = 4 };
 
 /* A growth, and the memory that it has taken beside the planes. */
 typedef struct growth {
-    hkv_grow_args a;
+    hkv_grow_args *a; /* to->grow */
     hkv_own *to;
     const hd_gpu_machine *m;
     uint64_t warps; /* at most so many take part */
-    hd_piece taken[PIECES];
+    hd_memory taken[PIECES];
     int pieces;
 } growth;
 
 /* The address of the piece goes to `field` of the own part. */
 static hd_status take(growth *g, const char *what, size_t field, uint64_t count, uint64_t size, int byte)
 {
-    const hd_piece piece = { what, field, count, size, byte, HD_APART };
+    const hd_memory piece = {
+        .what = what, .field = field, .count = count, .size = size, .fill = byte, .put = HD_APART
+    };
     if (count == 0 || size == 0) return HD_OK;
     g->taken[g->pieces++] = piece;
     return g->m->take(g->m->self, &piece);
@@ -42,19 +44,19 @@ static void give_all(const growth *g)
 
 static hd_status launch(const growth *g, uint32_t kernel, uint64_t warps)
 {
-    return g->m->on.launch(g->m->on.self, kernel, &g->a, sizeof g->a,
+    return g->m->on.launch(g->m->on.self, kernel, g->a, sizeof *g->a,
                            hd_launch_blocks(&g->m->on, 32 * warps, HKV_GROW_THREADS), HKV_GROW_THREADS);
 }
 
-static hd_status zero_words(const growth *g) { return g->m->on.zero(g->m->on.self, g->a.words, sizeof *g->a.words); }
+static hd_status zero_words(const growth *g) { return g->m->on.zero(g->m->on.self, g->a->words, sizeof *g->a->words); }
 
 /* How many entries have no child of their bucket to go to (grow.h). */
 static hd_status count_strays(const growth *g, uint64_t *n)
 {
     const uint64_t most = HKV_GROW_MOVED - 1;
     hd_status status = zero_words(g);
-    if (!status) status = launch(g, HKV_NUMBER_grow_strays, g->a.from.buckets);
-    if (!status) status = g->m->read(g->m->self, n, &g->a.words->strays, sizeof *n);
+    if (!status) status = launch(g, HKV_NUMBER_grow_strays, g->a->from.buckets);
+    if (!status) status = g->m->read(g->m->self, n, &g->a->words->strays, sizeof *n);
     if (!status && *n > most) /* no test has 2^31 entries: GCOVR_EXCL_START */
         status = hd_fail(HD_ENOMEM, "growth: %" PRIu64 " entries change their bucket, and %" PRIu64 " may", *n, most);
     /* GCOVR_EXCL_STOP */
@@ -67,14 +69,12 @@ static hd_status list_strays(growth *g)
     uint64_t n = 0;
     hd_status status = count_strays(g, &n);
     if (status || n == 0) return status;
-    status = take(g, "growth: strays", offsetof(hkv_own, grow_stray), n, sizeof(hkv_stray), HD_AS_IT_COMES);
+    status = take(g, "growth: strays", offsetof(hkv_own, grow.stray), n, sizeof(hkv_stray), HD_AS_IT_COMES);
     if (!status)
         status =
-            take(g, "growth: strays", offsetof(hkv_own, grow_stray_value), n, g->a.from.value_bytes, HD_AS_IT_COMES);
+            take(g, "growth: strays", offsetof(hkv_own, grow.stray_value), n, g->a->from.value_bytes, HD_AS_IT_COMES);
     if (status) return status;
-    g->a.stray_room = n;
-    g->a.stray = g->to->grow_stray;
-    g->a.stray_value = g->to->grow_stray_value;
+    g->a->stray_room = n;
     return count_strays(g, &n);
 }
 
@@ -83,26 +83,24 @@ static hd_status list_strays(growth *g)
 static hd_status take_aside(growth *g)
 {
     enum { MOST = 64 << 20, SHARE = 8 };
-    const hkv_view *from = &g->a.from;
+    const hkv_view *from = &g->a->from;
     uint64_t near = from->far ? from->near + (from->part != 0) : from->slots, all = hkv_near_bytes(from) / SHARE,
              bytes = (near * from->value_bytes + 15) & ~15ull;
-    if (!g->a.values_in_place || !g->a.to.far || !g->a.to.striped || bytes == 0) return HD_OK;
+    if (!g->a->values_in_place || !g->a->to.far || !g->a->to.striped || bytes == 0) return HD_OK;
     uint64_t fit = (all < MOST ? all : MOST) / bytes;
     if (fit < g->warps) g->warps = fit ? fit : 1;
-    g->a.aside_warps = g->warps;
-    g->a.aside_bytes = bytes;
-    hd_status status = take(g, "growth: near values", offsetof(hkv_own, grow_aside), g->warps, bytes, HD_AS_IT_COMES);
-    g->a.aside = g->to->grow_aside;
+    g->a->aside_warps = g->warps;
+    g->a->aside_bytes = bytes;
+    hd_status status = take(g, "growth: near values", offsetof(hkv_own, grow.aside), g->warps, bytes, HD_AS_IT_COMES);
     return status;
 }
 
 static hd_status prepare(growth *g)
 {
-    hkv_grow_args *a = &g->a;
+    hkv_grow_args *a = g->a;
     hd_status status = HD_OK;
     if (a->in_place || a->values_in_place || a->from.dual)
-        status = take(g, "growth: buckets", offsetof(hkv_own, grow_bucket), a->from.buckets, sizeof *a->bucket, 0);
-    a->bucket = g->to->grow_bucket;
+        status = take(g, "growth: buckets", offsetof(hkv_own, grow.bucket), a->from.buckets, sizeof *a->bucket, 0);
     if (!status) status = take_aside(g);
     if (!status && a->from.dual) status = list_strays(g);
     return status ? status : zero_words(g);
@@ -113,16 +111,18 @@ hd_status hkv_grow(void *from, void *to, const hd_gpu_machine *m, uint64_t **mov
     hkv_own *o = (hkv_own *)from, *n = (hkv_own *)to;
     growth g;
     memset(&g, 0, sizeof g);
+    memset(&n->grow, 0, sizeof n->grow);
+    g.a = &n->grow;
     g.to = n;
     g.m = m;
     g.warps = o->v.buckets;
-    g.a.from = o->v;
-    g.a.to = n->v;
-    g.a.in_place = o->v.key == n->v.key;
-    g.a.values_in_place = o->v.value == n->v.value && o->v.value_bytes;
-    g.a.pins_from = &o->words->pins;
-    g.a.pins_to = &n->words->pins;
-    g.a.words = &n->words->grow;
+    g.a->from = o->v;
+    g.a->to = n->v;
+    g.a->in_place = o->v.key == n->v.key;
+    g.a->values_in_place = o->v.value == n->v.value && o->v.value_bytes;
+    g.a->pins_from = &o->words->pins;
+    g.a->pins_to = &n->words->pins;
+    g.a->words = &n->words->grow;
     *moved = &n->words->grow.moved;
     hd_status status = prepare(&g);
     if (!status) status = launch(&g, HKV_NUMBER_grow, g.warps);

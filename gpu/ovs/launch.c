@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * launch.c - describes ovs to the backends: the memory of its tables on a device, near and far, and beside the
- * reference's segments; the argument of its kernels; its batches as launches; growing and shrinking.
+ * launch.c - describes ovs to the backends: the argument of its kernels; its batches as launches; growing and
+ * shrinking.
  */
 #include <inttypes.h>
 #include <stddef.h>
@@ -17,82 +17,7 @@
 #include "ref/ovs/ovs.h"
 #include "ref/ovs/range.h"
 
-extern const hd_design hd_design_ovs, hd_design_ovs_cuda;
-
-/* ---- Memory ---------------------------------------------------------------------------------- */
-
-static const gpu_room room = { offsetof(ovs_own, words), sizeof(ovs_words), offsetof(ovs_own, listed),
-                               offsetof(ovs_own, stage_flag) };
-
-enum { ALIGNED = 9 * 256 /* bytes: what aligns pieces, at most */ };
-
-/* Items that are sorted at a time. What they need takes a quarter of the device's memory that the table may have beside
- * its other room, but it is never less than for a share. */
-static uint64_t sort_window(const hd_gpu_own *gpu)
-{
-    enum { BYTES = 18 /* two words, and a share's counts */, USUAL = 1 << 16, MOST = 1 << 30 };
-    uint64_t near = gpu->info.ovs.near_bytes,
-             other = gpu_room_bytes(&room, &gpu->info, true) + ALIGNED + gpu->info.ovs.copy_bytes,
-             left = near > other ? near - other : 0, n = near ? left / 4 / BYTES : USUAL;
-    if (n < GPU_SORT_SHARE) n = GPU_SORT_SHARE;
-    if (n > MOST) n = MOST;
-    if (gpu->window_most && n > gpu->window_most) n = gpu->window_most;
-    return n;
-}
-
-static uint32_t sort_shares(const hd_gpu_own *gpu) { return gpu_sort_shares(sort_window(gpu), GPU_SORT_SHARES_MOST); }
-
-int ovs_sort_pieces(const hd_gpu_own *gpu, size_t at, hd_piece *all)
-{
-    const hd_piece sorts[] = {
-        { "table: window of sorts", at + offsetof(ovs_sorts, to_sort), sort_window(gpu), sizeof(uint64_t),
-          HD_AS_IT_COMES, HD_APART },
-        { "table: window of sorts", at + offsetof(ovs_sorts, room), sort_window(gpu), sizeof(uint64_t), HD_AS_IT_COMES,
-          HD_APART },
-        { "table: counts of sorts", at + offsetof(ovs_sorts, count), gpu_sort_counts(sort_shares(gpu)),
-          sizeof(uint32_t), HD_AS_IT_COMES, HD_APART },
-    };
-    memcpy(all, sorts, sizeof sorts);
-    return sizeof sorts / sizeof *sorts;
-}
-
-static int room_to_take(const hd_gpu_own *gpu, hd_piece *all)
-{
-    int n = ovs_sort_pieces(gpu, offsetof(ovs_own, sorts), all);
-    return n + gpu_room_pieces(&room, gpu, all + n);
-}
-
-static uint64_t batch_bytes(const hd_info *info, bool device)
-{
-    const hd_gpu_own gpu = { .info = *info, .device = device };
-    hd_piece all[HD_PIECES_MOST];
-    return gpu_bytes_of_pieces(all, room_to_take(&gpu, all));
-}
-
-/* What a table takes of the device's memory besides segments and what belongs to them: its room, copies, and what
- * aligns pieces, at most. */
-uint64_t ovs_scratch_bytes(const hd_info *info) { return batch_bytes(info, true) + ALIGNED + info->ovs.copy_bytes; }
-
-/* A device has a copy of the directory while the copy, and that before it while the table is resized, take a sixteenth
- * of `near` at most; or always, where there is no limit. */
-enum { ROW_BYTES_NEAR = 12, ROWS_OF_NEAR = 16 };
-uint64_t ovs_near_rows_for(const hd_info *info, bool device)
-{
-    const uint64_t near = info->ovs.near_bytes, scratch = ovs_scratch_bytes(info), rows_most = 1ull << 32;
-    const ovs_view v = ovs_view_for(info);
-    if (!device || !v.ranges || (near && near < scratch)) return 0;
-    if (!near) return UINT64_MAX;
-    uint64_t most = (near - scratch) / ROWS_OF_NEAR / ROW_BYTES_NEAR, rows = v.base;
-    if (rows > most) return 0;
-    while (2 * rows <= most && rows < rows_most) rows *= 2;
-    return rows;
-}
-
-static uint64_t room_bytes(const hd_info *info, bool device)
-{
-    uint64_t rows = ovs_view_for(info).rows, near = ovs_near_rows_for(info, device);
-    return batch_bytes(info, device) + (rows <= near ? rows * sizeof(uint64_t) : 0);
-}
+extern const hd_design hd_design_ovs_cuda;
 
 static void usual(hd_info *info) { (void)info; }
 
@@ -105,107 +30,6 @@ const char *ovs_select(hd_op op, const hd_info *info, double load_factor, hd_amo
     if (choice == 0 && far && amount == HD_MANY) return HD_OP_IN(op, HD_OPS_LOOKUP) ? "sorted" : "flip";
     if (choice == 0 && is_pairs(info)) return "wide";
     return choice < 2 ? "quad" : choice == 2 ? "probe16" : NULL;
-}
-
-/* Of the first k extents. */
-static uint64_t digest_bytes(const ovs_view *v, uint32_t k) { return ovs_digest_bytes(v, v->base << (k - 1)); }
-
-/* Extents that are there at the beginning have digests if all digests fit into `left`; later ones if all digests take
- * a quarter of it at most. */
-static uint32_t guided_extents(const ovs_view *v, uint64_t left)
-{
-    uint32_t k = 0, there = ovs_extents_for(v, ovs_segments(v));
-    while (k < OVS_EXTENTS && v->base << k >> 31 == 0 && digest_bytes(v, k + 1) <= (k < there ? left : left / 4)) k++;
-    return k;
-}
-
-ovs_view ovs_view_on(const hd_info *info, bool device)
-{
-    ovs_view v = ovs_view_for(info);
-    if (!device || !info->ovs.near_bytes) return v;
-    uint64_t left = info->ovs.near_bytes - ovs_scratch_bytes(info);
-    left -= ovs_near_rows_for(info, true) * ROW_BYTES_NEAR;
-    if (v.guided) {
-        v.guided = guided_extents(&v, left);
-        if (v.guided) left -= digest_bytes(&v, v.guided);
-    }
-    v.near_most = left / info->ovs.segment_bytes;
-    return v;
-}
-
-hd_status ovs_fits_near(const hd_info *info, bool device)
-{
-    if (!device || !info->ovs.near_bytes) return HD_OK;
-    if (info->ovs.near_bytes < ovs_scratch_bytes(info))
-        return hd_fail(HD_EINVAL,
-                       "near: %" PRIu64 " bytes are fewer than the %" PRIu64 " that the table's kernels need",
-                       info->ovs.near_bytes, ovs_scratch_bytes(info));
-    return HD_OK;
-}
-
-static hd_status shape(hd_info *info, bool device)
-{
-    hd_status status = ovs_fits_near(info, device);
-    if (status || !device || !info->ovs.near_bytes) return status;
-    const ovs_view v = ovs_view_on(info, true);
-    ovs_tell(&v, info);
-    return HD_OK;
-}
-
-static void begin(void *own)
-{
-    ovs_own *o = (ovs_own *)own;
-    o->v = ovs_view_on(&o->gpu.info, o->gpu.device);
-    o->near_rows = ovs_near_rows_for(&o->gpu.info, o->gpu.device);
-}
-
-int ovs_extent_pieces(const ovs_view *v, uint32_t k, size_t at, hd_piece *all)
-{
-    uint64_t words = ovs_segment_words(v), near = ovs_extent_near(v, k), far = ovs_extent_segments(v, k) - near;
-    const hd_piece parts[] = {
-        { "capacity: near segments", at + offsetof(ovs_extent, near), near * words, sizeof(uint64_t), HD_AS_IT_COMES,
-          HD_APART },
-        { "capacity: far segments", at + offsetof(ovs_extent, far), far * words, sizeof(uint64_t), HD_AS_IT_COMES,
-          HD_HOST_MEMORY },
-        { "capacity: digests", at + offsetof(ovs_extent, digest),
-          k < v->guided ? ovs_digest_bytes(v, ovs_extent_segments(v, k)) : 0, 1, HD_AS_IT_COMES, HD_APART },
-    };
-    memcpy(all, parts, sizeof parts);
-    return OVS_EXTENT_PARTS;
-}
-
-/* The parts of extent k where the table has them. */
-static int add_extent(const ovs_view *v, uint32_t k, hd_piece *all)
-{
-    return ovs_extent_pieces(v, k, offsetof(ovs_own, v.extent) + k * sizeof(ovs_extent), all);
-}
-
-static int pieces(const void *own, hd_piece *all)
-{
-    const ovs_own *o = (const ovs_own *)own;
-    int n = room_to_take(&o->gpu, all);
-    uint32_t extents = o->gpu.device ? ovs_extents_for(&o->v, ovs_segments(&o->v)) : 0;
-    for (uint32_t k = 0; k < extents; k++) n += add_extent(&o->v, k, all + n);
-    if (o->gpu.device && o->v.ranges) n += ovs_row_pieces(o, o->v.rows, all + n);
-    if (o->gpu.device)
-        all[n++] = (hd_piece){ "table: copies", offsetof(ovs_own, v.copy), ovs_copy_words(&o->v), sizeof(uint64_t), 0,
-                               HD_APART };
-    return n;
-}
-
-hd_status ovs_forget_copies_there(const ovs_own *o, const hd_launcher *l)
-{
-    return o->v.copy_sets ? l->zero(l->self, o->v.copy, ovs_copy_words(&o->v) * sizeof *o->v.copy) : HD_OK;
-}
-
-static void taken(void *own)
-{
-    ovs_own *o = (ovs_own *)own;
-    o->gpu.tally = o->words->tally;
-    o->gpu.op = o->words->op;
-    o->gpu.sum = &o->words->sum;
-    o->gpu.word = &o->words->word;
-    if (o->gpu.device && o->v.ranges) ovs_cut_evenly(&o->v);
 }
 
 /* ---- A batch --------------------------------------------------------------------------------- */
@@ -285,8 +109,9 @@ static hd_status launch_window(launching *x, uint32_t row, const hd_variant_row 
     hd_status status = count_kept(x, r);
     if (!status) status = gpu_launch_range(&x->l, OVS_NUMBER_codes, 1, 128);
     if (!status)
-        status = gpu_sort_launch(&x->l.on, sort, to - from, x->a.kept, code_bits(&x->a.v) - x->a.code_shift,
-                                 o->sorts.to_sort, o->sorts.room, o->sorts.count, sort_shares(&o->gpu), &x->a.sorted);
+        status =
+            gpu_sort_launch(&x->l.on, sort, to - from, x->a.kept, code_bits(&x->a.v) - x->a.code_shift,
+                            o->sorts.to_sort, o->sorts.room, o->sorts.count, ovs_sort_shares(&o->gpu), &x->a.sorted);
     if (status || owned) return status ? status : gpu_launch_range(&x->l, row, r->lanes, r->threads);
     return gpu_launch_blocks(&x->l, row, sorted_blocks(x, to - from, r->threads), r->threads);
 }
@@ -296,7 +121,7 @@ static hd_status launch_sorted(const gpu_launcher *l, uint32_t row, const hd_var
 {
     launching *x = (launching *)l;
     const gpu_batch whole = x->a.b;
-    uint64_t window = sort_window(&x->o->gpu), to;
+    uint64_t window = ovs_sort_window(&x->o->gpu), to;
     hd_status status = HD_OK;
     for (uint64_t at = whole.first; at < whole.last && !status; at = to) {
         to = whole.last - at < window ? whole.last : at + window;
@@ -312,12 +137,7 @@ static void launching_begin(launching *x, const ovs_own *o, const hd_launcher *t
 {
     memset(x, 0, sizeof *x);
     x->a.v = ovs_view_there(o);
-    x->a.b = gpu_batch_of(b);
-    x->a.b.predicate = hd_predicate_of(b);
-    x->a.b.tally = o->gpu.tally;
-    x->a.b.op_tally = o->gpu.op;
-    x->a.b.listed = o->listed;
-    x->a.b.stage_flag = o->stage_flag;
+    x->a.b = gpu_batch_of(&o->kept, &o->gpu, b);
     x->a.crowded = &o->words->crowded;
     x->a.next = &o->words->next;
     x->o = o;
@@ -355,31 +175,6 @@ const char *ovs_unfit_row(const hd_variant_row *row, const hd_info *info, const 
     return row->family != family ? HD_OTHER_OPERATION : row->fits(info);
 }
 
-/* ---- On the host machine --------------------------------------------------------------------- */
-
-static void before(void *own, void *entries) { ((ovs_own *)own)->v = *ovs_view_of(entries); }
-static void after(void *own, void *entries, bool good) { (void)own, (void)entries, (void)good; }
-
-static int regions(const void *own, hd_region *all)
-{
-    const ovs_own *o = (const ovs_own *)own;
-    const ovs_view *v = &o->v;
-    static const char *const names[OVS_EXTENT_PARTS] = { "words", "far words", "digests" };
-    hd_piece parts[OVS_EXTENT_PARTS];
-    int n = gpu_word_regions(&o->gpu, o->listed, o->stage_flag, all);
-    all[n++] = (hd_region){ &o->words->crowded, sizeof o->words->crowded, "crowded" };
-    all[n++] = (hd_region){ &o->words->next, sizeof o->words->next, "next word" };
-    all[n++] = (hd_region){ &o->words->kept, sizeof o->words->kept, "kept words" };
-    all[n++] = (hd_region){ o->sorts.to_sort, sort_window(&o->gpu) * 8, "words to sort" };
-    all[n++] = (hd_region){ o->sorts.room, sort_window(&o->gpu) * 8, "room of the sort" };
-    all[n++] = (hd_region){ o->sorts.count, gpu_sort_counts(sort_shares(&o->gpu)) * 4, "counts of the sort" };
-    all[n++] = (hd_region){ v->copy, ovs_copy_words(v) * sizeof *v->copy, "copies" };
-    for (uint32_t k = 0; k < ovs_extents_for(v, ovs_segments(v)); k++)
-        for (int part = add_extent(v, k, parts); part-- > 0;)
-            all[n++] = (hd_region){ hd_field(o, parts[part].field), parts[part].count * parts[part].size, names[part] };
-    return n;
-}
-
 /* ---- On a device ----------------------------------------------------------------------------- */
 
 static hd_status empty(void *own, const hd_launcher *l)
@@ -392,58 +187,27 @@ static hd_status empty(void *own, const hd_launcher *l)
     return status ? status : ovs_write_directory((ovs_own *)own, l);
 }
 
-/* Its segments are near and far as on the device. */
-static hd_status open_here(const void *own, const hd_seams *s, void **staged)
-{
-    const ovs_own *o = (const ovs_own *)own;
-    hd_info info = o->gpu.info;
-    info.ovs.near_bytes = o->v.near_most == UINT64_MAX ? 0 : o->v.near_most * info.ovs.segment_bytes;
-    if (o->v.near_most == 0) info.ovs.near_bytes = 1; /* none is near */
-    info.ovs.copy_bytes = 0;
-    hd_status status = hd_design_ovs.open(&hd_design_ovs, &info, s, staged);
-    if (status) return status;
-    ovs_view_of(*staged)->guided = o->v.guided;
-    if (o->v.ranges) memcpy(ovs_view_of(*staged)->row, o->v.row, ovs_segments(&o->v) * sizeof *o->v.row);
-    return HD_OK;
-}
-
 /* Batches that are sorted use the room of sorts. */
 static bool lists(const void *own, uint32_t row, const hd_batch *b)
 {
     return gpu_batch_lists(own, row, b) || gpu_family_sorts(hd_variant_row_numbered(ovs_variants, row)->family);
 }
 
-static int planes(const void *own, void *staged, bool values, hd_plane *all)
-{
-    const ovs_view *there = &((const ovs_own *)own)->v, *here = ovs_view_of(staged);
-    uint64_t run;
-    int n = 0;
-    (void)values; /* they are in the words */
-    for (uint64_t b = 0; b < ovs_buckets(there); b += run) {
-        run = ovs_run_from(there, b);
-        all[n++] = (hd_plane){ "segments", ovs_bucket(there, b), ovs_bucket(here, b), run * OVS_LINE };
-        uint8_t *digests = ovs_digest_at(there, b * OVS_SLOTS);
-        if (digests)
-            all[n++] =
-                (hd_plane){ "digests", digests, ovs_digest_at(here, b * OVS_SLOTS), run * OVS_SLOTS * OVS_DIGEST };
-    }
-    return n;
-}
-
 /* ---- Growing and shrinking ------------------------------------------------------------------- */
 
 static void give_extents(ovs_own *o, const hd_gpu_machine *m, uint32_t from, uint32_t to)
 {
-    hd_piece parts[OVS_EXTENT_PARTS];
-    for (uint32_t k = from; k < to; k++) hd_machine_give(m, o, parts, add_extent(&o->v, k, parts));
+    hd_memory parts[OVS_EXTENT_ARRAYS];
+    for (uint32_t k = from; k < to; k++) hd_machine_give(m, o, parts, ovs_extents_memory(&o->v, k, parts));
 }
 
 /* Extents [from, to), or none of them. */
 static hd_status take_extents(ovs_own *o, const hd_gpu_machine *m, uint32_t from, uint32_t to)
 {
     hd_status status = HD_OK;
-    hd_piece parts[OVS_EXTENT_PARTS];
-    for (uint32_t k = from; k < to && !status; k++) status = hd_machine_take(m, o, parts, add_extent(&o->v, k, parts));
+    hd_memory parts[OVS_EXTENT_ARRAYS];
+    for (uint32_t k = from; k < to && !status; k++)
+        status = hd_machine_take(m, o, parts, ovs_extents_memory(&o->v, k, parts));
     if (status) give_extents(o, m, from, to);
     return status;
 }
@@ -530,7 +294,7 @@ static hd_status resize_to(ovs_own *o, const hd_gpu_machine *m, uint64_t segment
 void ovs_tell_info(const ovs_own *o, hd_info *info)
 {
     ovs_tell(&o->v, info);
-    info->memory_bytes += batch_bytes(info, o->gpu.device) + (o->row_there ? o->v.rows * sizeof(uint64_t) : 0);
+    info->memory_bytes += ovs_batch_bytes(info, o->gpu.device) + (o->row_there ? o->v.rows * sizeof(uint64_t) : 0);
 }
 
 /* On the host machine the reference has what the table is made of. */
@@ -569,10 +333,10 @@ static void show(const void *own, hd_view *view) { ovs_show(&((const ovs_own *)o
 const hd_gpu ovs_gpu = {
     .ref = &hd_design_ovs, .cuda_entry = HD_CUDA_ENTRY(ovs_cuda_entry),
     .cuda_module = HD_CUDA_ENTRY(ovs_cuda_module), .word_enter = OVS_NUMBER_word_enter,
-    .word_leave = OVS_NUMBER_word_leave, .own_bytes = sizeof(ovs_own), .usual = usual, .room_bytes = room_bytes,
-    .begin = begin, .pieces = pieces, .taken = taken, .before = before, .after = after, .regions = regions,
-    .empty = empty, .open_here = open_here, .planes = planes, .lists = lists, .launch = launch, .resize = resize,
-    .set_near = ovs_set_near, .check = ovs_check_there, .parts = &ovs_parts, .view = show, .shape = shape,
+    .word_leave = OVS_NUMBER_word_leave, .own_bytes = sizeof(ovs_own), .usual = usual, .begin = ovs_begin_table,
+    .memory = ovs_memory, .taken = ovs_taken, .view_of = ovs_view_of_state, .before = ovs_before_batch, .after = ovs_after_batch,
+    .empty = empty, .open_here = ovs_open_here, .lists = lists, .launch = launch, .resize = resize,
+    .set_near = ovs_set_near, .check = ovs_check_there, .parts = &ovs_parts, .view = show, .shape = ovs_shape_there,
     .room_for = room_for
 };
 

@@ -38,18 +38,18 @@ static uint64_t digest_bytes(const ovs_view *v, uint32_t k)
 }
 
 /* The piece of extent k where the table has it. */
-static hd_piece digest_piece(const ovs_view *v, uint32_t k)
+static hd_memory digest_piece(const ovs_view *v, uint32_t k)
 {
-    hd_piece parts[OVS_EXTENT_PARTS];
-    ovs_extent_pieces(v, k, offsetof(ovs_own, v.extent) + k * sizeof(ovs_extent), parts);
-    parts[OVS_EXTENT_PARTS - 1].byte = 0;
-    return parts[OVS_EXTENT_PARTS - 1];
+    hd_memory parts[OVS_EXTENT_ARRAYS];
+    ovs_extents_memory(v, k, parts);
+    parts[OVS_EXTENT_ARRAYS - 1].fill = 0;
+    return parts[OVS_EXTENT_ARRAYS - 1];
 }
 
 static void drop_digests(ovs_own *o, const hd_gpu_machine *m, uint32_t guided)
 {
     for (uint32_t k = guided; k < o->v.guided && k < extents(&o->v); k++) {
-        hd_piece piece = digest_piece(&o->v, k);
+        hd_memory piece = digest_piece(&o->v, k);
         hd_machine_give(m, o, &piece, 1);
     }
     o->v.guided = guided;
@@ -62,7 +62,7 @@ static hd_status add_digests(ovs_own *o, const hd_gpu_machine *m, uint32_t guide
     if (guided == had) return HD_OK;
     o->v.guided = guided;
     for (uint32_t k = had; k < guided && k < extents(&o->v) && !status; k++) {
-        hd_piece piece = digest_piece(&o->v, k);
+        hd_memory piece = digest_piece(&o->v, k);
         status = hd_machine_take(m, o, &piece, 1);
     }
     if (!status && had < extents(&o->v)) status = ovs_renew_there(o, m);
@@ -87,12 +87,12 @@ static hd_status copy_extent(const ovs_own *o, const hd_gpu_machine *m, uint32_t
 /* The first near_most segments are near, as far as extent k goes; the other extents have that already. */
 static hd_status rehome(ovs_own *o, const hd_gpu_machine *m, uint32_t k, uint64_t near_most)
 {
-    enum { WORDS = OVS_EXTENT_PARTS - 1 }; /* without digests */
-    hd_piece was[OVS_EXTENT_PARTS], is[OVS_EXTENT_PARTS];
+    enum { WORDS = OVS_EXTENT_ARRAYS - 1 }; /* without digests */
+    hd_memory was[OVS_EXTENT_ARRAYS], is[OVS_EXTENT_ARRAYS];
     ovs_view then = o->v;
     then.near_most = near_most;
-    ovs_extent_pieces(&o->v, k, offsetof(ovs_own, other), was);
-    ovs_extent_pieces(&then, k, offsetof(ovs_own, other), is);
+    ovs_extent_memory(&o->v, k, offsetof(ovs_own, other), was);
+    ovs_extent_memory(&then, k, offsetof(ovs_own, other), is);
     hd_status status = hd_machine_take(m, o, is, WORDS);
     if (status) return status;
     then.extent[k].near = o->other.near;
@@ -146,17 +146,17 @@ static hd_gpu_own limited(const hd_gpu_own *gpu, uint64_t near_bytes)
 
 static uint64_t sort_bytes(const hd_gpu_own *gpu)
 {
-    hd_piece all[HD_PIECES_MOST];
-    return gpu_bytes_of_pieces(all, ovs_sort_pieces(gpu, 0, all));
+    hd_memory all[HD_MEMORY_MOST];
+    return hd_memory_scratch(all, ovs_sort_memory(gpu, 0, all));
 }
 
 /* From here on the limit is the new one. */
 static hd_status exchange_sorts(ovs_own *o, const hd_gpu_machine *m, uint64_t near_bytes)
 {
     const hd_gpu_own then = limited(&o->gpu, near_bytes);
-    hd_piece was[HD_PIECES_MOST], is[HD_PIECES_MOST];
-    int n = ovs_sort_pieces(&o->gpu, offsetof(ovs_own, others), was);
-    ovs_sort_pieces(&then, offsetof(ovs_own, others), is);
+    hd_memory was[HD_MEMORY_MOST], is[HD_MEMORY_MOST];
+    int n = ovs_sort_memory(&o->gpu, offsetof(ovs_own, others), was);
+    ovs_sort_memory(&then, offsetof(ovs_own, others), is);
     if (sort_bytes(&o->gpu) != sort_bytes(&then)) {
         hd_status status = hd_machine_take(m, o, is, n);
         if (status) return status;

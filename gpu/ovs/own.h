@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * own.h - the ovs part of a table's state on the backends: for launch.c, part.c and the judge's port.
+ * own.h - the ovs part of a table's state on the backends: for launch.c, memory.c, part.c and the judge's port.
  */
 #ifndef HD_OVS_OWN_H
 #define HD_OVS_OWN_H
 
 #include "base/backend.h"
 #include "concurrency/word.h"
+#include "gpu/launches.h"
 #include "ref/ovs/layout.h"
 
 /* Words that kernels count in. */
@@ -31,8 +32,7 @@ typedef struct ovs_own {
     hd_gpu_own gpu;
     ovs_view v; /* on the host machine the reference's, as a batch finds it */
     ovs_words *words;
-    uint64_t *listed;    /* (GPU_LIST_WORDS)  */
-    uint8_t *stage_flag; /* (window of lists) */
+    gpu_batch kept; /* ovs_args.b, with the scratch of lists */
     ovs_sorts sorts;
     ovs_extent other; /* while segments move: the new parts of an extent, and then the old ones */
     ovs_sorts others; /* while the limit changes: the same of what sorts */
@@ -42,13 +42,31 @@ typedef struct ovs_own {
     ovs_plan plan;       /* while the table is resized, pinned */
 } ovs_own;
 
-enum { OVS_EXTENT_PARTS = 3 /* near segments, far segments, digests */ };
+enum { OVS_EXTENT_ARRAYS = 3 /* near segments, far segments, digests */, OVS_ROW_ARRAYS = 2 };
 
-/* Pieces, of which `at` is where they are in the own part; how many. Of an ovs_sorts, by gpu->info; and of extent k, an
- * ovs_extent. */
-int ovs_sort_pieces(const hd_gpu_own *gpu, size_t at, hd_piece *all);
-int ovs_extent_pieces(const ovs_view *v, uint32_t k, size_t at, hd_piece *all);
+/* memory.c: members of ovs_gpu. */
+int ovs_memory(const void *own, hd_memory *all);
+void ovs_begin_table(void *own);
+void ovs_taken(void *own);
+void *ovs_view_of_state(void *entries);
+void ovs_before_batch(void *own, void *entries);
+void ovs_after_batch(void *own, void *entries, bool good);
+hd_status ovs_open_here(const void *own, const hd_seams *s, void **staged);
+hd_status ovs_shape_there(hd_info *info, bool device);
 
+/* Arrays; how many. Of an ovs_sorts, by gpu->info, and of extent k: `at` is where they are in the own part; of extent k
+ * where the table has it; of a directory of so many rows. */
+int ovs_sort_memory(const hd_gpu_own *gpu, size_t at, hd_memory *all);
+int ovs_extent_memory(const ovs_view *v, uint32_t k, size_t at, hd_memory *all);
+int ovs_extents_memory(const ovs_view *v, uint32_t k, hd_memory *all);
+int ovs_row_memory(const ovs_own *o, uint64_t rows, hd_memory *all);
+
+/* Items of a window of sorts, and its shares. */
+uint64_t ovs_sort_window(const hd_gpu_own *gpu);
+uint32_t ovs_sort_shares(const hd_gpu_own *gpu);
+
+/* What batches need, in bytes. */
+uint64_t ovs_batch_bytes(const hd_info *info, bool device);
 /* What a table takes of the device's memory besides segments and digests, at most. */
 uint64_t ovs_scratch_bytes(const hd_info *info);
 /* ovs_view_for, whose near_most and guided leave room for what kernels need. */
@@ -78,9 +96,7 @@ static inline ovs_view ovs_view_there(const ovs_own *o)
 /* How many buckets from b on lie one after another. */
 uint64_t ovs_run_from(const ovs_view *v, uint64_t b);
 
-/* ranges.c: the memory of a directory of so many rows, as pieces of the own part. */
-enum { OVS_ROW_PIECES = 2 };
-int ovs_row_pieces(const ovs_own *o, uint64_t rows, hd_piece *all);
+/* ranges.c */
 /* The directory's copy in the device's memory is given back; and taken again, of at most so many rows. The table
  * is whole without it. */
 void ovs_drop_directory(ovs_own *o, const hd_gpu_machine *m);
@@ -93,6 +109,7 @@ hd_status ovs_resize_ranges(ovs_own *o, const hd_gpu_machine *m, uint64_t segmen
 hd_status ovs_make_room_there(ovs_own *o, const hd_gpu_machine *m, const uint64_t *key, uint64_t n,
                               hd_status (*take)(ovs_own *o, const hd_gpu_machine *m, uint64_t segments));
 
+extern const hd_design hd_design_ovs;
 extern const hd_gpu_parts ovs_parts;
 hd_status ovs_check_there(void *own, const hd_gpu_machine *m); /* hd_gpu.check */
 /* Launches the kernel that computes all digests. */

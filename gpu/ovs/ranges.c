@@ -18,30 +18,21 @@ typedef struct ranges {
     ovs_args a;
 } ranges;
 
-int ovs_row_pieces(const ovs_own *o, uint64_t rows, hd_piece *all)
-{
-    const hd_piece pieces[OVS_ROW_PIECES] = {
-        { "capacity: directory", offsetof(ovs_own, v.row), rows, sizeof(uint64_t), HD_AS_IT_COMES, HD_HOST_MEMORY },
-        { "capacity: directory", offsetof(ovs_own, row_there), rows <= o->near_rows ? rows : 0, sizeof(uint64_t),
-          HD_AS_IT_COMES, HD_APART },
-    };
-    memcpy(all, pieces, sizeof pieces);
-    return OVS_ROW_PIECES;
-}
-
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-enum { PLAN_PIECES = 4 };
-static void plan_pieces(uint64_t rows, uint64_t waiting, hd_piece all[PLAN_PIECES])
+enum { PLAN_ARRAYS = 4 };
+static void plan_memory(uint64_t rows, uint64_t waiting, hd_memory all[PLAN_ARRAYS])
 {
     static const char what[] = "resizing: segments";
-    const hd_piece pieces[PLAN_PIECES] = {
-        { what, offsetof(ovs_own, plan.keys), rows, sizeof(uint32_t), HD_AS_IT_COMES, HD_HOST_MEMORY },
-        { what, offsetof(ovs_own, plan.was), rows, sizeof(uint64_t), HD_AS_IT_COMES, HD_HOST_MEMORY },
-        { what, offsetof(ovs_own, plan.task), rows, sizeof(ovs_task), HD_AS_IT_COMES, HD_HOST_MEMORY },
-        { what, offsetof(ovs_own, plan.wait), waiting, sizeof(uint32_t), HD_AS_IT_COMES, HD_HOST_MEMORY },
+    /* clang-format off */
+    const hd_memory rows_of[PLAN_ARRAYS] = {
+        { what, NULL, offsetof(ovs_own, plan.keys), rows, sizeof(uint32_t), HD_AS_IT_COMES, .put = HD_HOST_MEMORY },
+        { what, NULL, offsetof(ovs_own, plan.was), rows, sizeof(uint64_t), HD_AS_IT_COMES, .put = HD_HOST_MEMORY },
+        { what, NULL, offsetof(ovs_own, plan.task), rows, sizeof(ovs_task), HD_AS_IT_COMES, .put = HD_HOST_MEMORY },
+        { what, NULL, offsetof(ovs_own, plan.wait), waiting, sizeof(uint32_t), HD_AS_IT_COMES, .put = HD_HOST_MEMORY },
     };
-    memcpy(all, pieces, sizeof pieces);
+    /* clang-format on */
+    memcpy(all, rows_of, sizeof rows_of);
 }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
@@ -88,18 +79,18 @@ static hd_status make_rows(ranges *x, uint64_t segments)
     ovs_own *o = x->o;
     ovs_view *v = &o->v;
     uint64_t rows = ovs_rows_for(v, segments), had = v->rows, *here = v->row, *there = o->row_there;
-    hd_piece old[OVS_ROW_PIECES], next[OVS_ROW_PIECES];
+    hd_memory old[OVS_ROW_ARRAYS], next[OVS_ROW_ARRAYS];
     if (rows <= had) return HD_OK;
-    ovs_row_pieces(o, had, old);
-    ovs_row_pieces(o, rows, next);
+    ovs_row_memory(o, had, old);
+    ovs_row_memory(o, rows, next);
     v->row = o->row_there = NULL;
-    hd_status status = hd_machine_take(x->m, o, next, OVS_ROW_PIECES);
+    hd_status status = hd_machine_take(x->m, o, next, OVS_ROW_ARRAYS);
     if (!status) {
         memcpy(v->row, here, ovs_segments(v) * sizeof *here);
         status = launch(x, OVS_NUMBER_range_move, 0, 0, true);
         uint64_t *now = v->row, *now_there = o->row_there;
         if (!status) v->row = here, o->row_there = there;
-        hd_machine_give(x->m, o, status ? next : old, OVS_ROW_PIECES);
+        hd_machine_give(x->m, o, status ? next : old, OVS_ROW_ARRAYS);
         if (!status) v->row = now, o->row_there = now_there, v->rows = rows;
     }
     if (status) v->row = here, o->row_there = there;
@@ -119,16 +110,16 @@ hd_status ovs_write_directory(ovs_own *o, const hd_launcher *l)
 
 void ovs_drop_directory(ovs_own *o, const hd_gpu_machine *m)
 {
-    hd_piece all[OVS_ROW_PIECES];
-    ovs_row_pieces(o, o->v.rows, all);
+    hd_memory all[OVS_ROW_ARRAYS];
+    ovs_row_memory(o, o->v.rows, all);
     hd_machine_give(m, o, &all[1], 1);
 }
 
 hd_status ovs_copy_directory(ovs_own *o, const hd_gpu_machine *m, uint64_t near_rows)
 {
-    hd_piece all[OVS_ROW_PIECES];
+    hd_memory all[OVS_ROW_ARRAYS];
     o->near_rows = near_rows;
-    ovs_row_pieces(o, o->v.rows, all);
+    ovs_row_memory(o, o->v.rows, all);
     if (!o->gpu.device || !o->v.ranges) return HD_OK;
     hd_status status = hd_machine_take(m, o, &all[1], 1); /* if there is none, kernels read the pinned one */
     if (status) return status;
@@ -177,28 +168,28 @@ static hd_status merge_round(ranges *x, uint64_t segments, bool *stuck)
 }
 
 /* A plan for a table of so many segments, and for so many keys that wait. */
-static hd_status begin(ranges *x, ovs_own *o, const hd_gpu_machine *m, hd_piece all[PLAN_PIECES], uint64_t rows,
+static hd_status begin(ranges *x, ovs_own *o, const hd_gpu_machine *m, hd_memory all[PLAN_ARRAYS], uint64_t rows,
                        uint64_t waiting)
 {
     memset(x, 0, sizeof *x);
     memset(&o->plan, 0, sizeof o->plan);
     x->o = o;
     x->m = m;
-    plan_pieces(rows, waiting, all);
-    return hd_machine_take(m, o, all, PLAN_PIECES);
+    plan_memory(rows, waiting, all);
+    return hd_machine_take(m, o, all, PLAN_ARRAYS);
 }
 
 /* All has run before memory is given back. */
-static hd_status end(ranges *x, const hd_piece all[PLAN_PIECES], hd_status status)
+static hd_status end(ranges *x, const hd_memory all[PLAN_ARRAYS], hd_status status)
 {
     hd_status ran = await(x);
-    hd_machine_give(x->m, x->o, all, PLAN_PIECES);
+    hd_machine_give(x->m, x->o, all, PLAN_ARRAYS);
     return status ? status : ran;
 }
 
 hd_status ovs_resize_ranges(ovs_own *o, const hd_gpu_machine *m, uint64_t segments)
 {
-    hd_piece plan[PLAN_PIECES];
+    hd_memory plan[PLAN_ARRAYS];
     uint64_t had = ovs_segments(&o->v);
     bool stuck = false;
     ranges x;
@@ -217,7 +208,7 @@ hd_status ovs_resize_ranges(ovs_own *o, const hd_gpu_machine *m, uint64_t segmen
 hd_status ovs_make_room_there(ovs_own *o, const hd_gpu_machine *m, const uint64_t *key, uint64_t n,
                               hd_status (*take)(ovs_own *o, const hd_gpu_machine *m, uint64_t segments))
 {
-    hd_piece plan[PLAN_PIECES];
+    hd_memory plan[PLAN_ARRAYS];
     ovs_view *v = &o->v;
     uint64_t most = 0;
     ranges x;

@@ -66,16 +66,21 @@ typedef struct sl_numbers {
     uint64_t other; /* other rows of a table with far segments that change */
 } sl_numbers;
 
-/* What a window needs. */
-typedef struct sl_room {
+/* What a window of items needs. */
+typedef struct sl_window {
     uint64_t *word;     /* (window) code << 32 | item, in order */
     uint64_t *add_key;  /* (window) the list: keys, */
     uint32_t *add_from; /* (window) the positions in `word` that they come from, */
     uint32_t *add_at;   /* (window) and the index in the segment: before which entry, or of which */
     uint32_t *mark;     /* (window) by position in `word`: 0, or one more than that index; SL_MERGED: it is inserted */
-    uint32_t *first;    /* (homes + 1), by row: its first in the list */
-    uint32_t *fresh;    /* (homes + 1), by row: how many fresh segments come before its own */
-    uint32_t *free;     /* (homes): free homes, ascending */
+    uint32_t *share;    /* (2, SL_SHARES): what each share of what is counted has */
+} sl_window;
+
+/* And what it needs of the table's size. */
+typedef struct sl_room {
+    uint32_t *first; /* (homes + 1), by row: its first in the list */
+    uint32_t *fresh; /* (homes + 1), by row: how many fresh segments come before its own */
+    uint32_t *free;  /* (homes): free homes, ascending */
     /* (homes): entries of fresh segments, in the order of `free`; and see join.h. Before that, by share: the rows that
      * are split early if there are homes */
     uint32_t *last;
@@ -88,7 +93,6 @@ typedef struct sl_room {
     uint64_t *stage;  /* (stages, words of a segment): what is merged before it is written to a far home */
     uint64_t *bound;  /* (homes): the next directory */
     uint32_t *home;   /* (homes) */
-    uint32_t *share;  /* (2, SL_SHARES): what each share of what is counted has */
 } sl_room;
 
 typedef struct sl_args {
@@ -109,6 +113,7 @@ typedef struct sl_args {
     uint32_t limit;
     bool inclusive;
 
+    sl_window window;
     sl_room room;
     uint32_t item_shares, row_shares; /* into how many shares the window is cut, and the homes */
     uint32_t stages;                  /* blocks that have room.stage */

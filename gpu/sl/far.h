@@ -280,11 +280,11 @@ SIMT_FN void sl_heads_far(const sl_args *a)
             simt_join();
             sl_seen x = sl_search_far(a, key, SL_ASKS_FROM);
             uint32_t mark = sl_mark_of(a, key, &x.s);
-            if (at + w.rank < end) simt_st_u32(a->room.mark + at + w.rank, mark);
+            if (at + w.rank < end) simt_st_u32(a->window.mark + at + w.rank, mark);
             simt_join();
             marked += simt_popc(simt_ballot(w, mark != 0));
         }
-        sl_note(w, a->room.share + share, marked);
+        sl_note(w, a->window.share + share, marked);
     }
 }
 

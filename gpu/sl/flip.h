@@ -24,15 +24,15 @@ SIMT_FN void sl_label(const sl_args *a)
     uint64_t n = a->b.last - a->b.first;
     for (uint64_t at = gpu_thread(); at < n; at += gpu_threads()) {
         uint64_t item = at;
-        if (!(a->label & SL_LABEL_FIRST)) item = (uint32_t)simt_ld_u64(a->room.word + at);
-        simt_st_u64(a->room.word + at, (uint64_t)sl_code(a, a->b.first + item) << 32 | item);
+        if (!(a->label & SL_LABEL_FIRST)) item = (uint32_t)simt_ld_u64(a->window.word + at);
+        simt_st_u64(a->window.word + at, (uint64_t)sl_code(a, a->b.first + item) << 32 | item);
     }
 }
 
 /* The key at a position of the order; *item: counted from the window's first. */
 SIMT_FN uint64_t sl_key_in_order(const sl_args *a, uint64_t at, uint32_t *item)
 {
-    uint64_t word = simt_ld_u64(a->room.word + at);
+    uint64_t word = simt_ld_u64(a->window.word + at);
     *item = (uint32_t)word;
     if (a->v.words == 2) return sl_item_key(a, a->b.first + *item);
     return word >> 32 == SL_NO_CODE ? SL_NO_KEY : word >> 32;
@@ -71,12 +71,12 @@ SIMT_FN void sl_heads(const sl_args *a)
                 s.index = 0;
                 if (key != SL_NO_KEY) s = sl_search(a, key, false);
                 mark = sl_mark_of(a, key, &s);
-                simt_st_u32(a->room.mark + at + w.rank, mark);
+                simt_st_u32(a->window.mark + at + w.rank, mark);
             }
             simt_join();
             marked += simt_popc(simt_ballot(w, mark != 0));
         }
-        sl_note(w, a->room.share + share, marked);
+        sl_note(w, a->window.share + share, marked);
     }
 }
 
@@ -86,14 +86,14 @@ SIMT_FN void sl_list_heads(const sl_args *a)
     uint64_t n = a->b.last - a->b.first;
     for (uint32_t share = gpu_warp(); share < a->item_shares; share += gpu_warps()) {
         uint64_t end = gpu_share_begin(n, share + 1, a->item_shares);
-        uint32_t listed = sl_share_before(w, a->room.share, share), all;
+        uint32_t listed = sl_share_before(w, a->window.share, share), all;
         for (uint64_t at = gpu_share_begin(n, share, a->item_shares); at < end; at += 32) {
-            uint32_t mark = at + w.rank < end ? simt_ld_u32(a->room.mark + at + w.rank) : 0;
+            uint32_t mark = at + w.rank < end ? simt_ld_u32(a->window.mark + at + w.rank) : 0;
             uint32_t to = listed + sl_bits_before(w, mark != 0, &all), item;
             if (mark) {
-                simt_st_u64(a->room.add_key + to, sl_key_in_order(a, at + w.rank, &item));
-                simt_st_u32(a->room.add_from + to, (uint32_t)(at + w.rank));
-                simt_st_u32(a->room.add_at + to, mark - 1);
+                simt_st_u64(a->window.add_key + to, sl_key_in_order(a, at + w.rank, &item));
+                simt_st_u32(a->window.add_from + to, (uint32_t)(at + w.rank));
+                simt_st_u32(a->window.add_at + to, mark - 1);
             }
             simt_join();
             listed += all;
@@ -111,7 +111,7 @@ SIMT_FN uint32_t sl_list_from(const sl_args *a, uint32_t adds, uint64_t key)
     uint32_t low = 0, high = adds;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (simt_ld_u64(a->room.add_key + middle) < key)
+        if (simt_ld_u64(a->window.add_key + middle) < key)
             low = middle + 1;
         else
             high = middle;
@@ -175,7 +175,7 @@ SIMT_FN sl_plan sl_plan_begin(const sl_args *a, uint64_t row, uint64_t rows, uin
 SIMT_FN bool sl_adds_above(const sl_args *a, const sl_plan *p)
 {
     if (!p->adds) return false;
-    uint32_t at = simt_ld_u32(a->room.add_at + p->at);
+    uint32_t at = simt_ld_u32(a->window.add_at + p->at);
     if (p->first < a->near_places) return at == p->count;
     return sl_entry_from(a, p->first, sl_code_index(a, at)) == a->v.fit;
 }
@@ -242,8 +242,8 @@ SIMT_FN void sl_plan_count(const sl_args *a)
         end = gpu_share_begin(homes, share + 1, a->row_shares);
         for (uint64_t at = gpu_share_begin(homes, share, a->row_shares); at < end; at += 32)
             free += simt_popc(simt_ballot(w, sl_is_free(a, at + w.rank, end)));
-        sl_note(w, a->room.share + share, fresh);
-        sl_note(w, a->room.share + SL_SHARES + share, free);
+        sl_note(w, a->window.share + share, fresh);
+        sl_note(w, a->window.share + SL_SHARES + share, free);
         sl_note(w, a->room.last + share, early);
     }
 }
@@ -266,7 +266,7 @@ SIMT_FN uint32_t sl_plan_early(simt_tile w, const sl_args *a, uint64_t rows)
 {
     if (!a->v.near_key) return 0;
     uint64_t want =
-        (uint64_t)sl_share_before(w, a->room.share, a->row_shares) + sl_share_before(w, a->room.last, a->row_shares);
+        (uint64_t)sl_share_before(w, a->window.share, a->row_shares) + sl_share_before(w, a->room.last, a->row_shares);
     return want <= sl_free_homes(a, rows);
 }
 
@@ -277,8 +277,8 @@ SIMT_FN void sl_plan_write(const sl_args *a)
     uint32_t early = sl_plan_early(w, a, rows);
     for (uint32_t share = gpu_warp(); share < a->row_shares; share += gpu_warps()) {
         uint64_t end = gpu_share_begin(rows, share + 1, a->row_shares), homes = a->v.homes;
-        uint32_t fresh = sl_share_before(w, a->room.share, share), all,
-                 free = sl_share_before(w, a->room.share + SL_SHARES, share);
+        uint32_t fresh = sl_share_before(w, a->window.share, share), all,
+                 free = sl_share_before(w, a->window.share + SL_SHARES, share);
         if (early) fresh += sl_share_before(w, a->room.last, share);
         for (uint64_t at = gpu_share_begin(rows, share, a->row_shares); at < end; at += 32) {
             uint32_t want = at + w.rank < end ? simt_ld_u32(a->room.fresh + at + w.rank) : 0;
@@ -309,7 +309,7 @@ SIMT_FN uint32_t sl_adds_before(const sl_args *a, const sl_plan *p, uint32_t low
 {
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (simt_ld_u32(a->room.add_at + p->at + middle) + middle < d)
+        if (simt_ld_u32(a->window.add_at + p->at + middle) + middle < d)
             low = middle + 1;
         else
             high = middle;
@@ -335,7 +335,7 @@ SIMT_FN sl_piece sl_piece_of(const sl_args *a, const sl_plan *p, uint32_t k)
 /* The item of number k of the list. */
 SIMT_FN uint64_t sl_listed_item(const sl_args *a, uint32_t k)
 {
-    return a->b.first + (uint32_t)simt_ld_u64(a->room.word + simt_ld_u32(a->room.add_from + k));
+    return a->b.first + (uint32_t)simt_ld_u64(a->window.word + simt_ld_u32(a->window.add_from + k));
 }
 
 /* What comes to a place: an entry of the old segment, or a new one. */
@@ -352,9 +352,9 @@ SIMT_FN sl_merged sl_merged_at(const sl_args *a, const sl_plan *p, uint32_t low,
     sl_merged m;
     m.before = sl_adds_before(a, p, low, high, d);
     uint32_t at = p->at + m.before;
-    m.fresh = m.before < p->adds && simt_ld_u32(a->room.add_at + at) + m.before == d;
+    m.fresh = m.before < p->adds && simt_ld_u32(a->window.add_at + at) + m.before == d;
     if (m.fresh) {
-        m.e.key = simt_ld_u64(a->room.add_key + at);
+        m.e.key = simt_ld_u64(a->window.add_key + at);
         m.e.value = sl_given(a, sl_listed_item(a, at));
     } else {
         m.e = sl_entry_at(a, far ? sl_place_of(a, p->first, d - m.before) : p->first + d - m.before);
@@ -365,7 +365,7 @@ SIMT_FN sl_merged sl_merged_at(const sl_args *a, const sl_plan *p, uint32_t low,
 /* Number k of the list has been inserted. */
 SIMT_FN void sl_mark_merged(const sl_args *a, uint32_t k)
 {
-    simt_st_u32(a->room.mark + simt_ld_u32(a->room.add_from + k), SL_MERGED);
+    simt_st_u32(a->window.mark + simt_ld_u32(a->window.add_from + k), SL_MERGED);
 }
 
 SIMT_FN void sl_put_merged(const sl_args *a, const sl_plan *p, const sl_merged *m, uint64_t place)
@@ -543,7 +543,7 @@ SIMT_FN bool sl_has_list(const sl_args *a, uint64_t row)
 SIMT_FN void sl_merge_in_place(const sl_args *a, const sl_plan *p)
 {
     sl_piece q = sl_piece_of(a, p, 0);
-    uint32_t low, tile = SL_MOVED * simt_threads(), least = simt_ld_u32(a->room.add_at + p->at), end = q.add_end;
+    uint32_t low, tile = SL_MOVED * simt_threads(), least = simt_ld_u32(a->window.add_at + p->at), end = q.add_end;
     for (uint32_t high = q.to; high > least; high = low) {
         low = (high - 1) / tile * tile; /* so that tiles begin with lines */
         if (low < least) low = least;

@@ -30,7 +30,7 @@ SIMT_FN uint32_t sl_gone_to(const sl_args *a, uint32_t low, uint32_t high, uint3
     uint32_t first = low;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (simt_ld_u32(a->room.add_at + middle) <= x)
+        if (simt_ld_u32(a->window.add_at + middle) <= x)
             low = middle + 1;
         else
             high = middle;
@@ -172,7 +172,7 @@ SIMT_FN void sl_stay_count(const sl_args *a)
         uint32_t stay = 0;
         for (uint64_t at = gpu_share_begin(rows, share, a->row_shares); at < end; at += 32)
             stay += simt_popc(simt_ballot(w, sl_stays(a, at + w.rank, end)));
-        sl_note(w, a->room.share + share, stay);
+        sl_note(w, a->window.share + share, stay);
     }
 }
 
@@ -200,7 +200,7 @@ SIMT_FN void sl_stay_write(const sl_args *a)
     uint64_t rows = sl_rows(a);
     for (uint32_t share = gpu_warp(); share < a->row_shares; share += gpu_warps()) {
         uint64_t end = gpu_share_begin(rows, share + 1, a->row_shares);
-        uint32_t to = sl_share_before(w, a->room.share, share), all;
+        uint32_t to = sl_share_before(w, a->window.share, share), all;
         for (uint64_t at = gpu_share_begin(rows, share, a->row_shares); at < end; at += 32) {
             bool stays = sl_stays(a, at + w.rank, end);
             uint32_t before = sl_bits_before(w, stays, &all);
@@ -241,7 +241,7 @@ SIMT_FN sl_move sl_move_of(const sl_args *a, uint64_t row, uint64_t to)
 SIMT_FN void sl_move_listed_entry(const sl_args *a, const sl_move *m, uint32_t x, sl_entry e)
 {
     uint32_t gone = sl_gone_to(a, m->low, m->high, x), last = m->low + gone - 1;
-    if (gone && simt_ld_u32(a->room.add_at + last) == x) return;
+    if (gone && simt_ld_u32(a->window.add_at + last) == x) return;
     if (gone || m->to != m->from) sl_put_entry(a, m->to + x - gone, e);
 }
 
@@ -249,7 +249,7 @@ SIMT_FN void sl_move_listed_entry(const sl_args *a, const sl_move *m, uint32_t x
  * been read. */
 SIMT_FN void sl_move_listed(const sl_args *a, const sl_move *m)
 {
-    uint32_t first = m->to == m->from && m->low < m->high ? simt_ld_u32(a->room.add_at + m->low) : 0;
+    uint32_t first = m->to == m->from && m->low < m->high ? simt_ld_u32(a->window.add_at + m->low) : 0;
     if (m->to == m->from && m->low == m->high) return;
     for (uint32_t x = first; x < m->count; x += simt_threads()) {
         sl_entry e;
@@ -265,7 +265,7 @@ SIMT_FN void sl_move_listed(const sl_args *a, const sl_move *m)
 SIMT_FN bool sl_is_listed(const sl_args *a, uint32_t low, uint32_t high, uint32_t code)
 {
     uint32_t gone = sl_gone_to(a, low, high, code);
-    return gone && simt_ld_u32(a->room.add_at + low + gone - 1) == code;
+    return gone && simt_ld_u32(a->window.add_at + low + gone - 1) == code;
 }
 
 /* Whether an entry stays. [low, high): what an erase lists of its row or group, if that is far. */
@@ -377,7 +377,7 @@ SIMT_FN void sl_thin_group(simt_tile w, const sl_args *a, uint64_t group, uint32
 /* The group that number k of a row's list is in; first: place of the home. */
 SIMT_FN uint64_t sl_listed_group(const sl_args *a, uint64_t first, uint32_t k)
 {
-    uint32_t index = sl_code_line(a, simt_ld_u32(a->room.add_at + k)) << sl_line_shift(&a->v);
+    uint32_t index = sl_code_line(a, simt_ld_u32(a->window.add_at + k)) << sl_line_shift(&a->v);
     return first + (index & ~((1u << sl_group_shift(a)) - 1));
 }
 
@@ -402,7 +402,7 @@ SIMT_FN uint32_t sl_listed_by_line(simt_tile w, const sl_args *a, uint64_t first
 {
     uint32_t mine = 0;
     for (uint32_t at = k + w.rank; at < end && at < k + 64; at += 32) {
-        uint64_t place = first + (sl_code_line(a, simt_ld_u32(a->room.add_at + at)) << sl_line_shift(&a->v));
+        uint64_t place = first + (sl_code_line(a, simt_ld_u32(a->window.add_at + at)) << sl_line_shift(&a->v));
         if (place - group < 1u << sl_group_shift(a)) mine += 1u << 8 * sl_line_in_group(a, place);
     }
     simt_join();

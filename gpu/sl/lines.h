@@ -37,10 +37,10 @@ SIMT_FN void sl_survey_whole(simt_tile w, const sl_args *a, const sl_plan *p, ui
 {
     sl_sum_groups(w, a, p->first);
     for (uint32_t k = from + w.rank; k < end; k += 32) {
-        uint32_t code = simt_ld_u32(a->room.add_at + k), line = sl_code_line(a, code);
+        uint32_t code = simt_ld_u32(a->window.add_at + k), line = sl_code_line(a, code);
         uint64_t place = p->first + ((uint64_t)line << sl_line_shift(&a->v)), group = sl_group_of(a, place);
         uint32_t before = sl_filled_before(sl_filled_at(a, group), sl_line_in_group(a, place));
-        simt_st_u32(a->room.add_at + k, simt_ld_u32(a->room.before + group) + before + sl_code_below(a, code));
+        simt_st_u32(a->window.add_at + k, simt_ld_u32(a->room.before + group) + before + sl_code_below(a, code));
     }
     if (w.rank == 0) {
         uint64_t at = simt_add_u64(&a->numbers->whole, 1, SIMT_RELAXED);
@@ -154,8 +154,8 @@ SIMT_FN sl_moved sl_moved_new(const sl_args *a, const sl_shared_out *s, uint32_t
     m.to = SL_NO_PLACE;
     m.e.key = m.e.value = 0;
     if (k >= s->end) return m;
-    uint32_t code = simt_ld_u32(a->room.add_at + k), line = sl_code_line(a, code) & (sl_group_lines(&a->v) - 1);
-    m.e.key = simt_ld_u64(a->room.add_key + k);
+    uint32_t code = simt_ld_u32(a->window.add_at + k), line = sl_code_line(a, code) & (sl_group_lines(&a->v) - 1);
+    m.e.key = simt_ld_u64(a->window.add_key + k);
     m.e.value = sl_given(a, sl_listed_item(a, k));
     m.to = sl_shared_place(a, s, line, sl_code_below(a, code) + (k - s->k) - sl_filled_before(s->adds, line));
     return m;

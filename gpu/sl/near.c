@@ -16,27 +16,27 @@
 #include "ref/sl/sl.h"
 
 /* Of what depends on the number of near homes. */
-static int near_pieces(const sl_own *o, const sl_homes *h, size_t at, hd_piece *all)
+static int near_memory(const sl_own *o, const sl_homes *h, size_t at, hd_memory *all)
 {
-    return sl_near_pieces(o, h, at, o->gpu.device, all);
+    return sl_near_memory(o, h, at, o->gpu.device, all);
 }
 
 /* Of o->next. */
 static void give_next(const sl_own *o, const hd_gpu_machine *m)
 {
-    hd_piece all[HD_PIECES_MOST];
-    hd_machine_give(m, o, all, near_pieces(o, &o->next, offsetof(sl_own, next), all));
+    hd_memory all[HD_MEMORY_MOST];
+    hd_machine_give(m, o, all, near_memory(o, &o->next, offsetof(sl_own, next), all));
 }
 
 /* o->next is the table with so many near homes, whose segments are not there yet. */
 static hd_status take_next(sl_own *o, const hd_gpu_machine *m, uint64_t near, bool keys_here)
 {
-    hd_piece all[HD_PIECES_MOST];
+    hd_memory all[HD_MEMORY_MOST];
     sl_homes *h = &o->next;
     *h = o->at;
     h->near = h->v.near = near;
     h->keys_here = keys_here;
-    int n = near_pieces(o, h, offsetof(sl_own, next), all);
+    int n = near_memory(o, h, offsetof(sl_own, next), all);
     for (int i = 0; i < n; i++) hd_field_set(o, all[i].field, NULL);
     hd_status status = hd_machine_take(m, o, all, n);
     if (!status && !o->gpu.device) h->far = h->v.word + near * h->v.fit * h->v.words;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * own.h - the ordered table's part of a table's state on the backends: for launch.c, resize.c and part.c.
+ * own.h - the ordered table's part of a table's state on the backends: for launch.c, memory.c, resize.c and part.c.
  */
 #ifndef HD_SL_OWN_H
 #define HD_SL_OWN_H
@@ -33,12 +33,9 @@ typedef struct sl_own {
     hd_gpu_own gpu;
     sl_homes at, next; /* next: while the table is resized, what it becomes */
     sl_words *words;
-    uint64_t *word, *other; /* (window) what is sorted, and room for the sort */
-    uint32_t *add_from, *add_at, *mark;
+    sl_window window;
     uint32_t *sort_count; /* (gpu_sort_counts) */
-    uint32_t *share;      /* (2, SL_SHARES) */
-    uint64_t *listed;     /* (GPU_LIST_WORDS) */
-    uint8_t *stage_flag;  /* (window of lists) */
+    gpu_batch kept;       /* sl_args.b, with the scratch of lists */
 } sl_own;
 
 sl_check_args sl_check_args_of(const sl_own *o);
@@ -47,16 +44,32 @@ sl_args sl_args_of(const sl_own *o, const sl_homes *h);
 
 /* The numbers and no memory of a table with so many homes. */
 void sl_homes_begin(const sl_own *o, sl_homes *h, uint64_t homes);
-/* What it consists of; at: where it is in the own part. On the host machine, where there is a reference's state, of the
- * entries and the directory only what `entries` asks for. How many. */
-int sl_homes_pieces(const sl_own *o, const sl_homes *h, size_t at, bool entries, hd_piece *all);
-/* Those of them that depend on how many homes are near, likewise. */
-int sl_near_pieces(const sl_own *o, const sl_homes *h, size_t at, bool entries, hd_piece *all);
+/* Its arrays, or those that depend on how many homes are near; at: where it is in the own part. entries: also what on the
+ * host machine is in the reference's state. How many. */
+int sl_homes_memory(const sl_own *o, const sl_homes *h, size_t at, hd_memory *all);
+int sl_near_memory(const sl_own *o, const sl_homes *h, size_t at, bool entries, hd_memory *all);
+
+extern const hd_design hd_design_sl;
+
+/* memory.c: members of sl_gpu. */
+int sl_memory(const void *own, hd_memory *all);
+void sl_begin_table(void *own);
+void sl_taken(void *own);
+void *sl_view_of_state(void *entries);
+void sl_before_batch(void *own, void *entries);
+void sl_after_batch(void *own, void *entries, bool good);
+hd_status sl_open_here(const void *own, const hd_seams *s, void **staged);
+hd_status sl_shape_there(hd_info *info, bool device);
+
+/* Stages of sl_room.stage. */
+uint64_t sl_stages(const sl_view *v);
+/* What of a table's values is near, and far, for its info. */
+void sl_tell_parts(hd_info *info, uint64_t homes, uint64_t near);
 
 /* Shares of a sort, at most. */
 uint32_t sl_sort_shares(const sl_own *o);
 /* Items of a window. */
-uint64_t sl_window(const sl_own *o);
+uint64_t sl_window_items(const sl_own *o);
 
 /* How many of so many homes are near. */
 uint64_t sl_near_homes(const hd_info *info, uint64_t homes);

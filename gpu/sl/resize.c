@@ -15,16 +15,16 @@
 
 static void give_homes(const sl_own *o, const hd_gpu_machine *m, size_t at)
 {
-    hd_piece all[HD_PIECES_MOST];
+    hd_memory all[HD_MEMORY_MOST];
     const sl_homes *h = at == offsetof(sl_own, at) ? &o->at : &o->next;
-    hd_machine_give(m, o, all, sl_homes_pieces(o, h, at, true, all));
+    hd_machine_give(m, o, all, sl_homes_memory(o, h, at, all));
 }
 
 static hd_status take_homes(sl_own *o, const hd_gpu_machine *m, uint64_t homes)
 {
-    hd_piece all[HD_PIECES_MOST];
+    hd_memory all[HD_MEMORY_MOST];
     sl_homes_begin(o, &o->next, homes);
-    hd_status status = hd_machine_take(m, o, all, sl_homes_pieces(o, &o->next, offsetof(sl_own, next), true, all));
+    hd_status status = hd_machine_take(m, o, all, sl_homes_memory(o, &o->next, offsetof(sl_own, next), all));
     if (!status && !o->gpu.device) o->next.far = o->next.v.word + o->next.near * o->next.v.fit * o->next.v.words;
     return status;
 }

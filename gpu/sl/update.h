@@ -111,8 +111,8 @@ typedef struct sl_applied {
 SIMT_FN sl_applied sl_apply_begin(const sl_args *a, uint64_t at)
 {
     sl_applied x;
-    x.i = a->b.first + (uint32_t)simt_ld_u64(a->room.word + at);
-    x.mark = simt_ld_u32(a->room.mark + at);
+    x.i = a->b.first + (uint32_t)simt_ld_u64(a->window.word + at);
+    x.mark = simt_ld_u32(a->window.mark + at);
     x.key = x.mark ? SL_NO_KEY : sl_item_key(a, x.i);
     x.reserved = !x.mark && x.key == SL_NO_KEY;
     if (a->b.op == HD_OP_ERASE) x.key = SL_NO_KEY;

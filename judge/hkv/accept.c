@@ -152,13 +152,13 @@ const char *hkv_fixture_idle(const fixture *s, char why[JUDGE_SENTENCE])
 {
     const hkv_own *t = hkv_fixture_own(s);
     for (uint64_t b = 0; b < t->v.buckets; b++)
-        if (t->lock[b]) return fixture_say(why, "the lock of bucket %" PRIu64 " is still held", b);
+        if (t->kept.lock[b]) return fixture_say(why, "the lock of bucket %" PRIu64 " is still held", b);
     for (uint32_t k = 0; k < s->parts; k++) {
         const hkv_own *a = hkv_fixture_part(s, k);
-        for (uint32_t b = 0; a->fetch_count && b < HKV_FETCH_BINS; b++)
-            if (a->fetch_count[b])
+        for (uint32_t b = 0; a->kept.fetch_count && b < HKV_FETCH_BINS; b++)
+            if (a->kept.fetch_count[b])
                 return fixture_say(why, "bin %" PRIu32 " of the far values still counts %" PRIu32, b,
-                                   a->fetch_count[b]);
+                                   a->kept.fetch_count[b]);
     }
     for (uint32_t k = 0; k < s->parts; k++) {
         const hkv_own *a = hkv_fixture_part(s, k);
@@ -166,10 +166,10 @@ const char *hkv_fixture_idle(const fixture *s, char why[JUDGE_SENTENCE])
             if (a->counts->left[list])
                 return fixture_say(why, "list %" PRIu32 " of the items that were left still counts %" PRIu32, list,
                                    a->counts->left[list]);
-        for (uint64_t w = 0; a->claim && w <= hkv_claim_mask(s->part[k].batch.n); w++)
-            if (a->claim[w]) return fixture_say(why, "word %" PRIu64 " of the claims is not 0", w);
-        for (uint64_t i = 0; a->claim && i < s->part[k].batch.n; i++)
-            if (a->role[i]) return fixture_say(why, "item %" PRIu64 " has still a role", i);
+        for (uint64_t w = 0; a->kept.claim && w <= hkv_claim_mask(s->part[k].batch.n); w++)
+            if (a->kept.claim[w]) return fixture_say(why, "word %" PRIu64 " of the claims is not 0", w);
+        for (uint64_t i = 0; a->kept.claim && i < s->part[k].batch.n; i++)
+            if (a->kept.role[i]) return fixture_say(why, "item %" PRIu64 " has still a role", i);
     }
     return NULL;
 }
@@ -275,7 +275,7 @@ const char *hkv_fixture_watch(const fixture *s, uint8_t *before, bool weak, char
     for (uint64_t e = 0; e < entries; e++) {
         uint64_t key = *hkv_key_at(v, e);
         if (changes && key == *hkv_key_at(&then.v, e) && v->digest[e] == then.v.digest[e]) continue;
-        if (key == HD_KEY_LOCKED || key == HKV_KEY_REPLACED || (weak && t->lock[e / v->slots])) continue;
+        if (key == HD_KEY_LOCKED || key == HKV_KEY_REPLACED || (weak && t->kept.lock[e / v->slots])) continue;
         const broken k = slot_broken(v, changes ? NULL : &marks, e);
         if (!k.rule) continue;
         return say_broken(v, k, e, why);

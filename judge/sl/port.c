@@ -254,12 +254,12 @@ static void tell(const fixture *s, uint64_t i, const void *before, judge_steps *
     const hd_batch *b = &s->part[0].batch;
     const sl_own *o = (const sl_own *)before;
     sl_view v = *sl_view_of(s->reference); /* all homes in one piece */
-    hd_plane all[HD_PIECES_MOST];
+    hd_plane all[HD_MEMORY_MOST];
     if (b->key[i] >= s->keys || hd_flag_is_none(b->op, b->flag ? b->flag[i] : HD_EITHER)) {
         judge_step_note(judge_steps_add(to, "ends"), "No table holds this key, or the flag is none.");
         return;
     }
-    int n = judge_design_sl.host->gpu->planes(before, s->reference, true, all);
+    int n = hd_gpu_planes(judge_design_sl.host->gpu, before, s->reference, true, all);
     for (int k = 0; k < n; k++)
         if (all[k].bytes) memcpy(all[k].here, all[k].there, (size_t)all[k].bytes);
     v.rows = o->words->numbers.rows;

@@ -61,11 +61,6 @@ typedef struct linear_own {
 
 static void usual(hd_info *info) { (void)info; }
 
-static uint64_t room_bytes(const hd_info *info, bool device)
-{
-    return sizeof(linear_words) + (device ? info->capacity * sizeof(uint64_t) : 0);
-}
-
 static void begin(void *own)
 {
     linear_own *o = (linear_own *)own;
@@ -73,14 +68,19 @@ static void begin(void *own)
     o->v.seed = o->gpu.info.seed;
 }
 
-/* On backend "host" the slots are the reference's. */
-static int pieces(const void *own, hd_piece *all)
+/* A row for each array. On backend "host" the slots are the reference's. */
+static int memory(const void *own, hd_memory *all)
 {
     const linear_own *o = (const linear_own *)own;
-    all[0] = (hd_piece){ "words", offsetof(linear_own, words), 1, sizeof(linear_words), 0, HD_TOGETHER };
-    all[1] = (hd_piece){ "slots", offsetof(linear_own, v.word), o->v.slots, sizeof(uint64_t), 0xff, HD_APART };
-    return o->gpu.device ? 2 : 1;
+    const hd_memory rows[] = {
+        { "words", "words", offsetof(linear_own, words), 1, sizeof(linear_words), 0, .put = HD_TOGETHER },
+        { "slots", "slots", offsetof(linear_own, v.word), o->v.slots, sizeof(uint64_t), 0xff, .put = HD_APART,
+          HD_HOLDS_ENTRIES, offsetof(linear_view, word) },
+    };
+    return hd_memory_add(all, rows, sizeof rows);
 }
+
+static void *view_of(void *entries) { return linear_view_of(entries); }
 
 static void taken(void *own)
 {
@@ -92,27 +92,11 @@ static void taken(void *own)
 static void before(void *own, void *entries) { ((linear_own *)own)->v = *linear_view_of(entries); }
 static void after(void *own, void *entries, bool good) { (void)own, (void)entries, (void)good; }
 
-static int regions(const void *own, hd_region *all)
-{
-    const linear_own *o = (const linear_own *)own;
-    all[0] = (hd_region){ o->words, sizeof *o->words, "words" };
-    all[1] = (hd_region){ o->v.word, o->v.slots * sizeof(uint64_t), "slots" };
-    return 2;
-}
-
 static hd_status empty(void *own, const hd_launcher *l) { return (void)own, (void)l, HD_OK; }
 
 static hd_status open_here(const void *own, const hd_seams *s, void **staged)
 {
     return hd_design_linear.open(&hd_design_linear, &((const linear_own *)own)->gpu.info, s, staged);
-}
-
-static int planes(const void *own, void *staged, bool values, hd_plane *all)
-{
-    const linear_own *o = (const linear_own *)own;
-    (void)values;
-    all[0] = (hd_plane){ "slots", o->v.word, linear_view_of(staged)->word, o->v.slots * sizeof(uint64_t) };
-    return 1;
 }
 
 static bool lists(const void *own, uint32_t row, const hd_batch *b) { return (void)own, (void)row, (void)b, false; }
@@ -152,16 +136,14 @@ static const hd_gpu linear_gpu = {
     .word_leave = LINEAR_NUMBER_word_leave,
     .own_bytes = sizeof(linear_own),
     .usual = usual,
-    .room_bytes = room_bytes,
     .begin = begin,
-    .pieces = pieces,
+    .memory = memory,
     .taken = taken,
+    .view_of = view_of,
     .before = before,
     .after = after,
-    .regions = regions,
     .empty = empty,
     .open_here = open_here,
-    .planes = planes,
     .lists = lists,
     .launch = launch,
 };
