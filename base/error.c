@@ -93,24 +93,24 @@ void hd_name_add(char *all, size_t bytes, const char *name)
 }
 
 /* A kernel has a row for each family of operations and each backend. */
-static bool is_listed_before(hd_kind kind, size_t i, const char *name)
+static bool is_listed_before(hd_kind kind, hd_rows *rows, size_t i, const char *name)
 {
     hd_row row;
     for (size_t before = 0; before < i; before++) {
-        hd_list(kind, before, &row);
+        rows(kind, before, &row);
         if (strcmp(row.name, name) == 0) return true;
     }
     return false;
 }
 
-void hd_fail_because_name(const char *field, const char *name, hd_kind kind)
+void hd_fail_because_name(const char *field, const char *name, hd_kind kind, hd_rows *rows)
 {
     hd_row row;
     hd_nearest near = { name, NULL, 0 };
     char all[256] = "", nearest[HD_NEAREST_TEXT];
-    for (size_t i = 0; hd_list(kind, i, &row); i++) {
+    for (size_t i = 0; rows(kind, i, &row); i++) {
         hd_nearest_try(&near, row.name);
-        if (!is_listed_before(kind, i, row.name)) hd_name_add(all, sizeof all, row.name);
+        if (!is_listed_before(kind, rows, i, row.name)) hd_name_add(all, sizeof all, row.name);
     }
     hd_fail_because("%s: there is no '%.60s'%s; all: %s", field, name, hd_nearest_text(&near, "", nearest), all);
 }

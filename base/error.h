@@ -12,12 +12,15 @@
  * A macro, so that the compiler sees in each file alone that a failure is never HD_OK. */
 #define hd_fail(status, ...) (hd_fail_because(__VA_ARGS__), (hd_status)(status))
 
-/* HD_EINVAL for a name that is not in a registry: "policy: there is no 'lruu'; nearest: lru; all: lru, lfu, ...". */
-#define hd_fail_name(field, name, kind) (hd_fail_because_name(field, name, kind), (hd_status)HD_EINVAL)
+/* HD_EINVAL for a name that is not in a list: "policy: there is no 'lruu'; nearest: lru; all: lru, lfu, ...". `rows`
+ * gives the list as hd_list does. hd_fail_name, for lib/ and above, takes hd_list itself. */
+typedef bool hd_rows(hd_kind kind, size_t i, hd_row *row);
+#define hd_fail_name_of(field, name, kind, rows) (hd_fail_because_name(field, name, kind, rows), (hd_status)HD_EINVAL)
+#define hd_fail_name(field, name, kind)          hd_fail_name_of(field, name, kind, hd_list)
 
 /* Their first halves: hd_why() alone. */
 void hd_fail_because(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void hd_fail_because_name(const char *field, const char *name, hd_kind kind);
+void hd_fail_because_name(const char *field, const char *name, hd_kind kind, hd_rows *rows);
 
 /* A name more behind those in `all`, after a comma; cut off where there is no room. */
 void hd_name_add(char *all, size_t bytes, const char *name);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * param.h - the fields of hd_config as rows. What every table has is listed in param.c. A design lists the fields of
- * its own struct in hd_config (hd_design.params), and no design sees another's. From the rows come the usual values,
- * the checks at open, the words of case strings, `heddle list parameters`, hd_config_set, the fields of snapshots and
- * what the fuzzers draw.
+ * its own struct in hd_config (hd_design.params), and no design sees another's. lib/params.h has them all. From the
+ * rows come the usual values, the checks at open, the words of case strings, `heddle list parameters`, hd_config_set,
+ * the fields of snapshots and what the fuzzers draw.
  */
 #ifndef HD_PARAM_H
 #define HD_PARAM_H
@@ -58,12 +58,6 @@ typedef struct hd_params {
 
 extern const hd_params hd_params_common;
 
-/* Set i: the common fields, then those of each design that has some. NULL past the end. */
-const hd_params *hd_params_at(size_t i);
-/* The row whose name or alias that is, of `design` if it has one, else of the first set; *of: its set. NULL: there is
- * none. */
-const hd_param *hd_param_named(const char *name, const char *design, const hd_params **of);
-
 /* In the next three `in` is the struct that the row is of. */
 /* HD_EINVAL names the field. */
 hd_status hd_param_set(const hd_param *p, void *in, const char *text);
@@ -92,13 +86,6 @@ static inline const void *hd_params_of_table(const hd_params *s, const hd_info *
     return s ? (const char *)info + s->info_at : (const char *)info;
 }
 
-/* Every field, of every design, gets its usual value. */
-void hd_params_reset(hd_config *c);
-/* Common fields and those of `own` (may be NULL) are in range, and the other designs' are 0 or usual.
- * HD_EINVAL names the first that does not. */
-hd_status hd_params_check(const hd_params *own, const char *design, const hd_config *c);
-/* Gives the fields of other designs their usual values. */
-void hd_params_drop_others(const hd_params *own, hd_config *c);
 /* A design's own fields between a configuration and what a table says of itself. */
 void hd_params_to_info(const hd_params *own, const hd_config *c, hd_info *info);
 void hd_params_of_info(const hd_params *own, const hd_info *info, hd_config *c);

@@ -127,7 +127,7 @@ const hd_seams hd_seams_os = {
     { os_open, os_read, os_write, os_size, os_seek, os_sync, os_close, os_rename, os_unlink, os_sync_folder, os_special,
       NULL },
     { os_now_ns, os_unix_ns, NULL },
-    &hd_device_os,
+    NULL,
     { .context = NULL },
 };
 

@@ -123,13 +123,14 @@ struct hd_seams {
     hd_memory_seam memory;
     hd_file_seam file;
     hd_time_seam time;
-    const hd_device_seam *device; /* hd_device_os: CUDA's, or one that never finds a device */
+    const hd_device_seam *device; /* NULL: hd_device_os, when a table is opened */
     hd_allocator allocator;       /* the caller's memory of the device, and pinned memory; NULL functions: the seam's */
 };
 
-extern const hd_device_seam hd_device_os;
-
 extern const hd_seams hd_seams_os;
+
+/* CUDA's, or one that never finds a device. It is in lib/: for lib/ and above. */
+extern const hd_device_seam hd_device_os;
 
 /* Whole-buffer forms, shared by everything that does I/O: they go on after EINTR and after short
  * transfers. Failures are HD_EIO with path, byte offset and errno's text. */

@@ -21,6 +21,7 @@
 #include "judge/rules.h"
 #include "base/design.h"
 #include "base/op.h"
+#include "lib/params.h"
 #include "policies/policy.h"
 #include "predicates/predicate.h"
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/backend_host.h"
+#include "lib/params.h"
 #include "base/design.h"
 #include "base/error.h"
 #include "workload/rng.h"

@@ -9,7 +9,7 @@
 
 #include "judge/runner.h"
 #include "base/error.h"
-#include "base/param.h"
+#include "lib/params.h"
 
 /* Relative frequencies. Insertions are frequent, so that buckets fill up. */
 /* clang-format off */

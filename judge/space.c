@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/op.h"
 #include "judge/rules.h"
+#include "lib/params.h"
 #include "workload/rng.h"
 
 /* ---- What a row cannot know ------------------------------------------------------------------ */

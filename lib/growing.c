@@ -209,18 +209,16 @@ static hd_status run_rest(const growing *g, hd_batch *b, uint8_t *outcome, uint6
 
 /* ---- Arrays of a device ---------------------------------------------------------------------- */
 
-static const hd_device_seam *seam_of(const hd_table *t) { return t->seams.device ? t->seams.device : &hd_device_os; }
-
 static hd_status find_reach(const growing *g, const void *p, hd_reach *reach)
 {
-    const hd_device_seam *d = seam_of(g->t);
+    const hd_device_seam *d = g->t->seams.device;
     return HD_ASK(d, "growing: its arrays", reach, p, reach);
 }
 
 /* One array, one way. This machine reads and writes what is not a device's. */
 static hd_status copy_array(const growing *g, void *to, const void *from, const hd_array *array, hd_way way)
 {
-    const hd_device_seam *d = seam_of(g->t);
+    const hd_device_seam *d = g->t->seams.device;
     hd_reach reach = HD_REACH_NONE;
     hd_status status = find_reach(g, array->p, &reach);
     if (!status && reach == HD_REACH_DEVICE)
@@ -233,7 +231,7 @@ static hd_status copy_array(const growing *g, void *to, const void *from, const 
  * `here` is the batch with its arrays in the block. */
 static hd_status copy_arrays(const growing *g, const hd_batch *there, hd_batch *here, uint8_t *block, hd_way way)
 {
-    const hd_device_seam *d = seam_of(g->t);
+    const hd_device_seam *d = g->t->seams.device;
     hd_array all[HD_ARRAYS_MOST];
     int used = hd_batch_arrays(there, g->value_bytes, all);
     hd_status status = HD_OK;
@@ -277,7 +275,7 @@ static hd_status run_rest_of_device(const growing *g, hd_batch *b)
 /* Whether the batch's arrays are in the reach of kernels, and can be read when it has run. */
 static hd_status ask_whose(growing *g, const hd_batch *b)
 {
-    const hd_device_seam *d = seam_of(g->t);
+    const hd_device_seam *d = g->t->seams.device;
     hd_stream_state is = { 0, 0 };
     hd_array all[HD_ARRAYS_MOST];
     hd_reach reach = HD_REACH_NONE;
@@ -298,7 +296,7 @@ static hd_status ask_whose(growing *g, const hd_batch *b)
 /* What has not run is PENDING, should growth be refused on the way. */
 static hd_status mark_pending(const growing *g, const hd_batch *b)
 {
-    const hd_device_seam *d = seam_of(g->t);
+    const hd_device_seam *d = g->t->seams.device;
     hd_status status = HD_OK;
     if (g->outcomes == HD_REACH_DEVICE && b->n)
         return HD_ASK(d, "growing: outcomes", fill, b->outcome, HD_PENDING, (size_t)b->n, b->stream);

@@ -7,6 +7,7 @@
 #include "hashes/hashes.h"
 #include "base/error.h"
 #include "base/named.h"
+#include "lib/params.h"
 #include "lib/table.h"
 #include "policies/expression.h"
 #include "predicates/predicate.h"
@@ -114,13 +115,6 @@ static bool list_param(size_t i, hd_row *row)
     return false;
 }
 
-static bool list_policy(size_t i, hd_row *row)
-{
-    if (i >= HD_POLICY_COUNT) return false;
-    const hd_policy_row *p = &hd_policy_rows[i];
-    return hd_row_put(row, p->name, p->what, hd_policy_flag_words(p->flags));
-}
-
 static bool list_predicate(size_t i, hd_row *row)
 {
     if (i >= HD_PREDICATE_COUNT) return false;
@@ -150,7 +144,7 @@ bool hd_list(hd_kind kind, size_t i, hd_row *row)
     switch (kind) {
     case HD_DESIGNS: return design && hd_row_put(row, design->name, design->what, "");
     case HD_BACKENDS: return i < COUNT(backends) && (*row = backends[i], true);
-    case HD_POLICIES: return list_policy(i, row);
+    case HD_POLICIES: return hd_policy_list(kind, i, row);
     case HD_LOCKS: return lock && hd_row_put(row, lock->name, lock->what, "");
     case HD_PREDICATES: return list_predicate(i, row);
     case HD_KERNELS: return list_kernel(i, row);

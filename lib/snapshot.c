@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lib/params.h"
 
 void hd_snapshot_sum(const XXH3_state_t *x, uint8_t *sum)
 {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lib/params.h"
 #include "lib/reinsert.h"
 #include "lib/snapshot.h"
 #include "lib/table.h"

@@ -10,6 +10,7 @@
 #include "base/ask.h"
 #include "base/backend.h"
 #include "base/error.h"
+#include "lib/params.h"
 #include "policies/expression.h"
 
 /* ---- The life of a batch --------------------------------------------------------------------- */
@@ -324,6 +325,7 @@ static bool half(bool take, bool give) { return take != give; }
 hd_status hd_seams_of_config(const hd_config *c, hd_seams *seams)
 {
     *seams = c->seams ? *c->seams : hd_seams_os;
+    if (!seams->device) seams->device = &hd_device_os;
     const hd_allocator *a = c->allocator;
     if (c->now) {
         seams->time.unix_ns = c->now;

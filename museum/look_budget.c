@@ -8,7 +8,7 @@
 
 #include "base/backend.h"
 #include "base/error.h"
-#include "base/param.h"
+#include "lib/params.h"
 #include "museum/streams.h"
 #include "workload/rng.h"
 

@@ -474,13 +474,21 @@ static hd_status use_expressions(const char *text, hd_nodes *all, hd_policy_use 
     return HD_OK;
 }
 
+bool hd_policy_list(hd_kind kind, size_t i, hd_row *row)
+{
+    (void)kind;
+    if (i >= HD_POLICY_COUNT) return false;
+    const hd_policy_row *p = &hd_policy_rows[i];
+    return hd_row_put(row, p->name, p->what, hd_policy_flag_words(p->flags));
+}
+
 hd_status hd_policy_read(const char *text, hd_policy_use *use)
 {
     memset(use, 0, sizeof *use);
     use->number = HD_POLICY_UNKNOWN;
     if (!hd_policy_is_expression(text)) {
         uint32_t row = hd_policy_named(text);
-        if (row == HD_POLICY_COUNT) return hd_fail_name("policy", text, HD_POLICIES);
+        if (row == HD_POLICY_COUNT) return hd_fail_name_of("policy", text, HD_POLICIES, hd_policy_list);
         return use_row(row, use), HD_OK;
     }
     if (strlen(text) >= HD_PROGRAM_TEXT)

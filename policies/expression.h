@@ -28,6 +28,9 @@ static inline bool hd_policy_is_expression(const char *text)
     return strncmp(text, HD_EXPRESSION_PREFIX, strlen(HD_EXPRESSION_PREFIX)) == 0;
 }
 
+/* hd_list of HD_POLICIES. */
+bool hd_policy_list(hd_kind kind, size_t i, hd_row *row);
+
 /* HD_EINVAL: there is no such row; or the column of the text and what was expected there. */
 hd_status hd_policy_read(const char *text, hd_policy_use *use);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench/device/places.h"
+#include "lib/params.h"
 #include "tools/output.h"
 #include "tools/save.h"
 

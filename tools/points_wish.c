@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/parse.h"
+#include "lib/params.h"
 #include "tools/points.h"
 
 static hd_status full(const char *name) { return hd_fail(HD_EINVAL, "%s: more than %d values", name, POINTS_LIST); }

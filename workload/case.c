@@ -11,6 +11,7 @@
 #include "base/design.h"
 #include "base/error.h"
 #include "base/parse.h"
+#include "lib/params.h"
 #include "policies/expression.h"
 
 typedef hd_case_field field;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/param.h"
+#include "lib/params.h"
 #include "python/src/core.h"
 
 /* ---- Errors ------------------------------------------------------------------------------------------------------ */

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "base/param.h"
+#include "lib/params.h"
 #include "python/src/core.h"
 
 PyTypeObject *hp_table_type;

@@ -8,6 +8,7 @@
 
 #include "base/design.h"
 #include "base/error.h"
+#include "base/named.h"
 #include "base/op.h"
 #include "ref/hive/hive.h"
 
@@ -21,6 +22,12 @@ uint32_t hive_spare_for(uint32_t slots, uint32_t spare)
     return spare != HD_SPARE_USUAL ? spare : slots == 16 ? 3 : slots / 8;
 }
 
+static bool list_hash(hd_kind kind, size_t i, hd_row *row)
+{
+    (void)kind;
+    return i < HD_HASH_COUNT && hd_row_put(row, hd_hash_rows[i].name, hd_hash_rows[i].what, "");
+}
+
 hd_status hive_functions_of(const char *names, uint32_t hashes, uint32_t *functions)
 {
     char text[HD_HASH_NAMES_MOST];
@@ -32,7 +39,7 @@ hd_status hive_functions_of(const char *names, uint32_t hashes, uint32_t *functi
         uint32_t function = 0;
         if ((comma = strchr(name, ','))) *comma++ = 0;
         while (function < HD_HASH_COUNT && strcmp(hd_hash_rows[function].name, name) != 0) function++;
-        if (function == HD_HASH_COUNT) return hd_fail_name("hash", name, HD_HASHES);
+        if (function == HD_HASH_COUNT) return hd_fail_name_of("hash", name, HD_HASHES, list_hash);
         for (uint32_t i = 0; i < n && i < hashes; i++)
             if ((*functions >> HIVE_FUNCTION_BITS * i & HIVE_FUNCTION) == function + 1)
                 return hd_fail(HD_EINVAL, "hash: '%s' twice names one bucket twice", name);

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * params.c - the fields of all designs (params.h).
+ */
+#include "lib/params.h"
+
+#include <string.h>
+
+#include "base/design.h"
+#include "base/error.h"
+
+const hd_params *hd_params_at(size_t i)
+{
+    const hd_design *d;
+    if (i == 0) return &hd_params_common;
+    const hd_params *last = NULL;
+    for (size_t k = 0; (d = hd_design_at(k)); k++) {
+        if (!d->params || d->params == last) continue; /* a design's rows, one per backend, stand together */
+        last = d->params;
+        if (--i == 0) return last;
+    }
+    return NULL;
+}
+
+static const hd_param *named(const hd_params *s, const char *name)
+{
+    for (size_t k = 0; k < s->count; k++)
+        if (strcmp(s->row[k].name, name) == 0 || (s->row[k].alias && strcmp(s->row[k].alias, name) == 0))
+            return &s->row[k];
+    return NULL;
+}
+
+const hd_param *hd_param_named(const char *name, const char *design, const hd_params **of)
+{
+    const hd_params *s;
+    const hd_param *found = NULL, *p;
+    for (size_t i = 0; (s = hd_params_at(i)); i++) {
+        bool own = s->design && design && strcmp(s->design, design) == 0;
+        if ((found && !own) || !(p = named(s, name))) continue;
+        found = p;
+        *of = s;
+    }
+    return found;
+}
+
+static void reset(const hd_params *s, hd_config *c)
+{
+    for (size_t k = 0; k < s->count; k++) hd_param_reset(&s->row[k], hd_params_in(s, c));
+}
+
+void hd_params_reset(hd_config *c)
+{
+    const hd_params *s;
+    memset(c, 0, sizeof *c);
+    for (size_t i = 0; (s = hd_params_at(i)); i++) reset(s, c);
+}
+
+void hd_params_drop_others(const hd_params *own, hd_config *c)
+{
+    const hd_params *s;
+    for (size_t i = 1; (s = hd_params_at(i)); i++)
+        if (s != own) reset(s, c);
+}
+
+static hd_status check_set(const hd_params *s, const hd_config *c)
+{
+    hd_status status = HD_OK;
+    for (size_t k = 0; k < s->count && !status; k++) status = hd_param_check(&s->row[k], hd_params_of(s, c));
+    return status;
+}
+
+hd_status hd_params_check(const hd_params *own, const char *design, const hd_config *c)
+{
+    const hd_params *s;
+    hd_status status = check_set(&hd_params_common, c);
+    if (!status && own) status = check_set(own, c);
+    for (size_t i = 1; !status && (s = hd_params_at(i)); i++)
+        for (size_t k = 0; k < s->count && s != own; k++)
+            if (!hd_param_unused(&s->row[k], hd_params_of(s, c)))
+                return hd_fail(HD_EINVAL,
+                               "%s: a field of design %s, not of %s; leave it as hd_config_of(\"%s\") has it",
+                               s->row[k].name, s->design, design, design);
+    return status;
+}
+
+hd_status hd_config_set(hd_config *c, const char *name, const char *text)
+{
+    const hd_params *s;
+    if (!c || !name || !text) return hd_fail(HD_EINVAL, "%s: NULL", !c ? "config" : !name ? "name" : "text");
+    const hd_param *p = hd_param_named(name, c->design, &s);
+    if (!p) return hd_fail_name("field", name, HD_PARAMETERS);
+    return hd_param_set(p, hd_params_in(s, c), text);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * params.h - the fields of hd_config as sets of rows (base/param.h): one set for all tables, and one per design.
+ */
+#ifndef HD_PARAMS_H
+#define HD_PARAMS_H
+
+#include "base/param.h"
+
+/* Set i: the common fields, then those of each design that has some. NULL past the end. */
+const hd_params *hd_params_at(size_t i);
+/* The row whose name or alias that is, of `design` if it has one, else of the first set; *of: its set. NULL: there is
+ * none. */
+const hd_param *hd_param_named(const char *name, const char *design, const hd_params **of);
+
+/* Every field, of every design, gets its usual value. */
+void hd_params_reset(hd_config *c);
+/* Common fields and those of `own` (may be NULL) are in range, and the other designs' are 0 or usual.
+ * HD_EINVAL names the first that does not. */
+hd_status hd_params_check(const hd_params *own, const char *design, const hd_config *c);
+/* Gives the fields of other designs their usual values. */
+void hd_params_drop_others(const hd_params *own, hd_config *c);
+
+#endif
