@@ -152,4 +152,9 @@ const char *tool_nearest_after(const char *before, const char *word, const char 
  * the process without asking. */
 bool tool_stopped(void);
 
+/* For main: its exit code after a signal; from now on signals are noted; the verb that messages name. */
+int tool_stop_code(void);
+void tool_catch_signals(void);
+void tool_say_as(const char *verb);
+
 #endif
