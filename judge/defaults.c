@@ -3,6 +3,7 @@
  * defaults.c - what a port has that leaves members of judge_design out: see design.h.
  */
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -173,6 +174,8 @@ static uint32_t value_bytes_of(const judge_design *d, const void *table)
     return d->host && !d->value_bytes ? hosted_value_bytes(table) : d->value_bytes;
 }
 
+uint64_t fixture_places(const judge_design *d, const void *v) { return d->first(v, d->buckets(v)); }
+
 /* The place of key in w: in bucket b, or in any when it roams; fixture_places: nowhere. */
 static uint64_t find_place(const judge_design *d, const void *w, uint64_t b, uint64_t key)
 {
@@ -213,6 +216,15 @@ bool fixture_names(const fixture *s, const char *region, uint64_t at, char *text
 }
 
 /* ---- The judgement --------------------------------------------------------------------------- */
+
+const char *fixture_say(char why[JUDGE_SENTENCE], const char *format, ...)
+{
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(why, JUDGE_SENTENCE, format, ap);
+    va_end(ap);
+    return why;
+}
 
 /* The outputs of one item. */
 typedef struct shown {

@@ -2,11 +2,10 @@
  *
  * designs.c - the designs of judge/designs.inc as an array. JUDGE_MORE is a file with more such lines, for one program.
  */
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "judge/design.h"
+#include "judge/rules.h"
 #include "base/error.h"
 
 #ifdef JUDGE_MORE
@@ -40,11 +39,18 @@ const judge_design *judge_design_of(const hd_case *c)
     return d;
 }
 
-const char *fixture_say(char why[JUDGE_SENTENCE], const char *format, ...)
+bool judge_dictionary(const char *design)
 {
-    va_list ap;
-    va_start(ap, format);
-    vsnprintf(why, JUDGE_SENTENCE, format, ap);
-    va_end(ap);
-    return why;
+    const judge_design *d = judge_design_named(design);
+    const hd_design *row;
+    if (d) return d->dictionary;
+    for (size_t i = 0; (row = hd_design_at(i)); i++) /* a design whose kernels cannot be judged, or that has none */
+        if (strcmp(row->name, design) == 0) return row->policy != NULL;
+    return false;
+}
+
+uint64_t judge_keys(const hd_config *c)
+{
+    uint64_t all = judge_dictionary(c->design) && c->value_bytes < 8 ? 1ull << (8 * c->value_bytes) : 0; /* 0: 2^64 */
+    return all - 3;
 }

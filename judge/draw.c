@@ -8,8 +8,6 @@
 
 #include "judge/design.h"
 
-uint64_t fixture_places(const judge_design *d, const void *v) { return d->first(v, d->buckets(v)); }
-
 uint64_t fixture_entries(const judge_design *d, const void *v, uint64_t b)
 {
     uint64_t n = 0;

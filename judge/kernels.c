@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * kernels.c - finds the row of a design that runs a case, and queues its launches.
+ * kernels.c - the rows of a design, and the launches of one.
  */
 #include "judge/kernels.h"
 
 #include <string.h>
 
 #include "judge/hosted.h"
-#include "judge/rules.h"
-#include "base/error.h"
 
 fixture_kernel fixture_kernel_at(const judge_design *d, uint32_t row, uint32_t threads, uint32_t blocks)
 {
@@ -72,30 +70,4 @@ hd_status fixture_queue(fixture *s, uint32_t k, simt_machine *m)
 {
     const fixture_part *p = &s->part[k];
     return p->kernel->queue ? p->kernel->queue(p->kernel, m, p->args, k) : hosted_queue(s, k, m);
-}
-
-hd_status fixture_kernel_row(const hd_case *c, uint32_t *row)
-{
-    const judge_design *d = judge_design_of(c);
-    hd_op op;
-    if (!d) return HD_EINVAL;
-    if (!fixture_op_named(c->op, &op)) return hd_fail(HD_EINVAL, "case: kernels run one operation, not '%s'", c->op);
-    bool known = false;
-    const char *name, *why = NULL;
-    for (*row = 0; (name = fixture_row_name(d, *row)); ++*row) {
-        if (strcmp(name, c->kernel) != 0) continue;
-        known = true;
-        if (!fixture_runs(d, *row, op)) continue;
-        why = fixture_unfit(d, *row, c);
-        if (!why) return HD_OK;
-    }
-    if (why) return hd_fail(HD_EINVAL, "kernel: %s cannot run this table: %s", c->kernel, why);
-    if (known) return hd_fail(HD_EINVAL, "kernel: %s does not run %s", c->kernel, c->op);
-    char names[256] = "";
-    for (uint32_t i = 0; (name = fixture_row_name(d, i)); i++) {
-        if (!fixture_kernel_is_first(d, i)) continue;
-        if (i) strncat(names, ", ", sizeof names - strlen(names) - 1);
-        strncat(names, name, sizeof names - strlen(names) - 1);
-    }
-    return hd_fail(HD_EINVAL, "kernel: there is no '%s' for the host machine; there are %s", c->kernel, names);
 }

@@ -15,6 +15,8 @@ bool fixture_make_memory(fixture *s);
 /* The next region: `bytes` between guards; NULL while it is only asked for. of_host: fixture_region.of_host. */
 void *fixture_room(fixture *s, const char *name, uint64_t bytes, bool of_host);
 
+/* Draws the batch of part k. */
+hd_status fixture_draw_part(fixture *s, uint32_t k);
 /* Draws the element type of sums: one whose size divides the value's. */
 void fixture_draw_elem(fixture *s, hd_batch *b, hd_rng *g);
 /* Whether batches have the output `found`: not always, so that costs are usually those without it. */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "judge/borrow.h"
-#include "judge/design.h"
 
 /* clang-format off */
 const judge_op judge_ops[HD_OP_COUNT_] = {
@@ -65,22 +64,6 @@ uint64_t judge_keyed_ops(hd_op *op)
     for (int o = 0; o < HD_OP_COUNT_; o++)
         if (judge_ops[o].keyed) op[n++] = (hd_op)o;
     return n;
-}
-
-bool judge_dictionary(const char *design)
-{
-    const judge_design *d = judge_design_named(design);
-    const hd_design *row;
-    if (d) return d->dictionary;
-    for (size_t i = 0; (row = hd_design_at(i)); i++) /* a design whose kernels cannot be judged, or that has none */
-        if (strcmp(row->name, design) == 0) return row->policy != NULL;
-    return false;
-}
-
-uint64_t judge_keys(const hd_config *c)
-{
-    uint64_t all = judge_dictionary(c->design) && c->value_bytes < 8 ? 1ull << (8 * c->value_bytes) : 0; /* 0: 2^64 */
-    return all - 3;
 }
 
 hd_op judge_item_op(const hd_batch *b, uint64_t i) { return b->each ? (hd_op)b->each[i] : b->op; }

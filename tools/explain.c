@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * explain.c - the subjects of `heddle explain`, and how they read their words.
+ * explain.c - how the subjects of `heddle explain` read their words.
  */
 #include "tools/explain.h"
 
@@ -8,16 +8,6 @@
 
 #include "base/error.h"
 #include "base/parse.h"
-
-const explain_subject *const explain_subjects[] = { &explain_ref,  &explain_policy, &explain_trace,
-                                                    &explain_grow, &explain_lock,   NULL };
-
-const explain_subject *explain_subject_of(const char *word)
-{
-    for (size_t i = 0; explain_subjects[i]; i++)
-        if (explain_subjects[i]->is(word)) return explain_subjects[i];
-    return NULL;
-}
 
 const char *explain_value(const char *word, const char *name)
 {

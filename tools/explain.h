@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * explain.h - what `heddle explain` can explain besides an operation of a kernel. A subject is a file tools/explain_*.c
- * with its row, and a line of explain_subjects in verb_explain.c. It makes two things of the words of the command line:
+ * with its row, and a line of `subjects` in verb_explain.c. It makes two things of the words of the command line:
  * a report, which the terminal shows, and a story of the same steps, which a page plays and --json contains.
  */
 #ifndef HD_TOOLS_EXPLAIN_H
@@ -27,12 +27,6 @@ typedef struct explain_subject {
 } explain_subject;
 
 extern const explain_subject explain_policy, explain_ref, explain_grow, explain_trace, explain_lock;
-
-/* Ended by NULL. */
-extern const explain_subject *const explain_subjects[];
-
-/* The subject that the first word of the command line begins; NULL: the words are a case of a kernel. */
-const explain_subject *explain_subject_of(const char *word);
 
 /* Whether a word is name=..., and what follows; NULL: it is not. */
 const char *explain_value(const char *word, const char *name);

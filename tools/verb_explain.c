@@ -230,15 +230,26 @@ static const char examples[] =
     "  heddle explain grow=hive seed=2\n"
     "  heddle explain lock=group3 batches=RRUUIR\n";
 
+static const explain_subject *const subjects[] = { &explain_ref,  &explain_policy, &explain_trace,
+                                                   &explain_grow, &explain_lock,   NULL };
+
+/* The subject that the first word of the command line begins; NULL: the words are a case of a kernel. */
+static const explain_subject *subject_of(const char *word)
+{
+    for (size_t i = 0; subjects[i]; i++)
+        if (subjects[i]->is(word)) return subjects[i];
+    return NULL;
+}
+
 /* The verb with the whole of its --help, to which each subject adds its lines. */
 static const tool_verb *verb_with_subjects(const tool_verb *v)
 {
     static char text[8192];
     static tool_verb whole;
     size_t used = (size_t)snprintf(text, sizeof text, "%s", doc);
-    for (size_t i = 0; explain_subjects[i] && used < sizeof text; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "\n  %s\n      %s\n", explain_subjects[i]->words,
-                                 explain_subjects[i]->what);
+    for (size_t i = 0; subjects[i] && used < sizeof text; i++)
+        used += (size_t)snprintf(text + used, sizeof text - used, "\n  %s\n      %s\n", subjects[i]->words,
+                                 subjects[i]->what);
     if (used < sizeof text) snprintf(text + used, sizeof text - used, "%s", examples);
     whole = *v;
     whole.doc = text;
@@ -256,7 +267,7 @@ static int run(tool_line *line, int argc, char **argv)
     case_run x;
     line->verb = verb_with_subjects(line->verb);
     int code = tool_parse(line, argc, argv, &o);
-    const explain_subject *of = code < 0 ? explain_subject_of(line->word[0]) : NULL;
+    const explain_subject *of = code < 0 ? subject_of(line->word[0]) : NULL;
     if (of) return run_subject(of, line, &o);
     if (code < 0) code = take(&x, line, &o);
     if (code >= 0) return code;

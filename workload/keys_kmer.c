@@ -552,9 +552,12 @@ static hd_status range_open(kmer *m, const hd_source_args *a, const hd_kmer_rang
     return e;
 }
 
+extern const hd_source_row hd_workload_kmer;
+
 hd_status hd_kmer_range_open(const hd_source_args *args, const hd_kmer_range *r, hd_source **s)
 {
     hd_source_args a = *args;
+    a.row = &hd_workload_kmer;
     if (!a.seams) a.seams = &hd_seams_os;
     kmer *m;
     hd_status e = kmer_take(&a, &m);

@@ -35,20 +35,13 @@ const hd_source_row *hd_source_row_find(const char *name)
     return NULL;
 }
 
-/* Adds one more name to a list "a, b"; what does not fit is left out. */
-static void list_add(char *list, size_t bytes, const char *name)
-{
-    size_t used = strlen(list);
-    snprintf(list + used, bytes - used, "%s%s", used ? ", " : "", name);
-}
-
 static hd_status fail_row(const char *name)
 {
     char all[256] = "", nearest[HD_NEAREST_TEXT];
     hd_nearest near = { name, NULL, 0 };
     for (size_t i = 0; i < ROWS; i++) {
         hd_nearest_try(&near, rows[i]->name);
-        list_add(all, sizeof all, rows[i]->name);
+        hd_name_add(all, sizeof all, rows[i]->name);
     }
     return hd_fail(HD_EINVAL, "workload: there is no '%.60s'%s; all: %s", name, hd_nearest_text(&near, "", nearest),
                    all);
@@ -101,88 +94,6 @@ hd_status hd_source_parse(const char *spec, char *store, size_t store_bytes, hd_
     return HD_OK;
 }
 
-/* ---- What a row's open asks about its arguments ---------------------------------------------- */
-
-const char *hd_source_option(const hd_source_args *a, const char *name, const char *otherwise)
-{
-    for (size_t i = 0; i < a->options; i++)
-        if (strcmp(a->option[i][0], name) == 0) return a->option[i][1];
-    return otherwise;
-}
-
-/* HD_EINVAL when an option outside `known` was given. */
-static hd_status options_known(const hd_source_args *a, const char *const *known)
-{
-    for (size_t i = 0; i < a->options; i++) {
-        const char *name = a->option[i][0];
-        char all[256] = "", nearest[HD_NEAREST_TEXT];
-        hd_nearest near = { name, NULL, 0 };
-        bool there = false;
-        for (const char *const *k = known; *k; k++) {
-            there = there || strcmp(name, *k) == 0;
-            hd_nearest_try(&near, *k);
-            list_add(all, sizeof all, *k);
-        }
-        if (!*known) return hd_fail(HD_EINVAL, "%s: takes no option, so no '%.60s'", a->name, name);
-        if (!there)
-            return hd_fail(HD_EINVAL, "%s: there is no option '%.60s'%s; all: %s", a->name, name,
-                           hd_nearest_text(&near, "", nearest), all);
-    }
-    return HD_OK;
-}
-
-hd_status hd_source_shape(const hd_source_args *a, size_t args, const char *const *known)
-{
-    if (a->args == args) return options_known(a, known);
-    const hd_source_row *row = hd_source_row_find(a->name);
-    return hd_fail(HD_EINVAL, "%s: %zu argument%s given; the form is %s", a->name, a->args, a->args == 1 ? "" : "s",
-                   row ? row->form : "not known");
-}
-
-hd_status hd_source_take(const hd_source_args *a, const char *what, size_t bytes, const hd_source *as, hd_source **s)
-{
-    void *p;
-    hd_status e = hd_take(a->seams, what, 1, bytes, &p);
-    if (e) return e;
-    memset(p, 0, bytes);
-    *s = (hd_source *)p;
-    **s = *as;
-    (*s)->seams = a->seams;
-    return HD_OK;
-}
-
-static const struct {
-    const char *name;
-    uint64_t tick;
-} ticks[] = { { "s", 1000000000 }, { "ms", 1000000 }, { "us", 1000 }, { "ns", 1 } };
-enum { TICKS = sizeof ticks / sizeof ticks[0] };
-
-const char *hd_unit_name(uint64_t tick)
-{
-    for (size_t i = 0; i < TICKS; i++)
-        if (ticks[i].tick == tick) return ticks[i].name;
-    return NULL;
-}
-
-bool hd_unit_of(const char *name, size_t bytes, uint64_t *tick)
-{
-    for (size_t i = 0; i < TICKS; i++)
-        if (strlen(ticks[i].name) == bytes && memcmp(ticks[i].name, name, bytes) == 0) {
-            *tick = ticks[i].tick;
-            return true;
-        }
-    return false;
-}
-
-hd_status hd_source_flag(const hd_source_args *a, const char *name, bool otherwise, bool *on)
-{
-    uint64_t v = otherwise;
-    const char *text = hd_source_option(a, name, NULL);
-    hd_status e = text ? hd_parse_u64(name, text, 0, 1, &v) : HD_OK;
-    *on = v != 0;
-    return e;
-}
-
 /* ---- Use ------------------------------------------------------------------------------------- */
 
 static const hd_seams *usual_seams = &hd_seams_os;
@@ -194,6 +105,7 @@ hd_status hd_source_open(const hd_source_args *args, hd_source **s)
     hd_source_args a = *args;
     const hd_source_row *row = hd_source_row_find(a.name);
     if (!row) return fail_row(a.name);
+    a.row = row;
     if (!a.seams) a.seams = usual_seams;
     if (row->file && (a.args == 0 || !*a.arg[0]))
         return hd_fail(HD_EINVAL, "%s: no file; the form is %s", row->name, row->form);

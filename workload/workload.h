@@ -36,8 +36,9 @@ typedef struct hd_source_args {
     const char *option[HD_SOURCE_ARGS][2];
     size_t options;
     uint64_t seed;
-    bool lenient;          /* count bad records and go on where one can be skipped */
-    const hd_seams *seams; /* NULL: those of hd_source_seams */
+    bool lenient;                    /* count bad records and go on where one can be skipped */
+    const hd_seams *seams;           /* NULL: those of hd_source_seams */
+    const struct hd_source_row *row; /* hd_source_open sets it */
 } hd_source_args;
 
 typedef struct hd_source hd_source;

@@ -9,16 +9,22 @@
 
 static const bench_goals *const tables[] = { &bench_goals_hkv, &bench_goals_hive, &bench_goals_ovs, &bench_goals_sl };
 
-uint64_t bench_share_of(const hd_config *c, double share)
-{
-    return (uint64_t)(share * (double)c->capacity) * 2 * c->value_bytes + 1;
-}
-
 const bench_goals *goals_of(const char *design)
 {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (strcmp(tables[i]->design, design) == 0) return tables[i];
     return tables[0];
+}
+
+bench_places bench_places_of(const bench_shape *shape, hd_op op, double hits, double load)
+{
+    const bench_goals *g = goals_of(shape->table.design);
+    bench_places unknown;
+    memset(&unknown, 0, sizeof unknown);
+    if (strcmp(g->design, shape->table.design) != 0 || !g->places) return unknown;
+    bench_places p = g->places(shape, op, hits, load);
+    p.known = true;
+    return p;
 }
 
 int goals_dims(const bench_goals *g)

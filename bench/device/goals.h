@@ -50,12 +50,18 @@ typedef struct bench_goals {
 
 extern const bench_goals bench_goals_hkv, bench_goals_hive, bench_goals_ovs, bench_goals_sl;
 /* A share of the bytes of all entries, which are twice their values: at least 1. */
-uint64_t bench_share_of(const hd_config *c, double share);
+static inline uint64_t bench_share_of(const hd_config *c, double share)
+{
+    return (uint64_t)(share * (double)c->capacity) * 2 * c->value_bytes + 1;
+}
 bench_places bench_places_hkv(const bench_shape *shape, hd_op op, double hits, double load);
 bench_places bench_places_hive(const bench_shape *shape, hd_op op, double hits, double load);
 
 /* A design's table; one without figures has the usual design's rows, and none of its figures. */
 const bench_goals *goals_of(const char *design);
+/* hits: the share of items whose key is there; load: of the table. Not `known`
+ * for a design whose places are not counted. */
+bench_places bench_places_of(const bench_shape *shape, hd_op op, double hits, double load);
 int goals_dims(const bench_goals *g);
 int goals_loads(const bench_goals *g);
 

@@ -16,10 +16,6 @@
  */
 #include "bench/device/places.h"
 
-#include <string.h>
-
-#include "bench/device/goals.h"
-
 /* clang-format off */
 const struct bench_places_row bench_places_rows[BENCH_PLACE_ROWS] = {
     { HD_OP_FIND,               { 1, 0, 0, 0, 1, 0, 8 + 1, 1 },     { 0, 0, 0, 0, 0, 0, 8 + 1, 0 } },
@@ -34,17 +30,6 @@ const struct bench_places_row bench_places_rows[BENCH_PLACE_ROWS] = {
     { HD_OP_ERASE,              { 0, 0, 0, 1, 0, 0, 8, 0 },         { 0, 0, 0, 0, 0, 0, 8, 0 } },
 };
 /* clang-format on */
-
-bench_places bench_places_of(const bench_shape *shape, hd_op op, double hits, double load)
-{
-    const bench_goals *g = goals_of(shape->table.design);
-    bench_places unknown;
-    memset(&unknown, 0, sizeof unknown);
-    if (strcmp(g->design, shape->table.design) != 0 || !g->places) return unknown;
-    bench_places p = g->places(shape, op, hits, load);
-    p.known = true;
-    return p;
-}
 
 /* The price of a place of so many bytes: of the next size that was measured; above the largest, that many times its
  * price. */

@@ -38,10 +38,6 @@ extern const struct bench_places_row {
     bench_place_row found, absent;
 } bench_places_rows[BENCH_PLACE_ROWS];
 
-/* hits: the share of items whose key is there; load: of the table. Not `known`
- * for a design whose places are not counted. */
-bench_places bench_places_of(const bench_shape *shape, hd_op op, double hits, double load);
-
 /* Seconds per item; 0: not known. */
 double bench_floor_s(const bench_places *p, uint32_t value_bytes, const bench_limits *limits);
 

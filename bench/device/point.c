@@ -23,13 +23,6 @@ uint64_t point_hits(const bench_point *p)
     return hits < of ? hits : of;
 }
 
-uint64_t point_room(uint64_t n, double load)
-{
-    uint64_t capacity = (uint64_t)((double)n / load);
-    while ((uint64_t)(load * (double)capacity) < n) capacity++;
-    return capacity;
-}
-
 uint64_t point_changes(const bench_point *p)
 {
     if (p->op == HD_OP_ERASE) return point_hits(p);

@@ -34,7 +34,12 @@ typedef struct bench_point {
 } bench_point;
 
 /* The least capacity at which so many keys are no more than that load factor. */
-uint64_t point_room(uint64_t n, double load);
+static inline uint64_t point_room(uint64_t n, double load)
+{
+    uint64_t capacity = (uint64_t)((double)n / load);
+    while ((uint64_t)(load * (double)capacity) < n) capacity++;
+    return capacity;
+}
 
 enum { POINT_REPEAT_MOST = 64 };
 
