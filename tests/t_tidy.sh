@@ -24,21 +24,8 @@ includes() { printf '%s\n' "${c[@]}" | grep -E "$1" | xargs -r grep -nE "^ *# *i
 
 # ---- Inclusion points down ----------------------------------------------------------------------
 
-# Every folder has a layer. A file includes files of its own folder and of lower layers: nothing of its own layer's
-# other folders, and nothing above. tests/ and examples/ include what they like.
-layers='
-include
-base
-simt
-concurrency hashes policies predicates
-ref
-gpu
-lib
-workload
-judge
-bench fuzz lab museum papers puzzles
-tools python
-'
+# Every folder has a layer. tests/ and examples/ include what they like.
+layers=$(grep -v '^#' tests/layers.txt)
 printf '%s\n' "${c[@]}" | xargs grep -oE '^ *# *include *"[^"]+"' /dev/null | sed -E 's/^([^:]+): *# *include *"([^"]+)"/\1 \2/' |
   awk -v layers="$layers" '
     BEGIN { n = split(layers, line, "\n"); for (i = 1; i <= n; i++) { m = split(line[i], name, " "); for (j = 1; j <= m; j++) layer[name[j]] = i } }
