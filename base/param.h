@@ -38,6 +38,7 @@ typedef struct hd_param {
     const char *text;          /* the usual text */
     const char *const *values; /* of an enum: its names, and NULL */
     const char *what;
+    const char *label; /* `heddle inspect` says the value in words beside it. NULL: a number, beside the name */
     const char *alias; /* an earlier word of case strings, or NULL */
     bool places;       /* where entries are depends on it: a snapshot of another value is inserted anew */
     bool learns;       /* of any value but 0: where keys belong follows from those of a snapshot (hd_design.learn) */

@@ -12,6 +12,7 @@
 #include "judge/rules.h"
 #include "base/error.h"
 #include "base/op.h"
+#include "lib/params.h"
 
 /* ---- What is timed --------------------------------------------------------------------------- */
 
@@ -153,7 +154,8 @@ static unsigned fates_allowed(const bench_line *l)
     if (!hd_op_does(l->op, HD_NEEDS_KEY)) return ~0u; /* table-wide: its items have no outcomes */
     switch (l->probe) {
     case BENCH_HIT: /* dual: reinserting an erased key may evict another one, which a later item then misses */
-        return 1u << judge_ops[l->op].present | (l->op == HD_OP_ERASE && l->c.table.hkv.dual ? 1u << HD_MISS : 0);
+        return 1u << judge_ops[l->op].present |
+               (l->op == HD_OP_ERASE && hd_params_number(&l->c.table, l->c.design, "dual") ? 1u << HD_MISS : 0);
     case BENCH_MISS: return 1u << HD_MISS;
     case BENCH_NEW: /* lru and lfu admit every new key */
         return 1u << HD_INSERTED | 1u << HD_EVICTED |

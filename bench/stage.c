@@ -10,6 +10,7 @@
 #include "bench/device/draw.h"
 #include "base/error.h"
 #include "base/op.h"
+#include "lib/params.h"
 #include "bench/machine.h"
 #include "workload/rng.h"
 
@@ -89,9 +90,8 @@ static bool shape_equal(const hd_case *a, const hd_case *b)
     return strcmp(a->design, b->design) == 0 && strcmp(a->kernel, b->kernel) == 0 &&
            strcmp(a->policy, b->policy) == 0 && strcmp(a->lock, b->lock) == 0 && a->buckets == b->buckets &&
            a->capacity == b->capacity && a->slots == b->slots && a->value_bytes == b->value_bytes &&
-           a->table.hkv.dual == b->table.hkv.dual && a->table.hkv.admit == b->table.hkv.admit &&
-           a->table_seed == b->table_seed && a->table.hkv.pins == b->table.hkv.pins && a->threads == b->threads &&
-           a->layout == b->layout;
+           a->table_seed == b->table_seed && a->threads == b->threads && a->layout == b->layout &&
+           !hd_params_differ(&a->table, &b->table);
 }
 
 hd_status stage_set(bench_stage *s, const hd_case *c, double fill_to)

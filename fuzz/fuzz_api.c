@@ -95,11 +95,20 @@ static void begin(session *s)
     }
 }
 
+/* The field, where the table's design has it, is as if it were 0. */
+static void forget_field(hd_info *info, const char *name)
+{
+    const hd_params *of;
+    const hd_param *p = hd_param_own(name, info->design, &of);
+    if (p) hd_param_number_set(p, hd_params_in_info(of, info), 0);
+}
+
 /* What a table that grows in place may have become, where memory for the next step of that was refused. */
 static void forget_size(hd_info *info)
 {
     info->buckets = info->capacity = info->places = info->stash_buckets = info->memory_bytes = 0;
-    info->values_device_bytes = info->values_host_bytes = info->ovs.near_bytes = 0;
+    info->values_device_bytes = info->values_host_bytes = 0;
+    forget_field(info, "near");
 }
 
 /* The call has come back with status `got`, where `wanted` was promised; HD_STATUS_COUNT: OK, or no memory. `reads`:
@@ -121,8 +130,8 @@ static const char *end(session *s, const char *call, hd_status got, hd_status wa
     look(s->x, &now);
     const seen *was = &s->x->before;
     if (s->resizes) forget_size(&now.info), forget_size(&s->x->before.info);
-    if (got && now.info.hkv.pins && !was->info.hkv.pins) /* the room for its pins stays */
-        now.info.hkv.pins = 0, now.info.memory_bytes = was->info.memory_bytes;
+    if (got && !hd_params_number_of_table(&was->info, "pins") && hd_params_number_of_table(&now.info, "pins"))
+        forget_field(&now.info, "pins"), now.info.memory_bytes = was->info.memory_bytes; /* the room for pins stays */
     if (got && memcmp(&now, was, sizeof now) != 0) return fuzz_say("%s: refused, and the table is another", call);
     if (reads && (now.sum != was->sum || now.entries != was->entries))
         return fuzz_say("%s: it reads, and the table is another", call);
@@ -180,6 +189,41 @@ static void set_foreign_field(hd_config *c, uint8_t which)
         hd_param_number_set(p, in, p->usual == 1 ? 2 : 1);
 }
 
+/* The number behind those that the field may have; 0: it may have all. */
+static uint64_t past_range(const hd_param *p)
+{
+    uint64_t n = 0;
+    if (p->type == HD_PARAM_U32) return p->most < UINT32_MAX ? p->most + 1 : 0;
+    if (p->type == HD_PARAM_U64) return p->most + 1;
+    while (p->type == HD_PARAM_ENUM && p->values[n]) n++;
+    return n;
+}
+
+/* Sets a field of any design that has such a number to it, or to the greatest of its type. */
+static void set_past_range(hd_config *c, uint8_t which, bool greatest)
+{
+    const hd_params *s;
+    for (size_t i = 1;; i++) {
+        if (!(s = hd_params_at(i))) s = hd_params_at(i = 1);
+        for (size_t k = 0; k < s->count; k++) {
+            uint64_t past = past_range(&s->row[k]);
+            if (!past || which-- > 0) continue;
+            hd_param_number_set(&s->row[k], hd_params_in(s, c), greatest ? UINT64_MAX : past);
+            return;
+        }
+    }
+}
+
+/* Two candidate buckets, and one bucket. */
+static hd_status set_dual_alone(hd_config *c)
+{
+    const hd_params *of;
+    if (!hd_param_own("dual", c->design, &of)) return HD_OK;
+    hd_params_number_set(c, c->design, "dual", true);
+    c->capacity = c->slots;
+    return HD_EINVAL;
+}
+
 /* One field that cannot be. HD_OK: none. */
 static hd_status spoil_config(hd_config *c, uint8_t how)
 {
@@ -194,18 +238,18 @@ static hd_status spoil_config(hd_config *c, uint8_t how)
     case 2: return c->backend = name[v % 4], HD_EINVAL;
     case 3: return c->policy = v > 8 ? "expr:on_insert=now+" : name[v % 4], HD_EINVAL;
     case 4: return c->lock = name[v % 4], HD_EINVAL;
-    case 5: return c->hkv.admit = (hd_admit)(v ? -1 : 2), HD_EINVAL;
+    case 5:
+    case 7:
+    case 8:
+    case 15: return set_past_range(c, how, v % 2), HD_EINVAL;
     case 6: return c->layout = v ? (hd_layout)INT_MIN : is_dictionary(c) ? HD_LAYOUT_PAIRS : HD_LAYOUT_WORDS, HD_EINVAL;
-    case 7: return c->hkv.tiers = (hd_tiers)(v ? INT_MAX : 2), HD_EINVAL;
-    case 8: return c->hkv.fetch = (hd_fetch)(v ? -1 : 3), HD_EINVAL;
     case 9: return c->clock = (hd_clock)(v ? -1 : 2), HD_EINVAL;
     case 10: return c->threads = v ? UINT32_MAX : 1025, HD_EINVAL;
     case 11: return c->slots = slots[v % 4], HD_EINVAL;
     case 12: return c->value_bytes = bytes[v % 3], HD_EINVAL;
     case 13: return c->capacity = 0, HD_EINVAL;
     case 14: return c->capacity = huge[v % HUGES], HD_EINVAL;
-    case 15: return c->hkv.pins = v ? UINT32_MAX : (1u << 30) + 1, HD_EINVAL;
-    case 16: return c->hkv.dual = true, c->capacity = c->slots, HD_EINVAL;
+    case 16: return set_dual_alone(c);
     case 17: return c->capacity = 1ull << 40, is_dictionary(c) ? HD_EINVAL : HD_ENOMEM;
     default: return HD_OK;
     }
@@ -416,7 +460,10 @@ static bool may_need_more(const hd_info *info, uint64_t near)
 }
 
 /* The limit of such a table; of a table of another design 0. */
-static uint64_t limit_of(const hd_info *info) { return info->ovs.near_bytes | info->sl.near_bytes; }
+static uint64_t limit_of(const hd_info *info)
+{
+    return hd_design_on(info->design, info->backend)->set_near ? hd_params_number_of_table(info, "near") : 0;
+}
 
 static const char *call_grow(session *s)
 {

@@ -18,6 +18,7 @@
 #include "judge/comparison.h"
 #include "judge/kernels.h"
 #include "judge/rules.h"
+#include "lib/params.h"
 
 enum { MOST = 512, ITEMS = 12, BATCHES = 12 };
 
@@ -82,7 +83,7 @@ static bool next_batch(const show *x, fixture *s, feed *f, fixture_kernel *k)
             key[i] = at < x->keys ? at * 0x9e3779b97f4a7c15u % x->d->keys : x->d->keys + at - x->keys;
         }
         bool pins = op == HD_OP_LOCK_KEYS || op == HD_OP_UNLOCK_KEYS;
-        if (row == fixture_row_count(x->d) || (pins && !x->c.table.hkv.pins))
+        if (row == fixture_row_count(x->d) || (pins && !hd_params_number(&x->c.table, x->c.design, "pins")))
             continue; /* a table without room for pins */
         *k = fuzz_kernel(x->d, row, op, x->threads, x->blocks);
         if (fixture_batch(s, k, op, key, n)) continue; /* sums of values that are no numbers */

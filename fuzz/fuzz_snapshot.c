@@ -17,6 +17,7 @@
 #include "fuzz/feed.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/world.h"
+#include "lib/params.h"
 #include "lib/snapshot.h"
 
 enum { MOST = 4096, FILE_MOST = 1 << 16, ENTRIES = 40 };
@@ -39,10 +40,10 @@ static hd_config shape(feed *f, const fuzz_world *w)
     c.value_bytes = value_bytes[shape / 5 % 5];
     c.slots = 2 + more % 9;
     c.capacity = (2 + (uint64_t)(more / 9 % 4)) * c.slots;
-    c.hkv.dual = shape & 128;
-    c.hkv.admit = more & 128 ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE;
+    hd_params_number_set(&c, c.design, "dual", shape >> 7);
+    hd_params_number_set(&c, c.design, "admit", more & 128 ? HD_ADMIT_ALWAYS : HD_ADMIT_SCORE);
     c.seed = feed_byte(f);
-    c.hkv.pins = 2;
+    hd_params_number_set(&c, c.design, "pins", 2);
     c.threads = 1;
     c.seams = &w->seams;
     return c;
@@ -225,7 +226,6 @@ static const char *open_it(fuzz_world *w, uint64_t bytes, const hd_snapshot_info
     uint64_t live = w->live;
     c.seams = &w->seams;
     c.threads = 1;
-    c.hkv.pins = 0;
     w->peak = live;
     hd_status s = hd_open_snapshot("x", &c, &t);
     if (s && good) return fuzz_say("open: what was saved is refused: %s", hd_why());

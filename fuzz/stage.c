@@ -8,6 +8,7 @@
 
 #include "judge/kernels.h"
 #include "judge/space.h"
+#include "lib/params.h"
 #include "policies/policy.h"
 
 simt_machine *fuzz_machine(void)
@@ -111,7 +112,7 @@ const judge_design *fuzz_table_of(feed *f, uint32_t buckets, const char *backend
     fix_all(s, &of, fixed);
     if (!space_draw(s, &of, NULL, below, f) || space_case(s, &of, shape, c)) return NULL;
     c->buckets = ((const uint64_t[]){ 2, 1, 3, 4, 5, 8 })[shape % buckets];
-    if (c->table.hkv.dual && c->buckets == 1) c->buckets = 2;
+    if (c->buckets == 1) c->buckets += hd_params_number(&c->table, c->design, "dual");
     c->table_seed = shape >> 5;
     snprintf(c->backend, sizeof c->backend, "%s", backend);
     space_limits(s, &of, c);

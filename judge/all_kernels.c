@@ -12,6 +12,7 @@
 #include "judge/kernels.h"
 #include "judge/rules.h"
 #include "base/error.h"
+#include "lib/params.h"
 #include "workload/workload.h"
 
 enum { OPS = JUDGE_MIXED + 1 };
@@ -135,7 +136,7 @@ static void went_wrong(const guide *g, all_kernels_row *r, const char *why)
     snprintf(r->wrong, sizeof r->wrong, "%.*s", (int)strcspn(why, "\n"), why);
     snprintf(again.op, sizeof again.op, "%s", fixture_op_name(r->op));
     snprintf(again.kernel, sizeof again.kernel, "%s", r->kernel.variant);
-    again.table.hkv.dual = r->dual;
+    hd_params_number_set(&again.table, again.design, "dual", r->dual);
     hd_case_print(&again, r->again, sizeof r->again);
 }
 
@@ -216,7 +217,7 @@ static hd_status visit(guide *g, bool dual, size_t *done)
     stop x;
     memset(&x, 0, sizeof x);
     hd_case c = g->c;
-    c.table.hkv.dual = dual;
+    hd_params_number_set(&c.table, c.design, "dual", dual);
     hd_status status = fixture_open_empty(&c, &x.s);
     if (!status) status = comparison_open(x.s, &x.a);
     if (!status) status = fill(g, &x);

@@ -8,6 +8,7 @@
 
 #include "base/design.h"
 #include "judge/state.h"
+#include "lib/params.h"
 
 enum { SLOTS_AT_ONCE = 1024, BYTES_AT_ONCE = 1 << 20 };
 
@@ -134,7 +135,7 @@ const char *hd_oracle_compare(hd_oracle *o, hd_table *table)
 /* Load drops an entry when its candidate buckets are full of better ones, which are still there: best score first. */
 static const char *unduly_dropped(hd_oracle *o, const hd_info *info)
 {
-    uint64_t need = info->hkv.dual ? 2 * (uint64_t)info->slots : info->slots;
+    uint64_t need = (1 + hd_params_number_of_table(info, "dual")) * info->slots;
     const judge_entry *e, *f;
     for (uint64_t p = 0; (e = judge_map_next(&o->map, &p));) {
         uint64_t above = 0;

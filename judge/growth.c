@@ -179,11 +179,9 @@ static hd_status resize(walk *w, const simt_config *way, uint64_t to)
 static hd_status set_near(walk *w, const simt_config *way)
 {
     const hd_design *d = hd_design_on(w->info.design, w->info.backend);
-    const hd_params *of;
-    const hd_param *p = d->set_near ? hd_param_named("near", d->name, &of) : NULL;
     char what[96];
-    if (!p) return HD_OK;
-    uint64_t least = hd_param_number(p, hd_params_of(of, w->config)), bytes = w->info.places * 2 * w->info.value_bytes,
+    if (!d->set_near) return HD_OK;
+    uint64_t least = hd_params_number(w->config, d->name, "near"), bytes = w->info.places * 2 * w->info.value_bytes,
              near = hd_rng_below(&w->rng, 4) ? least + hd_rng_below(&w->rng, bytes + 1) : 0;
     hd_status status = look(w, &w->before);
     if (!status) status = hd_host_configure(w->t, way);

@@ -147,9 +147,7 @@ static hd_status set_near(runner *r)
     hd_info info;
     hd_status s = hd_table_info(r->table, &info);
     if (s) return s;
-    const hd_params *of;
-    const hd_param *p = hd_param_named("near", info.design, &of);
-    uint64_t least = hd_param_number(p, hd_params_of(of, &r->config)),
+    uint64_t least = hd_params_number(&r->config, info.design, "near"),
              most = below(r, 2) ? info.memory_bytes : info.capacity * 2 * (uint64_t)info.value_bytes;
     s = hd_set_near(r->table, below(r, 4) ? least + below(r, most + 1) : 0);
     if (!s) judge_all(r, "set_near");
@@ -193,7 +191,7 @@ static hd_status load_elsewhere(runner *r)
     hd_status s = hd_table_info(r->table, &info);
     if (s) return s;
     other.capacity = info.capacity * (1 + below(r, 4)) / 2; /* a bucket has two slots or more */
-    other.hkv.dual = below(r, 2) && other.capacity > other.slots && !judge_dictionary(info.design);
+    hd_params_number_set(&other, other.design, "dual", below(r, 2) && other.capacity > other.slots);
     other.seed += below(r, 2);
     s = hd_open(&other, &t);
     if (s) return s;
@@ -255,12 +253,7 @@ static hd_status do_between(runner *r, hd_case_between what)
     }
 }
 
-uint64_t runner_near(const runner *r)
-{
-    const hd_params *of;
-    const hd_param *p = hd_param_named("near", r->c->design, &of);
-    return p && strcmp(of->design, r->c->design) == 0 ? hd_param_number(p, hd_params_of(of, &r->config)) : 0;
-}
+uint64_t runner_near(const runner *r) { return hd_params_number(&r->config, r->c->design, "near"); }
 
 /* Whether a limit of device memory was in the way. Then the table is as it was. */
 static bool too_near(runner *r, hd_status s)

@@ -32,6 +32,7 @@
 #include "judge/state.h"
 #include "judge/victims.h"
 #include "base/error.h"
+#include "lib/params.h"
 
 const char judge_no_memory[] = "the judge ran out of memory";
 
@@ -66,8 +67,8 @@ hd_status hd_oracle_open(const hd_config *c, hd_oracle **out)
     o->dictionary = judge_dictionary(c->design);
     o->keys = judge_keys(c);
     o->by_device = c->clock == HD_CLOCK_DEVICE;
-    o->always = c->hkv.admit == HD_ADMIT_ALWAYS;
-    o->dual = c->hkv.dual;
+    o->always = hd_params_number(c, c->design, "admit") == HD_ADMIT_ALWAYS;
+    o->dual = hd_params_number(c, c->design, "dual") != 0;
     o->slots = c->slots;
     o->value_bytes = c->value_bytes;
     *out = o;

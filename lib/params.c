@@ -43,6 +43,12 @@ const hd_param *hd_param_named(const char *name, const char *design, const hd_pa
     return found;
 }
 
+const hd_param *hd_param_own(const char *name, const char *design, const hd_params **of)
+{
+    const hd_param *p = hd_param_named(name, design, of);
+    return p && design && (*of)->design && strcmp((*of)->design, design) == 0 ? p : NULL;
+}
+
 static void reset(const hd_params *s, hd_config *c)
 {
     for (size_t k = 0; k < s->count; k++) hd_param_reset(&s->row[k], hd_params_in(s, c));
@@ -60,6 +66,36 @@ void hd_params_drop_others(const hd_params *own, hd_config *c)
     const hd_params *s;
     for (size_t i = 1; (s = hd_params_at(i)); i++)
         if (s != own) reset(s, c);
+}
+
+uint64_t hd_params_number(const hd_config *c, const char *design, const char *name)
+{
+    const hd_params *of;
+    const hd_param *p = hd_param_own(name, design, &of);
+    return p ? hd_param_number(p, hd_params_of(of, c)) : 0;
+}
+
+uint64_t hd_params_number_of_table(const hd_info *info, const char *name)
+{
+    const hd_params *of;
+    const hd_param *p = hd_param_own(name, info->design, &of);
+    return p ? hd_param_number(p, hd_params_of_table(of, info)) : 0;
+}
+
+void hd_params_number_set(hd_config *c, const char *design, const char *name, uint64_t v)
+{
+    const hd_params *of;
+    const hd_param *p = hd_param_own(name, design, &of);
+    if (p) hd_param_number_set(p, hd_params_in(of, c), v);
+}
+
+const char *hd_params_differ(const hd_config *a, const hd_config *b)
+{
+    const hd_params *s;
+    for (size_t i = 1; (s = hd_params_at(i)); i++)
+        for (size_t k = 0; k < s->count; k++)
+            if (!hd_param_same(&s->row[k], hd_params_of(s, a), hd_params_of(s, b))) return s->row[k].name;
+    return NULL;
 }
 
 static hd_status check_set(const hd_params *s, const hd_config *c)

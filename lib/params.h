@@ -13,6 +13,17 @@ const hd_params *hd_params_at(size_t i);
  * none. */
 const hd_param *hd_param_named(const char *name, const char *design, const hd_params **of);
 
+/* The row of that name among the design's own. NULL: the design has no such field. */
+const hd_param *hd_param_own(const char *name, const char *design, const hd_params **of);
+
+/* Designs that have fields of the same name mean the same by it. So code that serves all designs asks for a number,
+ * bool or enum by name, and gets 0 where `design` has no such field. */
+uint64_t hd_params_number(const hd_config *c, const char *design, const char *name);
+uint64_t hd_params_number_of_table(const hd_info *info, const char *name);
+void hd_params_number_set(hd_config *c, const char *design, const char *name, uint64_t v); /* or nothing */
+/* The name of the first field, of any design, in which they differ; NULL: there is none. */
+const char *hd_params_differ(const hd_config *a, const hd_config *b);
+
 /* Every field, of every design, gets its usual value. */
 void hd_params_reset(hd_config *c);
 /* Common fields and those of `own` (may be NULL) are in range, and the other designs' are 0 or usual.

@@ -32,8 +32,7 @@ static hd_when tick(hd_table *t, const hd_batch *b, const hd_op_row *row)
     if (t->info.clock == HD_CLOCK_LOGICAL) {
         when.clock = atomic_fetch_add(&t->clock, ticks);
         when.own = !t->scores_ahead;
-        when.repeats =
-            t->reads_time && hd_op_does(b->op, HD_SCORES) && !hd_batch_is_raw(b) && !t->info.hkv.capture_times;
+        when.repeats = t->times_once && hd_op_does(b->op, HD_SCORES) && !hd_batch_is_raw(b);
     } else {
         when.by_device = !t->now_is_told && t->design->gpu;
         when.opened = atomic_load(&t->clock);
@@ -364,7 +363,8 @@ hd_status hd_open(const hd_config *c, hd_table **table)
     if (info.policy == policy.text) info.policy = t->policy;
     hd_table_become(t, &info);
     t->policy_flags = policy.program.flags;
-    t->reads_time = !design->policy && hd_policy_reads_time(policy.number, &policy.program);
+    t->times_once = !design->policy && hd_policy_reads_time(policy.number, &policy.program) &&
+                    !hd_params_number_of_table(&info, "capture_times");
     atomic_init(&t->epoch, c->epoch);
     if ((status = open_state(t))) {
         hd_give(&seams, t, 1, sizeof *t);

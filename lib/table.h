@@ -28,7 +28,7 @@ struct hd_table {
     void *state;             /* the design's; likewise                       */
     hd_kernel_choice choice; /* follows info */
     uint32_t policy_flags;
-    bool reads_time;              /* the policy */
+    bool times_once; /* the policy reads times, and the table is not to let launches of a graph repeat them */
     char policy[HD_PROGRAM_TEXT]; /* info.policy, where no registry has that text */
     bool scores_ahead;            /* of the clock, some scores may be: a loaded file's, or raw ones; likewise */
     _Atomic uint64_t entries; /* what the outcomes told so far: hd_entries_sync. For kernel_pick that is near enough */

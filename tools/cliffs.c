@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lib/params.h"
 #include "base/parse.h"
 #include "bench/median.h"
 #include "policies/policy.h"
@@ -196,7 +197,7 @@ static size_t measure_row(cliffs *q, size_t policy, size_t mode, const cliff_op 
     cliffs_row row;
     bench_shape shape = cliff_shape(q->o->backend);
     shape.table.policy = policy_name(policy);
-    shape.table.hkv.dual = mode == 1;
+    hd_params_number_set(&shape.table, shape.table.design, "dual", mode == 1);
     shape.table.capacity = q->capacity;
     shape.words = (uint32_t)q->dim;
     hd_status e = bench_fixture_open(&s, q->device, &shape);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lib/params.h"
 #include "tools/explain.h"
 #include "tools/policy_walk.h"
 
@@ -49,7 +50,8 @@ static int read_words(const tool_line *line, hd_case *c, uint64_t *requests, uin
             code = explain_case_word(c, word);
         if (code) return code;
     }
-    if (!hd_case_has(c, "buckets") && !hd_case_has(c, "capacity")) c->buckets = c->table.hkv.dual ? 2 : 1;
+    if (!hd_case_has(c, "buckets") && !hd_case_has(c, "capacity"))
+        c->buckets = 1 + hd_params_number(&c->table, c->design, "dual");
     return TOOL_OK;
 }
 
@@ -163,7 +165,7 @@ static void tell_comparison(const policy_told *p, const policy_step *s, const ch
     char note[160], admission[SCORE_TEXT], least[SCORE_TEXT];
     score_text(p, s->admission, admission);
     score_text(p, s->least, least);
-    if (p->w.info.hkv.admit == HD_ADMIT_ALWAYS)
+    if (hd_params_number_of_table(&p->w.info, "admit") == HD_ADMIT_ALWAYS)
         snprintf(note, sizeof note, "The least score is %s. The table admits every key.", least);
     else
         snprintf(note, sizeof note, "The admission score is %s, the least score %s: the key is %s.", admission, least,

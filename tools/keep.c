@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lib/params.h"
 
 enum { FIRST_CAPACITY = 1 << 16, FIRST_OF_DICTIONARY = 1 << 10 };
 
@@ -21,7 +22,8 @@ hd_config keep_config(const char *design, uint64_t capacity, uint32_t value_byte
     c.policy = "lfu";
     c.slots = KEEP_SLOTS;
     c.value_bytes = value_bytes;
-    c.hkv.dual = capacity != 0; /* room to spare needs no second bucket, and one bucket is quicker */
+    /* room to spare needs no second bucket, and one bucket is quicker */
+    hd_params_number_set(&c, c.design, "dual", capacity != 0);
     c.capacity = !capacity ? FIRST_CAPACITY : capacity < 2 * KEEP_SLOTS ? 2 * KEEP_SLOTS : capacity;
     return c;
 }

@@ -10,6 +10,7 @@
 
 #include "base/op.h"
 #include "base/error.h"
+#include "lib/params.h"
 #include "tools/points_report.h"
 
 typedef struct points {
@@ -40,7 +41,7 @@ static bool is_gpu(const points *q) { return q->device != &bench_here; }
 static void say_of(points *q, const bench_point *p, int code, const char *why)
 {
     int said = tool_say(code, "%s, hits %g, %s, dim %u, load %g, %s %llu, %s: %s", bench_buffers_name(p->op), p->hits,
-                        q->stand.shape.table.hkv.dual ? "dual" : "single", (unsigned)q->stand.shape.words, p->load,
+                        bench_shape_dual(&q->stand.shape) ? "dual" : "single", (unsigned)q->stand.shape.words, p->load,
                         p->bulk ? "bulk" : "batch", (unsigned long long)p->n,
                         p->variant ? p->variant : "the chosen variant", why);
     if (said > q->code) q->code = said;
@@ -134,7 +135,7 @@ static void by_rows(points *q, double load, uint64_t n, bool bulk)
 {
     const points_wish *w = q->w;
     for (const bench_goal *row = w->goals->row; row < w->goals->row + w->goals->rows && !over(q); row++) {
-        if (!has_op(w, row->op) || !of_mode(w, row, q->stand.shape.table.hkv.dual) ||
+        if (!has_op(w, row->op) || !of_mode(w, row, bench_shape_dual(&q->stand.shape)) ||
             (!w->as_goals && is_again(w->goals, row)))
             continue;
         bench_point p = { .load = load, .n = n, .bulk = bulk };
@@ -237,7 +238,7 @@ static void by_shapes(points *q)
     bench_shape shape = bench_shape_of(w->design, w->backend);
     by_axes(q, shape, 0);
     if (points_axis_of(w, "dual") || !has_dual_rows(w->goals)) return;
-    shape.table.hkv.dual = true;
+    hd_params_number_set(&shape.table, shape.table.design, "dual", true);
     by_axes(q, shape, 0);
 }
 

@@ -50,13 +50,10 @@ static void put_rate(points_row *r, int at, const char *format, double rate)
 
 static void fill_point(points_row *r, const bench_point *p, const bench_fixture *s)
 {
-    const hd_config *table = &s->shape.table;
+    uint64_t hashes = hd_params_number_of_table(&s->info, "hashes");
     put(r, POINTS_OPERATION, "%s", bench_buffers_name(p->op));
     put(r, POINTS_HITS, "%g", p->hits);
-    put(r, POINTS_BUCKETS, "%u",
-        s->evicts             ? (table->hkv.dual ? 2u : 1u)
-        : s->info.hive.hashes ? (unsigned)s->info.hive.hashes
-                              : 1u);
+    put(r, POINTS_BUCKETS, "%u", (unsigned)(hashes ? hashes : 1 + hd_params_number_of_table(&s->info, "dual")));
     put(r, POINTS_DIM, "%u", (unsigned)s->shape.words);
     put(r, POINTS_LOAD, "%g", p->load);
     if (p->zipf > 0)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lib/params.h"
 #include "heddle_view.h"
 
 static hd_status open_all(policy_walk *w)
@@ -27,7 +28,7 @@ hd_status policy_walk_open(policy_walk *w, const hd_case *c, uint64_t scores)
     w->config = hd_case_config(&w->c);
     w->config.value_bytes = 0;
     w->random = hd_rng_from(c->seed);
-    uint64_t wanted = w->config.hkv.dual ? 2 : 1;
+    uint64_t wanted = 1 + hd_params_number(&w->config, w->config.design, "dual");
     hd_status s = HD_OK;
     if (c->buckets != wanted)
         s = hd_fail(HD_EINVAL, "buckets: it is 1, or 2 with dual=1: each key may then be in every bucket");

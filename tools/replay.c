@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lib/params.h"
 #include "tools/input.h"
 #include "tools/progress.h"
 #include "workload/stream.h"
@@ -47,8 +48,8 @@ hd_config replay_config(const replay_plan *p, const char *policy)
     c.policy = policy;
     c.value_bytes = p->value_bytes;
     c.seed = p->seed;
-    c.hkv.dual = p->dual;
-    c.hkv.admit = p->admit;
+    hd_params_number_set(&c, c.design, "dual", p->dual);
+    hd_params_number_set(&c, c.design, "admit", p->admit);
     return c;
 }
 

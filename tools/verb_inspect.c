@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/snapshot.h"
+#include "lib/params.h"
 #include "tools/output.h"
 #include "tools/picture.h"
 
@@ -139,44 +140,50 @@ static void sections(out *o, const contents *c)
     }
 }
 
-/* A design without scores has no clock, epoch or admission to report. */
+/* A design without scores has no clock or epoch to report. */
 static bool has_scores(const contents *c) { return strcmp(c->info.policy, "none") != 0; }
 
-static void facts_of_cache(out *o, const contents *c)
+static void fact_of_field(out *o, const hd_param *p, const void *in)
+{
+    const char *label = p->label ? p->label : p->name;
+    uint64_t v = p->type == HD_PARAM_TEXT ? 0 : hd_param_number(p, in);
+    if (p->type == HD_PARAM_TEXT)
+        out_fact(o, p->name, label, OUT_TEXT, out_text((const char *)in + p->at));
+    else if (p->label && p->type == HD_PARAM_BOOL)
+        out_fact(o, p->name, label, OUT_FLAG, out_flag(v != 0));
+    else if (p->label && p->type == HD_PARAM_ENUM)
+        out_fact(o, p->name, label, OUT_TEXT, out_text(p->values[v]));
+    else
+        out_fact(o, p->name, label, OUT_COUNT, out_count(v));
+}
+
+/* The design's fields that a snapshot keeps, and the seed of its hash: behind the field `hash`, or behind all. */
+static void facts_of_design(out *o, const contents *c)
+{
+    const hd_params *own = hd_design_on(c->table.design, c->table.backend)->params, *of;
+    const hd_param *hash = hd_param_own("hash", c->table.design, &of);
+    for (size_t k = 0; own && k < own->count; k++) {
+        const hd_param *p = &own->row[k];
+        if (p->saved) fact_of_field(o, p, hd_params_of_table(own, &c->table));
+        if (p == hash) out_fact(o, "seed", "seed", OUT_HEX, out_count(c->table.seed));
+    }
+    if (!hash) out_fact(o, "seed", "seed", OUT_HEX, out_count(c->table.seed));
+}
+
+static void facts_of_scores(out *o, const contents *c)
 {
     const hd_snapshot_info *f = &c->info;
-    out_fact(o, "dual", "dual buckets", OUT_FLAG, out_flag(f->dual));
-    out_fact(o, "admit", "admission", OUT_TEXT, out_text(f->admit == HD_ADMIT_ALWAYS ? "always" : "score"));
-    out_fact(o, "seed", "seed", OUT_HEX, out_count(f->seed));
     out_fact(o, "clock", "clock", OUT_COUNT, out_count(f->clock));
     out_fact(o, "epoch", "epoch", OUT_COUNT, out_count(f->epoch));
     out_fact(o, "score_least", "least score", OUT_PLAIN, f->size ? out_count(c->score_least) : out_none());
     out_fact(o, "score_most", "greatest score", OUT_PLAIN, f->size ? out_count(c->score_most) : out_none());
 }
 
-/* The fields that a snapshot keeps of a design that has no report of its own here, by their names. */
-static void facts_of_fields(out *o, const contents *c)
+static void facts_of_dictionary(out *o, const contents *c)
 {
-    const hd_design *d = hd_design_on(c->table.design, c->table.backend);
-    const hd_params *own = d->params;
-    for (size_t k = 0; own && k < own->count; k++)
-        if (own->row[k].saved)
-            out_fact(o, own->row[k].name, own->row[k].name, OUT_COUNT,
-                     out_count(hd_param_number(&own->row[k], hd_params_of_table(own, &c->table))));
-    out_fact(o, "seed", "seed", OUT_HEX, out_count(c->table.seed));
     out_fact(o, "base_buckets", "buckets at first", OUT_COUNT, out_count(c->table.base_buckets));
-}
-
-/* A dictionary with candidate buckets and a stash. */
-static void facts_of_hashing(out *o, const contents *c)
-{
-    const hd_info *t = &c->table;
-    out_fact(o, "hashes", "buckets of a key", OUT_COUNT, out_count(t->hive.hashes));
-    out_fact(o, "hash", "hash", OUT_TEXT, out_text(t->hive.hash));
-    out_fact(o, "seed", "seed", OUT_HEX, out_count(t->seed));
-    out_fact(o, "spare", "spare slots", OUT_COUNT, out_count(t->hive.spare));
-    out_fact(o, "base_buckets", "buckets at first", OUT_COUNT, out_count(t->base_buckets));
-    out_fact(o, "stash_buckets", "buckets of the stash", OUT_COUNT, out_count(t->stash_buckets));
+    if (!c->table.stash_buckets) return;
+    out_fact(o, "stash_buckets", "buckets of the stash", OUT_COUNT, out_count(c->table.stash_buckets));
     out_fact(o, "stashed", "entries in the stash", OUT_COUNT, out_count(c->stashed));
 }
 
@@ -196,10 +203,8 @@ static void facts(out *o, const char *path, const contents *c)
     out_fact(o, "size", "entries", OUT_COUNT, out_count(f->size));
     out_fact(o, "load_factor", "load factor", OUT_RATIO, out_real((double)f->size / (double)c->table.places));
     out_fact(o, "value_bytes", "bytes per value", OUT_COUNT, out_count(f->value_bytes));
-    if (has_scores(c))
-        facts_of_cache(o, c);
-    else
-        (c->table.stash_buckets ? facts_of_hashing : facts_of_fields)(o, c);
+    facts_of_design(o, c);
+    (has_scores(c) ? facts_of_scores : facts_of_dictionary)(o, c);
 }
 
 static int run(tool_line *line, int argc, char **argv)

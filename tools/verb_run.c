@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/params.h"
 #include "judge/design.h"
 #include "judge/oracle.h"
 #include "judge/run.h"
@@ -99,8 +100,9 @@ static void facts(out *o, const char *text, const hd_run_report *r)
     snprintf(table, sizeof table, "%s entries: %s bucket%s of %s slots%s; %s%s; %u-byte values; %s of memory",
              out_format(entries, OUT_COUNT, out_count(t->capacity)),
              out_format(buckets, OUT_COUNT, out_count(t->buckets)), t->buckets == 1 ? "" : "s",
-             out_format(slots, OUT_COUNT, out_count(t->slots)), more, t->policy, t->hkv.dual ? ", dual buckets" : "",
-             t->value_bytes, out_format(memory, OUT_BYTES, out_count(t->memory_bytes)));
+             out_format(slots, OUT_COUNT, out_count(t->slots)), more, t->policy,
+             hd_params_number_of_table(t, "dual") ? ", dual buckets" : "", t->value_bytes,
+             out_format(memory, OUT_BYTES, out_count(t->memory_bytes)));
     out_fact(o, "case", "case", OUT_TEXT, out_text(text));
     out_fact(o, "table", "table", OUT_TEXT, out_text(table));
     out_fact(o, "capacity", NULL, OUT_COUNT, out_count(t->capacity));

@@ -415,7 +415,6 @@ size_t hd_case_print(const hd_case *c, char *text, size_t bytes)
 
 const char *hd_case_differs(const hd_case *a, const hd_case *b)
 {
-    const hd_params *s;
     if (strcmp(a->design, b->design) != 0) return "design";
     if (strcmp(a->op, b->op) != 0) return "op";
     if (strcmp(a->kernel, b->kernel) != 0) return "kernel";
@@ -424,9 +423,5 @@ const char *hd_case_differs(const hd_case *a, const hd_case *b)
         bool same = fields[i].form == HD_CASE_TEXT ? strcmp(x, y) == 0 : memcmp(x, y, fields[i].bytes) == 0;
         if (!same || a->batches != b->batches) return same ? "batch" : fields[i].name;
     }
-    for (size_t i = 1; (s = hd_params_at(i)); i++)
-        for (size_t k = 0; k < s->count; k++)
-            if (!hd_param_same(&s->row[k], hd_params_of(s, &a->table), hd_params_of(s, &b->table)))
-                return s->row[k].name;
-    return NULL;
+    return hd_params_differ(&a->table, &b->table);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lib/params.h"
 #include "bench/machine.h"
 
 /* ---- What there is: a line for each ---------------------------------------------------------- */
@@ -99,8 +100,8 @@ bench_shape cliff_shape(const char *backend)
 {
     bench_shape shape = bench_shape_of(hd_config_default().design, backend);
     shape.table.threads = 1;
-    shape.table.hkv.pins = 1; /* a graph may begin with lock_keys */
-    shape.table.hkv.capture_times = true;
+    hd_params_number_set(&shape.table, shape.table.design, "pins", 1); /* a graph may begin with lock_keys */
+    hd_params_number_set(&shape.table, shape.table.design, "capture_times", true);
     return shape;
 }
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/op.h"
 #include "bench/device/goals.h"
+#include "lib/params.h"
 #include "policies/expression.h"
 
 enum { AT_ONCE = 1 << 20, NOT_FULL = 10000 /* of so many entries, one may be missing in a full table */ };
@@ -21,6 +22,11 @@ bench_shape bench_shape_of(const char *design, const char *backend)
     bench_shape shape = { .table = hd_config_of(design) };
     shape.table.backend = backend;
     return shape;
+}
+
+bool bench_shape_dual(const bench_shape *shape)
+{
+    return hd_params_number(&shape->table, shape->table.design, "dual") != 0;
 }
 
 bool bench_shape_scores(const bench_shape *shape, hd_op op)
@@ -253,7 +259,8 @@ hd_status bench_fixture_settle(bench_fixture *s, double zipf)
     enum { STEPS = 64 };
     uint64_t step = s->presents / STEPS + 1, left = s->presents;
     hd_status e = HD_OK;
-    if (s->settled || zipf <= 0 || s->info.values_host_bytes == 0 || s->info.hkv.tiers != HD_TIERS_BUCKET) return HD_OK;
+    if (s->settled || zipf <= 0 || s->info.values_host_bytes == 0) return HD_OK;
+    if (hd_params_number_of_table(&s->info, "tiers") != HD_TIERS_BUCKET) return HD_OK;
     if (step > s->at_once) step = s->at_once;
     while (left > 0 && !e) {
         uint64_t n = left < step ? left : step;

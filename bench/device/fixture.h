@@ -17,6 +17,9 @@ typedef struct bench_shape {
 /* What is usual in a design. */
 bench_shape bench_shape_of(const char *design, const char *backend);
 
+/* Whether each key has two candidate buckets. */
+bool bench_shape_dual(const bench_shape *shape);
+
 /* Whether the operation needs the caller's scores, by the policy of such a table. */
 bool bench_shape_scores(const bench_shape *shape, hd_op op);
 

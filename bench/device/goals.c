@@ -50,10 +50,11 @@ uint64_t goal_capacity(const bench_goals *g, uint32_t dim, double load)
 /* The row of such a point; NULL: there is none. */
 static const bench_goal *row_of(const bench_goals *g, const bench_shape *shape, const bench_point *p)
 {
+    bool dual = bench_shape_dual(shape);
     for (int i = 0; i < g->rows; i++) {
         const bench_goal *row = &g->row[i];
         bool form = p->n == (row->n ? row->n : g->n) && p->bulk == (g->bulk && !row->n);
-        if (row->op == p->op && row->hits == p->hits && row->dual == shape->table.hkv.dual && form) return row;
+        if (row->op == p->op && row->hits == p->hits && row->dual == dual && form) return row;
     }
     return NULL;
 }

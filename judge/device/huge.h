@@ -32,7 +32,7 @@ struct huge {
         names = naming(1ull << 62, d.draw(), 8);
         c.backend = at.backend;
         c.policy = "custom";
-        c.hkv.dual = true;
+        MUST(hd_config_set(&c, "dual", "1"));
         c.value_bytes = names.bytes;
         c.capacity = n / 9 * 10 + n / 1000 + 300;
         MUST(hd_open(&c, &t));

@@ -314,13 +314,14 @@ static const char *hive_unfit_batch(const hd_variant_row *row, const hd_info *in
 /* clang-format off */
 static const hd_param params[] = {
     { "hashes", HD_PARAM_U32,  HD_PARAM_AT(hd_hive_config, hashes), .least = 2, .most = 3, .usual = 2,
-      .what = "candidate buckets per key", .places = true, .saved = HD_SAVED_U32, .saved_at = 120 },
+      .what = "candidate buckets per key", .label = "buckets of a key",
+      .places = true, .saved = HD_SAVED_U32, .saved_at = 120 },
     { "hash",   HD_PARAM_TEXT, HD_PARAM_AT(hd_hive_config, hash), .text = HD_HASH_USUAL,
       .what = "mix64, or a function of `heddle list hashes` for each candidate bucket",
       .places = true, .saved = HD_SAVED_TEXT, .saved_at = 128 },
     { "spare",  HD_PARAM_U32,  HD_PARAM_AT(hd_hive_config, spare), .most = UINT32_MAX, .usual = HD_SPARE_USUAL,
       .what = "slots that a bucket keeps back while a key's other buckets have more; 4294967295: the usual number",
-      .places = true, .saved = HD_SAVED_U32, .saved_at = 124 },
+      .label = "spare slots", .places = true, .saved = HD_SAVED_U32, .saved_at = 124 },
 };
 /* clang-format on */
 

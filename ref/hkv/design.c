@@ -291,10 +291,10 @@ static const char *const fetches[] = { "usual", "sorted", "direct", NULL };
 /* clang-format off */
 static const hd_param params[] = {
     { "dual",   HD_PARAM_BOOL, HD_PARAM_AT(hd_hkv_config, dual), .what = "two candidate buckets per key",
-      .places = true, .saved = HD_SAVED_FLAG, .saved_at = 0 },
+      .label = "dual buckets", .places = true, .saved = HD_SAVED_FLAG, .saved_at = 0 },
     { "admit",  HD_PARAM_ENUM, HD_PARAM_AT(hd_hkv_config, admit), .values = admits,
       .what = "refuse a new key whose score is below the bucket's least score, or admit every key",
-      .saved = HD_SAVED_FLAG, .saved_at = 1 },
+      .label = "admission", .saved = HD_SAVED_FLAG, .saved_at = 1 },
     { "tiers",  HD_PARAM_ENUM, HD_PARAM_AT(hd_hkv_config, tiers), .values = tiers,
       .what = "which values are in the device's memory: those of each bucket's first slots, or the table's first" },
     { "device_value_bytes", HD_PARAM_U64, HD_PARAM_AT(hd_hkv_config, device_value_bytes), .most = UINT64_MAX,
