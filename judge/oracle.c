@@ -34,17 +34,6 @@
 #include "base/error.h"
 #include "lib/params.h"
 
-const char judge_no_memory[] = "the judge ran out of memory";
-
-const char *judge_say(hd_oracle *o, const char *format, ...)
-{
-    va_list ap;
-    va_start(ap, format);
-    vsnprintf(o->sentence, sizeof o->sentence, format, ap);
-    va_end(ap);
-    return o->sentence;
-}
-
 /* ---- Life ------------------------------------------------------------------------------------ */
 
 bool hd_oracle_restates(const char *policy)
@@ -68,7 +57,7 @@ hd_status hd_oracle_open(const hd_config *c, hd_oracle **out)
     o->keys = judge_keys(c);
     o->by_device = c->clock == HD_CLOCK_DEVICE;
     o->always = hd_params_number(c, c->design, "admit") == HD_ADMIT_ALWAYS;
-    o->dual = hd_params_number(c, c->design, "dual") != 0;
+    o->need = (1 + hd_params_number(c, c->design, "dual")) * c->slots;
     o->slots = c->slots;
     o->value_bytes = c->value_bytes;
     *out = o;
@@ -83,10 +72,8 @@ hd_status hd_oracle_copy(const hd_oracle *from, hd_oracle **to)
         free(o);
         return hd_fail(HD_ENOMEM, "%s", judge_no_memory);
     }
-    o->rank = NULL;
-    o->rank_room = 0;
-    o->sorted = NULL;
-    o->sorted_room = 0;
+    o->rank = NULL, o->rank_room = 0;
+    o->sorted = NULL, o->sorted_room = 0;
     *to = o;
     return HD_OK;
 }
@@ -151,9 +138,6 @@ static const char *lie(judging *j, const char *format, ...)
                      hd_outcome_name(j->outcome), what);
 }
 
-/* The number of slots in the candidate buckets of a key. */
-static uint64_t need(const hd_oracle *o) { return o->dual ? 2 * (uint64_t)o->slots : o->slots; }
-
 /* Whether at least `want` entries are pinned or have a score of `least` or more. */
 static bool enough_above(const hd_oracle *o, uint64_t want, uint64_t least)
 {
@@ -167,7 +151,7 @@ static bool enough_above(const hd_oracle *o, uint64_t want, uint64_t least)
 static const char *greatest_victim(hd_oracle *o, uint64_t *score)
 {
     enum { SMALL = 4096 };
-    uint64_t n = 0, k = need(o) - 1, low = 0, high = o->map.n - 1;
+    uint64_t n = 0, k = o->need - 1, low = 0, high = o->map.n - 1;
     const judge_entry *e;
     *score = UINT64_MAX;
     if (o->map.n > SMALL || o->map.n <= k) return NULL;
@@ -251,7 +235,7 @@ static const char *listed_victim(judging *j, uint64_t most)
     if (e->score > most)
         return lie(j, "its victim, key %" PRIu64 ", had score %" PRIu64 ", above its own %" PRIu64, gone, e->score,
                    most);
-    if (!enough_above(o, need(o), e->score))
+    if (!enough_above(o, o->need, e->score))
         return lie(j, "its victim, key %" PRIu64 ", cannot have been the least of a full bucket", gone);
     judge_map_drop(&o->map, gone);
     return NULL;
@@ -276,8 +260,8 @@ static const char *refused(judging *j, uint64_t score, uint64_t admission)
 {
     hd_oracle *o = j->o;
     bool only_pinned = o->always || admission == UINT64_MAX;
-    if (o->live < need(o)) return lie(j, "there was room: the table had %" PRIu64 " entries", o->live);
-    if (only_pinned ? o->pins < need(o) : !enough_above(o, need(o), admission + 1))
+    if (o->live < o->need) return lie(j, "there was room: the table had %" PRIu64 " entries", o->live);
+    if (only_pinned ? o->pins < o->need : !enough_above(o, o->need, admission + 1))
         return lie(j, "no full bucket can have had all its entries above admission score %" PRIu64, admission);
     return j->rule->list ? next_listed(j, j->key, j->value, score, false) : NULL;
 }
@@ -287,7 +271,7 @@ static const char *evicted(judging *j, uint64_t score, uint64_t admission)
     hd_oracle *o = j->o;
     uint64_t most = o->always ? UINT64_MAX : admission, greatest;
     const char *wrong = NULL;
-    if (o->live < need(o)) return lie(j, "there was room: the table had %" PRIu64 " entries", o->live);
+    if (o->live < o->need) return lie(j, "there was room: the table had %" PRIu64 " entries", o->live);
     if (!j->hidden) {
         wrong = listed_victim(j, most);
     } else {
@@ -574,115 +558,6 @@ static const char *judge_keyed(judging *j, hd_table *table)
     return wrong;
 }
 
-/* ---- Operations on the whole table ----------------------------------------------------------- */
-
-static bool holds(const judging *j, const judge_entry *e)
-{
-    return !j->rule->predicate ||
-           judge_holds(j->b->pred, j->b->pred_arg, e->key, e->score, e->value, j->o->value_bytes) == 1;
-}
-
-static const char *judge_count(judging *j, uint64_t expected)
-{
-    if (!j->b->count || *j->b->count == expected) return NULL;
-    return judge_say(j->o, "%s: the count is %" PRIu64 " instead of %" PRIu64, hd_op_name(j->b->op), *j->b->count,
-                     expected);
-}
-
-static const char *judge_erase_if(judging *j)
-{
-    hd_oracle *o = j->o;
-    uint64_t erased = 0;
-    judge_entry *e;
-    for (uint64_t p = 0; (e = judge_map_next(&o->map, &p));) {
-        if (e->holder || !holds(j, e)) continue;
-        judge_map_drop(&o->map, e->key);
-        p--;
-        erased++;
-    }
-    o->live -= erased;
-    return judge_count(j, erased);
-}
-
-static const char *judge_size(judging *j)
-{
-    uint64_t n = 0;
-    const judge_entry *e;
-    for (uint64_t p = 0; (e = judge_map_next(&j->o->map, &p));) n += holds(j, e);
-    return judge_count(j, n);
-}
-
-/* What is wrong with entry l of the list, which is e's; NULL: nothing. */
-static const char *exported_wrong(const judging *j, const judge_entry *e, uint64_t l)
-{
-    const hd_oracle *o = j->o;
-    const hd_batch *b = j->b;
-    uint32_t bytes = o->value_bytes;
-    if (!e) return "is not in the table";
-    if (e->mark == o->mark) return "is in the list twice";
-    if (!holds(j, e)) return "does not satisfy the predicate";
-    if (b->list_score && b->list_score[l] != e->score) return "has another score";
-    if (b->list_value && bytes && memcmp((const uint8_t *)b->list_value + l * bytes, e->value, bytes) != 0)
-        return "has another value";
-    if (!b->list_item) return NULL;
-    if (b->list_item[l] - b->start >= b->n)
-        return "is outside the window"; /* entries before the start are not listed either */
-    return l && b->list_item[l] <= b->list_item[l - 1] ? "is out of order" : NULL;
-}
-
-/* Entries in ascending slots of the window, each in the map and asked for; all of them when the window is
- * the whole table. */
-static const char *judge_export(judging *j)
-{
-    hd_oracle *o = j->o;
-    const hd_batch *b = j->b;
-    if (!b->count || !b->list_key || *b->count > b->n)
-        return judge_say(o, "%s: no list, or one that is too long", hd_op_name(b->op));
-    o->mark++;
-    for (uint64_t l = 0; l < *b->count; l++) {
-        judge_entry *e = judge_map_find(&o->map, b->list_key[l]);
-        const char *wrong = exported_wrong(j, e, l);
-        if (wrong)
-            return judge_say(o, "%s: entry %" PRIu64 " of the list, key %" PRIu64 ", %s", hd_op_name(b->op), l,
-                             b->list_key[l], wrong);
-        e->mark = o->mark;
-    }
-    return b->start == 0 && b->n >= o->capacity ? judge_size(j) : NULL;
-}
-
-static const char *judge_clear(judging *j)
-{
-    judge_map_clear(&j->o->map);
-    j->o->pins = j->o->live = 0;
-    return NULL;
-}
-
-/* The oracle knows no slots: the contents must be equal, and no more entries moved than there are slots. */
-static const char *judge_promote(judging *j)
-{
-    return j->b->count && *j->b->count > j->o->capacity
-               ? judge_say(j->o, "promote: %" PRIu64 " entries came near", *j->b->count)
-               : NULL;
-}
-
-static const char *judge_whole(judging *j)
-{
-    if (j->rule->predicate && (!j->b->pred || judge_holds(j->b->pred, j->b->pred_arg, 0, 0, NULL, 0) < 0))
-        return judge_say(j->o, "%s: the judge knows no predicate '%s'", hd_op_name(j->b->op),
-                         j->b->pred ? j->b->pred : "(null)");
-    switch (j->b->op) {
-    case HD_OP_ERASE_IF: return judge_erase_if(j);
-    case HD_OP_EXPORT:
-    case HD_OP_EXPORT_IF: return judge_export(j);
-    case HD_OP_SIZE:
-    case HD_OP_SIZE_IF: return judge_size(j);
-    case HD_OP_PROMOTE: return judge_promote(j);
-    case HD_OP_MIN:
-    case HD_OP_MAX: return judge_ordered_end(j->o, j->b);
-    default: return judge_clear(j);
-    }
-}
-
 /* ---- The door -------------------------------------------------------------------------------- */
 
 /* What the judge needs of the batch and the table; NULL: it has it. */
@@ -717,7 +592,7 @@ const char *hd_oracle_batch(hd_oracle *o, hd_table *table, const hd_batch *b, co
     j.far = strcmp(info.backend, "cuda") == 0;
     j.concurrent = j.far && !order && b->n > 1;
     j.hidden = !o->dictionary && j.rule->enters && !(j.rule->list && b->list_key && b->count);
-    wrong = keyed ? judge_keyed(&j, table) : judge_whole(&j);
+    wrong = keyed ? judge_keyed(&j, table) : judge_whole_table(o, b);
     judge_victims_close(&j.victims);
     return wrong;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * state.h - the state of an oracle; for oracle.c, order.c and compare.c only.
+ * state.h - the state of an oracle; for oracle.c, whole_table.c, order.c, compare.c and say.c only.
  */
 #ifndef HD_JUDGE_STATE_H
 #define HD_JUDGE_STATE_H
@@ -13,9 +13,10 @@ struct hd_oracle {
     judge_map map;
     judge_policy policy;
     bool dictionary;             /* no evictions; PENDING is possible */
-    bool always, dual;           /* admit = always; two candidate buckets                                 */
+    bool always;                 /* admit = always                                                        */
     bool by_device;              /* HD_CLOCK_DEVICE                                                       */
     uint64_t keys, stash_places; /* keys below can be held; entries that the stash takes             */
+    uint64_t need;               /* slots in the candidate buckets of a key */
     uint32_t slots, value_bytes;
     uint64_t pins; /* entries that are pinned                                               */
     uint64_t live; /* entries in the table; the map has more while victims are unknown */
@@ -40,6 +41,9 @@ bool judge_sort(hd_oracle *o);
 /* NULL, or what is wrong with an item; with a batch that has no keys. */
 const char *judge_ordered_item(hd_oracle *o, const hd_batch *b, uint64_t i);
 const char *judge_ordered_end(hd_oracle *o, const hd_batch *b);
+
+/* A batch of an operation that has no keys (whole_table.c). */
+const char *judge_whole_table(hd_oracle *o, const hd_batch *b);
 
 /* Exports the table, or visits its entries where its design has no export: every entry must be in the map, with its
  * value and score, and no key twice. Sets the entries' mark to o->mark; *n: their number; *info: the table's. */
