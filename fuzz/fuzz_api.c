@@ -176,19 +176,6 @@ static const uint64_t huge[] = {
 };
 enum { HUGES = sizeof huge / sizeof *huge };
 
-/* Sets a field that another design has to a value that is not its usual one. */
-static void set_foreign_field(hd_config *c, uint8_t which)
-{
-    const hd_params *s = NULL;
-    for (size_t i = 1; !s || strcmp(s->design, c->design) == 0; i++) s = hd_params_at(i);
-    const hd_param *p = &s->row[which % s->count];
-    void *in = hd_params_in(s, c);
-    if (p->type == HD_PARAM_TEXT)
-        hd_param_set(p, in, "crc32");
-    else
-        hd_param_number_set(p, in, p->usual == 1 ? 2 : 1);
-}
-
 /* The number behind those that the field may have; 0: it may have all. */
 static uint64_t past_range(const hd_param *p)
 {
@@ -199,16 +186,22 @@ static uint64_t past_range(const hd_param *p)
     return n;
 }
 
-/* Sets a field of any design that has such a number to it, or to the greatest of its type. */
-static void set_past_range(hd_config *c, uint8_t which, bool greatest)
+/* Counts the fields of all designs round to the one that is wrong: the table's own gets a number past its range, or the
+ * greatest of its type; that of another design a value that is not its usual one. */
+static void set_wrong_field(hd_config *c, uint8_t which, bool greatest)
 {
     const hd_params *s;
     for (size_t i = 1;; i++) {
         if (!(s = hd_params_at(i))) s = hd_params_at(i = 1);
+        bool own = strcmp(s->design, c->design) == 0;
         for (size_t k = 0; k < s->count; k++) {
-            uint64_t past = past_range(&s->row[k]);
-            if (!past || which-- > 0) continue;
-            hd_param_number_set(&s->row[k], hd_params_in(s, c), greatest ? UINT64_MAX : past);
+            const hd_param *p = &s->row[k];
+            uint64_t wrong = own ? past_range(p) : p->usual == 1 ? 2 : 1;
+            if (!wrong || which-- > 0) continue;
+            if (p->type == HD_PARAM_TEXT)
+                hd_param_set(p, hd_params_in(s, c), "crc32");
+            else
+                hd_param_number_set(p, hd_params_in(s, c), own && greatest ? UINT64_MAX : wrong);
             return;
         }
     }
@@ -233,7 +226,7 @@ static hd_status spoil_config(hd_config *c, uint8_t how)
     static const uint32_t slots[] = { 0, 1, 4097, UINT32_MAX }, bytes[] = { 65537, 1u << 31, UINT32_MAX };
     uint8_t v = how / 20;
     switch (how % 20) {
-    case 0: return v ? set_foreign_field(c, v), HD_EINVAL : HD_OK;
+    case 0: return v ? set_wrong_field(c, v, false), HD_EINVAL : HD_OK;
     case 1: return c->design = name[v % 4], HD_EINVAL;
     case 2: return c->backend = name[v % 4], HD_EINVAL;
     case 3: return c->policy = v > 8 ? "expr:on_insert=now+" : name[v % 4], HD_EINVAL;
@@ -241,7 +234,7 @@ static hd_status spoil_config(hd_config *c, uint8_t how)
     case 5:
     case 7:
     case 8:
-    case 15: return set_past_range(c, how, v % 2), HD_EINVAL;
+    case 15: return set_wrong_field(c, how, v % 2), HD_EINVAL;
     case 6: return c->layout = v ? (hd_layout)INT_MIN : is_dictionary(c) ? HD_LAYOUT_PAIRS : HD_LAYOUT_WORDS, HD_EINVAL;
     case 9: return c->clock = (hd_clock)(v ? -1 : 2), HD_EINVAL;
     case 10: return c->threads = v ? UINT32_MAX : 1025, HD_EINVAL;

@@ -231,9 +231,8 @@ uint64_t space_structure(const space *s)
     uint64_t core = 0;
     for (uint32_t f = 0; f < s->factors; f++) {
         const char *name = s->factor[f].name;
-        const hd_param *p = hd_param_named(name, s->design, &of);
-        bool own = p && of->design && strcmp(of->design, s->design) == 0;
-        if (own || matches("kernel,value,capacity,fill,keys,limit", name)) core |= 1ull << f;
+        if (hd_param_own(name, s->design, &of) || matches("kernel,value,capacity,fill,keys,limit", name))
+            core |= 1ull << f;
     }
     return core;
 }
@@ -524,31 +523,31 @@ static void in_places(const hd_case *c, const char *text, char *to, size_t bytes
 static void *take_nothing(void *self, size_t bytes, size_t align) { return (void)self, (void)bytes, (void)align, NULL; }
 
 /* Whether there is such a table with that limit of device memory: it is not refused before it takes memory. */
-static bool there_is(hd_config c, const hd_params *of, const hd_param *p, uint64_t near)
+static bool there_is(hd_config c, const char *field, uint64_t near)
 {
     hd_seams seams = hd_seams_os;
     hd_table *t;
     seams.memory.take = take_nothing;
     c.seams = &seams;
-    hd_param_number_set(p, hd_params_in(of, &c), near);
+    hd_params_number_set(&c, c.design, field, near);
     return hd_open(&c, &t) == HD_ENOMEM;
 }
 
 /* The least limit of device memory that the table can have, or that and half of its values. */
-static void resolve_near(hd_case *c, const hd_params *of, const hd_param *p, bool half)
+static void resolve_near(hd_case *c, const char *field, bool half)
 {
     const hd_config config = hd_case_config(c);
     uint64_t low = 0, high = 1;
     uint64_t values = (config.capacity > config.slots ? config.capacity : config.slots) * config.value_bytes;
-    while (high < 1ull << 40 && !there_is(config, of, p, high)) low = high, high *= 2;
+    while (high < 1ull << 40 && !there_is(config, field, high)) low = high, high *= 2;
     while (low + 1 < high) {
         uint64_t middle = low + (high - low) / 2;
-        if (there_is(config, of, p, middle))
+        if (there_is(config, field, middle))
             high = middle;
         else
             low = middle;
     }
-    hd_param_number_set(p, hd_params_in(of, &c->table), half ? high + values / 2 : high);
+    hd_params_number_set(&c->table, c->design, field, half ? high + values / 2 : high);
 }
 
 static hd_status set_word(hd_case *c, const char *name, const char *text)
@@ -567,13 +566,10 @@ static hd_status set_word(hd_case *c, const char *name, const char *text)
 
 void space_limits(const space *s, const space_domain *d, hd_case *c)
 {
-    const hd_params *of;
-    const hd_param *p;
     for (uint32_t f = 0; f < s->factors; f++) {
         const char *text = s->factor[f].text[space_class(d, f)];
         bool half = strcmp(text, "half") == 0;
-        if ((half || strcmp(text, "least") == 0) && (p = hd_param_named(s->factor[f].name, s->design, &of)))
-            resolve_near(c, of, p, half);
+        if (half || strcmp(text, "least") == 0) resolve_near(c, s->factor[f].name, half);
     }
 }
 

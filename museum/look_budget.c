@@ -38,11 +38,9 @@ static uint64_t draw_limit(hd_rng *g) { return (8 << 20) + hd_rng_below(g, 64 <<
 static bool draw_table(hd_rng *g, uint64_t limit, hd_info *info)
 {
     hd_config c = hd_config_of(design->name);
-    const hd_params *of;
-    const hd_param *near = hd_param_named("near", design->name, &of);
     memset(info, 0, sizeof *info);
     c.capacity = 1 + hd_rng_below(g, 16 << 20);
-    hd_param_number_set(near, hd_params_in(of, &c), limit);
+    hd_params_number_set(&c, design->name, "near", limit);
     info->slots = c.slots;
     info->value_bytes = c.value_bytes;
     info->layout = c.layout;
