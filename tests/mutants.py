@@ -7,8 +7,9 @@ import re
 
 CORE = [
     "ref/accum.c", "hashes/hash.h", "ref/hkv/hkv.c", "ref/hkv/batch.c", "ref/hkv/check.c", "ref/hkv/design.c", "ref/hkv/grow.c", "ref/hkv/layout.h",
-    "ref/hkv/promote.c", "gpu/add.h", "gpu/hkv/decide.h", "gpu/hkv/deliver.h", "gpu/hkv/fetch.h", "gpu/hkv/coalesced.h", "gpu/hkv/direct.h", "gpu/hkv/group.h",
-    "gpu/hkv/groups.h", "gpu/hkv/hold.h", "gpu/hkv/item.h", "gpu/hkv/list.h", "gpu/hkv/locate.h", "gpu/hkv/pins.h", "gpu/hkv/pipeline.h",
+    "ref/hkv/promote.c", "gpu/add.h", "gpu/hkv/decide.h", "gpu/hkv/deliver.h", "gpu/hkv/fetch.h", "gpu/hkv/coalesced_claim.h", "gpu/hkv/coalesced_copy.h",
+    "gpu/hkv/coalesced_loop.h", "gpu/hkv/coalesced_members.h", "gpu/hkv/coalesced_search.h", "gpu/hkv/coalesced_victim.h", "gpu/hkv/direct.h",
+    "gpu/hkv/group.h", "gpu/hkv/groups.h", "gpu/hkv/hold.h", "gpu/hkv/item.h", "gpu/hkv/list.h", "gpu/hkv/locate.h", "gpu/hkv/pins.h", "gpu/hkv/pipeline.h",
     "gpu/hkv/pointers.h", "gpu/hkv/promote.h", "gpu/hkv/rows.h", "gpu/hkv/rule.h", "gpu/hkv/scan.h", "gpu/hkv/steps.h", "gpu/hkv/tlpv1.h", "gpu/hkv/tlpv2.h", "gpu/hkv/value.h",
     "gpu/hkv/victim.h", "gpu/hkv/warp.h", "lib/batch.c", "gpu/hkv/select.c", "lib/snapshot.c", "lib/snapshot_load.c", "lib/snapshot_save.c",
     "lib/table.c", "base/whole.c", "concurrency/gate.c", "concurrency/streams.c", "concurrency/word.h", "policies/custom.h", "policies/epoch_lfu.h",

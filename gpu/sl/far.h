@@ -9,7 +9,7 @@
 #ifndef SL_FAR_H
 #define SL_FAR_H
 
-#include "gpu/sl/flip.h"
+#include "gpu/sl/insert_merge.h"
 #include "gpu/sl/look.h"
 
 /* What a search asks for besides the index of the first entry that is not below the key. */

@@ -20,7 +20,7 @@
 #ifndef SL_JOIN_H
 #define SL_JOIN_H
 
-#include "gpu/sl/flip.h"
+#include "gpu/sl/insert_merge.h"
 
 /* ---- What stays ------------------------------------------------------------------------------ */
 

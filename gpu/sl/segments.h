@@ -10,7 +10,7 @@
 #include "gpu/sl/carry.h"
 #include "gpu/sl/check.h"
 #include "gpu/sl/far.h"
-#include "gpu/sl/flip.h"
+#include "gpu/sl/insert_merge.h"
 #include "gpu/sl/lines.h"
 #include "gpu/sl/look.h"
 #include "gpu/sl/variant.h"
