@@ -7,25 +7,9 @@
 #ifndef HD_JUDGE_STORY_RUN_H
 #define HD_JUDGE_STORY_RUN_H
 
+#include "judge/event.h"
 #include "judge/fixture.h"
 #include "judge/story.h"
-
-/* What an event is, in words for people: "reads", "claims", "fails to claim", "takes effect". */
-const char *event_meaning(const simt_event *e);
-/* Whether it touches memory or takes effect. The others are collectives and fences. */
-bool event_matters(const simt_event *e);
-/* Events [i, end) are one step: one site, one warp, one lane after another. apart: every event is a step. */
-size_t event_group_end(const simt_event *e, size_t n, size_t i, bool apart);
-
-/* The lanes of a step, a bit for each, and whether its n events have the same place and the same values. */
-typedef struct event_common {
-    uint32_t lanes;
-    bool place, before, after;
-} event_common;
-
-/* "0", "0-31" or "0 3 7". */
-void event_lanes(uint32_t lanes, char *text, size_t bytes);
-event_common event_common_of(const simt_event *e, size_t n);
 
 typedef struct run_told {
     const fixture *s;
@@ -39,8 +23,5 @@ typedef struct run_told {
 
 /* Adds panels, memory and steps to `st`. false: memory was refused. */
 bool story_of_run(story *st, const run_told *r);
-
-/* "gpu/hkv/hold.h:37" of a site's path in any build folder. */
-const char *story_site(const char *site);
 
 #endif
