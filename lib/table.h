@@ -61,6 +61,9 @@ hd_status hd_table_grow(hd_table *t, uint64_t buckets);
 /* hd_design.room_for, for such a caller. *made: whether the table has grown by it. */
 hd_status hd_table_room_for(hd_table *t, const uint64_t *key, uint64_t n, bool *made);
 
+/* A time of HD_CLOCK_DEVICE that is not below an earlier one: kernels rely on that (hd_when.rises). */
+uint64_t hd_time_of(hd_table *t);
+
 /* Outcomes that the state knows and the table does not yet: before a state is closed, and before totals are read. */
 hd_status hd_late_tally(hd_table *t);
 /* Before a batch that is to come after all earlier ones: where batches run as their streams get to them, waits. */

@@ -11,8 +11,8 @@ CORE = [
     "gpu/hkv/coalesced_loop.h", "gpu/hkv/coalesced_members.h", "gpu/hkv/coalesced_search.h", "gpu/hkv/coalesced_victim.h", "gpu/hkv/direct.h",
     "gpu/hkv/group.h", "gpu/hkv/groups.h", "gpu/hkv/hold.h", "gpu/hkv/item.h", "gpu/hkv/list.h", "gpu/hkv/locate.h", "gpu/hkv/pins.h", "gpu/hkv/pipeline.h",
     "gpu/hkv/pointers.h", "gpu/hkv/promote.h", "gpu/hkv/rows.h", "gpu/hkv/rule.h", "gpu/hkv/scan.h", "gpu/hkv/steps.h", "gpu/hkv/tlpv1.h", "gpu/hkv/tlpv2.h", "gpu/hkv/value.h",
-    "gpu/hkv/victim.h", "gpu/hkv/warp.h", "lib/batch.c", "gpu/hkv/select.c", "lib/snapshot.c", "lib/snapshot_load.c", "lib/snapshot_save.c",
-    "lib/table.c", "base/whole.c", "concurrency/gate.c", "concurrency/streams.c", "concurrency/word.h", "policies/custom.h", "policies/epoch_lfu.h",
+    "gpu/hkv/victim.h", "gpu/hkv/warp.h", "lib/batch.c", "gpu/hkv/select.c", "lib/grow.c", "lib/run.c", "lib/snapshot.c", "lib/snapshot_load.c",
+    "lib/snapshot_open.c", "lib/snapshot_read.c", "lib/snapshot_save.c", "lib/table.c", "base/whole.c", "concurrency/gate.c", "concurrency/streams.c", "concurrency/word.h", "policies/custom.h", "policies/epoch_lfu.h",
     "policies/epoch_lru.h", "policies/lfu.h", "policies/lru.h", "policies/policy.h", "predicates/all.h", "predicates/key_in.h",
     "predicates/key_masked.h", "predicates/predicate.h", "predicates/score_below.h", "predicates/score_in.h", "predicates/value_zero.h",
 ]
