@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * runner.h - the state of a case while it runs; for run.c and mix.c only.
+ * runner.h - the state of a case while it runs; for run*.c and mix.c only.
  */
 #ifndef HD_JUDGE_RUNNER_H
 #define HD_JUDGE_RUNNER_H
@@ -47,6 +47,11 @@ typedef struct runner {
     uint64_t outcome[HD_OUTCOME_COUNT]; /* judged: what the table's counters must say   */
 } runner;
 
+static inline bool runner_failed(const runner *r) { return r->report->wrong[0] != 0; }
+static inline bool runner_by_device(const runner *r) { return r->config.clock == HD_CLOCK_DEVICE; }
+
+/* run_inputs.c. The next requests of the source, up to n; r->requests: how many. */
+hd_status runner_take(runner *r, uint64_t n);
 /* A batch of the next requests [first, first + n), keys as the case asks for, inputs filled in. n may become
  * less when keys must be distinct. */
 void runner_fill(runner *r, hd_batch *b, hd_op op, const uint64_t *pick, uint64_t n);
@@ -54,14 +59,17 @@ void runner_fill(runner *r, hd_batch *b, hd_op op, const uint64_t *pick, uint64_
 void runner_mix(runner *r, hd_batch *b);
 /* Whether the table's design has the operation. */
 bool runner_runs(const runner *r, hd_op op);
-/* Runs, times and judges it. An objection is in report->wrong. */
-hd_status runner_run(runner *r, hd_batch *b);
-/* Adds the table's counters to the report's, checks them, and forgets the table. */
-hd_status runner_retire(runner *r);
+/* Draws a value; no element is a NaN or infinite. */
+void runner_value(runner *r, uint8_t *value);
 /* Decisions. runner_rarely: 0 to n - 1, where 0 is the least ordinary choice. */
 uint64_t runner_below(runner *r, uint64_t n);
 uint64_t runner_rarely(runner *r, uint64_t n);
 uint64_t runner_number(runner *r);
+
+/* run_batch.c. Runs, times and judges a batch. An objection is in report->wrong. */
+hd_status runner_run(runner *r, hd_batch *b);
+/* Adds the table's counters to the report's, checks them, and forgets the table. */
+hd_status runner_retire(runner *r);
 /* Records an objection of judge `by` (HD_RUN_...). False: there is none, or the judge does not count. */
 bool runner_wrong(runner *r, uint32_t by, const char *what, const char *sentence);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * judged_lies.c - the lies: each changes one result of a correct run of kernels: a ticket, an output, or a word of the
- * table. Every objection of judge/comparison.c answers one of them.
+ * table. Every objection of judge/comparison_*.c answers one of them.
  */
 #include "tests/judged.h"
 
