@@ -5,6 +5,7 @@
 #ifndef HD_ERROR_H
 #define HD_ERROR_H
 
+#include "base/assert.h"
 #include "heddle.h"
 
 /* Sets hd_why() for this thread and is `status`:
@@ -36,13 +37,5 @@ typedef struct hd_nearest {
 void hd_nearest_try(hd_nearest *n, const char *name);
 /* "; nearest: " with `before` and the name, or "" when none is near, in text (HD_NEAREST_TEXT). Returns it. */
 const char *hd_nearest_text(const hd_nearest *n, const char *before, char *text);
-
-/* The library's own mistakes: checked in --enable-verify builds only. */
-#ifdef HD_VERIFY
-#include <assert.h>
-#define HD_ASSERT(x) assert(x)
-#else
-#define HD_ASSERT(x) ((void)sizeof(x))
-#endif
 
 #endif

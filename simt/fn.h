@@ -12,6 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/assert.h"
+
 #ifdef __CUDACC__
 #define HD_FN       static __host__ __device__ __forceinline__
 #define HD_FN_APART static __host__ __device__ __noinline__

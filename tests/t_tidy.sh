@@ -99,8 +99,8 @@ if [ -f "$objects/.libs/libheddle_all.a" ] && command -v nm >/dev/null; then
   for reached in "$memory" "$files" "$clocks"; do
     undefined libheddle_all "$reached" | grep -q ':seam\.o:' || echo "the seam itself was not seen to reach $reached"
   done | none "this test can see what an object reaches"
-  both "$say"               | none "lib/ ref/ workload/ judge/ print nothing"
-  both "$leave"             | none "lib/ ref/ workload/ judge/ never end the process"
+  both "$say"   | grep -v 'libheddle_all\.a:assert\.o:' | none "lib/ ref/ workload/ judge/ print nothing but broken assertions"
+  both "$leave" | grep -v 'libheddle_all\.a:assert\.o:' | none "lib/ ref/ workload/ judge/ never end the process but by them"
   past_the_seams "$memory"  | none "lib/ ref/ workload/ take memory through the seam only"
   past_the_seams "$files"   | none "lib/ ref/ workload/ reach files through the seam only"
   past_the_seams "$clocks"  | none "lib/ ref/ workload/ read the time through the seam only"
