@@ -4,6 +4,7 @@
  */
 #include <stddef.h>
 
+#include "base/assert.h"
 #include "base/backend.h"
 #include "base/op.h"
 
@@ -42,6 +43,7 @@ int hd_batch_arrays(const hd_batch *b, uint32_t value_bytes, hd_array *all)
     for (size_t i = 0; i < sizeof every / sizeof *every; i++) {
         all[used] = every[i];
         all[used].p = hd_field(b, every[i].field);
+        HD_ASSERT(every[i].row ? every[i].bytes % every[i].row == 0 : every[i].bytes == 0, "an array has whole rows");
         used += all[used].p && all[used].bytes;
     }
     return used;
@@ -51,6 +53,7 @@ hd_batch hd_batch_cut(const hd_batch *b, uint32_t value_bytes, uint64_t first, u
 {
     hd_array all[HD_ARRAYS_MOST];
     hd_batch part = *b;
+    HD_ASSERT(first <= b->n && n <= b->n - first, "a part is within its batch");
     int used = first ? hd_batch_arrays(b, value_bytes, all) : 0;
     for (int i = 0; i < used; i++)
         if (all[i].flow != HD_FLOW_LIST && all[i].flow != HD_FLOW_COUNT)

@@ -33,6 +33,7 @@ hd_family hd_op_family(hd_op op)
 bool hd_op_writes_row(hd_op op, uint32_t gives, hd_outcome outcome)
 {
     const uint32_t found = 1u << HD_HIT | 1u << HD_PINNED, placed = 1u << HD_INSERTED | 1u << HD_EVICTED;
+    HD_ASSERT((unsigned)outcome < HD_OUTCOME_COUNT, "an item has no outcome");
     if (!hd_op_does(op, gives)) return false;
     return ((gives == HD_GIVES_PTR ? found | placed : found) >> outcome & 1) != 0;
 }

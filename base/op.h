@@ -6,6 +6,7 @@
 #ifndef HD_OP_H
 #define HD_OP_H
 
+#include "base/assert.h"
 #include "heddle.h"
 
 /* Which batches may run together (HKV section 3.5, Table 4). */
@@ -172,6 +173,14 @@ static inline bool hd_op_is_keyed(const hd_op_row *row) { return row->needs & HD
 static inline bool hd_op_adds_up(const hd_op_row *row)
 {
     return row->family == HD_FAMILY_SWEEP || row->family == HD_FAMILY_PROMOTE;
+}
+
+/* How many items have an outcome. */
+static inline uint64_t hd_tally_sum(const uint64_t *tally)
+{
+    uint64_t n = 0;
+    for (int o = 0; o < HD_OUTCOME_COUNT; o++) n += tally[o];
+    return n;
 }
 
 /* Rows of key_out and value_out that each item of the batch has. */

@@ -58,6 +58,7 @@ static const char *words(const hd_param *p, const void *in)
 uint64_t hd_param_number(const hd_param *p, const void *in)
 {
     const void *at = (const char *)in + p->at;
+    HD_ASSERT(!is_words(p), "a text is no number");
     switch (p->type) {
     case HD_PARAM_BOOL: return *(const bool *)at;
     case HD_PARAM_U32: return *(const uint32_t *)at;
@@ -69,6 +70,9 @@ uint64_t hd_param_number(const hd_param *p, const void *in)
 void hd_param_number_set(const hd_param *p, void *in, uint64_t v)
 {
     void *at = (char *)in + p->at;
+    HD_ASSERT(!is_words(p), "a text is no number");
+    HD_ASSERT(p->type != HD_PARAM_U32 || v <= UINT32_MAX, "a number does not fit into its field");
+    HD_ASSERT(p->type != HD_PARAM_BOOL || v <= 1, "a number does not fit into its field");
     switch (p->type) {
     case HD_PARAM_BOOL: *(bool *)at = v != 0; break;
     case HD_PARAM_U32: *(uint32_t *)at = (uint32_t)v; break;
@@ -137,13 +141,20 @@ hd_status hd_param_check(const hd_param *p, const void *in)
                                                    p->name, v, p->least, p->most);
 }
 
+static const char *enum_name(const hd_param *p, const void *in)
+{
+    uint64_t v = hd_param_number(p, in);
+    HD_ASSERT(v < values_of(p), "a field was printed before it was checked");
+    return p->values[v];
+}
+
 size_t hd_param_print(const hd_param *p, const void *in, char *text, size_t bytes)
 {
     int n;
     if (is_words(p))
         n = snprintf(text, bytes, "%s", words(p, in));
     else if (p->type == HD_PARAM_ENUM)
-        n = snprintf(text, bytes, "%s", p->values[hd_param_number(p, in)]);
+        n = snprintf(text, bytes, "%s", enum_name(p, in));
     else
         n = snprintf(text, bytes, "%" PRIu64, hd_param_number(p, in));
     return (size_t)n;
@@ -177,6 +188,7 @@ bool hd_param_unused(const hd_param *p, const void *in)
 
 void hd_params_to_info(const hd_params *own, const hd_config *c, hd_info *info)
 {
+    HD_ASSERT(!own || (own->config_at + own->bytes <= sizeof *c && own->info_at + own->bytes <= sizeof *info));
     if (own) memcpy(hd_params_in_info(own, info), hd_params_of(own, c), own->bytes);
 }
 

@@ -140,6 +140,7 @@ hd_status hd_file_read_at_most(const hd_seams *s, int fd, const char *path, void
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return hd_fail(HD_EIO, "%s: cannot read: %s", path, strerror(errno));
         if (n == 0) break;
+        HD_ASSERT((size_t)n <= bytes - *got, "a read gives more than was asked for");
         *got += (size_t)n;
     }
     return HD_OK;
@@ -151,6 +152,7 @@ hd_status hd_file_write_all(const hd_seams *s, int fd, const char *path, const v
         ptrdiff_t n = s->file.write(s->file.self, fd, (const char *)p + done, bytes - done);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return hd_fail(HD_EIO, "%s: cannot write: %s", path, n < 0 ? strerror(errno) : "no progress");
+        HD_ASSERT((size_t)n <= bytes - done, "a write takes more than there is");
         done += (size_t)n;
     }
     return HD_OK;
@@ -169,5 +171,6 @@ hd_status hd_take(const hd_seams *s, const char *what, uint64_t count, uint64_t 
 
 void hd_give(const hd_seams *s, void *p, uint64_t count, uint64_t size)
 {
+    HD_ASSERT(!p || (count && size), "no bytes have an address");
     if (p) s->memory.give(s->memory.self, p, (size_t)(count * size));
 }

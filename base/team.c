@@ -90,7 +90,9 @@ void hd_team_meet(hd_team *m)
 {
     if (m->many == 1) return;
     uint32_t next = atomic_load(&m->meeting) + 1;
-    if (atomic_fetch_add(&m->met, 1) + 1 < m->many) {
+    uint32_t met = atomic_fetch_add(&m->met, 1) + 1;
+    HD_ASSERT(met <= m->many, "more threads meet than the team has");
+    if (met < m->many) {
         wait_until(m, &m->meeting, next);
         return;
     }
@@ -105,6 +107,7 @@ void hd_team_turn_take(hd_team *m, uint32_t t)
 
 void hd_team_turn_give(hd_team *m, uint32_t t)
 {
+    HD_ASSERT(m->many == 1 || atomic_load(&m->turn) == t, "a thread ends a turn that is not its own");
     if (m->many > 1) set(m, &m->turn, (t + 1) % m->many);
 }
 
@@ -121,6 +124,7 @@ static void put_idle(helper *h)
 static void help(hd_team *m, uint32_t t)
 {
     wait_until(m, &m->begun, 1);
+    HD_ASSERT(t < m->many, "a helper has joined that the team does not count");
     m->work(m, t, m->many, m->context);
 }
 
@@ -235,6 +239,8 @@ static void run_with(hd_team *m, uint32_t helpers, uint64_t items)
     m->work(m, 0, m->many, m->context);
     (void)spin_until(&m->left, asked, SPINS);
     sleep_until(m, &m->left, asked);
+    HD_ASSERT(atomic_load(&m->met) == 0, "a thread has left before a meeting");
+    HD_ASSERT(atomic_load(&m->turn) == 0, "a thread has taken fewer turns than another");
 }
 
 void hd_team_run(uint32_t threads, uint64_t items, hd_team_work *work, void *context)

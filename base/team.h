@@ -15,6 +15,8 @@
 
 #include <stdint.h>
 
+#include "base/assert.h"
+
 typedef struct hd_team hd_team;
 
 /* What thread t of a team of `many` does; the caller is thread 0. */
@@ -41,6 +43,7 @@ uint32_t hd_team_usual(void);
 /* A share of 0 .. n - 1 for thread t of many. */
 static inline uint64_t hd_team_share(uint64_t n, uint64_t t, uint64_t many)
 {
+    HD_ASSERT(many > 0 && t <= many);
     return n / many * t + (n % many * t) / many;
 }
 

@@ -51,6 +51,7 @@ hd_status hd_whole_open(hd_whole *w, const hd_seams *s, const char *path)
 static hd_status close_it(hd_whole *w)
 {
     int fd = w->fd;
+    HD_ASSERT(fd >= 0, "a file is closed twice");
     w->fd = -1; /* also after a close that fails */
     return w->seams->file.close(w->seams->file.self, fd)
                ? hd_fail(HD_EIO, "%s: cannot be closed: %s", w->path, strerror(errno))
@@ -64,6 +65,7 @@ static hd_status put_in_place(hd_whole *w)
         return hd_fail(HD_EIO, "%s: cannot be synced: %s", w->path, strerror(errno));
     hd_status status = close_it(w);
     if (status || w->direct) return status;
+    HD_ASSERT(w->present, "a file is renamed that is not there");
     if (file->rename(file->self, w->beside, w->path))
         return hd_fail(HD_EIO, "%s: cannot be renamed: %s", w->path, strerror(errno));
     w->present = false;

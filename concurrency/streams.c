@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/ask.h"
+#include "base/assert.h"
 #include "base/backend.h"
 
 #define ASK(s, what, call, ...) HD_ASK((s)->seam, what, call, __VA_ARGS__)
@@ -20,6 +21,7 @@ static hd_status follow(const hd_streams *s, void *event, const hd_visit *v)
 hd_status hd_streams_open(hd_streams *s, const hd_device_seam *seam, const hd_lock_row *row, hd_word *word,
                           const hd_gpu *gpu)
 {
+    HD_ASSERT(row->apart != HD_APART_BY_WORD || (word && gpu), "the lock has a word, and kernels that change it");
     memset(s, 0, sizeof *s);
     s->seam = seam;
     s->apart = row->apart;
@@ -64,6 +66,8 @@ static bool is_slot_of(const hd_stream_slot *l, const hd_visit *v) { return l->b
 static void take_slot(hd_streams *s, const hd_visit *v)
 {
     hd_stream_slot *l = v->slot;
+    HD_ASSERT(l->batch <= s->batches, "a slot has a batch that is still to come");
+    HD_ASSERT(l->phase <= s->phase, "a slot has a phase that is still to come");
     if (l->prepared && !is_slot_of(l, v)) {
         s->seam->prepared_destroy(s->seam->self, l->prepared);
         l->prepared = NULL;
@@ -79,6 +83,7 @@ static void take_slot(hd_streams *s, const hd_visit *v)
 static hd_status begin_phase(hd_streams *s, const hd_visit *v)
 {
     hd_status status = HD_OK;
+    HD_ASSERT(!s->phase || (unsigned)s->role < HD_ROLES);
     for (hd_stream_slot *l = s->slot; l < s->slot + HD_STREAM_SLOTS && !status; l++)
         if (l != v->slot && l->batch && l->phase == s->phase) status = follow(s, l->event, v);
     if (!status && s->capture) status = follow(s, s->last, v);
@@ -95,6 +100,8 @@ static hd_status enter_by_events(hd_streams *s, const hd_visit *v)
 {
     bool joins = !s->capture && s->phase && s->role == v->role && (s->together >> v->role & 1);
     bool own = is_slot_of(v->slot, v);
+    HD_ASSERT(!v->is.capture, "a captured batch is in no phase");
+    HD_ASSERT(v->slot->joined <= s->phase, "a stream has joined a phase that is still to come");
     hd_status status = own ? HD_OK : follow(s, v->slot->event, v);
     if (!status && !joins)
         status = begin_phase(s, v);
@@ -109,6 +116,7 @@ static hd_status enter_by_events(hd_streams *s, const hd_visit *v)
 static hd_status capture_by_events(hd_streams *s, const hd_visit *v)
 {
     hd_status status = HD_OK;
+    HD_ASSERT(v->is.capture, "a batch that is not captured has a phase");
     if (v->is.capture == s->capture) return HD_OK; /* on the same stream */
     for (int i = 0; i < HD_STREAM_SLOTS && !status; i++) status = follow(s, s->slot[i].event, v);
     if (!status) status = follow(s, s->last, v);
@@ -191,6 +199,7 @@ static hd_status record_behind(hd_streams *s, void **event, const hd_visit *v, h
 
 hd_status hd_streams_leave(hd_streams *s, const hd_visit *v, hd_status status)
 {
+    HD_ASSERT((v->slot == NULL) == (v->is.capture != 0), "a batch leaves that has not entered");
     if (s->apart == HD_APART_BY_WORD) {
         hd_status left = leave_by_word(s, role_by_word(v), v->stream);
         if (!status) status = left;

@@ -38,14 +38,16 @@ SIMT_FN void hd_word_enter(const hd_word_args *a)
         simt_backoff(128);
     }
     simt_strlx_u32(&w->role, a->role);
-    simt_add_u32(&w->inside, 1, SIMT_RELAXED);
+    uint32_t inside = simt_add_u32(&w->inside, 1, SIMT_RELAXED);
+    HD_ASSERT(inside == 0 || shares, "a batch enters beside one that excludes it");
     simt_strel_u32(&w->serving, mine + 1);
 }
 
 SIMT_FN void hd_word_leave(const hd_word_args *a)
 {
     if (simt_block() != 0 || simt_thread() != 0) return;
-    simt_add_u32(&a->word->inside, 0xffffffffu, SIMT_RELEASE);
+    uint32_t inside = simt_add_u32(&a->word->inside, 0xffffffffu, SIMT_RELEASE);
+    HD_ASSERT(inside > 0, "a batch leaves that is not inside");
 }
 
 #endif

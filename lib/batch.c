@@ -155,6 +155,7 @@ hd_status hd_batch_check(const hd_table *t, const hd_batch *b, const hd_op_row *
     hd_status status = check_limit(b, row, item_bytes);
     if (!status) status = check_fields(t, b, row);
     if (status) return status;
+    HD_ASSERT(!hd_op_is_keyed(row) || !b->n || b->key, "an operation of keys does without them");
     if (row->needs & HD_OF_SLOTS) return check_slots(t, b, row);
     if (b->each)
         status = check_each(t, b);
@@ -174,6 +175,8 @@ static bool kernel_named(const hd_design *d, const hd_info *info, const hd_batch
         for (const hd_variant_row *r = (*v)->row; r->what[0]; r++, row++) {
             const char *why = named ? d->unfit(r, info, b) : NULL;
             if (named && !why) {
+                HD_ASSERT(hd_variant_row_numbered(d->variants, row) == r, "a kernel has another number");
+                HD_ASSERT(b->each ? (*v)->ran_mixed : (*v)->ran[b->op], "a kernel runs what it has no name for");
                 *k = (hd_kernel){ d, *v, r, row };
                 return true;
             }
@@ -212,6 +215,7 @@ hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, double load_fac
 {
     const char *unfit = NULL;
     const hd_design *d = hd_design_on(info->design, info->backend);
+    HD_ASSERT(d, "a table has a design");
     if (b->kernel ? kernel_named(d, info, b, b->kernel, k, &unfit)
                   : kernel_selected(d, info, b, load_factor, k, &unfit))
         return HD_OK;
@@ -227,6 +231,7 @@ static const double band_end[HD_LOAD_BANDS] = { 0.5, 0.75, 0.9, 1 };
 uint32_t hd_load_band(double load_factor)
 {
     uint32_t band = 0;
+    HD_ASSERT(load_factor >= 0 && load_factor <= 1);
     while (band + 1 < HD_LOAD_BANDS && load_factor > band_end[band]) band++;
     return band;
 }

@@ -82,6 +82,7 @@ static hd_status rest_open(rest *r, hd_table *t, uint32_t value_bytes, uint64_t 
     r->n = n;
     r->item = (uint64_t *)(void *)cut(&at, n * 8);
     for (size_t k = 0; k < COLUMNS; k++) r->column[k] = cut(&at, n * column_bytes(k, value_bytes));
+    HD_ASSERT(at <= (uint8_t *)p + (n + 8) * r->bytes, "columns are longer than their memory");
     return HD_OK;
 }
 
@@ -108,6 +109,7 @@ static void collect(rest *r, const hd_batch *from, const uint8_t *outcome, uint3
         for (uint64_t i = 0, n = 0; i < from->n; i++)
             if (outcome[i] == HD_PENDING) r->item[n++] = i;
     b.n = count_pending(outcome, from->n);
+    HD_ASSERT(b.n > 0 && b.n <= r->n, "more items are pending than there is room for");
     for (size_t k = 0; k < COLUMNS; k++) {
         const uint8_t *p = (const uint8_t *)hd_field(from, columns[k].field);
         bool outcomes = columns[k].field == offsetof(hd_batch, outcome);
@@ -124,6 +126,7 @@ static void scatter(const rest *r, hd_batch *to, uint8_t *outcome, uint32_t valu
     const hd_batch *from = &r->batch;
     for (uint64_t k = 0; k < from->n; k++) {
         uint64_t i = r->item[k];
+        HD_ASSERT(i < to->n && (k == 0 || i > r->item[k - 1]), "pending items are in another order");
         outcome[i] = from->outcome[k];
         if (to->found) to->found[i] = from->found[k];
         if (from->outcome[k] != HD_HIT) continue;
@@ -149,6 +152,7 @@ static hd_status grow_locked(hd_table *t, uint64_t size, double target)
              whole = info->base_buckets;
     hd_status status = HD_EINVAL;
     if (buckets < least) buckets = least;
+    HD_ASSERT(buckets > info->buckets, "a growth without end");
     if (t->design->resize) {
         while (whole && whole < buckets && whole <= UINT64_MAX / 2) whole *= 2;
         if (whole > buckets) status = hd_table_grow(t, whole);
@@ -323,6 +327,7 @@ static hd_status make_room(const growing *g, uint64_t entries, uint64_t wanted, 
     if (status) return status;
     uint64_t most = (uint64_t)(g->target * (double)info.places);
     *room = most > entries + wanted ? most - entries : wanted;
+    HD_ASSERT(*room >= wanted, "a table has grown, and has no room");
     return HD_OK;
 }
 
@@ -359,6 +364,7 @@ static hd_status take_part(const growing *g, const hd_batch *b, uint64_t first, 
     if (status) return status;
     if (room < least) room = least;
     if (room < left) *part = room;
+    HD_ASSERT(*part <= left && (*part > 0 || left == 0), "a part has no item");
     return HD_OK;
 }
 
@@ -367,7 +373,9 @@ static hd_status run_pending(const growing *g, hd_batch *b)
 {
     if (g->theirs) return run_rest_of_device(g, b);
     uint64_t pending = count_pending(b->outcome, b->n);
-    return pending ? run_rest(g, b, b->outcome, pending) : HD_OK;
+    hd_status status = pending ? run_rest(g, b, b->outcome, pending) : HD_OK;
+    HD_ASSERT(status || count_pending(b->outcome, b->n) == 0, "an item is pending that has run");
+    return status;
 }
 
 /* Runs it until nothing of it is pending, and grows the table if it is too full then. */

@@ -51,7 +51,10 @@ const hd_param *hd_param_own(const char *name, const char *design, const hd_para
 
 static void reset(const hd_params *s, hd_config *c)
 {
-    for (size_t k = 0; k < s->count; k++) hd_param_reset(&s->row[k], hd_params_in(s, c));
+    for (size_t k = 0; k < s->count; k++) {
+        HD_ASSERT(s->row[k].at + s->row[k].bytes <= s->bytes, "a row is of another struct");
+        hd_param_reset(&s->row[k], hd_params_in(s, c));
+    }
 }
 
 void hd_params_reset(hd_config *c)

@@ -39,6 +39,7 @@ hd_status hd_reinsert_open(hd_reinsert *x, const hd_design *design, const hd_sea
     x->value = (uint8_t *)word;
     x->gone_value = x->value + x->room * info->value_bytes;
     x->outcome = x->gone_value + x->room * info->value_bytes;
+    HD_ASSERT(x->outcome + x->room == (uint8_t *)x->block + x->block_bytes, "columns make up the block");
     return HD_OK;
 }
 
@@ -58,6 +59,7 @@ static hd_status launch(hd_reinsert *x, uint64_t n, uint64_t *gone)
     uint64_t outcomes[HD_OUTCOME_COUNT] = { 0 };
     hd_kernel kernel;
     hd_batch b;
+    HD_ASSERT(n > 0 && n <= x->room, "a batch has more rows than there is room for");
     memset(&b, 0, sizeof b);
     b.op = HD_OP_INSERT_OR_ASSIGN;
     b.n = n;
@@ -92,6 +94,7 @@ static hd_status count_outcomes(hd_reinsert *x, uint64_t n, uint64_t *inserted, 
                            o == HD_RESERVED ? "reserved" : "there twice");
     }
     x->inserted += *inserted;
+    HD_ASSERT(x->inserted <= x->info->places, "more entries than slots");
     return HD_OK;
 }
 
@@ -108,6 +111,8 @@ static void copy_row(hd_reinsert *x, uint64_t to, const uint64_t *key, const uin
  * later: it is dropped. *n: the number of rows. *better: an entry was evicted by one with a higher score. */
 static void take_evicted(hd_reinsert *x, uint64_t gone, uint64_t *n, bool *better)
 {
+    HD_ASSERT(gone <= *n, "more rows than items");
+    for (uint64_t k = 0; k < gone; k++) HD_ASSERT(x->gone_item[k] < *n, "a row is of no item");
     *n = 0;
     *better = false;
     /* before the rows of items are overwritten */

@@ -41,6 +41,7 @@ uint64_t hd_snapshot_places(const hd_snapshot_header *h) { return (h->buckets + 
 /* Payload bytes of a section. */
 uint64_t hd_snapshot_section_bytes(const hd_snapshot_header *h, int section)
 {
+    HD_ASSERT(section >= 0 && section < HD_SECTION_COUNT);
     switch (section) {
     case HD_SECTION_SLOT: return (hd_snapshot_places(h) + 7) / 8;
     case HD_SECTION_VALS: return h->size * h->value_bytes;
@@ -133,6 +134,10 @@ void hd_snapshot_put(hd_snapshot_header *h, const hd_params *own, const void *in
         const hd_param *p = &own->row[k];
         const char *text = (const char *)in + p->at;
         uint32_t number = p->saved == HD_SAVED_FLAG || p->saved == HD_SAVED_U32 ? (uint32_t)hd_param_number(p, in) : 0;
+        HD_ASSERT(p->saved != HD_SAVED_FLAG || (number <= 1 && HD_SNAPSHOT_FLAGS >> p->saved_at & 1), "it is no flag");
+        HD_ASSERT(p->saved == HD_SAVED_NOT || p->saved == HD_SAVED_FLAG ||
+                      p->saved_at + p->bytes <= offsetof(hd_snapshot_header, sum),
+                  "a field is beyond the header");
         if (p->saved == HD_SAVED_FLAG) h->flags |= number << p->saved_at;
         if (p->saved == HD_SAVED_U32) memcpy((char *)h + p->saved_at, &number, sizeof number);
         if (p->saved == HD_SAVED_TEXT && strcmp(text, p->text) != 0) memcpy((char *)h + p->saved_at, text, p->bytes);

@@ -16,6 +16,7 @@ typedef struct writer {
     hd_whole file;
     hd_writing out;
     size_t fill, summed; /* bytes of the block; of them, in the sum */
+    uint64_t bytes;      /* that were put */
     XXH3_state_t sum;
     hd_status status; /* the first failure; later calls do nothing */
 } writer;
@@ -23,6 +24,7 @@ typedef struct writer {
 /* The sum has all that was put. Many entries at a time: an update costs more than 8 bytes do. */
 static void sum_up(writer *w)
 {
+    HD_ASSERT(w->summed <= w->fill && w->fill <= HD_WRITING_BLOCK);
     XXH3_128bits_update(&w->sum, hd_writing_block(&w->out) + w->summed, w->fill - w->summed);
     w->summed = w->fill;
 }
@@ -42,6 +44,7 @@ static void flush(writer *w)
 
 static void put(writer *w, const void *p, size_t bytes)
 {
+    w->bytes += bytes;
     for (const uint8_t *from = (const uint8_t *)p; bytes;) {
         size_t n = HD_WRITING_BLOCK - w->fill < bytes ? HD_WRITING_BLOCK - w->fill : bytes;
         memcpy(hd_writing_block(&w->out) + w->fill, from, n);
@@ -57,8 +60,10 @@ static void put_slots(writer *w, hd_table *t)
     uint64_t bytes = (t->info.places + 7) / 8, i = 0;
     hd_entries all = { .n = 0 };
     uint8_t bits = 0;
-    for (hd_entry *e; (e = hd_entries_next(&all, t->design, t->state)); bits |= (uint8_t)(1u << e->slot % 8))
+    for (hd_entry *e; (e = hd_entries_next(&all, t->design, t->state)); bits |= (uint8_t)(1u << e->slot % 8)) {
+        HD_ASSERT(e->slot / 8 >= i && e->slot < t->info.places, "entries come in the order of slots");
         for (; i < e->slot / 8; i++, bits = 0) put(w, &bits, 1);
+    }
     for (; i < bytes; i++, bits = 0) put(w, &bits, 1);
 }
 
@@ -88,6 +93,7 @@ static void put_section(writer *w, hd_table *t, const hd_snapshot_header *h, int
     static const uint32_t reads[HD_SECTION_COUNT] = { 0, HD_PART_KEYS, HD_PART_SCORES, HD_PART_VALUES };
     hd_section_head head = hd_snapshot_section(h, section);
     if (!w->status) w->status = hd_look(t->design, t->state, reads[section]);
+    uint64_t begin = w->bytes;
     begin_sum(w);
     put(w, &head, sizeof head);
     if (section == HD_SECTION_SLOT)
@@ -98,12 +104,14 @@ static void put_section(writer *w, hd_table *t, const hd_snapshot_header *h, int
     sum_up(w);
     hd_snapshot_sum(&w->sum, sum);
     put(w, sum, sizeof sum);
+    HD_ASSERT(w->bytes - begin <= sizeof head + head.bytes + sizeof sum, "a section is longer than its head says");
 }
 
 static void put_policy(writer *w, const hd_table *t)
 {
     hd_snapshot_policy p;
     memset(&p, 0, sizeof p);
+    HD_ASSERT(strlen(t->policy) < sizeof p.text);
     memcpy(p.text, t->policy, strlen(t->policy));
     hd_snapshot_policy_sum(&p, p.sum);
     put(w, &p, sizeof p);
@@ -161,12 +169,13 @@ static void put_table(writer *w, hd_table *t)
     if (hd_snapshot_has_policy(&h)) put_policy(w, t);
     for (int i = 0; i < HD_SECTION_COUNT; i++) put_section(w, t, &h, i);
     if (!w->status) w->status = hd_look(d, t->state, 0);
+    HD_ASSERT(w->status || w->bytes == h.file_bytes, "a file has another length than its header says");
 }
 
 /* The file is kept when the walk has ended well. */
 static hd_status save(hd_table *t, const char *path, writer *w)
 {
-    w->fill = w->summed = 0;
+    w->fill = w->summed = w->bytes = 0;
     begin_sum(w); /* of the header; also if the walk fails, because flush() adds to it in any case */
     w->status = hd_whole_open(&w->file, &t->seams, path);
     if (w->status) return w->status;

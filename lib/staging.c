@@ -86,6 +86,7 @@ static bool place_arrays(block *k, uint64_t n)
         }
         if (in) k->in_bytes = k->bytes;
     }
+    HD_ASSERT(k->in_bytes <= k->bytes && k->in_bytes % ALIGN == 0 && k->bytes % ALIGN == 0);
     return true;
 }
 
@@ -161,6 +162,7 @@ static hd_status run_direct(hd_staging *h, const block *k, const hd_batch *b, hd
 {
     uint8_t *slot = slot_at(h, 0);
     const hd_batch there = batch_in(k, b, slot);
+    HD_ASSERT(k->bytes <= h->sizes.slot_bytes, "a batch runs in a slot that has no room for it");
     for (int i = 0; i < k->arrays; i++) memcpy(slot + k->at[i], k->array[i].p, (size_t)k->array[i].bytes);
     hd_status status = put(self, &there, 0);
     if (!status) status = ASK(h, "batch", wait, b->stream);
@@ -179,6 +181,7 @@ typedef struct part {
 static hd_status hand_over(hd_staging *h, uint32_t slot, part *p)
 {
     if (!p->bytes) return HD_OK;
+    HD_ASSERT(p->bytes <= h->sizes.slot_bytes);
     hd_status status = await(h, slot);
     if (!status) copy_bytes(p->to, slot_at(h, slot), p->bytes);
     p->bytes = 0;
@@ -263,6 +266,7 @@ static int add_array(block *k, const hd_array *all, const hd_reach *reach, int u
 {
     int i = field_at(k, wanted->field);
     if (i < k->arrays) return i;
+    HD_ASSERT(k->arrays < HD_ARRAYS_MOST, "a batch has more arrays than there are");
     k->array[i] = *wanted;
     k->reach[i] = HD_REACH_NONE;
     k->arrays++;
@@ -337,11 +341,17 @@ static void copy_rows(const pieces *s, const hd_array *a, const uint8_t *rows, c
 {
     uint64_t bytes = a->row / s->b->limit;
     for (uint64_t i = from; i < to; i++)
+        HD_ASSERT(written[i] <= s->b->limit, "an item has more rows than were asked for");
+    for (uint64_t i = from; i < to; i++)
         memcpy((uint8_t *)a->p + (first + i) * a->row, rows + i * a->row, (size_t)(written[i] * bytes));
 }
 
 /* Where an output is behind the inputs. */
-static uint64_t out_at(const block *k, int array) { return k->at[array] - k->in_bytes; }
+static uint64_t out_at(const block *k, int array)
+{
+    HD_ASSERT(k->at[array] >= k->in_bytes && k->at[array] < k->bytes, "an array is no output");
+    return k->at[array] - k->in_bytes;
+}
 
 /* Rows of a piece: slot has its outputs. */
 typedef struct scattering {
@@ -392,6 +402,7 @@ static void scatter(pieces *s, const uint8_t *slot, uint64_t first, uint64_t n)
     const block *k = &s->k;
     uint64_t count = 0;
     if (s->count < k->arrays) memcpy(&count, slot + out_at(k, s->count), sizeof count);
+    HD_ASSERT(count <= n && s->listed + count <= s->b->n, "a piece lists more rows than it has items");
     for (int i = 0; i < k->arrays; i++) {
         const hd_array *a = &k->array[i];
         if (!hd_array_is_out(a) || !a->p || k->reach[i] == HD_REACH_DEVICE) continue;
@@ -412,6 +423,8 @@ static hd_status put_piece(pieces *s, uint32_t turn, uint64_t first, uint64_t n)
     const hd_batch cut = hd_batch_cut(s->b, s->value_bytes, first, n);
     hd_batch there = batch_in(k, &cut, h->room);
     void *stream = s->b->stream;
+    HD_ASSERT(n > 0 && n <= s->each && first + n <= s->b->n, "a piece is within its batch");
+    HD_ASSERT(k->in_bytes <= h->sizes.slot_bytes && k->bytes - k->in_bytes <= h->sizes.slot_bytes, "it fits a slot");
     if (!hd_op_is_keyed(hd_row_of_batch(s->b))) there.start += first;
     gather(s, in, first, n);
     hd_status status = copy(h, h->room, in, k->in_bytes, HD_TO_DEVICE, stream);

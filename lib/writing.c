@@ -27,6 +27,7 @@ hd_status hd_writing_open(hd_writing *w, const hd_seams *s)
 
 void hd_writing_close(hd_writing *w)
 {
+    HD_ASSERT(!w->threaded, "a thread writes blocks that are given back");
     for (int i = 0; i < 2; i++) hd_give(w->seams, w->block[i], 1, HD_WRITING_BLOCK);
 }
 
@@ -48,6 +49,7 @@ static void *write_all(void *context)
         pthread_mutex_unlock(&w->lock);
         if (!w->status) write_block(w, block, bytes);
         pthread_mutex_lock(&w->lock);
+        HD_ASSERT(w->pending == bytes && block == w->block[1 - w->filling], "a block changes while it is written");
         w->pending = 0;
         pthread_cond_signal(&w->changed);
     }
@@ -73,6 +75,7 @@ static void wait_for_other(hd_writing *w)
 
 hd_status hd_writing_send(hd_writing *w, size_t bytes)
 {
+    HD_ASSERT(bytes <= HD_WRITING_BLOCK && !w->ended);
     if (w->sent++ == 1) start(w);
     if (!w->threaded) {
         if (!w->status) write_block(w, hd_writing_block(w), bytes);

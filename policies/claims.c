@@ -5,6 +5,7 @@
  */
 #include "policies/claims.h"
 
+#include "base/assert.h"
 #include "policies/policy.h"
 
 /* ---- Proof: one expression is never above another ---------------------------------------------- */
@@ -58,6 +59,7 @@ static bool parts_not_above(proof *p, const hd_node *a, uint32_t b)
 static bool not_above(proof *p, uint32_t a, uint32_t b)
 {
     if (p->left == 0) return false;
+    HD_ASSERT(a < p->all->count && b < p->all->count, "a proof is about what is no node");
     p->left--;
     const hd_node *x = &p->all->node[a], *y = &p->all->node[b];
     return a == b || x->most <= y->least || not_above_parts(p, a, y) || parts_not_above(p, x, b);
@@ -330,6 +332,7 @@ static uint64_t some_u64(search *s)
 static hd_score_in next_in(search *s)
 {
     s->now = hd_saturating_add(s->now, some_u64(s));
+    HD_ASSERT(s->policy != HD_POLICY_EXPRESSION || s->program, "an expression has a program");
     hd_score_in in = { some_u64(s), s->now, s->now, (uint32_t)some_u64(s) };
     return in;
 }

@@ -33,7 +33,11 @@ static const sign_row operators[] = {
 enum { OPERATORS = sizeof operators / sizeof *operators };
 _Static_assert(HD_STEP_ADD + OPERATORS == HD_STEP_SAVE, "every binary operation has its sign");
 
-static const sign_row *operator_of(uint32_t operation) { return &operators[operation - HD_STEP_ADD]; }
+static const sign_row *operator_of(uint32_t operation)
+{
+    HD_ASSERT(operation >= HD_STEP_ADD && operation < HD_STEP_SAVE, "a node is no binary operation");
+    return &operators[operation - HD_STEP_ADD];
+}
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
@@ -312,6 +316,8 @@ static void emit(compiling *c, uint32_t operation, uint32_t of)
         c->status = hd_fail(HD_EINVAL, "policy: more than %d values of an expression wait for others; nest it less",
                             HD_PROGRAM_SAVED);
     if (c->status) return;
+    HD_ASSERT(c->saved >= takes, "a step takes a value that was not saved");
+    HD_ASSERT(of < HD_OF_CONSTANT + c->constants, "a step has an operand that the program lacks");
     if (of == HD_OF_SAVED) of += c->saved - 1;
     if (operation == HD_STEP_SAVE) operation += c->saved++;
     c->program->step[c->steps++] = (uint16_t)(operation | of << 8);
@@ -410,6 +416,8 @@ static hd_status compile_all(const hd_nodes *all, const uint32_t function[], hd_
         program->begin[f] = same < f ? program->begin[same] : (uint8_t)c.steps;
         if (same == f) compile(&c, function[f], false);
         program->end[f] = same < f ? program->end[same] : (uint8_t)c.steps;
+        HD_ASSERT(c.status || c.saved == 0, "a function leaves values that no step has taken");
+        HD_ASSERT(c.status || program->begin[f] < program->end[f], "a function has no steps");
     }
     return c.status;
 }
@@ -446,6 +454,7 @@ static uint32_t row_with(hd_nodes *all, const uint32_t function[])
 
 static void use_row(uint32_t row, hd_policy_use *use)
 {
+    HD_ASSERT(row < HD_POLICY_COUNT);
     memset(&use->program, 0, sizeof use->program);
     use->number = row;
     use->program.flags = hd_policy_rows[row].flags;
@@ -469,6 +478,7 @@ static hd_status use_expressions(const char *text, hd_nodes *all, hd_policy_use 
     uint32_t row = row_with(all, function), proven = hd_claims_proven(all, function);
     if (row != HD_POLICY_EXPRESSION && !(hd_policy_rows[row].flags & HD_SCORES_NEEDED)) return use_row(row, use), HD_OK;
     uint32_t gone = hd_claims_refuted(HD_POLICY_EXPRESSION, &use->program, proven & ~(uint32_t)HD_SCORES_USED, CHAINS);
+    HD_ASSERT(gone == 0, "a flag is proven, and refuted");
     use->program.flags = proven & ~gone;
     use->number = row; /* custom's functions: fast, but here scores are not needed */
     return HD_OK;

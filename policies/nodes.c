@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/assert.h"
+
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
 /* The least number of ones that is not below x. */
@@ -106,7 +108,8 @@ static bool comes_after(const hd_nodes *all, uint32_t a, uint32_t b)
         if (x->operation != y->operation) return x->operation > y->operation;
         if (x->operation == HD_STEP_LOAD) return x->of != y->of ? x->of > y->of : x->least > y->least;
         int k = 0;
-        while (x->child[k] == y->child[k]) k++; /* one differs: equal nodes have equal numbers */
+        while (k < 3 && x->child[k] == y->child[k]) k++; /* one differs: equal nodes have equal numbers */
+        HD_ASSERT(k < 3, "equal nodes have two numbers");
         a = x->child[k];
         b = y->child[k];
     }
@@ -125,6 +128,7 @@ static bool same(const hd_node *a, const hd_node *b)
 
 static uint32_t keep(hd_nodes *all, const hd_node *n)
 {
+    HD_ASSERT(n->least <= n->most, "no value is within the bounds");
     for (uint32_t i = 0; i < all->count; i++)
         if (same(&all->node[i], n)) return i;
     all->full = all->full || all->count == HD_NODES_MOST;
@@ -213,6 +217,7 @@ static bool undoes(const hd_nodes *all, uint32_t operation, uint32_t a, uint32_t
 uint32_t hd_node_binary(hd_nodes *all, uint32_t operation, uint32_t a, uint32_t b)
 {
     uint64_t value;
+    HD_ASSERT(a < all->count && b < all->count, "an operand is no node");
     if (operation == HD_STEP_GT) return hd_node_binary(all, HD_STEP_LT, b, a);
     if (operation == HD_STEP_GE) return hd_node_binary(all, HD_STEP_LE, b, a);
     if (hd_node_commutes(operation) && comes_after(all, a, b)) return hd_node_binary(all, operation, b, a);
@@ -235,6 +240,7 @@ uint32_t hd_node_binary(hd_nodes *all, uint32_t operation, uint32_t a, uint32_t 
 uint32_t hd_node_select(hd_nodes *all, uint32_t condition, uint32_t then, uint32_t otherwise)
 {
     const hd_node *c = &all->node[condition], *x = &all->node[then], *y = &all->node[otherwise];
+    HD_ASSERT(condition < all->count && then < all->count && otherwise < all->count, "an operand is no node");
     if (c->least > 0 || then == otherwise) return then;
     if (c->most == 0) return otherwise;
     hd_node n;

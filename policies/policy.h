@@ -148,6 +148,7 @@ HD_FN uint64_t hd_admission_beside(uint32_t policy, const hd_program *program, h
 {
     bool same =
         policy == HD_POLICY_EXPRESSION && program && program->begin[HD_ADMISSION] == program->begin[HD_ON_INSERT];
+    HD_ASSERT(inserted == hd_on_insert(policy, program, in), "the score is not that of the item as a new entry");
     return same ? inserted : hd_admission(policy, program, in);
 }
 

@@ -125,6 +125,7 @@ HD_FN uint64_t hd_step_result(uint32_t operation, uint64_t a, uint64_t x)
 
 HD_FN uint64_t hd_operand(const hd_program *p, const uint64_t *value, uint32_t of)
 {
+    HD_ASSERT(of < HD_OF_CONSTANT + HD_PROGRAM_CONSTANTS, "a step has an operand that the program lacks");
     return of < HD_OF_CONSTANT ? value[of] : p->constant[of - HD_OF_CONSTANT];
 }
 
@@ -140,6 +141,8 @@ HD_FN uint64_t hd_program_run(const hd_program *p, uint32_t function, uint64_t o
     value[HD_OF_TICK] = tick;
     value[HD_OF_EPOCH] = epoch;
     uint32_t i = p->begin[function], end = p->end[function];
+    HD_ASSERT(i < end && end <= HD_PROGRAM_STEPS, "a function has no steps");
+    HD_ASSERT((p->step[i] & 255u) == HD_STEP_LOAD, "the first step is a load");
     uint64_t a = hd_operand(p, value, (uint32_t)p->step[i] >> 8);
     while (++i < end) {
         uint32_t operation = p->step[i] & 255u, of = (uint32_t)p->step[i] >> 8;
@@ -148,6 +151,8 @@ HD_FN uint64_t hd_program_run(const hd_program *p, uint32_t function, uint64_t o
             a = hd_step_result(operation, a, x);
             continue;
         }
+        HD_ASSERT(operation < HD_STEP_SAVE + HD_PROGRAM_SAVED, "a value is saved where there is no place");
+        HD_ASSERT(operation != HD_STEP_SELECT || (of > HD_OF_SAVED && of < HD_OF_CONSTANT), "two values are saved");
         if (operation >= HD_STEP_SAVE) value[HD_OF_SAVED + operation - HD_STEP_SAVE] = a;
         a = operation == HD_STEP_SELECT && a == 0 ? value[of - 1] : x;
     }
