@@ -118,6 +118,7 @@ static inline hd_status gpu_launch_windows(const gpu_launcher *l, uint32_t row, 
 {
     gpu_batch *b = l->b;
     hd_status s = HD_OK;
+    HD_ASSERT(l->window > 0, "a window has no item");
     do {
         b->first = b->last;
         b->last = b->n - b->first < l->window ? b->n : b->first + l->window;
@@ -144,6 +145,7 @@ static inline hd_status gpu_launch(const gpu_launcher *l, uint32_t row, const hd
     if (!stages) b->stage_flag = NULL;
     if (r->family != GPU_EXPORT) b->first = 0;
     b->last = r->family == GPU_EXPORT ? b->first + b->n : gpu_family_has_items(r->family) ? b->n : places;
+    HD_ASSERT(r->family != GPU_EXPORT || b->last <= places, "slots are listed that the table lacks");
     if (stages) b->last = 0;
     if (stages) return gpu_launch_windows(l, row, r);
     if (r->family == GPU_EXPORT) return gpu_launch_list(l, row);

@@ -32,6 +32,8 @@ static inline hd_status gpu_sort_launch(const hd_launcher *l, gpu_sort_kernels k
     gpu_sort a = { words, other, count, n, fewer, 0, 0, gpu_sort_shares(n, shares_most) };
     uint64_t blocks = hd_launch_blocks(l, (uint64_t)a.shares * 32, GPU_SORT_THREADS);
     hd_status status = HD_OK;
+    HD_ASSERT(n > 0 && n <= UINT32_MAX && a.shares > 0, "an item has no number of 32 bits");
+    HD_ASSERT(bits <= 32 && words != other, "a code has more than 32 bits");
     *sorted = words;
     for (; a.shift < bits && !status; a.shift += GPU_SORT_BITS) {
         uint32_t left = bits - a.shift;

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/assert.h"
+
 static float float_of(uint32_t bits)
 {
     float f;
@@ -59,6 +61,7 @@ uint32_t hd_elem_bytes(hd_elem e)
         [HD_F32] = 4, [HD_F16] = 2, [HD_BF16] = 2, [HD_I32] = 4, [HD_I64] = 8,
         [HD_U64] = 8, [HD_F64] = 8, [HD_I8] = 1,   [HD_U8] = 1,  [HD_I16] = 2
     };
+    HD_ASSERT((unsigned)e < HD_ELEM_COUNT);
     return bytes[e];
 }
 
@@ -91,5 +94,6 @@ static void add_one(hd_elem e, void *into, const void *from)
 
 void hd_accum_add(hd_elem e, void *into, const void *from, uint32_t bytes)
 {
+    HD_ASSERT(bytes % hd_elem_bytes(e) == 0, "a value is no whole number of elements");
     for (uint32_t i = 0; i < bytes; i += hd_elem_bytes(e)) add_one(e, (char *)into + i, (const char *)from + i);
 }

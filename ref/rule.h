@@ -6,6 +6,7 @@
 #ifndef HD_RULE_H
 #define HD_RULE_H
 
+#include "base/assert.h"
 #include "heddle.h"
 
 typedef enum hd_value_change { HD_KEEP_VALUE, HD_REPLACE_VALUE, HD_ADD_VALUE } hd_value_change;
@@ -30,6 +31,7 @@ static inline const hd_rule *hd_rule_of(hd_op op, uint32_t flag)
 {
     if (op == HD_OP_ACCUM_OR_ASSIGN && flag == HD_ADD) return &hd_rule_add;
     if (op == HD_OP_ACCUM_OR_ASSIGN && flag == HD_ASSIGN_NEW) return &hd_rule_assign_new;
+    HD_ASSERT((unsigned)op < HD_OP_COUNT_);
     return &hd_rules[op];
 }
 

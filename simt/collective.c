@@ -105,6 +105,7 @@ static void order_memory(simt_machine *m, const warp *w, uint32_t mask)
 static void complete(simt_machine *m, warp *w, simt_collective_op op, uint32_t mask)
 {
     bool shuffles = op == SIMT_SHFL || op == SIMT_SHFL_XOR;
+    HD_ASSERT(!(mask & ~w->alive) && !(mask & w->at_barrier), "a collective ends without a lane of its mask");
     if (mask == w->alive) OBSERVERS_CALL(m, on_converge, w);
     uint64_t r = shuffles || op == SIMT_MATCH || op == SIMT_SYNC ? 0 : reduced(w, mask, op);
     if (op == SIMT_ANY) r = r != 0;
@@ -188,6 +189,7 @@ uint64_t simt_host_collective(const char *site, simt_collective_op op, uint32_t 
     } else {
         complete(m, w, op, mask);
         if (m->finding.fault) lane_hang(l);
+        HD_ASSERT((w->waiting & mask) == (mask & ~(1u << l->ids.lane)), "a lane of the mask has not come");
         w->at[__builtin_ctz(mask)].come = 0;
         w->waiting &= ~mask;
         schedule_ready(m, w, w->ready | mask);
@@ -216,6 +218,7 @@ static void barrier_release(simt_machine *m, block *b)
         schedule_ready(m, w, w->ready | w->at_barrier);
         w->at_barrier = 0;
     }
+    HD_ASSERT(n == b->arrived, "a barrier opens for other threads than have come");
     synchronize(m, members, n);
     b->arrived = 0;
     b->barrier = NULL;

@@ -24,6 +24,7 @@ static hd_status set_add(const hd_seams *s, hash_set *set, uint64_t hash)
     hd_status status = set->n * 2 >= set->places ? set_grow(s, set) : HD_OK;
     if (status) return status;
     uint64_t i = hash & (set->places - 1);
+    HD_ASSERT(set->n < set->places, "a search in a full set has no end");
     while (set->place[i] && set->place[i] != hash) i = (i + 1) & (set->places - 1);
     set->n += set->place[i] == 0;
     set->place[i] = hash;
@@ -100,6 +101,7 @@ static hd_status make_short(simt_machine *m, const hd_seams *s, const simt_trial
     simt_decision *shorter = (simt_decision *)p;
     for (size_t piece = e->schedule_n; piece && !status; piece /= 2)
         for (size_t at = 0; at < e->schedule_n && e->tries < tries && !status && !ended(trial);) {
+            HD_ASSERT(e->schedule_n <= places && at < e->schedule_n);
             size_t left_out = e->schedule_n - at < piece ? e->schedule_n - at : piece;
             memcpy(shorter, e->schedule, at * sizeof *shorter);
             memcpy(shorter + at, e->schedule + at + left_out, (e->schedule_n - at - left_out) * sizeof *shorter);

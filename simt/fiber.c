@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "base/assert.h"
+
 #include "simt/sanitizer.h"
 
 #if defined(__has_include)
@@ -164,6 +166,7 @@ void fiber_make(hd_fiber *f, char *stack, size_t stack_bytes, unsigned colour, v
 {
     enum { LINE_BYTES = 64, COLOURS = 128, STEP = 9 }; /* odd, so that neighbours spread over all sets */
     size_t offset = (size_t)(colour * STEP % COLOURS) * LINE_BYTES;
+    HD_ASSERT((uintptr_t)stack % 16 == 0 && offset < stack_bytes / 2, "a stack is aligned, and has room");
     f->stack = stack;
     f->stack_bytes = stack_bytes;
     f->shadow = NULL;
@@ -192,6 +195,7 @@ void fiber_drop(hd_fiber *f)
 
 void fiber_switch(hd_fiber *from, hd_fiber *to)
 {
+    HD_ASSERT(from != to && to->sp, "a fiber is switched to that does not wait");
 #ifdef HD_ASAN
     __sanitizer_start_switch_fiber(&from->shadow, to->stack, to->stack_bytes);
 #endif

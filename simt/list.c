@@ -23,6 +23,7 @@ bool vec_push(simt_machine *m, vec *v, const void *element)
         v->p = p;
         v->places = places;
     }
+    HD_ASSERT(v->size > 0 && v->n < v->places, "a list has no room");
     char *to = (char *)v->p + v->n++ * v->size;
     if (v->size == sizeof(simt_decision))
         memcpy(to, element, sizeof(simt_decision)); /* one a stop */
@@ -74,6 +75,7 @@ void *table_at(simt_machine *m, table *t, uint64_t key, bool create)
 {
     if (create && (t->n + 1) * 2 > t->places && !table_grow(m, t)) return NULL;
     if (t->places == 0) return NULL;
+    HD_ASSERT(t->n < t->places && (t->places & (t->places - 1)) == 0, "a search in a full table has no end");
     /* neighbours stay together: they are used one after another */
     uint64_t home = hash_spread(key >> 3) >> 20 << 3 | (key & 7);
     for (size_t i = home & (t->places - 1);; i = (i + 1) & (t->places - 1)) {

@@ -19,9 +19,12 @@ static void lane_leaves(simt_machine *m, lane *l)
     warp *w = l->warp;
     block *b = w->block;
     uint32_t bit = 1u << l->ids.lane;
+    HD_ASSERT(w->alive & bit && b->alive > 0, "a lane ends twice");
+    HD_ASSERT(!((w->waiting | w->at_barrier) & bit), "a lane ends that waits");
     /* stores may outlive their lane */
     while (l->held && schedule_choose(m, 2)) lane_stop(l, "the end of the kernel", 0);
     if (l->held) OBSERVERS_CALL(m, on_release, l);
+    HD_ASSERT(l->held == 0, "a lane ends before its stores are visible");
     w->alive &= ~bit;
     schedule_ready(m, w, w->ready & ~bit);
     b->alive--;
@@ -65,6 +68,7 @@ static void lane_begins(simt_machine *m, lane *l, const block *b, uint32_t threa
     l->ids.block = b->number;
     l->ids.blocks = b->of->blocks;
     l->site = l->warp->site[l->ids.lane] = "the start of the kernel";
+    HD_ASSERT(!(l->warp->alive >> l->ids.lane & 1), "a lane begins twice");
     l->warp->stop_kind[l->ids.lane] = 0;
     l->spins = l->copies_n = l->copy_group = 0;
     l->warp->alive |= 1u << l->ids.lane;
@@ -100,7 +104,9 @@ static launch *next_launch(simt_machine *m)
         for (size_t k = 0; k < i; k++) held = held || (all[k].stream == all[i].stream && all[k].ended < all[k].blocks);
         if (!held) ready[n++] = &all[i];
     }
-    return n ? ready[schedule_choose(m, n)] : NULL;
+    uint32_t k = n ? schedule_choose(m, n) : 0;
+    HD_ASSERT(n == 0 || k < n, "a choice is none of those there are");
+    return n ? ready[k] : NULL;
 }
 
 static bool block_begins(simt_machine *m, block *b)
@@ -112,6 +118,7 @@ static bool block_begins(simt_machine *m, block *b)
     OBSERVERS_CALL(m, on_block, b); /* the last block of this room has ended */
     b->of = of;
     b->number = orderly ? of->started : shuffled(of->started, of->blocks, m->config.seed);
+    HD_ASSERT(b->number < of->blocks && of->started < of->blocks, "a launch has more blocks than were asked for");
     of->started++;
     b->warps_n = (of->threads + WARP_LANES - 1) / WARP_LANES;
     b->alive = of->threads;
@@ -142,6 +149,8 @@ static void blocks_begin(simt_machine *m)
 static void block_ends(simt_machine *m, block *b)
 {
     for (uint32_t i = 0; i < b->warps_n; i++) OBSERVERS_CALL(m, on_converge, &b->warps[i]);
+    HD_ASSERT(b->alive == 0 && b->arrived == 0, "a block ends before its lanes");
+    HD_ASSERT(b->of->ended < b->of->started && m->running > 0, "a block ends twice");
     b->of->ended++;
     b->of = NULL;
     m->running--;
@@ -291,6 +300,7 @@ hd_status simt_machine_open_with(const hd_seams *seams, const simt_observer *con
         m->observers[i].observer = observers[i];
         m->observers[i].self = (char *)p + at;
     }
+    HD_ASSERT(at <= bytes, "an observer's state is beyond the machine's memory");
     m->observers_n = (uint32_t)n;
     m->state_bytes = bytes;
     m->seams = *s;

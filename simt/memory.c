@@ -21,6 +21,7 @@
 static void arrive(simt_machine *m, const char *site, uint32_t kind)
 {
     lane *l = m->now;
+    HD_ASSERT(l->warp->alive >> l->ids.lane & 1, "a lane runs that has left");
     l->site = site;
     if (++m->totals.steps > m->config.step_limit) {
         found(m, SIMT_ENDLESS, "%llu steps and no end: lanes spin, or the limit is too low",
@@ -163,6 +164,7 @@ void simt_host_fence(const char *site)
 
 static void set_written(const block *b, const uint8_t *shared, uint8_t state)
 {
+    HD_ASSERT(shared >= b->shared && shared + 16 <= b->written, "a copy goes beyond its block's shared memory");
     memset(b->written + (shared - b->shared), state, 16);
 }
 
@@ -197,6 +199,7 @@ void simt_host_copy16(const char *site, uint32_t kind, void *shared, const void 
     from.before = memory_word(global, 8);
     observe_done(m, &from);
     set_written(l->warp->block, c.shared, BYTE_IN_FLIGHT);
+    HD_ASSERT(l->copies_n < COPIES && c.group == l->copy_group, "a copy is of a group that is complete");
     l->copies[l->copies_n++] = c;
 }
 

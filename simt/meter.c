@@ -102,6 +102,7 @@ static uint64_t turn_key(lane_turns *l, const char *site, uint32_t kind)
         turn t = { line, 0 };
         l->turns[l->turns_n++] = t;
     }
+    HD_ASSERT(l->turns_n <= NESTING && kind < 1u << 8, "loops are nested deeper than they are counted");
     uint64_t key = (uint64_t)(uintptr_t)site * 31 + kind;
     for (uint32_t i = 0; i < l->turns_n; i++) {
         key = (key ^ l->turns[i].line << 20 ^ l->turns[i].n) * 0x9e3779b97f4a7c15ull;
@@ -163,6 +164,7 @@ static instruction *instruction_at(meter *t, simt_machine *m, const warp *w, uin
 {
     vec *open = &t->open[w->number];
     instruction *all = (instruction *)open->p;
+    HD_ASSERT(w->number < t->warps && open->n <= OPEN_MOST);
     for (size_t i = open->n; i; i--)
         if (all[i - 1].key == key) return &all[i - 1];
     if (open->n >= OPEN_MOST) meter_converge(t, m, w);

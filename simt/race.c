@@ -161,6 +161,7 @@ static void race_lane_begin(void *self, simt_machine *m, const lane *l)
     copy(r, c->known, launch_at(r, m, l->warp->block->of)->begun);
     memset(c->acquired, 0, r->width * sizeof(uint32_t));
     memset(c->fenced, 0, r->width * sizeof(uint32_t));
+    HD_ASSERT(c->clock < r->width, "a lane has no component of its own");
     if (before > c->known[c->clock]) c->known[c->clock] = before;
     c->known[c->clock]++;
 }
@@ -268,6 +269,7 @@ static void race_block(void *self, simt_machine *m, const block *b)
 
 static uint32_t *vector_of(const race *r, const sync_variable *s)
 {
+    HD_ASSERT(s->vector > 0 && s->vector <= r->sync_clocks.n, "a variable has no clock");
     return (uint32_t *)r->sync_clocks.p + (s->vector - 1) * r->width;
 }
 

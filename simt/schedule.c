@@ -44,6 +44,7 @@ static uint32_t search(simt_machine *m, uint32_t n)
         if (!vec_push(m, &m->tape, &e)) return 0;
     }
     tape_entry *e = (tape_entry *)m->tape.p + m->decision;
+    HD_ASSERT(e->choices == n && e->choice < n, "the same choices lead to another decision");
     e->choices = n;
     return e->choice;
 }
@@ -120,6 +121,8 @@ void schedule_begin(simt_machine *m)
 static void recount(simt_machine *m, warp *w)
 {
     uint32_t now = m->patient ? w->ready & ~w->yielding : w->ready, n = simt_popc(now);
+    HD_ASSERT(!(w->ready & (w->waiting | ~w->alive)), "a lane is ready that waits, or has left");
+    HD_ASSERT(m->lanes_open >= w->candidates_n && m->warps_open >= (w->candidates != 0), "a count is below 0");
     m->lanes_open += n - w->candidates_n;
     m->warps_open += (uint32_t)(now != 0) - (uint32_t)(w->candidates != 0);
     w->candidates = now;
@@ -245,6 +248,7 @@ static uint32_t by_priority(simt_machine *m)
         if (lanes && m->last_lane) set_priority(m->last_lane, --m->low_priority);
         if (!lanes && m->last_warp) m->last_warp->priority = --m->low_priority;
     }
+    HD_ASSERT(m->lanes_open && m->warps_open, "there is nothing to choose from");
     return lanes ? best_lane(m) : best_warp(m);
 }
 
@@ -280,6 +284,7 @@ static void deadlock(simt_machine *m)
 static void make_current(simt_machine *m, lane *l)
 {
     uint32_t bit = 1u << l->ids.lane;
+    HD_ASSERT(l->warp->alive & l->warp->ready & bit, "a lane runs that is not ready");
     m->now = l;
     m->totals.switches++;
     m->totals.hash = (m->totals.hash ^ (l->number + 1)) * 0x100000001b3ull ^ m->totals.steps;

@@ -38,6 +38,7 @@ void *simt_host_shared(const char *site, const char *name, size_t bytes, size_t 
     block *b = m->now->warp->block;
     for (uint32_t i = 0; i < b->arrays; i++)
         if (b->array[i].site == site && b->array[i].name == name) return b->shared + b->array[i].offset;
+    HD_ASSERT(align && (align & (align - 1)) == 0 && b->shared_used <= m->shared_bytes);
     size_t offset = (b->shared_used + align + align - 1) & ~(align - 1); /* a gap, then the array */
     if (b->arrays == SHARED_ARRAYS || offset + bytes > m->shared_bytes) {
         found(m, SIMT_RESOURCE, "%s[] of %zu bytes finds no room in %zu bytes of shared memory", name, bytes,

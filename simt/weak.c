@@ -133,6 +133,7 @@ static bool overlap(const uint8_t *a, uint32_t a_bytes, const uint8_t *b, uint32
 
 static void make_visible(weak *w, simt_machine *m, lane *l, uint32_t i)
 {
+    HD_ASSERT(i < l->held && l->held <= m->held, "a store becomes visible twice");
     pending_store *all = stores_of(w, l), s = all[i];
     uint64_t before = 0, after = 0;
     memcpy(&before, s.p, s.bytes < 8 ? s.bytes : 8);
@@ -156,6 +157,7 @@ static void drain_one(weak *w, simt_machine *m)
 {
     uint32_t waiting = 0, k;
     for (uint32_t i = 0; i < m->lanes_n; i++) waiting += m->lanes[i].held != 0;
+    HD_ASSERT(waiting > 0, "no lane holds a store, and one is counted");
     k = schedule_choose(m, waiting);
     lane *l = m->lanes;
     for (;; l++)
@@ -205,6 +207,7 @@ static bool weak_store(void *self, simt_machine *m, const memory_access *a)
     lane *l = m->now;
     if (a->kind == SIMT_STREL) return false;
     if (l->held == STORE_BUFFER) make_visible(w, m, l, 0);
+    HD_ASSERT(l->held < STORE_BUFFER && a->bytes <= sizeof w->of->store->value, "a store buffer overflows");
     pending_store *s = &stores_of(w, l)[l->held++];
     memset(s, 0, sizeof *s);
     memcpy(s->value, a->value, a->bytes);
@@ -258,6 +261,7 @@ static bool weak_load(void *self, simt_machine *m, const memory_access *a, void 
     if (!h || h->n == 0 || h->bytes != a->bytes) return false;
     uint64_t oldest = h->newest - (h->n - 1), *seen = &h->seen[seen_at(l)], at = h->newest;
     while (at > oldest && at > *seen && !race_knows(w->race, l, h->value[at % PAST].written)) at--;
+    HD_ASSERT(at >= oldest && at <= h->newest && *seen <= h->newest, "a value is read that was not written");
     uint64_t older = h->newest - at;
     /* Mostly the newest value: otherwise a spin would never end. */
     uint32_t back = older && schedule_choose(m, 4) == 1 ? schedule_choose(m, (uint32_t)older + 1) : 0;

@@ -21,6 +21,8 @@ SIMT_FN bool hive_take_first(const hive_args *a, const hive_one *o, uint64_t e, 
 /* The item has taken slot e: it is in the table where keys are distinct, and else has claimed a place. */
 SIMT_FN void hive_hold(const hive_args *a, hive_one *o, uint64_t e)
 {
+    HD_ASSERT(o->claim == HIVE_NOWHERE, "an item claims a second slot");
+    HD_ASSERT(e < hive_places(&a->v), "an item claims a slot that the table lacks");
     if (a->b.distinct) {
         o->entry = e;
         o->outcome = HD_INSERTED;
@@ -43,6 +45,7 @@ SIMT_FN bool hive_try_slot(simt_tile t, const hive_args *a, hive_one *o, uint64_
 /* Whether the key is to come by this item, whose claim others see now. False: again; the claim may be given back. */
 SIMT_FN bool hive_verify(simt_tile t, const hive_args *a, hive_one *o)
 {
+    HD_ASSERT(o->claim != HIVE_NOWHERE, "an item verifies what it has not claimed");
     simt_sync_tile(t);
     simt_fence(); /* of two that claim, the one whose fence is later sees the other's claim */
     hive_found f = hive_search(t, a, o);

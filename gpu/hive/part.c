@@ -38,14 +38,17 @@ static int part_planes(const void *own, const hd_part *p, hd_plane *all)
     for (uint64_t b = p->first; b < end; b += n) {
         n = run_from(v, b);
         if (n > end - b) n = end - b;
+        HD_ASSERT(n > 0 && planes < HD_PIECES_MOST, "a run of buckets is empty");
         all[planes++] = (hd_plane){ "buckets", hive_bucket(v, b), here, bytes_of(v, n) };
         here += bytes_of(v, n);
     }
+    HD_ASSERT(here == (uint8_t *)p->memory + part_bytes(own, p->buckets), "runs make up the part");
     return planes;
 }
 
 static uint8_t *slot_in(const hive_view *v, const hd_part *p, uint64_t e)
 {
+    HD_ASSERT(e / v->slots >= p->first && e / v->slots < p->first + p->buckets, "a slot is of another part");
     return (uint8_t *)p->memory + (e - p->first * v->slots) * hive_word_bytes(v);
 }
 

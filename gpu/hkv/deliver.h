@@ -54,6 +54,7 @@ SIMT_FN void hkv_stage_item(const hkv_args *a, const hkv_one *o)
 {
     uint64_t at = o->i - a->first;
     uint32_t listed = HKV_NOT_LISTED;
+    HD_ASSERT(o->i >= a->first && o->i < a->last, "an item is of another window");
     if (a->op == HD_OP_FIND_MISSED)
         listed = o->outcome == HD_MISS ? HKV_LISTED_INPUT : HKV_NOT_LISTED;
     else if (o->outcome == HD_EVICTED)
@@ -70,6 +71,7 @@ SIMT_FN void hkv_stage_item(const hkv_args *a, const hkv_one *o)
 SIMT_FN void hkv_point_at(const hkv_args *a, uint64_t i, uint64_t e)
 {
     bool number = a->op == HD_OP_FIND_OR_INSERT_PTR && hkv_ptr_is_number(a);
+    HD_ASSERT(e < hkv_capacity(&a->v), "a pointer is to an entry that the table lacks");
     simt_st_u64(a->ptr + i, number ? e + 1 : (uint64_t)(uintptr_t)hkv_value(&a->v, e));
 }
 
@@ -102,6 +104,7 @@ SIMT_FN bool hkv_found(const hkv_args *a, const hkv_one *o)
 SIMT_FN void hkv_deliver(const hkv_args *a, const hkv_one *o)
 {
     bool found = hkv_was_found(o->outcome);
+    HD_ASSERT(o->outcome < HD_PENDING, "an item is delivered that is not decided");
     if (a->outcome) simt_st_u8(a->outcome + o->i, (uint8_t)o->outcome);
     if (a->found) simt_st_u8(a->found + o->i, hkv_found(a, o));
     if (a->score_out && found && hkv_delivers_score(a->op)) simt_st_u64(a->score_out + o->i, o->score);

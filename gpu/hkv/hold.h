@@ -21,6 +21,7 @@
 /* Ends an attempt of rank 0, for all lanes of the tile: got it, or not. */
 SIMT_FN bool hkv_took(simt_tile t, hkv_one *o, bool got, uint32_t holds)
 {
+    HD_ASSERT(o->holds == HKV_HOLDS_NOTHING, "lock order: an item that owns something tries no further lock");
     got = HKV_FROM0(t, got);
     if (!got) return false;
     HKV_SYNC(t);
@@ -47,6 +48,7 @@ SIMT_FN bool hkv_try_buckets(simt_tile t, const hkv_args *a, hkv_one *o)
 SIMT_FN bool hkv_try_entry(simt_tile t, const hkv_args *a, hkv_one *o)
 {
     bool got = false;
+    HD_ASSERT(o->entry < hkv_capacity(&a->v), "an item claims an entry that the table lacks");
     if (t.rank == 0) got = simt_cas_u64(hkv_key_at(&a->v, o->entry), o->key, HD_KEY_LOCKED, SIMT_ACQUIRE) == o->key;
     return hkv_took(t, o, got, HKV_HOLDS_ENTRY);
 }

@@ -47,6 +47,7 @@ static part part_of(const hkv_own *o, const hd_part *p)
     const hkv_view *v = &o->v;
     uint64_t entries = p->buckets * v->slots, first = p->first * v->slots, words = aligned(entries * 8);
     uint8_t *digest = (uint8_t *)p->memory, *key = digest + aligned(entries);
+    HD_ASSERT(p->first <= v->buckets && p->buckets <= v->buckets - p->first, "a part is within its table");
     part x;
     x.digest = digest;
     x.key = (uint64_t *)(void *)key;
@@ -87,6 +88,7 @@ static uint8_t *value_of(const hkv_own *o, const part *x, uint64_t e)
         uint64_t bucket = e / v->slots;
         at = hkv_near_before(v, bucket) + e % v->slots;
     }
+    HD_ASSERT(at >= x->near && at < x->near_end, "a value is of another part");
     return x->value + (at - x->near) * v->value_bytes;
 }
 
@@ -122,6 +124,7 @@ static bool part_put_at(const void *own, const hd_part *p, const hd_entry *e)
     const hkv_view *v = &o->v;
     const part x = part_of(o, p);
     uint64_t h = hd_hash(e->key, v->seed), i = e->slot - x.first, step = v->step;
+    HD_ASSERT(e->slot >= x.first && e->slot < x.end, "an entry is of another part");
     if (e->key >= HD_KEY_RESERVED || !hkv_is_home(v, h, e->slot / v->slots)) return false;
     x.digest[i] = hd_digest(h);
     x.key[i * step] = e->key;

@@ -32,6 +32,7 @@ static hd_status take(growth *g, const char *what, size_t field, uint64_t count,
         .what = what, .field = field, .count = count, .size = size, .fill = byte, .put = HD_APART
     };
     if (count == 0 || size == 0) return HD_OK;
+    HD_ASSERT(g->pieces < PIECES && !hd_field(g->to, field), "a growth takes a piece twice");
     g->taken[g->pieces++] = piece;
     return g->m->take(g->m->self, &piece);
 }
@@ -92,6 +93,7 @@ static hd_status take_aside(growth *g)
     g->a->aside_warps = g->warps;
     g->a->aside_bytes = bytes;
     hd_status status = take(g, "growth: near values", offsetof(hkv_own, grow.aside), g->warps, bytes, HD_AS_IT_COMES);
+    HD_ASSERT(g->warps > 0 && g->warps <= from->buckets, "a warp has no bucket");
     return status;
 }
 
@@ -110,6 +112,7 @@ hd_status hkv_grow(void *from, void *to, const hd_gpu_machine *m, uint64_t **mov
 {
     hkv_own *o = (hkv_own *)from, *n = (hkv_own *)to;
     growth g;
+    HD_ASSERT(n->v.buckets % o->v.buckets == 0 && n->v.slots == o->v.slots, "a bucket has no children");
     memset(&g, 0, sizeof g);
     memset(&n->grow, 0, sizeof n->grow);
     g.a = &n->grow;

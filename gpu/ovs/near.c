@@ -91,6 +91,7 @@ static hd_status rehome(ovs_own *o, const hd_gpu_machine *m, uint32_t k, uint64_
     hd_memory was[OVS_EXTENT_ARRAYS], is[OVS_EXTENT_ARRAYS];
     ovs_view then = o->v;
     then.near_most = near_most;
+    HD_ASSERT(!o->other.near && !o->other.far, "an extent has two homes already");
     ovs_extent_memory(&o->v, k, offsetof(ovs_own, other), was);
     ovs_extent_memory(&then, k, offsetof(ovs_own, other), is);
     hd_status status = hd_machine_take(m, o, is, WORDS);
@@ -131,6 +132,7 @@ static hd_status move_segments(ovs_own *o, const hd_gpu_machine *m, uint64_t nea
         status = move_extent(o, m, k, near_most, most);
     for (uint32_t k = 0; k < n && !status && near_most > o->v.near_most; k++)
         status = move_extent(o, m, k, near_most, most);
+    HD_ASSERT(status || near_segments(&o->v) <= most, "more segments are near than the limit has room for");
     if (!status) o->v.near_most = near_most;
     return status;
 }
@@ -189,6 +191,7 @@ static hd_status become(ovs_own *o, const hd_gpu_machine *m, const goal *g, uint
     hd_status status = move_segments(o, m, near, most_near(o, limit, 0));
     if (!status) status = exchange_sorts(o, m, g->near_bytes);
     if (!status) status = move_segments(o, m, g->near_most, most_near(o, limit, 0));
+    HD_ASSERT(status || o->v.near_most == g->near_most);
     return status ? status : add_digests(o, m, g->guided);
 }
 

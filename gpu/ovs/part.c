@@ -33,6 +33,7 @@ static uint64_t part_bytes(const void *own, uint64_t buckets)
 static uint64_t *word_in(const ovs_view *v, const hd_part *p, uint64_t e)
 {
     if (!ovs_is_near(v, ovs_bucket_of(v, e) >> v->line_bits)) return ovs_at(v, e);
+    HD_ASSERT(ovs_bucket_of(v, e) >= p->first && ovs_bucket_of(v, e) < p->first + p->buckets, "it is of another part");
     return (uint64_t *)p->memory + ovs_word_in(v, e) - p->first * OVS_LINE_WORDS;
 }
 
@@ -44,6 +45,7 @@ static int part_planes(const void *own, const hd_part *p, hd_plane *all)
     for (uint64_t b = p->first; b < end && ovs_is_near(v, b >> v->line_bits); b += run) {
         run = ovs_run_from(v, b);
         if (run > end - b) run = end - b;
+        HD_ASSERT(run > 0 && n < HD_PIECES_MOST, "a run of buckets is empty");
         all[n++] = (hd_plane){ "segments", ovs_bucket(v, b), word_in(v, p, b << ovs_slot_bits(v)), run * OVS_LINE };
     }
     return n;

@@ -94,6 +94,7 @@ static hd_status make_rows(ranges *x, uint64_t segments)
         if (!status) v->row = now, o->row_there = now_there, v->rows = rows;
     }
     if (status) v->row = here, o->row_there = there;
+    HD_ASSERT(v->row && v->rows >= ovs_segments(v) && (status || v->rows >= segments), "OVS-7: a segment has no row");
     return status;
 }
 
@@ -136,6 +137,7 @@ static hd_status split_round(ranges *x)
     ovs_view *v = &x->o->v;
     ovs_plan *p = &x->o->plan;
     uint64_t had = ovs_segments(v);
+    HD_ASSERT(p->tasks > 0 && had + p->tasks <= v->rows, "OVS-7: a segment has no row");
     hd_status status = launch(x, OVS_NUMBER_range_median, 0, p->tasks, false);
     if (!status) status = await(x);
     if (status) return status;
@@ -173,6 +175,7 @@ static hd_status begin(ranges *x, ovs_own *o, const hd_gpu_machine *m, hd_memory
 {
     memset(x, 0, sizeof *x);
     memset(&o->plan, 0, sizeof o->plan);
+    o->plan.rows = rows;
     x->o = o;
     x->m = m;
     plan_memory(rows, waiting, all);

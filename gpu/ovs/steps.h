@@ -15,6 +15,7 @@ SIMT_FN bool ovs_swap(simt_tile t, const ovs_args *a, gpu_one *o, uint64_t at, u
                       uint32_t outcome)
 {
     bool done = true;
+    HD_ASSERT(at != OVS_NOWHERE && o->outcome == GPU_UNDECIDED, "an item is decided twice");
     if (t.rank == 0) {
         if (outcome != HD_HIT) done = simt_cas_u64(ovs_slot(&a->v, o->h, at), from, to, SIMT_RELAXED) == from;
         if (done && outcome != GPU_UNDECIDED) simt_ticket(o->i, outcome, 0, ovs_entry(&a->v, o->h, at));
@@ -41,6 +42,7 @@ SIMT_FN bool ovs_change(simt_tile t, const ovs_args *a, gpu_one *o, const ovs_fo
 /* Whether the key is to come by this item, whose claim others see now. False: again; the claim may be given back. */
 SIMT_FN bool ovs_verify(simt_tile t, const ovs_args *a, gpu_one *o)
 {
+    HD_ASSERT(o->claim != OVS_NOWHERE, "an item verifies what it has not claimed");
     simt_sync_tile(t);
     simt_fence(); /* of two that claim, the one whose fence is later sees the other's claim */
     ovs_found f = ovs_search(t, a, o, true);

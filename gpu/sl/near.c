@@ -33,6 +33,7 @@ static hd_status take_next(sl_own *o, const hd_gpu_machine *m, uint64_t near, bo
 {
     hd_memory all[HD_MEMORY_MOST];
     sl_homes *h = &o->next;
+    HD_ASSERT(near <= o->at.v.homes, "more homes are near than there are");
     *h = o->at;
     h->near = h->v.near = near;
     h->keys_here = keys_here;

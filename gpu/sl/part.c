@@ -77,6 +77,7 @@ static uint64_t *words_in(const void *own, const hd_part *p, uint64_t place)
     const sl_homes *h = homes_in(own);
     uint64_t near = h->near * h->v.fit;
     if (place >= near) return h->far + (place - near) * h->v.words;
+    HD_ASSERT(place >= first_place(own, p) && place < end_place(own, p), "a place is of another part");
     return (uint64_t *)p->memory + (place - first_place(own, p)) * homes_in(own)->v.words;
 }
 

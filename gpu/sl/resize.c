@@ -64,6 +64,7 @@ static hd_status resize_to(sl_own *o, void *entries, const hd_gpu_machine *m, ui
     hd_status status = measure(o, m, &size, &rows);
     if (status) return status;
     homes = sl_homes_to_have(sl_view_for(&o->gpu.info), had, homes, size);
+    HD_ASSERT(rows > 0 && rows <= had && size <= had * o->at.v.fit, "SL-1: more segments than homes");
     if (homes == had) return HD_OK;
     status = take_homes(o, m, homes);
     if (!status)
@@ -77,6 +78,7 @@ static hd_status resize_to(sl_own *o, void *entries, const hd_gpu_machine *m, ui
     o->at = o->next;
     o->next = was;
     give_homes(o, m, offsetof(sl_own, next));
+    HD_ASSERT(rows > 0 && rows <= o->at.v.homes, "SL-1: more segments than homes");
     o->at.v.rows = rows;
     if (entries) *sl_view_of(entries) = o->at.v;
     return HD_OK;

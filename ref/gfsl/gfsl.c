@@ -63,6 +63,7 @@ static uint32_t take(const gfsl_view *v, uint32_t level)
         c = (uint32_t)(*used)++;
     }
     if (c == GFSL_NONE) return c;
+    HD_ASSERT(c >= v->levels && c < v->chunks && gfsl_state(*seal_of(v, c)) == GFSL_FREE, "GFSL-3: it is in use");
     for (uint32_t i = 0; i < v->slots; i++) gfsl_at(v, c)[i] = GFSL_EMPTY;
     *seal_of(v, c) = gfsl_seal(level, GFSL_LIVE);
     v->head[level]++;
@@ -72,6 +73,8 @@ static uint32_t take(const gfsl_view *v, uint32_t level)
 static void set_free(const gfsl_view *v, uint32_t c)
 {
     uint64_t *freed = v->head + GFSL_FREED + gfsl_pool(v, gfsl_level(*seal_of(v, c)));
+    HD_ASSERT(c >= v->levels, "GFSL-1: a level begins with its first chunk");
+    HD_ASSERT(gfsl_state(*seal_of(v, c)) != GFSL_FREE, "GFSL-3: a chunk is freed twice");
     *gfsl_at(v, c) = *freed;
     *seal_of(v, c) = gfsl_seal(0, GFSL_FREE);
     *freed = (uint64_t)c + 1;
@@ -88,6 +91,8 @@ static uint32_t split(const gfsl_view *v, uint32_t c, uint32_t from)
     for (uint32_t i = from; i < v->slots; i++) word[i] = GFSL_EMPTY;
     *link_of(v, to) = *link_of(v, c);
     *link_of(v, c) = (uint64_t)gfsl_key(word[from - 1]) << 32 | to;
+    HD_ASSERT(from > 0 && gfsl_key(*link_of(v, c)) < gfsl_key(*gfsl_at(v, to)), "GFSL-1: fences increase");
+    HD_ASSERT(gfsl_key(*link_of(v, c)) < gfsl_key(*link_of(v, to)), "GFSL-1: fences increase");
     return to;
 }
 
@@ -100,10 +105,12 @@ static uint32_t search(const gfsl_view *v, uint64_t key, uint32_t level)
     for (;;) {
         const uint64_t *word = gfsl_at(v, c);
         bool zombie = gfsl_state(*seal_of(v, c)) == GFSL_ZOMBIE;
+        HD_ASSERT(gfsl_level(*seal_of(v, c)) == at, "GFSL-2: an entry leads to another level");
         if (zombie || key > gfsl_key(*link_of(v, c))) {
             uint32_t n = zombie ? 0 : count_of(v, c);
             if (n) back = gfsl_low(word[n - 1]);
             c = next_of(v, c);
+            HD_ASSERT(c != GFSL_NONE, "GFSL-1: a key is above the last fence");
             continue;
         }
         if (at == level) return c;
@@ -135,9 +142,11 @@ static bool put(const gfsl_view *v, uint32_t c, uint64_t entry, uint64_t *up)
 {
     uint32_t at, n = count_of(v, c), middle = gfsl_middle(v), to;
     *up = GFSL_EMPTY;
+    HD_ASSERT(gfsl_key(entry) <= gfsl_key(*link_of(v, c)), "GFSL-1: a key is above the fence of its chunk");
     if (n == v->slots) sort(v, c);
     at = is_loose(v, c) && n < v->slots ? n : below(v, c, gfsl_key(entry));
     if (n < v->slots) {
+        HD_ASSERT(at <= n && gfsl_at(v, c)[v->slots - 1] == GFSL_EMPTY, "an entry is behind a free word");
         shift_in(v, c, at, entry);
         return true;
     }
@@ -167,6 +176,7 @@ uint64_t gfsl_place(gfsl_view *v, uint64_t key, uint64_t value)
     uint64_t up;
     if (!put(v, search(v, key, 0), word_pack(GFSL_HALF, key, value), &up)) return WORD_NOWHERE;
     raise(v, up, 1);
+    HD_ASSERT(gfsl_find(v, key) != WORD_NOWHERE, "GFSL-2: no way leads to a key that was placed");
     return gfsl_find(v, key);
 }
 
@@ -189,6 +199,8 @@ static uint64_t merge(const gfsl_view *v, uint32_t c)
         if (to == GFSL_NONE) return GFSL_EMPTY;
     }
     uint64_t *word = gfsl_at(v, next);
+    HD_ASSERT(rest + count_of(v, next) <= v->slots, "two chunks do not fit into one");
+    HD_ASSERT(v->head[level] > 1, "GFSL-4: a level has more chunks than are counted");
     memmove(word + rest, word, (v->slots - rest) * sizeof *word);
     memcpy(word, gfsl_at(v, c), rest * sizeof *word);
     *seal_of(v, c) = gfsl_seal(level, GFSL_ZOMBIE);
@@ -231,9 +243,12 @@ void gfsl_settle(const gfsl_view *v)
         for (uint32_t i = 0; gfsl_level(*seal_of(v, c)) && i < count_of(v, c); i++)
             word[i] = (word[i] & ~(uint64_t)GFSL_NONE) | past_zombies(v, gfsl_low(word[i]));
     }
-    for (uint32_t c = 0; c < v->head[GFSL_USED]; c++)
-        if (gfsl_state(*seal_of(v, c)) == GFSL_ZOMBIE) set_free(v, c);
-    v->head[GFSL_ZOMBIES] = 0;
+    for (uint32_t c = 0; c < v->head[GFSL_USED]; c++) {
+        if (gfsl_state(*seal_of(v, c)) != GFSL_ZOMBIE) continue;
+        set_free(v, c);
+        v->head[GFSL_ZOMBIES]--;
+    }
+    HD_ASSERT(v->head[GFSL_ZOMBIES] == 0, "GFSL-3: another number of zombies is counted");
 }
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
@@ -268,6 +283,7 @@ static uint32_t press(const gfsl_view *v)
             gfsl_at(v, c)[i] = GFSL_EMPTY;
             if (at == v->slots) {
                 uint32_t next = next_of(v, to);
+                HD_ASSERT(next != GFSL_NONE, "GFSL-1: more entries than the chain has room for");
                 *link_of(v, to) = (uint64_t)gfsl_key(gfsl_at(v, to)[at - 1]) << 32 | next;
                 to = next;
                 at = 0;
@@ -304,6 +320,7 @@ uint64_t gfsl_press(gfsl_view *v, uint64_t key, uint64_t value)
         *link_of(v, c) = (uint64_t)gfsl_key(gfsl_at(v, c)[v->slots - 1]) << 32 | next_of(v, c);
         entry = greatest;
     }
+    HD_ASSERT(count_of(v, c) < v->slots, "a full chunk gets an entry");
     shift_in(v, c, below(v, c, gfsl_key(entry)), entry);
     return gfsl_find(v, key);
 }

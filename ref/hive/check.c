@@ -41,6 +41,11 @@ static int bucket_wrong(const hive_view *v, uint64_t b)
     return HIVE_RULES;
 }
 
+bool hive_is_sound(const hive_view *v, uint64_t e)
+{
+    return e < hive_places(v) && slot_wrong(v, e) == HIVE_RULES && bucket_wrong(v, e / v->slots) == HIVE_RULES;
+}
+
 void hive_say_broken(const hive_view *v, uint64_t e, int rule, char *why, size_t bytes)
 {
     uint64_t b = e / v->slots;

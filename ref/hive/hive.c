@@ -34,6 +34,8 @@ void *hive_value_at(const hive_view *v, uint64_t e)
 
 void hive_remove(hive_view *v, uint64_t e)
 {
+    HD_ASSERT(hive_is_key(v, hive_read(v, e)), "a slot without a key is erased");
+    HD_ASSERT(e < hive_capacity(v) || v->stashed > 0, "HIVE-6: the stash has more entries than are counted");
     v->stashed -= e >= hive_capacity(v);
     hive_write(v, e, hive_vacant(v));
 }
@@ -156,6 +158,8 @@ bool hive_put(hive_view *v, uint64_t e, uint64_t key, uint64_t value)
 
 static void move(hive_view *v, uint64_t from, uint64_t to)
 {
+    HD_ASSERT(hive_is_key(v, hive_read(v, from)) && hive_is_free(v, hive_read(v, to)), "a key moves to a free slot");
+    HD_ASSERT(from < hive_capacity(v) || to >= hive_capacity(v), "a key moves back out of the stash");
     v->stashed += to >= hive_capacity(v) && from < hive_capacity(v);
     hive_write(v, to, hive_read(v, from));
     hive_write(v, from, hive_vacant(v));
@@ -208,6 +212,7 @@ const char *hive_accept_move(hive_view *v, uint64_t from, uint64_t to)
         if (behind && w.bucket != b && w.bucket == to / v->slots) {
             if (open) return "a key was displaced from, or past, a bucket that is open (HIVE-4)";
             move(v, from, to);
+            HD_ASSERT(hive_is_sound(v, to));
             return NULL;
         }
         behind = behind || w.bucket == b;
@@ -242,6 +247,7 @@ static uint64_t displace(hive_view *v, uint64_t b)
             continue;
         }
         for (uint32_t k = n + 1; k > 0; hole = chain[--k]) move(v, chain[k - 1], hole);
+        HD_ASSERT(hive_is_free(v, hive_read(v, hole)), "a displaced key has left no slot");
         return hole;
     }
     return HIVE_NOWHERE;
@@ -271,6 +277,8 @@ uint64_t hive_place(hive_view *v, uint64_t key, uint64_t value)
     if (e == HIVE_NOWHERE) return e;
     v->stashed += e >= hive_capacity(v);
     hive_write(v, e, hive_pack(v, key, value));
+    HD_ASSERT(hive_is_sound(v, e));
+    HD_ASSERT(v->stashed <= hive_stash_limit(v), "HIVE-6: the stash has more entries than it takes");
     return e;
 }
 
@@ -308,6 +316,7 @@ static const char *accept_absent(hive_view *v, const hive_item *it, const hive_s
     if (barred) return barred;
     v->stashed += seen->entry >= hive_capacity(v);
     hive_write(v, seen->entry, hive_pack(v, it->key, it->value));
+    HD_ASSERT(hive_is_sound(v, seen->entry));
     return NULL;
 }
 

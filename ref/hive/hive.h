@@ -75,6 +75,8 @@ void hive_clear(hive_view *v);
 
 /* "" when every invariant holds, else a sentence that begins with the number of the first that does not. */
 void hive_check(const hive_view *v, char *why, size_t bytes);
+/* Whether slot e and its bucket break no invariant, for assertions. */
+bool hive_is_sound(const hive_view *v, uint64_t e);
 
 /* The sentences of hive_check, for what a kernel has found: slot e breaks a rule (HIVE_RULE_LOCKED, ...); so many
  * entries are in the stash and so many are counted there, "" if that is right. */

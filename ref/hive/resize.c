@@ -25,6 +25,7 @@ void hive_split(hive_view *v)
         v->level++;
         v->split = 0;
     }
+    HD_ASSERT(hive_buckets(v) == to + 1 && v->split < v->base << v->level, "linear hashing has one bucket more");
     for (uint64_t s = 0; s < slots; s++) {
         uint64_t word = hive_read(v, from * slots + s);
         bool moves = hive_is_key(v, word) && earlier(v, hive_key_of(v, word), from, to) == to;
@@ -33,6 +34,8 @@ void hive_split(hive_view *v)
         bool leaves = moves || hive_is_free(v, word);
         if (leaves) hive_write(v, from * slots + s, open ? hive_fresh(v) : hive_vacant(v));
     }
+    for (uint64_t s = 0; s < slots; s++)
+        HD_ASSERT(hive_is_sound(v, from * slots + s) && hive_is_sound(v, to * slots + s));
 }
 
 /* ---- Contraction (IV-C2) --------------------------------------------------------------------- */
@@ -75,6 +78,9 @@ bool hive_merge(hive_view *v)
     v->split = low;
     for (uint64_t e = low * slots; n && e < (low + 1) * slots; e++)
         if (hive_is_free(v, hive_read(v, e))) hive_write(v, e, moving[--n]);
+    HD_ASSERT(n == 0, "a key finds no slot in the bucket that is left");
+    HD_ASSERT(hive_buckets(v) == high, "linear hashing has one bucket less");
+    for (uint64_t s = 0; s < slots; s++) HD_ASSERT(hive_is_sound(v, low * slots + s));
     return true;
 }
 
@@ -87,6 +93,8 @@ void hive_restash(hive_view *v, const hive_segment *old, uint64_t buckets)
     was.stash_buckets = buckets;
     for (uint64_t e = hive_capacity(&was); e < hive_places(&was); e++) {
         uint64_t word = hive_read(&was, e);
-        if (hive_is_key(v, word)) hive_place(v, hive_key_of(v, word), hive_value_of(v, word));
+        if (!hive_is_key(v, word)) continue;
+        uint64_t at = hive_place(v, hive_key_of(v, word), hive_value_of(v, word));
+        HD_ASSERT(at != HIVE_NOWHERE, "a key of the stash finds no slot");
     }
 }

@@ -86,6 +86,7 @@ static inline void guess(hkv_window *w, bool so, uint32_t item, uint64_t entry)
     w->by[w->guesses] = (uint8_t)item;
     w->entry[w->guesses] = entry;
     w->guesses += so & (w->guesses < HKV_GUESSES);
+    HD_ASSERT(item < w->n, "a guess is for an item that the window lacks");
 }
 
 /* An entry for each bit. More than one are rare. */
@@ -182,5 +183,6 @@ void hkv_look_ahead(const hkv_view *v, const hd_batch *b, hkv_uses uses, uint32_
     static void (*const look[HKV_STAGES])(const hkv_view *, const hd_batch *, hkv_uses,
                                           hkv_window *) = { look_at_digests, look_at_keys, look_at_room, look_at_bounds,
                                                             look_at_scores };
+    HD_ASSERT(stage < HKV_STAGES);
     look[stage](v, b, uses, w);
 }

@@ -104,6 +104,7 @@ static void give_pointers(const hkv_view *v, const hd_batch *b, uint64_t first, 
             __builtin_prefetch(hkv_key_at(v, (uint64_t)(uintptr_t)b->ptr[i + AHEAD] - 1));
         if (b->key[i] >= HD_KEY_RESERVED || !b->ptr[i]) continue;
         uint64_t e = (uint64_t)(uintptr_t)b->ptr[i] - 1;
+        HD_ASSERT(e < hkv_capacity(v), "a pointer is no number of an entry");
         b->ptr[i] = *hkv_key_at(v, e) == b->key[i] ? hkv_value(v, e) : NULL;
     }
 }
@@ -135,6 +136,7 @@ static void list_gone(const hkv_view *v, const course *c, gone_list *g, uint64_t
     const void *value = evicted ? NULL : it->value;
     if (!g->alone) g->listed[i - g->first] = listed;
     if (!listed) return;
+    HD_ASSERT(!g->alone || g->n < c->b->n, "more rows than items");
     if (g->alone) {
         hkv_list_put(v, c->b, g->n++, key, value, score, i);
         return;
@@ -173,6 +175,7 @@ static void take_window(const hkv_view *v, const hd_batch *b, const part *p, uin
         w->home[n] = hkv_home_of(v, b->key[at]);
         n += is_its(p, at, w->home[n].bucket[0]);
     }
+    HD_ASSERT(n <= HKV_WINDOW, "a window has more items than fit");
     w->n = n;
     *i = at;
     hkv_ask_digests(v, w);
@@ -186,6 +189,7 @@ static void run_window(hkv_view *v, const course *c, hkv_item *it, const hkv_win
         item_set(it, v, c, i);
         hkv_apply_at(v, it, &w->home[k], &seen, gone_value(v, c, g));
         deliver(v, c, i, &seen);
+        HD_ASSERT((unsigned)seen.outcome < HD_OUTCOME_COUNT, "an item has no outcome");
         tally[seen.outcome]++;
         if (c->evicts) list_gone(v, c, g, i, it, &seen);
     }
@@ -320,7 +324,9 @@ static void run_share(worker *k, const course *c, uint64_t *missed_before)
     run_part(&k->view, c, &p, &k->gone, k->tally);
     if (b->op != HD_OP_FIND_MISSED || !hkv_list_wanted(b)) return;
     uint64_t at = hkv_add_in_turn(k->team, k->t, k->tally[HD_MISS], missed_before, NULL, NULL);
-    list_missed(&k->view, b, p.first, p.last, at);
+    uint64_t end = list_missed(&k->view, b, p.first, p.last, at);
+    HD_ASSERT(end == at + k->tally[HD_MISS], "the list has another length than was counted");
+    HD_ASSERT(end <= b->n, "more rows than items");
 }
 
 /* What the threads of a batch have in common. */
@@ -365,8 +371,12 @@ static void run_keyed(hkv_view *v, const hd_batch *b, hkv_when when, uint64_t *t
     all.missed = all.pinned = all.listed_all = 0;
     all.tally = tally;
     uint32_t threads = all.block && b->n >= HKV_PARALLEL_ITEMS ? when.threads : 1;
+    const uint64_t before = hd_tally_sum(tally);
     hd_team_run(threads, b->n, run_worker, &all);
+    HD_ASSERT(hd_tally_sum(tally) - before == b->n, "an item has no outcome, or two");
     if (all.pinned) v->pins = (v->pins + all.pinned) & (PINS_OF_OTHERS - 1); /* readers may run at the same time */
+    HD_ASSERT(v->pins <= hkv_capacity(v), "HKV-6: more pins than slots");
+    HD_ASSERT(!c.evicts || all.listed_all <= b->n, "more rows than items");
     if (c.evicts && b->count) *b->count = all.listed_all;
     if (b->op == HD_OP_FIND_MISSED && b->count) *b->count = all.missed;
 }

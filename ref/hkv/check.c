@@ -41,6 +41,15 @@ static int entry_wrong(const hkv_view *v, uint64_t b, uint64_t e)
     return hkv_find(v, key) == e ? HKV_RULES : HKV_RULE_TWICE;
 }
 
+bool hkv_is_sound(const hkv_view *v, uint64_t e)
+{
+    uint64_t first = e / HKV_BOUNDED * HKV_BOUNDED;
+    bool sound = e < hkv_capacity(v) && entry_wrong(v, e / v->slots, e) == HKV_RULES;
+    for (uint64_t i = first; v->bound && i < first + HKV_BOUNDED; i++)
+        sound = sound && ((v->holder && v->holder[i]) || v->bound[i / HKV_BOUNDED] <= *hkv_score_at(v, i));
+    return sound;
+}
+
 void hkv_say_broken(const hkv_view *v, uint64_t e, int rule, char *why, size_t bytes)
 {
     snprintf(why, bytes, "%s (bucket %" PRIu64 ", slot %" PRIu64 ")", sentences[rule], e / v->slots, e % v->slots);

@@ -91,6 +91,8 @@ void hkv_split(hkv_view *v, hd_tiers tiers, uint64_t near_bytes)
     v->striped = tiers == HD_TIERS_BUCKET ? UINT64_MAX / v->slots + 1 : 0;
     v->near = near < most ? near : most;
     v->part = near < most ? part_of(values % rows, rows) : 0;
+    HD_ASSERT(near >= most || hkv_near_before(v, rows) == values,
+              "the near values of all stripes are not the budget's");
 }
 
 hkv_view hkv_view_for(const hd_info *info)
@@ -116,6 +118,7 @@ uint64_t hkv_holders_of(const hd_info *info) { return info->hkv.pins ? info->cap
 
 void hkv_got_holders(hd_info *info)
 {
+    HD_ASSERT(info->hkv.pins == 0, "holders are taken twice");
     info->hkv.pins = 1;
     info->memory_bytes += info->capacity * HOLDER_BYTES;
 }
@@ -265,6 +268,7 @@ static bool hkv_put_at(void *state, const hd_entry *e)
 {
     const hkv_view *v = &((hkv *)state)->view;
     uint64_t h = hd_hash(e->key, v->seed);
+    HD_ASSERT(e->slot < hkv_capacity(v));
     if (e->key >= HD_KEY_RESERVED || !hkv_is_home(v, h, e->slot / v->slots)) return false;
     v->digest[e->slot] = hd_digest(h);
     *hkv_key_at(v, e->slot) = e->key;

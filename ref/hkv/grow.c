@@ -39,19 +39,20 @@ static void move_pin(const hkv_view *from, uint64_t e, const hkv_view *to, uint6
 static void move_into(const hkv_view *from, uint64_t e, const hkv_view *to, uint64_t b)
 {
     uint32_t slot = hkv_first_with(to, b, HKV_NO_DIGEST);
-    HD_ASSERT(slot < to->slots);
+    HD_ASSERT(slot < to->slots, "more entries come to a bucket than fit");
     uint64_t to_e = hkv_entry(to, b, slot);
     to->digest[to_e] = from->digest[e];
     *hkv_key_at(to, to_e) = *hkv_key_at(from, e);
     *hkv_score_at(to, to_e) = *hkv_score_at(from, e);
     if (to->value_bytes) memcpy(hkv_value(to, to_e), hkv_value(from, e), to->value_bytes);
     move_pin(from, e, to, to_e);
+    HD_ASSERT(hkv_is_sound(to, to_e));
 }
 
 static void move_stray(const hkv_view *from, uint64_t e, hkv_view *to)
 {
     bool placed = hkv_put(to, *hkv_key_at(from, e), hkv_value(from, e), *hkv_score_at(from, e));
-    HD_ASSERT(placed);
+    HD_ASSERT(placed, "a stray finds no room");
     (void)placed;
     move_pin(from, e, to, hkv_find(to, *hkv_key_at(from, e)));
 }
@@ -89,6 +90,9 @@ void hkv_move_all(const hkv_view *from, hkv_view *to, uint32_t threads)
 {
     moving g = { from, to, 0 };
     hd_team_run(from->buckets > 1 << 13 ? threads : 1, hkv_capacity(from), move_share, &g);
-    for (uint64_t b = 0; g.strays && b < from->buckets; b++) move_bucket(from, b, to, true);
+    HD_ASSERT(to->buckets % from->buckets == 0 && to->slots == from->slots, "a bucket has no children");
+    uint64_t strays = 0;
+    for (uint64_t b = 0; g.strays && b < from->buckets; b++) strays += move_bucket(from, b, to, true);
+    HD_ASSERT(strays == g.strays, "a stray has not moved");
     to->pins = from->pins;
 }

@@ -44,6 +44,9 @@ uint64_t hkv_find(const hkv_view *v, uint64_t key)
 
 static void pin(hkv_view *v, uint64_t e, uint64_t holder)
 {
+    HD_ASSERT(v->holder && holder, "HKV-6: a pin has a holder, and room for it");
+    HD_ASSERT(v->holder[e] == 0, "HKV-6: an entry is pinned twice");
+    HD_ASSERT(v->digest[e] != HKV_NO_DIGEST, "HKV-6: an empty slot is pinned");
     v->holder[e] = holder;
     v->pins++;
 }
@@ -52,6 +55,7 @@ static void pin(hkv_view *v, uint64_t e, uint64_t holder)
 static void unpin(hkv_view *v, uint64_t e)
 {
     uint64_t *bound = v->bound ? v->bound + e / HKV_BOUNDED : NULL, score = *hkv_score_at(v, e);
+    HD_ASSERT(v->pins > 0 && v->holder[e], "HKV-6: an entry is unpinned that is not pinned");
     v->holder[e] = 0;
     v->pins--;
     if (bound && *bound > score) *bound = score;
@@ -74,6 +78,8 @@ static uint32_t least_by_bounds(const hkv_view *v, uint64_t b, uint64_t *least)
     uint64_t first = hkv_entry(v, b, 0), bound;
     for (;;) {
         uint32_t group = hkv_least_bound(v, first, &bound), s = group + hkv_least_of_group(v, first + group, least);
+        HD_ASSERT(*least >= bound, "HKV-8: a lower bound is above a score");
+        HD_ASSERT(s < v->slots);
         if (*least == bound) return s;
         v->bound[(first + group) / HKV_BOUNDED] = *least;
     }
@@ -97,6 +103,8 @@ static place least_in_bucket(const hkv_view *v, uint64_t b)
     uint32_t s =
         v->bound ? least_by_bounds(v, b, &p.least) : hkv_least_score(v, hkv_entry(v, b, 0), v->slots, &p.least);
     p.entry = hkv_entry(v, b, s);
+    HD_ASSERT(s < v->slots && *hkv_score_at(v, p.entry) == p.least, "the victim has another score");
+    HD_ASSERT(v->digest[p.entry] != HKV_NO_DIGEST, "a slot is empty, and its bucket is full");
     return p;
 }
 
@@ -104,6 +112,7 @@ static place empty_in_bucket(const hkv_view *v, uint64_t b)
 {
     uint32_t s = hkv_first_with(v, b, HKV_NO_DIGEST);
     place p = { s < v->slots ? hkv_entry(v, b, s) : HKV_NOWHERE, true, 0 };
+    HD_ASSERT(s == v->slots || *hkv_key_at(v, p.entry) == HD_KEY_EMPTY, "HKV-1: a key has no digest");
     return p;
 }
 
@@ -112,6 +121,7 @@ static uint32_t occupancy(const hkv_view *v, uint64_t b)
     uint32_t empty = 0;
     for (uint32_t s = 0; s < v->slots; s += HKV_DIGESTS_AT_ONCE)
         empty += hkv_bits(hkv_slots_with(v, b, s, HKV_NO_DIGEST));
+    HD_ASSERT(empty <= v->slots);
     return v->slots - empty;
 }
 
@@ -126,6 +136,7 @@ static place choose_single(const hkv_view *v, uint64_t b)
  * least score gives it up. Ties go to the first bucket. */
 static place choose_dual(const hkv_view *v, const uint64_t *bucket)
 {
+    HD_ASSERT(bucket[0] != bucket[1], "the candidates of a key are two buckets");
     uint32_t n0 = occupancy(v, bucket[0]), n1 = occupancy(v, bucket[1]);
     if (n0 < v->slots || n1 < v->slots) return empty_in_bucket(v, bucket[n1 < n0]);
     place p0 = least_in_bucket(v, bucket[0]), p1 = least_in_bucket(v, bucket[1]);
@@ -182,6 +193,7 @@ static void write_entry(hkv_view *v, uint64_t e, uint8_t digest, uint64_t key, c
     set_score(v, e, score);
     v->digest[e] = digest;
     write_value(v, e, value);
+    HD_ASSERT(hkv_is_sound(v, e));
 }
 
 bool hkv_put(hkv_view *v, uint64_t key, const void *value, uint64_t score)
@@ -220,6 +232,8 @@ static void change_found(hkv_view *v, const hkv_item *it, const hd_rule *r, hd_o
     if (pins(it, r) && !hkv_holder_of(v, e)) pin(v, e, it->holder);
     if (r->besides == HD_UNPIN) unpin(v, e);
     if (r->besides == HD_REMOVE) hkv_make_empty(v, e);
+    HD_ASSERT(hkv_is_sound(v, e));
+    HD_ASSERT(r->besides != HD_REMOVE || hkv_find(v, it->key) == HKV_NOWHERE, "HKV-4: a key is there that was erased");
 }
 
 /* Algorithm 2 from line 6, once the key is known to be absent. */
@@ -243,6 +257,7 @@ static void insert(hkv_view *v, const hkv_item *it, const hd_rule *r, const hkv_
     write_entry(v, p.entry, at->digest, it->key, it->value, seen->score);
     if (!p.empty && v->bound) tighten(v, p.entry);
     if (pins(it, r)) pin(v, p.entry, it->holder);
+    HD_ASSERT(hkv_is_sound(v, p.entry));
 }
 
 static bool is_reserved(const hkv_item *it) { return it->key >= HD_KEY_RESERVED || hd_flag_is_none(it->op, it->flag); }
@@ -264,6 +279,7 @@ void hkv_apply_at(hkv_view *v, const hkv_item *it, const hkv_home *home, hkv_see
     } else {
         seen->outcome = HD_MISS;
     }
+    HD_ASSERT(seen->entry == HKV_NOWHERE || *hkv_key_at(v, seen->entry) == it->key, "the key is elsewhere");
 }
 
 void hkv_apply(hkv_view *v, const hkv_item *it, hkv_seen *seen, void *gone_value)

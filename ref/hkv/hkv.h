@@ -160,6 +160,9 @@ void hkv_move_all(const hkv_view *from, hkv_view *to, uint32_t threads);
  * does not: "HKV-2: bucket 5, slot 7: ...". */
 void hkv_check(const hkv_view *v, char *why, size_t bytes);
 
+/* Whether entry e breaks no invariant, and the bound of its group none, for assertions. */
+bool hkv_is_sound(const hkv_view *v, uint64_t e);
+
 /* Its sentences, which the check on a device shares (gpu/hkv/check.h): of a rule that is broken at entry e, and of a
  * wrong count of pins. */
 void hkv_say_broken(const hkv_view *v, uint64_t e, int rule, char *why, size_t bytes);

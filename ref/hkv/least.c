@@ -39,6 +39,7 @@ uint32_t hkv_least_score(const hkv_view *v, uint64_t e, uint32_t n, uint64_t *le
 uint32_t hkv_least_of_group(const hkv_view *v, uint64_t e, uint64_t *least)
 {
     const uint64_t *score = hkv_score_at(v, e);
+    HD_ASSERT(e % HKV_BOUNDED == 0, "a group begins in the midst of another");
     return v->step == 1 ? first_least(score, HKV_BOUNDED, 1, least) : first_least(score, HKV_BOUNDED, 2, least);
 }
 
@@ -47,5 +48,6 @@ uint32_t hkv_least_bound(const hkv_view *v, uint64_t e, uint64_t *least)
     enum { USUAL = 128 / HKV_BOUNDED };
     const uint64_t *bound = v->bound + e / HKV_BOUNDED;
     uint32_t n = v->slots / HKV_BOUNDED;
+    HD_ASSERT(e % v->slots == 0 && v->slots % HKV_BOUNDED == 0, "a bucket has no whole groups");
     return HKV_BOUNDED * (n == USUAL ? first_least(bound, USUAL, 1, least) : first_least(bound, n, 1, least));
 }

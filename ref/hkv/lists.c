@@ -46,6 +46,7 @@ void *hkv_row_value(hkv_rows *r) { return row_at(r, r->n) + VALUE; }
 
 void hkv_row_add(hkv_rows *r, uint64_t item, uint64_t key, uint64_t score)
 {
+    HD_ASSERT((r->n + 1) * r->row_words <= HKV_ROWS_BYTES / 8, "more rows wait than fit");
     uint64_t *row = row_at(r, r->n++);
     row[ITEM] = item;
     row[KEY] = key;
@@ -65,6 +66,7 @@ uint64_t hkv_rows_place(const hkv_view *v, const hd_batch *b, hkv_rows *r, uint6
         }
         at++;
     }
+    HD_ASSERT(k == r->n, "a row has no place in the list");
     r->n = 0;
     return at;
 }

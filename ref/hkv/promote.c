@@ -55,6 +55,8 @@ static void change_places(const hkv_view *v, uint64_t near, uint64_t far)
     exchange(v->digest + near, v->digest + far, 1);
     uint64_t *bound = v->bound ? v->bound + far / HKV_BOUNDED : NULL;
     if (bound && *bound > *hkv_score_at(v, far)) *bound = *hkv_score_at(v, far);
+    HD_ASSERT(hkv_is_sound(v, near) && hkv_is_sound(v, far));
+    HD_ASSERT(near / v->slots == far / v->slots && hkv_is_near(v, near) && !hkv_is_near(v, far));
 }
 
 static uint64_t promote_bucket(const hkv_view *v, uint64_t b)

@@ -59,8 +59,9 @@ static void scan_share(hd_team *m, uint32_t t, uint32_t many, void *context)
     uint32_t predicate = hd_predicate_of(b);
     uint64_t mine = list && many == 1 ? 0 : scan(v, b, predicate, first, last, false, 0);
     uint64_t at = hkv_add_in_turn(m, t, mine, &s->found, NULL, NULL);
-    if (list) mine = scan(v, b, predicate, first, last, true, at);
-    if (list && many == 1) s->found = mine;
+    uint64_t listed = list ? scan(v, b, predicate, first, last, true, at) : 0;
+    HD_ASSERT(!list || many == 1 || listed == mine, "the list has another length than was counted");
+    if (list && many == 1) s->found = listed;
 }
 
 void hkv_run_scan(hkv_view *v, const hd_batch *b, hkv_when when)
@@ -69,6 +70,7 @@ void hkv_run_scan(hkv_view *v, const hd_batch *b, hkv_when when)
     uint64_t n = exports ? b->n : hkv_capacity(v);
     sweep s = { v, b, 0 };
     hd_team_run(n < HKV_PARALLEL_ITEMS ? 1 : when.threads, n, scan_share, &s);
+    HD_ASSERT(s.found <= n, "more entries than slots");
     if (b->count) *b->count = s.found;
 }
 

@@ -14,6 +14,7 @@ static uint32_t cell_of(uint64_t bucket) { return (uint32_t)bucket & (HKV_CELLS_
 static uint32_t root_of(uint16_t *cell, uint32_t c)
 {
     while (cell[c] != c) {
+        HD_ASSERT(cell[c] < c, "a cell's parent is not below it");
         cell[c] = cell[cell[c]];
         c = cell[c];
     }
@@ -22,6 +23,7 @@ static uint32_t root_of(uint16_t *cell, uint32_t c)
 
 void hkv_take_turns(const hkv_view *v, const uint64_t *key, uint64_t n, uint64_t threads, hkv_turns *t)
 {
+    HD_ASSERT(n <= hkv_turns_of(v), "a block has more items than take turns");
     for (uint32_t c = 0; c < HKV_CELLS_MOST; c++) t->cell[c] = (uint16_t)c;
     for (uint64_t i = 0; i < n; i++) {
         hkv_home home = hkv_home_of(v, key[i]);

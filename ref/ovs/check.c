@@ -88,6 +88,27 @@ static int word_wrong(const ovs_view *v, uint64_t e)
     return found == e ? OVS_RULES : OVS_RULE_TWICE;
 }
 
+bool ovs_is_sound(const ovs_view *v, uint64_t e)
+{
+    return e < ovs_places(v) && word_wrong(v, e) == OVS_RULES && digest_wrong(v, e) == OVS_RULES;
+}
+
+bool ovs_is_segment_sound(const ovs_view *v, uint64_t g)
+{
+    enum { MOST = 256 };
+    uint64_t slots = ovs_segment_slots(v), step = 1 + slots / MOST;
+    bool sound = true;
+    for (uint64_t s = 0; s < slots && sound; s += step) sound = ovs_is_sound(v, g * slots + s);
+    return sound;
+}
+
+bool ovs_is_directory_sound(const ovs_view *v)
+{
+    char why[256] = "";
+    check_rows(v, why, sizeof why);
+    return !why[0];
+}
+
 void ovs_say_broken(const ovs_view *v, uint64_t e, int rule, char *why, size_t bytes)
 {
     uint64_t b = ovs_bucket_of(v, e);

@@ -25,5 +25,7 @@ void ovs_copy_entry(const ovs_view *v, uint64_t key, uint32_t at)
     uint64_t e = ovs_find(v, key), h = ovs_hash(v, key);
     if (e == OVS_NOWHERE || !ovs_may_copy(v, h)) return;
     ovs_forget_copies_of(v, key);
+    HD_ASSERT(at < OVS_COPIES && !v->pairs, "OVS-8: a set has no such place");
     ovs_copy_set(v, h)[at] = ~*ovs_at(v, e);
+    HD_ASSERT(ovs_copy_wrong(v, ovs_copy_number(v, h) * OVS_COPIES + at, ovs_copy_set(v, h)[at]) == OVS_COPY_RULES);
 }

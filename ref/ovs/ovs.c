@@ -20,10 +20,14 @@ void ovs_write(const ovs_view *v, uint64_t e, uint64_t word)
     uint32_t digest = ovs_digest_for(v, word, ovs_digest_in(v, e));
     p[0] = (uint8_t)digest;
     p[1] = (uint8_t)(digest >> 8);
+    HD_ASSERT((digest == 0) == (word == ovs_fresh()), "OVS-6: a slot is fresh exactly if its digest is 0");
 }
 
 void ovs_write_entry(const ovs_view *v, uint64_t e, uint64_t key, uint64_t value)
 {
+    HD_ASSERT(e < ovs_places(v));
+    HD_ASSERT(key < word_keys(ovs_half(v)), "OVS-1: a sign is stored as a key");
+    HD_ASSERT(v->pairs || value <= UINT32_MAX, "a value is longer than its half of the word");
     if (v->pairs) ovs_at(v, e)[OVS_PAIRS] = value;
     ovs_write(v, e, v->pairs ? key : word_pack(OVS_HALF, key, value));
 }
@@ -89,6 +93,7 @@ uint64_t ovs_place(ovs_view *v, uint64_t key, uint64_t value)
     for (uint32_t step = 0; e == OVS_NOWHERE && step < ovs_way(v); step++)
         e = ovs_free_slot(v, ovs_way_bucket(v, h, step));
     if (e != OVS_NOWHERE) ovs_write_entry(v, e, key, value);
+    HD_ASSERT(e == OVS_NOWHERE || ovs_is_sound(v, e));
     return e;
 }
 
@@ -151,6 +156,7 @@ static const char *accept_absent(void *table, const word_item *it, const word_se
         return ovs_place(v, it->key, it->value) == OVS_NOWHERE ? "inserted, but there was no room" : NULL;
     const char *why = barred(v, it->key, seen->entry);
     if (!why) ovs_write_entry(v, seen->entry, it->key, it->value);
+    HD_ASSERT(why || ovs_is_sound(v, seen->entry));
     return why;
 }
 
@@ -160,6 +166,7 @@ static uint64_t place_in(void *table, uint64_t key, uint64_t value) { return ovs
 static void remove_from(void *table, uint64_t e)
 {
     const ovs_view *v = (const ovs_view *)table;
+    HD_ASSERT(ovs_is_key_in(v, *ovs_at(v, e)), "a slot without a key is erased");
     ovs_write(v, e, ovs_vacant_in(v));
 }
 

@@ -68,6 +68,11 @@ word_table ovs_words_of(ovs_view *v);
 
 /* "" when every invariant holds, else a sentence that begins with the number of the first that does not. */
 void ovs_check(const ovs_view *v, char *why, size_t bytes);
+/* Whether slot e, the slots of a segment (of a large one 256 of them), or the directory of a table with ranges break no
+ * invariant, for assertions. */
+bool ovs_is_sound(const ovs_view *v, uint64_t e);
+bool ovs_is_segment_sound(const ovs_view *v, uint64_t g);
+bool ovs_is_directory_sound(const ovs_view *v);
 /* The same, for what a kernel has found: slot e breaks a rule (OVS_RULE_FREE, ...), or row r (OVS_ROW_ORDER, ...). */
 void ovs_say_broken(const ovs_view *v, uint64_t e, int rule, char *why, size_t bytes);
 void ovs_say_row_broken(uint64_t r, int rule, char *why, size_t bytes);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "ref/ovs/ovs.h"
 
 static const uint64_t all_keys = 1ull << OVS_HALF;
 
@@ -50,6 +51,7 @@ void ovs_set_segments(ovs_view *v, uint64_t segments)
 {
     v->level = word_level(v->base, segments);
     v->split = segments - (v->base << v->level);
+    HD_ASSERT(segments >= v->base && v->split < v->base << v->level, "linear hashing has no such number of segments");
 }
 
 void ovs_cut_evenly(ovs_view *v)
@@ -59,12 +61,14 @@ void ovs_cut_evenly(ovs_view *v)
         v->row[g] = ovs_row_pack(first, g);
         first += wide + (g < more);
     }
+    HD_ASSERT(first == all_keys && ovs_is_directory_sound(v));
 }
 
 void ovs_rows_undo(ovs_view *v, const ovs_plan *p, uint64_t segments)
 {
     ovs_set_segments(v, segments);
     memcpy(v->row, p->was, segments * sizeof *v->row);
+    HD_ASSERT(ovs_is_directory_sound(v));
 }
 
 /* The first key that is above the range of row r. */
@@ -145,6 +149,8 @@ static void fill_gaps(ovs_view *v, const uint32_t *last, uint64_t m, uint64_t wi
         end = ovs_row_first(v->row[i - 1]);
         v->row[--at] = v->row[i - 1];
     }
+    HD_ASSERT(at == 0, "OVS-7: a segment has no row");
+    HD_ASSERT(ovs_is_directory_sound(v));
 }
 
 hd_status ovs_learn(ovs_view *v, const hd_seams *s, const hd_keys *keys)
@@ -209,6 +215,7 @@ static uint64_t least_weight(const ovs_view *v, const ovs_plan *p, uint64_t most
 static void add_split(const ovs_view *v, ovs_plan *p, uint64_t r, uint64_t wait, uint64_t waits)
 {
     uint64_t from = ovs_row_segment(v->row[r]);
+    HD_ASSERT(p->tasks < p->rows, "a round has more splits than there is room for");
     p->task[p->tasks] = (ovs_task){ .from = (uint32_t)from,
                                     .to = (uint32_t)(ovs_segments(v) + p->tasks),
                                     .keys = p->keys[from],
@@ -232,6 +239,7 @@ void ovs_plan_splits(const ovs_view *v, ovs_plan *p, uint64_t most)
         others -= other;
         add_split(v, p, r, 0, 0);
     }
+    HD_ASSERT(p->tasks <= most, "a round has more splits than were asked for");
 }
 
 /* ---- Room for keys --------------------------------------------------------------------------- */
@@ -320,6 +328,8 @@ void ovs_rows_split(ovs_view *v, ovs_plan *p)
         v->row[r + j] = row;
     }
     ovs_set_segments(v, n + p->tasks);
+    HD_ASSERT(j == 0, "a split has no row");
+    HD_ASSERT(ovs_is_directory_sound(v));
 }
 
 /* ---- Merges ---------------------------------------------------------------------------------- */
@@ -377,9 +387,11 @@ void ovs_rows_merge(ovs_view *v, ovs_plan *p)
         uint64_t segment = ovs_row_segment(v->row[r]);
         if (segment < n) continue;
         while (!p->task[j].done || p->task[j].from >= n) j++;
+        HD_ASSERT(j < p->tasks && p->tasks + p->moves < p->rows, "no segment has become free for one that moves");
         uint32_t home = p->task[j++].from;
         p->task[p->tasks + p->moves++] = (ovs_task){ .from = (uint32_t)segment, .to = home };
         p->keys[home] = p->keys[segment];
         v->row[r] = ovs_row_pack(ovs_row_first(v->row[r]), home);
     }
+    HD_ASSERT(ovs_is_directory_sound(v));
 }

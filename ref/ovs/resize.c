@@ -22,6 +22,7 @@ static uint64_t *earlier_slot(const ovs_view *v, uint64_t *segment, uint64_t h, 
 /* The entry of a slot, of which this is the word, or the key word, is in another slot from now on. */
 static void move_entry(const ovs_view *v, uint64_t *to, uint64_t *from)
 {
+    HD_ASSERT(ovs_is_key_in(v, *from) && ovs_is_free_in(v, *to), "an entry moves to a free slot");
     *to = *from;
     if (v->pairs) to[OVS_PAIRS] = from[OVS_PAIRS];
     *from = ovs_vacant_in(v);
@@ -62,6 +63,8 @@ void ovs_split(ovs_view *v)
     }
     settle(v, low);
     settle(v, high);
+    HD_ASSERT(ovs_segments(v) == high + 1 && v->split < v->base << v->level, "linear hashing has one segment more");
+    HD_ASSERT(ovs_is_segment_sound(v, low) && ovs_is_segment_sound(v, high));
 }
 
 static uint64_t keys_in(const ovs_view *v, uint64_t g)
@@ -92,6 +95,8 @@ bool ovs_merge(ovs_view *v)
     if (!fits) return false;
     *v = then;
     settle(v, low);
+    HD_ASSERT(ovs_segments(v) == high && v->split < v->base << v->level, "linear hashing has one segment less");
+    HD_ASSERT(ovs_is_segment_sound(v, low));
     return true;
 }
 
@@ -118,6 +123,7 @@ static uint32_t find_median(const ovs_view *v, const ovs_plan *p, const ovs_task
         else
             high = middle - 1;
     }
+    HD_ASSERT(low > t->first && low <= t->last, "a half of a range has no key");
     return (uint32_t)low;
 }
 
@@ -167,6 +173,8 @@ static void split_round(ovs_view *v, ovs_plan *p)
 {
     for (uint64_t j = 0; j < p->tasks; j++) split_range(v, p, &p->task[j]);
     ovs_rows_split(v, p);
+    for (uint64_t j = 0; j < p->tasks; j++)
+        HD_ASSERT(ovs_is_segment_sound(v, p->task[j].from) && ovs_is_segment_sound(v, p->task[j].to));
 }
 
 uint64_t ovs_plan_for(const ovs_view *v, ovs_plan *p, const uint64_t *key, uint64_t n)
@@ -187,6 +195,7 @@ static void resize_ranges(ovs_view *v, ovs_plan *p, uint64_t segments)
     for (uint64_t g = 0; g < ovs_segments(v); g++) p->keys[g] = (uint32_t)keys_in(v, g);
     while (ovs_segments(v) < segments) {
         ovs_plan_splits(v, p, segments - ovs_segments(v));
+        HD_ASSERT(p->tasks > 0, "no range can be split, and the table is to grow");
         split_round(v, p);
     }
     while (ovs_segments(v) > segments) {
@@ -195,6 +204,7 @@ static void resize_ranges(ovs_view *v, ovs_plan *p, uint64_t segments)
         for (uint64_t j = 0; j < p->tasks; j++) merge_ranges(v, &p->task[j]);
         ovs_rows_merge(v, p);
         for (uint64_t j = 0; j < p->moves; j++) move_segment(v, &p->task[p->tasks + j]);
+        for (uint64_t j = 0; j < p->moves; j++) HD_ASSERT(ovs_is_segment_sound(v, p->task[p->tasks + j].to));
     }
 }
 

@@ -101,7 +101,7 @@ static hd_outcome run_item(sl_view *v, const hd_batch *b, uint64_t i)
 
 static void run_keyed(sl_view *v, const hd_batch *b, uint64_t *tally)
 {
-    uint64_t missed = 0;
+    uint64_t missed = 0, before = hd_tally_sum(tally);
     bool lists = b->op == HD_OP_FIND_MISSED, ordered = hd_op_does(b->op, HD_ORDERED);
     for (uint64_t i = 0; i < b->n; i++) {
         hd_outcome o = ordered ? run_ordered(v, b, i) : run_item(v, b, i);
@@ -113,6 +113,7 @@ static void run_keyed(sl_view *v, const hd_batch *b, uint64_t *tally)
         if (b->list_item) b->list_item[missed] = i;
         missed++;
     }
+    HD_ASSERT(hd_tally_sum(tally) - before == b->n, "an item has no outcome, or two");
     if (lists && b->count) *b->count = missed;
 }
 
@@ -144,6 +145,7 @@ static uint64_t scan_home(sl_view *v, const hd_batch *b, uint64_t home, uint64_t
         if (!taken && erases) sl_set(v, kept++, sl_key(v, place), sl_value(v, place));
         n += taken;
     }
+    HD_ASSERT(!erases || kept - start + n - before == v->count[home], "an entry is neither kept nor erased");
     if (erases) v->count[home] = (uint32_t)(kept - start);
     return n - before;
 }
@@ -167,5 +169,6 @@ void sl_run_batch(sl_view *v, const hd_batch *b, uint64_t *tally)
         run_end(v, b);
     else
         run_scan(v, b);
+    HD_ASSERT(v->rows > 0 && v->rows <= v->homes, "SL-1: a table has 1 segment, or more");
     sl_renew_near(v);
 }

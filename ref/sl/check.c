@@ -71,6 +71,19 @@ static sl_rule place_wrong(const sl_view *v, uint64_t row, uint32_t index, const
     return near_key_wrong(v, row, index, before) ? SL_RULE_NEAR_KEY : SL_RULES;
 }
 
+bool sl_is_sound(const sl_view *v, sl_at at)
+{
+    uint64_t row = at.row, limit = row + 1 < v->rows ? v->bound[row + 1] : sl_keys(v);
+    if (row >= v->rows || v->home[row] >= v->homes || !is_used(v, v->home[row])) return false;
+    if (row ? v->bound[row] <= v->bound[row - 1] : v->bound[0] != 0) return false;
+    uint32_t count = sl_count(v, row), i = at.index;
+    if (count > v->fit || (count == 0 && v->rows > 1)) return false;
+    if (i >= count) return true;
+    uint64_t key = sl_key(v, sl_place(v, row, i));
+    return key >= v->bound[row] && key < limit && (i == 0 || sl_key(v, sl_place(v, row, i - 1)) < key) &&
+           (i + 1 == count || key < sl_key(v, sl_place(v, row, i + 1)));
+}
+
 static void check_row(const sl_view *v, uint64_t row, char *why, size_t bytes)
 {
     sl_rule wrong = SL_RULES;

@@ -15,12 +15,14 @@ static bool is_used(const sl_view *v, uint64_t home) { return v->used[home / 64]
 
 static void use(sl_view *v, uint64_t home)
 {
+    HD_ASSERT(home < v->homes && !is_used(v, home), "SL-1: a home has two segments");
     v->used[home / 64] |= 1ull << home % 64;
     v->count[home] = 0;
 }
 
 static void give_back(sl_view *v, uint64_t home)
 {
+    HD_ASSERT(is_used(v, home), "SL-1: a home is given back twice");
     v->used[home / 64] &= ~(1ull << home % 64);
     v->count[home] = 0;
 }
@@ -37,6 +39,7 @@ static uint64_t free_home(const sl_view *v)
 
 static void add_row(sl_view *v, uint64_t row, uint64_t bound, uint64_t home)
 {
+    HD_ASSERT(row <= v->rows && v->rows < v->homes, "SL-1: more segments than homes");
     memmove(v->bound + row + 1, v->bound + row, (v->rows - row) * sizeof *v->bound);
     memmove(v->home + row + 1, v->home + row, (v->rows - row) * sizeof *v->home);
     v->bound[row] = bound;
@@ -46,6 +49,7 @@ static void add_row(sl_view *v, uint64_t row, uint64_t bound, uint64_t home)
 
 static void drop_row(sl_view *v, uint64_t row)
 {
+    HD_ASSERT(row < v->rows && v->rows > 1, "SL-1: a table has a segment");
     give_back(v, v->home[row]);
     v->rows--;
     memmove(v->bound + row, v->bound + row + 1, (v->rows - row) * sizeof *v->bound);
@@ -61,6 +65,7 @@ static bool step_on(const sl_view *v, sl_at *at)
     if (at->index < sl_count(v, at->row)) return true;
     if (at->row + 1 >= v->rows) return false;
     *at = (sl_at){ at->row + 1, 0 };
+    HD_ASSERT(sl_count(v, at->row) > 0, "SL-3: a segment is empty, and not the only one");
     return true;
 }
 
@@ -82,6 +87,7 @@ bool sl_before(const sl_view *v, sl_at *at)
     if (at->index > 0) return at->index--, true;
     if (at->row == 0) return false;
     at->row--;
+    HD_ASSERT(sl_count(v, at->row) > 0, "SL-3: a segment is empty, and not the only one");
     at->index = sl_count(v, at->row) - 1;
     return true;
 }
@@ -143,6 +149,8 @@ void sl_close_gaps(sl_view *v)
         sl_walk at = { 0, 0 };
         for (uint32_t n = 0; n < v->count[home]; n++) {
             uint64_t from = home * v->fit + sl_index_of(v, sl_filled_in(v, home), n, &at);
+            HD_ASSERT(from < (home + 1) * v->fit && sl_has_entry(v, home, (uint32_t)(from % v->fit)),
+                      "SL-8: lines have fewer entries than their segment");
             sl_set(v, home * v->fit + n, sl_key(v, from), sl_value(v, from));
         }
     }
@@ -155,11 +163,13 @@ void sl_close_gaps(sl_view *v)
 static void split_at(sl_view *v, uint64_t row, uint32_t index, uint64_t home)
 {
     uint32_t moved = sl_count(v, row) - index;
+    HD_ASSERT(index > 0 && index < sl_count(v, row), "SL-3: a split leaves an empty segment");
     use(v, home);
     add_row(v, row + 1, sl_key(v, sl_place(v, row, index)), home);
     memcpy(words_at(v, sl_place(v, row + 1, 0)), words_at(v, sl_place(v, row, index)), bytes_of(v, moved));
     v->count[home] = moved;
     v->count[v->home[row]] -= moved;
+    HD_ASSERT(sl_is_sound(v, (sl_at){ row, index - 1 }) && sl_is_sound(v, (sl_at){ row + 1, 0 }));
 }
 
 /* The row of a segment with room for the key, which belongs to the full one of `row`; SL_NOWHERE: there is no home. */
@@ -187,6 +197,7 @@ bool sl_insert(sl_view *v, uint64_t key, uint64_t value)
     memmove(words_at(v, place + 1), words_at(v, place), bytes_of(v, above));
     sl_set(v, place, key, value);
     v->count[v->home[row]]++;
+    HD_ASSERT(sl_is_sound(v, (sl_at){ row, index }));
     return true;
 }
 
@@ -201,6 +212,7 @@ static bool join(sl_view *v, uint64_t row)
     memcpy(words_at(v, sl_place(v, row, low)), words_at(v, sl_place(v, row + 1, 0)), bytes_of(v, high));
     v->count[v->home[row]] = low + high;
     drop_row(v, row + 1);
+    HD_ASSERT(low + high == 0 || sl_is_sound(v, (sl_at){ row, low ? low - 1 : 0 }));
     return true;
 }
 
@@ -209,6 +221,7 @@ void sl_remove(sl_view *v, uint64_t key)
     uint64_t row = sl_row(v, key);
     uint32_t index = sl_index(v, row, key), above = sl_count(v, row) - index - 1;
     uint64_t place = sl_place(v, row, index);
+    HD_ASSERT(index < sl_count(v, row) && sl_key(v, place) == key, "a key is removed that is not there");
     memmove(words_at(v, place), words_at(v, place + 1), bytes_of(v, above));
     v->count[v->home[row]]--;
     if (sl_count(v, row) == 0 && v->rows > 1) {
@@ -217,6 +230,9 @@ void sl_remove(sl_view *v, uint64_t key)
     }
     if (row > 0 && join(v, row - 1)) row--;
     join(v, row);
+    HD_ASSERT(row + 1 >= v->rows || sl_count(v, row) + sl_count(v, row + 1) > v->fit / 2, "SL-6: neighbours are small");
+    HD_ASSERT(row == 0 || sl_count(v, row - 1) + sl_count(v, row) > v->fit / 2, "SL-6: neighbours are small");
+    HD_ASSERT(sl_find(v, key) == SL_NOWHERE, "SL-4: a key is there that was removed");
 }
 
 void sl_settle(sl_view *v)
@@ -283,6 +299,7 @@ static void append(const sl_view *v, uint64_t place, uint32_t n, sl_view *to)
         uint32_t room = to->fit - sl_count(to, to->rows - 1);
         if (room == 0) {
             uint64_t home = free_home(to);
+            HD_ASSERT(home != SL_NOWHERE, "the table has no room for its entries");
             use(to, home);
             add_row(to, to->rows, sl_key(v, place), home);
             room = to->fit;
@@ -306,6 +323,7 @@ void sl_pack(const sl_view *v, sl_view *to)
         }
         append(v, sl_place(v, row, 0), sl_count(v, row), to);
     }
+    HD_ASSERT(sl_size(to) == sl_size(v), "an entry is lost, or there twice");
 }
 
 /* ---- Operations ------------------------------------------------------------------------------ */

@@ -67,6 +67,9 @@ void sl_run_batch(sl_view *v, const hd_batch *b, uint64_t *tally);
 
 /* "" when every invariant holds, else a sentence that begins with the number of the first that does not. */
 void sl_check(const sl_view *v, char *why, size_t bytes);
+/* Whether an entry and its row break no invariant, but of lines (SL-7, SL-8), which hold between batches. For
+ * assertions. */
+bool sl_is_sound(const sl_view *v, sl_at at);
 /* Its sentences: of a row, or of its entry `index`; of the number of homes that are marked as used, stray: one that is
  * not has entries. */
 void sl_say_broken(uint64_t row, uint32_t index, sl_rule rule, char *why, size_t bytes);

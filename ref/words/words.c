@@ -41,6 +41,7 @@ static uint64_t read_value(const word_table *t, uint64_t e)
 /* Of a slot that has a key. */
 static void write_value(const word_table *t, uint64_t e, uint64_t value)
 {
+    HD_ASSERT(has_key(t, e), "a slot without a key gets a value");
     if (t->half == 64)
         *(uint64_t *)value_at(t, e) = value;
     else if (t->half == 32)
@@ -91,6 +92,7 @@ static void change_found(const word_table *t, const word_item *it, const hd_rule
         t->remove(t->v, e);
     else
         write_value(t, e, value);
+    HD_ASSERT(r->besides != HD_REMOVE || t->find(t->v, it->key) == WORD_NOWHERE, "a key is there that was erased");
 }
 
 static bool is_reserved(const word_table *t, const word_item *it)
@@ -115,6 +117,7 @@ void word_apply(const word_table *t, const word_item *it, word_seen *seen)
         seen->outcome = e == WORD_NOWHERE ? HD_PENDING : HD_INSERTED;
     }
     if (e == WORD_NOWHERE || seen->outcome == HD_ERASED) return;
+    HD_ASSERT(e < t->places && key_in(t, e) == it->key, "the key is elsewhere");
     seen->entry = e;
     seen->value = read_value(t, e);
 }
@@ -160,7 +163,7 @@ static void deliver(const word_table *t, const hd_batch *b, uint64_t i, const wo
 
 static void run_keyed(const word_table *t, const hd_batch *b, uint64_t *tally)
 {
-    uint64_t missed = 0;
+    uint64_t missed = 0, before = hd_tally_sum(tally);
     bool lists = !b->each && b->op == HD_OP_FIND_MISSED;
     for (uint64_t i = 0; i < b->n; i++) {
         word_item it = item_at(t, b, i);
@@ -173,6 +176,7 @@ static void run_keyed(const word_table *t, const hd_batch *b, uint64_t *tally)
         if (b->list_item) b->list_item[missed] = i;
         missed++;
     }
+    HD_ASSERT(hd_tally_sum(tally) - before == b->n, "an item has no outcome, or two");
     if (lists && b->count) *b->count = missed;
 }
 
@@ -191,6 +195,7 @@ static void run_scan(const word_table *t, const hd_batch *b)
     bool exports = b->op == HD_OP_EXPORT || b->op == HD_OP_EXPORT_IF;
     uint32_t predicate = hd_predicate_of(b);
     uint64_t first = exports ? b->start : 0, last = exports ? b->start + b->n : t->places, n = 0;
+    HD_ASSERT(first <= last && last <= t->places, "slots are listed that the table lacks");
     for (uint64_t e = first; e < last; e++) {
         if (!has_key(t, e)) continue;
         if (!hd_predicate_holds(predicate, key_in(t, e), 0, (const uint8_t *)value_at(t, e), t->half / 8,
