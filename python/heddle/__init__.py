@@ -22,6 +22,8 @@ from heddle._types import Accum, Op, Outcome, rows  # noqa: E402
 
 TYPE_CHECKING = False  # as that of typing, which takes long to import
 if TYPE_CHECKING:
+    from typing import Any
+
     from heddle._command import classify, command, kmers, letters, run, sim, stat, sweep, write_trace
     from heddle._explain import Story, explain
     from heddle._report import Report
@@ -35,7 +37,7 @@ _LATER = {
 }  # fmt: skip
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> "Any":
     if name not in _LATER:
         raise AttributeError(f"module 'heddle' has no attribute {name!r}")
     import importlib
@@ -44,7 +46,7 @@ def __getattr__(name):
     return value
 
 
-def __dir__():
+def __dir__() -> list[str]:
     return sorted({*globals(), *_LATER})
 
 

@@ -4,11 +4,23 @@
 No library is imported before one of its arrays is seen, or a result is asked for as a NumPy array.
 """
 
+from __future__ import annotations
+
 import array
 import functools
 import operator
 import sys
 from collections import namedtuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from heddle._core import Listed as Listed
+    from heddle._core import Result
+
+    Shape = tuple[int | None, ...]
 
 # As in core.h.
 PLAIN, NUMPY, TORCH, CUPY, JAX, OTHER = range(6)
@@ -23,21 +35,26 @@ _FORMATS = {(INT, 8): "b", (INT, 16): "h", (INT, 32): "i", (INT, 64): "q", (UINT
             (UINT, 32): "I", (UINT, 64): "Q", (FLOAT, 32): "f", (FLOAT, 64): "d", (BOOL, 8): "?"}  # fmt: skip
 
 
-class Listed(namedtuple("Listed", ("key", "value", "score", "item"))):
-    """Rows of a list that an operation delivers. A member is None if the operation does not list it."""
+if not TYPE_CHECKING:
 
-    __slots__ = ()
+    class Listed(namedtuple("Listed", ("key", "value", "score", "item"))):
+        """Rows of a list that an operation delivers. A member is None if the operation does not list it."""
 
-    def __len__(self):
-        return len(self.key)
+        __slots__ = ()
 
-    @classmethod
-    def _make(cls, parts):  # that of a namedtuple asks for the length, and _replace calls it
-        return cls(*parts)
+        def __len__(self):
+            return len(self.key)
+
+        def __repr__(self):
+            return text_of("heddle.Listed", self._asdict(), len(self.key))
+
+        @classmethod
+        def _make(cls, parts):  # that of a namedtuple asks for the length, and _replace calls it
+            return cls(*parts)
 
 
 @functools.cache
-def _numpy():
+def _numpy() -> Any:
     """NumPy, or None. The search for a module that is not there takes longer than a call."""
     try:
         import numpy
@@ -46,12 +63,12 @@ def _numpy():
     return numpy
 
 
-def name_of(code, bits):
+def name_of(code: int, bits: int) -> str:
     """The name of an element type, for example "float32"."""
     return "bool" if code == BOOL else f"{_NAMES[code]}{bits}"
 
 
-def type_named(name):
+def type_named(name: str) -> tuple[int, int]:
     """(code, bits) of a name such as "float32"; ValueError if there is none."""
     if name == "bool":
         return BOOL, 8
@@ -62,7 +79,7 @@ def type_named(name):
     raise ValueError(f"there is no element type {name!r}")
 
 
-def kind_of(kind):
+def kind_of(kind: type) -> int:
     """Which library's arrays have this type."""
     for base in kind.__mro__:
         found = _KINDS.get(base.__module__.split(".")[0])
@@ -73,7 +90,7 @@ def kind_of(kind):
     return NUMPY if _numpy() else PLAIN
 
 
-def capsule_of(producer, stream):
+def capsule_of(producer: Any, stream: int | None) -> Any:
     """The capsule of a producer of DLPack; earlier producers take no version. Only arrays of devices take a stream."""
     if stream is not None and hasattr(producer, "__dlpack_device__"):
         if producer.__dlpack_device__()[0] not in (CUDA, CUDA_MANAGED):
@@ -82,7 +99,7 @@ def capsule_of(producer, stream):
         try:
             return producer.__dlpack__(stream=stream, max_version=(1, 0))
         except TypeError as error:
-            if error.__traceback__.tb_next or "argument" not in str(error):
+            if (error.__traceback__ and error.__traceback__.tb_next) or "argument" not in str(error):
                 raise  # its own, not one about the call
         return producer.__dlpack__(stream=stream)
     except BufferError as error:
@@ -90,7 +107,7 @@ def capsule_of(producer, stream):
         raise BufferError(f"{of}{error}") from error
 
 
-def _depth(thing):
+def _depth(thing: Any) -> int:
     """How deep sequences are nested, by the first elements."""
     depth = 0
     while hasattr(thing, "__iter__") and not isinstance(thing, (str, bytes)):
@@ -100,7 +117,7 @@ def _depth(thing):
     return depth
 
 
-def _flat(thing, shape):
+def _flat(thing: Any, shape: Shape) -> list[Any]:
     """The numbers of nested sequences of this shape, in order; None stands for any length."""
     if not shape:
         return [thing]
@@ -112,7 +129,7 @@ def _flat(thing, shape):
     return [number for part in parts for number in _flat(part, shape[1:])]
 
 
-def _numbers(numbers, code, bits):
+def _numbers(numbers: list[Any], code: int, bits: int) -> Any:
     """An array of numbers. Negative ones are no uint64; then the array is int64, which keys and scores may be."""
     if code == BOOL:
         if any(operator.index(n) not in (0, 1) for n in numbers):
@@ -126,7 +143,7 @@ def _numbers(numbers, code, bits):
         raise
 
 
-def convert(thing, code, bits, shape):
+def convert(thing: Any, code: int, bits: int, shape: Shape) -> Any:
     """An array of a number, a list, a range or any other iterable: of the type, in rows of the shape.
 
     Nothing is rounded: a float is no integer, and neither is a text.
@@ -145,11 +162,11 @@ def convert(thing, code, bits, shape):
     flat = _numbers(_flat(parts, shape), code, bits)
     if len(shape) == 1 or not len(flat):
         return flat
-    rows = memoryview(flat)
+    rows: Any = memoryview(flat)
     return rows.cast("B").cast(rows.format, (len(parts), *shape[1:]))
 
 
-def numpy_dtype(code, bits):
+def numpy_dtype(code: int, bits: int) -> Any:
     """NumPy's dtype; uint16 for bfloat16 if the package ml_dtypes is not there."""
     import numpy
 
@@ -162,34 +179,34 @@ def numpy_dtype(code, bits):
     return numpy.dtype(name_of(code, bits))
 
 
-def _count(shape):
+def _count(shape: Iterable[int]) -> int:
     count = 1
     for n in shape:
         count *= n
     return count
 
 
-def _plain_view(block, offset, code, bits, shape):
+def _plain_view(block: Any, offset: int, code: int, bits: int, shape: tuple[int, ...]) -> Any:
     """A view of memory of this machine, without NumPy.
 
     bfloat16, and before Python 3.12 also float16, is uint16. An array of no bytes has no shape.
     """
-    part = memoryview(block)[offset : offset + _count(shape) * bits // 8]
+    part: Any = memoryview(block)[offset : offset + _count(shape) * bits // 8]
     half = "e" if code == FLOAT and sys.version_info >= (3, 12) else "H"
     form = _FORMATS.get((code, bits), half if bits == 16 else "B")
     return part.cast(form, shape) if len(part) else part.cast(form)
 
 
-def _host_view(block, offset, code, bits, shape):
+def _host_view(block: Any, offset: int, code: int, bits: int, shape: tuple[int, ...]) -> Any:
     import numpy
 
     return numpy.ndarray(shape, numpy_dtype(code, bits), block, offset)
 
 
-_torch_dtypes = {}
+_torch_dtypes: dict[tuple[int, int], Any] = {}
 
 
-def torch_dtype(code, bits):
+def torch_dtype(code: int, bits: int) -> Any:
     """PyTorch's dtype."""
     if (code, bits) not in _torch_dtypes:
         import torch
@@ -198,7 +215,7 @@ def torch_dtype(code, bits):
     return _torch_dtypes[code, bits]
 
 
-def _torch_view(block, offset, code, bits, shape):
+def _torch_view(block: Any, offset: int, code: int, bits: int, shape: tuple[int, ...]) -> Any:
     import torch
 
     dtype, count = torch_dtype(code, bits), _count(shape)
@@ -208,7 +225,7 @@ def _torch_view(block, offset, code, bits, shape):
     return flat if len(shape) == 1 else flat.view(shape)
 
 
-def _device_dtype(kind, code, bits):
+def _device_dtype(kind: int, code: int, bits: int) -> Any:
     if kind == TORCH:
         return torch_dtype(code, bits)
     if kind == JAX:
@@ -218,26 +235,26 @@ def _device_dtype(kind, code, bits):
     return numpy_dtype(code, bits)
 
 
-def torch_gradients_on():
+def torch_gradients_on() -> bool:
     import torch
 
-    return torch.is_grad_enabled()
+    return bool(torch.is_grad_enabled())
 
 
-def torch_written():
+def torch_written() -> Any:
     """The function that raises the versions of tensors: a gradient that needs what they were is an error then."""
     import torch
 
     return getattr(torch._C, "_increment_version", torch.autograd.graph.increment_version)
 
 
-def namespace_of(thing):
+def namespace_of(thing: Any) -> Any:
     """The namespace of the array API that an array is of, or None."""
     return thing.__array_namespace__() if hasattr(thing, "__array_namespace__") else None
 
 
 @functools.lru_cache(256)
-def _jax_zeros(size, device):
+def _jax_zeros(size: int, device: Any) -> Any:
     """A compiled function that makes bytes."""
     import jax
 
@@ -248,24 +265,25 @@ def _jax_zeros(size, device):
 class _Producer:
     """A capsule of a CUDA device as a producer of DLPack."""
 
-    def __init__(self, capsule, device):
+    def __init__(self, capsule: Any, device: int) -> None:
         self._capsule, self._device = capsule, device
 
-    def __dlpack_device__(self):
+    def __dlpack_device__(self) -> tuple[int, int]:
         return CUDA, self._device
 
-    def __dlpack__(self, **options):
+    def __dlpack__(self, **options: Any) -> Any:
         return self._capsule
 
 
-def jax_array(capsule, device):
+def jax_array(capsule: Any, device: int) -> Any:
     """JAX's array over the memory of a capsule."""
     import jax
 
     return jax.dlpack.from_dlpack(_Producer(capsule, device))
 
 
-def view(kind, space, block, on_device, offset, code, bits, shape):
+def view(kind: int, space: Any, block: Any, on_device: bool, offset: int, code: int, bits: int,
+         shape: tuple[int, ...]) -> Any:  # fmt: skip
     """An array over part of a block: of bytes on a device, or of memory of this machine.
 
     space: the namespace of the array API of a library that is none of those that are known, or None.
@@ -289,7 +307,7 @@ def view(kind, space, block, on_device, offset, code, bits, shape):
     return host if space is None else space.from_dlpack(host)
 
 
-def device_block(kind, like, size):
+def device_block(kind: int, like: Any, size: int) -> tuple[Any, int]:
     """Bytes on the device of `like`, and their address."""
     if kind == TORCH:
         import torch
@@ -309,26 +327,26 @@ def device_block(kind, like, size):
     raise TypeError(f"outputs: {type(like).__name__} of a device: pass `out`, or keys of torch, CuPy or JAX")
 
 
-def current_stream(kind, like):
+def current_stream(kind: int, like: Any) -> int:
     """The address of the stream on which the library works now."""
     if kind == TORCH:
         import torch
 
-        return torch.cuda.current_stream(like.device).cuda_stream if like.is_cuda else 0
+        return int(torch.cuda.current_stream(like.device).cuda_stream) if like.is_cuda else 0
     if kind == CUPY:
         import cupy
 
-        return cupy.cuda.get_current_stream().ptr
+        return int(cupy.cuda.get_current_stream().ptr)
     return 0
 
 
-def stream_number(stream):
+def stream_number(stream: Any) -> int:
     """The address of a stream: a number, or an object of a library."""
     if hasattr(stream, "__index__"):
         return operator.index(stream)
     if hasattr(stream, "__cuda_stream__"):
         pair = stream.__cuda_stream__
-        return (pair() if callable(pair) else pair)[1]
+        return int((pair() if callable(pair) else pair)[1])
     for name in ("cuda_stream", "ptr", "handle"):
         if hasattr(stream, name):
             return int(getattr(stream, name))
@@ -341,16 +359,19 @@ ROWS_SHOWN, NUMBERS_SHOWN = 5, 6
 _COLUMNS = ("key", "value", "found", "outcome", "score", "rows", "more")
 
 
-def _first(array_, n):
-    """The first n rows of an array as lists."""
-    if isinstance(array_, memoryview) and array_.ndim > 1:  # which slices one dimension alone
-        shape = (n, *array_.shape[1:])
-        flat = array_.cast("B")[: _count(shape) * array_.itemsize]
-        return flat.cast(array_.format, shape).tolist() if len(flat) else [[]] * n
-    return array_[:n].tolist()
+def _first(column: Any, n: int) -> list[Any]:
+    """The first n rows of an array or a list as lists."""
+    if isinstance(column, list):
+        return column[:n]
+    if not isinstance(column, memoryview) or column.ndim == 1:
+        return list(column[:n].tolist())
+    view: Any = column  # of several dimensions: it has no slices
+    shape = (n, *view.shape[1:])
+    flat = view.cast("B")[: _count(shape) * view.itemsize]
+    return list(flat.cast(view.format, shape).tolist()) if len(flat) else [[] for _ in range(n)]
 
 
-def _cell(name, value):
+def _cell(name: str, value: Any) -> str:
     if name == "outcome":
         from heddle._types import Outcome
 
@@ -361,21 +382,34 @@ def _cell(name, value):
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def first_rows(result):
-    """The first rows of a result as lines, each after a line break."""
-    n = min(len(result), ROWS_SHOWN)
-    columns = {name: getattr(result, name) for name in _COLUMNS}
-    cells = [[name, *(_cell(name, v) for v in _first(column, n))] for name, column in columns.items()
+def lines_of(columns: dict[str, Any], n: int, cell: Any = _cell) -> list[str]:
+    """The first of n rows below the names of their columns; None is no column."""
+    shown = min(n, ROWS_SHOWN)
+    cells = [[name, *(cell(name, v) for v in _first(column, shown))] for name, column in columns.items()
              if column is not None]  # fmt: skip
     widths = [max(map(len, column)) for column in cells]
     lines = ["  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in zip(*cells)] if n else []
-    if len(result) > n:
-        lines.append("...")
+    return lines + ["..."] * (n > shown)
+
+
+def _on_device(column: Any) -> bool:
+    return hasattr(column, "__dlpack_device__") and column.__dlpack_device__()[0] in (CUDA, CUDA_MANAGED)
+
+
+def text_of(kind: str, columns: dict[str, Any], n: int) -> str:
+    """What repr says of n rows: how many there are, and the first ones, unless a read of them waits for a device."""
+    hidden = any(map(_on_device, columns.values()))
+    return "\n".join([f"<{kind}: {n:,} rows>", *([] if hidden else lines_of(columns, n))])
+
+
+def first_rows(result: Result) -> str:
+    """The first rows of a result as lines, each after a line break."""
+    lines = lines_of({name: getattr(result, name) for name in _COLUMNS}, len(result))
     if result.listed is not None:
         lines.append(f"listed: {len(result.listed)} rows")
     return "".join("\n" + line for line in lines)
 
 
-def number(array_):
+def number(array_: Any) -> int:
     """The number in an array of one."""
     return int(array_[0])

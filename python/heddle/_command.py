@@ -5,6 +5,8 @@ The command runs as a process of its own: its loops are in C, other threads of P
 does in a shell.
 """
 
+from __future__ import annotations
+
 import contextlib
 import json
 import os
@@ -16,27 +18,49 @@ import tempfile
 from heddle._core import Error
 from heddle._report import Report
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from typing import Any, Literal, NoReturn, overload
+
+    import numpy
+    from numpy.typing import ArrayLike, NDArray
+
+    Path = str | bytes | os.PathLike[str]
+    Trace = Path | ArrayLike
+    Words = str | Iterable[Any]
+
+    class SimOutcomes(Report):
+        """A report of sim(outcomes=True)."""
+
+        outcomes: NDArray[numpy.uint8]  # without NumPy: bytes
+
+    class Classified(Report):
+        """A report of classify."""
+
+        reads: dict[str, list[Any]]
+
 _STATUS = {2: "HD_EINVAL", 3: "HD_ECORRUPT", 4: "HD_EIO"}
 _FORMATS = {"oracleGeneral": "oracleGeneral", "csv": "csv", "txt": "txt", "vscsi": "vscsi", "vscsitrace": "vscsi"}
 
 
-def program():
+def program() -> str:
     """The path of the command: that of the variable HEDDLE, or the wheel's own."""
     return os.environ.get("HEDDLE") or str(pathlib.Path(__file__).parent / "_bin" / "heddle")
 
 
-def main():
+def main() -> NoReturn:
     """Runs the command in place of Python."""
     os.execv(program(), ["heddle", *sys.argv[1:]])
 
 
-def _path(name):
+def _path(name: Path) -> str:
     """The name of a file as a word that is no option of the command, and not its standard input."""
     text = os.fsdecode(name)
     return os.path.join(".", text) if text.startswith("-") else text
 
 
-def _text(value):
+def _text(value: Any) -> str:
     """A value as the command takes it: numbers of NumPy as Python's, names of files, and lists with commas."""
     if hasattr(value, "tolist"):
         value = value.tolist()
@@ -47,7 +71,7 @@ def _text(value):
     return str(value) if isinstance(value, str) or not hasattr(value, "__iter__") else ",".join(map(_text, value))
 
 
-def _words(options):
+def _words(options: dict[str, Any]) -> list[str]:
     """Options as words: dual=True is --dual, load_factors=[0.5, 1] is --load-factors=0.5,1."""
     words = []
     for name, value in options.items():
@@ -60,21 +84,21 @@ def _words(options):
     return words
 
 
-def command(*words, **options):
+def command(*words: Any, **options: Any) -> Report:
     """Runs a verb of the command that reports, and returns the report.
 
     words: the verb and its arguments, for example "list", "policies". options: as `heddle VERB --help` lists them,
     with _ for -. heddle.Error if the command fails; a check that does not hold is a report whose `ok` is False.
     """
-    words = [program(), *map(_text, words), *_words(options), "--json"]
-    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    argv = [program(), *map(_text, words), *_words(options), "--json"]
+    with subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         try:
-            out, said = process.communicate()
+            printed = process.communicate()
         except BaseException:
             process.terminate()
             raise
-    out = out.decode(errors="replace")
-    said = said.decode(errors="backslashreplace")  # it may have the name of a file
+    out = printed[0].decode(errors="replace")
+    said = printed[1].decode(errors="backslashreplace")  # it may have the name of a file
     if process.returncode not in (0, 1) or not out.lstrip().startswith("{"):
         error = Error(said.strip().splitlines()[-1] if said.strip() else f"heddle ended with code {process.returncode}")
         error.status = _STATUS.get(process.returncode, "HD_EINVAL")
@@ -82,7 +106,7 @@ def command(*words, **options):
     return Report(json.loads(out), process.returncode == 0, said.strip())
 
 
-def _format_of(path):
+def _format_of(path: str) -> str:
     """The format that a file's name says."""
     for part in reversed(pathlib.PurePath(path).name.split(".")):
         if part in _FORMATS:
@@ -90,7 +114,7 @@ def _format_of(path):
     raise Error(f"{path}: the name does not say a format; pass one of {', '.join(sorted(set(_FORMATS.values())))}")
 
 
-def write_trace(path, keys, sizes=None, times=None):
+def write_trace(path: Path, keys: ArrayLike, sizes: ArrayLike | None = None, times: ArrayLike | None = None) -> None:
     """Writes requests as a trace in the format oracleGeneral: time, key, size, and the number of the key's next request.
 
     keys: int64 or uint64, shape (n). sizes: bytes of the objects, 1 by default. times: seconds, by default 0. Both are
@@ -98,24 +122,24 @@ def write_trace(path, keys, sizes=None, times=None):
     """
     import numpy
 
-    def column(name, numbers):
+    def column(name: str, given: ArrayLike) -> NDArray[Any]:
         try:
-            numbers = numpy.asarray(numbers)
+            numbers = numpy.asarray(given)
         except (OverflowError, ValueError) as error:  # rows of unequal lengths
             raise Error(f"{name}: {error}") from error
         if numbers.dtype.kind not in "iu" and numbers.size:
             raise Error(f"{name}: whole numbers are needed, not {numbers.dtype}")
-        if numbers.shape != keys.shape:
-            raise Error(f"{name}: shape {numbers.shape}, but there are {len(keys)} keys")
+        if numbers.shape != key.shape:
+            raise Error(f"{name}: shape {numbers.shape}, but there are {len(key)} keys")
         for i in numpy.flatnonzero((numbers < 0) | (numbers > 2**32 - 1))[:1]:
             raise Error(f"{name}: row {i} has {numbers[i]}, which is not in 0 to 2^32 - 1")
         return numbers
 
-    keys = numpy.asarray(keys)
-    if keys.ndim != 1 or (keys.dtype.kind not in "iu" and keys.size):
+    key = numpy.asarray(keys)
+    if key.ndim != 1 or (key.dtype.kind not in "iu" and key.size):
         raise Error("keys: whole numbers in one dimension are needed")
-    record = numpy.zeros(len(keys), dtype=[("time", "<u4"), ("key", "<u8"), ("size", "<u4"), ("next", "<i8")])
-    record["key"] = keys.astype(numpy.uint64)
+    record = numpy.zeros(len(key), dtype=[("time", "<u4"), ("key", "<u8"), ("size", "<u4"), ("next", "<i8")])
+    record["key"] = key.astype(numpy.uint64)
     record["size"] = 1 if sizes is None else column("sizes", sizes)
     record["time"] = 0 if times is None else column("times", times)
     order = numpy.argsort(record["key"], kind="stable")
@@ -127,7 +151,7 @@ def write_trace(path, keys, sizes=None, times=None):
 
 
 @contextlib.contextmanager
-def _trace(trace, form):
+def _trace(trace: Trace, form: str | None) -> Iterator[tuple[str, str]]:
     """The path and the format of a trace: a file, or an array of keys, which is written to a temporary file."""
     if isinstance(trace, (str, bytes, os.PathLike)):
         yield _path(trace), form or _format_of(os.fsdecode(trace))
@@ -138,7 +162,18 @@ def _trace(trace, form):
         yield path, "oracleGeneral"
 
 
-def sim(trace, format=None, policies=("lru",), sizes=("10%",), *, outcomes=False, **options):
+if TYPE_CHECKING:
+
+    @overload
+    def sim(trace: Trace, format: str | None = None, policies: Words = ("lru",), sizes: Words | int = ("10%",), *,
+            outcomes: Literal[True], **options: Any) -> SimOutcomes: ...  # fmt: skip
+    @overload
+    def sim(trace: Trace, format: str | None = None, policies: Words = ("lru",), sizes: Words | int = ("10%",), *,
+            outcomes: bool = False, **options: Any) -> Report: ...  # fmt: skip
+
+
+def sim(trace: Trace, format: str | None = None, policies: Words = ("lru",), sizes: Words | int = ("10%",), *,
+        outcomes: bool = False, **options: Any) -> Report:  # fmt: skip
     """Replays a trace through tables, and reports the misses by policy and size.
 
     trace: a file, or an array of keys. format: a row of `heddle list formats`; None: what the file's name says.
@@ -157,7 +192,7 @@ def sim(trace, format=None, policies=("lru",), sizes=("10%",), *, outcomes=False
         return report
 
 
-def _bytes(data):
+def _bytes(data: bytes) -> Any:
     """Bytes as a uint8 array of NumPy, or as they are without it."""
     try:
         import numpy
@@ -166,7 +201,8 @@ def _bytes(data):
     return numpy.frombuffer(data, dtype=numpy.uint8)
 
 
-def sweep(trace, format=None, policies=("lru", "lfu"), sizes=None, **options):
+def sweep(trace: Trace, format: str | None = None, policies: Words = ("lru", "lfu"), sizes: Words | int | None = None,
+          **options: Any) -> Report:  # fmt: skip
     """Miss-ratio curves: as sim, over many sizes. Without `sizes` these are ten, from 0.1% to 100% of the keys.
 
     trace may also be the specification of a generator, for example "zipf:0.99,1Mi".
@@ -179,18 +215,18 @@ def sweep(trace, format=None, policies=("lru", "lfu"), sizes=None, **options):
         return command("sweep", path, form, **options)
 
 
-def stat(trace, format=None, **options):
+def stat(trace: Trace, format: str | None = None, **options: Any) -> Report:
     """Requests, keys and sizes of a trace."""
     with _trace(trace, format) as (path, form):
         return command("trace", "stat", path, form, **options)
 
 
-def run(case="", **options):
+def run(case: str = "", **options: Any) -> Report:
     """Runs a case, for example "hkv.mix.ref policy=lfu batch=100x500"; judge=True checks every batch."""
     return command("run", *case.split(), **options)
 
 
-def kmers(file, k, **options):
+def kmers(file: Path, k: int, **options: Any) -> tuple[NDArray[numpy.uint64], NDArray[numpy.uint64]]:
     """Counts the k-mers of a FASTA or FASTQ file: a pair of arrays (kmer, count), both uint64, in ascending order of
     kmer. A base has two bits (A 0, C 1, G 2, T 3), the first base the highest. options: those of `heddle kmer --help`.
     heddle.Error if a count is not exact, as with a `capacity` that is too small.
@@ -215,7 +251,7 @@ def kmers(file, k, **options):
     return key[order], counts[order]
 
 
-def classify(reads, references=(), table=None, **options):
+def classify(reads: Path, references: Iterable[Path] = (), table: Path | None = None, **options: Any) -> Classified:
     """Finds the reference genome that each read comes from, and reports the reads by taxon.
 
     reads: a FASTA or FASTQ file. references: such files; or `table`, a snapshot that command("classify", *references,
@@ -234,9 +270,9 @@ def classify(reads, references=(), table=None, **options):
             name: [x or None for x in column] if name == "taxon" else list(column if name == "read" else map(int, column))
             for name, column in zip(head, columns)
         }
-        return report
+        return report  # type: ignore[return-value]
 
 
-def letters(kmers_, k):
+def letters(kmers_: Iterable[Any], k: int) -> list[str]:
     """The bases of k-mers, as strings."""
     return ["".join("ACGT"[int(x) >> 2 * (k - 1 - i) & 3] for i in range(k)) for x in kmers_]

@@ -1,17 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the kernels do with a batch, step by step, in the simulator."""
 
+from __future__ import annotations
+
 import html
 
-from heddle import _core
+from heddle import _arrays, _core
 from heddle._command import command
 from heddle._table import Table, load, saved
 from heddle._types import Outcome
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from contextlib import AbstractContextManager
+    from os import PathLike
+    from typing import Any, overload
 
-def _meaning(step):
+    from heddle._report import Report
+
+    Step = dict[str, Any]
+    Batch = dict[str, Any]
+
+
+def _meaning(step: Step) -> str:
     """What a step is, in a word."""
-    does, memory = step["does"], step["memory"]
+    does, memory = str(step["does"]), step["memory"]
     if does == "takes effect":
         return does
     if not memory:
@@ -27,9 +41,9 @@ def _meaning(step):
     return "counts"
 
 
-def _lanes(lanes):
+def _lanes(numbers: Iterable[int]) -> str:
     """ "0-3 7": the numbers of lanes."""
-    words, lanes = [], sorted(lanes)
+    words, lanes = [], sorted(numbers)
     while lanes:
         n = 1
         while n < len(lanes) and lanes[n] == lanes[0] + n:
@@ -39,11 +53,11 @@ def _lanes(lanes):
     return " ".join(words)
 
 
-def _grouped(steps):
+def _grouped(steps: Iterable[Step]) -> list[list[Step]]:
     """Consecutive steps of one place in the kernel's text, by lanes that follow each other, are one row."""
-    rows = []
+    rows: list[list[Step]] = []
     for step in steps:
-        last = rows[-1] if rows else None
+        last = rows[-1] if rows else []
         same = last and all(last[0][name] == step[name] for name in ("site", "does", "block"))
         if same and last[-1]["thread"] < step["thread"] and last[-1]["thread"] // 32 == step["thread"] // 32:
             last.append(step)
@@ -52,13 +66,13 @@ def _grouped(steps):
     return rows
 
 
-def _value(group, name):
+def _value(group: list[Step], name: str) -> str | None:
     """The value that all lanes have, in hexadecimal; else None."""
     values = {step[name] for step in group}
     return f"0x{values.pop():x}" if len(values) == 1 else None
 
 
-def _page_step(group, regions):
+def _page_step(group: list[Step], regions: dict[str, int]) -> dict[str, Any]:
     """A row as a step of heddle.story/1. regions: the number of each piece of memory."""
     first = group[0]
     reads, effect = first["does"].startswith("ld"), first["does"] == "takes effect"
@@ -74,9 +88,9 @@ def _page_step(group, regions):
     }  # fmt: skip
 
 
-def _page_story(batch):
+def _page_story(batch: Batch) -> dict[str, Any]:
     """A batch as heddle.story/1. It has no panels: the table's cells are not recorded."""
-    ends = {}
+    ends: dict[str, int] = {}
     for step in batch["steps"]:
         if step["memory"]:
             ends[step["memory"]] = max(ends.get(step["memory"], 0), step["byte"] // 32 + 1)
@@ -89,25 +103,25 @@ def _page_story(batch):
     }  # fmt: skip
 
 
-def _place(step):
+def _place(step: Step) -> str:
     memory, byte = step["memory"], step["byte"]
-    return "" if not memory else f"{memory}, byte {byte}" if byte else memory
+    return "" if not memory else f"{memory}, byte {byte}" if byte else str(memory)
 
 
 class Story:
     """The batches that were recorded. Each has `op`, `kernel`, `n` and `steps`; a step has step, block, thread, does,
     site, memory, byte, before and after."""
 
-    def __init__(self):
-        self.batches = []
+    def __init__(self) -> None:
+        self.batches: list[Batch] = []
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.batches)
 
-    def __getitem__(self, i):
+    def __getitem__(self, i: int) -> Batch:
         return self.batches[i]
 
-    def rows(self):
+    def rows(self) -> Iterator[tuple[int, str, str, str, str]]:
         """The steps as rows (step, lanes, meaning, place, site): lanes that do the same together are one row."""
         for batch in self.batches:
             for group in _grouped(batch["steps"]):
@@ -115,7 +129,7 @@ class Story:
                 place = _place(first) + (" and on" if len({s["byte"] for s in group}) > 1 else "")
                 yield first["step"], _lanes(s["thread"] % 32 for s in group), _meaning(first), place, first["site"]
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = []
         for batch in self.batches:
             one = Story()
@@ -126,13 +140,19 @@ class Story:
             lines += ["  ".join(c.ljust(w) for c, w in zip(row, widths)).rstrip() for row in rows]
         return "\n".join(lines)
 
-    def html(self, path):
+    def __repr__(self) -> str:
+        names = ("op", "kernel", "n")
+        columns = {name: [batch[name] for batch in self.batches] for name in names}
+        columns["steps"] = [len(batch["steps"]) for batch in self.batches]
+        return "\n".join([f"<heddle.Story: {len(self)} batches>", *_arrays.lines_of(columns, len(self))])
+
+    def html(self, path: str | PathLike[str]) -> None:
         """Writes the batches as a page for a browser, which plays their steps side by side."""
         from heddle import _page
 
         _page.write(path, "heddle.explain", [_page_story(batch) for batch in self.batches])
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         body = "".join(
             "<tr>" + "".join(f"<td style='text-align:left'>{html.escape(str(c))}</td>" for c in row) + "</tr>"
             for row in self.rows()
@@ -143,19 +163,20 @@ class Story:
 class _Recorder:
     """Records a table's batches: its own if it is in the simulator, else those of a copy there."""
 
-    def __init__(self, table):
-        self.table, self.story, self.copy, self.recorded = table, Story(), None, None
-        self.outer = None  # the batches of a recorder around this one, of the same table
+    def __init__(self, table: Table) -> None:
+        self.table, self.story, self.recorded = table, Story(), table
+        self.copy: Table | None = None
+        self.outer: list[Batch] | None = None  # the batches of a recorder around this one, of the same table
 
-    def __enter__(self):
+    def __enter__(self) -> Story:
         if self.table.info["backend"] != "host":
             self.copy = _copy(self.table)
             self.table.__class__ = _mirrored(type(self.table), self.copy)
-        self.recorded = self.table if self.copy is None else self.copy
+            self.recorded = self.copy
         self.outer = self.recorded._record_steps(True)
         return self.story
 
-    def __exit__(self, *unused):
+    def __exit__(self, *unused: object) -> None:
         if self.copy is not None:
             self.table.__class__ = type(self.table).__mro__[1]
         if not self.recorded.closed:
@@ -167,7 +188,7 @@ class _Recorder:
             self.copy.close()
 
 
-def _copy(table):
+def _copy(table: Table) -> Table:
     """The same table in the simulator."""
     parameters = {**table._beside_snapshot(), "backend": "host"}
     for name in ("lock", "threads"):  # of a backend
@@ -176,11 +197,11 @@ def _copy(table):
         return load(path, value=table.value, **parameters)
 
 
-def _mirrored(kind, copy):
+def _mirrored(kind: type[Table], copy: Table) -> type[Table]:
     """A class whose operations run on a copy, too."""
 
-    def operation(name):
-        def call(self, *arguments, **options):
+    def operation(name: str) -> Any:
+        def call(self: Any, *arguments: Any, **options: Any) -> Any:
             result = getattr(super(mirrored, self), name)(*arguments, **options)
             options = {k: v for k, v in options.items() if k not in ("out", "stream", "kernel")}
             getattr(copy, name)(*arguments, **options)
@@ -193,7 +214,15 @@ def _mirrored(kind, copy):
     return mirrored
 
 
-def explain(what, **options):
+if TYPE_CHECKING:
+
+    @overload
+    def explain(what: str, **options: Any) -> Report: ...
+    @overload
+    def explain(what: Table) -> AbstractContextManager[Story]: ...
+
+
+def explain(what: str | Table, **options: Any) -> Report | AbstractContextManager[Story]:
     """Shows what kernels do, step by step.
 
     explain(table) is a context: the batches that run inside it are recorded, and the context's value is their Story. A

@@ -1,12 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the command reported: facts and rows, for reading, for a notebook and for a plot."""
 
+from __future__ import annotations
+
 import html
 
-_SKIP = {"slots", "reserved", "time_s", "asked"}
+from heddle import _arrays
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from os import PathLike
+    from typing import Any, overload
+
+    import numpy
+    from numpy.typing import NDArray
 
 
-def _cell(value):
+def _cell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -24,26 +35,37 @@ class Report:
     happened step by step (heddle.story/1), or None; a notebook plays it.
     """
 
-    def __init__(self, data, ok=True, said=""):
-        self.schema = data["schema"]
-        self.facts = {name: value for name, value in data.items() if name not in ("schema", "rows", "story")}
-        self.rows, self.story = data.get("rows", []), data.get("story")
+    def __init__(self, data: dict[str, Any], ok: bool = True, said: str = "") -> None:
+        self.schema: str = data["schema"]
+        self.facts: dict[str, Any] = {name: value for name, value in data.items() if name not in ("schema", "rows", "story")}
+        self.rows: list[dict[str, Any]] = data.get("rows", [])
+        self.story: dict[str, Any] | None = data.get("story")
         self.ok, self.said = ok, said
-        self.outcomes = self.reads = None
+        self.outcomes: NDArray[numpy.uint8] | bytes | None = None
+        self.reads: dict[str, list[Any]] | None = None
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.rows)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[dict[str, Any]]:
         return iter(self.rows)
 
-    def __getitem__(self, what):
+    if TYPE_CHECKING:
+
+        @overload
+        def __getitem__(self, what: str) -> list[Any]: ...
+        @overload
+        def __getitem__(self, what: int) -> dict[str, Any]: ...
+        @overload
+        def __getitem__(self, what: slice) -> list[dict[str, Any]]: ...
+
+    def __getitem__(self, what: str | int | slice) -> Any:
         return [row[what] for row in self.rows] if isinstance(what, str) else self.rows[what]
 
-    def _columns(self):
+    def _columns(self) -> list[str]:
         return [name for name in (self.rows[0] if self.rows else {}) if not isinstance(self.rows[0][name], (list, dict))]
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = [f"{name:<16} {_cell(value)}" for name, value in self.facts.items() if not isinstance(value, (list, dict))]
         columns = self._columns()
         cells = [columns] + [[_cell(row[name]) for name in columns] for row in self.rows]
@@ -56,10 +78,12 @@ class Report:
             lines.append("  ".join(padded).rstrip())
         return "\n".join(lines)
 
-    def __repr__(self):
-        return f"<heddle.Report {self.schema}: {len(self.rows)} rows>"
+    def __repr__(self) -> str:
+        columns = {name: self[name] for name in self._columns()}
+        lines = _arrays.lines_of(columns, len(self.rows), lambda _, value: _cell(value))
+        return "\n".join([f"<heddle.Report {self.schema}: {len(self.rows)} rows>", *lines])
 
-    def html(self, path):
+    def html(self, path: str | PathLike[str]) -> None:
         """Writes the story as a page for a browser. ValueError if the report has none."""
         if self.story is None:
             raise ValueError(f"the report {self.schema} has no story")
@@ -67,7 +91,7 @@ class Report:
 
         _page.write(path, self.story["title"], [self.story])
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         if self.story is not None:
             from heddle import _page
 
@@ -81,7 +105,7 @@ class Report:
         facts = ", ".join(f"{name}: {_cell(value)}" for name, value in self.facts.items() if not isinstance(value, (list, dict)))
         return f"<table><caption>{html.escape(facts)}</caption><tr>{head}</tr>{body}</table>"
 
-    def plot(self, y="miss_ratio", axes=None):
+    def plot(self, y: str = "miss_ratio", axes: Any = None) -> Any:
         """Draws `y` over the size, a line per policy, with matplotlib; returns the axes."""
         if not self.rows or "policy" not in self.rows[0] or y not in self.rows[0]:
             raise ValueError(f"the report {self.schema} has no column {y!r} by policy and size")
@@ -92,7 +116,7 @@ class Report:
         styles = ("-o", "--s", "-.^", ":D", "-v", "--x", "-.+", ":*")
         policies = dict.fromkeys(self["policy"])
         for i, policy in enumerate(policies):
-            rows = sorted((r for r in self.rows if r["policy"] == policy), key=lambda r: r["capacity"])
+            rows = sorted((r for r in self.rows if r["policy"] == policy), key=lambda r: int(r["capacity"]))
             axes.plot([r["capacity"] for r in rows], [r[y] for r in rows], styles[i % len(styles)], label=policy)
         axes.set_xscale("log")
         axes.xaxis.set_minor_formatter("")

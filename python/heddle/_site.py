@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The site: "A GPU hash table, step by step" and all pages, as files of the package."""
 
+from __future__ import annotations
+
 import pathlib
 
 from heddle._core import Error
 
 
-def site(page="index.html", *, open=True):
+def site(page: str = "index.html", *, open: bool = True) -> pathlib.Path:
     """Opens a page of the site in the browser, and returns its path.
 
     page: relative to the start page, for example "doc/python.html". open=False only returns the path. The site needs

@@ -1,14 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 """heddle.Table: a table of the library, with the calls of the extension module and what is written in Python."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 
 from heddle import _core, _types
 from heddle._core import Error
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from os import PathLike
+    from types import TracebackType
+    from typing import Any, TypeVar
 
-def _text(value):
+    from heddle._core import Listed
+
+    Path = str | bytes | PathLike[str]
+    T = TypeVar("T", bound="Table")
+
+def _text(value: Any) -> str:
     """A parameter of a table as text."""
     if isinstance(value, bool):
         return "1" if value else "0"
@@ -17,7 +30,7 @@ def _text(value):
     return str(value)
 
 
-def _config(parameters):
+def _config(parameters: dict[str, Any]) -> dict[str, str]:
     names = {row[0] for row in _core.rows(7)}
     for name in parameters:
         if name not in names:
@@ -36,7 +49,7 @@ class Table(_core.Table):
     by several threads. It is a context manager: `with heddle.Table(...) as t:` closes it at the end.
     """
 
-    def __init__(self, capacity=None, value=None, **parameters):
+    def __init__(self, capacity: int | None = None, value: Any = None, **parameters: Any) -> None:
         spec = _types.value_type(value)
         size = _types.value_bytes(value, spec)
         if size is not None:
@@ -47,26 +60,30 @@ class Table(_core.Table):
         self._value = value
 
     @classmethod
-    def _open(cls, path, value, parameters):
+    def _open(cls: type[T], path: Path, value: Any, parameters: dict[str, Any]) -> T:
         self = cls.__new__(cls)
         _core.Table.__init__(self, _config(parameters), _types.value_type(value), path)
         self._value = value
         return self
 
-    def __enter__(self):
+    def __enter__(self: T) -> T:
         return self
 
-    def __exit__(self, *unused):
+    def __exit__(self, *unused: object) -> None:
         self.close()
 
-    def __contains__(self, key):
-        return self.contains([key])[0] == _types.Outcome.HIT
+    def __contains__(self, key: int) -> bool:
+        return bool(self.contains([key])[0] == _types.Outcome.HIT)
 
-    def upsert(self, *arguments, **options):
-        """The same as insert."""
-        return self.insert(*arguments, **options)
+    if TYPE_CHECKING:
+        upsert = _core.Table.insert
+    else:
 
-    def items(self, rows=1 << 16):
+        def upsert(self, *arguments, **options):
+            """The same as insert."""
+            return self.insert(*arguments, **options)
+
+    def items(self, rows: int = 1 << 16) -> Iterator[Listed]:
         """Iterates over all entries in parts: each is a heddle.Listed with arrays key, value, score and item.
 
         rows: slots per part. Of entries that are inserted, removed or moved meanwhile none, one or several parts have
@@ -81,25 +98,25 @@ class Table(_core.Table):
             if len(part.key):
                 yield part
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[int]:
         """Iterates over the keys of all entries, in slot order."""
         for part in self.items():
             yield from part.key.tolist()
 
     @property
-    def value(self):
+    def value(self) -> Any:
         """The type of a value, as it was given to the constructor."""
         return self._value
 
     @property
-    def hit_rate(self):
+    def hit_rate(self) -> float | None:
         """Hits per lookup so far, or None before the first lookup. An update of a present key is a hit."""
         outcomes = self.counters()["outcomes"]
         hits = outcomes["hit"] + outcomes["updated"]
         asked = hits + sum(outcomes[name] for name in ("miss", "inserted", "evicted", "refused"))
         return hits / asked if asked else None
 
-    def _facts(self):
+    def _facts(self) -> dict[str, str]:
         info, size, rate = self.info, len(self), self.hit_rate
         shape = f"{info['buckets']:,} buckets of {info['slots']} slots"
         if info.get("dual"):
@@ -115,7 +132,7 @@ class Table(_core.Table):
             "memory": f"{info['memory_bytes'] / (1 << 20):,.2f} MiB",
         }
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         if self.closed:
             return "<heddle.Table: closed>"
         facts = self._facts()
@@ -124,7 +141,7 @@ class Table(_core.Table):
             f"hit rate {facts['hit rate']}>"
         )
 
-    def _repr_html_(self):
+    def _repr_html_(self) -> str:
         import html
 
         if self.closed:
@@ -144,7 +161,7 @@ class Table(_core.Table):
         )
         return f"<table><caption>heddle.Table</caption>{cells}{bars}</table>"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Callable[..., Table], tuple[Any, ...], dict[str, Any]]:
         """Pickles the table as a snapshot, with all parameters that a snapshot lacks, and the attributes that a program
         gave to it. Pins and counters are not kept."""
         with saved(self) as path, open(path, "rb") as file:
@@ -154,7 +171,7 @@ class Table(_core.Table):
 
 
 @contextlib.contextmanager
-def saved(table):
+def saved(table: Table) -> Iterator[str]:
     """The path of a snapshot of a table, which is removed afterwards."""
     import tempfile
 
@@ -164,7 +181,7 @@ def saved(table):
         yield path
 
 
-def _unpickle(kind, contents, value, parameters):
+def _unpickle(kind: type[T], contents: bytes, value: Any, parameters: dict[str, Any]) -> T:
     import tempfile
 
     with tempfile.NamedTemporaryFile(suffix=".heddle") as file:
@@ -173,7 +190,7 @@ def _unpickle(kind, contents, value, parameters):
         return kind._open(file.name, value, parameters)
 
 
-def load(path, value=None, **parameters):
+def load(path: Path, value: Any = None, **parameters: Any) -> Table:
     """Opens a table from a snapshot that Table.save or the command wrote.
 
     value: the type of a value; a snapshot knows only how many bytes it has. The other parameters are those that a
@@ -183,6 +200,6 @@ def load(path, value=None, **parameters):
     return Table._open(path, value, parameters)
 
 
-def inspect(path):
+def inspect(path: Path) -> dict[str, Any]:
     """The header of a snapshot as a dict. The contents are not read."""
     return _core.inspect(path)

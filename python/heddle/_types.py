@@ -1,14 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of outcomes, operations and flags, and types of values."""
 
+from __future__ import annotations
+
 import enum
 
 from heddle import _arrays, _core
 
-Outcome = enum.IntEnum("Outcome", {name.upper(): i for i, name in enumerate(_core.outcome_names())})
-Outcome.__doc__ = "What became of an item. An outcome is never an error (hd_outcome in heddle.h)."
-Op = enum.IntEnum("Op", {name.upper(): i for i, name in enumerate(_core.op_names())})
-Op.__doc__ = "The operations (hd_op in heddle.h)."
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from heddle._core import Op as Op
+    from heddle._core import Outcome as Outcome
+else:
+    Outcome = enum.IntEnum("Outcome", {name.upper(): i for i, name in enumerate(_core.outcome_names())})
+    Outcome.__doc__ = "What became of an item. An outcome is never an error (hd_outcome in heddle.h)."
+    Op = enum.IntEnum("Op", {name.upper(): i for i, name in enumerate(_core.op_names())})
+    Op.__doc__ = "The operations (hd_op in heddle.h)."
 
 
 class Accum(enum.IntEnum):
@@ -25,7 +34,7 @@ for _enum in (Outcome, Op, Accum):
 _KINDS = ("designs", "backends", "policies", "locks", "predicates", "kernels", "hashes", "parameters")
 
 
-def rows(kind):
+def rows(kind: str) -> list[tuple[str, str, str]]:
     """The rows of one of the library's lists, as `heddle list` prints them: tuples (name, what, more).
 
     kind: "designs", "backends", "policies", "locks", "predicates", "kernels", "hashes" or "parameters".
@@ -35,7 +44,7 @@ def rows(kind):
     return _core.rows(_KINDS.index(kind))
 
 
-def value_type(value):
+def value_type(value: Any) -> tuple[int, int, tuple[int, ...]] | None:
     """(code, bits, shape) of one value: the types that `Table(value=...)` accepts.
 
     An int is a number of opaque bytes, for which the result is None. A name, such as "float32", is a scalar. A pair
@@ -61,14 +70,14 @@ def value_type(value):
         raise TypeError(f"value: not a type of values: {value!r}") from None
 
 
-def value_bytes(value, spec):
+def value_bytes(value: Any, spec: tuple[int, int, tuple[int, ...]] | None) -> int | None:
     """How many bytes a value has."""
     if value is None:
         return None
     if isinstance(value, int):
         return value
     if spec is None:
-        return value.itemsize
+        return int(value.itemsize)
     size = spec[1] // 8
     for n in spec[2]:
         size *= n

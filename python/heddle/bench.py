@@ -6,6 +6,8 @@ made; over_us, the difference. Each is the least of many short rounds. Rows with
 instead.
 """
 
+from __future__ import annotations
+
 import argparse
 import itertools
 import json
@@ -14,10 +16,18 @@ import time
 
 import heddle
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+    Calls = Iterator[tuple[str, Callable[[], Any]]]
+    Rows = Iterator[dict[str, Any]]
+
 DIM = 16
 
 
-def pace(call, seconds):
+def pace(call: Callable[[], Any], seconds: float) -> int:
     """How many calls take so many seconds."""
     n, spent = 1, 0.0
     while spent < seconds / 4:
@@ -29,14 +39,15 @@ def pace(call, seconds):
     return max(1, int(n * seconds / spent))
 
 
-def one_round(call, n):
+def one_round(call: Callable[[], Any], n: int) -> float:
     start = time.perf_counter()
     for _ in range(n):
         call()
     return (time.perf_counter() - start) / n
 
 
-def timed(call, alone=None, rounds=25, drain=None):
+def timed(call: Callable[[], Any], alone: Callable[[int], float] | None = None, rounds: int = 25,
+          drain: Callable[[], Any] | None = None) -> tuple[float, Any]:  # fmt: skip
     """Seconds of a call, and of the batch alone: the least of many short rounds, in turn, so that other work of the
     machine disturbs both alike. On a device a round is short enough to be queued, and `drain` waits for it."""
     n = 50 if drain else pace(call, 0.005)
@@ -52,10 +63,10 @@ def timed(call, alone=None, rounds=25, drain=None):
     return min(with_python), min(by_library) if alone else None
 
 
-def alone_of(table, call):
+def alone_of(table: heddle.Table, call: Callable[[], Any]) -> Callable[[int], float]:
     """A function of n: seconds of the batch of a call, run n times by the library alone."""
 
-    def alone(n):
+    def alone(n: int) -> float:
         table._repeat(n)
         call()
         return table._repeat(0) / n
@@ -66,7 +77,7 @@ def alone_of(table, call):
 class Arrays:
     """Arrays of one library."""
 
-    def __init__(self, name, device):
+    def __init__(self, name: str, device: str) -> None:
         self.name = name
         self.module = __import__(name)
         self.options = {"device": device} if name == "torch" else {}
@@ -74,17 +85,17 @@ class Arrays:
             self.module.config.update("jax_enable_x64", True)
             self.module = __import__("jax.numpy", fromlist=["numpy"])
 
-    def keys(self, n):
+    def keys(self, n: int) -> Any:
         return self.module.arange(n, dtype=self.module.int64, **self.options)
 
-    def rows(self, n):
+    def rows(self, n: int) -> Any:
         return self.module.zeros((n, DIM), dtype=self.module.float32, **self.options)
 
-    def bools(self, n):
+    def bools(self, n: int) -> Any:
         kind = getattr(self.module, "bool", None) or self.module.bool_
         return self.module.zeros((n,), dtype=kind, **self.options)
 
-    def drain(self):
+    def drain(self) -> None:
         """Waits for the device."""
         if self.name == "torch":
             self.module.cuda.synchronize()
@@ -97,17 +108,17 @@ class Arrays:
 class ByCapsule:
     """An array that is known by __dlpack__ alone."""
 
-    def __init__(self, array):
+    def __init__(self, array: Any) -> None:
         self.array = array
 
-    def __dlpack__(self, **options):
+    def __dlpack__(self, **options: Any) -> Any:
         return self.array.__dlpack__(**options)
 
-    def __dlpack_device__(self):
+    def __dlpack_device__(self) -> Any:
         return self.array.__dlpack_device__()
 
 
-def calls_of(table, arrays, n):
+def calls_of(table: heddle.Table, arrays: Arrays, n: int) -> Calls:
     """Pairs (what, call) for n keys."""
     keys, rows = arrays.keys(n), arrays.rows(n)
     table.insert(keys, rows)
@@ -128,7 +139,7 @@ def calls_of(table, arrays, n):
         yield "find, __dlpack__, out=array", lambda: table.find(capsules, out=rows)
 
 
-def operators_of(table, keys, rows):
+def operators_of(table: heddle.Table, keys: Any, rows: Any) -> Calls:
     """The same by torch.ops.heddle."""
     from heddle.torch import Handle
 
@@ -139,13 +150,13 @@ def operators_of(table, keys, rows):
     yield "torch.ops insert_or_assign", lambda: h.insert_or_assign(keys, rows)
 
 
-def producing(arrays, n):
+def producing(arrays: Arrays, n: int) -> Callable[[], Any]:
     """What a call has its library do for an array that is known by __dlpack__ alone."""
     capsules = ByCapsule(arrays.keys(n))
     return lambda: capsules.__dlpack__(stream=None, max_version=(1, 0))
 
 
-def library_rows(names, sizes, device):
+def library_rows(names: Iterable[str], sizes: list[int], device: str) -> Rows:
     on_device = device == "cuda"
     for name in names:
         arrays = Arrays(name, device)
@@ -160,7 +171,7 @@ def library_rows(names, sizes, device):
                 yield {"library": name, "call": "__dlpack__ alone", "keys": n, "us": timed(producing(arrays, n))[0] * 1e6}
 
 
-def other_rows(sizes, device):
+def other_rows(sizes: list[int], device: str) -> Rows:
     """What a program would use instead."""
     for n in sizes if device == "cpu" else []:
         keys, plain = list(range(n)), {key: (0.0,) * DIM for key in range(1 << 17)}
@@ -181,7 +192,7 @@ def other_rows(sizes, device):
                 yield {"library": "torch", "call": name, "keys": n, "us": timed(call, drain=drain)[0] * 1e6}
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m heddle.bench", description=__doc__.split("\n\n")[0])
     parser.add_argument("--keys", default="1,1024,65536", help="sizes of batches (1,1024,65536)")
     parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="of the arrays and the table (cpu)")

@@ -47,7 +47,7 @@ static struct {
     [P_UPPER] = { "upper", NULL, "ArrayLike",
                   "the last key of each range: int64 or uint64, shape (n); 2**64 - 1 is no upper bound" },
     [P_LIMIT] = { "limit", NULL, "int", "the most entries of a range" },
-    [P_VALUES] = { "values", NULL, "ArrayLike", "values: shape (n, ...), of the table's type" },
+    [P_VALUES] = { "values", NULL, "ArrayLike | None", "values: shape (n, ...), of the table's type" },
     [P_HOLDER] = { "holder", "0", "int", "who pins, a number other than 0; 0 pins nothing" },
     [P_PRED] = { "predicate", NULL, "str", "the name of a predicate: a row of heddle.rows('predicates')" },
     [P_A] = { "a", "0", "int", "the predicate's first argument" },
@@ -457,13 +457,22 @@ static int take_slots(call *c)
     return -1;
 }
 
-/* Which outputs the operation has. */
-static uint32_t outputs_of(const call *c)
+/* The flags of an operation; a mixed batch also delivers what its finds do. */
+static uint32_t needs_of(const method *m, hd_op op) { return hd_op_row_of(op)->needs | (m->mixed ? HD_GIVES_BOTH : 0); }
+
+/* Whether the operation delivers a number. */
+static bool is_counted(uint32_t needs, hd_op op)
 {
-    uint32_t needs = c->needs, has = 0;
-    bool keyed = needs & HD_NEEDS_KEY, own = c->a.given[P_OUT] != NULL;
+    return !(needs & (HD_NEEDS_KEY | HD_LISTS)) && hd_op_family(op) != HD_FAMILY_CLEAR;
+}
+
+/* Which outputs an operation has. own: the caller has an array for its values. */
+static uint32_t outputs_of(uint32_t needs, bool own)
+{
+    uint32_t has = 0;
+    bool keyed = needs & HD_NEEDS_KEY;
     if (keyed) has |= 1u << HP_OUT_OUTCOME;
-    if (keyed && (needs & (HD_GIVES_BOTH | HD_GIVES_PTR) || c->m->mixed)) has |= 1u << HP_OUT_FOUND;
+    if (keyed && needs & (HD_GIVES_BOTH | HD_GIVES_PTR)) has |= 1u << HP_OUT_FOUND;
     if (needs & HD_GIVES_KEY) has |= 1u << HP_OUT_KEY;
     if (needs & HD_GIVES_ROWS) has |= 1u << HP_OUT_ROWS | 1u << HP_OUT_MORE;
     if (needs & HD_GIVES_VALUE && !own) has |= 1u << HP_OUT_VALUE;
@@ -593,7 +602,7 @@ static bool is_of_equal_call(const call *c, const hp_result *r)
 {
     const uint32_t either = 1u << HP_OUT_VALUE | 1u << HP_OUT_LIST_VALUE | 1u << HP_OUT_SCORE;
     return r->op == c->b.op && r->extent.n == c->b.n && r->extent.limit == extent_of(c).limit &&
-           ((r->has ^ outputs_of(c)) & ~either) == 0 && same_values(&r->value, &c->t->value) &&
+           ((r->has ^ outputs_of(c->needs, true)) & ~either) == 0 && same_values(&r->value, &c->t->value) &&
            (!r->place.on_device || c->t->on_device || hp_pretend_device);
 }
 
@@ -623,8 +632,8 @@ static int take_outputs(call *c)
                        hd_op_name(c->b.op)),
                -1;
     const hp_array *keys = c->in[IN_KEYS].hold ? &c->in[IN_KEYS] : NULL;
-    c->result =
-        hp_result_new(keys, &c->t->value, c->b.op, extent_of(c), outputs_of(c), c->b.stream, !c->a.given[P_STREAM]);
+    c->result = hp_result_new(keys, &c->t->value, c->b.op, extent_of(c), outputs_of(c->needs, out != NULL), c->b.stream,
+                              !c->a.given[P_STREAM]);
     if (!c->result) return -1;
     c->fresh = true;
     hp_result_outputs(c->result, &c->b);
@@ -760,7 +769,7 @@ static int run(call *c)
 {
     hp_table *t = c->t;
     hd_status s;
-    c->counts = !(c->needs & (HD_NEEDS_KEY | HD_LISTS)) && hd_op_family(c->b.op) != HD_FAMILY_CLEAR;
+    c->counts = is_counted(c->needs, c->b.op);
     if (c->counts) c->b.count = &c->number;
     c->b.elem = t->elem;
     if (c->b.op == HD_OP_ACCUM_OR_ASSIGN && !t->elem_known)
@@ -821,7 +830,7 @@ static PyObject *call_operation(PyObject *self, int number, PyObject *const *arg
     if (take_arguments(c.m, &c.a, args, n, names) || truth_of(&c.a, P_EVICTED, &evicted)) return NULL;
     if (hp_table_begin(c.t)) return NULL; /* from here on: arguments run Python's code, which may close the table */
     c.b.op = evicted ? HD_OP_INSERT_AND_EVICT : c.m->op;
-    c.needs = hd_op_row_of(c.b.op)->needs | (c.m->mixed ? HD_GIVES_BOTH : 0);
+    c.needs = needs_of(c.m, c.b.op);
     int failed = take_and_run(&c);
     for (int i = 0; i < INS; i++)
         if (c.in[i].hold) hp_array_leave(&c.in[i]);
@@ -872,8 +881,7 @@ int hp_calls_ready(void)
         method *m = &methods[i];
         *m = (method){ .name = rows[i].ml_name, .op = i < HD_OP_COUNT_ ? (hd_op)i : HD_OP_INSERT_OR_ASSIGN };
         m->mixed = i == METHOD_MIXED;
-        uint32_t needs = hd_op_row_of(m->op)->needs;
-        if (m->mixed) needs |= HD_GIVES_BOTH;
+        uint32_t needs = needs_of(m, m->op);
         set_inputs(m, needs);
         set_options(m, needs);
         set_doc(m, m->mixed ? "item i has the operation ops[i] (design hive)" : hd_op_row_of(m->op)->what);
@@ -882,30 +890,48 @@ int hp_calls_ready(void)
     return 0;
 }
 
+/* A list of strings: the outputs, and "count" of an operation that delivers a number. */
+static PyObject *outputs_row(const method *m)
+{
+    uint32_t needs = needs_of(m, m->op), has = outputs_of(needs, false);
+    PyObject *list = PyList_New(0);
+    if (is_counted(needs, m->op)) has |= 1u << HP_OUT_COUNT;
+    for (int out = 0; list && out < HP_OUTS; out++) {
+        PyObject *name = has >> out & 1 ? PyUnicode_FromString(hp_out_name((hp_out)out)) : Py_NewRef(Py_None);
+        if (!name || (name != Py_None && PyList_Append(list, name))) Py_CLEAR(list);
+        Py_XDECREF(name);
+    }
+    return list;
+}
+
+static PyObject *parameters_row(const method *m)
+{
+    PyObject *list = PyList_New(0);
+    for (int i = 0; list && i < m->count; i++) {
+        int p = m->parameter[i];
+        const char *usual = i < m->required ? "" : parameters[p].usual ? parameters[p].usual : "None";
+        PyObject *row = Py_BuildValue("{s:s,s:s,s:s,s:s,s:i}", "name", parameters[p].name, "type", parameters[p].type,
+                                      "default", usual, "what", parameters[p].what, "placed", i < m->placed);
+        if (!row || PyList_Append(list, row)) Py_CLEAR(list);
+        Py_XDECREF(row);
+    }
+    return list;
+}
+
 PyObject *hp_call_rows(void)
 {
     PyObject *list = PyList_New(0);
     for (int i = 0; list && i < METHODS; i++) {
         const method *m = &methods[i];
-        PyObject *all = PyList_New(0);
-        for (int k = 0; all && k < m->count; k++) {
-            int p = m->parameter[k];
-            const char *usual = parameters[p].usual;
-            PyObject *row = Py_BuildValue("{s:s,s:s,s:s,s:s,s:i}", "name", parameters[p].name, "type",
-                                          parameters[p].type, "default",
-                                          k < m->required ? ""
-                                          : usual         ? usual
-                                                          : "None",
-                                          "what", parameters[p].what, "placed", k < m->placed);
-            if (!row || PyList_Append(all, row)) Py_CLEAR(all);
-            Py_XDECREF(row);
-        }
-        PyObject *row = all ? Py_BuildValue("{s:s,s:s,s:i,s:N}", "name", m->name, "what",
-                                            m->mixed ? "each item its own operation" : hd_op_row_of(m->op)->what,
-                                            "needs", (int)hd_op_row_of(m->op)->needs, "parameters", all)
-                            : NULL;
+        PyObject *given = parameters_row(m), *gives = given ? outputs_row(m) : NULL;
+        const char *what = m->mixed ? "each item its own operation" : hd_op_row_of(m->op)->what;
+        PyObject *row = gives ? Py_BuildValue("{s:s,s:s,s:O,s:O}", "name", m->name, "what", what, "gives", gives,
+                                              "parameters", given)
+                              : NULL;
         if (!row || PyList_Append(list, row)) Py_CLEAR(list);
         Py_XDECREF(row);
+        Py_XDECREF(gives);
+        Py_XDECREF(given);
     }
     return list;
 }

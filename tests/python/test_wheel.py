@@ -128,9 +128,9 @@ print([line for line in open("/proc/self/maps") if "cuda" in line.lower() or "nv
         with zipfile.ZipFile(WHEEL) as zip_:
             tree = ast.parse(zip_.read("heddle/_core.pyi").decode())
             self.assertIn("heddle/py.typed", zip_.namelist())
-        (table,) = [n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == "Table"]
-        methods = {n.name: n for n in table.body if isinstance(n, ast.FunctionDef)}
-        attributes = {n.target.id for n in table.body if isinstance(n, ast.AnnAssign)}
+        classes = {n.name: n for n in tree.body if isinstance(n, ast.ClassDef)}
+        methods = [n for n in classes["Table"].body if isinstance(n, ast.FunctionDef)]  # one for each overload
+        attributes = {n.target.id for n in classes["Table"].body if isinstance(n, ast.AnnAssign)}
         code = """
 import heddle
 print([(r["name"], [(p["name"], bool(p["placed"])) for p in r["parameters"]]) for r in heddle._core.call_rows()])
@@ -140,15 +140,19 @@ print([n for n in dir(heddle._core.Result) if not n.startswith("_")])
 """
         rows, members, names, results = map(eval, self.run_(self.python, "-c", code).splitlines())
         for name, parameters in rows:
-            arguments = methods[name].args
-            self.assertEqual([a.arg for a in arguments.args][1:], [p for p, placed in parameters if placed], name)
-            self.assertEqual([a.arg for a in arguments.kwonlyargs], [p for p, placed in parameters if not placed], name)
-        self.assertEqual(set(members) - set(methods) - attributes, set())
-        declared = {getattr(n, "name", None) or getattr(getattr(n, "target", None), "id", None) for n in tree.body}
-        self.assertEqual(set(names), declared - {None, "ArrayLike"})
-        self.assertLessEqual(attributes | set(methods) - {"__init__", "__len__"}, set(members))
-        (result,) = [n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == "Result"]
-        told = {n.target.id for n in result.body if isinstance(n, ast.AnnAssign)}
+            stubs = [n.args for n in methods if n.name == name]
+            self.assertTrue(stubs, name)
+            for arguments in stubs:
+                self.assertEqual([a.arg for a in arguments.args][1:], [p for p, placed in parameters if placed], name)
+                self.assertEqual([a.arg for a in arguments.kwonlyargs], [p for p, placed in parameters if not placed], name)
+        public = attributes | {n.name for n in methods if not n.name.startswith("_")}
+        self.assertEqual(set(members), public)
+        declared = set(classes) | {n.name for n in tree.body if isinstance(n, ast.FunctionDef)}
+        declared |= {n.target.id for n in tree.body if isinstance(n, ast.AnnAssign)} - {"ArrayLike"}
+        others = {"Listed", "ListedOf", "Outcome", "Op", "SupportsArray", "SupportsDLPack"}  # of other modules, or of none
+        others |= {n for n in classes if n.endswith(("Result", "ResultOf")) and n != "Result"}
+        self.assertEqual(set(names), {n for n in declared if not n.startswith("_")} - others)
+        told = {n.name for n in classes["Result"].body if isinstance(n, ast.FunctionDef)} - {"__len__"}
         self.assertEqual(set(results), told)
 
     def test_a_wheel_appears_whole(self):
