@@ -6,6 +6,18 @@
 
 #include "base/backend.h"
 
+hd_memory hd_memory_word(const char *name, size_t field, size_t within, uint64_t bytes)
+{
+    return (hd_memory){ .what = name,
+                        .name = name,
+                        .field = field,
+                        .count = 1,
+                        .size = bytes,
+                        .fill = HD_AS_IT_COMES,
+                        .put = HD_WITHIN,
+                        .within = within };
+}
+
 int hd_memory_taken(hd_memory *all, int n, bool device)
 {
     int left = 0;

@@ -94,17 +94,7 @@ int hd_memory_regions(const void *own, const hd_memory *all, int n, hd_region *r
 int hd_memory_planes(const void *own, const hd_memory *all, int n, void *view, bool values, hd_plane *planes);
 
 /* A part of the words that kernels count in (HD_WITHIN); field: where their address is. */
-static inline hd_memory hd_memory_word(const char *name, size_t field, size_t within, uint64_t bytes)
-{
-    return (hd_memory){ .what = name,
-                        .name = name,
-                        .field = field,
-                        .count = 1,
-                        .size = bytes,
-                        .fill = HD_AS_IT_COMES,
-                        .put = HD_WITHIN,
-                        .within = within };
-}
+hd_memory hd_memory_word(const char *name, size_t field, size_t within, uint64_t bytes);
 
 /* Appends rows, `bytes` in all; how many. */
 static inline int hd_memory_add(hd_memory *all, const hd_memory *rows, size_t bytes)

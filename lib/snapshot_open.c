@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lib/params.h"
 #include "lib/snapshot_load.h"
 #include "lib/table.h"
 #include "policies/expression.h"

@@ -230,7 +230,8 @@ static void all_pairs_of_calls(void **unused)
     (void)unused;
     place.folder = test_folder();
     sites = (kept *)test_alloc(FAKE_SITES, sizeof *sites);
-    for (size_t v = 0; held_variant_at(v); v++) held_try(&place, v, longer() ? 1 : SHARE, test_scale() > 1 ? 0 : 1, 0, n);
+    for (size_t v = 0; held_variant_at(v); v++)
+        held_try(&place, v, longer() ? 1 : SHARE, test_scale() > 1 ? 0 : 1, 0, n);
     test_tried("held", n->runs, "pairs of calls, the first of them held up");
     test_note("%s", held_told(n));
     check(n->differ == 0, "%llu differ from those without delay", (ull)n->differ);

@@ -384,9 +384,8 @@ static hd_memory board_memory(uint32_t b)
 
 static hd_memory writes_memory(uint32_t b)
 {
-    return (hd_memory){ "toy: its writes", "writes",         offsetof(toy_own, writes) + b * sizeof(uint32_t *),
-                        TOY_PLACES,        sizeof(uint32_t), 0,
-                        HD_APART };
+    size_t at = offsetof(toy_own, writes) + b * sizeof(uint32_t *);
+    return (hd_memory){ "toy: its writes", "writes", at, TOY_PLACES, sizeof(uint32_t), 0, .put = HD_APART };
 }
 
 static int memory(const void *own, hd_memory *all)

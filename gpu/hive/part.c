@@ -38,7 +38,7 @@ static int part_planes(const void *own, const hd_part *p, hd_plane *all)
     for (uint64_t b = p->first; b < end; b += n) {
         n = run_from(v, b);
         if (n > end - b) n = end - b;
-        HD_ASSERT(n > 0 && planes < HD_PIECES_MOST, "a run of buckets is empty");
+        HD_ASSERT(n > 0 && planes < HD_MEMORY_MOST, "a run of buckets is empty");
         all[planes++] = (hd_plane){ "buckets", hive_bucket(v, b), here, bytes_of(v, n) };
         here += bytes_of(v, n);
     }

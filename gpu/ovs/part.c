@@ -45,7 +45,7 @@ static int part_planes(const void *own, const hd_part *p, hd_plane *all)
     for (uint64_t b = p->first; b < end && ovs_is_near(v, b >> v->line_bits); b += run) {
         run = ovs_run_from(v, b);
         if (run > end - b) run = end - b;
-        HD_ASSERT(run > 0 && n < HD_PIECES_MOST, "a run of buckets is empty");
+        HD_ASSERT(run > 0 && n < HD_MEMORY_MOST, "a run of buckets is empty");
         all[n++] = (hd_plane){ "segments", ovs_bucket(v, b), word_in(v, p, b << ovs_slot_bits(v)), run * OVS_LINE };
     }
     return n;
