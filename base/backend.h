@@ -158,8 +158,8 @@ struct hd_gpu {
                           hd_info *info, bool *made);
 };
 
-/* The arrays that a backend takes; what kernels may touch besides the arrays of a batch; what of `staged`, a state of the
- * reference, is where. HD_MEMORY_MOST; how many. */
+/* The arrays that a backend takes; what kernels may touch besides the arrays of a batch; what of `staged`, a state of
+ * the reference, is where. HD_MEMORY_MOST; how many. */
 static inline int hd_gpu_taken(const hd_gpu *gpu, const void *own, hd_memory *all)
 {
     return hd_memory_taken(all, gpu->memory(own, all), ((const hd_gpu_own *)own)->device);

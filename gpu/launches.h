@@ -62,7 +62,7 @@ static inline uint64_t gpu_list_window(const hd_gpu_own *gpu)
     return gpu->window_most && gpu->window_most < MOST ? gpu->window_most : MOST;
 }
 
-/* The scratch of batches that list; at: where in the own part the gpu_batch is that has the addresses. How many rows. */
+/* The scratch of batches that list; at: where the gpu_batch with its addresses is in the own part. How many rows. */
 static inline int gpu_list_memory(const hd_gpu_own *gpu, size_t at, hd_memory *all)
 {
     /* clang-format off */

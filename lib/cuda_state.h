@@ -79,7 +79,6 @@ uint64_t hd_cuda_placed(uint64_t bytes);
 /* One array more, behind *bytes of others, if all of them can be addressed; size is not 0. */
 hd_status hd_cuda_place(const char *what, uint64_t count, uint64_t size, uint64_t *bytes);
 
-
 /* A piece HD_APART, or one that can grow; its address goes to the own part. fill: puts its byte there on the default
  * stream. */
 hd_status hd_cuda_take_piece(hd_cuda *c, const hd_memory *piece);

@@ -221,8 +221,8 @@ static held_place place = { &device.fake, place_open,  place_close,   place_take
 
 /* ---- All pairs ------------------------------------------------------------------------------- */
 
-/* By default each pair with a few variants, in one way; longer: with all of them; at a scale above 1: in all ways, which
- * takes hours. */
+/* By default each pair with a few variants, in one way; longer: with all of them; at a scale above 1: in all ways,
+ * which takes hours. */
 static void all_pairs_of_calls(void **unused)
 {
     enum { SHARE = 8 };

@@ -44,8 +44,8 @@ sl_args sl_args_of(const sl_own *o, const sl_homes *h);
 
 /* The numbers and no memory of a table with so many homes. */
 void sl_homes_begin(const sl_own *o, sl_homes *h, uint64_t homes);
-/* Its arrays, or those that depend on how many homes are near; at: where it is in the own part. entries: also what on the
- * host machine is in the reference's state. How many. */
+/* Its arrays, or those that depend on how many homes are near; at: where it is in the own part. entries: also what on
+ * the host machine is in the reference's state. How many. */
 int sl_homes_memory(const sl_own *o, const sl_homes *h, size_t at, hd_memory *all);
 int sl_near_memory(const sl_own *o, const sl_homes *h, size_t at, bool entries, hd_memory *all);
 
