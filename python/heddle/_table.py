@@ -49,6 +49,8 @@ class Table(_core.Table):
     by several threads. It is a context manager: `with heddle.Table(...) as t:` closes it at the end.
     """
 
+    _torch_number: int  # that heddle.torch gives
+
     def __init__(self, capacity: int | None = None, value: Any = None, **parameters: Any) -> None:
         spec = _types.value_type(value)
         size = _types.value_bytes(value, spec)

@@ -162,7 +162,7 @@ def library_rows(names: Iterable[str], sizes: list[int], device: str) -> Rows:
         arrays = Arrays(name, device)
         drain = arrays.drain if on_device else None
         for n in sizes:
-            backend = {"backend": "cuda"} if on_device else {"threads": 1}
+            backend: dict[str, Any] = {"backend": "cuda"} if on_device else {"threads": 1}
             with heddle.Table(capacity=1 << 17, value=("float32", DIM), **backend) as table:
                 for what, call in calls_of(table, arrays, n):
                     us, alone = timed(call, alone_of(table, call), drain=drain)

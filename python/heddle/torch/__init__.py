@@ -54,7 +54,7 @@ __all__ = [
 ]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> type:
     if name == "LoadPlanner":  # PyTorch's part for it takes time to import
         from heddle.torch._checkpoint import LoadPlanner
 

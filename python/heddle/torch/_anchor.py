@@ -22,7 +22,8 @@ class _Scalers:
     """The use of torch.amp.GradScaler in this process: nothing else tells that a loss was scaled."""
 
     count = 0  # how often a loss was scaled
-    last = weakref.WeakKeyDictionary()  # of each scaler, the scale of its last loss; update() changes its own
+    # of each scaler, the scale of its last loss; update() changes its own
+    last: weakref.WeakKeyDictionary[object, float] = weakref.WeakKeyDictionary()
 
     @classmethod
     def watch(cls):

@@ -12,9 +12,13 @@ it, and the embedding sees that (_anchor.py). A call holds the embedding's lock,
 the calls before it (_Turn).
 """
 
+from __future__ import annotations
+
 import collections
 import contextlib
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -155,8 +159,13 @@ class _Compiled(torch.autograd.Function):
 class _TableModule(Anchored, Evictions, Stored, torch.nn.Module):
     """What Embedding and EmbeddingBag have in common."""
 
-    def __init__(self, capacity, dim, *, init="uniform", optimizer=None, policy="lru", dtype=torch.float32, seed=0,
-                 absent=None, evicted=0, backend=None, device=None, kernels=None, table=None, group=None):  # fmt: skip
+    _state: torch.Tensor
+
+    def __init__(self, capacity: int, dim: int, *, init: str | Callable[..., torch.Tensor] = "uniform",
+                 optimizer: _optimizers.Optimizer | None = None, policy: str = "lru", dtype: torch.dtype = torch.float32,
+                 seed: int = 0, absent: float | None = None, evicted: int = 0, backend: str | None = None,
+                 device: str | torch.device | None = None, kernels: bool | None = None,
+                 table: dict[str, Any] | None = None, group: str | None = None) -> None:  # fmt: skip
         super().__init__()
         if group not in (None, "apart"):
             raise Error(f"group: {group!r}; there are None and 'apart'")
@@ -189,29 +198,29 @@ class _TableModule(Anchored, Evictions, Stored, torch.nn.Module):
         self._start_anchor()
 
     @property
-    def steps(self):
+    def steps(self) -> int:
         """How often `step` has changed rows. After a step in a CUDA graph, reading it waits for the GPU."""
         return int(self._counts[STEPS]) if self._device_steps else self._steps
 
     @steps.setter
-    def steps(self, steps):
+    def steps(self, steps: int) -> None:
         self._steps = steps
         if self._counts is not None:
             self._counts[STEPS] = steps
 
     @property
-    def number(self):
+    def number(self) -> int:
         """What operators call this embedding. Set it to the number in an exported program of another process."""
         return self._number
 
     @number.setter
-    def number(self, number):
+    def number(self, number: int) -> None:
         self._number = _ops.enter(self, number)
 
     # ---- The table --------------------------------------------------------------------------------------------------
 
     @property
-    def device(self):
+    def device(self) -> torch.device:
         """Where the table is, and where ids must be."""
         return self._state.device
 
@@ -225,7 +234,7 @@ class _TableModule(Anchored, Evictions, Stored, torch.nn.Module):
         return backend
 
     @property
-    def table(self):
+    def table(self) -> heddle.Table:
         """The heddle.Table. The first use opens it. Its values are rows: see `weights_of` and `state_of`. What is
         called on it next follows the calls of the embedding so far, on the current stream and on the default one."""
         with _Turn(self):
@@ -264,12 +273,12 @@ class _TableModule(Anchored, Evictions, Stored, torch.nn.Module):
         return self._known_policy
 
     @property
-    def epoch(self):
+    def epoch(self) -> int:
         """The table's epoch: it may be set between steps, and policies with epochs count by it."""
         return self._own().epoch
 
     @epoch.setter
-    def epoch(self, epoch):
+    def epoch(self, epoch: int) -> None:
         self._own().epoch = epoch
 
     # ---- Order ------------------------------------------------------------------------------------------------------
@@ -380,15 +389,15 @@ class _TableModule(Anchored, Evictions, Stored, torch.nn.Module):
             self._start()
             self._go_on_with(gradient)
 
-    def __len__(self):
+    def __len__(self) -> int:
         """The number of ids that have a row."""
         return len(self._own())
 
-    def weights_of(self, rows):
+    def weights_of(self, rows: torch.Tensor) -> torch.Tensor:
         """The weights in rows of the table: a view of shape (n, dim)."""
         return self._layout.weights(rows)
 
-    def state_of(self, rows):
+    def state_of(self, rows: torch.Tensor) -> torch.Tensor:
         """The optimizer's state in rows of the table: a view, float32."""
         return self._layout.state(rows)
 
@@ -551,7 +560,7 @@ class _TableModule(Anchored, Evictions, Stored, torch.nn.Module):
         return keys, _summed(gradients, inverse, keys.shape[0])
 
     @torch.no_grad()
-    def step(self, *, scale=None, max_norm=None, skip_nonfinite=None):
+    def step(self, *, scale: Any = None, max_norm: float | None = None, skip_nonfinite: bool | None = None) -> None:
         """Applies the optimizer to the rows of all ids that have a gradient since the last step.
 
         The gradient of an id without a row (it was evicted since, or never found a place) is dropped, and counted in
@@ -617,14 +626,14 @@ class _TableModule(Anchored, Evictions, Stored, torch.nn.Module):
         self._count(DROPPED, ~found)
         self._steps += 1
 
-    def zero_grad(self, set_to_none=True):
+    def zero_grad(self, set_to_none: bool = True) -> None:
         """Drops the gradients of backward passes since the last step."""
         with self._lock:
             self._forget()
         super().zero_grad(set_to_none)
 
     @property
-    def gradients(self):
+    def gradients(self) -> list[tuple[torch.Tensor, torch.Tensor]]:
         """The gradients since the last step: a list of (keys, gradient), one pair per lookup, with distinct keys.
 
         They may be changed in place, for example to clip them, until the next backward pass or step.
@@ -639,7 +648,7 @@ class _TableModule(Anchored, Evictions, Stored, torch.nn.Module):
     # ---- Evaluation -------------------------------------------------------------------------------------------------
 
     @torch.no_grad()
-    def look_up(self, ids):
+    def look_up(self, ids: torch.Tensor) -> torch.Tensor:
         """The rows of ids, (*ids.shape, dim), as in evaluation: nothing in the table changes."""
         keys = self._check_ids(ids).reshape(-1).contiguous()
         self._check_anchor()
@@ -677,7 +686,7 @@ class _TableModule(Anchored, Evictions, Stored, torch.nn.Module):
     # ---- Ahead of time ----------------------------------------------------------------------------------------------
 
     @torch.no_grad()
-    def prefetch(self, ids, distinct=False):
+    def prefetch(self, ids: torch.Tensor, distinct: bool = False) -> None:
         """Brings ids in that the next forward passes need, so that these find them. Nothing is returned.
 
         On a GPU it works on a stream of its own, after the work that the current stream has now. The next forward pass
@@ -718,21 +727,21 @@ class _TableModule(Anchored, Evictions, Stored, torch.nn.Module):
         return 0 if self._counts is None else int(self._counts[which])
 
     @property
-    def refused(self):
+    def refused(self) -> int:
         """How often a new id found no place: its bucket was full of more valuable entries. It got its initial row."""
         return self._counted(REFUSED)
 
     @property
-    def reserved(self):
+    def reserved(self) -> int:
         """How often the distinct ids of a lookup had one of -1, -2 and -3, which no table can contain."""
         return self._counted(RESERVED)
 
     @property
-    def dropped(self):
+    def dropped(self) -> int:
         """How many rows of gradients were dropped, because their id had no row at `step`."""
         return self._counted(DROPPED)
 
-    def counters(self):
+    def counters(self) -> dict[str, int]:
         """What happened so far: a dict. hits, misses: distinct ids of forward passes in training that had a row, or
         had none. On a GPU it waits for all work of the table."""
         with self._whole():
@@ -744,13 +753,13 @@ class _TableModule(Anchored, Evictions, Stored, torch.nn.Module):
                     "inserted": inserted, "evicted": evicted}  # fmt: skip
 
     @property
-    def hit_rate(self):
+    def hit_rate(self) -> float | None:
         """hits / (hits + misses) of `counters`, or None before the first forward pass in training. (What the table
         counts itself has the lookups of `step`, too.)"""
         hits, misses = self._counted(HITS), self._counted(MISSES)
         return hits / (hits + misses) if hits + misses else None
 
-    def unplaced(self):
+    def unplaced(self) -> torch.Tensor:
         """The ids that found no place since the last call: int64 (n), distinct. The last 2^20 new ids are looked at;
         kernels list the last 2^20 of those that found no place."""
         with self._whole():
@@ -764,7 +773,7 @@ class _TableModule(Anchored, Evictions, Stored, torch.nn.Module):
                 self._counts[UNPLACED] = 0
             return torch.unique(torch.cat([none, *ids]))
 
-    def extra_repr(self):
+    def extra_repr(self) -> str:
         return (f"{self.capacity}, {self.dim}, optimizer={self.optimizer}, policy={self.policy!r}, dtype={self.dtype}, "
                 f"seed={self.seed}")  # fmt: skip
 
@@ -794,7 +803,7 @@ class Embedding(_TableModule):
 
     __doc__ += _ARGUMENTS
 
-    def forward(self, ids, distinct=False):
+    def forward(self, ids: torch.Tensor, distinct: bool = False) -> torch.Tensor:
         """The rows of ids: shape (*ids.shape, dim). distinct: the promise that no id occurs twice."""
         if not self._learns():
             return self._look_up_op(ids)
@@ -817,13 +826,15 @@ class EmbeddingBag(_TableModule):
 
     __doc__ += _ARGUMENTS
 
-    def __init__(self, capacity, dim, *, mode="mean", include_last_offset=False, **arguments):
+    def __init__(self, capacity: int, dim: int, *, mode: str = "mean", include_last_offset: bool = False,
+                 **arguments: Any) -> None:  # fmt: skip
         super().__init__(capacity, dim, **arguments)
         if mode not in ("sum", "mean"):
             raise ValueError(f"mode: {mode!r}; there are sum and mean")
         self.mode, self.include_last_offset = mode, include_last_offset
 
-    def forward(self, ids, offsets=None, per_sample_weights=None, distinct=False):
+    def forward(self, ids: torch.Tensor, offsets: torch.Tensor | None = None,
+                per_sample_weights: torch.Tensor | None = None, distinct: bool = False) -> torch.Tensor:  # fmt: skip
         """One row per bag, (bags, dim). ids: (bags, n), or (n) with `offsets`, the first id of each bag."""
         self._check_bags(ids, offsets, per_sample_weights)
         if not self._learns():
@@ -870,7 +881,7 @@ class EmbeddingBag(_TableModule):
             raise ValueError(f"offsets: they must begin with 0 and not fall, up to the number of ids, {n}{last}")
 
 
-def step(module, **options):
+def step(module: torch.nn.Module, **options: Any) -> None:
     """Calls `step` of every embedding in a module, with these options."""
     for part in module.modules():
         if isinstance(part, _TableModule):

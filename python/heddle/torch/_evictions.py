@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The entries that an embedding evicts, kept until they are read."""
 
+from __future__ import annotations
+
 import collections
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import torch
 
 import heddle
+from heddle import _arrays
 from heddle._core import Error
 
 
@@ -17,6 +21,9 @@ class Evicted(NamedTuple):
     value: torch.Tensor
     state: torch.Tensor
     score: torch.Tensor
+
+    def __repr__(self) -> str:
+        return _arrays.text_of("heddle.torch.Evicted", self._asdict(), len(self.key))
 
 
 class Evictions:
@@ -41,7 +48,7 @@ class Evictions:
         self._evictions_rows += keys.shape[0]
         return result
 
-    def evicted(self):
+    def evicted(self) -> Iterator[Evicted]:
         """Iterates over the entries that were evicted and not yet read: each is in exactly one Evicted.
 
         The module must have been made with evicted=N: so many entries may wait. If more might, a forward pass fails

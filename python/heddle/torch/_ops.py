@@ -7,10 +7,13 @@ change the table declare that they write it. So a compiler neither removes, nor 
 or writes its element.
 """
 
+from __future__ import annotations
+
 import functools
 import itertools
 import os
 import weakref
+from typing import Any
 
 import torch
 
@@ -20,7 +23,7 @@ from heddle._table import Table
 
 # ---- Numbers -------------------------------------------------------------------------------------------------------
 
-_objects = weakref.WeakValueDictionary()  # tables and embeddings by number
+_objects: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()  # tables and embeddings by number
 _numbers = itertools.count(1)
 
 
@@ -44,7 +47,7 @@ def find_object(number):
     return found
 
 
-def handle_of(table, number=None):
+def handle_of(table: Table, number: int | None = None) -> int:
     """The number of a table for operators. A table keeps its number.
 
     number: the number to give it. So a table that is opened again in another process can take the number that an
@@ -57,7 +60,7 @@ def handle_of(table, number=None):
     return table._torch_number
 
 
-def table_of(number):
+def table_of(number: int) -> Table:
     """The table of a number; heddle.Error if there is none."""
     return find_object(number)
 
@@ -255,7 +258,7 @@ for _function, _takes, _gives, _fake in _ROWS:
 # Kernels in C (python/src/operators.c), where PyTorch is of a version that they know: they cost a third of the
 # functions above. They leave to torch.ops.heddle_python.* what is out of the ordinary, and all that is wrong.
 
-in_c = {"CPU": [], "CUDA": []}  # names of operators whose kernels are in C
+in_c: dict[str, list[str]] = {"CPU": [], "CUDA": []}  # names of operators whose kernels are in C
 if os.environ.get("HEDDLE_TORCH_OPERATORS") != "python":
     in_c = _core.register_operators()
 python_library = torch.library.Library("heddle_python", "DEF")
@@ -315,45 +318,45 @@ class Handle:
         values, found = h.find(keys)
     """
 
-    def __init__(self, table, number=None):
+    def __init__(self, table: Table, number: int | None = None) -> None:
         self.table = table
         self.number = handle_of(table, number)
         device = "cuda" if table.info["backend"] == "cuda" else "cpu"
         self.state = torch.zeros(1, dtype=torch.int64, device=device)
 
-    def find(self, keys):
+    def find(self, keys: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """(values, found): shape (n, ...) and bool (n). Rows of absent keys are zeros."""
         return _operators()["find"](self.number, self.state, keys)
 
-    def find_out(self, keys, out):
+    def find_out(self, keys: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
         """Writes the rows of present keys to `out`, and keeps the others. It waits for nothing on a GPU."""
         _operators()["find_out"](self.number, self.state, keys, out=out)
         return out
 
-    def contains(self, keys):
+    def contains(self, keys: torch.Tensor) -> torch.Tensor:
         """bool (n): which keys are in the table."""
         return _operators()["contains"](self.number, self.state, keys)
 
-    def touch(self, keys):
+    def touch(self, keys: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """As find; the present entries count as used."""
         return _operators()["touch"](self.number, self.state, keys)
 
-    def find_or_insert(self, keys, values):
+    def find_or_insert(self, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """(values, outcome): the row that each key has now; the row given if the key found no place."""
         return _operators()["find_or_insert"](self.number, self.state, keys, values)
 
-    def insert_or_assign(self, keys, values):
+    def insert_or_assign(self, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         """A heddle.Outcome per key: uint8 (n)."""
         return _operators()["insert_or_assign"](self.number, self.state, keys, values)
 
-    def assign(self, keys, values):
+    def assign(self, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         """Replaces the values of present keys. A heddle.Outcome per key."""
         return _operators()["assign"](self.number, self.state, keys, values)
 
-    def accum_or_assign(self, keys, values):
+    def accum_or_assign(self, keys: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
         """Adds to the values of present keys, and inserts the others. A heddle.Outcome per key."""
         return _operators()["accum_or_assign"](self.number, self.state, keys, values)
 
-    def erase(self, keys):
+    def erase(self, keys: torch.Tensor) -> torch.Tensor:
         """A heddle.Outcome per key."""
         return _operators()["erase"](self.number, self.state, keys)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import torch
 
+from heddle import _arrays
 from heddle._core import Error
 
 TYPES = (torch.float32, torch.float16, torch.bfloat16)
@@ -35,6 +36,9 @@ class Part(NamedTuple):
     state: torch.Tensor
     score: torch.Tensor
     times: Times | None = None
+
+    def __repr__(self) -> str:
+        return _arrays.text_of("heddle.torch.Part", dict(zip(COLUMNS, self)), len(self.key))
 
 
 COLUMNS = Part._fields[:4]

@@ -5,7 +5,11 @@ Scores go with the clock and the epoch that they are times of. Where rows enter,
 not before them. So entries that were saved are as old as they were.
 """
 
+from __future__ import annotations
+
 import re
+from collections.abc import Iterator
+from typing import Any
 
 import torch
 from torch.utils.weak import WeakIdKeyDictionary
@@ -88,11 +92,11 @@ class Stored:
             if len(part.key):
                 yield part
 
-    def parts(self, rows=1 << 16):
+    def parts(self, rows: int = 1 << 16) -> Iterator[Part]:
         """Iterates over all entries as Parts on the CPU, each of at most `rows` slots of the table."""
         return self._walk(rows)
 
-    def mark(self):
+    def mark(self) -> int:
         """A moment for `changed_since`. Gradients must have been applied: call it after `step`."""
         with self._whole():
             if self.gradients:
@@ -104,12 +108,13 @@ class Stored:
                 return self._own().now
             raise Error(f"mark: scores of policy {self.policy} are no times of use; use lru, epoch_lru or epoch_lfu")
 
-    def changed_since(self, mark, rows=1 << 16):
+    def changed_since(self, mark: int, rows: int = 1 << 16) -> Iterator[Part]:
         """Iterates over the entries that were used in training since `mark`: among them are all that have changed."""
         return self._walk(rows, mark)
 
     @torch.no_grad()
-    def insert(self, keys, weight, state=None, score=None):
+    def insert(self, keys: torch.Tensor, weight: torch.Tensor, state: torch.Tensor | None = None,
+               score: torch.Tensor | None = None) -> int:  # fmt: skip
         """Sets the rows of distinct keys. Returns how many entries were evicted or found no place.
 
         weight: (n, dim). state: the optimizer's, (n, state_floats); None: that of a new row. score: the entry's, as a
@@ -133,7 +138,7 @@ class Stored:
         lost = (outcome == heddle.Outcome.REFUSED) | (outcome == heddle.Outcome.EVICTED)
         return int((lost | (outcome == heddle.Outcome.RESERVED)).sum())
 
-    def insert_part(self, part):
+    def insert_part(self, part: Part) -> int:
         """Sets the rows of a Part, lowest scores first: so a table that is too small keeps the best. The table's clock
         and epoch are not before the Part's afterwards. Returns as `insert`."""
         return self._put_part(part)
@@ -149,13 +154,13 @@ class Stored:
                 lost += self._put(*(getattr(some, name).to(self.device) for name in COLUMNS))
         return lost
 
-    def erase(self, ids):
+    def erase(self, ids: torch.Tensor) -> torch.Tensor:
         """Removes the rows of ids. Returns a heddle.Outcome per id."""
         ids = self._check_ids(ids).reshape(-1).contiguous()
         with self._whole():
             return self._own().erase(ids)
 
-    def clear(self):
+    def clear(self) -> None:
         """Removes all rows, and gradients that were not applied."""
         with self._whole():
             self._forget()
@@ -163,12 +168,12 @@ class Stored:
 
     # ---- state_dict -------------------------------------------------------------------------------------------------
 
-    def get_extra_state(self):
+    def get_extra_state(self) -> dict[str, Any]:
         return {"format": 1, "dim": self.dim, "policy": self.policy, "seed": self.seed, "steps": self.steps,
                 "optimizer": self.optimizer.name, "capacity": self.capacity,
                 **self._times_of(self._own())._asdict()}  # fmt: skip
 
-    def set_extra_state(self, meta):
+    def set_extra_state(self, meta: dict[str, Any]) -> None:
         if meta["dim"] != self.dim:
             raise Error(f"dim: {meta['dim']} in the state, but the embedding has {self.dim}")
         if meta["optimizer"] != self.optimizer.name:
