@@ -10,17 +10,28 @@ areas=tests/areas.txt
 field() { grep -v '^#' $areas | grep '|' | cut -d'|' -f"$1" | sed 's/^ *//; s/ *$//'; } # NUMBER
 row_of() { grep -E "^$1 *\|" $areas; }
 
-grep -oE 'test_tried\((memory \? )?"[a-z-]+"( : "[a-z-]+")?' tests/*.c | while IFS=: read -r file call; do
-  grep -oE '"[a-z-]+"' <<<"$call" | tr -d '"' | while read -r area; do
-    row_of "$area" | cut -d'|' -f3 | grep -qw "$(basename "$file" .c)" || echo "$file tries $area; $areas does not know"
+# The programs that a source is part of, and the sources of a test.
+programs_of() {
+  local programs
+  programs=$(grep "_SOURCES = .*$1" Makefile.am | sed -nE 's/^tests_(t_[a-z_]+)_SOURCES.*/\1/p')
+  echo "${programs:-$(basename "$1" .c)}"
+}
+sources_of() { { sed -n "s/^tests_$1_SOURCES = //p" Makefile.am | tr ' ' '\n'; ls "tests/$1" "tests/$1.c" 2>/dev/null; } | grep -E '\.(c|sh)$'; }
+
+grep -oE 'test_tried\((memory \? )?"[a-z-]+"( : "[a-z-]+")?' tests/*.c tests/designs/*.c | while IFS=: read -r file call; do
+  for program in $(programs_of "$file"); do
+    grep -oE '"[a-z-]+"' <<<"$call" | tr -d '"' | while read -r area; do
+      row_of "$area" | cut -d'|' -f3 | grep -qw "$program" || echo "$file tries $area in $program; $areas does not know"
+    done
   done
 done | none "areas.txt knows what every program tries"
 grep -oE '^tried [a-z-]+' tests/t_*.sh | while IFS=: read -r file call; do
   row_of "${call#tried }" | cut -d'|' -f3 | grep -qw "$(basename "$file")" || echo "$file tries ${call#tried }; $areas does not know"
 done | none "areas.txt knows what every script tries"
 field 3 | tr ' ' '\n' | grep . | sort -u | while read -r test; do
-  [ -f "tests/$test" ] || [ -f "tests/$test.c" ] || echo "$test is not there"
-  grep -qE 'tried[ (]' "tests/$test" "tests/$test.c" 2>/dev/null || echo "$test tries nothing"
+  mapfile -t sources < <(sources_of "$test")
+  [ "${#sources[@]}" -gt 0 ] || echo "$test is not there"
+  grep -qE 'tried[ (]' "${sources[@]}" /dev/null || echo "$test tries nothing"
 done | none "every test that areas.txt names is there, and says what it tried"
 { [ "$(field 1 | wc -l)" -ge 17 ] || echo "only $(field 1 | wc -l)"; field 1 | sort | uniq -d; } | none "there are areas, each once"
 grep -v '^#' $areas | awk -F'|' 'NF != 5 { print "not five fields: " $0 } NF == 5 && $3 ~ /^ *$/ && $5 ~ /^ *-? *$/ { print "not tried here, and no reason: " $0 }' |

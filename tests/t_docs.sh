@@ -79,7 +79,7 @@ done | none "every row of every registry is in the pages"
   grep -qF "heddle $verb" README.md || grep -qF "| \`$verb\` |" doc/output.md || echo "$verb"
 done | none "every verb is in the README or in doc/output.md"
 
-for f in tests/t_*.c tests/t_*.cpp tests/t_*.sh; do
+for f in tests/t_*.c tests/t_*.cpp tests/t_*.sh $(sed -nE 's,^tests_(t_[a-z_]+)_SOURCES.*,tests/\1.c,p' Makefile.am); do
   name=${f##*/}
   grep -qE "\`(${name%.c*}|$name)\`" doc/testing.md || echo "$name"
 done | none "every test is in doc/testing.md"

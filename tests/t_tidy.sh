@@ -77,6 +77,12 @@ printf '%s\n' "${c[@]}" | grep -E '^(base|simt|concurrency|policies|predicates|h
   grep -vE "(^|[/_])($designs)[/_.]" | xargs grep -nE "$names" /dev/null |
   grep -vE ":[0-9]+: *\*|:[0-9]+:.*# *include|:[0-9]+:.*/\*[^\"]*\"($designs)\"" | grep -vE "$named" | none "no generic file names a design"
 
+# The suite of kernels (tests/conform.h) has the data of every design, and Makefile.am a program of it.
+sed -n 's/^JUDGE_DESIGN(\([a-z_]*\)).*/\1/p' judge/designs.inc | while read -r design; do
+  [ -f "tests/designs/$design.c" ] || echo "tests/designs/$design.c is not there"
+  grep -q "^tests_t_[a-z_]*_SOURCES = tests/conform_agree.c tests/designs/$design.c" Makefile.am || echo "no test is made of tests/designs/$design.c"
+done | none "every design of the judge is in the suite of kernels"
+
 # ---- What the library reaches --------------------------------------------------------------------
 #
 # Asked of the objects, so that no macro and no comment can mislead: ARCHIVE(MEMBER): U SYMBOL.

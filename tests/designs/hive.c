@@ -1,43 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_hive_agree.c - Hive's kernels: every variant, with every operation that it runs and with mixed batches, against the
- * reference (judge/comparison.h), for many fixtures and schedules. Then two items that conflict, with every
- * interleaving of few preemptions. HEDDLE_TEST_SCALE makes the search longer or shorter.
+ * hive.c - Hive, for tests/conform.h. Then many items that want few slots, lists in windows, a stash of several
+ * buckets, and two or three items that conflict, with every interleaving of few preemptions.
  */
 #include <stdio.h>
 #include <string.h>
 
 #include "gpu/hive/rows.h"
-#include "judge/comparison.h"
 #include "judge/hive/fixture.h"
-#include "judge/kernels.h"
-#include "judge/rules.h"
-#include "base/op.h"
-#include "tests/exploring.h"
-#include "tests/on_machine.h"
-#include "tests/testing.h"
+#include "tests/conform.h"
 
-static simt_machine *machine;
-
-/* ---- One fixture ------------------------------------------------------------------------------- */
+enum { STASHED_NEW, FAR_NEW /* of rings: beyond where they enter them */ };
 
 /* What came to be in the stash. */
-static void count(const fixture *s, totals *t)
+static void look(const fixture *s, totals *t)
 {
     size_t n;
-    const simt_ticket_record *ticket = simt_machine_tickets(machine, &n);
-    for (size_t i = 0; i < n; i++)
-        t->special += ticket[i].what == HD_INSERTED && ticket[i].item != JUDGE_MOVE &&
-                      ticket[i].b >= hive_capacity(hive_fixture_view(s));
+    const hive_view *v = hive_fixture_view(s);
+    const simt_ticket_record *ticket = simt_machine_tickets(conform_machine, &n);
+    for (size_t i = 0; i < n; i++) {
+        if (ticket[i].what != HD_INSERTED || ticket[i].item == JUDGE_MOVE || ticket[i].b < hive_capacity(v)) continue;
+        t->special[STASHED_NEW]++;
+        t->special[FAR_NEW] +=
+            ticket[i].b / v->slots != hive_ring(v, hive_hash(v, s->part[0].batch.key[ticket[i].item]));
+    }
 }
-
-static void explore(comparison *a, const fixture *s, const hd_case *c, simt_config w, ull schedules, totals *t)
-{
-    explore_case(machine, a, c, w, w.weak ? 3 : 1, schedules, t);
-    count(s, t);
-}
-
-static simt_config way(uint64_t n) { return explore_way(n); }
 
 /* Small tables: two and three candidates, one bucket that is all of them, both words, spare slots and none, keys that
  * come twice, many for few slots. */
@@ -52,19 +39,14 @@ static const char *const shapes[] = {
     "buckets=3 slots=8 batch=4x1 keys=uniform:6 duplicate=400000 spare=3",
     "buckets=2 slots=32 batch=6x1 keys=uniform:70 duplicate=300000",
 };
-enum { SHAPES = sizeof shapes / sizeof *shapes, NARROW = 6 /* the first ones: with fewer than 32 slots */ };
+enum { SHAPES = CONFORM_COUNT(shapes), NARROW = 6 /* the first ones: with fewer than 32 slots */ };
 
-static hd_case case_of(const char *shape, const char *op, const char *variant, bool masks, uint64_t seed)
+static hd_case case_of(const char *shape, int op, uint32_t row, bool masks, uint64_t seed)
 {
-    char text[512];
-    hd_case c;
-    snprintf(text, sizeof text, "hive.%s.%s %s%s seed=%llu", op, variant, shape, masks ? " layout=masks" : "",
-             (ull)seed);
-    must(hd_case_parse(text, &c));
-    return c;
+    return conform_case(op, hive_row_name(row), seed, "%s%s", shape, masks ? " layout=masks" : "");
 }
 
-/* ---- Every kernel ---------------------------------------------------------------------------- */
+static uint64_t rounds(uint32_t row, int op) { return (void)row, test_quarter(op == JUDGE_MIXED ? 64 : 24); }
 
 /* The same in layout words, if the row cannot have the other; false: it cannot run it at all. */
 static bool fit(uint32_t row, hd_case *c)
@@ -73,98 +55,58 @@ static bool fit(uint32_t row, hd_case *c)
     return fixture_unfit(&judge_design_hive, row, c) == NULL;
 }
 
-static void run_kernel(const hd_case *c, const fixture_kernel *kernel, simt_config w, ull schedules, totals *t)
+/* Both layouts, as often with weak memory as without. */
+static void set(scene *x, uint32_t row, int op, uint64_t k, uint64_t n)
 {
-    fixture *s;
-    comparison *a;
-    must(fixture_open(c, &kernel, 1, &s));
-    must(comparison_open(s, &a));
-    explore(a, s, c, w, schedules, t);
-    comparison_close(a);
-}
-
-static void run_fixture(const hd_case *c, uint32_t row, uint64_t n, simt_config w, ull schedules, totals *t)
-{
-    fixture_kernel kernel = fixture_kernel_at(&judge_design_hive, row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
-    run_kernel(c, &kernel, w, schedules, t);
-}
-
-static void test_agrees(void **unused)
-{
-    (void)unused;
-    totals t;
-    uint64_t n = 0;
-    memset(&t, 0, sizeof t);
-    for (uint32_t row = 0; row < hive_row_count(); row++)
-        for (int op = 0; op <= JUDGE_MIXED; op++) {
-            if (!fixture_runs(&judge_design_hive, row, (hd_op)op)) continue;
-            bool whole = op != JUDGE_MIXED && !hd_op_is_keyed(hd_op_row_of((hd_op)op)); /* lanes hardly meet in these */
-            for (uint64_t k = 0; k < test_quarter(op == JUDGE_MIXED ? 64 : 24); k++, n++) {
-                bool masks = n / 4 % 2; /* as often with weak memory as without */
-                hd_case c = case_of(shapes[k % SHAPES], fixture_op_name((hd_op)op), hive_row_name(row), masks, n + 1);
-                if (!fit(row, &c))
-                    c = case_of(shapes[SHAPES - 1], fixture_op_name((hd_op)op), hive_row_name(row), true, n + 1);
-                if (!fit(row, &c))
-                    c = case_of(shapes[k % NARROW], fixture_op_name((hd_op)op), hive_row_name(row), false, n + 1);
-                run_fixture(&c, row, n, way(n), whole ? 2 : 6, &t);
-            }
-        }
-    test_tried("schedules", t.schedules, "of %llu fixtures of hive, %llu distinct", t.fixtures, t.distinct);
-    test_note("last runs: %llu inserted, %llu into the stash, %llu pending, %llu moves, %llu updated, %llu hits, %llu "
-              "erased, %llu misses",
-              t.outcome[HD_INSERTED], t.special, t.outcome[HD_PENDING], t.moves, t.outcome[HD_UPDATED],
-              t.outcome[HD_HIT], t.outcome[HD_ERASED], t.outcome[HD_MISS]);
-    bool moves = t.moves || test_times(64) < 8; /* they are rare */
-    check(t.outcome[HD_INSERTED] && t.special && t.outcome[HD_PENDING] && moves && t.outcome[HD_UPDATED] &&
-              t.outcome[HD_HIT] && t.outcome[HD_ERASED] && t.outcome[HD_MISS],
-          "something never happened: see above");
+    x->c[0] = case_of(shapes[k % SHAPES], op, row, n / 4 % 2, n + 1);
+    if (!fit(row, &x->c[0])) x->c[0] = case_of(shapes[SHAPES - 1], op, row, true, n + 1);
+    if (!fit(row, &x->c[0])) x->c[0] = case_of(shapes[k % NARROW], op, row, false, n + 1);
 }
 
 /* Many items look for room in a few full buckets. In layout "masks" one of them lets others wait only while it moves
  * keys: they end soon. */
-static void test_crowds(void **unused)
+static void crowds(void **unused)
 {
     enum { SCENES = 12 /* of a row */ };
+    totals t = { 0 };
     (void)unused;
-    totals t;
-    memset(&t, 0, sizeof t);
     for (uint64_t k = 0; k < test_quarter(SCENES); k++)
         for (uint32_t row = 0; row < hive_row_count(); row++) {
-            hd_case c = case_of("buckets=2 slots=32 batch=16x1 keys=uniform:300 value=2 hashes=3", "insert_or_assign",
-                                hive_row_name(row), true, 48 + k);
-            simt_config w = simt_config_default();
-            w.step_limit = 2000000;
+            hd_case c = case_of("buckets=2 slots=32 batch=16x1 keys=uniform:300 value=2 hashes=3",
+                                HD_OP_INSERT_OR_ASSIGN, row, true, 48 + k);
+            scene x = scene_begin(0, 32, 8);
+            x.way = simt_config_default();
+            x.way.step_limit = 2000000;
+            scene_part_of(&x, row, 2 * k, &c);
             if (fixture_runs(&judge_design_hive, row, HD_OP_INSERT_OR_ASSIGN) &&
                 !fixture_unfit(&judge_design_hive, row, &c))
-                run_fixture(&c, row, 2 * k, w, 8, &t);
+                scene_run(&x, &t);
         }
     check(t.outcome[HD_PENDING] || test_times(SCENES) < SCENES, "every item found a place"); /* of fewer, all may */
     test_tried("schedules", t.schedules, "of %llu fixtures of hive in which many items want few slots, %llu distinct",
                t.fixtures, t.distinct);
 }
 
-/* ---- Lists in windows ------------------------------------------------------------------------ */
-
 /* A table's room for lists holds a million items; here it holds few, and a list goes on in the next window where it was
  * in the last. */
-static void test_windows(void **unused)
+static void windows(void **unused)
 {
     enum { SCENES = 24 /* of a row */ };
-    (void)unused;
-    totals t;
+    static const char *const wide_or_narrow[] = { "buckets=3 slots=32 batch=33x1 keys=uniform:200",
+                                                  "buckets=6 slots=16 batch=70x1 keys=uniform:400 reserved=100000" };
+    totals t = { 0 };
     uint64_t n = 0;
-    memset(&t, 0, sizeof t);
+    (void)unused;
     for (uint32_t row = 0; row < hive_row_count(); row++)
         for (uint64_t k = 0; fixture_runs(&judge_design_hive, row, HD_OP_FIND_MISSED) && k < test_quarter(SCENES);
              k++, n++) {
-            const char *narrow = "buckets=6 slots=16 batch=70x1 keys=uniform:400 reserved=100000",
-                       *wide = "buckets=3 slots=32 batch=33x1 keys=uniform:200";
-            hd_case c = case_of(k % 2 ? narrow : wide, "find_missed", hive_row_name(row), true, n + 1);
-            if (!fit(row, &c)) c = case_of(k % 2 ? wide : narrow, "find_missed", hive_row_name(row), true, n + 1);
+            hd_case c = case_of(wide_or_narrow[k % 2], HD_OP_FIND_MISSED, row, true, n + 1);
+            if (!fit(row, &c)) c = case_of(wide_or_narrow[1 - k % 2], HD_OP_FIND_MISSED, row, true, n + 1);
             check(fit(row, &c), "a row that fits neither");
-            fixture_kernel kernel = fixture_kernel_at(&judge_design_hive, row, 32u << n % 2, 1 + (uint32_t)(n / 2 % 3));
-            kernel.window = 1 + n * 5 % 34;
-            run_kernel(&c, &kernel, way(n), 2, &t);
+            scene x = scene_begin(n, 32, 2);
+            scene_part_of(&x, row, n, &c);
+            x.kernel[0].window = 1 + n * 5 % 34;
+            scene_run(&x, &t);
         }
     check(t.outcome[HD_MISS], "nothing was listed");
     test_tried("schedules", t.schedules,
@@ -173,21 +115,6 @@ static void test_windows(void **unused)
 }
 
 /* ---- Rings of several buckets ---------------------------------------------------------------- */
-
-/* Keys that the last run brought into a bucket of the stash that is not where they enter its ring. */
-static ull gone_on(const fixture *s)
-{
-    const hive_view *v = hive_fixture_view(s);
-    const simt_ticket_record *ticket;
-    size_t n;
-    ull far = 0;
-    ticket = simt_machine_tickets(machine, &n);
-    for (size_t i = 0; i < n; i++) {
-        if (ticket[i].item == JUDGE_MOVE || ticket[i].what != HD_INSERTED || ticket[i].b < hive_capacity(v)) continue;
-        far += ticket[i].b / v->slots != hive_ring(v, hive_hash(v, s->part[0].batch.key[ticket[i].item]));
-    }
-    return far;
-}
 
 /* A key that is not there and enters the ring in bucket b goes into slot e. */
 static uint64_t bring_to_ring(hive_view *v, uint64_t e, uint64_t b, uint64_t key)
@@ -199,8 +126,9 @@ static uint64_t bring_to_ring(hive_view *v, uint64_t e, uint64_t b, uint64_t key
 
 /* No slot of the ring is fresh; its first bucket is full, and the first item's key beyond it, if the stash takes so
  * many. */
-static void fill_ring(fixture *s)
+static void fill_ring(fixture *s, const void *unused)
 {
+    (void)unused;
     hive_fixture_table *t = hive_fixture_table_of(s);
     hive_view *v = &t->own.v;
     uint64_t first = hive_buckets(v), e = first * v->slots, end = e + v->slots, key = 100000;
@@ -217,36 +145,27 @@ static void fill_ring(fixture *s)
 
 /* The stash has two buckets here, and none of its slots is fresh: a search for a key that the first bucket lacks goes
  * on to the second, and so does an insert if the first is full. */
-static void test_rings(void **unused)
+static void rings(void **unused)
 {
     enum { SCENES = 16 /* of a row */ };
-    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, JUDGE_MIXED, HD_OP_FIND_OR_INSERT, HD_OP_FIND };
+    static const int ops[] = { HD_OP_INSERT_OR_ASSIGN, JUDGE_MIXED, HD_OP_FIND_OR_INSERT, HD_OP_FIND };
+    totals t = { 0 };
     (void)unused;
-    totals t;
-    ull far = 0;
-    memset(&t, 0, sizeof t);
     for (uint32_t row = 0; row < hive_row_count(); row++)
         for (uint64_t k = 0; fixture_runs(&judge_design_hive, row, JUDGE_MIXED) && k < test_quarter(SCENES); k++) {
-            const char *op = fixture_op_name(ops[k % 4]), *variant = hive_row_name(row);
-            hd_case c = case_of("buckets=64 slots=8 batch=12x1 keys=uniform:2000", op, variant, k / 4 % 2, 300 + k);
+            hd_case c = case_of("buckets=64 slots=8 batch=12x1 keys=uniform:2000", ops[k % 4], row, k / 4 % 2, 300 + k);
             if (!fit(row, &c))
-                c = case_of("buckets=64 slots=32 batch=12x1 keys=uniform:2000", op, variant, true, 300 + k);
-            fixture_kernel kernel = fixture_kernel_at(&judge_design_hive, row, 32, 2);
-            const fixture_kernel *kernels[] = { &kernel };
-            fixture *s;
-            comparison *a;
-            must(fixture_open(&c, kernels, 1, &s));
-            fill_ring(s);
-            must(comparison_open(s, &a));
-            explore(a, s, &c, way(4 * k), 2, &t);
-            far += gone_on(s);
-            comparison_close(a);
+                c = case_of("buckets=64 slots=32 batch=12x1 keys=uniform:2000", ops[k % 4], row, true, 300 + k);
+            scene x = scene_begin(4 * k, 32, 2);
+            scene_part(&x, row, 32, 2, &c);
+            x.lay = fill_ring;
+            scene_run(&x, &t);
         }
     test_tried("schedules", t.schedules, "of %llu fixtures of hive with a ring of two buckets, %llu distinct",
                t.fixtures, t.distinct);
-    test_note("last runs: %llu into the stash, %llu of them beyond where they enter it, %llu misses", t.special, far,
-              t.outcome[HD_MISS]);
-    check((far && t.outcome[HD_MISS]) || test_times(SCENES) < SCENES, "no item went on in the stash");
+    test_note("last runs: %llu into the stash, %llu of them beyond where they enter it, %llu misses",
+              t.special[STASHED_NEW], t.special[FAR_NEW], t.outcome[HD_MISS]);
+    check((t.special[FAR_NEW] && t.outcome[HD_MISS]) || test_times(SCENES) < SCENES, "no item went on in the stash");
 }
 
 /* ---- All schedules of small fixtures ----------------------------------------------------------- */
@@ -340,27 +259,25 @@ static void keys_of(const meeting *x, const hive_view *v, uint64_t key[3])
     }
 }
 
-/* A fixture whose first item is of the kind that is wanted. Between the items that meet are reserved keys, which are
- * done at once. *kernel runs it, and has to last as long as the fixture. */
-static fixture *meet(const meeting *x, uint64_t seed, hd_case *c, fixture_kernel *kernel)
+/* A fixture whose first item is of the kind that is wanted, which the scene explores. Between the items that meet are
+ * reserved keys, which are done at once. */
+static fixture *meet(const meeting *x, uint64_t seed, scene *of)
 {
     static const char *const tails[] = { "buckets=2", "buckets=3 hashes=3", "buckets=3 spare=0", "buckets=4" };
-    const hd_variant_row *r = hive_row(x->row);
     uint64_t per = items_per_warp(x->row),
              at[3] = { 0, x->place == BESIDE ? 1 : per, x->place == BESIDE ? per : 2 * per };
     uint32_t n = x->place == BESIDE || x->place == THREE ? 3 : 2;
     uint32_t blocks = x->place == BLOCK ? 1 : x->place == THREE ? 3 : 2;
-    const fixture_kernel *kernels[] = { kernel };
-    *kernel = fixture_kernel_at(&judge_design_hive, x->row, x->place == BLOCK ? 64 : 32, blocks);
     for (uint64_t tries = 0; tries < 200; tries++) {
         uint64_t key[3] = { HIVE_NOWHERE, HIVE_NOWHERE, HIVE_NOWHERE };
         char shape[128];
-        fixture *s;
         snprintf(shape, sizeof shape, "%s slots=%d batch=%llux1 keys=uniform:9", tails[(seed + tries) % 4],
-                 r->lanes == 32 ? 32 : 8, (ull)at[n - 1] + 1);
-        *c = case_of(shape, "mixed", hive_row_name(x->row), seed / 2 % 2, seed + 1000 * tries);
-        if (!fit(x->row, c)) c->layout = HD_LAYOUT_MASKS;
-        must(fixture_open(c, kernels, 1, &s));
+                 per == 1 ? 32 : 8, (ull)at[n - 1] + 1);
+        hd_case c = case_of(shape, JUDGE_MIXED, x->row, seed / 2 % 2, seed + 1000 * tries);
+        if (!fit(x->row, &c)) c.layout = HD_LAYOUT_MASKS;
+        *of = scene_search(x->bound, 2000000);
+        scene_part(of, x->row, x->place == BLOCK ? 64 : 32, blocks, &c);
+        fixture *s = scene_open(of);
         const hive_view *v = hive_fixture_view(s);
         key[0] = key_of_kind(v, x->kind, key);
         if (key[0] == HIVE_NOWHERE) {
@@ -378,20 +295,15 @@ static fixture *meet(const meeting *x, uint64_t seed, hd_case *c, fixture_kernel
 
 static void exhaust(const meeting *x, uint64_t seed, totals *t)
 {
-    hd_case c;
-    comparison *a;
-    fixture_kernel kernel;
-    fixture *s = meet(x, seed, &c, &kernel);
-    must(comparison_open(s, &a));
-    simt_config w = explore_all(x->bound);
-    w.local_first = true;
-    explore(a, s, &c, w, 2000000, t);
-    comparison_close(a);
+    scene of;
+    fixture *s = meet(x, seed, &of);
+    of.way.local_first = true;
+    scene_explore(&of, s, t);
 }
 
 /* With two preemptions, and with one where a key may look for room: at scale 1 one in so many of all meetings, other
  * ones for each row and place; at a larger one more of them, and with two always. */
-static void test_exhaustive(void **unused)
+static void meetings_are_exhausted(void **unused)
 {
     (void)unused;
     static const hd_op ops[] = { HD_OP_FIND,           HD_OP_INSERT_OR_ASSIGN,
@@ -445,9 +357,15 @@ static void test_exhaustive(void **unused)
     check(moves || test_times(16) < 16, "no key was displaced"); /* of fewer fixtures, none may be */
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = { unit(test_agrees), unit(test_crowds), unit(test_windows),
-                                               unit(test_rings), unit(test_exhaustive) };
-    return test_run_on(&machine, tests);
-}
+static const struct CMUnitTest tests[] = { unit(crowds), unit(windows), unit(rings), unit(meetings_are_exhausted) };
+
+const conform_design conform_this = { .judge = &judge_design_hive,
+                                      .rounds = rounds,
+                                      .schedules = 6,
+                                      .whole = 2,
+                                      .set = set,
+                                      .moves = true,
+                                      .look = look,
+                                      .special = { "keys into the stash" },
+                                      .tests = tests,
+                                      .tests_n = CONFORM_COUNT(tests) };
