@@ -74,19 +74,21 @@ static inline void bench_close(bench *b)
     check(b->memory.live_bytes == 0, "%llu bytes were not given back", (unsigned long long)b->memory.live_bytes);
 }
 
-/* Both are whole, and have the same entries in the same slots. */
-static inline void same_tables(hd_table *a, hd_table *b)
+/* Both are whole, and have the same entries; slots: in the same slots. */
+static inline void same_entries(hd_table *a, hd_table *b, bool slots)
 {
     model_contents x, y;
     must(hd_check(a));
     must(hd_check(b));
     contents_take(&x, a);
     contents_take(&y, b);
-    check(contents_equal(&x, &y, true), "%llu and %llu entries, or others", (unsigned long long)x.n,
+    check(contents_equal(&x, &y, slots), "%llu and %llu entries, or others", (unsigned long long)x.n,
           (unsigned long long)y.n);
     contents_give(&x);
     contents_give(&y);
 }
+
+static inline void same_tables(hd_table *a, hd_table *b) { same_entries(a, b, true); }
 
 /* A path in the test's folder, valid until the fourth call after this one. */
 static inline const char *file_named(const char *name)
@@ -135,17 +137,6 @@ static inline int change(void *context, uint64_t key, uint64_t score, void *valu
     v->last = key;
     value_make((uint8_t *)value, v->value_bytes, key, 77);
     return ++v->n == v->most;
-}
-
-/* Changes the values of two tables of the same entries in the same slots, up to `most` of them; they stay the same. */
-static inline void change_both(hd_table *a, hd_table *b, uint64_t most, uint32_t value_bytes)
-{
-    visits x = { 0, most, 0, value_bytes }, y = x;
-    must(hd_for_each(a, change, &x));
-    must(hd_for_each(b, change, &y));
-    check(x.n == y.n && x.last == y.last && (!most || x.n == most), "%llu and %llu visits", (unsigned long long)x.n,
-          (unsigned long long)y.n);
-    same_tables(a, b);
 }
 
 /* Inserts n keys of a dictionary, some twice, in parts, so that a stash fills, too; and erases an eighth of each part.

@@ -1,20 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_gfsl_device.c - the skip list gfsl on a fake device: batches beside the reference, PENDING and growth, files, walks
- * that change values, and hd_check, which reads a copy of the table.
+ * gfsl_device.c - the skip list, for tests/conform_device.h. Then batches beside the reference, PENDING and growth, and
+ * each rule of hd_check broken alone.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "gpu/gfsl/own.h"
-#include "lib/backend_cuda.h"
-#include "lib/cuda_state.h"
-#include "lib/table.h"
 #include "ref/gfsl/gfsl.h"
-#include "tests/device_tables.h"
+#include "tests/conform_device.h"
 #include "workload/case.h"
-
-typedef unsigned long long ull;
 
 /* Cases whose table is opened. */
 static const char *const shapes[] = {
@@ -27,46 +19,23 @@ static const char *const shapes[] = {
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-static hd_config config_of(size_t shape)
+static const char *name(size_t i) { return shapes[i]; }
+
+static hd_config config(size_t shape)
 {
     hd_case c;
     must(hd_case_parse(shapes[shape], &c));
-    hd_config config = c.table;
-    config.design = "gfsl";
-    config.policy = "none";
-    config.capacity = c.buckets * c.slots;
-    config.slots = c.slots;
-    config.value_bytes = c.value_bytes;
-    config.layout = c.layout;
-    return config;
-}
-
-static void open_far(bench *b, size_t shape) { bench_open_config(b, config_of(shape), 0); }
-
-static hd_table *open_here(size_t shape, uint64_t times)
-{
-    hd_config c = config_of(shape);
-    hd_table *t;
-    c.backend = "ref";
-    c.capacity *= times;
-    must(hd_open(&c, &t));
-    return t;
+    hd_config f = c.table;
+    f.design = "gfsl";
+    f.policy = "none";
+    f.capacity = c.buckets * c.slots;
+    f.slots = c.slots;
+    f.value_bytes = c.value_bytes;
+    f.layout = c.layout;
+    return f;
 }
 
 static gfsl_own *own_of(bench *b) { return (gfsl_own *)(void *)((hd_cuda *)b->far->state)->own; }
-
-/* Both have the same entries, wherever these are. */
-static void same_entries(hd_table *a, hd_table *b)
-{
-    model_contents x, y;
-    must(hd_check(a));
-    must(hd_check(b));
-    contents_take(&x, a);
-    contents_take(&y, b);
-    check(contents_equal(&x, &y, false), "%llu and %llu entries, or others", (ull)x.n, (ull)y.n);
-    contents_give(&x);
-    contents_give(&y);
-}
 
 /* The same items for both, no key twice; the outcomes and values are the same. */
 static void run_both(hd_table *a, hd_table *b, hd_op op, uint64_t n, uint64_t keys, uint64_t *random)
@@ -143,17 +112,20 @@ static void batches_are_the_references(void **unused)
     for (size_t i = 0; i < SHAPES; i++) {
         bench b;
         uint64_t random = i, keys = 121; /* 7 does not divide it, and there is room for all */
-        hd_table *here = open_here(i, 1);
-        open_far(&b, i);
+        hd_table *here;
+        hd_config c = config(i);
+        c.backend = "ref";
+        must(hd_open(&c, &here));
+        device_open(&b, i);
         for (uint64_t n = 0; n < test_times(160); ran += 1 + n++ % 60) {
             test_case("%s, batch %llu", shapes[i], (ull)n);
             run_both(here, b.far, ops[n % (sizeof ops / sizeof *ops)], 1 + n % 60, keys, &random);
             if (n % 16 == 0) whole_both(here, b.far, keys, n / 16);
-            if (n % 16 == 0) same_entries(here, b.far);
+            if (n % 16 == 0) same_entries(here, b.far, false);
         }
         must(hd_run(here, &(hd_batch){ .op = HD_OP_CLEAR }));
         must(hd_run(b.far, &(hd_batch){ .op = HD_OP_CLEAR }));
-        same_entries(here, b.far);
+        same_entries(here, b.far, false);
         hd_close(here);
         bench_close(&b);
     }
@@ -169,7 +141,7 @@ static void pending_and_growth(void **unused)
         uint64_t key = 0, size, kept = 0;
         uint8_t outcome = HD_INSERTED;
         test_case("%s", shapes[i]);
-        open_far(&b, i);
+        device_open(&b, i);
         while (outcome == HD_INSERTED) {
             uint32_t value = (uint32_t)key;
             must(hd_upsert(b.far, 1, &key, &value, NULL, &outcome));
@@ -194,36 +166,6 @@ static void pending_and_growth(void **unused)
     }
 }
 
-static void files_and_walks(void **unused)
-{
-    (void)unused;
-    for (size_t i = 0; i < SHAPES; i++)
-        for (uint64_t times = 1; times < 4; times++) {
-            const char *path = file_named("table"), *back = file_named("back");
-            bench b, other;
-            test_case("%s, %llu times", shapes[i], (ull)times);
-            hd_table *here = open_here(i, times);
-            open_far(&b, i);
-            open_far(&other, i);
-            fill_dictionary(b.far, b.far->info.capacity / 3, times);
-            fill_dictionary(other.far, other.far->info.capacity / 4, 9); /* what is there is lost */
-            must(hd_save(b.far, path));
-            must(hd_load(here, path, NULL));
-            same_entries(here, b.far);
-            must(hd_save(here, back));
-            must(hd_load(other.far, back, NULL));
-            same_entries(other.far, b.far);
-            visits seen = { 0, 0, 0, 4 };
-            must(hd_for_each(b.far, change, &seen));
-            must(hd_load(other.far, path, NULL));
-            must(hd_for_each(other.far, change, &seen));
-            same_entries(other.far, b.far);
-            hd_close(here);
-            bench_close(&other);
-            bench_close(&b);
-        }
-}
-
 /* Word `to` becomes what word `from` is, with some bits, and more. Far chunks are in this machine's memory. */
 static void change_word(bench *b, uint64_t *to, const uint64_t *from, uint64_t bits, uint64_t more)
 {
@@ -245,7 +187,7 @@ static void damage_is_told(void **unused)
             static const char *const says[] = { "GFSL-1", "GFSL-3", "GFSL-4", "GFSL-3" };
             bench b;
             test_case("%s, %d", shapes[i], how);
-            open_far(&b, i);
+            device_open(&b, i);
             fill_dictionary(b.far, b.far->info.capacity / 3, 3);
             must(hd_check(b.far));
             gfsl_view v = own_of(&b)->v;
@@ -259,9 +201,15 @@ static void damage_is_told(void **unused)
         }
 }
 
-int main(void)
-{
-    static const struct CMUnitTest tests[] = { unit(batches_are_the_references), unit(pending_and_growth),
-                                               unit(files_and_walks), unit(damage_is_told) };
-    return test_run(tests);
-}
+static const struct CMUnitTest tests[] = { unit(batches_are_the_references), unit(pending_and_growth),
+                                           unit(damage_is_told) };
+
+const device_design device_this = { .shapes = SHAPES,
+                                    .name = name,
+                                    .config = config,
+                                    .part = 640,
+                                    .roams = true,
+                                    .stride = 8,
+                                    .full = 3,
+                                    .tests = tests,
+                                    .tests_n = sizeof tests / sizeof *tests };

@@ -1,22 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_sl_device.c - the ordered table on a fake device: budgets of device memory, with segments in host memory; growth
- * and shrinking by kernels; hd_save, hd_load, hd_for_each and hd_check, which see the table in parts. Files are those
- * of other backends, byte by byte. hd_check says what the reference says of a copy.
+ * sl_device.c - the ordered table, for tests/conform_device.h: budgets of device memory, with segments in host memory.
+ * Then budgets that change; growth and shrinking by kernels; joins of many segments; lines of far memory per item.
  */
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "gpu/sl/own.h"
-#include "lib/backend_cuda.h"
 #include "lib/backend_host.h"
-#include "lib/cuda_state.h"
-#include "lib/table.h"
-#include "tests/device_tables.h"
-#include "tests/faulty.h"
-
-typedef unsigned long long ull;
+#include "tests/conform_device.h"
 
 /* far: homes that are in host memory */
 typedef struct dictionary {
@@ -74,6 +65,9 @@ static hd_config config_of(const dictionary *d)
     return c;
 }
 
+static const char *name(size_t i) { return shapes[i].name; }
+static hd_config config(size_t i) { return config_of(&shapes[i]); }
+
 /* Parts of a walk begin and end within segments. */
 static void open_config(bench *b, hd_config c)
 {
@@ -81,19 +75,7 @@ static void open_config(bench *b, hd_config c)
     bench_open_config(b, c, 4096);
     hd_cuda_staging(b->far, &sizes);
 }
-static void open_table(bench *b, const dictionary *d) { open_config(b, config_of(d)); }
-
 static sl_own *own_of(bench *b) { return (sl_own *)(void *)((hd_cuda *)b->far->state)->own; }
-
-static hd_table *open_on(const char *backend, hd_config c, const char *path)
-{
-    hd_table *here;
-    c.backend = backend;
-    must(hd_open(&c, &here));
-    must(hd_load(here, path, NULL));
-    return here;
-}
-static hd_table *open_here(const dictionary *d, const char *path) { return open_on("host", config_of(d), path); }
 
 /* ---- Budgets --------------------------------------------------------------------------------- */
 
@@ -105,7 +87,7 @@ static void device_memory_is_bounded(void **unused)
         bench b;
         hd_config c = config_of(&shapes[i]);
         test_case("%s", shapes[i].name);
-        open_table(&b, &shapes[i]);
+        device_open(&b, i);
         check(!c.sl.near_bytes || b.fake.peak_bytes <= c.sl.near_bytes, "%llu bytes of %llu", (ull)b.fake.peak_bytes,
               (ull)c.sl.near_bytes);
         check(own_of(&b)->at.near == homes_of(&shapes[i]) - shapes[i].far, "%llu homes of %llu are near",
@@ -135,7 +117,7 @@ static void resizes_as_the_reference(void **unused)
         open_config(&b, c);
         fill_dictionary(b.far, n < 2 * SHAPES ? d->capacity / 8 + 1 : d->capacity / 2, n + 1);
         must(hd_save(b.far, path));
-        hd_table *here = open_on("host", c, path), *ref = open_on("ref", c, path);
+        hd_table *here = device_open_here("host", c, path), *ref = device_open_here("ref", c, path);
         must(hd_table_info(b.far, &info));
         for (uint64_t step = 0; step < 3; step++) {
             uint64_t buckets = step == 0 ? 3 * info.buckets : step == 1 ? 7 * info.buckets : info.buckets;
@@ -202,7 +184,7 @@ static void a_limit_changes_within_it(void **unused)
         open_config(&b, c);
         fill_dictionary(b.far, d->capacity / 4, n + 1);
         must(hd_save(b.far, path));
-        hd_table *here = open_on("host", c, path), *ref = open_on("ref", c, path);
+        hd_table *here = device_open_here("host", c, path), *ref = device_open_here("ref", c, path);
         for (uint64_t step = 0; step < 8; step++, changes++) {
             uint64_t near = least + test_below(&random, homes * d->segment), had = own_of(&b)->at.near;
             if (test_below(&random, 5) == 0) near = test_below(&random, 2) ? 0 : least - 1;
@@ -225,7 +207,7 @@ static void a_limit_changes_within_it(void **unused)
         bench_close(&b);
     }
     check(moved > changes / 4, "%llu times of %llu the number of near segments changed", (ull)moved, (ull)changes);
-    test_tried("device memory", changes, "limits changed, counted at the seam");
+    test_note("%llu limits changed, counted at the seam", (ull)changes);
 }
 
 /* ---- Joining --------------------------------------------------------------------------------- */
@@ -277,56 +259,6 @@ static void segments_are_joined(void **unused)
     }
 }
 
-/* ---- Files ----------------------------------------------------------------------------------- */
-
-static void files_are_those_of_other_backends(void **unused)
-{
-    (void)unused;
-    for (uint64_t n = 0; n < test_times(2 * SHAPES); n++) {
-        const dictionary *d = &shapes[n % SHAPES];
-        const char *from_host = file_named("host"), *from_device = file_named("device");
-        bench b, other;
-        test_case("%s, %llu", d->name, (ull)n);
-        open_table(&b, d);
-        open_table(&other, d);
-        if (n >= SHAPES) fill_dictionary(b.far, d->capacity * (n / SHAPES) / 4, n + 1);
-        fill_dictionary(other.far, d->capacity / 2, 8); /* what is there is lost */
-        must(hd_save(b.far, from_device));
-        hd_table *here = open_here(d, from_device);
-        same_tables(here, b.far);
-        must(hd_save(here, from_host));
-        test_same_files(from_host, from_device);
-        must(hd_load(other.far, from_host, NULL));
-        must(hd_check(other.far));
-        same_tables(other.far, b.far);
-        fill_dictionary(other.far, d->capacity / 4, n + 2);
-        fill_dictionary(here, d->capacity / 4, n + 2);
-        must(hd_check(other.far));
-        must(hd_check(here));
-        hd_close(here);
-        bench_close(&other);
-        bench_close(&b);
-    }
-}
-
-static void values_are_changed(void **unused)
-{
-    (void)unused;
-    for (size_t i = 0; i < SHAPES; i++)
-        for (uint64_t most = 0; most < 70; most += 23) {
-            bench b;
-            const char *path = file_named("before");
-            test_case("%s, %llu entries", shapes[i].name, (ull)most);
-            open_table(&b, &shapes[i]);
-            fill_dictionary(b.far, shapes[i].capacity, 5);
-            must(hd_save(b.far, path));
-            hd_table *here = open_here(&shapes[i], path);
-            change_both(here, b.far, most, shapes[i].value_bytes);
-            hd_close(here);
-            bench_close(&b);
-        }
-}
-
 /* ---- hd_check -------------------------------------------------------------------------------- */
 
 static uint64_t *word_of(const sl_homes *h, uint64_t place)
@@ -368,28 +300,6 @@ static void damage(bench *b, uint64_t *random)
     default:
         if (place >= h->near * h->v.fit) *word_of(h, place) = test_random(random);
     }
-}
-
-static void the_check_is_the_reference_s(void **unused)
-{
-    (void)unused;
-    uint64_t random = 4, n = test_quarter(160), broken = 0; /* of which the first 15 break every rule */
-    unsigned rules = 0;
-    for (uint64_t i = 0; i < n; i++) {
-        bench b;
-        char expected[256], what[96];
-        open_table(&b, &shapes[i % SHAPES]);
-        fill_dictionary(b.far, shapes[i % SHAPES].capacity * (1 + i % 3) / 3, i + 1);
-        must(hd_check(b.far));
-        damage(&b, &random);
-        snprintf(what, sizeof what, "%s, damage %llu", shapes[i % SHAPES].name, (ull)i);
-        check_as_reference(b.far, what, expected, sizeof expected);
-        broken += expected[0] != 0;
-        if (expected[0]) rules |= 1u << (expected[3] - '0');
-        bench_close(&b);
-    }
-    check(broken > n / 3, "only %llu of %llu tables were found broken", (ull)broken, (ull)n);
-    check(n < 15 || rules == 0x1fe, "the rules that were broken: %x", rules);
 }
 
 /* ---- Far memory ------------------------------------------------------------------------------ */
@@ -506,9 +416,20 @@ static void lines_of_far_memory(void **unused)
     }
 }
 
-static const struct CMUnitTest tests[] = { unit(device_memory_is_bounded),          unit(resizes_as_the_reference),
-                                           unit(a_limit_changes_within_it),         unit(segments_are_joined),
-                                           unit(files_are_those_of_other_backends), unit(values_are_changed),
-                                           unit(the_check_is_the_reference_s),      unit(lines_of_far_memory) };
+static const struct CMUnitTest tests[] = { unit(device_memory_is_bounded), unit(resizes_as_the_reference),
+                                           unit(a_limit_changes_within_it), unit(segments_are_joined),
+                                           unit(lines_of_far_memory) };
 
-int main(void) { return test_run(tests); }
+const device_design device_this = { .shapes = SHAPES,
+                                    .name = name,
+                                    .config = config,
+                                    .part = 640,
+                                    .stride = 397,
+                                    .full = 8,
+                                    .damage = damage,
+                                    .damages = 1,
+                                    .tables = 160,
+                                    .rule_at = 3,
+                                    .rules = 0x1fe,
+                                    .tests = tests,
+                                    .tests_n = sizeof tests / sizeof *tests };
