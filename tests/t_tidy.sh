@@ -154,6 +154,8 @@ grep -nE '(^|[^[:alnum:]_.~-])/(work|home|root|Users|mnt)/' /dev/null "${text[@]
 grep -nF '../shared' /dev/null "${text[@]}" "${pages[@]}" | grep -vE "^($self|Makefile\.am):" | none "test data are found through HEDDLE_DATA"
 grep -nE '[[:blank:]]+$' /dev/null "${text[@]}" | none "no blanks at the ends of lines"
 grep -nP '\t' /dev/null "${c[@]}" | none "no tabs in C"
+printf '%s\n' "${c[@]}" | grep -E '^(gpu|lib|ref|judge)/' | while read -r f; do wc -l "$f"; done | awk '$1 > 600' |
+  none "no file of the core has more than 600 lines"
 grep -nP '\r' /dev/null "${text[@]}" "${pages[@]}" | none "no carriage returns"
 # HierarchicalKV has a header utils.cuh, which its programs include.
 find "${rooms[@]}" tests -name 'common.*' -o -name 'util*' -o -name 'misc*' -o -name old -o -name core |

@@ -53,8 +53,8 @@ static int memory(const void *own, hd_memory *all)
           HD_HOLDS_ENTRIES, offsetof(gfsl_view, head) },
         { "capacity: chunks", "chunks", offsetof(gfsl_own, v.word), near, size, HD_AS_IT_COMES, .put = HD_APART,
           HD_HOLDS_ENTRIES, word },
-        { "capacity: far chunks", "far chunks", offsetof(gfsl_own, v.far), far, size, HD_AS_IT_COMES, .put = HD_HOST_MEMORY,
-          HD_HOLDS_ENTRIES, word, near * size },
+        { "capacity: far chunks", "far chunks", offsetof(gfsl_own, v.far), far, size, HD_AS_IT_COMES,
+          .put = HD_HOST_MEMORY, HD_HOLDS_ENTRIES, word, near * size },
     };
     /* clang-format on */
     int n = gpu_list_memory(&o->gpu, offsetof(gfsl_own, kept), all);

@@ -238,8 +238,8 @@ const hd_gpu hive_gpu = {
     .ref = &hd_design_hive, .cuda_entry = HD_CUDA_ENTRY(hive_cuda_entry),
     .cuda_module = HD_CUDA_ENTRY(hive_cuda_module), .word_enter = HIVE_NUMBER_word_enter,
     .word_leave = HIVE_NUMBER_word_leave, .own_bytes = sizeof(hive_own), .usual = usual, .begin = hive_begin_table,
-    .memory = hive_memory, .taken = hive_taken, .view_of = hive_view_of_state, .before = hive_before_batch, .after = hive_after_batch,
-    .empty = empty, .open_here = hive_open_here, .lists = gpu_batch_lists, .launch = launch,
+    .memory = hive_memory, .taken = hive_taken, .view_of = hive_view_of_state, .before = hive_before_batch,
+    .after = hive_after_batch, .empty = empty, .open_here = hive_open_here, .lists = gpu_batch_lists, .launch = launch,
     .resize = resize, .check = hive_check_there, .parts = &hive_parts, .view = show
 };
 

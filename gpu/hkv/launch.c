@@ -131,7 +131,8 @@ const hd_gpu hkv_gpu = {
     .ref = &hd_design_hkv, .cuda_entry = HD_CUDA_ENTRY(hkv_cuda_entry),
     .cuda_module = HD_CUDA_ENTRY(hkv_cuda_module), .word_enter = HKV_NUMBER_word_enter,
     .word_leave = HKV_NUMBER_word_leave, .own_bytes = sizeof(hkv_own), .usual = usual, .begin = hkv_begin_table,
-    .memory = hkv_memory, .taken = hkv_taken, .view_of = hkv_view_of_state, .before = hkv_before_batch, .after = hkv_after_batch,
+    .memory = hkv_memory, .taken = hkv_taken, .view_of = hkv_view_of_state, .before = hkv_before_batch,
+    .after = hkv_after_batch,
     .empty = empty, .open_here = hkv_open_here, .lists = lists, .needs = hkv_needs, .launch = launch,
     .grow = hkv_grow, .read_clock = read_clock, .check = hkv_check_there, .parts = &hkv_parts, .view = show
 };

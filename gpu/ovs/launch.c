@@ -334,7 +334,8 @@ const hd_gpu ovs_gpu = {
     .ref = &hd_design_ovs, .cuda_entry = HD_CUDA_ENTRY(ovs_cuda_entry),
     .cuda_module = HD_CUDA_ENTRY(ovs_cuda_module), .word_enter = OVS_NUMBER_word_enter,
     .word_leave = OVS_NUMBER_word_leave, .own_bytes = sizeof(ovs_own), .usual = usual, .begin = ovs_begin_table,
-    .memory = ovs_memory, .taken = ovs_taken, .view_of = ovs_view_of_state, .before = ovs_before_batch, .after = ovs_after_batch,
+    .memory = ovs_memory, .taken = ovs_taken, .view_of = ovs_view_of_state, .before = ovs_before_batch,
+    .after = ovs_after_batch,
     .empty = empty, .open_here = ovs_open_here, .lists = lists, .launch = launch, .resize = resize,
     .set_near = ovs_set_near, .check = ovs_check_there, .parts = &ovs_parts, .view = show, .shape = ovs_shape_there,
     .room_for = room_for

@@ -181,12 +181,13 @@ int ovs_extent_memory(const ovs_view *v, uint32_t k, size_t at, hd_memory *all)
     /* clang-format off */
     const hd_memory rows[] = {
         { "capacity: near segments", "words", at + offsetof(ovs_extent, near), near * words, sizeof(uint64_t),
-          HD_AS_IT_COMES, .put = HD_APART, HD_HOLDS_ENTRIES, twin + offsetof(ovs_extent, near), .unused = unused_near * words },
+          HD_AS_IT_COMES, .put = HD_APART, HD_HOLDS_ENTRIES, twin + offsetof(ovs_extent, near),
+          .unused = unused_near * words },
         { "capacity: far segments", "far words", at + offsetof(ovs_extent, far), (there - near) * words,
           sizeof(uint64_t), HD_AS_IT_COMES, .put = HD_HOST_MEMORY, HD_HOLDS_ENTRIES, twin + offsetof(ovs_extent, far),
           .unused = unused_far * words },
-        { "capacity: digests", "digests", at + offsetof(ovs_extent, digest), digests, 1, HD_AS_IT_COMES, .put = HD_APART,
-          HD_HOLDS_ENTRIES, twin + offsetof(ovs_extent, digest),
+        { "capacity: digests", "digests", at + offsetof(ovs_extent, digest), digests, 1, HD_AS_IT_COMES,
+          .put = HD_APART, HD_HOLDS_ENTRIES, twin + offsetof(ovs_extent, digest),
           .unused = digests ? digests - ovs_digest_bytes(v, used) : 0 },
     };
     /* clang-format on */

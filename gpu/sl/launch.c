@@ -330,7 +330,8 @@ const hd_gpu sl_gpu = {
     .ref = &hd_design_sl, .cuda_entry = HD_CUDA_ENTRY(sl_cuda_entry), .cuda_module = HD_CUDA_ENTRY(sl_cuda_module),
     .word_enter = SL_NUMBER_word_enter, .word_leave = SL_NUMBER_word_leave, .own_bytes = sizeof(sl_own),
     .usual = usual, .shape = sl_shape_there, .begin = sl_begin_table, .memory = sl_memory, .taken = sl_taken,
-    .view_of = sl_view_of_state, .before = sl_before_batch, .after = sl_after_batch, .empty = empty, .open_here = sl_open_here,
+    .view_of = sl_view_of_state, .before = sl_before_batch, .after = sl_after_batch, .empty = empty,
+    .open_here = sl_open_here,
     .lists = lists, .launch = launch, .resize = sl_resize_there, .set_near = sl_set_near, .check = sl_check_there,
     .parts = &sl_parts
 };
