@@ -108,7 +108,7 @@ configure_here() {
 # configured [CONDITION]: configures when needed, or when the command CONDITION says so.
 configured() {
   [ ! -f config.status ] || die "this tree is configured in place; run 'make distclean' first"
-  if [ ! -x configure ] || [ configure.ac -nt configure ] || [ m4/hd_flags.m4 -nt configure ]; then
+  if [ ! -x configure ] || [ configure.ac -nt configure ] || [ build-aux/m4/hd_flags.m4 -nt configure ]; then
     quietly "making configure" ./autogen.sh
   fi
   if stale || { [ $# -gt 0 ] && "$@"; }; then quietly "configuring in $build/" configure_here; fi

@@ -220,7 +220,7 @@ def in_order(path):
 
 
 def figure(site, story, plays):
-    """One story: the player (pages/story.js) finds the figure and reads the data beside it.
+    """One story: the player (tools/pages/story.js) finds the figure and reads the data beside it.
 
     plays: as soon as it is seen.
     """
@@ -247,7 +247,7 @@ def beside(site, figures):
 
 
 def slider(site, figures):
-    """A range input that shows one of the stories at a time (pages/site.js)."""
+    """A range input that shows one of the stories at a time (tools/pages/site.js)."""
     name = f"chosen-{site.number()}"
     parts = []
     for at, (story, note) in enumerate(figures):

@@ -23,7 +23,7 @@
 #include "base/op.h"
 #include "lib/params.h"
 #include "policies/policy.h"
-#include "predicates/predicate.h"
+#include "policies/predicates/predicate.h"
 
 enum { MOST = 1024, STEPS = 48, TABLES = 2, ITEMS = 16, SLOTS_SHOWN = 40, KEYS = 21 };
 /* Kernels on the host machine that grow a larger table take the time of many inputs. */

@@ -7,7 +7,7 @@
 #define GPU_BATCH_H
 
 #include "base/op.h"
-#include "hashes/hash.h"
+#include "policies/hashes/hash.h"
 #include "heddle.h"
 
 typedef enum gpu_family {

@@ -9,7 +9,7 @@
 
 #include "base/backend.h"
 #include "gpu/batch.h"
-#include "predicates/predicate.h"
+#include "policies/predicates/predicate.h"
 
 /* Where launches go, and with which argument. */
 typedef struct gpu_launcher gpu_launcher;

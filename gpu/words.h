@@ -18,7 +18,7 @@
 #include "gpu/add.h"
 #include "gpu/batch.h"
 #include "gpu/each.h"
-#include "predicates/predicate.h"
+#include "policies/predicates/predicate.h"
 #include "ref/words/layout.h"
 
 enum { GPU_UNDECIDED = HD_OUTCOME_COUNT };

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "policies/policy.h"
-#include "predicates/predicate.h"
+#include "policies/predicates/predicate.h"
 
 static hd_score_in as_row_has_it(judge_score_in in)
 {

@@ -13,7 +13,7 @@
 #include "judge/making.h"
 #include "judge/rules.h"
 #include "base/error.h"
-#include "predicates/predicate.h"
+#include "policies/predicates/predicate.h"
 #include "workload/workload.h"
 
 enum { GUARD = 128, ALIGN = 128 };

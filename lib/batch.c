@@ -11,9 +11,9 @@
 #include "base/error.h"
 #include "lib/table.h"
 #include "policies/policy.h"
-#include "predicates/predicate.h"
+#include "policies/predicates/predicate.h"
 #include "ref/accum.h"
-#include "hashes/hash.h"
+#include "policies/hashes/hash.h"
 
 /* The arrays and names that an operation may need. */
 static const struct {

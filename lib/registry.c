@@ -4,13 +4,13 @@
  */
 #include <string.h>
 
-#include "hashes/hashes.h"
+#include "policies/hashes/hashes.h"
 #include "base/error.h"
 #include "base/named.h"
 #include "lib/params.h"
 #include "lib/table.h"
 #include "policies/expression.h"
-#include "predicates/predicate.h"
+#include "policies/predicates/predicate.h"
 
 #define HD_LOCK(name) extern const hd_lock_row hd_lock_##name;
 #include "concurrency/registry.inc"

@@ -9,7 +9,7 @@ set -u
 build=$(cd "$1" && pwd) || exit 2
 cd "$(dirname "$(readlink -f "$0")")/.." || exit 2
 command -v gcovr >/dev/null || { echo "coverage.sh: gcovr is missing (Debian: gcovr)" >&2; exit 77; }
-core='(base|lib|ref|simt|concurrency|judge|hashes|policies|predicates|gpu/hkv|gpu/hive)'
+core='(base|lib|ref|simt|concurrency|judge|policies|gpu/hkv|gpu/hive)'
 # Only the objects of the core: not the museum's copies, and not headers of the core that a test compiles again.
 # simt/raw_hooks.c is in no library: it replaces the runtime of a sanitizer.
 mapfile -t rooms < <(cd "$build" && find base lib ref gpu simt concurrency judge -maxdepth 0 -printf "$build/%p\n")

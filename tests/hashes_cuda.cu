@@ -2,7 +2,7 @@
  *
  * hashes_cuda.cu - hash functions as a device computes them, for t_hashes.
  */
-#include "hashes/hashes.h"
+#include "policies/hashes/hashes.h"
 
 static __global__ void hashes_kernel(uint32_t function, bool wide, uint64_t n, const uint64_t *key, uint64_t seed,
                                      uint64_t *out)

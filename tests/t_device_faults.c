@@ -11,7 +11,7 @@
 
 #include "base/op.h"
 #include "lib/backend_cuda.h"
-#include "hashes/hash.h"
+#include "policies/hashes/hash.h"
 #include "ref/hive/hive.h"
 #include "ref/ovs/ovs.h"
 #include "ref/sl/sl.h"

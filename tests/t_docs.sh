@@ -36,7 +36,7 @@ done | none "every link to a section leads to a heading"
 
 # Words in backquotes that look like paths of the tree: a folder and a slash, or a file of a kind that we have.
 for page in "${pages[@]}"; do
-  grep -oE '`(include|base|lib|ref|hashes|policies|predicates|concurrency|workload|judge|tools|tests|doc|bench|fuzz|simt|gpu|museum|papers|puzzles|lab|examples|completion|build-aux)/[A-Za-z0-9_./-]*`' "$page" |
+  grep -oE '`(include|base|lib|ref|policies|concurrency|workload|judge|tools|tests|doc|bench|fuzz|simt|gpu|museum|papers|puzzles|lab|examples|completion|build-aux)/[A-Za-z0-9_./-]*`' "$page" |
     tr -d '`' | while read -r path; do [ -e "$path" ] || [[ $path == *NAME* ]] || echo "$page: $path is not there"; done
 done | none "every path that is named exists"
 
@@ -236,7 +236,7 @@ completes() {
   shift
   bash -c '
     source "$1"; compopt() { :; }; shift
-    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _heddle; printf "%s\n" "${COMPREPLY[@]}"' - completion/heddle.bash "$@" 2>&1 |
+    COMP_WORDS=("$@") COMP_CWORD=$(($# - 1)); _heddle; printf "%s\n" "${COMPREPLY[@]}"' - tools/completion/heddle.bash "$@" 2>&1 |
     grep -qxF -- "$wanted" || echo "${*:2}: $wanted is not offered"
 }
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_hash.c - from a key to its buckets and digest (hashes/hash.h): vectors, algebra, and evenness.
+ * t_hash.c - from a key to its buckets and digest (policies/hashes/hash.h): vectors, algebra, and evenness.
  *
  * The vectors come from whole numbers in Python, where nothing wraps by itself:
  *
@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hashes/hash.h"
+#include "policies/hashes/hash.h"
 #include "tests/chi.h"
 #include "tests/model.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_hashes.c - the hash functions that tables choose by name (hashes/): vectors, the effect of the seed, the flags of
- * their rows, and evenness.
+ * t_hashes.c - the hash functions that tables choose by name (policies/hashes/): vectors, the effect of the seed, the
+ * flags of their rows, and evenness.
  *
  * The vectors of CRC, CityHash and MurmurHash3 come from Python packages (crcmod, cityhash, mmh3), those of the mixers
  * from Python's integers, which do not wrap.
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hashes/hashes.h"
+#include "policies/hashes/hashes.h"
 #include "tests/chi.h"
 
 typedef unsigned long long ull;

@@ -27,7 +27,7 @@ for cxx in "${CXX:-c++}" clang++; do
 done
 
 # Rows (policies, predicates) are read by their registries and not by themselves.
-for h in "$root"/lib/*.h "$root"/ref/*.h "$root"/judge/*.h "$root"/workload/*.h "$root"/concurrency/*.h "$root"/policies/policy.h "$root"/predicates/predicate.h "$root"/hashes/{hashes,crc,mix32}.h; do
+for h in "$root"/lib/*.h "$root"/ref/*.h "$root"/judge/*.h "$root"/workload/*.h "$root"/concurrency/*.h "$root"/policies/policy.h "$root"/policies/predicates/predicate.h "$root"/policies/hashes/{hashes,crc,mix32}.h; do
   case $h in */keys_*.h) continue ;; esac
   name=${h#"$root"/}
   printf '#include "%s"\n#include "%s"\ntypedef int something;\n' "$name" "$name" >"$work/alone.c"

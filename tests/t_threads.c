@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "hashes/hash.h"
+#include "policies/hashes/hash.h"
 #include "judge/rules.h"
 #include "tests/testing.h"
 

@@ -9,13 +9,13 @@ objects=$top_builddir
 self=tests/t_tidy.sh
 
 rooms=()
-for room in include base lib ref hashes policies predicates concurrency workload judge museum tools simt gpu fuzz bench papers puzzles examples python; do
+for room in include base lib ref policies concurrency workload judge museum tools simt gpu fuzz bench papers puzzles examples python; do
   [ -d "$room" ] && rooms+=("$room")
 done
 mapfile -t text < <(
   find "${rooms[@]}" tests -type f \( -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.inc' -o -name '*.sh' -o -name '*.py' -o -name '*.map' \)
-  ls configure.ac Makefile.am heddle*.pc.in heddle-config*.cmake.in autogen.sh m4/hd_*.m4 build-aux/setup.sh tests/tap-run \
-    completion/*.bash try check .ci/run 2>/dev/null)
+  ls configure.ac Makefile.am heddle*.pc.in heddle-config*.cmake.in autogen.sh build-aux/m4/hd_*.m4 build-aux/setup.sh tests/tap-run \
+    tools/completion/*.bash try check .ci/run 2>/dev/null)
 mapfile -t c < <(printf '%s\n' "${text[@]}" | grep -E '\.([ch](pp)?|cuh?|inc)$')
 mapfile -t pages < <(find . -maxdepth 1 -name '*.md'; find doc bench fuzz papers -name '*.md' 2>/dev/null)
 
@@ -36,9 +36,9 @@ printf '%s\n' "${c[@]}" | xargs grep -oE '^ *# *include *"[^"]+"' /dev/null | se
     !(from in layer) || !(to in layer) { print $1 ": " $2 ": a folder without a layer"; next }
     layer[to] >= layer[from] { print $1 ": includes " $2 }' | none "no include points up between folders"
 includes '^gpu/.*\.(h|cu|inc)$' 'ref/' | grep -vE 'ref/[a-z]+/layout\.h' | none "kernels take only layouts from ref/"
-includes '^judge/[a-z_]*\.' '(ref|policies|predicates|gpu)/' | grep -vE '^judge/(borrow\.c|fixture\.c:.*predicates/)' |
+includes '^judge/[a-z_]*\.' '(ref|policies|gpu)/' | grep -vE '^judge/(borrow\.c|fixture\.c:.*policies/predicates/)' |
   none "the oracle shares no text with what it checks"
-includes '^tests/model' '(ref|hashes|policies|predicates)/' | none "the tests' model is written without ref/ and policies/"
+includes '^tests/model' '(ref|policies)/' | none "the tests' model is written without ref/ and policies/"
 
 # The host machine calls observers only by hooks: includes and calls between the files of simt/ have no cycle.
 acyclic() { tsort 2>&1 >/dev/null | grep '^tsort: .*\.' ; }
@@ -73,7 +73,7 @@ for d in ${designs//|/ }; do
     grep -qE "$names" <<<"$text" || echo "$text"
   done
 done | { [ -n "$designs" ] || echo "no designs"; cat; } | none "each way to name a design is seen"
-printf '%s\n' "${c[@]}" | grep -E '^(base|simt|concurrency|policies|predicates|hashes|lib|workload|judge|bench|tools|fuzz)/' |
+printf '%s\n' "${c[@]}" | grep -E '^(base|simt|concurrency|policies|lib|workload|judge|bench|tools|fuzz)/' |
   grep -vE "(^|[/_])($designs)[/_.]" | xargs grep -nE "$names" /dev/null |
   grep -vE ":[0-9]+: *\*|:[0-9]+:.*# *include|:[0-9]+:.*/\*[^\"]*\"($designs)\"" | grep -vE "$named" | none "no generic file names a design"
 

@@ -200,10 +200,10 @@ static void put_named(FILE *f, const page *p, const char *name, size_t letters)
 {
     const struct {
         const char *name, *text;
-    } texts[] = { { "SCRIPT", part("pages/story.js")->text },
-                  { "STYLE", part("pages/story.css")->text },
-                  { "SCRIPT_HASH", part("pages/story.js")->hash },
-                  { "STYLE_HASH", part("pages/story.css")->hash },
+    } texts[] = { { "SCRIPT", part("tools/pages/story.js")->text },
+                  { "STYLE", part("tools/pages/story.css")->text },
+                  { "SCRIPT_HASH", part("tools/pages/story.js")->hash },
+                  { "STYLE_HASH", part("tools/pages/story.css")->hash },
                   { "VERSION", hd_version() } };
     if (letters == 5 && memcmp(name, "TITLE", 5) == 0) put_text(f, p->title);
     if (letters == 7 && memcmp(name, "STORIES", 7) == 0) put_stories(f, p);
@@ -214,7 +214,7 @@ static void put_named(FILE *f, const page *p, const char *name, size_t letters)
 static bool put_page(const void *what, FILE *f)
 {
     const page *p = (const page *)what;
-    for (const char *c = part("pages/page.html")->text; *c;) {
+    for (const char *c = part("tools/pages/page.html")->text; *c;) {
         const char *end = *c == '@' ? strchr(c + 1, '@') : NULL;
         if (!end) {
             putc(*c++, f);
@@ -237,8 +237,8 @@ static size_t longest(const page *p)
 
 static size_t bytes_of(const page *p)
 {
-    size_t bytes = strlen(part("pages/page.html")->text) + strlen(part("pages/story.js")->text) +
-                   strlen(part("pages/story.css")->text) + 2 * strlen(p->title) + 1000;
+    size_t bytes = strlen(part("tools/pages/page.html")->text) + strlen(part("tools/pages/story.js")->text) +
+                   strlen(part("tools/pages/story.css")->text) + 2 * strlen(p->title) + 1000;
     for (size_t i = 0; i < p->stories; i++) bytes += strlen(p->json[i]) + 200;
     return bytes;
 }

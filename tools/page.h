@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * page.h - stories as a web page: one file that needs no network, with the player pages/story.js, its style, and the
- * stories as JSON. The page's Content-Security-Policy allows that script and that style alone.
+ * page.h - stories as a web page: one file that needs no network, with the player tools/pages/story.js, its style, and
+ * the stories as JSON. The page's Content-Security-Policy allows that script and that style alone.
  */
 #ifndef HD_TOOLS_PAGE_H
 #define HD_TOOLS_PAGE_H

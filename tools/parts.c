@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "hashes/hash.h"
+#include "policies/hashes/hash.h"
 
 enum {
     PART_BYTES = 1 << 20, /* of the table: half of a second-level cache. More keys of a batch share its lines than in a

@@ -13,7 +13,7 @@
 #define HD_BENCH_DRAW_H
 
 #include "heddle.h"
-#include "hashes/hash.h"
+#include "policies/hashes/hash.h"
 #include "workload/zipf.h"
 
 /* ---- Order without repetition ---------------------------------------------------------------- */

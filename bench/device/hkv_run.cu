@@ -23,7 +23,7 @@
 
 #include "gpu/hkv/rows.h"
 #include "heddle.h"
-#include "hashes/hash.h"
+#include "policies/hashes/hash.h"
 
 static const char *device = "cuda";
 static uint64_t seed;

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "gpu/hive/own.h"
 #include "gpu/hive/part.h"
-#include "predicates/predicate.h"
+#include "policies/predicates/predicate.h"
 #include "ref/hive/hive.h"
 
 extern const hd_design hd_design_hive_cuda;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * grow.h - the kernels of growth. With m times the buckets, bucket b has m children, the buckets m x b to m x b + m - 1
- * (hashes/hash.h). One warp moves the entries of a bucket into its children, and writes every slot of them, so that the
- * new planes need no clearing. Entries keep their order. Where entries go, and that there always is room, is what
- * ref/hkv/grow.c says; the result is the reference's, slot by slot.
+ * (policies/hashes/hash.h). One warp moves the entries of a bucket into its children, and writes every slot of them,
+ * so that the new planes need no clearing. Entries keep their order. Where entries go, and that there always is room,
+ * is what ref/hkv/grow.c says; the result is the reference's, slot by slot.
  *
  * Reads per old slot: key, score, holder. Writes per new slot: digest, key, score, holder; per group: the bound. Reads
  * and writes the value of each entry.

@@ -11,7 +11,7 @@
 #include "gpu/hkv/part.h"
 #include "gpu/hkv/select.h"
 #include "policies/policy.h"
-#include "predicates/predicate.h"
+#include "policies/predicates/predicate.h"
 #include "ref/hkv/hkv.h"
 
 extern const hd_design hd_design_hkv, hd_design_hkv_cuda;

@@ -15,7 +15,7 @@
 #endif
 
 #include "gpu/hkv/group.h"
-#include "predicates/predicate.h"
+#include "policies/predicates/predicate.h"
 
 enum { HKV_STRETCH = 512 /* slots, or items, of a warp: sixteen of a lane */ };
 

@@ -13,7 +13,7 @@
 #include "gpu/sort_launch.h"
 #include "gpu/ovs/own.h"
 #include "gpu/ovs/rows.h"
-#include "predicates/predicate.h"
+#include "policies/predicates/predicate.h"
 #include "ref/ovs/ovs.h"
 #include "ref/ovs/range.h"
 

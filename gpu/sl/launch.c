@@ -12,7 +12,7 @@
 #include "gpu/sl/own.h"
 #include "gpu/sl/part.h"
 #include "gpu/sort_launch.h"
-#include "predicates/predicate.h"
+#include "policies/predicates/predicate.h"
 #include "ref/sl/sl.h"
 
 extern const hd_design hd_design_sl_cuda;

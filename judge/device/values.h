@@ -14,7 +14,7 @@
 #define SOAK_VALUES_H
 
 #include "judge/device/place.h"
-#include "hashes/hash.h"
+#include "policies/hashes/hash.h"
 
 static const uint64_t NO_NUMBER = UINT64_MAX, GOLDEN = 0x9e3779b97f4a7c15u;
 

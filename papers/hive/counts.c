@@ -21,7 +21,7 @@
 #define EXPERIMENT "counts"
 #include "lib/backend_host.h"
 #include "papers/words.h"
-#include "hashes/hash.h"
+#include "policies/hashes/hash.h"
 #include "ref/hive/layout.h"
 
 enum { LINE = 128, MOST = 4096, MOVED = -1 /* UINT64_MAX: the item of a move's ticket */ };

@@ -35,7 +35,7 @@
 #define EXPERIMENT "spread"
 #include <math.h>
 
-#include "hashes/hashes.h"
+#include "policies/hashes/hashes.h"
 #include "papers/words.h"
 #include "workload/rng.h"
 

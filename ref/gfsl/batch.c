@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/op.h"
-#include "predicates/predicate.h"
+#include "policies/predicates/predicate.h"
 #include "ref/gfsl/gfsl.h"
 
 static void entry_out(const gfsl_view *v, const hd_batch *b, uint64_t row, uint64_t e)

@@ -47,9 +47,9 @@
 #ifndef HD_HIVE_LAYOUT_H
 #define HD_HIVE_LAYOUT_H
 
-#include "hashes/hashes.h"
+#include "policies/hashes/hashes.h"
 #include "heddle.h"
-#include "hashes/hash.h"
+#include "policies/hashes/hash.h"
 #include "ref/words/layout.h"
 
 enum {
@@ -96,7 +96,7 @@ typedef struct hive_view {
     uint64_t stash_buckets;
     uint64_t stashed; /* entries in the stash                           */
     uint64_t seed;
-    /* 0: both halves of one hash; else byte i is one more than candidate i's row of hashes/registry.inc */
+    /* 0: both halves of one hash; else byte i is one more than candidate i's row of policies/hashes/registry.inc */
     uint32_t functions;
     bool masks;
 } hive_view;

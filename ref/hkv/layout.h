@@ -63,7 +63,7 @@
 #define HD_HKV_LAYOUT_H
 
 #include "heddle.h"
-#include "hashes/hash.h"
+#include "policies/hashes/hash.h"
 #include "policies/program.h"
 
 #define HKV_KEY_REPLACED HD_KEY_RESERVED /* locked by an item that replaces value and score and reads neither */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/op.h"
-#include "predicates/predicate.h"
+#include "policies/predicates/predicate.h"
 #include "ref/hkv/lists.h"
 #include "ref/hkv/share.h"
 

@@ -86,7 +86,7 @@
 #ifndef HD_OVS_LAYOUT_H
 #define HD_OVS_LAYOUT_H
 
-#include "hashes/hash.h"
+#include "policies/hashes/hash.h"
 #include "heddle.h"
 #include "ref/words/layout.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/op.h"
-#include "predicates/predicate.h"
+#include "policies/predicates/predicate.h"
 #include "ref/accum.h"
 #include "ref/rule.h"
 #include "ref/sl/sl.h"

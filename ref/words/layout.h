@@ -23,7 +23,7 @@
 #ifndef HD_REF_WORDS_LAYOUT_H
 #define HD_REF_WORDS_LAYOUT_H
 
-#include "hashes/hash.h"
+#include "policies/hashes/hash.h"
 #include "heddle.h"
 
 /* What the key field says where there is no key: 2^half less this. */

@@ -8,7 +8,7 @@
 
 #include "base/design.h"
 #include "base/op.h"
-#include "predicates/predicate.h"
+#include "policies/predicates/predicate.h"
 #include "ref/accum.h"
 #include "ref/rule.h"
 

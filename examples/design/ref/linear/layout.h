@@ -13,7 +13,7 @@
 #ifndef LINEAR_LAYOUT_H
 #define LINEAR_LAYOUT_H
 
-#include "hashes/hash.h"
+#include "policies/hashes/hash.h"
 
 #define LINEAR_EMPTY   UINT64_MAX
 #define LINEAR_KEYS    0xfffffffdu /* a table holds the keys below this one */

@@ -17,9 +17,9 @@
 #ifndef HD_HASHES_H
 #define HD_HASHES_H
 
-#include "hashes/crc.h"
-#include "hashes/mix32.h"
-#include "hashes/hash.h"
+#include "policies/hashes/crc.h"
+#include "policies/hashes/mix32.h"
+#include "policies/hashes/hash.h"
 
 /* Flags. Claimed ones are verified, unclaimed ones refuted, by tests/t_hashes.c. */
 enum {
@@ -33,13 +33,13 @@ enum {
 
 #define HD_HASH_TEXT
 #define HD_HASH(name, what, bits, flags)
-#include "hashes/registry.inc"
+#include "policies/hashes/registry.inc"
 #undef HD_HASH
 #undef HD_HASH_TEXT
 
 typedef enum hd_hash_function {
 #define HD_HASH(name, what, bits, flags) HD_HASH_##name,
-#include "hashes/registry.inc"
+#include "policies/hashes/registry.inc"
 #undef HD_HASH
     HD_HASH_COUNT
 } hd_hash_function;
@@ -52,7 +52,7 @@ HD_FN uint64_t hd_hash_of32(uint32_t function, uint32_t key, uint64_t seed)
 #define HD_HASH(name, what, bits, flags) \
     case HD_HASH_##name:                 \
         return name##_of32(key, seed);
-#include "hashes/registry.inc"
+#include "policies/hashes/registry.inc"
 #undef HD_HASH
     default: return 0;
     }
@@ -64,7 +64,7 @@ HD_FN uint64_t hd_hash_of64(uint32_t function, uint64_t key, uint64_t seed)
 #define HD_HASH(name, what, bits, flags) \
     case HD_HASH_##name:                 \
         return name##_of64(key, seed);
-#include "hashes/registry.inc"
+#include "policies/hashes/registry.inc"
 #undef HD_HASH
     default: return 0;
     }
@@ -78,7 +78,7 @@ typedef struct hd_hash_row {
 
 static const hd_hash_row hd_hash_rows[] = {
 #define HD_HASH(name, what, bits, flags) { #name, what, bits, flags },
-#include "hashes/registry.inc"
+#include "policies/hashes/registry.inc"
 #undef HD_HASH
 };
 

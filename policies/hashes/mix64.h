@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mix64 - MurmurHash3's 64-bit finaliser of key ^ seed, the hash of HKV's tables (hashes/hash.h); a 32-bit key is the
- * low half.
+ * mix64 - MurmurHash3's 64-bit finaliser of key ^ seed, the hash of HKV's tables (policies/hashes/hash.h); a 32-bit
+ * key is the low half.
  */
 #ifdef HD_HASH_TEXT
 HD_FN uint64_t mix64_of32(uint32_t key, uint64_t seed) { return hd_hash(key, seed); }

@@ -22,13 +22,13 @@
 
 #define HD_PREDICATE_TEXT
 #define HD_PREDICATE(name, what, args)
-#include "predicates/registry.inc"
+#include "policies/predicates/registry.inc"
 #undef HD_PREDICATE
 #undef HD_PREDICATE_TEXT
 
 typedef enum hd_predicate {
 #define HD_PREDICATE(name, what, args) HD_PREDICATE_##name,
-#include "predicates/registry.inc"
+#include "policies/predicates/registry.inc"
 #undef HD_PREDICATE
     HD_PREDICATE_COUNT
 } hd_predicate;
@@ -40,7 +40,7 @@ HD_FN bool hd_predicate_holds(uint32_t predicate, uint64_t key, uint64_t score, 
 #define HD_PREDICATE(name, what, args) \
     case HD_PREDICATE_##name:          \
         return name##_holds(key, score, value, value_bytes, a, b);
-#include "predicates/registry.inc"
+#include "policies/predicates/registry.inc"
 #undef HD_PREDICATE
     default: return false;
     }
@@ -52,7 +52,7 @@ typedef struct hd_predicate_row {
 
 static const hd_predicate_row hd_predicate_rows[] = {
 #define HD_PREDICATE(name, what, args) { #name, what, args },
-#include "predicates/registry.inc"
+#include "policies/predicates/registry.inc"
 #undef HD_PREDICATE
 };
 
