@@ -231,13 +231,16 @@ static void every_call_may_fail(void **unused)
 {
     static const int codes[] = { HD_DEVICE_NO_MEMORY, FAKE_LAUNCH_FAILED };
     const uint64_t stride = test_is_long() ? (device_this.stride + 7) / 8 : device_this.stride;
+    const bool few = stride > 8 && !test_is_long(); /* then one shape of each call, too */
     uint64_t failures = 0;
     (void)unused;
-    for (int k = 0; k < CALL_GROW; k++)
-        for (size_t i = 0; i < device_this.shapes; i++)
-            for (uint64_t at = 1 + (i + (size_t)k) % stride; device_call_fails(k, i, codes[i % 2], at); at += stride)
-                failures++;
-    check(failures > 75 * device_this.shapes / stride, "only %llu", (ull)failures);
+    for (size_t i = 0; i < CALL_GROW * device_this.shapes; i++) {
+        size_t shape = i / CALL_GROW, k = i % CALL_GROW;
+        if (few && shape != k) continue;
+        for (uint64_t at = 1 + i % stride; device_call_fails((int)k, shape, codes[shape % 2], at); at += stride)
+            failures++;
+    }
+    check(failures > (few ? 0 : 75 * device_this.shapes / stride), "only %llu", (ull)failures);
     test_tried("device-faults", failures,
                "calls of the device that failed while a table of %s was saved, loaded or read",
                device_this.config(0).design);
