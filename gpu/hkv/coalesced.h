@@ -296,7 +296,7 @@
  *
  *     a change of                       needs a change of
  *     the moment when an item takes     the call of simt_ticket*() there, and section 7. The tests of kernels stay as
- *     effect                            they are: tests/t_agree.c runs every operation, policy and mode
+ *     effect                            they are: tests/designs/hkv.c runs every operation, policy and mode
  *     the accesses to a slot, a bound,  gpu/hkv/slots.pml: the new step, and a FAULT that leaves it out, which
  *     or a lock                         tests/t_models.sh must find
  *     a memory order                    museum/bugs: a bug with a weaker order, which `heddle museum` must find

@@ -134,6 +134,7 @@ def check_story_keys(browser, folder):
     position = 'document.querySelector(".st-position").textContent.split(" ")[0]'
     place = "document.querySelector('figure.story').scrollIntoView(); document.activeElement.blur(); scrollY"
     scrolled = page.value(place)
+    page.value(WAIT_FOR % (position + ' !== "0"'))  # seen for the first time, it goes to its last step
     page.value('document.querySelector(".st-do-first").click()')
     page.value(place)
     for key, wanted in (("ArrowRight", "1"), ("ArrowRight", "2"), ("ArrowLeft", "1")):
