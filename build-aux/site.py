@@ -199,8 +199,8 @@ class Site:
             (self.folder / path).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(self.source / path, self.folder / path)
         for name in ASSETS:
-            if (self.source / "pages" / name).exists():
-                shutil.copyfile(self.source / "pages" / name, self.folder / name)
+            if (self.source / "tools" / "pages" / name).exists():
+                shutil.copyfile(self.source / "tools" / "pages" / name, self.folder / name)
 
     def save(self, to, text):
         path = self.folder / to

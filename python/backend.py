@@ -161,7 +161,7 @@ def pack(source, build, folder):
     for path in sorted((source / "python" / "heddle").rglob("*")):
         if path.is_file() and path.suffix in (".py", ".typed"):
             wheel.add(path.relative_to(source / "python").as_posix(), path.read_bytes())
-    for path in sorted((source / "pages").iterdir()):
+    for path in sorted((source / "tools" / "pages").iterdir()):
         wheel.add(f"heddle/_pages/{path.name}", path.read_bytes())
     wheel.add("heddle/_core.pyi", stubs(source, core).encode())
     site = build / "doc" / "site"  # made where cmark-gfm is installed
