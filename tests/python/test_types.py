@@ -370,8 +370,8 @@ class Shown(unittest.TestCase):
         self.shows(part, "<heddle.torch.Part: 1 rows>", columns, "7    [0 0]   [0]    1")
         self.assertEqual(part[4], part.times)
         emb(torch.arange(10, 18))
-        self.shows(next(emb.evicted()), "<heddle.torch.Evicted: 1 rows>", columns.replace("weight", "value "),
-                   "7    [0 0]   [0]    1")  # fmt: skip
+        self.shows(next(emb.evicted()), "<heddle.torch.Evicted: 1 rows>", columns.replace("weight", "value"),
+                   "7    [0 0]  [0]    1")  # fmt: skip
 
     def test_stories(self):
         with heddle.Table(16, "uint64", slots=8, backend="host") as t:
