@@ -10,6 +10,7 @@
 #   <!-- file: PATH -->        the next code block is that file
 #   <!-- append: PATH -->      the next code block is appended to that file
 #   <!-- patch: NAME -->       the next code block is a diff
+#   <!-- apply: FILE -->       applies the diff
 #   <!-- copy: FOLDER -->      adds the files of the folder
 #   <!-- output: COMMAND -->   the next block is the output of the command, without columns that depend on time
 #   <!-- broken: N -->         the next block is a sed script that breaks a kernel
@@ -51,14 +52,17 @@ rm -f "$tree"/{config.status,config.h,Makefile}
 find "$tree" \( -name '*.o' -o -name '*.lo' -o -name '*.la' -o -name '*.Plo' -o -name '*.Po' \) -exec rm -f {} +
 
 # The examples' changes, a line each: EXAMPLE PATH.
-awk '/^<!-- example: / { name = $3 } /^<!-- (file|append|patch|copy): / { print name, substr($2, 1, length($2) - 1), $3 }' "$page" >"$work/changes"
+awk '/^<!-- example: / { name = $3 } /^<!-- (file|append|patch|apply|copy): / { print name, substr($2, 1, length($2) - 1), $3 }' "$page" >"$work/changes"
+apply() { # apply EXAMPLE DIFF
+  (cd "$tree" && patch -s -p1 -F0 --no-backup-if-mismatch <"$2") >&2 && sed -n "s|^+++ b/|$1 |p" "$2"
+}
 while read -r name kind path; do
   case $kind in
   file) mkdir -p "$(dirname "$tree/$path")" && block file "$path" >"$tree/$path" && echo "$name $path" ;;
   append) block append "$path" >>"$tree/$path" && echo "$name $path" ;;
-  patch) block patch "$path" >"$work/$path.patch" && (cd "$tree" && patch -s -p1 -F0 --no-backup-if-mismatch <"$work/$path.patch") >&2 &&
-    sed -n "s|^+++ b/|$name |p" "$work/$path.patch" ;;
-  copy) cp -r "$tree/$path"/* "$tree/" && (cd "$tree/$path" && find . -type f | sed "s|^\./|own |") ;;
+  patch) block patch "$path" >"$work/$path.patch" && apply "$name" "$work/$path.patch" ;;
+  apply) apply "$name" "$top_srcdir/$path" ;;
+  copy) cp -r "$tree/$path"/* "$tree/" && (cd "$tree/$path" && find . -type f | sed "s|^\./|$name |") ;;
   esac || echo "$name: $kind $path was not applied" >&2
 done <"$work/changes" >"$work/touched" 2>"$work/words"
 none "the examples were applied" <"$work/words"
@@ -73,12 +77,15 @@ touches() { # touches EXAMPLE MOST
   result $? "$1: $(count "$1") files, at most $2, as the page says"
 }
 for example in policy kernel predicate hash workload field; do touches $example 2; done
+touches scratch 3
+touches shared 4
 touches operation 12
-lines=$(block patch design | grep -c '^+[^+]') port=$(cat "$top_srcdir"/examples/design/judge/*/* | wc -l)
-[ "$lines" -le 6 ] && [ "$port" -le 300 ] && [ "$(block patch design | grep -c '^-[^-]')" = 0 ] &&
-  [ "$(said design)" = "Files touched: $(count own) of its own, and $lines lines in $(count design) others." ] &&
+lists=$top_srcdir/examples/extend/design.patch lines=$(grep -c '^+[^+]' "$lists") port=$(cat "$top_srcdir"/examples/design/judge/*/* | wc -l)
+own=$(find "$top_srcdir/examples/design" -type f | wc -l) others=$(grep -c '^+++ ' "$lists")
+[ "$lines" -le 6 ] && [ "$port" -le 300 ] && ! grep -q '^-[^-]' "$lists" &&
+  [ "$(said design)" = "Files touched: $own of its own, and $lines lines in $others others." ] &&
   grep -q "judge/linear/port.c. | $port lines" "$page"
-result $? "design: $(count own) files of its own, $lines lines in $(count design) others, at most 6; the port to the judge $port lines, at most 300"
+result $? "design: $own files of its own, $lines lines in $others others, at most 6; the port to the judge $port lines, at most 300"
 
 # ---- The build -------------------------------------------------------------------------------------------------------
 
@@ -124,7 +131,7 @@ result $? "t_agree holds the new kernel against the reference" "$work/words"
 result $? "t_kernels runs it" "$work/words"
 (of 'nodigest_*' t_agree >"$work/words" 2>&1 && grep -q '^ok 1 - nodigest_agrees' "$work/words")
 result $? "t_agree holds the kernel without digests against the reference" "$work/words"
-of '*_sectors' t_kernels 2>&1 | sed -n 's/^# \(.*: sectors per key\)/\1/p' | grep -v '^nodigest' >"$work/got"
+of '*_sectors' t_kernels 2>&1 | sed -n 's/^# \(.*\): sectors per key/\1/p' | grep -v '^nodigest' >"$work/got"
 block output sectors | diff - "$work/got" >"$work/words" && [ -s "$work/got" ]
 result $? "it asks for as many sectors as the page shows" "$work/words"
 
@@ -147,7 +154,8 @@ while read -r line; do
   case $line in # what it must say besides
   diff*) grep -q '^same  *yes$' "$work/words" ;;
   sched*) grep -q '^bugs  *0$' "$work/words" ;;
-  'explain hkv'*) grep -q ' 0-1  *reads  *digest' "$work/words" ;;
+  'explain hkv.find'*) grep -q ' 0-1  *reads  *digest' "$work/words" ;;
+  'explain hkv.erase'*) grep -q ' 0  *counts  *erased .* decide\.h' "$work/words" && grep -q ' writes  *erased .* erased\.h' "$work/words" ;;
   'explain linear'*) grep -q ' takes effect  *updated' "$work/words" ;;
   bench*) grep -qE '^hkv.find.pair.* [kM]/s' "$work/words" ;;
   *multiple=16*) grep -q '128 entries' "$work/words" && grep -q 'all truthful' "$work/words" ;;
