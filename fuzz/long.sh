@@ -78,7 +78,7 @@ edges() { # TARGET
   "$build/fuzz/bin/$1" -runs=0 -print_coverage=1 -timeout=60 -rss_limit_mb=4096 -artifact_prefix="$out/$1/finds/" "$out/$1/corpus" 2>&1 |
     awk '/^INFO: Loaded .* PC tables/ { match($0, /\([0-9]+ PCs/); all = substr($0, RSTART + 1, RLENGTH - 5) }
          / cov: [0-9]+/ { sub(/.* cov: /, ""); taken = $1 + 0; next }
-         /COVERED_FUNC: / && $NF ~ /\/(base|lib|ref\/[a-z]+|ref|hashes|policies|predicates|concurrency|gpu\/[a-z]+)\/[a-z0-9_]+\.[ch]:[0-9]+$/ { split($5, e, "/"); core += e[1]; there += e[2] }
+         /COVERED_FUNC: / && $NF ~ /\/(base|lib|ref\/[a-z]+|ref|policies|policies\/[a-z]+|concurrency|gpu\/[a-z]+)\/[a-z0-9_]+\.[ch]:[0-9]+$/ { split($5, e, "/"); core += e[1]; there += e[2] }
          END { printf "%d %d %s\n", taken, all, there ? core " of " there : "-" }'
 }
 
