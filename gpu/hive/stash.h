@@ -22,8 +22,7 @@ SIMT_FN bool hive_count_in(simt_tile t, const hive_args *a)
 
 SIMT_FN void hive_count_out(simt_tile t, const hive_args *a)
 {
-    uint64_t stashed = 1;
-    if (t.rank == 0) stashed = simt_add_u64(a->stashed, UINT64_MAX, SIMT_RELEASE);
+    uint64_t stashed = t.rank == 0 ? simt_add_u64(a->stashed, UINT64_MAX, SIMT_RELEASE) : 1;
     HD_ASSERT(stashed > 0, "HIVE-6: the stash has more entries than are counted");
     simt_join();
 }
