@@ -7,6 +7,7 @@
  */
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -278,8 +279,11 @@ static bool is_found(const kept *k)
         bool good = true;
         if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)) _exit(1);
         const struct rlimit seconds = { 60, 60 }; /* one may go round for ever, or wait */
+        static const int ends[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE,
+                                    SIGABRT }; /* not by a handler that waits for memory */
+        for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) signal(ends[k], SIG_DFL);
         setrlimit(RLIMIT_CPU, &seconds);
-        alarm(900);
+        alarm(300);
         for (uint64_t i = 0; i < most && good; i++) {
             held_wanted w;
 
