@@ -13,7 +13,7 @@
 
 /* ---- What a design says of itself ------------------------------------------------------------ */
 
-enum { HD_OWN_MOST = 1 << 13 };
+enum { HD_OWN_MOST = 1 << 13 /* bytes of a design's own part */ };
 
 typedef struct hd_word hd_word; /* concurrency/word.h */
 
@@ -128,7 +128,7 @@ struct hd_gpu {
     /* Runs the batch by kernel row `row`; its arrays are where kernels reach them. */
     hd_status (*launch)(void *own, const hd_launcher *l, uint32_t row, const hd_batch *b, hd_when when);
     /* Grows or shrinks the table where it is. info becomes what the table is then, also where it fails; its
-     * memory_bytes leave out what the backend adds. `pieces` tells of what was taken and no more of what was given;
+     * memory_bytes leave out what the backend adds. `memory` tells of what was taken and no more of what was given;
      * where it fails before anything was moved, all is as it was. entries: on the host machine the reference's state,
      * whose memory is taken and given like the rest; on a device NULL. resize itself NULL: such tables are made
      * anew. */
@@ -159,25 +159,26 @@ struct hd_gpu {
 };
 
 /* The arrays that a backend takes; what kernels may touch besides the arrays of a batch; what of `staged`, a state of
- * the reference, is where. HD_MEMORY_MOST; how many. */
+ * the reference, is where, and which of it is pinned (may be NULL). HD_MEMORY_MOST; how many. */
 static inline int hd_gpu_taken(const hd_gpu *gpu, const void *own, hd_memory *all)
 {
     return hd_memory_taken(all, gpu->memory(own, all), ((const hd_gpu_own *)own)->device);
 }
-/* Bytes of scratch, which a table takes beside what the reference counts. */
-uint64_t hd_gpu_scratch(const hd_gpu *gpu, const hd_info *info, bool device);
 static inline int hd_gpu_regions(const hd_gpu *gpu, const void *own, hd_region *regions)
 {
     hd_memory all[HD_MEMORY_MOST];
     int n = gpu->memory(own, all);
     return hd_memory_regions(own, all, n, regions);
 }
-static inline int hd_gpu_planes(const hd_gpu *gpu, const void *own, void *staged, bool values, hd_plane *planes)
+static inline int hd_gpu_planes(const hd_gpu *gpu, const void *own, void *staged, bool values, hd_plane *planes,
+                                bool *pinned)
 {
     hd_memory all[HD_MEMORY_MOST];
     int n = gpu->memory(own, all);
-    return hd_memory_planes(own, all, n, gpu->view_of(staged), values, planes);
+    return hd_memory_planes(own, all, n, gpu->view_of(staged), values, planes, pinned);
 }
+/* Bytes of scratch, which a table takes beside what the reference counts. */
+uint64_t hd_gpu_scratch(const hd_gpu *gpu, const hd_info *info, bool device);
 
 /* What a table is to become: n, by hd_gpu.resize or set_near; or, where `how` is NULL, what room_for makes of these n
  * keys. */

@@ -4,6 +4,7 @@
  */
 #include "base/memory.h"
 
+#include "base/assert.h"
 #include "base/backend.h"
 
 hd_memory hd_memory_word(const char *name, size_t field, size_t within, uint64_t bytes)
@@ -53,7 +54,8 @@ static bool is_copied(const hd_memory *m, bool values)
     return m->holds == HD_HOLDS_ENTRIES || m->holds == HD_HOLDS_MIRROR || (values && m->holds == HD_HOLDS_VALUES);
 }
 
-int hd_memory_planes(const void *own, const hd_memory *all, int n, void *view, bool values, hd_plane *planes)
+int hd_memory_planes(const void *own, const hd_memory *all, int n, void *view, bool values, hd_plane *planes,
+                     bool *pinned)
 {
     int copied = 0;
     for (int i = 0; i < n; i++) {
@@ -61,6 +63,7 @@ int hd_memory_planes(const void *own, const hd_memory *all, int n, void *view, b
         uint8_t *there = address(own, m), *here = (uint8_t *)view + m->twin;
         if (!there || !is_copied(m, values)) continue;
         if (m->put != HD_WITHIN) here = (uint8_t *)hd_field(view, m->twin) + m->twin_from;
+        if (pinned) pinned[copied] = m->put == HD_HOST_MEMORY;
         planes[copied++] = (hd_plane){ m->what, there, here, (m->count - m->unused) * m->size };
     }
     return copied;
@@ -71,6 +74,7 @@ uint64_t hd_gpu_scratch(const hd_gpu *gpu, const hd_info *info, bool device)
     _Alignas(max_align_t) unsigned char own[HD_OWN_MOST];
     hd_memory all[HD_MEMORY_MOST];
     hd_gpu_own *o = (hd_gpu_own *)(void *)own;
+    HD_ASSERT(gpu->own_bytes <= HD_OWN_MOST, "a design's own part is too large");
     memset(own, 0, gpu->own_bytes);
     o->info = *info;
     o->device = device;

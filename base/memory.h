@@ -90,8 +90,10 @@ int hd_memory_taken(hd_memory *all, int n, bool device);
 uint64_t hd_memory_scratch(const hd_memory *all, int n);
 /* What kernels may touch; how many. */
 int hd_memory_regions(const void *own, const hd_memory *all, int n, hd_region *regions);
-/* What is copied between a device and the reference's view; how many. */
-int hd_memory_planes(const void *own, const hd_memory *all, int n, void *view, bool values, hd_plane *planes);
+/* What is copied between a device and the reference's view; how many. pinned: of each, whether it is HD_HOST_MEMORY;
+ * may be NULL. */
+int hd_memory_planes(const void *own, const hd_memory *all, int n, void *view, bool values, hd_plane *planes,
+                     bool *pinned);
 
 /* A part of the words that kernels count in (HD_WITHIN); field: where their address is. */
 hd_memory hd_memory_word(const char *name, size_t field, size_t within, uint64_t bytes);

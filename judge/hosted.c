@@ -237,7 +237,7 @@ hd_status hosted_queue(fixture *s, uint32_t k, simt_machine *m)
 static void copy_planes(const fixture *s, void *table, bool back)
 {
     hd_plane all[HD_MEMORY_MOST];
-    int n = hd_gpu_planes(s->design->host->gpu, table, s->reference, true, all);
+    int n = hd_gpu_planes(s->design->host->gpu, table, s->reference, true, all, NULL);
     for (int i = 0; i < n; i++)
         if (all[i].bytes)
             memcpy(back ? all[i].there : all[i].here, back ? all[i].here : all[i].there, (size_t)all[i].bytes);

@@ -16,20 +16,6 @@ static hd_gpu_own *own_of(cuda *c) { return hd_cuda_own(c); }
 
 /* ---- On this machine for a while ------------------------------------------------------------- */
 
-/* Whether the plane is in this machine's memory. */
-static bool is_pinned(const cuda *c, const void *p)
-{
-    hd_memory all[HD_MEMORY_MOST];
-    int n = hd_gpu_taken(c->gpu, c->own, all);
-    bool is = false;
-    for (int i = 0; i < n; i++) {
-        const uint8_t *at = (const uint8_t *)hd_field(c->own, all[i].field);
-        is = is || (all[i].put == HD_HOST_MEMORY && at && (const uint8_t *)p >= at &&
-                    (const uint8_t *)p < at + hd_memory_size(&all[i]));
-    }
-    return is;
-}
-
 /* No batch is under way. */
 static void copy_pinned(const hd_plane *p, hd_way way)
 {
@@ -43,10 +29,11 @@ static void copy_pinned(const hd_plane *p, hd_way way)
 static hd_status copy_planes(cuda *c, hd_way way)
 {
     hd_plane all[HD_MEMORY_MOST];
-    int n = hd_gpu_planes(c->gpu, c->own, c->staged, c->staged_values, all);
+    bool pinned[HD_MEMORY_MOST];
+    int n = hd_gpu_planes(c->gpu, c->own, c->staged, c->staged_values, all, pinned);
     hd_status status = hd_streams_join(&c->streams), joined = status;
     for (int i = 0; i < n && !status; i++) {
-        if (all[i].bytes == 0 || is_pinned(c, all[i].there)) continue;
+        if (all[i].bytes == 0 || pinned[i]) continue;
         if (way == HD_TO_DEVICE)
             status = ASK(c, all[i].what, copy, all[i].there, all[i].here, (size_t)all[i].bytes, way, NULL);
         else
@@ -55,7 +42,7 @@ static hd_status copy_planes(cuda *c, hd_way way)
     if (!joined) status = hd_streams_part(&c->streams, status);
     status = hd_cuda_wait_anyway(c, "planes", status, NULL);
     for (int i = 0; i < n && !status; i++)
-        if (is_pinned(c, all[i].there)) copy_pinned(&all[i], way);
+        if (pinned[i]) copy_pinned(&all[i], way);
     return status;
 }
 

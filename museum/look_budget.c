@@ -12,14 +12,14 @@
 #include "museum/streams.h"
 #include "workload/rng.h"
 
-enum { OWN_BYTES = 1 << 16, ALIGNED = 256 /* what a device rounds a piece up to */ };
+enum { ALIGNED = 256 /* what a device rounds a piece up to */ };
 
 static const hd_design *design;
 
 /* Bytes of device memory of a table with this description. */
 static uint64_t bytes_on_device(const hd_gpu *gpu, const hd_info *info)
 {
-    static _Alignas(64) unsigned char own[OWN_BYTES];
+    static _Alignas(64) unsigned char own[HD_OWN_MOST];
     hd_memory all[HD_MEMORY_MOST];
     uint64_t bytes = 0;
     memset(own, 0, gpu->own_bytes);
@@ -59,7 +59,7 @@ static const char *once(hd_rng *g)
 const char *museum_look_budget(const museum_search *s, museum_sight *sight, const char *words)
 {
     design = hd_design_on(words, "cuda");
-    if (!design || !design->gpu || design->gpu->own_bytes > OWN_BYTES) return "there is no such design";
+    if (!design || !design->gpu) return "there is no such design";
     return museum_try_seeds(s, sight, MUSEUM_REST, once);
 }
 
@@ -128,7 +128,7 @@ static void begin(meter *m, const hd_info *info)
 static const char *once_changed(hd_rng *g)
 {
     enum { CHANGES = 6 };
-    static _Alignas(64) unsigned char own[OWN_BYTES];
+    static _Alignas(64) unsigned char own[HD_OWN_MOST];
     hd_info info;
     uint64_t limit = draw_limit(g), next;
     meter m = { own, 0, 0, 0 };
@@ -150,7 +150,6 @@ static const char *once_changed(hd_rng *g)
 const char *museum_look_limits(const museum_search *s, museum_sight *sight, const char *words)
 {
     design = hd_design_on(words, "cuda");
-    if (!design || !design->gpu || !design->gpu->set_near || design->gpu->own_bytes > OWN_BYTES)
-        return "there is no such design";
+    if (!design || !design->gpu || !design->gpu->set_near) return "there is no such design";
     return museum_try_seeds(s, sight, MUSEUM_REST, once_changed);
 }

@@ -259,7 +259,7 @@ static void tell(const fixture *s, uint64_t i, const void *before, judge_steps *
         judge_step_note(judge_steps_add(to, "ends"), "No table holds this key, or the flag is none.");
         return;
     }
-    int n = hd_gpu_planes(judge_design_sl.host->gpu, before, s->reference, true, all);
+    int n = hd_gpu_planes(judge_design_sl.host->gpu, before, s->reference, true, all, NULL);
     for (int k = 0; k < n; k++)
         if (all[k].bytes) memcpy(all[k].here, all[k].there, (size_t)all[k].bytes);
     v.rows = o->words->numbers.rows;
