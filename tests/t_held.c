@@ -77,9 +77,11 @@ static const char *shared_error(void *self, int code)
 
 static void shared_init(shared_device *d, uint64_t page)
 {
+    enum { EVERY = 16 }; /* in long runs, too: to guard memory takes most of the time, and t_device does it */
+    static uint64_t opened;
     fake_init(&d->fake);
     if (page) d->fake.page = page;
-    d->fake.quick = true;
+    d->fake.quick = opened++ % EVERY != 0;
     pthread_mutex_init(&d->mutex, NULL);
     d->seam = (hd_device_seam){ shared_find,
                                 shared_use,
@@ -128,11 +130,8 @@ static size_t sites_known;
 
 static void place_open(void *self, uint64_t page)
 {
-    enum { EVERY = 16 }; /* in long runs, too: to guard memory takes most of the time, and t_device does it */
-    static uint64_t opened;
     (void)self;
     shared_init(&device, page);
-    device.fake.quick = opened++ % EVERY != 0;
     seams = hd_seams_os;
     seams.device = &device.seam;
 }
@@ -279,8 +278,8 @@ static bool is_found(const kept *k)
         bool good = true;
         if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)) _exit(1);
         const struct rlimit seconds = { 60, 60 }; /* one may go round for ever, or wait */
-        static const int ends[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE,
-                                    SIGABRT }; /* not by a handler that waits for memory */
+        /* not by a handler, which may wait for memory */
+        static const int ends[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
         for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) signal(ends[k], SIG_DFL);
         setrlimit(RLIMIT_CPU, &seconds);
         alarm(300);
