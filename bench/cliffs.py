@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# cliffs.py - makes, from results/GPU.cliffs.tsv (heddle bench cliffs -o) and lab/cliffs.txt, the section of bench/RESULTS.md about slow cells,
+# cliffs.py - makes, from results/GPU.cliffs.tsv (heddle bench cliffs -o) and bench/lab/cliffs.txt, the section of bench/RESULTS.md about slow cells,
 # and the heat map results/GPU.cliffs.png.
 #
 #     cliffs.py [--gpu nvidia-h200] [--results FOLDER] [--reasons FILE] [--page FILE] [--plot FILE] [--check]
@@ -174,7 +174,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--gpu", default="nvidia-h200")
     p.add_argument("--results", action="append", default=[])
-    p.add_argument("--reasons", default=str(HERE.parent / "lab" / "cliffs.txt"))
+    p.add_argument("--reasons", default=str(HERE / "lab" / "cliffs.txt"))
     p.add_argument("--page", default=str(HERE / "RESULTS.md"))
     p.add_argument("--plot")
     p.add_argument("--check", action="store_true")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 #
-# rows.py - makes the tables of bench/RESULTS.md from results/GPU*.tsv and lab/tried.txt: every row with a goal, what
+# rows.py - makes the tables of bench/RESULTS.md from results/GPU*.tsv and bench/lab/tried.txt: every row with a goal, what
 # bounds it, what was tried for it, and the goals that compare several rows.
 #
 #     rows.py [--gpu nvidia-h200] [--results FOLDER] [--page FILE] [--check]
@@ -275,7 +275,7 @@ def main():
     results = Results([pathlib.Path(f) for f in o.results] + [HERE / "results"], o.gpu)
     path = pathlib.Path(o.page)
     page = was = path.read_text()
-    tried = tried_lines(HERE.parent / "lab" / "tried.txt")
+    tried = tried_lines(HERE / "lab" / "tried.txt")
     page = replaced(page, "rows", rows_text(results, tried))
     page = replaced(page, "lines", lines_text(results))
     page = replaced(page, "hive", hive_text(results, tried))

@@ -48,7 +48,7 @@ GROUPS = (
     ("Understand it", ("doc/architecture.md", "doc/dialect.md", "doc/hive.md", "doc/sl.md", "doc/gfsl.md")),
     ("Trust it", ("doc/testing.md", "fuzz/README.md", "examples/foreign/README.md")),
     ("Change it", ("CONTRIBUTING.md", "doc/extending.md", "examples/*/README.md")),
-    ("Results", ("papers/hkv/README.md", "papers/hive/README.md", "papers/ovs/README.md", "bench/*.md", "lab/*.md")),
+    ("Results", ("papers/hkv/README.md", "papers/hive/README.md", "papers/ovs/README.md", "bench/*.md", "bench/lab/*.md")),
 )
 START = "doc/chapters/README.md"
 EVERYTHING = (
@@ -57,7 +57,7 @@ EVERYTHING = (
     "doc/*/*.md",
     "bench/*.md",
     "fuzz/*.md",
-    "lab/*.md",
+    "bench/lab/*.md",
     "papers/*/*.md",
     "examples/*/*.md",
 )

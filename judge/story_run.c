@@ -111,7 +111,7 @@ static void move_sectors(story_memory *mem, story_space *x, const simt_event *e,
 /* "gpu/hkv/hold.h:37" of a site's path in any build folder. */
 static const char *site_of(const char *site)
 {
-    static const char own[] = "judge/story_run.c", copies[] = "museum/altered/";
+    static const char own[] = "judge/story_run.c", copies[] = "judge/museum/altered/";
     size_t before = strlen(__FILE__) - (sizeof own - 1);
     if (strncmp(site, __FILE__, before) == 0) site += before;
     return strncmp(site, copies, sizeof copies - 1) == 0 ? site + sizeof copies - 1 : site;

@@ -162,7 +162,7 @@ static cudaError_t resident_blocks(const void *entry, uint32_t threads, unsigned
 }
 
 /* A kernel as a graph of one node. A graph's launch takes 1.2 us of the host, and 0.6 us to change its argument, where
- * a kernel's takes 3.2 us (lab/bench.md). To change its function takes 1.5 us more: so each stream has graphs of
+ * a kernel's takes 3.2 us (bench/lab/bench.md). To change its function takes 1.5 us more: so each stream has graphs of
  * several, enough for the launches of a batch with repeated keys and of other batches beside it. A node runs with the
  * priority that it was made with. */
 typedef struct prepared_kernel {

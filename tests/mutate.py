@@ -4,8 +4,8 @@
 # mutate.py - mutation testing: makes one small change in the core (mutants.py lists the changes), builds a copy of the
 # tree with it, and runs fast tests until one fails. The table lists each mutant, its place, and the test that failed.
 #
-#     tests/mutate.py SCRATCH --table lab/mutation.tsv [--count 200] [--seed 1] [--jobs N] [--minutes M]
-#     tests/mutate.py SCRATCH --table lab/mutation_hive.tsv --of hive --count 60
+#     tests/mutate.py SCRATCH --table bench/lab/mutation.tsv [--count 200] [--seed 1] [--jobs N] [--minutes M]
+#     tests/mutate.py SCRATCH --table bench/lab/mutation_hive.tsv --of hive --count 60
 #
 # Each job has a copy of the tree and a build of it, SCRATCH/1 to SCRATCH/N. Later runs use them again.
 #

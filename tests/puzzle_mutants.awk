@@ -2,8 +2,8 @@
 #
 # puzzle_mutants.awk - writes the mutants of a model answer: awk -v out=FOLDER -f puzzle_mutants.awk MUTATIONS MUTANTS MODEL
 #
-# MUTATIONS (puzzles/mutations.txt) has a line `"FROM" => "TO"` for each change that is made at every place of FROM, one
-# mutant for each place. MUTANTS (puzzles/NAME/mutants.txt) has a line for each further mutant,
+# MUTATIONS (learn/puzzles/mutations.txt) has a line `"FROM" => "TO"` for each change that is made at every place of FROM, one
+# mutant for each place. MUTANTS (learn/puzzles/NAME/mutants.txt) has a line for each further mutant,
 #     KIND | CHECK | WORDS | FROM => TO ;; FROM => TO ...     CHECK rejects it, and its sentence has WORDS; \n: a new line
 # and for each mutant of MUTATIONS that is as right as the model: `same | LINE | WHY`, where LINE is the changed one. One
 # that is wrong on a GPU, and right in all that the simulator does, has `unseen`.

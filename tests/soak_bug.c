@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "museum/museum.h"
+#include "judge/museum/museum.h"
 
 __attribute__((constructor)) static void put_bug(void)
 {

@@ -350,7 +350,7 @@ grep -v '^#' "$kept/nvidia-h200.counters.tsv" | cut -f1-10 | sort | uniq -d | no
     case $operation in '#'* | '' | *.*) continue ;; esac
     text=${rest#*: }
     awk -v op="$operation" -v text="  tried: $text" '/^[a-z]/ && / short, / { now = $1; sub(/,$/, "", now) } $0 == text && now != op { print now ": " text }' out
-  done <"$top_srcdir/lab/tried.txt"
+  done <"$top_srcdir/bench/lab/tried.txt"
   awk '/ short, / { sub(/,$/, "", $1); op = $1; short[op] = 1 } /^  tried: / { tried[op] = 1 } END { for (op in short) if (!tried[op]) print "nothing was tried for " op }' out
 } | none 'what was tried stands under its operation, and something was for each'
 sed -e 's/^\(find\t1\t1\t8\t0.5\t.*\tcoalesced\t\)[0-9.]*/\199.5/' "$kept/nvidia-h200.tsv" >fast.tsv

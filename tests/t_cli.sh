@@ -350,7 +350,7 @@ form 'sched'   heddle sched hkv.erase.tlpv1 batch=2x1 --replay 3:1,9:2
 form 'sched, a second case that wants a wide table' heddle sched hkv.find.tlpv1 + hkv.find_missed.coalesced --weak --schedules 5
 form 'museum'  heddle museum no_release key_before_digest
 form 'museum --list' heddle museum --list
-form 'puzzle'  heddle puzzle tile "$top_srcdir/puzzles/tile/model.c"
+form 'puzzle'  heddle puzzle tile "$top_srcdir/learn/puzzles/tile/model.c"
 form 'puzzle list' heddle puzzle
 form 'diff'    heddle diff tlpv1 ref --case hkv.insert_and_evict
 form 'explain' heddle explain hkv.find.warp seed=5

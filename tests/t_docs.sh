@@ -10,7 +10,7 @@
 . "${top_srcdir:?}/tests/cases.sh"
 cd "$top_srcdir" || exit 1
 
-mapfile -t pages < <(ls ./*.md doc/*.md doc/*/*.md bench/*.md fuzz/*.md lab/*.md papers/*/*.md examples/*/*.md 2>/dev/null)
+mapfile -t pages < <(ls ./*.md doc/*.md doc/*/*.md bench/*.md fuzz/*.md bench/lab/*.md papers/*/*.md examples/*/*.md 2>/dev/null)
 book() { cat "${pages[@]}"; }
 book >"$work/book"
 { [ "${#pages[@]}" -ge 10 ] || echo "only ${#pages[@]}"; } | none "there are pages"
@@ -36,7 +36,7 @@ done | none "every link to a section leads to a heading"
 
 # Words in backquotes that look like paths of the tree: a folder and a slash, or a file of a kind that we have.
 for page in "${pages[@]}"; do
-  grep -oE '`(include|base|lib|ref|policies|concurrency|workload|judge|tools|tests|doc|bench|fuzz|simt|gpu|museum|papers|puzzles|lab|examples|completion|build-aux)/[A-Za-z0-9_./-]*`' "$page" |
+  grep -oE '`(include|base|lib|ref|policies|concurrency|workload|judge|tools|tests|doc|bench|fuzz|simt|gpu|learn|papers|examples|completion|build-aux)/[A-Za-z0-9_./-]*`' "$page" |
     tr -d '`' | while read -r path; do [ -e "$path" ] || [[ $path == *NAME* ]] || echo "$page: $path is not there"; done
 done | none "every path that is named exists"
 
@@ -177,7 +177,7 @@ if [ -n "$python" ]; then
     described museum --list lfu_wraps
     described puzzle
     described puzzle find --hint
-    described puzzle find puzzles/find/wrong_last_slot.c
+    described puzzle find learn/puzzles/find/wrong_last_slot.c
     HEDDLE=$work/there described puzzle find
     described diff tlpv1 ref --case hkv.insert_and_evict
     described diff tlpv2 ref --random 5 --case 'hkv.insert_or_assign duplicate=300000 seed=4'

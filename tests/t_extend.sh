@@ -194,7 +194,7 @@ for n in 1 2; do
   result $? "the kernel spoiled in the page's way $n is found out: a sentence and a seed" "$work/words"
 done
 
-# The fault of museum/bugs/no_locked_check.bug, which shows in some schedules only. heddle sched finds it, finds it at
+# The fault of judge/museum/bugs/no_locked_check.bug, which shows in some schedules only. heddle sched finds it, finds it at
 # once from its seed, and makes it as short; and the command that it prints tells the same sentence and the same steps.
 cat >"$work/edit" <<'EDIT'
 s/while (!hkv_try/if (family == HKV_UPDATE \&\& o.outcome == HKV_UNDECIDED) {\

@@ -11,7 +11,7 @@ mapfile -t sources < <(
   for folder in */; do
     case $folder in shared/ | build*/ | _*/) continue ;; esac # make distcheck builds in _build
     [ -e "$folder/config.status" ] || find "$folder" -type f \( -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.inc' \) \
-      ! -path 'museum/altered/*' ! -path 'workload/rows.inc' ! -path 'bench/cases.inc' ! -path 'bench/notes.inc' ! -path 'puzzles/texts.inc' ! -path '*/.*'
+      ! -path 'judge/museum/altered/*' ! -path 'workload/rows.inc' ! -path 'bench/cases.inc' ! -path 'bench/notes.inc' ! -path 'learn/puzzles/texts.inc' ! -path '*/.*'
   done)
 
 if [ ${#sources[@]} -gt 300 ]; then pass "there are sources"; else fail "there are sources" "${#sources[@]}"; fi

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_fuzz_museum.c - tests of the fuzzers of kernels by known bugs: bugs of museum/bugs are switched on in tlpv1, which
- * runs every operation of its family. The target must find each bug with random inputs, and make the input small.
+ * t_fuzz_museum.c - tests of the fuzzers of kernels by known bugs: bugs of judge/museum/bugs are switched on in tlpv1,
+ * which runs every operation of its family. The target must find each bug with random inputs, and make the input small.
  * Without a bug the same inputs find nothing.
  */
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "fuzz/stage.h"
 #include "gpu/hkv/rows.h"
 #include "judge/hkv/fixture.h"
-#include "museum/museum.h"
+#include "judge/museum/museum.h"
 #include "tests/testing.h"
 
 typedef unsigned long long ull;

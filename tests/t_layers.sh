@@ -27,7 +27,7 @@ objects() {
 # $known without one, and "circle: ..." for files that need each other in the end, apart from what is known (Tarjan,
 # "Depth-first search and linear graph algorithms", 1972).
 judge=$(cat <<'AWK'
-  function folder(f) { return substr(f, 1, index(f, "/") - 1) }
+  function folder(f,   part) { return split(f, part, "/") > 2 && part[1] "/" part[2] in layer ? part[1] "/" part[2] : part[1] }
   function points_up(f, g,   k) {
     if (folder(f) == folder(g)) return 0
     if (!(folder(f) in layer) || !(folder(g) in layer)) return 1

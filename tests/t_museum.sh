@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# t_museum.sh - tests of the judges by known bugs: every bug of museum/bugs is found, by one of the judges that the bug
+# t_museum.sh - tests of the judges by known bugs: every bug of judge/museum/bugs is found, by one of the judges that the bug
 # names, after few tries. Without the judge that it needs a bug survives, and every judge is needed by a bug. Without a
 # bug the same searches find nothing. With HEDDLE_SAME=FOLDER the findings are written there, and matrix.sh compares
 # them between builds: a seed has the same meaning in each.
 . "${top_srcdir:?}/tests/cases.sh"
-museum=$top_builddir/museum/heddle-museum
+museum=$top_builddir/judge/museum/heddle-museum
 scale=${HEDDLE_TEST_SCALE:-1}
 fixtures=3 calm=1 # of searches that find nothing, with a bug and without one
 [[ $scale == */* ]] && fixtures=2 || fixtures=$((fixtures * scale)) calm=$scale
@@ -63,7 +63,7 @@ bug first 'one = 1;' 'one = BUG ? 7 : 1; int
 more;'
 bug gone 'three = 3;' 'three = BUG;'
 bug twice 'int ' 'long '
-alter() { awk -v top="$work/top" -v to="$work/to" -v files=ref/some.c -f "$top_srcdir/museum/alter.awk" "$@"; }
+alter() { awk -v top="$work/top" -v to="$work/to" -v files=ref/some.c -f "$top_srcdir/judge/museum/alter.awk" "$@"; }
 alter "$work/first.bug" "$work/gone.bug" "$work/twice.bug" 2>"$work/err"
 diff - "$work/to/ref/some.c" <<'END' | none "a bug is put in behind its number, and lines stay where they were"
 #line 1 "ref/some.c"

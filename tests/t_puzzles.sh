@@ -5,7 +5,7 @@
 # answers that are no kernels at all. With nvcc, it compiles every model answer.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
-puzzles=$top_srcdir/puzzles
+puzzles=$top_srcdir/learn/puzzles
 words=$work/said
 export XDG_STATE_HOME=$work/state TMPDIR=$work/tmp
 mkdir -p "$work/here" "$TMPDIR" && cd "$work/here" || exit 1

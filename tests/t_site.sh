@@ -57,7 +57,7 @@ damaged "a step that changes no cell" doc/chapters/3-evict.html '0,/"sets":\[\[0
 damaged "a page without its story" doc/chapters/3-evict.html 's/<script type="application\/json"/<script type="text\/json"/'
 damaged "a figure that a plot's picture has not" index.html '0,/<td class="number">12.1</s//<td class="number">1.21</'
 damaged "a plot without its picture" doc/chapters/9-hive.html '0,/src="data:image\/svg[^"]*"/s//src="data:image\/svg+xml;base64,"/'
-damaged "a table that was not converted" lab/hive.html '0,/<\/p>/s// | a | b | |---|---| | c | d |<\/p>/'
+damaged "a table that was not converted" bench/lab/hive.html '0,/<\/p>/s// | a | b | |---|---| | c | d |<\/p>/'
 damaged "a word that the search lost" search-index.js 's/[Ll]ibFuzzer/libfuzz/g'
 
 # A tree with a mistake makes no site.

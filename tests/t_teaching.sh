@@ -16,8 +16,8 @@ export HEDDLE=$built/${HEDDLE##*/}
 
 # A fresh clone, as a teacher has it; of a source tree without a repository, a copy of what the page uses.
 clone=$work/clone
-git clone -q "$source" "$clone" 2>/dev/null && cp -r "$source/teaching" "$source/puzzles" "$source/doc" "$clone" ||
-  { mkdir -p "$clone" && cp -r "$source/teaching" "$source/puzzles" "$source/doc" "$clone"; }
+git clone -q "$source" "$clone" 2>/dev/null && cp -r "$source/learn" "$source/doc" "$clone" ||
+  { mkdir -p "$clone" && cp -r "$source/learn" "$source/doc" "$clone"; }
 mkdir "$work/bin" && printf '#!/bin/sh\nexec "%s" "$@"\n' "$HEDDLE" >"$work/bin/heddle" && chmod +x "$work/bin/heddle"
 PATH=$work/bin:$PATH
 cd "$clone" || exit 1
@@ -39,7 +39,7 @@ for page in 1-find 2-evict 3-lru 3-lfu 4-race 5-weak 6-beside; do
   grep -q 'heddle.story/1' $page.html 2>/dev/null || echo "$page.html"
 done | none "the lecture's pages have stories"
 { grep -q '<svg' 7-policies.svg && grep -q '^lru,' 7-policies.csv || echo "7-policies"; } | none "the lecture's plot is drawn"
-sed -n '/^teaching/p' "$work/commands" | while read -r line; do
+sed -n '/^learn\/teaching/p' "$work/commands" | while read -r line; do
   guard bash -c "$line" >"$work/out" 2>&1 || { echo "$line: exit code $?"; tail -n 3 "$work/out"; }
 done | none "the model answers get all points, by the commands of the page"
 cp model.json "$work/model.json"
@@ -49,7 +49,7 @@ sed -n '/^for student/,/^done/p' "$work/commands" >"$work/loop"
 
 # asked FIELD...: facts and points of labs.json.
 asked() { "$python" -c 'import json, sys
-labs = json.load(open("teaching/labs.json"))
+labs = json.load(open("learn/teaching/labs.json"))
 for lab in labs["labs"]:
     for one in lab.get("facts", {}).get("asked", []):
         print(one["name"], " ".join(one["command"]), one["ask"], sep="|")'; }
@@ -72,14 +72,14 @@ awk -F'|' 'BEGIN { last = -1 } NF == 6 && /^\| [0-9]+ \|/ { if ($2 + 0 < last) p
 of_task() { "$python" -c 'import json, sys
 for task in json.load(open(sys.argv[1]))["tasks"]:
     if task["task"] == sys.argv[2]: print(task[sys.argv[3]])' "$@"; }
-grade() { guard teaching/grade "$@" >"$work/out" 2>"$work/err"; }
+grade() { guard learn/teaching/grade "$@" >"$work/out" 2>"$work/err"; }
 
-mapfile -t names < <(sed -n 's/^PUZZLE(\(.*\))$/\1/p' puzzles/registry.inc)
+mapfile -t names < <(sed -n 's/^PUZZLE(\(.*\))$/\1/p' learn/puzzles/registry.inc)
 for set in 1 ${HEDDLE_TEST_LONG:+2 3}; do
   student=submissions/wrong$set
   mkdir -p $student
   for i in "${!names[@]}"; do
-    file=$(find "puzzles/${names[i]}" -name 'wrong_*.c' | sort | sed -n "${set}p")
+    file=$(find "learn/puzzles/${names[i]}" -name 'wrong_*.c' | sort | sed -n "${set}p")
     cp "$file" "$student/puzzle$((i + 1)).c"
     sed -n '2s/^\/\* rejected by "\([^"]*\)": "\([^"]*\)" \*\/$/\2/p' "$file" >"$student/idea$((i + 1))"
   done
@@ -216,9 +216,9 @@ usage() { # CODE WORDS ARGUMENT...
 
 flow=$work/flow
 mkdir -p "$flow" && cp -r submissions/model/. "$flow" && ln -s "$clone" "$flow/heddle" && ln -sf "$work/bin/heddle" "$clone/heddle"
-step() { awk -v name="$1" '$0 ~ "^      - name: " name "$" { on = 1; next } /^      - / { on = 0 } on && /^          / { sub(/^          /, ""); print }' "$clone/teaching/classroom.yml"; }
+step() { awk -v name="$1" '$0 ~ "^      - name: " name "$" { on = 1; next } /^      - / { on = 0 } on && /^          / { sub(/^          /, ""); print }' "$clone/learn/teaching/classroom.yml"; }
 step grade >"$work/step"
-{ grep -q '^heddle/teaching/grade' "$work/step" || cat "$work/step"
+{ grep -q '^heddle/learn/teaching/grade' "$work/step" || cat "$work/step"
   (cd "$flow" && guard bash -e "$work/step") >"$work/out" 2>&1 || { echo "exit code $?"; tail -n 3 "$work/out"; }
   grep -q '"points": 156' "$flow/grade.json" || echo "grade.json"; } | none "the workflow's step grades a repository"
 { rm "$flow"/puzzle*.c && cp submissions/wrong1/puzzle*.c "$flow"
@@ -229,7 +229,7 @@ step build >"$work/step"
     grep -rqw -- "$package" "$source/build-aux/setup.sh" "$source/try" || echo "$package is not among the packages of ./try"
   done; } | none "the workflow installs what ./try installs"
 if "$python" -c 'import yaml' 2>/dev/null; then
-  "$python" -c 'import sys, yaml; flow = yaml.safe_load(open(sys.argv[1])); assert [s.get("name") for s in flow["jobs"]["grade"]["steps"]] == [None, "Heddle", "build", "grade", None]' "$clone/teaching/classroom.yml" 2>&1 |
+  "$python" -c 'import sys, yaml; flow = yaml.safe_load(open(sys.argv[1])); assert [s.get("name") for s in flow["jobs"]["grade"]["steps"]] == [None, "Heddle", "build", "grade", None]' "$clone/learn/teaching/classroom.yml" 2>&1 |
     none "the workflow is YAML"
 else skip "the workflow is YAML" "python3 has no module yaml"
 fi

@@ -9,11 +9,11 @@ objects=$top_builddir
 self=tests/t_tidy.sh
 
 rooms=()
-for room in include base lib ref policies concurrency workload judge museum tools simt gpu fuzz bench papers puzzles examples python; do
+for room in include base lib ref policies concurrency workload judge tools simt gpu fuzz bench papers learn examples python; do
   [ -d "$room" ] && rooms+=("$room")
 done
 mapfile -t text < <(
-  find "${rooms[@]}" tests -type f \( -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.inc' -o -name '*.sh' -o -name '*.py' -o -name '*.map' \)
+  find "${rooms[@]}" tests -type f ! -path "bench/lab/*" \( -name '*.[ch]' -o -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh' -o -name '*.inc' -o -name '*.sh' -o -name '*.py' -o -name '*.map' \)
   ls configure.ac Makefile.am heddle*.pc.in heddle-config*.cmake.in autogen.sh build-aux/m4/hd_*.m4 build-aux/setup.sh tests/tap-run \
     tools/completion/*.bash try check .ci/run 2>/dev/null)
 mapfile -t c < <(printf '%s\n' "${text[@]}" | grep -E '\.([ch](pp)?|cuh?|inc)$')
@@ -24,12 +24,15 @@ includes() { printf '%s\n' "${c[@]}" | grep -E "$1" | xargs -r grep -nE "^ *# *i
 
 # ---- Inclusion points down ----------------------------------------------------------------------
 
+git ls-files 2>/dev/null | sed -n 's,^\([^./][^/]*\)/.*,\1,p' | sort -u | awk 'END { if (NR > 20) print NR }' | none "at most 20 folders at the top"
+
 # Every folder has a layer. tests/ and examples/ include what they like.
 layers=$(grep -v '^#' tests/layers.txt)
 printf '%s\n' "${c[@]}" | xargs grep -oE '^ *# *include *"[^"]+"' /dev/null | sed -E 's/^([^:]+): *# *include *"([^"]+)"/\1 \2/' |
   awk -v layers="$layers" '
     BEGIN { n = split(layers, line, "\n"); for (i = 1; i <= n; i++) { m = split(line[i], name, " "); for (j = 1; j <= m; j++) layer[name[j]] = i } }
-    function folder(f) { return f ~ /\// ? substr(f, 1, index(f, "/") - 1) : f == "heddle.h" || f == "heddle.hpp" ? "include" : "" }
+    function folder(f,  part) { if (split(f, part, "/") > 2 && (part[1] "/" part[2]) in layer) return part[1] "/" part[2]; return f ~ /\// ? substr(f, 1, index(f, "/") - 1) : f == "heddle.h" || f == "heddle.hpp" ? "include" : "" }
+    $2 ~ /^puzzles\// { $2 = "learn/" $2 } # as answers name them
     $2 ~ /^merlin\// { $2 = "include/heddle/" $2 }
     { from = folder($1); to = folder($2) }
     from == to || to == "" || from ~ /^(tests|examples)$/ { next }
@@ -67,7 +70,7 @@ printf '%s\n' "${c[@]}" | xargs grep -nE 'HD_OP_[A-Z_]*[A-Z] *(<=?|>=?)([^<>=]|$
 # too: other code asks for them by base/param.h.
 designs=$(sed -n 's/^HD_DESIGN(hd_design_\([a-z]*\))$/\1/p' lib/designs.inc | paste -sd '|')
 names="\"($designs)\"|\\b($designs)_[a-z]\\w*|\\w_($designs)(_\\w*)?\\b|(\\.|->)($designs)\\b|\\b(${designs^^})_[A-Z]"
-named='^(lib/designs\.inc|judge/(designs|space)\.inc|bench/device/goals\.[ch]|base/param\.c:[0-9]+:.*"design", .*\.text = "hkv"|fuzz/fuzz_snapshot\.c:[0-9]+:.*"SLOT", .*"hkv"|judge/device/soak\.cu):?'
+named='^(lib/designs\.inc|judge/(designs|space)\.inc|bench/device/goals\.[ch]|base/param\.c:[0-9]+:.*"design", .*\.text = "hkv"|fuzz/fuzz_snapshot\.c:[0-9]+:.*"SLOT", .*"hkv"|judge/device/soak\.cu|judge/museum/look_ahead\.c):?'
 for d in ${designs//|/ }; do
   for text in "c.$d.x" "c->$d.x" "f(&c.$d)" "\"$d\"" "${d}_x()" "x_$d()" "x_${d}_x()" "${d^^}_X"; do
     grep -qE "$names" <<<"$text" || echo "$text"
@@ -160,7 +163,7 @@ grep -nP '\r' /dev/null "${text[@]}" "${pages[@]}" | none "no carriage returns"
 # HierarchicalKV has a header utils.cuh, which its programs include.
 find "${rooms[@]}" tests -name 'common.*' -o -name 'util*' -o -name 'misc*' -o -name old -o -name core |
   grep -vx include/heddle/merlin/utils.cuh | none "no rooms for odds and ends"
-printf '%s\n' "${c[@]}" tests/*.sh | grep -E '\.(c|cpp|sh)$' | grep -vE '^(gpu|fuzz|python|examples/(design|extend))/|^puzzles/[a-z]+/(start|model|wrong_[a-z_]+)\.c$' | sort -u |
+printf '%s\n' "${c[@]}" tests/*.sh | grep -E '\.(c|cpp|sh)$' | grep -vE '^(gpu|fuzz|python|examples/(design|extend))/|^learn/puzzles/[a-z]+/(start|model|wrong_[a-z_]+)\.c$' | sort -u |
   while read -r f; do
     grep -qE "(^|[[:space:]])(${f//./\\.}|${f%.c})([[:space:]]|\$)" Makefile.am || echo "$f is not in Makefile.am"
   done | none "the makefile knows every source and test"

@@ -6,7 +6,7 @@
 #define HD_TOOLS_PUZZLE_STORY_H
 
 #include "judge/story.h"
-#include "puzzles/puzzle.h"
+#include "learn/puzzles/puzzle.h"
 
 /* path: of the answer, text: what is in it. NULL: memory was refused. The machine's last run had a trace. */
 story *puzzle_story(const puzzle *p, const puzzle_bed *b, const simt_machine *m, const puzzle_verdict *v,

@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-#include "puzzles/puzzle.h"
+#include "learn/puzzles/puzzle.h"
 
 /* Judges the file `path` as an answer to p. *verdict: an object, which the caller releases:
  *   "by"        null: accepted; else the check that objected, a puzzle's or "compiler", "kernel", "crash", "left"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * verb_museum.c - known bugs, built into copies of the library: each is run under the checks that have to find it.
- * The copies are in a program of their own, heddle-museum (museum/guide.c), which says a line for each; this makes a
- * report of them.
+ * The copies are in a program of their own, heddle-museum (judge/museum/guide.c), which says a line for each; this
+ * makes a report of them.
  */
 #include <stdio.h>
 #include <stdlib.h>

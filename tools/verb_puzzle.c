@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * verb_puzzle.c - kernels with holes: the list, a task, a hint, and the verdict on an answer (puzzles/puzzle.h).
+ * verb_puzzle.c - kernels with holes: the list, a task, a hint, and the verdict on an answer (learn/puzzles/puzzle.h).
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/parse.h"
-#include "puzzles/puzzle.h"
+#include "learn/puzzles/puzzle.h"
 #include "tools/output.h"
 #include "tools/page.h"
 #include "tools/puzzle_progress.h"

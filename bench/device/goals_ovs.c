@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * goals_ovs.c - figures of tables of segments, all of which are in device memory: 0.9 of what Hive reaches there with
- * the same keys at the same load factor, in calls of 16 Mi items (lab/ovs.md). Rows without figures are measured, too.
- * Far segments are in lab/segments.sh.
+ * the same keys at the same load factor, in calls of 16 Mi items (bench/lab/ovs.md). Rows without figures are measured,
+ * too. Far segments are in bench/lab/segments.sh.
  */
 #include "bench/device/goals.h"
 

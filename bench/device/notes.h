@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * notes.h - notes on a row of the goals table: what was tried for it (lab/tried.txt), and what a profiler counted
+ * notes.h - notes on a row of the goals table: what was tried for it (bench/lab/tried.txt), and what a profiler counted
  * (results/GPU.counters.tsv). The program contains both.
  */
 #ifndef HD_BENCH_NOTES_H

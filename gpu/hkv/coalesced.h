@@ -299,7 +299,7 @@
  *     effect                            they are: tests/designs/hkv.c runs every operation, policy and mode
  *     the accesses to a slot, a bound,  gpu/hkv/slots.pml: the new step, and a FAULT that leaves it out, which
  *     or a lock                         tests/t_models.sh must find
- *     a memory order                    museum/bugs: a bug with a weaker order, which `heddle museum` must find
+ *     a memory order                    judge/museum/bugs: a bug with a weaker order, which `heddle museum` must find
  *     the levels, a flag of policies    hkv_coalesced_locking() and section 4; tests/t_policies.c searches for inputs
  *                                       that refute a flag
  *     the operations                    hkv_rule_of(), and hkv_rates_only(), hkv_replaces() or hkv_has_groups() if

@@ -4,7 +4,7 @@
  * (gpu/sort.h); so a warp takes all items of a segment, one after another, and no other warp accesses the segment. It
  * needs no atomics, and reads a bucket once for all items that begin there. It writes a bucket back when it goes on to
  * another one. Segments are taken in the order of their addresses, so far memory is read and written from its beginning
- * to its end, which is when a bus is fastest (lab/ovs.md).
+ * to its end, which is when a bus is fastest (bench/lab/ovs.md).
  *
  * Batches of updaters overlap: other kernels may run beside this one, so no warp owns a segment then. No key changes in
  * them; so an item stores its word, or the value word of a pair, at once by one store, and no bucket is written back.

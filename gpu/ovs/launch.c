@@ -52,7 +52,7 @@ static uint32_t code_bits(const ovs_view *v)
 }
 
 /* How many items a block of `threads` is for, so that what is in flight lies within 256 MiB of far memory: beyond that
- * the translations of its pages are slower (lab/ovs.md). 0: nothing is far. */
+ * the translations of its pages are slower (bench/lab/ovs.md). 0: nothing is far. */
 static uint64_t block_items(const ovs_view *v, uint32_t threads)
 {
     enum { WINDOW = 256 << 20 };

@@ -6,8 +6,8 @@
  *
  * All warps draw from one counter, and few of them run: what is in flight lies within some megabytes. Pages of far
  * memory are translated on the way to the bus, and only a translation that was used shortly before is fast
- * (lab/ovs.md). How many items are left is known only here, if digests or copies have settled some; then blocks may
- * rest, too.
+ * (bench/lab/ovs.md). How many items are left is known only here, if digests or copies have settled some; then blocks
+ * may rest, too.
  *
  * Of pairs a bucket has eight key words, and then their eight value words: so the load that finds a key has its value.
  *

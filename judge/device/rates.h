@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * rates.h - what programs that measure rates of a GPU share (lab/segments.cu, papers/ovs/rates.cu): memory, keys that
- * are known by their number, and the time of a batch between events. Errors end the program.
+ * rates.h - what programs that measure rates of a GPU share (bench/lab/segments.cu, papers/ovs/rates.cu): memory, keys
+ * that are known by their number, and the time of a batch between events. Errors end the program.
  */
 #ifndef HD_JUDGE_DEVICE_RATES_H
 #define HD_JUDGE_DEVICE_RATES_H
