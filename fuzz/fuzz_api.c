@@ -14,8 +14,8 @@
 
 #include "fuzz/feed.h"
 #include "fuzz/fuzz.h"
-#include "fuzz/stage.h"
-#include "fuzz/world.h"
+#include "fuzz/fixture.h"
+#include "fuzz/fake_os.h"
 #include "judge/arrays.h"
 #include "judge/oracle.h"
 #include "judge/rules.h"

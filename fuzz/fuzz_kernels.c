@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "fuzz/stage.h"
+#include "fuzz/fixture.h"
 #include "judge/comparison.h"
 #include "judge/kernels.h"
 #include "judge/rules.h"

@@ -16,7 +16,7 @@
 
 #include "fuzz/feed.h"
 #include "fuzz/fuzz.h"
-#include "fuzz/world.h"
+#include "fuzz/fake_os.h"
 #include "lib/params.h"
 #include "lib/snapshot.h"
 

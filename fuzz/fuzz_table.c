@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
-#include "fuzz/stage.h"
+#include "fuzz/fixture.h"
 #include "judge/rules.h"
 #include "judge/run.h"
 

@@ -13,7 +13,7 @@
 #include "fuzz/feed.h"
 #include "fuzz/fuzz.h"
 #include "fuzz/trace_specs.h"
-#include "fuzz/world.h"
+#include "fuzz/fake_os.h"
 #include "workload/workload.h"
 
 enum { MOST = 4096, HEAD = 3, REQUESTS = 4096 /* generators, and bombs, do not end */ };

@@ -13,7 +13,7 @@
  *         .small = { 4, "uniform:12" }, .buckets = ..., .first = ..., .key_at = ..., .value_at = ...
  *     };
  *
- * Each member says below whether it is required, or what its default is (judge/defaults.c). Terms:
+ * Each member says below whether it is required, or what its default is (judge/port_defaults.c). Terms:
  *
  *   table    a struct of table_size bytes: the table's shape and the addresses of its memory. Only the port reads it.
  *            A comparison has three tables over three copies of the memory: the kernels' table, the reference's, and
@@ -188,7 +188,7 @@ const judge_design *judge_design_at(size_t i);            /* NULL past the end  
 const judge_design *judge_design_named(const char *name); /* NULL: there is none */
 const judge_design *judge_design_of(const hd_case *c);    /* NULL: there are no kernels of it, and hd_why() says so */
 
-/* ---- Members with defaults (judge/defaults.c): the judge calls these, never the members ------- */
+/* ---- Members with defaults (judge/port_defaults.c): the judge calls these, never the members ------- */
 
 bool fixture_row(const judge_design *d, uint32_t row, judge_row *r);
 bool fixture_runs(const judge_design *d, uint32_t row, hd_op op);

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "judge/borrow.h"
+#include "judge/trusted_rows.h"
 
 typedef struct judge_expression {
     char text[256];

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "judge/design.h"
-#include "judge/hosted.h"
+#include "judge/port_hosted.h"
 #include "judge/making.h"
 #include "judge/rules.h"
 #include "base/error.h"

@@ -36,7 +36,7 @@ typedef enum fixture_strictness {
 typedef struct fixture_kernel {
     const char *name;
     fixture_strictness strictness;
-    /* Queues the launches of a batch on one stream. args: the part's. NULL: by the design's host (hosted.h). */
+    /* Queues the launches of a batch on one stream. args: the part's. NULL: by the design's host (port_hosted.h). */
     hd_status (*queue)(const struct fixture_kernel *k, simt_machine *m, const void *args, uint32_t stream);
     void (*text)(const void *args); /* launched in place of the row's kernels; NULL: those */
     uint32_t lanes;                 /* lanes that work together on an item or on a group of items */
@@ -59,7 +59,7 @@ typedef struct fixture_part {
 typedef struct fixture_region {
     const char *name;
     size_t at, bytes;
-    bool of_host; /* a piece of the design's hd_gpu: hosted.c makes it known to machines */
+    bool of_host; /* a piece of the design's hd_gpu: port_hosted.c makes it known to machines */
 } fixture_region;
 
 typedef struct fixture {
@@ -69,7 +69,7 @@ typedef struct fixture {
     uint64_t keys; /* the table can hold those below this */
     fixture_part part[FIXTURE_PARTS];
     void *table;     /* (fixture_table_size): the table as its design knows it, over `memory` */
-    void *reference; /* for hosted.c: a state of the design's reference; NULL: the port brings its own */
+    void *reference; /* for port_hosted.c: a state of the design's reference; NULL: the port brings its own */
     uint64_t clock;  /* of part 0; part 1 begins where that ends */
     uint32_t epoch;
     hd_elem elem; /* of every batch that has values: judge_summable */
@@ -95,7 +95,7 @@ void fixture_item(fixture *s, uint32_t part, uint64_t i, uint64_t key, uint64_t 
 /* Call it after any other change of a part's batch. */
 void fixture_changed(fixture *s, uint32_t part);
 
-/* ---- Batch after batch (judge/turns.c) ------------------------------------------------------- */
+/* ---- Batch after batch (judge/fixture_batches.c) ------------------------------------------------------- */
 
 /* An empty table of c[0]'s shape, for batches of at most c->batch items that come one after another. */
 hd_status fixture_open_empty(const hd_case *c, fixture **s);

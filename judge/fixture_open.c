@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "judge/design.h"
-#include "judge/hosted.h"
+#include "judge/port_hosted.h"
 #include "judge/kernels.h"
 #include "judge/making.h"
 #include "base/error.h"

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "judge/hosted.h"
+#include "judge/port_hosted.h"
 
 fixture_kernel fixture_kernel_at(const judge_design *d, uint32_t row, uint32_t threads, uint32_t blocks)
 {

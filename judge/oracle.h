@@ -17,7 +17,7 @@
 
 typedef struct hd_oracle hd_oracle;
 
-/* Whether rules.c restates this policy. If not, its own functions are used (borrow.h). */
+/* Whether rules.c restates this policy. If not, its own functions are used (trusted_rows.h). */
 bool hd_oracle_restates(const char *policy);
 
 /* HD_EINVAL for an unknown policy. */

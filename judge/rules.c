@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "judge/borrow.h"
+#include "judge/trusted_rows.h"
 
 /* clang-format off */
 const judge_op judge_ops[HD_OP_COUNT_] = {

@@ -2,13 +2,14 @@
  *
  * rules.h - the contract's tables, restated for the judge: what each operation does to a present and to an absent key,
  * what it delivers, how policies score, when predicates hold, how elements add. Nothing is taken from ref/, policies/
- * or predicates/, so that a mistake in one of the two statements is found. (borrow.h: rows that are not restated yet.)
+ * or predicates/, so that a mistake in one of the two statements is found. (trusted_rows.h: rows that are not restated
+ * yet.)
  */
 #ifndef HD_JUDGE_RULES_H
 #define HD_JUDGE_RULES_H
 
 #include "heddle.h"
-#include "judge/borrow.h"
+#include "judge/trusted_rows.h"
 #include "judge/expression.h"
 
 /* Which entries an ordered operation is about. */

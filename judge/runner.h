@@ -10,7 +10,7 @@
 #include "judge/oracle.h"
 #include "judge/run.h"
 #include "judge/rules.h"
-#include "judge/shelf.h"
+#include "judge/mem_files.h"
 #include "workload/rng.h"
 #include "workload/workload.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * snapshot_save.c - writing a table, to a file that is there whole or not at all (whole.h).
+ * snapshot_save.c - writing a table, to a file that is there whole or not at all (atomic_file.h).
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "lib/snapshot.h"
 #include "lib/table.h"
-#include "lib/writing.h"
+#include "lib/write_behind.h"
 #include "policies/expression.h"
-#include "base/whole.h"
+#include "base/atomic_file.h"
 
 typedef struct writer {
     hd_whole file;

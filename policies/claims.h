@@ -13,7 +13,7 @@ uint32_t hd_claims_proven(const hd_nodes *all, const uint32_t function[]);
 
 /* Where none of the expressions reads `given`, and a hit counts hits (old+c, also up to a cap or below an epoch):
  * writes old+c*given instead. Items of such a policy give 1, and the leader of a group of n hits gives n
- * (gpu/hkv/groups.h). So HD_HITS_ADD holds, which is proven of the functions as they were. */
+ * (gpu/hkv/repeated_keys.h). So HD_HITS_ADD holds, which is proven of the functions as they were. */
 void hd_claims_count_hits(hd_nodes *all, uint32_t function[]);
 
 /* Those of the flags `sought` that a search refutes: so many chains of an insert and four hits, with inputs that a run

@@ -9,17 +9,17 @@ CORE = [
     "ref/accum.c", "policies/hashes/hash.h", "ref/hkv/hkv.c", "ref/hkv/batch.c", "ref/hkv/check.c", "ref/hkv/design.c", "ref/hkv/grow.c", "ref/hkv/layout.h",
     "ref/hkv/promote.c", "gpu/add.h", "gpu/hkv/decide.h", "gpu/hkv/deliver.h", "gpu/hkv/fetch.h", "gpu/hkv/coalesced_claim.h", "gpu/hkv/coalesced_copy.h",
     "gpu/hkv/coalesced_loop.h", "gpu/hkv/coalesced_members.h", "gpu/hkv/coalesced_search.h", "gpu/hkv/coalesced_victim.h", "gpu/hkv/direct.h",
-    "gpu/hkv/group.h", "gpu/hkv/groups.h", "gpu/hkv/hold.h", "gpu/hkv/item.h", "gpu/hkv/list.h", "gpu/hkv/locate.h", "gpu/hkv/pins.h", "gpu/hkv/pipeline.h",
+    "gpu/hkv/copy_group.h", "gpu/hkv/repeated_keys.h", "gpu/hkv/hold.h", "gpu/hkv/item.h", "gpu/hkv/list.h", "gpu/hkv/locate.h", "gpu/hkv/pins.h", "gpu/hkv/pipeline.h",
     "gpu/hkv/pointers.h", "gpu/hkv/promote.h", "gpu/hkv/rows.h", "gpu/hkv/rule.h", "gpu/hkv/scan.h", "gpu/hkv/steps.h", "gpu/hkv/tlpv1.h", "gpu/hkv/tlpv2.h", "gpu/hkv/value.h",
     "gpu/hkv/victim.h", "gpu/hkv/warp.h", "lib/batch.c", "gpu/hkv/select.c", "lib/grow.c", "lib/run.c", "lib/snapshot.c", "lib/snapshot_load.c",
-    "lib/snapshot_open.c", "lib/snapshot_read.c", "lib/snapshot_save.c", "lib/table.c", "base/whole.c", "concurrency/gate.c", "concurrency/streams.c", "concurrency/word.h", "policies/custom.h", "policies/epoch_lfu.h",
+    "lib/snapshot_open.c", "lib/snapshot_read.c", "lib/snapshot_save.c", "lib/table.c", "base/atomic_file.c", "concurrency/gate.c", "concurrency/streams.c", "concurrency/word.h", "policies/custom.h", "policies/epoch_lfu.h",
     "policies/epoch_lru.h", "policies/lfu.h", "policies/lru.h", "policies/policy.h", "policies/predicates/all.h", "policies/predicates/key_in.h",
     "policies/predicates/key_masked.h", "policies/predicates/predicate.h", "policies/predicates/score_below.h", "policies/predicates/score_in.h", "policies/predicates/value_zero.h",
 ]
 HIVE = [
     "ref/hive/hive.c", "ref/hive/batch.c", "ref/hive/check.c", "ref/hive/design.c", "ref/hive/layout.h", "ref/hive/resize.c", "gpu/hive/claim.h",
     "gpu/hive/displace_warp.h", "gpu/hive/displace.h", "gpu/hive/item.h", "gpu/hive/merge.h", "gpu/hive/resize.h", "gpu/hive/rows.h", "gpu/hive/search.h", "gpu/hive/in_flight.h", "gpu/hive/stash.h",
-    "gpu/hive/steps.h", "gpu/hive/batched.h", "gpu/hive/whole.h", "gpu/hive/word.h", "gpu/hive/launch.c",
+    "gpu/hive/steps.h", "gpu/hive/batched.h", "gpu/hive/scan.h", "gpu/hive/word.h", "gpu/hive/launch.c",
 ]
 CORES = {"core": CORE, "hive": HIVE}
 

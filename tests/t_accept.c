@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_accept.c - the two functions of the reference agree (judge/hkv/faces.h): hkv_accept allows what hkv_apply does, and
- * leaves the same state; it refuses every other result, and changes nothing.
+ * t_accept.c - the two functions of the reference agree (judge/hkv/apply_vs_accept.h): hkv_accept allows what hkv_apply
+ * does, and leaves the same state; it refuses every other result, and changes nothing.
  */
 #include <string.h>
 
-#include "judge/hkv/faces.h"
+#include "judge/hkv/apply_vs_accept.h"
 #include "lib/table.h"
 #include "tests/testing.h"
 
@@ -367,7 +367,7 @@ static void test_told_by_the_table(void **unused)
 
 /* ---- Faces that are wrong -------------------------------------------------------------------- */
 
-/* Between faces.c and the reference stand these: the reference's, but for what `between` says. */
+/* Between apply_vs_accept.c and the reference stand these: the reference's, but for what `between` says. */
 typedef struct untruth {
     const char *sentence;                   /* of the search */
     bool refuses;                           /* hkv_accept refuses the truth                         */

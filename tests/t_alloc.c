@@ -11,7 +11,7 @@
 
 #include "judge/oracle.h"
 #include "judge/rules.h"
-#include "judge/shelf.h"
+#include "judge/mem_files.h"
 #include "base/op.h"
 #include "policies/policy.h"
 #include "tests/testing.h"

@@ -188,8 +188,8 @@ static bool updates_in_groups(const bed *d, hd_op op)
     return d->adds || op == HD_OP_ASSIGN_VALUES || op == HD_OP_TOUCH;
 }
 
-/* The launches of a batch whose keys may repeat (gpu/hkv/groups.h): five, and where scores are given one that picks
- * leaders, and where they are delivered, too, one for items that give high ones. 1: it has no groups. */
+/* The launches of a batch whose keys may repeat (gpu/hkv/repeated_keys.h): five, and where scores are given one that
+ * picks leaders, and where they are delivered, too, one for items that give high ones. 1: it has no groups. */
 static uint64_t group_launches(const bed *d, hd_op op, const char *ran, bool scores)
 {
     bool upserts = hkv_family_of((uint32_t)op) == HKV_UPSERT, updates = hkv_family_of((uint32_t)op) == HKV_UPDATE;

@@ -12,7 +12,7 @@
 #include "judge/kernels.h"
 #include "judge/all_kernels.h"
 #include "tests/line.h"
-#include "judge/hosted.h"
+#include "judge/port_hosted.h"
 #include "tests/on_machine.h"
 #include "tests/testing.h"
 #include "tests/toy_design.h"

@@ -458,7 +458,7 @@ static void every_lock(void **state)
     test_tried("device-faults", failures, "under every other lock");
 }
 
-/* Keys that repeat: gpu/hkv/groups.h. */
+/* Keys that repeat: gpu/hkv/repeated_keys.h. */
 static void every_pass(void **state)
 {
     static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT, HD_OP_FIND_OR_INSERT };

@@ -8,7 +8,7 @@
 
 #include "judge/oracle.h"
 #include "base/op.h"
-#include "tests/hives.h"
+#include "tests/hive_tables.h"
 
 enum { ITEMS = 40, KEYS = 60 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fuzz/hunt.h"
+#include "fuzz/driver.h"
 #include "tests/testing.h"
 
 typedef unsigned long long ull;

@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "fuzz/hunt.h"
-#include "fuzz/stage.h"
+#include "fuzz/driver.h"
+#include "fuzz/fixture.h"
 #include "gpu/hkv/rows.h"
 #include "judge/hkv/fixture.h"
 #include "judge/museum/museum.h"

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "tests/far.h"
-#include "tests/hives.h"
+#include "tests/hive_tables.h"
 
 enum { N = 5000, KEYS = 3000 };
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/hives.h"
+#include "tests/hive_tables.h"
 
 /* ---- Items ----------------------------------------------------------------------------------- */
 

@@ -11,7 +11,7 @@
 
 #include "lib/backend_host.h"
 #include "base/op.h"
-#include "tests/hives.h"
+#include "tests/hive_tables.h"
 #include "tests/snapshots.h"
 
 /* ---- Tables with something everywhere -------------------------------------------------------- */

@@ -17,7 +17,7 @@
 #include "judge/hkv/fixture.h"
 #include "judge/kernels.h"
 #include "judge/oracle.h"
-#include "judge/shelf.h"
+#include "judge/mem_files.h"
 #include "judge/map.h"
 #include "judge/all_kernels.h"
 #include "judge/victims.h"

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "judge/borrow.h"
+#include "judge/trusted_rows.h"
 #include "judge/map.h"
 #include "judge/rules.h"
 #include "judge/run.h"

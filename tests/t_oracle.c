@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "judge/arrays.h"
-#include "judge/borrow.h"
+#include "judge/trusted_rows.h"
 #include "judge/oracle.h"
 #include "judge/rules.h"
 #include "judge/victims.h"

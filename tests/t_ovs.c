@@ -15,7 +15,7 @@
 #include "ref/ovs/ovs.h"
 #include "ref/ovs/range.h"
 #include "tests/device_tables.h"
-#include "tests/hives.h"
+#include "tests/hive_tables.h"
 
 enum { KEYS = 3000 };
 

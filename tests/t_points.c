@@ -11,7 +11,7 @@
 #include "bench/device/cliffs.h"
 #include "bench/device/goals.h"
 #include "bench/device/growth.h"
-#include "bench/device/places.h"
+#include "bench/device/roofline.h"
 #include "bench/device/point.h"
 #include "lib/table.h"
 #include "ref/hive/hive.h"

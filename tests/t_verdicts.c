@@ -15,7 +15,7 @@
 #include "judge/run.h"
 #include "judge/rules.h"
 #include "judge/design.h"
-#include "judge/shelf.h"
+#include "judge/mem_files.h"
 #include "base/error.h"
 #include "gpu/hkv/own.h"
 #include "ref/hkv/hkv.h"

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/parse.h"
-#include "base/whole.h"
+#include "base/atomic_file.h"
 #include "tools/output.h"
 
 /* ---- What it names --------------------------------------------------------------------------- */

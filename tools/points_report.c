@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench/device/places.h"
+#include "bench/device/roofline.h"
 #include "lib/params.h"
 #include "tools/output.h"
 #include "tools/save.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/whole.h"
+#include "base/atomic_file.h"
 #include "tools/save.h"
 #include "tools/tool.h"
 

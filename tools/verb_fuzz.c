@@ -11,7 +11,7 @@
 
 #include <xxhash.h>
 
-#include "fuzz/hunt.h"
+#include "fuzz/driver.h"
 #include "tools/output.h"
 #include "tools/progress.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * sink.c - a file that is there whole or not at all (base/whole.h). Bytes coalesced in a piece of 1 MiB, are compressed
- * if the name says so, and are written in pieces again. The first failure sticks: everything later fails with it, and
- * close cleans up.
+ * sink.c - a file that is there whole or not at all (base/atomic_file.h). Bytes coalesced in a piece of 1 MiB, are
+ * compressed if the name says so, and are written in pieces again. The first failure sticks: everything later fails
+ * with it, and close cleans up.
  */
 #define ZSTD_STATIC_LINKING_ONLY /* ZSTD_createCCtx_advanced: memory through the seam */
 #include <stdio.h>
@@ -11,7 +11,7 @@
 #include <zstd.h>
 
 #include "base/error.h"
-#include "base/whole.h"
+#include "base/atomic_file.h"
 #include "simt/sanitizer.h"
 #include "workload/codec.h"
 #include "workload/stream.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * device.h - the device on which points are measured: a GPU (cuda.cu), or this machine (here.c), which runs the same
+ * device.h - the device on which points are measured: a GPU (cuda.cu), or this machine (cpu.c), which runs the same
  * points on tables of its backends. All functions but `give` return HD_OK, or an error with a reason in hd_why(). Work
  * that they put on the stream is in order with the batches there; only the functions that say so wait for it.
  */

@@ -7,7 +7,7 @@
 #ifndef HD_BENCH_GOALS_H
 #define HD_BENCH_GOALS_H
 
-#include "bench/device/places.h"
+#include "bench/device/roofline.h"
 #include "bench/device/point.h"
 
 enum { GOAL_DIMS = 3, GOAL_LOADS = 3 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * limits.h - the measured limits of a machine: the rates of its memory without other work. places.h computes floors
+ * limits.h - the measured limits of a machine: the rates of its memory without other work. roofline.h computes floors
  * from them.
  *
  * `far` limits access more memory than any cache holds. `near` limits access as much as a table's digests, a byte per

@@ -17,7 +17,7 @@
 #include "gpu/hive/check.h"
 #include "gpu/hive/merge.h"
 #include "gpu/hive/variant.h"
-#include "gpu/hive/whole.h"
+#include "gpu/hive/scan.h"
 
 /* The kernels that batches share. */
 #define HIVE_KERNEL(number, entry, args, text) SIMT_ENTRY(entry, args, text)

@@ -16,8 +16,8 @@
  *   fetch     find leaves far values to two more launches, which fetch them in the order of their addresses (fetch.h),
  *             window by window. Item i stores the entry that it waits for at index i - first. fetch_entry is NULL if
  *             find reads far values itself.
- *   claim     a batch whose keys may repeat runs in several launches (groups.h). `claim` has the first item of each
- *             key, `role` what an item is to its key, `group` what the items of a key count together, by the number of
+ *   claim     a batch whose keys may repeat runs in several launches (repeated_keys.h). `claim` has the first item of
+ *             each key, `role` what an item is to its key, `group` what its items count together, by the number of
  *             the first item; left_item has lists. At rest `claim`, `role` and the counts of the lists are 0. claim is
  *             NULL if such a batch is one launch.
  *
@@ -49,7 +49,7 @@ enum {
     HKV_FETCH_BIN_LEAST = 6 /* log2 of bytes */
 };
 
-/* What hkv_args.pass says: the batch at once, or which of its launches (groups.h). */
+/* What hkv_args.pass says: the batch at once, or which of its launches (repeated_keys.h). */
 enum { HKV_WHOLE, HKV_SINGLES, HKV_LEADERS, HKV_REST };
 
 /* A word of `claim` has an item number of 20 bits: a window has at most so many items. The count of a group and the sum

@@ -56,9 +56,9 @@
  *     - Readers run with readers only. A lookup therefore claims nothing and loads keys plainly.
  *     - Updates (touch, assign, assign_values, assign_scores) may run with other updates.
  *     - An upsert or an erase runs alone.
- *     - A batch whose keys may repeat may run as several launches, one after the other (groups.h; hkv_has_groups() says
- *       when). SINGLES runs the keys that come once. LEADERS runs one item for each other key. REST runs items that
- *       groups.h leaves out. So no key occurs twice in SINGLES, nor in LEADERS.
+ *     - A batch whose keys may repeat may run as several launches, one after the other (repeated_keys.h, if
+ *       hkv_has_groups()). SINGLES runs the keys that come once. LEADERS runs one item of each other key. REST runs items
+ *       that repeated_keys.h leaves out. So no key occurs twice in SINGLES, nor in LEADERS.
  *
  *
  * 3. Who may write what
@@ -280,7 +280,7 @@
  *        The order of the items is a question of its own: hkv_few_at_a_time() in rows.h.
  *
  *     slots.pml models the claims and the bounds for the model checker spin, in sequentially consistent memory. It does
- *     not model how groups form. The simulator runs these files and groups.h in weak memory (tests/t_kernels.c,
+ *     not model how groups form. The simulator runs these files and repeated_keys.h in weak memory (tests/t_kernels.c,
  *     `heddle sched`, `heddle museum`).
  *
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * coalesced_members.h - what the members of a group deliver, after the leader has taken effect for all of them
- * (groups.h).
+ * (repeated_keys.h).
  */
 #ifndef HKV_COALESCED_MEMBERS_H
 #define HKV_COALESCED_MEMBERS_H
@@ -168,7 +168,7 @@ SIMT_FN uint32_t hkv_member_at_end(const hkv_args *a, const hkv_group *g, bool p
     return hkv_flags_tell(a) ? hkv_group_last_hit(g) : HKV_NO_MEMBER;
 }
 
-/* The place of a member in the order of its group, where the leader has place 0 (groups.h). */
+/* The place of a member in the order of its group, where the leader has place 0 (repeated_keys.h). */
 SIMT_FN int64_t hkv_member_place(const hkv_args *a, const hkv_group *g, uint32_t n, uint32_t rank, bool placed)
 {
     if (n == hkv_member_at_end(a, g, placed) && !hkv_ranks(a)) return 1ll << 32;

@@ -6,7 +6,7 @@
 #ifndef HKV_DECIDE_H
 #define HKV_DECIDE_H
 
-#include "gpu/hkv/groups.h"
+#include "gpu/hkv/repeated_keys.h"
 #include "gpu/hkv/victim.h"
 
 /* The score after a hit, where o->score is the score before it. */

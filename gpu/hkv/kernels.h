@@ -16,7 +16,7 @@
 #include "concurrency/word.h"
 #include "gpu/hkv/check.h"
 #include "gpu/hkv/fetch.h"
-#include "gpu/hkv/grow.h"
+#include "gpu/hkv/resize.h"
 #include "gpu/hkv/list.h"
 #include "gpu/hkv/pointers.h"
 #include "gpu/hkv/promote.h"

@@ -13,7 +13,7 @@
 extern const hd_gpu hkv_gpu;
 extern const hd_params hkv_params; /* of its reference */
 
-/* hd_gpu.grow (whole.c, as the next). */
+/* hd_gpu.grow (whole_table.c, as the next). */
 hd_status hkv_grow(void *from, void *to, const hd_gpu_machine *m, uint64_t **moved);
 /* hd_gpu.check. */
 hd_status hkv_check_there(void *own, const hd_gpu_machine *m);

@@ -51,8 +51,8 @@ uint64_t hkv_fetch_window(const hd_gpu_own *gpu)
     return at_most(gpu, info->capacity < MOST ? info->capacity : MOST);
 }
 
-/* How many items at a time go through the launches of groups.h: no fewer than a window that lists has. 0: none do, for
- * only coalesced has them. */
+/* How many items at a time go through the launches of repeated_keys.h: no fewer than a window that lists has. 0: none
+ * do, for only coalesced has them. */
 uint64_t hkv_left_window(const hd_gpu_own *gpu)
 {
     enum { LEAST = 1 << 14 };

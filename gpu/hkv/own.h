@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * own.h - HKV's part of a table's state on the backends: for launch.c, memory.c, whole.c and the judge's port.
+ * own.h - HKV's part of a table's state on the backends: for launch.c, memory.c, whole_table.c and the judge's port.
  */
 #ifndef HD_HKV_OWN_H
 #define HD_HKV_OWN_H
@@ -9,7 +9,7 @@
 #include "concurrency/word.h"
 #include "gpu/hkv/args.h"
 #include "gpu/hkv/check_args.h"
-#include "gpu/hkv/grow_args.h"
+#include "gpu/hkv/resize_args.h"
 
 /* Words that kernels count in. Every upsert reads `pins`, and every warp adds to the tally. If both are in one line of
  * the L2 cache, inserts into a table with room are 3% slower on an H200. */
@@ -52,7 +52,7 @@ void hkv_before_batch(void *own, void *entries);
 void hkv_after_batch(void *own, void *entries, bool good);
 hd_status hkv_open_here(const void *own, const hd_seams *s, void **staged);
 
-/* Items of a window of lists; of fetches of far values, 0: none; of groups (groups.h), 0: none. */
+/* Items of a window of lists; of fetches of far values, 0: none; of groups (repeated_keys.h), 0: none. */
 uint64_t hkv_list_window(const hd_gpu_own *gpu);
 uint64_t hkv_fetch_window(const hd_gpu_own *gpu);
 uint64_t hkv_left_window(const hd_gpu_own *gpu);

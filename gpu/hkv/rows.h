@@ -156,8 +156,8 @@ static inline bool hkv_updates_in_groups(uint32_t op, bool value_out, uint32_t p
     return op == HD_OP_ASSIGN_VALUES || (op == HD_OP_TOUCH && value_out) || !(policy_flags & HD_SCORE_IS_TIME);
 }
 
-/* Whether `row` runs the batch in the launches of groups.h: keys may repeat, and items of one key would wait for each
- * other. */
+/* Whether `row` runs the batch in the launches of repeated_keys.h: keys may repeat, and items of one key would wait for
+ * each other. */
 static inline bool hkv_has_groups(uint32_t row, const hkv_args *a)
 {
     if (!a->claim || a->distinct || a->n < 2) return false;

@@ -14,7 +14,7 @@
 #define HD_VALUE_BYTE(p) simt_ld_u8(p)
 #endif
 
-#include "gpu/hkv/group.h"
+#include "gpu/hkv/copy_group.h"
 #include "policies/predicates/predicate.h"
 
 enum { HKV_STRETCH = 512 /* slots, or items, of a warp: sixteen of a lane */ };

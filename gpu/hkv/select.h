@@ -8,8 +8,8 @@
 #include "base/design.h"
 
 /* In batches of up to this size latency counts: HD_FEW, and HD_FEWEST if keys may repeat or do not. With eight items of
- * one key `warp` takes as long as the launches of groups.h, and with more it takes longer. Measured on an H200 and an
- * H100 (bench/lab/calls.tsv). */
+ * one key `warp` takes as long as the launches of repeated_keys.h, and with more it takes longer. Measured on an H200
+ * and an H100 (bench/lab/calls.tsv). */
 enum { HKV_FEW_ITEMS = 1024, HKV_FEWEST_ITEMS = 8, HKV_FEWEST_DISTINCT = 64 };
 
 const char *hkv_select(hd_op op, const hd_info *info, double load_factor, hd_amount amount, uint32_t choice);

@@ -11,7 +11,7 @@
 #include "gpu/ovs/order.h"
 #include "gpu/ovs/resize.h"
 #include "gpu/ovs/variant.h"
-#include "gpu/ovs/whole.h"
+#include "gpu/ovs/scan.h"
 
 /* The kernels that batches share, but those of tables with ranges (range.h). */
 #define OVS_KERNEL(number, entry, args, text) SIMT_ENTRY(entry, args, text)

@@ -27,7 +27,7 @@
  *   apply    all items but those that inserted find their keys present, and run like updaters, or find that there was
  *            no home for them (PENDING)
  *
- * Erase replaces merge and next by the choice of segments that are joined, and commits in its own way (join.h).
+ * Erase replaces merge and next by the choice of segments that are joined, and commits in its own way (compact.h).
  *
  * No launch before the commit changes what is in the table, and the commit is one launch: a device that refuses a
  * launch leaves a table that is whole. So the commit reads nothing of the old directory; what it needs has been
@@ -46,7 +46,7 @@
 enum {
     SL_THREADS = 128, /* of a block */
     SL_SHARES = 4096, /* of whatever is counted first and then listed, at most */
-    SL_JOIN = 32      /* parts that a thread joins at each level of join.h */
+    SL_JOIN = 32      /* parts that a thread joins at each level of compact.h */
 };
 #define SL_NO_KEY   UINT64_MAX
 #define SL_NO_CODE  UINT32_MAX
@@ -81,11 +81,11 @@ typedef struct sl_room {
     uint32_t *first; /* (homes + 1), by row: its first in the list */
     uint32_t *fresh; /* (homes + 1), by row: how many fresh segments come before its own */
     uint32_t *free;  /* (homes): free homes, ascending */
-    /* (homes): entries of fresh segments, in the order of `free`; and see join.h. Before that, by share: the rows that
-     * are split early if there are homes */
+    /* (homes): entries of fresh segments, in the order of `free`; and see compact.h. Before that, by share: the rows
+     * that are split early if there are homes */
     uint32_t *last;
-    uint32_t *kept;   /* (homes), by row: entries that stay; see join.h */
-    uint32_t *offset; /* (homes), by row: see join.h */
+    uint32_t *kept;   /* (homes), by row: entries that stay; see compact.h */
+    uint32_t *offset; /* (homes), by row: see compact.h */
     /* (homes): rows that change, if segments are far: those merged as a whole from the front on, the others from the
      * end down */
     uint32_t *rows;

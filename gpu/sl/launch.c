@@ -154,7 +154,7 @@ static const step joining[] = {
 };
 #define STEPS(all) all, sizeof(all) / sizeof *(all)
 
-/* Neighbours that became small are joined (join.h). */
+/* Neighbours that became small are joined (compact.h). */
 static hd_status launch_join(const sl_own *o, const hd_launcher *l, sl_args *a)
 {
     hd_status status = HD_OK;

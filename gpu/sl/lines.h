@@ -8,7 +8,7 @@
 #ifndef SL_LINES_H
 #define SL_LINES_H
 
-#include "gpu/sl/join.h"
+#include "gpu/sl/compact.h"
 
 /* ---- Survey ---------------------------------------------------------------------------------- */
 

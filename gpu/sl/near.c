@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "gpu/sl/carry_args.h"
+#include "gpu/sl/relocate_args.h"
 #include "gpu/sl/launch.h"
 #include "gpu/sl/own.h"
 #include "ref/sl/sl.h"

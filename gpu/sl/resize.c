@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * resize.c - a table that grows or shrinks: memory of another size is taken, kernels carry all segments there
- * (carry.h), and the old memory is given back. Until the last launch has run, the table is what it was.
+ * (relocate.h), and the old memory is given back. Until the last launch has run, the table is what it was.
  */
 #include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "gpu/sl/carry_args.h"
+#include "gpu/sl/relocate_args.h"
 #include "gpu/sl/launch.h"
 #include "gpu/sl/own.h"
 #include "ref/sl/sl.h"

@@ -7,14 +7,14 @@
 #define SL_SEGMENTS_H
 
 #include "concurrency/word.h"
-#include "gpu/sl/carry.h"
+#include "gpu/sl/relocate.h"
 #include "gpu/sl/check.h"
 #include "gpu/sl/far.h"
 #include "gpu/sl/insert_merge.h"
 #include "gpu/sl/lines.h"
 #include "gpu/sl/look.h"
 #include "gpu/sl/variant.h"
-#include "gpu/sl/whole.h"
+#include "gpu/sl/scan.h"
 
 SIMT_ENTRY(sl_kernel_look, sl_args, sl_look)
 SIMT_ENTRY(sl_kernel_range, sl_args, sl_range)

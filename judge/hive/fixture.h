@@ -50,7 +50,7 @@ const char *hive_fixture_bucket_name(const void *table, uint64_t b, char *text, 
 bool hive_fixture_names(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes);
 uint32_t hive_fixture_candidates(const void *table, uint64_t key, uint64_t *bucket);
 
-/* tell.c */
+/* explain.c */
 void hive_fixture_tell(const fixture *s, uint64_t i, const void *before, struct judge_steps *to);
 
 /* accept.c */

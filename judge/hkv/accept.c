@@ -9,7 +9,7 @@
 
 #include "gpu/hkv/rows.h"
 #include "judge/hkv/fixture.h"
-#include "judge/hosted.h"
+#include "judge/port_hosted.h"
 #include "judge/rules.h"
 #include "policies/policy.h"
 #include "ref/hkv/hkv.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "judge/hosted.h"
+#include "judge/port_hosted.h"
 #include "judge/rules.h"
 #include "base/error.h"
 #include "policies/expression.h"

@@ -4,7 +4,7 @@
  *
  *     fixture.c   a table's memory and contents
  *     entries.c   reads and describes entries
- *     tell.c      how the reference decides about an item
+ *     explain.c      how the reference decides about an item
  *     accept.c    what outcomes an item may have, and the table's invariants
  *     port.c      the port itself
  */
@@ -41,7 +41,7 @@ void hkv_fixture_describe(const void *table, uint64_t e, char *line, size_t byte
 bool hkv_fixture_names(const fixture *s, const char *region, uint64_t at, char *text, size_t bytes);
 uint32_t hkv_fixture_candidates(const void *table, uint64_t key, uint64_t *bucket);
 
-/* tell.c */
+/* explain.c */
 void hkv_fixture_tell(const fixture *s, uint64_t i, const void *before, struct judge_steps *to);
 
 /* accept.c */

@@ -5,11 +5,11 @@
  *
  *     bug    what it is, a sentence
  *     from   its source
- *     look   sched [WORDS] CASE [+ CASE]   schedules of kernels on the host machine (look_sched.c)
- *            run CASE                       batches through the public interface (look_run.c)
- *            grow CASE                      a table that grows, or shrinks, on the host machine (look_grow.c)
- *            chase CASE                     a key that is displaced while an item looks for it (look_chase.c)
- *            call NAME                      something that is no batch (look_call.c)
+ *     look   sched [WORDS] CASE [+ CASE]   schedules of kernels on the host machine (search_sched.c)
+ *            run CASE                       batches through the public interface (search_run.c)
+ *            grow CASE                      a table that grows, or shrinks, on the host machine (search_grow.c)
+ *            chase CASE                     a key that is displaced while an item looks for it (search_chase.c)
+ *            call NAME                      something that is no batch (search_call.c)
  *     by     the judges that may find it
  *     needs  judges without which no look finds it, if there are any
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * streams.h - looks of look_call.c that have files of their own.
+ * streams.h - looks of search_call.c that have files of their own.
  */
 #ifndef HD_MUSEUM_STREAMS_H
 #define HD_MUSEUM_STREAMS_H

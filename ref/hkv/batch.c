@@ -8,18 +8,18 @@
  * would give it. Updates in dual mode that write nothing but their own entry are split the same way by first
  * bucket. Reads are split by item.
  *
- * Other batches in dual mode run by blocks of items, in which threads take turns (turns.h). So does insert_and_evict
- * with a list: a thread learns the places of its rows when all have run the block.
+ * Other batches in dual mode run by blocks of items, in which threads take turns (bucket_conflicts.h). So does
+ * insert_and_evict with a list: a thread learns the places of its rows when all have run the block.
  *
  * One number of a view is not an item's: how many entries are pinned. Each thread counts in a view of its own.
  */
 #include <string.h>
 
 #include "base/op.h"
-#include "ref/hkv/ahead.h"
+#include "ref/hkv/prefetch.h"
 #include "ref/hkv/lists.h"
 #include "ref/hkv/share.h"
-#include "ref/hkv/turns.h"
+#include "ref/hkv/bucket_conflicts.h"
 
 /* ---- One item in, one item out --------------------------------------------------------------- */
 

@@ -33,7 +33,7 @@
  *            near = floor(V / R), part = ceil(2^64 * (V mod R) / R); exact while R < 2^32
  *
  * With m times the buckets and the same V, n(m * r) is what n(r) was: the near values of a bucket's children lie where
- * those of the bucket lay, so that a table can grow without a second near tier (gpu/hkv/grow.h).
+ * those of the bucket lay, so that a table can grow without a second near tier (gpu/hkv/resize.h).
  *
  *   near     (n(r) + i) * value_bytes ..                  of entry i of stripe r, i < n(r + 1) - n(r)
  *   far      (r * slots + i - n(r + 1)) * value_bytes ..  of the others

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * trusted_rows.c - rows of the registries, by name.
+ */
+#include "judge/trusted_rows.h"
+
+#include <string.h>
+
+#include "policies/policy.h"
+#include "policies/predicates/predicate.h"
+
+static hd_score_in as_row_has_it(judge_score_in in)
+{
+    hd_score_in i = { in.given, in.now, in.tick, in.epoch };
+    return i;
+}
+
+bool judge_borrow_policy(const char *name, uint32_t *row)
+{
+    for (*row = 0; *row < HD_POLICY_COUNT; ++*row)
+        if (strcmp(hd_policy_rows[*row].name, name) == 0) return true;
+    return false;
+}
+
+bool judge_borrow_needs_scores(uint32_t row) { return (hd_policy_rows[row].flags & HD_SCORES_NEEDED) != 0; }
+uint64_t judge_borrow_new(uint32_t row, judge_score_in in) { return hd_on_insert(row, NULL, as_row_has_it(in)); }
+uint64_t judge_borrow_hit(uint32_t row, uint64_t old, judge_score_in in)
+{
+    return hd_on_hit(row, NULL, old, as_row_has_it(in));
+}
+uint64_t judge_borrow_admission(uint32_t row, judge_score_in in) { return hd_admission(row, NULL, as_row_has_it(in)); }
+
+int judge_borrow_holds(const char *pred, const uint64_t arg[2], uint64_t key, uint64_t score, const uint8_t *value,
+                       uint32_t bytes)
+{
+    for (uint32_t p = 0; p < HD_PREDICATE_COUNT; p++)
+        if (strcmp(hd_predicate_rows[p].name, pred) == 0)
+            return hd_predicate_holds(p, key, score, value, bytes, arg[0], arg[1]);
+    return -1;
+}

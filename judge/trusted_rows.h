@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * trusted_rows.h - the judge's only use of policies/ and predicates/. A policy or predicate that rules.c does not
+ * restate is judged by its own functions. Then a table that does not do what these functions say is still found, but a
+ * mistake in the functions themselves is not.
+ */
+#ifndef HD_JUDGE_TRUSTED_ROWS_H
+#define HD_JUDGE_TRUSTED_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* What a score is made of. tick: `now` in the unit of epoch_lru (judge_tick). */
+typedef struct judge_score_in {
+    uint64_t given, now, tick;
+    uint32_t epoch;
+} judge_score_in;
+
+/* *row: the policy's place in its registry; false: there is none of that name. */
+bool judge_borrow_policy(const char *name, uint32_t *row);
+bool judge_borrow_needs_scores(uint32_t row);
+uint64_t judge_borrow_new(uint32_t row, judge_score_in in);
+uint64_t judge_borrow_hit(uint32_t row, uint64_t old, judge_score_in in);
+uint64_t judge_borrow_admission(uint32_t row, judge_score_in in);
+
+/* 1 or 0; -1: no predicate of that name. */
+int judge_borrow_holds(const char *pred, const uint64_t arg[2], uint64_t key, uint64_t score, const uint8_t *value,
+                       uint32_t bytes);
+
+#endif
