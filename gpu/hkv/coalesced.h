@@ -57,8 +57,8 @@
  *     - Updates (touch, assign, assign_values, assign_scores) may run with other updates.
  *     - An upsert or an erase runs alone.
  *     - A batch whose keys may repeat may run as several launches, one after the other (repeated_keys.h, if
- *       hkv_has_groups()). SINGLES runs the keys that come once. LEADERS runs one item of each other key. REST runs items
- *       that repeated_keys.h leaves out. So no key occurs twice in SINGLES, nor in LEADERS.
+ *       hkv_has_groups()). SINGLES runs the keys that come once. LEADERS runs one item of each other key. REST runs
+ *       items that repeated_keys.h leaves out. So no key occurs twice in SINGLES, nor in LEADERS.
  *
  *
  * 3. Who may write what
