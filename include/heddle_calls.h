@@ -222,10 +222,16 @@ static inline hd_status hd_assign_scores(hd_table *t, uint64_t n, const uint64_t
 
 /* insert_or_assign: replaces the value of a present key, inserts an absent one. A full bucket evicts the entry with
  * the lowest score, or refuses the key. Outcomes: UPDATED, INSERTED, EVICTED, REFUSED, PINNED, PENDING. */
+static inline hd_status hd_insert_or_assign(hd_table *t, uint64_t n, const uint64_t *keys, const void *values,
+                                            const uint64_t *scores, uint8_t *outcomes)
+{
+    return hd_run_keyed(t, HD_OP_INSERT_OR_ASSIGN, n, keys, values, scores, NULL, NULL, outcomes);
+}
+/* The same, by its short name. */
 static inline hd_status hd_upsert(hd_table *t, uint64_t n, const uint64_t *keys, const void *values,
                                   const uint64_t *scores, uint8_t *outcomes)
 {
-    return hd_run_keyed(t, HD_OP_INSERT_OR_ASSIGN, n, keys, values, scores, NULL, NULL, outcomes);
+    return hd_insert_or_assign(t, n, keys, values, scores, outcomes);
 }
 
 /* hd_upsert with hd_run_growing: grows the table until no item is PENDING and, if target is above 0, until the load

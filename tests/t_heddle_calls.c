@@ -59,6 +59,10 @@ static hd_status call_accum_or_assign(hd_table *t, outputs *o)
     return hd_accum_or_assign(t, N, key, value, HD_U64, score, flag, o->outcome);
 }
 static hd_status call_upsert(hd_table *t, outputs *o) { return hd_upsert(t, N, key, value, score, o->outcome); }
+static hd_status call_insert_or_assign(hd_table *t, outputs *o)
+{
+    return hd_insert_or_assign(t, N, key, value, score, o->outcome);
+}
 static hd_status call_import(hd_table *t, outputs *o) { return hd_import(t, N, key, value, score, o->outcome); }
 static hd_status call_insert_and_evict(hd_table *t, outputs *o)
 {
@@ -123,6 +127,7 @@ typedef struct row {
 
 /* clang-format off */
 static const call_row rows[] = {
+    { "hd_insert_or_assign",   call_insert_or_assign,   HD_OP_INSERT_OR_ASSIGN,   N, 0, VALUE_IN | SCORE },
     { "hd_upsert",             call_upsert,             HD_OP_INSERT_OR_ASSIGN,   N, 0, VALUE_IN | SCORE },
     { "hd_find",               call_find,               HD_OP_FIND,               N, 0, VALUE_OUT },
     { "hd_contains",           call_contains,           HD_OP_CONTAINS,           N, 0, 0 },
