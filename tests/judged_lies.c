@@ -309,12 +309,12 @@ static bool counted_twice(trial *t) { return ++t->p->tally[HD_MISS]; }
 static bool counted_more(trial *t) { return ++*t->b->count; }
 static bool output_beside(trial *t) { return t->b->outcome[-1] ^= 1, true; }
 static bool lock_held(trial *t) { return hkv_fixture_own(t->s)->kept.lock[1] = 1, true; }
-static bool claim_left(trial *t) { return hkv_fixture_part(t->s, 0)->kept.claim[1] = 3, true; }
-static bool role_left(trial *t) { return hkv_fixture_part(t->s, 0)->kept.role[1] = 1, true; }
+static bool claim_left(trial *t) { return hkv_fixture_part(t->s, 0)->kept.groups.claim[1] = 3, true; }
+static bool role_left(trial *t) { return hkv_fixture_part(t->s, 0)->kept.groups.role[1] = 1, true; }
 static bool left_behind(trial *t) { return hkv_fixture_part(t->s, 0)->counts->left[0] = 3, true; }
 static bool bin_not_empty(trial *t)
 {
-    return hkv_fixture_part(t->s, 0)->kept.fetch_count && (hkv_fixture_part(t->s, 0)->kept.fetch_count[5] = 2);
+    return hkv_fixture_part(t->s, 0)->kept.fetch.count && (hkv_fixture_part(t->s, 0)->kept.fetch.count[5] = 2);
 }
 static bool beside_keys(trial *t) { return ((uint8_t *)t->v->key)[-1] ^= 1, true; }
 

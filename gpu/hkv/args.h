@@ -49,7 +49,7 @@ enum {
     HKV_FETCH_BIN_LEAST = 6 /* log2 of bytes */
 };
 
-/* What hkv_args.pass says: the batch at once, or which of its launches (repeated_keys.h). */
+/* What hkv_groups_args.pass says: the batch at once, or which of its launches (repeated_keys.h). */
 enum { HKV_WHOLE, HKV_SINGLES, HKV_LEADERS, HKV_REST };
 
 /* A word of `claim` has an item number of 20 bits: a window has at most so many items. The count of a group and the sum
@@ -83,7 +83,7 @@ enum { HKV_MEMBERS_WERE = HKV_LISTS_COUNTED, HKV_RESTS_WERE, HKV_LEFT_COUNTS };
 typedef struct hkv_group {
     uint64_t joined;    /* how many items, above the sum of the low bits of what they give */
     uint64_t last;      /* the ranked item with the greatest number; if ranks do not lead */
-    uint64_t admission; /* the greatest admission score; if hkv_args.picks                */
+    uint64_t admission; /* the greatest admission score; if hkv_groups_args.picks              */
     uint64_t picked;    /* the ranked item that has it; likewise                          */
     uint64_t before;    /* of the leader: the score that it found,                        */
     union {
@@ -104,6 +104,43 @@ typedef struct hkv_pins {
     uint64_t count; /* of pinned entries                                  */
     uint64_t plane; /* the address of v.holder, as the last pin knew it   */
 } hkv_pins;
+
+/* What a batch that lists is put together in (list.h). */
+typedef struct hkv_list_args {
+    uint8_t *stage_flag;   /* (window) */
+    uint64_t *stage_key;   /* (window) */
+    uint64_t *stage_score; /* (window) */
+    uint8_t *stage_value;  /* (window, value_bytes) */
+    uint64_t *segment;     /* (HKV_SEGMENTS) */
+    uint64_t *cursor;      /* (HKV_CURSORS) */
+    uint32_t window;       /* its number */
+    uint32_t parts_log;    /* so many blocks share a segment of the list, as a power of two */
+} hkv_list_args;
+
+/* Items that wait for a far value (fetch.h), by their number less `first`. */
+typedef struct hkv_fetch_args {
+    uint64_t *entry; /* (window of fetches): the entry of the value; UINT64_MAX: none                 */
+    uint32_t *rank;  /* likewise: how many items of its bin were there before it                      */
+    uint32_t *order; /* likewise: the items that wait, bin after bin                                  */
+    uint32_t *count; /* (HKV_FETCH_COUNTS): how many wait for each bin; at rest 0; then, how many wait */
+    uint32_t bins;   /* so many are in use    */
+    uint32_t shift;  /* a bin is 2^this bytes */
+} hkv_fetch_args;
+
+/* A window of a batch whose keys may repeat (repeated_keys.h). */
+typedef struct hkv_groups_args {
+    uint32_t pass;         /* HKV_WHOLE, ... */
+    uint32_t claim_mask;   /* words of `claim` that this window uses, less 1; they are a power of two */
+    bool picks;            /* given scores choose the leader */
+    bool admit_alike;      /* without `picks`: all items have the same admission score */
+    uint32_t *claim;       /* (4 x left_window, rounded up to a power of two) */
+    uint32_t *role;        /* (left_window) */
+    hkv_group *group;      /* (left_window) */
+    uint64_t *left_before; /* (left_window): of each member, what those that joined before it give */
+    uint32_t *left_item;   /* (HKV_LEFT_LISTS, left_window) */
+    uint32_t *left_count;  /* (HKV_LEFT_COUNTS) */
+    uint64_t left_window;  /* items */
+} hkv_groups_args;
 
 typedef struct hkv_args {
     hkv_view v;
@@ -144,35 +181,9 @@ typedef struct hkv_args {
     uint8_t *list_value;
     uint64_t *tally; /* (HD_OUTCOME_COUNT): outcomes are added */
 
-    uint8_t *stage_flag;     /* (window) */
-    uint64_t *stage_key;     /* (window) */
-    uint64_t *stage_score;   /* (window) */
-    uint8_t *stage_value;    /* (window, value_bytes) */
-    uint64_t *segment;       /* (HKV_SEGMENTS) */
-    uint64_t *cursor;        /* (HKV_CURSORS) */
-    uint32_t window;         /* its number */
-    uint32_t list_parts_log; /* so many blocks share a segment of the list, as a power of two (list.h) */
-
-    /* (window of fetches): the entry of the far value that an item waits for; UINT64_MAX: none */
-    uint64_t *fetch_entry;
-    uint32_t *fetch_rank;  /* likewise: how many items of its bin were there before it              */
-    uint32_t *fetch_order; /* likewise: the items that wait, less first, bin after bin              */
-    /* (HKV_FETCH_COUNTS): how many wait for each bin of the far tier; at rest 0; then, how many wait */
-    uint32_t *fetch_count;
-    uint32_t fetch_bins;  /* so many are in use        */
-    uint32_t fetch_shift; /* a bin is 2^this bytes     */
-
-    uint32_t pass;
-    uint32_t claim_mask;   /* words of `claim` that this window uses, less 1; they are a power of two */
-    bool picks;            /* given scores choose the leader */
-    bool admit_alike;      /* without `picks`: all items have the same admission score */
-    uint32_t *claim;       /* (4 x left_window, rounded up to a power of two) */
-    uint32_t *role;        /* (left_window) */
-    hkv_group *group;      /* (left_window) */
-    uint64_t *left_before; /* (left_window): of each member, what those that joined before it give */
-    uint32_t *left_item;   /* (HKV_LEFT_LISTS, left_window) */
-    uint32_t *left_count;  /* (HKV_LEFT_COUNTS) */
-    uint64_t left_window;  /* items */
+    hkv_list_args list;
+    hkv_fetch_args fetch;
+    hkv_groups_args groups;
 
     const hd_program *program; /* v.program, as a kernel of kernels_expression.cu was given it. Others have NULL */
 } hkv_args;
@@ -190,6 +201,9 @@ HD_FN bool hkv_ranks(const hkv_args *a)
     return (a->policy_flags & HD_HITS_ADD) && a->score_out && HD_OP_IN(a->op, HD_OPS_GIVE_SCORE);
 }
 
-HD_FN uint32_t *hkv_left(const hkv_args *a, uint32_t list) { return a->left_item + list * a->left_window; }
+HD_FN uint32_t *hkv_left(const hkv_args *a, uint32_t list)
+{
+    return a->groups.left_item + list * a->groups.left_window;
+}
 
 #endif

@@ -12,7 +12,7 @@
 enum { HKV_LOCK_NEVER, HKV_LOCK_TO_EVICT, HKV_LOCK_ALWAYS }; /* section 4; in this order */
 
 /* True for launches of distinct keys, other than LEADERS. */
-SIMT_FN bool hkv_keys_differ(const hkv_args *a) { return a->distinct || a->pass == HKV_SINGLES; }
+SIMT_FN bool hkv_keys_differ(const hkv_args *a) { return a->distinct || a->groups.pass == HKV_SINGLES; }
 
 /* The level of a launch of upserts (section 4). Where keys repeat, the scores of present entries must only rise below
  * ALWAYS, in any order of the items. If the policy ignores the old score, an item may run after an item with a later
@@ -20,7 +20,7 @@ SIMT_FN bool hkv_keys_differ(const hkv_args *a) { return a->distinct || a->pass 
 SIMT_FN uint32_t hkv_coalesced_locking(const hkv_args *a)
 {
     bool rises = a->policy_flags & HD_MONOTONE, admits = !a->v.admit_always && (a->policy_flags & HD_SCORE_ADMITS);
-    if (a->pass == HKV_LEADERS || a->pass == HKV_REST) return HKV_LOCK_ALWAYS;
+    if (a->groups.pass == HKV_LEADERS || a->groups.pass == HKV_REST) return HKV_LOCK_ALWAYS;
     if (hkv_holder(a)) return HKV_LOCK_ALWAYS;
     if (hkv_keys_differ(a)) return rises && admits ? HKV_LOCK_NEVER : HKV_LOCK_TO_EVICT;
     if (a->op == HD_OP_ACCUM_OR_ASSIGN || !rises || (a->policy_flags & HD_ORDER_FREE)) return HKV_LOCK_ALWAYS;
@@ -73,7 +73,7 @@ SIMT_FN void hkv_coalesced_erase_claimed(const hkv_args *a, hkv_one *o)
  * bound. */
 SIMT_FN bool hkv_has_score(const hkv_args *a)
 {
-    return a->v.step == 2 && (a->distinct || a->pass) && (a->policy_flags & HD_ORDER_FREE);
+    return a->v.step == 2 && (a->distinct || a->groups.pass) && (a->policy_flags & HD_ORDER_FREE);
 }
 
 /* True: an item that claims a present entry replaces value and score, and reads neither. It claims with
@@ -353,8 +353,8 @@ SIMT_FN void hkv_coalesced_end(const hkv_args *a, hkv_one *o)
         hkv_coalesced_publish(a, o);
     else
         hkv_let_go(simt_tile_of(1), a, o);
-    if (a->pass == HKV_LEADERS) hkv_group_end(a, o);
-    if (a->pass == HKV_REST) simt_st_u32(a->role + (o->i - a->first), HKV_SINGLE);
+    if (a->groups.pass == HKV_LEADERS) hkv_group_end(a, o);
+    if (a->groups.pass == HKV_REST) simt_st_u32(a->groups.role + (o->i - a->first), HKV_SINGLE);
     hkv_deliver(a, o);
     o->outcome = HKV_NO_ITEM;
 }

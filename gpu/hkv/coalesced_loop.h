@@ -59,7 +59,7 @@ typedef struct hkv_run {
 } hkv_run;
 
 /* The list of items that LEADERS or REST runs. */
-SIMT_FN uint32_t hkv_run_list(const hkv_args *a) { return a->pass == HKV_LEADERS ? HKV_GROUPS : HKV_RESTS; }
+SIMT_FN uint32_t hkv_run_list(const hkv_args *a) { return a->groups.pass == HKV_LEADERS ? HKV_GROUPS : HKV_RESTS; }
 
 /* The number in the launch of item `number` of the warp. */
 SIMT_FN uint64_t hkv_run_number(uint32_t number)
@@ -71,12 +71,12 @@ SIMT_FN uint64_t hkv_run_number(uint32_t number)
 SIMT_FN uint64_t hkv_run_item(const hkv_args *a, const hkv_run *r, uint32_t number, uint32_t *group)
 {
     uint64_t k = hkv_run_number(number);
-    if (a->pass == HKV_WHOLE) return a->first + k;
+    if (a->groups.pass == HKV_WHOLE) return a->first + k;
     if (k >= r->items) return a->last;
-    if (a->pass == HKV_SINGLES) return simt_ld_u32(a->role + k) == HKV_SINGLE ? a->first + k : a->last;
+    if (a->groups.pass == HKV_SINGLES) return simt_ld_u32(a->groups.role + k) == HKV_SINGLE ? a->first + k : a->last;
     uint32_t n = simt_ld_u32(hkv_left(a, hkv_run_list(a)) + k);
     *group = n;
-    if (a->pass == HKV_LEADERS) n = hkv_ranked_item(hkv_group_leader(a, a->group + n));
+    if (a->groups.pass == HKV_LEADERS) n = hkv_ranked_item(hkv_group_leader(a, a->groups.group + n));
     return a->first + n;
 }
 
@@ -86,8 +86,8 @@ SIMT_FN hkv_run hkv_run_begin(simt_tile w, const hkv_args *a)
     uint32_t group;
     r.taken = 0;
     r.items = (uint32_t)(a->last - a->first);
-    if (a->pass == HKV_LEADERS) r.items = simt_ld_u32(a->left_count + HKV_GROUPS);
-    if (a->pass == HKV_REST) r.items = simt_ld_u32(a->left_count + HKV_RESTS_WERE);
+    if (a->groups.pass == HKV_LEADERS) r.items = simt_ld_u32(a->groups.left_count + HKV_GROUPS);
+    if (a->groups.pass == HKV_REST) r.items = simt_ld_u32(a->groups.left_count + HKV_RESTS_WERE);
     r.key = hkv_item_key(a, hkv_run_item(a, &r, w.rank, &group));
     return r;
 }
@@ -95,7 +95,7 @@ SIMT_FN hkv_run hkv_run_begin(simt_tile w, const hkv_args *a)
 /* True: the warp has begun all of its items. */
 SIMT_FN bool hkv_run_ended(const hkv_args *a, const hkv_run *r)
 {
-    return a->pass == HKV_WHOLE || hkv_run_number(r->taken) >= r->items;
+    return a->groups.pass == HKV_WHOLE || hkv_run_number(r->taken) >= r->items;
 }
 
 /* Gives the next items of the warp to the lanes without an item, and loads the keys of the next 32. */
@@ -136,7 +136,7 @@ SIMT_FN void hkv_coalesced(const hkv_args *a, uint32_t family)
     uint8_t *rows = all_rows + (simt_thread() & ~31u) * HKV_COALESCED_ROW;
     uint8_t *row = rows + w.rank * HKV_COALESCED_ROW;
     uint32_t locking = family == HKV_UPSERT ? hkv_coalesced_locking(a) : HKV_LOCK_NEVER, rounds = 0;
-    if (a->pass == HKV_LEADERS) hkv_members_counted(a);
+    if (a->groups.pass == HKV_LEADERS) hkv_members_counted(a);
     simt_join();
     uint64_t *tally = hkv_row_tally(rows);
     hkv_run run = hkv_run_begin(w, a);
@@ -144,7 +144,7 @@ SIMT_FN void hkv_coalesced(const hkv_args *a, uint32_t family)
     simt_st_u64(tally, 0);
     for (;;) {
         hkv_run_refill(w, a, &run, &o);
-        if (a->pass == HKV_SINGLES) hkv_run_refill_more(w, a, &run, &o);
+        if (a->groups.pass == HKV_SINGLES) hkv_run_refill_more(w, a, &run, &o);
         bool todo = o.outcome != HKV_NO_ITEM, tries = o.outcome == HKV_UNDECIDED, waits = false;
         if (!simt_any(w, todo)) break;
         if (family == HKV_ERASE) waits = hkv_erase_waits(w, &o, tries);

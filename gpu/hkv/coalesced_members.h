@@ -183,7 +183,7 @@ SIMT_FN uint64_t hkv_member_score(const hkv_args *a, const hkv_group *g, uint32_
     hd_score_in in = hkv_score_in(a, i), lead_in = hkv_score_in(a, a->first + hkv_ranked_item(lead));
     uint64_t from = placed ? hd_on_insert(a->v.policy, hkv_program(a), lead_in) : simt_ld_u64(&g->before);
     if (a->policy_flags & HD_HITS_ADD) {
-        in.given += a->score ? simt_ld_u64(a->left_before + k) : rank;
+        in.given += a->score ? simt_ld_u64(a->groups.left_before + k) : rank;
         if (hkv_ranked_rank(lead) < rank) in.given -= lead_in.given; /* the leader comes last, or was counted already */
     }
     return hd_on_hit(a->v.policy, hkv_program(a), from, in);
@@ -245,8 +245,8 @@ SIMT_FN void hkv_follow(simt_tile w, const hkv_args *a, uint64_t *tally, uint32_
     if (valid) {
         uint32_t n = simt_ld_u32(hkv_left(a, HKV_MEMBERS) + k);
         first = simt_ld_u32(hkv_left(a, HKV_FIRST_OF) + k);
-        const hkv_group *g = a->group + first;
-        simt_st_u32(a->role + n, HKV_SINGLE);
+        const hkv_group *g = a->groups.group + first;
+        simt_st_u32(a->groups.role + n, HKV_SINGLE);
         valid = n != hkv_ranked_item(hkv_group_leader(a, g));
         if (valid) hkv_tell(a, &m, g, k, n);
         if (valid) hkv_tally_add(tally, m.one.outcome);
@@ -267,7 +267,7 @@ SIMT_FN void hkv_groups_deliver(const hkv_args *a)
     simt_tile w = simt_tile_of(32);
     uint8_t *rows = all_rows + (simt_thread() & ~31u) * HKV_COALESCED_ROW;
     uint64_t *tally = hkv_row_tally(rows);
-    uint32_t n = simt_ld_u32(a->left_count + HKV_MEMBERS_WERE), each = hkv_members_at_a_time(a, n), rounds = 0;
+    uint32_t n = simt_ld_u32(a->groups.left_count + HKV_MEMBERS_WERE), each = hkv_members_at_a_time(a, n), rounds = 0;
     bool orders = a->op == HD_OP_ACCUM_OR_ASSIGN;
     simt_st_u64(tally, 0);
     for (uint64_t at = each * hkv_warp_number(); at < n; at += each * hkv_warps()) {

@@ -51,7 +51,7 @@ SIMT_FN bool hkv_rate_found(simt_tile t, const hkv_args *a, hkv_one *o, hkv_rule
     if (t.rank != 0) return rescored;
     if (!pinned) hkv_pin_entry(a, o);
     if (knows == HKV_KNOWS_NOTHING) o->score = simt_ldrlx_u64(hkv_score_at(&a->v, o->entry));
-    if (a->pass == HKV_LEADERS) simt_st_u64(&a->group[o->group].before, o->score);
+    if (a->groups.pass == HKV_LEADERS) simt_st_u64(&a->groups.group[o->group].before, o->score);
     if (rescored) hkv_rescore(a, o, knows == HKV_KNOWS_BOTH ? o->gone_score : hkv_score_of_hit(a, o));
     return rescored;
 }
@@ -79,8 +79,9 @@ SIMT_FN bool hkv_admit(const hkv_args *a, hkv_one *o, hkv_place p)
     o->fresh = true;
     o->change = a->op == HD_OP_FIND_OR_INSERT_PTR ? HKV_ZERO : HKV_REPLACE;
     o->in = a->value ? a->value + o->i * v->value_bytes : (const uint8_t *)0;
-    if (a->pass == HKV_LEADERS) hkv_group_inserted(a, o);
-    if (!p.empty && a->stage_flag && a->stage_value) o->out = a->stage_value + (o->i - a->first) * v->value_bytes;
+    if (a->groups.pass == HKV_LEADERS) hkv_group_inserted(a, o);
+    if (!p.empty && a->list.stage_flag && a->list.stage_value)
+        o->out = a->list.stage_value + (o->i - a->first) * v->value_bytes;
     return true;
 }
 

@@ -22,12 +22,12 @@ SIMT_FN bool hkv_was_placed(uint32_t outcome) { return outcome == HD_INSERTED ||
 /* ---- Deferred copies of far values (fetch.h) ------------------------------------------------- */
 
 /* True: far values are copied by a later launch. Only find does so: no batch changes values while a reader runs. */
-SIMT_FN bool hkv_puts_off(const hkv_args *a) { return a->op == HD_OP_FIND && a->fetch_entry; }
+SIMT_FN bool hkv_puts_off(const hkv_args *a) { return a->op == HD_OP_FIND && a->fetch.entry; }
 
 /* The bin of the far tier that the value of entry e lies in. */
 SIMT_FN uint32_t hkv_fetch_bin(const hkv_args *a, uint64_t e)
 {
-    return (uint32_t)((uint64_t)(hkv_value(&a->v, e) - a->v.far) >> a->fetch_shift);
+    return (uint32_t)((uint64_t)(hkv_value(&a->v, e) - a->v.far) >> a->fetch.shift);
 }
 
 /* Records the entry whose far value the item needs, or HKV_NONE, and its rank among the items of the same bin. */
@@ -35,9 +35,9 @@ SIMT_FN void hkv_put_off(const hkv_args *a, const hkv_one *o)
 {
     uint64_t at = o->i - a->first;
     bool waits = o->entry != HKV_NONE && !hkv_is_near(&a->v, o->entry);
-    simt_st_u64(a->fetch_entry + at, waits ? o->entry : HKV_NONE);
+    simt_st_u64(a->fetch.entry + at, waits ? o->entry : HKV_NONE);
     if (waits)
-        simt_st_u32(a->fetch_rank + at, simt_add_u32(a->fetch_count + hkv_fetch_bin(a, o->entry), 1, SIMT_RELAXED));
+        simt_st_u32(a->fetch.rank + at, simt_add_u32(a->fetch.count + hkv_fetch_bin(a, o->entry), 1, SIMT_RELAXED));
 }
 
 /* ---- An item's outputs ----------------------------------------------------------------------- */
@@ -61,9 +61,10 @@ SIMT_FN void hkv_stage_item(const hkv_args *a, const hkv_one *o)
         listed = HKV_LISTED;
     else if (o->outcome == HD_REFUSED)
         listed = HKV_LISTED_INPUT;
-    simt_st_u8(a->stage_flag + at, (uint8_t)listed);
-    if (listed == HKV_LISTED) simt_st_u64(a->stage_key + at, o->gone_key);
-    if (listed != HKV_NOT_LISTED) simt_st_u64(a->stage_score + at, listed == HKV_LISTED ? o->gone_score : o->score);
+    simt_st_u8(a->list.stage_flag + at, (uint8_t)listed);
+    if (listed == HKV_LISTED) simt_st_u64(a->list.stage_key + at, o->gone_key);
+    if (listed != HKV_NOT_LISTED)
+        simt_st_u64(a->list.stage_score + at, listed == HKV_LISTED ? o->gone_score : o->score);
 }
 
 /* The address of entry e's value. find_or_insert_ptr: perhaps the entry's number. Another item may replace the address
@@ -110,7 +111,7 @@ SIMT_FN void hkv_deliver(const hkv_args *a, const hkv_one *o)
     if (a->score_out && found && hkv_delivers_score(a->op)) simt_st_u64(a->score_out + o->i, o->score);
     if (a->op != HD_OP_FIND_OR_INSERT_PTR && hkv_delivers_ptr(a->op) && a->ptr) hkv_deliver_ptr(a, o);
     if (hkv_puts_off(a)) hkv_put_off(a, o);
-    if (a->stage_flag) hkv_stage_item(a, o);
+    if (a->list.stage_flag) hkv_stage_item(a, o);
 }
 
 /* Outcomes are counted in fields of one 64-bit word: nine outcomes of seven bits. hkv never yields PENDING: a key

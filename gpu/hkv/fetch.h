@@ -24,16 +24,16 @@ enum { HKV_FETCH_AT_ONCE = 4 };
 /* begin: (fetch_bins), shared memory: how many wait for the bins before each. Returns how many wait. */
 SIMT_FN uint32_t hkv_fetch_begins(const hkv_args *a, uint32_t *begin, uint64_t *words)
 {
-    uint32_t each = (a->fetch_bins + simt_threads() - 1) / simt_threads(), from = simt_thread() * each, n = 0;
-    uint32_t to = from + each < a->fetch_bins ? from + each : a->fetch_bins;
+    uint32_t each = (a->fetch.bins + simt_threads() - 1) / simt_threads(), from = simt_thread() * each, n = 0;
+    uint32_t to = from + each < a->fetch.bins ? from + each : a->fetch.bins;
     uint64_t before = 0;
-    for (uint32_t k = from; k < to; k++) n += simt_ld_u32(a->fetch_count + k);
+    for (uint32_t k = from; k < to; k++) n += simt_ld_u32(a->fetch.count + k);
     simt_join();
     uint32_t all = (uint32_t)hkv_block_sum(words, n, &before),
              at = (uint32_t)before + gpu_sum_before(simt_tile_of(32), n);
     for (uint32_t k = from; k < to; k++) {
         simt_st_u32(begin + k, at);
-        at += simt_ld_u32(a->fetch_count + k);
+        at += simt_ld_u32(a->fetch.count + k);
     }
     simt_sync_block();
     return all;
@@ -46,12 +46,12 @@ SIMT_FN void hkv_fetch_sort(const hkv_args *a)
     uint64_t thread = (uint64_t)simt_block() * simt_threads() + simt_thread(),
              threads = (uint64_t)simt_blocks() * simt_threads();
     uint32_t all = hkv_fetch_begins(a, begin, words);
-    if (thread == 0) simt_st_u32(a->fetch_count + HKV_FETCH_BINS, all);
+    if (thread == 0) simt_st_u32(a->fetch.count + HKV_FETCH_BINS, all);
     for (uint64_t i = thread; i < a->last - a->first; i += threads) {
-        uint64_t e = simt_ld_u64(a->fetch_entry + i);
+        uint64_t e = simt_ld_u64(a->fetch.entry + i);
         if (e == HKV_NONE) continue;
-        uint32_t at = simt_ld_u32(begin + hkv_fetch_bin(a, e)) + simt_ld_u32(a->fetch_rank + i);
-        simt_st_u32(a->fetch_order + at, (uint32_t)i);
+        uint32_t at = simt_ld_u32(begin + hkv_fetch_bin(a, e)) + simt_ld_u32(a->fetch.rank + i);
+        simt_st_u32(a->fetch.order + at, (uint32_t)i);
     }
 }
 
@@ -67,8 +67,8 @@ SIMT_FN void hkv_fetch_pieces(const hkv_args *a, uint32_t thread, uint32_t threa
         for (uint32_t j = 0; j < HKV_FETCH_AT_ONCE; j++) {
             to[j] = (uint8_t *)0;
             if (p.value < waiting) {
-                uint32_t i = simt_ld_u32(a->fetch_order + p.value);
-                const uint8_t *from = hkv_value(&a->v, simt_ld_u64(a->fetch_entry + i));
+                uint32_t i = simt_ld_u32(a->fetch.order + p.value);
+                const uint8_t *from = hkv_value(&a->v, simt_ld_u64(a->fetch.entry + i));
                 to[j] = a->value_out + (a->first + i) * a->v.value_bytes + 16 * p.part;
                 piece[j] = simt_ldcs_v4((const simt_v4 *)(const void *)(from + 16 * p.part));
             }
@@ -84,16 +84,16 @@ SIMT_FN void hkv_fetch_pieces(const hkv_args *a, uint32_t thread, uint32_t threa
 SIMT_FN void hkv_fetch_values(const hkv_args *a)
 {
     uint32_t thread = simt_block() * simt_threads() + simt_thread(), threads = simt_blocks() * simt_threads();
-    uint32_t waiting = simt_ld_u32(a->fetch_count + HKV_FETCH_BINS), bytes = a->v.value_bytes;
-    for (uint32_t b = thread; b < a->fetch_bins; b += threads) simt_st_u32(a->fetch_count + b, 0);
+    uint32_t waiting = simt_ld_u32(a->fetch.count + HKV_FETCH_BINS), bytes = a->v.value_bytes;
+    for (uint32_t b = thread; b < a->fetch.bins; b += threads) simt_st_u32(a->fetch.count + b, 0);
     if (((uintptr_t)a->value_out | (uintptr_t)a->v.far | bytes) % 16 == 0) {
         hkv_fetch_pieces(a, thread, threads, waiting);
         return;
     }
     for (uint32_t k = thread; k < waiting; k += threads) {
-        uint32_t i = simt_ld_u32(a->fetch_order + k);
+        uint32_t i = simt_ld_u32(a->fetch.order + k);
         hkv_copy(simt_tile_of(1), a->value_out + (a->first + i) * bytes,
-                 hkv_value(&a->v, simt_ld_u64(a->fetch_entry + i)), bytes, true);
+                 hkv_value(&a->v, simt_ld_u64(a->fetch.entry + i)), bytes, true);
     }
 }
 

@@ -13,7 +13,7 @@
 /* A find that puts nothing off (fetch.h). */
 static __device__ __forceinline__ void hkv_direct_lookup_now(hkv_args *a)
 {
-    a->fetch_entry = nullptr;
+    a->fetch.entry = nullptr;
     hkv_direct_lookup(a);
 }
 
@@ -215,7 +215,7 @@ static const hd_kernel_entry shared[] = {
 
 static const hd_kernel_entry *special_of(const hd_variant *variant, const hd_variant_row *row, const hkv_args *a)
 {
-    if (variant == &hkv_variant_direct && a->fetch_entry) return nullptr;
+    if (variant == &hkv_variant_direct && a->fetch.entry) return nullptr;
     return hkv_special_among(specials, sizeof specials / sizeof *specials, variant, row, a);
 }
 

@@ -45,11 +45,11 @@ static hkv_args args_of(const hkv_own *o, const hd_batch *b, hd_when when)
     a.opened = when.opened;
     a.times_tell = when.own && a.policy_flags & HD_SCORE_IS_TIME;
     a.tally = o->gpu.tally;
-    a.segment = o->counts->segment;
-    a.cursor = o->counts->cursor;
-    if (!hkv_select_sorted(info, b->n)) a.fetch_entry = NULL;
-    a.left_count = o->counts->left;
-    a.left_window = hkv_left_window(&o->gpu);
+    a.list.segment = o->counts->segment;
+    a.list.cursor = o->counts->cursor;
+    if (!hkv_select_sorted(info, b->n)) a.fetch.entry = NULL;
+    a.groups.left_count = o->counts->left;
+    a.groups.left_window = hkv_left_window(&o->gpu);
     return a;
 }
 
@@ -111,7 +111,7 @@ static bool fetches_sorted(const hd_info *info, const hd_batch *b)
 static bool updates_in_groups(const hkv_own *o, const hd_batch *b)
 {
     uint32_t flags = hkv_policy_flags_for(&o->v, b);
-    return hkv_family_of(b->op) == HKV_UPDATE && o->kept.claim && !b->distinct && b->n > 1 &&
+    return hkv_family_of(b->op) == HKV_UPDATE && o->kept.groups.claim && !b->distinct && b->n > 1 &&
            (flags & (HD_ORDER_FREE | HD_HITS_ADD)) && hkv_updates_in_groups(b->op, b->value_out, flags);
 }
 

@@ -60,7 +60,7 @@ SIMT_FN uint64_t hkv_block_word(uint64_t *words, uint64_t x)
 /* ---- Segments -------------------------------------------------------------------------------- */
 
 /* Digests are read sixteen at a time from multiples of sixteen. */
-SIMT_FN uint64_t hkv_list_origin(const hkv_args *a) { return a->stage_flag ? a->first : a->first & ~15ull; }
+SIMT_FN uint64_t hkv_list_origin(const hkv_args *a) { return a->list.stage_flag ? a->first : a->first & ~15ull; }
 
 SIMT_FN uint64_t hkv_segment_length(const hkv_args *a)
 {
@@ -73,7 +73,7 @@ SIMT_FN uint64_t hkv_segment_length(const hkv_args *a)
 SIMT_FN uint64_t hkv_segment_draw(const hkv_args *a, uint64_t *words)
 {
     uint64_t s = 0;
-    if (simt_thread() == 0) s = simt_add_u64(a->cursor + HKV_DRAWN, 1, SIMT_RELAXED);
+    if (simt_thread() == 0) s = simt_add_u64(a->list.cursor + HKV_DRAWN, 1, SIMT_RELAXED);
     return hkv_block_word(words, s);
 }
 
@@ -88,7 +88,7 @@ SIMT_FN uint64_t hkv_segment_base(const hkv_args *a, uint64_t s, uint64_t *words
             bool waits = false;
             SIMT_UNROLL
             for (uint32_t j = 0; j < HKV_LIST_AT_ONCE; j++)
-                said[j] = k + j * simt_threads() < s ? simt_ldrlx_u64(a->segment + k + j * simt_threads()) : 1;
+                said[j] = k + j * simt_threads() < s ? simt_ldrlx_u64(a->list.segment + k + j * simt_threads()) : 1;
             SIMT_UNROLL
             for (uint32_t j = 0; j < HKV_LIST_AT_ONCE; j++) waits = waits || said[j] == 0;
             if (!waits) break;
@@ -99,7 +99,7 @@ SIMT_FN uint64_t hkv_segment_base(const hkv_args *a, uint64_t s, uint64_t *words
     }
     simt_join();
     n = hkv_block_sum(words, n, &unused);
-    return a->window ? n + simt_ld_u64(a->cursor + a->window % 2) : n;
+    return a->list.window ? n + simt_ld_u64(a->list.cursor + a->list.window % 2) : n;
 }
 
 /* The last block out clears: all others have drawn, and read, what they ever will. */
@@ -108,12 +108,12 @@ SIMT_FN void hkv_segments_leave(const hkv_args *a)
     simt_tile w = simt_tile_of(32);
     if (simt_thread() < 32) {
         uint64_t left = 0, length = hkv_segment_length(a), range = a->last - hkv_list_origin(a);
-        if (w.rank == 0) left = 1 + simt_add_u64(a->cursor + HKV_LEFT, 1, SIMT_ACQ_REL);
+        if (w.rank == 0) left = 1 + simt_add_u64(a->list.cursor + HKV_LEFT, 1, SIMT_ACQ_REL);
         left = simt_shfl_u64(w, left, 0);
         if (left == simt_blocks()) {
             simt_sync_tile(w);
-            for (uint64_t k = w.rank; k * length < range; k += 32) simt_strlx_u64(a->segment + k, 0);
-            if (w.rank < 2) simt_strlx_u64(a->cursor + HKV_DRAWN + w.rank, 0);
+            for (uint64_t k = w.rank; k * length < range; k += 32) simt_strlx_u64(a->list.segment + k, 0);
+            if (w.rank < 2) simt_strlx_u64(a->list.cursor + HKV_DRAWN + w.rank, 0);
         }
     }
 }
@@ -127,13 +127,13 @@ SIMT_FN hkv_marks hkv_marks_of_items(simt_tile w, const hkv_args *a, uint64_t x)
     m.listed = m.own = 0;
     x += 16 * w.rank;
     if (x < a->last && a->last - x >= 16) {
-        simt_v4 flags = simt_ldcs_v4((const simt_v4 *)(const void *)(a->stage_flag + (x - a->first)));
+        simt_v4 flags = simt_ldcs_v4((const simt_v4 *)(const void *)(a->list.stage_flag + (x - a->first)));
         m.own = hkv_bits16(flags, HKV_LISTED_INPUT * 0x01010101u);
         m.listed = ~hkv_bits16(flags, HKV_NOT_LISTED) & 0xffff;
         return m;
     }
     for (uint64_t i = x; i < a->last; i++) {
-        uint32_t flag = simt_ld_u8(a->stage_flag + (i - a->first));
+        uint32_t flag = simt_ld_u8(a->list.stage_flag + (i - a->first));
         if (flag != HKV_NOT_LISTED) m.listed |= 1u << (i - x);
         if (flag == HKV_LISTED_INPUT) m.own |= 1u << (i - x);
     }
@@ -145,12 +145,12 @@ SIMT_FN hkv_marks hkv_marks_of(simt_tile w, const hkv_args *a, uint64_t x)
     hkv_marks m;
     m.listed = m.own = 0;
     if (x >= a->last) return m;
-    if (a->stage_flag)
+    if (a->list.stage_flag)
         m = hkv_marks_of_items(w, a, x);
     else
         m.listed = hkv_filled16(w, a, x);
     simt_join();
-    if (!a->stage_flag) m.listed = hkv_sweep16(w, a, x, m.listed);
+    if (!a->list.stage_flag) m.listed = hkv_sweep16(w, a, x, m.listed);
     return m;
 }
 
@@ -159,19 +159,19 @@ SIMT_FN hkv_marks hkv_marks_of(simt_tile w, const hkv_args *a, uint64_t x)
 SIMT_FN void hkv_listed_head(const hkv_args *a, uint64_t x, bool own, uint64_t *key, uint64_t *score)
 {
     *key = *score = 0;
-    if (!a->stage_flag) {
+    if (!a->list.stage_flag) {
         hkv_pair_at(&a->v, x, key, score);
         return;
     }
-    if (a->list_key) *key = simt_ld_u64(own ? a->key + x : a->stage_key + (x - a->first));
-    if (a->list_score && a->op != HD_OP_FIND_MISSED) *score = simt_ld_u64(a->stage_score + (x - a->first));
+    if (a->list_key) *key = simt_ld_u64(own ? a->key + x : a->list.stage_key + (x - a->first));
+    if (a->list_score && a->op != HD_OP_FIND_MISSED) *score = simt_ld_u64(a->list.stage_score + (x - a->first));
 }
 
 SIMT_FN const uint8_t *hkv_listed_value(const hkv_args *a, uint64_t x, bool own)
 {
     uint64_t bytes = a->v.value_bytes;
-    if (!a->stage_flag) return hkv_value(&a->v, x);
-    return own ? a->value + x * bytes : a->stage_value + (x - a->first) * bytes;
+    if (!a->list.stage_flag) return hkv_value(&a->v, x);
+    return own ? a->value + x * bytes : a->list.stage_value + (x - a->first) * bytes;
 }
 
 /* Keys, scores and items of n entries, whose order is in shared memory. x: where the stretch begins. */
@@ -202,7 +202,7 @@ SIMT_FN void hkv_list_heads(simt_tile w, const hkv_args *a, const uint32_t *orde
 SIMT_FN void hkv_list_pieces(simt_tile w, const hkv_args *a, const uint32_t *order, uint32_t n, uint64_t x, uint64_t at,
                              uint32_t part)
 {
-    uint32_t parts_log = a->list_parts_log, all = n * (a->v.value_bytes / 16), each = ((all >> parts_log) + 31) & ~31u,
+    uint32_t parts_log = a->list.parts_log, all = n * (a->v.value_bytes / 16), each = ((all >> parts_log) + 31) & ~31u,
              first = each * part;
     if ((part + 1) >> parts_log == 0 && first + each < all) all = first + each;
     hkv_piece mine = hkv_piece_first(first + w.rank, 32, a->v.value_bytes);
@@ -245,8 +245,8 @@ SIMT_FN void hkv_list_values(simt_tile w, const hkv_args *a, const uint32_t *ord
 SIMT_FN bool hkv_lists_pieces(const hkv_args *a)
 {
     uintptr_t low = (uintptr_t)a->list_value | a->v.value_bytes;
-    low |=
-        a->stage_flag ? (uintptr_t)a->stage_value | (uintptr_t)a->value : (uintptr_t)a->v.value | (uintptr_t)a->v.far;
+    low |= a->list.stage_flag ? (uintptr_t)a->list.stage_value | (uintptr_t)a->value
+                              : (uintptr_t)a->v.value | (uintptr_t)a->v.far;
     return low % 16 == 0;
 }
 
@@ -289,10 +289,10 @@ SIMT_FN void hkv_list_segment(const hkv_args *a, uint64_t s, uint32_t by, uint32
         n += simt_popc(m.listed);
     }
     n = hkv_block_sum(words, n, &before);
-    if (part == 0 && simt_thread() == 0) simt_strlx_u64(a->segment + s, n + 1);
+    if (part == 0 && simt_thread() == 0) simt_strlx_u64(a->list.segment + s, n + 1);
     uint64_t base = hkv_segment_base(a, s, words);
     if (to == a->last && part == 0 && simt_thread() == 0) {
-        simt_st_u64(a->cursor + (a->window + 1) % 2, base + n);
+        simt_st_u64(a->list.cursor + (a->list.window + 1) % 2, base + n);
         if (a->count) simt_st_u64(a->count, base + n);
     }
     for (uint64_t x = from + mine; x - mine < to; x += at_once) {
@@ -311,7 +311,7 @@ SIMT_FN void hkv_list(const hkv_args *a, uint32_t by, uint8_t *buffer)
     SIMT_SHARED(uint32_t, orders, HKV_LIST_THREADS / 32 * HKV_STRETCH);
     SIMT_SHARED(uint64_t, words, 32);
     uint64_t length = hkv_segment_length(a), range = a->last - hkv_list_origin(a), drawn, s;
-    uint32_t parts_log = a->list_parts_log;
+    uint32_t parts_log = a->list.parts_log;
     do {
         drawn = hkv_segment_draw(a, words);
         s = drawn >> parts_log;

@@ -139,24 +139,24 @@ static int scratch(const hkv_own *o, hd_memory *all)
     const uint64_t fetches = hkv_fetch_window(&o->gpu), window = hkv_list_window(&o->gpu),
                    left = hkv_left_window(&o->gpu), claims = left ? hkv_claim_mask(left) + 1ull : 0;
     const hd_put of_batch = HD_OF_BATCH, locks = o->gpu.device && planes_grow(o) ? HD_GROWS : HD_TOGETHER;
-#define AT(pointer) #pointer, offsetof(hkv_own, kept.pointer)
+#define AT(name, pointer) name, offsetof(hkv_own, kept.pointer)
     /* clang-format off */
     const hd_memory rows[] = {
         { "capacity: bucket locks", "bucket locks", offsetof(hkv_own, kept.lock), o->gpu.info.buckets, sizeof *a->lock,
           0, .put = locks },
-        { lists, AT(stage_flag), window, 1, NONE, .put = of_batch },
-        { lists, AT(stage_key), window, sizeof *a->stage_key, NONE, .put = of_batch },
-        { lists, AT(stage_score), window, sizeof *a->stage_score, NONE, .put = of_batch },
-        { lists, AT(stage_value), window, o->gpu.info.value_bytes, NONE, .put = of_batch },
-        { fetching, AT(fetch_entry), fetches, sizeof *a->fetch_entry, NONE, .put = of_batch },
-        { fetching, AT(fetch_rank), fetches, sizeof *a->fetch_rank, NONE, .put = of_batch },
-        { fetching, AT(fetch_order), fetches, sizeof *a->fetch_order, NONE, .put = of_batch },
-        { fetching, AT(fetch_count), fetches ? HKV_FETCH_COUNTS : 0, sizeof *a->fetch_count, 0, .put = of_batch },
-        { groups, AT(claim), claims, sizeof *a->claim, 0, .put = of_batch },
-        { groups, AT(role), left, sizeof *a->role, 0, .put = of_batch },
-        { groups, AT(group), left, sizeof *a->group, NONE, .put = of_batch },
-        { groups, AT(left_before), left, sizeof *a->left_before, NONE, .put = of_batch },
-        { groups, AT(left_item), HKV_LEFT_LISTS * left, sizeof *a->left_item, NONE, .put = of_batch },
+        { lists, AT("stage_flag", list.stage_flag), window, 1, NONE, .put = of_batch },
+        { lists, AT("stage_key", list.stage_key), window, sizeof *a->list.stage_key, NONE, .put = of_batch },
+        { lists, AT("stage_score", list.stage_score), window, sizeof *a->list.stage_score, NONE, .put = of_batch },
+        { lists, AT("stage_value", list.stage_value), window, o->gpu.info.value_bytes, NONE, .put = of_batch },
+        { fetching, AT("fetch_entry", fetch.entry), fetches, sizeof *a->fetch.entry, NONE, .put = of_batch },
+        { fetching, AT("fetch_rank", fetch.rank), fetches, sizeof *a->fetch.rank, NONE, .put = of_batch },
+        { fetching, AT("fetch_order", fetch.order), fetches, sizeof *a->fetch.order, NONE, .put = of_batch },
+        { fetching, AT("fetch_count", fetch.count), fetches ? HKV_FETCH_COUNTS : 0, sizeof *a->fetch.count, 0, .put = of_batch },
+        { groups, AT("claim", groups.claim), claims, sizeof *a->groups.claim, 0, .put = of_batch },
+        { groups, AT("role", groups.role), left, sizeof *a->groups.role, 0, .put = of_batch },
+        { groups, AT("group", groups.group), left, sizeof *a->groups.group, NONE, .put = of_batch },
+        { groups, AT("left_before", groups.left_before), left, sizeof *a->groups.left_before, NONE, .put = of_batch },
+        { groups, AT("left_item", groups.left_item), HKV_LEFT_LISTS * left, sizeof *a->groups.left_item, NONE, .put = of_batch },
     };
     /* clang-format on */
 #undef AT

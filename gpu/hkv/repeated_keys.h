@@ -56,7 +56,7 @@ SIMT_FN hkv_claiming hkv_claiming_of(const hkv_args *a, uint64_t key, uint32_t n
     uint64_t h = hd_hash(key, a->v.seed);
     c.key = key;
     c.n = c.first = n;
-    c.at = (uint32_t)(h >> 16) & a->claim_mask;
+    c.at = (uint32_t)(h >> 16) & a->groups.claim_mask;
     c.word = (uint32_t)(h >> 52 | 1) << HKV_CLAIM_ITEM_BITS | n;
     c.there = 0;
     c.tries = wanted;
@@ -74,7 +74,7 @@ SIMT_FN void hkv_claim_decide(const hkv_args *a, hkv_claiming *c)
         c->first = by;
         c->tries = false;
     }
-    c->at = (c->at + 1) & a->claim_mask;
+    c->at = (c->at + 1) & a->groups.claim_mask;
 }
 
 /* How many items a lane claims at a time: so many accesses are under way together. */
@@ -84,13 +84,14 @@ enum { HKV_CLAIM_WIDE = 4, HKV_CLAIM_THREADS = 128 };
 SIMT_FN void hkv_claim_keys(const hkv_args *a, hkv_claiming *c)
 {
     bool more = true;
-    for (uint32_t k = 0; more && k <= a->claim_mask; k++) {
+    for (uint32_t k = 0; more && k <= a->groups.claim_mask; k++) {
         SIMT_UNROLL
         for (uint32_t q = 0; q < HKV_CLAIM_WIDE; q++)
-            if (c[q].tries) c[q].there = simt_ldrlx_u32(a->claim + c[q].at);
+            if (c[q].tries) c[q].there = simt_ldrlx_u32(a->groups.claim + c[q].at);
         SIMT_UNROLL
         for (uint32_t q = 0; q < HKV_CLAIM_WIDE; q++)
-            if (c[q].tries && !c[q].there) c[q].there = simt_cas_u32(a->claim + c[q].at, 0, c[q].word, SIMT_RELAXED);
+            if (c[q].tries && !c[q].there)
+                c[q].there = simt_cas_u32(a->groups.claim + c[q].at, 0, c[q].word, SIMT_RELAXED);
         more = false;
         SIMT_UNROLL
         for (uint32_t q = 0; q < HKV_CLAIM_WIDE; q++) {
@@ -142,7 +143,7 @@ SIMT_FN uint32_t hkv_left_room(simt_tile w, const hkv_args *a, uint32_t list, ui
 {
     uint32_t at = 0;
     if (n == 0) return 0;
-    if (w.rank == 0) at = simt_add_u32(a->left_count + list, n, SIMT_RELAXED);
+    if (w.rank == 0) at = simt_add_u32(a->groups.left_count + list, n, SIMT_RELAXED);
     return simt_shfl_u32(w, at, 0);
 }
 
@@ -190,10 +191,10 @@ SIMT_FN void hkv_claims_follow(simt_tile w, const hkv_args *a, hkv_claims *c, ui
     uint32_t first = simt_shfl_u32(w, x->first, c->by[q].speaker), its = simt_shfl_u32(w, x->n, c->by[q].speaker);
     if (c->claims[q]) x->first = first;
     bool follows = x->first != x->n, meets = c->by[q].speaker == w.rank ? follows : c->by[q].seconds && its == first;
-    c->opens[q] = meets && !simt_ldrlx_u32(a->role + first);
-    if (c->opens[q]) c->opens[q] = simt_exch_u32(a->role + first, HKV_HAS_GROUP, SIMT_RELAXED) == HKV_SINGLE;
-    if (c->opens[q]) hkv_group_open(a, a->group + first, first, x->n);
-    if (follows || c->rests[q]) simt_strlx_u32(a->role + x->n, HKV_IN_LIST);
+    c->opens[q] = meets && !simt_ldrlx_u32(a->groups.role + first);
+    if (c->opens[q]) c->opens[q] = simt_exch_u32(a->groups.role + first, HKV_HAS_GROUP, SIMT_RELAXED) == HKV_SINGLE;
+    if (c->opens[q]) hkv_group_open(a, a->groups.group + first, first, x->n);
+    if (follows || c->rests[q]) simt_strlx_u32(a->groups.role + x->n, HKV_IN_LIST);
     simt_join();
 }
 
@@ -264,13 +265,13 @@ SIMT_FN uint64_t hkv_ranked(uint32_t n, uint32_t rank) { return (uint64_t)n << 3
 /* True: any item may lead, so the first does. */
 SIMT_FN bool hkv_first_leads(const hkv_args *a)
 {
-    return (a->policy_flags & HD_HITS_ADD) && !a->picks && a->admit_alike && !hkv_flags_tell(a);
+    return (a->policy_flags & HD_HITS_ADD) && !a->groups.picks && a->groups.admit_alike && !hkv_flags_tell(a);
 }
 
 /* The leader of a group, ranked; its item, less a->first; and its rank. */
 SIMT_FN uint64_t hkv_group_leader(const hkv_args *a, const hkv_group *g)
 {
-    return simt_ld_u64(a->picks ? &g->picked : &g->last);
+    return simt_ld_u64(a->groups.picks ? &g->picked : &g->last);
 }
 SIMT_FN uint32_t hkv_ranked_item(uint64_t ranked) { return (uint32_t)(ranked >> 32) & (HKV_CLAIM_ITEMS - 1); }
 SIMT_FN uint32_t hkv_ranked_rank(uint64_t ranked) { return (uint32_t)ranked; }
@@ -340,7 +341,7 @@ SIMT_FN hkv_member hkv_member_at(simt_tile w, const hkv_args *a, uint32_t k, boo
     m.n = 0;
     if (valid) m.n = simt_ld_u32(hkv_left(a, HKV_MEMBERS) + k);
     if (valid) first = simt_ld_u32(hkv_left(a, HKV_FIRST_OF) + k);
-    m.group = a->group + first;
+    m.group = a->groups.group + first;
     m.lanes = simt_match_u64(w, valid ? first : UINT64_MAX);
     m.speaks = valid && w.rank == simt_ffs(m.lanes) - 1;
     return m;
@@ -386,7 +387,7 @@ SIMT_FN uint32_t hkv_group_add(simt_tile w, const hkv_args *a, hkv_member m, uin
     if (valid) simt_st_u32(hkv_left(a, HKV_RANK_OF) + k, rank);
     if (!a->score || !hkv_ranks(a)) return rank;
     uint64_t before = (joined & ((1ull << HKV_GIVEN_BITS) - 1)) + hkv_given_before(w, m.lanes, low);
-    if (valid) simt_st_u64(a->left_before + k, before);
+    if (valid) simt_st_u64(a->groups.left_before + k, before);
     simt_join();
     return rank;
 }
@@ -424,11 +425,11 @@ SIMT_FN void hkv_group_join(simt_tile w, const hkv_args *a, uint32_t k, bool val
     bool hits = valid && hkv_item_hits(a, a->first + m.n);
     uint32_t rank = a->policy_flags & HD_HITS_ADD ? hkv_group_add(w, a, m, k, valid, hits) : 0;
     if (hkv_flags_tell(a)) hkv_group_hits(w, m, hits);
-    if (a->picks) {
+    if (a->groups.picks) {
         uint64_t low = simt_reduce_min_u64(hkv_peers(w, m.lanes), ~hkv_member_admission(a, m.n));
         if (m.speaks) hkv_group_raise(&m.group->admission, ~low);
     } else if (hkv_first_leads(a)) {
-        if (valid && m.group == a->group + m.n) simt_st_u64(&m.group->last, hkv_ranked(m.n, rank));
+        if (valid && m.group == a->groups.group + m.n) simt_st_u64(&m.group->last, hkv_ranked(m.n, rank));
     } else {
         uint32_t number = hkv_member_number(a, m.n), most = simt_reduce_max_u32(hkv_peers(w, m.lanes), number);
         if (valid && number == most) hkv_group_raise(&m.group->last, hkv_ranked(number, rank));
@@ -452,7 +453,7 @@ SIMT_FN void hkv_group_pick(simt_tile w, const hkv_args *a, uint32_t k, bool val
 SIMT_FN void hkv_groups_join(const hkv_args *a)
 {
     simt_tile w = simt_tile_of(32);
-    uint32_t n = simt_ld_u32(a->left_count + HKV_MEMBERS);
+    uint32_t n = simt_ld_u32(a->groups.left_count + HKV_MEMBERS);
     for (uint64_t at = 32 * hkv_warp_number(); at < n; at += 32 * hkv_warps())
         hkv_group_join(w, a, (uint32_t)at + w.rank, at + w.rank < n);
 }
@@ -460,7 +461,7 @@ SIMT_FN void hkv_groups_join(const hkv_args *a)
 SIMT_FN void hkv_groups_pick(const hkv_args *a)
 {
     simt_tile w = simt_tile_of(32);
-    uint32_t n = simt_ld_u32(a->left_count + HKV_MEMBERS);
+    uint32_t n = simt_ld_u32(a->groups.left_count + HKV_MEMBERS);
     for (uint64_t at = 32 * hkv_warp_number(); at < n; at += 32 * hkv_warps())
         hkv_group_pick(w, a, (uint32_t)at + w.rank, at + w.rank < n);
 }
@@ -470,8 +471,8 @@ SIMT_FN void hkv_groups_pick(const hkv_args *a)
 /* The policy's input of a hit by item o. If it leads a group: the input of the last hit, and what all hits give. */
 SIMT_FN hd_score_in hkv_hit_in(const hkv_args *a, const hkv_one *o)
 {
-    const hkv_group *g = a->group + o->group;
-    bool leads = a->pass == HKV_LEADERS;
+    const hkv_group *g = a->groups.group + o->group;
+    bool leads = a->groups.pass == HKV_LEADERS;
     hd_score_in in = hkv_score_in(a, leads && hkv_flags_tell(a) ? a->first + hkv_group_last_hit(g) : o->i);
     if (leads && (a->policy_flags & HD_HITS_ADD)) in.given = hkv_group_gives(a, g);
     return in;
@@ -480,15 +481,15 @@ SIMT_FN hd_score_in hkv_hit_in(const hkv_args *a, const hkv_one *o)
 /* Whether item o, whose key is present, changes the score: by its own hit, or for its group. */
 SIMT_FN bool hkv_rescores(const hkv_args *a, const hkv_one *o, hkv_rule r)
 {
-    if (a->pass != HKV_LEADERS || !hkv_flags_tell(a)) return r.rescore;
-    return hkv_group_last_hit(a->group + o->group) != HKV_NO_MEMBER;
+    if (a->groups.pass != HKV_LEADERS || !hkv_flags_tell(a)) return r.rescore;
+    return hkv_group_last_hit(a->groups.group + o->group) != HKV_NO_MEMBER;
 }
 
 /* The leader was admitted as a new entry: the hits of the others, and the value that the last of them assigns. What
  * others add comes later (hkv_members_add). */
 SIMT_FN void hkv_group_inserted(const hkv_args *a, hkv_one *o)
 {
-    const hkv_group *g = a->group + o->group;
+    const hkv_group *g = a->groups.group + o->group;
     hkv_rule r = hkv_rule_of(a, o->i);
     uint32_t n = hkv_group_other(a, g);
     if (n == HKV_NO_MEMBER) return;
@@ -502,7 +503,7 @@ SIMT_FN void hkv_group_inserted(const hkv_args *a, hkv_one *o)
 /* Tells the others what became of the leader. */
 SIMT_FN void hkv_group_end(const hkv_args *a, const hkv_one *o)
 {
-    hkv_group *g = a->group + o->group;
+    hkv_group *g = a->groups.group + o->group;
     simt_st_u32(&g->outcome, o->outcome);
     simt_st_u64(&g->entry, o->entry);
 }
@@ -513,8 +514,8 @@ SIMT_FN void hkv_group_end(const hkv_args *a, const hkv_one *o)
 SIMT_FN void hkv_members_counted(const hkv_args *a)
 {
     if (simt_block() != 0 || simt_thread() != 0) return;
-    simt_st_u32(a->left_count + HKV_MEMBERS_WERE, simt_ld_u32(a->left_count + HKV_MEMBERS));
-    simt_st_u32(a->left_count + HKV_MEMBERS, 0);
+    simt_st_u32(a->groups.left_count + HKV_MEMBERS_WERE, simt_ld_u32(a->groups.left_count + HKV_MEMBERS));
+    simt_st_u32(a->groups.left_count + HKV_MEMBERS, 0);
 }
 
 /* No key is claimed, and all lists are empty. */
@@ -523,12 +524,13 @@ SIMT_FN void hkv_claims_clear(const hkv_args *a)
     simt_v4 zero;
     zero.x = zero.y = zero.z = zero.w = 0;
     uint64_t threads = (uint64_t)simt_blocks() * simt_threads();
-    for (uint64_t k = (uint64_t)simt_block() * simt_threads() + simt_thread(); k <= a->claim_mask / 4; k += threads)
-        simt_st_v4((simt_v4 *)(void *)(a->claim + 4 * k), zero);
+    for (uint64_t k = (uint64_t)simt_block() * simt_threads() + simt_thread(); k <= a->groups.claim_mask / 4;
+         k += threads)
+        simt_st_v4((simt_v4 *)(void *)(a->groups.claim + 4 * k), zero);
     if (simt_block() != 0 || simt_thread() != 0) return;
-    simt_st_u32(a->left_count + HKV_RESTS_WERE, simt_ld_u32(a->left_count + HKV_RESTS));
-    simt_st_u32(a->left_count + HKV_GROUPS, 0);
-    simt_st_u32(a->left_count + HKV_RESTS, 0);
+    simt_st_u32(a->groups.left_count + HKV_RESTS_WERE, simt_ld_u32(a->groups.left_count + HKV_RESTS));
+    simt_st_u32(a->groups.left_count + HKV_GROUPS, 0);
+    simt_st_u32(a->groups.left_count + HKV_RESTS, 0);
 }
 
 #endif

@@ -95,7 +95,7 @@ static inline uint32_t hkv_list_parts_log(const hkv_args *a, uint64_t segments)
 {
     enum { BLOCKS = 1024, BYTES_EACH = 64, MOST_LOG = 4 };
     uint32_t log = 0;
-    if (!a->list_value || !a->stage_flag) return 0;
+    if (!a->list_value || !a->list.stage_flag) return 0;
     while (log < MOST_LOG && segments << (log + 1) <= BLOCKS && (uint32_t)BYTES_EACH << (log + 1) <= a->v.value_bytes)
         log++;
     return log;
@@ -105,8 +105,8 @@ static inline uint32_t hkv_list_parts_log(const hkv_args *a, uint64_t segments)
 static inline hd_status hkv_launch_list(const hkv_launcher *l, uint32_t kernel, hkv_args *a, uint32_t threads)
 {
     uint64_t segments = (a->last - a->first) / HKV_SEGMENT_LEAST + 2, most = HKV_SEGMENTS, blocks;
-    a->list_parts_log = hkv_list_parts_log(a, segments);
-    blocks = segments << a->list_parts_log;
+    a->list.parts_log = hkv_list_parts_log(a, segments);
+    blocks = segments << a->list.parts_log;
     if (a->first == a->last) return a->count ? l->on.zero(l->on.self, a->count, sizeof *a->count) : HD_OK;
     if (most > l->on.blocks_most) most = l->on.blocks_most;
     return l->on.launch(l->on.self, kernel, a, sizeof *a, blocks < most ? blocks : most, threads);
@@ -134,11 +134,14 @@ static inline hd_status hkv_counts_begin(const hkv_launcher *l, const hkv_args *
 {
     hd_status s = HD_OK;
     bool zero = *l->unfinished;
-    if (zero && a->fetch_count) s = l->on.zero(l->on.self, a->fetch_count, HKV_FETCH_COUNTS * sizeof *a->fetch_count);
-    if (zero && a->claim && !s) s = l->on.zero(l->on.self, a->left_count, HKV_LEFT_COUNTS * sizeof *a->left_count);
-    if (zero && a->claim && !s)
-        s = l->on.zero(l->on.self, a->claim, (hkv_claim_mask(a->left_window) + 1ull) * sizeof *a->claim);
-    if (zero && a->claim && !s) s = l->on.zero(l->on.self, a->role, a->left_window * sizeof *a->role);
+    if (zero && a->fetch.count) s = l->on.zero(l->on.self, a->fetch.count, HKV_FETCH_COUNTS * sizeof *a->fetch.count);
+    if (zero && a->groups.claim && !s)
+        s = l->on.zero(l->on.self, a->groups.left_count, HKV_LEFT_COUNTS * sizeof *a->groups.left_count);
+    if (zero && a->groups.claim && !s)
+        s = l->on.zero(l->on.self, a->groups.claim,
+                       (hkv_claim_mask(a->groups.left_window) + 1ull) * sizeof *a->groups.claim);
+    if (zero && a->groups.claim && !s)
+        s = l->on.zero(l->on.self, a->groups.role, a->groups.left_window * sizeof *a->groups.role);
     if (!s) *l->unfinished = true;
     return s;
 }
@@ -160,7 +163,7 @@ static inline bool hkv_updates_in_groups(uint32_t op, bool value_out, uint32_t p
  * each other. */
 static inline bool hkv_has_groups(uint32_t row, const hkv_args *a)
 {
-    if (!a->claim || a->distinct || a->n < 2) return false;
+    if (!a->groups.claim || a->distinct || a->n < 2) return false;
     if (!(a->policy_flags & (HD_ORDER_FREE | HD_HITS_ADD))) return false;
     if (row == hkv_row_of("coalesced", HKV_UPSERT)) return true;
     return row == hkv_row_of("coalesced", HKV_UPDATE) && hkv_updates_in_groups(a->op, a->value_out, a->policy_flags);
@@ -184,7 +187,7 @@ static inline bool hkv_locks_two(uint32_t row, const hkv_args *a)
     uint32_t flags = a->policy_flags;
     if (!a->v.dual || hkv_row(row)->family != HKV_UPSERT) return false;
     if (row != hkv_row_of("coalesced", HKV_UPSERT) || a->v.admit_always || a->holder) return true;
-    return !((a->distinct || a->pass == HKV_SINGLES) && (flags & HD_MONOTONE) && (flags & HD_SCORE_ADMITS));
+    return !((a->distinct || a->groups.pass == HKV_SINGLES) && (flags & HD_MONOTONE) && (flags & HD_SCORE_ADMITS));
 }
 
 /* For a launch whose items hold the locks of two buckets: as many items at a time as the table has buckets, or a warp.
@@ -264,21 +267,21 @@ static inline hd_status hkv_launch_items(const hkv_launcher *l, uint32_t row, hk
     enum { THREADS = 128 };
     if (!hkv_has_groups(row, a)) return hkv_launch_row(l, row, a, false);
     hd_status s = hkv_counts_begin(l, a);
-    a->claim_mask = hkv_claim_mask(a->last - a->first);
-    a->picks = a->score && hkv_row(row)->family == HKV_UPSERT;
-    a->admit_alike = hkv_row(row)->family != HKV_UPSERT || (!a->score && hkv_admit_alike(a));
+    a->groups.claim_mask = hkv_claim_mask(a->last - a->first);
+    a->groups.picks = a->score && hkv_row(row)->family == HKV_UPSERT;
+    a->groups.admit_alike = hkv_row(row)->family != HKV_UPSERT || (!a->score && hkv_admit_alike(a));
     if (!s) s = hkv_launch_one(l, HKV_NUMBER_groups_claim, a, 1, THREADS);
     if (!s) s = hkv_launch_listed(l, HKV_NUMBER_groups_join, a, 1, THREADS);
-    if (!s && a->picks) s = hkv_launch_listed(l, HKV_NUMBER_groups_pick, a, 1, THREADS);
-    a->pass = HKV_SINGLES;
+    if (!s && a->groups.picks) s = hkv_launch_listed(l, HKV_NUMBER_groups_pick, a, 1, THREADS);
+    a->groups.pass = HKV_SINGLES;
     if (!s) s = hkv_launch_row(l, row, a, false);
-    a->pass = HKV_LEADERS;
+    a->groups.pass = HKV_LEADERS;
     if (!s) s = hkv_launch_row(l, row, a, true);
-    a->pass = HKV_WHOLE;
+    a->groups.pass = HKV_WHOLE;
     if (!s) s = hkv_launch_listed(l, HKV_NUMBER_groups_deliver, a, 1, THREADS);
-    a->pass = HKV_REST;
+    a->groups.pass = HKV_REST;
     if (!s && a->score && hkv_ranks(a)) s = hkv_launch_row(l, row, a, true);
-    a->pass = HKV_WHOLE;
+    a->groups.pass = HKV_WHOLE;
     return hkv_counts_end(l, s);
 }
 
@@ -286,7 +289,7 @@ static inline hd_status hkv_launch_items(const hkv_launcher *l, uint32_t row, hk
 static inline hd_status hkv_launch_groups(const hkv_launcher *l, uint32_t row, hkv_args *a)
 {
     hd_status s = HD_OK;
-    for (a->last = 0; !s && hkv_next_window(a, a->left_window);) s = hkv_launch_items(l, row, a);
+    for (a->last = 0; !s && hkv_next_window(a, a->groups.left_window);) s = hkv_launch_items(l, row, a);
     return s;
 }
 
@@ -294,9 +297,9 @@ static inline hd_status hkv_launch_groups(const hkv_launcher *l, uint32_t row, h
 static inline hd_status hkv_launch_windows(const hkv_launcher *l, uint32_t row, hkv_args *a)
 {
     hd_status s = HD_OK;
-    if (!a->list_value) a->stage_value = NULL;
+    if (!a->list_value) a->list.stage_value = NULL;
     if (a->n == 0) return hkv_launch_list(l, HKV_NUMBER_list, a, 128);
-    for (a->window = 0, a->last = 0; !s && hkv_next_window(a, l->window); a->window++) {
+    for (a->list.window = 0, a->last = 0; !s && hkv_next_window(a, l->window); a->list.window++) {
         s = hkv_launch_items(l, row, a);
         if (!s) s = hkv_launch_list(l, HKV_NUMBER_list, a, 128);
     }
@@ -306,7 +309,7 @@ static inline hd_status hkv_launch_windows(const hkv_launcher *l, uint32_t row, 
 /* Whether far values are put off, and fetched in the order of their addresses. */
 static inline bool hkv_fetches(const hkv_args *a)
 {
-    return a->op == HD_OP_FIND && a->value_out && a->v.far && a->fetch_entry;
+    return a->op == HD_OP_FIND && a->value_out && a->v.far && a->fetch.entry;
 }
 
 enum {
@@ -319,8 +322,8 @@ enum {
 static inline void hkv_fetch_cut(hkv_args *a)
 {
     uint64_t most = (hkv_capacity(&a->v) - hkv_near_values(&a->v)) * a->v.value_bytes - 1; /* where the last byte is */
-    for (a->fetch_shift = HKV_FETCH_BIN_LEAST; most >> a->fetch_shift >= HKV_FETCH_BINS;) a->fetch_shift++;
-    a->fetch_bins = (uint32_t)(most >> a->fetch_shift) + 1;
+    for (a->fetch.shift = HKV_FETCH_BIN_LEAST; most >> a->fetch.shift >= HKV_FETCH_BINS;) a->fetch.shift++;
+    a->fetch.bins = (uint32_t)(most >> a->fetch.shift) + 1;
 }
 
 /* A find that puts off: window after window, each run, sorted, fetched. */
@@ -355,12 +358,12 @@ static inline hd_status hkv_launch_operation(const hkv_launcher *l, uint32_t row
     bool counts = r->family == HKV_SWEEP || r->family == HKV_PROMOTE;
     hd_status s = HD_OK;
     bool fetches = hkv_fetches(&a);
-    if (!stages) a.stage_flag = NULL;
-    if (!fetches) a.fetch_entry = NULL;
+    if (!stages) a.list.stage_flag = NULL;
+    if (!fetches) a.fetch.entry = NULL;
     bool keyed = hd_op_does((hd_op)a.op, HD_NEEDS_KEY), ranged = hd_op_does((hd_op)a.op, HD_OF_SLOTS);
     a.first = ranged ? a.start : 0;
     a.last = keyed ? a.n : ranged ? a.start + a.n : hkv_capacity(&a.v);
-    a.window = 0;
+    a.list.window = 0;
     if (stages) return hkv_launch_windows(l, row, &a);
     if (fetches) return hkv_launch_fetches(l, row, &a);
     if (hkv_has_groups(row, &a)) return hkv_launch_groups(l, row, &a);

@@ -22,13 +22,13 @@ static __host__ __device__ __forceinline__ bool hkv_elem_is_rare(uint32_t elem) 
         hkv_args b = a;                                                                            \
         b.program = HKV_EXPRESSIONS ? &a.v.program : nullptr; /* no pointer into a copy */         \
         b.op = operation;                                                                          \
-        b.pass = its_pass;                                                                         \
+        b.groups.pass = its_pass;                                                                  \
         b.v.dual = is_dual;                                                                        \
         b.v.step = 2;                                                                              \
         b.v.slots = 128;                                                                           \
         if (HKV_EXPRESSIONS) b.v.policy = HD_POLICY_EXPRESSION;                                    \
-        if (operation != HD_OP_INSERT_AND_EVICT) b.stage_flag = nullptr;                           \
-        if (operation != HD_OP_FIND) b.fetch_entry = nullptr;                                      \
+        if (operation != HD_OP_INSERT_AND_EVICT) b.list.stage_flag = nullptr;                      \
+        if (operation != HD_OP_FIND) b.fetch.entry = nullptr;                                      \
         b.holder = 0; /* hkv_special_among() */                                                    \
         if (operation == HD_OP_ACCUM_OR_ASSIGN && hkv_elem_is_rare(b.elem)) b.elem = HD_U64;       \
         text(&b);                                                                                  \
@@ -47,7 +47,7 @@ static const hd_kernel_entry *hkv_special_among(const hkv_special *list, size_t 
     if (a->v.slots != 128 || a->v.step != 2 || a->holder) return nullptr;
     if (a->op == HD_OP_ACCUM_OR_ASSIGN && hkv_elem_is_rare(a->elem)) return nullptr;
     for (const hkv_special *s = list; s < list + n; s++)
-        if (s->variant == variant && s->family == row->family && s->op == a->op && s->pass == a->pass)
+        if (s->variant == variant && s->family == row->family && s->op == a->op && s->pass == a->groups.pass)
             return &s->entry[a->v.dual];
     return nullptr;
 }

@@ -155,10 +155,10 @@ const char *hkv_fixture_idle(const fixture *s, char why[JUDGE_SENTENCE])
         if (t->kept.lock[b]) return fixture_say(why, "the lock of bucket %" PRIu64 " is still held", b);
     for (uint32_t k = 0; k < s->parts; k++) {
         const hkv_own *a = hkv_fixture_part(s, k);
-        for (uint32_t b = 0; a->kept.fetch_count && b < HKV_FETCH_BINS; b++)
-            if (a->kept.fetch_count[b])
+        for (uint32_t b = 0; a->kept.fetch.count && b < HKV_FETCH_BINS; b++)
+            if (a->kept.fetch.count[b])
                 return fixture_say(why, "bin %" PRIu32 " of the far values still counts %" PRIu32, b,
-                                   a->kept.fetch_count[b]);
+                                   a->kept.fetch.count[b]);
     }
     for (uint32_t k = 0; k < s->parts; k++) {
         const hkv_own *a = hkv_fixture_part(s, k);
@@ -166,10 +166,10 @@ const char *hkv_fixture_idle(const fixture *s, char why[JUDGE_SENTENCE])
             if (a->counts->left[list])
                 return fixture_say(why, "list %" PRIu32 " of the items that were left still counts %" PRIu32, list,
                                    a->counts->left[list]);
-        for (uint64_t w = 0; a->kept.claim && w <= hkv_claim_mask(s->part[k].batch.n); w++)
-            if (a->kept.claim[w]) return fixture_say(why, "word %" PRIu64 " of the claims is not 0", w);
-        for (uint64_t i = 0; a->kept.claim && i < s->part[k].batch.n; i++)
-            if (a->kept.role[i]) return fixture_say(why, "item %" PRIu64 " has still a role", i);
+        for (uint64_t w = 0; a->kept.groups.claim && w <= hkv_claim_mask(s->part[k].batch.n); w++)
+            if (a->kept.groups.claim[w]) return fixture_say(why, "word %" PRIu64 " of the claims is not 0", w);
+        for (uint64_t i = 0; a->kept.groups.claim && i < s->part[k].batch.n; i++)
+            if (a->kept.groups.role[i]) return fixture_say(why, "item %" PRIu64 " has still a role", i);
     }
     return NULL;
 }
