@@ -117,7 +117,7 @@ HD_API const char *hd_why(void);
 /* The operations of a batch. The last five need an order of keys, which designs sl and gfsl keep; the others return
  * HD_EINVAL. Each comment gives the role, the fields of hd_batch that the operation uses, and the effect.
  *
- * Roles are the paper's three groups (section 3.5). R (reader) changes nothing. U (updater) changes values and scores
+ * Roles are the paper's three groups (section 3.5). R (reader) changes no entry. U (updater) changes values and scores
  * of existing entries. I (inserter) may change which entries exist.
  *
  * Fields in capitals are required; the other pointers may be NULL. VALUE is not required if value_bytes is 0. `score`
@@ -405,8 +405,8 @@ typedef struct hd_gfsl_config {
  *     exclusive  nothing                                         that of the calls
  *     none       everything                                      none: the caller separates batches that conflict
  *
- * Two batches conflict if their roles differ or both are inserters. Updaters overlap only on backends "host" and
- * "cuda". After a batch was captured into a CUDA graph, batches overlap only under group3 and none (see hd_batch).
+ * Two batches conflict if their roles differ, if both are inserters, or, on backend "ref", if both are updaters. After a
+ * batch was captured into a CUDA graph, batches overlap only under group3 and none (see hd_batch).
  * doc/concurrency.md has the details. */
 typedef struct hd_config {
     const char *design;   /* "hkv", "hive", "ovs", "sl" or "gfsl" */
@@ -590,7 +590,8 @@ HD_API hd_status hd_counters_sync(hd_table *table, hd_counters *counters);
  *     hd_for_each runs, launch no graph that has batches of the table. */
 typedef struct hd_batch {
     hd_op op;
-    bool distinct; /* promise that no key occurs twice. Builds with --enable-verify check it (HD_EINVAL) */
+    bool distinct; /* promise that no key occurs twice. On "ref" and "host", builds with --enable-verify check it
+                      (HD_EINVAL) */
     hd_elem elem;  /* accum_or_assign: the type of the value's elements */
     uint64_t n;    /* items; for export and promote, slots */
 
