@@ -405,8 +405,8 @@ typedef struct hd_gfsl_config {
  *     exclusive  nothing                                         that of the calls
  *     none       everything                                      none: the caller separates batches that conflict
  *
- * Two batches conflict if their roles differ, if both are inserters, or, on backend "ref", if both are updaters. After a
- * batch was captured into a CUDA graph, batches overlap only under group3 and none (see hd_batch).
+ * Two batches conflict if their roles differ, if both are inserters, or, on backend "ref", if both are updaters. After
+ * a batch was captured into a CUDA graph, batches overlap only under group3 and none (see hd_batch).
  * doc/concurrency.md has the details. */
 typedef struct hd_config {
     const char *design;   /* "hkv", "hive", "ovs", "sl" or "gfsl" */
