@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * backend.h - a design whose batches are run by kernels (hd_gpu), and the two backends that run them: the host SIMT
+ * backend.h - a design whose batches are run by kernels, to the two backends that run them (hd_gpu): the host SIMT
  * machine (backend_host.c) and a device (backend_cuda.c). A backend manages memory, streams, the arrays of a batch, and
  * which batches may run together; the design knows its entries, its kernels and their argument. gpu/hkv/launch.c is an
  * example.
@@ -73,12 +73,12 @@ typedef struct hd_gpu_parts {
     uint64_t (*bytes)(const void *own, uint64_t buckets);
     /* What of the part is where (HD_MEMORY_MOST). */
     int (*planes)(const void *own, const hd_part *p, hd_plane *all);
-    /* hd_design.next and put_at within the part; e->slot is the table's. 0: no entry; then e->slot is behind it. */
+    /* hd_backend.next and put_at within the part; e->slot is the table's. 0: no entry; then e->slot is behind it. */
     size_t (*next)(const void *own, const hd_part *p, hd_entry *e, size_t most);
     bool (*put_at)(const void *own, const hd_part *p, const hd_entry *e);
     /* As it is in an empty table. */
     void (*clear)(const void *own, const hd_part *p);
-    /* hd_design.learn, in this machine's memory. NULL where ref has none. */
+    /* hd_backend.learn, in this machine's memory. NULL where the reference has none. */
     hd_status (*learn)(void *own, const hd_seams *s, const hd_keys *keys);
     /* The parts of an empty table were filled, and are on the device: launches what the rest of the table needs. NULL:
      * nothing. */
@@ -87,10 +87,9 @@ typedef struct hd_gpu_parts {
     hd_status (*changing)(void *own, const hd_gpu_machine *m);
 } hd_gpu_parts;
 
+/* The design's reference (hd_design.ref) checks and completes shapes, walks, moves. On the host machine it has the
+ * entries. */
 struct hd_gpu {
-    /* The reference of the same tables: it checks and completes shapes, walks, moves. On the host machine entries are
-     * in its state. */
-    const hd_design *ref;
     /* The CUDA entry point of kernel `kernel` (base/variant.h) for these arguments; NULL: there is none. Itself NULL in
      * a build without CUDA. */
     const void *(*cuda_entry)(uint32_t kernel, const void *args);
@@ -115,13 +114,14 @@ struct hd_gpu {
     void (*before)(void *own, void *entries);
     void (*after)(void *own, void *entries, bool good);
 
-    /* On a device: makes the table an empty one, as far as filling its pieces did not. */
+    /* On a device: makes the table an empty one, as far as filling its pieces did not. NULL: there are no kernels for
+     * devices. */
     hd_status (*empty)(void *own, const hd_launcher *l);
     /* A state of the reference that entries can be brought into. */
     hd_status (*open_here)(const void *own, const hd_seams *s, void **staged);
     /* Whether the batch, by kernel row `row`, uses room of which the table has one: it runs apart from all such. */
     bool (*lists)(const void *own, uint32_t row, const hd_batch *b);
-    /* Whether the batch needs memory that the table has not yet (hd_design.prepare): the piece, HD_APART, and in info
+    /* Whether the batch needs memory that the table has not yet (hd_backend.prepare): the piece, HD_APART, and in info
      * what the table is then. Itself NULL: no batch does. */
     bool (*needs)(const void *own, const hd_batch *b, hd_memory *piece, hd_info *info);
 
@@ -130,10 +130,9 @@ struct hd_gpu {
     /* Grows or shrinks the table where it is. info becomes what the table is then, also where it fails; its
      * memory_bytes leave out what the backend adds. `memory` tells of what was taken and no more of what was given;
      * where it fails before anything was moved, all is as it was. entries: on the host machine the reference's state,
-     * whose memory is taken and given like the rest; on a device NULL. resize itself NULL: such tables are made
-     * anew. */
+     * whose memory is taken and given like the rest; on a device NULL. Where the reference has resize. */
     hd_status (*resize)(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info);
-    /* Likewise: the table may take so many bytes of the device's memory from now on, 0: any (hd_design.set_near). */
+    /* Likewise: the table may take so many bytes of the device's memory from now on, 0: any (hd_backend.set_near). */
     hd_status (*set_near)(void *own, void *entries, const hd_gpu_machine *m, uint64_t near_bytes, hd_info *info);
     /* Launches the kernels that move all entries and pins into table `to`, which has a multiple of the buckets of table
      * `from`. Both are own parts; the machine's pieces are taken for `to`. Planes of `to` may begin with the memory of
@@ -148,12 +147,12 @@ struct hd_gpu {
     hd_status (*check)(void *own, const hd_gpu_machine *m);
     /* Of a table on a device, in host memory. NULL: for a walk the whole table is copied there (planes). */
     const hd_gpu_parts *parts;
-    /* On a device: fills a view (heddle_view.h). NULL where ref has none. */
+    /* On a device: fills a view (heddle_view.h). NULL where the reference has none. */
     void (*view)(const void *own, hd_view *view);
     /* Checks of the configuration what the reference's shape cannot (HD_EINVAL names the field), and corrects info.
      * device: the table is on a device, not on the host machine. NULL: nothing. */
     hd_status (*shape)(hd_info *info, bool device);
-    /* Where ref->room_for is: the same on a machine, as resize does. */
+    /* Where the reference has room_for: the same on a machine, as resize does. */
     hd_status (*room_for)(void *own, void *entries, const hd_gpu_machine *m, const uint64_t *key, uint64_t n,
                           hd_info *info, bool *made);
 };
@@ -245,78 +244,18 @@ static inline hd_status hd_machine_take(const hd_gpu_machine *m, const void *own
     return status;
 }
 
-/* ---- The backends ---------------------------------------------------------------------------- */
+/* ---- Entry points ---------------------------------------------------------------------------- */
 
-/* Their part of a design's row, whose gpu says which kernels run its batches. */
-hd_status hd_host_shape(const hd_design *d, const hd_config *c, hd_info *info);
-hd_status hd_host_open(const hd_design *d, const hd_info *info, const hd_seams *s, void **state);
-void hd_host_close(void *state, const hd_seams *s);
-hd_status hd_host_check(void *state);
-hd_status hd_host_walk(void *state, hd_walk_how how);
-size_t hd_host_next(void *state, hd_entry *e, size_t most);
-hd_status hd_host_learn(void *state, const hd_seams *s, const hd_keys *keys); /* where gpu->ref->learn is */
-bool hd_host_put_at(void *state, const hd_entry *e);
-void hd_host_move_all(void *from, void *to);
-/* Where gpu->resize is. info is what the table is afterwards, also where it fails. */
-hd_status hd_host_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
-hd_status hd_host_set_near(void *state, const hd_seams *s, uint64_t near_bytes, hd_info *info); /* and gpu->set_near */
-/* Where gpu->room_for is. */
-hd_status hd_host_room_for(void *state, const hd_seams *s, const uint64_t *key, uint64_t n, hd_info *info, bool *made);
-/* Where gpu->grow is: hd_design.grow. */
-hd_status hd_host_grow(const hd_design *d, const hd_seams *s, const hd_info *info, void **state);
-/* Where gpu->ref->prepare is. */
-hd_status hd_host_prepare(void *state, const hd_seams *s, const hd_batch *b, hd_info *info);
-/* Where gpu->ref->view is. */
-hd_status hd_host_view(void *state, void *stream, hd_view *view);
-hd_status hd_host_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
-
-hd_status hd_cuda_shape(const hd_design *d, const hd_config *c, hd_info *info);
-hd_status hd_cuda_open(const hd_design *d, const hd_info *info, const hd_seams *s, void **state);
-void hd_cuda_close(void *state, const hd_seams *s);
-hd_status hd_cuda_stage(void *state, bool values);
-hd_status hd_cuda_settle(void *state, bool changed);
-hd_status hd_cuda_walk(void *state, hd_walk_how how);
-hd_status hd_cuda_look(void *state, uint32_t what);
-hd_status hd_cuda_walked(void *state, bool keep);
-hd_status hd_cuda_check(void *state);
-size_t hd_cuda_next(void *state, hd_entry *e, size_t most);
-hd_status hd_cuda_learn(void *state, const hd_seams *s, const hd_keys *keys); /* where gpu->parts->learn is */
-bool hd_cuda_put_at(void *state, const hd_entry *e);
-void hd_cuda_move_all(void *from, void *to);
-hd_status hd_cuda_tally(void *state, uint64_t *outcome, uint64_t *op);
-hd_status hd_cuda_clock(void *state, uint64_t *ns);
-/* Where gpu->grow is: hd_design.grow. */
-hd_status hd_cuda_grow(const hd_design *d, const hd_seams *s, const hd_info *info, void **state);
-hd_status hd_cuda_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
-hd_status hd_cuda_set_near(void *state, const hd_seams *s, uint64_t near_bytes, hd_info *info);
-/* Where gpu->room_for is. */
-hd_status hd_cuda_room_for(void *state, const hd_seams *s, const uint64_t *key, uint64_t n, hd_info *info, bool *made);
-/* Where gpu->needs is. */
-hd_status hd_cuda_prepare(void *state, const hd_seams *s, const hd_batch *b, hd_info *info);
-/* Where gpu->view is. */
-hd_status hd_cuda_view(void *state, void *stream, hd_view *view);
-hd_status hd_cuda_view_end(void *state, void *stream);
-hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
-
-/* The rest of such a row. */
-/* clang-format off */
-#define HD_ON_HOST                                                                                                    \
-    .backend = "host", .shape = hd_host_shape, .open = hd_host_open, .close = hd_host_close, .check = hd_host_check,   \
-    .walk = hd_host_walk, .next = hd_host_next, .put_at = hd_host_put_at, .move_all = hd_host_move_all,                \
-    .view = hd_host_view, .launch = hd_host_launch
-#define HD_ON_CUDA                                                                                                    \
-    .backend = "cuda", .shape = hd_cuda_shape, .open = hd_cuda_open, .close = hd_cuda_close, .stage = hd_cuda_stage,   \
-    .settle = hd_cuda_settle, .walk = hd_cuda_walk, .look = hd_cuda_look, .walked = hd_cuda_walked,                    \
-    .check = hd_cuda_check, .next = hd_cuda_next, .put_at = hd_cuda_put_at, .move_all = hd_cuda_move_all,              \
-    .tally = hd_cuda_tally, .clock = hd_cuda_clock, .view = hd_cuda_view, .view_end = hd_cuda_view_end,                \
-    .launch = hd_cuda_launch, .far = true
-/* clang-format on */
-
-/* An entry point that only a build with CUDA has. */
+/* A function that is there only in a build with CUDA, or in a library with the host machine. */
 #ifdef HD_CUDA
 #define HD_CUDA_ENTRY(entry) entry
 #else
 #define HD_CUDA_ENTRY(entry) NULL
+#endif
+#ifdef HD_WITHOUT_HOST
+#define HD_HOST_ENTRY(entry) NULL
+#else
+#define HD_HOST_ENTRY(entry) entry
 #endif
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * design.h - what a table design is to the spine: a few functions over a state of its own. Its row stands at the
- * bottom of the file that describes it; lib/designs.inc lists the rows.
+ * design.h - what a design of tables is to the spine, a row, and what a backend is, functions over a state. A design's
+ * row stands in gpu/X/design.c or, without kernels, in ref/X/design.c; lib/designs.inc lists the rows.
  */
 #ifndef HD_DESIGN_H
 #define HD_DESIGN_H
@@ -57,13 +57,22 @@ typedef struct hd_keys {
 } hd_keys;
 
 typedef struct hd_design hd_design;
-struct hd_design {
-    const char *name, *what, *backend;
-    const char *policy;      /* the only one: it keeps no scores. NULL: any row of policies/registry.inc */
-    const hd_params *params; /* the fields of hd_config that are its own; NULL: none. One object for all backends */
-    /* Changes the common fields of hd_config_default() to what is usual here. NULL: nothing. */
-    void (*usual)(hd_config *c);
-    /* Checks the configuration (HD_EINVAL names the field) and completes `info`: buckets, capacity, memory_bytes. */
+
+/* Where the state of a table is and what runs its batches, as functions that a table calls. lib/ has a constant for
+ * each machine that runs kernels (lib/registry.c lists them), for all designs; and each design has its reference, the
+ * backend "ref". Whether a table learns, resizes, has a view and so on is the design's: a function that is NULL in its
+ * reference is called on none of its backends. Only stage to walked, clock, grow, view_end and tally are each
+ * backend's own. */
+typedef struct hd_backend {
+    const char *name;
+    bool far; /* batches may bring arrays that only a device can read: the spine does not look into them */
+    /* Of a reference: which code runs a batch, as in hd_design. NULL: the design's kernels do. */
+    const hd_variant *const *variants;
+    const char *(*unfit)(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
+    /* Whether a design with hd_gpu has kernels for it. NULL in a reference. */
+    bool (*runs)(const hd_design *d);
+    /* Checks the configuration (HD_EINVAL names the field) and completes `info`: buckets, capacity, memory_bytes. Here
+     * and in open a reference leaves d alone, which may be NULL. */
     hd_status (*shape)(const hd_design *d, const hd_config *c, hd_info *info);
     /* An empty table of that shape; all memory is taken here. */
     hd_status (*open)(const hd_design *d, const hd_info *info, const hd_seams *s, void **state);
@@ -96,8 +105,8 @@ struct hd_design {
     /* Moves all entries and pins into an empty state with a multiple of the buckets. Cannot fail. */
     void (*move_all)(void *from, void *to);
     /* Gives the table the shape `info`, which has a multiple of its buckets, with all entries and pins. *state may be
-     * another state then, and the old one is closed. After a failure all is as it was. NULL: a state is opened, and
-     * move_all moves the entries into it. */
+     * another state then, and the old one is closed. After a failure all is as it was. NULL, or hd_gpu.grow is NULL: a
+     * state is opened, and move_all moves the entries into it. */
     hd_status (*grow)(const hd_design *d, const hd_seams *s, const hd_info *info, void **state);
     /* Gives the state so many buckets, in place, or, where they are fewer, as few as there is room for. `info` becomes
      * what it is then, also where that fails. NULL: move_all is how it grows, and it does not shrink. */
@@ -110,27 +119,36 @@ struct hd_design {
      * changed. NULL: that is so for all tables. Repeated for the same keys it ends. */
     hd_status (*room_for)(void *state, const hd_seams *s, const uint64_t *key, uint64_t n, hd_info *info, bool *made);
     /* Fills a view (heddle_view.h), whose memory stays where it is until view_end. The caller holds the lock as reader.
-     * NULL: the design has none. A design with kernels has one if its reference has. view_end NULL: nothing to do. */
+     * NULL: the design has none. view_end NULL: nothing to do. */
     hd_status (*view)(void *state, void *stream, hd_view *view);
     hd_status (*view_end)(void *state, void *stream);
     /* Before a checked batch is run: takes what it needs and the table has not yet, and says so in info, the table's.
      * After a failure nothing has changed. NULL: there is no such thing. */
     hd_status (*prepare)(void *state, const hd_seams *s, const hd_batch *b, hd_info *info);
     /* Adds the outcomes (HD_OUTCOME_COUNT), and the operations (HD_OP_COUNT_) of mixed batches, that launch could not
-     * yet tell, and forgets them; waits. NULL: there are
-     * none. */
+     * yet tell, and forgets them; waits. NULL: there are none. */
     hd_status (*tally)(void *state, uint64_t *outcome, uint64_t *op);
-    /* Which code runs a batch: the variants, whose rows are numbered in their order. A NULL ends them. */
+    /* Runs a checked batch by that row of the variants. tally (HD_OUTCOME_COUNT) gets the outcomes of keyed items.
+     * Fails (HD_ECUDA, HD_EKERNEL, HD_ENOMEM) only where there is a device that can. */
+    hd_status (*launch)(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
+} hd_backend;
+
+struct hd_design {
+    const char *name, *what;
+    const char *policy;      /* the only one: it keeps no scores. NULL: any row of policies/registry.inc */
+    const hd_params *params; /* the fields of hd_config that are its own; NULL: none */
+    /* Changes the common fields of hd_config_default() to what is usual here. NULL: nothing. */
+    void (*usual)(hd_config *c);
+    const hd_backend *ref; /* its reference */
+    /* What backends ask of its kernels (base/backend.h). NULL: no kernels run its batches, and all below is NULL. */
+    const hd_gpu *gpu;
+    /* Which kernels run a batch: the variants, whose rows are numbered in their order. A NULL ends them. */
     const hd_variant *const *variants;
     /* NULL when the row can run the batch on such a table; else why not. Of the batch only op, and whether it is mixed,
      * count. */
     const char *(*unfit)(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
-    /* Runs a checked batch by that row. tally (HD_OUTCOME_COUNT) gets the outcomes of keyed items. Fails (HD_ECUDA,
-     * HD_EKERNEL, HD_ENOMEM) only where there is a device that can. */
-    hd_status (*launch)(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
-    /* What backends ask of the design (base/backend.h). NULL: no kernels run its batches. */
-    const hd_gpu *gpu;
-    /* On the host machine: its kernel of a number (base/variant.h); NULL: there is none. */
+    /* The host machine's kernel of a number (base/variant.h); NULL: there is none. Itself NULL: the host machine does
+     * not run them. */
     hd_host_text *(*host_kernel)(uint32_t kernel);
     /* The name of the variant that suits the operation best on such a table at this load factor (choice 0), second best
      * (1), and so on; NULL: there are no more. A pure function. The table takes the first that fits, and where none
@@ -138,34 +156,45 @@ struct hd_design {
     const char *(*select)(hd_op op, const hd_info *info, double load_factor, hd_amount amount, uint32_t choice);
     /* HD_FEW and HD_FEWEST are batches of at most so many items. 0: none. few_items is the largest. */
     uint64_t few_items, fewest_items, fewest_distinct; /* fewest_distinct: where the batch promises distinct keys */
-    /* Batches may bring arrays that only a device can read: the spine does not look into them. */
-    bool far;
-    /* Updaters own what they change while they change it: several batches of them may run at a time. */
+    /* few_items counts only on a backend that is `far`; elsewhere it is 0. */
+    bool few_far;
+    /* Kernels that update own what they change while they change it: several such batches may run at a time. */
     bool owns;
 };
 
-/* A state as this machine sees it, and the end of that; HD_OK where design has no such functions. */
-static inline hd_status hd_stage(const hd_design *d, void *state, bool values)
+/* What runs batches of the design on a backend. */
+static inline const hd_variant *const *hd_variants_on(const hd_design *d, const hd_backend *on)
 {
-    return d->stage ? d->stage(state, values) : HD_OK;
+    return on->variants ? on->variants : d->variants;
 }
-static inline hd_status hd_settle(const hd_design *d, void *state, bool changed)
+/* hd_design.few_items there. */
+static inline uint64_t hd_few_items_on(const hd_design *d, const hd_backend *on)
 {
-    return d->settle ? d->settle(state, changed) : HD_OK;
+    return on == d->ref || (d->few_far && !on->far) ? 0 : d->few_items;
+}
+
+/* A state as this machine sees it, and the end of that; HD_OK where the backend has no such functions. */
+static inline hd_status hd_stage(const hd_backend *on, void *state, bool values)
+{
+    return on->stage ? on->stage(state, values) : HD_OK;
+}
+static inline hd_status hd_settle(const hd_backend *on, void *state, bool changed)
+{
+    return on->settle ? on->settle(state, changed) : HD_OK;
 }
 
 /* A walk. Where entries are in this machine's memory, these functions do nothing. */
-static inline hd_status hd_walk(const hd_design *d, void *state, hd_walk_how how)
+static inline hd_status hd_walk(const hd_backend *on, void *state, hd_walk_how how)
 {
-    return d->walk ? d->walk(state, how) : HD_OK;
+    return on->walk ? on->walk(state, how) : HD_OK;
 }
-static inline hd_status hd_look(const hd_design *d, void *state, uint32_t what)
+static inline hd_status hd_look(const hd_backend *on, void *state, uint32_t what)
 {
-    return d->look ? d->look(state, what) : HD_OK;
+    return on->look ? on->look(state, what) : HD_OK;
 }
-static inline hd_status hd_walked(const hd_design *d, void *state, bool keep)
+static inline hd_status hd_walked(const hd_backend *on, void *state, bool keep)
 {
-    return d->walked ? d->walked(state, keep) : HD_OK;
+    return on->walked ? on->walked(state, keep) : HD_OK;
 }
 
 /* Entries one by one. Begins with all zeroes. */
@@ -177,20 +206,24 @@ typedef struct hd_entries {
 } hd_entries;
 
 /* The next entry, until the next call; NULL: there is none. */
-static inline hd_entry *hd_entries_next(hd_entries *x, const hd_design *d, void *state)
+static inline hd_entry *hd_entries_next(hd_entries *x, const hd_backend *on, void *state)
 {
     if (x->at == x->n) {
         x->e[0].slot = x->slot;
         x->at = 0;
-        x->n = d->next(state, x->e, HD_ENTRIES);
+        x->n = on->next(state, x->e, HD_ENTRIES);
         if (x->n == 0) return NULL;
         x->slot = x->e[x->n - 1].slot + 1;
     }
     return &x->e[x->at++];
 }
 
-const hd_design *hd_design_on(const char *name, const char *backend); /* NULL: there is none    */
-const hd_design *hd_design_at(size_t i);                              /* NULL past the end      */
+/* The designs of the library, and the backends of a design in it, its reference first. NULL: past the end, or there is
+ * none of that name; d NULL: no backend. */
+const hd_design *hd_design_at(size_t i);
+const hd_design *hd_design_named(const char *name);
+const hd_backend *hd_backend_at(const hd_design *d, size_t i);
+const hd_backend *hd_backend_named(const hd_design *d, const char *name);
 
 /* What a kernel row says of an operation that is another row's, and of a mixed batch where its design has none. */
 #define HD_OTHER_OPERATION "it does not run this operation"
@@ -198,30 +231,34 @@ const hd_design *hd_design_at(size_t i);                              /* NULL pa
 /* What a design says of operations that need an order of keys, if it has none. */
 #define HD_UNORDERED "it keeps no order of keys"
 
-/* A row of a variant of a design: which code runs a batch. */
+/* A row of a variant of a design on a backend: which code runs a batch. */
 typedef struct hd_kernel {
     const hd_design *design;
+    const hd_backend *backend;
     const hd_variant *variant;
     const hd_variant_row *is;
     uint32_t row; /* its number */
 } hd_kernel;
 
-/* Row `row` of the design's variants; false past the last. */
-static inline bool hd_kernel_of(const hd_design *d, uint32_t row, hd_kernel *k)
+/* Row `row` of the variants there; false past the last. */
+static inline bool hd_kernel_of(const hd_design *d, const hd_backend *on, uint32_t row, hd_kernel *k)
 {
     k->design = d;
-    k->is = hd_variant_row_at(d->variants, row, &k->variant);
+    k->backend = on;
+    k->is = hd_variant_row_at(hd_variants_on(d, on), row, &k->variant);
     k->row = row;
     return k->is != NULL;
 }
 
-bool hd_kernel_at(size_t i, hd_kernel *k); /* of all designs; false past the end */
+bool hd_kernel_at(size_t i, hd_kernel *k); /* of all designs on all backends; false past the end */
+/* hd_kernel_of by name; false, too, where there is no such design or backend. */
+bool hd_kernel_named(const char *design, const char *backend, uint32_t row, hd_kernel *k);
 /* The present name of a kernel that had another one (hd_variant.formerly); any other name as it is. */
 const char *hd_kernel_renamed(const char *name);
 
 static inline const char *hd_kernel_unfit(const hd_kernel *k, const hd_info *info, const hd_batch *b)
 {
-    return k->design->unfit(k->is, info, b);
+    return (k->backend->unfit ? k->backend->unfit : k->design->unfit)(k->is, info, b);
 }
 
 #endif

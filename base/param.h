@@ -41,7 +41,7 @@ typedef struct hd_param {
     const char *label; /* `heddle inspect` says the value in words beside it. NULL: a number, beside the name */
     const char *alias; /* an earlier word of case strings, or NULL */
     bool places;       /* where entries are depends on it: a snapshot of another value is inserted anew */
-    bool learns;       /* of any value but 0: where keys belong follows from those of a snapshot (hd_design.learn) */
+    bool learns;       /* of any value but 0: where keys belong follows from those of a snapshot (hd_backend.learn) */
     hd_param_saved saved;
     uint32_t saved_at;
     bool in_files; /* a common field that every snapshot has */

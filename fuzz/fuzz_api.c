@@ -142,7 +142,7 @@ static const char *end(session *s, const char *call, hd_status got, hd_status wa
 
 static bool is_dictionary(const hd_config *c) { return c->design && judge_dictionary(c->design); }
 
-static bool resizes_in_place(const hd_config *c) { return is_dictionary(c) && hd_design_on(c->design, "ref")->resize; }
+static bool resizes_in_place(const hd_config *c) { return is_dictionary(c) && hd_design_named(c->design)->ref->resize; }
 
 static uint64_t next_time(void *at) { return ++*(uint64_t *)at; }
 
@@ -163,7 +163,7 @@ static hd_config some_config(session *s)
     uint8_t place = feed_byte(&s->f);
     fuzz_table_of(&s->f, 6, place % 8 == 7 ? "host" : "ref", fixed, named);
     hd_config c = hd_case_config(named);
-    if (!hd_design_on(c.design, c.backend)) c.backend = "ref";
+    if (!hd_backend_named(hd_design_named(c.design), c.backend)) c.backend = "ref";
     c.threads = 1;
     c.seams = &s->w.seams;
     c.now = next_time;
@@ -448,14 +448,14 @@ static const char *call_run(session *s)
 /* Whether the table's kernels may need more device memory than this limit; 0: there is none. */
 static bool may_need_more(const hd_info *info, uint64_t near)
 {
-    const hd_design *d = hd_design_on(info->design, info->backend);
-    return near && d->gpu && d->gpu->shape;
+    const hd_design *d = hd_design_named(info->design);
+    return near && hd_backend_named(d, info->backend) != d->ref && d->gpu->shape;
 }
 
 /* The limit of such a table; of a table of another design 0. */
 static uint64_t limit_of(const hd_info *info)
 {
-    return hd_design_on(info->design, info->backend)->set_near ? hd_params_number_of_table(info, "near") : 0;
+    return hd_design_named(info->design)->ref->set_near ? hd_params_number_of_table(info, "near") : 0;
 }
 
 static const char *call_grow(session *s)
@@ -507,13 +507,13 @@ static const char *call_set_near(session *s)
 {
     uint8_t how = feed_byte(&s->f);
     uint64_t near = how < 224 ? how / 8 * (uint64_t)128 : feed_number(&s->f);
-    const hd_design *d = hd_design_on(s->x->before.info.design, s->x->before.info.backend);
+    const hd_design *d = hd_design_named(s->x->before.info.design);
     TELL(s, "set_near %" PRIu64, near);
     begin(s);
-    s->resizes = d->set_near != NULL;
+    s->resizes = d->ref->set_near != NULL;
     hd_status got = hd_set_near(s->x->t, near);
     bool refused = got == HD_EINVAL && may_need_more(&s->x->before.info, near);
-    hd_status wanted = !d->set_near || refused ? HD_EINVAL : HD_STATUS_COUNT;
+    hd_status wanted = !d->ref->set_near || refused ? HD_EINVAL : HD_STATUS_COUNT;
     return end(s, "hd_set_near", got, wanted, true);
 }
 
@@ -625,7 +625,7 @@ static hd_status of_file(const session *s, const char *path, const char *backend
     const uint8_t *p = file->bytes;
     uint32_t value_bytes = (uint32_t)p[60] | (uint32_t)p[61] << 8; /* doc/snapshot.md */
     const char *policy = (const char *)p + (p[8] == 2 ? 256 : 32);
-    if (!hd_design_on((const char *)p + 16, backend)) return HD_EINVAL;
+    if (!hd_backend_named(hd_design_named((const char *)p + 16), backend)) return HD_EINVAL;
     return !to || (strncmp((const char *)p + 16, to->c.design, 16) == 0 && strcmp(policy, to->c.policy) == 0 &&
                    value_bytes == to->c.value_bytes)
                ? HD_STATUS_COUNT

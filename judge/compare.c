@@ -55,8 +55,7 @@ bool judge_table_runs(const hd_info *info, hd_op op, const uint8_t *each)
     memset(&b, 0, sizeof b);
     b.op = op;
     b.each = each;
-    const hd_design *d = hd_design_on(info->design, info->backend);
-    for (uint32_t row = 0; d && hd_kernel_of(d, row, &k); row++)
+    for (uint32_t row = 0; hd_kernel_named(info->design, info->backend, row, &k); row++)
         if (!hd_kernel_unfit(&k, info, &b)) return true;
     return false;
 }

@@ -9,7 +9,7 @@
  * table's shape, its memory and its reference from there, and the port has to say only how entries are read:
  *
  *     const judge_design judge_design_NAME = {
- *         .name = "NAME", .keys = HD_KEY_RESERVED, .host = &hd_design_NAME_host, .roams = true,
+ *         .name = "NAME", .keys = HD_KEY_RESERVED, .host = &hd_design_NAME, .roams = true,
  *         .small = { 4, "uniform:12" }, .buckets = ..., .first = ..., .key_at = ..., .value_at = ...
  *     };
  *
@@ -83,7 +83,7 @@ const char *fixture_say(char why[JUDGE_SENTENCE], const char *format, ...) __att
 typedef struct judge_design {
     const char *name; /* required: hd_case.design            */
     uint64_t keys;    /* required: keys below it can be held */
-    /* The design on backend "host", with its hd_gpu. Without it all members marked "host" are required. */
+    /* The design, whose hd_gpu has kernels for backend "host". Without it all members marked "host" are required. */
     const hd_design *host;
     /* The bytes of a value, where all tables have the same. Default: host: as the table's info says. */
     uint32_t value_bytes;

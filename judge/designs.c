@@ -42,11 +42,9 @@ const judge_design *judge_design_of(const hd_case *c)
 bool judge_dictionary(const char *design)
 {
     const judge_design *d = judge_design_named(design);
-    const hd_design *row;
     if (d) return d->dictionary;
-    for (size_t i = 0; (row = hd_design_at(i)); i++) /* a design whose kernels cannot be judged, or that has none */
-        if (strcmp(row->name, design) == 0) return row->policy != NULL;
-    return false;
+    const hd_design *row = hd_design_named(design); /* its kernels cannot be judged, or it has none */
+    return row && row->policy;
 }
 
 uint64_t judge_keys(const hd_config *c)

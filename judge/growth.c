@@ -178,9 +178,9 @@ static hd_status resize(walk *w, const simt_config *way, uint64_t to)
 /* Where a limit of device memory can change: another one, if it is enough for the table. */
 static hd_status set_near(walk *w, const simt_config *way)
 {
-    const hd_design *d = hd_design_on(w->info.design, w->info.backend);
+    const hd_design *d = hd_design_named(w->info.design);
     char what[96];
-    if (!d->set_near) return HD_OK;
+    if (!d->ref->set_near) return HD_OK;
     uint64_t least = hd_params_number(w->config, d->name, "near"), bytes = w->info.places * 2 * w->info.value_bytes,
              near = hd_rng_below(&w->rng, 4) ? least + hd_rng_below(&w->rng, bytes + 1) : 0;
     hd_status status = look(w, &w->before);

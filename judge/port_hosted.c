@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "judge/making.h"
+#include "lib/backend_host.h"
 
 static hd_gpu_own *own_of(void *table) { return (hd_gpu_own *)table; }
 
@@ -23,7 +24,7 @@ bool hosted_runs(const judge_design *d, uint32_t row, hd_op op)
     hd_kernel k;
     hd_batch b;
     hd_info none;
-    if (!hd_kernel_of(d->host, row, &k)) return false;
+    if (!hd_kernel_of(d->host, &hd_backend_host, row, &k)) return false;
     memset(&b, 0, sizeof b);
     memset(&none, 0, sizeof none);
     b.op = op == JUDGE_MIXED ? HD_OP_INSERT_OR_ASSIGN : op;
@@ -44,7 +45,7 @@ static hd_status info_of(const judge_design *d, const hd_case *c, hd_info *info)
     /* clang-format on */
     hd_params_to_info(d->host->params, &f, info);
     d->host->gpu->usual(info);
-    hd_status status = d->host->gpu->ref->shape(d->host->gpu->ref, &f, info);
+    hd_status status = d->host->ref->shape(d->host, &f, info);
     return status || !d->host->gpu->shape ? status : d->host->gpu->shape(info, false);
 }
 
@@ -52,7 +53,7 @@ const char *hosted_unfit(const judge_design *d, uint32_t row, const hd_case *c)
 {
     hd_info info;
     hd_kernel k;
-    if (!hd_kernel_of(d->host, row, &k) || info_of(d, c, &info)) return NULL;
+    if (!hd_kernel_of(d->host, &hd_backend_host, row, &k) || info_of(d, c, &info)) return NULL;
     return k.is->fits(&info);
 }
 
@@ -245,27 +246,27 @@ static void copy_planes(const fixture *s, void *table, bool back)
 
 void hosted_close(fixture *s)
 {
-    if (s->reference) s->design->host->gpu->ref->close(s->reference, &hd_seams_os);
+    if (s->reference) s->design->host->ref->close(s->reference, &hd_seams_os);
 }
 
 void hosted_apply(const fixture *s, void *table, uint32_t k, const hd_batch *b)
 {
     const hd_when when = hosted_when(s, k);
-    const hd_design *ref = s->design->host->gpu->ref;
+    const hd_design *d = s->design->host;
     uint64_t tally[HD_OUTCOME_COUNT] = { 0 };
     hd_kernel row;
     uint32_t r = 0;
-    while (hd_kernel_of(ref, r, &row) && hd_kernel_unfit(&row, &own_of(table)->info, b)) r++;
+    while (hd_kernel_of(d, d->ref, r, &row) && hd_kernel_unfit(&row, &own_of(table)->info, b)) r++;
     if (!row.is) return;
     copy_planes(s, table, false);
-    ref->launch(s->reference, r, b, when, tally);
+    d->ref->launch(s->reference, r, b, when, tally);
     copy_planes(s, table, true);
 }
 
 const char *hosted_check(const fixture *s, const void *table, char why[JUDGE_SENTENCE])
 {
     copy_planes(s, (void *)(uintptr_t)table, false);
-    if (s->design->host->gpu->ref->check(s->reference) == HD_OK) return NULL;
+    if (s->design->host->ref->check(s->reference) == HD_OK) return NULL;
     snprintf(why, JUDGE_SENTENCE, "%s", hd_why());
     return why;
 }

@@ -158,8 +158,8 @@ static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choi
     r->start_buckets = info.buckets;
     r->shape = info;
     r->mixes = runs_mixed(r);
-    r->resizes = hd_design_on(c->design, r->config.backend)->resize != NULL;
-    r->moves = hd_design_on(c->design, r->config.backend)->set_near != NULL;
+    r->resizes = hd_design_named(c->design)->ref->resize != NULL;
+    r->moves = hd_design_named(c->design)->ref->set_near != NULL;
     return take_arrays(r, c) ? HD_OK
                              : hd_fail(HD_ENOMEM, "batch: no memory for the arrays of %" PRIu64 " items", c->batch);
 }

@@ -199,8 +199,7 @@ static const char *kernel_for(const runner *r, const hd_batch *b)
     bool known = false;
     if (r->filling || strcmp(r->c->kernel, "usual") == 0) return NULL;
     if (is_named(r, b)) return r->c->kernel;
-    const hd_design *d = hd_design_on(r->c->design, r->config.backend);
-    for (uint32_t row = 0; d && hd_kernel_of(d, row, &k); row++) {
+    for (uint32_t row = 0; hd_kernel_named(r->c->design, r->config.backend, row, &k); row++) {
         if (!hd_variant_is_named(k.variant, r->c->kernel)) continue;
         known = true;
         const char *unfit = hd_kernel_unfit(&k, &r->shape, b);

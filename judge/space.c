@@ -187,20 +187,20 @@ static bool add_param(space *s, const hd_param *p)
 }
 
 /* BACKEND.KERNEL; "usual": the table selects, which the reference does not. */
-static bool add_kernels(space *s, const char *backends)
+static bool add_kernels(space *s, const hd_design *d, const char *backends)
 {
     char text[SPACE_TEXT];
     hd_kernel k;
-    const hd_design *d;
+    const hd_backend *on;
     space_factor *f = begin_factor(s, "kernel");
-    for (size_t i = 0; f && (d = hd_design_at(i)); i++) {
-        if (strcmp(d->name, s->design) != 0 || !strstr(backends, d->backend)) continue;
-        for (uint32_t row = 0; hd_kernel_of(d, row, &k); row++) {
-            snprintf(text, sizeof text, "%s.%s", d->backend, k.variant->name);
+    for (size_t i = 0; f && (on = hd_backend_at(d, i)); i++) {
+        if (!strstr(backends, on->name)) continue;
+        for (uint32_t row = 0; hd_kernel_of(d, on, row, &k); row++) {
+            snprintf(text, sizeof text, "%s.%s", on->name, k.variant->name);
             add_class(f, text);
         }
-        snprintf(text, sizeof text, "%s.usual", d->backend);
-        if (d->gpu) add_class(f, text);
+        snprintf(text, sizeof text, "%s.usual", on->name);
+        if (on != d->ref) add_class(f, text);
     }
     if (f) close_factor(s, f);
     return f != NULL;
@@ -219,7 +219,7 @@ static bool add_factors(space *s, const hd_design *d, const char *backends)
 {
     const hd_case usual = hd_case_of(d->name);
     const hd_case_field *x;
-    bool good = add_kernels(s, backends) && add_ops(s);
+    bool good = add_kernels(s, d, backends) && add_ops(s);
     for (size_t i = 0; good && (x = hd_case_field_at(i)); i++) good = add_field(s, x, d, &usual);
     for (size_t i = 0; good && d->params && i < d->params->count; i++) good = add_param(s, &d->params->row[i]);
     return good;
@@ -331,7 +331,7 @@ static hd_status add_data(space *s)
 }
 
 /* Why no row of the variant (NULL: of any) runs a batch of the operation on tables of any shape. NULL: one does. */
-static const char *never(const hd_design *d, const char *variant, hd_op op, bool mixed)
+static const char *never(const char *design, const char *backend, const char *variant, hd_op op, bool mixed)
 {
     static const uint8_t each = 0;
     static const uint32_t slots[] = { 8, 16, 32, 64, 30 }, bytes[] = { 4, 8 };
@@ -342,7 +342,7 @@ static const char *never(const hd_design *d, const char *variant, hd_op op, bool
                          .value_bytes = bytes[shape / 5 % 2],
                          .layout = (hd_layout[]){ HD_LAYOUT_PAIRS, HD_LAYOUT_WORDS, HD_LAYOUT_MASKS }[shape / 10] };
         hd_batch b = { .op = op, .each = mixed ? &each : NULL };
-        for (uint32_t row = 0; hd_kernel_of(d, row, &k); row++) {
+        for (uint32_t row = 0; hd_kernel_named(design, backend, row, &k); row++) {
             if (variant && !hd_variant_is_named(k.variant, variant)) continue;
             const char *unfit = hd_kernel_unfit(&k, &info, &b);
             if (!unfit) return NULL;
@@ -353,14 +353,14 @@ static const char *never(const hd_design *d, const char *variant, hd_op op, bool
 }
 
 /* The same of what a case calls an operation. */
-static const char *never_runs(const hd_design *d, const char *variant, const char *name)
+static const char *never_runs(const char *design, const char *backend, const char *variant, const char *name)
 {
     hd_op op = judge_op_named(name);
-    if (op < HD_OP_COUNT_) return never(d, variant, op, false);
-    if (strcmp(name, "mixed") == 0) return never(d, variant, HD_OP_FIND, true);
+    if (op < HD_OP_COUNT_) return never(design, backend, variant, op, false);
+    if (strcmp(name, "mixed") == 0) return never(design, backend, variant, HD_OP_FIND, true);
     if (strcmp(name, "mix") == 0) return NULL;
-    const char *why = never(d, variant, HD_OP_FIND_OR_INSERT, false);
-    return why ? why : never(d, variant, HD_OP_INSERT_OR_ASSIGN, false);
+    const char *why = never(design, backend, variant, HD_OP_FIND_OR_INSERT, false);
+    return why ? why : never(design, backend, variant, HD_OP_INSERT_OR_ASSIGN, false);
 }
 
 /* What kernels do not run: a rule for each operation and reason. */
@@ -373,8 +373,8 @@ static hd_status add_unfit(space *s)
             snprintf(backend, sizeof backend, "%s", s->factor[kernel].text[k]);
             char *variant = strchr(backend, '.');
             *variant++ = 0;
-            const hd_design *d = hd_design_on(s->design, backend);
-            const char *why = never_runs(d, strcmp(variant, "usual") == 0 ? NULL : variant, s->factor[op].text[o]);
+            if (strcmp(variant, "usual") == 0) variant = NULL;
+            const char *why = never_runs(s->design, backend, variant, s->factor[op].text[o]);
             space_rule *last = s->rules ? &s->rule[s->rules - 1] : NULL;
             bool same = why && last && last->reason == why && last->term[0].factor == kernel &&
                         last->term[0].classes == 1ull << k;
@@ -390,10 +390,8 @@ static hd_status add_unfit(space *s)
 
 hd_status space_open(const char *design, const char *backends, space **to)
 {
-    const hd_design *d = NULL;
+    const hd_design *d = hd_design_named(design);
     space *s = (space *)calloc(1, sizeof *s);
-    for (size_t i = 0; !d && hd_design_at(i); i++)
-        if (strcmp(hd_design_at(i)->name, design) == 0) d = hd_design_at(i);
     if (!s || !d) return free(s), hd_fail(d ? HD_ENOMEM : HD_EINVAL, "space: design %s", design);
     s->design = d->name;
     hd_status status = add_factors(s, d, backends) ? HD_OK : hd_fail(HD_ENOMEM, "space: no room for all factors");

@@ -33,11 +33,11 @@ static hd_gpu_own *own_of(cuda *c) { return hd_cuda_own(c); }
 
 /* ---- Open and close -------------------------------------------------------------------------- */
 
-hd_status hd_cuda_shape(const hd_design *d, const hd_config *config, hd_info *info)
+static hd_status shape(const hd_design *d, const hd_config *config, hd_info *info)
 {
     const hd_gpu *gpu = d->gpu;
     gpu->usual(info);
-    hd_status status = gpu->ref->shape(gpu->ref, config, info);
+    hd_status status = d->ref->shape(d, config, info);
     if (!status && gpu->shape) status = gpu->shape(info, true);
     if (!status) info->memory_bytes += hd_gpu_scratch(gpu, info, true) + hd_staging_bytes(&hd_staging_usual);
     return status;
@@ -52,7 +52,7 @@ void hd_cuda_close(void *state, const hd_seams *s)
     hd_staging_close(&c->staging);
     hd_streams_close(&c->streams);
     hd_cuda_leave(c, before, HD_OK);
-    if (c->staged) c->gpu->ref->close(c->staged, s);
+    if (c->staged) c->design->ref->close(c->staged, s);
     pthread_mutex_destroy(&c->busy);
     pthread_mutex_destroy(&c->walking);
     hd_give(s, c, 1, sizeof *c + c->gpu->own_bytes);
@@ -82,6 +82,7 @@ static hd_status open_table(const hd_design *d, const hd_info *info, const hd_se
     hd_status status = hd_take(s, "table", 1, bytes, &p);
     if (status) return status;
     cuda *c = (cuda *)memset(p, 0, bytes);
+    c->design = d;
     c->gpu = gpu;
     c->seams = s;
     c->seam = s->device;
@@ -104,7 +105,7 @@ static hd_status open_table(const hd_design *d, const hd_info *info, const hd_se
     return status;
 }
 
-hd_status hd_cuda_open(const hd_design *d, const hd_info *info, const hd_seams *s, void **state)
+static hd_status open_filled(const hd_design *d, const hd_info *info, const hd_seams *s, void **state)
 {
     return open_table(d, info, s, false, state);
 }
@@ -267,7 +268,7 @@ static hd_status begin_view(cuda *c, void *stream)
     return status ? status : hd_streams_enter(&c->streams, &c->viewing);
 }
 
-hd_status hd_cuda_view(void *state, void *stream, hd_view *view)
+static hd_status view_open(void *state, void *stream, hd_view *view)
 {
     cuda *c = (cuda *)state;
     int before = c->device.number;
@@ -283,7 +284,7 @@ hd_status hd_cuda_view(void *state, void *stream, hd_view *view)
     return HD_OK;
 }
 
-hd_status hd_cuda_view_end(void *state, void *stream)
+static hd_status view_end(void *state, void *stream)
 {
     cuda *c = (cuda *)state;
     int before = c->device.number;
@@ -311,7 +312,7 @@ static hd_status take_needed(cuda *c, const hd_batch *b, const hd_memory *piece)
     return status;
 }
 
-hd_status hd_cuda_prepare(void *state, const hd_seams *s, const hd_batch *b, hd_info *info)
+static hd_status prepare(void *state, const hd_seams *s, const hd_batch *b, hd_info *info)
 {
     cuda *c = (cuda *)state;
     int before = c->device.number;
@@ -328,7 +329,7 @@ hd_status hd_cuda_prepare(void *state, const hd_seams *s, const hd_batch *b, hd_
 }
 
 /* Outcomes are counted over there: hd_cuda_tally. */
-hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
+static hd_status launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
 {
     cuda *c = (cuda *)state;
     int before = c->device.number;
@@ -337,5 +338,18 @@ hd_status hd_cuda_launch(void *state, uint32_t row, const hd_batch *b, hd_when w
     if (!status) status = run_batch(c, row, b, when);
     return hd_cuda_leave(c, before, status);
 }
+
+static bool runs(const hd_design *d) { return d->gpu->empty != NULL; }
+
+/* clang-format off */
+const hd_backend hd_backend_cuda = {
+    .name = "cuda", .far = true, .runs = runs, .shape = shape, .open = open_filled, .close = hd_cuda_close,
+    .stage = hd_cuda_stage, .settle = hd_cuda_settle, .walk = hd_cuda_walk, .look = hd_cuda_look,
+    .walked = hd_cuda_walked, .clock = hd_cuda_clock, .check = hd_cuda_check, .next = hd_cuda_next,
+    .learn = hd_cuda_learn, .put_at = hd_cuda_put_at, .move_all = hd_cuda_move_all, .grow = hd_cuda_grow,
+    .resize = hd_cuda_resize, .set_near = hd_cuda_set_near, .room_for = hd_cuda_room_for, .view = view_open,
+    .view_end = view_end, .prepare = prepare, .tally = hd_cuda_tally, .launch = launch
+};
+/* clang-format on */
 
 void hd_cuda_staging(hd_table *t, const hd_staging_sizes *sizes) { ((cuda *)t->state)->staging.sizes = *sizes; }

@@ -5,7 +5,10 @@
 #ifndef HD_BACKEND_CUDA_H
 #define HD_BACKEND_CUDA_H
 
+#include "base/design.h"
 #include "lib/staging.h"
+
+extern const hd_backend hd_backend_cuda;
 
 /* Other sizes for the copies of host arrays. Before the first batch that has such arrays. */
 void hd_cuda_staging(hd_table *t, const hd_staging_sizes *sizes);

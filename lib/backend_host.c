@@ -25,12 +25,12 @@ enum {
 #define UNLIMITED UINT64_MAX
 
 typedef struct host {
-    void *entries; /* a state of gpu->ref */
+    void *entries; /* a state of the reference. Tests rely on it that it is first */
+    const hd_design *design;
     const hd_gpu *gpu;
-    hd_host_text *(*host_kernel)(uint32_t kernel); /* of the design */
-    uint32_t blocks, threads;                      /* 0: the kernel's own */
+    uint32_t blocks, threads; /* 0: the kernel's own */
     bool in_place;     /* gpu->grow: the new planes begin with the old ones, as on a device whose memory can grow */
-    bool by_reference; /* batches run by gpu->ref */
+    bool by_reference; /* batches run by the reference */
     simt_machine *machine;
     simt_config config;
     pthread_mutex_t busy;                      /* readers come together; the machine runs for one */
@@ -49,24 +49,24 @@ static _Thread_local usual usually;
 
 /* ---- Open and close -------------------------------------------------------------------------- */
 
-hd_status hd_host_shape(const hd_design *d, const hd_config *c, hd_info *info)
+static hd_status shape(const hd_design *d, const hd_config *c, hd_info *info)
 {
     const hd_gpu *gpu = d->gpu;
     gpu->usual(info);
-    hd_status status = gpu->ref->shape(gpu->ref, c, info);
+    hd_status status = d->ref->shape(d, c, info);
     if (!status && gpu->shape) status = gpu->shape(info, false);
     if (!status) info->memory_bytes += hd_gpu_scratch(gpu, info, false);
     return status;
 }
 
-void hd_host_close(void *state, const hd_seams *s)
+static void close_table(void *state, const hd_seams *s)
 {
     host *h = (host *)state;
     hd_memory all[HD_MEMORY_MOST];
     int n = hd_gpu_taken(h->gpu, h->own, all);
     for (int i = 0; i < n; i++) hd_give(s, hd_field(h->own, all[i].field), all[i].count, all[i].size);
     simt_machine_close(h->machine);
-    h->gpu->ref->close(h->entries, s);
+    h->design->ref->close(h->entries, s);
     pthread_mutex_destroy(&h->busy);
     hd_give(s, h, 1, sizeof *h + h->gpu->own_bytes);
 }
@@ -91,7 +91,7 @@ static hd_status take_pieces(host *h, const hd_seams *s)
     return status;
 }
 
-hd_status hd_host_open(const hd_design *d, const hd_info *info, const hd_seams *s, void **state)
+static hd_status open_table(const hd_design *d, const hd_info *info, const hd_seams *s, void **state)
 {
     const hd_gpu *gpu = d->gpu;
     void *p;
@@ -99,8 +99,8 @@ hd_status hd_host_open(const hd_design *d, const hd_info *info, const hd_seams *
     hd_status status = hd_take(s, "table", 1, bytes, &p);
     if (status) return status;
     host *h = (host *)memset(p, 0, bytes);
+    h->design = d;
     h->gpu = gpu;
-    h->host_kernel = d->host_kernel;
     h->config.strategy = SIMT_ROUND_ROBIN;
     h->config.quiet = true;
     h->config.step_limit = UNLIMITED;
@@ -112,33 +112,33 @@ hd_status hd_host_open(const hd_design *d, const hd_info *info, const hd_seams *
     own_of(h)->info = *info;
     gpu->begin(h->own);
     pthread_mutex_init(&h->busy, NULL);
-    status = gpu->ref->open(gpu->ref, info, s, &h->entries);
+    status = d->ref->open(d, info, s, &h->entries);
     if (!status) status = take_pieces(h, s);
     if (!status) status = simt_machine_open(s, &h->machine);
     if (status) {
-        hd_host_close(h, s);
+        close_table(h, s);
         return status;
     }
     *state = h;
     return HD_OK;
 }
 
-hd_status hd_host_check(void *state) { return ((host *)state)->gpu->ref->check(((host *)state)->entries); }
-hd_status hd_host_walk(void *state, hd_walk_how how)
+static hd_status check(void *state) { return ((host *)state)->design->ref->check(((host *)state)->entries); }
+static hd_status walk(void *state, hd_walk_how how)
 {
-    return hd_walk(((host *)state)->gpu->ref, ((host *)state)->entries, how);
+    return hd_walk(((host *)state)->design->ref, ((host *)state)->entries, how);
 }
-size_t hd_host_next(void *state, hd_entry *e, size_t most)
+static size_t next(void *state, hd_entry *e, size_t most)
 {
-    return ((host *)state)->gpu->ref->next(((host *)state)->entries, e, most);
+    return ((host *)state)->design->ref->next(((host *)state)->entries, e, most);
 }
-hd_status hd_host_learn(void *state, const hd_seams *s, const hd_keys *keys)
+static hd_status learn(void *state, const hd_seams *s, const hd_keys *keys)
 {
-    return ((host *)state)->gpu->ref->learn(((host *)state)->entries, s, keys);
+    return ((host *)state)->design->ref->learn(((host *)state)->entries, s, keys);
 }
-bool hd_host_put_at(void *state, const hd_entry *e)
+static bool put_at(void *state, const hd_entry *e)
 {
-    return ((host *)state)->gpu->ref->put_at(((host *)state)->entries, e);
+    return ((host *)state)->design->ref->put_at(((host *)state)->entries, e);
 }
 
 static void run_alike(const host *a, host *b)
@@ -150,10 +150,10 @@ static void run_alike(const host *a, host *b)
     b->by_reference = a->by_reference;
 }
 
-void hd_host_move_all(void *from, void *to)
+static void move_all(void *from, void *to)
 {
     host *a = (host *)from, *b = (host *)to;
-    a->gpu->ref->move_all(a->entries, b->entries);
+    a->design->ref->move_all(a->entries, b->entries);
     run_alike(a, b);
 }
 
@@ -190,7 +190,7 @@ static hd_status queue(void *self, uint32_t kernel, const void *args, size_t arg
                        uint32_t threads)
 {
     const host *h = (const host *)self;
-    return simt_machine_launch(h->machine, h->host_kernel(kernel), args, args_bytes, (uint32_t)blocks,
+    return simt_machine_launch(h->machine, h->design->host_kernel(kernel), args, args_bytes, (uint32_t)blocks,
                                h->threads ? h->threads : threads, 0);
 }
 
@@ -252,18 +252,18 @@ static hd_status run_by_reference(host *h, const hd_batch *b, hd_when when, uint
 {
     hd_info info = own_of(h)->info;
     hd_kernel k;
-    info.backend = h->gpu->ref->backend;
+    info.backend = h->design->ref->name;
     hd_status status = hd_kernel_pick(&info, b, 0, &k);
-    return status ? status : h->gpu->ref->launch(h->entries, k.row, b, when, tally);
+    return status ? status : h->design->ref->launch(h->entries, k.row, b, when, tally);
 }
 
-hd_status hd_host_view(void *state, void *stream, hd_view *view)
+static hd_status view_entries(void *state, void *stream, hd_view *view)
 {
     host *h = (host *)state;
-    return h->gpu->ref->view(h->entries, stream, view);
+    return h->design->ref->view(h->entries, stream, view);
 }
 
-hd_status hd_host_launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
+static hd_status launch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
 {
     host *h = (host *)state;
     pthread_mutex_lock(&h->busy);
@@ -272,10 +272,10 @@ hd_status hd_host_launch(void *state, uint32_t row, const hd_batch *b, hd_when w
     return status;
 }
 
-hd_status hd_host_prepare(void *state, const hd_seams *s, const hd_batch *b, hd_info *info)
+static hd_status prepare(void *state, const hd_seams *s, const hd_batch *b, hd_info *info)
 {
     host *h = (host *)state;
-    hd_status status = h->gpu->ref->prepare(h->entries, s, b, info);
+    hd_status status = h->design->ref->prepare(h->entries, s, b, info);
     own_of(h)->info = *info;
     return status;
 }
@@ -335,21 +335,21 @@ static hd_status change(host *h, const hd_seams *s, const hd_gpu_change *to, hd_
     return status;
 }
 
-hd_status hd_host_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
+static hd_status resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info)
 {
     host *h = (host *)state;
     const hd_gpu_change to = { .how = h->gpu->resize, .n = buckets };
     return change(h, s, &to, info);
 }
 
-hd_status hd_host_set_near(void *state, const hd_seams *s, uint64_t near_bytes, hd_info *info)
+static hd_status set_near(void *state, const hd_seams *s, uint64_t near_bytes, hd_info *info)
 {
     host *h = (host *)state;
     const hd_gpu_change to = { .how = h->gpu->set_near, .n = near_bytes };
     return change(h, s, &to, info);
 }
 
-hd_status hd_host_room_for(void *state, const hd_seams *s, const uint64_t *key, uint64_t n, hd_info *info, bool *made)
+static hd_status room_for(void *state, const hd_seams *s, const uint64_t *key, uint64_t n, hd_info *info, bool *made)
 {
     const hd_gpu_change to = { .n = n, .key = key, .made = made };
     return change((host *)state, s, &to, info);
@@ -437,23 +437,34 @@ static hd_status move_into(host *from, host *to, const hd_seams *s)
     return status;
 }
 
-hd_status hd_host_grow(const hd_design *d, const hd_seams *s, const hd_info *info, void **state)
+static hd_status grow(const hd_design *d, const hd_seams *s, const hd_info *info, void **state)
 {
     host *from = (host *)*state;
     void *fresh;
-    hd_status status = hd_host_open(d, info, s, &fresh);
+    hd_status status = open_table(d, info, s, &fresh);
     if (status) return status;
     host *to = (host *)fresh;
     run_alike(from, to);
     status = move_into(from, to, s);
-    hd_host_close(status ? to : from, s);
+    close_table(status ? to : from, s);
     if (!status) *state = to;
     return status;
 }
 
+static bool runs(const hd_design *d) { return d->host_kernel != NULL; }
+
+/* clang-format off */
+const hd_backend hd_backend_host = {
+    .name = "host", .runs = runs, .shape = shape, .open = open_table, .close = close_table, .walk = walk,
+    .check = check, .next = next, .learn = learn, .put_at = put_at, .move_all = move_all, .grow = grow,
+    .resize = resize, .set_near = set_near, .room_for = room_for, .view = view_entries, .prepare = prepare,
+    .launch = launch
+};
+/* clang-format on */
+
 /* ---- For tests and tools --------------------------------------------------------------------- */
 
-static host *host_of(hd_table *t) { return t && t->design->close == hd_host_close ? (host *)t->state : NULL; }
+static host *host_of(hd_table *t) { return t && t->backend == &hd_backend_host ? (host *)t->state : NULL; }
 
 hd_status hd_host_configure(hd_table *t, const simt_config *c)
 {

@@ -10,6 +10,8 @@
 #include "base/backend.h"
 #include "simt/machine.h"
 
+extern const hd_backend hd_backend_host;
+
 /* How the table's kernels run from now on. As opened: every lane as far as it goes, nothing checked but bounds where it
  * is free, no tickets. HD_EINVAL when the table's backend is another. A table that grows keeps it, one that loads
  * begins anew. */

@@ -76,7 +76,7 @@ static hd_status check_accum(const hd_table *t, const hd_batch *b)
     if (t->info.value_bytes % hd_elem_bytes(b->elem))
         return hd_fail(HD_EINVAL, "accum_or_assign: elem: %" PRIu32 " value bytes are no whole number of %s",
                        t->info.value_bytes, hd_elem_name(b->elem));
-    for (uint64_t i = 0; b->flag && !t->design->far && i < b->n; i++)
+    for (uint64_t i = 0; b->flag && !t->backend->far && i < b->n; i++)
         if (b->flag[i] > HD_EITHER)
             return hd_fail(HD_EINVAL, "accum_or_assign: flag: item %" PRIu64 " has %d, which is no hd_accum", i,
                            b->flag[i]);
@@ -87,7 +87,7 @@ static hd_status check_accum(const hd_table *t, const hd_batch *b)
 static hd_status check_each(const hd_table *t, const hd_batch *b)
 {
     bool adds = false;
-    for (uint64_t i = 0; !t->design->far && i < b->n; i++) {
+    for (uint64_t i = 0; !t->backend->far && i < b->n; i++) {
         if (!hd_op_does((hd_op)b->each[i], HD_MIXES))
             return hd_fail(HD_EINVAL, "mixed: each: item %" PRIu64 " is %s (%d), which cannot be mixed", i,
                            hd_op_name((hd_op)b->each[i]), b->each[i]);
@@ -161,23 +161,25 @@ hd_status hd_batch_check(const hd_table *t, const hd_batch *b, const hd_op_row *
         status = check_each(t, b);
     else if (b->op == HD_OP_ACCUM_OR_ASSIGN)
         status = check_accum(t, b);
-    if (status || !b->distinct || t->design->far || !hd_op_is_keyed(row)) return status;
+    if (status || !b->distinct || t->backend->far || !hd_op_is_keyed(row)) return status;
     return check_distinct(t, b, row);
 }
 
-/* The first row of that name (NULL: any) that can run b; false, and why the last of them cannot. */
-static bool kernel_named(const hd_design *d, const hd_info *info, const hd_batch *b, const char *name, hd_kernel *k,
-                         const char **unfit)
+/* k says which design, and on which backend. The first row of that name (NULL: any) that can run b; false, and why the
+ * last of them cannot. */
+static bool kernel_named(const hd_info *info, const hd_batch *b, const char *name, hd_kernel *k, const char **unfit)
 {
+    const hd_variant *const *all = hd_variants_on(k->design, k->backend);
     uint32_t row = 0;
-    for (const hd_variant *const *v = d->variants; *v; v++) {
+    for (const hd_variant *const *v = all; *v; v++) {
         bool named = !name || hd_variant_is_named(*v, name);
         for (const hd_variant_row *r = (*v)->row; r->what[0]; r++, row++) {
-            const char *why = named ? d->unfit(r, info, b) : NULL;
+            const hd_kernel it = { k->design, k->backend, *v, r, row };
+            const char *why = named ? hd_kernel_unfit(&it, info, b) : NULL;
             if (named && !why) {
-                HD_ASSERT(hd_variant_row_numbered(d->variants, row) == r, "a kernel has another number");
+                HD_ASSERT(hd_variant_row_numbered(all, row) == r, "a kernel has another number");
                 HD_ASSERT(b->each ? (*v)->ran_mixed : (*v)->ran[b->op], "a kernel runs what it has no name for");
-                *k = (hd_kernel){ d, *v, r, row };
+                *k = it;
                 return true;
             }
             bool same = why == *unfit; /* as from most rows: this saves the comparison of texts */
@@ -187,43 +189,58 @@ static bool kernel_named(const hd_design *d, const hd_info *info, const hd_batch
     return false;
 }
 
-/* The row that the design selects, or the first that can run b. */
-static bool kernel_selected(const hd_design *d, const hd_info *info, const hd_batch *b, double load_factor,
-                            hd_kernel *k, const char **unfit)
+/* The name that k's design selects (hd_design.select); NULL: none. */
+static const char *selected(const hd_info *info, const hd_batch *b, double load_factor, const hd_kernel *k,
+                            uint32_t choice)
+{
+    const hd_design *d = k->design;
+    if (b->each || !d->select || k->backend == d->ref) return NULL;
+    return d->select(b->op, info, load_factor, hd_amount_of(d, k->backend, b), choice);
+}
+
+/* The row that k's design selects, or the first that can run b. */
+static bool kernel_selected(const hd_info *info, const hd_batch *b, double load_factor, hd_kernel *k,
+                            const char **unfit)
 {
     const char *name;
-    hd_amount amount = hd_amount_of(d, b);
-    for (uint32_t choice = 0; !b->each && d->select && (name = d->select(b->op, info, load_factor, amount, choice));
-         choice++)
-        if (kernel_named(d, info, b, name, k, unfit)) return true;
-    return kernel_named(d, info, b, NULL, k, unfit);
+    for (uint32_t choice = 0; (name = selected(info, b, load_factor, k, choice)); choice++)
+        if (kernel_named(info, b, name, k, unfit)) return true;
+    return kernel_named(info, b, NULL, k, unfit);
 }
 
 /* The name is no kernel's, or that of one for other backends. */
-static hd_status fail_kernel(const hd_design *d, const char *name)
+static hd_status fail_kernel(const hd_kernel *at, const char *name)
 {
     hd_kernel k;
     bool elsewhere = false;
     char here[256] = "";
     for (size_t i = 0; hd_kernel_at(i, &k); i++) elsewhere = elsewhere || hd_variant_is_named(k.variant, name);
     if (!elsewhere) return hd_fail_name("kernel", name, HD_KERNELS);
-    for (const hd_variant *const *v = d->variants; *v; v++) hd_name_add(here, sizeof here, (*v)->name);
-    return hd_fail(HD_EINVAL, "kernel: %s does not run on backend %s; there are %s", name, d->backend, here);
+    for (const hd_variant *const *v = hd_variants_on(at->design, at->backend); *v; v++)
+        hd_name_add(here, sizeof here, (*v)->name);
+    return hd_fail(HD_EINVAL, "kernel: %s does not run on backend %s; there are %s", name, at->backend->name, here);
+}
+
+/* Where a table is that says so of itself. */
+static hd_kernel begin_kernel(const hd_info *info)
+{
+    const hd_design *d = hd_design_named(info->design);
+    const hd_kernel k = { .design = d, .backend = hd_backend_named(d, info->backend) };
+    HD_ASSERT(k.backend, "a table has a design and a backend");
+    return k;
 }
 
 hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, double load_factor, hd_kernel *k)
 {
     const char *unfit = NULL;
-    const hd_design *d = hd_design_on(info->design, info->backend);
-    HD_ASSERT(d, "a table has a design");
-    if (b->kernel ? kernel_named(d, info, b, b->kernel, k, &unfit)
-                  : kernel_selected(d, info, b, load_factor, k, &unfit))
+    *k = begin_kernel(info);
+    if (b->kernel ? kernel_named(info, b, b->kernel, k, &unfit) : kernel_selected(info, b, load_factor, k, &unfit))
         return HD_OK;
     if (unfit && b->kernel) return hd_fail(HD_EINVAL, "kernel: %s cannot run this batch: %s", b->kernel, unfit);
     if (unfit) /* the caller chose no kernel, so no kernel is at fault */
         return hd_fail(HD_EINVAL, "%s: no kernel of design %s on backend %s runs this batch: %s",
                        b->each ? "each" : "op", info->design, info->backend, unfit);
-    return fail_kernel(d, b->kernel ? b->kernel : "none");
+    return fail_kernel(k, b->kernel ? b->kernel : "none");
 }
 
 static const double band_end[HD_LOAD_BANDS] = { 0.5, 0.75, 0.9, 1 };
@@ -237,36 +254,33 @@ uint32_t hd_load_band(double load_factor)
 }
 
 /* In of[band][op], for each band. Most bands select the same name as the one before, and so the same kernel. */
-static void choose_by_band(const hd_design *d, const hd_info *info, const hd_batch *b, int op,
+static void choose_by_band(const hd_kernel *at, const hd_info *info, const hd_batch *b, int op,
                            hd_kernel (*of)[HD_CHOICES])
 {
     const char *unfit = NULL, *before = NULL;
     for (uint32_t band = 0; band < HD_LOAD_BANDS; band++) {
-        bool selects = !b->each && d->select;
-        const char *name = selects ? d->select(b->op, info, band_end[band], hd_amount_of(d, b), 0) : NULL;
+        const char *name = selected(info, b, band_end[band], at, 0);
         bool same = band && name == before && of[band - 1][op].variant &&
                     (!name || hd_variant_is_named(of[band - 1][op].variant, name));
         before = name;
-        if (same)
-            of[band][op] = of[band - 1][op];
-        else
-            (void)kernel_selected(d, info, b, band_end[band], &of[band][op], &unfit);
+        of[band][op] = same ? of[band - 1][op] : *at;
+        if (!same) (void)kernel_selected(info, b, band_end[band], &of[band][op], &unfit);
     }
 }
 
 void hd_kernels_choose(const hd_info *info, hd_kernel_choice *choice)
 {
     static const uint8_t each = 0;
-    const hd_design *d = hd_design_on(info->design, info->backend);
+    const hd_kernel at = begin_kernel(info);
+    const uint64_t few = hd_few_items_on(at.design, at.backend);
     hd_batch b;
     memset(&b, 0, sizeof b);
-    memset(choice, 0, sizeof *choice);
     for (int op = 0; op < HD_CHOICES; op++) {
         b.each = op == HD_CHOICE_MIXED ? &each : NULL;
         b.op = op == HD_CHOICE_MIXED ? (hd_op)0 : (hd_op)op;
         for (int amount = 0; amount < HD_AMOUNTS; amount++) {
-            b.n = amount == HD_MANY ? d->few_items + 1 : amount == HD_FEW ? d->few_items : d->fewest_items;
-            choose_by_band(d, info, &b, op, choice->of[amount]);
+            b.n = amount == HD_MANY ? few + 1 : amount == HD_FEW ? few : at.design->fewest_items;
+            choose_by_band(&at, info, &b, op, choice->of[amount]);
         }
     }
 }

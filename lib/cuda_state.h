@@ -35,6 +35,7 @@ typedef struct hd_cuda_walk_state {
 } hd_cuda_walk_state;
 
 typedef struct hd_cuda {
+    const hd_design *design;
     const hd_gpu *gpu;
     const hd_seams *seams;
     const hd_device_seam *seam;
@@ -43,7 +44,7 @@ typedef struct hd_cuda {
     void *room;     /* the pieces HD_OF_BATCH, another one    */
     hd_cuda_walk_state walk;
     pthread_mutex_t walking; /* one walk at a time, and its caller holds it. Before busy */
-    void *staged;            /* a state of gpu->ref between stage and settle */
+    void *staged;            /* a state of the reference between stage and settle */
     bool staged_values;
     hd_streams streams;
     _Atomic uintptr_t seen[HD_CUDA_SEEN]; /* arrays of the device; 0: none */
@@ -97,7 +98,7 @@ void hd_cuda_give_all(hd_cuda *c);
 
 /* ---- Walks (cuda_walk.c) --------------------------------------------------------------------- */
 
-/* hd_design.next and put_at between hd_cuda_walk and hd_cuda_walked. flush: what was put so far is in the table. */
+/* hd_backend.next and put_at between hd_cuda_walk and hd_cuda_walked. flush: what was put so far is in the table. */
 size_t hd_cuda_walk_next(hd_cuda *c, hd_entry *e, size_t most);
 bool hd_cuda_walk_put_at(hd_cuda *c, const hd_entry *e);
 hd_status hd_cuda_walk_flush(hd_cuda *c);
@@ -115,7 +116,28 @@ hd_launcher hd_cuda_launcher(hd_cuda_stream *o);
 /* What calls of the whole table ask the device with (cuda_grow.c). */
 hd_gpu_machine hd_cuda_machine(hd_cuda_stream *o);
 
-/* As hd_cuda_open, but the planes are as they come: all of them will be written. */
+/* ---- Members of hd_backend_cuda -------------------------------------------------------------- */
+
+/* bare: as open, but the planes are as they come: all of them will be written. */
 hd_status hd_cuda_open_bare(const hd_design *d, const hd_info *info, const hd_seams *s, void **state);
+void hd_cuda_close(void *state, const hd_seams *s);
+hd_status hd_cuda_grow(const hd_design *d, const hd_seams *s, const hd_info *info, void **state);
+/* cuda_walk.c */
+hd_status hd_cuda_walk(void *state, hd_walk_how how);
+hd_status hd_cuda_look(void *state, uint32_t what);
+hd_status hd_cuda_walked(void *state, bool keep);
+/* cuda_whole.c */
+hd_status hd_cuda_stage(void *state, bool values);
+hd_status hd_cuda_settle(void *state, bool changed);
+hd_status hd_cuda_check(void *state);
+size_t hd_cuda_next(void *state, hd_entry *e, size_t most);
+hd_status hd_cuda_learn(void *state, const hd_seams *s, const hd_keys *keys);
+bool hd_cuda_put_at(void *state, const hd_entry *e);
+void hd_cuda_move_all(void *from, void *to);
+hd_status hd_cuda_tally(void *state, uint64_t *outcome, uint64_t *op);
+hd_status hd_cuda_clock(void *state, uint64_t *ns);
+hd_status hd_cuda_resize(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
+hd_status hd_cuda_set_near(void *state, const hd_seams *s, uint64_t near_bytes, hd_info *info);
+hd_status hd_cuda_room_for(void *state, const hd_seams *s, const uint64_t *key, uint64_t n, hd_info *info, bool *made);
 
 #endif

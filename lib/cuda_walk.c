@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuda_walk.c - walks over the entries of a table on a device (hd_design.walk): for hd_for_each, hd_save, and hd_load
+ * cuda_walk.c - walks over the entries of a table on a device (hd_backend.walk): for hd_for_each, hd_save, and hd_load
  * into a table of the file's shape. The table is copied in parts of a few MiB, ranges of buckets, through two pieces of
  * pinned memory: while the caller reads one part, the device copies the next one to the other piece. Copies go on a
  * stream of the walk. So host memory does not depend on the size of the table.

@@ -48,7 +48,7 @@ static hd_status copy_planes(cuda *c, hd_way way)
 
 static void unstage(cuda *c)
 {
-    c->gpu->ref->close(c->staged, c->seams);
+    c->design->ref->close(c->staged, c->seams);
     c->staged = NULL;
 }
 
@@ -103,7 +103,7 @@ static hd_status check_copy(cuda *c)
 {
     hd_status status = hd_cuda_stage(c, true);
     if (status) return status;
-    status = c->gpu->ref->check(c->staged);
+    status = c->design->ref->check(c->staged);
     hd_cuda_settle(c, false);
     return status;
 }
@@ -111,14 +111,14 @@ static hd_status check_copy(cuda *c)
 hd_status hd_cuda_check(void *state)
 {
     cuda *c = (cuda *)state;
-    if (c->staged) return c->gpu->ref->check(c->staged);
+    if (c->staged) return c->design->ref->check(c->staged);
     return c->gpu->check ? check_there(c) : check_copy(c);
 }
 
 size_t hd_cuda_next(void *state, hd_entry *e, size_t most)
 {
     cuda *c = (cuda *)state;
-    return c->walk.on ? hd_cuda_walk_next(c, e, most) : c->gpu->ref->next(c->staged, e, most);
+    return c->walk.on ? hd_cuda_walk_next(c, e, most) : c->design->ref->next(c->staged, e, most);
 }
 
 hd_status hd_cuda_learn(void *state, const hd_seams *s, const hd_keys *keys)
@@ -130,12 +130,12 @@ hd_status hd_cuda_learn(void *state, const hd_seams *s, const hd_keys *keys)
 bool hd_cuda_put_at(void *state, const hd_entry *e)
 {
     cuda *c = (cuda *)state;
-    return c->walk.on ? hd_cuda_walk_put_at(c, e) : c->gpu->ref->put_at(c->staged, e);
+    return c->walk.on ? hd_cuda_walk_put_at(c, e) : c->design->ref->put_at(c->staged, e);
 }
 
 void hd_cuda_move_all(void *from, void *to)
 {
-    ((cuda *)from)->gpu->ref->move_all(((cuda *)from)->staged, ((cuda *)to)->staged);
+    ((cuda *)from)->design->ref->move_all(((cuda *)from)->staged, ((cuda *)to)->staged);
 }
 
 /* Words that kernels count in, which are 0 then. */

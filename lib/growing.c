@@ -153,7 +153,7 @@ static hd_status grow_locked(hd_table *t, uint64_t size, double target)
     hd_status status = HD_EINVAL;
     if (buckets < least) buckets = least;
     HD_ASSERT(buckets > info->buckets, "a growth without end");
-    if (t->design->resize) {
+    if (t->design->ref->resize) {
         while (whole && whole < buckets && whole <= UINT64_MAX / 2) whole *= 2;
         if (whole > buckets) status = hd_table_grow(t, whole);
         /* it may have them, and not twice as many as it has */
@@ -284,7 +284,7 @@ static hd_status ask_whose(growing *g, const hd_batch *b)
     hd_array all[HD_ARRAYS_MOST];
     hd_reach reach = HD_REACH_NONE;
     hd_status status = HD_OK;
-    if (!g->t->design->far || !g->keyed) return HD_OK;
+    if (!g->t->backend->far || !g->keyed) return HD_OK;
     int used = hd_batch_arrays(b, g->value_bytes, all);
     for (int i = 0; i < used && !status; i++) {
         status = find_reach(g, all[i].p, &reach);
@@ -332,7 +332,7 @@ static hd_status make_room(const growing *g, uint64_t entries, uint64_t wanted, 
 }
 
 /* Whether the table grows before a part runs, rather than after it. */
-static bool grows_ahead(const growing *g) { return g->pointers || (g->inserts && !g->t->design->resize); }
+static bool grows_ahead(const growing *g) { return g->pointers || (g->inserts && !g->t->design->ref->resize); }
 
 /* Whether the table may grow before a batch is at its end. */
 static bool is_parted(const growing *g) { return g->target > 0 && (grows_ahead(g) || (g->inserts && !g->whole)); }

@@ -13,11 +13,8 @@ const hd_params *hd_params_at(size_t i)
 {
     const hd_design *d;
     if (i == 0) return &hd_params_common;
-    const hd_params *last = NULL;
     for (size_t k = 0; (d = hd_design_at(k)); k++) {
-        if (!d->params || d->params == last) continue; /* a design's rows, one per backend, stand together */
-        last = d->params;
-        if (--i == 0) return last;
+        if (d->params && --i == 0) return d->params;
     }
     return NULL;
 }

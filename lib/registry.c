@@ -7,31 +7,16 @@
 #include "policies/hashes/hashes.h"
 #include "base/error.h"
 #include "base/named.h"
+#include "lib/backend_cuda.h"
+#include "lib/backend_host.h"
 #include "lib/params.h"
 #include "lib/table.h"
 #include "policies/expression.h"
 #include "policies/predicates/predicate.h"
 
-#define HD_LOCK(name) extern const hd_lock_row hd_lock_##name;
-#include "concurrency/registry.inc"
-#undef HD_LOCK
-
-#ifdef HD_WITHOUT_HOST
-#define HD_DESIGN_ON_HOST(design)
-#else
-#define HD_DESIGN_ON_HOST(design) HD_DESIGN(design)
-#endif
-
 #define HD_DESIGN(design) extern const hd_design design;
 #include "lib/designs.inc"
 #undef HD_DESIGN
-
-static const hd_lock_row *const locks[] = {
-#define HD_LOCK(name) &hd_lock_##name,
-#include "concurrency/registry.inc"
-#undef HD_LOCK
-    NULL,
-};
 
 static const hd_design *const designs[] = {
 #define HD_DESIGN(design) &design,
@@ -41,51 +26,74 @@ static const hd_design *const designs[] = {
 };
 
 #ifdef HD_WITHOUT_HOST
+#define HOST    NULL
 #define HOST_IS "in libheddle-sim, which a program links in place of libheddle"
 #else
+#define HOST    &hd_backend_host
 #define HOST_IS ""
 #endif
 
-static const hd_row backends[] = {
-    { "ref", "the reference, sequential in meaning, on this machine's cores", "" },
-    { "host", "the GPU's kernels, on a machine that runs their lanes as a scheduler says, on one core", HOST_IS },
-    { "cuda", "the same kernels on a GPU, whose memory holds the table", "" },
+/* What each backend is, and the functions of those that run the kernels of any design. */
+static const struct {
+    hd_row row;
+    const hd_backend *is; /* NULL: each design has its own, or this library has none */
+} backends[] = {
+    { { "ref", "the reference, sequential in meaning, on this machine's cores", "" }, NULL },
+    { { "host", "the GPU's kernels, on a machine that runs their lanes as a scheduler says, on one core", HOST_IS },
+      HOST },
+    { { "cuda", "the same kernels on a GPU, whose memory holds the table", "" }, &hd_backend_cuda },
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-const hd_lock_row *hd_lock_at(size_t i) { return i < COUNT(locks) ? locks[i] : NULL; }
-const hd_lock_row *hd_lock_named(const char *name)
+const hd_design *hd_design_at(size_t i) { return i < COUNT(designs) ? designs[i] : NULL; }
+const hd_design *hd_design_named(const char *name)
 {
     size_t i = 0;
-    while (locks[i] && strcmp(locks[i]->name, name) != 0) i++;
-    return locks[i];
+    while (designs[i] && strcmp(designs[i]->name, name) != 0) i++;
+    return designs[i];
 }
 
-const hd_design *hd_design_on(const char *name, const char *backend)
+const hd_backend *hd_backend_at(const hd_design *d, size_t i)
 {
-    for (size_t i = 0; designs[i]; i++)
-        if (strcmp(designs[i]->name, name) == 0 && strcmp(designs[i]->backend, backend) == 0) return designs[i];
+    if (i == 0) return d->ref;
+    for (size_t k = 0; d->gpu && k < COUNT(backends); k++)
+        if (backends[k].is && backends[k].is->runs(d) && --i == 0) return backends[k].is;
     return NULL;
 }
-const hd_design *hd_design_at(size_t i) { return i < COUNT(designs) ? designs[i] : NULL; }
+const hd_backend *hd_backend_named(const hd_design *d, const char *name)
+{
+    size_t i = 0;
+    while (d && hd_backend_at(d, i) && strcmp(hd_backend_at(d, i)->name, name) != 0) i++;
+    return d ? hd_backend_at(d, i) : NULL;
+}
 
 bool hd_kernel_at(size_t i, hd_kernel *k)
 {
-    for (size_t d = 0; designs[d]; d++) {
-        uint32_t rows = hd_variant_row_count(designs[d]->variants);
-        if (i < rows) return hd_kernel_of(designs[d], (uint32_t)i, k);
-        i -= rows;
-    }
+    const hd_backend *on;
+    for (size_t d = 0; designs[d]; d++)
+        for (size_t b = 0; (on = hd_backend_at(designs[d], b)); b++) {
+            uint32_t rows = hd_variant_row_count(hd_variants_on(designs[d], on));
+            if (i < rows) return hd_kernel_of(designs[d], on, (uint32_t)i, k);
+            i -= rows;
+        }
     return false;
+}
+
+bool hd_kernel_named(const char *design, const char *backend, uint32_t row, hd_kernel *k)
+{
+    const hd_design *d = hd_design_named(design);
+    const hd_backend *on = hd_backend_named(d, backend);
+    return on && hd_kernel_of(d, on, row, k);
 }
 
 const char *hd_kernel_renamed(const char *name)
 {
-    for (size_t d = 0; designs[d]; d++) {
-        const hd_variant *v = hd_variant_named(designs[d]->variants, name);
-        if (v) return v->name;
-    }
+    const hd_backend *on;
+    const hd_variant *v;
+    for (size_t d = 0; designs[d]; d++)
+        for (size_t b = 0; (on = hd_backend_at(designs[d], b)); b++)
+            if ((v = hd_variant_named(hd_variants_on(designs[d], on), name))) return v->name;
     return name;
 }
 
@@ -97,14 +105,6 @@ static const char *hash_flags(const hd_hash_row *hash)
     static const char *const text[16] = { HASH_FLAGS("32 bits"), HASH_FLAGS("64 bits") };
 #undef HASH_FLAGS
     return text[(hash->flags & 7) | (hash->bits == 64 ? 8 : 0)];
-}
-
-/* Design i of those that differ in name: a design's rows, one per backend, stand together. */
-static const hd_design *design_named(size_t i)
-{
-    for (size_t k = 0; designs[k]; k++)
-        if ((k == 0 || strcmp(designs[k]->name, designs[k - 1]->name) != 0) && i-- == 0) return designs[k];
-    return NULL;
 }
 
 static bool list_param(size_t i, hd_row *row)
@@ -133,17 +133,17 @@ static bool list_kernel(size_t i, hd_row *row)
 {
     hd_kernel k;
     if (!hd_kernel_at(i, &k)) return false;
-    return hd_row_put(row, k.variant->name, k.is->what[k.design->far], k.design->name);
+    return hd_row_put(row, k.variant->name, k.is->what[k.backend->far], k.design->name);
 }
 
 bool hd_list(hd_kind kind, size_t i, hd_row *row)
 {
-    const hd_design *design = design_named(i);
+    const hd_design *design = hd_design_at(i);
     const hd_lock_row *lock = hd_lock_at(i);
     row->more = "";
     switch (kind) {
     case HD_DESIGNS: return design && hd_row_put(row, design->name, design->what, "");
-    case HD_BACKENDS: return i < COUNT(backends) && (*row = backends[i], true);
+    case HD_BACKENDS: return i < COUNT(backends) && (*row = backends[i].row, true);
     case HD_POLICIES: return hd_policy_list(kind, i, row);
     case HD_LOCKS: return lock && hd_row_put(row, lock->name, lock->what, "");
     case HD_PREDICATES: return list_predicate(i, row);

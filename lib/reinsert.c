@@ -18,12 +18,13 @@ enum {
 
 static uint64_t row_bytes(uint32_t value_bytes) { return WORDS * 8 + 1 + 2 * (uint64_t)value_bytes; }
 
-hd_status hd_reinsert_open(hd_reinsert *x, const hd_design *design, const hd_seams *seams, void *state, hd_info *info,
-                           const char *from, uint64_t entries)
+hd_status hd_reinsert_open(hd_reinsert *x, const hd_design *design, const hd_backend *on, const hd_seams *seams,
+                           void *state, hd_info *info, const char *from, uint64_t entries)
 {
     uint64_t row = row_bytes(info->value_bytes), most = BLOCK_BYTES / row ? BLOCK_BYTES / row : 1;
     memset(x, 0, sizeof *x);
     x->design = design;
+    x->backend = on;
     x->seams = seams;
     x->from = from;
     x->state = state;
@@ -46,7 +47,7 @@ hd_status hd_reinsert_open(hd_reinsert *x, const hd_design *design, const hd_sea
 hd_status hd_reinsert_close(hd_reinsert *x)
 {
     uint64_t outcomes[HD_OUTCOME_COUNT] = { 0 }, ops[HD_OP_COUNT_] = { 0 };
-    hd_status status = x->design->tally ? x->design->tally(x->state, outcomes, ops) : HD_OK;
+    hd_status status = x->backend->tally ? x->backend->tally(x->state, outcomes, ops) : HD_OK;
     hd_give(x->seams, x->block, x->block_bytes, 1);
     return status;
 }
@@ -78,7 +79,7 @@ static hd_status launch(hd_reinsert *x, uint64_t n, uint64_t *gone)
     }
     double load_factor = (double)x->inserted / (double)x->info->places;
     hd_status status = hd_kernel_pick(x->info, &b, load_factor < 1 ? load_factor : 1, &kernel);
-    return status ? status : x->design->launch(x->state, kernel.row, &b, by_score, outcomes);
+    return status ? status : x->backend->launch(x->state, kernel.row, &b, by_score, outcomes);
 }
 
 /* Counts what is in the state now. *pending: items without a slot, in a design that evicts nothing. */
@@ -128,12 +129,12 @@ static hd_status take_pending(hd_reinsert *x, uint64_t *n)
     uint64_t left = 0, buckets = x->info->buckets;
     for (uint64_t i = 0; i < *n; i++)
         if (x->outcome[i] == HD_PENDING) copy_row(x, left++, x->key, x->score, x->value, i);
-    *n = x->design->resize ? left : 0;
+    *n = x->design->ref->resize ? left : 0;
     if (*n == 0) return HD_OK;
     bool made = false;
     hd_status status = HD_OK;
-    if (x->design->room_for) status = x->design->room_for(x->state, x->seams, x->key, *n, x->info, &made);
-    return status || made ? status : x->design->resize(x->state, x->seams, buckets + buckets / 8 + 1, x->info);
+    if (x->design->ref->room_for) status = x->backend->room_for(x->state, x->seams, x->key, *n, x->info, &made);
+    return status || made ? status : x->backend->resize(x->state, x->seams, buckets + buckets / 8 + 1, x->info);
 }
 
 /* Each batch with a new or a better entry brings the state nearer to its last one, so there is an end. */

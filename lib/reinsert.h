@@ -13,6 +13,7 @@
 
 typedef struct hd_reinsert {
     const hd_design *design;
+    const hd_backend *backend;
     const hd_seams *seams;
     const char *from;  /* where the entries come from: messages begin with it */
     void *state;       /* the caller's */
@@ -31,8 +32,8 @@ typedef struct hd_reinsert {
 } hd_reinsert;
 
 /* For at most `entries` entries. HD_ENOMEM: there is nothing to close. */
-hd_status hd_reinsert_open(hd_reinsert *x, const hd_design *design, const hd_seams *seams, void *state, hd_info *info,
-                           const char *from, uint64_t entries);
+hd_status hd_reinsert_open(hd_reinsert *x, const hd_design *design, const hd_backend *on, const hd_seams *seams,
+                           void *state, hd_info *info, const char *from, uint64_t entries);
 /* Puts n entries, which are at most x->room. HD_ECORRUPT: a key is reserved, or was put before. */
 hd_status hd_reinsert_run(hd_reinsert *x, uint64_t n);
 /* Ends it, after a failure, too. The outcomes of its batches are no outcomes of the table's. */

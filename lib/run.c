@@ -30,7 +30,7 @@ static hd_when tick(hd_table *t, const hd_batch *b, const hd_op_row *row)
         when.own = !t->scores_ahead;
         when.repeats = t->times_once && hd_op_does(b->op, HD_SCORES) && !hd_batch_is_raw(b);
     } else {
-        when.by_device = !t->now_is_told && t->design->gpu;
+        when.by_device = !t->now_is_told && t->backend != t->design->ref;
         when.opened = atomic_load(&t->clock);
         when.per_item = 0;
         if (!when.by_device) when.clock = hd_time_of(t);
@@ -58,13 +58,13 @@ static void add_outcomes(hd_table *t, const uint64_t *outcomes)
 /* What the keyed outcomes do not tell of the number of entries. */
 static void learn_entries(hd_table *t, const hd_batch *b)
 {
-    bool told = b->count && !t->design->far;
+    bool told = b->count && !t->backend->far;
     if (b->op == HD_OP_SIZE && told) atomic_store(&t->entries, *b->count);
     if (b->op == HD_OP_ERASE_IF && told) atomic_fetch_sub(&t->entries, *b->count);
     if (b->op == HD_OP_CLEAR) atomic_store(&t->entries, 0);
-    if (b->op == HD_OP_ERASE_IF ? told : b->op != HD_OP_CLEAR || !t->design->far) return;
+    if (b->op == HD_OP_ERASE_IF ? told : b->op != HD_OP_CLEAR || !t->backend->far) return;
     atomic_store(&t->untold, true);
-    if (t->design->far && b->stream) atomic_store(&t->replayed, true);
+    if (t->backend->far && b->stream) atomic_store(&t->replayed, true);
 }
 
 /* Readers may count it at the same time as it changes: it is near enough. */
@@ -77,7 +77,7 @@ static double load_factor_of(hd_table *t)
 static void tally(hd_table *t, const hd_batch *b, const hd_op_row *row, const uint64_t *outcomes)
 {
     atomic_fetch_add(&t->batches, 1);
-    for (uint64_t i = 0; b->each && !t->design->far && i < b->n; i++) atomic_fetch_add(&t->op[b->each[i]], 1);
+    for (uint64_t i = 0; b->each && !t->backend->far && i < b->n; i++) atomic_fetch_add(&t->op[b->each[i]], 1);
     if (!b->each) atomic_fetch_add(&t->op[b->op], hd_op_is_keyed(row) ? b->n : 1);
     add_outcomes(t, outcomes);
     if (!b->each) learn_entries(t, b);
@@ -86,7 +86,7 @@ static void tally(hd_table *t, const hd_batch *b, const hd_op_row *row, const ui
 hd_status hd_late_tally(hd_table *t)
 {
     uint64_t outcomes[HD_OUTCOME_COUNT] = { 0 }, ops[HD_OP_COUNT_] = { 0 };
-    hd_status status = t->design->tally ? t->design->tally(t->state, outcomes, ops) : HD_OK;
+    hd_status status = t->backend->tally ? t->backend->tally(t->state, outcomes, ops) : HD_OK;
     add_outcomes(t, outcomes);
     for (int o = 0; o < HD_OP_COUNT_; o++)
         if (ops[o]) atomic_fetch_add(&t->op[o], ops[o]);
@@ -95,7 +95,7 @@ hd_status hd_late_tally(hd_table *t)
 
 hd_status hd_earlier_await(hd_table *t)
 {
-    if (!t->design->far || t->lock->apart == HD_APART_BY_EVENTS) return HD_OK;
+    if (!t->backend->far || t->lock->apart == HD_APART_BY_EVENTS) return HD_OK;
     t->lock->enter(t->lock_state, HD_INSERTER);
     hd_status status = hd_late_tally(t);
     t->lock->leave(t->lock_state, HD_INSERTER);
@@ -110,7 +110,7 @@ static hd_status leave_times(hd_table *t, const hd_batch *b)
     bool relied_on = t->policy_flags & (HD_SCORE_IS_TIME | HD_MONOTONE) && t->lock->apart == HD_APART_BY_WORD;
     hd_stream_state is = { 0, 0 };
     hd_status status = HD_OK;
-    if (!t->scores_ahead && relied_on && t->design->far) {
+    if (!t->scores_ahead && relied_on && t->backend->far) {
         status = HD_ASK(d, "batch: its stream", stream_state, b->stream, &is);
         if (!status && is.capture)
             status = hd_fail(HD_EINVAL, "stream: it is being captured, and the first batch with raw_scores waits");
@@ -124,19 +124,19 @@ static hd_status leave_times(hd_table *t, const hd_batch *b)
 static hd_status run(hd_table *t, hd_batch *b, const hd_op_row *row)
 {
     uint64_t outcomes[HD_OUTCOME_COUNT] = { 0 };
-    hd_kernel kernel = { NULL, NULL, NULL, 0 };
+    hd_kernel kernel = { .variant = NULL };
     hd_status status = hd_batch_check(t, b, row);
     if (!status && !b->kernel)
-        kernel = t->choice.of[hd_amount_of(t->design, b)][hd_load_band(load_factor_of(t))]
+        kernel = t->choice.of[hd_amount_of(t->design, t->backend, b)][hd_load_band(load_factor_of(t))]
                              [b->each ? HD_CHOICE_MIXED : (int)b->op];
     if (!status && !kernel.variant)
         status = hd_kernel_pick(&t->info, b, load_factor_of(t), &kernel); /* named, or why none */
-    if (!status && t->design->prepare) status = t->design->prepare(t->state, &t->seams, b, &t->info);
+    if (!status && t->design->ref->prepare) status = t->backend->prepare(t->state, &t->seams, b, &t->info);
     if (!status && hd_batch_is_raw(b)) status = leave_times(t, b);
     if (status) return status;
     hd_when when = tick(t, b, row);
     b->ran = b->each ? kernel.variant->ran_mixed : kernel.variant->ran[b->op];
-    status = t->design->launch(t->state, kernel.row, b, when, outcomes);
+    status = t->backend->launch(t->state, kernel.row, b, when, outcomes);
     tick_back(t, b, row, when, status);
     if (!status)
         tally(t, b, row, outcomes);

@@ -214,7 +214,7 @@ static hd_status check_fields(const hd_design *design, const char *path, const h
 }
 
 /* The shape that follows from the header, and from the design's own fields in info. */
-static hd_status shape_by(const hd_design *design, const hd_snapshot_header *h, hd_info *info)
+static hd_status shape_by(const hd_design *design, const hd_backend *on, const hd_snapshot_header *h, hd_info *info)
 {
     hd_config c = hd_config_of(design->name);
     c.slots = h->slots;
@@ -224,7 +224,7 @@ static hd_status shape_by(const hd_design *design, const hd_snapshot_header *h, 
     if (h->flags & HD_SNAPSHOT_DEVICE_CLOCK) c.clock = HD_CLOCK_DEVICE;
     hd_params_of_info(design->params, info, &c);
     hd_status status = hd_params_check(design->params, design->name, &c);
-    return status ? status : design->shape(design, &c, info);
+    return status ? status : on->shape(design, &c, info);
 }
 
 /* What growth has made of that. */
@@ -242,21 +242,23 @@ static void reset_others(const hd_params *own, hd_info *info)
         if (own->row[k].saved == HD_SAVED_NOT) hd_param_reset(&own->row[k], hd_params_in_info(own, info));
 }
 
-hd_status hd_snapshot_fits(const hd_design *design, const hd_snapshot_header *h, const hd_info *table, hd_info *info)
+hd_status hd_snapshot_fits(const hd_design *design, const hd_backend *on, const hd_snapshot_header *h,
+                           const hd_info *table, hd_info *info)
 {
     const hd_params *own = design->params;
-    if (!design->resize) return HD_OK;
+    if (!design->ref->resize) return HD_OK;
     for (size_t k = 0; own && k < own->count; k++) {
         const hd_param *p = &own->row[k];
         const char *from = (const char *)hd_params_of_table(own, table) + p->at;
         if (p->saved == HD_SAVED_NOT) memcpy((char *)hd_params_in_info(own, info) + p->at, from, p->bytes);
     }
-    hd_status status = shape_by(design, h, info);
+    hd_status status = shape_by(design, on, h, info);
     if (!status) shape_end(h, info);
     return status;
 }
 
-hd_status hd_snapshot_shape(const hd_design *design, const char *path, const hd_snapshot_header *h, hd_info *info)
+hd_status hd_snapshot_shape(const hd_design *design, const hd_backend *on, const char *path,
+                            const hd_snapshot_header *h, hd_info *info)
 {
     info->buckets = h->buckets;
     info->slots = h->slots;
@@ -267,13 +269,13 @@ hd_status hd_snapshot_shape(const hd_design *design, const char *path, const hd_
         return hd_fail(HD_ECORRUPT, "%s: the header's flags make no sense for design %s", path, design->name);
     bool grows = h->base_buckets || h->stash_buckets || h->spare || h->segment ||
                  h->hash[0]; /* hashes: an earlier version wrote what it was given */
-    if (!design->resize)
+    if (!design->ref->resize)
         return grows ? hd_fail(HD_ECORRUPT, "%s: the header's base_buckets makes no sense for design %s", path,
                                design->name)
                      : HD_OK;
     info->value_bytes = h->value_bytes;
     reset_others(design->params, info);
-    if (shape_by(design, h, info))
+    if (shape_by(design, on, h, info))
         return hd_fail(HD_ECORRUPT, "%s: no table of design %s has such a shape: %s", path, design->name, hd_why());
     hd_status status = check_fields(design, path, h, info);
     if (!status) shape_end(h, info);

@@ -102,8 +102,10 @@ void hd_snapshot_get(const hd_snapshot_header *h, const hd_params *own, bool onl
 const char *hd_snapshot_fault(const hd_snapshot_header *h);
 /* The shape of the table that was saved; the rest of *info is the caller's. HD_ECORRUPT: no table of the design has
  * such a shape. */
-hd_status hd_snapshot_shape(const hd_design *design, const char *path, const hd_snapshot_header *h, hd_info *info);
+hd_status hd_snapshot_shape(const hd_design *design, const hd_backend *on, const char *path,
+                            const hd_snapshot_header *h, hd_info *info);
 /* The same with the fields of a table that no file has. HD_EINVAL names the one that is too small for such a shape. */
-hd_status hd_snapshot_fits(const hd_design *design, const hd_snapshot_header *h, const hd_info *table, hd_info *info);
+hd_status hd_snapshot_fits(const hd_design *design, const hd_backend *on, const hd_snapshot_header *h,
+                           const hd_info *table, hd_info *info);
 
 #endif

@@ -32,6 +32,7 @@ static hd_status fail_slots(const hd_snapshot_file *f)
 /* An empty state that takes the file's entries. */
 typedef struct filling {
     const hd_design *design;
+    const hd_backend *backend;
     const hd_seams *seams;
     void *state;
     hd_info *info;     /* of the state */
@@ -75,7 +76,7 @@ static hd_status put_entries(const filling *to, hd_snapshot_reader *column, uint
     while (!(status = next_mark(&m, &e.slot, &is)) && is) {
         if ((status = get_entry(column, h->value_bytes, &e))) return status;
         if (e.score >= h->clock) *to->ahead = true;
-        if (!to->design->put_at(to->state, &e))
+        if (!to->backend->put_at(to->state, &e))
             return hd_fail(HD_ECORRUPT, "%s: entry %" PRIu64 ", key %" PRIu64 ", cannot be in slot %" PRIu64,
                            column->file->path, m.found - 1, e.key, e.slot);
     }
@@ -133,7 +134,7 @@ static hd_status learn(const filling *to, hd_snapshot_file *f)
         if (!status) status = hd_section_enter(&column[open], section[open]);
     }
     if (!status) {
-        hd_status learned = to->design->learn(to->state, to->seams, &keys);
+        hd_status learned = to->backend->learn(to->state, to->seams, &keys);
         status = x.status ? x.status : learned;
     }
     while (open > 0) hd_snapshot_reader_close(&column[--open]);
@@ -189,8 +190,8 @@ static hd_status make_room(const filling *to, uint64_t size)
 {
     enum { OF_FIVE = 4 }; /* slots that entries may take */
     uint64_t wanted = size / OF_FIVE * 5 / to->info->slots + 2;
-    if (!to->design->resize) return HD_OK;
-    return to->design->resize(to->state, to->seams, wanted > to->info->buckets ? wanted : to->info->buckets, to->info);
+    if (!to->design->ref->resize) return HD_OK;
+    return to->backend->resize(to->state, to->seams, wanted > to->info->buckets ? wanted : to->info->buckets, to->info);
 }
 
 static hd_status insert_from(const filling *to, hd_snapshot_reader *column)
@@ -201,7 +202,9 @@ static hd_status insert_from(const filling *to, hd_snapshot_reader *column)
     hd_status status = count_marks(&column[HD_SECTION_SLOT], &marks);
     if (!status && marks != h->size) status = fail_slots(column->file);
     if (!status) status = make_room(to, h->size);
-    if (!status) status = hd_reinsert_open(&x, to->design, to->seams, to->state, to->info, column->file->path, h->size);
+    if (!status)
+        status =
+            hd_reinsert_open(&x, to->design, to->backend, to->seams, to->state, to->info, column->file->path, h->size);
     if (status) return status;
     status = insert_rows(column, &x, to->ahead);
     *to->dropped = h->size - x.inserted;
@@ -223,7 +226,7 @@ static hd_status fill_columns(const filling *to, hd_snapshot_file *f)
     }
     if (!status) status = to->as_saved ? put_from(to, column) : insert_from(to, column);
     for (int i = 0; i < HD_SECTION_COUNT && !status; i++) status = hd_section_leave(&column[i], i);
-    if (!status && to->as_saved) status = to->design->check(to->state);
+    if (!status && to->as_saved) status = to->backend->check(to->state);
     while (open > 0) hd_snapshot_reader_close(&column[--open]);
     return status;
 }
@@ -242,14 +245,14 @@ static hd_status fill(const filling *to, hd_snapshot_file *f)
 /* A state of the file's shape takes the entries where they were. */
 static hd_status fill_as_saved(const filling *to, hd_snapshot_file *f)
 {
-    const hd_design *d = to->design;
-    hd_status status = hd_walk(d, to->state, HD_WALK_FILL);
+    hd_status status = hd_walk(to->backend, to->state, HD_WALK_FILL);
     if (status) return status;
     status = fill(to, f);
-    hd_status walked = hd_walked(d, to->state, !status);
+    hd_status walked = hd_walked(to->backend, to->state, !status);
     if (!status) status = walked;
     /* which moves nothing */
-    if (!status && d->resize) status = d->resize(to->state, to->seams, to->info->buckets, to->info);
+    if (!status && to->design->ref->resize)
+        status = to->backend->resize(to->state, to->seams, to->info->buckets, to->info);
     return status;
 }
 
@@ -257,7 +260,7 @@ static hd_status fill_as_saved(const filling *to, hd_snapshot_file *f)
 static bool same_shape(const hd_design *d, const hd_info *a, const hd_info *b)
 {
     const hd_params *own = d->params;
-    bool same = (d->resize || a->buckets == b->buckets) && a->slots == b->slots && a->seed == b->seed;
+    bool same = (d->ref->resize || a->buckets == b->buckets) && a->slots == b->slots && a->seed == b->seed;
     for (size_t k = 0; own && k < own->count && same; k++)
         same =
             !own->row[k].places || hd_param_same(&own->row[k], hd_params_of_table(own, a), hd_params_of_table(own, b));
@@ -266,10 +269,10 @@ static bool same_shape(const hd_design *d, const hd_info *a, const hd_info *b)
 
 static hd_status open_and_fill(filling *to, hd_snapshot_file *f)
 {
-    hd_status status = to->design->open(to->design, to->info, to->seams, &to->state);
+    hd_status status = to->backend->open(to->design, to->info, to->seams, &to->state);
     if (status) return status;
     status = to->as_saved ? fill_as_saved(to, f) : fill(to, f);
-    if (status) to->design->close(to->state, to->seams);
+    if (status) to->backend->close(to->state, to->seams);
     return status;
 }
 
@@ -279,11 +282,11 @@ static hd_status open_larger_and_fill(filling *to, hd_snapshot_file *f)
 {
     hd_status status = HD_OK;
     while (!status && to->info->places < f->h.size)
-        status = hd_larger_shape(to->design, 2 * to->info->buckets, to->info);
+        status = hd_larger_shape(to->design, to->backend, 2 * to->info->buckets, to->info);
     if (!status) status = open_and_fill(to, f);
     while (!status && *to->dropped) {
-        to->design->close(to->state, to->seams);
-        status = hd_larger_shape(to->design, 2 * to->info->buckets, to->info);
+        to->backend->close(to->state, to->seams);
+        status = hd_larger_shape(to->design, to->backend, 2 * to->info->buckets, to->info);
         if (!status) status = open_and_fill(to, f);
     }
     return status;
@@ -296,18 +299,18 @@ static hd_status load_state(hd_table *t, hd_snapshot_file *f, void **state, hd_i
 {
     const hd_design *d = t->design;
     hd_info shape = *info = t->info;
-    hd_status status = hd_snapshot_shape(d, f->path, &f->h, &shape);
+    hd_status status = hd_snapshot_shape(d, t->backend, f->path, &f->h, &shape);
     if (status) return status;
-    filling to = { d, &t->seams, NULL, info, same_shape(d, &shape, &t->info), ahead, dropped };
+    filling to = { d, t->backend, &t->seams, NULL, info, same_shape(d, &shape, &t->info), ahead, dropped };
     if (to.as_saved) {
         to.info = &shape;
-        status = hd_snapshot_fits(d, &f->h, &t->info, &shape);
+        status = hd_snapshot_fits(d, t->backend, &f->h, &t->info, &shape);
         if (status) return status;
     }
-    bool grows_anew = !to.as_saved && d->policy && !d->resize;
+    bool grows_anew = !to.as_saved && d->policy && !d->ref->resize;
     status = grows_anew ? open_larger_and_fill(&to, f) : open_and_fill(&to, f);
     if (status) return status;
-    if (to.as_saved && d->resize) *info = shape;
+    if (to.as_saved && d->ref->resize) *info = shape;
     *state = to.state;
     return HD_OK;
 }
@@ -335,8 +338,8 @@ static hd_status load_file(hd_table *t, hd_snapshot_file *f, uint64_t *dropped)
     hd_status status = hd_snapshot_verify_first(f, 1);
     if (!status) status = load_state(t, f, &state, &info, dropped, &ahead);
     if (status) return status;
-    if ((status = hd_late_tally(t))) return t->design->close(state, &t->seams), status;
-    t->design->close(t->state, &t->seams);
+    if ((status = hd_late_tally(t))) return t->backend->close(state, &t->seams), status;
+    t->backend->close(t->state, &t->seams);
     t->state = state;
     hd_table_become(t, &info);
     t->scores_ahead = ahead || !is_of_clock(t, h);

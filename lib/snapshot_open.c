@@ -14,13 +14,7 @@
 #include "policies/expression.h"
 
 /* The design of the file, on any backend; NULL: this library has none of that name. */
-static const hd_design *design_of_file(const hd_snapshot_header *h)
-{
-    const hd_design *d;
-    size_t i = 0;
-    while ((d = hd_design_at(i)) && strcmp(d->name, h->design) != 0) i++;
-    return d;
-}
+static const hd_design *design_of_file(const hd_snapshot_header *h) { return hd_design_named(h->design); }
 
 /* The policy of the file: a static string, or `text`, if it has expressions. NULL: the design has none of that name, or
  * the expressions are not as a table says them (hd_info.policy). */
@@ -94,8 +88,9 @@ static hd_status config_of_file(const hd_snapshot_file *f, hd_config *c)
     if (status) return status;
     hd_info shape;
     memset(&shape, 0, sizeof shape);
-    const hd_design *design = c->backend ? hd_design_on(c->design, c->backend) : NULL;
-    return design ? hd_snapshot_shape(design, path, h, &shape) : HD_OK; /* hd_open refuses the backend */
+    const hd_design *design = design_of_file(h);
+    const hd_backend *on = c->backend ? hd_backend_named(design, c->backend) : NULL;
+    return on ? hd_snapshot_shape(design, on, path, h, &shape) : HD_OK; /* hd_open refuses the backend */
 }
 
 hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table **table)

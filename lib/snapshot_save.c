@@ -60,7 +60,7 @@ static void put_slots(writer *w, hd_table *t)
     uint64_t bytes = (t->info.places + 7) / 8, i = 0;
     hd_entries all = { .n = 0 };
     uint8_t bits = 0;
-    for (hd_entry *e; (e = hd_entries_next(&all, t->design, t->state)); bits |= (uint8_t)(1u << e->slot % 8)) {
+    for (hd_entry *e; (e = hd_entries_next(&all, t->backend, t->state)); bits |= (uint8_t)(1u << e->slot % 8)) {
         HD_ASSERT(e->slot / 8 >= i && e->slot < t->info.places, "entries come in the order of slots");
         for (; i < e->slot / 8; i++, bits = 0) put(w, &bits, 1);
     }
@@ -84,7 +84,7 @@ static void put_column(writer *w, hd_table *t, int section, uint32_t value_bytes
 {
     hd_entry e[HD_ENTRIES];
     e->slot = 0;
-    for (size_t n; !w->status && (n = t->design->next(t->state, e, HD_ENTRIES)); e->slot = e[n - 1].slot + 1)
+    for (size_t n; !w->status && (n = t->backend->next(t->state, e, HD_ENTRIES)); e->slot = e[n - 1].slot + 1)
         put_entries(w, e, n, section, value_bytes);
 }
 
@@ -92,7 +92,7 @@ static void put_section(writer *w, hd_table *t, const hd_snapshot_header *h, int
 {
     static const uint32_t reads[HD_SECTION_COUNT] = { 0, HD_PART_KEYS, HD_PART_SCORES, HD_PART_VALUES };
     hd_section_head head = hd_snapshot_section(h, section);
-    if (!w->status) w->status = hd_look(t->design, t->state, reads[section]);
+    if (!w->status) w->status = hd_look(t->backend, t->state, reads[section]);
     uint64_t begin = w->bytes;
     begin_sum(w);
     put(w, &head, sizeof head);
@@ -142,7 +142,7 @@ static hd_snapshot_header header_of(hd_table *t)
     h.flags = t->info.clock == HD_CLOCK_DEVICE ? HD_SNAPSHOT_DEVICE_CLOCK : 0u;
     hd_snapshot_put(&h, t->design->params, hd_params_of_table(t->design->params, &t->info));
     hd_entries all = { .n = 0 };
-    while (hd_entries_next(&all, t->design, t->state)) h.size++;
+    while (hd_entries_next(&all, t->backend, t->state)) h.size++;
     h.file_bytes = hd_snapshot_bytes(&h);
     hd_snapshot_header_sum(&h, h.sum);
     return h;
@@ -154,21 +154,21 @@ static hd_status check_header(const hd_table *t, const char *path, const hd_snap
     hd_info info = t->info;
     const char *fault = hd_snapshot_fault(h);
     if (*fault) return hd_fail(HD_ECORRUPT, "%s: not written: the table's %s makes no sense", path, fault);
-    return hd_snapshot_shape(t->design, path, h, &info);
+    return hd_snapshot_shape(t->design, t->backend, path, h, &info);
 }
 
 /* Everything, within a walk. */
 static void put_table(writer *w, hd_table *t)
 {
-    const hd_design *d = t->design;
-    w->status = hd_look(d, t->state, 0); /* slots alone, to count entries */
+    const hd_backend *on = t->backend;
+    w->status = hd_look(on, t->state, 0); /* slots alone, to count entries */
     hd_snapshot_header h = header_of(t);
-    if (!w->status) w->status = hd_look(d, t->state, 0);
+    if (!w->status) w->status = hd_look(on, t->state, 0);
     if (!w->status) w->status = check_header(t, w->file.path, &h);
     put(w, &h, sizeof h);
     if (hd_snapshot_has_policy(&h)) put_policy(w, t);
     for (int i = 0; i < HD_SECTION_COUNT; i++) put_section(w, t, &h, i);
-    if (!w->status) w->status = hd_look(d, t->state, 0);
+    if (!w->status) w->status = hd_look(on, t->state, 0);
     HD_ASSERT(w->status || w->bytes == h.file_bytes, "a file has another length than its header says");
 }
 
@@ -181,10 +181,10 @@ static hd_status save(hd_table *t, const char *path, writer *w)
     if (w->status) return w->status;
     w->out.fd = w->file.fd;
     w->out.path = w->file.path;
-    w->status = hd_walk(t->design, t->state, HD_WALK_READ);
+    w->status = hd_walk(t->backend, t->state, HD_WALK_READ);
     if (!w->status) {
         put_table(w, t);
-        hd_status walked = hd_walked(t->design, t->state, false);
+        hd_status walked = hd_walked(t->backend, t->state, false);
         if (!w->status) w->status = walked;
     }
     flush(w);

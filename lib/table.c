@@ -25,11 +25,9 @@ hd_config hd_config_default(void)
 /* The defaults of a design; of an unknown name the general ones, with that name. */
 hd_config hd_config_of(const char *design)
 {
-    const hd_design *d = NULL;
+    const hd_design *d = design ? hd_design_named(design) : NULL;
     hd_config c = hd_config_default();
     if (design) c.design = design;
-    for (size_t i = 0; design && !d && (d = hd_design_at(i)); i++)
-        if (strcmp(d->name, design) != 0) d = NULL;
     if (d && d->usual) d->usual(&c);
     return c;
 }
@@ -63,7 +61,7 @@ static hd_status resolve_policy(const hd_design *d, const hd_config *c, hd_info 
                    c->policy ? c->policy : "NULL");
 }
 
-/* No row of the design has the backend. Where this library lacks the backend, its row says which one has it. */
+/* The design is not on the backend. Where this library lacks the backend, its row says which one has it. */
 static hd_status fail_backend(const hd_info *info, size_t at)
 {
     hd_row row;
@@ -72,8 +70,8 @@ static hd_status fail_backend(const hd_info *info, size_t at)
                    elsewhere ? "; it is " : "", elsewhere ? row.more : "");
 }
 
-static hd_status describe(const hd_config *c, hd_info *info, const hd_design **design, size_t *lock,
-                          hd_policy_use *policy)
+static hd_status describe(const hd_config *c, hd_info *info, const hd_design **design, const hd_backend **on,
+                          size_t *lock, hd_policy_use *policy)
 {
     size_t row = 0;
     memset(info, 0, sizeof *info);
@@ -81,8 +79,9 @@ static hd_status describe(const hd_config *c, hd_info *info, const hd_design **d
     if (!status) status = resolve("backend", c->backend, HD_BACKENDS, &info->backend, &row);
     if (!status) status = resolve("lock", c->lock, HD_LOCKS, &info->lock, lock);
     if (status) return status;
-    *design = hd_design_on(info->design, info->backend);
-    if (!*design) return fail_backend(info, row);
+    *design = hd_design_named(info->design);
+    *on = hd_backend_named(*design, info->backend);
+    if (!*on) return fail_backend(info, row);
     if ((status = resolve_policy(*design, c, info, policy))) return status;
     if ((status = hd_params_check((*design)->params, info->design, c))) return status;
     info->slots = c->slots;
@@ -94,7 +93,7 @@ static hd_status describe(const hd_config *c, hd_info *info, const hd_design **d
     info->threads = c->threads;
     info->keys = HD_KEY_RESERVED;
     hd_params_to_info((*design)->params, c, info);
-    status = (*design)->shape(*design, c, info);
+    status = (*on)->shape(*design, c, info);
     if (!status && !info->places) info->places = info->capacity;
     return status;
 }
@@ -108,7 +107,7 @@ void hd_table_become(hd_table *t, const hd_info *info)
 /* What the device's clock says, or what stands for it. */
 static hd_status read_clock(hd_table *t, uint64_t *now)
 {
-    if (t->design->clock && !t->now_is_told) return t->design->clock(t->state, now);
+    if (t->backend->clock && !t->now_is_told) return t->backend->clock(t->state, now);
     return *now = hd_time_of(t), HD_OK;
 }
 
@@ -125,13 +124,14 @@ static hd_status start_clock(hd_table *t)
 /* Its state and its lock, or neither. */
 static hd_status open_state(hd_table *t)
 {
-    hd_status status = t->design->open(t->design, &t->info, &t->seams, &t->state);
+    hd_status status = t->backend->open(t->design, &t->info, &t->seams, &t->state);
     if (status) return status;
     status = start_clock(t);
-    if (status) return t->design->close(t->state, &t->seams), status;
-    status = t->lock->open(t->lock_state, t->lock->together & (t->design->owns ? ~0u : ~(uint32_t)HD_UPDATERS));
+    if (status) return t->backend->close(t->state, &t->seams), status;
+    bool owns = t->backend != t->design->ref && t->design->owns;
+    status = t->lock->open(t->lock_state, t->lock->together & (owns ? ~0u : ~(uint32_t)HD_UPDATERS));
     /* only a mutex that cannot be made fails it (gate.c) */
-    if (status) t->design->close(t->state, &t->seams); /* GCOVR_EXCL_LINE */
+    if (status) t->backend->close(t->state, &t->seams); /* GCOVR_EXCL_LINE */
     return status;
 }
 
@@ -161,10 +161,11 @@ hd_status hd_open(const hd_config *c, hd_table **table)
     if (!c || !table) return hd_fail(HD_EINVAL, "%s: NULL", c ? "table" : "config");
     hd_info info;
     const hd_design *design = NULL;
+    const hd_backend *on = NULL;
     size_t lock = 0;
     hd_policy_use policy;
     memset(&policy, 0, sizeof policy);
-    hd_status status = describe(c, &info, &design, &lock, &policy);
+    hd_status status = describe(c, &info, &design, &on, &lock, &policy);
     if (status) return status;
 
     hd_seams seams;
@@ -174,6 +175,7 @@ hd_status hd_open(const hd_config *c, hd_table **table)
     hd_table *t = (hd_table *)p;
     memset(t, 0, sizeof *t);
     t->design = design;
+    t->backend = on;
     t->lock = hd_lock_at(lock);
     t->seams = seams;
     t->now_is_told = c->now != NULL;
@@ -198,7 +200,7 @@ void hd_close(hd_table *t)
     if (!t) return;
     hd_seams seams = t->seams;
     t->lock->close(t->lock_state);
-    t->design->close(t->state, &seams);
+    t->backend->close(t->state, &seams);
     hd_give(&seams, t, 1, sizeof *t);
 }
 
@@ -272,10 +274,9 @@ hd_status hd_counters_sync(hd_table *t, hd_counters *c)
 hd_status hd_view_open(hd_table *t, void *stream, hd_view *view)
 {
     if (!t || !view) return hd_fail(HD_EINVAL, "%s: NULL", t ? "view" : "table");
-    const hd_design *ref = t->design->gpu ? t->design->gpu->ref : t->design;
-    if (!ref->view) return hd_fail(HD_EINVAL, "design %s has no view", t->info.design);
+    if (!t->design->ref->view) return hd_fail(HD_EINVAL, "design %s has no view", t->info.design);
     t->lock->enter(t->lock_state, HD_READER);
-    hd_status status = t->design->view(t->state, stream, view);
+    hd_status status = t->backend->view(t->state, stream, view);
     if (status) t->lock->leave(t->lock_state, HD_READER);
     return status;
 }
@@ -284,7 +285,7 @@ hd_status hd_view_open(hd_table *t, void *stream, hd_view *view)
 hd_status hd_view_close(hd_table *t, void *stream)
 {
     if (!t) return hd_fail(HD_EINVAL, "table: NULL");
-    hd_status status = t->design->view_end ? t->design->view_end(t->state, stream) : HD_OK;
+    hd_status status = t->backend->view_end ? t->backend->view_end(t->state, stream) : HD_OK;
     t->lock->leave(t->lock_state, HD_READER);
     return status;
 }
@@ -294,12 +295,12 @@ hd_status hd_for_each(hd_table *t, hd_visitor *visit, void *context)
 {
     if (!t || !visit) return hd_fail(HD_EINVAL, "%s: NULL", t ? "visit" : "table");
     t->lock->enter(t->lock_state, HD_INSERTER);
-    hd_status status = hd_walk(t->design, t->state, HD_WALK_CHANGE);
+    hd_status status = hd_walk(t->backend, t->state, HD_WALK_CHANGE);
     if (!status) {
         hd_entries all = { .n = 0 };
-        for (hd_entry *e; (e = hd_entries_next(&all, t->design, t->state));)
+        for (hd_entry *e; (e = hd_entries_next(&all, t->backend, t->state));)
             if (visit(context, e->key, e->score, e->value)) break;
-        status = hd_walked(t->design, t->state, true);
+        status = hd_walked(t->backend, t->state, true);
     }
     t->lock->leave(t->lock_state, HD_INSERTER);
     return status;
@@ -310,7 +311,7 @@ hd_status hd_check(hd_table *t)
 {
     if (!t) return hd_fail(HD_EINVAL, "table: NULL");
     t->lock->enter(t->lock_state, HD_INSERTER);
-    hd_status status = t->design->check(t->state);
+    hd_status status = t->backend->check(t->state);
     t->lock->leave(t->lock_state, HD_INSERTER);
     return status;
 }

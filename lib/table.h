@@ -22,10 +22,11 @@ typedef struct hd_kernel_choice {
 
 struct hd_table {
     const hd_design *design;
+    const hd_backend *backend;
     const hd_lock_row *lock;
     hd_seams seams;
     hd_info info;            /* written only under the lock as inserter      */
-    void *state;             /* the design's; likewise                       */
+    void *state;             /* the backend's; likewise                      */
     hd_kernel_choice choice; /* follows info */
     uint32_t policy_flags;
     bool times_once; /* the policy reads times, and the table is not to let launches of a graph repeat them */
@@ -53,12 +54,12 @@ hd_status hd_batch_check(const hd_table *t, const hd_batch *b, const hd_op_row *
 hd_status hd_batch_accept(hd_table *t, const hd_batch *b, const hd_op_row *row, hd_info *info);
 
 /* Where a table grows into a new state: what *info becomes with so many buckets, a multiple of those that it has. */
-hd_status hd_larger_shape(const hd_design *d, uint64_t buckets, hd_info *info);
+hd_status hd_larger_shape(const hd_design *d, const hd_backend *on, uint64_t buckets, hd_info *info);
 
 /* hd_grow, for a caller that holds the lock as inserter. */
 hd_status hd_table_grow(hd_table *t, uint64_t buckets);
 
-/* hd_design.room_for, for such a caller. *made: whether the table has grown by it. */
+/* hd_backend.room_for, for such a caller. *made: whether the table has grown by it. */
 hd_status hd_table_room_for(hd_table *t, const uint64_t *key, uint64_t n, bool *made);
 
 /* A time of HD_CLOCK_DEVICE that is not below an earlier one: kernels rely on that (hd_when.rises). */
@@ -76,9 +77,10 @@ hd_status hd_entries_sync(hd_table *t, uint64_t *entries);
 /* What `info` says the table is from now on. */
 void hd_table_become(hd_table *t, const hd_info *info);
 
-static inline hd_amount hd_amount_of(const hd_design *d, const hd_batch *b)
+static inline hd_amount hd_amount_of(const hd_design *d, const hd_backend *on, const hd_batch *b)
 {
-    if (b->n > d->few_items || !d->few_items) return HD_MANY;
+    uint64_t few = hd_few_items_on(d, on);
+    if (b->n > few || !few) return HD_MANY;
     return b->n <= (b->distinct ? d->fewest_distinct : d->fewest_items) ? HD_FEWEST : HD_FEW;
 }
 

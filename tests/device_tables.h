@@ -165,10 +165,10 @@ static inline void fill_dictionary(hd_table *t, uint64_t n, uint64_t seed)
 /* What the reference says of a copy of the table. */
 static inline void by_reference(hd_table *t, char *why, size_t bytes)
 {
-    must(hd_stage(t->design, t->state, false));
-    hd_status status = (t->design->check)(t->state);
+    must(hd_stage(t->backend, t->state, false));
+    hd_status status = (t->backend->check)(t->state);
     snprintf(why, bytes, "%s", status ? hd_why() : "");
-    must(hd_settle(t->design, t->state, false));
+    must(hd_settle(t->backend, t->state, false));
 }
 
 /* hd_check says of the table, which `what` tells, what the reference says of a copy; `why`: "" that it is whole. */

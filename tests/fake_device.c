@@ -45,7 +45,7 @@ static bool is_far(const fake_device *f, const void *p) { return piece_of(f->far
 static hd_host_text *text_of(const fake_device *f, const hd_launch *l)
 {
     const hd_design *d = f->host;
-    for (size_t i = 0; !d || d->gpu != l->gpu || !d->host_kernel; i++) d = hd_design_at(i);
+    for (size_t i = 0; !d || d->gpu != l->gpu; i++) d = hd_design_at(i);
     return d->host_kernel(l->kernel);
 }
 

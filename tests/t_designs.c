@@ -435,7 +435,7 @@ static void defaults_refuse(void **state)
     check(fixture_wide(d).slots == d->small.slots && fixture_wide(judge_design_named("hive")).slots == 32,
           "the wide table is the small one unless there is another");
     hd_gpu gpu = toy_gpu;
-    hd_design host = toy_host;
+    hd_design host = toy_design;
     judge_design many = *d;
     toy_own own;
     fixture s;

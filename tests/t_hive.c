@@ -401,11 +401,11 @@ static void test_put(void **state)
           "a key that is none, a bucket less than at first");
     const uint32_t value = 1;
     hd_entry there = { 8, key, 0, (void *)(uintptr_t)&value };
-    check(!t->design->put_at(t->state, &there), "put where it cannot be");
+    check(!t->backend->put_at(t->state, &there), "put where it cannot be");
     there.slot = 5, there.score = 1;
-    check(!t->design->put_at(t->state, &there), "put with a score");
+    check(!t->backend->put_at(t->state, &there), "put with a score");
     there.score = 0, there.key = hive_keys(v);
-    check(!t->design->put_at(t->state, &there), "put a key that is none");
+    check(!t->backend->put_at(t->state, &there), "put a key that is none");
     check(hive_is_open(v, 2) && hive_is_open(v, 1), "and buckets are spoiled");
     check(hive_put(v, 5, key, 1) && !hive_is_open(v, 2) && hive_is_open(v, 0), "its second bucket");
     check(!hive_put(v, 5, other, 1), "put on top of another");

@@ -16,8 +16,6 @@
 
 typedef unsigned long long ull;
 
-extern const hd_design hd_design_hkv;
-
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
 /* A table and how it is filled. */
@@ -135,7 +133,7 @@ static void *grown_by_reference(const hd_table *t, uint64_t buckets, uint32_t th
     void *state;
     info.buckets = buckets;
     info.capacity = info.places = buckets * info.slots;
-    must(hd_design_hkv.open(&hd_design_hkv, &info, &hd_seams_os, &state));
+    must(hkv_reference.open(NULL, &info, &hd_seams_os, &state));
     hkv_move_all(view_of(t), hkv_view_of(state), threads);
     return state;
 }
@@ -171,7 +169,7 @@ static uint64_t grow_one(uint64_t n)
     must(hd_host_configure(t, &usual));
     must(hd_check(t));
     check(entries_of(t) == entries, "%llu entries, and %llu before", (ull)entries_of(t), (ull)entries);
-    hd_design_hkv.close(expected, &hd_seams_os);
+    hkv_reference.close(expected, &hd_seams_os);
     hd_close(t);
     return entries;
 }
@@ -201,9 +199,9 @@ static void test_threads(void **unused)
             void *by_several = grown_by_reference(t, s->buckets * s->times, threads);
             test_case("table %zu, %u threads", i, threads);
             same_as(hkv_view_of(by_several), hkv_view_of(by_one));
-            hd_design_hkv.close(by_several, &hd_seams_os);
+            hkv_reference.close(by_several, &hd_seams_os);
         }
-        hd_design_hkv.close(by_one, &hd_seams_os);
+        hkv_reference.close(by_one, &hd_seams_os);
         hd_close(t);
     }
 }

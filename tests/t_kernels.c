@@ -579,46 +579,52 @@ static void select_is_pure(void **unused)
             check(selected((hd_op)op, (uint32_t)bytes, 2, HD_MANY, 0), "%s has none", hd_op_name((hd_op)op));
 }
 
-/* What a table resolved when it was opened is what would be picked for each batch. */
-static void the_choice_at_open_is_the_pick(void **unused)
+static void choice_is_the_pick(const hd_design *d, const hd_backend *on)
 {
     static const double load_factor[HD_LOAD_BANDS] = { 0.5, 0.75, 0.9, 1 };
     static const uint8_t each = 0;
+    uint64_t few = hd_few_items_on(d, on);
+    hd_config c = hd_config_of(d->name);
+    hd_info info;
+    hd_table *t;
+    hd_kernel_choice choice;
+    c.backend = on->far ? "ref" : on->name;
+    c.capacity = 4096;
+    must(hd_open(&c, &t));
+    must(hd_table_info(t, &info));
+    hd_close(t);
+    info.backend = on->name;
+    hd_kernels_choose(&info, &choice);
+    for (int op = 0; op < HD_CHOICES; op++)
+        for (uint32_t at = 0; at < HD_AMOUNTS * HD_LOAD_BANDS; at++) {
+            uint32_t amount = at / HD_LOAD_BANDS, band = at % HD_LOAD_BANDS;
+            hd_kernel k;
+            hd_batch b;
+            memset(&b, 0, sizeof b);
+            b.each = op == HD_CHOICE_MIXED ? &each : NULL;
+            b.op = op == HD_CHOICE_MIXED ? HD_OP_FIND : (hd_op)op;
+            b.n = amount == HD_MANY ? 1 << 20 : amount == HD_FEW ? few : d->fewest_distinct;
+            b.distinct = amount == HD_FEWEST;
+            assert_int_equal(hd_amount_of(d, on, &b), few ? amount : HD_MANY);
+            if (hd_kernel_pick(&info, &b, load_factor[band], &k)) k.variant = NULL;
+            check(choice.of[amount][band][op].variant == k.variant &&
+                      (!k.variant || choice.of[amount][band][op].row == k.row),
+                  "%s on %s, operation %d: the choice is another", d->name, on->name, op);
+            assert_int_equal(hd_load_band(load_factor[band]), band);
+            if (few) continue;
+            b.n = 0; /* an empty batch is none that is selected for apart */
+            check(hd_amount_of(d, on, &b) == HD_MANY, "%s on %s: a batch is small", d->name, on->name);
+        }
+}
+
+/* What a table resolved when it was opened is what would be picked for each batch. */
+static void the_choice_at_open_is_the_pick(void **unused)
+{
+    const hd_design *d;
+    const hd_backend *on;
     (void)unused;
-    for (size_t i = 0; hd_design_at(i); i++) {
-        const hd_design *d = hd_design_at(i);
-        hd_config c = hd_config_of(d->name);
-        hd_info info;
-        hd_table *t;
-        hd_kernel_choice choice;
-        c.backend = strcmp(d->backend, "cuda") ? d->backend : "ref";
-        c.capacity = 4096;
-        must(hd_open(&c, &t));
-        must(hd_table_info(t, &info));
-        hd_close(t);
-        info.backend = d->backend;
-        hd_kernels_choose(&info, &choice);
-        for (int op = 0; op < HD_CHOICES; op++)
-            for (uint32_t at = 0; at < HD_AMOUNTS * HD_LOAD_BANDS; at++) {
-                uint32_t amount = at / HD_LOAD_BANDS, band = at % HD_LOAD_BANDS;
-                hd_kernel k = { NULL, NULL, NULL, 0 };
-                hd_batch b;
-                memset(&b, 0, sizeof b);
-                b.each = op == HD_CHOICE_MIXED ? &each : NULL;
-                b.op = op == HD_CHOICE_MIXED ? HD_OP_FIND : (hd_op)op;
-                b.n = amount == HD_MANY ? 1 << 20 : amount == HD_FEW ? d->few_items : d->fewest_distinct;
-                b.distinct = amount == HD_FEWEST;
-                assert_int_equal(hd_amount_of(d, &b), d->few_items ? amount : HD_MANY);
-                if (hd_kernel_pick(&info, &b, load_factor[band], &k)) k.variant = NULL;
-                check(choice.of[amount][band][op].variant == k.variant &&
-                          (!k.variant || choice.of[amount][band][op].row == k.row),
-                      "%s on %s, operation %d: the choice is another", d->name, d->backend, op);
-                assert_int_equal(hd_load_band(load_factor[band]), band);
-                if (d->few_items) continue;
-                b.n = 0; /* an empty batch is none that is selected for apart */
-                check(hd_amount_of(d, &b) == HD_MANY, "%s on %s: a batch is small", d->name, d->backend);
-            }
-    }
+    for (size_t i = 0; (d = hd_design_at(i)); i++)
+        for (size_t k = 0; (on = hd_backend_at(d, k)); k++) choice_is_the_pick(d, on);
 }
 
 /* Of a dictionary the selector knows nothing: whatever the operation and the load factor, the first row that fits runs
@@ -645,7 +651,7 @@ static void dictionaries_take_the_first(void **unused)
         for (int op = 0; op < HD_OP_COUNT_; op++) {
             hd_kernel k;
             hd_batch b = { .op = (hd_op)op };
-            assert_null(hd_design_on("hive", "host")->select);
+            assert_null(hd_design_named("hive")->select);
             if (hd_kernel_pick(&info, &b, op % 2, &k)) continue; /* not of this design */
             /* batched leaves whole tables to it */
             const char *want = hd_op_is_keyed(hd_op_row_of(b.op)) ? tables[i].variant : "tile";

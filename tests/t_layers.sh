@@ -7,7 +7,6 @@
 
 # Where symbols point up, from files whose names begin so to a folder, and why.
 known='
-gpu lib                the rows of a design name functions of the backends (HD_ON_HOST, HD_ON_CUDA)
 simt/raw_hooks tools   it is in no library: the program that links it defines simt_raw_told
 '
 most=4 # files of a circle

@@ -204,7 +204,7 @@ static void shapes_are_refused(void **state)
     for (int op = 0; op < HD_OP_COUNT_; op++) {
         hd_kernel k;
         hd_batch b = test_batch((hd_op)op, 0, NULL, NULL, NULL);
-        check(hd_kernel_of(hd_design_on("ovs", "ref"), 0, &k), "no kernel");
+        check(hd_kernel_named("ovs", "ref", 0, &k), "no kernel");
         const char *why = hd_kernel_unfit(&k, &t->info, &b), *hive = hive_unfit((hd_op)op);
         check(!why == !hive, "%s: ovs says %s, hive %s", hd_op_name((hd_op)op), why ? why : "yes", hive ? hive : "yes");
     }

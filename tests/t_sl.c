@@ -609,7 +609,7 @@ static void put_at(void **state)
         test_case("%s", tries[k].why);
         for (; n < 4; n++) {
             hd_entry e = entry_of(tries[k].slot[n], tries[k].key[n], &value);
-            if (!t->design->put_at(t->state, &e)) break;
+            if (!t->backend->put_at(t->state, &e)) break;
         }
         check(n == tries[k].good, "%d entries are accepted", n);
         hd_close(t);

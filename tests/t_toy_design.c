@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "lib/backend_cuda.h"
 #include "lib/table.h"
 #include "tests/fake_device.h"
 #include "tests/toy_design.h"
@@ -17,7 +18,7 @@ enum { KEYS = 60 };
 /* ---- A table without a spine ----------------------------------------------------------------- */
 
 typedef struct world {
-    const hd_design *d;
+    const hd_backend *on;
     counting memory;
     fake_device device;
     hd_info info;
@@ -25,13 +26,13 @@ typedef struct world {
     uint64_t tally[HD_OUTCOME_COUNT];
 } world;
 
-static void world_begin(world *w, const hd_design *d)
+static void world_begin(world *w, const hd_backend *on)
 {
     memset(w, 0, sizeof *w);
-    w->d = d;
+    w->on = on;
     counting_init(&w->memory);
     fake_init(&w->device);
-    w->device.host = &toy_host;
+    w->device.host = &toy_design;
     w->memory.seams.device = &w->device.seam;
 }
 
@@ -43,29 +44,28 @@ static hd_status world_open(world *w, uint32_t boards)
     w->info.value_bytes = 8;
     w->info.lock = "ordered";
     w->state = NULL;
-    must(w->d->shape(w->d, &c, &w->info));
-    return w->d->open(w->d, &w->info, &w->memory.seams, &w->state);
+    must(w->on->shape(&toy_design, &c, &w->info));
+    return w->on->open(&toy_design, &w->info, &w->memory.seams, &w->state);
 }
 
 static void world_end(world *w)
 {
-    if (w->state) w->d->close(w->state, &w->memory.seams);
+    if (w->state) w->on->close(w->state, &w->memory.seams);
     fake_settled(&w->device);
     check(w->memory.live_bytes == 0, "%llu bytes were not given back", (ull)w->memory.live_bytes);
 }
 
 static hd_status resize(world *w, uint64_t buckets)
 {
-    return w->d->resize(w->state, &w->memory.seams, buckets, &w->info);
+    return w->on->resize(w->state, &w->memory.seams, buckets, &w->info);
 }
 
 static hd_status run(world *w, uint32_t row, hd_batch *b)
 {
     static const hd_when when = { .per_item = 1, .rises = true };
-    hd_status status = w->d == &toy_host ? hd_host_launch(w->state, row, b, when, w->tally)
-                                         : hd_cuda_launch(w->state, row, b, when, w->tally);
+    hd_status status = w->on->launch(w->state, row, b, when, w->tally);
     uint64_t ops[HD_OP_COUNT_] = { 0 };
-    if (!status && w->d->tally) status = w->d->tally(w->state, w->tally, ops);
+    if (!status && w->on->tally) status = w->on->tally(w->state, w->tally, ops);
     return status;
 }
 
@@ -107,27 +107,27 @@ static void holds(world *w, uint64_t n, const uint64_t *time)
     }
     hd_entries all = { .n = 0 };
     uint64_t seen = 0;
-    must(hd_stage(w->d, w->state, true));
-    must((w->d->check)(w->state));
-    while (hd_entries_next(&all, w->d, w->state)) seen++;
-    must(hd_settle(w->d, w->state, false));
+    must(hd_stage(w->on, w->state, true));
+    must((w->on->check)(w->state));
+    while (hd_entries_next(&all, w->on, w->state)) seen++;
+    must(hd_settle(w->on, w->state, false));
     check(seen == n, "%llu entries are walked over, not %llu", (ull)seen, (ull)n);
 }
 
-static const hd_design *const designs[] = { &toy_host, &toy_cuda };
-enum { DESIGNS = sizeof designs / sizeof *designs };
+static const hd_backend *const backends[] = { &hd_backend_host, &hd_backend_cuda };
+enum { BACKENDS = sizeof backends / sizeof *backends };
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
 static void batches_of_two_launches(void **unused)
 {
     (void)unused;
-    for (int d = 0; d < DESIGNS; d++) {
+    for (int d = 0; d < BACKENDS; d++) {
         world w;
         uint8_t outcome[KEYS];
         uint64_t time[KEYS];
-        test_case("%s", designs[d]->what);
-        world_begin(&w, designs[d]);
+        test_case("%s", backends[d]->name);
+        world_begin(&w, backends[d]);
         must(world_open(&w, 2));
         must(insert(&w, 0, 1, 40, 1, outcome));
         for (int i = 0; i < 40; i++) check(outcome[i] == HD_INSERTED, "item %d", i);
@@ -151,7 +151,7 @@ static void batches_of_two_launches(void **unused)
 static void mixed_batches(void **unused)
 {
     (void)unused;
-    for (int d = 0; d < DESIGNS; d++) {
+    for (int d = 0; d < BACKENDS; d++) {
         static const uint8_t each[] = { HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN,
                                         HD_OP_FIND };
         static const uint8_t fate[] = { HD_MISS, HD_INSERTED, HD_HIT, HD_UPDATED, HD_HIT };
@@ -161,8 +161,8 @@ static void mixed_batches(void **unused)
         world w;
         hd_batch b;
         memset(&b, 0, sizeof b);
-        test_case("%s", designs[d]->what);
-        world_begin(&w, designs[d]);
+        test_case("%s", backends[d]->name);
+        world_begin(&w, backends[d]);
         must(world_open(&w, 2));
         b.op = HD_OP_EXPORT; /* is not read */
         b.n = 5;
@@ -184,19 +184,19 @@ static void mixed_batches(void **unused)
 static void entries_come_back(void **unused)
 {
     (void)unused;
-    for (int d = 0; d < DESIGNS; d++) {
+    for (int d = 0; d < BACKENDS; d++) {
         world w;
         uint64_t time[KEYS];
-        test_case("%s", designs[d]->what);
-        world_begin(&w, designs[d]);
+        test_case("%s", backends[d]->name);
+        world_begin(&w, backends[d]);
         must(world_open(&w, 2));
-        must(hd_stage(w.d, w.state, true));
+        must(hd_stage(w.on, w.state, true));
         for (uint64_t i = 0; i < 10; i++) {
             uint64_t value = value_of(i, time[i] = 5);
             hd_entry e = { i % 2 * TOY_PLACES + i / 2, i, 0, &value }; /* of two boards */
-            check(w.d->put_at(w.state, &e), "key %llu", (ull)i);
+            check(w.on->put_at(w.state, &e), "key %llu", (ull)i);
         }
-        must(hd_settle(w.d, w.state, true));
+        must(hd_settle(w.on, w.state, true));
         holds(&w, 10, time);
         world_end(&w);
     }
@@ -211,7 +211,7 @@ static void a_kernel_astray_is_told_of(void **unused)
     memset(&b, 0, sizeof b);
     b.op = HD_OP_SIZE;
     simt_config watchful = simt_config_default();
-    world_begin(&w, &toy_host);
+    world_begin(&w, &hd_backend_host);
     hd_host_usual(&watchful, 1, 32);
     must(world_open(&w, 1));
     hd_host_usual(NULL, 0, 0);
@@ -226,23 +226,23 @@ static void growth_in_place(void **unused)
 {
     static const uint32_t steps[] = { 2, 3, 4, 2, 4, 3, 2 };
     (void)unused;
-    for (int d = 0; d < DESIGNS; d++) {
+    for (int d = 0; d < BACKENDS; d++) {
         world w;
         uint8_t outcome[KEYS];
         uint64_t time[KEYS], n = 20;
-        world_begin(&w, designs[d]);
+        world_begin(&w, backends[d]);
         must(world_open(&w, 1));
         must(insert(&w, 0, 1, n, 1, outcome));
         for (int i = 0; i < KEYS; i++) time[i] = 1;
         for (size_t s = 0; s < sizeof steps / sizeof *steps; s++) {
             uint64_t bytes = w.device.live_bytes, boards = w.info.buckets;
-            test_case("%s, %llu boards, then %u", designs[d]->what, (ull)boards, (unsigned)steps[s]);
+            test_case("%s, %llu boards, then %u", backends[d]->name, (ull)boards, (unsigned)steps[s]);
             must(resize(&w, steps[s]));
             check(w.info.buckets == steps[s] && w.info.capacity == steps[s] * TOY_PLACES, "%llu boards",
                   (ull)w.info.buckets);
             /* a board's entries and writes; the host machine takes memory of its own, too */
             uint64_t grown = w.device.live_bytes - bytes;
-            check(w.d == &toy_host || grown == (steps[s] - boards) * TOY_PLACES * (16 + 4),
+            check(w.on == &hd_backend_host || grown == (steps[s] - boards) * TOY_PLACES * (16 + 4),
                   "%llu bytes were taken, or given", (ull)grown);
             holds(&w, n, time);
             if (n + 10 <= KEYS && steps[s] >= 2) must(insert(&w, n, 1, 10, 1, outcome)), n += 10;
@@ -266,32 +266,30 @@ static hd_status refuse_to_stage(void *state, bool values)
 static void growth_into_a_new_state(void **unused)
 {
     (void)unused;
-    for (int d = 0; d < DESIGNS; d++) {
+    for (int d = 0; d < BACKENDS; d++) {
         world w;
         hd_table t;
         uint8_t outcome[KEYS];
         uint64_t time[KEYS];
-        hd_design no_resize = *designs[d];
-        no_resize.resize = NULL;
-        world_begin(&w, designs[d]);
+        hd_backend no_stage = *backends[d];
+        no_stage.stage = refuse_to_stage;
+        world_begin(&w, backends[d]);
         must(world_open(&w, 2));
         must(insert(&w, 0, 1, 20, 1, outcome));
         for (int i = 0; i < KEYS; i++) time[i] = 1;
-        test_case("%s, 2 boards, then 4", designs[d]->what);
+        test_case("%s, 2 boards, then 4", backends[d]->name);
         memset(&t, 0, sizeof t);
-        t.design = &no_resize;
+        t.design = &toy_design; /* whose reference does not resize */
         t.seams = w.memory.seams;
         t.info = w.info;
         t.info.slots = TOY_PLACES;
         t.info.design = "hkv"; /* the spine chooses kernels among listed designs; none is run */
         t.info.backend = "ref";
         t.state = w.state;
-        hd_design no_stage = no_resize;
-        no_stage.stage = refuse_to_stage;
-        t.design = &no_stage;
+        t.backend = &no_stage;
         must_fail(hd_table_grow(&t, 4), HD_ENOMEM, "a stage was refused");
         check(t.state == w.state && t.info.buckets == 2, "it grew to %llu boards", (ull)t.info.buckets);
-        t.design = &no_resize;
+        t.backend = backends[d];
         must(hd_table_grow(&t, 4));
         check(t.state != w.state && t.info.buckets == 4, "%llu boards", (ull)t.info.buckets);
         w.state = t.state;
@@ -315,12 +313,12 @@ static void memory_is_refused(void **unused)
 {
     (void)unused;
     uint64_t refused = 0;
-    for (int d = 0; d < DESIGNS; d++)
+    for (int d = 0; d < BACKENDS; d++)
         for (uint64_t at = 1, good = 0; !good; at++) {
             world w;
             uint8_t outcome[KEYS];
-            test_case("%s, take %llu", designs[d]->what, (ull)at);
-            world_begin(&w, designs[d]);
+            test_case("%s, take %llu", backends[d]->name, (ull)at);
+            world_begin(&w, backends[d]);
             w.memory.refuse_at = at;
             hd_status status = world_open(&w, 2);
             if (!status) {
@@ -354,7 +352,7 @@ static void the_device_fails(void **unused)
             for (uint64_t at = 1, good = 0; !good; at++) {
                 world w;
                 uint8_t outcome[KEYS];
-                world_begin(&w, &toy_cuda);
+                world_begin(&w, &hd_backend_cuda);
                 must(world_open(&w, down ? 4 : 2));
                 must(insert(&w, 0, 1, 30, 1, outcome));
                 w.device.code = codes[code];
@@ -382,7 +380,7 @@ static void opening_fails(void **unused)
     (void)unused;
     for (uint64_t at = 1, good = 0; !good; at++) {
         world w;
-        world_begin(&w, &toy_cuda);
+        world_begin(&w, &hd_backend_cuda);
         w.device.code = FAKE_INVALID;
         w.device.fail_at = at;
         test_case("call %llu", (ull)at);

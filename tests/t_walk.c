@@ -457,7 +457,8 @@ static void lists(void **state)
         check(!hd_list((hd_kind)kind, n + 1000, &row), "a row past the end");
     }
     check(hd_lock_named("rw") && !hd_lock_named("no lock's") && !hd_lock_named(""), "a lock by a name that is none's");
-    check(hd_design_on("hkv", "host") && !hd_design_on("hkv", "nowhere") && !hd_design_on("nothing", "host"),
+    const hd_design *d = hd_design_named("hkv");
+    check(hd_backend_named(d, "host") && !hd_backend_named(d, "nowhere") && !hd_design_named("nothing"),
           "a design by a name that is none's");
 }
 

@@ -181,8 +181,8 @@ static const hd_variant stale = { .name = "stale", .row = { ROW(LOOKUPS, "delive
 static const hd_variant *const toy_variants[] = { &plain, &astray, &stale, NULL };
 
 /* clang-format off */
-static const hd_design toy_ref = {
-    .name = "toy", .what = "boards of places", .backend = "ref", .shape = toy_shape, .open = toy_open,
+static const hd_backend toy_reference = {
+    .name = "ref", .shape = toy_shape, .open = toy_open,
     .close = toy_close, .check = toy_check, .next = toy_next, .put_at = toy_put_at,
     .move_all = toy_move_all, .variants = toy_variants, .unfit = toy_unfit, .launch = toy_run
 };
@@ -417,7 +417,7 @@ static hd_status empty(void *own, const hd_launcher *l) { return (void)own, (voi
 
 static hd_status open_here(const void *own, const hd_seams *s, void **staged)
 {
-    return toy_open(&toy_ref, &((const toy_own *)own)->gpu.info, s, staged);
+    return toy_open(NULL, &((const toy_own *)own)->gpu.info, s, staged);
 }
 
 static bool lists(const void *own, uint32_t row, const hd_batch *b) { return (void)own, (void)row, (void)b, false; }
@@ -528,8 +528,7 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
     return (buckets > o->v.boards ? grow : shrink)(o, (toy *)entries, m, info, (uint32_t)buckets);
 }
 
-const hd_gpu toy_gpu = { .ref = &toy_ref,
-                         .word_enter = WORD_ENTER,
+const hd_gpu toy_gpu = { .word_enter = WORD_ENTER,
                          .word_leave = WORD_LEAVE,
                          .own_bytes = sizeof(toy_own),
                          .usual = usual,
@@ -545,14 +544,10 @@ const hd_gpu toy_gpu = { .ref = &toy_ref,
                          .launch = launch,
                          .resize = resize };
 
-const hd_design toy_host = { .name = "toy",
-                             .what = "a toy on the host machine",
-                             .host_kernel = toy_kernel,
-                             .variants = toy_variants,
-                             .unfit = toy_unfit,
-                             .gpu = &toy_gpu,
-                             .resize = hd_host_resize,
-                             HD_ON_HOST };
-const hd_design toy_cuda = {
-    .name = "toy", .what = "a toy in a device's memory", .gpu = &toy_gpu, .resize = hd_cuda_resize, HD_ON_CUDA
-};
+const hd_design toy_design = { .name = "toy",
+                               .what = "boards of places",
+                               .ref = &toy_reference,
+                               .gpu = &toy_gpu,
+                               .variants = toy_variants,
+                               .unfit = toy_unfit,
+                               .host_kernel = toy_kernel };

@@ -35,6 +35,6 @@ typedef struct toy_own {
 } toy_own;
 
 extern const hd_gpu toy_gpu;
-extern const hd_design toy_host, toy_cuda;
+extern const hd_design toy_design;
 
 #endif

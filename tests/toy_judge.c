@@ -23,7 +23,7 @@ static const uint8_t mix[HD_OP_COUNT_] = { [HD_OP_FIND] = 1, [HD_OP_INSERT_OR_AS
 const judge_design judge_design_toy = {
     .name = "toy",
     .keys = HD_KEY_RESERVED,
-    .host = &toy_host,
+    .host = &toy_design,
     .small = { TOY_PLACES, "uniform:90" },
     .mix = mix,
     .buckets = buckets,

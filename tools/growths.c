@@ -222,7 +222,7 @@ static hd_status prove(growths *q)
 
 /* ---- The run --------------------------------------------------------------------------------- */
 
-static bool grows_in_place(const hd_design *d) { return d && d->resize; }
+static bool grows_in_place(const hd_design *d) { return d->ref->resize != NULL; }
 
 /* The design that a word names, or else the first whose tables grow in place. NULL: tables of that one do not. */
 static const char *design_of(const tool_line *line, const char *backend)
@@ -231,7 +231,8 @@ static const char *design_of(const tool_line *line, const char *backend)
     for (int i = 0; i < line->words; i++)
         if (strncmp(line->word[i], "design=", 7) == 0) {
             const char *name = line->word[i] + 7;
-            return grows_in_place(hd_design_on(name, backend)) ? name : NULL;
+            d = hd_design_named(name);
+            return d && hd_backend_named(d, backend) && grows_in_place(d) ? name : NULL;
         }
     for (size_t i = 0; (d = hd_design_at(i)) && !grows_in_place(d);) i++;
     return d ? d->name : NULL;

@@ -79,8 +79,8 @@ static void by_variants(points *q, bench_point p)
         else
             measure(q, &p);
     }
-    const hd_design *d = q->w->all_variants ? hd_design_on(q->w->design, q->w->backend) : NULL;
-    for (uint32_t row = 0; d && hd_kernel_of(d, row, &k) && !over(q); row++) {
+    const char *backend = q->w->backend;
+    for (uint32_t row = 0; q->w->all_variants && hd_kernel_named(q->w->design, backend, row, &k) && !over(q); row++) {
         if (point_unfit_row(&p, &q->stand, &k)) continue;
         p.variant = k.variant->name;
         measure(q, &p);

@@ -114,7 +114,7 @@ bool points_has_column(const hd_param *p)
 static void put_others(points_row *r, const bench_fixture *s)
 {
     const hd_config usual = hd_config_of(s->info.design), *is = &s->shape.table;
-    const hd_params *sets[] = { &hd_params_common, hd_design_on(s->info.design, s->info.backend)->params };
+    const hd_params *sets[] = { &hd_params_common, hd_design_named(s->info.design)->params };
     char *cell = r->cell[POINTS_SET];
     for (size_t i = 0; i < 2; i++)
         for (size_t k = 0; sets[i] && k < sets[i]->count; k++) {

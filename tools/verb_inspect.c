@@ -160,7 +160,7 @@ static void fact_of_field(out *o, const hd_param *p, const void *in)
 /* The design's fields that a snapshot keeps, and the seed of its hash: behind the field `hash`, or behind all. */
 static void facts_of_design(out *o, const contents *c)
 {
-    const hd_params *own = hd_design_on(c->table.design, c->table.backend)->params, *of;
+    const hd_params *own = hd_design_named(c->table.design)->params, *of;
     const hd_param *hash = hd_param_own("hash", c->table.design, &of);
     for (size_t k = 0; own && k < own->count; k++) {
         const hd_param *p = &own->row[k];

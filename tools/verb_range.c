@@ -60,10 +60,9 @@ static void close_range(range *r)
 
 static bool is_ordered(const hd_info *info)
 {
-    const hd_design *d = hd_design_on(info->design, info->backend);
     hd_kernel k;
     hd_batch b = hd_batch_of(HD_OP_RANGE, 0, NULL);
-    return d && hd_kernel_of(d, 0, &k) && !hd_kernel_unfit(&k, info, &b);
+    return hd_kernel_named(info->design, info->backend, 0, &k) && !hd_kernel_unfit(&k, info, &b);
 }
 
 /* Page by page. The last key of a page is below the limit of keys, so the next one is a number. */

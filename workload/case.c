@@ -111,10 +111,11 @@ hd_case hd_case_of(const char *design)
 /* Where the case's kernel runs: as it says, or on the first backend that has one of that name. */
 static const char *backend_of(const hd_case *c)
 {
-    const hd_design *d;
+    const hd_design *d = hd_design_named(c->design);
+    const hd_backend *on;
     if (c->backend[0]) return c->backend;
-    for (size_t i = 0; (d = hd_design_at(i)); i++)
-        if (strcmp(d->name, c->design) == 0 && hd_variant_named(d->variants, c->kernel)) return d->backend;
+    for (size_t i = 0; d && (on = hd_backend_at(d, i)); i++)
+        if (hd_variant_named(hd_variants_on(d, on), c->kernel)) return on->name;
     return hd_config_default().backend;
 }
 

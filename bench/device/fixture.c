@@ -50,7 +50,7 @@ hd_status bench_fixture_open(bench_fixture *s, const bench_device *device, const
     hd_status e = hd_open(&c, &s->table);
     if (!e) e = hd_table_info(s->table, &s->info);
     if (e) return e;
-    const hd_design *design = hd_design_on(s->info.design, s->info.backend);
+    const hd_design *design = hd_design_named(s->info.design);
     s->shape.table.layout = s->info.layout;
     hd_params_of_info(design->params, &s->info, &s->shape.table);
     s->evicts = !design->policy;

@@ -42,8 +42,7 @@ const char *point_unfit(const bench_point *p, const bench_fixture *s)
     const char *why = "there is no such variant on this backend";
     hd_kernel k;
     if (!p->variant) return NULL;
-    const hd_design *d = hd_design_on(s->info.design, s->info.backend);
-    for (uint32_t row = 0; d && hd_kernel_of(d, row, &k); row++) {
+    for (uint32_t row = 0; hd_kernel_named(s->info.design, s->info.backend, row, &k); row++) {
         if (!hd_variant_is_named(k.variant, p->variant)) continue;
         why = point_unfit_row(p, s, &k);
         if (!why) return NULL;

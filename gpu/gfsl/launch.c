@@ -12,8 +12,6 @@
 #include "gpu/gfsl/own.h"
 #include "ref/gfsl/gfsl.h"
 
-extern const hd_design hd_design_gfsl_cuda;
-
 const char *gfsl_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
     const char *unfit = b->each ? NULL : gfsl_unfit(b->op);
@@ -84,7 +82,7 @@ static void after(void *own, void *entries, bool good) { (void)own, (void)entrie
 
 static hd_status open_here(const void *own, const hd_seams *s, void **staged)
 {
-    return hd_design_gfsl.open(&hd_design_gfsl, &((const gfsl_own *)own)->gpu.info, s, staged);
+    return gfsl_reference.open(NULL, &((const gfsl_own *)own)->gpu.info, s, staged);
 }
 
 /* ---- A batch --------------------------------------------------------------------------------- */
@@ -165,7 +163,6 @@ static hd_status empty(void *own, const hd_launcher *l)
 
 /* hd_check and walks see a copy in this machine's memory. */
 const hd_gpu gfsl_gpu = {
-    .ref = &hd_design_gfsl,
     .cuda_entry = HD_CUDA_ENTRY(gfsl_cuda_entry),
     .cuda_module = HD_CUDA_ENTRY(gfsl_cuda_module),
     .word_enter = GFSL_NUMBER_word_enter,
@@ -182,16 +179,4 @@ const hd_gpu gfsl_gpu = {
     .open_here = open_here,
     .lists = gpu_batch_lists,
     .launch = launch,
-};
-
-const hd_design hd_design_gfsl_cuda = {
-    .name = "gfsl",
-    .what = "the skip list GFSL, in a GPU's memory",
-    .params = &gfsl_params,
-    .policy = "none",
-    .variants = gfsl_variants,
-    .unfit = gfsl_unfit_row,
-    .gpu = &gfsl_gpu,
-    .owns = true,
-    HD_ON_CUDA,
 };

@@ -9,12 +9,13 @@
 #include "gpu/gfsl/rows.h"
 
 extern const hd_gpu gfsl_gpu;
-extern const hd_params gfsl_params; /* of its reference */
 
 /* hd_design.unfit */
 const char *gfsl_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
 
-/* The CUDA entry point of kernel `kernel` for these arguments (kernels.cu); NULL: there is none. */
+/* A kernel of the host machine by number, and the CUDA entry point for these arguments (kernels.cu); NULL: there is
+ * none. */
+hd_host_text *gfsl_host_kernel(uint32_t kernel);
 const void *gfsl_cuda_entry(uint32_t kernel, const void *args);
 const void *gfsl_cuda_module(uint32_t i);
 

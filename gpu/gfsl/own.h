@@ -25,9 +25,4 @@ typedef struct gfsl_own {
     gpu_batch kept; /* gfsl_args.b, with the scratch of lists */
 } gfsl_own;
 
-extern const hd_design hd_design_gfsl_host;
-
-/* hd_design.unfit */
-const char *gfsl_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
-
 #endif

@@ -14,8 +14,6 @@
 #include "policies/predicates/predicate.h"
 #include "ref/hive/hive.h"
 
-extern const hd_design hd_design_hive_cuda;
-
 static void usual(hd_info *info) { (void)info; }
 
 /* ---- A batch --------------------------------------------------------------------------------- */
@@ -235,17 +233,11 @@ static void show(const void *own, hd_view *view) { hive_show(&((const hive_own *
 
 /* clang-format off */
 const hd_gpu hive_gpu = {
-    .ref = &hd_design_hive, .cuda_entry = HD_CUDA_ENTRY(hive_cuda_entry),
+    .cuda_entry = HD_CUDA_ENTRY(hive_cuda_entry),
     .cuda_module = HD_CUDA_ENTRY(hive_cuda_module), .word_enter = HIVE_NUMBER_word_enter,
     .word_leave = HIVE_NUMBER_word_leave, .own_bytes = sizeof(hive_own), .usual = usual, .begin = hive_begin_table,
     .memory = hive_memory, .taken = hive_taken, .view_of = hive_view_of_state, .before = hive_before_batch,
     .after = hive_after_batch, .empty = empty, .open_here = hive_open_here, .lists = gpu_batch_lists, .launch = launch,
     .resize = resize, .check = hive_check_there, .parts = &hive_parts, .view = show
-};
-
-const hd_design hd_design_hive_cuda = {
-    .name = "hive", .what = "a dictionary in a GPU's memory", .params = &hive_params, .policy = "none",
-    .variants = hive_variants, .unfit = hive_unfit_row, .gpu = &hive_gpu, .owns = true, HD_ON_CUDA,
-    .resize = hd_cuda_resize
 };
 /* clang-format on */

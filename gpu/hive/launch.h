@@ -12,7 +12,6 @@
 #include "base/op.h"
 
 extern const hd_gpu hive_gpu;
-extern const hd_params hive_params; /* of its reference */
 
 /* hd_design.unfit. */
 const char *hive_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b);

@@ -119,5 +119,5 @@ void hive_after_batch(void *own, void *entries, bool good)
 
 hd_status hive_open_here(const void *own, const hd_seams *s, void **staged)
 {
-    return hd_design_hive.open(&hd_design_hive, &((const hive_own *)own)->gpu.info, s, staged);
+    return hive_reference.open(NULL, &((const hive_own *)own)->gpu.info, s, staged);
 }

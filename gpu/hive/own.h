@@ -30,8 +30,6 @@ typedef struct hive_own {
 } hive_own;
 
 extern const hd_gpu hive_gpu;
-extern const hd_design hd_design_hive;
-
 /* The count of the stash, in the machine's memory. */
 static inline uint64_t *hive_stashed_of(const hive_own *o) { return &o->words->stashed[o->count]; }
 

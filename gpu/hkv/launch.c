@@ -14,8 +14,6 @@
 #include "policies/predicates/predicate.h"
 #include "ref/hkv/hkv.h"
 
-extern const hd_design hd_design_hkv, hd_design_hkv_cuda;
-
 static void usual(hd_info *info)
 {
     if (info->layout == HD_LAYOUT_USUAL) info->layout = HD_LAYOUT_PAIRS;
@@ -128,19 +126,12 @@ static bool lists(const void *own, uint32_t row, const hd_batch *b)
 
 /* clang-format off */
 const hd_gpu hkv_gpu = {
-    .ref = &hd_design_hkv, .cuda_entry = HD_CUDA_ENTRY(hkv_cuda_entry),
+    .cuda_entry = HD_CUDA_ENTRY(hkv_cuda_entry),
     .cuda_module = HD_CUDA_ENTRY(hkv_cuda_module), .word_enter = HKV_NUMBER_word_enter,
     .word_leave = HKV_NUMBER_word_leave, .own_bytes = sizeof(hkv_own), .usual = usual, .begin = hkv_begin_table,
     .memory = hkv_memory, .taken = hkv_taken, .view_of = hkv_view_of_state, .before = hkv_before_batch,
     .after = hkv_after_batch,
     .empty = empty, .open_here = hkv_open_here, .lists = lists, .needs = hkv_needs, .launch = launch,
     .grow = hkv_grow, .read_clock = read_clock, .check = hkv_check_there, .parts = &hkv_parts, .view = show
-};
-
-const hd_design hd_design_hkv_cuda = {
-    .name = "hkv", .what = "a bucketed cache in a GPU's memory", .params = &hkv_params, .select = hkv_select,
-    .few_items = HKV_FEW_ITEMS, .fewest_items = HKV_FEWEST_ITEMS, .fewest_distinct = HKV_FEWEST_DISTINCT,
-    .variants = hkv_variants, .unfit = hkv_unfit_row, .gpu = &hkv_gpu,
-    .prepare = hd_cuda_prepare, .grow = hd_cuda_grow, .owns = true, HD_ON_CUDA
 };
 /* clang-format on */

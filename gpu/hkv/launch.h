@@ -11,7 +11,6 @@
 #include "base/op.h"
 
 extern const hd_gpu hkv_gpu;
-extern const hd_params hkv_params; /* of its reference */
 
 /* hd_gpu.grow (whole_table.c, as the next). */
 hd_status hkv_grow(void *from, void *to, const hd_gpu_machine *m, uint64_t **moved);

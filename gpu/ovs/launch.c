@@ -17,8 +17,6 @@
 #include "ref/ovs/ovs.h"
 #include "ref/ovs/range.h"
 
-extern const hd_design hd_design_ovs_cuda;
-
 static void usual(hd_info *info) { (void)info; }
 
 static bool is_pairs(const hd_info *info) { return info->value_bytes == 8; }
@@ -331,7 +329,7 @@ static void show(const void *own, hd_view *view) { ovs_show(&((const ovs_own *)o
 
 /* clang-format off */
 const hd_gpu ovs_gpu = {
-    .ref = &hd_design_ovs, .cuda_entry = HD_CUDA_ENTRY(ovs_cuda_entry),
+    .cuda_entry = HD_CUDA_ENTRY(ovs_cuda_entry),
     .cuda_module = HD_CUDA_ENTRY(ovs_cuda_module), .word_enter = OVS_NUMBER_word_enter,
     .word_leave = OVS_NUMBER_word_leave, .own_bytes = sizeof(ovs_own), .usual = usual, .begin = ovs_begin_table,
     .memory = ovs_memory, .taken = ovs_taken, .view_of = ovs_view_of_state, .before = ovs_before_batch,
@@ -339,12 +337,5 @@ const hd_gpu ovs_gpu = {
     .empty = empty, .open_here = ovs_open_here, .lists = lists, .launch = launch, .resize = resize,
     .set_near = ovs_set_near, .check = ovs_check_there, .parts = &ovs_parts, .view = show, .shape = ovs_shape_there,
     .room_for = room_for
-};
-
-const hd_design hd_design_ovs_cuda = {
-    .name = "ovs", .what = "a dictionary of segments, in a GPU's memory and in pinned memory of the host",
-    .params = &ovs_params, .policy = "none", .variants = ovs_variants, .unfit = ovs_unfit_row, .gpu = &ovs_gpu,
-    .select = ovs_select, .few_items = OVS_FEW_ITEMS, .owns = true, HD_ON_CUDA, .resize = hd_cuda_resize,
-    .set_near = hd_cuda_set_near, .room_for = hd_cuda_room_for, .learn = hd_cuda_learn
 };
 /* clang-format on */

@@ -260,7 +260,7 @@ hd_status ovs_open_here(const void *own, const hd_seams *s, void **staged)
     info.ovs.near_bytes = o->v.near_most == UINT64_MAX ? 0 : o->v.near_most * info.ovs.segment_bytes;
     if (o->v.near_most == 0) info.ovs.near_bytes = 1; /* none is near */
     info.ovs.copy_bytes = 0;
-    hd_status status = hd_design_ovs.open(&hd_design_ovs, &info, s, staged);
+    hd_status status = ovs_reference.open(NULL, &info, s, staged);
     if (status) return status;
     ovs_view_of(*staged)->guided = o->v.guided;
     if (o->v.ranges) memcpy(ovs_view_of(*staged)->row, o->v.row, ovs_segments(&o->v) * sizeof *o->v.row);

@@ -109,7 +109,6 @@ hd_status ovs_resize_ranges(ovs_own *o, const hd_gpu_machine *m, uint64_t segmen
 hd_status ovs_make_room_there(ovs_own *o, const hd_gpu_machine *m, const uint64_t *key, uint64_t n,
                               hd_status (*take)(ovs_own *o, const hd_gpu_machine *m, uint64_t segments));
 
-extern const hd_design hd_design_ovs;
 extern const hd_gpu_parts ovs_parts;
 hd_status ovs_check_there(void *own, const hd_gpu_machine *m); /* hd_gpu.check */
 /* Launches the kernel that computes all digests. */

@@ -11,7 +11,6 @@
 #include "gpu/ovs/variant.h"
 
 extern const hd_gpu ovs_gpu;
-extern const hd_params ovs_params; /* of its reference */
 
 /* The variants of registry.h; a NULL ends them. */
 extern const hd_variant *const ovs_variants[];

@@ -15,8 +15,6 @@
 #include "policies/predicates/predicate.h"
 #include "ref/sl/sl.h"
 
-extern const hd_design hd_design_sl_cuda;
-
 static void usual(hd_info *info) { (void)info; }
 
 /* ---- The argument of kernels ----------------------------------------------------------------- */
@@ -327,18 +325,12 @@ void sl_tell_info(const sl_own *o, hd_info *info)
 
 /* clang-format off */
 const hd_gpu sl_gpu = {
-    .ref = &hd_design_sl, .cuda_entry = HD_CUDA_ENTRY(sl_cuda_entry), .cuda_module = HD_CUDA_ENTRY(sl_cuda_module),
+    .cuda_entry = HD_CUDA_ENTRY(sl_cuda_entry), .cuda_module = HD_CUDA_ENTRY(sl_cuda_module),
     .word_enter = SL_NUMBER_word_enter, .word_leave = SL_NUMBER_word_leave, .own_bytes = sizeof(sl_own),
     .usual = usual, .shape = sl_shape_there, .begin = sl_begin_table, .memory = sl_memory, .taken = sl_taken,
     .view_of = sl_view_of_state, .before = sl_before_batch, .after = sl_after_batch, .empty = empty,
     .open_here = sl_open_here,
     .lists = lists, .launch = launch, .resize = sl_resize_there, .set_near = sl_set_near, .check = sl_check_there,
     .parts = &sl_parts
-};
-
-const hd_design hd_design_sl_cuda = {
-    .name = "sl", .what = "a dictionary that keeps its keys in order, in a GPU's memory", .params = &sl_params,
-    .policy = "none", .usual = sl_usual, .variants = sl_variants, .unfit = sl_unfit_row, .gpu = &sl_gpu, .owns = true,
-    HD_ON_CUDA, .resize = hd_cuda_resize, .set_near = hd_cuda_set_near
 };
 /* clang-format on */

@@ -9,8 +9,6 @@
 #include "gpu/sl/rows.h"
 
 extern const hd_gpu sl_gpu;
-extern const hd_params sl_params; /* of its reference */
-void sl_usual(hd_config *c);
 
 /* hd_design.unfit. */
 const char *sl_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b);

@@ -274,9 +274,9 @@ void sl_after_batch(void *own, void *entries, bool good)
 hd_status sl_open_here(const void *own, const hd_seams *s, void **staged)
 {
     const sl_own *o = (const sl_own *)own;
-    hd_status status = hd_design_sl.open(&hd_design_sl, &o->gpu.info, s, staged);
+    hd_status status = sl_reference.open(NULL, &o->gpu.info, s, staged);
     if (status) return status;
     status = sl_take_near(sl_view_of(*staged), o->at.near, s);
-    if (status) hd_design_sl.close(*staged, s);
+    if (status) sl_reference.close(*staged, s);
     return status;
 }

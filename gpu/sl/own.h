@@ -49,8 +49,6 @@ void sl_homes_begin(const sl_own *o, sl_homes *h, uint64_t homes);
 int sl_homes_memory(const sl_own *o, const sl_homes *h, size_t at, hd_memory *all);
 int sl_near_memory(const sl_own *o, const sl_homes *h, size_t at, bool entries, hd_memory *all);
 
-extern const hd_design hd_design_sl;
-
 /* memory.c: members of sl_gpu. */
 int sl_memory(const void *own, hd_memory *all);
 void sl_begin_table(void *own);

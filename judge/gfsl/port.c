@@ -7,12 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gpu/gfsl/launch.h"
 #include "gpu/gfsl/own.h"
 #include "judge/design.h"
 #include "judge/rules.h"
 #include "judge/words/words.h"
 #include "ref/rule.h"
 #include "ref/gfsl/gfsl.h"
+
+extern const hd_design hd_design_gfsl;
 
 static gfsl_view *view_in(const void *table) { return &((gfsl_own *)(uintptr_t)table)->v; }
 
@@ -163,7 +166,7 @@ static bool runs(uint32_t row, hd_op op)
     memset(&b, 0, sizeof b);
     b.op = op == JUDGE_MIXED ? HD_OP_INSERT_OR_ASSIGN : op;
     b.each = op == JUDGE_MIXED ? &each : NULL;
-    return !gfsl_unfit_row(hd_variant_row_numbered(hd_design_gfsl_host.variants, row), &any, &b);
+    return !gfsl_unfit_row(hd_variant_row_numbered(gfsl_variants, row), &any, &b);
 }
 
 static const uint8_t mixture[HD_OP_COUNT_] = {
@@ -179,7 +182,7 @@ static const uint8_t mixture[HD_OP_COUNT_] = {
 
 /* clang-format off */
 const judge_design judge_design_gfsl = {
-    .name = "gfsl", .keys = (1ull << GFSL_HALF) - WORD_LEAVING, .host = &hd_design_gfsl_host, .dictionary = true,
+    .name = "gfsl", .keys = (1ull << GFSL_HALF) - WORD_LEAVING, .host = &hd_design_gfsl, .dictionary = true,
     .roams = true, .shifts = true, .mix = mixture, .runs = runs, .small = { 6, "uniform:60" },
     .clear = clear, .fill = fill, .apply = apply, .buckets = buckets, .first = first, .key_at = key_at,
     .value_at = value_at, .bucket_name = bucket_name, .names = names, .accept = accept, .move = move, .check = check,

@@ -8,7 +8,7 @@
 #include "gpu/hive/rows.h"
 #include "judge/hive/fixture.h"
 
-extern const hd_design hd_design_hive_host;
+extern const hd_design hd_design_hive;
 
 /* Half of the items insert, as in the paper's mixtures (section V-C2). */
 static const uint8_t mixture[HD_OP_COUNT_] = {
@@ -27,7 +27,7 @@ static uint32_t buckets_of_key(const hd_case *c) { return c->table.hive.hashes; 
 /* clang-format off */
 const judge_design judge_design_hive = {
     .name = "hive", .buckets_of_key = buckets_of_key,
-    .keys = (1ull << 32) - HIVE_LEAVING, .host = &hd_design_hive_host, .dictionary = true,
+    .keys = (1ull << 32) - HIVE_LEAVING, .host = &hd_design_hive, .dictionary = true,
     .roams = true, .mix = mixture, .runs = runs, .small = { 8, "uniform:24" },
     .wide = { 32, "uniform:90" }, .table_size = sizeof(hive_fixture_table),
     .memory = hive_fixture_memory, .laid = hive_fixture_laid, .clear = hive_fixture_clear,

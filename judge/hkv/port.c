@@ -7,7 +7,7 @@
 #include "judge/hkv/fixture.h"
 #include "judge/kernels.h"
 
-extern const hd_design hd_design_hkv_host;
+extern const hd_design hd_design_hkv;
 
 static fixture_kernel kernel(uint32_t row)
 {
@@ -26,7 +26,7 @@ fixture_kernel hkv_fixture_kernel_at(uint32_t row, uint32_t threads, uint32_t bl
 
 /* clang-format off */
 const judge_design judge_design_hkv = {
-    .name = "hkv", .keys = HD_KEY_RESERVED, .host = &hd_design_hkv_host, .dual = true,
+    .name = "hkv", .keys = HD_KEY_RESERVED, .host = &hd_design_hkv, .dual = true,
     .kernel = kernel, .small = { 4, "uniform:12" }, .wide = { 16, "uniform:40" },
     .shape = hkv_fixture_shape, .memory = hkv_fixture_memory, .laid = hkv_fixture_laid, .clear = hkv_fixture_clear,
     .fill = hkv_fixture_fill, .scores = hkv_fixture_scores, .times_tell = hkv_fixture_times_tell,

@@ -22,8 +22,7 @@ int museum_number(const char *name)
 }
 
 /* Refers to the altered copies. The linker takes the first of an original and its copy that is referred to, and it sees
- * this file before the originals. A design without kernels has no port to the judge: its row refers to its
- * reference. */
+ * this file before the originals. A design without kernels has no port to the judge. */
 extern const judge_design *const museum_designs[];
 const judge_design *const museum_designs[] = {
 #define JUDGE_DESIGN(name) &judge_design_##name,
@@ -32,7 +31,6 @@ const judge_design *const museum_designs[] = {
 };
 
 #define HD_DESIGN(name) extern const hd_design name;
-#define HD_DESIGN_ON_HOST(name)
 #include "lib/designs.inc"
 #undef HD_DESIGN
 
@@ -41,5 +39,4 @@ const hd_design *const museum_references[] = {
 #define HD_DESIGN(name) &name,
 #include "lib/designs.inc"
 #undef HD_DESIGN
-#undef HD_DESIGN_ON_HOST
 };

@@ -45,7 +45,7 @@ static bool draw_table(hd_rng *g, uint64_t limit, hd_info *info)
     info->value_bytes = c.value_bytes;
     info->layout = c.layout;
     hd_params_to_info(design->params, &c, info);
-    return design->shape(design, &c, info) == HD_OK;
+    return hd_backend_named(design, "cuda")->shape(design, &c, info) == HD_OK;
 }
 
 static const char *once(hd_rng *g)
@@ -58,7 +58,7 @@ static const char *once(hd_rng *g)
 
 const char *museum_look_budget(const museum_search *s, museum_sight *sight, const char *words)
 {
-    design = hd_design_on(words, "cuda");
+    design = hd_design_named(words);
     if (!design || !design->gpu) return "there is no such design";
     return museum_try_seeds(s, sight, MUSEUM_REST, once);
 }
@@ -149,7 +149,7 @@ static const char *once_changed(hd_rng *g)
 
 const char *museum_look_limits(const museum_search *s, museum_sight *sight, const char *words)
 {
-    design = hd_design_on(words, "cuda");
+    design = hd_design_named(words);
     if (!design || !design->gpu || !design->gpu->set_near) return "there is no such design";
     return museum_try_seeds(s, sight, MUSEUM_REST, once_changed);
 }

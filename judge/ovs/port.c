@@ -7,7 +7,7 @@
 #include "gpu/ovs/rows.h"
 #include "judge/ovs/fixture.h"
 
-extern const hd_design hd_design_ovs_host;
+extern const hd_design hd_design_ovs;
 
 /* Half of the items insert, so that segments fill up; a fifth erases, so that slots become vacant. */
 static const uint8_t mixture[HD_OP_COUNT_] = {
@@ -35,7 +35,7 @@ static uint32_t buckets_of_key(const hd_case *c)
 /* clang-format off */
 const judge_design judge_design_ovs = {
     .name = "ovs", .buckets_of_key = buckets_of_key,
-    .keys = (1ull << OVS_HALF) - WORD_LEAVING, .host = &hd_design_ovs_host, .dictionary = true,
+    .keys = (1ull << OVS_HALF) - WORD_LEAVING, .host = &hd_design_ovs, .dictionary = true,
     .roams = true, .mix = mixture, .runs = runs, .small = { OVS_SLOTS, "uniform:40", "segment", "256" },
     .table_size = sizeof(ovs_fixture_table),
     .memory = ovs_fixture_memory, .laid = ovs_fixture_laid, .clear = ovs_fixture_clear, .fill = ovs_fixture_fill,

@@ -15,7 +15,7 @@
 #include "ref/rule.h"
 #include "ref/sl/sl.h"
 
-extern const hd_design hd_design_sl_host;
+extern const hd_design hd_design_sl;
 
 static const sl_homes *homes_of(const void *table) { return &((const sl_own *)table)->at; }
 
@@ -287,7 +287,7 @@ static bool runs(uint32_t row, hd_op op)
 
 /* clang-format off */
 const judge_design judge_design_sl = {
-    .name = "sl", .keys = (1ull << 32) - 3, .host = &hd_design_sl_host, .dictionary = true, .roams = true,
+    .name = "sl", .keys = (1ull << 32) - 3, .host = &hd_design_sl, .dictionary = true, .roams = true,
     .shifts = true, .runs = runs, .small = { 8, "uniform:40", "segment", "128" }, .fill = fill,
     .buckets = buckets, .first = first, .clear = clear, .key_at = key_at, .value_at = value_at,
     .bucket_name = bucket_name, .names = names, .accept = accept, .tell = tell

@@ -43,7 +43,7 @@ gfsl_view gfsl_view_for(const hd_info *info)
     return v;
 }
 
-static void usual(hd_config *c)
+void gfsl_usual(hd_config *c)
 {
     c->policy = "none";
     c->slots = 30;
@@ -180,13 +180,8 @@ static const hd_variant variant = {
 };
 static const hd_variant *const variants[] = { &variant, NULL };
 
-const hd_design hd_design_gfsl = {
-    .name = "gfsl",
-    .what = "a skip list of 32-bit keys and values, whose nodes are chunks that a warp reads at once (GFSL)",
-    .backend = "ref",
-    .params = &gfsl_params,
-    .policy = "none",
-    .usual = usual,
+const hd_backend gfsl_reference = {
+    .name = "ref",
     .shape = shape_of,
     .open = open_table,
     .close = close_table,

@@ -8,8 +8,10 @@
 #include "ref/gfsl/layout.h"
 #include "ref/words/words.h"
 
-extern const hd_design hd_design_gfsl;
+/* For the row of the design. */
+extern const hd_backend gfsl_reference;
 extern const hd_params gfsl_params;
+void gfsl_usual(hd_config *c);
 
 enum { GFSL_WHY = 256 /* bytes of a sentence, at most */ };
 

@@ -130,7 +130,7 @@ static hd_status hive_shape(const hd_design *d, const hd_config *c, hd_info *inf
     return HD_OK;
 }
 
-static void hive_usual(hd_config *c)
+void hive_usual(hd_config *c)
 {
     c->policy = "none";
     c->slots = 16; /* a line of 128 bytes */
@@ -341,14 +341,8 @@ static const hd_variant variant = {
 };
 static const hd_variant *const variants[] = { &variant, NULL };
 
-const hd_design hd_design_hive = {
-    .name = "hive",
-    .what = "a dictionary of 32-bit keys and values in one word, two or three candidate buckets, that grows and "
-            "shrinks bucket by bucket (Hive)",
-    .backend = "ref",
-    .params = &hive_params,
-    .policy = "none",
-    .usual = hive_usual,
+const hd_backend hive_reference = {
+    .name = "ref",
     .shape = hive_shape,
     .open = hive_open,
     .close = hive_close,

@@ -8,13 +8,14 @@
 #ifndef HD_HIVE_H
 #define HD_HIVE_H
 
-#include "base/param.h"
-#include "base/seam.h"
-#include "heddle_view.h"
+#include "base/design.h"
 #include "ref/hive/layout.h"
 #include "ref/words/words.h"
 
+/* For the row of the design. */
+extern const hd_backend hive_reference;
 extern const hd_params hive_params;
+void hive_usual(hd_config *c);
 
 typedef word_item hive_item;
 typedef word_seen hive_seen;
@@ -91,7 +92,7 @@ bool hive_merge(hive_view *v);
 /* Every entry of an old stash goes where it belongs in v, whose own stash is empty and has room for all of them. */
 void hive_restash(hive_view *v, const hive_segment *old, uint64_t buckets);
 
-/* ---- The state that hd_design_hive opens ----------------------------------------------------- */
+/* ---- The state that hive_reference opens ----------------------------------------------------- */
 
 hive_view *hive_view_of(void *state);
 /* A view of that shape whose segments are nowhere yet. */

@@ -328,12 +328,8 @@ static const hd_variant variant = {
 };
 static const hd_variant *const variants[] = { &variant, NULL };
 
-const hd_design hd_design_hkv = {
-    .name = "hkv",
-    .what =
-        "a bucketed cache: one digest line settles a miss, the least score of a full bucket leaves (HierarchicalKV)",
-    .backend = "ref",
-    .params = &hkv_params,
+const hd_backend hkv_reference = {
+    .name = "ref",
     .shape = hkv_shape,
     .open = hkv_open,
     .close = hkv_close,

@@ -11,14 +11,15 @@
 #ifndef HD_HKV_H
 #define HD_HKV_H
 
+#include "base/design.h"
 #include "base/op.h"
-#include "base/param.h"
-#include "heddle_view.h"
 #include "policies/policy.h"
 #include "ref/hkv/layout.h"
 
 #define HKV_NOWHERE UINT64_MAX
 
+/* For the row of the design. */
+extern const hd_backend hkv_reference;
 extern const hd_params hkv_params;
 
 /* One item of a keyed operation. */
@@ -112,7 +113,7 @@ bool hkv_batch_pins(const hd_batch *b);
 
 /* Fills a public view of the table. */
 void hkv_show(const hkv_view *v, hd_view *view);
-/* The view inside of a state that hd_design_hkv opened: for backends that run other kernels on the same planes. */
+/* The view inside of a state that hkv_reference opened: for backends that run other kernels on the same planes. */
 hkv_view *hkv_view_of(void *state);
 /* How many bounds such a table has; how many holders, from the beginning. */
 uint64_t hkv_bounds_of(const hkv_view *v);
@@ -128,7 +129,7 @@ void hkv_split(hkv_view *v, hd_tiers tiers, uint64_t near_bytes);
  * one byte is near, for hkv_value is never NULL. */
 uint64_t hkv_near_bytes(const hkv_view *v);
 uint64_t hkv_far_bytes(const hkv_view *v);
-/* As hd_design_hkv's open, with far values where the caller has them; they stay the caller's. */
+/* As hkv_reference's open, with far values where the caller has them; they stay the caller's. */
 hd_status hkv_open_over(const hd_info *info, const hd_seams *s, uint8_t *far, void **state);
 
 /* ---- Whole batches and tables ---------------------------------------------------------------- */

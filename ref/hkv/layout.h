@@ -43,7 +43,7 @@
  *   holder   8e .. 8e + 7                     0: the entry is not pinned
  *
  * A table has this plane from the beginning if hd_config.hkv.pins is not 0. Another one gets it with the first batch
- * that pins (hd_design.prepare), so a table that never pins has 17 or 18 bytes per entry.
+ * that pins (hd_backend.prepare), so a table that never pins has 17 or 18 bytes per entry.
  *
  * Differs: HKV allocates buckets one by one and reaches them through a descriptor each, a random 32-byte
  * load before every operation. Here an address is arithmetic.

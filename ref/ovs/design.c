@@ -126,7 +126,7 @@ static hd_status shape_of(const hd_design *d, const hd_config *c, hd_info *info)
     return HD_OK;
 }
 
-static void usual(hd_config *c)
+void ovs_usual(hd_config *c)
 {
     c->policy = "none";
     c->slots = OVS_SLOTS;
@@ -448,15 +448,8 @@ static const hd_variant variant = {
 };
 static const hd_variant *const variants[] = { &variant, NULL };
 
-const hd_design hd_design_ovs = {
-    .name = "ovs",
-    .what = "a dictionary of keys and values of 32 or 64 bits in segments, some in a device's memory and some in the "
-            "host's, "
-            "that grows and shrinks segment by segment (HT-OVS)",
-    .backend = "ref",
-    .params = &ovs_params,
-    .policy = "none",
-    .usual = usual,
+const hd_backend ovs_reference = {
+    .name = "ref",
     .shape = shape_of,
     .open = open_table,
     .close = close_table,

@@ -8,13 +8,14 @@
 #ifndef HD_OVS_H
 #define HD_OVS_H
 
-#include "base/param.h"
-#include "base/seam.h"
-#include "heddle_view.h"
+#include "base/design.h"
 #include "ref/ovs/layout.h"
 #include "ref/words/words.h"
 
+/* For the row of the design. */
+extern const hd_backend ovs_reference;
 extern const hd_params ovs_params;
+void ovs_usual(hd_config *c);
 
 /* NULL, or why no ovs table runs the operation, or none of that shape. */
 const char *ovs_unfit(hd_op op);
@@ -100,7 +101,7 @@ void ovs_forget_copies(const ovs_view *v);
 /* Notes a copy of the key's entry, if it has one that may be copied, at place `at` of its set. */
 void ovs_copy_entry(const ovs_view *v, uint64_t key, uint32_t at);
 
-/* ---- The state that hd_design_ovs opens ------------------------------------------------------ */
+/* ---- The state that ovs_reference opens ------------------------------------------------------ */
 
 ovs_view *ovs_view_of(void *state);
 /* A view of that shape whose extents are nowhere yet; near_most is that of a table without scratch in the device's

@@ -41,7 +41,7 @@ uint64_t ovs_plan_weigh(const ovs_view *v, ovs_plan *p);
 void ovs_cut_evenly(ovs_view *v);
 void ovs_set_segments(ovs_view *v, uint64_t segments);
 
-/* The directory of a table whose segments have these keys (hd_design.learn). Between the keys of two segments it is
+/* The directory of a table whose segments have these keys (hd_backend.learn). Between the keys of two segments it is
  * free where a range ends: segments without a key get ranges there, in proportion to the width, and else the middle is
  * the border. So equal keys give equal directories. */
 hd_status ovs_learn(ovs_view *v, const hd_seams *s, const hd_keys *keys);

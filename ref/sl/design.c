@@ -301,13 +301,8 @@ static const hd_variant variant = {
 };
 static const hd_variant *const variants[] = { &variant, NULL };
 
-const hd_design hd_design_sl = {
-    .name = "sl",
-    .what = "a dictionary that keeps its keys in order: segments of ascending entries under a directory",
-    .backend = "ref",
-    .params = &sl_params,
-    .policy = "none",
-    .usual = sl_usual,
+const hd_backend sl_reference = {
+    .name = "ref",
     .shape = sl_shape,
     .open = sl_open,
     .close = sl_close,

@@ -5,11 +5,13 @@
 #ifndef HD_SL_H
 #define HD_SL_H
 
-#include "base/param.h"
-#include "base/seam.h"
+#include "base/design.h"
 #include "ref/sl/layout.h"
 
+/* For the row of the design. */
+extern const hd_backend sl_reference;
 extern const hd_params sl_params;
+void sl_usual(hd_config *c);
 
 #define SL_NOWHERE UINT64_MAX
 
@@ -83,9 +85,8 @@ void sl_tell(hd_info *info, uint64_t homes);
 hd_status sl_may_have(const hd_info *info, uint64_t buckets, uint64_t *homes);
 /* How many homes a table with `had` gets that should have `homes`: no fewer than its entries fill. v: its numbers. */
 uint64_t sl_homes_to_have(sl_view v, uint64_t had, uint64_t homes, uint64_t size);
-void sl_usual(hd_config *c);
 
-/* The state that hd_design_sl opens. */
+/* The state that sl_reference opens. */
 sl_view *sl_view_of(void *state);
 
 #endif

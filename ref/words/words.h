@@ -54,7 +54,7 @@ const char *word_accept(const word_table *t, const word_item *it, const word_see
  */
 void word_run(const word_table *t, const hd_batch *b, uint64_t *tally);
 
-/* hd_design.next. */
+/* hd_backend.next. */
 size_t word_next(const word_table *t, hd_entry *e, size_t most);
 
 /* The value of an entry that is to be put into a table. */

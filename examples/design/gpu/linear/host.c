@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/backend.h"
+#include "gpu/linear/host.h"
 #include "gpu/linear/thread.h"
 #include "ref/linear/linear.h"
 
@@ -27,9 +27,9 @@ static const hd_variant linear_variant_thread = {
     },
     .ran = { HD_OP_ROWS(LINEAR_RAN) },
 };
-static const hd_variant *const linear_variants[] = { &linear_variant_thread, NULL };
+const hd_variant *const linear_variants[] = { &linear_variant_thread, NULL };
 
-static hd_host_text *host_kernel(uint32_t kernel)
+hd_host_text *linear_host_kernel(uint32_t kernel)
 {
     const hd_variant *of;
     if (kernel == LINEAR_NUMBER_word_enter) return linear_kernel_word_enter;
@@ -38,7 +38,7 @@ static hd_host_text *host_kernel(uint32_t kernel)
     return row ? row->entry : NULL;
 }
 
-static const char *unfit(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+const char *linear_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
     (void)info;
     if (b->each) return HD_NOT_MIXED;
@@ -92,14 +92,10 @@ static void taken(void *own)
 static void before(void *own, void *entries) { ((linear_own *)own)->v = *linear_view_of(entries); }
 static void after(void *own, void *entries, bool good) { (void)own, (void)entries, (void)good; }
 
-static hd_status empty(void *own, const hd_launcher *l) { return (void)own, (void)l, HD_OK; }
-
 static hd_status open_here(const void *own, const hd_seams *s, void **staged)
 {
-    return hd_design_linear.open(&hd_design_linear, &((const linear_own *)own)->gpu.info, s, staged);
+    return linear_reference.open(NULL, &((const linear_own *)own)->gpu.info, s, staged);
 }
-
-static bool lists(const void *own, uint32_t row, const hd_batch *b) { return (void)own, (void)row, (void)b, false; }
 
 /* ---- A batch --------------------------------------------------------------------------------- */
 
@@ -130,8 +126,7 @@ static hd_status launch(void *own, const hd_launcher *l, uint32_t row, const hd_
     return l->launch(l->self, row, &a, sizeof a, blocks < l->blocks_most ? blocks : l->blocks_most, LINEAR_THREADS);
 }
 
-static const hd_gpu linear_gpu = {
-    .ref = &hd_design_linear,
+const hd_gpu linear_gpu = {
     .word_enter = LINEAR_NUMBER_word_enter,
     .word_leave = LINEAR_NUMBER_word_leave,
     .own_bytes = sizeof(linear_own),
@@ -142,22 +137,6 @@ static const hd_gpu linear_gpu = {
     .view_of = view_of,
     .before = before,
     .after = after,
-    .empty = empty,
     .open_here = open_here,
-    .lists = lists,
     .launch = launch,
-};
-
-extern const hd_design hd_design_linear_host;
-
-const hd_design hd_design_linear_host = {
-    .name = "linear",
-    .what = "linear probing, its GPU kernels on the host machine",
-    .policy = "none",
-    .variants = linear_variants,
-    .unfit = unfit,
-    .gpu = &linear_gpu,
-    .host_kernel = host_kernel,
-    .owns = true,
-    HD_ON_HOST,
 };

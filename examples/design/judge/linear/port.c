@@ -6,7 +6,7 @@
 #include "judge/design.h"
 #include "ref/linear/layout.h"
 
-extern const hd_design hd_design_linear_host;
+extern const hd_design hd_design_linear;
 
 /* What the own part of gpu/linear/host.c begins with. */
 typedef struct linear_table {
@@ -34,7 +34,7 @@ const judge_design judge_design_linear = {
     .keys = LINEAR_KEYS,
     .dictionary = true,
     .roams = true,
-    .host = &hd_design_linear_host,
+    .host = &hd_design_linear,
     .small = { 4, "uniform:12" },
     .buckets = buckets,
     .first = first,

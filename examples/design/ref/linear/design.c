@@ -13,7 +13,7 @@ linear_view *linear_view_of(void *state) { return (linear_view *)state; }
 
 /* ---- Shape and memory ------------------------------------------------------------------------ */
 
-static void linear_usual(hd_config *c)
+void linear_usual(hd_config *c)
 {
     c->policy = "none";
     c->slots = 16;
@@ -184,12 +184,8 @@ static const hd_variant variant = {
 };
 static const hd_variant *const variants[] = { &variant, NULL };
 
-const hd_design hd_design_linear = {
-    .name = "linear",
-    .what = "a dictionary of 32-bit keys and values with linear probing",
-    .backend = "ref",
-    .policy = "none",
-    .usual = linear_usual,
+const hd_backend linear_reference = {
+    .name = "ref",
     .shape = linear_shape,
     .open = linear_open,
     .close = linear_close,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * linear.h - what the kernels' backend takes of the reference of design linear.
+ * linear.h - what kernels, and the row of the design, take of the reference of design linear.
  */
 #ifndef REF_LINEAR_H
 #define REF_LINEAR_H
@@ -8,7 +8,8 @@
 #include "base/design.h"
 #include "ref/linear/layout.h"
 
-extern const hd_design hd_design_linear;
+extern const hd_backend linear_reference;
+void linear_usual(hd_config *c);
 
 /* The operations that the design runs, of one item or of the whole table. */
 bool linear_runs(hd_op op);
