@@ -6,7 +6,6 @@
 #   bench.sh pack BUILD FOLDER           here, from a build with CUDA (configure --with-cuda-arch=90): packs the program
 #   bench.sh run FOLDER OUT [PART ...]   there: OUT/PART.txt, OUT/PART.tsv and OUT/PART.json for each part; 77: no GPU
 #   bench.sh keep OUT GPU COMMIT         here: copies the tables to results/GPU*.tsv, and makes the page again
-#   bench.sh cliffs [ARGUMENT ...]       here: runs cliffs.py with a python that has matplotlib, if there is one
 #
 #   table               the goals of goals_hkv.c; the default part
 #   variants            the same with every variant
@@ -91,12 +90,13 @@ run() {
   return "$worst"
 }
 
+reduced='a line per operation: items per second, share of the best of its row, marks (bench/cliffs.py --reduce)'
 # keep OUT GPU COMMIT: a part without a result keeps its recorded file.
 keep() {
   local out=$1 gpu=$2 commit=$3 part to here
   local -a counted=()
   here=$(cd "$(dirname "$0")" && pwd)
-  for part in table batches skewed capacities cliffs hive hive_growth hive_resize; do
+  for part in table batches skewed capacities hive hive_growth hive_resize; do
     to=$here/results/$gpu.$part.tsv
     [ "$part" != table ] || to=$here/results/$gpu.tsv
     [ ! -s "$out/$part.tsv" ] || { echo "# commit $commit; bench/bench.sh run FOLDER OUT $part" && cat "$out/$part.tsv"; } >"$to" || return
@@ -113,16 +113,12 @@ keep() {
   part=hive_counters
   [ ! -s "$out/$part.ncu.csv" ] ||
     "$here/counters.py" --head "commit $commit; bench/bench.sh run FOLDER OUT $part" "$out/$part.tsv" "$out/$part.ncu.csv" >"$here/results/$gpu.$part.tsv" || return
-  "$here/rows.py" --gpu "$gpu" && draw_cliffs --gpu "$gpu"
-}
-
-draw_cliffs() {
-  local python here
-  here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-  for python in "${PYTHON:-python3}" /usr/bin/python3; do
-    "$python" -c 'import matplotlib' 2>/dev/null && break
-  done
-  "$python" "$here/cliffs.py" "$@"
+  part=cliffs to=$here/results/$gpu.cliffs.tsv
+  if [ -s "$out/$part.tsv" ]; then
+    cp "$out/$part.tsv" "$out/$gpu.$part.tsv"
+    { echo "# commit $commit; bench/bench.sh run FOLDER OUT $part; $reduced" && "$here/cliffs.py" --reduce --gpu "$gpu" --results "$out"; } >"$to" || return
+  fi
+  "$here/rows.py" --gpu "$gpu" && "$here/cliffs.py" --gpu "$gpu"
 }
 
 case ${1:-} in
@@ -134,6 +130,5 @@ run)
   run "${1:?folder}" "${2:?out}" "${@:3}"
   ;;
 keep) keep "${2:?out}" "${3:?gpu}" "${4:?commit}" ;;
-cliffs) draw_cliffs "${@:2}" ;;
-*) sed -n '4,22s/^# \{0,1\}//p' "$0"; exit 2 ;;
+*) sed -n '4,21s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

@@ -167,6 +167,7 @@ if [ -n "$python" ]; then
   cd "$here" || exit 1
   printf '#!/bin/sh\ncd "%s" && exec "%s" "$@"\n' "$work" "$HEDDLE" >"$work/there" && chmod +x "$work/there" # it writes a file
   printf '#!/bin/sh\ncat "%s"\n' "$work/taxa.heddle.taxa" >"$work/taxa" && chmod +x "$work/taxa"
+  awk -v out="$work" -f tests/puzzle_mutants.awk learn/puzzles/find/{wrong.txt,model.c}
   {
     described doctor
     described list policies
@@ -177,7 +178,7 @@ if [ -n "$python" ]; then
     described museum --list lfu_wraps
     described puzzle
     described puzzle find --hint
-    described puzzle find learn/puzzles/find/wrong_last_slot.c
+    described puzzle find "$work/wrong_last_slot.c"
     HEDDLE=$work/there described puzzle find
     described diff tlpv1 ref --case hkv.insert_and_evict
     described diff tlpv2 ref --random 5 --case 'hkv.insert_or_assign duplicate=300000 seed=4'

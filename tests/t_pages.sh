@@ -33,5 +33,6 @@ heddle explain lock=group3 batches=RRI --html "$work/lock.html"
 heddle museum slot_cas_only --html "$work/museum.html"
 heddle museum relaxed_handover --html "$work/weak.html"
 heddle sched hkv.insert_or_assign.tlpv1 batch=3x1 --schedules 5 --html "$work/sched.html"
-XDG_STATE_HOME=$work/state heddle puzzle move "$top_srcdir/learn/puzzles/move/wrong_relaxed_mover.c" --html "$work/puzzle.html"
+awk -v out="$work" -f "$top_srcdir/tests/puzzle_mutants.awk" "$top_srcdir"/learn/puzzles/move/{wrong.txt,model.c}
+XDG_STATE_HOME=$work/state heddle puzzle move "$work/wrong_relaxed_mover.c" --html "$work/puzzle.html"
 CHROMIUM=$browser "$python" "$here/run.py" "$work" story

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # t_puzzles.sh - heddle puzzle: every model answer is accepted, within par; every wrong answer is rejected by the check
-# and with the words that its second line names; every mutant of a model answer is rejected, too; hints; progress;
+# and with the words that wrong.txt names; every mutant of a model answer is rejected, too; hints; progress;
 # answers that are no kernels at all. With nvcc, it compiles every model answer.
 # shellcheck source=tests/cases.sh
 . "${top_srcdir:?}/tests/cases.sh"
@@ -16,6 +16,10 @@ fi
 
 mapfile -t names < <(sed -n 's/^PUZZLE(\(.*\))$/\1/p' "$puzzles/registry.inc")
 { [ ${#names[@]} = 12 ] || echo "${#names[@]}"; } | none "there are twelve puzzles"
+for name in "${names[@]}"; do
+  mkdir -p "$work/wrong/$name"
+  LC_ALL=C awk -v out="$work/wrong/$name" -f "$top_srcdir/tests/puzzle_mutants.awk" "$puzzles/$name"/{wrong.txt,model.c} 2>&1
+done | none "the wrong answers are changes of the model answers"
 # With a sanitizer no C access of an answer is told of (configure, HD_RAW).
 instrumented=true
 [[ ${HD_SANITIZE:-} == *-fsanitize* ]] && instrumented=false
@@ -64,15 +68,14 @@ for name in "${names[@]}"; do
   if judge 1 "$name" "$folder/start.c"; then pass "$name: the starting file is no answer"; else fail "$name: the starting file is no answer"; fi
 
   wrong=0
-  for file in "$folder"/wrong_*.c; do
-    wrong=$((wrong + 1))
-    line=$(sed -n '2s/^\/\* rejected by "\([^"]*\)": "\([^"]*\)" \*\/$/\1|\2/p' "$file")
-    if [ -z "$line" ]; then fail "$name: ${file##*/} names its check in line 2"; continue; fi
-    if [ "${line%%|*}" = "raw access" ] && ! $instrumented; then skip "$name: ${file##*/}" "no C access is told of in this build"; continue; fi
-    rejected "$name: ${file##*/}" "${line%%|*}" "${line#*|}" "$file" "$name"
+  for file in "$work/wrong/$name"/wrong_*.c; do
+    wrong=$((wrong + 1)) answer=${file##*/}
+    IFS='|' read -r _ by said <"${file%.c}.want"
+    if [ "$by" = "raw access" ] && ! $instrumented; then skip "$name: $answer" "no C access is told of in this build"; continue; fi
+    if [ -n "$said" ]; then rejected "$name: $answer" "$by" "$said" "$file" "$name"; else fail "$name: $answer names its check"; fi
     schedules=$((schedules + $(value schedules)))
     # The story has the steps of the failing run, and ends at a line of the answer.
-    [ "$(value by)" = "out of bounds" ] || grep -q "\"site\": \"${file##*/}:[0-9]*\"" "$work/json" || fail "$name: ${file##*/} has a story"
+    [ "$(value by)" = "out of bounds" ] || grep -q "\"site\": \"$answer:[0-9]*\"" "$work/json" || fail "$name: $answer has a story"
   done
   if [ $wrong -ge 4 ]; then pass "$name has $wrong wrong answers"; else fail "$name has four wrong answers" "$wrong"; fi
 done
@@ -86,8 +89,8 @@ for name in "${names[@]}"; do
   sed -n '/^static const puzzle_idea idea/,/^};/s/^    { "\([^"]*\)",.*/\1/p' "$puzzles/$name/judge.c" | while read -r by; do
     case $by in
     'mismatched collectives' | deadlock | 'lane left' | kept) ;; # the same mistake, in another order of lanes
-    *', weak') grep -qF "rejected by \"${by%, weak}\"" "$puzzles/$name"/wrong_*.c || echo "$name: $by" ;;
-    *) grep -qF -e "rejected by \"$by\"" -e " | $by | " "$puzzles/$name"/wrong_*.c "$puzzles/$name/mutants.txt" || echo "$name: $by" ;;
+    *', weak') grep -qF " | ${by%, weak} | " "$puzzles/$name/wrong.txt" || echo "$name: $by" ;;
+    *) grep -qF " | $by | " "$puzzles/$name/wrong.txt" "$puzzles/$name/mutants.txt" || echo "$name: $by" ;;
     esac
   done
 done | none "every check of a puzzle rejects a wrong answer"
@@ -156,7 +159,7 @@ echo "int mine;" >puzzle1.c
 solved() { "$HEDDLE" puzzle --json 2>"$work/said" | grep -c '"solved": true'; }
 { [ "$(solved)" = 12 ] || echo "$(solved) of 12"; } | none "what was solved is remembered"
 "$HEDDLE" puzzle 2>&1 | grep 'heddle puzzle [0-9]' | none "when all are solved, the list names none to go on with"
-judge 1 find "$puzzles/find/wrong_silent.c"
+judge 1 find "$work/wrong/find/wrong_silent.c"
 { [ "$(solved)" = 12 ] || echo "$(solved) of 12"; } | none "a wrong answer takes nothing back"
 printf 'not JSON' >"$XDG_STATE_HOME/heddle/puzzles.json"
 { "$HEDDLE" puzzle >"$work/out" 2>"$work/said" || echo "exit code $?"
@@ -242,7 +245,7 @@ page() { # CODE FILE ARGUMENTS...: a page of the failing schedule
   "$HEDDLE" puzzle "$@" --html "$file" >"$work/said" 2>&1 || code=$?
   [ "$code" = "$want" ]
 }
-page 1 page.html move "$puzzles/move/wrong_relaxed_mover.c" && grep -qF wrong_relaxed_mover.c page.html && pass "a failing schedule becomes a page" || fail "a failing schedule becomes a page"
+page 1 page.html move "$work/wrong/move/wrong_relaxed_mover.c" && grep -qF wrong_relaxed_mover.c page.html && pass "a failing schedule becomes a page" || fail "a failing schedule becomes a page"
 rm -f page.html
 page 0 page.html find "$puzzles/find/model.c" && [ ! -e page.html ] && pass "an accepted answer has no page" || fail "an accepted answer has no page"
 page 2 . find "$puzzles/find/model.c" && page 4 nowhere/page.html find "$puzzles/find/model.c" && pass "a page that cannot be written is told before" || fail "a page that cannot be written is told before"

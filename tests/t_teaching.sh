@@ -79,9 +79,11 @@ for set in 1 ${HEDDLE_TEST_LONG:+2 3}; do
   student=submissions/wrong$set
   mkdir -p $student
   for i in "${!names[@]}"; do
-    file=$(find "learn/puzzles/${names[i]}" -name 'wrong_*.c' | sort | sed -n "${set}p")
+    made=$work/made/${names[i]} puzzle=learn/puzzles/${names[i]}
+    mkdir -p "$made" && LC_ALL=C awk -v out="$made" -f "$source/tests/puzzle_mutants.awk" "$puzzle/wrong.txt" "$puzzle/model.c"
+    file=$(find "$made" -name 'wrong_*.c' | sort | sed -n "${set}p")
     cp "$file" "$student/puzzle$((i + 1)).c"
-    sed -n '2s/^\/\* rejected by "\([^"]*\)": "\([^"]*\)" \*\/$/\2/p' "$file" >"$student/idea$((i + 1))"
+    cut -d '|' -f 3 "${file%.c}.want" >"$student/idea$((i + 1))"
   done
   grade $student --json $student.json
   code=$?

@@ -163,7 +163,7 @@ grep -nP '\r' /dev/null "${text[@]}" "${pages[@]}" | none "no carriage returns"
 # HierarchicalKV has a header utils.cuh, which its programs include.
 find "${rooms[@]}" tests -name 'common.*' -o -name 'util*' -o -name 'misc*' -o -name old -o -name core |
   grep -vx include/heddle/merlin/utils.cuh | none "no rooms for odds and ends"
-printf '%s\n' "${c[@]}" tests/*.sh | grep -E '\.(c|cpp|sh)$' | grep -vE '^(gpu|fuzz|python|examples/(design|extend))/|^learn/puzzles/[a-z]+/(start|model|wrong_[a-z_]+)\.c$' | sort -u |
+printf '%s\n' "${c[@]}" tests/*.sh | grep -E '\.(c|cpp|sh)$' | grep -vE '^(gpu|fuzz|python|examples/(design|extend))/|^learn/puzzles/[a-z]+/(start|model)\.c$' | sort -u |
   while read -r f; do
     grep -qE "(^|[[:space:]])(${f//./\\.}|${f%.c})([[:space:]]|\$)" Makefile.am || echo "$f is not in Makefile.am"
   done | none "the makefile knows every source and test"

@@ -20,7 +20,7 @@ extern char **environ;
 
 bool beside_find(const char *name, char path[BESIDE_BYTES])
 {
-    static const char *const place[] = { "tools", "museum", "../tools", "../libexec/heddle" };
+    static const char *const place[] = { "tools", "judge/museum", "../tools", "../libexec/heddle" };
     char here[BESIDE_BYTES];
     ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
     here[n > 0 ? n : 0] = 0;

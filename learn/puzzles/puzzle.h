@@ -8,7 +8,8 @@
  *   hints.txt   three hints, a blank line between two
  *   start.c     the file that a player begins with
  *   model.c     an answer that is accepted, within par; not part of the command
- *   wrong_*.c   answers that are rejected, each with the check that objects and words of its sentence in line 1
+ *   wrong.txt   answers that are rejected: the check that objects, words of its sentence, the changes of model.c
+ *               (tests/puzzle_mutants.awk)
  *   judge.c     deals the memory and checks the result; ends in the row, `const puzzle puzzle_NAME`
  *
  * and learn/puzzles/registry.inc has the line PUZZLE(NAME).

@@ -6,11 +6,13 @@
 #   run.sh [--quick] [--out FOLDER] [--build FOLDER] [PART ...]        all parts: spread, counts, code, judge; or some
 #
 #   spread  results/spread.tsv: how evenly each hash function of `heddle list hashes` spreads four kinds of keys;
-#           pairs.tsv: the same for each two of them. A minute; with --quick seconds, with few keys
+#           pairs.tsv: the same for each two of them; the rows that judge.py uses. A minute; with --quick seconds, with
+#           few keys, and every row
 #   counts  results/touched.tsv, steps.tsv, full.tsv, grow.tsv, schedules.tsv: what Hive's operations do, on the host
 #           machine and in the reference. Half a minute
 #   code    results/sm_90.hashes.tsv: the instructions of each hash function on a GPU; needs nvcc (NVCC=...), no GPU
 #   judge   verdicts.tsv, the tables of README.md, plots/*.svg
+#   used    no part of all: copies from standard input to standard output those rows of spread.tsv or pairs.tsv
 #
 # Results of a GPU come from one call of build-aux/device.sh hive_bench; bench/bench.sh keep puts them into results/.
 # --build: the folder in which heddle, papers/hive/spread and counts were built (./build). --out: the folder for results
@@ -18,9 +20,31 @@
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 top=$(cd "$here/../.." && pwd)
-most=32Mi most_pairs=4Mi most_full=256Ki runs=300 keys=500 out=$here build=build GPU=${GPU:-nvidia-h200} parts=()
+most=32Mi most_pairs=4Mi most_full=256Ki runs=300 keys=500 out=$here build=build GPU=${GPU:-nvidia-h200} parts=() few=used kept='the rows that judge.py uses'
 buckets=(4Ki 32Ki 1Mi) kinds=(sequential odd strided random) capacities=(4Ki 16Ki)
 say() { echo "run.sh: $*" >&2; }
+
+# used: of the rows of spread.tsv or pairs.tsv those that judge.py uses. The plot shows the collisions in 1 Mi buckets of
+# six functions; the tables have each function's worst row of each pattern, if chance has 25 collisions there.
+used() {
+  awk -F'\t' '
+    function worst(what, value) { if (!(what in most) || value > most[what]) { most[what] = value; at[what] = NR } }
+    { row[NR] = $0 }
+    /^#/ || $4 == "n" { kept[NR]; next }
+    NF == 6 { worst($1 FS $2 FS $3, $6 + 0); next }
+    $6 < 25 { next }
+    $3 == 1048576 && $1 ~ /^(crc32|crc64|city32|murmur3|bithash[12])$/ { kept[NR] }
+    {
+      of = $1 FS $2
+      worst(of " above", $9 + 0); worst(of " loads", $10 + 0); worst(of " csr", -$8)
+      if ($4 >= 16 * $3) worst(of " full", $8 > 1 ? $8 - 1 : 1 - $8)
+      if ($1 == "chance") { worst(of " below", -$9); worst(of " even", -$10) }
+    }
+    END {
+      for (what in at) kept[at[what]]
+      for (i = 1; i <= NR; i++) if (i in kept) print row[i]
+    }'
+}
 
 spread() {
   local hash kind m file=$out/results/spread.tsv
@@ -29,7 +53,7 @@ spread() {
   [ ${#hashes[@]} -gt 0 ] || { say "heddle lists no hashes"; return 1; }
   mkdir -p "$out/results"
   {
-    echo "# papers/hive/run.sh spread; up to $most keys; $("$build/heddle" --version | head -n 1)"
+    echo "# papers/hive/run.sh spread; up to $most keys; $kept; $("$build/heddle" --version | head -n 1)"
     "$build/papers/hive/spread" head
     for m in "${buckets[@]}"; do "$build/papers/hive/spread" fill hash=chance keys=random buckets="$m" most="$most" || return 1; done
     for hash in "${hashes[@]}"; do
@@ -38,7 +62,7 @@ spread() {
       done
     done
   } >"$file.part" || { say "spread failed"; return 1; }
-  mv "$file.part" "$file"
+  $few <"$file.part" >"$file" && rm "$file.part"
   pairs "${hashes[@]}"
 }
 
@@ -48,13 +72,13 @@ pairs() {
   local -a name=("$@")
   pair() { for kind in "${kinds[@]}"; do "$build/papers/hive/spread" pair hash="$1" other="$2" keys="$kind" most="$most_pairs" || return 1; done; }
   {
-    echo "# papers/hive/run.sh spread; $("$build/heddle" --version | head -n 1)"
+    echo "# papers/hive/run.sh spread; $kept; $("$build/heddle" --version | head -n 1)"
     "$build/papers/hive/spread" head pair && pair chance chance || return 1
     for ((i = 0; i < $#; i++)); do
       for ((k = i; k < $#; k++)); do pair "${name[i]}" "${name[k]}" || return 1; done
     done
   } >"$file.part" || { say "spread failed"; return 1; }
-  mv "$file.part" "$file"
+  $few <"$file.part" >"$file" && rm "$file.part"
 }
 
 # table MODE: a file of one mode of counts, a line for each line of words on standard input.
@@ -123,11 +147,12 @@ code() {
 
 while [ $# -gt 0 ]; do
   case $1 in
-  --quick) most=32Ki most_pairs=64Ki most_full=4Ki runs=10 keys=100 capacities=(1Ki 2Ki) ;;
+  --quick) most=32Ki most_pairs=64Ki most_full=4Ki runs=10 keys=100 capacities=(1Ki 2Ki) few=cat kept='every row' ;;
   --out) out=${2:?folder}; shift ;;
   --build) build=${2:?folder}; shift ;;
+  used) used; exit ;;
   spread | counts | code | judge) parts+=("$1") ;;
-  *) sed -n '4,18s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
+  *) sed -n '4,20s/^# \{0,1\}//p' "${BASH_SOURCE[0]}"; exit 2 ;;
   esac
   shift
 done
