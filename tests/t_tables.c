@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_tables.c - the tables of every design (tests/tables.h) on every backend; "cuda" is a fake device. Judged runs of
+ * all operations, with growth, shrinking, other limits of device memory and snapshots between batches. PENDING, and the
+ * growth that ends it. All kinds of keys and values. Windows of an export. Files of every shape in tables of every
+ * other one. Every invariant is broken, and hd_check names it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge/shelf.h"
+#include "tests/between.h"
+#include "tests/snapshots.h"
+#include "tests/tables.h"
+
+static const char *const backends[] = { "ref", "host", "cuda" };
+enum { BACKENDS = sizeof backends / sizeof *backends };
+
+/* The device, the memory and the files of all tables. */
+static fake_device fake;
+static faulty files;
+
+BETWEEN(void, judge_shelf_open, (judge_shelf * s));
+void __wrap_judge_shelf_open(judge_shelf *s)
+{
+    __real_judge_shelf_open(s);
+    s->seams.device = &fake.seam;
+}
+
+/* The files of this test need not outlive the machine. */
+static int no_sync(void *self, int fd) { return (void)self, (void)fd, 0; }
+static int no_sync_folder(void *self, const char *path) { return (void)self, (void)path, 0; }
+
+static void begin(void)
+{
+    fake_init(&fake);
+    faulty_init(&files, NO_FAULT, 0);
+    files.memory.seams.file.sync = no_sync;
+    files.memory.seams.file.sync_folder = no_sync_folder;
+    files.memory.seams.device = &fake.seam;
+}
+
+static void end(void)
+{
+    fake_settled(&fake);
+    check(files.memory.live_bytes == 0, "%llu bytes were not given back", (ull)files.memory.live_bytes);
+}
+
+/* A test of one table. */
+typedef void table_test(const table_design *d, size_t shape, const char *backend);
+
+/* On every backend; caches: those of designs that evict, too. */
+static void for_each_table(table_test *test, bool caches)
+{
+    for (const table_design *const *d = table_designs; *d; d++)
+        for (size_t shape = 0; shape < (*d)->shapes_n && (caches || (*d)->dictionary); shape++)
+            for (size_t on = 0; on < BACKENDS; on++) {
+                begin();
+                test(*d, shape, backends[on]);
+                end();
+            }
+}
+
+/* ---- Judged runs ----------------------------------------------------------------------------- */
+
+static const char *const betweens[] = { "nothing", "grow", "shrink", "load", "reshape", "reopen", "near" };
+enum { BETWEENS = sizeof betweens / sizeof *betweens };
+
+/* What tables of the design do not do, hd_shrink or hd_set_near refuses. */
+static bool does(const table_design *d, size_t shape, const char *between)
+{
+    hd_table *t = table_open(d->name, d->shapes[shape], "ref", NULL);
+    hd_status status = HD_OK;
+    if (strcmp(between, "shrink") == 0) status = hd_shrink(t, table_info(t).buckets);
+    if (strcmp(between, "near") == 0) status = hd_set_near(t, 0);
+    hd_close(t);
+    return status == HD_OK;
+}
+
+static uint64_t judged;
+
+/* On a device the order of items is not known. */
+static void lives(const table_design *d, size_t shape, const char *backend)
+{
+    bool device = strcmp(backend, "cuda") == 0;
+    for (size_t k = 0; k < BETWEENS; k++) {
+        hd_run_report report;
+        if (!does(d, shape, betweens[k])) continue;
+        hd_case c = table_case(d->name, "mix", d->shapes[shape], backend,
+                               "between=%s batch=%s distinct=%d reserved=20000 seed=%llu judge=1", betweens[k],
+                               device && !d->dictionary ? "1x200" : "30x24", device, (ull)(shape * BETWEENS + k));
+        must(hd_case_run(&c, NULL, NULL, &report));
+        check(!report.wrong[0] && report.judged == report.requests, "%s", report.wrong);
+        judged += report.judged;
+    }
+}
+
+static void lives_are_judged(void **unused)
+{
+    (void)unused;
+    for_each_table(lives, true);
+    test_tried("differential", judged, "items on all backends, judged, between growth, snapshots and other limits");
+}
+
+/* ---- PENDING --------------------------------------------------------------------------------- */
+
+enum { KEYS_MOST = 4096 };
+
+/* Key i of an order: ascending, descending, or any. */
+static uint64_t key_in(int order, uint64_t i) { return order == 0 ? i : order == 1 ? 60000 - i : i * 40503 % 65521; }
+
+/* Inserts keys in an order until one is PENDING, which it is without any change; how many came. */
+static uint64_t fill(hd_table *t, int order)
+{
+    uint64_t n = 0, value;
+    hd_outcome o;
+    while ((o = table_put(t, key_in(order, n), n)) == HD_INSERTED && n < KEYS_MOST) n++;
+    check(o == HD_PENDING, "%s after %llu keys", hd_outcome_name(o), (ull)n);
+    check(!table_get(t, key_in(order, n), &value) && table_size(t) == n, "a key that is pending is there");
+    must(hd_check(t));
+    return n;
+}
+
+/* The table has the first n keys of an order, and no other. */
+static void has_keys(hd_table *t, int order, uint64_t n)
+{
+    uint64_t value, mask = UINT64_MAX >> (64 - 8 * table_info(t).value_bytes);
+    must(hd_check(t));
+    check(table_size(t) == n, "%llu entries, and not %llu", (ull)table_size(t), (ull)n);
+    for (uint64_t i = 0; i < n; i++)
+        check(table_get(t, key_in(order, i), &value) && value == (i & mask), "key %llu has value %llu, and not %llu",
+              (ull)key_in(order, i), (ull)value, (ull)i);
+}
+
+static void pending(const table_design *d, size_t shape, const char *backend)
+{
+    for (int order = 0; order < 3; order++) {
+        hd_table *t = table_open(d->name, d->shapes[shape], backend, &files.memory.seams);
+        uint64_t n = fill(t, order), key = key_in(order, n), last = key_in(order, n - 1);
+        uint8_t outcome;
+        bool skewed = strstr(d->shapes[shape], "partition=range");
+        check(skewed || n * 100 >= table_info(t).places * d->load, "PENDING with %llu of %llu places taken", (ull)n,
+              (ull)table_info(t).places);
+        check(table_put(t, last, n - 1) == HD_UPDATED, "a key that is there needs no room");
+        check(table_erase(t, last) == HD_ERASED && table_put(t, last, n - 1) == HD_INSERTED, "its place is not free");
+        hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, 1, &key, &n, &outcome);
+        must(hd_run_growing(t, &b, 0));
+        check(outcome == HD_INSERTED, "%s after growth", hd_outcome_name((hd_outcome)outcome));
+        has_keys(t, order, n + 1);
+        hd_close(t);
+    }
+}
+
+static void pending_ends_by_growth(void **unused)
+{
+    (void)unused;
+    for_each_table(pending, false);
+}
+
+/* ---- Keys and values ------------------------------------------------------------------------- */
+
+/* The least and the greatest keys, reserved ones, and values that are such numbers, or other keys. */
+static void all_kinds(const table_design *d, size_t shape, const char *backend)
+{
+    enum { N = 12, PUT = 9 };
+    hd_table *t = table_open(d->name, d->shapes[shape], backend, &files.memory.seams);
+    uint64_t most = table_info(t).keys, value_bytes = table_info(t).value_bytes, got,
+             mask = UINT64_MAX >> (64 - 8 * value_bytes);
+    const uint64_t key[N] = { 0, 1, 2, most / 2, most - 1, most, most + 1, most + 2, UINT64_MAX, 3, most - 2, 70 };
+    uint8_t value[N * 8], outcome[N];
+    for (int i = 0; i < N; i++) {
+        uint64_t number = i % 3 ? ~key[i] : key[(i + 1) % N];
+        memcpy(value + (size_t)i * value_bytes, &number, value_bytes);
+    }
+    hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, PUT, key, value, outcome);
+    must(hd_run_growing(t, &b, 0));
+    for (int i = 0; i < N; i++) {
+        bool reserved = key[i] >= most, there = !reserved && i < PUT;
+        uint64_t number = (i % 3 ? ~key[i] : key[(i + 1) % N]) & mask;
+        check(i >= PUT || outcome[i] == (reserved ? HD_RESERVED : HD_INSERTED), "key %llx: %s", (ull)key[i],
+              hd_outcome_name((hd_outcome)outcome[i]));
+        check(table_get(t, key[i], &got) == there && (!there || got == number), "key %llx has value %llx, and not %llx",
+              (ull)key[i], (ull)got, (ull)number);
+    }
+    must(hd_check(t));
+    hd_close(t);
+}
+
+static void keys_of_all_kinds(void **unused)
+{
+    (void)unused;
+    for_each_table(all_kinds, false);
+}
+
+/* ---- Walks ----------------------------------------------------------------------------------- */
+
+/* A table with holes. */
+static hd_table *some_table(const table_design *d, size_t shape, const char *backend)
+{
+    enum { N = 90 };
+    hd_table *t = table_open(d->name, d->shapes[shape], backend, &files.memory.seams);
+    uint64_t key[N], value[N * 3] = { 0 };
+    for (uint64_t i = 0; i < N; i++) key[i] = key_in(2, i), value[i] = i;
+    hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, N, key, table_info(t).value_bytes ? value : NULL, NULL);
+    must(hd_run_growing(t, &b, 0));
+    b = test_batch(HD_OP_ERASE, N / 8, key, NULL, NULL);
+    must(hd_run(t, &b));
+    return t;
+}
+
+/* Windows of an export have the slots that they name, in order. */
+static void windows(const table_design *d, size_t shape, const char *backend)
+{
+    enum { MOST = 4096 };
+    static uint64_t key[MOST], item[MOST];
+    hd_table *t = some_table(d, shape, backend);
+    uint64_t places = table_info(t).places, rows = 0, count;
+    model_contents all;
+    contents_take(&all, t);
+    for (uint64_t start = 0, n; start < places; start += n) {
+        n = start % 5 * 7 + 1 < places - start ? start % 5 * 7 + 1 : places - start;
+        hd_batch b = test_batch(HD_OP_EXPORT, n, NULL, NULL, NULL);
+        b.start = start;
+        test_lists(&b, key + rows, NULL, NULL, item + rows, &count);
+        must(hd_run(t, &b));
+        for (uint64_t i = rows; i < rows + count; i++)
+            check(item[i] >= start && item[i] < start + n && (i == rows || item[i] > item[i - 1]),
+                  "slot %llu of a window from %llu on", (ull)item[i], (ull)start);
+        rows += count;
+    }
+    check(rows == all.n, "%llu entries in windows, %llu in all", (ull)rows, (ull)all.n);
+    for (uint64_t i = 0, k; i < all.n; i++) {
+        for (k = 0; k < rows && key[k] != all.key[i];) k++;
+        check(k < rows && item[k] == all.slot[i], "key %llu is in no window, or in another slot", (ull)all.key[i]);
+    }
+    hd_batch beyond = test_batch(HD_OP_EXPORT, places, NULL, NULL, NULL);
+    beyond.start = 1, beyond.count = &count;
+    must_fail(hd_run(t, &beyond), HD_EINVAL, "beyond");
+    contents_give(&all);
+    hd_close(t);
+}
+
+static void windows_are_of_slots(void **unused)
+{
+    (void)unused;
+    for_each_table(windows, true);
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+/* A full table's file in a table of every shape with such values, on another backend. Nothing is dropped. */
+static void full_file(const table_design *d, size_t shape, const char *backend)
+{
+    const char *path = test_path("full");
+    int order = (int)(shape % 3);
+    hd_table *t = table_open(d->name, d->shapes[shape], backend, &files.memory.seams), *u;
+    uint64_t n = fill(t, order), dropped;
+    uint32_t bytes = table_info(t).value_bytes;
+    must(hd_save(t, path));
+    hd_close(t);
+    for (size_t k = 0; k < d->shapes_n; k++) {
+        u = table_open(d->name, d->shapes[k], backends[(shape + k) % BACKENDS], &files.memory.seams);
+        if (table_info(u).value_bytes != bytes) {
+            must_fail(hd_load(u, path, NULL), HD_EINVAL, "value_bytes");
+        } else {
+            dropped = 99;
+            must(hd_load(u, path, &dropped));
+            check(dropped == 0, "%llu were dropped", (ull)dropped);
+            has_keys(u, order, n);
+            table_put(u, key_in(order, n), n); /* and it goes on */
+            must(hd_grow(u, 2 * table_info(u).buckets));
+            has_keys(u, order, table_size(u));
+        }
+        hd_close(u);
+    }
+}
+
+static void files_of_full_tables(void **unused)
+{
+    (void)unused;
+    for_each_table(full_file, false);
+}
+
+/* A file of a table with holes, a copy of it to be changed, and tables that load that. */
+typedef struct victim {
+    const table_design *d;
+    const char *shape, *path;
+    hd_table *t;
+    model_contents before, saved;
+    uint8_t *good, *bad;
+    size_t bytes, at[5];
+    uint64_t refused;
+} victim;
+
+static void victim_table(victim *v)
+{
+    v->t = table_open(v->d->name, v->shape, "ref", &files.memory.seams);
+    for (uint64_t key = 0; key < 5; key++) table_put(v->t, key, key);
+}
+
+/* Whatever the file is now: it is refused, with little memory and without a change; or it is of a sound table with the
+ * same entries, which is saved as that file. */
+static void load_victim(victim *v, size_t bytes, bool good_sum)
+{
+    uint64_t live = files.memory.live_bytes, dropped;
+    size_t again_bytes;
+    hd_table *u = NULL;
+    hd_config c = hd_config_default();
+    c.seams = &files.memory.seams;
+    files.memory.peak_bytes = live;
+    files.bytes = v->bad, files.n = bytes;
+    hd_status status = hd_load(v->t, v->path, &dropped);
+    check(status == HD_ECORRUPT || (good_sum && (status == HD_EINVAL || status == HD_OK)), "hd_load: %s: %s",
+          hd_status_name(status), hd_why());
+    if (status) {
+        model_contents now;
+        if (v->refused % 32 == 0) {
+            contents_take(&now, v->t);
+            check(contents_equal(&v->before, &now, true), "a file that was refused changed the table");
+            contents_give(&now);
+        }
+        check(files.memory.live_bytes == live && files.memory.peak_bytes - live <= 128 * v->bytes + 4096,
+              "%llu bytes were taken", (ull)(files.memory.peak_bytes - live));
+    } else {
+        must(hd_check(v->t));
+        check(!v->d->dictionary || table_size(v->t) == v->saved.n, "there are %llu entries", (ull)table_size(v->t));
+        hd_close(v->t);
+        victim_table(v);
+    }
+    v->refused += status != HD_OK;
+    status = hd_open_snapshot(v->path, &c, &u);
+    files.bytes = NULL;
+    check(status == HD_ECORRUPT || (good_sum && status == HD_OK), "hd_open_snapshot: %s: %s", hd_status_name(status),
+          hd_why());
+    if (status) return;
+    must(hd_check(u));
+    must(hd_save(u, test_path("again")));
+    hd_close(u);
+    uint8_t *again = test_read(test_path("again"), &again_bytes);
+    memcpy(again + v->d->unread, v->bad + v->d->unread, v->d->unread ? 4 : 0);
+    check(again_bytes == bytes && memcmp(again, v->bad, 240) == 0 &&
+              (v->d->roams || memcmp(again + 256, v->bad + 256, bytes - 256) == 0),
+          "it is saved as another file");
+    free(again);
+}
+
+/* Bit flips, lengths. */
+static void damaged_files(victim *v)
+{
+    for (size_t i = 0; i < v->bytes; i++) {
+        test_case("%s, %s: a bit of byte %llu of %llu", v->d->name, v->shape, (ull)i, (ull)v->bytes);
+        v->bad[i] ^= (uint8_t)(1u << i % 8);
+        load_victim(v, v->bytes, false);
+        v->bad[i] ^= (uint8_t)(1u << i % 8);
+        test_case("%s, %s: %llu bytes of %llu", v->d->name, v->shape, (ull)i, (ull)v->bytes);
+        load_victim(v, i, false);
+    }
+}
+
+/* Numbers of the header that make no sense beside the others, and an entry that cannot be. All sums are right. */
+static void lying_files(victim *v)
+{
+    static const uint64_t numbers[] = { 0,          1,          2,          3,          5,          8,
+                                        16,         33,         64,         255,        0x7fffffff, 0xffffffff,
+                                        1ull << 32, 1ull << 58, 1ull << 61, 1ull << 63, UINT64_MAX };
+    for (size_t at = 8; at < 240; at += 4)
+        for (size_t k = 0; k < TABLES_COUNT(numbers); k++) {
+            bool wide = at % 8 == 0 && (numbers[k] > UINT32_MAX || k % 2);
+            /* a dictionary's file may say how entries are admitted */
+            if ((v->d->dictionary && at == 84 && numbers[k] == 2) || (at % 8 && numbers[k] > UINT32_MAX)) continue;
+            memcpy(v->bad + at, &numbers[k], wide ? 8 : 4);
+            snapshot_sum(v->bad + 240, v->bad, 240);
+            test_case("%s, %s: %llu at byte %llu of the header", v->d->name, v->shape, (ull)numbers[k], (ull)at);
+            load_victim(v, v->bytes, true);
+            memcpy(v->bad, v->good, 256);
+        }
+    for (uint64_t i = 0; i < v->saved.n; i++)
+        for (int kind = 0; kind < 3; kind++) {
+            uint8_t *key = v->bad + v->at[1] + 16 + 8 * i;
+            const uint64_t no = UINT64_MAX - i % 3;
+            if (kind == 0) memcpy(key, v->good + v->at[1] + 16 + 8 * (i ? i - 1 : 1), 8);
+            if (kind == 1) memcpy(key, &no, 8);
+            if (kind == 2) v->bad[v->at[0] + 16 + i / 8] ^= (uint8_t)(1u << i % 8);
+            for (int k = 0; k < 2; k++)
+                snapshot_sum(v->bad + v->at[k + 1] - 16, v->bad + v->at[k], v->at[k + 1] - 16 - v->at[k]);
+            test_case("%s, %s: entry %llu is none, kind %d", v->d->name, v->shape, (ull)i, kind);
+            uint64_t refused = v->refused;
+            load_victim(v, v->bytes, true);
+            check(v->refused == refused + 1, "it was loaded");
+            memcpy(v->bad, v->good, v->bytes);
+        }
+}
+
+static uint64_t hostile_files(void (*change)(victim *v))
+{
+    uint64_t refused = 0;
+    for (const table_design *const *d = table_designs; *d; d++)
+        for (size_t shape = 0; shape < (*d)->shapes_n; shape++) {
+            victim v = { .d = *d, .shape = (*d)->shapes[shape], .path = test_path("hostile") };
+            begin();
+            hd_table *t = some_table(*d, shape, "ref");
+            must(hd_save(t, v.path));
+            contents_take(&v.saved, t);
+            hd_close(t);
+            v.good = test_read(v.path, &v.bytes);
+            v.bad = test_read(v.path, &v.bytes);
+            snapshot_sections(v.good, v.bytes, v.at);
+            victim_table(&v);
+            contents_take(&v.before, v.t);
+            change(&v);
+            hd_close(v.t);
+            contents_give(&v.before);
+            contents_give(&v.saved);
+            free(v.good);
+            free(v.bad);
+            refused += v.refused;
+            end();
+        }
+    return refused;
+}
+
+static void damaged_files_are_refused(void **unused)
+{
+    (void)unused;
+    test_tried("snapshots", hostile_files(damaged_files), "bits flipped and lengths cut to, of files of all designs");
+}
+
+static void lying_files_are_refused(void **unused)
+{
+    (void)unused;
+    test_tried("snapshots", hostile_files(lying_files), "files of all designs that make no sense, with sums that do");
+}
+
+/* ---- Invariants ------------------------------------------------------------------------------ */
+
+static void broken_tables_are_found(void **unused)
+{
+    uint64_t broken = 0;
+    (void)unused;
+    for (const table_design *const *d = table_designs; *d; d++)
+        for (size_t k = 0; k < (*d)->damages; k++, broken++) {
+            const table_damage *x = &(*d)->damage[k];
+            hd_table *t = table_open((*d)->name, x->shape, "ref", NULL);
+            (*d)->lay(t);
+            must(hd_check(t));
+            test_case("%s, %s: %s", (*d)->name, x->shape, x->name);
+            x->how(t, x->n);
+            must_fail(hd_check(t), HD_ECORRUPT, x->says);
+            hd_close(t);
+        }
+    check(broken > 50, "only %llu", (ull)broken);
+}
+
+static const struct CMUnitTest tests[] = { unit(lives_are_judged),        unit(pending_ends_by_growth),
+                                           unit(keys_of_all_kinds),       unit(windows_are_of_slots),
+                                           unit(files_of_full_tables),    unit(damaged_files_are_refused),
+                                           unit(lying_files_are_refused), unit(broken_tables_are_found) };
+
+int main(void) { return test_run(tests); }
