@@ -36,12 +36,12 @@ CORES = len(os.sched_getaffinity(0))
 # with the tests of kernels only, a mutant of a lock with those of locks first.
 SHORT, LONG = {"HEDDLE_TEST_SCALE": "1/16"}, {"HEDDLE_TEST_SCALE": "1/2"}
 OF_REFERENCE = ["t_accept", "t_small", "t_api", "t_walk", "t_grow", "t_tiers", "t_oracle", "t_hash", "t_accum", "t_specs", "t_policies", "t_misuse",
-                "t_snapshot", "t_reshape", "t_damage", "t_growing", "t_random", "t_locks", "t_lock_word", "t_lock_streams", "t_alloc", "t_threads"]
+                "t_snapshot", "t_reshape", "t_damage", "t_tables_hkv", "t_growing", "t_random", "t_locks", "t_lock_word", "t_lock_streams", "t_alloc", "t_threads"]
 OF_KERNELS = ["t_kernels", "t_accum", "t_calls", "t_tiers", "t_agree", "t_backend", "t_random", "t_replay"]
 STRONGER = ["t_agree", "t_random"]
 OF_DEVICES = ["t_device", "t_graph", "t_device_growth", "t_device_walk", "t_hkv_growth", "t_toy_design"] # devices that the tests imitate
 # The tests for the files of Hive.
-OF_HIVE = ["t_hive", "t_hive_resize", "t_dictionary", "t_growing", "t_hive_table"]
+OF_HIVE = ["t_hive", "t_hive_resize", "t_dictionary", "t_growing", "t_tables_hive"]
 OF_HIVE_KERNELS = ["t_hive_growth", "t_hive_agree", "t_growing", "t_random"]
 OF_HIVE_BACKENDS = ["t_alloc", "t_device_faults"]
 

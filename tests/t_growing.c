@@ -441,61 +441,12 @@ static uint64_t refused_growing(bool silent, bool for_good)
     }
 }
 
-/* Grows or shrinks by so much: all, or nothing. */
-static uint64_t refused_resize(const hive_shape *s, uint64_t from, uint64_t to)
-{
-    for (uint64_t k = 1;; k++) {
-        counting memory;
-        hive_image image;
-        hd_info before, after;
-        uint64_t r = 4;
-        counting_init(&memory);
-        hd_table *t = hive_table(s, &memory.seams);
-        if (from > s->buckets) must(hd_grow(t, from));
-        hive_view *v = hive_view_in(t);
-        for (uint64_t i = 0; i < from * s->slots * 9 / 10; i++) {
-            hive_item it = { HD_OP_INSERT_OR_ASSIGN, HD_I32, HD_EITHER, test_below(&r, hive_keys(v)), i & 0xffff };
-            hive_seen seen;
-            hive_apply(v, &it, &seen);
-        }
-        uint64_t live = memory.live_bytes;
-        hive_image_take(&image, v);
-        must(hd_table_info(t, &before));
-        counting_refuse(&memory, k, false);
-        hd_status status = to > from ? hd_grow(t, to) : hd_shrink(t, to);
-        bool reached = counting_refused(&memory);
-        check(status == (reached ? HD_ENOMEM : HD_OK), "%llu to %llu buckets, allocation %llu: %s", (ull)from, (ull)to,
-              (ull)k, hd_status_name(status));
-        must(hd_table_info(t, &after));
-        must(hd_check(t));
-        if (reached) {
-            check(hive_image_is(&image, v), "refused, and the table changed");
-            check(memory.live_bytes == live && before.buckets == after.buckets && before.places == after.places &&
-                      before.memory_bytes == after.memory_bytes,
-                  "%llu bytes held instead of %llu", (ull)memory.live_bytes, (ull)live);
-        } else {
-            check(memory.live_bytes - after.memory_bytes == live - before.memory_bytes,
-                  "it says %llu bytes, and holds %llu", (ull)after.memory_bytes, (ull)memory.live_bytes);
-        }
-        hive_image_give(&image);
-        hd_close(t);
-        check(memory.live_bytes == 0, "%llu bytes are still held", (ull)memory.live_bytes);
-        if (!reached) return k - 1;
-    }
-}
-
 static void memory_is_refused(void **state)
 {
     (void)state;
     uint64_t refused = 0;
     for (int k = 0; k < 4; k++) refused += refused_growing(k & 1, k & 2);
-    for (uint64_t i = 0; i < HIVE_SHAPES; i++) {
-        hive_shape s = hive_shape_at(i, 3);
-        uint64_t up = refused_resize(&s, 3, 100), down = refused_resize(&s, 100, 50);
-        check(up >= 6 && down >= 1, "%llu allocations to grow, %llu to shrink", (ull)up, (ull)down);
-        refused += up + down;
-    }
-    test_tried("memory", refused, "allocations of growth and shrinking refused");
+    test_tried("memory", refused, "allocations refused while a batch grew its table");
 }
 
 /* ---- What cannot be -------------------------------------------------------------------------- */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_hive.c - Hive's reference, one item at a time: hive_apply against a brute-force map, hive_accept against
- * hive_apply, every lie about an item with its objection, every invariant broken on purpose, and the load factor that a
- * table reaches.
+ * t_hive.c - Hive's reference, one item at a time: hive_accept against hive_apply, every lie about an item with its
+ * objection, the bucket of a new key, and the load factor that a table reaches.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -60,81 +59,6 @@ static uint64_t bucket_chosen(const hive_view *v, uint64_t key)
     for (uint32_t i = v->hashes; i-- > 0;)
         if (most && (left[i] > v->spare || (most <= v->spare && left[i] == most))) best = b[i];
     return best;
-}
-
-/* ... or a key of theirs could go on by one step. */
-static bool has_room(const hive_view *v, uint64_t key)
-{
-    uint64_t h = hive_hash(v, key);
-    if (has_place(v, key)) return true;
-    for (uint32_t i = 0; i < v->hashes; i++) {
-        uint64_t b = hive_candidate(v, h, i);
-        for (uint64_t e = b * v->slots; e < (b + 1) * v->slots; e++) {
-            uint64_t g = hive_hash(v, hive_key_of(v, hive_read(v, e)));
-            for (uint32_t k = 1, here = hive_candidate(v, g, 0) == b; k < v->hashes; k++) {
-                uint64_t c = hive_candidate(v, g, k);
-                for (uint64_t f = c * v->slots; here && c != b && f < (c + 1) * v->slots; f++)
-                    if (hive_is_free(v, hive_read(v, f))) return true;
-                here = here || c == b;
-            }
-        }
-    }
-    return false;
-}
-
-/* ---- One face: against the map --------------------------------------------------------------- */
-
-/* Filled to the brim and emptied in turns, so that every way in is taken. */
-static void against_map(const hive_shape *s, uint64_t items, uint64_t *pending, uint64_t *stashed)
-{
-    uint64_t r = s->seed + s->slots, keys = s->buckets * s->slots * 2 + 40;
-    hd_table *t = hive_table(s, NULL);
-    hive_view *v = hive_view_in(t);
-    hive_map map;
-    hive_map_open(&map, keys);
-    for (uint64_t i = 0; i < items; i++) {
-        hive_item it = draw(v, keys, i / 2000 % 2 ? 0 : 6, &r);
-        hive_seen seen;
-        uint64_t want_value = 0;
-        bool room = it.key >= hive_keys(v) || has_room(v, it.key);
-        uint64_t chosen = bucket_chosen(v, it.key);
-        hive_apply(v, &it, &seen);
-        hd_outcome want = hive_map_apply(&map, &it, s->value_bytes, seen.outcome, &want_value);
-        check(seen.outcome == want, "item %llu: %s of key %llu: %s instead of %s", (ull)i, hd_op_name(it.op),
-              (ull)it.key, hd_outcome_name(seen.outcome), hd_outcome_name(want));
-        check(want != HD_HIT || seen.value == want_value, "item %llu: value %llu instead of %llu", (ull)i,
-              (ull)seen.value, (ull)want_value);
-        check(want != HD_PENDING || !room, "item %llu: key %llu is pending, and there was room", (ull)i, (ull)it.key);
-        check((seen.entry == HIVE_NOWHERE) ==
-                  (want == HD_RESERVED || want == HD_MISS || want == HD_PENDING || want == HD_ERASED),
-              "item %llu: entry %llu", (ull)i, (ull)seen.entry);
-        check(seen.entry == HIVE_NOWHERE || hive_find(v, it.key) == seen.entry, "item %llu: it is elsewhere", (ull)i);
-        check(want != HD_INSERTED || chosen == HIVE_NOWHERE || seen.entry / v->slots == chosen,
-              "item %llu: key %llu is in slot %llu, and not in bucket %llu", (ull)i, (ull)it.key, (ull)seen.entry,
-              (ull)chosen);
-        *pending += want == HD_PENDING;
-        if (v->stashed > *stashed) *stashed = v->stashed;
-        if (i % 97 == 0) hive_map_compare(&map, t);
-    }
-    hive_map_compare(&map, t);
-    hive_map_close(&map);
-    hd_close(t);
-}
-
-static void test_map(void **state)
-{
-    static const uint64_t buckets[] = { 1, 3, 8 };
-    (void)state;
-    uint64_t pending = 0, stashed = 0, items = test_times(6000), tried = 0;
-    for (uint64_t i = 0; i < HIVE_SHAPES; i++)
-        for (int k = 0; k < 3; k++, tried += items) {
-            hive_shape s = hive_shape_at(i, buckets[k]);
-            against_map(&s, items, &pending, &stashed);
-        }
-    check(pending > 1000 && stashed >= 28, "%llu pending, %llu in a stash", (ull)pending, (ull)stashed);
-    test_tried("differential", tried,
-               "items by Hive's reference, against a map by brute force; %llu pending, each with no room",
-               (ull)pending);
 }
 
 /* ---- The other face -------------------------------------------------------------------------- */
@@ -500,139 +424,6 @@ static void test_open(void **state)
 
 /* ---- Invariants ------------------------------------------------------------------------------ */
 
-/* A table with keys at rest in a first bucket, in a second and in the stash, and three ways to hurt it. */
-typedef struct hurt {
-    const char *name, *number;
-    void (*how)(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed);
-} hurt;
-
-static void twice(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
-{
-    (void)other, (void)stashed;
-    hive_write(v, 9, hive_pack(v, key, 3));
-}
-static void twice_in_a_bucket(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
-{
-    (void)other, (void)stashed;
-    hive_write(v, 1, hive_pack(v, key, 1));
-}
-static void elsewhere(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
-{
-    (void)other, (void)stashed;
-    hive_write(v, 0, hive_vacant(v));
-    hive_write(v, 16, hive_pack(v, key, 1));
-}
-static void claimed(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
-{
-    (void)other, (void)stashed;
-    hive_write(v, 17, hive_sign(v, HIVE_CLAIMED, key));
-}
-static void leaving(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
-{
-    (void)other, (void)stashed;
-    hive_write(v, 0, hive_sign(v, HIVE_LEAVING, key));
-}
-static void neither(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
-{
-    (void)key, (void)other, (void)stashed;
-    hive_write(v, 18, hive_sign(v, HIVE_EMPTY, 5));
-}
-static void locked(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
-{
-    (void)key, (void)other, (void)stashed;
-    v->segment[0].lock[2] = 1;
-}
-static void stash_locked(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
-{
-    (void)key, (void)other, (void)stashed;
-    v->stash.lock[0] = 1;
-}
-static void fresh_before(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
-{
-    (void)key, (void)other, (void)stashed;
-    hive_write(v, 2, hive_fresh(v));
-}
-static void fresh_before_stash(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
-{
-    (void)key, (void)other, (void)stashed;
-    hive_write(v, 10, hive_fresh(v));
-    hive_write(v, 9, hive_vacant(v));
-    hive_write(v, 8, hive_vacant(v));
-}
-static void mask_too_free(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
-{
-    (void)key, (void)other, (void)stashed;
-    v->segment[0].mask[0] |= 1;
-}
-static void mask_too_full(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
-{
-    (void)key, (void)other, (void)stashed;
-    v->segment[0].mask[3] &= ~8u;
-}
-static void mask_too_long(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
-{
-    (void)key, (void)other, (void)stashed;
-    v->segment[0].mask[3] |= 1u << 8;
-}
-static void counted_less(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
-{
-    (void)key, (void)other, (void)stashed;
-    v->stashed--;
-    /* any key may be in the stash; this one passes fresh slots */
-    hive_write(v, hive_capacity(v) + 7, hive_pack(v, stashed + 1, 1));
-    spoil(v, hive_candidate(v, hive_hash(v, stashed + 1), 0));
-    spoil(v, hive_candidate(v, hive_hash(v, stashed + 1), 1));
-    v->stashed = 3;
-}
-static void counted_more(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
-{
-    (void)key, (void)other, (void)stashed;
-    v->stashed++;
-}
-static void overfull(hive_view *v, uint64_t key, uint64_t other, uint64_t stashed)
-{
-    (void)key, (void)other;
-    for (uint64_t b = 0; b < hive_buckets(v); b++) spoil(v, b);
-    for (uint64_t e = hive_capacity(v), k = stashed + 1; e < hive_places(v); e++, k++)
-        if (!hive_is_key(v, hive_read(v, e))) hive_write(v, e, hive_pack(v, k, 1));
-    v->stashed = v->slots;
-}
-
-static const hurt hurts[] = { { "a key in two buckets", "HIVE-1", twice },
-                              { "a key in a bucket twice", "HIVE-1", twice_in_a_bucket },
-                              { "a key in none of its buckets", "HIVE-2", elsewhere },
-                              { "claimed", "HIVE-3", claimed },
-                              { "leaving", "HIVE-3", leaving },
-                              { "free, and neither fresh nor vacant", "HIVE-3", neither },
-                              { "a bucket locked", "HIVE-3", locked },
-                              { "a bucket of the stash locked", "HIVE-3", stash_locked },
-                              { "a fresh slot before a key", "HIVE-4", fresh_before },
-                              { "a fresh slot before one in the stash", "HIVE-4", fresh_before_stash },
-                              { "a mask that says free", "HIVE-5", mask_too_free },
-                              { "a mask that says taken", "HIVE-5", mask_too_full },
-                              { "a mask of nine slots", "HIVE-5", mask_too_long },
-                              { "the stash counted less", "HIVE-6", counted_less },
-                              { "the stash counted more", "HIVE-6", counted_more },
-                              { "more in the stash than it takes", "HIVE-6", overfull } };
-
-static void test_invariants(void **state)
-{
-    static const uint64_t way[] = { 0, 1 };
-    (void)state;
-    for (size_t i = 0; i < sizeof hurts / sizeof *hurts; i++) {
-        hd_table *t = four(2, HD_LAYOUT_MASKS);
-        hive_view *v = hive_view_in(t);
-        uint64_t key = key_with(v, 0, way), other = key_with(v, key + 1, way), stashed = key_with(v, other + 1, way);
-        check(hive_put(v, 0, key, 1) && hive_put(v, 8, other, 2) && hive_put(v, hive_capacity(v), stashed, 3),
-              "the fixture");
-        must(hd_check(t));
-        test_case("%s", hurts[i].name);
-        hurts[i].how(v, key, other, stashed);
-        must_fail(hd_check(t), HD_ECORRUPT, hurts[i].number);
-        hd_close(t);
-    }
-}
-
 /* ---- Hash functions by name ------------------------------------------------------------------ */
 
 /* The bucket that `part` of a hash names: its last bits of as many as there are doublings begun, or where there is no
@@ -730,9 +521,8 @@ static void test_load_factor(void **state)
         }
 }
 
-static const struct CMUnitTest hive[] = { unit(test_map),        unit(test_faces),      unit(test_each_lie),
-                                          unit(test_moves),      unit(test_put),        unit(test_spare),
-                                          unit(test_open),       unit(test_invariants), unit(test_functions),
-                                          unit(test_load_factor) };
+static const struct CMUnitTest hive[] = { unit(test_faces),     unit(test_each_lie),   unit(test_moves),
+                                          unit(test_put),       unit(test_spare),      unit(test_open),
+                                          unit(test_functions), unit(test_load_factor) };
 
 int main(void) { return test_run(hive); }

@@ -1,70 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_hive_resize.c - growth and shrinking of Hive: bucket by bucket through five levels and back, between mixed batches,
- * with a stash that fills and drains; and by hd_run_growing, which counts every item once. If an allocation fails, the
- * table does not change.
+ * t_hive_resize.c - growth and shrinking of Hive: bucket by bucket through five levels and back, and with a stash that
+ * fills and drains.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/hive_tables.h"
-
-/* ---- Mixed batches against the map ----------------------------------------------------------- */
-
-enum { BATCH_MOST = 512 };
-
-typedef struct arrays {
-    uint8_t each[BATCH_MOST], flag[BATCH_MOST], outcome[BATCH_MOST];
-    uint64_t key[BATCH_MOST];
-    uint8_t value[4 * BATCH_MOST], out[4 * BATCH_MOST], out_before[4 * BATCH_MOST];
-} arrays;
-
-static uint64_t number_at(const uint8_t *p, uint64_t i, uint32_t bytes)
-{
-    uint64_t x = 0;
-    memcpy(&x, p + i * bytes, bytes);
-    return x;
-}
-
-static hd_batch mixed(arrays *a, const hive_shape *s, uint64_t n, uint64_t keys, uint64_t inserts_of_8, uint64_t *r)
-{
-    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND,     HD_OP_ERASE,  HD_OP_ACCUM_OR_ASSIGN,
-                                 HD_OP_FIND_OR_INSERT,   HD_OP_CONTAINS, HD_OP_ASSIGN, HD_OP_ASSIGN_VALUES };
-    for (uint64_t i = 0; i < n; i++) {
-        hd_op op = test_below(r, 8) < inserts_of_8 ? HD_OP_INSERT_OR_ASSIGN : ops[test_below(r, 8)];
-        /* no whole number is of 2 bytes */
-        if (s->value_bytes == 2 && op == HD_OP_ACCUM_OR_ASSIGN) op = HD_OP_FIND_OR_INSERT;
-        a->each[i] = (uint8_t)op;
-        a->flag[i] = (uint8_t)test_below(r, 3);
-        a->key[i] = i && test_below(r, 4) == 0 ? a->key[test_below(r, i)] : test_below(r, keys);
-    }
-    for (uint64_t i = 0; i < n * s->value_bytes; i++)
-        a->value[i] = (uint8_t)test_random(r), a->out[i] = a->out_before[i] = (uint8_t)test_random(r);
-    memset(a->outcome, 0xee, sizeof a->outcome);
-    hd_batch b = test_batch((hd_op)0, n, a->key, a->value, a->outcome);
-    b.each = a->each, b.flag = a->flag, b.elem = HD_I32, b.value_out = a->out;
-    return b;
-}
-
-/* Item by item. `order`: the items as they took effect; NULL: item 0 first. Returns how many are pending. */
-static uint64_t follow(hive_map *m, const arrays *a, const hive_shape *s, const uint64_t *order, uint64_t n)
-{
-    uint64_t pending = 0;
-    for (uint64_t p = 0; p < n; p++) {
-        uint64_t i = order ? order[p] : p, value = 0;
-        hive_item it = { (hd_op)a->each[i], HD_I32, a->flag[i], a->key[i], number_at(a->value, i, s->value_bytes) };
-        hd_outcome want = hive_map_apply(m, &it, s->value_bytes, (hd_outcome)a->outcome[i], &value);
-        check(a->outcome[i] == want, "item %llu, %s of key %llu: %s instead of %s", (ull)i, hd_op_name(it.op),
-              (ull)it.key, hd_outcome_name((hd_outcome)a->outcome[i]), hd_outcome_name(want));
-        bool delivers = want == HD_HIT && (it.op == HD_OP_FIND || it.op == HD_OP_FIND_OR_INSERT);
-        uint64_t expected = delivers ? value : number_at(a->out_before, i, s->value_bytes),
-                 got = number_at(a->out, i, s->value_bytes);
-        check(got == expected, "item %llu, %s, %s: value_out is %llx instead of %llx", (ull)i, hd_op_name(it.op),
-              hd_outcome_name(want), (ull)got, (ull)expected);
-        pending += want == HD_PENDING;
-    }
-    return pending;
-}
 
 static uint64_t buckets_of(hd_table *t)
 {
@@ -150,41 +92,6 @@ static void every_bucket(void **state)
             if (test_takes(i * 3 + k) && (test_scale() > 1 || k == i % 3 || k == 0)) steps += there_and_back(&s);
         }
     test_note("%llu buckets split and merged, all contents compared after each", (ull)steps);
-}
-
-/* Not by one bucket, but by any number, between mixed batches. */
-static void between_batches(void **state)
-{
-    static arrays a;
-    (void)state;
-    uint64_t items = 0, pending = 0;
-    for (uint64_t i = 0; i < HIVE_SHAPES; i++) {
-        hive_shape s = hive_shape_at(i, 1 + i % 5);
-        uint64_t r = i + 100, least = s.buckets, keys = least * s.slots * 12;
-        hd_table *t = hive_table(&s, NULL);
-        hive_map map;
-        hive_map_open(&map, keys);
-        for (uint64_t k = 0; k < test_quarter(60); k++) {
-            uint64_t n = 1 + test_below(&r, BATCH_MOST), now = buckets_of(t), to = least + test_below(&r, 15 * least);
-            hd_batch b = mixed(&a, &s, n, keys, k / 20 % 2 ? 0 : 5, &r);
-            must(hd_run(t, &b));
-            check(strcmp(b.ran, "hive.mixed.ref") == 0, "it was run by %s", b.ran);
-            pending += follow(&map, &a, &s, NULL, n);
-            if (to >= now)
-                must(hd_grow(t, to));
-            else
-                must(hd_shrink(t, to));
-            check(to >= now ? buckets_of(t) == to : buckets_of(t) >= to, "%llu buckets instead of %llu",
-                  (ull)buckets_of(t), (ull)to);
-            hive_map_compare(&map, t);
-            items += n;
-        }
-        hive_map_close(&map);
-        hd_close(t);
-    }
-    check(test_scale() > 1 || pending > 0, "nothing was ever pending");
-    test_tried("differential", items, "items of mixed batches between growth and shrinking, %llu pending",
-               (ull)pending);
 }
 
 /* ---- The stash ------------------------------------------------------------------------------- */
@@ -312,66 +219,6 @@ static void as_far_by_kernels(void **state)
               (ull)kernels);
 }
 
-/* ---- hd_run_growing -------------------------------------------------------------------------- */
-
-static uint64_t pending_so_far(hd_table *t)
-{
-    hd_counters n;
-    must(hd_counters_sync(t, &n));
-    return n.outcome[HD_PENDING];
-}
-
-/* Without a target, the items that are not pending at first take effect in their order, and then the others. With one,
- * the batch runs in parts, in the order of its items, and none of them fills the table. */
-static void growing_mixed(void **state)
-{
-    static arrays a, first;
-    (void)state;
-    uint64_t items = 0, grew = 0;
-    for (uint64_t i = 0; i < HIVE_SHAPES; i++)
-        for (int with_target = 0; with_target < 2; with_target++) {
-            hive_shape s = hive_shape_at(i, 1 + i % 3);
-            uint64_t r = i * 7 + 3, keys = 4000;
-            double target = with_target ? 0.5 : 0;
-            hd_table *t = hive_table(&s, NULL);
-            hive_map map;
-            hive_map_open(&map, keys);
-            for (uint64_t k = 0; k < test_times(16); k++) {
-                uint64_t n = 1 + test_below(&r, BATCH_MOST), order[BATCH_MOST], at = 0, was = buckets_of(t);
-                hd_batch b = mixed(&a, &s, n, keys, 3, &r);
-                first = a;
-                hd_batch c = b; /* the same without growing, on the same table: which items are PENDING at first */
-                c.each = first.each, c.key = first.key, c.value = first.value, c.flag = first.flag,
-                c.outcome = first.outcome, c.value_out = first.out;
-                hive_image image;
-                hive_view *v = hive_view_in(t);
-                hive_image_take(&image, v);
-                must(hd_run(t, &c));
-                hive_image_back(&image, v);
-                hive_image_give(&image);
-                for (int again = 0; again < 2; again++)
-                    for (uint64_t j = 0; j < n; j++)
-                        if ((first.outcome[j] == HD_PENDING && !with_target) == again) order[at++] = j;
-                uint64_t pending = pending_so_far(t);
-                must(hd_run_growing(t, &b, target));
-                pending = pending_so_far(t) - pending;
-                check(!with_target || pending == 0, "%llu items met a full table", (ull)pending);
-                check(follow(&map, &a, &s, order, n) == 0, "an item is still pending");
-                hive_map_compare(&map, t);
-                double load;
-                must(hd_load_factor_sync(t, &load));
-                check(!with_target || load <= target, "load factor %.3f", load);
-                grew += buckets_of(t) > was;
-                items += n;
-            }
-            hive_map_close(&map);
-            hd_close(t);
-        }
-    check(grew > HIVE_SHAPES, "only %llu batches made a table grow", (ull)grew);
-    test_tried("differential", items, "items of batches that grow the table when they must, each counted once");
-}
-
-static const struct CMUnitTest resize[] = { unit(every_bucket), unit(between_batches), unit(stash_fills_and_drains),
-                                            unit(as_far_by_kernels), unit(growing_mixed) };
+static const struct CMUnitTest resize[] = { unit(every_bucket), unit(stash_fills_and_drains), unit(as_far_by_kernels) };
 
 int main(void) { return test_run(resize); }

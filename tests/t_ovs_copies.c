@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_ovs_copies.c - copies of entries of far segments (ref/ovs/layout.h): whatever changes entries drops or renews them,
- * keys that are often looked up keep them, and hd_check finds those that are wrong. On the host machine, and on a fake
- * device, whose memory the test may look at.
+ * t_ovs_copies.c - copies of entries of far segments (ref/ovs/layout.h): keys that are often looked up keep them, and
+ * hd_check finds those that are wrong. On a fake device, whose memory the test may look at.
  */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,73 +147,7 @@ static void look_up(trial *x, hd_op op, uint64_t few)
 
 /* ---- Changes --------------------------------------------------------------------------------- */
 
-static int add_one(void *context, uint64_t key, uint64_t score, void *value)
-{
-    (void)score;
-    uint32_t now = ++((trial *)context)->value[key];
-    memcpy(value, &now, sizeof now);
-    return 0;
-}
-
-static void erase_some(trial *x)
-{
-    uint64_t first = test_below(&x->random, KEYS);
-    hd_batch b = test_batch(HD_OP_ERASE_IF, 0, NULL, NULL, NULL);
-    b.pred = "key_in";
-    b.pred_arg[0] = first;
-    b.pred_arg[1] = first + 59;
-    must(hd_run(x->t, &b));
-    for (uint64_t key = first; key < first + 60 && key < KEYS; key++) x->there[key] = false;
-}
-
 enum { WAYS = 7 };
-static void change_all(trial *x, uint64_t way)
-{
-    static const uint64_t near[] = { 0, 1, 3, 12 };
-    hd_info info;
-    must(hd_table_info(x->t, &info));
-    if (way == 0) must(hd_for_each(x->t, add_one, x));
-    if (way == 1) must(hd_grow(x->t, info.buckets * 3 / 2));
-    if (way == 2) must(hd_shrink(x->t, info.base_buckets));
-    if (way == 3) must(hd_set_near(x->t, x->limit + near[test_below(&x->random, 4)] * SEGMENT));
-    if (way == 4) must(hd_clear(x->t));
-    if (way == 4) memset(x->there, 0, sizeof x->there);
-    if (way == 5) erase_some(x);
-    if (way == 6) change_some(x, HD_OP_INSERT_OR_ASSIGN, NULL);
-}
-
-/* Lookups bring copies, and every call and kernel that changes entries comes between them. */
-static void copies_follow_their_entries(void **state)
-{
-    static const char *const kernels[] = { "quad", "probe4", "probe16", "flip" };
-    static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_ACCUM_OR_ASSIGN, HD_OP_ASSIGN, HD_OP_ERASE };
-    static const hd_op looks[] = { HD_OP_FIND, HD_OP_FIND, HD_OP_CONTAINS };
-    uint64_t hits = 0, copies_seen = 0, changed[WAYS] = { 0 };
-    (void)state;
-    for (uint64_t i = 0; i < 12 + test_times(48); i++) {
-        hd_config c = config_of(i / 2 % 3 * 2, 64 << i % 5);
-        trial x;
-        if (i / 4 % 2) c.ovs.partition = HD_PARTITION_RANGE;
-        if (i / 8 % 2) c.ovs.guide = HD_GUIDE_DIGEST;
-        test_case("table %llu", (ull)i);
-        begin(&x, c, i % 2, i);
-        for (int k = 0; k < 8; k++) change_some(&x, HD_OP_INSERT_OR_ASSIGN, "flip");
-        for (uint64_t round = 0; round < 40; round++) {
-            for (int k = 0; k < 2; k++) look_up(&x, looks[test_below(&x.random, 3)], 40);
-            copies_seen += x.device ? copies(&x) : 0;
-            change_some(&x, ops[test_below(&x.random, 4)], kernels[test_below(&x.random, 4)]);
-            uint64_t way = test_below(&x.random, 4 * WAYS);
-            if (way < WAYS) change_all(&x, way), changed[way]++;
-            must(hd_check(x.t));
-        }
-        for (uint64_t k = 0; k < 4; k++) look_up(&x, HD_OP_FIND, KEYS);
-        hits += x.hits;
-        end(&x);
-    }
-    for (int way = 0; way < WAYS; way++) check(changed[way], "change %d never came", way);
-    check(copies_seen, "no entry had a copy");
-    test_tried("differential", hits, "keys found, some by copies (%llu at the ends of rounds)", (ull)copies_seen);
-}
 
 /* ---- Which entries have copies --------------------------------------------------------------- */
 
@@ -341,8 +273,7 @@ static void copies_are_within_the_limit(void **state)
 
 int main(void)
 {
-    static const struct CMUnitTest tests[] = { unit(copies_follow_their_entries), unit(hot_keys_keep_copies),
-                                               unit(wrong_copies_are_found), unit(shapes_are_refused),
-                                               unit(copies_are_within_the_limit) };
+    static const struct CMUnitTest tests[] = { unit(hot_keys_keep_copies), unit(wrong_copies_are_found),
+                                               unit(shapes_are_refused), unit(copies_are_within_the_limit) };
     return test_run(tests);
 }

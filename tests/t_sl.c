@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_sl.c - the reference of design sl: how segments split, join and give their homes back; PENDING, and the load factor
- * at which it begins; growing and shrinking; shapes that are refused; slots, exports and walks; snapshots of the same
- * and of another shape; every invariant broken on purpose.
+ * at which it begins; growing and shrinking; the places of a file's entries.
  */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "lib/table.h"
 #include "ref/sl/sl.h"
-#include "tests/snapshots.h"
 #include "tests/testing.h"
 
 typedef unsigned long long ull;
@@ -375,208 +372,7 @@ static void parts_are_told(void **state)
     hd_close(t);
 }
 
-static void shapes_refused(void **state)
-{
-    (void)state;
-    hd_config c;
-    hd_table *t;
-    c = config_of(2), c.value_bytes = 2, must_fail(hd_open(&c, &t), HD_EINVAL, "value_bytes");
-    c = config_of(2), c.sl.segment_bytes = 129, must_fail(hd_open(&c, &t), HD_EINVAL, "segment");
-    c = config_of(2), c.sl.segment_bytes = 64, must_fail(hd_open(&c, &t), HD_EINVAL, "segment");
-    c = config_of(2), c.sl.segment_bytes = 1u << 31, must_fail(hd_open(&c, &t), HD_EINVAL, "segment");
-    c = config_of(2), c.slots = 4, must_fail(hd_open(&c, &t), HD_EINVAL, "slots");
-    c = config_of(2), c.slots = 12, must_fail(hd_open(&c, &t), HD_EINVAL, "slots");
-    c = config_of(2), c.slots = 32, must_fail(hd_open(&c, &t), HD_EINVAL, "slots");
-    c = config_of(2), c.value_bytes = 8, c.slots = 32, must_fail(hd_open(&c, &t), HD_EINVAL, "slots");
-    c = config_of(2), c.clock = HD_CLOCK_DEVICE, must_fail(hd_open(&c, &t), HD_EINVAL, "clock");
-    c = config_of(2), c.layout = HD_LAYOUT_PAIRS, must_fail(hd_open(&c, &t), HD_EINVAL, "layout");
-    c = config_of(2), c.policy = "lru", must_fail(hd_open(&c, &t), HD_EINVAL, "policy");
-    c = config_of(2), c.backend = "host", c.sl.near_bytes = 1, must_fail(hd_open(&c, &t), HD_EINVAL, "near");
-    c = config_of(2), c.capacity = UINT64_MAX, must_fail(hd_open(&c, &t), HD_EINVAL, "capacity");
-    c = config_of(2), c.capacity = 1ull << 56, must_fail(hd_open(&c, &t), HD_EINVAL, "capacity");
-    c = hd_config_of("hkv"), c.sl.segment_bytes = 128, must_fail(hd_open(&c, &t), HD_EINVAL, "segment");
-    t = table_of(2);
-    static const hd_op none[] = { HD_OP_FIND_PTR,  HD_OP_TOUCH,       HD_OP_ASSIGN_SCORES, HD_OP_INSERT_AND_EVICT,
-                                  HD_OP_LOCK_KEYS, HD_OP_UNLOCK_KEYS, HD_OP_PROMOTE,       HD_OP_FIND_OR_INSERT_PTR };
-    for (size_t k = 0; k < sizeof none / sizeof *none; k++) {
-        uint64_t key = 1, value = 2;
-        void *ptr;
-        hd_batch b = hd_batch_keyed(none[k], 1, &key, &value, NULL, NULL, &ptr, NULL);
-        b.holder = none[k] == HD_OP_LOCK_KEYS || none[k] == HD_OP_UNLOCK_KEYS;
-        must_fail(hd_run(t, &b), HD_EINVAL, "sl ");
-    }
-    hd_close(t);
-}
-
-/* Memory that is refused, at each step of opening, growing and shrinking: nothing has changed, nothing is left. */
-static void no_memory(void **state)
-{
-    (void)state;
-    counting memory;
-    hd_config c = config_of(4);
-    hd_table *t;
-    counting_init(&memory);
-    c.seams = &memory.seams;
-    uint64_t tried = 0;
-    for (uint64_t k = 1;; k++, tried++) {
-        counting_refuse(&memory, k, true);
-        hd_status status = hd_open(&c, &t);
-        if (!counting_refused(&memory)) {
-            must(status);
-            break;
-        }
-        check(status == HD_ENOMEM && memory.live_bytes == 0, "refusal %llu: %s", (ull)k, hd_status_name(status));
-    }
-    for (uint64_t k = 0; k < 3 * FIT; k++) put(t, 3 * k);
-    for (int down = 0; down < 2; down++)
-        for (uint64_t k = 1;; k++, tried++) {
-            uint64_t live = memory.live_bytes;
-            hd_info before, after;
-            must(hd_table_info(t, &before));
-            counting_refuse(&memory, k, true);
-            hd_status status = down ? hd_shrink(t, 5) : hd_grow(t, 9);
-            if (!counting_refused(&memory)) {
-                must(status);
-                break;
-            }
-            must(hd_table_info(t, &after));
-            check(status == HD_ENOMEM && memory.live_bytes == live && before.buckets == after.buckets,
-                  "refusal %llu: %s", (ull)k, hd_status_name(status));
-            holds_all(t, 3 * FIT, 3);
-        }
-    holds_all(t, 3 * FIT, 3);
-    hd_close(t);
-    check(memory.live_bytes == 0, "%llu bytes are left", (ull)memory.live_bytes);
-    test_tried("memory", tried, "sl: opening, growing and shrinking");
-}
-
-/* ---- Slots ----------------------------------------------------------------------------------- */
-
-typedef struct visit {
-    uint64_t n, last, sum;
-} visit;
-
-static int visit_one(void *context, uint64_t key, uint64_t score, void *value)
-{
-    visit *x = (visit *)context;
-    uint32_t v;
-    memcpy(&v, value, sizeof v);
-    check(score == 0, "key %llu has a score", (ull)key);
-    v += 1;
-    memcpy(value, &v, sizeof v);
-    x->n++;
-    x->sum += key;
-    return x->n == 50;
-}
-
-/* Any window of slots: what is in it, in the order of slots. */
-static void exports_and_walks(void **state)
-{
-    (void)state;
-    hd_table *t = table_of(6);
-    uint64_t r = 4, key[6 * FIT], item[6 * FIT], all = 0, sum = 0;
-    uint32_t value[6 * FIT];
-    for (uint64_t n = 0; n < 50;) {
-        uint64_t k = test_below(&r, 1000);
-        hd_outcome o = put(t, k);
-        n += o == HD_INSERTED;
-        sum += o == HD_INSERTED ? k : 0;
-    }
-    for (uint64_t start = 0; start < 6 * FIT; start++)
-        for (uint64_t n = 0; n <= 6 * FIT - start; n += start % 7 + 1) {
-            uint64_t count = 99, expected = 0;
-            for (uint64_t p = start; p < start + n; p++) expected += p % FIT < view_in(t)->count[p / FIT];
-            hd_batch b = hd_batch_of(HD_OP_EXPORT, n, NULL);
-            b.start = start;
-            hd_batch_set_lists(&b, key, value, NULL, item, &count);
-            must(hd_run(t, &b));
-            check(count == expected, "slots %llu to %llu: %llu entries", (ull)start, (ull)(start + n), (ull)count);
-            for (uint64_t i = 0; i < count; i++)
-                check(sl_find(view_in(t), key[i]) == item[i] && value[i] == key[i] + 7 && item[i] >= start &&
-                          item[i] < start + n && (i == 0 || item[i] > item[i - 1]),
-                      "key %llu in slot %llu", (ull)key[i], (ull)item[i]);
-            all += count;
-        }
-    check(all > 1000, "%llu entries", (ull)all);
-    visit x = { 0, 0, 0 };
-    must(hd_for_each(t, visit_one, &x));
-    check(x.n == 50 && x.sum == sum, "%llu visited", (ull)x.n);
-    uint64_t first;
-    uint32_t v;
-    uint64_t count;
-    must(hd_min(t, &first, &v, &count));
-    check(count == 1 && v == first + 8, "the visitor's value is %u", v);
-    hd_close(t);
-}
-
 /* ---- Snapshots ------------------------------------------------------------------------------- */
-
-typedef struct pairs {
-    uint64_t n, hash;
-} pairs;
-
-static int add_pair(void *context, uint64_t key, uint64_t score, void *value)
-{
-    pairs *p = (pairs *)context;
-    uint32_t v;
-    (void)score;
-    memcpy(&v, value, sizeof v);
-    p->n++;
-    p->hash += (key * 0x9e3779b97f4a7c15u) ^ v;
-    return 0;
-}
-
-static pairs pairs_of(hd_table *t)
-{
-    pairs p = { 0, 0 };
-    must(hd_for_each(t, add_pair, &p));
-    return p;
-}
-
-static bool same_pairs(pairs a, pairs b) { return a.n == b.n && a.hash == b.hash; }
-
-/* Tables of which segments lie in any order of homes, some of them free, the first among these. */
-static void snapshots(void **state)
-{
-    (void)state;
-    for (uint64_t seed = 0; seed < 40; seed++) {
-        hd_table *t = table_of(12), *same = table_of(3), *u;
-        uint64_t r = seed, dropped = 9, n = test_below(&r, 150);
-        const char *path = test_path("sl");
-        hd_info info, other;
-        for (uint64_t i = 0; i < n; i++) put(t, test_below(&r, 500));
-        uint64_t gone;
-        if (seed % 3 == 0) must(hd_erase_if(t, "key_in", 0, 100 + test_below(&r, 200), &gone));
-        must(hd_check(t));
-        pairs p = pairs_of(t);
-        must(hd_save(t, path));
-        must(hd_load(same, path, &dropped));
-        must(hd_check(same));
-        must(hd_table_info(t, &info));
-        must(hd_table_info(same, &other));
-        check(dropped == 0 && same_pairs(p, pairs_of(same)), "seed %llu: another table", (ull)seed);
-        check(other.buckets == info.buckets && other.base_buckets == info.base_buckets, "%llu buckets",
-              (ull)other.buckets);
-        check(view_in(same)->rows == view_in(t)->rows &&
-                  !memcmp(view_in(same)->home, view_in(t)->home, view_in(t)->rows * sizeof(uint32_t)),
-              "seed %llu: another directory", (ull)seed);
-        must(hd_open_snapshot(path, NULL, &u));
-        must(hd_table_info(u, &other));
-        check(other.sl.segment_bytes == 128 && other.slots == 16 && same_pairs(p, pairs_of(u)), "open_snapshot");
-        hd_close(u);
-        hd_config c = config_of(1); /* of another shape: entries are inserted, and none is dropped */
-        c.sl.segment_bytes = 256;
-        must(hd_open(&c, &u));
-        must(hd_load(u, path, &dropped));
-        must(hd_check(u));
-        must(hd_table_info(u, &other));
-        check(dropped == 0 && same_pairs(p, pairs_of(u)) && other.sl.segment_bytes == 256,
-              "into segments of 256 bytes");
-        hd_close(u);
-        hd_close(same);
-        hd_close(t);
-    }
-}
 
 static hd_entry entry_of(uint64_t slot, uint64_t key, uint32_t *value) { return (hd_entry){ slot, key, 0, value }; }
 
@@ -616,74 +412,10 @@ static void put_at(void **state)
     }
 }
 
-/* ---- Invariants ------------------------------------------------------------------------------ */
-
-/* Four segments: 16, 16, 16 and 2 entries, in homes 0 to 3 of 5. */
-static void break_it(sl_view *v, int how)
-{
-    switch (how) {
-    case 0: v->rows = 0; break;
-    case 1: v->rows = 3; break;
-    case 2: v->used[0] |= 1u << 4; break;
-    case 3: v->home[1] = 5; break;
-    case 4: v->home[1] = 4; break;
-    case 5: v->home[2] = 1; break;
-    case 6: v->bound[0] = 1; break;
-    case 7: v->bound[2] = v->bound[1]; break;
-    case 8: v->count[4] = 1; break;
-    case 9: v->count[1] = FIT + 1; break;
-    case 10: v->count[3] = 0; break;
-    case 11: sl_set(v, sl_place(v, 1, 3), sl_key(v, sl_place(v, 1, 2)), 1); break;
-    case 12: sl_set(v, sl_place(v, 1, 0), v->bound[1] - 1, 1); break;
-    case 13: sl_set(v, sl_place(v, 1, FIT - 1), v->bound[2], 1); break;
-    case 14: sl_set(v, sl_place(v, 3, 1), (1ull << 32) - 3, 1); break;
-    case 15: v->count[2] = 6; break;
-    default: break;
-    }
-}
-
-static void invariants(void **state)
-{
-    (void)state;
-    static const char *const says[] = { "SL-1", "SL-1", "SL-1", "SL-1", "SL-1", "SL-5", "SL-2", "SL-2",
-                                        "SL-3", "SL-3", "SL-3", "SL-4", "SL-5", "SL-5", "SL-5", "SL-6" };
-    for (int how = 0; how < 16; how++) {
-        hd_table *t = table_of(5);
-        for (uint64_t k = 0; k < 3 * FIT + 2; k++) put(t, 10 + k);
-        sl_view *v = view_in(t), was = *v;
-        test_case("broken %d", how);
-        break_it(v, how);
-        must_fail(hd_check(t), HD_ECORRUPT, says[how]);
-        v->rows = was.rows;
-        hd_close(t);
-    }
-}
-
-/* The near keys of all homes but the first: of a wrong one hd_check says the entry that begins the line. */
-static void near_keys(void **state)
-{
-    (void)state;
-    hd_table *t = table_of(5);
-    sl_view *v = view_in(t);
-    must(sl_take_near(v, 1, &hd_seams_os));
-    for (uint64_t k = 0; k < 3 * FIT + 2; k++) put(t, 10 + k);
-    must(hd_check(t));
-    for (uint64_t row = 1; row < 4; row++) {
-        uint32_t *key = (uint32_t *)v->near_key + (v->home[row] - 1) * sl_home_lines(v);
-        check(*key == sl_key(v, sl_place(v, row, 0)), "the near key of row %d is another", (int)row);
-        ++*key;
-        must_fail(hd_check(t), HD_ECORRUPT, "SL-7");
-        --*key;
-    }
-    must(hd_check(t));
-    hd_close(t);
-}
-
 static const struct CMUnitTest sl[] = {
     unit(splits),         unit(joins),           unit(joins_of_both_sides), unit(sweeps),
     unit(pending),        unit(load_at_pending), unit(grows_and_shrinks),   unit(buckets_and_segments),
-    unit(shapes_refused), unit(parts_are_told),  unit(no_memory),           unit(exports_and_walks),
-    unit(snapshots),      unit(put_at),          unit(invariants),          unit(near_keys)
+    unit(parts_are_told), unit(put_at)
 };
 
 int main(void) { return test_run(sl); }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gfsl_tables.c - the skip list, for tests/tables.h.
+ * gfsl_tables.c - the skip list, for tests/conform_tables.h.
  */
 #include "lib/table.h"
 #include "ref/gfsl/gfsl.h"
-#include "tests/tables.h"
+#include "tests/conform_tables.h"
 
 static const char *const shapes[] = {
     "usual buckets=80 slots=6 keys=uniform:400",
@@ -13,6 +13,13 @@ static const char *const shapes[] = {
     "usual buckets=60 slots=6 level_pools=1 far=data unsorted=1 keys=uniform:400",
     "usual buckets=20 slots=14 far=all keys_per_block=5 blocks=3 keys=uniform:400",
     "usual buckets=120 slots=6 level_pools=1 keys_per_block=100 unsorted=1 keys=uniform:400",
+};
+
+static const test_refusal refusals[] = {
+    { "slots=8", "6, 14 or 30" },  { "value_bytes=8", "value_bytes" },
+    { "layout=masks", "layout" },  { "capacity=1099511627776", "chunks" },
+    { "far=data", "level_pools" }, { "clock=device", "clock" },
+    { "policy=lru", "policy" },
 };
 
 /* ---- Invariants ------------------------------------------------------------------------------ */
@@ -70,13 +77,15 @@ static const table_damage damages[] = {
     { "the top level", "GFSL-4", DAMAGED, damage, 16 },
 };
 
-const table_design tables_gfsl = { .name = "gfsl",
-                                   .shapes = shapes,
-                                   .shapes_n = TABLES_COUNT(shapes),
-                                   .dictionary = true,
-                                   .roams = true,
-                                   .load = 20,
-                                   .unread = 120,
-                                   .damage = damages,
-                                   .damages = TABLES_COUNT(damages),
-                                   .lay = lay };
+const table_design table_this = { .name = "gfsl",
+                                  .shapes = shapes,
+                                  .shapes_n = TABLES_COUNT(shapes),
+                                  .refusal = refusals,
+                                  .refusals = TABLES_COUNT(refusals),
+                                  .dictionary = true,
+                                  .roams = true,
+                                  .load = 20,
+                                  .unread = 120,
+                                  .damage = damages,
+                                  .damages = TABLES_COUNT(damages),
+                                  .lay = lay };

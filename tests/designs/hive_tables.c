@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hive_tables.c - Hive, for tests/tables.h.
+ * hive_tables.c - Hive, for tests/conform_tables.h.
  */
 #include "lib/table.h"
 #include "ref/hive/hive.h"
-#include "tests/tables.h"
+#include "tests/conform_tables.h"
 
 static const char *const shapes[] = {
     "usual capacity=64 slots=8 keys=uniform:200",
@@ -12,6 +12,43 @@ static const char *const shapes[] = {
     "usual capacity=64 slots=8 hash=bithash1,bithash2 value=2 keys=uniform:200",
     "usual capacity=64 slots=32 layout=masks keys=uniform:200",
     "usual capacity=8 slots=8 spare=0 layout=masks value=2 hashes=3 keys=uniform:200",
+};
+
+static const test_refusal refusals[] = {
+    { "slots=0", "slots" },
+    { "slots=1", "slots" },
+    { "slots=4", "slots" },
+    { "slots=7", "slots" },
+    { "slots=9", "slots" },
+    { "slots=24", "slots" },
+    { "slots=33", "slots" },
+    { "slots=64", "slots" },
+    { "slots=128", "slots" },
+    { "slots=4294967295", "slots" },
+    { "value_bytes=0", "value_bytes" },
+    { "value_bytes=1", "value_bytes" },
+    { "value_bytes=3", "value_bytes" },
+    { "value_bytes=8", "value_bytes" },
+    { "value_bytes=16", "value_bytes" },
+    { "hashes=0", "hashes" },
+    { "hashes=1", "hashes" },
+    { "hashes=4", "hashes" },
+    { "hash=bithash1,bithash3", "nearest: bithash1" },
+    { "hash=bithash1,", "hash: there is no ''" },
+    { "hash=bithash1", "functions for 1 candidate buckets" },
+    { "hash=bithash1,bithash2,city32", "functions for 3 candidate buckets" },
+    { "hash=bithash1,bithash2,bithash1,bithash2", "longer than 31" },
+    { "hashes=3 hash=bithash1,bithash2", "functions for 2 candidate buckets" },
+    { "hashes=3 hash=crc32,city32,crc32", "'crc32' twice" },
+    { "spare=16", "spare" },
+    { "slots=8 spare=4", "spare" },
+    { "capacity=0", "capacity" },
+    { "capacity=18446744073709551615", "capacity" },
+    { "capacity=68719476737", "capacity" },
+    { "clock=device", "clock" },
+    { "policy=lru", "policy" },
+    { "layout=planes", "layout" },
+    { "layout=pairs", "layout" },
 };
 
 /* ---- Invariants ------------------------------------------------------------------------------ */
@@ -112,11 +149,13 @@ static const table_damage damages[] = {
     { "more in the stash than it takes", "HIVE-6", DAMAGED, damage, 15 },
 };
 
-const table_design tables_hive = { .name = "hive",
-                                   .shapes = shapes,
-                                   .shapes_n = TABLES_COUNT(shapes),
-                                   .dictionary = true,
-                                   .load = 80,
-                                   .damage = damages,
-                                   .damages = TABLES_COUNT(damages),
-                                   .lay = lay };
+const table_design table_this = { .name = "hive",
+                                  .shapes = shapes,
+                                  .shapes_n = TABLES_COUNT(shapes),
+                                  .refusal = refusals,
+                                  .refusals = TABLES_COUNT(refusals),
+                                  .dictionary = true,
+                                  .load = 80,
+                                  .damage = damages,
+                                  .damages = TABLES_COUNT(damages),
+                                  .lay = lay };

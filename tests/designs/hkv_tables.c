@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * hkv_tables.c - HKV, for tests/tables.h.
+ * hkv_tables.c - HKV, for tests/conform_tables.h.
  */
-#include "tests/tables.h"
+#include "tests/conform_tables.h"
 
 static const char *const shapes[] = {
     "usual capacity=96 slots=8 device_value_bytes=200 keys=uniform:500",
@@ -10,4 +10,14 @@ static const char *const shapes[] = {
     "usual capacity=60 slots=15 admit=always value=0 keys=uniform:500",
 };
 
-const table_design tables_hkv = { .name = "hkv", .shapes = shapes, .shapes_n = TABLES_COUNT(shapes), .unread = 120 };
+static const test_refusal refusals[] = {
+    { "layout=masks", "layout" }, { "layout=sorted", "layout" }, { "policy=none", "policy" },
+    { "slots=1", "slots" },       { "capacity=0", "capacity" },
+};
+
+const table_design table_this = { .name = "hkv",
+                                  .shapes = shapes,
+                                  .shapes_n = TABLES_COUNT(shapes),
+                                  .refusal = refusals,
+                                  .refusals = TABLES_COUNT(refusals),
+                                  .unread = 120 };

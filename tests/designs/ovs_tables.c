@@ -1,19 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * ovs_tables.c - the tables larger than the device's memory, for tests/tables.h.
+ * ovs_tables.c - the tables larger than the device's memory, for tests/conform_tables.h.
  */
 #include "lib/table.h"
 #include "ref/ovs/ovs.h"
-#include "tests/tables.h"
+#include "tests/conform_tables.h"
 
 static const char *const shapes[] = {
     "usual capacity=64 segment=256 near=9100000 keys=uniform:400",
     "usual capacity=64 segment=256 value=8 near=9100000 keys=uniform:400",
-    "sorted capacity=100 segment=1024 guide=digest copies=64 keys=uniform:400",
+    "sorted capacity=100 segment=1024 guide=digest copies=64 keys=zipf:1.1,400",
     "usual capacity=16 segment=128 partition=range keys=uniform:400",
     "usual capacity=96 segment=256 partition=range near=9100000 keys=uniform:2Gi",
-    "sorted capacity=500 segment=512 partition=range copies=64 keys=uniform:900",
+    "sorted capacity=500 segment=512 partition=range copies=64 keys=zipf:1.1,900",
     "usual capacity=99 segment=256 partition=range guide=digest keys=uniform:400",
+};
+
+static const test_refusal refusals[] = {
+    { "slots=32", "slots" },
+    { "value_bytes=8 slots=32", "slots: ovs has buckets of 8" },
+    { "value_bytes=8 segment=256 guide=digest", "guide" },
+    { "value_bytes=2", "value_bytes" },
+    { "value_bytes=16", "value_bytes" },
+    { "segment=100", "segment" },
+    { "segment=192", "power" },
+    { "segment=2147483648", "segment" },
+    { "layout=masks", "layout" },
+    { "clock=device", "clock" },
+    { "policy=lru", "policy" },
+    { "partition=median", "partition" },
+    { "capacity=18446744073709551615", "capacity" },
+    { "copies=33", "copies: 33 bytes are no multiple of 32" },
+    { "copies=32 value_bytes=8", "copies: tables with values of 8 bytes" },
 };
 
 /* ---- Invariants ------------------------------------------------------------------------------ */
@@ -79,9 +97,11 @@ static const table_damage damages[] = {
     { "a segment twice", "OVS-7: a segment has no row, or several", RANGES, damage, 9 },
 };
 
-const table_design tables_ovs = { .name = "ovs",
+const table_design table_this = { .name = "ovs",
                                   .shapes = shapes,
                                   .shapes_n = TABLES_COUNT(shapes),
+                                  .refusal = refusals,
+                                  .refusals = TABLES_COUNT(refusals),
                                   .dictionary = true,
                                   .load = 25,
                                   .unread = 104,

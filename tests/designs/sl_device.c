@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * sl_device.c - the ordered table, for tests/conform_device.h: budgets of device memory, with segments in host memory.
- * Then budgets that change; growth and shrinking by kernels; joins of many segments; lines of far memory per item.
+ * Then growth and shrinking by kernels; joins of many segments; lines of far memory per item.
  */
 #include <stdlib.h>
 
@@ -141,73 +141,6 @@ static void resizes_as_the_reference(void **unused)
         hd_close(here);
         bench_close(&b);
     }
-}
-
-/* ---- Another limit --------------------------------------------------------------------------- */
-
-/* Sets the limit of b's table, and counts at the seam; least: fewer bytes are refused. */
-static void set_limit(bench *b, uint64_t near, uint64_t least)
-{
-    hd_info was, is;
-    must(hd_table_info(b->far, &was));
-    uint64_t old = was.sl.near_bytes, most = old && near ? (old > near ? old : near) : UINT64_MAX;
-    uint64_t copies = ((hd_cuda *)b->far->state)->staging.room_bytes; /* of batches' arrays: they do not count */
-    b->fake.peak_bytes = b->fake.live_bytes;
-    if (near && near < least) {
-        must_fail(hd_set_near(b->far, near), HD_EINVAL, "with this capacity at least");
-        near = old;
-    } else {
-        must(hd_set_near(b->far, near));
-    }
-    must(hd_table_info(b->far, &is));
-    check(is.sl.near_bytes == near && is.capacity == was.capacity, "the limit is %llu", (ull)is.sl.near_bytes);
-    check(b->fake.peak_bytes - copies <= most, "%llu bytes taken, %llu allowed", (ull)b->fake.peak_bytes, (ull)most);
-    check(!near || b->fake.live_bytes - copies <= near, "%llu bytes kept, %llu allowed", (ull)b->fake.live_bytes,
-          (ull)near);
-    check(near || own_of(b)->at.near == own_of(b)->at.v.homes, "segments are far without a limit");
-    must(hd_check(b->far));
-}
-
-/* Entries stay in their slots while segments move, on a device and on the host machine. */
-static void a_limit_changes_within_it(void **unused)
-{
-    uint64_t random = 3, moved = 0, changes = 0;
-    (void)unused;
-    for (uint64_t n = 0; n < SHAPES + test_times(SHAPES); n++) {
-        const dictionary *d = &shapes[n % SHAPES];
-        const char *path = file_named("limit");
-        uint64_t least = least_near(d, 1), homes = homes_of(d);
-        hd_config c = usual_config(d);
-        bench b;
-        test_case("%s, %llu", d->name, (ull)n);
-        if (n % 3) c.sl.near_bytes = least + test_below(&random, homes * d->segment);
-        open_config(&b, c);
-        fill_dictionary(b.far, d->capacity / 4, n + 1);
-        must(hd_save(b.far, path));
-        hd_table *here = device_open_here("host", c, path), *ref = device_open_here("ref", c, path);
-        for (uint64_t step = 0; step < 8; step++, changes++) {
-            uint64_t near = least + test_below(&random, homes * d->segment), had = own_of(&b)->at.near;
-            if (test_below(&random, 5) == 0) near = test_below(&random, 2) ? 0 : least - 1;
-            set_limit(&b, near, least);
-            bool allowed = near == 0 || near >= least;
-            check((hd_set_near(here, near) == HD_OK) == allowed, "%s", hd_why());
-            must(hd_set_near(ref, near));
-            must(hd_check(here));
-            same_tables(here, b.far);
-            same_tables(ref, b.far);
-            moved += own_of(&b)->at.near != had;
-            fill_dictionary(b.far, d->capacity / 16, n * 8 + step);
-            must(hd_check(b.far));
-            must(hd_save(b.far, path));
-            must(hd_load(here, path, NULL));
-            must(hd_load(ref, path, NULL));
-        }
-        hd_close(ref);
-        hd_close(here);
-        bench_close(&b);
-    }
-    check(moved > changes / 4, "%llu times of %llu the number of near segments changed", (ull)moved, (ull)changes);
-    test_note("%llu limits changed, counted at the seam", (ull)changes);
 }
 
 /* ---- Joining --------------------------------------------------------------------------------- */
@@ -417,8 +350,7 @@ static void lines_of_far_memory(void **unused)
 }
 
 static const struct CMUnitTest tests[] = { unit(device_memory_is_bounded), unit(resizes_as_the_reference),
-                                           unit(a_limit_changes_within_it), unit(segments_are_joined),
-                                           unit(lines_of_far_memory) };
+                                           unit(segments_are_joined), unit(lines_of_far_memory) };
 
 const device_design device_this = { .shapes = SHAPES,
                                     .name = name,

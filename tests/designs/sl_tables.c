@@ -1,16 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * sl_tables.c - the ordered table, for tests/tables.h.
+ * sl_tables.c - the ordered table, for tests/conform_tables.h.
  */
 #include "lib/table.h"
 #include "ref/sl/sl.h"
-#include "tests/tables.h"
+#include "tests/conform_tables.h"
 
 static const char *const shapes[] = {
     "usual capacity=64 segment=256 keys=uniform:400",
     "usual capacity=64 segment=256 value=8 near=9100000 keys=uniform:400",
     "usual capacity=64 segment=1024 slots=8 near=9100000 keys=uniform:2Gi",
     "usual capacity=300 segment=128 slots=8 keys=uniform:400",
+};
+
+static const test_refusal refusals[] = {
+    { "value_bytes=2", "value_bytes" },
+    { "segment=129", "segment" },
+    { "segment=64", "segment" },
+    { "segment=2147483648", "segment" },
+    { "segment=128 slots=4", "slots" },
+    { "segment=128 slots=12", "slots" },
+    { "segment=128 slots=32", "slots" },
+    { "segment=128 value_bytes=8 slots=32", "slots" },
+    { "clock=device", "clock" },
+    { "layout=pairs", "layout" },
+    { "policy=lru", "policy" },
+    { "capacity=18446744073709551615", "capacity" },
+    { "capacity=72057594037927936", "capacity" },
 };
 
 /* ---- Invariants ------------------------------------------------------------------------------ */
@@ -82,11 +98,13 @@ static const table_damage damages[] = {
     { "the near key of row 3", "SL-7", DAMAGED, damage, 19 },
 };
 
-const table_design tables_sl = { .name = "sl",
-                                 .shapes = shapes,
-                                 .shapes_n = TABLES_COUNT(shapes),
-                                 .dictionary = true,
-                                 .load = 40,
-                                 .damage = damages,
-                                 .damages = TABLES_COUNT(damages),
-                                 .lay = lay };
+const table_design table_this = { .name = "sl",
+                                  .shapes = shapes,
+                                  .shapes_n = TABLES_COUNT(shapes),
+                                  .refusal = refusals,
+                                  .refusals = TABLES_COUNT(refusals),
+                                  .dictionary = true,
+                                  .load = 40,
+                                  .damage = damages,
+                                  .damages = TABLES_COUNT(damages),
+                                  .lay = lay };

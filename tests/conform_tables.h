@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * tables.h - the tables of all designs with which suites try the whole library: shapes, each a part of a case, and the
- * invariants that a test breaks. tests/designs/ has the data of each design.
+ * conform_tables.h - one suite for tables of any design, on every backend, through heddle.h. tests/conform_tables.c has
+ * what is the same for all designs. tests/designs/NAME_tables.c has the data of a design: shapes of tables, each a part
+ * of a case; what is refused; and ways to break an invariant.
  */
-#ifndef TABLES_H
-#define TABLES_H
+#ifndef CONFORM_TABLES_H
+#define CONFORM_TABLES_H
 
 #include "judge/run.h"
 #include "tests/fake_device.h"
@@ -24,24 +25,19 @@ typedef struct table_design {
     const char *const *shapes; /* a kernel and fields of a case */
     size_t shapes_n;
     bool dictionary;
-    bool roams;    /* an entry may be in another slot after a load */
-    uint32_t load; /* percent of its places: a smaller share is taken when an item is PENDING */
+    bool roams;                  /* an entry may be in another slot after a load */
+    uint32_t load;               /* percent of its places: a smaller share is taken when an item is PENDING */
+    const test_refusal *refusal; /* fields of hd_config, and a word of the reason */
+    size_t refusals;
     size_t unread; /* four bytes of a file's header, which a load ignores or rounds; 0: none */
     const table_damage *damage;
     size_t damages;
     void (*lay)(hd_table *t); /* fills a table that is to be damaged */
 } table_design;
 
-extern const table_design *const table_designs[]; /* ends with NULL */
-extern const table_design tables_gfsl, tables_hive, tables_hkv, tables_ovs, tables_sl;
+extern const table_design table_this; /* the program's design */
 
 #define TABLES_COUNT(list) (sizeof(list) / sizeof(list)[0])
-
-/* The case DESIGN.OP of a shape; more: as printf. The case is being tried. */
-hd_case table_case(const char *design, const char *op, const char *shape, const char *backend, const char *more, ...)
-    __attribute__((format(printf, 5, 6)));
-/* A table of that shape. seams: NULL, the operating system's. */
-hd_table *table_open(const char *design, const char *shape, const char *backend, const hd_seams *seams);
 
 /* The outcome for one key. A value is the low bytes of a number. */
 hd_outcome table_put(hd_table *t, uint64_t key, uint64_t value);
