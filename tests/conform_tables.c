@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heddle_view.h"
 #include "judge/shelf.h"
 #include "lib/cuda_state.h"
 #include "lib/params.h"
@@ -420,6 +421,38 @@ static void windows_are_of_slots(void **unused)
     for_each_table(windows);
 }
 
+/* What a view says of every slot is what an export says of it. */
+static void views(size_t shape, const char *backend)
+{
+    hd_table *t = some_table(shape, backend);
+    model_contents all;
+    hd_view v;
+    hd_view_entry e;
+    uint64_t rows = 0;
+    contents_take(&all, t);
+    hd_status status = hd_view_open(t, NULL, &v);
+    check(status == (d->views ? HD_OK : HD_EINVAL), "%s: %s", hd_status_name(status), hd_why());
+    fake_let_in(&fake);
+    for (uint64_t slot = 0, i; !status && slot < v.places; slot++) {
+        if (!hd_view_row(&v, slot, &e)) continue;
+        for (i = 0; i < all.n && all.slot[i] != slot;) i++;
+        check(i < all.n && all.key[i] == e.key && all.score[i] == e.score &&
+                  !memcmp(all.value + i * v.value_bytes, e.value, v.value_bytes),
+              "slot %llu: key %llu, score %llu", (ull)slot, (ull)e.key, (ull)e.score);
+        rows++;
+    }
+    if (!status) must(hd_view_close(t, NULL));
+    check(status || rows == all.n, "%llu entries, and export has %llu", (ull)rows, (ull)all.n);
+    contents_give(&all);
+    hd_close(t);
+}
+
+static void views_are_exports(void **unused)
+{
+    (void)unused;
+    for_each_table(views);
+}
+
 /* ---- Files ----------------------------------------------------------------------------------- */
 
 /* A full table's file in a table of every shape with such values, on another backend. Nothing is dropped. */
@@ -453,6 +486,93 @@ static void files_of_full_tables(void **unused)
 {
     (void)unused;
     for_each_table(full_file);
+}
+
+/* ---- Files of a table's life ----------------------------------------------------------------- */
+
+/* One thing more than the times before. */
+static void live(hd_table *t, int stage)
+{
+    enum { N = 150 };
+    uint64_t key[N], value[N * 3] = { 0 }, random = (uint64_t)stage, n = 0;
+    hd_info info = table_info(t);
+    for (uint64_t i = 0; i < N; i++)
+        if (stage != 2 || i % 3 == 0) key[n++] = key_in(2, stage == 4 ? test_below(&random, 4 * N) : i);
+    bool puts = stage == 1 || stage == 4;
+    hd_batch b =
+        test_batch(puts ? HD_OP_INSERT_OR_ASSIGN : HD_OP_ERASE, n, key, puts && info.value_bytes ? value : NULL, NULL);
+    if (puts) must(hd_run_growing(t, &b, 0));
+    if (stage == 2 || stage == 5) must(hd_run(t, &b));
+    if (stage == 3) must(hd_grow(t, info.buckets * 2));
+    if (stage == 6 && does(0, "shrink")) must(hd_shrink(t, info.base_buckets));
+}
+enum { STAGES = 7 };
+
+static void same_shape(hd_table *t, hd_table *u)
+{
+    hd_info a = table_info(t), b = table_info(u);
+    model_contents x, y;
+    check(a.buckets == b.buckets && a.places == b.places && a.capacity == b.capacity &&
+              a.base_buckets == b.base_buckets && a.slots == b.slots && a.seed == b.seed && a.now == b.now &&
+              a.epoch == b.epoch,
+          "%llu buckets, from %llu on, and when loaded %llu, from %llu on", (ull)a.buckets, (ull)a.base_buckets,
+          (ull)b.buckets, (ull)b.base_buckets);
+    check(b.memory_bytes <= a.memory_bytes, "%llu bytes, and %llu when loaded", (ull)a.memory_bytes,
+          (ull)b.memory_bytes); /* a directory keeps its room when it becomes smaller */
+    must(hd_check(t));
+    must(hd_check(u));
+    contents_take(&x, t);
+    contents_take(&y, u);
+    check(contents_equal(&x, &y, !d->roams), "%llu and %llu entries, or others", (ull)x.n, (ull)y.n);
+    contents_give(&x);
+    contents_give(&y);
+}
+
+/* Entries that roam make other bytes of the same header. */
+static void saves_as(hd_table *t, const char *path)
+{
+    size_t n, m;
+    must(hd_save(t, test_path("again")));
+    uint8_t *a = test_read(path, &n), *b = test_read(test_path("again"), &m);
+    check(n == m && memcmp(a, b, d->roams ? 256 : n) == 0, "%llu bytes, and %llu of a table that was loaded", (ull)n,
+          (ull)m);
+    free(a);
+    free(b);
+}
+
+/* A table that was loaded has the shape of the file, and saves the same bytes, whatever the table went through. */
+static void fixed_point(size_t shape, const char *backend)
+{
+    hd_case c = table_case(d->shapes[shape], backend, " ");
+    hd_config config = hd_case_config(&c);
+    hd_table *t, *u;
+    config.seams = &files.memory.seams;
+    must(hd_open(&config, &t));
+    for (int stage = 0; stage < STAGES; stage++) {
+        const char *path = test_path("first");
+        test_case("%s on %s, stage %d", d->shapes[shape], backend, stage);
+        live(t, stage);
+        must(hd_save(t, path));
+        for (int round = 0; round < 2; round++) {
+            uint64_t dropped = 7;
+            must(hd_open_snapshot(path, &config, &u));
+            same_shape(t, u);
+            must(hd_load(t, path, &dropped));
+            check(dropped == 0, "%llu dropped", (ull)dropped);
+            same_shape(t, u);
+            saves_as(t, path);
+            saves_as(u, path);
+            hd_close(t);
+            t = u;
+        }
+    }
+    hd_close(t);
+}
+
+static void files_are_fixed_points(void **unused)
+{
+    (void)unused;
+    for_each_table(fixed_point);
 }
 
 /* A file of a table with holes, a copy of it to be changed, and tables that load that. */
@@ -622,13 +742,14 @@ static void broken_tables_are_found(void **unused)
 
 int main(void)
 {
-    struct CMUnitTest tests[16] = { unit(lives_are_judged), unit(windows_are_of_slots), unit(shapes_are_refused),
-                                    unit(damaged_files_are_refused), unit(lying_files_are_refused) };
-    static const struct CMUnitTest of_dictionary[] = { unit(pending_ends_by_growth), unit(keys_of_all_kinds),
-                                                       unit(files_of_full_tables) };
-    size_t n = 5;
+    struct CMUnitTest tests[16] = { unit(shapes_are_refused),        unit(windows_are_of_slots),
+                                    unit(damaged_files_are_refused), unit(lying_files_are_refused),
+                                    unit(files_are_fixed_points),    unit(lives_are_judged),
+                                    unit(views_are_exports) };
+    static const struct CMUnitTest of_dictionary[] = { unit(keys_of_all_kinds), unit(pending_ends_by_growth),
+                                                       unit(files_of_full_tables), unit(broken_tables_are_found) };
+    size_t n = 7;
     for (size_t i = 0; d->dictionary && i < TABLES_COUNT(of_dictionary); i++) tests[n++] = of_dictionary[i];
-    if (d->damages) tests[n++] = (struct CMUnitTest)unit(broken_tables_are_found);
     begin();
     if (does(0, "near")) tests[n++] = (struct CMUnitTest)unit(limits_are_kept);
     end();

@@ -25,6 +25,7 @@ typedef struct table_design {
     const char *const *shapes; /* a kernel and fields of a case */
     size_t shapes_n;
     bool dictionary;
+    bool views;                  /* hd_view_open shows its slots */
     bool roams;                  /* an entry may be in another slot after a load */
     uint32_t load;               /* percent of its places: a smaller share is taken when an item is PENDING */
     const test_refusal *refusal; /* fields of hd_config, and a word of the reason */

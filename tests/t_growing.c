@@ -401,54 +401,6 @@ static void arrays_of_a_device(void **state)
     test_note("%llu items of a device's arrays were pending at first", (ull)pending);
 }
 
-/* ---- Memory that is refused ------------------------------------------------------------------ */
-
-/* In the middle of a batch: some items are done, the others say that they are pending, and are run again later. */
-static uint64_t refused_growing(bool silent, bool for_good)
-{
-    uint64_t k = 1, r;
-    for (;; k++) {
-        static tallies c;
-        counting memory;
-        counting_init(&memory);
-        hd_table *t = open_small("hive", &memory.seams);
-        r = 9;
-        hd_batch b = draw(HD_OP_ACCUM_OR_ASSIGN, false, &r);
-        test_case("accum_or_assign, growing, allocation %llu refused%s", (ull)k,
-                  for_good ? ", and all later ones" : "");
-        if (silent) b.outcome = NULL;
-        counting_refuse(&memory, k, for_good);
-        hd_status s = hd_run_growing(t, &b, 0.6);
-        bool reached = counting_refused(&memory);
-        check(s == (reached ? HD_ENOMEM : HD_OK), "%s", hd_status_name(s));
-        must(hd_check(t));
-        memset(&c, 0, sizeof c);
-        uint64_t n = 0;
-        for (int i = 0; i < N && !silent; i++) {
-            c.times[key[i]] += outcome[i] != HD_PENDING;
-            if (outcome[i] == HD_PENDING) key[n++] = key[i];
-        }
-        if (!silent) {
-            tallies_compare(&c, t);
-            for (uint64_t i = 0; i < n; i++) c.times[key[i]]++;
-            b.n = n;
-            must(hd_run_growing(t, &b, 0.6));
-            tallies_compare(&c, t);
-        }
-        hd_close(t);
-        check(memory.live_bytes == 0, "%llu bytes are still held", (ull)memory.live_bytes);
-        if (!reached) return k - 1;
-    }
-}
-
-static void memory_is_refused(void **state)
-{
-    (void)state;
-    uint64_t refused = 0;
-    for (int k = 0; k < 4; k++) refused += refused_growing(k & 1, k & 2);
-    test_tried("memory", refused, "allocations refused while a batch grew its table");
-}
-
 /* ---- What cannot be -------------------------------------------------------------------------- */
 
 static void misuse(void **state)
@@ -595,18 +547,11 @@ static void kmers_of_reads(void **state)
     count_kmers("lambda_reads_1.fq.zst", 779967, 104580, 0.7);
 }
 
-static const struct CMUnitTest growing[] = { unit(counted_once),
-                                             unit(target_is_kept),
-                                             unit(in_parts),
-                                             unit(pending_again),
-                                             unit(hits_among_the_rest),
-                                             unit(lists_are_of_one_batch),
-                                             unit(erased_untold),
-                                             unit(arrays_of_a_device),
-                                             unit(memory_is_refused),
-                                             unit(misuse),
-                                             unit(reserves),
-                                             unit(kmers_of_a_genome),
-                                             unit(kmers_of_reads) };
+static const struct CMUnitTest growing[] = {
+    unit(counted_once),  unit(target_is_kept),      unit(in_parts),
+    unit(pending_again), unit(hits_among_the_rest), unit(lists_are_of_one_batch),
+    unit(erased_untold), unit(arrays_of_a_device),  unit(misuse),
+    unit(reserves),      unit(kmers_of_a_genome),   unit(kmers_of_reads)
+};
 
 int main(void) { return test_run(growing); }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_view.c - hd_view: what it says of every slot is what export says, on every backend and in every layout; and the
- * batches that conflict with a reader wait while a view is open.
+ * t_view.c - hd_view: the batches that conflict with a reader wait while a view is open. (tests/conform_tables.c: what
+ * a view says of every slot.)
  */
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "heddle_view.h"
@@ -17,13 +16,7 @@ typedef unsigned long long ull;
 
 enum { KEYS = 300 };
 
-static const shape hkv_shapes[] = {
-    { "pairs", false, false, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, 12, 0 },
-    { "planes, no values", true, false, HD_LAYOUT_PLANES, HD_TIERS_BUCKET, 0, 0 },
-    { "half is near", true, true, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, 24, 111 },
-    { "half is near, by position", false, false, HD_LAYOUT_PLANES, HD_TIERS_POSITION, 7, 111 },
-};
-enum { SHAPES = sizeof hkv_shapes / sizeof *hkv_shapes };
+static const shape pairs = { "pairs", false, false, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, 12, 0 };
 
 static void fill(hd_table *t, uint64_t seed)
 {
@@ -44,127 +37,6 @@ static void fill(hd_table *t, uint64_t seed)
     b.n = KEYS / 8;
     must(hd_run(t, &b));
     free(value);
-}
-
-/* A copy of a device's view whose arrays are here; free_copy frees them. */
-static hd_view copy_view(bench *b, const hd_view *v)
-{
-    hd_view c = *v;
-    uint64_t stride = v->step, near = v->far ? 0 : v->places;
-    if (v->word_bytes) {
-        uint64_t buckets = v->base_buckets;
-        for (int k = 0; k < HD_VIEW_SEGMENTS && v->segment[k]; k++, buckets = v->base_buckets << (k - 1)) {
-            size_t bytes = (size_t)(buckets * v->slots * v->word_bytes);
-            c.segment[k] = (uint8_t *)memset(test_alloc(bytes, 1), 0, bytes);
-            bench_read(b, (void *)(uintptr_t)c.segment[k], v->segment[k], bytes);
-        }
-        size_t bytes = (size_t)((v->places - v->buckets * v->slots) * v->word_bytes);
-        c.stash = (uint8_t *)test_alloc(bytes, 1);
-        bench_read(b, (void *)(uintptr_t)c.stash, v->stash, bytes);
-        return c;
-    }
-    uint64_t *key = (uint64_t *)test_alloc(v->places * stride, 8), *score = key + 1;
-    bench_read(b, key, v->key, v->places * stride * 8);
-    if (stride == 1) {
-        score = (uint64_t *)test_alloc(v->places, 8);
-        bench_read(b, score, v->score, v->places * 8);
-    }
-    for (uint64_t s = 0; v->far && s < v->places; s++) {
-        const uint8_t *at = hd_view_value(v, s);
-        near += at < v->far || at >= v->far + v->places * v->value_bytes;
-    }
-    uint8_t *value = (uint8_t *)test_alloc(near * v->value_bytes + 1, 1);
-    bench_read(b, value, v->value, near * v->value_bytes);
-    c.key = key;
-    c.score = score;
-    c.value = value;
-    return c; /* far values are in this machine's memory */
-}
-
-static void free_copy(hd_view *c)
-{
-    if (c->word_bytes) {
-        for (int k = 0; k < HD_VIEW_SEGMENTS && c->segment[k]; k++) free((void *)(uintptr_t)c->segment[k]);
-        free((void *)(uintptr_t)c->stash);
-        return;
-    }
-    if (c->step == 1) free((void *)(uintptr_t)c->score);
-    free((void *)(uintptr_t)c->key);
-    free((void *)(uintptr_t)c->value);
-}
-
-/* Every slot is what export says of it. */
-static void check_view(bench *b, hd_table *t, const char *what)
-{
-    model_contents all;
-    hd_view v, copy;
-    uint64_t n = 0;
-    test_case("%s", what);
-    contents_take(&all, t);
-    must(hd_view_open(t, NULL, &v));
-    copy = b ? copy_view(b, &v) : v;
-    for (uint64_t slot = 0; slot < v.places; slot++) {
-        hd_view_entry e;
-        if (!hd_view_row(&copy, slot, &e)) continue;
-        uint64_t i = 0;
-        while (i < all.n && all.slot[i] != slot) i++;
-        check(i < all.n, "slot %llu: key %llu, which export does not list", (ull)slot, (ull)e.key);
-        check(all.key[i] == e.key && all.score[i] == e.score, "slot %llu: key %llu, score %llu", (ull)slot, (ull)e.key,
-              (ull)e.score);
-        check(!memcmp(all.value + i * v.value_bytes, e.value, v.value_bytes), "slot %llu: another value", (ull)slot);
-        n++;
-    }
-    must(hd_view_close(t, NULL));
-    check(n == all.n && n > 0, "%llu entries, and export has %llu", (ull)n, (ull)all.n);
-    if (b) free_copy(&copy);
-    contents_give(&all);
-}
-
-static hd_config segments_config(void)
-{
-    hd_config c = hd_config_of("ovs");
-    c.capacity = 200;
-    c.ovs.segment_bytes = 256;
-    return c;
-}
-
-static hd_config dictionary_config(uint64_t k)
-{
-    if (k == SHAPES + 2) return segments_config();
-    hd_config c = hd_config_of("hive");
-    c.slots = k % 2 ? 8 : 16;
-    c.capacity = 5 * c.slots;
-    c.value_bytes = k % 2 ? 2 : 4;
-    c.layout = k % 2 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS;
-    return c;
-}
-
-static void rows_are_those_of_export(void **unused)
-{
-    (void)unused;
-    static const char *const backends[] = { "ref", "host" };
-    for (uint64_t k = 0; k < 2 * (SHAPES + 3); k++) {
-        uint64_t s = k / 2;
-        hd_config c = s < SHAPES ? shape_config(&hkv_shapes[s], 16, 16) : dictionary_config(s);
-        hd_table *t;
-        c.backend = backends[k % 2];
-        must(hd_open(&c, &t));
-        fill(t, k + 1);
-        check_view(NULL, t, s < SHAPES ? hkv_shapes[s].name : "a dictionary");
-        hd_close(t);
-    }
-}
-
-static void rows_on_a_device(void **unused)
-{
-    (void)unused;
-    for (uint64_t s = 0; s < SHAPES + 3; s++) {
-        bench b;
-        bench_open_config(&b, s < SHAPES ? shape_config(&hkv_shapes[s], 16, 16) : dictionary_config(s), 4096);
-        fill(b.far, s + 1);
-        check_view(&b, b.far, s < SHAPES ? hkv_shapes[s].name : "a dictionary");
-        bench_close(&b);
-    }
 }
 
 /* ---- Batches beside a view ------------------------------------------------------------------- */
@@ -236,7 +108,7 @@ static void streams_are_in_order(void **unused)
     hd_view v;
     uint64_t key = 5, score = 1;
     uint8_t value[12] = { 0 };
-    bench_open_config(&b, shape_config(&hkv_shapes[0], 16, 16), 4096);
+    bench_open_config(&b, shape_config(&pairs, 16, 16), 4096);
     hd_batch x = test_batch(HD_OP_INSERT_OR_ASSIGN, 1, &key, value, NULL);
     x.score = &score;
     x.stream = &stream[0];
@@ -263,7 +135,7 @@ static void failures(void **unused)
     uint64_t n = 0;
     must_fail(hd_view_open(NULL, NULL, &v), HD_EINVAL, "table");
     must_fail(hd_view_close(NULL, NULL), HD_EINVAL, "table");
-    bench_open_config(&b, shape_config(&hkv_shapes[0], 16, 16), 4096);
+    bench_open_config(&b, shape_config(&pairs, 16, 16), 4096);
     must_fail(hd_view_open(b.far, NULL, NULL), HD_EINVAL, "view");
     fill(b.far, 1);
     for (uint64_t at = 1, more = 1; more; at++) {
@@ -286,7 +158,6 @@ static void failures(void **unused)
     bench_close(&b);
 }
 
-static const struct CMUnitTest tests[] = { unit(rows_are_those_of_export), unit(rows_on_a_device), unit(inserters_wait),
-                                           unit(streams_are_in_order), unit(failures) };
+static const struct CMUnitTest tests[] = { unit(inserters_wait), unit(streams_are_in_order), unit(failures) };
 
 int main(void) { return test_run(tests); }

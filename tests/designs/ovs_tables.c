@@ -100,6 +100,7 @@ static const table_damage damages[] = {
 const table_design table_this = { .name = "ovs",
                                   .shapes = shapes,
                                   .shapes_n = TABLES_COUNT(shapes),
+                                  .views = true,
                                   .refusal = refusals,
                                   .refusals = TABLES_COUNT(refusals),
                                   .dictionary = true,
