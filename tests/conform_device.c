@@ -19,7 +19,8 @@ static void in_parts(hd_table *t, uint64_t bytes)
 
 void device_open(bench *b, size_t shape)
 {
-    bench_open_config(b, device_this.config(shape), 4096);
+    bool anew = device_this.growths && shape == device_this.shapes + device_this.growths - 1;
+    bench_open_config(b, device_this.config(shape), anew ? 0 : 4096);
     in_parts(b->far, device_this.part);
     if (device_this.opened) device_this.opened(b->far, shape);
 }
@@ -201,10 +202,11 @@ static bool device_call_fails(int k, size_t shape, int code, uint64_t at)
     must(hd_save(b.far, good));
     device_fill(b.far, DEVICE_FEW, 9);
     contents_take(&before, b.far);
+    uint64_t live = b.fake.live_bytes, was = b.far->info.buckets, buckets = was + device_this.grows_by;
     b.fake.fail_at = b.fake.calls + at;
     b.fake.code = code;
     b.fake.failed = NULL;
-    hd_status status = call_of_all(&b, k, path, 0);
+    hd_status status = call_of_all(&b, k, path, buckets);
     const char *failed = b.fake.failed;
     b.fake.fail_at = 0;
     b.fake.device = 0;
@@ -217,14 +219,25 @@ static bool device_call_fails(int k, size_t shape, int code, uint64_t at)
     contents_take(&now, b.far);
     bool loads = k == CALL_LOAD || k == CALL_LOAD_ANOTHER;
     if (k != CALL_WALK && (!loads || status))
-        check(contents_equal(&before, &now, !device_this.roams), "the contents changed");
+        check(contents_equal(&before, &now, !device_this.roams && b.far->info.buckets == was), "the contents changed");
+    /* growth that failed holds no more, unless it went some of the way */
+    check(k != CALL_GROW || !status || b.far->info.buckets != was || b.fake.live_bytes == live,
+          "%lld bytes more are held", (long long)(b.fake.live_bytes - live));
     check(k != CALL_WALK || before.n == now.n, "there are other entries");
     if (k == CALL_SAVE && status) test_same_files(path, good); /* the old file stands */
-    must(call_of_all(&b, k, path, 0));
+    /* some of the way it may have come */
+    must(call_of_all(&b, k, path, b.far->info.buckets > buckets ? b.far->info.buckets : buckets));
+    must(hd_check(b.far));
     contents_give(&before);
     contents_give(&now);
     bench_close(&b);
     return failed != NULL;
+}
+
+/* Only growth is tried with the shapes that are there for it. */
+static bool tries(int k, size_t shape)
+{
+    return k == CALL_GROW ? device_this.grows_by != 0 : shape < device_this.shapes;
 }
 
 static void every_call_may_fail(void **unused)
@@ -234,15 +247,16 @@ static void every_call_may_fail(void **unused)
     const bool few = stride > 8 && !test_is_long(); /* then one shape of each call, too */
     uint64_t failures = 0;
     (void)unused;
-    for (size_t i = 0; i < CALL_GROW * device_this.shapes; i++) {
-        size_t shape = i / CALL_GROW, k = i % CALL_GROW;
+    for (size_t i = 0; i < CALLS_OF_ALL * (device_this.shapes + device_this.growths); i++) {
+        size_t shape = i / CALLS_OF_ALL, k = i % CALLS_OF_ALL;
+        if (!tries((int)k, shape)) continue;
         if (few && shape != k) continue;
         for (uint64_t at = 1 + i % stride; device_call_fails((int)k, shape, codes[shape % 2], at); at += stride)
             failures++;
     }
     check(failures > (few ? 0 : 75 * device_this.shapes / stride), "only %llu", (ull)failures);
     test_tried("device-faults", failures,
-               "calls of the device that failed while a table of %s was saved, loaded or read",
+               "calls of the device that failed while a table of %s was saved, loaded or read, or grew",
                device_this.config(0).design);
 }
 
@@ -254,14 +268,16 @@ static bool allocation_is_refused(int k, size_t shape, uint64_t at)
     model_contents before, now;
     open_for(&b, k, shape, path);
     contents_take(&before, b.far);
+    uint64_t was = b.far->info.buckets;
     counting_refuse(&b.memory, at, false);
-    hd_status status = call_of_all(&b, k, path, 0);
+    hd_status status = call_of_all(&b, k, path, was + device_this.grows_by);
     bool refused = counting_refused(&b.memory);
     test_case("%s, piece %llu is refused", call_name[k], (ull)at);
     check(status == (refused ? HD_ENOMEM : HD_OK), "%s: %s", hd_status_name(status), hd_why());
     contents_take(&now, b.far);
     /* another shape keeps other entries of a table that is nearly full */
-    check(k == CALL_WALK || (k == CALL_LOAD_ANOTHER && !refused) || contents_equal(&before, &now, !device_this.roams),
+    check(k == CALL_WALK || (k == CALL_LOAD_ANOTHER && !refused) ||
+              contents_equal(&before, &now, !device_this.roams && b.far->info.buckets == was),
           "the contents changed");
     contents_give(&before);
     contents_give(&now);
@@ -273,8 +289,11 @@ static void host_memory_is_refused(void **unused)
 {
     uint64_t refused = 0;
     (void)unused;
-    for (int k = 0; k < CALL_GROW; k++)
-        for (uint64_t at = 1; allocation_is_refused(k, device_this.shapes / 2, at); at++) refused++;
+    for (size_t shape = device_this.shapes / 2; shape < device_this.shapes + device_this.growths; shape++)
+        for (int k = 0; k < CALLS_OF_ALL; k++) {
+            if (!tries(k, shape) || (k != CALL_GROW && shape > device_this.shapes / 2)) continue;
+            for (uint64_t at = 1; allocation_is_refused(k, shape, at); at++) refused++;
+        }
     test_tried("memory", refused, "allocations refused while a table of %s was saved, loaded or read",
                device_this.config(0).design);
     check(refused > 0, "nothing was refused");

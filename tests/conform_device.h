@@ -31,6 +31,7 @@ typedef struct device_design {
     void (*fill)(hd_table *t, uint64_t n, uint64_t seed);
     uint64_t full;     /* eighths of its places: so many entries fill it, or nearly */
     uint64_t grows_by; /* buckets; 0: it does not */
+    size_t growths;    /* shapes more, with which growth alone is tried: the last in memory that cannot grow */
     bool roams;        /* an entry may be in another slot after a load */
     uint64_t stride;   /* one in so many calls of the device fails; in long runs one in an eighth */
     void (*loaded)(bench *saved,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_device_growth.c - growth of HKV tables on a fake device: in place, where the planes' memory can grow, and anew.
- * The result is that of the same table on the host machine. Memory stays within what the call promises. A device call
- * or an allocation that fails leaves the table as it was.
+ * The result is that of the same table on the host machine. Memory stays within what the call promises.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -169,94 +168,7 @@ static void the_host_tier_grows(void **unused)
     bench_close(&b);
 }
 
-/* ---- Failures -------------------------------------------------------------------------------- */
-
-/* The table is what it was, or has grown. */
-static void is_whole(bench *b, const model_contents *before, hd_status status, uint64_t live)
-{
-    model_contents now;
-    hd_info info = info_of(b->far);
-    check(info.buckets == (status ? BUCKETS : 2 * BUCKETS), "%s, and %llu buckets", hd_status_name(status),
-          (ull)info.buckets);
-    must(hd_check(b->far));
-    contents_take(&now, b->far);
-    check(contents_equal(before, &now, status != HD_OK), "the contents changed");
-    contents_give(&now);
-    check(!status || b->fake.live_bytes == live, "%lld bytes more are held", (long long)(b->fake.live_bytes - live));
-}
-
-/* The device's call number `at` fails; false: there are fewer. */
-static bool call_fails(const shape *s, const char *lock, uint64_t page, int code, uint64_t at)
-{
-    bench b;
-    model_contents before;
-    bench_open(&b, s, lock, page);
-    fill(b.far, 2 * CAPACITY, at, s->pins);
-    contents_take(&before, b.far);
-    uint64_t live = b.fake.live_bytes;
-    b.fake.fail_at = b.fake.calls + at;
-    b.fake.code = code;
-    b.fake.failed = NULL;
-    hd_status status = hd_grow(b.far, 2 * BUCKETS);
-    const char *failed = b.fake.failed;
-    b.fake.fail_at = 0;
-    b.fake.device = 0;
-    test_case("%s, lock %s, %s: call %llu (%s) fails with %d", s->name, lock, page ? "in place" : "anew", (ull)at,
-              failed ? failed : "none", code);
-    check(status == HD_OK || status == HD_ECUDA || (status == HD_ENOMEM && code == HD_DEVICE_NO_MEMORY), "%s",
-          hd_why());
-    check(failed || !status, "%s", hd_why());
-    is_whole(&b, &before, status, live);
-    if (status) must(hd_grow(b.far, 2 * BUCKETS));
-    is_whole(&b, &before, HD_OK, live);
-    contents_give(&before);
-    bench_close(&b);
-    return failed != NULL;
-}
-
-static void every_call_may_fail(void **unused)
-{
-    static const int codes[] = { HD_DEVICE_NO_MEMORY, FAKE_LAUNCH_FAILED };
-    static const char *const locks[] = { "ordered", "group3" };
-    (void)unused;
-    uint64_t failures = 0;
-    for (size_t i = 0; i < SHAPES; i++)
-        for (int k = 0; k < 3; k++) {
-            uint64_t at = 1;
-            while (call_fails(&shapes[i], locks[i % 2], k < 2 ? 4096 : 0, codes[k % 2], at)) at++;
-            failures += at - 1;
-        }
-    check(failures > 400, "only %llu", (ull)failures);
-    test_tried("device-faults", failures, "calls of the device that failed while a table grew");
-}
-
-static void memory_of_this_machine_is_refused(void **unused)
-{
-    (void)unused;
-    uint64_t refused = 0;
-    for (int in_place = 0; in_place < 2; in_place++)
-        for (uint64_t at = 1, more = 1; more; at++) {
-            bench b;
-            model_contents before;
-            bench_open(&b, &shapes[0], "ordered", in_place ? 4096 : 0);
-            fill(b.far, CAPACITY, at, false);
-            contents_take(&before, b.far);
-            uint64_t live = b.fake.live_bytes;
-            counting_refuse(&b.memory, at, false);
-            hd_status status = hd_grow(b.far, 2 * BUCKETS);
-            test_case("%s, piece %llu is refused", in_place ? "in place" : "anew", (ull)at);
-            more = counting_refused(&b.memory);
-            refused += more != 0;
-            check(status == (more ? HD_ENOMEM : HD_OK), "%s: %s", hd_status_name(status), hd_why());
-            is_whole(&b, &before, status, live);
-            contents_give(&before);
-            bench_close(&b);
-        }
-    test_tried("memory", refused, "allocations refused while a table grew");
-}
-
 static const struct CMUnitTest tests[] = { unit(as_on_the_host_machine), unit(without_room_for_two),
-                                           unit(the_host_tier_grows), unit(every_call_may_fail),
-                                           unit(memory_of_this_machine_is_refused) };
+                                           unit(the_host_tier_grows) };
 
 int main(void) { return test_run(tests); }

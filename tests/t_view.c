@@ -14,30 +14,7 @@ typedef unsigned long long ull;
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
-enum { KEYS = 300 };
-
 static const shape pairs = { "pairs", false, false, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, 12, 0 };
-
-static void fill(hd_table *t, uint64_t seed)
-{
-    uint64_t key[KEYS], score[KEYS], random = seed;
-    hd_info info;
-    must(hd_table_info(t, &info));
-    uint8_t *value = (uint8_t *)test_alloc(KEYS, info.value_bytes + 1);
-    for (uint64_t i = 0; i < KEYS; i++) {
-        key[i] = test_random(&random) % (info.keys < 1 << 20 ? info.keys : 1 << 20);
-        score[i] = test_random(&random) >> 8;
-        value_make(value + i * info.value_bytes, info.value_bytes, key[i], seed);
-    }
-    hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, KEYS, key, value, NULL);
-    if (strcmp(info.policy, "custom") == 0) b.score = score;
-    must(hd_run_growing(t, &b, 0));
-    b.op = HD_OP_ERASE; /* holes */
-    b.score = NULL;
-    b.n = KEYS / 8;
-    must(hd_run(t, &b));
-    free(value);
-}
 
 /* ---- Batches beside a view ------------------------------------------------------------------- */
 
@@ -137,7 +114,6 @@ static void failures(void **unused)
     must_fail(hd_view_close(NULL, NULL), HD_EINVAL, "table");
     bench_open_config(&b, shape_config(&pairs, 16, 16), 4096);
     must_fail(hd_view_open(b.far, NULL, NULL), HD_EINVAL, "view");
-    fill(b.far, 1);
     for (uint64_t at = 1, more = 1; more; at++) {
         b.fake.fail_at = b.fake.calls + at;
         b.fake.code = FAKE_INVALID;

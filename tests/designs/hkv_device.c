@@ -15,11 +15,20 @@ static const shape shapes[] = {
     { "planes, no values", true, false, HD_LAYOUT_PLANES, HD_TIERS_BUCKET, 0, 0 },
     { "half is near", true, false, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, 24, BUCKETS *SLOTS / 2 + 3 },
     { "half is near, by position", false, false, HD_LAYOUT_PLANES, HD_TIERS_POSITION, 7, BUCKETS *SLOTS / 2 + 3 },
+    { "planes that grow", true, true, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, 1024, 0 },
+    { "all is near at first", false, true, HD_LAYOUT_PLANES, HD_TIERS_BUCKET, 1024, BUCKETS *SLOTS + 19 },
+    { "half is near, and grows", false, true, HD_LAYOUT_PAIRS, HD_TIERS_POSITION, 1024, BUCKETS *SLOTS / 2 + 3 },
+    { "anew", true, true, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, 1024, BUCKETS *SLOTS / 2 + 3 },
 };
-enum { SHAPES = sizeof shapes / sizeof *shapes };
+enum { GROWTHS = 4, SHAPES = sizeof shapes / sizeof *shapes - GROWTHS };
 
 static const char *name(size_t i) { return shapes[i].name; }
-static hd_config config(size_t i) { return shape_config(&shapes[i], BUCKETS, SLOTS); }
+static hd_config config(size_t i)
+{
+    hd_config c = shape_config(&shapes[i], BUCKETS, SLOTS);
+    if (i % 2) c.lock = "group3";
+    return c;
+}
 
 static void fill(hd_table *t, uint64_t n, uint64_t seed)
 {
@@ -175,6 +184,7 @@ const device_design device_this = { .shapes = SHAPES,
                                     .part = 4096,
                                     .fill = fill,
                                     .grows_by = BUCKETS,
+                                    .growths = GROWTHS,
                                     .stride = 1,
                                     .full = 16,
                                     .damage = damage,
