@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "heddle_view.h"
-#include "judge/shelf.h"
+#include "judge/mem_files.h"
 #include "lib/cuda_state.h"
 #include "lib/params.h"
 #include "lib/table.h"
