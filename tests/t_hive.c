@@ -377,6 +377,22 @@ static void test_spare(void **state)
     }
 }
 
+/* The usual number of spare slots, and each that is asked for. */
+static void test_spare_numbers(void **state)
+{
+    (void)state;
+    for (uint32_t slots = 8; slots <= 32; slots *= 2)
+        for (uint32_t spare = 0; spare <= slots / 2; spare++) {
+            bool usual = spare == slots / 2;
+            hive_shape s = { 4, slots, 4, 2, HD_LAYOUT_WORDS, 5, usual ? HD_SPARE_USUAL : spare, NULL };
+            hd_table *t = hive_table(&s, NULL);
+            hd_info info;
+            must(hd_table_info(t, &info));
+            check(info.hive.spare == (!usual ? spare : slots == 16 ? 3 : slots / 8), "%u are spare", info.hive.spare);
+            hd_close(t);
+        }
+}
+
 /* As many fresh slots as are spare may lie before a key, and no more; as many may be left behind by one that moves
  * on. */
 static void test_open(void **state)
@@ -521,8 +537,8 @@ static void test_load_factor(void **state)
         }
 }
 
-static const struct CMUnitTest hive[] = { unit(test_faces),     unit(test_each_lie),   unit(test_moves),
-                                          unit(test_put),       unit(test_spare),      unit(test_open),
-                                          unit(test_functions), unit(test_load_factor) };
+static const struct CMUnitTest hive[] = { unit(test_faces), unit(test_each_lie),  unit(test_moves),
+                                          unit(test_put),   unit(test_spare),     unit(test_spare_numbers),
+                                          unit(test_open),  unit(test_functions), unit(test_load_factor) };
 
 int main(void) { return test_run(hive); }
