@@ -65,10 +65,10 @@ typedef struct hd_design hd_design;
  * backend's own. */
 typedef struct hd_backend {
     const char *name;
-    bool far; /* batches may bring arrays that only a device can read: the spine does not look into them */
+    bool device_arrays; /* batches may bring arrays that only a device can read: the spine does not look into them */
     /* Of a reference: which code runs a batch, as in hd_design. NULL: the design's kernels do. */
     const hd_variant *const *variants;
-    const char *(*unfit)(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
+    const char *(*unsupported)(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
     /* Whether a design with hd_gpu has kernels for it. NULL in a reference. */
     bool (*runs)(const hd_design *d);
     /* Checks the configuration (HD_EINVAL names the field) and completes `info`: buckets, capacity, memory_bytes. Here
@@ -146,7 +146,7 @@ struct hd_design {
     const hd_variant *const *variants;
     /* NULL when the row can run the batch on such a table; else why not. Of the batch only op, and whether it is mixed,
      * count. */
-    const char *(*unfit)(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
+    const char *(*unsupported)(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
     /* The host machine's kernel of a number (base/variant.h); NULL: there is none. Itself NULL: the host machine does
      * not run them. */
     hd_host_text *(*host_kernel)(uint32_t kernel);
@@ -156,8 +156,8 @@ struct hd_design {
     const char *(*select)(hd_op op, const hd_info *info, double load_factor, hd_amount amount, uint32_t choice);
     /* HD_FEW and HD_FEWEST are batches of at most so many items. 0: none. few_items is the largest. */
     uint64_t few_items, fewest_items, fewest_distinct; /* fewest_distinct: where the batch promises distinct keys */
-    /* few_items counts only on a backend that is `far`; elsewhere it is 0. */
-    bool few_far;
+    /* few_items counts only on a backend that has `device_arrays`; elsewhere it is 0. */
+    bool few_on_device;
     /* Kernels that update own what they change while they change it: several such batches may run at a time. */
     bool owns;
 };
@@ -170,7 +170,7 @@ static inline const hd_variant *const *hd_variants_on(const hd_design *d, const 
 /* hd_design.few_items there. */
 static inline uint64_t hd_few_items_on(const hd_design *d, const hd_backend *on)
 {
-    return on == d->ref || (d->few_far && !on->far) ? 0 : d->few_items;
+    return on == d->ref || (d->few_on_device && !on->device_arrays) ? 0 : d->few_items;
 }
 
 /* A state as this machine sees it, and the end of that; HD_OK where the backend has no such functions. */
@@ -256,9 +256,9 @@ bool hd_kernel_named(const char *design, const char *backend, uint32_t row, hd_k
 /* The present name of a kernel that had another one (hd_variant.formerly); any other name as it is. */
 const char *hd_kernel_renamed(const char *name);
 
-static inline const char *hd_kernel_unfit(const hd_kernel *k, const hd_info *info, const hd_batch *b)
+static inline const char *hd_kernel_unsupported(const hd_kernel *k, const hd_info *info, const hd_batch *b)
 {
-    return (k->backend->unfit ? k->backend->unfit : k->design->unfit)(k->is, info, b);
+    return (k->backend->unsupported ? k->backend->unsupported : k->design->unsupported)(k->is, info, b);
 }
 
 #endif

@@ -21,11 +21,11 @@ simt_machine *fuzz_machine(void)
 uint32_t fuzz_row(feed *f, const judge_design *d, hd_op op, const hd_case *c)
 {
     uint32_t rows = 0;
-    for (uint32_t k = 0; k < fixture_row_count(d); k++) rows += fixture_runs(d, k, op) && !fixture_unfit(d, k, c);
+    for (uint32_t k = 0; k < fixture_row_count(d); k++) rows += fixture_runs(d, k, op) && !fixture_unsupported(d, k, c);
     if (!rows) return fixture_row_count(d);
     uint64_t left = feed_below(f, rows);
     uint32_t row = 0;
-    while (!(fixture_runs(d, row, op) && !fixture_unfit(d, row, c)) || left--) row++;
+    while (!(fixture_runs(d, row, op) && !fixture_unsupported(d, row, c)) || left--) row++;
     return row;
 }
 

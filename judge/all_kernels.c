@@ -202,8 +202,8 @@ static hd_status plan(guide *g, int duals)
                 r->buckets = g->d->buckets_of_key ? g->d->buckets_of_key(&g->c) : 1 + (uint32_t)dual;
                 r->kernel = kernel;
                 r->row = k;
-                const char *unfit = fixture_unfit(g->d, k, &g->c);
-                if (unfit) snprintf(r->unfit, sizeof r->unfit, "%s", unfit);
+                const char *unsupported = fixture_unsupported(g->d, k, &g->c);
+                if (unsupported) snprintf(r->unsupported, sizeof r->unsupported, "%s", unsupported);
             }
     }
     return t->rows
@@ -226,7 +226,7 @@ static hd_status visit(guide *g, bool dual, size_t *done)
         if (r->dual != dual) continue;
         g->ended = g->progress && g->progress(g->context, (*done)++, g->t->rows);
         if (g->ended) break;
-        if (!r->unfit[0]) status = run_row(g, &x, r);
+        if (!r->unsupported[0]) status = run_row(g, &x, r);
     }
     free(x.full);
     comparison_close(x.a);

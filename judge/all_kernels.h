@@ -27,7 +27,7 @@ typedef struct all_kernels_row {
     uint32_t row; /* its number */
     bool dual;
     uint32_t buckets;        /* in which a key may be */
-    char unfit[96];          /* "", or why it cannot run such a table; the fields below are then 0 */
+    char unsupported[96];    /* "", or why it cannot run such a table; the fields below are then 0 */
     uint64_t items;          /* items that ran and were judged; of operations on the whole table, slots */
     uint64_t hits, ref_hits; /* of the first run's keys, and the reference's on the same              */
     uint64_t metered;        /* items of the first run, to which belong:                                */

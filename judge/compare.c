@@ -56,7 +56,7 @@ bool judge_table_runs(const hd_info *info, hd_op op, const uint8_t *each)
     b.op = op;
     b.each = each;
     for (uint32_t row = 0; hd_kernel_named(info->design, info->backend, row, &k); row++)
-        if (!hd_kernel_unfit(&k, info, &b)) return true;
+        if (!hd_kernel_unsupported(&k, info, &b)) return true;
     return false;
 }
 

@@ -32,7 +32,7 @@ static const char *arrays_clean(comparison *a, uint32_t k)
     return judge_arrays_check(&a->s->part[k].arrays, &a->s->part[k].batch);
 }
 
-void comparison_deafen(comparison *a, uint32_t parts) { a->deaf = parts; }
+void comparison_mute(comparison *a, uint32_t parts) { a->muted_checks = parts; }
 uint32_t comparison_objector(const comparison *a) { return a->objector; }
 
 static const char *check_promised(comparison *a, uint32_t k)
@@ -42,7 +42,7 @@ static const char *check_promised(comparison *a, uint32_t k)
 
 static const char *heard(comparison *a, uint32_t part, const char *objection)
 {
-    if (!objection || (a->deaf & part)) return NULL;
+    if (!objection || (a->muted_checks & part)) return NULL;
     a->objector = part;
     return objection;
 }

@@ -31,7 +31,7 @@ const char *comparison_judge(void *a, simt_machine *m);
 const char *comparison_watch(void *a);
 /* Prepares, runs as c says, judges. *why: NULL, or what is wrong. */
 hd_status comparison_run(comparison *a, simt_machine *m, const simt_config *c, const char **why);
-/* The checks of a comparison. To measure what one of them is worth, comparison_deafen ignores its objections, and
+/* The checks of a comparison. To measure what one of them is worth, comparison_mute ignores its objections, and
  * those that depend on it. */
 enum {
     /* outputs stay within their bounds, and are untouched where nothing was delivered */
@@ -46,7 +46,7 @@ enum {
     COMPARISON_REST =
         1 << 5 /* locks, guards, invariants                                                                  */
 };
-void comparison_deafen(comparison *a, uint32_t parts);
+void comparison_mute(comparison *a, uint32_t parts);
 /* The check that made the last objection. */
 uint32_t comparison_objector(const comparison *a);
 

@@ -26,7 +26,7 @@ struct comparison {
     judge_listing *list[FIXTURE_PARTS];   /* (n) */
     uint8_t *list_value[FIXTURE_PARTS];   /* (n, value_bytes) */
     judge_arrays expected[FIXTURE_PARTS]; /* of the reference in item order */
-    uint32_t deaf, objector;
+    uint32_t muted_checks, objector;
     char why[JUDGE_SENTENCE];
 };
 

@@ -97,9 +97,10 @@ typedef struct judge_design {
 
     /* ---- Kernels ----------------------------------------------------------------------------- */
     judge_small small, wide; /* required; wide: for kernels that do not fit the small one (default: small) */
-    bool (*row)(uint32_t row, judge_row *r);              /* false past the last. Default: host */
-    bool (*runs)(uint32_t row, hd_op op);                 /* an operation or JUDGE_MIXED. Default: host */
-    const char *(*unfit)(uint32_t row, const hd_case *c); /* why it cannot run such a table, or NULL. Default: host */
+    bool (*row)(uint32_t row, judge_row *r); /* false past the last. Default: host */
+    bool (*runs)(uint32_t row, hd_op op);    /* an operation or JUDGE_MIXED. Default: host */
+    const char *(*unsupported)(uint32_t row,
+                               const hd_case *c); /* why it cannot run such a table, or NULL. Default: host */
     /* (HD_OP_COUNT_) how often each operation is drawn for a mixed batch. Default: no mixed batches */
     const uint8_t *mix;
     /* Queues the launches of a batch; args: the part's. Default: host, by its hd_gpu */
@@ -192,7 +193,7 @@ const judge_design *judge_design_of(const hd_case *c);    /* NULL: there are no 
 
 bool fixture_row(const judge_design *d, uint32_t row, judge_row *r);
 bool fixture_runs(const judge_design *d, uint32_t row, hd_op op);
-const char *fixture_unfit(const judge_design *d, uint32_t row, const hd_case *c);
+const char *fixture_unsupported(const judge_design *d, uint32_t row, const hd_case *c);
 judge_small fixture_wide(const judge_design *d);
 size_t fixture_table_size(const judge_design *d);
 size_t fixture_args_size(const judge_design *d);

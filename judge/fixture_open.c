@@ -29,7 +29,7 @@ hd_status fixture_kernel_row(const hd_case *c, uint32_t *row)
         if (strcmp(name, c->kernel) != 0) continue;
         known = true;
         if (!fixture_runs(d, *row, op)) continue;
-        why = fixture_unfit(d, *row, c);
+        why = fixture_unsupported(d, *row, c);
         if (!why) return HD_OK;
     }
     if (why) return hd_fail(HD_EINVAL, "kernel: %s cannot run this table: %s", c->kernel, why);

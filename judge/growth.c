@@ -37,7 +37,7 @@ typedef struct walk {
     uint64_t *key;  /* (batch)              */
     uint8_t *value; /* (batch, value_bytes) */
     uint64_t batch;
-    uint32_t deaf;
+    uint32_t muted_checks;
     judge_growth *g;
 } walk;
 
@@ -81,7 +81,7 @@ static hd_status look(walk *w, pairs *all)
 static void object(walk *w, uint32_t by, const char *what, const char *sentence)
 {
     judge_growth *g = w->g;
-    if (g->wrong[0] || (w->deaf & by)) return;
+    if (g->wrong[0] || (w->muted_checks & by)) return;
     g->by = by;
     snprintf(g->wrong, sizeof g->wrong, "%s: %s", what, sentence);
 }
@@ -257,7 +257,8 @@ static bool furnish(walk *w)
     return w->key && w->value && w->before.of && w->after.of;
 }
 
-hd_status judge_growth_run(const hd_case *c, const simt_config *way, uint64_t times, uint32_t deaf, judge_growth *g)
+hd_status judge_growth_run(const hd_case *c, const simt_config *way, uint64_t times, uint32_t muted_checks,
+                           judge_growth *g)
 {
     walk w;
     hd_config config = hd_case_config(c);
@@ -266,7 +267,7 @@ hd_status judge_growth_run(const hd_case *c, const simt_config *way, uint64_t ti
     config.backend = "host";
     w.config = &config;
     w.rng = hd_rng_from(c->seed);
-    w.deaf = deaf;
+    w.muted_checks = muted_checks;
     w.g = g;
     hd_status status = open_table(&w, way->seed);
     if (!status)

@@ -28,9 +28,9 @@ bool fixture_runs(const judge_design *d, uint32_t row, hd_op op)
     return d->runs ? d->runs(row, op) : hosted_runs(d, row, op);
 }
 
-const char *fixture_unfit(const judge_design *d, uint32_t row, const hd_case *c)
+const char *fixture_unsupported(const judge_design *d, uint32_t row, const hd_case *c)
 {
-    return d->unfit ? d->unfit(row, c) : hosted_unfit(d, row, c);
+    return d->unsupported ? d->unsupported(row, c) : hosted_unsupported(d, row, c);
 }
 
 judge_small fixture_wide(const judge_design *d) { return d->wide.slots ? d->wide : d->small; }

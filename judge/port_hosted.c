@@ -29,7 +29,7 @@ bool hosted_runs(const judge_design *d, uint32_t row, hd_op op)
     memset(&none, 0, sizeof none);
     b.op = op == JUDGE_MIXED ? HD_OP_INSERT_OR_ASSIGN : op;
     b.each = op == JUDGE_MIXED ? &each : NULL;
-    const char *why = hd_kernel_unfit(&k, &none, &b);
+    const char *why = hd_kernel_unsupported(&k, &none, &b);
     return !why ||
            (strcmp(why, HD_OTHER_OPERATION) != 0 && strcmp(why, HD_NOT_MIXED) != 0 && strcmp(why, HD_UNORDERED) != 0);
 }
@@ -49,7 +49,7 @@ static hd_status info_of(const judge_design *d, const hd_case *c, hd_info *info)
     return status || !d->host->gpu->shape ? status : d->host->gpu->shape(info, false);
 }
 
-const char *hosted_unfit(const judge_design *d, uint32_t row, const hd_case *c)
+const char *hosted_unsupported(const judge_design *d, uint32_t row, const hd_case *c)
 {
     hd_info info;
     hd_kernel k;
@@ -256,7 +256,7 @@ void hosted_apply(const fixture *s, void *table, uint32_t k, const hd_batch *b)
     uint64_t tally[HD_OUTCOME_COUNT] = { 0 };
     hd_kernel row;
     uint32_t r = 0;
-    while (hd_kernel_of(d, d->ref, r, &row) && hd_kernel_unfit(&row, &own_of(table)->info, b)) r++;
+    while (hd_kernel_of(d, d->ref, r, &row) && hd_kernel_unsupported(&row, &own_of(table)->info, b)) r++;
     if (!row.is) return;
     copy_planes(s, table, false);
     d->ref->launch(s->reference, r, b, when, tally);

@@ -14,7 +14,7 @@
 #include "judge/design.h"
 
 bool hosted_runs(const judge_design *d, uint32_t row, hd_op op);
-const char *hosted_unfit(const judge_design *d, uint32_t row, const hd_case *c);
+const char *hosted_unsupported(const judge_design *d, uint32_t row, const hd_case *c);
 hd_status hosted_shape(fixture *s, const hd_case *c);
 /* All but the room of batches, and what the port lays out. */
 uint32_t hosted_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST]);

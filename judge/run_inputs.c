@@ -202,9 +202,10 @@ static const char *kernel_for(const runner *r, const hd_batch *b)
     for (uint32_t row = 0; hd_kernel_named(r->c->design, r->config.backend, row, &k); row++) {
         if (!hd_variant_is_named(k.variant, r->c->kernel)) continue;
         known = true;
-        const char *unfit = hd_kernel_unfit(&k, &r->shape, b);
-        bool shape = unfit && strcmp(unfit, HD_OTHER_OPERATION) != 0 && strcmp(unfit, HD_NOT_MIXED) != 0;
-        if (!unfit || (is_mix(r) && shape)) return r->c->kernel;
+        const char *unsupported = hd_kernel_unsupported(&k, &r->shape, b);
+        bool shape =
+            unsupported && strcmp(unsupported, HD_OTHER_OPERATION) != 0 && strcmp(unsupported, HD_NOT_MIXED) != 0;
+        if (!unsupported || (is_mix(r) && shape)) return r->c->kernel;
     }
     return known ? NULL : r->c->kernel; /* an unknown name is refused by hd_run */
 }

@@ -344,9 +344,9 @@ static const char *never(const char *design, const char *backend, const char *va
         hd_batch b = { .op = op, .each = mixed ? &each : NULL };
         for (uint32_t row = 0; hd_kernel_named(design, backend, row, &k); row++) {
             if (variant && !hd_variant_is_named(k.variant, variant)) continue;
-            const char *unfit = hd_kernel_unfit(&k, &info, &b);
-            if (!unfit) return NULL;
-            if (strcmp(unfit, HD_OTHER_OPERATION) != 0) why = unfit;
+            const char *unsupported = hd_kernel_unsupported(&k, &info, &b);
+            if (!unsupported) return NULL;
+            if (strcmp(unsupported, HD_OTHER_OPERATION) != 0) why = unsupported;
         }
     }
     return why;
@@ -364,7 +364,7 @@ static const char *never_runs(const char *design, const char *backend, const cha
 }
 
 /* What kernels do not run: a rule for each operation and reason. */
-static hd_status add_unfit(space *s)
+static hd_status add_unsupported(space *s)
 {
     char backend[SPACE_TEXT];
     uint32_t kernel = space_named(s, "kernel"), op = space_named(s, "op");
@@ -395,7 +395,7 @@ hd_status space_open(const char *design, const char *backends, space **to)
     if (!s || !d) return free(s), hd_fail(d ? HD_ENOMEM : HD_EINVAL, "space: design %s", design);
     s->design = d->name;
     hd_status status = add_factors(s, d, backends) ? HD_OK : hd_fail(HD_ENOMEM, "space: no room for all factors");
-    if (!status) status = add_unfit(s);
+    if (!status) status = add_unsupported(s);
     if (!status) status = add_data(s);
     if (status) return space_close(s), status;
     *to = s;

@@ -4,7 +4,7 @@
  * Factors come from what there is: the fields of cases (workload/case.h) and of the design (base/param.h), operations,
  * and kernels of its backends; classes from a field's type, range, registry and usual value, and from a short list of
  * values that a row cannot know. So a new field, operation, policy or kernel joins by its row. Rules name what the
- * library refuses: data in space.inc, and the kernels' own (hd_design.unfit).
+ * library refuses: data in space.inc, and the kernels' own (hd_design.unsupported).
  *
  * Covering arrays (cover.h), random tests and fuzzers draw from here.
  */

@@ -343,7 +343,7 @@ static bool runs(const hd_design *d) { return d->gpu->empty != NULL; }
 
 /* clang-format off */
 const hd_backend hd_backend_cuda = {
-    .name = "cuda", .far = true, .runs = runs, .shape = shape, .open = open_filled, .close = hd_cuda_close,
+    .name = "cuda", .device_arrays = true, .runs = runs, .shape = shape, .open = open_filled, .close = hd_cuda_close,
     .stage = hd_cuda_stage, .settle = hd_cuda_settle, .walk = hd_cuda_walk, .look = hd_cuda_look,
     .walked = hd_cuda_walked, .clock = hd_cuda_clock, .check = hd_cuda_check, .next = hd_cuda_next,
     .learn = hd_cuda_learn, .put_at = hd_cuda_put_at, .move_all = hd_cuda_move_all, .grow = hd_cuda_grow,

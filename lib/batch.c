@@ -76,7 +76,7 @@ static hd_status check_accum(const hd_table *t, const hd_batch *b)
     if (t->info.value_bytes % hd_elem_bytes(b->elem))
         return hd_fail(HD_EINVAL, "accum_or_assign: elem: %" PRIu32 " value bytes are no whole number of %s",
                        t->info.value_bytes, hd_elem_name(b->elem));
-    for (uint64_t i = 0; b->flag && !t->backend->far && i < b->n; i++)
+    for (uint64_t i = 0; b->flag && !t->backend->device_arrays && i < b->n; i++)
         if (b->flag[i] > HD_EITHER)
             return hd_fail(HD_EINVAL, "accum_or_assign: flag: item %" PRIu64 " has %d, which is no hd_accum", i,
                            b->flag[i]);
@@ -87,7 +87,7 @@ static hd_status check_accum(const hd_table *t, const hd_batch *b)
 static hd_status check_each(const hd_table *t, const hd_batch *b)
 {
     bool adds = false;
-    for (uint64_t i = 0; !t->backend->far && i < b->n; i++) {
+    for (uint64_t i = 0; !t->backend->device_arrays && i < b->n; i++) {
         if (!hd_op_does((hd_op)b->each[i], HD_MIXES))
             return hd_fail(HD_EINVAL, "mixed: each: item %" PRIu64 " is %s (%d), which cannot be mixed", i,
                            hd_op_name((hd_op)b->each[i]), b->each[i]);
@@ -161,13 +161,14 @@ hd_status hd_batch_check(const hd_table *t, const hd_batch *b, const hd_op_row *
         status = check_each(t, b);
     else if (b->op == HD_OP_ACCUM_OR_ASSIGN)
         status = check_accum(t, b);
-    if (status || !b->distinct || t->backend->far || !hd_op_is_keyed(row)) return status;
+    if (status || !b->distinct || t->backend->device_arrays || !hd_op_is_keyed(row)) return status;
     return check_distinct(t, b, row);
 }
 
 /* k says which design, and on which backend. The first row of that name (NULL: any) that can run b; false, and why the
  * last of them cannot. */
-static bool kernel_named(const hd_info *info, const hd_batch *b, const char *name, hd_kernel *k, const char **unfit)
+static bool kernel_named(const hd_info *info, const hd_batch *b, const char *name, hd_kernel *k,
+                         const char **unsupported)
 {
     const hd_variant *const *all = hd_variants_on(k->design, k->backend);
     uint32_t row = 0;
@@ -175,15 +176,15 @@ static bool kernel_named(const hd_info *info, const hd_batch *b, const char *nam
         bool named = !name || hd_variant_is_named(*v, name);
         for (const hd_variant_row *r = (*v)->row; r->what[0]; r++, row++) {
             const hd_kernel it = { k->design, k->backend, *v, r, row };
-            const char *why = named ? hd_kernel_unfit(&it, info, b) : NULL;
+            const char *why = named ? hd_kernel_unsupported(&it, info, b) : NULL;
             if (named && !why) {
                 HD_ASSERT(hd_variant_row_numbered(all, row) == r, "a kernel has another number");
                 HD_ASSERT(b->each ? (*v)->ran_mixed : (*v)->ran[b->op], "a kernel runs what it has no name for");
                 *k = it;
                 return true;
             }
-            bool same = why == *unfit; /* as from most rows: this saves the comparison of texts */
-            if (named && !same && (!*unfit || strcmp(why, HD_OTHER_OPERATION) != 0)) *unfit = why;
+            bool same = why == *unsupported; /* as from most rows: this saves the comparison of texts */
+            if (named && !same && (!*unsupported || strcmp(why, HD_OTHER_OPERATION) != 0)) *unsupported = why;
         }
     }
     return false;
@@ -200,12 +201,12 @@ static const char *selected(const hd_info *info, const hd_batch *b, double load_
 
 /* The row that k's design selects, or the first that can run b. */
 static bool kernel_selected(const hd_info *info, const hd_batch *b, double load_factor, hd_kernel *k,
-                            const char **unfit)
+                            const char **unsupported)
 {
     const char *name;
     for (uint32_t choice = 0; (name = selected(info, b, load_factor, k, choice)); choice++)
-        if (kernel_named(info, b, name, k, unfit)) return true;
-    return kernel_named(info, b, NULL, k, unfit);
+        if (kernel_named(info, b, name, k, unsupported)) return true;
+    return kernel_named(info, b, NULL, k, unsupported);
 }
 
 /* The name is no kernel's, or that of one for other backends. */
@@ -232,14 +233,16 @@ static hd_kernel begin_kernel(const hd_info *info)
 
 hd_status hd_kernel_pick(const hd_info *info, const hd_batch *b, double load_factor, hd_kernel *k)
 {
-    const char *unfit = NULL;
+    const char *unsupported = NULL;
     *k = begin_kernel(info);
-    if (b->kernel ? kernel_named(info, b, b->kernel, k, &unfit) : kernel_selected(info, b, load_factor, k, &unfit))
+    if (b->kernel ? kernel_named(info, b, b->kernel, k, &unsupported)
+                  : kernel_selected(info, b, load_factor, k, &unsupported))
         return HD_OK;
-    if (unfit && b->kernel) return hd_fail(HD_EINVAL, "kernel: %s cannot run this batch: %s", b->kernel, unfit);
-    if (unfit) /* the caller chose no kernel, so no kernel is at fault */
+    if (unsupported && b->kernel)
+        return hd_fail(HD_EINVAL, "kernel: %s cannot run this batch: %s", b->kernel, unsupported);
+    if (unsupported) /* the caller chose no kernel, so no kernel is at fault */
         return hd_fail(HD_EINVAL, "%s: no kernel of design %s on backend %s runs this batch: %s",
-                       b->each ? "each" : "op", info->design, info->backend, unfit);
+                       b->each ? "each" : "op", info->design, info->backend, unsupported);
     return fail_kernel(k, b->kernel ? b->kernel : "none");
 }
 
@@ -257,14 +260,14 @@ uint32_t hd_load_band(double load_factor)
 static void choose_by_band(const hd_kernel *at, const hd_info *info, const hd_batch *b, int op,
                            hd_kernel (*of)[HD_CHOICES])
 {
-    const char *unfit = NULL, *before = NULL;
+    const char *unsupported = NULL, *before = NULL;
     for (uint32_t band = 0; band < HD_LOAD_BANDS; band++) {
         const char *name = selected(info, b, band_end[band], at, 0);
         bool same = band && name == before && of[band - 1][op].variant &&
                     (!name || hd_variant_is_named(of[band - 1][op].variant, name));
         before = name;
         of[band][op] = same ? of[band - 1][op] : *at;
-        if (!same) (void)kernel_selected(info, b, band_end[band], &of[band][op], &unfit);
+        if (!same) (void)kernel_selected(info, b, band_end[band], &of[band][op], &unsupported);
     }
 }
 

@@ -284,7 +284,7 @@ static hd_status ask_whose(growing *g, const hd_batch *b)
     hd_array all[HD_ARRAYS_MOST];
     hd_reach reach = HD_REACH_NONE;
     hd_status status = HD_OK;
-    if (!g->t->backend->far || !g->keyed) return HD_OK;
+    if (!g->t->backend->device_arrays || !g->keyed) return HD_OK;
     int used = hd_batch_arrays(b, g->value_bytes, all);
     for (int i = 0; i < used && !status; i++) {
         status = find_reach(g, all[i].p, &reach);
@@ -356,7 +356,7 @@ static hd_status take_part(const growing *g, const hd_batch *b, uint64_t first, 
     if (!is_parted(g)) return HD_OK;
     hd_status status = hd_table_info(t, &info);
     /* others have run since */
-    if (!status && atomic_load(&t->told) != atomic_load(&t->batches)) status = hd_entries_sync(t, &entries);
+    if (!status && atomic_load(&t->synced_batches) != atomic_load(&t->batches)) status = hd_entries_sync(t, &entries);
     if (status) return status;
     uint64_t most = (uint64_t)(g->target * (double)info.places), room = entries < most ? most - entries : 0;
     uint64_t least = least_part(g, &info, left);

@@ -133,7 +133,7 @@ static bool list_kernel(size_t i, hd_row *row)
 {
     hd_kernel k;
     if (!hd_kernel_at(i, &k)) return false;
-    return hd_row_put(row, k.variant->name, k.is->what[k.backend->far], k.design->name);
+    return hd_row_put(row, k.variant->name, k.is->what[k.backend->device_arrays], k.design->name);
 }
 
 bool hd_list(hd_kind kind, size_t i, hd_row *row)

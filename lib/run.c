@@ -58,13 +58,13 @@ static void add_outcomes(hd_table *t, const uint64_t *outcomes)
 /* What the keyed outcomes do not tell of the number of entries. */
 static void learn_entries(hd_table *t, const hd_batch *b)
 {
-    bool told = b->count && !t->backend->far;
+    bool told = b->count && !t->backend->device_arrays;
     if (b->op == HD_OP_SIZE && told) atomic_store(&t->entries, *b->count);
     if (b->op == HD_OP_ERASE_IF && told) atomic_fetch_sub(&t->entries, *b->count);
     if (b->op == HD_OP_CLEAR) atomic_store(&t->entries, 0);
-    if (b->op == HD_OP_ERASE_IF ? told : b->op != HD_OP_CLEAR || !t->backend->far) return;
-    atomic_store(&t->untold, true);
-    if (t->backend->far && b->stream) atomic_store(&t->replayed, true);
+    if (b->op == HD_OP_ERASE_IF ? told : b->op != HD_OP_CLEAR || !t->backend->device_arrays) return;
+    atomic_store(&t->entries_unknown, true);
+    if (t->backend->device_arrays && b->stream) atomic_store(&t->may_replay, true);
 }
 
 /* Readers may count it at the same time as it changes: it is near enough. */
@@ -77,7 +77,8 @@ static double load_factor_of(hd_table *t)
 static void tally(hd_table *t, const hd_batch *b, const hd_op_row *row, const uint64_t *outcomes)
 {
     atomic_fetch_add(&t->batches, 1);
-    for (uint64_t i = 0; b->each && !t->backend->far && i < b->n; i++) atomic_fetch_add(&t->op[b->each[i]], 1);
+    for (uint64_t i = 0; b->each && !t->backend->device_arrays && i < b->n; i++)
+        atomic_fetch_add(&t->op[b->each[i]], 1);
     if (!b->each) atomic_fetch_add(&t->op[b->op], hd_op_is_keyed(row) ? b->n : 1);
     add_outcomes(t, outcomes);
     if (!b->each) learn_entries(t, b);
@@ -95,7 +96,7 @@ hd_status hd_late_tally(hd_table *t)
 
 hd_status hd_earlier_await(hd_table *t)
 {
-    if (!t->backend->far || t->lock->apart == HD_APART_BY_EVENTS) return HD_OK;
+    if (!t->backend->device_arrays || t->lock->apart == HD_APART_BY_EVENTS) return HD_OK;
     t->lock->enter(t->lock_state, HD_INSERTER);
     hd_status status = hd_late_tally(t);
     t->lock->leave(t->lock_state, HD_INSERTER);
@@ -110,7 +111,7 @@ static hd_status leave_times(hd_table *t, const hd_batch *b)
     bool relied_on = t->policy_flags & (HD_SCORE_IS_TIME | HD_MONOTONE) && t->lock->apart == HD_APART_BY_WORD;
     hd_stream_state is = { 0, 0 };
     hd_status status = HD_OK;
-    if (!t->scores_ahead && relied_on && t->backend->far) {
+    if (!t->scores_ahead && relied_on && t->backend->device_arrays) {
         status = HD_ASK(d, "batch: its stream", stream_state, b->stream, &is);
         if (!status && is.capture)
             status = hd_fail(HD_EINVAL, "stream: it is being captured, and the first batch with raw_scores waits");
@@ -141,7 +142,7 @@ static hd_status run(hd_table *t, hd_batch *b, const hd_op_row *row)
     if (!status)
         tally(t, b, row, outcomes);
     else
-        atomic_store(&t->untold, true);
+        atomic_store(&t->entries_unknown, true);
     return status;
 }
 
@@ -181,7 +182,7 @@ static hd_status look_at_every_slot(hd_table *t)
     hd_status status = run(t, &b, hd_op_row_of(b.op));
     if (status) return status;
     atomic_store(&t->entries, entries);
-    atomic_store(&t->untold, false);
+    atomic_store(&t->entries_unknown, false);
     return HD_OK;
 }
 
@@ -189,9 +190,10 @@ hd_status hd_entries_sync(hd_table *t, uint64_t *entries)
 {
     t->lock->enter(t->lock_state, HD_INSERTER); /* no batch is between its items and its tally */
     hd_status status = hd_late_tally(t);
-    if (!status && entries && (atomic_load(&t->untold) || atomic_load(&t->replayed))) status = look_at_every_slot(t);
+    if (!status && entries && (atomic_load(&t->entries_unknown) || atomic_load(&t->may_replay)))
+        status = look_at_every_slot(t);
     if (!status && entries) *entries = atomic_load(&t->entries);
-    if (!status) atomic_store(&t->told, atomic_load(&t->batches));
+    if (!status) atomic_store(&t->synced_batches, atomic_load(&t->batches));
     t->lock->leave(t->lock_state, HD_INSERTER);
     return status;
 }

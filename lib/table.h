@@ -33,12 +33,12 @@ struct hd_table {
     char policy[HD_PROGRAM_TEXT]; /* info.policy, where no registry has that text */
     bool scores_ahead;            /* of the clock, some scores may be: a loaded file's, or raw ones; likewise */
     _Atomic uint64_t entries; /* what the outcomes told so far: hd_entries_sync. For kernel_pick that is near enough */
-    _Atomic uint64_t told;    /* so many batches had run when outcomes were last asked for */
-    _Atomic bool untold;      /* some have come or gone of which no outcome told */
-    _Atomic bool replayed;    /* and may do so again at any time: their stream may have been recorded */
-    _Atomic uint64_t clock;   /* logical: ticks so far; the device's: what it said when the table was opened */
-    _Atomic uint64_t latest;  /* HD_CLOCK_DEVICE, where it is seams.time: what it said at most */
-    bool now_is_told;         /* hd_config.now: HD_CLOCK_DEVICE is seams.time on a device, too */
+    _Atomic uint64_t synced_batches; /* so many batches had run when outcomes were last asked for */
+    _Atomic bool entries_unknown;    /* some have come or gone of which no outcome told */
+    _Atomic bool may_replay;         /* and may do so again at any time: their stream may have been recorded */
+    _Atomic uint64_t clock;          /* logical: ticks so far; the device's: what it said when the table was opened */
+    _Atomic uint64_t latest;         /* HD_CLOCK_DEVICE, where it is seams.time: what it said at most */
+    bool now_is_told;                /* hd_config.now: HD_CLOCK_DEVICE is seams.time on a device, too */
     _Atomic uint64_t batches, outcome[HD_OUTCOME_COUNT], op[HD_OP_COUNT_];
     _Atomic uint32_t epoch;
     _Alignas(16) unsigned char lock_state[HD_LOCK_BYTES];

@@ -180,7 +180,7 @@ static hd_case next_case(uint32_t row, int op, uint64_t seed, uint64_t *at)
     hd_case c;
     size_t tries = 0;
     do c = conform_case(op, variant, seed, "%s", d->shapes[(*at)++ % d->shapes_n]);
-    while (++tries < d->shapes_n && fixture_unfit(d->judge, row, &c));
+    while (++tries < d->shapes_n && fixture_unsupported(d->judge, row, &c));
     return c;
 }
 

@@ -67,11 +67,11 @@ extern uint64_t regions, refuse_at;
 
 /* The fixture is the case with the first seed that gives occasion to it. */
 typedef struct lie {
-    const char *sentence;   /* the expected objection; NULL: no judge can know, and none may object */
-    const char *text;       /* of trial_run                                                        */
-    bool (*tell)(trial *t); /* false: this run gives no occasion                                   */
-    uint32_t by, deaf;      /* COMPARISON_...: the checks that must object; the checks that are off */
-    int held;               /* of trial_run                                                        */
+    const char *sentence;      /* the expected objection; NULL: no judge can know, and none may object */
+    const char *text;          /* of trial_run                                                        */
+    bool (*tell)(trial *t);    /* false: this run gives no occasion                                   */
+    uint32_t by, muted_checks; /* COMPARISON_...: the checks that must object; the checks that are off */
+    int held;                  /* of trial_run                                                        */
 } lie;
 
 extern const lie lies[];

@@ -53,7 +53,7 @@ static bool runs(uint32_t row, hd_op op)
 
 static const uint8_t mix[HD_OP_COUNT_] = { [HD_OP_FIND] = 3, [HD_OP_INSERT_OR_ASSIGN] = 4, [HD_OP_ERASE] = 3 };
 
-static const char *unfit(uint32_t row, const hd_case *c)
+static const char *unsupported(uint32_t row, const hd_case *c)
 {
     (void)row;
     return c->slots > SLOTS_MOST ? "it would go along it for too long" : NULL;
@@ -272,7 +272,7 @@ static const char *check_line(const void *table, char why[JUDGE_SENTENCE])
 /* clang-format off */
 const judge_design judge_design_line = {
     .name = "line", .keys = LINE_KEYS, .value_bytes = 4, .roams = true, .small = { 4, "uniform:12" },
-    .wide = { 8, "uniform:20" }, .row = row_at, .runs = runs, .mix = mix, .unfit = unfit, .queue = queue,
+    .wide = { 8, "uniform:20" }, .row = row_at, .runs = runs, .mix = mix, .unsupported = unsupported, .queue = queue,
     .table_size = sizeof(line_table), .args_size = sizeof(line_args), .shape = shape,
     .memory = memory, .clear = clear, .args = make_args, .apply = apply, .resize = resize, .buckets = buckets,
     .first = first, .places = places, .key_at = key_at, .value_at = value_at, .bucket_name = bucket_name,

@@ -183,9 +183,9 @@ static void tours_go_where_they_can(void **state)
         check(t.filled == ways[i].filled && t.asked == ways[i].asked, "%llu filled, %llu asked", (ull)t.filled,
               (ull)t.asked);
         for (size_t k = 0; k < t.rows; k++)
-            check((t.row[k].unfit[0] != 0) == (ways[i].ran == 0) && (t.row[k].items > 0) == (ways[i].ran > 0) &&
+            check((t.row[k].unsupported[0] != 0) == (ways[i].ran == 0) && (t.row[k].items > 0) == (ways[i].ran > 0) &&
                       !t.row[k].at_random,
-                  "row %zu: %s", k, t.row[k].unfit);
+                  "row %zu: %s", k, t.row[k].unsupported);
         all_kernels_close(&t);
     }
 }
@@ -195,10 +195,10 @@ static void all_kernels_all_kernels(void **state)
 {
     (void)state;
     all_kernels t;
-    uint64_t unfit = 0;
+    uint64_t unsupported = 0;
     all_kernels_of("hkv.mix.ref buckets=2 slots=16 pins=4 batch=24x3 keys=uniform:60 threads=1", &t);
-    for (size_t i = 0; i < t.rows; i++) unfit += t.row[i].unfit[0] != 0;
-    check(t.ran + unfit == t.rows && t.ran > 100 && t.wrong == 0 && (size_t)rows_seen == t.rows,
+    for (size_t i = 0; i < t.rows; i++) unsupported += t.row[i].unsupported[0] != 0;
+    check(t.ran + unsupported == t.rows && t.ran > 100 && t.wrong == 0 && (size_t)rows_seen == t.rows,
           "%zu rows, %llu ran, %llu wrong", t.rows, (ull)t.ran, (ull)t.wrong);
     all_kernels_close(&t);
 }

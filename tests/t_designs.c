@@ -392,7 +392,7 @@ static void defaults_object(void **state)
     objects(a, "has another value than in the reference's");
     place[1] = was[1];
     place[0] = 3; /* which is on board 1 */
-    comparison_deafen(a, COMPARISON_TICKETS | COMPARISON_CONTENTS | COMPARISON_COUNTS);
+    comparison_mute(a, COMPARISON_TICKETS | COMPARISON_CONTENTS | COMPARISON_COUNTS);
     objects(a, "key 3 is on board 0 of 2");
     place[0] = HD_KEY_LOCKED;
     fixture_describe(d, s->table, 0, text, sizeof text);
@@ -429,7 +429,8 @@ static void defaults_refuse(void **state)
     check(hosted_runs(d, TOY_MIXED, JUDGE_MIXED) && !hosted_runs(d, TOY_LOOKUP, JUDGE_MIXED),
           "which row is of mixtures");
     check(!hosted_runs(&judge_design_hkv, 0, JUDGE_MIXED), "a cache runs mixtures");
-    check(!hosted_unfit(d, TOY_LOOKUP, &c) && !hosted_unfit(d, 99, &c) && !hosted_unfit(d, TOY_LOOKUP, &small),
+    check(!hosted_unsupported(d, TOY_LOOKUP, &c) && !hosted_unsupported(d, 99, &c) &&
+              !hosted_unsupported(d, TOY_LOOKUP, &small),
           "a table that is none has its reason already");
     check(!fixture_kernel_of_row(d, 99).name, "row 99 has a name");
     check(fixture_wide(d).slots == d->small.slots && fixture_wide(judge_design_named("hive")).slots == 32,
@@ -604,8 +605,8 @@ static void tours_visit(void **state)
           (ull)t.wrong);
     for (size_t i = 0; i < t.rows; i++) {
         const all_kernels_row *r = &t.row[i];
-        check(!r->dual && !r->unfit[0] && !r->wrong[0] && r->metered == 50 && r->hits == r->ref_hits && r->hits > 10 &&
-                  r->sectors,
+        check(!r->dual && !r->unsupported[0] && !r->wrong[0] && r->metered == 50 && r->hits == r->ref_hits &&
+                  r->hits > 10 && r->sectors,
               "%s: %s", fixture_op_name(r->op), r->wrong);
     }
     all_kernels_close(&t);

@@ -586,14 +586,14 @@ static hd_status (*const run[])(world *, const act *) = { with_own_arrays, with_
 
 /* A dictionary: its operations, and the other calls. Growth may stop between two launches, and no entry is
  * lost. */
-static void every_call_of_words(const char *name, const char *(*unfit)(hd_op))
+static void every_call_of_words(const char *name, const char *(*unsupported)(hd_op))
 {
     static const act larger = { "run_growing", grow_by_itself, HD_OP_COUNT_, true };
     failures = 0;
     design = name, value_bytes = 4;
     keep_a_snapshot();
     for (int op = 0; op < HD_OP_COUNT_; op++)
-        for (int r = 0; r < 3 && !unfit((hd_op)op); r++) {
+        for (int r = 0; r < 3 && !unsupported((hd_op)op); r++) {
             if (!test_is_long() && r != op % 3) continue;
             act a = { hd_op_name((hd_op)op), run[r], (hd_op)op, false };
             fail_each(&a, "ordered");
@@ -608,13 +608,13 @@ static void every_call_of_words(const char *name, const char *(*unfit)(hd_op))
     test_tried("device-faults", failures, "under every call of a dictionary");
 }
 
-static void every_call_of_a_dictionary(void **state) { (void)state, every_call_of_words("hive", hive_unfit); }
-static void every_call_of_segments(void **state) { (void)state, every_call_of_words("ovs", ovs_unfit); }
+static void every_call_of_a_dictionary(void **state) { (void)state, every_call_of_words("hive", hive_unsupported); }
+static void every_call_of_segments(void **state) { (void)state, every_call_of_words("ovs", ovs_unsupported); }
 static void every_call_of_ranges(void **state)
 {
     (void)state;
     ranges = true;
-    every_call_of_words("ovs", ovs_unfit);
+    every_call_of_words("ovs", ovs_unsupported);
     ranges = false;
 }
 
@@ -627,7 +627,7 @@ static void every_call_of_an_ordered_table(void **state)
     design = "sl", value_bytes = 4;
     keep_a_snapshot();
     for (int op = 0; op < HD_OP_COUNT_; op++)
-        for (int r = 0; r < 3 && !sl_unfit((hd_op)op); r++) {
+        for (int r = 0; r < 3 && !sl_unsupported((hd_op)op); r++) {
             if (!test_is_long() && r != op % 3) continue;
             act a = { hd_op_name((hd_op)op), run[r], (hd_op)op, false };
             in_steps = hd_op_row_of((hd_op)op)->role == HD_INSERTER;

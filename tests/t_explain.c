@@ -295,7 +295,7 @@ static bool scene_open(scene *x, const judge_design *d, hd_case *c, hd_op op)
     memset(x, 0, sizeof *x);
     snprintf(c->op, sizeof c->op, "%s", fixture_op_name(op));
     uint32_t row = 0;
-    while (fixture_row_name(d, row) && (!fixture_runs(d, row, op) || fixture_unfit(d, row, c))) row++;
+    while (fixture_row_name(d, row) && (!fixture_runs(d, row, op) || fixture_unsupported(d, row, c))) row++;
     if (!fixture_row_name(d, row)) return false;
     snprintf(c->kernel, sizeof c->kernel, "%s", fixture_row_name(d, row));
     x->kernel = fixture_kernel_at(d, row, 32, 1);
@@ -346,7 +346,7 @@ static bool finds_key(const judge_steps *t)
 }
 
 /* NULL, or what does not fit the outcome of the item. */
-static const char *outcome_unfit(const judge_steps *t, hd_op op, hd_outcome o)
+static const char *outcome_unsupported(const judge_steps *t, hd_op op, hd_outcome o)
 {
     const judge_step *evicts = step_that(t, "evicts"), *admits = step_that(t, "admits");
     bool absent = o == HD_INSERTED || o == HD_EVICTED || o == HD_REFUSED || o == HD_PENDING;
@@ -396,7 +396,7 @@ static uint64_t tell_items(scene *x, hd_op op, uint64_t *moved)
         must(judge_steps_of_item(&x->t, x->s, i, x->before.table, x->after.table));
         const char *wrong = judge_steps_wrong(&x->t, 0, x->s->design, x->before.table, x->after.table, why);
         check(!wrong, "item %" PRIu64 ": %s", i, wrong);
-        wrong = outcome_unfit(&x->t, b->each ? (hd_op)b->each[i] : op, (hd_outcome)b->outcome[i]);
+        wrong = outcome_unsupported(&x->t, b->each ? (hd_op)b->each[i] : op, (hd_outcome)b->outcome[i]);
         check(!wrong, "item %" PRIu64 ", %s: %s", i, hd_outcome_name((hd_outcome)b->outcome[i]), wrong);
         find_lies(x, i);
         for (uint64_t k = 0; k < x->t.steps; k++) *moved += strcmp(x->t.step[k].does, "moves") == 0;

@@ -97,7 +97,7 @@ hd_status __wrap_hd_check(hd_table *t)
 enum { MANY = 100000000 };
 
 /* One table of two buckets, resized twice. */
-static hd_status judged(uint64_t steps, uint32_t deaf, judge_growth *g)
+static hd_status judged(uint64_t steps, uint32_t muted_checks, judge_growth *g)
 {
     hd_case c;
     simt_config w = simt_config_default();
@@ -105,7 +105,7 @@ static hd_status judged(uint64_t steps, uint32_t deaf, judge_growth *g)
     w.quiet = true;
     w.step_limit = steps;
     must(hd_case_parse("hive.mix.tile buckets=2 slots=8 seed=3", &c));
-    return judge_growth_run(&c, &w, 2, deaf, g);
+    return judge_growth_run(&c, &w, 2, muted_checks, g);
 }
 
 static void test_failures(void **unused)

@@ -588,7 +588,7 @@ static void choice_is_the_pick(const hd_design *d, const hd_backend *on)
     hd_info info;
     hd_table *t;
     hd_kernel_choice choice;
-    c.backend = on->far ? "ref" : on->name;
+    c.backend = on->device_arrays ? "ref" : on->name;
     c.capacity = 4096;
     must(hd_open(&c, &t));
     must(hd_table_info(t, &info));

@@ -228,12 +228,12 @@ static void every_operation_has_a_row(void **state)
     (void)state;
     static const struct {
         const bench_goals *goals;
-        const char *(*unfit)(hd_op);
+        const char *(*unsupported)(hd_op);
         bool mixes;
     } tables[] = { { &bench_goals_hkv, NULL, false },
-                   { &bench_goals_hive, hive_unfit, true },
-                   { &bench_goals_ovs, ovs_unfit, true },
-                   { &bench_goals_sl, sl_unfit, false } };
+                   { &bench_goals_hive, hive_unsupported, true },
+                   { &bench_goals_ovs, ovs_unsupported, true },
+                   { &bench_goals_sl, sl_unsupported, false } };
     for (size_t k = 0; k < sizeof tables / sizeof *tables; k++) {
         const bench_goals *g = tables[k].goals;
         int with = 0;
@@ -241,9 +241,9 @@ static void every_operation_has_a_row(void **state)
         for (int op = 0; op < BENCH_OPS; op++) {
             int i = 0;
             while (i < g->rows && g->row[i].op != (hd_op)op) i++;
-            bool runs = op == BENCH_MIXED ? tables[k].mixes
-                        : tables[k].unfit ? !tables[k].unfit((hd_op)op)
-                                          : !hd_op_does((hd_op)op, HD_ORDERED);
+            bool runs = op == BENCH_MIXED       ? tables[k].mixes
+                        : tables[k].unsupported ? !tables[k].unsupported((hd_op)op)
+                                                : !hd_op_does((hd_op)op, HD_ORDERED);
             check((i < g->rows) == (bench_buffers_row_of((hd_op)op) != NULL && runs),
                   "%s: a row without a measure, or the reverse", bench_buffers_name((hd_op)op));
         }

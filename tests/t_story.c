@@ -140,7 +140,7 @@ static void tell(bench *b, const judge_design *d, uint32_t row, hd_op op, uint64
              is.field ? is.field : "", is.field ? "=" : "", is.field ? is.value : "");
     test_case("%s", text);
     must(hd_case_parse(text, &c));
-    if (fixture_unfit(d, row, &c)) return;
+    if (fixture_unsupported(d, row, &c)) return;
     fixture_kernel k = fixture_kernel_at(d, row, 32, 1);
     const fixture_kernel *kernels[] = { &k };
     fixture *s;

@@ -156,7 +156,7 @@ static hd_status toy_run(void *state, uint32_t row, const hd_batch *b, hd_when w
 
 enum { LOOKUPS, INSERTIONS, ITEMS };
 
-static const char *toy_unfit(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+static const char *toy_unsupported(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
     uint32_t family = b->each ? ITEMS : b->op == HD_OP_FIND ? LOOKUPS : INSERTIONS;
     (void)info;
@@ -184,7 +184,7 @@ static const hd_variant *const toy_variants[] = { &plain, &astray, &stale, NULL 
 static const hd_backend toy_reference = {
     .name = "ref", .shape = toy_shape, .open = toy_open,
     .close = toy_close, .check = toy_check, .next = toy_next, .put_at = toy_put_at,
-    .move_all = toy_move_all, .variants = toy_variants, .unfit = toy_unfit, .launch = toy_run
+    .move_all = toy_move_all, .variants = toy_variants, .unsupported = toy_unsupported, .launch = toy_run
 };
 /* clang-format on */
 
@@ -549,5 +549,5 @@ const hd_design toy_design = { .name = "toy",
                                .ref = &toy_reference,
                                .gpu = &toy_gpu,
                                .variants = toy_variants,
-                               .unfit = toy_unfit,
+                               .unsupported = toy_unsupported,
                                .host_kernel = toy_kernel };

@@ -56,7 +56,7 @@ static void row(out *o, const all_kernels *t, const all_kernels_row *r)
     char bar[PICTURE_BYTES];
     double most = most_sectors(t, r->op);
     bool ran = r->metered != 0;
-    const char *why = r->wrong[0] ? r->wrong : r->unfit, *drawn = "";
+    const char *why = r->wrong[0] ? r->wrong : r->unsupported, *drawn = "";
     if (ran) drawn = picture_bar(bar, most > 0 ? per_item(r->sectors, r) / most : 0, BAR, 1);
     out_row(o, (const out_value[]){
                    out_text(fixture_op_name(r->op)), out_text(r->kernel.variant), out_count(r->buckets),
@@ -68,14 +68,15 @@ static void row(out *o, const all_kernels *t, const all_kernels_row *r)
 }
 
 /* Why some have no figures: once for each variant and reason. */
-static void note_unfit(out *o, const all_kernels *t)
+static void note_unsupported(out *o, const all_kernels *t)
 {
     for (size_t i = 0; i < t->rows; i++) {
         const all_kernels_row *r = &t->row[i];
-        bool told = !r->unfit[0];
+        bool told = !r->unsupported[0];
         for (size_t k = 0; k < i && !told; k++)
-            told = strcmp(t->row[k].kernel.variant, r->kernel.variant) == 0 && strcmp(t->row[k].unfit, r->unfit) == 0;
-        if (!told) out_note(o, "%s cannot run all of this: %s.\n", r->kernel.variant, r->unfit);
+            told = strcmp(t->row[k].kernel.variant, r->kernel.variant) == 0 &&
+                   strcmp(t->row[k].unsupported, r->unsupported) == 0;
+        if (!told) out_note(o, "%s cannot run all of this: %s.\n", r->kernel.variant, r->unsupported);
     }
 }
 
@@ -91,7 +92,7 @@ static void notes(out *o, const all_kernels *t)
     out_format(wrong, OUT_COUNT, out_count(t->wrong));
     out_note(o, "\nbuckets: in which a key may be. lanes, sectors (32 bytes), lines (128), bus bytes, atomics, steps: "
                 "per key, or per slot of a whole table.\n");
-    note_unfit(o, t);
+    note_unsupported(o, t);
     if (t->wrong)
         out_note(o, "%s kernels, %s items: %s DISAGREE with the reference.\n", kernels, items, wrong);
     else if (shapes)
@@ -138,7 +139,7 @@ int all_kernels_verdict(const all_kernels *t)
     for (size_t i = 0; i < t->rows; i++) {
         const all_kernels_row *r = &t->row[i];
         hd_case c;
-        if (!t->ran) return tool_say(TOOL_USAGE, "%s cannot run this: %s", r->kernel.variant, r->unfit);
+        if (!t->ran) return tool_say(TOOL_USAGE, "%s cannot run this: %s", r->kernel.variant, r->unsupported);
         if (!r->wrong[0]) continue;
         if (hd_case_parse(r->again, &c)) c = hd_case_default();
         /* on a small table: schedules, or what each of the two makes of it */

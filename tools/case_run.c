@@ -30,7 +30,7 @@ bool case_run_wide(const judge_design *d, const char *kernel)
     small.slots = d->small.slots;
     const char *name;
     for (uint32_t row = 0; (name = fixture_row_name(d, row)); row++)
-        wide = wide || (strcmp(name, kernel) == 0 && fixture_unfit(d, row, &small));
+        wide = wide || (strcmp(name, kernel) == 0 && fixture_unsupported(d, row, &small));
     return wide;
 }
 
@@ -83,7 +83,7 @@ static hd_status choose_kernel(case_run *x, uint32_t k, bool wide, unsigned batc
     case_run_complete(d, wide, batch, c);
     hd_status s = fixture_kernel_row(c, &row);
     if (s) return s;
-    const char *why = fixture_unfit(d, row, &x->c[0]);
+    const char *why = fixture_unsupported(d, row, &x->c[0]);
     if (why) return hd_fail(HD_EINVAL, "kernel: %s cannot run this table: %s", c->kernel, why);
     x->kernel[k] = fixture_kernel_at(d, row, threads, blocks);
     size_t used = strlen(x->text);

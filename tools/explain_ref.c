@@ -38,7 +38,7 @@ static hd_status open_fixture(reference_told *p, hd_case *c)
     case_run_complete(d, false, 1, c);
     hd_case_print(c, p->text, sizeof p->text);
     for (uint32_t row = 0; fixture_row_name(d, row); row++) {
-        if (!fixture_runs(d, row, op) || fixture_unfit(d, row, c)) continue;
+        if (!fixture_runs(d, row, op) || fixture_unsupported(d, row, c)) continue;
         p->kernel = fixture_kernel_at(d, row, 32, 1);
         snprintf(c->kernel, sizeof c->kernel, "%s", fixture_row_name(d, row));
         const fixture_kernel *const kernels[] = { &p->kernel };

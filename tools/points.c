@@ -73,7 +73,7 @@ static void by_variants(points *q, bench_point p)
     hd_kernel k;
     for (int i = 0; i < q->w->variant.n && !over(q); i++) {
         p.variant = q->w->variant.v[i];
-        const char *why = point_unfit(&p, &q->stand);
+        const char *why = point_unsupported(&p, &q->stand);
         if (why)
             say_of(q, &p, TOOL_OK, why);
         else
@@ -81,7 +81,7 @@ static void by_variants(points *q, bench_point p)
     }
     const char *backend = q->w->backend;
     for (uint32_t row = 0; q->w->all_variants && hd_kernel_named(q->w->design, backend, row, &k) && !over(q); row++) {
-        if (point_unfit_row(&p, &q->stand, &k)) continue;
+        if (point_unsupported_row(&p, &q->stand, &k)) continue;
         p.variant = k.variant->name;
         measure(q, &p);
     }

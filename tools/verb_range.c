@@ -62,7 +62,7 @@ static bool is_ordered(const hd_info *info)
 {
     hd_kernel k;
     hd_batch b = hd_batch_of(HD_OP_RANGE, 0, NULL);
-    return hd_kernel_named(info->design, info->backend, 0, &k) && !hd_kernel_unfit(&k, info, &b);
+    return hd_kernel_named(info->design, info->backend, 0, &k) && !hd_kernel_unsupported(&k, info, &b);
 }
 
 /* Page by page. The last key of a page is below the limit of keys, so the next one is a number. */

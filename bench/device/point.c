@@ -30,21 +30,21 @@ uint64_t point_changes(const bench_point *p)
     return bench_buffers_inserts(p->op) ? p->n - point_hits(p) : 0;
 }
 
-const char *point_unfit_row(const bench_point *p, const bench_fixture *s, const hd_kernel *row)
+const char *point_unsupported_row(const bench_point *p, const bench_fixture *s, const hd_kernel *row)
 {
     static const uint8_t any = HD_OP_FIND;
     hd_batch b = { .op = p->op, .each = p->op == BENCH_MIXED ? &any : NULL };
-    return hd_kernel_unfit(row, &s->info, &b);
+    return hd_kernel_unsupported(row, &s->info, &b);
 }
 
-const char *point_unfit(const bench_point *p, const bench_fixture *s)
+const char *point_unsupported(const bench_point *p, const bench_fixture *s)
 {
     const char *why = "there is no such variant on this backend";
     hd_kernel k;
     if (!p->variant) return NULL;
     for (uint32_t row = 0; hd_kernel_named(s->info.design, s->info.backend, row, &k); row++) {
         if (!hd_variant_is_named(k.variant, p->variant)) continue;
-        why = point_unfit_row(p, s, &k);
+        why = point_unsupported_row(p, s, &k);
         if (!why) return NULL;
     }
     return why;

@@ -66,8 +66,8 @@ hd_status point_measure(const bench_point *p, const bench_effort *effort, bench_
                         bench_measure *m);
 
 /* NULL, or why the variant, or a row of it, cannot run such a point. */
-const char *point_unfit(const bench_point *p, const bench_fixture *s);
-const char *point_unfit_row(const bench_point *p, const bench_fixture *s, const hd_kernel *row);
+const char *point_unsupported(const bench_point *p, const bench_fixture *s);
+const char *point_unsupported_row(const bench_point *p, const bench_fixture *s, const hd_kernel *row);
 
 /* ---- For prove.c ----------------------------------------------------------------------------- */
 

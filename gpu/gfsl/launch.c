@@ -12,11 +12,11 @@
 #include "gpu/gfsl/own.h"
 #include "ref/gfsl/gfsl.h"
 
-const char *gfsl_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+const char *gfsl_unsupported_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
-    const char *unfit = b->each ? NULL : gfsl_unfit(b->op);
+    const char *unsupported = b->each ? NULL : gfsl_unsupported(b->op);
     (void)info;
-    if (unfit) return unfit;
+    if (unsupported) return unsupported;
     return row->family == (b->each ? (uint32_t)GPU_ITEMS : gfsl_family_of(b->op)) ? NULL : HD_OTHER_OPERATION;
 }
 

@@ -10,8 +10,8 @@
 
 extern const hd_gpu gfsl_gpu;
 
-/* hd_design.unfit */
-const char *gfsl_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
+/* hd_design.unsupported */
+const char *gfsl_unsupported_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
 
 /* A kernel of the host machine by number, and the CUDA entry point for these arguments (kernels.cu); NULL: there is
  * none. */

@@ -45,11 +45,11 @@ static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd
     return gpu_launch(&l, row, hive_row(row), hive_places(&o->v));
 }
 
-const char *hive_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+const char *hive_unsupported_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
-    const char *unfit = b->each ? NULL : hive_unfit(b->op);
+    const char *unsupported = b->each ? NULL : hive_unsupported(b->op);
     gpu_family family = b->each ? GPU_ITEMS : gpu_family_of(b->op);
-    if (unfit) return unfit;
+    if (unsupported) return unsupported;
     return row->family != family ? HD_OTHER_OPERATION : row->fits(info);
 }
 

@@ -13,8 +13,8 @@
 
 extern const hd_gpu hive_gpu;
 
-/* hd_design.unfit. */
-const char *hive_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
+/* hd_design.unsupported. */
+const char *hive_unsupported_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
 
 /* The CUDA entry point of kernel `kernel` for these arguments (kernels.cu); NULL: there is none. */
 const void *hive_cuda_entry(uint32_t kernel, const void *args);

@@ -72,7 +72,7 @@ static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd
     return status ? status : hkv_launch(&l, row, a);
 }
 
-const char *hkv_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+const char *hkv_unsupported_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
     if (b->each) return HD_NOT_MIXED;
     if (HD_OP_IN(b->op, HD_OPS_ORDERED)) return HD_UNORDERED;

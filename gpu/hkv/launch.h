@@ -17,8 +17,8 @@ hd_status hkv_grow(void *from, void *to, const hd_gpu_machine *m, uint64_t **mov
 /* hd_gpu.check. */
 hd_status hkv_check_there(void *own, const hd_gpu_machine *m);
 
-/* hd_design.unfit. */
-const char *hkv_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
+/* hd_design.unsupported. */
+const char *hkv_unsupported_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
 
 /* The CUDA entry point of kernel `kernel` for these arguments (kernels.cu); NULL: there is none. */
 const void *hkv_cuda_entry(uint32_t kernel, const void *args);

@@ -161,11 +161,11 @@ static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd
     return gpu_launch(&x.l, row, r, ovs_places(&x.a.v));
 }
 
-const char *ovs_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+const char *ovs_unsupported_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
-    const char *unfit = b->each ? NULL : ovs_unfit_for(info, b->op);
+    const char *unsupported = b->each ? NULL : ovs_unsupported_for(info, b->op);
     uint32_t family = b->each ? (uint32_t)GPU_ITEMS : (uint32_t)gpu_family_of(b->op);
-    if (unfit) return unfit;
+    if (unsupported) return unsupported;
     bool alike = row->family == GPU_ALIKE || gpu_family_sorts(row->family);
     if (alike && b->each) return HD_NOT_MIXED;
     if (row->family == GPU_SORTED && hd_role_of_batch(b) != HD_READER) return HD_OTHER_OPERATION;

@@ -19,8 +19,8 @@ extern const hd_variant *const ovs_variants[];
 enum { OVS_FEW_ITEMS = 4096 };
 const char *ovs_select(hd_op op, const hd_info *info, double load_factor, hd_amount amount, uint32_t choice);
 
-/* hd_design.unfit. */
-const char *ovs_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
+/* hd_design.unsupported. */
+const char *ovs_unsupported_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
 
 /* A kernel of the host machine by number, and the CUDA entry point (kernels.cu); NULL: there is none. */
 hd_host_text *ovs_host_kernel(uint32_t kernel);

@@ -287,11 +287,11 @@ static hd_status launch(void *own, const hd_launcher *l, uint32_t row, const hd_
     }
 }
 
-const char *sl_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+const char *sl_unsupported_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
     if (b->each) return HD_NOT_MIXED;
-    const char *unfit = sl_unfit(b->op);
-    if (unfit) return unfit;
+    const char *unsupported = sl_unsupported(b->op);
+    if (unsupported) return unsupported;
     return row->family == sl_family_of(b->op) ? row->fits(info) : HD_OTHER_OPERATION;
 }
 

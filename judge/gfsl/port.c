@@ -166,7 +166,7 @@ static bool runs(uint32_t row, hd_op op)
     memset(&b, 0, sizeof b);
     b.op = op == JUDGE_MIXED ? HD_OP_INSERT_OR_ASSIGN : op;
     b.each = op == JUDGE_MIXED ? &each : NULL;
-    return !gfsl_unfit_row(hd_variant_row_numbered(gfsl_variants, row), &any, &b);
+    return !gfsl_unsupported_row(hd_variant_row_numbered(gfsl_variants, row), &any, &b);
 }
 
 static const uint8_t mixture[HD_OP_COUNT_] = {

@@ -19,7 +19,7 @@ static const uint8_t mixture[HD_OP_COUNT_] = {
 static bool runs(uint32_t row, hd_op op)
 {
     if (op == JUDGE_MIXED) return hive_row(row)->family == GPU_ITEMS;
-    return !hive_unfit(op) && hive_row(row)->family == gpu_family_of(op);
+    return !hive_unsupported(op) && hive_row(row)->family == gpu_family_of(op);
 }
 
 static uint32_t buckets_of_key(const hd_case *c) { return c->table.hive.hashes; }

@@ -27,7 +27,7 @@ enum { HANG_SECONDS = 600, NAMES = 256 };
 
 typedef struct plan {
     bool list, judges, sound;
-    uint32_t deaf;
+    uint32_t muted_checks;
     uint64_t fixtures, schedules;
     const char *story;
     const char *name[NAMES];
@@ -53,7 +53,7 @@ static const struct {
 
 static void look(const plan *p, const museum_row *row, verdict *v)
 {
-    museum_search s = { row->look, p->deaf, p->fixtures, p->schedules, p->story, row };
+    museum_search s = { row->look, p->muted_checks, p->fixtures, p->schedules, p->story, row };
     const char *why = "it is of no kind that there is";
     museum_now = p->sound ? 0 : row->number;
     if (row->lost[0]) {
@@ -83,7 +83,7 @@ static bool read_all(int fd, void *to, size_t bytes)
 /* A process that ends without a word was found by that: it went on for ever, or it crashed. */
 static void explain_silence(const plan *p, int status, verdict *v)
 {
-    const museum_search s = { .what = "", .deaf = p->deaf };
+    const museum_search s = { .what = "", .muted_checks = p->muted_checks };
     char sentence[64] = "it was not done when its time was over";
     bool endless = WIFSIGNALED(status) && (WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGPROF);
     memset(v, 0, sizeof *v);
@@ -169,7 +169,7 @@ static int read_words(plan *p, int argc, char **argv)
         else if (strncmp(w, "without=", 8) == 0) {
             museum_judge j = museum_judge_named(w + 8, strlen(w + 8));
             if (j == MUSEUM_JUDGES) return no("there is no judge", w + 8);
-            p->deaf |= 1u << j;
+            p->muted_checks |= 1u << j;
         } else if (sscanf(w, "fixtures=%" SCNu64, &p->fixtures) == 1 ||
                    sscanf(w, "schedules=%" SCNu64, &p->schedules) == 1)
             continue;

@@ -45,7 +45,7 @@ museum_judge museum_judge_named(const char *name, size_t letters)
 bool museum_heard(const museum_search *s, museum_sight *sight, museum_judge by, const char *sentence)
 {
     const char *end = strchr(sentence, '\n');
-    if (s->deaf >> by & 1) return false;
+    if (s->muted_checks >> by & 1) return false;
     sight->found = true;
     sight->by = by;
     snprintf(sight->sentence, sizeof sight->sentence, "%.*s", end ? (int)(end - sentence) : 500, sentence);

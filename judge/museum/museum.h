@@ -71,11 +71,11 @@ int museum_number(const char *name); /* 0: there is no such bug, or its text is 
 /* ---- Looks ----------------------------------------------------------------------------------- */
 
 typedef struct museum_search {
-    const char *what;   /* the words after its kind */
-    uint32_t deaf;      /* judges that are left out */
-    uint64_t fixtures;  /* at most: situations of a search, cases of a run, tables of a call */
-    uint64_t schedules; /* of one fixture */
-    const char *story;  /* a look of kernels writes the failing run as a story into this file; NULL: it does not */
+    const char *what;      /* the words after its kind */
+    uint32_t muted_checks; /* judges that are left out */
+    uint64_t fixtures;     /* at most: situations of a search, cases of a run, tables of a call */
+    uint64_t schedules;    /* of one fixture */
+    const char *story;     /* a look of kernels writes the failing run as a story into this file; NULL: it does not */
     const museum_row *row;
 } museum_search;
 

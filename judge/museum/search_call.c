@@ -121,7 +121,7 @@ static const char *look_tables(const museum_search *s, museum_sight *sight, cons
     config.capacity = 256;
     if (hd_case_parse(words, &c) || hd_open(&config, &beside)) return hd_why();
     c.judge = true;
-    uint32_t judges = s->deaf >> MUSEUM_COUNTERS & 1 ? HD_RUN_ALL & ~(uint32_t)HD_RUN_COUNTERS : HD_RUN_ALL;
+    uint32_t judges = s->muted_checks >> MUSEUM_COUNTERS & 1 ? HD_RUN_ALL & ~(uint32_t)HD_RUN_COUNTERS : HD_RUN_ALL;
     hd_status status = hd_case_run_judged(&c, judges, run_beside, beside, &report);
     sight->tries = 1;
     if (!status && report.wrong[0])

@@ -95,8 +95,8 @@ static hd_status look_at(const chase *h, const museum_search *m_s, simt_machine 
     w.shared_bytes = 48 << 10;
     hd_status status = open_fixture(h, key, &s, &a);
     if (status) return status;
-    comparison_deafen(a, m_s->deaf & ((1u << MUSEUM_WATCH) - 1));
-    comparison_watch_with(a, &w, m_s->deaf >> MUSEUM_WATCH & 1 ? 0 : 1);
+    comparison_mute(a, m_s->muted_checks & ((1u << MUSEUM_WATCH) - 1));
+    comparison_watch_with(a, &w, m_s->muted_checks >> MUSEUM_WATCH & 1 ? 0 : 1);
     simt_trial trial = comparison_trial(a);
     status = simt_explore(m, &trial, &w, MOST, 0, SHORTER, &e);
     if (!status) {

@@ -22,7 +22,7 @@ static museum_judge judge_of(const judge_growth *g)
 }
 
 /* By lane and by warp, at random and by priorities. */
-static simt_config way(uint64_t seed, uint32_t deaf)
+static simt_config way(uint64_t seed, uint32_t muted_checks)
 {
     simt_config w = simt_config_default();
     w.unit = seed % 4 == 3 ? SIMT_BY_WARP : SIMT_BY_LANE;
@@ -30,8 +30,8 @@ static simt_config way(uint64_t seed, uint32_t deaf)
     w.pct_depth = 4;
     w.pct_length = 4000;
     w.seed = seed * 1000;
-    w.race = !(deaf >> MUSEUM_RACES & 1);
-    w.weak = seed % 3 == 0 && !(deaf >> MUSEUM_WEAK & 1);
+    w.race = !(muted_checks >> MUSEUM_RACES & 1);
+    w.weak = seed % 3 == 0 && !(muted_checks >> MUSEUM_WEAK & 1);
     w.step_limit = 10000000;
     return w;
 }
@@ -40,12 +40,12 @@ const char *museum_look_grow(const museum_search *s, museum_sight *sight)
 {
     hd_case c;
     hd_status status = hd_case_parse(s->what, &c);
-    uint32_t deaf = (s->deaf >> MUSEUM_CONTENTS & 1 ? (uint32_t)JUDGE_GROWTH_CONTENTS : 0) |
-                    (s->deaf >> MUSEUM_INVARIANTS & 1 ? (uint32_t)JUDGE_GROWTH_INVARIANTS : 0);
+    uint32_t muted_checks = (s->muted_checks >> MUSEUM_CONTENTS & 1 ? (uint32_t)JUDGE_GROWTH_CONTENTS : 0) |
+                            (s->muted_checks >> MUSEUM_INVARIANTS & 1 ? (uint32_t)JUDGE_GROWTH_INVARIANTS : 0);
     for (c.seed = 1; c.seed <= s->fixtures && !status && !sight->found; c.seed++) {
         judge_growth g;
-        simt_config w = way(c.seed, s->deaf);
-        status = judge_growth_run(&c, &w, s->schedules, deaf, &g);
+        simt_config w = way(c.seed, s->muted_checks);
+        status = judge_growth_run(&c, &w, s->schedules, muted_checks, &g);
         sight->tries += g.grown + g.shrunk;
         sight->hash = sight->hash * 31 + g.entries * 7 + g.stashed;
         if (status || !g.wrong[0] || !museum_heard(s, sight, judge_of(&g), g.wrong)) continue;

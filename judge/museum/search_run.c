@@ -37,11 +37,11 @@ static museum_judge judge_of(uint32_t by)
                                      : MUSEUM_ORACLE;
 }
 
-static uint32_t judges_left(uint32_t deaf)
+static uint32_t judges_left(uint32_t muted_checks)
 {
     uint32_t judges = HD_RUN_ALL;
     for (uint32_t by = 1; by < HD_RUN_ALL; by <<= 1)
-        if (deaf >> judge_of(by) & 1) judges &= ~by;
+        if (muted_checks >> judge_of(by) & 1) judges &= ~by;
     return judges;
 }
 
@@ -54,7 +54,7 @@ const char *museum_look_run(const museum_search *s, museum_sight *sight)
     for (c.seed = 1; c.seed <= s->fixtures && !sight->found; c.seed++) {
         hd_run_report report;
         sight->tries++;
-        status = hd_case_run_judged(&c, judges_left(s->deaf), NULL, NULL, &report);
+        status = hd_case_run_judged(&c, judges_left(s->muted_checks), NULL, NULL, &report);
         sight->hash = sight->hash * 31 + report.contents_hash;
         if (status)
             museum_heard(s, sight, judge_of_failure(hd_why()), hd_why());

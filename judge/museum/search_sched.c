@@ -79,7 +79,7 @@ static hd_status parse(look *l, const char *what)
     return s;
 }
 
-static hd_status open_fixture(const look *l, uint64_t seed, uint32_t deaf, fixture **f, comparison **a)
+static hd_status open_fixture(const look *l, uint64_t seed, uint32_t muted_checks, fixture **f, comparison **a)
 {
     hd_case c[PARTS];
     const fixture_kernel *kernel[PARTS];
@@ -90,11 +90,11 @@ static hd_status open_fixture(const look *l, uint64_t seed, uint32_t deaf, fixtu
     }
     hd_status status = fixture_open(c, kernel, l->parts, f);
     if (!status) status = comparison_open(*f, a);
-    if (!status) comparison_deafen(*a, deaf);
+    if (!status) comparison_mute(*a, muted_checks);
     return status;
 }
 
-static simt_config way(const look *l, uint64_t seed, uint32_t deaf)
+static simt_config way(const look *l, uint64_t seed, uint32_t muted_checks)
 {
     simt_config w = simt_config_default();
     w.unit = seed % 4 == 3 ? SIMT_BY_WARP : SIMT_BY_LANE;
@@ -102,8 +102,8 @@ static simt_config way(const look *l, uint64_t seed, uint32_t deaf)
     w.pct_depth = 4;
     w.pct_length = l->lanes == 1 ? 600 : 4000;
     w.seed = seed * 1000;
-    w.race = !l->quiet && !(deaf >> MUSEUM_RACES & 1);
-    w.weak = l->weak && !(deaf >> MUSEUM_WEAK & 1);
+    w.race = !l->quiet && !(muted_checks >> MUSEUM_RACES & 1);
+    w.weak = l->weak && !(muted_checks >> MUSEUM_WEAK & 1);
     w.step_limit = l->steps ? l->steps : l->lanes == 1 ? 100000 : 1000000;
     w.shared_bytes = 48 << 10;
     return w;
@@ -145,10 +145,10 @@ static hd_status shorten(simt_machine *m, const museum_search *search, const loo
 static hd_status look_at(simt_machine *m, const museum_search *s, const look *l, uint64_t seed, const fixture *f,
                          comparison *a, museum_sight *sight)
 {
-    simt_config w = way(l, seed, s->deaf);
+    simt_config w = way(l, seed, s->muted_checks);
     simt_trial trial = comparison_trial(a);
     hd_status status = HD_OK;
-    comparison_watch_with(a, &w, s->deaf >> MUSEUM_WATCH & 1 ? 0 : w.weak ? 3 : 1);
+    comparison_watch_with(a, &w, s->muted_checks >> MUSEUM_WATCH & 1 ? 0 : w.weak ? 3 : 1);
     for (uint64_t left = s->schedules; left && !status && !sight->found;) {
         simt_exploration e;
         status = simt_explore(m, &trial, &w, left, 0, 0, &e);
@@ -176,7 +176,7 @@ static hd_status look_through(simt_machine *m, const museum_search *s, const loo
     for (uint64_t seed = 1; seed <= s->fixtures && !status && !sight->found; seed++) {
         fixture *f;
         comparison *a = NULL;
-        status = open_fixture(l, seed, s->deaf & ((1u << MUSEUM_WATCH) - 1), &f, &a);
+        status = open_fixture(l, seed, s->muted_checks & ((1u << MUSEUM_WATCH) - 1), &f, &a);
         if (!status) status = look_at(m, s, l, seed, f, a, sight);
         comparison_close(a);
     }

@@ -23,7 +23,7 @@ static bool runs(uint32_t row, hd_op op)
     memset(&b, 0, sizeof b);
     b.op = op == JUDGE_MIXED ? HD_OP_INSERT_OR_ASSIGN : op;
     b.each = op == JUDGE_MIXED ? &each : NULL;
-    return !ovs_unfit_row(hd_variant_row_numbered(ovs_variants, row), &any, &b);
+    return !ovs_unsupported_row(hd_variant_row_numbered(ovs_variants, row), &any, &b);
 }
 
 static uint32_t buckets_of_key(const hd_case *c)

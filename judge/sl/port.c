@@ -282,7 +282,7 @@ static void tell(const fixture *s, uint64_t i, const void *before, judge_steps *
 
 static bool runs(uint32_t row, hd_op op)
 {
-    return op != JUDGE_MIXED && !sl_unfit(op) && sl_row_numbered(row)->family == (uint32_t)sl_family_of(op);
+    return op != JUDGE_MIXED && !sl_unsupported(op) && sl_row_numbered(row)->family == (uint32_t)sl_family_of(op);
 }
 
 /* clang-format off */

@@ -142,10 +142,10 @@ static hd_status run(void *state, uint32_t row, const hd_batch *b, hd_when when,
     return HD_OK;
 }
 
-static const char *unfit(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+static const char *unsupported(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
     (void)row, (void)info;
-    return b->each ? NULL : gfsl_unfit(b->op);
+    return b->each ? NULL : gfsl_unsupported(b->op);
 }
 
 /* clang-format off */
@@ -190,6 +190,6 @@ const hd_backend gfsl_reference = {
     .put_at = put_at,
     .move_all = move_all,
     .variants = variants,
-    .unfit = unfit,
+    .unsupported = unsupported,
     .launch = run,
 };

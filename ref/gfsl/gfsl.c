@@ -381,11 +381,11 @@ uint64_t gfsl_last_to(const gfsl_view *v, uint64_t key)
 
 void gfsl_remove(gfsl_view *v, uint64_t e) { remove_place(v, e); }
 
-const char *gfsl_unfit(hd_op op)
+const char *gfsl_unsupported(hd_op op)
 {
     switch ((int)op) {
     case HD_OP_FIND_PTR:
     case HD_OP_FIND_OR_INSERT_PTR: return "gfsl moves entries when others come and leave, so that pointers do not last";
-    default: return HD_OP_IN(op, HD_OPS_ORDERED) ? NULL : word_unfit(op);
+    default: return HD_OP_IN(op, HD_OPS_ORDERED) ? NULL : word_unsupported(op);
     }
 }

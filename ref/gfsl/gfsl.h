@@ -19,7 +19,7 @@ gfsl_view *gfsl_view_of(void *state);
 gfsl_view gfsl_view_for(const hd_info *info); /* without memory */
 
 /* NULL, or why gfsl does not run the operation. */
-const char *gfsl_unfit(hd_op op);
+const char *gfsl_unsupported(hd_op op);
 
 void gfsl_clear(const gfsl_view *v);
 /* Whether place e has an entry of the table: its chunk is of level 0 and in use. */

@@ -304,11 +304,11 @@ static hd_status hive_run(void *state, uint32_t row, const hd_batch *b, hd_when 
     return HD_OK;
 }
 
-static const char *hive_unfit_batch(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+static const char *hive_unsupported_batch(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
     (void)row;
     (void)info;
-    return b->each ? NULL : hive_unfit(b->op);
+    return b->each ? NULL : hive_unsupported(b->op);
 }
 
 /* clang-format off */
@@ -352,6 +352,6 @@ const hd_backend hive_reference = {
     .view = hive_show_state,
     .resize = hive_resize,
     .variants = variants,
-    .unfit = hive_unfit_batch,
+    .unsupported = hive_unsupported_batch,
     .launch = hive_run,
 };

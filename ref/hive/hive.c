@@ -284,10 +284,10 @@ uint64_t hive_place(hive_view *v, uint64_t key, uint64_t value)
 
 /* ---- One item -------------------------------------------------------------------------------- */
 
-const char *hive_unfit(hd_op op)
+const char *hive_unsupported(hd_op op)
 {
     if (op == HD_OP_FIND_OR_INSERT_PTR) return "hive may move an entry while others come, so that pointers do not last";
-    return word_unfit(op);
+    return word_unsupported(op);
 }
 
 void hive_apply(hive_view *v, const hive_item *it, hive_seen *seen)

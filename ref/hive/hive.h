@@ -21,7 +21,7 @@ typedef word_item hive_item;
 typedef word_seen hive_seen;
 
 /* NULL, or why a Hive table does not run the operation. */
-const char *hive_unfit(hd_op op);
+const char *hive_unsupported(hd_op op);
 
 /* Applies one item (section IV-A and IV-B). */
 void hive_apply(hive_view *v, const hive_item *it, hive_seen *seen);

@@ -282,7 +282,7 @@ static void hkv_move(void *from, void *to)
     hkv_move_all(&((hkv *)from)->view, &((hkv *)to)->view, ((hkv *)to)->threads);
 }
 
-static const char *unfit(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+static const char *unsupported(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
     (void)row, (void)info;
     return b->each ? HD_NOT_MIXED : HD_OP_IN(b->op, HD_OPS_ORDERED) ? HD_UNORDERED : NULL;
@@ -340,6 +340,6 @@ const hd_backend hkv_reference = {
     .move_all = hkv_move,
     .prepare = hkv_prepare,
     .variants = variants,
-    .unfit = unfit,
+    .unsupported = unsupported,
     .launch = hkv_run,
 };

@@ -405,11 +405,11 @@ static hd_status run(void *state, uint32_t row, const hd_batch *b, hd_when when,
     return HD_OK;
 }
 
-static const char *unfit(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+static const char *unsupported(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
     (void)row;
     if (b->each) return info->value_bytes == 8 ? HD_NOT_MIXED : NULL;
-    return ovs_unfit_for(info, b->op);
+    return ovs_unsupported_for(info, b->op);
 }
 
 static const char *const guides[] = { "none", "digest", NULL };    /* by hd_guide */
@@ -463,6 +463,6 @@ const hd_backend ovs_reference = {
     .set_near = set_near,
     .room_for = room_for,
     .variants = variants,
-    .unfit = unfit,
+    .unsupported = unsupported,
     .launch = run,
 };

@@ -117,16 +117,16 @@ bool ovs_put(ovs_view *v, uint64_t e, uint64_t key, uint64_t value)
 
 /* ---- One item -------------------------------------------------------------------------------- */
 
-const char *ovs_unfit(hd_op op)
+const char *ovs_unsupported(hd_op op)
 {
     if (op == HD_OP_FIND_OR_INSERT_PTR) return "ovs gives no pointers to entries that a batch inserts";
-    return word_unfit(op);
+    return word_unsupported(op);
 }
 
-const char *ovs_unfit_for(const hd_info *info, hd_op op)
+const char *ovs_unsupported_for(const hd_info *info, hd_op op)
 {
     if (info->ovs.copy_bytes && op == HD_OP_FIND_PTR) return "a table with copies of entries gives no pointers to them";
-    return ovs_unfit(op);
+    return ovs_unsupported(op);
 }
 
 /* Why a new key cannot have gone to slot e; NULL: it can. */

@@ -18,8 +18,8 @@ extern const hd_params ovs_params;
 void ovs_usual(hd_config *c);
 
 /* NULL, or why no ovs table runs the operation, or none of that shape. */
-const char *ovs_unfit(hd_op op);
-const char *ovs_unfit_for(const hd_info *info, hd_op op);
+const char *ovs_unsupported(hd_op op);
+const char *ovs_unsupported_for(const hd_info *info, hd_op op);
 
 /* Applies one item. */
 void ovs_apply(ovs_view *v, const word_item *it, word_seen *seen);

@@ -270,10 +270,10 @@ static hd_status sl_run(void *state, uint32_t row, const hd_batch *b, hd_when wh
     return HD_OK;
 }
 
-static const char *sl_unfit_batch(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+static const char *sl_unsupported_batch(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
     (void)row, (void)info;
-    return b->each ? HD_NOT_MIXED : sl_unfit(b->op);
+    return b->each ? HD_NOT_MIXED : sl_unsupported(b->op);
 }
 
 /* clang-format off */
@@ -312,6 +312,6 @@ const hd_backend sl_reference = {
     .resize = sl_resize,
     .set_near = sl_set_near,
     .variants = variants,
-    .unfit = sl_unfit_batch,
+    .unsupported = sl_unsupported_batch,
     .launch = sl_run,
 };

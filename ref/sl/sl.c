@@ -328,7 +328,7 @@ void sl_pack(const sl_view *v, sl_view *to)
 
 /* ---- Operations ------------------------------------------------------------------------------ */
 
-const char *sl_unfit(hd_op op)
+const char *sl_unsupported(hd_op op)
 {
     switch ((int)op) {
     case HD_OP_TOUCH:

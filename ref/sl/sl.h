@@ -22,7 +22,7 @@ typedef struct sl_at {
 } sl_at;
 
 /* NULL, or why the table does not run the operation. */
-const char *sl_unfit(hd_op op);
+const char *sl_unsupported(hd_op op);
 
 /* The first entry whose key is at least `key`, and the one after and before a position. false: there is none. */
 bool sl_first_from(const sl_view *v, uint64_t key, sl_at *at);

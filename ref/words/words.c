@@ -68,7 +68,7 @@ uint64_t word_value_in(uint32_t half, const hd_entry *e)
 
 /* ---- One item -------------------------------------------------------------------------------- */
 
-const char *word_unfit(hd_op op)
+const char *word_unsupported(hd_op op)
 {
     if (HD_OP_IN(op, HD_OPS_ORDERED)) return HD_UNORDERED;
     switch ((int)op) {

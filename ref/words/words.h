@@ -40,7 +40,7 @@ typedef struct word_table {
 } word_table;
 
 /* NULL, or why no dictionary of words runs the operation. */
-const char *word_unfit(hd_op op);
+const char *word_unsupported(hd_op op);
 
 /* Applies one item. */
 void word_apply(const word_table *t, const word_item *it, word_seen *seen);

@@ -51,8 +51,8 @@ static uint64_t rounds(uint32_t row, int op) { return (void)row, test_quarter(op
 /* The same in layout words, if the row cannot have the other; false: it cannot run it at all. */
 static bool fit(uint32_t row, hd_case *c)
 {
-    if (fixture_unfit(&judge_design_hive, row, c)) c->layout = HD_LAYOUT_WORDS;
-    return fixture_unfit(&judge_design_hive, row, c) == NULL;
+    if (fixture_unsupported(&judge_design_hive, row, c)) c->layout = HD_LAYOUT_WORDS;
+    return fixture_unsupported(&judge_design_hive, row, c) == NULL;
 }
 
 /* Both layouts, as often with weak memory as without. */
@@ -79,7 +79,7 @@ static void crowds(void **unused)
             x.way.step_limit = 2000000;
             scene_part_of(&x, row, 2 * k, &c);
             if (fixture_runs(&judge_design_hive, row, HD_OP_INSERT_OR_ASSIGN) &&
-                !fixture_unfit(&judge_design_hive, row, &c))
+                !fixture_unsupported(&judge_design_hive, row, &c))
                 scene_run(&x, &t);
         }
     check(t.outcome[HD_PENDING] || test_times(SCENES) < SCENES, "every item found a place"); /* of fewer, all may */

@@ -13,7 +13,7 @@ const hd_design hd_design_linear = {
     .ref = &linear_reference,
     .gpu = HD_HOST_ENTRY(&linear_gpu),
     .variants = HD_HOST_ENTRY(linear_variants),
-    .unfit = HD_HOST_ENTRY(linear_unfit_row),
+    .unsupported = HD_HOST_ENTRY(linear_unsupported_row),
     .host_kernel = HD_HOST_ENTRY(linear_host_kernel),
     .owns = true,
 };

@@ -38,7 +38,7 @@ hd_host_text *linear_host_kernel(uint32_t kernel)
     return row ? row->entry : NULL;
 }
 
-const char *linear_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+const char *linear_unsupported_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
     (void)info;
     if (b->each) return HD_NOT_MIXED;

@@ -10,6 +10,6 @@
 extern const hd_gpu linear_gpu;
 extern const hd_variant *const linear_variants[];
 hd_host_text *linear_host_kernel(uint32_t kernel);
-const char *linear_unfit_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
+const char *linear_unsupported_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b);
 
 #endif

@@ -170,7 +170,7 @@ static hd_status linear_launch(void *state, uint32_t row, const hd_batch *b, hd_
     return HD_OK;
 }
 
-static const char *linear_unfit(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+static const char *linear_unsupported(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
     (void)row, (void)info;
     return b->each ? HD_NOT_MIXED : linear_runs(b->op) ? NULL : "linear does not run this operation";
@@ -194,6 +194,6 @@ const hd_backend linear_reference = {
     .put_at = linear_put_at,
     .move_all = linear_move_all,
     .variants = variants,
-    .unfit = linear_unfit,
+    .unsupported = linear_unsupported,
     .launch = linear_launch,
 };
