@@ -106,6 +106,7 @@ const char *comparison_judge(void *context, simt_machine *m)
     if (!why) why = heard(a, COMPARISON_CONTENTS, check_parts(a, check_promised));
     if (!why) why = heard(a, COMPARISON_COUNTS, comparison_check_conservation(a));
     if (!why) why = heard(a, COMPARISON_COUNTS, check_parts(a, comparison_check_tally));
+    if (!why && !all.reference) why = heard(a, COMPARISON_CONTENTS, comparison_check_kept(a, m));
     return why ? why : heard(a, COMPARISON_REST, comparison_check_rest(a));
 }
 

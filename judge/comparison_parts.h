@@ -50,6 +50,9 @@ const char *comparison_check_slots(comparison *a);
  * key at the end, and NULL if not. Another part may have changed that since; then either will do. */
 const char *comparison_check_pointers(comparison *a, const simt_machine *m);
 
+/* comparison_kept.c. Keys and values that came, stayed or went, whatever the choice of victims. */
+const char *comparison_check_kept(comparison *a, const simt_machine *m);
+
 /* comparison_checks.c. Of part k: its list, its counts, its outputs byte by byte. */
 const char *comparison_check_list(comparison *a, uint32_t k);
 const char *comparison_check_tally(comparison *a, uint32_t k);

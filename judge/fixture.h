@@ -29,7 +29,7 @@ typedef enum fixture_strictness {
     FIXTURE_ORDER,  /* the reference's result in the order of the tickets */
     FIXTURE_CHOICE, /* the same, but the choice between two buckets may be outdated */
     FIXTURE_SET,    /* the same entries in every bucket at the end */
-    FIXTURE_SHAPE   /* invariants, the number of entries, and nothing else touched */
+    FIXTURE_SHAPE   /* invariants; no key and no value that no item accounts for; nothing else touched */
 } fixture_strictness;
 
 /* What runs a batch. */

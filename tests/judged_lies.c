@@ -121,6 +121,25 @@ static bool victim_that_was_not_there(trial *t)
     return true;
 }
 
+static bool without_ticket_of_victim(trial *t) { return (void)t, drop(ticket_of(HD_EVICTED)); }
+
+/* A ticket names a victim that is still there. */
+static bool victim_once_more(trial *t)
+{
+    simt_ticket_record *x = ticket_of(HD_INSERTED);
+    uint64_t e = entry_at(t, true, 0);
+    if (!x || e == HKV_NOWHERE) return false;
+    x->what = HD_EVICTED;
+    x->a = *hkv_key_at(t->v, e);
+    return true;
+}
+
+static bool insertion_denied(trial *t)
+{
+    simt_ticket_record *x = ticket_of(HD_INSERTED);
+    return x && (t->b->outcome[x->item] = HD_UPDATED);
+}
+
 static bool other_value(trial *t)
 {
     simt_ticket_record *x = hit();
@@ -200,7 +219,7 @@ static void swap_entries(const hkv_view *v, uint64_t e, uint64_t f)
 static bool other_slot(trial *t)
 {
     uint64_t e = entry_at(t, true, 0), f = entry_at(t, true, 1);
-    if (f == HKV_NOWHERE || e / t->v->slots != f / t->v->slots) return false;
+    if (f == HKV_NOWHERE || e / t->v->slots != f / t->v->slots || t->v->holder[e] || t->v->holder[f]) return false;
     swap_entries(t->v, e, f);
     return true;
 }
@@ -208,7 +227,7 @@ static bool other_slot(trial *t)
 static bool entry_lost(trial *t)
 {
     uint64_t e = entry_at(t, true, 0);
-    if (e == HKV_NOWHERE) return false;
+    if (e == HKV_NOWHERE || t->v->holder[e]) return false;
     hkv_make_empty(t->v, e);
     return true;
 }
@@ -231,7 +250,7 @@ static bool entry_spoilt(trial *t)
 static bool entry_replaced(trial *t)
 {
     uint64_t e = entry_at(t, true, 0), key = 1000;
-    if (e == HKV_NOWHERE) return false;
+    if (e == HKV_NOWHERE || t->v->holder[e]) return false;
     while (hd_first_bucket(hd_hash(key, t->v->seed), t->v->buckets) != e / t->v->slots) key++;
     *hkv_key_at(t->v, e) = key;
     t->v->digest[e] = hd_digest(hd_hash(key, t->v->seed));
@@ -270,6 +289,20 @@ static bool other_pinned(trial *t)
 }
 
 static bool pins_miscounted(trial *t) { return some_pin(t) && ++hkv_fixture_own(t->s)->words->pins.count; }
+
+/* The last victim was not the one that its ticket names but a pinned entry, and the other one is still there. */
+static bool pinned_evicted(trial *t)
+{
+    simt_ticket_record *x = ticket_of(HD_EVICTED);
+    uint64_t *p = some_pin(t);
+    if (!x || !p) return false;
+    uint64_t e = (uint64_t)(p - t->v->holder), key = *hkv_key_at(t->v, e);
+    if (e / t->v->slots != x->b / t->v->slots) return false;
+    *hkv_key_at(t->v, e) = x->a;
+    t->v->digest[e] = hd_digest(hd_hash(x->a, t->v->seed));
+    x->a = key;
+    return true;
+}
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
@@ -416,6 +449,14 @@ const lie lies[] = {
       HELD(FIXTURE_EXACT) },
     { "of ptr is not the reference's", "hkv.find_or_insert_ptr.warp" TABLE, other_pointer, COMPARISON_CONTENTS,
       COMPARISON_TICKETS, HELD(FIXTURE_EXACT) },
+    { "has a value that it never had", TOUCH_WARP, entry_spoilt, COMPARISON_CONTENTS, 0, HELD(FIXTURE_SHAPE) },
+    { "is gone, and no item says", TOUCH_WARP, entry_replaced, COMPARISON_CONTENTS, 0, HELD(FIXTURE_SHAPE) },
+    { "is in the table or left it, and no item brought it", UPSERT, insertion_denied, COMPARISON_CONTENTS,
+      COMPARISON_COUNTS, HELD(FIXTURE_SHAPE) },
+    { "is gone, and no item says", UPSERT, without_ticket_of_victim, COMPARISON_CONTENTS, 0, HELD(FIXTURE_SHAPE) },
+    { "is in the table or left it, and no item brought it", UPSERT, victim_once_more, COMPARISON_CONTENTS, 0,
+      HELD(FIXTURE_SHAPE) },
+    { "was pinned, and is not there", UPSERT, pinned_evicted, COMPARISON_CONTENTS, 0, HELD(FIXTURE_SHAPE) },
     { "byte 0 of count is not the reference's", "hkv.size.tlpv1" TABLE, counted_more, COMPARISON_CONTENTS, 0, 0 },
     { "which the reference does not say", LOCK, other_holder, COMPARISON_CONTENTS, 0, 0 },
     { "which the reference does not say", LOCK, other_pinned, COMPARISON_CONTENTS, 0, 0 },
@@ -447,7 +488,6 @@ const lie lies[] = {
     /* A reserved key has no effect, so it needs no ticket. A kernel that promises no order is not blamed for what only
      * an order could show. */
     { NULL, TOUCH " reserved=400000", without_ticket_of_reserved, 0, 0, 0 },
-    { NULL, TOUCH_WARP, entry_spoilt, 0, 0, HELD(FIXTURE_SHAPE) },
     { NULL, TOUCH_WARP, entry_rescored, 0, 0, HELD(FIXTURE_SHAPE) },
     { NULL, TOUCH_WARP, other_slot, 0, COMPARISON_TICKETS, HELD(FIXTURE_SET) },
     { NULL, TOUCH_WARP, other_slot, 0, COMPARISON_TICKETS, HELD(FIXTURE_EXACT) },

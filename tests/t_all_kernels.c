@@ -57,7 +57,7 @@ static void does_nothing(const void *args) { (void)args; }
 static void races(const void *args)
 {
     hkv_host_kernel(hkv_row_of("tlpv1", HKV_LOOKUP))(args);
-    simt_st_u32(((const hkv_args *)args)->left_count + 1, 0);
+    simt_st_u32(((const hkv_args *)args)->groups.left_count + 1, 0);
 }
 
 /* ---- Tours ----------------------------------------------------------------------------------- */

@@ -125,14 +125,41 @@ static const char *bucket_promoted(const hkv_view *v, const hkv_view *model, uin
     return NULL;
 }
 
-/* Entries outside of the range and pinned entries must not move. */
+/* Whether an item may end the pin of the key. */
+static bool may_unpin(const fixture *s, uint64_t key)
+{
+    for (uint32_t k = 0; k < s->parts; k++) {
+        const hd_batch *b = &s->part[k].batch;
+        if (b->op == HD_OP_CLEAR) return true;
+        for (uint64_t i = 0; (b->op == HD_OP_UNLOCK_KEYS || b->op == HD_OP_ERASE) && i < b->n; i++)
+            if (b->key[i] == key) return true;
+    }
+    return false;
+}
+
+/* An entry that was pinned, and that no item unpins, is where it was. */
+static const char *pinned_stay(const fixture *s, const hkv_view *then, char *why)
+{
+    const hkv_view *v = hkv_fixture_view(s);
+    for (uint64_t e = 0; then->holder && e < hkv_capacity(then); e++) {
+        uint64_t key = *hkv_key_at(then, e);
+        if (!then->holder[e] || (*hkv_key_at(v, e) == key && v->holder[e] == then->holder[e])) continue;
+        if (!may_unpin(s, key))
+            return fixture_say(why,
+                               "bucket %" PRIu64 ", slot %" PRIu64 ": key %" PRIx64 " was pinned, and is not there",
+                               e / v->slots, e % v->slots, key);
+    }
+    return NULL;
+}
+
+/* Pinned entries stay. In promote entries outside of the range must not move, either. */
 const char *hkv_fixture_promised(const fixture *s, const void *table, uint32_t k, char why[JUDGE_SENTENCE])
 {
     const hd_batch *batch = &s->part[k].batch;
     const hkv_view *v = hkv_fixture_view(s), *model = view_of(table);
     hkv_own then;
-    if (batch->op != HD_OP_PROMOTE) return NULL;
     fixture_view(s, s->initial, &then);
+    if (batch->op != HD_OP_PROMOTE) return pinned_stay(s, &then.v, why);
     for (uint64_t b = 0; b < v->buckets; b++) {
         bool asked = v->far && v->striped && b * v->slots >= batch->start && b * v->slots < batch->start + batch->n;
         const char *wrong = asked ? bucket_promoted(v, model, b, why) : NULL;

@@ -4,11 +4,11 @@
  * by lane and by warp, at random and by priorities, judged as judge/comparison.h does. What was found is made short,
  * and must go wrong in the same way twice.
  *
- *     sched [quiet] [weak] [unlawful] [threads=N] [blocks=N] [steps=N] CASE [+ CASE]
+ *     sched [quiet] [weak] [unlawful] [shape] [threads=N] [blocks=N] [steps=N] CASE [+ CASE]
  *
  * steps: before a run counts as endless. quiet: races are not looked for, so that the fault is found by what it does.
  * unlawful: the two cases may not run beside each other, and the bug is to believe that they may; sound kernels would
- * fail there, too.
+ * fail there, too. shape: the kernels are judged as if their rows said HD_SHAPE.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ typedef struct look {
     hd_case c[PARTS];
     fixture_kernel kernel[PARTS];
     uint32_t parts, threads, blocks, steps, lanes;
-    bool quiet, weak, unlawful;
+    bool quiet, weak, unlawful, shape;
 } look;
 
 /* The judge that a finding belongs to. */
@@ -49,6 +49,7 @@ static bool option(look *l, const char *word)
     if (strcmp(word, "quiet") == 0) return l->quiet = true;
     if (strcmp(word, "weak") == 0) return l->weak = true;
     if (strcmp(word, "unlawful") == 0) return l->unlawful = true;
+    if (strcmp(word, "shape") == 0) return l->shape = true;
     return sscanf(word, "threads=%u", &l->threads) == 1 || sscanf(word, "blocks=%u", &l->blocks) == 1 ||
            sscanf(word, "steps=%u", &l->steps) == 1;
 }
@@ -74,6 +75,7 @@ static hd_status parse(look *l, const char *what)
         if (!s) s = fixture_kernel_row(&l->c[k], &row);
         if (s) return s;
         l->kernel[k] = fixture_kernel_at(judge_design_named(l->c[k].design), row, l->threads, l->blocks);
+        if (l->shape) l->kernel[k].strictness = FIXTURE_SHAPE;
         if (l->kernel[k].lanes > l->lanes) l->lanes = l->kernel[k].lanes;
     }
     return s;

@@ -8,6 +8,7 @@
 
 #include "base/op.h"
 #include "judge/hkv/fixture.h"
+#include "judge/rules.h"
 #include "policies/expression.h"
 #include "tests/conform.h"
 #include "tests/variants.h"
@@ -259,6 +260,38 @@ static void highest(void **state)
     test_tried("schedules", t.schedules, "of the highest scores, %s, %llu fixtures", variant, t.fixtures);
 }
 
+/* ---- Lower scores under raised bounds ------------------------------------------------------------- */
+
+/* Every item gives the least score. */
+static void give_least(fixture *s, const void *unused)
+{
+    hd_batch *b = &s->part[0].batch;
+    (void)unused;
+    for (uint64_t i = 0; b->key && i < b->n; i++) fixture_item(s, 0, i, b->key[i], 0);
+}
+
+/* Evictions, hits, erasures and moves between tiers that leave a lower score in a slot (HKV-8). */
+static void lowered(void **state)
+{
+    const char *variant = VARIANT_OF(state);
+    totals t = { 0 };
+    for (uint32_t row = 0; row < hkv_row_count(); row++)
+        for (int op = 0; op < HD_OP_COUNT_ && strcmp(hkv_row_name(row), variant) == 0; op++) {
+            if (judge_ops[op].reads || !fixture_runs(conform_this.judge, row, (hd_op)op)) continue;
+            for (uint64_t seed = 1; seed <= test_quarter(48); seed++) {
+                hd_case c = conform_case(op, variant, seed,
+                                         "buckets=2 slots=16 batch=12x1 keys=uniform:24 value=8 near=130 admit=always "
+                                         "pins=2 policy=custom layout=pairs");
+                scene x = scene_begin(seed, hkv_row(row)->lanes, 2);
+                x.lay = give_least;
+                scene_part(&x, row, 32, 2, &c);
+                scene_run(&x, &t);
+            }
+        }
+    if (t.fixtures == 0) test_skip("it changes nothing");
+    test_tried("schedules", t.schedules, "of lower scores, %s, %llu fixtures", variant, t.fixtures);
+}
+
 /* ---- Two operations at once ------------------------------------------------------------------ */
 
 static void test_pairs(void **unused)
@@ -445,8 +478,9 @@ static int run(void)
 {
     static const struct CMUnitTest of_all[] = { unit(test_pairs), unit(test_updates_beside_updates),
                                                 unit(test_scores_at_edges), unit(test_exhaustive) };
-    static const struct CMUnitTest of_each[] = { unit(agrees), unit(agrees_by_expressions), unit(widest), unit(crowded),
-                                                 unit(highest) };
+    static const struct CMUnitTest of_each[] = { unit(agrees),  unit(agrees_by_expressions),
+                                                 unit(widest),  unit(crowded),
+                                                 unit(highest), unit(lowered) };
     return variants_run(of_each, CONFORM_COUNT(of_each), of_all, CONFORM_COUNT(of_all));
 }
 
