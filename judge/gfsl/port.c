@@ -180,9 +180,22 @@ static const uint8_t mixture[HD_OP_COUNT_] = {
     [HD_OP_ERASE] = 4,
 };
 
+static const judge_space_rule rules[] = {
+    { "slots!=6,14,30", "chunks of 6, 14 or 30 entries" },
+    { "value!=4", "values of 4 bytes" },
+    { "clock=device", "a dictionary keeps no times" },
+    { "layout!=usual,words", "it has words" },
+    { "far=data level_pools=0", "one pool mixes the chunks of all levels" },
+    { "between=shrink", "it does not shrink" },
+    { "between=near", "its far chunks stay far" },
+    { "kernel=cuda.* batch!=1x16 distinct=0", "the order of a GPU's items is not known" },
+    { "holder=7 op=find_or_insert,find_or_insert_ptr", "a dictionary has no pins" },
+    { NULL, NULL },
+};
+
 /* clang-format off */
 const judge_design judge_design_gfsl = {
-    .name = "gfsl", .keys = (1ull << GFSL_HALF) - WORD_LEAVING, .host = &hd_design_gfsl, .dictionary = true,
+    .name = "gfsl", .rules = rules, .keys = (1ull << GFSL_HALF) - WORD_LEAVING, .host = &hd_design_gfsl, .dictionary = true,
     .roams = true, .shifts = true, .mix = mixture, .runs = runs, .small = { 6, "uniform:60" },
     .clear = clear, .fill = fill, .apply = apply, .buckets = buckets, .first = first, .key_at = key_at,
     .value_at = value_at, .bucket_name = bucket_name, .names = names, .accept = accept, .move = move, .check = check,

@@ -8,6 +8,7 @@
 #include "gpu/gfsl/own.h"
 #include "ref/gfsl/gfsl.h"
 #include "simt/simt.h"
+#include "papers/ovs/gfsl/add.h"
 #include "tests/conform.h"
 
 static const char *const shapes[] = {
