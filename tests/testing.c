@@ -403,11 +403,16 @@ static int test_begins(void **state)
     return 0;
 }
 
-int test_run_named(const char *name, const struct CMUnitTest *tests, size_t n)
+void test_add_designs(void)
 {
     static bool added;
     if (!added) must(add_own_designs());
     added = true;
+}
+
+int test_run_named(const char *name, const struct CMUnitTest *tests, size_t n)
+{
+    test_add_designs();
     struct CMUnitTest *timed = (struct CMUnitTest *)test_alloc(n, sizeof *timed);
     const char *why = no_device();
     if (why) {

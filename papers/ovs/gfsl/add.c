@@ -2,7 +2,7 @@
  *
  * add.c - adds the skip list gfsl to the designs of a program.
  */
-#include "papers/ovs/gfsl/add.h"
+#include "gfsl/add.h"
 
 hd_status add_own_designs(void)
 {
