@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gfsl_device.c - the skip list, for tests/conform_device.h. Then each rule of hd_check broken alone.
+ * device.c - the skip list, for tests/conform_device.h. Then each rule of hd_check broken alone.
  */
 #include "gfsl/gpu/own.h"
 #include "gfsl/ref/gfsl.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gfsl.c - the skip list, for tests/conform.h: chunks of every size. Then, with every interleaving of few preemptions,
+ * agree.c - the skip list, for tests/conform.h: chunks of every size. Then, with every interleaving of few preemptions,
  * items that meet in a split or a merge; and how often items try to take a lock.
  */
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * gfsl_tables.c - the skip list, for tests/conform_tables.h.
+ * tables.c - the skip list, for tests/conform_tables.h.
  */
 #include "lib/table.h"
 #include "gfsl/ref/gfsl.h"
