@@ -10,13 +10,21 @@
 #include <string.h>
 
 #include "fuzz/fuzz.h"
+#include "judge/design.h"
 
 #define ROW_(name) fuzz_##name
 #define ROW(name)  ROW_(name)
 
 extern const fuzz_target ROW(FUZZ_ONE);
 
+int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    (void)argc, (void)argv;
+    return add_own_designs() ? abort(), 1 : 0;
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
@@ -78,7 +86,7 @@ static int print_words(const char *const *word)
 
 int main(int argc, char **argv)
 {
-    int failed = 0;
+    int failed = LLVMFuzzerInitialize(&argc, &argv);
     if (argc == 2 && strcmp(argv[1], "--words") == 0) return print_words((&ROW(FUZZ_ONE))->word);
     if (argc == 2 && strcmp(argv[1], "--most") == 0) return printf("%zu\n", (&ROW(FUZZ_ONE))->most) < 0;
     if (argc < 2) failed = run_fed();

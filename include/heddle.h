@@ -9,7 +9,8 @@
  *     hive  a dictionary. It evicts nothing. An insert that finds no slot has the outcome HD_PENDING.
  *     ovs   a dictionary that may be larger than a device's memory: then some of its entries are in host memory.
  *     sl    a dictionary that keeps its keys in order: it also answers which key is next, and what is between two keys.
- *     gfsl  a skip list, also in the order of keys, for comparison with sl (doc/gfsl.md).
+ *     gfsl  a skip list, also in the order of keys, for comparison with sl (doc/gfsl.md). The command heddle has it,
+ *           the library does not.
  *
  * HKV is the paper HierarchicalKV (SIGMOD '27); section numbers in this file refer to it. doc/contract.md states what
  * every table promises, and doc/glossary.md defines the terms.
@@ -382,7 +383,7 @@ typedef enum hd_gfsl_far {
     HD_GFSL_FAR       /* all */
 } hd_gfsl_far;
 
-/* doc/gfsl.md says what these are for. */
+/* Of a design that is not in the library (doc/gfsl.md): this struct is here for one more release. */
 typedef struct hd_gfsl_config {
     bool level_pools; /* each level has a pool of chunks of its own; else one pool has the chunks of all levels */
     bool unsorted;    /* entries of a chunk of level 0 are in any order, and are sorted when the chunk is split */
@@ -409,7 +410,7 @@ typedef struct hd_gfsl_config {
  * a batch was captured into a CUDA graph, batches overlap only under group3 and none (see hd_batch).
  * doc/concurrency.md has the details. */
 typedef struct hd_config {
-    const char *design;   /* "hkv", "hive", "ovs", "sl" or "gfsl" */
+    const char *design;   /* "hkv", "hive", "ovs" or "sl"; in the command also "gfsl" */
     const char *backend;  /* "ref": host memory and host threads; "cuda": device; "host": the simulator */
     const char *policy;   /* how entries are scored: "lru", or another row of `heddle list policies`; or expressions,
                               "expr:on_insert=given;on_hit=max(old,now)"; other designs than hkv: "none".

@@ -80,9 +80,15 @@ enum { JUDGE_SENTENCE = 512, JUDGE_CANDIDATES_MOST = 16 };
 /* Writes a sentence; returns it. */
 const char *fixture_say(char why[JUDGE_SENTENCE], const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* What there is not of a design (judge/space.inc has the form of `words`). */
+typedef struct judge_space_rule {
+    const char *words, *reason;
+} judge_space_rule;
+
 typedef struct judge_design {
-    const char *name; /* required: hd_case.design            */
-    uint64_t keys;    /* required: keys below it can be held */
+    const char *name;              /* required: hd_case.design            */
+    uint64_t keys;                 /* required: keys below it can be held */
+    const judge_space_rule *rules; /* of a design that is not in judge/space.inc; its words are NULL: the end */
     /* The design, whose hd_gpu has kernels for backend "host". Without it all members marked "host" are required. */
     const hd_design *host;
     /* The bytes of a value, where all tables have the same. Default: host: as the table's info says. */
@@ -184,6 +190,12 @@ typedef struct judge_design {
 #define JUDGE_DESIGN(name) extern const judge_design judge_design_##name;
 #include "judge/designs.inc"
 #undef JUDGE_DESIGN
+
+/* As hd_design_add. */
+hd_status judge_design_add(const judge_design *d, const char *before);
+/* Adds the designs of the program that are not in the library: each program with a judge has one such function, and
+ * calls it before all else. */
+hd_status add_own_designs(void);
 
 const judge_design *judge_design_at(size_t i);            /* NULL past the end    */
 const judge_design *judge_design_named(const char *name); /* NULL: there is none */

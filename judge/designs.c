@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * designs.c - the designs of judge/designs.inc as an array. JUDGE_MORE is a file with more such lines, for one program.
+ * designs.c - the designs of judge/designs.inc, and those that a program adds.
  */
 #include <string.h>
 
@@ -8,22 +8,26 @@
 #include "judge/rules.h"
 #include "base/error.h"
 
-#ifdef JUDGE_MORE
-#define JUDGE_DESIGN(name) extern const judge_design judge_design_##name;
-#include JUDGE_MORE
-#undef JUDGE_DESIGN
-#endif
-
-static const judge_design *const designs[] = {
+/* A NULL ends them. */
+static const judge_design *designs[HD_DESIGNS_MOST + 1] = {
 #define JUDGE_DESIGN(name) &judge_design_##name,
 #include "judge/designs.inc"
-#ifdef JUDGE_MORE
-#include JUDGE_MORE
-#endif
 #undef JUDGE_DESIGN
 };
 
-const judge_design *judge_design_at(size_t i) { return i < sizeof designs / sizeof *designs ? designs[i] : NULL; }
+hd_status judge_design_add(const judge_design *d, const char *before)
+{
+    size_t at = 0, n = 0;
+    while (designs[n]) n++;
+    if (n == HD_DESIGNS_MOST || judge_design_named(d->name))
+        return hd_fail(HD_EINVAL, "design: the judge has a '%s' already, or no room for it", d->name);
+    while (at < n && (!before || strcmp(designs[at]->name, before) != 0)) at++;
+    memmove(designs + at + 1, designs + at, (n - at) * sizeof *designs);
+    designs[at] = d;
+    return HD_OK;
+}
+
+const judge_design *judge_design_at(size_t i) { return i < HD_DESIGNS_MOST ? designs[i] : NULL; }
 
 const judge_design *judge_design_named(const char *name)
 {

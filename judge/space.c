@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/op.h"
+#include "judge/design.h"
 #include "judge/rules.h"
 #include "lib/params.h"
 #include "workload/rng.h"
@@ -318,15 +319,22 @@ static hd_status add_worded(space *s, const char *words, const char *reason, uin
     return HD_OK;
 }
 
+static hd_status add_one(space *s, const char *words, const char *reason)
+{
+    uint32_t sides = 1;
+    hd_status status = HD_OK;
+    for (uint32_t k = 0; k < sides && !status; k++) status = add_worded(s, words, reason, &sides, k);
+    return status;
+}
+
 static hd_status add_data(space *s)
 {
+    const judge_design *d = judge_design_named(s->design);
     hd_status status = HD_OK;
-    for (size_t i = 0; i < sizeof rules / sizeof *rules && !status; i++) {
-        uint32_t sides = 1;
-        bool here = matches(rules[i].design, s->design);
-        for (uint32_t k = 0; k < sides && here && !status; k++)
-            status = add_worded(s, rules[i].words, rules[i].reason, &sides, k);
-    }
+    for (size_t i = 0; i < sizeof rules / sizeof *rules && !status; i++)
+        if (matches(rules[i].design, s->design)) status = add_one(s, rules[i].words, rules[i].reason);
+    for (const judge_space_rule *r = d ? d->rules : NULL; r && r->words && !status; r++)
+        status = add_one(s, r->words, r->reason);
     return status;
 }
 

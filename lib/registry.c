@@ -18,11 +18,11 @@
 #include "lib/designs.inc"
 #undef HD_DESIGN
 
-static const hd_design *const designs[] = {
+/* A NULL ends them. */
+static const hd_design *designs[HD_DESIGNS_MOST + 1] = {
 #define HD_DESIGN(design) &design,
 #include "lib/designs.inc"
 #undef HD_DESIGN
-    NULL,
 };
 
 #ifdef HD_WITHOUT_HOST
@@ -52,6 +52,22 @@ const hd_design *hd_design_named(const char *name)
     size_t i = 0;
     while (designs[i] && strcmp(designs[i]->name, name) != 0) i++;
     return designs[i];
+}
+const char *hd_design_elsewhere(const char *name)
+{
+    return strcmp(name, "gfsl") == 0 ? "; it is not in the library: the command heddle has it, and papers/ovs/gfsl"
+                                     : "";
+}
+hd_status hd_design_add(const hd_design *d, const char *before)
+{
+    size_t at = 0, n = 0;
+    while (designs[n]) n++;
+    if (hd_design_named(d->name)) return hd_fail(HD_EINVAL, "design: there is a '%s' already", d->name);
+    if (n == HD_DESIGNS_MOST) return hd_fail(HD_EINVAL, "design: %d are there; no room for '%s'", (int)n, d->name);
+    while (at < n && (!before || strcmp(designs[at]->name, before) != 0)) at++;
+    memmove(designs + at + 1, designs + at, (n - at) * sizeof *designs);
+    designs[at] = d;
+    return HD_OK;
 }
 
 const hd_backend *hd_backend_at(const hd_design *d, size_t i)

@@ -166,15 +166,16 @@ static bool saves_the_same(const hd_snapshot_header *h, const hd_params *own, co
     return memcmp(&again, h, sizeof again) == 0;
 }
 
-/* A bit of `flags` that is another design's, of a field that entries' places depend on. */
+/* A bit of `flags` that is another design's, of a field that entries' places depend on, or of no design here. */
 static bool has_foreign_flag(const hd_snapshot_header *h, const hd_params *own)
 {
     const hd_params *s;
+    uint32_t foreign = h->flags & ~(uint32_t)HD_SNAPSHOT_DEVICE_CLOCK;
     for (size_t i = 1; (s = hd_params_at(i)); i++)
         for (size_t k = 0; k < s->count; k++)
-            if (s != own && s->row[k].places && s->row[k].saved == HD_SAVED_FLAG && h->flags >> s->row[k].saved_at & 1)
-                return true;
-    return false;
+            if (s->row[k].saved == HD_SAVED_FLAG && (s == own || !s->row[k].places))
+                foreign &= ~(1u << s->row[k].saved_at);
+    return foreign != 0;
 }
 
 /* Whether the design saves a number or a text at that byte. */

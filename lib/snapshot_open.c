@@ -80,7 +80,9 @@ static hd_status config_of_file(const hd_snapshot_file *f, hd_config *c)
     const char *path = f->path;
     const hd_config asked = *c;
     set_config(c, h, f->policy);
-    if (!c->design) return hd_fail(HD_ECORRUPT, "%s: the header's design '%s' (byte 16) is unknown", path, h->design);
+    if (!c->design)
+        return hd_fail(HD_ECORRUPT, "%s: the header's design '%s' (byte 16) is unknown%s", path, h->design,
+                       hd_design_elsewhere(h->design));
     if (!c->policy)
         return hd_fail(HD_ECORRUPT, "%s: the header's policy '%s' (byte %d) is none of design %s", path, f->policy,
                        hd_snapshot_has_policy(h) ? (int)sizeof *h : 32, c->design);

@@ -39,7 +39,9 @@ static hd_status resolve(const char *field, const char *name, hd_kind kind, cons
     if (!name) return hd_fail(HD_EINVAL, "%s: NULL", field);
     for (*at = 0; hd_list(kind, *at, &row); ++*at)
         if (strcmp(row.name, name) == 0) return *known = row.name, HD_OK;
-    return hd_fail_name(field, name, kind);
+    const char *elsewhere = kind == HD_DESIGNS ? hd_design_elsewhere(name) : "";
+    return *elsewhere ? hd_fail(HD_EINVAL, "design: there is no '%s'%s", name, elsewhere)
+                      : hd_fail_name(field, name, kind);
 }
 
 /* A design that keeps no scores has one policy, which is no row. Of another one info->policy is the row's name, or

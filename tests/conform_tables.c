@@ -749,6 +749,7 @@ int main(void)
     static const struct CMUnitTest of_dictionary[] = { unit(keys_of_all_kinds), unit(pending_ends_by_growth),
                                                        unit(files_of_full_tables), unit(broken_tables_are_found) };
     size_t n = 7;
+    test_add_designs();
     for (size_t i = 0; d->dictionary && i < TABLES_COUNT(of_dictionary); i++) tests[n++] = of_dictionary[i];
     begin();
     if (does(0, "near")) tests[n++] = (struct CMUnitTest)unit(limits_are_kept);

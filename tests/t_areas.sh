@@ -16,9 +16,9 @@ programs_of() {
   programs=$(grep "_SOURCES = .*$1" Makefile.am | sed -nE 's/^tests_(t_[a-z_]+)_SOURCES.*/\1/p')
   echo "${programs:-$(basename "$1" .c)}"
 }
-sources_of() { { sed -n "s/^tests_$1_SOURCES = //p" Makefile.am | tr ' ' '\n'; ls "tests/$1" "tests/$1.c" 2>/dev/null; } | grep -E '\.(c|sh)$'; }
+sources_of() { { sed -n "s/^tests_$1_SOURCES = //p" Makefile.am | tr ' ' '\n'; ls "tests/$1" "tests/$1.c" "papers/ovs/gfsl/tests/$1.c" 2>/dev/null; } | grep -E '\.(c|sh)$'; }
 
-grep -oE 'test_tried\((memory \? )?"[a-z-]+"( : "[a-z-]+")?' tests/*.c tests/designs/*.c | while IFS=: read -r file call; do
+grep -oE 'test_tried\((memory \? )?"[a-z-]+"( : "[a-z-]+")?' tests/*.c tests/designs/*.c papers/ovs/gfsl/tests/*.c | while IFS=: read -r file call; do
   for program in $(programs_of "$file"); do
     grep -oE '"[a-z-]+"' <<<"$call" | tr -d '"' | while read -r area; do
       row_of "$area" | cut -d'|' -f3 | grep -qw "$program" || echo "$file tries $area in $program; $areas does not know"

@@ -17,6 +17,8 @@
 #include "tests/testing.h"
 #include "tests/toy_design.h"
 
+extern const judge_design judge_design_line, judge_design_toy;
+
 typedef unsigned long long ull;
 
 static simt_machine *machine;
@@ -656,6 +658,35 @@ static void places_have_names(void **state)
     fixture_close(t);
 }
 
+/* The last test: no table is opened afterwards. */
+static void designs_are_added(void **unused)
+{
+    static hd_design more[HD_DESIGNS_MOST];
+    static judge_design judged[HD_DESIGNS_MOST];
+    static char name[HD_DESIGNS_MOST][8];
+    size_t n = 0;
+    (void)unused;
+    must_fail(hd_design_add(hd_design_at(1), NULL), HD_EINVAL, "there is a 'hive' already");
+    must_fail(judge_design_add(judge_design_at(1), NULL), HD_EINVAL, "has a 'hive' already");
+    while (hd_design_at(n)) n++;
+    check(strcmp(hd_design_at(n - 1)->name, "sl") == 0 && strcmp(hd_design_at(n - 2)->name, "gfsl") == 0, "the order");
+    for (size_t i = 0; i < HD_DESIGNS_MOST; i++) {
+        snprintf(name[i], sizeof name[i], "d%zu", i);
+        more[i].name = judged[i].name = name[i];
+        if (judge_design_at(HD_DESIGNS_MOST - 1))
+            must_fail(judge_design_add(&judged[i], NULL), HD_EINVAL, "or no room");
+        else
+            must(judge_design_add(&judged[i], NULL));
+        if (n + i >= HD_DESIGNS_MOST)
+            must_fail(hd_design_add(&more[i], NULL), HD_EINVAL, "16 are there; no room");
+        else
+            must(hd_design_add(&more[i], i == 1 ? "d0" : NULL));
+    }
+    check(hd_design_at(n) == &more[1] && hd_design_at(n + 1) == &more[0] && hd_design_named("d2") == &more[2],
+          "they are in the list");
+    check(!hd_design_at(HD_DESIGNS_MOST) && !judge_design_at(HD_DESIGNS_MOST), "the lists end");
+}
+
 int main(void)
 {
     static const struct CMUnitTest designs[] = { unit(a_sound_kernel_agrees),
@@ -672,6 +703,8 @@ int main(void)
                                                  unit(fixtures_are_their_cases),
                                                  unit(tables_are_resized_between_batches),
                                                  unit(tours_visit),
-                                                 unit(places_have_names) };
+                                                 unit(places_have_names),
+                                                 unit(designs_are_added) };
+    if (judge_design_add(&judge_design_line, NULL) || judge_design_add(&judge_design_toy, NULL)) return 1;
     return test_run_on(&machine, designs);
 }

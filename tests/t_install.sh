@@ -54,6 +54,8 @@ int main(void)
     hd_close(t);
     c.slots = 1;
     if (hd_open(&c, &t) != HD_EINVAL || !strstr(hd_why(), "slots")) return puts(hd_why()), 4;
+    c = hd_config_of("gfsl");
+    if (hd_open(&c, &t) != HD_EINVAL || !strstr(hd_why(), "papers/ovs/gfsl")) return puts(hd_why()), 5;
     return 0;
 }
 END

@@ -9,7 +9,7 @@ nvcc=$(sed -n 's/^NVCC = //p' "$top_builddir/Makefile")
 [ -n "$nvcc" ] || { echo "1..0 # SKIP no CUDA compiler"; exit 77; }
 python=$(command -v python3) || { echo "1..0 # SKIP no python3"; exit 77; }
 
-compile() { "$nvcc" -std=c++17 -O3 -arch=sm_90 -I"$top_srcdir" -I"$top_srcdir/include" -Werror all-warnings -cubin -o "$1" "$2"; }
+compile() { "$nvcc" -std=c++17 -O3 -arch=sm_90 -I"$top_srcdir" -I"$top_srcdir/include" -I"$top_srcdir/papers/ovs" -Werror all-warnings -cubin -o "$1" "$2"; }
 sass() { "$python" "$top_srcdir/tools/sass.py" "$@"; }
 
 pairs=$work/pairs.cubin
@@ -32,11 +32,13 @@ done
 # make_code DESIGN FILE: the machine code of a file of a design's kernels for sm_90, as $work/DESIGN_FILE.cubin. It is what
 # the library's build kept, if that was made for sm_90 with the usual flags; otherwise the kernels are compiled here.
 make_code() {
-  local object=$top_builddir/gpu/$1/.libs/$2
+  local folder=gpu/$1
+  [ "$1" != gfsl ] || folder=papers/ovs/gfsl/gpu
+  local object=$top_builddir/$folder/.libs/$2
   if [ -f "$object.sm_90.cubin" ] && grep -q '^NVCCFLAGS = -O3$' "$top_builddir/Makefile"; then
     cp "$object.sm_90.cubin" "$work/$1_$2.cubin" && [ ! -s "$object.messages" ]
   else
-    compile "$work/$1_$2.cubin" "$top_srcdir/gpu/$1/$2.cu"
+    compile "$work/$1_$2.cubin" "$top_srcdir/$folder/$2.cu"
   fi
 }
 

@@ -14,21 +14,21 @@ fi
 if git rev-parse --is-inside-work-tree >/dev/null 2>&1 && [ -n "$(git ls-files gpu)" ]; then
   search() { git grep -w -e "$1" -- '*.h' '*.c' '*.cu' '*.inc'; }
 else
-  search() { grep -rw --include='*.h' --include='*.c' --include='*.cu' --include='*.inc' -e "$1" gpu; }
+  search() { grep -rw --include='*.h' --include='*.c' --include='*.cu' --include='*.inc' -e "$1" gpu papers/ovs/gfsl; }
 fi
 
 # The functions of the libraries whose names say that they are kernels of a design: hkv_kernel_..., hkv_special_.... A CUDA
 # kernel has a host stub of its name.
 libraries=()
-for f in "$top_builddir"/gpu/*/.libs/*.o "$top_builddir"/gpu/*/*.o "$top_builddir"/.libs/libheddle{,-sim}.{so,a}; do
+for f in "$top_builddir"/{gpu/*,papers/ovs/gfsl/gpu}/{,.libs/}*.o "$top_builddir"/.libs/libheddle{,-sim}.{so,a}; do
   [ -e "$f" ] && libraries+=("$f")
 done
-designs=$(basename -a gpu/*/ | paste -sd '|')
+designs=$(basename -a gpu/*/ papers/ovs/gfsl | paste -sd '|')
 nm -C "${libraries[@]}" 2>/dev/null | sed -nE 's/^[0-9a-f]+ [TtWw] ([A-Za-z_0-9]+).*/\1/p' |
   grep -E "^($designs)_(kernel|special)_" | sort -u >"$work/kernels"
 
 # The names that the sources give to kernels.
-cat gpu/*/*.h gpu/*/*.c gpu/*/*.cu gpu/*/*.inc | sed -E 's/^[A-Z]+(_RANGE)?_KERNEL\([A-Z]+_NUMBER_[a-z_]+, /SIMT_ENTRY(/' | grep -vE '^ *\*|#define' | grep -oE '(SIMT_KERNEL|SIMT_ENTRY)\([a-z0-9_]+' | sed 's/.*(//' | sort -u >"$work/entries"
+cat {gpu/*,papers/ovs/gfsl/gpu}/*.{h,c,cu,inc} | sed -E 's/^[A-Z]+(_RANGE)?_KERNEL\([A-Z]+_NUMBER_[a-z_]+, /SIMT_ENTRY(/' | grep -vE '^ *\*|#define' | grep -oE '(SIMT_KERNEL|SIMT_ENTRY)\([a-z0-9_]+' | sed 's/.*(//' | sort -u >"$work/entries"
 comm -13 "$work/kernels" "$work/entries" | none "nm lists every kernel that the sources define for the simulator"
 result() { if [ "$1" = 0 ]; then pass "$2"; else fail "$2"; fi; }
 [ "$(wc -l <"$work/entries")" -ge 40 ]

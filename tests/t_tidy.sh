@@ -33,9 +33,10 @@ printf '%s\n' "${c[@]}" | xargs grep -oE '^ *# *include *"[^"]+"' /dev/null | se
     BEGIN { n = split(layers, line, "\n"); for (i = 1; i <= n; i++) { m = split(line[i], name, " "); for (j = 1; j <= m; j++) layer[name[j]] = i } }
     function folder(f,  part) { if (split(f, part, "/") > 2 && (part[1] "/" part[2]) in layer) return part[1] "/" part[2]; return f ~ /\// ? substr(f, 1, index(f, "/") - 1) : f == "heddle.h" || f == "heddle.hpp" ? "include" : "" }
     $2 ~ /^puzzles\// { $2 = "learn/" $2 } # as answers name them
+    $2 ~ /^gfsl\// { $2 = "papers/ovs/" $2 }
     $2 ~ /^merlin\// { $2 = "include/heddle/" $2 }
     { from = folder($1); to = folder($2) }
-    from == to || to == "" || from ~ /^(tests|examples)$/ { next }
+    from == to || to == "" || from ~ /^(tests|examples)$/ || $1 ~ /^papers\/.*\/tests\// { next }
     !(from in layer) || !(to in layer) { print $1 ": " $2 ": a folder without a layer"; next }
     layer[to] >= layer[from] { print $1 ": includes " $2 }' | none "no include points up between folders"
 includes '^gpu/.*\.(h|cu|inc)$' 'ref/' | grep -vE 'ref/[a-z]+/layout\.h' | none "kernels take only layouts from ref/"
@@ -134,6 +135,7 @@ for library in libheddle libheddle-sim; do
   fi
 done
 if [ -f "$objects/.libs/libheddle_core.a" ] && command -v nm >/dev/null; then
+  nm "$objects/.libs/libheddle_all.a" | grep -i gfsl | none "the library has nothing of gfsl, a design outside it"
   nm -A -u "$objects/.libs/libheddle_core.a" | grep -E ' U (simt_|hd_host_)' | none "libheddle needs nothing of the host SIMT machine"
 fi
 macro() { sed -n "s/^#define HD_VERSION_$1 //p" include/heddle.h; }

@@ -117,6 +117,7 @@ bool counting_refused(counting *c);
 /* Runs the tests with TAP output; main returns this. HEDDLE_TEST_ONLY, a pattern with * and ?, chooses some. */
 #define test_run(tests) test_run_named(#tests, tests, sizeof(tests) / sizeof(tests)[0])
 int test_run_named(const char *name, const struct CMUnitTest *tests, size_t n);
+void test_add_designs(void); /* add_own_designs, which it calls, too; once */
 
 /* Points batch *b at the arrays of a struct whose members have the batch's names: `count` is a number, the others are
  * arrays. *a is not read, and may be a device's. */

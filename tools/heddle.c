@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "judge/design.h"
 #include "tools/input.h"
 #include "tools/tool.h"
 #include "workload/workload.h"
@@ -114,6 +115,7 @@ int main(int argc, char **argv)
     signal(SIGXFSZ, SIG_IGN);
     tool_catch_signals();
     hd_source_seams(&input_seams);
+    if (add_own_designs()) return tool_fail(HD_EINVAL);
     on_exit(on_end, NULL);
 
     const char *word = argc > 1 ? argv[1] : "";

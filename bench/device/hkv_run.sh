@@ -20,14 +20,14 @@ build() {
   mkdir -p "$folder" || return
   local objects=() f o
   # Of the judge, soak needs the table judge_ops of rules.c; the linker leaves out the rest of that file.
-  for f in "$top"/{base,concurrency,lib,policies,ref,ref/hkv,ref/hive,ref/words,ref/ovs,ref/sl,ref/gfsl,gpu/hkv,gpu/hive,gpu/ovs,gpu/sl,gpu/gfsl,simt}/*.c "$top"/judge/{expression,rules}.c; do
+  for f in "$top"/{base,concurrency,lib,policies,ref,ref/hkv,ref/hive,ref/words,ref/ovs,ref/sl,gpu/hkv,gpu/hive,gpu/ovs,gpu/sl,simt}/*.c "$top"/judge/{expression,rules}.c; do
     case $f in */device_none.c | */raw_hooks.c) continue ;; esac # no part of this library
     o=${f#"$top"/}
     o=$folder/$(printf %s "${o%.c}" | tr / -).o
     gcc -std=c11 -O2 -ffunction-sections -fdata-sections -D_GNU_SOURCE -DHD_CUDA -I"$top" -I"$top/include" -c -o "$o" "$f" || return
     objects+=("$o")
   done
-  for f in "$top"/{lib,gpu/hive,gpu/hkv,gpu/ovs,gpu/sl,gpu/gfsl}/*.cu "$top"/{bench/device/hkv_run,judge/device/soak}.cu; do
+  for f in "$top"/{lib,gpu/hive,gpu/hkv,gpu/ovs,gpu/sl}/*.cu "$top"/{bench/device/hkv_run,judge/device/soak}.cu; do
     f=${f#"$top"/}
     f=${f%.cu}
     o=$folder/$(case $f in gpu/*) printf %s "$f" | tr / - ;; *) basename "$f" ;; esac).o

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "base/seam.h"
+#include "judge/design.h"
 #include "judge/museum/museum.h"
 #include "simt/sanitizer.h"
 
@@ -183,7 +184,7 @@ int main(int argc, char **argv)
 {
     plan p = { .fixtures = 100, .schedules = 60 };
     prctl(PR_SET_PDEATHSIG, SIGTERM); /* the command that asks is gone: nothing reads the lines */
-    int code = read_words(&p, argc, argv);
+    int code = add_own_designs() ? no("no designs", hd_why()) : read_words(&p, argc, argv);
     if (code) return code;
     for (int j = 0; p.judges && j < MUSEUM_JUDGES; j++) printf("%s\t%s\n", museum_judge_name[j], museum_judge_what[j]);
     for (size_t i = 0; i < museum_row_count && !p.judges; i++) {

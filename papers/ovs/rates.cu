@@ -31,7 +31,11 @@ __device__ unsigned long long lock_attempts, locks_taken;
         atomicAdd(&lock_attempts, 1ull);        \
         if (got) atomicAdd(&locks_taken, 1ull); \
     }
-#include "gpu/gfsl/chunk.h"
+#include "gfsl/gpu/chunk.h"
+
+/* Of the library and of gfsl, which are C. */
+extern const struct hd_design hd_design_gfsl;
+extern "C" hd_status hd_design_add(const struct hd_design *d, const char *before);
 
 static const char *part;
 
@@ -506,6 +510,7 @@ static void count_locks(kind keys, uint32_t keys_per_block, uint64_t slots, uint
 /* Section 5.3.1, Tables 1, 8 and 9. */
 static void gfsl_part(uint64_t slots)
 {
+    must(hd_design_add(&hd_design_gfsl, nullptr), "hd_design_add");
     const uint64_t n = slots / 64, filled = slots / 4 - LIST_TURNS * n, few = slots / 64;
     printf("op\tkind\tlevel_pools\tunsorted\tfar\tkeys_per_block\tblocks\tentries\titems\tms\trate\tlocks\tattempts\t"
            "wrong\n");

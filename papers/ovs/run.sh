@@ -154,10 +154,10 @@ gpu() {
 
 pack() {
   local nvcc=${NVCC:-$(command -v nvcc || echo /usr/local/cuda/bin/nvcc)} root=$here/../..
-  mkdir -p "$1" && cp -L "$build/.libs/libheddle.so.0" "$1" && strip "$1/libheddle.so.0" && cp "${BASH_SOURCE[0]}" "$1" &&
+  mkdir -p "$1" && cp "${BASH_SOURCE[0]}" "$1" &&
     git -C "$root" describe --always --dirty >"$1/commit" &&
-    "$nvcc" -O2 -std=c++17 -arch=sm_90 -I"$root" -I"$root/include" "$here/rates.cu" -o "$1/rates" -L"$build/.libs" -lheddle \
-      -Xlinker -rpath -Xlinker '$ORIGIN' && du -sh "$1"
+    "$nvcc" -O2 -std=c++17 -arch=sm_90 -I"$root" -I"$root/include" -I"$here" "$here/rates.cu" -o "$1/rates" \
+      "$build"/.libs/libheddle_{gfsl,all}.a -Xcompiler -fopenmp -Xlinker --gc-sections && strip "$1/rates" && du -sh "$1"
 }
 
 while [ $# -gt 0 ]; do

@@ -519,7 +519,7 @@ class Copies(unittest.TestCase):
         """A parameter beside a file is honoured, equal to the file's, or an error that names it; never dropped."""
         rows = heddle._core.parameter_rows()
         values = {"backend": "host", "lock": "rw", "layout": "usual", "threads": 3, "near": 1 << 24, "pins": 64, "clock": "device",
-                  "policy": "lfu", "hash": "crc32,city32", "design": "gfsl", "copies": 1 << 16, "segment": 1 << 12, "capture_times": 1}  # fmt: skip
+                  "policy": "lfu", "hash": "crc32,city32", "design": "sl", "copies": 1 << 16, "segment": 1 << 12, "capture_times": 1}  # fmt: skip
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "t")
             for design in ("hkv", "hive", "ovs", "sl"):

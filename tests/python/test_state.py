@@ -913,7 +913,7 @@ class Tables(RuleBasedStateMachine):
             return
         counted, parts = self.table.counters()["outcomes"], self.table.items(1)
         seen = next(parts, None)
-        want = buckets * more if self.design in ("hkv", "gfsl") else buckets + more
+        want = buckets * more if self.design == "hkv" else buckets + more
         if not self.has_room(self.table.grow, want):
             return
         now = self.table.info["buckets"]
@@ -939,7 +939,7 @@ class Tables(RuleBasedStateMachine):
     @rule()
     def shrink(self):
         info = self.table.info
-        if self.design in ("hkv", "gfsl"):
+        if self.design == "hkv":
             return self.refused("shrink", info["buckets"])
         self.table.shrink(info["base_buckets"])
         assert info["base_buckets"] <= self.table.info["buckets"] <= info["buckets"]
@@ -965,8 +965,7 @@ class Tables(RuleBasedStateMachine):
         mine, its = self.table.info, other.info
         assert entries_of(other) == self.entries
         other.check()
-        # gfsl inserts the entries of a file anew; and no file says which values are far
-        if self.design == "gfsl" or self.tiers:
+        if self.tiers:  # no file says which values are far
             return
         changes = {"memory_bytes", "values_device_bytes", "values_host_bytes", *(() if self.ticks else ("now",))}
         assert {n: x for n, x in its.items() if n not in changes} == {n: x for n, x in mine.items() if n not in changes}

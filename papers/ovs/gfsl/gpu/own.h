@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * own.h - the gfsl part of a table's state on the backends: for launch.c and the judge's port.
+ */
+#ifndef GPU_GFSL_OWN_H
+#define GPU_GFSL_OWN_H
+
+#include "base/backend.h"
+#include "concurrency/word.h"
+#include "gpu/launches.h"
+#include "gfsl/ref/layout.h"
+
+/* Words that kernels count in. */
+typedef struct gfsl_counters {
+    uint64_t tally[HD_OUTCOME_COUNT], op[HD_OP_COUNT_];
+    uint64_t sum; /* hd_gpu_own.sum */
+    hd_word word; /* of the batch lock group3 */
+} gfsl_counters;
+
+/* Pointers are the machine's. */
+typedef struct gfsl_own {
+    hd_gpu_own gpu;
+    gfsl_view v; /* on backend "host" the reference's, as a batch finds it */
+    gfsl_counters *words;
+    gpu_batch kept; /* gfsl_args.b, with the scratch of lists */
+} gfsl_own;
+
+#endif
