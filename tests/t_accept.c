@@ -11,9 +11,8 @@
 
 typedef unsigned long long ull;
 
-static void test_faces(void **unused)
+static void test_faces(void)
 {
-    (void)unused;
     faces_counts n;
     char why[FACES_TEXT];
     faces_search(test_times(400), 300, &n, why);
@@ -22,9 +21,8 @@ static void test_faces(void **unused)
 }
 
 /* A dual choice made on an older state: allowed when asked for, and only then; never one of a third bucket. */
-static void test_old_choice(void **unused)
+static void test_old_choice(void)
 {
-    (void)unused;
     hd_rng g = hd_rng_from(2);
     uint64_t seen_other = 0, full_others = 0, lies = 0;
     for (int n = 0; n < 2000; n++) {
@@ -145,7 +143,7 @@ static void put_in(faces_table *t, uint64_t b, uint64_t score0, uint64_t score1)
     }
 }
 
-static void test_each_lie(void **unused)
+static void test_each_lie(void)
 {
     enum { ABSENT = -1, RESERVED_KEY = -2, THIRD = 6, UNKNOWN = -3 };
     static const struct {
@@ -201,7 +199,6 @@ static void test_each_lie(void **unused)
           "evicted from the bucket that was not to be chosen" },
         { true, { 4, 6, 8, 10 }, 9, HD_EVICTED, 0, HKV_EXACT_CHOICE, NULL },
     };
-    (void)unused;
     for (size_t k = 0; k < sizeof told / sizeof *told; k++) {
         faces_table t;
         char why[FACES_TEXT];
@@ -298,7 +295,7 @@ static void leave_score(faces_table *t) { t->score[ELSEWHERE] = 1; }
 static void raise_bound(faces_table *t) { (void)t, bound[0] = 1; }
 
 /* hd_check finds violations: the test breaks each invariant, alone if possible, and hd_check reports its number. */
-static void test_invariants(void **unused)
+static void test_invariants(void)
 {
     static const struct {
         const char *number;
@@ -308,7 +305,6 @@ static void test_invariants(void **unused)
                   { "HKV-5", leave_replaced }, { "HKV-6", pin_absent },    { "HKV-6", pin_lost },
                   { "HKV-6", pin_uncounted },  { "HKV-6", pin_misplaced }, { "HKV-7", leave_score },
                   { "HKV-8", raise_bound } };
-    (void)unused;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         faces_table t;
         char why[256];
@@ -323,9 +319,8 @@ static void test_invariants(void **unused)
 }
 
 /* In dual mode an entry may be in either of its buckets, and in no third; and what is reserved is nowhere. */
-static void test_homes(void **unused)
+static void test_homes(void)
 {
-    (void)unused;
     for (uint64_t b = 0; b < 4; b++) {
         faces_table t;
         char why[256];
@@ -341,9 +336,8 @@ static void test_homes(void **unused)
 }
 
 /* What the reference's checker says is what hd_check says, whichever part of a table's state is wrong. */
-static void test_told_by_the_table(void **unused)
+static void test_told_by_the_table(void)
 {
-    (void)unused;
     for (int k = 0; k < 2; k++) {
         hd_config c = hd_config_default();
         hd_table *t;
@@ -512,9 +506,8 @@ static void touch_score(hkv_view *v) { *hkv_score_at(v, 0) ^= 1; }
 static void touch_value(hkv_view *v) { *hkv_value(v, 0) ^= 1; }
 static void touch_pin(hkv_view *v) { v->holder[0] ^= 1; }
 
-static void test_wrong_faces(void **unused)
+static void test_wrong_faces(void)
 {
-    (void)unused;
     static const untruth all[] = {
         { .sentence = NULL },
         { .sentence = "was refused: of a whim", .refuses = true },

@@ -403,9 +403,8 @@ static uint64_t refuse_in_each_mode(const kind *q, const act *a)
     return refused;
 }
 
-static void memory_is_refused(void **state)
+static void memory_is_refused(void)
 {
-    (void)state;
     backend = "ref";
     test_tried("memory", of_each_act(refuse_in_each_mode),
                "pieces of memory that were refused, under every call of a table");
@@ -418,9 +417,8 @@ static uint64_t refuse_in_one_mode(const kind *q, const act *a)
 }
 
 /* The host machine allocates memory for what it records; a batch without this memory has not begun. */
-static void memory_is_refused_to_the_host_machine(void **state)
+static void memory_is_refused_to_the_host_machine(void)
 {
-    (void)state;
     backend = "host";
     uint64_t refused = of_each_act(refuse_in_one_mode);
     for (const kind *q = kinds; q < kinds + KINDS; q++)
@@ -433,9 +431,8 @@ static void memory_is_refused_to_the_host_machine(void **state)
 }
 
 /* No batch takes memory, but where a verify build checks the promise of distinct keys. */
-static void batches_take_none(void **state)
+static void batches_take_none(void)
 {
-    (void)state;
     backend = "ref";
     for (int way = 0; way < 2 * KINDS * HD_OP_COUNT_; way++) {
         const kind *q = &kinds[way / (2 * HD_OP_COUNT_)];
@@ -542,9 +539,8 @@ static uint64_t fail_in_each_way(const kind *q, const act *a)
     return failures;
 }
 
-static void files_fail(void **state)
+static void files_fail(void)
 {
-    (void)state;
     backend = "ref";
     test_tried("files", of_each_act(fail_in_each_way), "file calls of snapshots that failed, once and for good");
 }
@@ -616,10 +612,9 @@ static uint64_t under_clock(broken_clock clock, const char *policy, bool dual)
     return clock.readings;
 }
 
-static void clocks_break(void **state)
+static void clocks_break(void)
 {
     uint64_t tried = 0;
-    (void)state;
     for (int on = 0; on < 2; on++)
         for (int p = 0; p < 2 * HD_POLICY_COUNT; p++) {
             backend = on ? "host" : "ref";
@@ -641,7 +636,7 @@ static void clocks_break(void **state)
 }
 
 /* What cannot be addressed is not asked for. */
-static void sizes_are_checked(void **state)
+static void sizes_are_checked(void)
 {
     static const struct {
         uint64_t count, size;
@@ -649,7 +644,6 @@ static void sizes_are_checked(void **state)
       more[] = { { 1ull << 60, 8 }, { 8, 1ull << 60 },          { UINT64_MAX, 1 },
                  { 1, UINT64_MAX }, { UINT64_MAX, UINT64_MAX }, { 1ull << 32, 1ull << 32 } };
     counting memory;
-    (void)state;
     counting_init(&memory);
     for (size_t k = 0; k < sizeof none / sizeof *none; k++) {
         void *p = &memory;
@@ -667,11 +661,10 @@ static void sizes_are_checked(void **state)
 }
 
 /* A batch that was refused has not begun: it takes no time, even with HD_CLOCK_DEVICE, whose readings are final. */
-static void refused_under_a_clock(void **state)
+static void refused_under_a_clock(void)
 {
     world w;
     hd_info before, after;
-    (void)state;
     backend = "host";
     world_open(&w, &kinds[0], "lfu", false); /* the other keeps no times */
     hd_config c = w.config;
@@ -692,12 +685,11 @@ static void refused_under_a_clock(void **state)
 }
 
 /* Every allocation is freed with the size that it was requested with, so an allocator can rely on the size. */
-static void all_is_given_back(void **state)
+static void all_is_given_back(void)
 {
     static const char *const backends[] = { "ref", "host" };
     static const hd_layout layouts[][2] = { { HD_LAYOUT_PLANES, HD_LAYOUT_PAIRS },
                                             { HD_LAYOUT_WORDS, HD_LAYOUT_MASKS } };
-    (void)state;
     for (int k = 0; k < 12; k++) {
         counting memory;
         bool dictionary = k >= 8;

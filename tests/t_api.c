@@ -554,9 +554,8 @@ static void pointers_of_a_full_table(const char *backend, const char *policy, bo
     hd_close(t);
 }
 
-static void pointers_belong_to_their_keys(void **state)
+static void pointers_belong_to_their_keys(void)
 {
-    (void)state;
     const char *const backends[] = { test_backend("ref"), "host" }, *const policies[] = { "lru", "lfu" };
     for (int k = 0; k < 8; k++) pointers_of_a_full_table(backends[k / 4], policies[k / 2 % 2], k % 2);
 }
@@ -735,11 +734,10 @@ static void erase(mode m)
 
 /* ---- A dictionary ---------------------------------------------------------------------------- */
 
-static void sums(void **state)
+static void sums(void)
 {
     const uint64_t keys[] = { 1, 9, 1, 8, 9, HD_KEY_EMPTY }, values[] = { 5, 6, 7, 1, UINT32_MAX, 2 };
     const uint8_t flag[] = { HD_ADD, HD_ASSIGN_NEW, HD_EITHER, HD_ADD, HD_ADD, HD_EITHER };
-    (void)state;
     open_table("none", DICTIONARY, 4, 8);
     put(k123, 3, v123, NULL);
     run((hd_batch){ .op = HD_OP_ACCUM_OR_ASSIGN, .elem = HD_I32, .n = 6, .key = keys, .value = values, .flag = flag });
@@ -754,12 +752,11 @@ static void sums(void **state)
 }
 
 /* Each item has an operation of its own. */
-static void mixture(void **state)
+static void mixture(void)
 {
     const uint64_t keys[] = { 1, 1, 1, 1, 2, 2, 2, 9 }, values[] = { 101, 0, 0, 0, 7, 3, 0, 1 };
     const uint8_t each[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_ERASE, HD_OP_CONTAINS, HD_OP_FIND_OR_INSERT,
                              HD_OP_ACCUM_OR_ASSIGN,  HD_OP_FIND, HD_OP_ASSIGN };
-    (void)state;
     open_table("none", DICTIONARY, 4, 8);
     run((hd_batch){ .each = each, .elem = HD_I32, .n = 8, .key = keys, .value = values });
     expect("IHRMIUHM");
@@ -770,12 +767,11 @@ static void mixture(void **state)
 }
 
 /* No entry is evicted: a key without a free slot is PENDING, and can be inserted after the table has grown. */
-static void no_place(void **state)
+static void no_place(void)
 {
     enum { KEYS = 20, FIT = 8 + 7 /* the bucket, and the stash but for an eighth */ };
     uint64_t in = 0;
     hd_info info;
-    (void)state;
     open_table("none", DICTIONARY, 1, 8);
     for (uint64_t key = 0; key < KEYS; key++) {
         put(&key, 1, &key, NULL);
@@ -852,11 +848,10 @@ static void values_of_any_size(bool dual)
 
 /* What a table says of itself: where its keys and scores are, and its memory, but for a few words and what a machine
  * works with. */
-static void info_is_what_is_there(void **state)
+static void info_is_what_is_there(void)
 {
     enum { CAPACITY = 1 << 16, BESIDES = CAPACITY / 2 };
     static const uint32_t slots[] = { 5, 16 };
-    (void)state;
     for (int i = 0; i < 12; i++) {
         bool host = i / 6, pairs = i % 3 != HD_LAYOUT_PLANES;
         hd_config c = hd_config_default();

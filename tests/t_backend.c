@@ -449,10 +449,9 @@ static uint64_t with_few_outputs(const cell *c, hd_op op, uint64_t number)
     return tried;
 }
 
-static void test_with_few_outputs(void **unused)
+static void test_with_few_outputs(void)
 {
     static const shape few[] = { { 3, 16, 20 }, { 2, 32, 16 }, { 3, 16, 0 } };
-    (void)unused;
     uint64_t batches = 0, number = 0;
     for (uint32_t row = 0; row < hkv_row_count(); row++)
         for (int op = 0; op < HD_OP_COUNT_; op++)
@@ -473,11 +472,10 @@ static void test_with_few_outputs(void **unused)
 
 /* Lists of several segments, which several blocks write at the same time: the block of a later segment waits for the
  * counts of the earlier ones. The host machine schedules by priorities, so some block is far behind the others. */
-static void test_long_lists(void **unused)
+static void test_long_lists(void)
 {
     static const shape of_some = { 20, 128, 4 };
     static const char *const pred[] = { "key_in", "value_zero" };
-    (void)unused;
     uint64_t capacity = of_some.buckets * of_some.slots, batches = 0;
     for (uint32_t row = 0; row < hkv_row_count(); row++)
         for (uint64_t round = 0;
@@ -597,10 +595,9 @@ static uint64_t highest_beside_pins(const cell *c, uint64_t random)
     return ITEMS;
 }
 
-static void test_highest_beside_pins(void **unused)
+static void test_highest_beside_pins(void)
 {
     uint64_t items = 0, number = 0;
-    (void)unused;
     for (uint32_t row = 0; row < hkv_row_count(); row++)
         for (int k = 0; k < 2 * SMALL && hkv_is_first(row); k++) {
             cell c = { &small[k / 2], HD_POLICY_custom, k % 2, hkv_row_name(row) };
@@ -646,12 +643,11 @@ static uint64_t crosses(const cell *c, uint64_t number)
 /* ---- What there is no memory for ------------------------------------------------------------- */
 
 /* More than can be addressed, and more than a device has: said so, with nothing held, and the next table opens. */
-static void test_too_large(void **unused)
+static void test_too_large(void)
 {
     static const uint64_t capacity[] = { 1ull << 50, 1ull << 40, 1ull << 37 };
     hd_config c = hd_config_default();
     hd_table *t = NULL;
-    (void)unused;
     c.backend = test_backend("host");
     c.value_bytes = 1024;
     for (int i = 0; i < (test_far() ? 3 : 1); i++) {

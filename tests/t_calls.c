@@ -168,10 +168,9 @@ static void send_keys(bed *d, uint64_t *random)
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-static void open_takes_a_handful(void **unused)
+static void open_takes_a_handful(void)
 {
     bed *d = (bed *)test_alloc(1, sizeof *d);
-    (void)unused;
     bed_open(d, HD_LAYOUT_PAIRS, CAPACITY * VALUE / 4, HD_FETCH_SORTED);
     check(d->c.n[TAKE] > 0 && d->c.n[TAKE] <= TAKES_MOST, "a table is %llu allocations",
           (unsigned long long)d->c.n[TAKE]);
@@ -231,7 +230,7 @@ static void one(bed *d, hd_op op, const char *kernel, void *stream, bool same_st
     check(!same_stream || d->c.n[WAIT_EVENT] == 0, "it waits for an event of its own stream");
 }
 
-static void batches_launch_and_no_more(void **unused)
+static void batches_launch_and_no_more(void)
 {
     static const struct {
         const char *policy;
@@ -244,7 +243,6 @@ static void batches_launch_and_no_more(void **unused)
                    { "lru", HD_LAYOUT_PAIRS, CAPACITY * VALUE / 4, HD_FETCH_DIRECT },
                    { "lfu", HD_LAYOUT_PAIRS, 0, HD_FETCH_USUAL } };
     uint64_t random = 1, batches = 0;
-    (void)unused;
     for (size_t l = 0; l < sizeof tables / sizeof *tables; l++) {
         bed *d = (bed *)test_alloc(1, sizeof *d);
         bed_open_as(d, tables[l].policy, tables[l].layout, tables[l].near_bytes, tables[l].fetch);
@@ -275,10 +273,9 @@ static void batches_launch_and_no_more(void **unused)
 
 /* Batches do not; calls of the whole table say that they do, and where the streams' order is not the calls' it
  * matters. */
-static void clear_waits(void **unused)
+static void clear_waits(void)
 {
     bed *d = (bed *)test_alloc(1, sizeof *d);
-    (void)unused;
     bed_open(d, HD_LAYOUT_PAIRS, 0, HD_FETCH_USUAL);
     memset(d->c.n, 0, sizeof d->c.n);
     must(hd_clear(d->t));
@@ -289,10 +286,9 @@ static void clear_waits(void **unused)
 
 /* Finds on two streams run side by side; but what they put off is written down in one room, and there they follow each
  * other. */
-static void what_is_put_off_keeps_finds_apart(void **unused)
+static void what_is_put_off_keeps_finds_apart(void)
 {
     uint64_t after[2];
-    (void)unused;
     for (int sorts = 0; sorts < 2; sorts++) {
         bed *d = (bed *)test_alloc(1, sizeof *d);
         bed_open(d, HD_LAYOUT_PAIRS, CAPACITY * VALUE / 4, sorts ? HD_FETCH_SORTED : HD_FETCH_DIRECT);
@@ -313,10 +309,9 @@ static void what_is_put_off_keeps_finds_apart(void **unused)
 }
 
 /* Arrays of this machine are copied and waited for: what is counted above is there to be seen. */
-static void copies_and_waits_are_seen(void **unused)
+static void copies_and_waits_are_seen(void)
 {
     bed *d = (bed *)test_alloc(1, sizeof *d);
-    (void)unused;
     bed_open(d, HD_LAYOUT_PAIRS, CAPACITY * VALUE / 4, HD_FETCH_SORTED);
     hd_batch b = batch_at(&d->here, HD_OP_INSERT_AND_EVICT, NULL, NULL);
     memset(d->c.n, 0, sizeof d->c.n);
@@ -329,11 +324,10 @@ static void copies_and_waits_are_seen(void **unused)
 }
 
 /* An addition to pinned memory takes a microsecond, and every warp that finds entries adds. */
-static void numbers_are_added_up_on_the_device(void **unused)
+static void numbers_are_added_up_on_the_device(void)
 {
     bed *d = (bed *)test_alloc(1, sizeof *d);
     uint64_t n = 0, random = 3;
-    (void)unused;
     bed_open(d, HD_LAYOUT_PAIRS, 0, HD_FETCH_USUAL);
     send_keys(d, &random);
     hd_batch b = batch_at(d->there, HD_OP_INSERT_OR_ASSIGN, NULL, NULL);

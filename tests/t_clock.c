@@ -107,13 +107,12 @@ static void one_time(world *w, const arrays *a, uint64_t n, uint64_t from, uint6
     check(at, "no key is there");
 }
 
-static void a_batch_has_one_time_of_its_own(void **unused)
+static void a_batch_has_one_time_of_its_own(void)
 {
     static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_TOUCH,           HD_OP_ASSIGN,
                                  HD_OP_ASSIGN_SCORES,    HD_OP_FIND_OR_INSERT,  HD_OP_FIND_OR_INSERT_PTR,
                                  HD_OP_ACCUM_OR_ASSIGN,  HD_OP_INSERT_AND_EVICT };
     static const char *const kernels[] = { "coalesced", "tlpv1", "warp" };
-    (void)unused;
     for (int on = 0; on < BACKENDS; on++)
         for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
             for (int repeats = 0; repeats < 2; repeats++) {
@@ -138,9 +137,8 @@ static void a_batch_has_one_time_of_its_own(void **unused)
 }
 
 /* A find reads no clock, and no launch of its is for one. */
-static void lookups_ask_for_no_time(void **unused)
+static void lookups_ask_for_no_time(void)
 {
-    (void)unused;
     for (int on = 0; on < BACKENDS; on++) {
         world w;
         arrays a;
@@ -168,9 +166,8 @@ static uint64_t score_of_insert(world *w, uint64_t key)
 /* ---- Graphs ---------------------------------------------------------------------------------- */
 
 /* Each launch of a graph happens at a time of its own, later than its capture. */
-static void a_replay_has_a_new_time(void **unused)
+static void a_replay_has_a_new_time(void)
 {
-    (void)unused;
     static char stream;
     world w;
     arrays a;
@@ -198,7 +195,7 @@ static void a_replay_has_a_new_time(void **unused)
 
 /* A graph repeats the logical times of its capture, so a batch that stores times is only captured by the device's
  * clock, or if the table allows it. Raw scores, lookups and policies without times are no matter. */
-static void logical_times_are_not_captured(void **unused)
+static void logical_times_are_not_captured(void)
 {
     static const struct {
         const char *policy;
@@ -221,7 +218,6 @@ static void logical_times_are_not_captured(void **unused)
         { "lru", HD_CLOCK_LOGICAL, HD_OP_INSERT_OR_ASSIGN, true, false, false },
         { "lru", HD_CLOCK_DEVICE, HD_OP_INSERT_OR_ASSIGN, false, false, false },
     };
-    (void)unused;
     static char stream;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         world w;
@@ -257,9 +253,8 @@ static void logical_times_are_not_captured(void **unused)
 }
 
 /* What hd_clock_sync says is the time of the next item, or the device's. */
-static void the_clock_is_read(void **unused)
+static void the_clock_is_read(void)
 {
-    (void)unused;
     for (int on = 0; on < BACKENDS; on++) {
         world w;
         uint64_t now = 0;
@@ -285,10 +280,9 @@ static void the_clock_is_read(void **unused)
 
 /* Two years in one epoch, with growth and a snapshot between: scores rise with the time, and their low 32 bits are
  * those of ns >> 20. While the table is younger than 2^52 ns, as the clock counts them, the high ones are the epoch. */
-static void ticks_last_for_years(void **unused)
+static void ticks_last_for_years(void)
 {
     enum { DAYS = 730, STEP = 5, EPOCH = 9 };
-    (void)unused;
     for (int on = 0; on < BACKENDS; on++) {
         world w;
         uint64_t last = 0, first = 0;
@@ -319,9 +313,8 @@ static void ticks_last_for_years(void **unused)
 }
 
 /* The logical clock's ticks are carried likewise; at the end of all scores they stay there. */
-static void logical_ticks_are_carried(void **unused)
+static void logical_ticks_are_carried(void)
 {
-    (void)unused;
     for (int on = 0; on < BACKENDS; on++) {
         world w;
         world_init(&w, backends[on]);
@@ -340,9 +333,8 @@ static void logical_ticks_are_carried(void **unused)
 }
 
 /* A table keeps its own clock where the file is of the other kind, or does not tell when its table was opened. */
-static void files_of_other_clocks(void **unused)
+static void files_of_other_clocks(void)
 {
-    (void)unused;
     for (int on = 0; on < BACKENDS; on++) {
         world w;
         hd_info info;
@@ -377,9 +369,8 @@ static void files_of_other_clocks(void **unused)
 }
 
 /* A clock that says less than when the table was opened: tick 0. */
-static void a_clock_that_was_set_back(void **unused)
+static void a_clock_that_was_set_back(void)
 {
-    (void)unused;
     world w;
     world_open(&w, "host", "epoch_lru");
     w.here_ns = 5 * DAY_NS;
@@ -392,9 +383,8 @@ static void a_clock_that_was_set_back(void **unused)
 static uint64_t told_now(void *at) { return *(uint64_t *)at; }
 
 /* The times of a trace begin at 0. A table that was opened then, and one that was loaded from it, go on alike. */
-static void a_clock_that_begins_at_0(void **unused)
+static void a_clock_that_begins_at_0(void)
 {
-    (void)unused;
     for (int on = 0; on < BACKENDS; on++) {
         world w;
         hd_table *copy;
@@ -423,9 +413,8 @@ static void a_clock_that_begins_at_0(void **unused)
 }
 
 /* What hd_clock_set sets is what hd_info.now says, and the times of items follow from it. */
-static void a_clock_can_be_set(void **unused)
+static void a_clock_can_be_set(void)
 {
-    (void)unused;
     for (int on = 0; on < BACKENDS; on++) {
         world w;
         hd_info info;

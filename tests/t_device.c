@@ -199,9 +199,8 @@ static void counters_agree(hd_table *a, hd_table *b)
     check(memcmp(x.op, y.op, sizeof x.op) == 0, "the operations are counted differently");
 }
 
-static void agrees_with_the_host_machine(void **unused)
+static void agrees_with_the_host_machine(void)
 {
-    (void)unused;
     static char stream[3];
     uint64_t random = 1;
     for (uint64_t round = 0; round < test_quarter(24); round++) {
@@ -321,9 +320,8 @@ static const struct {
 
 /* Each of two kinds of memory, for every operation: the results are the host machine's, and what kernels reach is not
  * copied. */
-static void arrays_lie_in_any_memory(void **unused)
+static void arrays_lie_in_any_memory(void)
 {
-    (void)unused;
     uint64_t random = 5, batches = 0;
     for (int round = 0; round < 2 * (int)(sizeof ways / sizeof *ways); round++) {
         const hd_staging_sizes *sizes = &ways[round / 2].sizes;
@@ -377,9 +375,8 @@ static void arrays_lie_in_any_memory(void **unused)
 }
 
 /* Any one array that is another device's: the message names it, and nothing has run. */
-static void memory_of_another_device_is_refused(void **unused)
+static void memory_of_another_device_is_refused(void)
 {
-    (void)unused;
     bench on;
     hd_table *t;
     hd_info info;
@@ -416,9 +413,8 @@ static void memory_of_another_device_is_refused(void **unused)
 }
 
 /* Addresses of the device are asked for once. Memory of this machine may be pinned at one time and not at another. */
-static void what_is_pinned_is_asked_for_each_time(void **unused)
+static void what_is_pinned_is_asked_for_each_time(void)
 {
-    (void)unused;
     bench on;
     hd_table *t;
     uint64_t key = 7, count;
@@ -451,9 +447,8 @@ static void what_is_pinned_is_asked_for_each_time(void **unused)
 }
 
 /* Ten batches on ten streams, none waited for: each is an insert of what the next one erases. */
-static void batches_keep_their_order_across_streams(void **unused)
+static void batches_keep_their_order_across_streams(void)
 {
-    (void)unused;
     static char stream[10];
     bench on;
     arrays *there[10], a;
@@ -487,7 +482,7 @@ static void batches_keep_their_order_across_streams(void **unused)
 }
 
 /* Mixed batches in the device's memory, which the host does not read: one item for each value of the byte. */
-static void operations_that_do_not_mix_are_reserved(void **unused)
+static void operations_that_do_not_mix_are_reserved(void)
 {
     static const char *const kernels[] = { "batched", "tile" };
     typedef struct mixture {
@@ -495,7 +490,6 @@ static void operations_that_do_not_mix_are_reserved(void **unused)
         uint32_t value[256];
         uint8_t each[256], outcome[256];
     } mixture;
-    (void)unused;
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
         bench on;
         hd_table *t;
@@ -543,12 +537,11 @@ static void operations_that_do_not_mix_are_reserved(void **unused)
 
 /* Streams keep a prepared launch from their second batch on; a slot that another stream takes keeps none. By the word
  * there is none: a kernel that waits on the device must not be behind a launch of another stream. */
-static void launches_are_prepared_for_one_stream(void **unused)
+static void launches_are_prepared_for_one_stream(void)
 {
     enum { STREAMS = 3 * HD_STREAM_SLOTS };
     static const char *const locks[] = { "ordered", "group3" };
     static char stream[STREAMS];
-    (void)unused;
     for (size_t l = 0; l < sizeof locks / sizeof *locks; l++) {
         bench on;
         arrays *there, a;
@@ -586,9 +579,8 @@ static void launches_are_prepared_for_one_stream(void **unused)
 }
 
 /* The thread's device is another one than the table's, and stays so. */
-static void a_table_keeps_its_device(void **unused)
+static void a_table_keeps_its_device(void)
 {
-    (void)unused;
     bench on;
     hd_table *t;
     uint64_t key = 1, size = 0;
@@ -704,9 +696,8 @@ static uint64_t with_fault(const char *lock, uint64_t at_call, int code, bool st
     return calls;
 }
 
-static void every_call_may_fail(void **unused)
+static void every_call_may_fail(void)
 {
-    (void)unused;
     static const int code[] = { HD_DEVICE_NO_MEMORY, FAKE_INVALID, FAKE_LAUNCH_FAILED };
     hd_cuda_windows(MOST); /* the usual ones are most of a small table's memory */
     uint64_t calls = with_fault("ordered", 0, 0, false), by_word = with_fault("group3", 0, 0, false);
@@ -726,9 +717,8 @@ static void every_call_may_fail(void **unused)
 }
 
 /* What could not be done is as it was before, when the device can still be asked. */
-static void a_failed_growth_changes_nothing(void **unused)
+static void a_failed_growth_changes_nothing(void)
 {
-    (void)unused;
     for (uint64_t skip = 1; skip < 60; skip++) {
         bench on;
         hd_table *t;
@@ -766,9 +756,8 @@ static void open_fails(const hd_config *c, hd_status status, const char *word)
 }
 
 /* No device at all: a build without CUDA, or a machine without a driver. */
-static void no_device_is_a_clear_answer(void **unused)
+static void no_device_is_a_clear_answer(void)
 {
-    (void)unused;
     bench on;
     hd_config c = bench_open(&on);
     on.fake.fail_at = 1;
@@ -787,9 +776,8 @@ static void no_device_is_a_clear_answer(void **unused)
     }
 }
 
-static void too_little_memory_is_said(void **unused)
+static void too_little_memory_is_said(void)
 {
-    (void)unused;
     bench on;
     hd_config c = bench_open(&on);
     on.fake.most_bytes = 10 << 20; /* digests, but no keys */
@@ -803,9 +791,8 @@ static void too_little_memory_is_said(void **unused)
 
 /* Entries that can just be addressed, and with their locks cannot; arrays of which each can be, and all together
  * cannot: not asked for, and not taken for fewer. */
-static void what_cannot_be_addressed_is_said(void **unused)
+static void what_cannot_be_addressed_is_said(void)
 {
-    (void)unused;
     bench on;
     hd_table *t;
     hd_config c = bench_open(&on);
@@ -836,10 +823,9 @@ static void what_cannot_be_addressed_is_said(void **unused)
 
 /* A table without pins has no memory for them. The first batch that pins takes it, for all entries and once; a growth
  * keeps it. Where there is none, the batch fails, and nothing has changed. */
-static void the_first_pin_takes_memory(void **unused)
+static void the_first_pin_takes_memory(void)
 {
     static const char *const backends[] = { "ref", "host", "cuda" };
-    (void)unused;
     for (int k = 0; k < 3; k++) {
         bench on;
         hd_config c = bench_open(&on);

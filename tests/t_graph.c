@@ -201,9 +201,8 @@ static void replay(const char *variant, hd_op op, const char *policy, bool dual,
     fixture_close(&s);
 }
 
-static void every_operation_is_recorded(void **unused)
+static void every_operation_is_recorded(void)
 {
-    (void)unused;
     uint64_t n = 0;
     for (uint32_t row = 0; row < hkv_row_count(); row++)
         for (int op = 0; op < HD_OP_COUNT_; op++) {
@@ -220,10 +219,9 @@ static void every_operation_is_recorded(void **unused)
 
 /* Each replay happens at the times of the first one: what was there before it is not taken for an item of its own. The
  * values of a batch whose keys come often are those of the last replay. */
-static void a_replay_is_no_item_of_itself(void **unused)
+static void a_replay_is_no_item_of_itself(void)
 {
     enum { OFTEN = 8, ITEMS = 256, REPLAYS = 3 };
-    (void)unused;
     uint64_t key[ITEMS], value[ITEMS], found[OFTEN];
     far_device *f = far_open();
     hd_config c = hd_config_default();
@@ -267,10 +265,9 @@ static void a_replay_is_no_item_of_itself(void **unused)
 
 /* Several batches in one recording, then replays and plain batches of one table on several streams: each inserts what
  * the one before has erased, or the other way around. */
-static void replays_keep_the_order(void **unused)
+static void replays_keep_the_order(void)
 {
     enum { N = 20000, FEW = 64, STREAMS = 3, STEPS = 40 };
-    (void)unused;
     uint64_t n = test_far() ? N : FEW, random = 5, inserted = 0, erased = 0,
              *key = (uint64_t *)test_alloc(n, sizeof *key);
     far_device *f = far_open();
@@ -325,9 +322,8 @@ static void replays_keep_the_order(void **unused)
 }
 
 /* Refused, with the recording unharmed: it takes the next batch. */
-static void what_cannot_be_recorded_is_refused(void **unused)
+static void what_cannot_be_recorded_is_refused(void)
 {
-    (void)unused;
     fixture s;
     mirror m;
     hd_batch x, y, here;
@@ -358,9 +354,8 @@ static void what_cannot_be_recorded_is_refused(void **unused)
 }
 
 /* Under group3 the first batch with raw scores waits for those before it, so it is not recorded; later ones are. */
-static void the_first_raw_scores_are_not_recorded(void **unused)
+static void the_first_raw_scores_are_not_recorded(void)
 {
-    (void)unused;
     const char *const locks[] = { "ordered", "group3" };
     for (int k = 0; k < 2; k++) {
         fixture s;
@@ -400,13 +395,12 @@ static void the_first_raw_scores_are_not_recorded(void **unused)
 
 /* Batches of one table on two streams, none waited for, each with arrays of its own: as the reference has them, in the
  * order of the calls. */
-static void two_streams_of_one_table(void **unused)
+static void two_streams_of_one_table(void)
 {
     enum { BATCHES = 12 };
     static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND,           HD_OP_ERASE,
                                  HD_OP_ACCUM_OR_ASSIGN,  HD_OP_FIND_OR_INSERT, HD_OP_INSERT_AND_EVICT,
                                  HD_OP_FIND_MISSED };
-    (void)unused;
     for (uint64_t round = 0; round < test_times(6); round++) {
         fixture s;
         twin w[BATCHES];
@@ -455,9 +449,8 @@ static void *run_case(void *p)
 
 /* Each of two threads has a table; the oracle approves every item of both. Batches of one item on full tables, and of
  * distinct keys on roomy ones; of one everywhere on a device, which draws no tickets. */
-static void two_tables_of_two_threads(void **unused)
+static void two_tables_of_two_threads(void)
 {
-    (void)unused;
     const char *backend = test_backend("host");
     for (uint64_t i = 0; i < test_times(8); i++) {
         judged j[2];
@@ -509,9 +502,8 @@ static void *put_share(void *p)
     return NULL;
 }
 
-static void one_table_of_two_threads(void **unused)
+static void one_table_of_two_threads(void)
 {
-    (void)unused;
     hd_config c = hd_config_default();
     hd_table *t;
     share s[2];
@@ -541,10 +533,9 @@ static void one_table_of_two_threads(void **unused)
 
 /* A batch that was recorded before its table had room for pins does not evict entries that were pinned since. The first
  * batch that pins cannot be recorded, for it takes memory. */
-static void replays_see_later_pins(void **unused)
+static void replays_see_later_pins(void)
 {
     enum { SLOTS = 16, HELD = 5, HOLDER = 9 };
-    (void)unused;
     uint64_t key[2 * SLOTS];
     uint8_t outcome[SLOTS];
     hd_table *t;

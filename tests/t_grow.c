@@ -170,21 +170,12 @@ static void grow_all(bool dual)
     check(full, "no table was full");
 }
 
-static void single(void **state)
-{
-    (void)state;
-    grow_all(false);
-}
-static void dual(void **state)
-{
-    (void)state;
-    grow_all(true);
-}
+static void single(void) { grow_all(false); }
+static void dual(void) { grow_all(true); }
 
 /* The smallest dual tables, full of every mixture of keys: where there is least room to move. */
-static void tiny_and_full(void **state)
+static void tiny_and_full(void)
 {
-    (void)state;
     uint64_t runs = 0, full = 0, rounds = test_times(1500);
     for (uint64_t buckets = 2; buckets <= 3; buckets++)
         for (uint64_t round = 0; round < rounds; round++) {
@@ -202,9 +193,8 @@ static void tiny_and_full(void **state)
     check(full > runs / 2, "only %llu of %llu tables were full", (ull)full, (ull)runs);
 }
 
-static void pins_survive(void **state)
+static void pins_survive(void)
 {
-    (void)state;
     for (int is_dual = 0; is_dual < 2; is_dual++) {
         test_case("grow with pins%s", is_dual ? " dual" : "");
         hd_table *t = open_table("lru", 4, 16, 8, is_dual, 9);
@@ -235,9 +225,8 @@ static void pins_survive(void **state)
 }
 
 /* The least multiple that suffices; nothing when it already does. */
-static void reserve(void **state)
+static void reserve(void)
 {
-    (void)state;
     hd_table *t = open_table("lru", 3, 10, 8, false, 0);
     static const struct {
         uint64_t capacity, buckets;
@@ -251,9 +240,8 @@ static void reserve(void **state)
 }
 
 /* A table that can pin nothing, or has no values, grows like any other. */
-static void bare(void **state)
+static void bare(void)
 {
-    (void)state;
     for (int k = 0; k < 4; k++) {
         hd_config c = test_config();
         hd_table *t;
@@ -275,9 +263,8 @@ static void bare(void **state)
     }
 }
 
-static void what_cannot_be(void **state)
+static void what_cannot_be(void)
 {
-    (void)state;
     hd_table *t = open_table("lru", 6, 10, 8, false, 0);
     fill(t, 1, 0);
     model_contents before, after;

@@ -444,12 +444,11 @@ static void duplicates(void **state)
 
 /* Proposition 3.1, counted: the digests settle a miss, in one 128-byte line a bucket, however full. Only digests are
  * read sixteen bytes at a time. */
-static void miss_is_one_line(void **unused)
+static void miss_is_one_line(void)
 {
     enum { CAPACITY = 1 << 13, N = 2000 };
     uint64_t key[N];
     host_only();
-    (void)unused;
     for (int i = 0; i < 8; i++) {
         bool dual = i % 2;
         uint64_t fill = i < 2 ? 0 : i < 4 ? CAPACITY / 2 : i < 6 ? CAPACITY : 4 * CAPACITY, lines = 0;
@@ -553,9 +552,8 @@ static const char *selected(hd_op op, uint32_t value_bytes, double load_factor, 
     return hkv_select(op, &info, load_factor, amount, choice);
 }
 
-static void select_is_pure(void **unused)
+static void select_is_pure(void)
 {
-    (void)unused;
     assert_string_equal(selected(HD_OP_INSERT_OR_ASSIGN, 32, 0.98, HD_MANY, 0), "coalesced");
     assert_string_equal(selected(HD_OP_INSERT_OR_ASSIGN, 32, 0.98, HD_MANY, 1), "tlpv1");
     assert_string_equal(selected(HD_OP_INSERT_OR_ASSIGN, 33, 0.95, HD_MANY, 1), "tlpv2");
@@ -618,18 +616,17 @@ static void choice_is_the_pick(const hd_design *d, const hd_backend *on)
 }
 
 /* What a table resolved when it was opened is what would be picked for each batch. */
-static void the_choice_at_open_is_the_pick(void **unused)
+static void the_choice_at_open_is_the_pick(void)
 {
     const hd_design *d;
     const hd_backend *on;
-    (void)unused;
     for (size_t i = 0; (d = hd_design_at(i)); i++)
         for (size_t k = 0; (on = hd_backend_at(d, k)); k++) choice_is_the_pick(d, on);
 }
 
 /* Of a dictionary the selector knows nothing: whatever the operation and the load factor, the first row that fits runs
  * it. */
-static void dictionaries_take_the_first(void **unused)
+static void dictionaries_take_the_first(void)
 {
     static const struct {
         uint32_t slots;
@@ -640,7 +637,6 @@ static void dictionaries_take_the_first(void **unused)
                    { 32, HD_LAYOUT_WORDS, "tile" },
                    { 16, HD_LAYOUT_MASKS, "tile" },
                    { 32, HD_LAYOUT_MASKS, "tile" } };
-    (void)unused;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         hd_config c = hd_config_of("hive");
         hd_table *t;
@@ -663,13 +659,12 @@ static void dictionaries_take_the_first(void **unused)
 }
 
 /* What was chosen is reported; what does not fit is refused by its name, and not chosen without. */
-static void choice_is_told(void **unused)
+static void choice_is_told(void)
 {
     hd_config c = hd_config_default();
     hd_table *t;
     uint64_t key[10];
     host_only();
-    (void)unused;
     c.backend = "host";
     c.capacity = 10;
     c.slots = 10;
@@ -852,13 +847,12 @@ static void long_lists_in_any_order(void **state)
 
 /* What items of one key leave, in a batch whose numbers an earlier batch had used: the entry is that of the last one in
  * their order, the one that did not insert the key. */
-static void last_of_a_key_stays(void **unused)
+static void last_of_a_key_stays(void)
 {
     enum { N = 5 };
     static const uint64_t before[] = { 1, 1, 2, 2 }, now[N] = { 3, 4, 5, 6, 6 };
     uint64_t value[N] = { 10, 11, 12, 13, 14 }, key = 6, score = 0, read = 0;
     uint8_t fate[N];
-    (void)unused;
     host_only();
     hd_table *t = open_host("lru", 16, 64, HD_LAYOUT_PAIRS, 8);
     must(hd_host_lanes(t, 1, 32));
@@ -880,11 +874,10 @@ static void last_of_a_key_stays(void **unused)
 
 /* A warp of coalesced adds its counts of outcomes to the table's every 64 rounds, because they have 7 bits each. One
  * block runs 200 rounds: of lookups, and of members of groups, where few keys repeat. */
-static void counts_of_many_rounds(void **unused)
+static void counts_of_many_rounds(void)
 {
     enum { LANES = 128, N = 200 * LANES, KEYS = 40 };
     static uint64_t key[N], value[N];
-    (void)unused;
     host_only();
     hd_table *t = open_host("lru", 64, 256, HD_LAYOUT_PAIRS, 8);
     hd_counters before, after;
@@ -908,11 +901,10 @@ static void counts_of_many_rounds(void **unused)
 
 /* An item that brings a key in chooses the least entry to leave, and another uses that entry before it is claimed: then
  * it is not the least. */
-static void victims_are_used_meanwhile(void **unused)
+static void victims_are_used_meanwhile(void)
 {
     enum { SLOTS = 16, N = 33, SEEDS = 200 };
     uint64_t spared = 0, gone = 0;
-    (void)unused;
     host_only();
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         uint64_t key[N], value[N] = { 0 }, left[N], score[N], item[N], count = 0;
@@ -948,10 +940,9 @@ static void victims_are_used_meanwhile(void **unused)
 }
 
 /* The choice of a kernel asks how full the table is: what the answers tell, and calls of the whole table. */
-static void entries_are_counted(void **unused)
+static void entries_are_counted(void)
 {
     static const char *const backends[] = { "ref", "host" };
-    (void)unused;
     host_only();
     for (int k = 0; k < 2; k++) {
         hd_config c = hd_config_default();
@@ -979,9 +970,8 @@ static void entries_are_counted(void **unused)
 }
 
 /* What a row says of itself is what is launched, and blocks are whole warps. */
-static void rows_have_the_lanes_they_say(void **unused)
+static void rows_have_the_lanes_they_say(void)
 {
-    (void)unused;
     for (uint32_t row = 0; row < hkv_row_count(); row++) {
         const hd_variant_row *r = hkv_row(row);
         const char *name = hkv_row_name(row);
@@ -994,9 +984,8 @@ static void rows_have_the_lanes_they_say(void **unused)
 }
 
 /* How a table runs is for those tables only that run on the host machine, and for whole warps. */
-static void settings_are_checked(void **state)
+static void settings_are_checked(void)
 {
-    (void)state;
     hd_config c = hd_config_default();
     simt_config m = simt_config_default();
     hd_table *ref, *host;

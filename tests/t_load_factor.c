@@ -51,17 +51,15 @@ static double first_eviction(bool dual)
     return (double)entered / (double)capacity;
 }
 
-static void first_eviction_single(void **state)
+static void first_eviction_single(void)
 {
-    (void)state;
     double at = first_eviction(false);
     test_note("first eviction, single, 16 Mi entries: load factor %.4f", at);
     check(at >= 0.62 && at <= 0.67, "load factor %.4f", at);
 }
 
-static void first_eviction_dual(void **state)
+static void first_eviction_dual(void)
 {
-    (void)state;
     double at = first_eviction(true);
     test_note("first eviction, dual, 16 Mi entries: load factor %.4f", at);
     check(at >= 0.97 && at <= 0.99, "load factor %.4f", at);
@@ -115,15 +113,13 @@ static double retained(bool dual)
     return share;
 }
 
-static void retention_single(void **state)
+static void retention_single(void)
 {
-    (void)state;
     double r = retained(false);
     check(r >= 0.96, "%.4f", r);
 }
-static void retention_dual(void **state)
+static void retention_dual(void)
 {
-    (void)state;
     double r = retained(true);
     check(r >= 0.994, "%.4f", r);
 }
@@ -204,9 +200,8 @@ static double loss_of(crowd *c, const char *backend, const char *kernel, uint64_
 
 /* Where many items wait for each bucket, keys of low buckets must not come first: the reference's share, within 0.05
  * points on a device, and within four deviations of what few small tables show in the simulator. */
-static void retention_of_great_batches(void **state)
+static void retention_of_great_batches(void)
 {
-    (void)state;
     static const struct {
         const char *kernel;
         uint64_t tables;

@@ -187,9 +187,8 @@ static const char *lock_wrong(const hd_lock_row *row, uint32_t together, uint64_
     return wrong ? why : NULL;
 }
 
-static void every_row_keeps_threads_apart(void **unused)
+static void every_row_keeps_threads_apart(void)
 {
-    (void)unused;
     const hd_lock_row *row;
     for (size_t i = 0; (row = hd_lock_at(i)); i++) {
         if (row->apart == HD_APART_NOT) continue; /* the caller's promise */
@@ -226,9 +225,8 @@ static bool is_done(an_update *u, uint64_t ms)
 }
 
 /* Kernels own what they change; the reference's updaters do not, and run one at a time under any lock. */
-static void updaters_run_together_where_they_own(void **unused)
+static void updaters_run_together_where_they_own(void)
 {
-    (void)unused;
     for (int owns = 0; owns < 2; owns++) {
         hd_config c = hd_config_default();
         an_update u = { NULL, HD_OK, false };
@@ -314,10 +312,9 @@ static void careless_leave(void *self, hd_role role)
 /* Every batch runs alone, even if some may run together. */
 static hd_status strict_open(void *self, uint32_t together) { return (void)together, hd_gate_open(self, 0); }
 
-static void broken_locks_are_found(void **unused)
+static void broken_locks_are_found(void)
 {
     enum { TRIALS = 20 }; /* on a busy machine `careless` may pass some trials */
-    (void)unused;
     static const hd_lock_row broken[] = {
         { "mistaken", "updaters are readers to it", 0, HD_APART_BY_EVENTS, hd_gate_open, hd_gate_close, mistaken_enter,
           mistaken_leave },

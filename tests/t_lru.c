@@ -170,18 +170,16 @@ static uint64_t *trace_keys(uint64_t *n)
     return test_keys(spec, 1, UINT64_MAX, n);
 }
 
-static void a_trace(void **state)
+static void a_trace(void)
 {
-    (void)state;
     uint64_t n, *key = trace_keys(&n);
     every_n("cloudPhysicsIO", key, n);
     free(key);
 }
 
 /* doc/contract-hkv.md: every correct LRU of 128 objects has the same number of misses. */
-static void a_trace_at_128(void **state)
+static void a_trace_at_128(void)
 {
-    (void)state;
     uint64_t n, *key = trace_keys(&n), misses = compare("cloudPhysicsIO", key, n, 128);
     test_note("cloudPhysicsIO, lru 128: %llu misses of %llu", (unsigned long long)misses, (unsigned long long)n);
     check(n == 113872 && misses == 99411, "%llu misses of %llu", (unsigned long long)misses, (unsigned long long)n);
@@ -195,10 +193,9 @@ static void generated(const char *spec, uint64_t seed)
     free(key);
 }
 
-static void made_traces(void **state)
+static void made_traces(void)
 {
     static const char *const specs[] = { "zipf:1.2,100000", "zipf:0.99,20000", "zipf:0.4,1500", "uniform:130" };
-    (void)state;
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) generated(specs[i], i + 1);
 }
 

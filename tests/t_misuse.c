@@ -225,14 +225,13 @@ static void batches(const kind *q)
     hd_close(x.table);
 }
 
-static void batches_lru(void **state) { (void)state, batches(&one_bucket); }
-static void batches_custom_dual(void **state) { (void)state, batches(&two_buckets); }
-static void batches_dictionary(void **state) { (void)state, batches(&dictionary); }
+static void batches_lru(void) { batches(&one_bucket); }
+static void batches_custom_dual(void) { batches(&two_buckets); }
+static void batches_dictionary(void) { batches(&dictionary); }
 
 /* Element types that do not divide the value. */
-static void odd_values(void **state)
+static void odd_values(void)
 {
-    (void)state;
     for (uint32_t bytes = 0; bytes <= 19; bytes++)
         for (int e = 0; e < HD_ELEM_COUNT; e++) {
             bool packed = bytes > 17; /* two sizes that a dictionary has */
@@ -276,10 +275,7 @@ static void nothing_is_fine_for(const kind *q)
     hd_close(x.table);
 }
 
-static void nothing_is_fine(void **state)
-{
-    (void)state, nothing_is_fine_for(&one_bucket), nothing_is_fine_for(&dictionary);
-}
+static void nothing_is_fine(void) { nothing_is_fine_for(&one_bucket), nothing_is_fine_for(&dictionary); }
 
 /* ---- Reserved keys: never an error, never found, nothing done -------------------------------- */
 
@@ -310,7 +306,7 @@ static void reserved_keys_of(const kind *q)
     hd_close(x.table);
 }
 
-static void reserved_keys(void **state) { (void)state, reserved_keys_of(&two_buckets), reserved_keys_of(&dictionary); }
+static void reserved_keys(void) { reserved_keys_of(&two_buckets), reserved_keys_of(&dictionary); }
 
 /* ---- Configurations -------------------------------------------------------------------------- */
 
@@ -333,13 +329,12 @@ static void *take_up_to_a_terabyte(void *self, size_t bytes, size_t align)
     return bytes >> 40 ? NULL : hd_seams_os.memory.take(self, bytes, align);
 }
 
-static void dictionaries(void **state)
+static void dictionaries(void)
 {
     static const uint32_t slots[] = { 0, 1, 2, 4, 7, 9, 15, 24, 33, 64, 128, 1u << 31, UINT32_MAX },
                           bytes[] = { 0, 1, 3, 5, 8, 12, 65536, UINT32_MAX }, hashes[] = { 0, 1, 4, UINT32_MAX };
     static const char *const policies[] = { NULL, "", "lru", "custom", "nonee" };
     hd_config usual = hd_config_of("hive"), c;
-    (void)state;
     usual.backend = test_backend("ref");
     for (size_t k = 0; k < sizeof slots / sizeof *slots; k++)
         c = usual, c.slots = slots[k], config_refused(c, HD_EINVAL, "slots");
@@ -364,9 +359,8 @@ static void dictionaries(void **state)
     c = usual, c.seams = &small, c.capacity = (uint64_t)1 << 35, config_refused(c, HD_ENOMEM, "capacity");
 }
 
-static void configurations(void **state)
+static void configurations(void)
 {
-    (void)state;
     hd_config usual = test_config(), c;
     char longest[5000];
     memset(longest, 'z', sizeof longest);
@@ -425,9 +419,8 @@ static int never(void *context, uint64_t key, uint64_t score, void *value)
     return 0;
 }
 
-static void other_calls(void **state)
+static void other_calls(void)
 {
-    (void)state;
     hd_info info;
     hd_counters counters;
     hd_snapshot_info shot;
@@ -506,14 +499,13 @@ static void other_calls(void **state)
 }
 
 /* Numbers of buckets that a dictionary cannot grow or shrink to; it has 7, and began with 4. */
-static void sizes_of_a_dictionary(void **state)
+static void sizes_of_a_dictionary(void)
 {
     static const uint64_t grown[] = {
         0,         1, 3, 4, 6, ((uint64_t)1 << 31) + 1, ((uint64_t)1 << 32) + 7, (uint64_t)1 << 60, (uint64_t)1 << 63,
         UINT64_MAX
     };
     static const uint64_t shrunk[] = { 0, 1, 3, 8, (uint64_t)1 << 32, ((uint64_t)1 << 32) + 4, UINT64_MAX };
-    (void)state;
     open_table(&dictionary);
     must(hd_grow(x.table, 7));
     seen then = look();
@@ -541,9 +533,8 @@ static void sizes_of_a_dictionary(void **state)
 }
 
 /* Numbers that are no enumerator have the name "?"; lists end. */
-static void names(void **state)
+static void names(void)
 {
-    (void)state;
     static const int none[] = { -1, 1000, INT_MAX, INT_MIN };
     for (size_t k = 0; k < 4; k++) {
         assert_string_equal(hd_status_name((hd_status)none[k]), "?");
@@ -565,9 +556,8 @@ static void names(void **state)
 }
 
 /* Refused, and the configuration is as it was. */
-static void fields_by_name(void **state)
+static void fields_by_name(void)
 {
-    (void)state;
     static const struct {
         const char *name, *text, *word;
     } all[] = { { NULL, "1", "name: NULL" },
@@ -672,7 +662,7 @@ static bool lies(const hd_batch *b, const char *wrong)
     return keyed && b->n > N && (!wrong || !strcmp(wrong, "flag") || !strcmp(wrong, "kernel"));
 }
 
-static void drawn(void **state)
+static void drawn(void)
 {
     static const uint64_t keys[] = { 0,
                                      1,
@@ -685,7 +675,6 @@ static void drawn(void **state)
                                      (uint64_t)1 << 32,
                                      (uint64_t)1 << 63 };
     uint64_t random = 3, before = tried, wrongs = 0;
-    (void)state;
     static const kind *const all[] = { &counts, &two_buckets, &dictionary };
     for (int k = 0; k < 3; k++) {
         bool custom = k == 1;
@@ -750,14 +739,13 @@ static void *take_up_to_64_mib(void *self, size_t bytes, size_t align)
 
 /* Tables of every such size and shape, where there are 64 MiB for each array: opened and in order, or refused in
  * words. */
-static void drawn_tables(void **state)
+static void drawn_tables(void)
 {
     static const uint32_t slots[] = { 0, 1, 2, 7, 128, 1024, 1025, 4096, 4097, 0x7fffffff, 0x80000000, 0xffffffff };
     static const uint32_t bytes[] = { 0, 1, 8, 65535, 65536, 65537, 0x7fffffff, 0x80000000, 0xffffffff };
     uint64_t random = 4, opened = 0, all = test_times(3000);
     hd_seams small = hd_seams_os;
     small.memory.take = take_up_to_64_mib;
-    (void)state;
     for (uint64_t i = 0; i < all; i++) {
         bool packed = i % 4 == 3; /* a dictionary */
         hd_config c = packed ? hd_config_of("hive") : test_config();
@@ -816,14 +804,13 @@ static bool wrong_segments(const hd_config *c, bool ordered, uint32_t segment)
     return !power || !valued || !slotted || c->capacity == 0 || c->threads > 1024 || c->hkv.dual || c->hkv.pins;
 }
 
-static void drawn_segments(void **state)
+static void drawn_segments(void)
 {
     static const uint32_t slots[] = { 0, 1, 8, 16, 16, 16, 32, 24, 4096, 8192, 0xffffffff },
                           segment[] = { 0, 1, 64, 127, 128, 128, 192, 256, 1024, 65536, 1u << 20, 1u << 30, 1u << 31 };
     uint64_t random = 5, opened = 0, all = test_times(3000);
     hd_seams small = hd_seams_os;
     small.memory.take = take_up_to_64_mib;
-    (void)state;
     for (uint64_t i = 0; i < all; i++, tried++) {
         bool ordered = i % 2;
         hd_config c = hd_config_of(ordered ? "sl" : "ovs");
@@ -863,19 +850,17 @@ static void drawn_segments(void **state)
     test_note("%llu tables in segments asked for, %llu opened", (unsigned long long)all, (unsigned long long)opened);
 }
 
-static void how_many(void **state)
+static void how_many(void)
 {
-    (void)state;
     test_tried("misuse", tried, "calls that the header forbids, from tables and drawn");
     assert_true(tried >= 500);
 }
 
 /* A sentence that quotes a caller's text ends no line and drives no terminal. */
-static void sentences_are_lines(void **state)
+static void sentences_are_lines(void)
 {
     hd_config c = hd_config_default();
     hd_table *t;
-    (void)state;
     c.policy = "l\nr\x1b[2Ju\x7f\t";
     must_fail(hd_open(&c, &t), HD_EINVAL, "l?r?[2Ju??");
     must_fail(hd_open_snapshot("no\nsuch\x1b file", NULL, &t), HD_EIO, "no?such? file");

@@ -461,11 +461,10 @@ static bool has_alibi(const lie *l)
 
 /* A batch without hits, say, gives no occasion for a false miss; but some batch must give one, and every lie told
  * must be caught. */
-static void every_lie_is_caught(void **state)
+static void every_lie_is_caught(void)
 {
     enum { TRIALS = 90 };
     uint64_t told = 0, believed = 0;
-    (void)state;
     for (size_t k = 0; k < sizeof lies / sizeof *lies; k++) {
         uint64_t occasions = 0, passed = 0;
         for (uint64_t seed = 0; seed < TRIALS; seed++) {
@@ -498,9 +497,8 @@ static void every_lie_is_caught(void **state)
 }
 
 /* An insert into an empty table, of which it is said that it was refused. */
-static void room_is_noticed(void **state)
+static void room_is_noticed(void)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 5; seed++) {
         trial t;
         test_case("%s", policies[seed]);
@@ -536,9 +534,8 @@ static const mistake mistakes[] = {
     { "single that claims to be dual", "lru", "lru", false, true, HD_ADMIT_SCORE, HD_ADMIT_SCORE, 4, 4, 0, 0 }
 };
 
-static void every_mistake_is_caught(void **state)
+static void every_mistake_is_caught(void)
 {
-    (void)state;
     static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT, HD_OP_FIND_OR_INSERT };
     for (size_t k = 0; k < sizeof mistakes / sizeof *mistakes; k++) {
         const mistake *m = &mistakes[k];
@@ -567,9 +564,8 @@ static void every_mistake_is_caught(void **state)
 }
 
 /* A pinned entry that leaves: the oracle is not told that it was unpinned. */
-static void pinned_victims_are_caught(void **state)
+static void pinned_victims_are_caught(void)
 {
-    (void)state;
     static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT };
     for (size_t o = 0; o < 2; o++) {
         trial t;
@@ -611,9 +607,8 @@ static bool can_pair(const judge_victims *v, uint64_t e, unsigned taken)
     return false;
 }
 
-static void matching_is_exact(void **state)
+static void matching_is_exact(void)
 {
-    (void)state;
     uint64_t r = 5, yes = 0, item = 1;
     judge_victims none = { 0 };
     check(!judge_victims_match(&none, &item) && item == 0, "no entry was evicted, and none has left");
@@ -636,9 +631,8 @@ static void matching_is_exact(void **state)
 }
 
 /* Too many for the exact way: a feasible instance of 2,000, then one eviction that came too early. */
-static void matching_by_moments(void **state)
+static void matching_by_moments(void)
 {
-    (void)state;
     enum { N = 2000 };
     for (uint64_t seed = 0; seed < 40; seed++) {
         judge_victims v = { 0 };
@@ -675,9 +669,8 @@ static bool is_nan(hd_elem e, uint64_t bits)
 }
 
 /* The reference adds by shuffling bits, the judge by arithmetic. A NaN's sign and payload are the processor's. */
-static void sums_agree(void **state)
+static void sums_agree(void)
 {
-    (void)state;
     uint64_t r = 6;
     for (int e = 0; e < HD_ELEM_COUNT; e++) {
         uint32_t bytes = judge_elem_bytes((hd_elem)e);
@@ -713,9 +706,8 @@ static void flip(trial *t, uint8_t *p, const char *word)
 
 /* Whatever a batch has no business with is missed when it changes: around each array, inputs, outputs of items that
  * delivered nothing, what lies behind a list. */
-static void arrays_are_watched(void **state)
+static void arrays_are_watched(void)
 {
-    (void)state;
     static const hd_op ops[] = { HD_OP_FIND,        HD_OP_FIND_PTR, HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT,
                                  HD_OP_FIND_MISSED, HD_OP_EXPORT };
     for (uint64_t seed = 0; seed < 60; seed++) {
@@ -760,9 +752,8 @@ static void arrays_are_watched(void **state)
 
 /* What the judge would believe of a row, if it did not restate it, is what it states: twice the same policies and
  * predicates. */
-static void borrowed_rows_agree(void **state)
+static void borrowed_rows_agree(void)
 {
-    (void)state;
     uint64_t r = 5, tried = 0;
     for (size_t k = 0; k < sizeof policies / sizeof *policies; k++) {
         judge_policy own;

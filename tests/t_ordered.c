@@ -184,9 +184,8 @@ static void check_all(hd_table *t, uint32_t value_bytes, const model *m, answers
 }
 
 /* Grows from empty to many segments and back again, from below, from above, and everywhere. */
-static void all_answers(void **state)
+static void all_answers(void)
 {
-    (void)state;
     static answers a;
     uint64_t r = 3, tried = 0;
     for (uint64_t k = 0; k < 8; k++) {
@@ -210,9 +209,8 @@ static void all_answers(void **state)
 }
 
 /* The greatest keys that a table holds, and bounds above them. */
-static void greatest_keys(void **state)
+static void greatest_keys(void)
 {
-    (void)state;
     for (uint32_t value_bytes = 4; value_bytes <= 8; value_bytes += 4) {
         hd_table *t = open_ordered(value_bytes, 32);
         hd_info info;
@@ -244,9 +242,8 @@ static void greatest_keys(void **state)
 }
 
 /* Every array of an ordered batch may be left out. */
-static void arrays_left_out(void **state)
+static void arrays_left_out(void)
 {
-    (void)state;
     hd_table *t = open_ordered(4, 32);
     uint64_t key[2] = { 1, 2 }, upper[2] = { 9, 9 }, value = 7, count;
     must(hd_upsert(t, 1, key, &value, NULL, NULL));
@@ -263,9 +260,8 @@ static void arrays_left_out(void **state)
     hd_close(t);
 }
 
-static void refused(void **state)
+static void refused(void)
 {
-    (void)state;
     hd_table *t = open_ordered(8, 32);
     uint64_t key[2] = { 1, 2 };
     hd_batch b = hd_batch_of(HD_OP_RANGE, 2, key);
@@ -288,9 +284,8 @@ static void refused(void **state)
 }
 
 /* Designs whose tables have no order, on every backend that needs no device. */
-static void unordered(void **state)
+static void unordered(void)
 {
-    (void)state;
     static const struct {
         const char *design, *backend;
     } on[] = { { "hkv", "ref" }, { "hkv", "host" }, { "hive", "ref" }, { "hive", "host" } };
@@ -322,9 +317,8 @@ static const hd_array *array_named(const hd_array *all, int used, const char *na
 }
 
 /* What a batch brings: arrays with `limit` rows for each item, and those with one row. */
-static void arrays_and_cuts(void **state)
+static void arrays_and_cuts(void)
 {
-    (void)state;
     enum { VALUE = 4, LIMIT = 3, N = 10, AT = 4 };
     static uint8_t room[64];
     hd_array all[HD_ARRAYS_MOST];
@@ -479,9 +473,8 @@ static void watch_arrays(trial *x)
     check(!judge_arrays_check(&x->arrays, b), "all is as it was");
 }
 
-static void each_lie(void **state)
+static void each_lie(void)
 {
-    (void)state;
     static const hd_op ops[] = { HD_OP_PREDECESSOR, HD_OP_SUCCESSOR, HD_OP_RANGE, HD_OP_MIN, HD_OP_MAX };
     for (uint64_t seed = 0; seed < 30; seed++) {
         hd_config c = hd_config_of("sl");

@@ -210,9 +210,9 @@ static void live_many(const char *backend, uint64_t n, int batches)
     test_tried("poison", compared, "bytes that tables on %s gave out, compared over different poisons", backend);
 }
 
-static void on_the_reference(void **state) { (void)state, live_many("ref", 120, 30); }
-static void on_the_host_machine(void **state) { (void)state, live_many("host", 12, 16); }
-static void on_a_device(void **state) { (void)state, live_many("cuda", 12, 16); }
+static void on_the_reference(void) { live_many("ref", 120, 30); }
+static void on_the_host_machine(void) { live_many("host", 12, 16); }
+static void on_a_device(void) { live_many("cuda", 12, 16); }
 
 static const struct CMUnitTest tests[] = { unit(on_the_reference), unit(on_the_host_machine), unit(on_a_device) };
 

@@ -255,14 +255,12 @@ static void run_all(bool dual, bool mixed)
     free(key);
 }
 
-static void whole_trace(void **state)
+static void whole_trace(void)
 {
-    (void)state;
     for (int dual = 0; dual < 2; dual++) run_all(dual, false);
 }
-static void mixed(void **state)
+static void mixed(void)
 {
-    (void)state;
     for (int dual = 0; dual < 2; dual++) run_all(dual, true);
 }
 
@@ -289,9 +287,8 @@ static hd_score_in next_in(uint64_t *random, uint64_t *now)
 
 enum { FLAG_CHAINS = 200000 };
 
-static void flags(void **state)
+static void flags(void)
 {
-    (void)state;
     for (uint32_t p = 0; p < HD_POLICY_COUNT; p++) {
         const hd_policy_row *row = &hd_policy_rows[p];
         uint32_t gone = hd_claims_refuted(p, NULL, UINT32_MAX, FLAG_CHAINS);
@@ -311,9 +308,8 @@ static void flags(void **state)
 }
 
 /* SCORES_NEEDED: an insert without scores is the caller's mistake; with it, and for the others, it is not. */
-static void scores_needed(void **state)
+static void scores_needed(void)
 {
-    (void)state;
     for (uint32_t p = 0; p < HD_POLICY_COUNT; p++) {
         hd_config c = test_config();
         c.capacity = 64;
@@ -335,9 +331,8 @@ static void scores_needed(void **state)
 }
 
 /* The three functions themselves, against the model's restatement. */
-static void functions(void **state)
+static void functions(void)
 {
-    (void)state;
     for (uint32_t p = 0; p < HD_POLICY_COUNT; p++) {
         uint64_t random = 3, now = 0;
         model m;

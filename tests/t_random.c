@@ -113,22 +113,13 @@ static void run_designs(const char *backend, uint64_t cases, uint64_t others, ui
     for (size_t i = 0; hd_list(HD_DESIGNS, i, &row); i++) run_design(row.name, backend, i ? others : cases, items);
 }
 
-static void cases_are_truthful(void **state)
-{
-    (void)state;
-    run_designs(test_backend("ref"), CASES, OTHER_CASES, ITEMS);
-}
+static void cases_are_truthful(void) { run_designs(test_backend("ref"), CASES, OTHER_CASES, ITEMS); }
 
-static void kernels_are_truthful(void **state)
-{
-    (void)state;
-    run_designs("host", KERNEL_CASES, OTHER_KERNEL_CASES, KERNEL_ITEMS);
-}
+static void kernels_are_truthful(void) { run_designs("host", KERNEL_CASES, OTHER_KERNEL_CASES, KERNEL_ITEMS); }
 
 /* Mixed batches of few keys by several blocks: items of all blocks meet at each key. */
-static void hive_blocks_are_truthful(void **state)
+static void hive_blocks_are_truthful(void)
 {
-    (void)state;
     for (uint32_t row = 0; row < hive_row_count(); row++)
         for (uint64_t seed = 1; seed <= test_times(8); seed++) {
             char text[256];
@@ -148,7 +139,7 @@ static void hive_blocks_are_truthful(void **state)
 }
 
 /* Lists that are made in several segments, and in several windows of a batch. */
-static void long_lists_are_truthful(void **state)
+static void long_lists_are_truthful(void)
 {
     static const char *const cases[] = {
         "hkv.export.tlpv1 buckets=80 slots=128 batch=9000x4 keys=uniform:20000 value=8",
@@ -157,7 +148,6 @@ static void long_lists_are_truthful(void **state)
         "hkv.find_missed.tlpv1 buckets=80 slots=128 batch=9000x4 keys=uniform:20000 value=8",
         "hkv.insert_and_evict.tlpv1 buckets=40 slots=128 batch=20000x2 keys=uniform:40000 value=16",
     };
-    (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         hd_case c;
         hd_run_report report;
@@ -171,10 +161,9 @@ static void long_lists_are_truthful(void **state)
 }
 
 /* The same case gives the same report, and another number of threads changes nothing. */
-static void cases_repeat(void **state)
+static void cases_repeat(void)
 {
     space *s;
-    (void)state;
     if (strcmp(test_backend("ref"), "ref") != 0) test_skip("the reference alone has threads");
     must(space_open("hkv", "ref", &s));
     for (uint64_t k = 0; k < 150; k++) {
@@ -193,10 +182,9 @@ static void cases_repeat(void **state)
 }
 
 /* A run without the judge does the same. */
-static void judging_changes_nothing(void **state)
+static void judging_changes_nothing(void)
 {
     space *s;
-    (void)state;
     must(space_open("hkv", test_backend("ref"), &s));
     for (uint64_t k = 0; k < 60; k++) {
         hd_run_report a, b;

@@ -323,15 +323,15 @@ static void explore(const setting *how, const char *policy)
                policy);
 }
 
-static void crowd_lru(void **state) { (void)state, explore(&settings[0], "lru"); }
-static void crowd_lfu(void **state) { (void)state, explore(&settings[0], "lfu"); }
-static void crowd_custom(void **state) { (void)state, explore(&settings[0], "custom"); }
-static void mixed_lru(void **state) { (void)state, explore(&settings[1], "lru"); }
-static void mixed_lfu(void **state) { (void)state, explore(&settings[1], "lfu"); }
-static void mixed_custom(void **state) { (void)state, explore(&settings[1], "custom"); }
-static void dual_lru(void **state) { (void)state, explore(&settings[2], "lru"); }
-static void dual_lfu(void **state) { (void)state, explore(&settings[2], "lfu"); }
-static void dual_custom(void **state) { (void)state, explore(&settings[2], "custom"); }
+static void crowd_lru(void) { explore(&settings[0], "lru"); }
+static void crowd_lfu(void) { explore(&settings[0], "lfu"); }
+static void crowd_custom(void) { explore(&settings[0], "custom"); }
+static void mixed_lru(void) { explore(&settings[1], "lru"); }
+static void mixed_lfu(void) { explore(&settings[1], "lfu"); }
+static void mixed_custom(void) { explore(&settings[1], "custom"); }
+static void dual_lru(void) { explore(&settings[2], "lru"); }
+static void dual_lfu(void) { explore(&settings[2], "lfu"); }
+static void dual_custom(void) { explore(&settings[2], "custom"); }
 
 static const struct CMUnitTest small_tables[] = { unit(crowd_lru), unit(crowd_lfu), unit(crowd_custom),
                                                   unit(mixed_lru), unit(mixed_lfu), unit(mixed_custom),

@@ -129,10 +129,9 @@ static void share_a_table(const char *lock, const char *policy, bool dual)
     hd_close(t);
 }
 
-static void host_threads(void **state)
+static void host_threads(void)
 {
     hd_row row;
-    (void)state;
     for (size_t i = 0; hd_list(HD_LOCKS, i, &row); i++) {
         if (strcmp(row.name, "none") == 0) continue; /* the caller promises that no other batch runs */
         share_a_table(row.name, "lru", false);
@@ -176,9 +175,8 @@ static void run_workers(hd_table *t, void *(*work)(void *))
     for (int k = 0; k < WORKERS; k++) check(!w[k].wrong[0], "%s", w[k].wrong);
 }
 
-static void sums_are_exact(void **state)
+static void sums_are_exact(void)
 {
-    (void)state;
     hd_config c = hd_config_default();
     hd_table *t;
     uint64_t sum = 0;
@@ -205,9 +203,8 @@ static void *fail_often(void *context)
     return NULL;
 }
 
-static void reasons_are_private(void **state)
+static void reasons_are_private(void)
 {
-    (void)state;
     hd_config c = hd_config_default();
     hd_table *t;
     c.capacity = 256;
@@ -322,12 +319,11 @@ static void compare(const shown *one, const shown *many)
     check(memcmp(one, many, sizeof *one) == 0, "outputs or contents differ");
 }
 
-static void teams_do_not_show(void **state)
+static void teams_do_not_show(void)
 {
     static const char *const policies[] = { "lru", "custom", "lfu" };
     static const uint32_t counts[] = { 2, 3, 8 };
     shown *one = (shown *)test_alloc(1, sizeof(shown)), *many = (shown *)test_alloc(1, sizeof(shown));
-    (void)state;
     for (size_t h = 0; h < sizeof shapes / sizeof *shapes; h++)
         for (int op = 0; op < HD_OP_COUNT_; op++)
             for (int k = 0; k < 2 * shapes[h].policies && (h == 0 || judge_ops[op].keyed) && !judge_ops[op].order;
@@ -347,7 +343,7 @@ static void teams_do_not_show(void **state)
 
 /* In the first block of a batch one thread pins the entry that its bucket would evict next. A later block has one key,
  * of the same bucket. Most likely another thread runs it, which has pinned nothing itself. */
-static void pins_of_other_threads(void **state)
+static void pins_of_other_threads(void)
 {
     enum { SLOTS = 8, BUCKETS = 3072, ROUNDS_OF_PINS = 20 };
     static uint64_t key[ITEMS], score[ITEMS], value[ITEMS][2];
@@ -355,7 +351,6 @@ static void pins_of_other_threads(void **state)
     uint64_t next = 1000;
     hd_config c = hd_config_default();
     hd_table *t;
-    (void)state;
     c.policy = "custom", c.hkv.dual = true, c.capacity = SLOTS * BUCKETS, c.slots = SLOTS, c.value_bytes = VALUE_BYTES,
     c.hkv.pins = 1, c.threads = 8;
     must(hd_open(&c, &t));
@@ -398,10 +393,9 @@ static void *resize_often(void *context)
     return NULL;
 }
 
-static void load_factors_are_of_one_moment(void **state)
+static void load_factors_are_of_one_moment(void)
 {
     static const char *const designs[] = { "hive", "ovs", "sl" };
-    (void)state;
     for (size_t d = 0; d < sizeof designs / sizeof *designs; d++) {
         static uint64_t key[FILL], value[FILL];
         static uint8_t outcome[FILL];

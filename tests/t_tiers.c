@@ -70,10 +70,9 @@ static void addresses_of(const hd_config *c)
     hd_close(t);
 }
 
-static void every_value_has_its_place(void **state)
+static void every_value_has_its_place(void)
 {
     static const uint32_t slots[] = { 2, 3, 8, 33, 128 }, bytes[] = { 0, 1, 8, 24 };
-    (void)state;
     for (int i = 0; i < 5 * 4 * 4 * 2; i++) {
         hd_config c = hd_config_default();
         c.slots = slots[i % 5];
@@ -162,10 +161,9 @@ static uint64_t near_scores(hd_table *t, const hd_info *info)
 }
 
 /* Scores near rise, and only while something moves; a part at a time gives what the whole does; nothing is lost. */
-static void the_best_come_near(void **state)
+static void the_best_come_near(void)
 {
     static const char *const policies[] = { "lfu", "custom" };
-    (void)state;
     for (uint64_t i = 0; i < 32; i++) {
         hd_config c = hd_config_default();
         hd_table *t[2];
@@ -206,10 +204,9 @@ static void the_best_come_near(void **state)
 
 /* promote does not move pinned entries: while all near entries, or all far ones, are pinned, nothing changes places.
  * Afterwards entries move, and the bounds fall where lower scores went. */
-static void who_is_pinned_stays(void **state)
+static void who_is_pinned_stays(void)
 {
     enum { SLOTS = 16, NEAR = 8 };
-    (void)state;
     for (uint32_t row = 0; row <= hkv_row_count(); row++) {
         hd_config c = hd_config_default();
         hd_table *t;
@@ -259,10 +256,9 @@ static void who_is_pinned_stays(void **state)
 }
 
 /* One thread, or several, which each have buckets of their own. */
-static void threads_promote_the_same(void **state)
+static void threads_promote_the_same(void)
 {
     enum { BUCKETS = 1 << 10, SLOTS = 128 };
-    (void)state;
     uint64_t n = BUCKETS * SLOTS / 2, random = 4, moved[2], *key = (uint64_t *)test_alloc(n, sizeof *key),
              *score = (uint64_t *)test_alloc(n, sizeof *score), *out[2];
     for (uint64_t i = 0; i < n; i++) key[i] = i, score[i] = test_random(&random);
@@ -296,10 +292,9 @@ static void threads_promote_the_same(void **state)
 }
 
 /* An empty slot has a score of 0; an entry with one comes near for it all the same. */
-static void any_entry_is_worth_more_than_none(void **state)
+static void any_entry_is_worth_more_than_none(void)
 {
     enum { SLOTS = 8 };
-    (void)state;
     for (int i = 0; i < 4; i++) {
         hd_config c = hd_config_default();
         hd_table *t;
@@ -469,9 +464,8 @@ static void what_is_far_is_fetched(void **state)
 
 /* All bins in use, windows of 1 Mi items: for a real device. */
 /* A far tier of more than all bins are wide at least: they are wider. */
-static void bins_are_as_wide_as_they_must(void **unused)
+static void bins_are_as_wide_as_they_must(void)
 {
-    (void)unused;
     uint64_t random = 9;
     /* of 4,096 bins of 64 bytes: a quarter, all, four times as much */
     for (uint32_t bytes = 64; bytes <= 1024; bytes *= 4) {
@@ -492,9 +486,8 @@ static void bins_are_as_wide_as_they_must(void **unused)
 
 /* The machine stops in the middle of a find, at different steps of its three launches: the counts of this find do not
  * affect the next one. */
-static void a_find_that_was_stopped_leaves_nothing(void **unused)
+static void a_find_that_was_stopped_leaves_nothing(void)
 {
-    (void)unused;
     hd_config c = hd_config_default();
     finds f;
     uint64_t random = 5, stopped = 0;
@@ -530,9 +523,8 @@ static void a_find_that_was_stopped_leaves_nothing(void **unused)
     finds_close(&f);
 }
 
-static void many_are_fetched(void **unused)
+static void many_are_fetched(void)
 {
-    (void)unused;
     uint64_t random = 1, hits = 0;
     if (!test_far()) test_skip("it takes a device");
     for (int i = 0; i < 4; i++) {
@@ -554,9 +546,8 @@ static void many_are_fetched(void **unused)
 }
 
 /* What sorting takes is taken where it may be done, and told. */
-static void room_for_fetches_is_told(void **unused)
+static void room_for_fetches_is_told(void)
 {
-    (void)unused;
     uint64_t memory[3][2];
     for (int fetch = 0; fetch < 3; fetch++)
         for (int tiers = 0; tiers < 2; tiers++) {
@@ -582,10 +573,9 @@ static void room_for_fetches_is_told(void **unused)
 }
 
 /* Where it pays: much far memory and many items. */
-static void sorting_is_chosen(void **unused)
+static void sorting_is_chosen(void)
 {
     hd_info info;
-    (void)unused;
     memset(&info, 0, sizeof info);
     info.values_host_bytes = 8ull << 30;
     check(hkv_select_sorted(&info, 1 << 20) && !hkv_select_sorted(&info, 100), "usual, 8 GiB far");

@@ -119,9 +119,8 @@ enum { BACKENDS = sizeof backends / sizeof *backends };
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-static void batches_of_two_launches(void **unused)
+static void batches_of_two_launches(void)
 {
-    (void)unused;
     for (int d = 0; d < BACKENDS; d++) {
         world w;
         uint8_t outcome[KEYS];
@@ -148,9 +147,8 @@ static void batches_of_two_launches(void **unused)
 }
 
 /* Find, insert, find again: each item its own operation, and in order, for one lane runs them. */
-static void mixed_batches(void **unused)
+static void mixed_batches(void)
 {
-    (void)unused;
     for (int d = 0; d < BACKENDS; d++) {
         static const uint8_t each[] = { HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN,
                                         HD_OP_FIND };
@@ -181,9 +179,8 @@ static void mixed_batches(void **unused)
 }
 
 /* What is put in between stage and settle is there afterwards. */
-static void entries_come_back(void **unused)
+static void entries_come_back(void)
 {
-    (void)unused;
     for (int d = 0; d < BACKENDS; d++) {
         world w;
         uint64_t time[KEYS];
@@ -203,9 +200,8 @@ static void entries_come_back(void **unused)
 }
 
 /* The host machine tells of a kernel that reads what is not the table's. */
-static void a_kernel_astray_is_told_of(void **unused)
+static void a_kernel_astray_is_told_of(void)
 {
-    (void)unused;
     world w;
     hd_batch b;
     memset(&b, 0, sizeof b);
@@ -222,10 +218,9 @@ static void a_kernel_astray_is_told_of(void **unused)
 
 /* ---- Growth in place ------------------------------------------------------------------------- */
 
-static void growth_in_place(void **unused)
+static void growth_in_place(void)
 {
     static const uint32_t steps[] = { 2, 3, 4, 2, 4, 3, 2 };
-    (void)unused;
     for (int d = 0; d < BACKENDS; d++) {
         world w;
         uint8_t outcome[KEYS];
@@ -263,9 +258,8 @@ static hd_status refuse_to_stage(void *state, bool values)
 }
 
 /* A design without kernels for growth: this machine moves the entries into a new state. */
-static void growth_into_a_new_state(void **unused)
+static void growth_into_a_new_state(void)
 {
-    (void)unused;
     for (int d = 0; d < BACKENDS; d++) {
         world w;
         hd_table t;
@@ -309,9 +303,8 @@ static void still_in_order(world *w, uint64_t n)
     holds(w, n, time);
 }
 
-static void memory_is_refused(void **unused)
+static void memory_is_refused(void)
 {
-    (void)unused;
     uint64_t refused = 0;
     for (int d = 0; d < BACKENDS; d++)
         for (uint64_t at = 1, good = 0; !good; at++) {
@@ -342,9 +335,8 @@ static void memory_is_refused(void **unused)
 }
 
 /* Each call of the device that one of these makes fails once: open, insert, resize up, resize down. */
-static void the_device_fails(void **unused)
+static void the_device_fails(void)
 {
-    (void)unused;
     static const int codes[] = { HD_DEVICE_NO_MEMORY, FAKE_LAUNCH_FAILED };
     uint64_t failed = 0;
     for (int down = 0; down < 2; down++)
@@ -375,9 +367,8 @@ static void the_device_fails(void **unused)
     check(failed >= 2 * 2 * 8, "%llu", (ull)failed);
 }
 
-static void opening_fails(void **unused)
+static void opening_fails(void)
 {
-    (void)unused;
     for (uint64_t at = 1, good = 0; !good; at++) {
         world w;
         world_begin(&w, &hd_backend_cuda);

@@ -243,9 +243,8 @@ static void lose_pinned(bed *d)
     must(hd_run(d->table, &(hd_batch){ .op = HD_OP_ERASE, .n = 1, .key = &key }));
 }
 
-static void accounts(void **state)
+static void accounts(void)
 {
-    (void)state;
     static const struct {
         hd_op op;
         uint64_t key, n; /* of the batch; keys 1 to 4, in this order, are in the table */
@@ -291,9 +290,8 @@ static void accounts(void **state)
 }
 
 /* What a caller leaves out, he is not judged by; the rest is judged as before. */
-static void arrays_left_out(void **state)
+static void arrays_left_out(void)
 {
-    (void)state;
     uint64_t judged = 0;
     for (uint32_t bytes = 0; bytes <= 8; bytes += 8)
         for (int op = 0; op < HD_OP_COUNT_; op++)
@@ -341,9 +339,8 @@ static void arrays_left_out(void **state)
 }
 
 /* Items in another order than their numbers: then their entries are found by number, and have to be in that order. */
-static void lists_in_order(void **state)
+static void lists_in_order(void)
 {
-    (void)state;
     static const uint64_t order[] = { 2, 0, 1 };
     for (int k = 0; k < 4; k++) {
         bed d;
@@ -363,9 +360,8 @@ static void lists_in_order(void **state)
 }
 
 /* The judge does not follow pointers of a device. */
-static void far_pointers(void **state)
+static void far_pointers(void)
 {
-    (void)state;
     for (int far = 0; far < 2; far++) {
         bed d;
         bed_open(&d, 8, "custom");
@@ -382,9 +378,8 @@ static void far_pointers(void **state)
 }
 
 /* What it is opened with, and what happens to it besides batches. */
-static void oracles(void **state)
+static void oracles(void)
 {
-    (void)state;
     bed d;
     hd_oracle *o;
     bed_open(&d, 8, "lru");
@@ -432,9 +427,8 @@ static void oracles(void **state)
 
 /* ---- The whole table ------------------------------------------------------------------------- */
 
-static void compared(void **state)
+static void compared(void)
 {
-    (void)state;
     static const struct {
         call of;
         lie tells;
@@ -465,9 +459,8 @@ static void compared(void **state)
 }
 
 /* A table of some keys is loaded into one bucket of four slots: which keys may be missing? */
-static void parts(void **state)
+static void parts(void)
 {
-    (void)state;
     static const struct {
         uint64_t lost, others, dropped; /* the missing key; how many others are there; the reported number of drops */
         bool dual;
@@ -551,9 +544,8 @@ static hd_status mix(const char *text, const char *besides, uint64_t seed, hd_ru
 
 /* Each call of each function fails once: the run ends with this error, or a judge reports it. No failure is
  * ignored. */
-static void mix_fails(void **state)
+static void mix_fails(void)
 {
-    (void)state;
     static const char *const cases[] = {
         "hkv.mix.ref policy=lfu buckets=4 slots=4 batch=6x8 keys=uniform:30 threads=1 judge=1",
         "hkv.mix.ref policy=custom buckets=4 slots=4 dual=1 batch=6x8 keys=uniform:30 threads=1 judge=0",
@@ -582,9 +574,8 @@ static void mix_fails(void **state)
 }
 
 /* A sentence for each lie about what happens besides batches. */
-static void mix_is_judged(void **state)
+static void mix_is_judged(void)
 {
-    (void)state;
     static const char text[] = "hkv.mix.ref policy=lfu buckets=4 slots=4 batch=6x4 keys=uniform:30 threads=1 judge=1";
     static const struct {
         const char *besides;
@@ -618,9 +609,8 @@ static void mix_is_judged(void **state)
 }
 
 /* Judges that were not requested do not object; growth ends at its limit; the smallest table has snapshots, too. */
-static void mix_has_limits(void **state)
+static void mix_has_limits(void)
 {
-    (void)state;
     hd_case c;
     hd_run_report r;
     for (uint32_t judges = 0; judges < 2; judges++) {
@@ -689,9 +679,8 @@ static void drawn_put(drawn *t, uint64_t e, uint64_t key, uint64_t score, uint64
 
 static const judge_design *const hkv = &judge_design_hkv;
 
-static void differences(void **state)
+static void differences(void)
 {
-    (void)state;
     static const uint32_t sizes[] = { 0, 3, 8 };
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         uint32_t bytes = sizes[k];
@@ -779,9 +768,8 @@ static const named names[] = {
     { "stage_flag", 5, "list flag of item 5" },
 };
 
-static void regions_are_named(void **state)
+static void regions_are_named(void)
 {
-    (void)state;
     hd_case c;
     fixture *s;
     char text[64];
@@ -802,9 +790,8 @@ static void refused(int made, int why)
     check(made == -1 && errno == why, "%d, errno %d and should be %d", made, errno, why);
 }
 
-static void shelf(void **state)
+static void shelf(void)
 {
-    (void)state;
     judge_shelf s;
     judge_shelf_open(&s);
     const hd_file_seam *f = &s.seams.file;

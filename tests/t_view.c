@@ -34,9 +34,8 @@ static void *insert_one(void *unused)
     return unused;
 }
 
-static void inserters_wait(void **unused)
+static void inserters_wait(void)
 {
-    (void)unused;
     for (int far = 0; far < 2; far++) {
         bench b;
         hd_config c = hd_config_default();
@@ -77,10 +76,9 @@ static uint64_t waits(const bench *b, size_t first, const void *on, const void *
 }
 
 /* What the caller puts on its stream comes after the inserter before it, and before the one that follows. */
-static void streams_are_in_order(void **unused)
+static void streams_are_in_order(void)
 {
     static char stream[2];
-    (void)unused;
     bench b;
     hd_view v;
     uint64_t key = 5, score = 1;
@@ -104,9 +102,8 @@ static void streams_are_in_order(void **unused)
 
 /* ---- Failures -------------------------------------------------------------------------------- */
 
-static void failures(void **unused)
+static void failures(void)
 {
-    (void)unused;
     bench b;
     hd_view v;
     uint64_t n = 0;

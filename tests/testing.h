@@ -111,8 +111,15 @@ void counting_init(counting *c);
 void counting_refuse(counting *c, uint64_t k, bool for_good);
 bool counting_refused(counting *c);
 
-/* A test in such a list. */
-#define unit(function) cmocka_unit_test(function)
+/* A test in such a list: void f(void), or void f(void **state). */
+#define unit(function) unit_in(#function, function, NULL, NULL)
+/* The same by another name, between two functions. */
+#define unit_in(name, function, before, after)                         \
+    {                                                                  \
+        name, test_caller(function), before, after, (void *)(function) \
+    }
+#define test_caller(function) _Generic((function), void (*)(void) : test_plain, void (*)(void **) : (function))
+void test_plain(void **function); /* calls it */
 
 /* Runs the tests with TAP output; main returns this. HEDDLE_TEST_ONLY, a pattern with * and ?, chooses some. */
 #define test_run(tests) test_run_named(#tests, tests, sizeof(tests) / sizeof(tests)[0])
