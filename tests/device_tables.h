@@ -25,16 +25,9 @@ typedef struct shape {
 
 static inline hd_config shape_config(const shape *s, uint64_t buckets, uint32_t slots)
 {
-    hd_config c = hd_config_default();
-    c.slots = slots;
-    c.capacity = buckets * slots;
-    c.value_bytes = s->value_bytes;
-    c.layout = s->layout;
-    c.policy = "custom";
-    c.hkv.dual = s->dual;
-    c.hkv.tiers = s->tiers;
-    c.hkv.device_value_bytes = s->near * s->value_bytes;
-    c.hkv.pins = s->pins;
+    hd_config c = test_usual(.slots = slots, .capacity = buckets * slots, .value_bytes = s->value_bytes,
+                             .layout = s->layout, .policy = "custom", .hkv.dual = s->dual, .hkv.tiers = s->tiers,
+                             .hkv.device_value_bytes = s->near * s->value_bytes, .hkv.pins = s->pins);
     return c;
 }
 
@@ -209,14 +202,8 @@ static const char *const call_name[CALLS_OF_ALL] = {
 static inline void save_another(bench *b, const char *path)
 {
     const hd_info *info = &b->far->info;
-    hd_config c = hd_config_of(info->design);
-    hd_table *another;
-    c.policy = info->policy;
-    c.capacity = 2 * info->capacity;
-    c.slots = info->slots;
-    c.value_bytes = info->value_bytes;
-    c.seed = info->seed + 1;
-    must(hd_open(&c, &another));
+    hd_table *another = test_table(.design = info->design, .policy = info->policy, .capacity = 2 * info->capacity,
+                                   .slots = info->slots, .value_bytes = info->value_bytes, .seed = info->seed + 1);
     must(hd_save(b->far, path));
     must(hd_load(another, path, NULL));
     must(hd_save(another, path));

@@ -30,9 +30,7 @@ static void test_old_choice(void)
         char believed[FACES_TEXT];
         faces_make(&t, &g, HD_POLICY_custom);
         if (!t.view.dual) continue;
-        hkv_item it;
-        memset(&it, 0, sizeof it);
-        it.op = HD_OP_INSERT_OR_ASSIGN;
+        hkv_item it = { .op = HD_OP_INSERT_OR_ASSIGN };
         uint64_t value = 0;
         it.value = &value;
         for (uint64_t i = hd_rng_below(&g, 2 * hkv_capacity(&t.view)); i; i--) {
@@ -116,13 +114,7 @@ static uint64_t key_of_first(const faces_table *t, uint64_t from)
 static hkv_item item_of(hd_op op, uint64_t key, uint64_t score)
 {
     static const uint64_t value = 7;
-    hkv_item it;
-    memset(&it, 0, sizeof it);
-    it.op = op;
-    it.key = key;
-    it.value = &value;
-    it.in.given = score;
-    it.holder = 1;
+    hkv_item it = { .op = op, .key = key, .value = &value, .in.given = score, .holder = 1 };
     return it;
 }
 
@@ -244,8 +236,7 @@ static void make_sound(faces_table *t)
     hd_rng g = hd_rng_from(3);
     hkv_seen seen;
     uint64_t value = 0;
-    hkv_item it;
-    memset(&it, 0, sizeof it);
+    hkv_item it = { .value = &value, .in.given = 5, .holder = HOLDER };
     faces_make(t, &g, HD_POLICY_custom);
     t->view.dual = 0;
     t->view.buckets = 4;
@@ -253,9 +244,6 @@ static void make_sound(faces_table *t)
     hkv_clear(&t->view, 1);
     t->view.bound = bound;
     bound[0] = bound[1] = 0;
-    it.value = &value;
-    it.in.given = 5;
-    it.holder = HOLDER;
     for (it.key = 0; t->digest[HERE + 1] == HKV_NO_DIGEST; it.key++) {
         if (hd_first_bucket(hd_hash(it.key, t->view.seed), 4) != 0) continue;
         it.op = HD_OP_INSERT_OR_ASSIGN;
@@ -339,13 +327,8 @@ static void test_homes(void)
 static void test_told_by_the_table(void)
 {
     for (int k = 0; k < 2; k++) {
-        hd_config c = hd_config_default();
-        hd_table *t;
         uint64_t key = 5, value = 6;
-        c.backend = k ? "host" : "ref";
-        c.capacity = 64;
-        c.slots = 16;
-        must(hd_open(&c, &t));
+        hd_table *t = test_table(.backend = k ? "host" : "ref", .capacity = 64, .slots = 16, .value_bytes = 8);
         must(hd_run(t, &(hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN, .n = 1, .key = &key, .value = &value }));
         must(hd_check(t));
         hkv_view *v = hkv_view_of(k ? *(void **)t->state : t->state); /* the host's state begins with the reference's */

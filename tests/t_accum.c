@@ -30,17 +30,9 @@ static int by_reference(void **state)
 
 static hd_table *open_table(const char *policy, uint32_t value_bytes, bool dual)
 {
-    hd_config c = hd_config_default();
-    c.backend = backend;
-    c.policy = policy;
-    c.capacity = 64;
-    c.slots = 16;
-    c.value_bytes = value_bytes;
-    c.hkv.dual = dual;
-    c.threads = 1;
-    hd_table *t;
     test_case("accum_or_assign policy=%s value_bytes=%u%s", policy, value_bytes, dual ? " dual" : "");
-    must(hd_open(&c, &t));
+    hd_table *t = test_table(.backend = backend, .policy = policy, .capacity = 64, .slots = 16,
+                             .value_bytes = value_bytes, .hkv.dual = dual, .threads = 1);
     return t;
 }
 

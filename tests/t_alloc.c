@@ -80,13 +80,8 @@ static bool is_dictionary(const kind *q) { return strcmp(q->design, "hkv") != 0;
 
 static hd_config config_of(const kind *q, const char *policy, bool dual)
 {
-    hd_config c = hd_config_of(q->design);
-    c.backend = backend;
-    c.policy = policy;
-    c.capacity = CAPACITY;
-    c.slots = q->slots;
-    c.value_bytes = q->value_bytes;
-    c.hkv.pins = q->pins;
+    hd_config c = test_usual(.design = q->design, .backend = backend, .policy = policy, .capacity = CAPACITY,
+                             .slots = q->slots, .value_bytes = q->value_bytes, .hkv.pins = q->pins);
     q->shape(&c, dual);
     return c;
 }
@@ -94,10 +89,7 @@ static hd_config config_of(const kind *q, const char *policy, bool dual)
 /* Whether tables of that kind have the operation. */
 static bool has_op(const kind *q, hd_op op)
 {
-    hd_info info;
-    memset(&info, 0, sizeof info);
-    info.design = q->design;
-    info.backend = "ref";
+    hd_info info = { .design = q->design, .backend = "ref" };
     return judge_table_runs(&info, op, NULL);
 }
 
@@ -163,8 +155,7 @@ static int add_entry(void *context, uint64_t key, uint64_t score, void *value)
 
 static photograph take_photograph(world *w)
 {
-    photograph p;
-    memset(&p, 0, sizeof p);
+    photograph p = { 0 };
     must(hd_check(w->table));
     must(hd_table_info(w->table, &p.info));
     must(hd_for_each(w->table, add_entry, &p));
@@ -583,9 +574,7 @@ static uint64_t under_clock(broken_clock clock, const char *policy, bool dual)
     hd_seams seams = hd_seams_os;
     hd_config c = config_of(&kinds[0], policy, dual);
     hd_table *t;
-    world w;
-    memset(&w, 0, sizeof w);
-    w.kind = &kinds[0];
+    world w = { .kind = &kinds[0] };
     seams.time = (hd_time_seam){ broken_now, broken_now, &clock };
     c.clock = HD_CLOCK_DEVICE;
     c.seams = &seams;
@@ -693,16 +682,12 @@ static void all_is_given_back(void)
     for (int k = 0; k < 12; k++) {
         counting memory;
         bool dictionary = k >= 8;
-        hd_config c = hd_config_of(dictionary ? "hive" : "hkv");
         hd_table *t;
         counting_init(&memory);
-        c.backend = backends[k & 1];
-        c.layout = layouts[dictionary][k >> 1 & 1];
-        c.hkv.device_value_bytes = k >> 2 == 1 ? 100 : 0;
-        c.capacity = 512;
-        c.slots = 16;
-        c.hkv.pins = dictionary ? 0 : 5;
-        c.seams = &memory.seams;
+        hd_config c = test_usual(.design = dictionary ? "hive" : "hkv", .backend = backends[k & 1], .capacity = 512,
+                                 .slots = 16, .value_bytes = dictionary ? 4 : 8, .seams = &memory.seams,
+                                 .layout = layouts[dictionary][k >> 1 & 1], .hkv.pins = dictionary ? 0 : 5,
+                                 .hkv.device_value_bytes = k >> 2 == 1 ? 100 : 0);
         test_case("%s, backend %s, layout %d, near_bytes %d", c.design, c.backend, (int)c.layout,
                   (int)c.hkv.device_value_bytes);
         must(hd_open(&c, &t));

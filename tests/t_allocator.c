@@ -92,11 +92,8 @@ typedef struct world {
 
 static hd_config config_of(const char *design)
 {
-    hd_config c = hd_config_of(design);
-    c.slots = SLOTS;
-    c.capacity = BUCKETS * SLOTS;
-    c.value_bytes = 4;
-    c.backend = "cuda";
+    hd_config c =
+        test_usual(.design = design, .slots = SLOTS, .capacity = BUCKETS * SLOTS, .value_bytes = 4, .backend = "cuda");
     return c;
 }
 

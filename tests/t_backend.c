@@ -62,14 +62,8 @@ static const char *policy_name(uint32_t policy)
 
 static hd_config config_of(const shape *s, uint32_t policy, bool dual)
 {
-    hd_config c = hd_config_default();
-    c.policy = policy_name(policy);
-    c.capacity = s->buckets * s->slots;
-    c.slots = s->slots;
-    c.value_bytes = s->value_bytes;
-    c.hkv.dual = dual;
-    c.epoch = 3;
-    c.seed = dual ? 17 : 0;
+    hd_config c = test_usual(.policy = policy_name(policy), .capacity = s->buckets * s->slots, .slots = s->slots,
+                             .value_bytes = s->value_bytes, .hkv.dual = dual, .epoch = 3, .seed = dual ? 17 : 0);
     return c;
 }
 

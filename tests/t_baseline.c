@@ -258,12 +258,7 @@ static void table_run(const hd_config *c, const hd_request *r, size_t n, uint8_t
 
 static hd_config config_of(const char *policy, uint64_t buckets, uint32_t slots)
 {
-    hd_config c = hd_config_default();
-    c.policy = policy;
-    c.capacity = buckets * slots;
-    c.slots = slots;
-    c.value_bytes = 0;
-    c.threads = 1;
+    hd_config c = test_usual(.policy = policy, .capacity = buckets * slots, .slots = slots, .threads = 1);
     return c;
 }
 

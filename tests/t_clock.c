@@ -36,13 +36,8 @@ static uint64_t *clock_of(world *w) { return w->far ? &w->fake.clock_ns : &w->he
 
 static hd_config config_on(world *w, const char *backend, const char *policy)
 {
-    hd_config c = hd_config_default();
-    c.backend = backend;
-    c.policy = policy;
-    c.capacity = CAPACITY;
-    c.slots = SLOTS;
-    c.clock = HD_CLOCK_DEVICE;
-    c.seams = &w->seams;
+    hd_config c = test_usual(.backend = backend, .policy = policy, .capacity = CAPACITY, .slots = SLOTS,
+                             .clock = HD_CLOCK_DEVICE, .seams = &w->seams, .value_bytes = 8);
     return c;
 }
 
@@ -117,10 +112,9 @@ static void a_batch_has_one_time_of_its_own(void)
         for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
             for (int repeats = 0; repeats < 2; repeats++) {
                 world w;
-                arrays a;
                 void *ptr[ITEMS];
                 world_open(&w, backends[on], "lru");
-                memset(&a, 0, sizeof a);
+                arrays a = { 0 };
                 for (size_t o = 0; o < sizeof ops / sizeof *ops; o++) {
                     hd_batch b = batch_over(&a, ops[o], repeats);
                     for (uint64_t i = 0; i < ITEMS; i++) a.key[i] = o / 4 * 30 + (i * 7) % KEYS;
@@ -141,9 +135,8 @@ static void lookups_ask_for_no_time(void)
 {
     for (int on = 0; on < BACKENDS; on++) {
         world w;
-        arrays a;
         world_open(&w, backends[on], "lru");
-        memset(&a, 0, sizeof a);
+        arrays a = { 0 };
         uint64_t before = *clock_of(&w);
         hd_batch b = batch_over(&a, HD_OP_CONTAINS, true);
         must(hd_run(w.table, &b));
@@ -170,8 +163,7 @@ static void a_replay_has_a_new_time(void)
 {
     static char stream;
     world w;
-    arrays a;
-    memset(&a, 0, sizeof a);
+    arrays a = { 0 };
     for (uint64_t i = 0; i < ITEMS; i++) a.key[i] = i % KEYS;
     world_open(&w, "cuda", "lru");
     arrays *there = (arrays *)fake_array(&w.fake, &a, sizeof a);
@@ -221,9 +213,8 @@ static void logical_times_are_not_captured(void)
     static char stream;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         world w;
-        arrays a;
         hd_info before, after;
-        memset(&a, 0, sizeof a);
+        arrays a = { 0 };
         world_init(&w, "cuda");
         hd_config c = config_on(&w, "cuda", all[i].policy);
         c.clock = all[i].clock;

@@ -434,14 +434,12 @@ static void replaced_under_the_reader(void)
 static void large_files(void)
 {
     enum { ENTRIES = 300000, PLACES = 40 };
-    hd_config c = test_config();
     counting memory;
     counting_init(&memory);
-    c.capacity = ENTRIES * 3 / 2;
-    c.value_bytes = 32;
-    c.seams = &memory.seams;
     uint64_t *key = (uint64_t *)test_alloc(ENTRIES, 8), random = 1;
     uint8_t *value = (uint8_t *)test_alloc(ENTRIES, 32);
+    hd_config c = test_usual(.backend = test_backend("ref"), .capacity = ENTRIES * 3 / 2, .value_bytes = 32,
+                             .seams = &memory.seams);
     for (uint64_t i = 0; i < ENTRIES; i++) key[i] = test_random(&random) >> 1;
     hd_table *t, *again = NULL;
     must(hd_open(&c, &t));

@@ -431,10 +431,8 @@ static void defaults_refuse(void)
     hd_gpu gpu = toy_gpu;
     hd_design host = toy_design;
     judge_design many = *d;
-    toy_own own;
-    fixture s;
-    memset(&s, 0, sizeof s);
-    memset(&own, 0, sizeof own);
+    fixture s = { 0 };
+    toy_own own = { 0 };
     gpu.memory = many_arrays;
     host.gpu = &gpu;
     many.host = &host;

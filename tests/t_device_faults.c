@@ -65,12 +65,10 @@ static void fill(arrays *a, uint64_t from, uint64_t step)
 
 static hd_batch batch_over(arrays *a, hd_op op)
 {
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.op = op;
-    b.elem = value_bytes % 8 ? HD_I32 : HD_U64;
-    b.kernel = kernel;
-    b.n = hd_op_row_of(op)->needs & HD_OF_SLOTS ? CAPACITY : N;
+    hd_batch b = { .op = op,
+                   .elem = value_bytes % 8 ? HD_I32 : HD_U64,
+                   .kernel = kernel,
+                   .n = hd_op_row_of(op)->needs & HD_OF_SLOTS ? CAPACITY : N };
     b.holder = hd_op_does(op, HD_NEEDS_HOLDER) ? 2 : 0, b.pred = "key_in";
     b.pred_arg[1] = 9;
     test_point(&b, a);

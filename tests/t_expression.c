@@ -297,10 +297,8 @@ static void no_flag_is_refuted(void)
 
 static hd_config config_of(const char *policy)
 {
-    hd_config c = test_config();
-    c.capacity = 64;
-    c.slots = 16;
-    c.policy = policy;
+    hd_config c =
+        test_usual(.backend = test_backend("ref"), .capacity = 64, .slots = 16, .policy = policy, .value_bytes = 8);
     return c;
 }
 

@@ -95,11 +95,7 @@ static void made_inputs(void)
     for (size_t i = 0; (t = fuzz_target_at(i)); i++) {
         fuzz_corpus c;
         must(fuzz_corpus_open(corpus_of(t), &c));
-        fuzz_hunt h;
-        memset(&h, 0, sizeof h);
-        h.target = t;
-        h.corpus = &c;
-        h.seed = 1;
+        fuzz_hunt h = { .target = t, .corpus = &c, .seed = 1 };
         /* the one that is held against another implementation */
         uint64_t shares = strcmp(t->name, "table") == 0 ? 4 : 1;
         h.runs = test_quarter(shares * BUDGET_MS * 1000 / t->cost);
@@ -159,12 +155,7 @@ static size_t says_nothing(const uint8_t *bytes, size_t n, char *text, size_t ro
 
 static fuzz_hunt hunt_of(const fuzz_target *t, uint64_t seed, uint64_t runs)
 {
-    fuzz_hunt h;
-    memset(&h, 0, sizeof h);
-    h.target = t;
-    h.seed = seed;
-    h.runs = runs;
-    h.input_s = 2;
+    fuzz_hunt h = { .target = t, .seed = seed, .runs = runs, .input_s = 2 };
     return h;
 }
 

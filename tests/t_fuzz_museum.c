@@ -36,11 +36,9 @@ static const guest controls[] = {
 
 static fuzz_hunt hunt(const guest *g)
 {
-    fuzz_hunt h;
     uint32_t row = hkv_row_of("tlpv1", g->family);
     fixture_kernel k = hkv_fixture_kernel_at(row, 32, 8);
-    memset(&h, 0, sizeof h);
-    h.target = fuzz_target_find(g->target);
+    fuzz_hunt h = { .target = fuzz_target_find(g->target) };
     h.seed = 6; /* the rarest of them, no_locked_check, takes 7,000 inputs; other seeds need up to 30,000 */
     h.runs = g->runs;
     h.loud = true;

@@ -94,24 +94,13 @@ typedef struct fixture {
 
 static void fixture_open_with(fixture *s, const char *policy, bool dual, uint64_t seed, const char *lock)
 {
-    hd_config c = hd_config_default();
-    memset(s, 0, sizeof *s);
-    s->f = far_open();
-    s->random = seed;
-    c.policy = policy;
-    c.hkv.dual = dual;
-    c.slots = 128; /* no bucket can have too many */
-    c.capacity = 4 * KEYS;
-    c.value_bytes = VALUE;
-    must(hd_open(&c, &s->ref));
-    c.backend = "cuda";
-    c.hkv.pins = 1;
-    c.hkv.capture_times = true;
-    if (dual) c.hkv.device_value_bytes = c.capacity * VALUE / 4;
-    c.hkv.fetch = HD_FETCH_SORTED;
-    c.seams = far_seams(s->f);
-    c.lock = lock;
-    must(hd_open(&c, &s->far));
+    enum { CAPACITY = 4 * KEYS, SLOTS = 128 /* no bucket can have too many */ };
+    *s = (fixture){ .f = far_open(), .random = seed };
+    s->ref = test_table(.policy = policy, .capacity = CAPACITY, .slots = SLOTS, .value_bytes = VALUE, .hkv.dual = dual);
+    s->far = test_table(.backend = "cuda", .policy = policy, .lock = lock, .capacity = CAPACITY, .slots = SLOTS,
+                        .value_bytes = VALUE, .hkv.dual = dual, .hkv.pins = 1, .hkv.capture_times = true,
+                        .hkv.device_value_bytes = dual ? CAPACITY * VALUE / 4 : 0, .hkv.fetch = HD_FETCH_SORTED,
+                        .seams = far_seams(s->f));
     must(hd_table_info(s->far, &s->info));
     twin_open(&s->w, KEYS, KEYS, VALUE);
 }
@@ -224,17 +213,9 @@ static void a_replay_is_no_item_of_itself(void)
     enum { OFTEN = 8, ITEMS = 256, REPLAYS = 3 };
     uint64_t key[ITEMS], value[ITEMS], found[OFTEN];
     far_device *f = far_open();
-    hd_config c = hd_config_default();
-    hd_table *t;
-    hd_batch b;
-    c.backend = "cuda";
-    c.policy = "lru";
-    c.capacity = 1024;
-    c.value_bytes = sizeof *value;
-    c.seams = far_seams(f);
-    c.hkv.capture_times = true;
-    must(hd_open(&c, &t));
-    memset(&b, 0, sizeof b);
+    hd_table *t = test_table(.backend = "cuda", .policy = "lru", .capacity = 1024, .value_bytes = sizeof *value,
+                             .seams = far_seams(f), .hkv.capture_times = true);
+    hd_batch b = { .n = 0 };
     for (uint64_t i = 0; i < ITEMS; i++) key[i] = i % OFTEN;
     void *stream = far_stream(f), *there = far_array(f, NULL, sizeof value);
     b.op = HD_OP_INSERT_OR_ASSIGN;
@@ -272,20 +253,10 @@ static void replays_keep_the_order(void)
              *key = (uint64_t *)test_alloc(n, sizeof *key);
     far_device *f = far_open();
     void *stream[STREAMS], *recording[3];
-    hd_config c = hd_config_default();
-    hd_table *t;
     hd_counters counted;
-    c.backend = "cuda";
-    c.capacity = 16 * n;
-    c.value_bytes = 0;
-    c.seams = far_seams(f);
-    c.hkv.capture_times = true;
-    must(hd_open(&c, &t));
+    hd_table *t = test_table(.backend = "cuda", .capacity = 16 * n, .seams = far_seams(f), .hkv.capture_times = true);
     for (uint64_t i = 0; i < n; i++) key[i] = i;
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.n = n;
-    b.key = (const uint64_t *)far_array(f, key, n * sizeof *key);
+    hd_batch b = { .n = n, .key = (const uint64_t *)far_array(f, key, n * sizeof *key) };
     for (int i = 0; i < STREAMS; i++) stream[i] = far_stream(f);
     for (int i = 0; i < 3; i++) { /* insert; erase; insert, erase, insert */
         b.stream = stream[i % STREAMS];
@@ -490,12 +461,7 @@ static void *put_share(void *p)
     uint64_t key[AT_ONCE];
     for (uint64_t i = 0; i < SHARE && !s->status; i += AT_ONCE) {
         for (uint64_t k = 0; k < AT_ONCE; k++) key[k] = s->from + i + k;
-        hd_batch b;
-        memset(&b, 0, sizeof b);
-        b.op = HD_OP_INSERT_OR_ASSIGN;
-        b.n = AT_ONCE;
-        b.key = b.score = key;
-        b.value = key;
+        hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = AT_ONCE, .key = key, .score = key, .value = key };
         s->status = hd_run(s->t, &b);
         snprintf(s->why, sizeof s->why, "%s", s->status ? hd_why() : "");
     }
@@ -504,15 +470,11 @@ static void *put_share(void *p)
 
 static void one_table_of_two_threads(void)
 {
-    hd_config c = hd_config_default();
-    hd_table *t;
     share s[2];
     pthread_t thread[2];
     model_contents all;
-    c.backend = test_backend("host");
-    c.policy = "custom";
-    c.capacity = 1 << 14;
-    must(hd_open(&c, &t));
+    hd_table *t =
+        test_table(.backend = test_backend("host"), .policy = "custom", .capacity = 1 << 14, .value_bytes = 8);
     for (int k = 0; k < 2; k++) {
         s[k] = (share){ t, (uint64_t)k * 100000, HD_OK, "" };
         check(pthread_create(&thread[k], NULL, put_share, &s[k]) == 0, "no thread");
@@ -540,13 +502,8 @@ static void replays_see_later_pins(void)
     uint8_t outcome[SLOTS];
     hd_table *t;
     far_device *f = far_open();
-    hd_config c = hd_config_default();
-    c.backend = "cuda";
-    c.capacity = c.slots = SLOTS;
-    c.hkv.capture_times = true;
-    c.value_bytes = 0;
-    c.seams = far_seams(f);
-    must(hd_open(&c, &t));
+    t = test_table(.backend = "cuda", .capacity = SLOTS, .slots = SLOTS, .hkv.capture_times = true,
+                   .seams = far_seams(f));
     for (uint64_t i = 0; i < 2 * SLOTS; i++) key[i] = i;
     void *stream = far_stream(f), *there = far_array(f, key + SLOTS, SLOTS * sizeof *key);
     hd_batch here = { .op = HD_OP_INSERT_OR_ASSIGN, .n = SLOTS, .key = key, .outcome = outcome },

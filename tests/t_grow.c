@@ -13,14 +13,9 @@ typedef unsigned long long ull;
 static hd_table *open_table(const char *policy, uint64_t buckets, uint32_t slots, uint32_t value_bytes, bool dual,
                             uint64_t seed)
 {
-    hd_config c = test_config();
-    c.policy = policy;
-    c.capacity = buckets * slots;
-    c.slots = slots;
-    c.value_bytes = value_bytes;
-    c.hkv.dual = dual;
-    c.seed = seed;
-    c.hkv.tiers = seed % 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+    hd_config c = test_usual(.backend = test_backend("ref"), .policy = policy, .capacity = buckets * slots,
+                             .slots = slots, .value_bytes = value_bytes, .hkv.dual = dual, .seed = seed,
+                             .hkv.tiers = seed % 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET);
     c.hkv.device_value_bytes = dual || slots % 2 ? c.capacity * value_bytes / 2 : 0;
     c.hkv.pins = 64;
     c.threads = 1;
@@ -243,12 +238,9 @@ static void reserve(void)
 static void bare(void)
 {
     for (int k = 0; k < 4; k++) {
-        hd_config c = test_config();
         hd_table *t;
-        c.hkv.pins = k % 2 ? 0 : 8;
-        c.value_bytes = k / 2 ? 0 : 8;
-        c.capacity = 60;
-        c.slots = 10;
+        hd_config c = test_usual(.backend = test_backend("ref"), .hkv.pins = k % 2 ? 0 : 8,
+                                 .value_bytes = k / 2 ? 0 : 8, .capacity = 60, .slots = 10);
         test_case("pins=%u value=%u", c.hkv.pins, c.value_bytes);
         must(hd_open(&c, &t));
         fill(t, 1, 0);

@@ -283,11 +283,10 @@ static bool is_found(const kept *k)
         setrlimit(RLIMIT_CPU, &seconds);
         alarm(300);
         for (uint64_t i = 0; i < most && good; i++) {
-            held_wanted w;
 
             held_result got;
             held_how h = k->h[i];
-            memset(&w, 0, sizeof w);
+            held_wanted w = { 0 };
             place_open(NULL, k->p[i].variant->page);
             held_files(&place, k->p[i].variant);
             h.without = k->site.number;

@@ -218,14 +218,8 @@ static void *many_ptr[MANY];
 
 static hd_table *small_cache(bool dual, const hd_seams *seams)
 {
-    hd_config c = hd_config_default();
-    hd_table *t;
-    c.backend = "ref";
-    c.capacity = 1024;
-    c.hkv.dual = dual;
-    c.threads = 1;
-    c.seams = seams;
-    must(hd_open(&c, &t));
+    hd_table *t = test_table(.backend = "ref", .capacity = 1024, .hkv.dual = dual, .threads = 1, .seams = seams,
+                             .value_bytes = 8);
     return t;
 }
 
@@ -323,15 +317,9 @@ static uint64_t refused_halfway(const char *design, hd_op op, bool for_good)
         static uint32_t one[ITEMS];
         counting memory;
         uint64_t sum = 0, n = 0;
-        hd_config c = hd_config_of(design);
-        hd_table *t;
         counting_init(&memory);
-        c.capacity = 256;
-        c.slots = 32;
-        c.value_bytes = 4;
-        c.threads = 1;
-        c.seams = &memory.seams;
-        must(hd_open(&c, &t));
+        hd_table *t = test_table(.design = design, .capacity = 256, .slots = 32, .value_bytes = 4, .threads = 1,
+                                 .seams = &memory.seams);
         hd_batch b = many_items(op, ITEMS, DIFFERENT);
         for (int i = 0; i < ITEMS; i++) one[i] = 1;
         b.value = one;
@@ -472,13 +460,11 @@ static void mixed_batches_are_counted(void)
     static const char *const backends[] = { "ref", "host", "cuda", "cuda" };
     for (int k = 0; k < 4; k++, tried++) {
         uint64_t ops[HD_OP_COUNT_] = { 0 }, sum = 0;
-        hd_config c = hd_config_of("hive");
         hd_counters count;
         hd_table *t;
         far_device *f = k >= 2 ? far_open() : NULL;
-        c.backend = backends[k];
-        c.capacity = 512;
-        c.threads = 1;
+        hd_config c =
+            test_usual(.design = "hive", .backend = backends[k], .capacity = 512, .threads = 1, .value_bytes = 4);
         if (f) c.seams = far_seams(f);
         must(hd_open(&c, &t));
         test_case("mixed batches on %s, arrays %s", c.backend, k == 3 ? "there" : "here");
@@ -508,14 +494,10 @@ static void rows_in_one_call(const char *design, const char *backend, const char
     uint64_t key[SOME], random = slots;
     uint32_t row[SOME], given[SOME], stored[DIFFERENT];
     uint8_t fate[SOME];
-    hd_config c = hd_config_of(design);
     hd_table *t;
     far_device *f = strcmp(backend, "cuda") == 0 ? far_open() : NULL;
-    c.backend = backend;
-    c.capacity = 1024;
-    c.slots = slots;
-    c.value_bytes = 4;
-    c.threads = 1;
+    hd_config c = test_usual(.design = design, .backend = backend, .capacity = 1024, .slots = slots, .value_bytes = 4,
+                             .threads = 1);
     if (f) c.seams = far_seams(f);
     if (kernel && strcmp(kernel, "wabc") == 0) c.layout = HD_LAYOUT_MASKS;
     must(hd_open(&c, &t));
@@ -573,14 +555,11 @@ static void statuses(void)
 static void kernel_is_stopped(void)
 {
     for (int k = 0; k < 2; k++, tried++) {
-        hd_config c = hd_config_of(k ? "hive" : "hkv");
         simt_config way = simt_config_default();
         hd_table *t;
         hd_info info;
-        c.backend = "host";
-        c.capacity = 64;
-        c.slots = 16;
-        c.value_bytes = 4;
+        hd_config c =
+            test_usual(.design = k ? "hive" : "hkv", .backend = "host", .capacity = 64, .slots = 16, .value_bytes = 4);
         must(hd_open(&c, &t));
         way.step_limit = 40;
         must(hd_host_configure(t, &way));

@@ -232,8 +232,8 @@ static void tours(void)
 static hd_status copy_map(const hd_case *c, bool *said)
 {
     (void)c, (void)said;
-    judge_map all, copy;
-    memset(&copy, 0, sizeof copy);
+    judge_map all;
+    judge_map copy = { 0 };
     bool there = judge_map_open(&all, 8);
     for (uint64_t key = 1; there && key <= 12; key++) there = judge_map_put(&all, key * 77, &key, key) != NULL;
     bool copied = there && judge_map_copy(&all, &copy);
@@ -252,10 +252,9 @@ static hd_status copy_map(const hd_case *c, bool *said)
 static hd_status match_victims(const hd_case *c, bool *said)
 {
     (void)c;
-    judge_victims v;
     uint64_t item;
     bool there = true;
-    memset(&v, 0, sizeof v);
+    judge_victims v = { 0 };
     for (uint64_t i = 0; there && i < 600; i++) {
         judge_eviction e = { 2 * i + 1, 5 };
         judge_departure d = { i, 1, 2 * i, 2 * i + 2 };

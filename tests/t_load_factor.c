@@ -15,17 +15,9 @@ enum { BATCH = 65536 };
 
 static hd_table *open_table(const char *policy, uint64_t capacity, bool dual)
 {
-    hd_config c = hd_config_default();
-    c.policy = policy;
-    c.capacity = capacity;
-    c.value_bytes = 0;
-    c.hkv.dual = dual;
-    c.threads = 1; /* what is measured is not time */
-    hd_table *t;
     test_case("hkv.insert_or_assign policy=%s capacity=%llu slots=128 value_bytes=0%s keys=random", policy,
               (ull)capacity, dual ? " dual" : "");
-    must(hd_open(&c, &t));
-    return t;
+    return test_table(.policy = policy, .capacity = capacity, .hkv.dual = dual, .threads = 1);
 }
 
 /* ---- The first eviction ---------------------------------------------------------------------- */
@@ -155,17 +147,9 @@ static void crowd_close(crowd *c) { free(c->key), free(c->score), free(c->outcom
 /* How many of the best entries it keeps. On the simulator all lanes take turns at every lock. */
 static uint64_t kept_by(const crowd *c, const char *backend, const char *kernel, uint64_t seed)
 {
-    hd_config config = hd_config_default();
-    hd_table *t;
     uint64_t kept = 0;
-    config.backend = backend;
-    config.policy = "custom";
-    config.capacity = c->capacity;
-    config.slots = c->slots;
-    config.value_bytes = 0;
-    config.hkv.dual = true;
-    config.threads = 1;
-    must(hd_open(&config, &t));
+    hd_table *t = test_table(.backend = backend, .policy = "custom", .capacity = c->capacity, .slots = c->slots,
+                             .hkv.dual = true, .threads = 1);
     simt_config turns = { .strategy = SIMT_RANDOM, .preempt = SIMT_AT_SYNC, .quiet = true, .seed = seed };
     turns.step_limit = 1ull << 40;
     turns.resident = 64;

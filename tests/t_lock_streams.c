@@ -41,16 +41,11 @@ static streams_fixture *fixture_open(const char *lock)
 {
     streams_fixture *s = (streams_fixture *)test_alloc(1, sizeof *s);
     uint64_t key[KEYS];
-    hd_config c = hd_config_default();
     fake_init(&s->fake);
     counting_init(&s->memory);
     s->memory.seams.device = &s->fake.seam;
-    c.backend = "cuda";
-    c.lock = lock;
-    c.capacity = 64;
-    c.slots = 16;
-    c.seams = &s->memory.seams;
-    must(hd_open(&c, &s->t));
+    s->t = test_table(.backend = "cuda", .lock = lock, .capacity = 64, .slots = 16, .seams = &s->memory.seams,
+                      .value_bytes = 8);
     s->row = hd_lock_named(lock);
     for (uint64_t i = 0; i < KEYS; i++) key[i] = i;
     s->key = (uint64_t *)fake_array(&s->fake, key, sizeof key);
@@ -88,15 +83,13 @@ static hd_status put_any(streams_fixture *s, uint64_t *random, int streams)
     *p = (put_batch){
         ops[k].op, ops[k].role, ops[k].lists, (int)test_below(random, (uint64_t)streams), s->fake.works, 0
     };
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.op = p->op;
-    b.n = KEYS;
-    b.key = s->key;
-    b.value = s->key;
-    b.list_key = s->out;
-    b.count = s->out + 1024;
-    b.stream = &stream_address[p->stream];
+    hd_batch b = { .op = p->op,
+                   .n = KEYS,
+                   .key = s->key,
+                   .value = s->key,
+                   .list_key = s->out,
+                   .count = s->out + 1024,
+                   .stream = &stream_address[p->stream] };
     hd_status status = hd_run(s->t, &b);
     p->end = s->fake.works;
     return status;
@@ -220,11 +213,7 @@ static void every_row_orders_streams(void)
 /* A read of all keys. */
 static hd_batch read_all(const streams_fixture *s, hd_op op)
 {
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.op = op;
-    b.n = KEYS;
-    b.key = s->key;
+    hd_batch b = { .op = op, .n = KEYS, .key = s->key };
     return b;
 }
 
@@ -325,18 +314,9 @@ static void errors_in_between(void)
     static const hd_op ops[] = { HD_OP_FIND, HD_OP_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_EXPORT };
     for (size_t i = 0; (row = hd_lock_at(i)); i++) {
         streams_fixture *s = fixture_open(row->name);
-        hd_config c = hd_config_default();
-        hd_table *here;
-        c.lock = row->name;
-        c.capacity = 64;
-        c.slots = 16;
-        must(hd_open(&c, &here));
+        hd_table *here = test_table(.lock = row->name, .capacity = 64, .slots = 16, .value_bytes = 8);
         for (int k = 0; k < 16; k++) {
-            hd_batch b;
-            memset(&b, 0, sizeof b);
-            b.op = ops[k % 4];
-            b.n = KEYS;
-            b.stream = &stream_address[k % 3];
+            hd_batch b = { .op = ops[k % 4], .n = KEYS, .stream = &stream_address[k % 3] };
             test_case("lock %s, %s fails", row->name, hd_op_name(b.op));
             b.key = NULL;
             if (b.op == HD_OP_EXPORT) b.n = 1000;

@@ -228,13 +228,9 @@ static bool is_done(an_update *u, uint64_t ms)
 static void updaters_run_together_where_they_own(void)
 {
     for (int owns = 0; owns < 2; owns++) {
-        hd_config c = hd_config_default();
         an_update u = { NULL, HD_OK, false };
         pthread_t thread;
-        c.backend = owns ? "host" : "ref";
-        c.lock = "group3";
-        c.capacity = 256;
-        c.value_bytes = 8;
+        hd_config c = test_usual(.backend = owns ? "host" : "ref", .lock = "group3", .capacity = 256, .value_bytes = 8);
         test_case("backend %s, an updater inside, and another comes", c.backend);
         must(hd_open(&c, &u.t));
         u.t->lock->enter(u.t->lock_state, HD_UPDATER);

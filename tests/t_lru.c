@@ -96,14 +96,10 @@ enum { BATCH = 1000 };
 /* Returns the misses. */
 static uint64_t compare(const char *what, const uint64_t *key, uint64_t n, uint32_t slots)
 {
-    hd_config c = test_config();
-    c.capacity = c.slots = slots;
-    c.value_bytes = 8;
-    c.threads = 1;
-    hd_table *t;
     lru list;
     test_case("hkv.insert_and_evict policy=lru buckets=1 slots=%u keys=%s", slots, what);
-    must(hd_open(&c, &t));
+    hd_table *t =
+        test_table(.backend = test_backend("ref"), .capacity = slots, .slots = slots, .value_bytes = 8, .threads = 1);
     lru_open(&list, (int)slots);
 
     uint8_t fate[BATCH];

@@ -1001,8 +1001,7 @@ static void few_observers(void)
     must(simt_machine_open_with(NULL, one, 1, &m));
     must(simt_machine_region(m, &in, sizeof in, "in"));
     must(simt_machine_region(m, &out, sizeof out, "out"));
-    buffers a;
-    memset(&a, 0, sizeof a);
+    buffers a = { 0 };
     a.in = &in, a.out = &out;
     must(simt_machine_launch(m, k_ticket, &a, sizeof a, 1, 32, 0));
     check(simt_machine_run(m, &c) && out == 42, "%s", simt_machine_finding(m)->story);

@@ -28,13 +28,8 @@ typedef struct model {
 
 static hd_table *open_ordered(uint32_t value_bytes, uint64_t capacity)
 {
-    hd_config c = hd_config_of("sl");
-    hd_table *t;
-    c.value_bytes = value_bytes;
-    c.slots = 8;
-    c.sl.segment_bytes = 128;
-    c.capacity = capacity;
-    must(hd_open(&c, &t));
+    hd_table *t = test_table(.design = "sl", .value_bytes = value_bytes, .slots = 8, .sl.segment_bytes = 128,
+                             .capacity = capacity);
     return t;
 }
 
@@ -323,8 +318,7 @@ static void arrays_and_cuts(void)
     static uint8_t room[64];
     hd_array all[HD_ARRAYS_MOST];
     for (int op = 0; op < HD_OP_COUNT_; op++) {
-        hd_batch b;
-        memset(&b, 0, sizeof b);
+        hd_batch b = { .n = 0 };
         b.op = (hd_op)op, b.n = N, b.limit = LIMIT;
         for (size_t at = 0; at < 8; at++) { /* all pointers */
             static const size_t field[] = { offsetof(hd_batch, key),     offsetof(hd_batch, key2),
@@ -477,10 +471,8 @@ static void each_lie(void)
 {
     static const hd_op ops[] = { HD_OP_PREDECESSOR, HD_OP_SUCCESSOR, HD_OP_RANGE, HD_OP_MIN, HD_OP_MAX };
     for (uint64_t seed = 0; seed < 30; seed++) {
-        hd_config c = hd_config_of("sl");
         trial x = { .r = seed };
-        c.sl.segment_bytes = 128;
-        c.capacity = 256;
+        hd_config c = test_usual(.design = "sl", .sl.segment_bytes = 128, .capacity = 256, .value_bytes = 4);
         must(hd_open(&c, &x.t));
         must(hd_oracle_open(&c, &x.o));
         check(judge_arrays_open(&x.arrays, ITEMS, 4), "no memory");

@@ -276,8 +276,7 @@ static const bench_effort effort = { 2, 3, true, true, false, 0, 1 << 24 };
 
 static void measure(bench_fixture *s, const bench_point *p, bench_measure *m)
 {
-    bench_buffers t;
-    memset(&t, 0, sizeof t);
+    bench_buffers t = { 0 };
     must(point_measure(p, &effort, s, &t, m));
     bench_buffers_drop(&t, s->device);
 }
@@ -527,12 +526,11 @@ static cliff_cell cliff_of(const bench_device *device, const cliff_plan *plan, h
 {
     cliff_cell cell;
     bench_fixture s;
-    bench_buffers t;
     bench_shape shape = cliff_shape("ref");
     test_case("%s, %s", hd_op_name(op), pattern);
     shape.table.capacity = 1 << 12;
     shape.words = 2;
-    memset(&t, 0, sizeof t);
+    bench_buffers t = { 0 };
     must(bench_fixture_open(&s, device, &shape));
     must(cliff_measure(plan, cliff_op_of(op), pattern_named(pattern), &s, &t, &cell));
     bench_buffers_drop(&t, s.device);

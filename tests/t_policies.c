@@ -200,21 +200,13 @@ static void others(hd_table *t, model *m, const uint64_t *key, uint64_t n, const
 
 static void run(const plan *p, const shape *s, bool dual, hd_admit admit, bool mixed, const uint64_t *key, uint64_t n)
 {
-    hd_config c = test_config();
-    c.policy = p->policy;
-    c.capacity = s->buckets * s->slots;
-    c.slots = s->slots;
-    c.value_bytes = s->value_bytes;
-    c.hkv.dual = dual;
-    c.hkv.admit = admit;
-    c.seed = s->buckets == 7 ? 0x1234567890abcdefu : 0;
-    c.threads = 1;
     test_case("hkv.insert_and_evict policy=%s buckets=%llu slots=%u%s admit=%s keys=cloudPhysicsIO scores=%s mixed=%d",
               p->policy, (ull)s->buckets, s->slots, dual ? " dual" : "", admit == HD_ADMIT_ALWAYS ? "always" : "score",
               p->given->name, mixed);
-    hd_table *t;
+    hd_table *t = test_table(.backend = test_backend("ref"), .policy = p->policy, .capacity = s->buckets * s->slots,
+                             .slots = s->slots, .value_bytes = s->value_bytes, .hkv.dual = dual, .hkv.admit = admit,
+                             .seed = s->buckets == 7 ? 0x1234567890abcdefu : 0, .threads = 1);
     model m;
-    must(hd_open(&c, &t));
     model_open(&m, t);
     uint64_t random = 7, lengths = 11, some;
     for (uint64_t i = 0; i < n; i += some) {
@@ -311,10 +303,8 @@ static void flags(void)
 static void scores_needed(void)
 {
     for (uint32_t p = 0; p < HD_POLICY_COUNT; p++) {
-        hd_config c = test_config();
-        c.capacity = 64;
-        c.slots = 16;
-        c.policy = hd_policy_rows[p].name;
+        hd_config c = test_usual(.backend = test_backend("ref"), .capacity = 64, .slots = 16,
+                                 .policy = hd_policy_rows[p].name, .value_bytes = 8);
         test_case("policy %s", c.policy);
         hd_table *t;
         must(hd_open(&c, &t));
@@ -335,8 +325,7 @@ static void functions(void)
 {
     for (uint32_t p = 0; p < HD_POLICY_COUNT; p++) {
         uint64_t random = 3, now = 0;
-        model m;
-        memset(&m, 0, sizeof m);
+        model m = { 0 };
         strcpy(m.policy, hd_policy_rows[p].name);
         test_case("policy %s", m.policy);
         if (!model_restates(&m)) {

@@ -96,10 +96,8 @@ static void a_file_decides(void)
     };
     static const char *const agrees[][2] = { { "near", "256" },  { "capacity", "100" }, { "segment", "256" },
                                              { "copies", "64" }, { "threads", "2" },    { "design", "ovs" } };
-    hd_config c = hd_config_of("ovs");
     hd_table *t, *u;
-    c.capacity = 128;
-    c.ovs.segment_bytes = 256;
+    hd_config c = test_usual(.design = "ovs", .capacity = 128, .ovs.segment_bytes = 256, .value_bytes = 4);
     must(hd_open(&c, &t));
     must(hd_save(t, test_path("decides")));
     hd_close(t);
@@ -125,12 +123,10 @@ static void a_file_decides(void)
  * same shape does not fit, and that is the table's limit and no damage. */
 static void near_is_the_tables(void)
 {
-    hd_config c = hd_config_of("sl");
     hd_table *big, *small, *same;
     uint64_t key = 1, value = 1, dropped;
     hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, 1, &key, &value, NULL);
-    c.backend = "host";
-    c.capacity = 10;
+    hd_config c = test_usual(.design = "sl", .backend = "host", .capacity = 10, .value_bytes = 4);
     must(hd_open(&c, &big));
     must(hd_run(big, &b));
     c.sl.segment_bytes = 256;

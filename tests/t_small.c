@@ -278,15 +278,9 @@ static void step(search *x, const alphabet *a, level *from, level *to, int lengt
 static void explore(const setting *how, const char *policy)
 {
     search x = { .how = how };
-    hd_config c = hd_config_default();
-    c.policy = policy;
-    c.lock = "none";
-    c.capacity = ENTRIES;
-    c.slots = SLOTS;
-    c.layout = HD_LAYOUT_PLANES; /* state_take */
-    c.hkv.dual = how->dual;
-    c.hkv.pins = PINS;
-    c.threads = 1;
+    hd_config c =
+        test_usual(.policy = policy, .lock = "none", .capacity = ENTRIES, .slots = SLOTS, .value_bytes = 8,
+                   .layout = HD_LAYOUT_PLANES /* state_take */, .threads = 1, .hkv.dual = how->dual, .hkv.pins = PINS);
     choose_keys(&x);
     must(hd_open(&c, &x.table));
     check(view_of(x.table)->holder && view_of(x.table)->buckets == BUCKETS, "the table has another shape");

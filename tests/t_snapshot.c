@@ -205,11 +205,11 @@ static void bytes_are_as_documented(void)
  * hash: its functions. */
 static hd_table *golden_dictionary(const char *hash)
 {
-    hd_config c = hd_config_of("hive");
     hd_table *t;
     uint64_t key[100], count;
     uint16_t value[100];
-    c.capacity = 16, c.slots = 8, c.value_bytes = 2, c.hive.hashes = 3, c.hive.spare = 2, c.seed = golden_shape.seed;
+    hd_config c = test_usual(.design = "hive", .capacity = 16, .slots = 8, .value_bytes = 2, .hive.hashes = 3,
+                             .hive.spare = 2, .seed = golden_shape.seed);
     must(hd_config_set(&c, "hash", hash));
     must(hd_open(&c, &t));
     for (uint64_t i = 0; i < 100; i++) {
@@ -229,10 +229,9 @@ static hd_table *golden_dictionary(const char *hash)
 
 static hd_table *golden_ordered(void)
 {
-    hd_config c = hd_config_of("sl");
     hd_table *t;
     uint64_t key[40], value[40];
-    c.capacity = 64, c.slots = 8, c.value_bytes = 8, c.sl.segment_bytes = 128;
+    hd_config c = test_usual(.design = "sl", .capacity = 64, .slots = 8, .value_bytes = 8, .sl.segment_bytes = 128);
     for (uint64_t i = 0; i < 40; i++) key[i] = i * 37 % 41 * 1000, value[i] = i;
     must(hd_open(&c, &t));
     must(hd_upsert(t, 40, key, value, NULL, NULL));
@@ -243,11 +242,11 @@ static hd_table *golden_ordered(void)
 /* Three segments of two buckets, grown from two; some slots are only vacant. */
 static hd_table *golden_segments(void)
 {
-    hd_config c = hd_config_of("ovs");
     hd_table *t;
     uint64_t key[70];
     uint32_t value[70];
-    c.capacity = 64, c.seed = golden_shape.seed, c.ovs.segment_bytes = 256;
+    hd_config c = test_usual(.design = "ovs", .capacity = 64, .seed = golden_shape.seed, .ovs.segment_bytes = 256,
+                             .value_bytes = 4);
     for (uint64_t i = 0; i < 70; i++) key[i] = i * i * 7 + i, value[i] = (uint32_t)i * 65537;
     must(hd_open(&c, &t));
     must(hd_grow(t, 6));
@@ -621,14 +620,10 @@ static void scores_of_another_clock(void)
     enum { N = 16 };
     uint64_t key[N], before[N], after[N], got[N];
     hd_seams seams = hd_seams_os;
-    hd_config c = test_config();
     hd_table *t, *u;
-    c.capacity = 4 * N;
-    c.slots = N;
-    c.value_bytes = 8;
-    c.clock = HD_CLOCK_DEVICE;
-    c.seams = &seams;
     seams.time.unix_ns = five;
+    hd_config c = test_usual(.backend = test_backend("ref"), .capacity = 4 * N, .slots = N, .value_bytes = 8,
+                             .clock = HD_CLOCK_DEVICE, .seams = &seams);
     for (uint64_t i = 0; i < N; i++) key[i] = 1 + i / 2, before[i] = 100 + i, after[i] = 200 + i;
     must(hd_open(&c, &t));
     hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = N, .key = key, .value = before };
@@ -684,15 +679,11 @@ static void names_beside(void)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         taken_names n = { &hd_seams_os.file, all[i].taken, 0 };
         hd_seams seams = hd_seams_os;
-        hd_config c = test_config();
-        hd_table *t;
         const char *path = test_path("taken");
         seams.file.self = &n; /* the operating system's do not look at it */
         seams.file.open = open_if_free;
-        c.seams = &seams;
-        c.threads = 1;
         test_case("%d names are taken", all[i].taken);
-        must(hd_open(&c, &t));
+        hd_table *t = test_table(.backend = test_backend("ref"), .seams = &seams, .threads = 1, .value_bytes = 8);
         hd_status status = hd_save(t, path);
         check(status == all[i].status, "%s: %s", hd_status_name(status), hd_why());
         check(n.opened == all[i].opened, "%d names were tried", n.opened);

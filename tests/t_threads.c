@@ -86,19 +86,11 @@ static void *work(void *context)
 
 static void share_a_table(const char *lock, const char *policy, bool dual)
 {
-    hd_config c = hd_config_default();
     worker w[WORKERS];
     pthread_t thread[WORKERS];
-    c.lock = lock;
-    c.policy = policy;
-    c.hkv.dual = dual;
-    c.capacity = 512;
-    c.slots = 32;
-    c.value_bytes = sizeof(sealed);
-    c.threads = 1;
     test_case("lock %s, policy %s, %s", lock, policy, dual ? "dual" : "single");
-    hd_table *t;
-    must(hd_open(&c, &t));
+    hd_table *t = test_table(.lock = lock, .policy = policy, .hkv.dual = dual, .capacity = 512, .slots = 32,
+                             .value_bytes = sizeof(sealed), .threads = 1);
     for (int k = 0; k < WORKERS; k++) {
         w[k] = (worker){ .table = t, .number = (uint64_t)k };
         check(pthread_create(&thread[k], NULL, work, &w[k]) == 0, "no thread");
@@ -278,11 +270,9 @@ static void run_with(shown *s, const shape *how, hd_op op, const char *policy, b
 {
     static void *ptr[ITEMS];
     uint64_t r = 77;
-    hd_config c = hd_config_default();
-    hd_table *t;
-    c.policy = policy, c.hkv.dual = dual, c.capacity = how->capacity, c.slots = how->slots, c.value_bytes = VALUE_BYTES,
-    c.layout = how->layout, c.hkv.device_value_bytes = how->near_bytes, c.threads = threads;
-    must(hd_open(&c, &t));
+    hd_table *t = test_table(.policy = policy, .capacity = how->capacity, .slots = how->slots,
+                             .value_bytes = VALUE_BYTES, .layout = how->layout, .threads = threads, .hkv.dual = dual,
+                             .hkv.device_value_bytes = how->near_bytes);
     uint64_t fills = 2 * how->capacity / ITEMS + 1, pins = fills + 2, unpins = pins + 1;
     for (uint64_t step = 0; step <= unpins; step++) {
         hd_op now = step < fills    ? HD_OP_INSERT_OR_ASSIGN
@@ -349,14 +339,11 @@ static void pins_of_other_threads(void)
     static uint64_t key[ITEMS], score[ITEMS], value[ITEMS][2];
     static uint8_t outcome[ITEMS];
     uint64_t next = 1000;
-    hd_config c = hd_config_default();
-    hd_table *t;
-    c.policy = "custom", c.hkv.dual = true, c.capacity = SLOTS * BUCKETS, c.slots = SLOTS, c.value_bytes = VALUE_BYTES,
-    c.hkv.pins = 1, c.threads = 8;
-    must(hd_open(&c, &t));
+    hd_table *t = test_table(.policy = "custom", .capacity = SLOTS * BUCKETS, .slots = SLOTS,
+                             .value_bytes = VALUE_BYTES, .threads = 8, .hkv.dual = true, .hkv.pins = 1);
     hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, ITEMS, key, value, outcome);
     b.score = score;
-    while (next < 5 * c.capacity) {
+    while (next < 5 * SLOTS * BUCKETS) {
         for (int i = 0; i < ITEMS; i++) key[i] = next++, score[i] = 10;
         must(hd_run(t, &b));
     }

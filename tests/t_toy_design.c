@@ -75,8 +75,7 @@ static uint64_t value_of(uint64_t key, uint64_t time) { return key * 1000 + time
 static hd_status insert(world *w, uint64_t first, uint64_t step, uint64_t n, uint64_t time, uint8_t *outcome)
 {
     uint64_t key[KEYS], value[KEYS];
-    hd_batch b;
-    memset(&b, 0, sizeof b);
+    hd_batch b = { .n = 0 };
     for (uint64_t i = 0; i < n; i++) key[i] = first + step * i, value[i] = value_of(key[i], time);
     b.op = HD_OP_INSERT_OR_ASSIGN;
     b.n = n;
@@ -91,8 +90,7 @@ static void holds(world *w, uint64_t n, const uint64_t *time)
 {
     uint64_t key[KEYS], value[KEYS];
     uint8_t outcome[KEYS];
-    hd_batch b;
-    memset(&b, 0, sizeof b);
+    hd_batch b = { .n = 0 };
     for (uint64_t i = 0; i < KEYS; i++) key[i] = i, value[i] = 7, outcome[i] = 99;
     b.op = HD_OP_FIND;
     b.n = KEYS;
@@ -157,8 +155,7 @@ static void mixed_batches(void)
         uint64_t found[5] = { 7, 7, 7, 7, 7 };
         uint8_t outcome[5];
         world w;
-        hd_batch b;
-        memset(&b, 0, sizeof b);
+        hd_batch b = { .n = 0 };
         test_case("%s", backends[d]->name);
         world_begin(&w, backends[d]);
         must(world_open(&w, 2));
@@ -203,9 +200,7 @@ static void entries_come_back(void)
 static void a_kernel_astray_is_told_of(void)
 {
     world w;
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.op = HD_OP_SIZE;
+    hd_batch b = { .op = HD_OP_SIZE };
     simt_config watchful = simt_config_default();
     world_begin(&w, &hd_backend_host);
     hd_host_usual(&watchful, 1, 32);
@@ -262,7 +257,6 @@ static void growth_into_a_new_state(void)
 {
     for (int d = 0; d < BACKENDS; d++) {
         world w;
-        hd_table t;
         uint8_t outcome[KEYS];
         uint64_t time[KEYS];
         hd_backend no_stage = *backends[d];
@@ -272,7 +266,7 @@ static void growth_into_a_new_state(void)
         must(insert(&w, 0, 1, 20, 1, outcome));
         for (int i = 0; i < KEYS; i++) time[i] = 1;
         test_case("%s, 2 boards, then 4", backends[d]->name);
-        memset(&t, 0, sizeof t);
+        hd_table t = { 0 };
         t.design = &toy_design; /* whose reference does not resize */
         t.seams = w.memory.seams;
         t.info = w.info;

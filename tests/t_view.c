@@ -38,16 +38,12 @@ static void inserters_wait(void)
 {
     for (int far = 0; far < 2; far++) {
         bench b;
-        hd_config c = hd_config_default();
         hd_view v;
         pthread_t thread;
-        c.slots = 16;
-        c.capacity = 256;
         test_case(far ? "a device" : "ref");
         bench_begin(&b);
-        c.backend = far ? "cuda" : "ref";
-        c.seams = &b.memory.seams;
-        must(hd_open(&c, &b.far));
+        b.far = test_table(.slots = 16, .capacity = 256, .backend = far ? "cuda" : "ref", .seams = &b.memory.seams,
+                           .value_bytes = 8);
         other.t = b.far;
         atomic_store(&other.stage, 0);
         must(hd_view_open(b.far, NULL, &v));

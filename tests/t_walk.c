@@ -17,16 +17,10 @@ enum { SLOTS = 24, BUCKETS = 13, CAPACITY = SLOTS * BUCKETS, VALUE_BYTES = 6 };
 /* A table with holes, values of zeros here and there, and scores on both sides of every edge. */
 static hd_table *some_table(const char *policy, bool dual, uint64_t entries)
 {
-    hd_config c = test_config();
-    c.policy = policy;
-    c.capacity = CAPACITY;
-    c.slots = SLOTS;
-    c.value_bytes = VALUE_BYTES;
-    c.hkv.dual = dual;
-    hd_table *t;
     test_case("policy=%s buckets=%d slots=%d%s entries=%llu", policy, BUCKETS, SLOTS, dual ? " dual" : "",
               (ull)entries);
-    must(hd_open(&c, &t));
+    hd_table *t = test_table(.backend = test_backend("ref"), .policy = policy, .capacity = CAPACITY, .slots = SLOTS,
+                             .value_bytes = VALUE_BYTES, .hkv.dual = dual);
     uint64_t random = 17;
     for (uint64_t i = 0; i < entries; i++) {
         uint64_t key = test_below(&random, 4) ? test_random(&random) >> 1 : i,
@@ -308,9 +302,9 @@ static void counters_are_exact(void)
     enum { N = 64 };
     for (int mode = 0; mode < 2; mode++) {
         hd_table *t = some_table("custom", mode, 0);
-        hd_counters want, got;
+        hd_counters got;
         hd_info info;
-        memset(&want, 0, sizeof want);
+        hd_counters want = { 0 };
         uint64_t random = 21, ticks = 0, key[N], score[N], scratch[N];
         void *ptr[N];
         uint8_t value[N * VALUE_BYTES] = { 0 }, fate[N], value_out[N * VALUE_BYTES];

@@ -67,10 +67,9 @@ static void count_key(void *context, const hd_request *r)
 static void test_uniform(void)
 {
     double expected[1000];
-    histogram h;
     for (int i = 0; i < 1000; i++) expected[i] = DRAWS / 1000.0;
 
-    memset(&h, 0, sizeof h);
+    histogram h = { 0 };
     draw("uniform:1000", 1, DRAW_AT_ONCE, DRAWS, count_key, &h);
     chi_check(h.seen, expected, 1000);
 
@@ -315,9 +314,8 @@ static void test_ycsb(void)
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         const uint64_t n = DRAWS;
         char spec[64];
-        served y;
         double expected[4];
-        memset(&y, 0, sizeof y);
+        served y = { 0 };
         snprintf(spec, sizeof spec, "ycsb:%s,1000,scramble=0", row[i].letter);
         y.records = 1000;
         y.latest = *row[i].letter == 'D';

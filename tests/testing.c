@@ -14,6 +14,7 @@
 #include "base/op.h"
 #include "base/team.h"
 #include "judge/design.h"
+#include "lib/params.h"
 #include "workload/workload.h"
 
 static char current_case[1024];
@@ -175,6 +176,28 @@ hd_config test_config(void)
     hd_config c = hd_config_default();
     c.backend = test_backend(c.backend);
     return c;
+}
+
+hd_config test_usual_of(hd_config given)
+{
+    static const char zero[sizeof given] = { 0 };
+    hd_config usual = hd_config_of(given.design ? given.design : "hkv");
+    const hd_params *s;
+    for (size_t i = 0; (s = hd_params_at(i)); i++)
+        for (const hd_param *p = s->row; p < s->row + s->count; p++) {
+            char *at = (char *)hd_params_in(s, &given) + p->at;
+            const char *from = (const char *)hd_params_of(s, &usual) + p->at;
+            if (at != (char *)&given.value_bytes && memcmp(at, zero, p->bytes) == 0) memcpy(at, from, p->bytes);
+        }
+    return given;
+}
+
+hd_table *test_table_at(hd_config given, const char *file, int line)
+{
+    hd_table *t;
+    hd_config c = test_usual_of(given);
+    test_status(hd_open(&c, &t), HD_OK, NULL, "test_table", file, line);
+    return t;
 }
 
 static bool ordered(void) { return strcmp(test_backend("ref"), "ref") == 0; }

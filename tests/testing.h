@@ -62,6 +62,12 @@ const char *test_backend(const char *usual);
 bool test_far(void); /* it is cuda: pointers into tables are a device's */
 /* hd_config_default() on test_backend("ref"). */
 hd_config test_config(void);
+/* test_usual(.design = "hive", .slots = 8): a configuration in which a member that is 0 has what is usual for the
+ * design. But value_bytes is as given: without it the table is a set. test_table() opens such a table. */
+#define test_usual(...) test_usual_of((hd_config){ __VA_ARGS__ })
+#define test_table(...) test_table_at((hd_config){ __VA_ARGS__ }, __FILE__, __LINE__)
+hd_config test_usual_of(hd_config given);
+hd_table *test_table_at(hd_config given, const char *file, int line);
 /* hd_run with the items in order, on every backend: where they are concurrent, each is a batch of its own. For arrays
  * of this machine. Slow there: test_some(n) is n, or a share of it. */
 hd_status test_in_order(hd_table *t, hd_batch *b);
