@@ -99,22 +99,15 @@ typedef struct bed {
 
 static void bed_open_as(bed *d, const char *policy, hd_layout layout, uint64_t near_bytes, hd_fetch fetch)
 {
-    hd_config c = hd_config_default();
-    c.policy = policy;
     d->adds = strstr(policy, "lfu");
+    d->sorts = near_bytes && fetch == HD_FETCH_SORTED;
     counted_init(&d->c);
     counting_init(&d->memory);
     d->memory.seams.device = &d->c.fake.seam;
-    c.seams = &d->memory.seams;
-    c.backend = "cuda";
-    c.capacity = CAPACITY;
-    c.value_bytes = VALUE;
-    c.layout = layout;
-    c.hkv.device_value_bytes = near_bytes;
-    c.hkv.fetch = fetch;
-    c.hkv.pins = 1; /* or the first batch that pins took memory: t_device */
-    d->sorts = near_bytes && fetch == HD_FETCH_SORTED;
-    must(hd_open(&c, &d->t));
+    /* with room for pins, or the first batch that pins took memory: t_device */
+    d->t = test_table(.backend = "cuda", .policy = policy, .seams = &d->memory.seams, .capacity = CAPACITY,
+                      .value_bytes = VALUE, .layout = layout, .hkv.device_value_bytes = near_bytes, .hkv.fetch = fetch,
+                      .hkv.pins = 1);
     memset(&d->here, 0, sizeof d->here);
     d->there = (arrays *)fake_array(&d->c.fake, NULL, sizeof d->here);
 }
@@ -133,27 +126,9 @@ static void bed_close(bed *d)
 
 static hd_batch batch_at(arrays *a, hd_op op, const char *kernel, void *stream)
 {
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.op = op;
-    b.elem = HD_U64;
-    b.n = N;
-    b.key = a->key;
-    b.value = a->value;
-    b.score = a->score;
-    b.flag = a->flag;
+    hd_batch b = { .op = op, .elem = HD_U64, .n = N, .pred = "score_below", .pred_arg = { 50 } };
+    test_point(&b, a);
     b.holder = hd_op_does(op, HD_NEEDS_HOLDER) ? 7 : 0;
-    b.pred = "score_below";
-    b.pred_arg[0] = 50;
-    b.outcome = a->outcome;
-    b.value_out = a->value_out;
-    b.score_out = a->score_out;
-    b.ptr = a->ptr;
-    b.list_key = a->list_key;
-    b.list_value = a->list_value;
-    b.list_score = a->list_score;
-    b.list_item = a->list_item;
-    b.count = &a->count;
     b.stream = stream;
     b.kernel = kernel;
     return b;
