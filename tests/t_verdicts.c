@@ -243,6 +243,12 @@ static void lose_pinned(bed *d)
     must(hd_run(d->table, &(hd_batch){ .op = HD_OP_ERASE, .n = 1, .key = &key }));
 }
 
+/* What a judge says has these words; NULL: it says nothing. */
+static void says(const char *wrong, const char *words)
+{
+    check(words ? wrong && strstr(wrong, words) : !wrong, "%s", wrong ? wrong : "no objection");
+}
+
 static void accounts(void)
 {
     static const struct {
@@ -283,8 +289,7 @@ static void accounts(void)
         bed_run(&d, all[k].op, all[k].key, all[k].n);
         all[k].doctor(&d);
         test_case("row %zu, %s", k, all[k].sentence);
-        const char *wrong = bed_judge(&d);
-        check(wrong && strstr(wrong, all[k].sentence), "%s", wrong ? wrong : "no objection");
+        says(bed_judge(&d), all[k].sentence);
         bed_close(&d);
     }
 }
@@ -342,6 +347,9 @@ static void arrays_left_out(void)
 static void lists_in_order(void)
 {
     static const uint64_t order[] = { 2, 0, 1 };
+    static const char missing[] = "find_missed: the judge needs list_item and count";
+    static const char *const sentences[] = { NULL, missing, missing,
+                                             "find_missed: entry 1 of the list is item 0's, and comes after item 0's" };
     for (int k = 0; k < 4; k++) {
         bed d;
         bed_open(&d, 8, "custom");
@@ -350,11 +358,8 @@ static void lists_in_order(void)
         if (k == 1) d.b.list_item = NULL;
         if (k == 2) d.b.count = NULL;
         if (k == 3) d.list_item[1] = 0;
-        const char *wrong = hd_oracle_batch(d.oracle, d.table, &d.b, order, d.before.now, d.before.epoch);
-        const char *words = k == 3 ? "find_missed: entry 1 of the list is item 0's, and comes after item 0's"
-                                   : "find_missed: the judge needs list_item and count";
         test_case("list %d", k);
-        check(k ? wrong && strstr(wrong, words) : !wrong, "%s", wrong ? wrong : "no objection");
+        says(hd_oracle_batch(d.oracle, d.table, &d.b, order, d.before.now, d.before.epoch), sentences[k]);
         bed_close(&d);
     }
 }
@@ -370,9 +375,7 @@ static void far_pointers(void)
         uint64_t elsewhere = 5;
         for (int i = 0; i < 4; i++) d.ptr[i] = far ? (void *)(uintptr_t)16 : &elsewhere;
         if (far) plan_for(CALL_INFO, 1, FAR);
-        const char *wrong = bed_judge(&d);
-        check(far ? !wrong : wrong && strstr(wrong, "the pointer does not show its value"), "%s",
-              wrong ? wrong : "no objection");
+        says(bed_judge(&d), far ? NULL : "the pointer does not show its value");
         bed_close(&d);
     }
 }
@@ -413,8 +416,7 @@ static void oracles(void)
     hd_oracle_wrote(d.oracle, 2, &seven);
     for (int exports = 0; exports < 2; exports++) {
         plan_for(CALL_INFO, 1, exports ? FAR : NO_KERNELS);
-        wrong = hd_oracle_compare(d.oracle, d.table);
-        check(wrong && strstr(wrong, "key 2 with another value"), "%s", wrong ? wrong : "no objection");
+        says(hd_oracle_compare(d.oracle, d.table), "key 2 with another value");
     }
     plan_for(CALLS, 0, NO_LIE);
     bed_close(&d);
@@ -449,11 +451,9 @@ static void compared(void)
             bed_open(&d, 8, "custom");
             bed_truth(&d, HD_OP_INSERT_OR_ASSIGN, 1, 4);
             plan_for(all[k].of, 1, all[k].tells);
-            const char *wrong =
-                           part ? hd_oracle_compare_part(d.oracle, d.table, 0) : hd_oracle_compare(d.oracle, d.table),
-                       *words = part ? all[k].part : all[k].whole;
             test_case("row %zu, %s", k, part ? "part" : "whole");
-            check(words ? wrong && strstr(wrong, words) : !wrong, "%s", wrong ? wrong : "no objection");
+            says(part ? hd_oracle_compare_part(d.oracle, d.table, 0) : hd_oracle_compare(d.oracle, d.table),
+                 part ? all[k].part : all[k].whole);
             bed_close(&d);
         }
 }
@@ -498,9 +498,8 @@ static void parts(void)
                             &(hd_batch){
                                 .op = HD_OP_INSERT_OR_ASSIGN, .n = 1, .key = &key, .value = &value, .score = &score }));
         }
-        const char *wrong = hd_oracle_compare_part(d.oracle, small, all[k].dropped);
         test_case("row %zu", k);
-        check(all[k].sentence ? wrong && strstr(wrong, all[k].sentence) : !wrong, "%s", wrong ? wrong : "no objection");
+        says(hd_oracle_compare_part(d.oracle, small, all[k].dropped), all[k].sentence);
         hd_close(small);
         bed_close(&d);
     }
