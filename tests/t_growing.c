@@ -20,13 +20,9 @@ static uint8_t outcome[N], found[N];
 
 static hd_table *open_small(const char *design, const hd_seams *seams)
 {
-    hd_config c = hd_config_of(design);
     hd_table *t;
-    c.capacity = 32;
-    c.slots = strcmp(design, "ovs") == 0 ? 16 : 8;
-    c.value_bytes = 4;
-    c.threads = 1;
-    c.seams = seams;
+    hd_config c = test_usual(.design = design, .capacity = 32, .slots = strcmp(design, "ovs") == 0 ? 16 : 8,
+                             .value_bytes = 4, .threads = 1, .seams = seams);
     if (c.slots == 16) {
         static int opened;
         c.ovs.segment_bytes = 256;
@@ -327,12 +323,9 @@ static void arrays_of_a_device(void)
         double load;
         hd_counters count;
         far_device *f = far_open();
-        hd_config config = hd_config_of("hive");
-        hd_table *t;
-        config.backend = "cuda", config.capacity = 64, config.slots = 8, config.value_bytes = 4,
-        config.seams = far_seams(f);
         test_case("%s, distinct=%d target=%d", hd_op_name(ops[k / 4]), distinct, with_target);
-        must(hd_open(&config, &t));
+        hd_table *t = test_table(.design = "hive", .backend = "cuda", .capacity = 64, .slots = 8, .value_bytes = 4,
+                                 .seams = far_seams(f));
         hd_batch b = draw(ops[k / 4], distinct, &r), there;
         for (int i = 0; i < FEW && !distinct; i++) key[i] %= FEW / 2;
         b.n = FEW;
@@ -397,7 +390,8 @@ static void arrays_of_a_device(void)
 
 static void misuse(void)
 {
-    static const uint64_t too_many[] = { (1ull << 31) + 1, 1ull << 32, 1ull << 40, 1ull << 63, UINT64_MAX };
+    static const uint64_t too_many[] = { (1ull << 31) + 1, 1ull << 32, (1ull << 32) + 9, 1ull << 40,
+                                         1ull << 60,       1ull << 63, UINT64_MAX };
     static const double no_share[] = { -0.1, 1.0001, -INFINITY, INFINITY, NAN, 1e-300, 1e-12, 0.0009 };
     uint64_t r = 3;
     hd_table *t = open_small("hive", NULL), *cache = open_small("hkv", NULL);
@@ -412,13 +406,17 @@ static void misuse(void)
     must_fail(hd_shrink(cache, 1), HD_EINVAL, "hkv does not shrink");
     must_fail(hd_shrink(t, 0), HD_EINVAL, "buckets");
     check(!strstr(hd_why(), "fewer"), "0 is not too many to shrink to: %s", hd_why());
-    must_fail(hd_shrink(t, 3), HD_EINVAL, "fewer than the 4 that the table began with");
+    for (uint64_t few = 1; few < 4; few++) {
+        must_fail(hd_shrink(t, few), HD_EINVAL, "fewer than the 4 that the table began with");
+        must_fail(hd_grow(t, 2 * few), HD_EINVAL, "fewer than the present 9");
+    }
     must_fail(hd_shrink(t, 10), HD_EINVAL, "buckets");
-    must_fail(hd_shrink(t, UINT64_MAX), HD_EINVAL, "buckets");
     must_fail(hd_grow(t, 8), HD_EINVAL, "fewer than the present 9");
     must_fail(hd_grow(t, 0), HD_EINVAL, "buckets");
-    for (size_t k = 0; k < sizeof too_many / sizeof *too_many; k++)
+    for (size_t k = 0; k < sizeof too_many / sizeof *too_many; k++) {
         must_fail(hd_grow(t, too_many[k]), HD_EINVAL, "more than a table can have");
+        must_fail(hd_shrink(t, too_many[k]), HD_EINVAL, "buckets");
+    }
     must_fail(hd_reserve(t, UINT64_MAX), HD_EINVAL, "buckets");
     must(hd_shrink(t, 9)); /* as many as there are: nothing */
     must(hd_grow(t, 9));

@@ -45,16 +45,10 @@ static const kind one_bucket = { "hkv", "lru", false }, two_buckets = { "hkv", "
 
 static void open_table(const kind *q)
 {
-    hd_config c = hd_config_of(q->design);
     bool cache = strcmp(q->design, "hkv") == 0;
-    c.backend = test_backend("ref");
-    c.policy = q->policy;
-    c.hkv.dual = q->dual;
-    c.capacity = 32;
-    c.slots = 8;
-    c.value_bytes = cache ? VALUE_BYTES : VALUE_BYTES / 2;
-    c.hkv.pins = cache ? 4 : 0;
-    must(hd_open(&c, &x.table));
+    x.table = test_table(.design = q->design, .backend = test_backend("ref"), .policy = q->policy, .hkv.dual = q->dual,
+                         .capacity = 32, .slots = 8, .value_bytes = cache ? VALUE_BYTES : VALUE_BYTES / 2,
+                         .hkv.pins = cache ? 4 : 0);
     must(hd_table_info(x.table, &shape));
     for (int i = 0; i < N; i++)
         x.key[i] = (uint64_t)i, x.value[i] = x.score[i] = 10 + (uint64_t)i, x.flag[i] = HD_EITHER;
@@ -329,28 +323,17 @@ static void *take_up_to_a_terabyte(void *self, size_t bytes, size_t align)
     return bytes >> 40 ? NULL : hd_seams_os.memory.take(self, bytes, align);
 }
 
+/* Of fields that t_tables_hive does not have as text. */
 static void dictionaries(void)
 {
-    static const uint32_t slots[] = { 0, 1, 2, 4, 7, 9, 15, 24, 33, 64, 128, 1u << 31, UINT32_MAX },
-                          bytes[] = { 0, 1, 3, 5, 8, 12, 65536, UINT32_MAX }, hashes[] = { 0, 1, 4, UINT32_MAX };
-    static const char *const policies[] = { NULL, "", "lru", "custom", "nonee" };
+    static const char *const policies[] = { NULL, "", "custom", "nonee" };
     hd_config usual = hd_config_of("hive"), c;
     usual.backend = test_backend("ref");
-    for (size_t k = 0; k < sizeof slots / sizeof *slots; k++)
-        c = usual, c.slots = slots[k], config_refused(c, HD_EINVAL, "slots");
-    for (size_t k = 0; k < sizeof bytes / sizeof *bytes; k++)
-        c = usual, c.value_bytes = bytes[k], config_refused(c, HD_EINVAL, "value_bytes");
-    for (size_t k = 0; k < sizeof hashes / sizeof *hashes; k++)
-        c = usual, c.hive.hashes = hashes[k], config_refused(c, HD_EINVAL, "hashes");
     for (size_t k = 0; k < sizeof policies / sizeof *policies; k++)
         c = usual, c.policy = policies[k], config_refused(c, HD_EINVAL, "policy");
     c = usual, c.hkv.dual = true, config_refused(c, HD_EINVAL, "dual");
     c = usual, c.hkv.device_value_bytes = 1, config_refused(c, HD_EINVAL, "device_value_bytes");
-    c = usual, c.clock = HD_CLOCK_DEVICE, config_refused(c, HD_EINVAL, "clock");
-    c = usual, c.layout = HD_LAYOUT_PLANES, config_refused(c, HD_EINVAL, "layout");
-    c = usual, c.layout = HD_LAYOUT_PAIRS, config_refused(c, HD_EINVAL, "layout");
     c = usual, c.layout = (hd_layout)-1, config_refused(c, HD_EINVAL, "layout");
-    c = usual, c.capacity = 0, config_refused(c, HD_EINVAL, "capacity");
     for (int k = 0; k < HUGES; k++) c = usual, c.capacity = huge[k], config_refused(c, HD_EINVAL, "capacity");
     /* 2^31 buckets of 32, and one */
     c = usual, c.capacity = ((uint64_t)1 << 36) + 1, config_refused(c, HD_EINVAL, "capacity");
@@ -496,40 +479,6 @@ static void other_calls(void)
     check(memcmp(&then, &now, sizeof now) == 0, "the table has changed");
     hd_close(x.table);
     hd_close(NULL);
-}
-
-/* Numbers of buckets that a dictionary cannot grow or shrink to; it has 7, and began with 4. */
-static void sizes_of_a_dictionary(void)
-{
-    static const uint64_t grown[] = {
-        0,         1, 3, 4, 6, ((uint64_t)1 << 31) + 1, ((uint64_t)1 << 32) + 7, (uint64_t)1 << 60, (uint64_t)1 << 63,
-        UINT64_MAX
-    };
-    static const uint64_t shrunk[] = { 0, 1, 3, 8, (uint64_t)1 << 32, ((uint64_t)1 << 32) + 4, UINT64_MAX };
-    open_table(&dictionary);
-    must(hd_grow(x.table, 7));
-    seen then = look();
-    for (size_t k = 0; k < sizeof grown / sizeof *grown; k++, tried++) {
-        test_case("grow to %llu buckets", (unsigned long long)grown[k]);
-        must_fail(hd_grow(x.table, grown[k]), HD_EINVAL, "buckets");
-    }
-    for (size_t k = 0; k < sizeof shrunk / sizeof *shrunk; k++, tried++) {
-        test_case("shrink to %llu buckets", (unsigned long long)shrunk[k]);
-        must_fail(hd_shrink(x.table, shrunk[k]), HD_EINVAL, "buckets");
-    }
-    for (int k = 0; k < HUGES; k++, tried++) {
-        test_case("reserve %llu", (unsigned long long)huge[k]);
-        must_fail(hd_reserve(x.table, huge[k]), HD_EINVAL, NULL);
-    }
-    hd_batch b = good(HD_OP_FIND);
-    must_fail(hd_run_growing(NULL, &b, 0.5), HD_EINVAL, "table");
-    must_fail(hd_run_growing(x.table, NULL, 0.5), HD_EINVAL, "batch");
-    must_fail(hd_run_growing(x.table, &b, -0.5), HD_EINVAL, "target");
-    must_fail(hd_run_growing(x.table, &b, 1.5), HD_EINVAL, "target");
-    tried += 4;
-    seen now = look();
-    check(memcmp(&then, &now, sizeof now) == 0, "the table has changed");
-    hd_close(x.table);
 }
 
 /* Numbers that are no enumerator have the name "?"; lists end. */
@@ -866,22 +815,12 @@ static void sentences_are_lines(void)
     must_fail(hd_open_snapshot("no\nsuch\x1b file", NULL, &t), HD_EIO, "no?such? file");
 }
 
-static const struct CMUnitTest misuse[] = { unit(batches_lru),
-                                            unit(batches_custom_dual),
-                                            unit(batches_dictionary),
-                                            unit(odd_values),
-                                            unit(sentences_are_lines),
-                                            unit(nothing_is_fine),
-                                            unit(reserved_keys),
-                                            unit(configurations),
-                                            unit(dictionaries),
+static const struct CMUnitTest misuse[] = { unit(batches_lru),   unit(batches_custom_dual), unit(batches_dictionary),
+                                            unit(odd_values),    unit(sentences_are_lines), unit(nothing_is_fine),
+                                            unit(reserved_keys), unit(configurations),      unit(dictionaries),
                                             unit(other_calls),
-                                            unit(sizes_of_a_dictionary),
-                                            unit(names),
-                                            unit(fields_by_name),
-                                            unit(drawn),
-                                            unit(drawn_tables),
-                                            unit(drawn_segments),
-                                            unit(how_many) };
+
+                                            unit(names),         unit(fields_by_name),      unit(drawn),
+                                            unit(drawn_tables),  unit(drawn_segments),      unit(how_many) };
 
 int main(void) { return test_run(misuse); }
