@@ -64,7 +64,7 @@ static inline void bench_close(bench *b)
 {
     hd_close(b->far);
     fake_settled(&b->fake);
-    check(b->memory.live_bytes == 0, "%llu bytes were not given back", (unsigned long long)b->memory.live_bytes);
+    check(b->memory.live_bytes == 0, "%llu bytes were not given back", (ull)b->memory.live_bytes);
 }
 
 /* Both are whole, and have the same entries; slots: in the same slots. */
@@ -75,8 +75,7 @@ static inline void same_entries(hd_table *a, hd_table *b, bool slots)
     must(hd_check(b));
     contents_take(&x, a);
     contents_take(&y, b);
-    check(contents_equal(&x, &y, slots), "%llu and %llu entries, or others", (unsigned long long)x.n,
-          (unsigned long long)y.n);
+    check(contents_equal(&x, &y, slots), "%llu and %llu entries, or others", (ull)x.n, (ull)y.n);
     contents_give(&x);
     contents_give(&y);
 }
@@ -238,8 +237,8 @@ static inline void memory_is_bounded(const uint64_t *once, const uint64_t *twice
 {
     for (int k = 0; k < CALLS_OF_ALL; k++) {
         bool file = k == CALL_SAVE || k == CALL_LOAD || k == CALL_LOAD_ANOTHER;
-        test_case("%s: %llu bytes of host memory, and %llu for twice the table", call_name[k],
-                  (unsigned long long)once[k], (unsigned long long)twice[k]);
+        test_case("%s: %llu bytes of host memory, and %llu for twice the table", call_name[k], (ull)once[k],
+                  (ull)twice[k]);
         check(twice[k] <= once[k] + (file ? in_files : more), "it depends on the table");
         /* batches of host arrays fill the new table, which takes pinned memory for them */
         uint64_t staging = k == CALL_LOAD_ANOTHER ? hd_staging_bytes(&hd_staging_usual) : 0;
@@ -299,8 +298,8 @@ static inline void check_readers_go_on(bench *b)
     contents_give(&all);
     must(hd_save(b->far, file_named("read")));
     reader.done = true;
-    check(reader.batches > 0 && reader.hits == 8 * reader.batches, "%llu hits of %llu batches",
-          (unsigned long long)reader.hits, (unsigned long long)reader.batches);
+    check(reader.batches > 0 && reader.hits == 8 * reader.batches, "%llu hits of %llu batches", (ull)reader.hits,
+          (ull)reader.batches);
 }
 
 #endif

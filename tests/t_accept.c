@@ -9,8 +9,6 @@
 #include "lib/table.h"
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 static void test_faces(void)
 {
     faces_counts n;

@@ -10,8 +10,6 @@
 
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 static const char reference[] = "ref", *backend = reference;
 
 static int by_kernels(void **state)

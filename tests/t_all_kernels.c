@@ -19,8 +19,6 @@
 #include "tests/testing.h"
 #include "workload/workload.h"
 
-typedef unsigned long long ull;
-
 /* ---- Calls that fail ------------------------------------------------------------------------- */
 
 static between_failing calls = { .how = HD_ENOMEM };

@@ -134,7 +134,7 @@ static void world_open(world *w, const kind *q, const char *policy, bool dual)
 static void world_close(world *w)
 {
     hd_close(w->table);
-    check(w->memory.live_bytes == 0, "%llu bytes were not given back", (unsigned long long)w->memory.live_bytes);
+    check(w->memory.live_bytes == 0, "%llu bytes were not given back", (ull)w->memory.live_bytes);
     judge_shelf_close(&w->shelf);
 }
 
@@ -177,8 +177,7 @@ static void same_photograph(world *w, const photograph *then, bool resized)
     photograph now = take_photograph(w), was = *then, *before = &was;
     if (resized) forget_size(&now.info), forget_size(&was.info);
     check(memcmp(&now, before, sizeof now) == 0, "the table has changed: contents %llx to %llx, clock %llu to %llu",
-          (unsigned long long)before->contents, (unsigned long long)now.contents, (unsigned long long)before->info.now,
-          (unsigned long long)now.info.now);
+          (ull)before->contents, (ull)now.contents, (ull)before->info.now, (ull)now.info.now);
     if (!w->kind->pins) return;
     /* the pins too: only the holder can lift them */
     uint8_t fate[2][3];
@@ -342,8 +341,8 @@ static uint64_t refuse_each(const kind *q, const act *a, const char *policy, boo
     for (uint64_t k = 1;; k++) {
         world w;
         world_open(&w, q, policy, dual);
-        test_case("%s, %s, %s%s, take %llu refused%s", q->design, a->name, policy, dual ? ", dual" : "",
-                  (unsigned long long)k, for_good ? " and all after it" : "");
+        test_case("%s, %s, %s%s, take %llu refused%s", q->design, a->name, policy, dual ? ", dual" : "", (ull)k,
+                  for_good ? " and all after it" : "");
         photograph before = take_photograph(&w);
         uint64_t live = w.memory.live_bytes, files = judge_shelf_files(&w.shelf), takes = w.memory.takes;
         refuse(&w, k, for_good);
@@ -388,7 +387,7 @@ static uint64_t refuse_in_each_mode(const kind *q, const act *a)
     for (int way = 0; way < 4; way++) {
         uint64_t takes = refuse_each(q, a, q->policy[way / 2], way / 2, way % 2);
         bool needs = a->takes && !(q->merges && a->run == act_shrink && way / 2 == 0); /* but with ranges */
-        check((takes > 0) == needs, "it takes memory %llu times", (unsigned long long)takes);
+        check((takes > 0) == needs, "it takes memory %llu times", (ull)takes);
         refused += takes;
     }
     return refused;
@@ -435,7 +434,7 @@ static void batches_take_none(void)
         a.run = act_distinct;
         uint64_t takes = refuse_each(q, &a, dual ? q->counted : q->policy[0], dual, true);
 #ifdef HD_VERIFY
-        check(takes <= 1, "%s takes memory %llu times", a.name, (unsigned long long)takes);
+        check(takes <= 1, "%s takes memory %llu times", a.name, (ull)takes);
 #else
         check(takes == 0, "%s takes memory", a.name);
 #endif
@@ -487,8 +486,7 @@ static uint64_t fail_each(const kind *q, const act *a, const fault *f, bool for_
 
     for (uint64_t k = 1;; k++) {
         world w;
-        test_case("%s, %s, file call %llu, %s %s", q->design, a->name, (unsigned long long)k, f->name,
-                  for_good ? "for good" : "once");
+        test_case("%s, %s, file call %llu, %s %s", q->design, a->name, (ull)k, f->name, for_good ? "for good" : "once");
         world_changed(&w, q);
         uint64_t live = w.memory.live_bytes, files = judge_shelf_files(&w.shelf), old_file = hash_of_file(&w, a->file);
         photograph before = take_photograph(&w);
@@ -524,7 +522,7 @@ static uint64_t fail_in_each_way(const kind *q, const act *a)
     for (size_t i = 0; i < sizeof faults / sizeof *faults && a->file; i++)
         for (int for_good = 0; for_good < (faults[i].with == EINTR ? 1 : 2); for_good++) {
             uint64_t calls = fail_each(q, a, &faults[i], for_good);
-            check(calls >= 4, "it makes %llu file calls only", (unsigned long long)calls);
+            check(calls >= 4, "it makes %llu file calls only", (ull)calls);
             failures += calls;
         }
     return failures;
@@ -594,8 +592,8 @@ static uint64_t under_clock(broken_clock clock, const char *policy, bool dual)
             check(w.outcome[i] < HD_OUTCOME_COUNT, "item %d has no outcome", i);
         must(hd_size_sync(t, &size));
         must(hd_counters_sync(t, &count));
-        check(size <= CAPACITY && count.outcome[HD_INSERTED] >= size, "%llu entries, and %llu came in",
-              (unsigned long long)size, (unsigned long long)count.outcome[HD_INSERTED]);
+        check(size <= CAPACITY && count.outcome[HD_INSERTED] >= size, "%llu entries, and %llu came in", (ull)size,
+              (ull)count.outcome[HD_INSERTED]);
     }
     hd_close(t);
     return clock.readings;
@@ -613,10 +611,10 @@ static void clocks_break(void)
                     const char *policy = hd_policy_rows[p / 2].name;
                     uint64_t all = 1;
                     for (; clock.at <= all; clock.at += on ? 41 : 3, tried++) {
-                        test_case("%s on %s, reading %llu says %s%s", policy, backend, (unsigned long long)clock.at,
-                                  clock.fault->name, for_good ? ", and all after it" : "");
+                        test_case("%s on %s, reading %llu says %s%s", policy, backend, (ull)clock.at, clock.fault->name,
+                                  for_good ? ", and all after it" : "");
                         all = under_clock(clock, policy, p % 2);
-                        check(all > HD_OP_COUNT_, "the clock was read %llu times", (unsigned long long)all);
+                        check(all > HD_OP_COUNT_, "the clock was read %llu times", (ull)all);
                     }
                 }
         }
@@ -641,7 +639,7 @@ static void sizes_are_checked(void)
     }
     for (size_t k = 0; k < sizeof more / sizeof *more; k++) {
         void *p = &memory;
-        test_case("%llu x %llu bytes", (unsigned long long)more[k].count, (unsigned long long)more[k].size);
+        test_case("%llu x %llu bytes", (ull)more[k].count, (ull)more[k].size);
         must_fail(hd_take(&memory.seams, "it", more[k].count, more[k].size, &p), HD_ENOMEM,
                   "bytes is more than can be addressed");
         check(!p, "something all the same");
@@ -666,7 +664,7 @@ static void refused_under_a_clock(void)
     must_fail(hd_run(w.table, &b), HD_ENOMEM, NULL);
     refuse(&w, 0, false);
     must(hd_table_info(w.table, &after));
-    check(after.now == before.now, "the clock went on to %llu", (unsigned long long)after.now);
+    check(after.now == before.now, "the clock went on to %llu", (ull)after.now);
     must(hd_run(w.table, &b));
     must(hd_check(w.table));
     world_close(&w);
@@ -695,8 +693,8 @@ static void all_is_given_back(void)
         if (dictionary) must(hd_shrink(t, 40)); /* three segments more, and one of them is given back */
         hd_close(t);
         check(memory.takes == memory.gives && memory.live_bytes == 0,
-              "%llu pieces taken, %llu given back, %llu bytes left", (unsigned long long)memory.takes,
-              (unsigned long long)memory.gives, (unsigned long long)memory.live_bytes);
+              "%llu pieces taken, %llu given back, %llu bytes left", (ull)memory.takes, (ull)memory.gives,
+              (ull)memory.live_bytes);
     }
 }
 

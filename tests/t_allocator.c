@@ -7,8 +7,6 @@
 
 #include "tests/device_tables.h"
 
-typedef unsigned long long ull;
-
 enum { SLOTS = 16, BUCKETS = 8, KEYS = 200 };
 
 /* ---- An allocator ---------------------------------------------------------------------------- */

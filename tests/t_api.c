@@ -9,8 +9,6 @@
 #include "heddle_calls.h"
 #include "tests/model.h"
 
-typedef unsigned long long ull;
-
 enum { N = 8, UNTOUCHED = 0x5a };
 
 typedef enum mode { SINGLE, DUAL, DICTIONARY } mode;
@@ -660,7 +658,7 @@ static void pinned_newcomers_stay(bool dual)
     check(inserted > 0, "none came in");
     unlock(key, N, 9);
     for (uint64_t i = 0; i < N; i++) inserted -= x.fate[i] == HD_HIT;
-    check(inserted == 0, "%llu of them have gone", (unsigned long long)inserted);
+    check(inserted == 0, "%llu of them have gone", (ull)inserted);
     done();
 }
 

@@ -21,8 +21,6 @@
 #include "tests/model.h"
 #include "tests/twin.h"
 
-typedef unsigned long long ull;
-
 typedef struct shape {
     uint64_t buckets;
     uint32_t slots, value_bytes;

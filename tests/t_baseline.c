@@ -10,8 +10,6 @@
 #include "tests/testing.h"
 #include "tools/baseline.h"
 
-typedef unsigned long long ull;
-
 enum { REQUESTS = 113872, LRU_MISSES = 99411 };
 static const char real_trace[] = "cloudPhysicsIO.oracleGeneral.zst";
 

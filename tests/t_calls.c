@@ -147,11 +147,10 @@ static void open_takes_a_handful(void)
 {
     bed *d = (bed *)test_alloc(1, sizeof *d);
     bed_open(d, HD_LAYOUT_PAIRS, CAPACITY * VALUE / 4, HD_FETCH_SORTED);
-    check(d->c.n[TAKE] > 0 && d->c.n[TAKE] <= TAKES_MOST, "a table is %llu allocations",
-          (unsigned long long)d->c.n[TAKE]);
-    test_note("a table is %llu allocations", (unsigned long long)d->c.n[TAKE]);
+    check(d->c.n[TAKE] > 0 && d->c.n[TAKE] <= TAKES_MOST, "a table is %llu allocations", (ull)d->c.n[TAKE]);
+    test_note("a table is %llu allocations", (ull)d->c.n[TAKE]);
     bed_close(d);
-    check(d->c.n[GIVE] == d->c.n[TAKE], "%llu were given back", (unsigned long long)d->c.n[GIVE]);
+    check(d->c.n[GIVE] == d->c.n[TAKE], "%llu were given back", (ull)d->c.n[GIVE]);
     free(d);
 }
 
@@ -186,22 +185,21 @@ static void one(bed *d, hd_op op, const char *kernel, void *stream, bool same_st
     memset(d->c.n, 0, sizeof d->c.n);
     must(hd_run(d->t, &b));
     for (int k = TAKE; k <= WAIT; k++)
-        check(d->c.n[k] == 0, "the batch had the device %s %llu times", call_names[k], (unsigned long long)d->c.n[k]);
+        check(d->c.n[k] == 0, "the batch had the device %s %llu times", call_names[k], (ull)d->c.n[k]);
     check(d->memory.takes == takes, "the batch took %llu pieces of this machine's memory",
-          (unsigned long long)(d->memory.takes - takes));
+          (ull)(d->memory.takes - takes));
     uint64_t launches = (op == HD_OP_FIND && d->sorts ? 3 : group_launches(d, op, b.ran, b.score != NULL)) +
                         (lists(op) ? 1 : 0) + (op == HD_OP_FIND_OR_INSERT_PTR ? 1 : 0),
              fills = hd_op_adds_up(hd_op_row_of(op)) ? 1 : 0;
-    check(d->c.n[LAUNCH] == launches, "%llu launches", (unsigned long long)d->c.n[LAUNCH]);
-    check(d->c.n[FILL] == fills, "%llu fills", (unsigned long long)d->c.n[FILL]);
+    check(d->c.n[LAUNCH] == launches, "%llu launches", (ull)d->c.n[LAUNCH]);
+    check(d->c.n[FILL] == fills, "%llu fills", (ull)d->c.n[FILL]);
     d->batches++;
     d->asked += d->c.n[REACH];
     /* use, stream_state, event_record; another for what lists are made in, and, after another stream's batch,
      * waits for its events. */
     uint64_t besides = d->c.fake.calls - calls - launches - fills - d->c.n[REACH];
     uint64_t most = (uint64_t)(same_stream ? SAME_STREAM : OTHER_STREAM) + makes_list(d, op);
-    check(besides <= most, "%llu calls besides its launches, and %llu are enough", (unsigned long long)besides,
-          (unsigned long long)most);
+    check(besides <= most, "%llu calls besides its launches, and %llu are enough", (ull)besides, (ull)most);
     check(!same_stream || d->c.n[WAIT_EVENT] == 0, "it waits for an event of its own stream");
 }
 
@@ -238,12 +236,11 @@ static void batches_launch_and_no_more(void)
         must(hd_check(d->t));
         /* an array's place is asked for once, but for addresses that take turns in the table's memory of them */
         check(d->asked <= 2 * HD_ARRAYS_MOST && d->batches > 4 * HD_ARRAYS_MOST,
-              "%llu arrays of %llu batches were asked for", (unsigned long long)d->asked,
-              (unsigned long long)d->batches);
+              "%llu arrays of %llu batches were asked for", (ull)d->asked, (ull)d->batches);
         bed_close(d);
         free(d);
     }
-    test_note("%llu batches", (unsigned long long)batches);
+    test_note("%llu batches", (ull)batches);
 }
 
 /* Batches do not; calls of the whole table say that they do, and where the streams' order is not the calls' it
@@ -280,7 +277,7 @@ static void what_is_put_off_keeps_finds_apart(void)
     }
     test_case("three finds in turn on two streams");
     check(after[1] == after[0] + 1, "the third waits for %llu marks, and for %llu where values are put off",
-          (unsigned long long)after[0], (unsigned long long)after[1]);
+          (ull)after[0], (ull)after[1]);
 }
 
 /* Arrays of this machine are copied and waited for: what is counted above is there to be seen. */
@@ -292,8 +289,8 @@ static void copies_and_waits_are_seen(void)
     memset(d->c.n, 0, sizeof d->c.n);
     must(hd_run(d->t, &b));
     /* of few bytes: the kernels' arrays are in pinned memory; a wait before it is written, and one for the batch */
-    check(d->c.n[TAKE] == 0 && d->c.n[COPY] == 0 && d->c.n[WAIT] == 2, "%llu, %llu, %llu",
-          (unsigned long long)d->c.n[TAKE], (unsigned long long)d->c.n[COPY], (unsigned long long)d->c.n[WAIT]);
+    check(d->c.n[TAKE] == 0 && d->c.n[COPY] == 0 && d->c.n[WAIT] == 2, "%llu, %llu, %llu", (ull)d->c.n[TAKE],
+          (ull)d->c.n[COPY], (ull)d->c.n[WAIT]);
     bed_close(d);
     free(d);
 }
@@ -309,8 +306,7 @@ static void numbers_are_added_up_on_the_device(void)
     must(hd_run(d->t, &b));
     memset(d->c.n, 0, sizeof d->c.n);
     must(hd_size_sync(d->t, &n));
-    check(n > 0 && d->c.n[COPY] == 1, "%llu entries, %llu copies", (unsigned long long)n,
-          (unsigned long long)d->c.n[COPY]);
+    check(n > 0 && d->c.n[COPY] == 1, "%llu entries, %llu copies", (ull)n, (ull)d->c.n[COPY]);
     bed_close(d);
     free(d);
 }

@@ -308,7 +308,7 @@ static void numbers(void)
             must_fail(s, HD_EINVAL, whole[i].word);
         else
             must(s);
-        check(v == (whole[i].word ? 12345 : whole[i].is), "it is %llu", (unsigned long long)v);
+        check(v == (whole[i].word ? 12345 : whole[i].is), "it is %llu", (ull)v);
     }
     for (size_t i = 0; i < sizeof any / sizeof *any; i++) {
         double v = 12345;

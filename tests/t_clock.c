@@ -12,8 +12,6 @@
 #include "tests/fake_device.h"
 #include "tests/snapshots.h"
 
-typedef unsigned long long ull;
-
 enum { KEYS = 48, ITEMS = 96, CAPACITY = 64, SLOTS = 16 };
 
 static const uint64_t DAY_NS = 86400000000000, IN_2027_NS = 1800000000000000000, MOST_NS = 1ull << 52;

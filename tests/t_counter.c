@@ -17,8 +17,6 @@
 #include "tools/counter.h"
 #include "tools/parts.h"
 
-typedef unsigned long long ull;
-
 enum { K = 21, FEW = 3000 };
 static char number[12] = "21";
 

@@ -19,8 +19,6 @@
 
 extern const judge_design judge_design_line, judge_design_toy;
 
-typedef unsigned long long ull;
-
 static simt_machine *machine;
 static const char *const ops[] = { "find", "insert_or_assign", "erase", "mixed" };
 enum { OPS = sizeof ops / sizeof *ops };

@@ -120,8 +120,7 @@ static content content_of(hd_table *t)
 static void same_content(hd_table *a, hd_table *b)
 {
     content x = content_of(a), y = content_of(b);
-    check(x.n == y.n && x.sum == y.sum, "%llu and %llu entries, or others", (unsigned long long)x.n,
-          (unsigned long long)y.n);
+    check(x.n == y.n && x.sum == y.sum, "%llu and %llu entries, or others", (ull)x.n, (ull)y.n);
 }
 
 /* ---- Like the host machine ------------------------------------------------------------------- */
@@ -152,7 +151,7 @@ static hd_table *bench_table(bench *b, const char *lock, uint64_t capacity, uint
 static void bench_close(bench *b)
 {
     fake_settled(&b->fake);
-    check(b->memory.live_bytes == 0, "%llu bytes were not given back", (unsigned long long)b->memory.live_bytes);
+    check(b->memory.live_bytes == 0, "%llu bytes were not given back", (ull)b->memory.live_bytes);
 }
 
 /* Runs the batch on t with arrays of the device, copies of *a, and brings them back. */
@@ -513,7 +512,7 @@ static void operations_that_do_not_mix_are_reserved(void)
         for (int i = 0; i < HD_OP_COUNT_; i++) {
             if (!hd_op_is_keyed(hd_op_row_of((hd_op)i))) continue; /* hd_size_sync ran one */
             uint64_t items = hd_op_does((hd_op)i, HD_MIXES) ? 1 + (i >= 1) : 0;
-            check(counters.op[i] == items, "%s: %llu items of %s", kernels[k], (unsigned long long)counters.op[i],
+            check(counters.op[i] == items, "%s: %llu items of %s", kernels[k], (ull)counters.op[i],
                   hd_op_name((hd_op)i));
         }
         fake_drop(&on.fake, there);
@@ -814,8 +813,7 @@ static void the_first_pin_takes_memory(void)
         for (uint64_t i = 0; i < MOST; i++) check(a.outcome[i] == HD_HIT, "key %d: %d", (int)i, a.outcome[i]);
         must(hd_table_info(t, &is));
         check(is.memory_bytes == was.memory_bytes + 8 * was.capacity && is.hkv.pins == 1,
-              "%llu bytes more for %llu entries", (unsigned long long)(is.memory_bytes - was.memory_bytes),
-              (unsigned long long)was.capacity);
+              "%llu bytes more for %llu entries", (ull)(is.memory_bytes - was.memory_bytes), (ull)was.capacity);
         b.holder = 4;
         must(hd_run(t, &b));
         for (uint64_t i = 0; i < MOST; i++) check(a.outcome[i] == HD_PINNED, "key %d: %d", (int)i, a.outcome[i]);

@@ -20,8 +20,6 @@
 #include "tests/far.h"
 #include "tests/faulty.h"
 
-typedef unsigned long long ull;
-
 enum { N = 12, VALUE = 24, SLOTS = 16, CAPACITY = 32, MANY = 24 };
 
 /* ---- A table on a device that can fail ------------------------------------------------------- */

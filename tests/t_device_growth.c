@@ -8,8 +8,6 @@
 
 #include "tests/device_tables.h"
 
-typedef unsigned long long ull;
-
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
 enum { SLOTS = 32, BUCKETS = 8, VALUE = 1024, CAPACITY = BUCKETS * SLOTS };

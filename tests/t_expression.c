@@ -13,8 +13,6 @@
 #include "tests/testing.h"
 #include "workload/expressions.h"
 
-typedef unsigned long long ull;
-
 /* ---- One way of writing ------------------------------------------------------------------------ */
 
 static const struct {

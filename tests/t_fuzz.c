@@ -10,8 +10,6 @@
 #include "fuzz/driver.h"
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 static const char *corpus_of(const fuzz_target *t)
 {
     static char path[4096];

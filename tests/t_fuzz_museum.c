@@ -13,8 +13,6 @@
 #include "judge/museum/museum.h"
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 typedef struct guest {
     const char *bug, *target; /* bug NULL: none */
     hkv_family family;

@@ -15,8 +15,6 @@
 #include "tests/model.h"
 #include "tests/twin.h"
 
-typedef unsigned long long ull;
-
 enum { KEYS = 96, VALUE = 24 };
 
 /* ---- A batch's arrays on the device ---------------------------------------------------------- */

@@ -8,8 +8,6 @@
 
 #include "tests/model.h"
 
-typedef unsigned long long ull;
-
 static hd_table *open_table(const char *policy, uint64_t buckets, uint32_t slots, uint32_t value_bytes, bool dual,
                             uint64_t seed)
 {

@@ -23,8 +23,6 @@
 #include "tests/chi.h"
 #include "tests/model.h"
 
-typedef unsigned long long ull;
-
 static void mix64_vectors(void)
 {
     static const uint64_t vector[][2] = {

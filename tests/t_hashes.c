@@ -13,8 +13,6 @@
 #include "policies/hashes/hashes.h"
 #include "tests/chi.h"
 
-typedef unsigned long long ull;
-
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 static const hd_hash_row *row_of(uint32_t f)

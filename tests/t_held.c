@@ -18,8 +18,6 @@
 #include "tests/fake_device.h"
 #include "tests/held.h"
 
-typedef unsigned long long ull;
-
 /* ---- A fake device that several threads may use ---------------------------------------------- */
 
 typedef struct shared_device {

@@ -23,8 +23,6 @@
 #include "judge/victims.h"
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t n, size_t bytes);
 void *__real_realloc(void *p, size_t bytes);

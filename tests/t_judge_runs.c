@@ -16,8 +16,6 @@
 #include "tests/fake_device.h"
 #include "workload/workload.h"
 
-typedef unsigned long long ull;
-
 /* ---- What is put in between ------------------------------------------------------------------ */
 
 static between_failing calls = { .how = HD_EIO };

@@ -17,8 +17,6 @@
 #include "policies/policy.h"
 #include "tests/variants.h"
 
-typedef unsigned long long ull;
-
 typedef struct shape {
     uint32_t buckets, slots, value_bytes;
 } shape;

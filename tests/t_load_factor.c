@@ -9,8 +9,6 @@
 #include "lib/backend_host.h"
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 enum { BATCH = 65536 };
 
 static hd_table *open_table(const char *policy, uint64_t capacity, bool dual)

@@ -12,8 +12,6 @@
 #include "gpu/hkv/rows.h"
 #include "tests/fake_device.h"
 
-typedef unsigned long long ull;
-
 enum { BATCHES = 60, STREAMS = 6, MANY_STREAMS = HD_STREAM_SLOTS + 8, KEYS = 8, WORKS = 2048 };
 
 typedef struct put_batch {

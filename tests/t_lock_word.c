@@ -15,8 +15,6 @@
 #include "simt/machine.h"
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 typedef struct word_body {
     uint32_t *inside; /* (HD_ROLES) */
     uint32_t *wrong;  /* (1) */

@@ -289,7 +289,7 @@ static void reserved_keys_of(const kind *q)
         test_case("%s of reserved keys", hd_op_name((hd_op)op));
         must(hd_run(x.table, &b));
         for (int i = 0; i < 4; i++) {
-            check(x.outcome[i] == HD_RESERVED, "key %llx is %s", (unsigned long long)key[i],
+            check(x.outcome[i] == HD_RESERVED, "key %llx is %s", (ull)key[i],
                   hd_outcome_name((hd_outcome)x.outcome[i]));
             check(x.value_out[i] == 0x5a5a5a5a5a5a5a5aull && x.ptr[i] == (void *)0x5a5a5a5a5a5a5a5aull,
                   "an output was written");
@@ -456,12 +456,12 @@ static void other_calls(void)
                                         (uint64_t)1 << 63,
                                         (uint64_t)1 << 60 };
     for (size_t k = 0; k < sizeof buckets / sizeof *buckets; k++) {
-        test_case("grow to %llu buckets", (unsigned long long)buckets[k]);
+        test_case("grow to %llu buckets", (ull)buckets[k]);
         must_fail(hd_grow(x.table, buckets[k]), HD_EINVAL, "buckets");
         tried++;
     }
     for (int k = 0; k < HUGES; k++) {
-        test_case("reserve %llu", (unsigned long long)huge[k]);
+        test_case("reserve %llu", (ull)huge[k]);
         must_fail(hd_reserve(x.table, huge[k]), HD_EINVAL, NULL);
         tried++;
     }
@@ -637,8 +637,8 @@ static void drawn(void)
             const char *wrong = wrong_field(&b, custom);
             if (lies(&b, wrong) || (wrong && !strcmp(wrong, "flag") && test_far())) continue;
             test_case("drawn %d: %s of %llu from %llu, holder %llu, pred %s, elem %d, wrong is %s", (int)i,
-                      hd_op_name(b.op), (unsigned long long)b.n, (unsigned long long)b.start,
-                      (unsigned long long)b.holder, b.pred ? b.pred : "NULL", (int)b.elem, wrong ? wrong : "nothing");
+                      hd_op_name(b.op), (ull)b.n, (ull)b.start, (ull)b.holder, b.pred ? b.pred : "NULL", (int)b.elem,
+                      wrong ? wrong : "nothing");
             seen then = look();
             memcpy(as_it_was, &x, sizeof x);
             if (wrong) {
@@ -656,8 +656,8 @@ static void drawn(void)
         }
         hd_close(x.table);
     }
-    test_note("%llu drawn, %llu of them wrong", (unsigned long long)(tried - before), (unsigned long long)wrongs);
-    check(wrongs > (tried - before) / 4, "only %llu were wrong", (unsigned long long)wrongs);
+    test_note("%llu drawn, %llu of them wrong", (ull)(tried - before), (ull)wrongs);
+    check(wrongs > (tried - before) / 4, "only %llu were wrong", (ull)wrongs);
 }
 
 /* Half of what was drawn is something that a dictionary could be. */
@@ -712,8 +712,8 @@ static void drawn_tables(void)
         c.hkv.tiers = (hd_tiers)test_below(&random, 3);
         if (packed) pack(&c, &random);
         test_case("%s capacity=%llu slots=%u value_bytes=%u pins=%u near_bytes=%llu dual=%d layout=%d", c.design,
-                  (unsigned long long)c.capacity, c.slots, c.value_bytes, c.hkv.pins,
-                  (unsigned long long)c.hkv.device_value_bytes, c.hkv.dual, (int)c.layout);
+                  (ull)c.capacity, c.slots, c.value_bytes, c.hkv.pins, (ull)c.hkv.device_value_bytes, c.hkv.dual,
+                  (int)c.layout);
         hd_status s = hd_open(&c, &t);
         check((s == HD_OK) == (t != NULL), "a table and %s", hd_status_name(s));
         check(s == HD_OK || s == HD_EINVAL || s == HD_ENOMEM, "%s: %s", hd_status_name(s), hd_why());
@@ -725,7 +725,7 @@ static void drawn_tables(void)
         if (!s) {
             uint64_t buckets = sizes[test_below(&random, SIZES)];
             hd_status grown = buckets > 1000 ? hd_grow(t, buckets) : HD_EINVAL;
-            check(grown == HD_EINVAL || grown == HD_ENOMEM, "growth to %llu buckets: %s", (unsigned long long)buckets,
+            check(grown == HD_EINVAL || grown == HD_ENOMEM, "growth to %llu buckets: %s", (ull)buckets,
                   hd_status_name(grown));
             hd_status checked = hd_check(t); /* of a device's table it brings a copy over, into these 64 MiB */
             check(checked == HD_OK || (checked == HD_ENOMEM && c.backend && strcmp(c.backend, "cuda") == 0), "%s: %s",
@@ -735,7 +735,7 @@ static void drawn_tables(void)
         hd_close(t);
         tried++;
     }
-    test_note("%llu tables asked for, %llu opened", (unsigned long long)all, (unsigned long long)opened);
+    test_note("%llu tables asked for, %llu opened", (ull)all, (ull)opened);
 }
 
 /* The same for tables in segments: what their pages say, in words of their own. */
@@ -779,8 +779,7 @@ static void drawn_segments(void)
         *(ordered ? &c.sl.segment_bytes : &c.ovs.segment_bytes) = bytes;
         *(ordered ? &c.sl.near_bytes : &c.ovs.near_bytes) = near;
         test_case("%s capacity=%llu slots=%u value_bytes=%u segment=%u near=%llu pins=%u threads=%u", c.design,
-                  (unsigned long long)c.capacity, c.slots, c.value_bytes, bytes, (unsigned long long)near, c.hkv.pins,
-                  c.threads);
+                  (ull)c.capacity, c.slots, c.value_bytes, bytes, (ull)near, c.hkv.pins, c.threads);
         hd_status s = hd_open(&c, &t);
         check((s == HD_OK) == (t != NULL), "a table and %s", hd_status_name(s));
         check(s == HD_OK || s == HD_EINVAL || s == HD_ENOMEM, "%s: %s", hd_status_name(s), hd_why());
@@ -795,8 +794,8 @@ static void drawn_segments(void)
         }
         hd_close(t);
     }
-    check(opened > all / 20, "only %llu were opened", (unsigned long long)opened);
-    test_note("%llu tables in segments asked for, %llu opened", (unsigned long long)all, (unsigned long long)opened);
+    check(opened > all / 20, "only %llu were opened", (ull)opened);
+    test_note("%llu tables in segments asked for, %llu opened", (ull)all, (ull)opened);
 }
 
 static void how_many(void)

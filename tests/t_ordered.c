@@ -17,8 +17,6 @@
 #include "lib/staging.h"
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 enum { SPACE = 700, LIMIT_MOST = 40, POISON = 0x5a };
 
 /* Keys are multiples of `step`, from `step` on, so that there are keys beside each of them. */

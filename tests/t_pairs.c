@@ -13,8 +13,6 @@
 #include "judge/run.h"
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 enum { TEXT = 1024 };
 
 static const char *backends(void) { return test_far() ? "cuda" : "ref host"; }

@@ -20,8 +20,6 @@
 #include "ref/hkv/hkv.h"
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 /* ---- Drawings -------------------------------------------------------------------------------- */
 
 static void an_order_has_everyone_once(void)
@@ -424,20 +422,19 @@ static void few_keys_come_again(void)
     of.words = 1;
     must(bench_fixture_open(&s, &bench_here, &of));
     check(s.shape.table.slots == 16 && s.info.keys < 1ull << 32, "%u slots, %llu keys", s.shape.table.slots,
-          (unsigned long long)s.info.keys);
+          (ull)s.info.keys);
     bench_draw d = bench_fixture_draw(&s, N, 0, 0);
     for (uint64_t i = 0; i < N; i++) {
         key[i] = bench_key(&d, i);
-        check(key[i] < s.info.keys, "key %llu", (unsigned long long)key[i]);
-        for (uint64_t k = 0; k < i; k++)
-            check(key[k] != key[i], "items %llu and %llu are one key", (unsigned long long)k, (unsigned long long)i);
+        check(key[i] < s.info.keys, "key %llu", (ull)key[i]);
+        for (uint64_t k = 0; k < i; k++) check(key[k] != key[i], "items %llu and %llu are one key", (ull)k, (ull)i);
     }
     must(bench_fixture_level(&s, CAPACITY / 2));
     s.fresh = s.info.keys / 2 + 1;
     must(bench_fixture_level(&s, CAPACITY / 4));
     must(bench_fixture_size(&s, &size));
     check(size >= CAPACITY / 4 - 1 && size <= CAPACITY / 4 && s.fresh == size, "%llu entries, key number %llu is next",
-          (unsigned long long)size, (unsigned long long)s.fresh);
+          (ull)size, (ull)s.fresh);
     bench_fixture_close(&s);
 }
 

@@ -14,8 +14,6 @@
 #include "tests/fake_device.h"
 #include "tests/faulty.h"
 
-typedef unsigned long long ull;
-
 enum { LIVES = 3, MOST = 80, VALUE_MOST = 40, LISTED = 1024 };
 
 static const uint64_t poison[LIVES] = { 0, 0xff, 0x1234567 };

@@ -11,8 +11,6 @@
 #include "policies/policy.h"
 #include "tests/model.h"
 
-typedef unsigned long long ull;
-
 /* ---- Scores that a caller may give ----------------------------------------------------------- */
 
 static uint64_t rising(uint64_t i, uint64_t *random)

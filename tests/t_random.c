@@ -73,12 +73,11 @@ static void run_case(const hd_case *c, hd_run_report *report)
 static void all_was_met(const space *s, const hd_run_report *all, uint64_t cases)
 {
     bool dictionary = judge_dictionary(s->design), many = test_quarter(cases) >= MANY;
-    check(all->judged == all->requests, "%llu of %llu items were judged", (unsigned long long)all->judged,
-          (unsigned long long)all->requests);
+    check(all->judged == all->requests, "%llu of %llu items were judged", (ull)all->judged, (ull)all->requests);
     for (int o = 0; o < HD_OUTCOME_COUNT; o++) {
         bool never = dictionary ? o == HD_EVICTED || o == HD_REFUSED || o == HD_PINNED : o == HD_PENDING;
         check(never ? !all->counters.outcome[o] : !many || all->counters.outcome[o] > 0, "%s: %llu items were %s",
-              s->design, (unsigned long long)all->counters.outcome[o], hd_outcome_name((hd_outcome)o));
+              s->design, (ull)all->counters.outcome[o], hd_outcome_name((hd_outcome)o));
     }
     for (int o = 0; many && o < HD_OP_COUNT_; o++) {
         space_domain d = space_all(s);
@@ -103,7 +102,7 @@ static void run_design(const char *design, const char *backend, uint64_t cases, 
     }
     all_was_met(s, &all, cases);
     test_tried("differential", all.judged, "items of %s on %s executed and judged, of %llu random cases", design,
-               backend, (unsigned long long)test_quarter(cases));
+               backend, (ull)test_quarter(cases));
     space_close(s);
 }
 
@@ -129,7 +128,7 @@ static void hive_blocks_are_truthful(void)
             snprintf(text, sizeof text,
                      "hive.mixed.%s backend=host buckets=%u slots=%u layout=%s spare=0 batch=800x6 keys=uniform:256 "
                      "seed=%llu judge=1",
-                     hive_row_name(row), 368 / slots, slots, slots == 32 ? "masks" : "words", (unsigned long long)seed);
+                     hive_row_name(row), 368 / slots, slots, slots == 32 ? "masks" : "words", (ull)seed);
             if (hive_row(row)->family != GPU_ITEMS) continue;
             test_case("%s", text);
             must(hd_case_parse(text, &c));
@@ -193,7 +192,7 @@ static void judging_changes_nothing(void)
         c.judge = false;
         run_case(&c, &b);
         check(a.contents_hash == b.contents_hash && a.requests == b.requests && b.judged == 0,
-              "case %llu differs when judged", (unsigned long long)k);
+              "case %llu differs when judged", (ull)k);
     }
     space_close(s);
 }

@@ -20,8 +20,6 @@
 
 #ifdef HD_RAW
 
-typedef unsigned long long ull;
-
 enum { WORDS = 1024 };
 
 static simt_machine *machine;

@@ -15,8 +15,6 @@
 #include "lib/backend_host.h"
 #include "tests/variants.h"
 
-typedef unsigned long long ull;
-
 enum { REQUESTS = 113872, LRU_MISSES = 99411 };
 static const char trace_name[] = "cloudPhysicsIO.oracleGeneral.zst";
 

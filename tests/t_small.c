@@ -108,7 +108,7 @@ static void level_widen(level *l)
     l->oracle = (hd_oracle **)realloc(l->oracle, (size_t)l->room * sizeof *l->oracle);
     free(l->place);
     l->place = (uint64_t *)test_alloc(l->places, 8);
-    check(l->state && l->oracle, "no memory for %llu states", (unsigned long long)l->room);
+    check(l->state && l->oracle, "no memory for %llu states", (ull)l->room);
     for (uint64_t i = 0; i < l->n; i++) *level_place(l, &l->state[i]) = i + 1;
 }
 
@@ -262,7 +262,7 @@ static void step(search *x, const alphabet *a, level *from, level *to, int lengt
             must(hd_oracle_copy(from->oracle[i], &o));
             const char *wrong = run_letter(x, o, l, l->key < 0 ? HD_KEY_LOCKED : x->key[l->key], (uint64_t)length);
             check(!wrong, "after a string of %d: %s on key %d, score %llu, flag %d: %s", length, hd_op_name(l->op),
-                  l->key, (unsigned long long)l->score, l->flag, wrong);
+                  l->key, (ull)l->score, l->flag, wrong);
             state_take(x->table, &then);
             then.named = (uint8_t)(s->named | (l->key >= 0 ? 1 << l->key : 0));
             then.strings = s->strings;
@@ -311,8 +311,8 @@ static void explore(const setting *how, const char *policy)
     level_close(&now);
     hd_oracle_close(o);
     hd_close(x.table);
-    test_note("%s, %s: %llu strings of up to %d of %zu letters, %llu states", how->name, policy,
-              (unsigned long long)x.strings, longest(), a.n, (unsigned long long)states);
+    test_note("%s, %s: %llu strings of up to %d of %zu letters, %llu states", how->name, policy, (ull)x.strings,
+              longest(), a.n, (ull)states);
     test_tried("differential", x.executed, "executions of every operation after every other, %s, %s", how->name,
                policy);
 }

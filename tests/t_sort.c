@@ -112,13 +112,13 @@ static void words_are_in_the_order_of_a_stable_sort(void)
     for (uint64_t seed = 1; seed <= test_times(66); seed++) {
         trial t = { sizes[seed % 11], seed, (uint32_t)(1 + seed * 7 % 32), (uint32_t)(1 + seed % 4),
                     (uint32_t)(32 << seed % 4) };
-        test_case("%llu words, codes below 2^%u, %u blocks of %u threads, seed %llu", (unsigned long long)t.n, t.bits,
-                  t.blocks, t.threads, (unsigned long long)t.seed);
+        test_case("%llu words, codes below 2^%u, %u blocks of %u threads, seed %llu", (ull)t.n, t.bits, t.blocks,
+                  t.threads, (ull)t.seed);
         const char *wrong = sort_wrong(right, t);
         check(!wrong, "%s", wrong);
         words += t.n;
     }
-    test_tried("schedules", test_times(66), "of sorts of %llu words, half with weak memory", (unsigned long long)words);
+    test_tried("schedules", test_times(66), "of sorts of %llu words, half with weak memory", (ull)words);
 }
 
 static void faults_are_found(void)
@@ -136,9 +136,8 @@ static void shares_have_room(void)
 {
     for (uint64_t n = 1; n < 1ull << 33; n = n * 3 + 1) {
         uint32_t shares = gpu_sort_shares(n, 4096);
-        check(shares > 0 && shares <= 4096, "%llu words: %u shares", (unsigned long long)n, shares);
-        check(shares == 4096 || (uint64_t)shares * GPU_SORT_SHARE >= n, "%llu words: %u shares", (unsigned long long)n,
-              shares);
+        check(shares > 0 && shares <= 4096, "%llu words: %u shares", (ull)n, shares);
+        check(shares == 4096 || (uint64_t)shares * GPU_SORT_SHARE >= n, "%llu words: %u shares", (ull)n, shares);
     }
 }
 

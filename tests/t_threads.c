@@ -44,8 +44,8 @@ static void tally(worker *w, const hd_batch *b)
 static void complain(worker *w, const char *what, uint64_t key)
 {
     if (!w->wrong[0])
-        snprintf(w->wrong, sizeof w->wrong, "worker %d: %s, key %llu: %.100s", (int)w->number, what,
-                 (unsigned long long)key, hd_why());
+        snprintf(w->wrong, sizeof w->wrong, "worker %d: %s, key %llu: %.100s", (int)w->number, what, (ull)key,
+                 hd_why());
 }
 
 /* Readers, updaters, inserters and table-wide operations in turn, on keys that all workers share. */
@@ -103,21 +103,18 @@ static void share_a_table(const char *lock, const char *policy, bool dual)
     }
     for (int k = 0; k < WORKERS; k++) check(!w[k].wrong[0], "%s", w[k].wrong);
     must(hd_counters_sync(t, &counters));
-    check(counters.items == sum.items, "%llu items counted, %llu run", (unsigned long long)counters.items,
-          (unsigned long long)sum.items);
+    check(counters.items == sum.items, "%llu items counted, %llu run", (ull)counters.items, (ull)sum.items);
     for (int o = 0; o < HD_OUTCOME_COUNT; o++)
         check(counters.outcome[o] == sum.outcome[o], "%s: %llu counted, %llu seen", hd_outcome_name((hd_outcome)o),
-              (unsigned long long)counters.outcome[o], (unsigned long long)sum.outcome[o]);
+              (ull)counters.outcome[o], (ull)sum.outcome[o]);
     uint64_t size;
     hd_info info;
     must(hd_size_sync(t, &size));
     must(hd_table_info(t, &info));
     must(hd_check(t));
-    check(info.now == sum.items, "the clock is at %llu after %llu items", (unsigned long long)info.now,
-          (unsigned long long)sum.items);
+    check(info.now == sum.items, "the clock is at %llu after %llu items", (ull)info.now, (ull)sum.items);
     check(size == sum.outcome[HD_INSERTED] - sum.outcome[HD_ERASED], "%llu entries, but %llu inserted and %llu erased",
-          (unsigned long long)size, (unsigned long long)sum.outcome[HD_INSERTED],
-          (unsigned long long)sum.outcome[HD_ERASED]);
+          (ull)size, (ull)sum.outcome[HD_INSERTED], (ull)sum.outcome[HD_ERASED]);
     hd_close(t);
 }
 
@@ -176,7 +173,7 @@ static void sums_are_exact(void)
     must(hd_open(&c, &t));
     run_workers(t, add_ones);
     must(hd_for_each(t, add_up, &sum));
-    check(sum == (uint64_t)WORKERS * ROUNDS * BATCH, "the sum is %llu", (unsigned long long)sum);
+    check(sum == (uint64_t)WORKERS * ROUNDS * BATCH, "the sum is %llu", (ull)sum);
     hd_close(t);
 }
 
@@ -406,7 +403,7 @@ static void load_factors_are_of_one_moment(void)
         pthread_join(thread, NULL);
         check(!w.wrong[0], "%s", w.wrong);
         check(least > 0 && most <= 1, "load factors from %g to %g", least, most);
-        test_note("%s: %llu load factors from %.3f to %.3f", designs[d], (unsigned long long)asked, least, most);
+        test_note("%s: %llu load factors from %.3f to %.3f", designs[d], (ull)asked, least, most);
         hd_close(w.table);
     }
 }

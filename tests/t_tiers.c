@@ -15,8 +15,6 @@
 #include "tests/testing.h"
 #include "tests/variants.h"
 
-typedef unsigned long long ull;
-
 /* ---- Where values lie ------------------------------------------------------------------------ */
 
 /* Value e lies at p in that tier, where no other value does. */

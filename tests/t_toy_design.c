@@ -11,8 +11,6 @@
 #include "tests/fake_device.h"
 #include "tests/toy_design.h"
 
-typedef unsigned long long ull;
-
 enum { KEYS = 60 };
 
 /* ---- A table without a spine ----------------------------------------------------------------- */

@@ -22,8 +22,6 @@
 #include "tests/between.h"
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 /* ---- In between ------------------------------------------------------------------------------ */
 
 typedef enum call {

@@ -10,8 +10,6 @@
 #include "heddle_view.h"
 #include "tests/device_tables.h"
 
-typedef unsigned long long ull;
-
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
 static const shape pairs = { "pairs", false, false, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, 12, 0 };

@@ -10,8 +10,6 @@
 #include "base/design.h"
 #include "tests/model.h"
 
-typedef unsigned long long ull;
-
 enum { SLOTS = 24, BUCKETS = 13, CAPACITY = SLOTS * BUCKETS, VALUE_BYTES = 6 };
 
 /* A table with holes, values of zeros here and there, and scores on both sides of every edge. */

@@ -66,7 +66,7 @@ void test_tried(const char *area, uint64_t count, const char *format, ...)
     vsnprintf(what, sizeof what, format, ap);
     va_end(ap);
     uint64_t now = hd_seams_os.time.now_ns(NULL);
-    print_message("# tried %s %llu %.3f %s\n", area, (unsigned long long)count, (double)(now - tried_ns) * 1e-9, what);
+    print_message("# tried %s %llu %.3f %s\n", area, (ull)count, (double)(now - tried_ns) * 1e-9, what);
     tried_ns = now;
 }
 
@@ -120,7 +120,7 @@ uint64_t *test_keys(const char *spec, uint64_t seed, uint64_t most, uint64_t *n)
         uint64_t want = most - *n < AT_ONCE ? most - *n : AT_ONCE;
         must(hd_source_next(s, r, (size_t)want, &got));
         key = (uint64_t *)realloc(key, (size_t)(*n + got + 1) * sizeof *key);
-        check(key, "out of memory at %llu keys", (unsigned long long)*n);
+        check(key, "out of memory at %llu keys", (ull)*n);
         for (size_t i = 0; i < got; i++) key[*n + i] = r[i].key;
     }
     hd_source_close(s);
@@ -281,7 +281,7 @@ void test_poke(void *ptr, const void *from, size_t bytes) { copy(ptr, from, byte
 void *test_alloc(uint64_t count, uint64_t size)
 {
     void *p = calloc((size_t)(count ? count : 1), (size_t)(size ? size : 1));
-    check(p, "no memory for %llu x %llu bytes", (unsigned long long)count, (unsigned long long)size);
+    check(p, "no memory for %llu x %llu bytes", (ull)count, (ull)size);
     return p;
 }
 

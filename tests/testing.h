@@ -16,6 +16,8 @@
 #include "heddle.h"
 #include "base/seam.h"
 
+typedef unsigned long long ull; /* for %llu */
+
 /* The call must return HD_OK; a failure shows hd_why(). */
 #define must(call) test_status((call), HD_OK, NULL, #call, __FILE__, __LINE__)
 /* The call must return `status`, and hd_why() must contain `word` (NULL: any sentence). */
