@@ -25,16 +25,9 @@ typedef struct shape {
 
 static inline hd_config shape_config(const shape *s, uint64_t buckets, uint32_t slots)
 {
-    hd_config c = hd_config_default();
-    c.slots = slots;
-    c.capacity = buckets * slots;
-    c.value_bytes = s->value_bytes;
-    c.layout = s->layout;
-    c.policy = "custom";
-    c.hkv.dual = s->dual;
-    c.hkv.tiers = s->tiers;
-    c.hkv.device_value_bytes = s->near * s->value_bytes;
-    c.hkv.pins = s->pins;
+    hd_config c = test_usual(.slots = slots, .capacity = buckets * slots, .value_bytes = s->value_bytes,
+                             .layout = s->layout, .policy = "custom", .hkv.dual = s->dual, .hkv.tiers = s->tiers,
+                             .hkv.device_value_bytes = s->near * s->value_bytes, .hkv.pins = s->pins);
     return c;
 }
 
@@ -71,7 +64,7 @@ static inline void bench_close(bench *b)
 {
     hd_close(b->far);
     fake_settled(&b->fake);
-    check(b->memory.live_bytes == 0, "%llu bytes were not given back", (unsigned long long)b->memory.live_bytes);
+    check(b->memory.live_bytes == 0, "%llu bytes were not given back", (ull)b->memory.live_bytes);
 }
 
 /* Both are whole, and have the same entries; slots: in the same slots. */
@@ -82,8 +75,7 @@ static inline void same_entries(hd_table *a, hd_table *b, bool slots)
     must(hd_check(b));
     contents_take(&x, a);
     contents_take(&y, b);
-    check(contents_equal(&x, &y, slots), "%llu and %llu entries, or others", (unsigned long long)x.n,
-          (unsigned long long)y.n);
+    check(contents_equal(&x, &y, slots), "%llu and %llu entries, or others", (ull)x.n, (ull)y.n);
     contents_give(&x);
     contents_give(&y);
 }
@@ -209,14 +201,8 @@ static const char *const call_name[CALLS_OF_ALL] = {
 static inline void save_another(bench *b, const char *path)
 {
     const hd_info *info = &b->far->info;
-    hd_config c = hd_config_of(info->design);
-    hd_table *another;
-    c.policy = info->policy;
-    c.capacity = 2 * info->capacity;
-    c.slots = info->slots;
-    c.value_bytes = info->value_bytes;
-    c.seed = info->seed + 1;
-    must(hd_open(&c, &another));
+    hd_table *another = test_table(.design = info->design, .policy = info->policy, .capacity = 2 * info->capacity,
+                                   .slots = info->slots, .value_bytes = info->value_bytes, .seed = info->seed + 1);
     must(hd_save(b->far, path));
     must(hd_load(another, path, NULL));
     must(hd_save(another, path));
@@ -251,8 +237,8 @@ static inline void memory_is_bounded(const uint64_t *once, const uint64_t *twice
 {
     for (int k = 0; k < CALLS_OF_ALL; k++) {
         bool file = k == CALL_SAVE || k == CALL_LOAD || k == CALL_LOAD_ANOTHER;
-        test_case("%s: %llu bytes of host memory, and %llu for twice the table", call_name[k],
-                  (unsigned long long)once[k], (unsigned long long)twice[k]);
+        test_case("%s: %llu bytes of host memory, and %llu for twice the table", call_name[k], (ull)once[k],
+                  (ull)twice[k]);
         check(twice[k] <= once[k] + (file ? in_files : more), "it depends on the table");
         /* batches of host arrays fill the new table, which takes pinned memory for them */
         uint64_t staging = k == CALL_LOAD_ANOTHER ? hd_staging_bytes(&hd_staging_usual) : 0;
@@ -312,8 +298,8 @@ static inline void check_readers_go_on(bench *b)
     contents_give(&all);
     must(hd_save(b->far, file_named("read")));
     reader.done = true;
-    check(reader.batches > 0 && reader.hits == 8 * reader.batches, "%llu hits of %llu batches",
-          (unsigned long long)reader.hits, (unsigned long long)reader.batches);
+    check(reader.batches > 0 && reader.hits == 8 * reader.batches, "%llu hits of %llu batches", (ull)reader.hits,
+          (ull)reader.batches);
 }
 
 #endif

@@ -106,8 +106,8 @@ void failing_init(failing_device *f, const hd_device_seam *inner)
 
 void failing_settled(const failing_device *f)
 {
-    check(f->pieces == 0, "%llu pieces of device memory were not given back", (unsigned long long)f->pieces);
-    check(f->far_bytes == 0, "%llu bytes of far memory were not given back", (unsigned long long)f->far_bytes);
-    check(f->events == 0, "%llu events were not given back", (unsigned long long)f->events);
-    check(f->streams == 0, "%llu streams were not given back", (unsigned long long)f->streams);
+    check(f->pieces == 0, "%llu pieces of device memory were not given back", (ull)f->pieces);
+    check(f->far_bytes == 0, "%llu bytes of far memory were not given back", (ull)f->far_bytes);
+    check(f->events == 0, "%llu events were not given back", (ull)f->events);
+    check(f->streams == 0, "%llu streams were not given back", (ull)f->streams);
 }

@@ -51,10 +51,7 @@ static hd_host_text *text_of(const fake_device *f, const hd_launch *l)
 
 static void run_kernel(fake_device *f, const fake_work *w)
 {
-    simt_config c;
-    memset(&c, 0, sizeof c);
-    c.strategy = SIMT_ROUND_ROBIN;
-    c.quiet = true;
+    simt_config c = { .strategy = SIMT_ROUND_ROBIN, .quiet = true };
     c.step_limit = 1ull << 32; /* more than any kernel of a test takes */
     c.shared_bytes = 48 << 10;
     simt_machine_forget(f->machine);

@@ -41,7 +41,7 @@ void far_close(far_device *f)
         ASK(far_cuda.settle());
     else
         fake_settled(&f->fake);
-    check(f->memory.live_bytes == 0, "%llu bytes were not given back", (unsigned long long)f->memory.live_bytes);
+    check(f->memory.live_bytes == 0, "%llu bytes were not given back", (ull)f->memory.live_bytes);
     free(f);
 }
 

@@ -132,7 +132,7 @@ void faulty_init(faulty *f, fault_kind kind, uint64_t at)
 
 void faulty_settled(const faulty *f)
 {
-    check(f->memory.live_bytes == 0, "%llu bytes were not given back", (unsigned long long)f->memory.live_bytes);
+    check(f->memory.live_bytes == 0, "%llu bytes were not given back", (ull)f->memory.live_bytes);
     check(f->open == 0, "%d descriptors are open", f->open);
 }
 

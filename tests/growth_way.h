@@ -33,7 +33,7 @@ static inline void growth_try(const char *text, uint64_t n, uint64_t times, judg
     judge_growth g;
     simt_config w = growth_way(n);
     must(hd_case_parse(text, &c));
-    test_case("%s, way %llu", text, (unsigned long long)n);
+    test_case("%s, way %llu", text, (ull)n);
     must(judge_growth_run(&c, &w, times, 0, &g));
     check(!g.wrong[0], "%s", g.wrong);
     all->grown += g.grown;

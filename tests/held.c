@@ -432,10 +432,9 @@ static hd_status put_entries(const held_place *place, hd_table *t, uint64_t firs
     enum { MOST = HELD_KEYS };
     uint64_t key[MOST], score[MOST];
     uint8_t value[MOST * HELD_VALUE];
-    hd_batch b;
     hd_info info;
     hd_table_info(t, &info);
-    memset(&b, 0, sizeof b);
+    hd_batch b = { .n = 0 };
     for (uint64_t i = 0; i < n; i++) {
         key[i] = first + i;
         score[i] = by + i;
@@ -586,13 +585,11 @@ static void *stream_of(const held_place *place, const held_how *h, int k)
 
 static held_side side_of(const held_place *place, const held_pair *p, const held_how *h, int k)
 {
-    held_side s;
-    memset(&s, 0, sizeof s);
-    s.place = place;
-    s.call = p->call[k];
-    s.memory = p->memory[k];
-    s.stream = stream_of(place, h, k);
-    s.seed = (uint64_t)k;
+    held_side s = { .place = place,
+                    .call = p->call[k],
+                    .memory = p->memory[k],
+                    .stream = stream_of(place, h, k),
+                    .seed = (uint64_t)k };
     return s;
 }
 
@@ -725,9 +722,8 @@ static bool is_in_parts(const held_call *c) { return c->batch && c->waits; }
 static void try_pair(const held_place *place, const held_pair *p, uint64_t ways, uint64_t *random, held_tally *n)
 {
     const uint64_t all = (uint64_t)HELD_STREAMS * HELD_THREADS * (uint64_t)place->orders;
-    held_wanted w;
     held_result got;
-    memset(&w, 0, sizeof w);
+    held_wanted w = { 0 };
     for (uint64_t k = 0; k < (ways ? ways : all); k++) {
         uint64_t x = ways ? draw(random, all) : k;
         held_how h = { true,

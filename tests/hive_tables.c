@@ -29,14 +29,9 @@ hive_shape hive_shape_at(uint64_t i, uint64_t buckets)
 
 hd_config hive_config(const hive_shape *s)
 {
-    hd_config c = hd_config_of("hive");
-    c.capacity = s->buckets * s->slots;
-    c.slots = s->slots;
-    c.value_bytes = s->value_bytes;
-    c.hive.hashes = s->hashes;
-    c.layout = s->layout;
-    c.seed = s->seed;
-    c.hive.spare = s->spare;
+    hd_config c = test_usual(.design = "hive", .capacity = s->buckets * s->slots, .slots = s->slots,
+                             .value_bytes = s->value_bytes, .hive.hashes = s->hashes, .layout = s->layout,
+                             .seed = s->seed, .hive.spare = s->spare);
     if (s->hash) must(hd_config_set(&c, "hash", s->hash));
     return c;
 }

@@ -10,8 +10,6 @@
 #include "ref/hive/hive.h"
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 typedef struct hive_shape {
     uint64_t buckets;
     uint32_t slots, value_bytes, hashes;

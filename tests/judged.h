@@ -15,8 +15,6 @@
 #include "judge/kernels.h"
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 /* ---- A run ----------------------------------------------------------------------------------- */
 
 typedef struct trial {

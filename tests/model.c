@@ -19,8 +19,6 @@ static const char *objection(const char *format, ...)
     return sentence;
 }
 
-typedef unsigned long long ull;
-
 void model_open(model *m, hd_table *table)
 {
     hd_info info;

@@ -12,8 +12,6 @@
 #include "tests/simt_kernels.h"
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 static simt_machine *machine;
 static buffers memory;
 

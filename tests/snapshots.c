@@ -11,14 +11,9 @@
 
 hd_config shape_config(const snapshot_shape *s)
 {
-    hd_config c = test_config();
-    c.policy = s->policy;
-    c.capacity = s->buckets * s->slots;
-    c.slots = s->slots;
-    c.value_bytes = s->value_bytes;
-    c.hkv.dual = s->dual;
-    c.hkv.admit = s->admit;
-    c.seed = s->seed;
+    hd_config c = test_usual(.backend = test_backend("ref"), .policy = s->policy, .capacity = s->buckets * s->slots,
+                             .slots = s->slots, .value_bytes = s->value_bytes, .hkv.dual = s->dual,
+                             .hkv.admit = s->admit, .seed = s->seed);
     c.hkv.tiers = s->seed % 4 == 1 ? HD_TIERS_POSITION : HD_TIERS_BUCKET; /* a file does not say */
     c.hkv.device_value_bytes = s->seed % 2 ? c.capacity * s->value_bytes / 3 : 0;
     c.hkv.pins = 16;

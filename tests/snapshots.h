@@ -9,8 +9,6 @@
 #include "tests/faulty.h"
 #include "tests/model.h"
 
-typedef unsigned long long ull;
-
 typedef struct snapshot_shape {
     const char *policy;
     uint64_t buckets;

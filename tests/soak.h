@@ -24,8 +24,6 @@
 #include "tests/fake_device.h"
 #include "tests/far.h"
 
-typedef unsigned long long ull;
-
 enum {
     THREADS = 16,
     DEPTH = 3,

@@ -95,13 +95,9 @@ static void act(hd_table *t, const hd_batch *b, uint64_t i, hd_op op)
 {
     uint32_t bytes = value_bytes(t);
     uint64_t other = op == HD_OP_ACCUM_OR_ASSIGN || b->n < 2 ? i : (i + 1) % b->n;
-    hd_batch one;
-    memset(&one, 0, sizeof one);
-    one.op = op;
-    one.elem = b->elem;
-    one.n = 1;
-    one.key = b->key + i;
-    one.value = (const uint8_t *)b->value + other * bytes;
+    hd_batch one = {
+        .op = op, .elem = b->elem, .n = 1, .key = b->key + i, .value = (const uint8_t *)b->value + other * bytes
+    };
     (void)__real_hd_run(t, &one);
 }
 

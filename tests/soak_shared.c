@@ -137,8 +137,7 @@ void shared_saw(worker *w, const flight *a, uint64_t key, const uint64_t *value,
 void shared_fill(soak *s)
 {
     uint64_t key[SHARED], value[SHARED][WORDS], score[SHARED];
-    hd_batch b;
-    memset(&b, 0, sizeof b);
+    hd_batch b = { .n = 0 };
     for (uint64_t i = 0; i < SHARED; i++) key[i] = i + 1, value[i][0] = 0, value[i][1] = seal_of(0), score[i] = 1;
     b.op = HD_OP_INSERT_OR_ASSIGN;
     b.n = SHARED;

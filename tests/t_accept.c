@@ -9,11 +9,8 @@
 #include "lib/table.h"
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
-static void test_faces(void **unused)
+static void test_faces(void)
 {
-    (void)unused;
     faces_counts n;
     char why[FACES_TEXT];
     faces_search(test_times(400), 300, &n, why);
@@ -22,9 +19,8 @@ static void test_faces(void **unused)
 }
 
 /* A dual choice made on an older state: allowed when asked for, and only then; never one of a third bucket. */
-static void test_old_choice(void **unused)
+static void test_old_choice(void)
 {
-    (void)unused;
     hd_rng g = hd_rng_from(2);
     uint64_t seen_other = 0, full_others = 0, lies = 0;
     for (int n = 0; n < 2000; n++) {
@@ -32,9 +28,7 @@ static void test_old_choice(void **unused)
         char believed[FACES_TEXT];
         faces_make(&t, &g, HD_POLICY_custom);
         if (!t.view.dual) continue;
-        hkv_item it;
-        memset(&it, 0, sizeof it);
-        it.op = HD_OP_INSERT_OR_ASSIGN;
+        hkv_item it = { .op = HD_OP_INSERT_OR_ASSIGN };
         uint64_t value = 0;
         it.value = &value;
         for (uint64_t i = hd_rng_below(&g, 2 * hkv_capacity(&t.view)); i; i--) {
@@ -118,13 +112,7 @@ static uint64_t key_of_first(const faces_table *t, uint64_t from)
 static hkv_item item_of(hd_op op, uint64_t key, uint64_t score)
 {
     static const uint64_t value = 7;
-    hkv_item it;
-    memset(&it, 0, sizeof it);
-    it.op = op;
-    it.key = key;
-    it.value = &value;
-    it.in.given = score;
-    it.holder = 1;
+    hkv_item it = { .op = op, .key = key, .value = &value, .in.given = score, .holder = 1 };
     return it;
 }
 
@@ -145,7 +133,7 @@ static void put_in(faces_table *t, uint64_t b, uint64_t score0, uint64_t score1)
     }
 }
 
-static void test_each_lie(void **unused)
+static void test_each_lie(void)
 {
     enum { ABSENT = -1, RESERVED_KEY = -2, THIRD = 6, UNKNOWN = -3 };
     static const struct {
@@ -201,7 +189,6 @@ static void test_each_lie(void **unused)
           "evicted from the bucket that was not to be chosen" },
         { true, { 4, 6, 8, 10 }, 9, HD_EVICTED, 0, HKV_EXACT_CHOICE, NULL },
     };
-    (void)unused;
     for (size_t k = 0; k < sizeof told / sizeof *told; k++) {
         faces_table t;
         char why[FACES_TEXT];
@@ -247,8 +234,7 @@ static void make_sound(faces_table *t)
     hd_rng g = hd_rng_from(3);
     hkv_seen seen;
     uint64_t value = 0;
-    hkv_item it;
-    memset(&it, 0, sizeof it);
+    hkv_item it = { .value = &value, .in.given = 5, .holder = HOLDER };
     faces_make(t, &g, HD_POLICY_custom);
     t->view.dual = 0;
     t->view.buckets = 4;
@@ -256,9 +242,6 @@ static void make_sound(faces_table *t)
     hkv_clear(&t->view, 1);
     t->view.bound = bound;
     bound[0] = bound[1] = 0;
-    it.value = &value;
-    it.in.given = 5;
-    it.holder = HOLDER;
     for (it.key = 0; t->digest[HERE + 1] == HKV_NO_DIGEST; it.key++) {
         if (hd_first_bucket(hd_hash(it.key, t->view.seed), 4) != 0) continue;
         it.op = HD_OP_INSERT_OR_ASSIGN;
@@ -298,7 +281,7 @@ static void leave_score(faces_table *t) { t->score[ELSEWHERE] = 1; }
 static void raise_bound(faces_table *t) { (void)t, bound[0] = 1; }
 
 /* hd_check finds violations: the test breaks each invariant, alone if possible, and hd_check reports its number. */
-static void test_invariants(void **unused)
+static void test_invariants(void)
 {
     static const struct {
         const char *number;
@@ -308,7 +291,6 @@ static void test_invariants(void **unused)
                   { "HKV-5", leave_replaced }, { "HKV-6", pin_absent },    { "HKV-6", pin_lost },
                   { "HKV-6", pin_uncounted },  { "HKV-6", pin_misplaced }, { "HKV-7", leave_score },
                   { "HKV-8", raise_bound } };
-    (void)unused;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         faces_table t;
         char why[256];
@@ -323,9 +305,8 @@ static void test_invariants(void **unused)
 }
 
 /* In dual mode an entry may be in either of its buckets, and in no third; and what is reserved is nowhere. */
-static void test_homes(void **unused)
+static void test_homes(void)
 {
-    (void)unused;
     for (uint64_t b = 0; b < 4; b++) {
         faces_table t;
         char why[256];
@@ -341,17 +322,11 @@ static void test_homes(void **unused)
 }
 
 /* What the reference's checker says is what hd_check says, whichever part of a table's state is wrong. */
-static void test_told_by_the_table(void **unused)
+static void test_told_by_the_table(void)
 {
-    (void)unused;
     for (int k = 0; k < 2; k++) {
-        hd_config c = hd_config_default();
-        hd_table *t;
         uint64_t key = 5, value = 6;
-        c.backend = k ? "host" : "ref";
-        c.capacity = 64;
-        c.slots = 16;
-        must(hd_open(&c, &t));
+        hd_table *t = test_table(.backend = k ? "host" : "ref", .capacity = 64, .slots = 16, .value_bytes = 8);
         must(hd_run(t, &(hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN, .n = 1, .key = &key, .value = &value }));
         must(hd_check(t));
         hkv_view *v = hkv_view_of(k ? *(void **)t->state : t->state); /* the host's state begins with the reference's */
@@ -512,9 +487,8 @@ static void touch_score(hkv_view *v) { *hkv_score_at(v, 0) ^= 1; }
 static void touch_value(hkv_view *v) { *hkv_value(v, 0) ^= 1; }
 static void touch_pin(hkv_view *v) { v->holder[0] ^= 1; }
 
-static void test_wrong_faces(void **unused)
+static void test_wrong_faces(void)
 {
-    (void)unused;
     static const untruth all[] = {
         { .sentence = NULL },
         { .sentence = "was refused: of a whim", .refuses = true },

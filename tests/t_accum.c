@@ -10,8 +10,6 @@
 
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 static const char reference[] = "ref", *backend = reference;
 
 static int by_kernels(void **state)
@@ -30,25 +28,16 @@ static int by_reference(void **state)
 
 static hd_table *open_table(const char *policy, uint32_t value_bytes, bool dual)
 {
-    hd_config c = hd_config_default();
-    c.backend = backend;
-    c.policy = policy;
-    c.capacity = 64;
-    c.slots = 16;
-    c.value_bytes = value_bytes;
-    c.hkv.dual = dual;
-    c.threads = 1;
-    hd_table *t;
     test_case("accum_or_assign policy=%s value_bytes=%u%s", policy, value_bytes, dual ? " dual" : "");
-    must(hd_open(&c, &t));
+    hd_table *t = test_table(.backend = backend, .policy = policy, .capacity = 64, .slots = 16,
+                             .value_bytes = value_bytes, .hkv.dual = dual, .threads = 1);
     return t;
 }
 
 /* ---- Flags ----------------------------------------------------------------------------------- */
 
-static void flags(void **state)
+static void flags(void)
 {
-    (void)state;
     for (int dual = 0; dual < 2; dual++) {
         hd_table *t = open_table("lfu", 8, dual);
         const uint64_t key[] = { 1, 1, 2, 2, 3, 3, 3, HD_KEY_EMPTY }, value[] = { 10, 5, 7, 8, 1, 2, 4, 9 };
@@ -214,29 +203,26 @@ static void every_value_of(small_float *s)
 
 static small_float small;
 
-static void f16(void **state)
+static void f16(void)
 {
-    (void)state;
     small = (small_float){ .name = "f16", .elem = HD_F16, .exponent_bits = 5, .fraction_bits = 10 };
     every_value_of(&small);
 }
 
-static void bf16(void **state)
+static void bf16(void)
 {
-    (void)state;
     small = (small_float){ .name = "bf16", .elem = HD_BF16, .exponent_bits = 8, .fraction_bits = 7 };
     every_value_of(&small);
 }
 
 enum { MANY = 4096 };
 
-static void f32(void **state)
+static void f32(void)
 {
     static float a[MANY], b[MANY], sum[MANY];
     static const uint32_t edge[] = { 0,           0x80000000u, 1,           0x80000001u, 0x007fffffu, 0x00800000u,
                                      0x7f7fffffu, 0xff7fffffu, 0x7f800000u, 0xff800000u, 0x7fc00000u, 0x7f800001u,
                                      0x3f800000u, 0xbf800000u, 0x4b800000u, 0x33800000u };
-    (void)state;
     uint64_t random = 2;
     for (int i = 0; i < MANY; i++) {
         uint32_t x = i < 256 ? edge[i / 16] : (uint32_t)test_random(&random),
@@ -254,12 +240,11 @@ static void f32(void **state)
 }
 
 /* Whole numbers of up to 53 bits and a common exponent: their sum has 54 bits at most, and is rounded by hand. */
-static void f64(void **state)
+static void f64(void)
 {
     static double a[MANY], b[MANY], sum[MANY];
     static int64_t x[MANY], y[MANY];
     static int e[MANY];
-    (void)state;
     uint64_t random = 5;
     for (int i = 0; i < MANY; i++) {
         x[i] = (int64_t)(test_random(&random) >> (11 + test_below(&random, 53)));
@@ -308,9 +293,8 @@ static void wrapping(hd_elem elem, uint32_t elem_bytes)
     }
 }
 
-static void integers(void **state)
+static void integers(void)
 {
-    (void)state;
     wrapping(HD_I32, 4);
     wrapping(HD_I64, 8);
     wrapping(HD_U64, 8);
@@ -320,9 +304,8 @@ static void integers(void **state)
 }
 
 /* Duplicates in a batch add up; a counter of anything is this. */
-static void duplicates_add_up(void **state)
+static void duplicates_add_up(void)
 {
-    (void)state;
     for (int dual = 0; dual < 2; dual++) {
         enum { N = 10000, KEYS = 40 };
         static uint64_t key[N], one[N], want[KEYS];
@@ -352,14 +335,13 @@ static void duplicates_add_up(void **state)
 
 /* Integers of every size, in values of every size. The neighbours in a word belong to other entries, which do not
  * change. */
-static void neighbours_keep_theirs(void **state)
+static void neighbours_keep_theirs(void)
 {
     enum { N = 1500, KEYS = 40, BYTES = 20 };
     static const hd_elem elems[] = { HD_I8, HD_U8, HD_I16, HD_I32, HD_I64 };
     static uint8_t add[N * BYTES], want[KEYS * BYTES], got[KEYS * BYTES];
     static uint64_t key[N], all[KEYS];
     uint64_t random = 8;
-    (void)state;
     for (uint32_t bytes = 1; bytes <= BYTES; bytes++)
         for (size_t k = 0; k < sizeof elems / sizeof *elems; k++) {
             uint32_t carry = 0, size = (uint32_t)atoi(hd_elem_name(elems[k]) + 1) / 8; /* "i16" */
@@ -399,7 +381,7 @@ static uint64_t whole_number(int exponent_bits, int fraction_bits, uint64_t numb
 
 /* Values of floats, alone and in pieces of 16 bytes. All sums are small whole numbers, so no order of the items rounds
  * another. */
-static void floats_of_repeated_keys(void **state)
+static void floats_of_repeated_keys(void)
 {
     enum { N = 1500, KEYS = 40, MOST = 12 };
     static const struct {
@@ -410,7 +392,6 @@ static void floats_of_repeated_keys(void **state)
     static uint64_t key[N], all[KEYS], want[KEYS * MOST];
     static uint8_t add[N * MOST * 8], got[KEYS * MOST * 8];
     uint64_t random = 9;
-    (void)state;
     for (size_t k = 0; k < 4; k++)
         for (uint32_t elems = 1; elems <= MOST; elems++) {
             uint32_t size = types[k].bytes, bytes = elems * size;
@@ -452,13 +433,13 @@ static const struct CMUnitTest tests[] = {
     unit(duplicates_add_up),
     unit(neighbours_keep_theirs),
     unit(floats_of_repeated_keys),
-    { "neighbours_keep_theirs_by_kernels", neighbours_keep_theirs, by_kernels, by_reference, NULL },
-    { "floats_of_repeated_keys_by_kernels", floats_of_repeated_keys, by_kernels, by_reference, NULL },
-    { "f64_by_kernels", f64, by_kernels, by_reference, NULL },
-    { "f32_by_kernels", f32, by_kernels, by_reference, NULL },
-    { "f16_by_kernels", f16, by_kernels, by_reference, NULL },
-    { "bf16_by_kernels", bf16, by_kernels, by_reference, NULL },
-    { "integers_by_kernels", integers, by_kernels, by_reference, NULL }
+    unit_in("neighbours_keep_theirs_by_kernels", neighbours_keep_theirs, by_kernels, by_reference),
+    unit_in("floats_of_repeated_keys_by_kernels", floats_of_repeated_keys, by_kernels, by_reference),
+    unit_in("f64_by_kernels", f64, by_kernels, by_reference),
+    unit_in("f32_by_kernels", f32, by_kernels, by_reference),
+    unit_in("f16_by_kernels", f16, by_kernels, by_reference),
+    unit_in("bf16_by_kernels", bf16, by_kernels, by_reference),
+    unit_in("integers_by_kernels", integers, by_kernels, by_reference)
 };
 
 int main(void) { return test_run(tests); }

@@ -19,8 +19,6 @@
 #include "tests/testing.h"
 #include "workload/workload.h"
 
-typedef unsigned long long ull;
-
 /* ---- Calls that fail ------------------------------------------------------------------------- */
 
 static between_failing calls = { .how = HD_ENOMEM };
@@ -91,9 +89,8 @@ static void all_kernels_of(const char *text, all_kernels *t)
 
 /* The tour finds a kernel that does nothing at once, and a kernel with a race only under random schedules. It reports
  * both with the case that shows it. */
-static void tours_name_the_wrong(void **state)
+static void tours_name_the_wrong(void)
 {
-    (void)state;
     static const struct {
         hd_host_text *kernel;
         const char *sentence, *text;
@@ -135,9 +132,8 @@ static void tours_name_the_wrong(void **state)
 }
 
 /* A tour that is stopped early reports the rows that it has. */
-static void tours_end_early(void **state)
+static void tours_end_early(void)
 {
-    (void)state;
     all_kernels t;
     stop_at = 3;
     all_kernels_of("hkv.mix.ref buckets=2 slots=16 batch=16x2 keys=uniform:60 threads=1", &t);
@@ -149,9 +145,8 @@ static void tours_end_early(void **state)
 
 /* Which rows a all_kernels has, and how much each is asked: what there is of requests, of kernels that fit, of buckets
  * to choose from. */
-static void tours_go_where_they_can(void **state)
+static void tours_go_where_they_can(void)
 {
-    (void)state;
     static const struct {
         const char *text;
         size_t rows, ran;
@@ -191,9 +186,8 @@ static void tours_go_where_they_can(void **state)
 }
 
 /* Every kernel, on everything that it runs: those that fit are all right. */
-static void all_kernels_all_kernels(void **state)
+static void all_kernels_all_kernels(void)
 {
-    (void)state;
     all_kernels t;
     uint64_t unsupported = 0;
     all_kernels_of("hkv.mix.ref buckets=2 slots=16 pins=4 batch=24x3 keys=uniform:60 threads=1", &t);
@@ -204,9 +198,8 @@ static void all_kernels_all_kernels(void **state)
 }
 
 /* What is no tour: said in words, and nothing is left to close. */
-static void no_tour_goes_there(void **state)
+static void no_tour_goes_there(void)
 {
-    (void)state;
     static const struct {
         const char *text, *keys, *word; /* keys: of a file, NULL: the case's own */
         hd_status status;
@@ -236,9 +229,8 @@ static void no_tour_goes_there(void **state)
 }
 
 /* More requests than a all_kernels takes, of a file that has fewer than a batch. */
-static void a_tour_takes_what_there_is(void **state)
+static void a_tour_takes_what_there_is(void)
 {
-    (void)state;
     hd_case c;
     all_kernels t;
     must(hd_case_parse("hkv.find.tlpv1 buckets=1 slots=16 batch=4096x5000", &c));
@@ -256,9 +248,8 @@ static void a_tour_takes_what_there_is(void **state)
 }
 
 /* Whatever a all_kernels calls, and whenever: it ends with that, and keeps nothing. */
-static void calls_that_fail_end_a_all_kernels(void **state)
+static void calls_that_fail_end_a_all_kernels(void)
 {
-    (void)state;
     static const char *const texts[] = {
         "hkv.unlock_keys.tlpv1 buckets=2 slots=16 pins=5 batch=8x3 keys=uniform:60 threads=1",
         "hkv.find.tlpv1 buckets=2 slots=16 batch=8x3 keys=uniform:60 threads=1"
@@ -302,9 +293,8 @@ static const struct {
     { "hkv.find.tlpv1" SMALL, "line 3", NULL, NULL, "r,1\nr,2\n3\nr,4\n" },
 };
 
-static void no_fixture_is_made_of_these(void **state)
+static void no_fixture_is_made_of_these(void)
 {
-    (void)state;
     const fixture_kernel k = hkv_fixture_kernel_at(hkv_row_of("tlpv1", HKV_LOOKUP), 32, 1), *kernels[] = { &k, &k };
     for (size_t i = 0; i < sizeof no_fixtures / sizeof *no_fixtures; i++) {
         hd_case both[2], c;
@@ -324,9 +314,8 @@ static void no_fixture_is_made_of_these(void **state)
 }
 
 /* Batch after batch: no more items than there is room for. */
-static void no_batch_is_made_of_these(void **state)
+static void no_batch_is_made_of_these(void)
 {
-    (void)state;
     const fixture_kernel k = hkv_fixture_kernel_at(hkv_row_of("tlpv1", HKV_UPSERT), 32, 1);
     uint64_t key[8] = { 1, 2, 3, 4, 5, 6, 7, 8 };
     hd_case c;
@@ -348,9 +337,8 @@ static void no_batch_is_made_of_these(void **state)
 }
 
 /* A kernel's row for a case, or why there is none. */
-static void rows_are_found_by_name(void **state)
+static void rows_are_found_by_name(void)
 {
-    (void)state;
     static const struct {
         const char *text, *word;
         const char *variant;

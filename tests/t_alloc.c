@@ -80,13 +80,8 @@ static bool is_dictionary(const kind *q) { return strcmp(q->design, "hkv") != 0;
 
 static hd_config config_of(const kind *q, const char *policy, bool dual)
 {
-    hd_config c = hd_config_of(q->design);
-    c.backend = backend;
-    c.policy = policy;
-    c.capacity = CAPACITY;
-    c.slots = q->slots;
-    c.value_bytes = q->value_bytes;
-    c.hkv.pins = q->pins;
+    hd_config c = test_usual(.design = q->design, .backend = backend, .policy = policy, .capacity = CAPACITY,
+                             .slots = q->slots, .value_bytes = q->value_bytes, .hkv.pins = q->pins);
     q->shape(&c, dual);
     return c;
 }
@@ -94,10 +89,7 @@ static hd_config config_of(const kind *q, const char *policy, bool dual)
 /* Whether tables of that kind have the operation. */
 static bool has_op(const kind *q, hd_op op)
 {
-    hd_info info;
-    memset(&info, 0, sizeof info);
-    info.design = q->design;
-    info.backend = "ref";
+    hd_info info = { .design = q->design, .backend = "ref" };
     return judge_table_runs(&info, op, NULL);
 }
 
@@ -142,7 +134,7 @@ static void world_open(world *w, const kind *q, const char *policy, bool dual)
 static void world_close(world *w)
 {
     hd_close(w->table);
-    check(w->memory.live_bytes == 0, "%llu bytes were not given back", (unsigned long long)w->memory.live_bytes);
+    check(w->memory.live_bytes == 0, "%llu bytes were not given back", (ull)w->memory.live_bytes);
     judge_shelf_close(&w->shelf);
 }
 
@@ -163,8 +155,7 @@ static int add_entry(void *context, uint64_t key, uint64_t score, void *value)
 
 static photograph take_photograph(world *w)
 {
-    photograph p;
-    memset(&p, 0, sizeof p);
+    photograph p = { 0 };
     must(hd_check(w->table));
     must(hd_table_info(w->table, &p.info));
     must(hd_for_each(w->table, add_entry, &p));
@@ -186,8 +177,7 @@ static void same_photograph(world *w, const photograph *then, bool resized)
     photograph now = take_photograph(w), was = *then, *before = &was;
     if (resized) forget_size(&now.info), forget_size(&was.info);
     check(memcmp(&now, before, sizeof now) == 0, "the table has changed: contents %llx to %llx, clock %llu to %llu",
-          (unsigned long long)before->contents, (unsigned long long)now.contents, (unsigned long long)before->info.now,
-          (unsigned long long)now.info.now);
+          (ull)before->contents, (ull)now.contents, (ull)before->info.now, (ull)now.info.now);
     if (!w->kind->pins) return;
     /* the pins too: only the holder can lift them */
     uint8_t fate[2][3];
@@ -351,8 +341,8 @@ static uint64_t refuse_each(const kind *q, const act *a, const char *policy, boo
     for (uint64_t k = 1;; k++) {
         world w;
         world_open(&w, q, policy, dual);
-        test_case("%s, %s, %s%s, take %llu refused%s", q->design, a->name, policy, dual ? ", dual" : "",
-                  (unsigned long long)k, for_good ? " and all after it" : "");
+        test_case("%s, %s, %s%s, take %llu refused%s", q->design, a->name, policy, dual ? ", dual" : "", (ull)k,
+                  for_good ? " and all after it" : "");
         photograph before = take_photograph(&w);
         uint64_t live = w.memory.live_bytes, files = judge_shelf_files(&w.shelf), takes = w.memory.takes;
         refuse(&w, k, for_good);
@@ -397,15 +387,14 @@ static uint64_t refuse_in_each_mode(const kind *q, const act *a)
     for (int way = 0; way < 4; way++) {
         uint64_t takes = refuse_each(q, a, q->policy[way / 2], way / 2, way % 2);
         bool needs = a->takes && !(q->merges && a->run == act_shrink && way / 2 == 0); /* but with ranges */
-        check((takes > 0) == needs, "it takes memory %llu times", (unsigned long long)takes);
+        check((takes > 0) == needs, "it takes memory %llu times", (ull)takes);
         refused += takes;
     }
     return refused;
 }
 
-static void memory_is_refused(void **state)
+static void memory_is_refused(void)
 {
-    (void)state;
     backend = "ref";
     test_tried("memory", of_each_act(refuse_in_each_mode),
                "pieces of memory that were refused, under every call of a table");
@@ -418,9 +407,8 @@ static uint64_t refuse_in_one_mode(const kind *q, const act *a)
 }
 
 /* The host machine allocates memory for what it records; a batch without this memory has not begun. */
-static void memory_is_refused_to_the_host_machine(void **state)
+static void memory_is_refused_to_the_host_machine(void)
 {
-    (void)state;
     backend = "host";
     uint64_t refused = of_each_act(refuse_in_one_mode);
     for (const kind *q = kinds; q < kinds + KINDS; q++)
@@ -433,9 +421,8 @@ static void memory_is_refused_to_the_host_machine(void **state)
 }
 
 /* No batch takes memory, but where a verify build checks the promise of distinct keys. */
-static void batches_take_none(void **state)
+static void batches_take_none(void)
 {
-    (void)state;
     backend = "ref";
     for (int way = 0; way < 2 * KINDS * HD_OP_COUNT_; way++) {
         const kind *q = &kinds[way / (2 * HD_OP_COUNT_)];
@@ -447,7 +434,7 @@ static void batches_take_none(void **state)
         a.run = act_distinct;
         uint64_t takes = refuse_each(q, &a, dual ? q->counted : q->policy[0], dual, true);
 #ifdef HD_VERIFY
-        check(takes <= 1, "%s takes memory %llu times", a.name, (unsigned long long)takes);
+        check(takes <= 1, "%s takes memory %llu times", a.name, (ull)takes);
 #else
         check(takes == 0, "%s takes memory", a.name);
 #endif
@@ -499,8 +486,7 @@ static uint64_t fail_each(const kind *q, const act *a, const fault *f, bool for_
 
     for (uint64_t k = 1;; k++) {
         world w;
-        test_case("%s, %s, file call %llu, %s %s", q->design, a->name, (unsigned long long)k, f->name,
-                  for_good ? "for good" : "once");
+        test_case("%s, %s, file call %llu, %s %s", q->design, a->name, (ull)k, f->name, for_good ? "for good" : "once");
         world_changed(&w, q);
         uint64_t live = w.memory.live_bytes, files = judge_shelf_files(&w.shelf), old_file = hash_of_file(&w, a->file);
         photograph before = take_photograph(&w);
@@ -536,15 +522,14 @@ static uint64_t fail_in_each_way(const kind *q, const act *a)
     for (size_t i = 0; i < sizeof faults / sizeof *faults && a->file; i++)
         for (int for_good = 0; for_good < (faults[i].with == EINTR ? 1 : 2); for_good++) {
             uint64_t calls = fail_each(q, a, &faults[i], for_good);
-            check(calls >= 4, "it makes %llu file calls only", (unsigned long long)calls);
+            check(calls >= 4, "it makes %llu file calls only", (ull)calls);
             failures += calls;
         }
     return failures;
 }
 
-static void files_fail(void **state)
+static void files_fail(void)
 {
-    (void)state;
     backend = "ref";
     test_tried("files", of_each_act(fail_in_each_way), "file calls of snapshots that failed, once and for good");
 }
@@ -587,9 +572,7 @@ static uint64_t under_clock(broken_clock clock, const char *policy, bool dual)
     hd_seams seams = hd_seams_os;
     hd_config c = config_of(&kinds[0], policy, dual);
     hd_table *t;
-    world w;
-    memset(&w, 0, sizeof w);
-    w.kind = &kinds[0];
+    world w = { .kind = &kinds[0] };
     seams.time = (hd_time_seam){ broken_now, broken_now, &clock };
     c.clock = HD_CLOCK_DEVICE;
     c.seams = &seams;
@@ -609,17 +592,16 @@ static uint64_t under_clock(broken_clock clock, const char *policy, bool dual)
             check(w.outcome[i] < HD_OUTCOME_COUNT, "item %d has no outcome", i);
         must(hd_size_sync(t, &size));
         must(hd_counters_sync(t, &count));
-        check(size <= CAPACITY && count.outcome[HD_INSERTED] >= size, "%llu entries, and %llu came in",
-              (unsigned long long)size, (unsigned long long)count.outcome[HD_INSERTED]);
+        check(size <= CAPACITY && count.outcome[HD_INSERTED] >= size, "%llu entries, and %llu came in", (ull)size,
+              (ull)count.outcome[HD_INSERTED]);
     }
     hd_close(t);
     return clock.readings;
 }
 
-static void clocks_break(void **state)
+static void clocks_break(void)
 {
     uint64_t tried = 0;
-    (void)state;
     for (int on = 0; on < 2; on++)
         for (int p = 0; p < 2 * HD_POLICY_COUNT; p++) {
             backend = on ? "host" : "ref";
@@ -629,10 +611,10 @@ static void clocks_break(void **state)
                     const char *policy = hd_policy_rows[p / 2].name;
                     uint64_t all = 1;
                     for (; clock.at <= all; clock.at += on ? 41 : 3, tried++) {
-                        test_case("%s on %s, reading %llu says %s%s", policy, backend, (unsigned long long)clock.at,
-                                  clock.fault->name, for_good ? ", and all after it" : "");
+                        test_case("%s on %s, reading %llu says %s%s", policy, backend, (ull)clock.at, clock.fault->name,
+                                  for_good ? ", and all after it" : "");
                         all = under_clock(clock, policy, p % 2);
-                        check(all > HD_OP_COUNT_, "the clock was read %llu times", (unsigned long long)all);
+                        check(all > HD_OP_COUNT_, "the clock was read %llu times", (ull)all);
                     }
                 }
         }
@@ -641,7 +623,7 @@ static void clocks_break(void **state)
 }
 
 /* What cannot be addressed is not asked for. */
-static void sizes_are_checked(void **state)
+static void sizes_are_checked(void)
 {
     static const struct {
         uint64_t count, size;
@@ -649,7 +631,6 @@ static void sizes_are_checked(void **state)
       more[] = { { 1ull << 60, 8 }, { 8, 1ull << 60 },          { UINT64_MAX, 1 },
                  { 1, UINT64_MAX }, { UINT64_MAX, UINT64_MAX }, { 1ull << 32, 1ull << 32 } };
     counting memory;
-    (void)state;
     counting_init(&memory);
     for (size_t k = 0; k < sizeof none / sizeof *none; k++) {
         void *p = &memory;
@@ -658,7 +639,7 @@ static void sizes_are_checked(void **state)
     }
     for (size_t k = 0; k < sizeof more / sizeof *more; k++) {
         void *p = &memory;
-        test_case("%llu x %llu bytes", (unsigned long long)more[k].count, (unsigned long long)more[k].size);
+        test_case("%llu x %llu bytes", (ull)more[k].count, (ull)more[k].size);
         must_fail(hd_take(&memory.seams, "it", more[k].count, more[k].size, &p), HD_ENOMEM,
                   "bytes is more than can be addressed");
         check(!p, "something all the same");
@@ -667,11 +648,10 @@ static void sizes_are_checked(void **state)
 }
 
 /* A batch that was refused has not begun: it takes no time, even with HD_CLOCK_DEVICE, whose readings are final. */
-static void refused_under_a_clock(void **state)
+static void refused_under_a_clock(void)
 {
     world w;
     hd_info before, after;
-    (void)state;
     backend = "host";
     world_open(&w, &kinds[0], "lfu", false); /* the other keeps no times */
     hd_config c = w.config;
@@ -684,7 +664,7 @@ static void refused_under_a_clock(void **state)
     must_fail(hd_run(w.table, &b), HD_ENOMEM, NULL);
     refuse(&w, 0, false);
     must(hd_table_info(w.table, &after));
-    check(after.now == before.now, "the clock went on to %llu", (unsigned long long)after.now);
+    check(after.now == before.now, "the clock went on to %llu", (ull)after.now);
     must(hd_run(w.table, &b));
     must(hd_check(w.table));
     world_close(&w);
@@ -692,25 +672,20 @@ static void refused_under_a_clock(void **state)
 }
 
 /* Every allocation is freed with the size that it was requested with, so an allocator can rely on the size. */
-static void all_is_given_back(void **state)
+static void all_is_given_back(void)
 {
     static const char *const backends[] = { "ref", "host" };
     static const hd_layout layouts[][2] = { { HD_LAYOUT_PLANES, HD_LAYOUT_PAIRS },
                                             { HD_LAYOUT_WORDS, HD_LAYOUT_MASKS } };
-    (void)state;
     for (int k = 0; k < 12; k++) {
         counting memory;
         bool dictionary = k >= 8;
-        hd_config c = hd_config_of(dictionary ? "hive" : "hkv");
         hd_table *t;
         counting_init(&memory);
-        c.backend = backends[k & 1];
-        c.layout = layouts[dictionary][k >> 1 & 1];
-        c.hkv.device_value_bytes = k >> 2 == 1 ? 100 : 0;
-        c.capacity = 512;
-        c.slots = 16;
-        c.hkv.pins = dictionary ? 0 : 5;
-        c.seams = &memory.seams;
+        hd_config c = test_usual(.design = dictionary ? "hive" : "hkv", .backend = backends[k & 1], .capacity = 512,
+                                 .slots = 16, .value_bytes = dictionary ? 4 : 8, .seams = &memory.seams,
+                                 .layout = layouts[dictionary][k >> 1 & 1], .hkv.pins = dictionary ? 0 : 5,
+                                 .hkv.device_value_bytes = k >> 2 == 1 ? 100 : 0);
         test_case("%s, backend %s, layout %d, near_bytes %d", c.design, c.backend, (int)c.layout,
                   (int)c.hkv.device_value_bytes);
         must(hd_open(&c, &t));
@@ -718,8 +693,8 @@ static void all_is_given_back(void **state)
         if (dictionary) must(hd_shrink(t, 40)); /* three segments more, and one of them is given back */
         hd_close(t);
         check(memory.takes == memory.gives && memory.live_bytes == 0,
-              "%llu pieces taken, %llu given back, %llu bytes left", (unsigned long long)memory.takes,
-              (unsigned long long)memory.gives, (unsigned long long)memory.live_bytes);
+              "%llu pieces taken, %llu given back, %llu bytes left", (ull)memory.takes, (ull)memory.gives,
+              (ull)memory.live_bytes);
     }
 }
 

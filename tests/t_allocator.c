@@ -7,8 +7,6 @@
 
 #include "tests/device_tables.h"
 
-typedef unsigned long long ull;
-
 enum { SLOTS = 16, BUCKETS = 8, KEYS = 200 };
 
 /* ---- An allocator ---------------------------------------------------------------------------- */
@@ -92,11 +90,8 @@ typedef struct world {
 
 static hd_config config_of(const char *design)
 {
-    hd_config c = hd_config_of(design);
-    c.slots = SLOTS;
-    c.capacity = BUCKETS * SLOTS;
-    c.value_bytes = 4;
-    c.backend = "cuda";
+    hd_config c =
+        test_usual(.design = design, .slots = SLOTS, .capacity = BUCKETS * SLOTS, .value_bytes = 4, .backend = "cuda");
     return c;
 }
 
@@ -170,9 +165,8 @@ static void save_other(const char *design, const char *path)
     hd_close(t);
 }
 
-static void all_memory_is_the_caller_s(void **unused)
+static void all_memory_is_the_caller_s(void)
 {
-    (void)unused;
     for (int d = 0; d < 2; d++) {
         world w;
         const char *path = file_named("allocator"), *another = file_named("another");
@@ -191,9 +185,8 @@ static void all_memory_is_the_caller_s(void **unused)
 }
 
 /* One allocation after the other is refused. */
-static void refusals(void **unused)
+static void refusals(void)
 {
-    (void)unused;
     uint64_t n = 0;
     for (int d = 0; d < 2; d++) {
         const char *path = file_named("allocator"), *another = file_named("another");
@@ -226,9 +219,8 @@ static void refusals(void **unused)
 }
 
 /* A function without its counterpart is a mistake. */
-static void half_a_pair(void **unused)
+static void half_a_pair(void)
 {
-    (void)unused;
     allocations p = { .fake = NULL };
     for (int k = 0; k < 6; k++) {
         hd_config c = hd_config_default();
@@ -247,9 +239,8 @@ static void half_a_pair(void **unused)
 }
 
 /* Without functions for a device, the table takes that memory itself, and the host's from the caller. */
-static void host_memory_alone(void **unused)
+static void host_memory_alone(void)
 {
-    (void)unused;
     static const char *const backends[] = { "ref", "host" };
     for (int k = 0; k < 2; k++) {
         allocations p = { .fake = NULL };
@@ -288,9 +279,8 @@ static void put(hd_table *t, uint64_t key)
     must(hd_run(t, &b));
 }
 
-static void time_is_the_caller_s(void **unused)
+static void time_is_the_caller_s(void)
 {
-    (void)unused;
     static const char *const backends[] = { "ref", "host", "cuda" };
     for (int k = 0; k < 3; k++) {
         fake_device fake;
@@ -327,9 +317,8 @@ static void time_is_the_caller_s(void **unused)
 }
 
 /* epoch_lru counts in units of 2^20 ns. The logical clock does not call hd_config.now. */
-static void time_of_other_scores(void **unused)
+static void time_of_other_scores(void)
 {
-    (void)unused;
     static const char *const backends[] = { "ref", "host" };
     for (int k = 0; k < 4; k++) {
         uint64_t now = 5ull << 52 | 9ull << 20 | 77;

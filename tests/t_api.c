@@ -9,8 +9,6 @@
 #include "heddle_calls.h"
 #include "tests/model.h"
 
-typedef unsigned long long ull;
-
 enum { N = 8, UNTOUCHED = 0x5a };
 
 typedef enum mode { SINGLE, DUAL, DICTIONARY } mode;
@@ -130,6 +128,13 @@ static void expect(const char *want)
     if (!x.unlocks) expect_found(found);
 }
 
+/* Runs b with every output there is, which has these outcomes. */
+static void gives(const char *want, hd_batch b)
+{
+    run(b);
+    expect(want);
+}
+
 static void put(const uint64_t *key, uint64_t n, const uint64_t *value, const uint64_t *score)
 {
     hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = n, .key = key, .value = value, .score = score };
@@ -138,15 +143,13 @@ static void put(const uint64_t *key, uint64_t n, const uint64_t *value, const ui
 
 static uint64_t value_of(uint64_t key)
 {
-    run((hd_batch){ .op = HD_OP_FIND, .n = 1, .key = &key });
-    expect("H");
+    gives("H", (hd_batch){ .op = HD_OP_FIND, .n = 1, .key = &key });
     return x.value_out[0];
 }
 
 static uint64_t score_of(uint64_t key)
 {
-    run((hd_batch){ .op = HD_OP_FIND, .n = 1, .key = &key });
-    expect("H");
+    gives("H", (hd_batch){ .op = HD_OP_FIND, .n = 1, .key = &key });
     return x.score_out[0];
 }
 
@@ -180,8 +183,7 @@ static void find(mode m)
     open_table("custom", m, 4, 8);
     put(k123, 3, v123, s123);
     expect("III");
-    run((hd_batch){ .op = HD_OP_FIND, .n = 7, .key = asked });
-    expect("HMSSSHH");
+    gives("HMSSSHH", (hd_batch){ .op = HD_OP_FIND, .n = 7, .key = asked });
     check(x.value_out[0] == 102 && x.value_out[5] == 102 && x.value_out[6] == 103, "values");
     check(x.score_out[0] == scored(12) && x.score_out[5] == scored(12) && x.score_out[6] == scored(13), "scores");
     for (int i = 1; i < 5; i++)
@@ -190,8 +192,7 @@ static void find(mode m)
     for (int i = 0; i < 7; i++) check((uintptr_t)x.ptr[i] == untouched(), "find has no pointers");
     check(score_of(2) == scored(12), "find touched a score");
 
-    run((hd_batch){ .op = HD_OP_CONTAINS, .n = 7, .key = asked });
-    expect("HMSSSHH");
+    gives("HMSSSHH", (hd_batch){ .op = HD_OP_CONTAINS, .n = 7, .key = asked });
     check(x.value_out[0] == untouched() && x.score_out[0] == untouched(), "contains delivers nothing");
     done();
 }
@@ -230,8 +231,7 @@ static void find_ptr(mode m)
 {
     open_table("custom", m, 4, 8);
     put(k123, 3, v123, s123);
-    run((hd_batch){ .op = HD_OP_FIND_PTR, .n = 7, .key = asked });
-    expect("HMSSSHH");
+    gives("HMSSSHH", (hd_batch){ .op = HD_OP_FIND_PTR, .n = 7, .key = asked });
     for (int i = 1; i < 5; i++) check((uintptr_t)x.ptr[i] == untouched(), "item %d found nothing, and wrote", i);
     check(x.ptr[0] == x.ptr[5] && x.ptr[0] != x.ptr[6], "one pointer per entry");
     check(x.score_out[6] == scored(13) && x.value_out[0] == untouched(), "score, and no value");
@@ -249,8 +249,7 @@ static void find_missed(mode m)
     const uint64_t keys[] = { 50, 1, 51, HD_KEY_EMPTY, 2, 50, 52 };
     open_table("custom", m, 4, 8);
     put(k123, 3, v123, s123);
-    run((hd_batch){ .op = HD_OP_FIND_MISSED, .n = 7, .key = keys });
-    expect("MHMSHMM");
+    gives("MHMSHMM", (hd_batch){ .op = HD_OP_FIND_MISSED, .n = 7, .key = keys });
     check(x.count == 4, "%llu missed", (ull)x.count);
     const uint64_t missed[] = { 50, 51, 50, 52 }, item[] = { 0, 2, 5, 6 };
     check(!memcmp(x.list_key, missed, sizeof missed) && !memcmp(x.list_item, item, sizeof item),
@@ -263,12 +262,8 @@ static void find_missed(mode m)
     check(x.count == 0, "none missed");
 
     const uint64_t reserved[] = { HD_KEY_RESERVED, 50, HD_KEY_LOCKED, 1, HD_KEY_EMPTY };
-    hd_batch only = { .op = HD_OP_FIND_MISSED,
-                      .n = 5,
-                      .key = reserved,
-                      .list_key = x.list_key,
-                      .list_item = x.list_item,
-                      .count = &x.count };
+    hd_batch only = test_batch(HD_OP_FIND_MISSED, 5, reserved, NULL, NULL);
+    test_lists(&only, x.list_key, NULL, NULL, x.list_item, &x.count);
     memset(x.list_key, UNTOUCHED, sizeof x.list_key);
     must(hd_run(x.table, &only));
     check(x.count == 1 && x.list_key[0] == 50 && x.list_item[0] == 1 && x.list_key[1] == untouched(),
@@ -283,8 +278,7 @@ static void touch(bool dual)
     open_table("lfu", dual ? DUAL : SINGLE, 4, 8);
     put(k123, 3, v123, s123);
     const uint64_t more[] = { 5, 6, 7, 8, 9, UINT64_MAX, 0 };
-    run((hd_batch){ .op = HD_OP_TOUCH, .n = 7, .key = asked, .score = more });
-    expect("HMSSSHH");
+    gives("HMSSSHH", (hd_batch){ .op = HD_OP_TOUCH, .n = 7, .key = asked, .score = more });
     check(x.score_out[0] == 17 && x.score_out[5] == UINT64_MAX && x.score_out[6] == 13,
           "the new scores, which saturate");
     check(x.value_out[0] == 102 && x.value_out[1] == untouched() && x.score_out[1] == untouched(),
@@ -309,6 +303,11 @@ static void touch(bool dual)
     done();
 }
 
+static hd_batch raw(hd_op op, uint64_t n, const uint64_t *key, const uint64_t *value, const uint64_t *score)
+{
+    return (hd_batch){ .op = op, .n = n, .key = key, .value = value, .score = score, .raw_scores = true };
+}
+
 /* Whatever the policy, a batch with raw scores stores them: of new entries, of hits. A full bucket compares them. */
 static void raw_scores(bool dual)
 {
@@ -318,17 +317,13 @@ static void raw_scores(bool dual)
         uint64_t key[4], value = 1, less = 99, same = 100;
         open_table(policies[k], dual ? DUAL : SINGLE, 4, 8);
         must(hd_epoch_set(x.table, 3));
-        run((hd_batch){
-            .op = HD_OP_INSERT_OR_ASSIGN, .n = 3, .key = k123, .value = v123, .score = high, .raw_scores = true });
-        expect("III");
+        gives("III", raw(HD_OP_INSERT_OR_ASSIGN, 3, k123, v123, high));
         for (int i = 0; i < 3; i++) check(score_of(k123[i]) == high[i], "%s: the score of a new entry", policies[k]);
-        run((hd_batch){ .op = HD_OP_TOUCH, .n = 3, .key = k123, .score = low, .raw_scores = true });
-        expect("HHH");
+        gives("HHH", raw(HD_OP_TOUCH, 3, k123, NULL, low));
         for (int i = 0; i < 3; i++)
             check(x.score_out[i] == low[i], "%s: of a hit, which may fall: %llu", policies[k], (ull)x.score_out[i]);
         for (int i = 0; i < 3; i++) check(score_of(k123[i]) == low[i], "%s: and so it stays", policies[k]);
-        run((hd_batch){ .op = HD_OP_ASSIGN_SCORES, .n = 1, .key = k123, .score = high, .raw_scores = true });
-        expect("U");
+        gives("U", raw(HD_OP_ASSIGN_SCORES, 1, k123, NULL, high));
         check(score_of(1) == high[0] && value_of(1) == 101, "%s: the score alone", policies[k]);
         run((hd_batch){ .op = HD_OP_TOUCH, .n = 1, .key = k123 + 1, .score = low });
         const uint64_t e = 3ull << 32, then[] = { 15, 11, e + 15, e + 11, 5 };
@@ -342,21 +337,11 @@ static void raw_scores(bool dual)
         for (uint64_t i = 0; i < 4; i++) {
             key[i] = 1000 + i;
             const uint64_t score = 100 + i;
-            run((hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN,
-                            .n = 1,
-                            .key = &key[i],
-                            .value = key,
-                            .score = &score,
-                            .raw_scores = true });
-            expect("I");
+            gives("I", raw(HD_OP_INSERT_OR_ASSIGN, 1, &key[i], key, &score));
         }
-        run((hd_batch){
-            .op = HD_OP_INSERT_AND_EVICT, .n = 1, .key = k123, .value = &value, .score = &less, .raw_scores = true });
-        expect("F");
+        gives("F", raw(HD_OP_INSERT_AND_EVICT, 1, k123, &value, &less));
         check(x.count == 1 && x.list_key[0] == 1 && x.list_score[0] == 99, "%s: refused, with its score", policies[k]);
-        run((hd_batch){
-            .op = HD_OP_INSERT_AND_EVICT, .n = 1, .key = k123, .value = &value, .score = &same, .raw_scores = true });
-        expect("E");
+        gives("E", raw(HD_OP_INSERT_AND_EVICT, 1, k123, &value, &same));
         check(x.list_key[0] == 1000 && x.list_score[0] == 100, "%s: the least is evicted", policies[k]);
         done();
     }
@@ -367,23 +352,20 @@ static void assign(mode m)
     const uint64_t keys[] = { 2, 9, HD_KEY_RESERVED, 3 }, values[] = { 202, 209, 1, 203 }, scores[] = { 1, 2, 3, 4 };
     open_table("custom", m, 4, 8);
     put(k123, 3, v123, s123);
-    run((hd_batch){ .op = HD_OP_ASSIGN, .n = 4, .key = keys, .value = values, .score = scores });
-    expect("UMSU");
+    gives("UMSU", (hd_batch){ .op = HD_OP_ASSIGN, .n = 4, .key = keys, .value = values, .score = scores });
     check(value_of(2) == 202 && score_of(2) == scored(1) && value_of(3) == 203 && score_of(3) == scored(4),
           "value and score");
     check(value_of(1) == 101 && score_of(1) == scored(11) && size() == 3, "and nothing else");
 
     const uint64_t others[] = { 302, 309, 1, 303 }, falls[] = { 0, 0, 0, 0 };
-    run((hd_batch){ .op = HD_OP_ASSIGN_VALUES, .n = 4, .key = keys, .value = others });
-    expect("UMSU");
+    gives("UMSU", (hd_batch){ .op = HD_OP_ASSIGN_VALUES, .n = 4, .key = keys, .value = others });
     check(value_of(2) == 302 && score_of(2) == scored(1) && value_of(3) == 303 && score_of(3) == scored(4),
           "the value alone");
     if (m == DICTIONARY) {
         done();
         return;
     }
-    run((hd_batch){ .op = HD_OP_ASSIGN_SCORES, .n = 4, .key = keys, .score = falls });
-    expect("UMSU");
+    gives("UMSU", (hd_batch){ .op = HD_OP_ASSIGN_SCORES, .n = 4, .key = keys, .score = falls });
     check(value_of(2) == 302 && score_of(2) == 0 && value_of(3) == 303 && score_of(3) == 0 && size() == 3,
           "the score alone");
     done();
@@ -426,8 +408,7 @@ static void full_table(bool dual)
 
     /* refused, and said so: its own key, value and score; and then admitted, by an equal score */
     const uint64_t late[] = { 1, 2 }, scores[] = { 99, 100 };
-    run((hd_batch){ .op = HD_OP_INSERT_AND_EVICT, .n = 2, .key = late, .value = value, .score = scores });
-    expect("FE");
+    gives("FE", (hd_batch){ .op = HD_OP_INSERT_AND_EVICT, .n = 2, .key = late, .value = value, .score = scores });
     check(x.count == 2 && x.list_item[0] == 0 && x.list_item[1] == 1, "the list has both");
     check(x.list_key[0] == 1 && x.list_value[0] == 7 && x.list_score[0] == 99, "who was refused");
     check(x.list_key[1] == 1000 && x.list_value[1] == 0 && x.list_score[1] == 100, "who left");
@@ -435,13 +416,11 @@ static void full_table(bool dual)
 
     /* a hit never evicts and is never refused, whatever its score */
     const uint64_t low = 0;
-    run((hd_batch){ .op = HD_OP_INSERT_AND_EVICT, .n = 1, .key = &key[3], .value = value, .score = &low });
-    expect("U");
+    gives("U", (hd_batch){ .op = HD_OP_INSERT_AND_EVICT, .n = 1, .key = &key[3], .value = value, .score = &low });
     check(x.count == 0 && score_of(key[3]) == 0 && value_of(key[3]) == 7, "updated in place");
 
     /* an erased slot is empty at once */
-    run((hd_batch){ .op = HD_OP_ERASE, .n = 2, .key = (const uint64_t[]){ 2, 2 } });
-    expect("RM");
+    gives("RM", (hd_batch){ .op = HD_OP_ERASE, .n = 2, .key = (const uint64_t[]){ 2, 2 } });
     put(late, 1, value, &low);
     expect("I");
     done();
@@ -451,17 +430,11 @@ static void full_table(bool dual)
 static void admit_always(bool dual)
 {
     uint64_t key[4], value = 7, newcomer = 5, low = 0;
-    hd_config c = test_config();
-    c.policy = "custom";
-    c.hkv.admit = HD_ADMIT_ALWAYS;
-    c.hkv.dual = dual;
-    c.slots = dual ? 2 : 4;
-    c.capacity = 4;
     test_case("admit always%s", dual ? " dual" : "");
-    must(hd_open(&c, &x.table));
+    x.table = test_table(.backend = test_backend("ref"), .policy = "custom", .hkv.admit = HD_ADMIT_ALWAYS,
+                         .hkv.dual = dual, .slots = dual ? 2 : 4, .capacity = 4, .value_bytes = 8);
     fill(key, 4);
-    run((hd_batch){ .op = HD_OP_INSERT_AND_EVICT, .n = 1, .key = &newcomer, .value = &value, .score = &low });
-    expect("E");
+    gives("E", (hd_batch){ .op = HD_OP_INSERT_AND_EVICT, .n = 1, .key = &newcomer, .value = &value, .score = &low });
     check(x.list_key[0] == 1000 && x.list_score[0] == 100, "the least leaves");
     done();
 }
@@ -471,8 +444,7 @@ static void find_or_insert(mode m)
     const uint64_t keys[] = { 2, 9, HD_KEY_EMPTY, 9 }, values[] = { 202, 209, 1, 219 };
     open_table("lfu", m, 4, 8);
     put(k123, 3, v123, s123);
-    run((hd_batch){ .op = HD_OP_FIND_OR_INSERT, .n = 4, .key = keys, .value = values });
-    expect("HISH");
+    gives("HISH", (hd_batch){ .op = HD_OP_FIND_OR_INSERT, .n = 4, .key = keys, .value = values });
     check(x.value_out[0] == 102 && x.score_out[0] == scored(13),
           "present: the value that was there, and its new score");
     check(x.value_out[1] == untouched() && x.score_out[1] == untouched(), "absent: nothing was found");
@@ -485,8 +457,7 @@ static void find_or_insert(mode m)
     uint64_t key[4], low = 0, value = 7, newcomer = 5;
     open_table("custom", dual ? DUAL : SINGLE, dual ? 2 : 1, dual ? 2 : 4);
     fill(key, 4);
-    run((hd_batch){ .op = HD_OP_FIND_OR_INSERT, .n = 1, .key = &newcomer, .value = &value, .score = &low });
-    expect("F");
+    gives("F", (hd_batch){ .op = HD_OP_FIND_OR_INSERT, .n = 1, .key = &newcomer, .value = &value, .score = &low });
     check(x.value_out[0] == untouched() && size() == 4, "refused");
     done();
 }
@@ -496,8 +467,7 @@ static void find_or_insert_ptr(bool dual)
     const uint64_t keys[] = { 2, 9, HD_KEY_EMPTY, 9 };
     open_table("lfu", dual ? DUAL : SINGLE, 4, 8);
     put(k123, 3, v123, s123);
-    run((hd_batch){ .op = HD_OP_FIND_OR_INSERT_PTR, .n = 4, .key = keys });
-    expect("HISH");
+    gives("HISH", (hd_batch){ .op = HD_OP_FIND_OR_INSERT_PTR, .n = 4, .key = keys });
     uint64_t value;
     test_peek(&value, x.ptr[0], 8);
     check(value == 102, "present: its value");
@@ -506,10 +476,8 @@ static void find_or_insert_ptr(bool dual)
     check(score_of(2) == 13 && score_of(9) == 2, "rescored");
 
     /* a slot that had another value before is zeroed too */
-    run((hd_batch){ .op = HD_OP_ERASE, .n = 3, .key = k123 });
-    expect("RRR");
-    run((hd_batch){ .op = HD_OP_FIND_OR_INSERT_PTR, .n = 3, .key = k123 });
-    expect("III");
+    gives("RRR", (hd_batch){ .op = HD_OP_ERASE, .n = 3, .key = k123 });
+    gives("III", (hd_batch){ .op = HD_OP_FIND_OR_INSERT_PTR, .n = 3, .key = k123 });
     for (uint64_t key = 1; key <= 3; key++)
         check(value_of(key) == 0, "key %llu has %llu", (ull)key, (ull)value_of(key));
     done();
@@ -517,8 +485,7 @@ static void find_or_insert_ptr(bool dual)
     uint64_t key[4], newcomer = 5, score = 1000;
     open_table("custom", dual ? DUAL : SINGLE, dual ? 2 : 1, dual ? 2 : 4);
     fill(key, 4);
-    run((hd_batch){ .op = HD_OP_FIND_OR_INSERT_PTR, .n = 1, .key = &newcomer, .score = &score });
-    expect("E");
+    gives("E", (hd_batch){ .op = HD_OP_FIND_OR_INSERT_PTR, .n = 1, .key = &newcomer, .score = &score });
     check(value_of(5) == 0, "so is the slot of one who left");
     done();
 }
@@ -530,16 +497,11 @@ static void pointers_of_a_full_table(const char *backend, const char *policy, bo
     static uint64_t key[KEYS];
     static void *p[KEYS], *found[KEYS];
     static uint8_t outcome[KEYS];
-    hd_config c = hd_config_default();
     hd_table *t;
     uint64_t kept = 0;
-    c.backend = backend;
-    c.policy = policy;
-    c.capacity = 2 * SLOTS;
-    c.slots = SLOTS;
-    c.value_bytes = 8;
-    c.hkv.dual = dual;
     test_case("find_or_insert_ptr on %s, %s%s", backend, policy, dual ? ", dual" : "");
+    hd_config c = test_usual(.backend = backend, .policy = policy, .capacity = 2 * SLOTS, .slots = SLOTS,
+                             .value_bytes = 8, .hkv.dual = dual);
     must(hd_open(&c, &t));
     for (uint64_t i = 0; i < KEYS; i++) key[i] = i + 1, p[i] = &c, found[i] = NULL;
     must(hd_find_or_insert_ptr(t, KEYS, key, NULL, p, outcome));
@@ -554,9 +516,8 @@ static void pointers_of_a_full_table(const char *backend, const char *policy, bo
     hd_close(t);
 }
 
-static void pointers_belong_to_their_keys(void **state)
+static void pointers_belong_to_their_keys(void)
 {
-    (void)state;
     const char *const backends[] = { test_backend("ref"), "host" }, *const policies[] = { "lru", "lfu" };
     for (int k = 0; k < 8; k++) pointers_of_a_full_table(backends[k / 4], policies[k / 2 % 2], k % 2);
 }
@@ -584,34 +545,23 @@ static void pins(bool dual)
 
     /* a pinned entry can be read, but not changed */
     const uint64_t keys[] = { 2, 1 }, values[] = { 7, 8 };
-    run((hd_batch){ .op = HD_OP_FIND, .n = 2, .key = keys });
-    expect("HH");
-    run((hd_batch){ .op = HD_OP_TOUCH, .n = 2, .key = keys });
-    expect("PH");
+    gives("HH", (hd_batch){ .op = HD_OP_FIND, .n = 2, .key = keys });
+    gives("PH", (hd_batch){ .op = HD_OP_TOUCH, .n = 2, .key = keys });
     check(x.value_out[0] == 102 && x.score_out[0] == 12, "a touch delivers, and changes nothing");
     uint64_t pinned = 0;
     test_peek(&pinned, x.ptr[0], 8);
     check(pinned == 102 && x.ptr[1], "it delivers pointers, too");
-    run((hd_batch){ .op = HD_OP_ASSIGN, .n = 2, .key = keys, .value = values });
-    expect("PU");
-    run((hd_batch){ .op = HD_OP_ASSIGN_VALUES, .n = 2, .key = keys, .value = values });
-    expect("PU");
-    run((hd_batch){ .op = HD_OP_ASSIGN_SCORES, .n = 2, .key = keys });
-    expect("PU");
-    run((hd_batch){ .op = HD_OP_ACCUM_OR_ASSIGN, .n = 2, .key = keys, .value = values, .elem = HD_U64 });
-    expect("PU");
-    run((hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN, .n = 2, .key = keys, .value = values });
-    expect("PU");
-    run((hd_batch){ .op = HD_OP_INSERT_AND_EVICT, .n = 2, .key = keys, .value = values });
-    expect("PU");
+    gives("PU", (hd_batch){ .op = HD_OP_ASSIGN, .n = 2, .key = keys, .value = values });
+    gives("PU", (hd_batch){ .op = HD_OP_ASSIGN_VALUES, .n = 2, .key = keys, .value = values });
+    gives("PU", (hd_batch){ .op = HD_OP_ASSIGN_SCORES, .n = 2, .key = keys });
+    gives("PU", (hd_batch){ .op = HD_OP_ACCUM_OR_ASSIGN, .n = 2, .key = keys, .value = values, .elem = HD_U64 });
+    gives("PU", (hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN, .n = 2, .key = keys, .value = values });
+    gives("PU", (hd_batch){ .op = HD_OP_INSERT_AND_EVICT, .n = 2, .key = keys, .value = values });
     check(x.count == 0, "an entry left");
-    run((hd_batch){ .op = HD_OP_FIND_OR_INSERT, .n = 2, .key = keys, .value = values });
-    expect("PH");
+    gives("PH", (hd_batch){ .op = HD_OP_FIND_OR_INSERT, .n = 2, .key = keys, .value = values });
     check(x.value_out[0] == 102 && x.score_out[0] == 12, "find_or_insert delivers");
-    run((hd_batch){ .op = HD_OP_FIND_OR_INSERT_PTR, .n = 2, .key = keys });
-    expect("PH");
-    run((hd_batch){ .op = HD_OP_ERASE, .n = 2, .key = keys });
-    expect("PR");
+    gives("PH", (hd_batch){ .op = HD_OP_FIND_OR_INSERT_PTR, .n = 2, .key = keys });
+    gives("PR", (hd_batch){ .op = HD_OP_ERASE, .n = 2, .key = keys });
     run((hd_batch){ .op = HD_OP_ERASE_IF, .pred = "all" });
     check(x.count == 0 && size() == 2 && value_of(2) == 102 && score_of(2) == 12, "2 and 3 are as they were");
 
@@ -636,21 +586,18 @@ static void pins_in_a_full_table(bool dual)
     fill(key, 4);
     lock(key, 3, 1);
     expect("HHH");
-    run((hd_batch){ .op = HD_OP_INSERT_AND_EVICT, .n = 1, .key = &newcomer, .value = &value, .score = &high });
-    expect("E");
+    gives("E", (hd_batch){ .op = HD_OP_INSERT_AND_EVICT, .n = 1, .key = &newcomer, .value = &value, .score = &high });
     check(x.list_key[0] == key[3], "the one that was not pinned left, whatever the scores");
     lock(&newcomer, 1, 2);
     expect("H");
-    run((hd_batch){ .op = HD_OP_INSERT_AND_EVICT, .n = 1, .key = &key[3], .value = &value, .score = &high });
-    expect("F");
+    gives("F", (hd_batch){ .op = HD_OP_INSERT_AND_EVICT, .n = 1, .key = &key[3], .value = &value, .score = &high });
     check(x.count == 1 && x.list_key[0] == key[3] && x.list_score[0] == high, "all are pinned: refused");
     must(hd_check(x.table));
     must(hd_clear(x.table));
     check(size() == 0, "clear takes entries and pins");
     put(key, 4, key, key);
     expect("IIII");
-    run((hd_batch){ .op = HD_OP_ERASE, .n = 4, .key = key });
-    expect("RRRR");
+    gives("RRRR", (hd_batch){ .op = HD_OP_ERASE, .n = 4, .key = key });
     done();
 }
 
@@ -662,12 +609,10 @@ static void every_entry_pinned(bool dual)
     put(keys, 6, keys, NULL);
     lock(keys, 6, 9);
     expect("HHHHHH");
-    run((hd_batch){ .op = HD_OP_ERASE, .n = 6, .key = keys });
-    expect("PPPPPP");
+    gives("PPPPPP", (hd_batch){ .op = HD_OP_ERASE, .n = 6, .key = keys });
     unlock(keys + 1, 1, 9);
     expect("H");
-    run((hd_batch){ .op = HD_OP_ERASE, .n = 6, .key = keys });
-    expect("PRPPPP");
+    gives("PRPPPP", (hd_batch){ .op = HD_OP_ERASE, .n = 6, .key = keys });
     done();
 }
 
@@ -682,8 +627,7 @@ static void find_and_pin(bool dual)
         lock(keys + 1, 1, 8);
         run((hd_batch){ .op = ops[o], .n = N, .key = keys, .value = keys, .score = keys, .holder = 9, .ptr = x.ptr });
         expect("HPHIIIHH"); /* the second time it is this holder's */
-        run((hd_batch){ .op = HD_OP_ERASE, .n = 6, .key = keys });
-        expect("PPPPPP");
+        gives("PPPPPP", (hd_batch){ .op = HD_OP_ERASE, .n = 6, .key = keys });
         unlock(keys, 6, 9);
         expect("HPHHHH");
         run((hd_batch){ .op = ops[o], .n = 2, .key = keys, .value = keys, .score = keys, .ptr = x.ptr });
@@ -714,7 +658,7 @@ static void pinned_newcomers_stay(bool dual)
     check(inserted > 0, "none came in");
     unlock(key, N, 9);
     for (uint64_t i = 0; i < N; i++) inserted -= x.fate[i] == HD_HIT;
-    check(inserted == 0, "%llu of them have gone", (unsigned long long)inserted);
+    check(inserted == 0, "%llu of them have gone", (ull)inserted);
     done();
 }
 
@@ -725,8 +669,7 @@ static void erase(mode m)
     const uint64_t keys[] = { 2, 9, HD_KEY_EMPTY, 2, 1 };
     open_table("lru", m, 4, 8);
     put(k123, 3, v123, NULL);
-    run((hd_batch){ .op = HD_OP_ERASE, .n = 5, .key = keys });
-    expect("RMSMR");
+    gives("RMSMR", (hd_batch){ .op = HD_OP_ERASE, .n = 5, .key = keys });
     check(size() == 1 && !is_there(1) && !is_there(2) && is_there(3), "2 and 1 are gone");
     put(k123, 3, v123, NULL);
     expect("IIU");
@@ -735,34 +678,32 @@ static void erase(mode m)
 
 /* ---- A dictionary ---------------------------------------------------------------------------- */
 
-static void sums(void **state)
+static void sums(void)
 {
     const uint64_t keys[] = { 1, 9, 1, 8, 9, HD_KEY_EMPTY }, values[] = { 5, 6, 7, 1, UINT32_MAX, 2 };
     const uint8_t flag[] = { HD_ADD, HD_ASSIGN_NEW, HD_EITHER, HD_ADD, HD_ADD, HD_EITHER };
-    (void)state;
     open_table("none", DICTIONARY, 4, 8);
     put(k123, 3, v123, NULL);
-    run((hd_batch){ .op = HD_OP_ACCUM_OR_ASSIGN, .elem = HD_I32, .n = 6, .key = keys, .value = values, .flag = flag });
-    expect("UIUMUS");
+    gives("UIUMUS",
+          (hd_batch){
+              .op = HD_OP_ACCUM_OR_ASSIGN, .elem = HD_I32, .n = 6, .key = keys, .value = values, .flag = flag });
     check(value_of(1) == 113 && value_of(9) == 5 && !is_there(8),
           "added; brought in; a sum of 32 bits wraps; absent, and not to come");
-    run((hd_batch){
-        .op = HD_OP_ACCUM_OR_ASSIGN, .elem = HD_I32, .n = 1, .key = keys, .value = values, .flag = flag + 1 });
-    expect("H");
+    gives("H",
+          (hd_batch){
+              .op = HD_OP_ACCUM_OR_ASSIGN, .elem = HD_I32, .n = 1, .key = keys, .value = values, .flag = flag + 1 });
     check(value_of(1) == 113, "there already, and left as it was");
     done();
 }
 
 /* Each item has an operation of its own. */
-static void mixture(void **state)
+static void mixture(void)
 {
     const uint64_t keys[] = { 1, 1, 1, 1, 2, 2, 2, 9 }, values[] = { 101, 0, 0, 0, 7, 3, 0, 1 };
     const uint8_t each[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_ERASE, HD_OP_CONTAINS, HD_OP_FIND_OR_INSERT,
                              HD_OP_ACCUM_OR_ASSIGN,  HD_OP_FIND, HD_OP_ASSIGN };
-    (void)state;
     open_table("none", DICTIONARY, 4, 8);
-    run((hd_batch){ .each = each, .elem = HD_I32, .n = 8, .key = keys, .value = values });
-    expect("IHRMIUHM");
+    gives("IHRMIUHM", (hd_batch){ .each = each, .elem = HD_I32, .n = 8, .key = keys, .value = values });
     check(x.value_out[1] == 101 && x.value_out[6] == 10, "values of those that look");
     for (int i = 0; i < N; i++) check(i == 1 || i == 6 || x.value_out[i] == untouched(), "item %d wrote a value", i);
     check(size() == 1, "one is left");
@@ -770,12 +711,11 @@ static void mixture(void **state)
 }
 
 /* No entry is evicted: a key without a free slot is PENDING, and can be inserted after the table has grown. */
-static void no_place(void **state)
+static void no_place(void)
 {
     enum { KEYS = 20, FIT = 8 + 7 /* the bucket, and the stash but for an eighth */ };
     uint64_t in = 0;
     hd_info info;
-    (void)state;
     open_table("none", DICTIONARY, 1, 8);
     for (uint64_t key = 0; key < KEYS; key++) {
         put(&key, 1, &key, NULL);
@@ -790,8 +730,7 @@ static void no_place(void **state)
     }
     for (uint64_t key = 0; key < KEYS; key++) in += value_of(key) == key;
     check(in == KEYS && size() == KEYS, "%llu of all are there", (ull)in);
-    run((hd_batch){ .op = HD_OP_ERASE, .n = N, .key = (const uint64_t[]){ 0, 1, 2, 3, 4, 5, 6, 7 } });
-    expect("RRRRRRRR");
+    gives("RRRRRRRR", (hd_batch){ .op = HD_OP_ERASE, .n = N, .key = (const uint64_t[]){ 0, 1, 2, 3, 4, 5, 6, 7 } });
     must(hd_shrink(x.table, 1));
     must(hd_table_info(x.table, &info));
     check(size() == KEYS - N && info.buckets < 5, "%llu entries, in %llu buckets", (ull)size(), (ull)info.buckets);
@@ -818,13 +757,9 @@ static void values_of_any_size(bool dual)
     static const uint32_t sizes[] = { 0, 1, 2, 3, 7, 8, 15, 16, 17, 64, 1000, HD_VALUE_BYTES_MAX };
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         uint32_t bytes = sizes[s];
-        hd_config c = test_config();
-        c.capacity = 64;
-        c.slots = 16;
-        c.value_bytes = bytes;
-        c.hkv.dual = dual;
         test_case("value_bytes=%u%s", bytes, dual ? " dual" : "");
-        must(hd_open(&c, &x.table));
+        x.table = test_table(.backend = test_backend("ref"), .capacity = 64, .slots = 16, .value_bytes = bytes,
+                             .hkv.dual = dual);
         uint64_t key[20];
         uint8_t *in = (uint8_t *)test_alloc(20, bytes), *out = (uint8_t *)test_alloc(20, bytes), fate[20];
         void *ptr[20];
@@ -852,24 +787,18 @@ static void values_of_any_size(bool dual)
 
 /* What a table says of itself: where its keys and scores are, and its memory, but for a few words and what a machine
  * works with. */
-static void info_is_what_is_there(void **state)
+static void info_is_what_is_there(void)
 {
     enum { CAPACITY = 1 << 16, BESIDES = CAPACITY / 2 };
     static const uint32_t slots[] = { 5, 16 };
-    (void)state;
     for (int i = 0; i < 12; i++) {
         bool host = i / 6, pairs = i % 3 != HD_LAYOUT_PLANES;
-        hd_config c = hd_config_default();
         hd_table *t;
         hd_info info;
         counting memory;
         counting_init(&memory);
-        c.seams = &memory.seams;
-        c.backend = host ? "host" : "ref";
-        c.layout = (hd_layout)(i % 3);
-        c.slots = slots[i / 3 % 2];
-        c.capacity = CAPACITY;
-        c.value_bytes = 3;
+        hd_config c = test_usual(.seams = &memory.seams, .backend = host ? "host" : "ref", .layout = (hd_layout)(i % 3),
+                                 .slots = slots[i / 3 % 2], .capacity = CAPACITY, .value_bytes = 3);
         test_case("backend=%s layout=%d slots=%u", c.backend, i % 3, c.slots);
         must(hd_open(&c, &t));
         must(hd_table_info(t, &info));

@@ -21,8 +21,6 @@
 #include "tests/model.h"
 #include "tests/twin.h"
 
-typedef unsigned long long ull;
-
 typedef struct shape {
     uint64_t buckets;
     uint32_t slots, value_bytes;
@@ -62,14 +60,8 @@ static const char *policy_name(uint32_t policy)
 
 static hd_config config_of(const shape *s, uint32_t policy, bool dual)
 {
-    hd_config c = hd_config_default();
-    c.policy = policy_name(policy);
-    c.capacity = s->buckets * s->slots;
-    c.slots = s->slots;
-    c.value_bytes = s->value_bytes;
-    c.hkv.dual = dual;
-    c.epoch = 3;
-    c.seed = dual ? 17 : 0;
+    hd_config c = test_usual(.policy = policy_name(policy), .capacity = s->buckets * s->slots, .slots = s->slots,
+                             .value_bytes = s->value_bytes, .hkv.dual = dual, .epoch = 3, .seed = dual ? 17 : 0);
     return c;
 }
 
@@ -449,10 +441,9 @@ static uint64_t with_few_outputs(const cell *c, hd_op op, uint64_t number)
     return tried;
 }
 
-static void test_with_few_outputs(void **unused)
+static void test_with_few_outputs(void)
 {
     static const shape few[] = { { 3, 16, 20 }, { 2, 32, 16 }, { 3, 16, 0 } };
-    (void)unused;
     uint64_t batches = 0, number = 0;
     for (uint32_t row = 0; row < hkv_row_count(); row++)
         for (int op = 0; op < HD_OP_COUNT_; op++)
@@ -473,11 +464,10 @@ static void test_with_few_outputs(void **unused)
 
 /* Lists of several segments, which several blocks write at the same time: the block of a later segment waits for the
  * counts of the earlier ones. The host machine schedules by priorities, so some block is far behind the others. */
-static void test_long_lists(void **unused)
+static void test_long_lists(void)
 {
     static const shape of_some = { 20, 128, 4 };
     static const char *const pred[] = { "key_in", "value_zero" };
-    (void)unused;
     uint64_t capacity = of_some.buckets * of_some.slots, batches = 0;
     for (uint32_t row = 0; row < hkv_row_count(); row++)
         for (uint64_t round = 0;
@@ -597,10 +587,9 @@ static uint64_t highest_beside_pins(const cell *c, uint64_t random)
     return ITEMS;
 }
 
-static void test_highest_beside_pins(void **unused)
+static void test_highest_beside_pins(void)
 {
     uint64_t items = 0, number = 0;
-    (void)unused;
     for (uint32_t row = 0; row < hkv_row_count(); row++)
         for (int k = 0; k < 2 * SMALL && hkv_is_first(row); k++) {
             cell c = { &small[k / 2], HD_POLICY_custom, k % 2, hkv_row_name(row) };
@@ -646,12 +635,11 @@ static uint64_t crosses(const cell *c, uint64_t number)
 /* ---- What there is no memory for ------------------------------------------------------------- */
 
 /* More than can be addressed, and more than a device has: said so, with nothing held, and the next table opens. */
-static void test_too_large(void **unused)
+static void test_too_large(void)
 {
     static const uint64_t capacity[] = { 1ull << 50, 1ull << 40, 1ull << 37 };
     hd_config c = hd_config_default();
     hd_table *t = NULL;
-    (void)unused;
     c.backend = test_backend("host");
     c.value_bytes = 1024;
     for (int i = 0; i < (test_far() ? 3 : 1); i++) {

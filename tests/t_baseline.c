@@ -10,8 +10,6 @@
 #include "tests/testing.h"
 #include "tools/baseline.h"
 
-typedef unsigned long long ull;
-
 enum { REQUESTS = 113872, LRU_MISSES = 99411 };
 static const char real_trace[] = "cloudPhysicsIO.oracleGeneral.zst";
 
@@ -162,9 +160,8 @@ static const struct rule {
               { "full:belady", belady_earlier, true } };
 enum { RULES = sizeof rules / sizeof *rules };
 
-static void plain_models(void **state)
+static void plain_models(void)
 {
-    (void)state;
     enum { N = 400 };
     hd_request r[N];
     uint8_t outcome[N];
@@ -222,9 +219,8 @@ static uint64_t least_misses(const hd_request *r, size_t n, int capacity, bool m
     return least;
 }
 
-static void belady_is_the_least(void **state)
+static void belady_is_the_least(void)
 {
-    (void)state;
     uint64_t random = 3, rounds = test_times(3000);
     for (uint64_t round = 0; round < rounds; round++) {
         hd_request r[FEW];
@@ -260,19 +256,13 @@ static void table_run(const hd_config *c, const hd_request *r, size_t n, uint8_t
 
 static hd_config config_of(const char *policy, uint64_t buckets, uint32_t slots)
 {
-    hd_config c = hd_config_default();
-    c.policy = policy;
-    c.capacity = buckets * slots;
-    c.slots = slots;
-    c.value_bytes = 0;
-    c.threads = 1;
+    hd_config c = test_usual(.policy = policy, .capacity = buckets * slots, .slots = slots, .threads = 1);
     return c;
 }
 
 /* A table of one bucket is the exact cache, request by request. (lfu breaks ties in another way.) */
-static void one_bucket(void **state)
+static void one_bucket(void)
 {
-    (void)state;
     static const char *const pairs[][2] = { { "lru", "full:lru" },
                                             { "fifo", "full:fifo" },
                                             { "custom", "full:belady" } };
@@ -298,9 +288,8 @@ static void one_bucket(void **state)
     free(of_cache);
 }
 
-static void never_beaten(void **state)
+static void never_beaten(void)
 {
-    (void)state;
     static const char *const specs[] = { "zipf:0.9,3000", "uniform:1500", "zipf:0.5,800" };
     enum { N = 30000 };
     uint8_t *outcome = (uint8_t *)test_alloc(N, 1);
@@ -331,9 +320,8 @@ static void never_beaten(void **state)
 
 /* ---- Known figures ------------------------------------------------------------------------------- */
 
-static void known_figures(void **state)
+static void known_figures(void)
 {
-    (void)state;
     char spec[4200];
     snprintf(spec, sizeof spec, "oracleGeneral:%s", test_data(real_trace));
     size_t n;
@@ -352,9 +340,8 @@ static void known_figures(void **state)
 }
 
 /* With uniform keys a cache that evicts at random hits capacity / keys of the requests. Five standard deviations. */
-static void random_is_random(void **state)
+static void random_is_random(void)
 {
-    (void)state;
     enum { N = 200000, KEYS = 1000, CAPACITY = 300 };
     size_t n;
     hd_request *r = read_all("uniform:1000", N, &n);
@@ -385,9 +372,8 @@ static hd_status run_these(const hd_request *r, size_t n, uint8_t *outcome)
 }
 
 /* Next accesses that are wrong are found at the hit; those of a trace that was cut are larger, all by the same. */
-static void wrong_next_accesses(void **state)
+static void wrong_next_accesses(void)
 {
-    (void)state;
     hd_request r[] = {
         { .key = 1, .next = 3 }, { .key = 2, .next = 4 }, { .key = 1, .next = -1 }, { .key = 2, .next = -1 }
     };
@@ -403,9 +389,8 @@ static void wrong_next_accesses(void **state)
 }
 
 /* Keys that no table holds take no entry. */
-static void reserved_keys(void **state)
+static void reserved_keys(void)
 {
-    (void)state;
     hd_request r[8];
     uint8_t outcome[8];
     for (size_t i = 0; i < 8; i++) r[i] = (hd_request){ .key = i % 4 == 3 ? 5 : UINT64_MAX - i % 4 };
@@ -425,9 +410,8 @@ static void reserved_keys(void **state)
 
 static bool at_once(void) { return true; }
 
-static void stopped(void **state)
+static void stopped(void)
 {
-    (void)state;
     char text[64];
     hd_source_args a;
     uint32_t *next;

@@ -99,22 +99,15 @@ typedef struct bed {
 
 static void bed_open_as(bed *d, const char *policy, hd_layout layout, uint64_t near_bytes, hd_fetch fetch)
 {
-    hd_config c = hd_config_default();
-    c.policy = policy;
     d->adds = strstr(policy, "lfu");
+    d->sorts = near_bytes && fetch == HD_FETCH_SORTED;
     counted_init(&d->c);
     counting_init(&d->memory);
     d->memory.seams.device = &d->c.fake.seam;
-    c.seams = &d->memory.seams;
-    c.backend = "cuda";
-    c.capacity = CAPACITY;
-    c.value_bytes = VALUE;
-    c.layout = layout;
-    c.hkv.device_value_bytes = near_bytes;
-    c.hkv.fetch = fetch;
-    c.hkv.pins = 1; /* or the first batch that pins took memory: t_device */
-    d->sorts = near_bytes && fetch == HD_FETCH_SORTED;
-    must(hd_open(&c, &d->t));
+    /* with room for pins, or the first batch that pins took memory: t_device */
+    d->t = test_table(.backend = "cuda", .policy = policy, .seams = &d->memory.seams, .capacity = CAPACITY,
+                      .value_bytes = VALUE, .layout = layout, .hkv.device_value_bytes = near_bytes, .hkv.fetch = fetch,
+                      .hkv.pins = 1);
     memset(&d->here, 0, sizeof d->here);
     d->there = (arrays *)fake_array(&d->c.fake, NULL, sizeof d->here);
 }
@@ -133,27 +126,9 @@ static void bed_close(bed *d)
 
 static hd_batch batch_at(arrays *a, hd_op op, const char *kernel, void *stream)
 {
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.op = op;
-    b.elem = HD_U64;
-    b.n = N;
-    b.key = a->key;
-    b.value = a->value;
-    b.score = a->score;
-    b.flag = a->flag;
+    hd_batch b = { .op = op, .elem = HD_U64, .n = N, .pred = "score_below", .pred_arg = { 50 } };
+    test_point(&b, a);
     b.holder = hd_op_does(op, HD_NEEDS_HOLDER) ? 7 : 0;
-    b.pred = "score_below";
-    b.pred_arg[0] = 50;
-    b.outcome = a->outcome;
-    b.value_out = a->value_out;
-    b.score_out = a->score_out;
-    b.ptr = a->ptr;
-    b.list_key = a->list_key;
-    b.list_value = a->list_value;
-    b.list_score = a->list_score;
-    b.list_item = a->list_item;
-    b.count = &a->count;
     b.stream = stream;
     b.kernel = kernel;
     return b;
@@ -168,16 +143,14 @@ static void send_keys(bed *d, uint64_t *random)
 
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-static void open_takes_a_handful(void **unused)
+static void open_takes_a_handful(void)
 {
     bed *d = (bed *)test_alloc(1, sizeof *d);
-    (void)unused;
     bed_open(d, HD_LAYOUT_PAIRS, CAPACITY * VALUE / 4, HD_FETCH_SORTED);
-    check(d->c.n[TAKE] > 0 && d->c.n[TAKE] <= TAKES_MOST, "a table is %llu allocations",
-          (unsigned long long)d->c.n[TAKE]);
-    test_note("a table is %llu allocations", (unsigned long long)d->c.n[TAKE]);
+    check(d->c.n[TAKE] > 0 && d->c.n[TAKE] <= TAKES_MOST, "a table is %llu allocations", (ull)d->c.n[TAKE]);
+    test_note("a table is %llu allocations", (ull)d->c.n[TAKE]);
     bed_close(d);
-    check(d->c.n[GIVE] == d->c.n[TAKE], "%llu were given back", (unsigned long long)d->c.n[GIVE]);
+    check(d->c.n[GIVE] == d->c.n[TAKE], "%llu were given back", (ull)d->c.n[GIVE]);
     free(d);
 }
 
@@ -212,26 +185,25 @@ static void one(bed *d, hd_op op, const char *kernel, void *stream, bool same_st
     memset(d->c.n, 0, sizeof d->c.n);
     must(hd_run(d->t, &b));
     for (int k = TAKE; k <= WAIT; k++)
-        check(d->c.n[k] == 0, "the batch had the device %s %llu times", call_names[k], (unsigned long long)d->c.n[k]);
+        check(d->c.n[k] == 0, "the batch had the device %s %llu times", call_names[k], (ull)d->c.n[k]);
     check(d->memory.takes == takes, "the batch took %llu pieces of this machine's memory",
-          (unsigned long long)(d->memory.takes - takes));
+          (ull)(d->memory.takes - takes));
     uint64_t launches = (op == HD_OP_FIND && d->sorts ? 3 : group_launches(d, op, b.ran, b.score != NULL)) +
                         (lists(op) ? 1 : 0) + (op == HD_OP_FIND_OR_INSERT_PTR ? 1 : 0),
              fills = hd_op_adds_up(hd_op_row_of(op)) ? 1 : 0;
-    check(d->c.n[LAUNCH] == launches, "%llu launches", (unsigned long long)d->c.n[LAUNCH]);
-    check(d->c.n[FILL] == fills, "%llu fills", (unsigned long long)d->c.n[FILL]);
+    check(d->c.n[LAUNCH] == launches, "%llu launches", (ull)d->c.n[LAUNCH]);
+    check(d->c.n[FILL] == fills, "%llu fills", (ull)d->c.n[FILL]);
     d->batches++;
     d->asked += d->c.n[REACH];
     /* use, stream_state, event_record; another for what lists are made in, and, after another stream's batch,
      * waits for its events. */
     uint64_t besides = d->c.fake.calls - calls - launches - fills - d->c.n[REACH];
     uint64_t most = (uint64_t)(same_stream ? SAME_STREAM : OTHER_STREAM) + makes_list(d, op);
-    check(besides <= most, "%llu calls besides its launches, and %llu are enough", (unsigned long long)besides,
-          (unsigned long long)most);
+    check(besides <= most, "%llu calls besides its launches, and %llu are enough", (ull)besides, (ull)most);
     check(!same_stream || d->c.n[WAIT_EVENT] == 0, "it waits for an event of its own stream");
 }
 
-static void batches_launch_and_no_more(void **unused)
+static void batches_launch_and_no_more(void)
 {
     static const struct {
         const char *policy;
@@ -244,7 +216,6 @@ static void batches_launch_and_no_more(void **unused)
                    { "lru", HD_LAYOUT_PAIRS, CAPACITY * VALUE / 4, HD_FETCH_DIRECT },
                    { "lfu", HD_LAYOUT_PAIRS, 0, HD_FETCH_USUAL } };
     uint64_t random = 1, batches = 0;
-    (void)unused;
     for (size_t l = 0; l < sizeof tables / sizeof *tables; l++) {
         bed *d = (bed *)test_alloc(1, sizeof *d);
         bed_open_as(d, tables[l].policy, tables[l].layout, tables[l].near_bytes, tables[l].fetch);
@@ -265,20 +236,18 @@ static void batches_launch_and_no_more(void **unused)
         must(hd_check(d->t));
         /* an array's place is asked for once, but for addresses that take turns in the table's memory of them */
         check(d->asked <= 2 * HD_ARRAYS_MOST && d->batches > 4 * HD_ARRAYS_MOST,
-              "%llu arrays of %llu batches were asked for", (unsigned long long)d->asked,
-              (unsigned long long)d->batches);
+              "%llu arrays of %llu batches were asked for", (ull)d->asked, (ull)d->batches);
         bed_close(d);
         free(d);
     }
-    test_note("%llu batches", (unsigned long long)batches);
+    test_note("%llu batches", (ull)batches);
 }
 
 /* Batches do not; calls of the whole table say that they do, and where the streams' order is not the calls' it
  * matters. */
-static void clear_waits(void **unused)
+static void clear_waits(void)
 {
     bed *d = (bed *)test_alloc(1, sizeof *d);
-    (void)unused;
     bed_open(d, HD_LAYOUT_PAIRS, 0, HD_FETCH_USUAL);
     memset(d->c.n, 0, sizeof d->c.n);
     must(hd_clear(d->t));
@@ -289,10 +258,9 @@ static void clear_waits(void **unused)
 
 /* Finds on two streams run side by side; but what they put off is written down in one room, and there they follow each
  * other. */
-static void what_is_put_off_keeps_finds_apart(void **unused)
+static void what_is_put_off_keeps_finds_apart(void)
 {
     uint64_t after[2];
-    (void)unused;
     for (int sorts = 0; sorts < 2; sorts++) {
         bed *d = (bed *)test_alloc(1, sizeof *d);
         bed_open(d, HD_LAYOUT_PAIRS, CAPACITY * VALUE / 4, sorts ? HD_FETCH_SORTED : HD_FETCH_DIRECT);
@@ -309,39 +277,36 @@ static void what_is_put_off_keeps_finds_apart(void **unused)
     }
     test_case("three finds in turn on two streams");
     check(after[1] == after[0] + 1, "the third waits for %llu marks, and for %llu where values are put off",
-          (unsigned long long)after[0], (unsigned long long)after[1]);
+          (ull)after[0], (ull)after[1]);
 }
 
 /* Arrays of this machine are copied and waited for: what is counted above is there to be seen. */
-static void copies_and_waits_are_seen(void **unused)
+static void copies_and_waits_are_seen(void)
 {
     bed *d = (bed *)test_alloc(1, sizeof *d);
-    (void)unused;
     bed_open(d, HD_LAYOUT_PAIRS, CAPACITY * VALUE / 4, HD_FETCH_SORTED);
     hd_batch b = batch_at(&d->here, HD_OP_INSERT_AND_EVICT, NULL, NULL);
     memset(d->c.n, 0, sizeof d->c.n);
     must(hd_run(d->t, &b));
     /* of few bytes: the kernels' arrays are in pinned memory; a wait before it is written, and one for the batch */
-    check(d->c.n[TAKE] == 0 && d->c.n[COPY] == 0 && d->c.n[WAIT] == 2, "%llu, %llu, %llu",
-          (unsigned long long)d->c.n[TAKE], (unsigned long long)d->c.n[COPY], (unsigned long long)d->c.n[WAIT]);
+    check(d->c.n[TAKE] == 0 && d->c.n[COPY] == 0 && d->c.n[WAIT] == 2, "%llu, %llu, %llu", (ull)d->c.n[TAKE],
+          (ull)d->c.n[COPY], (ull)d->c.n[WAIT]);
     bed_close(d);
     free(d);
 }
 
 /* An addition to pinned memory takes a microsecond, and every warp that finds entries adds. */
-static void numbers_are_added_up_on_the_device(void **unused)
+static void numbers_are_added_up_on_the_device(void)
 {
     bed *d = (bed *)test_alloc(1, sizeof *d);
     uint64_t n = 0, random = 3;
-    (void)unused;
     bed_open(d, HD_LAYOUT_PAIRS, 0, HD_FETCH_USUAL);
     send_keys(d, &random);
     hd_batch b = batch_at(d->there, HD_OP_INSERT_OR_ASSIGN, NULL, NULL);
     must(hd_run(d->t, &b));
     memset(d->c.n, 0, sizeof d->c.n);
     must(hd_size_sync(d->t, &n));
-    check(n > 0 && d->c.n[COPY] == 1, "%llu entries, %llu copies", (unsigned long long)n,
-          (unsigned long long)d->c.n[COPY]);
+    check(n > 0 && d->c.n[COPY] == 1, "%llu entries, %llu copies", (ull)n, (ull)d->c.n[COPY]);
     bed_close(d);
     free(d);
 }

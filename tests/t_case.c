@@ -27,9 +27,8 @@ static bool same(const hd_case *a, const hd_case *b)
            a->small == b->small && a->judge == b->judge;
 }
 
-static void usual_is_short(void **state)
+static void usual_is_short(void)
 {
-    (void)state;
     char text[64];
     hd_case usual = hd_case_default(), c;
     hd_case_print(&usual, text, sizeof text);
@@ -86,9 +85,8 @@ static hd_case any_case(uint64_t *r)
     return c;
 }
 
-static void printed_parses_back(void **state)
+static void printed_parses_back(void)
 {
-    (void)state;
     uint64_t r = 1;
     for (int i = 0; i < 20000; i++) {
         char text[1024], again[1024];
@@ -103,9 +101,8 @@ static void printed_parses_back(void **state)
     }
 }
 
-static void short_room(void **state)
+static void short_room(void)
 {
-    (void)state;
     uint64_t r = 2;
     char whole[1024];
     hd_case c = any_case(&r);
@@ -121,9 +118,8 @@ static void short_room(void **state)
     }
 }
 
-static void any_order(void **state)
+static void any_order(void)
 {
-    (void)state;
     hd_case a, b;
     must(hd_case_parse("hkv.mix.ref policy=lfu buckets=4 slots=32 batch=64x4 keys=uniform:400 seed=2", &a));
     must(hd_case_parse(" seed=2\tkeys=uniform:400 \n mix batch=64x4 slots=32 buckets=4  policy=lfu ", &b));
@@ -135,9 +131,8 @@ static void any_order(void **state)
     assert_int_equal(a.batches, hd_case_default().batches);
 }
 
-static void configures(void **state)
+static void configures(void)
 {
-    (void)state;
     hd_case c;
     hd_table *t;
     hd_info info;
@@ -212,9 +207,8 @@ static const test_refusal bad[] = { { "polcy=lru", "nearest: policy" },
                                     { "batch=0000000000000000000000000000000000000000000000000000000000000064x4",
                                       "is not NxM" } };
 
-static void refusals(void **state)
+static void refusals(void)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         hd_case c, before;
         memset(&c, 0x5a, sizeof c);
@@ -227,10 +221,9 @@ static void refusals(void **state)
 
 /* The parser accepts a kernel that does not exist, or not in that design: the table or the batch refuses it. The
  * backend is then the default. */
-static void unknown_kernels(void **state)
+static void unknown_kernels(void)
 {
     static const char *const cases[] = { "hkv.find.nobodys", "other.find.warp" };
-    (void)state;
     for (int k = 0; k < 2; k++) {
         hd_case c;
         hd_table *t = NULL;
@@ -245,10 +238,9 @@ static void unknown_kernels(void **state)
 }
 
 /* A kernel's former name is its present one. */
-static void renamed_kernels(void **state)
+static void renamed_kernels(void)
 {
     static const char *const cases[][2] = { { "hkv.find.gather", "coalesced" }, { "hive.mixed.volley", "batched" } };
-    (void)state;
     for (int k = 0; k < 2; k++) {
         hd_case c;
         must(hd_case_parse(cases[k][0], &c));
@@ -267,7 +259,7 @@ static void renamed_kernels(void **state)
 }
 
 /* What is a whole number, and what a size; what is a number at all. */
-static void numbers(void **state)
+static void numbers(void)
 {
     static const char none[] = "is not a whole number", none_at_all[] = "is not a number";
     static const struct {
@@ -308,7 +300,6 @@ static void numbers(void **state)
                 { "1e999", none_at_all, 0 },
                 { "3.5", "outside -2 to 3", 0 },
                 { "-2.5", "outside -2 to 3", 0 } };
-    (void)state;
     for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
         uint64_t v = 12345;
         test_case("whole number '%s'", whole[i].text);
@@ -317,7 +308,7 @@ static void numbers(void **state)
             must_fail(s, HD_EINVAL, whole[i].word);
         else
             must(s);
-        check(v == (whole[i].word ? 12345 : whole[i].is), "it is %llu", (unsigned long long)v);
+        check(v == (whole[i].word ? 12345 : whole[i].is), "it is %llu", (ull)v);
     }
     for (size_t i = 0; i < sizeof any / sizeof *any; i++) {
         double v = 12345;
@@ -332,11 +323,10 @@ static void numbers(void **state)
 }
 
 /* Which words were there is not which fields differ from the usual. */
-static void set_fields(void **state)
+static void set_fields(void)
 {
     hd_case c;
     char text[200];
-    (void)state;
     must(hd_case_parse("hkv.find.ref slots=128 batch=5", &c));
     check(hd_case_has(&c, "slots") && hd_case_has(&c, "batch"), "what was said is not known");
     check(!hd_case_has(&c, "keys") && !hd_case_has(&c, "none"), "more is known than was said");
@@ -350,9 +340,8 @@ static void set_fields(void **state)
     check(strcmp(text, "hkv.find.ref slots=16 pins=3 batch=5x256") == 0, "printed: %s", text);
 }
 
-static void long_words(void **state)
+static void long_words(void)
 {
-    (void)state;
     char text[2048] = "keys=";
     hd_case c;
     memset(text + 5, 'k', 255);

@@ -12,8 +12,6 @@
 #include "tests/fake_device.h"
 #include "tests/snapshots.h"
 
-typedef unsigned long long ull;
-
 enum { KEYS = 48, ITEMS = 96, CAPACITY = 64, SLOTS = 16 };
 
 static const uint64_t DAY_NS = 86400000000000, IN_2027_NS = 1800000000000000000, MOST_NS = 1ull << 52;
@@ -36,13 +34,8 @@ static uint64_t *clock_of(world *w) { return w->far ? &w->fake.clock_ns : &w->he
 
 static hd_config config_on(world *w, const char *backend, const char *policy)
 {
-    hd_config c = hd_config_default();
-    c.backend = backend;
-    c.policy = policy;
-    c.capacity = CAPACITY;
-    c.slots = SLOTS;
-    c.clock = HD_CLOCK_DEVICE;
-    c.seams = &w->seams;
+    hd_config c = test_usual(.backend = backend, .policy = policy, .capacity = CAPACITY, .slots = SLOTS,
+                             .clock = HD_CLOCK_DEVICE, .seams = &w->seams, .value_bytes = 8);
     return c;
 }
 
@@ -107,21 +100,19 @@ static void one_time(world *w, const arrays *a, uint64_t n, uint64_t from, uint6
     check(at, "no key is there");
 }
 
-static void a_batch_has_one_time_of_its_own(void **unused)
+static void a_batch_has_one_time_of_its_own(void)
 {
     static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_TOUCH,           HD_OP_ASSIGN,
                                  HD_OP_ASSIGN_SCORES,    HD_OP_FIND_OR_INSERT,  HD_OP_FIND_OR_INSERT_PTR,
                                  HD_OP_ACCUM_OR_ASSIGN,  HD_OP_INSERT_AND_EVICT };
     static const char *const kernels[] = { "coalesced", "tlpv1", "warp" };
-    (void)unused;
     for (int on = 0; on < BACKENDS; on++)
         for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
             for (int repeats = 0; repeats < 2; repeats++) {
                 world w;
-                arrays a;
                 void *ptr[ITEMS];
                 world_open(&w, backends[on], "lru");
-                memset(&a, 0, sizeof a);
+                arrays a = { 0 };
                 for (size_t o = 0; o < sizeof ops / sizeof *ops; o++) {
                     hd_batch b = batch_over(&a, ops[o], repeats);
                     for (uint64_t i = 0; i < ITEMS; i++) a.key[i] = o / 4 * 30 + (i * 7) % KEYS;
@@ -138,14 +129,12 @@ static void a_batch_has_one_time_of_its_own(void **unused)
 }
 
 /* A find reads no clock, and no launch of its is for one. */
-static void lookups_ask_for_no_time(void **unused)
+static void lookups_ask_for_no_time(void)
 {
-    (void)unused;
     for (int on = 0; on < BACKENDS; on++) {
         world w;
-        arrays a;
         world_open(&w, backends[on], "lru");
-        memset(&a, 0, sizeof a);
+        arrays a = { 0 };
         uint64_t before = *clock_of(&w);
         hd_batch b = batch_over(&a, HD_OP_CONTAINS, true);
         must(hd_run(w.table, &b));
@@ -168,13 +157,11 @@ static uint64_t score_of_insert(world *w, uint64_t key)
 /* ---- Graphs ---------------------------------------------------------------------------------- */
 
 /* Each launch of a graph happens at a time of its own, later than its capture. */
-static void a_replay_has_a_new_time(void **unused)
+static void a_replay_has_a_new_time(void)
 {
-    (void)unused;
     static char stream;
     world w;
-    arrays a;
-    memset(&a, 0, sizeof a);
+    arrays a = { 0 };
     for (uint64_t i = 0; i < ITEMS; i++) a.key[i] = i % KEYS;
     world_open(&w, "cuda", "lru");
     arrays *there = (arrays *)fake_array(&w.fake, &a, sizeof a);
@@ -198,7 +185,7 @@ static void a_replay_has_a_new_time(void **unused)
 
 /* A graph repeats the logical times of its capture, so a batch that stores times is only captured by the device's
  * clock, or if the table allows it. Raw scores, lookups and policies without times are no matter. */
-static void logical_times_are_not_captured(void **unused)
+static void logical_times_are_not_captured(void)
 {
     static const struct {
         const char *policy;
@@ -221,13 +208,11 @@ static void logical_times_are_not_captured(void **unused)
         { "lru", HD_CLOCK_LOGICAL, HD_OP_INSERT_OR_ASSIGN, true, false, false },
         { "lru", HD_CLOCK_DEVICE, HD_OP_INSERT_OR_ASSIGN, false, false, false },
     };
-    (void)unused;
     static char stream;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         world w;
-        arrays a;
         hd_info before, after;
-        memset(&a, 0, sizeof a);
+        arrays a = { 0 };
         world_init(&w, "cuda");
         hd_config c = config_on(&w, "cuda", all[i].policy);
         c.clock = all[i].clock;
@@ -257,9 +242,8 @@ static void logical_times_are_not_captured(void **unused)
 }
 
 /* What hd_clock_sync says is the time of the next item, or the device's. */
-static void the_clock_is_read(void **unused)
+static void the_clock_is_read(void)
 {
-    (void)unused;
     for (int on = 0; on < BACKENDS; on++) {
         world w;
         uint64_t now = 0;
@@ -285,10 +269,9 @@ static void the_clock_is_read(void **unused)
 
 /* Two years in one epoch, with growth and a snapshot between: scores rise with the time, and their low 32 bits are
  * those of ns >> 20. While the table is younger than 2^52 ns, as the clock counts them, the high ones are the epoch. */
-static void ticks_last_for_years(void **unused)
+static void ticks_last_for_years(void)
 {
     enum { DAYS = 730, STEP = 5, EPOCH = 9 };
-    (void)unused;
     for (int on = 0; on < BACKENDS; on++) {
         world w;
         uint64_t last = 0, first = 0;
@@ -319,9 +302,8 @@ static void ticks_last_for_years(void **unused)
 }
 
 /* The logical clock's ticks are carried likewise; at the end of all scores they stay there. */
-static void logical_ticks_are_carried(void **unused)
+static void logical_ticks_are_carried(void)
 {
-    (void)unused;
     for (int on = 0; on < BACKENDS; on++) {
         world w;
         world_init(&w, backends[on]);
@@ -340,9 +322,8 @@ static void logical_ticks_are_carried(void **unused)
 }
 
 /* A table keeps its own clock where the file is of the other kind, or does not tell when its table was opened. */
-static void files_of_other_clocks(void **unused)
+static void files_of_other_clocks(void)
 {
-    (void)unused;
     for (int on = 0; on < BACKENDS; on++) {
         world w;
         hd_info info;
@@ -377,9 +358,8 @@ static void files_of_other_clocks(void **unused)
 }
 
 /* A clock that says less than when the table was opened: tick 0. */
-static void a_clock_that_was_set_back(void **unused)
+static void a_clock_that_was_set_back(void)
 {
-    (void)unused;
     world w;
     world_open(&w, "host", "epoch_lru");
     w.here_ns = 5 * DAY_NS;
@@ -392,9 +372,8 @@ static void a_clock_that_was_set_back(void **unused)
 static uint64_t told_now(void *at) { return *(uint64_t *)at; }
 
 /* The times of a trace begin at 0. A table that was opened then, and one that was loaded from it, go on alike. */
-static void a_clock_that_begins_at_0(void **unused)
+static void a_clock_that_begins_at_0(void)
 {
-    (void)unused;
     for (int on = 0; on < BACKENDS; on++) {
         world w;
         hd_table *copy;
@@ -423,9 +402,8 @@ static void a_clock_that_begins_at_0(void **unused)
 }
 
 /* What hd_clock_set sets is what hd_info.now says, and the times of items follow from it. */
-static void a_clock_can_be_set(void **unused)
+static void a_clock_can_be_set(void)
 {
-    (void)unused;
     for (int on = 0; on < BACKENDS; on++) {
         world w;
         hd_info info;

@@ -17,8 +17,6 @@
 #include "tools/counter.h"
 #include "tools/parts.h"
 
-typedef unsigned long long ull;
-
 enum { K = 21, FEW = 3000 };
 static char number[12] = "21";
 
@@ -119,9 +117,8 @@ static void same_keys(const keys *a, const keys *b)
         check(a->at[i] == b->at[i], "key %zu is %" PRIx64 ", not %" PRIx64, i, b->at[i], a->at[i]);
 }
 
-static void test_reading(void **state)
+static void test_reading(void)
 {
-    (void)state;
     for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
         const char *path = write_form(&forms[f], 3000000);
         hd_source_args a = args_of(path);
@@ -139,9 +136,8 @@ static void test_reading(void **state)
 }
 
 /* The words are those of one reader: it is the first damage. */
-static void test_damage(void **state)
+static void test_damage(void)
 {
-    (void)state;
     const char *path = write_form(&forms[0], 3000000);
     size_t n;
     char *text = (char *)test_read(path, &n), why[512];
@@ -164,9 +160,8 @@ static void test_damage(void **state)
 }
 
 /* Every call of the file seam, and every piece of memory. */
-static void test_failing_files(void **state)
+static void test_failing_files(void)
 {
-    (void)state;
     const char *path = write_form(&forms[3], 400000);
     uint64_t failures = 0;
     bool failed = true;
@@ -261,9 +256,8 @@ static void count_plainly(const uint64_t *key, size_t n, counts *to)
 }
 
 /* Keys are collected by parts as soon as the table has 16 MiB. */
-static void test_parts(void **state)
+static void test_parts(void)
 {
-    (void)state;
     enum { N = 1500000 };
     uint64_t *key = draw_keys(N, 900000);
     counts want, got;
@@ -279,9 +273,8 @@ static void test_parts(void **state)
 }
 
 /* Nothing more is counted once it is stopped. */
-static void test_stopping(void **state)
+static void test_stopping(void)
 {
-    (void)state;
     enum { N = 1500000 };
     uint64_t *key = draw_keys(N, N);
     tally t;
@@ -319,9 +312,8 @@ static void same_on_device(const char *design, const char *near, const uint64_t 
 }
 
 /* A table that grows, in pieces that do not fit its batches. */
-static void test_device(void **state)
+static void test_device(void)
 {
-    (void)state;
     const size_t n = (size_t)test_times(100000);
     uint64_t *key = draw_keys(n, n / 2 + n / 4);
     same_on_device(NULL, NULL, key, n);
@@ -329,9 +321,8 @@ static void test_device(void **state)
 }
 
 /* Dictionaries count arrays of this machine, in batches of what several pieces brought. */
-static void test_device_dictionaries(void **state)
+static void test_device_dictionaries(void)
 {
-    (void)state;
     static const char *const design[] = { "hive", "ovs", "sl" };
     const size_t n = TALLY_BATCH + TALLY_BATCH / 2;
     uint64_t *key = draw_keys(n, n / 2);
@@ -344,9 +335,8 @@ static void test_device_dictionaries(void **state)
 }
 
 /* A batch that does not wait for its keys, or keys that do not wait for the batch before. */
-static void test_device_order(void **state)
+static void test_device_order(void)
 {
-    (void)state;
     uint64_t *key = draw_keys(FEW, FEW), waits = 0, found = 0;
     counts want, got;
     count_plainly(key, FEW, &want);
@@ -369,9 +359,8 @@ static void test_device_order(void **state)
 }
 
 /* Each call of the device fails once: the status says so, and all memory is given back. */
-static void test_device_faults(void **state)
+static void test_device_faults(void)
 {
-    (void)state;
     enum { N = 300 };
     uint64_t *key = draw_keys(N, N / 2), failures = 0;
     static const int codes[] = { HD_DEVICE_NO_MEMORY, FAKE_INVALID };
@@ -398,9 +387,8 @@ static void test_device_faults(void **state)
 }
 
 /* The keys of chunks are in pinned memory, which is given back. */
-static void test_pinned_chunks(void **state)
+static void test_pinned_chunks(void)
 {
-    (void)state;
     const char *path = write_form(&forms[0], 1500000);
     hd_source_args a = args_of(path);
     keys want = { 0 }, got = { 0 }, none = { 0 };

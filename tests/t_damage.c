@@ -107,9 +107,8 @@ static void flip_every_bit(const snapshot_shape *shape)
     victim_close(&v);
 }
 
-static void every_bit_flip(void **state)
+static void every_bit_flip(void)
 {
-    (void)state;
     for (int i = 0; i < VICTIMS; i++) flip_every_bit(&victim_shapes[i]);
 }
 
@@ -127,15 +126,13 @@ static void truncate_everywhere(const snapshot_shape *shape)
     victim_close(&v);
 }
 
-static void every_truncation(void **state)
+static void every_truncation(void)
 {
-    (void)state;
     for (int i = 0; i < VICTIMS; i++) truncate_everywhere(&victim_shapes[i]);
 }
 
-static void bytes_too_many(void **state)
+static void bytes_too_many(void)
 {
-    (void)state;
     victim v;
     victim_open(&v);
     for (size_t more = 1; more <= v.bytes; more += more < 40 ? 1 : 997) {
@@ -158,9 +155,8 @@ static void reseal(uint8_t *p, const size_t at[5])
 }
 
 /* Sections with another tag, length or anything in the four zeros. */
-static void sections_with_good_sums(void **state)
+static void sections_with_good_sums(void)
 {
-    (void)state;
     victim v;
     victim_open(&v);
     uint8_t *p = v.bad;
@@ -178,9 +174,8 @@ static void sections_with_good_sums(void **state)
 }
 
 /* Names of a later library, or of another design: the file is at fault, and is named. */
-static void unknown_names(void **state)
+static void unknown_names(void)
 {
-    (void)state;
     static const struct {
         const char *name, *word;
         size_t at;
@@ -208,7 +203,7 @@ static void unknown_names(void **state)
 }
 
 /* So are the fields of the header that another design has, and numbers that no table of this one has. */
-static void fields_of_another_design(void **state)
+static void fields_of_another_design(void)
 {
     static const struct {
         const char *design;
@@ -220,7 +215,6 @@ static void fields_of_another_design(void **state)
                 { "ovs", 160, 3, "no table of design ovs" }, { "ovs", 48, 33, "places" },
                 { "ovs", 161, 64, "the header's buckets" },  { "ovs", 104, 0, "base_buckets" },
                 { "hive", 84, 16, "the header's flags" },    { "ovs", 84, 1, "the header's flags" } };
-    (void)state;
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         hd_config c = hd_config_of(row[i].design);
         hd_table *t = NULL, *none = NULL;
@@ -366,9 +360,8 @@ static void holds(rewritten *r, const model_contents *want)
 /* The file is shorter, or has a bit flipped, at each byte: always, or the nth time that the byte is read. The first
  * block is read for the header, the second one to verify all sections, and then one for each section: they all go on to
  * the end of the file. */
-static void changed_under_the_reader(void **state)
+static void changed_under_the_reader(void)
 {
-    (void)state;
     enum { ALWAYS, CUT = -1, SECTIONS = 4 };
     rewritten r;
     rewritten_open(&r);
@@ -406,9 +399,8 @@ static void changed_under_the_reader(void **state)
 
 /* Another snapshot, as good, and alike to the last byte of its header, takes the file's place: it is the one that is
  * read, or it is not. No table is made of both. */
-static void replaced_under_the_reader(void **state)
+static void replaced_under_the_reader(void)
 {
-    (void)state;
     rewritten r;
     rewritten_open(&r);
     char other[4200];
@@ -439,18 +431,15 @@ static void replaced_under_the_reader(void **state)
 
 /* A large file is not verified before its entries are put. Damage anywhere is named by its section all the same, and
  * costs no more than four times the file. */
-static void large_files(void **state)
+static void large_files(void)
 {
-    (void)state;
     enum { ENTRIES = 300000, PLACES = 40 };
-    hd_config c = test_config();
     counting memory;
     counting_init(&memory);
-    c.capacity = ENTRIES * 3 / 2;
-    c.value_bytes = 32;
-    c.seams = &memory.seams;
     uint64_t *key = (uint64_t *)test_alloc(ENTRIES, 8), random = 1;
     uint8_t *value = (uint8_t *)test_alloc(ENTRIES, 32);
+    hd_config c = test_usual(.backend = test_backend("ref"), .capacity = ENTRIES * 3 / 2, .value_bytes = 32,
+                             .seams = &memory.seams);
     for (uint64_t i = 0; i < ENTRIES; i++) key[i] = test_random(&random) >> 1;
     hd_table *t, *again = NULL;
     must(hd_open(&c, &t));

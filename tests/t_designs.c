@@ -19,8 +19,6 @@
 
 extern const judge_design judge_design_line, judge_design_toy;
 
-typedef unsigned long long ull;
-
 static simt_machine *machine;
 static const char *const ops[] = { "find", "insert_or_assign", "erase", "mixed" };
 enum { OPS = sizeof ops / sizeof *ops };
@@ -113,9 +111,8 @@ static const char *const shapes[] = {
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
-static void a_sound_kernel_agrees(void **state)
+static void a_sound_kernel_agrees(void)
 {
-    (void)state;
     uint64_t ran = 0;
     for (uint64_t n = 0; n < test_times(120); n++) {
         hd_case c = case_of(ops[n % OPS], "sound", shapes[n / OPS % SHAPES], n + 1);
@@ -158,9 +155,8 @@ static const fault faults[] = { { "no_look", "insert_or_assign", "the key is pre
                                 { "silent_move", "mixed", "item" } };
 
 /* Looks through fixtures until a sentence is said; what else is said of a faulty kernel is true, too. */
-static void faults_are_said(void **state)
+static void faults_are_said(void)
 {
-    (void)state;
     uint64_t ran = 0;
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
         const fault *f = &faults[i];
@@ -214,9 +210,8 @@ static void open_mixed(fixture_kernel *k, const uint64_t *first, uint64_t n, con
 
 /* A find and an insert, or an erase, of one key: the find that looked first and drew its ticket last is right, for
  * before the first ticket it was. A lie about it was never true. */
-static void every_moment_counts(void **state)
+static void every_moment_counts(void)
 {
-    (void)state;
     uint64_t key[8] = { 5, 5, 6, 6, 7, 7, 7, 7 }, first[2] = { 6, 6 }, late[2] = { 0, 0 };
     const uint8_t each[8] = {
         HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_ERASE, HD_OP_FIND, HD_OP_FIND, HD_OP_FIND, HD_OP_FIND
@@ -244,9 +239,8 @@ static void every_moment_counts(void **state)
 
 /* One item takes the only free slot, a second finds no room, and a third erases an entry. The second item may draw its
  * ticket after the erase: there was a moment without room. */
-static void there_was_a_moment_without_room(void **state)
+static void there_was_a_moment_without_room(void)
 {
-    (void)state;
     uint64_t key[8] = { 4, 5, 1, 1, 8, 8, 8, 8 }, first[3] = { 1, 2, 3 }, late = 0;
     uint8_t each[8] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_ERASE };
     fixture_kernel k;
@@ -265,9 +259,8 @@ static void there_was_a_moment_without_room(void **state)
 
 /* Of two that erase one key, the one that missed drew its ticket first: it looked later, and that entries move makes it
  * right. A wrong place is not. */
-static void who_misses_may_be_early(void **state)
+static void who_misses_may_be_early(void)
 {
-    (void)state;
     fixture_kernel k = fixture_kernel_at(judge_design_named("line"), LINE_SOUND, 32, 1);
     hd_case c = case_of("erase", "sound", "buckets=1 slots=4 batch=2x1 keys=uniform:9", 1);
     uint64_t key[2] = { 6, 6 }, first[2] = { 5, 6 };
@@ -292,9 +285,8 @@ static void who_misses_may_be_early(void **state)
 }
 
 /* Kernels of the design's rows, by name. */
-static void rows_are_found(void **state)
+static void rows_are_found(void)
 {
-    (void)state;
     uint32_t row = 99;
     hd_case c = case_of("erase", "silent_move", shapes[0], 1);
     must(fixture_kernel_row(&c, &row));
@@ -328,9 +320,8 @@ static const char *toy_explored(const char *op, const char *kernel, const char *
     return explored(&c, 1, way(2 * n + 1), 3, ran);
 }
 
-static void defaults_judge_a_hosted_design(void **state)
+static void defaults_judge_a_hosted_design(void)
 {
-    (void)state;
     static const char *const toy_ops[] = { "find", "insert_or_assign", "mixed" };
     static const char *const tails[] = { "buckets=2 batch=20x1 duplicate=200000 reserved=100000",
                                          "buckets=1 batch=12x1", "buckets=4 batch=9x1 distinct=1" };
@@ -355,9 +346,8 @@ static void objects(comparison *a, const char *sentence)
 }
 
 /* The reference that is its backend's says what an item delivers and what the table is at rest. */
-static void defaults_object(void **state)
+static void defaults_object(void)
 {
-    (void)state;
     const judge_design *d = judge_design_named("toy");
     uint64_t key[8] = { 2, 3, 4, 5, 6, 7, 8, 9 };
     hd_case c;
@@ -420,9 +410,8 @@ static int many_arrays(const void *own, hd_memory *all)
 }
 
 /* What is asked of rows, of shapes and of descriptions that do not exist. */
-static void defaults_refuse(void **state)
+static void defaults_refuse(void)
 {
-    (void)state;
     const judge_design *d = judge_design_named("toy");
     hd_case c, small;
     must(hd_case_parse("toy.find.plain value=8 pins=0 buckets=2 slots=32 batch=8x1 keys=uniform:90", &c));
@@ -440,10 +429,8 @@ static void defaults_refuse(void **state)
     hd_gpu gpu = toy_gpu;
     hd_design host = toy_design;
     judge_design many = *d;
-    toy_own own;
-    fixture s;
-    memset(&s, 0, sizeof s);
-    memset(&own, 0, sizeof own);
+    fixture s = { 0 };
+    toy_own own = { 0 };
     gpu.memory = many_arrays;
     host.gpu = &gpu;
     many.host = &host;
@@ -459,9 +446,8 @@ static uint64_t takes, refuse_at; /* the take, from 1, that is refused; 0: none 
 void *__wrap_calloc(size_t n, size_t bytes) { return ++takes == refuse_at ? NULL : __real_calloc(n, bytes); }
 
 /* Each allocation is refused in turn: the fixture is not made, or the judge says why it passes no verdict. */
-static void memory_is_missed(void **state)
+static void memory_is_missed(void)
 {
-    (void)state;
     static const char *const toy_ops[] = { "insert_or_assign", "mixed" };
     uint64_t tried = 0, at = 1;
     for (int o = 0; o < 2; o++, at = 1)
@@ -499,9 +485,8 @@ static void memory_is_missed(void **state)
 
 /* ---- Fixtures ---------------------------------------------------------------------------------- */
 
-static void no_fixture_is_made_of_these(void **state)
+static void no_fixture_is_made_of_these(void)
 {
-    (void)state;
     fixture *s = NULL;
     fixture_kernel k = fixture_kernel_at(judge_design_named("line"), 0, 0, 0);
     fixture_kernel other = fixture_kernel_at(&judge_design_hkv, 0, 0, 0);
@@ -522,9 +507,8 @@ static void no_fixture_is_made_of_these(void **state)
 
 /* A case is its fixture: twice the same words, twice the same memory; keys that it cannot hold are among those that are
  * drawn. */
-static void fixtures_are_their_cases(void **state)
+static void fixtures_are_their_cases(void)
 {
-    (void)state;
     fixture_kernel k = fixture_kernel_at(judge_design_named("line"), 0, 0, 0);
     const fixture_kernel *kernels[] = { &k };
     hd_case c =
@@ -546,10 +530,9 @@ static void fixtures_are_their_cases(void **state)
 
 /* Batches on a table that grows and shrinks between them; the places that tickets name reach as far as the table
  * does. */
-static void tables_are_resized_between_batches(void **state)
+static void tables_are_resized_between_batches(void)
 {
     enum { BATCHES = 200 };
-    (void)state;
     const judge_design *d = judge_design_named("line");
     fixture_kernel k = fixture_kernel_at(d, 0, 32, 2);
     hd_case c = case_of("insert_or_assign", "sound", "buckets=1 slots=6 batch=12x1 keys=uniform:40", 3);
@@ -597,9 +580,8 @@ static void tables_are_resized_between_batches(void **state)
     fixture_close(s);
 }
 
-static void tours_visit(void **state)
+static void tours_visit(void)
 {
-    (void)state;
     all_kernels t;
     hd_case c = case_of("mix", "sound", "buckets=4 slots=16 batch=50x6 keys=uniform:60", 2);
     must(all_kernels_run(&c, NULL, NULL, &t));
@@ -622,9 +604,8 @@ static void tours_visit(void **state)
 
 /* ---- In words -------------------------------------------------------------------------------- */
 
-static void places_have_names(void **state)
+static void places_have_names(void)
 {
-    (void)state;
     const judge_design *d = judge_design_named("line");
     hd_case c = case_of("insert_or_assign", "sound", "buckets=2 slots=4 batch=4x1 keys=uniform:9", 1);
     fixture *s, *t;

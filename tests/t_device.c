@@ -25,20 +25,19 @@ typedef struct arrays {
     void *ptr[MOST];
 } arrays;
 
-/* The batch's arrays are those of *there, wherever that lies. */
-static void point(hd_batch *b, void *there)
+/* A batch over the arrays of *there, wherever that lies. */
+static hd_batch batch_over(arrays *there, hd_op op, uint64_t n)
 {
-    arrays *a = (arrays *)there;
-    test_point(b, a);
+    hd_batch b = { .op = op, .n = n };
+    test_point(&b, there);
+    return b;
 }
 
 static hd_batch batch_of(uint64_t *random, const hd_info *info, arrays *a, hd_op op)
 {
     static const char *const pred[] = { "all", "key_in", "score_below", "value_zero" };
-    hd_batch b;
-    memset(&b, 0, sizeof b);
+    hd_batch b = batch_over(a, op, 0);
     memset(a, 0x5a, sizeof *a);
-    b.op = op;
     b.elem = HD_U64;
     /* left to itself a table looks at its load factor, which a device tells late */
     b.kernel = test_below(random, 2) ? "tlpv1" : "warp";
@@ -58,7 +57,6 @@ static hd_batch batch_of(uint64_t *random, const hd_info *info, arrays *a, hd_op
         b.start = test_below(random, info->capacity + 1);
         if (b.n > info->capacity - b.start) b.n = info->capacity - b.start;
     }
-    point(&b, a);
     return b;
 }
 
@@ -122,8 +120,7 @@ static content content_of(hd_table *t)
 static void same_content(hd_table *a, hd_table *b)
 {
     content x = content_of(a), y = content_of(b);
-    check(x.n == y.n && x.sum == y.sum, "%llu and %llu entries, or others", (unsigned long long)x.n,
-          (unsigned long long)y.n);
+    check(x.n == y.n && x.sum == y.sum, "%llu and %llu entries, or others", (ull)x.n, (ull)y.n);
 }
 
 /* ---- Like the host machine ------------------------------------------------------------------- */
@@ -137,27 +134,31 @@ typedef struct bench {
 /* Returns the configuration of a table there. */
 static hd_config bench_open(bench *b)
 {
-    hd_config c = hd_config_default();
     fake_init(&b->fake);
     counting_init(&b->memory);
     b->memory.seams.device = &b->fake.seam;
-    c.backend = "cuda";
-    c.seams = &b->memory.seams;
-    c.hkv.capture_times = true;
-    return c;
+    return test_usual(.backend = "cuda", .seams = &b->memory.seams, .hkv.capture_times = true, .value_bytes = 8);
+}
+
+/* A table there, with values of 8 bytes. */
+static hd_table *bench_table(bench *b, const char *lock, uint64_t capacity, uint32_t slots)
+{
+    bench_open(b);
+    return test_table(.backend = "cuda", .seams = &b->memory.seams, .hkv.capture_times = true, .lock = lock,
+                      .capacity = capacity, .slots = slots, .value_bytes = 8);
 }
 
 static void bench_close(bench *b)
 {
     fake_settled(&b->fake);
-    check(b->memory.live_bytes == 0, "%llu bytes were not given back", (unsigned long long)b->memory.live_bytes);
+    check(b->memory.live_bytes == 0, "%llu bytes were not given back", (ull)b->memory.live_bytes);
 }
 
 /* Runs the batch on t with arrays of the device, copies of *a, and brings them back. */
 static hd_status run_far(fake_device *f, hd_table *t, hd_batch b, arrays *a)
 {
-    void *there = fake_array(f, a, sizeof *a);
-    point(&b, there);
+    arrays *there = (arrays *)fake_array(f, a, sizeof *a);
+    test_point(&b, there);
     hd_status status = hd_run(t, &b);
     fake_read(f, a, there, sizeof *a);
     fake_drop(f, there);
@@ -167,9 +168,9 @@ static hd_status run_far(fake_device *f, hd_table *t, hd_batch b, arrays *a)
 /* The same, recorded and replayed twice. */
 static hd_status run_recorded(fake_device *f, hd_table *t, hd_batch b, arrays *a)
 {
-    void *there = fake_array(f, a, sizeof *a);
+    arrays *there = (arrays *)fake_array(f, a, sizeof *a);
     static char stream[2];
-    point(&b, there);
+    test_point(&b, there);
     b.stream = &stream[0];
     fake_record(f, b.stream);
     hd_status status = hd_run(t, &b);
@@ -199,9 +200,8 @@ static void counters_agree(hd_table *a, hd_table *b)
     check(memcmp(x.op, y.op, sizeof x.op) == 0, "the operations are counted differently");
 }
 
-static void agrees_with_the_host_machine(void **unused)
+static void agrees_with_the_host_machine(void)
 {
-    (void)unused;
     static char stream[3];
     uint64_t random = 1;
     for (uint64_t round = 0; round < test_quarter(24); round++) {
@@ -227,7 +227,7 @@ static void agrees_with_the_host_machine(void **unused)
                       theirs ? "device" : "host");
             memcpy(&b, &a, sizeof a);
             must(hd_run(here, &batch));
-            point(&batch, &b);
+            test_point(&batch, &b);
             batch.stream = test_below(&random, 2) ? &stream[test_below(&random, 3)] : NULL;
             must(theirs ? run_far(&on.fake, far, batch, &b) : hd_run(far, &batch));
             forget_pointers(&a);
@@ -321,9 +321,8 @@ static const struct {
 
 /* Each of two kinds of memory, for every operation: the results are the host machine's, and what kernels reach is not
  * copied. */
-static void arrays_lie_in_any_memory(void **unused)
+static void arrays_lie_in_any_memory(void)
 {
-    (void)unused;
     uint64_t random = 5, batches = 0;
     for (int round = 0; round < 2 * (int)(sizeof ways / sizeof *ways); round++) {
         const hd_staging_sizes *sizes = &ways[round / 2].sizes;
@@ -353,7 +352,7 @@ static void arrays_lie_in_any_memory(void **unused)
                 if (!sizes->direct_bytes) x.kernel = "tlpv1"; /* its items run in order, in one launch or in several */
                 memcpy(&b, &a, sizeof a);
                 y = x;
-                point(&y, &b);
+                test_point(&y, &b);
                 place(&p, &on.fake, &y, info.value_bytes, kind, k / MEMORIES / MEMORIES);
                 test_case("%s of %d, %s and %s, deal %d, %s", hd_op_name(x.op), (int)x.n, memory_names[kind[0]],
                           memory_names[kind[1]], k / MEMORIES / MEMORIES, ways[round / 2].name);
@@ -377,16 +376,12 @@ static void arrays_lie_in_any_memory(void **unused)
 }
 
 /* Any one array that is another device's: the message names it, and nothing has run. */
-static void memory_of_another_device_is_refused(void **unused)
+static void memory_of_another_device_is_refused(void)
 {
-    (void)unused;
     bench on;
-    hd_table *t;
+    hd_table *t = bench_table(&on, "ordered", 128, 128);
     hd_info info;
-    hd_config c = bench_open(&on);
     uint64_t random = 3, refused = 0;
-    c.capacity = 128;
-    must(hd_open(&c, &t));
     must(hd_table_info(t, &info));
     for (int op = 0; op < HD_OP_COUNT_; op++)
         for (int i = 0; i < HD_ARRAYS_MOST && !hd_op_does((hd_op)op, HD_ORDERED); i++) {
@@ -416,9 +411,8 @@ static void memory_of_another_device_is_refused(void **unused)
 }
 
 /* Addresses of the device are asked for once. Memory of this machine may be pinned at one time and not at another. */
-static void what_is_pinned_is_asked_for_each_time(void **unused)
+static void what_is_pinned_is_asked_for_each_time(void)
 {
-    (void)unused;
     bench on;
     hd_table *t;
     uint64_t key = 7, count;
@@ -451,25 +445,17 @@ static void what_is_pinned_is_asked_for_each_time(void **unused)
 }
 
 /* Ten batches on ten streams, none waited for: each is an insert of what the next one erases. */
-static void batches_keep_their_order_across_streams(void **unused)
+static void batches_keep_their_order_across_streams(void)
 {
-    (void)unused;
     static char stream[10];
     bench on;
-    arrays *there[10], a;
-    hd_table *t;
-    hd_config c = bench_open(&on);
-    c.capacity = 1024;
-    must(hd_open(&c, &t));
-    memset(&a, 0, sizeof a);
+    arrays *there[10];
+    hd_table *t = bench_table(&on, "ordered", 1024, 128);
+    arrays a = { 0 };
     for (uint64_t i = 0; i < MOST; i++) a.key[i] = i;
     for (int k = 0; k < 10; k++) {
-        hd_batch b;
-        memset(&b, 0, sizeof b);
         there[k] = (arrays *)fake_array(&on.fake, &a, sizeof a);
-        point(&b, there[k]);
-        b.op = k % 2 ? HD_OP_ERASE : HD_OP_INSERT_OR_ASSIGN;
-        b.n = MOST;
+        hd_batch b = batch_over(there[k], k % 2 ? HD_OP_ERASE : HD_OP_INSERT_OR_ASSIGN, MOST);
         b.stream = &stream[k];
         must(hd_run(t, &b));
     }
@@ -487,7 +473,7 @@ static void batches_keep_their_order_across_streams(void **unused)
 }
 
 /* Mixed batches in the device's memory, which the host does not read: one item for each value of the byte. */
-static void operations_that_do_not_mix_are_reserved(void **unused)
+static void operations_that_do_not_mix_are_reserved(void)
 {
     static const char *const kernels[] = { "batched", "tile" };
     typedef struct mixture {
@@ -495,23 +481,17 @@ static void operations_that_do_not_mix_are_reserved(void **unused)
         uint32_t value[256];
         uint8_t each[256], outcome[256];
     } mixture;
-    (void)unused;
     for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
         bench on;
-        hd_table *t;
-        mixture here, *there;
         uint64_t size = 0, inserts = 0;
-        hd_config c = bench_open(&on), own = hd_config_of("hive");
-        own.seams = c.seams;
-        own.backend = c.backend;
-        own.capacity = 1024;
-        own.value_bytes = 4;
-        must(hd_open(&own, &t));
-        memset(&here, 0, sizeof here);
+        hd_config c = bench_open(&on);
+        hd_table *t =
+            test_table(.design = "hive", .backend = "cuda", .seams = c.seams, .capacity = 1024, .value_bytes = 4);
+        mixture here = { 0 };
         for (uint64_t i = 0; i < 256; i++) here.key[i] = i, here.each[i] = (uint8_t)i;
-        there = (mixture *)fake_array(&on.fake, &here, sizeof here);
-        hd_batch b = { .n = 256, .key = there->key, .value = there->value, .each = there->each };
-        b.outcome = there->outcome;
+        mixture *there = (mixture *)fake_array(&on.fake, &here, sizeof here);
+        hd_batch b = test_batch(HD_OP_FIND, 256, there->key, there->value, there->outcome);
+        b.each = there->each;
         b.kernel = kernels[k];
         must(hd_run(t, &b));
         must(on.fake.seam.wait(&on.fake, NULL) ? HD_ECUDA : HD_OK);
@@ -532,7 +512,7 @@ static void operations_that_do_not_mix_are_reserved(void **unused)
         for (int i = 0; i < HD_OP_COUNT_; i++) {
             if (!hd_op_is_keyed(hd_op_row_of((hd_op)i))) continue; /* hd_size_sync ran one */
             uint64_t items = hd_op_does((hd_op)i, HD_MIXES) ? 1 + (i >= 1) : 0;
-            check(counters.op[i] == items, "%s: %llu items of %s", kernels[k], (unsigned long long)counters.op[i],
+            check(counters.op[i] == items, "%s: %llu items of %s", kernels[k], (ull)counters.op[i],
                   hd_op_name((hd_op)i));
         }
         fake_drop(&on.fake, there);
@@ -543,28 +523,17 @@ static void operations_that_do_not_mix_are_reserved(void **unused)
 
 /* Streams keep a prepared launch from their second batch on; a slot that another stream takes keeps none. By the word
  * there is none: a kernel that waits on the device must not be behind a launch of another stream. */
-static void launches_are_prepared_for_one_stream(void **unused)
+static void launches_are_prepared_for_one_stream(void)
 {
     enum { STREAMS = 3 * HD_STREAM_SLOTS };
     static const char *const locks[] = { "ordered", "group3" };
     static char stream[STREAMS];
-    (void)unused;
     for (size_t l = 0; l < sizeof locks / sizeof *locks; l++) {
         bench on;
-        arrays *there, a;
-        hd_table *t;
         bool by_word = l == 1;
-        hd_config c = bench_open(&on);
-        c.capacity = 1024;
-        c.lock = locks[l];
-        must(hd_open(&c, &t));
-        memset(&a, 0, sizeof a);
-        there = (arrays *)fake_array(&on.fake, &a, sizeof a);
-        hd_batch b;
-        memset(&b, 0, sizeof b);
-        point(&b, there);
-        b.op = HD_OP_FIND;
-        b.n = 1;
+        hd_table *t = bench_table(&on, locks[l], 1024, 128);
+        arrays a = { 0 }, *there = (arrays *)fake_array(&on.fake, &a, sizeof a);
+        hd_batch b = batch_over(there, HD_OP_FIND, 1);
         for (int k = 0; k < STREAMS; k++) { /* each stream has one batch */
             b.stream = &stream[k];
             must(hd_run(t, &b));
@@ -586,9 +555,8 @@ static void launches_are_prepared_for_one_stream(void **unused)
 }
 
 /* The thread's device is another one than the table's, and stays so. */
-static void a_table_keeps_its_device(void **unused)
+static void a_table_keeps_its_device(void)
 {
-    (void)unused;
     bench on;
     hd_table *t;
     uint64_t key = 1, size = 0;
@@ -599,12 +567,7 @@ static void a_table_keeps_its_device(void **unused)
     on.fake.device = 3;
     must(hd_open(&c, &t));
     on.fake.device = 5;
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.op = HD_OP_INSERT_OR_ASSIGN;
-    b.n = 1;
-    b.key = &key;
-    b.outcome = &outcome;
+    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 1, .key = &key, .outcome = &outcome };
     must(hd_run(t, &b));
     must(hd_size_sync(t, &size));
     must(hd_check(t));
@@ -630,13 +593,9 @@ static int nothing(void *context, uint64_t key, uint64_t score, void *value)
 
 static hd_status take_step(int step, fake_device *f, hd_table *t, arrays *a)
 {
-    hd_batch b;
     hd_counters counters;
     uint64_t size;
-    memset(&b, 0, sizeof b);
-    point(&b, a);
-    b.op = step == LIST ? HD_OP_INSERT_AND_EVICT : HD_OP_INSERT_OR_ASSIGN;
-    b.n = MOST;
+    hd_batch b = batch_over(a, step == LIST ? HD_OP_INSERT_AND_EVICT : HD_OP_INSERT_OR_ASSIGN, MOST);
     switch (step) {
     case RUN:
     case LIST: return hd_run(t, &b);
@@ -657,23 +616,16 @@ static uint64_t with_fault(const char *lock, uint64_t at_call, int code, bool st
 {
     bench on;
     hd_table *t = NULL;
-    arrays a;
     bool clean = true;
     bench_open(&on);
     on.fake.fail_at = at_call;
     on.fake.code = code;
     on.fake.sticky = sticky;
-    memset(&a, 0, sizeof a);
+    arrays a = { 0 };
     for (uint64_t i = 0; i < MOST; i++) a.key[i] = 11 * i;
-    hd_config c = hd_config_default();
-    c.hkv.capture_times = true;
-    c.backend = "cuda";
-    c.lock = lock;
-    c.capacity = 64;
-    c.slots = 32;
-    c.hkv.device_value_bytes = 200;
-    c.hkv.fetch = HD_FETCH_SORTED;
-    c.seams = &on.memory.seams;
+    hd_config c = test_usual(.hkv.capture_times = true, .backend = "cuda", .lock = lock, .capacity = 64, .slots = 32,
+                             .hkv.device_value_bytes = 200, .hkv.fetch = HD_FETCH_SORTED, .seams = &on.memory.seams,
+                             .value_bytes = 8);
     for (int step = OPEN; step < STEPS; step++) {
         bool before = on.fake.failed != NULL;
         hd_status status = step == OPEN ? hd_open(&c, &t) : take_step(step, &on.fake, t, &a);
@@ -704,9 +656,8 @@ static uint64_t with_fault(const char *lock, uint64_t at_call, int code, bool st
     return calls;
 }
 
-static void every_call_may_fail(void **unused)
+static void every_call_may_fail(void)
 {
-    (void)unused;
     static const int code[] = { HD_DEVICE_NO_MEMORY, FAKE_INVALID, FAKE_LAUNCH_FAILED };
     hd_cuda_windows(MOST); /* the usual ones are most of a small table's memory */
     uint64_t calls = with_fault("ordered", 0, 0, false), by_word = with_fault("group3", 0, 0, false);
@@ -726,18 +677,12 @@ static void every_call_may_fail(void **unused)
 }
 
 /* What could not be done is as it was before, when the device can still be asked. */
-static void a_failed_growth_changes_nothing(void **unused)
+static void a_failed_growth_changes_nothing(void)
 {
-    (void)unused;
     for (uint64_t skip = 1; skip < 60; skip++) {
         bench on;
-        hd_table *t;
-        arrays a;
-        hd_config c = bench_open(&on);
-        c.capacity = 64;
-        c.slots = 32;
-        must(hd_open(&c, &t));
-        memset(&a, 0, sizeof a);
+        hd_table *t = bench_table(&on, "ordered", 64, 32);
+        arrays a = { 0 };
         for (uint64_t i = 0; i < MOST; i++) a.key[i] = 11 * i;
         must(take_step(RUN, &on.fake, t, &a));
         content before = content_of(t);
@@ -766,9 +711,8 @@ static void open_fails(const hd_config *c, hd_status status, const char *word)
 }
 
 /* No device at all: a build without CUDA, or a machine without a driver. */
-static void no_device_is_a_clear_answer(void **unused)
+static void no_device_is_a_clear_answer(void)
 {
-    (void)unused;
     bench on;
     hd_config c = bench_open(&on);
     on.fake.fail_at = 1;
@@ -787,9 +731,8 @@ static void no_device_is_a_clear_answer(void **unused)
     }
 }
 
-static void too_little_memory_is_said(void **unused)
+static void too_little_memory_is_said(void)
 {
-    (void)unused;
     bench on;
     hd_config c = bench_open(&on);
     on.fake.most_bytes = 10 << 20; /* digests, but no keys */
@@ -803,9 +746,8 @@ static void too_little_memory_is_said(void **unused)
 
 /* Entries that can just be addressed, and with their locks cannot; arrays of which each can be, and all together
  * cannot: not asked for, and not taken for fewer. */
-static void what_cannot_be_addressed_is_said(void **unused)
+static void what_cannot_be_addressed_is_said(void)
 {
-    (void)unused;
     bench on;
     hd_table *t;
     hd_config c = bench_open(&on);
@@ -821,11 +763,7 @@ static void what_cannot_be_addressed_is_said(void **unused)
     size_t pieces = on.fake.pieces;
     for (uint64_t less = 0; less < 4; less++) {
         arrays a;
-        hd_batch b;
-        memset(&b, 0, sizeof b);
-        point(&b, &a);
-        b.op = HD_OP_FIND_OR_INSERT;
-        b.n = (uint64_t)PTRDIFF_MAX / 8 >> less;
+        hd_batch b = batch_over(&a, HD_OP_FIND_OR_INSERT, (uint64_t)PTRDIFF_MAX / 8 >> less);
         must_fail(hd_run(t, &b), HD_ENOMEM, "batch: its arrays");
         check(on.fake.pieces == pieces, "memory is held for it");
     }
@@ -836,27 +774,19 @@ static void what_cannot_be_addressed_is_said(void **unused)
 
 /* A table without pins has no memory for them. The first batch that pins takes it, for all entries and once; a growth
  * keeps it. Where there is none, the batch fails, and nothing has changed. */
-static void the_first_pin_takes_memory(void **unused)
+static void the_first_pin_takes_memory(void)
 {
     static const char *const backends[] = { "ref", "host", "cuda" };
-    (void)unused;
     for (int k = 0; k < 3; k++) {
         bench on;
         hd_config c = bench_open(&on);
-        hd_table *t;
         hd_info was, is;
-        arrays a;
-        hd_batch b;
         test_case("%s", backends[k]);
-        c.backend = backends[k];
-        c.capacity = 1024;
-        must(hd_open(&c, &t));
-        memset(&a, 0, sizeof a);
-        memset(&b, 0, sizeof b);
-        point(&b, &a);
+        hd_table *t = test_table(.backend = backends[k], .seams = c.seams, .hkv.capture_times = true, .capacity = 1024,
+                                 .value_bytes = 8);
+        arrays a = { 0 };
+        hd_batch b = batch_over(&a, HD_OP_INSERT_OR_ASSIGN, MOST);
         for (uint64_t i = 0; i < MOST; i++) a.key[i] = i;
-        b.op = HD_OP_INSERT_OR_ASSIGN;
-        b.n = MOST;
         must(hd_run(t, &b));
         must(hd_table_info(t, &was));
         check(was.hkv.pins == 0, "there is room for pins before there are any");
@@ -883,8 +813,7 @@ static void the_first_pin_takes_memory(void **unused)
         for (uint64_t i = 0; i < MOST; i++) check(a.outcome[i] == HD_HIT, "key %d: %d", (int)i, a.outcome[i]);
         must(hd_table_info(t, &is));
         check(is.memory_bytes == was.memory_bytes + 8 * was.capacity && is.hkv.pins == 1,
-              "%llu bytes more for %llu entries", (unsigned long long)(is.memory_bytes - was.memory_bytes),
-              (unsigned long long)was.capacity);
+              "%llu bytes more for %llu entries", (ull)(is.memory_bytes - was.memory_bytes), (ull)was.capacity);
         b.holder = 4;
         must(hd_run(t, &b));
         for (uint64_t i = 0; i < MOST; i++) check(a.outcome[i] == HD_PINNED, "key %d: %d", (int)i, a.outcome[i]);

@@ -20,8 +20,6 @@
 #include "tests/far.h"
 #include "tests/faulty.h"
 
-typedef unsigned long long ull;
-
 enum { N = 12, VALUE = 24, SLOTS = 16, CAPACITY = 32, MANY = 24 };
 
 /* ---- A table on a device that can fail ------------------------------------------------------- */
@@ -65,12 +63,10 @@ static void fill(arrays *a, uint64_t from, uint64_t step)
 
 static hd_batch batch_over(arrays *a, hd_op op)
 {
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.op = op;
-    b.elem = value_bytes % 8 ? HD_I32 : HD_U64;
-    b.kernel = kernel;
-    b.n = hd_op_row_of(op)->needs & HD_OF_SLOTS ? CAPACITY : N;
+    hd_batch b = { .op = op,
+                   .elem = value_bytes % 8 ? HD_I32 : HD_U64,
+                   .kernel = kernel,
+                   .n = hd_op_row_of(op)->needs & HD_OF_SLOTS ? CAPACITY : N };
     b.holder = hd_op_does(op, HD_NEEDS_HOLDER) ? 2 : 0, b.pred = "key_in";
     b.pred_arg[1] = 9;
     test_point(&b, a);
@@ -367,11 +363,10 @@ static void keep_a_snapshot(void)
     world_close(&w);
 }
 
-static void every_operation(void **state)
+static void every_operation(void)
 {
     static hd_status (*const run[])(world *, const act *) = { with_own_arrays, with_its_arrays, recorded };
     static const char *const in[] = { "own arrays", "the device's arrays", "recorded" };
-    (void)state;
     failures = 0;
     keep_a_snapshot(); /* for this test and the next three */
     for (int op = 0; op < HD_OP_COUNT_; op++)
@@ -385,18 +380,16 @@ static void every_operation(void **state)
     test_tried("device-faults", failures, "calls of the device that failed under every operation");
 }
 
-static void every_other_call(void **state)
+static void every_other_call(void)
 {
-    (void)state;
     failures = 0;
     for (size_t k = 0; k < sizeof others / sizeof *others; k++) fail_each(&others[k], "ordered");
     test_tried("device-faults", failures, "under every other call of a table");
 }
 
 /* This machine's memory is refused to what brings a table here, or opens another: once, and for good. */
-static void every_piece_of_this_machine_s(void **state)
+static void every_piece_of_this_machine_s(void)
 {
-    (void)state;
     uint64_t refused = 0;
     for (size_t k = 0; k < sizeof others / sizeof *others; k++)
         for (int for_good = 0; for_good < 2; for_good++)
@@ -443,11 +436,10 @@ static void every_piece_of_this_machine_s(void **state)
 }
 
 /* Of each role one, under every lock there is. */
-static void every_lock(void **state)
+static void every_lock(void)
 {
     static const hd_op ops[] = { HD_OP_FIND, HD_OP_ASSIGN, HD_OP_INSERT_AND_EVICT };
     hd_row lock;
-    (void)state;
     failures = 0;
     for (size_t i = 0; hd_list(HD_LOCKS, i, &lock); i++)
         for (size_t k = 0; k < 3 && strcmp(lock.name, "ordered") != 0; k++)
@@ -459,10 +451,9 @@ static void every_lock(void **state)
 }
 
 /* Keys that repeat: gpu/hkv/repeated_keys.h. */
-static void every_pass(void **state)
+static void every_pass(void)
 {
     static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT, HD_OP_FIND_OR_INSERT };
-    (void)state;
     failures = 0;
     policy = "lru", times = 3, in_steps = true;
     keep_a_snapshot();
@@ -477,7 +468,7 @@ static void every_pass(void **state)
 }
 
 /* Host arrays that go to the device in pieces of a few items, and arrays that go there whole, slot by slot. */
-static void every_copy_of_host_arrays(void **state)
+static void every_copy_of_host_arrays(void)
 {
     static const struct {
         hd_op op;
@@ -489,7 +480,6 @@ static void every_copy_of_host_arrays(void **state)
                   { HD_OP_EXPORT, { 1024, 0 } },
                   { HD_OP_EXPORT, { 1536, 0 } },
                   { HD_OP_FIND_OR_INSERT_PTR, { 128, 0 } } };
-    (void)state;
     failures = 0;
     in_steps = true;
     keep_a_snapshot();
@@ -506,10 +496,9 @@ static void every_copy_of_host_arrays(void **state)
 
 /* A batch that counts in the table's room fails in the middle, and the next one at each of its calls, clearing what was
  * left there among them: the one after that is as it should be. */
-static void twice_in_a_row(void **state)
+static void twice_in_a_row(void)
 {
     static const hd_op ops[] = { HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN };
-    (void)state;
     failures = 0;
     policy = "lru", times = 3, kernel = "coalesced";
     for (size_t k = 0; k < 2; k++)
@@ -608,11 +597,10 @@ static void every_call_of_words(const char *name, const char *(*unsupported)(hd_
     test_tried("device-faults", failures, "under every call of a dictionary");
 }
 
-static void every_call_of_a_dictionary(void **state) { (void)state, every_call_of_words("hive", hive_unsupported); }
-static void every_call_of_segments(void **state) { (void)state, every_call_of_words("ovs", ovs_unsupported); }
-static void every_call_of_ranges(void **state)
+static void every_call_of_a_dictionary(void) { every_call_of_words("hive", hive_unsupported); }
+static void every_call_of_segments(void) { every_call_of_words("ovs", ovs_unsupported); }
+static void every_call_of_ranges(void)
 {
-    (void)state;
     ranges = true;
     every_call_of_words("ovs", ovs_unsupported);
     ranges = false;
@@ -620,9 +608,8 @@ static void every_call_of_ranges(void **state)
 
 /* A batch of an ordered table that inserts or erases is many launches, of which one changes the table, and one more
  * changes values. */
-static void every_call_of_an_ordered_table(void **state)
+static void every_call_of_an_ordered_table(void)
 {
-    (void)state;
     failures = 0;
     design = "sl", value_bytes = 4;
     keep_a_snapshot();

@@ -8,8 +8,6 @@
 
 #include "tests/device_tables.h"
 
-typedef unsigned long long ull;
-
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
 enum { SLOTS = 32, BUCKETS = 8, VALUE = 1024, CAPACITY = BUCKETS * SLOTS };
@@ -101,9 +99,8 @@ static void grows(const shape *s, uint64_t page, uint64_t times)
     bench_close(&b);
 }
 
-static void as_on_the_host_machine(void **unused)
+static void as_on_the_host_machine(void)
 {
-    (void)unused;
     for (size_t i = 0; i < SHAPES; i++)
         for (int in_place = 0; in_place < 2; in_place++)
             for (uint64_t times = 2; times <= 3; times++) grows(&shapes[i], in_place ? 4096 : 0, times);
@@ -112,9 +109,8 @@ static void as_on_the_host_machine(void **unused)
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* Where there is no room for two tables, one whose planes can grow does, and another one stays as it was. */
-static void without_room_for_two(void **unused)
+static void without_room_for_two(void)
 {
-    (void)unused;
     for (int in_place = 0; in_place < 2; in_place++) {
         bench b;
         test_case("%s", in_place ? "in place" : "anew");
@@ -139,9 +135,8 @@ static void without_room_for_two(void **unused)
 
 /* A table whose near values fill the device doubles all the same: they stay where they are. Only keys, and values in
  * this machine's memory, become more. */
-static void the_host_tier_grows(void **unused)
+static void the_host_tier_grows(void)
 {
-    (void)unused;
     bench b;
     const shape s = {
         "near values fill the device", false, false, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, VALUE, CAPACITY * 3 / 4

@@ -196,9 +196,8 @@ static const lie lies[] = {
     { "a key from nowhere", NULL, bring, HD_HIT, HD_HIT },
 };
 
-static void lies_are_refused(void **state)
+static void lies_are_refused(void)
 {
-    (void)state;
     uint64_t batches = 0, refused = 0;
     for (size_t k = 0; k < sizeof lies / sizeof *lies; k++) {
         uint64_t occasions = 0;

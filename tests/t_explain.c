@@ -186,10 +186,9 @@ static void walk_all_ways(const char *policy)
     }
 }
 
-static void every_policy_agrees_with_the_model(void **unused)
+static void every_policy_agrees_with_the_model(void)
 {
     hd_row row;
-    (void)unused;
     for (size_t i = 0; hd_list(HD_POLICIES, i, &row); i++) walk_all_ways(row.name);
     for (size_t i = 0; i < sizeof expressions / sizeof *expressions; i++) walk_all_ways(expressions[i]);
 }
@@ -228,10 +227,9 @@ static bool lie_shows(const policy_step *s, unsigned lie)
     return !refused || (lie != 5 && lie != 8);
 }
 
-static void false_steps_are_found(void **unused)
+static void false_steps_are_found(void)
 {
     enum { LIES = 16 };
-    (void)unused;
     for (unsigned lie = 0; lie < LIES; lie++) {
         hd_case c = case_of("expr:on_insert=given;on_hit=old+given", lie % 2, false, 4, "uniform:16", lie);
         model m = model_of(&c, 9);
@@ -257,10 +255,9 @@ static void false_steps_are_found(void **unused)
     }
 }
 
-static void other_tables_are_refused(void **unused)
+static void other_tables_are_refused(void)
 {
     static policy_walk w;
-    (void)unused;
     hd_case c = case_of("lru", false, false, 4, "uniform:8", 1);
     c.buckets = 2;
     must_fail(policy_walk_open(&w, &c, 0), HD_EINVAL, "buckets");
@@ -404,11 +401,10 @@ static uint64_t tell_items(scene *x, hd_op op, uint64_t *moved)
     return b->n;
 }
 
-static void steps_are_what_the_reference_did(void **unused)
+static void steps_are_what_the_reference_did(void)
 {
     const judge_design *d;
     uint64_t items = 0, moved = 0;
-    (void)unused;
     for (size_t k = 0; (d = judge_design_at(k)); k++)
         for (int op = 0; op <= JUDGE_MIXED; op++)
             for (uint64_t seed = 1; seed <= test_times(60); seed++)
@@ -425,12 +421,11 @@ static void steps_are_what_the_reference_did(void **unused)
     test_tried("differential", items, "items of the reference, told in steps");
 }
 
-static void steps_of_growth(void **unused)
+static void steps_of_growth(void)
 {
     const judge_design *d;
     uint64_t moved = 0;
     char why[STEP_NOTE] = "";
-    (void)unused;
     for (size_t k = 0; (d = judge_design_at(k)); k++)
         for (uint64_t seed = 1; d->resize && seed <= test_times(200); seed++) {
             hd_case c = scene_case(d, false, seed);

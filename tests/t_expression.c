@@ -13,8 +13,6 @@
 #include "tests/testing.h"
 #include "workload/expressions.h"
 
-typedef unsigned long long ull;
-
 /* ---- One way of writing ------------------------------------------------------------------------ */
 
 static const struct {
@@ -59,9 +57,8 @@ static const struct {
     { "expr:on_insert=now?given:0?1:2", "expr:on_insert=now?given:2" },
 };
 
-static void one_way_of_writing(void **state)
+static void one_way_of_writing(void)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
         hd_policy_use use, again;
         test_case("policy=%s", written[i].text);
@@ -108,9 +105,8 @@ static const test_refusal mistakes[] = {
       "policy: its expressions have more than 8 different constants" },
 };
 
-static void mistakes_name_the_column(void **state)
+static void mistakes_name_the_column(void)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         hd_policy_use use;
         test_case("policy=%s", mistakes[i].text);
@@ -166,9 +162,8 @@ static void same_values(const char *text, const hd_policy_use *use, uint64_t *r)
 }
 
 /* Random policies, as they are and as they are printed. */
-static void programs_are_what_the_texts_say(void **state)
+static void programs_are_what_the_texts_say(void)
 {
-    (void)state;
     hd_rng g = hd_rng_from(9);
     uint64_t r = 3, tried = 0, programs = 0, refused = 0, all = test_some(4000);
     for (uint64_t n = 0; n < all; n++) {
@@ -263,9 +258,8 @@ static const struct {
     { "expr:on_insert=1;on_hit=MAX", M | O | A },
 };
 
-static void flags_are_found(void **state)
+static void flags_are_found(void)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
         hd_policy_use use;
         test_case("policy=%s", claims[i].text);
@@ -276,9 +270,8 @@ static void flags_are_found(void **state)
 }
 
 /* What is proven, no search refutes. */
-static void no_flag_is_refuted(void **state)
+static void no_flag_is_refuted(void)
 {
-    (void)state;
     enum { CHAINS = 3000 };
     hd_rng g = hd_rng_from(77);
     uint64_t granted[8] = { 0 }, all = test_some(3000);
@@ -302,17 +295,14 @@ static void no_flag_is_refuted(void **state)
 
 static hd_config config_of(const char *policy)
 {
-    hd_config c = test_config();
-    c.capacity = 64;
-    c.slots = 16;
-    c.policy = policy;
+    hd_config c =
+        test_usual(.backend = test_backend("ref"), .capacity = 64, .slots = 16, .policy = policy, .value_bytes = 8);
     return c;
 }
 
 /* hd_info says the policy in a way that opens the same table, whatever became of the caller's text. */
-static void tables_keep_the_text(void **state)
+static void tables_keep_the_text(void)
 {
-    (void)state;
     char text[64] = "expr:on_insert = 3 + 4 + given";
     hd_config c = config_of(text);
     hd_table *t, *other;
@@ -357,9 +347,8 @@ static void tables_keep_the_text(void **state)
 }
 
 /* A design without scores has no other policy. */
-static void a_dictionary_has_none(void **state)
+static void a_dictionary_has_none(void)
 {
-    (void)state;
     hd_config c = hd_config_of("hive");
     hd_table *t;
     c.policy = "expr:on_insert=now";
@@ -373,9 +362,8 @@ static void a_dictionary_has_none(void **state)
 }
 
 /* The text survives, other policies are refused, and every damaged byte in front of the sections is found. */
-static void snapshots_keep_the_text(void **state)
+static void snapshots_keep_the_text(void)
 {
-    (void)state;
     static const char policy[] = "expr:on_insert=given;on_hit=now+(old>>1)";
     hd_config c = config_of(policy), row = config_of("lfu");
     hd_table *t, *again, *other;

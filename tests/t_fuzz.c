@@ -10,8 +10,6 @@
 #include "fuzz/driver.h"
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 static const char *corpus_of(const fuzz_target *t)
 {
     static char path[4096];
@@ -21,9 +19,8 @@ static const char *corpus_of(const fuzz_target *t)
 }
 
 /* In this process, so that a debugger, a sanitizer or valgrind sees it. */
-static void corpus_replays(void **state)
+static void corpus_replays(void)
 {
-    (void)state;
     const fuzz_target *t;
     for (size_t i = 0; (t = fuzz_target_at(i)); i++) {
         fuzz_corpus c;
@@ -45,9 +42,8 @@ static void corpus_replays(void **state)
 }
 
 /* Every beginning of an input is an input, and so is none at all. */
-static void beginnings(void **state)
+static void beginnings(void)
 {
-    (void)state;
     const fuzz_target *t;
     for (size_t i = 0; (t = fuzz_target_at(i)); i++) {
         fuzz_corpus c;
@@ -90,19 +86,14 @@ static void count_for_areas(const fuzz_hunt *h)
             test_tried(area[i].area, area[i].steps ? h->steps : h->executions, "%s", area[i].what);
 }
 
-static void made_inputs(void **state)
+static void made_inputs(void)
 {
-    (void)state;
     enum { BUDGET_MS = 5000 };
     const fuzz_target *t;
     for (size_t i = 0; (t = fuzz_target_at(i)); i++) {
         fuzz_corpus c;
         must(fuzz_corpus_open(corpus_of(t), &c));
-        fuzz_hunt h;
-        memset(&h, 0, sizeof h);
-        h.target = t;
-        h.corpus = &c;
-        h.seed = 1;
+        fuzz_hunt h = { .target = t, .corpus = &c, .seed = 1 };
         /* the one that is held against another implementation */
         uint64_t shares = strcmp(t->name, "table") == 0 ? 4 : 1;
         h.runs = test_quarter(shares * BUDGET_MS * 1000 / t->cost);
@@ -162,18 +153,12 @@ static size_t says_nothing(const uint8_t *bytes, size_t n, char *text, size_t ro
 
 static fuzz_hunt hunt_of(const fuzz_target *t, uint64_t seed, uint64_t runs)
 {
-    fuzz_hunt h;
-    memset(&h, 0, sizeof h);
-    h.target = t;
-    h.seed = seed;
-    h.runs = runs;
-    h.input_s = 2;
+    fuzz_hunt h = { .target = t, .seed = seed, .runs = runs, .input_s = 2 };
     return h;
 }
 
-static void finds_are_made_small(void **state)
+static void finds_are_made_small(void)
 {
-    (void)state;
     static const fuzz_target t = { "traps", "", 300, 1, traps, says_nothing, NULL };
     int crashes = 0, objections = 0;
     for (uint64_t seed = 0; seed < 4 + test_times(8); seed++) {
@@ -196,9 +181,8 @@ static void finds_are_made_small(void **state)
     check(crashes && objections, "%d crashes and %d objections: one of them was not tried", crashes, objections);
 }
 
-static void hangs_end(void **state)
+static void hangs_end(void)
 {
-    (void)state;
     static const fuzz_target t = { "hangs", "", 16, 1, hangs, says_nothing, NULL };
     fuzz_hunt h = hunt_of(&t, 1, 1000);
     h.input_s = 1;
@@ -208,9 +192,8 @@ static void hangs_end(void **state)
     fuzz_hunt_close(&h);
 }
 
-static void inputs_leave_nothing(void **state)
+static void inputs_leave_nothing(void)
 {
-    (void)state;
     static const fuzz_target t = { "remembers", "", 16, 1, remembers, says_nothing, NULL };
     fuzz_hunt h = hunt_of(&t, 1, 10000);
     must(fuzz_hunt_run(&h));
@@ -224,9 +207,8 @@ static int stop_at_once(void *context, uint64_t done, uint64_t total)
     return done > 0;
 }
 
-static void hunts_stop(void **state)
+static void hunts_stop(void)
 {
-    (void)state;
     static const fuzz_target t = { "quiet", "", 16, 1, traps, says_nothing, NULL };
     fuzz_hunt h = hunt_of(&t, 1, 0);
     must(fuzz_hunt_run(&h)); /* nothing to run */

@@ -45,9 +45,8 @@ static char *text_of(const char *path, size_t *n)
 
 /* ---- Bases ----------------------------------------------------------------------------------- */
 
-static void t_any_part(void **state)
+static void t_any_part(void)
 {
-    (void)state;
     enum { BASES = 50000 };
     hd_genome g = hd_genome_default();
     uint8_t part[BASES];
@@ -64,9 +63,8 @@ static void t_any_part(void **state)
     free(base);
 }
 
-static void t_seeds(void **state)
+static void t_seeds(void)
 {
-    (void)state;
     enum { BASES = 1 << 20 };
     hd_genome g = hd_genome_default();
     uint64_t times[4] = { 0 }, same = 0;
@@ -133,9 +131,8 @@ static double tandem_share(const hd_genome *g)
 }
 
 /* Shares grow as they are asked for, and one kind of repeat is not the other. */
-static void t_repeats(void **state)
+static void t_repeats(void)
 {
-    (void)state;
     hd_genome g = hd_genome_default();
     double last = 0, share;
     g.bases = 1 << 20;
@@ -161,9 +158,8 @@ static void t_repeats(void **state)
 
 /* ---- Files ----------------------------------------------------------------------------------- */
 
-static void t_fasta(void **state)
+static void t_fasta(void)
 {
-    (void)state;
     static const uint64_t size[] = { 1, 79, 80, 81, 8191, 8192, 8193, 16400 };
     static const char *const name[] = { "genome.fa", "genome.fa.gz", "genome.fa.zst" };
     for (size_t i = 0; i < sizeof size / sizeof *size; i++)
@@ -242,9 +238,8 @@ static void reads_are_parts(const hd_genome *g, const char *name)
     unlink(path);
 }
 
-static void t_reads(void **state)
+static void t_reads(void)
 {
-    (void)state;
     hd_genome g = hd_genome_default();
     g.bases = 2000;
     g.interspersed = g.tandem = 0; /* no part is like another one: a read has one place */
@@ -262,9 +257,8 @@ static void t_reads(void **state)
 }
 
 /* All bytes, for every build to compare. */
-static void t_same(void **state)
+static void t_same(void)
 {
-    (void)state;
     FILE *to = test_same("genome");
     hd_genome g = hd_genome_default();
     g.bases = 300000;
@@ -288,9 +282,8 @@ static void t_same(void **state)
 
 /* ---- What cannot be, and what fails ------------------------------------------------------------ */
 
-static void t_refused(void **state)
+static void t_refused(void)
 {
-    (void)state;
     static const struct {
         hd_genome g;
         const char *word;
@@ -321,9 +314,8 @@ static void t_refused(void **state)
 
 static int stop_after(void *context, uint64_t bases, uint64_t all) { return bases > *(uint64_t *)context && all > 0; }
 
-static void t_stopped(void **state)
+static void t_stopped(void)
 {
-    (void)state;
     hd_genome g = hd_genome_default();
     for (int reads = 0; reads < 2; reads++) {
         uint64_t most = 100000;
@@ -348,18 +340,16 @@ static uint64_t memory_of(uint64_t bases, double coverage)
     return f.memory.peak_bytes;
 }
 
-static void t_memory(void **state)
+static void t_memory(void)
 {
-    (void)state;
     for (int coverage = 0; coverage < 2; coverage++) {
         uint64_t little = memory_of(20000, coverage), much = memory_of(5000000, coverage);
         check(little == much, "%" PRIu64 " bytes for a small genome, %" PRIu64 " for a large one", little, much);
     }
 }
 
-static void t_faults(void **state)
+static void t_faults(void)
 {
-    (void)state;
     uint64_t files = 0, takes = 0;
     hd_genome g = hd_genome_default();
     g.bases = 3000000;

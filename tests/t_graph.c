@@ -15,8 +15,6 @@
 #include "tests/model.h"
 #include "tests/twin.h"
 
-typedef unsigned long long ull;
-
 enum { KEYS = 96, VALUE = 24 };
 
 /* ---- A batch's arrays on the device ---------------------------------------------------------- */
@@ -94,24 +92,13 @@ typedef struct fixture {
 
 static void fixture_open_with(fixture *s, const char *policy, bool dual, uint64_t seed, const char *lock)
 {
-    hd_config c = hd_config_default();
-    memset(s, 0, sizeof *s);
-    s->f = far_open();
-    s->random = seed;
-    c.policy = policy;
-    c.hkv.dual = dual;
-    c.slots = 128; /* no bucket can have too many */
-    c.capacity = 4 * KEYS;
-    c.value_bytes = VALUE;
-    must(hd_open(&c, &s->ref));
-    c.backend = "cuda";
-    c.hkv.pins = 1;
-    c.hkv.capture_times = true;
-    if (dual) c.hkv.device_value_bytes = c.capacity * VALUE / 4;
-    c.hkv.fetch = HD_FETCH_SORTED;
-    c.seams = far_seams(s->f);
-    c.lock = lock;
-    must(hd_open(&c, &s->far));
+    enum { CAPACITY = 4 * KEYS, SLOTS = 128 /* no bucket can have too many */ };
+    *s = (fixture){ .f = far_open(), .random = seed };
+    s->ref = test_table(.policy = policy, .capacity = CAPACITY, .slots = SLOTS, .value_bytes = VALUE, .hkv.dual = dual);
+    s->far = test_table(.backend = "cuda", .policy = policy, .lock = lock, .capacity = CAPACITY, .slots = SLOTS,
+                        .value_bytes = VALUE, .hkv.dual = dual, .hkv.pins = 1, .hkv.capture_times = true,
+                        .hkv.device_value_bytes = dual ? CAPACITY * VALUE / 4 : 0, .hkv.fetch = HD_FETCH_SORTED,
+                        .seams = far_seams(s->f));
     must(hd_table_info(s->far, &s->info));
     twin_open(&s->w, KEYS, KEYS, VALUE);
 }
@@ -201,9 +188,8 @@ static void replay(const char *variant, hd_op op, const char *policy, bool dual,
     fixture_close(&s);
 }
 
-static void every_operation_is_recorded(void **unused)
+static void every_operation_is_recorded(void)
 {
-    (void)unused;
     uint64_t n = 0;
     for (uint32_t row = 0; row < hkv_row_count(); row++)
         for (int op = 0; op < HD_OP_COUNT_; op++) {
@@ -220,23 +206,14 @@ static void every_operation_is_recorded(void **unused)
 
 /* Each replay happens at the times of the first one: what was there before it is not taken for an item of its own. The
  * values of a batch whose keys come often are those of the last replay. */
-static void a_replay_is_no_item_of_itself(void **unused)
+static void a_replay_is_no_item_of_itself(void)
 {
     enum { OFTEN = 8, ITEMS = 256, REPLAYS = 3 };
-    (void)unused;
     uint64_t key[ITEMS], value[ITEMS], found[OFTEN];
     far_device *f = far_open();
-    hd_config c = hd_config_default();
-    hd_table *t;
-    hd_batch b;
-    c.backend = "cuda";
-    c.policy = "lru";
-    c.capacity = 1024;
-    c.value_bytes = sizeof *value;
-    c.seams = far_seams(f);
-    c.hkv.capture_times = true;
-    must(hd_open(&c, &t));
-    memset(&b, 0, sizeof b);
+    hd_table *t = test_table(.backend = "cuda", .policy = "lru", .capacity = 1024, .value_bytes = sizeof *value,
+                             .seams = far_seams(f), .hkv.capture_times = true);
+    hd_batch b = { .n = 0 };
     for (uint64_t i = 0; i < ITEMS; i++) key[i] = i % OFTEN;
     void *stream = far_stream(f), *there = far_array(f, NULL, sizeof value);
     b.op = HD_OP_INSERT_OR_ASSIGN;
@@ -267,28 +244,17 @@ static void a_replay_is_no_item_of_itself(void **unused)
 
 /* Several batches in one recording, then replays and plain batches of one table on several streams: each inserts what
  * the one before has erased, or the other way around. */
-static void replays_keep_the_order(void **unused)
+static void replays_keep_the_order(void)
 {
     enum { N = 20000, FEW = 64, STREAMS = 3, STEPS = 40 };
-    (void)unused;
     uint64_t n = test_far() ? N : FEW, random = 5, inserted = 0, erased = 0,
              *key = (uint64_t *)test_alloc(n, sizeof *key);
     far_device *f = far_open();
     void *stream[STREAMS], *recording[3];
-    hd_config c = hd_config_default();
-    hd_table *t;
     hd_counters counted;
-    c.backend = "cuda";
-    c.capacity = 16 * n;
-    c.value_bytes = 0;
-    c.seams = far_seams(f);
-    c.hkv.capture_times = true;
-    must(hd_open(&c, &t));
+    hd_table *t = test_table(.backend = "cuda", .capacity = 16 * n, .seams = far_seams(f), .hkv.capture_times = true);
     for (uint64_t i = 0; i < n; i++) key[i] = i;
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.n = n;
-    b.key = (const uint64_t *)far_array(f, key, n * sizeof *key);
+    hd_batch b = { .n = n, .key = (const uint64_t *)far_array(f, key, n * sizeof *key) };
     for (int i = 0; i < STREAMS; i++) stream[i] = far_stream(f);
     for (int i = 0; i < 3; i++) { /* insert; erase; insert, erase, insert */
         b.stream = stream[i % STREAMS];
@@ -325,9 +291,8 @@ static void replays_keep_the_order(void **unused)
 }
 
 /* Refused, with the recording unharmed: it takes the next batch. */
-static void what_cannot_be_recorded_is_refused(void **unused)
+static void what_cannot_be_recorded_is_refused(void)
 {
-    (void)unused;
     fixture s;
     mirror m;
     hd_batch x, y, here;
@@ -358,9 +323,8 @@ static void what_cannot_be_recorded_is_refused(void **unused)
 }
 
 /* Under group3 the first batch with raw scores waits for those before it, so it is not recorded; later ones are. */
-static void the_first_raw_scores_are_not_recorded(void **unused)
+static void the_first_raw_scores_are_not_recorded(void)
 {
-    (void)unused;
     const char *const locks[] = { "ordered", "group3" };
     for (int k = 0; k < 2; k++) {
         fixture s;
@@ -400,13 +364,12 @@ static void the_first_raw_scores_are_not_recorded(void **unused)
 
 /* Batches of one table on two streams, none waited for, each with arrays of its own: as the reference has them, in the
  * order of the calls. */
-static void two_streams_of_one_table(void **unused)
+static void two_streams_of_one_table(void)
 {
     enum { BATCHES = 12 };
     static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND,           HD_OP_ERASE,
                                  HD_OP_ACCUM_OR_ASSIGN,  HD_OP_FIND_OR_INSERT, HD_OP_INSERT_AND_EVICT,
                                  HD_OP_FIND_MISSED };
-    (void)unused;
     for (uint64_t round = 0; round < test_times(6); round++) {
         fixture s;
         twin w[BATCHES];
@@ -455,9 +418,8 @@ static void *run_case(void *p)
 
 /* Each of two threads has a table; the oracle approves every item of both. Batches of one item on full tables, and of
  * distinct keys on roomy ones; of one everywhere on a device, which draws no tickets. */
-static void two_tables_of_two_threads(void **unused)
+static void two_tables_of_two_threads(void)
 {
-    (void)unused;
     const char *backend = test_backend("host");
     for (uint64_t i = 0; i < test_times(8); i++) {
         judged j[2];
@@ -497,30 +459,20 @@ static void *put_share(void *p)
     uint64_t key[AT_ONCE];
     for (uint64_t i = 0; i < SHARE && !s->status; i += AT_ONCE) {
         for (uint64_t k = 0; k < AT_ONCE; k++) key[k] = s->from + i + k;
-        hd_batch b;
-        memset(&b, 0, sizeof b);
-        b.op = HD_OP_INSERT_OR_ASSIGN;
-        b.n = AT_ONCE;
-        b.key = b.score = key;
-        b.value = key;
+        hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = AT_ONCE, .key = key, .score = key, .value = key };
         s->status = hd_run(s->t, &b);
         snprintf(s->why, sizeof s->why, "%s", s->status ? hd_why() : "");
     }
     return NULL;
 }
 
-static void one_table_of_two_threads(void **unused)
+static void one_table_of_two_threads(void)
 {
-    (void)unused;
-    hd_config c = hd_config_default();
-    hd_table *t;
     share s[2];
     pthread_t thread[2];
     model_contents all;
-    c.backend = test_backend("host");
-    c.policy = "custom";
-    c.capacity = 1 << 14;
-    must(hd_open(&c, &t));
+    hd_table *t =
+        test_table(.backend = test_backend("host"), .policy = "custom", .capacity = 1 << 14, .value_bytes = 8);
     for (int k = 0; k < 2; k++) {
         s[k] = (share){ t, (uint64_t)k * 100000, HD_OK, "" };
         check(pthread_create(&thread[k], NULL, put_share, &s[k]) == 0, "no thread");
@@ -541,21 +493,15 @@ static void one_table_of_two_threads(void **unused)
 
 /* A batch that was recorded before its table had room for pins does not evict entries that were pinned since. The first
  * batch that pins cannot be recorded, for it takes memory. */
-static void replays_see_later_pins(void **unused)
+static void replays_see_later_pins(void)
 {
     enum { SLOTS = 16, HELD = 5, HOLDER = 9 };
-    (void)unused;
     uint64_t key[2 * SLOTS];
     uint8_t outcome[SLOTS];
     hd_table *t;
     far_device *f = far_open();
-    hd_config c = hd_config_default();
-    c.backend = "cuda";
-    c.capacity = c.slots = SLOTS;
-    c.hkv.capture_times = true;
-    c.value_bytes = 0;
-    c.seams = far_seams(f);
-    must(hd_open(&c, &t));
+    t = test_table(.backend = "cuda", .capacity = SLOTS, .slots = SLOTS, .hkv.capture_times = true,
+                   .seams = far_seams(f));
     for (uint64_t i = 0; i < 2 * SLOTS; i++) key[i] = i;
     void *stream = far_stream(f), *there = far_array(f, key + SLOTS, SLOTS * sizeof *key);
     hd_batch here = { .op = HD_OP_INSERT_OR_ASSIGN, .n = SLOTS, .key = key, .outcome = outcome },

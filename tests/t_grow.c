@@ -8,19 +8,12 @@
 
 #include "tests/model.h"
 
-typedef unsigned long long ull;
-
 static hd_table *open_table(const char *policy, uint64_t buckets, uint32_t slots, uint32_t value_bytes, bool dual,
                             uint64_t seed)
 {
-    hd_config c = test_config();
-    c.policy = policy;
-    c.capacity = buckets * slots;
-    c.slots = slots;
-    c.value_bytes = value_bytes;
-    c.hkv.dual = dual;
-    c.seed = seed;
-    c.hkv.tiers = seed % 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+    hd_config c = test_usual(.backend = test_backend("ref"), .policy = policy, .capacity = buckets * slots,
+                             .slots = slots, .value_bytes = value_bytes, .hkv.dual = dual, .seed = seed,
+                             .hkv.tiers = seed % 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET);
     c.hkv.device_value_bytes = dual || slots % 2 ? c.capacity * value_bytes / 2 : 0;
     c.hkv.pins = 64;
     c.threads = 1;
@@ -170,21 +163,12 @@ static void grow_all(bool dual)
     check(full, "no table was full");
 }
 
-static void single(void **state)
-{
-    (void)state;
-    grow_all(false);
-}
-static void dual(void **state)
-{
-    (void)state;
-    grow_all(true);
-}
+static void single(void) { grow_all(false); }
+static void dual(void) { grow_all(true); }
 
 /* The smallest dual tables, full of every mixture of keys: where there is least room to move. */
-static void tiny_and_full(void **state)
+static void tiny_and_full(void)
 {
-    (void)state;
     uint64_t runs = 0, full = 0, rounds = test_times(1500);
     for (uint64_t buckets = 2; buckets <= 3; buckets++)
         for (uint64_t round = 0; round < rounds; round++) {
@@ -202,9 +186,8 @@ static void tiny_and_full(void **state)
     check(full > runs / 2, "only %llu of %llu tables were full", (ull)full, (ull)runs);
 }
 
-static void pins_survive(void **state)
+static void pins_survive(void)
 {
-    (void)state;
     for (int is_dual = 0; is_dual < 2; is_dual++) {
         test_case("grow with pins%s", is_dual ? " dual" : "");
         hd_table *t = open_table("lru", 4, 16, 8, is_dual, 9);
@@ -235,9 +218,8 @@ static void pins_survive(void **state)
 }
 
 /* The least multiple that suffices; nothing when it already does. */
-static void reserve(void **state)
+static void reserve(void)
 {
-    (void)state;
     hd_table *t = open_table("lru", 3, 10, 8, false, 0);
     static const struct {
         uint64_t capacity, buckets;
@@ -251,16 +233,12 @@ static void reserve(void **state)
 }
 
 /* A table that can pin nothing, or has no values, grows like any other. */
-static void bare(void **state)
+static void bare(void)
 {
-    (void)state;
     for (int k = 0; k < 4; k++) {
-        hd_config c = test_config();
         hd_table *t;
-        c.hkv.pins = k % 2 ? 0 : 8;
-        c.value_bytes = k / 2 ? 0 : 8;
-        c.capacity = 60;
-        c.slots = 10;
+        hd_config c = test_usual(.backend = test_backend("ref"), .hkv.pins = k % 2 ? 0 : 8,
+                                 .value_bytes = k / 2 ? 0 : 8, .capacity = 60, .slots = 10);
         test_case("pins=%u value=%u", c.hkv.pins, c.value_bytes);
         must(hd_open(&c, &t));
         fill(t, 1, 0);
@@ -275,9 +253,8 @@ static void bare(void **state)
     }
 }
 
-static void what_cannot_be(void **state)
+static void what_cannot_be(void)
 {
-    (void)state;
     hd_table *t = open_table("lru", 6, 10, 8, false, 0);
     fill(t, 1, 0);
     model_contents before, after;

@@ -20,13 +20,9 @@ static uint8_t outcome[N], found[N];
 
 static hd_table *open_small(const char *design, const hd_seams *seams)
 {
-    hd_config c = hd_config_of(design);
     hd_table *t;
-    c.capacity = 32;
-    c.slots = strcmp(design, "ovs") == 0 ? 16 : 8;
-    c.value_bytes = 4;
-    c.threads = 1;
-    c.seams = seams;
+    hd_config c = test_usual(.design = design, .capacity = 32, .slots = strcmp(design, "ovs") == 0 ? 16 : 8,
+                             .value_bytes = 4, .threads = 1, .seams = seams);
     if (c.slots == 16) {
         static int opened;
         c.ovs.segment_bytes = 256;
@@ -77,11 +73,10 @@ static void tallies_compare(tallies *c, hd_table *t)
 
 /* ---- Each item once -------------------------------------------------------------------------- */
 
-static void counted_once(void **state)
+static void counted_once(void)
 {
     static const char *const designs[] = { "hive", "hkv", "ovs" };
     static const hd_op ops[] = { HD_OP_ACCUM_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND_OR_INSERT };
-    (void)state;
     for (int k = 0; k < 36; k++) {
         static tallies c;
         const char *design = designs[k % 3];
@@ -125,10 +120,9 @@ static void counted_once(void **state)
 }
 
 /* hd_run_growing keeps the load factor at or below its target. */
-static void target_is_kept(void **state)
+static void target_is_kept(void)
 {
     static const double targets[] = { 0.05, 0.3, 0.5, 0.85, 1 };
-    (void)state;
     for (size_t k = 0; k < 2 * sizeof targets / sizeof *targets; k++) {
         bool hive = k % 2;
         double load;
@@ -157,13 +151,12 @@ static void target_is_kept(void **state)
 
 /* A batch many times as large as the table runs in parts, so that few items find a full table. A repeated key is
  * added each time. */
-static void in_parts(void **state)
+static void in_parts(void)
 {
     enum { MANY = 300000, EACH = 3 };
     static uint64_t many[MANY];
     static uint32_t add[MANY];
     static uint8_t fate[MANY];
-    (void)state;
     for (int k = 0; k < 4; k++) {
         bool distinct = k % 2, mixed = k / 2;
         static uint8_t each[MANY];
@@ -219,9 +212,8 @@ static void keys_together(hd_table *t)
 }
 
 /* Each growth makes room for few of them, and the others are pending again. */
-static void pending_again(void **state)
+static void pending_again(void)
 {
-    (void)state;
     hd_table *t = open_small("hive", NULL);
     hd_counters count;
     keys_together(t);
@@ -240,9 +232,8 @@ static void pending_again(void **state)
 }
 
 /* Each of them twice: the second items hit in a run of their own, and deliver what the caller asked for. */
-static void hits_among_the_rest(void **state)
+static void hits_among_the_rest(void)
 {
-    (void)state;
     for (int asks = 0; asks < 4; asks++) {
         hd_table *t = open_small("hive", NULL);
         uint64_t score[2 * TOGETHER];
@@ -271,9 +262,8 @@ static void hits_among_the_rest(void **state)
 }
 
 /* A batch that lists runs whole, whichever of the lists there is: one list has one order. */
-static void lists_are_of_one_batch(void **state)
+static void lists_are_of_one_batch(void)
 {
-    (void)state;
     static uint64_t list[N];
     for (int k = 0; k < 6; k++) {
         uint64_t r = 6, count = 0;
@@ -294,9 +284,8 @@ static void lists_are_of_one_batch(void **state)
 }
 
 /* An entry that left without an outcome (clear, erase_if) takes no room. */
-static void erased_untold(void **state)
+static void erased_untold(void)
 {
-    (void)state;
     for (int k = 0; k < 4; k++) {
         uint64_t r = 2, size;
         hd_info before, after;
@@ -322,11 +311,10 @@ static void erased_untold(void **state)
 /* ---- Arrays of a device ---------------------------------------------------------------------- */
 
 /* Which ends as it does with arrays of this machine; also where some are pending. */
-static void arrays_of_a_device(void **state)
+static void arrays_of_a_device(void)
 {
     enum { FEW = 600 };
     static const hd_op ops[] = { HD_OP_ACCUM_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND_OR_INSERT };
-    (void)state;
     uint64_t pending = 0;
     for (int k = 0; k < 12; k++) {
         static tallies c;
@@ -335,12 +323,9 @@ static void arrays_of_a_device(void **state)
         double load;
         hd_counters count;
         far_device *f = far_open();
-        hd_config config = hd_config_of("hive");
-        hd_table *t;
-        config.backend = "cuda", config.capacity = 64, config.slots = 8, config.value_bytes = 4,
-        config.seams = far_seams(f);
         test_case("%s, distinct=%d target=%d", hd_op_name(ops[k / 4]), distinct, with_target);
-        must(hd_open(&config, &t));
+        hd_table *t = test_table(.design = "hive", .backend = "cuda", .capacity = 64, .slots = 8, .value_bytes = 4,
+                                 .seams = far_seams(f));
         hd_batch b = draw(ops[k / 4], distinct, &r), there;
         for (int i = 0; i < FEW && !distinct; i++) key[i] %= FEW / 2;
         b.n = FEW;
@@ -403,11 +388,11 @@ static void arrays_of_a_device(void **state)
 
 /* ---- What cannot be -------------------------------------------------------------------------- */
 
-static void misuse(void **state)
+static void misuse(void)
 {
-    static const uint64_t too_many[] = { (1ull << 31) + 1, 1ull << 32, 1ull << 40, 1ull << 63, UINT64_MAX };
+    static const uint64_t too_many[] = { (1ull << 31) + 1, 1ull << 32, (1ull << 32) + 9, 1ull << 40,
+                                         1ull << 60,       1ull << 63, UINT64_MAX };
     static const double no_share[] = { -0.1, 1.0001, -INFINITY, INFINITY, NAN, 1e-300, 1e-12, 0.0009 };
-    (void)state;
     uint64_t r = 3;
     hd_table *t = open_small("hive", NULL), *cache = open_small("hkv", NULL);
     hd_batch b = draw(HD_OP_INSERT_OR_ASSIGN, false, &r);
@@ -421,13 +406,17 @@ static void misuse(void **state)
     must_fail(hd_shrink(cache, 1), HD_EINVAL, "hkv does not shrink");
     must_fail(hd_shrink(t, 0), HD_EINVAL, "buckets");
     check(!strstr(hd_why(), "fewer"), "0 is not too many to shrink to: %s", hd_why());
-    must_fail(hd_shrink(t, 3), HD_EINVAL, "fewer than the 4 that the table began with");
+    for (uint64_t few = 1; few < 4; few++) {
+        must_fail(hd_shrink(t, few), HD_EINVAL, "fewer than the 4 that the table began with");
+        must_fail(hd_grow(t, 2 * few), HD_EINVAL, "fewer than the present 9");
+    }
     must_fail(hd_shrink(t, 10), HD_EINVAL, "buckets");
-    must_fail(hd_shrink(t, UINT64_MAX), HD_EINVAL, "buckets");
     must_fail(hd_grow(t, 8), HD_EINVAL, "fewer than the present 9");
     must_fail(hd_grow(t, 0), HD_EINVAL, "buckets");
-    for (size_t k = 0; k < sizeof too_many / sizeof *too_many; k++)
+    for (size_t k = 0; k < sizeof too_many / sizeof *too_many; k++) {
         must_fail(hd_grow(t, too_many[k]), HD_EINVAL, "more than a table can have");
+        must_fail(hd_shrink(t, too_many[k]), HD_EINVAL, "buckets");
+    }
     must_fail(hd_reserve(t, UINT64_MAX), HD_EINVAL, "buckets");
     must(hd_shrink(t, 9)); /* as many as there are: nothing */
     must(hd_grow(t, 9));
@@ -458,9 +447,8 @@ static void misuse(void **state)
 }
 
 /* hd_reserve: as many buckets as hold the entries, not a multiple. */
-static void reserves(void **state)
+static void reserves(void)
 {
-    (void)state;
     hd_info info;
     hd_table *t = open_small("hive", NULL);
     must(hd_reserve(t, 33));
@@ -534,18 +522,13 @@ static void count_kmers(const char *file, uint64_t counted, uint64_t distinct, d
     free(kmer);
 }
 
-static void kmers_of_a_genome(void **state)
+static void kmers_of_a_genome(void)
 {
-    (void)state;
     count_kmers("lambda_virus.fa", 48487, 48486, 0);
     count_kmers("lambda_virus.fa", 48487, 48486, 0.5);
 }
 
-static void kmers_of_reads(void **state)
-{
-    (void)state;
-    count_kmers("lambda_reads_1.fq.zst", 779967, 104580, 0.7);
-}
+static void kmers_of_reads(void) { count_kmers("lambda_reads_1.fq.zst", 779967, 104580, 0.7); }
 
 static const struct CMUnitTest growing[] = {
     unit(counted_once),  unit(target_is_kept),      unit(in_parts),

@@ -23,9 +23,7 @@
 #include "tests/chi.h"
 #include "tests/model.h"
 
-typedef unsigned long long ull;
-
-static void mix64_vectors(void **state)
+static void mix64_vectors(void)
 {
     static const uint64_t vector[][2] = {
         { 0x0000000000000000u, 0x0000000000000000u }, { 0x0000000000000001u, 0xb456bcfc34c2cb2cu },
@@ -37,13 +35,12 @@ static void mix64_vectors(void **state)
         { 0xfffffffffffffffdu, 0xaa3bfbb05a0636c2u }, { 0x5555555555555555u, 0xbfa76d135217973du },
         { 0xaaaaaaaaaaaaaaaau, 0xdf6f9107dbf4372bu }, { 0x000000000000002au, 0x810879608e4259ccu },
     };
-    (void)state;
     for (size_t i = 0; i < sizeof vector / sizeof vector[0]; i++)
         check(hd_mix64(vector[i][0]) == vector[i][1], "mix64(%llx) = %llx", (ull)vector[i][0],
               (ull)hd_mix64(vector[i][0]));
 }
 
-static void place_vectors(void **state)
+static void place_vectors(void)
 {
     static const struct {
         uint64_t key, seed, buckets, first, second;
@@ -65,7 +62,6 @@ static void place_vectors(void **state)
         { 0x9u, 0xffffffffffffffffu, 1099511627775u, 718246527333u, 438579869606u, 178 },
         { 0x75bcd15u, 0x0u, 144115188075855872u, 80774875497040369u, 56024451277322322u, 209 },
     };
-    (void)state;
     for (size_t i = 0; i < sizeof vector / sizeof vector[0]; i++) {
         uint64_t h = hd_hash(vector[i].key, vector[i].seed), b[2];
         model m = { .buckets = vector[i].buckets, .seed = vector[i].seed, .dual = true };
@@ -82,9 +78,8 @@ static void place_vectors(void **state)
 
 /* ---- Algebra --------------------------------------------------------------------------------- */
 
-static void mix64_is_a_bijection(void **state)
+static void mix64_is_a_bijection(void)
 {
-    (void)state;
     uint64_t random = 1;
     for (uint64_t i = 0; i < 1000000; i++) {
         uint64_t x = i < 1000   ? i
@@ -111,9 +106,8 @@ static uint64_t some_hash(uint64_t *random)
 }
 
 /* The product's upper half by 32-bit digits, and the bucket as a split of the range [0, 2^64). */
-static void bucket_is_the_high_half(void **state)
+static void bucket_is_the_high_half(void)
 {
-    (void)state;
     uint64_t random = 2;
     for (int i = 0; i < 1000000; i++) {
         uint64_t h = some_hash(&random), n = some_buckets(&random, UINT64_MAX - 1), b = hd_first_bucket(h, n);
@@ -126,9 +120,8 @@ static void bucket_is_the_high_half(void **state)
 }
 
 /* With k times the buckets, the children of bucket b are kb .. kb + k - 1; 2b and 2b+1 for doubling. */
-static void growth_splits_buckets(void **state)
+static void growth_splits_buckets(void)
 {
-    (void)state;
     uint64_t random = 3;
     for (int i = 0; i < 1000000; i++) {
         uint64_t h = some_hash(&random), n = some_buckets(&random, (uint64_t)1 << 56),
@@ -139,9 +132,8 @@ static void growth_splits_buckets(void **state)
     }
 }
 
-static void candidates_differ(void **state)
+static void candidates_differ(void)
 {
-    (void)state;
     for (uint64_t n = 2; n <= 1000; n++) {
         uint64_t random = n;
         for (int i = 0; i < 1000; i++) {
@@ -153,9 +145,8 @@ static void candidates_differ(void **state)
     }
 }
 
-static void digest_is_never_empty(void **state)
+static void digest_is_never_empty(void)
 {
-    (void)state;
     bool seen[256] = { false };
     for (uint64_t low = 0; low < 65536; low++) seen[hd_digest(low)] = true; /* all that it can be */
     for (uint64_t random = 4, i = 0; i < 1000000; i++) check(hd_digest(some_hash(&random)) != 0, "a digest of 0");
@@ -187,10 +178,9 @@ static uint64_t key_of_kind(int kind, uint64_t i, uint64_t *random)
     }
 }
 
-static void buckets_and_digests_are_even(void **state)
+static void buckets_and_digests_are_even(void)
 {
     static const uint64_t buckets[] = { 2, 3, 7, 100, 128, 1000, 4096, 10007 };
-    (void)state;
     uint64_t n = 1u << 20, *first = (uint64_t *)test_alloc(10007, 8), *second = (uint64_t *)test_alloc(10007, 8),
              digest[256];
     for (int kind = 0; kind <= 5; kind++)
@@ -217,9 +207,8 @@ static void buckets_and_digests_are_even(void **state)
 /* Within one bucket, however it was chosen and however many there are, digests are still even: what a
  * bucket's number says of a key, its digest must not repeat. Hashes are made to measure: mix64 is a
  * bijection, so they are as likely as any. */
-static void digests_are_even_within_a_bucket(void **state)
+static void digests_are_even_within_a_bucket(void)
 {
-    (void)state;
     for (int bits = 1; bits <= 32; bits++)
         for (int choice = 0; choice < 2; choice++) {
             uint64_t random = 6, digest[256] = { 0 }, n = 200000, counted = 0,

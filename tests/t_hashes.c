@@ -13,8 +13,6 @@
 #include "policies/hashes/hashes.h"
 #include "tests/chi.h"
 
-typedef unsigned long long ull;
-
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
 static const hd_hash_row *row_of(uint32_t f)
@@ -26,7 +24,7 @@ static const hd_hash_row *row_of(uint32_t f)
 /* ---- Vectors --------------------------------------------------------------------------------- */
 
 /* Of the low half of the key as a 32-bit key, and of the key. */
-static void vectors(void **state)
+static void vectors(void)
 {
     static const struct {
         uint32_t function;
@@ -106,7 +104,6 @@ static void vectors(void **state)
         { HD_HASH_mix64, 0x9e3779b97f4a7c15u, 0xfedcba9876543210u, 0x72637b44cc4e6d93u, 0x6c5ca810b01cb7b0u },
     };
     uint64_t tried[HD_HASH_COUNT] = { 0 };
-    (void)state;
     for (size_t i = 0; i < COUNT(vector); i++) {
         uint32_t f = vector[i].function;
         uint64_t of32 = hd_hash_of32(f, (uint32_t)vector[i].key, vector[i].seed),
@@ -125,7 +122,7 @@ static void vectors(void **state)
 /* Numbers that stand in publications: of the check of a CRC, in catalogues of them; CityHash's own test (city-test.cc,
  * version 1.1, rows 4 and 8 of its made-up data); MurmurHash3's of four bytes, as they are handed down with ports of
  * it. */
-static void published(void **state)
+static void published(void)
 {
     static const struct {
         uint32_t function;
@@ -139,7 +136,6 @@ static void published(void **state)
         { HD_HASH_murmur3, 0x61616161u, 0x9747b28cu, 0x5a97808au }, /* "aaaa" */
         { HD_HASH_city32, 0x2ca7303bu, 0x00000000u, 0x26f2b463u },
     };
-    (void)state;
     for (size_t i = 0; i < COUNT(four); i++) {
         test_case("hash=%s key=%x seed=%x", hd_hash_rows[four[i].function].name, four[i].key, four[i].seed);
         check(hd_hash_of32(four[i].function, four[i].key, four[i].seed) == four[i].hash, "%llx",
@@ -169,7 +165,7 @@ static uint64_t crc_by_bits(uint64_t polynomial, uint32_t bits, uint64_t key, in
     return ~r & ones;
 }
 
-static void crcs_are_their_polynomials(void **state)
+static void crcs_are_their_polynomials(void)
 {
     static const struct {
         uint32_t function;
@@ -177,7 +173,6 @@ static void crcs_are_their_polynomials(void **state)
     } crc[] = { { HD_HASH_crc32, 0xedb88320u },
                 { HD_HASH_crc32c, 0x82f63b78u },
                 { HD_HASH_crc64, 0xc96c5795d7870f42u } };
-    (void)state;
     for (size_t k = 0; k < COUNT(crc); k++) {
         const hd_hash_row *row = row_of(crc[k].function);
         for (uint64_t random = 1, i = 0; i < 100000; i++) {
@@ -206,9 +201,8 @@ static int hashes_on_device(uint32_t function, int wide, uint64_t n, const uint6
 #endif
 
 /* Its tables of constants are others, and its compiler is. */
-static void a_device_says_the_same(void **state)
+static void a_device_says_the_same(void)
 {
-    (void)state;
     if (!test_far()) test_skip("HEDDLE_TEST_BACKEND is not cuda");
     uint64_t n = 1 << 16, *key = (uint64_t *)test_alloc(n, sizeof *key), *out = (uint64_t *)test_alloc(n, sizeof *out);
     for (uint64_t random = 7, i = 0; i < n; i++) key[i] = i < 1024 ? i << 8 * (i % 8) : test_random(&random);
@@ -232,9 +226,8 @@ static void a_device_says_the_same(void **state)
 
 /* Those that have no seed of their own hash key ^ seed; 32-bit functions take its low half; every function takes
  * some. */
-static void seeds_do_what_is_said(void **state)
+static void seeds_do_what_is_said(void)
 {
-    (void)state;
     for (uint32_t f = 0; f < HD_HASH_COUNT; f++) {
         const hd_hash_row *row = row_of(f);
         bool own32 = f == HD_HASH_murmur3 || (row->flags & HD_HASH_LINEAR), own64 = own32 || f == HD_HASH_bithash1;
@@ -260,9 +253,8 @@ static void seeds_do_what_is_said(void **state)
 
 /* ---- What rows claim ------------------------------------------------------------------------- */
 
-static void linear(void **state)
+static void linear(void)
 {
-    (void)state;
     for (uint32_t f = 0; f < HD_HASH_COUNT; f++) {
         const hd_hash_row *row = row_of(f);
         uint64_t broken = 0;
@@ -319,10 +311,9 @@ static uint64_t product_of_all(uint32_t f, uint64_t x)
     return times(times(part[0], part[1]), times(part[2], part[3]));
 }
 
-static void one_to_one(void **state)
+static void one_to_one(void)
 {
     uint64_t n = 1 << 19, *hash = (uint64_t *)test_alloc(n, sizeof *hash);
-    (void)state;
     for (uint32_t f = 0; f < HD_HASH_COUNT; f++) {
         const hd_hash_row *row = row_of(f);
         bool claimed = (row->flags & HD_HASH_ONE_TO_ONE) != 0;
@@ -368,9 +359,8 @@ static double unlikeness(uint32_t f, uint32_t bits, bool wide, double *mean)
     return worst;
 }
 
-static void avalanche(void **state)
+static void avalanche(void)
 {
-    (void)state;
     for (uint32_t f = 0; f < HD_HASH_COUNT; f++) {
         const hd_hash_row *row = row_of(f);
         double mean32, mean64, of32 = unlikeness(f, row->bits, false, &mean32),
@@ -444,9 +434,8 @@ static bool known_to_be_uneven(uint32_t f, bool wide, int kind, bool high)
 
 /* Counted keys, and the same with a stride, fill buckets no worse than chance; random ones no better either. Linear
  * functions share out counted keys exactly. */
-static void buckets_are_even(void **state)
+static void buckets_are_even(void)
 {
-    (void)state;
     for (uint32_t f = 0; f < HD_HASH_COUNT; f++)
         for (int round = 0; round < 4 * KINDS; round++) {
             bool wide = round & 1, high = round & 2, seen = false, linear_row = hd_hash_rows[f].flags & HD_HASH_LINEAR;

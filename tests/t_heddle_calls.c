@@ -183,8 +183,7 @@ static void batch_inputs(hd_batch *b, const call_row *r)
 
 static hd_status run_written_out(hd_table *t, const call_row *r, outputs *o)
 {
-    hd_batch b;
-    memset(&b, 0, sizeof b);
+    hd_batch b = { .n = 0 };
     batch_inputs(&b, r);
     b.outcome = b.key ? o->outcome : NULL;
     if (r->fields & VALUE_OUT) b.value_out = o->value;

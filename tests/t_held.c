@@ -18,8 +18,6 @@
 #include "tests/fake_device.h"
 #include "tests/held.h"
 
-typedef unsigned long long ull;
-
 /* ---- A fake device that several threads may use ---------------------------------------------- */
 
 typedef struct shared_device {
@@ -226,11 +224,10 @@ static held_place place = { &device.fake, place_open,  place_close,   place_take
 
 /* By default each pair with a few variants, in one way; longer: with all of them; at a scale above 1: in all ways,
  * which takes hours. */
-static void all_pairs_of_calls(void **unused)
+static void all_pairs_of_calls(void)
 {
     enum { SHARE = 8 };
     held_tally *n = (held_tally *)test_alloc(1, sizeof *n);
-    (void)unused;
     place.folder = test_folder();
     sites = (kept *)test_alloc(FAKE_SITES, sizeof *sites);
     for (size_t v = 0; held_variant_at(v); v++)
@@ -284,11 +281,10 @@ static bool is_found(const kept *k)
         setrlimit(RLIMIT_CPU, &seconds);
         alarm(300);
         for (uint64_t i = 0; i < most && good; i++) {
-            held_wanted w;
 
             held_result got;
             held_how h = k->h[i];
-            memset(&w, 0, sizeof w);
+            held_wanted w = { 0 };
             place_open(NULL, k->p[i].variant->page);
             held_files(&place, k->p[i].variant);
             h.without = k->site.number;
@@ -301,10 +297,9 @@ static bool is_found(const kept *k)
     return !(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-static void each_wait_that_is_left_out_is_found(void **unused)
+static void each_wait_that_is_left_out_is_found(void)
 {
     uint64_t found = 0;
-    (void)unused;
     if (!sites) test_skip("all_pairs_of_calls tells where waits are");
     for (size_t k = 0; k < sites_known; k++) {
         bool is = is_found(&sites[k]);
@@ -318,12 +313,11 @@ static void each_wait_that_is_left_out_is_found(void **unused)
 /* ---- The rows -------------------------------------------------------------------------------- */
 
 /* Each function of the public headers that takes a table is called. */
-static void each_function_is_a_row(void **unused)
+static void each_function_is_a_row(void)
 {
     static const char *const headers[] = { "heddle.h", "heddle_view.h" };
     const char *top = getenv("top_srcdir");
     int functions = 0;
-    (void)unused;
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         char line[200], name[80];
         snprintf(line, sizeof line, "%s/include/%s", top ? top : ".", headers[i]);

@@ -15,9 +15,8 @@
 
 static uint64_t tried;
 
-static void how_many(void **state)
+static void how_many(void)
 {
-    (void)state;
     test_tried("misuse", tried, "hostile calls of the API, by class");
     assert_true(tried >= 50);
 }
@@ -77,10 +76,9 @@ static const foreign_field foreign[] = {
     { "sl", FIELD(layout, "layout", HD_LAYOUT_WORDS) },
 };
 
-static void foreign_fields(void **state)
+static void foreign_fields(void)
 {
     static const char *const backends[] = { "ref", "host" };
-    (void)state;
     for (size_t k = 0; k < sizeof foreign / sizeof *foreign * 2; k++, tried++) {
         const foreign_field *f = &foreign[k / 2];
         hd_config c = hd_config_of(f->design);
@@ -132,10 +130,9 @@ static void patch_header(const char *path, size_t at, uint32_t number)
 }
 
 /* An earlier version accepted `hashes` for design hkv and wrote it to the header. Such files load. */
-static void files_with_hashes(void **state)
+static void files_with_hashes(void)
 {
     static const uint32_t hashes[] = { 1, 2, 9, UINT32_MAX };
-    (void)state;
     for (size_t k = 0; k < sizeof hashes / sizeof *hashes; k++, tried++) {
         hd_table *t = some_table("hkv"), *u = NULL;
         hd_info info;
@@ -162,9 +159,8 @@ static void files_with_hashes(void **state)
 }
 
 /* A table whose numbers no reader would accept is not saved, and the file that was there stays. */
-static void save_what_cannot_be_loaded(void **state)
+static void save_what_cannot_be_loaded(void)
 {
-    (void)state;
     for (int k = 0; k < 6; k++, tried++) {
         hd_table *t = some_table(k < 3 ? "hkv" : "hive"), *u = NULL;
         hd_info info = t->info;
@@ -191,9 +187,8 @@ static void save_what_cannot_be_loaded(void **state)
 
 /* What the caller says beside the file may be another design's: he may not know which is in it. */
 /* A file decides its design: the usual configuration says nothing, and one of another design is refused. */
-static void snapshots_of_either_design(void **state)
+static void snapshots_of_either_design(void)
 {
-    (void)state;
     for (int k = 0; k < 2; k++, tried++) {
         const char *of = k ? "hive" : "hkv", *field = k ? "hashes" : "design";
         hd_table *t = some_table(of), *u = NULL;
@@ -223,14 +218,8 @@ static void *many_ptr[MANY];
 
 static hd_table *small_cache(bool dual, const hd_seams *seams)
 {
-    hd_config c = hd_config_default();
-    hd_table *t;
-    c.backend = "ref";
-    c.capacity = 1024;
-    c.hkv.dual = dual;
-    c.threads = 1;
-    c.seams = seams;
-    must(hd_open(&c, &t));
+    hd_table *t = test_table(.backend = "ref", .capacity = 1024, .hkv.dual = dual, .threads = 1, .seams = seams,
+                             .value_bytes = 8);
     return t;
 }
 
@@ -252,7 +241,7 @@ static uint64_t fates(hd_outcome o, uint64_t n)
 }
 
 /* A cache that may grow loses no entry, whatever the size of the batch. */
-static void growth_before_eviction(void **state)
+static void growth_before_eviction(void)
 {
     static const struct {
         bool dual;
@@ -263,7 +252,6 @@ static void growth_before_eviction(void **state)
                   { false, 0.25, HD_OP_ACCUM_OR_ASSIGN, MANY },   { true, 0.5, HD_OP_FIND_OR_INSERT, MANY },
                   { false, 0.5, HD_OP_FIND_OR_INSERT_PTR, MANY }, { false, 0.5, HD_OP_INSERT_AND_EVICT, MANY },
                   { false, 0.5, HD_OP_INSERT_OR_ASSIGN, 300 },    { false, 0.5, HD_OP_FIND_OR_INSERT_PTR, MANY / 3 } };
-    (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++, tried++) {
         uint64_t size, count = 99;
         double load;
@@ -296,10 +284,9 @@ static void growth_before_eviction(void **state)
 }
 
 /* A target that is none is refused before anything is done. */
-static void targets(void **state)
+static void targets(void)
 {
     static const double bad[] = { 1e-300, 2.3e-308, 5e-324, 1e-12, 1e-9, 0.0009, -0.1, -1e-300, 1.0001, 1e300 };
-    (void)state;
     for (size_t k = 0; k < 2 * sizeof bad / sizeof *bad; k++, tried++) {
         hd_table *t = some_table(k % 2 ? "hive" : "hkv");
         uint64_t before, after;
@@ -330,15 +317,9 @@ static uint64_t refused_halfway(const char *design, hd_op op, bool for_good)
         static uint32_t one[ITEMS];
         counting memory;
         uint64_t sum = 0, n = 0;
-        hd_config c = hd_config_of(design);
-        hd_table *t;
         counting_init(&memory);
-        c.capacity = 256;
-        c.slots = 32;
-        c.value_bytes = 4;
-        c.threads = 1;
-        c.seams = &memory.seams;
-        must(hd_open(&c, &t));
+        hd_table *t = test_table(.design = design, .capacity = 256, .slots = 32, .value_bytes = 4, .threads = 1,
+                                 .seams = &memory.seams);
         hd_batch b = many_items(op, ITEMS, DIFFERENT);
         for (int i = 0; i < ITEMS; i++) one[i] = 1;
         b.value = one;
@@ -367,9 +348,8 @@ static uint64_t refused_halfway(const char *design, hd_op op, bool for_good)
     }
 }
 
-static void growth_is_refused(void **state)
+static void growth_is_refused(void)
 {
-    (void)state;
     for (int k = 0; k < 4; k++)
         check(refused_halfway(k / 2 ? "hive" : "hkv", HD_OP_ACCUM_OR_ASSIGN, k % 2) > 5, "few allocations");
 }
@@ -403,9 +383,8 @@ static void *grow_and_add(void *self)
     return NULL;
 }
 
-static void growth_by_threads(void **state)
+static void growth_by_threads(void)
 {
-    (void)state;
     static const char *const designs[] = { "hkv", "hive", "ovs" };
     for (int k = 0; k < 3; k++, tried++) {
         worker w[WORKERS];
@@ -476,19 +455,16 @@ static void count_mixed(hd_table *t, far_device *f, uint64_t *ops)
 }
 
 /* Each item of a mixed batch counts under its operation, on every backend, with arrays of host or device. */
-static void mixed_batches_are_counted(void **state)
+static void mixed_batches_are_counted(void)
 {
     static const char *const backends[] = { "ref", "host", "cuda", "cuda" };
-    (void)state;
     for (int k = 0; k < 4; k++, tried++) {
         uint64_t ops[HD_OP_COUNT_] = { 0 }, sum = 0;
-        hd_config c = hd_config_of("hive");
         hd_counters count;
         hd_table *t;
         far_device *f = k >= 2 ? far_open() : NULL;
-        c.backend = backends[k];
-        c.capacity = 512;
-        c.threads = 1;
+        hd_config c =
+            test_usual(.design = "hive", .backend = backends[k], .capacity = 512, .threads = 1, .value_bytes = 4);
         if (f) c.seams = far_seams(f);
         must(hd_open(&c, &t));
         test_case("mixed batches on %s, arrays %s", c.backend, k == 3 ? "there" : "here");
@@ -518,14 +494,10 @@ static void rows_in_one_call(const char *design, const char *backend, const char
     uint64_t key[SOME], random = slots;
     uint32_t row[SOME], given[SOME], stored[DIFFERENT];
     uint8_t fate[SOME];
-    hd_config c = hd_config_of(design);
     hd_table *t;
     far_device *f = strcmp(backend, "cuda") == 0 ? far_open() : NULL;
-    c.backend = backend;
-    c.capacity = 1024;
-    c.slots = slots;
-    c.value_bytes = 4;
-    c.threads = 1;
+    hd_config c = test_usual(.design = design, .backend = backend, .capacity = 1024, .slots = slots, .value_bytes = 4,
+                             .threads = 1);
     if (f) c.seams = far_seams(f);
     if (kernel && strcmp(kernel, "wabc") == 0) c.layout = HD_LAYOUT_MASKS;
     must(hd_open(&c, &t));
@@ -550,14 +522,13 @@ static void rows_in_one_call(const char *design, const char *backend, const char
     if (f) far_close(f);
 }
 
-static void rows_of_all_keys(void **state)
+static void rows_of_all_keys(void)
 {
     static const struct {
         const char *design, *kernel;
         uint32_t slots;
     } kernels[] = { { "hkv", "tlpv1", 128 }, { "hkv", "tlpv2", 128 },   { "hkv", "coalesced", 128 },
                     { "hive", "tile", 16 },  { "hive", "batched", 16 }, { "hive", "wabc", 32 } };
-    (void)state;
     rows_in_one_call("hkv", "ref", NULL, 128);
     rows_in_one_call("hive", "ref", NULL, 16);
     for (size_t k = 0; k < 2 * sizeof kernels / sizeof *kernels; k++)
@@ -567,14 +538,13 @@ static void rows_of_all_keys(void **state)
 /* ---- What the library says of itself ----------------------------------------------------------- */
 
 /* Programs were built with these numbers. */
-static void statuses(void **state)
+static void statuses(void)
 {
     static const struct {
         int number;
         const char *name;
     } known[] = { { 0, "HD_OK" },  { 1, "HD_EINVAL" },   { 2, "HD_ENOMEM" }, { 3, "HD_ECUDA" },
                   { 4, "HD_EIO" }, { 5, "HD_ECORRUPT" }, { 6, "HD_EKERNEL" } };
-    (void)state;
     for (size_t k = 0; k < sizeof known / sizeof *known; k++, tried++)
         check(strcmp(hd_status_name((hd_status)known[k].number), known[k].name) == 0, "status %d is %s",
               known[k].number, hd_status_name((hd_status)known[k].number));
@@ -582,18 +552,14 @@ static void statuses(void **state)
 }
 
 /* A kernel that the host machine stops is no failure of a device. */
-static void kernel_is_stopped(void **state)
+static void kernel_is_stopped(void)
 {
-    (void)state;
     for (int k = 0; k < 2; k++, tried++) {
-        hd_config c = hd_config_of(k ? "hive" : "hkv");
         simt_config way = simt_config_default();
         hd_table *t;
         hd_info info;
-        c.backend = "host";
-        c.capacity = 64;
-        c.slots = 16;
-        c.value_bytes = 4;
+        hd_config c =
+            test_usual(.design = k ? "hive" : "hkv", .backend = "host", .capacity = 64, .slots = 16, .value_bytes = 4);
         must(hd_open(&c, &t));
         way.step_limit = 40;
         must(hd_host_configure(t, &way));
@@ -606,7 +572,7 @@ static void kernel_is_stopped(void **state)
     }
 }
 
-static void policies_are_listed_whole(void **state)
+static void policies_are_listed_whole(void)
 {
     static const struct {
         uint32_t flag;
@@ -615,7 +581,6 @@ static void policies_are_listed_whole(void **state)
                   { HD_SCORES_USED, "scores" },        { HD_SCORES_NEEDED, "needed" },
                   { HD_SCORE_ADMITS, "SCORE_ADMITS" }, { HD_SCORE_IS_TIME, "SCORE_IS_TIME" } };
     hd_row row;
-    (void)state;
     for (size_t i = 0; hd_list(HD_POLICIES, i, &row); i++)
         for (size_t k = 0; k < sizeof words / sizeof *words; k++, tried++) {
             bool has = hd_policy_rows[hd_policy_named(row.name)].flags & words[k].flag;
@@ -624,9 +589,8 @@ static void policies_are_listed_whole(void **state)
 }
 
 /* They take the table's lock, and say so by their type. */
-static void nothing_const_is_changed(void **state)
+static void nothing_const_is_changed(void)
 {
-    (void)state;
     check(_Generic(&hd_table_info, hd_status(*)(hd_table *, hd_info *) : true, default : false), "hd_table_info");
     check(_Generic(&hd_counters_sync, hd_status(*)(hd_table *, hd_counters *)
                    : true, default

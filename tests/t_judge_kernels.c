@@ -15,9 +15,8 @@
 enum { SEEDS = 200 };
 
 /* Each lie is answered by its sentence, from the part of the judge that it belongs to. */
-static void every_sentence_is_said(void **state)
+static void every_sentence_is_said(void)
 {
-    (void)state;
     for (size_t i = 0; i < lies_n; i++) {
         const lie *l = &lies[i];
         bool told = false;
@@ -42,9 +41,8 @@ static void every_sentence_is_said(void **state)
 }
 
 /* All ways of judging, and nothing to say: parts of which one, both or none have tickets, tables of all kinds. */
-static void truth_is_not_accused(void **state)
+static void truth_is_not_accused(void)
 {
-    (void)state;
     static const struct {
         const char *text;
         int held;
@@ -78,9 +76,8 @@ static void truth_is_not_accused(void **state)
 }
 
 /* Each gap between the regions of memory, and the one after the last. */
-static void guards_are_watched(void **state)
+static void guards_are_watched(void)
 {
-    (void)state;
     trial t;
     trial_run(&t, FIND, 5, 0);
     const fixture *s = t.s;
@@ -141,9 +138,8 @@ static bool entry_strayed(trial *t)
     return true;
 }
 
-static void every_moment_is_watched(void **state)
+static void every_moment_is_watched(void)
 {
-    (void)state;
     static const struct {
         const char *sentence; /* NULL: that may be */
         bool (*tell)(trial *t);
@@ -187,9 +183,8 @@ static void every_moment_is_watched(void **state)
 }
 
 /* An operation that has the table for itself may leave it in any order, and is not watched. */
-static void who_is_alone_is_not_watched(void **state)
+static void who_is_alone_is_not_watched(void)
 {
-    (void)state;
     static const char *const texts[] = { "hkv.clear.tlpv1" TABLE, "hkv.erase_if.tlpv1" TABLE, PROMOTE,
                                          "hkv.size.tlpv1" TABLE, TOUCH };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -213,9 +208,8 @@ static hd_status no_launch(const fixture_kernel *k, simt_machine *m, const void 
     return hd_fail(HD_ECUDA, "launch: none today");
 }
 
-static void faults_are_told(void **state)
+static void faults_are_told(void)
 {
-    (void)state;
     trial t;
     const char *why = NULL;
     simt_config w = in_turn();
@@ -233,9 +227,8 @@ static void faults_are_told(void **state)
 }
 
 /* Memory is refused, or the launch fails. */
-static void nothing_runs_and_nobody_is_judged(void **state)
+static void nothing_runs_and_nobody_is_judged(void)
 {
-    (void)state;
     trial t;
     const char *why = "";
     simt_config w = in_turn();
@@ -258,9 +251,8 @@ static void nothing_runs_and_nobody_is_judged(void **state)
 }
 
 /* Only buckets that differ are drawn, the kernel's beside the reference's. */
-static void what_differs_is_drawn(void **state)
+static void what_differs_is_drawn(void)
 {
-    (void)state;
     trial t;
     char text[4096];
     trial_run(&t, TOUCH, 2, 0);

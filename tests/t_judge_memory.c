@@ -23,8 +23,6 @@
 #include "judge/victims.h"
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 void *__real_malloc(size_t bytes);
 void *__real_calloc(size_t n, size_t bytes);
 void *__real_realloc(void *p, size_t bytes);
@@ -78,9 +76,8 @@ static hd_status run_case(const hd_case *c, bool *said)
     return HD_OK;
 }
 
-static void batches(void **state)
+static void batches(void)
 {
-    (void)state;
     static const char *const all[] = {
         "hkv.mix.ref policy=lfu buckets=4 slots=4 batch=24x12 keys=uniform:60 threads=1 judge=1",
         "hkv.mix.ref policy=custom buckets=3 slots=8 dual=1 value=16 pins=4 batch=24x10 keys=uniform:90 threads=1 "
@@ -121,16 +118,14 @@ static hd_status copies(const hd_case *c, bool *said)
     return status;
 }
 
-static void oracles(void **state)
+static void oracles(void)
 {
-    (void)state;
     refuse_each(copies, "hkv.mix.ref policy=lru buckets=4 slots=8 value=8 batch=8x1 keys=uniform:60 threads=1");
 }
 
 /* A file that finds no memory to grow: a disk that is full. */
-static void shelves(void **state)
+static void shelves(void)
 {
-    (void)state;
     judge_shelf s;
     uint64_t size;
     judge_shelf_open(&s);
@@ -166,9 +161,8 @@ static hd_status judge_fixture(const hd_case *c, bool *said)
     return status;
 }
 
-static void fixtures(void **state)
+static void fixtures(void)
 {
-    (void)state;
     refuse_at = 0;
     must(simt_machine_open(NULL, &machine));
     refuse_each(judge_fixture,
@@ -204,9 +198,8 @@ static hd_status judge_growing(const hd_case *c, bool *said)
     return HD_OK;
 }
 
-static void growth(void **state)
+static void growth(void)
 {
-    (void)state;
     refuse_each(judge_hive_fixture, "hive.insert_or_assign.tile buckets=2 slots=8 batch=12x1 keys=uniform:40");
     refuse_each(judge_growing, "hive.mix.tile buckets=2 slots=8 seed=3");
     refuse_each(judge_growing, "hkv.mix.coalesced buckets=2 slots=16 seed=3");
@@ -226,9 +219,8 @@ static hd_status judge_all_kernels(const hd_case *c, bool *said)
     return HD_OK;
 }
 
-static void tours(void **state)
+static void tours(void)
 {
-    (void)state;
     refuse_each(judge_all_kernels,
                 "hkv.insert_or_assign.coalesced buckets=2 slots=16 batch=32x1 keys=uniform:60 threads=1");
     refuse_each(judge_all_kernels, "hkv.find.tlpv1 buckets=2 slots=16 batch=32x1 keys=uniform:60 threads=1");
@@ -238,8 +230,8 @@ static void tours(void **state)
 static hd_status copy_map(const hd_case *c, bool *said)
 {
     (void)c, (void)said;
-    judge_map all, copy;
-    memset(&copy, 0, sizeof copy);
+    judge_map all;
+    judge_map copy = { 0 };
     bool there = judge_map_open(&all, 8);
     for (uint64_t key = 1; there && key <= 12; key++) there = judge_map_put(&all, key * 77, &key, key) != NULL;
     bool copied = there && judge_map_copy(&all, &copy);
@@ -258,10 +250,9 @@ static hd_status copy_map(const hd_case *c, bool *said)
 static hd_status match_victims(const hd_case *c, bool *said)
 {
     (void)c;
-    judge_victims v;
     uint64_t item;
     bool there = true;
-    memset(&v, 0, sizeof v);
+    judge_victims v = { 0 };
     for (uint64_t i = 0; there && i < 600; i++) {
         judge_eviction e = { 2 * i + 1, 5 };
         judge_departure d = { i, 1, 2 * i, 2 * i + 2 };
@@ -274,9 +265,8 @@ static hd_status match_victims(const hd_case *c, bool *said)
     return there ? HD_OK : HD_ENOMEM;
 }
 
-static void notes(void **state)
+static void notes(void)
 {
-    (void)state;
     refuse_each(copy_map, "hkv.mix.ref");
     refuse_each(match_victims, "hkv.insert_or_assign.ref");
 }

@@ -16,8 +16,6 @@
 #include "tests/fake_device.h"
 #include "workload/workload.h"
 
-typedef unsigned long long ull;
-
 /* ---- What is put in between ------------------------------------------------------------------ */
 
 static between_failing calls = { .how = HD_EIO };
@@ -189,9 +187,8 @@ static const struct {
 };
 
 /* One judge finds each lie. Without this judge the run passes. */
-static void every_judge_has_its_objection(void **state)
+static void every_judge_has_its_objection(void)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
         hd_case c = case_of(lies[i].text);
         for (int judges = 0; judges < 3; judges++) {
@@ -214,9 +211,8 @@ static void every_judge_has_its_objection(void **state)
 
 /* Many items of few keys, of tiles whose lanes start an item far apart: an item that changes nothing may have read its
  * key at any moment after its first lane began. */
-static void few_keys_and_tiles_that_come_late(void **state)
+static void few_keys_and_tiles_that_come_late(void)
 {
-    (void)state;
     for (int seed = 1; seed <= 3; seed++) {
         char text[256];
         hd_run_report r;
@@ -232,9 +228,8 @@ static void few_keys_and_tiles_that_come_late(void **state)
 }
 
 /* A clock that is wrong by the same amount before and after a batch passes: only the difference counts. */
-static void clocks_are_compared(void **state)
+static void clocks_are_compared(void)
 {
-    (void)state;
     hd_case c = case_of("hkv.insert_or_assign.ref policy=custom" SHAPE);
     hd_run_report r;
     now.where = IN_INFO, now.tell = other_time, now.told = false;
@@ -246,9 +241,8 @@ static void clocks_are_compared(void **state)
 /* ---- Calls that fail ------------------------------------------------------------------------- */
 
 /* Whatever call of a run fails, and whenever: the run ends with that, or the judge names it. */
-static void calls_that_fail_end_a_run(void **state)
+static void calls_that_fail_end_a_run(void)
 {
-    (void)state;
     static const char *const texts[] = {
         "hkv.find.ref epoch_every=2" SHAPE,
         "hkv.export.ref" SHAPE,
@@ -281,9 +275,8 @@ static int stop_at(void *context, uint64_t done, uint64_t total)
     return done == *(uint64_t *)context;
 }
 
-static void a_run_ends_where_it_is_told(void **state)
+static void a_run_ends_where_it_is_told(void)
 {
-    (void)state;
     hd_run_report r;
     hd_case c = case_of("hkv.find.ref" SHAPE);
     for (uint64_t stop = 0; stop <= 96; stop += 16) {
@@ -301,9 +294,8 @@ static void a_run_ends_where_it_is_told(void **state)
 }
 
 /* Reads are served before writes, of one kind or the other, or both. */
-static void what_is_served(void **state)
+static void what_is_served(void)
 {
-    (void)state;
     static const struct {
         const char *verbs;
         uint64_t reads, writes;
@@ -327,9 +319,8 @@ static void what_is_served(void **state)
 
 /* ---- What is no run -------------------------------------------------------------------------- */
 
-static void no_run_is_made_of_these(void **state)
+static void no_run_is_made_of_these(void)
 {
-    (void)state;
     static const struct {
         const char *text, *word;
         hd_status status;
@@ -354,9 +345,8 @@ static void no_run_is_made_of_these(void **state)
 }
 
 /* A kernel that runs only some operations of a mix runs those. */
-static void kernels_run_what_they_can_of_a_mix(void **state)
+static void kernels_run_what_they_can_of_a_mix(void)
 {
-    (void)state;
     hd_run_report r;
     hd_case c =
         case_of("hkv.mix.pipeline backend=host buckets=2 slots=16 value=16 batch=16x40 keys=uniform:60 pins=3 judge=1");
@@ -365,9 +355,8 @@ static void kernels_run_what_they_can_of_a_mix(void **state)
 }
 
 /* Kernels take other locks for batches of one item. Mixes of every policy and mode. */
-static void batches_of_one_item(void **state)
+static void batches_of_one_item(void)
 {
-    (void)state;
     hd_row policy;
     for (size_t i = 0; hd_list(HD_POLICIES, i / 2, &policy); i++) {
         char text[200];
@@ -384,9 +373,8 @@ static void batches_of_one_item(void **state)
 }
 
 /* Batches that evict entries of their own, whose pointers were delivered already; keys repeat, or do not. */
-static void pointers_that_the_batch_takes_back(void **state)
+static void pointers_that_the_batch_takes_back(void)
 {
-    (void)state;
     static const char *const keys[] = { "uniform:300", "zipf:0.99,300", "uniform:1000000000",
                                         "uniform:1000000000 distinct=1" };
     for (size_t i = 0; i < 2 * sizeof keys / sizeof *keys; i++) {
@@ -406,9 +394,8 @@ static void pointers_that_the_batch_takes_back(void **state)
 
 /* A device does not tell the order of the items of a batch, so a judged run has batches of one item. Pointers are the
  * device's. */
-static void on_a_device(void **state)
+static void on_a_device(void)
 {
-    (void)state;
     static const char *const texts[] = {
         "hkv.find_or_insert_ptr.tlpv1 backend=cuda buckets=2 slots=8 value=8 batch=1x60 keys=uniform:30 judge=1",
         "hkv.insert_and_evict.tlpv1 backend=cuda buckets=2 slots=8 value=8 batch=1x60 keys=uniform:90 judge=1",
@@ -433,9 +420,8 @@ static void on_a_device(void **state)
 
 /* ---- Rows that the judge does not restate ---------------------------------------------------- */
 
-static void new_policies_are_taken_at_their_word(void **state)
+static void new_policies_are_taken_at_their_word(void)
 {
-    (void)state;
     judge_policy own, other;
     check(judge_policy_find("epoch_lfu", &own) && judge_policy_find("new_here", &other), "they are not found");
     check(!judge_policy_borrowed(&own) && judge_policy_borrowed(&other), "the first is restated, the other is not");

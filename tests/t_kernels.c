@@ -17,8 +17,6 @@
 #include "policies/policy.h"
 #include "tests/variants.h"
 
-typedef unsigned long long ull;
-
 typedef struct shape {
     uint32_t buckets, slots, value_bytes;
 } shape;
@@ -36,9 +34,7 @@ static uint32_t near_of(const shape *s, uint64_t i)
 
 static bool fits(const char *variant, const shape *s)
 {
-    hd_info info;
-    memset(&info, 0, sizeof info);
-    info.slots = s->slots;
+    hd_info info = { .slots = s->slots };
     info.layout = HD_LAYOUT_PAIRS; /* the usual one */
     for (uint32_t i = 0; i < hkv_row_count(); i++)
         if (strcmp(hkv_row_name(i), variant) == 0 && hkv_row(i)->fits(&info)) return false;
@@ -93,10 +89,9 @@ static simt_config way(uint64_t i)
 static void judged(const char *text)
 {
     hd_case c;
-    hd_run_report report;
     test_case("%s", text);
     must(hd_case_parse(text, &c));
-    memset(&report, 0, sizeof report);
+    hd_run_report report = { 0 };
     must(hd_case_run(&c, NULL, NULL, &report));
     check(report.wrong[0] == 0, "%s", report.wrong);
     check(report.judged > 0, "nothing was judged");
@@ -107,24 +102,13 @@ static bool keeps_order(const char *variant, simt_config m)
 {
     enum { N = 96 };
     uint64_t key[N], state = 1;
-    hd_config c = hd_config_default();
-    hd_table *t;
-    hd_batch b;
     size_t n;
-    c.backend = "host";
-    c.slots = 16;
-    c.capacity = 32;
-    c.value_bytes = 0;
     m.quiet = false;
-    must(hd_open(&c, &t));
+    hd_table *t = test_table(.backend = "host", .slots = 16, .capacity = 32);
     must(hd_host_configure(t, &m));
     must(hd_host_lanes(t, 1, 32));
     for (uint64_t i = 0; i < N; i++) key[i] = test_below(&state, 40);
-    memset(&b, 0, sizeof b);
-    b.op = HD_OP_INSERT_OR_ASSIGN;
-    b.n = N;
-    b.key = key;
-    b.kernel = for_family(variant, HKV_UPSERT);
+    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = N, .key = key, .kernel = for_family(variant, HKV_UPSERT) };
     must(hd_run(t, &b));
     const simt_ticket_record *ticket = simt_machine_tickets(hd_host_machine(t), &n);
     bool ordered = n == N;
@@ -242,24 +226,21 @@ static void evict_once(hd_table *t, const char *variant, const shape *s, uint64_
         key[i] = 1 + test_below(state, KEYS);
         set_value(value + i * bytes, key[i], bytes);
     }
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.op = HD_OP_INSERT_AND_EVICT;
-    b.kernel = for_family(variant, HKV_UPSERT);
-    b.n = ITEMS;
-    b.key = b.score = key;
-    b.value = value;
-    b.outcome = outcome;
-    b.list_key = list_key;
-    b.list_value = list_value;
-    b.list_score = list_score;
-    b.list_item = list_item;
-    b.count = &count;
+    hd_batch b = { .op = HD_OP_INSERT_AND_EVICT,
+                   .kernel = for_family(variant, HKV_UPSERT),
+                   .n = ITEMS,
+                   .key = key,
+                   .score = key,
+                   .value = value,
+                   .outcome = outcome,
+                   .list_key = list_key,
+                   .list_value = list_value,
+                   .list_score = list_score,
+                   .list_item = list_item,
+                   .count = &count };
     must(hd_run(t, &b));
     must(hd_check(t));
-    census after;
-    memset(&after, 0, sizeof after);
-    after.bytes = bytes;
+    census after = { .bytes = bytes };
     must(hd_for_each(t, count_entry, &after));
     int64_t left[KEYS + 1] = { 0 };
     uint64_t listed = 0;
@@ -296,17 +277,9 @@ static void conserves(void **state)
         const shape *s = &small[i % 4];
         bool dual = i / 4 % 2;
         if (!test_takes(i) || !fits(variant, s)) continue;
-        hd_config c = hd_config_default();
-        hd_table *t;
-        c.backend = test_backend("host");
-        c.capacity = s->buckets * s->slots;
-        c.slots = s->slots;
-        c.value_bytes = s->value_bytes;
-        c.policy = "custom";
-        c.hkv.dual = dual;
-        must(hd_open(&c, &t));
-        census before;
-        memset(&before, 0, sizeof before);
+        hd_table *t = test_table(.backend = test_backend("host"), .capacity = s->buckets * s->slots, .slots = s->slots,
+                                 .value_bytes = s->value_bytes, .policy = "custom", .hkv.dual = dual);
+        census before = { 0 };
         for (uint64_t k = 0; k < 3; k++) {
             simt_config m = way(i * 3 + k);
             test_case("insert_and_evict by %s, %u x %u slots, value %u, dual %d, way %llu", variant, s->buckets,
@@ -368,18 +341,13 @@ static void duplicates(void **state)
     uint8_t outcome[N], value[N * 32];
     for (uint64_t i = 0; i < 30 * test_scale(); i++) {
         if (!test_takes(i)) continue;
-        hd_config c = hd_config_default();
         hd_table *t;
         hd_batch b;
         sums s;
         uint64_t sum[FEW] = { 0 }, count[FEW] = { 0 };
         uint32_t bytes = i % 2 ? 8 : 32, kinds = 0;
-        c.backend = test_backend("host");
-        c.policy = "lfu";
-        c.slots = 16;
-        c.capacity = 48;
-        c.value_bytes = bytes;
-        c.hkv.dual = i / 2 % 2;
+        hd_config c = test_usual(.backend = test_backend("host"), .policy = "lfu", .slots = 16, .capacity = 48,
+                                 .value_bytes = bytes, .hkv.dual = i / 2 % 2);
         must(hd_open(&c, &t));
         simt_config m = way(i);
         test_case("duplicates by %s, value %u, dual %d, way %llu", variant, bytes, c.hkv.dual, (ull)i);
@@ -444,27 +412,17 @@ static void duplicates(void **state)
 
 /* Proposition 3.1, counted: the digests settle a miss, in one 128-byte line a bucket, however full. Only digests are
  * read sixteen bytes at a time. */
-static void miss_is_one_line(void **unused)
+static void miss_is_one_line(void)
 {
     enum { CAPACITY = 1 << 13, N = 2000 };
     uint64_t key[N];
     host_only();
-    (void)unused;
     for (int i = 0; i < 8; i++) {
         bool dual = i % 2;
         uint64_t fill = i < 2 ? 0 : i < 4 ? CAPACITY / 2 : i < 6 ? CAPACITY : 4 * CAPACITY, lines = 0;
         size_t n = 0;
-        hd_config c = hd_config_default();
-        hd_table *t;
-        hd_batch b;
-        c.backend = "host";
-        c.capacity = CAPACITY;
-        c.value_bytes = 0;
-        c.hkv.dual = dual;
-        must(hd_open(&c, &t));
-        memset(&b, 0, sizeof b);
-        b.key = key;
-        b.op = HD_OP_INSERT_OR_ASSIGN;
+        hd_table *t = test_table(.backend = "host", .capacity = CAPACITY, .hkv.dual = dual);
+        hd_batch b = { .key = key, .op = HD_OP_INSERT_OR_ASSIGN };
         for (uint64_t done = 0; done < fill; done += b.n) {
             b.n = fill - done < N ? fill - done : N;
             for (uint64_t k = 0; k < b.n; k++) key[k] = done + k;
@@ -515,14 +473,9 @@ static void sectors(void **state)
     enum { CAPACITY = 1 << 16, FILLS = 2 * CAPACITY / SECTORS_N };
     enum { VALUE = 2 + 2, REST = 12, MOST_SEARCH = 128 / 16 + 128 + REST, MOST = MOST_SEARCH + 64 / 16 * 2 };
     const char *variant = VARIANT_OF(state);
-    hd_config c = hd_config_default();
     simt_config m = simt_config_default();
-    hd_table *t;
     host_only();
-    c.backend = "host";
-    c.capacity = CAPACITY;
-    c.value_bytes = 64;
-    must(hd_open(&c, &t));
+    hd_table *t = test_table(.backend = "host", .capacity = CAPACITY, .value_bytes = 64);
     m.strategy = SIMT_ROUND_ROBIN;
     m.preempt = SIMT_AT_NONE;
     m.race = false;
@@ -547,15 +500,12 @@ static void sectors(void **state)
 /* The variant of a table of such values. */
 static const char *selected(hd_op op, uint32_t value_bytes, double load_factor, hd_amount amount, uint32_t choice)
 {
-    hd_info info;
-    memset(&info, 0, sizeof info);
-    info.value_bytes = value_bytes;
+    hd_info info = { .value_bytes = value_bytes };
     return hkv_select(op, &info, load_factor, amount, choice);
 }
 
-static void select_is_pure(void **unused)
+static void select_is_pure(void)
 {
-    (void)unused;
     assert_string_equal(selected(HD_OP_INSERT_OR_ASSIGN, 32, 0.98, HD_MANY, 0), "coalesced");
     assert_string_equal(selected(HD_OP_INSERT_OR_ASSIGN, 32, 0.98, HD_MANY, 1), "tlpv1");
     assert_string_equal(selected(HD_OP_INSERT_OR_ASSIGN, 33, 0.95, HD_MANY, 1), "tlpv2");
@@ -599,12 +549,12 @@ static void choice_is_the_pick(const hd_design *d, const hd_backend *on)
         for (uint32_t at = 0; at < HD_AMOUNTS * HD_LOAD_BANDS; at++) {
             uint32_t amount = at / HD_LOAD_BANDS, band = at % HD_LOAD_BANDS;
             hd_kernel k;
-            hd_batch b;
-            memset(&b, 0, sizeof b);
-            b.each = op == HD_CHOICE_MIXED ? &each : NULL;
-            b.op = op == HD_CHOICE_MIXED ? HD_OP_FIND : (hd_op)op;
-            b.n = amount == HD_MANY ? 1 << 20 : amount == HD_FEW ? few : d->fewest_distinct;
-            b.distinct = amount == HD_FEWEST;
+            hd_batch b = { .each = op == HD_CHOICE_MIXED ? &each : NULL,
+                           .op = op == HD_CHOICE_MIXED ? HD_OP_FIND : (hd_op)op,
+                           .n = amount == HD_MANY  ? 1 << 20
+                                : amount == HD_FEW ? few
+                                                   : d->fewest_distinct,
+                           .distinct = amount == HD_FEWEST };
             assert_int_equal(hd_amount_of(d, on, &b), few ? amount : HD_MANY);
             if (hd_kernel_pick(&info, &b, load_factor[band], &k)) k.variant = NULL;
             check(choice.of[amount][band][op].variant == k.variant &&
@@ -618,18 +568,17 @@ static void choice_is_the_pick(const hd_design *d, const hd_backend *on)
 }
 
 /* What a table resolved when it was opened is what would be picked for each batch. */
-static void the_choice_at_open_is_the_pick(void **unused)
+static void the_choice_at_open_is_the_pick(void)
 {
     const hd_design *d;
     const hd_backend *on;
-    (void)unused;
     for (size_t i = 0; (d = hd_design_at(i)); i++)
         for (size_t k = 0; (on = hd_backend_at(d, k)); k++) choice_is_the_pick(d, on);
 }
 
 /* Of a dictionary the selector knows nothing: whatever the operation and the load factor, the first row that fits runs
  * it. */
-static void dictionaries_take_the_first(void **unused)
+static void dictionaries_take_the_first(void)
 {
     static const struct {
         uint32_t slots;
@@ -640,12 +589,11 @@ static void dictionaries_take_the_first(void **unused)
                    { 32, HD_LAYOUT_WORDS, "tile" },
                    { 16, HD_LAYOUT_MASKS, "tile" },
                    { 32, HD_LAYOUT_MASKS, "tile" } };
-    (void)unused;
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        hd_config c = hd_config_of("hive");
         hd_table *t;
         hd_info info;
-        c.slots = tables[i].slots, c.layout = tables[i].layout, c.backend = "host";
+        hd_config c = test_usual(.design = "hive", .slots = tables[i].slots, .layout = tables[i].layout,
+                                 .backend = "host", .value_bytes = 4);
         must(hd_open(&c, &t));
         must(hd_table_info(t, &info));
         for (int op = 0; op < HD_OP_COUNT_; op++) {
@@ -663,24 +611,15 @@ static void dictionaries_take_the_first(void **unused)
 }
 
 /* What was chosen is reported; what does not fit is refused by its name, and not chosen without. */
-static void choice_is_told(void **unused)
+static void choice_is_told(void)
 {
-    hd_config c = hd_config_default();
     hd_table *t;
     uint64_t key[10];
     host_only();
-    (void)unused;
-    c.backend = "host";
-    c.capacity = 10;
-    c.slots = 10;
-    c.value_bytes = 0;
+    hd_config c = test_usual(.backend = "host", .capacity = 10, .slots = 10);
     must(hd_open(&c, &t));
     for (uint64_t i = 0; i < 10; i++) key[i] = i;
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.op = HD_OP_INSERT_OR_ASSIGN;
-    b.n = 10;
-    b.key = key;
+    hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = 10, .key = key };
     must(hd_run(t, &b));
     assert_string_equal(b.ran, "hkv.insert_or_assign.tlpv1");
     b.kernel = "pipeline";
@@ -714,15 +653,8 @@ static void choice_is_told(void **unused)
 static hd_table *open_host(const char *policy, uint32_t slots, uint64_t capacity, hd_layout layout,
                            uint32_t value_bytes)
 {
-    hd_config c = hd_config_default();
-    hd_table *t;
-    c.backend = test_backend("host");
-    c.policy = policy;
-    c.slots = slots;
-    c.capacity = capacity;
-    c.layout = layout;
-    c.value_bytes = value_bytes;
-    must(hd_open(&c, &t));
+    hd_table *t = test_table(.backend = test_backend("host"), .policy = policy, .slots = slots, .capacity = capacity,
+                             .layout = layout, .value_bytes = value_bytes);
     return t;
 }
 
@@ -852,13 +784,12 @@ static void long_lists_in_any_order(void **state)
 
 /* What items of one key leave, in a batch whose numbers an earlier batch had used: the entry is that of the last one in
  * their order, the one that did not insert the key. */
-static void last_of_a_key_stays(void **unused)
+static void last_of_a_key_stays(void)
 {
     enum { N = 5 };
     static const uint64_t before[] = { 1, 1, 2, 2 }, now[N] = { 3, 4, 5, 6, 6 };
     uint64_t value[N] = { 10, 11, 12, 13, 14 }, key = 6, score = 0, read = 0;
     uint8_t fate[N];
-    (void)unused;
     host_only();
     hd_table *t = open_host("lru", 16, 64, HD_LAYOUT_PAIRS, 8);
     must(hd_host_lanes(t, 1, 32));
@@ -880,11 +811,10 @@ static void last_of_a_key_stays(void **unused)
 
 /* A warp of coalesced adds its counts of outcomes to the table's every 64 rounds, because they have 7 bits each. One
  * block runs 200 rounds: of lookups, and of members of groups, where few keys repeat. */
-static void counts_of_many_rounds(void **unused)
+static void counts_of_many_rounds(void)
 {
     enum { LANES = 128, N = 200 * LANES, KEYS = 40 };
     static uint64_t key[N], value[N];
-    (void)unused;
     host_only();
     hd_table *t = open_host("lru", 64, 256, HD_LAYOUT_PAIRS, 8);
     hd_counters before, after;
@@ -908,11 +838,10 @@ static void counts_of_many_rounds(void **unused)
 
 /* An item that brings a key in chooses the least entry to leave, and another uses that entry before it is claimed: then
  * it is not the least. */
-static void victims_are_used_meanwhile(void **unused)
+static void victims_are_used_meanwhile(void)
 {
     enum { SLOTS = 16, N = 33, SEEDS = 200 };
     uint64_t spared = 0, gone = 0;
-    (void)unused;
     host_only();
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         uint64_t key[N], value[N] = { 0 }, left[N], score[N], item[N], count = 0;
@@ -948,18 +877,14 @@ static void victims_are_used_meanwhile(void **unused)
 }
 
 /* The choice of a kernel asks how full the table is: what the answers tell, and calls of the whole table. */
-static void entries_are_counted(void **unused)
+static void entries_are_counted(void)
 {
     static const char *const backends[] = { "ref", "host" };
-    (void)unused;
     host_only();
     for (int k = 0; k < 2; k++) {
-        hd_config c = hd_config_default();
         hd_table *t;
         uint64_t key[40], size, erased;
-        c.backend = backends[k];
-        c.slots = 8;
-        c.capacity = 64;
+        hd_config c = test_usual(.backend = backends[k], .slots = 8, .capacity = 64, .value_bytes = 8);
         test_case("backend=%s", c.backend);
         must(hd_open(&c, &t));
         for (uint64_t i = 0; i < 40; i++) key[i] = 160 + i;
@@ -979,9 +904,8 @@ static void entries_are_counted(void **unused)
 }
 
 /* What a row says of itself is what is launched, and blocks are whole warps. */
-static void rows_have_the_lanes_they_say(void **unused)
+static void rows_have_the_lanes_they_say(void)
 {
-    (void)unused;
     for (uint32_t row = 0; row < hkv_row_count(); row++) {
         const hd_variant_row *r = hkv_row(row);
         const char *name = hkv_row_name(row);
@@ -994,9 +918,8 @@ static void rows_have_the_lanes_they_say(void **unused)
 }
 
 /* How a table runs is for those tables only that run on the host machine, and for whole warps. */
-static void settings_are_checked(void **state)
+static void settings_are_checked(void)
 {
-    (void)state;
     hd_config c = hd_config_default();
     simt_config m = simt_config_default();
     hd_table *ref, *host;

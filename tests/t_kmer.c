@@ -237,9 +237,8 @@ static char *sequence_draw(size_t n, uint64_t *random)
     return s;
 }
 
-static void test_layouts(void **state)
+static void test_layouts(void)
 {
-    (void)state;
     static char text[1 << 20];
     static const size_t widths[] = { 0, 1, 2, 16, 61 };
     uint64_t random = 1;
@@ -296,9 +295,8 @@ static void test_layouts(void **state)
 }
 
 /* Longer than what the stream holds at once, in one line and in lines of 70. */
-static void test_long(void **state)
+static void test_long(void)
 {
-    (void)state;
     enum { N = 3000000 };
     uint64_t random = 2;
     char *text = (char *)test_alloc(3 * N, 1), *sequence = sequence_draw(N, &random);
@@ -345,17 +343,9 @@ static void judge_file(const char *name, uint64_t counted, uint64_t distinct, ui
     free(got.at);
 }
 
-static void test_genome(void **state)
-{
-    (void)state;
-    judge_file("lambda_virus.fa", 48487, 48486, 0xfd2a235350f25312);
-}
+static void test_genome(void) { judge_file("lambda_virus.fa", 48487, 48486, 0xfd2a235350f25312); }
 
-static void test_reads(void **state)
-{
-    (void)state;
-    judge_file("lambda_reads_1.fq.zst", 779967, 104580, 0x8f1182f20d8c0580);
-}
+static void test_reads(void) { judge_file("lambda_reads_1.fq.zst", 779967, 104580, 0x8f1182f20d8c0580); }
 
 /* ---- Damage ---------------------------------------------------------------------------------- */
 
@@ -402,9 +392,8 @@ static const struct bad {
 };
 /* clang-format on */
 
-static void test_damage(void **state)
+static void test_damage(void)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         for (int packing = PLAIN; packing < PACKINGS; packing++) {
             const struct bad *b = &bad[i];
@@ -431,9 +420,8 @@ static void test_damage(void **state)
 }
 
 /* Which records of a damaged file are good: those that no error was in. */
-static void test_damaged_records(void **state)
+static void test_damaged_records(void)
 {
-    (void)state;
     static const struct {
         const char *text, *good; /* names, a space after each */
     } file[] = {
@@ -461,9 +449,8 @@ static void test_damaged_records(void **state)
 }
 
 /* Any bytes at all: an answer, strict and lenient, and lenient fails only where there is no request. */
-static void test_noise(void **state)
+static void test_noise(void)
 {
-    (void)state;
     static const char alphabet[] = "ACGTacgtN\n\n\n\r@@>++II \1";
     uint64_t random = 3;
     for (unsigned round = 0; round < test_times(3000); round++) {
@@ -497,9 +484,8 @@ static void test_noise(void **state)
 
 /* ---- Memory that is refused ------------------------------------------------------------------ */
 
-static void test_refused_memory(void **state)
+static void test_refused_memory(void)
 {
-    (void)state;
     static const char text[] = "@r\nACGTACGTAC\n+\nIIIIIIIIII\n";
     for (int packing = PLAIN; packing < PACKINGS; packing++) {
         const char *path = file_write(text, strlen(text), packing);

@@ -9,23 +9,13 @@
 #include "lib/backend_host.h"
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 enum { BATCH = 65536 };
 
 static hd_table *open_table(const char *policy, uint64_t capacity, bool dual)
 {
-    hd_config c = hd_config_default();
-    c.policy = policy;
-    c.capacity = capacity;
-    c.value_bytes = 0;
-    c.hkv.dual = dual;
-    c.threads = 1; /* what is measured is not time */
-    hd_table *t;
     test_case("hkv.insert_or_assign policy=%s capacity=%llu slots=128 value_bytes=0%s keys=random", policy,
               (ull)capacity, dual ? " dual" : "");
-    must(hd_open(&c, &t));
-    return t;
+    return test_table(.policy = policy, .capacity = capacity, .hkv.dual = dual, .threads = 1);
 }
 
 /* ---- The first eviction ---------------------------------------------------------------------- */
@@ -51,17 +41,15 @@ static double first_eviction(bool dual)
     return (double)entered / (double)capacity;
 }
 
-static void first_eviction_single(void **state)
+static void first_eviction_single(void)
 {
-    (void)state;
     double at = first_eviction(false);
     test_note("first eviction, single, 16 Mi entries: load factor %.4f", at);
     check(at >= 0.62 && at <= 0.67, "load factor %.4f", at);
 }
 
-static void first_eviction_dual(void **state)
+static void first_eviction_dual(void)
 {
-    (void)state;
     double at = first_eviction(true);
     test_note("first eviction, dual, 16 Mi entries: load factor %.4f", at);
     check(at >= 0.97 && at <= 0.99, "load factor %.4f", at);
@@ -115,15 +103,13 @@ static double retained(bool dual)
     return share;
 }
 
-static void retention_single(void **state)
+static void retention_single(void)
 {
-    (void)state;
     double r = retained(false);
     check(r >= 0.96, "%.4f", r);
 }
-static void retention_dual(void **state)
+static void retention_dual(void)
 {
-    (void)state;
     double r = retained(true);
     check(r >= 0.994, "%.4f", r);
 }
@@ -159,17 +145,9 @@ static void crowd_close(crowd *c) { free(c->key), free(c->score), free(c->outcom
 /* How many of the best entries it keeps. On the simulator all lanes take turns at every lock. */
 static uint64_t kept_by(const crowd *c, const char *backend, const char *kernel, uint64_t seed)
 {
-    hd_config config = hd_config_default();
-    hd_table *t;
     uint64_t kept = 0;
-    config.backend = backend;
-    config.policy = "custom";
-    config.capacity = c->capacity;
-    config.slots = c->slots;
-    config.value_bytes = 0;
-    config.hkv.dual = true;
-    config.threads = 1;
-    must(hd_open(&config, &t));
+    hd_table *t = test_table(.backend = backend, .policy = "custom", .capacity = c->capacity, .slots = c->slots,
+                             .hkv.dual = true, .threads = 1);
     simt_config turns = { .strategy = SIMT_RANDOM, .preempt = SIMT_AT_SYNC, .quiet = true, .seed = seed };
     turns.step_limit = 1ull << 40;
     turns.resident = 64;
@@ -204,9 +182,8 @@ static double loss_of(crowd *c, const char *backend, const char *kernel, uint64_
 
 /* Where many items wait for each bucket, keys of low buckets must not come first: the reference's share, within 0.05
  * points on a device, and within four deviations of what few small tables show in the simulator. */
-static void retention_of_great_batches(void **state)
+static void retention_of_great_batches(void)
 {
-    (void)state;
     static const struct {
         const char *kernel;
         uint64_t tables;

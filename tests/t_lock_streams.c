@@ -12,8 +12,6 @@
 #include "gpu/hkv/rows.h"
 #include "tests/fake_device.h"
 
-typedef unsigned long long ull;
-
 enum { BATCHES = 60, STREAMS = 6, MANY_STREAMS = HD_STREAM_SLOTS + 8, KEYS = 8, WORKS = 2048 };
 
 typedef struct put_batch {
@@ -41,16 +39,11 @@ static streams_fixture *fixture_open(const char *lock)
 {
     streams_fixture *s = (streams_fixture *)test_alloc(1, sizeof *s);
     uint64_t key[KEYS];
-    hd_config c = hd_config_default();
     fake_init(&s->fake);
     counting_init(&s->memory);
     s->memory.seams.device = &s->fake.seam;
-    c.backend = "cuda";
-    c.lock = lock;
-    c.capacity = 64;
-    c.slots = 16;
-    c.seams = &s->memory.seams;
-    must(hd_open(&c, &s->t));
+    s->t = test_table(.backend = "cuda", .lock = lock, .capacity = 64, .slots = 16, .seams = &s->memory.seams,
+                      .value_bytes = 8);
     s->row = hd_lock_named(lock);
     for (uint64_t i = 0; i < KEYS; i++) key[i] = i;
     s->key = (uint64_t *)fake_array(&s->fake, key, sizeof key);
@@ -88,15 +81,13 @@ static hd_status put_any(streams_fixture *s, uint64_t *random, int streams)
     *p = (put_batch){
         ops[k].op, ops[k].role, ops[k].lists, (int)test_below(random, (uint64_t)streams), s->fake.works, 0
     };
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.op = p->op;
-    b.n = KEYS;
-    b.key = s->key;
-    b.value = s->key;
-    b.list_key = s->out;
-    b.count = s->out + 1024;
-    b.stream = &stream_address[p->stream];
+    hd_batch b = { .op = p->op,
+                   .n = KEYS,
+                   .key = s->key,
+                   .value = s->key,
+                   .list_key = s->out,
+                   .count = s->out + 1024,
+                   .stream = &stream_address[p->stream] };
     hd_status status = hd_run(s->t, &b);
     p->end = s->fake.works;
     return status;
@@ -200,9 +191,8 @@ static const char *bracket_wrong(const streams_fixture *s)
     return NULL;
 }
 
-static void every_row_orders_streams(void **unused)
+static void every_row_orders_streams(void)
 {
-    (void)unused;
     const hd_lock_row *row;
     for (size_t i = 0; (row = hd_lock_at(i)); i++)
         for (uint64_t round = 0; round < test_times(30); round++) {
@@ -221,18 +211,13 @@ static void every_row_orders_streams(void **unused)
 /* A read of all keys. */
 static hd_batch read_all(const streams_fixture *s, hd_op op)
 {
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.op = op;
-    b.n = KEYS;
-    b.key = s->key;
+    hd_batch b = { .op = op, .n = KEYS, .key = s->key };
     return b;
 }
 
 /* With a recording of the table's all follow each other, by marks; the word goes on as before. */
-static void a_recording_chains_what_follows(void **unused)
+static void a_recording_chains_what_follows(void)
 {
-    (void)unused;
     const hd_lock_row *row;
     for (size_t i = 0; (row = hd_lock_at(i)); i++) {
         uint64_t random = 7;
@@ -253,9 +238,8 @@ static void a_recording_chains_what_follows(void **unused)
 }
 
 /* The table has one room to list in: what is recorded waits for it at each replay, too, whatever the lock. */
-static void a_recorded_list_waits_for_the_last(void **unused)
+static void a_recorded_list_waits_for_the_last(void)
 {
-    (void)unused;
     const hd_lock_row *row;
     for (size_t i = 0; (row = hd_lock_at(i)); i++) {
         streams_fixture *s = fixture_open(row->name);
@@ -283,9 +267,8 @@ static void a_recorded_list_waits_for_the_last(void **unused)
 }
 
 /* Each wait that the lock asks for between two streams, once not done. */
-static void a_wait_that_is_left_out_is_found(void **unused)
+static void a_wait_that_is_left_out_is_found(void)
 {
-    (void)unused;
     uint64_t found = 0, all = 0;
     for (uint64_t k = 1; k < 200; k++) {
         uint64_t random = 3;
@@ -305,9 +288,8 @@ static void a_wait_that_is_left_out_is_found(void **unused)
 }
 
 /* Streams are distinguished by an identity, not by their address: a new stream may have the address of an old one. */
-static void a_new_stream_at_an_old_address_waits(void **unused)
+static void a_new_stream_at_an_old_address_waits(void)
 {
-    (void)unused;
     for (int renewed = 0; renewed < 2; renewed++) {
         streams_fixture *s = fixture_open("ordered");
         hd_batch b = read_all(s, HD_OP_INSERT_OR_ASSIGN);
@@ -324,25 +306,15 @@ static void a_new_stream_at_an_old_address_waits(void **unused)
 }
 
 /* A batch that fails has left: all roles get in afterwards. */
-static void errors_in_between(void **unused)
+static void errors_in_between(void)
 {
-    (void)unused;
     const hd_lock_row *row;
     static const hd_op ops[] = { HD_OP_FIND, HD_OP_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_EXPORT };
     for (size_t i = 0; (row = hd_lock_at(i)); i++) {
         streams_fixture *s = fixture_open(row->name);
-        hd_config c = hd_config_default();
-        hd_table *here;
-        c.lock = row->name;
-        c.capacity = 64;
-        c.slots = 16;
-        must(hd_open(&c, &here));
+        hd_table *here = test_table(.lock = row->name, .capacity = 64, .slots = 16, .value_bytes = 8);
         for (int k = 0; k < 16; k++) {
-            hd_batch b;
-            memset(&b, 0, sizeof b);
-            b.op = ops[k % 4];
-            b.n = KEYS;
-            b.stream = &stream_address[k % 3];
+            hd_batch b = { .op = ops[k % 4], .n = KEYS, .stream = &stream_address[k % 3] };
             test_case("lock %s, %s fails", row->name, hd_op_name(b.op));
             b.key = NULL;
             if (b.op == HD_OP_EXPORT) b.n = 1000;
@@ -388,10 +360,9 @@ static bool order_without(const hd_lock_row *row, uint64_t round, uint64_t call)
     return counts;
 }
 
-static void errors_before_a_batch_leave_the_order(void **unused)
+static void errors_before_a_batch_leave_the_order(void)
 {
     enum { CALLS = 12 };
-    (void)unused;
     const hd_lock_row *row;
     uint64_t all = 0;
     for (size_t i = 0; (row = hd_lock_at(i)); i++)
@@ -404,11 +375,10 @@ static void errors_before_a_batch_leave_the_order(void **unused)
 /* Two readers run on separate streams, and an inserter comes after them; then the same with two batches that list. Each
  * device call of the last batch fails once: no batch starts without its waits, and when the failed batch is run again,
  * the first attempt has left no trace. */
-static void what_a_batch_waits_for_may_fail(void **unused)
+static void what_a_batch_waits_for_may_fail(void)
 {
     static const hd_op ops[][3] = { { HD_OP_FIND, HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN },
                                     { HD_OP_FIND_MISSED, HD_OP_FIND, HD_OP_EXPORT } };
-    (void)unused;
     const hd_lock_row *row;
     uint64_t failures = 0;
     for (size_t i = 0; (row = hd_lock_at(i)); i++)
@@ -448,9 +418,8 @@ static void what_a_batch_waits_for_may_fail(void **unused)
 /* The release of the word fails, and so does the second try: the next batch would wait for ever. So the table refuses
  * every later call with an error, and can be closed. A failure before the word was taken, or one that the second try
  * repairs, fails this batch only. */
-static void a_word_that_stays_away_stops_the_table(void **unused)
+static void a_word_that_stays_away_stops_the_table(void)
 {
-    (void)unused;
     uint64_t stopped = 0, went_on = 0;
     for (uint64_t call = 1, more = 1; more; call++)
         for (int for_good = 0; for_good < 2; for_good++) {

@@ -15,8 +15,6 @@
 #include "simt/machine.h"
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 typedef struct word_body {
     uint32_t *inside; /* (HD_ROLES) */
     uint32_t *wrong;  /* (1) */
@@ -110,9 +108,8 @@ static const char *word_wrong(kernel *enter, kernel *leave, uint32_t blocks, uin
 }
 
 /* As tables launch it. */
-static void the_word_keeps_kernels_apart(void **unused)
+static void the_word_keeps_kernels_apart(void)
 {
-    (void)unused;
     kernel *const enter[] = { hkv_host_kernel(HKV_NUMBER_word_enter), hive_host_kernel(HIVE_NUMBER_word_enter) },
                   *const leave[] = { hkv_host_kernel(HKV_NUMBER_word_leave), hive_host_kernel(HIVE_NUMBER_word_leave) };
     for (uint64_t seed = 1; seed <= test_times(300); seed++) {
@@ -124,9 +121,8 @@ static void the_word_keeps_kernels_apart(void **unused)
     test_tried("schedules", test_times(300), "of batches at the word of a lock, half with weak memory");
 }
 
-static void broken_words_are_found(void **unused)
+static void broken_words_are_found(void)
 {
-    (void)unused;
     static const struct {
         const char *what;
         kernel *enter, *leave;

@@ -187,9 +187,8 @@ static const char *lock_wrong(const hd_lock_row *row, uint32_t together, uint64_
     return wrong ? why : NULL;
 }
 
-static void every_row_keeps_threads_apart(void **unused)
+static void every_row_keeps_threads_apart(void)
 {
-    (void)unused;
     const hd_lock_row *row;
     for (size_t i = 0; (row = hd_lock_at(i)); i++) {
         if (row->apart == HD_APART_NOT) continue; /* the caller's promise */
@@ -226,17 +225,12 @@ static bool is_done(an_update *u, uint64_t ms)
 }
 
 /* Kernels own what they change; the reference's updaters do not, and run one at a time under any lock. */
-static void updaters_run_together_where_they_own(void **unused)
+static void updaters_run_together_where_they_own(void)
 {
-    (void)unused;
     for (int owns = 0; owns < 2; owns++) {
-        hd_config c = hd_config_default();
         an_update u = { NULL, HD_OK, false };
         pthread_t thread;
-        c.backend = owns ? "host" : "ref";
-        c.lock = "group3";
-        c.capacity = 256;
-        c.value_bytes = 8;
+        hd_config c = test_usual(.backend = owns ? "host" : "ref", .lock = "group3", .capacity = 256, .value_bytes = 8);
         test_case("backend %s, an updater inside, and another comes", c.backend);
         must(hd_open(&c, &u.t));
         u.t->lock->enter(u.t->lock_state, HD_UPDATER);
@@ -314,10 +308,9 @@ static void careless_leave(void *self, hd_role role)
 /* Every batch runs alone, even if some may run together. */
 static hd_status strict_open(void *self, uint32_t together) { return (void)together, hd_gate_open(self, 0); }
 
-static void broken_locks_are_found(void **unused)
+static void broken_locks_are_found(void)
 {
     enum { TRIALS = 20 }; /* on a busy machine `careless` may pass some trials */
-    (void)unused;
     static const hd_lock_row broken[] = {
         { "mistaken", "updaters are readers to it", 0, HD_APART_BY_EVENTS, hd_gate_open, hd_gate_close, mistaken_enter,
           mistaken_leave },

@@ -96,14 +96,10 @@ enum { BATCH = 1000 };
 /* Returns the misses. */
 static uint64_t compare(const char *what, const uint64_t *key, uint64_t n, uint32_t slots)
 {
-    hd_config c = test_config();
-    c.capacity = c.slots = slots;
-    c.value_bytes = 8;
-    c.threads = 1;
-    hd_table *t;
     lru list;
     test_case("hkv.insert_and_evict policy=lru buckets=1 slots=%u keys=%s", slots, what);
-    must(hd_open(&c, &t));
+    hd_table *t =
+        test_table(.backend = test_backend("ref"), .capacity = slots, .slots = slots, .value_bytes = 8, .threads = 1);
     lru_open(&list, (int)slots);
 
     uint8_t fate[BATCH];
@@ -117,30 +113,29 @@ static uint64_t compare(const char *what, const uint64_t *key, uint64_t n, uint3
             uint64_t victim = 0;
             hd_outcome want = lru_use(&list, key[from + i], &victim);
             misses += want != HD_UPDATED;
-            check(fate[i] == want, "request %llu: the list says %s, the table %s", (unsigned long long)(from + i),
+            check(fate[i] == want, "request %llu: the list says %s, the table %s", (ull)(from + i),
                   hd_outcome_name(want), hd_outcome_name((hd_outcome)fate[i]));
             if (want != HD_EVICTED) continue;
             check(listed < count && gone_item[listed] == i, "request %llu: its victim is not in the list",
-                  (unsigned long long)(from + i));
+                  (ull)(from + i));
             check(gone[listed] == victim && gone_value[listed] == victim,
-                  "request %llu: the list puts out %llu, the table %llu", (unsigned long long)(from + i),
-                  (unsigned long long)victim, (unsigned long long)gone[listed]);
+                  "request %llu: the list puts out %llu, the table %llu", (ull)(from + i), (ull)victim,
+                  (ull)gone[listed]);
             listed++;
         }
-        check(listed == count, "%llu victims listed, %llu left", (unsigned long long)count, (unsigned long long)listed);
+        check(listed == count, "%llu victims listed, %llu left", (ull)count, (ull)listed);
     }
 
     /* what stayed is what the list holds, and the clock orders it as the list does */
     uint64_t size;
     must(hd_size_sync(t, &size));
-    check(size == (uint64_t)list.used, "size %llu, the list holds %d", (unsigned long long)size, list.used);
+    check(size == (uint64_t)list.used, "size %llu, the list holds %d", (ull)size, list.used);
     uint64_t last = UINT64_MAX;
     for (int i = list.newest; i != NIL; i = list.at[i].older) {
         uint64_t score;
         hd_batch b = { .op = HD_OP_FIND, .n = 1, .key = &list.at[i].key, .score_out = &score, .outcome = fate };
         must(hd_run(t, &b));
-        check(fate[0] == HD_HIT && score < last, "key %llu is gone or out of order",
-              (unsigned long long)list.at[i].key);
+        check(fate[0] == HD_HIT && score < last, "key %llu is gone or out of order", (ull)list.at[i].key);
         last = score;
     }
     lru_close(&list);
@@ -156,11 +151,11 @@ static void every_n(const char *what, const uint64_t *key, uint64_t all)
     if (test_scale() >= 10) {
         for (uint32_t slots = HD_SLOTS_MIN; slots <= 1024; slots++) compare(what, key, n, slots);
         compare(what, key, n, HD_SLOTS_MAX);
-        test_note("%s: %llu requests, every n from 2 to 1024, and %u", what, (unsigned long long)n, HD_SLOTS_MAX);
+        test_note("%s: %llu requests, every n from 2 to 1024, and %u", what, (ull)n, HD_SLOTS_MAX);
         return;
     }
     for (size_t i = 0; i < sizeof spread / sizeof spread[0]; i++) compare(what, key, n, spread[i]);
-    test_note("%s: %llu requests, %zu values of n", what, (unsigned long long)n, sizeof spread / sizeof spread[0]);
+    test_note("%s: %llu requests, %zu values of n", what, (ull)n, sizeof spread / sizeof spread[0]);
 }
 
 static uint64_t *trace_keys(uint64_t *n)
@@ -170,21 +165,19 @@ static uint64_t *trace_keys(uint64_t *n)
     return test_keys(spec, 1, UINT64_MAX, n);
 }
 
-static void a_trace(void **state)
+static void a_trace(void)
 {
-    (void)state;
     uint64_t n, *key = trace_keys(&n);
     every_n("cloudPhysicsIO", key, n);
     free(key);
 }
 
 /* doc/contract-hkv.md: every correct LRU of 128 objects has the same number of misses. */
-static void a_trace_at_128(void **state)
+static void a_trace_at_128(void)
 {
-    (void)state;
     uint64_t n, *key = trace_keys(&n), misses = compare("cloudPhysicsIO", key, n, 128);
-    test_note("cloudPhysicsIO, lru 128: %llu misses of %llu", (unsigned long long)misses, (unsigned long long)n);
-    check(n == 113872 && misses == 99411, "%llu misses of %llu", (unsigned long long)misses, (unsigned long long)n);
+    test_note("cloudPhysicsIO, lru 128: %llu misses of %llu", (ull)misses, (ull)n);
+    check(n == 113872 && misses == 99411, "%llu misses of %llu", (ull)misses, (ull)n);
     free(key);
 }
 
@@ -195,10 +188,9 @@ static void generated(const char *spec, uint64_t seed)
     free(key);
 }
 
-static void made_traces(void **state)
+static void made_traces(void)
 {
     static const char *const specs[] = { "zipf:1.2,100000", "zipf:0.99,20000", "zipf:0.4,1500", "uniform:130" };
-    (void)state;
     for (size_t i = 0; i < sizeof specs / sizeof *specs; i++) generated(specs[i], i + 1);
 }
 

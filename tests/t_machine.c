@@ -121,9 +121,8 @@ SIMT_KERNEL(k_copy_overwritten, buffers, a)
 /* In what file a fault is. */
 #define HERE "t_machine.c:"
 
-static void refused(void **unused)
+static void refused(void)
 {
-    (void)unused;
     static const struct {
         void (*kernel)(const void *);
         simt_fault fault;
@@ -196,9 +195,8 @@ SIMT_KERNEL(k_pair, pair, a)
     }
 }
 
-static void races_are_told(void **unused)
+static void races_are_told(void)
 {
-    (void)unused;
     for (uint32_t first = 0; first < 4; first++)
         for (uint32_t second = 0; second < 4; second++) {
             simt_config c = simt_config_default();
@@ -218,9 +216,8 @@ static void races_are_told(void **unused)
 }
 
 /* Weak memory needs vector clocks, so it finds races even with c.race off. */
-static void weak_finds_races(void **unused)
+static void weak_finds_races(void)
 {
-    (void)unused;
     simt_config c = simt_config_default();
     c.race = false;
     check(run(k_message_relaxed, 1, 64, &c), "without a detector: %s", simt_machine_finding(machine)->story);
@@ -250,9 +247,8 @@ SIMT_KERNEL(k_room_order, buffers, a)
     }
 }
 
-static void rooms_are_new(void **unused)
+static void rooms_are_new(void)
 {
-    (void)unused;
     for (uint32_t seed = 1; seed <= 20; seed++) {
         simt_config c = simt_config_default();
         c.resident = 1;
@@ -352,7 +348,7 @@ static void judge_sizes(const simt_config *c)
           memory.out[7], memory.out[8], memory.out[72]);
     check(run(k_copy_own, 1, 1, c) && memory.out[0] == 13, "a copy missed its own thread's store: %u", memory.out[0]);
 }
-static void values_of_several_sizes(void **unused) { (void)unused, in_every_way(judge_sizes); }
+static void values_of_several_sizes(void) { in_every_way(judge_sizes); }
 
 /* ---- Collectives that may be ----------------------------------------------------------------- */
 
@@ -385,7 +381,7 @@ static void judge_collectives(const simt_config *c)
     check(run(k_two_files, 1, 64, c) && memory.out[5] == 32 && memory.out[63] == 64, "%u and %u: %s", memory.out[5],
           memory.out[63], simt_machine_finding(machine)->story);
 }
-static void sound_collectives(void **unused) { (void)unused, in_every_way(judge_collectives); }
+static void sound_collectives(void) { in_every_way(judge_collectives); }
 
 /* ---- Launches -------------------------------------------------------------------------------- */
 
@@ -403,9 +399,8 @@ SIMT_KERNEL(k_large, buffers, a)
     simt_st_u32(a.out, simt_ld_u32(word + 8191));
 }
 
-static void launches(void **unused)
+static void launches(void)
 {
-    (void)unused;
     enum { STREAMS = 40 };
     simt_config c = simt_config_default();
     for (uint64_t seed = 0; seed < 10; seed++) { /* more streams than are chosen from at once */
@@ -440,9 +435,8 @@ static void launches(void **unused)
 }
 
 /* A change of priorities before any lane has run has no effect; by lanes and by warps. */
-static void changes_at_once(void **unused)
+static void changes_at_once(void)
 {
-    (void)unused;
     for (uint32_t unit = 0; unit < 2; unit++)
         for (uint64_t seed = 0; seed < 20; seed++) {
             simt_config c = simt_config_default();
@@ -466,9 +460,8 @@ SIMT_KERNEL(k_tickets, buffers, a)
     simt_ticket(8, 1, 2, 3);
 }
 
-static void tickets_without_a_start(void **unused)
+static void tickets_without_a_start(void)
 {
-    (void)unused;
     simt_config c = simt_config_default();
     size_t n;
     check(run(k_tickets, 1, 1, &c), "%s", simt_machine_finding(machine)->story);
@@ -497,9 +490,8 @@ SIMT_KERNEL(k_late_lane, buffers, a)
     }
 }
 
-static void an_item_starts_with_its_first_lane(void **unused)
+static void an_item_starts_with_its_first_lane(void)
 {
-    (void)unused;
     simt_config c = simt_config_default();
     size_t n;
     check(run(k_late_lane, 1, 32, &c), "%s", simt_machine_finding(machine)->story);
@@ -535,9 +527,8 @@ SIMT_KERNEL(k_before_nobody, buffers, a)
 }
 
 /* A ticket in front of another's, when that is there, and is of the same stream. */
-static void tickets_in_front(void **unused)
+static void tickets_in_front(void)
 {
-    (void)unused;
     static const uint64_t order[] = { 3, 1, 2, 5, 4, 11, 9, 12, 6, 10, 8, 13 };
     simt_config c = simt_config_default();
     char text[4096];
@@ -580,9 +571,8 @@ SIMT_KERNEL(k_before_owners, buffers, a)
 }
 
 /* A ticket in front of the owner's of a place, whatever its stream. */
-static void tickets_before_owners(void **unused)
+static void tickets_before_owners(void)
 {
-    (void)unused;
     static const struct {
         uint64_t item;
         uint32_t stream;
@@ -613,9 +603,8 @@ SIMT_KERNEL(k_many_tickets, buffers, a)
     simt_ticket_before_owner(64, 0, 0, 3);
 }
 
-static void tickets_without_memory(void **unused)
+static void tickets_without_memory(void)
 {
-    (void)unused;
     simt_config c = simt_config_default();
     for (uint64_t refuse = 1;; refuse++) {
         counting count;
@@ -657,9 +646,8 @@ static const char *when_written(void *context)
 SIMT_KERNEL(k_last_word, buffers, a) { simt_st_u32(a.out, simt_thread()); }
 
 /* The watcher sees what the last thread of a block does, up to its end. */
-static void the_last_step_is_watched(void **unused)
+static void the_last_step_is_watched(void)
 {
-    (void)unused;
     simt_config c = watched_by(when_written, NULL);
     c.strategy = SIMT_ROUND_ROBIN;
     c.preempt = SIMT_AT_NONE;
@@ -676,9 +664,8 @@ static const char *never(void *context)
 }
 
 /* After a finding the machine does not call the watcher any more. */
-static void nobody_watches_afterwards(void **unused)
+static void nobody_watches_afterwards(void)
 {
-    (void)unused;
     uint64_t looks = 0;
     simt_config c = watched_by(never, &looks);
     check(!run(k_written_nowhere, 1, 1, &c) && simt_machine_finding(machine)->fault == SIMT_BOUNDS, "%s",
@@ -709,9 +696,8 @@ static void named(const simt_machine *m, const void *p, const char *name, uint64
           (ull)offset);
 }
 
-static void names(void **unused)
+static void names(void)
 {
-    (void)unused;
     simt_machine *fresh;
     must(simt_machine_open(NULL, &fresh));
     named(fresh, memory.in, "", 0);
@@ -765,9 +751,8 @@ SIMT_KERNEL(k_many_lines, buffers, a)
     for (uint32_t i = 0; i < 100; i++) simt_host_load("long.c:50", SIMT_LD, a.in + 8 * i, 4, &v);
 }
 
-static void metered(void **unused)
+static void metered(void)
 {
-    (void)unused;
     simt_config c = simt_config_default();
     size_t n;
     c.meter = true;
@@ -832,9 +817,8 @@ static const char *no_judge(void *context, simt_machine *m)
 }
 
 /* A search ends when it is through; other ways of going on end when their time is up. */
-static void exploring_ends(void **unused)
+static void exploring_ends(void)
 {
-    (void)unused;
     void (*kernel)(const void *) = k_two_stores;
     simt_trial trial = { &kernel, prepare, NULL, NULL };
     simt_config c = simt_config_default();
@@ -876,9 +860,8 @@ SIMT_KERNEL(k_long_name, buffers, a)
     simt_st_u32(a.out, v);
 }
 
-static void rows_of_a_story(void **unused)
+static void rows_of_a_story(void)
 {
-    (void)unused;
     simt_config c = simt_config_default();
     char text[4096];
     c.trace = true;
@@ -907,9 +890,8 @@ SIMT_KERNEL(k_errs_later, buffers, a)
 }
 
 /* What comes after the first finding is not told with it; and a search that cannot keep its place says so. */
-static void only_the_first_is_told(void **unused)
+static void only_the_first_is_told(void)
 {
-    (void)unused;
     uint64_t told = 0, take = 0, ends = 0;
     for (; ends < 2; take++) {
         uint64_t refuse = 1 + take / 2;
@@ -967,9 +949,8 @@ SIMT_KERNEL(k_asks, asking, a)
     }
 }
 
-static void raw_accesses(void **unused)
+static void raw_accesses(void)
 {
-    (void)unused;
     uint8_t bytes[64] = { 0 };
     uint32_t answer[4];
     check(!simt_raw_reaches(bytes, 4), "no kernel runs");
@@ -1008,9 +989,8 @@ SIMT_KERNEL(k_ticket, buffers, a)
 static bool always(const simt_config *c) { return (void)c, true; }
 
 /* A machine with an observer that looks at nothing, and without those that it usually has. */
-static void few_observers(void **state)
+static void few_observers(void)
 {
-    (void)state;
     static const simt_observer silent = { .kinds = SIMT_AT_ALL, .state_bytes = 3, .wanted = always };
     static const simt_observer *const one[] = { &silent };
     simt_machine *m;
@@ -1021,8 +1001,7 @@ static void few_observers(void **state)
     must(simt_machine_open_with(NULL, one, 1, &m));
     must(simt_machine_region(m, &in, sizeof in, "in"));
     must(simt_machine_region(m, &out, sizeof out, "out"));
-    buffers a;
-    memset(&a, 0, sizeof a);
+    buffers a = { 0 };
     a.in = &in, a.out = &out;
     must(simt_machine_launch(m, k_ticket, &a, sizeof a, 1, 32, 0));
     check(simt_machine_run(m, &c) && out == 42, "%s", simt_machine_finding(m)->story);

@@ -461,17 +461,16 @@ static bool has_alibi(const lie *l)
 
 /* A batch without hits, say, gives no occasion for a false miss; but some batch must give one, and every lie told
  * must be caught. */
-static void every_lie_is_caught(void **state)
+static void every_lie_is_caught(void)
 {
     enum { TRIALS = 90 };
     uint64_t told = 0, believed = 0;
-    (void)state;
     for (size_t k = 0; k < sizeof lies / sizeof *lies; k++) {
         uint64_t occasions = 0, passed = 0;
         for (uint64_t seed = 0; seed < TRIALS; seed++) {
             trial t;
             hd_oracle *honest;
-            test_case("%s (%s), trial %llu", lies[k].name, hd_op_name(lies[k].op), (unsigned long long)seed);
+            test_case("%s (%s), trial %llu", lies[k].name, hd_op_name(lies[k].op), (ull)seed);
             trial_open(&t, seed);
             trial_warm(&t);
             trial_run(&t, lies[k].op);
@@ -488,19 +487,17 @@ static void every_lie_is_caught(void **state)
             trial_close(&t);
         }
         check(occasions > 0, "'%s' had no occasion in %d trials", lies[k].name, TRIALS);
-        check(passed * 4 <= occasions, "'%s': %llu of %llu passed", lies[k].name, (unsigned long long)passed,
-              (unsigned long long)occasions);
+        check(passed * 4 <= occasions, "'%s': %llu of %llu passed", lies[k].name, (ull)passed, (ull)occasions);
         told += occasions;
         believed += passed;
     }
     test_note("%zu kinds of lies, told %llu times; %llu had another story that is as true, the others were caught",
-              sizeof lies / sizeof *lies, (unsigned long long)told, (unsigned long long)believed);
+              sizeof lies / sizeof *lies, (ull)told, (ull)believed);
 }
 
 /* An insert into an empty table, of which it is said that it was refused. */
-static void room_is_noticed(void **state)
+static void room_is_noticed(void)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < 5; seed++) {
         trial t;
         test_case("%s", policies[seed]);
@@ -536,9 +533,8 @@ static const mistake mistakes[] = {
     { "single that claims to be dual", "lru", "lru", false, true, HD_ADMIT_SCORE, HD_ADMIT_SCORE, 4, 4, 0, 0 }
 };
 
-static void every_mistake_is_caught(void **state)
+static void every_mistake_is_caught(void)
 {
-    (void)state;
     static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT, HD_OP_FIND_OR_INSERT };
     for (size_t k = 0; k < sizeof mistakes / sizeof *mistakes; k++) {
         const mistake *m = &mistakes[k];
@@ -567,9 +563,8 @@ static void every_mistake_is_caught(void **state)
 }
 
 /* A pinned entry that leaves: the oracle is not told that it was unpinned. */
-static void pinned_victims_are_caught(void **state)
+static void pinned_victims_are_caught(void)
 {
-    (void)state;
     static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT };
     for (size_t o = 0; o < 2; o++) {
         trial t;
@@ -590,7 +585,7 @@ static void pinned_victims_are_caught(void **state)
             trial_run(&t, ops[o]);
             caught = trial_judge(&t, t.oracle) != NULL;
         }
-        check(caught, "60 batches passed after tick %llu", (unsigned long long)now);
+        check(caught, "60 batches passed after tick %llu", (ull)now);
         trial_close(&t);
     }
 }
@@ -611,9 +606,8 @@ static bool can_pair(const judge_victims *v, uint64_t e, unsigned taken)
     return false;
 }
 
-static void matching_is_exact(void **state)
+static void matching_is_exact(void)
 {
-    (void)state;
     uint64_t r = 5, yes = 0, item = 1;
     judge_victims none = { 0 };
     check(!judge_victims_match(&none, &item) && item == 0, "no entry was evicted, and none has left");
@@ -632,13 +626,12 @@ static void matching_is_exact(void **state)
         yes += possible;
         judge_victims_close(&v);
     }
-    check(yes > 1000 && yes < 19000, "%llu of 20000 instances could be paired", (unsigned long long)yes);
+    check(yes > 1000 && yes < 19000, "%llu of 20000 instances could be paired", (ull)yes);
 }
 
 /* Too many for the exact way: a feasible instance of 2,000, then one eviction that came too early. */
-static void matching_by_moments(void **state)
+static void matching_by_moments(void)
 {
-    (void)state;
     enum { N = 2000 };
     for (uint64_t seed = 0; seed < 40; seed++) {
         judge_victims v = { 0 };
@@ -650,16 +643,15 @@ static void matching_by_moments(void **state)
             assert_true(judge_departed(&v, (judge_departure){ i, 0, at - before, at + 1 + test_below(&r, 500) }));
         }
         const char *wrong = judge_victims_match(&v, &item);
-        check(!wrong, "seed %llu: %s", (unsigned long long)seed, wrong);
+        check(!wrong, "seed %llu: %s", (ull)seed, wrong);
         for (uint64_t d = 0; d < N; d++) /* no item in between */
             if (v.departure[d].before > 10 * N / 2) v.departure[d].before = v.departure[d].after + 1;
-        check(judge_victims_match(&v, &item), "seed %llu: departures without a reason passed",
-              (unsigned long long)seed);
+        check(judge_victims_match(&v, &item), "seed %llu: departures without a reason passed", (ull)seed);
         /* at the first eviction no entry has left yet */
         for (uint64_t d = 0; d < N; d++) v.departure[d].after = 10, v.departure[d].before = UINT64_MAX;
         wrong = judge_victims_match(&v, &item);
         check(wrong && strstr(wrong, "too few entries have left by then") && item == 10, "seed %llu: item %llu, %s",
-              (unsigned long long)seed, (unsigned long long)item, wrong);
+              (ull)seed, (ull)item, wrong);
         judge_victims_close(&v);
     }
 }
@@ -675,9 +667,8 @@ static bool is_nan(hd_elem e, uint64_t bits)
 }
 
 /* The reference adds by shuffling bits, the judge by arithmetic. A NaN's sign and payload are the processor's. */
-static void sums_agree(void **state)
+static void sums_agree(void)
 {
-    (void)state;
     uint64_t r = 6;
     for (int e = 0; e < HD_ELEM_COUNT; e++) {
         uint32_t bytes = judge_elem_bytes((hd_elem)e);
@@ -689,8 +680,8 @@ static void sums_agree(void **state)
             judge_add((hd_elem)e, (uint8_t *)&judged, (const uint8_t *)&b, bytes);
             hd_accum_add((hd_elem)e, &done, &b, bytes);
             check(judged == done || (is_nan((hd_elem)e, judged) && is_nan((hd_elem)e, done)),
-                  "%s: %#llx + %#llx is %#llx, but %#llx was made", hd_elem_name((hd_elem)e), (unsigned long long)a,
-                  (unsigned long long)b, (unsigned long long)judged, (unsigned long long)done);
+                  "%s: %#llx + %#llx is %#llx, but %#llx was made", hd_elem_name((hd_elem)e), (ull)a, (ull)b,
+                  (ull)judged, (ull)done);
         }
     }
 }
@@ -713,9 +704,8 @@ static void flip(trial *t, uint8_t *p, const char *word)
 
 /* Whatever a batch has no business with is missed when it changes: around each array, inputs, outputs of items that
  * delivered nothing, what lies behind a list. */
-static void arrays_are_watched(void **state)
+static void arrays_are_watched(void)
 {
-    (void)state;
     static const hd_op ops[] = { HD_OP_FIND,        HD_OP_FIND_PTR, HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_AND_EVICT,
                                  HD_OP_FIND_MISSED, HD_OP_EXPORT };
     for (uint64_t seed = 0; seed < 60; seed++) {
@@ -724,7 +714,7 @@ static void arrays_are_watched(void **state)
         trial_warm(&t);
         hd_op op = ops[seed % (sizeof ops / sizeof *ops)];
         trial_run(&t, op);
-        test_case("%s, seed %llu", hd_op_name(op), (unsigned long long)seed);
+        test_case("%s, seed %llu", hd_op_name(op), (ull)seed);
         const char *wrong = judge_arrays_check(&t.arrays, &t.b);
         check(!wrong, "clean arrays: %s", wrong);
         for (int k = 0; k < JUDGE_ARRAYS; k++) {
@@ -760,9 +750,8 @@ static void arrays_are_watched(void **state)
 
 /* What the judge would believe of a row, if it did not restate it, is what it states: twice the same policies and
  * predicates. */
-static void borrowed_rows_agree(void **state)
+static void borrowed_rows_agree(void)
 {
-    (void)state;
     uint64_t r = 5, tried = 0;
     for (size_t k = 0; k < sizeof policies / sizeof *policies; k++) {
         judge_policy own;
@@ -777,13 +766,12 @@ static void borrowed_rows_agree(void **state)
             judge_score_in in = { test_random(&r) >> test_below(&r, 64), test_random(&r) >> test_below(&r, 64), 0,
                                   (uint32_t)(test_random(&r) >> 32) };
             in.tick = test_below(&r, 2) ? in.now : judge_tick(in.now, opened);
-            check(judge_tick(in.now, opened) == hd_tick_of(in.now, opened), "tick of %llu, opened at %llu",
-                  (unsigned long long)in.now, (unsigned long long)opened);
+            check(judge_tick(in.now, opened) == hd_tick_of(in.now, opened), "tick of %llu, opened at %llu", (ull)in.now,
+                  (ull)opened);
             judge_score_in then = { test_random(&r) >> test_below(&r, 64), in.now / 2, in.tick / 2, in.epoch / 2 };
             uint64_t old = judge_score_new(&own, then);
-            test_case("%s: given %llu, now %llu, tick %llu, epoch %u, old %llu", policies[k],
-                      (unsigned long long)in.given, (unsigned long long)in.now, (unsigned long long)in.tick, in.epoch,
-                      (unsigned long long)old);
+            test_case("%s: given %llu, now %llu, tick %llu, epoch %u, old %llu", policies[k], (ull)in.given,
+                      (ull)in.now, (ull)in.tick, in.epoch, (ull)old);
             check(judge_score_new(&own, in) == judge_score_new(&other, in), "of a new entry");
             check(judge_score_hit(&own, old, in) == judge_score_hit(&other, old, in), "of a hit");
             check(judge_admission(&own, in) == judge_admission(&other, in), "to be admitted");
@@ -795,8 +783,7 @@ static void borrowed_rows_agree(void **state)
             uint64_t arg[2] = { test_below(&r, 16), test_below(&r, 16) }, key = test_below(&r, 16),
                      score = test_below(&r, 16);
             uint8_t value[3] = { 0, 0, (uint8_t)test_below(&r, 2) };
-            test_case("%s(%llu, %llu): key %llu, score %llu", preds[k], (unsigned long long)arg[0],
-                      (unsigned long long)arg[1], (unsigned long long)key, (unsigned long long)score);
+            test_case("%s(%llu, %llu): key %llu, score %llu", preds[k], (ull)arg[0], (ull)arg[1], (ull)key, (ull)score);
             int own = judge_holds(preds[k], arg, key, score, value, 3),
                 other = judge_borrow_holds(preds[k], arg, key, score, value, 3);
             check(own == other && own >= 0, "stated: %d, believed: %d", own, other);
@@ -805,7 +792,7 @@ static void borrowed_rows_agree(void **state)
     const uint64_t arg[2] = { 0, 0 };
     check(!judge_policy_find("no_such", &p) && judge_holds("no_such", arg, 1, 1, NULL, 0) == -1,
           "rows that there are not");
-    test_note("%llu scores and predicates are what their rows say", (unsigned long long)tried);
+    test_note("%llu scores and predicates are what their rows say", (ull)tried);
 }
 
 static const struct CMUnitTest oracle[] = { unit(every_lie_is_caught),

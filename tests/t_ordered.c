@@ -17,8 +17,6 @@
 #include "lib/staging.h"
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 enum { SPACE = 700, LIMIT_MOST = 40, POISON = 0x5a };
 
 /* Keys are multiples of `step`, from `step` on, so that there are keys beside each of them. */
@@ -28,13 +26,8 @@ typedef struct model {
 
 static hd_table *open_ordered(uint32_t value_bytes, uint64_t capacity)
 {
-    hd_config c = hd_config_of("sl");
-    hd_table *t;
-    c.value_bytes = value_bytes;
-    c.slots = 8;
-    c.sl.segment_bytes = 128;
-    c.capacity = capacity;
-    must(hd_open(&c, &t));
+    hd_table *t = test_table(.design = "sl", .value_bytes = value_bytes, .slots = 8, .sl.segment_bytes = 128,
+                             .capacity = capacity);
     return t;
 }
 
@@ -184,9 +177,8 @@ static void check_all(hd_table *t, uint32_t value_bytes, const model *m, answers
 }
 
 /* Grows from empty to many segments and back again, from below, from above, and everywhere. */
-static void all_answers(void **state)
+static void all_answers(void)
 {
-    (void)state;
     static answers a;
     uint64_t r = 3, tried = 0;
     for (uint64_t k = 0; k < 8; k++) {
@@ -210,9 +202,8 @@ static void all_answers(void **state)
 }
 
 /* The greatest keys that a table holds, and bounds above them. */
-static void greatest_keys(void **state)
+static void greatest_keys(void)
 {
-    (void)state;
     for (uint32_t value_bytes = 4; value_bytes <= 8; value_bytes += 4) {
         hd_table *t = open_ordered(value_bytes, 32);
         hd_info info;
@@ -244,9 +235,8 @@ static void greatest_keys(void **state)
 }
 
 /* Every array of an ordered batch may be left out. */
-static void arrays_left_out(void **state)
+static void arrays_left_out(void)
 {
-    (void)state;
     hd_table *t = open_ordered(4, 32);
     uint64_t key[2] = { 1, 2 }, upper[2] = { 9, 9 }, value = 7, count;
     must(hd_upsert(t, 1, key, &value, NULL, NULL));
@@ -263,9 +253,8 @@ static void arrays_left_out(void **state)
     hd_close(t);
 }
 
-static void refused(void **state)
+static void refused(void)
 {
-    (void)state;
     hd_table *t = open_ordered(8, 32);
     uint64_t key[2] = { 1, 2 };
     hd_batch b = hd_batch_of(HD_OP_RANGE, 2, key);
@@ -288,9 +277,8 @@ static void refused(void **state)
 }
 
 /* Designs whose tables have no order, on every backend that needs no device. */
-static void unordered(void **state)
+static void unordered(void)
 {
-    (void)state;
     static const struct {
         const char *design, *backend;
     } on[] = { { "hkv", "ref" }, { "hkv", "host" }, { "hive", "ref" }, { "hive", "host" } };
@@ -322,15 +310,13 @@ static const hd_array *array_named(const hd_array *all, int used, const char *na
 }
 
 /* What a batch brings: arrays with `limit` rows for each item, and those with one row. */
-static void arrays_and_cuts(void **state)
+static void arrays_and_cuts(void)
 {
-    (void)state;
     enum { VALUE = 4, LIMIT = 3, N = 10, AT = 4 };
     static uint8_t room[64];
     hd_array all[HD_ARRAYS_MOST];
     for (int op = 0; op < HD_OP_COUNT_; op++) {
-        hd_batch b;
-        memset(&b, 0, sizeof b);
+        hd_batch b = { .n = 0 };
         b.op = (hd_op)op, b.n = N, b.limit = LIMIT;
         for (size_t at = 0; at < 8; at++) { /* all pointers */
             static const size_t field[] = { offsetof(hd_batch, key),     offsetof(hd_batch, key2),
@@ -479,15 +465,12 @@ static void watch_arrays(trial *x)
     check(!judge_arrays_check(&x->arrays, b), "all is as it was");
 }
 
-static void each_lie(void **state)
+static void each_lie(void)
 {
-    (void)state;
     static const hd_op ops[] = { HD_OP_PREDECESSOR, HD_OP_SUCCESSOR, HD_OP_RANGE, HD_OP_MIN, HD_OP_MAX };
     for (uint64_t seed = 0; seed < 30; seed++) {
-        hd_config c = hd_config_of("sl");
         trial x = { .r = seed };
-        c.sl.segment_bytes = 128;
-        c.capacity = 256;
+        hd_config c = test_usual(.design = "sl", .sl.segment_bytes = 128, .capacity = 256, .value_bytes = 4);
         must(hd_open(&c, &x.t));
         must(hd_oracle_open(&c, &x.o));
         check(judge_arrays_open(&x.arrays, ITEMS, 4), "no memory");

@@ -89,9 +89,8 @@ static void check_whole(const promise *p, list l, uint64_t option, uint64_t rang
     check(distinct(l.key, l.n) == different, "a key is in two blocks");
 }
 
-static void test_every_short_one(void **state)
+static void test_every_short_one(void)
 {
-    (void)state;
     static const uint64_t lengths[] = { 1, 2, 3, 4, 5, 9, 10, 16, 17, 100, 1000, 1024, 4097 };
     static const uint64_t blocks[] = { 1, 2, 7, 64, 1000, 500000000 };
     for (size_t k = 0; k < PROMISES; k++)
@@ -111,9 +110,8 @@ static void test_every_short_one(void **state)
 }
 
 /* The orders that have no chance in them, key by key. */
-static void test_orders(void **state)
+static void test_orders(void)
 {
-    (void)state;
     enum { N = 1001 };
     list up = keys_of("pattern:mi,1001", 1, N), zigzag = keys_of("pattern:zz,1001", 1, N),
          theirs = keys_of("pattern:zz,1001,range=artifact", 1, N), all = keys_of("pattern:zz,1001,range=1001", 1, N);
@@ -130,9 +128,8 @@ static void test_orders(void **state)
 }
 
 /* The second pass is the first, and another seed has another order. */
-static void test_passes(void **state)
+static void test_passes(void)
 {
-    (void)state;
     enum { N = 777 };
     for (size_t k = 0; k < PROMISES; k++) {
         char spec[64];
@@ -149,9 +146,8 @@ static void test_passes(void **state)
 }
 
 /* hd_source.keys is how many different keys a sequence has. */
-static void test_number_of_keys(void **state)
+static void test_number_of_keys(void)
 {
-    (void)state;
     for (size_t k = 0; k < PROMISES; k++)
         for (uint64_t n = 1; n < 300; n += 7) {
             char spec[64];
@@ -168,9 +164,8 @@ static void test_number_of_keys(void **state)
 /* In a random order each key is equally likely at each place: cells of place and key, over a long sequence (a table of
  * 16 x 16 whose rows and columns have the same sums has 15 x 15 degrees of freedom, which chi_p takes as 255: p is too
  * great, so p near 1 is right and p near 0 wrong all the more). */
-static void test_random_orders(void **state)
+static void test_random_orders(void)
 {
-    (void)state;
     enum { N = 1 << 18, CELLS = 16 };
     static const struct {
         const char *spec;
@@ -195,9 +190,8 @@ static void test_random_orders(void **state)
 }
 
 /* The order of a few requests, over many seeds: all 24 permutations of 4 come, each as often. */
-static void test_small_permutations(void **state)
+static void test_small_permutations(void)
 {
-    (void)state;
     enum { SEEDS = 24000 };
     uint64_t seen[256] = { 0 }, all[24];
     double expected[24];
@@ -215,9 +209,8 @@ static void test_small_permutations(void **state)
 }
 
 /* The repeated keys are random ones: over a long sequence, how often each came twice or more is Poisson's. */
-static void test_repeats(void **state)
+static void test_repeats(void)
 {
-    (void)state;
     enum { N = 500000, MOST = 5 };
     uint64_t seen[MOST + 1] = { 0 };
     double expected[MOST + 1], mean = 0.25, p = exp(-mean), left = 1;
@@ -242,9 +235,8 @@ static void test_repeats(void **state)
 }
 
 /* The blocks of sur: each has its own part of the range, and the parts come in random order. */
-static void test_shuffled_blocks(void **state)
+static void test_shuffled_blocks(void)
 {
-    (void)state;
     enum { N = 8000, BLOCK = 1000, BLOCKS = 8 };
     static const char *const ranges[] = { "sparse", "artifact", "8000" };
     const uint64_t width[] = { (UINT32_MAX - 1u) / BLOCKS, 500000000, BLOCK };
@@ -268,9 +260,8 @@ static void test_shuffled_blocks(void **state)
 }
 
 /* Sequences that no memory would hold: the first million of them has the promised keys. */
-static void test_long_ones(void **state)
+static void test_long_ones(void)
 {
-    (void)state;
     enum { N = 1000000 };
     static const struct {
         const char *spec;
@@ -297,9 +288,8 @@ static void test_long_ones(void **state)
     }
 }
 
-static void test_refusals(void **state)
+static void test_refusals(void)
 {
-    (void)state;
     static const test_refusal row[] = { { "pattern:xx,10", "mi, du, dr, su, sr, sur, dul, zz" },
                                         { "pattern:,10", "KIND" },
                                         { "pattern:mi", "the form is pattern:KIND,LENGTH" },

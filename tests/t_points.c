@@ -20,13 +20,10 @@
 #include "ref/hkv/hkv.h"
 #include "tests/testing.h"
 
-typedef unsigned long long ull;
-
 /* ---- Drawings -------------------------------------------------------------------------------- */
 
-static void an_order_has_everyone_once(void **state)
+static void an_order_has_everyone_once(void)
 {
-    (void)state;
     static const uint64_t sizes[] = { 1, 2, 3, 5, 17, 64, 1000, 65537 };
     for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
         uint64_t n = sizes[k], in_place = 0;
@@ -71,9 +68,8 @@ static void list_of_numbers(uint64_t *present)
     for (uint64_t i = 0; i < PRESENT; i++) present[i] = hd_scramble(i);
 }
 
-static void a_drawing_is_what_it_says(void **state)
+static void a_drawing_is_what_it_says(void)
 {
-    (void)state;
     static uint64_t present[PRESENT], key[4 * BATCH];
     bench_fixture s = { .present = present, .presents = PRESENT, .fresh = PRESENT };
     static const uint64_t hits[] = { 0, 1, 600, 999, 1000 };
@@ -93,9 +89,8 @@ static void a_drawing_is_what_it_says(void **state)
     }
 }
 
-static void a_skewed_drawing_favours_few(void **state)
+static void a_skewed_drawing_favours_few(void)
 {
-    (void)state;
     static uint64_t present[PRESENT], key[64 * BATCH];
     enum { N = 64 * BATCH };
     bench_fixture s = { .present = present, .presents = PRESENT, .fresh = PRESENT };
@@ -117,9 +112,8 @@ static void a_skewed_drawing_favours_few(void **state)
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-static void a_value_tells_whether_it_is_right(void **state)
+static void a_value_tells_whether_it_is_right(void)
 {
-    (void)state;
     enum { WORDS = 8 };
     uint32_t value[WORDS], later[WORDS];
     bench_value(77, 1, WORDS, value);
@@ -166,10 +160,9 @@ static double floor_of(hd_op op, double hits, double load, uint32_t words, bool 
     return floor_in(&shape, op, hits, load);
 }
 
-static void floors_make_sense(void **state)
+static void floors_make_sense(void)
 {
     const bench_shape other = shape_of("other", 0, 128, 8);
-    (void)state;
     check(!bench_places_of(&other, HD_OP_FIND, 1, 0.5).known, "places of a design that counts none are known");
     check(floor_in(&other, HD_OP_FIND, 1, 0.5) == 0, "a design that counts no places has a roofline");
     for (int i = 0; i < bench_goals_hkv.rows; i++) {
@@ -199,9 +192,8 @@ static void floors_make_sense(void **state)
 
 /* Of 16 slots a bucket is a line, whose price is 1 here, and of 32 two; what changes is one place, which is read with
  * it. */
-static void floors_of_words_make_sense(void **state)
+static void floors_of_words_make_sense(void)
 {
-    (void)state;
     bench_shape shape = shape_of("hive", 0, 16, 1);
     const double key = 8.0 / 128, value = 4.0 / 128, fate = 1.0 / 128, tiny = 1e-9;
     check(fabs(floor_in(&shape, HD_OP_FIND, 1, 0.9) - (1 + key + value + fate)) < tiny, "a hit: %g",
@@ -223,9 +215,8 @@ static void floors_of_words_make_sense(void **state)
 }
 
 /* What a design runs, and no more, is in its table; figures are found by the shape that they were set for. */
-static void every_operation_has_a_row(void **state)
+static void every_operation_has_a_row(void)
 {
-    (void)state;
     static const struct {
         const bench_goals *goals;
         const char *(*unsupported)(hd_op);
@@ -283,15 +274,13 @@ static const bench_effort effort = { 2, 3, true, true, false, 0, 1 << 24 };
 
 static void measure(bench_fixture *s, const bench_point *p, bench_measure *m)
 {
-    bench_buffers t;
-    memset(&t, 0, sizeof t);
+    bench_buffers t = { 0 };
     must(point_measure(p, &effort, s, &t, m));
     bench_buffers_drop(&t, s->device);
 }
 
-static void every_point_is_proved_and_timed(void **state)
+static void every_point_is_proved_and_timed(void)
 {
-    (void)state;
     enum { CAPACITY = 1 << 12 };
     static const double shares[] = { 0, 0.6, 1 };
     uint64_t round = 0;
@@ -333,9 +322,8 @@ static void every_point_is_proved_and_timed(void **state)
 }
 
 /* A design that evicts nothing: the load factor is as requested, before or after, and no item is PENDING. */
-static void points_that_evict_nobody(void **state)
+static void points_that_evict_nobody(void)
 {
-    (void)state;
     enum { CAPACITY = 1 << 12, SHAPES_OF_HIVE = 4 };
     static const char *const others[] = { "ovs", "sl" };
     uint64_t round = 0;
@@ -378,9 +366,8 @@ static void points_that_evict_nobody(void **state)
 }
 
 /* A table with too little room: PENDING items are counted, and the point is timed all the same. */
-static void the_pending_are_counted(void **state)
+static void the_pending_are_counted(void)
 {
-    (void)state;
     bench_fixture s;
     bench_measure m;
     bench_point p = { .op = HD_OP_INSERT_OR_ASSIGN, .load = 1, .n = 1 << 10, .bulk = true };
@@ -395,9 +382,8 @@ static void the_pending_are_counted(void **state)
     bench_fixture_close(&s);
 }
 
-static void a_mixed_batch_is_what_it_says(void **state)
+static void a_mixed_batch_is_what_it_says(void)
 {
-    (void)state;
     enum { N = 1000, HITS = 250 };
     static uint64_t present[PRESENT], key[N];
     static uint8_t each[N];
@@ -426,9 +412,8 @@ static void a_mixed_batch_is_what_it_says(void **state)
 
 /* Where a design holds few keys, none comes twice until half of them were there; then the table is emptied, and they
  * come again. */
-static void few_keys_come_again(void **state)
+static void few_keys_come_again(void)
 {
-    (void)state;
     enum { CAPACITY = 1 << 10, N = 256 };
     uint64_t key[N], size;
     bench_fixture s;
@@ -437,20 +422,19 @@ static void few_keys_come_again(void **state)
     of.words = 1;
     must(bench_fixture_open(&s, &bench_here, &of));
     check(s.shape.table.slots == 16 && s.info.keys < 1ull << 32, "%u slots, %llu keys", s.shape.table.slots,
-          (unsigned long long)s.info.keys);
+          (ull)s.info.keys);
     bench_draw d = bench_fixture_draw(&s, N, 0, 0);
     for (uint64_t i = 0; i < N; i++) {
         key[i] = bench_key(&d, i);
-        check(key[i] < s.info.keys, "key %llu", (unsigned long long)key[i]);
-        for (uint64_t k = 0; k < i; k++)
-            check(key[k] != key[i], "items %llu and %llu are one key", (unsigned long long)k, (unsigned long long)i);
+        check(key[i] < s.info.keys, "key %llu", (ull)key[i]);
+        for (uint64_t k = 0; k < i; k++) check(key[k] != key[i], "items %llu and %llu are one key", (ull)k, (ull)i);
     }
     must(bench_fixture_level(&s, CAPACITY / 2));
     s.fresh = s.info.keys / 2 + 1;
     must(bench_fixture_level(&s, CAPACITY / 4));
     must(bench_fixture_size(&s, &size));
     check(size >= CAPACITY / 4 - 1 && size <= CAPACITY / 4 && s.fresh == size, "%llu entries, key number %llu is next",
-          (unsigned long long)size, (unsigned long long)s.fresh);
+          (ull)size, (ull)s.fresh);
     bench_fixture_close(&s);
 }
 
@@ -486,9 +470,8 @@ static void the_wanted_are_near(void **state)
 /* ---- Growth ---------------------------------------------------------------------------------- */
 
 /* A table that grows under its batches ends with all of them, as one does that had the room. */
-static void what_grows_is_measured(void **state)
+static void what_grows_is_measured(void)
 {
-    (void)state;
     enum { FROM = 1 << 10, TO = 1 << 13 };
     static const bench_growth_way ways[] = { GROWTH_NONE, GROWTH_CALLER, GROWTH_DOUBLE, GROWTH_CALL };
     bench_growth g = { .shape = shape_of("hive", FROM, 16, 1), .load = 0.8, .to = TO, .n = 300, .invariants = true };
@@ -540,12 +523,11 @@ static cliff_cell cliff_of(const bench_device *device, const cliff_plan *plan, h
 {
     cliff_cell cell;
     bench_fixture s;
-    bench_buffers t;
     bench_shape shape = cliff_shape("ref");
     test_case("%s, %s", hd_op_name(op), pattern);
     shape.table.capacity = 1 << 12;
     shape.words = 2;
-    memset(&t, 0, sizeof t);
+    bench_buffers t = { 0 };
     must(bench_fixture_open(&s, device, &shape));
     must(cliff_measure(plan, cliff_op_of(op), pattern_named(pattern), &s, &t, &cell));
     bench_buffers_drop(&t, s.device);
@@ -555,9 +537,8 @@ static cliff_cell cliff_of(const bench_device *device, const cliff_plan *plan, h
 
 static const cliff_plan plan = { 256, 4, 2, 1 << 24, 10, HD_F32 };
 
-static void every_operation_has_its_cliffs(void **state)
+static void every_operation_has_its_cliffs(void)
 {
-    (void)state;
     for (int op = 0; op < HD_OP_COUNT_; op++) {
         if (hd_op_does((hd_op)op, HD_ORDERED)) continue;
         const cliff_op *o = cliff_op_of((hd_op)op);
@@ -580,9 +561,8 @@ static hd_status slow_end(double *seconds)
 }
 
 /* A climb begins with a 512th of a batch, but at least one item, and ends where the next call would take too long. */
-static void a_climb_keeps_the_limit(void **state)
+static void a_climb_keeps_the_limit(void)
 {
-    (void)state;
     bench_device slow = bench_here;
     cliff_plan limited = { 1024, 4, 1, 1 << 24, 1, HD_F32 };
     slow.end = slow_end;
@@ -605,9 +585,8 @@ static void a_climb_keeps_the_limit(void **state)
 }
 
 /* What an item finds at the beginning: of Zipf's law over 4 times the capacity, most are keys of the table. */
-static void patterns_are_what_they_say(void **state)
+static void patterns_are_what_they_say(void)
 {
-    (void)state;
     static const struct {
         const char *name;
         double least, most;
@@ -714,9 +693,8 @@ static void lies_on(const char *design, hd_op op, double hits, const char *expec
 
 static void lies(hd_op op, double hits, const char *expected) { lies_on("hkv", op, hits, expected); }
 
-static void what_lies_is_not_timed(void **state)
+static void what_lies_is_not_timed(void)
 {
-    (void)state;
     liar = bench_here;
     liar.values = lying_values;
     lies(HD_OP_FIND, 1, "not their key's, or not whole");
@@ -750,17 +728,15 @@ static void what_lies_is_not_timed(void **state)
 
 /* ---- Limits ---------------------------------------------------------------------------------- */
 
-static void limits_are_measured(void **state)
+static void limits_are_measured(void)
 {
-    (void)state;
     bench_limits l;
     must(bench_limits_measure(&bench_here, 1 << 22, 1 << 16, false, &l));
     for (int i = 0; i < BENCH_LIMIT_COUNT; i++) check(l.per_s[i] > 0, "%s: %g", bench_limit_rows[i].name, l.per_s[i]);
 }
 
-static void cliffs_that_lie_have_no_rate(void **state)
+static void cliffs_that_lie_have_no_rate(void)
 {
-    (void)state;
     static const struct {
         hd_op op;
         const char *pattern;

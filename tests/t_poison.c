@@ -14,8 +14,6 @@
 #include "tests/fake_device.h"
 #include "tests/faulty.h"
 
-typedef unsigned long long ull;
-
 enum { LIVES = 3, MOST = 80, VALUE_MOST = 40, LISTED = 1024 };
 
 static const uint64_t poison[LIVES] = { 0, 0xff, 0x1234567 };
@@ -210,9 +208,9 @@ static void live_many(const char *backend, uint64_t n, int batches)
     test_tried("poison", compared, "bytes that tables on %s gave out, compared over different poisons", backend);
 }
 
-static void on_the_reference(void **state) { (void)state, live_many("ref", 120, 30); }
-static void on_the_host_machine(void **state) { (void)state, live_many("host", 12, 16); }
-static void on_a_device(void **state) { (void)state, live_many("cuda", 12, 16); }
+static void on_the_reference(void) { live_many("ref", 120, 30); }
+static void on_the_host_machine(void) { live_many("host", 12, 16); }
+static void on_a_device(void) { live_many("cuda", 12, 16); }
 
 static const struct CMUnitTest tests[] = { unit(on_the_reference), unit(on_the_host_machine), unit(on_a_device) };
 

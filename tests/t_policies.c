@@ -11,8 +11,6 @@
 #include "policies/policy.h"
 #include "tests/model.h"
 
-typedef unsigned long long ull;
-
 /* ---- Scores that a caller may give ----------------------------------------------------------- */
 
 static uint64_t rising(uint64_t i, uint64_t *random)
@@ -200,21 +198,13 @@ static void others(hd_table *t, model *m, const uint64_t *key, uint64_t n, const
 
 static void run(const plan *p, const shape *s, bool dual, hd_admit admit, bool mixed, const uint64_t *key, uint64_t n)
 {
-    hd_config c = test_config();
-    c.policy = p->policy;
-    c.capacity = s->buckets * s->slots;
-    c.slots = s->slots;
-    c.value_bytes = s->value_bytes;
-    c.hkv.dual = dual;
-    c.hkv.admit = admit;
-    c.seed = s->buckets == 7 ? 0x1234567890abcdefu : 0;
-    c.threads = 1;
     test_case("hkv.insert_and_evict policy=%s buckets=%llu slots=%u%s admit=%s keys=cloudPhysicsIO scores=%s mixed=%d",
               p->policy, (ull)s->buckets, s->slots, dual ? " dual" : "", admit == HD_ADMIT_ALWAYS ? "always" : "score",
               p->given->name, mixed);
-    hd_table *t;
+    hd_table *t = test_table(.backend = test_backend("ref"), .policy = p->policy, .capacity = s->buckets * s->slots,
+                             .slots = s->slots, .value_bytes = s->value_bytes, .hkv.dual = dual, .hkv.admit = admit,
+                             .seed = s->buckets == 7 ? 0x1234567890abcdefu : 0, .threads = 1);
     model m;
-    must(hd_open(&c, &t));
     model_open(&m, t);
     uint64_t random = 7, lengths = 11, some;
     for (uint64_t i = 0; i < n; i += some) {
@@ -255,14 +245,12 @@ static void run_all(bool dual, bool mixed)
     free(key);
 }
 
-static void whole_trace(void **state)
+static void whole_trace(void)
 {
-    (void)state;
     for (int dual = 0; dual < 2; dual++) run_all(dual, false);
 }
-static void mixed(void **state)
+static void mixed(void)
 {
-    (void)state;
     for (int dual = 0; dual < 2; dual++) run_all(dual, true);
 }
 
@@ -289,9 +277,8 @@ static hd_score_in next_in(uint64_t *random, uint64_t *now)
 
 enum { FLAG_CHAINS = 200000 };
 
-static void flags(void **state)
+static void flags(void)
 {
-    (void)state;
     for (uint32_t p = 0; p < HD_POLICY_COUNT; p++) {
         const hd_policy_row *row = &hd_policy_rows[p];
         uint32_t gone = hd_claims_refuted(p, NULL, UINT32_MAX, FLAG_CHAINS);
@@ -311,14 +298,11 @@ static void flags(void **state)
 }
 
 /* SCORES_NEEDED: an insert without scores is the caller's mistake; with it, and for the others, it is not. */
-static void scores_needed(void **state)
+static void scores_needed(void)
 {
-    (void)state;
     for (uint32_t p = 0; p < HD_POLICY_COUNT; p++) {
-        hd_config c = test_config();
-        c.capacity = 64;
-        c.slots = 16;
-        c.policy = hd_policy_rows[p].name;
+        hd_config c = test_usual(.backend = test_backend("ref"), .capacity = 64, .slots = 16,
+                                 .policy = hd_policy_rows[p].name, .value_bytes = 8);
         test_case("policy %s", c.policy);
         hd_table *t;
         must(hd_open(&c, &t));
@@ -335,13 +319,11 @@ static void scores_needed(void **state)
 }
 
 /* The three functions themselves, against the model's restatement. */
-static void functions(void **state)
+static void functions(void)
 {
-    (void)state;
     for (uint32_t p = 0; p < HD_POLICY_COUNT; p++) {
         uint64_t random = 3, now = 0;
-        model m;
-        memset(&m, 0, sizeof m);
+        model m = { 0 };
         strcpy(m.policy, hd_policy_rows[p].name);
         test_case("policy %s", m.policy);
         if (!model_restates(&m)) {

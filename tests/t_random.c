@@ -73,12 +73,11 @@ static void run_case(const hd_case *c, hd_run_report *report)
 static void all_was_met(const space *s, const hd_run_report *all, uint64_t cases)
 {
     bool dictionary = judge_dictionary(s->design), many = test_quarter(cases) >= MANY;
-    check(all->judged == all->requests, "%llu of %llu items were judged", (unsigned long long)all->judged,
-          (unsigned long long)all->requests);
+    check(all->judged == all->requests, "%llu of %llu items were judged", (ull)all->judged, (ull)all->requests);
     for (int o = 0; o < HD_OUTCOME_COUNT; o++) {
         bool never = dictionary ? o == HD_EVICTED || o == HD_REFUSED || o == HD_PINNED : o == HD_PENDING;
         check(never ? !all->counters.outcome[o] : !many || all->counters.outcome[o] > 0, "%s: %llu items were %s",
-              s->design, (unsigned long long)all->counters.outcome[o], hd_outcome_name((hd_outcome)o));
+              s->design, (ull)all->counters.outcome[o], hd_outcome_name((hd_outcome)o));
     }
     for (int o = 0; many && o < HD_OP_COUNT_; o++) {
         space_domain d = space_all(s);
@@ -103,7 +102,7 @@ static void run_design(const char *design, const char *backend, uint64_t cases, 
     }
     all_was_met(s, &all, cases);
     test_tried("differential", all.judged, "items of %s on %s executed and judged, of %llu random cases", design,
-               backend, (unsigned long long)test_quarter(cases));
+               backend, (ull)test_quarter(cases));
     space_close(s);
 }
 
@@ -113,22 +112,13 @@ static void run_designs(const char *backend, uint64_t cases, uint64_t others, ui
     for (size_t i = 0; hd_list(HD_DESIGNS, i, &row); i++) run_design(row.name, backend, i ? others : cases, items);
 }
 
-static void cases_are_truthful(void **state)
-{
-    (void)state;
-    run_designs(test_backend("ref"), CASES, OTHER_CASES, ITEMS);
-}
+static void cases_are_truthful(void) { run_designs(test_backend("ref"), CASES, OTHER_CASES, ITEMS); }
 
-static void kernels_are_truthful(void **state)
-{
-    (void)state;
-    run_designs("host", KERNEL_CASES, OTHER_KERNEL_CASES, KERNEL_ITEMS);
-}
+static void kernels_are_truthful(void) { run_designs("host", KERNEL_CASES, OTHER_KERNEL_CASES, KERNEL_ITEMS); }
 
 /* Mixed batches of few keys by several blocks: items of all blocks meet at each key. */
-static void hive_blocks_are_truthful(void **state)
+static void hive_blocks_are_truthful(void)
 {
-    (void)state;
     for (uint32_t row = 0; row < hive_row_count(); row++)
         for (uint64_t seed = 1; seed <= test_times(8); seed++) {
             char text[256];
@@ -138,7 +128,7 @@ static void hive_blocks_are_truthful(void **state)
             snprintf(text, sizeof text,
                      "hive.mixed.%s backend=host buckets=%u slots=%u layout=%s spare=0 batch=800x6 keys=uniform:256 "
                      "seed=%llu judge=1",
-                     hive_row_name(row), 368 / slots, slots, slots == 32 ? "masks" : "words", (unsigned long long)seed);
+                     hive_row_name(row), 368 / slots, slots, slots == 32 ? "masks" : "words", (ull)seed);
             if (hive_row(row)->family != GPU_ITEMS) continue;
             test_case("%s", text);
             must(hd_case_parse(text, &c));
@@ -148,7 +138,7 @@ static void hive_blocks_are_truthful(void **state)
 }
 
 /* Lists that are made in several segments, and in several windows of a batch. */
-static void long_lists_are_truthful(void **state)
+static void long_lists_are_truthful(void)
 {
     static const char *const cases[] = {
         "hkv.export.tlpv1 buckets=80 slots=128 batch=9000x4 keys=uniform:20000 value=8",
@@ -157,7 +147,6 @@ static void long_lists_are_truthful(void **state)
         "hkv.find_missed.tlpv1 buckets=80 slots=128 batch=9000x4 keys=uniform:20000 value=8",
         "hkv.insert_and_evict.tlpv1 buckets=40 slots=128 batch=20000x2 keys=uniform:40000 value=16",
     };
-    (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
         hd_case c;
         hd_run_report report;
@@ -171,10 +160,9 @@ static void long_lists_are_truthful(void **state)
 }
 
 /* The same case gives the same report, and another number of threads changes nothing. */
-static void cases_repeat(void **state)
+static void cases_repeat(void)
 {
     space *s;
-    (void)state;
     if (strcmp(test_backend("ref"), "ref") != 0) test_skip("the reference alone has threads");
     must(space_open("hkv", "ref", &s));
     for (uint64_t k = 0; k < 150; k++) {
@@ -193,10 +181,9 @@ static void cases_repeat(void **state)
 }
 
 /* A run without the judge does the same. */
-static void judging_changes_nothing(void **state)
+static void judging_changes_nothing(void)
 {
     space *s;
-    (void)state;
     must(space_open("hkv", test_backend("ref"), &s));
     for (uint64_t k = 0; k < 60; k++) {
         hd_run_report a, b;
@@ -205,7 +192,7 @@ static void judging_changes_nothing(void **state)
         c.judge = false;
         run_case(&c, &b);
         check(a.contents_hash == b.contents_hash && a.requests == b.requests && b.judged == 0,
-              "case %llu differs when judged", (unsigned long long)k);
+              "case %llu differs when judged", (ull)k);
     }
     space_close(s);
 }

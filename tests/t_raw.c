@@ -20,8 +20,6 @@
 
 #ifdef HD_RAW
 
-typedef unsigned long long ull;
-
 enum { WORDS = 1024 };
 
 static simt_machine *machine;
@@ -47,9 +45,8 @@ static void caught(const raw_kernel *k, raw_args *a, simt_config c)
     check(strstr(f->story, " at raw_kernels.c:") || strstr(f->story, "code at 0x"), "not where: %s", f->story);
 }
 
-static void test_caught(void **unused)
+static void test_caught(void)
 {
-    (void)unused;
     raw_args a = { (uint32_t *)test_alloc(WORDS, 4), (uint32_t *)test_alloc(WORDS, 4) };
     memset(a.in, 0, 4 * WORDS);
     memset(a.out, 0, 4 * WORDS);
@@ -124,12 +121,11 @@ static uint64_t clean_others(const char *design, const char *const shape[2], uin
     return n;
 }
 
-static void test_clean(void **unused)
+static void test_clean(void)
 {
     static const char *const sl[] = { "slots=8 segment=128 capacity=90 value=4 batch=20x1",
                                       "slots=8 segment=128 capacity=90 value=8 batch=20x1" },
                              *const gfsl[] = { "slots=6 buckets=16 batch=20x1", "slots=30 buckets=5 batch=20x1" };
-    (void)unused;
     uint64_t n = 0, before = raw_told();
     for (uint32_t row = 0; row < hkv_row_count(); row++)
         for (int op = 0; op < HD_OP_COUNT_; op++)
@@ -154,9 +150,8 @@ int main(void)
 #else
 
 /* Sanitizers have uses of their own for the functions that this test replaces. */
-static void test_raw(void **unused)
+static void test_raw(void)
 {
-    (void)unused;
     test_skip(
         "C accesses of kernels are told of in builds without sanitizers, by compilers that have -fsanitize=thread");
 }

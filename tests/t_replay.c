@@ -15,8 +15,6 @@
 #include "lib/backend_host.h"
 #include "tests/variants.h"
 
-typedef unsigned long long ull;
-
 enum { REQUESTS = 113872, LRU_MISSES = 99411 };
 static const char trace_name[] = "cloudPhysicsIO.oracleGeneral.zst";
 
@@ -119,14 +117,12 @@ static void is_the_reference(void **state)
  * in_order: all of it in one warp. */
 static ending replay(const char *text, const uint64_t *key, uint64_t n, uint64_t random_every, bool in_order)
 {
-    ending e;
     hd_case c;
     fixture *s;
     comparison *a;
     simt_machine *m;
     uint32_t row;
-    memset(&e, 0, sizeof e);
-    e.ordered = true;
+    ending e = { .ordered = true };
     must(hd_case_parse(text, &c));
     must(fixture_kernel_row(&c, &row));
     must(fixture_open_empty(&c, &s));

@@ -8,9 +8,8 @@
 
 #include "tests/snapshots.h"
 
-static void another_table(void **state)
+static void another_table(void)
 {
-    (void)state;
     snapshot_shape s = { "lru", 4, 8, 8, false, HD_ADMIT_SCORE, 0 }, policy = s, wider = s;
     policy.policy = "lfu";
     wider.value_bytes = 9;
@@ -48,10 +47,9 @@ static void another_table(void **state)
 
 /* A table without entries, into one with some, of whatever shape: then it has none. And a file that is too short to
  * have a header. */
-static void next_to_nothing(void **state)
+static void next_to_nothing(void)
 {
     static const snapshot_shape from = { "lru", 4, 8, 8, false, HD_ADMIT_SCORE, 0 };
-    (void)state;
     hd_table *t = shape_open(&from);
     must(hd_save(t, test_path("empty")));
     hd_close(t);
@@ -85,7 +83,7 @@ static void next_to_nothing(void **state)
 }
 
 /* A configuration that names what a file decides. */
-static void a_file_decides(void **state)
+static void a_file_decides(void)
 {
     static const struct {
         const char *design, *name, *text;
@@ -98,11 +96,8 @@ static void a_file_decides(void **state)
     };
     static const char *const agrees[][2] = { { "near", "256" },  { "capacity", "100" }, { "segment", "256" },
                                              { "copies", "64" }, { "threads", "2" },    { "design", "ovs" } };
-    (void)state;
-    hd_config c = hd_config_of("ovs");
     hd_table *t, *u;
-    c.capacity = 128;
-    c.ovs.segment_bytes = 256;
+    hd_config c = test_usual(.design = "ovs", .capacity = 128, .ovs.segment_bytes = 256, .value_bytes = 4);
     must(hd_open(&c, &t));
     must(hd_save(t, test_path("decides")));
     hd_close(t);
@@ -126,15 +121,12 @@ static void a_file_decides(void **state)
 
 /* A table with little device memory, and a file whose shape would take more: its few entries have room. A file of the
  * same shape does not fit, and that is the table's limit and no damage. */
-static void near_is_the_tables(void **state)
+static void near_is_the_tables(void)
 {
-    (void)state;
-    hd_config c = hd_config_of("sl");
     hd_table *big, *small, *same;
     uint64_t key = 1, value = 1, dropped;
     hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, 1, &key, &value, NULL);
-    c.backend = "host";
-    c.capacity = 10;
+    hd_config c = test_usual(.design = "sl", .backend = "host", .capacity = 10, .value_bytes = 4);
     must(hd_open(&c, &big));
     must(hd_run(big, &b));
     c.sl.segment_bytes = 256;
@@ -242,7 +234,7 @@ static void into(const snapshot_shape *from, const snapshot_shape *to, uint64_t 
     hd_close(u);
 }
 
-static void another_shape(void **state)
+static void another_shape(void)
 {
     static const snapshot_shape shapes[] = {
         { "custom", 8, 16, 8, false, HD_ADMIT_SCORE, 0 },  { "custom", 8, 16, 8, true, HD_ADMIT_SCORE, 0 },
@@ -250,7 +242,6 @@ static void another_shape(void **state)
         { "custom", 40, 9, 8, false, HD_ADMIT_ALWAYS, 5 }, { "custom", 40, 9, 8, true, HD_ADMIT_ALWAYS, 5 },
         { "custom", 2, 2, 8, true, HD_ADMIT_SCORE, 0 },    { "custom", 8, 16, 8, false, HD_ADMIT_SCORE, 77 },
     };
-    (void)state;
     for (size_t a = 0; a < sizeof shapes / sizeof shapes[0]; a++)
         for (size_t b = 0; b < sizeof shapes / sizeof shapes[0]; b++) {
             into(&shapes[a], &shapes[b], 60);
@@ -259,9 +250,8 @@ static void another_shape(void **state)
 }
 
 /* Equal scores: as many stay as there is room for, and every other one is counted. */
-static void equal_scores(void **state)
+static void equal_scores(void)
 {
-    (void)state;
     snapshot_shape big = { "custom", 16, 16, 8, false, HD_ADMIT_SCORE, 0 },
                    small = { "custom", 3, 16, 8, false, HD_ADMIT_SCORE, 0 };
     for (int is_dual = 0; is_dual < 2; is_dual++) {

@@ -55,9 +55,8 @@ static bool pieces_right(void)
     return true;
 }
 
-static void test_correct(void **unused)
+static void test_correct(void)
 {
-    (void)unused;
     static const correct all[] = {
         { "sum", k_sum, 6, 128, sum_right },
         { "tiles", k_tiles, 2, 64, tiles_right },
@@ -126,9 +125,8 @@ static const faulty faults[] = {
     { "a cycle", k_cycle, SIMT_DEADLOCK, 1 },
 };
 
-static void test_faults(void **unused)
+static void test_faults(void)
 {
-    (void)unused;
     for (size_t k = 0; k < sizeof faults / sizeof *faults; k++) {
         const faulty *f = &faults[k];
         const simt_finding *finding = simt_machine_finding(machine);
@@ -151,9 +149,8 @@ static void test_faults(void **unused)
 }
 
 /* A finding's schedule finds it again, and its interleaving is the same. */
-static void test_replay(void **unused)
+static void test_replay(void)
 {
-    (void)unused;
     void (*const kernels[])(const void *) = { k_no_barrier, k_message_relaxed, k_lock, k_sum };
     for (uint32_t i = 0; i < WAYS; i++)
         for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
@@ -198,9 +195,8 @@ static void test_replay(void **unused)
 }
 
 /* Same seed, same way; another seed, another way. */
-static void test_same_seed(void **unused)
+static void test_same_seed(void)
 {
-    (void)unused;
     uint64_t hashes[20];
     for (uint64_t seed = 0; seed < 20; seed++) {
         simt_config c = way(0, seed);
@@ -244,9 +240,8 @@ static uint64_t search(void (*kernel)(const void *), uint32_t blocks, uint32_t t
     return search_as(simt_config_default(), kernel, blocks, threads, bound, outcomes);
 }
 
-static void test_search(void **unused)
+static void test_search(void)
 {
-    (void)unused;
     /* Each lane has three segments (to its first store, to its second, to its end): merging two sequences of three is
      * C(6, 3) = 20, three is 9! / 3!^3 = 1,680. */
     uint64_t two = search(k_two_steps, 2, 1, 100, NULL), three = search(k_two_steps, 3, 1, 100, NULL);
@@ -289,9 +284,8 @@ SIMT_KERNEL(k_halves_part, buffers, a)
 
 /* A search that runs local steps first tries fewer schedules, but reaches every outcome, with any number of
  * preemptions. */
-static void test_search_local_first(void **unused)
+static void test_search_local_first(void)
 {
-    (void)unused;
     simt_config all = simt_config_default(), less;
     uint64_t n[2] = { 0, 0 };
     all.unit = SIMT_BY_WARP;
@@ -332,9 +326,8 @@ static void litmus(void (*kernel)(const void *), bool weak, uint32_t *outcomes)
     }
 }
 
-static void test_weak(void **unused)
+static void test_weak(void)
 {
-    (void)unused;
     uint32_t seen[16];
     litmus(k_store_buffering, false, seen);
     check(seen[1 * 4 + 1] == 0 && seen[2 * 4 + 2] && seen[1 * 4 + 2], "an interleaving showed a store buffer");
@@ -352,9 +345,8 @@ static void test_weak(void **unused)
 }
 
 /* Streams: one after another is ordered, side by side is a race. */
-static void test_streams(void **unused)
+static void test_streams(void)
 {
-    (void)unused;
     for (uint32_t i = 0; i < WAYS; i++)
         for (uint32_t stream = 0; stream < 2; stream++) {
             simt_config c = way(i, i);
@@ -381,9 +373,8 @@ SIMT_KERNEL(k_rows, buffers, a)
     simt_st_u32(a.out + simt_block() * 64 + simt_thread(), v);
 }
 
-static void test_meter(void **unused)
+static void test_meter(void)
 {
-    (void)unused;
     for (uint32_t i = 0; i < WAYS; i++) {
         simt_config c = way(i, i);
         c.meter = true;
@@ -408,9 +399,8 @@ static const char *past_two(void *context)
     return memory.out[1] > 2 ? "it counts beyond two" : NULL;
 }
 
-static void test_watch(void **unused)
+static void test_watch(void)
 {
-    (void)unused;
     for (uint32_t i = 0; i < WAYS; i++) {
         simt_config c = way(i, i);
         uint64_t often = 0, seldom = 0;
@@ -445,9 +435,8 @@ static size_t lines_of(const char *text)
 
 /* A story has every kind of step, with the value that it read or replaced. The last rows are requested. Lines that do
  * not fit are left out as a whole. */
-static void test_story(void **unused)
+static void test_story(void)
 {
-    (void)unused;
     static const struct {
         void (*kernel)(const void *);
         const char *words[6];
@@ -521,9 +510,8 @@ SIMT_KERNEL(k_lost, buffers, a)
 }
 static bool two_counted(void) { return memory.out[0] == 2; }
 
-static void test_explore(void **unused)
+static void test_explore(void)
 {
-    (void)unused;
     situation lost = { k_lost, two_counted, 1, 64 }, sound = { k_message, message_right, 1, 64 };
     simt_trial trial = { &lost, prepare, judge, NULL };
     simt_exploration e;
@@ -575,9 +563,8 @@ static void test_explore(void **unused)
 }
 
 /* What a machine has no place for, and what is nothing. */
-static void test_limits(void **unused)
+static void test_limits(void)
 {
-    (void)unused;
     simt_config c = simt_config_default();
     reset();
     must_fail(simt_machine_launch(machine, k_sum, &memory, sizeof memory, 1, 0, 0), HD_EINVAL, "threads");
@@ -618,9 +605,8 @@ static hd_status open_refused(counting *count, uint64_t refuse, simt_machine **m
     return simt_machine_open(&count->seams, m);
 }
 
-static void test_explore_memory(void **unused)
+static void test_explore_memory(void)
 {
-    (void)unused;
     for (uint64_t refuse = 1;; refuse++) {
         counting count;
         simt_machine *m;
@@ -645,9 +631,8 @@ static void test_explore_memory(void **unused)
 }
 
 /* Every allocation of a run refused once: a finding or a status, and everything is given back. */
-static void test_memory(void **unused)
+static void test_memory(void)
 {
-    (void)unused;
     for (uint64_t refuse = 1;; refuse++) {
         counting count;
         simt_machine *m;

@@ -108,7 +108,7 @@ static void level_widen(level *l)
     l->oracle = (hd_oracle **)realloc(l->oracle, (size_t)l->room * sizeof *l->oracle);
     free(l->place);
     l->place = (uint64_t *)test_alloc(l->places, 8);
-    check(l->state && l->oracle, "no memory for %llu states", (unsigned long long)l->room);
+    check(l->state && l->oracle, "no memory for %llu states", (ull)l->room);
     for (uint64_t i = 0; i < l->n; i++) *level_place(l, &l->state[i]) = i + 1;
 }
 
@@ -262,7 +262,7 @@ static void step(search *x, const alphabet *a, level *from, level *to, int lengt
             must(hd_oracle_copy(from->oracle[i], &o));
             const char *wrong = run_letter(x, o, l, l->key < 0 ? HD_KEY_LOCKED : x->key[l->key], (uint64_t)length);
             check(!wrong, "after a string of %d: %s on key %d, score %llu, flag %d: %s", length, hd_op_name(l->op),
-                  l->key, (unsigned long long)l->score, l->flag, wrong);
+                  l->key, (ull)l->score, l->flag, wrong);
             state_take(x->table, &then);
             then.named = (uint8_t)(s->named | (l->key >= 0 ? 1 << l->key : 0));
             then.strings = s->strings;
@@ -278,15 +278,9 @@ static void step(search *x, const alphabet *a, level *from, level *to, int lengt
 static void explore(const setting *how, const char *policy)
 {
     search x = { .how = how };
-    hd_config c = hd_config_default();
-    c.policy = policy;
-    c.lock = "none";
-    c.capacity = ENTRIES;
-    c.slots = SLOTS;
-    c.layout = HD_LAYOUT_PLANES; /* state_take */
-    c.hkv.dual = how->dual;
-    c.hkv.pins = PINS;
-    c.threads = 1;
+    hd_config c =
+        test_usual(.policy = policy, .lock = "none", .capacity = ENTRIES, .slots = SLOTS, .value_bytes = 8,
+                   .layout = HD_LAYOUT_PLANES /* state_take */, .threads = 1, .hkv.dual = how->dual, .hkv.pins = PINS);
     choose_keys(&x);
     must(hd_open(&c, &x.table));
     check(view_of(x.table)->holder && view_of(x.table)->buckets == BUCKETS, "the table has another shape");
@@ -317,21 +311,21 @@ static void explore(const setting *how, const char *policy)
     level_close(&now);
     hd_oracle_close(o);
     hd_close(x.table);
-    test_note("%s, %s: %llu strings of up to %d of %zu letters, %llu states", how->name, policy,
-              (unsigned long long)x.strings, longest(), a.n, (unsigned long long)states);
+    test_note("%s, %s: %llu strings of up to %d of %zu letters, %llu states", how->name, policy, (ull)x.strings,
+              longest(), a.n, (ull)states);
     test_tried("differential", x.executed, "executions of every operation after every other, %s, %s", how->name,
                policy);
 }
 
-static void crowd_lru(void **state) { (void)state, explore(&settings[0], "lru"); }
-static void crowd_lfu(void **state) { (void)state, explore(&settings[0], "lfu"); }
-static void crowd_custom(void **state) { (void)state, explore(&settings[0], "custom"); }
-static void mixed_lru(void **state) { (void)state, explore(&settings[1], "lru"); }
-static void mixed_lfu(void **state) { (void)state, explore(&settings[1], "lfu"); }
-static void mixed_custom(void **state) { (void)state, explore(&settings[1], "custom"); }
-static void dual_lru(void **state) { (void)state, explore(&settings[2], "lru"); }
-static void dual_lfu(void **state) { (void)state, explore(&settings[2], "lfu"); }
-static void dual_custom(void **state) { (void)state, explore(&settings[2], "custom"); }
+static void crowd_lru(void) { explore(&settings[0], "lru"); }
+static void crowd_lfu(void) { explore(&settings[0], "lfu"); }
+static void crowd_custom(void) { explore(&settings[0], "custom"); }
+static void mixed_lru(void) { explore(&settings[1], "lru"); }
+static void mixed_lfu(void) { explore(&settings[1], "lfu"); }
+static void mixed_custom(void) { explore(&settings[1], "custom"); }
+static void dual_lru(void) { explore(&settings[2], "lru"); }
+static void dual_lfu(void) { explore(&settings[2], "lfu"); }
+static void dual_custom(void) { explore(&settings[2], "custom"); }
 
 static const struct CMUnitTest small_tables[] = { unit(crowd_lru), unit(crowd_lfu), unit(crowd_custom),
                                                   unit(mixed_lru), unit(mixed_lfu), unit(mixed_custom),

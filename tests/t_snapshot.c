@@ -80,7 +80,7 @@ static void round_trip(const snapshot_shape *s, uint64_t upserts)
     hd_close(w);
 }
 
-static void round_trips(void **state)
+static void round_trips(void)
 {
     static const char *const policies[] = {
         "lru",    "lfu",  "epoch_lru",  "epoch_lfu",
@@ -90,7 +90,6 @@ static void round_trips(void **state)
         uint64_t buckets;
         uint32_t slots, value_bytes;
     } shapes[] = { { 1, 2, 8 }, { 1, 9, 0 }, { 3, 7, 5 }, { 16, 128, 64 }, { 2, 1024, 8 }, { 5, 33, 1000 } };
-    (void)state;
     for (size_t p = 0; p < sizeof policies / sizeof policies[0]; p++)
         for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++)
             for (unsigned mode = 0; mode < 4; mode++) {
@@ -109,9 +108,8 @@ static void round_trips(void **state)
 }
 
 /* Pins are of the process, and stay behind. */
-static void pins_are_dropped(void **state)
+static void pins_are_dropped(void)
 {
-    (void)state;
     hd_table *t = shape_open(&small);
     uint64_t key = 5, value = 6;
     uint8_t fate;
@@ -156,9 +154,8 @@ static hd_table *golden_table(const snapshot_shape *shape)
     return t;
 }
 
-static void bytes_are_as_documented(void **state)
+static void bytes_are_as_documented(void)
 {
-    (void)state;
     hd_table *t = golden_table(&golden_shape);
     must(hd_save(t, test_path("bytes")));
     model_contents c;
@@ -208,11 +205,11 @@ static void bytes_are_as_documented(void **state)
  * hash: its functions. */
 static hd_table *golden_dictionary(const char *hash)
 {
-    hd_config c = hd_config_of("hive");
     hd_table *t;
     uint64_t key[100], count;
     uint16_t value[100];
-    c.capacity = 16, c.slots = 8, c.value_bytes = 2, c.hive.hashes = 3, c.hive.spare = 2, c.seed = golden_shape.seed;
+    hd_config c = test_usual(.design = "hive", .capacity = 16, .slots = 8, .value_bytes = 2, .hive.hashes = 3,
+                             .hive.spare = 2, .seed = golden_shape.seed);
     must(hd_config_set(&c, "hash", hash));
     must(hd_open(&c, &t));
     for (uint64_t i = 0; i < 100; i++) {
@@ -232,10 +229,9 @@ static hd_table *golden_dictionary(const char *hash)
 
 static hd_table *golden_ordered(void)
 {
-    hd_config c = hd_config_of("sl");
     hd_table *t;
     uint64_t key[40], value[40];
-    c.capacity = 64, c.slots = 8, c.value_bytes = 8, c.sl.segment_bytes = 128;
+    hd_config c = test_usual(.design = "sl", .capacity = 64, .slots = 8, .value_bytes = 8, .sl.segment_bytes = 128);
     for (uint64_t i = 0; i < 40; i++) key[i] = i * 37 % 41 * 1000, value[i] = i;
     must(hd_open(&c, &t));
     must(hd_upsert(t, 40, key, value, NULL, NULL));
@@ -246,11 +242,11 @@ static hd_table *golden_ordered(void)
 /* Three segments of two buckets, grown from two; some slots are only vacant. */
 static hd_table *golden_segments(void)
 {
-    hd_config c = hd_config_of("ovs");
     hd_table *t;
     uint64_t key[70];
     uint32_t value[70];
-    c.capacity = 64, c.seed = golden_shape.seed, c.ovs.segment_bytes = 256;
+    hd_config c = test_usual(.design = "ovs", .capacity = 64, .seed = golden_shape.seed, .ovs.segment_bytes = 256,
+                             .value_bytes = 4);
     for (uint64_t i = 0; i < 70; i++) key[i] = i * i * 7 + i, value[i] = (uint32_t)i * 65537;
     must(hd_open(&c, &t));
     must(hd_grow(t, 6));
@@ -284,12 +280,11 @@ static hd_table *same_bytes(hd_table *t, const char *name)
     return u;
 }
 
-static void golden(void **state)
+static void golden(void)
 {
     static const char *const hash[] = { HD_HASH_USUAL, "bithash1,crc64,city32" }, *const name[] = {
         "snapshot-1-hive", "snapshot-1-hive-named"
     };
-    (void)state;
     hd_table *t, *u;
     for (int k = 0; k < 2; k++) {
         t = golden_table(k ? &golden_policy_shape : &golden_shape);
@@ -315,9 +310,8 @@ static void golden(void **state)
 }
 
 /* A program that has closed its standard input: the next file that is opened has number 0. */
-static void without_standard_input(void **state)
+static void without_standard_input(void)
 {
-    (void)state;
     if (test_far()) test_skip("a forked child has no device");
     snapshot_shape s = { "lru", 8, 16, 8, false, HD_ADMIT_SCORE, 0 };
     hd_table *t = shape_open(&s);
@@ -337,9 +331,8 @@ static void without_standard_input(void **state)
 
 /* 200 times: a child that saves two tables in turn is killed at a random moment. The file has one of the two, complete.
  */
-static void killed_while_saving(void **state)
+static void killed_while_saving(void)
 {
-    (void)state;
     if (test_far()) test_skip("a forked child has no device");
     snapshot_shape s = { "lru", 40, 64, 40, false, HD_ADMIT_SCORE, 0 };
     hd_table *odd = shape_open(&s), *even = shape_open(&s), *t;
@@ -391,9 +384,8 @@ static void killed_while_saving(void **state)
 }
 
 /* A save that fails leaves the old file, and nothing beside it. */
-static void failed_save_leaves_no_part(void **state)
+static void failed_save_leaves_no_part(void)
 {
-    (void)state;
     hd_table *t = shape_open(&small);
     const char *path = test_path("taken");
     unsigned files = test_files();
@@ -409,9 +401,8 @@ static void failed_save_leaves_no_part(void **state)
 }
 
 /* What is no file is written to, and stays what it is. */
-static void to_devices_and_pipes(void **state)
+static void to_devices_and_pipes(void)
 {
-    (void)state;
     hd_table *t = shape_open(&small);
     feed(t, 20, 1);
     struct stat st;
@@ -447,12 +438,11 @@ static void to_devices_and_pipes(void **state)
 
 /* Files longer than what is read or written at a time: after a write that failed there is no other, and a read that
  * fails is the load's failure, whichever it is. */
-static void long_files_fail(void **state)
+static void long_files_fail(void)
 {
     static const snapshot_shape s = { "lru", 2, 20, HD_VALUE_BYTES_MAX, false, HD_ADMIT_SCORE, 0 },
                                 other = { "lru", 3, 16, HD_VALUE_BYTES_MAX, false, HD_ADMIT_SCORE, 0 };
     enum { WELL = 0 };
-    (void)state;
     hd_table *t = shape_open(&s);
     uint64_t failures = 0, before, after;
     const char *path = test_path("long"), *kept = test_path("kept");
@@ -509,10 +499,9 @@ int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *a, void *(*f)(void
 
 /* A file of many blocks is written by a thread; if there is none, by the caller, with the same bytes. A small file asks
  * for no thread. */
-static void threads_that_write(void **state)
+static void threads_that_write(void)
 {
     static const snapshot_shape s = { "lfu", 4, 32, HD_VALUE_BYTES_MAX, false, HD_ADMIT_SCORE, 0 };
-    (void)state;
     hd_table *t = shape_open(&s), *u = shape_open(&small);
     const char *path = test_path("by_thread"), *other = test_path("by_caller"), *tiny = test_path("tiny");
     feed(t, 120, 3);
@@ -536,10 +525,9 @@ static void threads_that_write(void **state)
 
 /* Each write of a file of many blocks fails in turn, by a thread and by the caller: the call says why, no block is
  * written after it, and the old file stays. */
-static void threads_that_fail(void **state)
+static void threads_that_fail(void)
 {
     static const snapshot_shape s = { "lru", 4, 32, HD_VALUE_BYTES_MAX, false, HD_ADMIT_SCORE, 0 };
-    (void)state;
     const char *path = test_path("old");
     uint64_t failures = 0;
     for (int by_caller = 0; by_caller < 2; by_caller++)
@@ -582,13 +570,12 @@ static ptrdiff_t writes_nothing(void *self, int fd, const void *p, size_t bytes)
 }
 
 /* What the seam of files says of the system, and makes of answers that no regular file gives. */
-static void the_systems_files(void **state)
+static void the_systems_files(void)
 {
     const hd_file_seam *os = &hd_seams_os.file;
     uint64_t bytes = 7;
     int ends[2], folder = open(test_folder(), O_RDONLY), file = open(test_path("size"), O_RDWR | O_CREAT, 0600);
     char longest[8192];
-    (void)state;
     check(!pipe(ends) && folder >= 0 && file >= 0 && write(file, "three", 3) == 3, "no files to ask for");
     check(os->size(NULL, ends[0], &bytes) == 0 && bytes == 0, "a pipe has %llu bytes", (ull)bytes);
     check(os->size(NULL, file, &bytes) == 0 && bytes == 3, "a file of 3 bytes has %llu", (ull)bytes);
@@ -628,20 +615,15 @@ static uint64_t five(void *self) { return (void)self, 5; }
 
 /* Scores that a clock of the device has left are not taken for those of the batch: all are 5 here, and so is the time
  * of an item of the next one. */
-static void scores_of_another_clock(void **unused)
+static void scores_of_another_clock(void)
 {
-    (void)unused;
     enum { N = 16 };
     uint64_t key[N], before[N], after[N], got[N];
     hd_seams seams = hd_seams_os;
-    hd_config c = test_config();
     hd_table *t, *u;
-    c.capacity = 4 * N;
-    c.slots = N;
-    c.value_bytes = 8;
-    c.clock = HD_CLOCK_DEVICE;
-    c.seams = &seams;
     seams.time.unix_ns = five;
+    hd_config c = test_usual(.backend = test_backend("ref"), .capacity = 4 * N, .slots = N, .value_bytes = 8,
+                             .clock = HD_CLOCK_DEVICE, .seams = &seams);
     for (uint64_t i = 0; i < N; i++) key[i] = 1 + i / 2, before[i] = 100 + i, after[i] = 200 + i;
     must(hd_open(&c, &t));
     hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = N, .key = key, .value = before };
@@ -688,25 +670,20 @@ static int open_if_free(void *self, const char *path, int flags, int mode)
 }
 
 /* What killed processes left is passed over, up to a point. */
-static void names_beside(void **state)
+static void names_beside(void)
 {
     static const struct {
         int taken, opened;
         hd_status status;
     } all[] = { { 0, 1, HD_OK }, { 3, 4, HD_OK }, { 99, 100, HD_OK }, { 100, 100, HD_EIO } };
-    (void)state;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         taken_names n = { &hd_seams_os.file, all[i].taken, 0 };
         hd_seams seams = hd_seams_os;
-        hd_config c = test_config();
-        hd_table *t;
         const char *path = test_path("taken");
         seams.file.self = &n; /* the operating system's do not look at it */
         seams.file.open = open_if_free;
-        c.seams = &seams;
-        c.threads = 1;
         test_case("%d names are taken", all[i].taken);
-        must(hd_open(&c, &t));
+        hd_table *t = test_table(.backend = test_backend("ref"), .seams = &seams, .threads = 1, .value_bytes = 8);
         hd_status status = hd_save(t, path);
         check(status == all[i].status, "%s: %s", hd_status_name(status), hd_why());
         check(n.opened == all[i].opened, "%d names were tried", n.opened);
@@ -716,9 +693,8 @@ static void names_beside(void **state)
 }
 
 /* A path that has no room for what comes beside it is refused. */
-static void longest_names(void **state)
+static void longest_names(void)
 {
-    (void)state;
     hd_config c = test_config();
     hd_table *t;
     char longest[8192];

@@ -384,17 +384,15 @@ static void soak_all(const char *backend, const char *const *locks, double secon
 
 static double suite_seconds(double usual) { return usual * (double)test_times(100) / 100; }
 
-static void on_this_machine(void **unused)
+static void on_this_machine(void)
 {
-    (void)unused;
     static const char *const locks[] = { "ordered", "rw", NULL };
     if (test_far()) test_skip("tables are on a device");
     soak_all("ref", locks, suite_seconds(4));
 }
 
-static void on_a_device(void **unused)
+static void on_a_device(void)
 {
-    (void)unused;
     static const char *const locks[] = { "ordered", "group3", "rw", NULL };
     soak_all("cuda", locks, suite_seconds(test_far() ? 24 : 12));
 }
@@ -413,9 +411,8 @@ static const turn unlocked[] = { { "lru", false, OWN }, { "lfu", false, SHARED_R
 
 /* Without a lock the same soak finds something, or breaks down, and soon: in a process of its own. A process that has
  * used a device cannot go on with it after a fork, so the program starts again. */
-static void a_table_without_a_lock_is_found(void **unused)
+static void a_table_without_a_lock_is_found(void)
 {
-    (void)unused;
 #ifdef HD_TSAN
     test_skip("it races on purpose, and the thread sanitizer says so");
 #endif
@@ -437,11 +434,7 @@ static void a_table_without_a_lock_is_found(void **unused)
 static double told_seconds;
 static const char *told_locks[16] = { "ordered" };
 
-static void as_long_as_told(void **unused)
-{
-    (void)unused;
-    soak_all(test_backend("ref"), told_locks, told_seconds);
-}
+static void as_long_as_told(void) { soak_all(test_backend("ref"), told_locks, told_seconds); }
 
 int main(int argc, char **argv)
 {

@@ -105,26 +105,24 @@ static const char *sort_wrong(kernel *const of[KERNELS], trial t)
 
 static kernel *const right[KERNELS] = { k_sort_count, k_sort_scan, k_sort_lay };
 
-static void words_are_in_the_order_of_a_stable_sort(void **unused)
+static void words_are_in_the_order_of_a_stable_sort(void)
 {
-    (void)unused;
     static const uint64_t sizes[] = { 1, 2, 31, 32, 33, 64, 511, 512, 513, 1500, 6000 };
     uint64_t words = 0;
     for (uint64_t seed = 1; seed <= test_times(66); seed++) {
         trial t = { sizes[seed % 11], seed, (uint32_t)(1 + seed * 7 % 32), (uint32_t)(1 + seed % 4),
                     (uint32_t)(32 << seed % 4) };
-        test_case("%llu words, codes below 2^%u, %u blocks of %u threads, seed %llu", (unsigned long long)t.n, t.bits,
-                  t.blocks, t.threads, (unsigned long long)t.seed);
+        test_case("%llu words, codes below 2^%u, %u blocks of %u threads, seed %llu", (ull)t.n, t.bits, t.blocks,
+                  t.threads, (ull)t.seed);
         const char *wrong = sort_wrong(right, t);
         check(!wrong, "%s", wrong);
         words += t.n;
     }
-    test_tried("schedules", test_times(66), "of sorts of %llu words, half with weak memory", (unsigned long long)words);
+    test_tried("schedules", test_times(66), "of sorts of %llu words, half with weak memory", (ull)words);
 }
 
-static void faults_are_found(void **unused)
+static void faults_are_found(void)
 {
-    (void)unused;
     kernel *const backwards[KERNELS] = { k_sort_count, k_sort_scan, k_sort_backwards };
     kernel *const unscanned[KERNELS] = { k_sort_count, k_sort_unscanned, k_sort_lay };
     trial t = { 100, 2, 3, 1, 32 };
@@ -134,14 +132,12 @@ static void faults_are_found(void **unused)
 }
 
 /* The number of shares follows from the number of words, and is at most what there is room for. */
-static void shares_have_room(void **unused)
+static void shares_have_room(void)
 {
-    (void)unused;
     for (uint64_t n = 1; n < 1ull << 33; n = n * 3 + 1) {
         uint32_t shares = gpu_sort_shares(n, 4096);
-        check(shares > 0 && shares <= 4096, "%llu words: %u shares", (unsigned long long)n, shares);
-        check(shares == 4096 || (uint64_t)shares * GPU_SORT_SHARE >= n, "%llu words: %u shares", (unsigned long long)n,
-              shares);
+        check(shares > 0 && shares <= 4096, "%llu words: %u shares", (ull)n, shares);
+        check(shares == 4096 || (uint64_t)shares * GPU_SORT_SHARE >= n, "%llu words: %u shares", (ull)n, shares);
     }
 }
 

@@ -55,18 +55,16 @@ static const struct { const char *spec; uint64_t hash; } pinned[] = {
 
 /* The first million requests of seed 42, on a little-endian machine: key and verb. They are part of what a case
  * string means; a change of them is a change of every recorded result. */
-static void test_pinned(void **state)
+static void test_pinned(void)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++) {
         uint64_t hash = stream_hash(pinned[i].spec, 42, DRAW_AT_ONCE, 1000000);
         check(hash == pinned[i].hash, "%s: 0x%016" PRIx64, pinned[i].spec, hash);
     }
 }
 
-static void test_repeats(void **state)
+static void test_repeats(void)
 {
-    (void)state;
     char pop[4200];
     snprintf(pop, sizeof pop, "pop:%s",
              text_file("repeat.pop.json", "{\"popularityWeights\":[5,7],\"popularityBuckets\":[2,9],\"oneHits\":0.1}"));
@@ -83,9 +81,8 @@ static void test_repeats(void **state)
 
 /* ---- Specs ----------------------------------------------------------------------------------- */
 
-static void test_bad_specs(void **state)
+static void test_bad_specs(void)
 {
-    (void)state;
     static const test_refusal row[] = { { "", "there is no ''" },
                                         { "zipff:1,10", "nearest: zipf" },
                                         { "unifrom:10", "nearest: uniform" },
@@ -135,9 +132,8 @@ static void test_bad_specs(void **state)
     must_fail(hd_source_open_spec(longest, 0, &s), HD_EINVAL, "bytes");
 }
 
-static void test_parse(void **state)
+static void test_parse(void)
 {
-    (void)state;
     char store[64];
     hd_source_args a;
     must(hd_source_parse("kmer:./a=b.fa,16,canonical=0", store, sizeof store, &a));
@@ -179,9 +175,8 @@ static void form_fill(const char *form, bool options, const char *file, char *sp
     }
 }
 
-static void test_forms(void **state)
+static void test_forms(void)
 {
-    (void)state;
     const hd_source_row *row;
     char fasta[4096], histogram_file[4096], spec[8400];
     snprintf(fasta, sizeof fasta, "%s", text_file("form.fa", ">x\nACGTACGTACGTACGTACGTACGTACGT\n"));
@@ -216,9 +211,8 @@ static void test_forms(void **state)
 
 /* ---- Memory that is refused ------------------------------------------------------------------ */
 
-static void test_refused_memory(void **state)
+static void test_refused_memory(void)
 {
-    (void)state;
     char fasta[4200], pop[4200];
     snprintf(fasta, sizeof fasta, "kmer:%s,4", text_file("memory.fa", ">x\nACGTACGTACGTACGTACGTACGTACGT\n"));
     snprintf(pop, sizeof pop, "pop:%s",

@@ -158,9 +158,8 @@ static void tell(bench *b, const judge_design *d, uint32_t row, hd_op op, uint64
     comparison_close(a);
 }
 
-static void steps_lead_to_the_table(void **state)
+static void steps_lead_to_the_table(void)
 {
-    (void)state;
     bench b = { 0 };
     const judge_design *d;
     must(simt_machine_open(NULL, &b.m));
@@ -176,9 +175,8 @@ static void steps_lead_to_the_table(void **state)
 
 /* ---- Names ----------------------------------------------------------------------------------- */
 
-static void names_become_cells(void **state)
+static void names_become_cells(void)
 {
-    (void)state;
     static const struct {
         const char *location, *table, *row, *column;
     } known[] = { { "key in bucket 1, slot 3", "bucket 1", "slot 3", "key" },
@@ -198,9 +196,8 @@ static void names_become_cells(void **state)
     check(!cell_name_of("pin count", &c) && !cell_name_of("rows, byte 8", &c), "a name without a place is a cell");
 }
 
-static void values_become_texts(void **state)
+static void values_become_texts(void)
 {
-    (void)state;
     static const struct {
         const char *column;
         uint64_t value, bytes;
@@ -228,7 +225,7 @@ static void values_become_texts(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = { cmocka_unit_test(steps_lead_to_the_table), cmocka_unit_test(names_become_cells),
-                                        cmocka_unit_test(values_become_texts) };
+    const struct CMUnitTest tests[] = { unit(steps_lead_to_the_table), unit(names_become_cells),
+                                        unit(values_become_texts) };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

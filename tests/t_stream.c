@@ -84,9 +84,8 @@ static hd_status write_file(const hd_seams *seams, const char *path, const uint8
 
 /* ---- Round trips ----------------------------------------------------------------------------- */
 
-static void t_round_trip(void **state)
+static void t_round_trip(void)
 {
-    (void)state;
     static const size_t size[] = { 0, 1, 2, 3, 4, 23, 65535, 65536, MIB - 1, MIB, MIB + 1, 2 * MIB, 3 * MIB + 77 };
     for (size_t i = 0; i < sizeof size / sizeof *size; i++)
         for (size_t j = 0; j < ENDINGS; j++) {
@@ -106,9 +105,8 @@ static void t_round_trip(void **state)
 }
 
 /* What we write, others read; what others write, also in parts, we read. */
-static void t_others(void **state)
+static void t_others(void)
 {
-    (void)state;
     enum { N = 300000, PARTS = 3 };
     uint8_t *all = some_bytes(N, 1), *back = (uint8_t *)test_alloc(N + 1, 1);
     uint64_t got;
@@ -183,9 +181,8 @@ static hd_status read_bytes(faulty *f, const void *p, size_t n, const uint8_t *a
     return e;
 }
 
-static void t_truncated(void **state)
+static void t_truncated(void)
 {
-    (void)state;
     enum { N = 4000 };
     uint8_t *all = some_bytes(N, 3);
     for (size_t j = 1; j < ENDINGS; j++) {
@@ -210,9 +207,8 @@ static void t_truncated(void **state)
 
 /* A flipped bit may hit what no checksum covers (a gzip header's time), the magic (then the file is plain), or the size
  * of what is to be read: other bytes must never come out of a file that is still compressed. */
-static void t_flipped(void **state)
+static void t_flipped(void)
 {
-    (void)state;
     enum { N = 1500 };
     uint8_t *all = some_bytes(N, 4);
     for (size_t j = 1; j < ENDINGS; j++) {
@@ -244,9 +240,8 @@ static void t_flipped(void **state)
     free(all);
 }
 
-static void t_random(void **state)
+static void t_random(void)
 {
-    (void)state;
     static const uint8_t magic[][4] = { { 0x28, 0xb5, 0x2f, 0xfd }, { 0x1f, 0x8b, 8, 0 }, { 0x50, 0x2a, 0x4d, 0x18 } };
     uint64_t seed = 5, got, most = test_times(3000);
     for (uint64_t i = 0; i < most; i++) {
@@ -263,9 +258,8 @@ static void t_random(void **state)
     }
 }
 
-static void t_garbage_behind(void **state)
+static void t_garbage_behind(void)
 {
-    (void)state;
     uint8_t *all = some_bytes(100, 6), *both = NULL;
     for (size_t j = 1; j < ENDINGS; j++) {
         const char *path = test_path(ending[j]);
@@ -289,9 +283,8 @@ static void t_garbage_behind(void **state)
 
 /* The form of zstd 0.7, whose decoder knows no bound on memory, is not read: not at the beginning, where it is just
  * bytes, and not behind a frame. */
-static void t_old_form(void **state)
+static void t_old_form(void)
 {
-    (void)state;
     static const uint8_t old[] = { 0x27, 0xb5, 0x2f, 0xfd, 0x24, 0x05, 0x29, 0x00, 0x00, 'h', 'e', 'l', 'l', 'o' };
     uint8_t both[256];
     uint64_t got;
@@ -355,9 +348,8 @@ static void bomb(const char *path, uint64_t bytes)
     unlink(path);
 }
 
-static void t_bomb(void **state)
+static void t_bomb(void)
 {
-    (void)state;
     const char *zst = test_path("bomb.zst"), *gz = test_path("bomb.gz");
     write_zeros_zst(zst, 512ull * MIB, 19);
     bomb(zst, 512ull * MIB);
@@ -367,9 +359,8 @@ static void t_bomb(void **state)
     bomb(gz, 128ull * MIB);
 }
 
-static void t_window(void **state)
+static void t_window(void)
 {
-    (void)state;
     const char *zst = test_path("window.zst");
     for (int log = 26; log <= 27; log++) {
         faulty f;
@@ -445,22 +436,19 @@ static bool read_fails(const char *path, const uint8_t *all, size_t n, uint64_t 
     return f.failed != NULL;
 }
 
-static void t_write_faults(void **state)
+static void t_write_faults(void)
 {
-    (void)state;
     test_tried("files", each_call_fails(write_fails, 8, 6), "file calls of writing that failed");
 }
 
-static void t_read_faults(void **state)
+static void t_read_faults(void)
 {
-    (void)state;
     test_tried("files", each_call_fails(read_fails, 9, 4), "file calls of reading that failed");
 }
 
 /* The caller does not notice interruptions and short transfers. */
-static void t_short(void **state)
+static void t_short(void)
 {
-    (void)state;
     enum { N = MIB + 4321 };
     uint8_t *all = some_bytes(N, 10);
     for (size_t j = 0; j < ENDINGS; j++)
@@ -482,9 +470,8 @@ static void t_short(void **state)
     free(all);
 }
 
-static void t_memory_faults(void **state)
+static void t_memory_faults(void)
 {
-    (void)state;
     enum { N = 100000 };
     uint8_t *all = some_bytes(N, 11);
     for (size_t j = 0; j < ENDINGS; j++)
@@ -519,9 +506,8 @@ static void t_memory_faults(void **state)
 
 /* ---- The rest -------------------------------------------------------------------------------- */
 
-static void t_given_up(void **state)
+static void t_given_up(void)
 {
-    (void)state;
     for (size_t j = 0; j < ENDINGS; j++) {
         char name[32];
         snprintf(name, sizeof name, "up%s", ending[j]);
@@ -544,9 +530,8 @@ static void t_given_up(void **state)
 }
 
 /* A file that loses its end while it is read is no shorter file: its last line, or record, may be half of one. */
-static void t_shrinking(void **state)
+static void t_shrinking(void)
 {
-    (void)state;
     enum { BYTES = 3 * MIB };
     const char *path = test_path("shrinking");
     uint8_t *all = some_bytes(BYTES, 1);
@@ -568,9 +553,8 @@ static void t_shrinking(void **state)
     free(all);
 }
 
-static void t_places(void **state)
+static void t_places(void)
 {
-    (void)state;
     hd_stream *s;
     hd_sink *k;
     struct stat st;

@@ -77,9 +77,8 @@ static void compare(taxa *t, const uint8_t *has)
 
 /* ---- Against sets ---------------------------------------------------------------------------- */
 
-static void test_sets(void **state)
+static void test_sets(void)
 {
-    (void)state;
     static const char *const designs[] = { "hkv", "hive" }, *const backends[] = { "ref", "host", "cuda" };
     uint64_t random = 1, items = 0;
     for (size_t round = 0; round < 6 * test_times(8); round++) {
@@ -111,9 +110,8 @@ static void test_sets(void **state)
 
 /* ---- Names and values ------------------------------------------------------------------------ */
 
-static void test_names(void **state)
+static void test_names(void)
 {
-    (void)state;
     static const struct {
         const char *given, *kept;
     } row[] = {
@@ -143,9 +141,8 @@ static void test_names(void **state)
 }
 
 /* As in a file that was made to do harm. */
-static void test_values(void **state)
+static void test_values(void)
 {
-    (void)state;
     uint64_t key[2] = { 5, 6 };
     uint32_t value[2] = { 1, TAXA + 1 };
     bool found[2];
@@ -166,9 +163,8 @@ static void test_values(void **state)
 
 /* ---- What fails ------------------------------------------------------------------------------ */
 
-static void test_refused_memory(void **state)
+static void test_refused_memory(void)
 {
-    (void)state;
     static const char *const designs[] = { "hkv", "hive" };
     uint64_t refused = 0;
     for (int round = 0; round < 4; round++) {
@@ -198,9 +194,8 @@ static void test_refused_memory(void **state)
     test_tried("memory", refused, "refusals to a table of taxa");
 }
 
-static void test_device_faults(void **state)
+static void test_device_faults(void)
 {
-    (void)state;
     static const int codes[] = { FAKE_INVALID, HD_DEVICE_NO_MEMORY };
     uint64_t failures = 0;
     bool failed = true;

@@ -58,9 +58,8 @@ static void run_once(uint32_t asked, uint64_t items, bool all)
     for (uint32_t k = 0; k < r.turns; k++) check(r.order[k] == k % many, "turn %u was thread %u's", k, r.order[k]);
 }
 
-static void teams_of_every_size(void **state)
+static void teams_of_every_size(void)
 {
-    (void)state;
     for (int round = 0; round < 20; round++)
         for (uint32_t asked = 0; asked <= MOST; asked++) {
             test_case("%u threads, round %d", asked, round);
@@ -77,11 +76,10 @@ static void *call_often(void *unused)
     return unused;
 }
 
-static void several_callers(void **state)
+static void several_callers(void)
 {
     enum { CALLERS = 6 };
     pthread_t caller[CALLERS];
-    (void)state;
     for (int k = 0; k < CALLERS; k++) check(pthread_create(&caller[k], NULL, call_often, NULL) == 0, "no thread");
     for (int k = 0; k < CALLERS; k++) pthread_join(caller[k], NULL);
 }
@@ -93,9 +91,8 @@ static void count_threads(hd_team *m, uint32_t t, uint32_t many, void *context)
 }
 
 /* It ends as a process does, with the destructors of libraries. */
-static void children_are_alone(void **state)
+static void children_are_alone(void)
 {
-    (void)state;
     run_once(4, 1, true);
     fflush(NULL);
     pid_t child = fork();
@@ -167,14 +164,13 @@ static double median(double *ms)
 }
 
 /* Spinning costs processor time, and sleepers that are called late cost time. Both are compared, by turns. */
-static void a_busy_machine(void **state)
+static void a_busy_machine(void)
 {
     static uint64_t key[KEYS], value[KEYS];
     static uint8_t outcome[KEYS];
     static double wall[2][ROUNDS];
     double used[2] = { 0, 0 };
     hd_table *t[2];
-    (void)state;
     for (int k = 0; k < 2; k++) {
         hd_config c = hd_config_default();
         c.capacity = 1 << 16;
@@ -205,6 +201,6 @@ static void a_busy_machine(void **state)
 }
 
 static const struct CMUnitTest team[] = { unit(teams_of_every_size), unit(several_callers), unit(children_are_alone),
-                                          cmocka_unit_test_setup_teardown(a_busy_machine, keep_busy, let_go) };
+                                          unit_in("a_busy_machine", a_busy_machine, keep_busy, let_go) };
 
 int main(void) { return test_run(team); }

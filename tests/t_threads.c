@@ -44,8 +44,8 @@ static void tally(worker *w, const hd_batch *b)
 static void complain(worker *w, const char *what, uint64_t key)
 {
     if (!w->wrong[0])
-        snprintf(w->wrong, sizeof w->wrong, "worker %d: %s, key %llu: %.100s", (int)w->number, what,
-                 (unsigned long long)key, hd_why());
+        snprintf(w->wrong, sizeof w->wrong, "worker %d: %s, key %llu: %.100s", (int)w->number, what, (ull)key,
+                 hd_why());
 }
 
 /* Readers, updaters, inserters and table-wide operations in turn, on keys that all workers share. */
@@ -86,19 +86,11 @@ static void *work(void *context)
 
 static void share_a_table(const char *lock, const char *policy, bool dual)
 {
-    hd_config c = hd_config_default();
     worker w[WORKERS];
     pthread_t thread[WORKERS];
-    c.lock = lock;
-    c.policy = policy;
-    c.hkv.dual = dual;
-    c.capacity = 512;
-    c.slots = 32;
-    c.value_bytes = sizeof(sealed);
-    c.threads = 1;
     test_case("lock %s, policy %s, %s", lock, policy, dual ? "dual" : "single");
-    hd_table *t;
-    must(hd_open(&c, &t));
+    hd_table *t = test_table(.lock = lock, .policy = policy, .hkv.dual = dual, .capacity = 512, .slots = 32,
+                             .value_bytes = sizeof(sealed), .threads = 1);
     for (int k = 0; k < WORKERS; k++) {
         w[k] = (worker){ .table = t, .number = (uint64_t)k };
         check(pthread_create(&thread[k], NULL, work, &w[k]) == 0, "no thread");
@@ -111,28 +103,24 @@ static void share_a_table(const char *lock, const char *policy, bool dual)
     }
     for (int k = 0; k < WORKERS; k++) check(!w[k].wrong[0], "%s", w[k].wrong);
     must(hd_counters_sync(t, &counters));
-    check(counters.items == sum.items, "%llu items counted, %llu run", (unsigned long long)counters.items,
-          (unsigned long long)sum.items);
+    check(counters.items == sum.items, "%llu items counted, %llu run", (ull)counters.items, (ull)sum.items);
     for (int o = 0; o < HD_OUTCOME_COUNT; o++)
         check(counters.outcome[o] == sum.outcome[o], "%s: %llu counted, %llu seen", hd_outcome_name((hd_outcome)o),
-              (unsigned long long)counters.outcome[o], (unsigned long long)sum.outcome[o]);
+              (ull)counters.outcome[o], (ull)sum.outcome[o]);
     uint64_t size;
     hd_info info;
     must(hd_size_sync(t, &size));
     must(hd_table_info(t, &info));
     must(hd_check(t));
-    check(info.now == sum.items, "the clock is at %llu after %llu items", (unsigned long long)info.now,
-          (unsigned long long)sum.items);
+    check(info.now == sum.items, "the clock is at %llu after %llu items", (ull)info.now, (ull)sum.items);
     check(size == sum.outcome[HD_INSERTED] - sum.outcome[HD_ERASED], "%llu entries, but %llu inserted and %llu erased",
-          (unsigned long long)size, (unsigned long long)sum.outcome[HD_INSERTED],
-          (unsigned long long)sum.outcome[HD_ERASED]);
+          (ull)size, (ull)sum.outcome[HD_INSERTED], (ull)sum.outcome[HD_ERASED]);
     hd_close(t);
 }
 
-static void host_threads(void **state)
+static void host_threads(void)
 {
     hd_row row;
-    (void)state;
     for (size_t i = 0; hd_list(HD_LOCKS, i, &row); i++) {
         if (strcmp(row.name, "none") == 0) continue; /* the caller promises that no other batch runs */
         share_a_table(row.name, "lru", false);
@@ -176,9 +164,8 @@ static void run_workers(hd_table *t, void *(*work)(void *))
     for (int k = 0; k < WORKERS; k++) check(!w[k].wrong[0], "%s", w[k].wrong);
 }
 
-static void sums_are_exact(void **state)
+static void sums_are_exact(void)
 {
-    (void)state;
     hd_config c = hd_config_default();
     hd_table *t;
     uint64_t sum = 0;
@@ -186,7 +173,7 @@ static void sums_are_exact(void **state)
     must(hd_open(&c, &t));
     run_workers(t, add_ones);
     must(hd_for_each(t, add_up, &sum));
-    check(sum == (uint64_t)WORKERS * ROUNDS * BATCH, "the sum is %llu", (unsigned long long)sum);
+    check(sum == (uint64_t)WORKERS * ROUNDS * BATCH, "the sum is %llu", (ull)sum);
     hd_close(t);
 }
 
@@ -205,9 +192,8 @@ static void *fail_often(void *context)
     return NULL;
 }
 
-static void reasons_are_private(void **state)
+static void reasons_are_private(void)
 {
-    (void)state;
     hd_config c = hd_config_default();
     hd_table *t;
     c.capacity = 256;
@@ -281,11 +267,9 @@ static void run_with(shown *s, const shape *how, hd_op op, const char *policy, b
 {
     static void *ptr[ITEMS];
     uint64_t r = 77;
-    hd_config c = hd_config_default();
-    hd_table *t;
-    c.policy = policy, c.hkv.dual = dual, c.capacity = how->capacity, c.slots = how->slots, c.value_bytes = VALUE_BYTES,
-    c.layout = how->layout, c.hkv.device_value_bytes = how->near_bytes, c.threads = threads;
-    must(hd_open(&c, &t));
+    hd_table *t = test_table(.policy = policy, .capacity = how->capacity, .slots = how->slots,
+                             .value_bytes = VALUE_BYTES, .layout = how->layout, .threads = threads, .hkv.dual = dual,
+                             .hkv.device_value_bytes = how->near_bytes);
     uint64_t fills = 2 * how->capacity / ITEMS + 1, pins = fills + 2, unpins = pins + 1;
     for (uint64_t step = 0; step <= unpins; step++) {
         hd_op now = step < fills    ? HD_OP_INSERT_OR_ASSIGN
@@ -322,12 +306,11 @@ static void compare(const shown *one, const shown *many)
     check(memcmp(one, many, sizeof *one) == 0, "outputs or contents differ");
 }
 
-static void teams_do_not_show(void **state)
+static void teams_do_not_show(void)
 {
     static const char *const policies[] = { "lru", "custom", "lfu" };
     static const uint32_t counts[] = { 2, 3, 8 };
     shown *one = (shown *)test_alloc(1, sizeof(shown)), *many = (shown *)test_alloc(1, sizeof(shown));
-    (void)state;
     for (size_t h = 0; h < sizeof shapes / sizeof *shapes; h++)
         for (int op = 0; op < HD_OP_COUNT_; op++)
             for (int k = 0; k < 2 * shapes[h].policies && (h == 0 || judge_ops[op].keyed) && !judge_ops[op].order;
@@ -347,21 +330,17 @@ static void teams_do_not_show(void **state)
 
 /* In the first block of a batch one thread pins the entry that its bucket would evict next. A later block has one key,
  * of the same bucket. Most likely another thread runs it, which has pinned nothing itself. */
-static void pins_of_other_threads(void **state)
+static void pins_of_other_threads(void)
 {
     enum { SLOTS = 8, BUCKETS = 3072, ROUNDS_OF_PINS = 20 };
     static uint64_t key[ITEMS], score[ITEMS], value[ITEMS][2];
     static uint8_t outcome[ITEMS];
     uint64_t next = 1000;
-    hd_config c = hd_config_default();
-    hd_table *t;
-    (void)state;
-    c.policy = "custom", c.hkv.dual = true, c.capacity = SLOTS * BUCKETS, c.slots = SLOTS, c.value_bytes = VALUE_BYTES,
-    c.hkv.pins = 1, c.threads = 8;
-    must(hd_open(&c, &t));
+    hd_table *t = test_table(.policy = "custom", .capacity = SLOTS * BUCKETS, .slots = SLOTS,
+                             .value_bytes = VALUE_BYTES, .threads = 8, .hkv.dual = true, .hkv.pins = 1);
     hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, ITEMS, key, value, outcome);
     b.score = score;
-    while (next < 5 * c.capacity) {
+    while (next < 5 * SLOTS * BUCKETS) {
         for (int i = 0; i < ITEMS; i++) key[i] = next++, score[i] = 10;
         must(hd_run(t, &b));
     }
@@ -398,10 +377,9 @@ static void *resize_often(void *context)
     return NULL;
 }
 
-static void load_factors_are_of_one_moment(void **state)
+static void load_factors_are_of_one_moment(void)
 {
     static const char *const designs[] = { "hive", "ovs", "sl" };
-    (void)state;
     for (size_t d = 0; d < sizeof designs / sizeof *designs; d++) {
         static uint64_t key[FILL], value[FILL];
         static uint8_t outcome[FILL];
@@ -425,7 +403,7 @@ static void load_factors_are_of_one_moment(void **state)
         pthread_join(thread, NULL);
         check(!w.wrong[0], "%s", w.wrong);
         check(least > 0 && most <= 1, "load factors from %g to %g", least, most);
-        test_note("%s: %llu load factors from %.3f to %.3f", designs[d], (unsigned long long)asked, least, most);
+        test_note("%s: %llu load factors from %.3f to %.3f", designs[d], (ull)asked, least, most);
         hd_close(w.table);
     }
 }

@@ -15,8 +15,6 @@
 #include "tests/testing.h"
 #include "tests/variants.h"
 
-typedef unsigned long long ull;
-
 /* ---- Where values lie ------------------------------------------------------------------------ */
 
 /* Value e lies at p in that tier, where no other value does. */
@@ -70,10 +68,9 @@ static void addresses_of(const hd_config *c)
     hd_close(t);
 }
 
-static void every_value_has_its_place(void **state)
+static void every_value_has_its_place(void)
 {
     static const uint32_t slots[] = { 2, 3, 8, 33, 128 }, bytes[] = { 0, 1, 8, 24 };
-    (void)state;
     for (int i = 0; i < 5 * 4 * 4 * 2; i++) {
         hd_config c = hd_config_default();
         c.slots = slots[i % 5];
@@ -162,23 +159,17 @@ static uint64_t near_scores(hd_table *t, const hd_info *info)
 }
 
 /* Scores near rise, and only while something moves; a part at a time gives what the whole does; nothing is lost. */
-static void the_best_come_near(void **state)
+static void the_best_come_near(void)
 {
     static const char *const policies[] = { "lfu", "custom" };
-    (void)state;
     for (uint64_t i = 0; i < 32; i++) {
-        hd_config c = hd_config_default();
         hd_table *t[2];
         hd_info info;
-        c.policy = policies[i % 2];
-        c.slots = i / 2 % 2 ? 32 : 21;
-        c.capacity = 12 * c.slots;
-        c.value_bytes = VALUE;
-        c.hkv.dual = i / 4 % 2;
-        c.backend = i / 16 ? "host" : "ref";
-        c.hkv.tiers = i / 8 % 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
-        c.hkv.device_value_bytes = c.capacity * VALUE / (3 + i % 5);
-        c.layout = HD_LAYOUT_PAIRS;
+        uint32_t slots = i / 2 % 2 ? 32 : 21;
+        hd_config c = test_usual(.backend = i / 16 ? "host" : "ref", .policy = policies[i % 2], .capacity = 12 * slots,
+                                 .slots = slots, .value_bytes = VALUE, .layout = HD_LAYOUT_PAIRS, .hkv.dual = i / 4 % 2,
+                                 .hkv.device_value_bytes = 12 * slots * VALUE / (3 + i % 5),
+                                 .hkv.tiers = i / 8 % 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET);
         test_case("backend=%s policy=%s slots=%u dual=%d tiers=%d near=%llu", c.backend, c.policy, c.slots, c.hkv.dual,
                   c.hkv.tiers, (ull)c.hkv.device_value_bytes);
         for (int k = 0; k < 2; k++) {
@@ -206,27 +197,18 @@ static void the_best_come_near(void **state)
 
 /* promote does not move pinned entries: while all near entries, or all far ones, are pinned, nothing changes places.
  * Afterwards entries move, and the bounds fall where lower scores went. */
-static void who_is_pinned_stays(void **state)
+static void who_is_pinned_stays(void)
 {
     enum { SLOTS = 16, NEAR = 8 };
-    (void)state;
     for (uint32_t row = 0; row <= hkv_row_count(); row++) {
-        hd_config c = hd_config_default();
-        hd_table *t;
         hd_info info;
         uint64_t key[SLOTS + 1], score[SLOTS + 1], value[SLOTS + 1][WORDS], moved = 0;
         if (row < hkv_row_count() && hkv_row(row)->family != HKV_PROMOTE) continue;
         const char *variant = row < hkv_row_count() ? hkv_row_name(row) : NULL;
-        c.policy = "custom";
-        c.slots = SLOTS;
-        c.capacity = SLOTS;
-        c.value_bytes = VALUE;
-        c.backend = variant ? "host" : "ref";
-        c.hkv.tiers = HD_TIERS_BUCKET;
-        c.hkv.device_value_bytes = NEAR * VALUE;
-        c.layout = HD_LAYOUT_PAIRS;
         test_case("%s", variant ? variant : "ref");
-        must(hd_open(&c, &t));
+        hd_table *t = test_table(.backend = variant ? "host" : "ref", .policy = "custom", .capacity = SLOTS,
+                                 .slots = SLOTS, .value_bytes = VALUE, .layout = HD_LAYOUT_PAIRS,
+                                 .hkv.tiers = HD_TIERS_BUCKET, .hkv.device_value_bytes = NEAR * VALUE);
         must(hd_table_info(t, &info));
         for (uint64_t k = 0; k <= SLOTS; k++) value_of(key[k] = k, value[k]), score[k] = k < NEAR ? 10 + k : 100 + k;
         for (uint64_t k = 0; k <= SLOTS;
@@ -259,30 +241,21 @@ static void who_is_pinned_stays(void **state)
 }
 
 /* One thread, or several, which each have buckets of their own. */
-static void threads_promote_the_same(void **state)
+static void threads_promote_the_same(void)
 {
-    enum { BUCKETS = 1 << 10, SLOTS = 128 };
-    (void)state;
-    uint64_t n = BUCKETS * SLOTS / 2, random = 4, moved[2], *key = (uint64_t *)test_alloc(n, sizeof *key),
+    enum { BUCKETS = 1 << 10, SLOTS = 128, ENTRIES = BUCKETS * SLOTS };
+    uint64_t n = ENTRIES / 2, random = 4, moved[2], *key = (uint64_t *)test_alloc(n, sizeof *key),
              *score = (uint64_t *)test_alloc(n, sizeof *score), *out[2];
     for (uint64_t i = 0; i < n; i++) key[i] = i, score[i] = test_random(&random);
     for (int k = 0; k < 2; k++) {
-        hd_config c = hd_config_default();
-        hd_table *t;
         uint64_t count;
-        c.policy = "custom";
-        c.slots = SLOTS;
-        c.capacity = BUCKETS * SLOTS;
-        c.value_bytes = 8;
-        c.hkv.tiers = HD_TIERS_BUCKET;
-        c.hkv.device_value_bytes = c.capacity;
-        c.threads = k ? 3 : 1;
-        must(hd_open(&c, &t));
+        hd_table *t = test_table(.policy = "custom", .capacity = ENTRIES, .slots = SLOTS, .value_bytes = 8,
+                                 .hkv.tiers = HD_TIERS_BUCKET, .hkv.device_value_bytes = ENTRIES, .threads = k ? 3 : 1);
         must(hd_run(t, &(hd_batch){ .op = HD_OP_INSERT_OR_ASSIGN, .n = n, .key = key, .score = score, .value = key }));
-        moved[k] = promote(t, 0, c.capacity);
+        moved[k] = promote(t, 0, ENTRIES);
         must(hd_check(t));
-        out[k] = (uint64_t *)test_alloc(c.capacity, sizeof *out[k]);
-        must(hd_run(t, &(hd_batch){ .op = HD_OP_EXPORT, .n = c.capacity, .list_key = out[k], .count = &count }));
+        out[k] = (uint64_t *)test_alloc(ENTRIES, sizeof *out[k]);
+        must(hd_run(t, &(hd_batch){ .op = HD_OP_EXPORT, .n = ENTRIES, .list_key = out[k], .count = &count }));
         check(count == n, "%llu entries of %llu", (ull)count, (ull)n);
         hd_close(t);
     }
@@ -296,24 +269,18 @@ static void threads_promote_the_same(void **state)
 }
 
 /* An empty slot has a score of 0; an entry with one comes near for it all the same. */
-static void any_entry_is_worth_more_than_none(void **state)
+static void any_entry_is_worth_more_than_none(void)
 {
     enum { SLOTS = 8 };
-    (void)state;
     for (int i = 0; i < 4; i++) {
-        hd_config c = hd_config_default();
         hd_table *t;
         hd_info info;
         uint64_t key[SLOTS], score[SLOTS] = { 0 }, value[SLOTS][WORDS], near = 0;
         void *ptr[SLOTS];
-        c.policy = "custom";
-        c.slots = SLOTS;
-        c.capacity = SLOTS;
-        c.value_bytes = VALUE;
-        c.backend = i / 2 ? "host" : "ref";
-        c.hkv.tiers = HD_TIERS_BUCKET;
-        c.hkv.device_value_bytes = SLOTS * VALUE / 2;
-        c.layout = i % 2 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES;
+        hd_config c = test_usual(.policy = "custom", .slots = SLOTS, .capacity = SLOTS, .value_bytes = VALUE,
+                                 .backend = i / 2 ? "host" : "ref", .hkv.tiers = HD_TIERS_BUCKET,
+                                 .hkv.device_value_bytes = SLOTS * VALUE / 2,
+                                 .layout = i % 2 ? HD_LAYOUT_PAIRS : HD_LAYOUT_PLANES);
         test_case("backend=%s layout=%d", c.backend, (int)c.layout);
         must(hd_open(&c, &t));
         must(hd_table_info(t, &info));
@@ -433,18 +400,14 @@ static void what_is_far_is_fetched(void **state)
     for (uint64_t i = 0; i < 7 * 3 * 2; i++) {
         if (!test_takes(i)) continue;
         finds f;
-        hd_config c = hd_config_default();
         hd_info info;
         simt_config m = simt_config_default();
-        c.backend = test_backend("host");
-        c.value_bytes = bytes[i % 7];
-        c.slots = slots[i / 7 % 3];
-        c.capacity = 4 * c.slots;
-        c.hkv.dual = i % 2;
-        c.layout = HD_LAYOUT_PAIRS;
-        c.hkv.tiers = i / 2 % 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
-        c.hkv.device_value_bytes = c.capacity * c.value_bytes / (2 + i % 3 * 4) + 1;
-        c.hkv.fetch = i / 21 ? HD_FETCH_DIRECT : HD_FETCH_SORTED;
+        uint64_t capacity = 4 * slots[i / 7 % 3];
+        hd_config c = test_usual(.backend = test_backend("host"), .capacity = capacity, .slots = slots[i / 7 % 3],
+                                 .value_bytes = bytes[i % 7], .layout = HD_LAYOUT_PAIRS, .hkv.dual = i % 2,
+                                 .hkv.tiers = i / 2 % 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET,
+                                 .hkv.device_value_bytes = capacity * bytes[i % 7] / (2 + i % 3 * 4) + 1,
+                                 .hkv.fetch = i / 21 ? HD_FETCH_DIRECT : HD_FETCH_SORTED);
         m.strategy = SIMT_RANDOM;
         m.preempt = SIMT_AT_ATOMIC;
         m.race = true;
@@ -469,21 +432,15 @@ static void what_is_far_is_fetched(void **state)
 
 /* All bins in use, windows of 1 Mi items: for a real device. */
 /* A far tier of more than all bins are wide at least: they are wider. */
-static void bins_are_as_wide_as_they_must(void **unused)
+static void bins_are_as_wide_as_they_must(void)
 {
-    (void)unused;
     uint64_t random = 9;
     /* of 4,096 bins of 64 bytes: a quarter, all, four times as much */
     for (uint32_t bytes = 64; bytes <= 1024; bytes *= 4) {
-        hd_config c = hd_config_default();
         finds f;
-        c.backend = "host";
-        c.capacity = 1 << 10;
-        c.slots = 128;
-        c.value_bytes = bytes;
-        c.hkv.device_value_bytes = 4 * bytes;
-        c.hkv.fetch = HD_FETCH_SORTED;
         test_case("1 Ki values of %u bytes", bytes);
+        hd_config c = test_usual(.backend = "host", .capacity = 1 << 10, .slots = 128, .value_bytes = bytes,
+                                 .hkv.device_value_bytes = 4 * bytes, .hkv.fetch = HD_FETCH_SORTED);
         finds_open(&f, c, 2000);
         check(find_some(&f, NULL, 2000, 0, &random) > 500, "few were there");
         finds_close(&f);
@@ -492,18 +449,12 @@ static void bins_are_as_wide_as_they_must(void **unused)
 
 /* The machine stops in the middle of a find, at different steps of its three launches: the counts of this find do not
  * affect the next one. */
-static void a_find_that_was_stopped_leaves_nothing(void **unused)
+static void a_find_that_was_stopped_leaves_nothing(void)
 {
-    (void)unused;
-    hd_config c = hd_config_default();
     finds f;
     uint64_t random = 5, stopped = 0;
-    c.backend = "host";
-    c.slots = 16;
-    c.capacity = 64;
-    c.value_bytes = 16;
-    c.hkv.device_value_bytes = 200;
-    c.hkv.fetch = HD_FETCH_SORTED;
+    hd_config c = test_usual(.backend = "host", .slots = 16, .capacity = 64, .value_bytes = 16,
+                             .hkv.device_value_bytes = 200, .hkv.fetch = HD_FETCH_SORTED);
     finds_open(&f, c, 100);
     find_some(&f, "tlpv1", 100, 0, &random);
     for (uint64_t limit = 1;; limit += 1 + limit / 8) {
@@ -530,18 +481,14 @@ static void a_find_that_was_stopped_leaves_nothing(void **unused)
     finds_close(&f);
 }
 
-static void many_are_fetched(void **unused)
+static void many_are_fetched(void)
 {
-    (void)unused;
     uint64_t random = 1, hits = 0;
     if (!test_far()) test_skip("it takes a device");
     for (int i = 0; i < 4; i++) {
         finds f;
-        hd_config c = hd_config_default();
-        c.backend = test_backend("host");
-        c.capacity = 3 << 19;
-        c.value_bytes = i % 2 ? 48 : 20;
-        c.hkv.tiers = i / 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET;
+        hd_config c = test_usual(.backend = test_backend("host"), .capacity = 3 << 19, .value_bytes = i % 2 ? 48 : 20,
+                                 .hkv.tiers = i / 2 ? HD_TIERS_POSITION : HD_TIERS_BUCKET);
         c.hkv.device_value_bytes = c.capacity * c.value_bytes / 10;
         c.hkv.fetch = HD_FETCH_SORTED;
         test_case("value=%u tiers=%d", c.value_bytes, c.hkv.tiers);
@@ -554,20 +501,15 @@ static void many_are_fetched(void **unused)
 }
 
 /* What sorting takes is taken where it may be done, and told. */
-static void room_for_fetches_is_told(void **unused)
+static void room_for_fetches_is_told(void)
 {
-    (void)unused;
     uint64_t memory[3][2];
     for (int fetch = 0; fetch < 3; fetch++)
         for (int tiers = 0; tiers < 2; tiers++) {
-            hd_table *t;
             hd_info info;
-            hd_config c = hd_config_default();
-            c.backend = "host";
-            c.capacity = 1 << 12;
-            c.hkv.device_value_bytes = tiers ? 1 << 10 : 0;
-            c.hkv.fetch = (hd_fetch)fetch;
-            must(hd_open(&c, &t));
+            hd_table *t =
+                test_table(.backend = "host", .capacity = 1 << 12, .hkv.device_value_bytes = tiers ? 1 << 10 : 0,
+                           .hkv.fetch = (hd_fetch)fetch, .value_bytes = 8);
             must(hd_table_info(t, &info));
             memory[fetch][tiers] = info.memory_bytes;
             hd_close(t);
@@ -582,12 +524,9 @@ static void room_for_fetches_is_told(void **unused)
 }
 
 /* Where it pays: much far memory and many items. */
-static void sorting_is_chosen(void **unused)
+static void sorting_is_chosen(void)
 {
-    hd_info info;
-    (void)unused;
-    memset(&info, 0, sizeof info);
-    info.values_host_bytes = 8ull << 30;
+    hd_info info = { .values_host_bytes = 8ull << 30 };
     check(hkv_select_sorted(&info, 1 << 20) && !hkv_select_sorted(&info, 100), "usual, 8 GiB far");
     info.values_host_bytes = 400u << 20;
     check(!hkv_select_sorted(&info, 1 << 20), "usual, 400 MiB far");

@@ -11,8 +11,6 @@
 #include "tests/fake_device.h"
 #include "tests/toy_design.h"
 
-typedef unsigned long long ull;
-
 enum { KEYS = 60 };
 
 /* ---- A table without a spine ----------------------------------------------------------------- */
@@ -75,8 +73,7 @@ static uint64_t value_of(uint64_t key, uint64_t time) { return key * 1000 + time
 static hd_status insert(world *w, uint64_t first, uint64_t step, uint64_t n, uint64_t time, uint8_t *outcome)
 {
     uint64_t key[KEYS], value[KEYS];
-    hd_batch b;
-    memset(&b, 0, sizeof b);
+    hd_batch b = { .n = 0 };
     for (uint64_t i = 0; i < n; i++) key[i] = first + step * i, value[i] = value_of(key[i], time);
     b.op = HD_OP_INSERT_OR_ASSIGN;
     b.n = n;
@@ -91,8 +88,7 @@ static void holds(world *w, uint64_t n, const uint64_t *time)
 {
     uint64_t key[KEYS], value[KEYS];
     uint8_t outcome[KEYS];
-    hd_batch b;
-    memset(&b, 0, sizeof b);
+    hd_batch b = { .n = 0 };
     for (uint64_t i = 0; i < KEYS; i++) key[i] = i, value[i] = 7, outcome[i] = 99;
     b.op = HD_OP_FIND;
     b.n = KEYS;
@@ -119,9 +115,8 @@ enum { BACKENDS = sizeof backends / sizeof *backends };
 
 /* ---- Batches --------------------------------------------------------------------------------- */
 
-static void batches_of_two_launches(void **unused)
+static void batches_of_two_launches(void)
 {
-    (void)unused;
     for (int d = 0; d < BACKENDS; d++) {
         world w;
         uint8_t outcome[KEYS];
@@ -148,9 +143,8 @@ static void batches_of_two_launches(void **unused)
 }
 
 /* Find, insert, find again: each item its own operation, and in order, for one lane runs them. */
-static void mixed_batches(void **unused)
+static void mixed_batches(void)
 {
-    (void)unused;
     for (int d = 0; d < BACKENDS; d++) {
         static const uint8_t each[] = { HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN, HD_OP_FIND, HD_OP_INSERT_OR_ASSIGN,
                                         HD_OP_FIND };
@@ -159,8 +153,7 @@ static void mixed_batches(void **unused)
         uint64_t found[5] = { 7, 7, 7, 7, 7 };
         uint8_t outcome[5];
         world w;
-        hd_batch b;
-        memset(&b, 0, sizeof b);
+        hd_batch b = { .n = 0 };
         test_case("%s", backends[d]->name);
         world_begin(&w, backends[d]);
         must(world_open(&w, 2));
@@ -181,9 +174,8 @@ static void mixed_batches(void **unused)
 }
 
 /* What is put in between stage and settle is there afterwards. */
-static void entries_come_back(void **unused)
+static void entries_come_back(void)
 {
-    (void)unused;
     for (int d = 0; d < BACKENDS; d++) {
         world w;
         uint64_t time[KEYS];
@@ -203,13 +195,10 @@ static void entries_come_back(void **unused)
 }
 
 /* The host machine tells of a kernel that reads what is not the table's. */
-static void a_kernel_astray_is_told_of(void **unused)
+static void a_kernel_astray_is_told_of(void)
 {
-    (void)unused;
     world w;
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.op = HD_OP_SIZE;
+    hd_batch b = { .op = HD_OP_SIZE };
     simt_config watchful = simt_config_default();
     world_begin(&w, &hd_backend_host);
     hd_host_usual(&watchful, 1, 32);
@@ -222,10 +211,9 @@ static void a_kernel_astray_is_told_of(void **unused)
 
 /* ---- Growth in place ------------------------------------------------------------------------- */
 
-static void growth_in_place(void **unused)
+static void growth_in_place(void)
 {
     static const uint32_t steps[] = { 2, 3, 4, 2, 4, 3, 2 };
-    (void)unused;
     for (int d = 0; d < BACKENDS; d++) {
         world w;
         uint8_t outcome[KEYS];
@@ -263,12 +251,10 @@ static hd_status refuse_to_stage(void *state, bool values)
 }
 
 /* A design without kernels for growth: this machine moves the entries into a new state. */
-static void growth_into_a_new_state(void **unused)
+static void growth_into_a_new_state(void)
 {
-    (void)unused;
     for (int d = 0; d < BACKENDS; d++) {
         world w;
-        hd_table t;
         uint8_t outcome[KEYS];
         uint64_t time[KEYS];
         hd_backend no_stage = *backends[d];
@@ -278,7 +264,7 @@ static void growth_into_a_new_state(void **unused)
         must(insert(&w, 0, 1, 20, 1, outcome));
         for (int i = 0; i < KEYS; i++) time[i] = 1;
         test_case("%s, 2 boards, then 4", backends[d]->name);
-        memset(&t, 0, sizeof t);
+        hd_table t = { 0 };
         t.design = &toy_design; /* whose reference does not resize */
         t.seams = w.memory.seams;
         t.info = w.info;
@@ -309,9 +295,8 @@ static void still_in_order(world *w, uint64_t n)
     holds(w, n, time);
 }
 
-static void memory_is_refused(void **unused)
+static void memory_is_refused(void)
 {
-    (void)unused;
     uint64_t refused = 0;
     for (int d = 0; d < BACKENDS; d++)
         for (uint64_t at = 1, good = 0; !good; at++) {
@@ -342,9 +327,8 @@ static void memory_is_refused(void **unused)
 }
 
 /* Each call of the device that one of these makes fails once: open, insert, resize up, resize down. */
-static void the_device_fails(void **unused)
+static void the_device_fails(void)
 {
-    (void)unused;
     static const int codes[] = { HD_DEVICE_NO_MEMORY, FAKE_LAUNCH_FAILED };
     uint64_t failed = 0;
     for (int down = 0; down < 2; down++)
@@ -375,9 +359,8 @@ static void the_device_fails(void **unused)
     check(failed >= 2 * 2 * 8, "%llu", (ull)failed);
 }
 
-static void opening_fails(void **unused)
+static void opening_fails(void)
 {
-    (void)unused;
     for (uint64_t at = 1, good = 0; !good; at++) {
         world w;
         world_begin(&w, &hd_backend_cuda);

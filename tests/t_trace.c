@@ -33,9 +33,8 @@ static int by_key(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void t_real(void **state)
+static void t_real(void)
 {
-    (void)state;
     const char *path = test_data("cloudPhysicsIO.oracleGeneral.zst");
     taken t = take_all(NULL, spec_of("oracleGeneral", path, ""), false, 4096);
     must(t.status);
@@ -50,9 +49,8 @@ static void t_real(void **state)
 /* From oracleGeneral through every other format and codec and back: the same bytes. The other formats do not know next
  * accesses, so these are computed again. txt keeps keys only: times and sizes are lost, and the links must be right
  * nevertheless. */
-static void t_real_round(void **state)
+static void t_real_round(void)
 {
-    (void)state;
     char real[4096];
     snprintf(real, sizeof real, "%s", spec_of("oracleGeneral", test_data("cloudPhysicsIO.oracleGeneral.zst"), ""));
     char plain[4096];
@@ -99,9 +97,8 @@ static void t_real_round(void **state)
 
 /* ---- Any request comes back from a format that can hold it ----------------------------------- */
 
-static void t_any(void **state)
+static void t_any(void)
 {
-    (void)state;
     enum { N = 20000 };
     for (unsigned i = 0;; i++) {
         const char *format = hd_trace_format_at(i);
@@ -126,9 +123,8 @@ static void t_any(void **state)
     }
 }
 
-static void t_too_large(void **state)
+static void t_too_large(void)
 {
-    (void)state;
     hd_trace_writer *w;
     hd_request r[3] = { { .time = UINT32_MAX }, { .time = 1ull << 32 }, { .verb = 4 } };
     must(hd_trace_create(NULL, test_path("large"), "oracleGeneral", &w));
@@ -157,9 +153,8 @@ static void check_links(const hd_request *r, size_t n, uint64_t keys)
     free(promised);
 }
 
-static void t_link(void **state)
+static void t_link(void)
 {
-    (void)state;
     /* a run of the linker is 524,288 requests: none, less than one, exactly one, one more, three */
     static const uint64_t count[] = { 1, 1000, 524288, 524289, 1600000 };
     for (size_t i = 0; i < sizeof count / sizeof *count; i++) {
@@ -188,9 +183,8 @@ static hd_status converted(const char *spec, const char *path, const char *forma
 }
 
 /* Every unit of every format to every format and back: times stay the same but for what a coarser unit cuts. */
-static void t_units(void **state)
+static void t_units(void)
 {
-    (void)state;
     static const struct {
         const char *format, *row, *options;
         uint64_t tick; /* in nanoseconds */
@@ -299,9 +293,8 @@ static void conversion_faults(const char *spec, const char *format, const char *
     unlink(right);
 }
 
-static void t_faults(void **state)
+static void t_faults(void)
 {
-    (void)state;
     hd_request *r = some_requests(600000, 4, false); /* more than a run of the linker */
     static const struct {
         const char *format, *name;
@@ -329,9 +322,8 @@ static void t_faults(void **state)
 }
 
 /* Reserved keys pass: the table answers them. And what can be asked of a reader. */
-static void t_rest(void **state)
+static void t_rest(void)
 {
-    (void)state;
     char path[4096];
     hd_source *s;
     snprintf(path, sizeof path, "%s", test_path("rest"));

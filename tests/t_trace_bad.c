@@ -27,9 +27,8 @@
     "\0\2" \
     "snnnlennsggglbnnnnnntsssssssrttttttt"
 
-static void t_bad_binary(void **state)
+static void t_bad_binary(void)
 {
-    (void)state;
     static const struct {
         const char *row, *bytes;
         size_t n;
@@ -126,9 +125,8 @@ static uint64_t letters(const char *p, size_t n)
 }
 
 /* Each field is where the format has it: the records above spell their fields. */
-static void t_layout(void **state)
+static void t_layout(void)
 {
-    (void)state;
     static const struct {
         const char *row, *bytes;
         size_t n;
@@ -154,9 +152,8 @@ static void t_layout(void **state)
 }
 
 /* A plain file whose length is wrong is refused before its first request, not after its last. */
-static void t_early(void **state)
+static void t_early(void)
 {
-    (void)state;
     hd_source *s;
     char path[4096];
     snprintf(path, sizeof path, "%s", test_path("early"));
@@ -168,9 +165,8 @@ static void t_early(void **state)
 }
 
 /* Requests before a damage are delivered or not; after it, none; and the answer stays the same. */
-static void t_truncated(void **state)
+static void t_truncated(void)
 {
-    (void)state;
     enum { N = 3000 };
     hd_request *r = some_requests(N, 3, false);
     char path[4096];
@@ -244,9 +240,8 @@ static size_t noise(uint64_t *seed, uint8_t *p, size_t most)
 
 /* Any bytes, any reader: a status; the same requests and the same status in blocks of any size and reads of any length;
  * and nothing kept. */
-static void t_noise(void **state)
+static void t_noise(void)
 {
-    (void)state;
     enum { MOST = 2000 };
     uint64_t seed = 12, most = test_times(1500), fine = 0, executions = 0;
     uint8_t *p = (uint8_t *)test_alloc(MOST + 64, 1);

@@ -35,9 +35,8 @@ static void csv_gives(const char *bytes, size_t n, const char *options, bool len
     unlink(path);
 }
 
-static void t_csv(void **state)
+static void t_csv(void)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t n;
@@ -155,9 +154,8 @@ static void t_csv(void **state)
 }
 
 /* The unit of times, whether somebody said it, times that had a fraction, and columns that are not read. */
-static void t_units(void **state)
+static void t_units(void)
 {
-    (void)state;
     static const struct {
         const char *bytes;
         size_t n;
@@ -202,9 +200,8 @@ static void t_units(void **state)
 }
 
 /* A first line of txt that is a usual name is a key only if that is said. */
-static void t_names(void **state)
+static void t_names(void)
 {
-    (void)state;
     static const struct {
         const char *bytes, *options, *why;
         size_t keys;
@@ -235,9 +232,8 @@ static void t_names(void **state)
 }
 
 /* Text is hashed, to the same key everywhere and in both formats, and numbers only when asked. */
-static void t_hashed(void **state)
+static void t_hashed(void)
 {
-    (void)state;
     static const char text[] = "alpha\n42\nalpha\n\n# no key\n 42\t\n18446744073709551616\nbeta";
     char path[4096];
     snprintf(path, sizeof path, "%s", test_path("hashed"));
@@ -264,9 +260,8 @@ static void t_hashed(void **state)
 }
 
 /* Rows and lines longer than a reader looks at, wherever they lie in the window. */
-static void t_long(void **state)
+static void t_long(void)
 {
-    (void)state;
     static const char *const row[] = { "csv", "txt" };
     static const size_t length[] = { 1000, 65534, 65535, 65536, 65537, 100000, 131072, 131073, 3000000 };
     static const size_t before[] = { 0, 1, 70000, 1048576 - 200, 1048576 + 5 };
@@ -308,9 +303,8 @@ static void t_long(void **state)
 }
 
 /* Quoted fields that hold line ends and delimiters, so that every window of the reader begins and ends inside one. */
-static void t_spans(void **state)
+static void t_spans(void)
 {
-    (void)state;
     enum { ROWS = 40000 };
     char *p = (char *)test_alloc(ROWS, 256);
     size_t n = 0;

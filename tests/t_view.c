@@ -10,8 +10,6 @@
 #include "heddle_view.h"
 #include "tests/device_tables.h"
 
-typedef unsigned long long ull;
-
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
 static const shape pairs = { "pairs", false, false, HD_LAYOUT_PAIRS, HD_TIERS_BUCKET, 12, 0 };
@@ -34,21 +32,16 @@ static void *insert_one(void *unused)
     return unused;
 }
 
-static void inserters_wait(void **unused)
+static void inserters_wait(void)
 {
-    (void)unused;
     for (int far = 0; far < 2; far++) {
         bench b;
-        hd_config c = hd_config_default();
         hd_view v;
         pthread_t thread;
-        c.slots = 16;
-        c.capacity = 256;
         test_case(far ? "a device" : "ref");
         bench_begin(&b);
-        c.backend = far ? "cuda" : "ref";
-        c.seams = &b.memory.seams;
-        must(hd_open(&c, &b.far));
+        b.far = test_table(.slots = 16, .capacity = 256, .backend = far ? "cuda" : "ref", .seams = &b.memory.seams,
+                           .value_bytes = 8);
         other.t = b.far;
         atomic_store(&other.stage, 0);
         must(hd_view_open(b.far, NULL, &v));
@@ -77,10 +70,9 @@ static uint64_t waits(const bench *b, size_t first, const void *on, const void *
 }
 
 /* What the caller puts on its stream comes after the inserter before it, and before the one that follows. */
-static void streams_are_in_order(void **unused)
+static void streams_are_in_order(void)
 {
     static char stream[2];
-    (void)unused;
     bench b;
     hd_view v;
     uint64_t key = 5, score = 1;
@@ -104,9 +96,8 @@ static void streams_are_in_order(void **unused)
 
 /* ---- Failures -------------------------------------------------------------------------------- */
 
-static void failures(void **unused)
+static void failures(void)
 {
-    (void)unused;
     bench b;
     hd_view v;
     uint64_t n = 0;

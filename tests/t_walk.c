@@ -10,23 +10,15 @@
 #include "base/design.h"
 #include "tests/model.h"
 
-typedef unsigned long long ull;
-
 enum { SLOTS = 24, BUCKETS = 13, CAPACITY = SLOTS * BUCKETS, VALUE_BYTES = 6 };
 
 /* A table with holes, values of zeros here and there, and scores on both sides of every edge. */
 static hd_table *some_table(const char *policy, bool dual, uint64_t entries)
 {
-    hd_config c = test_config();
-    c.policy = policy;
-    c.capacity = CAPACITY;
-    c.slots = SLOTS;
-    c.value_bytes = VALUE_BYTES;
-    c.hkv.dual = dual;
-    hd_table *t;
     test_case("policy=%s buckets=%d slots=%d%s entries=%llu", policy, BUCKETS, SLOTS, dual ? " dual" : "",
               (ull)entries);
-    must(hd_open(&c, &t));
+    hd_table *t = test_table(.backend = test_backend("ref"), .policy = policy, .capacity = CAPACITY, .slots = SLOTS,
+                             .value_bytes = VALUE_BYTES, .hkv.dual = dual);
     uint64_t random = 17;
     for (uint64_t i = 0; i < entries; i++) {
         uint64_t key = test_below(&random, 4) ? test_random(&random) >> 1 : i,
@@ -74,9 +66,8 @@ static bool lists_equal(const list *a, const list *b)
            !memcmp(a->slot, b->slot, a->n * 8) && !memcmp(a->value, b->value, a->n * VALUE_BYTES);
 }
 
-static void export_in_pieces(void **state)
+static void export_in_pieces(void)
 {
-    (void)state;
     static list whole, pieces;
     for (int mode = 0; mode < 2; mode++)
         for (uint64_t entries = 0; entries <= 3 * CAPACITY; entries += CAPACITY) {
@@ -117,9 +108,8 @@ static void export_in_pieces(void **state)
         }
 }
 
-static void export_at_the_edges(void **state)
+static void export_at_the_edges(void)
 {
-    (void)state;
     hd_table *t = some_table("lru", false, 3 * CAPACITY);
     uint64_t key[CAPACITY + 1], count = 7;
     memset(key, 0x5a, sizeof key);
@@ -170,9 +160,8 @@ static bool holds(const char *pred, const uint64_t *arg, uint64_t key, uint64_t 
     return !memcmp(value, zeros, VALUE_BYTES);
 }
 
-static void every_predicate(void **state)
+static void every_predicate(void)
 {
-    (void)state;
     static list whole, some, rest;
     hd_row row;
     uint64_t rows = 0, tried = 0, held = 0;
@@ -236,9 +225,8 @@ static void every_predicate(void **state)
     check(rows > 0 && held > tried / 50 && held < tried * 49 / 50, "the arguments do not divide the entries");
 }
 
-static void predicates_misused(void **state)
+static void predicates_misused(void)
 {
-    (void)state;
     hd_table *t = some_table("lru", false, 50);
     static list before, after;
     uint64_t n = 9;
@@ -277,9 +265,8 @@ static int visit_one(void *context, uint64_t key, uint64_t score, void *value)
     return ++v->at == v->stop;
 }
 
-static void for_each(void **state)
+static void for_each(void)
 {
-    (void)state;
     static list before, after;
     for (int mode = 0; mode < 2; mode++) {
         hd_table *t = some_table("custom", mode, CAPACITY);
@@ -308,15 +295,14 @@ static void for_each(void **state)
 
 /* ---- Counters, clock, epoch ------------------------------------------------------------------ */
 
-static void counters_are_exact(void **state)
+static void counters_are_exact(void)
 {
     enum { N = 64 };
-    (void)state;
     for (int mode = 0; mode < 2; mode++) {
         hd_table *t = some_table("custom", mode, 0);
-        hd_counters want, got;
+        hd_counters got;
         hd_info info;
-        memset(&want, 0, sizeof want);
+        hd_counters want = { 0 };
         uint64_t random = 21, ticks = 0, key[N], score[N], scratch[N];
         void *ptr[N];
         uint8_t value[N * VALUE_BYTES] = { 0 }, fate[N], value_out[N * VALUE_BYTES];
@@ -368,9 +354,8 @@ static void counters_are_exact(void **state)
     }
 }
 
-static void clear_keeps_time(void **state)
+static void clear_keeps_time(void)
 {
-    (void)state;
     hd_table *t = some_table("epoch_lru", true, 40);
     hd_info before, after;
     hd_counters counted, counts;
@@ -414,13 +399,12 @@ static const char *outcome_name(int i) { return hd_outcome_name((hd_outcome)i); 
 static const char *status_name(int i) { return hd_status_name((hd_status)i); }
 static const char *elem_name(int i) { return hd_elem_name((hd_elem)i); }
 
-static void names(void **state)
+static void names(void)
 {
     static const naming lists[] = { { "operations", op_name, HD_OP_COUNT_ },
                                     { "outcomes", outcome_name, HD_OUTCOME_COUNT },
                                     { "statuses", status_name, HD_STATUS_COUNT },
                                     { "element types", elem_name, HD_ELEM_COUNT } };
-    (void)state;
     for (const naming *l = lists; l < lists + sizeof lists / sizeof *lists; l++) {
         for (int i = 0; i <= l->count; i++)
             for (int k = 0; k < i; k++)
@@ -433,13 +417,12 @@ static void names(void **state)
     check(!strcmp(hd_version(), "0.1.0"), "version %s", hd_version());
 }
 
-static void lists(void **state)
+static void lists(void)
 {
     static const char *const expected[] = {
         [HD_DESIGNS] = "hkv",    [HD_BACKENDS] = "ref", [HD_POLICIES] = "epoch_lfu", [HD_LOCKS] = "rw",
         [HD_PREDICATES] = "all", [HD_KERNELS] = "ref",  [HD_HASHES] = "crc32",       [HD_PARAMETERS] = "dual"
     };
-    (void)state;
     for (int kind = HD_DESIGNS; kind <= HD_PARAMETERS; kind++) {
         hd_row row, other;
         bool found = false;

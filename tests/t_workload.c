@@ -17,9 +17,8 @@ enum { DRAWS = 400000 };
 
 /* ---- The judge itself ------------------------------------------------------------------------ */
 
-static void test_chi_tail(void **state)
+static void test_chi_tail(void)
 {
-    (void)state;
     /* the usual table: upper 5%, 1% and 0.1% points */
     static const struct {
         double freedom, x, p;
@@ -33,9 +32,8 @@ static void test_chi_tail(void **state)
     }
 }
 
-static void test_exp_and_log(void **state)
+static void test_exp_and_log(void)
 {
-    (void)state;
     const double most = 0x1p-50;
     uint64_t random = 1;
     for (int i = 0; i < 1000000; i++) {
@@ -66,14 +64,12 @@ static void count_key(void *context, const hd_request *r)
         h->outside++;
 }
 
-static void test_uniform(void **state)
+static void test_uniform(void)
 {
-    (void)state;
     double expected[1000];
-    histogram h;
     for (int i = 0; i < 1000; i++) expected[i] = DRAWS / 1000.0;
 
-    memset(&h, 0, sizeof h);
+    histogram h = { 0 };
     draw("uniform:1000", 1, DRAW_AT_ONCE, DRAWS, count_key, &h);
     chi_check(h.seen, expected, 1000);
 
@@ -85,9 +81,8 @@ static void test_uniform(void **state)
 }
 
 /* A bound that does not divide 2^64 and is near it: the multiply alone would be off by a half. */
-static void test_below_is_even(void **state)
+static void test_below_is_even(void)
 {
-    (void)state;
     const uint64_t n = 3ull << 62;
     uint64_t seen[3] = { 0 };
     double expected[3] = { DRAWS / 3.0, DRAWS / 3.0, DRAWS / 3.0 };
@@ -120,9 +115,8 @@ static int compare_u64(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void test_scramble(void **state)
+static void test_scramble(void)
 {
-    (void)state;
     enum { N = 200000 };
     static uint64_t key[N + 3];
     for (uint64_t i = 0; i < N; i++) {
@@ -195,9 +189,8 @@ static void count_rank(void *context, const hd_request *r)
 static const double exponents[] = { 0, 1e-9, 0.5, 0.99, 1 - 0x1p-40, 1, 1 + 0x1p-40, 1.25, 2 };
 enum { EXPONENTS = sizeof exponents / sizeof *exponents };
 
-static void test_zipf(void **state)
+static void test_zipf(void)
 {
-    (void)state;
     static const char *const keys[] = { "1", "2", "3", "10", "1000", "1M", "1099511627776", "4611686018427387904" };
     for (size_t i = 0; i < EXPONENTS; i++)
         for (size_t j = 0; j < sizeof keys / sizeof *keys; j++) {
@@ -211,9 +204,8 @@ static void test_zipf(void **state)
 }
 
 /* A test that could not fail would prove nothing: a slightly different exponent must be noticed. */
-static void test_zipf_is_judged(void **state)
+static void test_zipf_is_judged(void)
 {
-    (void)state;
     ranks x;
     ranks_init(&x, 0.97, 1e6, DRAWS);
     draw("zipf:0.99,1M,scramble=0", 1, DRAW_AT_ONCE, DRAWS, count_rank, &x);
@@ -222,9 +214,8 @@ static void test_zipf_is_judged(void **state)
 }
 
 /* With 2^62 ranks a 53-bit number cannot name them all: the low bits must come all the same. */
-static void test_zipf_low_bits(void **state)
+static void test_zipf_low_bits(void)
 {
-    (void)state;
     for (size_t i = 0; i < EXPONENTS; i++) {
         hd_zipf z = hd_zipf_of(exponents[i], HD_ZIPF_KEYS_MAX);
         hd_rng g = hd_rng_from(i);
@@ -243,9 +234,8 @@ static void test_zipf_low_bits(void **state)
 }
 
 /* The ends of u's range, where rounding could pass rank 1 or n: a generator is made whose next word is chosen. */
-static void test_zipf_ends(void **state)
+static void test_zipf_ends(void)
 {
-    (void)state;
     static const uint64_t n[] = { 1, 2, 3, 1000, 1ull << 40, 1ull << 53, (1ull << 62) - 1, 1ull << 62 };
     for (int i = 0; i <= 2000; i++)
         for (size_t j = 0; j < sizeof n / sizeof *n; j++) {
@@ -263,9 +253,8 @@ static void test_zipf_ends(void **state)
         }
 }
 
-static void test_zipf_ranks_are_in_range(void **state)
+static void test_zipf_ranks_are_in_range(void)
 {
-    (void)state;
     for (size_t i = 0; i < EXPONENTS; i += 2) {
         hd_zipf z = hd_zipf_of(exponents[i], 1000000);
         hd_rng g = hd_rng_from(1);
@@ -312,9 +301,8 @@ static void serve(void *context, const hd_request *r)
     if (y->latest) x->expected[AGES - 1] += left;
 }
 
-static void test_ycsb(void **state)
+static void test_ycsb(void)
 {
-    (void)state;
     static const struct {
         const char *letter;
         double percent[4];
@@ -326,9 +314,8 @@ static void test_ycsb(void **state)
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         const uint64_t n = DRAWS;
         char spec[64];
-        served y;
         double expected[4];
-        memset(&y, 0, sizeof y);
+        served y = { 0 };
         snprintf(spec, sizeof spec, "ycsb:%s,1000,scramble=0", row[i].letter);
         y.records = 1000;
         y.latest = *row[i].letter == 'D';
@@ -408,25 +395,12 @@ static void pop_judge(const char *path, bool one_hits)
     free(p.seen);
 }
 
-static void test_pop_follower(void **state)
-{
-    (void)state;
-    pop_judge(test_data("cachelib_graph_cache_follower_assocs.pop.json"), true);
-}
-static void test_pop_leader(void **state)
-{
-    (void)state;
-    pop_judge(test_data("cachelib_graph_cache_leader_fbobj.pop.json"), true);
-}
-static void test_pop_kvcache(void **state)
-{
-    (void)state;
-    pop_judge(test_data("cachelib_kvcache_reg.pop.json"), true);
-}
+static void test_pop_follower(void) { pop_judge(test_data("cachelib_graph_cache_follower_assocs.pop.json"), true); }
+static void test_pop_leader(void) { pop_judge(test_data("cachelib_graph_cache_leader_fbobj.pop.json"), true); }
+static void test_pop_kvcache(void) { pop_judge(test_data("cachelib_kvcache_reg.pop.json"), true); }
 
-static void test_pop_small(void **state)
+static void test_pop_small(void)
 {
-    (void)state;
     static const char *const good[] = {
         "{\"popularityWeights\":[5],\"popularityBuckets\":[2]}",
         "{\"popularityWeights\":[1,0,3,2],\"popularityBuckets\":[1,1,2,500],\"oneHits\":0.5}",
@@ -440,9 +414,8 @@ static void test_pop_small(void **state)
         for (int one_hits = 0; one_hits < 2; one_hits++) pop_judge(text_file("good.pop.json", good[i]), one_hits != 0);
 }
 
-static void test_pop_bad(void **state)
+static void test_pop_bad(void)
 {
-    (void)state;
     static const test_refusal row[] = {
         { "", "bad JSON" },
         { "{", "line 1" },

@@ -14,6 +14,7 @@
 #include "base/op.h"
 #include "base/team.h"
 #include "judge/design.h"
+#include "lib/params.h"
 #include "workload/workload.h"
 
 static char current_case[1024];
@@ -65,7 +66,7 @@ void test_tried(const char *area, uint64_t count, const char *format, ...)
     vsnprintf(what, sizeof what, format, ap);
     va_end(ap);
     uint64_t now = hd_seams_os.time.now_ns(NULL);
-    print_message("# tried %s %llu %.3f %s\n", area, (unsigned long long)count, (double)(now - tried_ns) * 1e-9, what);
+    print_message("# tried %s %llu %.3f %s\n", area, (ull)count, (double)(now - tried_ns) * 1e-9, what);
     tried_ns = now;
 }
 
@@ -119,7 +120,7 @@ uint64_t *test_keys(const char *spec, uint64_t seed, uint64_t most, uint64_t *n)
         uint64_t want = most - *n < AT_ONCE ? most - *n : AT_ONCE;
         must(hd_source_next(s, r, (size_t)want, &got));
         key = (uint64_t *)realloc(key, (size_t)(*n + got + 1) * sizeof *key);
-        check(key, "out of memory at %llu keys", (unsigned long long)*n);
+        check(key, "out of memory at %llu keys", (ull)*n);
         for (size_t i = 0; i < got; i++) key[*n + i] = r[i].key;
     }
     hd_source_close(s);
@@ -175,6 +176,28 @@ hd_config test_config(void)
     hd_config c = hd_config_default();
     c.backend = test_backend(c.backend);
     return c;
+}
+
+hd_config test_usual_of(hd_config given)
+{
+    static const char zero[sizeof given] = { 0 };
+    hd_config usual = hd_config_of(given.design ? given.design : "hkv");
+    const hd_params *s;
+    for (size_t i = 0; (s = hd_params_at(i)); i++)
+        for (const hd_param *p = s->row; p < s->row + s->count; p++) {
+            char *at = (char *)hd_params_in(s, &given) + p->at;
+            const char *from = (const char *)hd_params_of(s, &usual) + p->at;
+            if (at != (char *)&given.value_bytes && memcmp(at, zero, p->bytes) == 0) memcpy(at, from, p->bytes);
+        }
+    return given;
+}
+
+hd_table *test_table_at(hd_config given, const char *file, int line)
+{
+    hd_table *t;
+    hd_config c = test_usual_of(given);
+    test_status(hd_open(&c, &t), HD_OK, NULL, "test_table", file, line);
+    return t;
 }
 
 static bool ordered(void) { return strcmp(test_backend("ref"), "ref") == 0; }
@@ -258,7 +281,7 @@ void test_poke(void *ptr, const void *from, size_t bytes) { copy(ptr, from, byte
 void *test_alloc(uint64_t count, uint64_t size)
 {
     void *p = calloc((size_t)(count ? count : 1), (size_t)(size ? size : 1));
-    check(p, "no memory for %llu x %llu bytes", (unsigned long long)count, (unsigned long long)size);
+    check(p, "no memory for %llu x %llu bytes", (ull)count, (ull)size);
     return p;
 }
 
@@ -395,6 +418,8 @@ static const char *no_device(void)
     int code = test_far() ? hd_device_os.find(hd_device_os.self, &device) : 0;
     return code ? hd_device_os.error(hd_device_os.self, code) : NULL;
 }
+
+void test_plain(void **function) { ((void (*)(void)) * function)(); }
 
 static int test_begins(void **state)
 {

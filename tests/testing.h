@@ -16,6 +16,8 @@
 #include "heddle.h"
 #include "base/seam.h"
 
+typedef unsigned long long ull; /* for %llu */
+
 /* The call must return HD_OK; a failure shows hd_why(). */
 #define must(call) test_status((call), HD_OK, NULL, #call, __FILE__, __LINE__)
 /* The call must return `status`, and hd_why() must contain `word` (NULL: any sentence). */
@@ -62,6 +64,12 @@ const char *test_backend(const char *usual);
 bool test_far(void); /* it is cuda: pointers into tables are a device's */
 /* hd_config_default() on test_backend("ref"). */
 hd_config test_config(void);
+/* test_usual(.design = "hive", .slots = 8): a configuration in which a member that is 0 has what is usual for the
+ * design. But value_bytes is as given: without it the table is a set. test_table() opens such a table. */
+#define test_usual(...) test_usual_of((hd_config){ __VA_ARGS__ })
+#define test_table(...) test_table_at((hd_config){ __VA_ARGS__ }, __FILE__, __LINE__)
+hd_config test_usual_of(hd_config given);
+hd_table *test_table_at(hd_config given, const char *file, int line);
 /* hd_run with the items in order, on every backend: where they are concurrent, each is a batch of its own. For arrays
  * of this machine. Slow there: test_some(n) is n, or a share of it. */
 hd_status test_in_order(hd_table *t, hd_batch *b);
@@ -111,8 +119,15 @@ void counting_init(counting *c);
 void counting_refuse(counting *c, uint64_t k, bool for_good);
 bool counting_refused(counting *c);
 
-/* A test in such a list. */
-#define unit(function) cmocka_unit_test(function)
+/* A test in such a list: void f(void), or void f(void **state). */
+#define unit(function) unit_in(#function, function, NULL, NULL)
+/* The same by another name, between two functions. */
+#define unit_in(name, function, before, after)                         \
+    {                                                                  \
+        name, test_caller(function), before, after, (void *)(function) \
+    }
+#define test_caller(function) _Generic((function), void (*)(void) : test_plain, void (*)(void **) : (function))
+void test_plain(void **function); /* calls it */
 
 /* Runs the tests with TAP output; main returns this. HEDDLE_TEST_ONLY, a pattern with * and ?, chooses some. */
 #define test_run(tests) test_run_named(#tests, tests, sizeof(tests) / sizeof(tests)[0])

@@ -424,9 +424,7 @@ static bool lists(const void *own, uint32_t row, const hd_batch *b) { return (vo
 
 static toy_args args_of(const toy_own *o)
 {
-    toy_args a;
-    memset(&a, 0, sizeof a);
-    a.v = o->v;
+    toy_args a = { .v = o->v };
     memcpy(a.writes, o->writes, sizeof a.writes);
     a.tally = o->gpu.tally;
     a.crowded = &o->words->crowded;

@@ -55,11 +55,7 @@ void twin_draw(twin *w, hd_batch *ref, hd_batch *own, hd_op op, uint64_t n, cons
                uint64_t *random)
 {
     static const char *const pred[] = { "all", "key_in", "score_below", "value_zero" };
-    hd_batch b;
-    memset(&b, 0, sizeof b);
-    b.op = op;
-    b.n = n;
-    b.holder = 1 + test_below(random, 2);
+    hd_batch b = { .op = op, .n = n, .holder = 1 + test_below(random, 2) };
     b.raw_scores = test_below(random, 6) == 0;
     b.pred = pred[test_below(random, op == HD_OP_ERASE_IF ? 3 : 4)];
     if (op == HD_OP_ERASE_IF && strcmp(b.pred, "all") == 0) b.pred = "key_in"; /* that would leave nothing */
