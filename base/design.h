@@ -220,8 +220,9 @@ static inline hd_entry *hd_entries_next(hd_entries *x, const hd_backend *on, voi
 
 /* For a message: where a design is that the library had before; else "". */
 const char *hd_design_elsewhere(const char *name);
-/* A program adds a design to those of the library, before its first table: it comes before the one of that name in
- * lists, or last (NULL). HD_EINVAL: there is one of its name, or there is no room. */
+/* A program adds a design to those of the library, before its first table. In lists it comes before the one of that
+ * name, or last (NULL). Its fields are in hd_config.own. HD_EINVAL: there is one of its name or with such fields, or
+ * there is no room. */
 enum { HD_DESIGNS_MOST = 16 };
 hd_status hd_design_add(const hd_design *d, const char *before);
 /* The designs of the program, and the backends of a design in it, its reference first. NULL: past the end, or there is

@@ -383,7 +383,8 @@ typedef enum hd_gfsl_far {
     HD_GFSL_FAR       /* all */
 } hd_gfsl_far;
 
-/* Of a design that is not in the library (doc/gfsl.md): this struct is here for one more release. */
+/* Of a design that is not in the library (doc/gfsl.md): this struct is here for one more release; then hd_config.own
+ * has its fields. */
 typedef struct hd_gfsl_config {
     bool level_pools; /* each level has a pool of chunks of its own; else one pool has the chunks of all levels */
     bool unsorted;    /* entries of a chunk of level 0 are in any order, and are sorted when the chunk is split */
@@ -442,6 +443,7 @@ typedef struct hd_config {
     hd_ovs_config ovs;
     hd_sl_config sl;
     hd_gfsl_config gfsl;
+    uint64_t own[8]; /* the fields of a design that the program adds (doc/extending.md), of one at most */
 } hd_config;
 
 /* The defaults: design hkv, backend ref, policy lru, lock ordered; 1 Mi entries in buckets of 128 slots; values of 8
@@ -516,6 +518,7 @@ typedef struct hd_info {
     hd_ovs_config ovs;
     hd_sl_config sl;
     hd_gfsl_config gfsl;
+    uint64_t own[8];
     /* What kernels rely on (doc/contract-hkv.md, Flags): "MONOTONE ORDER_FREE, scores optional". Static storage. */
     const char *policy_flags;
 } hd_info;

@@ -64,7 +64,11 @@ hd_status hd_design_add(const hd_design *d, const char *before)
     while (designs[n]) n++;
     if (hd_design_named(d->name)) return hd_fail(HD_EINVAL, "design: there is a '%s' already", d->name);
     if (n == HD_DESIGNS_MOST) return hd_fail(HD_EINVAL, "design: %d are there; no room for '%s'", (int)n, d->name);
-    while (at < n && (!before || strcmp(designs[at]->name, before) != 0)) at++;
+    for (; at < n; at++)
+        if (d->params && designs[at]->params && designs[at]->params->config_at == d->params->config_at)
+            return hd_fail(HD_EINVAL, "design: %s and %s would have the same fields of hd_config", designs[at]->name,
+                           d->name);
+    for (at = 0; at < n && (!before || strcmp(designs[at]->name, before) != 0);) at++;
     memmove(designs + at + 1, designs + at, (n - at) * sizeof *designs);
     designs[at] = d;
     return HD_OK;

@@ -648,6 +648,9 @@ static void designs_are_added(void **unused)
     size_t n = 0;
     (void)unused;
     must_fail(hd_design_add(hd_design_at(1), NULL), HD_EINVAL, "there is a 'hive' already");
+    more[0] = (hd_design){ .name = "other", .params = hd_design_named("gfsl")->params };
+    must_fail(hd_design_add(&more[0], NULL), HD_EINVAL, "gfsl and other would have the same fields");
+    more[0].params = NULL;
     must_fail(judge_design_add(judge_design_at(1), NULL), HD_EINVAL, "has a 'hive' already");
     while (hd_design_at(n)) n++;
     check(strcmp(hd_design_at(n - 1)->name, "sl") == 0 && strcmp(hd_design_at(n - 2)->name, "gfsl") == 0, "the order");
