@@ -168,6 +168,7 @@ int main(void)
     struct CMUnitTest tests[TESTS] = { { 0 } };
     hd_row row;
     size_t n = 0;
+    test_add_designs();
     for (size_t i = 0; hd_list(HD_DESIGNS, i, &row); i++)
         for (int k = 0; k < KINDS && n + 1 < TESTS; k++, n++) {
             snprintf(name[n], sizeof name[n], "%s_%s", kinds[k].name, row.name);

@@ -17,7 +17,7 @@ build() {
     "${cc[@]}" "${flags[@]}" -c -o "$work/bug.o" "$top_srcdir/tests/soak_bug.c" &&
     "${cc[@]}" "${flags[@]}" -c -o "$work/lies.o" "$top_srcdir/tests/soak_lies.c" &&
     "${cc[@]}" -o "$work/soak" "$work/soak.o" "$work/bug.o" "$work/lies.o" -Wl,--wrap=hd_run -Wl,--whole-archive "$archives/libheddle_museum.a" -Wl,--no-whole-archive \
-      "$archives/libheddle_work.a" "$archives/libheddle_all.a" "${libs[@]}"
+      "$archives/libheddle_gfsl.a" "$archives/libheddle_work.a" "$archives/libheddle_all.a" "${libs[@]}"
 }
 try "it is built as C++, without a warning" build
 [ "$failed" = 0 ] || finish
