@@ -24,8 +24,8 @@ typedef struct judge_growth {
 
 /* Fills a table of c's shape, on backend host, until it refuses or evicts keys, and resizes it `times` times: with
  * other bucket counts each time, and with the schedule of `way` and the next seed. After each time a table with a limit
- * of device memory gets another one, from that of the case on. Keys are erased and inserted between. A table that cannot
- * shrink is opened anew instead; every second one grows in place. `muted_checks`: checks that are ignored. */
+ * of device memory gets another one, from that of the case on. Keys are erased and inserted between. A table that
+ * cannot shrink is opened anew instead; every second one grows in place. `muted_checks`: checks that are ignored. */
 hd_status judge_growth_run(const hd_case *c, const simt_config *way, uint64_t times, uint32_t muted_checks,
                            judge_growth *g);
 
