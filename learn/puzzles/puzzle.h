@@ -10,7 +10,7 @@
  *   model.c     an answer that is accepted, within par; not part of the command
  *   wrong.txt   answers that are rejected: the check that objects, words of its sentence, the changes of model.c
  *               (tests/puzzle_mutants.awk)
- *   mutants.txt for each of KINDS (tests/t_puzzles.sh), changes of model.c that must be rejected, or `none KIND` and why
+ *   mutants.txt changes of model.c that are rejected, of each KIND (tests/t_puzzles.sh), or `none KIND` and why
  *   judge.c     deals the memory and checks the result; ends in the row, `const puzzle puzzle_NAME`
  *
  * and learn/puzzles/registry.inc has the line PUZZLE(NAME).
