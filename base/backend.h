@@ -178,6 +178,13 @@ static inline int hd_gpu_planes(const hd_gpu *gpu, const void *own, void *staged
 }
 /* Bytes of scratch, which a table takes beside what the reference counts. */
 uint64_t hd_gpu_scratch(const hd_gpu *gpu, const hd_info *info, bool device);
+/* hd_backend.shape of a design with kernels, without that scratch in memory_bytes. */
+static inline hd_status hd_gpu_shape(const hd_design *d, const hd_config *c, hd_info *info, bool device)
+{
+    d->gpu->usual(info);
+    hd_status status = d->ref->shape(d, c, info);
+    return status || !d->gpu->shape ? status : d->gpu->shape(info, device);
+}
 
 /* What a table is to become: n, by hd_gpu.resize or set_near; or, where `how` is NULL, what room_for makes of these n
  * keys. */

@@ -44,9 +44,7 @@ static hd_status info_of(const judge_design *d, const hd_case *c, hd_info *info)
     };
     /* clang-format on */
     hd_params_to_info(d->host->params, &f, info);
-    d->host->gpu->usual(info);
-    hd_status status = d->host->ref->shape(d->host, &f, info);
-    return status || !d->host->gpu->shape ? status : d->host->gpu->shape(info, false);
+    return hd_gpu_shape(d->host, &f, info, false);
 }
 
 const char *hosted_unsupported(const judge_design *d, uint32_t row, const hd_case *c)

@@ -339,7 +339,7 @@ static hd_status add_data(space *s)
 }
 
 /* Why no row of the variant (NULL: of any) runs a batch of the operation on tables of any shape. NULL: one does. */
-static const char *never(const char *design, const char *backend, const char *variant, hd_op op, bool mixed)
+static const char *never(const hd_design *d, const hd_backend *on, const char *variant, hd_op op, bool mixed)
 {
     static const uint8_t each = 0;
     static const uint32_t slots[] = { 8, 16, 32, 64, 30 }, bytes[] = { 4, 8 };
@@ -350,7 +350,7 @@ static const char *never(const char *design, const char *backend, const char *va
                          .value_bytes = bytes[shape / 5 % 2],
                          .layout = (hd_layout[]){ HD_LAYOUT_PAIRS, HD_LAYOUT_WORDS, HD_LAYOUT_MASKS }[shape / 10] };
         hd_batch b = { .op = op, .each = mixed ? &each : NULL };
-        for (uint32_t row = 0; hd_kernel_named(design, backend, row, &k); row++) {
+        for (uint32_t row = 0; hd_kernel_of(d, on, row, &k); row++) {
             if (variant && !hd_variant_is_named(k.variant, variant)) continue;
             const char *unsupported = hd_kernel_unsupported(&k, &info, &b);
             if (!unsupported) return NULL;
@@ -361,28 +361,29 @@ static const char *never(const char *design, const char *backend, const char *va
 }
 
 /* The same of what a case calls an operation. */
-static const char *never_runs(const char *design, const char *backend, const char *variant, const char *name)
+static const char *never_runs(const hd_design *d, const hd_backend *on, const char *variant, const char *name)
 {
     hd_op op = judge_op_named(name);
-    if (op < HD_OP_COUNT_) return never(design, backend, variant, op, false);
-    if (strcmp(name, "mixed") == 0) return never(design, backend, variant, HD_OP_FIND, true);
+    if (op < HD_OP_COUNT_) return never(d, on, variant, op, false);
+    if (strcmp(name, "mixed") == 0) return never(d, on, variant, HD_OP_FIND, true);
     if (strcmp(name, "mix") == 0) return NULL;
-    const char *why = never(design, backend, variant, HD_OP_FIND_OR_INSERT, false);
-    return why ? why : never(design, backend, variant, HD_OP_INSERT_OR_ASSIGN, false);
+    const char *why = never(d, on, variant, HD_OP_FIND_OR_INSERT, false);
+    return why ? why : never(d, on, variant, HD_OP_INSERT_OR_ASSIGN, false);
 }
 
 /* What kernels do not run: a rule for each operation and reason. */
-static hd_status add_unsupported(space *s)
+static hd_status add_unsupported(space *s, const hd_design *d)
 {
-    char backend[SPACE_TEXT];
     uint32_t kernel = space_named(s, "kernel"), op = space_named(s, "op");
-    for (uint32_t k = 0; k < s->factor[kernel].classes; k++)
+    for (uint32_t k = 0; k < s->factor[kernel].classes; k++) {
+        char backend[SPACE_TEXT];
+        snprintf(backend, sizeof backend, "%s", s->factor[kernel].text[k]);
+        char *variant = strchr(backend, '.');
+        *variant++ = 0;
+        const hd_backend *on = hd_backend_named(d, backend);
+        if (strcmp(variant, "usual") == 0) variant = NULL;
         for (uint32_t o = 0; o < s->factor[op].classes; o++) {
-            snprintf(backend, sizeof backend, "%s", s->factor[kernel].text[k]);
-            char *variant = strchr(backend, '.');
-            *variant++ = 0;
-            if (strcmp(variant, "usual") == 0) variant = NULL;
-            const char *why = never_runs(s->design, backend, variant, s->factor[op].text[o]);
+            const char *why = never_runs(d, on, variant, s->factor[op].text[o]);
             space_rule *last = s->rules ? &s->rule[s->rules - 1] : NULL;
             bool same = why && last && last->reason == why && last->term[0].factor == kernel &&
                         last->term[0].classes == 1ull << k;
@@ -393,6 +394,7 @@ static hd_status add_unsupported(space *s)
             add_term(r, kernel, 1ull << k);
             add_term(r, op, 1ull << o);
         }
+    }
     return HD_OK;
 }
 
@@ -403,7 +405,7 @@ hd_status space_open(const char *design, const char *backends, space **to)
     if (!s || !d) return free(s), hd_fail(d ? HD_ENOMEM : HD_EINVAL, "space: design %s", design);
     s->design = d->name;
     hd_status status = add_factors(s, d, backends) ? HD_OK : hd_fail(HD_ENOMEM, "space: no room for all factors");
-    if (!status) status = add_unsupported(s);
+    if (!status) status = add_unsupported(s, d);
     if (!status) status = add_data(s);
     if (status) return space_close(s), status;
     *to = s;

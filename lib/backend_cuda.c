@@ -35,11 +35,8 @@ static hd_gpu_own *own_of(cuda *c) { return hd_cuda_own(c); }
 
 static hd_status shape(const hd_design *d, const hd_config *config, hd_info *info)
 {
-    const hd_gpu *gpu = d->gpu;
-    gpu->usual(info);
-    hd_status status = d->ref->shape(d, config, info);
-    if (!status && gpu->shape) status = gpu->shape(info, true);
-    if (!status) info->memory_bytes += hd_gpu_scratch(gpu, info, true) + hd_staging_bytes(&hd_staging_usual);
+    hd_status status = hd_gpu_shape(d, config, info, true);
+    if (!status) info->memory_bytes += hd_gpu_scratch(d->gpu, info, true) + hd_staging_bytes(&hd_staging_usual);
     return status;
 }
 

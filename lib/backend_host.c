@@ -51,11 +51,8 @@ static _Thread_local usual usually;
 
 static hd_status shape(const hd_design *d, const hd_config *c, hd_info *info)
 {
-    const hd_gpu *gpu = d->gpu;
-    gpu->usual(info);
-    hd_status status = d->ref->shape(d, c, info);
-    if (!status && gpu->shape) status = gpu->shape(info, false);
-    if (!status) info->memory_bytes += hd_gpu_scratch(gpu, info, false);
+    hd_status status = hd_gpu_shape(d, c, info, false);
+    if (!status) info->memory_bytes += hd_gpu_scratch(d->gpu, info, false);
     return status;
 }
 

@@ -24,7 +24,7 @@ static void add(bench_places *p, const bench_shape *shape, const bench_place_row
 static void add_eviction(bench_places *p, const bench_shape *shape, hd_op op, double share)
 {
     bool pairs = shape->table.layout != HD_LAYOUT_PLANES;
-    double buckets = shape->table.hkv.dual ? 2 : 1, value_bytes = shape->words * 4;
+    double buckets = bench_shape_dual(shape) ? 2 : 1, value_bytes = shape->words * 4;
     p->lines += pairs ? share * buckets * shape->table.slots / LINE : 0;
     p->scans += pairs ? share : share * buckets * shape->table.slots * 8 / LINE;
     if (op != HD_OP_INSERT_AND_EVICT) return;
@@ -37,8 +37,8 @@ bench_places bench_places_hkv(const bench_shape *shape, hd_op op, double hits, d
     bench_places p;
     double row_bytes = 8 + 8 + shape->words * 4.0,
            digest_lines = shape->table.slots < LINE ? 1 : (double)shape->table.slots / LINE;
-    double chance = load * shape->table.slots / OTHER_DIGESTS, look = shape->table.hkv.dual ? 2 : 1,
-           look_found = shape->table.hkv.dual ? 1.5 : 1;
+    double chance = load * shape->table.slots / OTHER_DIGESTS, look = bench_shape_dual(shape) ? 2 : 1,
+           look_found = bench_shape_dual(shape) ? 1.5 : 1;
     memset(&p, 0, sizeof p);
     if (op == HD_OP_EXPORT) { /* per slot: planes are read and lists are written, in order */
         p.bytes = 1 + load * 2 * row_bytes;
