@@ -151,12 +151,14 @@ static int scratch(const hkv_own *o, hd_memory *all)
         { fetching, AT("fetch_entry", fetch.entry), fetches, sizeof *a->fetch.entry, NONE, .put = of_batch },
         { fetching, AT("fetch_rank", fetch.rank), fetches, sizeof *a->fetch.rank, NONE, .put = of_batch },
         { fetching, AT("fetch_order", fetch.order), fetches, sizeof *a->fetch.order, NONE, .put = of_batch },
-        { fetching, AT("fetch_count", fetch.count), fetches ? HKV_FETCH_COUNTS : 0, sizeof *a->fetch.count, 0, .put = of_batch },
+        { fetching, AT("fetch_count", fetch.count), fetches ? HKV_FETCH_COUNTS : 0, sizeof *a->fetch.count, 0,
+          .put = of_batch },
         { groups, AT("claim", groups.claim), claims, sizeof *a->groups.claim, 0, .put = of_batch },
         { groups, AT("role", groups.role), left, sizeof *a->groups.role, 0, .put = of_batch },
         { groups, AT("group", groups.group), left, sizeof *a->groups.group, NONE, .put = of_batch },
         { groups, AT("left_before", groups.left_before), left, sizeof *a->groups.left_before, NONE, .put = of_batch },
-        { groups, AT("left_item", groups.left_item), HKV_LEFT_LISTS * left, sizeof *a->groups.left_item, NONE, .put = of_batch },
+        { groups, AT("left_item", groups.left_item), HKV_LEFT_LISTS * left, sizeof *a->groups.left_item, NONE,
+          .put = of_batch },
     };
     /* clang-format on */
 #undef AT

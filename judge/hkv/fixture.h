@@ -4,7 +4,7 @@
  *
  *     fixture.c   a table's memory and contents
  *     entries.c   reads and describes entries
- *     explain.c      how the reference decides about an item
+ *     explain.c   how the reference decides about an item
  *     accept.c    what outcomes an item may have, and the table's invariants
  *     port.c      the port itself
  */

@@ -195,8 +195,8 @@ static const judge_space_rule rules[] = {
 
 /* clang-format off */
 const judge_design judge_design_gfsl = {
-    .name = "gfsl", .rules = rules, .keys = (1ull << GFSL_HALF) - WORD_LEAVING, .host = &hd_design_gfsl, .dictionary = true,
-    .roams = true, .shifts = true, .mix = mixture, .runs = runs, .small = { 6, "uniform:60" },
+    .name = "gfsl", .rules = rules, .keys = (1ull << GFSL_HALF) - WORD_LEAVING, .host = &hd_design_gfsl,
+    .dictionary = true, .roams = true, .shifts = true, .mix = mixture, .runs = runs, .small = { 6, "uniform:60" },
     .clear = clear, .fill = fill, .apply = apply, .buckets = buckets, .first = first, .key_at = key_at,
     .value_at = value_at, .bucket_name = bucket_name, .names = names, .accept = accept, .move = move, .check = check,
     .watch = watch
