@@ -65,7 +65,8 @@ bool test_far(void); /* it is cuda: pointers into tables are a device's */
 /* hd_config_default() on test_backend("ref"). */
 hd_config test_config(void);
 /* test_usual(.design = "hive", .slots = 8): a configuration in which a member that is 0 has what is usual for the
- * design. But value_bytes is as given: without it the table is a set. test_table() opens such a table. */
+ * design. But value_bytes is as given: without it the table is a set; and hive.spare = 0 is to be set afterwards.
+ * test_table() opens such a table. */
 #define test_usual(...) test_usual_of((hd_config){ __VA_ARGS__ })
 #define test_table(...) test_table_at((hd_config){ __VA_ARGS__ }, __FILE__, __LINE__)
 hd_config test_usual_of(hd_config given);
