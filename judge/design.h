@@ -65,15 +65,6 @@ typedef struct judge_listing {
     uint8_t *value; /* (value_bytes) */
 } judge_listing;
 
-/* A region of the table's memory: its address is stored in the table at byte `at`. */
-typedef struct judge_memory {
-    const char *name;
-    size_t at;
-    uint64_t bytes;
-    int byte; /* that an empty table is filled with; HD_AS_IT_COMES: nothing */
-} judge_memory;
-enum { JUDGE_MEMORY_MOST = 48 };
-
 typedef enum judge_scores { JUDGE_NO_SCORES, JUDGE_SCORES_GIVEN_OR_NOT, JUDGE_SCORES_NEEDED } judge_scores;
 
 enum { JUDGE_SENTENCE = 512, JUDGE_CANDIDATES_MOST = 16 };
@@ -228,9 +219,6 @@ const char *fixture_accept(const fixture *s, void *model, uint32_t k, uint64_t i
 const char *fixture_accept_by_reference(const fixture *s, void *model, uint32_t k, uint64_t i, judge_listing *l);
 const char *fixture_check(const fixture *s, const void *table, char why[JUDGE_SENTENCE]);
 const char *fixture_watch(const fixture *s, uint8_t *before, bool weak, char why[JUDGE_SENTENCE]);
-
-/* The regions of a table that has `memory`, or of a host's. */
-uint32_t fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST]);
 
 /* A source's key, as one that the design can hold. */
 static inline uint64_t fixture_holdable(const judge_design *d, uint64_t key)

@@ -62,6 +62,15 @@ typedef struct fixture_region {
     bool of_host; /* a piece of the design's hd_gpu: port_hosted.c makes it known to machines */
 } fixture_region;
 
+/* A region of the table's memory: its address is stored in the table at byte `at`. */
+typedef struct judge_memory {
+    const char *name;
+    size_t at;
+    uint64_t bytes;
+    int byte; /* that an empty table is filled with; HD_AS_IT_COMES: nothing */
+} judge_memory;
+enum { JUDGE_MEMORY_MOST = 48 };
+
 typedef struct fixture {
     const struct judge_design *design;
     hd_case c[FIXTURE_PARTS];
@@ -77,6 +86,9 @@ typedef struct fixture {
     uint8_t *memory;           /* (bytes) all device memory but the batches' arrays ... */
     uint8_t *initial;          /* (bytes) ... and its contents before every run */
     size_t bytes, table_bytes; /* the table comes first: all that one batch leaves to the next */
+    /* The table's regions: the port's, then those of the design's hd_gpu. */
+    judge_memory table_memory[JUDGE_MEMORY_MOST];
+    uint32_t table_memories;
     fixture_region region[FIXTURE_REGIONS];
     uint32_t regions, laid; /* laid: how many fixture_room has given out */
 } fixture;

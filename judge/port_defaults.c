@@ -48,13 +48,6 @@ hd_status fixture_shape(fixture *s, const hd_case *c)
     return status || !s->design->shape ? status : s->design->shape(s, c);
 }
 
-uint32_t fixture_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST])
-{
-    const judge_design *d = s->design;
-    uint32_t n = d->memory ? d->memory(s, all) : 0;
-    return d->host ? n + hosted_memory(s, all + n) : n;
-}
-
 static uint8_t *region_of(const void *table, const judge_memory *m) { return (uint8_t *)hd_field(table, m->at); }
 
 /* The addresses of its regions are set. */
@@ -66,28 +59,28 @@ static void table_laid(const judge_design *d, void *table)
 
 void fixture_lay_table(fixture *s)
 {
-    judge_memory all[JUDGE_MEMORY_MOST];
-    uint32_t ports = s->design->memory ? s->design->memory(s, all) : 0, n = fixture_memory(s, all);
-    for (uint32_t i = 0; i < n; i++)
+    const judge_design *d = s->design;
+    judge_memory *all = s->table_memory;
+    uint32_t ports = d->memory ? d->memory(s, all) : 0;
+    s->table_memories = ports + (d->host ? hosted_memory(s, all + ports) : 0);
+    for (uint32_t i = 0; i < s->table_memories; i++)
         hd_field_set(s->table, all[i].at, fixture_room(s, all[i].name, all[i].bytes, i >= ports));
-    if (s->memory) table_laid(s->design, s->table);
+    if (s->memory) table_laid(d, s->table);
 }
 
 void fixture_view(const fixture *s, uint8_t *memory, void *table)
 {
-    judge_memory all[JUDGE_MEMORY_MOST];
-    uint32_t n = fixture_memory(s, all);
+    const judge_memory *all = s->table_memory;
     if (table != s->table) memcpy(table, s->table, fixture_table_size(s->design));
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < s->table_memories; i++)
         hd_field_set(table, all[i].at, memory + (region_of(s->table, &all[i]) - s->memory));
     table_laid(s->design, table);
 }
 
 void fixture_clear(fixture *s)
 {
-    judge_memory all[JUDGE_MEMORY_MOST];
-    uint32_t n = fixture_memory(s, all);
-    for (uint32_t i = 0; i < n; i++)
+    const judge_memory *all = s->table_memory;
+    for (uint32_t i = 0; i < s->table_memories; i++)
         if (all[i].byte != HD_AS_IT_COMES) memset(region_of(s->table, &all[i]), all[i].byte, all[i].bytes);
     if (s->design->clear) s->design->clear(s);
 }
@@ -297,9 +290,8 @@ static const char *shown_otherwise(const hd_batch *b, uint64_t i, uint32_t value
 /* A copy of the table's memory, region after region; copied back: into the table. */
 static void copy_table(const fixture *s, const void *table, uint8_t *copy, bool back)
 {
-    judge_memory all[JUDGE_MEMORY_MOST];
-    uint32_t n = fixture_memory(s, all);
-    for (uint32_t i = 0; i < n; copy += all[i++].bytes)
+    const judge_memory *all = s->table_memory;
+    for (uint32_t i = 0; i < s->table_memories; copy += all[i++].bytes)
         memcpy(back ? region_of(table, &all[i]) : copy, back ? copy : region_of(table, &all[i]), all[i].bytes);
 }
 
