@@ -29,9 +29,9 @@ hive_shape hive_shape_at(uint64_t i, uint64_t buckets)
 
 hd_config hive_config(const hive_shape *s)
 {
-    hd_config c = test_usual(.design = "hive", .capacity = s->buckets * s->slots, .slots = s->slots,
-                             .value_bytes = s->value_bytes, .hive.hashes = s->hashes, .layout = s->layout,
-                             .seed = s->seed);
+    hd_config c =
+        test_usual(.design = "hive", .capacity = s->buckets * s->slots, .slots = s->slots,
+                   .value_bytes = s->value_bytes, .hive.hashes = s->hashes, .layout = s->layout, .seed = s->seed);
     c.hive.spare = s->spare; /* also 0, which is not the usual number */
     if (s->hash) must(hd_config_set(&c, "hash", s->hash));
     return c;

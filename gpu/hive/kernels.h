@@ -13,11 +13,10 @@
 #ifndef HIVE_KERNELS_H
 #define HIVE_KERNELS_H
 
-#include "concurrency/word.h"
-#include "gpu/hive/check.h"
-#include "gpu/hive/merge.h"
 #include "gpu/hive/variant.h"
-#include "gpu/hive/scan.h"
+#define HD_KERNEL_TEXTS
+#include "gpu/hive/kernels.inc"
+#undef HD_KERNEL_TEXTS
 
 /* The kernels that batches share. */
 #define HIVE_KERNEL(number, entry, args, text) SIMT_ENTRY(entry, args, text)

@@ -13,14 +13,10 @@
 #ifndef HKV_KERNELS_H
 #define HKV_KERNELS_H
 
-#include "concurrency/word.h"
-#include "gpu/hkv/check.h"
-#include "gpu/hkv/fetch.h"
-#include "gpu/hkv/resize.h"
-#include "gpu/hkv/list.h"
-#include "gpu/hkv/pointers.h"
-#include "gpu/hkv/promote.h"
 #include "gpu/hkv/variant.h"
+#define HD_KERNEL_TEXTS
+#include "gpu/hkv/kernels.inc"
+#undef HD_KERNEL_TEXTS
 
 /* What the items of a window had to list. */
 SIMT_FN void hkv_list_window(const hkv_args *a) { hkv_list(a, HKV_BY_WARP, (uint8_t *)0); }

@@ -6,12 +6,10 @@
 #ifndef OVS_KERNELS_H
 #define OVS_KERNELS_H
 
-#include "concurrency/word.h"
-#include "gpu/ovs/check.h"
-#include "gpu/ovs/order.h"
-#include "gpu/ovs/resize.h"
 #include "gpu/ovs/variant.h"
-#include "gpu/ovs/scan.h"
+#define HD_KERNEL_TEXTS
+#include "gpu/ovs/kernels.inc"
+#undef HD_KERNEL_TEXTS
 
 /* The kernels that batches share, but those of tables with ranges (range.h). */
 #define OVS_KERNEL(number, entry, args, text) SIMT_ENTRY(entry, args, text)

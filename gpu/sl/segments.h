@@ -6,15 +6,11 @@
 #ifndef SL_SEGMENTS_H
 #define SL_SEGMENTS_H
 
-#include "concurrency/word.h"
-#include "gpu/sl/relocate.h"
-#include "gpu/sl/check.h"
-#include "gpu/sl/far.h"
-#include "gpu/sl/insert_merge.h"
 #include "gpu/sl/lines.h"
-#include "gpu/sl/look.h"
 #include "gpu/sl/variant.h"
-#include "gpu/sl/scan.h"
+#define HD_KERNEL_TEXTS
+#include "gpu/sl/kernels.inc"
+#undef HD_KERNEL_TEXTS
 
 SIMT_ENTRY(sl_kernel_look, sl_args, sl_look)
 SIMT_ENTRY(sl_kernel_range, sl_args, sl_range)

@@ -6,10 +6,11 @@
 #ifndef GFSL_CHUNK_H
 #define GFSL_CHUNK_H
 
-#include "concurrency/word.h"
 #include "gfsl/gpu/change.h"
+#define HD_KERNEL_TEXTS
+#include "gfsl/gpu/kernels.inc"
+#undef HD_KERNEL_TEXTS
 #include "gfsl/gpu/order.h"
-#include "gfsl/gpu/prune.h"
 #include "gfsl/gpu/variant.h"
 #include "gpu/words.h"
 
