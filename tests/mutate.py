@@ -41,8 +41,8 @@ OF_KERNELS = ["t_kernels", "t_accum", "t_calls", "t_tiers", "t_agree", "t_backen
 STRONGER = ["t_agree", "t_random"]
 OF_DEVICES = ["t_device", "t_graph", "t_device_growth", "t_device_walk", "t_hkv_growth", "t_toy_design"] # devices that the tests imitate
 # The tests for the files of Hive.
-OF_HIVE = ["t_hive", "t_hive_resize", "t_dictionary", "t_growing", "t_tables_hive"]
-OF_HIVE_KERNELS = ["t_hive_growth", "t_hive_agree", "t_growing", "t_random"]
+OF_HIVE = ["t_hive", "t_dictionary", "t_growing", "t_tables_hive"]
+OF_HIVE_KERNELS = ["t_hive", "t_hive_agree", "t_growing", "t_random"]
 OF_HIVE_BACKENDS = ["t_alloc", "t_device_faults"]
 
 

@@ -8,7 +8,7 @@
 
 #include "judge/oracle.h"
 #include "base/op.h"
-#include "tests/hive_tables.h"
+#include "tests/testing.h"
 
 enum { ITEMS = 40, KEYS = 60 };
 
@@ -27,17 +27,12 @@ typedef struct trial {
 /* Two buckets of 8 and a stash that takes 7. */
 static void trial_open(trial *t, uint64_t seed)
 {
-    hive_shape s = { 2,
-                     8,
-                     4,
-                     2 + (uint32_t)(seed % 2),
-                     seed / 2 % 2 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS,
-                     seed,
-                     seed % 3 ? HD_SPARE_USUAL : 0,
-                     NULL };
     memset(t, 0, sizeof *t);
     t->r = seed;
-    t->config = hive_config(&s);
+    t->config =
+        test_usual(.design = "hive", .capacity = 16, .slots = 8, .value_bytes = 4, .seed = seed,
+                   .hive.hashes = 2 + (uint32_t)(seed % 2), .layout = seed / 2 % 2 ? HD_LAYOUT_MASKS : HD_LAYOUT_WORDS);
+    if (seed % 3 == 0) t->config.hive.spare = 0;
     must(hd_open(&t->config, &t->table));
     must(hd_oracle_open(&t->config, &t->oracle));
 }

@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/table.h"
+#include "ref/hive/hive.h"
 #include "tests/far.h"
-#include "tests/hive_tables.h"
+#include "tests/model.h"
 
 enum { N = 5000, KEYS = 3000 };
 
@@ -200,7 +202,7 @@ enum { TOGETHER = 60 };
 static void keys_together(hd_table *t)
 {
     enum { APART = 64 };
-    hive_view later = *hive_view_in(t); /* as it will be with so many buckets */
+    hive_view later = *hive_view_of(t->state); /* as it will be with so many buckets */
     uint64_t first[2] = { 0, 0 }, n = 0;
     while (hive_buckets(&later) < APART) later.level++;
     for (uint64_t k = 1; n < TOGETHER; k++) {
@@ -396,12 +398,12 @@ static void misuse(void)
     uint64_t r = 3;
     hd_table *t = open_small("hive", NULL), *cache = open_small("hkv", NULL);
     hd_batch b = draw(HD_OP_INSERT_OR_ASSIGN, false, &r);
-    hive_image image;
+    model_contents was, is;
     b.n = 20;
     must(hd_run(t, &b));
     must(hd_run(cache, &b));
     must(hd_grow(t, 9));
-    hive_image_take(&image, hive_view_in(t));
+    contents_take(&was, t);
     must_fail(hd_shrink(NULL, 4), HD_EINVAL, "table");
     must_fail(hd_shrink(cache, 1), HD_EINVAL, "hkv does not shrink");
     must_fail(hd_shrink(t, 0), HD_EINVAL, "buckets");
@@ -437,8 +439,10 @@ static void misuse(void)
     must_fail(hd_run_growing(t, &b, 0), HD_EINVAL, "n:");
     b.outcome = NULL;
     must_fail(hd_run_growing(t, &b, 0), HD_EINVAL, "n:");
-    check(hive_image_is(&image, hive_view_in(t)), "the table has noticed");
-    hive_image_give(&image);
+    contents_take(&is, t);
+    check(contents_equal(&was, &is, true), "the table has noticed");
+    contents_give(&was);
+    contents_give(&is);
 
     must(hd_check(t));
     must(hd_check(cache));

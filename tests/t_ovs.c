@@ -9,7 +9,8 @@
 #include "gpu/ovs/rows.h"
 #include "ref/ovs/ovs.h"
 #include "ref/ovs/range.h"
-#include "tests/hive_tables.h"
+#include "lib/table.h"
+#include "tests/testing.h"
 
 static hd_config config_of(uint64_t segments, uint32_t segment_bytes, uint64_t near)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * hive.c - Hive, for tests/conform.h. Then many items that want few slots, lists in windows, a stash of several
- * buckets, and two or three items that conflict, with every interleaving of few preemptions.
+ * buckets, and two or three items that conflict, with every interleaving of few preemptions. And growth and shrinking.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "gpu/hive/rows.h"
 #include "judge/hive/fixture.h"
 #include "tests/conform.h"
+#include "tests/growth_way.h"
 
 enum { STASHED_NEW, FAR_NEW /* of rings: beyond where they enter them */ };
 
@@ -357,7 +358,32 @@ static void meetings_are_exhausted(void **unused)
     check(moves || test_times(16) < 16, "no key was displaced"); /* of fewer fixtures, none may be */
 }
 
-static const struct CMUnitTest tests[] = { unit(crowds), unit(windows), unit(rings), unit(meetings_are_exhausted) };
+/* The kernels of growth (split, measure, merge, thin, restash) in full tables, with race detection and weak memory. */
+static void tables_grow_on_the_host_machine(void **unused)
+{
+    enum { TIMES = 8 };
+    static const char *const tables[] = { "buckets=1 slots=8",
+                                          "buckets=2 slots=8 hashes=3 layout=masks",
+                                          "buckets=3 slots=16 value=2",
+                                          "buckets=2 slots=32 layout=masks",
+                                          "buckets=5 slots=8 layout=masks value=2 spare=3",
+                                          "buckets=3 slots=8 hashes=3 spare=0" };
+    judge_growth all;
+    (void)unused;
+    memset(&all, 0, sizeof all);
+    for (uint64_t n = 0; n < test_times(30); n++) {
+        char text[512];
+        snprintf(text, sizeof text, "hive.mix.tile %s seed=%llu", tables[n % 6], (ull)n + 1);
+        growth_try(text, n / 6 + n, TIMES, &all);
+    }
+    test_tried("schedules", all.grown + all.shrunk, "of growth and shrinking of hive, %llu entries", (ull)all.entries);
+    check(all.grown && all.shrunk && all.short_of && all.stashed,
+          "%llu grew, %llu shrank, %llu not as far as was asked; %llu entries were in the stash", (ull)all.grown,
+          (ull)all.shrunk, (ull)all.short_of, (ull)all.stashed);
+}
+
+static const struct CMUnitTest tests[] = { unit(crowds), unit(windows), unit(rings), unit(meetings_are_exhausted),
+                                           unit(tables_grow_on_the_host_machine) };
 
 const conform_design conform_this = { .judge = &judge_design_hive,
                                       .rounds = rounds,

@@ -1,47 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_hive_growth.c - Hive's kernels of growth (split, measure, merge, thin, restash) on the host machine, under many
- * schedules, with the race detector and with weak memory, in full tables of every shape. HEDDLE_TEST_SCALE makes the
- * test longer or shorter. The judge of growth passes on each call that fails, and objects to each table that grows in
- * another way than it should.
+ * t_judge_growth.c - the judge of growth (judge/growth.h) passes on each call that fails, and objects to each table
+ * that grows in another way than it should.
  */
 #include <string.h>
 
 #include "judge/growth.h"
 #include "lib/backend_host.h"
 #include "tests/between.h"
-#include "tests/growth_way.h"
 #include "tests/testing.h"
-
-typedef unsigned long long ull;
-
-static const char *const shapes[] = {
-    "buckets=1 slots=8",
-    "buckets=2 slots=8 hashes=3 layout=masks",
-    "buckets=3 slots=16 value=2",
-    "buckets=2 slots=32 layout=masks",
-    "buckets=5 slots=8 layout=masks value=2 spare=3",
-    "buckets=3 slots=8 hashes=3 spare=0",
-};
-enum { SHAPES = sizeof shapes / sizeof *shapes, TIMES = 8 };
-
-static void test_schedules(void **unused)
-{
-    (void)unused;
-    judge_growth all;
-    memset(&all, 0, sizeof all);
-    for (uint64_t n = 0; n < test_times(30); n++) {
-        char text[512];
-        snprintf(text, sizeof text, "hive.mix.tile %s seed=%llu", shapes[n % SHAPES], (ull)n + 1);
-        growth_try(text, n / SHAPES + n, TIMES, &all);
-    }
-    test_tried("schedules", all.grown + all.shrunk, "of growth and shrinking of hive, %llu entries", (ull)all.entries);
-    test_note("%llu grew, %llu shrank, %llu of them not as far as was asked; of %llu entries %llu were in the stash",
-              (ull)all.grown, (ull)all.shrunk, (ull)all.short_of, (ull)all.entries, (ull)all.stashed);
-    check(all.grown && all.shrunk && all.short_of && all.stashed, "something never happened: see above");
-}
-
-/* ---- The judge ------------------------------------------------------------------------------- */
 
 static between_failing calls;
 BETWEEN_FAILING(&calls, hd_open, (const hd_config *c, hd_table **t), (c, t), (void)0)
@@ -171,6 +138,6 @@ static void test_objections(void **unused)
     check(!g.wrong[0], "%s", g.wrong);
 }
 
-static const struct CMUnitTest tests[] = { unit(test_schedules), unit(test_failures), unit(test_objections) };
+static const struct CMUnitTest tests[] = { unit(test_failures), unit(test_objections) };
 
 int main(void) { return test_run(tests); }
