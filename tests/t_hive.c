@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_hive.c - what only tables of Hive have. The rules for items and moves, restated, against hive_apply, hive_accept,
- * hive_accept_move and hive_put, for every slot. The buckets that hash functions name. The load factor. Tables that
- * grow and shrink, by the reference and by kernels. Where kernels put new keys, and what they count.
+ * hive_accept_move and hive_put, for every slot. The load factor. Tables that grow and shrink, by the reference and by
+ * kernels. Where kernels put new keys, and what they count.
  */
 #include <string.h>
 
@@ -224,40 +224,6 @@ static void items_and_moves(void **state)
     test_tried("differential", items, "items of Hive's reference, each with what it might have done");
 }
 
-/* ---- Hash functions -------------------------------------------------------------------------- */
-
-/* The bucket of `part` of a hash: by as many of its low bits as doublings have begun, or, where there is no such bucket
- * yet, by one fewer. */
-static uint64_t bucket_named(uint64_t base, uint64_t buckets, uint32_t part)
-{
-    uint64_t first = (uint64_t)part * base >> 32, doublings = 1, b;
-    while (base << doublings < buckets) doublings++;
-    b = first + base * (part % (1ull << doublings));
-    return b < buckets ? b : first + base * (part % (1ull << (doublings - 1)));
-}
-
-/* Every function in every place, and the usual one, while the table grows. */
-static void keys_are_in_the_buckets_named(void **state)
-{
-    (void)state;
-    for (uint32_t f = 0; f <= HD_HASH_COUNT; f++)
-        for (uint64_t n = 0; n < 60000; n++) {
-            uint32_t row[3] = { f, (f + 1) % HD_HASH_COUNT, (f + 5) % HD_HASH_COUNT }, i = (uint32_t)n % 3;
-            uint64_t buckets = 5 + n % 71, key = n * 65, seed = f * 77, h = hd_hash(key, seed);
-            hd_info info = { .base_buckets = 5, .buckets = buckets, .slots = 16, .value_bytes = 4, .seed = seed };
-            snprintf(info.hive.hash, sizeof info.hive.hash, "%s,%s,%s", hd_hash_rows[f % HD_HASH_COUNT].name,
-                     hd_hash_rows[row[1]].name, hd_hash_rows[row[2]].name);
-            if (f == HD_HASH_COUNT) strcpy(info.hive.hash, HD_HASH_USUAL);
-            info.hive.hashes = 3;
-            hive_view v = hive_view_for(&info);
-            uint32_t part = (uint32_t)(i ? h : h >> 32);
-            if (i == 2) part = (uint32_t)(hd_mix64(h + 2) >> 32);
-            if (f < HD_HASH_COUNT) h = hd_hash_of32(row[i], (uint32_t)key, seed), part = (uint32_t)(h >> 32 ^ h);
-            check(hive_candidate(&v, hive_hash(&v, key), i) == bucket_named(5, buckets, part),
-                  "%s: key %llu, candidate %u of %llu buckets", info.hive.hash, (ull)key, i, (ull)buckets);
-        }
-}
-
 /* ---- How full, how small --------------------------------------------------------------------- */
 
 /* Inserts random keys until one is pending; the load factor. */
@@ -443,10 +409,11 @@ static void large_batches_are_counted(void **state)
     }
 }
 
-static const struct CMUnitTest hive[] = {
-    unit(items_and_moves),          unit(keys_are_in_the_buckets_named), unit(tables_get_full),
-    unit(tables_get_small),         unit(newcomers_go_where_they_do),    unit(no_key_goes_past_an_open_bucket),
-    unit(large_batches_are_counted)
-};
+static const struct CMUnitTest hive[] = { unit(items_and_moves),
+                                          unit(tables_get_full),
+                                          unit(tables_get_small),
+                                          unit(newcomers_go_where_they_do),
+                                          unit(no_key_goes_past_an_open_bucket),
+                                          unit(large_batches_are_counted) };
 
 int main(void) { return test_run(hive); }
