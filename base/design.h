@@ -111,6 +111,9 @@ typedef struct hd_backend {
     /* Gives the state so many buckets, in place, or, where they are fewer, as few as there is room for. `info` becomes
      * what it is then, also where that fails. NULL: move_all is how it grows, and it does not shrink. */
     hd_status (*resize)(void *state, const hd_seams *s, uint64_t buckets, hd_info *info);
+    bool grows_only; /* of a reference with resize: hd_shrink refuses its tables */
+    /* Of a reference with resize: whether growth can have made this shape of one of base_buckets. NULL: it can. */
+    bool (*grown)(const hd_info *info);
     /* Changes how many bytes of the device's memory the state may take, 0: any, and moves entries accordingly. `info`
      * becomes what the state is then, also where that fails. NULL: entries stay where they are. */
     hd_status (*set_near)(void *state, const hd_seams *s, uint64_t near_bytes, hd_info *info);

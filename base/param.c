@@ -12,7 +12,9 @@
 #include "base/error.h"
 #include "base/parse.h"
 
-static const char *const layouts[] = { "usual", "planes", "pairs", "words", "masks", "sorted", NULL };
+static const char *const layouts[] = {
+    "usual", "planes", "pairs", "words", "masks", "sorted", "inline", "cells", NULL
+};
 static const char *const clocks[] = { "logical", "device", NULL };
 
 #define AT(field) HD_PARAM_AT(hd_config, field)

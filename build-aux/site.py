@@ -39,6 +39,7 @@ GROUPS = (
             "doc/contract-hive.md",
             "doc/contract-ovs.md",
             "doc/contract-sl.md",
+            "doc/contract-gphash.md",
             "doc/concurrency.md",
             "doc/merlin.md",
         ),

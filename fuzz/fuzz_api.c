@@ -458,6 +458,13 @@ static uint64_t limit_of(const hd_info *info)
     return hd_design_named(info->design)->ref->set_near ? hd_params_number_of_table(info, "near") : 0;
 }
 
+/* A table that has more entries than 2 to that may be refused: numbers of cells have 32 bits. */
+static uint32_t bits_of_capacity(const session *s)
+{
+    if (s->x->before.info.layout == HD_LAYOUT_CELLS) return 31;
+    return is_dictionary(&s->x->c) ? 34 : 36;
+}
+
 static const char *call_grow(session *s)
 {
     const hd_info *was = &s->x->before.info;
@@ -466,7 +473,8 @@ static const char *call_grow(session *s)
                        : how < 128 ? now * 2 + 1
                                    : feed_number(&s->f);
     bool packs = resizes_in_place(&s->x->c), multiple = packs ? buckets >= now : buckets && now && buckets % now == 0,
-         small = buckets < 1ull << (is_dictionary(&s->x->c) ? 31 : 36);
+         small = buckets < 1ull << (is_dictionary(&s->x->c) ? 31 : 36) &&
+                 (was->layout != HD_LAYOUT_CELLS || buckets < (1ull << bits_of_capacity(s)) / was->slots);
     TELL(s, "grow from %" PRIu64 " to %" PRIu64, now, buckets);
     begin(s);
     s->resizes = packs;
@@ -484,7 +492,7 @@ static const char *call_reserve(session *s)
     begin(s);
     s->resizes = is_dictionary(&s->x->c);
     hd_status got = hd_reserve(s->x->t, capacity);
-    bool fits = capacity <= was->capacity, absurd = capacity > 1ull << (is_dictionary(&s->x->c) ? 34 : 36);
+    bool fits = capacity <= was->capacity, absurd = capacity >= 1ull << bits_of_capacity(s);
     bool refused = got == HD_EINVAL && (absurd || may_need_more(was, limit_of(was)));
     return end(s, "hd_reserve", got, fits ? HD_OK : refused ? HD_EINVAL : HD_STATUS_COUNT, true);
 }
@@ -494,7 +502,7 @@ static const char *call_shrink(session *s)
 {
     const hd_info *was = &s->x->before.info;
     uint64_t now = was->buckets, base = was->base_buckets, buckets = feed_below(&s->f, now + 2);
-    bool packs = resizes_in_place(&s->x->c);
+    bool packs = resizes_in_place(&s->x->c) && !hd_design_named(s->x->c.design)->ref->grows_only;
     TELL(s, "shrink from %" PRIu64 " to %" PRIu64, now, buckets);
     begin(s);
     s->resizes = packs;

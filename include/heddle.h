@@ -9,6 +9,8 @@
  *     hive  a dictionary. It evicts nothing. An insert that finds no slot has the outcome HD_PENDING.
  *     ovs   a dictionary that may be larger than a device's memory: then some of its entries are in host memory.
  *     sl    a dictionary that keeps its keys in order: it also answers which key is next, and what is between two keys.
+ *     gphash  a dictionary whose entries have fixed places in two candidate buckets of each of two levels. Values have
+ *           any size. It grows by a level at a time, and its bytes are right at any moment: a crash can be survived.
  *     gfsl  a skip list, also in the order of keys, for comparison with sl (doc/gfsl.md). The command heddle has it,
  *           the library does not.
  *
@@ -245,14 +247,18 @@ typedef enum hd_admit {
 
 /* How keys and scores lie in memory (layout.h of each design, in ref/). Bytes are per entry, without the value. */
 typedef enum hd_layout {
-    HD_LAYOUT_USUAL,  /* hkv: PAIRS; hive, ovs, gfsl: WORDS; sl: SORTED */
+    HD_LAYOUT_USUAL,  /* hkv: PAIRS; hive, ovs, gfsl: WORDS; sl: SORTED; gphash: INLINE if a value has at most 8 bytes,
+                         else CELLS */
     HD_LAYOUT_PLANES, /* hkv: an array of keys and an array of scores, as in the paper; 17 bytes */
     HD_LAYOUT_PAIRS,  /* hkv: each score next to its key, so that one access reaches both; and one lower bound for the
                          scores of eight slots, so that a search for the lowest score reads fewer of them. 18 bytes;
                          17 bytes, without bounds, if 8 does not divide `slots` */
     HD_LAYOUT_WORDS,  /* hive, ovs: key and value in one word, no other bytes; ovs with values of 8 bytes: two words */
     HD_LAYOUT_MASKS,  /* hive: WORDS, and for each bucket a mask of free slots and a lock, as in the Hive paper */
-    HD_LAYOUT_SORTED  /* sl: segments of ascending entries; 4 bytes with values of 4 bytes, else 8 */
+    HD_LAYOUT_SORTED, /* sl: segments of ascending entries; 4 bytes with values of 4 bytes, else 8 */
+    HD_LAYOUT_INLINE, /* gphash: an array of keys and one of values, which take 8 bytes each */
+    HD_LAYOUT_CELLS   /* gphash: an array of keys and one of numbers of cells; a cell has the bytes of a value, rounded
+                         up to 16, and there are an eighth more cells than slots. 27 bytes, and the rounding */
 } hd_layout;
 
 /* If device memory cannot hold all values (hd_hkv_config.device_value_bytes), some values are near, in device memory,
@@ -376,6 +382,12 @@ typedef struct hd_sl_config {
     uint32_t segment_bytes; /* of a segment: a power of two from 128 to 2^30 */
 } hd_sl_config;
 
+/* A key may be in levels * hashes * slots places, which are 32, so that a warp reads all of them at once. */
+typedef struct hd_gphash_config {
+    uint32_t levels; /* 1 to 8; each has twice the buckets of the one below. Default: 2 */
+    uint32_t hashes; /* candidate buckets of a key in each level: 1, 2 or 4. Default: 2 */
+} hd_gphash_config;
+
 /* Which chunks of a skip list are far, in page-locked host memory, which the device reads over its bus. */
 typedef enum hd_gfsl_far {
     HD_GFSL_NEAR,     /* none */
@@ -411,7 +423,7 @@ typedef struct hd_gfsl_config {
  * a batch was captured into a CUDA graph, batches overlap only under group3 and none (see hd_batch).
  * doc/concurrency.md has the details. */
 typedef struct hd_config {
-    const char *design;   /* "hkv", "hive", "ovs" or "sl"; in the command also "gfsl" */
+    const char *design;   /* "hkv", "hive", "ovs", "sl" or "gphash"; in the command also "gfsl" */
     const char *backend;  /* "ref": host memory and host threads; "cuda": device; "host": the simulator */
     const char *policy;   /* how entries are scored: "lru", or another row of `heddle list policies`; or expressions,
                               "expr:on_insert=given;on_hit=max(old,now)"; other designs than hkv: "none".
@@ -421,9 +433,10 @@ typedef struct hd_config {
     uint32_t slots;       /* per bucket. hkv: 2 to 4096; with 128, the default, the digests of a bucket fill one line
                               of a GPU's memory. hive: 8, 16 or 32. ovs: 16; with values of 8 bytes 8, and 16 means
                               8, too. sl: a power of two, from 8 to the entries of a segment, which 16 means if there
-                              are fewer; nothing but the unit of `buckets`. gfsl: of a chunk: 6, 14 or 30 */
-    uint32_t value_bytes; /* hkv: 0 (a set) to 65,536. hive: 4 (32-bit keys) or 2 (16-bit keys). ovs, sl: 4 (32-bit
-                              keys) or 8. gfsl: 4 (32-bit keys) */
+                              are fewer; nothing but the unit of `buckets`. gphash: see hd_gphash_config; 8, the
+                              default, with 2 levels and 2 hashes. gfsl: of a chunk: 6, 14 or 30 */
+    uint32_t value_bytes; /* hkv, gphash: 0 (a set) to 65,536. hive: 4 (32-bit keys) or 2 (16-bit keys). ovs, sl: 4
+                              (32-bit keys) or 8. gfsl: 4 (32-bit keys) */
     hd_layout layout;     /* how keys and scores lie in memory */
     hd_clock clock;       /* the source of times for scores. Designs but hkv: HD_CLOCK_LOGICAL */
     uint64_t seed;        /* of the hash function; choose a secret one if an attacker may choose keys */
@@ -443,6 +456,7 @@ typedef struct hd_config {
     hd_ovs_config ovs;
     hd_sl_config sl;
     hd_gfsl_config gfsl;
+    hd_gphash_config gphash;
     uint64_t own[8]; /* the fields of a design that the program adds (doc/extending.md), of one at most */
 } hd_config;
 
@@ -518,6 +532,7 @@ typedef struct hd_info {
     hd_ovs_config ovs;
     hd_sl_config sl;
     hd_gfsl_config gfsl;
+    hd_gphash_config gphash;
     uint64_t own[8];
     /* What kernels rely on (doc/contract-hkv.md, Flags): "MONOTONE ORDER_FREE, scores optional". Static storage. */
     const char *policy_flags;
@@ -681,6 +696,9 @@ HD_API hd_status hd_for_each(hd_table *table, hd_visitor *visit, void *context);
  *   ovs    as hive, by splitting single segments. `buckets` is rounded up to whole segments.
  *   sl     `buckets` is not below the present number, and is rounded up to whole segments. No entry changes its slot.
  *          The old and the new memory exist at the same time.
+ *   gphash `buckets` is not below the present number, and is rounded up to base_buckets times a power of two. Each
+ *          doubling adds a level on top and moves the entries of the bottom level into it. The old bottom level and the
+ *          new level exist at the same time.
  *   gfsl   `buckets` is a multiple of the present number. The entries move to a new list; the old and the new one
  *          exist at the same time. On "cuda" they are copied to host memory and back.
  * HD_EINVAL: the table cannot have so many buckets, or near_bytes is too small for them (hd_why() names the least).
@@ -694,9 +712,9 @@ HD_API hd_status hd_reserve(hd_table *table, uint64_t capacity);
 
 /* Designs hive, ovs and sl: shrinks the table to `buckets` buckets, or to more if the entries do not fit into fewer;
  * both are HD_OK, and hd_table_info reports the number. No entry is lost. Pointers to values become invalid. HD_EINVAL:
- * `buckets` is below base_buckets (hd_info) or above the present number, or the design is hkv or gfsl. hive and ovs
- * shrink in place, and a failing call may have shrunk the table in part, as with hd_grow. ovs and sl round up to whole
- * segments. */
+ * `buckets` is below base_buckets (hd_info) or above the present number, or the design is hkv, gphash or gfsl. hive and
+ * ovs shrink in place, and a failing call may have shrunk the table in part, as with hd_grow. ovs and sl round up to
+ * whole segments. */
 HD_API hd_status hd_shrink(hd_table *table, uint64_t buckets);
 
 /* Designs ovs and sl: changes near_bytes (hd_ovs_config, hd_sl_config), the limit of device memory, while the table is
@@ -719,7 +737,7 @@ HD_API hd_status hd_set_near(hd_table *table, uint64_t near_bytes);
  *   - A batch that delivers pointers, or the list of insert_and_evict, runs in one part. If it delivers pointers, the
  *     table may grow before it but not after it, because growth makes pointers invalid. No item of it that ran is
  *     PENDING: find_ptr inserts nothing, and the other operations with pointers are only in hkv.
- *   - hive, ovs and sl grow to base_buckets (hd_info) times a power of two, if they can.
+ *   - hive, ovs, sl and gphash grow to base_buckets (hd_info) times a power of two, if they can.
  *   - With device arrays, `outcome` is required and the stream must not be in capture.
  * HD_EINVAL: nothing has changed. HD_ENOMEM (growth was refused), HD_ECUDA, HD_EKERNEL: some parts may have run, and
  * the table may have grown. After HD_ENOMEM, in any design, an item with the outcome PENDING has changed nothing,
@@ -747,13 +765,14 @@ HD_API hd_status hd_save(hd_table *table, const char *path);
  * removes all pins. Design, policy and value_bytes must be the same in file and table (HD_EINVAL). *dropped (may be
  * NULL) receives the number of entries that found no slot.
  *   - The shape is: slots and seed; for hkv also the number of buckets and hkv.dual; for hive also the fields of
- *     hd_hive_config; for ovs also segment_bytes and partition; for sl also segment_bytes; for gfsl also the number of
- *     buckets and level_pools.
- *   - If file and table have the same shape, every entry is loaded. For hive, ovs and sl the number of buckets is not
- *     part of the shape: the table takes `buckets` and `base_buckets` of the file.
+ *     hd_hive_config; for ovs also segment_bytes and partition; for sl also segment_bytes; for gphash also the
+ *     fields of hd_gphash_config; for gfsl also the number of buckets and level_pools.
+ *   - If file and table have the same shape, every entry is loaded. For designs but hkv and gfsl the number of buckets
+ *     is not part of the shape: the table takes `buckets` and `base_buckets` of the file.
  *   - If the shapes differ, the table keeps its own, and the entries are inserted. hkv keeps those with the highest
- *     scores, whatever hd_admit says: no entry is dropped for one with a lower score. hive, ovs and sl grow first if
- *     the entries would take more than 4/5 of the slots; gfsl doubles its chunks until all have room. None drops any.
+ *     scores, whatever hd_admit says: no entry is dropped for one with a lower score. hive, ovs, sl and gphash grow
+ *     first if the entries would take more than 4/5 of the slots; gfsl doubles its chunks until all have room. None
+ *     drops any.
  * If the call fails, the table is unchanged: the file is read into a new table, which takes the place of the old one
  * when all checksums are right. So memory for both is needed for a while. On "cuda" a file of the same shape goes into
  * the table in parts, as with hd_save. A file of another shape takes 8 MiB of host memory and the pinned memory that

@@ -89,6 +89,7 @@ typedef struct judge_design {
     uint32_t (*buckets_of_key)(const hd_case *c);
     bool
         dictionary; /* no scores, no evictions, PENDING is possible; keys are as wide as values of fewer than 8 bytes */
+    bool wide_keys; /* a dictionary's keys have 64 bits, whatever its values have */
     bool roams;     /* a key may be in any place: contents are compared as one set, not bucket by bucket */
     bool shifts;    /* entries move when others come and go: the places in tickets are not compared */
 

@@ -53,6 +53,8 @@ bool judge_dictionary(const char *design)
 
 uint64_t judge_keys(const hd_config *c)
 {
-    uint64_t all = judge_dictionary(c->design) && c->value_bytes < 8 ? 1ull << (8 * c->value_bytes) : 0; /* 0: 2^64 */
+    const judge_design *d = judge_design_named(c->design);
+    bool narrow = judge_dictionary(c->design) && !(d && d->wide_keys) && c->value_bytes < 8;
+    uint64_t all = narrow ? 1ull << (8 * c->value_bytes) : 0; /* 0: 2^64 */
     return all - 3;
 }

@@ -158,8 +158,9 @@ static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choi
     r->start_buckets = info.buckets;
     r->shape = info;
     r->mixes = runs_mixed(r);
-    r->resizes = hd_design_named(c->design)->ref->resize != NULL;
-    r->moves = hd_design_named(c->design)->ref->set_near != NULL;
+    const hd_backend *ref = hd_design_named(c->design)->ref;
+    r->resizes = ref->resize && !ref->grows_only;
+    r->moves = ref->set_near != NULL;
     return take_arrays(r, c) ? HD_OK
                              : hd_fail(HD_ENOMEM, "batch: no memory for the arrays of %" PRIu64 " items", c->batch);
 }

@@ -103,7 +103,8 @@ hd_status hd_grow(hd_table *t, uint64_t buckets)
 hd_status hd_shrink(hd_table *t, uint64_t buckets)
 {
     if (!t) return hd_fail(HD_EINVAL, "table: NULL");
-    if (!t->design->ref->resize) return hd_fail(HD_EINVAL, "table: design %s does not shrink", t->design->name);
+    const hd_backend *ref = t->design->ref;
+    if (!ref->resize || ref->grows_only) return hd_fail(HD_EINVAL, "table: design %s does not shrink", t->design->name);
     t->lock->enter(t->lock_state, HD_INSERTER);
     hd_status status = resize(t, buckets, false);
     t->lock->leave(t->lock_state, HD_INSERTER);

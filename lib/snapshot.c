@@ -279,6 +279,9 @@ hd_status hd_snapshot_shape(const hd_design *design, const hd_backend *on, const
     if (shape_by(design, on, h, info))
         return hd_fail(HD_ECORRUPT, "%s: no table of design %s has such a shape: %s", path, design->name, hd_why());
     hd_status status = check_fields(design, path, h, info);
-    if (!status) shape_end(h, info);
-    return status;
+    if (status) return status;
+    shape_end(h, info);
+    if (design->ref->grown && !design->ref->grown(info))
+        return hd_fail(HD_ECORRUPT, "%s: the header's base_buckets makes no sense for design %s", path, design->name);
+    return HD_OK;
 }

@@ -23,7 +23,9 @@ static const char *const elems[] = {
 };
 _Static_assert(sizeof elems / sizeof *elems == HD_ELEM_COUNT + 2, "a name for each hd_elem");
 static const char *const outputs[] = { "all", "none", "some", NULL };
-static const char *const layouts[] = { "usual", "planes", "pairs", "words", "masks", "sorted", NULL };
+static const char *const layouts[] = {
+    "usual", "planes", "pairs", "words", "masks", "sorted", "inline", "cells", NULL
+};
 
 #define AT(member) offsetof(hd_case, member), sizeof((hd_case *)0)->member
 

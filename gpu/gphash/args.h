@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * args.h - the arguments of the GPHash kernels, and how items of a batch agree with each other. Words are those of
+ * ref/gphash/layout.h; all accesses to a slot's two words are atomic.
+ *
+ * find       A warp reads the key words of the key's 32 slots. The slot with the key has a number; its cell is read
+ * when
+ *            the key word and the number are both seen again. No cell comes back within a batch, and a number is its
+ *            cell's for ever, so both were right at one moment.
+ * update     The new value goes to a new cell; then a compare-and-swap makes the number name it. An item that fails
+ *            begins again.
+ * erase      A compare-and-swap makes the number GPHASH_NONE: from here on the key is not there. Then the slot is
+ * emptied. insert     1. A compare-and-swap locks an empty slot: HD_KEY_LOCKED.
+ *            2. The number word gets the key's hash, which is the key in another form; then the key word says so:
+ *               GPHASH_ANNOUNCED. Fence.
+ *            3. The other 31 slots are read. A locked one is waited for: it is announced, or published, soon. One that
+ *               shows the key ends the attempt, as does an announcement of the same key at an earlier slot: the slot is
+ *               given back. An announcement of the same key at a later slot is waited for: its item sees this one, or
+ *               publishes before it could.
+ *            4. The slot is locked again, the number is written, and then the key: the item has taken effect.
+ *            Of two items that insert one key, at least one sees the other's announcement, since each announces before
+ *            it reads. If only the earlier one sees the other, it waits, and then sees the key. An item waits only
+ *            while it is announced, and only for later slots and for locked ones, which wait for nothing: so no two
+ *            items wait for each other.
+ *
+ * Layout inline has no numbers, and a value may be equal to an earlier one. There an item that reads or changes the
+ * value of a key while others may erase holds the guard of the slot's bucket, a lock in the device's own memory: a
+ * crash finds no trace of it.
+ *
+ * On a medium that keeps stores, each step is on it before the next one is done: simt_fence() stands between them.
+ */
+#ifndef GPHASH_ARGS_H
+#define GPHASH_ARGS_H
+
+#include "gpu/batch.h"
+#include "ref/gphash/layout.h"
+
+#define GPHASH_ANNOUNCED (UINT64_MAX - 2) /* a key word: the slot's number is the hash of the key that is coming */
+
+enum { GPHASH_GUARDS = 1024 };
+
+typedef struct gphash_args {
+    gphash_view v; /* first */
+    gpu_batch b;
+    uint64_t *head, *tail; /* of the ring of free cells                                  */
+    uint32_t *guard;       /* (GPHASH_GUARDS)                                            */
+    bool alone;            /* nothing changes while the batch runs: it is one of readers */
+} gphash_args;
+
+/* Of the kernel that makes the ring of a table that has grown once more. */
+typedef struct gphash_ring_args {
+    gphash_view v; /* with the present ring */
+    uint32_t *next;
+    uint64_t first, last;  /* ends of the present ring                      */
+    uint64_t *head, *tail; /* where they are: they become those of the next */
+} gphash_ring_args;
+
+#endif

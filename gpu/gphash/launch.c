@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * launch.c - describes GPHash to the backends: the argument of its kernels, its batches as launches, and growth.
+ */
+#include "gpu/gphash/launch.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "gpu/gphash/own.h"
+#include "ref/gphash/gphash.h"
+
+static void usual(hd_info *info) { (void)info; }
+
+/* ---- A batch --------------------------------------------------------------------------------- */
+
+/* All but first, last, window and pass, which gpu_launch sets. */
+static gphash_args args_of(const gphash_own *o, const hd_batch *b)
+{
+    gphash_args a;
+    memset(&a, 0, sizeof a);
+    a.v = o->v;
+    a.b = gpu_batch_of(&o->kept, &o->gpu, b);
+    a.head = &o->words->head;
+    a.tail = &o->words->tail;
+    a.guard = o->guard;
+    a.alone = !b->each && hd_op_row_of(b->op)->role == HD_READER;
+    return a;
+}
+
+static hd_status launch_items(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
+{
+    const gphash_args *a = (const gphash_args *)l->args;
+    const uint64_t first = l->b->first, last = l->b->last;
+    uint64_t most = a->v.cell_bytes && !a->alone ? gphash_spare_cells(&a->v) : UINT64_MAX;
+    hd_status status = HD_OK;
+    for (uint64_t at = first; at < last && !status; at = l->b->last) {
+        l->b->first = at;
+        l->b->last = last - at < most ? last : at + most;
+        status = gpu_launch_range(l, row, r->lanes, r->threads);
+    }
+    l->b->first = first;
+    l->b->last = last;
+    return status;
+}
+
+static gpu_launcher launcher_of(const gphash_own *o, const hd_launcher *to, gphash_args *a)
+{
+    return (gpu_launcher){ *to, gpu_list_window(&o->gpu), a, sizeof *a, &a->b, GPHASH_NUMBER_list, launch_items };
+}
+
+static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
+{
+    const gphash_own *o = (const gphash_own *)own;
+    gphash_args a = args_of(o, b);
+    const gpu_launcher l = launcher_of(o, to, &a);
+    (void)when;
+    return gpu_launch(&l, row, gphash_row(row), gphash_places(&o->v));
+}
+
+const char *gphash_unsupported_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
+{
+    const char *unsupported = b->each ? NULL : gphash_unsupported(b->op);
+    gpu_family family = b->each ? GPU_ITEMS : gpu_family_of(b->op);
+    if (unsupported) return unsupported;
+    return row->family != family ? HD_OTHER_OPERATION : row->fits(info);
+}
+
+/* ---- On a device ----------------------------------------------------------------------------- */
+
+static hd_status empty(void *own, const hd_launcher *l)
+{
+    hd_batch b;
+    static const hd_when when = { .clock = 0 };
+    memset(&b, 0, sizeof b);
+    b.op = HD_OP_CLEAR;
+    return launch(own, l, hd_variant_row_of(gphash_variants, "warp", GPU_CLEAR), &b, when);
+}
+
+/* ---- Growth (section 3.2.3) ------------------------------------------------------------------ */
+
+/* The ring of a table that has grown once more, in o->next_free. ends: of the ring that is. */
+static hd_status widen_ring(gphash_own *o, const hd_gpu_machine *m, const uint64_t ends[2])
+{
+    enum { THREADS = 128 };
+    gphash_ring_args a = { o->v, o->next_free, ends[0], ends[1], &o->words->head, &o->words->tail };
+    uint64_t blocks = hd_launch_blocks(&m->on, ends[1] - ends[0] + gphash_chunk_cells(&o->v, o->v.grown + 1), THREADS);
+    return m->on.launch(m->on.self, GPHASH_NUMBER_widen, &a, sizeof a, blocks, THREADS);
+}
+
+static hd_status move_bottom(gphash_own *o, const hd_gpu_machine *m)
+{
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    gphash_args a = args_of(o, &b);
+    const gpu_launcher l = launcher_of(o, &m->on, &a);
+    a.b.last = gphash_level_buckets(&o->v, o->v.bottom) * o->v.slots;
+    return gpu_launch_range(&l, GPHASH_NUMBER_raise, 1, 128);
+}
+
+/* The arrays of the old ring go, and the next ones take their place; *ends: then those of the new ring. */
+static void take_next_ring(gphash_own *o, const hd_gpu_machine *m, uint64_t ends[2])
+{
+    hd_memory ring[GPHASH_GROWTH_ARRAYS];
+    if (!o->v.cell_bytes) return;
+    hd_machine_give(m, o, ring, gphash_ring_memory(o, ring));
+    o->v.free = o->next_free;
+    o->v.mark = o->next_mark;
+    o->next_free = NULL;
+    o->next_mark = NULL;
+    ends[1] = ends[1] - ends[0] + gphash_chunk_cells(&o->v, o->v.grown + 1);
+    ends[0] = 0;
+}
+
+/* A level more; or all is as it was. ends: of the ring of free cells. */
+static hd_status raise_once(gphash_own *o, const hd_gpu_machine *m, uint64_t ends[2])
+{
+    hd_memory next[GPHASH_GROWTH_ARRAYS], gone[GPHASH_GROWTH_ARRAYS];
+    int n = gphash_growth_memory(o, next);
+    hd_status status = hd_machine_take(m, o, next, n);
+    if (status) return status;
+    status = move_bottom(o, m); /* it changes the new level alone */
+    if (!status && o->v.cell_bytes) status = widen_ring(o, m, ends);
+    if (status) {
+        hd_machine_give(m, o, next, n);
+        return status;
+    }
+    int old = gphash_level_memory(&o->v, o->v.bottom, gone);
+    take_next_ring(o, m, ends);
+    o->v.grown++;
+    o->v.bottom++;
+    hd_machine_give(m, o, gone, old);
+    return HD_OK;
+}
+
+static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint64_t buckets, hd_info *info)
+{
+    gphash_own *o = (gphash_own *)own;
+    uint64_t ends[2] = { 0, 0 };
+    uint32_t levels = 0;
+    hd_status status = gphash_raises(&o->v, buckets, &levels);
+    if (!status) status = m->read(m->self, ends, &o->words->head, sizeof ends);
+    for (; levels > 0 && !status; levels--) status = raise_once(o, m, ends);
+    gphash_tell(&o->v, info);
+    info->memory_bytes += hd_gpu_scratch(&gphash_gpu, info, o->gpu.device);
+    if (entries) {
+        gphash_table *t = gphash_table_of(entries);
+        t->v = o->v;
+        t->head = ends[0];
+        t->tail = ends[1];
+    }
+    return status;
+}
+
+/* clang-format off */
+const hd_gpu gphash_gpu = {
+    .cuda_entry = HD_CUDA_ENTRY(gphash_cuda_entry), .cuda_module = HD_CUDA_ENTRY(gphash_cuda_module),
+    .word_enter = GPHASH_NUMBER_word_enter, .word_leave = GPHASH_NUMBER_word_leave, .own_bytes = sizeof(gphash_own),
+    .usual = usual, .begin = gphash_begin_table, .memory = gphash_memory, .taken = gphash_taken,
+    .view_of = gphash_view_of_state, .before = gphash_before_batch, .after = gphash_after_batch, .empty = empty,
+    .open_here = gphash_open_here, .lists = gpu_batch_lists, .launch = launch, .resize = resize
+};
+/* clang-format on */

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * memory.c - the memory of a GPHash table on a device, and beside the reference's: a row for each array.
+ */
+#include <stddef.h>
+
+#include "gpu/gphash/launch.h"
+#include "gpu/gphash/own.h"
+#include "ref/gphash/gphash.h"
+
+#define WORDS(member) offsetof(gphash_words, member)
+enum { VIEW = offsetof(gphash_own, v) };
+
+int gphash_level_memory(const gphash_view *v, uint32_t level, hd_memory *all)
+{
+    const size_t at = offsetof(gphash_view, level) + level * sizeof(gphash_level);
+    const size_t key = at + offsetof(gphash_level, key), number = at + offsetof(gphash_level, number);
+    uint64_t slots = gphash_level_buckets(v, level) * v->slots;
+    const hd_memory rows[] = {
+        { "capacity: keys", "keys", VIEW + key, slots, sizeof(uint64_t), 0xff, .put = HD_APART, HD_HOLDS_ENTRIES, key },
+        { "capacity: numbers", "numbers", VIEW + number, slots, sizeof(uint64_t), 0xff, .put = HD_APART,
+          HD_HOLDS_ENTRIES, number },
+    };
+    return hd_memory_add(all, rows, sizeof rows);
+}
+
+static int chunk_memory(const gphash_view *v, uint32_t chunk, hd_memory *all)
+{
+    const size_t at = offsetof(gphash_view, cell) + chunk * sizeof v->cell[0];
+    const hd_memory rows[] = {
+        { "capacity: values", "cells", VIEW + at, gphash_chunk_cells(v, chunk), v->cell_bytes, 0, .put = HD_APART,
+          HD_HOLDS_VALUES, at },
+    };
+    return v->cell_bytes ? hd_memory_add(all, rows, sizeof rows) : 0;
+}
+
+/* The ring that is, and on the host machine the marks, which are the reference's alone. */
+int gphash_ring_memory(const gphash_own *o, hd_memory *all)
+{
+    uint64_t cells = gphash_cells(&o->v);
+    const hd_memory rows[] = {
+        { "capacity: free cells", "free cells", VIEW + offsetof(gphash_view, free), gphash_ring(&o->v),
+          sizeof(uint32_t), HD_AS_IT_COMES, .put = HD_APART, HD_HOLDS_ENTRIES, offsetof(gphash_view, free) },
+        { "capacity: marks of cells", NULL, VIEW + offsetof(gphash_view, mark), o->gpu.device ? 0 : (cells + 63) / 64,
+          sizeof(uint64_t), HD_AS_IT_COMES, .put = HD_APART, HD_HOLDS_SHARED },
+    };
+    return cells ? hd_memory_add(all, rows, sizeof rows) : 0;
+}
+
+/* Of a table that has grown once more. */
+static int next_ring_memory(const gphash_own *o, hd_memory *all)
+{
+    const uint32_t grown = o->v.grown + 1;
+    uint64_t cells = gphash_cells_then(&o->v, grown);
+    const hd_memory rows[] = {
+        { "capacity: free cells", "free cells", offsetof(gphash_own, next_free), gphash_ring_then(&o->v, grown),
+          sizeof(uint32_t), HD_AS_IT_COMES, .put = HD_APART },
+        { "capacity: marks of cells", NULL, offsetof(gphash_own, next_mark), o->gpu.device ? 0 : (cells + 63) / 64,
+          sizeof(uint64_t), HD_AS_IT_COMES, .put = HD_APART },
+    };
+    return cells ? hd_memory_add(all, rows, sizeof rows) : 0;
+}
+
+int gphash_growth_memory(const gphash_own *o, hd_memory *all)
+{
+    int n = gphash_level_memory(&o->v, gphash_top(&o->v) + 1, all);
+    n += chunk_memory(&o->v, o->v.grown + 1, all + n);
+    return n + next_ring_memory(o, all + n);
+}
+
+static int words_memory(const gphash_own *o, hd_memory *all)
+{
+    const gphash_words *w = o->words;
+    const size_t at = offsetof(gphash_own, words);
+    hd_memory head = hd_memory_word(NULL, at, WORDS(head), sizeof w->head);
+    hd_memory tail = hd_memory_word(NULL, at, WORDS(tail), sizeof w->tail);
+    head.what = tail.what = "ends of the ring";
+    head.holds = tail.holds = HD_HOLDS_ENTRIES;
+    head.twin = offsetof(gphash_table, head);
+    tail.twin = offsetof(gphash_table, tail);
+    const hd_memory rows[] = {
+        { "table: counters", NULL, at, 1, sizeof *w, 0, .put = HD_TOGETHER },
+        hd_memory_word("tally", at, WORDS(tally), sizeof w->tally),
+        hd_memory_word("sum", at, WORDS(sum), sizeof w->sum),
+        hd_memory_word("head", at, WORDS(head), sizeof w->head),
+        hd_memory_word("tail", at, WORDS(tail), sizeof w->tail),
+        head,
+        tail,
+        { "table: guards", "guards", offsetof(gphash_own, guard), GPHASH_GUARDS, sizeof(uint32_t), 0,
+          .put = HD_TOGETHER },
+    };
+    return hd_memory_add(all, rows, sizeof rows);
+}
+
+int gphash_memory(const void *own, hd_memory *all)
+{
+    const gphash_own *o = (const gphash_own *)own;
+    int n = 0;
+    for (uint32_t i = o->v.bottom; i <= gphash_top(&o->v); i++) n += gphash_level_memory(&o->v, i, all + n);
+    for (uint32_t k = 0; k <= o->v.grown; k++) n += chunk_memory(&o->v, k, all + n);
+    n += gphash_ring_memory(o, all + n);
+    n += words_memory(o, all + n);
+    return n + gpu_list_memory(&o->gpu, offsetof(gphash_own, kept), all + n);
+}
+
+void gphash_begin_table(void *own)
+{
+    gphash_own *o = (gphash_own *)own;
+    o->v = gphash_view_for(&o->gpu.info);
+}
+
+void gphash_taken(void *own)
+{
+    gphash_own *o = (gphash_own *)own;
+    o->gpu.tally = o->words->tally;
+    o->gpu.sum = &o->words->sum;
+    o->gpu.op = o->words->op;
+    o->gpu.word = &o->words->word;
+}
+
+void *gphash_view_of_state(void *entries) { return gphash_table_of(entries); }
+
+void gphash_before_batch(void *own, void *entries)
+{
+    gphash_own *o = (gphash_own *)own;
+    const gphash_table *t = gphash_table_of(entries);
+    o->v = t->v;
+    o->words->head = t->head;
+    o->words->tail = t->tail;
+}
+
+void gphash_after_batch(void *own, void *entries, bool good)
+{
+    const gphash_own *o = (const gphash_own *)own;
+    gphash_table *t = gphash_table_of(entries);
+    (void)good;
+    t->head = o->words->head;
+    t->tail = o->words->tail;
+}
+
+hd_status gphash_open_here(const void *own, const hd_seams *s, void **staged)
+{
+    return gphash_reference.open(NULL, &((const gphash_own *)own)->gpu.info, s, staged);
+}

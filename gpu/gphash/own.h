@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * own.h - GPHash's part of a table's state on the backends: for launch.c, memory.c and the judge's port.
+ */
+#ifndef HD_GPHASH_OWN_H
+#define HD_GPHASH_OWN_H
+
+#include "base/backend.h"
+#include "concurrency/word.h"
+#include "gpu/gphash/args.h"
+#include "gpu/launches.h"
+
+/* Words that kernels count in. */
+typedef struct gphash_words {
+    uint64_t tally[HD_OUTCOME_COUNT], op[HD_OP_COUNT_];
+    uint64_t head, tail; /* of the ring of free cells */
+    uint64_t sum;        /* hd_gpu_own.sum            */
+    hd_word word;        /* of the batch lock group3  */
+} gphash_words;
+
+/* Pointers are the machine's. */
+typedef struct gphash_own {
+    hd_gpu_own gpu;
+    gphash_view v; /* on the host machine the reference's, as a batch finds it */
+    gphash_words *words;
+    uint32_t *guard;     /* (GPHASH_GUARDS)                               */
+    uint32_t *next_free; /* the ring and the marks of a table that grows */
+    uint64_t *next_mark;
+    gpu_batch kept; /* gphash_args.b, with the scratch of lists */
+} gphash_own;
+
+/* memory.c: members of gphash_gpu; and the arrays that growth brings, whose addresses are those of a table with a level
+ * more. How many. */
+int gphash_memory(const void *own, hd_memory *all);
+enum { GPHASH_GROWTH_ARRAYS = 5 };
+int gphash_growth_memory(const gphash_own *o, hd_memory *all);
+int gphash_level_memory(const gphash_view *v, uint32_t level, hd_memory *all);
+int gphash_ring_memory(const gphash_own *o, hd_memory *all);
+void gphash_begin_table(void *own);
+void gphash_taken(void *own);
+void *gphash_view_of_state(void *entries);
+void gphash_before_batch(void *own, void *entries);
+void gphash_after_batch(void *own, void *entries, bool good);
+hd_status gphash_open_here(const void *own, const hd_seams *s, void **staged);
+
+#endif

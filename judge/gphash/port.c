@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * port.c - the port of GPHash to the judge: how entries are read, what may have become of an item, and the invariants
+ * while items run. The table, the kernels and the reference are those of backend "host".
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "gpu/gphash/own.h"
+#include "gpu/gphash/rows.h"
+#include "judge/design.h"
+#include "judge/rules.h"
+#include "ref/gphash/gphash.h"
+
+extern const hd_design hd_design_gphash;
+
+static const gphash_own *own_of(const void *table) { return (const gphash_own *)table; }
+static const gphash_view *view_of(const void *table) { return &own_of(table)->v; }
+
+/* The reference's table over the same memory. */
+enum { MARKS = 1 << 12 /* cells of a fixture's table, at most 2^18 */ };
+static gphash_table model_of(const void *table)
+{
+    static _Thread_local uint64_t marks[MARKS];
+    const gphash_own *o = own_of(table);
+    gphash_table t = { o->v, o->words->head, o->words->tail };
+    HD_ASSERT(gphash_cells(&t.v) <= 64 * MARKS, "the table of a fixture is too large");
+    t.v.mark = marks; /* of the reference alone: they are not in the table's memory */
+    return t;
+}
+/* What the reference did to it. */
+static void model_end(const gphash_table *t, void *table)
+{
+    gphash_own *o = (gphash_own *)table;
+    o->words->head = t->head;
+    o->words->tail = t->tail;
+}
+
+/* ---- Entries --------------------------------------------------------------------------------- */
+
+static uint64_t buckets(const void *table) { return gphash_buckets(view_of(table)); }
+static uint64_t first(const void *table, uint64_t b) { return b * view_of(table)->slots; }
+static uint64_t key_at(const void *table, uint64_t e) { return *gphash_key_at(view_of(table), e); }
+static uint8_t *value_at(const void *table, uint64_t e) { return (uint8_t *)gphash_value(view_of(table), e); }
+
+static uint32_t candidates(const void *table, uint64_t key, uint64_t *bucket)
+{
+    const gphash_view *v = view_of(table);
+    uint32_t n = 0;
+    for (uint32_t lane = 0; lane < GPHASH_LANES && n < JUDGE_CANDIDATES_MOST; lane += v->slots)
+        bucket[n++] = gphash_candidate(v, gphash_hash(v, key), lane) / v->slots;
+    return n;
+}
+
+static uint32_t buckets_of_key(const hd_case *c)
+{
+    uint32_t n = c->table.gphash.levels * c->table.gphash.hashes;
+    return n < JUDGE_CANDIDATES_MOST ? n : (uint32_t)JUDGE_CANDIDATES_MOST;
+}
+
+static void describe(const void *table, uint64_t e, char *line, size_t bytes)
+{
+    const gphash_view *v = view_of(table);
+    uint64_t key = *gphash_key_at(v, e), number = *gphash_number_at(v, e);
+    if (key == HD_KEY_EMPTY)
+        snprintf(line, bytes, "-");
+    else if (key >= HD_KEY_RESERVED)
+        snprintf(line, bytes, "%s", key == HD_KEY_LOCKED ? "locked" : "announced");
+    else if (v->cell_bytes)
+        snprintf(line, bytes, "%" PRIu64 " in cell %" PRIu64, key, gphash_cell_of(number));
+    else
+        snprintf(line, bytes, "%" PRIu64 " = %" PRIu64, key, number);
+}
+
+/* ---- The judgement --------------------------------------------------------------------------- */
+
+static uint64_t others(const fixture *s)
+{
+    uint64_t n = 0;
+    for (uint32_t k = 0; k < s->parts; k++)
+        if (judge_keyed_batch(&s->part[k].batch)) n += s->part[k].batch.n;
+    return n - 1;
+}
+
+/* All cells are free. */
+static void clear(fixture *s)
+{
+    gphash_table t = model_of(s->table);
+    gphash_clear(&t);
+    model_end(&t, s->table);
+}
+
+static void apply(const fixture *s, void *table, uint32_t k, const hd_batch *b)
+{
+    uint64_t tally[HD_OUTCOME_COUNT] = { 0 };
+    gphash_table t = model_of(table);
+    (void)s, (void)k;
+    gphash_run_batch(&t, b, tally);
+    model_end(&t, table);
+}
+
+/* An item that inserts takes the slot of its ticket. All others are run by the reference. */
+static const char *accept_item(const fixture *s, void *model, uint32_t k, uint64_t i, const simt_ticket_record *t,
+                               judge_listing *l)
+{
+    const hd_batch *b = &s->part[k].batch;
+    uint8_t outcome = b->outcome[i];
+    if (outcome != HD_INSERTED && outcome != HD_PENDING) return fixture_accept_by_reference(s, model, k, i, l);
+    gphash_table m = model_of(model);
+    gphash_item it = { judge_item_op(b, i), b->elem, b->flag ? b->flag[i] : HD_EITHER, b->key[i], NULL };
+    gphash_seen seen = { (hd_outcome)outcome, t ? t->b : GPHASH_NOWHERE };
+    if (b->value) it.value = (const char *)b->value + i * m.v.value_bytes;
+    l->listed = false;
+    const char *why = gphash_accept(&m, &it, &seen, others(s));
+    if (!why) model_end(&m, model);
+    return why;
+}
+
+/* With this member an item that changes nothing need only be right at some moment: a search is 32 loads. */
+static const char *move_key(void *model, uint64_t from, uint64_t to)
+{
+    (void)model, (void)from, (void)to;
+    return "keys of gphash do not move";
+}
+
+static const char *check_table(const void *table, char why[JUDGE_SENTENCE])
+{
+    gphash_table t = model_of(table);
+    gphash_check(&t, why, JUDGE_SENTENCE);
+    return why[0] ? why : NULL;
+}
+
+/* Between any two steps a key is in one of its buckets, in one slot, and has a cell of its own tag. */
+static const char *watch(const fixture *s, uint8_t *before, bool weak, char why[JUDGE_SENTENCE])
+{
+    const gphash_view *v = view_of(s->table);
+    (void)before, (void)weak;
+    for (uint64_t e = 0; e < gphash_places(v); e++) {
+        uint64_t key = *gphash_key_at(v, e), number = *gphash_number_at(v, e), hash = gphash_hash(v, key);
+        uint32_t level = gphash_level_of(v, e);
+        const char *wrong = NULL;
+        if (key >= HD_KEY_RESERVED) continue;
+        if (gphash_function_of(v, hash, level, (e - gphash_first(v, level)) / v->slots) == v->hashes)
+            wrong = "GP-2: the key is in none of its buckets";
+        else if (gphash_find(v, key) != e)
+            wrong = "GP-1: the key is in two slots";
+        else if (v->cell_bytes && number != GPHASH_NONE &&
+                 (gphash_tag_of(number) != gphash_tag(hash) || gphash_cell_of(number) >= gphash_cells(v)))
+            wrong = "GP-4: the key has another key's number";
+        if (wrong) return fixture_say(why, "%s, in flight (place %" PRIu64 ")", wrong, e);
+    }
+    return NULL;
+}
+
+static bool runs(uint32_t row, hd_op op)
+{
+    bool mixed = op == JUDGE_MIXED;
+    return (mixed || !gphash_unsupported(op)) &&
+           gphash_row(row)->family == (uint32_t)(mixed ? GPU_ITEMS : gpu_family_of(op));
+}
+
+/* Half of the items insert, so that the table fills up; a fifth erases. */
+static const uint8_t mixture[HD_OP_COUNT_] = {
+    [HD_OP_INSERT_OR_ASSIGN] = 3, [HD_OP_FIND_OR_INSERT] = 1, [HD_OP_ACCUM_OR_ASSIGN] = 1, [HD_OP_FIND] = 2,
+    [HD_OP_CONTAINS] = 1,         [HD_OP_ASSIGN] = 1,         [HD_OP_ASSIGN_VALUES] = 1,   [HD_OP_ERASE] = 3,
+};
+
+/* clang-format off */
+const judge_design judge_design_gphash = {
+    .name = "gphash", .buckets_of_key = buckets_of_key, .keys = HD_KEY_RESERVED, .host = &hd_design_gphash,
+    .dictionary = true, .wide_keys = true, .roams = true, .mix = mixture, .runs = runs, .small = { 8, "uniform:40" },
+    .clear = clear, .apply = apply,
+    .buckets = buckets, .first = first, .key_at = key_at, .value_at = value_at, .describe = describe,
+    .candidates = candidates, .accept = accept_item, .move = move_key, .check = check_table, .watch = watch
+};
+/* clang-format on */
