@@ -4,6 +4,7 @@
  * while items run. The table, the kernels and the reference are those of backend "host".
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "gpu/gphash/own.h"
