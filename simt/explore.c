@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "simt/crash.h"
 
 /* ---- Interleavings seen, as a set of hashes -------------------------------------------------- */
 
@@ -52,15 +53,29 @@ typedef struct run_result {
     simt_finding finding;
 } run_result;
 
-static hd_status run_once(simt_machine *m, const simt_trial *trial, const simt_config *c, run_result *r)
+/* What is explored. */
+typedef struct exploring {
+    simt_machine *m;
+    const hd_seams *s;
+    const simt_trial *trial;
+    const simt_recovery *how; /* NULL: without crashes */
+    simt_exploration *e;
+} exploring;
+
+static bool ended(const simt_trial *trial) { return trial->ended && trial->ended(); }
+
+/* A run that a crash ends is not judged: its images are. */
+static hd_status run_once(const exploring *x, const simt_config *c, run_result *r)
 {
-    simt_machine_forget(m);
-    hd_status status = trial->prepare(trial->context, m);
+    const simt_trial *trial = x->trial;
+    simt_machine_forget(x->m);
+    hd_status status = trial->prepare(trial->context, x->m);
     if (status) return status;
-    r->wrong = !simt_machine_run(m, c);
-    r->finding = *simt_machine_finding(m);
+    r->wrong = !simt_machine_run(x->m, c);
+    r->finding = *simt_machine_finding(x->m);
     if (r->finding.fault == SIMT_RESOURCE) return hd_fail(HD_ENOMEM, "%s", r->finding.story);
-    const char *why = !r->wrong && trial->judge ? trial->judge(trial->context, m) : NULL;
+    if (x->how && r->finding.fault == SIMT_CRASH) return r->wrong = false, HD_OK;
+    const char *why = !r->wrong && trial->judge ? trial->judge(trial->context, x->m) : NULL;
     if (why) {
         r->wrong = true;
         snprintf(r->finding.story, sizeof r->finding.story, "%s", why);
@@ -68,109 +83,214 @@ static hd_status run_once(simt_machine *m, const simt_trial *trial, const simt_c
     return HD_OK;
 }
 
-static bool ended(const simt_trial *trial) { return trial->ended && trial->ended(); }
+/* ---- Crashes --------------------------------------------------------------------------------- */
 
-/* ---- Making it short ------------------------------------------------------------------------- */
-
-static hd_status keep_schedule(simt_machine *m, const hd_seams *s, simt_exploration *e)
+static hd_status keep_decisions(const hd_seams *s, const simt_decision *all, size_t n, simt_decision **kept)
 {
-    size_t n;
-    const simt_decision *now = simt_machine_schedule(m, &n);
     void *p = NULL;
-    hd_status status = hd_take(s, "explore: schedule", n, sizeof *now, &p);
+    hd_status status = hd_take(s, "explore: schedule", n, sizeof *all, &p);
     if (status) return status;
-    if (n) memcpy(p, now, n * sizeof *now);
-    e->schedule = (simt_decision *)p;
-    e->schedule_n = e->schedule_before = n;
+    if (n) memcpy(p, all, n * sizeof *all);
+    *kept = (simt_decision *)p;
     return HD_OK;
 }
 
-/* Removes smaller and smaller pieces of the schedule while the fault stays the same (ddmin of Zeller and
- * Hildebrandt, without its complements). Decisions after a piece keep their numbers, so that the rest keeps its
- * meaning. */
-static hd_status make_short(simt_machine *m, const hd_seams *s, const simt_trial *trial, const simt_config *c,
-                            uint64_t tries, simt_exploration *e)
+/* The image that memory is now. A run that is made short is not counted again. */
+static void judge_image(const exploring *x, const simt_crash *crash, bool over, run_result *r)
 {
-    simt_config replay = *c;
-    replay.strategy = SIMT_REPLAY;
-    replay.replayed = c->strategy;
-    replay.seed = e->seed;
-    size_t places = e->schedule_n;
+    const char *why = x->how->recover(x->trial->context, x->m, over);
+    x->e->images += !x->e->wrong;
+    if (!why) return;
+    r->wrong = true;
+    r->finding.fault = SIMT_CRASH;
+    snprintf(r->finding.story, sizeof r->finding.story, "%s", why);
+    simt_crash_tell(crash, r->finding.story, sizeof r->finding.story);
+}
+
+/* After a run: the images that its crash may leave, until one is wrong. one: only that of the configuration. */
+static hd_status judge_crash(const exploring *x, const simt_config *c, bool one, run_result *r)
+{
+    simt_crash *crash;
+    bool over = r->finding.fault != SIMT_CRASH;
+    hd_status status = simt_crash_open(x->m, x->how->all ? x->how->all : SIMT_CRASH_ALL, &crash);
+    if (status) return status;
+    x->e->points += !x->e->wrong;
+    if (one) {
+        simt_crash_put(crash, c->lost, c->lost_n);
+        judge_image(x, crash, over, r);
+    }
+    while (!one && !r->wrong && simt_crash_next(crash)) judge_image(x, crash, over, r);
+    if (r->wrong && !one) {
+        const simt_decision *lost = simt_crash_lost(crash, &x->e->lost_n);
+        status = keep_decisions(x->s, lost, x->e->lost_n, &x->e->lost);
+        x->e->lost_before = x->e->lost_n;
+        x->e->crash_at = c->crash_at;
+    }
+    simt_crash_close(crash);
+    return status;
+}
+
+static hd_status run_again(const exploring *x, const simt_config *c)
+{
+    run_result r;
+    return run_once(x, c, &r);
+}
+
+/* The crashes of a run that has ended; the same schedule runs again for each, and for what is asked of it afterwards.
+ */
+static hd_status judge_crashes(const exploring *x, const simt_config *config, run_result *r)
+{
+    simt_config c = *config;
+    uint64_t *point = NULL;
+    size_t n;
+    void *p = NULL;
+    const uint64_t *points = simt_crash_points(x->m, &n);
+    hd_status status = hd_take(x->s, "explore: crashes", n, sizeof *point, &p);
+    if (status) return status;
+    point = (uint64_t *)p;
+    if (n) memcpy(point, points, n * sizeof *point);
+    status = judge_crash(x, &c, false, r);
+    for (size_t i = 0; i < n && !status && !r->wrong; i++) {
+        c.crash_at = point[i];
+        status = run_once(x, &c, r);
+        if (!status && !r->wrong) status = judge_crash(x, &c, false, r);
+    }
+    hd_give(x->s, point, n, sizeof *point);
+    if (!r->wrong) c.crash_at = 0;
+    return status ? status : run_again(x, &c);
+}
+
+/* ---- Making it short ------------------------------------------------------------------------- */
+
+static hd_status keep_schedule(const exploring *x)
+{
+    simt_exploration *e = x->e;
+    size_t n;
+    const simt_decision *now = simt_machine_schedule(x->m, &n);
+    hd_status status = keep_decisions(x->s, now, n, &e->schedule);
+    if (!status) e->schedule_n = e->schedule_before = n;
+    return status;
+}
+
+static hd_status replay_once(const exploring *x, const simt_config *c, run_result *r)
+{
+    hd_status status = run_once(x, c, r);
+    return status || r->wrong || !x->how ? status : judge_crash(x, c, true, r);
+}
+
+/* The wrong run again. */
+static simt_config replay_of(const exploring *x, const simt_config *c)
+{
+    const simt_exploration *e = x->e;
+    simt_config r = *c;
+    r.strategy = SIMT_REPLAY;
+    r.replayed = c->strategy;
+    r.seed = e->seed;
+    r.crash_at = e->crash_at;
+    r.schedule = e->schedule;
+    r.schedule_n = e->schedule_n;
+    r.lost = e->lost;
+    r.lost_n = e->lost_n;
+    return r;
+}
+
+/* Removes smaller and smaller pieces of a list, the schedule or what is lost, while the fault stays the same (ddmin of
+ * Zeller and Hildebrandt, without its complements). Decisions after a piece keep their numbers, so that the rest keeps
+ * its meaning. */
+static hd_status make_short(const exploring *x, const simt_config *c, uint64_t tries, simt_decision *list, size_t *n)
+{
+    simt_exploration *e = x->e;
+    size_t places = *n;
     void *p;
-    hd_status status = hd_take(s, "explore: schedule", places, sizeof *e->schedule, &p);
+    hd_status status = hd_take(x->s, "explore: schedule", places, sizeof *list, &p);
     simt_decision *shorter = (simt_decision *)p;
-    for (size_t piece = e->schedule_n; piece && !status; piece /= 2)
-        for (size_t at = 0; at < e->schedule_n && e->tries < tries && !status && !ended(trial);) {
-            HD_ASSERT(e->schedule_n <= places && at < e->schedule_n);
-            size_t left_out = e->schedule_n - at < piece ? e->schedule_n - at : piece;
-            memcpy(shorter, e->schedule, at * sizeof *shorter);
-            memcpy(shorter + at, e->schedule + at + left_out, (e->schedule_n - at - left_out) * sizeof *shorter);
-            replay.schedule = shorter;
-            replay.schedule_n = e->schedule_n - left_out;
+    for (size_t piece = *n; piece && !status; piece /= 2)
+        for (size_t at = 0; at < *n && e->tries < tries && !status && !ended(x->trial);) {
+            HD_ASSERT(*n <= places && at < *n);
+            size_t left_out = *n - at < piece ? *n - at : piece, left = *n - left_out;
+            memcpy(shorter, list, at * sizeof *shorter);
+            memcpy(shorter + at, list + at + left_out, (left - at) * sizeof *shorter);
+            simt_config replay = replay_of(x, c);
+            *(list == e->lost ? &replay.lost : &replay.schedule) = shorter;
+            *(list == e->lost ? &replay.lost_n : &replay.schedule_n) = left;
             run_result r;
             e->tries++;
-            status = run_once(m, trial, &replay, &r);
+            status = replay_once(x, &replay, &r);
             if (!status && r.wrong && r.finding.fault == e->finding.fault) {
-                memcpy(e->schedule, shorter, replay.schedule_n * sizeof *shorter);
-                e->schedule_n = replay.schedule_n;
+                memcpy(list, shorter, left * sizeof *shorter);
+                *n = left;
                 e->finding = r.finding;
             } else {
                 at += left_out;
             }
         }
-    hd_give(s, shorter, places, sizeof *shorter);
+    hd_give(x->s, shorter, places, sizeof *shorter);
     return status;
 }
 
 /* ---- Exploring ------------------------------------------------------------------------------- */
 
-static hd_status explore(simt_machine *m, const hd_seams *s, hash_set *seen, const simt_trial *trial,
-                         const simt_config *config, uint64_t schedules, uint64_t time_ns, simt_exploration *e)
+static hd_status explore(const exploring *x, hash_set *seen, const simt_config *config, uint64_t schedules,
+                         uint64_t time_ns)
 {
+    simt_exploration *e = x->e;
     simt_config c = *config;
+    const hd_seams *s = x->s;
     uint64_t start = s->time.now_ns(s->time.self);
-    bool search = c.strategy == SIMT_SEARCH;
-    if (search) simt_machine_restart(m);
+    bool search = c.strategy == SIMT_SEARCH, replay = c.strategy == SIMT_REPLAY;
+    if (search) simt_machine_restart(x->m);
     while (e->schedules < schedules) {
         run_result r;
-        hd_status status = run_once(m, trial, &c, &r);
-        uint64_t hash = simt_machine_totals(m).hash;
+        hd_status status = replay ? replay_once(x, &c, &r) : run_once(x, &c, &r);
+        uint64_t hash = simt_machine_totals(x->m).hash;
         e->schedules++;
         e->hash = (e->hash ^ hash) * 0x100000001b3ull;
         if (!status) status = set_add(s, seen, hash);
+        if (!status && x->how && !replay && !r.wrong) status = judge_crashes(x, &c, &r);
         if (status) return status;
         e->time_ns = s->time.now_ns(s->time.self) - start;
         if (r.wrong) {
             e->wrong = true;
             e->seed = c.seed;
             e->finding = r.finding;
-            return keep_schedule(m, s, e);
+            return keep_schedule(x);
         }
-        if (search && !simt_machine_next(m)) {
+        if (search && !simt_machine_next(x->m)) {
             e->exhausted = true;
             break;
         }
         if (!search) c.seed++;
-        if ((time_ns && e->time_ns >= time_ns) || ended(trial)) break;
+        if ((time_ns && e->time_ns >= time_ns) || ended(x->trial)) break;
     }
     return HD_OK;
+}
+
+hd_status simt_explore_crashes(simt_machine *m, const simt_trial *trial, const simt_recovery *how,
+                               const simt_config *config, uint64_t schedules, uint64_t time_ns, uint64_t tries,
+                               simt_exploration *e)
+{
+    const exploring x = { m, simt_machine_seams(m), trial, how, e };
+    simt_config c = *config;
+    hash_set seen = { NULL, 0, 0 };
+    memset(e, 0, sizeof *e);
+    if (how) c.persist = true;
+    hd_status status = explore(&x, &seen, &c, schedules, time_ns);
+    e->distinct = seen.n;
+    hd_give(x.s, seen.place, seen.places, 8);
+    if (!status && e->wrong && e->schedule_n) status = make_short(&x, &c, tries, e->schedule, &e->schedule_n);
+    if (!status && e->wrong && e->lost_n) status = make_short(&x, &c, tries, e->lost, &e->lost_n);
+    return status;
 }
 
 hd_status simt_explore(simt_machine *m, const simt_trial *trial, const simt_config *c, uint64_t schedules,
                        uint64_t time_ns, uint64_t tries, simt_exploration *e)
 {
-    const hd_seams *s = simt_machine_seams(m);
-    hash_set seen = { NULL, 0, 0 };
-    memset(e, 0, sizeof *e);
-    hd_status status = explore(m, s, &seen, trial, c, schedules, time_ns, e);
-    e->distinct = seen.n;
-    hd_give(s, seen.place, seen.places, 8);
-    if (!status && e->wrong && e->schedule_n) status = make_short(m, s, trial, c, tries, e);
-    return status;
+    return simt_explore_crashes(m, trial, NULL, c, schedules, time_ns, tries, e);
 }
 
 void simt_exploration_free(simt_machine *m, simt_exploration *e)
 {
     hd_give(simt_machine_seams(m), e->schedule, e->schedule_before, sizeof *e->schedule);
-    e->schedule = NULL;
+    hd_give(simt_machine_seams(m), e->lost, e->lost_before, sizeof *e->lost);
+    e->schedule = e->lost = NULL;
 }

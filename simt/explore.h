@@ -28,7 +28,11 @@ typedef struct simt_exploration {
     simt_decision *schedule;            /* (schedule_n): the shortest that was found, on the machine's seams; */
     size_t schedule_n, schedule_before; /* and how many decisions it had at first   */
     uint64_t tries;                     /* runs spent on making it short                */
-    uint64_t time_ns;                   /* until it went wrong, or the end              */
+    /* simt_explore_crashes: crashes and images, also of them the wrong one (config.crash_at, lost; fault SIMT_CRASH) */
+    uint64_t points, images, crash_at;
+    simt_decision *lost; /* (lost_n), on the machine's seams */
+    size_t lost_n, lost_before;
+    uint64_t time_ns; /* until it went wrong, or the end              */
 } simt_exploration;
 
 /* Runs the trial with seeds c->seed, c->seed + 1, ... (SIMT_SEARCH: all schedules), at most `schedules` times and
@@ -37,6 +41,21 @@ typedef struct simt_exploration {
 hd_status simt_explore(simt_machine *m, const simt_trial *trial, const simt_config *c, uint64_t schedules,
                        uint64_t time_ns, uint64_t tries, simt_exploration *e);
 void simt_exploration_free(simt_machine *m, simt_exploration *e);
+
+/* What becomes of a crash. */
+typedef struct simt_recovery {
+    /* Memory is one that a crash has left: what was persistent is an image (crash.h), and the rest is as it was.
+     * Recovers, and says what is wrong: a sentence, or NULL. ended: the launches had come to their end. It may run
+     * kernels on m, but must not search. */
+    const char *(*recover)(void *context, simt_machine *m, bool ended);
+    uint64_t all; /* up to so many images of a crash: all of them; 0: SIMT_CRASH_ALL */
+} simt_recovery;
+
+/* simt_explore, which also lets each run that found nothing crash: at its end, and, in runs of the same schedule,
+ * before each event that makes stores durable. These crashes have all images that any crash has. SIMT_REPLAY: only the
+ * crash that the configuration names. */
+hd_status simt_explore_crashes(simt_machine *m, const simt_trial *trial, const simt_recovery *how, const simt_config *c,
+                               uint64_t schedules, uint64_t time_ns, uint64_t tries, simt_exploration *e);
 
 /* The story of the last run (made with config.trace) as a table: one line a step, one column a thread, at most `rows`
  * lines, the last ones. Text, ends in NUL; returns the bytes it would need. */

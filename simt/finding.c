@@ -20,7 +20,7 @@ const char *simt_fault_name(simt_fault f)
         "uninitialised", "copy in flight",
         "endless",       "data race",
         "raw access",    "invariant",
-        "resource",
+        "resource",      "crash",
     };
     return (unsigned)f < SIMT_FAULT_COUNT ? name[f] : "?";
 }

@@ -152,6 +152,7 @@ static void block_ends(simt_machine *m, block *b)
     HD_ASSERT(b->alive == 0 && b->arrived == 0, "a block ends before its lanes");
     HD_ASSERT(b->of->ended < b->of->started && m->running > 0, "a block ends twice");
     b->of->ended++;
+    if (b->of->ended == b->of->blocks) OBSERVERS_CALL(m, on_launch_end, b->of);
     b->of = NULL;
     m->running--;
     blocks_begin(m);
@@ -326,7 +327,7 @@ static void launches_drop(simt_machine *m)
 {
     launch *all = (launch *)m->launches.p;
     for (size_t i = 0; i < m->launches.n; i++) hd_give(&m->seams, all[i].args, all[i].args_bytes, 1);
-    m->launches.n = 0;
+    m->launches.n = m->persisted.n = 0;
 }
 
 void simt_machine_close(simt_machine *m)
@@ -337,9 +338,8 @@ void simt_machine_close(simt_machine *m)
     stacks_free(m);
     for (uint32_t i = 0; i < m->observers_n; i++)
         if (m->observers[i].observer->close) m->observers[i].observer->close(m->observers[i].self, m);
-    vec *const lists[] = {
-        &m->launches, &m->schedule, &m->tape, &m->change_points, &m->tickets, &m->starts, &m->owners
-    };
+    vec *const lists[] = { &m->launches, &m->schedule, &m->tape,   &m->change_points,
+                           &m->tickets,  &m->starts,   &m->owners, &m->persisted };
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) vec_free(m, lists[i]);
     hd_seams s = m->seams;
     hd_give(&s, m, 1, m->state_bytes);
@@ -348,7 +348,7 @@ void simt_machine_close(simt_machine *m)
 hd_status simt_machine_region(simt_machine *m, void *p, size_t bytes, const char *name)
 {
     if (m->regions == REGIONS) return hd_fail(HD_EINVAL, "region: more than %d", REGIONS);
-    region r = { (uint8_t *)p, bytes, name, strstr(name, "far ") != NULL };
+    region r = { (uint8_t *)p, bytes, name, strstr(name, "far ") != NULL, false };
     if (bytes) m->memory[m->regions++] = r;
     return HD_OK;
 }
@@ -366,6 +366,7 @@ void simt_machine_region_end(simt_machine *m, const void *p)
 void simt_machine_forget(simt_machine *m)
 {
     m->regions = 0;
+    m->forgotten++;
     memset(m->last_region, 0, sizeof m->last_region);
     launches_drop(m);
 }

@@ -57,6 +57,11 @@ typedef struct simt_config {
     bool meter;             /* count sectors, lines, atomics                                             */
     const void *metered;    /* ... in this memory, of so many bytes; 0: anywhere                         */
     size_t metered_bytes;
+    bool persist;              /* keep account of stores to persistent regions: persist.h                    */
+    bool cumulative;           /* ... and a fence makes durable what its lane knows, too; implies race       */
+    uint64_t crash_at;         /* ... and the run ends before this event of persistent memory; 0: it does not */
+    const simt_decision *lost; /* simt_explore_crashes, SIMT_REPLAY: (lost_n), what the crash's image has lost */
+    size_t lost_n;
     bool quiet;            /* draw no tickets                                                           */
     bool trace;            /* record every event, for reports */
     uint64_t step_limit;   /* 0: 10 million                                                             */
@@ -81,6 +86,11 @@ const hd_seams *simt_machine_seams(const simt_machine *m);
 /* Device memory that kernels may touch. The machine keeps the pointer, not the bytes. A region with the word "far" in
  * its name stands for memory of the host, which a device reaches over the bus. */
 hd_status simt_machine_region(simt_machine *m, void *p, size_t bytes, const char *name);
+/* A crash leaves something of the region that begins at p: persist.h. HD_EINVAL: it is not made of words of 8 bytes. */
+hd_status simt_machine_persistent(simt_machine *m, const void *p);
+/* The host makes all stores to these bytes durable that are visible when the launch that was queued last ends; now, if
+ * none is queued. */
+hd_status simt_machine_persisted(simt_machine *m, const void *p, size_t bytes);
 /* The region that begins at p is gone, if there is one. */
 void simt_machine_region_end(simt_machine *m, const void *p);
 void simt_machine_forget(simt_machine *m); /* all regions and launches */
@@ -106,6 +116,7 @@ typedef enum simt_fault {
     SIMT_RAW,      /* device memory dereferenced outside of the dialect */
     SIMT_WATCHED,  /* the watcher objected */
     SIMT_RESOURCE, /* shared memory or host memory ran out */
+    SIMT_CRASH,    /* config.crash_at */
     SIMT_FAULT_COUNT
 } simt_fault;
 

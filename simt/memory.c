@@ -157,7 +157,17 @@ void simt_host_fence(const char *site)
 {
     simt_machine *m = simt_current;
     if (m->now->held) OBSERVERS_CALL(m, on_release, m->now);
-    OBSERVERS_CALL(m, on_fence, site);
+    OBSERVERS_CALL(m, on_fence, site, false);
+}
+
+/* A step, unlike a fence of the device: others may store before it, and a crash may come. */
+void simt_host_fence_system(const char *site)
+{
+    simt_machine *m = simt_current;
+    arrive(m, site, SIMT_STREL);
+    if (m->now->held) OBSERVERS_CALL(m, on_release, m->now);
+    OBSERVERS_CALL(m, on_fence, site, true);
+    if (m->finding.fault) lane_hang(m->now);
 }
 
 /* ---- Async copies: they may happen at once or at the wait, and must not be read before ---- */

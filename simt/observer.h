@@ -35,6 +35,7 @@ typedef struct memory_access {
     /* For on_done: the first eight bytes read or replaced, and those written; wrote: false for a CAS that failed. */
     uint64_t before, after;
     bool wrote;
+    uint64_t step; /* on_visible: when the store was made */
 } memory_access;
 
 typedef struct simt_observer {
@@ -42,7 +43,8 @@ typedef struct simt_observer {
     size_t state_bytes;
     bool (*wanted)(const simt_config *c);                        /* in a run that c configures */
     bool (*on_run)(void *self, simt_machine *m, uint64_t lanes); /* of all launches; false: a finding says why not */
-    void (*on_launch)(void *self, simt_machine *m, const launch *of); /* its first block begins */
+    void (*on_launch)(void *self, simt_machine *m, const launch *of);     /* its first block begins */
+    void (*on_launch_end)(void *self, simt_machine *m, const launch *of); /* its last block has ended */
     void (*on_block)(void *self, simt_machine *m, const block *b); /* b's shared memory is about to be a new block's */
     void (*on_lane_begin)(void *self, simt_machine *m, const lane *l);
     void (*on_lane_end)(void *self, simt_machine *m, const lane *l);
@@ -53,7 +55,9 @@ typedef struct simt_observer {
     void (*on_done)(void *self, simt_machine *m, const memory_access *a);
     void (*on_release)(void *self, simt_machine *m,
                        lane *l); /* all that l holds back happens; NULL: one effect of any lane */
-    void (*on_fence)(void *self, simt_machine *m, const char *site);
+    /* A store of l that was held back changes memory now. */
+    void (*on_visible)(void *self, simt_machine *m, const lane *l, const memory_access *a);
+    void (*on_fence)(void *self, simt_machine *m, const char *site, bool of_system);
     void (*on_sync)(void *self, simt_machine *m, lane *const *lanes, uint32_t n); /* these order memory among them */
     void (*on_collective)(void *self, simt_machine *m, const lane *l);            /* l has its result */
     void (*on_converge)(void *self, simt_machine *m, const warp *w); /* all its lanes meet, or its block ends */

@@ -7,6 +7,6 @@
 
 #include "simt/observer.h"
 
-extern const simt_observer simt_meter, simt_bounds, simt_race, simt_trace, simt_weak;
+extern const simt_observer simt_meter, simt_bounds, simt_race, simt_persist, simt_trace, simt_weak;
 
 #endif

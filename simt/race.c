@@ -67,7 +67,7 @@ typedef struct race {
 
 /* ---- Clocks ---------------------------------------------------------------------------------- */
 
-static bool race_wanted(const simt_config *c) { return c->race || c->weak; }
+static bool race_wanted(const simt_config *c) { return c->race || c->weak || c->cumulative; }
 
 static lane_clocks *clocks_of(const race *r, const lane *l) { return (lane_clocks *)r->lanes.p + l->number; }
 
@@ -324,11 +324,11 @@ static void race_done(void *self, simt_machine *m, const memory_access *a)
     if (a->wrote) order_write(r, m, a->p, a->order & SIMT_RELEASE, true);
 }
 
-static void race_fence(void *self, simt_machine *m, const char *site)
+static void race_fence(void *self, simt_machine *m, const char *site, bool of_system)
 {
     const race *r = (const race *)self;
     const lane_clocks *c = clocks_of(r, m->now);
-    (void)site;
+    (void)site, (void)of_system;
     join(r, c->known, c->acquired);
     copy(r, c->fenced, c->known);
     c->known[c->clock]++;

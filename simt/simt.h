@@ -29,7 +29,7 @@
  *                simt_add_f32/f64/f16/bf16(p, bits): adds a float, given as its bits; the old bits. Relaxed. p is
  *                aligned to the float. CUDA chooses the payload of a NaN, and may take an f32 below 2^-126 for 0
  *                simt_add_4f32/8f16/8bf16(p, v4): the same for each float of 16 aligned bytes; no result
- *                simt_fence()
+ *                simt_fence()  simt_fence_system(): the lane's stores to persistent memory are durable after it
  *   shared       SIMT_SHARED(T, name, n) declares; plain ld and st reach it; simt_shared_add_u32(p, v) and
  *                simt_shared_cas_u32(p, e, d) are its atomics (relaxed)
  *   async        simt_copy16_async(shared, global)  simt_copy16_const_async(...): of memory that no lane writes during

@@ -283,6 +283,7 @@ SIMT_FN void simt_add_8bf16(uint16_t *p, simt_v4 v)
 }
 
 SIMT_FN void simt_fence(void) { __threadfence(); }
+SIMT_FN void simt_fence_system(void) { __threadfence_system(); }
 
 /* ---- Shared memory and copies into it -------------------------------------------------------- */
 

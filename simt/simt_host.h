@@ -92,6 +92,7 @@ uint64_t simt_host_rmw(const char *site, simt_space space, simt_rmw_op op, void 
 uint64_t simt_host_collective(const char *site, simt_collective_op op, uint32_t mask, uint64_t v, uint32_t arg);
 void simt_host_sync_block(const char *site);
 void simt_host_fence(const char *site);
+void simt_host_fence_system(const char *site);
 void simt_host_backoff(const char *site);
 void *simt_host_shared(const char *site, const char *name, size_t bytes, size_t align);
 void simt_host_copy16(const char *site, uint32_t kind, void *shared, const void *global);
@@ -247,6 +248,7 @@ SIMT_FN uint32_t simt_shared_rmw(const char *site, simt_rmw_op op, uint32_t *p, 
 #define simt_add_8f16(p, v)          simt_host_add_floats(SIMT_SITE, SIMT_ADD_F16, 2, (p), (v))
 #define simt_add_8bf16(p, v)         simt_host_add_floats(SIMT_SITE, SIMT_ADD_BF16, 2, (p), (v))
 #define simt_fence()                 simt_host_fence(SIMT_SITE)
+#define simt_fence_system()          simt_host_fence_system(SIMT_SITE)
 
 #define SIMT_SHARED(T, name, n)      T *const name = (T *)simt_host_shared(SIMT_SITE, #name, sizeof(T) * (n), 16)
 #define simt_shared_add_u32(p, v)    simt_shared_rmw(SIMT_SITE, SIMT_ADD, (p), 0, (v))

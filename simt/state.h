@@ -8,6 +8,7 @@
  *     race.c        happens-before by vector clocks
  *     trace.c       what every lane did, as events
  *     weak.c        store buffers and older values, by race.c's clocks
+ *     persist.c     stores to persistent memory that a crash may lose
  *   machine.c     open, launch, run: blocks come and go, lanes start and end
  *   collective.c  ballots, shuffles, reductions, barriers
  *   memory.c      loads, stores, read-modify-writes, async copies: the order in which checks happen
@@ -131,7 +132,15 @@ typedef struct region {
     size_t bytes;
     const char *name;
     bool far; /* behind the bus */
+    bool persistent;
 } region;
+
+/* simt_machine_persisted(), at the end of a launch. */
+typedef struct persisted_range {
+    size_t launch; /* number in the queue */
+    const void *p;
+    size_t bytes;
+} persisted_range;
 
 /* Open addressing over 64-bit keys, emptied by a new generation. The element begins with these two. */
 typedef struct slot_head {
@@ -176,6 +185,8 @@ struct simt_machine {
     uint32_t regions;
     const region *last_region[PAGES]; /* by page */
     vec launches;                     /* launch */
+    vec persisted;                    /* persisted_range */
+    uint64_t forgotten;               /* how often regions and launches were forgotten */
 
     lane *lanes;
     warp *warps;

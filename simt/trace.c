@@ -73,9 +73,9 @@ static void trace_done(void *self, simt_machine *m, const memory_access *a)
     if (a->way != ACCESS_STORE) event_note((trace *)self, m, a->site, access_name(a), a, a->before, a->after);
 }
 
-static void trace_fence(void *self, simt_machine *m, const char *site)
+static void trace_fence(void *self, simt_machine *m, const char *site, bool of_system)
 {
-    event_note((trace *)self, m, site, "fence", NULL, 0, 0);
+    event_note((trace *)self, m, site, of_system ? "fence_system" : "fence", NULL, 0, 0);
 }
 
 static void trace_collective(void *self, simt_machine *m, const lane *l)

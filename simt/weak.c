@@ -42,6 +42,8 @@ typedef struct pending_store {
     uint8_t *p;
     uint32_t bytes;
     bool ticketed;
+    const char *site;
+    uint64_t step;
     simt_ticket_record ticket;
 } pending_store;
 
@@ -135,15 +137,18 @@ static void make_visible(weak *w, simt_machine *m, lane *l, uint32_t i)
 {
     HD_ASSERT(i < l->held && l->held <= m->held, "a store becomes visible twice");
     pending_store *all = stores_of(w, l), s = all[i];
-    uint64_t before = 0, after = 0;
-    memcpy(&before, s.p, s.bytes < 8 ? s.bytes : 8);
-    memcpy(&after, s.value, s.bytes < 8 ? s.bytes : 8);
-    memcpy(s.p, s.value, s.bytes);
-    m->wrote = true;
-    if (s.ticketed) vec_push(m, &m->tickets, &s.ticket);
     memmove(&all[i], &all[i + 1], (l->held - i - 1) * sizeof s);
     l->held--;
     m->held--;
+    const memory_access a = {
+        .way = ACCESS_STORE, .bytes = s.bytes, .site = s.site, .p = s.p, .value = s.value, .step = s.step
+    };
+    OBSERVERS_CALL(m, on_visible, l, &a);
+    if (m->finding.fault == SIMT_CRASH) return;
+    uint64_t before = memory_word(s.p, s.bytes), after = memory_word(s.value, s.bytes);
+    memcpy(s.p, s.value, s.bytes);
+    m->wrote = true;
+    if (s.ticketed) vec_push(m, &m->tickets, &s.ticket);
     value_wrote(w, m, l, s.p, s.bytes, before, after);
 }
 
@@ -213,6 +218,8 @@ static bool weak_store(void *self, simt_machine *m, const memory_access *a)
     memcpy(s->value, a->value, a->bytes);
     s->p = (uint8_t *)a->p;
     s->bytes = a->bytes;
+    s->site = a->site;
+    s->step = m->totals.steps;
     m->held++;
     return true;
 }

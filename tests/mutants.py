@@ -36,7 +36,7 @@ EXCHANGES = [  # (kind, pattern, replacement; None: see candidates())
     ("comparison", r"==", "!="), ("comparison", r"!=", "=="),
     ("connective", r"&&", "||"), ("connective", r"\|\|", "&&"),
     ("order", r"\bSIMT_(?:ACQUIRE|RELEASE|ACQ_REL)\b", "SIMT_RELAXED"), ("order", r"\bsimt_strel_", "simt_strlx_"), ("order", r"\bsimt_ldacq_", "simt_ldrlx_"),
-    ("fence", r"\bHKV_SYNC\(\w+\);", ";"), ("fence", r"\bsimt_fence\(\);", ";"), ("fence", r"\bsimt_sync_\w+\([^()]*\);", ";"), ("fence", r"\bsimt_copy_wait\(\d\);", ";"),
+    ("fence", r"\bHKV_SYNC\(\w+\);", ";"), ("fence", r"\bsimt_fence(_system)?\(\);", ";"), ("fence", r"\bsimt_sync_\w+\([^()]*\);", ";"), ("fence", r"\bsimt_copy_wait\(\d\);", ";"),
     ("one off", r" \+ 1\b(?![\w.])", ""), ("one off", r" - 1\b(?![\w.])", ""), ("one off", r"\+\+(?=[;)])", "+= 2"), ("one off", r"(?<=\[)(\w+)(?=\])", r"\1 + 1"),
     ("arithmetic", r"(?<=[\w)\]]) \+ (?=[\w(])", " - "), ("arithmetic", r"(?<=[\w)\]]) - (?=[\w(])", " + "), ("arithmetic", r"(?<=[\w)\]]) \* (?=[\w(])", " + "),
     ("arithmetic", r"(?<=[\w)\]]) / (?=[\w(])", " * "), ("arithmetic", r"(?<=[\w)\]]) % (?=[\w(])", " / "), ("arithmetic", r" << ", " >> "), ("arithmetic", r" >> ", " << "),
