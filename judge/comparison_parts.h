@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * comparison_parts.h - the state of a comparison, and its checks; for comparison*.c only. A check returns NULL, or what
- * is wrong, in the comparison's `why`.
+ * comparison_parts.h - the state of a comparison, and its checks; for comparison*.c and crash.c only. A check returns
+ * NULL, or what is wrong, in the comparison's `why`.
  */
 #ifndef HD_JUDGE_COMPARISON_PARTS_H
 #define HD_JUDGE_COMPARISON_PARTS_H

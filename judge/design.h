@@ -177,6 +177,15 @@ typedef struct judge_design {
      * that is known, else NULL: what has not changed since need not be looked at. Default: `check` whenever `idle`, if
      * there is one, says that the table is at rest */
     const char *(*watch)(const fixture *s, uint8_t *before, bool weak, char why[JUDGE_SENTENCE]);
+
+    /* ---- Crashes (judge/crash.h) ------------------------------------------------------------- */
+
+    /* Makes a table at rest of what a crash has left in the persistent regions of *table; hd_why() of a failure says
+     * why it cannot. The other regions are as those of an empty table. It may be cut at any word that it changes, and
+     * begin again. Default: no region is persistent */
+    hd_status (*recover)(fixture *s, void *table);
+    /* Of a design with `recover`: whether the region is persistent. Default: all regions of the table are */
+    bool (*persistent)(const fixture *s, const char *region);
 } judge_design;
 
 #define JUDGE_DESIGN(name) extern const judge_design judge_design_##name;
@@ -220,6 +229,8 @@ const char *fixture_accept(const fixture *s, void *model, uint32_t k, uint64_t i
 const char *fixture_accept_by_reference(const fixture *s, void *model, uint32_t k, uint64_t i, judge_listing *l);
 const char *fixture_check(const fixture *s, const void *table, char why[JUDGE_SENTENCE]);
 const char *fixture_watch(const fixture *s, uint8_t *before, bool weak, char why[JUDGE_SENTENCE]);
+/* Whether region number i of the fixture is persistent. */
+bool fixture_persistent(const fixture *s, uint32_t i);
 
 /* A source's key, as one that the design can hold. */
 static inline uint64_t fixture_holdable(const judge_design *d, uint64_t key)

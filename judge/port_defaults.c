@@ -331,6 +331,12 @@ const char *fixture_check(const fixture *s, const void *table, char why[JUDGE_SE
     return d->check ? d->check(table, why) : hosted_check(s, table, why);
 }
 
+bool fixture_persistent(const fixture *s, uint32_t i)
+{
+    const judge_design *d = s->design;
+    return d->recover && s->region[i].at < s->table_bytes && (!d->persistent || d->persistent(s, s->region[i].name));
+}
+
 const char *fixture_watch(const fixture *s, uint8_t *before, bool weak, char why[JUDGE_SENTENCE])
 {
     const judge_design *d = s->design;

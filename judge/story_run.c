@@ -217,6 +217,12 @@ static size_t step_end(const story_memory *mem, const simt_event *e, size_t n, s
     return end;
 }
 
+static bool crash_loses(const story_memory *mem, const simt_event *e, size_t i, size_t end)
+{
+    while (mem->r->crash && i < end && !simt_crash_loses(mem->r->crash, &e[i])) i++;
+    return mem->r->crash && i < end;
+}
+
 static void tell_step(story_memory *mem, const simt_event *e, size_t i, size_t end)
 {
     char who[64], place[3 * CELL_NAME] = "", before[2 * CELL_NAME], after[2 * CELL_NAME];
@@ -231,8 +237,9 @@ static void tell_step(story_memory *mem, const simt_event *e, size_t i, size_t e
     if (!effect) act.operation = e[i].what;
     act.before = before_of(mem, &e[i], same.before, before, sizeof before);
     act.after = after_of(mem, &e[i], same.after, after, sizeof after);
-    act.note = is_older(mem, &e[i]) ? "An older value than the last one that was written: weak memory allows it."
-                                    : event_note(&e[i], place);
+    act.note = crash_loses(mem, e, i, end) ? "The crash loses this store: it had not become durable."
+               : is_older(mem, &e[i])      ? "An older value than the last one that was written: weak memory allows it."
+                                           : event_note(&e[i], place);
     act.site = site_of(e[i].site);
     act.unchanged = !effect && writes_the_same(mem, e, i, end);
     act.times = claims_in_vain(mem, e, i, end);

@@ -10,15 +10,17 @@
 #include "judge/event.h"
 #include "judge/fixture.h"
 #include "judge/story.h"
+#include "simt/crash.h"
 
 typedef struct run_told {
     const fixture *s;
-    const simt_machine *m; /* its last run was one of s, with config.trace */
-    bool all;              /* collectives and fences, too */
-    bool apart;            /* a step for every lane */
-    uint64_t most;         /* the last so many steps; 0: all */
-    const char *said;      /* what a check said, or NULL: steps that change the slots that it names matter,
+    const simt_machine *m;   /* its last run was one of s, with config.trace */
+    bool all;                /* collectives and fences, too */
+    bool apart;              /* a step for every lane */
+    uint64_t most;           /* the last so many steps; 0: all */
+    const char *said;        /* what a check said, or NULL: steps that change the slots that it names matter,
                             * or else those that change any slot */
+    const simt_crash *crash; /* at an image of a crash that ended the run, or NULL */
 } run_told;
 
 /* Adds panels, memory and steps to `st`. false: memory was refused. */

@@ -126,7 +126,10 @@ static hd_status judge_crash(const exploring *x, const simt_config *c, bool one,
         x->e->lost_before = x->e->lost_n;
         x->e->crash_at = c->crash_at;
     }
-    simt_crash_close(crash);
+    if (one && !x->e->wrong)
+        x->e->crash = crash;
+    else
+        simt_crash_close(crash);
     return status;
 }
 
@@ -228,6 +231,27 @@ static hd_status make_short(const exploring *x, const simt_config *c, uint64_t t
     return status;
 }
 
+/* Lets each word lose as few stores as are needed. */
+static hd_status lose_less(const exploring *x, const simt_config *c, uint64_t tries)
+{
+    simt_exploration *e = x->e;
+    hd_status status = HD_OK;
+    for (size_t i = 0; i < e->lost_n; i++) {
+        uint32_t most = e->lost[i].choice;
+        for (e->lost[i].choice = 1; e->lost[i].choice < most && e->tries < tries && !status; e->lost[i].choice++) {
+            simt_config replay = replay_of(x, c);
+            run_result r;
+            e->tries++;
+            status = replay_once(x, &replay, &r);
+            if (status || !r.wrong || r.finding.fault != e->finding.fault) continue;
+            e->finding = r.finding;
+            most = e->lost[i].choice;
+        }
+        e->lost[i].choice = most;
+    }
+    return status;
+}
+
 /* ---- Exploring ------------------------------------------------------------------------------- */
 
 static hd_status explore(const exploring *x, hash_set *seen, const simt_config *config, uint64_t schedules,
@@ -255,6 +279,7 @@ static hd_status explore(const exploring *x, hash_set *seen, const simt_config *
             e->finding = r.finding;
             return keep_schedule(x);
         }
+        if (replay && x->how) break;
         if (search && !simt_machine_next(x->m)) {
             e->exhausted = true;
             break;
@@ -279,7 +304,7 @@ hd_status simt_explore_crashes(simt_machine *m, const simt_trial *trial, const s
     hd_give(x.s, seen.place, seen.places, 8);
     if (!status && e->wrong && e->schedule_n) status = make_short(&x, &c, tries, e->schedule, &e->schedule_n);
     if (!status && e->wrong && e->lost_n) status = make_short(&x, &c, tries, e->lost, &e->lost_n);
-    return status;
+    return status ? status : lose_less(&x, &c, tries);
 }
 
 hd_status simt_explore(simt_machine *m, const simt_trial *trial, const simt_config *c, uint64_t schedules,
@@ -292,5 +317,7 @@ void simt_exploration_free(simt_machine *m, simt_exploration *e)
 {
     hd_give(simt_machine_seams(m), e->schedule, e->schedule_before, sizeof *e->schedule);
     hd_give(simt_machine_seams(m), e->lost, e->lost_before, sizeof *e->lost);
+    simt_crash_close(e->crash);
     e->schedule = e->lost = NULL;
+    e->crash = NULL;
 }

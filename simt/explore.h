@@ -32,7 +32,8 @@ typedef struct simt_exploration {
     uint64_t points, images, crash_at;
     simt_decision *lost; /* (lost_n), on the machine's seams */
     size_t lost_n, lost_before;
-    uint64_t time_ns; /* until it went wrong, or the end              */
+    struct simt_crash *crash; /* SIMT_REPLAY: at the image that was judged; else NULL */
+    uint64_t time_ns;         /* until it went wrong, or the end              */
 } simt_exploration;
 
 /* Runs the trial with seeds c->seed, c->seed + 1, ... (SIMT_SEARCH: all schedules), at most `schedules` times and

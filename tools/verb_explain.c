@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "judge/cells.h"
+#include "judge/crash.h"
 #include "judge/rules.h"
 #include "judge/story_run.h"
 #include "tools/case_run.h"
@@ -15,7 +16,7 @@
 
 typedef struct explain_options {
     uint64_t threads, blocks;
-    const char *beside, *html;
+    const char *beside, *html, *crash;
     bool all;
 } explain_options;
 
@@ -25,6 +26,8 @@ static const tool_option option[] = {
     { "beside", 'b', "KERNEL", "--html: the story of another kernel stands beside it",
       TOOL_FIELD(explain_options, beside) },
     { "html", 'H', "FILE", "write the story as a page for a browser", TOOL_FIELD(explain_options, html) },
+    { "crash", 'c', "CRASH", "crash as sched --crash names it: 7,0:1 is before event 7, and word 0 loses a store",
+      TOOL_FIELD(explain_options, crash) },
     { "lanes", 'l', NULL, "a row for every lane, not for lanes that do the same", TOOL_FIELD(explain_options, all) },
     { .name = NULL },
 };
@@ -38,15 +41,24 @@ static out_value where(const simt_event *e, bool effect, const char *place)
     return e->before == JUDGE_MOVE ? out_none() : out_text(hd_outcome_name((hd_outcome)e->after));
 }
 
-static void tell(out *o, const case_run *x, bool all)
+/* The lanes' operation; whether a crash loses what one of them stored. */
+static void operation_of(const simt_event *e, size_t n, const simt_crash *crash, char *text, size_t bytes)
+{
+    size_t i = 0;
+    while (crash && i < n && !simt_crash_loses(crash, &e[i])) i++;
+    snprintf(text, bytes, "%s%s", e->what, crash && i < n ? ", lost" : "");
+}
+
+static void tell(out *o, const case_run *x, bool all, const simt_crash *crash)
 {
     size_t n;
     const simt_event *e = simt_machine_events(x->m, &n);
     for (size_t i = 0, end; i < n; i = end) {
-        char who[128] = "", place[128];
+        char who[128] = "", place[128], how[32];
         end = event_group_end(e, n, i, all);
         const event_common same = event_common_of(e + i, end - i);
         event_lanes(same.lanes, who, sizeof who);
+        operation_of(e + i, end - i, crash, how, sizeof how);
         if (e[i].p) {
             case_run_location(x, e[i].p, place, sizeof place);
             if (!same.place) strncat(place, " and on", sizeof place - strlen(place) - 1);
@@ -54,7 +66,7 @@ static void tell(out *o, const case_run *x, bool all)
         bool effect = strcmp(e[i].what, "takes effect") == 0, reads = strncmp(e[i].what, "ld", 2) == 0;
         out_row(o, (const out_value[]){
                        out_count(e[i].step), out_count(e[i].block * 1000 + e[i].thread / 32), out_text(who),
-                       out_text(event_meaning(&e[i])), where(&e[i], effect, place), out_text(e[i].what),
+                       out_text(event_meaning(&e[i])), where(&e[i], effect, place), out_text(how),
                        effect || !same.before ? out_none() : out_count(case_run_shown(x, e[i].p, e[i].before)),
                        effect || reads || !same.after ? out_none() : out_count(case_run_shown(x, e[i].p, e[i].after)),
                        out_text(simt_site_name(e[i].site)) });
@@ -92,13 +104,13 @@ static void title_of(const case_run *x, char title[TITLE])
 }
 
 /* The story of the last run; NULL: no memory. */
-static story *story_of(const case_run *x, const explain_options *o, const char *why)
+static story *story_of(const case_run *x, const explain_options *o, const char *why, const simt_crash *crash)
 {
     char title[TITLE], command[COMMAND], key[32];
     title_of(x, title);
     snprintf(command, sizeof command, "heddle explain '%s'%s", x->text, o->all ? " --lanes" : "");
     story *st = story_open(title, command);
-    const run_told told = { .s = x->s, .m = x->m, .all = true, .apart = o->all };
+    const run_told told = { .s = x->s, .m = x->m, .all = true, .apart = o->all, .crash = crash };
     const hd_batch *one = one_item(x);
     story_about(
         st,
@@ -130,7 +142,7 @@ static story *story_beside(const hd_case *c, const explain_options *o)
     story *st = NULL;
     if (comparison_run(x.a, x.m, &how, &why))
         tool_say(TOOL_SYSTEM, "--beside: %s", hd_why());
-    else if (!(st = story_of(&x, o, why)))
+    else if (!(st = story_of(&x, o, why, NULL)))
         tool_say(TOOL_SYSTEM, "no memory for a story");
     case_run_close(&x);
     return st;
@@ -138,12 +150,12 @@ static story *story_beside(const hd_case *c, const explain_options *o)
 
 /* Ends the report with the stories that were asked for. */
 static int close_with_stories(out *r, int code, const tool_line *line, const case_run *x, const explain_options *o,
-                              const char *why)
+                              const char *why, const simt_crash *crash)
 {
     char title[TITLE];
     story *s[2] = { NULL, NULL };
     if (line->form != TOOL_JSON && !o->html) return out_close(r, code);
-    s[0] = story_of(x, o, why);
+    s[0] = story_of(x, o, why, crash);
     snprintf(title, sizeof title, "heddle explain %s.%s.%s", x->c[0].design, x->c[0].op, x->c[0].kernel);
     if (!s[0]) {
         out_drop(r);
@@ -158,6 +170,22 @@ static int close_with_stories(out *r, int code, const tool_line *line, const cas
 }
 
 /* ---- The verb -------------------------------------------------------------------------------- */
+
+/* Runs the case, with the crash that is asked for. */
+static hd_status run_case(const case_run *x, const explain_options *o, simt_exploration *e)
+{
+    simt_decision lost[64];
+    simt_recovery how;
+    simt_config c = in_turn();
+    const simt_trial trial = comparison_trial(x->a);
+    c.lost_n = sizeof lost / sizeof *lost;
+    hd_status status = o->crash ? crash_recovery(x->a, &how) : HD_OK;
+    if (!status && o->crash) status = simt_crash_parse(o->crash, &c.crash_at, lost, &c.lost_n);
+    c.lost = lost;
+    c.replayed = c.strategy;
+    c.strategy = SIMT_REPLAY;
+    return status ? status : simt_explore_crashes(x->m, &trial, o->crash ? &how : NULL, &c, 1, 0, 0, e);
+}
 
 /* A subject that is no kernel. */
 static int run_subject(const explain_subject *of, const tool_line *line, const explain_options *o)
@@ -271,9 +299,9 @@ static int run(tool_line *line, int argc, char **argv)
     if (of) return run_subject(of, line, &o);
     if (code < 0) code = take(&x, line, &o);
     if (code >= 0) return code;
-    const simt_config c = in_turn();
-    const char *why;
-    hd_status s = comparison_run(x.a, x.m, &c, &why);
+    simt_exploration e;
+    hd_status s = run_case(&x, &o, &e);
+    const char *why = !s && e.wrong ? e.finding.story : NULL;
     out *r = out_open(line->form, "heddle.explain/1", column, 9);
     const hd_batch *b = &x.s->part[0].batch;
     out_fact(r, "case", "case", OUT_TEXT, out_text(x.text));
@@ -282,9 +310,12 @@ static int run(tool_line *line, int argc, char **argv)
         out_fact(r, "outcome", "outcome", OUT_TEXT, out_text(hd_outcome_name((hd_outcome)b->outcome[0])));
     }
     out_fact(r, "wrong", why ? "wrong" : NULL, OUT_TEXT, why ? out_text(why) : out_none());
-    tell(r, &x, o.all);
-    code = s ? tool_fail(s) : close_with_stories(r, why ? TOOL_DIFFERS : TOOL_OK, line, &x, &o, why);
-    if (s) out_drop(r);
+    tell(r, &x, o.all, s ? NULL : e.crash);
+    code = s ? tool_fail(s) : close_with_stories(r, why ? TOOL_DIFFERS : TOOL_OK, line, &x, &o, why, e.crash);
+    if (s)
+        out_drop(r);
+    else
+        simt_exploration_free(x.m, &e);
     case_run_close(&x);
     return code;
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "judge/crash.h"
 #include "judge/story_run.h"
 #include "simt/simt.h"
 #include "tools/case_run.h"
@@ -16,7 +18,7 @@
 typedef struct sched_options {
     uint64_t seed, schedules, rows, bound, threads, blocks;
     const char *strategy, *unit, *preempt, *replay, *html;
-    bool weak;
+    bool weak, crash;
 } sched_options;
 
 static const char *const strategies[] = { "turn", "random", "pct", "search", NULL }; /* in the order of simt_strategy */
@@ -34,9 +36,12 @@ static const tool_option option[] = {
       TOOL_CHOICE(sched_options, preempt, places) },
     { "bound", 'b', "N", "search: preemptions at most (2)", TOOL_RANGE(sched_options, bound, 0, 1000) },
     { "weak", 'w', NULL, "store buffers, and relaxed loads that return older values", TOOL_FIELD(sched_options, weak) },
+    { "crash", 'c', NULL, "let each schedule crash, and judge what the design recovers of persistent memory",
+      TOOL_FIELD(sched_options, crash) },
     { "threads", 't', "N", "per block, whole warps (32)", TOOL_RANGE(sched_options, threads, 32, 1024) },
     { "blocks", 'B', "N", "at most (2)", TOOL_RANGE(sched_options, blocks, 1, 64) },
-    { "replay", 'r', "SCHEDULE", "run this one and tell its story", TOOL_FIELD(sched_options, replay) },
+    { "replay", 'r', "SCHEDULE", "run this one and tell its story; SCHEDULE@CRASH: with this crash",
+      TOOL_FIELD(sched_options, replay) },
     { "html", 'H', "FILE", "write the story as a page for a browser: of what went wrong, or of the first schedule",
       TOOL_FIELD(sched_options, html) },
     { "rows", 'R', "N", "of the story, the last ones (40)", TOOL_RANGE(sched_options, rows, 0, 1000000) },
@@ -67,17 +72,18 @@ static simt_config config_of(const sched_options *o, comparison *a)
 /* ---- The story ------------------------------------------------------------------------------- */
 
 /* Votes are left out: they would drown what is done to memory. */
-static void tell(out *o, const case_run *x, uint64_t rows)
+static void tell(out *o, const case_run *x, uint64_t rows, const simt_crash *crash)
 {
     size_t n, first;
     const simt_event *e = simt_machine_events(x->m, &n);
     for (first = n; first && rows; first--) rows -= event_matters(&e[first - 1]);
     for (size_t i = first; i < n; i++) {
-        char place[96];
+        char place[96], what[32];
         bool writes = strncmp(e[i].what, "ld", 2) != 0, effect = e[i].p == NULL;
         if (!event_matters(&e[i])) continue;
+        snprintf(what, sizeof what, "%s%s", e[i].what, crash && simt_crash_loses(crash, &e[i]) ? ", lost" : "");
         out_row(o, (const out_value[]){ out_count(e[i].step), out_text(simt_site_name(e[i].site)),
-                                        out_count(e[i].block), out_count(e[i].thread), out_text(e[i].what),
+                                        out_count(e[i].block), out_count(e[i].thread), out_text(what),
                                         effect ? out_text(hd_outcome_name((hd_outcome)e[i].after))
                                                : out_text(case_run_location(x, e[i].p, place, sizeof place)),
                                         effect ? out_none() : out_count(case_run_shown(x, e[i].p, e[i].before)),
@@ -86,16 +92,14 @@ static void tell(out *o, const case_run *x, uint64_t rows)
     }
 }
 
-/* Runs schedule s once, with a trace. */
-static hd_status once(case_run *x, simt_config c, const simt_decision *s, size_t n, simt_exploration *e)
+/* Runs the schedule of c once, with a trace. */
+static hd_status once(case_run *x, const simt_recovery *how, simt_config c, simt_exploration *e)
 {
     simt_trial trial = comparison_trial(x->a);
     c.replayed = c.strategy;
     c.strategy = SIMT_REPLAY;
-    c.schedule = s;
-    c.schedule_n = n;
     c.trace = true;
-    return simt_explore(x->m, &trial, &c, 1, 0, 0, e);
+    return simt_explore_crashes(x->m, &trial, how, &c, 1, 0, 0, e);
 }
 
 /* ---- The verb -------------------------------------------------------------------------------- */
@@ -119,10 +123,10 @@ static void command_of(const sched_options *o, const case_run *x, uint64_t seed,
                        char command[2 * CASE_RUN_TEXT])
 {
     snprintf(command, 2 * CASE_RUN_TEXT,
-             "heddle sched '%s' --strategy %s --unit %s --preempt %s%s --threads %" PRIu64 " --blocks %" PRIu64
+             "heddle sched '%s' --strategy %s --unit %s --preempt %s%s%s --threads %" PRIu64 " --blocks %" PRIu64
              " --seed %" PRIu64 " --replay '%s'",
-             x->text, o->strategy, o->unit, o->preempt, o->weak ? " --weak" : "", o->threads, o->blocks, seed,
-             schedule);
+             x->text, o->strategy, o->unit, o->preempt, o->weak ? " --weak" : "", o->crash ? " --crash" : "",
+             o->threads, o->blocks, seed, schedule);
 }
 
 static void report_wrong(out *r, const sched_options *o, const case_run *x, const simt_exploration *e,
@@ -143,10 +147,13 @@ static void report_wrong(out *r, const sched_options *o, const case_run *x, cons
 enum { STORY_STEPS = 1000 };
 
 /* The last run as a story; NULL: no memory. */
-static story *story_of(const sched_options *o, const case_run *x, const simt_exploration *e, const char *schedule)
+static story *story_of(const sched_options *o, const case_run *x, const simt_exploration *e, const char *schedule,
+                       const simt_crash *crash)
 {
     char command[2 * CASE_RUN_TEXT], title[128], sentence[512];
-    const run_told told = { .s = x->s, .m = x->m, .most = STORY_STEPS, .said = e->wrong ? sentence : NULL };
+    const run_told told = {
+        .s = x->s, .m = x->m, .most = STORY_STEPS, .said = e->wrong ? sentence : NULL, .crash = crash
+    };
     uint64_t n = x->s->part[0].batch.n;
     snprintf(title, sizeof title, "%.40s, %" PRIu64 " item%s, kernel %.40s: %s", x->c[0].op, n, n == 1 ? "" : "s",
              x->c[0].kernel, e->wrong ? "a schedule that goes wrong" : "a schedule");
@@ -174,13 +181,13 @@ static story *story_of(const sched_options *o, const case_run *x, const simt_exp
     return NULL;
 }
 
-/* Ends the report; told: the machine's last run was one with a trace. */
+/* Ends the report; told: the machine's last run, which had a trace. */
 static int close_with_story(out *r, int code, const tool_line *line, const sched_options *o, const case_run *x,
-                            const simt_exploration *e, const char *schedule, bool told)
+                            const simt_exploration *e, const char *schedule, const simt_exploration *told)
 {
     char title[128];
     if (!told || (line->form != TOOL_JSON && !o->html)) return out_close(r, code);
-    story *st = story_of(o, x, e, schedule);
+    story *st = story_of(o, x, e, schedule, told->crash);
     snprintf(title, sizeof title, "heddle sched %.20s.%.40s.%.40s", x->c[0].design, x->c[0].op, x->c[0].kernel);
     if (st) return page_close_report(r, code, o->html, title, &st, 1);
     out_drop(r);
@@ -188,7 +195,7 @@ static int close_with_story(out *r, int code, const tool_line *line, const sched
 }
 
 static int report(tool_line *line, const sched_options *o, case_run *x, const simt_exploration *e, const char *schedule,
-                  bool told)
+                  const simt_exploration *told)
 {
     out *r = out_open(line->form, "heddle.sched/1", column, 8);
     const char *end = strchr(e->finding.story, '\n');
@@ -200,6 +207,10 @@ static int report(tool_line *line, const sched_options *o, case_run *x, const si
     out_fact(r, "distinct", "distinct", OUT_COUNT, out_count(e->distinct));
     out_fact(r, "schedules_hash", "interleavings", OUT_HEX, out_count(e->hash));
     out_fact(r, "exhausted", "all there are", OUT_FLAG, out_flag(e->exhausted));
+    if (o->crash) {
+        out_fact(r, "crashes", "crashes", OUT_COUNT, out_count(e->points));
+        out_fact(r, "images", "images of them", OUT_COUNT, out_count(e->images));
+    }
     out_fact(r, "time_s", "time", OUT_SECONDS, out_real((double)e->time_ns * 1e-9));
     out_fact(r, "schedules_per_s", "rate", OUT_RATE,
              e->time_ns ? out_real((double)e->schedules * 1e9 / (double)e->time_ns) : out_none());
@@ -212,22 +223,42 @@ static int report(tool_line *line, const sched_options *o, case_run *x, const si
         out_fact(r, "seed", NULL, OUT_PLAIN, out_none());
         out_fact(r, "schedule", NULL, OUT_TEXT, schedule ? out_text(schedule) : out_none());
     }
-    if (told) tell(r, x, o->rows);
+    if (told) tell(r, x, o->rows, told->crash);
     if (e->wrong && end) out_note(r, "%s\n", e->finding.story);
     return close_with_story(r, e->wrong ? TOOL_DIFFERS : TOOL_OK, line, o, x, e, schedule, told);
 }
 
-static int replay(tool_line *line, const sched_options *o, case_run *x, simt_config c)
+/* A schedule, or SCHEDULE@CRASH with --crash, into c; room for n decisions. */
+static hd_status read_replay(const sched_options *o, simt_decision *room, size_t n, simt_config *c)
+{
+    size_t before = strcspn(o->replay, "@"), at;
+    char *schedule = strdup(o->replay);
+    if (!schedule) return hd_fail(HD_ENOMEM, "--replay: no memory");
+    schedule[before] = 0;
+    c->schedule = room;
+    c->schedule_n = c->lost_n = n;
+    hd_status status = simt_schedule_parse(schedule, room, &c->schedule_n);
+    free(schedule);
+    at = status ? 0 : c->schedule_n;
+    c->lost = room + at;
+    c->lost_n = 0;
+    if (status || !o->replay[before]) return status;
+    if (!o->crash) return hd_fail(HD_EINVAL, "--replay: a crash needs --crash");
+    c->lost_n = n - at;
+    return simt_crash_parse(o->replay + before + 1, &c->crash_at, room + at, &c->lost_n);
+}
+
+static int replay(tool_line *line, const sched_options *o, case_run *x, const simt_recovery *how, simt_config c)
 {
     size_t n = strlen(o->replay) / 2 + 1;
-    simt_decision *s = (simt_decision *)malloc(n * sizeof *s);
+    simt_decision *room = (simt_decision *)malloc(n * sizeof *room);
     simt_exploration e;
-    if (!s) return tool_say(TOOL_SYSTEM, "--replay: no memory");
-    hd_status status = simt_schedule_parse(o->replay, s, &n);
-    if (!status) status = once(x, c, s, n, &e);
-    int code = status ? tool_fail(status) : report(line, o, x, &e, o->replay, true);
+    if (!room) return tool_say(TOOL_SYSTEM, "--replay: no memory");
+    hd_status status = read_replay(o, room, n, &c);
+    if (!status) status = once(x, how, c, &e);
+    int code = status ? tool_fail(status) : report(line, o, x, &e, o->replay, &e);
     if (!status) simt_exploration_free(x->m, &e);
-    free(s);
+    free(room);
     return code;
 }
 
@@ -244,42 +275,58 @@ static bool schedule_ended(void)
     return progress_at(&running.line, running.done, total, -1);
 }
 
-static int explore(tool_line *line, const sched_options *o, case_run *x, simt_config c)
+/* What went wrong, as --replay takes it; NULL: no memory. */
+static char *replay_text(const sched_options *o, const simt_exploration *e)
+{
+    size_t schedule = simt_schedule_print(e->schedule, e->schedule_n, NULL, 0),
+           crash = simt_crash_print(e->crash_at, e->lost, e->lost_n, NULL, 0), bytes = schedule + crash + 2;
+    bool crashed = o->crash && e->finding.fault == SIMT_CRASH;
+    char *text = (char *)calloc(bytes, 1);
+    if (!text) return NULL;
+    simt_schedule_print(e->schedule, e->schedule_n, text, bytes);
+    if (!crashed) return text;
+    text[schedule] = '@';
+    simt_crash_print(e->crash_at, e->lost, e->lost_n, text + schedule + 1, bytes - schedule - 1);
+    return text;
+}
+
+static int explore(tool_line *line, const sched_options *o, case_run *x, const simt_recovery *how, simt_config c)
 {
     simt_exploration e, again;
+    const simt_exploration *told = NULL;
     simt_trial trial = comparison_trial(x->a);
     trial.ended = schedule_ended;
     running.most = c.strategy == SIMT_SEARCH ? 0 : o->schedules;
     progress_begin(&running.line, "sched", "schedules");
-    hd_status status = simt_explore(x->m, &trial, &c, o->schedules, 0, 2000, &e);
+    hd_status status = simt_explore_crashes(x->m, &trial, how, &c, o->schedules, 0, 2000, &e);
     progress_end(&running.line);
     trial.ended = tool_stopped;
     if (status) return tool_fail(status);
     char *schedule = NULL;
     if (e.wrong) {
-        size_t bytes = simt_schedule_print(e.schedule, e.schedule_n, NULL, 0) + 1;
-        schedule = (char *)calloc(bytes, 1);
-        if (schedule) simt_schedule_print(e.schedule, e.schedule_n, schedule, bytes);
+        schedule = replay_text(o, &e);
         c.seed = e.seed;
-        status = once(x, c, e.schedule, e.schedule_n, &again);
-        if (!status) simt_exploration_free(x->m, &again);
-    }
-    bool told = e.wrong;
-    if (!told && o->html && !tool_stopped()) { /* the first one, for the page */
+        c.schedule = e.schedule;
+        c.schedule_n = e.schedule_n;
+        c.crash_at = e.crash_at;
+        c.lost = e.lost;
+        c.lost_n = e.lost_n;
+        told = once(x, how, c, &again) ? NULL : &again;
+    } else if (o->html && !tool_stopped()) { /* the first one, for the page */
         c.trace = true;
-        status = simt_explore(x->m, &trial, &c, 1, 0, 0, &again);
-        if (!status) simt_exploration_free(x->m, &again);
-        told = !status;
+        told = simt_explore(x->m, &trial, &c, 1, 0, 0, &again) ? NULL : &again;
     }
     int code = report(line, o, x, &e, schedule, told);
     free(schedule);
+    if (told) simt_exploration_free(x->m, &again);
     simt_exploration_free(x->m, &e);
     return code;
 }
 
 static int run(tool_line *line, int argc, char **argv)
 {
-    sched_options o = { 1, 1000, 40, 2, 32, 2, "random", "lane", "all", NULL, NULL, false };
+    sched_options o = { 1, 1000, 40, 2, 32, 2, "random", "lane", "all", NULL, NULL, false, false };
+    simt_recovery how = { NULL, 0 };
     case_run x;
     int code = tool_parse(line, argc, argv, &o);
     if (code < 0 && o.html && (code = tool_apart_words("--html", o.html, line)) == TOOL_OK)
@@ -287,8 +334,11 @@ static int run(tool_line *line, int argc, char **argv)
     if (code == TOOL_OK) code = -1;
     if (code < 0) code = case_run_take(&x, line, 8, o.threads, o.blocks);
     if (code >= 0) return code;
-    simt_config how = config_of(&o, x.a);
-    code = o.replay ? replay(line, &o, &x, how) : explore(line, &o, &x, how);
+    const simt_config c = config_of(&o, x.a);
+    if (o.crash && crash_recovery(x.a, &how))
+        code = tool_fail(HD_EINVAL);
+    else
+        code = (o.replay ? replay : explore)(line, &o, &x, o.crash ? &how : NULL, c);
     case_run_close(&x);
     return code;
 }
@@ -301,6 +351,10 @@ static const char doc[] =
     "goes wrong is made short, told as a table of who did what, and comes with the command that shows it again (exit "
     "code 1).\n"
     "Two cases with a + between them run at the same time, readers with readers and updaters with updaters.\n"
+    "With --crash, of designs that survive one, each schedule also crashes: before each fence that makes stores "
+    "durable, "
+    "and at its end. "
+    "Every image that the crash may leave of persistent memory is recovered and judged.\n"
     "\n"
     "EXAMPLES\n"
     "  heddle sched hkv.insert_or_assign.tlpv1 policy=lfu seed=3\n"
