@@ -370,6 +370,43 @@ static void recoveries_are_cut(void)
     simt_exploration_free(machine, &e);
 }
 
+static const char *recover_nothing(void *context, simt_machine *m, bool ended)
+{
+    (void)context, (void)m, (void)ended;
+    return key_has_value();
+}
+
+/* Each take is refused in turn: the exploration says so, and gives back what it had. */
+static void memory_is_refused(void)
+{
+    trial_of t = { { k_claimed }, 1, true, NULL, key_has_value, 0, 0 };
+    const simt_trial trial = { &t, prepare, NULL, NULL };
+    const simt_recovery how = { recover_nothing, 0 };
+    for (uint64_t refuse = 1;; refuse++) {
+        counting count;
+        simt_machine *m = NULL;
+        simt_exploration e;
+        simt_config c = simt_config_default();
+        test_case("take %llu is refused", (ull)refuse);
+        counting_init(&count);
+        count.refuse_at = refuse;
+        c.persist = true;
+        hd_status status = simt_machine_open(&count.seams, &m);
+        if (m) {
+            status = simt_explore_crashes(m, &trial, &how, &c, 1, 0, 20, &e);
+            check(status || e.wrong, "the key was never without its value");
+            simt_exploration_free(m, &e);
+            simt_machine_close(m);
+        }
+        check(count.live_bytes == 0, "%llu bytes are still held", (ull)count.live_bytes);
+        bool refused = count.takes >= refuse;
+        check(status == (refused ? HD_ENOMEM : HD_OK), "%s: %s", hd_status_name(status), hd_why());
+        if (refused) continue;
+        test_tried("memory", refuse - 1, "refused to a search of crashes");
+        return;
+    }
+}
+
 /* The images of all tests before. */
 static void tell_images(void)
 {
@@ -433,6 +470,7 @@ int main(void)
                                         unit(replays_show_it_again),
                                         unit(recoveries_are_cut),
                                         unit(tell_images),
+                                        unit(memory_is_refused),
                                         unit(texts_are_read),
                                         unit(regions_are_refused),
                                         unit(stores_outlive_their_run) };

@@ -11,20 +11,19 @@
 #include "tests/on_machine.h"
 #include "tests/slate.h"
 
+extern const judge_design judge_design_toy;
+
 static simt_machine *machine;
 static uint64_t images_tried;
 
 /* The crashes of some schedules of a case. */
-static void explored(const char *op, const char *kernel, uint64_t seed, const simt_config *c, simt_exploration *e)
+static void explored_case(const char *text, const simt_config *c, simt_exploration *e)
 {
-    char text[256];
     hd_case is;
     uint32_t row;
     fixture *s;
     comparison *a;
     simt_recovery how;
-    snprintf(text, sizeof text, "slate.%s.%s value=8 pins=0 buckets=1 slots=4 batch=5x1 keys=uniform:6 seed=%llu", op,
-             kernel, (ull)seed);
     test_case("%s", text);
     must(hd_case_parse(text, &is));
     must(fixture_kernel_row(&is, &row));
@@ -37,6 +36,14 @@ static void explored(const char *op, const char *kernel, uint64_t seed, const si
     must(simt_explore_crashes(machine, &trial, &how, c, 4, 0, 100, e));
     images_tried += e->images;
     comparison_close(a);
+}
+
+static void explored(const char *op, const char *kernel, uint64_t seed, const simt_config *c, simt_exploration *e)
+{
+    char text[256];
+    snprintf(text, sizeof text, "slate.%s.%s value=8 pins=0 buckets=1 slots=4 batch=5x1 keys=uniform:6 seed=%llu", op,
+             kernel, (ull)seed);
+    explored_case(text, c, e);
 }
 
 static simt_config way(uint64_t n)
@@ -104,6 +111,26 @@ static void each_fault_is_found(void)
     slate_recovers = SLATE_RIGHT;
 }
 
+static hd_status nothing_to_do(fixture *s, void *table) { return (void)s, (void)table, HD_OK; }
+static bool is_board(const fixture *s, const char *region) { return (void)s, strcmp(region, "toy: a board") == 0; }
+
+/* A design with its own hd_gpu: which of its arrays are persistent, the port says. Its kernels have no fences. */
+static void hosted_designs_crash(void)
+{
+    judge_design toy = judge_design_toy;
+    simt_exploration e;
+    const simt_config c = way(1);
+    toy.name = "lasting_toy";
+    toy.recover = nothing_to_do;
+    toy.persistent = is_board;
+    must(judge_design_add(&toy, NULL));
+    explored_case("lasting_toy.insert_or_assign.plain value=8 pins=0 buckets=2 slots=32 batch=3x1 keys=uniform:90", &c,
+                  &e);
+    check(e.finding.fault == SIMT_CRASH && strstr(e.finding.story, "has the value") && e.lost_n == 1, "%s",
+          e.finding.story);
+    simt_exploration_free(machine, &e);
+}
+
 static void others_are_refused(void)
 {
     hd_case c;
@@ -122,7 +149,7 @@ static void others_are_refused(void)
 int main(void)
 {
     const struct CMUnitTest crashes[] = { unit(a_sound_table_survives), unit(each_fault_is_found),
-                                          unit(others_are_refused) };
+                                          unit(hosted_designs_crash), unit(others_are_refused) };
     if (judge_design_add(&judge_design_slate, NULL)) return 1;
     return test_run_on(&machine, crashes);
 }
