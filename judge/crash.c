@@ -253,6 +253,6 @@ const char *crash_judge(void *context, simt_machine *m, bool ended)
 hd_status crash_recovery(const comparison *a, simt_recovery *r)
 {
     if (!a->d->recover) return hd_fail(HD_EINVAL, "design %s recovers nothing after a crash", a->d->name);
-    *r = (simt_recovery){ crash_judge, 0 };
+    *r = (simt_recovery){ crash_judge, 0, false };
     return HD_OK;
 }

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "simt/list.h"
 #include "simt/persist.h"
+#include "simt/space.h"
 
 enum { RANDOM_IMAGES = 64 };
 
@@ -27,6 +28,13 @@ struct simt_crash {
     uint64_t images, next, random; /* images, and of which the next is made */
     bool every;                    /* these are all */
     uint64_t run;                  /* generation of the machine */
+    /* Lazy images: words in the order in which they were looked at, and what they have lost. (tape_n) of which (at) are
+     * of the present image */
+    bool lazy;
+    bool *looked; /* (words) */
+    simt_decision *tape;
+    size_t tape_n, at;
+    uint64_t all;
 };
 
 /* ---- Open and close -------------------------------------------------------------------------- */
@@ -71,21 +79,25 @@ hd_status simt_crash_open(simt_machine *m, uint64_t all, simt_crash **out)
     void *p;
     size_t n, bytes = copy_regions(m, NULL, false);
     const persist_store *s = persist_stores(m, &n);
-    size_t each = sizeof *s + 4 * sizeof(size_t) + sizeof(simt_decision), taken = sizeof(simt_crash) + n * each + bytes;
+    size_t each = sizeof *s + 4 * sizeof(size_t) + 2 * sizeof(simt_decision) + sizeof(bool),
+           taken = sizeof(simt_crash) + n * each + bytes;
     hd_status status = hd_take(&m->seams, "simt: a crash", 1, taken, &p);
     if (status) return status;
     simt_crash *c = (simt_crash *)memset(p, 0, taken);
     c->m = m;
     c->taken = taken;
-    c->stores = n;
     c->store = (persist_store *)(void *)(c + 1);
     c->word_of = (size_t *)(void *)(c->store + n);
     c->open = c->word_of + n;
     c->lost = c->open + n;
     c->left = c->lost + n;
     c->told = (simt_decision *)(void *)(c->left + n);
-    c->copy = (uint8_t *)(c->told + n);
-    if (n) memcpy(c->store, s, n * sizeof *s);
+    c->tape = c->told + n;
+    c->copy = (uint8_t *)(c->tape + n);
+    c->looked = (bool *)(c->copy + bytes);
+    c->all = all;
+    for (size_t i = 0; i < n; i++) /* a region may have ended since */
+        if (region_of(m, (const uint8_t *)s[i].word, sizeof *s[i].word)) c->store[c->stores++] = s[i];
     copy_regions(m, c->copy, false);
     number_words(c);
     count_images(c, all);
@@ -97,7 +109,9 @@ hd_status simt_crash_open(simt_machine *m, uint64_t all, simt_crash **out)
 
 void simt_crash_close(simt_crash *c)
 {
-    if (c) hd_give(&c->m->seams, c, 1, c->taken);
+    if (!c) return;
+    if (c->lazy) persist_look_with(c->m, NULL, NULL);
+    hd_give(&c->m->seams, c, 1, c->taken);
 }
 
 const uint64_t *simt_crash_points(const simt_machine *m, size_t *n) { return persist_points(m, n); }
@@ -124,6 +138,50 @@ void simt_crash_put(simt_crash *c, const simt_decision *lost, size_t n)
             c->lost[lost[i].at] = lost[i].choice < c->open[lost[i].at] ? lost[i].choice : c->open[lost[i].at];
     make_image(c);
 }
+
+/* ---- Lazy images ------------------------------------------------------------------------------- */
+
+/* Open words among these bytes are what the tape says, or at first as if they had lost nothing. */
+static void look(void *context, const void *p, size_t bytes)
+{
+    simt_crash *c = (simt_crash *)context;
+    for (size_t i = c->stores; i--;) {
+        size_t w = c->word_of[i];
+        const uint8_t *word = (const uint8_t *)c->store[i].word, *from = (const uint8_t *)p;
+        if (word + 8 <= from || word >= from + bytes) continue;
+        if (!c->looked[w]) {
+            if (c->at == c->tape_n) c->tape[c->tape_n++] = (simt_decision){ w, 0 };
+            HD_ASSERT(c->tape[c->at].at == w, "the same choices lead to another word");
+            c->lost[w] = c->left[w] = c->tape[c->at++].choice;
+            c->looked[w] = true;
+        }
+        if (c->left[w]) c->left[w]--, *c->store[i].word = c->store[i].before;
+    }
+}
+
+void simt_crash_lazily(simt_crash *c)
+{
+    c->lazy = true;
+    c->images = c->every ? c->images : c->all + RANDOM_IMAGES;
+    persist_look_with(c->m, look, c);
+}
+
+void simt_crash_look(const simt_machine *m, const void *p, size_t bytes) { persist_look_at(m, p, bytes); }
+
+/* The choices after those of the last image; false: there are none. */
+static bool choose_lazily(simt_crash *c)
+{
+    c->tape_n = c->at;
+    while (c->tape_n && c->tape[c->tape_n - 1].choice == c->open[c->tape[c->tape_n - 1].at]) c->tape_n--;
+    if (c->next && !c->tape_n) return false;
+    if (c->next) c->tape[c->tape_n - 1].choice++;
+    c->at = 0;
+    memset(c->lost, 0, c->words * sizeof *c->lost);
+    memset(c->looked, 0, c->words * sizeof *c->looked);
+    return true;
+}
+
+/* ---- All images ------------------------------------------------------------------------------ */
 
 /* Image k of all: its digits to the bases of the words. */
 static void choose_all(simt_crash *c, uint64_t k)
@@ -180,10 +238,11 @@ static void choose_some(simt_crash *c, uint64_t k)
 bool simt_crash_next(simt_crash *c)
 {
     if (c->next == c->images) return false;
-    if (c->every)
-        choose_all(c, c->next);
-    else
-        choose_some(c, c->next);
+    bool lazily = c->lazy && c->next < c->all;
+    if (lazily && !choose_lazily(c)) return false;
+    if (!lazily && c->every) choose_all(c, c->next);
+    if (!lazily && !c->every) choose_some(c, c->lazy ? UINT64_MAX : c->next);
+    if (c->lazy && !lazily) memset(c->looked, 1, c->words);
     c->next++;
     make_image(c);
     return true;

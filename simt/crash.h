@@ -15,6 +15,10 @@
  * have lost all, and the others none (S + 1); 64 random ones.
  *
  * While an image is there, the same machine may run a recovery, whose stores may be lost in a further crash.
+ *
+ * Images are *lazy* where recovery reads and writes open words only by kernels on the machine, or after it has looked
+ * at them. A word stays open until then, and only then there is a choice. So there are fewer images, and they are all
+ * that recovery can tell apart. After `all` of them next makes 64 random ones. A lazy recovery is not cut.
  */
 #ifndef HD_SIMT_CRASH_H
 #define HD_SIMT_CRASH_H
@@ -31,9 +35,13 @@ void simt_crash_close(simt_crash *c); /* NULL is fine */
 /* Events of the last run before which a crash loses most: those that made stores durable. (*n), valid until the next
  * run. */
 const uint64_t *simt_crash_points(const simt_machine *m, size_t *n);
-/* How many images next makes; how many words are open. */
+/* How many images next makes, or, of lazy ones, may make; how many words are open. */
 uint64_t simt_crash_images(const simt_crash *c);
 size_t simt_crash_words(const simt_crash *c);
+/* Before the first image: they are lazy. */
+void simt_crash_lazily(simt_crash *c);
+/* The host is about to read these bytes of an image that may be lazy, or to write them. */
+void simt_crash_look(const simt_machine *m, const void *p, size_t bytes);
 /* Makes memory the next image; false: there are no more. */
 bool simt_crash_next(simt_crash *c);
 /* Makes memory the image in which word lost[i].at has lost its last lost[i].choice stores, and others have lost none.

@@ -119,6 +119,7 @@ static hd_status judge_crash(const exploring *x, const simt_config *c, bool one,
         simt_crash_put(crash, c->lost, c->lost_n);
         judge_image(x, crash, over, r);
     }
+    if (!one && x->how->lazy) simt_crash_lazily(crash);
     while (!one && !r->wrong && simt_crash_next(crash)) judge_image(x, crash, over, r);
     if (r->wrong && !one) {
         const simt_decision *lost = simt_crash_lost(crash, &x->e->lost_n);

@@ -50,6 +50,7 @@ typedef struct simt_recovery {
      * kernels on m, but must not search. */
     const char *(*recover)(void *context, simt_machine *m, bool ended);
     uint64_t all; /* up to so many images of a crash: all of them; 0: SIMT_CRASH_ALL */
+    bool lazy;    /* recover looks at words before it uses them, or runs kernels: crash.h */
 } simt_recovery;
 
 /* simt_explore, which also lets each run that found nothing crash: at its end, and, in runs of the same schedule,

@@ -18,13 +18,18 @@ typedef struct persist {
     table words;        /* word_mark */
     uint64_t forgotten; /* simt_machine.forgotten when the list was last empty for that reason */
     uint64_t events, sweeps;
-    const void *race; /* the state of simt_race; NULL: it is not in this run */
+    const void *race;   /* the state of simt_race; NULL: it is not in this run */
+    persist_look *look; /* or NULL */
+    void *looks;        /* its context */
 } persist;
 
 typedef struct word_mark {
     slot_head head;
     uint64_t sweep; /* the last sweep that found a store to the word durable */
 } word_mark;
+
+/* NULL: the last run did not model persistent memory. */
+static persist *persist_of(const simt_machine *m) { return (persist *)observer_state(m, &simt_persist); }
 
 static bool persist_wanted(const simt_config *c) { return c->persist || c->crash_at || c->cumulative; }
 
@@ -88,6 +93,12 @@ static void store_happens(persist *p, simt_machine *m, const lane *l, const memo
         memcpy((uint8_t *)&s.after + (from - word), (const uint8_t *)value + (from - at), bytes);
         vec_push(m, &p->stores, &s);
     }
+}
+
+static void persist_access(void *self, simt_machine *m, const memory_access *a)
+{
+    (void)self;
+    persist_look_at(m, a->p, a->bytes);
 }
 
 static void persist_done(void *self, simt_machine *m, const memory_access *a)
@@ -167,16 +178,13 @@ static void persist_launch_end(void *self, simt_machine *m, const launch *of)
 
 /* clang-format off */
 const simt_observer simt_persist = {
-    .kinds = SIMT_WRITES, .state_bytes = sizeof(persist), .wanted = persist_wanted, .on_run = persist_begin,
-    .on_launch_end = persist_launch_end, .on_done = persist_done, .on_visible = persist_visible,
-    .on_fence = persist_fence, .close = persist_close
+    .kinds = SIMT_AT_ALL, .state_bytes = sizeof(persist), .wanted = persist_wanted, .on_run = persist_begin,
+    .on_launch_end = persist_launch_end, .on_access = persist_access, .on_done = persist_done,
+    .on_visible = persist_visible, .on_fence = persist_fence, .close = persist_close
 };
 /* clang-format on */
 
 /* ---- The caller's side ----------------------------------------------------------------------- */
-
-/* NULL: the last run did not model persistent memory. */
-static persist *persist_of(const simt_machine *m) { return (persist *)observer_state(m, &simt_persist); }
 
 hd_status simt_machine_persistent(simt_machine *m, const void *p)
 {
@@ -204,6 +212,18 @@ const persist_store *persist_stores(const simt_machine *m, size_t *n)
     const persist *p = persist_of(m);
     *n = p && p->forgotten == m->forgotten ? p->stores.n : 0;
     return p ? (const persist_store *)p->stores.p : NULL;
+}
+
+void persist_look_with(simt_machine *m, persist_look *look, void *context)
+{
+    persist *p = persist_of(m);
+    if (p) p->look = look, p->looks = context;
+}
+
+void persist_look_at(const simt_machine *m, const void *at, size_t bytes)
+{
+    const persist *p = persist_of(m);
+    if (p && p->look) p->look(p->looks, at, bytes);
 }
 
 void persist_all(simt_machine *m)

@@ -34,6 +34,12 @@ typedef struct persist_store {
 const persist_store *persist_stores(const simt_machine *m, size_t *n);
 /* What memory holds now is durable. */
 void persist_all(simt_machine *m);
+/* Before each access of the runs from now on `look` is called; NULL: not any more. */
+typedef void persist_look(void *context, const void *p, size_t bytes);
+void persist_look_with(simt_machine *m, persist_look *look, void *context);
+/* Calls it. */
+void persist_look_at(const simt_machine *m, const void *p, size_t bytes);
+
 /* Numbers of the events of the last run that made stores durable. (*n) */
 const uint64_t *persist_points(const simt_machine *m, size_t *n);
 

@@ -124,6 +124,30 @@ SIMT_KERNEL(k_redo_unfenced, bed, a) /* a crash of the recovery may keep the sec
     simt_fence_system();
 }
 
+enum { VALUES = 3, COMMIT = 8, SUM = 9 };
+
+SIMT_KERNEL(k_commit, bed, a) /* values, then the word that says that they are there */
+{
+    for (uint32_t i = 0; i < VALUES; i++) simt_st_u64(a.kept + i, 1);
+    simt_fence_system();
+    simt_st_u64(a.kept + COMMIT, 1);
+    simt_fence_system();
+}
+
+SIMT_KERNEL(k_commit_unfenced, bed, a)
+{
+    for (uint32_t i = 0; i < VALUES; i++) simt_st_u64(a.kept + i, 1);
+    simt_st_u64(a.kept + COMMIT, 1);
+}
+
+SIMT_KERNEL(k_sum, bed, a) /* a recovery that reads values only where they are committed */
+{
+    uint64_t sum = 0;
+    if (simt_ld_u64(a.kept + COMMIT) == 0) return;
+    for (uint32_t i = 0; i < VALUES; i++) sum += simt_ld_u64(a.kept + i);
+    simt_st_u64(a.kept + SUM, sum);
+}
+
 /* ---- Trials ---------------------------------------------------------------------------------- */
 
 typedef struct trial_of {
@@ -133,6 +157,7 @@ typedef struct trial_of {
     void (*recovery)(const void *);
     const char *(*holds)(void);
     uint64_t images, second; /* looked at; of the recovery's crashes */
+    bool lazy;
 } trial_of;
 
 static hd_status prepare(void *context, simt_machine *m)
@@ -196,6 +221,7 @@ static const char *recover(void *context, simt_machine *m, bool ended)
     trial_of *t = (trial_of *)context;
     (void)ended;
     t->images++;
+    if (t->lazy) return recover_whole(m, t), t->holds();
     return t->recovery ? cut_recovery(m, t) : t->holds();
 }
 
@@ -216,7 +242,7 @@ static simt_exploration explored(trial_of *t, const simt_config *c, uint64_t sch
 {
     simt_exploration e;
     const simt_trial trial = { t, prepare, NULL, NULL };
-    const simt_recovery how = { recover, 0 };
+    const simt_recovery how = { recover, 0, t->lazy };
     t->images = t->second = 0;
     must(simt_explore_crashes(machine, &trial, &how, c, schedules, 0, 100, &e));
     images_tried += e.images;
@@ -237,25 +263,40 @@ static void states_are_counted(void)
 {
     static counted all[] = {
         /* at the end nothing, the value, the key, both: the second is wrong */
-        { "no fence", { { k_unfenced }, 1, false, NULL, key_has_value, 0, 0 }, 1, 2, "its value is not", "0,0:1" },
+        { "no fence",
+          { { k_unfenced }, 1, false, NULL, key_has_value, 0, 0, false },
+          1,
+          2,
+          "its value is not",
+          "0,0:1" },
         /* before each fence two, at the end one */
-        { "fences", { { k_fenced }, 1, false, NULL, key_has_value, 0, 0 }, 3, 2 + 2 + 1, NULL, NULL },
+        { "fences", { { k_fenced }, 1, false, NULL, key_has_value, 0, 0, false }, 3, 2 + 2 + 1, NULL, NULL },
         /* at the end one; before the fence, event 3: the second is wrong */
         { "device fence",
-          { { k_device_fence }, 1, false, NULL, key_has_value, 0, 0 },
+          { { k_device_fence }, 1, false, NULL, key_has_value, 0, 0, false },
           2,
           1 + 2,
           "value is not",
           "3,0:1" },
         /* before the fence, event 4: of three keys and two values the key alone; word 0 is the key's */
-        { "claim", { { k_claimed }, 1, false, NULL, key_has_value, 0, 0 }, 2, 1 + 4, "value is not", "4,1:1" },
-        { "one word", { { k_thrice }, 1, false, NULL, anything, 0, 0 }, 1, 4, NULL, NULL },
-        { "two words", { { k_wide }, 1, false, NULL, anything, 0, 0 }, 1, 4, NULL, NULL },
+        { "claim", { { k_claimed }, 1, false, NULL, key_has_value, 0, 0, false }, 2, 1 + 4, "value is not", "4,1:1" },
+        { "one word", { { k_thrice }, 1, false, NULL, anything, 0, 0, false }, 1, 4, NULL, NULL },
+        { "two words", { { k_wide }, 1, false, NULL, anything, 0, 0, false }, 1, 4, NULL, NULL },
         /* 3 x 20 + 20 + 2 + 64 */
-        { "many words", { { k_many }, 1, false, NULL, anything, 0, 0 }, 1, 146, NULL, NULL },
-        { "two launches", { { k_value, k_key }, 1, false, NULL, key_has_value, 0, 0 }, 1, 2, "value is not", "0,0:1" },
+        { "many words", { { k_many }, 1, false, NULL, anything, 0, 0, false }, 1, 146, NULL, NULL },
+        { "two launches",
+          { { k_value, k_key }, 1, false, NULL, key_has_value, 0, 0, false },
+          1,
+          2,
+          "value is not",
+          "0,0:1" },
         /* the end of each launch is an event */
-        { "a host between", { { k_value, k_key }, 1, true, NULL, key_has_value, 0, 0 }, 3, 1 + 2 + 2, NULL, NULL },
+        { "a host between",
+          { { k_value, k_key }, 1, true, NULL, key_has_value, 0, 0, false },
+          3,
+          1 + 2 + 2,
+          NULL,
+          NULL },
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         char text[64];
@@ -279,7 +320,7 @@ static void states_are_counted(void)
  * fences and at the end. A fence makes its own lane's word durable only. */
 static void a_fence_is_of_its_lane(void)
 {
-    trial_of t = { { k_both }, 2, false, NULL, anything, 0, 0 };
+    trial_of t = { { k_both }, 2, false, NULL, anything, 0, 0, false };
     simt_config c = simt_config_default();
     c.strategy = SIMT_SEARCH;
     c.bound = 8;
@@ -297,7 +338,7 @@ static void a_fence_is_of_its_lane(void)
 static void fences_may_be_cumulative(void)
 {
     for (int cumulative = 0; cumulative < 2; cumulative++) {
-        trial_of t = { { k_handed_on }, 2, false, NULL, key_has_value, 0, 0 };
+        trial_of t = { { k_handed_on }, 2, false, NULL, key_has_value, 0, 0, false };
         simt_config c = simt_config_default();
         c.persist = true;
         c.cumulative = cumulative;
@@ -310,8 +351,8 @@ static void fences_may_be_cumulative(void)
 /* A store that waits in a store buffer is lost, and a fence empties the buffer first. */
 static void weak_stores_are_lost_too(void)
 {
-    trial_of good = { { k_fenced }, 1, false, NULL, key_has_value, 0, 0 },
-             bad = { { k_claimed }, 1, false, NULL, key_has_value, 0, 0 };
+    trial_of good = { { k_fenced }, 1, false, NULL, key_has_value, 0, 0, false },
+             bad = { { k_claimed }, 1, false, NULL, key_has_value, 0, 0, false };
     simt_config c = simt_config_default();
     c.weak = c.persist = true;
     simt_exploration e = explored(&good, &c, 20);
@@ -326,12 +367,12 @@ static void weak_stores_are_lost_too(void)
 /* What was found is found again: the same schedule, the same crash, the same sentence. */
 static void replays_show_it_again(void)
 {
-    trial_of t = { { k_handed_on }, 2, false, NULL, key_has_value, 0, 0 };
+    trial_of t = { { k_handed_on }, 2, false, NULL, key_has_value, 0, 0, false };
     simt_config c = simt_config_default();
     c.persist = true;
     simt_exploration e = explored(&t, &c, 20), again;
     const simt_trial trial = { &t, prepare, NULL, NULL };
-    const simt_recovery how = { recover, 0 };
+    const simt_recovery how = { recover, 0, false };
     c.replayed = c.strategy;
     c.strategy = SIMT_REPLAY;
     c.schedule = e.schedule;
@@ -355,8 +396,8 @@ static void replays_show_it_again(void)
 /* A recovery that is cut before each of its events, and runs again. */
 static void recoveries_are_cut(void)
 {
-    trial_of good = { { k_journal }, 1, false, k_redo, redone, 0, 0 },
-             bad = { { k_journal }, 1, false, k_redo_unfenced, redone, 0, 0 };
+    trial_of good = { { k_journal }, 1, false, k_redo, redone, 0, 0, false },
+             bad = { { k_journal }, 1, false, k_redo_unfenced, redone, 0, 0, false };
     const simt_config c = in_turn();
     simt_exploration e = explored(&good, &c, 1);
     check(!e.wrong && e.points == 5 && e.images == 4 * 2 + 1, "%llu crashes, %llu images: %s", (ull)e.points,
@@ -379,9 +420,9 @@ static const char *recover_nothing(void *context, simt_machine *m, bool ended)
 /* Each take is refused in turn: the exploration says so, and gives back what it had. */
 static void memory_is_refused(void)
 {
-    trial_of t = { { k_claimed }, 1, true, NULL, key_has_value, 0, 0 };
+    trial_of t = { { k_claimed }, 1, true, NULL, key_has_value, 0, 0, false };
     const simt_trial trial = { &t, prepare, NULL, NULL };
-    const simt_recovery how = { recover_nothing, 0 };
+    const simt_recovery how = { recover_nothing, 0, false };
     for (uint64_t refuse = 1;; refuse++) {
         counting count;
         simt_machine *m = NULL;
@@ -405,6 +446,40 @@ static void memory_is_refused(void)
         test_tried("memory", refuse - 1, "refused to a search of crashes");
         return;
     }
+}
+
+static bool sum_seen[VALUES + 1];
+static const char *sum_is_whole(void)
+{
+    uint64_t sum = memory.kept[SUM];
+    return sum == 0 || sum == VALUES ? NULL : "a part of the values is there";
+}
+static const char *sum_is_seen(void)
+{
+    sum_seen[memory.kept[SUM] % (VALUES + 1)] = true;
+    return NULL;
+}
+
+/* A word that recovery does not read is no choice. */
+static void lazy_images_are_fewer(void)
+{
+    const simt_config c = in_turn();
+    trial_of good = { { k_commit }, 1, false, k_sum, sum_is_whole, 0, 0, true },
+             bad = { { k_commit_unfenced }, 1, false, k_sum, sum_is_whole, 0, 0, true };
+    simt_exploration e = explored(&good, &c, 1);
+    /* at the first fence no word is read that is open; at the second the commit */
+    check(!e.wrong && e.points == 3 && e.images == 1 + 2 + 1, "%llu images: %s", (ull)e.images, e.finding.story);
+    simt_exploration_free(machine, &e);
+    e = explored(&bad, &c, 1);
+    check(e.wrong && e.images == 2 && e.lost_n == 1 && e.lost[0].at == VALUES - 1, "%llu images: %s", (ull)e.images,
+          e.finding.story);
+    simt_exploration_free(machine, &e);
+    bad.holds = sum_is_seen;
+    e = explored(&bad, &c, 1);
+    /* without the commit one, else all that the values can be */
+    check(!e.wrong && e.images == 1 + (1 << VALUES), "%llu images", (ull)e.images);
+    for (int sum = 0; sum <= VALUES; sum++) check(sum_seen[sum], "no image has %d values", sum);
+    simt_exploration_free(machine, &e);
 }
 
 /* The images of all tests before. */
@@ -445,7 +520,7 @@ static void regions_are_refused(void)
 static void stores_outlive_their_run(void)
 {
     for (int persisted = 0; persisted < 2; persisted++) {
-        trial_of t = { { k_value }, 1, false, NULL, anything, 0, 0 };
+        trial_of t = { { k_value }, 1, false, NULL, anything, 0, 0, false };
         const simt_config c = in_turn();
         simt_crash *crash;
         simt_machine_forget(machine);
@@ -458,22 +533,21 @@ static void stores_outlive_their_run(void)
         check(simt_crash_words(crash) == 2u - (uint32_t)persisted && simt_crash_images(crash) == (persisted ? 2 : 4),
               "%zu words are open", simt_crash_words(crash));
         simt_crash_close(crash);
+        simt_machine_region_end(machine, memory.kept);
+        must(simt_crash_open(machine, SIMT_CRASH_ALL, &crash));
+        check(simt_crash_words(crash) == 0, "words are open in a region that has ended");
+        simt_crash_close(crash);
     }
 }
 
 int main(void)
 {
-    const struct CMUnitTest crash[] = { unit(states_are_counted),
-                                        unit(a_fence_is_of_its_lane),
-                                        unit(fences_may_be_cumulative),
-                                        unit(weak_stores_are_lost_too),
-                                        unit(replays_show_it_again),
-                                        unit(recoveries_are_cut),
-                                        unit(tell_images),
-                                        unit(memory_is_refused),
-                                        unit(texts_are_read),
-                                        unit(regions_are_refused),
-                                        unit(stores_outlive_their_run) };
+    const struct CMUnitTest crash[] = { unit(states_are_counted),       unit(a_fence_is_of_its_lane),
+                                        unit(fences_may_be_cumulative), unit(weak_stores_are_lost_too),
+                                        unit(replays_show_it_again),    unit(recoveries_are_cut),
+                                        unit(lazy_images_are_fewer),    unit(tell_images),
+                                        unit(memory_is_refused),        unit(texts_are_read),
+                                        unit(regions_are_refused),      unit(stores_outlive_their_run) };
     must(simt_machine_open(NULL, &machine));
     memory.kept = (uint64_t *)aligned_alloc(128, 8 * WORDS);
     memory.flag = (uint32_t *)aligned_alloc(128, 128);
