@@ -27,7 +27,9 @@
  * value of a key while others may erase holds the guard of the slot's bucket, a lock in the device's own memory: a
  * crash finds no trace of it.
  *
- * On a medium that keeps stores, each step is on it before the next one is done: simt_fence() stands between them.
+ * Key words, numbers and cells may be on a medium that keeps them. simt_fence_system() stands where a step has to be
+ * durable before the next one: after a lock, so that no key that has left finds the next number; after a cell, before
+ * its number; after a number, before its key; after GPHASH_NONE, before the slot is empty.
  */
 #ifndef GPHASH_ARGS_H
 #define GPHASH_ARGS_H

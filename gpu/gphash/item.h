@@ -75,7 +75,7 @@ SIMT_FN uint64_t gphash_fill_cell(simt_tile w, const gphash_args *a, gphash_one 
         gphash_add(w, a->b.elem, to, was, o->in, a->v.value_bytes);
     else
         gphash_copy(w, to, o->in, a->v.value_bytes);
-    simt_fence();
+    simt_fence_system();
     simt_sync_tile(w); /* every lane's part is there before lane 0 names the cell */
     return o->cell;
 }
@@ -109,7 +109,7 @@ SIMT_FN void gphash_change_word(const gphash_args *a, const gphash_one *o, uint3
     else
         simt_strlx_u64(o->number, becomes);
     simt_ticket_store(o->one.i, o->one.found, 0, o->place);
-    simt_fence();
+    simt_fence_system();
 }
 
 /* Lane `at` has seen the key. In layout inline its value changes, or the key goes, unless it has gone already: false.
@@ -154,7 +154,7 @@ SIMT_FN bool gphash_change_cells(simt_tile w, const gphash_args *a, gphash_one *
         there = simt_cas_u64(o->number, number, becomes, SIMT_ACQ_REL) == number;
         if (there) simt_ticket(o->one.i, o->one.found, 0, o->place);
         if (there && o->one.change == GPU_REMOVE) {
-            simt_fence();
+            simt_fence_system();
             simt_strel_u64(o->key, HD_KEY_EMPTY);
         }
     }
@@ -246,10 +246,10 @@ SIMT_FN void gphash_publish(simt_tile w, const gphash_args *a, gphash_one *o, ui
     uint64_t number = a->v.cell_bytes ? gphash_pack(o->one.h, 0, o->cell) : o->one.in;
     if (w.rank == at) {
         simt_strel_u64(o->number, number); /* whoever sees it sees that the slot is locked */
-        simt_fence();                      /* the value is there before its key is */
+        simt_fence_system();               /* the value is there before its key is */
         simt_strel_u64(o->key, o->one.key);
         simt_ticket_store(o->one.i, HD_INSERTED, 0, o->place);
-        simt_fence();
+        simt_fence_system();
     }
     simt_join();
     o->cell = GPHASH_NO_CELL;
@@ -273,7 +273,10 @@ SIMT_FN bool gphash_insert(simt_tile w, const gphash_args *a, gphash_one *o, uin
     bool got = false;
     if (at == 32) return gpu_leave(w, &o->one, HD_PENDING);
     if (a->v.cell_bytes) gphash_fill_cell(w, a, o, (const uint8_t *)0);
-    if (w.rank == at) got = simt_cas_u64(o->key, HD_KEY_EMPTY, HD_KEY_LOCKED, SIMT_ACQ_REL) == HD_KEY_EMPTY;
+    if (w.rank == at) {
+        got = simt_cas_u64(o->key, HD_KEY_EMPTY, HD_KEY_LOCKED, SIMT_ACQ_REL) == HD_KEY_EMPTY;
+        simt_fence_system(); /* the key that was here has gone before the slot gets another number */
+    }
     simt_join();
     if (!simt_shfl_u32(w, got, at)) return false;
     if (!a->b.distinct && !gphash_announce(w, o, at)) {

@@ -30,7 +30,7 @@ SIMT_FN void gphash_empty(const gphash_args *a, uint64_t e)
         uint64_t at = simt_add_u64(a->tail, 1, SIMT_RELAXED);
         simt_st_u32(a->v.free + at % gphash_ring(&a->v), (uint32_t)gphash_cell_of(simt_ldrlx_u64(number)));
         simt_strlx_u64(number, GPHASH_NONE);
-        simt_fence();
+        simt_fence_system();
     }
     simt_strlx_u64(gphash_key_at(&a->v, e), HD_KEY_EMPTY);
 }
@@ -55,7 +55,8 @@ SIMT_FN void gphash_clear_slots(const gphash_args *a)
 {
     for (uint64_t e = a->b.first + gpu_thread(); e < a->b.last; e += gpu_threads()) {
         simt_strlx_u64(gphash_key_at(&a->v, e), HD_KEY_EMPTY);
-        simt_strlx_u64(gphash_number_at(&a->v, e), GPHASH_NONE);
+        /* a value beside its key stays: a crash may lose the store that empties the slot */
+        if (a->v.cell_bytes) simt_strlx_u64(gphash_number_at(&a->v, e), GPHASH_NONE);
     }
     for (uint64_t cell = gpu_thread(); cell < gphash_cells(&a->v); cell += gpu_threads())
         simt_st_u32(a->v.free + cell, (uint32_t)cell);

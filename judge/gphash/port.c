@@ -131,6 +131,27 @@ static const char *check_table(const void *table, char why[JUDGE_SENTENCE])
     return why[0] ? why : NULL;
 }
 
+/* ---- Crashes --------------------------------------------------------------------------------- */
+
+static hd_status recover(fixture *s, void *table)
+{
+    gphash_table t = model_of(table);
+    (void)s;
+    gphash_recover(&t);
+    model_end(&t, table);
+    return HD_OK;
+}
+
+/* The ring of free cells and the guards are the device's own. */
+static bool persistent(const fixture *s, const char *region)
+{
+    (void)s;
+    return strcmp(region, "capacity: keys") == 0 || strcmp(region, "capacity: numbers") == 0 ||
+           strcmp(region, "capacity: values") == 0;
+}
+
+/* ---- Between steps --------------------------------------------------------------------------- */
+
 /* Between any two steps a key is in one of its buckets, in one slot, and has a cell of its own tag. */
 static const char *watch(const fixture *s, uint8_t *before, bool weak, char why[JUDGE_SENTENCE])
 {
@@ -172,6 +193,7 @@ const judge_design judge_design_gphash = {
     .dictionary = true, .wide_keys = true, .roams = true, .mix = mixture, .runs = runs, .small = { 8, "uniform:40" },
     .clear = clear, .apply = apply,
     .buckets = buckets, .first = first, .key_at = key_at, .value_at = value_at, .describe = describe,
-    .candidates = candidates, .accept = accept_item, .move = move_key, .check = check_table, .watch = watch
+    .candidates = candidates, .accept = accept_item, .move = move_key, .check = check_table, .watch = watch, .recover = recover,
+    .persistent = persistent
 };
 /* clang-format on */
