@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -112,6 +113,17 @@ static bool os_special(void *self, const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
 }
 
+static ptrdiff_t os_read_at(void *self, int fd, void *p, size_t bytes, uint64_t offset)
+{
+    return (void)self, pread(fd, p, bytes, (off_t)offset);
+}
+static ptrdiff_t os_write_at(void *self, int fd, const void *p, size_t bytes, uint64_t offset)
+{
+    return (void)self, pwrite(fd, p, bytes, (off_t)offset);
+}
+static int os_sync_data(void *self, int fd) { return (void)self, fdatasync(fd); }
+static int os_lock(void *self, int fd) { return (void)self, flock(fd, LOCK_EX | LOCK_NB); }
+
 static uint64_t clock_ns(clockid_t clock)
 {
     struct timespec t = { 0, 0 }; /* what a clock says that is none */
@@ -125,7 +137,7 @@ static uint64_t os_unix_ns(void *self) { return (void)self, clock_ns(CLOCK_REALT
 const hd_seams hd_seams_os = {
     { os_take, os_give, NULL },
     { os_open, os_read, os_write, os_size, os_seek, os_sync, os_close, os_rename, os_unlink, os_sync_folder, os_special,
-      NULL },
+      os_read_at, os_write_at, os_sync_data, os_lock, NULL },
     { os_now_ns, os_unix_ns, NULL },
     NULL,
     { .context = NULL },
@@ -150,6 +162,32 @@ hd_status hd_file_write_all(const hd_seams *s, int fd, const char *path, const v
 {
     for (size_t done = 0; done < bytes;) {
         ptrdiff_t n = s->file.write(s->file.self, fd, (const char *)p + done, bytes - done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n <= 0) return hd_fail(HD_EIO, "%s: cannot write: %s", path, n < 0 ? strerror(errno) : "no progress");
+        HD_ASSERT((size_t)n <= bytes - done, "a write takes more than there is");
+        done += (size_t)n;
+    }
+    return HD_OK;
+}
+
+hd_status hd_file_read_all_at(const hd_seams *s, int fd, const char *path, uint64_t offset, void *p, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        ptrdiff_t n = s->file.read_at(s->file.self, fd, (char *)p + done, bytes - done, offset + done);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return hd_fail(HD_EIO, "%s: cannot read: %s", path, strerror(errno));
+        if (n == 0) return hd_fail(HD_ECORRUPT, "%s: cut short at byte %" PRIu64, path, offset + done);
+        HD_ASSERT((size_t)n <= bytes - done, "a read gives more than was asked for");
+        done += (size_t)n;
+    }
+    return HD_OK;
+}
+
+hd_status hd_file_write_all_at(const hd_seams *s, int fd, const char *path, uint64_t offset, const void *p,
+                               size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        ptrdiff_t n = s->file.write_at(s->file.self, fd, (const char *)p + done, bytes - done, offset + done);
         if (n < 0 && errno == EINTR) continue;
         if (n <= 0) return hd_fail(HD_EIO, "%s: cannot write: %s", path, n < 0 ? strerror(errno) : "no progress");
         HD_ASSERT((size_t)n <= bytes - done, "a write takes more than there is");

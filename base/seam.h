@@ -28,6 +28,10 @@ typedef struct hd_file_seam {
     int (*unlink)(void *self, const char *path);
     int (*sync_folder)(void *self, const char *path); /* of the folder that holds `path` */
     bool (*special)(void *self, const char *path);    /* is a device or a pipe there, not to be replaced by a file? */
+    ptrdiff_t (*read_at)(void *self, int fd, void *p, size_t bytes, uint64_t offset);
+    ptrdiff_t (*write_at)(void *self, int fd, const void *p, size_t bytes, uint64_t offset);
+    int (*sync_data)(void *self, int fd); /* and what is necessary to read it: the file's size */
+    int (*lock)(void *self, int fd);      /* until it is closed; EWOULDBLOCK: another opening of the file has it */
     void *self;
 } hd_file_seam;
 
@@ -136,6 +140,10 @@ extern const hd_device_seam hd_device_os;
  * transfers. Failures are HD_EIO with path, byte offset and errno's text. */
 hd_status hd_file_read_at_most(const hd_seams *s, int fd, const char *path, void *p, size_t bytes, size_t *got);
 hd_status hd_file_write_all(const hd_seams *s, int fd, const char *path, const void *p, size_t bytes);
+/* The same at an offset. HD_ECORRUPT: the file ends before. */
+hd_status hd_file_read_all_at(const hd_seams *s, int fd, const char *path, uint64_t offset, void *p, size_t bytes);
+hd_status hd_file_write_all_at(const hd_seams *s, int fd, const char *path, uint64_t offset, const void *p,
+                               size_t bytes);
 
 /* count * size bytes, checked for overflow, aligned to 128; HD_ENOMEM with `what` in the sentence.
  * *p is NULL and HD_OK for 0 bytes. */

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define OS hd_seams_os.file
+
 enum { FD_BASE = 1000 }; /* above all descriptors of the operating system, so that a mix-up is found */
 
 static int failed(int why) { return errno = why, -1; }
@@ -63,12 +65,17 @@ static judge_shelf_file *create(judge_shelf *s, const char *name)
     return NULL;
 }
 
+static bool is_outside(const judge_shelf *s, const char *path) { return s->outside && strcmp(s->outside, path) == 0; }
+
+/* A descriptor of that file. */
+static bool is_os(const void *self, int fd) { return ((const judge_shelf *)self)->outside && fd >= 0 && fd < FD_BASE; }
+
 static int shelf_open(void *self, const char *path, int flags, int mode)
 {
     judge_shelf *s = (judge_shelf *)self;
     int d = 0;
-    (void)mode;
     if (faulty(s, NULL)) return -1;
+    if (is_outside(s, path)) return OS.open(OS.self, path, flags, mode);
     if (strlen(path) >= SHELF_NAME) return failed(ENAMETOOLONG);
     judge_shelf_file *f = judge_shelf_find(s, path);
     if (f && (flags & O_CREAT) && (flags & O_EXCL)) return failed(EEXIST);
@@ -93,38 +100,64 @@ static shelf_place *transfer(judge_shelf *s, int fd, size_t *bytes)
     return d < 0 ? NULL : &s->descriptor[d];
 }
 
-static ptrdiff_t shelf_read(void *self, int fd, void *p, size_t bytes)
+static ptrdiff_t shelf_read_at(void *self, int fd, void *p, size_t bytes, uint64_t offset)
 {
-    shelf_place *d = transfer((judge_shelf *)self, fd, &bytes);
+    if (is_os(self, fd)) return OS.read_at(OS.self, fd, p, bytes, offset);
+    const shelf_place *d = transfer((judge_shelf *)self, fd, &bytes);
     if (!d) return -1;
-    size_t left = d->at < d->file->size ? d->file->size - d->at : 0;
+    size_t left = offset < d->file->size ? d->file->size - (size_t)offset : 0;
     if (bytes > left) bytes = left;
-    if (bytes) memcpy(p, d->file->bytes + d->at, bytes);
-    d->at += bytes;
+    if (bytes) memcpy(p, d->file->bytes + offset, bytes);
     return (ptrdiff_t)bytes;
 }
 
-static ptrdiff_t shelf_write(void *self, int fd, const void *p, size_t bytes)
+static ptrdiff_t shelf_write_at(void *self, int fd, const void *p, size_t bytes, uint64_t offset)
 {
-    shelf_place *d = transfer((judge_shelf *)self, fd, &bytes);
+    if (is_os(self, fd)) return OS.write_at(OS.self, fd, p, bytes, offset);
+    const shelf_place *d = transfer((judge_shelf *)self, fd, &bytes);
     if (!d) return -1;
     judge_shelf_file *f = d->file;
-    size_t end = d->at + bytes;
+    size_t end = (size_t)offset + bytes;
     if (end > f->room) {
         uint8_t *wide = (uint8_t *)realloc(f->bytes, 2 * end);
         if (!wide) return failed(ENOSPC);
         f->bytes = wide;
         f->room = 2 * end;
     }
-    if (bytes) memcpy(f->bytes + d->at, p, bytes);
-    d->at = end;
+    if (offset > f->size) memset(f->bytes + f->size, 0, (size_t)offset - f->size);
+    if (bytes) memcpy(f->bytes + offset, p, bytes);
     if (end > f->size) f->size = end;
     return (ptrdiff_t)bytes;
+}
+
+static size_t place_of(judge_shelf *s, int fd)
+{
+    int d = fd - FD_BASE;
+    return d >= 0 && d < SHELF_DESCRIPTORS ? s->descriptor[d].at : 0;
+}
+
+static ptrdiff_t moved_on(judge_shelf *s, int fd, ptrdiff_t n)
+{
+    if (n > 0) s->descriptor[fd - FD_BASE].at += (size_t)n;
+    return n;
+}
+
+static ptrdiff_t shelf_read(void *self, int fd, void *p, size_t bytes)
+{
+    judge_shelf *s = (judge_shelf *)self;
+    return moved_on(s, fd, shelf_read_at(self, fd, p, bytes, place_of(s, fd)));
+}
+
+static ptrdiff_t shelf_write(void *self, int fd, const void *p, size_t bytes)
+{
+    judge_shelf *s = (judge_shelf *)self;
+    return moved_on(s, fd, shelf_write_at(self, fd, p, bytes, place_of(s, fd)));
 }
 
 static int shelf_size(void *self, int fd, uint64_t *bytes)
 {
     judge_shelf *s = (judge_shelf *)self;
+    if (is_os(self, fd)) return OS.size(OS.self, fd, bytes);
     if (faulty(s, NULL)) return -1;
     int d = descriptor_of(s, fd);
     if (d < 0) return -1;
@@ -145,6 +178,7 @@ static int shelf_seek(void *self, int fd, uint64_t offset)
 static int shelf_sync(void *self, int fd)
 {
     judge_shelf *s = (judge_shelf *)self;
+    if (is_os(self, fd)) return OS.sync_data(OS.self, fd);
     if (faulty(s, NULL)) return -1;
     return descriptor_of(s, fd) < 0 ? -1 : 0;
 }
@@ -153,6 +187,7 @@ static int shelf_sync(void *self, int fd)
 static int shelf_close(void *self, int fd)
 {
     judge_shelf *s = (judge_shelf *)self;
+    if (is_os(self, fd)) return OS.close(OS.self, fd);
     bool fails = faulty(s, NULL);
     int why = errno, d = descriptor_of(s, fd);
     if (d < 0) return -1;
@@ -180,6 +215,7 @@ static int shelf_unlink(void *self, const char *path)
 {
     judge_shelf *s = (judge_shelf *)self;
     judge_shelf_file *f = judge_shelf_find(s, path);
+    if (is_outside(s, path)) return OS.unlink(OS.self, path);
     if (faulty(s, NULL)) return -1;
     if (!f) return failed(ENOENT);
     take_name(f);
@@ -188,8 +224,20 @@ static int shelf_unlink(void *self, const char *path)
 
 static int shelf_sync_folder(void *self, const char *path)
 {
-    (void)path;
-    return faulty((judge_shelf *)self, NULL) ? -1 : 0;
+    judge_shelf *s = (judge_shelf *)self;
+    if (is_outside(s, path)) return OS.sync_folder(OS.self, path);
+    return faulty(s, NULL) ? -1 : 0;
+}
+
+/* Who opens a file locks it here, so another descriptor has the lock. */
+static int shelf_lock(void *self, int fd)
+{
+    judge_shelf *s = (judge_shelf *)self;
+    if (is_os(self, fd)) return OS.lock(OS.self, fd);
+    if (faulty(s, NULL)) return -1;
+    int d = descriptor_of(s, fd);
+    if (d < 0) return -1;
+    return s->descriptor[d].file->open > 1 ? failed(EWOULDBLOCK) : 0;
 }
 
 static bool shelf_special(void *self, const char *path) { return (void)self, (void)path, false; }
@@ -198,9 +246,10 @@ void judge_shelf_open(judge_shelf *s)
 {
     memset(s, 0, sizeof *s);
     s->seams = hd_seams_os;
-    s->seams.file =
-        (hd_file_seam){ shelf_open,  shelf_read,   shelf_write,  shelf_size,        shelf_seek,    shelf_sync,
-                        shelf_close, shelf_rename, shelf_unlink, shelf_sync_folder, shelf_special, s };
+    s->seams.file = (hd_file_seam){ shelf_open,     shelf_read,        shelf_write,   shelf_size,
+                                    shelf_seek,     shelf_sync,        shelf_close,   shelf_rename,
+                                    shelf_unlink,   shelf_sync_folder, shelf_special, shelf_read_at,
+                                    shelf_write_at, shelf_sync,        shelf_lock,    s };
 }
 
 void judge_shelf_close(judge_shelf *s)

@@ -27,7 +27,8 @@ typedef struct shelf_place {
 typedef struct judge_shelf {
     judge_shelf_file file[SHELF_FILES];
     shelf_place descriptor[SHELF_DESCRIPTORS];
-    hd_seams seams; /* memory and time: the operating system's; files: this shelf's */
+    const char *outside; /* the path of a file that is the operating system's all the same; NULL: none */
+    hd_seams seams;      /* memory and time: the operating system's; files: this shelf's */
 
     /* Faults. Calls are counted from 1; call number `fail_at` (0: none) fails with errno `fail_with`, and
      * with `fail_after` every later one too. SHELF_SHORT: a read or write moves one byte only. */

@@ -67,6 +67,19 @@ static ptrdiff_t faulty_write(void *self, int fd, const void *p, size_t bytes)
     return OS.write(OS.self, fd, p, shortened(f, bytes));
 }
 
+static ptrdiff_t faulty_read_at(void *self, int fd, void *p, size_t bytes, uint64_t offset)
+{
+    faulty *f = (faulty *)self;
+    if (fails(f, "read_at") || interrupted(f)) return -1;
+    return OS.read_at(OS.self, fd, p, shortened(f, bytes), offset);
+}
+static ptrdiff_t faulty_write_at(void *self, int fd, const void *p, size_t bytes, uint64_t offset)
+{
+    faulty *f = (faulty *)self;
+    if (fails(f, "write_at") || interrupted(f)) return -1;
+    return OS.write_at(OS.self, fd, p, shortened(f, bytes), offset);
+}
+
 static int faulty_size(void *self, int fd, uint64_t *bytes)
 {
     faulty *f = (faulty *)self;
@@ -83,6 +96,11 @@ static int faulty_seek(void *self, int fd, uint64_t offset)
     return fails(f, "seek") ? -1 : fd == IN_MEMORY ? 0 : OS.seek(OS.self, fd, offset);
 }
 static int faulty_sync(void *self, int fd) { return fails((faulty *)self, "sync") ? -1 : OS.sync(OS.self, fd); }
+static int faulty_sync_data(void *self, int fd)
+{
+    return fails((faulty *)self, "sync_data") ? -1 : OS.sync_data(OS.self, fd);
+}
+static int faulty_lock(void *self, int fd) { return fails((faulty *)self, "lock") ? -1 : OS.lock(OS.self, fd); }
 
 /* As on Linux: a close that fails has closed. */
 static int faulty_close(void *self, int fd)
@@ -126,6 +144,10 @@ void faulty_init(faulty *f, fault_kind kind, uint64_t at)
         .unlink = faulty_unlink,
         .sync_folder = faulty_sync_folder,
         .special = faulty_special,
+        .read_at = faulty_read_at,
+        .write_at = faulty_write_at,
+        .sync_data = faulty_sync_data,
+        .lock = faulty_lock,
         .self = f,
     };
 }
