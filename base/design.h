@@ -24,6 +24,16 @@ typedef struct hd_entry {
     void *value; /* (value_bytes), in the table */
 } hd_entry;
 
+/* An array of a table's memory that an image has (lib/image.h). Those of one name and number follow each other: to the
+ * file they are one extent, so that it does not depend on how many parts an array has. bytes: a multiple of 8. */
+enum { HD_EXTENTS_MOST = 128 };
+typedef struct hd_extent {
+    const char *name; /* static */
+    uint32_t number;  /* of those of this name */
+    void *p;
+    uint64_t bytes;
+} hd_extent;
+
 /* What is read of entries, as bits. */
 enum { HD_PART_KEYS = 1 << 0, HD_PART_SCORES = 1 << 1, HD_PART_VALUES = 1 << 2, HD_PART_ALL = 7 };
 
@@ -131,6 +141,12 @@ typedef struct hd_backend {
     /* Adds the outcomes (HD_OUTCOME_COUNT), and the operations (HD_OP_COUNT_) of mixed batches, that launch could not
      * yet tell, and forgets them; waits. NULL: there are none. */
     hd_status (*tally)(void *state, uint64_t *outcome, uint64_t *op);
+    /* The arrays that the entries consist of, at most HD_EXTENTS_MOST; how many. With hd_info they say all of the
+     * table. NULL: it has no file (hd_config.file). */
+    int (*extents)(void *state, hd_extent *all);
+    /* These are as a file had them: sets right what a crash left, and derives the rest. HD_ECORRUPT: an invariant does
+     * not hold; it may be left out where did->was_clean. */
+    hd_status (*recovered)(void *state, hd_recovery *did);
     /* Runs a checked batch by that row of the variants. tally (HD_OUTCOME_COUNT) gets the outcomes of keyed items.
      * Fails (HD_ECUDA, HD_EKERNEL, HD_ENOMEM) only where there is a device that can. */
     hd_status (*launch)(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);
@@ -219,6 +235,15 @@ static inline hd_entry *hd_entries_next(hd_entries *x, const hd_backend *on, voi
         x->slot = x->e[x->n - 1].slot + 1;
     }
     return &x->e[x->at++];
+}
+
+/* How many there are. */
+static inline uint64_t hd_entries_count(const hd_backend *on, void *state)
+{
+    hd_entries all = { .n = 0 };
+    uint64_t n = 0;
+    while (hd_entries_next(&all, on, state)) n++;
+    return n;
 }
 
 /* For a message: where a design is that the library had before; else "". */

@@ -16,6 +16,8 @@ static const char *const layouts[] = {
     "usual", "planes", "pairs", "words", "masks", "sorted", "inline", "cells", NULL
 };
 static const char *const clocks[] = { "logical", "device", NULL };
+static const char *const durables[] = { "none", "process", "line", "disk", NULL };
+static const char *const commits[] = { "batch", "call", NULL };
 
 #define AT(field) HD_PARAM_AT(hd_config, field)
 
@@ -42,6 +44,12 @@ static const hd_param common[] = {
     { "epoch",       HD_PARAM_U32,  AT(epoch),       .most = UINT32_MAX, .what = "the first epoch", .in_files = true },
     { "threads",     HD_PARAM_U32,  AT(threads),     .most = HD_THREADS_MOST,
       .what = "of backend ref; 0: OpenMP's default" },
+    { "file",        HD_PARAM_NAME, AT(file),
+      .what = "the file that the table lives in; none: it is in memory alone" },
+    { "durable",     HD_PARAM_ENUM, AT(durable),     .values = durables, .usual = HD_DURABLE_DISK,
+      .what = "which failures a table with a file survives" },
+    { "commit",      HD_PARAM_ENUM, AT(commit),      .values = commits,
+      .what = "when batches of a table with a file become durable: each by itself, or with hd_persist" },
 };
 /* clang-format on */
 
@@ -125,7 +133,7 @@ hd_status hd_param_set(const hd_param *p, void *in, const char *text)
 
 static hd_status check_words(const hd_param *p, const void *in)
 {
-    if (p->type == HD_PARAM_NAME) return words(p, in) ? HD_OK : hd_fail(HD_EINVAL, "%s: NULL", p->name);
+    if (p->type == HD_PARAM_NAME) return words(p, in) || !p->text ? HD_OK : hd_fail(HD_EINVAL, "%s: NULL", p->name);
     if (memchr(words(p, in), 0, p->bytes)) return HD_OK;
     return hd_fail(HD_EINVAL, "%s: '%.*s...' is longer than %zu characters", p->name,
                    (int)(p->bytes < 40 ? p->bytes : 40), words(p, in), p->bytes - 1);
@@ -154,7 +162,7 @@ size_t hd_param_print(const hd_param *p, const void *in, char *text, size_t byte
 {
     int n;
     if (is_words(p))
-        n = snprintf(text, bytes, "%s", words(p, in));
+        n = snprintf(text, bytes, "%s", words(p, in) ? words(p, in) : "");
     else if (p->type == HD_PARAM_ENUM)
         n = snprintf(text, bytes, "%s", enum_name(p, in));
     else

@@ -35,7 +35,7 @@ typedef struct hd_param {
     size_t at, bytes;          /* in the design's struct; of a common field, in hd_config */
     uint64_t least, most;      /* of a number */
     uint64_t usual;            /* of a number, bool or enum */
-    const char *text;          /* the usual text */
+    const char *text;          /* the usual text; NULL: a name that need not be there */
     const char *const *values; /* of an enum: its names, and NULL */
     const char *what;
     const char *label; /* `heddle inspect` says the value in words beside it. NULL: a number, beside the name */

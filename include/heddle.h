@@ -289,6 +289,20 @@ typedef enum hd_clock {
                          reproducible */
 } hd_clock;
 
+/* What of a table with a file (hd_config.file) survives which failure; doc/persist.md has what each costs. */
+typedef enum hd_durable {
+    HD_DURABLE_NONE,    /* without a file */
+    HD_DURABLE_PROCESS, /* the end of the process. Not in this version */
+    HD_DURABLE_LINE,    /* a power cut, on memory that keeps lines. Not in this version */
+    HD_DURABLE_DISK     /* a power cut, on any file system: a journal */
+} hd_durable;
+
+/* When the batches of a table with a file become durable. */
+typedef enum hd_commit {
+    HD_COMMIT_BATCH, /* each that changes the table, before hd_run returns */
+    HD_COMMIT_CALL   /* when hd_persist, hd_grow, hd_load or hd_close returns, all since the last time at once */
+} hd_commit;
+
 /* For hd_hive_config.spare: slots / 8, but 3 for 16 slots, with which a GPU fills tables fastest. */
 #define HD_SPARE_USUAL UINT32_MAX
 
@@ -445,6 +459,12 @@ typedef struct hd_config {
                               in growth, 0 to 1,024; 0: OpenMP's default. Small batches run on one thread
                               (doc/concurrency.md). Other designs and backends ignore the field: on "ref" other
                               designs run a batch on one thread */
+    /* The file that the table lives in, for hive and ovs on "ref" and "host": the table is what the file has, or, where
+     * there is none, the file is made. NULL: the table is in memory alone. Two tables cannot have one file. A file that
+     * is there decides the fields that hd_open_snapshot takes from a snapshot */
+    const char *file;
+    hd_durable durable; /* read only if there is a file; HD_DURABLE_DISK, the default */
+    hd_commit commit;
     const hd_allocator *allocator; /* NULL: the library allocates all memory itself. hd_open copies the struct */
     /* HD_CLOCK_DEVICE: the time of a batch, in ns since 1970, in place of the clock's. hd_run calls it, also on several
      * threads at once. A result below an earlier one counts as that one. NULL: the device's clock */
@@ -502,8 +522,29 @@ typedef struct hd_table hd_table;
  * host arrays allocates memory for copies of them, if the memory kept from earlier batches is too small; and the first
  * small launch of a kernel on a stream creates a CUDA graph, which the library keeps. */
 HD_API hd_status hd_open(const hd_config *config, hd_table **table);
-/* Frees the table; it must be the last call on it. NULL is allowed. */
+/* Frees the table; it must be the last call on it. NULL is allowed. A table with a file makes all batches durable
+ * before, and notes in the file that it was closed. */
 HD_API void hd_close(hd_table *table);
+
+/* Makes all batches so far durable, of a table with a file; does nothing without one. HD_EIO: a write or a sync
+ * failed, now or earlier. From then on the table is only to be read, and calls that would change it return HD_EIO.
+ * Opened again, it has what was durable. */
+HD_API hd_status hd_persist(hd_table *table);
+
+/* What opening a file found and did. */
+typedef struct hd_recovery {
+    bool was_clean;          /* the table had been closed; also of a new file */
+    uint64_t records, bytes; /* of the journal, that were replayed */
+    uint64_t cleared;        /* entries that a crash had left incomplete, and that are gone */
+    uint64_t ns;             /* how long it took */
+} hd_recovery;
+
+/* The file of a table; without one all is 0. */
+typedef struct hd_image_info {
+    uint64_t generation;    /* grows with every checkpoint */
+    uint64_t durable_batch; /* how many batches that change the table, and calls such as hd_grow, are durable */
+    hd_recovery recovered;
+} hd_image_info;
 
 /* What a table is now. A field without a comment has the meaning that it has in hd_config. */
 typedef struct hd_info {
@@ -534,6 +575,7 @@ typedef struct hd_info {
     hd_gfsl_config gfsl;
     hd_gphash_config gphash;
     uint64_t own[8];
+    hd_image_info image;
     /* What kernels rely on (doc/contract-hkv.md, Flags): "MONOTONE ORDER_FREE, scores optional". Static storage. */
     const char *policy_flags;
 } hd_info;

@@ -190,6 +190,7 @@ static hd_status load_elsewhere(runner *r)
     uint64_t dropped;
     hd_status s = hd_table_info(r->table, &info);
     if (s) return s;
+    other.file = NULL;
     other.capacity = info.capacity * (1 + below(r, 4)) / 2; /* a bucket has two slots or more */
     hd_params_number_set(&other, other.design, "dual", below(r, 2) && other.capacity > other.slots);
     other.seed += below(r, 2);
@@ -206,8 +207,10 @@ static hd_status load_elsewhere(runner *r)
 /* Opens it as a new table, which replaces the old one. */
 static hd_status reopen(runner *r)
 {
+    hd_config config = r->config;
     hd_table *t;
-    hd_status s = hd_open_snapshot(snapshot, &r->config, &t);
+    config.file = NULL; /* the old table has it */
+    hd_status s = hd_open_snapshot(snapshot, &config, &t);
     if (s) return s;
     s = runner_retire(r);
     if (s) {

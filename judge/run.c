@@ -140,6 +140,7 @@ static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choi
     judge_shelf_open(&r->shelf);
     r->config = hd_case_config(c);
     r->config.seams = &r->shelf.seams;
+    r->shelf.outside = r->config.file;
     clock_begin(r);
     if (c->batch > SIZE_MAX / 64 / (c->value_bytes + 64u))
         return hd_fail(HD_ENOMEM, "batch: %" PRIu64 " items are more than memory holds", c->batch);

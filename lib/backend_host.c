@@ -138,6 +138,15 @@ static bool put_at(void *state, const hd_entry *e)
     return ((host *)state)->design->ref->put_at(((host *)state)->entries, e);
 }
 
+static int extents(void *state, hd_extent *all)
+{
+    return ((host *)state)->design->ref->extents(((host *)state)->entries, all);
+}
+static hd_status recovered(void *state, hd_recovery *did)
+{
+    return ((host *)state)->design->ref->recovered(((host *)state)->entries, did);
+}
+
 static void run_alike(const host *a, host *b)
 {
     b->config = a->config;
@@ -455,7 +464,7 @@ const hd_backend hd_backend_host = {
     .name = "host", .runs = runs, .shape = shape, .open = open_table, .close = close_table, .walk = walk,
     .check = check, .next = next, .learn = learn, .put_at = put_at, .move_all = move_all, .grow = grow,
     .resize = resize, .set_near = set_near, .room_for = room_for, .view = view_entries, .prepare = prepare,
-    .launch = launch
+    .extents = extents, .recovered = recovered, .launch = launch
 };
 /* clang-format on */
 

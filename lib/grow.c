@@ -59,8 +59,7 @@ hd_status hd_larger_shape(const hd_design *d, const hd_backend *on, uint64_t buc
     return status;
 }
 
-/* Under the lock as inserter. */
-hd_status hd_table_grow(hd_table *t, uint64_t buckets)
+static hd_status grow_table(hd_table *t, uint64_t buckets)
 {
     hd_info info = t->info;
     if (t->design->ref->resize) return resize(t, buckets, true);
@@ -79,14 +78,23 @@ hd_status hd_table_grow(hd_table *t, uint64_t buckets)
     return status;
 }
 
+/* Under the lock as inserter. */
+hd_status hd_table_grow(hd_table *t, uint64_t buckets)
+{
+    hd_status status = hd_store_may_change(t);
+    return status ? status : hd_store_changed(t, grow_table(t, buckets));
+}
+
 hd_status hd_table_room_for(hd_table *t, const uint64_t *key, uint64_t n, bool *made)
 {
     hd_info info = t->info;
     *made = false;
     if (!t->design->ref->room_for) return HD_OK;
-    hd_status status = t->backend->room_for(t->state, &t->seams, key, n, &info, made);
+    hd_status status = hd_store_may_change(t);
+    if (status) return status;
+    status = t->backend->room_for(t->state, &t->seams, key, n, &info, made);
     hd_table_become(t, &info);
-    return status;
+    return hd_store_changed(t, status);
 }
 
 /* Grows the table to so many buckets, or refuses and leaves it as heddle.h says. */
@@ -106,7 +114,8 @@ hd_status hd_shrink(hd_table *t, uint64_t buckets)
     const hd_backend *ref = t->design->ref;
     if (!ref->resize || ref->grows_only) return hd_fail(HD_EINVAL, "table: design %s does not shrink", t->design->name);
     t->lock->enter(t->lock_state, HD_INSERTER);
-    hd_status status = resize(t, buckets, false);
+    hd_status status = hd_store_may_change(t);
+    if (!status) status = hd_store_changed(t, resize(t, buckets, false));
     t->lock->leave(t->lock_state, HD_INSERTER);
     return status;
 }

@@ -165,7 +165,9 @@ hd_status hd_run(hd_table *t, hd_batch *b)
     if (!row) return hd_fail(HD_EINVAL, "op: %d is no operation", (int)b->op);
     hd_role role = hd_role_of_batch(b);
     t->lock->enter(t->lock_state, role);
-    hd_status status = run(t, b, row);
+    hd_status status = role == HD_READER ? HD_OK : hd_store_may_change(t);
+    if (!status) status = run(t, b, row);
+    if (!status && role != HD_READER) status = hd_store_changed(t, HD_OK);
     t->lock->leave(t->lock_state, role);
     return status;
 }

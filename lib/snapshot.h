@@ -98,6 +98,11 @@ hd_section_head hd_snapshot_section(const hd_snapshot_header *h, int section);
  * entries' places depend on. */
 void hd_snapshot_put(hd_snapshot_header *h, const hd_params *own, const void *in);
 void hd_snapshot_get(const hd_snapshot_header *h, const hd_params *own, bool only_places, void *in);
+/* The header of a file that has the table as it is, with so many entries. */
+hd_snapshot_header hd_snapshot_header_of(hd_table *t, uint64_t size);
+/* The configuration of the table of such a header, in what *c does not decide; `policy` is the name or the expressions,
+ * and stays in use. HD_EINVAL names a field of *c that says something else. */
+hd_status hd_snapshot_config(const char *path, const hd_snapshot_header *h, const char *policy, hd_config *c);
 /* What no checksum can tell: whether the numbers make sense together. "", or the field that does not. */
 const char *hd_snapshot_fault(const hd_snapshot_header *h);
 /* The shape of the table that was saved; the rest of *info is the caller's. HD_ECORRUPT: no table of the design has

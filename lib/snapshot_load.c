@@ -353,7 +353,8 @@ hd_status hd_snapshot_load_into(hd_table *t, hd_snapshot_file *f, uint64_t *drop
 {
     uint64_t lost = 0;
     t->lock->enter(t->lock_state, HD_INSERTER);
-    hd_status status = load_file(t, f, &lost);
+    hd_status status = hd_store_may_change(t);
+    if (!status && !(status = load_file(t, f, &lost))) status = hd_store_changed(t, HD_OK);
     t->lock->leave(t->lock_state, HD_INSERTER);
     if (!status && dropped) *dropped = lost;
     return status;

@@ -74,17 +74,15 @@ static hd_status check_config(const char *path, const hd_config *c, const hd_con
 
 /* The configuration of the table to open. A mistake of the file is HD_ECORRUPT, where hd_open would call it the
  * caller's. */
-static hd_status config_of_file(const hd_snapshot_file *f, hd_config *c)
+hd_status hd_snapshot_config(const char *path, const hd_snapshot_header *h, const char *policy, hd_config *c)
 {
-    const hd_snapshot_header *h = &f->h;
-    const char *path = f->path;
     const hd_config asked = *c;
-    set_config(c, h, f->policy);
+    set_config(c, h, policy);
     if (!c->design)
         return hd_fail(HD_ECORRUPT, "%s: the header's design '%s' (byte 16) is unknown%s", path, h->design,
                        hd_design_elsewhere(h->design));
     if (!c->policy)
-        return hd_fail(HD_ECORRUPT, "%s: the header's policy '%s' (byte %d) is none of design %s", path, f->policy,
+        return hd_fail(HD_ECORRUPT, "%s: the header's policy '%s' (byte %d) is none of design %s", path, policy,
                        hd_snapshot_has_policy(h) ? (int)sizeof *h : 32, c->design);
     hd_status status = check_config(path, &asked, c);
     if (status) return status;
@@ -93,6 +91,17 @@ static hd_status config_of_file(const hd_snapshot_file *f, hd_config *c)
     const hd_design *design = design_of_file(h);
     const hd_backend *on = c->backend ? hd_backend_named(design, c->backend) : NULL;
     return on ? hd_snapshot_shape(design, on, path, h, &shape) : HD_OK; /* hd_open refuses the backend */
+}
+
+static bool is_image(const hd_snapshot_file *f) { return memcmp(f->h.magic, HD_IMAGE_MAGIC, sizeof f->h.magic) == 0; }
+
+/* A table in memory that has what an image has. */
+static hd_status open_image(const char *path, hd_config *c, const hd_seams *seams, hd_table **table)
+{
+    hd_store *store = NULL;
+    if (c->file) return hd_fail(HD_EINVAL, "file: %s is the file of a table itself, and no snapshot", path);
+    hd_status status = hd_store_open_to_read(path, c, seams, &store);
+    return status ? status : hd_table_open(c, seams, store, true, table);
 }
 
 hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table **table)
@@ -105,8 +114,9 @@ hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table *
     hd_status status = hd_seams_of_config(&c, &seams);
     if (status) return status;
     status = hd_snapshot_open_file(&seams, path, &f);
+    if (status && is_image(&f)) return hd_snapshot_close_file(&f), open_image(path, &c, &seams, table);
     if (!status) status = hd_snapshot_verify_first(&f, 2); /* the table, and the one that it becomes */
-    if (!status) status = config_of_file(&f, &c);
+    if (!status) status = hd_snapshot_config(path, &f.h, f.policy, &c);
     if (!status) status = hd_open(&c, &t);
     if (!status) status = hd_snapshot_load_into(t, &f, NULL);
     hd_snapshot_close_file(&f);
@@ -117,13 +127,28 @@ hd_status hd_open_snapshot(const char *path, const hd_config *config, hd_table *
     return status;
 }
 
+/* What an image's superblock says, as that of a snapshot; its entries are not counted. */
+static hd_status inspect_image(hd_snapshot_file *f)
+{
+    hd_image im;
+    hd_status status = hd_image_open(&im, f->seams, f->path, false);
+    hd_image_close(&im);
+    f->h = im.sb.shape;
+    f->h.version = im.sb.version;
+    f->h.file_bytes = im.sb.file_bytes;
+    memcpy(f->policy, im.sb.policy, sizeof f->policy);
+    if (!status && !im.sb.generation) status = hd_fail(HD_ECORRUPT, "%s: there is no table in it", f->path);
+    return status;
+}
+
 hd_status hd_snapshot_inspect(const char *path, hd_snapshot_info *info)
 {
     if (!path || !info) return hd_fail(HD_EINVAL, "%s: NULL", path ? "info" : "path");
     hd_snapshot_file f;
     hd_status status = hd_snapshot_open_file(&hd_seams_os, path, &f);
-    const hd_snapshot_header h = f.h;
     hd_snapshot_close_file(&f);
+    if (status && is_image(&f)) status = inspect_image(&f);
+    const hd_snapshot_header h = f.h;
     if (status) return status;
     memset(info, 0, sizeof *info);
     info->version = h.version;

@@ -117,7 +117,7 @@ static void put_policy(writer *w, const hd_table *t)
     put(w, &p, sizeof p);
 }
 
-static hd_snapshot_header header_of(hd_table *t)
+hd_snapshot_header hd_snapshot_header_of(hd_table *t, uint64_t size)
 {
     hd_snapshot_header h;
     memset(&h, 0, sizeof h);
@@ -141,8 +141,7 @@ static hd_snapshot_header header_of(hd_table *t)
     h.epoch = atomic_load(&t->epoch);
     h.flags = t->info.clock == HD_CLOCK_DEVICE ? HD_SNAPSHOT_DEVICE_CLOCK : 0u;
     hd_snapshot_put(&h, t->design->params, hd_params_of_table(t->design->params, &t->info));
-    hd_entries all = { .n = 0 };
-    while (hd_entries_next(&all, t->backend, t->state)) h.size++;
+    h.size = size;
     h.file_bytes = hd_snapshot_bytes(&h);
     hd_snapshot_header_sum(&h, h.sum);
     return h;
@@ -162,7 +161,7 @@ static void put_table(writer *w, hd_table *t)
 {
     const hd_backend *on = t->backend;
     w->status = hd_look(on, t->state, 0); /* slots alone, to count entries */
-    hd_snapshot_header h = header_of(t);
+    hd_snapshot_header h = hd_snapshot_header_of(t, hd_entries_count(on, t->state));
     if (!w->status) w->status = hd_look(on, t->state, 0);
     if (!w->status) w->status = check_header(t, w->file.path, &h);
     put(w, &h, sizeof h);

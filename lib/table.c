@@ -124,13 +124,14 @@ static hd_status start_clock(hd_table *t)
 }
 
 /* Its state and its lock, or neither. */
-static hd_status open_state(hd_table *t)
+static hd_status open_state(hd_table *t, bool has_file)
 {
     hd_status status = t->backend->open(t->design, &t->info, &t->seams, &t->state);
     if (status) return status;
     status = start_clock(t);
     if (status) return t->backend->close(t->state, &t->seams), status;
-    bool owns = t->backend != t->design->ref && t->design->owns;
+    /* What a batch has changed is found by a look at the whole table, so those with a file run one by one. */
+    bool owns = t->backend != t->design->ref && t->design->owns && !has_file;
     status = t->lock->open(t->lock_state, t->lock->together & (owns ? ~0u : ~(uint32_t)HD_UPDATERS));
     /* only a mutex that cannot be made fails it (gate.c) */
     if (status) t->backend->close(t->state, &t->seams); /* GCOVR_EXCL_LINE */
@@ -157,29 +158,38 @@ hd_status hd_seams_of_config(const hd_config *c, hd_seams *seams)
     return HD_OK;
 }
 
-/* Opens an empty table. A call that fails leaves *table as it was, and keeps no memory. */
-hd_status hd_open(const hd_config *c, hd_table **table)
+/* Its state, its lock and what its file has, or nothing. */
+static hd_status open_parts(hd_table *t, hd_store *store, bool to_read)
 {
-    if (!c || !table) return hd_fail(HD_EINVAL, "%s: NULL", c ? "table" : "config");
+    hd_status status = open_state(t, store && !to_read);
+    if (status) return status;
+    status = hd_store_begin(t, store, to_read);
+    if (status) {
+        t->lock->close(t->lock_state);
+        t->backend->close(t->state, &t->seams);
+    }
+    return status;
+}
+
+static hd_status open_table(const hd_config *c, const hd_seams *seams, hd_store *store, bool to_read, hd_table **table)
+{
     hd_info info;
     const hd_design *design = NULL;
     const hd_backend *on = NULL;
     size_t lock = 0;
     hd_policy_use policy;
     memset(&policy, 0, sizeof policy);
-    hd_status status = describe(c, &info, &design, &on, &lock, &policy);
-    if (status) return status;
-
-    hd_seams seams;
     void *p;
-    if ((status = hd_seams_of_config(c, &seams))) return status;
-    if ((status = hd_take(&seams, "table", 1, sizeof(hd_table), &p))) return status;
+    hd_status status = describe(c, &info, &design, &on, &lock, &policy);
+    if (!status) status = hd_store_shape(store, design, on, &info);
+    if (!status) status = hd_take(seams, "table", 1, sizeof(hd_table), &p);
+    if (status) return status;
     hd_table *t = (hd_table *)p;
     memset(t, 0, sizeof *t);
     t->design = design;
     t->backend = on;
     t->lock = hd_lock_at(lock);
-    t->seams = seams;
+    t->seams = *seams;
     t->now_is_told = c->now != NULL;
     memcpy(t->policy, policy.text, sizeof t->policy);
     if (info.policy == policy.text) info.policy = t->policy;
@@ -188,12 +198,41 @@ hd_status hd_open(const hd_config *c, hd_table **table)
     t->times_once = !design->policy && hd_policy_reads_time(policy.number, &policy.program) &&
                     !hd_params_number_of_table(&info, "capture_times");
     atomic_init(&t->epoch, c->epoch);
-    if ((status = open_state(t))) {
-        hd_give(&seams, t, 1, sizeof *t);
-        return status;
-    }
-    *table = t;
-    return HD_OK;
+    if ((status = open_parts(t, store, to_read)))
+        hd_give(seams, t, 1, sizeof *t);
+    else
+        *table = t;
+    return status;
+}
+
+hd_status hd_table_open(const hd_config *c, const hd_seams *seams, hd_store *store, bool to_read, hd_table **table)
+{
+    hd_status status = open_table(c, seams, store, to_read, table);
+    if (!status && to_read) (*table)->store = NULL;
+    if (status || to_read) hd_store_drop(store);
+    return status;
+}
+
+/* Opens an empty table, or that of a file. A call that fails leaves *table as it was, and keeps no memory. */
+hd_status hd_open(const hd_config *c, hd_table **table)
+{
+    if (!c || !table) return hd_fail(HD_EINVAL, "%s: NULL", c ? "table" : "config");
+    hd_config complete = *c;
+    hd_seams seams;
+    hd_store *store;
+    hd_status status = hd_seams_of_config(c, &seams);
+    if (!status) status = hd_store_open(&complete, &seams, &store);
+    return status ? status : hd_table_open(&complete, &seams, store, false, table);
+}
+
+/* Makes all batches so far durable. */
+hd_status hd_persist(hd_table *t)
+{
+    if (!t) return hd_fail(HD_EINVAL, "table: NULL");
+    t->lock->enter(t->lock_state, HD_INSERTER);
+    hd_status status = hd_store_persist(t);
+    t->lock->leave(t->lock_state, HD_INSERTER);
+    return status;
 }
 
 /* Frees a table and its state. NULL is allowed. */
@@ -201,6 +240,7 @@ void hd_close(hd_table *t)
 {
     if (!t) return;
     hd_seams seams = t->seams;
+    hd_store_end(t);
     t->lock->close(t->lock_state);
     t->backend->close(t->state, &seams);
     hd_give(&seams, t, 1, sizeof *t);
@@ -216,6 +256,7 @@ hd_status hd_table_info(hd_table *t, hd_info *info)
     *info = t->info;
     info->now = atomic_load(&t->clock);
     info->epoch = atomic_load(&t->epoch);
+    if (t->store) hd_store_tell(t->store, info);
     t->lock->leave(t->lock_state, HD_READER);
     return HD_OK;
 }
@@ -297,12 +338,12 @@ hd_status hd_for_each(hd_table *t, hd_visitor *visit, void *context)
 {
     if (!t || !visit) return hd_fail(HD_EINVAL, "%s: NULL", t ? "visit" : "table");
     t->lock->enter(t->lock_state, HD_INSERTER);
-    hd_status status = hd_walk(t->backend, t->state, HD_WALK_CHANGE);
-    if (!status) {
+    hd_status status = hd_store_may_change(t);
+    if (!status && !(status = hd_walk(t->backend, t->state, HD_WALK_CHANGE))) {
         hd_entries all = { .n = 0 };
         for (hd_entry *e; (e = hd_entries_next(&all, t->backend, t->state));)
             if (visit(context, e->key, e->score, e->value)) break;
-        status = hd_walked(t->backend, t->state, true);
+        status = hd_store_changed(t, hd_walked(t->backend, t->state, true));
     }
     t->lock->leave(t->lock_state, HD_INSERTER);
     return status;

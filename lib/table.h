@@ -9,6 +9,7 @@
 
 #include "concurrency/lock.h"
 #include "base/design.h"
+#include "lib/store.h"
 #include "policies/program.h"
 
 /* A choice for each operation, and one for mixed batches. */
@@ -27,6 +28,7 @@ struct hd_table {
     hd_seams seams;
     hd_info info;            /* written only under the lock as inserter      */
     void *state;             /* the backend's; likewise                      */
+    hd_store *store;         /* of a table with a file; else NULL. Its contents likewise, or as updater */
     hd_kernel_choice choice; /* follows info */
     uint32_t policy_flags;
     bool times_once; /* the policy reads times, and the table is not to let launches of a graph repeat them */
@@ -46,6 +48,10 @@ struct hd_table {
 
 /* The seams of a table with this configuration. HD_EINVAL: the allocator has one function of a pair. */
 hd_status hd_seams_of_config(const hd_config *c, hd_seams *seams);
+
+/* hd_open of a table by its file's store, which it takes over, or without one (NULL). to_read: the file stays as it is,
+ * and the table is in memory alone. */
+hd_status hd_table_open(const hd_config *c, const hd_seams *seams, hd_store *store, bool to_read, hd_table **table);
 
 /* HD_EINVAL and the field when b cannot run on t. */
 hd_status hd_batch_check(const hd_table *t, const hd_batch *b, const hd_op_row *row);

@@ -27,6 +27,9 @@ static const char *const layouts[] = {
     "usual", "planes", "pairs", "words", "masks", "sorted", "inline", "cells", NULL
 };
 
+static const char *const durables[] = { "none", "process", "line", "disk", NULL };
+static const char *const commits[] = { "batch", "call", NULL };
+
 #define AT(member) offsetof(hd_case, member), sizeof((hd_case *)0)->member
 
 static const field fields[] = {
@@ -61,6 +64,9 @@ static const field fields[] = {
     { "holder", HD_CASE_U64, AT(holder), 0, UINT64_MAX, -1, NULL },
     { "predicate", HD_CASE_TEXT, AT(predicate), 0, 0, HD_PREDICATES, NULL },
     { "elem", HD_CASE_NAMED, AT(elem), 0, 0, -1, elems },
+    { "file", HD_CASE_TEXT, AT(file), 0, 0, -1, NULL },
+    { "durable", HD_CASE_NAMED, AT(table.durable), 0, 0, -1, durables },
+    { "commit", HD_CASE_NAMED, AT(table.commit), 0, 0, -1, commits },
 };
 enum { FIELDS = sizeof fields / sizeof *fields };
 _Static_assert(FIELDS <= 64, "one bit each");
@@ -128,6 +134,7 @@ hd_config hd_case_config(const hd_case *c)
     f.backend = backend_of(c);
     f.policy = c->policy;
     f.lock = c->lock;
+    if (c->file[0]) f.file = c->file;
     f.capacity = c->buckets ? c->buckets * c->slots : c->capacity; /* fits: 2^40 x 2^10 */
     f.slots = c->slots;
     f.value_bytes = c->value_bytes;

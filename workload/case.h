@@ -59,6 +59,7 @@ typedef struct hd_case {
     uint64_t holder;    /* of batches that may pin, or may not; 0: they do not, unless they have to */
     char predicate[24]; /* of operations that have one; "all" */
     int elem;           /* hd_elem + 1 of accum_or_assign, or the next that fits; 0: drawn */
+    char file[256];     /* that the table lives in; "": none */
     uint64_t set;       /* which fields the text set, as bits: hd_case_has */
 } hd_case;
 

@@ -296,6 +296,31 @@ static hd_status hive_show_state(void *state, void *stream, hd_view *view)
     return HD_OK;
 }
 
+/* Words. The rest follows from these and hd_info. */
+static int extents(void *state, hd_extent *all)
+{
+    hive_view *v = (hive_view *)state;
+    const uint64_t bucket = (uint64_t)v->slots * hive_word_bytes(v);
+    const uint32_t n = hive_segments_for(v, hive_buckets(v));
+    for (uint32_t k = 0; k < n; k++)
+        all[k] = (hd_extent){ "segment", k, v->segment[k].word, hive_segment_buckets(v, k) * bucket };
+    all[n] = (hd_extent){ "stash", 0, v->stash.word, v->stash_buckets * bucket };
+    return (int)n + 1;
+}
+
+/* Writes every word once more, which sets its bit of a mask right. */
+static hd_status recovered(void *state, hd_recovery *did)
+{
+    hive_view *v = (hive_view *)state;
+    v->stashed = 0;
+    for (uint64_t e = 0; e < hive_places(v); e++) {
+        const uint64_t word = hive_read(v, e);
+        if (v->masks) hive_write(v, e, word);
+        v->stashed += e >= hive_capacity(v) && hive_is_key(v, word);
+    }
+    return did->was_clean ? HD_OK : hive_verify(state);
+}
+
 static hd_status hive_run(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
 {
     (void)row;
@@ -353,5 +378,7 @@ const hd_backend hive_reference = {
     .resize = hive_resize,
     .variants = variants,
     .unsupported = hive_unsupported_batch,
+    .extents = extents,
+    .recovered = recovered,
     .launch = hive_run,
 };

@@ -398,6 +398,29 @@ static hd_status show_state(void *state, void *stream, hd_view *view)
     return HD_OK;
 }
 
+/* Segments, whether near or far, and the rows of the directory that are in use. Digests and copies follow from these,
+ * the rest from hd_info. */
+static int extents(void *state, hd_extent *all)
+{
+    ovs_view *v = (ovs_view *)state;
+    int n = 0;
+    for (uint32_t part = 0; part < 2 * ovs_extents_for(v, ovs_segments(v)); part++) {
+        uint64_t words = part_words(v, part / 2, part % 2);
+        uint64_t *p = *part_of(v, part / 2, part % 2);
+        if (words) all[n++] = (hd_extent){ "segments", part / 2, p, words * sizeof *p };
+    }
+    if (v->ranges) all[n++] = (hd_extent){ "directory", 0, v->row, ovs_segments(v) * sizeof *v->row };
+    return n;
+}
+
+static hd_status recovered(void *state, hd_recovery *did)
+{
+    ovs_view *v = (ovs_view *)state;
+    ovs_forget_copies(v);
+    for (uint64_t e = 0; e < ovs_places(v) && v->guided; e++) ovs_write(v, e, *ovs_at(v, e));
+    return did->was_clean ? HD_OK : verify(state);
+}
+
 static hd_status run(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
 {
     (void)row, (void)when;
@@ -464,5 +487,7 @@ const hd_backend ovs_reference = {
     .room_for = room_for,
     .variants = variants,
     .unsupported = unsupported,
+    .extents = extents,
+    .recovered = recovered,
     .launch = run,
 };

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * journal.h - the redo records of an image (image.h), one behind the other from the beginning of its journal, each from
+ * a multiple of 512 bytes on, so that no later write touches a sector of an earlier record:
+ *
+ *   head     hd_record
+ *   ranges   each a hd_redo, and its bytes: what the extent has there from this record on
+ *
+ * Records of a generation follow each other without gaps in the numbers of batches. The first one that does not, that
+ * is of another generation or file, or one of whose sums is wrong, ends the journal.
+ */
+#ifndef HD_JOURNAL_H
+#define HD_JOURNAL_H
+
+#include "lib/image.h"
+
+#define HD_RECORD_MAGIC "HEDDLEJR" /* 8 bytes */
+
+typedef struct hd_record {
+    char magic[8];
+    uint64_t generation, id; /* the superblock's */
+    uint64_t batch, batches; /* the last one that the record has, and how many; 0: what a recovery set right */
+    uint64_t clock;
+    uint32_t epoch;
+    uint32_t zero;
+    uint64_t bytes;           /* of all ranges */
+    uint64_t ranges_sum, sum; /* XXH3-64 of the ranges; of the head before this field */
+} hd_record;
+
+typedef struct hd_redo {
+    uint32_t extent, bytes; /* of the superblock's; bytes is a multiple of 8 */
+    uint64_t at;            /* in the extent */
+} hd_redo;
+
+_Static_assert(sizeof(hd_record) == 80 && sizeof(hd_redo) == 16, "records have no holes");
+
+typedef struct hd_journal {
+    uint8_t *block;       /* (bytes) the record that is being made; in a recovery, the journal */
+    uint64_t bytes, fill; /* of the journal; of the record so far */
+    uint64_t at;          /* where the next record goes, or is read */
+} hd_journal;
+
+/* Memory for a journal of so many bytes. */
+hd_status hd_journal_take(hd_journal *j, const hd_seams *s, uint64_t bytes);
+void hd_journal_give(hd_journal *j, const hd_seams *s);
+
+void hd_journal_begin(hd_journal *j);
+/* Adds a range; false: no journal of that size has room for the record. */
+bool hd_journal_add(hd_journal *j, uint32_t extent, uint64_t at, const void *p, uint64_t bytes);
+/* Whether there is room for the record behind the earlier ones. */
+bool hd_journal_fits(const hd_journal *j);
+/* Writes the record and syncs it. head: batch, batches, epoch and clock are the caller's. */
+hd_status hd_journal_write(hd_journal *j, hd_image *im, hd_record *head);
+
+/* Brings the journal to memory, to read it from its beginning. */
+hd_status hd_journal_read(hd_journal *j, hd_image *im);
+/* The next record, if it follows batch `batch`; NULL: the journal ends here. */
+const hd_record *hd_journal_next(hd_journal *j, const hd_image *im, uint64_t batch);
+/* The range behind `range` of a record, or the first one (NULL). NULL: there are no more. */
+const hd_redo *hd_redo_next(const hd_record *record, const hd_redo *range);
+
+/* The generation of the first record where sb says that the journal is; 0: there is none. */
+hd_status hd_journal_generation(hd_image *im, const hd_superblock *sb, uint64_t *generation);
+
+#endif

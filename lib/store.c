@@ -1,0 +1,505 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * store.c - see store.h. The order of writes and syncs here is what makes batches durable, and all or nothing.
+ */
+#include "lib/store.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "lib/table.h"
+
+enum { ATOM = 8 /* bytes that are compared as one */, GAP = 2 * ATOM /* what a range of its own would take more */ };
+
+/* ---- The table's memory, as extents of the file ---------------------------------------------- */
+
+/* Arrays of the table, and where they are in the file: those of one name follow each other in one extent. */
+typedef struct pieces {
+    int n;
+    hd_extent all[HD_IMAGE_EXTENTS];
+    uint32_t extent[HD_IMAGE_EXTENTS];
+    uint64_t at[HD_IMAGE_EXTENTS]; /* in the extent */
+} pieces;
+
+/* Finds the arrays, and says in *next what the image is to be for them; offsets are the caller's. */
+static void find_pieces(hd_table *t, pieces *p, hd_superblock *next)
+{
+    const hd_store *x = t->store;
+    memset(next, 0, sizeof *next);
+    memcpy(next->magic, HD_IMAGE_MAGIC, sizeof next->magic);
+    next->version = HD_IMAGE_VERSION;
+    next->bytes = sizeof *next;
+    next->id = x->image.sb.id;
+    next->batch = x->batch;
+    next->shape = hd_snapshot_header_of(t, 0);
+    snprintf(next->policy, sizeof next->policy, "%s", t->info.policy);
+    p->n = t->backend->extents(t->state, p->all);
+    HD_ASSERT(p->n <= HD_IMAGE_EXTENTS, "a design has more arrays than an image has extents");
+    for (int i = 0; i < p->n; i++) {
+        HD_ASSERT(p->all[i].bytes % ATOM == 0, "an array does not consist of words");
+        uint64_t name = XXH3_64bits_withSeed(p->all[i].name, strlen(p->all[i].name), p->all[i].number);
+        if (i == 0 || next->extent[next->extents - 1].name != name) next->extent[next->extents++].name = name;
+        p->extent[i] = next->extents - 1;
+        p->at[i] = next->extent[next->extents - 1].bytes;
+        next->extent[next->extents - 1].bytes += p->all[i].bytes;
+    }
+}
+
+/* Whether a record can say what has changed: extents and shape are the image's. */
+static bool is_of_layout(const hd_superblock *next, const hd_superblock *sb)
+{
+    hd_snapshot_header a = next->shape, b = sb->shape;
+    bool same = next->extents == sb->extents;
+    for (uint32_t e = 0; e < next->extents && same; e++)
+        same = next->extent[e].name == sb->extent[e].name && next->extent[e].bytes == sb->extent[e].bytes;
+    a.clock = b.clock = a.epoch = b.epoch = 0;
+    return same && memcmp(&a, &b, offsetof(hd_snapshot_header, sum)) == 0;
+}
+
+static uint8_t *shadow_of(const hd_store *x, const pieces *p, int i)
+{
+    return x->shadow + x->start[p->extent[i]] + p->at[i];
+}
+
+/* Memory for the shadow of such extents. */
+static hd_status take_shadow(hd_store *x, const hd_superblock *next)
+{
+    void *shadow = NULL, *dirty = NULL;
+    uint64_t bytes = 0;
+    for (uint32_t e = 0; e < next->extents; e++) {
+        x->start[e] = bytes;
+        bytes += hd_image_pages(next->extent[e].bytes) * HD_IMAGE_PAGE;
+    }
+    hd_status status = hd_take(&x->seams, "file: shadow", bytes, 1, &shadow);
+    if (!status) status = hd_take(&x->seams, "file: pages", bytes / HD_IMAGE_PAGE, 1, &dirty);
+    if (status) return hd_give(&x->seams, shadow, bytes, 1), status;
+    x->shadow = (uint8_t *)shadow;
+    x->dirty = (uint8_t *)memset(dirty, 0, bytes / HD_IMAGE_PAGE);
+    x->shadow_bytes = bytes;
+    return HD_OK;
+}
+
+static void give_shadow(hd_store *x)
+{
+    hd_give(&x->seams, x->shadow, x->shadow_bytes, 1);
+    hd_give(&x->seams, x->dirty, x->shadow_bytes / HD_IMAGE_PAGE, 1);
+    x->shadow = x->dirty = NULL;
+    x->shadow_bytes = 0;
+}
+
+/* ---- What has changed ------------------------------------------------------------------------ */
+
+/* Adds the ranges of a page or less in which memory differs from the shadow; false: there is no room for them. */
+static bool add_ranges(hd_journal *j, uint32_t extent, uint64_t at, const uint8_t *is, const uint8_t *was, uint64_t n)
+{
+    for (uint64_t from = 0, end; from < n; from = end) {
+        while (from < n && memcmp(is + from, was + from, ATOM) == 0) from += ATOM;
+        if (from == n) break;
+        end = from + ATOM;
+        for (uint64_t to = end; to < n && to <= end + GAP - ATOM; to += ATOM)
+            if (memcmp(is + to, was + to, ATOM) != 0) end = to + ATOM;
+        if (!hd_journal_add(j, extent, at + from, is + from, end - from)) return false;
+    }
+    return true;
+}
+
+/* Makes the record of all changes; false: there is no room for it in a journal of that size. */
+static bool find_changes(hd_store *x, const pieces *p)
+{
+    bool room = true;
+    hd_journal_begin(&x->journal);
+    for (int i = 0; i < p->n && room; i++) {
+        const uint8_t *is = (const uint8_t *)p->all[i].p, *was = shadow_of(x, p, i);
+        for (uint64_t at = 0, n; at < p->all[i].bytes && room; at += n) {
+            n = p->all[i].bytes - at < HD_IMAGE_PAGE ? p->all[i].bytes - at : HD_IMAGE_PAGE;
+            if (memcmp(is + at, was + at, n) != 0)
+                room = add_ranges(&x->journal, p->extent[i], p->at[i] + at, is + at, was + at, n);
+        }
+    }
+    return room;
+}
+
+/* The shadow takes what a record has. HD_ECORRUPT: it is of other extents, although its sums are right. */
+static hd_status apply(hd_store *x, const hd_record *record)
+{
+    uint64_t bytes = 0;
+    for (const hd_redo *r = NULL; (r = hd_redo_next(record, r)); bytes += sizeof *r + r->bytes) {
+        const hd_image_extent *e = &x->image.sb.extent[r->extent < HD_IMAGE_EXTENTS ? r->extent : 0];
+        if (r->extent >= x->image.sb.extents || r->bytes == 0 || r->bytes % ATOM || r->at > e->bytes ||
+            r->bytes > e->bytes - r->at)
+            break;
+        uint64_t at = x->start[r->extent] + r->at;
+        memcpy(x->shadow + at, r + 1, r->bytes);
+        memset(x->dirty + at / HD_IMAGE_PAGE, 1, (at + r->bytes - 1) / HD_IMAGE_PAGE - at / HD_IMAGE_PAGE + 1);
+    }
+    return bytes == record->bytes ? HD_OK
+                                  : hd_fail(HD_ECORRUPT, "%s: the record of batch %" PRIu64 " makes no sense",
+                                            x->image.path, record->batch);
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+/* Pages of an extent that the journal alone has so far. */
+static hd_status write_pages(hd_store *x, const hd_image_extent *e, uint64_t start)
+{
+    const uint8_t *dirty = x->dirty + start / HD_IMAGE_PAGE;
+    uint64_t pages = hd_image_pages(e->bytes);
+    hd_status status = HD_OK;
+    for (uint64_t from = 0, to; from < pages && !status; from = to) {
+        to = from + 1;
+        if (!dirty[from]) continue;
+        while (to < pages && dirty[to]) to++;
+        uint64_t at = from * HD_IMAGE_PAGE, end = to * HD_IMAGE_PAGE < e->bytes ? to * HD_IMAGE_PAGE : e->bytes;
+        status = hd_image_put(&x->image, e->offset + at, x->shadow + start + at, end - at);
+    }
+    return status;
+}
+
+/* Brings what the journal has to the image; then the journal begins anew. */
+static hd_status checkpoint(hd_table *t, bool clean)
+{
+    hd_store *x = t->store;
+    hd_superblock next = x->image.sb;
+    hd_status status = HD_OK;
+    for (uint32_t e = 0; e < next.extents && !status; e++) status = write_pages(x, &next.extent[e], x->start[e]);
+    if (!status) status = hd_image_sync(&x->image);
+    if (status) return status;
+    next.batch = x->durable;
+    next.clean = clean;
+    next.shape.clock = atomic_load(&t->clock);
+    next.shape.epoch = atomic_load(&t->epoch);
+    status = hd_image_switch(&x->image, &next);
+    if (status) return status;
+    memset(x->dirty, 0, x->shadow_bytes / HD_IMAGE_PAGE);
+    x->journal.at = 0;
+    return HD_OK;
+}
+
+/* The record of changes becomes durable. */
+static hd_status append(hd_table *t, uint64_t batches)
+{
+    hd_store *x = t->store;
+    hd_record head;
+    hd_status status = hd_journal_fits(&x->journal) ? HD_OK : checkpoint(t, false);
+    if (status) return status;
+    memset(&head, 0, sizeof head);
+    head.batch = x->batch;
+    head.batches = batches;
+    head.epoch = atomic_load(&t->epoch);
+    head.clock = atomic_load(&t->clock);
+    status = hd_journal_write(&x->journal, &x->image, &head);
+    return status ? status : apply(x, (const hd_record *)(const void *)x->journal.block);
+}
+
+/* How large a journal is for so many bytes of extents. */
+static uint64_t journal_for(const hd_superblock *next)
+{
+    enum { LEAST = 4 * HD_IMAGE_PAGE, MOST = 64 << 20 };
+    uint64_t bytes = 0;
+    for (uint32_t e = 0; e < next->extents; e++) bytes += next->extent[e].bytes;
+    bytes = hd_image_pages(bytes / 2) * HD_IMAGE_PAGE;
+    return bytes < LEAST ? LEAST : bytes > MOST ? MOST : bytes;
+}
+
+/* Whether the image has all of extent e of the table: it can stay where it is. */
+static bool is_in_image(const hd_store *x, const pieces *p, const hd_superblock *next, uint32_t e, uint32_t old)
+{
+    const hd_image_extent *was = &x->image.sb.extent[old];
+    uint64_t first = x->start[old] / HD_IMAGE_PAGE;
+    bool same = was->name == next->extent[e].name && was->bytes == next->extent[e].bytes;
+    for (uint64_t k = 0; k < hd_image_pages(was->bytes) && same; k++) same = !x->dirty[first + k];
+    for (int i = 0; i < p->n && same; i++)
+        if (p->extent[i] == e)
+            same = memcmp(p->all[i].p, x->shadow + x->start[old] + p->at[i], (size_t)p->all[i].bytes) == 0;
+    return same;
+}
+
+/* Gives the extents their places, and writes those that are not in the image. */
+static hd_status write_extents(hd_store *x, const pieces *p, hd_superblock *next)
+{
+    const uint32_t extents = next->extents;
+    bool stays[HD_IMAGE_EXTENTS] = { false };
+    hd_status status = HD_OK;
+    for (uint32_t e = 0; e < extents; e++) {
+        next->extents = e; /* those that have a place */
+        for (uint32_t old = 0; old < x->image.sb.extents && !stays[e]; old++) {
+            stays[e] = is_in_image(x, p, next, e, old);
+            if (stays[e]) next->extent[e].offset = x->image.sb.extent[old].offset;
+        }
+        if (!stays[e]) next->extent[e].offset = hd_image_space(&x->image, next, next->extent[e].bytes);
+    }
+    next->extents = extents;
+    for (int i = 0; i < p->n && !status; i++)
+        if (!stays[p->extent[i]])
+            status =
+                hd_image_put(&x->image, next->extent[p->extent[i]].offset + p->at[i], p->all[i].p, p->all[i].bytes);
+    return status;
+}
+
+/* A larger journal, if the image lacks one of that size. */
+static hd_status write_journal(hd_store *x, hd_superblock *next)
+{
+    uint64_t bytes = journal_for(next);
+    next->journal = x->image.sb.journal;
+    next->journal_bytes = x->image.sb.journal_bytes;
+    if (bytes <= next->journal_bytes) return HD_OK;
+    hd_journal old = x->journal;
+    hd_status status = hd_journal_take(&x->journal, &x->seams, bytes);
+    if (status) return status;
+    hd_journal_give(&old, &x->seams);
+    next->journal_bytes = 0;
+    next->journal = hd_image_space(&x->image, next, bytes);
+    next->journal_bytes = bytes;
+    return hd_image_put(&x->image, next->journal, x->journal.block, bytes); /* zeros: no later write makes room */
+}
+
+/* Writes all that the table has and the image has not to other space, and makes that the image, at once. Two
+ * superblocks: the space of the former extents is free afterwards. */
+static hd_status move(hd_table *t, const pieces *p, hd_superblock *next)
+{
+    hd_store *x = t->store;
+    hd_status status = write_extents(x, p, next);
+    if (!status) status = write_journal(x, next);
+    if (!status) status = hd_image_sync(&x->image);
+    for (int block = 0; block < 2 && !status; block++) status = hd_image_switch(&x->image, next);
+    if (status) return status;
+    give_shadow(x);
+    status = take_shadow(x, next);
+    for (int i = 0; i < p->n && !status; i++) memcpy(shadow_of(x, p, i), p->all[i].p, (size_t)p->all[i].bytes);
+    x->journal.at = 0;
+    return status;
+}
+
+/* What the table has becomes durable. batches: how many have run since the last time; 0: none, but something has
+ * changed, or may have. */
+static hd_status write_changes(hd_table *t, uint64_t batches)
+{
+    hd_store *x = t->store;
+    pieces p;
+    hd_superblock next;
+    hd_status status = HD_OK;
+    find_pieces(t, &p, &next);
+    if (!is_of_layout(&next, &x->image.sb) || !find_changes(x, &p))
+        status = move(t, &p, &next);
+    else if (batches || x->journal.fill > sizeof(hd_record))
+        status = append(t, batches);
+    if (!status) x->durable = x->batch;
+    return status;
+}
+
+/* ---- Opening --------------------------------------------------------------------------------- */
+
+static hd_status refuse(const hd_config *c)
+{
+    if (c->durable == HD_DURABLE_NONE) return hd_fail(HD_EINVAL, "durable: none, but the table has a file");
+    if (c->durable != HD_DURABLE_DISK)
+        return hd_fail(HD_EINVAL, "durable: of the modes of a table with a file this version has disk alone");
+    if (c->lock && strcmp(c->lock, "none") == 0)
+        return hd_fail(HD_EINVAL, "lock: none, but batches of a table with a file run one after the other");
+    return HD_OK;
+}
+
+static hd_status open_store(const char *path, hd_config *c, const hd_seams *s, bool to_read, hd_store **store)
+{
+    void *p;
+    hd_status status = hd_take(s, "file: table", 1, sizeof(hd_store), &p);
+    if (status) return status;
+    hd_store *x = (hd_store *)memset(p, 0, sizeof *x);
+    x->seams = *s;
+    x->commit = c->commit;
+    status = hd_image_open(&x->image, &x->seams, path, !to_read);
+    const hd_superblock *sb = &x->image.sb;
+    if (!status && sb->generation) status = hd_snapshot_config(path, &sb->shape, sb->policy, c);
+    if (!status && !sb->generation && to_read) status = hd_fail(HD_ECORRUPT, "%s: there is no table in it", path);
+    if (status) return hd_store_drop(x), status;
+    *store = x;
+    return HD_OK;
+}
+
+hd_status hd_store_open(hd_config *c, const hd_seams *s, hd_store **store)
+{
+    *store = NULL;
+    if (!c->file) return HD_OK;
+    hd_status status = refuse(c);
+    return status ? status : open_store(c->file, c, s, false, store);
+}
+
+hd_status hd_store_open_to_read(const char *path, hd_config *c, const hd_seams *s, hd_store **store)
+{
+    return open_store(path, c, s, true, store);
+}
+
+hd_status hd_store_shape(const hd_store *x, const hd_design *design, const hd_backend *on, hd_info *info)
+{
+    if (!x) return HD_OK;
+    if (!design->ref->extents) return hd_fail(HD_EINVAL, "file: tables of design %s have none", design->name);
+    if (!on->extents) return hd_fail(HD_EINVAL, "file: tables of backend %s have none in this version", on->name);
+    const hd_snapshot_header *shape = &x->image.sb.shape;
+    if (!x->image.sb.generation) return HD_OK;
+    hd_info by_file = *info;
+    hd_status status = hd_snapshot_shape(design, on, x->image.path, shape, &by_file);
+    if (!status) status = hd_snapshot_fits(design, on, shape, info, &by_file);
+    if (!status) *info = by_file;
+    return status;
+}
+
+/* The image's extents, and then what the journal has, to the shadow. */
+static hd_status replay(hd_table *t)
+{
+    hd_store *x = t->store;
+    const hd_superblock *sb = &x->image.sb;
+    const hd_record *record;
+    hd_status status = HD_OK;
+    for (uint32_t e = 0; e < sb->extents && !status; e++)
+        status = hd_image_get(&x->image, sb->extent[e].offset, x->shadow + x->start[e], sb->extent[e].bytes);
+    if (!status) status = hd_journal_read(&x->journal, &x->image);
+    x->batch = sb->batch;
+    atomic_store(&t->clock, sb->shape.clock);
+    atomic_store(&t->epoch, sb->shape.epoch);
+    while (!status && (record = hd_journal_next(&x->journal, &x->image, x->batch))) {
+        status = apply(x, record);
+        x->batch = record->batch;
+        atomic_store(&t->clock, record->clock);
+        atomic_store(&t->epoch, record->epoch);
+        x->did.records++;
+        x->did.bytes += record->bytes;
+    }
+    x->durable = x->batch;
+    return status;
+}
+
+/* The table takes what the file has. */
+static hd_status recover(hd_table *t)
+{
+    hd_store *x = t->store;
+    const uint64_t began = x->seams.time.now_ns(x->seams.time.self);
+    pieces p;
+    hd_superblock next;
+    find_pieces(t, &p, &next);
+    if (!is_of_layout(&next, &x->image.sb))
+        return hd_fail(HD_ECORRUPT, "%s: its arrays are not those of such a table", x->image.path);
+    x->did.was_clean = x->image.sb.clean;
+    hd_status status = take_shadow(x, &next);
+    if (!status) status = hd_journal_take(&x->journal, &x->seams, x->image.sb.journal_bytes);
+    if (!status) status = replay(t);
+    for (int i = 0; i < p.n && !status; i++) memcpy(p.all[i].p, shadow_of(x, &p, i), (size_t)p.all[i].bytes);
+    if (!status) status = t->backend->recovered(t->state, &x->did);
+    if (status) return status;
+    atomic_store(&t->entries, hd_entries_count(t->backend, t->state));
+    x->did.ns = x->seams.time.now_ns(x->seams.time.self) - began;
+    return HD_OK;
+}
+
+/* Neither a superblock nor pages that this process has read need be on the disk, if a sync failed before. So the one is
+ * written again before all else, and pages that the journal has with the checkpoint. */
+static hd_status resume(hd_table *t)
+{
+    hd_store *x = t->store;
+    hd_status status = hd_image_confirm(&x->image);
+    if (!status) status = write_changes(t, 0); /* that hd_backend.recovered has made */
+    return status ? status : checkpoint(t, false);
+}
+
+/* A number that no other file has, nearly. */
+static uint64_t new_id(const hd_store *x)
+{
+    const hd_time_seam *time = &x->seams.time;
+    const uint64_t from[3] = { time->unix_ns(time->self), time->now_ns(time->self), (uint64_t)(uintptr_t)x };
+    return XXH3_64bits(from, sizeof from);
+}
+
+static hd_status create(hd_table *t)
+{
+    hd_store *x = t->store;
+    hd_status status = hd_image_create(&x->image);
+    x->image.sb.id = new_id(x);
+    if (!status) status = write_changes(t, 0);
+    if (status && x->image.fd >= 0) x->seams.file.unlink(x->seams.file.self, x->image.path);
+    x->did.was_clean = true;
+    return status;
+}
+
+hd_status hd_store_begin(hd_table *t, hd_store *x, bool to_read)
+{
+    if (!x) return HD_OK;
+    t->store = x;
+    if (!x->image.sb.generation) return create(t);
+    hd_status status = recover(t);
+    return status || to_read ? status : resume(t);
+}
+
+void hd_store_drop(hd_store *x)
+{
+    if (!x) return;
+    hd_seams seams = x->seams;
+    give_shadow(x);
+    hd_journal_give(&x->journal, &seams);
+    hd_image_close(&x->image);
+    hd_give(&seams, x, 1, sizeof *x);
+}
+
+/* ---- The calls of a table -------------------------------------------------------------------- */
+
+static hd_status fail_for_good(hd_store *x, hd_status status)
+{
+    char why[HD_PATH_BYTES + 128];
+    if (!status) return HD_OK;
+    snprintf(why, sizeof why, "%s", hd_why());
+    x->failed = true;
+    return hd_fail(HD_EIO, "%s; the table is only to be read from now on: close it, and open it again", why);
+}
+
+hd_status hd_store_may_change(const hd_table *t)
+{
+    const hd_store *x = t->store;
+    if (!x || !x->failed) return HD_OK;
+    return hd_fail(HD_EIO, "%s: a write has failed, so the table is only to be read: close it, and open it again",
+                   x->image.path);
+}
+
+static bool has_moved(hd_table *t)
+{
+    pieces p;
+    hd_superblock next;
+    find_pieces(t, &p, &next);
+    return !is_of_layout(&next, &t->store->image.sb);
+}
+
+hd_status hd_store_changed(hd_table *t, hd_status status)
+{
+    hd_store *x = t->store;
+    if (!x) return status;
+    x->batch++;
+    bool waits = x->commit == HD_COMMIT_CALL && !has_moved(t);
+    if (waits || x->failed) return status;
+    hd_status written = fail_for_good(x, write_changes(t, x->batch - x->durable));
+    return status ? status : written;
+}
+
+hd_status hd_store_persist(hd_table *t)
+{
+    hd_store *x = t->store;
+    hd_status status = hd_store_may_change(t);
+    if (!x || status) return status;
+    if (x->batch != x->durable) status = write_changes(t, x->batch - x->durable);
+    if (!status && x->journal.at > x->journal.bytes / 2) status = checkpoint(t, false);
+    return fail_for_good(x, status);
+}
+
+void hd_store_end(hd_table *t)
+{
+    hd_store *x = t->store;
+    if (!x) return;
+    bool whole = !x->failed && !hd_store_persist(t);
+    if (whole) checkpoint(t, true);
+    hd_store_drop(x);
+}
+
+void hd_store_tell(const hd_store *x, hd_info *info)
+{
+    info->image = (hd_image_info){ x->image.sb.generation, x->durable, x->did };
+    info->memory_bytes += sizeof *x + x->shadow_bytes + x->shadow_bytes / HD_IMAGE_PAGE + x->journal.bytes;
+}

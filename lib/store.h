@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * store.h - a durable table: its image and journal, and a copy of its extents as these two have them (the shadow). What
+ * a batch has changed is found by comparing the table's memory with the shadow. For the files of lib/ alone.
+ */
+#ifndef HD_STORE_H
+#define HD_STORE_H
+
+#include "lib/journal.h"
+
+typedef struct hd_store {
+    hd_seams seams;
+    hd_image image;
+    hd_journal journal;
+    uint8_t *shadow; /* (shadow_bytes) the extents, each from a page on */
+    uint8_t *dirty;  /* (pages of the shadow) 1: the journal has changes of the page that the image lacks */
+    uint64_t shadow_bytes;
+    uint64_t start[HD_IMAGE_EXTENTS]; /* of each extent in the shadow */
+    uint64_t batch, durable;          /* how many batches have changed the table; of them, in the file */
+    hd_commit commit;
+    bool failed; /* a write or a sync: nothing is written from now on */
+    hd_recovery did;
+} hd_store;
+
+/* Opens the file of a configuration, and gives *c the fields that the file has. *store is NULL where it names none. */
+hd_status hd_store_open(hd_config *c, const hd_seams *s, hd_store **store);
+/* The same for a file that is only to be read. */
+hd_status hd_store_open_to_read(const char *path, hd_config *c, const hd_seams *s, hd_store **store);
+/* HD_EINVAL: the table cannot be durable. Else what it is by the file, if that has a table. */
+hd_status hd_store_shape(const hd_store *x, const hd_design *design, const hd_backend *on, hd_info *info);
+/* The table takes what the file has; t->store is the table's from now on, also after a failure. to_read: the file stays
+ * as it is. */
+hd_status hd_store_begin(hd_table *t, hd_store *x, bool to_read);
+/* Closes the file as it is, and frees the store. */
+void hd_store_drop(hd_store *x);
+/* The same, but before that makes all batches durable, and says in the file that it was closed. */
+void hd_store_end(hd_table *t);
+
+/* The next calls are for the holder of the lock as updater or inserter, and do nothing where t->store is NULL. */
+/* HD_EIO: the table is only to be read since a write failed. */
+hd_status hd_store_may_change(const hd_table *t);
+/* A batch, or a call that is counted as one, has changed the table, or may have. `status` is what it returned; that is
+ * returned, or why it could not be made durable. */
+hd_status hd_store_changed(hd_table *t, hd_status status);
+/* All batches so far become durable. */
+hd_status hd_store_persist(hd_table *t);
+
+void hd_store_tell(const hd_store *x, hd_info *info);
+
+#endif

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cuts.c - see cuts.h.
+ */
+#include "tests/cuts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DESCRIPTOR = 2000, ALL_OF = 6 /* sectors of which every subset is tried */, MOST_OF_KIND = 24 };
+
+/* ---- The file -------------------------------------------------------------------------------- */
+
+static void put(cuts_file *f, uint64_t offset, const uint8_t *data, size_t bytes)
+{
+    size_t end = (size_t)offset + bytes;
+    if (end > f->room) {
+        f->bytes = (uint8_t *)realloc(f->bytes, 2 * end);
+        check(f->bytes, "no memory");
+        f->room = 2 * end;
+    }
+    if (end > f->size) memset(f->bytes + f->size, 0, end - f->size);
+    if (end > f->size) f->size = end;
+    if (bytes) memcpy(f->bytes + offset, data, bytes);
+}
+
+cuts_file cuts_copy(const cuts_file *f)
+{
+    cuts_file copy = { NULL, 0, 0, f->there };
+    put(&copy, 0, f->bytes, f->size);
+    return copy;
+}
+
+static void record(cuts *c, cuts_kind kind, uint64_t offset, const void *data, size_t bytes)
+{
+    if (c->events == c->room) {
+        c->room = c->room ? 2 * c->room : 64;
+        c->event = (cuts_event *)realloc(c->event, c->room * sizeof *c->event);
+        check(c->event, "no memory");
+    }
+    cuts_event *e = &c->event[c->events++];
+    *e = (cuts_event){ kind, offset, bytes, NULL };
+    if (bytes) e->data = (uint8_t *)memcpy(test_alloc(bytes, 1), data, bytes);
+}
+
+void cuts_mark(cuts *c, uint64_t number) { record(c, CUTS_MARK, number, NULL, 0); }
+
+/* ---- The seam -------------------------------------------------------------------------------- */
+
+static int failed_with(int why) { return errno = why, -1; }
+
+/* Whether this call fails. bytes: of a transfer, which may become short; NULL: it is none. */
+static bool fails(cuts *c, const char *call, size_t *bytes)
+{
+    if (c->dead) return errno = EIO, true;
+    if (++c->calls != c->fail_at) return false;
+    if (!bytes && (c->fail_with == CUTS_SHORT || c->fail_with == EINTR)) return false;
+    c->failed = call;
+    if (c->fail_with == CUTS_SHORT) return *bytes = *bytes ? 1 : 0, false;
+    errno = c->fail_with;
+    return true;
+}
+
+static int cuts_open_file(void *self, const char *path, int flags, int mode)
+{
+    cuts *c = (cuts *)self;
+    (void)path, (void)mode;
+    if (fails(c, "open", NULL)) return -1;
+    if (c->file.there && flags & O_EXCL) return failed_with(EEXIST);
+    if (!c->file.there && !(flags & O_CREAT)) return failed_with(ENOENT);
+    if (!c->file.there) record(c, CUTS_CREATE, 0, NULL, 0);
+    c->file.there = true;
+    return DESCRIPTOR + c->open++;
+}
+
+static ptrdiff_t cuts_read_at(void *self, int fd, void *p, size_t bytes, uint64_t offset)
+{
+    cuts *c = (cuts *)self;
+    (void)fd;
+    if (fails(c, "read_at", &bytes)) return -1;
+    size_t left = offset < c->file.size ? c->file.size - (size_t)offset : 0;
+    if (bytes > left) bytes = left;
+    if (bytes) memcpy(p, c->file.bytes + offset, bytes);
+    return (ptrdiff_t)bytes;
+}
+
+static ptrdiff_t cuts_write_at(void *self, int fd, const void *p, size_t bytes, uint64_t offset)
+{
+    cuts *c = (cuts *)self;
+    (void)fd;
+    if (fails(c, "write_at", &bytes)) return -1;
+    put(&c->file, offset, (const uint8_t *)p, bytes);
+    record(c, CUTS_WRITE, offset, p, bytes);
+    return (ptrdiff_t)bytes;
+}
+
+static int cuts_size(void *self, int fd, uint64_t *bytes)
+{
+    cuts *c = (cuts *)self;
+    (void)fd;
+    *bytes = c->file.size;
+    return fails(c, "size", NULL) ? -1 : 0;
+}
+
+static int cuts_sync_data(void *self, int fd)
+{
+    cuts *c = (cuts *)self;
+    (void)fd;
+    bool failed = fails(c, "sync_data", NULL);
+    if (c->dead) return -1;
+    record(c, failed ? CUTS_SYNC_FAILED : CUTS_SYNC, 0, NULL, 0);
+    return failed ? -1 : 0;
+}
+
+static int cuts_sync_folder(void *self, const char *path)
+{
+    cuts *c = (cuts *)self;
+    (void)path;
+    if (fails(c, "sync_folder", NULL)) return -1;
+    record(c, CUTS_FOLDER, 0, NULL, 0);
+    return 0;
+}
+
+static int cuts_lock(void *self, int fd)
+{
+    cuts *c = (cuts *)self;
+    (void)fd;
+    if (fails(c, "lock", NULL)) return -1;
+    return c->open > 1 ? failed_with(EWOULDBLOCK) : 0;
+}
+
+static int cuts_close_file(void *self, int fd)
+{
+    cuts *c = (cuts *)self;
+    (void)fd;
+    c->open--;
+    return fails(c, "close", NULL) ? -1 : 0;
+}
+
+static int cuts_unlink(void *self, const char *path)
+{
+    cuts *c = (cuts *)self;
+    (void)path;
+    if (fails(c, "unlink", NULL)) return -1;
+    c->file.there = false;
+    c->file.size = 0;
+    return 0;
+}
+
+void cuts_begin(cuts *c, const cuts_file *start)
+{
+    memset(c, 0, sizeof *c);
+    if (start) c->start = cuts_copy(start);
+    if (start) c->file = cuts_copy(start);
+    c->seams = hd_seams_os;
+    c->seams.file = (hd_file_seam){ .open = cuts_open_file,
+                                    .size = cuts_size,
+                                    .close = cuts_close_file,
+                                    .unlink = cuts_unlink,
+                                    .sync_folder = cuts_sync_folder,
+                                    .read_at = cuts_read_at,
+                                    .write_at = cuts_write_at,
+                                    .sync_data = cuts_sync_data,
+                                    .lock = cuts_lock,
+                                    .self = c };
+}
+
+void cuts_end(cuts *c)
+{
+    for (size_t i = 0; i < c->events; i++) free(c->event[i].data);
+    free(c->event);
+    free(c->start.bytes);
+    free(c->file.bytes);
+    memset(c, 0, sizeof *c);
+}
+
+/* ---- Cuts ------------------------------------------------------------------------------------ */
+
+/* A part of a write that is there as a whole or not; torn ones apart. */
+typedef struct part {
+    uint64_t offset;
+    const uint8_t *data;
+    size_t bytes;
+    bool sure; /* it was synced */
+} part;
+
+/* What a cut at an event leaves open. */
+typedef struct point {
+    const cuts *c;
+    part *unit;
+    size_t units;
+    size_t *open; /* (opens) numbers of units that may be there or not */
+    size_t opens;
+    bool *there;          /* (opens) which are, in the file that is tried */
+    size_t torn, torn_at; /* of these, one that is there up to a byte; torn_at 0: none */
+    bool named, may_lack_name;
+    uint64_t mark, tried;
+    cuts_try *try_it;
+    void *context;
+} point;
+
+static void add_units(point *p, const cuts_event *e)
+{
+    for (size_t at = 0, n; at < e->bytes; at += n) {
+        n = CUTS_SECTOR - (size_t)((e->offset + at) % CUTS_SECTOR);
+        if (n > e->bytes - at) n = e->bytes - at;
+        p->unit = (part *)realloc(p->unit, (p->units + 1) * sizeof *p->unit);
+        check(p->unit, "no memory");
+        p->unit[p->units++] = (part){ e->offset + at, e->data + at, n, false };
+    }
+}
+
+/* Events before `end`. */
+static void find_units(point *p, size_t end)
+{
+    size_t since = 0; /* the first unit that no sync has followed */
+    p->named = p->c->start.there;
+    for (size_t i = 0; i < end; i++) {
+        const cuts_event *e = &p->c->event[i];
+        if (e->kind == CUTS_WRITE) add_units(p, e);
+        for (; e->kind == CUTS_SYNC && since < p->units; since++) p->unit[since].sure = true;
+        if (e->kind == CUTS_SYNC_FAILED) since = p->units;
+        if (e->kind == CUTS_CREATE) p->may_lack_name = p->named = true;
+        if (e->kind == CUTS_FOLDER) p->may_lack_name = false;
+        if (e->kind == CUTS_MARK) p->mark = e->offset;
+    }
+    p->open = (size_t *)test_alloc(p->units + 1, sizeof *p->open);
+    p->there = (bool *)test_alloc(p->units + 1, sizeof *p->there);
+    for (size_t u = 0; u < p->units; u++)
+        if (!p->unit[u].sure) p->open[p->opens++] = u;
+}
+
+static void try_one(point *p)
+{
+    cuts_file left = cuts_copy(&p->c->start);
+    size_t o = 0;
+    for (size_t u = 0; u < p->units; u++) {
+        bool is_open = o < p->opens && p->open[o] == u, torn = is_open && p->torn_at && p->torn == o;
+        size_t bytes = torn ? p->torn_at : p->unit[u].bytes;
+        if (!is_open || p->there[o]) put(&left, p->unit[u].offset, p->unit[u].data, bytes);
+        o += is_open;
+    }
+    left.there = p->named;
+    p->try_it(p->context, &left, p->mark);
+    p->tried++;
+    free(left.bytes);
+}
+
+/* Those from `from` to `to` are there, or those alone are not. */
+static void try_range(point *p, size_t from, size_t to, bool there)
+{
+    for (size_t o = 0; o < p->opens; o++) p->there[o] = (o >= from && o < to) == there;
+    try_one(p);
+}
+
+/* Beginnings and ends, one alone, all but one. */
+static void try_kinds(point *p)
+{
+    size_t step = p->opens / MOST_OF_KIND + 1;
+    for (size_t o = 0; o <= p->opens; o += step) {
+        try_range(p, 0, o, true);
+        try_range(p, o, p->opens, true);
+        if (o < p->opens) try_range(p, o, o + 1, true);
+        if (o < p->opens) try_range(p, o, o + 1, false);
+    }
+    try_range(p, 0, p->opens, true);
+}
+
+static void try_random(point *p, uint64_t random, uint64_t *seed)
+{
+    for (uint64_t i = 0; i < random; i++) {
+        for (size_t o = 0; o < p->opens; o++) p->there[o] = test_below(seed, 2);
+        p->torn = (size_t)test_below(seed, p->opens);
+        p->torn_at = i % 2 ? 1 + (size_t)test_below(seed, p->unit[p->open[p->torn]].bytes) : 0;
+        if (p->torn_at) p->there[p->torn] = true;
+        try_one(p);
+    }
+    p->torn_at = 0;
+}
+
+static uint64_t try_point(const cuts *c, size_t end, uint64_t random, uint64_t *seed, cuts_try *try_it, void *context)
+{
+    point p = { .c = c, .try_it = try_it, .context = context };
+    find_units(&p, end);
+    for (uint64_t set = 0; p.opens <= ALL_OF && set < 1ull << p.opens; set++) {
+        for (size_t o = 0; o < p.opens; o++) p.there[o] = set >> o & 1;
+        try_one(&p);
+    }
+    if (p.opens > ALL_OF) try_kinds(&p);
+    if (p.opens) try_random(&p, random, seed);
+    if (p.may_lack_name) {
+        const cuts_file none = { NULL, 0, 0, false };
+        try_it(context, &none, p.mark);
+        p.tried++;
+    }
+    free(p.unit);
+    free(p.open);
+    free(p.there);
+    return p.tried;
+}
+
+/* A cut between two writes leaves what one just before the next sync may leave, and no mark comes between. */
+uint64_t cuts_each(const cuts *c, size_t from, uint64_t random, uint64_t *seed, cuts_try *try_it, void *context)
+{
+    uint64_t tried = 0;
+    for (size_t end = from; end <= c->events; end++) {
+        cuts_kind next = end < c->events ? c->event[end].kind : CUTS_SYNC;
+        if (next != CUTS_WRITE && next != CUTS_CREATE) tried += try_point(c, end, random, seed, try_it, context);
+    }
+    return tried;
+}

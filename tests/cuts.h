@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * cuts.h - a file in memory behind the file seam that remembers what was written and when it was synced, and makes of
+ * that every file that a power cut may leave: of the writes that no sync has followed, each sector of 512 bytes may be
+ * there or not, or be torn. What a sync that failed had to sync stays so, whatever later syncs say.
+ */
+#ifndef CUTS_H
+#define CUTS_H
+
+#include "tests/testing.h"
+
+enum { CUTS_SECTOR = 512 };
+
+typedef enum cuts_kind { CUTS_WRITE, CUTS_SYNC, CUTS_SYNC_FAILED, CUTS_CREATE, CUTS_FOLDER, CUTS_MARK } cuts_kind;
+
+typedef struct cuts_event {
+    cuts_kind kind;
+    uint64_t offset; /* of a write; of a mark, its number */
+    size_t bytes;
+    uint8_t *data; /* (bytes) */
+} cuts_event;
+
+/* A file, or none. */
+typedef struct cuts_file {
+    uint8_t *bytes; /* (room) */
+    size_t size, room;
+    bool there;
+} cuts_file;
+
+typedef struct cuts {
+    hd_seams seams;        /* hd_config.seams = &c.seams */
+    cuts_file start, file; /* before the first event; as the process sees it */
+    int open;              /* descriptors */
+    cuts_event *event;
+    size_t events, room;
+    uint64_t calls, fail_at; /* call number fail_at, from 1, fails, and is none of those that went well; 0: none */
+    int fail_with;           /* an errno; CUTS_SHORT: it moves one byte; EINTR fails nothing but reads and writes */
+    const char *failed;      /* the call that did */
+    bool dead;               /* the process is gone: what it still calls fails, and leaves no trace */
+} cuts;
+
+enum { CUTS_SHORT = -1 };
+
+void cuts_begin(cuts *c, const cuts_file *start); /* start NULL: there is no file */
+void cuts_end(cuts *c);
+/* From now on a cut has this number, of which the greatest counts: what was promised before. */
+void cuts_mark(cuts *c, uint64_t number);
+/* A copy of a file; free(copy.bytes). */
+cuts_file cuts_copy(const cuts_file *f);
+
+/* What a cut may leave, and the number of the last mark before it. */
+typedef void cuts_try(void *context, const cuts_file *left, uint64_t mark);
+/* Tries the files that cuts at every event from `from` on may leave: all where there are few, else some of each kind,
+ * and `random` ones. Returns how many. */
+uint64_t cuts_each(const cuts *c, size_t from, uint64_t random, uint64_t *seed, cuts_try *try_it, void *context);
+
+#endif

@@ -1,0 +1,630 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_image.c - tables with a file: whatever a power cut leaves of it, the table that opens from it has all batches up to
+ * one, and that is none before the last that was promised. Files that are damaged are refused. A write that fails makes
+ * the table one to read.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/journal.h"
+#include "tests/cuts.h"
+#include "tests/faulty.h"
+
+enum { KEYS = 96, BATCHES = 40, ITEMS = 12, ABSENT = -1 };
+
+/* ---- Tables, and what they have after each batch --------------------------------------------- */
+
+/* By key: its value, or ABSENT. */
+typedef struct world {
+    int64_t value[KEYS];
+} world;
+
+typedef struct shape {
+    const char *name;
+    hd_config config;
+} shape;
+
+/* clang-format off */
+static const shape shapes[] = {
+    { "ovs",         { .design = "ovs", .capacity = 96, .value_bytes = 4, .ovs = { .segment_bytes = 256 } } },
+    { "ovs guide",   { .design = "ovs", .capacity = 64, .value_bytes = 4,
+                       .ovs = { .segment_bytes = 128, .near_bytes = 256, .guide = HD_GUIDE_DIGEST } } },
+    { "ovs ranges",  { .design = "ovs", .capacity = 64, .value_bytes = 4, .commit = HD_COMMIT_CALL,
+                       .ovs = { .segment_bytes = 128, .partition = HD_PARTITION_RANGE, .copy_bytes = 64 } } },
+    { "ovs pairs",   { .design = "ovs", .capacity = 64, .value_bytes = 8, .ovs = { .segment_bytes = 128 } } },
+    { "hive",        { .design = "hive", .capacity = 64, .value_bytes = 4, .slots = 8 } },
+    { "hive masks",  { .design = "hive", .capacity = 64, .value_bytes = 2, .slots = 8, .layout = HD_LAYOUT_MASKS,
+                       .commit = HD_COMMIT_CALL } },
+};
+/* clang-format on */
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static hd_config config_of(const shape *s, const char *backend, const hd_seams *seams)
+{
+    hd_config c = test_usual_of(s->config);
+    c.backend = backend;
+    c.file = "image";
+    c.seams = seams;
+    return c;
+}
+
+static void look(hd_table *t, world *w)
+{
+    uint64_t key[KEYS], value[KEYS];
+    uint8_t outcome[KEYS], bytes[KEYS * 8];
+    hd_info info;
+    must(hd_table_info(t, &info));
+    for (uint64_t k = 0; k < KEYS; k++) key[k] = k;
+    hd_batch b = { .op = HD_OP_FIND, .n = KEYS, .key = key, .value_out = bytes, .outcome = outcome };
+    must(hd_run(t, &b));
+    memset(value, 0, sizeof value);
+    for (uint64_t k = 0; k < KEYS; k++) {
+        memcpy(&value[k], bytes + k * info.value_bytes, info.value_bytes);
+        w->value[k] = outcome[k] == HD_HIT ? (int64_t)value[k] : ABSENT;
+    }
+}
+
+/* ---- A life of a table ----------------------------------------------------------------------- */
+
+/* What a table has had. Every change has a number, from 1, and `after` is what was there then. */
+typedef struct life {
+    const shape *of;
+    const char *backend;
+    world after[4 * BATCHES];
+    uint64_t changes, promised;
+    uint64_t random;
+    hd_status failed;         /* the first call that did */
+    _Atomic uint64_t *shared; /* what is promised, for another process; NULL: none asks */
+} life;
+
+static const hd_op drawn[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN,
+                               HD_OP_FIND_OR_INSERT,   HD_OP_ASSIGN,           HD_OP_ERASE };
+
+/* Different keys, so that their order does not matter. A batch that could not be made durable has run. */
+static hd_status run_batch(life *l, hd_table *t, world *w)
+{
+    uint64_t key[ITEMS], first = test_below(&l->random, KEYS), step = 1 + 2 * test_below(&l->random, 8);
+    uint8_t bytes[ITEMS * 8], outcome[ITEMS] = { 0 };
+    hd_info info;
+    hd_op op = drawn[test_below(&l->random, sizeof drawn / sizeof *drawn)];
+    must(hd_table_info(t, &info));
+    for (uint64_t i = 0; i < ITEMS; i++) {
+        uint64_t value = test_random(&l->random) & 0x7fff;
+        key[i] = (first + i * step) % KEYS;
+        memcpy(bytes + i * info.value_bytes, &value, info.value_bytes);
+    }
+    hd_batch b = { .op = op, .n = ITEMS, .key = key, .value = bytes, .outcome = outcome };
+    hd_status status = hd_run(t, &b);
+    for (uint64_t i = 0; i < ITEMS; i++) {
+        uint64_t value = 0;
+        memcpy(&value, bytes + i * info.value_bytes, info.value_bytes);
+        if (outcome[i] == HD_INSERTED || outcome[i] == HD_UPDATED) w->value[key[i]] = (int64_t)value;
+        if (outcome[i] == HD_ERASED) w->value[key[i]] = ABSENT;
+    }
+    return status;
+}
+
+static int flip(void *context, uint64_t key, uint64_t score, void *value)
+{
+    world *w = (world *)context;
+    (void)score;
+    *(uint8_t *)value ^= 1;
+    w->value[key] ^= 1;
+    return 0;
+}
+
+static hd_status change(life *l, hd_table *t, world *w)
+{
+    hd_info info;
+    must(hd_table_info(t, &info));
+    switch (test_below(&l->random, 24)) {
+    case 0: return hd_grow(t, info.buckets + 1 + test_below(&l->random, info.buckets));
+    case 1: return hd_shrink(t, info.base_buckets);
+    case 2: return hd_for_each(t, flip, w);
+    case 3: memset(w, 0xff, sizeof *w); return hd_clear(t);
+    default: return run_batch(l, t, w);
+    }
+}
+
+/* After a failure the change is there, too, for whoever reads; whether the file has it is open. */
+static void live(life *l, hd_table *t, cuts *c, uint64_t changes)
+{
+    for (uint64_t i = 0; i < changes && !l->failed; i++) {
+        world w = l->after[l->changes];
+        test_case("%s on %s: change %llu", l->of->name, l->backend, (ull)l->changes + 1);
+        l->failed = change(l, t, &w);
+        bool call = l->of->config.commit == HD_COMMIT_CALL;
+        l->after[++l->changes] = w;
+        if (!l->failed && call && i % 3 == 2) l->failed = hd_persist(t);
+        if (!l->failed && (!call || i % 3 == 2)) l->promised = l->changes;
+        if (c) cuts_mark(c, l->promised);
+        if (l->shared) atomic_store(l->shared, l->promised);
+    }
+}
+
+static void begin_life(life *l, const shape *s, const char *backend, uint64_t seed)
+{
+    memset(l, 0, sizeof *l);
+    l->of = s;
+    l->backend = backend;
+    l->random = seed;
+    memset(&l->after[0], 0xff, sizeof l->after[0]);
+}
+
+/* ---- Opening what is left -------------------------------------------------------------------- */
+
+/* The process is killed: nothing is written from then on. */
+static void kill_table(cuts *c, hd_table *t)
+{
+    c->dead = true;
+    hd_close(t);
+    c->dead = false;
+}
+
+static hd_table *open_life(const life *l, const char *backend, cuts *c)
+{
+    hd_table *t;
+    hd_config config = config_of(l->of, backend, &c->seams);
+    must(hd_open(&config, &t));
+    return t;
+}
+
+/* What the table has is what was there after so many changes as it says, and these are no fewer than `promised`. */
+static uint64_t compare(const life *l, hd_table *t, uint64_t promised)
+{
+    hd_info info;
+    world w;
+    must(hd_check(t));
+    must(hd_table_info(t, &info));
+    uint64_t is = info.image.durable_batch;
+    check(is >= promised && is <= l->changes, "it has %llu changes; of %llu, %llu were promised", (ull)is,
+          (ull)l->changes, (ull)promised);
+    look(t, &w);
+    for (uint64_t k = 0; k < KEYS; k++)
+        check(w.value[k] == l->after[is].value[k], "after %llu changes key %llu has %lld, not %lld", (ull)is, (ull)k,
+              (long long)w.value[k], (long long)l->after[is].value[k]);
+    return is;
+}
+
+typedef struct trial {
+    const life *had;
+    uint64_t random;
+    uint64_t promised, number; /* of the file that was left; changes that its recovery found */
+    uint64_t tried, cut_again;
+} trial;
+
+static void try_again(void *context, const cuts_file *left, uint64_t mark)
+{
+    const trial *x = (const trial *)context;
+    cuts c;
+    (void)mark;
+    cuts_begin(&c, left);
+    hd_table *t = open_life(x->had, "ref", &c);
+    uint64_t is = compare(x->had, t, x->promised);
+    check(is == x->number, "a recovery that was cut finds %llu changes, another one %llu", (ull)is, (ull)x->number);
+    kill_table(&c, t);
+    cuts_end(&c);
+}
+
+/* What one backend has left another one opens. Some recoveries are cut, too. */
+static void try_left(void *context, const cuts_file *left, uint64_t mark)
+{
+    trial *x = (trial *)context;
+    cuts c;
+    cuts_begin(&c, left);
+    hd_table *t = open_life(x->had, "ref", &c);
+    x->promised = mark;
+    x->number = compare(x->had, t, mark);
+    x->tried++;
+    kill_table(&c, t);
+    if (test_below(&x->random, 64) == 0) x->cut_again += cuts_each(&c, 0, 4, &x->random, try_again, x);
+    cuts_end(&c);
+}
+
+/* ---- Tests ----------------------------------------------------------------------------------- */
+
+/* A life that is closed and opened once, with a cut at any time. */
+static void cut_at_any_time(const char *backend, uint64_t changes)
+{
+    trial x = { .random = 7 };
+    for (size_t s = 0; s < SHAPES; s++) {
+        life l;
+        cuts c;
+        begin_life(&l, &shapes[s], backend, 11 + s);
+        cuts_begin(&c, NULL);
+        hd_table *t = open_life(&l, l.backend, &c);
+        live(&l, t, &c, changes / 2);
+        hd_close(t);
+        l.promised = l.changes;
+        cuts_mark(&c, l.promised);
+        t = open_life(&l, l.backend, &c);
+        compare(&l, t, l.promised);
+        live(&l, t, &c, changes / 2);
+        check(!l.failed, "%s", hd_why());
+        kill_table(&c, t);
+        x.had = &l;
+        test_case("%s on %s: cuts", shapes[s].name, backend);
+        cuts_each(&c, 0, test_times(8), &x.random, try_left, &x);
+        cuts_end(&c);
+    }
+    test_tried("cuts", x.tried + x.cut_again, "files that a power cut may leave, opened on %s", backend);
+    test_note("%llu of them were left by a recovery that was cut", (ull)x.cut_again);
+}
+
+static void cuts_on_ref(void) { cut_at_any_time("ref", BATCHES); }
+static void cuts_on_host(void) { cut_at_any_time("host", 12); }
+
+/* A recovery that follows another one changes no byte but those of superblocks. */
+static void recovery_repeats(void)
+{
+    for (size_t s = 0; s < SHAPES; s++) {
+        life l;
+        cuts c;
+        begin_life(&l, &shapes[s], "ref", 31 + s);
+        cuts_begin(&c, NULL);
+        hd_table *t = open_life(&l, l.backend, &c);
+        live(&l, t, &c, BATCHES);
+        kill_table(&c, t);
+        test_case("%s: recovered twice", shapes[s].name);
+        kill_table(&c, open_life(&l, l.backend, &c));
+        cuts_file once = cuts_copy(&c.file);
+        kill_table(&c, open_life(&l, l.backend, &c));
+        check(once.size == c.file.size, "%zu bytes, then %zu", once.size, c.file.size);
+        check(memcmp(once.bytes + HD_IMAGE_BLOCKS, c.file.bytes + HD_IMAGE_BLOCKS, once.size - HD_IMAGE_BLOCKS) == 0,
+              "the second recovery changed the file");
+        free(once.bytes);
+        cuts_end(&c);
+    }
+}
+
+/* A call of the seam fails: nothing that was promised is lost, and from then on the table is only to be read. */
+static void fail_one_call(const shape *s, int with, uint64_t at, trial *x, bool *done)
+{
+    life l;
+    cuts c;
+    hd_table *t = NULL;
+    begin_life(&l, s, "ref", 5);
+    cuts_begin(&c, NULL);
+    c.fail_at = at;
+    c.fail_with = with;
+    hd_config config = config_of(s, "ref", &c.seams);
+    hd_status opened = hd_open(&config, &t);
+    test_case("%s: call %llu fails with %d", s->name, (ull)at, with);
+    check(!opened || (opened == HD_EIO && c.failed), "%s: %s", hd_status_name(opened), hd_why());
+    if (t) live(&l, t, &c, 14);
+    test_case("%s: call %llu, %s, fails with %d", s->name, (ull)at, c.failed ? c.failed : "none", with);
+    if (l.failed) {
+        world w;
+        check(l.failed == HD_EIO && c.failed, "%s: %s", hd_status_name(l.failed), hd_why());
+        look(t, &w);
+        check(memcmp(&w, &l.after[l.changes], sizeof w) == 0, "the table that is to be read has changed");
+        must_fail(hd_clear(t), HD_EIO, "open it again");
+        must_fail(hd_grow(t, 1 << 10), HD_EIO, "open it again");
+        must_fail(hd_persist(t), HD_EIO, "open it again");
+    }
+    *done = c.calls < at;
+    hd_close(t);
+    c.fail_at = 0;
+    t = open_life(&l, l.backend, &c);
+    compare(&l, t, l.promised);
+    hd_close(t);
+    x->had = &l;
+    cuts_each(&c, c.events, 4, &x->random, try_left, x);
+    cuts_end(&c);
+}
+
+static void failing_calls(void)
+{
+    static const int with[] = { EIO, ENOSPC, CUTS_SHORT, EINTR };
+    trial x = { .random = 3 };
+    uint64_t tried = 0;
+    for (size_t s = 0; s < SHAPES; s++)
+        for (size_t k = 0; k < sizeof with / sizeof *with; k++) {
+            bool done = false;
+            for (uint64_t at = 1; !done; at++, tried++) fail_one_call(&shapes[s], with[k], at, &x, &done);
+        }
+    test_tried("files", tried, "calls for files of tables that failed");
+}
+
+/* ---- Damaged files --------------------------------------------------------------------------- */
+
+/* The file is refused, or has all that was promised. */
+static bool is_refused(const life *l, const cuts_file *damaged)
+{
+    cuts c;
+    hd_table *t;
+    cuts_begin(&c, damaged);
+    hd_config config = config_of(l->of, l->backend, &c.seams);
+    hd_status status = hd_open(&config, &t);
+    check(!status || status == HD_ECORRUPT, "%s: %s", hd_status_name(status), hd_why());
+    if (!status) {
+        compare(l, t, l->promised);
+        kill_table(&c, t);
+    }
+    cuts_end(&c);
+    return status != HD_OK;
+}
+
+/* How many bytes the superblock names; behind these is space that was given up. */
+static uint64_t bytes_of(const cuts_file *f)
+{
+    hd_superblock sb[2];
+    memcpy(sb, f->bytes, sizeof sb);
+    return sb[sb[1].generation > sb[0].generation].file_bytes;
+}
+
+static uint64_t damage_file(const life *l, const cuts_file *good)
+{
+    uint64_t refused = 0, random = 1;
+    cuts_file bad = cuts_copy(good);
+    for (size_t word = 0; word < HD_IMAGE_BLOCKS; word += 8) {
+        size_t at = word + test_below(&random, 8);
+        uint8_t bit = (uint8_t)(1u << test_below(&random, 8));
+        test_case("%s: byte %zu has another bit", l->of->name, at);
+        bad.bytes[at] ^= bit;
+        refused += is_refused(l, &bad);
+        bad.bytes[at] ^= bit;
+    }
+    for (size_t block = 0; block < 2; block++) { /* both, in the same place */
+        test_case("%s: both superblocks are damaged", l->of->name);
+        bad.bytes[block * HD_IMAGE_PAGE + 100] ^= 1;
+    }
+    check(is_refused(l, &bad), "a file without a superblock was opened");
+    free(bad.bytes);
+    for (size_t bytes = 0; bytes < good->size; bytes += 1 + (size_t)test_below(&random, 700)) {
+        cuts_file cut = cuts_copy(good);
+        cut.size = bytes;
+        test_case("%s: the first %zu of %zu bytes", l->of->name, bytes, good->size);
+        if (bytes > HD_IMAGE_SECTOR && bytes < bytes_of(good))
+            check(is_refused(l, &cut), "a file that was cut short was opened");
+        free(cut.bytes);
+    }
+    cuts_file wide = cuts_copy(good);
+    wide.bytes = (uint8_t *)realloc(wide.bytes, wide.room = wide.size + 5000);
+    memset(wide.bytes + wide.size, 0xee, 5000);
+    wide.size += 5000;
+    test_case("%s: 5000 bytes more", l->of->name);
+    check(!is_refused(l, &wide), "a file that is too long: %s", hd_why());
+    free(wide.bytes);
+    return refused;
+}
+
+static void damaged_files(void)
+{
+    uint64_t files = 0, refused = 0;
+    for (size_t s = 0; s < SHAPES; s++)
+        for (uint64_t changes = 0; changes <= BATCHES; changes += 9, files++) {
+            life l;
+            cuts c;
+            begin_life(&l, &shapes[s], "ref", 77 + changes);
+            cuts_begin(&c, NULL);
+            hd_table *t = open_life(&l, l.backend, &c);
+            live(&l, t, &c, changes);
+            kill_table(&c, t);
+            refused += damage_file(&l, &c.file);
+            cuts_end(&c);
+        }
+    test_tried("snapshots", files * HD_IMAGE_BLOCKS / 8, "damaged superblocks, of which %llu were refused",
+               (ull)refused);
+}
+
+/* What is no image is left as it is. */
+static void other_files(void)
+{
+    static const char text[] =
+        "This is the only copy of a letter, and not a table at all. It is longer than a sector: ";
+    cuts_file letter = { NULL, 0, 0, true };
+    letter.bytes = (uint8_t *)test_alloc(600, 1);
+    for (size_t at = 0; at + sizeof text <= 600; at += sizeof text) memcpy(letter.bytes + at, text, sizeof text);
+    for (letter.size = 1; letter.size <= 600; letter.size += 599) {
+        hd_table *t;
+        cuts c;
+        cuts_begin(&c, &letter);
+        hd_config config = config_of(&shapes[0], "ref", &c.seams);
+        test_case("a letter of %zu bytes", letter.size);
+        must_fail(hd_open(&config, &t), HD_ECORRUPT, "no Heddle image");
+        check(c.file.size == letter.size && memcmp(c.file.bytes, letter.bytes, letter.size) == 0, "it has changed");
+        cuts_end(&c);
+    }
+    free(letter.bytes);
+}
+
+/* ---- Configurations -------------------------------------------------------------------------- */
+
+static void refused_configs(void)
+{
+    static const struct {
+        hd_config config;
+        const char *word;
+    } all[] = {
+        { { .design = "ovs", .durable = HD_DURABLE_PROCESS, .value_bytes = 4 }, "durable" },
+        { { .design = "ovs", .durable = HD_DURABLE_LINE, .value_bytes = 4 }, "durable" },
+        { { .design = "ovs", .lock = "none", .value_bytes = 4 }, "lock" },
+        { { .design = "hkv", .value_bytes = 8 }, "file" },
+        { { .design = "sl", .value_bytes = 4 }, "file" },
+    };
+    cuts c;
+    hd_table *t;
+    cuts_begin(&c, NULL);
+    for (size_t i = 0; i <= sizeof all / sizeof *all; i++) {
+        hd_config config = test_usual_of(all[i % 5].config);
+        config.backend = "ref";
+        config.file = i < 5 ? "image" : "";
+        config.seams = &c.seams;
+        must_fail(hd_open(&config, &t), HD_EINVAL, i < 5 ? all[i].word : "durable");
+        check(!c.file.there, "a file was made");
+    }
+    cuts_end(&c);
+}
+
+/* A file decides the fields that it has. */
+static void configs_of_files(void)
+{
+    cuts c;
+    life l;
+    begin_life(&l, &shapes[0], "ref", 2);
+    cuts_begin(&c, NULL);
+    hd_table *t = open_life(&l, l.backend, &c);
+    live(&l, t, &c, 9);
+    hd_close(t);
+    static const struct {
+        hd_config config;
+        const char *word; /* NULL: it agrees */
+    } all[] = {
+        { { .design = "ovs", .capacity = 1, .value_bytes = 4 }, NULL },
+        { { .design = "hkv", .value_bytes = 8 }, NULL }, /* the usual, which names nothing */
+        { { .design = "ovs", .value_bytes = 4, .seed = 9 }, "seed" },
+        { { .design = "ovs", .capacity = 1 << 20, .value_bytes = 8 }, "value_bytes" },
+        { { .design = "ovs", .capacity = 1 << 24, .value_bytes = 4 }, "capacity" },
+        { { .design = "hive", .value_bytes = 4 }, "design" },
+        { { .design = "ovs", .value_bytes = 4, .ovs = { .partition = HD_PARTITION_RANGE } }, "partition" },
+    };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        hd_config config = test_usual_of(all[i].config);
+        config.backend = "ref";
+        config.file = "image";
+        config.seams = &c.seams;
+        test_case("configuration %zu", i);
+        if (all[i].word) {
+            must_fail(hd_open(&config, &t), HD_EINVAL, all[i].word);
+            continue;
+        }
+        must(hd_open(&config, &t));
+        compare(&l, t, l.changes);
+        hd_info info;
+        must(hd_table_info(t, &info));
+        check(info.image.recovered.was_clean && info.image.recovered.records == 0, "it was not closed");
+        hd_close(t);
+    }
+    cuts_end(&c);
+}
+
+/* On the operating system's files: a file is one table's, and opens as a snapshot does when that is closed. */
+static void one_table_of_a_file(void)
+{
+    hd_table *t, *u;
+    hd_config config = config_of(&shapes[0], "ref", NULL);
+    char path[4200];
+    uint64_t key[3] = { 1, 2, 3 }, size;
+    uint32_t value[3] = { 10, 20, 30 };
+    uint8_t outcome[3];
+    snprintf(path, sizeof path, "%s", test_path("image"));
+    config.file = path;
+    must(hd_open(&config, &t));
+    must_fail(hd_open(&config, &u), HD_EINVAL, "open as another table");
+    hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, 3, key, value, outcome);
+    must(hd_run(t, &b));
+    must_fail(hd_open_snapshot(path, NULL, &u), HD_EINVAL, "open as another table");
+    hd_close(t);
+    size_t bytes, again;
+    uint8_t *was = test_read(path, &bytes);
+    must(hd_open_snapshot(path, NULL, &u));
+    must(hd_size_sync(u, &size));
+    check(size == 3, "%llu entries", (ull)size);
+    must(hd_clear(u));
+    hd_close(u);
+    hd_snapshot_info info;
+    must(hd_snapshot_inspect(path, &info));
+    check(strcmp(info.design, "ovs") == 0 && info.buckets == 6, "%s, %llu buckets", info.design, (ull)info.buckets);
+    uint8_t *is = test_read(path, &again);
+    check(bytes == again && memcmp(was, is, bytes) == 0, "a file that was only read has changed");
+    free(was);
+    free(is);
+    must_fail(hd_open_snapshot(path, &config, &u), HD_EINVAL, "file");
+}
+
+/* A snapshot that is loaded into a table with a file is in the file. */
+static void loaded(void)
+{
+    life l;
+    world w;
+    hd_table *t, *from = test_table(.design = "hive", .backend = "ref", .value_bytes = 4, .slots = 16, .capacity = 640);
+    const char *path = test_path("saved");
+    hd_config config = config_of(&shapes[4], "ref", NULL);
+    begin_life(&l, &shapes[4], "ref", 9);
+    live(&l, from, NULL, 20);
+    must(hd_save(from, path));
+    hd_close(from);
+    config.file = test_path("with snapshot");
+    for (int open = 0; open < 2; open++) {
+        must(hd_open(&config, &t));
+        if (!open) must(hd_load(t, path, NULL));
+        look(t, &w);
+        check(memcmp(&w, &l.after[l.changes], sizeof w) == 0, "the file has something else than the snapshot");
+        hd_close(t);
+    }
+}
+
+/* A child makes a file and is killed at any time: what it promised is there. */
+static void child_lives(life *l, const hd_config *config)
+{
+    hd_table *t;
+    if (hd_open(config, &t)) _exit(1);
+    live(l, t, NULL, 2 * BATCHES);
+    _exit(l->failed != HD_OK);
+}
+
+static uint64_t kill_child(const life *had, const hd_config *config, uint64_t microseconds, _Atomic uint64_t *shared)
+{
+    life l;
+    hd_table *t;
+    begin_life(&l, had->of, had->backend, 21);
+    l.shared = shared;
+    atomic_store(shared, 0);
+    unlink(config->file);
+    pid_t child = fork();
+    check(child >= 0, "no child");
+    if (child == 0) child_lives(&l, config);
+    usleep((useconds_t)microseconds);
+    kill(child, SIGKILL);
+    check(waitpid(child, NULL, 0) == child, "no child");
+    must(hd_open(config, &t));
+    uint64_t is = compare(had, t, atomic_load(shared));
+    hd_close(t);
+    return is;
+}
+
+static void killed(void)
+{
+    const uint64_t rounds = test_times(200);
+    uint64_t least = UINT64_MAX, most = 0, random = 1;
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    check(page != MAP_FAILED, "no memory");
+    for (uint64_t round = 0; round < rounds; round++) {
+        const shape *s = &shapes[round % SHAPES];
+        hd_config config = config_of(s, "ref", NULL);
+        config.file = NULL;
+        life had;
+        hd_table *t;
+        begin_life(&had, s, "ref", 21);
+        must(hd_open(&config, &t));
+        live(&had, t, NULL, 2 * BATCHES);
+        hd_close(t);
+        config.file = test_path("killed");
+        test_case("%s, kill %llu", s->name, (ull)round);
+        uint64_t is = kill_child(&had, &config, test_below(&random, 60000), (_Atomic uint64_t *)page);
+        if (is < least) least = is;
+        if (is > most) most = is;
+    }
+    munmap(page, 4096);
+    check(most > least, "every child was killed after %llu changes", (ull)most);
+    test_tried("cuts", rounds, "kills of a process that changes a table, after %llu to %llu changes", (ull)least,
+               (ull)most);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        unit(cuts_on_ref),   unit(cuts_on_host),        unit(recovery_repeats), unit(failing_calls),
+        unit(damaged_files), unit(other_files),         unit(refused_configs),  unit(configs_of_files),
+        unit(killed),        unit(one_table_of_a_file), unit(loaded),
+    };
+    return test_run(tests);
+}
