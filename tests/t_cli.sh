@@ -250,6 +250,7 @@ bad 'a saved table that is none'         3 'words'   heddle inspect words
 bad 'a saved table with a byte changed'  3 'flipped' heddle inspect flipped.heddle
 bad 'a saved table cut short'            3 'cut'     heddle inspect cut.heddle
 bad 'a saved table that is not there'    2 'absent'  heddle inspect absent
+bad 'a file that is no table'            3 'words'   heddle recover words
 bad 'a range of what is no table'         3 'words'   heddle range words
 bad 'a range from no number'              2 'FROM'    heddle range whole.heddle one
 bad 'a range to no number'                2 'TO'      heddle range whole.heddle 1 0x
@@ -368,6 +369,9 @@ form 'fill'    heddle sweep --load-factors 0.5,1.5 --capacity 1Ki
 form 'inspect' heddle inspect whole.heddle
 form 'range'   heddle range whole.heddle 0 1000000 --limit 5
 form 'check'   heddle check whole.heddle
+heddle run ovs.insert_or_assign.ref capacity=1Ki batch=64x2 keys=uniform:90 file=whole.image >/dev/null
+form 'recover' heddle recover whole.image
+form 'inspect of a table in a file' heddle inspect whole.image
 form 'gen'     heddle gen zipf:1.0,100 --requests 1k -o gen.oracleGeneral
 form 'gen genome' heddle gen genome --bases 1k --coverage 1 -o gen.fq.zst
 form 'stat'    heddle trace stat good.oracleGeneral oracleGeneral

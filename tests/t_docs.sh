@@ -218,6 +218,8 @@ if [ -n "$python" ]; then
     "$HEDDLE" kmer "$work/tiny.fa" 3 --design sl -o "$work/sl.heddle" >/dev/null
     described inspect "$work/sl.heddle"
     described range "$work/t.heddle" 0 9
+    "$HEDDLE" run ovs.insert_or_assign.ref capacity=1Ki batch=64x2 keys=uniform:90 file="$work/t.image" >/dev/null
+    described recover "$work/t.image"
     described range "$work/sl.heddle"
     described check "$work/t.heddle"
     described fuzz case --runs 20 --seed 2

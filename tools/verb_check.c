@@ -13,6 +13,7 @@ static hd_status check(const char *path, hd_snapshot_info *info, int *code)
     hd_status s = hd_snapshot_inspect(path, info);
     if (!s) s = hd_open_snapshot(path, NULL, &t);
     *code = s ? tool_fail(s) : TOOL_OK;
+    if (!s && (s = hd_size_sync(t, &info->size))) *code = tool_fail(s);
     if (!s && (s = hd_check(t))) *code = tool_say(TOOL_DIFFERS, "%s: %s", path, hd_why());
     hd_close(t);
     return s;
@@ -42,7 +43,8 @@ static int run(tool_line *line, int argc, char **argv)
 }
 
 static const char doc[] =
-    "Verifies the checksums of each file and every invariant of the table in it. Exit code 0: all are whole; 1: a "
+    "Verifies the checksums of each file, a snapshot or the file of a table (hd_config.file), and every invariant of "
+    "the table in it. Exit code 0: all are whole; 1: a "
     "table breaks an invariant; 2: there is no such file; 3: a file is damaged, or of a design or policy that is "
     "unknown. Each file has its row, and a line on standard error where it is not whole; the exit code is the "
     "greatest.\n\n"

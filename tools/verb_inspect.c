@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/snapshot.h"
+#include "lib/image.h"
 #include "lib/params.h"
 #include "tools/output.h"
 #include "tools/picture.h"
@@ -140,6 +140,18 @@ static void sections(out *o, const contents *c)
     }
 }
 
+/* The same of the file of a table: superblocks, journal, extents. */
+static void sections_of_image(out *o, const hd_superblock *sb)
+{
+    out_row(o, (const out_value[]){ out_text("SUPER"), out_count(0), out_count(HD_IMAGE_BLOCKS),
+                                    out_text("two superblocks") });
+    out_row(o, (const out_value[]){ out_text("JOURNAL"), out_count(sb->journal), out_count(sb->journal_bytes),
+                                    out_text("what batches have changed") });
+    for (uint32_t e = 0; e < sb->extents; e++)
+        out_row(o, (const out_value[]){ out_text("EXTENT"), out_count(sb->extent[e].offset),
+                                        out_count(sb->extent[e].bytes), out_text("memory of the table") });
+}
+
 /* A design without scores has no clock or epoch to report. */
 static bool has_scores(const contents *c) { return strcmp(c->info.policy, "none") != 0; }
 
@@ -224,10 +236,14 @@ static int run(tool_line *line, int argc, char **argv)
     contents c;
     memset(&c, 0, sizeof c);
     hd_table *t = NULL;
+    hd_image im;
+    bool is_image = !hd_image_open(&im, &hd_seams_os, path, false) && im.sb.generation;
+    hd_image_close(&im);
     hd_status s = hd_snapshot_inspect(path, &c.info);
     if (!s && tool_fits(path, c.info.capacity, c.info.value_bytes)) return TOOL_SYSTEM;
     if (!s) s = hd_open_snapshot(path, NULL, &t);
     if (!s) s = hd_table_info(t, &c.table);
+    if (!s && is_image) s = hd_size_sync(t, &c.info.size);
     if (!s) c.in_bucket = (uint32_t *)calloc(c.table.places / c.table.slots, sizeof *c.in_bucket);
     if (!s && c.in_bucket) s = contents_read(t, &c);
     if (s || !c.in_bucket)
@@ -235,7 +251,7 @@ static int run(tool_line *line, int argc, char **argv)
     else {
         out *o = out_open(line->form, "heddle.inspect/1", column, 4);
         facts(o, path, &c);
-        sections(o, &c);
+        is_image ? sections_of_image(o, &im.sb) : sections(o, &c);
         draw(o, "How full the buckets are", "entries: buckets", &c.occupancy);
         if (c.info.size && has_scores(&c)) draw(o, "Scores", "score: entries", &c.score);
         code = out_close(o, TOOL_OK);
