@@ -283,6 +283,7 @@ template <class Value> class table_view
         run(b);
     }
     void clear() { check(hd_clear(table_)); }
+    void persist() { check(hd_persist(table_)); }
 
     /* ---- One key */
     bool contains(std::uint64_t key) const

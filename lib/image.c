@@ -13,6 +13,8 @@
 #include "base/error.h"
 #include "lib/journal.h"
 
+enum { ENTRY_LEAST = 2 /* bytes: a superblock costs no more memory than its file has, nearly */ };
+
 /* ---- Bytes ----------------------------------------------------------------------------------- */
 
 hd_status hd_image_get(hd_image *im, uint64_t offset, void *p, uint64_t bytes)
@@ -74,13 +76,17 @@ static bool is_outside(const hd_superblock *sb, uint64_t offset, uint64_t bytes)
 static const char *fault_of(const hd_superblock *sb, uint64_t file_bytes)
 {
     if (sb->version != HD_IMAGE_VERSION) return "version";
+    if (sb->generation == 0) return "generation";
     if (sb->bytes != sizeof *sb) return "bytes";
     if (sb->file_bytes > file_bytes) return "file_bytes: the file is cut short";
     if (is_outside(sb, sb->journal, sb->journal_bytes)) return "journal";
+    if (sb->journal_bytes == 0 || sb->journal_bytes % HD_IMAGE_PAGE) return "journal_bytes";
     if (sb->extents > HD_IMAGE_EXTENTS) return "extents";
     for (uint32_t i = 0; i < sb->extents; i++)
         if (is_outside(sb, sb->extent[i].offset, sb->extent[i].bytes)) return "extent";
-    return hd_snapshot_fault(&sb->shape);
+    if (!hd_snapshot_is_text(sb->policy, sizeof sb->policy)) return "policy";
+    if (*hd_snapshot_fault(&sb->shape)) return hd_snapshot_fault(&sb->shape);
+    return hd_snapshot_places(&sb->shape) > sb->file_bytes / ENTRY_LEAST ? "buckets" : "";
 }
 
 static hd_status check_block(const hd_image *im, const hd_superblock *sb, uint64_t file_bytes)

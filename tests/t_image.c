@@ -415,6 +415,82 @@ static void damaged_files(void)
                (ull)refused);
 }
 
+/* A record of another generation, of another file, or of later batches ends the journal. */
+static void journal_ends(void)
+{
+    life l;
+    cuts c;
+    hd_image im;
+    hd_journal j;
+    begin_life(&l, &shapes[0], "ref", 4);
+    cuts_begin(&c, NULL);
+    hd_table *t = open_life(&l, l.backend, &c);
+    live(&l, t, &c, 1);
+    kill_table(&c, t);
+    must(hd_image_open(&im, &c.seams, "image", true));
+    must(hd_journal_take(&j, &c.seams, im.sb.journal_bytes));
+    must(hd_journal_read(&j, &im));
+    for (int other = 0; other < 5; other++) {
+        hd_image as = im;
+        as.sb.generation += other == 1;
+        as.sb.generation -= other == 2;
+        as.sb.id ^= other == 3;
+        j.at = 0;
+        const hd_record *r = hd_journal_next(&j, &as, im.sb.batch + (other == 4));
+        check((r != NULL) == (other == 0), "difference %d: %s record", other, r ? "a" : "no");
+    }
+    hd_journal_give(&j, &c.seams);
+    hd_image_close(&im);
+    cuts_end(&c);
+}
+
+static void set_sums(hd_superblock *sb)
+{
+    XXH128_canonical_t sum;
+    hd_snapshot_header_sum(&sb->shape, sb->shape.sum);
+    XXH128_canonicalFromHash(&sum, XXH3_128bits(sb, offsetof(hd_superblock, sum)));
+    memcpy(sb->sum, sum.digest, sizeof sb->sum);
+}
+
+/* Superblocks with right sums and a word that is wrong. The file is refused, or is a table of some kind. */
+static void forged_files(void)
+{
+    uint64_t refused = 0, random = 6;
+    const uint64_t rounds = test_times(2000);
+    for (uint64_t round = 0; round < rounds; round++) {
+        static const uint64_t words[] = { 0, 1, 7, 4095, 1ull << 31, 1ull << 40, 1ull << 63, UINT64_MAX };
+        life l;
+        cuts c;
+        begin_life(&l, &shapes[round % SHAPES], "ref", 3);
+        cuts_begin(&c, NULL);
+        hd_table *t = open_life(&l, l.backend, &c);
+        live(&l, t, &c, 6);
+        hd_close(t);
+        hd_superblock sb;
+        size_t used = offsetof(hd_superblock, extent) + 4 * sizeof *sb.extent,
+               at = 4 * test_below(&random, used / 4 - 1);
+        uint64_t word = words[test_below(&random, sizeof words / sizeof *words)];
+        test_case("%s: word %llx at byte %zu", l.of->name, (ull)word, at);
+        for (size_t block = 0; block < 2; block++) {
+            memcpy(&sb, c.file.bytes + block * sizeof sb, sizeof sb);
+            memcpy((char *)&sb + at, &word, test_below(&random, 2) ? 4 : 8);
+            set_sums(&sb);
+            memcpy(c.file.bytes + block * sizeof sb, &sb, sizeof sb);
+        }
+        hd_config config = config_of(l.of, l.backend, &c.seams);
+        hd_status status = hd_open(&config, &t);
+        check(status == HD_OK || status == HD_ECORRUPT || status == HD_EINVAL, "%s: %s", hd_status_name(status),
+              hd_why());
+        refused += status != HD_OK;
+        if (!status) hd_check(t);
+        if (!status) live(&l, t, &c, 6);
+        if (!status) hd_close(t);
+        cuts_end(&c);
+    }
+    test_tried("snapshots", rounds, "superblocks with a wrong word and right sums, of which %llu were refused",
+               (ull)refused);
+}
+
 /* What is no image is left as it is. */
 static void other_files(void)
 {
@@ -622,9 +698,10 @@ static void killed(void)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        unit(cuts_on_ref),   unit(cuts_on_host),        unit(recovery_repeats), unit(failing_calls),
-        unit(damaged_files), unit(other_files),         unit(refused_configs),  unit(configs_of_files),
-        unit(killed),        unit(one_table_of_a_file), unit(loaded),
+        unit(cuts_on_ref),     unit(cuts_on_host),     unit(recovery_repeats), unit(failing_calls),
+        unit(journal_ends),    unit(damaged_files),    unit(forged_files),     unit(other_files),
+        unit(refused_configs), unit(configs_of_files), unit(killed),           unit(one_table_of_a_file),
+        unit(loaded),
     };
     return test_run(tests);
 }
