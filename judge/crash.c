@@ -31,9 +31,8 @@ typedef struct crashed {
 static void lose_the_rest(const fixture *s)
 {
     enum { NOT_WRITTEN = 0xa7 };
-    judge_memory all[JUDGE_MEMORY_MOST];
-    uint32_t n = fixture_memory(s, all);
-    for (uint32_t i = 0; i < n; i++)
+    const judge_memory *all = s->table_memory;
+    for (uint32_t i = 0; i < s->table_memories; i++)
         if (!fixture_persistent(s, i))
             memset(s->memory + s->region[i].at, all[i].byte == HD_AS_IT_COMES ? NOT_WRITTEN : all[i].byte,
                    s->region[i].bytes);
