@@ -42,6 +42,8 @@ static const shape shapes[] = {
     { "hive",        { .design = "hive", .capacity = 64, .value_bytes = 4, .slots = 8 } },
     { "hive masks",  { .design = "hive", .capacity = 64, .value_bytes = 2, .slots = 8, .layout = HD_LAYOUT_MASKS,
                        .commit = HD_COMMIT_CALL } },
+    { "gphash",      { .design = "gphash", .capacity = 48, .value_bytes = 4 } },
+    { "gphash cells", { .design = "gphash", .capacity = 48, .value_bytes = 8, .layout = HD_LAYOUT_CELLS } },
 };
 /* clang-format on */
 enum { SHAPES = sizeof shapes / sizeof *shapes };
@@ -126,7 +128,7 @@ static hd_status change(life *l, hd_table *t, world *w)
     must(hd_table_info(t, &info));
     switch (test_below(&l->random, 24)) {
     case 0: return hd_grow(t, info.buckets + 1 + test_below(&l->random, info.buckets));
-    case 1: return hd_shrink(t, info.base_buckets);
+    case 1: return hd_design_named(info.design)->ref->grows_only ? run_batch(l, t, w) : hd_shrink(t, info.base_buckets);
     case 2: return hd_for_each(t, flip, w);
     case 3: memset(w, 0xff, sizeof *w); return hd_clear(t);
     default: return run_batch(l, t, w);

@@ -278,6 +278,27 @@ static bool put_at(void *state, const hd_entry *e)
            gphash_put(t, e->slot, e->key, t->v.value_bytes ? e->value : &none);
 }
 
+/* The rest follows from these and hd_info. */
+static int extents(void *state, hd_extent *all)
+{
+    const gphash_view *v = &gphash_table_of(state)->v;
+    int n = 0;
+    for (uint32_t i = v->bottom; i <= gphash_top(v); i++) {
+        uint64_t bytes = gphash_level_buckets(v, i) * v->slots * sizeof(uint64_t);
+        all[n++] = (hd_extent){ "keys", i, v->level[i].key, bytes };
+        all[n++] = (hd_extent){ "numbers", i, v->level[i].number, bytes };
+    }
+    for (uint32_t k = 0; v->cell_bytes && k <= v->grown; k++)
+        all[n++] = (hd_extent){ "cells", k, v->cell[k], gphash_chunk_cells(v, k) * v->cell_bytes };
+    return n;
+}
+
+static hd_status recovered(void *state, hd_recovery *did)
+{
+    did->cleared += gphash_recover(gphash_table_of(state));
+    return did->was_clean ? HD_OK : verify(state);
+}
+
 static hd_status run_batch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
 {
     (void)row, (void)when;
@@ -331,5 +352,7 @@ const hd_backend gphash_reference = {
     .grown = is_grown,
     .variants = variants,
     .unsupported = unsupported_batch,
+    .extents = extents,
+    .recovered = recovered,
     .launch = run_batch,
 };
