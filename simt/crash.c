@@ -13,7 +13,7 @@
 #include "simt/persist.h"
 #include "simt/space.h"
 
-enum { RANDOM_IMAGES = 64 };
+enum { WORD = 8, RANDOM_IMAGES = 64 };
 
 struct simt_crash {
     simt_machine *m;
@@ -97,7 +97,7 @@ hd_status simt_crash_open(simt_machine *m, uint64_t all, simt_crash **out)
     c->looked = (bool *)(c->copy + bytes);
     c->all = all;
     for (size_t i = 0; i < n; i++) /* a region may have ended since */
-        if (region_of(m, (const uint8_t *)s[i].word, sizeof *s[i].word)) c->store[c->stores++] = s[i];
+        if (region_of(m, s[i].word, WORD)) c->store[c->stores++] = s[i];
     copy_regions(m, c->copy, false);
     number_words(c);
     count_images(c, all);
@@ -127,7 +127,7 @@ static void make_image(simt_crash *c)
     persist_all(c->m);
     memcpy(c->left, c->lost, c->words * sizeof *c->left);
     for (size_t i = c->stores; i--;)
-        if (c->left[c->word_of[i]]) c->left[c->word_of[i]]--, *c->store[i].word = c->store[i].before;
+        if (c->left[c->word_of[i]]) c->left[c->word_of[i]]--, memcpy(c->store[i].word, &c->store[i].before, WORD);
 }
 
 void simt_crash_put(simt_crash *c, const simt_decision *lost, size_t n)
@@ -147,15 +147,15 @@ static void look(void *context, const void *p, size_t bytes)
     simt_crash *c = (simt_crash *)context;
     for (size_t i = c->stores; i--;) {
         size_t w = c->word_of[i];
-        const uint8_t *word = (const uint8_t *)c->store[i].word, *from = (const uint8_t *)p;
-        if (word + 8 <= from || word >= from + bytes) continue;
+        const uint8_t *word = c->store[i].word, *from = (const uint8_t *)p;
+        if (word + WORD <= from || word >= from + bytes) continue;
         if (!c->looked[w]) {
             if (c->at == c->tape_n) c->tape[c->tape_n++] = (simt_decision){ w, 0 };
             HD_ASSERT(c->tape[c->at].at == w, "the same choices lead to another word");
             c->lost[w] = c->left[w] = c->tape[c->at++].choice;
             c->looked[w] = true;
         }
-        if (c->left[w]) c->left[w]--, *c->store[i].word = c->store[i].before;
+        if (c->left[w]) c->left[w]--, memcpy(c->store[i].word, &c->store[i].before, WORD);
     }
 }
 
@@ -258,9 +258,9 @@ const simt_decision *simt_crash_lost(const simt_crash *c, size_t *n)
 
 static bool is_event(const simt_crash *c, const persist_store *s, const simt_event *e)
 {
-    const uint8_t *word = (const uint8_t *)s->word, *p = (const uint8_t *)e->p;
-    return s->run == c->run && s->step == e->step && s->block == e->block && s->thread == e->thread && p < word + 8 &&
-           word < p + e->bytes;
+    const uint8_t *p = (const uint8_t *)e->p;
+    return s->run == c->run && s->step == e->step && s->block == e->block && s->thread == e->thread &&
+           p < s->word + WORD && s->word < p + e->bytes;
 }
 
 bool simt_crash_loses(const simt_crash *c, const simt_event *e)

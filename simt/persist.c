@@ -88,8 +88,8 @@ static void store_happens(persist *p, simt_machine *m, const lane *l, const memo
     for (uint8_t *word = at - (uintptr_t)at % WORD; word < end; word += WORD) {
         uint8_t *from = word < at ? at : word;
         size_t bytes = (size_t)((end < word + WORD ? end : word + WORD) - from);
-        s.word = (uint64_t *)(void *)word;
-        s.before = s.after = *s.word;
+        s.word = word;
+        s.before = s.after = memory_word(word, WORD);
         memcpy((uint8_t *)&s.after + (from - word), (const uint8_t *)value + (from - at), bytes);
         vec_push(m, &p->stores, &s);
     }
@@ -124,8 +124,7 @@ typedef struct covered {
 
 static bool covers(const persist *p, const simt_machine *m, const covered *c, const persist_store *s)
 {
-    const uint8_t *word = (const uint8_t *)s->word;
-    if (!c->l) return word + WORD > c->p && word < c->p + c->bytes;
+    if (!c->l) return s->word + WORD > c->p && s->word < c->p + c->bytes;
     if (s->run != m->generation) return false;
     if (m->config.cumulative && p->race && race_knows(p->race, c->l, s->written)) return true;
     return s->block == c->l->ids.block && s->thread == c->l->ids.thread &&

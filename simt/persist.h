@@ -22,7 +22,8 @@
 
 /* A store to a word that is not durable for certain. */
 typedef struct persist_store {
-    uint64_t *word, before, after; /* of the whole word */
+    uint8_t *word;
+    uint64_t before, after; /* of the whole word */
     const char *site;
     uint64_t step; /* when it was made, also where it became visible later */
     uint64_t run;  /* generation of the machine */
