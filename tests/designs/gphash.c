@@ -50,7 +50,7 @@ static void all_meetings(void **unused)
     totals t = { 0 };
     (void)unused;
     for (uint64_t n = 0; n < CONFORM_COUNT(tables) * CONFORM_COUNT(ops); n++) {
-        scene x = scene_search(n % 2 || n < CONFORM_COUNT(ops) ? 1 : 2, 20000);
+        scene x = scene_search(n == 4 ? 2 : 1, 20000);
         int op = ops[n % CONFORM_COUNT(ops)];
         hd_case c = conform_case(op, "warp", 40 + n, "%s batch=%ux1", tables[n / CONFORM_COUNT(ops)], n % 2 ? 3 : 2);
         scene_part(&x, conform_row("warp", op), 32, 3, &c);
@@ -71,7 +71,7 @@ static void crashes(void **unused)
     enum { OPS = CONFORM_COUNT(ops), TABLES = CONFORM_COUNT(tables), IMAGES = 64 /* of a crash, in any case */ };
     ull images = 0, points = 0;
     (void)unused;
-    for (uint64_t n = 0; n < test_times(7 * OPS * TABLES); n++) {
+    for (uint64_t n = 0; n < test_times(6 * OPS * TABLES); n++) {
         int op = ops[n % OPS];
         uint32_t row = conform_row("warp", op);
         hd_case c = conform_case(op, "warp", 300 + n, "%s", tables[n / OPS % TABLES]);
