@@ -68,7 +68,7 @@ static void crashes(void **unused)
     static const char *const tables[] = { "capacity=6 batch=5x1 keys=uniform:4",
                                           "capacity=6 value=12 batch=5x1 keys=uniform:4",
                                           "capacity=6 slots=4 levels=4 value=9 batch=7x1 keys=uniform:30" };
-    enum { OPS = CONFORM_COUNT(ops), TABLES = CONFORM_COUNT(tables), IMAGES = 64 /* of a crash, in any case */ };
+    enum { OPS = CONFORM_COUNT(ops), TABLES = CONFORM_COUNT(tables), IMAGES = 72 /* of a crash, in any case */ };
     ull images = 0, points = 0;
     (void)unused;
     for (uint64_t n = 0; n < test_times(6 * OPS * TABLES); n++) {
