@@ -240,7 +240,9 @@ static inline hd_entry *hd_entries_next(hd_entries *x, const hd_backend *on, voi
 /* How many there are. */
 static inline uint64_t hd_entries_count(const hd_backend *on, void *state)
 {
-    hd_entries all = { .n = 0 };
+    hd_entries all;
+    all.n = all.at = 0;
+    all.slot = 0;
     uint64_t n = 0;
     while (hd_entries_next(&all, on, state)) n++;
     return n;

@@ -9,7 +9,7 @@
 # Each part has its own limit, and the next part runs even if a part fails. Further parts:
 #   huge, random, two, reach     judge/device; the last three for SECONDS_RANDOM, SECONDS_TWO, SECONDS_REACH
 #   hive.agree, hive.reach       random batches of Hive in every shape, for SECONDS_AGREE and SECONDS_REACH; and REACH
-#                                operations by every variant. So for ovs and sl
+#                                operations by every variant. So for ovs, sl and gphash
 #   hive.sanitizers              small tables of all shapes under each sanitizer, for SECONDS_SANITIZER (20)
 set -u
 top=$(cd "$(dirname "$0")/../.." && pwd)
@@ -20,14 +20,14 @@ build() {
   mkdir -p "$folder" || return
   local objects=() f o
   # Of the judge, soak needs the table judge_ops of rules.c; the linker leaves out the rest of that file.
-  for f in "$top"/{base,concurrency,lib,policies,ref,ref/hkv,ref/hive,ref/words,ref/ovs,ref/sl,gpu/hkv,gpu/hive,gpu/ovs,gpu/sl,simt}/*.c "$top"/judge/{expression,rules}.c; do
+  for f in "$top"/{base,concurrency,lib,policies,ref,ref/hkv,ref/hive,ref/words,ref/ovs,ref/sl,ref/gphash,gpu/gphash,gpu/hkv,gpu/hive,gpu/ovs,gpu/sl,simt}/*.c "$top"/judge/{expression,rules}.c; do
     case $f in */device_none.c | */raw_hooks.c) continue ;; esac # no part of this library
     o=${f#"$top"/}
     o=$folder/$(printf %s "${o%.c}" | tr / -).o
     gcc -std=c11 -O2 -ffunction-sections -fdata-sections -D_GNU_SOURCE -DHD_CUDA -I"$top" -I"$top/include" -c -o "$o" "$f" || return
     objects+=("$o")
   done
-  for f in "$top"/{lib,gpu/hive,gpu/hkv,gpu/ovs,gpu/sl}/*.cu "$top"/{bench/device/hkv_run,judge/device/soak}.cu; do
+  for f in "$top"/{lib,gpu/gphash,gpu/hive,gpu/hkv,gpu/ovs,gpu/sl}/*.cu "$top"/{bench/device/hkv_run,judge/device/soak}.cu; do
     f=${f#"$top"/}
     f=${f%.cu}
     o=$folder/$(case $f in gpu/*) printf %s "$f" | tr / - ;; *) basename "$f" ;; esac).o
@@ -78,7 +78,7 @@ run)
   [[ $parts != *" reach "* ]] || part reach $((${SECONDS_REACH:-500} + 60)) "$folder/soak" reach "${REACH:-1e10}" "${SECONDS_REACH:-500}"
   export DESIGN=hive
   [[ $parts != *" hive.sanitizers "* ]] || SMALL=1 sanitize hive. $((${SECONDS_SANITIZER:-20} + 60)) "$folder/soak" random "${SECONDS_SANITIZER:-20}"
-  for DESIGN in hive ovs sl; do
+  for DESIGN in hive ovs sl gphash; do
     [[ $parts != *" $DESIGN.agree "* ]] || part $DESIGN.agree $((${SECONDS_AGREE:-60} + 30)) "$folder/soak" random "${SECONDS_AGREE:-60}"
     [[ $parts != *" $DESIGN.reach "* ]] ||
       part $DESIGN.reach $((${SECONDS_REACH:-500} + 60)) "$folder/soak" reach "${REACH:-1e10}" "${SECONDS_REACH:-500}"

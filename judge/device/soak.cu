@@ -14,8 +14,9 @@
  * Prints rows of tab-separated values. Exit code 0: all is well; 1: something is wrong; 2: usage; 77: there is no
  * device. Environment:
  *
- *   DESIGN    hive: tables of Hive, whose goals are layouts at a load factor of 0.95; ovs, sl: tables in segments,
- *             whose goals are shares of device memory, and growth; otherwise HKV, whose goals are policies
+ *   DESIGN    hive, gphash: tables of Hive or GPHash, whose goals are layouts at a load factor of 0.95, or 0.75; ovs,
+ *             sl: tables in segments, whose goals are shares of device memory, and growth; otherwise HKV, whose goals
+ *             are policies
  *   GOAL      the only goal of reach
  *   SEED      repeats the draws of a run
  *   BATCHES   each table of random and two runs so many batches. Seconds limit the whole run only, so that a run that
@@ -31,6 +32,7 @@
 #include <thread>
 #include <vector>
 
+#include "judge/gphash/device_soak.h"
 #include "judge/hive/device_soak.h"
 #include "judge/hkv/device_soak.h"
 #include "judge/ovs/device_soak.h"
@@ -201,8 +203,8 @@ int main(int argc, char **argv)
                         "SECONDS [VARIANT ...] | huge [VARIANT ...]\n");
         return 2;
     }
-    if (of != "hkv" && of != "hive" && of != "ovs" && of != "sl") {
-        fprintf(stderr, "DESIGN: hkv, hive, ovs or sl, not %s\n", design);
+    if (of != "hkv" && of != "hive" && of != "ovs" && of != "sl" && of != "gphash") {
+        fprintf(stderr, "DESIGN: hkv, hive, ovs, sl or gphash, not %s\n", design);
         return 2;
     }
     if (getenv("BACKEND")) backend = getenv("BACKEND");
@@ -221,6 +223,7 @@ int main(int argc, char **argv)
     double seconds = words > 2 ? atof(argv[words - 1]) : 0, wanted = words > 3 ? atof(argv[2]) : 0;
     if (of == "hive") return soak<hive_soak>(verb, seed, wanted, seconds);
     if (of == "ovs") return soak<ovs_soak>(verb, seed, wanted, seconds);
+    if (of == "gphash") return soak<gphash_soak>(verb, seed, wanted, seconds);
     if (of == "sl") return soak<sl_soak>(verb, seed, wanted, seconds);
     return soak<hkv_soak>(verb, seed, wanted, seconds);
 }

@@ -109,10 +109,10 @@ HD_FN uint64_t *gphash_number_at(const gphash_view *v, uint64_t e)
 /* Of a table that has grown so many times: cells that are free however full it is, and all cells. */
 HD_FN uint64_t gphash_spare_then(const gphash_view *v, uint32_t grown)
 {
+    const uint64_t least = GPHASH_SPARE_LEAST, most = GPHASH_SPARE_MOST;
     uint64_t eighth = (v->first_places << grown) / 8;
-    uint64_t spare = eighth < GPHASH_SPARE_LEAST ? GPHASH_SPARE_LEAST : eighth;
     if (!v->cell_bytes) return 0;
-    return spare < GPHASH_SPARE_MOST ? spare : GPHASH_SPARE_MOST;
+    return eighth < least ? least : eighth < most ? eighth : most;
 }
 HD_FN uint64_t gphash_cells_then(const gphash_view *v, uint32_t grown)
 {
