@@ -145,12 +145,20 @@ static hd_status read_blocks(hd_image *im)
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
+void hd_image_close(hd_image *im)
+{
+    if (im->fd >= 0) im->seams->file.close(im->seams->file.self, im->fd);
+    im->fd = -1;
+}
+
 static hd_status lock_file(hd_image *im)
 {
     const hd_file_seam *file = &im->seams->file;
     if (!file->lock(file->self, im->fd)) return HD_OK;
-    if (errno == EWOULDBLOCK) return hd_fail(HD_EINVAL, "file: %s is open as another table", im->path);
-    return hd_fail(HD_EIO, "%s: cannot be locked: %s", im->path, strerror(errno));
+    int why = errno;
+    hd_image_close(im); /* it is another's */
+    if (why == EWOULDBLOCK) return hd_fail(HD_EINVAL, "file: %s is open as another table", im->path);
+    return hd_fail(HD_EIO, "%s: cannot be locked: %s", im->path, strerror(why));
 }
 
 hd_status hd_image_open(hd_image *im, const hd_seams *s, const char *path, bool to_write)
@@ -166,12 +174,6 @@ hd_status hd_image_open(hd_image *im, const hd_seams *s, const char *path, bool 
         return to_write && errno == ENOENT ? HD_OK : hd_fail(HD_EIO, "%s: cannot be opened: %s", path, strerror(errno));
     hd_status status = lock_file(im);
     return status ? status : read_blocks(im);
-}
-
-void hd_image_close(hd_image *im)
-{
-    if (im->fd >= 0) im->seams->file.close(im->seams->file.self, im->fd);
-    im->fd = -1;
 }
 
 hd_status hd_image_create(hd_image *im)

@@ -263,6 +263,37 @@ static void cut_at_any_time(const char *backend, uint64_t changes)
 static void cuts_on_ref(void) { cut_at_any_time("ref", BATCHES); }
 static void cuts_on_host(void) { cut_at_any_time("host", 12); }
 
+/* Growth that needs a larger journal, too. */
+static void journal_grows(void)
+{
+    static const shape large = {
+        "ovs, large", { .design = "ovs", .capacity = 3000, .value_bytes = 4, .ovs = { .segment_bytes = 4096 } }
+    };
+    trial x = { .random = 9 };
+    life l;
+    cuts c;
+    hd_info info;
+    begin_life(&l, &large, "ref", 2);
+    cuts_begin(&c, NULL);
+    hd_table *t = open_life(&l, l.backend, &c);
+    live(&l, t, &c, 3);
+    size_t from = c.events;
+    uint64_t bytes = c.file.size;
+    for (int twice = 0; twice < 2; twice++) {
+        must(hd_table_info(t, &info));
+        must(hd_grow(t, 4 * info.buckets));
+        l.after[l.changes + 1] = l.after[l.changes];
+        cuts_mark(&c, l.promised = ++l.changes);
+        live(&l, t, &c, 2);
+    }
+    check(c.file.size > 4 * bytes, "the file has not grown");
+    kill_table(&c, t);
+    x.had = &l;
+    cuts_each(&c, from, 4, &x.random, try_left, &x);
+    test_tried("cuts", x.tried + x.cut_again, "files that a power cut may leave of growth");
+    cuts_end(&c);
+}
+
 /* A recovery that follows another one changes no byte but those of superblocks. */
 static void recovery_repeats(void)
 {
@@ -700,10 +731,10 @@ static void killed(void)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        unit(cuts_on_ref),     unit(cuts_on_host),     unit(recovery_repeats), unit(failing_calls),
-        unit(journal_ends),    unit(damaged_files),    unit(forged_files),     unit(other_files),
-        unit(refused_configs), unit(configs_of_files), unit(killed),           unit(one_table_of_a_file),
-        unit(loaded),
+        unit(cuts_on_ref),         unit(cuts_on_host),    unit(journal_grows),    unit(recovery_repeats),
+        unit(failing_calls),       unit(journal_ends),    unit(damaged_files),    unit(forged_files),
+        unit(other_files),         unit(refused_configs), unit(configs_of_files), unit(killed),
+        unit(one_table_of_a_file), unit(loaded),
     };
     return test_run(tests);
 }

@@ -231,6 +231,16 @@ static int input_rename(void *self, const char *from, const char *to)
 }
 static int input_unlink(void *self, const char *path) { return os()->unlink(self, path); }
 static int input_sync_folder(void *self, const char *path) { return os()->sync_folder(self, path); }
+static ptrdiff_t input_read_at(void *self, int fd, void *p, size_t bytes, uint64_t offset)
+{
+    return os()->read_at(self, fd, p, bytes, offset);
+}
+static ptrdiff_t input_write_at(void *self, int fd, const void *p, size_t bytes, uint64_t offset)
+{
+    return os()->write_at(self, fd, p, bytes, offset);
+}
+static int input_sync_data(void *self, int fd) { return os()->sync_data(self, fd); }
+static int input_lock(void *self, int fd) { return os()->lock(self, fd); }
 static bool input_special(void *self, const char *path) { return os()->special(self, path); }
 
 static void *input_take(void *self, size_t bytes, size_t align) { return hd_seams_os.memory.take(self, bytes, align); }
@@ -250,7 +260,11 @@ const hd_seams input_seams = {
               .rename = input_rename,
               .unlink = input_unlink,
               .sync_folder = input_sync_folder,
-              .special = input_special },
+              .special = input_special,
+              .read_at = input_read_at,
+              .write_at = input_write_at,
+              .sync_data = input_sync_data,
+              .lock = input_lock },
     .time = { input_now_ns, input_unix_ns, NULL },
     .device = &hd_device_os,
 };
