@@ -191,9 +191,8 @@ static const uint8_t mixture[HD_OP_COUNT_] = {
 const judge_design judge_design_gphash = {
     .name = "gphash", .buckets_of_key = buckets_of_key, .keys = HD_KEY_RESERVED, .host = &hd_design_gphash,
     .dictionary = true, .wide_keys = true, .roams = true, .mix = mixture, .runs = runs, .small = { 8, "uniform:40" },
-    .clear = clear, .apply = apply,
-    .buckets = buckets, .first = first, .key_at = key_at, .value_at = value_at, .describe = describe,
-    .candidates = candidates, .accept = accept_item, .move = move_key, .check = check_table, .watch = watch, .recover = recover,
-    .persistent = persistent
+    .clear = clear, .apply = apply, .buckets = buckets, .first = first, .key_at = key_at, .value_at = value_at,
+    .describe = describe, .candidates = candidates, .accept = accept_item, .move = move_key, .check = check_table,
+    .watch = watch, .recover = recover, .persistent = persistent
 };
 /* clang-format on */
