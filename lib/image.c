@@ -6,12 +6,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "base/error.h"
-#include "lib/journal.h"
 
 enum { ENTRY_LEAST = 2 /* bytes: a superblock costs no more memory than its file has, nearly */ };
 
@@ -95,18 +93,6 @@ static hd_status check_block(const hd_image *im, const hd_superblock *sb, uint64
     return *fault ? hd_fail(HD_ECORRUPT, "%s: the superblock's %s makes no sense", im->path, fault) : HD_OK;
 }
 
-/* Records of a later generation than that of the superblock that counts: the later superblock was in force, and is
- * damaged. */
-static hd_status check_later(hd_image *im, const hd_superblock *sb)
-{
-    uint64_t generation = 0;
-    hd_status status = hd_journal_generation(im, sb, &generation);
-    if (!status && generation > sb->generation)
-        status = hd_fail(HD_ECORRUPT, "%s: the superblock of generation %" PRIu64 " is damaged", im->path,
-                         sb->generation + 1);
-    return status;
-}
-
 static hd_status choose_block(hd_image *im, const hd_superblock *block, uint64_t file_bytes)
 {
     bool whole[2] = { is_whole(&block[0]), is_whole(&block[1]) };
@@ -116,8 +102,8 @@ static hd_status choose_block(hd_image *im, const hd_superblock *block, uint64_t
                    : hd_fail(HD_ECORRUPT, "%s: no Heddle image, or both superblocks are damaged", im->path);
     int at = whole[0] && (!whole[1] || block[0].generation > block[1].generation) ? 0 : 1;
     hd_status status = check_block(im, &block[at], file_bytes);
-    if (!status && !whole[!at]) status = check_later(im, &block[at]);
     if (!status) im->sb = block[at];
+    im->other_is_whole = whole[!at];
     return status;
 }
 

@@ -55,8 +55,9 @@ _Static_assert(sizeof(hd_superblock) == HD_IMAGE_PAGE, "a superblock is a page")
 
 typedef struct hd_image {
     const hd_seams *seams;
-    int fd;           /* -1: the file is not there yet */
-    hd_superblock sb; /* that counts; generation 0: none */
+    int fd;              /* -1: the file is not there yet */
+    hd_superblock sb;    /* that counts; generation 0: none */
+    bool other_is_whole; /* the other one */
     char path[HD_PATH_BYTES];
 } hd_image;
 

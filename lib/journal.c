@@ -4,6 +4,7 @@
  */
 #include "lib/journal.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -100,10 +101,11 @@ const hd_redo *hd_redo_next(const hd_record *record, const hd_redo *range)
     return left < sizeof *next || next->bytes > left - sizeof *next ? NULL : next;
 }
 
-hd_status hd_journal_generation(hd_image *im, const hd_superblock *sb, uint64_t *generation)
+hd_status hd_journal_check(hd_image *im)
 {
     hd_record first;
-    hd_status status = hd_image_get(im, sb->journal, &first, sizeof first);
-    *generation = !status && is_head(&first) && first.id == sb->id ? first.generation : 0;
-    return status;
+    if (im->other_is_whole) return HD_OK;
+    hd_status status = hd_image_get(im, im->sb.journal, &first, sizeof first);
+    if (status || !is_head(&first) || first.id != im->sb.id || first.generation <= im->sb.generation) return status;
+    return hd_fail(HD_ECORRUPT, "%s: the superblock of generation %" PRIu64 " is damaged", im->path, first.generation);
 }

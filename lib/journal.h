@@ -59,7 +59,8 @@ const hd_record *hd_journal_next(hd_journal *j, const hd_image *im, uint64_t bat
 /* The range behind `range` of a record, or the first one (NULL). NULL: there are no more. */
 const hd_redo *hd_redo_next(const hd_record *record, const hd_redo *range);
 
-/* The generation of the first record where sb says that the journal is; 0: there is none. */
-hd_status hd_journal_generation(hd_image *im, const hd_superblock *sb, uint64_t *generation);
+/* HD_ECORRUPT: the other superblock is damaged, and the first record is of a later generation. So the other one was in
+ * force. */
+hd_status hd_journal_check(hd_image *im);
 
 #endif

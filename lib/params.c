@@ -61,6 +61,24 @@ void hd_params_reset(hd_config *c)
     for (size_t i = 0; (s = hd_params_at(i)); i++) reset(s, c);
 }
 
+/* The defaults, from the tables of parameters. */
+hd_config hd_config_default(void)
+{
+    hd_config c;
+    hd_params_reset(&c);
+    return c;
+}
+
+/* The defaults of a design; of an unknown name the general ones, with that name. */
+hd_config hd_config_of(const char *design)
+{
+    const hd_design *d = design ? hd_design_named(design) : NULL;
+    hd_config c = hd_config_default();
+    if (design) c.design = design;
+    if (d && d->usual) d->usual(&c);
+    return c;
+}
+
 void hd_params_drop_others(const hd_params *own, hd_config *c)
 {
     const hd_params *s;

@@ -100,6 +100,8 @@ void hd_snapshot_put(hd_snapshot_header *h, const hd_params *own, const void *in
 void hd_snapshot_get(const hd_snapshot_header *h, const hd_params *own, bool only_places, void *in);
 /* The header of a file that has the table as it is, with so many entries. */
 hd_snapshot_header hd_snapshot_header_of(hd_table *t, uint64_t size);
+/* Gives the configuration the fields that the file has. design, policy NULL: there is none of that name here. */
+void hd_snapshot_set_config(hd_config *c, const hd_snapshot_header *h, const char *policy);
 /* The configuration of the table of such a header, in what *c does not decide; `policy` is the name or the expressions,
  * and stays in use. HD_EINVAL names a field of *c that says something else. */
 hd_status hd_snapshot_config(const char *path, const hd_snapshot_header *h, const char *policy, hd_config *c);

@@ -2,14 +2,12 @@
  *
  * snapshot_save.c - writing a table, to a file that is there whole or not at all (atomic_file.h).
  */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "lib/snapshot.h"
 #include "lib/table.h"
 #include "lib/write_behind.h"
-#include "policies/expression.h"
 #include "base/atomic_file.h"
 
 typedef struct writer {
@@ -115,36 +113,6 @@ static void put_policy(writer *w, const hd_table *t)
     memcpy(p.text, t->policy, strlen(t->policy));
     hd_snapshot_policy_sum(&p, p.sum);
     put(w, &p, sizeof p);
-}
-
-hd_snapshot_header hd_snapshot_header_of(hd_table *t, uint64_t size)
-{
-    hd_snapshot_header h;
-    memset(&h, 0, sizeof h);
-    memcpy(h.magic, HD_SNAPSHOT_MAGIC, sizeof h.magic);
-    h.version = HD_SNAPSHOT_VERSION;
-    h.header_bytes = sizeof h;
-    snprintf(h.design, sizeof h.design, "%s", t->info.design);
-    bool expressions = hd_policy_is_expression(t->info.policy);
-    if (expressions) {
-        h.version = HD_SNAPSHOT_VERSION_POLICY;
-        h.header_bytes += sizeof(hd_snapshot_policy);
-    }
-    snprintf(h.policy, sizeof h.policy, "%s", expressions ? HD_SNAPSHOT_EXPRESSIONS : t->info.policy);
-    h.buckets = t->info.buckets;
-    h.slots = t->info.slots;
-    h.value_bytes = t->info.value_bytes;
-    h.seed = t->info.seed;
-    h.base_buckets = t->info.base_buckets;
-    h.stash_buckets = t->info.stash_buckets;
-    h.clock = atomic_load(&t->clock);
-    h.epoch = atomic_load(&t->epoch);
-    h.flags = t->info.clock == HD_CLOCK_DEVICE ? HD_SNAPSHOT_DEVICE_CLOCK : 0u;
-    hd_snapshot_put(&h, t->design->params, hd_params_of_table(t->design->params, &t->info));
-    h.size = size;
-    h.file_bytes = hd_snapshot_bytes(&h);
-    hd_snapshot_header_sum(&h, h.sum);
-    return h;
 }
 
 /* A file that no reader would accept is not written. */

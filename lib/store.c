@@ -312,6 +312,7 @@ static hd_status open_store(const char *path, hd_config *c, const hd_seams *s, b
     x->commit = c->commit;
     status = hd_image_open(&x->image, &x->seams, path, !to_read);
     const hd_superblock *sb = &x->image.sb;
+    if (!status && sb->generation) status = hd_journal_check(&x->image);
     if (!status && sb->generation) status = hd_snapshot_config(path, &sb->shape, sb->policy, c);
     if (!status && !sb->generation && to_read) status = hd_fail(HD_ECORRUPT, "%s: there is no table in it", path);
     if (status) return hd_store_drop(x), status;
@@ -393,12 +394,13 @@ static hd_status recover(hd_table *t)
     return HD_OK;
 }
 
-/* Neither a superblock nor pages that this process has read need be on the disk, if a sync failed before. So the one is
+/* What this process has read need not be on the disk, if a sync failed before. So the records and the superblock are
  * written again before all else, and pages that the journal has with the checkpoint. */
 static hd_status resume(hd_table *t)
 {
     hd_store *x = t->store;
-    hd_status status = hd_image_confirm(&x->image);
+    hd_status status = hd_image_put(&x->image, x->image.sb.journal, x->journal.block, x->journal.at);
+    if (!status) status = hd_image_confirm(&x->image);
     if (!status) status = write_changes(t, 0); /* that hd_backend.recovered has made */
     return status ? status : checkpoint(t, false);
 }

@@ -14,24 +14,6 @@
 
 /* ---- Open and close -------------------------------------------------------------------------- */
 
-/* The defaults, from the tables of parameters. */
-hd_config hd_config_default(void)
-{
-    hd_config c;
-    hd_params_reset(&c);
-    return c;
-}
-
-/* The defaults of a design; of an unknown name the general ones, with that name. */
-hd_config hd_config_of(const char *design)
-{
-    const hd_design *d = design ? hd_design_named(design) : NULL;
-    hd_config c = hd_config_default();
-    if (design) c.design = design;
-    if (d && d->usual) d->usual(&c);
-    return c;
-}
-
 /* The registry's own string for `name`, which outlives the caller's; NULL and HD_EINVAL when there is none. */
 static hd_status resolve(const char *field, const char *name, hd_kind kind, const char **known, size_t *at)
 {

@@ -146,6 +146,7 @@ static int cuts_unlink(void *self, const char *path)
     if (fails(c, "unlink", NULL)) return -1;
     c->file.there = false;
     c->file.size = 0;
+    record(c, CUTS_UNLINK, 0, NULL, 0);
     return 0;
 }
 
@@ -193,9 +194,9 @@ typedef struct point {
     size_t units;
     size_t *open; /* (opens) numbers of units that may be there or not */
     size_t opens;
-    bool *there;          /* (opens) which are, in the file that is tried */
-    size_t torn, torn_at; /* of these, one that is there up to a byte; torn_at 0: none */
-    bool named, may_lack_name;
+    bool *there;                     /* (opens) which are, in the file that is tried */
+    size_t torn, torn_at;            /* of these, one that is there up to a byte; torn_at 0: none */
+    bool named, may_lack_name, anew; /* anew: what it was at first is gone */
     uint64_t mark, tried;
     cuts_try *try_it;
     void *context;
@@ -224,6 +225,7 @@ static void find_units(point *p, size_t end)
         if (e->kind == CUTS_SYNC_FAILED) since = p->units;
         if (e->kind == CUTS_CREATE) p->may_lack_name = p->named = true;
         if (e->kind == CUTS_FOLDER) p->may_lack_name = false;
+        if (e->kind == CUTS_UNLINK) p->anew = true, p->named = false, p->units = since = 0;
         if (e->kind == CUTS_MARK) p->mark = e->offset;
     }
     p->open = (size_t *)test_alloc(p->units + 1, sizeof *p->open);
@@ -234,7 +236,8 @@ static void find_units(point *p, size_t end)
 
 static void try_one(point *p)
 {
-    cuts_file left = cuts_copy(&p->c->start);
+    const cuts_file none = { NULL, 0, 0, false };
+    cuts_file left = cuts_copy(p->anew ? &none : &p->c->start);
     size_t o = 0;
     for (size_t u = 0; u < p->units; u++) {
         bool is_open = o < p->opens && p->open[o] == u, torn = is_open && p->torn_at && p->torn == o;

@@ -11,7 +11,15 @@
 
 enum { CUTS_SECTOR = 512 };
 
-typedef enum cuts_kind { CUTS_WRITE, CUTS_SYNC, CUTS_SYNC_FAILED, CUTS_CREATE, CUTS_FOLDER, CUTS_MARK } cuts_kind;
+typedef enum cuts_kind {
+    CUTS_WRITE,
+    CUTS_SYNC,
+    CUTS_SYNC_FAILED,
+    CUTS_CREATE,
+    CUTS_FOLDER,
+    CUTS_UNLINK,
+    CUTS_MARK
+} cuts_kind;
 
 typedef struct cuts_event {
     cuts_kind kind;
