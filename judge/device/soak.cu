@@ -21,6 +21,7 @@
  *   SEED      repeats the draws of a run
  *   BATCHES   each table of random and two runs so many batches. Seconds limit the whole run only, so that a run that
  *             ends in time does the same on a machine of any speed
+ *   WRONG     a run ends with so many tables that are wrong, not with 8
  *   BACKEND   host or ref: on the host, at a ten-thousandth of the size, to test the judge
  *   SMALL     1: the same size on the device, for sanitizers
  *   KEYS      zipf: the keys of every batch follow Zipf's law with exponent 1, so the most frequent one is in one item
@@ -39,10 +40,9 @@
 #include "judge/sl/device_soak.h"
 #include "judge/device/huge.h"
 
-enum { WRONG_MOST = 8 };
-
 static const char *backend = "cuda";
 static uint64_t batches = UINT64_MAX;
+static int wrong_most = 8;
 static std::mutex saying;
 static std::vector<const char *> variants;
 static limits limits_of(uint64_t share)
@@ -78,7 +78,7 @@ static bool random_turns(const place &at, uint64_t seed, uint64_t first, uint64_
     double end = seconds_now() + seconds;
     uint64_t each = variants.size() * design::KINDS, all = 3 * each + (largest ? variants.size() : 0);
     int wrong = 0;
-    for (uint64_t k = first; k < all && seconds_now() < end && wrong < WRONG_MOST; k += step) {
+    for (uint64_t k = first; k < all && seconds_now() < end && wrong < wrong_most; k += step) {
         bool large = k >= 3 * each;
         uint64_t kind = k % design::KINDS;
         const char *variant = variants[large ? k - 3 * each : k % each / design::KINDS];
@@ -130,10 +130,10 @@ template <class design> static bool reach_soak(uint64_t seed, double wanted, dou
     double end = seconds_now() + seconds;
     int wrong = 0;
     design::heading();
-    for (uint64_t round = 0; left && seconds_now() < end && wrong < WRONG_MOST; round++) {
+    for (uint64_t round = 0; left && seconds_now() < end && wrong < wrong_most; round++) {
         /* that are to come; in this one */
         uint64_t rounds = round < design::ROUNDS ? design::ROUNDS - round : 1, turns = left;
-        for (uint64_t k = 0; k < has.size() && wrong < WRONG_MOST; k++) {
+        for (uint64_t k = 0; k < has.size() && wrong < wrong_most; k++) {
             if (has[k] >= wanted) continue;
             dice d = { seed + (round * has.size() + k) * 1000003 };
             double takes = (end - seconds_now()) / (double)(rounds * turns--);
@@ -208,6 +208,7 @@ int main(int argc, char **argv)
         return 2;
     }
     if (getenv("BACKEND")) backend = getenv("BACKEND");
+    if (getenv("WRONG")) wrong_most = atoi(getenv("WRONG"));
     if (words == 3 && getenv("BATCHES")) batches = strtoull(getenv("BATCHES"), nullptr, 10);
     hd_config c = hd_config_default();
     hd_table *t = nullptr;
