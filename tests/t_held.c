@@ -274,12 +274,13 @@ static bool is_found(const kept *k)
     if (child == 0) {
         bool good = true;
         if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)) _exit(1);
-        const struct rlimit seconds = { 60, 60 }; /* one may go round for ever, or wait */
+        const unsigned most = longer() ? 60 : 10; /* all runs take one; some go round for ever, or wait */
+        const struct rlimit seconds = { most, most };
         /* not by a handler, which may wait for memory */
         static const int ends[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT };
         for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) signal(ends[k], SIG_DFL);
         setrlimit(RLIMIT_CPU, &seconds);
-        alarm(300);
+        alarm(5 * most);
         for (uint64_t i = 0; i < most && good; i++) {
 
             held_result got;
