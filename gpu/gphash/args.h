@@ -21,7 +21,8 @@
  *            Of two items that insert one key, at least one sees the other's announcement, since each announces before
  *            it reads. If only the earlier one sees the other, it waits, and then sees the key. An item waits only
  *            while it is announced, and only for later slots and for locked ones, which wait for nothing: so no two
- *            items wait for each other.
+ *            items wait for each other. No item announces a key that it has seen announced: else the first one might
+ *            wait for one after another.
  *
  * Layout inline has no numbers, and a value may be equal to an earlier one. There an item that reads or changes the
  * value of a key while others may erase holds the guard of the slot's bucket, a lock in the device's own memory: a
@@ -39,7 +40,7 @@
 
 #define GPHASH_ANNOUNCED (UINT64_MAX - 2) /* a key word: the slot's number is the hash of the key that is coming */
 
-enum { GPHASH_GUARDS = 1024 };
+enum { GPHASH_GUARDS = 1 << 15 };
 
 typedef struct gphash_args {
     gphash_view v; /* first */

@@ -198,46 +198,43 @@ SIMT_FN uint32_t gphash_choose(simt_tile w, const gphash_args *a, uint64_t seen)
     return best;
 }
 
-/* What the other slots say while this item is announced at lane `at`: GPHASH_GO, or that it has to give up, or to wait.
- */
+/* What this lane's slot says to an item that is announced: GPHASH_GO, or that it has to give up, or to wait. earlier:
+ * the slot comes before the item's. */
 enum { GPHASH_GO, GPHASH_WAIT, GPHASH_GIVE_UP };
-SIMT_FN uint32_t gphash_look_around(simt_tile w, gphash_one *o, uint32_t at)
+SIMT_FN uint32_t gphash_slot_says(const gphash_one *o, bool earlier)
 {
-    uint32_t says = GPHASH_GO;
-    if (w.rank != at) {
-        uint64_t key = simt_ldacq_u64(o->key);
-        if (key == o->one.key) says = GPHASH_GIVE_UP;
-        if (key == HD_KEY_LOCKED) says = GPHASH_WAIT;
-        if (key == GPHASH_ANNOUNCED) {
-            uint64_t hash = simt_ldacq_u64(o->number);
-            bool still = simt_ldacq_u64(o->key) == GPHASH_ANNOUNCED; /* else it is to be looked at again */
-            if (!still)
-                says = GPHASH_WAIT;
-            else if (hash == gphash_announcement(o->one.h))
-                says = w.rank < at ? GPHASH_GIVE_UP : GPHASH_WAIT;
-        }
-    }
-    simt_join();
-    return simt_any(w, says == GPHASH_GIVE_UP) ? GPHASH_GIVE_UP
-           : simt_any(w, says == GPHASH_WAIT)  ? GPHASH_WAIT
-                                               : GPHASH_GO;
+    uint64_t key = simt_ldacq_u64(o->key);
+    if (key == o->one.key) return GPHASH_GIVE_UP;
+    if (key == HD_KEY_LOCKED) return GPHASH_WAIT;
+    if (key != GPHASH_ANNOUNCED) return GPHASH_GO;
+    uint64_t hash = simt_ldacq_u64(o->number);
+    bool still = simt_ldacq_u64(o->key) == GPHASH_ANNOUNCED; /* else it is to be looked at again */
+    if (still && hash != gphash_announcement(o->one.h)) return GPHASH_GO;
+    return still && earlier ? GPHASH_GIVE_UP : GPHASH_WAIT;
 }
 
 /* The slot of lane `at` is locked for the item. Announces it; whether it may have the slot. The slot is locked again
- * then. */
+ * then. A slot that has once said GPHASH_GO is not asked again: whoever takes it sees the announcement. */
 SIMT_FN bool gphash_announce(simt_tile w, gphash_one *o, uint32_t at)
 {
-    uint32_t says;
+    uint32_t says = GPHASH_WAIT;
     if (w.rank == at) {
         simt_strlx_u64(o->number, gphash_announcement(o->one.h));
         simt_strel_u64(o->key, GPHASH_ANNOUNCED);
         simt_fence(); /* it announces before it looks around */
+        says = GPHASH_GO;
     }
     simt_sync_tile(w);
-    while ((says = gphash_look_around(w, o, at)) == GPHASH_WAIT) simt_backoff(32);
+    for (;;) {
+        if (says == GPHASH_WAIT) says = gphash_slot_says(o, w.rank < at);
+        simt_join();
+        if (simt_any(w, says == GPHASH_GIVE_UP) || !simt_any(w, says == GPHASH_WAIT)) break;
+        simt_backoff(32);
+    }
+    bool goes = simt_all(w, says == GPHASH_GO);
     if (w.rank == at) simt_strlx_u64(o->key, HD_KEY_LOCKED);
     simt_join();
-    return says == GPHASH_GO;
+    return goes;
 }
 
 /* The slot of lane `at`, which is locked for the item, gets its number and then its key. */
@@ -271,6 +268,10 @@ SIMT_FN bool gphash_insert(simt_tile w, const gphash_args *a, gphash_one *o, uin
 {
     uint32_t at = gphash_choose(w, a, seen);
     bool got = false;
+    bool others = false;
+    if (seen == GPHASH_ANNOUNCED) others = simt_ldacq_u64(o->number) == gphash_announcement(o->one.h);
+    simt_join();
+    if (simt_any(w, others)) return false; /* its item is to end first: else it might see one after another */
     if (at == 32) return gpu_leave(w, &o->one, HD_PENDING);
     if (a->v.cell_bytes) gphash_fill_cell(w, a, o, (const uint8_t *)0);
     if (w.rank == at) {
