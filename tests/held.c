@@ -107,6 +107,7 @@ CALL(counters) { return UNUSED, add_counters(t, &s->got); }
 CALL(clear) { return UNUSED, hd_clear(t); }
 CALL(for_each) { return UNUSED, add_entries(t, &s->got, true); }
 CALL(check) { return UNUSED, hd_check(t); }
+CALL(persist) { return UNUSED, hd_persist(t); }
 CALL(close) { return UNUSED, hd_close(t), HD_OK; }
 CALL(set_near) { return UNUSED, hd_set_near(t, 0); }
 CALL(grow) { return UNUSED, hd_grow(t, s->then.buckets * 2); }
@@ -213,6 +214,7 @@ static const held_call calls[] = {
     TABLE_CALL(clear),
     TABLE_CALL(for_each),
     TABLE_CALL(check),
+    TABLE_CALL(persist),
     TABLE_CALL(grow),
     TABLE_CALL(reserve),
     TABLE_CALL(shrink),
@@ -226,7 +228,8 @@ const held_call *held_call_at(size_t i) { return i < sizeof calls / sizeof *call
 
 const char held_functions[] =
     " hd_run hd_view_open hd_view_close hd_run_growing hd_table_info hd_clock_set hd_epoch_set "
-    "hd_counters_sync hd_clock_sync hd_size_sync hd_load_factor_sync hd_clear hd_for_each hd_check hd_grow "
+    "hd_counters_sync hd_clock_sync hd_size_sync hd_load_factor_sync hd_clear hd_for_each hd_check "
+    "hd_persist hd_grow "
     "hd_reserve hd_shrink hd_set_near hd_save hd_load hd_close ";
 
 /* ---- A call ---------------------------------------------------------------------------------- */
