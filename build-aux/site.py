@@ -49,7 +49,7 @@ GROUPS = (
     ("Understand it", ("doc/architecture.md", "doc/dialect.md", "doc/hive.md", "doc/sl.md", "doc/gfsl.md")),
     ("Trust it", ("doc/testing.md", "fuzz/README.md", "examples/foreign/README.md")),
     ("Change it", ("CONTRIBUTING.md", "doc/extending.md", "examples/*/README.md")),
-    ("Results", ("papers/hkv/README.md", "papers/hive/README.md", "papers/ovs/README.md", "bench/*.md", "bench/lab/*.md")),
+    ("Results", ("papers/hkv/README.md", "papers/hive/README.md", "papers/ovs/README.md", "papers/gphash/README.md", "bench/*.md", "bench/lab/*.md")),
 )
 START = "doc/chapters/README.md"
 EVERYTHING = (
