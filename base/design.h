@@ -147,6 +147,9 @@ typedef struct hd_backend {
     /* These are as a file had them: sets right what a crash left, and derives the rest. HD_ECORRUPT: an invariant does
      * not hold; it may be left out where did->was_clean. */
     hd_status (*recovered)(void *state, hd_recovery *did);
+    /* Of a reference: `recovered` can do that wherever a batch was cut between two stores of words, each array is an
+     * extent of its own, and each has its memory to itself. */
+    bool survives_kill;
     /* Runs a checked batch by that row of the variants. tally (HD_OUTCOME_COUNT) gets the outcomes of keyed items.
      * Fails (HD_ECUDA, HD_EKERNEL, HD_ENOMEM) only where there is a device that can. */
     hd_status (*launch)(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally);

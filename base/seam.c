@@ -124,6 +124,20 @@ static ptrdiff_t os_write_at(void *self, int fd, const void *p, size_t bytes, ui
 static int os_sync_data(void *self, int fd) { return (void)self, fdatasync(fd); }
 static int os_lock(void *self, int fd) { return (void)self, flock(fd, LOCK_EX | LOCK_NB); }
 
+static void *os_map(void *self, void *at, size_t bytes, int fd, uint64_t offset)
+{
+    (void)self;
+    int flags = (at ? MAP_FIXED : 0) | (fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED);
+    void *p = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, fd, (off_t)offset);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static void os_unmap(void *self, void *p, size_t bytes)
+{
+    (void)self;
+    munmap(p, bytes);
+}
+
 static uint64_t clock_ns(clockid_t clock)
 {
     struct timespec t = { 0, 0 }; /* what a clock says that is none */
@@ -137,7 +151,7 @@ static uint64_t os_unix_ns(void *self) { return (void)self, clock_ns(CLOCK_REALT
 const hd_seams hd_seams_os = {
     { os_take, os_give, NULL },
     { os_open, os_read, os_write, os_size, os_seek, os_sync, os_close, os_rename, os_unlink, os_sync_folder, os_special,
-      os_read_at, os_write_at, os_sync_data, os_lock, NULL },
+      os_read_at, os_write_at, os_sync_data, os_lock, os_map, os_unmap, NULL },
     { os_now_ns, os_unix_ns, NULL },
     NULL,
     { .context = NULL },

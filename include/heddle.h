@@ -292,7 +292,7 @@ typedef enum hd_clock {
 /* What of a table with a file (hd_config.file) survives which failure; doc/persist.md has what each costs. */
 typedef enum hd_durable {
     HD_DURABLE_NONE,    /* without a file */
-    HD_DURABLE_PROCESS, /* the end of the process. Not in this version */
+    HD_DURABLE_PROCESS, /* the end of the process, also a kill: the table's memory is the file's. gphash alone */
     HD_DURABLE_LINE,    /* a power cut, on memory that keeps lines. Not in this version */
     HD_DURABLE_DISK     /* a power cut, on any file system: a journal */
 } hd_durable;
@@ -459,9 +459,9 @@ typedef struct hd_config {
                               in growth, 0 to 1,024; 0: OpenMP's default. Small batches run on one thread
                               (doc/concurrency.md). Other designs and backends ignore the field: on "ref" other
                               designs run a batch on one thread */
-    /* The file that the table lives in, for hive and ovs on "ref" and "host": the table is what the file has, or, where
-     * there is none, the file is made. NULL: the table is in memory alone. Two tables cannot have one file. A file that
-     * is there decides the fields that hd_open_snapshot takes from a snapshot */
+    /* The file that the table lives in, for hive, ovs and gphash on "ref" and "host": the table is what the file
+       has, or, where * there is none, the file is made. NULL: the table is in memory alone. Two tables cannot have
+       one file. A file that * is there decides the fields that hd_open_snapshot takes from a snapshot */
     const char *file;
     hd_durable durable; /* read only if there is a file; HD_DURABLE_DISK, the default */
     hd_commit commit;

@@ -240,16 +240,26 @@ static int shelf_lock(void *self, int fd)
     return s->descriptor[d].file->open > 1 ? failed(EWOULDBLOCK) : 0;
 }
 
+/* Files of the shelf cannot be mapped. */
+static void *shelf_map(void *self, void *at, size_t bytes, int fd, uint64_t offset)
+{
+    if (fd < 0 || is_os(self, fd)) return OS.map(OS.self, at, bytes, fd, offset);
+    errno = ENODEV;
+    return NULL;
+}
+
+static void shelf_unmap(void *self, void *p, size_t bytes) { (void)self, OS.unmap(OS.self, p, bytes); }
+
 static bool shelf_special(void *self, const char *path) { return (void)self, (void)path, false; }
 
 void judge_shelf_open(judge_shelf *s)
 {
     memset(s, 0, sizeof *s);
     s->seams = hd_seams_os;
-    s->seams.file = (hd_file_seam){ shelf_open,     shelf_read,        shelf_write,   shelf_size,
-                                    shelf_seek,     shelf_sync,        shelf_close,   shelf_rename,
-                                    shelf_unlink,   shelf_sync_folder, shelf_special, shelf_read_at,
-                                    shelf_write_at, shelf_sync,        shelf_lock,    s };
+    s->seams.file =
+        (hd_file_seam){ shelf_open,     shelf_read,   shelf_write,  shelf_size,        shelf_seek,    shelf_sync,
+                        shelf_close,    shelf_rename, shelf_unlink, shelf_sync_folder, shelf_special, shelf_read_at,
+                        shelf_write_at, shelf_sync,   shelf_lock,   shelf_map,         shelf_unmap,   s };
 }
 
 void judge_shelf_close(judge_shelf *s)

@@ -37,6 +37,7 @@ void hd_journal_give(hd_journal *j, const hd_seams *s)
 {
     hd_give(s, j->block, j->bytes, 1);
     j->block = NULL;
+    j->bytes = 0;
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -79,6 +80,13 @@ hd_status hd_journal_read(hd_journal *j, hd_image *im)
     HD_ASSERT(j->bytes == im->sb.journal_bytes, "the journal has another size");
     j->at = 0;
     return hd_image_get(im, im->sb.journal, j->block, j->bytes);
+}
+
+const hd_live *hd_journal_live(const hd_journal *j, const hd_image *im)
+{
+    const hd_live *live = (const hd_live *)(const void *)j->block;
+    bool is = memcmp(live->magic, HD_LIVE_MAGIC, sizeof live->magic) == 0 && live->generation == im->sb.generation;
+    return is && live->id == im->sb.id ? live : NULL;
 }
 
 const hd_record *hd_journal_next(hd_journal *j, const hd_image *im, uint64_t batch)

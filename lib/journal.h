@@ -32,6 +32,15 @@ typedef struct hd_redo {
     uint64_t at;            /* in the extent */
 } hd_redo;
 
+/* In mode process (mapped.h) there are no records. The journal begins with this instead, and it counts where generation
+ * and id are the superblock's. */
+#define HD_LIVE_MAGIC "HEDDLELV" /* 8 bytes */
+typedef struct hd_live {
+    char magic[8];
+    uint64_t generation, id;
+    uint64_t batch, clock, epoch; /* the last batch that has run; then */
+} hd_live;
+
 _Static_assert(sizeof(hd_record) == 80 && sizeof(hd_redo) == 16, "records have no holes");
 
 typedef struct hd_journal {
@@ -54,6 +63,8 @@ hd_status hd_journal_write(hd_journal *j, hd_image *im, hd_record *head);
 
 /* Brings the journal to memory, to read it from its beginning. */
 hd_status hd_journal_read(hd_journal *j, hd_image *im);
+/* What a table in mode process left; NULL: the journal is one of records. */
+const hd_live *hd_journal_live(const hd_journal *j, const hd_image *im);
 /* The next record, if it follows batch `batch`; NULL: the journal ends here. */
 const hd_record *hd_journal_next(hd_journal *j, const hd_image *im, uint64_t batch);
 /* The range behind `range` of a record, or the first one (NULL). NULL: there are no more. */

@@ -122,22 +122,27 @@ static bool find_changes(hd_store *x, const pieces *p)
     return room;
 }
 
-/* The shadow takes what a record has. HD_ECORRUPT: it is of other extents, although its sums are right. */
+/* The shadow, or in mode process the file, takes what a record has. HD_ECORRUPT: it is of other extents, although its
+ * sums are right. */
 static hd_status apply(hd_store *x, const hd_record *record)
 {
     uint64_t bytes = 0;
-    for (const hd_redo *r = NULL; (r = hd_redo_next(record, r)); bytes += sizeof *r + r->bytes) {
+    hd_status status = HD_OK;
+    for (const hd_redo *r = NULL; !status && (r = hd_redo_next(record, r)); bytes += sizeof *r + r->bytes) {
         const hd_image_extent *e = &x->image.sb.extent[r->extent < HD_IMAGE_EXTENTS ? r->extent : 0];
         if (r->extent >= x->image.sb.extents || r->bytes == 0 || r->bytes % ATOM || r->at > e->bytes ||
             r->bytes > e->bytes - r->at)
             break;
         uint64_t at = x->start[r->extent] + r->at;
+        if (x->pages.on) {
+            status = hd_image_put(&x->image, e->offset + r->at, r + 1, r->bytes);
+            continue;
+        }
         memcpy(x->shadow + at, r + 1, r->bytes);
         memset(x->dirty + at / HD_IMAGE_PAGE, 1, (at + r->bytes - 1) / HD_IMAGE_PAGE - at / HD_IMAGE_PAGE + 1);
     }
-    return bytes == record->bytes ? HD_OK
-                                  : hd_fail(HD_ECORRUPT, "%s: the record of batch %" PRIu64 " makes no sense",
-                                            x->image.path, record->batch);
+    if (status || bytes == record->bytes) return status;
+    return hd_fail(HD_ECORRUPT, "%s: the record of batch %" PRIu64 " makes no sense", x->image.path, record->batch);
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -164,7 +169,8 @@ static hd_status checkpoint(hd_table *t, bool clean)
     hd_store *x = t->store;
     hd_superblock next = x->image.sb;
     hd_status status = HD_OK;
-    for (uint32_t e = 0; e < next.extents && !status; e++) status = write_pages(x, &next.extent[e], x->start[e]);
+    for (uint32_t e = 0; e < next.extents && !status && x->dirty; e++)
+        status = write_pages(x, &next.extent[e], x->start[e]);
     if (!status) status = hd_image_sync(&x->image);
     if (status) return status;
     next.batch = x->durable;
@@ -173,7 +179,7 @@ static hd_status checkpoint(hd_table *t, bool clean)
     next.shape.epoch = atomic_load(&t->epoch);
     status = hd_image_switch(&x->image, &next);
     if (status) return status;
-    memset(x->dirty, 0, x->shadow_bytes / HD_IMAGE_PAGE);
+    if (x->dirty) memset(x->dirty, 0, x->shadow_bytes / HD_IMAGE_PAGE);
     x->journal.at = 0;
     return HD_OK;
 }
@@ -195,10 +201,11 @@ static hd_status append(hd_table *t, uint64_t batches)
 }
 
 /* How large a journal is for so many bytes of extents. */
-static uint64_t journal_for(const hd_superblock *next)
+static uint64_t journal_for(const hd_store *x, const hd_superblock *next)
 {
     enum { LEAST = 4 * HD_IMAGE_PAGE, MOST = 64 << 20 };
     uint64_t bytes = 0;
+    if (x->pages.on) return HD_IMAGE_PAGE;
     for (uint32_t e = 0; e < next->extents; e++) bytes += next->extent[e].bytes;
     bytes = hd_image_pages(bytes / 2) * HD_IMAGE_PAGE;
     return bytes < LEAST ? LEAST : bytes > MOST ? MOST : bytes;
@@ -210,6 +217,7 @@ static bool is_in_image(const hd_store *x, const pieces *p, const hd_superblock 
     const hd_image_extent *was = &x->image.sb.extent[old];
     uint64_t first = x->start[old] / HD_IMAGE_PAGE;
     bool same = was->name == next->extent[e].name && was->bytes == next->extent[e].bytes;
+    if (x->pages.on) return same && x->pages.at[old] == p->all[e].p;
     for (uint64_t k = 0; k < hd_image_pages(was->bytes) && same; k++) same = !x->dirty[first + k];
     for (int i = 0; i < p->n && same; i++)
         if (p->extent[i] == e)
@@ -242,7 +250,7 @@ static hd_status write_extents(hd_store *x, const pieces *p, hd_superblock *next
 /* A larger journal, if the image lacks one of that size. */
 static hd_status write_journal(hd_store *x, hd_superblock *next)
 {
-    uint64_t bytes = journal_for(next);
+    uint64_t bytes = journal_for(x, next);
     next->journal = x->image.sb.journal;
     next->journal_bytes = x->image.sb.journal_bytes;
     if (bytes <= next->journal_bytes) return HD_OK;
@@ -266,11 +274,20 @@ static hd_status move(hd_table *t, const pieces *p, hd_superblock *next)
     if (!status) status = hd_image_sync(&x->image);
     for (int block = 0; block < 2 && !status; block++) status = hd_image_switch(&x->image, next);
     if (status) return status;
+    if (x->pages.on) return hd_mapped_become(&x->pages, &x->image, p->all, p->n);
     give_shadow(x);
     status = take_shadow(x, next);
     for (int i = 0; i < p->n && !status; i++) memcpy(shadow_of(x, p, i), p->all[i].p, (size_t)p->all[i].bytes);
     x->journal.at = 0;
     return status;
+}
+
+/* In mode process: whether the arrays are pages of the file. */
+static bool is_mapped(const hd_store *x, const pieces *p)
+{
+    bool all = true;
+    for (int i = 0; i < p->n; i++) all = all && x->pages.at[i] == p->all[i].p;
+    return all;
 }
 
 /* What the table has becomes durable. batches: how many have run since the last time; 0: none, but something has
@@ -282,8 +299,10 @@ static hd_status write_changes(hd_table *t, uint64_t batches)
     hd_superblock next;
     hd_status status = HD_OK;
     find_pieces(t, &p, &next);
-    if (!is_of_layout(&next, &x->image.sb) || !find_changes(x, &p))
+    if (!is_of_layout(&next, &x->image.sb) || !(x->pages.on ? is_mapped(x, &p) : find_changes(x, &p)))
         status = move(t, &p, &next);
+    else if (x->pages.on)
+        hd_mapped_note(&x->pages, x->batch, atomic_load(&t->clock), atomic_load(&t->epoch));
     else if (batches || x->journal.fill > sizeof(hd_record))
         status = append(t, batches);
     if (!status) x->durable = x->batch;
@@ -295,8 +314,7 @@ static hd_status write_changes(hd_table *t, uint64_t batches)
 static hd_status refuse(const hd_config *c)
 {
     if (c->durable == HD_DURABLE_NONE) return hd_fail(HD_EINVAL, "durable: none, but the table has a file");
-    if (c->durable != HD_DURABLE_DISK)
-        return hd_fail(HD_EINVAL, "durable: of the modes of a table with a file this version has disk alone");
+    if (c->durable == HD_DURABLE_LINE) return hd_fail(HD_EINVAL, "durable: this version does not have mode line");
     if (c->lock && strcmp(c->lock, "none") == 0)
         return hd_fail(HD_EINVAL, "lock: none, but batches of a table with a file run one after the other");
     return HD_OK;
@@ -311,6 +329,7 @@ static hd_status open_store(const char *path, hd_config *c, const hd_seams *s, b
     x->seams = *s;
     x->commit = c->commit;
     status = hd_image_open(&x->image, &x->seams, path, !to_read);
+    if (!status && c->durable == HD_DURABLE_PROCESS && !to_read) status = hd_mapped_begin(&x->pages, &s->file);
     const hd_superblock *sb = &x->image.sb;
     if (!status && sb->generation) status = hd_journal_check(&x->image);
     if (!status && sb->generation) status = hd_snapshot_config(path, &sb->shape, sb->policy, c);
@@ -337,6 +356,9 @@ hd_status hd_store_shape(const hd_store *x, const hd_design *design, const hd_ba
 {
     if (!x) return HD_OK;
     if (!design->ref->extents) return hd_fail(HD_EINVAL, "file: tables of design %s have none", design->name);
+    if (x->pages.on && !design->ref->survives_kill)
+        return hd_fail(HD_EINVAL, "durable: process is not for design %s: a batch that is cut may break its tables",
+                       design->name);
     if (!on->extents) return hd_fail(HD_EINVAL, "file: tables of backend %s have none in this version", on->name);
     const hd_snapshot_header *shape = &x->image.sb.shape;
     if (!x->image.sb.generation) return HD_OK;
@@ -347,19 +369,20 @@ hd_status hd_store_shape(const hd_store *x, const hd_design *design, const hd_ba
     return status;
 }
 
-/* The image's extents, and then what the journal has, to the shadow. */
+/* The image's extents, and then what the journal has, to the shadow. In mode process the extents stay in the file. */
 static hd_status replay(hd_table *t)
 {
     hd_store *x = t->store;
     const hd_superblock *sb = &x->image.sb;
     const hd_record *record;
     hd_status status = HD_OK;
-    for (uint32_t e = 0; e < sb->extents && !status; e++)
+    for (uint32_t e = 0; e < sb->extents && !status && x->shadow; e++)
         status = hd_image_get(&x->image, sb->extent[e].offset, x->shadow + x->start[e], sb->extent[e].bytes);
     if (!status) status = hd_journal_read(&x->journal, &x->image);
-    x->batch = sb->batch;
-    atomic_store(&t->clock, sb->shape.clock);
-    atomic_store(&t->epoch, sb->shape.epoch);
+    const hd_live *live = status ? NULL : hd_journal_live(&x->journal, &x->image);
+    x->batch = live ? live->batch : sb->batch;
+    atomic_store(&t->clock, live ? live->clock : sb->shape.clock);
+    atomic_store(&t->epoch, live ? (uint32_t)live->epoch : sb->shape.epoch);
     while (!status && (record = hd_journal_next(&x->journal, &x->image, x->batch))) {
         status = apply(x, record);
         x->batch = record->batch;
@@ -370,6 +393,15 @@ static hd_status replay(hd_table *t)
     }
     x->durable = x->batch;
     return status;
+}
+
+/* In mode process: the file is complete from now on, and the arrays are its pages. */
+static hd_status map_image(hd_table *t, const pieces *p)
+{
+    hd_store *x = t->store;
+    hd_status status = checkpoint(t, false);
+    hd_journal_give(&x->journal, &x->seams);
+    return status ? status : hd_mapped_become(&x->pages, &x->image, p->all, p->n);
 }
 
 /* The table takes what the file has. */
@@ -383,10 +415,12 @@ static hd_status recover(hd_table *t)
     if (!is_of_layout(&next, &x->image.sb))
         return hd_fail(HD_ECORRUPT, "%s: its arrays are not those of such a table", x->image.path);
     x->did.was_clean = x->image.sb.clean;
-    hd_status status = take_shadow(x, &next);
+    hd_status status = x->pages.on ? HD_OK : take_shadow(x, &next);
     if (!status) status = hd_journal_take(&x->journal, &x->seams, x->image.sb.journal_bytes);
     if (!status) status = replay(t);
-    for (int i = 0; i < p.n && !status; i++) memcpy(p.all[i].p, shadow_of(x, &p, i), (size_t)p.all[i].bytes);
+    if (!status && x->pages.on) status = map_image(t, &p);
+    for (int i = 0; i < p.n && !status && x->shadow; i++)
+        memcpy(p.all[i].p, shadow_of(x, &p, i), (size_t)p.all[i].bytes);
     if (!status) status = t->backend->recovered(t->state, &x->did);
     if (status) return status;
     atomic_store(&t->entries, hd_entries_count(t->backend, t->state));
@@ -430,7 +464,12 @@ hd_status hd_store_begin(hd_table *t, hd_store *x, bool to_read)
     t->store = x;
     if (!x->image.sb.generation) return create(t);
     hd_status status = recover(t);
-    return status || to_read ? status : resume(t);
+    return status || to_read || x->pages.on ? status : resume(t);
+}
+
+void hd_store_memory(hd_store *x, hd_seams *s)
+{
+    if (x && x->pages.on) s->memory = hd_mapped_memory(&x->pages);
 }
 
 void hd_store_drop(hd_store *x)
@@ -439,6 +478,7 @@ void hd_store_drop(hd_store *x)
     hd_seams seams = x->seams;
     give_shadow(x);
     hd_journal_give(&x->journal, &seams);
+    hd_mapped_end(&x->pages);
     hd_image_close(&x->image);
     hd_give(&seams, x, 1, sizeof *x);
 }
@@ -475,7 +515,7 @@ hd_status hd_store_changed(hd_table *t, hd_status status)
     hd_store *x = t->store;
     if (!x) return status;
     x->batch++;
-    bool waits = x->commit == HD_COMMIT_CALL && !has_moved(t);
+    bool waits = x->commit == HD_COMMIT_CALL && !x->pages.on && !has_moved(t);
     if (waits || x->failed) return status;
     hd_status written = fail_for_good(x, write_changes(t, x->batch - x->durable));
     return status ? status : written;
@@ -497,7 +537,6 @@ void hd_store_end(hd_table *t)
     if (!x) return;
     bool whole = !x->failed && !hd_store_persist(t);
     if (whole) checkpoint(t, true);
-    hd_store_drop(x);
 }
 
 void hd_store_tell(const hd_store *x, hd_info *info)

@@ -6,12 +6,13 @@
 #ifndef HD_STORE_H
 #define HD_STORE_H
 
-#include "lib/journal.h"
+#include "lib/mapped.h"
 
 typedef struct hd_store {
     hd_seams seams;
     hd_image image;
     hd_journal journal;
+    hd_mapped pages; /* in mode process; then there is neither a record nor a shadow */
     uint8_t *shadow; /* (shadow_bytes) the extents, each from a page on */
     uint8_t *dirty;  /* (pages of the shadow) 1: the journal has changes of the page that the image lacks */
     uint64_t shadow_bytes;
@@ -31,9 +32,11 @@ hd_status hd_store_shape(const hd_store *x, const hd_design *design, const hd_ba
 /* The table takes what the file has; t->store is the table's from now on, also after a failure. to_read: the file stays
  * as it is. */
 hd_status hd_store_begin(hd_table *t, hd_store *x, bool to_read);
-/* Closes the file as it is, and frees the store. */
+/* What the table's memory is to be taken from; a file that is only to be read changes nothing. */
+void hd_store_memory(hd_store *x, hd_seams *s);
+/* Closes the file as it is, and frees the store. In mode process the table's memory was given back before. */
 void hd_store_drop(hd_store *x);
-/* The same, but before that makes all batches durable, and says in the file that it was closed. */
+/* Makes all batches durable, and says in the file that it was closed. */
 void hd_store_end(hd_table *t);
 
 /* The next calls are for the holder of the lock as updater or inserter, and do nothing where t->store is NULL. */

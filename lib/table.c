@@ -189,7 +189,9 @@ static hd_status open_table(const hd_config *c, const hd_seams *seams, hd_store 
 
 hd_status hd_table_open(const hd_config *c, const hd_seams *seams, hd_store *store, bool to_read, hd_table **table)
 {
-    hd_status status = open_table(c, seams, store, to_read, table);
+    hd_seams own = *seams;
+    hd_store_memory(store, &own);
+    hd_status status = open_table(c, &own, store, to_read, table);
     if (!status && to_read) (*table)->store = NULL;
     if (status || to_read) hd_store_drop(store);
     return status;
@@ -222,10 +224,12 @@ void hd_close(hd_table *t)
 {
     if (!t) return;
     hd_seams seams = t->seams;
+    hd_store *store = t->store;
     hd_store_end(t);
     t->lock->close(t->lock_state);
     t->backend->close(t->state, &seams);
     hd_give(&seams, t, 1, sizeof *t);
+    hd_store_drop(store);
 }
 
 /* ---- What a table says of itself ------------------------------------------------------------- */

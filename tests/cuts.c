@@ -75,11 +75,44 @@ static int cuts_open_file(void *self, const char *path, int flags, int mode)
     return DESCRIPTOR + c->open++;
 }
 
+enum { PAGES = sizeof((cuts *)NULL)->pages / sizeof(cuts_pages) };
+
+static void take_stores(cuts *c)
+{
+    for (int i = 0; i < PAGES; i++) {
+        const cuts_pages *p = &c->pages[i];
+        if (p->at) put(&c->file, p->offset, p->at, p->bytes);
+    }
+}
+
+static void *cuts_map(void *self, void *at, size_t bytes, int fd, uint64_t offset)
+{
+    cuts *c = (cuts *)self;
+    if (fd >= 0 && fails(c, "map", NULL)) return NULL;
+    uint8_t *p = at ? (uint8_t *)at : (uint8_t *)hd_seams_os.file.map(NULL, NULL, bytes, -1, 0);
+    if (fd < 0) return p;
+    int i = 0;
+    while (i < PAGES && c->pages[i].at) i++;
+    check(i < PAGES && offset + bytes <= c->file.size, "pages that are not in the file, or too many");
+    c->pages[i] = (cuts_pages){ p, bytes, offset };
+    return memcpy(p, c->file.bytes + offset, bytes);
+}
+
+static void cuts_unmap(void *self, void *p, size_t bytes)
+{
+    cuts *c = (cuts *)self;
+    take_stores(c);
+    for (int i = 0; i < PAGES; i++)
+        if (c->pages[i].at == p) c->pages[i].at = NULL;
+    hd_seams_os.file.unmap(NULL, p, bytes);
+}
+
 static ptrdiff_t cuts_read_at(void *self, int fd, void *p, size_t bytes, uint64_t offset)
 {
     cuts *c = (cuts *)self;
     (void)fd;
     if (fails(c, "read_at", &bytes)) return -1;
+    take_stores(c);
     size_t left = offset < c->file.size ? c->file.size - (size_t)offset : 0;
     if (bytes > left) bytes = left;
     if (bytes) memcpy(p, c->file.bytes + offset, bytes);
@@ -165,6 +198,8 @@ void cuts_begin(cuts *c, const cuts_file *start)
                                     .write_at = cuts_write_at,
                                     .sync_data = cuts_sync_data,
                                     .lock = cuts_lock,
+                                    .map = cuts_map,
+                                    .unmap = cuts_unmap,
                                     .self = c };
 }
 

@@ -2,7 +2,8 @@
  *
  * cuts.h - a file in memory behind the file seam that remembers what was written and when it was synced, and makes of
  * that every file that a power cut may leave: of the writes that no sync has followed, each sector of 512 bytes may be
- * there or not, or be torn. What a sync that failed had to sync stays so, whatever later syncs say.
+ * there or not, or be torn. What a sync that failed had to sync stays so, whatever later syncs say. What is stored in
+ * pages of the file is no write: a kill leaves it, and cuts_each knows nothing of it.
  */
 #ifndef CUTS_H
 #define CUTS_H
@@ -28,6 +29,13 @@ typedef struct cuts_event {
     uint8_t *data; /* (bytes) */
 } cuts_event;
 
+/* Memory that is pages of the file. */
+typedef struct cuts_pages {
+    uint8_t *at; /* NULL: none */
+    size_t bytes;
+    uint64_t offset;
+} cuts_pages;
+
 /* A file, or none. */
 typedef struct cuts_file {
     uint8_t *bytes; /* (room) */
@@ -39,6 +47,7 @@ typedef struct cuts {
     hd_seams seams;        /* hd_config.seams = &c.seams */
     cuts_file start, file; /* before the first event; as the process sees it */
     int open;              /* descriptors */
+    cuts_pages pages[64];  /* what is stored there is in `file` when that is read, and when they are unmapped */
     cuts_event *event;
     size_t events, room;
     uint64_t calls, fail_at; /* call number fail_at, from 1, fails, and is none of those that went well; 0: none */

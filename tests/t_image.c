@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * t_image.c - tables with a file: whatever a power cut leaves of it, the table that opens from it has all batches up to
- * one, and that is none before the last that was promised. Files that are damaged are refused. A write that fails makes
- * the table one to read.
+ * one, and that is none before the last that was promised. A kill of a process whose table is its file may leave any
+ * part of the batch that ran. Files that are damaged are refused. A write that fails makes the table one to read.
  */
 #include <errno.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 #include "tests/cuts.h"
 #include "tests/faulty.h"
 
-enum { KEYS = 96, BATCHES = 40, ITEMS = 12, ABSENT = -1 };
+enum { KEYS = 96, BATCHES = 40, ITEMS = 12, WIDE = 40, LARGE = 4096, LIFE_MOST = 1600, ABSENT = -1 };
 
 /* ---- Tables, and what they have after each batch --------------------------------------------- */
 
@@ -48,6 +48,16 @@ static const shape shapes[] = {
 /* clang-format on */
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
+#define IN_PROCESS .design = "gphash", .capacity = 48, .durable = HD_DURABLE_PROCESS
+static const shape process_shapes[] = {
+    { "gphash, process", { IN_PROCESS, .value_bytes = 4 } },
+    { "gphash pairs, process", { IN_PROCESS, .value_bytes = 8 } },
+    { "gphash cells, process", { IN_PROCESS, .value_bytes = 8, .layout = HD_LAYOUT_CELLS } },
+    { "gphash wide, process", { IN_PROCESS, .value_bytes = WIDE, .commit = HD_COMMIT_CALL } },
+};
+enum { PROCESS_SHAPES = sizeof process_shapes / sizeof *process_shapes };
+static bool is_in_process(const shape *s) { return s->config.durable == HD_DURABLE_PROCESS; }
+
 static hd_config config_of(const shape *s, const char *backend, const hd_seams *seams)
 {
     hd_config c = test_usual_of(s->config);
@@ -57,20 +67,31 @@ static hd_config config_of(const shape *s, const char *backend, const hd_seams *
     return c;
 }
 
+/* A value is 16 bits, again and again. */
+static void put_value(uint8_t *to, uint64_t value, uint32_t bytes)
+{
+    for (uint32_t at = 0; at < bytes; at += 2) memcpy(to + at, &value, 2);
+}
+
+static int64_t value_at(const uint8_t *from, uint32_t bytes)
+{
+    uint16_t value;
+    memcpy(&value, from, 2);
+    for (uint32_t at = 0; at < bytes; at += 2) check(memcmp(from + at, from, 2) == 0, "half a value");
+    return value;
+}
+
 static void look(hd_table *t, world *w)
 {
-    uint64_t key[KEYS], value[KEYS];
-    uint8_t outcome[KEYS], bytes[KEYS * 8];
+    uint64_t key[KEYS];
+    uint8_t outcome[KEYS], bytes[KEYS * WIDE];
     hd_info info;
     must(hd_table_info(t, &info));
     for (uint64_t k = 0; k < KEYS; k++) key[k] = k;
     hd_batch b = { .op = HD_OP_FIND, .n = KEYS, .key = key, .value_out = bytes, .outcome = outcome };
     must(hd_run(t, &b));
-    memset(value, 0, sizeof value);
-    for (uint64_t k = 0; k < KEYS; k++) {
-        memcpy(&value[k], bytes + k * info.value_bytes, info.value_bytes);
-        w->value[k] = outcome[k] == HD_HIT ? (int64_t)value[k] : ABSENT;
-    }
+    for (uint64_t k = 0; k < KEYS; k++)
+        w->value[k] = outcome[k] == HD_HIT ? value_at(bytes + k * info.value_bytes, info.value_bytes) : ABSENT;
 }
 
 /* ---- A life of a table ----------------------------------------------------------------------- */
@@ -79,7 +100,7 @@ static void look(hd_table *t, world *w)
 typedef struct life {
     const shape *of;
     const char *backend;
-    world after[4 * BATCHES];
+    world after[LIFE_MOST + 1];
     uint64_t changes, promised;
     uint64_t random;
     hd_status failed;         /* the first call that did */
@@ -93,33 +114,44 @@ static const hd_op drawn[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, H
 static hd_status run_batch(life *l, hd_table *t, world *w)
 {
     uint64_t key[ITEMS], first = test_below(&l->random, KEYS), step = 1 + 2 * test_below(&l->random, 8);
-    uint8_t bytes[ITEMS * 8], outcome[ITEMS] = { 0 };
+    uint8_t bytes[ITEMS * WIDE], outcome[ITEMS] = { 0 };
     hd_info info;
     hd_op op = drawn[test_below(&l->random, sizeof drawn / sizeof *drawn)];
     must(hd_table_info(t, &info));
     for (uint64_t i = 0; i < ITEMS; i++) {
         uint64_t value = test_random(&l->random) & 0x7fff;
         key[i] = (first + i * step) % KEYS;
-        memcpy(bytes + i * info.value_bytes, &value, info.value_bytes);
+        put_value(bytes + i * info.value_bytes, value, info.value_bytes);
     }
     hd_batch b = { .op = op, .n = ITEMS, .key = key, .value = bytes, .outcome = outcome };
     hd_status status = hd_run(t, &b);
     for (uint64_t i = 0; i < ITEMS; i++) {
-        uint64_t value = 0;
-        memcpy(&value, bytes + i * info.value_bytes, info.value_bytes);
-        if (outcome[i] == HD_INSERTED || outcome[i] == HD_UPDATED) w->value[key[i]] = (int64_t)value;
+        if (outcome[i] == HD_INSERTED || outcome[i] == HD_UPDATED)
+            w->value[key[i]] = value_at(bytes + i * info.value_bytes, info.value_bytes);
         if (outcome[i] == HD_ERASED) w->value[key[i]] = ABSENT;
     }
     return status;
 }
 
+typedef struct flipping {
+    world *w;
+    uint32_t bytes;
+} flipping;
+
 static int flip(void *context, uint64_t key, uint64_t score, void *value)
 {
-    world *w = (world *)context;
+    const flipping *f = (const flipping *)context;
     (void)score;
-    *(uint8_t *)value ^= 1;
-    w->value[key] ^= 1;
+    f->w->value[key] ^= 1;
+    put_value((uint8_t *)value, (uint64_t)f->w->value[key], f->bytes);
     return 0;
+}
+
+/* A kill during hd_for_each may leave half a value. */
+static hd_status flip_all(life *l, hd_table *t, world *w, uint32_t bytes)
+{
+    flipping f = { w, bytes };
+    return is_in_process(l->of) ? run_batch(l, t, w) : hd_for_each(t, flip, &f);
 }
 
 static hd_status change(life *l, hd_table *t, world *w)
@@ -127,9 +159,11 @@ static hd_status change(life *l, hd_table *t, world *w)
     hd_info info;
     must(hd_table_info(t, &info));
     switch (test_below(&l->random, 24)) {
-    case 0: return hd_grow(t, info.buckets + 1 + test_below(&l->random, info.buckets));
+    case 0:
+        if (info.capacity > LARGE) return run_batch(l, t, w);
+        return hd_grow(t, info.buckets + 1 + test_below(&l->random, info.buckets));
     case 1: return hd_design_named(info.design)->ref->grows_only ? run_batch(l, t, w) : hd_shrink(t, info.base_buckets);
-    case 2: return hd_for_each(t, flip, w);
+    case 2: return flip_all(l, t, w, info.value_bytes);
     case 3: memset(w, 0xff, sizeof *w); return hd_clear(t);
     default: return run_batch(l, t, w);
     }
@@ -142,7 +176,7 @@ static void live(life *l, hd_table *t, cuts *c, uint64_t changes)
         world w = l->after[l->changes];
         test_case("%s on %s: change %llu", l->of->name, l->backend, (ull)l->changes + 1);
         l->failed = change(l, t, &w);
-        bool call = l->of->config.commit == HD_COMMIT_CALL;
+        bool call = l->of->config.commit == HD_COMMIT_CALL && !is_in_process(l->of);
         l->after[++l->changes] = w;
         if (!l->failed && call && i % 3 == 2) l->failed = hd_persist(t);
         if (!l->failed && (!call || i % 3 == 2)) l->promised = l->changes;
@@ -350,7 +384,7 @@ static void fail_one_call(const shape *s, int with, uint64_t at, trial *x, bool 
     compare(&l, t, l.promised);
     hd_close(t);
     x->had = &l;
-    cuts_each(&c, from < c.events ? from : c.events, 2, &x->random, try_left, x);
+    if (!is_in_process(s)) cuts_each(&c, from < c.events ? from : c.events, 2, &x->random, try_left, x);
     cuts_end(&c);
 }
 
@@ -359,10 +393,11 @@ static void failing_calls(void)
     static const int with[] = { EIO, ENOSPC, CUTS_SHORT, EINTR };
     trial x = { .random = 3 };
     uint64_t tried = 0;
-    for (size_t s = 0; s < SHAPES; s++)
+    for (size_t s = 0; s < SHAPES + PROCESS_SHAPES; s++)
         for (size_t k = 0; k < sizeof with / sizeof *with; k++) {
             bool done = false;
-            for (uint64_t at = 1; !done; at++, tried++) fail_one_call(&shapes[s], with[k], at, &x, &done);
+            for (uint64_t at = 1; !done; at++, tried++)
+                fail_one_call(s < SHAPES ? &shapes[s] : &process_shapes[s - SHAPES], with[k], at, &x, &done);
         }
     test_tried("files", tried, "calls for files of tables that failed");
 }
@@ -554,8 +589,8 @@ static void refused_configs(void)
         hd_config config;
         const char *word;
     } all[] = {
-        { { .design = "ovs", .durable = HD_DURABLE_PROCESS, .value_bytes = 4 }, "durable" },
-        { { .design = "ovs", .durable = HD_DURABLE_LINE, .value_bytes = 4 }, "durable" },
+        { { .design = "ovs", .durable = HD_DURABLE_PROCESS, .value_bytes = 4 }, "durable: process is not for" },
+        { { .design = "gphash", .durable = HD_DURABLE_LINE, .value_bytes = 4 }, "durable" },
         { { .design = "ovs", .lock = "none", .value_bytes = 4 }, "lock" },
         { { .design = "hkv", .value_bytes = 8 }, "file" },
         { { .design = "sl", .value_bytes = 4 }, "file" },
@@ -568,7 +603,7 @@ static void refused_configs(void)
         config.backend = "ref";
         config.file = i < 5 ? "image" : "";
         config.seams = &c.seams;
-        must_fail(hd_open(&config, &t), HD_EINVAL, i < 5 ? all[i].word : "durable");
+        must_fail(hd_open(&config, &t), HD_EINVAL, i < 5 ? all[i].word : "path is empty");
         check(!c.file.there, "a file was made");
     }
     cuts_end(&c);
@@ -673,12 +708,19 @@ static void loaded(void)
 }
 
 /* A child makes a file and is killed at any time: what it promised is there. */
-static void child_lives(life *l, const hd_config *config)
+static void child_lives(life *l, const hd_config *config, uint64_t changes)
 {
     hd_table *t;
     if (hd_open(config, &t)) _exit(1);
-    live(l, t, NULL, 2 * BATCHES);
+    live(l, t, NULL, changes);
     _exit(l->failed != HD_OK);
+}
+
+static void end_child(pid_t child, uint64_t microseconds)
+{
+    usleep((useconds_t)microseconds);
+    kill(child, SIGKILL);
+    check(waitpid(child, NULL, 0) == child, "no child");
 }
 
 static uint64_t kill_child(const life *had, const hd_config *config, uint64_t microseconds, _Atomic uint64_t *shared)
@@ -691,10 +733,8 @@ static uint64_t kill_child(const life *had, const hd_config *config, uint64_t mi
     unlink(config->file);
     pid_t child = fork();
     check(child >= 0, "no child");
-    if (child == 0) child_lives(&l, config);
-    usleep((useconds_t)microseconds);
-    kill(child, SIGKILL);
-    check(waitpid(child, NULL, 0) == child, "no child");
+    if (child == 0) child_lives(&l, config, 2 * BATCHES);
+    end_child(child, microseconds);
     must(hd_open(config, &t));
     uint64_t is = compare(had, t, atomic_load(shared));
     hd_close(t);
@@ -729,13 +769,166 @@ static void killed(void)
                (ull)most);
 }
 
+/* ---- Mode process ---------------------------------------------------------------------------- */
+
+typedef struct kills {
+    life *had; /* without a file */
+    uint64_t ns;
+    _Atomic uint64_t *shared;
+    uint64_t random, torn, in_recovery;
+} kills;
+
+/* A child that opens the file, and is killed or ends without closing it. */
+static void open_in_child(const hd_config *config, bool ends, uint64_t microseconds)
+{
+    hd_table *t;
+    pid_t child = fork();
+    check(child >= 0, "no child");
+    if (child == 0) _exit(hd_open(config, &t) != HD_OK);
+    if (!ends) {
+        end_child(child, microseconds);
+        return;
+    }
+    int how = 0;
+    check(waitpid(child, &how, 0) == child && how == 0, "the file does not open");
+}
+
+/* The bytes of all arrays. */
+static uint64_t arrays_sum(const char *path)
+{
+    size_t bytes;
+    hd_superblock sb[2];
+    uint8_t *file = test_read(path, &bytes);
+    memcpy(sb, file, sizeof sb);
+    const hd_superblock *is = &sb[sb[1].generation > sb[0].generation];
+    uint64_t sum = 0;
+    for (uint32_t e = 0; e < is->extents; e++)
+        sum = XXH3_64bits_withSeed(file + is->extent[e].offset, (size_t)is->extent[e].bytes, sum);
+    free(file);
+    return sum;
+}
+
+/* All that was promised is there, and of one later change any part. */
+static void judge_left(kills *x, hd_table *t)
+{
+    const life *had = x->had;
+    const uint64_t promised = atomic_load(x->shared);
+    hd_info info;
+    world w;
+    must(hd_check(t));
+    must(hd_table_info(t, &info));
+    uint64_t is = info.image.durable_batch, next = is == promised && is < had->changes ? is + 1 : is, size, there = 0;
+    check(is == promised || is == promised + 1, "it has %llu changes, and %llu were promised", (ull)is, (ull)promised);
+    look(t, &w);
+    for (uint64_t k = 0; k < KEYS; k++) {
+        check(w.value[k] == had->after[is].value[k] || w.value[k] == had->after[next].value[k],
+              "after %llu changes key %llu has %lld, not %lld or %lld", (ull)is, (ull)k, (long long)w.value[k],
+              (long long)had->after[is].value[k], (long long)had->after[next].value[k]);
+        there += w.value[k] != ABSENT;
+    }
+    must(hd_size_sync(t, &size));
+    check(size == there, "%llu entries, of which %llu have keys that were inserted", (ull)size, (ull)there);
+    x->torn += memcmp(&w, &had->after[is], sizeof w) != 0 && memcmp(&w, &had->after[next], sizeof w) != 0;
+}
+
+static void kill_in_process(kills *x, hd_config *config, const char *other)
+{
+    static life l;
+    hd_table *t;
+    bool early = test_below(&x->random, 16) == 0;
+    begin_life(&l, x->had->of, x->had->backend, 21);
+    l.shared = x->shared;
+    atomic_store(x->shared, 0);
+    unlink(config->file);
+    pid_t child = fork();
+    check(child >= 0, "no child");
+    if (child == 0) child_lives(&l, config, x->had->changes);
+    while (!early && atomic_load(x->shared) == 0) usleep(20);
+    end_child(child, test_below(&x->random, early ? 20000 : x->ns / 1000));
+    config->backend = other;
+    for (; test_below(&x->random, 4) == 0; x->in_recovery++) open_in_child(config, false, test_below(&x->random, 4000));
+    if (test_below(&x->random, 4) == 0) {
+        open_in_child(config, true, 0);
+        uint64_t once = arrays_sum(config->file);
+        open_in_child(config, true, 0);
+        check(arrays_sum(config->file) == once, "the second recovery changed the table");
+    }
+    must(hd_open(config, &t));
+    judge_left(x, t);
+    hd_close(t);
+}
+
+static void kills_of(const shape *s, const char *backend, uint64_t rounds, kills *x)
+{
+    static life had;
+    const char *other = strcmp(backend, "ref") == 0 ? "host" : "ref";
+    hd_table *t;
+    hd_config config = config_of(s, backend, NULL);
+    x->had = &had;
+    config.file = NULL;
+    begin_life(&had, s, backend, 21);
+    must(hd_open(&config, &t));
+    uint64_t began = hd_seams_os.time.now_ns(NULL);
+    live(&had, t, NULL, strcmp(backend, "ref") == 0 ? LIFE_MOST : LIFE_MOST / 8);
+    x->ns = hd_seams_os.time.now_ns(NULL) - began;
+    hd_close(t);
+    config.file = test_path("process");
+    for (uint64_t round = 0; round < rounds; round++) {
+        test_case("%s on %s, kill %llu", s->name, backend, (ull)round);
+        config.backend = backend;
+        kill_in_process(x, &config, round % 2 ? other : backend);
+    }
+}
+
+static void killed_in_process(void)
+{
+    const uint64_t quarter = (test_is_long() ? 10000 : test_times(400)) / (4 * PROCESS_SHAPES);
+    kills x = { .random = 9 };
+    void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    check(page != MAP_FAILED, "no memory");
+    x.shared = (_Atomic uint64_t *)page;
+    for (size_t s = 0; s < PROCESS_SHAPES; s++) {
+        kills_of(&process_shapes[s], "ref", 3 * quarter, &x);
+        kills_of(&process_shapes[s], "host", quarter, &x);
+    }
+    munmap(page, 4096);
+    check(x.torn > 0, "no kill came in the middle of a batch");
+    test_tried("cuts", 4 * PROCESS_SHAPES * quarter, "kills of a process whose table is its file");
+    test_note("%llu of them cut a batch, and %llu others cut a recovery", (ull)x.torn, (ull)x.in_recovery);
+}
+
+/* What one mode leaves the other one opens. */
+static void modes_alternate(void)
+{
+    for (size_t s = 0; s < PROCESS_SHAPES; s++) {
+        shape of = process_shapes[s];
+        life l;
+        cuts c;
+        begin_life(&l, &of, "ref", 15);
+        cuts_begin(&c, NULL);
+        of.config.commit = HD_COMMIT_BATCH;
+        for (uint64_t round = 0; round < 24; round++) {
+            of.config.durable = test_below(&l.random, 2) ? HD_DURABLE_DISK : HD_DURABLE_PROCESS;
+            hd_table *t = open_life(&l, round % 3 ? "ref" : "host", &c);
+            compare(&l, t, l.promised);
+            live(&l, t, &c, test_below(&l.random, 9));
+            check(!l.failed, "%s", hd_why());
+            if (test_below(&l.random, 4))
+                kill_table(&c, t);
+            else
+                hd_close(t);
+        }
+        cuts_end(&c);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        unit(cuts_on_ref),         unit(cuts_on_host),    unit(journal_grows),    unit(recovery_repeats),
-        unit(failing_calls),       unit(journal_ends),    unit(damaged_files),    unit(forged_files),
-        unit(other_files),         unit(refused_configs), unit(configs_of_files), unit(killed),
-        unit(one_table_of_a_file), unit(loaded),
+        unit(cuts_on_ref),       unit(cuts_on_host),    unit(journal_grows),       unit(recovery_repeats),
+        unit(failing_calls),     unit(journal_ends),    unit(damaged_files),       unit(forged_files),
+        unit(other_files),       unit(refused_configs), unit(configs_of_files),    unit(killed),
+        unit(killed_in_process), unit(modes_alternate), unit(one_table_of_a_file), unit(loaded),
     };
     return test_run(tests);
 }

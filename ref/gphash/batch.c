@@ -82,9 +82,10 @@ void gphash_clear(gphash_table *t)
 {
     gphash_view *v = &t->v;
     for (uint32_t i = v->bottom; i <= gphash_top(v); i++) {
-        size_t bytes = gphash_level_buckets(v, i) * v->slots * sizeof(uint64_t);
-        memset(v->level[i].key, 0xff, bytes);
-        memset(v->level[i].number, 0xff, bytes);
+        for (uint64_t at = 0; at < gphash_level_buckets(v, i) * v->slots; at++) {
+            gphash_publish(&v->level[i].key[at], HD_KEY_EMPTY);
+            gphash_publish(&v->level[i].number[at], GPHASH_NONE);
+        }
     }
     t->head = 0;
     t->tail = gphash_cells(v);

@@ -82,8 +82,8 @@ uint64_t gphash_recover(gphash_table *t)
         bool is_key = *key < HD_KEY_RESERVED;
         if (is_key && (!v->cell_bytes || owns_cell(t, gphash_hash(v, *key), *number))) continue;
         emptied += *key != HD_KEY_EMPTY;
-        *key = HD_KEY_EMPTY;
-        *number = GPHASH_NONE;
+        gphash_publish(key, HD_KEY_EMPTY);
+        gphash_publish(number, GPHASH_NONE);
     }
     t->head = t->tail = 0;
     for (uint64_t cell = 0; cell < gphash_cells(v); cell++)

@@ -354,5 +354,6 @@ const hd_backend gphash_reference = {
     .unsupported = unsupported_batch,
     .extents = extents,
     .recovered = recovered,
+    .survives_kill = true,
     .launch = run_batch,
 };

@@ -54,29 +54,35 @@ static void give_cell(gphash_table *t, uint64_t number)
     t->v.free[t->tail++ % gphash_ring(&t->v)] = (uint32_t)gphash_cell_of(number);
 }
 
-/* Where a new value of entry e is written: beside the key, or in a free cell. One is free: a table has more cells than
- * slots. */
-static void *fresh_value(const gphash_table *t, uint64_t e)
+/* Where a new value of entry e is written: into a copy of the word beside the key, or a free cell. One is free: a table
+ * has more cells than slots. */
+static void *fresh_value(const gphash_table *t, uint64_t e, uint64_t *word)
 {
-    if (!t->v.cell_bytes) return gphash_number_at(&t->v, e);
+    *word = *gphash_number_at(&t->v, e);
+    if (!t->v.cell_bytes) return word;
     HD_ASSERT(t->head < t->tail, "GP-8: no cell is free");
     return gphash_cell(&t->v, t->v.free[t->head % gphash_ring(&t->v)]);
 }
 
 /* The value there is the entry's from now on. The cell that it had before is free. */
-static void publish_value(gphash_table *t, uint64_t e, uint64_t key)
+static void publish_value(gphash_table *t, uint64_t e, uint64_t key, uint64_t word)
 {
     uint64_t *number = gphash_number_at(&t->v, e), was = *number;
-    if (!t->v.cell_bytes) return;
+    if (!t->v.cell_bytes) {
+        gphash_publish(number, word);
+        return;
+    }
     uint64_t version = was == GPHASH_NONE ? 0 : gphash_version_of(was) + 1;
-    *number = gphash_pack(gphash_hash(&t->v, key), version, t->v.free[t->head++ % gphash_ring(&t->v)]);
+    word = gphash_pack(gphash_hash(&t->v, key), version, t->v.free[t->head++ % gphash_ring(&t->v)]);
+    gphash_publish(number, word);
     if (was != GPHASH_NONE) give_cell(t, was);
 }
 
 static void put_value(gphash_table *t, uint64_t e, uint64_t key, const void *value)
 {
-    memcpy(fresh_value(t, e), value, t->v.value_bytes);
-    publish_value(t, e, key);
+    uint64_t word;
+    memcpy(fresh_value(t, e, &word), value, t->v.value_bytes);
+    publish_value(t, e, key, word);
 }
 
 bool gphash_put(gphash_table *t, uint64_t e, uint64_t key, const void *value)
@@ -87,7 +93,7 @@ bool gphash_put(gphash_table *t, uint64_t e, uint64_t key, const void *value)
     uint32_t level = gphash_level_of(v, e);
     if (gphash_function_of(v, hash, level, (e - gphash_first(v, level)) / v->slots) == v->hashes) return false;
     put_value(t, e, key, value);
-    *at = key; /* the last store: from here on it is there */
+    gphash_publish(at, key); /* the last store: from here on it is there */
     return true;
 }
 
@@ -97,9 +103,9 @@ void gphash_remove(gphash_table *t, uint64_t e)
     uint64_t *number = gphash_number_at(&t->v, e);
     if (t->v.cell_bytes) {
         give_cell(t, *number);
-        *number = GPHASH_NONE;
+        gphash_publish(number, GPHASH_NONE);
     }
-    *gphash_key_at(&t->v, e) = HD_KEY_EMPTY;
+    gphash_publish(gphash_key_at(&t->v, e), HD_KEY_EMPTY);
 }
 
 /* ---- One item -------------------------------------------------------------------------------- */
@@ -130,10 +136,11 @@ static void change_found(gphash_table *t, const gphash_item *it, const hd_rule *
     }
     if (r->value == HD_REPLACE_VALUE && bytes) put_value(t, e, it->key, it->value);
     if (r->value != HD_ADD_VALUE || !bytes) return;
-    void *was = gphash_value(&t->v, e), *sum = fresh_value(t, e);
-    if (sum != was) memcpy(sum, was, bytes);
+    uint64_t word;
+    void *was = gphash_value(&t->v, e), *sum = fresh_value(t, e, &word);
+    memcpy(sum, was, bytes);
     hd_accum_add(it->elem, sum, it->value, bytes);
-    publish_value(t, e, it->key);
+    publish_value(t, e, it->key, word);
 }
 
 static bool is_reserved(const gphash_item *it)

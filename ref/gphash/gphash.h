@@ -47,6 +47,10 @@ uint64_t gphash_find(const gphash_view *v, uint64_t key); /* GPHASH_NOWHERE: it 
 /* The slot for a key that is not there: of the candidate buckets the one with the most free slots, the first of equals
  * in the order of lanes. GPHASH_NOWHERE: there is none. */
 uint64_t gphash_room(const gphash_view *v, uint64_t key);
+/* Stores a word of a slot, whole and after all earlier stores: the process may be killed between any two, and its pages
+ * of a file stay. */
+static inline void gphash_publish(uint64_t *at, uint64_t word) { __atomic_store_n(at, word, __ATOMIC_RELEASE); }
+
 void *gphash_value(const gphash_view *v, uint64_t e); /* (value_bytes) of an entry */
 /* Puts an absent key into exactly that slot; false: it cannot be there, or no cell is free. */
 bool gphash_put(gphash_table *t, uint64_t e, uint64_t key, const void *value);
