@@ -459,9 +459,9 @@ typedef struct hd_config {
                               in growth, 0 to 1,024; 0: OpenMP's default. Small batches run on one thread
                               (doc/concurrency.md). Other designs and backends ignore the field: on "ref" other
                               designs run a batch on one thread */
-    /* The file that the table lives in, for hive, ovs and gphash on "ref" and "host": the table is what the file
-       has, or, where * there is none, the file is made. NULL: the table is in memory alone. Two tables cannot have
-       one file. A file that * is there decides the fields that hd_open_snapshot takes from a snapshot */
+    /* The file that the table lives in, for hive, ovs and gphash on "ref" and "host": the table is what the file has,
+     * or, where there is none, the file is made. NULL: the table is in memory alone. Two tables cannot have one file. A
+     * file that is there decides the fields that hd_open_snapshot takes from a snapshot */
     const char *file;
     hd_durable durable; /* read only if there is a file; HD_DURABLE_DISK, the default */
     hd_commit commit;

@@ -35,6 +35,8 @@ def _config(parameters: dict[str, Any]) -> dict[str, str]:
     for name in parameters:
         if name not in names:
             raise TypeError(f"Table() has no parameter {name!r}; the parameters are {', '.join(sorted(names))}")
+    if parameters.get("file") is not None:
+        parameters = {**parameters, "file": os.fsdecode(parameters["file"])}
     return {name: _text(value) for name, value in parameters.items() if value is not None}
 
 

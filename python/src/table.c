@@ -273,13 +273,15 @@ static PyObject *table_reserve(PyObject *self, PyObject *n) { return number_call
 static PyObject *table_shrink(PyObject *self, PyObject *n) { return number_call(self, n, "buckets", hd_shrink); }
 static PyObject *table_set_near(PyObject *self, PyObject *n) { return number_call(self, n, "near", hd_set_near); }
 
-static PyObject *table_check(PyObject *self, PyObject *unused)
+static PyObject *plain_call(PyObject *self, hd_status (*call)(hd_table *))
 {
-    (void)unused;
     hp_table *t = (hp_table *)self;
     PyThreadState *state = begin(t);
-    return !state || end(t, state, hd_check(t->table)) ? NULL : Py_NewRef(Py_None);
+    return !state || end(t, state, call(t->table)) ? NULL : Py_NewRef(Py_None);
 }
+
+static PyObject *table_check(PyObject *self, PyObject *unused) { return (void)unused, plain_call(self, hd_check); }
+static PyObject *table_persist(PyObject *self, PyObject *unused) { return (void)unused, plain_call(self, hd_persist); }
 
 /* A call with a path; -1 if it failed. *number: what the call delivers. */
 static int path_call(hp_table *t, PyObject *path, hd_status (*call)(hd_table *, const char *, uint64_t *),
@@ -374,6 +376,24 @@ static int put_own(PyObject *dict, const hd_info *info, bool beside)
     return 0;
 }
 
+/* Of a table with a file. */
+static int put_image(PyObject *dict, const hd_image_info *image)
+{
+    const hd_recovery *did = &image->recovered;
+    PyObject *all, *found = PyDict_New();
+    int failed = !found || PyDict_SetItemString(found, "was_clean", did->was_clean ? Py_True : Py_False) ||
+                 put_number(found, "records", did->records) || put_number(found, "bytes", did->bytes) ||
+                 put_number(found, "cleared", did->cleared) || put_number(found, "ns", did->ns);
+    all = !failed && image->generation ? PyDict_New() : NULL;
+    if (all)
+        failed = put_number(all, "generation", image->generation) ||
+                 put_number(all, "durable_batch", image->durable_batch) ||
+                 PyDict_SetItemString(all, "recovered", found) || PyDict_SetItemString(dict, "image", all);
+    Py_XDECREF(found);
+    Py_XDECREF(all);
+    return failed || PyErr_Occurred() ? -1 : 0;
+}
+
 /* The call waits for nothing, so it keeps the GIL. */
 static int info_of(hp_table *t, hd_info *info)
 {
@@ -415,12 +435,13 @@ static PyObject *table_info(PyObject *self, void *unused)
                   put_text(dict, "lock", i.lock);
     for (size_t k = 0; !failed && k < sizeof numbers / sizeof *numbers; k++)
         failed = put_number(dict, numbers[k].name, numbers[k].number);
-    if (!failed) failed = put_own(dict, &i, false);
+    if (!failed) failed = put_own(dict, &i, false) || put_image(dict, &i.image);
     if (failed) Py_CLEAR(dict);
     return dict;
 }
 
-/* What a table has that its snapshot does not, as names and texts: with them the snapshot opens as the same table. */
+/* What a table has that its snapshot does not, as names and texts: with them the snapshot opens as the same table, but
+ * in memory alone: its file is open. */
 static PyObject *table_beside(PyObject *self, PyObject *unused)
 {
     (void)unused;
@@ -432,7 +453,7 @@ static PyObject *table_beside(PyObject *self, PyObject *unused)
     for (size_t k = 0; !failed && k < hd_params_common.count; k++) {
         const hd_param *p = &hd_params_common.row[k];
         PyObject *given = hd_param_in_files(p) ? NULL : PyDict_GetItemString(t->config, p->name);
-        if (given) failed = PyDict_SetItemString(dict, p->name, given);
+        if (given && strcmp(p->name, "file") != 0) failed = PyDict_SetItemString(dict, p->name, given);
     }
     if (!failed) failed = put_own(dict, &i, true);
     if (failed) Py_CLEAR(dict);
@@ -547,6 +568,8 @@ static PyMethodDef calls[] = {
       "limit (hd_set_near)." },
     { "check", table_check, METH_NOARGS,
       "check($self)\n--\n\nVerifies every invariant of the table; heddle.Error names the first that does not hold." },
+    { "persist", table_persist, METH_NOARGS,
+      "persist($self)\n--\n\nMakes all batches so far durable, if the table has a file (hd_persist)." },
     { "save", table_save, METH_O, "save($self, path)\n--\n\nSaves the table to a file (hd_save)." },
     { "load", table_load, METH_O,
       "load($self, path)\n--\n\nReplaces the entries by those of a file, and returns how many found no slot "
