@@ -606,6 +606,9 @@ static void refused_configs(void)
         must_fail(hd_open(&config, &t), HD_EINVAL, i < 5 ? all[i].word : "path is empty");
         check(!c.file.there, "a file was made");
     }
+    c.seams.file.map = NULL;
+    hd_config config = config_of(&process_shapes[0], "ref", &c.seams);
+    must_fail(hd_open(&config, &t), HD_EINVAL, "durable: these files cannot be mapped");
     cuts_end(&c);
 }
 
