@@ -4,19 +4,19 @@
  * ref/gphash/layout.h; all accesses to a slot's two words are atomic.
  *
  * find       A warp reads the key words of the key's 32 slots. The slot with the key has a number; its cell is read
- * when
- *            the key word and the number are both seen again. No cell comes back within a batch, and a number is its
- *            cell's for ever, so both were right at one moment.
+ *            when the key word and the number are both seen again. No cell comes back within a batch, and a number is
+ *            its cell's for ever, so both were right at one moment.
  * update     The new value goes to a new cell; then a compare-and-swap makes the number name it. An item that fails
  *            begins again.
  * erase      A compare-and-swap makes the number GPHASH_NONE: from here on the key is not there. Then the slot is
- * emptied. insert     1. A compare-and-swap locks an empty slot: HD_KEY_LOCKED.
+ *            emptied. In layout inline the slot is locked instead of the compare-and-swap.
+ * insert     1. A compare-and-swap locks an empty slot: HD_KEY_LOCKED.
  *            2. The number word gets the key's hash, which is the key in another form; then the key word says so:
  *               GPHASH_ANNOUNCED. Fence.
- *            3. The other 31 slots are read. A locked one is waited for: it is announced, or published, soon. One that
- *               shows the key ends the attempt, as does an announcement of the same key at an earlier slot: the slot is
- *               given back. An announcement of the same key at a later slot is waited for: its item sees this one, or
- *               publishes before it could.
+ *            3. The other 31 slots are read. A locked one is waited for: it is announced, published or emptied soon.
+ *               One that shows the key ends the attempt, as does an announcement of the same key at an earlier slot:
+ *               the slot is given back. An announcement of the same key at a later slot is waited for: its item sees
+ *               this one, or publishes before it could.
  *            4. The slot is locked again, the number is written, and then the key: the item has taken effect.
  *            Of two items that insert one key, at least one sees the other's announcement, since each announces before
  *            it reads. If only the earlier one sees the other, it waits, and then sees the key. An item waits only
@@ -29,8 +29,18 @@
  * crash finds no trace of it.
  *
  * Key words, numbers and cells may be on a medium that keeps them. simt_fence_system() stands where a step has to be
- * durable before the next one: after a lock, so that no key that has left finds the next number; after a cell, before
- * its number; after a number, before its key; after GPHASH_NONE, before the slot is empty.
+ * durable before the next one:
+ *
+ *   after the lock of a slot, in layout cells: no key that has left finds the next number (gphash_lock_unfenced)
+ *   after a cell, before its number (gphash_value_late)
+ *   after a number or value, before its key (gphash_key_before_number)
+ *   after GPHASH_NONE, in layout inline after the lock, before the slot is empty: so the key is in no other slot while
+ *   a crash may bring it back (gphash_fence_of_device, gphash_erased_returns)
+ *
+ * In parentheses is the bug of judge/museum/bugs that is the absence of the fence; a crash finds it. No other fence is
+ * needed. Stores to one word become durable in order, so that a later change of a number or key brings the earlier one
+ * along; the end of a launch makes all stores durable; and erase_if and clear run alone: no order of the two stores
+ * that empty a slot leaves another entry in it.
  */
 #ifndef GPHASH_ARGS_H
 #define GPHASH_ARGS_H

@@ -105,11 +105,13 @@ SIMT_FN void gphash_change_word(const gphash_args *a, const gphash_one *o, uint3
     }
     if (o->one.change == GPU_ADD) becomes = gpu_word_value_sum(a->b.elem, bits, *value, o->one.in);
     if (o->one.change == GPU_REMOVE)
-        simt_strlx_u64(o->key, HD_KEY_EMPTY);
+        simt_strlx_u64(o->key, HD_KEY_LOCKED);
     else
         simt_strlx_u64(o->number, becomes);
     simt_ticket_store(o->one.i, o->one.found, 0, o->place);
-    simt_fence_system();
+    if (o->one.change != GPU_REMOVE) return;
+    simt_fence_system(); /* the key has gone before another item may insert it */
+    simt_strlx_u64(o->key, HD_KEY_EMPTY);
 }
 
 /* Lane `at` has seen the key. In layout inline its value changes, or the key goes, unless it has gone already: false.
@@ -154,7 +156,7 @@ SIMT_FN bool gphash_change_cells(simt_tile w, const gphash_args *a, gphash_one *
         there = simt_cas_u64(o->number, number, becomes, SIMT_ACQ_REL) == number;
         if (there) simt_ticket(o->one.i, o->one.found, 0, o->place);
         if (there && o->one.change == GPU_REMOVE) {
-            simt_fence_system();
+            simt_fence_system(); /* as in gphash_change_word */
             simt_strel_u64(o->key, HD_KEY_EMPTY);
         }
     }
@@ -246,7 +248,6 @@ SIMT_FN void gphash_publish(simt_tile w, const gphash_args *a, gphash_one *o, ui
         simt_fence_system();               /* the value is there before its key is */
         simt_strel_u64(o->key, o->one.key);
         simt_ticket_store(o->one.i, HD_INSERTED, 0, o->place);
-        simt_fence_system();
     }
     simt_join();
     o->cell = GPHASH_NO_CELL;
@@ -276,7 +277,8 @@ SIMT_FN bool gphash_insert(simt_tile w, const gphash_args *a, gphash_one *o, uin
     if (a->v.cell_bytes) gphash_fill_cell(w, a, o, (const uint8_t *)0);
     if (w.rank == at) {
         got = simt_cas_u64(o->key, HD_KEY_EMPTY, HD_KEY_LOCKED, SIMT_ACQ_REL) == HD_KEY_EMPTY;
-        simt_fence_system(); /* the key that was here has gone before the slot gets another number */
+        /* The key that was here has gone before the slot gets another number, which may have its tag. */
+        if (a->v.cell_bytes) simt_fence_system();
     }
     simt_join();
     if (!simt_shfl_u32(w, got, at)) return false;

@@ -30,7 +30,6 @@ SIMT_FN void gphash_empty(const gphash_args *a, uint64_t e)
         uint64_t at = simt_add_u64(a->tail, 1, SIMT_RELAXED);
         simt_st_u32(a->v.free + at % gphash_ring(&a->v), (uint32_t)gphash_cell_of(simt_ldrlx_u64(number)));
         simt_strlx_u64(number, GPHASH_NONE);
-        simt_fence_system();
     }
     simt_strlx_u64(gphash_key_at(&a->v, e), HD_KEY_EMPTY);
 }
