@@ -202,7 +202,10 @@ static hd_status set_near(walk *w, const simt_config *way)
 }
 
 /* Tables that cannot shrink grow by whole multiples. */
-static bool only_grows(const walk *w) { return w->info.base_buckets == 0; }
+static bool only_grows(const walk *w)
+{
+    return w->info.base_buckets == 0 || hd_design_named(w->info.design)->ref->grows_only;
+}
 
 /* Alternates between more and fewer buckets, from the first number up to a multiple of it. */
 static uint64_t another_size(walk *w, bool up)

@@ -17,10 +17,9 @@ enum { STEPS = 1000, SCHEDULE = 4096 };
 /* Runs the schedule with a trace; *e says what came of it. */
 static hd_status run_again(simt_machine *m, comparison *a, const simt_config *c, simt_exploration *e)
 {
-    simt_trial trial = comparison_trial(a);
     simt_config traced = *c;
     traced.trace = true;
-    return simt_explore(m, &trial, &traced, 1, 0, 0, e);
+    return museum_explore(m, a, &traced, 1, 0, e);
 }
 
 static void tell_finding(story *st, const museum_search *s, const museum_sight *sight, const simt_exploration *e,
@@ -41,7 +40,9 @@ static json_t *story_of(const museum_search *s, const museum_sight *sight, const
                         const simt_exploration *e, const simt_config *c)
 {
     char title[128], command[128];
-    const run_told told = { .s = f, .m = m, .most = STEPS, .said = museum_now ? sight->sentence : NULL };
+    const run_told told = {
+        .s = f, .m = m, .most = STEPS, .said = museum_now ? sight->sentence : NULL, .crash = e->crash
+    };
     snprintf(title, sizeof title, "%.40s, %" PRIu64 " item%s, kernel %.40s, %s", f->c[0].op, f->part[0].batch.n,
              f->part[0].batch.n == 1 ? "" : "s", f->c[0].kernel, museum_now ? "with the bug" : "without the bug");
     snprintf(command, sizeof command, "heddle museum %.48s --html %.48s.html", s->row->name, s->row->name);
@@ -56,6 +57,8 @@ static json_t *story_of(const museum_search *s, const museum_sight *sight, const
     story_fact(st, "case", "%s", sight->at);
     if (museum_now) story_fact(st, "bug", "planted on purpose, after %s", s->row->from);
     if (c->weak) story_fact(st, "weak memory", "a store is shown when its lane makes it; others may see it later");
+    if (e->crash)
+        story_fact(st, "crash", "before event %" PRIu64 " of persistent memory (0: after all of them)", c->crash_at);
     if (museum_now) tell_finding(st, s, sight, e, c);
     bool whole = st && story_of_run(st, &told);
     json_t *j = whole ? story_json(st) : NULL;

@@ -8,8 +8,8 @@
 #include "judge/museum/museum.h"
 
 const char *const museum_judge_name[MUSEUM_JUDGES] = {
-    "arrays", "tickets",     "contents", "lists",    "counts", "rest",       "watch",    "races", "weak",
-    "bounds", "collectives", "copies",   "patience", "oracle", "invariants", "counters", "faces", "order",
+    "arrays",      "tickets", "contents", "lists",  "counts",     "rest",     "watch", "races", "weak",  "bounds",
+    "collectives", "copies",  "patience", "oracle", "invariants", "counters", "faces", "order", "crash",
 };
 
 const char *const museum_judge_what[MUSEUM_JUDGES] = {
@@ -31,6 +31,7 @@ const char *const museum_judge_what[MUSEUM_JUDGES] = {
     "checks that the table's counters say what the outcomes say",
     "checks that the reference does what it allows, and nothing else",
     "checks that batches that conflict follow one another on streams",
+    "lets the kernels crash, and checks what is recovered of each image that this may leave",
 };
 
 museum_judge museum_judge_named(const char *name, size_t letters)

@@ -6,6 +6,7 @@
  *     bug    what it is, a sentence
  *     from   its source
  *     look   sched [WORDS] CASE [+ CASE]   schedules of kernels on the host machine (search_sched.c)
+ *            crash [WORDS] CASE             crashes in such schedules, and what is recovered (search_sched.c)
  *            run CASE                       batches through the public interface (search_run.c)
  *            grow CASE                      a table that grows, or shrinks, on the host machine (search_grow.c)
  *            chase CASE                     a key that is displaced while an item looks for it (search_chase.c)
@@ -47,6 +48,7 @@ typedef enum museum_judge {
     MUSEUM_COUNTERS,    /* the table's counters against the outcomes                                    */
     MUSEUM_FACES,       /* what the reference does against what it allows                               */
     MUSEUM_ORDER,       /* which batch comes after which on streams                                     */
+    MUSEUM_CRASH,       /* what is recovered of each image that a crash may leave                       */
     MUSEUM_JUDGES
 } museum_judge;
 
@@ -94,10 +96,15 @@ typedef struct museum_sight {
 
 /* NULL, or why the look could not be tried. museum_now is set. */
 const char *museum_look_sched(const museum_search *s, museum_sight *sight);
+const char *museum_look_crash(const museum_search *s, museum_sight *sight);
 const char *museum_look_run(const museum_search *s, museum_sight *sight);
 const char *museum_look_grow(const museum_search *s, museum_sight *sight);
 const char *museum_look_chase(const museum_search *s, museum_sight *sight);
 const char *museum_look_call(const museum_search *s, museum_sight *sight);
+
+/* simt_explore for looks of kernels. c->persist: simt_explore_crashes. */
+hd_status museum_explore(simt_machine *m, comparison *a, const simt_config *c, uint64_t schedules, uint64_t tries,
+                         simt_exploration *e);
 
 /* What a look of kernels found, as stories in a file, a JSON array (heddle.story/1): the schedule of `c`, which fails,
  * and if it is lawful a run without the bug. NULL, or why it could not be written. */

@@ -5,7 +5,11 @@
  * and must go wrong in the same way twice.
  *
  *     sched [quiet] [weak] [unlawful] [shape] [threads=N] [blocks=N] [steps=N] CASE [+ CASE]
+ *     crash [WORDS] CASE [+ CASE]
  *
+ * crash: each schedule also crashes, at all moments that matter, and images that the crash may leave are recovered
+ * (judge/crash.h). Races and the invariants between steps are then left to other looks. The sentence begins with the
+ * shortest crash that was found, as simt_crash_print writes it.
  * steps: before a run counts as endless. quiet: races are not looked for, so that the fault is found by what it does.
  * unlawful: the two cases may not run beside each other, and the bug is to believe that they may; sound kernels would
  * fail there, too. shape: the kernels are judged as if their rows said HD_SHAPE.
@@ -14,17 +18,21 @@
 #include <string.h>
 
 #include "judge/comparison.h"
+#include "judge/crash.h"
 #include "judge/kernels.h"
 #include "base/error.h"
 #include "judge/museum/museum.h"
+#include "simt/crash.h"
 
 enum { PARTS = 2, SHORTER = 300 };
+/* Of schedules that crash: as many of a fixture; images of a crash that are made in any case. */
+enum { CRASHED = 6, IMAGES = 72 };
 
 typedef struct look {
     hd_case c[PARTS];
     fixture_kernel kernel[PARTS];
     uint32_t parts, threads, blocks, steps, lanes;
-    bool quiet, weak, unlawful, shape;
+    bool quiet, weak, unlawful, shape, crash;
 } look;
 
 /* The judge that a finding belongs to. */
@@ -35,7 +43,7 @@ static museum_judge judge_of(simt_fault f, const comparison *a)
         [SIMT_DEADLOCK] = MUSEUM_COLLECTIVES, [SIMT_BOUNDS] = MUSEUM_BOUNDS,    [SIMT_MISALIGNED] = MUSEUM_BOUNDS,
         [SIMT_UNINITIALISED] = MUSEUM_COPIES, [SIMT_IN_FLIGHT] = MUSEUM_COPIES, [SIMT_ENDLESS] = MUSEUM_PATIENCE,
         [SIMT_RACE] = MUSEUM_RACES,           [SIMT_RAW] = MUSEUM_BOUNDS,       [SIMT_WATCHED] = MUSEUM_WATCH,
-        [SIMT_RESOURCE] = MUSEUM_BOUNDS,      [SIMT_SPACE] = MUSEUM_BOUNDS,
+        [SIMT_RESOURCE] = MUSEUM_BOUNDS,      [SIMT_SPACE] = MUSEUM_BOUNDS,     [SIMT_CRASH] = MUSEUM_CRASH,
     };
     int part = 0;
     if (f != SIMT_NO_FAULT) return of[f];
@@ -54,13 +62,14 @@ static bool option(look *l, const char *word)
            sscanf(word, "steps=%u", &l->steps) == 1;
 }
 
-static hd_status parse(look *l, const char *what)
+static hd_status parse(look *l, const char *what, bool crash)
 {
     char text[PARTS][1024] = { "", "" }, word[256];
     int n;
     uint32_t row;
     hd_status s = HD_OK;
     memset(l, 0, sizeof *l);
+    l->crash = crash;
     l->threads = 32;
     l->blocks = 4;
     for (; sscanf(what, "%255s%n", word, &n) == 1; what += n) {
@@ -104,11 +113,33 @@ static simt_config way(const look *l, uint64_t seed, uint32_t muted_checks)
     w.pct_depth = 4;
     w.pct_length = l->lanes == 1 ? 600 : 4000;
     w.seed = seed * 1000;
-    w.race = !l->quiet && !(muted_checks >> MUSEUM_RACES & 1);
+    w.race = !l->quiet && !l->crash && !(muted_checks >> MUSEUM_RACES & 1);
+    w.persist = l->crash && !(muted_checks >> MUSEUM_CRASH & 1);
     w.weak = l->weak && !(muted_checks >> MUSEUM_WEAK & 1);
     w.step_limit = l->steps ? l->steps : l->lanes == 1 ? 100000 : 1000000;
     w.shared_bytes = 48 << 10;
     return w;
+}
+
+hd_status museum_explore(simt_machine *m, comparison *a, const simt_config *c, uint64_t schedules, uint64_t tries,
+                         simt_exploration *e)
+{
+    simt_trial trial = comparison_trial(a);
+    simt_recovery how;
+    hd_status s = c->persist ? crash_recovery(a, &how) : HD_OK;
+    if (s) return s;
+    how.all = IMAGES;
+    return simt_explore_crashes(m, &trial, c->persist ? &how : NULL, c, schedules, 0, tries, e);
+}
+
+/* The sentence of a crash names it. */
+static void name_crash(const museum_search *search, museum_sight *sight, const simt_exploration *e)
+{
+    char crash[256], text[512];
+    if (e->finding.fault != SIMT_CRASH) return;
+    simt_crash_print(e->crash_at, e->lost, e->lost_n, crash, sizeof crash);
+    snprintf(text, sizeof text, "crash %s: %.240s", crash, e->finding.story);
+    museum_heard(search, sight, MUSEUM_CRASH, text);
 }
 
 /* The schedule is made short, and replayed: the same fault, and where it was made short the same story. */
@@ -116,10 +147,10 @@ static hd_status shorten(simt_machine *m, const museum_search *search, const loo
                          simt_config w, const simt_exploration *found, museum_sight *sight)
 {
     simt_exploration e, again;
-    simt_trial trial = comparison_trial(a);
     w.seed = found->seed;
-    hd_status s = simt_explore(m, &trial, &w, 1, 0, SHORTER, &e);
+    hd_status s = museum_explore(m, a, &w, 1, SHORTER, &e);
     if (s) return s;
+    name_crash(search, sight, &e);
     sight->decisions = e.schedule_n;
     sight->decisions_before = e.schedule_before;
     simt_config c = w;
@@ -127,8 +158,11 @@ static hd_status shorten(simt_machine *m, const museum_search *search, const loo
     c.replayed = w.strategy;
     c.schedule = e.schedule;
     c.schedule_n = e.schedule_n;
+    c.crash_at = e.crash_at;
+    c.lost = e.lost;
+    c.lost_n = e.lost_n;
     for (int twice = 0; twice < 2 && !s; twice++) {
-        s = simt_explore(m, &trial, &c, 1, 0, 0, &again);
+        s = museum_explore(m, a, &c, 1, 0, &again);
         if (s) break;
         if (!again.wrong || again.finding.fault != e.finding.fault ||
             (e.schedule_n && strcmp(again.finding.story, e.finding.story) != 0))
@@ -148,12 +182,12 @@ static hd_status look_at(simt_machine *m, const museum_search *s, const look *l,
                          comparison *a, museum_sight *sight)
 {
     simt_config w = way(l, seed, s->muted_checks);
-    simt_trial trial = comparison_trial(a);
     hd_status status = HD_OK;
-    comparison_watch_with(a, &w, s->muted_checks >> MUSEUM_WATCH & 1 ? 0 : w.weak ? 3 : 1);
-    for (uint64_t left = s->schedules; left && !status && !sight->found;) {
+    comparison_watch_with(a, &w, l->crash || s->muted_checks >> MUSEUM_WATCH & 1 ? 0 : w.weak ? 3 : 1);
+    for (uint64_t left = l->crash && s->schedules > CRASHED ? CRASHED : s->schedules;
+         left && !status && !sight->found;) {
         simt_exploration e;
-        status = simt_explore(m, &trial, &w, left, 0, 0, &e);
+        status = museum_explore(m, a, &w, left, 0, &e);
         if (status) break;
         left -= e.schedules;
         sight->tries += e.schedules;
@@ -197,11 +231,11 @@ static hd_status look_small(simt_machine *m, const museum_search *s, const look 
     return status;
 }
 
-const char *museum_look_sched(const museum_search *s, museum_sight *sight)
+static const char *look_for(const museum_search *s, museum_sight *sight, bool crash)
 {
     look l;
     simt_machine *m;
-    hd_status status = parse(&l, s->what);
+    hd_status status = parse(&l, s->what, crash);
     if (!status) status = simt_machine_open(NULL, &m);
     if (status) return hd_why();
     if (l.unlawful && !museum_now) l.parts = 1;
@@ -210,3 +244,6 @@ const char *museum_look_sched(const museum_search *s, museum_sight *sight)
     simt_machine_close(m);
     return status ? hd_why() : NULL;
 }
+
+const char *museum_look_sched(const museum_search *s, museum_sight *sight) { return look_for(s, sight, false); }
+const char *museum_look_crash(const museum_search *s, museum_sight *sight) { return look_for(s, sight, true); }
