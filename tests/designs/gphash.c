@@ -65,13 +65,13 @@ static void crashes(void **unused)
 {
     static const int ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_ASSIGN, HD_OP_ERASE,   JUDGE_MIXED,
                                HD_OP_ACCUM_OR_ASSIGN,  HD_OP_CLEAR,  HD_OP_ERASE_IF };
-    static const char *const tables[] = { "capacity=6 batch=5x1 keys=uniform:4",
-                                          "capacity=6 value=12 batch=5x1 keys=uniform:4",
+    static const char *const tables[] = { "capacity=6 slots=32 hashes=1 levels=1 batch=6x1 keys=uniform:2",
+                                          "capacity=6 slots=32 hashes=1 levels=1 value=12 batch=6x1 keys=uniform:2",
                                           "capacity=6 slots=4 levels=4 value=9 batch=7x1 keys=uniform:30" };
-    enum { OPS = CONFORM_COUNT(ops), TABLES = CONFORM_COUNT(tables), IMAGES = 72 /* of a crash, in any case */ };
+    enum { OPS = CONFORM_COUNT(ops), TABLES = CONFORM_COUNT(tables), IMAGES = 90 /* of a crash, in any case */ };
     ull images = 0, points = 0;
     (void)unused;
-    for (uint64_t n = 0; n < test_times(6 * OPS * TABLES); n++) {
+    for (uint64_t n = 0; n < test_times(7 * OPS * TABLES); n++) {
         int op = ops[n % OPS];
         uint32_t row = conform_row("warp", op);
         hd_case c = conform_case(op, "warp", 300 + n, "%s", tables[n / OPS % TABLES]);
