@@ -61,7 +61,7 @@ places() {
   "$places" head all && "$places" all levels=1 slots=1 bottom=2 keys="$keys" || return 1
   for s in '1 2 16' '2 2 8' '4 2 4'; do
     # shellcheck disable=SC2046 # words
-    "$places" drawn $(shape "$s") bottom=2 tables="$tables" && "$places" chosen $(shape "$s") bottom=2 || return 1
+    "$places" drawn $(shape "$s") bottom=2 tables="$tables" && "$places" chosen $(shape "$s") bottom=6 || return 1
   done
 }
 fixed() { "$build/papers/gphash/places" head fixed && "$build/papers/gphash/places" fixed; }
