@@ -9,6 +9,8 @@
 #include "base/op.h"
 #include "ref/gphash/gphash.h"
 
+enum { GPHASH_SLOTS_USUAL = 8, GPHASH_LEVELS_USUAL = 2 };
+
 /* ---- Shape ----------------------------------------------------------------------------------- */
 
 /* Buckets of the lowest levels that a table with so many per base can have. */
@@ -60,8 +62,11 @@ static hd_status shape_of(const hd_design *d, const hd_config *c, hd_info *info)
         return hd_fail(HD_EINVAL, "hashes: gphash has 1, 2 or 4, not %" PRIu32, hashes);
     if ((uint64_t)levels * hashes * c->slots != GPHASH_LANES)
         return hd_fail(HD_EINVAL,
-                       "slots: a key of gphash may be in 32 slots, not in %" PRIu32 " levels x %" PRIu32
+                       "%s: a key of gphash may be in 32 slots, not in %" PRIu32 " levels x %" PRIu32
                        " hashes x %" PRIu32,
+                       c->slots != GPHASH_SLOTS_USUAL  ? "slots"
+                       : levels != GPHASH_LEVELS_USUAL ? "levels"
+                                                       : "hashes",
                        levels, hashes, c->slots);
     if (c->clock != HD_CLOCK_LOGICAL) return hd_fail(HD_EINVAL, "clock: gphash keeps no times");
     if (c->value_bytes > UINT16_MAX + 1u)
@@ -88,7 +93,7 @@ static hd_status shape_of(const hd_design *d, const hd_config *c, hd_info *info)
 void gphash_usual(hd_config *c)
 {
     c->policy = "none";
-    c->slots = 8;
+    c->slots = GPHASH_SLOTS_USUAL;
 }
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
@@ -314,7 +319,7 @@ static const char *unsupported_batch(const hd_variant_row *row, const hd_info *i
 
 /* clang-format off */
 static const hd_param params[] = {
-    { "levels", HD_PARAM_U32, HD_PARAM_AT(hd_gphash_config, levels), .least = 1, .most = 8, .usual = 2,
+    { "levels", HD_PARAM_U32, HD_PARAM_AT(hd_gphash_config, levels), .least = 1, .most = 8, .usual = GPHASH_LEVELS_USUAL,
       .what = "levels of a table, each with twice the buckets of the one below", .label = "levels",
       .places = true, .saved = HD_SAVED_U32, .saved_at = 120 },
     { "hashes", HD_PARAM_U32, HD_PARAM_AT(hd_gphash_config, hashes), .least = 1, .most = 4, .usual = 2,
