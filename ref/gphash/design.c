@@ -320,8 +320,8 @@ static const char *unsupported_batch(const hd_variant_row *row, const hd_info *i
 /* clang-format off */
 static const hd_param params[] = {
     { "levels", HD_PARAM_U32, HD_PARAM_AT(hd_gphash_config, levels), .least = 1, .most = 8,
-      .usual = GPHASH_LEVELS_USUAL, .what = "levels of a table, each with twice the buckets of the one below", .label = "levels",
-      .places = true, .saved = HD_SAVED_U32, .saved_at = 120 },
+      .usual = GPHASH_LEVELS_USUAL, .what = "levels of a table, each with twice the buckets of the one below",
+      .label = "levels", .places = true, .saved = HD_SAVED_U32, .saved_at = 120 },
     { "hashes", HD_PARAM_U32, HD_PARAM_AT(hd_gphash_config, hashes), .least = 1, .most = 4, .usual = 2,
       .what = "candidate buckets per key and level", .label = "buckets of a key in a level",
       .places = true, .saved = HD_SAVED_U32, .saved_at = 124 },
