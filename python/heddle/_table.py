@@ -25,6 +25,8 @@ def _text(value: Any) -> str:
     """A parameter of a table as text."""
     if isinstance(value, bool):
         return "1" if value else "0"
+    if isinstance(value, bytes):
+        return os.fsdecode(value)
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
     return str(value)
@@ -35,8 +37,6 @@ def _config(parameters: dict[str, Any]) -> dict[str, str]:
     for name in parameters:
         if name not in names:
             raise TypeError(f"Table() has no parameter {name!r}; the parameters are {', '.join(sorted(names))}")
-    if parameters.get("file") is not None:
-        parameters = {**parameters, "file": os.fsdecode(parameters["file"])}
     return {name: _text(value) for name, value in parameters.items() if value is not None}
 
 
