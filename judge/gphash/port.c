@@ -11,7 +11,9 @@
 #include "gpu/gphash/rows.h"
 #include "judge/design.h"
 #include "judge/rules.h"
+#include "judge/steps.h"
 #include "ref/gphash/gphash.h"
+#include "ref/rule.h"
 
 extern const hd_design hd_design_gphash;
 
@@ -71,6 +73,32 @@ static void describe(const void *table, uint64_t e, char *line, size_t bytes)
         snprintf(line, bytes, "%" PRIu64 " in cell %" PRIu64, key, gphash_cell_of(number));
     else
         snprintf(line, bytes, "%" PRIu64 " = %" PRIu64, key, number);
+}
+
+/* Bucket by bucket, in the order of lanes. */
+static void tell(const fixture *s, uint64_t i, const void *before, judge_steps *to)
+{
+    const hd_batch *b = &s->part[0].batch;
+    const gphash_view *v = view_of(before);
+    uint64_t key = b->key[i];
+    if (key >= HD_KEY_RESERVED || hd_flag_is_none(judge_item_op(b, i), b->flag ? b->flag[i] : HD_EITHER)) {
+        judge_step_note(judge_steps_add(to, "ends"), "No table holds this key, or the flag is none.");
+        return;
+    }
+    uint64_t found = gphash_find(v, key), hash = gphash_hash(v, key);
+    for (uint32_t lane = 0; lane < GPHASH_LANES; lane += v->slots) {
+        uint64_t at = gphash_candidate(v, hash, lane), empty = 0;
+        judge_step *step = judge_steps_add(to, "searches");
+        judge_step_at(step, "bucket %" PRIu64 " of level %" PRIu32, at / v->slots, gphash_level_of(v, at));
+        step->look = at;
+        step->looks = v->slots;
+        if (found >= at && found < at + v->slots) {
+            judge_step_note(step, "Slot %" PRIu64 " has the key that is looked for.", found - at);
+            return;
+        }
+        for (uint32_t slot = 0; slot < v->slots; slot++) empty += *gphash_key_at(v, at + slot) == HD_KEY_EMPTY;
+        judge_step_note(step, "The key is not here; empty slots: %" PRIu64 ".", empty);
+    }
 }
 
 /* ---- The judgement --------------------------------------------------------------------------- */
@@ -192,7 +220,7 @@ const judge_design judge_design_gphash = {
     .name = "gphash", .buckets_of_key = buckets_of_key, .keys = HD_KEY_RESERVED, .host = &hd_design_gphash,
     .dictionary = true, .wide_keys = true, .roams = true, .mix = mixture, .runs = runs, .small = { 8, "uniform:40" },
     .clear = clear, .apply = apply, .buckets = buckets, .first = first, .key_at = key_at, .value_at = value_at,
-    .describe = describe, .candidates = candidates, .accept = accept_item, .move = move_key, .check = check_table,
-    .watch = watch, .recover = recover, .persistent = persistent
+    .describe = describe, .candidates = candidates, .tell = tell, .accept = accept_item, .move = move_key,
+    .check = check_table, .watch = watch, .recover = recover, .persistent = persistent
 };
 /* clang-format on */

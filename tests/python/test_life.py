@@ -497,7 +497,7 @@ class Copies(unittest.TestCase):
         rows = heddle._core.parameter_rows()
         other = {"lock": "rw", "capacity": 512, "slots": 16, "value_bytes": 4, "seed": 5, "epoch": 3, "threads": 2, "policy": "lfu",
                  "hash": "crc32,city32", "near": 1 << 24, "segment": 2048, "device_value_bytes": 1 << 12, "hashes": 2,
-                 "spare": 3, "copies": 1 << 16}  # fmt: skip
+                 "spare": 3, "copies": 1 << 16, "levels": 2}  # fmt: skip
         for design in [row[0] for row in heddle.rows("designs")]:
             for row in rows:
                 if row["design"] not in (None, design) or row["name"] in ("design", "backend", "file"):
@@ -527,7 +527,7 @@ class Copies(unittest.TestCase):
                     t.save(path)
                     is_ = {"design": design, "policy": t.info["policy"], "capacity": t.info["capacity"], "value_bytes": 4}
                 heddle.load(path, "uint32", **is_).close()
-                for row in rows:
+                for row in [row for row in rows if row["name"] != "file"]:
                     value = values.get(row["name"], row["values"][-1] if row["values"] else 7)
                     if row["name"] == "design" and design == value:
                         value = "hkv"
@@ -537,7 +537,7 @@ class Copies(unittest.TestCase):
                             kept = t._beside_snapshot()
                             self.assertEqual(kept.get(row["name"], kept.get("device_value_bytes")), str(value))
                     except heddle.Error as error:
-                        self.assertTrue(row["in_files"] or row["design"] not in (None, design) or row["name"] == "file", (error, row))
+                        self.assertTrue(row["in_files"] or row["design"] not in (None, design), (error, row))
                         self.assertTrue(str(error).startswith(row["name"] + ": "), error)
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "t")
