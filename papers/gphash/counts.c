@@ -100,9 +100,10 @@ static void add(set *s, uint64_t x)
     if (s->n == MOST) stop("counting", "more than there is room for");
     s->of[s->n++] = x;
 }
-static void add_each(set *s, uint64_t first, uint64_t bytes, uint64_t unit)
+/* Each unit of a region that has some of the bytes from offset `at` on. */
+static void add_each(set *s, uint64_t region, uint64_t at, uint64_t bytes, uint64_t unit)
 {
-    for (uint64_t x = first / unit; x <= (first + bytes - 1) / unit; x++) add(s, x);
+    for (uint64_t x = at / unit; x <= (at + bytes - 1) / unit; x++) add(s, region + x * unit);
 }
 
 typedef enum part { KEYS, NUMBERS, CELLS, PARTS, NO_PART = PARTS } part;
@@ -113,10 +114,9 @@ typedef struct did {
     uint64_t key_reads, entries, bytes_read, bytes_written, atomics, fences;
 } did;
 
-static part part_of(const simt_machine *m, const void *p)
+static part part_of(const simt_machine *m, const void *p, uint64_t *at)
 {
-    uint64_t at;
-    const char *name = p ? simt_machine_name(m, p, &at) : "";
+    const char *name = p ? simt_machine_name(m, p, at) : "";
     if (strcmp(name, "keys") == 0) return KEYS;
     if (strcmp(name, "numbers") == 0) return NUMBERS;
     return strcmp(name, "cells") == 0 ? CELLS : NO_PART;
@@ -152,23 +152,24 @@ static void did_of(hd_table *t, did *d)
     memset(d, 0, sizeof *d);
     d->fences = fences_of(e, n);
     for (size_t i = 0; i < n; i++) {
-        part of = part_of(m, e[i].p);
-        uint64_t at = (uint64_t)(uintptr_t)e[i].p;
+        uint64_t at = 0;
+        part of = part_of(m, e[i].p, &at);
+        uint64_t region = (uint64_t)(uintptr_t)e[i].p - at;
         bool reads = strncmp(e[i].what, "ld", 2) == 0, stores = strncmp(e[i].what, "st", 2) == 0;
         if (of == NO_PART) continue;
-        add_each(&d->lines[of], at, e[i].bytes, LINE);
+        add_each(&d->lines[of], region, at, e[i].bytes, LINE);
         if (of == KEYS && reads) {
             if (e[i].before != HD_KEY_EMPTY && d->key_words.n < GPHASH_LANES) d->entries++;
-            add(&d->key_words, at);
+            add(&d->key_words, region + at);
             d->key_reads++;
         }
         d->atomics += !reads && !stores;
         if (!stores) d->bytes_read += e[i].bytes;
         if (reads) continue;
         d->bytes_written += e[i].bytes;
-        add_each(&d->written_words, at, e[i].bytes, 8);
-        add_each(&d->written_lines, at, e[i].bytes, LINE);
-        add_each(&d->written_pages, at, e[i].bytes, PAGE);
+        add_each(&d->written_words, region, at, e[i].bytes, 8);
+        add_each(&d->written_lines, region, at, e[i].bytes, LINE);
+        add_each(&d->written_pages, region, at, e[i].bytes, PAGE);
     }
 }
 
