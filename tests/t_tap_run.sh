@@ -3,7 +3,7 @@
 # t_tap_run.sh - tests of tests/tap-run: it stops a test by its processor time, and one that waits, with all that they
 # started; and no test that only shares its processor.
 . "${top_srcdir:?}/tests/cases.sh"
-cd "$work" || exit 1
+cd "$work" && mkdir late || exit 1
 
 # of NAME SECONDS SCRIPT: what tap-run makes of the script, in NAME.tap. The scripts run side by side.
 of() { printf '%s\n' "$3" >"$1.sh" && HEDDLE_TEST_SECONDS=$2 bash "$top_srcdir/tests/tap-run" bash "$1.sh" >"$1.tap" 2>&1 & }
@@ -11,6 +11,8 @@ of() { printf '%s\n' "$3" >"$1.sh" && HEDDLE_TEST_SECONDS=$2 bash "$top_srcdir/t
 {
   of spins 3 'echo "ok 1 - a"; while :; do (for i in {1..20000}; do :; done); done'
   of waits 6 'echo "ok 1 - a"; setsid sleep 1234567 & sleep 1234567'
+  printf '#!/bin/sh\nsleep 2\nexec %s "$@"\n' "$(command -v setsid)" >late/setsid; chmod +x late/setsid
+  PATH=$PWD/late:$PATH of late 6 'echo "ok 1 - a"; sleep 1234567'
   of shares 4 'end=$((SECONDS + 8)); while [ $SECONDS -lt $end ]; do for i in {1..9000}; do :; done; sleep 0.2; done; echo "ok 1 - a"; echo 1..1'
   of plain 60 'exit 77'
   of signals 60 'mask=$(sed -n "s/^SigIgn:[[:space:]]*/0x/p" /proc/self/status); [ $((mask & 0x5007)) = 0 ] && echo "ok 1 - a"; echo 1..1'
@@ -27,6 +29,11 @@ END
 says waits 'a test that waits is stopped, with what left its session' <<'END'
 ok 1 - a
 not ok 2 - waits.sh: stopped: it waits: no processor time for 2 s
+1..2
+END
+says late 'a test that starts late is watched as well' <<'END'
+ok 1 - a
+not ok 2 - late.sh: stopped: it waits: no processor time for 2 s
 1..2
 END
 says shares 'a test that shares its processor goes on beyond the limit' <<'END'
