@@ -24,6 +24,17 @@ struct gpu_launcher {
     hd_status (*items)(const gpu_launcher *l, uint32_t row, const hd_variant_row *r);
 };
 
+/* Why a row cannot run a batch, for a design whose rows are of the families of gpu/batch.h: its sentence about the
+ * operation, another family, or the shape of the table; NULL: it can. */
+static inline const char *gpu_unsupported_row(const char *(*unsupported)(hd_op op), const hd_variant_row *row,
+                                              const hd_info *info, const hd_batch *b)
+{
+    const char *why = b->each ? NULL : unsupported(b->op);
+    gpu_family family = b->each ? GPU_ITEMS : gpu_family_of(b->op);
+    if (why) return why;
+    return row->family != family ? HD_OTHER_OPERATION : row->fits(info);
+}
+
 /* The kernel's description of the batch. kept: what is the same for all batches, of which the addresses of scratch. */
 static inline gpu_batch gpu_batch_of(const gpu_batch *kept, const hd_gpu_own *gpu, const hd_batch *b)
 {

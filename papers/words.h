@@ -13,6 +13,8 @@
 #include "heddle.h"
 #include "base/parse.h"
 
+struct words; /* what a program takes from its command line */
+
 static inline void stop(const char *what, const char *why)
 {
     fprintf(stderr, EXPERIMENT ": %s: %s\n", what, why);
@@ -52,6 +54,41 @@ static inline void words_read(char **word, int n, const word_row *rows, size_t m
         if (r == many) stop("there is no such word", word[i]);
         word_read(&rows[r], word[i] + strlen(rows[r].name));
     }
+}
+
+/* A mode of a program: its name, the names of its columns, and what runs it. Each program defines its words. */
+typedef struct word_mode {
+    const char *name, *head;
+    void (*run)(const struct words *w);
+} word_mode;
+
+/* The mode that the command line names: MODE [NAME=VALUE ...]. NULL: after `head MODE`, which prints its columns. */
+static inline const word_mode *word_mode_of(int argc, char **argv, const word_mode *modes, size_t many)
+{
+    bool head = argc > 2 && strcmp(argv[1], "head") == 0;
+    size_t m = 0;
+    if (argc < 2) stop("usage", EXPERIMENT " [head] MODE [NAME=VALUE ...]");
+    while (m < many && strcmp(modes[m].name, argv[head ? 2 : 1]) != 0) m++;
+    if (m == many) stop("there is no such mode", argv[head ? 2 : 1]);
+    if (!head) return &modes[m];
+    if (printf("%s\n", modes[m].head) < 0) exit(1);
+    return NULL;
+}
+
+#define WORD_MODE(argc, argv, modes) word_mode_of((argc), (argv), (modes), sizeof(modes) / sizeof *(modes))
+
+static inline uint64_t table_size(hd_table *t)
+{
+    uint64_t size;
+    must(hd_size_sync(t, &size));
+    return size;
+}
+
+static inline hd_info table_info(hd_table *t)
+{
+    hd_info info;
+    must(hd_table_info(t, &info));
+    return info;
 }
 
 #define WORDS_READ(word, n, rows) words_read((word), (n), (rows), sizeof(rows) / sizeof *(rows))

@@ -169,7 +169,7 @@ static hd_status change(life *l, hd_table *t, world *w)
     }
 }
 
-/* After a failure the change is there, too, for whoever reads; whether the file has it is open. */
+/* After a failure the change is there, too, for every reader; whether the file has it is open. */
 static void live(life *l, hd_table *t, cuts *c, uint64_t changes)
 {
     for (uint64_t i = 0; i < changes && !l->failed; i++) {

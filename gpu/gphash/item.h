@@ -216,7 +216,7 @@ SIMT_FN uint32_t gphash_slot_says(const gphash_one *o, bool earlier)
 }
 
 /* The slot of lane `at` is locked for the item. Announces it; whether it may have the slot. The slot is locked again
- * then. A slot that has once said GPHASH_GO is not asked again: whoever takes it sees the announcement. */
+ * then. A slot that has once said GPHASH_GO is not asked again: the item that takes it sees the announcement. */
 SIMT_FN bool gphash_announce(simt_tile w, gphash_one *o, uint32_t at)
 {
     uint32_t says = GPHASH_WAIT;
@@ -244,7 +244,7 @@ SIMT_FN void gphash_publish(simt_tile w, const gphash_args *a, gphash_one *o, ui
 {
     uint64_t number = a->v.cell_bytes ? gphash_pack(o->one.h, 0, o->cell) : o->one.in;
     if (w.rank == at) {
-        simt_strel_u64(o->number, number); /* whoever sees it sees that the slot is locked */
+        simt_strel_u64(o->number, number); /* a lane that reads it then sees that the slot is locked */
         simt_fence_system();               /* the value is there before its key is */
         simt_strel_u64(o->key, o->one.key);
         simt_ticket_store(o->one.i, HD_INSERTED, 0, o->place);

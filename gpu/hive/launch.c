@@ -47,10 +47,7 @@ static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd
 
 const char *hive_unsupported_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
-    const char *unsupported = b->each ? NULL : hive_unsupported(b->op);
-    gpu_family family = b->each ? GPU_ITEMS : gpu_family_of(b->op);
-    if (unsupported) return unsupported;
-    return row->family != family ? HD_OTHER_OPERATION : row->fits(info);
+    return gpu_unsupported_row(hive_unsupported, row, info, b);
 }
 
 /* ---- On a device ----------------------------------------------------------------------------- */

@@ -46,20 +46,6 @@ static hd_table *table_open(const words *w, const char *backend)
     return t;
 }
 
-static hd_info info_of(hd_table *t)
-{
-    hd_info info;
-    must(hd_table_info(t, &info));
-    return info;
-}
-
-static uint64_t size_of(hd_table *t)
-{
-    uint64_t size;
-    must(hd_size_sync(t, &size));
-    return size;
-}
-
 /* Runs a batch of keys number first to first + n - 1 (n at most BATCH); outcomes in fate[]. */
 static void run(hd_table *t, hd_op op, uint64_t first, uint64_t n, uint8_t *fate)
 {
@@ -77,7 +63,7 @@ static void fill(hd_table *t, uint64_t entries, uint64_t *next)
 {
     uint8_t fate[BATCH];
     bool room = true;
-    for (uint64_t size = size_of(t); room && size < entries;) {
+    for (uint64_t size = table_size(t); room && size < entries;) {
         uint64_t n = entries - size < BATCH ? entries - size : BATCH;
         run(t, HD_OP_INSERT_OR_ASSIGN, *next, n, fate);
         *next += n;
@@ -241,7 +227,7 @@ static void touched(const words *w)
     uint64_t next = 0;
     hd_table *t = table_open(w, "host");
     watch(t, false);
-    fill(t, (uint64_t)(w->load * (double)info_of(t).capacity), &next);
+    fill(t, (uint64_t)(w->load * (double)table_info(t).capacity), &next);
     watch(t, true);
     uint64_t there = next;
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
@@ -270,7 +256,7 @@ static void touched(const words *w)
 static uint64_t fill_up(hd_table *t, uint64_t *next)
 {
     uint8_t fate[BATCH];
-    uint64_t size = size_of(t);
+    uint64_t size = table_size(t);
     for (;; *next += BATCH) {
         run(t, HD_OP_INSERT_OR_ASSIGN, *next, BATCH, fate);
         for (int i = 0; i < BATCH; i++) {
@@ -285,8 +271,8 @@ static void load(const words *w)
     uint64_t next = 0, lost = 0;
     hd_table *t = table_open(w, "ref");
     for (uint64_t g = 0;; g++) {
-        uint64_t size = fill_up(t, &next), all = size_of(t);
-        hd_info info = info_of(t);
+        uint64_t size = fill_up(t, &next), all = table_size(t);
+        hd_info info = table_info(t);
         printf("%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%llu\t%.4f\t%llu\n", (unsigned long long)w->levels,
                (unsigned long long)w->hashes, (unsigned long long)w->slots, (unsigned long long)w->capacity,
                (unsigned long long)w->seed, (unsigned long long)g, (unsigned long long)info.capacity,
@@ -294,17 +280,14 @@ static void load(const words *w)
         if (g == w->grown) break;
         must(hd_grow(t, 2 * info.buckets));
         must(hd_check(t));
-        lost = all - size_of(t);
+        lost = all - table_size(t);
     }
     hd_close(t);
 }
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *name, *head;
-    void (*run)(const words *w);
-} modes[] = {
+static const word_mode modes[] = {
     { "touched",
       "levels\thashes\tslots\tlayout\tvalue\tcapacity\tload\toperation\tkey_lines\tkey_lines_most\treads_of_word\t"
       "occupied\tnumber_lines\tcell_lines\tread\twritten\twords_written\tlines_written\tlines_written_most\t"
@@ -323,12 +306,8 @@ int main(int argc, char **argv)
                 .capacity = 24 << 10,
                 .keys = 500,
                 .load = 0.8 };
-    bool head = argc > 2 && strcmp(argv[1], "head") == 0;
-    size_t mode = 0, modes_n = sizeof modes / sizeof *modes;
-    if (argc < 2) stop("usage", "counts [head] MODE [NAME=VALUE ...]");
-    while (mode < modes_n && strcmp(modes[mode].name, argv[head ? 2 : 1]) != 0) mode++;
-    if (mode == modes_n) stop("there is no such mode", argv[head ? 2 : 1]);
-    if (head) return printf("%s\n", modes[mode].head) < 0;
+    const word_mode *mode = WORD_MODE(argc, argv, modes);
+    if (!mode) return 0;
     const word_row rows[] = {
         /* clang-format off */
         { "layout=", WORD_TEXT, 0, w.layout }, { "load=", WORD_REAL, 1, &w.load },
@@ -341,8 +320,8 @@ int main(int argc, char **argv)
     WORDS_READ(argv + 2, argc - 2, rows);
     if (strcmp(w.layout, "inline") != 0 && strcmp(w.layout, "cells") != 0)
         stop("layout", "it is neither inline nor cells");
-    if (mode == 0 && (w.keys == 0 || 3.1 * (double)w.keys > w.load * (double)w.capacity))
+    if (mode == modes && (w.keys == 0 || 3.1 * (double)w.keys > w.load * (double)w.capacity))
         stop("keys", "none, or more than there are");
-    modes[mode].run(&w);
+    mode->run(&w);
     return 0;
 }

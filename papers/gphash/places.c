@@ -223,23 +223,16 @@ static void chosen(const words *w)
 /* ---- Words ----------------------------------------------------------------------------------- */
 
 #define TABLES "levels\thashes\tslots\tbottom\tkeys\ttypes\ttables\tgreedy\tfixed"
-static const struct {
-    const char *name, *head;
-    void (*run)(const words *w);
-} modes[] = { { "fixed", "base\tbottom\tlevels\tvalues\tbuckets\tshared", fixed },
-              { "all", TABLES, all },
-              { "drawn", TABLES, drawn },
-              { "chosen", TABLES, chosen } };
+static const word_mode modes[] = { { "fixed", "base\tbottom\tlevels\tvalues\tbuckets\tshared", fixed },
+                                   { "all", TABLES, all },
+                                   { "drawn", TABLES, drawn },
+                                   { "chosen", TABLES, chosen } };
 
 int main(int argc, char **argv)
 {
     words w = { .levels = 2, .hashes = 2, .slots = 8, .bottom = 1, .keys = 4, .tables = 1000, .seed = 1 };
-    bool head = argc > 2 && strcmp(argv[1], "head") == 0;
-    size_t mode = 0, modes_n = sizeof modes / sizeof *modes;
-    if (argc < 2) stop("usage", "places [head] MODE [NAME=VALUE ...]");
-    while (mode < modes_n && strcmp(modes[mode].name, argv[head ? 2 : 1]) != 0) mode++;
-    if (mode == modes_n) stop("there is no such mode", argv[head ? 2 : 1]);
-    if (head) return printf("%s\n", modes[mode].head) < 0;
+    const word_mode *mode = WORD_MODE(argc, argv, modes);
+    if (!mode) return 0;
     const word_row rows[] = {
         { "levels=", WORD_WHOLE, 8, &w.levels },
         { "hashes=", WORD_WHOLE, 2, &w.hashes },
@@ -253,8 +246,8 @@ int main(int argc, char **argv)
     WORDS_READ(argv + 2, argc - 2, rows);
     if (!w.levels || !w.slots || !w.hashes || w.bottom + 1 < w.hashes) stop("shape", "there is no such table");
     if (w.levels + w.bottom > 10) stop("levels", "too many");
-    if (strcmp(modes[mode].name, "chosen") == 0 && (w.bottom < 6 || w.hashes < 2))
+    if (strcmp(mode->name, "chosen") == 0 && (w.bottom < 6 || w.hashes < 2))
         stop("bottom", "at least 6, for two hashes");
-    modes[mode].run(&w);
+    mode->run(&w);
     return 0;
 }

@@ -61,13 +61,6 @@ static hd_table *table_open(const words *w, const char *backend, uint64_t capaci
 
 enum { BATCH = 256 };
 
-static uint64_t size_of(hd_table *t)
-{
-    uint64_t size;
-    must(hd_size_sync(t, &size));
-    return size;
-}
-
 /* Runs a batch of keys number first to first + n - 1 (n at most BATCH), by the kernel that is named; outcomes in
  * fate[]. */
 static void run(hd_table *t, hd_op op, const char *kernel, uint64_t first, uint64_t n, uint8_t *fate)
@@ -86,7 +79,7 @@ static void run(hd_table *t, hd_op op, const char *kernel, uint64_t first, uint6
 static void fill(hd_table *t, const char *kernel, uint64_t entries, uint64_t *next)
 {
     uint8_t fate[BATCH];
-    for (uint64_t size = size_of(t); size < entries;) {
+    for (uint64_t size = table_size(t); size < entries;) {
         uint64_t n = entries - size < BATCH ? entries - size : BATCH;
         run(t, HD_OP_INSERT_OR_ASSIGN, kernel, *next, n, fate);
         *next += n;
@@ -102,13 +95,6 @@ static void watch(hd_table *t, bool all)
     c.trace = all;
     c.quiet = !all;
     must(hd_host_configure(t, &c));
-}
-
-static hd_info info_of(hd_table *t)
-{
-    hd_info info;
-    must(hd_table_info(t, &info));
-    return info;
 }
 
 /* ---- What one item did ----------------------------------------------------------------------- */
@@ -203,7 +189,7 @@ static void touched(const words *w)
                 sum.mask_reads += d.mask_reads;
             lines_most = d.lines > lines_most ? d.lines : lines_most;
             atomics_most = atomics > atomics_most ? atomics : atomics_most;
-            if (d.outcome == HD_INSERTED && size_of(t) > (uint64_t)(w->load * (double)w->capacity))
+            if (d.outcome == HD_INSERTED && table_size(t) > (uint64_t)(w->load * (double)w->capacity))
                 run(t, HD_OP_ERASE, w->kernel, next - 1, 1, &fate);
         }
         double n = (double)w->keys;
@@ -240,7 +226,7 @@ static void steps(const words *w)
 {
     uint64_t next = 0, ends[STEPS] = { 0 }, lines[STEPS] = { 0 }, moves = 0, moves_most = 0, locked = 0, early = 0;
     hd_table *t = table_open(w, "host", w->capacity);
-    hd_info info = info_of(t);
+    hd_info info = table_info(t);
     uint64_t level = (uint64_t)(w->load * (double)info.capacity), keys = w->whole ? level : w->keys;
     watch(t, false);
     fill(t, w->kernel, w->whole ? 0 : level - keys / 2, &next);
@@ -285,7 +271,7 @@ static uint64_t found_of(hd_table *t, uint64_t end)
 
 static uint64_t stashed_of(hd_table *t)
 {
-    hd_info info = info_of(t);
+    hd_info info = table_info(t);
     uint64_t n = info.places - info.capacity, count = 0, *key = (uint64_t *)malloc((n + 1) * 8);
     if (!key) stop("memory", "refused");
     must(
@@ -300,7 +286,7 @@ static void full(const words *w)
     uint64_t next = 0, inserted = 0, at = 0, stashed = 0, pending = 0;
     uint8_t fate[BATCH];
     hd_table *t = table_open(w, "ref", w->capacity);
-    hd_info info = info_of(t);
+    hd_info info = table_info(t);
     for (; pending < info.capacity / 16; next += BATCH) {
         run(t, HD_OP_INSERT_OR_ASSIGN, NULL, next, BATCH, fate);
         for (int i = 0; i < BATCH; i++) {
@@ -331,7 +317,7 @@ static int by_key(const void *a, const void *b)
 /* Every entry, sorted by key. */
 static placed *places_of(hd_table *t, uint64_t *n)
 {
-    uint64_t most = info_of(t).places, *key = (uint64_t *)malloc(most * 8), *slot = (uint64_t *)malloc(most * 8);
+    uint64_t most = table_info(t).places, *key = (uint64_t *)malloc(most * 8), *slot = (uint64_t *)malloc(most * 8);
     placed *p = (placed *)malloc(most * sizeof *p);
     if (!key || !slot || !p) stop("memory", "refused");
     must(hd_run(t, &(hd_batch){ .op = HD_OP_EXPORT, .n = most, .list_key = key, .list_item = slot, .count = n }));
@@ -349,7 +335,7 @@ static void grow(const words *w)
     hd_table *t = table_open(w, "host", w->capacity);
     watch(t, false);
     fill(t, w->kernel, (uint64_t)(w->load * (double)w->capacity), &next);
-    hd_info was = info_of(t);
+    hd_info was = table_info(t);
     uint64_t split = was.buckets / 4;
     placed *before = places_of(t, &n);
     must(hd_grow(t, was.buckets + split));
@@ -366,11 +352,11 @@ static void grow(const words *w)
     free(now);
     uint64_t entries = n;
     /* there is no room for all of them in fewer buckets */
-    fill(t, w->kernel, (uint64_t)(0.97 * (double)info_of(t).capacity), &next);
-    uint64_t had = size_of(t);
+    fill(t, w->kernel, (uint64_t)(0.97 * (double)table_info(t).capacity), &next);
+    uint64_t had = table_size(t);
     must(hd_shrink(t, was.buckets));
-    hd_info is = info_of(t);
-    uint64_t lost = had - size_of(t), found = found_of(t, next);
+    hd_info is = table_info(t);
+    uint64_t lost = had - table_size(t), found = found_of(t, next);
     must(hd_check(t));
     printf("%s\t%s\t%llu\t%llu\t%llu\t%g\t%llu\t%.4g\t%llu\t%llu\t%llu\t%llu\t%lld\n", w->kernel, w->layout,
            (unsigned long long)w->slots, (unsigned long long)was.buckets, (unsigned long long)split,
@@ -382,10 +368,7 @@ static void grow(const words *w)
 
 /* ---- Words ----------------------------------------------------------------------------------- */
 
-static const struct {
-    const char *name, *head;
-    void (*run)(const words *w);
-} modes[] = {
+static const word_mode modes[] = {
     { "touched",
       "kernel\tlayout\tslots\thashes\tvalue\tcapacity\tload\toperation\tthere\tlines\tlines_most\twords\treads_of_"
       "word\tword_atomics\tatomics_most\tmask_atomics\tmask_reads\tlock_atomics",
@@ -420,12 +403,8 @@ int main(int argc, char **argv)
                 .capacity = 1 << 14,
                 .keys = 500,
                 .load = 0.9 };
-    bool head = argc > 2 && strcmp(argv[1], "head") == 0;
-    size_t mode = 0, modes_n = sizeof modes / sizeof *modes;
-    if (argc < 2) stop("usage", "counts [head] MODE [NAME=VALUE ...]");
-    while (mode < modes_n && strcmp(modes[mode].name, argv[head ? 2 : 1]) != 0) mode++;
-    if (mode == modes_n) stop("there is no such mode", argv[head ? 2 : 1]);
-    if (head) return printf("%s\n", modes[mode].head) < 0;
+    const word_mode *mode = WORD_MODE(argc, argv, modes);
+    if (!mode) return 0;
     const word_row rows[] = {
         /* clang-format off */
         { "kernel=", WORD_TEXT, 0, w.kernel }, { "layout=", WORD_TEXT, 0, w.layout },
@@ -435,9 +414,9 @@ int main(int argc, char **argv)
         { "whole=", WORD_WHOLE, 1, &w.whole }, { "keys=", WORD_WHOLE, 1 << 14, &w.keys },
         /* clang-format on */
     };
-    WORDS_READ(argv + 2, argc > 2 ? argc - 2 : 0, rows);
-    words_check(&w, mode == 0);
+    WORDS_READ(argv + 2, argc - 2, rows);
+    words_check(&w, mode == modes);
     key_mask = w.value == 2 ? 0xffff : UINT32_MAX;
-    modes[mode].run(&w);
+    mode->run(&w);
     return 0;
 }

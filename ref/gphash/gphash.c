@@ -9,6 +9,7 @@
 #include "base/op.h"
 #include "ref/accum.h"
 #include "ref/rule.h"
+#include "ref/words/words.h"
 
 /* ---- Slots ----------------------------------------------------------------------------------- */
 
@@ -112,18 +113,9 @@ void gphash_remove(gphash_table *t, uint64_t e)
 
 const char *gphash_unsupported(hd_op op)
 {
-    if (HD_OP_IN(op, HD_OPS_ORDERED)) return HD_UNORDERED;
-    switch ((int)op) {
-    case HD_OP_TOUCH:
-    case HD_OP_ASSIGN_SCORES: return "a dictionary keeps no scores";
-    case HD_OP_INSERT_AND_EVICT: return "a dictionary does not evict";
-    case HD_OP_LOCK_KEYS:
-    case HD_OP_UNLOCK_KEYS: return "a dictionary keeps no pins";
-    case HD_OP_PROMOTE: return "a dictionary has no tiers of values";
-    case HD_OP_FIND_OR_INSERT_PTR:
+    if (op == HD_OP_FIND_OR_INSERT_PTR)
         return "gphash gives no pointers to values that others may replace in the same batch";
-    default: return NULL;
-    }
+    return word_unsupported(op);
 }
 
 /* What the rule says happens to the key in slot e. */
