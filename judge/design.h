@@ -229,7 +229,7 @@ const char *fixture_accept(const fixture *s, void *model, uint32_t k, uint64_t i
 const char *fixture_accept_by_reference(const fixture *s, void *model, uint32_t k, uint64_t i, judge_listing *l);
 const char *fixture_check(const fixture *s, const void *table, char why[JUDGE_SENTENCE]);
 const char *fixture_watch(const fixture *s, uint8_t *before, bool weak, char why[JUDGE_SENTENCE]);
-/* Whether region number i of the fixture is persistent. */
+/* Whether region number i of the fixture is persistent: fixture_region.persistent. */
 bool fixture_persistent(const fixture *s, uint32_t i);
 
 /* A source's key, as one that the design can hold. */

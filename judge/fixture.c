@@ -59,6 +59,7 @@ bool fixture_make_memory(fixture *s)
     /* guards and uninitialised memory */
     for (size_t i = 0; i < s->bytes; i++) s->memory[i] = (uint8_t)(0xa7 + 29 * i);
     lay(s);
+    for (uint32_t i = 0; i < s->regions; i++) s->region[i].persistent = fixture_persistent(s, i);
     fixture_clear(s);
     return true;
 }

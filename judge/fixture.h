@@ -44,6 +44,8 @@ typedef struct fixture_kernel {
     uint32_t threads, blocks;
     uint32_t row;    /* of its design                                                              */
     uint64_t window; /* lists are made for so many items at a time; 0: for all of a batch          */
+    /* The table grows to so many buckets, by a step, and runs no batch: for crash_trial. 0: it does not */
+    uint64_t grows_to;
 } fixture_kernel;
 
 typedef struct fixture_part {
@@ -59,7 +61,8 @@ typedef struct fixture_part {
 typedef struct fixture_region {
     const char *name;
     size_t at, bytes;
-    bool of_host; /* a piece of the design's hd_gpu: port_hosted.c makes it known to machines */
+    bool of_host;    /* a piece of the design's hd_gpu: port_hosted.c makes it known to machines */
+    bool persistent; /* a crash leaves something of it */
 } fixture_region;
 
 /* A region of the table's memory: its address is stored in the table at byte `at`. */
@@ -88,7 +91,7 @@ typedef struct fixture {
     size_t bytes, table_bytes; /* the table comes first: all that one batch leaves to the next */
     /* The table's regions: the port's, then those of the design's hd_gpu. */
     judge_memory table_memory[JUDGE_MEMORY_MOST];
-    uint32_t table_memories;
+    uint32_t table_memories, growth_memories; /* the last ones are those that growth brings */
     fixture_region region[FIXTURE_REGIONS];
     uint32_t regions, laid; /* laid: how many fixture_room has given out */
 } fixture;

@@ -93,6 +93,7 @@ hd_status fixture_open(const hd_case *c, const fixture_kernel *const *kernel, ui
         return status;
     }
     memcpy(s->initial, s->memory, s->bytes);
+    if (s->growth_memories) s->part[0].batch.n = 0; /* it was for the table's entries */
     for (uint32_t k = 0; k < parts; k++) fixture_changed(s, k);
     *fixture_out = s;
     return HD_OK;
@@ -132,18 +133,6 @@ static hd_status lend(simt_machine *m, const judge_arrays *a)
     return status;
 }
 
-/* A batch is over when its stores are durable. */
-static hd_status keep(const fixture *s, simt_machine *m, bool after_batch)
-{
-    hd_status status = HD_OK;
-    for (uint32_t i = 0; i < s->regions && !status; i++) {
-        uint8_t *p = s->memory + s->region[i].at;
-        if (!fixture_persistent(s, i)) continue;
-        status = after_batch ? simt_machine_persisted(m, p, s->region[i].bytes) : simt_machine_persistent(m, p);
-    }
-    return status;
-}
-
 hd_status fixture_prepare(fixture *s, simt_machine *m)
 {
     hd_status status = HD_OK;
@@ -156,10 +145,7 @@ hd_status fixture_prepare(fixture *s, simt_machine *m)
         status = lend(m, &s->part[k].arrays);
         if (!status && s->design->host) status = hosted_announce(s, k, m);
     }
-    if (!status) status = keep(s, m, false);
-    for (uint32_t k = 0; k < s->parts && !status; k++) {
-        status = fixture_queue(s, k, m);
-        if (!status) status = keep(s, m, true);
-    }
+    if (!status) status = fixture_keep(s, m, false);
+    for (uint32_t k = 0; k < s->parts && !status; k++) status = fixture_queue(s, k, m);
     return status;
 }

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "judge/making.h"
 #include "judge/port_hosted.h"
 
 fixture_kernel fixture_kernel_at(const judge_design *d, uint32_t row, uint32_t threads, uint32_t blocks)
@@ -69,5 +70,7 @@ fixture_kernel fixture_kernel_of_row(const judge_design *d, uint32_t row)
 hd_status fixture_queue(fixture *s, uint32_t k, simt_machine *m)
 {
     const fixture_part *p = &s->part[k];
-    return p->kernel->queue ? p->kernel->queue(p->kernel, m, p->args, k) : hosted_queue(s, k, m);
+    if (!p->kernel->queue) return hosted_queue(s, k, m);
+    hd_status status = p->kernel->queue(p->kernel, m, p->args, k);
+    return status ? status : fixture_keep(s, m, true);
 }

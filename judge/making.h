@@ -15,6 +15,18 @@ bool fixture_make_memory(fixture *s);
 /* The next region: `bytes` between guards; NULL while it is only asked for. of_host: fixture_region.of_host. */
 void *fixture_room(fixture *s, const char *name, uint64_t bytes, bool of_host);
 
+/* Persistent regions become so for the machine; or, after a launch, what they hold when it ends is durable. */
+static inline hd_status fixture_keep(const fixture *s, simt_machine *m, bool after_launch)
+{
+    hd_status status = HD_OK;
+    for (uint32_t i = 0; i < s->regions && !status; i++) {
+        uint8_t *p = s->memory + s->region[i].at;
+        if (!s->region[i].persistent) continue;
+        status = after_launch ? simt_machine_persisted(m, p, s->region[i].bytes) : simt_machine_persistent(m, p);
+    }
+    return status;
+}
+
 /* Draws the batch of part k. */
 hd_status fixture_draw_part(fixture *s, uint32_t k);
 /* Draws the element type of sums: one whose size divides the value's. */

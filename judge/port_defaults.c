@@ -62,9 +62,13 @@ void fixture_lay_table(fixture *s)
     const judge_design *d = s->design;
     judge_memory *all = s->table_memory;
     uint32_t ports = d->memory ? d->memory(s, all) : 0;
-    s->table_memories = ports + (d->host ? hosted_memory(s, all + ports) : 0);
-    for (uint32_t i = 0; i < s->table_memories; i++)
-        hd_field_set(s->table, all[i].at, fixture_room(s, all[i].name, all[i].bytes, i >= ports));
+    uint32_t hosted = ports + (d->host ? hosted_memory(s, all + ports) : 0);
+    s->growth_memories = s->part[0].kernel && s->part[0].kernel->grows_to ? hosted_growth_memory(s, all + hosted) : 0;
+    s->table_memories = hosted + s->growth_memories;
+    for (uint32_t i = 0; i < s->table_memories; i++) {
+        void *at = fixture_room(s, all[i].name, all[i].bytes, i >= ports && i < hosted);
+        hd_field_set(s->table, all[i].at, at);
+    }
     if (s->memory) table_laid(d, s->table);
 }
 

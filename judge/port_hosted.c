@@ -99,6 +99,50 @@ uint32_t hosted_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST])
     return n;
 }
 
+/* What growth takes, by growing a table that is nowhere. */
+typedef struct growth_list {
+    judge_memory *all;
+    uint32_t n;
+} growth_list;
+
+static hd_status list_piece(void *self, const hd_memory *p)
+{
+    growth_list *list = (growth_list *)self;
+    list->all[list->n++] = (judge_memory){ p->what, p->field, p->count * p->size, p->fill };
+    return HD_OK;
+}
+
+static hd_status launch_nothing(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
+                                uint32_t threads)
+{
+    return (void)self, (void)kernel, (void)args, (void)args_bytes, (void)blocks, (void)threads, HD_OK;
+}
+
+static hd_status read_zeros(void *self, void *here, const void *there, size_t bytes)
+{
+    (void)self, (void)there;
+    memset(here, 0, bytes);
+    return HD_OK;
+}
+
+static void give(void *self, const hd_memory *piece) { (void)self, (void)piece; }
+
+uint32_t hosted_growth_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST])
+{
+    enum { SOMEWHERE = 4096 };
+    _Alignas(max_align_t) static unsigned char somewhere[SOMEWHERE];
+    _Alignas(max_align_t) unsigned char own[HD_OWN_MOST];
+    const hd_gpu *gpu = s->design->host->gpu;
+    growth_list list = { all, 0 };
+    const hd_gpu_machine m = { { .launch = launch_nothing, .blocks_most = 1 }, list_piece, give, read_zeros, &list };
+    hd_memory was[HD_MEMORY_MOST];
+    hd_info info = ((const hd_gpu_own *)s->table)->info;
+    memcpy(own, s->table, gpu->own_bytes);
+    gpu->begin(own);
+    for (int i = 0, n = hd_gpu_taken(gpu, own, was); i < n; i++) hd_field_set(own, was[i].field, somewhere);
+    return gpu->resize(own, NULL, &m, s->part[0].kernel->grows_to, &info) ? 0 : list.n;
+}
+
 void hosted_taken(const judge_design *d, void *table) { d->host->gpu->taken(table); }
 
 /* ---- A batch --------------------------------------------------------------------------------- */
@@ -164,7 +208,8 @@ static bool in_piece(const fixture *s, const hd_region *r)
 hd_status hosted_announce(const fixture *s, uint32_t k, simt_machine *m)
 {
     hd_region all[HD_MEMORY_MOST];
-    int n = hd_gpu_regions(s->design->host->gpu, s->part[k].args, all);
+    const void *own = s->growth_memories ? s->table : s->part[k].args; /* the args may have grown */
+    int n = hd_gpu_regions(s->design->host->gpu, own, all);
     hd_status status = HD_OK;
     for (int i = 0; i < n && !status; i++) {
         bool of_table = (const uint8_t *)all[i].p < s->memory + s->table_bytes;
@@ -189,7 +234,7 @@ hd_when hosted_when(const fixture *s, uint32_t k)
 
 /* Where the launches of one batch go. */
 typedef struct target {
-    const judge_design *design;
+    const fixture *s;
     const fixture_kernel *kernel;
     simt_machine *m;
     uint32_t stream, threads_most;
@@ -201,10 +246,11 @@ static hd_status launch(void *self, uint32_t kernel, const void *args, size_t ar
 {
     const target *t = (const target *)self;
     bool own = t->kernel->text && kernel < HD_SHARED_KERNELS; /* it stands for a row */
-    hd_host_text *text = own ? t->kernel->text : t->design->host->host_kernel(kernel);
+    hd_host_text *text = own ? t->kernel->text : t->s->design->host->host_kernel(kernel);
     if (threads > t->threads_most) threads = t->threads_most;
     if (blocks > t->blocks_most) blocks = t->blocks_most;
-    return simt_machine_launch(t->m, text, args, args_bytes, (uint32_t)blocks, threads, t->stream);
+    hd_status status = simt_machine_launch(t->m, text, args, args_bytes, (uint32_t)blocks, threads, t->stream);
+    return status ? status : fixture_keep(t->s, t->m, true);
 }
 
 /* At once, because all launches are queued before the first runs. */
@@ -215,6 +261,27 @@ static hd_status zero(void *self, void *p, size_t bytes)
     return HD_OK;
 }
 
+/* ---- Growth ---------------------------------------------------------------------------------- */
+
+/* An array that growth brings: it has its place in the fixture already, filled. */
+static hd_status take(void *self, const hd_memory *piece) { return (void)self, (void)piece, HD_OK; }
+static hd_status read_at_once(void *self, void *here, const void *there, size_t bytes)
+{
+    (void)self;
+    memcpy(here, there, bytes);
+    return HD_OK;
+}
+
+static hd_status grow(const fixture *s, void *own, const hd_launcher *l)
+{
+    const hd_gpu_machine m = { *l, take, give, read_at_once, NULL };
+    hd_info info = own_of(own)->info;
+    memcpy(own, s->table, fixture_table_size(s->design));
+    return s->design->host->gpu->resize(own, NULL, &m, s->part[0].kernel->grows_to, &info);
+}
+
+/* ---- Launches of a part ---------------------------------------------------------------------- */
+
 hd_status hosted_queue(fixture *s, uint32_t k, simt_machine *m)
 {
     enum { BLOCKS = 8 };
@@ -223,10 +290,11 @@ hd_status hosted_queue(fixture *s, uint32_t k, simt_machine *m)
     judge_row r;
     fixture_row(s->design, kernel->row, &r);
     target t = {
-        s->design, kernel, m, k, kernel->threads ? kernel->threads : r.threads, kernel->blocks ? kernel->blocks : BLOCKS
+        s, kernel, m, k, kernel->threads ? kernel->threads : r.threads, kernel->blocks ? kernel->blocks : BLOCKS
     };
     hd_launcher l = { launch, zero, &t, t.blocks_most, 1, t.threads_most, true };
     if (b->n) l.blocks_few = hd_launch_blocks(&l, b->n, t.threads_most);
+    if (kernel->grows_to) return grow(s, s->part[k].args, &l);
     return s->design->host->gpu->launch(s->part[k].args, &l, kernel->row, b, hosted_when(s, k));
 }
 

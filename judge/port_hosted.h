@@ -18,12 +18,15 @@ const char *hosted_unsupported(const judge_design *d, uint32_t row, const hd_cas
 hd_status hosted_shape(fixture *s, const hd_case *c);
 /* All but the room of batches, and what the port lays out. */
 uint32_t hosted_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST]);
+/* The arrays that growth brings. */
+uint32_t hosted_growth_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST]);
 void hosted_lay_part(fixture *s, uint32_t k);
 /* All addresses in *table are set: it derives from them what else it has. */
 void hosted_taken(const judge_design *d, void *table);
 void hosted_args(fixture *s, uint32_t k);
 /* Makes known to the machine what kernels of part k may touch, besides the table's entries and the batch's arrays. */
 hd_status hosted_announce(const fixture *s, uint32_t k, simt_machine *m);
+/* Part k's batch; or growth, after which its args are the own part of the table that has grown. */
 hd_status hosted_queue(fixture *s, uint32_t k, simt_machine *m);
 /* When part k's batch happens. */
 hd_when hosted_when(const fixture *s, uint32_t k);

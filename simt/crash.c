@@ -17,13 +17,15 @@ enum { WORD = 8, RANDOM_IMAGES = 64 };
 
 struct simt_crash {
     simt_machine *m;
-    size_t taken;         /* bytes of this, and all that follows it */
-    uint8_t *copy;        /* of the persistent regions, one after another */
-    persist_store *store; /* (stores) by time */
-    size_t *word_of;      /* (stores) number of the store's word */
-    size_t *open;         /* (words) how many stores each word has */
-    size_t *lost, *left;  /* (words) how many of them the image has lost; room to count */
-    simt_decision *told;  /* (words) room for simt_crash_lost */
+    size_t taken;               /* bytes of this, and all that follows it */
+    uint8_t *copy;              /* of the persistent regions, one after another */
+    persist_store *store;       /* (stores) by time */
+    simt_ticket_record *ticket; /* (tickets) */
+    size_t tickets, settled;
+    size_t *word_of;     /* (stores) number of the store's word */
+    size_t *open;        /* (words) how many stores each word has */
+    size_t *lost, *left; /* (words) how many of them the image has lost; room to count */
+    simt_decision *told; /* (words) room for simt_crash_lost */
     size_t stores, words;
     uint64_t images, next, random; /* images, and of which the next is made */
     bool every;                    /* these are all */
@@ -79,15 +81,20 @@ hd_status simt_crash_open(simt_machine *m, uint64_t all, simt_crash **out)
     void *p;
     size_t n, bytes = copy_regions(m, NULL, false);
     const persist_store *s = persist_stores(m, &n);
-    size_t each = sizeof *s + 4 * sizeof(size_t) + 2 * sizeof(simt_decision) + sizeof(bool),
-           taken = sizeof(simt_crash) + n * each + bytes;
+    size_t tickets, each = sizeof *s + 4 * sizeof(size_t) + 2 * sizeof(simt_decision) + sizeof(bool);
+    const simt_ticket_record *ticket = simt_machine_tickets(m, &tickets);
+    size_t taken = sizeof(simt_crash) + tickets * sizeof *ticket + n * each + bytes;
     hd_status status = hd_take(&m->seams, "simt: a crash", 1, taken, &p);
     if (status) return status;
     simt_crash *c = (simt_crash *)memset(p, 0, taken);
     c->m = m;
     c->taken = taken;
     c->store = (persist_store *)(void *)(c + 1);
-    c->word_of = (size_t *)(void *)(c->store + n);
+    c->ticket = (simt_ticket_record *)(void *)(c->store + n);
+    c->tickets = tickets;
+    c->settled = persist_settled(m);
+    if (tickets) memcpy(c->ticket, ticket, tickets * sizeof *ticket);
+    c->word_of = (size_t *)(void *)(c->ticket + tickets);
     c->open = c->word_of + n;
     c->lost = c->open + n;
     c->left = c->lost + n;
@@ -114,9 +121,15 @@ void simt_crash_close(simt_crash *c)
     hd_give(&c->m->seams, c, 1, c->taken);
 }
 
-const uint64_t *simt_crash_points(const simt_machine *m, size_t *n) { return persist_points(m, n); }
 uint64_t simt_crash_images(const simt_crash *c) { return c->images; }
 size_t simt_crash_words(const simt_crash *c) { return c->words; }
+
+const simt_ticket_record *simt_crash_tickets(const simt_crash *c, size_t *n, size_t *settled)
+{
+    *n = c->tickets;
+    *settled = c->settled;
+    return c->ticket;
+}
 
 /* ---- Images ---------------------------------------------------------------------------------- */
 

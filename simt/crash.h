@@ -29,12 +29,12 @@ enum { SIMT_CRASH_ALL = 1 << 16 };
 
 typedef struct simt_crash simt_crash;
 
-/* After a run. It copies the persistent regions; they stay as they are until the first image. */
+/* After a run, or in simt_config.durable. It copies the persistent regions; they stay as they are until the first
+ * image. */
 hd_status simt_crash_open(simt_machine *m, uint64_t all, simt_crash **c);
 void simt_crash_close(simt_crash *c); /* NULL is fine */
-/* Events of the last run before which a crash loses most: those that made stores durable. (*n), valid until the next
- * run. */
-const uint64_t *simt_crash_points(const simt_machine *m, size_t *n);
+/* The tickets that were drawn before the crash. *settled: so many of them in launches whose stores are all durable. */
+const simt_ticket_record *simt_crash_tickets(const simt_crash *c, size_t *n, size_t *settled);
 /* How many images next makes, or, of lazy ones, may make; how many words are open. */
 uint64_t simt_crash_images(const simt_crash *c);
 size_t simt_crash_words(const simt_crash *c);

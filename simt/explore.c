@@ -9,6 +9,8 @@
 
 #include "base/error.h"
 #include "simt/crash.h"
+#include "simt/finding.h"
+#include "simt/list.h"
 
 /* ---- Interleavings seen, as a set of hashes -------------------------------------------------- */
 
@@ -60,6 +62,8 @@ typedef struct exploring {
     const simt_trial *trial;
     const simt_recovery *how; /* NULL: without crashes */
     simt_exploration *e;
+    vec *moments;  /* of the last run */
+    uint64_t come; /* so many could have been noted */
 } exploring;
 
 static bool ended(const simt_trial *trial) { return trial->ended && trial->ended(); }
@@ -95,10 +99,35 @@ static hd_status keep_decisions(const hd_seams *s, const simt_decision *all, siz
     return HD_OK;
 }
 
+/* A crash before an event; 0: at the end of the run. */
+typedef struct moment {
+    simt_crash *crash;
+    uint64_t event;
+} moment;
+
+static uint64_t images_of(const exploring *x) { return x->how->all ? x->how->all : SIMT_CRASH_ALL; }
+
+static void note_moment(void *context, simt_machine *m, uint64_t event)
+{
+    exploring *x = (exploring *)context;
+    moment now = { NULL, event };
+    if (event && x->how->every && x->come++ % x->how->every) return;
+    if (simt_crash_open(m, images_of(x), &now.crash))
+        found(m, SIMT_RESOURCE, "%s", hd_why());
+    else if (!vec_push(m, x->moments, &now))
+        simt_crash_close(now.crash);
+}
+
+static void forget_moments(const exploring *x)
+{
+    const moment *all = (const moment *)x->moments->p;
+    while (x->moments->n) simt_crash_close(all[--x->moments->n].crash);
+}
+
 /* The image that memory is now. A run that is made short is not counted again. */
 static void judge_image(const exploring *x, const simt_crash *crash, bool over, run_result *r)
 {
-    const char *why = x->how->recover(x->trial->context, x->m, over);
+    const char *why = x->how->recover(x->trial->context, x->m, crash, over);
     x->e->images += !x->e->wrong;
     if (!why) return;
     r->wrong = true;
@@ -107,31 +136,35 @@ static void judge_image(const exploring *x, const simt_crash *crash, bool over, 
     simt_crash_tell(crash, r->finding.story, sizeof r->finding.story);
 }
 
-/* After a run: the images that its crash may leave, until one is wrong. one: only that of the configuration. */
-static hd_status judge_crash(const exploring *x, const simt_config *c, bool one, run_result *r)
+/* The images that a crash before that event may leave (0: at the end), until one is wrong. */
+static hd_status judge_images(const exploring *x, simt_crash *crash, uint64_t event, run_result *r)
+{
+    simt_exploration *e = x->e;
+    e->points += !e->wrong;
+    if (x->how->lazy) simt_crash_lazily(crash);
+    while (!r->wrong && simt_crash_next(crash)) judge_image(x, crash, !event, r);
+    if (!r->wrong) return HD_OK;
+    const simt_decision *lost = simt_crash_lost(crash, &e->lost_n);
+    e->lost_before = e->lost_n;
+    e->crash_at = event;
+    return keep_decisions(x->s, lost, e->lost_n, &e->lost);
+}
+
+/* After a run: the image that the configuration names. */
+static hd_status judge_one(const exploring *x, const simt_config *c, run_result *r)
 {
     simt_crash *crash;
     bool over = r->finding.fault != SIMT_CRASH;
-    hd_status status = simt_crash_open(x->m, x->how->all ? x->how->all : SIMT_CRASH_ALL, &crash);
+    hd_status status = simt_crash_open(x->m, images_of(x), &crash);
     if (status) return status;
     x->e->points += !x->e->wrong;
-    if (one) {
-        simt_crash_put(crash, c->lost, c->lost_n);
-        judge_image(x, crash, over, r);
-    }
-    if (!one && x->how->lazy) simt_crash_lazily(crash);
-    while (!one && !r->wrong && simt_crash_next(crash)) judge_image(x, crash, over, r);
-    if (r->wrong && !one) {
-        const simt_decision *lost = simt_crash_lost(crash, &x->e->lost_n);
-        status = keep_decisions(x->s, lost, x->e->lost_n, &x->e->lost);
-        x->e->lost_before = x->e->lost_n;
-        x->e->crash_at = c->crash_at;
-    }
-    if (one && !x->e->wrong)
-        x->e->crash = crash;
-    else
+    simt_crash_put(crash, c->lost, c->lost_n);
+    judge_image(x, crash, over, r);
+    if (x->e->wrong)
         simt_crash_close(crash);
-    return status;
+    else
+        x->e->crash = crash;
+    return HD_OK;
 }
 
 static hd_status run_again(const exploring *x, const simt_config *c)
@@ -140,27 +173,20 @@ static hd_status run_again(const exploring *x, const simt_config *c)
     return run_once(x, c, &r);
 }
 
-/* The crashes of a run that has ended; the same schedule runs again for each, and for what is asked of it afterwards.
+/* The crashes of a run that has ended. It runs again for what is asked of it afterwards, up to the crash that is wrong.
  */
 static hd_status judge_crashes(const exploring *x, const simt_config *config, run_result *r)
 {
     simt_config c = *config;
-    uint64_t *point = NULL;
-    size_t n;
-    void *p = NULL;
-    const uint64_t *points = simt_crash_points(x->m, &n);
-    hd_status status = hd_take(x->s, "explore: crashes", n, sizeof *point, &p);
-    if (status) return status;
-    point = (uint64_t *)p;
-    if (n) memcpy(point, points, n * sizeof *point);
-    status = judge_crash(x, &c, false, r);
-    for (size_t i = 0; i < n && !status && !r->wrong; i++) {
-        c.crash_at = point[i];
-        status = run_once(x, &c, r);
-        if (!status && !r->wrong) status = judge_crash(x, &c, false, r);
-    }
-    hd_give(x->s, point, n, sizeof *point);
-    if (!r->wrong) c.crash_at = 0;
+    hd_status status = HD_OK;
+    note_moment(config->durables, x->m, 0);
+    if (x->m->finding.fault) return hd_fail(HD_ENOMEM, "%s", x->m->finding.story);
+    const moment *all = (const moment *)x->moments->p;
+    size_t n = x->moments->n;
+    for (size_t i = 0; i < n && !status && !r->wrong; i++) /* the end comes first */
+        status = judge_images(x, all[(i + n - 1) % n].crash, all[(i + n - 1) % n].event, r);
+    c.crash_at = r->wrong ? x->e->crash_at : 0;
+    c.durable = NULL;
     return status ? status : run_again(x, &c);
 }
 
@@ -179,7 +205,7 @@ static hd_status keep_schedule(const exploring *x)
 static hd_status replay_once(const exploring *x, const simt_config *c, run_result *r)
 {
     hd_status status = run_once(x, c, r);
-    return status || r->wrong || !x->how ? status : judge_crash(x, c, true, r);
+    return status || r->wrong || !x->how ? status : judge_one(x, c, r);
 }
 
 /* The wrong run again. */
@@ -272,6 +298,7 @@ static hd_status explore(const exploring *x, hash_set *seen, const simt_config *
         e->hash = (e->hash ^ hash) * 0x100000001b3ull;
         if (!status) status = set_add(s, seen, hash);
         if (!status && x->how && !replay && !r.wrong) status = judge_crashes(x, &c, &r);
+        forget_moments(x);
         if (status) return status;
         e->time_ns = s->time.now_ns(s->time.self) - start;
         if (r.wrong) {
@@ -295,12 +322,16 @@ hd_status simt_explore_crashes(simt_machine *m, const simt_trial *trial, const s
                                const simt_config *config, uint64_t schedules, uint64_t time_ns, uint64_t tries,
                                simt_exploration *e)
 {
-    const exploring x = { m, simt_machine_seams(m), trial, how, e };
+    vec moments = { .size = sizeof(moment) };
+    exploring x = { m, simt_machine_seams(m), trial, how, e, &moments, 0 };
     simt_config c = *config;
     hash_set seen = { NULL, 0, 0 };
     memset(e, 0, sizeof *e);
     if (how) c.persist = true;
+    if (how && c.strategy != SIMT_REPLAY) c.durable = note_moment, c.durables = &x;
     hd_status status = explore(&x, &seen, &c, schedules, time_ns);
+    c.durable = NULL;
+    vec_free(m, &moments);
     e->distinct = seen.n;
     hd_give(x.s, seen.place, seen.places, 8);
     if (!status && e->wrong && e->schedule_n) status = make_short(&x, &c, tries, e->schedule, &e->schedule_n);

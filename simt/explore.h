@@ -45,17 +45,18 @@ void simt_exploration_free(simt_machine *m, simt_exploration *e);
 
 /* What becomes of a crash. */
 typedef struct simt_recovery {
-    /* Memory is one that a crash has left: what was persistent is an image (crash.h), and the rest is as it was.
+    /* Memory is one that a crash has left: what was persistent is an image (crash.h), and the rest is anything.
      * Recovers, and says what is wrong: a sentence, or NULL. ended: the launches had come to their end. It may run
      * kernels on m, but must not search. */
-    const char *(*recover)(void *context, simt_machine *m, bool ended);
-    uint64_t all; /* up to so many images of a crash: all of them; 0: SIMT_CRASH_ALL */
-    bool lazy;    /* recover looks at words before it uses them, or runs kernels: crash.h */
+    const char *(*recover)(void *context, simt_machine *m, const struct simt_crash *crash, bool ended);
+    uint64_t all;   /* up to so many images of a crash: all of them; 0: SIMT_CRASH_ALL */
+    uint64_t every; /* only every so many-th crash of a run, and that at its end; 0: all */
+    bool lazy;      /* recover looks at words before it uses them, or runs kernels: crash.h */
 } simt_recovery;
 
-/* simt_explore, which also lets each run that found nothing crash: at its end, and, in runs of the same schedule,
- * before each event that makes stores durable. These crashes have all images that any crash has. SIMT_REPLAY: only the
- * crash that the configuration names. */
+/* simt_explore, which also lets each run that found nothing crash: at its end, and before each event that makes stores
+ * durable. These crashes have all images that any crash has. SIMT_REPLAY: only the crash that the configuration names.
+ */
 hd_status simt_explore_crashes(simt_machine *m, const simt_trial *trial, const simt_recovery *how, const simt_config *c,
                                uint64_t schedules, uint64_t time_ns, uint64_t tries, simt_exploration *e);
 

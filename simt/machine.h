@@ -62,6 +62,9 @@ typedef struct simt_config {
     uint64_t crash_at;         /* ... and the run ends before this event of persistent memory; 0: it does not */
     const simt_decision *lost; /* simt_explore_crashes, SIMT_REPLAY: (lost_n), what the crash's image has lost */
     size_t lost_n;
+    /* Called just before an event, by its number, that makes stores durable. NULL: it is not */
+    void (*durable)(void *durables, simt_machine *m, uint64_t event);
+    void *durables;
     bool quiet;            /* draw no tickets                                                           */
     bool trace;            /* record every event, for reports */
     uint64_t step_limit;   /* 0: 10 million                                                             */

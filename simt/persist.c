@@ -14,10 +14,10 @@ enum { WORD = 8 };
 
 typedef struct persist {
     vec stores;         /* persist_store */
-    vec points;         /* uint64_t: numbers of events */
     table words;        /* word_mark */
     uint64_t forgotten; /* simt_machine.forgotten when the list was last empty for that reason */
     uint64_t events, sweeps;
+    size_t settled;     /* persist_settled */
     const void *race;   /* the state of simt_race; NULL: it is not in this run */
     persist_look *look; /* or NULL */
     void *looks;        /* its context */
@@ -38,11 +38,10 @@ static bool persist_begin(void *self, simt_machine *m, uint64_t lanes)
     persist *p = (persist *)self;
     (void)lanes;
     if (p->stores.size == 0 || p->forgotten != m->forgotten) vec_of(m, &p->stores, sizeof(persist_store));
-    vec_of(m, &p->points, sizeof(uint64_t));
     p->words.size = sizeof(word_mark);
     p->words.n = 0;
     p->forgotten = m->forgotten;
-    p->events = 0;
+    p->events = p->settled = 0;
     p->race = observer_state(m, &simt_race);
     return true;
 }
@@ -51,7 +50,6 @@ static void persist_close(void *self, simt_machine *m)
 {
     persist *p = (persist *)self;
     vec_free(m, &p->stores);
-    vec_free(m, &p->points);
     table_free(m, &p->words);
 }
 
@@ -154,7 +152,7 @@ static void becomes_durable(persist *p, simt_machine *m, const covered *c, const
     size_t i = 0;
     while (i < p->stores.n && !covers(p, m, c, &all[i])) i++;
     if (i == p->stores.n || !event_happens(p, m, what)) return;
-    vec_push(m, &p->points, &p->events);
+    if (m->config.durable) m->config.durable(m->config.durables, m, p->events);
     sweep(p, m, c);
 }
 
@@ -167,12 +165,16 @@ static void persist_fence(void *self, simt_machine *m, const char *site, bool of
 
 static void persist_launch_end(void *self, simt_machine *m, const launch *of)
 {
+    persist *p = (persist *)self;
     const persisted_range *r = (const persisted_range *)m->persisted.p;
+    bool persisted = false;
     for (size_t i = 0; i < m->persisted.n; i++) {
         const covered c = { .p = (const uint8_t *)r[i].p, .bytes = r[i].bytes };
-        if (r[i].launch == (size_t)(of - (const launch *)m->launches.p))
-            becomes_durable((persist *)self, m, &c, "what the host does after a launch");
+        if (r[i].launch != (size_t)(of - (const launch *)m->launches.p)) continue;
+        becomes_durable(p, m, &c, "what the host does after a launch");
+        persisted = true;
     }
+    if (persisted && m->finding.fault != SIMT_CRASH) p->settled = m->tickets.n;
 }
 
 /* clang-format off */
@@ -231,9 +233,8 @@ void persist_all(simt_machine *m)
     if (p) p->stores.n = 0;
 }
 
-const uint64_t *persist_points(const simt_machine *m, size_t *n)
+size_t persist_settled(const simt_machine *m)
 {
     const persist *p = persist_of(m);
-    *n = p ? p->points.n : 0;
-    return p ? (const uint64_t *)p->points.p : NULL;
+    return p ? p->settled : 0;
 }

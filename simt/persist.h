@@ -41,7 +41,7 @@ void persist_look_with(simt_machine *m, persist_look *look, void *context);
 /* Calls it. */
 void persist_look_at(const simt_machine *m, const void *p, size_t bytes);
 
-/* Numbers of the events of the last run that made stores durable. (*n) */
-const uint64_t *persist_points(const simt_machine *m, size_t *n);
+/* So many tickets of the last run were drawn before a launch ended whose stores the host then made durable. */
+size_t persist_settled(const simt_machine *m);
 
 #endif

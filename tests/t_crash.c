@@ -94,6 +94,12 @@ SIMT_KERNEL(k_handed_on, bed, a) /* lane 0 stores a value, and lane 1 fences and
 SIMT_KERNEL(k_value, bed, a) { simt_st_u64(a.kept, VALUE); }
 SIMT_KERNEL(k_key, bed, a) { simt_st_u64(a.kept + 1, KEY); }
 
+SIMT_KERNEL(k_told, bed, a)
+{
+    simt_st_u64(a.kept, VALUE);
+    simt_ticket(0, 0, 0, 0);
+}
+
 /* A journal: kept[3] says that kept[2] is to become kept[4]. */
 SIMT_KERNEL(k_journal, bed, a)
 {
@@ -216,10 +222,10 @@ static const char *cut_recovery(simt_machine *m, trial_of *t)
     return why;
 }
 
-static const char *recover(void *context, simt_machine *m, bool ended)
+static const char *recover(void *context, simt_machine *m, const simt_crash *crash, bool ended)
 {
     trial_of *t = (trial_of *)context;
-    (void)ended;
+    (void)crash, (void)ended;
     t->images++;
     if (t->lazy) return recover_whole(m, t), t->holds();
     return t->recovery ? cut_recovery(m, t) : t->holds();
@@ -242,7 +248,7 @@ static simt_exploration explored(trial_of *t, const simt_config *c, uint64_t sch
 {
     simt_exploration e;
     const simt_trial trial = { t, prepare, NULL, NULL };
-    const simt_recovery how = { recover, 0, t->lazy };
+    const simt_recovery how = { .recover = recover, .lazy = t->lazy };
     t->images = t->second = 0;
     must(simt_explore_crashes(machine, &trial, &how, c, schedules, 0, 100, &e));
     images_tried += e.images;
@@ -372,7 +378,7 @@ static void replays_show_it_again(void)
     c.persist = true;
     simt_exploration e = explored(&t, &c, 20), again;
     const simt_trial trial = { &t, prepare, NULL, NULL };
-    const simt_recovery how = { recover, 0, false };
+    const simt_recovery how = { .recover = recover };
     c.replayed = c.strategy;
     c.strategy = SIMT_REPLAY;
     c.schedule = e.schedule;
@@ -411,9 +417,9 @@ static void recoveries_are_cut(void)
     simt_exploration_free(machine, &e);
 }
 
-static const char *recover_nothing(void *context, simt_machine *m, bool ended)
+static const char *recover_nothing(void *context, simt_machine *m, const simt_crash *crash, bool ended)
 {
-    (void)context, (void)m, (void)ended;
+    (void)context, (void)m, (void)crash, (void)ended;
     return key_has_value();
 }
 
@@ -422,7 +428,7 @@ static void memory_is_refused(void)
 {
     trial_of t = { { k_claimed }, 1, true, NULL, key_has_value, 0, 0, false };
     const simt_trial trial = { &t, prepare, NULL, NULL };
-    const simt_recovery how = { recover_nothing, 0, false };
+    const simt_recovery how = { .recover = recover_nothing };
     for (uint64_t refuse = 1;; refuse++) {
         counting count;
         simt_machine *m = NULL;
@@ -540,6 +546,30 @@ static void stores_outlive_their_run(void)
     }
 }
 
+/* A crash knows the tickets that were drawn before it, and which of them the host has made durable. */
+static void tickets_are_settled(void)
+{
+    static const struct {
+        bool persisted;
+        uint64_t crash_at; /* each launch stores, and may then be made durable */
+        size_t tickets, settled;
+    } all[] = { { true, 0, 2, 2 }, { true, 4, 2, 1 }, { true, 2, 1, 0 }, { false, 0, 2, 0 } };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        trial_of t = { { k_told, k_told }, 1, all[i].persisted, NULL, anything, 0, 0, false };
+        simt_config c = in_turn();
+        simt_crash *crash;
+        size_t n, settled;
+        c.crash_at = all[i].crash_at;
+        simt_machine_forget(machine);
+        must(prepare(&t, machine));
+        check(simt_machine_run(machine, &c) == !c.crash_at, "%s", simt_machine_finding(machine)->story);
+        must(simt_crash_open(machine, SIMT_CRASH_ALL, &crash));
+        simt_crash_tickets(crash, &n, &settled);
+        check(n == all[i].tickets && settled == all[i].settled, "case %zu: %zu tickets, %zu", i, n, settled);
+        simt_crash_close(crash);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest crash[] = { unit(states_are_counted),       unit(a_fence_is_of_its_lane),
@@ -547,7 +577,8 @@ int main(void)
                                         unit(replays_show_it_again),    unit(recoveries_are_cut),
                                         unit(lazy_images_are_fewer),    unit(tell_images),
                                         unit(memory_is_refused),        unit(texts_are_read),
-                                        unit(regions_are_refused),      unit(stores_outlive_their_run) };
+                                        unit(regions_are_refused),      unit(stores_outlive_their_run),
+                                        unit(tickets_are_settled) };
     must(simt_machine_open(NULL, &machine));
     memory.kept = (uint64_t *)aligned_alloc(128, 8 * WORDS);
     memory.flag = (uint32_t *)aligned_alloc(128, 128);

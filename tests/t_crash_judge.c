@@ -32,7 +32,7 @@ static void explored_case(const char *text, const simt_config *c, simt_explorati
     must(fixture_open(&is, kernels, 1, &s));
     must(comparison_open(s, &a));
     must(crash_recovery(a, &how));
-    const simt_trial trial = comparison_trial(a);
+    const simt_trial trial = crash_trial(a);
     must(simt_explore_crashes(machine, &trial, &how, c, 4, 0, 100, e));
     images_tried += e->images;
     comparison_close(a);

@@ -326,7 +326,7 @@ static int explore(tool_line *line, const sched_options *o, case_run *x, const s
 static int run(tool_line *line, int argc, char **argv)
 {
     sched_options o = { 1, 1000, 40, 2, 32, 2, "random", "lane", "all", NULL, NULL, false, false };
-    simt_recovery how = { NULL, 0, false };
+    simt_recovery how = { .recover = NULL };
     case_run x;
     int code = tool_parse(line, argc, argv, &o);
     if (code < 0 && o.html && (code = tool_apart_words("--html", o.html, line)) == TOOL_OK)

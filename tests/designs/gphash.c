@@ -3,7 +3,6 @@
  * gphash.c - GPHash, for tests/conform.h: both layouts, all splits of a warp into levels, hashes and slots, keys that
  * come often, and tables that are full.
  */
-#include "judge/crash.h"
 #include "tests/conform.h"
 
 static const char *const shapes[] = {
@@ -60,44 +59,7 @@ static void all_meetings(void **unused)
                t.fixtures, t.distinct);
 }
 
-/* A crash at any moment of a batch loses stores that are not durable: what it may leave is recovered and judged. */
-static void crashes(void **unused)
-{
-    static const int ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_ASSIGN, HD_OP_ERASE,   JUDGE_MIXED,
-                               HD_OP_ACCUM_OR_ASSIGN,  HD_OP_CLEAR,  HD_OP_ERASE_IF };
-    static const char *const tables[] = { "capacity=6 slots=32 hashes=1 levels=1 batch=6x1 keys=uniform:2",
-                                          "capacity=6 slots=32 hashes=1 levels=1 value=12 batch=6x1 keys=uniform:2",
-                                          "capacity=6 slots=4 levels=4 value=9 batch=7x1 keys=uniform:30" };
-    enum { OPS = CONFORM_COUNT(ops), TABLES = CONFORM_COUNT(tables), IMAGES = 90 /* of a crash, in any case */ };
-    ull images = 0, points = 0;
-    (void)unused;
-    for (uint64_t n = 0; n < test_times(7 * OPS * TABLES); n++) {
-        int op = ops[n % OPS];
-        uint32_t row = conform_row("warp", op);
-        hd_case c = conform_case(op, "warp", 300 + n, "%s", tables[n / OPS % TABLES]);
-        fixture_kernel k = fixture_kernel_at(&judge_design_gphash, row, 32, 3);
-        const fixture_kernel *kernels[] = { &k };
-        simt_config way = conform_way(n, 32);
-        simt_recovery how;
-        simt_exploration e;
-        fixture *s;
-        comparison *a;
-        must(fixture_open(&c, kernels, 1, &s));
-        must(comparison_open(s, &a));
-        must(crash_recovery(a, &how));
-        how.all = IMAGES;
-        const simt_trial trial = comparison_trial(a);
-        must(simt_explore_crashes(conform_machine, &trial, &how, &way, 1, 0, 100, &e));
-        check(!e.wrong, "%s", e.finding.story);
-        images += e.images;
-        points += e.points;
-        simt_exploration_free(conform_machine, &e);
-        comparison_close(a);
-    }
-    test_tried("crashes", images, "images of %llu crashes of gphash", points);
-}
-
-static const struct CMUnitTest tests[] = { unit(two_at_a_time), unit(all_meetings), unit(crashes) };
+static const struct CMUnitTest tests[] = { unit(two_at_a_time), unit(all_meetings) };
 
 const conform_design conform_this = { .judge = &judge_design_gphash,
                                       .shapes = shapes,

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_gphash_crash.c - crashes of GPHash: in batches of each row that changes a table, in batches of several launches,
+ * and in growth. What each crash may leave is recovered and judged (judge/crash.h).
+ *
+ * The linker puts this file between the judge and simt_machine_persisted: a host that forgets to make a launch durable
+ * must be found.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/op.h"
+#include "gpu/gphash/rows.h"
+#include "judge/crash.h"
+#include "judge/kernels.h"
+#include "judge/rules.h"
+#include "tests/on_machine.h"
+
+#define COUNT(list) (sizeof(list) / sizeof(list)[0])
+
+extern const judge_design judge_design_gphash;
+
+static simt_machine *machine;
+
+/* ---- A host that forgets --------------------------------------------------------------------- */
+
+static enum { FORGETS_NOTHING, FORGETS_EARLY, FORGETS_ALL } host; /* launches: none, all but the last, all */
+static uint64_t launches, last;                                   /* of this run; of a batch that has several */
+
+hd_status __real_simt_machine_persisted(simt_machine *m, const void *p, size_t bytes);
+hd_status __wrap_simt_machine_persisted(simt_machine *m, const void *p, size_t bytes);
+hd_status __wrap_simt_machine_persisted(simt_machine *m, const void *p, size_t bytes)
+{
+    bool forgets = host == FORGETS_ALL || (host == FORGETS_EARLY && launches < last);
+    return forgets ? HD_OK : __real_simt_machine_persisted(m, p, bytes);
+}
+
+hd_status __real_simt_machine_launch(simt_machine *m, void (*kernel)(const void *), const void *args, size_t bytes,
+                                     uint32_t blocks, uint32_t threads, uint32_t stream);
+hd_status __wrap_simt_machine_launch(simt_machine *m, void (*kernel)(const void *), const void *args, size_t bytes,
+                                     uint32_t blocks, uint32_t threads, uint32_t stream);
+hd_status __wrap_simt_machine_launch(simt_machine *m, void (*kernel)(const void *), const void *args, size_t bytes,
+                                     uint32_t blocks, uint32_t threads, uint32_t stream)
+{
+    launches++;
+    return __real_simt_machine_launch(m, kernel, args, bytes, blocks, threads, stream);
+}
+
+/* The first launch of a run comes after this. */
+static hd_status (*prepare)(void *context, simt_machine *m);
+static hd_status prepare_counted(void *context, simt_machine *m)
+{
+    launches = 0;
+    return prepare(context, m);
+}
+
+/* ---- Exploring ------------------------------------------------------------------------------- */
+
+/* Fences that make durable what their lane has stored, and those that make durable what it knows, too. */
+enum { MODELS = 2 };
+static const char *const models[MODELS] = { "fences of a lane's own stores", "cumulative fences" };
+
+static simt_config way(uint64_t n, int model)
+{
+    simt_config c = simt_config_default();
+    c.seed = n * 7919;
+    c.unit = n % 4 == 1 ? SIMT_BY_WARP : SIMT_BY_LANE;
+    c.strategy = n % 2 ? SIMT_RANDOM : SIMT_PCT;
+    c.pct_length = 4000;
+    c.preempt = n % 3 == 0 ? SIMT_AT_SYNC : n % 3 == 1 ? SIMT_AT_ATOMIC : SIMT_AT_ALL;
+    c.race = false;
+    c.weak = n % 4 == 2;
+    c.cumulative = model;
+    c.step_limit = 20000000;
+    return c;
+}
+
+typedef struct tried {
+    uint64_t points, images;
+    bool wrong;
+} tried;
+
+/* One schedule of a case with all its crashes, of which those with more than `all` images have some; or with every
+ * so many-th of them. */
+static void explore(const char *text, const fixture_kernel *k, const simt_config *c, uint64_t all, uint64_t every,
+                    tried *t)
+{
+    hd_case is;
+    fixture *s;
+    comparison *a;
+    simt_recovery how;
+    simt_exploration e;
+    test_case("%s", text);
+    must(hd_case_parse(text, &is));
+    if (fixture_unsupported(&judge_design_gphash, k->row, &is)) return;
+    must(fixture_open(&is, &k, 1, &s));
+    must(comparison_open(s, &a));
+    must(crash_recovery(a, &how));
+    how.all = all;
+    how.every = every;
+    simt_trial trial = crash_trial(a);
+    prepare = trial.prepare;
+    trial.prepare = prepare_counted;
+    must(simt_explore_crashes(machine, &trial, &how, c, 1, 0, host == FORGETS_NOTHING ? 100 : 0, &e));
+    check(!e.wrong || host != FORGETS_NOTHING, "%s", e.finding.story);
+    t->wrong = t->wrong || e.wrong;
+    t->images += e.images;
+    t->points += e.points;
+    simt_exploration_free(machine, &e);
+    comparison_close(a);
+}
+
+/* ---- Batches --------------------------------------------------------------------------------- */
+
+static bool changes(uint32_t row, int op)
+{
+    bool mixed = op == JUDGE_MIXED;
+    return fixture_runs(&judge_design_gphash, row, (hd_op)op) && (mixed || judge_ops[op].changes);
+}
+
+/* "host, items" of "host, items: a lane for each slot ..." */
+static void tell(uint32_t row, int model, const tried *t)
+{
+    const char *what = gphash_row(row)->what[0];
+    test_tried("crashes", t->images, "images of %llu crashes of gphash.%s, %.*s, %s", (ull)t->points,
+               fixture_row_name(&judge_design_gphash, row), (int)strcspn(what, ":"), what, models[model]);
+}
+
+/* As many images as each row and model must have had, in small batches: of tables of one bucket, in which items take
+ * each other's slots, and of several levels. */
+static void sweep_row(uint32_t row, int model)
+{
+    static const char *const tables[] = { "capacity=6 slots=32 hashes=1 levels=1 keys=uniform:2",
+                                          "capacity=6 slots=32 hashes=1 levels=1 value=12 keys=uniform:2",
+                                          "capacity=6 slots=4 levels=4 value=9 keys=uniform:30",
+                                          "capacity=6 slots=4 levels=4 keys=uniform:9",
+                                          "capacity=6 slots=8 value=8 layout=cells keys=uniform:9",
+                                          "capacity=6 slots=16 levels=1 value=24 keys=uniform:60" };
+    enum { IMAGES = 100000, CASES = 20000, SOME = 90 };
+    const uint64_t goal = test_times(IMAGES);
+    tried t = { 0, 0, false };
+    int ops[HD_OP_COUNT_ + 1], n = 0;
+    for (int op = 0; op <= JUDGE_MIXED; op++)
+        if (changes(row, op)) ops[n++] = op;
+    for (uint64_t i = 0; n && i < CASES && t.images < goal; i++) {
+        char text[256];
+        const simt_config c = way(i, model);
+        const fixture_kernel k = fixture_kernel_at(&judge_design_gphash, row, 32, 3);
+        snprintf(text, sizeof text, "gphash.%s.%s %s batch=%ux1 seed=%llu",
+                 fixture_op_name((hd_op)ops[i % (uint64_t)n]), k.name, tables[i / (uint64_t)n % COUNT(tables)],
+                 2 + (unsigned)(i % 5), (ull)(300 + i));
+        explore(text, &k, &c, SOME, 0, &t);
+    }
+    if (n) tell(row, model, &t);
+    check(!n || t.images >= goal, "%llu images of row %u are too few", (ull)t.images, row);
+}
+
+static void each_row_survives(void)
+{
+    for (uint32_t row = 0; gphash_row(row); row++)
+        for (int model = 0; model < MODELS; model++) sweep_row(row, model);
+}
+
+/* A batch of three launches: the later ones take cells that the earlier ones freed, and that entries have again if a
+ * crash loses what the earlier ones did. */
+static void launches_take_freed_cells(void)
+{
+    static const char *const ops[] = { "insert_or_assign", "mixed", "accum_or_assign" };
+    enum { EVERY = 23 };
+    const uint64_t fixtures = test_times(3);
+    for (uint32_t row = 0; gphash_row(row); row++) {
+        if (!changes(row, HD_OP_INSERT_OR_ASSIGN)) continue;
+        tried t = { 0, 0, false }, forgetful = t;
+        const fixture_kernel k = fixture_kernel_at(&judge_design_gphash, row, 32, 3);
+        for (uint64_t n = 0; n < fixtures || !forgetful.wrong; n++) {
+            char text[256];
+            const simt_config c = way(n, 0);
+            snprintf(text, sizeof text,
+                     "gphash.%s.%s capacity=200 slots=32 hashes=1 levels=1 value=12 batch=700x1 "
+                     "keys=uniform:256 seed=%llu",
+                     ops[n % COUNT(ops)], k.name, (ull)n);
+            host = FORGETS_NOTHING;
+            if (n < fixtures) explore(text, &k, &c, 16, EVERY, &t);
+            if (n < fixtures) last = launches;
+            check(last > 2, "%llu launches", (ull)last);
+            host = FORGETS_EARLY;
+            if (!forgetful.wrong) explore(text, &k, &c, 16, EVERY, &forgetful);
+            host = FORGETS_NOTHING;
+            check(n < 40, "early launches that are not durable were not found");
+        }
+        tell(row, 0, &t);
+    }
+}
+
+/* ---- Growth ---------------------------------------------------------------------------------- */
+
+static void growth_survives(void)
+{
+    static const char *const tables[] = { "capacity=6 slots=32 hashes=1 levels=1", "capacity=20 slots=8 value=12",
+                                          "capacity=40 slots=4 levels=4 value=4",
+                                          "capacity=6 slots=2 levels=4 hashes=4 value=24" };
+    tried t = { 0, 0, false }, forgetful = t;
+    for (uint64_t n = 0; n < test_times(200); n++) {
+        char text[256];
+        hd_case is;
+        fixture *s;
+        uint32_t row;
+        const simt_config c = way(n, (int)(n % MODELS));
+        snprintf(text, sizeof text, "gphash.insert_or_assign.warp %s batch=8x1 keys=uniform:60 seed=%llu",
+                 tables[n % COUNT(tables)], (ull)n);
+        must(hd_case_parse(text, &is));
+        must(fixture_kernel_row(&is, &row));
+        fixture_kernel k = fixture_kernel_at(&judge_design_gphash, row, 32, 3);
+        const fixture_kernel *kernels[] = { &k };
+        must(fixture_open(&is, kernels, 1, &s));
+        k.grows_to = 2 * judge_design_gphash.buckets(s->table);
+        fixture_close(s);
+        explore(text, &k, &c, 16, 0, &t);
+        host = FORGETS_ALL;
+        explore(text, &k, &c, 16, 0, &forgetful);
+        host = FORGETS_NOTHING;
+    }
+    check(forgetful.wrong, "a table that grows and is not durable was not found");
+    test_tried("crashes", t.images, "images of %llu crashes of growth", (ull)t.points);
+}
+
+int main(void)
+{
+    const struct CMUnitTest crashes[] = { unit(each_row_survives), unit(launches_take_freed_cells),
+                                          unit(growth_survives) };
+    return test_run_on(&machine, crashes);
+}
