@@ -12,7 +12,7 @@
 #include "judge/comparison_parts.h"
 #include "simt/crash.h"
 
-enum { WORD = 8, CUTS_MOST = 16 };
+enum { WORD = 8, CUTS_MOST = 8 };
 
 #define NOWHERE UINT64_MAX
 

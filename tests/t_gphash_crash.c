@@ -3,10 +3,12 @@
  * t_gphash_crash.c - crashes of GPHash: in batches of each row that changes a table, in batches of several launches,
  * and in growth. What each crash may leave is recovered and judged (judge/crash.h).
  *
- * The linker puts this file between the judge and simt_machine_persisted: a host that forgets to make a launch durable
- * must be found.
+ * The linker puts this file before the machine: a host that forgets to make a launch durable must be found, and so must
+ * the absence of any one fence of gpu/gphash/.
  */
+#include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/op.h"
@@ -14,6 +16,8 @@
 #include "judge/crash.h"
 #include "judge/kernels.h"
 #include "judge/rules.h"
+#include "ref/gphash/layout.h"
+#include "simt/simt.h"
 #include "tests/on_machine.h"
 
 #define COUNT(list) (sizeof(list) / sizeof(list)[0])
@@ -22,7 +26,19 @@ extern const judge_design judge_design_gphash;
 
 static simt_machine *machine;
 
-/* ---- A host that forgets --------------------------------------------------------------------- */
+/* ---- In between ------------------------------------------------------------------------------ */
+
+static const char *without; /* a fence for all of the system that is one for the device, "item.h:78"; NULL: none is */
+
+void __real_simt_host_fence_system(const char *site);
+void __wrap_simt_host_fence_system(const char *site);
+void __wrap_simt_host_fence_system(const char *site)
+{
+    if (without && strcmp(simt_site_name(site), without) == 0)
+        simt_host_fence(site);
+    else
+        __real_simt_host_fence_system(site);
+}
 
 static enum { FORGETS_NOTHING, FORGETS_EARLY, FORGETS_ALL } host; /* launches: none, all but the last, all */
 static uint64_t launches, last;                                   /* of this run; of a batch that has several */
@@ -76,7 +92,7 @@ static simt_config way(uint64_t n, int model)
 }
 
 typedef struct tried {
-    uint64_t points, images;
+    uint64_t points, images, decisions; /* decisions: of what is wrong */
     bool wrong;
 } tried;
 
@@ -101,8 +117,10 @@ static void explore(const char *text, const fixture_kernel *k, const simt_config
     simt_trial trial = crash_trial(a);
     prepare = trial.prepare;
     trial.prepare = prepare_counted;
-    must(simt_explore_crashes(machine, &trial, &how, c, 1, 0, host == FORGETS_NOTHING ? 100 : 0, &e));
-    check(!e.wrong || host != FORGETS_NOTHING, "%s", e.finding.story);
+    must(simt_explore_crashes(machine, &trial, &how, c, 1, 0, host == FORGETS_NOTHING ? 300 : 0, &e));
+    check(!e.wrong || without || host != FORGETS_NOTHING, "%s", e.finding.story);
+    check(!e.wrong || e.finding.fault == SIMT_CRASH, "%s", e.finding.story);
+    t->decisions = e.schedule_n + e.lost_n;
     t->wrong = t->wrong || e.wrong;
     t->images += e.images;
     t->points += e.points;
@@ -138,7 +156,7 @@ static void sweep_row(uint32_t row, int model)
                                           "capacity=6 slots=16 levels=1 value=24 keys=uniform:60" };
     enum { IMAGES = 100000, CASES = 20000, SOME = 90 };
     const uint64_t goal = test_times(IMAGES);
-    tried t = { 0, 0, false };
+    tried t = { 0 };
     int ops[HD_OP_COUNT_ + 1], n = 0;
     for (int op = 0; op <= JUDGE_MIXED; op++)
         if (changes(row, op)) ops[n++] = op;
@@ -170,7 +188,7 @@ static void launches_take_freed_cells(void)
     const uint64_t fixtures = test_times(3);
     for (uint32_t row = 0; gphash_row(row); row++) {
         if (!changes(row, HD_OP_INSERT_OR_ASSIGN)) continue;
-        tried t = { 0, 0, false }, forgetful = t;
+        tried t = { 0 }, forgetful = t;
         const fixture_kernel k = fixture_kernel_at(&judge_design_gphash, row, 32, 3);
         for (uint64_t n = 0; n < fixtures || !forgetful.wrong; n++) {
             char text[256];
@@ -192,6 +210,78 @@ static void launches_take_freed_cells(void)
     }
 }
 
+/* ---- Fences ---------------------------------------------------------------------------------- */
+
+/* A seed of hashes with which keys 0 and 1 have one tag, as some keys do with any. */
+static uint64_t seed_of_one_tag(void)
+{
+    uint64_t seed = 1;
+    while (gphash_tag(hd_hash(0, seed)) != gphash_tag(hd_hash(1, seed))) seed++;
+    return seed;
+}
+
+/* Finds what is wrong without the fence, in few decisions of the schedule and of what is lost. */
+static void is_needed(const char *fence)
+{
+    static const char *const tables[] = { "slots=32 hashes=1 levels=1", "slots=32 hashes=1 levels=1 value=12" };
+    enum { DECISIONS = 60, CASES = 4000 };
+    const judge_design *d = &judge_design_gphash;
+    const uint64_t table_seed = seed_of_one_tag();
+    tried t = { 0 };
+    without = fence;
+    for (uint64_t n = 0; n < CASES && !(t.wrong && t.decisions <= DECISIONS); n++)
+        for (uint32_t row = 0; fixture_row_name(d, row); row++) {
+            char text[256];
+            simt_config c = n % 2 ? way(n, 0) : simt_config_in_turn();
+            c.unit = SIMT_BY_WARP;
+            c.step_limit = 100000; /* a warp may wait until then where a schedule is made short */
+            const fixture_kernel k = fixture_kernel_at(d, row, 32, 3);
+            if (!fixture_runs(d, row, JUDGE_MIXED)) continue;
+            snprintf(text, sizeof text,
+                     "gphash.mixed.%s capacity=6 %s table_seed=%llu batch=6x1 keys=uniform:2 seed=%llu", k.name,
+                     tables[n / 2 % 2], (ull)table_seed, (ull)n);
+            t.wrong = false;
+            explore(text, &k, &c, 72, 0, &t);
+            if (t.wrong && t.decisions <= DECISIONS) break;
+        }
+    without = NULL;
+    check(t.wrong && t.decisions <= DECISIONS, "no crash needs the fence at %s", fence);
+    test_note("without the fence at %s: found in %llu images, with %llu decisions", fence, (ull)t.images,
+              (ull)t.decisions);
+}
+
+/* The fences in the lines of a file; how many. */
+static uint64_t fences_of(const char *folder, const char *name)
+{
+    char path[1024], line[512], fence[512];
+    uint64_t n = 0;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "r");
+    check(f != NULL, "%s", path);
+    for (unsigned at = 1; fgets(line, sizeof line, f); at++) {
+        if (!strstr(line, "simt_fence_system();")) continue;
+        snprintf(fence, sizeof fence, "%s:%u", name, at);
+        is_needed(fence);
+        n++;
+    }
+    fclose(f);
+    return n;
+}
+
+static void each_fence_is_needed(void)
+{
+    const char *top = getenv("top_srcdir");
+    char folder[512];
+    uint64_t n = 0;
+    snprintf(folder, sizeof folder, "%s/gpu/gphash", top ? top : ".");
+    DIR *d = opendir(folder);
+    check(d != NULL, "%s", folder);
+    for (const struct dirent *e = readdir(d); e; e = readdir(d))
+        if (strstr(e->d_name, ".h")) n += fences_of(folder, e->d_name);
+    closedir(d);
+    check(n >= 5, "%llu fences", (ull)n);
+}
+
 /* ---- Growth ---------------------------------------------------------------------------------- */
 
 static void growth_survives(void)
@@ -199,7 +289,7 @@ static void growth_survives(void)
     static const char *const tables[] = { "capacity=6 slots=32 hashes=1 levels=1", "capacity=20 slots=8 value=12",
                                           "capacity=40 slots=4 levels=4 value=4",
                                           "capacity=6 slots=2 levels=4 hashes=4 value=24" };
-    tried t = { 0, 0, false }, forgetful = t;
+    tried t = { 0 }, forgetful = t;
     for (uint64_t n = 0; n < test_times(200); n++) {
         char text[256];
         hd_case is;
@@ -227,6 +317,6 @@ static void growth_survives(void)
 int main(void)
 {
     const struct CMUnitTest crashes[] = { unit(each_row_survives), unit(launches_take_freed_cells),
-                                          unit(growth_survives) };
+                                          unit(each_fence_is_needed), unit(growth_survives) };
     return test_run_on(&machine, crashes);
 }
