@@ -259,8 +259,11 @@ static int look(tool_line *line, const museum_options *o, char *program, const s
 /* Whether a bug is looked for among schedules of kernels. */
 static bool of_kernels(const said *bugs, const char *name)
 {
-    for (int i = 0; i < bugs->lines; i++)
-        if (strcmp(bugs->field[i][NAME], name) == 0 && strncmp(bugs->field[i][LOOK], "sched ", 6) == 0) return true;
+    for (int i = 0; i < bugs->lines; i++) {
+        const char *look = bugs->field[i][LOOK];
+        bool kernels = strncmp(look, "sched ", 6) == 0 || strncmp(look, "crash ", 6) == 0;
+        if (kernels && strcmp(bugs->field[i][NAME], name) == 0) return true;
+    }
     return false;
 }
 
