@@ -151,7 +151,12 @@ struct hd_gpu {
     void (*view)(const void *own, hd_view *view);
     /* Checks of the configuration what the reference's shape cannot (HD_EINVAL names the field), and corrects info.
      * device: the table is on a device, not on the host machine. NULL: nothing. */
-    hd_status (*shape)(hd_info *info, bool device);
+    hd_status (*shape)(const hd_config *c, hd_info *info, bool device);
+    /* On a device: hd_backend.extents and recovered. The extents are HD_HOST_MEMORY. NULL: there are no files. */
+    int (*extents)(const void *own, hd_extent *all);
+    hd_status (*recovered)(void *own, const hd_gpu_machine *m, hd_recovery *did);
+    /* On a device: planes have got new bytes; launches what the rest of the table needs. NULL: nothing. */
+    hd_status (*settled)(void *own, const hd_gpu_machine *m);
     /* Where the reference has room_for: the same on a machine, as resize does. */
     hd_status (*room_for)(void *own, void *entries, const hd_gpu_machine *m, const uint64_t *key, uint64_t n,
                           hd_info *info, bool *made);
@@ -183,7 +188,7 @@ static inline hd_status hd_gpu_shape(const hd_design *d, const hd_config *c, hd_
 {
     d->gpu->usual(info);
     hd_status status = d->ref->shape(d, c, info);
-    return status || !d->gpu->shape ? status : d->gpu->shape(info, device);
+    return status || !d->gpu->shape ? status : d->gpu->shape(c, info, device);
 }
 
 /* What a table is to become: n, by hd_gpu.resize or set_near; or, where `how` is NULL, what room_for makes of these n

@@ -10,9 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/magic.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -138,6 +140,13 @@ static void os_unmap(void *self, void *p, size_t bytes)
     munmap(p, bytes);
 }
 
+static bool os_in_memory(void *self, int fd)
+{
+    struct statfs s;
+    (void)self;
+    return fstatfs(fd, &s) == 0 && (s.f_type == TMPFS_MAGIC || s.f_type == HUGETLBFS_MAGIC || s.f_type == RAMFS_MAGIC);
+}
+
 static uint64_t clock_ns(clockid_t clock)
 {
     struct timespec t = { 0, 0 }; /* what a clock says that is none */
@@ -151,10 +160,11 @@ static uint64_t os_unix_ns(void *self) { return (void)self, clock_ns(CLOCK_REALT
 const hd_seams hd_seams_os = {
     { os_take, os_give, NULL },
     { os_open, os_read, os_write, os_size, os_seek, os_sync, os_close, os_rename, os_unlink, os_sync_folder, os_special,
-      os_read_at, os_write_at, os_sync_data, os_lock, os_map, os_unmap, NULL },
+      os_read_at, os_write_at, os_sync_data, os_lock, os_map, os_unmap, os_in_memory, NULL },
     { os_now_ns, os_unix_ns, NULL },
     NULL,
     { .context = NULL },
+    { NULL, NULL, NULL },
 };
 
 /* ---- Over any seams -------------------------------------------------------------------------- */

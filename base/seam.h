@@ -36,6 +36,7 @@ typedef struct hd_file_seam {
      * that this function gave; NULL: anywhere. NULL and errno on failure. map NULL: files cannot be mapped. */
     void *(*map)(void *self, void *at, size_t bytes, int fd, uint64_t offset);
     void (*unmap)(void *self, void *p, size_t bytes);
+    bool (*in_memory)(void *self, int fd); /* the file's pages stay where they are: its file system has no disk */
     void *self;
 } hd_file_seam;
 
@@ -103,6 +104,9 @@ typedef struct hd_device_seam {
     /* Memory of this machine that kernels reach, too, by the same address: pinned, and slow to them. Not cleared. */
     int (*take_pinned)(void *self, void **p, size_t bytes);
     int (*give_pinned)(void *self, void *p, size_t bytes); /* waits for all work */
+    /* Whole pages of this machine's memory become such memory, and are the caller's again; unpin waits for all work. */
+    int (*pin)(void *self, void *p, size_t bytes);
+    int (*unpin)(void *self, void *p);
     int (*copy)(void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream);
     int (*fill)(void *self, void *to, int byte, size_t bytes, void *stream);
     int (*launch)(void *self, const hd_launch *l, void *stream);
@@ -133,6 +137,7 @@ struct hd_seams {
     hd_time_seam time;
     const hd_device_seam *device; /* NULL: hd_device_os, when a table is opened */
     hd_allocator allocator;       /* the caller's memory of the device, and pinned memory; NULL functions: the seam's */
+    hd_memory_seam pinned;        /* in place of both for pinned memory, which is zeros then; NULL functions: nothing */
 };
 
 extern const hd_seams hd_seams_os;

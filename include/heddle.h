@@ -292,7 +292,8 @@ typedef enum hd_clock {
 /* What of a table with a file (hd_config.file) survives which failure; doc/persist.md has what each costs. */
 typedef enum hd_durable {
     HD_DURABLE_NONE,    /* without a file */
-    HD_DURABLE_PROCESS, /* the end of the process, also a kill: the table's memory is the file's. gphash alone */
+    HD_DURABLE_PROCESS, /* the end of the process, also a kill: the table's memory is the file's. gphash alone; on
+                           "cuda" the file is in a file system in memory (tmpfs) */
     HD_DURABLE_LINE,    /* a power cut, on memory that keeps lines. Not in this version */
     HD_DURABLE_DISK     /* a power cut, on any file system: a journal */
 } hd_durable;
@@ -396,10 +397,20 @@ typedef struct hd_sl_config {
     uint32_t segment_bytes; /* of a segment: a power of two from 128 to 2^30 */
 } hd_sl_config;
 
+/* Where a table of gphash is on backend "cuda". */
+typedef enum hd_index {
+    HD_INDEX_USUAL,  /* HD_INDEX_NEAR of a table with a file on "cuda", else HD_INDEX_DEVICE */
+    HD_INDEX_DEVICE, /* all in device memory. A table with a file cannot be there */
+    HD_INDEX_FAR,    /* all in page-locked host memory, which the device reads over its bus */
+    HD_INDEX_NEAR    /* that, and a copy of keys and numbers of values in device memory: batches search and change the
+                        copy, and bring their changes to host memory in phases. On "host" likewise */
+} hd_index;
+
 /* A key may be in levels * hashes * slots places, which are 32, so that a warp reads all of them at once. */
 typedef struct hd_gphash_config {
     uint32_t levels; /* 1 to 8; each has twice the buckets of the one below. Default: 2 */
     uint32_t hashes; /* candidate buckets of a key in each level: 1, 2 or 4. Default: 2 */
+    hd_index index;  /* not read on backend "ref" */
 } hd_gphash_config;
 
 /* Which chunks of a skip list are far, in page-locked host memory, which the device reads over its bus. */
@@ -459,9 +470,9 @@ typedef struct hd_config {
                               in growth, 0 to 1,024; 0: OpenMP's default. Small batches run on one thread
                               (doc/concurrency.md). Other designs and backends ignore the field: on "ref" other
                               designs run a batch on one thread */
-    /* The file that the table lives in, for hive, ovs and gphash on "ref" and "host": the table is what the file has,
-     * or, where there is none, the file is made. NULL: the table is in memory alone. Two tables cannot have one file. A
-     * file that is there decides the fields that hd_open_snapshot takes from a snapshot */
+    /* The file that the table lives in, for hive, ovs and gphash on "ref" and "host", and gphash on "cuda": the table
+     * is what the file has, or, where there is none, the file is made. NULL: the table is in memory alone. Two tables
+     * cannot have one file. A file that is there decides the fields that hd_open_snapshot takes from a snapshot */
     const char *file;
     hd_durable durable; /* read only if there is a file; HD_DURABLE_DISK, the default */
     hd_commit commit;

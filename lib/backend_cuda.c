@@ -254,6 +254,25 @@ static hd_status run_batch(cuda *c, uint32_t row, const hd_batch *b, hd_when whe
     return out_of_reach ? put_with_arrays(c, b, &v, all, reach, used) : put_batch(c, b, &v);
 }
 
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static int extents(void *state, hd_extent *all)
+{
+    const cuda *c = (const cuda *)state;
+    return c->gpu->extents(c->own, all);
+}
+
+static hd_status recovered(void *state, hd_recovery *did)
+{
+    cuda *c = (cuda *)state;
+    hd_cuda_stream o = { c, NULL, "recovery", NULL };
+    const hd_gpu_machine m = hd_cuda_machine(&o);
+    int before = c->device.number;
+    hd_status status = hd_cuda_enter(c, &before);
+    if (status) return status;
+    return hd_cuda_leave(c, before, hd_cuda_wait_anyway(c, o.what, c->gpu->recovered(c->own, &m, did), NULL));
+}
+
 /* ---- A view ---------------------------------------------------------------------------------- */
 
 /* With the table's device, and with busy. */
@@ -345,7 +364,8 @@ const hd_backend hd_backend_cuda = {
     .walked = hd_cuda_walked, .clock = hd_cuda_clock, .check = hd_cuda_check, .next = hd_cuda_next,
     .learn = hd_cuda_learn, .put_at = hd_cuda_put_at, .move_all = hd_cuda_move_all, .grow = hd_cuda_grow,
     .resize = hd_cuda_resize, .set_near = hd_cuda_set_near, .room_for = hd_cuda_room_for, .view = view_open,
-    .view_end = view_end, .prepare = prepare, .tally = hd_cuda_tally, .launch = launch
+    .view_end = view_end, .prepare = prepare, .tally = hd_cuda_tally, .extents = extents,
+    .recovered = recovered, .launch = launch
 };
 /* clang-format on */
 

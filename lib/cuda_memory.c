@@ -151,6 +151,8 @@ hd_status hd_cuda_take_pinned(hd_cuda *c, const hd_memory *piece)
         return hd_fail(HD_ENOMEM, "%s: %" PRIu64 " bytes of this machine's memory cannot be pinned", piece->what,
                        hd_memory_size(piece));
     hd_field_set(c->own, piece->field, p);
+    bool zeros = c->seams->pinned.take && piece->fill == 0;
+    if (p && piece->fill != HD_AS_IT_COMES && !zeros) memset(p, piece->fill, (size_t)hd_memory_size(piece));
     return HD_TOLD(c->seam, code, "take_pinned", piece->what);
 }
 

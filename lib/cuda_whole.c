@@ -66,6 +66,14 @@ hd_status hd_cuda_stage(void *state, bool values)
     return status;
 }
 
+/* What follows from planes that have got new bytes. */
+static hd_status settle_rest(cuda *c)
+{
+    hd_cuda_stream o = { c, NULL, "planes", NULL };
+    const hd_gpu_machine m = hd_cuda_machine(&o);
+    return c->gpu->settled ? hd_cuda_wait_anyway(c, o.what, c->gpu->settled(c->own, &m), NULL) : HD_OK;
+}
+
 hd_status hd_cuda_settle(void *state, bool changed)
 {
     cuda *c = (cuda *)state;
@@ -75,6 +83,7 @@ hd_status hd_cuda_settle(void *state, bool changed)
     if (changed) {
         status = hd_cuda_enter(c, &before);
         if (!status) status = copy_planes(c, HD_TO_DEVICE);
+        if (!status) status = settle_rest(c);
         status = hd_cuda_leave(c, before, status);
     }
     unstage(c);

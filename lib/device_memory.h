@@ -25,6 +25,7 @@ static inline int hd_device_give(const hd_seams *s, void *p)
 static inline int hd_device_take_pinned(const hd_seams *s, void **p, size_t bytes)
 {
     const hd_allocator *a = &s->allocator;
+    if (s->pinned.take) return (*p = s->pinned.take(s->pinned.self, bytes, 1)) ? 0 : HD_DEVICE_NO_MEMORY;
     if (!a->pinned_take) return s->device->take_pinned(s->device->self, p, bytes);
     int code = a->pinned_take(a->context, p, bytes);
     return code || *p ? code : HD_DEVICE_NO_MEMORY;
@@ -33,6 +34,7 @@ static inline int hd_device_take_pinned(const hd_seams *s, void **p, size_t byte
 static inline int hd_device_give_pinned(const hd_seams *s, void *p, size_t bytes)
 {
     const hd_allocator *a = &s->allocator;
+    if (s->pinned.give) return s->pinned.give(s->pinned.self, p, bytes), 0;
     return a->pinned_take ? a->pinned_give(a->context, p, bytes) : s->device->give_pinned(s->device->self, p, bytes);
 }
 

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/ask.h"
 #include "base/error.h"
 
 static void *take_pages(void *self, size_t bytes, size_t align)
@@ -25,6 +26,22 @@ static void give_pages(void *self, void *p, size_t bytes)
     m->file.unmap(m->file.self, p, bytes);
 }
 
+static void *take_pinned(void *self, size_t bytes, size_t align)
+{
+    hd_mapped *m = (hd_mapped *)self;
+    void *p = take_pages(self, bytes, align);
+    if (!p || m->device->pin(m->device->self, p, bytes) == 0) return p;
+    m->file.unmap(m->file.self, p, bytes);
+    return NULL;
+}
+
+static void give_pinned(void *self, void *p, size_t bytes)
+{
+    const hd_mapped *m = (const hd_mapped *)self;
+    if (p) m->device->unpin(m->device->self, p);
+    give_pages(self, p, bytes);
+}
+
 hd_status hd_mapped_begin(hd_mapped *m, const hd_file_seam *file)
 {
     if (!file->map) return hd_fail(HD_EINVAL, "durable: these files cannot be mapped, as mode process needs");
@@ -34,6 +51,8 @@ hd_status hd_mapped_begin(hd_mapped *m, const hd_file_seam *file)
 }
 
 hd_memory_seam hd_mapped_memory(hd_mapped *m) { return (hd_memory_seam){ take_pages, give_pages, m }; }
+
+hd_memory_seam hd_mapped_pinned(hd_mapped *m) { return (hd_memory_seam){ take_pinned, give_pinned, m }; }
 
 void hd_mapped_end(hd_mapped *m)
 {
@@ -48,6 +67,18 @@ static hd_status map(const hd_mapped *m, const hd_image *im, void **p, uint64_t 
     if (!at) return hd_fail(HD_EIO, "%s: cannot be mapped: %s", im->path, strerror(errno));
     *p = at;
     return HD_OK;
+}
+
+/* The array at p, which is pinned, becomes pages of the file that are. */
+static hd_status map_pinned(const hd_mapped *m, const hd_image *im, void **p, uint64_t bytes, uint64_t offset)
+{
+    if (m->file.in_memory && !m->file.in_memory(m->file.self, im->fd))
+        return hd_fail(HD_EINVAL, "%s: durable: process on a device needs a file system in memory, such as /dev/shm",
+                       im->path);
+    int code = m->device->unpin(m->device->self, *p);
+    hd_status status = HD_TOLD(m->device, code, "unpin", im->path);
+    if (!status) status = map(m, im, p, bytes, offset);
+    return status ? status : HD_ASK(m->device, im->path, pin, *p, (size_t)bytes);
 }
 
 /* What a kill leaves of the page is read only where its generation is the superblock's. */
@@ -74,7 +105,8 @@ hd_status hd_mapped_become(hd_mapped *m, const hd_image *im, const hd_extent *al
         bool there = false;
         for (int old = 0; old < HD_IMAGE_EXTENTS; old++) there = there || m->at[old] == all[e].p;
         at[e] = all[e].p;
-        if (!there) status = map(m, im, &at[e], all[e].bytes, im->sb.extent[e].offset);
+        if (there) continue;
+        status = (m->device ? map_pinned : map)(m, im, &at[e], all[e].bytes, im->sb.extent[e].offset);
     }
     if (status) return status;
     memcpy(m->at, at, sizeof at);

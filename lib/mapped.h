@@ -4,7 +4,8 @@
  * the operating system's at once, and stays when the process ends, however it ends.
  *
  * The table takes all its memory in whole pages. When its arrays are in the file, these pages of the file are mapped in
- * their place: addresses stay, so that neither a design nor a backend knows of it.
+ * their place: addresses stay, so that neither a design nor a backend knows of it. On a device the arrays are in memory
+ * of this machine that kernels reach, and its pages are pinned before and after.
  */
 #ifndef HD_MAPPED_H
 #define HD_MAPPED_H
@@ -14,13 +15,17 @@
 typedef struct hd_mapped {
     bool on; /* false: another mode, and all below is 0 */
     hd_file_seam file;
-    void *at[HD_IMAGE_EXTENTS]; /* by extents of the superblock: the array that is its pages */
+    const hd_device_seam *device; /* not NULL: that the arrays' pages are pinned for */
+    void *at[HD_IMAGE_EXTENTS];   /* by extents of the superblock: the array that is its pages */
     hd_live *live;
 } hd_mapped;
 
 /* Memory in whole pages. Where the seam cannot map, HD_EINVAL. */
 hd_status hd_mapped_begin(hd_mapped *m, const hd_file_seam *file);
 hd_memory_seam hd_mapped_memory(hd_mapped *m);
+/* The same pinned, for the arrays of a table on this device. The file's pages are pinned in their turn; where it has a
+ * disk, which would have to be written while they are, hd_mapped_become is HD_EINVAL. */
+hd_memory_seam hd_mapped_pinned(hd_mapped *m);
 void hd_mapped_end(hd_mapped *m);
 
 /* The arrays are all there are, one for each extent of the superblock, which has their bytes: those that are not yet

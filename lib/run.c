@@ -121,6 +121,23 @@ static hd_status leave_times(hd_table *t, const hd_batch *b)
     return status;
 }
 
+/* A batch on a device that is to be durable when the call returns: it is waited for. */
+static hd_status await_durable(const hd_table *t, const hd_batch *b)
+{
+    if (!t->store || !t->backend->device_arrays) return HD_OK;
+    return HD_ASK(t->seams.device, "batch: its stream", wait, b->stream);
+}
+
+static hd_status may_capture(const hd_table *t, const hd_batch *b)
+{
+    hd_stream_state is = { 0, 0 };
+    if (!t->store || !t->backend->device_arrays) return HD_OK;
+    hd_status status = HD_ASK(t->seams.device, "batch: its stream", stream_state, b->stream, &is);
+    if (!status && is.capture)
+        return hd_fail(HD_EINVAL, "stream: it is being captured, and launches of a graph would pass the table's file");
+    return status;
+}
+
 /* Under the lock, in the batch's role. */
 static hd_status run(hd_table *t, hd_batch *b, const hd_op_row *row)
 {
@@ -166,7 +183,9 @@ hd_status hd_run(hd_table *t, hd_batch *b)
     hd_role role = hd_role_of_batch(b);
     t->lock->enter(t->lock_state, role);
     hd_status status = role == HD_READER ? HD_OK : hd_store_may_change(t);
+    if (!status && role != HD_READER) status = may_capture(t, b);
     if (!status) status = run(t, b, row);
+    if (!status && role != HD_READER) status = await_durable(t, b);
     if (!status && role != HD_READER) status = hd_store_changed(t, HD_OK);
     t->lock->leave(t->lock_state, role);
     return status;

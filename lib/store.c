@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/backend.h"
 #include "base/error.h"
 #include "lib/table.h"
 
@@ -359,7 +360,8 @@ hd_status hd_store_shape(const hd_store *x, const hd_design *design, const hd_ba
     if (x->pages.on && !design->ref->survives_kill)
         return hd_fail(HD_EINVAL, "durable: process is not for design %s: a batch that is cut may break its tables",
                        design->name);
-    if (!on->extents) return hd_fail(HD_EINVAL, "file: tables of backend %s have none in this version", on->name);
+    if (on->device_arrays && !design->gpu->extents)
+        return hd_fail(HD_EINVAL, "file: tables of design %s have none on backend %s", design->name, on->name);
     const hd_snapshot_header *shape = &x->image.sb.shape;
     if (!x->image.sb.generation) return HD_OK;
     hd_info by_file = *info;
@@ -423,7 +425,10 @@ static hd_status recover(hd_table *t)
         memcpy(p.all[i].p, shadow_of(x, &p, i), (size_t)p.all[i].bytes);
     if (!status) status = t->backend->recovered(t->state, &x->did);
     if (status) return status;
-    atomic_store(&t->entries, hd_entries_count(t->backend, t->state));
+    if (t->backend->device_arrays)
+        atomic_store(&t->entries_unknown, true);
+    else
+        atomic_store(&t->entries, hd_entries_count(t->backend, t->state));
     x->did.ns = x->seams.time.now_ns(x->seams.time.self) - began;
     return HD_OK;
 }
@@ -467,9 +472,14 @@ hd_status hd_store_begin(hd_table *t, hd_store *x, bool to_read)
     return status || to_read || x->pages.on ? status : resume(t);
 }
 
-void hd_store_memory(hd_store *x, hd_seams *s)
+void hd_store_memory(hd_store *x, bool device, hd_seams *s)
 {
-    if (x && x->pages.on) s->memory = hd_mapped_memory(&x->pages);
+    if (!x || !x->pages.on) return;
+    x->pages.device = device ? s->device : NULL;
+    if (device)
+        s->pinned = hd_mapped_pinned(&x->pages);
+    else
+        s->memory = hd_mapped_memory(&x->pages);
 }
 
 void hd_store_drop(hd_store *x)

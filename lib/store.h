@@ -32,8 +32,9 @@ hd_status hd_store_shape(const hd_store *x, const hd_design *design, const hd_ba
 /* The table takes what the file has; t->store is the table's from now on, also after a failure. to_read: the file stays
  * as it is. */
 hd_status hd_store_begin(hd_table *t, hd_store *x, bool to_read);
-/* What the table's memory is to be taken from; a file that is only to be read changes nothing. */
-void hd_store_memory(hd_store *x, hd_seams *s);
+/* What the table's memory, or on a device its pinned memory, is to be taken from; a file that is only to be read
+ * changes nothing. */
+void hd_store_memory(hd_store *x, bool device, hd_seams *s);
 /* Closes the file as it is, and frees the store. In mode process the table's memory was given back before. */
 void hd_store_drop(hd_store *x);
 /* Makes all batches durable, and says in the file that it was closed. */

@@ -190,7 +190,9 @@ static hd_status open_table(const hd_config *c, const hd_seams *seams, hd_store 
 hd_status hd_table_open(const hd_config *c, const hd_seams *seams, hd_store *store, bool to_read, hd_table **table)
 {
     hd_seams own = *seams;
-    hd_store_memory(store, &own);
+    const hd_design *d = store ? hd_design_named(c->design) : NULL;
+    const hd_backend *on = d ? hd_backend_named(d, c->backend) : NULL; /* NULL: open_table says so */
+    hd_store_memory(store, on && on->device_arrays, &own);
     hd_status status = open_table(c, &own, store, to_read, table);
     if (!status && to_read) (*table)->store = NULL;
     if (status || to_read) hd_store_drop(store);

@@ -40,6 +40,7 @@ FAILS(take_growing, (void *self, void **p, size_t bytes), (I, p, bytes), f->piec
 FAILS(grow, (void *self, void *p, size_t bytes, void **q), (I, p, bytes, q), f->pieces++)
 FAILS(stream_make, (void *self, void **stream), (I, stream), f->streams++)
 FAILS(take_pinned, (void *self, void **p, size_t bytes), (I, p, bytes), f->far_bytes += bytes)
+FAILS(pin, (void *self, void *p, size_t bytes), (I, p, bytes), NOTHING)
 FAILS(copy, (void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream),
       (I, to, from, bytes, way, stream), NOTHING)
 FAILS(fill, (void *self, void *to, int byte, size_t bytes, void *stream), (I, to, byte, bytes, stream), NOTHING)
@@ -50,6 +51,7 @@ FAILS(event_wait, (void *self, void *event, void *stream, uint64_t capture), (I,
 FAILS(reach, (void *self, const void *p, hd_reach *reach), (I, p, reach), NOTHING)
 FAILS_AFTER(give, (void *self, void *p), (I, p), f->pieces--)
 FAILS_AFTER(give_pinned, (void *self, void *p, size_t bytes), (I, p, bytes), f->far_bytes -= bytes)
+FAILS_AFTER(unpin, (void *self, void *p), (I, p), NOTHING)
 FAILS_AFTER(prepared_destroy, (void *self, void *prepared), (I, prepared), NOTHING)
 FAILS_AFTER(stream_destroy, (void *self, void *stream), (I, stream), f->streams--)
 FAILS_AFTER(wait, (void *self, void *stream), (I, stream), NOTHING)
@@ -84,6 +86,8 @@ void failing_init(failing_device *f, const hd_device_seam *inner)
                             fail_grow,
                             fail_take_pinned,
                             fail_give_pinned,
+                            fail_pin,
+                            fail_unpin,
                             fail_copy,
                             fail_fill,
                             fail_launch,

@@ -404,6 +404,29 @@ static int fake_give_pinned(void *self, void *p, size_t bytes)
     test_fail(__FILE__, __LINE__, "give_pinned", "the device never had that memory");
 }
 
+static int fake_pin(void *self, void *p, size_t bytes)
+{
+    fake_device *f = (fake_device *)self;
+    int code = asked(f, "pin");
+    if (code) return code;
+    check(f->fars < FAKE_FAR, "the fake device has room for %d far pieces", FAKE_FAR);
+    f->far[f->fars++] = (fake_piece){ p, bytes, bytes, false, NULL };
+    return 0;
+}
+
+static int fake_unpin(void *self, void *p)
+{
+    fake_device *f = (fake_device *)self;
+    int code = asked(f, "unpin");
+    run_all(f);
+    for (size_t i = 0; i < f->fars; i++)
+        if (f->far[i].p == p) {
+            f->far[i] = f->far[--f->fars];
+            return code;
+        }
+    test_fail(__FILE__, __LINE__, "unpin", "the memory is not pinned");
+}
+
 static int fake_copy(void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream)
 {
     fake_device *f = (fake_device *)self;
@@ -660,6 +683,8 @@ void fake_init(fake_device *f)
                             fake_grow,
                             fake_take_pinned,
                             fake_give_pinned,
+                            fake_pin,
+                            fake_unpin,
                             fake_copy,
                             fake_fill,
                             fake_launch,

@@ -26,6 +26,8 @@ PASS(give, (void *s, void *p), (s, p))
 PASS(take_growing, (void *s, void **p, size_t bytes), (s, p, bytes))
 PASS(grow, (void *s, void *p, size_t bytes, void **q), (s, p, bytes, q))
 PASS(take_pinned, (void *s, void **p, size_t bytes), (s, p, bytes))
+PASS(pin, (void *s, void *p, size_t bytes), (s, p, bytes))
+PASS(unpin, (void *s, void *p), (s, p))
 PASS(give_pinned, (void *s, void *p, size_t bytes), (s, p, bytes))
 PASS(copy, (void *s, void *to, const void *from, size_t bytes, hd_way way, void *stream),
      (s, to, from, bytes, way, stream))
@@ -53,30 +55,14 @@ void place_open(place *p, const char *backend)
     if (test_far()) return;
     fake_init(&p->fake);
     inner = &p->fake.seam;
-    hd_device_seam passing = { pass_find,
-                               pass_use,
-                               pass_take,
-                               pass_give,
-                               pass_take_growing,
-                               pass_grow,
-                               pass_take_pinned,
-                               pass_give_pinned,
-                               pass_copy,
-                               pass_fill,
-                               pass_launch,
-                               pass_load,
-                               pass_prepared_destroy,
-                               pass_wait,
-                               pass_stream_make,
-                               pass_stream_destroy,
-                               pass_stream_state,
-                               pass_event_record,
-                               pass_event_wait,
-                               pass_event_sync,
-                               pass_event_destroy,
-                               pass_reach,
-                               inner->error,
-                               inner->self };
+    hd_device_seam passing = {
+        pass_find,       pass_use,         pass_take,           pass_give,         pass_take_growing,
+        pass_grow,       pass_take_pinned, pass_give_pinned,    pass_pin,          pass_unpin,
+        pass_copy,       pass_fill,        pass_launch,         pass_load,         pass_prepared_destroy,
+        pass_wait,       pass_stream_make, pass_stream_destroy, pass_stream_state, pass_event_record,
+        pass_event_wait, pass_event_sync,  pass_event_destroy,  pass_reach,        inner->error,
+        inner->self
+    };
     p->passing = passing;
     p->seam = p->seams.device = &p->passing;
 }

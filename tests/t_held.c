@@ -42,6 +42,8 @@ SHARED(give, (void *self, void *p), (F, p))
 SHARED(take_growing, (void *self, void **p, size_t bytes), (F, p, bytes))
 SHARED(grow, (void *self, void *p, size_t bytes, void **q), (F, p, bytes, q))
 SHARED(take_pinned, (void *self, void **p, size_t bytes), (F, p, bytes))
+SHARED(pin, (void *self, void *p, size_t bytes), (F, p, bytes))
+SHARED(unpin, (void *self, void *p), (F, p))
 SHARED(give_pinned, (void *self, void *p, size_t bytes), (F, p, bytes))
 SHARED(copy, (void *self, void *to, const void *from, size_t bytes, hd_way way, void *stream),
        (F, to, from, bytes, way, stream))
@@ -89,6 +91,8 @@ static void shared_init(shared_device *d, uint64_t page)
                                 shared_grow,
                                 shared_take_pinned,
                                 shared_give_pinned,
+                                shared_pin,
+                                shared_unpin,
                                 shared_copy,
                                 shared_fill,
                                 shared_launch,

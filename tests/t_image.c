@@ -15,6 +15,7 @@
 
 #include "lib/journal.h"
 #include "tests/cuts.h"
+#include "tests/fake_device.h"
 #include "tests/faulty.h"
 
 enum { KEYS = 96, BATCHES = 40, ITEMS = 12, WIDE = 40, LARGE = 4096, LIFE_MOST = 1600, ABSENT = -1 };
@@ -54,13 +55,25 @@ static const shape process_shapes[] = {
     { "gphash pairs, process", { IN_PROCESS, .value_bytes = 8 } },
     { "gphash cells, process", { IN_PROCESS, .value_bytes = 8, .layout = HD_LAYOUT_CELLS } },
     { "gphash wide, process", { IN_PROCESS, .value_bytes = WIDE, .commit = HD_COMMIT_CALL } },
+    { "gphash far, process", { IN_PROCESS, .value_bytes = 12, .gphash = { .index = HD_INDEX_FAR } } },
 };
 enum { PROCESS_SHAPES = sizeof process_shapes / sizeof *process_shapes };
 static bool is_in_process(const shape *s) { return s->config.durable == HD_DURABLE_PROCESS; }
 
-static hd_config config_of(const shape *s, const char *backend, const hd_seams *seams)
+static fake_device device;
+static bool runs_on_device(const shape *s) { return strcmp(s->config.design, "gphash") == 0; }
+
+/* seams NULL: those of the operating system, whose files count as if they were in memory. */
+static hd_config config_of(const shape *s, const char *backend, hd_seams *seams)
 {
+    static hd_seams os;
     hd_config c = test_usual_of(s->config);
+    if (!seams) {
+        seams = &os;
+        os = hd_seams_os;
+        os.file.in_memory = NULL;
+    }
+    seams->device = &device.seam;
     c.backend = backend;
     c.file = "image";
     c.seams = seams;
@@ -273,6 +286,7 @@ static void cut_at_any_time(const char *backend, uint64_t changes)
     for (size_t s = 0; s < SHAPES; s++) {
         life l;
         cuts c;
+        if (strcmp(backend, "cuda") == 0 && !runs_on_device(&shapes[s])) continue;
         begin_life(&l, &shapes[s], backend, 11 + s);
         cuts_begin(&c, NULL);
         hd_table *t = open_life(&l, l.backend, &c);
@@ -296,6 +310,7 @@ static void cut_at_any_time(const char *backend, uint64_t changes)
 
 static void cuts_on_ref(void) { cut_at_any_time("ref", BATCHES); }
 static void cuts_on_host(void) { cut_at_any_time("host", 12); }
+static void cuts_on_device(void) { cut_at_any_time("cuda", 12); }
 
 /* Growth that needs a larger journal, too. */
 static void journal_grows(void)
@@ -866,7 +881,7 @@ static void kills_of(const shape *s, const char *backend, uint64_t rounds, kills
     static life had;
     const char *other = strcmp(backend, "ref") == 0 ? "host" : "ref";
     hd_table *t;
-    hd_config config = config_of(s, backend, NULL);
+    hd_config config = config_of(s, backend, NULL); /* a child has a copy of the device */
     x->had = &had;
     config.file = NULL;
     begin_life(&had, s, backend, 21);
@@ -885,18 +900,19 @@ static void kills_of(const shape *s, const char *backend, uint64_t rounds, kills
 
 static void killed_in_process(void)
 {
-    const uint64_t all = 4 * PROCESS_SHAPES, quarter = ((test_is_long() ? 10000 : test_times(400)) + all - 1) / all;
+    const uint64_t all = 5 * PROCESS_SHAPES, part = ((test_is_long() ? 10000 : test_times(400)) + all - 1) / all;
     kills x = { .random = 9 };
     void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     check(page != MAP_FAILED, "no memory");
     x.shared = (_Atomic uint64_t *)page;
     for (size_t s = 0; s < PROCESS_SHAPES; s++) {
-        kills_of(&process_shapes[s], "ref", 3 * quarter, &x);
-        kills_of(&process_shapes[s], "host", quarter, &x);
+        kills_of(&process_shapes[s], "ref", 3 * part, &x);
+        kills_of(&process_shapes[s], "host", part, &x);
+        kills_of(&process_shapes[s], "cuda", part, &x);
     }
     munmap(page, 4096);
     check(x.torn > 0 || !test_is_long(), "no kill came in the middle of a batch");
-    test_tried("cuts", all * quarter, "kills of a process whose table is its file");
+    test_tried("cuts", all * part, "kills of a process whose table is its file");
     test_note("%llu of them cut a batch, and %llu others cut a recovery", (ull)x.torn, (ull)x.in_recovery);
 }
 
@@ -912,7 +928,8 @@ static void modes_alternate(void)
         of.config.commit = HD_COMMIT_BATCH;
         for (uint64_t round = 0; round < 24; round++) {
             of.config.durable = test_below(&l.random, 2) ? HD_DURABLE_DISK : HD_DURABLE_PROCESS;
-            hd_table *t = open_life(&l, round % 3 ? "ref" : "host", &c);
+            static const char *const on[] = { "ref", "host", "cuda" };
+            hd_table *t = open_life(&l, on[round % 3], &c);
             compare(&l, t, l.promised);
             live(&l, t, &c, test_below(&l.random, 9));
             check(!l.failed, "%s", hd_why());
@@ -925,13 +942,62 @@ static void modes_alternate(void)
     }
 }
 
+/* ---- On a device ----------------------------------------------------------------------------- */
+
+static bool on_a_disk(void *self, int fd) { return (void)self, (void)fd, false; }
+
+static void files_on_a_device(void)
+{
+    static const struct {
+        hd_index index;
+        hd_durable durable;
+        const char *why; /* NULL: it opens */
+    } opens[] = {
+        { HD_INDEX_USUAL, HD_DURABLE_DISK, NULL },
+        { HD_INDEX_FAR, HD_DURABLE_DISK, NULL },
+        { HD_INDEX_DEVICE, HD_DURABLE_DISK, "index: device" },
+        { HD_INDEX_NEAR, HD_DURABLE_PROCESS, "file system in memory" },
+    };
+    for (size_t i = 0; i < sizeof opens / sizeof *opens; i++) {
+        shape of = { "device", { .design = "gphash", .capacity = 48, .value_bytes = 4 } };
+        cuts c;
+        hd_table *t;
+        hd_info info;
+        cuts_begin(&c, NULL);
+        c.seams.file.in_memory = on_a_disk;
+        hd_config config = config_of(&of, "cuda", &c.seams);
+        config.gphash.index = opens[i].index;
+        config.durable = opens[i].durable;
+        hd_status status = hd_open(&config, &t);
+        check(status == (opens[i].why ? HD_EINVAL : HD_OK), "%s", hd_why());
+        if (status) {
+            check(strstr(hd_why(), opens[i].why), "%s", hd_why());
+        } else {
+            must(hd_table_info(t, &info));
+            check(info.gphash.index == (i ? opens[i].index : HD_INDEX_NEAR), "index %d", (int)info.gphash.index);
+            uint64_t key[] = { 1, 2 };
+            int stream;
+            hd_batch b = { .op = HD_OP_ERASE, .n = 2, .key = key, .stream = &stream };
+            fake_record(&device, &stream);
+            check(hd_run(t, &b) == HD_EINVAL && strstr(hd_why(), "captured"), "%s", hd_why());
+            fake_forget(fake_recorded(&device));
+            must(hd_check(t));
+            hd_close(t);
+        }
+        cuts_end(&c);
+    }
+    fake_settled(&device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        unit(cuts_on_ref),       unit(cuts_on_host),    unit(journal_grows),       unit(recovery_repeats),
-        unit(failing_calls),     unit(journal_ends),    unit(damaged_files),       unit(forged_files),
-        unit(other_files),       unit(refused_configs), unit(configs_of_files),    unit(killed),
-        unit(killed_in_process), unit(modes_alternate), unit(one_table_of_a_file), unit(loaded),
+        unit(cuts_on_ref),      unit(cuts_on_host),      unit(cuts_on_device),  unit(journal_grows),
+        unit(recovery_repeats), unit(failing_calls),     unit(journal_ends),    unit(damaged_files),
+        unit(forged_files),     unit(other_files),       unit(refused_configs), unit(configs_of_files),
+        unit(killed),           unit(killed_in_process), unit(modes_alternate), unit(one_table_of_a_file),
+        unit(loaded),           unit(files_on_a_device),
     };
+    fake_init(&device);
     return test_run(tests);
 }

@@ -37,6 +37,14 @@
  *   after GPHASH_NONE, in layout inline after the lock, before the slot is empty: so the key is in no other slot while
  *   a crash may bring it back (gphash_fence_of_device, gphash_erased_returns)
  *
+ * With a near index (HD_INDEX_NEAR) all of this happens in a copy of the slots, near, and none of these fences is
+ * needed. Each item notes the slot that it has changed (gphash_change). When a window's items have ended, launches
+ * bring the changes to the slots that last, which are far: first the keys that have left; then numbers, or values
+ * inline; then the keys that have come (bring.h). So a far slot is emptied before it gets another key's number, and has
+ * its number before its key; cells are durable when the launch of the items ends. Of a key whose items erase and insert
+ * it the crash finds a state between them. Several items may have changed one slot: each brings what the near slot has
+ * at last.
+ *
  * In parentheses is the bug of judge/museum/bugs that is the absence of the fence; a crash finds it. No other fence is
  * needed. Stores to one word become durable in order, so that a later change of a number or key brings the earlier one
  * along; the end of a launch makes all stores durable; and erase_if and clear run alone: no order of the two stores
@@ -55,10 +63,29 @@ enum { GPHASH_GUARDS = 1 << 15 };
 typedef struct gphash_args {
     gphash_view v; /* first */
     gpu_batch b;
-    uint64_t *head, *tail; /* of the ring of free cells                                  */
-    uint32_t *guard;       /* (GPHASH_GUARDS)                                            */
-    bool alone;            /* nothing changes while the batch runs: it is one of readers */
+    uint64_t *head, *tail;           /* of the ring of free cells                                  */
+    uint32_t *guard;                 /* (GPHASH_GUARDS) */
+    gphash_level far[GPHASH_LEVELS]; /* with a near index: the slots that last, of which those of v are a copy */
+    uint64_t *changed; /* likewise: (items of a window), gphash_change; NULL where the batch changes nothing */
+    bool near, alone;  /* there is a near index; nothing changes while the batch runs: it is one of readers */
 } gphash_args;
+
+/* What an item has changed, a word: 4 x the slot + what. 0: nothing. */
+typedef enum gphash_change {
+    GPHASH_CAME = 1, /* its key, and its number or value */
+    GPHASH_SET,      /* its number or value */
+    GPHASH_LEFT      /* its key */
+} gphash_change;
+
+/* Of the kernels of recovery: gphash_args.far, or the view's own levels where there is no near index. */
+typedef struct gphash_recover_args {
+    gphash_view v;
+    gphash_level far[GPHASH_LEVELS];
+    bool near;
+    uint64_t *tail;            /* of the ring, which begins at 0 */
+    uint32_t *mark;            /* (cells / 32, rounded up) bits: in use */
+    uint64_t *cleared, *wrong; /* slots that a crash left incomplete; entries that break an invariant */
+} gphash_recover_args;
 
 /* Of the kernel that makes the ring of a table that has grown once more. */
 typedef struct gphash_ring_args {

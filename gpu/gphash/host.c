@@ -3,9 +3,9 @@
  * host.c - the GPHash kernels compiled for the host machine.
  */
 #include "gpu/gphash/launch.h"
-#include "gpu/gphash/warp.h"
+#include "gpu/gphash/phase.h"
 
-static const hd_variant *const variants[] = { &gphash_variant_warp, NULL };
+static const hd_variant *const variants[] = { &gphash_variant_warp, &gphash_variant_phase, NULL };
 
 static hd_host_text *const shared[] = {
 #define GPHASH_KERNEL(number, entry, args, text) [number - HD_SHARED_KERNELS] = entry,

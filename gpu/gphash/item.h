@@ -75,7 +75,7 @@ SIMT_FN uint64_t gphash_fill_cell(simt_tile w, const gphash_args *a, gphash_one 
         gphash_add(w, a->b.elem, to, was, o->in, a->v.value_bytes);
     else
         gphash_copy(w, to, o->in, a->v.value_bytes);
-    simt_fence_system();
+    if (!a->changed) simt_fence_system();
     simt_sync_tile(w); /* every lane's part is there before lane 0 names the cell */
     return o->cell;
 }
@@ -91,6 +91,23 @@ SIMT_FN void gphash_hold(const gphash_args *a, uint64_t place)
     while (simt_cas_u32(gphash_guard(a, place), 0, 1, SIMT_ACQUIRE) != 0) simt_backoff(32);
 }
 SIMT_FN void gphash_let_go(const gphash_args *a, uint64_t place) { simt_strel_u32(gphash_guard(a, place), 0); }
+
+/* ---- With a near index ----------------------------------------------------------------------- */
+
+/* What the item has changed in this lane's slot is to be brought to the far one. */
+SIMT_FN void gphash_note(const gphash_args *a, const gphash_one *o, gphash_change how)
+{
+    if (a->changed) simt_st_u64(a->changed + (o->one.i - a->b.first), o->place << 2 | (uint64_t)how);
+}
+
+/* The far slot of place e. */
+SIMT_FN gphash_level gphash_far_at(const gphash_args *a, uint64_t e)
+{
+    uint32_t level = gphash_level_of(&a->v, e);
+    uint64_t at = e - gphash_first(&a->v, level);
+    gphash_level far = { a->far[level].key + at, a->far[level].number + at };
+    return far;
+}
 
 /* ---- The key is there ------------------------------------------------------------------------ */
 
@@ -109,8 +126,9 @@ SIMT_FN void gphash_change_word(const gphash_args *a, const gphash_one *o, uint3
     else
         simt_strlx_u64(o->number, becomes);
     simt_ticket_store(o->one.i, o->one.found, 0, o->place);
+    gphash_note(a, o, o->one.change == GPU_REMOVE ? GPHASH_LEFT : GPHASH_SET);
     if (o->one.change != GPU_REMOVE) return;
-    simt_fence_system(); /* the key has gone before another item may insert it */
+    if (!a->changed) simt_fence_system(); /* the key has gone before another item may insert it */
     simt_strlx_u64(o->key, HD_KEY_EMPTY);
 }
 
@@ -155,8 +173,9 @@ SIMT_FN bool gphash_change_cells(simt_tile w, const gphash_args *a, gphash_one *
     if (w.rank == at) {
         there = simt_cas_u64(o->number, number, becomes, SIMT_ACQ_REL) == number;
         if (there) simt_ticket(o->one.i, o->one.found, 0, o->place);
+        if (there) gphash_note(a, o, o->one.change == GPU_REMOVE ? GPHASH_LEFT : GPHASH_SET);
         if (there && o->one.change == GPU_REMOVE) {
-            simt_fence_system(); /* as in gphash_change_word */
+            if (!a->changed) simt_fence_system(); /* as in gphash_change_word */
             simt_strel_u64(o->key, HD_KEY_EMPTY);
         }
     }
@@ -244,10 +263,11 @@ SIMT_FN void gphash_publish(simt_tile w, const gphash_args *a, gphash_one *o, ui
 {
     uint64_t number = a->v.cell_bytes ? gphash_pack(o->one.h, 0, o->cell) : o->one.in;
     if (w.rank == at) {
-        simt_strel_u64(o->number, number); /* a lane that reads it then sees that the slot is locked */
-        simt_fence_system();               /* the value is there before its key is */
+        simt_strel_u64(o->number, number);    /* a lane that reads it then sees that the slot is locked */
+        if (!a->changed) simt_fence_system(); /* the value is there before its key is */
         simt_strel_u64(o->key, o->one.key);
         simt_ticket_store(o->one.i, HD_INSERTED, 0, o->place);
+        gphash_note(a, o, GPHASH_CAME);
     }
     simt_join();
     o->cell = GPHASH_NO_CELL;
@@ -278,7 +298,7 @@ SIMT_FN bool gphash_insert(simt_tile w, const gphash_args *a, gphash_one *o, uin
     if (w.rank == at) {
         got = simt_cas_u64(o->key, HD_KEY_EMPTY, HD_KEY_LOCKED, SIMT_ACQ_REL) == HD_KEY_EMPTY;
         /* The key that was here has gone before the slot gets another number, which may have its tag. */
-        if (a->v.cell_bytes) simt_fence_system();
+        if (a->v.cell_bytes && !a->changed) simt_fence_system();
     }
     simt_join();
     if (!simt_shfl_u32(w, got, at)) return false;
@@ -324,7 +344,8 @@ SIMT_FN gphash_one gphash_begin(simt_tile w, const gphash_args *a, uint64_t i)
         o.one.outcome = HD_RESERVED;
         if (w.rank == 0) simt_ticket(i, HD_RESERVED, 0, WORD_NOWHERE);
     }
-    simt_join();
+    if (a->changed && w.rank == 0) simt_st_u64(a->changed + (i - b->first), 0);
+    simt_sync_tile(w); /* another lane may note a change */
     return o;
 }
 

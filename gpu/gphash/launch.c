@@ -4,6 +4,7 @@
  */
 #include "gpu/gphash/launch.h"
 
+#include <inttypes.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -25,20 +26,43 @@ static gphash_args args_of(const gphash_own *o, const hd_batch *b)
     a.head = &o->words->head;
     a.tail = &o->words->tail;
     a.guard = o->guard;
+    memcpy(a.far, o->far, sizeof a.far);
+    a.near = gphash_is_near(o);
     a.alone = !b->each && hd_op_row_of(b->op)->role == HD_READER;
+    a.changed = a.alone ? NULL : o->changed;
     return a;
+}
+
+/* What the items of a window have changed goes to the far slots, as far as such items can change it. */
+static hd_status bring(const gpu_launcher *l)
+{
+    const gpu_batch *b = l->b;
+    const struct {
+        uint32_t kernel;
+        bool needed;
+    } phase[] = {
+        { GPHASH_NUMBER_bring_left, b->each || b->op == HD_OP_ERASE },
+        { GPHASH_NUMBER_bring_numbers, b->each || b->op != HD_OP_ERASE },
+        { GPHASH_NUMBER_bring_keys, b->each || gpu_op_inserts(b->op) },
+    };
+    hd_status status = HD_OK;
+    for (size_t i = 0; i < sizeof phase / sizeof *phase && !status; i++)
+        if (phase[i].needed) status = gpu_launch_range(l, phase[i].kernel, 1, 256);
+    return status;
 }
 
 static hd_status launch_items(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
 {
     const gphash_args *a = (const gphash_args *)l->args;
     const uint64_t first = l->b->first, last = l->b->last;
-    uint64_t most = a->v.cell_bytes && !a->alone ? gphash_spare_cells(&a->v) : UINT64_MAX;
+    bool cut = !a->alone && (a->v.cell_bytes || a->changed);
+    uint64_t most = cut ? gphash_window_then(&a->v, a->changed ? 0 : a->v.grown) : UINT64_MAX;
     hd_status status = HD_OK;
     for (uint64_t at = first; at < last && !status; at = l->b->last) {
         l->b->first = at;
         l->b->last = last - at < most ? last : at + most;
         status = gpu_launch_range(l, row, r->lanes, r->threads);
+        if (!status && a->changed) status = bring(l);
     }
     l->b->first = first;
     l->b->last = last;
@@ -59,8 +83,18 @@ static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd
     return gpu_launch(&l, row, gphash_row(row), gphash_places(&o->v));
 }
 
+/* A window's changes have one place to be noted in. */
+static bool lists(const void *own, uint32_t row, const hd_batch *b)
+{
+    const gphash_own *o = (const gphash_own *)own;
+    bool changes = b->each || hd_op_row_of(b->op)->role != HD_READER;
+    return (changes && gphash_is_near(o)) || gpu_batch_lists(own, row, b);
+}
+
 const char *gphash_unsupported_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
+    if (!b->each && b->op == HD_OP_FIND_PTR && info->gphash.index == HD_INDEX_NEAR && info->layout == HD_LAYOUT_INLINE)
+        return "values beside their keys are found in the near index, where a change would be lost";
     return gpu_unsupported_row(gphash_unsupported, row, info, b);
 }
 
@@ -73,6 +107,56 @@ static hd_status empty(void *own, const hd_launcher *l)
     memset(&b, 0, sizeof b);
     b.op = HD_OP_CLEAR;
     return launch(own, l, hd_variant_row_of(gphash_variants, "warp", GPU_CLEAR), &b, when);
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+static int extents(const void *own, hd_extent *all)
+{
+    const gphash_view v = gphash_view_that_lasts((const gphash_own *)own);
+    return gphash_extents(&v, all);
+}
+
+/* The slots that last become those of a table at rest, and what is derived from them is made anew. found[]: how many
+ * were cleared, and how many entries break an invariant. */
+static hd_status recover_there(gphash_own *o, const hd_gpu_machine *m, uint64_t found[2])
+{
+    enum { THREADS = 128 };
+    gphash_recover_args a = { .v = o->v, .near = gphash_is_near(o), .mark = (uint32_t *)(void *)o->next_mark };
+    memcpy(a.far, o->far, sizeof a.far);
+    a.tail = &o->words->tail;
+    a.cleared = &o->words->cleared;
+    a.wrong = &o->words->wrong;
+    uint64_t lanes = gphash_places(&o->v) + gphash_cells(&o->v), blocks = hd_launch_blocks(&m->on, lanes, THREADS);
+    hd_status status = m->on.zero(m->on.self, &o->words->head, 2 * sizeof(uint64_t));
+    if (!status) status = m->on.zero(m->on.self, &o->words->cleared, 2 * sizeof(uint64_t));
+    if (!status) status = m->on.launch(m->on.self, GPHASH_NUMBER_recover, &a, sizeof a, blocks, THREADS);
+    if (!status) status = m->on.launch(m->on.self, GPHASH_NUMBER_recover_ring, &a, sizeof a, blocks, THREADS);
+    return status ? status : m->read(m->self, found, &o->words->cleared, 2 * sizeof(uint64_t));
+}
+
+static hd_status recovered(void *own, const hd_gpu_machine *m, hd_recovery *did)
+{
+    gphash_own *o = (gphash_own *)own;
+    hd_memory marks[1];
+    uint64_t found[2] = { 0, 0 };
+    int n = gphash_marks_memory(o, marks);
+    hd_status status = hd_machine_take(m, o, marks, n);
+    if (status) return status;
+    status = recover_there(o, m, found);
+    hd_machine_give(m, o, marks, n);
+    did->cleared += found[0];
+    if (!status && found[1])
+        status = hd_fail(HD_ECORRUPT, "GP-1, GP-2: %" PRIu64 " keys are in two slots, or in none of their buckets",
+                         found[1]);
+    return status;
+}
+
+static hd_status settled(void *own, const hd_gpu_machine *m)
+{
+    hd_recovery none;
+    memset(&none, 0, sizeof none);
+    return gphash_is_near((const gphash_own *)own) ? recovered(own, m, &none) : HD_OK;
 }
 
 /* ---- Growth (section 3.2.3) ------------------------------------------------------------------ */
@@ -123,7 +207,7 @@ static hd_status raise_once(gphash_own *o, const hd_gpu_machine *m, uint64_t end
         hd_machine_give(m, o, next, n);
         return status;
     }
-    int old = gphash_level_memory(&o->v, o->v.bottom, gone);
+    int old = gphash_level_memory(o, o->v.bottom, gone);
     take_next_ring(o, m, ends);
     o->v.grown++;
     o->v.bottom++;
@@ -143,7 +227,7 @@ static hd_status resize(void *own, void *entries, const hd_gpu_machine *m, uint6
     info->memory_bytes += hd_gpu_scratch(&gphash_gpu, info, o->gpu.device);
     if (entries) {
         gphash_table *t = gphash_table_of(entries);
-        t->v = o->v;
+        t->v = gphash_view_that_lasts(o);
         t->head = ends[0];
         t->tail = ends[1];
     }
@@ -156,6 +240,7 @@ const hd_gpu gphash_gpu = {
     .word_enter = GPHASH_NUMBER_word_enter, .word_leave = GPHASH_NUMBER_word_leave, .own_bytes = sizeof(gphash_own),
     .usual = usual, .begin = gphash_begin_table, .memory = gphash_memory, .taken = gphash_taken,
     .view_of = gphash_view_of_state, .before = gphash_before_batch, .after = gphash_after_batch, .empty = empty,
-    .open_here = gphash_open_here, .lists = gpu_batch_lists, .launch = launch, .resize = resize
+    .open_here = gphash_open_here, .lists = lists, .launch = launch, .resize = resize, .shape = gphash_shape_there,
+    .extents = extents, .recovered = recovered, .settled = settled
 };
 /* clang-format on */

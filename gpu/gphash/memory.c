@@ -3,7 +3,9 @@
  * memory.c - the memory of a GPHash table on a device, and beside the reference's: a row for each array.
  */
 #include <stddef.h>
+#include <string.h>
 
+#include "base/error.h"
 #include "gpu/gphash/launch.h"
 #include "gpu/gphash/own.h"
 #include "ref/gphash/gphash.h"
@@ -11,27 +13,51 @@
 #define WORDS(member) offsetof(gphash_words, member)
 enum { VIEW = offsetof(gphash_own, v) };
 
-int gphash_level_memory(const gphash_view *v, uint32_t level, hd_memory *all)
+enum { FAR = offsetof(gphash_own, far) };
+
+/* Where what lasts is on a device. */
+static hd_put lasting_put(const gphash_own *o)
 {
-    const size_t at = offsetof(gphash_view, level) + level * sizeof(gphash_level);
-    const size_t key = at + offsetof(gphash_level, key), number = at + offsetof(gphash_level, number);
-    uint64_t slots = gphash_level_buckets(v, level) * v->slots;
-    const hd_memory rows[] = {
-        { "capacity: keys", "keys", VIEW + key, slots, sizeof(uint64_t), 0xff, .put = HD_APART, HD_HOLDS_ENTRIES, key },
-        { "capacity: numbers", "numbers", VIEW + number, slots, sizeof(uint64_t), 0xff, .put = HD_APART,
-          HD_HOLDS_ENTRIES, number },
-    };
-    return hd_memory_add(all, rows, sizeof rows);
+    return o->gpu.info.gphash.index == HD_INDEX_DEVICE ? HD_APART : HD_HOST_MEMORY;
 }
 
-static int chunk_memory(const gphash_view *v, uint32_t chunk, hd_memory *all)
+int gphash_level_memory(const gphash_own *o, uint32_t level, hd_memory *all)
 {
+    const bool near = gphash_is_near(o);
+    const size_t at = level * sizeof(gphash_level), to = (near ? FAR : VIEW + offsetof(gphash_view, level)) + at;
+    const size_t key = offsetof(gphash_level, key), number = offsetof(gphash_level, number);
+    const size_t twin = offsetof(gphash_view, level) + at, index = VIEW + twin;
+    const uint64_t slots = gphash_level_buckets(&o->v, level) * o->v.slots;
+    const hd_put put = lasting_put(o);
+    const hd_memory rows[] = {
+        { "capacity: keys", "keys", to + key, slots, sizeof(uint64_t), 0xff, .put = put, HD_HOLDS_ENTRIES, twin + key },
+        { "capacity: numbers", "numbers", to + number, slots, sizeof(uint64_t), 0xff, .put = put, HD_HOLDS_ENTRIES,
+          twin + number },
+        { "index: keys", "near keys", index + key, slots, sizeof(uint64_t), 0xff, .put = HD_APART },
+        { "index: numbers", "near numbers", index + number, slots, sizeof(uint64_t), 0xff, .put = HD_APART },
+    };
+    return hd_memory_add(all, rows, near ? sizeof rows : sizeof rows / 2);
+}
+
+static int chunk_memory(const gphash_own *o, uint32_t chunk, hd_memory *all)
+{
+    const gphash_view *v = &o->v;
     const size_t at = offsetof(gphash_view, cell) + chunk * sizeof v->cell[0];
     const hd_memory rows[] = {
-        { "capacity: values", "cells", VIEW + at, gphash_chunk_cells(v, chunk), v->cell_bytes, 0, .put = HD_APART,
+        { "capacity: values", "cells", VIEW + at, gphash_chunk_cells(v, chunk), v->cell_bytes, 0, .put = lasting_put(o),
           HD_HOLDS_VALUES, at },
     };
     return v->cell_bytes ? hd_memory_add(all, rows, sizeof rows) : 0;
+}
+
+/* Bits for the cells in use: on the host machine those of the reference are there. */
+int gphash_marks_memory(const gphash_own *o, hd_memory *all)
+{
+    const hd_memory rows[] = {
+        { "recovery: marks of cells", "marks", offsetof(gphash_own, next_mark), (gphash_cells(&o->v) + 63) / 64,
+          sizeof(uint64_t), 0, .put = HD_APART },
+    };
+    return o->v.cell_bytes ? hd_memory_add(all, rows, sizeof rows) : 0;
 }
 
 /* The ring that is, and on the host machine the marks, which are the reference's alone. */
@@ -63,8 +89,8 @@ static int next_ring_memory(const gphash_own *o, hd_memory *all)
 
 int gphash_growth_memory(const gphash_own *o, hd_memory *all)
 {
-    int n = gphash_level_memory(&o->v, gphash_top(&o->v) + 1, all);
-    n += chunk_memory(&o->v, o->v.grown + 1, all + n);
+    int n = gphash_level_memory(o, gphash_top(&o->v) + 1, all);
+    n += chunk_memory(o, o->v.grown + 1, all + n);
     return n + next_ring_memory(o, all + n);
 }
 
@@ -88,6 +114,8 @@ static int words_memory(const gphash_own *o, hd_memory *all)
         tail,
         { "table: guards", "guards", offsetof(gphash_own, guard), GPHASH_GUARDS, sizeof(uint32_t), 0,
           .put = HD_TOGETHER },
+        { "index: changes of a window", "changes", offsetof(gphash_own, changed),
+          gphash_is_near(o) ? gphash_window_then(&o->v, 0) : 0, sizeof(uint64_t), HD_AS_IT_COMES, .put = HD_APART },
     };
     return hd_memory_add(all, rows, sizeof rows);
 }
@@ -96,8 +124,8 @@ int gphash_memory(const void *own, hd_memory *all)
 {
     const gphash_own *o = (const gphash_own *)own;
     int n = 0;
-    for (uint32_t i = o->v.bottom; i <= gphash_top(&o->v); i++) n += gphash_level_memory(&o->v, i, all + n);
-    for (uint32_t k = 0; k <= o->v.grown; k++) n += chunk_memory(&o->v, k, all + n);
+    for (uint32_t i = o->v.bottom; i <= gphash_top(&o->v); i++) n += gphash_level_memory(o, i, all + n);
+    for (uint32_t k = 0; k <= o->v.grown; k++) n += chunk_memory(o, k, all + n);
     n += gphash_ring_memory(o, all + n);
     n += words_memory(o, all + n);
     return n + gpu_list_memory(&o->gpu, offsetof(gphash_own, kept), all + n);
@@ -120,11 +148,34 @@ void gphash_taken(void *own)
 
 void *gphash_view_of_state(void *entries) { return gphash_table_of(entries); }
 
+gphash_view gphash_view_that_lasts(const gphash_own *o)
+{
+    gphash_view v = o->v;
+    memcpy(v.level, gphash_lasting(o), sizeof v.level);
+    return v;
+}
+
+void gphash_fill_near(gphash_own *o)
+{
+    for (uint32_t i = o->v.bottom; i <= gphash_top(&o->v); i++) {
+        size_t bytes = (size_t)(gphash_level_buckets(&o->v, i) * o->v.slots) * sizeof(uint64_t);
+        memcpy(o->v.level[i].key, o->far[i].key, bytes);
+        memcpy(o->v.level[i].number, o->far[i].number, bytes);
+    }
+}
+
 void gphash_before_batch(void *own, void *entries)
 {
     gphash_own *o = (gphash_own *)own;
     const gphash_table *t = gphash_table_of(entries);
+    gphash_level near[GPHASH_LEVELS];
+    memcpy(near, o->v.level, sizeof near);
     o->v = t->v;
+    if (gphash_is_near(o)) {
+        memcpy(o->far, o->v.level, sizeof o->far);
+        memcpy(o->v.level, near, sizeof near);
+        gphash_fill_near(o);
+    }
     o->words->head = t->head;
     o->words->tail = t->tail;
 }
@@ -136,6 +187,15 @@ void gphash_after_batch(void *own, void *entries, bool good)
     (void)good;
     t->head = o->words->head;
     t->tail = o->words->tail;
+}
+
+hd_status gphash_shape_there(const hd_config *c, hd_info *info, bool device)
+{
+    bool file = device && c->file;
+    if (c->gphash.index == HD_INDEX_USUAL && file) info->gphash.index = HD_INDEX_NEAR;
+    if (file && info->gphash.index == HD_INDEX_DEVICE)
+        return hd_fail(HD_EINVAL, "index: device, but the memory of a device does not outlive the process");
+    return HD_OK;
 }
 
 hd_status gphash_open_here(const void *own, const hd_seams *s, void **staged)

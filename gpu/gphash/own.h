@@ -13,15 +13,18 @@
 /* Words that kernels count in. */
 typedef struct gphash_words {
     uint64_t tally[HD_OUTCOME_COUNT], op[HD_OP_COUNT_];
-    uint64_t head, tail; /* of the ring of free cells */
-    uint64_t sum;        /* hd_gpu_own.sum            */
-    hd_word word;        /* of the batch lock group3  */
+    uint64_t head, tail;     /* of the ring of free cells */
+    uint64_t sum;            /* hd_gpu_own.sum            */
+    uint64_t cleared, wrong; /* gphash_recover_args   */
+    hd_word word;            /* of the batch lock group3  */
 } gphash_words;
 
 /* Pointers are the machine's. */
 typedef struct gphash_own {
     hd_gpu_own gpu;
-    gphash_view v; /* on the host machine the reference's, as a batch finds it */
+    gphash_view v;                   /* on the host machine the reference's, as a batch finds it */
+    gphash_level far[GPHASH_LEVELS]; /* with a near index: the slots that last, and v has the copy */
+    uint64_t *changed;               /* likewise: (gphash_window_then(v, 0)), gphash_change        */
     gphash_words *words;
     uint32_t *guard;     /* (GPHASH_GUARDS)                               */
     uint32_t *next_free; /* the ring and the marks of a table that grows */
@@ -32,15 +35,27 @@ typedef struct gphash_own {
 /* memory.c: members of gphash_gpu; and the arrays that growth brings, whose addresses are those of a table with a level
  * more. How many. */
 int gphash_memory(const void *own, hd_memory *all);
-enum { GPHASH_GROWTH_ARRAYS = 5 };
+enum { GPHASH_GROWTH_ARRAYS = 7 };
 int gphash_growth_memory(const gphash_own *o, hd_memory *all);
-int gphash_level_memory(const gphash_view *v, uint32_t level, hd_memory *all);
+int gphash_level_memory(const gphash_own *o, uint32_t level, hd_memory *all);
 int gphash_ring_memory(const gphash_own *o, hd_memory *all);
+int gphash_marks_memory(const gphash_own *o, hd_memory *all); /* o->next_mark, of a recovery on a device */
+static inline bool gphash_is_near(const gphash_own *o) { return o->gpu.info.gphash.index == HD_INDEX_NEAR; }
+/* The slots that last. */
+static inline const gphash_level *gphash_lasting(const gphash_own *o)
+{
+    return gphash_is_near(o) ? o->far : o->v.level;
+}
+/* The reference's view of the table: without the near index. */
+gphash_view gphash_view_that_lasts(const gphash_own *o);
+/* The near index becomes the far slots. In this machine's memory. */
+void gphash_fill_near(gphash_own *o);
 void gphash_begin_table(void *own);
 void gphash_taken(void *own);
 void *gphash_view_of_state(void *entries);
 void gphash_before_batch(void *own, void *entries);
 void gphash_after_batch(void *own, void *entries, bool good);
+hd_status gphash_shape_there(const hd_config *c, hd_info *info, bool device);
 hd_status gphash_open_here(const void *own, const hd_seams *s, void **staged);
 
 #endif

@@ -32,6 +32,7 @@ SIMT_FN void gphash_empty(const gphash_args *a, uint64_t e)
         simt_strlx_u64(number, GPHASH_NONE);
     }
     simt_strlx_u64(gphash_key_at(&a->v, e), HD_KEY_EMPTY);
+    if (a->near) simt_strlx_u64(gphash_far_at(a, e).key, HD_KEY_EMPTY);
 }
 
 SIMT_FN void gphash_sweep(const gphash_args *a)
@@ -56,6 +57,7 @@ SIMT_FN void gphash_clear_slots(const gphash_args *a)
         simt_strlx_u64(gphash_key_at(&a->v, e), HD_KEY_EMPTY);
         /* a value beside its key stays: a crash may lose the store that empties the slot */
         if (a->v.cell_bytes) simt_strlx_u64(gphash_number_at(&a->v, e), GPHASH_NONE);
+        if (a->near) simt_strlx_u64(gphash_far_at(a, e).key, HD_KEY_EMPTY);
     }
     for (uint64_t cell = gpu_thread(); cell < gphash_cells(&a->v); cell += gpu_threads())
         simt_st_u32(a->v.free + cell, (uint32_t)cell);
@@ -118,8 +120,12 @@ SIMT_FN void gphash_raise_slots(const gphash_args *a)
         if (key >= HD_KEY_RESERVED) continue;
         uint32_t j = gphash_function_of(v, hash, from, at / v->slots);
         uint64_t place = gphash_bucket(v, gphash_part(v, hash, j), to) * v->slots + at % v->slots;
-        simt_strlx_u64(v->level[to].number + place, simt_ldrlx_u64(v->level[from].number + at));
+        uint64_t number = simt_ldrlx_u64(v->level[from].number + at);
+        simt_strlx_u64(v->level[to].number + place, number);
         simt_strlx_u64(v->level[to].key + place, key);
+        if (!a->near) continue;
+        simt_strlx_u64(a->far[to].number + place, number);
+        simt_strlx_u64(a->far[to].key + place, key);
     }
 }
 

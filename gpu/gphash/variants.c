@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * variants.c - the variant's table as the library reads it, whichever machines it has kernels for. Here entry points
+ * variants.c - the variants' tables as the library reads it, whichever machines it has kernels for. Here entry points
  * are null pointers, and no kernel is compiled.
  */
 #include "simt/simt.h"
@@ -12,7 +12,7 @@
 #undef SIMT_ENTRY
 #define SIMT_ENTRY(name, args_type, text) enum { name };
 
+#include "gpu/gphash/phase.h"
 #include "gpu/gphash/rows.h"
-#include "gpu/gphash/warp.h"
 
-const hd_variant *const gphash_variants[] = { &gphash_variant_warp, NULL };
+const hd_variant *const gphash_variants[] = { &gphash_variant_warp, &gphash_variant_phase, NULL };

@@ -20,8 +20,10 @@ SIMT_ENTRY(gphash_kernel_warp_clear, gphash_args, gphash_clear_slots)
 #include "gpu/gphash/kernels.inc"
 #undef GPHASH_KERNEL
 
-/* hd_variant_row.fits of a row that runs on every table. */
-static inline const char *gphash_fits_all(const hd_info *info) { return (void)info, (const char *)NULL; }
+static inline const char *gphash_fits_one(const hd_info *info)
+{
+    return info->gphash.index == HD_INDEX_NEAR ? "a near index is for phase" : (const char *)NULL;
+}
 
 /* hd_variant.ran, which only the host reads. */
 #ifdef __CUDACC__
@@ -39,12 +41,12 @@ static inline const char *gphash_fits_all(const hd_info *info) { return (void)in
 static const hd_variant gphash_variant_warp = {
     .name = "warp",
     .row = {
-        { GPU_ITEMS, gphash_kernel_warp_items, 32, GPU_ITEMS_THREADS, gphash_fits_all, HD_ORDER,
+        { GPU_ITEMS, gphash_kernel_warp_items, 32, GPU_ITEMS_THREADS, gphash_fits_one, HD_ORDER,
           HD_WHAT("items: a lane for each slot of a key, claims by compare-and-swap") },
-        { GPU_SWEEP, gphash_kernel_warp_sweep, 1, 128, gphash_fits_all, HD_EXACT, HD_WHAT("sweep: a thread per slot") },
-        { GPU_EXPORT, gphash_kernel_warp_export, 1, 128, gphash_fits_all, HD_EXACT,
+        { GPU_SWEEP, gphash_kernel_warp_sweep, 1, 128, gphash_fits_one, HD_EXACT, HD_WHAT("sweep: a thread per slot") },
+        { GPU_EXPORT, gphash_kernel_warp_export, 1, 128, gphash_fits_one, HD_EXACT,
           HD_WHAT("export: a warp per part of the range counts, and then writes") },
-        { GPU_CLEAR, gphash_kernel_warp_clear, 1, 128, gphash_fits_all, HD_EXACT,
+        { GPU_CLEAR, gphash_kernel_warp_clear, 1, 128, gphash_fits_one, HD_EXACT,
           HD_WHAT("clear: a thread per slot") },
     },
     .ran = GPHASH_RAN("warp"),

@@ -153,8 +153,9 @@ hd_status ovs_fits_near(const hd_info *info, bool device)
     return HD_OK;
 }
 
-hd_status ovs_shape_there(hd_info *info, bool device)
+hd_status ovs_shape_there(const hd_config *c, hd_info *info, bool device)
 {
+    (void)c;
     hd_status status = ovs_fits_near(info, device);
     if (status || !device || !info->ovs.near_bytes) return status;
     const ovs_view v = ovs_view_on(info, true);

@@ -52,7 +52,7 @@ void *ovs_view_of_state(void *entries);
 void ovs_before_batch(void *own, void *entries);
 void ovs_after_batch(void *own, void *entries, bool good);
 hd_status ovs_open_here(const void *own, const hd_seams *s, void **staged);
-hd_status ovs_shape_there(hd_info *info, bool device);
+hd_status ovs_shape_there(const hd_config *c, hd_info *info, bool device);
 
 /* Arrays; how many. Of an ovs_sorts, by gpu->info, and of extent k: `at` is where they are in the own part; of extent k
  * where the table has it; of a directory of so many rows. */

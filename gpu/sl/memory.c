@@ -214,8 +214,9 @@ void sl_tell_parts(hd_info *info, uint64_t homes, uint64_t near)
     info->values_host_bytes = (homes - near) * info->sl.segment_bytes;
 }
 
-hd_status sl_shape_there(hd_info *info, bool device)
+hd_status sl_shape_there(const hd_config *c, hd_info *info, bool device)
 {
+    (void)c;
     uint64_t homes = sl_view_for(info).homes;
     (void)device;
     hd_status status = sl_fits_near(info, homes);

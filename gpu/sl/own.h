@@ -57,7 +57,7 @@ void *sl_view_of_state(void *entries);
 void sl_before_batch(void *own, void *entries);
 void sl_after_batch(void *own, void *entries, bool good);
 hd_status sl_open_here(const void *own, const hd_seams *s, void **staged);
-hd_status sl_shape_there(hd_info *info, bool device);
+hd_status sl_shape_there(const hd_config *c, hd_info *info, bool device);
 
 /* Stages of sl_room.stage. */
 uint64_t sl_stages(const sl_view *v);

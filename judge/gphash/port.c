@@ -22,19 +22,27 @@ static const gphash_view *view_of(const void *table) { return &own_of(table)->v;
 
 /* The reference's table over the same memory. */
 enum { MARKS = 1 << 12 /* cells of a fixture's table, at most 2^18 */ };
-static gphash_table model_of(const void *table)
+static gphash_table model_over(const void *table, gphash_view v)
 {
     static _Thread_local uint64_t marks[MARKS];
     const gphash_own *o = own_of(table);
-    gphash_table t = { o->v, o->words->head, o->words->tail };
+    gphash_table t = { v, o->words->head, o->words->tail };
     HD_ASSERT(gphash_cells(&t.v) <= 64 * MARKS, "the table of a fixture is too large");
     t.v.mark = marks; /* of the reference alone: they are not in the table's memory */
     return t;
 }
+/* Over the slots that are searched. */
+static gphash_table model_of(const void *table) { return model_over(table, *view_of(table)); }
+
 /* What the reference did to it. */
 static void model_end(const gphash_table *t, void *table)
 {
     gphash_own *o = (gphash_own *)table;
+    for (uint64_t e = 0; gphash_is_near(o) && e < gphash_places(&o->v); e++) {
+        gphash_view far = gphash_view_that_lasts(o);
+        *gphash_key_at(&far, e) = *gphash_key_at(&o->v, e);
+        *gphash_number_at(&far, e) = *gphash_number_at(&o->v, e);
+    }
     o->words->head = t->head;
     o->words->tail = t->tail;
 }
@@ -155,7 +163,14 @@ static const char *move_key(void *model, uint64_t from, uint64_t to)
 static const char *check_table(const void *table, char why[JUDGE_SENTENCE])
 {
     gphash_table t = model_of(table);
+    const gphash_view far = gphash_view_that_lasts(own_of(table));
     gphash_check(&t, why, JUDGE_SENTENCE);
+    for (uint64_t e = 0; e < gphash_places(&far) && !why[0]; e++) {
+        uint64_t key = *gphash_key_at(&t.v, e);
+        bool same = *gphash_key_at(&far, e) == key;
+        if (same && key != HD_KEY_EMPTY) same = *gphash_number_at(&far, e) == *gphash_number_at(&t.v, e);
+        if (!same) fixture_say(why, "GP-5: place %" PRIu64 " is another one in the near index", e);
+    }
     return why[0] ? why : NULL;
 }
 
@@ -163,9 +178,11 @@ static const char *check_table(const void *table, char why[JUDGE_SENTENCE])
 
 static hd_status recover(fixture *s, void *table)
 {
-    gphash_table t = model_of(table);
+    gphash_own *o = (gphash_own *)table;
+    gphash_table t = model_over(table, gphash_view_that_lasts(o));
     (void)s;
     gphash_recover(&t);
+    if (gphash_is_near(o)) gphash_fill_near(o);
     model_end(&t, table);
     return HD_OK;
 }

@@ -82,6 +82,7 @@ static hd_status shape_of(const hd_design *d, const hd_config *c, hd_info *info)
         return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries are more than %" PRIu64 " buckets of %" PRIu32,
                        c->capacity, buckets_most, c->slots);
     info->gphash = c->gphash;
+    if (info->gphash.index == HD_INDEX_USUAL) info->gphash.index = HD_INDEX_DEVICE;
     info->base_buckets = info->buckets = base * per_base;
     const gphash_view v = gphash_view_for(info);
     if (gphash_cells(&v) >= UINT32_MAX)
@@ -283,10 +284,8 @@ static bool put_at(void *state, const hd_entry *e)
            gphash_put(t, e->slot, e->key, t->v.value_bytes ? e->value : &none);
 }
 
-/* The rest follows from these and hd_info. */
-static int extents(void *state, hd_extent *all)
+int gphash_extents(const gphash_view *v, hd_extent *all)
 {
-    const gphash_view *v = &gphash_table_of(state)->v;
     int n = 0;
     for (uint32_t i = v->bottom; i <= gphash_top(v); i++) {
         uint64_t bytes = gphash_level_buckets(v, i) * v->slots * sizeof(uint64_t);
@@ -297,6 +296,8 @@ static int extents(void *state, hd_extent *all)
         all[n++] = (hd_extent){ "cells", k, v->cell[k], gphash_chunk_cells(v, k) * v->cell_bytes };
     return n;
 }
+
+static int extents(void *state, hd_extent *all) { return gphash_extents(&gphash_table_of(state)->v, all); }
 
 static hd_status recovered(void *state, hd_recovery *did)
 {
@@ -317,6 +318,8 @@ static const char *unsupported_batch(const hd_variant_row *row, const hd_info *i
     return b->each ? NULL : gphash_unsupported(b->op);
 }
 
+static const char *const indexes[] = { "usual", "device", "far", "near", NULL }; /* by hd_index */
+
 /* clang-format off */
 static const hd_param params[] = {
     { "levels", HD_PARAM_U32, HD_PARAM_AT(hd_gphash_config, levels), .least = 1, .most = 8,
@@ -325,6 +328,8 @@ static const hd_param params[] = {
     { "hashes", HD_PARAM_U32, HD_PARAM_AT(hd_gphash_config, hashes), .least = 1, .most = 4, .usual = 2,
       .what = "candidate buckets per key and level", .label = "buckets of a key in a level",
       .places = true, .saved = HD_SAVED_U32, .saved_at = 124 },
+    { "index", HD_PARAM_ENUM, HD_PARAM_AT(hd_gphash_config, index), .values = indexes,
+      .what = "where a table on a device is: in its memory, far, or far with a copy of the slots near" },
 };
 /* clang-format on */
 

@@ -37,6 +37,7 @@
  *   GP-2  a key is in one of its candidate buckets
  *   GP-3  no slot is locked
  *   GP-4  the number of an entry has its key's tag and a cell that exists, and no other entry has the cell
+ *   GP-5  a near index (gpu/gphash/args.h) has the keys of the far slots, and their numbers
  *   GP-8  cells in use and free cells are all cells, and no cell is both
  */
 #ifndef HD_GPHASH_LAYOUT_H
@@ -106,20 +107,22 @@ HD_FN uint64_t *gphash_number_at(const gphash_view *v, uint64_t e)
 
 /* ---- Cells ----------------------------------------------------------------------------------- */
 
-/* Of a table that has grown so many times: cells that are free however full it is, and all cells. */
-HD_FN uint64_t gphash_spare_then(const gphash_view *v, uint32_t grown)
+/* Of a table that has grown so many times: items of a launch that may take a cell, or give one back; cells that are
+ * free however full it is, and all cells. */
+HD_FN uint64_t gphash_window_then(const gphash_view *v, uint32_t grown)
 {
     const uint64_t least = GPHASH_SPARE_LEAST, most = GPHASH_SPARE_MOST;
     uint64_t eighth = (v->first_places << grown) / 8;
-    if (!v->cell_bytes) return 0;
     return eighth < least ? least : eighth < most ? eighth : most;
+}
+HD_FN uint64_t gphash_spare_then(const gphash_view *v, uint32_t grown)
+{
+    return v->cell_bytes ? gphash_window_then(v, grown) : 0;
 }
 HD_FN uint64_t gphash_cells_then(const gphash_view *v, uint32_t grown)
 {
     return v->cell_bytes ? (v->first_places << grown) + gphash_spare_then(v, grown) : 0;
 }
-/* A launch has no more items that may take a cell, or give one back. */
-HD_FN uint64_t gphash_spare_cells(const gphash_view *v) { return gphash_spare_then(v, v->grown); }
 HD_FN uint64_t gphash_cells(const gphash_view *v) { return gphash_cells_then(v, v->grown); }
 /* Places of the ring of free cells: no item of a launch takes at a place where another one gives. */
 HD_FN uint64_t gphash_ring_then(const gphash_view *v, uint32_t grown)

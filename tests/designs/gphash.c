@@ -14,6 +14,8 @@ static const char *const shapes[] = {
     "capacity=10 slots=2 levels=4 hashes=4 value=16 batch=33x1 keys=uniform:900 distinct=1",
     "capacity=60 slots=16 hashes=1 layout=cells value=4 batch=20x1 keys=uniform:9",
     "capacity=200 slots=32 hashes=1 levels=1 batch=30x1 keys=uniform:18446744073709551612",
+    "capacity=20 slots=4 levels=4 value=2 batch=24x1 keys=uniform:4 index=near",
+    "capacity=40 value=20 batch=16x1 keys=uniform:30 duplicate=200000 reserved=50000 index=near",
 };
 
 static uint64_t rounds(uint32_t row, int op) { return (void)row, (void)op, test_quarter(40); }

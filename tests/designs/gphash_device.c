@@ -16,6 +16,9 @@ static const struct {
     { "gphash.mixed.warp capacity=192 layout=cells", 0 },
     { "gphash.mixed.warp capacity=96 layout=cells value=3", 24 },
     { "gphash.mixed.warp capacity=96 value=5", 40 },
+    { "gphash.mixed.warp capacity=192 layout=cells index=far", 0 },
+    { "gphash.mixed.phase capacity=192 index=near", 0 },
+    { "gphash.mixed.phase capacity=96 layout=cells value=3 index=near", 24 },
 };
 enum { SHAPES = sizeof shapes / sizeof *shapes };
 
@@ -37,7 +40,8 @@ static void opened(hd_table *t, size_t i)
 static void damage(bench *b, uint64_t *random)
 {
     fake_let_in(&b->fake);
-    const gphash_view *v = &((gphash_own *)(void *)((hd_cuda *)b->far->state)->own)->v;
+    const gphash_view lasting = gphash_view_that_lasts((gphash_own *)(void *)((hd_cuda *)b->far->state)->own),
+                      *v = &lasting;
     uint64_t places = gphash_places(v), e = test_below(random, places), from = test_below(random, places);
     const uint64_t keys[] = { *gphash_key_at(v, from), HD_KEY_LOCKED, *gphash_key_at(v, e) };
     if (v->cell_bytes && test_below(random, 2))

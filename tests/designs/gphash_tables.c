@@ -12,6 +12,8 @@ static const char *const shapes[] = {
     "usual capacity=96 slots=16 levels=1 value=1 keys=uniform:200",
     "usual capacity=96 slots=2 levels=4 hashes=4 value=4 layout=cells keys=uniform:900",
     "usual capacity=300 slots=16 hashes=1 value=3 keys=uniform:900",
+    "usual capacity=96 index=near keys=uniform:200",
+    "usual capacity=96 layout=cells index=near keys=uniform:300",
 };
 
 static const test_refusal refusals[] = {
