@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * device_soak.h - soaks of GPHash: values inline and in cells, three splits of a warp into levels, hashes and slots, in
- * tables that grow, or that stay at a load factor of 0.75.
+ * tables that grow, or that stay at a load factor of 0.75. Small tables are sometimes far.
  */
 #ifndef SOAK_GPHASH_SOAK_H
 #define SOAK_GPHASH_SOAK_H
@@ -16,6 +16,7 @@ extern "C" gphash_view gphash_view_for(const hd_info *info); /* ref/gphash/gphas
 struct gphash_shape {
     uint32_t slots, value_bytes, levels, hashes;
     hd_layout layout;
+    hd_index index;
     uint64_t buckets, keys, factor, seed, least, items; /* buckets: at the beginning. least, items: of a batch */
     bool stays;
 };
@@ -51,6 +52,7 @@ struct gphash_soak : words_soak<gphash_soak> {
     {
         c->gphash.levels = s.levels;
         c->gphash.hashes = s.hashes;
+        c->gphash.index = s.index;
     }
     static std::vector<const char *> variants()
     {
@@ -73,16 +75,25 @@ struct gphash_soak : words_soak<gphash_soak> {
         return s;
     }
     static bool fits(const char *, uint64_t) { return true; }
+    static bool offers(const shape &s, hd_op op)
+    {
+        return has(op) && (op != HD_OP_FIND_PTR || s.index != HD_INDEX_NEAR || s.layout == HD_LAYOUT_CELLS);
+    }
+    static hd_index index_of(const char *variant, bool far)
+    {
+        return strcmp(variant, "phase") == 0 ? HD_INDEX_NEAR : far ? HD_INDEX_FAR : HD_INDEX_DEVICE;
+    }
     static void draw_names(dice &d, shape *s, uint64_t keys_most)
     {
         static const uint64_t factors[] = { 1, UINT64_MAX, 0 };
         words_draw_names(d, s, factors, 1ull << 32, keys_most);
     }
     /* size: 0: a table of the least size; 1: a small one; 2: up to a sixteenth of the largest, because it grows. */
-    static shape draw(dice &d, const char *, uint64_t kind, int size, const limits &most)
+    static shape draw(dice &d, const char *variant, uint64_t kind, int size, const limits &most)
     {
-        if (size == 3) return draw_full(d, shape_of(kind), most);
         shape s = shape_of(kind);
+        s.index = index_of(variant, size < 2 && d.one_in(4));
+        if (size == 3) return draw_full(d, s, most);
         uint64_t all = most.slots / s.slots / 16 + 1, small = all < 512 ? all : 512;
         s.buckets = size == 0 ? 1 : size == 1 ? d.log_between(1, small) : d.log_between(small, all);
         words_draw_keys(d, &s);
@@ -114,19 +125,22 @@ struct gphash_soak : words_soak<gphash_soak> {
     /* Goals are the layouts. */
     static bool fits_goal(const char *, uint64_t) { return true; }
     static std::string goal_name(uint64_t goal) { return goal ? "cells" : "inline"; }
-    static shape draw_for(dice &d, const char *, uint64_t goal, uint64_t, bool, const limits &most)
+    static shape draw_for(dice &d, const char *variant, uint64_t goal, uint64_t, bool, const limits &most)
     {
-        return draw_full(d, shape_of(6 * goal), most);
+        shape s = shape_of(6 * goal);
+        s.index = index_of(variant, false);
+        return draw_full(d, s, most);
     }
 
     static void heading()
     {
-        printf("verdict\tvariant\tlayout\tlevels\thashes\tslots\tvalue_bytes\t%s\n", column_names());
+        printf("verdict\tvariant\tindex\tlayout\tlevels\thashes\tslots\tvalue_bytes\t%s\n", column_names());
     }
     void row(const soak &j, const char *verdict, const char *variant, unsigned long long wrong, double seconds) const
     {
         const shape &s = j.s;
-        printf("%s\t%s\t%s\t%u\t%u\t%u\t%u", verdict, variant, s.layout == HD_LAYOUT_CELLS ? "cells" : "inline",
+        static const char *const index[] = { "usual", "device", "far", "near" };
+        printf("%s\t%s\t%s\t%s\t%u\t%u\t%u\t%u", verdict, variant, index[s.index], s.layout == HD_LAYOUT_CELLS ? "cells" : "inline",
                s.levels, s.hashes, s.slots, s.value_bytes);
         columns(j, wrong, seconds);
     }

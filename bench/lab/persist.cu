@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * persist.cu - gphash tables with a file on a GPU: rates of batches that are durable when the call returns, recovery of
+ * a file that no one closed, and the disk's own rate. Wall clock, arrays on the device. persist.sh has the command.
+ */
+#include <cuda_runtime.h>
+#include <fcntl.h>
+#include <heddle.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#define MUST(call)                                                                    \
+    do {                                                                              \
+        if ((call) != HD_OK) fprintf(stderr, "%s: %s\n", #call, hd_why()), _exit(1); \
+    } while (0)
+
+static double now()
+{
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+__host__ __device__ static uint64_t mixed(uint64_t x)
+{
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+/* Keys number [first, first + n) of a sequence without repetitions; or n random ones of the first `of`. Values: the word
+ * key + turn, as often as it fits. */
+__global__ static void fill(uint64_t *key, uint64_t *value, uint64_t words, uint64_t n, uint64_t first, uint64_t of,
+                            uint64_t turn)
+{
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        uint64_t k = of ? mixed(turn << 40 ^ i) % of : first + i;
+        key[i] = mixed(k) & ~(1ull << 63);
+        for (uint64_t w = 0; w < words; w++) value[i * words + w] = key[i] + turn;
+    }
+}
+__global__ static void judge(const uint64_t *key, const uint64_t *value, uint64_t words, uint64_t n,
+                             const uint8_t *outcome, uint64_t turns, unsigned long long *wrong)
+{
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        bool good = outcome[i] == HD_HIT && value[i * words] - key[i] < turns;
+        for (uint64_t w = 1; w < words; w++) good = good && value[i * words + w] == value[i * words];
+        if (!good) atomicAdd(wrong, 1);
+    }
+}
+
+struct plan {
+    const char *file;
+    uint64_t keys, batch, words;
+    hd_index index;
+    hd_durable durable;
+};
+
+struct arrays {
+    uint64_t *key, *value, *value_out;
+    uint8_t *outcome;
+    unsigned long long *wrong;
+    explicit arrays(const plan &p)
+    {
+        cudaMalloc(&key, p.batch * 8);
+        cudaMalloc(&value, p.batch * 8 * p.words);
+        cudaMalloc(&value_out, p.batch * 8 * p.words);
+        cudaMalloc(&outcome, p.batch);
+        cudaMallocManaged(&wrong, 8);
+        *wrong = 0;
+    }
+};
+
+static hd_table *open_table(const plan &p)
+{
+    hd_config c = hd_config_of("gphash");
+    hd_table *t;
+    c.backend = "cuda";
+    c.capacity = p.keys + p.keys / 2;
+    c.value_bytes = (uint32_t)(8 * p.words);
+    c.file = p.file;
+    c.durable = p.durable;
+    c.gphash.index = p.index;
+    MUST(hd_open(&c, &t));
+    return t;
+}
+
+/* One batch of the operation; seconds. */
+static double run(hd_table *t, const plan &p, const arrays &a, hd_op op, uint64_t first, uint64_t of, uint64_t turn)
+{
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    fill<<<1024, 256>>>(a.key, a.value, p.words, p.batch, first, of, turn);
+    cudaDeviceSynchronize();
+    b.op = op;
+    b.n = p.batch;
+    b.key = a.key;
+    b.outcome = a.outcome;
+    if (op == HD_OP_FIND)
+        b.value_out = a.value_out;
+    else if (op != HD_OP_ERASE)
+        b.value = a.value;
+    double began = now();
+    MUST(hd_run(t, &b));
+    cudaDeviceSynchronize();
+    return now() - began;
+}
+
+static void tell(const plan &p, const char *what, std::vector<double> s)
+{
+    static const char *const index[] = { "usual", "device", "far", "near" }, *const mode[] = { "none", "process", "line",
+                                                                                              "disk" };
+    std::sort(s.begin(), s.end());
+    double n = (double)p.batch / 1e9;
+    printf("%s\t%s\t%s\t%llu\t%llu\t%llu\t%.4f\t%.4f\t%.4f\n", what, mode[p.durable], index[p.index],
+           (unsigned long long)p.words * 8, (unsigned long long)p.keys, (unsigned long long)p.batch,
+           n / s[s.size() / 2], n / s.back(), n / s[0]);
+    fflush(stdout);
+}
+
+static void find_all(hd_table *t, const plan &p, const arrays &a, uint64_t turns)
+{
+    for (uint64_t at = 0; at < p.keys; at += p.batch) {
+        run(t, p, a, HD_OP_FIND, at, 0, 0);
+        judge<<<1024, 256>>>(a.key, a.value_out, p.words, p.batch, a.outcome, turns, a.wrong);
+    }
+    cudaDeviceSynchronize();
+    if (*a.wrong) printf("# WRONG: %llu of %llu keys\n", *a.wrong, (unsigned long long)p.keys);
+}
+
+/* All points of a table; it is not closed. */
+static void points(const plan &p, uint64_t rounds)
+{
+    hd_table *t = open_table(p);
+    arrays a(p);
+    std::vector<double> s;
+    for (uint64_t at = 0; at < p.keys; at += p.batch) s.push_back(run(t, p, a, HD_OP_INSERT_OR_ASSIGN, at, 0, 0));
+    tell(p, "insert new", s), s.clear();
+    if (p.durable != HD_DURABLE_DISK) {
+        for (uint64_t k = 1; k <= rounds; k++) s.push_back(run(t, p, a, HD_OP_FIND, 0, p.keys, k));
+        tell(p, "find, hits", s), s.clear();
+        for (uint64_t k = 1; k <= rounds; k++) s.push_back(run(t, p, a, HD_OP_FIND, 2 * p.keys + k * p.batch, 0, 0));
+        tell(p, "find, misses", s), s.clear();
+    }
+    for (uint64_t k = 1; k <= rounds; k++) s.push_back(run(t, p, a, HD_OP_INSERT_OR_ASSIGN, 0, p.keys, k));
+    tell(p, "update", s), s.clear();
+    find_all(t, p, a, rounds + 1);
+    if (p.durable == HD_DURABLE_PROCESS) {
+        for (uint64_t k = 0; k < 4; k++) s.push_back(run(t, p, a, HD_OP_ERASE, k * p.batch, 0, 0));
+        tell(p, "erase", s), s.clear();
+        for (uint64_t k = 0; k < 4; k++) run(t, p, a, HD_OP_INSERT_OR_ASSIGN, k * p.batch, 0, 0);
+    }
+}
+
+/* What a process left that ended without closing the table. */
+static void recover(const plan &p, uint64_t rounds)
+{
+    hd_info info;
+    double began = now();
+    hd_table *t = open_table(p);
+    double open = now() - began;
+    arrays a(p);
+    MUST(hd_table_info(t, &info));
+    double seconds = (double)info.image.recovered.ns / 1e9;
+    printf("# recovery\t%s\tplaces %llu\tclean %d\tcleared %llu\topen %.3f s\tof it recovery %.3f s\t%.2f GB/s of slots\n",
+           p.file, (unsigned long long)info.places, (int)info.image.recovered.was_clean,
+           (unsigned long long)info.image.recovered.cleared, open, seconds, (double)info.places * 16 / seconds / 1e9);
+    find_all(t, p, a, rounds + 1);
+    hd_close(t);
+}
+
+/* Sequential writes, each of a batch's bytes and followed by a sync: what the disk itself can. */
+static void disk_rate(const plan &p)
+{
+    std::vector<double> s;
+    size_t bytes = (size_t)(p.batch * (16 + 8 * p.words)) / 4096 * 4096;
+    void *memory = NULL;
+    if (posix_memalign(&memory, 4096, bytes)) _exit(1);
+    memset(memory, 0x5a, bytes);
+    int fd = open(p.file, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+    for (int i = 0; i < 8; i++) {
+        double began = now();
+        for (size_t at = 0; at < bytes;) {
+            ssize_t n = write(fd, (char *)memory + at, bytes - at);
+            if (n <= 0) _exit(1);
+            at += (size_t)n;
+        }
+        fdatasync(fd);
+        s.push_back(now() - began);
+    }
+    close(fd);
+    unlink(p.file);
+    free(memory);
+    std::sort(s.begin(), s.end());
+    printf("# the disk alone: %.2f GB/s by writes of %zu bytes, each synced: %.4fe9 such items/s\n",
+           (double)bytes / s[4] / 1e9, bytes, (double)p.batch / s[4] / 1e9);
+    fflush(stdout);
+}
+
+/* A whole snapshot of a hive table with as many keys: what a batch costs without a file. */
+static void snapshot(const plan &p)
+{
+    hd_config c = hd_config_of("hive");
+    hd_table *t;
+    c.backend = "cuda";
+    c.capacity = p.keys + p.keys / 4;
+    c.value_bytes = 4;
+    MUST(hd_open(&c, &t));
+    std::vector<uint64_t> key(1 << 20);
+    std::vector<uint32_t> value(1 << 20);
+    for (uint64_t at = 0; at < p.keys; at += key.size()) {
+        for (uint64_t i = 0; i < key.size(); i++) key[i] = (at + i) * 2654435761u & 0x7fffffff;
+        hd_batch b;
+        memset(&b, 0, sizeof b);
+        b.op = HD_OP_INSERT_OR_ASSIGN, b.n = key.size(), b.key = key.data(), b.value = value.data();
+        MUST(hd_run(t, &b));
+    }
+    double began = now();
+    MUST(hd_save(t, p.file));
+    printf("# hive, %llu keys of 4 bytes: hd_save %.3f s\n", (unsigned long long)p.keys, now() - began);
+    unlink(p.file);
+    hd_close(t);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 7) return fprintf(stderr, "persist FILE process|disk|snapshot near|far WORDS KEYS BATCH\n"), 2;
+    enum { ROUNDS = 9 };
+    plan p = { argv[1],
+               strtoull(argv[5], NULL, 0),
+               strtoull(argv[6], NULL, 0),
+               strtoull(argv[4], NULL, 0),
+               strcmp(argv[3], "far") ? HD_INDEX_NEAR : HD_INDEX_FAR,
+               strcmp(argv[2], "disk") ? HD_DURABLE_PROCESS : HD_DURABLE_DISK };
+    if (strcmp(argv[2], "snapshot") == 0) return snapshot(p), 0;
+    if (p.durable == HD_DURABLE_DISK) disk_rate(p);
+    unlink(p.file);
+    pid_t child = fork(); /* before CUDA begins */
+    if (child == 0) points(p, ROUNDS), _exit(0);
+    int how = 0;
+    waitpid(child, &how, 0);
+    if (how) return 1;
+    recover(p, ROUNDS);
+    unlink(p.file);
+    return 0;
+}
