@@ -33,7 +33,7 @@ typedef struct simt_crash simt_crash;
  * image. */
 hd_status simt_crash_open(simt_machine *m, uint64_t all, simt_crash **c);
 void simt_crash_close(simt_crash *c); /* NULL is fine */
-/* The tickets that were drawn before the crash. *settled: so many of them in launches whose stores are all durable. */
+/* The tickets that were drawn before the crash. *settled: persist_settled(). */
 const simt_ticket_record *simt_crash_tickets(const simt_crash *c, size_t *n, size_t *settled);
 /* How many images next makes, or, of lazy ones, may make; how many words are open. */
 uint64_t simt_crash_images(const simt_crash *c);

@@ -41,7 +41,8 @@ void persist_look_with(simt_machine *m, persist_look *look, void *context);
 /* Calls it. */
 void persist_look_at(const simt_machine *m, const void *p, size_t bytes);
 
-/* So many tickets of the last run were drawn before a launch ended whose stores the host then made durable. */
+/* So many tickets of the last run were drawn in launches that had ended, and whose stores the host had made durable,
+ * before a later launch drew its first one: until then launches without tickets may bring them to where they last. */
 size_t persist_settled(const simt_machine *m);
 
 #endif
