@@ -44,9 +44,9 @@ enum { KEY = 77 };
 /* Three segments; of 128 buckets, a way has half of them. */
 static void lay(hd_table *t)
 {
-    hd_info info = table_info(t);
+    hd_info info = test_info(t);
     uint64_t n = info.ovs.partition == HD_PARTITION_RANGE ? 0 : info.places * 5 / 8;
-    for (uint64_t key = 0; key < n; key++) check(table_put(t, key, 1) == HD_INSERTED, "key %llu", (ull)key);
+    for (uint64_t key = 0; key < n; key++) check(test_put(t, key, 1) == HD_INSERTED, "key %llu", (ull)key);
 }
 
 static void put_word(ovs_view *v, uint64_t bucket, uint64_t word)
@@ -68,7 +68,7 @@ static void damage(hd_table *t, uint64_t n)
     case 3: put_word(v, segment * lines + ovs_step_in(v, h, OVS_WAY + 3), word); break;
     case 4: put_word(v, ovs_way_bucket(v, h, 40), v->pairs ? KEY : word_pack(OVS_HALF, KEY, 9)); break;
     case 5:
-        table_erase(t, KEY);
+        test_erase(t, KEY);
         put_word(v, ovs_way_bucket(v, h, 63), word);
         ovs_bucket(v, ovs_way_bucket(v, h, 0))[3] = ovs_fresh_in(v);
         break;
