@@ -61,9 +61,8 @@ static void directory_is(hd_table *t, const char *segments)
 /* ---- Segments -------------------------------------------------------------------------------- */
 
 /* Ascending keys fill each segment; others split a full one in the middle. */
-static void splits(void **state)
+static void splits(void)
 {
-    (void)state;
     hd_table *t = table_of(4);
     for (uint64_t k = 1; k <= FIT; k++) put(t, 10 * k);
     directory_is(t, "16@0");
@@ -81,9 +80,8 @@ static void splits(void **state)
 }
 
 /* Neighbours that fill half of a segment together are joined, the lower one first; an empty one goes. */
-static void joins(void **state)
+static void joins(void)
 {
-    (void)state;
     hd_table *t = table_of(4);
     put_all(t, 0, 2 * FIT + 1);
     directory_is(t, "16@0 16@1 1@2");
@@ -107,7 +105,7 @@ static void joins(void **state)
 }
 
 /* Of three full segments so many entries are left; then one more of the middle one goes, and three of the first. */
-static void joins_of_both_sides(void **state)
+static void joins_of_both_sides(void)
 {
     static const struct {
         uint64_t left[3];
@@ -118,7 +116,6 @@ static void joins_of_both_sides(void **state)
         { { 16, 5, 16 }, "16@0 5@1 16@2", "16@0 4@1 16@2", "13@0 4@1 16@2" },
         { { 3, 6, 3 }, "3@0 6@1 3@2", "8@0 3@2", "8@0" },
     };
-    (void)state;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const uint64_t *left = rows[i].left, middle = 2 * FIT - left[1];
         hd_table *t = table_of(4);
@@ -137,9 +134,8 @@ static void joins_of_both_sides(void **state)
 }
 
 /* erase_if settles all segments at once. */
-static void sweeps(void **state)
+static void sweeps(void)
 {
-    (void)state;
     for (uint64_t kept = 0; kept < 6; kept++) {
         hd_table *t = table_of(8);
         uint64_t count = 0, size, n = 0;
@@ -169,9 +165,8 @@ static void sweeps(void **state)
 /* ---- PENDING --------------------------------------------------------------------------------- */
 
 /* Without a free home a full segment takes no key, and the others do. Nothing has happened to the item. */
-static void pending(void **state)
+static void pending(void)
 {
-    (void)state;
     hd_table *t = table_of(2);
     for (uint64_t k = 0; k < FIT; k++) put(t, 10 * k);
     put(t, 5); /* 9 and 8 */
@@ -201,9 +196,8 @@ static uint64_t between(uint64_t k, uint64_t *r) { return (void)r, 1 + 2 * k; }
 
 /* The load factor at the first PENDING: 1 for ascending keys; above a half where nothing is erased, since splits leave
  * halves; and above a quarter however keys come and go, since two neighbours have more than half of a segment. */
-static void load_at_pending(void **state)
+static void load_at_pending(void)
 {
-    (void)state;
     enum { HOMES = 64 };
     double load[4];
     for (int how = 0; how < 4; how++) {
@@ -237,9 +231,8 @@ static void holds_all(hd_table *t, uint64_t n, uint64_t step)
     contents_give(&all);
 }
 
-static void grows_and_shrinks(void **state)
+static void grows_and_shrinks(void)
 {
-    (void)state;
     hd_table *t = table_of(2);
     for (uint64_t k = 0; k < 2 * FIT; k++) put(t, 3 * k);
     must(hd_grow(t, 70)); /* two words of marks */
@@ -282,9 +275,8 @@ static void grows_and_shrinks(void **state)
 }
 
 /* Buckets are parts of segments: a table has whole segments. */
-static void buckets_and_segments(void **state)
+static void buckets_and_segments(void)
 {
-    (void)state;
     hd_config c = hd_config_of("sl");
     hd_table *t;
     hd_info info;
@@ -318,9 +310,8 @@ static void buckets_and_segments(void **state)
 }
 
 /* hd_info says how many bytes of segments are near, and how many far, whatever the limit becomes. */
-static void parts_are_told(void **state)
+static void parts_are_told(void)
 {
-    (void)state;
     const uint64_t all = 4096 * 8, limits[] = { 0, 9025024, 9040000, 1ull << 40 };
     hd_table *t =
         test_table(.design = "sl", .backend = "host", .capacity = 4096, .value_bytes = 4, .sl.segment_bytes = 1024);
@@ -341,9 +332,8 @@ static void parts_are_told(void **state)
 static hd_entry entry_of(uint64_t slot, uint64_t key, uint32_t *value) { return (hd_entry){ slot, key, 0, value }; }
 
 /* Entries that cannot be where a file says they are. */
-static void put_at(void **state)
+static void put_at(void)
 {
-    (void)state;
     static const struct {
         uint64_t slot[4], key[4];
         int good; /* how many are accepted */
