@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * conform_agree.c - a design's kernels: every variant, with every operation that it runs and with mixed batches,
- * against the reference, for many fixtures and schedules. Then what is special to the design (tests/designs/).
- * HEDDLE_TEST_SCALE makes the search longer or shorter.
+ * against the reference, for many fixtures and schedules. Tables that grow and shrink. What the judge's port says of a
+ * table. Then what is special to the design (tests/designs/). HEDDLE_TEST_SCALE makes the search longer or shorter.
  */
 #include "tests/conform.h"
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * hive.c - Hive, for tests/conform.h. Then many items that want few slots, lists in windows, a stash of several
- * buckets, and two or three items that conflict, with every interleaving of few preemptions. And growth and shrinking.
+ * buckets, and two or three items that conflict, with every interleaving of few preemptions. Tables that grow and
+ * shrink. What the judge's port says of words, regions, items and invariants between steps.
  */
 #include <stdio.h>
 #include <string.h>
