@@ -164,7 +164,8 @@ static void tables_open_within_the_limit(void **unused)
     for (size_t i = 0; i < SHAPES; i++) {
         bench b;
         hd_config c = config(i);
-        device_open(&b, i);
+        if (c.ovs.copy_bytes) c.ovs.copy_bytes = 1 << 18; /* more than what is rounded up */
+        bench_open_config(&b, c, 4096);
         c.ovs.near_bytes = least_near(b.far) - 1;
         bench_close(&b);
         bench_begin(&b);
