@@ -37,6 +37,41 @@ typedef struct scene {
     void (*look)(const fixture *s, totals *t); /* counts after the last run. NULL: conform_design.look */
 } scene;
 
+/* What the judge's port is asked about a table. */
+typedef enum conform_question {
+    ASK_WATCH,  /* whether it may be so between two steps of a run */
+    ASK_CHECK,  /* ... and at rest */
+    ASK_PLACE,  /* what place `at` looks like, with its key and the first byte of its value */
+    ASK_ACCEPT, /* item `whose` of the batch, with a ticket of place `at`; CONFORM_NO_TICKET: without one */
+    ASK_MOVE    /* of the entry at place `at` to place `whose` */
+} conform_question;
+#define CONFORM_NO_TICKET UINT64_MAX
+
+/* The design changes a table or its batch, and the port says something. */
+typedef struct conform_step {
+    conform_question asks;
+    int does; /* the design's number. 0: nothing */
+    uint64_t at;
+    int whose;
+    const char *want; /* a part of what it says. NULL: nothing */
+} conform_step;
+
+/* What byte `at` of a region is called. */
+typedef struct conform_name {
+    const char *region;
+    uint64_t at;
+    const char *want;
+} conform_name;
+
+/* Steps that follow each other on a table that is empty at first, and names there. */
+typedef struct conform_script {
+    const char *shape;
+    const conform_step *step;
+    size_t steps;
+    const conform_name *name;
+    size_t names;
+} conform_script;
+
 typedef struct conform_design {
     const judge_design *judge;
     const char *const *shapes; /* of tables and batches: parts of a case */
@@ -52,7 +87,13 @@ typedef struct conform_design {
     bool moves;                                     /* entries move */
     void (*look)(const fixture *s, totals *t);      /* counts totals.special */
     const char *special[CONFORM_SPECIAL];           /* their names. NULL: there are fewer */
-    const struct CMUnitTest *tests;                 /* of this design alone */
+    const char *const *growing;                     /* kernels and shapes of tables that grow and shrink */
+    size_t growing_n;
+    uint64_t grown; /* so many tables */
+    const conform_script *scripts;
+    size_t scripts_n;
+    void (*change)(fixture *s, const conform_step *x); /* does what x->does says */
+    const struct CMUnitTest *tests;                    /* of this design alone */
     size_t tests_n;
     int (*run)(void); /* runs all tests. Default: that every kernel agrees, and `tests` */
 } conform_design;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * conform_agree.c - a design's kernels: every variant, with every operation that it runs and with mixed batches,
- * against the reference, for many fixtures and schedules. Then what is special to the design (tests/designs/).
- * HEDDLE_TEST_SCALE makes the search longer or shorter.
+ * against the reference, for many fixtures and schedules. Tables that grow and shrink. What the judge's port says of a
+ * table. Then what is special to the design (tests/designs/). HEDDLE_TEST_SCALE makes the search longer or shorter.
  */
 #include "tests/conform.h"
 
@@ -12,6 +12,7 @@
 
 #include "base/op.h"
 #include "judge/rules.h"
+#include "tests/growth_way.h"
 
 simt_machine *conform_machine;
 
@@ -236,11 +237,174 @@ static void agrees(void **unused)
     all_happened(&t);
 }
 
+/* ---- Growing and shrinking ------------------------------------------------------------------- */
+
+/* On the host machine, with race detection and weak memory. */
+static void tables_grow(void **unused)
+{
+    enum { TIMES = 8 };
+    const conform_design *d = &conform_this;
+    judge_growth all;
+    (void)unused;
+    memset(&all, 0, sizeof all);
+    for (uint64_t n = 0; n < test_times(d->grown); n++) {
+        char text[512];
+        snprintf(text, sizeof text, "%s.mix.%s seed=%llu", d->judge->name, d->growing[n % d->growing_n], (ull)n + 1);
+        growth_try(text, n / d->growing_n + n, TIMES, &all);
+    }
+    test_tried("schedules", all.grown + all.shrunk, "of growth and shrinking of %s, %llu entries", d->judge->name,
+               (ull)all.entries);
+    check(all.grown && all.shrunk && all.short_of && (all.stashed || !d->moves),
+          "%llu grew, %llu shrank, %llu not as far as was asked; %llu entries were in a stash", (ull)all.grown,
+          (ull)all.shrunk, (ull)all.short_of, (ull)all.stashed);
+}
+
+/* ---- What the judge's port says -------------------------------------------------------------- */
+
+static void says(const char *got, const char *want)
+{
+    check(want ? got && strstr(got, want) : !got, "'%s' instead of '%s'", got ? got : "nothing",
+          want ? want : "nothing");
+}
+
+static fixture *empty_table(const char *shape)
+{
+    const char *variant = fixture_row_name(conform_this.judge, conform_row(NULL, HD_OP_INSERT_OR_ASSIGN));
+    hd_case c = conform_case(HD_OP_INSERT_OR_ASSIGN, variant, 1, "%s", shape);
+    fixture *s;
+    c.duplicate_ppm = c.reserved_ppm = 0;
+    must(fixture_open_empty(&c, &s));
+    return s;
+}
+
+static const char *place_told(const fixture *s, uint64_t e, char text[JUDGE_SENTENCE])
+{
+    const judge_design *d = conform_this.judge;
+    uint64_t key = d->key_at(s->table, e);
+    char line[64];
+    fixture_describe(d, s->table, e, line, sizeof line);
+    if (key < HD_KEY_RESERVED)
+        return fixture_say(text, "%s; key %llx with %x", line, (ull)key, *d->value_at(s->table, e));
+    return fixture_say(text, "%s; %s", line, key == HD_KEY_EMPTY ? "empty" : "changing");
+}
+
+static const char *item_told(const fixture *s, const conform_step *x)
+{
+    judge_listing l = { false, 0, 0, NULL };
+    simt_ticket_record t;
+    memset(&t, 0, sizeof t);
+    t.b = x->at;
+    return fixture_accept(s, s->table, 0, (uint64_t)x->whose, x->at == CONFORM_NO_TICKET ? NULL : &t, &l);
+}
+
+static const char *told(fixture *s, const conform_step *x, char text[JUDGE_SENTENCE])
+{
+    switch (x->asks) {
+    case ASK_CHECK: return fixture_check(s, s->table, text);
+    case ASK_PLACE: return place_told(s, x->at, text);
+    case ASK_ACCEPT: return item_told(s, x);
+    case ASK_MOVE: return conform_this.judge->move(s->table, x->at, (uint64_t)x->whose);
+    default: return fixture_watch(s, NULL, false, text);
+    }
+}
+
+static void region_is_named(const fixture *s, const conform_name *n)
+{
+    char text[JUDGE_SENTENCE];
+    uint32_t i = 0;
+    while (i < s->regions && strcmp(s->region[i].name, n->region) != 0) i++;
+    check(i < s->regions, "there is no region '%s'", n->region);
+    says(fixture_names(s, n->region, n->at, text, sizeof text) ? text : NULL, n->want);
+}
+
+static void scripts_are_followed(void **unused)
+{
+    (void)unused;
+    for (size_t k = 0; k < conform_this.scripts_n; k++) {
+        const conform_script *script = &conform_this.scripts[k];
+        fixture *s = empty_table(script->shape);
+        for (size_t i = 0; i < script->steps; i++) {
+            const conform_step *x = &script->step[i];
+            char text[JUDGE_SENTENCE];
+            test_case("script %zu, step %zu", k, i);
+            if (x->does) conform_this.change(s, x);
+            says(told(s, x, text), x->want);
+        }
+        for (size_t i = 0; i < script->names; i++) region_is_named(s, &script->name[i]);
+        fixture_close(s);
+    }
+}
+
+/* Brings keys [from, to) with values of this byte, or erases them. */
+static void run_keys(fixture *s, hd_op op, uint64_t from, uint64_t to, int value)
+{
+    uint64_t key[8], n = 0;
+    while (from < to) key[n++] = from++;
+    must(fixture_batch(s, NULL, op, key, n));
+    if (op != HD_OP_ERASE) memset(judge_arrays_at(&s->part[0].arrays, JUDGE_VALUE), value, n * s->value_bytes);
+    fixture_reference(s);
+}
+
+/* An entry, beside a table without it, one with another value, and one that may have it in another place. */
+static void tables_differ(void **unused)
+{
+    const judge_design *d = conform_this.judge;
+    fixture *s = empty_table(conform_this.shapes[0]), *t = empty_table(conform_this.shapes[0]);
+    char text[4096];
+    uint64_t e = 0;
+    (void)unused;
+    run_keys(s, HD_OP_INSERT_OR_ASSIGN, 7, 8, 7);
+    while (d->key_at(s->table, e) != 7) e++;
+    says(fixture_differs(d, s->table, t->table, e), "is not in");
+    run_keys(t, HD_OP_INSERT_OR_ASSIGN, 0, 8, 8);
+    says(fixture_differs(d, s->table, t->table, e), "has another value than in");
+    check(fixture_draw(d, s->table, "one", t->table, "other", text, sizeof text) > 0, "nothing is drawn");
+    run_keys(t, HD_OP_INSERT_OR_ASSIGN, 7, 8, 7);
+    run_keys(t, HD_OP_ERASE, 0, 7, 0);
+    says(fixture_differs(d, s->table, t->table, e), NULL);
+    check(fixture_draw(d, s->table, "one", t->table, "other", text, sizeof text) == 0, "%s", text);
+    fixture_close(s);
+    fixture_close(t);
+}
+
+/* The first row that runs mixed batches; NOWHERE: there is none. */
+enum { NOWHERE = UINT16_MAX };
+static uint32_t mixed_row(void)
+{
+    const judge_design *d = conform_this.judge;
+    for (uint32_t row = 0; row < fixture_row_count(d); row++)
+        if (fixture_runs(d, row, JUDGE_MIXED)) return row;
+    return NOWHERE;
+}
+
+/* What the kernel of a mixed batch counts. */
+static void counts_are_judged(void **unused)
+{
+    const uint32_t row = mixed_row();
+    simt_config w = simt_config_default();
+    (void)unused;
+    hd_case c = conform_case(JUDGE_MIXED, fixture_row_name(conform_this.judge, row), 1, "%s", conform_this.shapes[0]);
+    scene x = scene_begin(0, 32, 1);
+    scene_part_of(&x, row, 0, &c);
+    fixture *s = scene_open(&x);
+    comparison *a = scene_once(s, &w);
+    uint64_t *counted = &s->part[0].op_tally[s->part[0].batch.each[0]];
+    ++*counted;
+    says(comparison_judge(a, conform_machine), "were counted");
+    --*counted;
+    says(comparison_judge(a, conform_machine), NULL);
+    comparison_close(a);
+}
+
 static int run_all(void)
 {
-    struct CMUnitTest tests[16] = { unit(agrees) };
-    for (size_t i = 0; i < conform_this.tests_n; i++) tests[1 + i] = conform_this.tests[i];
-    return test_run_named("tests", tests, 1 + conform_this.tests_n);
+    struct CMUnitTest tests[16] = { unit(agrees), unit(tables_differ) };
+    size_t n = 2;
+    if (mixed_row() != NOWHERE) tests[n++] = (struct CMUnitTest)unit(counts_are_judged);
+    if (conform_this.growing_n) tests[n++] = (struct CMUnitTest)unit(tables_grow);
+    if (conform_this.scripts_n) tests[n++] = (struct CMUnitTest)unit(scripts_are_followed);
+    for (size_t i = 0; i < conform_this.tests_n; i++) tests[n++] = conform_this.tests[i];
+    return test_run_named("tests", tests, n);
 }
 
 int main(void)

@@ -98,42 +98,6 @@ static hd_table *table_open(const char *shape, const char *backend)
     return t;
 }
 
-static hd_outcome run_one(hd_table *t, hd_op op, uint64_t key, uint64_t value, void *out)
-{
-    uint8_t outcome = HD_MISS;
-    hd_batch b = test_batch(op, 1, &key, op == HD_OP_INSERT_OR_ASSIGN ? &value : NULL, &outcome);
-    b.value_out = out;
-    must(hd_run(t, &b));
-    return (hd_outcome)outcome;
-}
-
-hd_outcome table_put(hd_table *t, uint64_t key, uint64_t value)
-{
-    return run_one(t, HD_OP_INSERT_OR_ASSIGN, key, value, NULL);
-}
-
-hd_outcome table_erase(hd_table *t, uint64_t key) { return run_one(t, HD_OP_ERASE, key, 0, NULL); }
-
-bool table_get(hd_table *t, uint64_t key, uint64_t *value)
-{
-    *value = 0;
-    return run_one(t, HD_OP_FIND, key, 0, value) == HD_HIT;
-}
-
-hd_info table_info(hd_table *t)
-{
-    hd_info info;
-    must(hd_table_info(t, &info));
-    return info;
-}
-
-uint64_t table_size(hd_table *t)
-{
-    uint64_t size;
-    must(hd_size_sync(t, &size));
-    return size;
-}
-
 /* ---- Judged runs ----------------------------------------------------------------------------- */
 
 static const char *const betweens[] = { "nothing", "grow", "shrink", "load", "reshape", "reopen", "near" };
@@ -144,7 +108,7 @@ static bool does(size_t shape, const char *between)
 {
     hd_table *t = table_open(d->shapes[shape], "ref");
     hd_status status = HD_OK;
-    if (strcmp(between, "shrink") == 0) status = hd_shrink(t, table_info(t).buckets);
+    if (strcmp(between, "shrink") == 0) status = hd_shrink(t, test_info(t).buckets);
     if (strcmp(between, "near") == 0) status = hd_set_near(t, 0);
     hd_close(t);
     return status == HD_OK;
@@ -188,9 +152,9 @@ static uint64_t fill(hd_table *t, int order)
 {
     uint64_t n = 0, value;
     hd_outcome o;
-    while ((o = table_put(t, key_in(order, n), n)) == HD_INSERTED && n < KEYS_MOST) n++;
+    while ((o = test_put(t, key_in(order, n), n)) == HD_INSERTED && n < KEYS_MOST) n++;
     check(o == HD_PENDING, "%s after %llu keys", hd_outcome_name(o), (ull)n);
-    check(!table_get(t, key_in(order, n), &value) && table_size(t) == n, "a key that is pending is there");
+    check(!test_get(t, key_in(order, n), &value) && test_size(t) == n, "a key that is pending is there");
     must(hd_check(t));
     return n;
 }
@@ -198,11 +162,11 @@ static uint64_t fill(hd_table *t, int order)
 /* The table has the first n keys of an order, and no other. */
 static void has_keys(hd_table *t, int order, uint64_t n)
 {
-    uint64_t value, mask = UINT64_MAX >> (64 - 8 * table_info(t).value_bytes);
+    uint64_t value, mask = UINT64_MAX >> (64 - 8 * test_info(t).value_bytes);
     must(hd_check(t));
-    check(table_size(t) == n, "%llu entries, and not %llu", (ull)table_size(t), (ull)n);
+    check(test_size(t) == n, "%llu entries, and not %llu", (ull)test_size(t), (ull)n);
     for (uint64_t i = 0; i < n; i++)
-        check(table_get(t, key_in(order, i), &value) && value == (i & mask), "key %llu has value %llu, and not %llu",
+        check(test_get(t, key_in(order, i), &value) && value == (i & mask), "key %llu has value %llu, and not %llu",
               (ull)key_in(order, i), (ull)value, (ull)i);
 }
 
@@ -213,10 +177,10 @@ static void pending(size_t shape, const char *backend)
         uint64_t n = fill(t, order), key = key_in(order, n), last = key_in(order, n - 1);
         uint8_t outcome;
         bool skewed = strstr(d->shapes[shape], "partition=range");
-        check(skewed || n * 100 >= table_info(t).places * d->load, "PENDING with %llu of %llu places taken", (ull)n,
-              (ull)table_info(t).places);
-        check(table_put(t, last, n - 1) == HD_UPDATED, "a key that is there needs no room");
-        check(table_erase(t, last) == HD_ERASED && table_put(t, last, n - 1) == HD_INSERTED, "its place is not free");
+        check(skewed || n * 100 >= test_info(t).places * d->load, "PENDING with %llu of %llu places taken", (ull)n,
+              (ull)test_info(t).places);
+        check(test_put(t, last, n - 1) == HD_UPDATED, "a key that is there needs no room");
+        check(test_erase(t, last) == HD_ERASED && test_put(t, last, n - 1) == HD_INSERTED, "its place is not free");
         hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, 1, &key, &n, &outcome);
         must(hd_run_growing(t, &b, 0));
         check(outcome == HD_INSERTED, "%s after growth", hd_outcome_name((hd_outcome)outcome));
@@ -238,7 +202,7 @@ static void all_kinds(size_t shape, const char *backend)
 {
     enum { N = 12, PUT = 9 };
     hd_table *t = table_open(d->shapes[shape], backend);
-    uint64_t most = table_info(t).keys, value_bytes = table_info(t).value_bytes, got,
+    uint64_t most = test_info(t).keys, value_bytes = test_info(t).value_bytes, got,
              mask = UINT64_MAX >> (64 - 8 * value_bytes);
     const uint64_t key[N] = { 0, 1, 2, most / 2, most - 1, most, most + 1, most + 2, UINT64_MAX, 3, most - 2, 70 };
     uint8_t value[N * 8], outcome[N];
@@ -253,7 +217,7 @@ static void all_kinds(size_t shape, const char *backend)
         uint64_t number = (i % 3 ? ~key[i] : key[(i + 1) % N]) & mask;
         check(i >= PUT || outcome[i] == (reserved ? HD_RESERVED : HD_INSERTED), "key %llx: %s", (ull)key[i],
               hd_outcome_name((hd_outcome)outcome[i]));
-        check(table_get(t, key[i], &got) == there && (!there || got == number), "key %llx has value %llx, and not %llx",
+        check(test_get(t, key[i], &got) == there && (!there || got == number), "key %llx has value %llx, and not %llx",
               (ull)key[i], (ull)got, (ull)number);
     }
     must(hd_check(t));
@@ -285,12 +249,12 @@ static void set_limit(hd_table *t, uint64_t was, uint64_t near, uint64_t least)
     uint64_t most = was && near ? (was > near ? was : near) : UINT64_MAX, live = fake.live_bytes;
     bool few = near && near < least;
     model_contents before, now;
-    hd_info then = table_info(t), info;
+    hd_info then = test_info(t), info;
     contents_take(&before, t);
     fake.peak_bytes = fake.live_bytes;
     test_case("%s, near %llu, then %llu of at least %llu", then.design, (ull)was, (ull)near, (ull)least);
     test_status(hd_set_near(t, near), few ? HD_EINVAL : HD_OK, few ? "near" : NULL, "hd_set_near", __FILE__, __LINE__);
-    info = table_info(t);
+    info = test_info(t);
     check(few ? fake.peak_bytes == live && memcmp(&info, &then, sizeof info) == 0 : taken(t, fake.peak_bytes) <= most,
           "%llu bytes taken", (ull)fake.peak_bytes);
     check(few || !near || taken(t, fake.live_bytes) <= near, "%llu bytes kept", (ull)fake.live_bytes);
@@ -313,17 +277,17 @@ static void limits(size_t shape, const char *backend)
     if (strcmp(backend, "cuda") != 0) return;
     hd_table *t = table_open(d->shapes[shape], backend);
     must(hd_set_near(t, 0));
-    uint64_t random = shape, near = 0, bytes = table_info(t).values_device_bytes;
+    uint64_t random = shape, near = 0, bytes = test_info(t).values_device_bytes;
     for (uint64_t round = 0; round < ROUNDS; round++) {
         uint64_t least = least_near(t), then = least + test_below(&random, 4 * bytes + 1),
-                 far = table_info(t).values_host_bytes;
+                 far = test_info(t).values_host_bytes;
         if (round % 5 == 3) then = round % 2 ? 0 : least - 1;
         set_limit(t, near, then, least);
         near = hd_params_number_of_table(&t->info, "near");
-        moved += table_info(t).values_host_bytes != far;
-        for (uint64_t i = 0; i < 40; i++) table_put(t, key_in(2, 40 * round + i), i);
+        moved += test_info(t).values_host_bytes != far;
+        for (uint64_t i = 0; i < 40; i++) test_put(t, key_in(2, 40 * round + i), i);
         fake.peak_bytes = fake.live_bytes;
-        hd_info info = table_info(t);
+        hd_info info = test_info(t);
         hd_status status = round % 3 == 2 ? hd_shrink(t, info.base_buckets) : hd_grow(t, info.buckets * 3 / 2 + 1);
         check(status == HD_OK || (near && status == HD_EINVAL), "%s", hd_why());
         check(!near || taken(t, fake.peak_bytes) <= near, "%llu bytes taken by growth", (ull)fake.peak_bytes);
@@ -376,7 +340,7 @@ static hd_table *some_table(size_t shape, const char *backend)
     hd_table *t = table_open(d->shapes[shape], backend);
     uint64_t key[N], value[N * 3] = { 0 };
     for (uint64_t i = 0; i < N; i++) key[i] = key_in(2, i), value[i] = i;
-    hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, N, key, table_info(t).value_bytes ? value : NULL, NULL);
+    hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, N, key, test_info(t).value_bytes ? value : NULL, NULL);
     must(hd_run_growing(t, &b, 0));
     b = test_batch(HD_OP_ERASE, N / 8, key, NULL, NULL);
     must(hd_run(t, &b));
@@ -389,7 +353,7 @@ static void windows(size_t shape, const char *backend)
     enum { MOST = 4096 };
     static uint64_t key[MOST], item[MOST];
     hd_table *t = some_table(shape, backend);
-    uint64_t places = table_info(t).places, rows = 0, count;
+    uint64_t places = test_info(t).places, rows = 0, count;
     model_contents all;
     contents_take(&all, t);
     for (uint64_t start = 0, n; start < places; start += n) {
@@ -462,21 +426,21 @@ static void full_file(size_t shape, const char *backend)
     int order = (int)(shape % 3);
     hd_table *t = table_open(d->shapes[shape], backend), *u;
     uint64_t n = fill(t, order), dropped;
-    uint32_t bytes = table_info(t).value_bytes;
+    uint32_t bytes = test_info(t).value_bytes;
     must(hd_save(t, path));
     hd_close(t);
     for (size_t k = 0; k < d->shapes_n; k++) {
         u = table_open(d->shapes[k], backends[(shape + k) % BACKENDS]);
-        if (table_info(u).value_bytes != bytes) {
+        if (test_info(u).value_bytes != bytes) {
             must_fail(hd_load(u, path, NULL), HD_EINVAL, "value_bytes");
         } else {
             dropped = 99;
             must(hd_load(u, path, &dropped));
             check(dropped == 0, "%llu were dropped", (ull)dropped);
             has_keys(u, order, n);
-            table_put(u, key_in(order, n), n); /* and it goes on */
-            must(hd_grow(u, 2 * table_info(u).buckets));
-            has_keys(u, order, table_size(u));
+            test_put(u, key_in(order, n), n); /* and it goes on */
+            must(hd_grow(u, 2 * test_info(u).buckets));
+            has_keys(u, order, test_size(u));
         }
         hd_close(u);
     }
@@ -495,7 +459,7 @@ static void live(hd_table *t, int stage)
 {
     enum { N = 150 };
     uint64_t key[N], value[N * 3] = { 0 }, random = (uint64_t)stage, n = 0;
-    hd_info info = table_info(t);
+    hd_info info = test_info(t);
     for (uint64_t i = 0; i < N; i++)
         if (stage != 2 || i % 3 == 0) key[n++] = key_in(2, stage == 4 ? test_below(&random, 4 * N) : i);
     bool puts = stage == 1 || stage == 4;
@@ -510,7 +474,7 @@ enum { STAGES = 7 };
 
 static void same_shape(hd_table *t, hd_table *u)
 {
-    hd_info a = table_info(t), b = table_info(u);
+    hd_info a = test_info(t), b = test_info(u);
     model_contents x, y;
     check(a.buckets == b.buckets && a.places == b.places && a.capacity == b.capacity &&
               a.base_buckets == b.base_buckets && a.slots == b.slots && a.seed == b.seed && a.now == b.now &&
@@ -588,7 +552,7 @@ typedef struct victim {
 static void victim_table(victim *v)
 {
     v->t = table_open(v->shape, "ref");
-    for (uint64_t key = 0; key < 5; key++) table_put(v->t, key, key);
+    for (uint64_t key = 0; key < 5; key++) test_put(v->t, key, key);
 }
 
 /* Whatever the file is now: it is refused, with little memory and without a change; or it is of a sound table with the
@@ -616,7 +580,7 @@ static void load_victim(victim *v, size_t bytes, bool good_sum)
               "%llu bytes were taken", (ull)(files.memory.peak_bytes - live));
     } else {
         must(hd_check(v->t));
-        check(!d->dictionary || table_size(v->t) == v->saved.n, "there are %llu entries", (ull)table_size(v->t));
+        check(!d->dictionary || test_size(v->t) == v->saved.n, "there are %llu entries", (ull)test_size(v->t));
         hd_close(v->t);
         victim_table(v);
     }

@@ -40,12 +40,4 @@ extern const table_design table_this; /* the program's design */
 
 #define TABLES_COUNT(list) (sizeof(list) / sizeof(list)[0])
 
-/* The outcome for one key. A value is the low bytes of a number. */
-hd_outcome table_put(hd_table *t, uint64_t key, uint64_t value);
-hd_outcome table_erase(hd_table *t, uint64_t key);
-/* Whether the key is there; then *value is its. */
-bool table_get(hd_table *t, uint64_t key, uint64_t *value);
-hd_info table_info(hd_table *t);
-uint64_t table_size(hd_table *t);
-
 #endif

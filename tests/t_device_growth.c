@@ -57,13 +57,6 @@ static void bench_open(bench *b, const shape *s, const char *lock, uint64_t page
     bench_open_config(b, c, page);
 }
 
-static hd_info info_of(hd_table *t)
-{
-    hd_info info;
-    must(hd_table_info(t, &info));
-    return info;
-}
-
 /* ---- The same as on the host machine --------------------------------------------------------- */
 
 static void grows(const shape *s, uint64_t page, uint64_t times)
@@ -84,7 +77,7 @@ static void grows(const shape *s, uint64_t page, uint64_t times)
     must(hd_grow(b.far, times * BUCKETS));
     uint64_t peak = b.fake.peak_bytes, after = b.fake.live_bytes;
     same_tables(here, b.far);
-    hd_info is = info_of(b.far);
+    hd_info is = test_info(b.far);
     check(is.buckets == times * BUCKETS && is.capacity == times * CAPACITY, "%llu buckets", (ull)is.buckets);
     /* beside the table: room for batches in its old size; words of buckets; near values of a bucket */
     uint64_t besides = (64 << 10) + (s->near ? SLOTS * VALUE : 0);
@@ -123,7 +116,7 @@ static void without_room_for_two(void)
         hd_status status = hd_grow(b.far, 2 * BUCKETS);
         check(in_place ? status == HD_OK : status == HD_ENOMEM, "%s: %s", hd_status_name(status), hd_why());
         check(in_place || b.fake.live_bytes == live, "%lld bytes more are held", (long long)(b.fake.live_bytes - live));
-        check(info_of(b.far).buckets == (in_place ? 2 : 1) * BUCKETS, "%llu buckets", (ull)info_of(b.far).buckets);
+        check(test_info(b.far).buckets == (in_place ? 2 : 1) * BUCKETS, "%llu buckets", (ull)test_info(b.far).buckets);
         must(hd_check(b.far));
         contents_take(&after, b.far);
         check(contents_equal(&before, &after, !in_place), "the contents changed");
@@ -145,13 +138,13 @@ static void the_host_tier_grows(void)
     bench_open(&b, &s, "ordered", 4096);
     fill(b.far, 2 * CAPACITY, 3, false);
     contents_take(&before, b.far);
-    hd_info was = info_of(b.far);
+    hd_info was = test_info(b.far);
     /* for keys, locks, and the near values of a bucket aside; less than another near tier */
     uint64_t more = (uint64_t)SLOTS * VALUE + (32 << 10);
     check(more < was.values_device_bytes * 2 / 3, "%llu bytes of values are near", (ull)was.values_device_bytes);
     b.fake.most_bytes = b.fake.live_bytes + more;
     must(hd_grow(b.far, 2 * BUCKETS));
-    hd_info is = info_of(b.far);
+    hd_info is = test_info(b.far);
     check(is.values_device_bytes == was.values_device_bytes &&
               is.values_host_bytes == was.values_host_bytes + (uint64_t)CAPACITY * VALUE,
           "%llu bytes of values are near and %llu far", (ull)is.values_device_bytes, (ull)is.values_host_bytes);

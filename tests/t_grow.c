@@ -22,20 +22,6 @@ static hd_table *open_table(const char *policy, uint64_t buckets, uint32_t slots
     return t;
 }
 
-static uint64_t size_of(hd_table *t)
-{
-    uint64_t n;
-    must(hd_size_sync(t, &n));
-    return n;
-}
-
-static hd_info info_of(hd_table *t)
-{
-    hd_info info;
-    must(hd_table_info(t, &info));
-    return info;
-}
-
 /* A hash whose two halves are in the same place, whatever the number of buckets; or any hash. */
 static uint64_t some_key(uint64_t *random, unsigned twins_percent, uint64_t seed)
 {
@@ -51,8 +37,8 @@ static void fill(hd_table *t, uint64_t seed, unsigned twins_percent)
     enum { AT_ONCE = 64, VALUE_MOST = 64 };
     uint64_t key[AT_ONCE], random = seed, time = 0;
     uint8_t value[AT_ONCE * VALUE_MOST];
-    hd_info info = info_of(t);
-    for (uint64_t tries = 0; size_of(t) < info.capacity && tries < 40 * info.capacity; tries += AT_ONCE) {
+    hd_info info = test_info(t);
+    for (uint64_t tries = 0; test_size(t) < info.capacity && tries < 40 * info.capacity; tries += AT_ONCE) {
         for (int i = 0; i < AT_ONCE; i++) {
             key[i] = some_key(&random, twins_percent, info.seed);
             value_make(value + (uint32_t)i * info.value_bytes, info.value_bytes, key[i], time++);
@@ -66,14 +52,14 @@ static void fill(hd_table *t, uint64_t seed, unsigned twins_percent)
 static void grow_by(hd_table *t, uint64_t times)
 {
     model_contents before, after;
-    hd_info was = info_of(t), is;
+    hd_info was = test_info(t), is;
     hd_counters counted, counts;
     contents_take(&before, t);
     must(hd_counters_sync(t, &counted));
     must(hd_grow(t, was.buckets * times));
     contents_take(&after, t);
     must(hd_counters_sync(t, &counts));
-    is = info_of(t);
+    is = test_info(t);
     check(is.buckets == was.buckets * times && is.capacity == is.buckets * is.slots, "%llu buckets, capacity %llu",
           (ull)is.buckets, (ull)is.capacity);
     check(is.now == was.now && is.epoch == was.epoch && is.hkv.pins == was.hkv.pins && is.seed == was.seed,
@@ -151,7 +137,7 @@ static void grow_all(bool dual)
                 hd_table *t =
                     open_table(twins ? "lfu" : "lru", shape[s].buckets, shape[s].slots, shape[s].value_bytes, dual, s);
                 fill(t, 100 * s + k, twins);
-                full += size_of(t) == info_of(t).capacity;
+                full += test_size(t) == test_info(t).capacity;
                 grow_by(t, times[k]);
                 goes_on(t, s);
                 grow_by(t, 2);
@@ -176,7 +162,7 @@ static void tiny_and_full(void)
             test_case("grow x%llu buckets=%llu slots=2 dual round=%llu", (ull)times, (ull)buckets, (ull)round);
             hd_table *t = open_table("lru", buckets, 2, 8, true, round);
             fill(t, round, (unsigned)(round % 5) * 25);
-            full += size_of(t) == info_of(t).capacity;
+            full += test_size(t) == test_info(t).capacity;
             grow_by(t, times);
             grow_by(t, 2);
             hd_close(t);
@@ -209,7 +195,7 @@ static void pins_survive(void)
         must(hd_run(t, &unlock));
         for (uint64_t i = 0; i < n; i++) check(fate[i] == HD_HIT, "key %llu was not unpinned", (ull)c.key[i]);
         must(hd_run(t, &erase));
-        check(size_of(t) == 0, "%llu entries are left", (ull)size_of(t));
+        check(test_size(t) == 0, "%llu entries are left", (ull)test_size(t));
         must(hd_check(t));
         free(fate);
         contents_give(&c);
@@ -227,7 +213,7 @@ static void reserve(void)
     for (size_t i = 0; i < sizeof step / sizeof step[0]; i++) {
         test_case("reserve %llu", (ull)step[i].capacity);
         must(hd_reserve(t, step[i].capacity));
-        check(info_of(t).buckets == step[i].buckets, "%llu buckets", (ull)info_of(t).buckets);
+        check(test_info(t).buckets == step[i].buckets, "%llu buckets", (ull)test_info(t).buckets);
     }
     hd_close(t);
 }
@@ -242,13 +228,13 @@ static void bare(void)
         test_case("pins=%u value=%u", c.hkv.pins, c.value_bytes);
         must(hd_open(&c, &t));
         fill(t, 1, 0);
-        uint64_t n = size_of(t);
+        uint64_t n = test_size(t);
         must(hd_grow(t, 18));
         must(hd_check(t));
-        check(size_of(t) == n && n > 30, "%llu entries of %llu", (ull)size_of(t), (ull)n);
+        check(test_size(t) == n && n > 30, "%llu entries of %llu", (ull)test_size(t), (ull)n);
         fill(t, 2, 0);
         must(hd_check(t));
-        check(size_of(t) > n, "nothing more came in");
+        check(test_size(t) > n, "nothing more came in");
         hd_close(t);
     }
 }

@@ -8,45 +8,43 @@
 
 #include "lib/table.h"
 #include "ref/sl/sl.h"
-#include "tests/testing.h"
-
-typedef unsigned long long ull;
+#include "tests/model.h"
 
 enum { FIT = 16 }; /* entries of a segment of 128 bytes with values of 4 */
 
-static hd_config config_of(uint64_t homes)
-{
-    hd_config c = hd_config_of("sl");
-    c.sl.segment_bytes = 128;
-    c.capacity = homes * FIT;
-    return c;
-}
-
 static hd_table *table_of(uint64_t homes)
 {
-    hd_config c = config_of(homes);
-    hd_table *t;
-    must(hd_open(&c, &t));
-    return t;
+    return test_table(.design = "sl", .capacity = homes * FIT, .value_bytes = 4, .sl.segment_bytes = 128);
 }
 
 static sl_view *view_in(hd_table *t) { return sl_view_of(t->state); }
 
 static hd_outcome put(hd_table *t, uint64_t key)
 {
-    uint32_t value = (uint32_t)key + 7;
-    uint8_t outcome = HD_MISS;
-    must(hd_upsert(t, 1, &key, &value, NULL, &outcome));
+    hd_outcome o = test_put(t, key, key + 7);
     must(hd_check(t));
-    return (hd_outcome)outcome;
+    return o;
 }
 
 static void take(hd_table *t, uint64_t key)
 {
-    uint8_t outcome = HD_MISS;
-    must(hd_erase(t, 1, &key, &outcome));
-    check(outcome == HD_ERASED, "key %llu: %s", (ull)key, hd_outcome_name((hd_outcome)outcome));
+    check(test_erase(t, key) == HD_ERASED, "key %llu is not there", (ull)key);
     must(hd_check(t));
+}
+
+static void put_all(hd_table *t, uint64_t from, uint64_t to)
+{
+    for (uint64_t k = from; k < to; k++) check(put(t, k) == HD_INSERTED, "key %llu", (ull)k);
+}
+
+static void take_all(hd_table *t, uint64_t from, uint64_t to)
+{
+    for (uint64_t k = from; k < to; k++) take(t, k);
+}
+
+static void buckets_are(hd_table *t, uint64_t n)
+{
+    check(test_info(t).buckets == n, "%llu buckets, and not %llu", (ull)test_info(t).buckets, (ull)n);
 }
 
 /* The directory is these segments, as "16@0 1@1": how many entries, and the home, of each. */
@@ -63,9 +61,8 @@ static void directory_is(hd_table *t, const char *segments)
 /* ---- Segments -------------------------------------------------------------------------------- */
 
 /* Ascending keys fill each segment; others split a full one in the middle. */
-static void splits(void **state)
+static void splits(void)
 {
-    (void)state;
     hd_table *t = table_of(4);
     for (uint64_t k = 1; k <= FIT; k++) put(t, 10 * k);
     directory_is(t, "16@0");
@@ -75,7 +72,7 @@ static void splits(void **state)
     put(t, 165); /* above all of a full segment that is not the last: split, into the upper half */
     directory_is(t, "8@0 9@2 1@1");
     check(view_in(t)->bound[1] == 90 && sl_find(view_in(t), 165) == 2 * FIT + 8, "165 is elsewhere");
-    for (uint64_t k = 1; k <= 8; k++) put(t, 80 + k);
+    put_all(t, 81, 89);
     directory_is(t, "16@0 9@2 1@1"); /* below bound 90 */
     put(t, 1);                       /* the lower half */
     directory_is(t, "9@0 8@3 9@2 1@1");
@@ -83,23 +80,22 @@ static void splits(void **state)
 }
 
 /* Neighbours that fill half of a segment together are joined, the lower one first; an empty one goes. */
-static void joins(void **state)
+static void joins(void)
 {
-    (void)state;
     hd_table *t = table_of(4);
-    for (uint64_t k = 0; k < 2 * FIT + 1; k++) put(t, k);
+    put_all(t, 0, 2 * FIT + 1);
     directory_is(t, "16@0 16@1 1@2");
     take(t, 32); /* the last segment is empty */
     directory_is(t, "16@0 16@1");
-    for (uint64_t k = 0; k < FIT; k++) take(t, k); /* the first one: the next begins at 0 */
+    take_all(t, 0, FIT); /* the first one: the next begins at 0 */
     directory_is(t, "16@1");
     check(view_in(t)->bound[0] == 0, "keys below %llu have no segment", (ull)view_in(t)->bound[0]);
     put(t, 3); /* split: home 0 is free again */
     directory_is(t, "9@1 8@0");
-    for (uint64_t k = 24; k < 32; k++) take(t, k);
+    take_all(t, 24, 32);
     directory_is(t, "9@1");
     take(t, 3);
-    for (uint64_t k = 16; k < 24; k++) take(t, k);
+    take_all(t, 16, 24);
     directory_is(t, "0@1"); /* the only one stays */
     put(t, 5);
     directory_is(t, "1@1");
@@ -108,48 +104,42 @@ static void joins(void **state)
     hd_close(t);
 }
 
-/* A join with the lower neighbour, with the upper one, and with both. */
-static void joins_of_both_sides(void **state)
+/* Of three full segments so many entries are left; then one more of the middle one goes, and three of the first. */
+static void joins_of_both_sides(void)
 {
-    (void)state;
-    for (int side = 0; side < 3; side++) {
+    static const struct {
+        uint64_t left[3];
+        const char *before, *after, *later;
+    } rows[] = {
+        { { 4, 5, 16 }, "4@0 5@1 16@2", "8@0 16@2", "5@0 16@2" },
+        { { 16, 5, 4 }, "16@0 5@1 4@2", "16@0 8@1", "13@0 8@1" },
+        { { 16, 5, 16 }, "16@0 5@1 16@2", "16@0 4@1 16@2", "13@0 4@1 16@2" },
+        { { 3, 6, 3 }, "3@0 6@1 3@2", "8@0 3@2", "8@0" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const uint64_t *left = rows[i].left, middle = 2 * FIT - left[1];
         hd_table *t = table_of(4);
-        uint32_t low = side == 0 ? 4 : 16, high = side == 1 ? 4 : 16;
-        for (uint64_t k = 0; k < 3 * FIT; k++) put(t, k);
-        for (uint64_t k = low; k < FIT; k++) take(t, k);
-        for (uint64_t k = 2 * FIT + high; k < 3 * FIT; k++) take(t, k);
-        test_case("side %d", side);
-        for (uint64_t k = FIT; k < FIT + 11; k++) take(t, k); /* five are left */
-        char before[64];
-        snprintf(before, sizeof before, "%u@0 5@1 %u@2", low, high);
-        directory_is(t, before);
-        take(t, FIT + 11);
-        if (side == 0) directory_is(t, "8@0 16@2");
-        if (side == 1) directory_is(t, "16@0 8@1");
-        if (side == 2) directory_is(t, "16@0 4@1 16@2");
+        test_case("%s", rows[i].before);
+        put_all(t, 0, 3 * FIT);
+        take_all(t, left[0], FIT);
+        take_all(t, 2 * FIT + left[2], 3 * FIT);
+        take_all(t, FIT, middle);
+        directory_is(t, rows[i].before);
+        take(t, middle);
+        directory_is(t, rows[i].after);
+        take_all(t, 0, 3);
+        directory_is(t, rows[i].later);
         hd_close(t);
     }
-    hd_table *t = table_of(4); /* 3, 6, 3: one of the 6 leaves, and then 3 and 5 become one, and later all three */
-    for (uint64_t k = 0; k < 3 * FIT; k++) put(t, k);
-    for (uint64_t k = 3; k < FIT; k++) take(t, k);
-    for (uint64_t k = 2 * FIT + 3; k < 3 * FIT; k++) take(t, k);
-    for (uint64_t k = FIT; k < FIT + 10; k++) take(t, k);
-    directory_is(t, "3@0 6@1 3@2");
-    take(t, 2 * FIT - 1);
-    directory_is(t, "8@0 3@2");
-    for (uint64_t k = 0; k < 3; k++) take(t, k);
-    directory_is(t, "8@0");
-    hd_close(t);
 }
 
 /* erase_if settles all segments at once. */
-static void sweeps(void **state)
+static void sweeps(void)
 {
-    (void)state;
     for (uint64_t kept = 0; kept < 6; kept++) {
         hd_table *t = table_of(8);
-        uint64_t count = 0, size = 0, n = 0;
-        for (uint64_t k = 0; k < 6 * FIT; k++) put(t, k);
+        uint64_t count = 0, size, n = 0;
+        put_all(t, 0, 6 * FIT);
         /* of each segment but number `kept` all; of the others a quarter */
         must(hd_erase_if(t, "key_masked", 1, 0, &count));
         must(hd_check(t));
@@ -158,7 +148,7 @@ static void sweeps(void **state)
         must(hd_check(t));
         must(hd_erase_if(t, "key_in", kept ? 0 : FIT, kept ? kept * FIT - 1 : UINT64_MAX, &n));
         must(hd_check(t));
-        must(hd_size_sync(t, &size));
+        size = test_size(t);
         test_case("kept %llu", (ull)kept);
         check(count == 6 * FIT * 3 / 4 && size + n == 6 * FIT / 4, "%llu erased, %llu left", (ull)(count + n),
               (ull)size);
@@ -175,24 +165,17 @@ static void sweeps(void **state)
 /* ---- PENDING --------------------------------------------------------------------------------- */
 
 /* Without a free home a full segment takes no key, and the others do. Nothing has happened to the item. */
-static void pending(void **state)
+static void pending(void)
 {
-    (void)state;
     hd_table *t = table_of(2);
     for (uint64_t k = 0; k < FIT; k++) put(t, 10 * k);
     put(t, 5); /* 9 and 8 */
-    for (uint64_t k = 0; k < 7; k++) check(put(t, 11 + k) == HD_INSERTED, "key %llu", (ull)(11 + k));
+    put_all(t, 11, 18);
     directory_is(t, "16@0 8@1");
     check(put(t, 18) == HD_PENDING && put(t, 1000) == HD_INSERTED && put(t, 11) == HD_UPDATED, "24 of 32 entries");
     directory_is(t, "16@0 9@1");
-    for (uint64_t k = 0; k < 7; k++) check(put(t, 2000 + k) == HD_INSERTED, "key %llu", (ull)(2000 + k));
+    put_all(t, 2000, 2007);
     check(put(t, 3000) == HD_PENDING && put(t, 500) == HD_PENDING, "all 32 entries"); /* above all others, too */
-    uint64_t key = 3000, value = 1, size;
-    uint8_t outcome;
-    must(hd_upsert_growing(t, 1, &key, &value, NULL, &outcome, 0));
-    must(hd_check(t));
-    must(hd_size_sync(t, &size));
-    check(outcome == HD_INSERTED && size == 33, "%s, %llu entries", hd_outcome_name((hd_outcome)outcome), (ull)size);
     hd_close(t);
 }
 
@@ -213,9 +196,8 @@ static uint64_t between(uint64_t k, uint64_t *r) { return (void)r, 1 + 2 * k; }
 
 /* The load factor at the first PENDING: 1 for ascending keys; above a half where nothing is erased, since splits leave
  * halves; and above a quarter however keys come and go, since two neighbours have more than half of a segment. */
-static void load_at_pending(void **state)
+static void load_at_pending(void)
 {
-    (void)state;
     enum { HOMES = 64 };
     double load[4];
     for (int how = 0; how < 4; how++) {
@@ -237,57 +219,42 @@ static void load_at_pending(void **state)
 
 /* ---- Growing and shrinking ------------------------------------------------------------------- */
 
-static uint64_t size_of(hd_table *t)
-{
-    uint64_t size;
-    must(hd_size_sync(t, &size));
-    return size;
-}
-
+/* The first n multiples of `step`, and no other key. */
 static void holds_all(hd_table *t, uint64_t n, uint64_t step)
 {
-    uint64_t key = 0, upper = UINT64_MAX, last = 0, seen = 0;
-    for (bool more = true; more; key = last + 1) {
-        uint64_t keys[7];
-        uint32_t values[7], rows;
-        uint8_t outcome;
-        must(hd_range(t, 1, &key, &upper, 7, keys, values, &rows, &more, &outcome));
-        for (uint32_t k = 0; k < rows; k++, seen++)
-            check(keys[k] == seen * step && values[k] == (uint32_t)keys[k] + 7, "entry %llu is key %llu", (ull)seen,
-                  (ull)(last = keys[k]));
-        last = rows ? keys[rows - 1] : last;
-    }
-    check(seen == n && size_of(t) == n, "%llu of %llu entries", (ull)seen, (ull)n);
+    model_contents all;
+    contents_take(&all, t);
+    check(all.n == n && test_size(t) == n, "%llu of %llu entries", (ull)all.n, (ull)n);
+    for (uint64_t k = 0; k < n; k++)
+        check(all.key[k] == k * step && ((uint32_t *)(void *)all.value)[k] == k * step + 7, "entry %llu is key %llu",
+              (ull)k, (ull)all.key[k]);
+    contents_give(&all);
 }
 
-static void grows_and_shrinks(void **state)
+static void grows_and_shrinks(void)
 {
-    (void)state;
     hd_table *t = table_of(2);
-    hd_info info;
     for (uint64_t k = 0; k < 2 * FIT; k++) put(t, 3 * k);
     must(hd_grow(t, 70)); /* two words of marks */
     must(hd_check(t));
-    must(hd_table_info(t, &info));
+    hd_info info = test_info(t);
     check(info.buckets == 70 && info.capacity == 70 * FIT && info.places == info.capacity && info.base_buckets == 2,
           "%llu buckets", (ull)info.buckets);
     directory_is(t, "16@0 16@1");
     for (uint64_t k = 70 * FIT; k-- > 2 * FIT;) /* descending: halves */
         if (put(t, 3 * k) == HD_PENDING) break;
-    check(view_in(t)->rows == 70 && size_of(t) > 35 * FIT, "%llu segments", (ull)view_in(t)->rows);
+    check(view_in(t)->rows == 70 && test_size(t) > 35 * FIT, "%llu segments", (ull)view_in(t)->rows);
     must(hd_clear(t));
     for (uint64_t k = 0; k < 70 * FIT; k++) check(put(t, 3 * k) == HD_INSERTED, "key %llu", (ull)(3 * k));
     holds_all(t, 70 * FIT, 3);
     must(hd_shrink(t, 40)); /* all 70 are needed */
-    must(hd_table_info(t, &info));
-    check(info.buckets == 70, "%llu buckets", (ull)info.buckets);
+    buckets_are(t, 70);
     uint64_t n;
     must(hd_erase_if(t, "key_in", 3 * 20 * FIT, UINT64_MAX, &n));
     must(hd_shrink(t, 21)); /* segments fit as they are */
     must(hd_check(t));
-    must(hd_table_info(t, &info));
-    check(info.buckets == 21 && view_in(t)->rows == 20, "%llu buckets, %llu segments", (ull)info.buckets,
-          (ull)view_in(t)->rows);
+    buckets_are(t, 21);
+    check(view_in(t)->rows == 20, "%llu segments", (ull)view_in(t)->rows);
     holds_all(t, 20 * FIT, 3);
     for (uint64_t k = 0; k < 20; k++) /* half of each segment */
         for (uint64_t i = 0; i < FIT / 2; i++) take(t, 3 * (k * FIT + 2 * i + 1));
@@ -298,21 +265,18 @@ static void grows_and_shrinks(void **state)
     check(view_in(t)->rows == 10 && sl_count(view_in(t), 0) == FIT, "%llu segments", (ull)view_in(t)->rows);
     holds_all(t, 10 * FIT, 6);
     must(hd_shrink(t, 2)); /* as few as there can be */
-    must(hd_table_info(t, &info));
-    check(info.buckets == 10, "%llu buckets", (ull)info.buckets);
+    buckets_are(t, 10);
     holds_all(t, 10 * FIT, 6);
     must_fail(hd_shrink(t, 1), HD_EINVAL, "began with");
     must_fail(hd_grow(t, UINT64_MAX / 16), HD_EINVAL, "more than a table can have");
     must(hd_reserve(t, 11 * FIT - 3));
-    must(hd_table_info(t, &info));
-    check(info.buckets == 11, "%llu buckets", (ull)info.buckets);
+    buckets_are(t, 11);
     hd_close(t);
 }
 
 /* Buckets are parts of segments: a table has whole segments. */
-static void buckets_and_segments(void **state)
+static void buckets_and_segments(void)
 {
-    (void)state;
     hd_config c = hd_config_of("sl");
     hd_table *t;
     hd_info info;
@@ -320,49 +284,40 @@ static void buckets_and_segments(void **state)
           "the usual");
     c.capacity = 1;
     must(hd_open(&c, &t));
-    must(hd_table_info(t, &info));
+    info = test_info(t);
     check(info.capacity == 8192 && info.buckets == 512 && info.slots == 16 && info.layout == HD_LAYOUT_SORTED &&
               info.sl.segment_bytes == 65536,
           "%llu entries, %llu buckets", (ull)info.capacity, (ull)info.buckets);
     must(hd_grow(t, 513));
-    must(hd_table_info(t, &info));
-    check(info.buckets == 1024, "%llu buckets", (ull)info.buckets);
+    buckets_are(t, 1024);
     must(hd_shrink(t, 513));
-    must(hd_table_info(t, &info));
-    check(info.buckets == 1024, "%llu buckets", (ull)info.buckets);
+    buckets_are(t, 1024);
     must(hd_shrink(t, 512));
-    must(hd_table_info(t, &info));
-    check(info.buckets == 512, "%llu buckets", (ull)info.buckets);
+    buckets_are(t, 512);
     hd_close(t);
     c.value_bytes = 8;
     c.slots = 4096;
     must(hd_open(&c, &t));
-    must(hd_table_info(t, &info));
+    info = test_info(t);
     check(info.capacity == 4096 && info.buckets == 1, "%llu entries", (ull)info.capacity);
     hd_close(t);
     c.slots = 16; /* the usual number, of a segment of 8 entries */
     c.sl.segment_bytes = 128;
     must(hd_open(&c, &t));
-    must(hd_table_info(t, &info));
+    info = test_info(t);
     check(info.slots == 8 && info.buckets == info.capacity / 8, "%llu slots", (ull)info.slots);
     hd_close(t);
 }
 
 /* hd_info says how many bytes of segments are near, and how many far, whatever the limit becomes. */
-static void parts_are_told(void **state)
+static void parts_are_told(void)
 {
-    (void)state;
-    hd_info info;
-    hd_table *t;
-    hd_config c = hd_config_of("sl");
-    c.backend = "host";
-    c.capacity = 4096;
-    c.sl.segment_bytes = 1024;
     const uint64_t all = 4096 * 8, limits[] = { 0, 9025024, 9040000, 1ull << 40 };
-    must(hd_open(&c, &t));
+    hd_table *t =
+        test_table(.design = "sl", .backend = "host", .capacity = 4096, .value_bytes = 4, .sl.segment_bytes = 1024);
     for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
         must(hd_set_near(t, limits[i]));
-        must(hd_table_info(t, &info));
+        hd_info info = test_info(t);
         test_case("near %llu", (ull)limits[i]);
         bool limited = limits[i] && limits[i] < 1u << 30;
         check(info.values_device_bytes + info.values_host_bytes == all && info.values_device_bytes % 1024 == 0,
@@ -377,9 +332,8 @@ static void parts_are_told(void **state)
 static hd_entry entry_of(uint64_t slot, uint64_t key, uint32_t *value) { return (hd_entry){ slot, key, 0, value }; }
 
 /* Entries that cannot be where a file says they are. */
-static void put_at(void **state)
+static void put_at(void)
 {
-    (void)state;
     static const struct {
         uint64_t slot[4], key[4];
         int good; /* how many are accepted */

@@ -257,6 +257,42 @@ void test_lists(hd_batch *b, uint64_t *key, void *value, uint64_t *score, uint64
     b->count = count;
 }
 
+static hd_outcome run_one(hd_table *t, hd_op op, uint64_t key, uint64_t value, void *out)
+{
+    uint8_t outcome = HD_MISS;
+    hd_batch b = test_batch(op, 1, &key, op == HD_OP_INSERT_OR_ASSIGN ? &value : NULL, &outcome);
+    b.value_out = out;
+    must(hd_run(t, &b));
+    return (hd_outcome)outcome;
+}
+
+hd_outcome test_put(hd_table *t, uint64_t key, uint64_t value)
+{
+    return run_one(t, HD_OP_INSERT_OR_ASSIGN, key, value, NULL);
+}
+
+hd_outcome test_erase(hd_table *t, uint64_t key) { return run_one(t, HD_OP_ERASE, key, 0, NULL); }
+
+bool test_get(hd_table *t, uint64_t key, uint64_t *value)
+{
+    *value = 0;
+    return run_one(t, HD_OP_FIND, key, 0, value) == HD_HIT;
+}
+
+hd_info test_info(hd_table *t)
+{
+    hd_info info;
+    must(hd_table_info(t, &info));
+    return info;
+}
+
+uint64_t test_size(hd_table *t)
+{
+    uint64_t size;
+    must(hd_size_sync(t, &size));
+    return size;
+}
+
 hd_status test_ask_info(hd_table *t) { return hd_table_info(t, &(hd_info){ 0 }); }
 hd_status test_ask_size(hd_table *t) { return hd_size_sync(t, &(uint64_t){ 0 }); }
 hd_status test_ask_load_factor(hd_table *t) { return hd_load_factor_sync(t, &(double){ 0 }); }

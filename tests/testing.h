@@ -78,6 +78,13 @@ uint64_t test_some(uint64_t n);
 /* A batch over these arrays, of which each may be NULL; and where it lists what left, or what it exports. */
 hd_batch test_batch(hd_op op, uint64_t n, const uint64_t *key, const void *value, uint8_t *outcome);
 void test_lists(hd_batch *b, uint64_t *key, void *value, uint64_t *score, uint64_t *item, uint64_t *count);
+/* The outcome for one key. A value is the low bytes of a number. */
+hd_outcome test_put(hd_table *t, uint64_t key, uint64_t value);
+hd_outcome test_erase(hd_table *t, uint64_t key);
+/* Whether the key is there; then *value is its. */
+bool test_get(hd_table *t, uint64_t key, uint64_t *value);
+hd_info test_info(hd_table *t);
+uint64_t test_size(hd_table *t);
 /* Each asks the table, and drops the answer. */
 hd_status test_ask_info(hd_table *t);
 hd_status test_ask_size(hd_table *t);

@@ -43,7 +43,7 @@ static const test_refusal refusals[] = {
 /* Eight keys, each where an insertion puts it. */
 static void lay(hd_table *t)
 {
-    for (uint64_t k = 0; k < 8; k++) check(table_put(t, 10 + k, k) == HD_INSERTED, "key %u", (unsigned)k);
+    for (uint64_t k = 0; k < 8; k++) check(test_put(t, 10 + k, k) == HD_INSERTED, "key %u", (unsigned)k);
 }
 
 /* Place n of those that are empty and candidates of the key, or that are not. */

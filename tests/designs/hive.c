@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * hive.c - Hive, for tests/conform.h. Then many items that want few slots, lists in windows, a stash of several
- * buckets, and two or three items that conflict, with every interleaving of few preemptions. And growth and shrinking.
+ * buckets, and two or three items that conflict, with every interleaving of few preemptions. Tables that grow and
+ * shrink. What the judge's port says of words, regions, items and invariants between steps.
  */
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,6 @@
 #include "gpu/hive/rows.h"
 #include "judge/hive/fixture.h"
 #include "tests/conform.h"
-#include "tests/growth_way.h"
 
 enum { STASHED_NEW, FAR_NEW /* of rings: beyond where they enter them */ };
 
@@ -358,34 +358,163 @@ static void meetings_are_exhausted(void **unused)
     check(moves || test_times(16) < 16, "no key was displaced"); /* of fewer fixtures, none may be */
 }
 
-/* The kernels of growth (split, measure, merge, thin, restash) in full tables, with race detection and weak memory. */
-static void tables_grow_on_the_host_machine(void **unused)
+/* The kernels of growth: split, measure, merge, thin, restash. */
+static const char *const growing[] = {
+    "tile buckets=1 slots=8",
+    "tile buckets=2 slots=8 hashes=3 layout=masks",
+    "tile buckets=3 slots=16 value=2",
+    "tile buckets=2 slots=32 layout=masks",
+    "tile buckets=5 slots=8 layout=masks value=2 spare=3",
+    "tile buckets=3 slots=8 hashes=3 spare=0",
+};
+
+/* ---- What the judge's port says -------------------------------------------------------------- */
+
+enum { SLOTS = 8, STASH = 2 * SLOTS, SHOWN = 3 /* a slot */ };
+/* What a step does. Words of a table: */
+enum { FRESH = 1, VACANT, BROKEN, KEY, CLAIMED, LEAVING, WORDS };
+enum { MASK = WORDS, SHUT, COUNT, BEGIN };
+/* Batches: at: the operation; of MINE and LONE; of MINE, whose value is in the stash; the same, with a score. */
+enum { BATCH = BEGIN + 1, BRING, SEEK, SEEK_SCORED };
+/* A key: none; by way of bucket 0, of bucket 1; in bucket 0 alone; that one. */
+enum { NONE, MINE, OTHER, LONE, FEW };
+
+static const conform_step words[] = {
+    { ASK_PLACE, FRESH, SHOWN, NONE, "fresh; empty" },
+    { ASK_PLACE, VACANT, SHOWN, NONE, "vacant; empty" },
+    { ASK_PLACE, KEY, SHOWN, FEW, "1f value ab; key 1f with ab" },
+    { ASK_PLACE, CLAIMED, SHOWN, FEW, "claimed by 1f; changing" },
+    { ASK_PLACE, LEAVING, SHOWN, FEW, "leaving 1f; changing" },
+    { ASK_PLACE, BROKEN, SHOWN, NONE, "no word of a table: " },
+};
+
+static const conform_name names[] = {
+    { "word", 0, "bucket 0, slot 0" },
+    { "word", 8 * (SLOTS + 3), "bucket 1, slot 3" },
+    { "word 1", 8 * 2, "bucket 2, slot 2" },
+    { "word 2", 8 * SLOTS, "bucket 5, slot 0" },
+    { "stash word", 8 * 5, "stash bucket 0, slot 5" },
+    { "mask", 4, "mask of bucket 1" },
+    { "mask 1", 0, "mask of bucket 2" },
+    { "mask 2", 0, "mask of bucket 4" },
+    { "stash mask", 0, "mask of stash bucket 0" },
+    { "lock", 4, "lock of bucket 1" },
+    { "lock 1", 4, "lock of bucket 3" },
+    { "lock 2", 0, "lock of bucket 4" },
+    { "stash lock", 0, "lock of stash bucket 0" },
+};
+
+static const conform_name narrow_names[] = {
+    { "word", 4 * (SLOTS + 3), "bucket 1, slot 3" },
+    { "word 1", 4 * 2, "bucket 2, slot 2" },
+};
+
+static const conform_step watched[] = {
+    { ASK_WATCH, BATCH, HD_OP_FIND, OTHER, NULL },
+    { ASK_WATCH, BROKEN, 0, NONE, "bucket 0, slot 0: a free slot says neither fresh nor vacant (HIVE-3, in flight)" },
+    { ASK_WATCH, CLAIMED, 0, NONE, "a key that is none (HIVE-1, in flight)" },
+    { ASK_WATCH, FRESH, 0, NONE, NULL },
+    { ASK_WATCH, KEY, SLOTS, LONE, "bucket 1, slot 0: a key is in none of its buckets (HIVE-2, in flight)" },
+    { ASK_WATCH, FRESH, SLOTS, NONE, NULL },
+    { ASK_WATCH, CLAIMED, 0, MINE, NULL },
+    { ASK_WATCH, KEY, 0, MINE, NULL },
+    { ASK_WATCH, KEY, 1, MINE, "a key shows in two slots (HIVE-1, in flight)" },
+    { ASK_WATCH, FRESH, 1, NONE, NULL },
+    { ASK_WATCH, MASK, 0, NONE, "the mask gives a slot away that is taken (HIVE-5, in flight)" },
+    { ASK_WATCH, FRESH, 0, NONE, NULL },
+    { ASK_WATCH, KEY, SLOTS, MINE, "a key is behind a bucket that is open (HIVE-4, in flight)" },
+    { ASK_WATCH, FRESH, SLOTS, NONE, NULL },
+    { ASK_WATCH, SHUT, 0, NONE, NULL },
+    { ASK_WATCH, SHUT, SLOTS, NONE, NULL },
+    { ASK_WATCH, KEY, STASH, OTHER, "the stash has 1 entries, and counts 0 (HIVE-6, in flight)" },
+    { ASK_WATCH, COUNT, 0, NONE, NULL },
+    { ASK_WATCH, BEGIN, 0, NONE, NULL }, /* it was there before the first step */
+    { ASK_WATCH, VACANT, STASH, NONE, "no item erases it, and it is nowhere" },
+    { ASK_WATCH, BATCH, HD_OP_ERASE, OTHER, NULL },
+    { ASK_WATCH, BATCH, HD_OP_ERASE, MINE, "no item erases it, and it is nowhere" },
+    { ASK_WATCH, BATCH, HD_OP_CLEAR, NONE, NULL },
+    { ASK_WATCH, LEAVING, STASH, OTHER, NULL },
+    { ASK_WATCH, BATCH, HD_OP_FIND, OTHER, "no item erases it, and it is nowhere" },
+    { ASK_WATCH, CLAIMED, SLOTS, OTHER, NULL },
+    { ASK_CHECK, CLAIMED, SLOTS, OTHER, "HIVE-3" },
+};
+
+/* A key that others brought, or that is in no bucket of its, cannot have been inserted there; and no table has scores.
+ * Others may have shut the bucket that an inserted or displaced key passes. */
+static const conform_step judged[] = {
+    { ASK_WATCH, BRING, 0, NONE, NULL },
+    { ASK_ACCEPT, 0, SLOTS, 1, "that bucket is no candidate of its" },
+    { ASK_PLACE, 0, SLOTS, NONE, "fresh" }, /* its bucket is still open */
+    { ASK_ACCEPT, 0, SLOTS + 1, 0, NULL },
+    { ASK_ACCEPT, 0, SLOTS + 1, 0, "the key was present, and the outcome is another" },
+    { ASK_PLACE, 0, 0, NONE, "vacant" }, /* what it passed is shut */
+    { ASK_PLACE, 0, SLOTS, NONE, "fresh" },
+    { ASK_PLACE, 0, SLOTS + 1, NONE, "; key " },
+    { ASK_MOVE, 0, SLOTS, 3, "a slot without a key" },
+    { ASK_MOVE, 0, SLOTS + 1, STASH, NULL },
+    { ASK_ACCEPT, SEEK_SCORED, CONFORM_NO_TICKET, 0, "delivered a score, and there are none" },
+    { ASK_ACCEPT, SEEK, CONFORM_NO_TICKET, 0, NULL },
+};
+
+#define TABLE "buckets=2 slots=8 batch=8x1 keys=uniform:50 value="
+static const conform_script scripts[] = {
+    { TABLE "4", words, CONFORM_COUNT(words), NULL, 0 },
+    { TABLE "2", words, CONFORM_COUNT(words), NULL, 0 },
+    { TABLE "4 layout=masks", words, CONFORM_COUNT(words), names, CONFORM_COUNT(names) },
+    { TABLE "2 layout=masks", words, CONFORM_COUNT(words), narrow_names, CONFORM_COUNT(narrow_names) },
+    { TABLE "4 layout=masks", watched, CONFORM_COUNT(watched), NULL, 0 },
+    { TABLE "4", judged, CONFORM_COUNT(judged), NULL, 0 },
+};
+
+/* The first key whose candidates are these. */
+static uint64_t key_by(const hive_view *v, uint64_t first, uint64_t second)
 {
-    enum { TIMES = 8 };
-    static const char *const tables[] = { "buckets=1 slots=8",
-                                          "buckets=2 slots=8 hashes=3 layout=masks",
-                                          "buckets=3 slots=16 value=2",
-                                          "buckets=2 slots=32 layout=masks",
-                                          "buckets=5 slots=8 layout=masks value=2 spare=3",
-                                          "buckets=3 slots=8 hashes=3 spare=0" };
-    judge_growth all;
-    (void)unused;
-    memset(&all, 0, sizeof all);
-    for (uint64_t n = 0; n < test_times(30); n++) {
-        char text[512];
-        snprintf(text, sizeof text, "hive.mix.tile %s seed=%llu", tables[n % 6], (ull)n + 1);
-        growth_try(text, n / 6 + n, TIMES, &all);
-    }
-    test_tried("schedules", all.grown + all.shrunk, "of growth and shrinking of hive, %llu entries", (ull)all.entries);
-    check(all.grown && all.shrunk && all.short_of && all.stashed,
-          "%llu grew, %llu shrank, %llu not as far as was asked; %llu entries were in the stash", (ull)all.grown,
-          (ull)all.shrunk, (ull)all.short_of, (ull)all.stashed);
+    uint64_t key = 1;
+    while (hive_candidate(v, hive_hash(v, key), 0) != first || hive_candidate(v, hive_hash(v, key), 1) != second) key++;
+    return key;
 }
 
-static const struct CMUnitTest tests[] = { unit(crowds), unit(windows), unit(rings), unit(meetings_are_exhausted),
-                                           unit(tables_grow_on_the_host_machine) };
+/* A batch of so many keys, of which each is inserted or found. */
+static void begin_batch(fixture *s, hd_op op, const uint64_t *key, uint64_t n)
+{
+    const fixture_kernel k = fixture_kernel_at(&judge_design_hive, conform_row("tile", op), 32, 1);
+    must(fixture_batch(s, &k, op, key, n));
+    memset(s->part[0].batch.outcome, op == HD_OP_FIND ? HD_HIT : HD_INSERTED, n);
+}
+
+static void change(fixture *s, const conform_step *x)
+{
+    hive_view *v = hive_fixture_view(s);
+    const uint64_t keys[] = { hive_keys(v), key_by(v, 0, 1), key_by(v, 1, 0), key_by(v, 0, 0), 0x1f },
+                   mine[] = { keys[MINE], keys[LONE] }, *key = &keys[x->does < BRING ? x->whose : MINE];
+    const uint64_t word[WORDS] = { [FRESH] = hive_fresh(v),
+                                   [VACANT] = hive_vacant(v),
+                                   [BROKEN] = hive_sign(v, HIVE_EMPTY, 5),
+                                   [KEY] = hive_pack(v, *key, 0xab),
+                                   [CLAIMED] = hive_sign(v, HIVE_CLAIMED, *key),
+                                   [LEAVING] = hive_sign(v, HIVE_LEAVING, *key) };
+    switch (x->does) {
+    case MASK: v->segment[0].mask[0] |= 1; break;
+    case SHUT: hive_shut(v, x->at / SLOTS); break;
+    case COUNT: *hive_fixture_stashed(hive_fixture_table_of(s)) = 1; break;
+    case BEGIN: fixture_begin(s, s->memory, 0); break;
+    case BATCH: begin_batch(s, (hd_op)x->at, key, x->whose != NONE); break;
+    case BRING: begin_batch(s, HD_OP_INSERT_OR_ASSIGN, mine, 2); break;
+    case SEEK:
+    case SEEK_SCORED:
+        begin_batch(s, HD_OP_FIND, mine, 1);
+        memcpy(s->part[0].batch.value_out, hive_value_at(v, STASH), 4);
+        s->part[0].batch.score_out[0] = x->does == SEEK_SCORED;
+        break;
+    default: hive_write(v, x->at, word[x->does]);
+    }
+}
+
+static const struct CMUnitTest tests[] = { unit(crowds), unit(windows), unit(rings), unit(meetings_are_exhausted) };
 
 const conform_design conform_this = { .judge = &judge_design_hive,
+                                      .shapes = shapes,
+                                      .shapes_n = SHAPES,
                                       .rounds = rounds,
                                       .schedules = 6,
                                       .whole = 2,
@@ -393,5 +522,11 @@ const conform_design conform_this = { .judge = &judge_design_hive,
                                       .moves = true,
                                       .look = look,
                                       .special = { "keys into the stash" },
+                                      .growing = growing,
+                                      .growing_n = CONFORM_COUNT(growing),
+                                      .grown = 30,
+                                      .scripts = scripts,
+                                      .scripts_n = CONFORM_COUNT(scripts),
+                                      .change = change,
                                       .tests = tests,
                                       .tests_n = CONFORM_COUNT(tests) };

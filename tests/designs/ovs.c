@@ -7,10 +7,8 @@
 #include <string.h>
 
 #include "gpu/ovs/rows.h"
-#include "judge/growth.h"
 #include "judge/ovs/fixture.h"
 #include "tests/conform.h"
-#include "tests/growth_way.h"
 
 static const char *const shapes[] = {
     "buckets=2 segment=256 batch=10x1 keys=uniform:14 duplicate=200000 reserved=50000",
@@ -248,46 +246,29 @@ static void repeated_lookups_share_loads(void **unused)
     test_tried("schedules", tables, "of tables and lookups that repeat a key");
 }
 
-/* ---- Growing and shrinking ------------------------------------------------------------------- */
-
-static void tables_grow_on_the_host_machine(void **unused)
-{
-    enum { TIMES = 8 };
-    static const char *const tables[] = { "buckets=1 segment=128",
-                                          "buckets=2 segment=256 near=256 guide=digest",
-                                          "buckets=6 segment=256",
-                                          "buckets=4 segment=512 near=1 guide=digest",
-                                          "buckets=3 segment=128",
-                                          "buckets=64 segment=8192 near=8192",
-                                          "buckets=9 segment=1024",
-                                          "buckets=128 segment=16384",
-                                          "buckets=2 segment=256 near=256 value=8",
-                                          "buckets=64 segment=8192 near=1 value=8",
-                                          "buckets=9 segment=1024 near=2048 copies=256",
-                                          "buckets=4 segment=256 near=256 copies=64 partition=range",
-                                          "buckets=3 segment=128 partition=range",
-                                          "buckets=4 segment=256 near=256 guide=digest partition=range",
-                                          "buckets=9 segment=1024 near=2048 partition=range",
-                                          "buckets=64 segment=8192 guide=digest near=1 partition=range" };
-    enum { TABLES = sizeof tables / sizeof *tables };
-    judge_growth all;
-    (void)unused;
-    memset(&all, 0, sizeof all);
-    for (uint64_t n = 0; n < test_times(48); n++) {
-        char text[512];
-        const char *kernel = !strstr(tables[n % TABLES], "value=8") ? "probe16" : n / TABLES % 2 ? "flip" : "wide";
-        snprintf(text, sizeof text, "ovs.mix.%s %s seed=%llu", kernel, tables[n % TABLES], (ull)n + 1);
-        growth_try(text, n / TABLES + n, TIMES, &all);
-    }
-    test_tried("schedules", all.grown + all.shrunk, "of growth and shrinking of ovs, %llu entries", (ull)all.entries);
-    check(all.grown && all.shrunk && all.short_of, "%llu grew, %llu shrank, %llu not as far as was asked",
-          (ull)all.grown, (ull)all.shrunk, (ull)all.short_of);
-}
-
-static const struct CMUnitTest tests[] = {
-    unit(assignments_overlap),       unit(meetings_are_exhausted),       unit(pairs_meet),
-    unit(misses_read_no_far_memory), unit(repeated_lookups_share_loads), unit(tables_grow_on_the_host_machine)
+static const char *const growing[] = {
+    "probe16 buckets=1 segment=128",
+    "probe16 buckets=2 segment=256 near=256 guide=digest",
+    "probe16 buckets=6 segment=256",
+    "probe16 buckets=4 segment=512 near=1 guide=digest",
+    "probe16 buckets=3 segment=128",
+    "probe16 buckets=64 segment=8192 near=8192",
+    "probe16 buckets=9 segment=1024",
+    "probe16 buckets=128 segment=16384",
+    "wide buckets=2 segment=256 near=256 value=8",
+    "flip buckets=2 segment=256 near=256 value=8",
+    "wide buckets=64 segment=8192 near=1 value=8",
+    "flip buckets=64 segment=8192 near=1 value=8",
+    "probe16 buckets=9 segment=1024 near=2048 copies=256",
+    "probe16 buckets=4 segment=256 near=256 copies=64 partition=range",
+    "probe16 buckets=3 segment=128 partition=range",
+    "probe16 buckets=4 segment=256 near=256 guide=digest partition=range",
+    "probe16 buckets=9 segment=1024 near=2048 partition=range",
+    "probe16 buckets=64 segment=8192 guide=digest near=1 partition=range",
 };
+
+static const struct CMUnitTest tests[] = { unit(assignments_overlap), unit(meetings_are_exhausted), unit(pairs_meet),
+                                           unit(misses_read_no_far_memory), unit(repeated_lookups_share_loads) };
 
 const conform_design conform_this = { .judge = &judge_design_ovs,
                                       .shapes = shapes,
@@ -296,5 +277,8 @@ const conform_design conform_this = { .judge = &judge_design_ovs,
                                       .schedules = 6,
                                       .whole = 2,
                                       .windows = true,
+                                      .growing = growing,
+                                      .growing_n = CONFORM_COUNT(growing),
+                                      .grown = 54,
                                       .tests = tests,
                                       .tests_n = CONFORM_COUNT(tests) };

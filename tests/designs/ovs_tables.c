@@ -38,15 +38,16 @@ static const test_refusal refusals[] = {
 
 #define WORDS  "usual capacity=6144 segment=16384 near=20000"
 #define PAIRS  "usual capacity=3072 segment=16384 near=20000 value=8"
+#define COPIES "sorted capacity=768 segment=1024 near=3073 copies=512"
 #define RANGES "usual capacity=96 segment=256 partition=range"
 enum { KEY = 77 };
 
 /* Three segments; of 128 buckets, a way has half of them. */
 static void lay(hd_table *t)
 {
-    hd_info info = table_info(t);
+    hd_info info = test_info(t);
     uint64_t n = info.ovs.partition == HD_PARTITION_RANGE ? 0 : info.places * 5 / 8;
-    for (uint64_t key = 0; key < n; key++) check(table_put(t, key, 1) == HD_INSERTED, "key %llu", (ull)key);
+    for (uint64_t key = 0; key < n; key++) check(test_put(t, key, 1) == HD_INSERTED, "key %llu", (ull)key);
 }
 
 static void put_word(ovs_view *v, uint64_t bucket, uint64_t word)
@@ -54,6 +55,26 @@ static void put_word(ovs_view *v, uint64_t bucket, uint64_t word)
     uint64_t e = ovs_free_slot(v, bucket);
     check(e != OVS_NOWHERE, "no room for the damage");
     *ovs_at(v, e) = word;
+}
+
+/* The first key from `key` on that is there or not, and whose segment is far or near. */
+static uint64_t key_where(const ovs_view *v, uint64_t key, bool there, bool far)
+{
+    while ((ovs_find(v, key) != OVS_NOWHERE) != there || ovs_may_copy(v, ovs_hash(v, key)) != far) key++;
+    return key;
+}
+
+/* Puts a wrong copy into its key's set, or into another one. */
+static void miscopy(hd_table *t, uint64_t n)
+{
+    const ovs_view *v = ovs_view_of(t->state);
+    uint64_t near = key_where(v, 0, true, false), far = key_where(v, 0, true, true),
+             absent = key_where(v, 0, false, true), of_far = ovs_copy_number(v, ovs_hash(v, far));
+    uint64_t *set = ovs_copy_set(v, ovs_hash(v, n == 2 ? near : n == 4 ? absent : far));
+    const uint64_t wrong[] = { word_sign(OVS_HALF, WORD_CLAIMED, 1), word_pack(OVS_HALF, far, 1),
+                               word_pack(OVS_HALF, near, 1), word_pack(OVS_HALF, far, 2),
+                               word_pack(OVS_HALF, absent, 0) };
+    (n == 1 ? v->copy + (of_far ^ 1) * OVS_COPIES : set)[2] = ~wrong[n];
 }
 
 static void damage(hd_table *t, uint64_t n)
@@ -68,7 +89,7 @@ static void damage(hd_table *t, uint64_t n)
     case 3: put_word(v, segment * lines + ovs_step_in(v, h, OVS_WAY + 3), word); break;
     case 4: put_word(v, ovs_way_bucket(v, h, 40), v->pairs ? KEY : word_pack(OVS_HALF, KEY, 9)); break;
     case 5:
-        table_erase(t, KEY);
+        test_erase(t, KEY);
         put_word(v, ovs_way_bucket(v, h, 63), word);
         ovs_bucket(v, ovs_way_bucket(v, h, 0))[3] = ovs_fresh_in(v);
         break;
@@ -91,6 +112,11 @@ static const table_damage damages[] = {
     { "a key twice", "OVS-1: the key is in two slots", PAIRS, damage, 4 },
     { "a key behind an open bucket", "OVS-4", WORDS, damage, 5 },
     { "a key behind an open bucket", "OVS-4", PAIRS, damage, 5 },
+    { "a copy of no key", "OVS-8: a copy is of no entry", COPIES, miscopy, 0 },
+    { "a copy in another set", "OVS-8: a copy is in another set than its key's", COPIES, miscopy, 1 },
+    { "a copy of a near key", "OVS-8: a copy is of a key of a near segment", COPIES, miscopy, 2 },
+    { "a copy with another value", "OVS-8: a copy differs from the entry of its key", COPIES, miscopy, 3 },
+    { "a copy of an absent key", "OVS-8: a copy differs from the entry of its key", COPIES, miscopy, 4 },
     { "a first row", "OVS-7: the first key is not above that of the row before (row 0", RANGES, damage, 6 },
     { "a row below", "OVS-7: the first key is not above that of the row before (row 2", RANGES, damage, 7 },
     { "no segment", "OVS-7: the row names no segment (row 1", RANGES, damage, 8 },

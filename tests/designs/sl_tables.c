@@ -37,7 +37,7 @@ enum { FIT = 16 };
 /* Four segments: 16, 16, 16 and 2 entries, in homes 0 to 3 of 5. */
 static void lay(hd_table *t)
 {
-    for (uint64_t k = 0; k < 3 * FIT + 2; k++) table_put(t, 10 + k, k);
+    for (uint64_t k = 0; k < 3 * FIT + 2; k++) test_put(t, 10 + k, k);
 }
 
 /* The same, and all homes but the first are far. */

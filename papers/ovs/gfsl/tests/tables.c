@@ -28,7 +28,7 @@ static const test_refusal refusals[] = {
 
 static void lay(hd_table *t)
 {
-    for (uint64_t key = 10; key < 40; key++) table_put(t, key, key);
+    for (uint64_t key = 10; key < 40; key++) test_put(t, key, key);
 }
 
 static void damage(hd_table *t, uint64_t n)
