@@ -131,7 +131,9 @@ static void *os_map(void *self, void *at, size_t bytes, int fd, uint64_t offset)
     (void)self;
     int flags = (at ? MAP_FIXED : 0) | (fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED);
     void *p = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, fd, (off_t)offset);
-    return p == MAP_FAILED ? NULL : p;
+    if (p == MAP_FAILED) return NULL;
+    (void)madvise(p, bytes, MADV_HUGEPAGE); /* advice: small pages will do */
+    return p;
 }
 
 static void os_unmap(void *self, void *p, size_t bytes)

@@ -140,15 +140,17 @@ static void points(const plan &p, uint64_t rounds)
     arrays a(p);
     std::vector<double> s;
     for (uint64_t at = 0; at < p.keys; at += p.batch) s.push_back(run(t, p, a, HD_OP_INSERT_OR_ASSIGN, at, 0, 0));
-    tell(p, "insert new", s), s.clear();
+    tell(p, "insert_or_assign, new keys", s), s.clear();
     if (p.durable != HD_DURABLE_DISK) {
         for (uint64_t k = 1; k <= rounds; k++) s.push_back(run(t, p, a, HD_OP_FIND, 0, p.keys, k));
         tell(p, "find, hits", s), s.clear();
         for (uint64_t k = 1; k <= rounds; k++) s.push_back(run(t, p, a, HD_OP_FIND, 2 * p.keys + k * p.batch, 0, 0));
         tell(p, "find, misses", s), s.clear();
     }
+    for (uint64_t k = 1; k <= rounds; k++) s.push_back(run(t, p, a, HD_OP_ASSIGN, 0, p.keys, k));
+    tell(p, "assign, hits", s), s.clear();
     for (uint64_t k = 1; k <= rounds; k++) s.push_back(run(t, p, a, HD_OP_INSERT_OR_ASSIGN, 0, p.keys, k));
-    tell(p, "update", s), s.clear();
+    tell(p, "insert_or_assign, hits", s), s.clear();
     find_all(t, p, a, rounds + 1);
     if (p.durable == HD_DURABLE_PROCESS) {
         for (uint64_t k = 0; k < 4; k++) s.push_back(run(t, p, a, HD_OP_ERASE, k * p.batch, 0, 0));

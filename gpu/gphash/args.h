@@ -25,8 +25,8 @@
  *            wait for one after another.
  *
  * Layout inline has no numbers, and a value may be equal to an earlier one. There an item that reads or changes the
- * value of a key while others may erase holds the guard of the slot's bucket, a lock in the device's own memory: a
- * crash finds no trace of it.
+ * value of a key while others may erase, or that adds to it, holds the guard of the slot's bucket, a lock in the
+ * device's own memory: a crash finds no trace of it.
  *
  * Key words, numbers and cells may be on a medium that keeps them. simt_fence_system() stands where a step has to be
  * durable before the next one:
@@ -66,9 +66,20 @@ typedef struct gphash_args {
     uint64_t *head, *tail;           /* of the ring of free cells                                  */
     uint32_t *guard;                 /* (GPHASH_GUARDS) */
     gphash_level far[GPHASH_LEVELS]; /* with a near index: the slots that last, of which those of v are a copy */
-    uint64_t *changed; /* likewise: (items of a window), gphash_change; NULL where the batch changes nothing */
-    bool near, alone;  /* there is a near index; nothing changes while the batch runs: it is one of readers */
+    /* (items of a window) likewise, gphash_change; of lookups whose values are fetched later the cells, GPHASH_NO_CELL:
+     * none. NULL: nothing is noted */
+    uint64_t *changed;
+    /* (items of a window) code << 32 | item less b.first (gpu/sort.h): the code is that of a far address, a slot or cell
+     * without its `coarse` lowest bits. Items note it, and then they are in its order. NULL: they are in their own */
+    uint64_t *order;
+    uint32_t coarse;
+    bool near;    /* there is a near index */
+    bool alone;   /* nothing changes while the batch runs: it is one of readers */
+    bool guarded; /* layout inline: a key may go, or values are read and changed */
 } gphash_args;
+
+enum { GPHASH_ORDER_BITS = 24 /* of a code */ };
+#define GPHASH_NO_CELL UINT64_MAX
 
 /* What an item has changed, a word: 4 x the slot + what. 0: nothing. */
 typedef enum gphash_change {

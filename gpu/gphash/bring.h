@@ -10,10 +10,10 @@
 
 /* ---- Changes --------------------------------------------------------------------------------- */
 
-/* What item i has changed, and where. */
-SIMT_FN uint32_t gphash_change_of(const gphash_args *a, uint64_t i, uint64_t *place)
+/* What the item has changed whose turn it is, and where. */
+SIMT_FN uint32_t gphash_change_of(const gphash_args *a, uint64_t n, uint64_t *place)
 {
-    uint64_t word = simt_ld_u64(a->changed + (i - a->b.first));
+    uint64_t word = simt_ld_u64(a->changed + gphash_in_turn(a, n));
     *place = word >> 2;
     return (uint32_t)word & 3;
 }
@@ -22,16 +22,16 @@ SIMT_FN uint32_t gphash_change_of(const gphash_args *a, uint64_t i, uint64_t *pl
 SIMT_FN void gphash_bring_left(const gphash_args *a)
 {
     uint64_t e;
-    for (uint64_t i = a->b.first + gpu_thread(); i < a->b.last; i += gpu_threads())
-        if (gphash_change_of(a, i, &e) == GPHASH_LEFT) simt_strlx_u64(gphash_far_at(a, e).key, HD_KEY_EMPTY);
+    for (uint64_t n = gpu_thread(); n < a->b.last - a->b.first; n += gpu_threads())
+        if (gphash_change_of(a, n, &e) == GPHASH_LEFT) simt_strlx_u64(gphash_far_at(a, e).key, HD_KEY_EMPTY);
 }
 
 /* Numbers, or values inline. */
 SIMT_FN void gphash_bring_numbers(const gphash_args *a)
 {
-    for (uint64_t i = a->b.first + gpu_thread(); i < a->b.last; i += gpu_threads()) {
+    for (uint64_t n = gpu_thread(); n < a->b.last - a->b.first; n += gpu_threads()) {
         uint64_t e;
-        uint32_t how = gphash_change_of(a, i, &e);
+        uint32_t how = gphash_change_of(a, n, &e);
         if (how != GPHASH_CAME && how != GPHASH_SET) continue;
         simt_strlx_u64(gphash_far_at(a, e).number, simt_ldrlx_u64(gphash_number_at(&a->v, e)));
     }
@@ -40,10 +40,23 @@ SIMT_FN void gphash_bring_numbers(const gphash_args *a)
 /* The keys that have come. */
 SIMT_FN void gphash_bring_keys(const gphash_args *a)
 {
-    for (uint64_t i = a->b.first + gpu_thread(); i < a->b.last; i += gpu_threads()) {
+    for (uint64_t n = gpu_thread(); n < a->b.last - a->b.first; n += gpu_threads()) {
         uint64_t e;
-        if (gphash_change_of(a, i, &e) != GPHASH_CAME) continue;
+        if (gphash_change_of(a, n, &e) != GPHASH_CAME) continue;
         simt_strlx_u64(gphash_far_at(a, e).key, simt_ldrlx_u64(gphash_key_at(&a->v, e)));
+    }
+}
+
+/* ---- Values of lookups ----------------------------------------------------------------------- */
+
+SIMT_FN void gphash_fetch(const gphash_args *a)
+{
+    simt_tile t = simt_tile_of(8);
+    for (uint64_t n = gpu_thread() / t.size; n < a->b.last - a->b.first; n += gpu_threads() / t.size) {
+        uint64_t at = gphash_in_turn(a, n), cell = simt_ld_u64(a->changed + at);
+        if (cell == GPHASH_NO_CELL) continue;
+        gphash_copy(t, a->b.value_out + (a->b.first + at) * a->v.value_bytes, gphash_cell(&a->v, cell),
+                    a->v.value_bytes);
     }
 }
 

@@ -4,8 +4,9 @@
  */
 #include "gpu/gphash/launch.h"
 #include "gpu/gphash/phase.h"
+#include "gpu/gphash/quad.h"
 
-static const hd_variant *const variants[] = { &gphash_variant_warp, &gphash_variant_phase, NULL };
+static const hd_variant *const variants[] = { &gphash_variant_quad, &gphash_variant_warp, &gphash_variant_phase, NULL };
 
 static hd_host_text *const shared[] = {
 #define GPHASH_KERNEL(number, entry, args, text) [number - HD_SHARED_KERNELS] = entry,

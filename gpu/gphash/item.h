@@ -10,8 +10,6 @@
 #include "gpu/warp.h"
 #include "gpu/words.h"
 
-#define GPHASH_NO_CELL UINT64_MAX
-
 /* An item on its way: `one.h` is the key's hash. What is said of values is of layout cells, unless it says inline. */
 typedef struct gphash_one {
     gpu_one one;
@@ -19,7 +17,8 @@ typedef struct gphash_one {
     uint64_t cell;          /* that it has taken, and not yet used; GPHASH_NO_CELL */
     uint64_t *key, *number; /* this lane's slot */
     uint64_t place;         /* its number       */
-    const uint8_t *slot;    /* where the value of a HIT is */
+    bool notes;          /* there is a near index, whose changes are noted: gphash_args.changed. Known to compilers */
+    const uint8_t *slot; /* where the value of a HIT is */
 } gphash_one;
 
 /* ---- Values ---------------------------------------------------------------------------------- */
@@ -75,7 +74,7 @@ SIMT_FN uint64_t gphash_fill_cell(simt_tile w, const gphash_args *a, gphash_one 
         gphash_add(w, a->b.elem, to, was, o->in, a->v.value_bytes);
     else
         gphash_copy(w, to, o->in, a->v.value_bytes);
-    if (!a->changed) simt_fence_system();
+    if (!o->notes) simt_fence_system();
     simt_sync_tile(w); /* every lane's part is there before lane 0 names the cell */
     return o->cell;
 }
@@ -94,10 +93,25 @@ SIMT_FN void gphash_let_go(const gphash_args *a, uint64_t place) { simt_strel_u3
 
 /* ---- With a near index ----------------------------------------------------------------------- */
 
+/* Item i of the window notes a word; `at`, a place or cell, is far. */
+SIMT_FN void gphash_note_word(const gphash_args *a, uint64_t i, uint64_t word, uint64_t at)
+{
+    const uint64_t last = (1u << GPHASH_ORDER_BITS) - 1, n = i - a->b.first;
+    uint64_t code = at >> a->coarse;
+    simt_st_u64(a->changed + n, word);
+    if (a->order) simt_st_u64(a->order + n, (code < last ? code : last) << 32 | n);
+}
+
 /* What the item has changed in this lane's slot is to be brought to the far one. */
 SIMT_FN void gphash_note(const gphash_args *a, const gphash_one *o, gphash_change how)
 {
-    if (a->changed) simt_st_u64(a->changed + (o->one.i - a->b.first), o->place << 2 | (uint64_t)how);
+    if (o->notes) gphash_note_word(a, o->one.i, o->place << 2 | (uint64_t)how, o->place);
+}
+
+/* The item, less b.first, whose turn it is after n others. */
+SIMT_FN uint64_t gphash_in_turn(const gphash_args *a, uint64_t n)
+{
+    return a->order ? (uint32_t)simt_ld_u64(a->order + n) : n;
 }
 
 /* The far slot of place e. */
@@ -128,7 +142,7 @@ SIMT_FN void gphash_change_word(const gphash_args *a, const gphash_one *o, uint3
     simt_ticket_store(o->one.i, o->one.found, 0, o->place);
     gphash_note(a, o, o->one.change == GPU_REMOVE ? GPHASH_LEFT : GPHASH_SET);
     if (o->one.change != GPU_REMOVE) return;
-    if (!a->changed) simt_fence_system(); /* the key has gone before another item may insert it */
+    if (!o->notes) simt_fence_system(); /* the key has gone before another item may insert it */
     simt_strlx_u64(o->key, HD_KEY_EMPTY);
 }
 
@@ -140,10 +154,10 @@ SIMT_FN bool gphash_change_inline(simt_tile w, const gphash_args *a, gphash_one 
     bool there = true;
     *value = 0;
     if (w.rank == at) {
-        if (!a->alone) gphash_hold(a, o->place);
+        if (a->guarded) gphash_hold(a, o->place);
         there = simt_ldacq_u64(o->key) == o->one.key;
         if (there) gphash_change_word(a, o, bits, value);
-        if (!a->alone) gphash_let_go(a, o->place);
+        if (a->guarded) gphash_let_go(a, o->place);
     }
     simt_join();
     *value = simt_shfl_u64(w, *value, at);
@@ -175,7 +189,7 @@ SIMT_FN bool gphash_change_cells(simt_tile w, const gphash_args *a, gphash_one *
         if (there) simt_ticket(o->one.i, o->one.found, 0, o->place);
         if (there) gphash_note(a, o, o->one.change == GPU_REMOVE ? GPHASH_LEFT : GPHASH_SET);
         if (there && o->one.change == GPU_REMOVE) {
-            if (!a->changed) simt_fence_system(); /* as in gphash_change_word */
+            if (!o->notes) simt_fence_system(); /* as in gphash_change_word */
             simt_strel_u64(o->key, HD_KEY_EMPTY);
         }
     }
@@ -263,8 +277,8 @@ SIMT_FN void gphash_publish(simt_tile w, const gphash_args *a, gphash_one *o, ui
 {
     uint64_t number = a->v.cell_bytes ? gphash_pack(o->one.h, 0, o->cell) : o->one.in;
     if (w.rank == at) {
-        simt_strel_u64(o->number, number);    /* a lane that reads it then sees that the slot is locked */
-        if (!a->changed) simt_fence_system(); /* the value is there before its key is */
+        simt_strel_u64(o->number, number);  /* a lane that reads it then sees that the slot is locked */
+        if (!o->notes) simt_fence_system(); /* the value is there before its key is */
         simt_strel_u64(o->key, o->one.key);
         simt_ticket_store(o->one.i, HD_INSERTED, 0, o->place);
         gphash_note(a, o, GPHASH_CAME);
@@ -298,7 +312,7 @@ SIMT_FN bool gphash_insert(simt_tile w, const gphash_args *a, gphash_one *o, uin
     if (w.rank == at) {
         got = simt_cas_u64(o->key, HD_KEY_EMPTY, HD_KEY_LOCKED, SIMT_ACQ_REL) == HD_KEY_EMPTY;
         /* The key that was here has gone before the slot gets another number, which may have its tag. */
-        if (a->v.cell_bytes && !a->changed) simt_fence_system();
+        if (a->v.cell_bytes && !o->notes) simt_fence_system();
     }
     simt_join();
     if (!simt_shfl_u32(w, got, at)) return false;
@@ -321,7 +335,7 @@ SIMT_FN bool gphash_try(simt_tile w, const gphash_args *a, gphash_one *o)
     return gpu_leave(w, &o->one, HD_MISS);
 }
 
-SIMT_FN gphash_one gphash_begin(simt_tile w, const gphash_args *a, uint64_t i)
+SIMT_FN gphash_one gphash_begin(simt_tile w, const gphash_args *a, uint64_t i, bool notes)
 {
     const gphash_view *v = &a->v;
     const gpu_batch *b = &a->b;
@@ -335,6 +349,7 @@ SIMT_FN gphash_one gphash_begin(simt_tile w, const gphash_args *a, uint64_t i)
     if (o.in && !v->cell_bytes && v->value_bytes) in = gpu_elem_load(o.in, v->value_bytes);
     simt_join();
     o.one = gpu_item_of(i, op, key, gphash_hash(v, key), in, flag);
+    o.notes = notes;
     o.cell = GPHASH_NO_CELL;
     o.slot = (const uint8_t *)0;
     o.place = gphash_candidate(v, o.one.h, w.rank);
@@ -344,8 +359,11 @@ SIMT_FN gphash_one gphash_begin(simt_tile w, const gphash_args *a, uint64_t i)
         o.one.outcome = HD_RESERVED;
         if (w.rank == 0) simt_ticket(i, HD_RESERVED, 0, WORD_NOWHERE);
     }
-    if (a->changed && w.rank == 0) simt_st_u64(a->changed + (i - b->first), 0);
-    simt_sync_tile(w); /* another lane may note a change */
+    if (notes && w.rank == 0) gphash_note_word(a, i, 0, UINT64_MAX);
+    if (notes)
+        simt_sync_tile(w); /* another lane may note a change */
+    else
+        simt_join();
     return o;
 }
 
@@ -368,13 +386,13 @@ SIMT_FN void gphash_deliver(simt_tile w, const gphash_args *a, const gphash_one 
 }
 
 /* A warp takes one item after another. */
-SIMT_FN void gphash_items(const gphash_args *a)
+SIMT_FN void gphash_items_that(const gphash_args *a, bool notes)
 {
     SIMT_SHARED(uint32_t, sum, GPU_ITEMS_THREADS);
     simt_tile w = simt_tile_of(32);
     gpu_counts counts = gpu_count_none();
     for (uint64_t i = a->b.first + gpu_warp(); i < a->b.last; i += gpu_warps()) {
-        gphash_one o = gphash_begin(w, a, i);
+        gphash_one o = gphash_begin(w, a, i, notes);
         while (o.one.outcome == GPU_UNDECIDED && !gphash_try(w, a, &o)) simt_backoff(64);
         if (o.cell != GPHASH_NO_CELL) gphash_give_cell(w, a, o.cell);
         gphash_deliver(w, a, &o);
@@ -383,5 +401,8 @@ SIMT_FN void gphash_items(const gphash_args *a)
     gpu_tally(w, &a->b, &counts);
     if (a->b.each && a->b.op_tally && a->b.first == 0) gpu_count_each(a->b.each, a->b.n, a->b.op_tally, sum);
 }
+
+SIMT_FN void gphash_items(const gphash_args *a) { gphash_items_that(a, false); }
+SIMT_FN void gphash_items_near(const gphash_args *a) { gphash_items_that(a, a->changed != (uint64_t *)0); }
 
 #endif

@@ -3,10 +3,11 @@
  * kernels.cu - the GPHash kernels as CUDA entry points, and the table that a launch looks them up in.
  */
 #include "gpu/gphash/phase.h"
+#include "gpu/gphash/quad.h"
 
 #include "gpu/gphash/kernel_numbers.h"
 
-static const hd_variant *const variants[] = { &gphash_variant_warp, &gphash_variant_phase, nullptr };
+static const hd_variant *const variants[] = { &gphash_variant_quad, &gphash_variant_warp, &gphash_variant_phase, nullptr };
 
 static const hd_kernel_entry shared[] = {
 #define GPHASH_KERNEL(number, entry, args, text) entry,

@@ -29,14 +29,46 @@ static gphash_args args_of(const gphash_own *o, const hd_batch *b)
     memcpy(a.far, o->far, sizeof a.far);
     a.near = gphash_is_near(o);
     a.alone = !b->each && hd_op_row_of(b->op)->role == HD_READER;
-    a.changed = a.alone ? NULL : o->changed;
+    a.guarded = b->each || b->op == HD_OP_ERASE || b->op == HD_OP_ACCUM_OR_ASSIGN;
+    a.changed = a.near && !a.alone ? o->changed : NULL;
     return a;
 }
 
-/* What the items of a window have changed goes to the far slots, as far as such items can change it. */
-static hd_status bring(const gpu_launcher *l)
+/* A batch of items on its way. */
+typedef struct launching {
+    gpu_launcher l; /* first: launch_items gets its address */
+    const gphash_own *o;
+    gphash_args a;
+} launching;
+
+/* What items note is put into the order of far addresses, if there is much of it. */
+static bool sorts(const launching *x)
 {
-    const gpu_batch *b = l->b;
+    enum { MANY = 1 << 15 };
+    uint64_t most = x->o->gpu.window_most, n = x->a.b.last - x->a.b.first;
+    return x->a.changed && n >= (most ? most : (uint64_t)MANY) / 2;
+}
+
+static uint32_t coarse(uint64_t most)
+{
+    uint32_t bits = 0;
+    while (most >> bits >= (1u << GPHASH_ORDER_BITS) - 1) bits++;
+    return bits;
+}
+
+static hd_status sort(launching *x)
+{
+    static const gpu_sort_kernels kernels = { GPHASH_NUMBER_sort_count, GPHASH_NUMBER_sort_scan,
+                                              GPHASH_NUMBER_sort_lay };
+    const gphash_own *o = x->o;
+    return gpu_sort_launch(&x->l.on, kernels, x->a.b.last - x->a.b.first, NULL, GPHASH_ORDER_BITS, o->order,
+                           o->unsorted, o->count, gphash_sort_shares(o), &x->a.order);
+}
+
+/* What the items of a window have changed goes to the far slots, as far as such items can change it. */
+static hd_status bring(const launching *x)
+{
+    const gpu_batch *b = &x->a.b;
     const struct {
         uint32_t kernel;
         bool needed;
@@ -47,25 +79,49 @@ static hd_status bring(const gpu_launcher *l)
     };
     hd_status status = HD_OK;
     for (size_t i = 0; i < sizeof phase / sizeof *phase && !status; i++)
-        if (phase[i].needed) status = gpu_launch_range(l, phase[i].kernel, 1, 256);
+        if (phase[i].needed) status = gpu_launch_range(&x->l, phase[i].kernel, 1, 256);
     return status;
+}
+
+static hd_status launch_window(launching *x, uint32_t row, const hd_variant_row *r)
+{
+    const bool sorted = sorts(x);
+    x->a.order = sorted ? x->o->order : NULL;
+    x->a.coarse = coarse(x->a.alone ? gphash_cells(&x->a.v) : gphash_places(&x->a.v));
+    hd_status status = gpu_launch_range(&x->l, row, r->lanes, r->threads);
+    if (status || !x->a.changed) return status;
+    if (sorted) status = sort(x);
+    if (status) return status;
+    return x->a.alone ? gpu_launch_range(&x->l, GPHASH_NUMBER_fetch, 8, 256) : bring(x);
+}
+
+/* Lookups note where large batches are to fetch far values from. */
+static bool fetches(const launching *x, const hd_variant_row *r)
+{
+    const gphash_args *a = &x->a;
+    if (r->family != GPU_ALIKE || !x->o->changed || !a->v.cell_bytes) return false;
+    launching then = *x;
+    then.a.changed = x->o->changed;
+    return a->b.value_out && HD_OP_IN(a->b.op, HD_OPS_GIVE_VALUE) && sorts(&then);
 }
 
 static hd_status launch_items(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
 {
-    const gphash_args *a = (const gphash_args *)l->args;
-    const uint64_t first = l->b->first, last = l->b->last;
-    bool cut = !a->alone && (a->v.cell_bytes || a->changed);
-    uint64_t most = cut ? gphash_window_then(&a->v, a->changed ? 0 : a->v.grown) : UINT64_MAX;
+    launching *x = (launching *)(uintptr_t)l;
+    gpu_batch *b = &x->a.b;
+    const uint64_t first = b->first, last = b->last;
+    if (fetches(x, r)) x->a.changed = x->o->changed;
+    uint64_t most = x->a.changed                       ? gphash_notes(x->o)
+                    : x->a.v.cell_bytes && !x->a.alone ? gphash_window_then(&x->a.v, x->a.v.grown)
+                                                       : UINT64_MAX;
     hd_status status = HD_OK;
-    for (uint64_t at = first; at < last && !status; at = l->b->last) {
-        l->b->first = at;
-        l->b->last = last - at < most ? last : at + most;
-        status = gpu_launch_range(l, row, r->lanes, r->threads);
-        if (!status && a->changed) status = bring(l);
+    for (uint64_t at = first; at < last && !status; at = b->last) {
+        b->first = at;
+        b->last = last - at < most ? last : at + most;
+        status = launch_window(x, row, r);
     }
-    l->b->first = first;
-    l->b->last = last;
+    b->first = first;
+    b->last = last;
     return status;
 }
 
@@ -76,26 +132,40 @@ static gpu_launcher launcher_of(const gphash_own *o, const hd_launcher *to, gpha
 
 static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
 {
-    const gphash_own *o = (const gphash_own *)own;
-    gphash_args a = args_of(o, b);
-    const gpu_launcher l = launcher_of(o, to, &a);
+    launching x = { .o = (const gphash_own *)own };
     (void)when;
-    return gpu_launch(&l, row, gphash_row(row), gphash_places(&o->v));
+    x.a = args_of(x.o, b);
+    x.l = launcher_of(x.o, to, &x.a);
+    return gpu_launch(&x.l, row, gphash_row(row), gphash_places(&x.o->v));
 }
 
-/* A window's changes have one place to be noted in. */
+/* What windows note has one place. */
 static bool lists(const void *own, uint32_t row, const hd_batch *b)
 {
     const gphash_own *o = (const gphash_own *)own;
     bool changes = b->each || hd_op_row_of(b->op)->role != HD_READER;
-    return (changes && gphash_is_near(o)) || gpu_batch_lists(own, row, b);
+    return (o->changed && (changes || b->value_out)) || gpu_batch_lists(own, row, b);
+}
+
+const char *gphash_row_lacks(const hd_variant_row *row, hd_op op, bool mixed)
+{
+    enum { QUAD = 4 };
+    bool quad = row->lanes == QUAD, lookup = HD_OP_IN(op, HD_OPS_LOOKUP);
+    bool update = op == HD_OP_ASSIGN || op == HD_OP_ASSIGN_VALUES;
+    uint32_t family = mixed ? GPU_ITEMS : gpu_family_of(op);
+    const char *why = mixed ? NULL : gphash_unsupported(op);
+    if (why) return why;
+    if (quad && mixed) return HD_NOT_MIXED;
+    if (quad ? !(row->family == GPU_ALIKE ? lookup : update) : row->family != family) return HD_OTHER_OPERATION;
+    return NULL;
 }
 
 const char *gphash_unsupported_row(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
     if (!b->each && b->op == HD_OP_FIND_PTR && info->gphash.index == HD_INDEX_NEAR && info->layout == HD_LAYOUT_INLINE)
         return "values beside their keys are found in the near index, where a change would be lost";
-    return gpu_unsupported_row(gphash_unsupported, row, info, b);
+    const char *why = gphash_row_lacks(row, b->op, b->each != NULL);
+    return why ? why : row->fits(info);
 }
 
 /* ---- On a device ----------------------------------------------------------------------------- */

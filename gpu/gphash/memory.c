@@ -114,8 +114,24 @@ static int words_memory(const gphash_own *o, hd_memory *all)
         tail,
         { "table: guards", "guards", offsetof(gphash_own, guard), GPHASH_GUARDS, sizeof(uint32_t), 0,
           .put = HD_TOGETHER },
-        { "index: changes of a window", "changes", offsetof(gphash_own, changed),
-          gphash_is_near(o) ? gphash_window_then(&o->v, 0) : 0, sizeof(uint64_t), HD_AS_IT_COMES, .put = HD_APART },
+    };
+    return hd_memory_add(all, rows, sizeof rows);
+}
+
+/* What windows note of far slots and cells, and room to sort it. */
+static int notes_memory(const gphash_own *o, hd_memory *all)
+{
+    bool far = o->gpu.info.gphash.index != HD_INDEX_DEVICE && (gphash_is_near(o) || o->v.cell_bytes);
+    const uint64_t n = far ? gphash_notes(o) : 0, counts = far ? gpu_sort_counts(gphash_sort_shares(o)) : 0;
+    const hd_memory rows[] = {
+        { "index: changes of a window", "changes", offsetof(gphash_own, changed), n, sizeof(uint64_t), HD_AS_IT_COMES,
+          .put = HD_APART },
+        { "index: order of a window", "order", offsetof(gphash_own, order), n, sizeof(uint64_t), HD_AS_IT_COMES,
+          .put = HD_APART },
+        { "index: room to sort", "room to sort", offsetof(gphash_own, unsorted), n, sizeof(uint64_t), HD_AS_IT_COMES,
+          .put = HD_APART },
+        { "index: counts of a sort", "counts of a sort", offsetof(gphash_own, count), counts, sizeof(uint32_t),
+          HD_AS_IT_COMES, .put = HD_APART },
     };
     return hd_memory_add(all, rows, sizeof rows);
 }
@@ -128,6 +144,7 @@ int gphash_memory(const void *own, hd_memory *all)
     for (uint32_t k = 0; k <= o->v.grown; k++) n += chunk_memory(o, k, all + n);
     n += gphash_ring_memory(o, all + n);
     n += words_memory(o, all + n);
+    n += notes_memory(o, all + n);
     return n + gpu_list_memory(&o->gpu, offsetof(gphash_own, kept), all + n);
 }
 

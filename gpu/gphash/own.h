@@ -9,6 +9,7 @@
 #include "concurrency/word.h"
 #include "gpu/gphash/args.h"
 #include "gpu/launches.h"
+#include "gpu/sort_launch.h"
 
 /* Words that kernels count in. */
 typedef struct gphash_words {
@@ -24,7 +25,9 @@ typedef struct gphash_own {
     hd_gpu_own gpu;
     gphash_view v;                   /* on the host machine the reference's, as a batch finds it */
     gphash_level far[GPHASH_LEVELS]; /* with a near index: the slots that last, and v has the copy */
-    uint64_t *changed;               /* likewise: (gphash_window_then(v, 0)), gphash_change        */
+    /* (gphash_notes) gphash_args.changed and order, and room to sort; NULL where the table does without. */
+    uint64_t *changed, *order, *unsorted;
+    uint32_t *count; /* (gpu_sort_counts) */
     gphash_words *words;
     uint32_t *guard;     /* (GPHASH_GUARDS)                               */
     uint32_t *next_free; /* the ring and the marks of a table that grows */
@@ -41,6 +44,16 @@ int gphash_level_memory(const gphash_own *o, uint32_t level, hd_memory *all);
 int gphash_ring_memory(const gphash_own *o, hd_memory *all);
 int gphash_marks_memory(const gphash_own *o, hd_memory *all); /* o->next_mark, of a recovery on a device */
 static inline bool gphash_is_near(const gphash_own *o) { return o->gpu.info.gphash.index == HD_INDEX_NEAR; }
+/* Items of a window that notes something. */
+static inline uint64_t gphash_notes(const gphash_own *o)
+{
+    uint64_t most = gphash_window_then(&o->v, 0);
+    return o->gpu.window_most && o->gpu.window_most < most ? o->gpu.window_most : most;
+}
+static inline uint32_t gphash_sort_shares(const gphash_own *o)
+{
+    return gpu_sort_shares(gphash_notes(o), GPU_SORT_SHARES_MOST);
+}
 /* The slots that last. */
 static inline const gphash_level *gphash_lasting(const gphash_own *o)
 {

@@ -9,6 +9,8 @@
 
 #include "gpu/gphash/warp.h"
 
+SIMT_ENTRY(gphash_kernel_phase_items, gphash_args, gphash_items_near)
+
 static inline const char *gphash_fits_near(const hd_info *info)
 {
     return info->gphash.index == HD_INDEX_NEAR ? (const char *)NULL : "phase needs a table with a near index";
@@ -17,7 +19,7 @@ static inline const char *gphash_fits_near(const hd_info *info)
 static const hd_variant gphash_variant_phase = {
     .name = "phase",
     .row = {
-        { GPU_ITEMS, gphash_kernel_warp_items, 32, GPU_ITEMS_THREADS, gphash_fits_near, HD_ORDER,
+        { GPU_ITEMS, gphash_kernel_phase_items, 32, GPU_ITEMS_THREADS, gphash_fits_near, HD_ORDER,
           HD_WHAT("items: as `warp` in the near index; then launches bring what has changed to the far slots") },
         { GPU_SWEEP, gphash_kernel_warp_sweep, 1, 128, gphash_fits_near, HD_EXACT,
           HD_WHAT("sweep: a thread per near slot") },

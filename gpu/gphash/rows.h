@@ -15,6 +15,9 @@ extern const hd_variant *const gphash_variants[];
 /* A kernel of the host machine by number; NULL: there is none. */
 hd_host_text *gphash_host_kernel(uint32_t kernel);
 
+/* NULL, or why such a row does not run the operation; mixed: a batch that is. */
+const char *gphash_row_lacks(const hd_variant_row *row, hd_op op, bool mixed);
+
 static inline const hd_variant_row *gphash_row(uint32_t row) { return hd_variant_row_numbered(gphash_variants, row); }
 
 #endif

@@ -13,6 +13,7 @@
 #define SIMT_ENTRY(name, args_type, text) enum { name };
 
 #include "gpu/gphash/phase.h"
+#include "gpu/gphash/quad.h"
 #include "gpu/gphash/rows.h"
 
-const hd_variant *const gphash_variants[] = { &gphash_variant_warp, &gphash_variant_phase, NULL };
+const hd_variant *const gphash_variants[] = { &gphash_variant_quad, &gphash_variant_warp, &gphash_variant_phase, NULL };

@@ -222,8 +222,7 @@ static const char *watch(const fixture *s, uint8_t *before, bool weak, char why[
 static bool runs(uint32_t row, hd_op op)
 {
     bool mixed = op == JUDGE_MIXED;
-    return (mixed || !gphash_unsupported(op)) &&
-           gphash_row(row)->family == (uint32_t)(mixed ? GPU_ITEMS : gpu_family_of(op));
+    return !gphash_row_lacks(gphash_row(row), mixed ? HD_OP_FIND : op, mixed);
 }
 
 /* Half of the items insert, so that the table fills up; a fifth erases. */

@@ -26,6 +26,8 @@ gphash_view gphash_view_for(const hd_info *info)
     v.levels = info->gphash.levels;
     v.hashes = info->gphash.hashes;
     v.slots = info->slots;
+    while (1u << v.hash_bits < v.hashes) v.hash_bits++;
+    while (1u << v.slot_bits < v.slots) v.slot_bits++;
     v.bottom = gphash_least_bottom(v.hashes);
     v.base = info->base_buckets / buckets_per_base(v.levels, v.hashes);
     v.seed = info->seed;

@@ -69,6 +69,7 @@ typedef struct gphash_view {
     uint64_t base, seed;
     uint64_t first_places; /* when it had not grown yet        */
     uint32_t bottom, levels, hashes, slots, grown;
+    uint32_t hash_bits, slot_bits;    /* hashes and slots are powers of two: their logarithms */
     uint32_t value_bytes, cell_bytes; /* cell_bytes 0: layout inline      */
 } gphash_view;
 
@@ -169,12 +170,20 @@ HD_FN uint64_t gphash_bucket(const gphash_view *v, uint64_t part, uint32_t level
     return ((part >> 32) * v->base >> 32) + v->base * (part & ((1ull << level) - 1));
 }
 
-/* The place that lane l of a warp looks at: the top level first, then hash functions, then slots. */
+/* The place that lane l of a warp looks at, and its key word: the top level first, then hash functions, then slots. */
+HD_FN uint64_t *gphash_candidate_key(const gphash_view *v, uint64_t hash, uint32_t lane, uint64_t *place)
+{
+    uint32_t j = lane >> v->slot_bits & (v->hashes - 1),
+             level = gphash_top(v) - (lane >> (v->slot_bits + v->hash_bits));
+    uint64_t at = gphash_bucket(v, gphash_part(v, hash, j), level) * v->slots + (lane & (v->slots - 1));
+    *place = gphash_first(v, level) + at;
+    return v->level[level].key + at;
+}
 HD_FN uint64_t gphash_candidate(const gphash_view *v, uint64_t hash, uint32_t lane)
 {
-    uint32_t slot = lane % v->slots, j = lane / v->slots % v->hashes;
-    uint32_t level = gphash_top(v) - lane / (v->slots * v->hashes);
-    return gphash_first(v, level) + gphash_bucket(v, gphash_part(v, hash, j), level) * v->slots + slot;
+    uint64_t place;
+    (void)gphash_candidate_key(v, hash, lane, &place);
+    return place;
 }
 
 /* The hash function by which place e, in that level, is a candidate of the key; `hashes`: by none. */
