@@ -548,6 +548,7 @@ typedef struct hd_recovery {
     uint64_t records, bytes; /* of the journal, that were replayed */
     uint64_t cleared;        /* entries that a crash had left incomplete, and that are gone */
     uint64_t ns;             /* how long it took */
+    uint64_t map_ns;         /* of it: mapping the file; on a device until it reaches the pages */
 } hd_recovery;
 
 /* The file of a table; without one all is 0. */

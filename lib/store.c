@@ -403,7 +403,10 @@ static hd_status map_image(hd_table *t, const pieces *p)
     hd_store *x = t->store;
     hd_status status = checkpoint(t, false);
     hd_journal_give(&x->journal, &x->seams);
-    return status ? status : hd_mapped_become(&x->pages, &x->image, p->all, p->n);
+    const uint64_t began = x->seams.time.now_ns(x->seams.time.self);
+    if (!status) status = hd_mapped_become(&x->pages, &x->image, p->all, p->n);
+    x->did.map_ns = x->seams.time.now_ns(x->seams.time.self) - began;
+    return status;
 }
 
 /* The table takes what the file has. */

@@ -6,6 +6,8 @@
 #include <cuda_runtime.h>
 #include <fcntl.h>
 #include <heddle.h>
+#include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,8 +18,8 @@
 #include <cstring>
 #include <vector>
 
-#define MUST(call)                                                                    \
-    do {                                                                              \
+#define MUST(call)                                                                   \
+    do {                                                                             \
         if ((call) != HD_OK) fprintf(stderr, "%s: %s\n", #call, hd_why()), _exit(1); \
     } while (0)
 
@@ -113,8 +115,8 @@ static double run(hd_table *t, const plan &p, const arrays &a, hd_op op, uint64_
 
 static void tell(const plan &p, const char *what, std::vector<double> s)
 {
-    static const char *const index[] = { "usual", "device", "far", "near" }, *const mode[] = { "none", "process", "line",
-                                                                                              "disk" };
+    static const char *const index[] = { "usual", "device", "far", "near" }, *const mode[] = { "none", "process",
+                                                                                               "line", "disk" };
     std::sort(s.begin(), s.end());
     double n = (double)p.batch / 1e9;
     printf("%s\t%s\t%s\t%llu\t%llu\t%llu\t%.4f\t%.4f\t%.4f\n", what, mode[p.durable], index[p.index],
@@ -168,10 +170,12 @@ static void recover(const plan &p, uint64_t rounds)
     double open = now() - began;
     arrays a(p);
     MUST(hd_table_info(t, &info));
-    double seconds = (double)info.image.recovered.ns / 1e9;
-    printf("# recovery\t%s\tplaces %llu\tclean %d\tcleared %llu\topen %.3f s\tof it recovery %.3f s\t%.2f GB/s of slots\n",
+    double seconds = (double)info.image.recovered.ns / 1e9, map = (double)info.image.recovered.map_ns / 1e9;
+    printf("# recovery\t%s\tplaces %llu\tclean %d\tcleared %llu\topen %.3f s\tof it recovery %.3f s, of it mapping "
+           "%.3f s\t%.2f GB/s of slots besides\n",
            p.file, (unsigned long long)info.places, (int)info.image.recovered.was_clean,
-           (unsigned long long)info.image.recovered.cleared, open, seconds, (double)info.places * 16 / seconds / 1e9);
+           (unsigned long long)info.image.recovered.cleared, open, seconds, map,
+           (double)info.places * 16 / (seconds - map) / 1e9);
     find_all(t, p, a, rounds + 1);
     hd_close(t);
 }
@@ -229,9 +233,126 @@ static void snapshot(const plan &p)
     hd_close(t);
 }
 
+/* ---- Kills ----------------------------------------------------------------------------------- */
+
+enum { KEYS = 4096, ITEMS = 1024, BATCHES = 2000, ABSENT = 0xffff };
+
+/* Batch k of a life: items that the seed draws, different keys, so that their order does not matter. */
+struct life {
+    uint64_t seed;
+    std::vector<uint64_t> key, value;
+    std::vector<uint16_t> now = std::vector<uint16_t>(KEYS, ABSENT), then;
+    explicit life(uint64_t s) : seed(s), key(ITEMS), value(ITEMS * 16) {}
+    hd_op batch(uint64_t k)
+    {
+        static const hd_op ops[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_ASSIGN, HD_OP_ERASE,
+                                     HD_OP_FIND_OR_INSERT };
+        uint64_t r = mixed(seed * 1000003 + k), step = 2 * (r >> 8 & 1023) + 1;
+        hd_op op = ops[r % 5];
+        then = now;
+        for (uint64_t i = 0; i < ITEMS; i++) {
+            uint64_t at = (r + i * step) % KEYS;
+            bool there = now[at] != ABSENT;
+            key[i] = mixed(at) & ~(1ull << 63);
+            for (int w = 0; w < 16; w++) value[i * 16 + w] = (k & 0x7fff) * 0x0001000100010001ull;
+            bool stores =
+                op == HD_OP_INSERT_OR_ASSIGN || (op == HD_OP_ASSIGN && there) || (op == HD_OP_FIND_OR_INSERT && !there);
+            if (op == HD_OP_ERASE) now[at] = ABSENT;
+            if (stores) now[at] = k & 0x7fff;
+        }
+        return op;
+    }
+};
+
+/* The child changes the table until it is killed; *promised: batches that have returned. */
+static void live(const plan &p, uint64_t seed, volatile uint64_t *promised)
+{
+    hd_table *t = open_table(p);
+    life l(seed);
+    for (uint64_t k = 0; k < BATCHES; k++) {
+        hd_batch b;
+        memset(&b, 0, sizeof b);
+        b.op = l.batch(k);
+        b.n = ITEMS;
+        b.key = l.key.data();
+        if (b.op != HD_OP_ERASE) b.value = l.value.data();
+        MUST(hd_run(t, &b));
+        *promised = k + 1;
+    }
+    pause();
+}
+
+/* What is left, by the reference: of the batch that ran any part, of all others everything. False: it is wrong. */
+static bool judge_left(plan p, uint64_t seed, uint64_t promised, bool *torn)
+{
+    hd_config c = hd_config_of("gphash");
+    hd_table *t;
+    c.backend = "ref";
+    c.capacity = p.keys + p.keys / 2;
+    c.value_bytes = (uint32_t)(8 * p.words);
+    c.file = p.file;
+    c.durable = p.durable;
+    if (hd_open(&c, &t) || hd_check(t)) return printf("# WRONG: %s\n", hd_why()), false;
+    life l(seed);
+    for (uint64_t k = 0; k < promised; k++) l.batch(k);
+    std::vector<uint16_t> was = l.now;
+    if (promised < BATCHES) l.batch(promised);
+    std::vector<uint64_t> key(KEYS), value(KEYS * p.words);
+    std::vector<uint8_t> outcome(KEYS);
+    for (uint64_t at = 0; at < KEYS; at++) key[at] = mixed(at) & ~(1ull << 63);
+    hd_batch b;
+    memset(&b, 0, sizeof b);
+    b.op = HD_OP_FIND, b.n = KEYS, b.key = key.data(), b.value_out = value.data(), b.outcome = outcome.data();
+    MUST(hd_run(t, &b));
+    bool good = true, some = false, all = true;
+    for (uint64_t at = 0; at < KEYS; at++) {
+        uint16_t is = outcome[at] == HD_HIT ? (uint16_t)value[at * p.words] : (uint16_t)ABSENT;
+        for (uint64_t w = 0; outcome[at] == HD_HIT && w < p.words; w++)
+            good = good && value[at * p.words + w] == is * 0x0001000100010001ull;
+        good = good && (is == was[at] || is == l.now[at]);
+        some = some || is != was[at];
+        all = all && is == l.now[at];
+    }
+    *torn = some && !all;
+    hd_close(t);
+    return good;
+}
+
+static int kills(plan p, uint64_t rounds, uint64_t seed)
+{
+    volatile uint64_t *promised =
+        (uint64_t *)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    uint64_t torn = 0, wrong = 0, batches = 0;
+    p.keys = KEYS;
+    for (uint64_t n = 0; n < rounds; n++) {
+        uint64_t of = mixed(seed * 1000000 + n);
+        bool cut = false;
+        *promised = 0;
+        unlink(p.file);
+        pid_t child = fork();
+        if (child == 0) live(p, of, promised);
+        while (!*promised && waitpid(child, NULL, WNOHANG) == 0) usleep(100);
+        usleep((useconds_t)(of >> 20 & 0xffff) / 2);
+        kill(child, SIGKILL);
+        waitpid(child, NULL, 0);
+        wrong += !judge_left(p, of, *promised, &cut);
+        torn += cut;
+        batches += *promised;
+    }
+    unlink(p.file);
+    printf("# kills\t%llu of a process on a GPU, index %s, values of %llu bytes: %llu wrong; %llu cut a batch; %llu "
+           "batches\n",
+           (unsigned long long)rounds, p.index == HD_INDEX_FAR ? "far" : "near", (unsigned long long)p.words * 8,
+           (unsigned long long)wrong, (unsigned long long)torn, (unsigned long long)batches);
+    return wrong != 0;
+}
+
 int main(int argc, char **argv)
 {
-    if (argc < 7) return fprintf(stderr, "persist FILE process|disk|snapshot near|far WORDS KEYS BATCH\n"), 2;
+    if (argc < 7)
+        return fprintf(stderr, "persist FILE process|disk|snapshot near|far WORDS KEYS BATCH\n"
+                               "persist FILE kills near|far 1|16 ROUNDS SEED\n"),
+               2;
     enum { ROUNDS = 9 };
     plan p = { argv[1],
                strtoull(argv[5], NULL, 0),
@@ -240,6 +361,7 @@ int main(int argc, char **argv)
                strcmp(argv[3], "far") ? HD_INDEX_NEAR : HD_INDEX_FAR,
                strcmp(argv[2], "disk") ? HD_DURABLE_PROCESS : HD_DURABLE_DISK };
     if (strcmp(argv[2], "snapshot") == 0) return snapshot(p), 0;
+    if (strcmp(argv[2], "kills") == 0) return kills(p, p.keys, p.batch);
     if (p.durable == HD_DURABLE_DISK) disk_rate(p);
     unlink(p.file);
     pid_t child = fork(); /* before CUDA begins */
