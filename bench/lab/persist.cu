@@ -233,6 +233,42 @@ static void snapshot(const plan &p)
     hd_close(t);
 }
 
+/* ---- Figures of the paper -------------------------------------------------------------------- */
+
+static double median(std::vector<double> s) { return std::sort(s.begin(), s.end()), s[s.size() / 2]; }
+
+/* Rows of papers/gphash/results/device.tsv. p.batch is the largest batch. */
+static void figures(plan p)
+{
+    enum { ROUNDS = 9, LEAST = 256 };
+    hd_table *t = open_table(p);
+    arrays a(p);
+    hd_info info;
+    for (uint64_t at = 0; at < p.keys; at += p.batch) run(t, p, a, HD_OP_INSERT_OR_ASSIGN, at, 0, 0);
+    const uint64_t keys = p.keys, most = p.batch;
+    for (p.batch = LEAST; p.batch <= most; p.batch *= 4) {
+        std::vector<double> s;
+        for (uint64_t k = 1; k <= ROUNDS; k++) s.push_back(run(t, p, a, HD_OP_FIND, 0, keys, k));
+        printf("latency_us\t%llu\t%.1f\n", (unsigned long long)p.batch, median(s) * 1e6);
+        printf("rate\t%llu\t%.5f\n", (unsigned long long)p.batch, (double)p.batch / median(s) / 1e9);
+    }
+    MUST(hd_table_info(t, &info));
+    double began = now();
+    MUST(hd_grow(t, info.buckets + 1));
+    printf("growth_ms\t0\t%.1f\n", (now() - began) * 1e3);
+    fflush(stdout);
+}
+
+static void figures_of_recovery(const plan &p)
+{
+    hd_info info;
+    hd_table *t = open_table(p);
+    MUST(hd_table_info(t, &info));
+    const hd_recovery *r = &info.image.recovered;
+    printf("recovery_ms\t0\t%.1f\nmapping_share\t0\t%.4f\n", (double)r->ns / 1e6, (double)r->map_ns / (double)r->ns);
+    hd_close(t);
+}
+
 /* ---- Kills ----------------------------------------------------------------------------------- */
 
 enum { KEYS = 4096, ITEMS = 1024, BATCHES = 2000, ABSENT = 0xffff };
@@ -350,7 +386,7 @@ static int kills(plan p, uint64_t rounds, uint64_t seed)
 int main(int argc, char **argv)
 {
     if (argc < 7)
-        return fprintf(stderr, "persist FILE process|disk|snapshot near|far WORDS KEYS BATCH\n"
+        return fprintf(stderr, "persist FILE process|disk|paper|snapshot near|far WORDS KEYS BATCH\n"
                                "persist FILE kills near|far 1|16 ROUNDS SEED\n"),
                2;
     enum { ROUNDS = 9 };
@@ -362,14 +398,18 @@ int main(int argc, char **argv)
                strcmp(argv[2], "disk") ? HD_DURABLE_PROCESS : HD_DURABLE_DISK };
     if (strcmp(argv[2], "snapshot") == 0) return snapshot(p), 0;
     if (strcmp(argv[2], "kills") == 0) return kills(p, p.keys, p.batch);
+    const bool paper = strcmp(argv[2], "paper") == 0;
     if (p.durable == HD_DURABLE_DISK) disk_rate(p);
     unlink(p.file);
     pid_t child = fork(); /* before CUDA begins */
-    if (child == 0) points(p, ROUNDS), _exit(0);
+    if (child == 0) (paper ? figures(p) : points(p, ROUNDS)), _exit(0);
     int how = 0;
     waitpid(child, &how, 0);
     if (how) return 1;
-    recover(p, ROUNDS);
+    if (paper)
+        figures_of_recovery(p);
+    else
+        recover(p, ROUNDS);
     unlink(p.file);
     return 0;
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# persist.sh PERSIST MEMORY DISK - every point of persist.tsv on this machine's GPU, to standard output. PERSIST: the
-# program of persist.cu, built by
+# persist.sh PERSIST MEMORY DISK - every point of persist.tsv on this machine's GPU, to standard output. The rows of
+# papers/gphash/results/device.tsv: PERSIST FILE paper far 16 16777216 4194304. PERSIST: the program of persist.cu,
+# built by
 #   nvcc -arch=sm_90 -O3 -Iinclude -o persist bench/lab/persist.cu build/.libs/libheddle.so
 # MEMORY, DISK: a folder of a file system in memory, and one of a disk.
 set -u

@@ -72,6 +72,10 @@ class Results(Kept):
     def bugs(self, way=None):
         return sum(int(r["bugs"]) for r in self.table("schedules.tsv") if way in (None, r["way"]))
 
+    def device(self, measure, batch=0):
+        """Of bench/lab/persist.cu on a GPU."""
+        return float(self._rows("device.tsv", measure=measure, batch=batch)[0]["value"])
+
     def crash(self, without, column):
         return int(self._rows("crashes.tsv", without=without)[0][column])
 
