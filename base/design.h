@@ -26,7 +26,7 @@ typedef struct hd_entry {
 
 /* An array of a table's memory that an image has (lib/image.h). Those of one name and number follow each other: to the
  * file they are one extent, so that it does not depend on how many parts an array has. bytes: a multiple of 8. */
-enum { HD_EXTENTS_MOST = 128 };
+enum { HD_EXTENTS_MOST = 128, HD_EXTENT_PAGE = 4096 };
 typedef struct hd_extent {
     const char *name; /* static */
     uint32_t number;  /* of those of this name */
@@ -71,8 +71,8 @@ typedef struct hd_design hd_design;
 /* Where the state of a table is and what runs its batches, as functions that a table calls. lib/ has a constant for
  * each machine that runs kernels (lib/registry.c lists them), for all designs; and each design has its reference, the
  * backend "ref". Whether a table learns, resizes, has a view and so on is the design's: a function that is NULL in its
- * reference is called on none of its backends. Only stage to walked, clock, grow, view_end and tally are each
- * backend's own. */
+ * reference is called on none of its backends. Only stage to walked, clock, grow, view_end, tally and
+ * changed are each backend's own. */
 typedef struct hd_backend {
     const char *name;
     bool device_arrays; /* batches may bring arrays that only a device can read: the spine does not look into them */
@@ -147,6 +147,10 @@ typedef struct hd_backend {
     /* These are as a file had them: sets right what a crash left, and derives the rest. HD_ECORRUPT: an invariant does
      * not hold; it may be left out where did->was_clean. */
     hd_status (*recovered)(void *state, hd_recovery *did);
+    /* Which pages of the extents may have changed since this was asked last, or the table was opened: `page` has a byte
+     * for each page (HD_EXTENT_PAGE) of each array, which is 1 and becomes 0 if the page has not changed. No batch
+     * runs. NULL: any page may have changed. */
+    hd_status (*changed)(void *state, uint8_t *page, uint64_t pages);
     /* Of a reference: `recovered` can do that wherever a batch was cut between two stores of words, each array is an
      * extent of its own, and each has its memory to itself. */
     bool survives_kill;

@@ -273,6 +273,18 @@ static hd_status recovered(void *state, hd_recovery *did)
     return hd_cuda_leave(c, before, hd_cuda_wait_anyway(c, o.what, c->gpu->recovered(c->own, &m, did), NULL));
 }
 
+static hd_status changed(void *state, uint8_t *page, uint64_t pages)
+{
+    cuda *c = (cuda *)state;
+    hd_cuda_stream o = { c, NULL, "changed pages", NULL };
+    const hd_gpu_machine m = hd_cuda_machine(&o);
+    int before = c->device.number;
+    if (!c->gpu->changed) return HD_OK;
+    hd_status status = hd_cuda_enter(c, &before);
+    if (status) return status;
+    return hd_cuda_leave(c, before, hd_cuda_wait_anyway(c, o.what, c->gpu->changed(c->own, &m, page, pages), NULL));
+}
+
 /* ---- A view ---------------------------------------------------------------------------------- */
 
 /* With the table's device, and with busy. */
@@ -365,7 +377,7 @@ const hd_backend hd_backend_cuda = {
     .learn = hd_cuda_learn, .put_at = hd_cuda_put_at, .move_all = hd_cuda_move_all, .grow = hd_cuda_grow,
     .resize = hd_cuda_resize, .set_near = hd_cuda_set_near, .room_for = hd_cuda_room_for, .view = view_open,
     .view_end = view_end, .prepare = prepare, .tally = hd_cuda_tally, .extents = extents,
-    .recovered = recovered, .launch = launch
+    .recovered = recovered, .changed = changed, .launch = launch
 };
 /* clang-format on */
 

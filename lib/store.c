@@ -22,8 +22,11 @@ typedef struct pieces {
     int n;
     hd_extent all[HD_IMAGE_EXTENTS];
     uint32_t extent[HD_IMAGE_EXTENTS];
-    uint64_t at[HD_IMAGE_EXTENTS]; /* in the extent */
+    uint64_t at[HD_IMAGE_EXTENTS];          /* in the extent */
+    uint64_t page[HD_IMAGE_EXTENTS], pages; /* the first one of each array in hd_store.changed; all of them */
 } pieces;
+
+static uint64_t pages_of(const hd_extent *e) { return (e->bytes + HD_EXTENT_PAGE - 1) / HD_EXTENT_PAGE; }
 
 /* Finds the arrays, and says in *next what the image is to be for them; offsets are the caller's. */
 static void find_pieces(hd_table *t, pieces *p, hd_superblock *next)
@@ -38,6 +41,7 @@ static void find_pieces(hd_table *t, pieces *p, hd_superblock *next)
     next->shape = hd_snapshot_header_of(t, 0);
     snprintf(next->policy, sizeof next->policy, "%s", t->info.policy);
     p->n = t->backend->extents(t->state, p->all);
+    p->pages = 0;
     HD_ASSERT(p->n <= HD_IMAGE_EXTENTS, "a design has more arrays than an image has extents");
     for (int i = 0; i < p->n; i++) {
         HD_ASSERT(p->all[i].bytes % ATOM == 0, "an array does not consist of words");
@@ -46,6 +50,8 @@ static void find_pieces(hd_table *t, pieces *p, hd_superblock *next)
         p->extent[i] = next->extents - 1;
         p->at[i] = next->extent[next->extents - 1].bytes;
         next->extent[next->extents - 1].bytes += p->all[i].bytes;
+        p->page[i] = p->pages;
+        p->pages += pages_of(&p->all[i]);
     }
 }
 
@@ -65,10 +71,19 @@ static uint8_t *shadow_of(const hd_store *x, const pieces *p, int i)
     return x->shadow + x->start[p->extent[i]] + p->at[i];
 }
 
-/* Memory for the shadow of such extents. */
-static hd_status take_shadow(hd_store *x, const hd_superblock *next)
+static void give_shadow(hd_store *x)
 {
-    void *shadow = NULL, *dirty = NULL;
+    hd_give(&x->seams, x->shadow, x->shadow_bytes, 1);
+    hd_give(&x->seams, x->dirty, x->shadow_bytes / HD_IMAGE_PAGE, 1);
+    hd_give(&x->seams, x->changed, x->changed_pages, 1);
+    x->shadow = x->dirty = x->changed = NULL;
+    x->shadow_bytes = x->changed_pages = 0;
+}
+
+/* Memory for the shadow of such extents, and for their pages. */
+static hd_status take_shadow(hd_store *x, const pieces *p, const hd_superblock *next)
+{
+    void *shadow = NULL, *dirty = NULL, *changed = NULL;
     uint64_t bytes = 0;
     for (uint32_t e = 0; e < next->extents; e++) {
         x->start[e] = bytes;
@@ -76,19 +91,17 @@ static hd_status take_shadow(hd_store *x, const hd_superblock *next)
     }
     hd_status status = hd_take(&x->seams, "file: shadow", bytes, 1, &shadow);
     if (!status) status = hd_take(&x->seams, "file: pages", bytes / HD_IMAGE_PAGE, 1, &dirty);
-    if (status) return hd_give(&x->seams, shadow, bytes, 1), status;
+    if (!status) status = hd_take(&x->seams, "file: changed pages", p->pages, 1, &changed);
     x->shadow = (uint8_t *)shadow;
-    x->dirty = (uint8_t *)memset(dirty, 0, bytes / HD_IMAGE_PAGE);
+    x->dirty = (uint8_t *)dirty;
+    x->changed = (uint8_t *)changed;
     x->shadow_bytes = bytes;
-    return HD_OK;
-}
-
-static void give_shadow(hd_store *x)
-{
-    hd_give(&x->seams, x->shadow, x->shadow_bytes, 1);
-    hd_give(&x->seams, x->dirty, x->shadow_bytes / HD_IMAGE_PAGE, 1);
-    x->shadow = x->dirty = NULL;
-    x->shadow_bytes = 0;
+    x->changed_pages = p->pages;
+    if (status)
+        give_shadow(x);
+    else
+        memset(x->dirty, 0, bytes / HD_IMAGE_PAGE);
+    return status;
 }
 
 /* ---- What has changed ------------------------------------------------------------------------ */
@@ -107,20 +120,31 @@ static bool add_ranges(hd_journal *j, uint32_t extent, uint64_t at, const uint8_
     return true;
 }
 
-/* Makes the record of all changes; false: there is no room for it in a journal of that size. */
-static bool find_changes(hd_store *x, const pieces *p)
+/* Makes the record of the pages that may have changed; false: there is no room for it in a journal of that size. */
+static bool add_pages(hd_store *x, const pieces *p)
 {
     bool room = true;
     hd_journal_begin(&x->journal);
     for (int i = 0; i < p->n && room; i++) {
-        const uint8_t *is = (const uint8_t *)p->all[i].p, *was = shadow_of(x, p, i);
+        const uint8_t *is = (const uint8_t *)p->all[i].p, *was = shadow_of(x, p, i), *changed = x->changed + p->page[i];
         for (uint64_t at = 0, n; at < p->all[i].bytes && room; at += n) {
-            n = p->all[i].bytes - at < HD_IMAGE_PAGE ? p->all[i].bytes - at : HD_IMAGE_PAGE;
-            if (memcmp(is + at, was + at, n) != 0)
-                room = add_ranges(&x->journal, p->extent[i], p->at[i] + at, is + at, was + at, n);
+            bool may = changed[at / HD_EXTENT_PAGE];
+            n = p->all[i].bytes - at < HD_EXTENT_PAGE ? p->all[i].bytes - at : HD_EXTENT_PAGE;
+            HD_ASSERT(may || memcmp(is + at, was + at, n) == 0, "a page has changed, and the backend does not say so");
+            if (may) room = add_ranges(&x->journal, p->extent[i], p->at[i] + at, is + at, was + at, n);
         }
     }
     return room;
+}
+
+/* Makes the record of all changes. *room: as above. */
+static hd_status find_changes(hd_table *t, const pieces *p, bool *room)
+{
+    hd_store *x = t->store;
+    memset(x->changed, 1, p->pages);
+    hd_status status = t->backend->changed ? t->backend->changed(t->state, x->changed, p->pages) : HD_OK;
+    *room = !status && add_pages(x, p);
+    return status;
 }
 
 /* The shadow, or in mode process the file, takes what a record has. HD_ECORRUPT: it is of other extents, although its
@@ -277,7 +301,7 @@ static hd_status move(hd_table *t, const pieces *p, hd_superblock *next)
     if (status) return status;
     if (x->pages.on) return hd_mapped_become(&x->pages, &x->image, p->all, p->n);
     give_shadow(x);
-    status = take_shadow(x, next);
+    status = take_shadow(x, p, next);
     for (int i = 0; i < p->n && !status; i++) memcpy(shadow_of(x, p, i), p->all[i].p, (size_t)p->all[i].bytes);
     x->journal.at = 0;
     return status;
@@ -300,7 +324,10 @@ static hd_status write_changes(hd_table *t, uint64_t batches)
     hd_superblock next;
     hd_status status = HD_OK;
     find_pieces(t, &p, &next);
-    if (!is_of_layout(&next, &x->image.sb) || !(x->pages.on ? is_mapped(x, &p) : find_changes(x, &p)))
+    bool stays = is_of_layout(&next, &x->image.sb) && (!x->pages.on || is_mapped(x, &p));
+    if (stays && !x->pages.on) status = find_changes(t, &p, &stays);
+    if (status) return status;
+    if (!stays)
         status = move(t, &p, &next);
     else if (x->pages.on)
         hd_mapped_note(&x->pages, x->batch, atomic_load(&t->clock), atomic_load(&t->epoch));
@@ -420,7 +447,7 @@ static hd_status recover(hd_table *t)
     if (!is_of_layout(&next, &x->image.sb))
         return hd_fail(HD_ECORRUPT, "%s: its arrays are not those of such a table", x->image.path);
     x->did.was_clean = x->image.sb.clean;
-    hd_status status = x->pages.on ? HD_OK : take_shadow(x, &next);
+    hd_status status = x->pages.on ? HD_OK : take_shadow(x, &p, &next);
     if (!status) status = hd_journal_take(&x->journal, &x->seams, x->image.sb.journal_bytes);
     if (!status) status = replay(t);
     if (!status && x->pages.on) status = map_image(t, &p);
@@ -555,5 +582,6 @@ void hd_store_end(hd_table *t)
 void hd_store_tell(const hd_store *x, hd_info *info)
 {
     info->image = (hd_image_info){ x->image.sb.generation, x->durable, x->did };
-    info->memory_bytes += sizeof *x + x->shadow_bytes + x->shadow_bytes / HD_IMAGE_PAGE + x->journal.bytes;
+    info->memory_bytes += sizeof *x + x->shadow_bytes + x->shadow_bytes / HD_IMAGE_PAGE + x->changed_pages;
+    info->memory_bytes += x->journal.bytes;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * store.h - a durable table: its image and journal, and a copy of its extents as these two have them (the shadow). What
- * a batch has changed is found by comparing the table's memory with the shadow. For the files of lib/ alone.
+ * a batch has changed is found by comparing pages with the shadow: those of which the backend says that they may have
+ * changed (hd_backend.changed). Verify builds compare the others, too. For the files of lib/ alone.
  */
 #ifndef HD_STORE_H
 #define HD_STORE_H
@@ -12,10 +13,11 @@ typedef struct hd_store {
     hd_seams seams;
     hd_image image;
     hd_journal journal;
-    hd_mapped pages; /* in mode process; then there is neither a record nor a shadow */
-    uint8_t *shadow; /* (shadow_bytes) the extents, each from a page on */
-    uint8_t *dirty;  /* (pages of the shadow) 1: the journal has changes of the page that the image lacks */
-    uint64_t shadow_bytes;
+    hd_mapped pages;  /* in mode process; then there is neither a record nor a shadow */
+    uint8_t *shadow;  /* (shadow_bytes) the extents, each from a page on */
+    uint8_t *dirty;   /* (pages of the shadow) 1: the journal has changes of the page that the image lacks */
+    uint8_t *changed; /* (changed_pages) hd_backend.changed; room for a call */
+    uint64_t shadow_bytes, changed_pages;
     uint64_t start[HD_IMAGE_EXTENTS]; /* of each extent in the shadow */
     uint64_t batch, durable;          /* how many batches have changed the table; of them, in the file */
     hd_commit commit;

@@ -112,7 +112,7 @@ static hd_status open_state(hd_table *t, bool has_file)
     if (status) return status;
     status = start_clock(t);
     if (status) return t->backend->close(t->state, &t->seams), status;
-    /* What a batch has changed is found by a look at the whole table, so those with a file run one by one. */
+    /* What a batch has changed is found when it has run, so those of a table with a file run one by one. */
     bool owns = t->backend != t->design->ref && t->design->owns && !has_file;
     status = t->lock->open(t->lock_state, t->lock->together & (owns ? ~0u : ~(uint32_t)HD_UPDATERS));
     /* only a mutex that cannot be made fails it (gate.c) */

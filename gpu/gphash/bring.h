@@ -18,12 +18,29 @@ SIMT_FN uint32_t gphash_change_of(const gphash_args *a, uint64_t n, uint64_t *pl
     return (uint32_t)word & 3;
 }
 
+/* The far key, or the far number, of place e is stored. */
+SIMT_FN void gphash_mark_slot(const gphash_args *a, uint64_t e, bool number)
+{
+    uint32_t level = gphash_level_of(&a->v, e);
+    uint64_t page = (e - gphash_first(&a->v, level)) * sizeof(uint64_t) / GPHASH_PAGE;
+    if (number) page += gphash_level_pages(&a->v, level);
+    simt_strlx_u8(a->page + gphash_level_page(&a->v, level) + page, 1);
+}
+
+/* A far slot gets its key. */
+SIMT_FN void gphash_bring_key(const gphash_args *a, uint64_t e, uint64_t key)
+{
+    simt_strlx_u64(gphash_far_at(a, e).key, key);
+    gphash_mark_slot(a, e, false);
+}
+
 /* The keys that have left. */
 SIMT_FN void gphash_bring_left(const gphash_args *a)
 {
-    uint64_t e;
-    for (uint64_t n = gpu_thread(); n < a->b.last - a->b.first; n += gpu_threads())
-        if (gphash_change_of(a, n, &e) == GPHASH_LEFT) simt_strlx_u64(gphash_far_at(a, e).key, HD_KEY_EMPTY);
+    for (uint64_t n = gpu_thread(); n < a->b.last - a->b.first; n += gpu_threads()) {
+        uint64_t e;
+        if (gphash_change_of(a, n, &e) == GPHASH_LEFT) gphash_bring_key(a, e, HD_KEY_EMPTY);
+    }
 }
 
 /* Numbers, or values inline. */
@@ -34,6 +51,7 @@ SIMT_FN void gphash_bring_numbers(const gphash_args *a)
         uint32_t how = gphash_change_of(a, n, &e);
         if (how != GPHASH_CAME && how != GPHASH_SET) continue;
         simt_strlx_u64(gphash_far_at(a, e).number, simt_ldrlx_u64(gphash_number_at(&a->v, e)));
+        gphash_mark_slot(a, e, true);
     }
 }
 
@@ -43,7 +61,7 @@ SIMT_FN void gphash_bring_keys(const gphash_args *a)
     for (uint64_t n = gpu_thread(); n < a->b.last - a->b.first; n += gpu_threads()) {
         uint64_t e;
         if (gphash_change_of(a, n, &e) != GPHASH_CAME) continue;
-        simt_strlx_u64(gphash_far_at(a, e).key, simt_ldrlx_u64(gphash_key_at(&a->v, e)));
+        gphash_bring_key(a, e, simt_ldrlx_u64(gphash_key_at(&a->v, e)));
     }
 }
 

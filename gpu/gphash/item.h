@@ -7,6 +7,7 @@
 #define GPHASH_ITEM_H
 
 #include "gpu/gphash/args.h"
+#include "gpu/gphash/pages.h"
 #include "gpu/warp.h"
 #include "gpu/words.h"
 
@@ -65,6 +66,16 @@ SIMT_FN void gphash_give_cell(simt_tile w, const gphash_args *a, uint64_t cell)
     simt_join();
 }
 
+/* The warp stores to the cell: its pages change. */
+SIMT_FN void gphash_mark_cell(simt_tile w, const gphash_args *a, uint64_t cell)
+{
+    uint32_t chunk = gphash_chunk_of(&a->v, &cell);
+    uint64_t at = cell * a->v.cell_bytes, first = gphash_chunk_page(&a->v, chunk);
+    for (uint64_t k = at / GPHASH_PAGE + w.rank; k <= (at + a->v.cell_bytes - 1) / GPHASH_PAGE; k += w.size)
+        simt_strlx_u8(a->page + first + k, 1);
+    simt_join();
+}
+
 /* The item's cell, with `bytes` of what it brings, added to those at `was` if that is not NULL. */
 SIMT_FN uint64_t gphash_fill_cell(simt_tile w, const gphash_args *a, gphash_one *o, const uint8_t *was)
 {
@@ -74,6 +85,7 @@ SIMT_FN uint64_t gphash_fill_cell(simt_tile w, const gphash_args *a, gphash_one 
         gphash_add(w, a->b.elem, to, was, o->in, a->v.value_bytes);
     else
         gphash_copy(w, to, o->in, a->v.value_bytes);
+    if (o->notes) gphash_mark_cell(w, a, o->cell);
     if (!o->notes) simt_fence_system();
     simt_sync_tile(w); /* every lane's part is there before lane 0 names the cell */
     return o->cell;

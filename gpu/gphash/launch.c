@@ -31,6 +31,7 @@ static gphash_args args_of(const gphash_own *o, const hd_batch *b)
     a.alone = !b->each && hd_op_row_of(b->op)->role == HD_READER;
     a.guarded = b->each || b->op == HD_OP_ERASE || b->op == HD_OP_ACCUM_OR_ASSIGN;
     a.changed = a.near && !a.alone ? o->changed : NULL;
+    a.page = o->page;
     return a;
 }
 
@@ -132,11 +133,14 @@ static gpu_launcher launcher_of(const gphash_own *o, const hd_launcher *to, gpha
 
 static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
 {
-    launching x = { .o = (const gphash_own *)own };
+    gphash_own *o = (gphash_own *)own;
+    launching x = { .o = o };
     (void)when;
-    x.a = args_of(x.o, b);
-    x.l = launcher_of(x.o, to, &x.a);
-    return gpu_launch(&x.l, row, gphash_row(row), gphash_places(&x.o->v));
+    x.a = args_of(o, b);
+    x.l = launcher_of(o, to, &x.a);
+    hd_status status = gpu_launch(&x.l, row, gphash_row(row), gphash_places(&o->v));
+    if (status || (!b->each && b->op == HD_OP_FIND_PTR)) o->unmarked = GPHASH_ALWAYS;
+    return status;
 }
 
 /* What windows note has one place. */
@@ -213,6 +217,7 @@ static hd_status recovered(void *own, const hd_gpu_machine *m, hd_recovery *did)
     int n = gphash_marks_memory(o, marks);
     hd_status status = hd_machine_take(m, o, marks, n);
     if (status) return status;
+    if (!o->unmarked) o->unmarked = GPHASH_ONCE;
     status = recover_there(o, m, found);
     hd_machine_give(m, o, marks, n);
     did->cleared += found[0];
@@ -220,6 +225,17 @@ static hd_status recovered(void *own, const hd_gpu_machine *m, hd_recovery *did)
         status = hd_fail(HD_ECORRUPT, "GP-1, GP-2: %" PRIu64 " keys are in two slots, or in none of their buckets",
                          found[1]);
     return status;
+}
+
+static hd_status changed(void *own, const hd_gpu_machine *m, uint8_t *page, uint64_t pages)
+{
+    gphash_own *o = (gphash_own *)own;
+    const bool marked = gphash_is_near(o) && !o->unmarked;
+    _Static_assert((int)GPHASH_PAGE == (int)HD_EXTENT_PAGE, "the map is of the pages that are asked for");
+    HD_ASSERT(!gphash_is_near(o) || pages == gphash_pages(&o->v), "the map has other pages than the extents");
+    if (o->unmarked == GPHASH_ONCE) o->unmarked = GPHASH_NOTHING;
+    hd_status status = marked ? m->read(m->self, page, o->page, pages) : HD_OK;
+    return status || !o->page ? status : m->on.zero(m->on.self, o->page, pages);
 }
 
 static hd_status settled(void *own, const hd_gpu_machine *m)
@@ -250,16 +266,17 @@ static hd_status move_bottom(gphash_own *o, const hd_gpu_machine *m)
     return gpu_launch_range(&l, GPHASH_NUMBER_raise, 1, 128);
 }
 
-/* The arrays of the old ring go, and the next ones take their place; *ends: then those of the new ring. */
+/* The old ring and its like go, and the next ones take their place; *ends: then those of the new ring. */
 static void take_next_ring(gphash_own *o, const hd_gpu_machine *m, uint64_t ends[2])
 {
     hd_memory ring[GPHASH_GROWTH_ARRAYS];
-    if (!o->v.cell_bytes) return;
     hd_machine_give(m, o, ring, gphash_ring_memory(o, ring));
     o->v.free = o->next_free;
     o->v.mark = o->next_mark;
     o->next_free = NULL;
+    o->page = o->next_page;
     o->next_mark = NULL;
+    o->next_page = NULL;
     ends[1] = ends[1] - ends[0] + gphash_chunk_cells(&o->v, o->v.grown + 1);
     ends[0] = 0;
 }
@@ -311,6 +328,6 @@ const hd_gpu gphash_gpu = {
     .usual = usual, .begin = gphash_begin_table, .memory = gphash_memory, .taken = gphash_taken,
     .view_of = gphash_view_of_state, .before = gphash_before_batch, .after = gphash_after_batch, .empty = empty,
     .open_here = gphash_open_here, .lists = lists, .launch = launch, .resize = resize, .shape = gphash_shape_there,
-    .extents = extents, .recovered = recovered, .settled = settled
+    .extents = extents, .recovered = recovered, .changed = changed, .settled = settled
 };
 /* clang-format on */

@@ -60,7 +60,7 @@ int gphash_marks_memory(const gphash_own *o, hd_memory *all)
     return o->v.cell_bytes ? hd_memory_add(all, rows, sizeof rows) : 0;
 }
 
-/* The ring that is, and on the host machine the marks, which are the reference's alone. */
+/* The ring that is; on the host machine the marks, which are the reference's alone; and the map of pages. */
 int gphash_ring_memory(const gphash_own *o, hd_memory *all)
 {
     uint64_t cells = gphash_cells(&o->v);
@@ -69,22 +69,29 @@ int gphash_ring_memory(const gphash_own *o, hd_memory *all)
           sizeof(uint32_t), HD_AS_IT_COMES, .put = HD_APART, HD_HOLDS_ENTRIES, offsetof(gphash_view, free) },
         { "capacity: marks of cells", NULL, VIEW + offsetof(gphash_view, mark), o->gpu.device ? 0 : (cells + 63) / 64,
           sizeof(uint64_t), HD_AS_IT_COMES, .put = HD_APART, HD_HOLDS_SHARED },
+        { "index: changed pages", "changed pages", offsetof(gphash_own, page),
+          gphash_is_near(o) ? gphash_pages(&o->v) : 0, 1, 0, .put = HD_APART },
     };
-    return cells ? hd_memory_add(all, rows, sizeof rows) : 0;
+    return hd_memory_add(all, rows, sizeof rows);
 }
 
 /* Of a table that has grown once more. */
 static int next_ring_memory(const gphash_own *o, hd_memory *all)
 {
     const uint32_t grown = o->v.grown + 1;
+    gphash_view then = o->v;
+    then.grown++;
+    then.bottom++;
     uint64_t cells = gphash_cells_then(&o->v, grown);
     const hd_memory rows[] = {
         { "capacity: free cells", "free cells", offsetof(gphash_own, next_free), gphash_ring_then(&o->v, grown),
           sizeof(uint32_t), HD_AS_IT_COMES, .put = HD_APART },
         { "capacity: marks of cells", NULL, offsetof(gphash_own, next_mark), o->gpu.device ? 0 : (cells + 63) / 64,
           sizeof(uint64_t), HD_AS_IT_COMES, .put = HD_APART },
+        { "index: changed pages", "changed pages", offsetof(gphash_own, next_page),
+          gphash_is_near(o) ? gphash_pages(&then) : 0, 1, 0, .put = HD_APART },
     };
-    return cells ? hd_memory_add(all, rows, sizeof rows) : 0;
+    return hd_memory_add(all, rows, sizeof rows);
 }
 
 int gphash_growth_memory(const gphash_own *o, hd_memory *all)

@@ -8,6 +8,7 @@
 #include "base/backend.h"
 #include "concurrency/word.h"
 #include "gpu/gphash/args.h"
+#include "gpu/gphash/pages.h"
 #include "gpu/launches.h"
 #include "gpu/sort_launch.h"
 
@@ -20,6 +21,10 @@ typedef struct gphash_words {
     hd_word word;            /* of the batch lock group3  */
 } gphash_words;
 
+/* Whether far arrays may have changed and gphash_own.page does not say where: no; since it was read last; at any time,
+ * because the caller has pointers to values, or a launch has failed. */
+typedef enum gphash_unmarked { GPHASH_NOTHING, GPHASH_ONCE, GPHASH_ALWAYS } gphash_unmarked;
+
 /* Pointers are the machine's. */
 typedef struct gphash_own {
     hd_gpu_own gpu;
@@ -28,6 +33,8 @@ typedef struct gphash_own {
     /* (gphash_notes) gphash_args.changed and order, and room to sort; NULL where the table does without. */
     uint64_t *changed, *order, *unsorted;
     uint32_t *count; /* (gpu_sort_counts) */
+    uint8_t *page, *next_page; /* with a near index: gphash_args.page; of a table that grows */
+    gphash_unmarked unmarked;
     gphash_words *words;
     uint32_t *guard;     /* (GPHASH_GUARDS)                               */
     uint32_t *next_free; /* the ring and the marks of a table that grows */
@@ -38,7 +45,7 @@ typedef struct gphash_own {
 /* memory.c: members of gphash_gpu; and the arrays that growth brings, whose addresses are those of a table with a level
  * more. How many. */
 int gphash_memory(const void *own, hd_memory *all);
-enum { GPHASH_GROWTH_ARRAYS = 7 };
+enum { GPHASH_GROWTH_ARRAYS = 8 };
 int gphash_growth_memory(const gphash_own *o, hd_memory *all);
 int gphash_level_memory(const gphash_own *o, uint32_t level, hd_memory *all);
 int gphash_ring_memory(const gphash_own *o, hd_memory *all);

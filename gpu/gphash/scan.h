@@ -5,7 +5,7 @@
 #ifndef GPHASH_SCAN_H
 #define GPHASH_SCAN_H
 
-#include "gpu/gphash/item.h"
+#include "gpu/gphash/bring.h"
 
 /* The value of the entry at place e; a set's has no bytes. */
 SIMT_FN uint8_t *gphash_value_at(const gphash_view *v, uint64_t e)
@@ -32,7 +32,7 @@ SIMT_FN void gphash_empty(const gphash_args *a, uint64_t e)
         simt_strlx_u64(number, GPHASH_NONE);
     }
     simt_strlx_u64(gphash_key_at(&a->v, e), HD_KEY_EMPTY);
-    if (a->near) simt_strlx_u64(gphash_far_at(a, e).key, HD_KEY_EMPTY);
+    if (a->near) gphash_bring_key(a, e, HD_KEY_EMPTY);
 }
 
 SIMT_FN void gphash_sweep(const gphash_args *a)
@@ -57,7 +57,7 @@ SIMT_FN void gphash_clear_slots(const gphash_args *a)
         simt_strlx_u64(gphash_key_at(&a->v, e), HD_KEY_EMPTY);
         /* a value beside its key stays: a crash may lose the store that empties the slot */
         if (a->v.cell_bytes) simt_strlx_u64(gphash_number_at(&a->v, e), GPHASH_NONE);
-        if (a->near) simt_strlx_u64(gphash_far_at(a, e).key, HD_KEY_EMPTY);
+        if (a->near) gphash_bring_key(a, e, HD_KEY_EMPTY);
     }
     for (uint64_t cell = gpu_thread(); cell < gphash_cells(&a->v); cell += gpu_threads())
         simt_st_u32(a->v.free + cell, (uint32_t)cell);

@@ -135,11 +135,17 @@ HD_FN uint64_t gphash_chunk_cells(const gphash_view *v, uint32_t chunk)
 {
     return gphash_cells_then(v, chunk) - (chunk ? gphash_cells_then(v, chunk - 1) : 0);
 }
-HD_FN uint8_t *gphash_cell(const gphash_view *v, uint64_t cell)
+/* The chunk of a cell, whose number becomes that in the chunk. */
+HD_FN uint32_t gphash_chunk_of(const gphash_view *v, uint64_t *cell)
 {
     uint32_t chunk = 0;
-    while (cell >= gphash_cells_then(v, chunk)) chunk++;
-    if (chunk) cell -= gphash_cells_then(v, chunk - 1);
+    while (*cell >= gphash_cells_then(v, chunk)) chunk++;
+    if (chunk) *cell -= gphash_cells_then(v, chunk - 1);
+    return chunk;
+}
+HD_FN uint8_t *gphash_cell(const gphash_view *v, uint64_t cell)
+{
+    uint32_t chunk = gphash_chunk_of(v, &cell);
     return v->cell[chunk] + cell * v->cell_bytes;
 }
 
