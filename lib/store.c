@@ -137,16 +137,6 @@ static bool add_pages(hd_store *x, const pieces *p)
     return room;
 }
 
-/* Makes the record of all changes. *room: as above. */
-static hd_status find_changes(hd_table *t, const pieces *p, bool *room)
-{
-    hd_store *x = t->store;
-    memset(x->changed, 1, p->pages);
-    hd_status status = t->backend->changed ? t->backend->changed(t->state, x->changed, p->pages) : HD_OK;
-    *room = !status && add_pages(x, p);
-    return status;
-}
-
 /* The shadow, or in mode process the file, takes what a record has. HD_ECORRUPT: it is of other extents, although its
  * sums are right. */
 static hd_status apply(hd_store *x, const hd_record *record)
@@ -225,15 +215,16 @@ static hd_status append(hd_table *t, uint64_t batches)
     return status ? status : apply(x, (const hd_record *)(const void *)x->journal.block);
 }
 
-/* How large a journal is for so many bytes of extents. */
-static uint64_t journal_for(const hd_store *x, const hd_superblock *next)
+/* How large a journal is for such extents. Most batches change a small part; `most`: as large as it may become. */
+static uint64_t journal_for(const hd_store *x, const hd_superblock *next, bool most)
 {
-    enum { LEAST = 4 * HD_IMAGE_PAGE, MOST = 64 << 20 };
+    enum { LEAST = 4 * HD_IMAGE_PAGE, FIRST = 64 << 20 };
     uint64_t bytes = 0;
     if (x->pages.on) return HD_IMAGE_PAGE;
     for (uint32_t e = 0; e < next->extents; e++) bytes += next->extent[e].bytes;
-    bytes = hd_image_pages(bytes / 2) * HD_IMAGE_PAGE;
-    return bytes < LEAST ? LEAST : bytes > MOST ? MOST : bytes;
+    bytes = hd_image_pages(most ? bytes / 2 : bytes / 16) * HD_IMAGE_PAGE;
+    if (!most && bytes > FIRST) bytes = FIRST;
+    return bytes < LEAST ? LEAST : bytes;
 }
 
 /* Whether the image has all of extent e of the table: it can stay where it is. */
@@ -272,10 +263,9 @@ static hd_status write_extents(hd_store *x, const pieces *p, hd_superblock *next
     return status;
 }
 
-/* A larger journal, if the image lacks one of that size. */
-static hd_status write_journal(hd_store *x, hd_superblock *next)
+/* A journal of so many bytes, if the image lacks one of that size. */
+static hd_status write_journal(hd_store *x, hd_superblock *next, uint64_t bytes)
 {
-    uint64_t bytes = journal_for(x, next);
     next->journal = x->image.sb.journal;
     next->journal_bytes = x->image.sb.journal_bytes;
     if (bytes <= next->journal_bytes) return HD_OK;
@@ -289,21 +279,49 @@ static hd_status write_journal(hd_store *x, hd_superblock *next)
     return hd_image_put(&x->image, next->journal, x->journal.block, bytes); /* zeros: no later write makes room */
 }
 
-/* Writes all that the table has and the image has not to other space, and makes that the image, at once. Two
- * superblocks: the space of the former extents is free afterwards. */
+/* What *next names becomes the image, at once. Two superblocks: space that only the former image has is free then. */
+static hd_status become(hd_store *x, hd_superblock *next)
+{
+    hd_status status = hd_image_sync(&x->image);
+    for (int block = 0; block < 2 && !status; block++) status = hd_image_switch(&x->image, next);
+    return status;
+}
+
+/* A journal four times as large, or as large as it may become. */
+static hd_status enlarge_journal(hd_table *t)
+{
+    hd_store *x = t->store;
+    hd_status status = checkpoint(t, false);
+    hd_superblock next = x->image.sb;
+    uint64_t bytes = 4 * next.journal_bytes, most = journal_for(x, &next, true);
+    if (!status) status = write_journal(x, &next, bytes < most ? bytes : most);
+    return status ? status : become(x, &next);
+}
+
+/* Writes all that the table has and the image has not to other space, and makes that the image. */
 static hd_status move(hd_table *t, const pieces *p, hd_superblock *next)
 {
     hd_store *x = t->store;
     hd_status status = write_extents(x, p, next);
-    if (!status) status = write_journal(x, next);
-    if (!status) status = hd_image_sync(&x->image);
-    for (int block = 0; block < 2 && !status; block++) status = hd_image_switch(&x->image, next);
+    if (!status) status = write_journal(x, next, journal_for(x, next, false));
+    if (!status) status = become(x, next);
     if (status) return status;
     if (x->pages.on) return hd_mapped_become(&x->pages, &x->image, p->all, p->n);
     give_shadow(x);
     status = take_shadow(x, p, next);
     for (int i = 0; i < p->n && !status; i++) memcpy(shadow_of(x, p, i), p->all[i].p, (size_t)p->all[i].bytes);
     x->journal.at = 0;
+    return status;
+}
+
+/* Makes the record of all changes. *room: whether the journal has, or could get, room for it. */
+static hd_status find_changes(hd_table *t, const pieces *p, bool *room)
+{
+    hd_store *x = t->store;
+    memset(x->changed, 1, p->pages);
+    hd_status status = t->backend->changed ? t->backend->changed(t->state, x->changed, p->pages) : HD_OK;
+    while (!status && !(*room = add_pages(x, p)) && x->journal.bytes < journal_for(x, &x->image.sb, true))
+        status = enlarge_journal(t);
     return status;
 }
 

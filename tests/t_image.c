@@ -19,7 +19,7 @@
 #include "tests/fake_device.h"
 #include "tests/faulty.h"
 
-enum { KEYS = 96, BATCHES = 40, ITEMS = 12, WIDE = 40, LARGE = 4096, LIFE_MOST = 1600, ABSENT = -1 };
+enum { KEYS = 96, BATCHES = 40, ITEMS = 12, WIDE = 1024, LARGE = 4096, LIFE_MOST = 1600, ABSENT = -1 };
 
 /* ---- Tables, and what they have after each batch --------------------------------------------- */
 
@@ -55,7 +55,7 @@ static const shape process_shapes[] = {
     { "gphash, process", { IN_PROCESS, .value_bytes = 4 } },
     { "gphash pairs, process", { IN_PROCESS, .value_bytes = 8 } },
     { "gphash cells, process", { IN_PROCESS, .value_bytes = 8, .layout = HD_LAYOUT_CELLS } },
-    { "gphash wide, process", { IN_PROCESS, .value_bytes = WIDE, .commit = HD_COMMIT_CALL } },
+    { "gphash wide, process", { IN_PROCESS, .value_bytes = 40, .commit = HD_COMMIT_CALL } },
     { "gphash far, process", { IN_PROCESS, .value_bytes = 12, .gphash = { .index = HD_INDEX_FAR } } },
 };
 enum { PROCESS_SHAPES = sizeof process_shapes / sizeof *process_shapes };
@@ -313,6 +313,43 @@ static void cuts_on_ref(void) { cut_at_any_time("ref", BATCHES); }
 static void cuts_on_host(void) { cut_at_any_time("host", 12); }
 static void cuts_on_device(void) { cut_at_any_time("cuda", 12); }
 
+static hd_superblock superblock_of(const cuts_file *f)
+{
+    hd_superblock sb[2];
+    memcpy(sb, f->bytes, sizeof sb);
+    return sb[sb[1].generation > sb[0].generation];
+}
+
+/* A batch whose record needs a larger journal than there is: the entries stay where they are. */
+static void journal_gets_room(void)
+{
+    static const shape wide = {
+        "gphash, wide", { .design = "gphash", .capacity = 96, .value_bytes = WIDE, .layout = HD_LAYOUT_CELLS }
+    };
+    trial x = { .random = 4 };
+    life l;
+    cuts c;
+    begin_life(&l, &wide, "ref", 10);
+    cuts_begin(&c, NULL);
+    hd_table *t = open_life(&l, l.backend, &c);
+    live(&l, t, &c, 20);
+    size_t from = c.events;
+    world w = l.after[l.changes];
+    hd_superblock was = superblock_of(&c.file);
+    must(flip_all(&l, t, &w, WIDE));
+    hd_superblock is = superblock_of(&c.file);
+    l.after[++l.changes] = w;
+    cuts_mark(&c, l.promised = l.changes);
+    live(&l, t, &c, 3);
+    check(is.journal_bytes > was.journal_bytes, "%llu bytes of journal", (ull)is.journal_bytes);
+    check(memcmp(is.extent, was.extent, sizeof is.extent) == 0, "the table has moved");
+    kill_table(&c, t);
+    x.had = &l;
+    cuts_each(&c, from, 2, &x.random, try_left, &x);
+    test_tried("cuts", x.tried + x.cut_again, "files that a power cut may leave of a journal that gets larger");
+    cuts_end(&c);
+}
+
 /* Growth that needs a larger journal, too. */
 static void journal_grows(void)
 {
@@ -438,12 +475,7 @@ static bool is_refused(const life *l, const cuts_file *damaged)
 }
 
 /* How many bytes the superblock names; behind these is space that was given up. */
-static uint64_t bytes_of(const cuts_file *f)
-{
-    hd_superblock sb[2];
-    memcpy(sb, f->bytes, sizeof sb);
-    return sb[sb[1].generation > sb[0].generation].file_bytes;
-}
+static uint64_t bytes_of(const cuts_file *f) { return superblock_of(f).file_bytes; }
 
 static uint64_t damage_file(const life *l, const cuts_file *good)
 {
@@ -1093,7 +1125,6 @@ static void marked_pages(void)
         check(n == (tables[i].layout == HD_LAYOUT_CELLS ? 2 * pages : 0), "%llu of %llu pages", (ull)n, (ull)pages);
         hd_close(t);
     }
-    fake_settled(&device);
 }
 
 static hd_status nothing_changed(void *state, uint8_t *page, uint64_t pages)
@@ -1141,11 +1172,12 @@ static void unmarked_pages(void)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        unit(cuts_on_ref),      unit(cuts_on_host),      unit(cuts_on_device),  unit(journal_grows),
-        unit(recovery_repeats), unit(failing_calls),     unit(journal_ends),    unit(damaged_files),
-        unit(forged_files),     unit(other_files),       unit(refused_configs), unit(configs_of_files),
-        unit(killed),           unit(killed_in_process), unit(modes_alternate), unit(one_table_of_a_file),
-        unit(loaded),           unit(files_on_a_device), unit(marked_pages),    unit(unmarked_pages),
+        unit(cuts_on_ref),         unit(cuts_on_host),     unit(cuts_on_device),    unit(journal_grows),
+        unit(journal_gets_room),   unit(recovery_repeats), unit(failing_calls),     unit(journal_ends),
+        unit(damaged_files),       unit(forged_files),     unit(other_files),       unit(refused_configs),
+        unit(configs_of_files),    unit(killed),           unit(killed_in_process), unit(modes_alternate),
+        unit(one_table_of_a_file), unit(loaded),           unit(marked_pages),      unit(unmarked_pages),
+        unit(files_on_a_device),
     };
     fake_init(&device);
     return test_run(tests);
