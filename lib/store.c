@@ -128,10 +128,11 @@ static bool add_pages(hd_store *x, const pieces *p)
     for (int i = 0; i < p->n && room; i++) {
         const uint8_t *is = (const uint8_t *)p->all[i].p, *was = shadow_of(x, p, i), *changed = x->changed + p->page[i];
         for (uint64_t at = 0, n; at < p->all[i].bytes && room; at += n) {
-            bool may = changed[at / HD_EXTENT_PAGE];
             n = p->all[i].bytes - at < HD_EXTENT_PAGE ? p->all[i].bytes - at : HD_EXTENT_PAGE;
-            HD_ASSERT(may || memcmp(is + at, was + at, n) == 0, "a page has changed, and the backend does not say so");
-            if (may) room = add_ranges(&x->journal, p->extent[i], p->at[i] + at, is + at, was + at, n);
+            HD_ASSERT(changed[at / HD_EXTENT_PAGE] || memcmp(is + at, was + at, n) == 0,
+                      "a page has changed, and the backend does not say so");
+            if (changed[at / HD_EXTENT_PAGE] && memcmp(is + at, was + at, n) != 0)
+                room = add_ranges(&x->journal, p->extent[i], p->at[i] + at, is + at, was + at, n);
         }
     }
     return room;
