@@ -73,9 +73,10 @@ typedef struct gphash_args {
      * without its `coarse` lowest bits. Items note it, and then they are in its order. NULL: they are in their own */
     uint64_t *order;
     uint32_t coarse;
-    uint8_t *page; /* with a near index: a byte for each page of the far arrays, which is 1 where they change (pages.h) */
-    bool near;    /* there is a near index */
-    bool alone;   /* nothing changes while the batch runs: it is one of readers */
+    uint8_t
+        *page;  /* with a near index: a byte for each page of the far arrays, which is 1 where they change (pages.h) */
+    bool near;  /* there is a near index */
+    bool alone; /* nothing changes while the batch runs: it is one of readers */
     bool guarded; /* layout inline: a key may go, or values are read and changed */
 } gphash_args;
 

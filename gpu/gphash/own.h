@@ -32,7 +32,7 @@ typedef struct gphash_own {
     gphash_level far[GPHASH_LEVELS]; /* with a near index: the slots that last, and v has the copy */
     /* (gphash_notes) gphash_args.changed and order, and room to sort; NULL where the table does without. */
     uint64_t *changed, *order, *unsorted;
-    uint32_t *count; /* (gpu_sort_counts) */
+    uint32_t *count;           /* (gpu_sort_counts) */
     uint8_t *page, *next_page; /* with a near index: gphash_args.page; of a table that grows */
     gphash_unmarked unmarked;
     gphash_words *words;
