@@ -162,11 +162,20 @@ hd_status hd_image_open(hd_image *im, const hd_seams *s, const char *path, bool 
     return status ? status : read_blocks(im);
 }
 
+/* A number that no other file has, nearly. */
+static uint64_t new_id(const hd_image *im)
+{
+    const hd_time_seam *time = &im->seams->time;
+    const uint64_t from[3] = { time->unix_ns(time->self), time->now_ns(time->self), (uint64_t)(uintptr_t)im };
+    return XXH3_64bits(from, sizeof from);
+}
+
 hd_status hd_image_create(hd_image *im)
 {
     const hd_file_seam *file = &im->seams->file;
     uint8_t first[HD_IMAGE_SECTOR] = HD_IMAGE_MAGIC;
     hd_status status = HD_OK;
+    im->sb.id = new_id(im);
     if (im->fd < 0) {
         im->fd = file->open(file->self, im->path, O_RDWR | O_CREAT | O_EXCL, 0666);
         if (im->fd < 0) return hd_fail(HD_EIO, "%s: cannot be created: %s", im->path, strerror(errno));

@@ -493,19 +493,10 @@ static hd_status resume(hd_table *t)
     return status ? status : checkpoint(t, false);
 }
 
-/* A number that no other file has, nearly. */
-static uint64_t new_id(const hd_store *x)
-{
-    const hd_time_seam *time = &x->seams.time;
-    const uint64_t from[3] = { time->unix_ns(time->self), time->now_ns(time->self), (uint64_t)(uintptr_t)x };
-    return XXH3_64bits(from, sizeof from);
-}
-
 static hd_status create(hd_table *t)
 {
     hd_store *x = t->store;
     hd_status status = hd_image_create(&x->image);
-    x->image.sb.id = new_id(x);
     if (!status) status = write_changes(t, 0);
     if (status && x->image.fd >= 0) x->seams.file.unlink(x->seams.file.self, x->image.path);
     x->did.was_clean = true;

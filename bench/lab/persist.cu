@@ -35,8 +35,8 @@ __host__ __device__ static uint64_t mixed(uint64_t x)
     return x ^ x >> 31;
 }
 
-/* Keys number [first, first + n) of a sequence without repetitions; or n random ones of the first `of`. Values: the word
- * key + turn, as often as it fits. */
+/* Keys number [first, first + n) of a sequence without repetitions; or n random ones of the first `of`. Values: the
+ * word key + turn, as often as it fits. */
 __global__ static void fill(uint64_t *key, uint64_t *value, uint64_t words, uint64_t n, uint64_t first, uint64_t of,
                             uint64_t turn)
 {

@@ -69,14 +69,15 @@ typedef struct gphash_args {
     /* (items of a window) likewise, gphash_change; of lookups whose values are fetched later the cells, GPHASH_NO_CELL:
      * none. NULL: nothing is noted */
     uint64_t *changed;
-    /* (items of a window) code << 32 | item less b.first (gpu/sort.h): the code is that of a far address, a slot or cell
-     * without its `coarse` lowest bits. Items note it, and then they are in its order. NULL: they are in their own */
+    /* (items of a window) code << 32 | item less b.first (gpu/sort.h): the code is that of a far address, a slot or
+     * cell without its `coarse` lowest bits. Items note it, and then are in its order. NULL: in their own */
     uint64_t *order;
     uint32_t coarse;
-    uint8_t
-        *page;  /* with a near index: a byte for each page of the far arrays, which is 1 where they change (pages.h) */
-    bool near;  /* there is a near index */
-    bool alone; /* nothing changes while the batch runs: it is one of readers */
+    /* With a near index: a byte for each page of the far arrays, which is 1 where they change (pages.h). NULL: nobody
+     * asks for it. */
+    uint8_t *page;
+    bool near;    /* there is a near index */
+    bool alone;   /* nothing changes while the batch runs: it is one of readers */
     bool guarded; /* layout inline: a key may go, or values are read and changed */
 } gphash_args;
 

@@ -22,6 +22,7 @@ SIMT_FN uint32_t gphash_change_of(const gphash_args *a, uint64_t n, uint64_t *pl
 SIMT_FN void gphash_mark_slot(const gphash_args *a, uint64_t e, bool number)
 {
     uint32_t level = gphash_level_of(&a->v, e);
+    if (!a->page) return;
     uint64_t page = (e - gphash_first(&a->v, level)) * sizeof(uint64_t) / GPHASH_PAGE;
     if (number) page += gphash_level_pages(&a->v, level);
     simt_strlx_u8(a->page + gphash_level_page(&a->v, level) + page, 1);

@@ -85,7 +85,7 @@ SIMT_FN uint64_t gphash_fill_cell(simt_tile w, const gphash_args *a, gphash_one 
         gphash_add(w, a->b.elem, to, was, o->in, a->v.value_bytes);
     else
         gphash_copy(w, to, o->in, a->v.value_bytes);
-    if (o->notes) gphash_mark_cell(w, a, o->cell);
+    if (o->notes && a->page) gphash_mark_cell(w, a, o->cell);
     if (!o->notes) simt_fence_system();
     simt_sync_tile(w); /* every lane's part is there before lane 0 names the cell */
     return o->cell;

@@ -7,7 +7,8 @@
 
 #include "gpu/gphash/kernel_numbers.h"
 
-static const hd_variant *const variants[] = { &gphash_variant_quad, &gphash_variant_warp, &gphash_variant_phase, nullptr };
+static const hd_variant *const variants[] = { &gphash_variant_quad, &gphash_variant_warp, &gphash_variant_phase,
+                                              nullptr };
 
 static const hd_kernel_entry shared[] = {
 #define GPHASH_KERNEL(number, entry, args, text) entry,

@@ -31,7 +31,7 @@ static gphash_args args_of(const gphash_own *o, const hd_batch *b)
     a.alone = !b->each && hd_op_row_of(b->op)->role == HD_READER;
     a.guarded = b->each || b->op == HD_OP_ERASE || b->op == HD_OP_ACCUM_OR_ASSIGN;
     a.changed = a.near && !a.alone ? o->changed : NULL;
-    a.page = o->page;
+    a.page = o->marks ? o->page : NULL;
     return a;
 }
 
@@ -230,10 +230,11 @@ static hd_status recovered(void *own, const hd_gpu_machine *m, hd_recovery *did)
 static hd_status changed(void *own, const hd_gpu_machine *m, uint8_t *page, uint64_t pages)
 {
     gphash_own *o = (gphash_own *)own;
-    const bool marked = gphash_is_near(o) && !o->unmarked;
+    const bool marked = gphash_is_near(o) && !o->unmarked && o->marks;
     _Static_assert((int)GPHASH_PAGE == (int)HD_EXTENT_PAGE, "the map is of the pages that are asked for");
     HD_ASSERT(!gphash_is_near(o) || pages == gphash_pages(&o->v), "the map has other pages than the extents");
     if (o->unmarked == GPHASH_ONCE) o->unmarked = GPHASH_NOTHING;
+    o->marks = true;
     hd_status status = marked ? m->read(m->self, page, o->page, pages) : HD_OK;
     return status || !o->page ? status : m->on.zero(m->on.self, o->page, pages);
 }

@@ -35,6 +35,7 @@ typedef struct gphash_own {
     uint32_t *count;           /* (gpu_sort_counts) */
     uint8_t *page, *next_page; /* with a near index: gphash_args.page; of a table that grows */
     gphash_unmarked unmarked;
+    bool marks; /* pages are marked, since they were asked for once */
     gphash_words *words;
     uint32_t *guard;     /* (GPHASH_GUARDS)                               */
     uint32_t *next_free; /* the ring and the marks of a table that grows */

@@ -140,8 +140,8 @@ struct gphash_soak : words_soak<gphash_soak> {
     {
         const shape &s = j.s;
         static const char *const index[] = { "usual", "device", "far", "near" };
-        printf("%s\t%s\t%s\t%s\t%u\t%u\t%u\t%u", verdict, variant, index[s.index], s.layout == HD_LAYOUT_CELLS ? "cells" : "inline",
-               s.levels, s.hashes, s.slots, s.value_bytes);
+        printf("%s\t%s\t%s\t%s\t%u\t%u\t%u\t%u", verdict, variant, index[s.index],
+               s.layout == HD_LAYOUT_CELLS ? "cells" : "inline", s.levels, s.hashes, s.slots, s.value_bytes);
         columns(j, wrong, seconds);
     }
 };

@@ -51,8 +51,9 @@ static void run(hd_table *t, hd_op op, uint64_t first, uint64_t n, uint8_t *fate
 {
     static uint8_t value[BATCH * VALUE_MOST];
     uint64_t key[BATCH];
+    const char *kernel = hd_host_machine(t) ? "warp" : NULL; /* the paper's */
     for (uint64_t i = 0; i < n; i++) key[i] = key_of(first + i);
-    hd_batch b = { .op = op, .n = n, .key = key, .outcome = fate };
+    hd_batch b = { .op = op, .n = n, .key = key, .outcome = fate, .kernel = kernel };
     if (op == HD_OP_INSERT_OR_ASSIGN || op == HD_OP_ASSIGN) b.value = value;
     if (op == HD_OP_FIND) b.value_out = value;
     must(hd_run(t, &b));
