@@ -80,7 +80,7 @@ static void give_shadow(hd_store *x)
     x->shadow_bytes = x->changed_pages = 0;
 }
 
-/* Memory for the shadow of such extents, and for their pages. */
+/* Memory for the shadow of such extents, and for their pages. After a failure give_shadow gives back what is there. */
 static hd_status take_shadow(hd_store *x, const pieces *p, const hd_superblock *next)
 {
     void *shadow = NULL, *dirty = NULL, *changed = NULL;
@@ -97,10 +97,7 @@ static hd_status take_shadow(hd_store *x, const pieces *p, const hd_superblock *
     x->changed = (uint8_t *)changed;
     x->shadow_bytes = bytes;
     x->changed_pages = p->pages;
-    if (status)
-        give_shadow(x);
-    else
-        memset(x->dirty, 0, bytes / HD_IMAGE_PAGE);
+    if (dirty) memset(dirty, 0, bytes / HD_IMAGE_PAGE);
     return status;
 }
 
