@@ -14,7 +14,7 @@
 #include "base/design.h"
 #include "workload/case.h"
 
-enum { SPACE_FACTORS = 64, SPACE_CLASSES = 64, SPACE_TERMS = 4, SPACE_TEXT = 240 };
+enum { SPACE_FACTORS = 64, SPACE_CLASSES = 64, SPACE_TERMS = 5, SPACE_TEXT = 240 };
 
 typedef struct space_factor {
     char name[32];

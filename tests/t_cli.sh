@@ -197,7 +197,7 @@ bad 'a lock that is none'         2 'nearest: group3'         heddle explain loc
 bad 'a role that is none'         2 "'X'"                     heddle explain lock=group3 batches=RX
 bad 'a plot of unknown ending'        2 '--plot.*svg'              heddle sweep zipf:0.99,100 --plot curves.gif
 bad 'curves in no folder'             4 'none/x.csv'               heddle sweep zipf:0.99,100 --requests 100 --sizes 50% --output none/x.csv
-bad 'a kernel that is none'           2 'all: ref, tlpv1, tlpv2, pipeline, warp, coalesced, direct, batched, tile, wabc, quad, probe16, probe4, probe8, probe32, flip, sorted, wide, chunk, segments$' heddle run hkv.find.tlpv3
+bad 'a kernel that is none'           2 'all: ref, tlpv1, tlpv2, pipeline, warp, coalesced, direct, batched, tile, wabc, quad, probe16, probe4, probe8, probe32, flip, sorted, wide, chunk, segments, phase$' heddle run hkv.find.tlpv3
 bad 'a kernel of another backend'     2 'ref does not run on backend host; there are tlpv1, tlpv2' heddle run hkv.find.ref backend=host
 bad 'load factors that fall'          2 'ascend'                   heddle sweep --load-factors 0.5,0.25
 bad 'a plot of a run to nowhere'      2 '--plot.*svg'               heddle run hkv.find.ref --plot run.png

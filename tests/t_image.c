@@ -572,6 +572,11 @@ static void set_sums(hd_superblock *sb)
 /* Superblocks with right sums and a word that is wrong. The file is refused, or is a table of some kind. */
 static void forged_files(void)
 {
+#ifdef HD_VERIFY
+    enum { ASSERTS = true }; /* they are for tables whose invariants hold */
+#else
+    enum { ASSERTS = false };
+#endif
     uint64_t refused = 0, random = 6;
     const uint64_t rounds = test_times(2000);
     for (uint64_t round = 0; round < rounds; round++) {
@@ -599,8 +604,8 @@ static void forged_files(void)
         check(status == HD_OK || status == HD_ECORRUPT || status == HD_EINVAL, "%s: %s", hd_status_name(status),
               hd_why());
         refused += status != HD_OK;
-        if (!status) hd_check(t);
-        if (!status) live(&l, t, &c, 6);
+        bool runs = !status && (hd_check(t) == HD_OK || !ASSERTS);
+        if (runs) live(&l, t, &c, 6);
         if (!status) hd_close(t);
         cuts_end(&c);
     }
