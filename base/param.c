@@ -206,3 +206,13 @@ void hd_params_of_info(const hd_params *own, const hd_info *info, hd_config *c)
 {
     if (own) memcpy(hd_params_in(own, c), (const char *)info + own->info_at, own->bytes);
 }
+
+void hd_params_set_named(const hd_params *own, uint64_t n, hd_info *info)
+{
+    for (size_t i = 0; own && i < own->count; i++) {
+        uint64_t values = 0;
+        if (own->row[i].type != HD_PARAM_ENUM) continue;
+        while (own->row[i].values[values]) values++;
+        hd_param_number_set(&own->row[i], hd_params_in_info(own, info), n % values);
+    }
+}

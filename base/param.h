@@ -90,5 +90,7 @@ static inline const void *hd_params_of_table(const hd_params *s, const hd_info *
 /* A design's own fields between a configuration and what a table says of itself. */
 void hd_params_to_info(const hd_params *own, const hd_config *c, hd_info *info);
 void hd_params_of_info(const hd_params *own, const hd_info *info, hd_config *c);
+/* Value n of each field of a table that has names; n may be any. */
+void hd_params_set_named(const hd_params *own, uint64_t n, hd_info *info);
 
 #endif

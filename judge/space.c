@@ -338,30 +338,19 @@ static hd_status add_data(space *s)
     return status;
 }
 
-/* Value n of each of the design's own fields that are named; they have at most VALUES. */
-enum { VALUES = 4 };
-static void set_named(const hd_params *own, uint64_t n, hd_info *info)
-{
-    for (size_t i = 0; own && i < own->count; i++) {
-        uint64_t values = 0;
-        if (own->row[i].type != HD_PARAM_ENUM) continue;
-        while (own->row[i].values[values]) values++;
-        hd_param_number_set(&own->row[i], hd_params_in_info(own, info), n % values);
-    }
-}
-
 /* Why no row of the variant (NULL: of any) runs a batch of the operation on tables of any shape. NULL: one does. */
 static const char *never(const hd_design *d, const hd_backend *on, const char *variant, hd_op op, bool mixed)
 {
     static const uint8_t each = 0;
     static const uint32_t slots[] = { 8, 16, 32, 64, 30 }, bytes[] = { 4, 8 };
     const char *why = HD_OTHER_OPERATION;
+    enum { VALUES = 4 }; /* of a named field, at most */
     hd_kernel k;
     for (uint32_t shape = 0; shape < 30 * VALUES; shape++) {
         hd_info info = { .slots = slots[shape % 5],
                          .value_bytes = bytes[shape / 5 % 2],
                          .layout = (hd_layout[]){ HD_LAYOUT_PAIRS, HD_LAYOUT_WORDS, HD_LAYOUT_MASKS }[shape / 10 % 3] };
-        set_named(d->params, shape / 30, &info);
+        hd_params_set_named(d->params, shape / 30, &info);
         hd_batch b = { .op = op, .each = mixed ? &each : NULL };
         for (uint32_t row = 0; hd_kernel_of(d, on, row, &k); row++) {
             if (variant && !hd_variant_is_named(k.variant, variant)) continue;
