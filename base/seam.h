@@ -36,7 +36,7 @@ typedef struct hd_file_seam {
      * that this function gave; NULL: anywhere. NULL and errno on failure. map NULL: files cannot be mapped. */
     void *(*map)(void *self, void *at, size_t bytes, int fd, uint64_t offset);
     void (*unmap)(void *self, void *p, size_t bytes);
-    bool (*in_memory)(void *self, int fd); /* the file's pages stay where they are: its file system has no disk */
+    bool (*in_memory)(void *self, int fd); /* its file system has no disk. NULL: all of them */
     void *self;
 } hd_file_seam;
 

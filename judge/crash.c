@@ -163,7 +163,7 @@ static const char *find_now(crashed *x)
         size_t i = key < HD_KEY_RESERVED ? number_of(x, key) : 0;
         if (key >= HD_KEY_RESERVED) continue;
         if (i == x->keys)
-            return fixture_say(x->a->why, "after recovery key 0x%" PRIx64 " is there, and nobody inserted it", key);
+            return fixture_say(x->a->why, "after recovery key 0x%" PRIx64 " is there, and no item inserted it", key);
         if (x->key[i].times++ == 0) x->key[i].now = e;
     }
     return NULL;

@@ -103,38 +103,25 @@ hd_status hd_earlier_await(hd_table *t)
     return status;
 }
 
+/* HD_EINVAL: the batch's stream is being captured; why: what forbids that. */
+static hd_status refuse_capture(const hd_table *t, const hd_batch *b, const char *why)
+{
+    hd_stream_state is = { 0, 0 };
+    hd_status status = HD_ASK(t->seams.device, "batch: its stream", stream_state, b->stream, &is);
+    return !status && is.capture ? hd_fail(HD_EINVAL, "stream: it is being captured, and %s", why) : status;
+}
+
 /* Scores that are no times of the table's clock will be stored. Batches that were put on streams before rely on there
  * being none, and may run after this one where the order is that of arrival: they are waited for, once. */
 static hd_status leave_times(hd_table *t, const hd_batch *b)
 {
-    const hd_device_seam *d = t->seams.device;
     bool relied_on = t->policy_flags & (HD_SCORE_IS_TIME | HD_MONOTONE) && t->lock->apart == HD_APART_BY_WORD;
-    hd_stream_state is = { 0, 0 };
     hd_status status = HD_OK;
     if (!t->scores_ahead && relied_on && t->backend->device_arrays) {
-        status = HD_ASK(d, "batch: its stream", stream_state, b->stream, &is);
-        if (!status && is.capture)
-            status = hd_fail(HD_EINVAL, "stream: it is being captured, and the first batch with raw_scores waits");
+        status = refuse_capture(t, b, "the first batch with raw_scores waits");
         if (!status) status = hd_late_tally(t);
     }
     if (!status) t->scores_ahead = true;
-    return status;
-}
-
-/* A batch on a device that is to be durable when the call returns: it is waited for. */
-static hd_status await_durable(const hd_table *t, const hd_batch *b)
-{
-    if (!t->store || !t->backend->device_arrays) return HD_OK;
-    return HD_ASK(t->seams.device, "batch: its stream", wait, b->stream);
-}
-
-static hd_status may_capture(const hd_table *t, const hd_batch *b)
-{
-    hd_stream_state is = { 0, 0 };
-    if (!t->store || !t->backend->device_arrays) return HD_OK;
-    hd_status status = HD_ASK(t->seams.device, "batch: its stream", stream_state, b->stream, &is);
-    if (!status && is.capture)
-        return hd_fail(HD_EINVAL, "stream: it is being captured, and launches of a graph would pass the table's file");
     return status;
 }
 
@@ -183,9 +170,10 @@ hd_status hd_run(hd_table *t, hd_batch *b)
     hd_role role = hd_role_of_batch(b);
     t->lock->enter(t->lock_state, role);
     hd_status status = role == HD_READER ? HD_OK : hd_store_may_change(t);
-    if (!status && role != HD_READER) status = may_capture(t, b);
+    bool waits = role != HD_READER && t->store && t->backend->device_arrays; /* it is durable when the call returns */
+    if (!status && waits) status = refuse_capture(t, b, "launches of a graph would pass the table's file");
     if (!status) status = run(t, b, row);
-    if (!status && role != HD_READER) status = await_durable(t, b);
+    if (!status && waits) status = HD_ASK(t->seams.device, "batch: its stream", wait, b->stream);
     if (!status && role != HD_READER) status = hd_store_changed(t, HD_OK);
     t->lock->leave(t->lock_state, role);
     return status;

@@ -26,8 +26,6 @@ typedef struct pieces {
     uint64_t page[HD_IMAGE_EXTENTS], pages; /* the first one of each array in hd_store.changed; all of them */
 } pieces;
 
-static uint64_t pages_of(const hd_extent *e) { return (e->bytes + HD_EXTENT_PAGE - 1) / HD_EXTENT_PAGE; }
-
 /* Finds the arrays, and says in *next what the image is to be for them; offsets are the caller's. */
 static void find_pieces(hd_table *t, pieces *p, hd_superblock *next)
 {
@@ -51,7 +49,7 @@ static void find_pieces(hd_table *t, pieces *p, hd_superblock *next)
         p->at[i] = next->extent[next->extents - 1].bytes;
         next->extent[next->extents - 1].bytes += p->all[i].bytes;
         p->page[i] = p->pages;
-        p->pages += pages_of(&p->all[i]);
+        p->pages += hd_image_pages(p->all[i].bytes);
     }
 }
 

@@ -78,16 +78,22 @@ struct arrays {
     }
 };
 
-static hd_table *open_table(const plan &p)
+static hd_config config_of(const plan &p, const char *backend)
 {
     hd_config c = hd_config_of("gphash");
-    hd_table *t;
-    c.backend = "cuda";
+    c.backend = backend;
     c.capacity = p.keys + p.keys / 2;
     c.value_bytes = (uint32_t)(8 * p.words);
     c.file = p.file;
     c.durable = p.durable;
-    c.gphash.index = p.index;
+    c.gphash.index = p.index; /* "ref" does not read it */
+    return c;
+}
+
+static hd_table *open_table(const plan &p)
+{
+    hd_config c = config_of(p, "cuda");
+    hd_table *t;
     MUST(hd_open(&c, &t));
     return t;
 }
@@ -321,13 +327,8 @@ static void live(const plan &p, uint64_t seed, volatile uint64_t *promised)
 /* What is left, by the reference: of the batch that ran any part, of all others everything. False: it is wrong. */
 static bool judge_left(plan p, uint64_t seed, uint64_t promised, bool *torn)
 {
-    hd_config c = hd_config_of("gphash");
+    hd_config c = config_of(p, "ref");
     hd_table *t;
-    c.backend = "ref";
-    c.capacity = p.keys + p.keys / 2;
-    c.value_bytes = (uint32_t)(8 * p.words);
-    c.file = p.file;
-    c.durable = p.durable;
     if (hd_open(&c, &t) || hd_check(t)) return printf("# WRONG: %s\n", hd_why()), false;
     life l(seed);
     for (uint64_t k = 0; k < promised; k++) l.batch(k);

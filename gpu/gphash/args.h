@@ -58,7 +58,7 @@
 
 #define GPHASH_ANNOUNCED (UINT64_MAX - 2) /* a key word: the slot's number is the hash of the key that is coming */
 
-enum { GPHASH_GUARDS = 1 << 15 };
+enum { GPHASH_GUARDS = 1 << 15, GPHASH_QUAD = 4 /* lanes per key of the rows of `quad` */ };
 
 typedef struct gphash_args {
     gphash_view v; /* first */
@@ -73,8 +73,8 @@ typedef struct gphash_args {
      * cell without its `coarse` lowest bits. Items note it, and then are in its order. NULL: in their own */
     uint64_t *order;
     uint32_t coarse;
-    /* With a near index: a byte for each page of the far arrays, which is 1 where they change (pages.h). NULL: nobody
-     * asks for it. */
+    /* With a near index: a byte for each page of the far arrays, which is 1 where they change (pages.h). NULL:
+     * it is not asked for. */
     uint8_t *page;
     bool near;    /* there is a near index */
     bool alone;   /* nothing changes while the batch runs: it is one of readers */
@@ -91,14 +91,14 @@ typedef enum gphash_change {
     GPHASH_LEFT      /* its key */
 } gphash_change;
 
-/* Of the kernels of recovery: gphash_args.far, or the view's own levels where there is no near index. */
+/* Of the kernels of recovery. */
 typedef struct gphash_recover_args {
     gphash_view v;
-    gphash_level far[GPHASH_LEVELS];
-    bool near;
-    uint64_t *tail;            /* of the ring, which begins at 0 */
-    uint32_t *mark;            /* (cells / 32, rounded up) bits: in use */
-    uint64_t *cleared, *wrong; /* slots that a crash left incomplete; entries that break an invariant */
+    gphash_level lasting[GPHASH_LEVELS]; /* the slots that last */
+    bool near;                           /* those of v are a copy */
+    uint64_t *tail;                      /* of the ring, which begins at 0 */
+    uint32_t *mark;                      /* (cells / 32, rounded up) bits: in use */
+    uint64_t *cleared, *wrong;           /* slots that a crash left incomplete; entries that break an invariant */
 } gphash_recover_args;
 
 /* Of the kernel that makes the ring of a table that has grown once more. */

@@ -99,7 +99,7 @@ SIMT_FN void gphash_recover_slots(const gphash_recover_args *a)
     for (uint64_t e = gpu_thread(); e < gphash_places(&a->v); e += gpu_threads()) {
         uint32_t level = gphash_level_of(&a->v, e);
         uint64_t at = e - gphash_first(&a->v, level);
-        gphash_level far = a->near ? a->far[level] : a->v.level[level];
+        gphash_level far = a->lasting[level];
         uint64_t key = simt_ldrlx_u64(far.key + at), number = simt_ldrlx_u64(far.number + at);
         bool whole = key < HD_KEY_RESERVED;
         if (whole && a->v.cell_bytes) whole = gphash_owns_cell(a, gphash_hash(&a->v, key), number);

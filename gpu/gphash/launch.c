@@ -42,12 +42,12 @@ typedef struct launching {
     gphash_args a;
 } launching;
 
-/* What items note is put into the order of far addresses, if there is much of it. */
-static bool sorts(const launching *x)
+/* Whether so much is noted that it is put into the order of far addresses. */
+static bool is_many(const launching *x)
 {
     enum { MANY = 1 << 15 };
-    uint64_t most = x->o->gpu.window_most, n = x->a.b.last - x->a.b.first;
-    return x->a.changed && n >= (most ? most : (uint64_t)MANY) / 2;
+    uint64_t most = x->o->gpu.window_most;
+    return x->a.b.last - x->a.b.first >= (most ? most : (uint64_t)MANY) / 2;
 }
 
 static uint32_t coarse(uint64_t most)
@@ -86,7 +86,7 @@ static hd_status bring(const launching *x)
 
 static hd_status launch_window(launching *x, uint32_t row, const hd_variant_row *r)
 {
-    const bool sorted = sorts(x);
+    const bool sorted = x->a.changed && is_many(x);
     x->a.order = sorted ? x->o->order : NULL;
     x->a.coarse = coarse(x->a.alone ? gphash_cells(&x->a.v) : gphash_places(&x->a.v));
     hd_status status = gpu_launch_range(&x->l, row, r->lanes, r->threads);
@@ -99,11 +99,9 @@ static hd_status launch_window(launching *x, uint32_t row, const hd_variant_row 
 /* Lookups note where large batches are to fetch far values from. */
 static bool fetches(const launching *x, const hd_variant_row *r)
 {
-    const gphash_args *a = &x->a;
-    if (r->family != GPU_ALIKE || !x->o->changed || !a->v.cell_bytes) return false;
-    launching then = *x;
-    then.a.changed = x->o->changed;
-    return a->b.value_out && HD_OP_IN(a->b.op, HD_OPS_GIVE_VALUE) && sorts(&then);
+    const gpu_batch *b = &x->a.b;
+    bool far = r->family == GPU_ALIKE && x->o->changed && x->a.v.cell_bytes;
+    return far && b->value_out && HD_OP_IN(b->op, HD_OPS_GIVE_VALUE) && is_many(x);
 }
 
 static hd_status launch_items(const gpu_launcher *l, uint32_t row, const hd_variant_row *r)
@@ -153,8 +151,7 @@ static bool lists(const void *own, uint32_t row, const hd_batch *b)
 
 const char *gphash_row_lacks(const hd_variant_row *row, hd_op op, bool mixed)
 {
-    enum { QUAD = 4 };
-    bool quad = row->lanes == QUAD, lookup = HD_OP_IN(op, HD_OPS_LOOKUP);
+    bool quad = row->lanes == GPHASH_QUAD, lookup = HD_OP_IN(op, HD_OPS_LOOKUP);
     bool update = op == HD_OP_ASSIGN || op == HD_OP_ASSIGN_VALUES;
     uint32_t family = mixed ? GPU_ITEMS : gpu_family_of(op);
     const char *why = mixed ? NULL : gphash_unsupported(op);
@@ -197,7 +194,7 @@ static hd_status recover_there(gphash_own *o, const hd_gpu_machine *m, uint64_t 
 {
     enum { THREADS = 128 };
     gphash_recover_args a = { .v = o->v, .near = gphash_is_near(o), .mark = (uint32_t *)(void *)o->next_mark };
-    memcpy(a.far, o->far, sizeof a.far);
+    memcpy(a.lasting, gphash_lasting(o), sizeof a.lasting);
     a.tail = &o->words->tail;
     a.cleared = &o->words->cleared;
     a.wrong = &o->words->wrong;

@@ -179,12 +179,12 @@ gphash_view gphash_view_that_lasts(const gphash_own *o)
     return v;
 }
 
-void gphash_fill_near(gphash_own *o)
+void gphash_copy_slots(const gphash_view *v, const gphash_level *to, const gphash_level *from)
 {
-    for (uint32_t i = o->v.bottom; i <= gphash_top(&o->v); i++) {
-        size_t bytes = (size_t)(gphash_level_buckets(&o->v, i) * o->v.slots) * sizeof(uint64_t);
-        memcpy(o->v.level[i].key, o->far[i].key, bytes);
-        memcpy(o->v.level[i].number, o->far[i].number, bytes);
+    for (uint32_t i = v->bottom; i <= gphash_top(v); i++) {
+        size_t bytes = (size_t)(gphash_level_buckets(v, i) * v->slots) * sizeof(uint64_t);
+        memcpy(to[i].key, from[i].key, bytes);
+        memcpy(to[i].number, from[i].number, bytes);
     }
 }
 
@@ -198,7 +198,7 @@ void gphash_before_batch(void *own, void *entries)
     if (gphash_is_near(o)) {
         memcpy(o->far, o->v.level, sizeof o->far);
         memcpy(o->v.level, near, sizeof near);
-        gphash_fill_near(o);
+        gphash_copy_slots(&o->v, o->v.level, o->far);
     }
     o->words->head = t->head;
     o->words->tail = t->tail;

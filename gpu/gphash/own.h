@@ -69,8 +69,8 @@ static inline const gphash_level *gphash_lasting(const gphash_own *o)
 }
 /* The reference's view of the table: without the near index. */
 gphash_view gphash_view_that_lasts(const gphash_own *o);
-/* The near index becomes the far slots. In this machine's memory. */
-void gphash_fill_near(gphash_own *o);
+/* The near index becomes the far slots, or the reverse; in this machine's memory. */
+void gphash_copy_slots(const gphash_view *v, const gphash_level *to, const gphash_level *from);
 void gphash_begin_table(void *own);
 void gphash_taken(void *own);
 void *gphash_view_of_state(void *entries);

@@ -9,7 +9,7 @@
 
 #include "gpu/gphash/warp.h"
 
-enum { GPHASH_QUAD = 4, GPHASH_PIECES = GPHASH_LANES / 2 / GPHASH_QUAD };
+enum { GPHASH_PIECES = GPHASH_LANES / 2 / GPHASH_QUAD };
 
 /* The place of the key; GPHASH_NOWHERE: it is not there. */
 SIMT_FN uint64_t gphash_look(simt_tile t, const gphash_view *v, uint64_t key, uint64_t hash)

@@ -38,11 +38,7 @@ static gphash_table model_of(const void *table) { return model_over(table, *view
 static void model_end(const gphash_table *t, void *table)
 {
     gphash_own *o = (gphash_own *)table;
-    for (uint64_t e = 0; gphash_is_near(o) && e < gphash_places(&o->v); e++) {
-        gphash_view far = gphash_view_that_lasts(o);
-        *gphash_key_at(&far, e) = *gphash_key_at(&o->v, e);
-        *gphash_number_at(&far, e) = *gphash_number_at(&o->v, e);
-    }
+    if (gphash_is_near(o)) gphash_copy_slots(&o->v, o->far, o->v.level);
     o->words->head = t->head;
     o->words->tail = t->tail;
 }
@@ -182,7 +178,7 @@ static hd_status recover(fixture *s, void *table)
     gphash_table t = model_over(table, gphash_view_that_lasts(o));
     (void)s;
     gphash_recover(&t);
-    if (gphash_is_near(o)) gphash_fill_near(o);
+    if (gphash_is_near(o)) gphash_copy_slots(&o->v, o->v.level, o->far);
     model_end(&t, table);
     return HD_OK;
 }
