@@ -64,6 +64,7 @@ SIMT_FN void gpu_sort_count(const gpu_sort *a)
     simt_tile t = simt_tile_of(32);
     uint32_t *counted = all + simt_thread() / 32 * GPU_SORT_DIGITS;
     uint64_t n = gpu_sort_words(a);
+    if (n == 0) return;
     for (uint32_t share = gpu_warp(); share < a->shares; share += gpu_warps()) {
         for (uint32_t d = t.rank; d < a->digits; d += 32) simt_st_u32(counted + d, 0);
         simt_sync_tile(t);
@@ -94,6 +95,7 @@ SIMT_FN void gpu_sort_scan_one(const gpu_sort *a)
 
 SIMT_FN void gpu_sort_scan(const gpu_sort *a)
 {
+    if (gpu_sort_words(a) == 0) return;
     if (a->shares == 1) {
         gpu_sort_scan_one(a);
         return;
@@ -153,6 +155,7 @@ SIMT_FN void gpu_sort_lay(const gpu_sort *a)
     simt_tile t = simt_tile_of(32);
     uint32_t *next = all + simt_thread() / 32 * GPU_SORT_DIGITS;
     uint64_t n = gpu_sort_words(a);
+    if (n == 0) return;
     for (uint32_t share = gpu_warp(); share < a->shares; share += gpu_warps()) {
         gpu_sort_begin(t, a, share, next);
         uint64_t last = gpu_share_begin(n, share + 1, a->shares);

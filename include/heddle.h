@@ -166,7 +166,8 @@ typedef enum hd_op {
     HD_OP_CLEAR,              /* I: removes all entries and pins; clock, epoch and counters keep their values */
     HD_OP_PROMOTE,            /* I start n count: in each bucket whose first slot is in [start, start + n), moves the
                                   values of the highest-scored entries to device memory (near, see hd_tiers).
-                                  count: how many values moved there */
+                                  count: how many values moved there. gphash: makes copies for hd_cache; count: how
+                                  many */
     HD_OP_PREDECESSOR,        /* R KEY key_out value_out: the entry with the greatest key below the item's; `inclusive`:
                                   at or below it */
     HD_OP_SUCCESSOR,          /* R KEY key_out value_out: the entry with the least key above the item's; `inclusive`: at
@@ -406,11 +407,21 @@ typedef enum hd_index {
                         copy, and bring their changes to host memory in phases. On "host" likewise */
 } hd_index;
 
+/* What a table of gphash with HD_INDEX_FAR or HD_INDEX_NEAR has copies of in device memory. HD_OP_PROMOTE makes them of
+ * what lookups need most, of which one of 16 is counted (GPHash section 3.3). Batches keep them right. */
+typedef enum hd_cache {
+    HD_CACHE_NONE,    /* of nothing */
+    HD_CACHE_BUCKETS, /* of the keys and numbers in buckets, or inline values; with HD_INDEX_FAR */
+    HD_CACHE_VALUES   /* of values; with HD_LAYOUT_CELLS */
+} hd_cache;
+
 /* A key may be in levels * hashes * slots places, which are 32, so that a warp reads all of them at once. */
 typedef struct hd_gphash_config {
     uint32_t levels; /* 1 to 8; each has twice the buckets of the one below. Default: 2 */
     uint32_t hashes; /* candidate buckets of a key in each level: 1, 2 or 4. Default: 2 */
     hd_index index;  /* not read on backend "ref" */
+    hd_cache cache;
+    uint64_t cached; /* buckets or values that have copies, at most. 0: a fifth of all when the table is opened */
 } hd_gphash_config;
 
 /* Which chunks of a skip list are far, in page-locked host memory, which the device reads over its bus. */

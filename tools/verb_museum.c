@@ -14,7 +14,7 @@
 #include "tools/page.h"
 #include "tools/progress.h"
 
-enum { WORDS = 160, LINES = 256, FIELDS = 16 };
+enum { WORDS = 160, LINES = 1024, FIELDS = 16 };
 
 typedef struct museum_options {
     bool list, sound;

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -46,6 +47,27 @@ __global__ static void fill(uint64_t *key, uint64_t *value, uint64_t words, uint
         for (uint64_t w = 0; w < words; w++) value[i * words + w] = key[i] + turn;
     }
 }
+/* Keys by Zipf's law, number 0 most often, in the way of YCSB (Gray et al., SIGMOD '94). */
+struct zipf {
+    double n, theta, alpha, zeta, eta;
+    zipf(uint64_t keys, double skew) : n((double)keys), theta(skew), alpha(1 / (1 - skew)), zeta(0)
+    {
+        for (uint64_t k = 1; k <= keys; k++) zeta += pow((double)k, -theta);
+        eta = (1 - pow(2 / n, 1 - theta)) / (1 - (1 + pow(0.5, theta)) / zeta);
+    }
+};
+__global__ static void fill_zipf(uint64_t *key, uint64_t *value, uint64_t words, uint64_t n, zipf z, uint64_t turn)
+{
+    for (uint64_t i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+        double u = (double)(mixed(turn << 40 ^ i) >> 11) / 9007199254740992.0, at = u * z.zeta;
+        uint64_t k = at < 1                       ? 0
+                     : at < 1 + pow(0.5, z.theta) ? 1
+                                                  : (uint64_t)(z.n * pow(z.eta * u - z.eta + 1, z.alpha));
+        if (k >= z.n) k = (uint64_t)z.n - 1;
+        key[i] = mixed(k) & ~(1ull << 63);
+        for (uint64_t w = 0; w < words; w++) value[i * words + w] = key[i] + turn;
+    }
+}
 __global__ static void judge(const uint64_t *key, const uint64_t *value, uint64_t words, uint64_t n,
                              const uint8_t *outcome, uint64_t turns, unsigned long long *wrong)
 {
@@ -61,6 +83,7 @@ struct plan {
     uint64_t keys, batch, words;
     hd_index index;
     hd_durable durable;
+    double cached; /* share of the values, or buckets, that have copies */
 };
 
 struct arrays {
@@ -84,9 +107,12 @@ static hd_config config_of(const plan &p, const char *backend)
     c.backend = backend;
     c.capacity = p.keys + p.keys / 2;
     c.value_bytes = (uint32_t)(8 * p.words);
-    c.file = p.file;
+    c.file = strcmp(p.file, "-") ? p.file : NULL;
     c.durable = p.durable;
     c.gphash.index = p.index; /* "ref" does not read it */
+    if (p.cached == 0) return c;
+    c.gphash.cache = p.index == HD_INDEX_FAR ? HD_CACHE_BUCKETS : HD_CACHE_VALUES;
+    c.gphash.cached = (uint64_t)((double)(p.index == HD_INDEX_FAR ? c.capacity / 8 : p.keys) * p.cached);
     return c;
 }
 
@@ -98,15 +124,14 @@ static hd_table *open_table(const plan &p)
     return t;
 }
 
-/* One batch of the operation; seconds. */
-static double run(hd_table *t, const plan &p, const arrays &a, hd_op op, uint64_t first, uint64_t of, uint64_t turn)
+/* One batch of the operation, of the keys that are there; seconds. */
+static double run_filled(hd_table *t, const arrays &a, hd_op op, uint64_t n)
 {
     hd_batch b;
     memset(&b, 0, sizeof b);
-    fill<<<1024, 256>>>(a.key, a.value, p.words, p.batch, first, of, turn);
     cudaDeviceSynchronize();
     b.op = op;
-    b.n = p.batch;
+    b.n = n;
     b.key = a.key;
     b.outcome = a.outcome;
     if (op == HD_OP_FIND)
@@ -117,6 +142,12 @@ static double run(hd_table *t, const plan &p, const arrays &a, hd_op op, uint64_
     MUST(hd_run(t, &b));
     cudaDeviceSynchronize();
     return now() - began;
+}
+
+static double run(hd_table *t, const plan &p, const arrays &a, hd_op op, uint64_t first, uint64_t of, uint64_t turn)
+{
+    fill<<<1024, 256>>>(a.key, a.value, p.words, p.batch, first, of, turn);
+    return run_filled(t, a, op, p.batch);
 }
 
 static void tell(const plan &p, const char *what, std::vector<double> s)
@@ -155,6 +186,8 @@ static void points(const plan &p, uint64_t rounds)
         for (uint64_t k = 1; k <= rounds; k++) s.push_back(run(t, p, a, HD_OP_FIND, 2 * p.keys + k * p.batch, 0, 0));
         tell(p, "find, misses", s), s.clear();
     }
+    if (p.durable != HD_DURABLE_DISK) /* no cell is taken for the first time any more */
+        for (uint64_t k = 0; k < p.keys / p.batch; k++) run(t, p, a, HD_OP_ASSIGN, 0, p.keys, 1);
     for (uint64_t k = 1; k <= rounds; k++) s.push_back(run(t, p, a, HD_OP_ASSIGN, 0, p.keys, k));
     tell(p, "assign, hits", s), s.clear();
     for (uint64_t k = 1; k <= rounds; k++) s.push_back(run(t, p, a, HD_OP_INSERT_OR_ASSIGN, 0, p.keys, k));
@@ -165,6 +198,39 @@ static void points(const plan &p, uint64_t rounds)
         tell(p, "erase", s), s.clear();
         for (uint64_t k = 0; k < 4; k++) run(t, p, a, HD_OP_INSERT_OR_ASSIGN, k * p.batch, 0, 0);
     }
+}
+
+/* Skewed batches of lookups (YCSB C), after one load of the cache. */
+static void cached_points(const plan &p, const zipf &z, uint64_t rounds)
+{
+    enum { BEFORE = 512 };
+    hd_table *t = open_table(p);
+    arrays a(p);
+    hd_info info;
+    hd_batch b;
+    std::vector<double> s;
+    uint64_t turn = 1, came = 0;
+    auto find = [&] {
+        fill_zipf<<<1024, 256>>>(a.key, a.value, p.words, p.batch, z, turn++);
+        double seconds = run_filled(t, a, HD_OP_FIND, p.batch);
+        judge<<<1024, 256>>>(a.key, a.value_out, p.words, p.batch, a.outcome, 1, a.wrong);
+        return seconds;
+    };
+    for (uint64_t at = 0; at < p.keys; at += p.batch) run(t, p, a, HD_OP_INSERT_OR_ASSIGN, at, 0, 0);
+    for (int k = 0; k < BEFORE && p.cached > 0; k++) find();
+    MUST(hd_table_info(t, &info));
+    memset(&b, 0, sizeof b);
+    b.op = HD_OP_PROMOTE, b.n = info.places, b.count = &came;
+    double began = now();
+    if (p.cached > 0) MUST(hd_run(t, &b));
+    double seconds = now() - began;
+    for (uint64_t k = 0; k < rounds; k++) s.push_back(find());
+    char name[96];
+    snprintf(name, sizeof name, "YCSB C, cached %.2f", p.cached);
+    tell(p, name, s);
+    if (p.cached > 0) printf("# promotion of %llu took %.4f s\n", (unsigned long long)came, seconds);
+    cudaDeviceSynchronize();
+    if (*a.wrong) printf("# WRONG: %llu lookups\n", *a.wrong);
 }
 
 /* What a process left that ended without closing the table. */
@@ -388,6 +454,7 @@ int main(int argc, char **argv)
 {
     if (argc < 7)
         return fprintf(stderr, "persist FILE process|disk|paper|snapshot near|far WORDS KEYS BATCH\n"
+                               "persist FILE cached near|far WORDS KEYS BATCH SHARE ...\n"
                                "persist FILE kills near|far 1|16 ROUNDS SEED\n"),
                2;
     enum { ROUNDS = 9 };
@@ -396,10 +463,24 @@ int main(int argc, char **argv)
                strtoull(argv[6], NULL, 0),
                strtoull(argv[4], NULL, 0),
                strcmp(argv[3], "far") ? HD_INDEX_NEAR : HD_INDEX_FAR,
-               strcmp(argv[2], "disk") ? HD_DURABLE_PROCESS : HD_DURABLE_DISK };
+               strcmp(argv[2], "disk") ? HD_DURABLE_PROCESS : HD_DURABLE_DISK,
+               0 };
     if (strcmp(argv[2], "snapshot") == 0) return snapshot(p), 0;
     if (strcmp(argv[2], "kills") == 0) return kills(p, p.keys, p.batch);
     const bool paper = strcmp(argv[2], "paper") == 0;
+    if (strcmp(argv[2], "cached") == 0) {
+        const zipf z(p.keys, 0.99);
+        for (int k = 7; k < argc; k++) {
+            p.cached = atof(argv[k]);
+            unlink(p.file);
+            pid_t child = fork();
+            if (child == 0) cached_points(p, z, ROUNDS), _exit(0);
+            int how = 0;
+            waitpid(child, &how, 0);
+            if (how) return 1;
+        }
+        return unlink(p.file);
+    }
     if (p.durable == HD_DURABLE_DISK) disk_rate(p);
     unlink(p.file);
     pid_t child = fork(); /* before CUDA begins */

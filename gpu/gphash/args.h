@@ -58,7 +58,34 @@
 
 #define GPHASH_ANNOUNCED (UINT64_MAX - 2) /* a key word: the slot's number is the hash of the key that is coming */
 
-enum { GPHASH_GUARDS = 1 << 15, GPHASH_QUAD = 4 /* lanes per key of the rows of `quad` */ };
+enum {
+    GPHASH_GUARDS = 1 << 15,
+    GPHASH_QUAD = 4,    /* lanes per key of the rows of `quad` */
+    GPHASH_SAMPLE = 16, /* of so many lookups one counts for the cache */
+    GPHASH_HEATS = 64   /* heat of so much less 1, and more, is alike */
+};
+
+/* What promotion counts in (cache.h). */
+typedef struct gphash_cache_words {
+    uint32_t units[GPHASH_HEATS]; /* of the range, by heat */
+    uint32_t spares, held;        /* copies that no unit has; units of the range that have one */
+    uint32_t least, ties;         /* the least heat that is hot, and how many units of the heat below are */
+    uint32_t tied, came;          /* of these so many have been asked for; units that get a copy */
+} gphash_cache_words;
+
+/* Copies of units, in device memory. All pointers are NULL without a cache. */
+typedef struct gphash_cache {
+    uint32_t *copy_of; /* (units) 1 + the number of its copy; 0: it has none */
+    uint32_t *heat;    /* (units) */
+    uint32_t *holder;  /* (copies) the unit that the copy was made of, which may have lost it since: copy_of tells */
+    uint32_t *spare;   /* (copies) of promotion: copies that no unit has */
+    uint8_t *copy;     /* (copies, unit_bytes): a cell; or a bucket's keys, and then its numbers */
+    gphash_cache_words *word;
+    uint64_t copies;
+    uint32_t unit_bytes;
+    uint32_t sample; /* items GPHASH_SAMPLE * k + sample count heat */
+    hd_cache of;
+} gphash_cache;
 
 typedef struct gphash_args {
     gphash_view v; /* first */
@@ -66,22 +93,27 @@ typedef struct gphash_args {
     uint64_t *head, *tail;           /* of the ring of free cells                                  */
     uint32_t *guard;                 /* (GPHASH_GUARDS) */
     gphash_level far[GPHASH_LEVELS]; /* with a near index: the slots that last, of which those of v are a copy */
-    /* (items of a window) likewise, gphash_change; of lookups whose values are fetched later the cells, GPHASH_NO_CELL:
-     * none. NULL: nothing is noted */
+    /* (items of a window) likewise, gphash_change; of lookups whose values are fetched later the cells. NULL: nothing
+     * is noted */
     uint64_t *changed;
     /* (items of a window) code << 32 | item less b.first (gpu/sort.h): the code is that of a far address, a slot or
-     * cell without its `coarse` lowest bits. Items note it, and then are in its order. NULL: in their own */
+     * cell without its `coarse` lowest bits. Items note it, and then are in its order. NULL: in their own. Of lookups
+     * there are *fetched of them */
     uint64_t *order;
+    uint64_t *fetched;
+    uint64_t *ordered; /* where in the ring the cells begin that were given back and are not in order, or before */
+    uint64_t room;     /* items that `changed` and `order` have room for */
     uint32_t coarse;
     /* With a near index: a byte for each page of the far arrays, which is 1 where they change (pages.h). NULL:
      * it is not asked for. */
     uint8_t *page;
+    gphash_cache cache;
     bool near;    /* there is a near index */
     bool alone;   /* nothing changes while the batch runs: it is one of readers */
     bool guarded; /* layout inline: a key may go, or values are read and changed */
 } gphash_args;
 
-enum { GPHASH_ORDER_BITS = 24 /* of a code */ };
+enum { GPHASH_ORDER_BITS = 16 /* of a code */ };
 #define GPHASH_NO_CELL UINT64_MAX
 
 /* What an item has changed, a word: 4 x the slot + what. 0: nothing. */

@@ -71,12 +71,35 @@ SIMT_FN void gphash_bring_keys(const gphash_args *a)
 SIMT_FN void gphash_fetch(const gphash_args *a)
 {
     simt_tile t = simt_tile_of(8);
-    for (uint64_t n = gpu_thread() / t.size; n < a->b.last - a->b.first; n += gpu_threads() / t.size) {
+    uint64_t all = simt_ld_u64(a->fetched);
+    for (uint64_t n = gpu_thread() / t.size; n < all; n += gpu_threads() / t.size) {
         uint64_t at = gphash_in_turn(a, n), cell = simt_ld_u64(a->changed + at);
-        if (cell == GPHASH_NO_CELL) continue;
         gphash_copy(t, a->b.value_out + (a->b.first + at) * a->v.value_bytes, gphash_cell(&a->v, cell),
                     a->v.value_bytes);
     }
+}
+
+/* ---- Free cells ------------------------------------------------------------------------------ */
+
+/* Those that were given back since the last time, as many as there is room for, become words to sort. */
+SIMT_FN void gphash_gather_free(const gphash_args *a)
+{
+    const uint64_t tail = simt_ldrlx_u64(a->tail);
+    uint64_t n = tail - simt_ldrlx_u64(a->ordered);
+    if (n > a->room) n = a->room; /* so many are always free */
+    for (uint64_t k = gpu_thread(); k < n; k += gpu_threads()) {
+        uint64_t cell = simt_ld_u32(a->v.free + (tail - n + k) % gphash_ring(&a->v));
+        simt_st_u64(a->order + k, gphash_code(a, cell) << 32 | cell);
+    }
+    if (gpu_thread() == 0) simt_st_u64(a->fetched, n);
+}
+
+SIMT_FN void gphash_lay_free(const gphash_args *a)
+{
+    const uint64_t tail = simt_ldrlx_u64(a->tail), n = simt_ld_u64(a->fetched);
+    for (uint64_t k = gpu_thread(); k < n; k += gpu_threads())
+        simt_st_u32(a->v.free + (tail - n + k) % gphash_ring(&a->v), (uint32_t)simt_ld_u64(a->order + k));
+    if (gpu_thread() == 0) simt_strlx_u64(a->ordered, tail);
 }
 
 /* ---- Recovery -------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #ifndef GPHASH_ITEM_H
 #define GPHASH_ITEM_H
 
-#include "gpu/gphash/args.h"
+#include "gpu/gphash/cache.h"
 #include "gpu/gphash/pages.h"
 #include "gpu/warp.h"
 #include "gpu/words.h"
@@ -24,28 +24,6 @@ typedef struct gphash_one {
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* Copies a value, a lane some bytes of it. The places of one side may be anywhere. */
-SIMT_FN void gphash_copy(simt_tile w, uint8_t *to, const uint8_t *from, uint32_t bytes)
-{
-    uint32_t low = (uint32_t)((uintptr_t)to | (uintptr_t)from | bytes);
-    if (low % 16 == 0) {
-        for (uint32_t at = 16 * w.rank; at < bytes; at += 16 * w.size)
-            simt_st_v4((simt_v4 *)(void *)(to + at), simt_ld_v4((const simt_v4 *)(const void *)(from + at)));
-    } else {
-        for (uint32_t at = w.rank; at < bytes; at += w.size) simt_st_u8(to + at, simt_ld_u8(from + at));
-    }
-    simt_join();
-}
-
-/* to := was + in, element by element. */
-SIMT_FN void gphash_add(simt_tile w, uint32_t elem, uint8_t *to, const uint8_t *was, const uint8_t *in, uint32_t bytes)
-{
-    uint32_t each = gpu_elem_bytes(elem);
-    for (uint32_t at = each * w.rank; at < bytes; at += each * w.size)
-        gpu_elem_store(to + at, each, gpu_sum(elem, gpu_elem_load(was + at, each), gpu_elem_load(in + at, each)));
-    simt_join();
-}
-
 /* A cell for the item's new value. There is one: a window has no more items than a table has spare cells. */
 SIMT_FN uint64_t gphash_take_cell(simt_tile w, const gphash_args *a)
 {
@@ -53,7 +31,10 @@ SIMT_FN uint64_t gphash_take_cell(simt_tile w, const gphash_args *a)
     if (w.rank == 0) at = simt_add_u64(a->head, 1, SIMT_RELAXED);
     simt_join();
     at = simt_shfl_u64(w, at, 0);
-    return simt_ld_u32(a->v.free + at % gphash_ring(&a->v));
+    at = simt_ld_u32(a->v.free + at % gphash_ring(&a->v));
+    if (w.rank == 0) gphash_stale_cell(a, at);
+    simt_join();
+    return at;
 }
 
 /* The cell is free for the batches that follow. */
@@ -62,6 +43,7 @@ SIMT_FN void gphash_give_cell(simt_tile w, const gphash_args *a, uint64_t cell)
     if (w.rank == 0) {
         uint64_t at = simt_add_u64(a->tail, 1, SIMT_RELAXED);
         simt_st_u32(a->v.free + at % gphash_ring(&a->v), (uint32_t)cell);
+        gphash_cold_cell(a, cell);
     }
     simt_join();
 }
@@ -105,13 +87,19 @@ SIMT_FN void gphash_let_go(const gphash_args *a, uint64_t place) { simt_strel_u3
 
 /* ---- With a near index ----------------------------------------------------------------------- */
 
-/* Item i of the window notes a word; `at`, a place or cell, is far. */
-SIMT_FN void gphash_note_word(const gphash_args *a, uint64_t i, uint64_t word, uint64_t at)
+/* The code of a far place or cell, in the order of addresses. */
+SIMT_FN uint64_t gphash_code(const gphash_args *a, uint64_t at)
 {
-    const uint64_t last = (1u << GPHASH_ORDER_BITS) - 1, n = i - a->b.first;
-    uint64_t code = at >> a->coarse;
+    const uint64_t code = at >> a->coarse, last = (1u << GPHASH_ORDER_BITS) - 1;
+    return code < last ? code : last;
+}
+
+/* Item i of the window notes what it has changed; `place` is far. */
+SIMT_FN void gphash_note_word(const gphash_args *a, uint64_t i, uint64_t word, uint64_t place)
+{
+    const uint64_t n = i - a->b.first;
     simt_st_u64(a->changed + n, word);
-    if (a->order) simt_st_u64(a->order + n, (code < last ? code : last) << 32 | n);
+    if (a->order) simt_st_u64(a->order + n, gphash_code(a, place) << 32 | n);
 }
 
 /* What the item has changed in this lane's slot is to be brought to the far one. */
@@ -141,6 +129,7 @@ SIMT_FN gphash_level gphash_far_at(const gphash_args *a, uint64_t e)
  * item uses it; a load before the store would halve the rate of updates. */
 SIMT_FN void gphash_change_word(const gphash_args *a, const gphash_one *o, uint32_t bits, uint64_t *value)
 {
+    const gphash_change how = o->one.change == GPU_REMOVE ? GPHASH_LEFT : GPHASH_SET;
     uint64_t becomes = o->one.in;
     if (o->one.change == GPU_KEEP || o->one.change == GPU_ADD) *value = simt_ldrlx_u64(o->number);
     if (o->one.change == GPU_KEEP || (!bits && o->one.change != GPU_REMOVE)) {
@@ -153,10 +142,12 @@ SIMT_FN void gphash_change_word(const gphash_args *a, const gphash_one *o, uint3
     else
         simt_strlx_u64(o->number, becomes);
     simt_ticket_store(o->one.i, o->one.found, 0, o->place);
-    gphash_note(a, o, o->one.change == GPU_REMOVE ? GPHASH_LEFT : GPHASH_SET);
-    if (o->one.change != GPU_REMOVE) return;
-    if (!o->notes) simt_fence_system(); /* the key has gone before another item may insert it */
-    simt_strlx_u64(o->key, HD_KEY_EMPTY);
+    gphash_note(a, o, how);
+    if (o->one.change == GPU_REMOVE) {
+        if (!o->notes) simt_fence_system(); /* the key has gone before another item may insert it */
+        simt_strlx_u64(o->key, HD_KEY_EMPTY);
+    }
+    gphash_refresh(a, o->place, how);
 }
 
 /* Lane `at` has seen the key. In layout inline its value changes, or the key goes, unless it has gone already: false.
@@ -180,6 +171,7 @@ SIMT_FN bool gphash_change_inline(simt_tile w, const gphash_args *a, gphash_one 
 /* The same in layout cells. It may fail because another item was faster. *cell: where the value was. */
 SIMT_FN bool gphash_change_cells(simt_tile w, const gphash_args *a, gphash_one *o, uint32_t at, uint64_t *cell)
 {
+    const gphash_change how = o->one.change == GPU_REMOVE ? GPHASH_LEFT : GPHASH_SET;
     uint64_t number = 0, becomes = GPHASH_NONE;
     bool there = false;
     if (w.rank == at) {
@@ -200,11 +192,13 @@ SIMT_FN bool gphash_change_cells(simt_tile w, const gphash_args *a, gphash_one *
     if (w.rank == at) {
         there = simt_cas_u64(o->number, number, becomes, SIMT_ACQ_REL) == number;
         if (there) simt_ticket(o->one.i, o->one.found, 0, o->place);
-        if (there) gphash_note(a, o, o->one.change == GPU_REMOVE ? GPHASH_LEFT : GPHASH_SET);
+        if (there) gphash_note(a, o, how);
         if (there && o->one.change == GPU_REMOVE) {
             if (!o->notes) simt_fence_system(); /* as in gphash_change_word */
             simt_strel_u64(o->key, HD_KEY_EMPTY);
         }
+        if (there && o->one.change != GPU_REMOVE) gphash_heat_moves(a, *cell, o->cell);
+        if (there) gphash_refresh(a, o->place, how);
     }
     simt_join();
     if (!simt_shfl_u32(w, there, at)) return false;
@@ -223,10 +217,14 @@ SIMT_FN bool gphash_found(simt_tile w, const gphash_args *a, gphash_one *o, uint
     o->one.outcome = o->one.found;
     if (o->one.found != HD_HIT) return true;
     o->slot = (const uint8_t *)(uintptr_t)simt_shfl_u64(w, (uintptr_t)o->number, at);
-    if (!a->v.cell_bytes) return true;
-    o->slot = gphash_cell(&a->v, cell);
-    if (a->b.value_out && gpu_delivers_value(o->one.op))
-        gphash_copy(w, a->b.value_out + o->one.i * a->v.value_bytes, o->slot, a->v.value_bytes);
+    if (a->v.cell_bytes) o->slot = gphash_cell(&a->v, cell);
+    if (w.rank == at && o->one.op == HD_OP_FIND_PTR) gphash_pointed(a, o->place, cell);
+    simt_join();
+    if (!a->v.cell_bytes || !a->b.value_out || !gpu_delivers_value(o->one.op)) return true;
+    bool far;
+    gphash_copy(w, a->b.value_out + o->one.i * a->v.value_bytes, gphash_nearest(a, cell, &far), a->v.value_bytes);
+    if (w.rank == 0) gphash_warm_cell(a, o->one.i, cell);
+    simt_join();
     return true;
 }
 
@@ -295,6 +293,7 @@ SIMT_FN void gphash_publish(simt_tile w, const gphash_args *a, gphash_one *o, ui
         simt_strel_u64(o->key, o->one.key);
         simt_ticket_store(o->one.i, HD_INSERTED, 0, o->place);
         gphash_note(a, o, GPHASH_CAME);
+        gphash_refresh(a, o->place, GPHASH_CAME);
     }
     simt_join();
     o->cell = GPHASH_NO_CELL;
@@ -302,11 +301,12 @@ SIMT_FN void gphash_publish(simt_tile w, const gphash_args *a, gphash_one *o, ui
 }
 
 /* Gives the locked slot of lane `at` back. */
-SIMT_FN void gphash_withdraw(simt_tile w, gphash_one *o, uint32_t at)
+SIMT_FN void gphash_withdraw(simt_tile w, const gphash_args *a, gphash_one *o, uint32_t at)
 {
     if (w.rank == at) {
         simt_strel_u64(o->number, GPHASH_NONE);
         simt_strel_u64(o->key, HD_KEY_EMPTY);
+        gphash_refresh(a, o->place, GPHASH_LEFT);
     }
     simt_join();
 }
@@ -330,7 +330,7 @@ SIMT_FN bool gphash_insert(simt_tile w, const gphash_args *a, gphash_one *o, uin
     simt_join();
     if (!simt_shfl_u32(w, got, at)) return false;
     if (!a->b.distinct && !gphash_announce(w, o, at)) {
-        gphash_withdraw(w, o, at);
+        gphash_withdraw(w, a, o, at);
         return false;
     }
     gphash_publish(w, a, o, at);

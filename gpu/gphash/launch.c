@@ -32,6 +32,11 @@ static gphash_args args_of(const gphash_own *o, const hd_batch *b)
     a.guarded = b->each || b->op == HD_OP_ERASE || b->op == HD_OP_ACCUM_OR_ASSIGN;
     a.changed = a.near && !a.alone ? o->changed : NULL;
     a.page = o->marks ? o->page : NULL;
+    a.fetched = &o->words->fetched;
+    a.ordered = &o->words->ordered;
+    a.room = gphash_notes(o);
+    a.cache = o->cache;
+    a.cache.sample = o->lookups % GPHASH_SAMPLE;
     return a;
 }
 
@@ -57,13 +62,14 @@ static uint32_t coarse(uint64_t most)
     return bits;
 }
 
-static hd_status sort(launching *x)
+/* n words of o->order, or as many as *fewer says. */
+static hd_status sort(launching *x, uint64_t n, const uint64_t *fewer)
 {
     static const gpu_sort_kernels kernels = { GPHASH_NUMBER_sort_count, GPHASH_NUMBER_sort_scan,
                                               GPHASH_NUMBER_sort_lay };
     const gphash_own *o = x->o;
-    return gpu_sort_launch(&x->l.on, kernels, x->a.b.last - x->a.b.first, NULL, GPHASH_ORDER_BITS, o->order,
-                           o->unsorted, o->count, gphash_sort_shares(o), &x->a.order);
+    return gpu_sort_launch(&x->l.on, kernels, n, fewer, GPHASH_ORDER_BITS, o->order, o->unsorted, o->count,
+                           gphash_sort_shares(o), &x->a.order);
 }
 
 /* What the items of a window have changed goes to the far slots, as far as such items can change it. */
@@ -84,16 +90,44 @@ static hd_status bring(const launching *x)
     return status;
 }
 
+/* The codes of words are of numbers below `most`. */
+static void begin_order(launching *x, uint64_t most)
+{
+    x->a.order = x->o->order;
+    x->a.coarse = coarse(most);
+}
+
+/* Far values of lookups, which have noted their cells. */
+static hd_status fetch(launching *x)
+{
+    const uint64_t n = x->a.b.last - x->a.b.first;
+    hd_status status = sort(x, n, x->a.fetched);
+    return status ? status : gpu_launch_range(&x->l, GPHASH_NUMBER_fetch, 8, 256);
+}
+
+/* Cells that were given back are put into the order of their addresses, in which they will be taken. */
+static hd_status order_free(launching *x)
+{
+    const uint64_t n = gphash_notes(x->o), blocks = hd_launch_blocks(&x->l.on, n, 256);
+    begin_order(x, gphash_cells(&x->a.v));
+    hd_status status = gpu_launch_blocks(&x->l, GPHASH_NUMBER_gather_free, blocks, 256);
+    if (!status) status = sort(x, n, x->a.fetched);
+    return status ? status : gpu_launch_blocks(&x->l, GPHASH_NUMBER_lay_free, blocks, 256);
+}
+
 static hd_status launch_window(launching *x, uint32_t row, const hd_variant_row *r)
 {
-    const bool sorted = x->a.changed && is_many(x);
-    x->a.order = sorted ? x->o->order : NULL;
-    x->a.coarse = coarse(x->a.alone ? gphash_cells(&x->a.v) : gphash_places(&x->a.v));
-    hd_status status = gpu_launch_range(&x->l, row, r->lanes, r->threads);
-    if (status || !x->a.changed) return status;
-    if (sorted) status = sort(x);
-    if (status) return status;
-    return x->a.alone ? gpu_launch_range(&x->l, GPHASH_NUMBER_fetch, 8, 256) : bring(x);
+    const bool looks = x->a.alone, many = x->o->order && is_many(x);
+    hd_status status = HD_OK;
+    x->a.order = NULL;
+    if (x->a.changed && many) begin_order(x, looks ? gphash_cells(&x->a.v) : gphash_places(&x->a.v));
+    if (x->a.changed && looks) status = x->l.on.zero(x->l.on.self, x->a.fetched, sizeof *x->a.fetched);
+    if (!status) status = gpu_launch_range(&x->l, row, r->lanes, r->threads);
+    if (status || (looks && !x->a.changed)) return status;
+    if (looks) return fetch(x);
+    if (x->a.changed && many) status = sort(x, x->a.b.last - x->a.b.first, NULL);
+    if (!status && x->a.changed) status = bring(x);
+    return !status && many && x->a.v.cell_bytes ? order_free(x) : status;
 }
 
 /* Lookups note where large batches are to fetch far values from. */
@@ -129,6 +163,22 @@ static gpu_launcher launcher_of(const gphash_own *o, const hd_launcher *to, gpha
     return (gpu_launcher){ *to, gpu_list_window(&o->gpu), a, sizeof *a, &a->b, GPHASH_NUMBER_list, launch_items };
 }
 
+/* The steps of cache.h, over the slots of the batch. */
+static hd_status promote(const launching *x, const hd_batch *b)
+{
+    gpu_batch *range = x->l.b;
+    gphash_cache_words *words = x->a.cache.word;
+    static const uint32_t step[] = { GPHASH_NUMBER_cache_count, GPHASH_NUMBER_cache_choose, GPHASH_NUMBER_cache_drop,
+                                     GPHASH_NUMBER_cache_assign, GPHASH_NUMBER_cache_fill };
+    range->first = b->start;
+    range->last = b->start + b->n;
+    uint64_t lanes = gphash_units(&x->a.v, x->a.cache.of) + 1, blocks = hd_launch_blocks(&x->l.on, lanes, 256);
+    hd_status status = x->l.on.zero(x->l.on.self, words, sizeof *words);
+    for (size_t i = 0; i < sizeof step / sizeof *step && !status; i++)
+        status = gpu_launch_blocks(&x->l, step[i], step[i] == GPHASH_NUMBER_cache_choose ? 1 : blocks, 256);
+    return status;
+}
+
 static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd_batch *b, hd_when when)
 {
     gphash_own *o = (gphash_own *)own;
@@ -136,7 +186,10 @@ static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd
     (void)when;
     x.a = args_of(o, b);
     x.l = launcher_of(o, to, &x.a);
-    hd_status status = gpu_launch(&x.l, row, gphash_row(row), gphash_places(&o->v));
+    o->lookups++;
+    hd_status status = !b->each && b->op == HD_OP_PROMOTE
+                           ? promote(&x, b)
+                           : gpu_launch(&x.l, row, gphash_row(row), gphash_places(&o->v));
     if (status || (!b->each && b->op == HD_OP_FIND_PTR)) o->unmarked = GPHASH_ALWAYS;
     return status;
 }
@@ -154,7 +207,7 @@ const char *gphash_row_lacks(const hd_variant_row *row, hd_op op, bool mixed)
     bool quad = row->lanes == GPHASH_QUAD, lookup = HD_OP_IN(op, HD_OPS_LOOKUP);
     bool update = op == HD_OP_ASSIGN || op == HD_OP_ASSIGN_VALUES;
     uint32_t family = mixed ? GPU_ITEMS : gpu_family_of(op);
-    const char *why = mixed ? NULL : gphash_unsupported(op);
+    const char *why = mixed ? NULL : gphash_unsupported(op, HD_CACHE_VALUES);
     if (why) return why;
     if (quad && mixed) return HD_NOT_MIXED;
     if (quad ? !(row->family == GPU_ALIKE ? lookup : update) : row->family != family) return HD_OTHER_OPERATION;
@@ -165,7 +218,8 @@ const char *gphash_unsupported_row(const hd_variant_row *row, const hd_info *inf
 {
     if (!b->each && b->op == HD_OP_FIND_PTR && info->gphash.index == HD_INDEX_NEAR && info->layout == HD_LAYOUT_INLINE)
         return "values beside their keys are found in the near index, where a change would be lost";
-    const char *why = gphash_row_lacks(row, b->op, b->each != NULL);
+    const char *why = b->each ? NULL : gphash_unsupported(b->op, info->gphash.cache);
+    if (!why) why = gphash_row_lacks(row, b->op, b->each != NULL);
     return why ? why : row->fits(info);
 }
 
@@ -188,9 +242,9 @@ static int extents(const void *own, hd_extent *all)
     return gphash_extents(&v, all);
 }
 
-/* The slots that last become those of a table at rest, and what is derived from them is made anew. found[]: how many
- * were cleared, and how many entries break an invariant. */
-static hd_status recover_there(gphash_own *o, const hd_gpu_machine *m, uint64_t found[2])
+/* The slots that last become those of a table at rest, and the near index is made anew; ring: the ring of free cells,
+ * too. found[]: how many were cleared; with `ring`, how many entries break an invariant. */
+static hd_status recover_there(gphash_own *o, const hd_gpu_machine *m, bool ring, uint64_t found[2])
 {
     enum { THREADS = 128 };
     gphash_recover_args a = { .v = o->v, .near = gphash_is_near(o), .mark = (uint32_t *)(void *)o->next_mark };
@@ -199,24 +253,29 @@ static hd_status recover_there(gphash_own *o, const hd_gpu_machine *m, uint64_t 
     a.cleared = &o->words->cleared;
     a.wrong = &o->words->wrong;
     uint64_t lanes = gphash_places(&o->v) + gphash_cells(&o->v), blocks = hd_launch_blocks(&m->on, lanes, THREADS);
-    hd_status status = m->on.zero(m->on.self, &o->words->head, 2 * sizeof(uint64_t));
+    hd_status status = ring ? m->on.zero(m->on.self, &o->words->head, 2 * sizeof(uint64_t)) : HD_OK;
     if (!status) status = m->on.zero(m->on.self, &o->words->cleared, 2 * sizeof(uint64_t));
     if (!status) status = m->on.launch(m->on.self, GPHASH_NUMBER_recover, &a, sizeof a, blocks, THREADS);
-    if (!status) status = m->on.launch(m->on.self, GPHASH_NUMBER_recover_ring, &a, sizeof a, blocks, THREADS);
+    if (!status && ring) status = m->on.launch(m->on.self, GPHASH_NUMBER_recover_ring, &a, sizeof a, blocks, THREADS);
     return status ? status : m->read(m->self, found, &o->words->cleared, 2 * sizeof(uint64_t));
 }
 
-static hd_status recovered(void *own, const hd_gpu_machine *m, hd_recovery *did)
+static hd_status recover(gphash_own *o, const hd_gpu_machine *m, bool ring, uint64_t found[2])
 {
-    gphash_own *o = (gphash_own *)own;
     hd_memory marks[1];
-    uint64_t found[2] = { 0, 0 };
     int n = gphash_marks_memory(o, marks);
     hd_status status = hd_machine_take(m, o, marks, n);
     if (status) return status;
     if (!o->unmarked) o->unmarked = GPHASH_ONCE;
-    status = recover_there(o, m, found);
+    status = recover_there(o, m, ring, found);
     hd_machine_give(m, o, marks, n);
+    return status;
+}
+
+static hd_status recovered(void *own, const hd_gpu_machine *m, hd_recovery *did)
+{
+    uint64_t found[2] = { 0, 0 };
+    hd_status status = recover((gphash_own *)own, m, true, found);
     did->cleared += found[0];
     if (!status && found[1])
         status = hd_fail(HD_ECORRUPT, "GP-1, GP-2: %" PRIu64 " keys are in two slots, or in none of their buckets",
@@ -238,9 +297,11 @@ static hd_status changed(void *own, const hd_gpu_machine *m, uint8_t *page, uint
 
 static hd_status settled(void *own, const hd_gpu_machine *m)
 {
-    hd_recovery none;
-    memset(&none, 0, sizeof none);
-    return gphash_is_near((const gphash_own *)own) ? recovered(own, m, &none) : HD_OK;
+    gphash_own *o = (gphash_own *)own;
+    const size_t copies = gphash_units(&o->v, o->cache.of) * sizeof *o->cache.copy_of;
+    uint64_t found[2];
+    hd_status status = copies ? m->on.zero(m->on.self, o->cache.copy_of, copies) : HD_OK;
+    return !status && gphash_is_near(o) ? recover(o, m, false, found) : status;
 }
 
 /* ---- Growth (section 3.2.3) ------------------------------------------------------------------ */
@@ -273,6 +334,9 @@ static void take_next_ring(gphash_own *o, const hd_gpu_machine *m, uint64_t ends
     o->v.mark = o->next_mark;
     o->next_free = NULL;
     o->page = o->next_page;
+    o->cache.copy_of = o->next_copy_of;
+    o->cache.heat = o->next_heat;
+    o->next_copy_of = o->next_heat = NULL;
     o->next_mark = NULL;
     o->next_page = NULL;
     ends[1] = ends[1] - ends[0] + gphash_chunk_cells(&o->v, o->v.grown + 1);

@@ -15,6 +15,9 @@ enum { VIEW = offsetof(gphash_own, v) };
 
 enum { FAR = offsetof(gphash_own, far) };
 
+#define CACHE(member) offsetof(gphash_own, cache) + offsetof(gphash_cache, member)
+static hd_cache cache_of(const gphash_own *o) { return o->gpu.info.gphash.cache; }
+
 /* Where what lasts is on a device. */
 static hd_put lasting_put(const gphash_own *o)
 {
@@ -71,6 +74,10 @@ int gphash_ring_memory(const gphash_own *o, hd_memory *all)
           sizeof(uint64_t), HD_AS_IT_COMES, .put = HD_APART, HD_HOLDS_SHARED },
         { "index: changed pages", "changed pages", offsetof(gphash_own, page),
           gphash_is_near(o) ? gphash_pages(&o->v) : 0, 1, 0, .put = HD_APART },
+        { "cache: copies of units", "copy_of", CACHE(copy_of), gphash_units(&o->v, cache_of(o)), sizeof(uint32_t), 0,
+          .put = HD_APART },
+        { "cache: heat of units", "heat", CACHE(heat), gphash_units(&o->v, cache_of(o)), sizeof(uint32_t), 0,
+          .put = HD_APART },
     };
     return hd_memory_add(all, rows, sizeof rows);
 }
@@ -90,8 +97,24 @@ static int next_ring_memory(const gphash_own *o, hd_memory *all)
           sizeof(uint64_t), HD_AS_IT_COMES, .put = HD_APART },
         { "index: changed pages", "changed pages", offsetof(gphash_own, next_page),
           gphash_is_near(o) ? gphash_pages(&then) : 0, 1, 0, .put = HD_APART },
+        { "cache: copies of units", "copy_of", offsetof(gphash_own, next_copy_of), gphash_units(&then, cache_of(o)),
+          sizeof(uint32_t), 0, .put = HD_APART },
+        { "cache: heat of units", "heat", offsetof(gphash_own, next_heat), gphash_units(&then, cache_of(o)),
+          sizeof(uint32_t), 0, .put = HD_APART },
     };
     return hd_memory_add(all, rows, sizeof rows);
+}
+
+static int cache_memory(const gphash_own *o, hd_memory *all)
+{
+    const uint64_t n = o->gpu.info.gphash.cached;
+    const hd_memory rows[] = {
+        { "cache: units of copies", "holder", CACHE(holder), n, sizeof(uint32_t), 0, .put = HD_APART },
+        { "cache: free copies", "spare", CACHE(spare), n, sizeof(uint32_t), HD_AS_IT_COMES, .put = HD_APART },
+        { "cache: copies", "copies", CACHE(copy), n, gphash_unit_bytes(&o->v, cache_of(o)), HD_AS_IT_COMES,
+          .put = HD_APART },
+    };
+    return cache_of(o) ? hd_memory_add(all, rows, sizeof rows) : 0;
 }
 
 int gphash_growth_memory(const gphash_own *o, hd_memory *all)
@@ -115,6 +138,9 @@ static int words_memory(const gphash_own *o, hd_memory *all)
         { "table: counters", NULL, at, 1, sizeof *w, 0, .put = HD_TOGETHER },
         hd_memory_word("tally", at, WORDS(tally), sizeof w->tally),
         hd_memory_word("sum", at, WORDS(sum), sizeof w->sum),
+        hd_memory_word("fetched", at, WORDS(fetched), sizeof w->fetched),
+        hd_memory_word("ordered", at, WORDS(ordered), sizeof w->ordered),
+        hd_memory_word("promotion", at, WORDS(cache), sizeof w->cache),
         hd_memory_word("head", at, WORDS(head), sizeof w->head),
         hd_memory_word("tail", at, WORDS(tail), sizeof w->tail),
         head,
@@ -152,6 +178,7 @@ int gphash_memory(const void *own, hd_memory *all)
     n += gphash_ring_memory(o, all + n);
     n += words_memory(o, all + n);
     n += notes_memory(o, all + n);
+    n += cache_memory(o, all + n);
     return n + gpu_list_memory(&o->gpu, offsetof(gphash_own, kept), all + n);
 }
 
@@ -159,6 +186,9 @@ void gphash_begin_table(void *own)
 {
     gphash_own *o = (gphash_own *)own;
     o->v = gphash_view_for(&o->gpu.info);
+    o->cache.of = cache_of(o);
+    o->cache.copies = o->gpu.info.gphash.cached;
+    o->cache.unit_bytes = gphash_unit_bytes(&o->v, o->cache.of);
 }
 
 void gphash_taken(void *own)
@@ -168,6 +198,7 @@ void gphash_taken(void *own)
     o->gpu.sum = &o->words->sum;
     o->gpu.op = o->words->op;
     o->gpu.word = &o->words->word;
+    o->cache.word = &o->words->cache;
 }
 
 void *gphash_view_of_state(void *entries) { return gphash_table_of(entries); }
@@ -188,6 +219,49 @@ void gphash_copy_slots(const gphash_view *v, const gphash_level *to, const gphas
     }
 }
 
+/* The two parts of a unit, or of its copy. */
+typedef struct parts {
+    uint8_t *p[2];
+    size_t bytes;
+} parts;
+
+static parts parts_of_unit(const gphash_own *o, uint64_t unit)
+{
+    const gphash_view *v = &o->v;
+    const size_t words = v->slots * sizeof(uint64_t);
+    uint64_t first = unit * v->slots;
+    if (o->cache.of == HD_CACHE_BUCKETS)
+        return (parts){ { (uint8_t *)gphash_key_at(v, first), (uint8_t *)gphash_number_at(v, first) }, words };
+    uint8_t *cell = gphash_cell(v, unit);
+    return (parts){ { cell, cell + v->cell_bytes / 2 }, v->cell_bytes / 2 };
+}
+static parts parts_of_copy(const gphash_own *o, uint64_t unit)
+{
+    const gphash_cache *c = &o->cache;
+    uint8_t *copy = c->copy + (uint64_t)(c->copy_of[unit] - 1) * c->unit_bytes;
+    return (parts){ { copy, copy + c->unit_bytes / 2 }, c->unit_bytes / 2 };
+}
+
+void gphash_make_copy(const gphash_own *o, uint64_t unit)
+{
+    const parts from = parts_of_unit(o, unit), to = parts_of_copy(o, unit);
+    for (int i = 0; i < 2; i++) memcpy(to.p[i], from.p[i], to.bytes);
+}
+
+uint64_t gphash_wrong_copy(const gphash_own *o, bool drop)
+{
+    const gphash_cache *c = &o->cache;
+    uint64_t wrong = GPHASH_NOWHERE;
+    for (uint64_t u = 0; u < gphash_units(&o->v, c->of); u++) {
+        if (!c->copy_of[u]) continue;
+        const parts is = parts_of_unit(o, u), copy = parts_of_copy(o, u);
+        if (memcmp(is.p[0], copy.p[0], is.bytes) == 0 && memcmp(is.p[1], copy.p[1], is.bytes) == 0) continue;
+        if (wrong == GPHASH_NOWHERE) wrong = u;
+        if (drop) c->copy_of[u] = 0;
+    }
+    return wrong;
+}
+
 void gphash_before_batch(void *own, void *entries)
 {
     gphash_own *o = (gphash_own *)own;
@@ -200,6 +274,7 @@ void gphash_before_batch(void *own, void *entries)
         memcpy(o->v.level, near, sizeof near);
         gphash_copy_slots(&o->v, o->v.level, o->far);
     }
+    gphash_wrong_copy(o, true); /* the reference may have changed the table */
     o->words->head = t->head;
     o->words->tail = t->tail;
 }
@@ -208,7 +283,7 @@ void gphash_after_batch(void *own, void *entries, bool good)
 {
     const gphash_own *o = (const gphash_own *)own;
     gphash_table *t = gphash_table_of(entries);
-    (void)good;
+    HD_ASSERT(!good || gphash_wrong_copy(o, false) == GPHASH_NOWHERE, "GP-5: a copy is not that of its unit");
     t->head = o->words->head;
     t->tail = o->words->tail;
 }
@@ -219,6 +294,10 @@ hd_status gphash_shape_there(const hd_config *c, hd_info *info, bool device)
     if (c->gphash.index == HD_INDEX_USUAL && file) info->gphash.index = HD_INDEX_NEAR;
     if (file && info->gphash.index == HD_INDEX_DEVICE)
         return hd_fail(HD_EINVAL, "index: device, but the memory of a device does not outlive the process");
+    if (info->gphash.cache && info->gphash.index == HD_INDEX_DEVICE)
+        return hd_fail(HD_EINVAL, "cache: the table is in the device's memory; it needs index=far or index=near");
+    if (info->gphash.cache == HD_CACHE_BUCKETS && info->gphash.index == HD_INDEX_NEAR)
+        return hd_fail(HD_EINVAL, "cache: a near index has the slots of all buckets");
     return HD_OK;
 }
 

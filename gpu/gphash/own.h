@@ -15,10 +15,12 @@
 /* Words that kernels count in. */
 typedef struct gphash_words {
     uint64_t tally[HD_OUTCOME_COUNT], op[HD_OP_COUNT_];
-    uint64_t head, tail;     /* of the ring of free cells */
-    uint64_t sum;            /* hd_gpu_own.sum            */
-    uint64_t cleared, wrong; /* gphash_recover_args   */
-    hd_word word;            /* of the batch lock group3  */
+    uint64_t head, tail;       /* of the ring of free cells */
+    uint64_t fetched, ordered; /* gphash_args.fetched, .ordered */
+    uint64_t sum;              /* hd_gpu_own.sum            */
+    uint64_t cleared, wrong;   /* gphash_recover_args   */
+    gphash_cache_words cache;
+    hd_word word; /* of the batch lock group3  */
 } gphash_words;
 
 /* Whether far arrays may have changed and gphash_own.page does not say where: no; since it was read last; at any time,
@@ -37,16 +39,19 @@ typedef struct gphash_own {
     gphash_unmarked unmarked;
     bool marks; /* pages are marked, since they were asked for once */
     gphash_words *words;
-    uint32_t *guard;     /* (GPHASH_GUARDS)                               */
-    uint32_t *next_free; /* the ring and the marks of a table that grows */
+    gphash_cache cache;  /* but for `sample` and `word` */
+    uint32_t lookups;    /* batches of lookups so far: each has another sample */
+    uint32_t *guard;     /* (GPHASH_GUARDS) */
+    uint32_t *next_free; /* the ring, marks and units of a table that grows */
     uint64_t *next_mark;
+    uint32_t *next_copy_of, *next_heat;
     gpu_batch kept; /* gphash_args.b, with the scratch of lists */
 } gphash_own;
 
 /* memory.c: members of gphash_gpu; and the arrays that growth brings, whose addresses are those of a table with a level
  * more. How many. */
 int gphash_memory(const void *own, hd_memory *all);
-enum { GPHASH_GROWTH_ARRAYS = 8 };
+enum { GPHASH_GROWTH_ARRAYS = 10 };
 int gphash_growth_memory(const gphash_own *o, hd_memory *all);
 int gphash_level_memory(const gphash_own *o, uint32_t level, hd_memory *all);
 int gphash_ring_memory(const gphash_own *o, hd_memory *all);
@@ -69,6 +74,10 @@ static inline const gphash_level *gphash_lasting(const gphash_own *o)
 }
 /* The reference's view of the table: without the near index. */
 gphash_view gphash_view_that_lasts(const gphash_own *o);
+/* On the host machine: fills the copy of a unit; the first unit whose copy is another one, GPHASH_NOWHERE: none. drop:
+ * all such units lose theirs. */
+void gphash_make_copy(const gphash_own *o, uint64_t unit);
+uint64_t gphash_wrong_copy(const gphash_own *o, bool drop);
 /* The near index becomes the far slots, or the reverse; in this machine's memory. */
 void gphash_copy_slots(const gphash_view *v, const gphash_level *to, const gphash_level *from);
 void gphash_begin_table(void *own);

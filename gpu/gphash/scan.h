@@ -28,10 +28,13 @@ SIMT_FN void gphash_empty(const gphash_args *a, uint64_t e)
     uint64_t *number = gphash_number_at(&a->v, e);
     if (a->v.cell_bytes) {
         uint64_t at = simt_add_u64(a->tail, 1, SIMT_RELAXED);
-        simt_st_u32(a->v.free + at % gphash_ring(&a->v), (uint32_t)gphash_cell_of(simt_ldrlx_u64(number)));
+        uint64_t cell = gphash_cell_of(simt_ldrlx_u64(number));
+        simt_st_u32(a->v.free + at % gphash_ring(&a->v), (uint32_t)cell);
+        gphash_cold_cell(a, cell);
         simt_strlx_u64(number, GPHASH_NONE);
     }
     simt_strlx_u64(gphash_key_at(&a->v, e), HD_KEY_EMPTY);
+    gphash_refresh(a, e, GPHASH_LEFT);
     if (a->near) gphash_bring_key(a, e, HD_KEY_EMPTY);
 }
 
@@ -61,6 +64,10 @@ SIMT_FN void gphash_clear_slots(const gphash_args *a)
     }
     for (uint64_t cell = gpu_thread(); cell < gphash_cells(&a->v); cell += gpu_threads())
         simt_st_u32(a->v.free + cell, (uint32_t)cell);
+    for (uint64_t u = gpu_thread(); u < gphash_units(&a->v, a->cache.of); u += gpu_threads()) {
+        simt_strlx_u32(a->cache.copy_of + u, 0);
+        simt_strlx_u32(a->cache.heat + u, 0);
+    }
     if (gpu_thread() == 0) {
         simt_strlx_u64(a->head, 0);
         simt_strlx_u64(a->tail, gphash_cells(&a->v));

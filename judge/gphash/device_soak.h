@@ -17,6 +17,7 @@ struct gphash_shape {
     uint32_t slots, value_bytes, levels, hashes;
     hd_layout layout;
     hd_index index;
+    hd_cache cache;
     uint64_t buckets, keys, factor, seed, least, items; /* buckets: at the beginning. least, items: of a batch */
     bool stays;
 };
@@ -53,6 +54,7 @@ struct gphash_soak : words_soak<gphash_soak> {
         c->gphash.levels = s.levels;
         c->gphash.hashes = s.hashes;
         c->gphash.index = s.index;
+        c->gphash.cache = s.cache;
     }
     static std::vector<const char *> variants()
     {
@@ -83,6 +85,13 @@ struct gphash_soak : words_soak<gphash_soak> {
     {
         return strcmp(variant, "phase") == 0 ? HD_INDEX_NEAR : far ? HD_INDEX_FAR : HD_INDEX_DEVICE;
     }
+    /* Of half of the tables that can have one. */
+    static hd_cache draw_cache(dice &d, const shape &s)
+    {
+        const bool cells = s.layout == HD_LAYOUT_CELLS, far = s.index == HD_INDEX_FAR;
+        if (s.index == HD_INDEX_DEVICE || d.one_in(2)) return HD_CACHE_NONE;
+        return cells && (!far || d.one_in(2)) ? HD_CACHE_VALUES : far ? HD_CACHE_BUCKETS : HD_CACHE_NONE;
+    }
     static void draw_names(dice &d, shape *s, uint64_t keys_most)
     {
         static const uint64_t factors[] = { 1, UINT64_MAX, 0 };
@@ -93,6 +102,7 @@ struct gphash_soak : words_soak<gphash_soak> {
     {
         shape s = shape_of(kind);
         s.index = index_of(variant, size < 2 && d.one_in(4));
+        s.cache = draw_cache(d, s);
         if (size == 3) return draw_full(d, s, most);
         uint64_t all = most.slots / s.slots / 16 + 1, small = all < 512 ? all : 512;
         s.buckets = size == 0 ? 1 : size == 1 ? d.log_between(1, small) : d.log_between(small, all);
@@ -108,10 +118,19 @@ struct gphash_soak : words_soak<gphash_soak> {
         words_set_full(&s, load(), most);
         return s;
     }
-    /* Sometimes doubles the table, up to eight times its first size. */
+    /* Sometimes loads the cache, or doubles the table, up to eight times its first size. */
     template <class soak> void besides(soak &j)
     {
         hd_info info;
+        if (j.s.cache && j.d.one_in(4)) {
+            hd_batch b;
+            memset(&b, 0, sizeof b);
+            j.at.wait();
+            MUST(hd_table_info(j.t, &info));
+            b.op = HD_OP_PROMOTE;
+            b.n = info.places;
+            MUST(hd_run(j.t, &b));
+        }
         if (j.s.stays || !j.d.one_in(24)) return;
         j.at.wait(); /* pointers of the last batch are still being judged */
         MUST(hd_table_info(j.t, &info));
@@ -129,18 +148,20 @@ struct gphash_soak : words_soak<gphash_soak> {
     {
         shape s = shape_of(6 * goal);
         s.index = index_of(variant, false);
+        s.cache = draw_cache(d, s);
         return draw_full(d, s, most);
     }
 
     static void heading()
     {
-        printf("verdict\tvariant\tindex\tlayout\tlevels\thashes\tslots\tvalue_bytes\t%s\n", column_names());
+        printf("verdict\tvariant\tindex\tcache\tlayout\tlevels\thashes\tslots\tvalue_bytes\t%s\n", column_names());
     }
     void row(const soak &j, const char *verdict, const char *variant, unsigned long long wrong, double seconds) const
     {
         const shape &s = j.s;
         static const char *const index[] = { "usual", "device", "far", "near" };
-        printf("%s\t%s\t%s\t%s\t%u\t%u\t%u\t%u", verdict, variant, index[s.index],
+        static const char *const cache[] = { "none", "buckets", "values" };
+        printf("%s\t%s\t%s\t%s\t%s\t%u\t%u\t%u\t%u", verdict, variant, index[s.index], cache[s.cache],
                s.layout == HD_LAYOUT_CELLS ? "cells" : "inline", s.levels, s.hashes, s.slots, s.value_bytes);
         columns(j, wrong, seconds);
     }

@@ -34,11 +34,27 @@ static gphash_table model_over(const void *table, gphash_view v)
 /* Over the slots that are searched. */
 static gphash_table model_of(const void *table) { return model_over(table, *view_of(table)); }
 
+/* Units that lie apart have the cache's copies, and every third unit is warm. */
+static void warm_cache(gphash_own *o)
+{
+    const gphash_cache *c = &o->cache;
+    const uint64_t units = gphash_units(&o->v, c->of);
+    for (uint64_t u = 0; u < units; u++) c->copy_of[u] = 0;
+    for (uint64_t u = 0; u < units; u++) c->heat[u] = (uint32_t)(u % 3);
+    for (uint64_t k = 0; k < c->copies; k++) {
+        uint64_t unit = k * (units / c->copies);
+        c->copy_of[unit] = (uint32_t)k + 1;
+        c->holder[k] = (uint32_t)unit;
+        gphash_make_copy(o, unit);
+    }
+}
+
 /* What the reference did to it. */
 static void model_end(const gphash_table *t, void *table)
 {
     gphash_own *o = (gphash_own *)table;
     if (gphash_is_near(o)) gphash_copy_slots(&o->v, o->far, o->v.level);
+    warm_cache(o);
     o->words->head = t->head;
     o->words->tail = t->tail;
 }
@@ -123,12 +139,38 @@ static void clear(fixture *s)
     model_end(&t, s->table);
 }
 
+/* How many units get a copy: of the warmest in the range as many as there is room for, which is in copies of other
+ * units of the range, and in those of no unit. */
+static uint64_t coming(const gphash_own *o, const hd_batch *b)
+{
+    const gphash_cache *c = &o->cache;
+    const uint64_t per = c->of == HD_CACHE_BUCKETS ? o->v.slots : 1, units = gphash_units(&o->v, c->of);
+    const uint64_t first = (b->start + per - 1) / per, all = b->start + b->n == gphash_places(&o->v);
+    const uint64_t last = b->n == 0 ? first : all ? units : (b->start + b->n + per - 1) / per;
+    uint64_t with[GPHASH_HEATS] = { 0 }, without[GPHASH_HEATS] = { 0 }, room = c->copies, came = 0;
+    for (uint64_t u = 0; u < units; u++) {
+        uint32_t heat = c->heat[u] < GPHASH_HEATS - 1 ? c->heat[u] : GPHASH_HEATS - 1;
+        if (u < first || u >= last)
+            room -= c->copy_of[u] != 0;
+        else
+            (c->copy_of[u] ? with : without)[heat]++;
+    }
+    for (uint32_t heat = GPHASH_HEATS - 1; heat > 0; heat--) {
+        room -= with[heat] < room ? with[heat] : room;
+        uint64_t here = without[heat] < room ? without[heat] : room;
+        came += here;
+        room -= here;
+    }
+    return came;
+}
+
 static void apply(const fixture *s, void *table, uint32_t k, const hd_batch *b)
 {
     uint64_t tally[HD_OUTCOME_COUNT] = { 0 };
     gphash_table t = model_of(table);
     (void)s, (void)k;
     gphash_run_batch(&t, b, tally);
+    if (!b->each && b->op == HD_OP_PROMOTE && b->count) *b->count = coming(own_of(table), b);
     model_end(&t, table);
 }
 
@@ -167,6 +209,8 @@ static const char *check_table(const void *table, char why[JUDGE_SENTENCE])
         if (same && key != HD_KEY_EMPTY) same = *gphash_number_at(&far, e) == *gphash_number_at(&t.v, e);
         if (!same) fixture_say(why, "GP-5: place %" PRIu64 " is another one in the near index", e);
     }
+    uint64_t unit = why[0] ? GPHASH_NOWHERE : gphash_wrong_copy(own_of(table), false);
+    if (unit != GPHASH_NOWHERE) fixture_say(why, "GP-5: the cache has another copy of unit %" PRIu64, unit);
     return why[0] ? why : NULL;
 }
 

@@ -54,6 +54,19 @@ void gphash_tell(const gphash_view *v, hd_info *info)
     info->memory_bytes = memory_of(v);
 }
 
+static hd_status shape_cache(const gphash_view *v, hd_info *info)
+{
+    hd_gphash_config *c = &info->gphash;
+    if (c->cache == HD_CACHE_NONE && c->cached) return hd_fail(HD_EINVAL, "cached: there is no cache");
+    if (c->cache == HD_CACHE_NONE) return HD_OK;
+    if (c->cache == HD_CACHE_VALUES && !v->cell_bytes)
+        return hd_fail(HD_EINVAL, "cache: values of layout inline are with their keys");
+    const uint64_t units = gphash_units(v, c->cache);
+    if (!c->cached) c->cached = units / 5 + (units % 5 != 0);
+    if (c->cached > units) c->cached = units;
+    return HD_OK;
+}
+
 static const uint64_t buckets_most = 1ull << 31;
 
 static hd_status shape_of(const hd_design *d, const hd_config *c, hd_info *info)
@@ -90,7 +103,7 @@ static hd_status shape_of(const hd_design *d, const hd_config *c, hd_info *info)
     if (gphash_cells(&v) >= UINT32_MAX)
         return hd_fail(HD_EINVAL, "capacity: %" PRIu64 " entries need more than 2^32 cells", c->capacity);
     gphash_tell(&v, info);
-    return HD_OK;
+    return shape_cache(&v, info);
 }
 
 void gphash_usual(hd_config *c)
@@ -316,11 +329,12 @@ static hd_status run_batch(void *state, uint32_t row, const hd_batch *b, hd_when
 
 static const char *unsupported_batch(const hd_variant_row *row, const hd_info *info, const hd_batch *b)
 {
-    (void)row, (void)info;
-    return b->each ? NULL : gphash_unsupported(b->op);
+    (void)row;
+    return b->each ? NULL : gphash_unsupported(b->op, info->gphash.cache);
 }
 
 static const char *const indexes[] = { "usual", "device", "far", "near", NULL }; /* by hd_index */
+static const char *const caches[] = { "none", "buckets", "values", NULL };       /* by hd_cache */
 
 /* clang-format off */
 static const hd_param params[] = {
@@ -332,6 +346,10 @@ static const hd_param params[] = {
       .places = true, .saved = HD_SAVED_U32, .saved_at = 124 },
     { "index", HD_PARAM_ENUM, HD_PARAM_AT(hd_gphash_config, index), .values = indexes,
       .what = "where a table on a device is: in its memory, far, or far with a copy of the slots near" },
+    { "cache", HD_PARAM_ENUM, HD_PARAM_AT(hd_gphash_config, cache), .values = caches,
+      .what = "what a far table has copies of in the device's memory" },
+    { "cached", HD_PARAM_U64, HD_PARAM_AT(hd_gphash_config, cached), .most = UINT32_MAX - 1,
+      .what = "how many buckets or values may have copies; 0: a fifth" },
 };
 /* clang-format on */
 

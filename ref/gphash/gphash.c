@@ -111,8 +111,9 @@ void gphash_remove(gphash_table *t, uint64_t e)
 
 /* ---- One item -------------------------------------------------------------------------------- */
 
-const char *gphash_unsupported(hd_op op)
+const char *gphash_unsupported(hd_op op, hd_cache cache)
 {
+    if (op == HD_OP_PROMOTE) return cache ? NULL : "the table has no cache";
     if (op == HD_OP_FIND_OR_INSERT_PTR)
         return "gphash gives no pointers to values that others may replace in the same batch";
     return word_unsupported(op);

@@ -34,8 +34,8 @@ typedef struct gphash_seen {
     uint64_t entry; /* where the key is now; GPHASH_NOWHERE: it is not there. To `accept`: the slot that was taken */
 } gphash_seen;
 
-/* NULL, or why the table does not run the operation. */
-const char *gphash_unsupported(hd_op op);
+/* NULL, or why a table with such a cache does not run the operation. */
+const char *gphash_unsupported(hd_op op, hd_cache cache);
 
 /* Applies one item. */
 void gphash_apply(gphash_table *t, const gphash_item *it, gphash_seen *seen);

@@ -125,6 +125,15 @@ HD_FN uint64_t gphash_cells_then(const gphash_view *v, uint32_t grown)
     return v->cell_bytes ? (v->first_places << grown) + gphash_spare_then(v, grown) : 0;
 }
 HD_FN uint64_t gphash_cells(const gphash_view *v) { return gphash_cells_then(v, v->grown); }
+/* Of what such a cache may have a copy, and the bytes of one. */
+HD_FN uint64_t gphash_units(const gphash_view *v, hd_cache cache)
+{
+    return cache == HD_CACHE_BUCKETS ? gphash_buckets(v) : cache == HD_CACHE_VALUES ? gphash_cells(v) : 0;
+}
+HD_FN uint32_t gphash_unit_bytes(const gphash_view *v, hd_cache cache)
+{
+    return cache == HD_CACHE_BUCKETS ? v->slots * 2 * (uint32_t)sizeof(uint64_t) : v->cell_bytes;
+}
 /* Places of the ring of free cells: no item of a launch takes at a place where another one gives. */
 HD_FN uint64_t gphash_ring_then(const gphash_view *v, uint32_t grown)
 {

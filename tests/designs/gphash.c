@@ -16,6 +16,10 @@ static const char *const shapes[] = {
     "capacity=200 slots=32 hashes=1 levels=1 batch=30x1 keys=uniform:18446744073709551612",
     "capacity=20 slots=4 levels=4 value=2 batch=24x1 keys=uniform:4 index=near",
     "capacity=40 value=20 batch=16x1 keys=uniform:30 duplicate=200000 reserved=50000 index=near",
+    "capacity=40 value=20 batch=16x1 keys=uniform:30 duplicate=200000 index=near cache=values cached=9",
+    "capacity=20 slots=4 levels=4 value=12 batch=24x1 keys=uniform:9 index=far cache=values",
+    "capacity=20 slots=4 levels=4 value=12 batch=24x1 keys=uniform:9 index=far cache=buckets cached=99",
+    "capacity=40 value=2 batch=16x1 keys=uniform:30 duplicate=200000 index=far cache=buckets",
 };
 
 static uint64_t rounds(uint32_t row, int op) { return (void)row, (void)op, test_quarter(40); }

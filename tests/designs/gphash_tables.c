@@ -14,6 +14,8 @@ static const char *const shapes[] = {
     "usual capacity=300 slots=16 hashes=1 value=3 keys=uniform:900",
     "usual capacity=96 index=near keys=uniform:200",
     "usual capacity=96 layout=cells index=near keys=uniform:300",
+    "usual capacity=96 layout=cells index=near cache=values cached=50 keys=uniform:300",
+    "usual capacity=96 index=far cache=buckets cached=7 keys=uniform:200",
 };
 
 static const test_refusal refusals[] = {
@@ -29,6 +31,9 @@ static const test_refusal refusals[] = {
     { "value_bytes=9 layout=inline", "layout" },
     { "value_bytes=0 layout=cells", "layout" },
     { "layout=words", "layout" },
+    { "cached=4", "no cache" },
+    { "cache=values", "layout inline" },
+    { "cached=4294967295 cache=buckets", "cached" },
     { "clock=device", "clock" },
     { "policy=lru", "policy" },
     { "capacity=0", "capacity" },
