@@ -231,6 +231,7 @@ static void cached_points(const plan &p, const zipf &z, uint64_t rounds)
     if (p.cached > 0) printf("# promotion of %llu took %.4f s\n", (unsigned long long)came, seconds);
     cudaDeviceSynchronize();
     if (*a.wrong) printf("# WRONG: %llu lookups\n", *a.wrong);
+    fflush(stdout);
 }
 
 /* What a process left that ended without closing the table. */
