@@ -200,7 +200,7 @@ static void points(const plan &p, uint64_t rounds)
     }
 }
 
-/* Skewed batches of lookups (YCSB C), after one load of the cache. */
+/* Skewed batches of lookups (YCSB C), after one load of the cache; then of as many updates (YCSB A: half of each). */
 static void cached_points(const plan &p, const zipf &z, uint64_t rounds)
 {
     enum { BEFORE = 512 };
@@ -210,24 +210,27 @@ static void cached_points(const plan &p, const zipf &z, uint64_t rounds)
     hd_batch b;
     std::vector<double> s;
     uint64_t turn = 1, came = 0;
-    auto find = [&] {
+    auto batch = [&](hd_op op) {
         fill_zipf<<<1024, 256>>>(a.key, a.value, p.words, p.batch, z, turn++);
-        double seconds = run_filled(t, a, HD_OP_FIND, p.batch);
-        judge<<<1024, 256>>>(a.key, a.value_out, p.words, p.batch, a.outcome, 1, a.wrong);
+        double seconds = run_filled(t, a, op, p.batch);
+        if (op == HD_OP_FIND) judge<<<1024, 256>>>(a.key, a.value_out, p.words, p.batch, a.outcome, turn, a.wrong);
         return seconds;
     };
     for (uint64_t at = 0; at < p.keys; at += p.batch) run(t, p, a, HD_OP_INSERT_OR_ASSIGN, at, 0, 0);
-    for (int k = 0; k < BEFORE && p.cached > 0; k++) find();
+    for (int k = 0; k < BEFORE && p.cached > 0; k++) batch(HD_OP_FIND);
     MUST(hd_table_info(t, &info));
     memset(&b, 0, sizeof b);
     b.op = HD_OP_PROMOTE, b.n = info.places, b.count = &came;
     double began = now();
     if (p.cached > 0) MUST(hd_run(t, &b));
     double seconds = now() - began;
-    for (uint64_t k = 0; k < rounds; k++) s.push_back(find());
-    char name[96];
-    snprintf(name, sizeof name, "YCSB C, cached %.2f", p.cached);
-    tell(p, name, s);
+    for (hd_op op : { HD_OP_FIND, HD_OP_ASSIGN }) {
+        char name[96];
+        for (uint64_t k = 0; k < rounds; k++) s.push_back(batch(op));
+        snprintf(name, sizeof name, "%s, cached %.2f", op == HD_OP_FIND ? "YCSB C" : "its keys, updated", p.cached);
+        tell(p, name, s), s.clear();
+    }
+    batch(HD_OP_FIND);
     if (p.cached > 0) printf("# promotion of %llu took %.4f s\n", (unsigned long long)came, seconds);
     cudaDeviceSynchronize();
     if (*a.wrong) printf("# WRONG: %llu lookups\n", *a.wrong);

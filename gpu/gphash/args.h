@@ -7,7 +7,7 @@
  *            when the key word and the number are both seen again. No cell comes back within a batch, and a number is
  *            its cell's for ever, so both were right at one moment.
  * update     The new value goes to a new cell; then a compare-and-swap makes the number name it. An item that fails
- *            begins again.
+ *            begins again, or, where all items of the batch replace values, has been overwritten by the other one.
  * erase      A compare-and-swap makes the number GPHASH_NONE: from here on the key is not there. Then the slot is
  *            emptied. In layout inline the slot is locked instead of the compare-and-swap.
  * insert     1. A compare-and-swap locks an empty slot: HD_KEY_LOCKED.

@@ -168,6 +168,14 @@ SIMT_FN bool gphash_change_inline(simt_tile w, const gphash_args *a, gphash_one 
     return simt_shfl_u32(w, there, at) != 0;
 }
 
+/* Whether an item of the batch that is too late to replace a value has taken effect just before the one that was
+ * faster: all of them replace values, whatever these are. */
+SIMT_FN bool gphash_overwrites(const gphash_args *a)
+{
+    return !a->b.each &&
+           (a->b.op == HD_OP_ASSIGN || a->b.op == HD_OP_ASSIGN_VALUES || a->b.op == HD_OP_INSERT_OR_ASSIGN);
+}
+
 /* The same in layout cells. It may fail because another item was faster. *cell: where the value was. */
 SIMT_FN bool gphash_change_cells(simt_tile w, const gphash_args *a, gphash_one *o, uint32_t at, uint64_t *cell)
 {
@@ -192,6 +200,8 @@ SIMT_FN bool gphash_change_cells(simt_tile w, const gphash_args *a, gphash_one *
     if (w.rank == at) {
         there = simt_cas_u64(o->number, number, becomes, SIMT_ACQ_REL) == number;
         if (there) simt_ticket(o->one.i, o->one.found, 0, o->place);
+        if (there) simt_owns(o->one.i, o->place);
+        if (!there && gphash_overwrites(a)) simt_ticket_before_owner(o->one.i, o->one.found, 0, o->place);
         if (there) gphash_note(a, o, how);
         if (there && o->one.change == GPU_REMOVE) {
             if (!o->notes) simt_fence_system(); /* as in gphash_change_word */
@@ -201,7 +211,7 @@ SIMT_FN bool gphash_change_cells(simt_tile w, const gphash_args *a, gphash_one *
         if (there) gphash_refresh(a, o->place, how);
     }
     simt_join();
-    if (!simt_shfl_u32(w, there, at)) return false;
+    if (!simt_shfl_u32(w, there, at)) return gphash_overwrites(a);
     if (o->one.change != GPU_REMOVE) o->cell = GPHASH_NO_CELL;
     gphash_give_cell(w, a, *cell);
     return true;
