@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/lines.h"
 
 /* ---- The operating system -------------------------------------------------------------------- */
 
@@ -149,6 +150,18 @@ static bool os_in_memory(void *self, int fd)
     return fstatfs(fd, &s) == 0 && (s.f_type == TMPFS_MAGIC || s.f_type == HUGETLBFS_MAGIC || s.f_type == RAMFS_MAGIC);
 }
 
+/* MAP_SYNC is refused where the file system could still lose the place of a page. */
+static void *os_map_lines(void *self, size_t bytes, int fd)
+{
+    (void)self;
+    if (!hd_lines_can()) return errno = EOPNOTSUPP, NULL; /* an old processor: GCOVR_EXCL_LINE */
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED_VALIDATE | MAP_SYNC, fd, 0);
+    return p == MAP_FAILED ? NULL : p;
+}
+
+static void os_write_back(void *self, const void *p, size_t bytes) { (void)self, hd_lines_write_back(p, bytes); }
+static void os_fence(void *self) { (void)self, hd_lines_fence(); }
+
 static uint64_t clock_ns(clockid_t clock)
 {
     struct timespec t = { 0, 0 }; /* what a clock says that is none */
@@ -161,8 +174,9 @@ static uint64_t os_unix_ns(void *self) { return (void)self, clock_ns(CLOCK_REALT
 
 const hd_seams hd_seams_os = {
     { os_take, os_give, NULL },
-    { os_open, os_read, os_write, os_size, os_seek, os_sync, os_close, os_rename, os_unlink, os_sync_folder, os_special,
-      os_read_at, os_write_at, os_sync_data, os_lock, os_map, os_unmap, os_in_memory, NULL },
+    { os_open,   os_read,        os_write,     os_size,       os_seek,     os_sync,      os_close, os_rename,
+      os_unlink, os_sync_folder, os_special,   os_read_at,    os_write_at, os_sync_data, os_lock,  os_map,
+      os_unmap,  os_in_memory,   os_map_lines, os_write_back, os_fence,    NULL },
     { os_now_ns, os_unix_ns, NULL },
     NULL,
     { .context = NULL },

@@ -37,6 +37,12 @@ typedef struct hd_file_seam {
     void *(*map)(void *self, void *at, size_t bytes, int fd, uint64_t offset);
     void (*unmap)(void *self, void *p, size_t bytes);
     bool (*in_memory)(void *self, int fd); /* its file system has no disk. NULL: all of them */
+    /* Pages of a file from its beginning on, where the file is memory that outlives power. NULL and errno on failure;
+     * EOPNOTSUPP: it is no such file, or this processor cannot write lines back to it. map_lines NULL: no file is. */
+    void *(*map_lines)(void *self, size_t bytes, int fd);
+    /* The lines of such pages that have these bytes are on their way; when `fence` has returned they are there. */
+    void (*write_back)(void *self, const void *p, size_t bytes);
+    void (*fence)(void *self);
     void *self;
 } hd_file_seam;
 

@@ -295,7 +295,7 @@ typedef enum hd_durable {
     HD_DURABLE_NONE,    /* without a file */
     HD_DURABLE_PROCESS, /* the end of the process, also a kill: the table's memory is the file's. gphash alone; on
                            "cuda" the file is in a file system in memory (tmpfs) */
-    HD_DURABLE_LINE,    /* a power cut, on memory that keeps lines. Not in this version */
+    HD_DURABLE_LINE,    /* a power cut, on memory that keeps the lines that are written back (a file system with DAX) */
     HD_DURABLE_DISK     /* a power cut, on any file system: a journal */
 } hd_durable;
 

@@ -22,14 +22,53 @@ hd_status hd_image_get(hd_image *im, uint64_t offset, void *p, uint64_t bytes)
 
 hd_status hd_image_put(hd_image *im, uint64_t offset, const void *p, uint64_t bytes)
 {
+    if (offset + bytes <= im->map_bytes) {
+        memcpy(im->map + offset, p, (size_t)bytes);
+        hd_image_write_back(im, offset, bytes);
+        return HD_OK;
+    }
+    im->unsynced = true;
     return hd_file_write_all_at(im->seams, im->fd, im->path, offset, p, (size_t)bytes);
 }
 
 hd_status hd_image_sync(hd_image *im)
 {
     const hd_file_seam *file = &im->seams->file;
-    return file->sync_data(file->self, im->fd) ? hd_fail(HD_EIO, "%s: cannot be synced: %s", im->path, strerror(errno))
-                                               : HD_OK;
+    if (im->map) file->fence(file->self);
+    if (!im->unsynced) return HD_OK;
+    if (file->sync_data(file->self, im->fd))
+        return hd_fail(HD_EIO, "%s: cannot be synced: %s", im->path, strerror(errno));
+    im->unsynced = !im->line;
+    return HD_OK;
+}
+
+void hd_image_write_back(const hd_image *im, uint64_t offset, uint64_t bytes)
+{
+    im->seams->file.write_back(im->seams->file.self, im->map + offset, (size_t)bytes);
+}
+
+static void unmap(hd_image *im)
+{
+    if (im->map) im->seams->file.unmap(im->seams->file.self, im->map, (size_t)im->mapped_bytes);
+    im->map = NULL;
+    im->map_bytes = im->mapped_bytes = 0;
+}
+
+hd_status hd_image_map(hd_image *im)
+{
+    const hd_file_seam *file = &im->seams->file;
+    const uint64_t bytes = im->sb.file_bytes ? im->sb.file_bytes : HD_IMAGE_PAGE; /* a new file: whether it can be */
+    unmap(im);
+    errno = EOPNOTSUPP;
+    im->map = file->map_lines ? (uint8_t *)file->map_lines(file->self, (size_t)bytes, im->fd) : NULL;
+    if (!im->map && (errno == EOPNOTSUPP || errno == EINVAL))
+        return hd_fail(HD_EINVAL,
+                       "%s: durable: line needs memory that keeps lines, in a file system mounted with dax: use disk",
+                       im->path);
+    if (!im->map) return hd_fail(HD_EIO, "%s: cannot be mapped: %s", im->path, strerror(errno));
+    im->map_bytes = im->sb.file_bytes;
+    im->mapped_bytes = bytes;
+    return HD_OK;
 }
 
 /* ---- Superblocks ----------------------------------------------------------------------------- */
@@ -133,6 +172,7 @@ static hd_status read_blocks(hd_image *im)
 
 void hd_image_close(hd_image *im)
 {
+    unmap(im);
     if (im->fd >= 0) im->seams->file.close(im->seams->file.self, im->fd);
     im->fd = -1;
 }
@@ -152,6 +192,7 @@ hd_status hd_image_open(hd_image *im, const hd_seams *s, const char *path, bool 
     memset(im, 0, sizeof *im);
     im->seams = s;
     im->fd = -1;
+    im->unsynced = true;
     if (!*path) return hd_fail(HD_EINVAL, "file: the path is empty");
     if (strlen(path) >= sizeof im->path) return hd_fail(HD_EINVAL, "file: the path is too long");
     memcpy(im->path, path, strlen(path) + 1);
@@ -181,6 +222,7 @@ hd_status hd_image_create(hd_image *im)
         if (im->fd < 0) return hd_fail(HD_EIO, "%s: cannot be created: %s", im->path, strerror(errno));
         status = lock_file(im);
     }
+    if (!status && im->line) status = hd_image_map(im);
     if (!status) status = hd_image_put(im, 0, first, sizeof first);
     if (!status) status = hd_image_sync(im);
     if (!status && file->sync_folder(file->self, im->path))

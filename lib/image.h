@@ -11,6 +11,9 @@
  * superblock says that the journal begins anew. Whatever a crash leaves of the pages, the records of the former
  * generation make them whole. A move writes extents to space that neither superblock uses, and then both superblocks,
  * one after the other: space is free when neither names it.
+ *
+ * In mode line the file is mapped. All that lies in the map is stored there and its lines are written back, so that a
+ * sync is a fence. Extents then have the words of a record as soon as that is durable: a checkpoint writes no page.
  */
 #ifndef HD_IMAGE_H
 #define HD_IMAGE_H
@@ -58,6 +61,10 @@ typedef struct hd_image {
     int fd;              /* -1: the file is not there yet */
     hd_superblock sb;    /* that counts; generation 0: none */
     bool other_is_whole; /* the other one */
+    bool line;           /* the caller's, who has it mapped: mode line */
+    bool unsynced;       /* something was written otherwise than in `map`; or before this opening, by whatever means */
+    uint8_t *map;        /* (map_bytes of the file, mapped_bytes) in mode line */
+    uint64_t map_bytes, mapped_bytes;
     char path[HD_PATH_BYTES];
 } hd_image;
 
@@ -68,6 +75,12 @@ hd_status hd_image_open(hd_image *im, const hd_seams *s, const char *path, bool 
 void hd_image_close(hd_image *im);
 /* Begins a file that is not there yet or was not completed. */
 hd_status hd_image_create(hd_image *im);
+
+/* Maps the file, or what it is by now, so that hd_image_put stores to it and hd_image_sync waits for lines: in place of
+ * the former map. HD_EINVAL: it is not on memory that keeps lines. */
+hd_status hd_image_map(hd_image *im);
+/* What a process that was killed has stored there need not be durable: it is with the next sync. */
+void hd_image_write_back(const hd_image *im, uint64_t offset, uint64_t bytes);
 
 hd_status hd_image_get(hd_image *im, uint64_t offset, void *p, uint64_t bytes);
 hd_status hd_image_put(hd_image *im, uint64_t offset, const void *p, uint64_t bytes);

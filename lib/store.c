@@ -11,62 +11,22 @@
 
 #include "base/backend.h"
 #include "base/error.h"
+#include "lib/pieces.h"
 #include "lib/table.h"
 
-enum { ATOM = 8 /* bytes that are compared as one */, GAP = 2 * ATOM /* what a range of its own would take more */ };
+enum { ATOM = HD_PIECE_ATOM, GAP = 2 * ATOM /* what a range of its own would take more */ };
 
-/* ---- The table's memory, as extents of the file ---------------------------------------------- */
+/* ---- What the file has ------------------------------------------------------------------------ */
 
-/* Arrays of the table, and where they are in the file: those of one name follow each other in one extent. */
-typedef struct pieces {
-    int n;
-    hd_extent all[HD_IMAGE_EXTENTS];
-    uint32_t extent[HD_IMAGE_EXTENTS];
-    uint64_t at[HD_IMAGE_EXTENTS];          /* in the extent */
-    uint64_t page[HD_IMAGE_EXTENTS], pages; /* the first one of each array in hd_store.changed; all of them */
-} pieces;
-
-/* Finds the arrays, and says in *next what the image is to be for them; offsets are the caller's. */
-static void find_pieces(hd_table *t, pieces *p, hd_superblock *next)
+/* An extent as the image and the journal have it: the shadow's, or in mode line the file itself. */
+static uint8_t *copy_of(const hd_store *x, uint32_t e)
 {
-    const hd_store *x = t->store;
-    memset(next, 0, sizeof *next);
-    memcpy(next->magic, HD_IMAGE_MAGIC, sizeof next->magic);
-    next->version = HD_IMAGE_VERSION;
-    next->bytes = sizeof *next;
-    next->id = x->image.sb.id;
-    next->batch = x->batch;
-    next->shape = hd_snapshot_header_of(t, 0);
-    snprintf(next->policy, sizeof next->policy, "%s", t->info.policy);
-    p->n = t->backend->extents(t->state, p->all);
-    p->pages = 0;
-    HD_ASSERT(p->n <= HD_IMAGE_EXTENTS, "a design has more arrays than an image has extents");
-    for (int i = 0; i < p->n; i++) {
-        HD_ASSERT(p->all[i].bytes % ATOM == 0, "an array does not consist of words");
-        uint64_t name = XXH3_64bits_withSeed(p->all[i].name, strlen(p->all[i].name), p->all[i].number);
-        if (i == 0 || next->extent[next->extents - 1].name != name) next->extent[next->extents++].name = name;
-        p->extent[i] = next->extents - 1;
-        p->at[i] = next->extent[next->extents - 1].bytes;
-        next->extent[next->extents - 1].bytes += p->all[i].bytes;
-        p->page[i] = p->pages;
-        p->pages += hd_image_pages(p->all[i].bytes);
-    }
+    return x->image.line ? x->image.map + x->image.sb.extent[e].offset : x->shadow + x->start[e];
 }
 
-/* Whether a record can say what has changed: extents and shape are the image's. */
-static bool is_of_layout(const hd_superblock *next, const hd_superblock *sb)
+static uint8_t *copy_of_piece(const hd_store *x, const hd_pieces *p, int i)
 {
-    hd_snapshot_header a = next->shape, b = sb->shape;
-    bool same = next->extents == sb->extents;
-    for (uint32_t e = 0; e < next->extents && same; e++)
-        same = next->extent[e].name == sb->extent[e].name && next->extent[e].bytes == sb->extent[e].bytes;
-    a.clock = b.clock = a.epoch = b.epoch = 0;
-    return same && memcmp(&a, &b, offsetof(hd_snapshot_header, sum)) == 0;
-}
-
-static uint8_t *shadow_of(const hd_store *x, const pieces *p, int i)
-{
-    return x->shadow + x->start[p->extent[i]] + p->at[i];
+    return copy_of(x, p->extent[i]) + p->at[i];
 }
 
 static void give_shadow(hd_store *x)
@@ -78,12 +38,13 @@ static void give_shadow(hd_store *x)
     x->shadow_bytes = x->changed_pages = 0;
 }
 
-/* Memory for the shadow of such extents, and for their pages. After a failure give_shadow gives back what is there. */
-static hd_status take_shadow(hd_store *x, const pieces *p, const hd_superblock *next)
+/* Memory for the shadow of such extents, if they have one, and for their pages. After a failure give_shadow gives back
+ * what is there. */
+static hd_status take_shadow(hd_store *x, const hd_pieces *p, const hd_superblock *next)
 {
     void *shadow = NULL, *dirty = NULL, *changed = NULL;
     uint64_t bytes = 0;
-    for (uint32_t e = 0; e < next->extents; e++) {
+    for (uint32_t e = 0; e < next->extents && !x->image.line; e++) {
         x->start[e] = bytes;
         bytes += hd_image_pages(next->extent[e].bytes) * HD_IMAGE_PAGE;
     }
@@ -116,12 +77,13 @@ static bool add_ranges(hd_journal *j, uint32_t extent, uint64_t at, const uint8_
 }
 
 /* Makes the record of the pages that may have changed; false: there is no room for it in a journal of that size. */
-static bool add_pages(hd_store *x, const pieces *p)
+static bool add_pages(hd_store *x, const hd_pieces *p)
 {
     bool room = true;
     hd_journal_begin(&x->journal);
     for (int i = 0; i < p->n && room; i++) {
-        const uint8_t *is = (const uint8_t *)p->all[i].p, *was = shadow_of(x, p, i), *changed = x->changed + p->page[i];
+        const uint8_t *is = (const uint8_t *)p->all[i].p, *was = copy_of_piece(x, p, i),
+                      *changed = x->changed + p->page[i];
         for (uint64_t at = 0, n; at < p->all[i].bytes && room; at += n) {
             n = p->all[i].bytes - at < HD_EXTENT_PAGE ? p->all[i].bytes - at : HD_EXTENT_PAGE;
             HD_ASSERT(changed[at / HD_EXTENT_PAGE] || memcmp(is + at, was + at, n) == 0,
@@ -133,8 +95,8 @@ static bool add_pages(hd_store *x, const pieces *p)
     return room;
 }
 
-/* The shadow, or in mode process the file, takes what a record has. HD_ECORRUPT: it is of other extents, although its
- * sums are right. */
+/* The shadow, or in modes process and line the file, takes what a record has. HD_ECORRUPT: it is of other extents,
+ * although its sums are right. */
 static hd_status apply(hd_store *x, const hd_record *record)
 {
     uint64_t bytes = 0;
@@ -145,7 +107,7 @@ static hd_status apply(hd_store *x, const hd_record *record)
             r->bytes > e->bytes - r->at)
             break;
         uint64_t at = x->start[r->extent] + r->at;
-        if (x->pages.on) {
+        if (!x->shadow) {
             status = hd_image_put(&x->image, e->offset + r->at, r + 1, r->bytes);
             continue;
         }
@@ -224,21 +186,20 @@ static uint64_t journal_for(const hd_store *x, const hd_superblock *next, bool m
 }
 
 /* Whether the image has all of extent e of the table: it can stay where it is. */
-static bool is_in_image(const hd_store *x, const pieces *p, const hd_superblock *next, uint32_t e, uint32_t old)
+static bool is_in_image(const hd_store *x, const hd_pieces *p, const hd_superblock *next, uint32_t e, uint32_t old)
 {
     const hd_image_extent *was = &x->image.sb.extent[old];
     uint64_t first = x->start[old] / HD_IMAGE_PAGE;
     bool same = was->name == next->extent[e].name && was->bytes == next->extent[e].bytes;
     if (x->pages.on) return same && x->pages.at[old] == p->all[e].p;
-    for (uint64_t k = 0; k < hd_image_pages(was->bytes) && same; k++) same = !x->dirty[first + k];
+    for (uint64_t k = 0; k < hd_image_pages(was->bytes) && same && x->dirty; k++) same = !x->dirty[first + k];
     for (int i = 0; i < p->n && same; i++)
-        if (p->extent[i] == e)
-            same = memcmp(p->all[i].p, x->shadow + x->start[old] + p->at[i], (size_t)p->all[i].bytes) == 0;
+        if (p->extent[i] == e) same = memcmp(p->all[i].p, copy_of(x, old) + p->at[i], (size_t)p->all[i].bytes) == 0;
     return same;
 }
 
 /* Gives the extents their places, and writes those that are not in the image. */
-static hd_status write_extents(hd_store *x, const pieces *p, hd_superblock *next)
+static hd_status write_extents(hd_store *x, const hd_pieces *p, hd_superblock *next)
 {
     const uint32_t extents = next->extents;
     bool stays[HD_IMAGE_EXTENTS] = { false };
@@ -280,7 +241,7 @@ static hd_status become(hd_store *x, hd_superblock *next)
 {
     hd_status status = hd_image_sync(&x->image);
     for (int block = 0; block < 2 && !status; block++) status = hd_image_switch(&x->image, next);
-    return status;
+    return status || !x->image.line ? status : hd_image_map(&x->image);
 }
 
 /* A journal four times as large, or as large as it may become. */
@@ -295,7 +256,7 @@ static hd_status enlarge_journal(hd_table *t)
 }
 
 /* Writes all that the table has and the image has not to other space, and makes that the image. */
-static hd_status move(hd_table *t, const pieces *p, hd_superblock *next)
+static hd_status move(hd_table *t, const hd_pieces *p, hd_superblock *next)
 {
     hd_store *x = t->store;
     hd_status status = write_extents(x, p, next);
@@ -305,13 +266,14 @@ static hd_status move(hd_table *t, const pieces *p, hd_superblock *next)
     if (x->pages.on) return hd_mapped_become(&x->pages, &x->image, p->all, p->n);
     give_shadow(x);
     status = take_shadow(x, p, next);
-    for (int i = 0; i < p->n && !status; i++) memcpy(shadow_of(x, p, i), p->all[i].p, (size_t)p->all[i].bytes);
+    for (int i = 0; i < p->n && !status && x->shadow; i++)
+        memcpy(copy_of_piece(x, p, i), p->all[i].p, (size_t)p->all[i].bytes);
     x->journal.at = 0;
     return status;
 }
 
 /* Makes the record of all changes. *room: whether the journal has, or could get, room for it. */
-static hd_status find_changes(hd_table *t, const pieces *p, bool *room)
+static hd_status find_changes(hd_table *t, const hd_pieces *p, bool *room)
 {
     hd_store *x = t->store;
     memset(x->changed, 1, p->pages);
@@ -322,7 +284,7 @@ static hd_status find_changes(hd_table *t, const pieces *p, bool *room)
 }
 
 /* In mode process: whether the arrays are pages of the file. */
-static bool is_mapped(const hd_store *x, const pieces *p)
+static bool is_mapped(const hd_store *x, const hd_pieces *p)
 {
     bool all = true;
     for (int i = 0; i < p->n; i++) all = all && x->pages.at[i] == p->all[i].p;
@@ -334,11 +296,11 @@ static bool is_mapped(const hd_store *x, const pieces *p)
 static hd_status write_changes(hd_table *t, uint64_t batches)
 {
     hd_store *x = t->store;
-    pieces p;
+    hd_pieces p;
     hd_superblock next;
     hd_status status = HD_OK;
-    find_pieces(t, &p, &next);
-    bool stays = is_of_layout(&next, &x->image.sb) && (!x->pages.on || is_mapped(x, &p));
+    hd_pieces_find(t, &p, &next);
+    bool stays = hd_pieces_fit(&next, &x->image.sb) && (!x->pages.on || is_mapped(x, &p));
     if (stays && !x->pages.on) status = find_changes(t, &p, &stays);
     if (status) return status;
     if (!stays)
@@ -356,7 +318,6 @@ static hd_status write_changes(hd_table *t, uint64_t batches)
 static hd_status refuse(const hd_config *c)
 {
     if (c->durable == HD_DURABLE_NONE) return hd_fail(HD_EINVAL, "durable: none, but the table has a file");
-    if (c->durable == HD_DURABLE_LINE) return hd_fail(HD_EINVAL, "durable: this version does not have mode line");
     if (c->lock && strcmp(c->lock, "none") == 0)
         return hd_fail(HD_EINVAL, "lock: none, but batches of a table with a file run one after the other");
     return HD_OK;
@@ -371,6 +332,7 @@ static hd_status open_store(const char *path, hd_config *c, const hd_seams *s, b
     x->seams = *s;
     x->commit = c->commit;
     status = hd_image_open(&x->image, &x->seams, path, !to_read);
+    x->image.line = c->durable == HD_DURABLE_LINE && !to_read;
     if (!status && c->durable == HD_DURABLE_PROCESS && !to_read) status = hd_mapped_begin(&x->pages, &s->file);
     const hd_superblock *sb = &x->image.sb;
     if (!status && sb->generation) status = hd_journal_check(&x->image);
@@ -412,7 +374,18 @@ hd_status hd_store_shape(const hd_store *x, const hd_design *design, const hd_ba
     return status;
 }
 
-/* The image's extents, and then what the journal has, to the shadow. In mode process the extents stay in the file. */
+/* In mode line. A process that was killed may have stored what it had not written back. So the journal and the
+ * superblock become durable before the extents take what they say. */
+static hd_status map_lines(hd_store *x)
+{
+    hd_status status = hd_image_map(&x->image);
+    if (status) return status;
+    hd_image_write_back(&x->image, x->image.sb.journal, x->image.sb.journal_bytes);
+    return hd_image_confirm(&x->image);
+}
+
+/* The image's extents, and then what the journal has, to the shadow. In modes process and line the extents stay in the
+ * file. */
 static hd_status replay(hd_table *t)
 {
     hd_store *x = t->store;
@@ -439,7 +412,7 @@ static hd_status replay(hd_table *t)
 }
 
 /* In mode process: the file is complete from now on, and the arrays are its pages. */
-static hd_status map_image(hd_table *t, const pieces *p)
+static hd_status map_image(hd_table *t, const hd_pieces *p)
 {
     hd_store *x = t->store;
     hd_status status = checkpoint(t, false);
@@ -455,18 +428,19 @@ static hd_status recover(hd_table *t)
 {
     hd_store *x = t->store;
     const uint64_t began = x->seams.time.now_ns(x->seams.time.self);
-    pieces p;
+    hd_pieces p;
     hd_superblock next;
-    find_pieces(t, &p, &next);
-    if (!is_of_layout(&next, &x->image.sb))
+    hd_pieces_find(t, &p, &next);
+    if (!hd_pieces_fit(&next, &x->image.sb))
         return hd_fail(HD_ECORRUPT, "%s: its arrays are not those of such a table", x->image.path);
     x->did.was_clean = x->image.sb.clean;
     hd_status status = x->pages.on ? HD_OK : take_shadow(x, &p, &next);
     if (!status) status = hd_journal_take(&x->journal, &x->seams, x->image.sb.journal_bytes);
+    if (!status && x->image.line) status = map_lines(x);
     if (!status) status = replay(t);
     if (!status && x->pages.on) status = map_image(t, &p);
-    for (int i = 0; i < p.n && !status && x->shadow; i++)
-        memcpy(p.all[i].p, shadow_of(x, &p, i), (size_t)p.all[i].bytes);
+    for (int i = 0; i < p.n && !status && !x->pages.on; i++)
+        memcpy(p.all[i].p, copy_of_piece(x, &p, i), (size_t)p.all[i].bytes);
     if (!status) status = t->backend->recovered(t->state, &x->did);
     if (status) return status;
     if (t->backend->device_arrays)
@@ -549,10 +523,10 @@ hd_status hd_store_may_change(const hd_table *t)
 
 static bool has_moved(hd_table *t)
 {
-    pieces p;
+    hd_pieces p;
     hd_superblock next;
-    find_pieces(t, &p, &next);
-    return !is_of_layout(&next, &t->store->image.sb);
+    hd_pieces_find(t, &p, &next);
+    return !hd_pieces_fit(&next, &t->store->image.sb);
 }
 
 hd_status hd_store_changed(hd_table *t, hd_status status)

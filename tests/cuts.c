@@ -9,7 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DESCRIPTOR = 2000, ALL_OF = 6 /* sectors of which every subset is tried */, MOST_OF_KIND = 24 };
+enum {
+    DESCRIPTOR = 2000,
+    ALL_OF = 6, /* sectors of which every subset is tried */
+    MOST_OF_KIND = 24,
+    LAGS = 4 /* of so many files one whose processes see all that was stored */
+};
 
 /* ---- The file -------------------------------------------------------------------------------- */
 
@@ -28,7 +33,7 @@ static void put(cuts_file *f, uint64_t offset, const uint8_t *data, size_t bytes
 
 cuts_file cuts_copy(const cuts_file *f)
 {
-    cuts_file copy = { NULL, 0, 0, f->there };
+    cuts_file copy = { .there = f->there };
     put(&copy, 0, f->bytes, f->size);
     return copy;
 }
@@ -42,7 +47,7 @@ static void record(cuts *c, cuts_kind kind, uint64_t offset, const void *data, s
     }
     cuts_event *e = &c->event[c->events++];
     *e = (cuts_event){ kind, offset, bytes, NULL };
-    if (bytes) e->data = (uint8_t *)memcpy(test_alloc(bytes, 1), data, bytes);
+    if (data && bytes) e->data = (uint8_t *)memcpy(test_alloc(bytes, 1), data, bytes);
 }
 
 void cuts_mark(cuts *c, uint64_t number) { record(c, CUTS_MARK, number, NULL, 0); }
@@ -98,10 +103,84 @@ static void *cuts_map(void *self, void *at, size_t bytes, int fd, uint64_t offse
     return memcpy(p, c->file.bytes + offset, bytes);
 }
 
+/* ---- Lines ----------------------------------------------------------------------------------- */
+
+enum { WORD = 8 };
+
+/* What has been stored in these bytes since the last time becomes events. Both ends are those of words. */
+static void note_words(cuts *c, size_t from, size_t end)
+{
+    const uint8_t *is = c->lines.at, *was = c->file.bytes;
+    for (size_t to; from < end; from = to) {
+        for (to = from; to < end && memcmp(is + to, was + to, WORD) != 0;) to += WORD;
+        if (to > from) {
+            record(c, CUTS_STORE, from, is + from, to - from);
+            put(&c->file, from, is + from, to - from);
+        }
+        to += WORD;
+    }
+}
+
+/* The same of all lines. */
+static void note_stores(cuts *c)
+{
+    const size_t bytes = c->lines.at && !c->dead ? c->lines.bytes : 0;
+    for (size_t at = 0, n; at < bytes; at += n) {
+        n = bytes - at < CUTS_SECTOR ? bytes - at : CUTS_SECTOR;
+        if (memcmp(c->lines.at + at, c->file.bytes + at, n) != 0) note_words(c, at, at + n);
+    }
+}
+
+void cuts_die(cuts *c)
+{
+    note_stores(c);
+    c->dead = true;
+}
+
+/* False: the process is dead. */
+static bool lives_on(cuts *c)
+{
+    if (++c->steps == c->die_at) cuts_die(c);
+    return !c->dead;
+}
+
+static void *cuts_map_lines(void *self, size_t bytes, int fd)
+{
+    cuts *c = (cuts *)self;
+    (void)fd;
+    if (fails(c, "map_lines", NULL)) return NULL;
+    size_t there = bytes < c->file.size ? bytes : c->file.size;
+    check(!c->lines.at, "lines are mapped twice");
+    c->lines = (cuts_pages){ (uint8_t *)hd_seams_os.file.map(NULL, NULL, bytes, -1, 0), there / WORD * WORD, 0 };
+    c->lines_used = true;
+    return memcpy(c->lines.at, c->file.bytes, there);
+}
+
+static void cuts_write_back(void *self, const void *p, size_t bytes)
+{
+    cuts *c = (cuts *)self;
+    const uint64_t at = (uint64_t)((const uint8_t *)p - c->lines.at), from = at / CUTS_LINE * CUTS_LINE;
+    check(c->lines.at && at + bytes <= c->lines.bytes, "lines that are not mapped are written back");
+    if (!lives_on(c)) return;
+    note_words(c, (size_t)at / WORD * WORD, (size_t)(at + bytes + WORD - 1) / WORD * WORD);
+    if (!c->keeps || !c->keeps(c, from))
+        record(c, CUTS_BACK, from, NULL, (size_t)(at + bytes - from + CUTS_LINE - 1) / CUTS_LINE * CUTS_LINE);
+}
+
+static void cuts_fence(void *self)
+{
+    cuts *c = (cuts *)self;
+    if (!lives_on(c)) return;
+    note_stores(c);
+    if (!c->fences_fail) record(c, CUTS_FENCE, 0, NULL, 0);
+}
+
 static void cuts_unmap(void *self, void *p, size_t bytes)
 {
     cuts *c = (cuts *)self;
     take_stores(c);
+    note_stores(c);
+    if (c->lines.at == p) c->lines.at = NULL;
     for (int i = 0; i < PAGES; i++)
         if (c->pages[i].at == p) c->pages[i].at = NULL;
     hd_seams_os.file.unmap(NULL, p, bytes);
@@ -113,6 +192,7 @@ static ptrdiff_t cuts_read_at(void *self, int fd, void *p, size_t bytes, uint64_
     (void)fd;
     if (fails(c, "read_at", &bytes)) return -1;
     take_stores(c);
+    note_stores(c);
     size_t left = offset < c->file.size ? c->file.size - (size_t)offset : 0;
     if (bytes > left) bytes = left;
     if (bytes) memcpy(p, c->file.bytes + offset, bytes);
@@ -124,8 +204,11 @@ static ptrdiff_t cuts_write_at(void *self, int fd, const void *p, size_t bytes, 
     cuts *c = (cuts *)self;
     (void)fd;
     if (fails(c, "write_at", &bytes)) return -1;
+    note_stores(c);
     put(&c->file, offset, (const uint8_t *)p, bytes);
     record(c, CUTS_WRITE, offset, p, bytes);
+    if (c->lines.at && offset < c->lines.bytes)
+        memcpy(c->lines.at + offset, p, bytes < c->lines.bytes - offset ? bytes : c->lines.bytes - (size_t)offset);
     return (ptrdiff_t)bytes;
 }
 
@@ -143,6 +226,7 @@ static int cuts_sync_data(void *self, int fd)
     (void)fd;
     bool failed = fails(c, "sync_data", NULL);
     if (c->dead) return -1;
+    note_stores(c);
     record(c, failed ? CUTS_SYNC_FAILED : CUTS_SYNC, 0, NULL, 0);
     return failed ? -1 : 0;
 }
@@ -188,6 +272,12 @@ void cuts_begin(cuts *c, const cuts_file *start)
     memset(c, 0, sizeof *c);
     if (start) c->start = cuts_copy(start);
     if (start) c->file = cuts_copy(start);
+    for (size_t at = 0, n; start && at < start->later_bytes; at += n) {
+        n = start->later_bytes - at < WORD ? start->later_bytes - at : WORD;
+        bool same = at + n <= c->file.size && memcmp(c->file.bytes + at, start->later + at, n) == 0;
+        if (!same) record(c, CUTS_STORE, at, start->later + at, n);
+        if (!same) put(&c->file, at, start->later + at, n);
+    }
     c->seams = hd_seams_os;
     c->seams.file = (hd_file_seam){ .open = cuts_open_file,
                                     .size = cuts_size,
@@ -200,6 +290,9 @@ void cuts_begin(cuts *c, const cuts_file *start)
                                     .lock = cuts_lock,
                                     .map = cuts_map,
                                     .unmap = cuts_unmap,
+                                    .map_lines = cuts_map_lines,
+                                    .write_back = cuts_write_back,
+                                    .fence = cuts_fence,
                                     .self = c };
 }
 
@@ -214,20 +307,23 @@ void cuts_end(cuts *c)
 
 /* ---- Cuts ------------------------------------------------------------------------------------ */
 
-/* A part of a write that is there as a whole or not; torn ones apart. */
+/* A part of a write that is there as a whole or not, torn ones apart; or a word that was stored. */
 typedef struct part {
     uint64_t offset;
     const uint8_t *data;
     size_t bytes;
-    bool sure; /* it was synced */
+    bool stored, back; /* a word; its line was written back since */
+    bool lost, sure;   /* a sync of it has failed; it was synced, or a fence has followed */
 } part;
 
 /* What a cut at an event leaves open. */
 typedef struct point {
     const cuts *c;
     part *unit;
-    size_t units;
-    size_t *open; /* (opens) numbers of units that may be there or not */
+    size_t units, room;
+    size_t since;   /* units before are sure */
+    cuts_file base; /* what these left */
+    size_t *open;   /* (opens) numbers of units that may be there or not */
     size_t opens;
     bool *there;                     /* (opens) which are, in the file that is tried */
     size_t torn, torn_at;            /* of these, one that is there up to a byte; torn_at 0: none */
@@ -239,25 +335,44 @@ typedef struct point {
 
 static void add_units(point *p, const cuts_event *e)
 {
+    const size_t of = e->kind == CUTS_STORE ? (size_t)WORD : (size_t)CUTS_SECTOR;
     for (size_t at = 0, n; at < e->bytes; at += n) {
-        n = CUTS_SECTOR - (size_t)((e->offset + at) % CUTS_SECTOR);
+        n = of - (size_t)((e->offset + at) % of);
         if (n > e->bytes - at) n = e->bytes - at;
-        p->unit = (part *)realloc(p->unit, (p->units + 1) * sizeof *p->unit);
-        check(p->unit, "no memory");
-        p->unit[p->units++] = (part){ e->offset + at, e->data + at, n, false };
+        if (p->units == p->room) {
+            p->room = p->room ? 2 * p->room : 256;
+            p->unit = (part *)realloc(p->unit, p->room * sizeof *p->unit);
+            check(p->unit, "no memory");
+        }
+        p->unit[p->units++] = (part){ e->offset + at, e->data + at, n, e->kind == CUTS_STORE, false, false, false };
     }
+}
+
+/* What becomes sure of units from `since` on. Returns the first one that is not. */
+static size_t settle(point *p, const cuts_event *e, size_t since)
+{
+    for (size_t u = since; u < p->units; u++) {
+        part *is = &p->unit[u];
+        if (e->kind == CUTS_SYNC && !is->stored && !is->lost) is->sure = true;
+        if (e->kind == CUTS_SYNC_FAILED && !is->stored && !is->sure) is->lost = true;
+        if (e->kind == CUTS_BACK && is->stored && is->offset - e->offset < e->bytes) is->back = true;
+        if (e->kind == CUTS_FENCE && is->back) is->sure = true;
+    }
+    while (since < p->units && p->unit[since].sure) since++;
+    return since;
 }
 
 /* Events before `end`. */
 static void find_units(point *p, size_t end)
 {
-    size_t since = 0; /* the first unit that no sync has followed */
+    size_t since = 0; /* all units before are sure */
     p->named = p->c->start.there;
     for (size_t i = 0; i < end; i++) {
         const cuts_event *e = &p->c->event[i];
-        if (e->kind == CUTS_WRITE) add_units(p, e);
-        for (; e->kind == CUTS_SYNC && since < p->units; since++) p->unit[since].sure = true;
-        if (e->kind == CUTS_SYNC_FAILED) since = p->units;
+        if (e->kind == CUTS_WRITE || e->kind == CUTS_STORE)
+            add_units(p, e);
+        else
+            since = settle(p, e, since);
         if (e->kind == CUTS_CREATE) p->may_lack_name = p->named = true;
         if (e->kind == CUTS_FOLDER) p->may_lack_name = false;
         if (e->kind == CUTS_UNLINK) p->anew = true, p->named = false, p->units = since = 0;
@@ -265,25 +380,41 @@ static void find_units(point *p, size_t end)
     }
     p->open = (size_t *)test_alloc(p->units + 1, sizeof *p->open);
     p->there = (bool *)test_alloc(p->units + 1, sizeof *p->there);
-    for (size_t u = 0; u < p->units; u++)
+    for (size_t u = since; u < p->units; u++)
         if (!p->unit[u].sure) p->open[p->opens++] = u;
+    p->since = since;
+}
+
+/* What is sure before all that is open, which is the same in each file. */
+static void make_base(point *p)
+{
+    const cuts_file none = { .there = false };
+    p->base = cuts_copy(p->anew ? &none : &p->c->start);
+    for (size_t u = 0; u < p->since; u++) put(&p->base, p->unit[u].offset, p->unit[u].data, p->unit[u].bytes);
 }
 
 static void try_one(point *p)
 {
-    const cuts_file none = { NULL, 0, 0, false };
-    cuts_file left = cuts_copy(p->anew ? &none : &p->c->start);
+    cuts_file left = cuts_copy(&p->base), later = { .there = false };
     size_t o = 0;
-    for (size_t u = 0; u < p->units; u++) {
-        bool is_open = o < p->opens && p->open[o] == u, torn = is_open && p->torn_at && p->torn == o;
+    for (size_t u = p->since; u < p->units; u++) {
+        bool is_open = o < p->opens && p->open[o] == u,
+             torn = is_open && p->torn_at && p->torn == o && !p->unit[u].stored;
         size_t bytes = torn ? p->torn_at : p->unit[u].bytes;
         if (!is_open || p->there[o]) put(&left, p->unit[u].offset, p->unit[u].data, bytes);
         o += is_open;
+    }
+    if (p->c->lines_used && p->opens && p->tried % LAGS == 0) {
+        later = cuts_copy(&p->base);
+        for (size_t u = p->since; u < p->units; u++) put(&later, p->unit[u].offset, p->unit[u].data, p->unit[u].bytes);
+        left.later = later.bytes;
+        left.later_bytes = later.size;
     }
     left.there = p->named;
     p->try_it(p->context, &left, p->mark);
     p->tried++;
     free(left.bytes);
+    free(later.bytes);
 }
 
 /* Those from `from` to `to` are there, or those alone are not. */
@@ -322,6 +453,7 @@ static uint64_t try_point(const cuts *c, size_t end, uint64_t random, uint64_t *
 {
     point p = { .c = c, .try_it = try_it, .context = context };
     find_units(&p, end);
+    make_base(&p);
     for (uint64_t set = 0; p.opens <= ALL_OF && set < 1ull << p.opens; set++) {
         for (size_t o = 0; o < p.opens; o++) p.there[o] = set >> o & 1;
         try_one(&p);
@@ -329,23 +461,26 @@ static uint64_t try_point(const cuts *c, size_t end, uint64_t random, uint64_t *
     if (p.opens > ALL_OF) try_kinds(&p);
     if (p.opens) try_random(&p, random, seed);
     if (p.may_lack_name) {
-        const cuts_file none = { NULL, 0, 0, false };
+        const cuts_file none = { .there = false };
         try_it(context, &none, p.mark);
         p.tried++;
     }
     free(p.unit);
+    free(p.base.bytes);
     free(p.open);
     free(p.there);
     return p.tried;
 }
 
-/* A cut between two writes leaves what one just before the next sync may leave, and no mark comes between. */
+/* A cut between two writes or stores leaves what one just before the next sync or fence may leave, and no mark comes
+ * between. */
 uint64_t cuts_each(const cuts *c, size_t from, uint64_t random, uint64_t *seed, cuts_try *try_it, void *context)
 {
     uint64_t tried = 0;
     for (size_t end = from; end <= c->events; end++) {
         cuts_kind next = end < c->events ? c->event[end].kind : CUTS_SYNC;
-        if (next != CUTS_WRITE && next != CUTS_CREATE) tried += try_point(c, end, random, seed, try_it, context);
+        if (next != CUTS_WRITE && next != CUTS_CREATE && next != CUTS_STORE && next != CUTS_BACK)
+            tried += try_point(c, end, random, seed, try_it, context);
     }
     return tried;
 }

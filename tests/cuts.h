@@ -3,14 +3,16 @@
  * cuts.h - a file in memory behind the file seam that remembers what was written and when it was synced, and makes of
  * that every file that a power cut may leave: of the writes that no sync has followed, each sector of 512 bytes may be
  * there or not, or be torn. What a sync that failed had to sync stays so, whatever later syncs say. What is stored in
- * pages of the file is no write: a kill leaves it, and cuts_each knows nothing of it.
+ * pages of the file is no write: a kill leaves it, and cuts_each knows nothing of it. Where the pages are of memory
+ * that keeps lines (hd_file_seam.map_lines), each word of 8 bytes that was stored may be there or not until its line is
+ * written back and a fence has followed; a later sync says nothing of it.
  */
 #ifndef CUTS_H
 #define CUTS_H
 
 #include "tests/testing.h"
 
-enum { CUTS_SECTOR = 512 };
+enum { CUTS_SECTOR = 512, CUTS_LINE = 64 };
 
 typedef enum cuts_kind {
     CUTS_WRITE,
@@ -19,12 +21,15 @@ typedef enum cuts_kind {
     CUTS_CREATE,
     CUTS_FOLDER,
     CUTS_UNLINK,
+    CUTS_STORE,
+    CUTS_BACK,
+    CUTS_FENCE,
     CUTS_MARK
 } cuts_kind;
 
 typedef struct cuts_event {
     cuts_kind kind;
-    uint64_t offset; /* of a write; of a mark, its number */
+    uint64_t offset; /* of a write, a store or lines; of a mark, its number */
     size_t bytes;
     uint8_t *data; /* (bytes) */
 } cuts_event;
@@ -41,6 +46,9 @@ typedef struct cuts_file {
     uint8_t *bytes; /* (room) */
     size_t size, room;
     bool there;
+    /* (later_bytes) NULL, or what processes see of it after a kill, until the power is cut */
+    const uint8_t *later;
+    size_t later_bytes;
 } cuts_file;
 
 typedef struct cuts {
@@ -48,18 +56,26 @@ typedef struct cuts {
     cuts_file start, file; /* before the first event; as the process sees it */
     int open;              /* descriptors */
     cuts_pages pages[64];  /* what is stored there is in `file` when that is read, and when they are unmapped */
+    cuts_pages lines;      /* those that map_lines gave; what is stored there is in `file` after each call */
     cuts_event *event;
     size_t events, room;
     uint64_t calls, fail_at; /* call number fail_at, from 1, fails, and is none of those that went well; 0: none */
     int fail_with;           /* an errno; CUTS_SHORT: it moves one byte; EINTR fails nothing but reads and writes */
     const char *failed;      /* the call that did */
-    bool dead;               /* the process is gone: what it still calls fails, and leaves no trace */
+    uint64_t steps, die_at;  /* write_back and fence; with number die_at the process dies */
+    /* Whether what is to be written back from there on is not; NULL: it is */
+    bool (*keeps)(const struct cuts *c, uint64_t offset);
+    bool fences_fail; /* fences do nothing */
+    bool lines_used;  /* map_lines was called */
+    bool dead;        /* the process is gone: what it still calls fails, and leaves no trace */
 } cuts;
 
 enum { CUTS_SHORT = -1 };
 
 void cuts_begin(cuts *c, const cuts_file *start); /* start NULL: there is no file */
 void cuts_end(cuts *c);
+/* The process is gone, and what it has stored so far stays. */
+void cuts_die(cuts *c);
 /* From now on a cut has this number, of which the greatest counts: what was promised before. */
 void cuts_mark(cuts *c, uint64_t number);
 /* A copy of a file; free(copy.bytes). */

@@ -13,25 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/journal.h"
-#include "lib/table.h"
-#include "tests/cuts.h"
-#include "tests/fake_device.h"
 #include "tests/faulty.h"
+#include "tests/lives.h"
 
-enum { KEYS = 96, BATCHES = 40, ITEMS = 12, WIDE = 1024, LARGE = 4096, LIFE_MOST = 1600, ABSENT = -1 };
+enum { BATCHES = 40, LARGE = 4096 };
 
-/* ---- Tables, and what they have after each batch --------------------------------------------- */
-
-/* By key: its value, or ABSENT. */
-typedef struct world {
-    int64_t value[KEYS];
-} world;
-
-typedef struct shape {
-    const char *name;
-    hd_config config;
-} shape;
+/* ---- Tables ---------------------------------------------------------------------------------- */
 
 /* clang-format off */
 static const shape shapes[] = {
@@ -59,266 +46,11 @@ static const shape process_shapes[] = {
     { "gphash far, process", { IN_PROCESS, .value_bytes = 12, .gphash = { .index = HD_INDEX_FAR } } },
 };
 enum { PROCESS_SHAPES = sizeof process_shapes / sizeof *process_shapes };
-static bool is_in_process(const shape *s) { return s->config.durable == HD_DURABLE_PROCESS; }
-
-static fake_device device;
-static bool runs_on_device(const shape *s) { return strcmp(s->config.design, "gphash") == 0; }
-
-/* seams NULL: those of the operating system, whose files count as if they were in memory. */
-static hd_config config_of(const shape *s, const char *backend, hd_seams *seams)
-{
-    static hd_seams os;
-    hd_config c = test_usual_of(s->config);
-    if (!seams) {
-        seams = &os;
-        os = hd_seams_os;
-        os.file.in_memory = NULL;
-    }
-    seams->device = &device.seam;
-    c.backend = backend;
-    c.file = "image";
-    c.seams = seams;
-    return c;
-}
-
-/* A value is 16 bits, again and again. */
-static void put_value(uint8_t *to, uint64_t value, uint32_t bytes)
-{
-    for (uint32_t at = 0; at < bytes; at += 2) memcpy(to + at, &value, 2);
-}
-
-static int64_t value_at(const uint8_t *from, uint32_t bytes)
-{
-    uint16_t value;
-    memcpy(&value, from, 2);
-    for (uint32_t at = 0; at < bytes; at += 2) check(memcmp(from + at, from, 2) == 0, "half a value");
-    return value;
-}
-
-static void look(hd_table *t, world *w)
-{
-    uint64_t key[KEYS];
-    uint8_t outcome[KEYS], bytes[KEYS * WIDE];
-    hd_info info;
-    must(hd_table_info(t, &info));
-    for (uint64_t k = 0; k < KEYS; k++) key[k] = k;
-    hd_batch b = { .op = HD_OP_FIND, .n = KEYS, .key = key, .value_out = bytes, .outcome = outcome };
-    must(hd_run(t, &b));
-    for (uint64_t k = 0; k < KEYS; k++)
-        w->value[k] = outcome[k] == HD_HIT ? value_at(bytes + k * info.value_bytes, info.value_bytes) : ABSENT;
-}
-
-/* ---- A life of a table ----------------------------------------------------------------------- */
-
-/* What a table has had. Every change has a number, from 1, and `after` is what was there then. */
-typedef struct life {
-    const shape *of;
-    const char *backend;
-    world after[LIFE_MOST + 1];
-    uint64_t changes, promised;
-    uint64_t random;
-    hd_status failed;         /* the first call that did */
-    _Atomic uint64_t *shared; /* what is promised, for another process; NULL: none asks */
-} life;
-
-static const hd_op drawn[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN,
-                               HD_OP_FIND_OR_INSERT,   HD_OP_ASSIGN,           HD_OP_ERASE };
-
-/* Different keys, so that their order does not matter. A batch that could not be made durable has run. */
-static hd_status run_batch(life *l, hd_table *t, world *w)
-{
-    uint64_t key[ITEMS], first = test_below(&l->random, KEYS), step = 1 + 2 * test_below(&l->random, 8);
-    uint8_t bytes[ITEMS * WIDE], outcome[ITEMS] = { 0 };
-    hd_info info;
-    hd_op op = drawn[test_below(&l->random, sizeof drawn / sizeof *drawn)];
-    must(hd_table_info(t, &info));
-    for (uint64_t i = 0; i < ITEMS; i++) {
-        uint64_t value = test_random(&l->random) & 0x7fff;
-        key[i] = (first + i * step) % KEYS;
-        put_value(bytes + i * info.value_bytes, value, info.value_bytes);
-    }
-    hd_batch b = { .op = op, .n = ITEMS, .key = key, .value = bytes, .outcome = outcome };
-    hd_status status = hd_run(t, &b);
-    for (uint64_t i = 0; i < ITEMS; i++) {
-        if (outcome[i] == HD_INSERTED || outcome[i] == HD_UPDATED)
-            w->value[key[i]] = value_at(bytes + i * info.value_bytes, info.value_bytes);
-        if (outcome[i] == HD_ERASED) w->value[key[i]] = ABSENT;
-    }
-    return status;
-}
-
-typedef struct flipping {
-    world *w;
-    uint32_t bytes;
-} flipping;
-
-static int flip(void *context, uint64_t key, uint64_t score, void *value)
-{
-    const flipping *f = (const flipping *)context;
-    (void)score;
-    f->w->value[key] ^= 1;
-    put_value((uint8_t *)value, (uint64_t)f->w->value[key], f->bytes);
-    return 0;
-}
-
-/* A kill during hd_for_each may leave half a value. */
-static hd_status flip_all(life *l, hd_table *t, world *w, uint32_t bytes)
-{
-    flipping f = { w, bytes };
-    return is_in_process(l->of) ? run_batch(l, t, w) : hd_for_each(t, flip, &f);
-}
-
-static hd_status change(life *l, hd_table *t, world *w)
-{
-    hd_info info;
-    must(hd_table_info(t, &info));
-    switch (test_below(&l->random, 24)) {
-    case 0:
-        if (info.capacity > LARGE) return run_batch(l, t, w);
-        return hd_grow(t, info.buckets + 1 + test_below(&l->random, info.buckets));
-    case 1: return hd_design_named(info.design)->ref->grows_only ? run_batch(l, t, w) : hd_shrink(t, info.base_buckets);
-    case 2: return flip_all(l, t, w, info.value_bytes);
-    case 3: memset(w, 0xff, sizeof *w); return hd_clear(t);
-    default: return run_batch(l, t, w);
-    }
-}
-
-/* After a failure the change is there, too, for every reader; whether the file has it is open. */
-static void live(life *l, hd_table *t, cuts *c, uint64_t changes)
-{
-    for (uint64_t i = 0; i < changes && !l->failed; i++) {
-        world w = l->after[l->changes];
-        test_case("%s on %s: change %llu", l->of->name, l->backend, (ull)l->changes + 1);
-        l->failed = change(l, t, &w);
-        bool call = l->of->config.commit == HD_COMMIT_CALL && !is_in_process(l->of);
-        l->after[++l->changes] = w;
-        if (!l->failed && call && i % 3 == 2) l->failed = hd_persist(t);
-        if (!l->failed && (!call || i % 3 == 2)) l->promised = l->changes;
-        if (c) cuts_mark(c, l->promised);
-        if (l->shared) atomic_store(l->shared, l->promised);
-    }
-}
-
-static void begin_life(life *l, const shape *s, const char *backend, uint64_t seed)
-{
-    memset(l, 0, sizeof *l);
-    l->of = s;
-    l->backend = backend;
-    l->random = seed;
-    memset(&l->after[0], 0xff, sizeof l->after[0]);
-}
-
-/* ---- Opening what is left -------------------------------------------------------------------- */
-
-/* The process is killed: nothing is written from then on. */
-static void kill_table(cuts *c, hd_table *t)
-{
-    c->dead = true;
-    hd_close(t);
-    c->dead = false;
-}
-
-static hd_table *open_life(const life *l, const char *backend, cuts *c)
-{
-    hd_table *t;
-    hd_config config = config_of(l->of, backend, &c->seams);
-    must(hd_open(&config, &t));
-    return t;
-}
-
-/* What the table has is what was there after so many changes as it says, and these are no fewer than `promised`. */
-static uint64_t compare(const life *l, hd_table *t, uint64_t promised)
-{
-    hd_info info;
-    world w;
-    must(hd_check(t));
-    must(hd_table_info(t, &info));
-    uint64_t is = info.image.durable_batch;
-    check(is >= promised && is <= l->changes, "it has %llu changes; of %llu, %llu were promised", (ull)is,
-          (ull)l->changes, (ull)promised);
-    look(t, &w);
-    for (uint64_t k = 0; k < KEYS; k++)
-        check(w.value[k] == l->after[is].value[k], "after %llu changes key %llu has %lld, not %lld", (ull)is, (ull)k,
-              (long long)w.value[k], (long long)l->after[is].value[k]);
-    return is;
-}
-
-typedef struct trial {
-    const life *had;
-    uint64_t random;
-    uint64_t promised, number; /* of the file that was left; changes that its recovery found */
-    uint64_t tried, cut_again;
-} trial;
-
-static void try_again(void *context, const cuts_file *left, uint64_t mark)
-{
-    const trial *x = (const trial *)context;
-    cuts c;
-    (void)mark;
-    cuts_begin(&c, left);
-    hd_table *t = open_life(x->had, "ref", &c);
-    uint64_t is = compare(x->had, t, x->promised);
-    check(is == x->number, "a recovery that was cut finds %llu changes, another one %llu", (ull)is, (ull)x->number);
-    kill_table(&c, t);
-    cuts_end(&c);
-}
-
-/* What one backend has left another one opens. Some recoveries are cut, too. */
-static void try_left(void *context, const cuts_file *left, uint64_t mark)
-{
-    trial *x = (trial *)context;
-    cuts c;
-    cuts_begin(&c, left);
-    hd_table *t = open_life(x->had, "ref", &c);
-    x->promised = mark;
-    x->number = compare(x->had, t, mark);
-    x->tried++;
-    kill_table(&c, t);
-    if (test_below(&x->random, 64) == 0) x->cut_again += cuts_each(&c, 0, 4, &x->random, try_again, x);
-    cuts_end(&c);
-}
-
 /* ---- Tests ----------------------------------------------------------------------------------- */
 
-/* A life that is closed and opened once, with a cut at any time. */
-static void cut_at_any_time(const char *backend, uint64_t changes)
-{
-    trial x = { .random = 7 };
-    for (size_t s = 0; s < SHAPES; s++) {
-        life l;
-        cuts c;
-        if (strcmp(backend, "cuda") == 0 && !runs_on_device(&shapes[s])) continue;
-        begin_life(&l, &shapes[s], backend, 11 + s);
-        cuts_begin(&c, NULL);
-        hd_table *t = open_life(&l, l.backend, &c);
-        live(&l, t, &c, changes / 2);
-        hd_close(t);
-        l.promised = l.changes;
-        cuts_mark(&c, l.promised);
-        t = open_life(&l, l.backend, &c);
-        compare(&l, t, l.promised);
-        live(&l, t, &c, changes / 2);
-        check(!l.failed, "%s", hd_why());
-        kill_table(&c, t);
-        x.had = &l;
-        test_case("%s on %s: cuts", shapes[s].name, backend);
-        cuts_each(&c, 0, test_times(8), &x.random, try_left, &x);
-        cuts_end(&c);
-    }
-    test_tried("cuts", x.tried + x.cut_again, "files that a power cut may leave, opened on %s", backend);
-    test_note("%llu of them were left by a recovery that was cut", (ull)x.cut_again);
-}
-
-static void cuts_on_ref(void) { cut_at_any_time("ref", BATCHES); }
-static void cuts_on_host(void) { cut_at_any_time("host", 12); }
-static void cuts_on_device(void) { cut_at_any_time("cuda", 12); }
-
-static hd_superblock superblock_of(const cuts_file *f)
-{
-    hd_superblock sb[2];
-    memcpy(sb, f->bytes, sizeof sb);
-    return sb[sb[1].generation > sb[0].generation];
-}
+static void cuts_on_ref(void) { life_cut(shapes, SHAPES, "ref", BATCHES); }
+static void cuts_on_host(void) { life_cut(shapes, SHAPES, "host", 12); }
+static void cuts_on_device(void) { life_cut(shapes, SHAPES, "cuda", 12); }
 
 /* A batch whose record needs a larger journal than there is: the entries stay where they are. */
 static void journal_gets_room(void)
@@ -329,24 +61,24 @@ static void journal_gets_room(void)
     trial x = { .random = 4 };
     life l;
     cuts c;
-    begin_life(&l, &wide, "ref", 10);
+    life_begin(&l, &wide, "ref", 10);
     cuts_begin(&c, NULL);
-    hd_table *t = open_life(&l, l.backend, &c);
-    live(&l, t, &c, 20);
+    hd_table *t = life_open(&l, l.backend, &c);
+    life_live(&l, t, &c, 20);
     size_t from = c.events;
     world w = l.after[l.changes];
-    hd_superblock was = superblock_of(&c.file);
-    must(flip_all(&l, t, &w, WIDE));
-    hd_superblock is = superblock_of(&c.file);
+    hd_superblock was = life_superblock(&c.file);
+    must(life_flip(&l, t, &w, WIDE));
+    hd_superblock is = life_superblock(&c.file);
     l.after[++l.changes] = w;
     cuts_mark(&c, l.promised = l.changes);
-    live(&l, t, &c, 3);
+    life_live(&l, t, &c, 3);
     check(is.journal_bytes > was.journal_bytes, "%llu bytes of journal", (ull)is.journal_bytes);
     check(memcmp(is.extent, was.extent, sizeof is.extent) == 0, "the table has moved");
-    kill_table(&c, t);
+    life_kill(&c, t);
     x.had = &l;
-    cuts_each(&c, from, 2, &x.random, try_left, &x);
-    test_tried("cuts", x.tried + x.cut_again, "files that a power cut may leave of a journal that gets larger");
+    cuts_each(&c, from, 2, &x.random, life_try, &x);
+    test_tried("cuts", x.tried, "files that a power cut may leave of a journal that gets larger");
     cuts_end(&c);
 }
 
@@ -360,10 +92,10 @@ static void journal_grows(void)
     life l;
     cuts c;
     hd_info info;
-    begin_life(&l, &large, "ref", 2);
+    life_begin(&l, &large, "ref", 2);
     cuts_begin(&c, NULL);
-    hd_table *t = open_life(&l, l.backend, &c);
-    live(&l, t, &c, 3);
+    hd_table *t = life_open(&l, l.backend, &c);
+    life_live(&l, t, &c, 3);
     size_t from = c.events;
     uint64_t bytes = c.file.size;
     for (int twice = 0; twice < 2; twice++) {
@@ -371,13 +103,13 @@ static void journal_grows(void)
         must(hd_grow(t, 4 * info.buckets));
         l.after[l.changes + 1] = l.after[l.changes];
         cuts_mark(&c, l.promised = ++l.changes);
-        live(&l, t, &c, 2);
+        life_live(&l, t, &c, 2);
     }
     check(c.file.size > 4 * bytes, "the file has not grown");
-    kill_table(&c, t);
+    life_kill(&c, t);
     x.had = &l;
-    cuts_each(&c, from, 4, &x.random, try_left, &x);
-    test_tried("cuts", x.tried + x.cut_again, "files that a power cut may leave of growth");
+    cuts_each(&c, from, 4, &x.random, life_try, &x);
+    test_tried("cuts", x.tried, "files that a power cut may leave of growth");
     cuts_end(&c);
 }
 
@@ -387,15 +119,15 @@ static void recovery_repeats(void)
     for (size_t s = 0; s < SHAPES; s++) {
         life l;
         cuts c;
-        begin_life(&l, &shapes[s], "ref", 31 + s);
+        life_begin(&l, &shapes[s], "ref", 31 + s);
         cuts_begin(&c, NULL);
-        hd_table *t = open_life(&l, l.backend, &c);
-        live(&l, t, &c, BATCHES);
-        kill_table(&c, t);
+        hd_table *t = life_open(&l, l.backend, &c);
+        life_live(&l, t, &c, BATCHES);
+        life_kill(&c, t);
         test_case("%s: recovered twice", shapes[s].name);
-        kill_table(&c, open_life(&l, l.backend, &c));
+        life_kill(&c, life_open(&l, l.backend, &c));
         cuts_file once = cuts_copy(&c.file);
-        kill_table(&c, open_life(&l, l.backend, &c));
+        life_kill(&c, life_open(&l, l.backend, &c));
         check(once.size == c.file.size, "%zu bytes, then %zu", once.size, c.file.size);
         check(memcmp(once.bytes + HD_IMAGE_BLOCKS, c.file.bytes + HD_IMAGE_BLOCKS, once.size - HD_IMAGE_BLOCKS) == 0,
               "the second recovery changed the file");
@@ -404,55 +136,10 @@ static void recovery_repeats(void)
     }
 }
 
-/* A call of the seam fails: nothing that was promised is lost, and from then on the table is only to be read. */
-static void fail_one_call(const shape *s, int with, uint64_t at, trial *x, bool *done)
-{
-    life l;
-    cuts c;
-    hd_table *t = NULL;
-    begin_life(&l, s, "ref", 5);
-    cuts_begin(&c, NULL);
-    c.fail_at = at;
-    c.fail_with = with;
-    hd_config config = config_of(s, "ref", &c.seams);
-    hd_status opened = hd_open(&config, &t);
-    test_case("%s: call %llu fails with %d", s->name, (ull)at, with);
-    check(!opened || (opened == HD_EIO && c.failed), "%s: %s", hd_status_name(opened), hd_why());
-    if (t) live(&l, t, &c, 14);
-    test_case("%s: call %llu, %s, fails with %d", s->name, (ull)at, c.failed ? c.failed : "none", with);
-    if (l.failed) {
-        world w;
-        check(l.failed == HD_EIO && c.failed, "%s: %s", hd_status_name(l.failed), hd_why());
-        look(t, &w);
-        check(memcmp(&w, &l.after[l.changes], sizeof w) == 0, "the table that is to be read has changed");
-        must_fail(hd_clear(t), HD_EIO, "open it again");
-        must_fail(hd_grow(t, 1 << 10), HD_EIO, "open it again");
-        must_fail(hd_persist(t), HD_EIO, "open it again");
-    }
-    *done = c.calls < at;
-    hd_close(t);
-    c.fail_at = 0;
-    size_t from = c.failed && strcmp(c.failed, "sync_data") == 0 ? c.events : SIZE_MAX;
-    t = open_life(&l, l.backend, &c);
-    compare(&l, t, l.promised);
-    hd_close(t);
-    x->had = &l;
-    if (!is_in_process(s)) cuts_each(&c, from < c.events ? from : c.events, 2, &x->random, try_left, x);
-    cuts_end(&c);
-}
-
 static void failing_calls(void)
 {
-    static const int with[] = { EIO, ENOSPC, CUTS_SHORT, EINTR };
-    trial x = { .random = 3 };
-    uint64_t tried = 0;
-    for (size_t s = 0; s < SHAPES + PROCESS_SHAPES; s++)
-        for (size_t k = 0; k < sizeof with / sizeof *with; k++) {
-            bool done = false;
-            for (uint64_t at = 1; !done; at++, tried++)
-                fail_one_call(s < SHAPES ? &shapes[s] : &process_shapes[s - SHAPES], with[k], at, &x, &done);
-        }
-    test_tried("files", tried, "calls for files of tables that failed");
+    life_fail(shapes, SHAPES);
+    life_fail(process_shapes, PROCESS_SHAPES);
 }
 
 /* ---- Damaged files --------------------------------------------------------------------------- */
@@ -463,19 +150,19 @@ static bool is_refused(const life *l, const cuts_file *damaged)
     cuts c;
     hd_table *t;
     cuts_begin(&c, damaged);
-    hd_config config = config_of(l->of, l->backend, &c.seams);
+    hd_config config = life_config(l->of, l->backend, &c.seams);
     hd_status status = hd_open(&config, &t);
     check(!status || status == HD_ECORRUPT, "%s: %s", hd_status_name(status), hd_why());
     if (!status) {
-        compare(l, t, l->promised);
-        kill_table(&c, t);
+        life_compare(l, t, l->promised);
+        life_kill(&c, t);
     }
     cuts_end(&c);
     return status != HD_OK;
 }
 
 /* How many bytes the superblock names; behind these is space that was given up. */
-static uint64_t bytes_of(const cuts_file *f) { return superblock_of(f).file_bytes; }
+static uint64_t bytes_of(const cuts_file *f) { return life_superblock(f).file_bytes; }
 
 static uint64_t damage_file(const life *l, const cuts_file *good)
 {
@@ -520,11 +207,11 @@ static void damaged_files(void)
         for (uint64_t changes = 0; changes <= BATCHES; changes += 9, files++) {
             life l;
             cuts c;
-            begin_life(&l, &shapes[s], "ref", 77 + changes);
+            life_begin(&l, &shapes[s], "ref", 77 + changes);
             cuts_begin(&c, NULL);
-            hd_table *t = open_life(&l, l.backend, &c);
-            live(&l, t, &c, changes);
-            kill_table(&c, t);
+            hd_table *t = life_open(&l, l.backend, &c);
+            life_live(&l, t, &c, changes);
+            life_kill(&c, t);
             refused += damage_file(&l, &c.file);
             cuts_end(&c);
         }
@@ -539,11 +226,11 @@ static void journal_ends(void)
     cuts c;
     hd_image im;
     hd_journal j;
-    begin_life(&l, &shapes[0], "ref", 4);
+    life_begin(&l, &shapes[0], "ref", 4);
     cuts_begin(&c, NULL);
-    hd_table *t = open_life(&l, l.backend, &c);
-    live(&l, t, &c, 1);
-    kill_table(&c, t);
+    hd_table *t = life_open(&l, l.backend, &c);
+    life_live(&l, t, &c, 1);
+    life_kill(&c, t);
     must(hd_image_open(&im, &c.seams, "image", true));
     must(hd_journal_take(&j, &c.seams, im.sb.journal_bytes));
     must(hd_journal_read(&j, &im));
@@ -583,10 +270,10 @@ static void forged_files(void)
         static const uint64_t words[] = { 0, 1, 7, 4095, 1ull << 31, 1ull << 40, 1ull << 63, UINT64_MAX };
         life l;
         cuts c;
-        begin_life(&l, &shapes[round % SHAPES], "ref", 3);
+        life_begin(&l, &shapes[round % SHAPES], "ref", 3);
         cuts_begin(&c, NULL);
-        hd_table *t = open_life(&l, l.backend, &c);
-        live(&l, t, &c, 6);
+        hd_table *t = life_open(&l, l.backend, &c);
+        life_live(&l, t, &c, 6);
         hd_close(t);
         hd_superblock sb;
         size_t used = offsetof(hd_superblock, extent) + 4 * sizeof *sb.extent,
@@ -599,13 +286,13 @@ static void forged_files(void)
             set_sums(&sb);
             memcpy(c.file.bytes + block * sizeof sb, &sb, sizeof sb);
         }
-        hd_config config = config_of(l.of, l.backend, &c.seams);
+        hd_config config = life_config(l.of, l.backend, &c.seams);
         hd_status status = hd_open(&config, &t);
         check(status == HD_OK || status == HD_ECORRUPT || status == HD_EINVAL, "%s: %s", hd_status_name(status),
               hd_why());
         refused += status != HD_OK;
         bool runs = !status && (hd_check(t) == HD_OK || !ASSERTS);
-        if (runs) live(&l, t, &c, 6);
+        if (runs) life_live(&l, t, &c, 6);
         if (!status) hd_close(t);
         cuts_end(&c);
     }
@@ -618,14 +305,14 @@ static void other_files(void)
 {
     static const char text[] =
         "This is the only copy of a letter, and not a table at all. It is longer than a sector: ";
-    cuts_file letter = { NULL, 0, 0, true };
+    cuts_file letter = { .there = true };
     letter.bytes = (uint8_t *)test_alloc(600, 1);
     for (size_t at = 0; at + sizeof text <= 600; at += sizeof text) memcpy(letter.bytes + at, text, sizeof text);
     for (letter.size = 1; letter.size <= 600; letter.size += 599) {
         hd_table *t;
         cuts c;
         cuts_begin(&c, &letter);
-        hd_config config = config_of(&shapes[0], "ref", &c.seams);
+        hd_config config = life_config(&shapes[0], "ref", &c.seams);
         test_case("a letter of %zu bytes", letter.size);
         must_fail(hd_open(&config, &t), HD_ECORRUPT, "no Heddle image");
         check(c.file.size == letter.size && memcmp(c.file.bytes, letter.bytes, letter.size) == 0, "it has changed");
@@ -643,7 +330,6 @@ static void refused_configs(void)
         const char *word;
     } all[] = {
         { { .design = "ovs", .durable = HD_DURABLE_PROCESS, .value_bytes = 4 }, "durable: process is not for" },
-        { { .design = "gphash", .durable = HD_DURABLE_LINE, .value_bytes = 4 }, "durable" },
         { { .design = "ovs", .lock = "none", .value_bytes = 4 }, "lock" },
         { { .design = "hkv", .value_bytes = 8 }, "file" },
         { { .design = "sl", .value_bytes = 4 }, "file" },
@@ -652,15 +338,15 @@ static void refused_configs(void)
     hd_table *t;
     cuts_begin(&c, NULL);
     for (size_t i = 0; i <= sizeof all / sizeof *all; i++) {
-        hd_config config = test_usual_of(all[i % 5].config);
+        hd_config config = test_usual_of(all[i % 4].config);
         config.backend = "ref";
-        config.file = i < 5 ? "image" : "";
+        config.file = i < 4 ? "image" : "";
         config.seams = &c.seams;
-        must_fail(hd_open(&config, &t), HD_EINVAL, i < 5 ? all[i].word : "path is empty");
+        must_fail(hd_open(&config, &t), HD_EINVAL, i < 4 ? all[i].word : "path is empty");
         check(!c.file.there, "a file was made");
     }
     c.seams.file.map = NULL;
-    hd_config config = config_of(&process_shapes[0], "ref", &c.seams);
+    hd_config config = life_config(&process_shapes[0], "ref", &c.seams);
     must_fail(hd_open(&config, &t), HD_EINVAL, "durable: these files cannot be mapped");
     cuts_end(&c);
 }
@@ -670,10 +356,10 @@ static void configs_of_files(void)
 {
     cuts c;
     life l;
-    begin_life(&l, &shapes[0], "ref", 2);
+    life_begin(&l, &shapes[0], "ref", 2);
     cuts_begin(&c, NULL);
-    hd_table *t = open_life(&l, l.backend, &c);
-    live(&l, t, &c, 9);
+    hd_table *t = life_open(&l, l.backend, &c);
+    life_live(&l, t, &c, 9);
     hd_close(t);
     static const struct {
         hd_config config;
@@ -698,7 +384,7 @@ static void configs_of_files(void)
             continue;
         }
         must(hd_open(&config, &t));
-        compare(&l, t, l.changes);
+        life_compare(&l, t, l.changes);
         hd_info info;
         must(hd_table_info(t, &info));
         check(info.image.recovered.was_clean && info.image.recovered.records == 0, "it was not closed");
@@ -711,7 +397,7 @@ static void configs_of_files(void)
 static void one_table_of_a_file(void)
 {
     hd_table *t, *u;
-    hd_config config = config_of(&shapes[0], "ref", NULL);
+    hd_config config = life_config(&shapes[0], "ref", NULL);
     char path[4200];
     uint64_t key[3] = { 1, 2, 3 }, size;
     uint32_t value[3] = { 10, 20, 30 };
@@ -748,16 +434,16 @@ static void loaded(void)
     world w;
     hd_table *t, *from = test_table(.design = "hive", .backend = "ref", .value_bytes = 4, .slots = 16, .capacity = 640);
     const char *path = test_path("saved");
-    hd_config config = config_of(&shapes[4], "ref", NULL);
-    begin_life(&l, &shapes[4], "ref", 9);
-    live(&l, from, NULL, 20);
+    hd_config config = life_config(&shapes[4], "ref", NULL);
+    life_begin(&l, &shapes[4], "ref", 9);
+    life_live(&l, from, NULL, 20);
     must(hd_save(from, path));
     hd_close(from);
     config.file = test_path("with snapshot");
     for (int open = 0; open < 2; open++) {
         must(hd_open(&config, &t));
         if (!open) must(hd_load(t, path, NULL));
-        look(t, &w);
+        life_look(t, &w);
         check(memcmp(&w, &l.after[l.changes], sizeof w) == 0, "the file has something else than the snapshot");
         hd_close(t);
     }
@@ -768,7 +454,7 @@ static void child_lives(life *l, const hd_config *config, uint64_t changes)
 {
     hd_table *t;
     if (hd_open(config, &t)) _exit(1);
-    live(l, t, NULL, changes);
+    life_live(l, t, NULL, changes);
     _exit(l->failed != HD_OK);
 }
 
@@ -783,7 +469,7 @@ static uint64_t kill_child(const life *had, const hd_config *config, uint64_t mi
 {
     life l;
     hd_table *t;
-    begin_life(&l, had->of, had->backend, 21);
+    life_begin(&l, had->of, had->backend, 21);
     l.shared = shared;
     atomic_store(shared, 0);
     unlink(config->file);
@@ -792,7 +478,7 @@ static uint64_t kill_child(const life *had, const hd_config *config, uint64_t mi
     if (child == 0) child_lives(&l, config, 2 * BATCHES);
     end_child(child, microseconds);
     must(hd_open(config, &t));
-    uint64_t is = compare(had, t, atomic_load(shared));
+    uint64_t is = life_compare(had, t, atomic_load(shared));
     hd_close(t);
     return is;
 }
@@ -805,13 +491,13 @@ static void killed(void)
     check(page != MAP_FAILED, "no memory");
     for (uint64_t round = 0; round < rounds; round++) {
         const shape *s = &shapes[round % SHAPES];
-        hd_config config = config_of(s, "ref", NULL);
+        hd_config config = life_config(s, "ref", NULL);
         config.file = NULL;
         life had;
         hd_table *t;
-        begin_life(&had, s, "ref", 21);
+        life_begin(&had, s, "ref", 21);
         must(hd_open(&config, &t));
-        live(&had, t, NULL, 2 * BATCHES);
+        life_live(&had, t, NULL, 2 * BATCHES);
         hd_close(t);
         config.file = test_path("killed");
         test_case("%s, kill %llu", s->name, (ull)round);
@@ -875,7 +561,7 @@ static void judge_left(kills *x, hd_table *t)
     must(hd_table_info(t, &info));
     uint64_t is = info.image.durable_batch, next = is == promised && is < had->changes ? is + 1 : is, size, there = 0;
     check(is == promised || is == promised + 1, "it has %llu changes, and %llu were promised", (ull)is, (ull)promised);
-    look(t, &w);
+    life_look(t, &w);
     for (uint64_t k = 0; k < KEYS; k++) {
         check(w.value[k] == had->after[is].value[k] || w.value[k] == had->after[next].value[k],
               "after %llu changes key %llu has %lld, not %lld or %lld", (ull)is, (ull)k, (long long)w.value[k],
@@ -892,7 +578,7 @@ static void kill_in_process(kills *x, hd_config *config, const char *other)
     static life l;
     hd_table *t;
     bool early = test_below(&x->random, 16) == 0;
-    begin_life(&l, x->had->of, x->had->backend, 21);
+    life_begin(&l, x->had->of, x->had->backend, 21);
     l.shared = x->shared;
     atomic_store(x->shared, 0);
     unlink(config->file);
@@ -919,13 +605,13 @@ static void kills_of(const shape *s, const char *backend, uint64_t rounds, kills
     static life had;
     const char *other = strcmp(backend, "ref") == 0 ? "host" : "ref";
     hd_table *t;
-    hd_config config = config_of(s, backend, NULL); /* a child has a copy of the device */
+    hd_config config = life_config(s, backend, NULL); /* a child has a copy of the device */
     x->had = &had;
     config.file = NULL;
-    begin_life(&had, s, backend, 21);
+    life_begin(&had, s, backend, 21);
     must(hd_open(&config, &t));
     uint64_t began = hd_seams_os.time.now_ns(NULL);
-    live(&had, t, NULL, strcmp(backend, "ref") == 0 ? LIFE_MOST : LIFE_MOST / 8);
+    life_live(&had, t, NULL, strcmp(backend, "ref") == 0 ? LIFE_MOST : LIFE_MOST / 8);
     x->ns = hd_seams_os.time.now_ns(NULL) - began;
     hd_close(t);
     config.file = test_path("process");
@@ -961,18 +647,18 @@ static void modes_alternate(void)
         shape of = process_shapes[s];
         life l;
         cuts c;
-        begin_life(&l, &of, "ref", 15);
+        life_begin(&l, &of, "ref", 15);
         cuts_begin(&c, NULL);
         of.config.commit = HD_COMMIT_BATCH;
         for (uint64_t round = 0; round < 24; round++) {
             of.config.durable = test_below(&l.random, 2) ? HD_DURABLE_DISK : HD_DURABLE_PROCESS;
             static const char *const on[] = { "ref", "host", "cuda" };
-            hd_table *t = open_life(&l, on[round % 3], &c);
-            compare(&l, t, l.promised);
-            live(&l, t, &c, test_below(&l.random, 9));
+            hd_table *t = life_open(&l, on[round % 3], &c);
+            life_compare(&l, t, l.promised);
+            life_live(&l, t, &c, test_below(&l.random, 9));
             check(!l.failed, "%s", hd_why());
             if (test_below(&l.random, 4))
-                kill_table(&c, t);
+                life_kill(&c, t);
             else
                 hd_close(t);
         }
@@ -1003,7 +689,7 @@ static void files_on_a_device(void)
         hd_info info;
         cuts_begin(&c, NULL);
         c.seams.file.in_memory = on_a_disk;
-        hd_config config = config_of(&of, "cuda", &c.seams);
+        hd_config config = life_config(&of, "cuda", &c.seams);
         config.gphash.index = opens[i].index;
         config.durable = opens[i].durable;
         hd_status status = hd_open(&config, &t);
@@ -1016,15 +702,15 @@ static void files_on_a_device(void)
             uint64_t key[] = { 1, 2 };
             int stream;
             hd_batch b = { .op = HD_OP_ERASE, .n = 2, .key = key, .stream = &stream };
-            fake_record(&device, &stream);
+            fake_record(&life_device, &stream);
             check(hd_run(t, &b) == HD_EINVAL && strstr(hd_why(), "captured"), "%s", hd_why());
-            fake_forget(fake_recorded(&device));
+            fake_forget(fake_recorded(&life_device));
             must(hd_check(t));
             hd_close(t);
         }
         cuts_end(&c);
     }
-    fake_settled(&device);
+    fake_settled(&life_device);
 }
 
 /* ---- Pages that have changed ----------------------------------------------------------------- */
@@ -1108,7 +794,7 @@ static void marked_pages(void)
                              .value_bytes = tables[i].value_bytes,
                              .layout = tables[i].layout,
                              .gphash = { .index = HD_INDEX_NEAR } } };
-        hd_config c = config_of(&of, "cuda", NULL);
+        hd_config c = life_config(&of, "cuda", NULL);
         hd_table *t;
         hd_info info;
         c.file = NULL;
@@ -1146,9 +832,9 @@ static void unmarked_pages(void)
     life l;
     cuts c;
     world w = { .value = { 0 } };
-    begin_life(&l, &shapes[SHAPES - 1], "ref", 3);
+    life_begin(&l, &shapes[SHAPES - 1], "ref", 3);
     cuts_begin(&c, NULL);
-    hd_table *t = open_life(&l, l.backend, &c);
+    hd_table *t = life_open(&l, l.backend, &c);
     hd_backend unmarked = *t->backend;
     unmarked.changed = nothing_changed;
     t->backend = &unmarked;
@@ -1157,18 +843,18 @@ static void unmarked_pages(void)
     pid_t child = fork();
     check(child >= 0, "no child");
     if (child == 0) {
-        run_batch(&l, t, &w);
+        life_batch(&l, t, &w);
         _exit(0);
     }
     check(waitpid(child, &how, 0) == child && WIFSIGNALED(how) && WTERMSIG(how) == SIGABRT, "it ended with %d", how);
-    kill_table(&c, t);
+    life_kill(&c, t);
 #else
-    must(run_batch(&l, t, &w));
+    must(life_batch(&l, t, &w));
     l.after[1] = l.after[0];
     l.changes = 1;
-    kill_table(&c, t);
-    t = open_life(&l, l.backend, &c);
-    compare(&l, t, 1);
+    life_kill(&c, t);
+    t = life_open(&l, l.backend, &c);
+    life_compare(&l, t, 1);
     hd_close(t);
 #endif
     cuts_end(&c);
@@ -1184,6 +870,6 @@ int main(void)
         unit(one_table_of_a_file), unit(loaded),           unit(marked_pages),      unit(unmarked_pages),
         unit(files_on_a_device),
     };
-    fake_init(&device);
+    fake_init(&life_device);
     return test_run(tests);
 }

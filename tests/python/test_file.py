@@ -86,7 +86,7 @@ class Files(unittest.TestCase):
         for options, word in [
             ({"design": "ovs", "value": "uint32", "durable": "process"}, "durable: process is not for design ovs"),
             ({"design": "hive", "value": "uint32", "durable": "process"}, "durable: process is not for design hive"),
-            ({"design": "gphash", "durable": "line"}, "durable: this version does not have mode line"),
+            ({"design": "gphash", "durable": "line"}, "durable: line"),
             ({"design": "gphash", "durable": "none"}, "durable: none"),
             ({"design": "gphash", "durable": "always"}, "durable"),
             ({"design": "hkv"}, "file: tables of design hkv have none"),

@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_line.c - tables in files on memory that keeps lines (HD_DURABLE_LINE): whatever words a power cut leaves, after a
+ * kill, too, the table that opens from it has all batches up to one, and that is none before the last that returned.
+ * Without any one kind of write-back, or the fences, that is not so, and is found.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/lines.h"
+#include "tests/faulty.h"
+#include "tests/lives.h"
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+/* clang-format off */
+#define IN_LINE(name_) .design = name_, .durable = HD_DURABLE_LINE
+static const shape shapes[] = {
+    { "gphash, line",       { IN_LINE("gphash"), .capacity = 48, .value_bytes = 4 } },
+    { "gphash cells, line", { IN_LINE("gphash"), .capacity = 48, .value_bytes = 8, .layout = HD_LAYOUT_CELLS } },
+    { "gphash wide, line",  { IN_LINE("gphash"), .capacity = 48, .value_bytes = 40, .commit = HD_COMMIT_CALL } },
+    { "ovs, line",          { IN_LINE("ovs"), .capacity = 96, .value_bytes = 4, .ovs = { .segment_bytes = 256 } } },
+    { "ovs ranges, line",   { IN_LINE("ovs"), .capacity = 64, .value_bytes = 4, .commit = HD_COMMIT_CALL,
+                              .ovs = { .segment_bytes = 128, .partition = HD_PARTITION_RANGE, .copy_bytes = 64 } } },
+    { "hive, line",         { IN_LINE("hive"), .capacity = 64, .value_bytes = 4, .slots = 8 } },
+};
+/* clang-format on */
+enum { SHAPES = sizeof shapes / sizeof *shapes, CELLS = 1 /* a shape */, CHANGES = 40 };
+
+static void cuts_on_ref(void) { life_cut(shapes, SHAPES, "ref", CHANGES); }
+static void cuts_on_host(void) { life_cut(shapes, SHAPES, "host", 12); }
+static void cuts_on_device(void) { life_cut(shapes, SHAPES, "cuda", 12); }
+static void failing_calls(void) { life_fail(shapes, SHAPES); }
+
+/* The table's last changes, of which the first is to be tried from event `from` on. */
+static void try_from(trial *x, const life *l, cuts *c, size_t from, uint64_t random)
+{
+    x->had = l;
+    cuts_each(c, from, random, &x->random, life_try, x);
+}
+
+/* ---- Larger files ---------------------------------------------------------------------------- */
+
+/* A batch whose record needs a larger journal, and growth to more than the file has. */
+static void file_gets_larger(void)
+{
+    static const shape wide = { "gphash, wide", { IN_LINE("gphash"), .capacity = 96, .value_bytes = WIDE } };
+    trial x = { .random = 4 };
+    life l;
+    cuts c;
+    hd_info info;
+    life_begin(&l, &wide, "ref", 10);
+    cuts_begin(&c, NULL);
+    hd_table *t = life_open(&l, l.backend, &c);
+    life_live(&l, t, &c, 20);
+    size_t from = c.events;
+    const hd_superblock was = life_superblock(&c.file);
+    world w = l.after[l.changes];
+    must(life_flip(&l, t, &w, WIDE));
+    l.after[++l.changes] = w;
+    cuts_mark(&c, l.promised = l.changes);
+    const hd_superblock is = life_superblock(&c.file);
+    check(is.journal_bytes > was.journal_bytes, "%llu bytes of journal", (ull)is.journal_bytes);
+    check(memcmp(is.extent, was.extent, sizeof is.extent) == 0, "the table has moved");
+    must(hd_table_info(t, &info));
+    must(hd_grow(t, 2 * info.buckets));
+    l.after[l.changes + 1] = l.after[l.changes];
+    cuts_mark(&c, l.promised = ++l.changes);
+    life_live(&l, t, &c, 3);
+    check(life_superblock(&c.file).file_bytes > is.file_bytes, "the file has not grown");
+    life_kill(&c, t);
+    try_from(&x, &l, &c, from, 2);
+    test_tried("cuts", x.tried, "files that a power cut may leave of a file that gets larger");
+    cuts_end(&c);
+}
+
+/* A batch that takes more cells than are free at its beginning, so that it uses some again that it has freed: no cut
+ * shows a value of a key under another one. */
+static void cells_come_back(void)
+{
+    enum { N = 3000 };
+    trial x = { .random = 6 };
+    life l;
+    cuts c;
+    static uint64_t key[N], value[N];
+    static uint8_t outcome[N];
+    life_begin(&l, &shapes[CELLS], "ref", 8);
+    cuts_begin(&c, NULL);
+    hd_table *t = life_open(&l, l.backend, &c);
+    for (uint64_t round = 0; round < 3; round++) {
+        world w = l.after[l.changes];
+        for (uint64_t i = 0; i < N; i++) {
+            key[i] = test_below(&x.random, 40);
+            value[i] = (test_random(&x.random) & 0x7fff) * 0x0001000100010001;
+        }
+        hd_batch b = test_batch(HD_OP_INSERT_OR_ASSIGN, N, key, value, outcome);
+        must(hd_run(t, &b));
+        for (uint64_t i = 0; i < N; i++)
+            if (outcome[i] == HD_INSERTED || outcome[i] == HD_UPDATED) w.value[key[i]] = (int64_t)(value[i] & 0xffff);
+        l.after[++l.changes] = w;
+        cuts_mark(&c, l.promised = l.changes);
+    }
+    life_kill(&c, t);
+    try_from(&x, &l, &c, 0, 64);
+    test_tried("cuts", x.tried, "files that a power cut may leave of batches that use cells twice");
+    cuts_end(&c);
+}
+
+/* ---- Processes that are killed --------------------------------------------------------------- */
+
+/* A process dies with a write-back or a fence. The next one sees all that was stored, and goes on. Then the power is
+ * cut. False: the life had no such step. */
+static bool die_at(const shape *s, uint64_t at, trial *x)
+{
+    life l;
+    cuts c;
+    life_begin(&l, s, "ref", 9 + at);
+    cuts_begin(&c, NULL);
+    hd_table *t = life_open(&l, l.backend, &c);
+    c.steps = 0;
+    c.die_at = at;
+    life_live(&l, t, &c, 12);
+    const bool died = c.dead;
+    life_kill(&c, t);
+    c.die_at = 0;
+    size_t from = c.events;
+    test_case("%s: dies at step %llu", s->name, (ull)at);
+    t = life_open(&l, l.backend, &c);
+    l.changes = life_compare(&l, t, l.promised);
+    cuts_mark(&c, l.promised = l.changes);
+    life_live(&l, t, &c, 3);
+    life_kill(&c, t);
+    try_from(x, &l, &c, from, 2);
+    cuts_end(&c);
+    return died;
+}
+
+static void killed(void)
+{
+    trial x = { .random = 12 };
+    uint64_t deaths = 0;
+    for (size_t s = 0; s < SHAPES; s++)
+        for (uint64_t at = 1 + s; die_at(&shapes[s], at, &x); at += 29) deaths++;
+    check(deaths > 2 * SHAPES, "%llu processes died", (ull)deaths);
+    test_tried("cuts", x.tried, "files that a power cut may leave after %llu kills", (ull)deaths);
+}
+
+/* A recovery that follows another one changes no byte but those of superblocks. */
+static void recovery_repeats(void)
+{
+    for (size_t s = 0; s < SHAPES; s++) {
+        life l;
+        cuts c;
+        life_begin(&l, &shapes[s], "ref", 31 + s);
+        cuts_begin(&c, NULL);
+        hd_table *t = life_open(&l, l.backend, &c);
+        life_live(&l, t, &c, CHANGES);
+        life_kill(&c, t);
+        test_case("%s: recovered twice", shapes[s].name);
+        life_kill(&c, life_open(&l, l.backend, &c));
+        cuts_file once = cuts_copy(&c.file);
+        life_kill(&c, life_open(&l, l.backend, &c));
+        check(once.size == c.file.size, "%zu bytes, then %zu", once.size, c.file.size);
+        check(memcmp(once.bytes + HD_IMAGE_BLOCKS, c.file.bytes + HD_IMAGE_BLOCKS, once.size - HD_IMAGE_BLOCKS) == 0,
+              "the second recovery changed the file");
+        free(once.bytes);
+        cuts_end(&c);
+    }
+}
+
+/* What one mode leaves the others open. */
+static void modes_alternate(void)
+{
+    static const hd_durable modes[] = { HD_DURABLE_DISK, HD_DURABLE_LINE, HD_DURABLE_PROCESS };
+    for (size_t s = 0; s < SHAPES; s++) {
+        shape of = shapes[s];
+        life l;
+        cuts c;
+        life_begin(&l, &of, "ref", 15);
+        cuts_begin(&c, NULL);
+        of.config.commit = HD_COMMIT_BATCH;
+        for (uint64_t round = 0; round < 24; round++) {
+            of.config.durable = modes[test_below(&l.random, strcmp(of.config.design, "gphash") == 0 ? 3 : 2)];
+            hd_table *t = life_open(&l, round % 2 ? "ref" : "host", &c);
+            life_compare(&l, t, l.promised);
+            life_live(&l, t, &c, test_below(&l.random, 9));
+            check(!l.failed, "%s", hd_why());
+            if (test_below(&l.random, 4))
+                life_kill(&c, t);
+            else
+                hd_close(t);
+        }
+        cuts_end(&c);
+    }
+}
+
+/* ---- What is found --------------------------------------------------------------------------- */
+
+enum { SUPERBLOCKS, JOURNAL, EXTENTS, PARTS };
+static int kept; /* a part whose lines are not written back */
+
+static bool keeps(const cuts *c, uint64_t offset)
+{
+    const hd_superblock sb = life_superblock(&c->file);
+    int is = EXTENTS;
+    if (offset < HD_IMAGE_BLOCKS) is = SUPERBLOCKS;
+    if (offset >= sb.journal && offset < sb.journal + sb.journal_bytes) is = JOURNAL;
+    return is == kept;
+}
+
+/* A life in which something is left out; PARTS: fences. Returns how many of the files that are left are wrong. */
+static uint64_t wrong_without(int out, uint64_t *tried)
+{
+    trial x = { .random = 5, .expects = true };
+    life l;
+    cuts c;
+    life_begin(&l, &shapes[0], "ref", 3);
+    cuts_begin(&c, NULL);
+    kept = out;
+    c.keeps = out == PARTS ? NULL : keeps;
+    c.fences_fail = out == PARTS;
+    hd_table *t = life_open(&l, l.backend, &c);
+    life_live(&l, t, &c, CHANGES);
+    life_kill(&c, t);
+    try_from(&x, &l, &c, 0, 2);
+    cuts_end(&c);
+    *tried += x.tried;
+    return x.wrong;
+}
+
+static void all_are_needed(void)
+{
+    static const char *const names[] = { "superblocks", "the journal", "extents", "fences" };
+    uint64_t tried = 0;
+    for (int out = SUPERBLOCKS; out <= PARTS; out++) {
+        uint64_t wrong = wrong_without(out, &tried);
+        check(wrong > 0, "without %s nothing is wrong", names[out]);
+        test_note("without %s %llu files are wrong", names[out], (ull)wrong);
+    }
+    test_tried("cuts", tried, "files that a power cut may leave where something is not written back");
+}
+
+/* ---- The operating system -------------------------------------------------------------------- */
+
+/* Lines of common memory are written back: they are as before. */
+static void lines_stay(void)
+{
+    const hd_file_seam *os = &hd_seams_os.file;
+    uint8_t bytes[1000];
+    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(i * 7);
+    if (!hd_lines_can()) return;
+    for (size_t from = 0; from < 130; from++) os->write_back(os->self, bytes + from, sizeof bytes - 2 * from);
+    os->fence(os->self);
+    for (size_t i = 0; i < sizeof bytes; i++) check(bytes[i] == (uint8_t)(i * 7), "byte %zu has changed", i);
+}
+
+/* On a file system that maps files so, a table lives; elsewhere it is refused, and leaves nothing. */
+static void files_of_the_system(void)
+{
+    static hd_seams none;
+    life l;
+    hd_table *t;
+    none = hd_seams_os;
+    none.file.map_lines = NULL;
+    hd_config config = life_config(&shapes[0], "ref", &none);
+    config.file = test_path("line");
+    must_fail(hd_open(&config, &t), HD_EINVAL, "durable: line");
+    check(test_files() == 0, "a file was left");
+    config = life_config(&shapes[0], "ref", NULL);
+    config.file = test_path("line");
+    life_begin(&l, &shapes[0], "ref", 1);
+    for (int twice = 0; twice < 2; twice++) {
+        hd_status status = hd_open(&config, &t);
+        check(status == HD_OK || (status == HD_EINVAL && strstr(hd_why(), "durable: line")), "%s", hd_why());
+        test_note("the folder of this test %s such a file system", status ? "is not on" : "is on");
+        if (status) continue;
+        life_compare(&l, t, l.promised);
+        life_live(&l, t, NULL, CHANGES);
+        hd_close(t);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        unit(cuts_on_ref),     unit(cuts_on_host),   unit(cuts_on_device),   unit(file_gets_larger),
+        unit(cells_come_back), unit(killed),         unit(recovery_repeats), unit(modes_alternate),
+        unit(failing_calls),   unit(all_are_needed), unit(lines_stay),       unit(files_of_the_system),
+    };
+    fake_init(&life_device);
+    return test_run(tests);
+}
