@@ -374,14 +374,14 @@ hd_status hd_store_shape(const hd_store *x, const hd_design *design, const hd_ba
     return status;
 }
 
-/* In mode line. A process that was killed may have stored what it had not written back. So the journal and the
- * superblock become durable before the extents take what they say. */
+/* In mode line. A process that was killed may have stored records that it had not written back: they become durable
+ * before the extents take what they say. */
 static hd_status map_lines(hd_store *x)
 {
     hd_status status = hd_image_map(&x->image);
     if (status) return status;
     hd_image_write_back(&x->image, x->image.sb.journal, x->image.sb.journal_bytes);
-    return hd_image_confirm(&x->image);
+    return hd_image_sync(&x->image);
 }
 
 /* The image's extents, and then what the journal has, to the shadow. In modes process and line the extents stay in the
