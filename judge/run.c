@@ -126,6 +126,22 @@ static bool runs_mixed(const runner *r)
     return judge_table_runs(&r->shape, HD_OP_INSERT_OR_ASSIGN, &each);
 }
 
+static int one_is_enough(void *context, uint64_t key, uint64_t score, void *value)
+{
+    (void)key, (void)score, (void)value;
+    return *(bool *)context = true;
+}
+
+/* The judge begins with an empty table. */
+static hd_status refuse_entries(const runner *r)
+{
+    bool any = false;
+    hd_status s = hd_for_each(r->table, one_is_enough, &any);
+    if (!s && any)
+        s = hd_fail(HD_EINVAL, "judge: %s has entries already; it takes an empty file, or none", r->config.file);
+    return s;
+}
+
 static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choices, uint32_t judges,
                              hd_run_report *report)
 {
@@ -145,6 +161,7 @@ static hd_status runner_open(runner *r, const hd_case *c, const hd_choices *choi
     if (c->batch > SIZE_MAX / 64 / (c->value_bytes + 64u))
         return hd_fail(HD_ENOMEM, "batch: %" PRIu64 " items are more than memory holds", c->batch);
     hd_status s = hd_open(&r->config, &r->table);
+    if (!s && c->judge && r->config.file) s = refuse_entries(r);
     if (!s && c->judge) s = hd_oracle_open(&r->config, &r->oracle);
     if (!s) s = hd_source_open_spec(c->keys, c->seed, &r->source);
     if (!s) s = hd_table_info(r->table, &info);

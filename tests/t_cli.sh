@@ -372,6 +372,8 @@ form 'check'   heddle check whole.heddle
 heddle run ovs.insert_or_assign.ref capacity=1Ki batch=64x2 keys=uniform:90 file=whole.image >/dev/null
 form 'recover' heddle recover whole.image
 form 'inspect of a table in a file' heddle inspect whole.image
+bad 'a judge of a table with entries' 2 'has entries already' heddle run ovs.insert_or_assign.ref capacity=1Ki \
+  batch=64x2 keys=uniform:90 file=whole.image --judge
 form 'gen'     heddle gen zipf:1.0,100 --requests 1k -o gen.oracleGeneral
 form 'gen genome' heddle gen genome --bases 1k --coverage 1 -o gen.fq.zst
 form 'stat'    heddle trace stat good.oracleGeneral oracleGeneral
