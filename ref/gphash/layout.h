@@ -24,10 +24,10 @@
  *   layout cells    its number: 16 bits of the key's hash, a version of 16 bits, a cell of 32; or GPHASH_NONE
  *
  * A cell has the bytes of a value, rounded up to 16. Free cells wait in a ring, which is not a part of the table's
- * lasting bytes. A cell that a batch frees is taken again by a later batch at the earliest. Cells come in chunks: chunk
- * 0 has those of a new table, chunk k those that growth k brings. An update writes a new cell and then changes the
- * number, so no reader, and no crash, sees half a value. Recovery fills the ring anew: cells that no number names are
- * free.
+ * lasting bytes. No launch takes a cell that it has freed; the reference, item after item, may. Cells come in chunks:
+ * chunk 0 has those of a new table, chunk k those that growth k brings. An update writes a new cell and then changes
+ * the number, so no reader, and no crash, sees half a value. Recovery fills the ring anew: cells that no number names
+ * are free.
  *
  * Differs from the paper: it lets two items insert one key and cleans up later; it chooses a place for every entry that
  * growth moves, which may fail; its two hash functions may name one bucket; the number of buckets is a power of two.
