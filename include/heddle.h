@@ -421,7 +421,8 @@ typedef struct hd_gphash_config {
     uint32_t hashes; /* candidate buckets of a key in each level: 1, 2 or 4. Default: 2 */
     hd_index index;  /* not read on backend "ref" */
     hd_cache cache;
-    uint64_t cached; /* buckets or values that have copies, at most. 0: a fifth of all when the table is opened */
+    uint64_t cached; /* buckets or values that have copies, at most; more than there are only take memory. 0: a fifth of
+                        all when the table is opened */
 } hd_gphash_config;
 
 /* Which chunks of a skip list are far, in page-locked host memory, which the device reads over its bus. */

@@ -38,11 +38,11 @@ static gphash_table model_of(const void *table) { return model_over(table, *view
 static void warm_cache(gphash_own *o)
 {
     const gphash_cache *c = &o->cache;
-    const uint64_t units = gphash_units(&o->v, c->of);
+    const uint64_t units = gphash_units(&o->v, c->of), copies = c->copies < units ? c->copies : units;
     for (uint64_t u = 0; u < units; u++) c->copy_of[u] = 0;
     for (uint64_t u = 0; u < units; u++) c->heat[u] = (uint32_t)(u % 3);
-    for (uint64_t k = 0; k < c->copies; k++) {
-        uint64_t unit = k * (units / c->copies);
+    for (uint64_t k = 0; k < copies; k++) {
+        uint64_t unit = k * (units / copies);
         c->copy_of[unit] = (uint32_t)k + 1;
         c->holder[k] = (uint32_t)unit;
         gphash_make_copy(o, unit);

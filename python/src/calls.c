@@ -765,6 +765,15 @@ static int tell_libraries(const call *c)
     return failed;
 }
 
+/* Whether an item may add to a value. Operations in a device's memory are not looked at: they may. */
+static bool may_add(const call *c)
+{
+    const uint8_t *op = (const uint8_t *)c->b.each;
+    if (!op) return c->b.op == HD_OP_ACCUM_OR_ASSIGN;
+    if (c->t->value.bytes == 0) return false;
+    return hp_array_on_device(&c->in[IN_OPS]) || memchr(op, HD_OP_ACCUM_OR_ASSIGN, (size_t)c->b.n) != NULL;
+}
+
 static int run(call *c)
 {
     hp_table *t = c->t;
@@ -772,7 +781,7 @@ static int run(call *c)
     c->counts = is_counted(c->needs, c->b.op);
     if (c->counts) c->b.count = &c->number;
     c->b.elem = t->elem;
-    if (c->b.op == HD_OP_ACCUM_OR_ASSIGN && !t->elem_known)
+    if (!t->elem_known && may_add(c))
         return hp_fail(HD_EINVAL, "accum_or_assign: the table has opaque values; open it with a type of numbers"), -1;
     clearing how = { NULL, NULL, NULL, NULL };
     if (tell_libraries(c) || clear_before(c, &how)) return -1;

@@ -63,7 +63,6 @@ static hd_status shape_cache(const gphash_view *v, hd_info *info)
         return hd_fail(HD_EINVAL, "cache: values of layout inline are with their keys");
     const uint64_t units = gphash_units(v, c->cache);
     if (!c->cached) c->cached = units / 5 + (units % 5 != 0);
-    if (c->cached > units) c->cached = units;
     return HD_OK;
 }
 

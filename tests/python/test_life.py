@@ -498,13 +498,14 @@ class Copies(unittest.TestCase):
         other = {"lock": "rw", "capacity": 512, "slots": 16, "value_bytes": 4, "seed": 5, "epoch": 3, "threads": 2, "policy": "lfu",
                  "hash": "crc32,city32", "near": 1 << 24, "segment": 2048, "device_value_bytes": 1 << 12, "hashes": 2,
                  "spare": 3, "copies": 1 << 16, "levels": 2}  # fmt: skip
+        needs = {"cache": {"value_bytes": 16}, "cached": {"cache": "buckets"}}
         for design in [row[0] for row in heddle.rows("designs")]:
             for row in rows:
                 if row["design"] not in (None, design) or row["name"] in ("design", "backend", "file"):
                     continue
                 value = other.get(row["name"], row["values"][-1] if row["values"] else 1)
                 try:
-                    t = heddle.Table(**{"capacity": 512, "design": design, row["name"]: value})
+                    t = heddle.Table(**{"capacity": 512, "design": design, **needs.get(row["name"], {}), row["name"]: value})
                 except heddle.Error as error:  # this design has one value of it
                     self.assertTrue(row["design"] is None, (design, row["name"], error))
                     continue

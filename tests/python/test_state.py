@@ -315,7 +315,7 @@ class Tables(RuleBasedStateMachine):
         assert all(self.has[op] for op in ("find", "contains", "insert", "assign", "erase", "export", "find_or_insert"))
         assert info["capacity"] >= parameters["capacity"]
         for name, thing in parameters.items():
-            given = thing != "usual" and (name != "slots" or self.policy != "none")
+            given = thing != "usual" and (name != "slots" or self.policy != "none") and (name != "cached" or thing)
             if name in info and name not in ("capacity", "policy") and given:
                 assert str(info[name]) == str(int(thing) if isinstance(thing, bool) else thing), (name, thing, info[name])
         assert len(self.table) == 0 and list(self.table) == []
@@ -748,7 +748,7 @@ class Tables(RuleBasedStateMachine):
             item.op = op
         codes = bytes(Op[op.upper()] for op in ops[: len(items)])
         values = self.kind.array([i.value for i in items], o["way"])
-        if not self.has["mixed"]:
+        if not self.has["mixed"] or (self.kind.value == 12 and "accum_or_assign" in ops[: len(items)]):
             return self.refused("mixed", codes, u64(keys), values)
         start = self.out_option("mixed", items, o, options)
         call = lambda: self.table.mixed(codes, self.keys(keys, o["way"]), values, **options)  # noqa: E731
@@ -888,9 +888,9 @@ class Tables(RuleBasedStateMachine):
 
     @rule()
     def do_promote(self):
-        if self.dictionary:
+        if self.dictionary and self.table.info.get("cache", "none") == "none":
             return self.refused("promote")
-        assert self.table.promote() == 0 or self.tiers
+        assert self.table.promote() == 0 or self.tiers or self.dictionary
         assert entries_of(self.table) == self.entries
 
     @rule(epoch=st.integers(0, 5))
