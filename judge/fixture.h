@@ -44,7 +44,7 @@ typedef struct fixture_kernel {
     uint32_t threads, blocks;
     uint32_t row;    /* of its design                                                              */
     uint64_t window; /* lists are made for so many items at a time; 0: for all of a batch          */
-    /* The table grows to so many buckets, by a step, and runs no batch: for crash_trial. 0: it does not */
+    /* The table grows to so many buckets and runs no batch: for crash_trial. 0: it does not */
     uint64_t grows_to;
 } fixture_kernel;
 

@@ -50,6 +50,13 @@ hd_status fixture_shape(fixture *s, const hd_case *c)
 
 static uint8_t *region_of(const void *table, const judge_memory *m) { return (uint8_t *)hd_field(table, m->at); }
 
+/* Region i of the fixture's table. Growth by several steps brings arrays that have one address after another. */
+static uint8_t *laid_at(const fixture *s, uint32_t i)
+{
+    bool grows = i >= s->table_memories - s->growth_memories;
+    return grows ? s->memory + s->region[i].at : region_of(s->table, &s->table_memory[i]);
+}
+
 /* The addresses of its regions are set. */
 static void table_laid(const judge_design *d, void *table)
 {
@@ -63,7 +70,7 @@ void fixture_lay_table(fixture *s)
     judge_memory *all = s->table_memory;
     uint32_t ports = d->memory ? d->memory(s, all) : 0;
     uint32_t hosted = ports + (d->host ? hosted_memory(s, all + ports) : 0);
-    s->growth_memories = s->part[0].kernel && s->part[0].kernel->grows_to ? hosted_growth_memory(s, all + hosted) : 0;
+    s->growth_memories = s->part[0].kernel && s->part[0].kernel->grows_to ? hosted_growth_memory(s, all, hosted) : 0;
     s->table_memories = hosted + s->growth_memories;
     for (uint32_t i = 0; i < s->table_memories; i++) {
         void *at = fixture_room(s, all[i].name, all[i].bytes, i >= ports && i < hosted);
@@ -77,7 +84,7 @@ void fixture_view(const fixture *s, uint8_t *memory, void *table)
     const judge_memory *all = s->table_memory;
     if (table != s->table) memcpy(table, s->table, fixture_table_size(s->design));
     for (uint32_t i = 0; i < s->table_memories; i++)
-        hd_field_set(table, all[i].at, memory + (region_of(s->table, &all[i]) - s->memory));
+        hd_field_set(table, all[i].at, memory + (laid_at(s, i) - s->memory));
     table_laid(s->design, table);
 }
 
@@ -85,7 +92,7 @@ void fixture_clear(fixture *s)
 {
     const judge_memory *all = s->table_memory;
     for (uint32_t i = 0; i < s->table_memories; i++)
-        if (all[i].byte != HD_AS_IT_COMES) memset(region_of(s->table, &all[i]), all[i].byte, all[i].bytes);
+        if (all[i].byte != HD_AS_IT_COMES) memset(laid_at(s, i), all[i].byte, all[i].bytes);
     if (s->design->clear) s->design->clear(s);
 }
 

@@ -108,6 +108,8 @@ typedef struct growth_list {
 static hd_status list_piece(void *self, const hd_memory *p)
 {
     growth_list *list = (growth_list *)self;
+    if (list->n == JUDGE_MEMORY_MOST)
+        return hd_fail(HD_EINVAL, "case: a table that grows has at most %d regions", JUDGE_MEMORY_MOST);
     list->all[list->n++] = (judge_memory){ p->what, p->field, p->count * p->size, p->fill };
     return HD_OK;
 }
@@ -127,20 +129,20 @@ static hd_status read_zeros(void *self, void *here, const void *there, size_t by
 
 static void give(void *self, const hd_memory *piece) { (void)self, (void)piece; }
 
-uint32_t hosted_growth_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST])
+uint32_t hosted_growth_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST], uint32_t n)
 {
     enum { SOMEWHERE = 4096 };
     _Alignas(max_align_t) static unsigned char somewhere[SOMEWHERE];
     _Alignas(max_align_t) unsigned char own[HD_OWN_MOST];
     const hd_gpu *gpu = s->design->host->gpu;
-    growth_list list = { all, 0 };
+    growth_list list = { all, n };
     const hd_gpu_machine m = { { .launch = launch_nothing, .blocks_most = 1 }, list_piece, give, read_zeros, &list };
     hd_memory was[HD_MEMORY_MOST];
     hd_info info = ((const hd_gpu_own *)s->table)->info;
     memcpy(own, s->table, gpu->own_bytes);
     gpu->begin(own);
     for (int i = 0, n = hd_gpu_taken(gpu, own, was); i < n; i++) hd_field_set(own, was[i].field, somewhere);
-    return gpu->resize(own, NULL, &m, s->part[0].kernel->grows_to, &info) ? 0 : list.n;
+    return gpu->resize(own, NULL, &m, s->part[0].kernel->grows_to, &info) ? 0 : list.n - n;
 }
 
 void hosted_taken(const judge_design *d, void *table) { d->host->gpu->taken(table); }
@@ -263,8 +265,25 @@ static hd_status zero(void *self, void *p, size_t bytes)
 
 /* ---- Growth ---------------------------------------------------------------------------------- */
 
+/* What grows, and how many arrays it has taken. */
+typedef struct growing {
+    const fixture *s;
+    void *own;
+    uint32_t n;
+} growing;
+
 /* An array that growth brings: it has its place in the fixture already, filled. */
-static hd_status take(void *self, const hd_memory *piece) { return (void)self, (void)piece, HD_OK; }
+static hd_status take(void *self, const hd_memory *piece)
+{
+    growing *g = (growing *)self;
+    const fixture *s = g->s;
+    if (g->n == s->growth_memories)
+        return hd_fail(HD_EINVAL, "case: growth takes '%s', which has no place", piece->what);
+    const fixture_region *r = &s->region[s->table_memories - s->growth_memories + g->n++];
+    hd_field_set(g->own, piece->field, s->memory + r->at);
+    return HD_OK;
+}
+
 static hd_status read_at_once(void *self, void *here, const void *there, size_t bytes)
 {
     (void)self;
@@ -274,7 +293,8 @@ static hd_status read_at_once(void *self, void *here, const void *there, size_t 
 
 static hd_status grow(const fixture *s, void *own, const hd_launcher *l)
 {
-    const hd_gpu_machine m = { *l, take, give, read_at_once, NULL };
+    growing g = { s, own, 0 };
+    const hd_gpu_machine m = { *l, take, give, read_at_once, &g };
     hd_info info = own_of(own)->info;
     memcpy(own, s->table, fixture_table_size(s->design));
     return s->design->host->gpu->resize(own, NULL, &m, s->part[0].kernel->grows_to, &info);

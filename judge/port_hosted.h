@@ -18,8 +18,8 @@ const char *hosted_unsupported(const judge_design *d, uint32_t row, const hd_cas
 hd_status hosted_shape(fixture *s, const hd_case *c);
 /* All but the room of batches, and what the port lays out. */
 uint32_t hosted_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST]);
-/* The arrays that growth brings. */
-uint32_t hosted_growth_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST]);
+/* The arrays that growth brings, in the order in which it takes them, after n others; 0: it cannot. */
+uint32_t hosted_growth_memory(const fixture *s, judge_memory all[JUDGE_MEMORY_MOST], uint32_t n);
 void hosted_lay_part(fixture *s, uint32_t k);
 /* All addresses in *table are set: it derives from them what else it has. */
 void hosted_taken(const judge_design *d, void *table);

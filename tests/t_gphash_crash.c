@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * t_gphash_crash.c - crashes of GPHash: in batches of each row that changes a table, in batches of several launches,
- * and in growth. What each crash may leave is recovered and judged (judge/crash.h).
+ * t_gphash_crash.c - crashes of GPHash: in batches of each row that changes a table, new or grown, in batches of
+ * several launches, and in growth by one level or several. What each crash may leave is recovered and judged
+ * (judge/crash.h).
  *
  * The linker puts this file before the machine: a host that forgets to make a launch durable must be found, and so must
- * the absence of any one fence of gpu/gphash/.
+ * the absence of any one fence of gpu/gphash/. It also puts the file before the shape of tables, which may have grown.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -17,7 +18,7 @@
 #include "judge/crash.h"
 #include "judge/kernels.h"
 #include "judge/rules.h"
-#include "ref/gphash/layout.h"
+#include "ref/gphash/gphash.h"
 #include "simt/simt.h"
 #include "tests/on_machine.h"
 
@@ -71,7 +72,23 @@ static hd_status prepare_counted(void *context, simt_machine *m)
     return prepare(context, m);
 }
 
+static uint32_t grown; /* how many times tables have grown that fixtures begin with */
+
+hd_status __real_gphash_shape_there(const hd_config *c, hd_info *info, bool device);
+hd_status __wrap_gphash_shape_there(const hd_config *c, hd_info *info, bool device);
+hd_status __wrap_gphash_shape_there(const hd_config *c, hd_info *info, bool device)
+{
+    hd_status status = __real_gphash_shape_there(c, info, device);
+    info->buckets <<= grown;
+    const gphash_view v = gphash_view_for(info);
+    gphash_tell(&v, info);
+    return status;
+}
+
 /* ---- Exploring ------------------------------------------------------------------------------- */
+
+/* HEDDLE_TEST_LONG: many times more. */
+static uint64_t rounds_of(uint64_t usual) { return test_times(test_is_long() ? 8 * usual : usual); }
 
 /* Fences that make durable what their lane has stored, and those that make durable what it knows, too. */
 enum { MODELS = 2 };
@@ -110,7 +127,7 @@ static void explore(const char *given, const fixture_kernel *k, const simt_confi
     simt_exploration e;
     snprintf(text, sizeof text, "%s%s", given,
              strstr(given, ".phase ") && !strstr(given, "index=") ? " index=near" : "");
-    test_case("%s", text);
+    test_case("%s, in a table that has grown %u times", text, grown);
     must(hd_case_parse(text, &is));
     if (fixture_unsupported(&judge_design_gphash, k->row, &is)) return;
     must(fixture_open(&is, &k, 1, &s));
@@ -161,26 +178,37 @@ static bool is_known(uint32_t row)
  * each other's slots, and of several levels. */
 static void sweep_row(uint32_t row, int model)
 {
-    static const char *const tables[] = { "capacity=6 slots=32 hashes=1 levels=1 keys=uniform:2",
-                                          "capacity=6 slots=32 hashes=1 levels=1 value=12 keys=uniform:2",
-                                          "capacity=6 slots=4 levels=4 value=9 keys=uniform:30",
-                                          "capacity=6 slots=4 levels=4 keys=uniform:9",
-                                          "capacity=6 slots=8 value=8 layout=cells keys=uniform:9",
-                                          "capacity=6 slots=16 levels=1 value=24 keys=uniform:60" };
+    static const struct {
+        const char *words;
+        uint32_t grown;
+    } tables[] = {
+        { "capacity=6 slots=32 hashes=1 levels=1 keys=uniform:2", 0 },
+        { "capacity=6 slots=32 hashes=1 levels=1 value=12 keys=uniform:2", 0 },
+        { "capacity=6 slots=4 levels=4 value=9 keys=uniform:30", 0 },
+        { "capacity=6 slots=4 levels=4 keys=uniform:9", 0 },
+        { "capacity=6 slots=8 value=8 layout=cells keys=uniform:9", 0 },
+        { "capacity=6 slots=16 levels=1 value=24 keys=uniform:60", 0 },
+        { "capacity=6 slots=32 hashes=1 levels=1 value=12 keys=uniform:30", 1 },
+        { "capacity=6 slots=4 levels=4 keys=uniform:30", 2 },
+        { "capacity=6 slots=8 value=8 layout=cells keys=uniform:9", 3 },
+    };
     enum { IMAGES = 100000, CASES = 20000, SOME = 90 };
-    const uint64_t goal = test_times(is_known(row) ? IMAGES / 20 : IMAGES);
+    const uint64_t goal = rounds_of(is_known(row) ? IMAGES / 20 : IMAGES);
     tried t = { 0 };
     int ops[HD_OP_COUNT_ + 1], n = 0;
     for (int op = 0; op <= JUDGE_MIXED; op++)
         if (changes(row, op)) ops[n++] = op;
-    for (uint64_t i = 0; n && i < CASES && t.images < goal; i++) {
+    for (uint64_t i = 0; n && i < rounds_of(CASES) && t.images < goal; i++) {
         char text[256];
+        const size_t table = i / (uint64_t)n % COUNT(tables);
         const simt_config c = way(i, model);
         const fixture_kernel k = fixture_kernel_at(&judge_design_gphash, row, 32, 3);
         snprintf(text, sizeof text, "gphash.%s.%s %s batch=%ux1 seed=%llu",
-                 fixture_op_name((hd_op)ops[i % (uint64_t)n]), k.name, tables[i / (uint64_t)n % COUNT(tables)],
-                 2 + (unsigned)(i % 5), (ull)(300 + i));
+                 fixture_op_name((hd_op)ops[i % (uint64_t)n]), k.name, tables[table].words, 2 + (unsigned)(i % 5),
+                 (ull)(300 + i));
+        grown = tables[table].grown;
         explore(text, &k, &c, SOME, 0, &t);
+        grown = 0;
     }
     if (n) tell(row, model, &t);
     check(!n || t.images >= goal, "%llu images of row %u are too few", (ull)t.images, row);
@@ -192,13 +220,13 @@ static void each_row_survives(void)
         for (int model = 0; model < MODELS; model++) sweep_row(row, model);
 }
 
-/* A batch of three launches: the later ones take cells that the earlier ones freed, and that entries have again if a
- * crash loses what the earlier ones did. */
+/* A batch of three launches, in a table that has grown or not: the later ones take cells that the earlier ones freed,
+ * and that entries have again if a crash loses what the earlier ones did. */
 static void launches_take_freed_cells(void)
 {
     static const char *const ops[] = { "insert_or_assign", "mixed", "accum_or_assign" };
     enum { EVERY = 23 };
-    const uint64_t fixtures = test_times(3);
+    const uint64_t fixtures = rounds_of(3);
     for (uint32_t row = 0; gphash_row(row); row++) {
         if (!changes(row, HD_OP_INSERT_OR_ASSIGN)) continue;
         tried t = { 0 }, forgetful = t;
@@ -211,12 +239,14 @@ static void launches_take_freed_cells(void)
                      "keys=uniform:256 seed=%llu",
                      ops[n % COUNT(ops)], k.name, (ull)n);
             host = FORGETS_NOTHING;
+            grown = (uint32_t)(n % 2);
             if (n < fixtures) explore(text, &k, &c, 16, EVERY, &t);
             if (n < fixtures) last = launches;
             check(last > 2, "%llu launches", (ull)last);
             host = FORGETS_EARLY;
             if (!forgetful.wrong) explore(text, &k, &c, 16, EVERY, &forgetful);
             host = FORGETS_NOTHING;
+            grown = 0;
             check(n < 40, "early launches that are not durable were not found");
         }
         tell(row, 0, &t);
@@ -297,13 +327,16 @@ static void each_fence_is_needed(void)
 
 /* ---- Growth ---------------------------------------------------------------------------------- */
 
+/* By one level, two or three, of tables that have grown before or not. */
 static void growth_survives(void)
 {
     static const char *const tables[] = { "capacity=6 slots=32 hashes=1 levels=1", "capacity=20 slots=8 value=12",
                                           "capacity=40 slots=4 levels=4 value=4",
                                           "capacity=6 slots=2 levels=4 hashes=4 value=24" };
-    tried t = { 0 }, forgetful = t;
-    for (uint64_t n = 0; n < test_times(200); n++) {
+    enum { LEVELS_MOST = 3 };
+    tried by[LEVELS_MOST] = { { 0 } }, forgetful[LEVELS_MOST] = { { 0 } };
+    for (uint64_t n = 0; n < rounds_of(90); n++) {
+        const uint32_t levels = (uint32_t)(n / 2 % LEVELS_MOST);
         char text[256];
         hd_case is;
         fixture *s;
@@ -315,16 +348,21 @@ static void growth_survives(void)
         must(fixture_kernel_row(&is, &row));
         fixture_kernel k = fixture_kernel_at(&judge_design_gphash, row, 32, 3);
         const fixture_kernel *kernels[] = { &k };
+        grown = (uint32_t)(n / 5 % 3);
         must(fixture_open(&is, kernels, 1, &s));
-        k.grows_to = 2 * judge_design_gphash.buckets(s->table);
+        k.grows_to = 2 * judge_design_gphash.buckets(s->table) << levels;
         fixture_close(s);
-        explore(text, &k, &c, 16, 0, &t);
+        explore(text, &k, &c, 16, 0, &by[levels]);
         host = FORGETS_ALL;
-        explore(text, &k, &c, 16, 0, &forgetful);
+        explore(text, &k, &c, 16, 0, &forgetful[levels]);
         host = FORGETS_NOTHING;
+        grown = 0;
     }
-    check(forgetful.wrong, "a table that grows and is not durable was not found");
-    test_tried("crashes", t.images, "images of %llu crashes of growth", (ull)t.points);
+    for (int k = 0; k < LEVELS_MOST; k++) {
+        check(forgetful[k].wrong, "a table that grows by %d levels and is not durable was not found", k + 1);
+        test_tried("crashes", by[k].images, "images of %llu crashes of growth, levels at once: %d", (ull)by[k].points,
+                   k + 1);
+    }
 }
 
 int main(void)

@@ -4,13 +4,9 @@
  * kill, too, the table that opens from it has all batches up to one, and that is none before the last that returned.
  * Without any one kind of write-back, or the fences, that is not so, and is found.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/lines.h"
 #include "tests/faulty.h"
-#include "tests/lives.h"
+#include "tests/life.h"
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
@@ -26,41 +22,33 @@ static const shape shapes[] = {
     { "hive, line",         { IN_LINE("hive"), .capacity = 64, .value_bytes = 4, .slots = 8 } },
 };
 /* clang-format on */
-enum { SHAPES = sizeof shapes / sizeof *shapes, CELLS = 1 /* a shape */, CHANGES = 40 };
+enum { SHAPES = sizeof shapes / sizeof *shapes, CELLS = 1 /* a shape */ };
 
-static void cuts_on_ref(void) { life_cut(shapes, SHAPES, "ref", CHANGES); }
-static void cuts_on_host(void) { life_cut(shapes, SHAPES, "host", 12); }
-static void cuts_on_device(void) { life_cut(shapes, SHAPES, "cuda", 12); }
+static void cuts_on_ref(void) { life_cut(shapes, SHAPES, "ref", LIFE_CHANGES, test_times(8)); }
+static void cuts_on_host(void) { life_cut(shapes, SHAPES, "host", 12, test_times(8)); }
+static void cuts_on_device(void) { life_cut(shapes, SHAPES, "cuda", 12, test_times(8)); }
+static void recovery_repeats(void) { life_recover_twice(shapes, SHAPES); }
 static void failing_calls(void) { life_fail(shapes, SHAPES); }
-
-/* The table's last changes, of which the first is to be tried from event `from` on. */
-static void try_from(trial *x, const life *l, cuts *c, size_t from, uint64_t random)
-{
-    x->had = l;
-    cuts_each(c, from, random, &x->random, life_try, x);
-}
 
 /* ---- Larger files ---------------------------------------------------------------------------- */
 
 /* A batch whose record needs a larger journal, and growth to more than the file has. */
 static void file_gets_larger(void)
 {
-    static const shape wide = { "gphash, wide", { IN_LINE("gphash"), .capacity = 96, .value_bytes = WIDE } };
+    static const shape wide = { "gphash, wide", { IN_LINE("gphash"), .capacity = 96, .value_bytes = LIFE_WIDE } };
     trial x = { .random = 4 };
     life l;
     cuts c;
     hd_info info;
-    life_begin(&l, &wide, "ref", 10);
-    cuts_begin(&c, NULL);
-    hd_table *t = life_open(&l, l.backend, &c);
+    hd_table *t = life_start(&l, &c, &wide, "ref", 10);
     life_live(&l, t, &c, 20);
     size_t from = c.events;
-    const hd_superblock was = life_superblock(&c.file);
+    const hd_superblock was = life_superblock(c.file.bytes);
     world w = l.after[l.changes];
-    must(life_flip(&l, t, &w, WIDE));
+    must(life_flip(&l, t, &w, LIFE_WIDE));
     l.after[++l.changes] = w;
     cuts_mark(&c, l.promised = l.changes);
-    const hd_superblock is = life_superblock(&c.file);
+    const hd_superblock is = life_superblock(c.file.bytes);
     check(is.journal_bytes > was.journal_bytes, "%llu bytes of journal", (ull)is.journal_bytes);
     check(memcmp(is.extent, was.extent, sizeof is.extent) == 0, "the table has moved");
     must(hd_table_info(t, &info));
@@ -68,9 +56,9 @@ static void file_gets_larger(void)
     l.after[l.changes + 1] = l.after[l.changes];
     cuts_mark(&c, l.promised = ++l.changes);
     life_live(&l, t, &c, 3);
-    check(life_superblock(&c.file).file_bytes > is.file_bytes, "the file has not grown");
+    check(life_superblock(c.file.bytes).file_bytes > is.file_bytes, "the file has not grown");
     life_kill(&c, t);
-    try_from(&x, &l, &c, from, 2);
+    life_try(&x, &l, &c, from, 2);
     test_tried("cuts", x.tried, "files that a power cut may leave of a file that gets larger");
     cuts_end(&c);
 }
@@ -85,9 +73,7 @@ static void cells_come_back(void)
     cuts c;
     static uint64_t key[N], value[N];
     static uint8_t outcome[N];
-    life_begin(&l, &shapes[CELLS], "ref", 8);
-    cuts_begin(&c, NULL);
-    hd_table *t = life_open(&l, l.backend, &c);
+    hd_table *t = life_start(&l, &c, &shapes[CELLS], "ref", 8);
     for (uint64_t round = 0; round < 3; round++) {
         world w = l.after[l.changes];
         for (uint64_t i = 0; i < N; i++) {
@@ -102,7 +88,7 @@ static void cells_come_back(void)
         cuts_mark(&c, l.promised = l.changes);
     }
     life_kill(&c, t);
-    try_from(&x, &l, &c, 0, 64);
+    life_try(&x, &l, &c, 0, 64);
     test_tried("cuts", x.tried, "files that a power cut may leave of batches that use cells twice");
     cuts_end(&c);
 }
@@ -115,9 +101,7 @@ static bool die_at(const shape *s, uint64_t at, trial *x)
 {
     life l;
     cuts c;
-    life_begin(&l, s, "ref", 9 + at);
-    cuts_begin(&c, NULL);
-    hd_table *t = life_open(&l, l.backend, &c);
+    hd_table *t = life_start(&l, &c, s, "ref", 9 + at);
     c.steps = 0;
     c.die_at = at;
     life_live(&l, t, &c, 12);
@@ -131,7 +115,7 @@ static bool die_at(const shape *s, uint64_t at, trial *x)
     cuts_mark(&c, l.promised = l.changes);
     life_live(&l, t, &c, 3);
     life_kill(&c, t);
-    try_from(x, &l, &c, from, 2);
+    life_try(x, &l, &c, from, 2);
     cuts_end(&c);
     return died;
 }
@@ -146,55 +130,6 @@ static void killed(void)
     test_tried("cuts", x.tried, "files that a power cut may leave after %llu kills", (ull)deaths);
 }
 
-/* A recovery that follows another one changes no byte but those of superblocks. */
-static void recovery_repeats(void)
-{
-    for (size_t s = 0; s < SHAPES; s++) {
-        life l;
-        cuts c;
-        life_begin(&l, &shapes[s], "ref", 31 + s);
-        cuts_begin(&c, NULL);
-        hd_table *t = life_open(&l, l.backend, &c);
-        life_live(&l, t, &c, CHANGES);
-        life_kill(&c, t);
-        test_case("%s: recovered twice", shapes[s].name);
-        life_kill(&c, life_open(&l, l.backend, &c));
-        cuts_file once = cuts_copy(&c.file);
-        life_kill(&c, life_open(&l, l.backend, &c));
-        check(once.size == c.file.size, "%zu bytes, then %zu", once.size, c.file.size);
-        check(memcmp(once.bytes + HD_IMAGE_BLOCKS, c.file.bytes + HD_IMAGE_BLOCKS, once.size - HD_IMAGE_BLOCKS) == 0,
-              "the second recovery changed the file");
-        free(once.bytes);
-        cuts_end(&c);
-    }
-}
-
-/* What one mode leaves the others open. */
-static void modes_alternate(void)
-{
-    static const hd_durable modes[] = { HD_DURABLE_DISK, HD_DURABLE_LINE, HD_DURABLE_PROCESS };
-    for (size_t s = 0; s < SHAPES; s++) {
-        shape of = shapes[s];
-        life l;
-        cuts c;
-        life_begin(&l, &of, "ref", 15);
-        cuts_begin(&c, NULL);
-        of.config.commit = HD_COMMIT_BATCH;
-        for (uint64_t round = 0; round < 24; round++) {
-            of.config.durable = modes[test_below(&l.random, strcmp(of.config.design, "gphash") == 0 ? 3 : 2)];
-            hd_table *t = life_open(&l, round % 2 ? "ref" : "host", &c);
-            life_compare(&l, t, l.promised);
-            life_live(&l, t, &c, test_below(&l.random, 9));
-            check(!l.failed, "%s", hd_why());
-            if (test_below(&l.random, 4))
-                life_kill(&c, t);
-            else
-                hd_close(t);
-        }
-        cuts_end(&c);
-    }
-}
-
 /* ---- What is found --------------------------------------------------------------------------- */
 
 enum { SUPERBLOCKS, JOURNAL, EXTENTS, PARTS };
@@ -202,7 +137,7 @@ static int kept; /* a part whose lines are not written back */
 
 static bool keeps(const cuts *c, uint64_t offset)
 {
-    const hd_superblock sb = life_superblock(&c->file);
+    const hd_superblock sb = life_superblock(c->file.bytes);
     int is = EXTENTS;
     if (offset < HD_IMAGE_BLOCKS) is = SUPERBLOCKS;
     if (offset >= sb.journal && offset < sb.journal + sb.journal_bytes) is = JOURNAL;
@@ -221,9 +156,9 @@ static uint64_t wrong_without(int out, uint64_t *tried)
     c.keeps = out == PARTS ? NULL : keeps;
     c.fences_fail = out == PARTS;
     hd_table *t = life_open(&l, l.backend, &c);
-    life_live(&l, t, &c, CHANGES);
+    life_live(&l, t, &c, LIFE_CHANGES);
     life_kill(&c, t);
-    try_from(&x, &l, &c, 0, 2);
+    life_try(&x, &l, &c, 0, 2);
     cuts_end(&c);
     *tried += x.tried;
     return x.wrong;
@@ -276,7 +211,7 @@ static void files_of_the_system(void)
         test_note("the folder of this test %s such a file system", status ? "is not on" : "is on");
         if (status) continue;
         life_compare(&l, t, l.promised);
-        life_live(&l, t, NULL, CHANGES);
+        life_live(&l, t, NULL, LIFE_CHANGES);
         hd_close(t);
     }
 }
@@ -284,9 +219,9 @@ static void files_of_the_system(void)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        unit(cuts_on_ref),     unit(cuts_on_host),   unit(cuts_on_device),   unit(file_gets_larger),
-        unit(cells_come_back), unit(killed),         unit(recovery_repeats), unit(modes_alternate),
-        unit(failing_calls),   unit(all_are_needed), unit(lines_stay),       unit(files_of_the_system),
+        unit(cuts_on_ref),     unit(cuts_on_host), unit(cuts_on_device),      unit(file_gets_larger),
+        unit(cells_come_back), unit(killed),       unit(recovery_repeats),    unit(failing_calls),
+        unit(all_are_needed),  unit(lines_stay),   unit(files_of_the_system),
     };
     fake_init(&life_device);
     return test_run(tests);

@@ -1,21 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * lives.c - see lives.h.
+ * life.c - see life.h.
  */
-#include "tests/lives.h"
+#include "tests/life.h"
 
 #include <errno.h>
-#include <stdatomic.h>
-#include <string.h>
+#include <stdlib.h>
+
+#include "lib/table.h"
 
 enum { ITEMS = 12, LARGE = 4096, HALF = -2 /* a value */ };
 
-/* ---- Tables ---------------------------------------------------------------------------------- */
+/* ---- Tables, and what they have after each batch --------------------------------------------- */
 
-bool life_is_in_process(const shape *s) { return s->config.durable == HD_DURABLE_PROCESS; }
+/* clang-format off */
+const shape life_shapes[LIFE_SHAPES] = {
+    { "ovs",         { .design = "ovs", .capacity = 96, .value_bytes = 4, .ovs = { .segment_bytes = 256 } } },
+    { "ovs guide",   { .design = "ovs", .capacity = 64, .value_bytes = 4,
+                       .ovs = { .segment_bytes = 128, .near_bytes = 256, .guide = HD_GUIDE_DIGEST } } },
+    { "ovs ranges",  { .design = "ovs", .capacity = 64, .value_bytes = 4, .commit = HD_COMMIT_CALL,
+                       .ovs = { .segment_bytes = 128, .partition = HD_PARTITION_RANGE, .copy_bytes = 64 } } },
+    { "ovs pairs",   { .design = "ovs", .capacity = 64, .value_bytes = 8, .ovs = { .segment_bytes = 128 } } },
+    { "hive",        { .design = "hive", .capacity = 64, .value_bytes = 4, .slots = 8 } },
+    { "hive masks",  { .design = "hive", .capacity = 64, .value_bytes = 2, .slots = 8, .layout = HD_LAYOUT_MASKS,
+                       .commit = HD_COMMIT_CALL } },
+    { "gphash",      { .design = "gphash", .capacity = 48, .value_bytes = 4 } },
+    { "gphash cells", { .design = "gphash", .capacity = 48, .value_bytes = 8, .layout = HD_LAYOUT_CELLS } },
+};
+/* clang-format on */
+
+#define IN_PROCESS .design = "gphash", .capacity = 48, .durable = HD_DURABLE_PROCESS
+const shape life_process_shapes[LIFE_PROCESS_SHAPES] = {
+    { "gphash, process", { IN_PROCESS, .value_bytes = 4 } },
+    { "gphash pairs, process", { IN_PROCESS, .value_bytes = 8 } },
+    { "gphash cells, process", { IN_PROCESS, .value_bytes = 8, .layout = HD_LAYOUT_CELLS } },
+    { "gphash wide, process", { IN_PROCESS, .value_bytes = 40, .commit = HD_COMMIT_CALL } },
+    { "gphash far, process", { IN_PROCESS, .value_bytes = 12, .gphash = { .index = HD_INDEX_FAR } } },
+};
 
 fake_device life_device;
-static bool runs_on_device(const shape *s) { return strcmp(s->config.design, "gphash") == 0; }
 
 hd_config life_config(const shape *s, const char *backend, hd_seams *seams)
 {
@@ -50,15 +73,15 @@ static int64_t value_at(const uint8_t *from, uint32_t bytes)
 
 void life_look(hd_table *t, world *w)
 {
-    uint64_t key[KEYS];
-    uint8_t outcome[KEYS], bytes[KEYS * WIDE];
+    uint64_t key[LIFE_KEYS];
+    uint8_t outcome[LIFE_KEYS], bytes[LIFE_KEYS * LIFE_WIDE];
     hd_info info;
     must(hd_table_info(t, &info));
-    for (uint64_t k = 0; k < KEYS; k++) key[k] = k;
-    hd_batch b = { .op = HD_OP_FIND, .n = KEYS, .key = key, .value_out = bytes, .outcome = outcome };
+    for (uint64_t k = 0; k < LIFE_KEYS; k++) key[k] = k;
+    hd_batch b = { .op = HD_OP_FIND, .n = LIFE_KEYS, .key = key, .value_out = bytes, .outcome = outcome };
     must(hd_run(t, &b));
-    for (uint64_t k = 0; k < KEYS; k++)
-        w->value[k] = outcome[k] == HD_HIT ? value_at(bytes + k * info.value_bytes, info.value_bytes) : ABSENT;
+    for (uint64_t k = 0; k < LIFE_KEYS; k++)
+        w->value[k] = outcome[k] == HD_HIT ? value_at(bytes + k * info.value_bytes, info.value_bytes) : LIFE_ABSENT;
 }
 
 /* ---- A life of a table ----------------------------------------------------------------------- */
@@ -66,16 +89,17 @@ void life_look(hd_table *t, world *w)
 static const hd_op drawn[] = { HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN, HD_OP_INSERT_OR_ASSIGN,
                                HD_OP_FIND_OR_INSERT,   HD_OP_ASSIGN,           HD_OP_ERASE };
 
+/* Different keys, so that their order does not matter. A batch that could not be made durable has run. */
 hd_status life_batch(life *l, hd_table *t, world *w)
 {
-    uint64_t key[ITEMS], first = test_below(&l->random, KEYS), step = 1 + 2 * test_below(&l->random, 8);
-    uint8_t bytes[ITEMS * WIDE], outcome[ITEMS] = { 0 };
+    uint64_t key[ITEMS], first = test_below(&l->random, LIFE_KEYS), step = 1 + 2 * test_below(&l->random, 8);
+    uint8_t bytes[ITEMS * LIFE_WIDE], outcome[ITEMS] = { 0 };
     hd_info info;
     hd_op op = drawn[test_below(&l->random, sizeof drawn / sizeof *drawn)];
     must(hd_table_info(t, &info));
     for (uint64_t i = 0; i < ITEMS; i++) {
         uint64_t value = test_random(&l->random) & 0x7fff;
-        key[i] = (first + i * step) % KEYS;
+        key[i] = (first + i * step) % LIFE_KEYS;
         put_value(bytes + i * info.value_bytes, value, info.value_bytes);
     }
     hd_batch b = { .op = op, .n = ITEMS, .key = key, .value = bytes, .outcome = outcome };
@@ -83,7 +107,7 @@ hd_status life_batch(life *l, hd_table *t, world *w)
     for (uint64_t i = 0; i < ITEMS; i++) {
         if (outcome[i] == HD_INSERTED || outcome[i] == HD_UPDATED)
             w->value[key[i]] = value_at(bytes + i * info.value_bytes, info.value_bytes);
-        if (outcome[i] == HD_ERASED) w->value[key[i]] = ABSENT;
+        if (outcome[i] == HD_ERASED) w->value[key[i]] = LIFE_ABSENT;
     }
     return status;
 }
@@ -102,10 +126,11 @@ static int flip(void *context, uint64_t key, uint64_t score, void *value)
     return 0;
 }
 
+/* A kill during hd_for_each may leave half a value. */
 hd_status life_flip(life *l, hd_table *t, world *w, uint32_t bytes)
 {
     flipping f = { w, bytes };
-    return life_is_in_process(l->of) ? life_batch(l, t, w) : hd_for_each(t, flip, &f);
+    return life_in_process(l->of) ? life_batch(l, t, w) : hd_for_each(t, flip, &f);
 }
 
 static hd_status change(life *l, hd_table *t, world *w)
@@ -115,7 +140,7 @@ static hd_status change(life *l, hd_table *t, world *w)
     switch (test_below(&l->random, 24)) {
     case 0:
         if (info.capacity > LARGE) return life_batch(l, t, w);
-        return hd_grow(t, info.buckets + 1 + test_below(&l->random, info.buckets));
+        return hd_grow(t, info.buckets + 1 + test_below(&l->random, 3 * info.buckets)); /* twice, or more */
     case 1:
         return hd_design_named(info.design)->ref->grows_only ? life_batch(l, t, w) : hd_shrink(t, info.base_buckets);
     case 2: return life_flip(l, t, w, info.value_bytes);
@@ -124,14 +149,17 @@ static hd_status change(life *l, hd_table *t, world *w)
     }
 }
 
+/* After a failure the change is there, too, for every reader; whether the file has it is open. */
 void life_live(life *l, hd_table *t, cuts *c, uint64_t changes)
 {
+    l->buckets[l->changes] = test_info(t).buckets;
     for (uint64_t i = 0; i < changes && !l->failed; i++) {
         world w = l->after[l->changes];
         test_case("%s on %s: change %llu", l->of->name, l->backend, (ull)l->changes + 1);
         l->failed = change(l, t, &w);
-        bool call = l->of->config.commit == HD_COMMIT_CALL && !life_is_in_process(l->of);
+        bool call = l->of->config.commit == HD_COMMIT_CALL && !life_in_process(l->of);
         l->after[++l->changes] = w;
+        l->buckets[l->changes] = test_info(t).buckets;
         if (!l->failed && call && i % 3 == 2) l->failed = hd_persist(t);
         if (c && c->dead) return;
         if (!l->failed && (!call || i % 3 == 2)) l->promised = l->changes;
@@ -166,6 +194,20 @@ hd_table *life_open(const life *l, const char *backend, cuts *c)
     return t;
 }
 
+hd_table *life_start(life *l, cuts *c, const shape *s, const char *backend, uint64_t seed)
+{
+    life_begin(l, s, backend, seed);
+    cuts_begin(c, NULL);
+    return life_open(l, backend, c);
+}
+
+hd_superblock life_superblock(const uint8_t *file)
+{
+    hd_superblock sb[2];
+    memcpy(sb, file, sizeof sb);
+    return sb[sb[1].generation > sb[0].generation];
+}
+
 /* "", or what is wrong with the table. What it has must be what was there after *is changes, and these are no fewer
  * than `promised`. */
 static const char *wrong_of(const life *l, hd_table *t, uint64_t promised, uint64_t *is)
@@ -180,10 +222,11 @@ static const char *wrong_of(const life *l, hd_table *t, uint64_t promised, uint6
              (ull)promised);
     if (*is < promised || *is > l->changes) return why;
     life_look(t, &w);
-    for (uint64_t k = 0; k < KEYS; k++) {
+    for (uint64_t k = 0; k < LIFE_KEYS; k++) {
+        if (w.value[k] == l->after[*is].value[k]) continue;
         snprintf(why, sizeof why, "after %llu changes key %llu has %lld, not %lld", (ull)*is, (ull)k,
                  (long long)w.value[k], (long long)l->after[*is].value[k]);
-        if (w.value[k] != l->after[*is].value[k]) return why;
+        return why;
     }
     return "";
 }
@@ -195,6 +238,8 @@ uint64_t life_compare(const life *l, hd_table *t, uint64_t promised)
     check(!*why, "%s", why);
     return is;
 }
+
+/* ---- Trials ---------------------------------------------------------------------------------- */
 
 /* Opens what was left, and compares. NULL: something is wrong, which counts, or is a failure. */
 static hd_table *open_left(trial *x, cuts *c, uint64_t promised, uint64_t *is)
@@ -224,11 +269,11 @@ static void try_again(void *context, const cuts_file *left, uint64_t mark)
     check(!t || !exact || is == x->number, "a recovery that was cut finds %llu changes, another one %llu", (ull)is,
           (ull)x->number);
     if (t) life_kill(&c, t);
-    x->again++;
+    x->cut_again++;
     cuts_end(&c);
 }
 
-void life_try(void *context, const cuts_file *left, uint64_t mark)
+static void try_left(void *context, const cuts_file *left, uint64_t mark)
 {
     trial *x = (trial *)context;
     cuts c;
@@ -243,16 +288,20 @@ void life_try(void *context, const cuts_file *left, uint64_t mark)
     cuts_end(&c);
 }
 
-void life_cut(const shape *shapes, size_t n, const char *backend, uint64_t changes)
+void life_try(trial *x, const life *had, const cuts *c, size_t from, uint64_t random)
+{
+    x->had = had;
+    cuts_each(c, from, random, &x->random, try_left, x);
+}
+
+void life_cut(const shape *shapes, size_t n, const char *backend, uint64_t changes, uint64_t random)
 {
     trial x = { .random = 7 };
     for (size_t s = 0; s < n; s++) {
         life l;
         cuts c;
-        if (strcmp(backend, "cuda") == 0 && !runs_on_device(&shapes[s])) continue;
-        life_begin(&l, &shapes[s], backend, 11 + s);
-        cuts_begin(&c, NULL);
-        hd_table *t = life_open(&l, l.backend, &c);
+        if (strcmp(backend, "cuda") == 0 && strcmp(shapes[s].config.design, "gphash") != 0) continue;
+        hd_table *t = life_start(&l, &c, &shapes[s], backend, 11 + s);
         life_live(&l, t, &c, changes / 2);
         hd_close(t);
         l.promised = l.changes;
@@ -262,20 +311,12 @@ void life_cut(const shape *shapes, size_t n, const char *backend, uint64_t chang
         life_live(&l, t, &c, changes / 2);
         check(!l.failed, "%s", hd_why());
         life_kill(&c, t);
-        x.had = &l;
         test_case("%s on %s: cuts", shapes[s].name, backend);
-        cuts_each(&c, 0, test_times(8), &x.random, life_try, &x);
+        life_try(&x, &l, &c, 0, random);
         cuts_end(&c);
     }
     test_tried("cuts", x.tried, "files that a power cut may leave, opened on %s", backend);
-    test_note("%llu of them were left by a recovery that was cut", (ull)x.again);
-}
-
-hd_superblock life_superblock(const cuts_file *f)
-{
-    hd_superblock sb[2];
-    memcpy(sb, f->bytes, sizeof sb);
-    return sb[sb[1].generation > sb[0].generation];
+    test_note("%llu of them were left by a recovery that was cut", (ull)x.cut_again);
 }
 
 /* A call of the seam fails: nothing that was promised is lost, and from then on the table is only to be read. */
@@ -310,8 +351,7 @@ static void fail_one_call(const shape *s, int with, uint64_t at, trial *x, bool 
     t = life_open(&l, l.backend, &c);
     life_compare(&l, t, l.promised);
     hd_close(t);
-    x->had = &l;
-    if (!life_is_in_process(s)) cuts_each(&c, from < c.events ? from : c.events, 2, &x->random, life_try, x);
+    if (!life_in_process(s)) life_try(x, &l, &c, from < c.events ? from : c.events, 2);
     cuts_end(&c);
 }
 
@@ -326,4 +366,24 @@ void life_fail(const shape *shapes, size_t n)
             for (uint64_t at = 1; !done; at++, tried++) fail_one_call(&shapes[s], with[k], at, &x, &done);
         }
     test_tried("files", tried, "calls for files of tables that failed");
+}
+
+void life_recover_twice(const shape *shapes, size_t n)
+{
+    for (size_t s = 0; s < n; s++) {
+        life l;
+        cuts c;
+        hd_table *t = life_start(&l, &c, &shapes[s], "ref", 31 + s);
+        life_live(&l, t, &c, LIFE_CHANGES);
+        life_kill(&c, t);
+        test_case("%s: recovered twice", shapes[s].name);
+        life_kill(&c, life_open(&l, l.backend, &c));
+        cuts_file once = cuts_copy(&c.file);
+        life_kill(&c, life_open(&l, l.backend, &c));
+        check(once.size == c.file.size, "%zu bytes, then %zu", once.size, c.file.size);
+        check(memcmp(once.bytes + HD_IMAGE_BLOCKS, c.file.bytes + HD_IMAGE_BLOCKS, once.size - HD_IMAGE_BLOCKS) == 0,
+              "the second recovery changed the file");
+        free(once.bytes);
+        cuts_end(&c);
+    }
 }

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * life.h - the life of a table with a file: changes that are drawn, what the table has after each of them, and how many
+ * of them it has promised to keep. A test cuts the power, kills or breaks something, and compares what opens then. A
+ * trial does so with every file that a cut of one life may leave.
+ */
+#ifndef LIFE_H
+#define LIFE_H
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "lib/image.h"
+#include "tests/cuts.h"
+#include "tests/fake_device.h"
+
+enum {
+    LIFE_KEYS = 96,
+    LIFE_WIDE = 1024,  /* bytes of the widest value */
+    LIFE_MOST = 1600,  /* changes ... */
+    LIFE_CHANGES = 40, /* ... of a usual life */
+    LIFE_SHAPES = 8,
+    LIFE_PROCESS_SHAPES = 5,
+    LIFE_ABSENT = -1
+};
+
+/* By key: its value, or LIFE_ABSENT. */
+typedef struct world {
+    int64_t value[LIFE_KEYS];
+} world;
+
+typedef struct shape {
+    const char *name;
+    hd_config config;
+} shape;
+
+extern const shape life_shapes[LIFE_SHAPES], life_process_shapes[LIFE_PROCESS_SHAPES];
+extern fake_device life_device; /* fake_init(&life_device) comes first */
+static inline bool life_in_process(const shape *s) { return s->config.durable == HD_DURABLE_PROCESS; }
+
+/* What a table has had. Every change has a number, from 1, and `after` is what was there then. */
+typedef struct life {
+    const shape *of;
+    const char *backend;
+    world after[LIFE_MOST + 1];
+    uint64_t buckets[LIFE_MOST + 1]; /* likewise */
+    uint64_t changes, promised;
+    uint64_t random;
+    hd_status failed;         /* the first call that did */
+    _Atomic uint64_t *shared; /* what is promised, for another process; NULL: none asks */
+} life;
+
+/* seams NULL: those of the operating system, whose files count as if they were in memory. */
+hd_config life_config(const shape *s, const char *backend, hd_seams *seams);
+void life_look(hd_table *t, world *w);
+
+void life_begin(life *l, const shape *s, const char *backend, uint64_t seed);
+hd_table *life_open(const life *l, const char *backend, cuts *c);
+/* All three: a new life, of a table in a file that is new. */
+hd_table *life_start(life *l, cuts *c, const shape *s, const char *backend, uint64_t seed);
+/* One change, of which *w is told: a batch; each value. */
+hd_status life_batch(life *l, hd_table *t, world *w);
+hd_status life_flip(life *l, hd_table *t, world *w, uint32_t value_bytes);
+/* Changes until one fails, or the process dies. c: where they are marked, NULL: nowhere. */
+void life_live(life *l, hd_table *t, cuts *c, uint64_t changes);
+/* The process is killed: nothing is written from then on. */
+void life_kill(cuts *c, hd_table *t);
+/* What the table has is what was there after so many changes as it says, and these are no fewer than `promised`. */
+uint64_t life_compare(const life *l, hd_table *t, uint64_t promised);
+
+/* The superblock that counts. */
+hd_superblock life_superblock(const uint8_t *file);
+
+/* Files that cuts have left. */
+typedef struct trial {
+    const life *had;
+    uint64_t random;
+    uint64_t promised, number; /* of the file that was left; changes that its recovery found */
+    uint64_t tried, cut_again; /* files; of these, left by a recovery that was cut */
+    bool expects;              /* something wrong, which is counted */
+    uint64_t wrong;
+} trial;
+
+/* Cuts at each event from `from` on, `random` as in cuts_each. What one backend has left another one opens. Some
+ * recoveries are cut, too. */
+void life_try(trial *x, const life *had, const cuts *c, size_t from, uint64_t random);
+/* A life of each shape that is closed and opened once, with a cut at any time; `random` as in cuts_each. */
+void life_cut(const shape *shapes, size_t n, const char *backend, uint64_t changes, uint64_t random);
+/* Each call of the seam fails once in a life. */
+void life_fail(const shape *shapes, size_t n);
+/* A recovery that follows another one changes no byte but those of superblocks. */
+void life_recover_twice(const shape *shapes, size_t n);
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * t_image_cuts.c - tables with a file, and the power: whatever a cut leaves of the file, the table that opens from it
+ * has all batches up to one, and that is none before the last that was promised. A write that fails makes the table one
+ * to read. What one mode leaves the others open.
+ */
+#include "lib/journal.h"
+#include "lib/table.h"
+#include "tests/life.h"
+
+/* ---- Cuts ------------------------------------------------------------------------------------ */
+
+static void cuts_on_ref(void) { life_cut(life_shapes, LIFE_SHAPES, "ref", LIFE_CHANGES, test_times(8)); }
+static void cuts_on_host(void) { life_cut(life_shapes, LIFE_SHAPES, "host", 12, test_times(8)); }
+static void cuts_on_device(void) { life_cut(life_shapes, LIFE_SHAPES, "cuda", 12, test_times(8)); }
+static void recovery_repeats(void) { life_recover_twice(life_shapes, LIFE_SHAPES); }
+
+static void failing_calls(void)
+{
+    life_fail(life_shapes, LIFE_SHAPES);
+    life_fail(life_process_shapes, LIFE_PROCESS_SHAPES);
+}
+
+/* A batch whose record needs a larger journal than there is: the entries stay where they are. */
+static void journal_gets_room(void)
+{
+    static const shape wide = {
+        "gphash, wide", { .design = "gphash", .capacity = 96, .value_bytes = LIFE_WIDE, .layout = HD_LAYOUT_CELLS }
+    };
+    trial x = { .random = 4 };
+    life l;
+    cuts c;
+    hd_table *t = life_start(&l, &c, &wide, "ref", 10);
+    life_live(&l, t, &c, 20);
+    size_t from = c.events;
+    world w = l.after[l.changes];
+    hd_superblock was = life_superblock(c.file.bytes);
+    must(life_flip(&l, t, &w, LIFE_WIDE));
+    hd_superblock is = life_superblock(c.file.bytes);
+    l.after[++l.changes] = w;
+    cuts_mark(&c, l.promised = l.changes);
+    life_live(&l, t, &c, 3);
+    check(is.journal_bytes > was.journal_bytes, "%llu bytes of journal", (ull)is.journal_bytes);
+    check(memcmp(is.extent, was.extent, sizeof is.extent) == 0, "the table has moved");
+    life_kill(&c, t);
+    life_try(&x, &l, &c, from, 2);
+    test_tried("cuts", x.tried, "files that a power cut may leave of a journal that gets larger");
+    cuts_end(&c);
+}
+
+/* Growth that needs a larger journal, too. */
+static void journal_grows(void)
+{
+    static const shape large = {
+        "ovs, large", { .design = "ovs", .capacity = 3000, .value_bytes = 4, .ovs = { .segment_bytes = 4096 } }
+    };
+    trial x = { .random = 9 };
+    life l;
+    cuts c;
+    hd_info info;
+    hd_table *t = life_start(&l, &c, &large, "ref", 2);
+    life_live(&l, t, &c, 3);
+    size_t from = c.events;
+    uint64_t bytes = c.file.size;
+    for (int twice = 0; twice < 2; twice++) {
+        must(hd_table_info(t, &info));
+        must(hd_grow(t, 4 * info.buckets));
+        l.after[l.changes + 1] = l.after[l.changes];
+        cuts_mark(&c, l.promised = ++l.changes);
+        life_live(&l, t, &c, 2);
+    }
+    check(c.file.size > 4 * bytes, "the file has not grown");
+    life_kill(&c, t);
+    life_try(&x, &l, &c, from, 4);
+    test_tried("cuts", x.tried, "files that a power cut may leave of growth");
+    cuts_end(&c);
+}
+
+/* A record of another generation, of another file, or of later batches ends the journal. */
+static void journal_ends(void)
+{
+    life l;
+    cuts c;
+    hd_image im;
+    hd_journal j;
+    hd_table *t = life_start(&l, &c, &life_shapes[0], "ref", 4);
+    life_live(&l, t, &c, 1);
+    life_kill(&c, t);
+    must(hd_image_open(&im, &c.seams, "image", true));
+    must(hd_journal_take(&j, &c.seams, im.sb.journal_bytes));
+    must(hd_journal_read(&j, &im));
+    for (int other = 0; other < 5; other++) {
+        hd_image as = im;
+        as.sb.generation += other == 1;
+        as.sb.generation -= other == 2;
+        as.sb.id ^= other == 3;
+        j.at = 0;
+        const hd_record *r = hd_journal_next(&j, &as, im.sb.batch + (other == 4));
+        check((r != NULL) == (other == 0), "difference %d: %s record", other, r ? "a" : "no");
+    }
+    hd_journal_give(&j, &c.seams);
+    hd_image_close(&im);
+    cuts_end(&c);
+}
+
+/* What one mode leaves the others open, on any backend. */
+static void alternate(const shape *s)
+{
+    static const hd_durable modes[] = { HD_DURABLE_DISK, HD_DURABLE_LINE, HD_DURABLE_PROCESS };
+    static const char *const on[] = { "ref", "host", "cuda" };
+    const uint64_t all = strcmp(s->config.design, "gphash") == 0 ? 3 : 2;
+    shape of = *s;
+    life l;
+    cuts c;
+    life_begin(&l, &of, "ref", 15);
+    cuts_begin(&c, NULL);
+    of.config.commit = HD_COMMIT_BATCH;
+    for (uint64_t round = 0; round < 24; round++) {
+        of.config.durable = modes[test_below(&l.random, all)];
+        hd_table *t = life_open(&l, on[round % all], &c);
+        life_compare(&l, t, l.promised);
+        life_live(&l, t, &c, test_below(&l.random, 9));
+        check(!l.failed, "%s", hd_why());
+        if (test_below(&l.random, 4))
+            life_kill(&c, t);
+        else
+            hd_close(t);
+    }
+    cuts_end(&c);
+}
+
+static void modes_alternate(void)
+{
+    for (size_t s = 0; s < LIFE_SHAPES; s++) alternate(&life_shapes[s]);
+    for (size_t s = 0; s < LIFE_PROCESS_SHAPES; s++) alternate(&life_process_shapes[s]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        unit(cuts_on_ref),   unit(cuts_on_host),      unit(cuts_on_device),
+        unit(journal_grows), unit(journal_gets_room), unit(recovery_repeats),
+        unit(failing_calls), unit(journal_ends),      unit(modes_alternate),
+    };
+    fake_init(&life_device);
+    return test_run(tests);
+}
