@@ -365,9 +365,26 @@ static void growth_survives(void)
     }
 }
 
+/* A fixture has room for so many arrays, and refuses a growth that brings more. */
+static void long_growth_is_refused(void)
+{
+    hd_case is;
+    fixture *s;
+    uint32_t row;
+    must(hd_case_parse("gphash.insert_or_assign.warp capacity=6 value=12 batch=8x1 keys=uniform:60", &is));
+    must(fixture_kernel_row(&is, &row));
+    fixture_kernel k = fixture_kernel_at(&judge_design_gphash, row, 32, 3);
+    const fixture_kernel *kernels[] = { &k };
+    k.grows_to = 1 << 14;
+    must(fixture_open(&is, kernels, 1, &s));
+    must_fail(fixture_prepare(s, machine), HD_EINVAL, "no place");
+    fixture_close(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest crashes[] = { unit(each_row_survives), unit(launches_take_freed_cells),
-                                          unit(each_fence_is_needed), unit(growth_survives) };
+                                          unit(each_fence_is_needed), unit(growth_survives),
+                                          unit(long_growth_is_refused) };
     return test_run_on(&machine, crashes);
 }
