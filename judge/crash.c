@@ -268,8 +268,8 @@ static const char *check_key(crashed *x, const crashed_key *k)
     if (k->times > 1)
         return fixture_say(x->a->why, "after recovery key 0x%" PRIx64 " is in %u places", k->key, k->times);
     const uint8_t *value = k->times ? value_of(x, x->a->now, k->now) : NULL;
-    bool tell = tickets_tell(x);
-    if (so_by_tickets(x, k, value, tell) || (!tell && so_by_others(x, k, value))) return NULL;
+    bool tell = tickets_tell(x), begun = x->grown || !x->s->growth_memories;
+    if (so_by_tickets(x, k, value, tell) || (!tell && begun && so_by_others(x, k, value))) return NULL;
     if (!value)
         return fixture_say(x->a->why, "after recovery key 0x%" PRIx64 " is gone, %s %s", k->key,
                            x->ended ? "and it should be there after" : "which is right after", items);
@@ -313,17 +313,20 @@ static bool furnish(crashed *x)
     return true;
 }
 
+static bool runs_in_grown(const fixture *s) { return s->growth_memories && s->part[0].kernel->then_runs; }
+
 const char *crash_judge(void *context, simt_machine *m, const simt_crash *crash, bool ended)
 {
     comparison *a = (comparison *)context;
     crashed x = { .a = a, .s = a->s, .ended = ended };
     (void)m;
     x.ticket = simt_crash_tickets(crash, &x.tickets, &x.settled);
+    x.grown = runs_in_grown(x.s) && simt_crash_launches(crash) >= x.s->growth_launches;
     fixture_view(x.s, x.s->initial, a->then);
     if (!furnish(&x)) return "no memory to judge a crash";
     copy_kept(&x, x.image, false);
     const char *why = judge(&x);
-    if (!why && ended && x.s->growth_memories) {
+    if (!why && ended && x.s->growth_memories && !x.grown) {
         x.grown = true;
         copy_kept(&x, x.image, true);
         why = judge(&x);
@@ -337,7 +340,8 @@ static const char *grown_judge(void *context, simt_machine *m)
 {
     comparison *a = (comparison *)context;
     crashed x = { .a = a, .s = a->s, .ended = true, .grown = true };
-    (void)m;
+    x.ticket = simt_machine_tickets(m, &x.tickets);
+    x.settled = x.tickets;
     fixture_view(x.s, x.s->initial, a->then);
     if (!furnish(&x)) return "no memory to judge a growth";
     memcpy(a->now, x.s->part[0].args, fixture_table_size(a->d));

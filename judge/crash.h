@@ -11,7 +11,8 @@
  *   a crash in it: of the words that it changes one alone is still old, or one alone is new already.
  *
  * A growth has two tables. Until its launches have ended the old one counts, without the arrays that growth brings;
- * then either may, since the host decides that in one store. Whichever counts has all entries.
+ * then either may, since the host decides that in one store. Whichever counts has all entries. A batch that runs then
+ * (fixture_kernel.then_runs) begins after the new one counts.
  */
 #ifndef HD_JUDGE_CRASH_H
 #define HD_JUDGE_CRASH_H

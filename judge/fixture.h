@@ -44,8 +44,9 @@ typedef struct fixture_kernel {
     uint32_t threads, blocks;
     uint32_t row;    /* of its design                                                              */
     uint64_t window; /* lists are made for so many items at a time; 0: for all of a batch          */
-    /* The table grows to so many buckets and runs no batch: for crash_trial. 0: it does not */
+    /* The table grows to so many buckets and runs no batch, or then_runs it: for crash_trial. 0: it does not grow */
     uint64_t grows_to;
+    bool then_runs;
 } fixture_kernel;
 
 typedef struct fixture_part {
@@ -92,6 +93,7 @@ typedef struct fixture {
     /* The table's regions: the port's, then those of the design's hd_gpu. */
     judge_memory table_memory[JUDGE_MEMORY_MOST];
     uint32_t table_memories, growth_memories; /* the last ones are those that growth brings */
+    uint32_t growth_launches;                 /* of the last run */
     fixture_region region[FIXTURE_REGIONS];
     uint32_t regions, laid; /* laid: how many fixture_room has given out */
 } fixture;

@@ -93,7 +93,7 @@ hd_status fixture_open(const hd_case *c, const fixture_kernel *const *kernel, ui
         return status;
     }
     memcpy(s->initial, s->memory, s->bytes);
-    if (s->growth_memories) s->part[0].batch.n = 0; /* it was for the table's entries */
+    if (s->growth_memories && !kernel[0]->then_runs) s->part[0].batch.n = 0; /* it was for the table's entries */
     for (uint32_t k = 0; k < parts; k++) fixture_changed(s, k);
     *fixture_out = s;
     return HD_OK;
@@ -137,6 +137,7 @@ hd_status fixture_prepare(fixture *s, simt_machine *m)
 {
     hd_status status = HD_OK;
     memcpy(s->memory, s->initial, s->bytes);
+    if (s->growth_memories) fixture_args(s, 0); /* they have grown in the last run */
     for (uint32_t i = 0; i < s->regions && !status; i++)
         if (!s->region[i].of_host)
             status = simt_machine_region(m, s->memory + s->region[i].at, s->region[i].bytes, s->region[i].name);

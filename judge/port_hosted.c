@@ -209,8 +209,7 @@ static bool in_piece(const fixture *s, const hd_region *r)
 hd_status hosted_announce(const fixture *s, uint32_t k, simt_machine *m)
 {
     hd_region all[HD_MEMORY_MOST];
-    const void *own = s->growth_memories ? s->table : s->part[k].args; /* the args may have grown */
-    int n = hd_gpu_regions(s->design->host->gpu, own, all);
+    int n = hd_gpu_regions(s->design->host->gpu, s->part[k].args, all);
     hd_status status = HD_OK;
     for (int i = 0; i < n && !status; i++) {
         bool of_table = (const uint8_t *)all[i].p < s->memory + s->table_bytes;
@@ -240,16 +239,18 @@ typedef struct target {
     simt_machine *m;
     uint32_t stream, threads_most;
     uint64_t blocks_most;
+    uint32_t launches;
 } target;
 
 static hd_status launch(void *self, uint32_t kernel, const void *args, size_t args_bytes, uint64_t blocks,
                         uint32_t threads)
 {
-    const target *t = (const target *)self;
+    target *t = (target *)self;
     bool own = t->kernel->text && kernel < HD_SHARED_KERNELS; /* it stands for a row */
     hd_host_text *text = own ? t->kernel->text : t->s->design->host->host_kernel(kernel);
     if (threads > t->threads_most) threads = t->threads_most;
     if (blocks > t->blocks_most) blocks = t->blocks_most;
+    t->launches++;
     hd_status status = simt_machine_launch(t->m, text, args, args_bytes, (uint32_t)blocks, threads, t->stream);
     return status ? status : fixture_keep(t->s, t->m, true);
 }
@@ -295,7 +296,6 @@ static hd_status grow(const fixture *s, void *own, const hd_launcher *l)
     growing g = { s, own, 0 };
     const hd_gpu_machine m = { *l, take, give, read_at_once, &g };
     hd_info info = own_of(own)->info;
-    memcpy(own, s->table, fixture_table_size(s->design));
     return s->design->host->gpu->resize(own, NULL, &m, s->part[0].kernel->grows_to, &info);
 }
 
@@ -309,11 +309,13 @@ hd_status hosted_queue(fixture *s, uint32_t k, simt_machine *m)
     judge_row r;
     fixture_row(s->design, kernel->row, &r);
     target t = {
-        s, kernel, m, k, kernel->threads ? kernel->threads : r.threads, kernel->blocks ? kernel->blocks : BLOCKS
+        s, kernel, m, k, kernel->threads ? kernel->threads : r.threads, kernel->blocks ? kernel->blocks : BLOCKS, 0
     };
     hd_launcher l = { launch, zero, &t, t.blocks_most, 1, t.threads_most, true };
     if (b->n) l.blocks_few = hd_launch_blocks(&l, b->n, t.threads_most);
-    if (kernel->grows_to) return grow(s, s->part[k].args, &l);
+    hd_status status = kernel->grows_to ? grow(s, s->part[k].args, &l) : HD_OK;
+    s->growth_launches = t.launches;
+    if (status || (kernel->grows_to && !kernel->then_runs)) return status;
     return s->design->host->gpu->launch(s->part[k].args, &l, kernel->row, b, hosted_when(s, k));
 }
 

@@ -21,7 +21,7 @@ struct simt_crash {
     uint8_t *copy;              /* of the persistent regions, one after another */
     persist_store *store;       /* (stores) by time */
     simt_ticket_record *ticket; /* (tickets) */
-    size_t tickets, settled;
+    size_t tickets, settled, launches;
     size_t *word_of;     /* (stores) number of the store's word */
     size_t *open;        /* (words) how many stores each word has */
     size_t *lost, *left; /* (words) how many of them the image has lost; room to count */
@@ -93,6 +93,7 @@ hd_status simt_crash_open(simt_machine *m, uint64_t all, simt_crash **out)
     c->ticket = (simt_ticket_record *)(void *)(c->store + n);
     c->tickets = tickets;
     c->settled = persist_settled(m);
+    c->launches = persist_launches(m);
     if (tickets) memcpy(c->ticket, ticket, tickets * sizeof *ticket);
     c->word_of = (size_t *)(void *)(c->ticket + tickets);
     c->open = c->word_of + n;
@@ -123,6 +124,8 @@ void simt_crash_close(simt_crash *c)
 
 uint64_t simt_crash_images(const simt_crash *c) { return c->images; }
 size_t simt_crash_words(const simt_crash *c) { return c->words; }
+
+size_t simt_crash_launches(const simt_crash *c) { return c->launches; }
 
 const simt_ticket_record *simt_crash_tickets(const simt_crash *c, size_t *n, size_t *settled)
 {

@@ -35,6 +35,8 @@ hd_status simt_crash_open(simt_machine *m, uint64_t all, simt_crash **c);
 void simt_crash_close(simt_crash *c); /* NULL is fine */
 /* The tickets that were drawn before the crash. *settled: persist_settled(). */
 const simt_ticket_record *simt_crash_tickets(const simt_crash *c, size_t *n, size_t *settled);
+/* Launches that had ended, and of which the host had made stores durable. */
+size_t simt_crash_launches(const simt_crash *c);
 /* How many images next makes, or, of lazy ones, may make; how many words are open. */
 uint64_t simt_crash_images(const simt_crash *c);
 size_t simt_crash_words(const simt_crash *c);

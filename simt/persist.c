@@ -18,6 +18,7 @@ typedef struct persist {
     uint64_t forgotten; /* simt_machine.forgotten when the list was last empty for that reason */
     uint64_t events, sweeps;
     size_t settled, ended; /* persist_settled; tickets when the last durable launch that drew some ended */
+    size_t launches;       /* persist_launches */
     const void *race;      /* the state of simt_race; NULL: it is not in this run */
     persist_look *look;    /* or NULL */
     void *looks;           /* its context */
@@ -41,7 +42,7 @@ static bool persist_begin(void *self, simt_machine *m, uint64_t lanes)
     p->words.size = sizeof(word_mark);
     p->words.n = 0;
     p->forgotten = m->forgotten;
-    p->events = p->settled = p->ended = 0;
+    p->events = p->settled = p->ended = p->launches = 0;
     p->race = observer_state(m, &simt_race);
     return true;
 }
@@ -174,7 +175,9 @@ static void persist_launch_end(void *self, simt_machine *m, const launch *of)
         becomes_durable(p, m, &c, "what the host does after a launch");
         persisted = true;
     }
-    if (!persisted || m->finding.fault == SIMT_CRASH || m->tickets.n == p->ended) return;
+    if (!persisted || m->finding.fault == SIMT_CRASH) return;
+    p->launches++;
+    if (m->tickets.n == p->ended) return;
     p->settled = p->ended;
     p->ended = m->tickets.n;
 }
@@ -240,4 +243,10 @@ size_t persist_settled(const simt_machine *m)
     const persist *p = persist_of(m);
     if (!p) return 0;
     return m->tickets.n > p->ended ? p->ended : p->settled;
+}
+
+size_t persist_launches(const simt_machine *m)
+{
+    const persist *p = persist_of(m);
+    return p ? p->launches : 0;
 }

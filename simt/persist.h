@@ -44,5 +44,7 @@ void persist_look_at(const simt_machine *m, const void *p, size_t bytes);
 /* So many tickets of the last run were drawn in launches that had ended, and whose stores the host had made durable,
  * before a later launch drew its first one: until then launches without tickets may bring them to where they last. */
 size_t persist_settled(const simt_machine *m);
+/* So many launches of the last run had ended, and the host had made stores of theirs durable. */
+size_t persist_launches(const simt_machine *m);
 
 #endif

@@ -327,41 +327,48 @@ static void each_fence_is_needed(void)
 
 /* ---- Growth ---------------------------------------------------------------------------------- */
 
-/* By one level, two or three, of tables that have grown before or not. */
+/* By one level, two or three, of tables that have grown before or not. Half of them run a batch then. */
 static void growth_survives(void)
 {
     static const char *const tables[] = { "capacity=6 slots=32 hashes=1 levels=1", "capacity=20 slots=8 value=12",
                                           "capacity=40 slots=4 levels=4 value=4",
                                           "capacity=6 slots=2 levels=4 hashes=4 value=24" };
     enum { LEVELS_MOST = 3 };
-    tried by[LEVELS_MOST] = { { 0 } }, forgetful[LEVELS_MOST] = { { 0 } };
-    for (uint64_t n = 0; n < rounds_of(90); n++) {
-        const uint32_t levels = (uint32_t)(n / 2 % LEVELS_MOST);
+    static const char *const kernels_of[] = { "warp", "phase index=near" };
+    tried by[LEVELS_MOST][2], forgetful[LEVELS_MOST][2];
+    uint64_t random = 1;
+    memset(by, 0, sizeof by);
+    memset(forgetful, 0, sizeof forgetful);
+    for (uint64_t n = 0; n < rounds_of(60); n++) {
         char text[256];
         hd_case is;
         fixture *s;
         uint32_t row;
-        const simt_config c = way(n, (int)(n % MODELS));
-        snprintf(text, sizeof text, "gphash.insert_or_assign.%s %s batch=8x1 keys=uniform:60 seed=%llu",
-                 n % 3 ? "warp" : "phase index=near", tables[n % COUNT(tables)], (ull)n);
+        const uint64_t levels = test_below(&random, LEVELS_MOST), runs = n % 2;
+        const simt_config c = way(n, (int)test_below(&random, MODELS));
+        snprintf(text, sizeof text, "gphash.%s.%s %s batch=8x1 keys=uniform:60 seed=%llu",
+                 runs && test_below(&random, 2) ? "mixed" : "insert_or_assign", kernels_of[test_below(&random, 2)],
+                 tables[test_below(&random, COUNT(tables))], (ull)n);
         must(hd_case_parse(text, &is));
         must(fixture_kernel_row(&is, &row));
         fixture_kernel k = fixture_kernel_at(&judge_design_gphash, row, 32, 3);
         const fixture_kernel *kernels[] = { &k };
-        grown = (uint32_t)(n / 5 % 3);
+        grown = (uint32_t)test_below(&random, 3);
         must(fixture_open(&is, kernels, 1, &s));
         k.grows_to = 2 * judge_design_gphash.buckets(s->table) << levels;
+        k.then_runs = runs;
         fixture_close(s);
-        explore(text, &k, &c, 16, 0, &by[levels]);
+        explore(text, &k, &c, 16, 0, &by[levels][runs]);
         host = FORGETS_ALL;
-        explore(text, &k, &c, 16, 0, &forgetful[levels]);
+        explore(text, &k, &c, 16, 0, &forgetful[levels][runs]);
         host = FORGETS_NOTHING;
         grown = 0;
     }
-    for (int k = 0; k < LEVELS_MOST; k++) {
-        check(forgetful[k].wrong, "a table that grows by %d levels and is not durable was not found", k + 1);
-        test_tried("crashes", by[k].images, "images of %llu crashes of growth, levels at once: %d", (ull)by[k].points,
-                   k + 1);
+    for (int i = 0; i < 2 * LEVELS_MOST; i++) {
+        const tried *t = &by[i / 2][i % 2];
+        check(forgetful[i / 2][i % 2].wrong, "a growth that is not durable was not found: levels %d", i / 2 + 1);
+        test_tried("crashes", t->images, "images of %llu crashes of growth%s, levels at once: %d", (ull)t->points,
+                   i % 2 ? " and a batch" : "", i / 2 + 1);
     }
 }
 
