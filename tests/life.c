@@ -283,7 +283,7 @@ static void try_left(void *context, const cuts_file *left, uint64_t mark)
     if (t) {
         cuts_mark(&c, x->number);
         life_kill(&c, t);
-        if (test_below(&x->random, 64) == 0) cuts_each(&c, 0, 4, &x->random, try_again, x);
+        if (test_below(&x->random, test_is_long() ? 64 : 256) == 0) cuts_each(&c, 0, 4, &x->random, try_again, x);
     }
     cuts_end(&c);
 }
@@ -366,6 +366,7 @@ void life_fail(const shape *shapes, size_t n)
             for (uint64_t at = 1; !done; at++, tried++) fail_one_call(&shapes[s], with[k], at, &x, &done);
         }
     test_tried("files", tried, "calls for files of tables that failed");
+    if (x.tried) test_tried("cuts", x.tried, "files that a power cut may leave after a call that failed");
 }
 
 void life_recover_twice(const shape *shapes, size_t n)

@@ -24,9 +24,12 @@ static const shape shapes[] = {
 /* clang-format on */
 enum { SHAPES = sizeof shapes / sizeof *shapes, CELLS = 1 /* a shape */ };
 
-static void cuts_on_ref(void) { life_cut(shapes, SHAPES, "ref", LIFE_CHANGES, test_quarter(16)); }
-static void cuts_on_host(void) { life_cut(shapes, SHAPES, "host", 12, test_quarter(16)); }
-static void cuts_on_device(void) { life_cut(shapes, SHAPES, "cuda", 12, test_quarter(16)); }
+/* Of changes: short runs make half. */
+static uint64_t changes(uint64_t most) { return test_is_long() ? most : most / 2; }
+
+static void cuts_on_ref(void) { life_cut(shapes, SHAPES, "ref", changes(LIFE_CHANGES), test_times(8)); }
+static void cuts_on_host(void) { life_cut(shapes, SHAPES, "host", changes(12), test_times(8)); }
+static void cuts_on_device(void) { life_cut(shapes, SHAPES, "cuda", changes(12), test_times(8)); }
 static void recovery_repeats(void) { life_recover_twice(shapes, SHAPES); }
 static void failing_calls(void) { life_fail(shapes, SHAPES); }
 
@@ -35,7 +38,8 @@ static void failing_calls(void) { life_fail(shapes, SHAPES); }
 /* A batch whose record needs a larger journal, and growth to more than the file has. */
 static void file_gets_larger(void)
 {
-    static const shape wide = { "gphash, wide", { IN_LINE("gphash"), .capacity = 96, .value_bytes = 256 } };
+    const uint32_t bytes = test_is_long() ? LIFE_WIDE : LIFE_WIDE / 4;
+    const shape wide = { "gphash, wide", { IN_LINE("gphash"), .capacity = 96, .value_bytes = bytes } };
     trial x = { .random = 4 };
     life l;
     cuts c;
@@ -45,7 +49,7 @@ static void file_gets_larger(void)
     size_t from = c.events;
     const hd_superblock was = life_superblock(c.file.bytes);
     world w = l.after[l.changes];
-    must(life_flip(&l, t, &w, 256));
+    must(life_flip(&l, t, &w, bytes));
     l.after[++l.changes] = w;
     cuts_mark(&c, l.promised = l.changes);
     const hd_superblock is = life_superblock(c.file.bytes);
