@@ -344,7 +344,7 @@ static const char *never(const hd_design *d, const hd_backend *on, const char *v
     static const uint8_t each = 0;
     static const uint32_t slots[] = { 8, 16, 32, 64, 30 }, bytes[] = { 4, 8 };
     const char *why = HD_OTHER_OPERATION;
-    enum { VALUES = 4 }; /* of a named field, at most */
+    enum { VALUES = 12 }; /* of a named field 3 or 4: all pairs of two fields */
     hd_kernel k;
     for (uint32_t shape = 0; shape < 30 * VALUES; shape++) {
         hd_info info = { .slots = slots[shape % 5],
