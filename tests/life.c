@@ -294,7 +294,7 @@ void life_try(trial *x, const life *had, const cuts *c, size_t from, uint64_t ra
     cuts_each(c, from, random, &x->random, try_left, x);
 }
 
-void life_cut(const shape *shapes, size_t n, const char *backend, uint64_t changes, uint64_t random)
+uint64_t life_cut(const shape *shapes, size_t n, const char *backend, uint64_t changes, uint64_t random)
 {
     trial x = { .random = 7 };
     for (size_t s = 0; s < n; s++) {
@@ -315,8 +315,8 @@ void life_cut(const shape *shapes, size_t n, const char *backend, uint64_t chang
         life_try(&x, &l, &c, 0, random);
         cuts_end(&c);
     }
-    test_tried("cuts", x.tried, "files that a power cut may leave, opened on %s", backend);
     test_note("%llu of them were left by a recovery that was cut", (ull)x.cut_again);
+    return x.tried;
 }
 
 /* A call of the seam fails: nothing that was promised is lost, and from then on the table is only to be read. */
@@ -355,7 +355,7 @@ static void fail_one_call(const shape *s, int with, uint64_t at, trial *x, bool 
     cuts_end(&c);
 }
 
-void life_fail(const shape *shapes, size_t n)
+uint64_t life_fail(const shape *shapes, size_t n)
 {
     static const int with[] = { EIO, ENOSPC, CUTS_SHORT, EINTR };
     trial x = { .random = 3 };
@@ -365,8 +365,7 @@ void life_fail(const shape *shapes, size_t n)
             bool done = false;
             for (uint64_t at = 1; !done; at++, tried++) fail_one_call(&shapes[s], with[k], at, &x, &done);
         }
-    test_tried("files", tried, "calls for files of tables that failed");
-    if (x.tried) test_tried("cuts", x.tried, "files that a power cut may leave after a call that failed");
+    return tried;
 }
 
 void life_recover_twice(const shape *shapes, size_t n)

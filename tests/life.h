@@ -84,10 +84,11 @@ typedef struct trial {
 /* Cuts at each event from `from` on, `random` as in cuts_each. What one backend has left another one opens. Some
  * recoveries are cut, too. */
 void life_try(trial *x, const life *had, const cuts *c, size_t from, uint64_t random);
-/* A life of each shape that is closed and opened once, with a cut at any time; `random` as in cuts_each. */
-void life_cut(const shape *shapes, size_t n, const char *backend, uint64_t changes, uint64_t random);
+/* A life of each shape that is closed and opened once, with a cut at any time; `random` as in cuts_each. How many
+ * files were opened. */
+uint64_t life_cut(const shape *shapes, size_t n, const char *backend, uint64_t changes, uint64_t random);
 /* Each call of the seam fails once in a life. */
-void life_fail(const shape *shapes, size_t n);
+uint64_t life_fail(const shape *shapes, size_t n);
 /* A recovery that follows another one changes no byte but those of superblocks. */
 void life_recover_twice(const shape *shapes, size_t n);
 

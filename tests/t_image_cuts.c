@@ -10,15 +10,20 @@
 
 /* ---- Cuts ------------------------------------------------------------------------------------ */
 
-static void cuts_on_ref(void) { life_cut(life_shapes, LIFE_SHAPES, "ref", LIFE_CHANGES, test_times(8)); }
-static void cuts_on_host(void) { life_cut(life_shapes, LIFE_SHAPES, "host", 12, test_times(8)); }
-static void cuts_on_device(void) { life_cut(life_shapes, LIFE_SHAPES, "cuda", 12, test_times(8)); }
+static void cut_on(const char *backend, uint64_t most)
+{
+    uint64_t tried = life_cut(life_shapes, LIFE_SHAPES, backend, most, test_times(8));
+    test_tried("cuts", tried, "files that a power cut may leave, opened on %s", backend);
+}
+static void cuts_on_ref(void) { cut_on("ref", LIFE_CHANGES); }
+static void cuts_on_host(void) { cut_on("host", 12); }
+static void cuts_on_device(void) { cut_on("cuda", 12); }
 static void recovery_repeats(void) { life_recover_twice(life_shapes, LIFE_SHAPES); }
 
 static void failing_calls(void)
 {
-    life_fail(life_shapes, LIFE_SHAPES);
-    life_fail(life_process_shapes, LIFE_PROCESS_SHAPES);
+    uint64_t tried = life_fail(life_shapes, LIFE_SHAPES) + life_fail(life_process_shapes, LIFE_PROCESS_SHAPES);
+    test_tried("files", tried, "calls for files of tables that failed");
 }
 
 /* A batch whose record needs a larger journal than there is: the entries stay where they are. */

@@ -27,11 +27,19 @@ enum { SHAPES = sizeof shapes / sizeof *shapes, CELLS = 1 /* a shape */ };
 /* Of changes: short runs make half. */
 static uint64_t changes(uint64_t most) { return test_is_long() ? most : most / 2; }
 
-static void cuts_on_ref(void) { life_cut(shapes, SHAPES, "ref", changes(LIFE_CHANGES), test_times(8)); }
-static void cuts_on_host(void) { life_cut(shapes, SHAPES, "host", changes(12), test_times(8)); }
-static void cuts_on_device(void) { life_cut(shapes, SHAPES, "cuda", changes(12), test_times(8)); }
+static void cut_on(const char *backend, uint64_t most)
+{
+    uint64_t tried = life_cut(shapes, SHAPES, backend, most, test_times(8));
+    test_tried("cuts", tried, "files that a power cut may leave, opened on %s", backend);
+}
+static void cuts_on_ref(void) { cut_on("ref", changes(LIFE_CHANGES)); }
+static void cuts_on_host(void) { cut_on("host", changes(12)); }
+static void cuts_on_device(void) { cut_on("cuda", changes(12)); }
 static void recovery_repeats(void) { life_recover_twice(shapes, SHAPES); }
-static void failing_calls(void) { life_fail(shapes, SHAPES); }
+static void failing_calls(void)
+{
+    test_tried("files", life_fail(shapes, SHAPES), "calls for files of tables that failed");
+}
 
 /* ---- Larger files ---------------------------------------------------------------------------- */
 
