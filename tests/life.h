@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * life.h - the life of a table with a file: changes that are drawn, what the table has after each of them, and how many
- * of them it has promised to keep. A test cuts the power, kills or breaks something, and compares what opens then. A
- * trial does so with every file that a cut of one life may leave.
+ * of them it has promised to keep. A test cuts the power, kills or breaks something, and compares what opens then.
  */
 #ifndef LIFE_H
 #define LIFE_H
@@ -65,31 +64,13 @@ hd_status life_flip(life *l, hd_table *t, world *w, uint32_t value_bytes);
 void life_live(life *l, hd_table *t, cuts *c, uint64_t changes);
 /* The process is killed: nothing is written from then on. */
 void life_kill(cuts *c, hd_table *t);
-/* What the table has is what was there after so many changes as it says, and these are no fewer than `promised`. */
+/* "", or what is wrong with the table. What it has must be what was there after *is changes, and these are no fewer
+ * than `promised`. */
+const char *life_wrong(const life *l, hd_table *t, uint64_t promised, uint64_t *is);
+/* Nothing is wrong. Returns *is. */
 uint64_t life_compare(const life *l, hd_table *t, uint64_t promised);
 
 /* The superblock that counts. */
 hd_superblock life_superblock(const uint8_t *file);
-
-/* Files that cuts have left. */
-typedef struct trial {
-    const life *had;
-    uint64_t random;
-    uint64_t promised, number; /* of the file that was left; changes that its recovery found */
-    uint64_t tried, cut_again; /* files; of these, left by a recovery that was cut */
-    bool expects;              /* something wrong, which is counted */
-    uint64_t wrong;
-} trial;
-
-/* Cuts at each event from `from` on, `random` as in cuts_each. What one backend has left another one opens. Some
- * recoveries are cut, too. */
-void life_try(trial *x, const life *had, const cuts *c, size_t from, uint64_t random);
-/* A life of each shape that is closed and opened once, with a cut at any time; `random` as in cuts_each. How many
- * files were opened. */
-uint64_t life_cut(const shape *shapes, size_t n, const char *backend, uint64_t changes, uint64_t random);
-/* Each call of the seam fails once in a life. */
-uint64_t life_fail(const shape *shapes, size_t n);
-/* A recovery that follows another one changes no byte but those of superblocks. */
-void life_recover_twice(const shape *shapes, size_t n);
 
 #endif

@@ -6,24 +6,19 @@
  */
 #include "lib/journal.h"
 #include "lib/table.h"
-#include "tests/life.h"
+#include "tests/trial.h"
 
 /* ---- Cuts ------------------------------------------------------------------------------------ */
 
-static void cut_on(const char *backend, uint64_t most)
-{
-    uint64_t tried = life_cut(life_shapes, LIFE_SHAPES, backend, most, test_times(8));
-    test_tried("cuts", tried, "files that a power cut may leave, opened on %s", backend);
-}
-static void cuts_on_ref(void) { cut_on("ref", LIFE_CHANGES); }
-static void cuts_on_host(void) { cut_on("host", 12); }
-static void cuts_on_device(void) { cut_on("cuda", 12); }
-static void recovery_repeats(void) { life_recover_twice(life_shapes, LIFE_SHAPES); }
+static void cuts_on_ref(void) { trial_lives(life_shapes, LIFE_SHAPES, "ref", LIFE_CHANGES, test_times(8)); }
+static void cuts_on_host(void) { trial_lives(life_shapes, LIFE_SHAPES, "host", 12, test_times(8)); }
+static void cuts_on_device(void) { trial_lives(life_shapes, LIFE_SHAPES, "cuda", 12, test_times(8)); }
+static void recovery_repeats(void) { trial_recoveries(life_shapes, LIFE_SHAPES); }
 
 static void failing_calls(void)
 {
-    uint64_t tried = life_fail(life_shapes, LIFE_SHAPES) + life_fail(life_process_shapes, LIFE_PROCESS_SHAPES);
-    test_tried("files", tried, "calls for files of tables that failed");
+    trial_failures(life_shapes, LIFE_SHAPES);
+    trial_failures(life_process_shapes, LIFE_PROCESS_SHAPES);
 }
 
 /* A batch whose record needs a larger journal than there is: the entries stay where they are. */
@@ -48,7 +43,7 @@ static void journal_gets_room(void)
     check(is.journal_bytes > was.journal_bytes, "%llu bytes of journal", (ull)is.journal_bytes);
     check(memcmp(is.extent, was.extent, sizeof is.extent) == 0, "the table has moved");
     life_kill(&c, t);
-    life_try(&x, &l, &c, from, 2);
+    trial_cuts(&x, &l, &c, from, 2);
     test_tried("cuts", x.tried, "files that a power cut may leave of a journal that gets larger");
     cuts_end(&c);
 }
@@ -76,7 +71,7 @@ static void journal_grows(void)
     }
     check(c.file.size > 4 * bytes, "the file has not grown");
     life_kill(&c, t);
-    life_try(&x, &l, &c, from, 4);
+    trial_cuts(&x, &l, &c, from, 4);
     test_tried("cuts", x.tried, "files that a power cut may leave of growth");
     cuts_end(&c);
 }

@@ -6,7 +6,7 @@
  */
 #include "base/lines.h"
 #include "tests/faulty.h"
-#include "tests/life.h"
+#include "tests/trial.h"
 
 /* ---- Tables ---------------------------------------------------------------------------------- */
 
@@ -27,19 +27,11 @@ enum { SHAPES = sizeof shapes / sizeof *shapes, CELLS = 1 /* a shape */ };
 /* Of changes: short runs make half. */
 static uint64_t changes(uint64_t most) { return test_is_long() ? most : most / 2; }
 
-static void cut_on(const char *backend, uint64_t most)
-{
-    uint64_t tried = life_cut(shapes, SHAPES, backend, most, test_times(8));
-    test_tried("cuts", tried, "files that a power cut may leave, opened on %s", backend);
-}
-static void cuts_on_ref(void) { cut_on("ref", changes(LIFE_CHANGES)); }
-static void cuts_on_host(void) { cut_on("host", changes(12)); }
-static void cuts_on_device(void) { cut_on("cuda", changes(12)); }
-static void recovery_repeats(void) { life_recover_twice(shapes, SHAPES); }
-static void failing_calls(void)
-{
-    test_tried("files", life_fail(shapes, SHAPES), "calls for files of tables that failed");
-}
+static void cuts_on_ref(void) { trial_lives(shapes, SHAPES, "ref", changes(LIFE_CHANGES), test_times(8)); }
+static void cuts_on_host(void) { trial_lives(shapes, SHAPES, "host", changes(12), test_times(8)); }
+static void cuts_on_device(void) { trial_lives(shapes, SHAPES, "cuda", changes(12), test_times(8)); }
+static void recovery_repeats(void) { trial_recoveries(shapes, SHAPES); }
+static void failing_calls(void) { trial_failures(shapes, SHAPES); }
 
 /* ---- Larger files ---------------------------------------------------------------------------- */
 
@@ -70,7 +62,7 @@ static void file_gets_larger(void)
     life_live(&l, t, &c, 3);
     check(life_superblock(c.file.bytes).file_bytes > is.file_bytes, "the file has not grown");
     life_kill(&c, t);
-    life_try(&x, &l, &c, from, 2);
+    trial_cuts(&x, &l, &c, from, 2);
     test_tried("cuts", x.tried, "files that a power cut may leave of a file that gets larger");
     cuts_end(&c);
 }
@@ -100,7 +92,7 @@ static void cells_come_back(void)
         cuts_mark(&c, l.promised = l.changes);
     }
     life_kill(&c, t);
-    life_try(&x, &l, &c, 0, 64);
+    trial_cuts(&x, &l, &c, 0, 64);
     test_tried("cuts", x.tried, "files that a power cut may leave of batches that use cells twice");
     cuts_end(&c);
 }
@@ -127,7 +119,7 @@ static bool die_at(const shape *s, uint64_t at, trial *x)
     cuts_mark(&c, l.promised = l.changes);
     life_live(&l, t, &c, 3);
     life_kill(&c, t);
-    life_try(x, &l, &c, from, 2);
+    trial_cuts(x, &l, &c, from, 2);
     cuts_end(&c);
     return died;
 }
@@ -170,7 +162,7 @@ static uint64_t wrong_without(int out, uint64_t *tried)
     hd_table *t = life_open(&l, l.backend, &c);
     life_live(&l, t, &c, LIFE_CHANGES);
     life_kill(&c, t);
-    life_try(&x, &l, &c, 0, 2);
+    trial_cuts(&x, &l, &c, 0, 2);
     cuts_end(&c);
     *tried += x.tried;
     return x.wrong;
