@@ -60,6 +60,18 @@ void trial_cuts(trial *x, const life *had, const cuts *c, size_t from, uint64_t 
     cuts_each(c, from, random, &x->random, try_left, x);
 }
 
+void trial_larger_journal(life *l, hd_table *t, cuts *c, uint32_t value_bytes)
+{
+    const hd_superblock was = life_superblock(c->file.bytes);
+    world w = l->after[l->changes];
+    must(life_flip(l, t, &w, value_bytes));
+    const hd_superblock is = life_superblock(c->file.bytes);
+    l->after[++l->changes] = w;
+    cuts_mark(c, l->promised = l->changes);
+    check(is.journal_bytes > was.journal_bytes, "%llu bytes of journal", (ull)is.journal_bytes);
+    check(memcmp(is.extent, was.extent, sizeof is.extent) == 0, "the table has moved");
+}
+
 void trial_lives(const shape *shapes, size_t n, const char *backend, uint64_t changes, uint64_t random)
 {
     trial x = { .random = 7 };

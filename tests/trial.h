@@ -20,6 +20,8 @@ typedef struct trial {
 /* Cuts at each event from `from` on, `random` as in cuts_each. What one backend has left another one opens. Some
  * recoveries are cut, too. */
 void trial_cuts(trial *x, const life *had, const cuts *c, size_t from, uint64_t random);
+/* One change, whose record needs a larger journal than there is: the entries stay where they are. */
+void trial_larger_journal(life *l, hd_table *t, cuts *c, uint32_t value_bytes);
 /* A life of each shape that is closed and opened once, with a cut at any time; `random` as in cuts_each. */
 void trial_lives(const shape *shapes, size_t n, const char *backend, uint64_t changes, uint64_t random);
 /* Each call of the seam fails once in a life. */

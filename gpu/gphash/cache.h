@@ -13,9 +13,9 @@
  *     gphash_cache_fill     which is filled
  *
  * A cell's bytes are final before a number names it, so its copy stays right until another item takes the cell, which
- * drops the copy (gphash_stale_cell). Bucket copies are read by `quad` alone, in whose batches no key comes or goes.
- * An item that changes a far slot brings its copy up to date (gphash_refresh). So does every item, whoever changed the
- * slot last: it stores what the far word is, and looks again until it has not changed meanwhile.
+ * drops the copy (gphash_stale_cell). Bucket copies are read by `quad` alone, in whose batches no key comes or goes. An
+ * item that has changed a far slot copies the far words, and repeats that until they are the same afterwards
+ * (gphash_refresh). Several items may change one slot: the last one that stores a copy has then seen the last change.
  *
  * Differs from the paper: copies are not made while batches run. There a writer that has looked for a copy too early
  * leaves it stale. Units are chosen by counts of their heat, not by a sort.
@@ -68,7 +68,7 @@ SIMT_FN void gphash_heat_moves(const gphash_args *a, uint64_t from, uint64_t to)
     if (a->cache.of == HD_CACHE_VALUES) simt_strlx_u32(a->cache.heat + to, simt_ldrlx_u32(a->cache.heat + from));
 }
 
-/* Nobody reads the cell any more. */
+/* The cell is free: it is no longer read. */
 SIMT_FN void gphash_cold_cell(const gphash_args *a, uint64_t cell)
 {
     if (a->cache.of == HD_CACHE_VALUES) simt_strlx_u32(a->cache.heat + cell, 0);
@@ -84,8 +84,9 @@ SIMT_FN void gphash_pointed(const gphash_args *a, uint64_t e, uint64_t cell)
 /* Where the words of place e are in the copy of its bucket; both NULL: there is none. */
 SIMT_FN gphash_level gphash_copied_slot(const gphash_args *a, uint64_t e)
 {
-    uint64_t *copy = (uint64_t *)(void *)gphash_copy_of(&a->cache, e / a->v.slots);
+    uint64_t *copy = (uint64_t *)0;
     gphash_level at = { (uint64_t *)0, (uint64_t *)0 };
+    if (a->cache.of == HD_CACHE_BUCKETS) copy = (uint64_t *)(void *)gphash_copy_of(&a->cache, e / a->v.slots);
     if (copy) at.key = copy + e % a->v.slots;
     if (copy) at.number = at.key + a->v.slots;
     return at;
@@ -104,7 +105,6 @@ SIMT_FN void gphash_refresh_word(uint64_t *copy, const uint64_t *far)
 /* This lane has changed the far slot of place e; of GPHASH_SET the key was there, and others may read it. */
 SIMT_FN void gphash_refresh(const gphash_args *a, uint64_t e, gphash_change how)
 {
-    if (a->cache.of != HD_CACHE_BUCKETS) return;
     gphash_level copy = gphash_copied_slot(a, e);
     if (!copy.key) return;
     if (how != GPHASH_SET) gphash_refresh_word(copy.key, gphash_key_at(&a->v, e));

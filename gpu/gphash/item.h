@@ -37,14 +37,16 @@ SIMT_FN uint64_t gphash_take_cell(simt_tile w, const gphash_args *a)
     return at;
 }
 
-/* The cell is free for the batches that follow. */
+/* The cell is free for the batches that follow: by one lane; by a tile. */
+SIMT_FN void gphash_free_cell(const gphash_args *a, uint64_t cell)
+{
+    uint64_t at = simt_add_u64(a->tail, 1, SIMT_RELAXED);
+    simt_st_u32(a->v.free + at % gphash_ring(&a->v), (uint32_t)cell);
+    gphash_cold_cell(a, cell);
+}
 SIMT_FN void gphash_give_cell(simt_tile w, const gphash_args *a, uint64_t cell)
 {
-    if (w.rank == 0) {
-        uint64_t at = simt_add_u64(a->tail, 1, SIMT_RELAXED);
-        simt_st_u32(a->v.free + at % gphash_ring(&a->v), (uint32_t)cell);
-        gphash_cold_cell(a, cell);
-    }
+    if (w.rank == 0) gphash_free_cell(a, cell);
     simt_join();
 }
 

@@ -36,7 +36,7 @@ static gphash_args args_of(const gphash_own *o, const hd_batch *b)
     a.ordered = &o->words->ordered;
     a.room = gphash_notes(o);
     a.cache = o->cache;
-    a.cache.sample = o->lookups % GPHASH_SAMPLE;
+    a.cache.sample = o->batches % GPHASH_SAMPLE;
     return a;
 }
 
@@ -186,7 +186,7 @@ static hd_status launch(void *own, const hd_launcher *to, uint32_t row, const hd
     (void)when;
     x.a = args_of(o, b);
     x.l = launcher_of(o, to, &x.a);
-    o->lookups++;
+    o->batches++;
     hd_status status = !b->each && b->op == HD_OP_PROMOTE
                            ? promote(&x, b)
                            : gpu_launch(&x.l, row, gphash_row(row), gphash_places(&o->v));

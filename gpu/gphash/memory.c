@@ -16,7 +16,6 @@ enum { VIEW = offsetof(gphash_own, v) };
 enum { FAR = offsetof(gphash_own, far) };
 
 #define CACHE(member) offsetof(gphash_own, cache) + offsetof(gphash_cache, member)
-static hd_cache cache_of(const gphash_own *o) { return o->gpu.info.gphash.cache; }
 
 /* Where what lasts is on a device. */
 static hd_put lasting_put(const gphash_own *o)
@@ -74,9 +73,9 @@ int gphash_ring_memory(const gphash_own *o, hd_memory *all)
           sizeof(uint64_t), HD_AS_IT_COMES, .put = HD_APART, HD_HOLDS_SHARED },
         { "index: changed pages", "changed pages", offsetof(gphash_own, page),
           gphash_is_near(o) ? gphash_pages(&o->v) : 0, 1, 0, .put = HD_APART },
-        { "cache: copies of units", "copy_of", CACHE(copy_of), gphash_units(&o->v, cache_of(o)), sizeof(uint32_t), 0,
+        { "cache: copies of units", "copy_of", CACHE(copy_of), gphash_units(&o->v, o->cache.of), sizeof(uint32_t), 0,
           .put = HD_APART },
-        { "cache: heat of units", "heat", CACHE(heat), gphash_units(&o->v, cache_of(o)), sizeof(uint32_t), 0,
+        { "cache: heat of units", "heat", CACHE(heat), gphash_units(&o->v, o->cache.of), sizeof(uint32_t), 0,
           .put = HD_APART },
     };
     return hd_memory_add(all, rows, sizeof rows);
@@ -97,9 +96,9 @@ static int next_ring_memory(const gphash_own *o, hd_memory *all)
           sizeof(uint64_t), HD_AS_IT_COMES, .put = HD_APART },
         { "index: changed pages", "changed pages", offsetof(gphash_own, next_page),
           gphash_is_near(o) ? gphash_pages(&then) : 0, 1, 0, .put = HD_APART },
-        { "cache: copies of units", "copy_of", offsetof(gphash_own, next_copy_of), gphash_units(&then, cache_of(o)),
+        { "cache: copies of units", "copy_of", offsetof(gphash_own, next_copy_of), gphash_units(&then, o->cache.of),
           sizeof(uint32_t), 0, .put = HD_APART },
-        { "cache: heat of units", "heat", offsetof(gphash_own, next_heat), gphash_units(&then, cache_of(o)),
+        { "cache: heat of units", "heat", offsetof(gphash_own, next_heat), gphash_units(&then, o->cache.of),
           sizeof(uint32_t), 0, .put = HD_APART },
     };
     return hd_memory_add(all, rows, sizeof rows);
@@ -107,14 +106,14 @@ static int next_ring_memory(const gphash_own *o, hd_memory *all)
 
 static int cache_memory(const gphash_own *o, hd_memory *all)
 {
-    const uint64_t n = o->gpu.info.gphash.cached;
+    const uint64_t n = o->cache.copies;
     const hd_memory rows[] = {
         { "cache: units of copies", "holder", CACHE(holder), n, sizeof(uint32_t), 0, .put = HD_APART },
         { "cache: free copies", "spare", CACHE(spare), n, sizeof(uint32_t), HD_AS_IT_COMES, .put = HD_APART },
-        { "cache: copies", "copies", CACHE(copy), n, gphash_unit_bytes(&o->v, cache_of(o)), HD_AS_IT_COMES,
+        { "cache: copies", "copies", CACHE(copy), n, gphash_unit_bytes(&o->v, o->cache.of), HD_AS_IT_COMES,
           .put = HD_APART },
     };
-    return cache_of(o) ? hd_memory_add(all, rows, sizeof rows) : 0;
+    return o->cache.of ? hd_memory_add(all, rows, sizeof rows) : 0;
 }
 
 int gphash_growth_memory(const gphash_own *o, hd_memory *all)
@@ -186,7 +185,7 @@ void gphash_begin_table(void *own)
 {
     gphash_own *o = (gphash_own *)own;
     o->v = gphash_view_for(&o->gpu.info);
-    o->cache.of = cache_of(o);
+    o->cache.of = o->gpu.info.gphash.cache;
     o->cache.copies = o->gpu.info.gphash.cached;
     o->cache.unit_bytes = gphash_unit_bytes(&o->v, o->cache.of);
 }

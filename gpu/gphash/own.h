@@ -39,8 +39,8 @@ typedef struct gphash_own {
     gphash_unmarked unmarked;
     bool marks; /* pages are marked, since they were asked for once */
     gphash_words *words;
-    gphash_cache cache;  /* but for `sample` and `word` */
-    uint32_t lookups;    /* batches of lookups so far: each has another sample */
+    gphash_cache cache;  /* but for `sample` */
+    uint32_t batches;    /* so far: each has another sample of lookups */
     uint32_t *guard;     /* (GPHASH_GUARDS) */
     uint32_t *next_free; /* the ring, marks and units of a table that grows */
     uint64_t *next_mark;

@@ -44,8 +44,7 @@ SIMT_FN uint64_t gphash_look(simt_tile t, const gphash_args *a, uint64_t i, uint
 /* The number, or the inline value, of place e: in the copy of its bucket if it has one. */
 SIMT_FN uint64_t gphash_look_number(const gphash_args *a, uint64_t e)
 {
-    gphash_level copy = { (uint64_t *)0, (uint64_t *)0 };
-    if (a->cache.of == HD_CACHE_BUCKETS) copy = gphash_copied_slot(a, e);
+    gphash_level copy = gphash_copied_slot(a, e);
     return simt_ld_u64(copy.key ? copy.number : gphash_number_at(&a->v, e));
 }
 

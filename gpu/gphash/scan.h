@@ -27,10 +27,7 @@ SIMT_FN void gphash_empty(const gphash_args *a, uint64_t e)
 {
     uint64_t *number = gphash_number_at(&a->v, e);
     if (a->v.cell_bytes) {
-        uint64_t at = simt_add_u64(a->tail, 1, SIMT_RELAXED);
-        uint64_t cell = gphash_cell_of(simt_ldrlx_u64(number));
-        simt_st_u32(a->v.free + at % gphash_ring(&a->v), (uint32_t)cell);
-        gphash_cold_cell(a, cell);
+        gphash_free_cell(a, gphash_cell_of(simt_ldrlx_u64(number)));
         simt_strlx_u64(number, GPHASH_NONE);
     }
     simt_strlx_u64(gphash_key_at(&a->v, e), HD_KEY_EMPTY);

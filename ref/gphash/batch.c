@@ -98,8 +98,8 @@ void gphash_run_batch(gphash_table *t, const hd_batch *b, uint64_t *tally)
         run_keyed(t, b, tally);
     else if (b->op == HD_OP_CLEAR)
         gphash_clear(t);
-    else if (b->op == HD_OP_PROMOTE && b->count)
-        *b->count = 0; /* all memory is near */
     else if (b->op != HD_OP_PROMOTE)
         run_scan(t, b);
+    else if (b->count)
+        *b->count = 0; /* all memory is near */
 }
