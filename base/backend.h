@@ -157,6 +157,8 @@ struct hd_gpu {
     hd_status (*recovered)(void *own, const hd_gpu_machine *m, hd_recovery *did);
     /* On a device: hd_backend.changed. NULL: any page may have changed. */
     hd_status (*changed)(void *own, const hd_gpu_machine *m, uint8_t *page, uint64_t pages);
+    /* On a device: hd_backend.arrange. */
+    hd_status (*arrange)(void *own, const hd_gpu_machine *m);
     /* On a device: planes have got new bytes; launches what the rest of the table needs. NULL: nothing. */
     hd_status (*settled)(void *own, const hd_gpu_machine *m);
     /* Where the reference has room_for: the same on a machine, as resize does. */

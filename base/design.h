@@ -32,6 +32,11 @@ typedef struct hd_extent {
     uint32_t number;  /* of those of this name */
     void *p;
     uint64_t bytes;
+    /* Not 0: it has cells of so many bytes, as have all such extents, whose cells are numbered in their order. What is
+     * in a cell matters if a word names it: one of an extent with `names`, by its lower 32 bits. No two words name one
+     * cell, unless it does not exist. */
+    uint32_t cell_bytes;
+    bool names;
 } hd_extent;
 
 /* What is read of entries, as bits. */
@@ -151,6 +156,9 @@ typedef struct hd_backend {
      * for each page (HD_EXTENT_PAGE) of each array, which is 1 and becomes 0 if the page has not changed. No batch
      * runs. NULL: any page may have changed. */
     hd_status (*changed)(void *state, uint8_t *page, uint64_t pages);
+    /* Free cells are taken in the order of their addresses from now on, behind the one that was taken last: what is
+     * written to them then fills pages of the file. NULL: it has no cells, or takes them so always. */
+    hd_status (*arrange)(void *state);
     /* Of a reference: `recovered` can do that wherever a batch was cut between two stores of words, each array is an
      * extent of its own, and each has its memory to itself. */
     bool survives_kill;

@@ -46,24 +46,24 @@ static int os_open(void *self, const char *path, int flags, int mode)
 }
 static ptrdiff_t os_read(void *self, int fd, void *p, size_t bytes) { return (void)self, read(fd, p, bytes); }
 
-/* A large file goes to the disk while it is written, and not only when it is synced. Nothing to report: what cannot go
+/* What is large goes to the disk while it is written, and not only when it is synced. Nothing to report: what cannot go
  * yet, as into a pipe, stays for the sync. */
-static void begin_write_out(int fd)
+enum { LARGE = 1 << 20, LARGEST = 8 << 20 /* at a time */ };
+static void begin_write_out(int fd, off_t offset, off_t bytes)
 {
 #ifdef SYNC_FILE_RANGE_WRITE
-    const int to_the_end = 0;
-    sync_file_range(fd, 0, to_the_end, SYNC_FILE_RANGE_WRITE);
+    sync_file_range(fd, offset, bytes, SYNC_FILE_RANGE_WRITE);
 #else
-    (void)fd;
+    (void)fd, (void)offset, (void)bytes;
 #endif
 }
 
 static ptrdiff_t os_write(void *self, int fd, const void *p, size_t bytes)
 {
-    enum { LARGE = 1 << 20 };
+    const off_t all = 0;
     (void)self;
     ptrdiff_t n = write(fd, p, bytes);
-    if (n >= LARGE) begin_write_out(fd);
+    if (n >= LARGE) begin_write_out(fd, 0, all);
     return n;
 }
 
@@ -122,7 +122,10 @@ static ptrdiff_t os_read_at(void *self, int fd, void *p, size_t bytes, uint64_t 
 }
 static ptrdiff_t os_write_at(void *self, int fd, const void *p, size_t bytes, uint64_t offset)
 {
-    return (void)self, pwrite(fd, p, bytes, (off_t)offset);
+    (void)self;
+    ptrdiff_t n = pwrite(fd, p, bytes < LARGEST ? bytes : LARGEST, (off_t)offset);
+    if (n >= LARGE) begin_write_out(fd, (off_t)offset, (off_t)n);
+    return n;
 }
 static int os_sync_data(void *self, int fd) { return (void)self, fdatasync(fd); }
 static int os_lock(void *self, int fd) { return (void)self, flock(fd, LOCK_EX | LOCK_NB); }
@@ -174,9 +177,9 @@ static uint64_t os_unix_ns(void *self) { return (void)self, clock_ns(CLOCK_REALT
 
 const hd_seams hd_seams_os = {
     { os_take, os_give, NULL },
-    { os_open,   os_read,        os_write,     os_size,       os_seek,     os_sync,      os_close, os_rename,
-      os_unlink, os_sync_folder, os_special,   os_read_at,    os_write_at, os_sync_data, os_lock,  os_map,
-      os_unmap,  os_in_memory,   os_map_lines, os_write_back, os_fence,    NULL },
+    { os_open,   os_read,        os_write,     os_size,      os_seek,       os_sync,      os_close, os_rename,
+      os_unlink, os_sync_folder, os_special,   os_read_at,   os_write_at,   os_sync_data, 4 << 20,  os_lock,
+      os_map,    os_unmap,       os_in_memory, os_map_lines, os_write_back, os_fence,     NULL },
     { os_now_ns, os_unix_ns, NULL },
     NULL,
     { .context = NULL },

@@ -31,6 +31,7 @@ typedef struct hd_file_seam {
     ptrdiff_t (*read_at)(void *self, int fd, void *p, size_t bytes, uint64_t offset);
     ptrdiff_t (*write_at)(void *self, int fd, const void *p, size_t bytes, uint64_t offset);
     int (*sync_data)(void *self, int fd); /* and what is necessary to read it: the file's size */
+    uint64_t sync_bytes;                  /* what could be written in the time of a sync, nearly */
     int (*lock)(void *self, int fd);      /* until it is closed; EWOULDBLOCK: another opening of the file has it */
     /* Whole pages of memory: zeros (fd -1), or those of a file from `offset` on, shared with it. at: in place of pages
      * that this function gave; NULL: anywhere. NULL and errno on failure. map NULL: files cannot be mapped. */

@@ -256,10 +256,10 @@ void judge_shelf_open(judge_shelf *s)
 {
     memset(s, 0, sizeof *s);
     s->seams = hd_seams_os;
-    s->seams.file =
-        (hd_file_seam){ shelf_open,     shelf_read,   shelf_write,  shelf_size,        shelf_seek,    shelf_sync,
-                        shelf_close,    shelf_rename, shelf_unlink, shelf_sync_folder, shelf_special, shelf_read_at,
-                        shelf_write_at, shelf_sync,   shelf_lock,   shelf_map,         shelf_unmap,   .self = s };
+    s->seams.file = (hd_file_seam){ shelf_open,    shelf_read,    shelf_write,    shelf_size,   shelf_seek,
+                                    shelf_sync,    shelf_close,   shelf_rename,   shelf_unlink, shelf_sync_folder,
+                                    shelf_special, shelf_read_at, shelf_write_at, shelf_sync,   2048,
+                                    shelf_lock,    shelf_map,     shelf_unmap,    .self = s };
 }
 
 void judge_shelf_close(judge_shelf *s)

@@ -262,27 +262,49 @@ static int extents(void *state, hd_extent *all)
     return c->gpu->extents(c->own, all);
 }
 
-static hd_status recovered(void *state, hd_recovery *did)
+/* Work that the table does while no batch runs. */
+typedef hd_status at_rest(cuda *c, const hd_gpu_machine *m, void *context);
+static hd_status run_at_rest(cuda *c, const char *what, at_rest *work, void *context)
 {
-    cuda *c = (cuda *)state;
-    hd_cuda_stream o = { c, NULL, "recovery", NULL };
+    hd_cuda_stream o = { c, NULL, what, NULL };
     const hd_gpu_machine m = hd_cuda_machine(&o);
     int before = c->device.number;
     hd_status status = hd_cuda_enter(c, &before);
-    if (status) return status;
-    return hd_cuda_leave(c, before, hd_cuda_wait_anyway(c, o.what, c->gpu->recovered(c->own, &m, did), NULL));
+    return status ? status : hd_cuda_leave(c, before, hd_cuda_wait_anyway(c, what, work(c, &m, context), NULL));
 }
 
+static hd_status recover(cuda *c, const hd_gpu_machine *m, void *did)
+{
+    return c->gpu->recovered(c->own, m, (hd_recovery *)did);
+}
+static hd_status recovered(void *state, hd_recovery *did)
+{
+    return run_at_rest((cuda *)state, "recovery", recover, did);
+}
+
+typedef struct page_map {
+    uint8_t *page;
+    uint64_t pages;
+} page_map;
+static hd_status read_changed(cuda *c, const hd_gpu_machine *m, void *map)
+{
+    return c->gpu->changed(c->own, m, ((page_map *)map)->page, ((page_map *)map)->pages);
+}
 static hd_status changed(void *state, uint8_t *page, uint64_t pages)
 {
+    page_map map = { page, pages };
     cuda *c = (cuda *)state;
-    hd_cuda_stream o = { c, NULL, "changed pages", NULL };
-    const hd_gpu_machine m = hd_cuda_machine(&o);
-    int before = c->device.number;
-    if (!c->gpu->changed) return HD_OK;
-    hd_status status = hd_cuda_enter(c, &before);
-    if (status) return status;
-    return hd_cuda_leave(c, before, hd_cuda_wait_anyway(c, o.what, c->gpu->changed(c->own, &m, page, pages), NULL));
+    return c->gpu->changed ? run_at_rest(c, "changed pages", read_changed, &map) : HD_OK;
+}
+
+static hd_status arrange_there(cuda *c, const hd_gpu_machine *m, void *context)
+{
+    return (void)context, c->gpu->arrange(c->own, m);
+}
+static hd_status arrange(void *state)
+{
+    cuda *c = (cuda *)state;
+    return c->gpu->arrange ? run_at_rest(c, "order of free cells", arrange_there, NULL) : HD_OK;
 }
 
 /* ---- A view ---------------------------------------------------------------------------------- */
@@ -377,7 +399,7 @@ const hd_backend hd_backend_cuda = {
     .learn = hd_cuda_learn, .put_at = hd_cuda_put_at, .move_all = hd_cuda_move_all, .grow = hd_cuda_grow,
     .resize = hd_cuda_resize, .set_near = hd_cuda_set_near, .room_for = hd_cuda_room_for, .view = view_open,
     .view_end = view_end, .prepare = prepare, .tally = hd_cuda_tally, .extents = extents,
-    .recovered = recovered, .changed = changed, .launch = launch
+    .recovered = recovered, .changed = changed, .arrange = arrange, .launch = launch
 };
 /* clang-format on */
 

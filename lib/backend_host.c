@@ -147,6 +147,12 @@ static hd_status recovered(void *state, hd_recovery *did)
     return ((host *)state)->design->ref->recovered(((host *)state)->entries, did);
 }
 
+static hd_status arrange(void *state)
+{
+    const hd_backend *ref = ((host *)state)->design->ref;
+    return ref->arrange ? ref->arrange(((host *)state)->entries) : HD_OK;
+}
+
 static void run_alike(const host *a, host *b)
 {
     b->config = a->config;
@@ -464,7 +470,7 @@ const hd_backend hd_backend_host = {
     .name = "host", .runs = runs, .shape = shape, .open = open_table, .close = close_table, .walk = walk,
     .check = check, .next = next, .learn = learn, .put_at = put_at, .move_all = move_all, .grow = grow,
     .resize = resize, .set_near = set_near, .room_for = room_for, .view = view_entries, .prepare = prepare,
-    .extents = extents, .recovered = recovered, .launch = launch
+    .extents = extents, .recovered = recovered, .arrange = arrange, .launch = launch
 };
 /* clang-format on */
 

@@ -7,10 +7,11 @@
  *   journal      redo records (journal.h), from the superblock's `journal` on
  *   extents      the arrays that the design's entries consist of (hd_extent), each from a multiple of 4 KiB on
  *
- * An image is changed in one of two ways. A checkpoint writes pages in place that the journal has, too; then a
+ * An image is changed in one of three ways. A checkpoint writes pages in place that the journal has, too; then a
  * superblock says that the journal begins anew. Whatever a crash leaves of the pages, the records of the former
  * generation make them whole. A move writes extents to space that neither superblock uses, and then both superblocks,
- * one after the other: space is free when neither names it.
+ * one after the other: space is free when neither names it. And cells (hd_extent.cell_bytes) that no word names are
+ * free, too: a batch's new values are written there before the record that makes words name them (changes.h).
  *
  * In mode line the file is mapped. All that lies in the map is stored there and its lines are written back, so that a
  * sync is a fence. Extents then have the words of a record as soon as that is durable: a checkpoint writes no page.
@@ -24,7 +25,7 @@
 #define HD_IMAGE_MAGIC "HEDDLEIM" /* 8 bytes */
 
 enum {
-    HD_IMAGE_VERSION = 1,
+    HD_IMAGE_VERSION = 2,
     HD_IMAGE_PAGE = HD_EXTENT_PAGE,
     HD_IMAGE_SECTOR = 512,
     HD_IMAGE_BLOCKS = 2 * HD_IMAGE_PAGE, /* the superblocks */

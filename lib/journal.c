@@ -44,14 +44,45 @@ void hd_journal_give(hd_journal *j, const hd_seams *s)
 
 void hd_journal_begin(hd_journal *j) { j->fill = sizeof(hd_record); }
 
-bool hd_journal_add(hd_journal *j, uint32_t extent, uint64_t at, const void *p, uint64_t bytes)
+uint8_t *hd_journal_add(hd_journal *j, uint64_t bytes)
 {
-    const hd_redo range = { extent, (uint32_t)bytes, at };
-    if (bytes > UINT32_MAX || sizeof range + bytes > j->bytes - j->fill) return false;
-    memcpy(j->block + j->fill, &range, sizeof range);
-    memcpy(j->block + j->fill + sizeof range, p, (size_t)bytes);
-    j->fill += sizeof range + bytes;
-    return true;
+    if (bytes > j->bytes - j->fill) return NULL;
+    j->fill += bytes;
+    return j->block + j->fill - bytes;
+}
+
+enum { WORD = 8, WORDS = HD_IMAGE_SECTOR / WORD /* of a sector, each a bit of a word */ };
+
+/* Which words of sector s differ. */
+static uint64_t differing(const uint64_t *is, const uint64_t *was, uint32_t words, uint32_t s)
+{
+    uint32_t from = s * WORDS, n = words - from < WORDS ? words - from : WORDS;
+    uint64_t which = 0;
+    for (uint32_t i = 0; i < n; i++) which |= (uint64_t)(is[from + i] != was[from + i]) << i;
+    return which;
+}
+
+uint64_t hd_redo_bytes(const uint64_t *is, const uint64_t *was, uint32_t words, uint32_t sectors)
+{
+    uint64_t n = 0;
+    for (uint32_t left = sectors; left; left &= left - 1)
+        n += 1 + (uint64_t)__builtin_popcountll(differing(is, was, words, (uint32_t)__builtin_ctz(left)));
+    return sizeof(hd_redo) + n * WORD;
+}
+
+uint8_t *hd_redo_make(uint8_t *to, uint32_t extent, uint64_t at, const uint64_t *is, const uint64_t *was,
+                      uint32_t words, uint32_t sectors)
+{
+    hd_redo *redo = (hd_redo *)(void *)to;
+    *redo = (hd_redo){ extent, sectors, at };
+    uint64_t *which = (uint64_t *)(void *)(redo + 1), *word = which + __builtin_popcount(sectors);
+    for (uint32_t left = sectors; left; left &= left - 1) {
+        uint32_t s = (uint32_t)__builtin_ctz(left);
+        *which = differing(is, was, words, s);
+        for (uint64_t bits = *which++; bits; bits &= bits - 1)
+            *word++ = is[s * WORDS + (uint32_t)__builtin_ctzll(bits)];
+    }
+    return (uint8_t *)word;
 }
 
 bool hd_journal_fits(const hd_journal *j) { return whole_sectors(j->fill) <= j->bytes - j->at; }
@@ -63,7 +94,7 @@ hd_status hd_journal_write(hd_journal *j, hd_image *im, hd_record *head)
     head->generation = im->sb.generation;
     head->id = im->sb.id;
     head->bytes = j->fill - sizeof *head;
-    head->ranges_sum = XXH3_64bits(j->block + sizeof *head, (size_t)head->bytes);
+    head->redos_sum = XXH3_64bits(j->block + sizeof *head, (size_t)head->bytes);
     head->sum = head_sum(head);
     memcpy(j->block, head, sizeof *head);
     memset(j->block + j->fill, 0, (size_t)(bytes - j->fill));
@@ -95,18 +126,53 @@ const hd_record *hd_journal_next(hd_journal *j, const hd_image *im, uint64_t bat
     const hd_record *r = (const hd_record *)(const void *)(j->block + j->at);
     if (left < sizeof *r || !is_head(r) || r->bytes > left - sizeof *r) return NULL;
     if (r->generation != im->sb.generation || r->id != im->sb.id || r->batch - r->batches != batch) return NULL;
-    if (r->ranges_sum != XXH3_64bits(r + 1, (size_t)r->bytes)) return NULL;
+    if (r->redos_sum != XXH3_64bits(r + 1, (size_t)r->bytes)) return NULL;
     j->at += whole_sectors(sizeof *r + r->bytes);
     return r;
 }
 
-const hd_redo *hd_redo_next(const hd_record *record, const hd_redo *range)
+hd_patch hd_patch_before(const hd_record *record)
 {
-    const uint8_t *first = (const uint8_t *)(record + 1),
-                  *p = range ? (const uint8_t *)(range + 1) + range->bytes : first;
-    uint64_t left = record->bytes - (uint64_t)(p - first);
-    const hd_redo *next = (const hd_redo *)(const void *)p;
-    return left < sizeof *next || next->bytes > left - sizeof *next ? NULL : next;
+    return (hd_patch){ .next = (const uint8_t *)(record + 1), .left = record->bytes };
+}
+
+/* Begins the next redo, if it is a whole one. */
+static bool begin_redo(hd_patch *run)
+{
+    const hd_redo *redo = (const hd_redo *)(const void *)run->next;
+    if (run->left < sizeof *redo || redo->at % WORD || !redo->sectors ||
+        redo->sectors >> HD_IMAGE_PAGE / HD_IMAGE_SECTOR)
+        return false;
+    uint64_t sectors = (uint64_t)__builtin_popcount(redo->sectors), words = sectors, room;
+    room = (run->left - sizeof *redo) / WORD;
+    run->which = (const uint64_t *)(const void *)(redo + 1);
+    for (uint64_t s = 0; s < sectors && sectors <= room; s++) words += (uint64_t)__builtin_popcountll(run->which[s]);
+    if (words > room) return false;
+    run->extent = redo->extent;
+    run->from = redo->at;
+    run->sectors = redo->sectors;
+    run->word = run->which + sectors;
+    run->bytes = 0;
+    run->next += sizeof *redo + words * WORD;
+    run->left -= sizeof *redo + words * WORD;
+    return true;
+}
+
+bool hd_patch_next(hd_patch *run)
+{
+    while (!run->words) {
+        if (!run->sectors && !begin_redo(run)) return false;
+        run->sector = (uint64_t)__builtin_ctz(run->sectors) * HD_IMAGE_SECTOR;
+        run->sectors &= run->sectors - 1;
+        run->words = *run->which++;
+    }
+    uint32_t first = (uint32_t)__builtin_ctzll(run->words);
+    uint64_t others = ~(run->words >> first), n = others ? (uint64_t)__builtin_ctzll(others) : WORDS;
+    run->word += run->bytes / WORD; /* behind those of the last run */
+    run->at = run->from + run->sector + first * WORD;
+    run->bytes = n * WORD;
+    run->words &= n == WORDS ? 0 : ~(((1ull << n) - 1) << first);
+    return true;
 }
 
 hd_status hd_journal_check(hd_image *im)

@@ -4,7 +4,8 @@
  * a multiple of 512 bytes on, so that no later write touches a sector of an earlier record:
  *
  *   head     hd_record
- *   ranges   each a hd_redo, and its bytes: what the extent has there from this record on
+ *   redos    what extents have from this record on, of up to a page each: a hd_redo; for each sector of it that it has,
+ *            in their order, a word that says which of the sector's 64 words; and then these words
  *
  * Records of a generation follow each other without gaps in the numbers of batches. The first one that does not, that
  * is of another generation or file, or one of whose sums is wrong, ends the journal.
@@ -23,13 +24,13 @@ typedef struct hd_record {
     uint64_t clock;
     uint32_t epoch;
     uint32_t zero;
-    uint64_t bytes;           /* of all ranges */
-    uint64_t ranges_sum, sum; /* XXH3-64 of the ranges; of the head before this field */
+    uint64_t bytes;          /* of all redos */
+    uint64_t redos_sum, sum; /* XXH3-64 of the redos; of the head before this field */
 } hd_record;
 
 typedef struct hd_redo {
-    uint32_t extent, bytes; /* of the superblock's; bytes is a multiple of 8 */
-    uint64_t at;            /* in the extent */
+    uint32_t extent, sectors; /* of the superblock's; bit s: it has words of the 512 bytes from at + 512 x s on */
+    uint64_t at;              /* in the extent, a multiple of 8 */
 } hd_redo;
 
 /* In mode process (mapped.h) there are no records. The journal begins with this instead, and it counts where generation
@@ -54,8 +55,14 @@ hd_status hd_journal_take(hd_journal *j, const hd_seams *s, uint64_t bytes);
 void hd_journal_give(hd_journal *j, const hd_seams *s);
 
 void hd_journal_begin(hd_journal *j);
-/* Adds a range; false: no journal of that size has room for the record. */
-bool hd_journal_add(hd_journal *j, uint32_t extent, uint64_t at, const void *p, uint64_t bytes);
+/* Room for so many bytes of redos more; NULL: no journal of that size has room for the record. */
+uint8_t *hd_journal_add(hd_journal *j, uint64_t bytes);
+/* The bytes of a redo of those words of a page, or the first `words` of it, that differ from what was there: in
+ * `sectors` alone, in each of which some do. */
+uint64_t hd_redo_bytes(const uint64_t *is, const uint64_t *was, uint32_t words, uint32_t sectors);
+/* The redo itself; where the next one goes. */
+uint8_t *hd_redo_make(uint8_t *to, uint32_t extent, uint64_t at, const uint64_t *is, const uint64_t *was,
+                      uint32_t words, uint32_t sectors);
 /* Whether there is room for the record behind the earlier ones. */
 bool hd_journal_fits(const hd_journal *j);
 /* Writes the record and syncs it. head: batch, batches, epoch and clock are the caller's. */
@@ -67,8 +74,21 @@ hd_status hd_journal_read(hd_journal *j, hd_image *im);
 const hd_live *hd_journal_live(const hd_journal *j, const hd_image *im);
 /* The next record, if it follows batch `batch`; NULL: the journal ends here. */
 const hd_record *hd_journal_next(hd_journal *j, const hd_image *im, uint64_t batch);
-/* The range behind `range` of a record, or the first one (NULL). NULL: there are no more. */
-const hd_redo *hd_redo_next(const hd_record *record, const hd_redo *range);
+/* A walk over a record: words that follow each other in an extent. */
+typedef struct hd_patch {
+    uint32_t extent;
+    uint64_t at, bytes;   /* in the extent; multiples of 8 */
+    const uint64_t *word; /* (bytes / 8) */
+    /* What is left: bytes of redos behind this one, from `next` on; of this one sectors, of the sector words. */
+    const uint8_t *next;
+    uint64_t left, words, sector;
+    const uint64_t *which; /* of the next sector */
+    uint32_t sectors;
+    uint64_t from; /* in the extent: of the redo */
+} hd_patch;
+hd_patch hd_patch_before(const hd_record *record);
+/* The next run; false: there is none. Then run->left is 0, unless the record makes no sense. */
+bool hd_patch_next(hd_patch *run);
 
 /* HD_ECORRUPT: the other superblock is damaged, and the first record is of a later generation. So the other one was in
  * force. */

@@ -11,26 +11,19 @@
 
 #include "base/backend.h"
 #include "base/error.h"
-#include "lib/pieces.h"
+#include "lib/changes.h"
 #include "lib/table.h"
-
-enum { ATOM = HD_PIECE_ATOM, GAP = 2 * ATOM /* what a range of its own would take more */ };
 
 /* ---- What the file has ------------------------------------------------------------------------ */
 
-/* An extent as the image and the journal have it: the shadow's, or in mode line the file itself. */
-static uint8_t *copy_of(const hd_store *x, uint32_t e)
-{
-    return x->image.line ? x->image.map + x->image.sb.extent[e].offset : x->shadow + x->start[e];
-}
-
 static uint8_t *copy_of_piece(const hd_store *x, const hd_pieces *p, int i)
 {
-    return copy_of(x, p->extent[i]) + p->at[i];
+    return hd_store_copy(x, p->extent[i]) + p->at[i];
 }
 
 static void give_shadow(hd_store *x)
 {
+    hd_cells_give(x);
     hd_give(&x->seams, x->shadow, x->shadow_bytes, 1);
     hd_give(&x->seams, x->dirty, x->shadow_bytes / HD_IMAGE_PAGE, 1);
     hd_give(&x->seams, x->changed, x->changed_pages, 1);
@@ -60,79 +53,64 @@ static hd_status take_shadow(hd_store *x, const hd_pieces *p, const hd_superbloc
     return status;
 }
 
-/* ---- What has changed ------------------------------------------------------------------------ */
-
-/* Adds the ranges of a page or less in which memory differs from the shadow; false: there is no room for them. */
-static bool add_ranges(hd_journal *j, uint32_t extent, uint64_t at, const uint8_t *is, const uint8_t *was, uint64_t n)
+static bool is_outside(const hd_store *x, const hd_patch *run)
 {
-    for (uint64_t from = 0, end; from < n; from = end) {
-        while (from < n && memcmp(is + from, was + from, ATOM) == 0) from += ATOM;
-        if (from == n) break;
-        end = from + ATOM;
-        for (uint64_t to = end; to < n && to <= end + GAP - ATOM; to += ATOM)
-            if (memcmp(is + to, was + to, ATOM) != 0) end = to + ATOM;
-        if (!hd_journal_add(j, extent, at + from, is + from, end - from)) return false;
-    }
-    return true;
+    const hd_superblock *sb = &x->image.sb;
+    if (run->extent >= sb->extents) return true;
+    return run->at > sb->extent[run->extent].bytes || run->bytes > sb->extent[run->extent].bytes - run->at;
 }
 
-/* Makes the record of the pages that may have changed; false: there is no room for it in a journal of that size. */
-static bool add_pages(hd_store *x, const hd_pieces *p)
+static hd_status apply_run(hd_store *x, const hd_patch *run)
 {
-    bool room = true;
-    hd_journal_begin(&x->journal);
-    for (int i = 0; i < p->n && room; i++) {
-        const uint8_t *is = (const uint8_t *)p->all[i].p, *was = copy_of_piece(x, p, i),
-                      *changed = x->changed + p->page[i];
-        for (uint64_t at = 0, n; at < p->all[i].bytes && room; at += n) {
-            n = p->all[i].bytes - at < HD_EXTENT_PAGE ? p->all[i].bytes - at : HD_EXTENT_PAGE;
-            HD_ASSERT(changed[at / HD_EXTENT_PAGE] || memcmp(is + at, was + at, n) == 0,
-                      "a page has changed, and the backend does not say so");
-            if (changed[at / HD_EXTENT_PAGE] && memcmp(is + at, was + at, n) != 0)
-                room = add_ranges(&x->journal, p->extent[i], p->at[i] + at, is + at, was + at, n);
-        }
-    }
-    return room;
+    if (!x->shadow)
+        return hd_image_put(&x->image, x->image.sb.extent[run->extent].offset + run->at, run->word, run->bytes);
+    uint64_t at = x->start[run->extent] + run->at;
+    memcpy(x->shadow + at, run->word, run->bytes);
+    for (uint64_t page = at / HD_IMAGE_PAGE; page <= (at + run->bytes - 1) / HD_IMAGE_PAGE; page++)
+        x->dirty[page] |= HD_PAGE_LOGGED;
+    return HD_OK;
 }
 
-/* The shadow, or in modes process and line the file, takes what a record has. HD_ECORRUPT: it is of other extents,
- * although its sums are right. */
+/* In a recovery: the shadow, or in modes process and line the file, takes what a record has. HD_ECORRUPT: it is of other
+ * extents, although its sums are right. */
 static hd_status apply(hd_store *x, const hd_record *record)
 {
-    uint64_t bytes = 0;
+    hd_patch run = hd_patch_before(record);
     hd_status status = HD_OK;
-    for (const hd_redo *r = NULL; !status && (r = hd_redo_next(record, r)); bytes += sizeof *r + r->bytes) {
-        const hd_image_extent *e = &x->image.sb.extent[r->extent < HD_IMAGE_EXTENTS ? r->extent : 0];
-        if (r->extent >= x->image.sb.extents || r->bytes == 0 || r->bytes % ATOM || r->at > e->bytes ||
-            r->bytes > e->bytes - r->at)
-            break;
-        uint64_t at = x->start[r->extent] + r->at;
-        if (!x->shadow) {
-            status = hd_image_put(&x->image, e->offset + r->at, r + 1, r->bytes);
-            continue;
-        }
-        memcpy(x->shadow + at, r + 1, r->bytes);
-        memset(x->dirty + at / HD_IMAGE_PAGE, 1, (at + r->bytes - 1) / HD_IMAGE_PAGE - at / HD_IMAGE_PAGE + 1);
+    while (!status && hd_patch_next(&run)) {
+        if (is_outside(x, &run)) break;
+        status = apply_run(x, &run);
     }
-    if (status || bytes == record->bytes) return status;
-    return hd_fail(HD_ECORRUPT, "%s: the record of batch %" PRIu64 " makes no sense", x->image.path, record->batch);
+    if (status) return status;
+    if (run.left || run.words)
+        return hd_fail(HD_ECORRUPT, "%s: the record of batch %" PRIu64 " makes no sense", x->image.path, record->batch);
+    return HD_OK;
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-/* Pages of an extent that the journal alone has so far. */
-static hd_status write_pages(hd_store *x, const hd_image_extent *e, uint64_t start)
+/* Pages of an extent that have one of these bits. */
+static hd_status write_pages(hd_store *x, const hd_image_extent *e, uint64_t start, int bits)
 {
-    const uint8_t *dirty = x->dirty + start / HD_IMAGE_PAGE;
+    uint8_t *dirty = x->dirty + start / HD_IMAGE_PAGE;
     uint64_t pages = hd_image_pages(e->bytes);
     hd_status status = HD_OK;
     for (uint64_t from = 0, to; from < pages && !status; from = to) {
         to = from + 1;
-        if (!dirty[from]) continue;
-        while (to < pages && dirty[to]) to++;
+        if (!(dirty[from] & bits)) continue;
+        while (to < pages && dirty[to] & bits) to++;
         uint64_t at = from * HD_IMAGE_PAGE, end = to * HD_IMAGE_PAGE < e->bytes ? to * HD_IMAGE_PAGE : e->bytes;
         status = hd_image_put(&x->image, e->offset + at, x->shadow + start + at, end - at);
+        memset(dirty + from, 0, to - from);
     }
+    return status;
+}
+
+hd_status hd_store_write_pages(hd_store *x, int bits)
+{
+    hd_status status = HD_OK;
+    for (uint32_t e = 0; e < x->image.sb.extents && !status && x->dirty; e++)
+        status = write_pages(x, &x->image.sb.extent[e], x->start[e], bits);
     return status;
 }
 
@@ -141,9 +119,7 @@ static hd_status checkpoint(hd_table *t, bool clean)
 {
     hd_store *x = t->store;
     hd_superblock next = x->image.sb;
-    hd_status status = HD_OK;
-    for (uint32_t e = 0; e < next.extents && !status && x->dirty; e++)
-        status = write_pages(x, &next.extent[e], x->start[e]);
+    hd_status status = hd_store_write_pages(x, HD_PAGE_LOGGED);
     if (!status) status = hd_image_sync(&x->image);
     if (status) return status;
     next.batch = x->durable;
@@ -152,35 +128,41 @@ static hd_status checkpoint(hd_table *t, bool clean)
     next.shape.epoch = atomic_load(&t->epoch);
     status = hd_image_switch(&x->image, &next);
     if (status) return status;
-    if (x->dirty) memset(x->dirty, 0, x->shadow_bytes / HD_IMAGE_PAGE);
+    hd_cells_checkpoint(x);
     x->journal.at = 0;
     return HD_OK;
 }
 
-/* The record of changes becomes durable. */
-static hd_status append(hd_table *t, uint64_t batches)
+/* The record of changes becomes durable, after the cells that its words name. */
+static hd_status append(hd_table *t, const hd_pieces *p, uint64_t batches)
 {
     hd_store *x = t->store;
     hd_record head;
     hd_status status = hd_journal_fits(&x->journal) ? HD_OK : checkpoint(t, false);
     if (status) return status;
+    if (!x->image.line) hd_changes_take(x, p); /* the disk writes cells meanwhile */
+    if (x->cells.unsynced) status = hd_image_sync(&x->image);
+    if (status) return status;
+    x->cells.unsynced = false;
     memset(&head, 0, sizeof head);
     head.batch = x->batch;
     head.batches = batches;
     head.epoch = atomic_load(&t->epoch);
     head.clock = atomic_load(&t->clock);
     status = hd_journal_write(&x->journal, &x->image, &head);
-    return status ? status : apply(x, (const hd_record *)(const void *)x->journal.block);
+    if (!status && x->image.line) hd_changes_take(x, p);
+    return status;
 }
 
-/* How large a journal is for such extents. Most batches change a small part; `most`: as large as it may become. */
+/* How large a journal is for such extents: a checkpoint costs the less the more records it is for. `most`: as large as
+ * it may become. */
 static uint64_t journal_for(const hd_store *x, const hd_superblock *next, bool most)
 {
-    enum { LEAST = 4 * HD_IMAGE_PAGE, FIRST = 64 << 20 };
+    enum { LEAST = 4 * HD_IMAGE_PAGE, FIRST = 512 << 20 };
     uint64_t bytes = 0;
     if (x->pages.on) return HD_IMAGE_PAGE;
     for (uint32_t e = 0; e < next->extents; e++) bytes += next->extent[e].bytes;
-    bytes = hd_image_pages(most ? bytes / 2 : bytes / 16) * HD_IMAGE_PAGE;
+    bytes = hd_image_pages(most ? bytes / 2 : bytes / 8) * HD_IMAGE_PAGE;
     if (!most && bytes > FIRST) bytes = FIRST;
     return bytes < LEAST ? LEAST : bytes;
 }
@@ -194,7 +176,8 @@ static bool is_in_image(const hd_store *x, const hd_pieces *p, const hd_superblo
     if (x->pages.on) return same && x->pages.at[old] == p->all[e].p;
     for (uint64_t k = 0; k < hd_image_pages(was->bytes) && same && x->dirty; k++) same = !x->dirty[first + k];
     for (int i = 0; i < p->n && same; i++)
-        if (p->extent[i] == e) same = memcmp(p->all[i].p, copy_of(x, old) + p->at[i], (size_t)p->all[i].bytes) == 0;
+        if (p->extent[i] == e)
+            same = memcmp(p->all[i].p, hd_store_copy(x, old) + p->at[i], (size_t)p->all[i].bytes) == 0;
     return same;
 }
 
@@ -269,16 +252,32 @@ static hd_status move(hd_table *t, const hd_pieces *p, hd_superblock *next)
     for (int i = 0; i < p->n && !status && x->shadow; i++)
         memcpy(copy_of_piece(x, p, i), p->all[i].p, (size_t)p->all[i].bytes);
     x->journal.at = 0;
-    return status;
+    return status ? status : hd_cells_take(x, p);
 }
 
-/* Makes the record of all changes. *room: whether the journal has, or could get, room for it. */
+/* Values of many new cells are written there. A few are in the record, which saves a sync. */
+static hd_status write_cells(hd_table *t, const hd_pieces *p, hd_changes *c)
+{
+    hd_store *x = t->store;
+    if (!x->cells.n || c->of_cells < x->seams.file.sync_bytes) return HD_OK;
+    x->cells.unsynced = true;
+    hd_status status = hd_changes_write(x, p, c);
+    return !status && t->backend->arrange ? t->backend->arrange(t->state) : status;
+}
+
+/* Makes the record of all changes, but for free cells that are written at once. *room: whether the journal has, or
+ * could get, room for it. */
 static hd_status find_changes(hd_table *t, const hd_pieces *p, bool *room)
 {
     hd_store *x = t->store;
+    hd_changes c = { .of_cells = 0 };
     memset(x->changed, 1, p->pages);
     hd_status status = t->backend->changed ? t->backend->changed(t->state, x->changed, p->pages) : HD_OK;
-    while (!status && !(*room = add_pages(x, p)) && x->journal.bytes < journal_for(x, &x->image.sb, true))
+    if (status) return status;
+    hd_changes_find(x, p, true, &c);
+    status = write_cells(t, p, &c);
+    hd_changes_find(x, p, false, &c); /* the disk writes cells meanwhile */
+    while (!status && !(*room = hd_changes_record(x, p, &c)) && x->journal.bytes < journal_for(x, &x->image.sb, true))
         status = enlarge_journal(t);
     return status;
 }
@@ -308,7 +307,7 @@ static hd_status write_changes(hd_table *t, uint64_t batches)
     else if (x->pages.on)
         hd_mapped_note(&x->pages, x->batch, atomic_load(&t->clock), atomic_load(&t->epoch));
     else if (batches || x->journal.fill > sizeof(hd_record))
-        status = append(t, batches);
+        status = append(t, &p, batches);
     if (!status) x->durable = x->batch;
     return status;
 }
@@ -459,7 +458,11 @@ static hd_status resume(hd_table *t)
     hd_status status = hd_image_put(&x->image, x->image.sb.journal, x->journal.block, x->journal.at);
     if (!status) status = hd_image_confirm(&x->image);
     if (!status) status = write_changes(t, 0); /* that hd_backend.recovered has made */
-    return status ? status : checkpoint(t, false);
+    if (!status) status = checkpoint(t, false);
+    hd_pieces p;
+    hd_superblock next;
+    hd_pieces_find(t, &p, &next);
+    return status ? status : hd_cells_take(x, &p);
 }
 
 static hd_status create(hd_table *t)
@@ -562,5 +565,5 @@ void hd_store_tell(const hd_store *x, hd_info *info)
 {
     info->image = (hd_image_info){ x->image.sb.generation, x->durable, x->did };
     info->memory_bytes += sizeof *x + x->shadow_bytes + x->shadow_bytes / HD_IMAGE_PAGE + x->changed_pages;
-    info->memory_bytes += x->journal.bytes;
+    info->memory_bytes += x->journal.bytes + (x->cells.n + 63) / 64 * 2 * sizeof *x->cells.named;
 }

@@ -11,14 +11,29 @@
 
 #include "lib/mapped.h"
 
+/* Cells (hd_extent.cell_bytes), for changes.h: what is in those that are free, no record has to say. */
+typedef struct hd_cells {
+    uint64_t n; /* 0: a table without cells, or in mode process, or one that is being opened */
+    uint32_t bytes;
+    bool unsynced;                    /* some were written, and the record is not there yet that names them */
+    uint64_t *named;                  /* (n bits) of which some word of the durable copy names it */
+    uint64_t *logged;                 /* (n bits) of which some record of the journal has bytes: it is not free, yet */
+    uint64_t first[HD_IMAGE_EXTENTS]; /* of each extent with cells, its first one */
+    bool has[HD_IMAGE_EXTENTS], names[HD_IMAGE_EXTENTS]; /* likewise: it has cells; its words name some */
+} hd_cells;
+
+/* What the shadow has of a page, and the image lacks: bytes of a record of the journal; of free cells. */
+enum { HD_PAGE_LOGGED = 1, HD_PAGE_FREE = 2 };
+
 typedef struct hd_store {
     hd_seams seams;
     hd_image image;
     hd_journal journal;
     hd_mapped pages;  /* in mode process; then there is neither a record nor a shadow */
     uint8_t *shadow;  /* (shadow_bytes) the extents, each from a page on */
-    uint8_t *dirty;   /* (pages of the shadow) 1: the journal has changes of the page that the image lacks */
-    uint8_t *changed; /* (changed_pages) hd_backend.changed; room for a call */
+    uint8_t *dirty;   /* (pages of the shadow) bits: HD_PAGE_LOGGED, HD_PAGE_FREE */
+    uint8_t *changed; /* (changed_pages) hd_backend.changed; then bits: which sectors of the page have changed */
+    hd_cells cells;
     uint64_t shadow_bytes, changed_pages;
     uint64_t start[HD_IMAGE_EXTENTS]; /* of each extent in the shadow */
     uint64_t batch, durable;          /* how many batches have changed the table; of them, in the file */
@@ -26,6 +41,15 @@ typedef struct hd_store {
     bool failed; /* a write or a sync: nothing is written from now on */
     hd_recovery did;
 } hd_store;
+
+/* An extent as the image and the journal have it: the shadow's, or in mode line the file itself. */
+static inline uint8_t *hd_store_copy(const hd_store *x, uint32_t e)
+{
+    return x->image.line ? x->image.map + x->image.sb.extent[e].offset : x->shadow + x->start[e];
+}
+
+/* Writes the pages of the shadow that have one of these bits, which they lose. */
+hd_status hd_store_write_pages(hd_store *x, int bits);
 
 /* Opens the file of a configuration, and gives *c the fields that the file has. *store is NULL where it names none. */
 hd_status hd_store_open(hd_config *c, const hd_seams *s, hd_store **store);

@@ -18,7 +18,7 @@ enum {
     LIFE_WIDE = 1024,  /* bytes of the widest value */
     LIFE_MOST = 1600,  /* changes ... */
     LIFE_CHANGES = 40, /* ... of a usual life */
-    LIFE_SHAPES = 8,
+    LIFE_SHAPES = 9,
     LIFE_PROCESS_SHAPES = 5,
     LIFE_ABSENT = -1
 };

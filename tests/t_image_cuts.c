@@ -21,10 +21,50 @@ static void failing_calls(void)
     trial_failures(life_process_shapes, LIFE_PROCESS_SHAPES);
 }
 
+/* More values than there are free cells: cells that the file names, or of which the journal has bytes, are used again.
+ */
+static hd_status churn(life *l, hd_table *t, world *w)
+{
+    enum { ITEMS = 300, BYTES = 40 };
+    static uint8_t value[ITEMS * BYTES];
+    static uint64_t key[ITEMS];
+    for (int i = 0; i < ITEMS; i++) {
+        uint64_t is = test_random(&l->random) & 0x7fff;
+        key[i] = test_below(&l->random, LIFE_KEYS / 2);
+        for (int at = 0; at < BYTES; at += 2) memcpy(value + i * BYTES + at, &is, 2);
+        w->value[key[i]] = (int64_t)is;
+    }
+    const hd_batch b = { .op = HD_OP_INSERT_OR_ASSIGN, .n = ITEMS, .key = key, .value = value };
+    return hd_run(t, &b);
+}
+
+static void cells_are_used_again(void)
+{
+    static const shape wide = { "gphash, churn", { .design = "gphash", .capacity = 96, .value_bytes = 40 } };
+    trial x = { .random = 8 };
+    for (uint64_t seed = 0; seed < test_times(8); seed++) {
+        life l;
+        cuts c;
+        hd_table *t = life_start(&l, &c, &wide, "ref", seed);
+        for (int i = 0; i < 12; i++) {
+            world w = l.after[l.changes];
+            t->store->seams.file.sync_bytes = test_below(&l.random, 2) ? 0 : UINT64_MAX;
+            must(test_below(&l.random, 4) ? churn(&l, t, &w) : life_flip(&l, t, &w, wide.config.value_bytes));
+            l.after[++l.changes] = w;
+            cuts_mark(&c, l.promised = l.changes);
+        }
+        life_kill(&c, t);
+        test_case("%s: cuts of life %llu", wide.name, (ull)seed);
+        trial_cuts(&x, &l, &c, 0, 4);
+        cuts_end(&c);
+    }
+    test_tried("cuts", x.tried, "files that a power cut may leave of cells that are used again");
+}
+
 static void journal_gets_room(void)
 {
     static const shape wide = {
-        "gphash, wide", { .design = "gphash", .capacity = 96, .value_bytes = LIFE_WIDE, .layout = HD_LAYOUT_CELLS }
+        "gphash, wide", { .design = "gphash", .capacity = 40, .value_bytes = LIFE_WIDE, .layout = HD_LAYOUT_CELLS }
     };
     trial x = { .random = 4 };
     life l;
@@ -130,9 +170,9 @@ static void modes_alternate(void)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        unit(cuts_on_ref),   unit(cuts_on_host),      unit(cuts_on_device),
-        unit(journal_grows), unit(journal_gets_room), unit(recovery_repeats),
-        unit(failing_calls), unit(journal_ends),      unit(modes_alternate),
+        unit(cells_are_used_again), unit(cuts_on_ref),       unit(cuts_on_host),     unit(cuts_on_device),
+        unit(journal_grows),        unit(journal_gets_room), unit(recovery_repeats), unit(failing_calls),
+        unit(journal_ends),         unit(modes_alternate),
     };
     fake_init(&life_device);
     return test_run(tests);

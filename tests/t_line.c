@@ -39,7 +39,7 @@ static void failing_calls(void) { trial_failures(shapes, SHAPES); }
 static void file_gets_larger(void)
 {
     const uint32_t bytes = test_is_long() ? LIFE_WIDE : LIFE_WIDE / 4;
-    const shape wide = { "gphash, wide", { IN_LINE("gphash"), .capacity = 96, .value_bytes = bytes } };
+    const shape wide = { "gphash, wide", { IN_LINE("gphash"), .capacity = 40, .value_bytes = bytes } };
     trial x = { .random = 4 };
     life l;
     cuts c;

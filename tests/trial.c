@@ -7,6 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/table.h"
+
 /* Opens what was left, and compares. NULL: something is wrong, which counts, or is a failure. */
 static hd_table *open_left(trial *x, cuts *c, uint64_t promised, uint64_t *is)
 {
@@ -60,10 +62,19 @@ void trial_cuts(trial *x, const life *had, const cuts *c, size_t from, uint64_t 
     cuts_each(c, from, random, &x->random, try_left, x);
 }
 
+static int present(const world *w)
+{
+    int n = 0;
+    for (int k = 0; k < LIFE_KEYS; k++) n += w->value[k] != LIFE_ABSENT;
+    return n;
+}
+
 void trial_larger_journal(life *l, hd_table *t, cuts *c, uint32_t value_bytes)
 {
+    while (present(&l->after[l->changes]) < 2 * LIFE_KEYS / 3) life_live(l, t, c, 1);
     const hd_superblock was = life_superblock(c->file.bytes);
     world w = l->after[l->changes];
+    t->store->seams.file.sync_bytes = UINT64_MAX;
     must(life_flip(l, t, &w, value_bytes));
     const hd_superblock is = life_superblock(c->file.bytes);
     l->after[++l->changes] = w;

@@ -123,14 +123,18 @@ typedef enum gphash_change {
     GPHASH_LEFT      /* its key */
 } gphash_change;
 
-/* Of the kernels of recovery. */
+/* Of the kernels of recovery, and of those that put all free cells in order. */
 typedef struct gphash_recover_args {
     gphash_view v;
     gphash_level lasting[GPHASH_LEVELS]; /* the slots that last */
     bool near;                           /* those of v are a copy */
     uint64_t *tail;                      /* of the ring, which begins at 0 */
-    uint32_t *mark;                      /* (cells / 32, rounded up) bits: in use */
-    uint64_t *cleared, *wrong;           /* slots that a crash left incomplete; entries that break an invariant */
+    uint32_t *mark;                      /* (cells / 32, rounded up) bits: in use; or free ... */
+    bool marks_free;                     /* ... then */
+    uint64_t first, last;                /* the cells that are laid in the ring, if they are free */
+    uint64_t head, end;                  /* the ring that was */
+    uint64_t *cleared, *wrong; /* slots that a crash left incomplete; entries that break an invariant, or NULL:
+                                            not looked for */
 } gphash_recover_args;
 
 /* Of the kernel that makes the ring of a table that has grown once more. */

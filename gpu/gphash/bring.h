@@ -149,14 +149,24 @@ SIMT_FN bool gphash_is_first(const gphash_view *v, uint64_t key, uint64_t e)
     return place == e;
 }
 
-/* The cells that are not marked are free; entries that are not where a search finds them are counted. */
+/* The cells of the ring, which are free, are marked. */
+SIMT_FN void gphash_mark_free(const gphash_recover_args *a)
+{
+    for (uint64_t k = a->head + gpu_thread(); k < a->end; k += gpu_threads()) {
+        uint32_t cell = simt_ld_u32(a->v.free + k % gphash_ring(&a->v));
+        simt_or_u32(a->mark + cell / 32, 1u << cell % 32, SIMT_RELAXED);
+    }
+}
+
+/* Free cells, by their marks, go to the ring, nearly in the order of addresses; entries that are not where a search
+ * finds them are counted. */
 SIMT_FN void gphash_recover_ring(const gphash_recover_args *a)
 {
     simt_tile w = simt_tile_of(32);
-    uint64_t cells = gphash_cells(&a->v), wrong = 0;
-    for (uint64_t from = 32 * gpu_warp(); from < cells; from += 32 * gpu_warps()) {
+    uint64_t wrong = 0;
+    for (uint64_t from = a->first + 32 * gpu_warp(); from < a->last; from += 32 * gpu_warps()) {
         uint64_t cell = from + w.rank, at = 0;
-        bool is_free = cell < cells && !(simt_ld_u32(a->mark + cell / 32) >> cell % 32 & 1);
+        bool is_free = cell < a->last && (simt_ld_u32(a->mark + cell / 32) >> cell % 32 & 1) == a->marks_free;
         simt_join();
         uint32_t all = simt_ballot(w, is_free);
         if (all && w.rank == 0) at = simt_add_u64(a->tail, simt_popc(all), SIMT_RELAXED);
@@ -165,7 +175,7 @@ SIMT_FN void gphash_recover_ring(const gphash_recover_args *a)
         if (is_free) simt_st_u32(a->v.free + at, (uint32_t)cell);
         simt_join();
     }
-    for (uint64_t e = gpu_thread(); e < gphash_places(&a->v); e += gpu_threads()) {
+    for (uint64_t e = gpu_thread(); a->wrong && e < gphash_places(&a->v); e += gpu_threads()) {
         uint64_t key = simt_ldrlx_u64(gphash_key_at(&a->v, e));
         wrong += key < HD_KEY_RESERVED && !gphash_is_first(&a->v, key, e);
     }

@@ -248,6 +248,7 @@ static hd_status recover_there(gphash_own *o, const hd_gpu_machine *m, bool ring
 {
     enum { THREADS = 128 };
     gphash_recover_args a = { .v = o->v, .near = gphash_is_near(o), .mark = (uint32_t *)(void *)o->next_mark };
+    a.last = gphash_cells(&o->v);
     memcpy(a.lasting, gphash_lasting(o), sizeof a.lasting);
     a.tail = &o->words->tail;
     a.cleared = &o->words->cleared;
@@ -280,6 +281,46 @@ static hd_status recovered(void *own, const hd_gpu_machine *m, hd_recovery *did)
     if (!status && found[1])
         status = hd_fail(HD_ECORRUPT, "GP-1, GP-2: %" PRIu64 " keys are in two slots, or in none of their buckets",
                          found[1]);
+    return status;
+}
+
+/* The ring, from `head` to `end`, has its cells in the order of addresses from `first` on, and begins at 0. */
+static hd_status lay_in_order(gphash_own *o, const hd_gpu_machine *m, uint64_t head, uint64_t end, uint64_t first)
+{
+    enum { THREADS = 128 };
+    const uint64_t cells = gphash_cells(&o->v), blocks = hd_launch_blocks(&m->on, cells, THREADS);
+    gphash_recover_args a = { .v = o->v, .mark = (uint32_t *)(void *)o->next_mark, .marks_free = true };
+    a.tail = &o->words->tail;
+    a.head = head;
+    a.end = end;
+    hd_status status = m->on.zero(m->on.self, a.mark, (cells + 63) / 64 * sizeof(uint64_t));
+    if (!status) status = m->on.launch(m->on.self, GPHASH_NUMBER_mark_free, &a, sizeof a, blocks, THREADS);
+    if (!status) status = m->on.zero(m->on.self, &o->words->head, 2 * sizeof(uint64_t));
+    if (!status) status = m->on.zero(m->on.self, &o->words->ordered, sizeof(uint64_t));
+    for (int part = 0; part < 2 && !status; part++) {
+        a.first = part ? 0 : first;
+        a.last = part ? first : cells;
+        status = m->on.launch(m->on.self, GPHASH_NUMBER_recover_ring, &a, sizeof a, blocks, THREADS);
+    }
+    return status;
+}
+
+static hd_status arrange(void *own, const hd_gpu_machine *m)
+{
+    gphash_own *o = (gphash_own *)own;
+    uint64_t ends[2] = { 0, 0 };
+    uint32_t cell;
+    hd_memory marks[1];
+    if (!o->v.cell_bytes) return HD_OK;
+    hd_status status = m->read(m->self, ends, &o->words->head, sizeof ends);
+    if (status || !gphash_is_to_arrange(ends[0], ends[1])) return status;
+    status = m->read(m->self, &cell, o->v.free + (ends[0] - 1) % gphash_ring(&o->v), sizeof cell);
+    if (status) return status;
+    int n = gphash_marks_memory(o, marks);
+    status = hd_machine_take(m, o, marks, n);
+    if (status) return status;
+    status = lay_in_order(o, m, ends[0], ends[1], cell);
+    hd_machine_give(m, o, marks, n);
     return status;
 }
 
@@ -390,6 +431,6 @@ const hd_gpu gphash_gpu = {
     .usual = usual, .begin = gphash_begin_table, .memory = gphash_memory, .taken = gphash_taken,
     .view_of = gphash_view_of_state, .before = gphash_before_batch, .after = gphash_after_batch, .empty = empty,
     .open_here = gphash_open_here, .lists = lists, .launch = launch, .resize = resize, .shape = gphash_shape_there,
-    .extents = extents, .recovered = recovered, .changed = changed, .settled = settled
+    .extents = extents, .recovered = recovered, .changed = changed, .arrange = arrange, .settled = settled
 };
 /* clang-format on */

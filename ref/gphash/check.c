@@ -72,6 +72,18 @@ void gphash_check(const gphash_table *t, char *why, size_t bytes)
     }
 }
 
+void gphash_arrange(gphash_table *t)
+{
+    const gphash_view *v = &t->v;
+    if (!v->cell_bytes || !gphash_is_to_arrange(t->head, t->tail)) return;
+    const uint64_t cells = gphash_cells(v), first = v->free[(t->head - 1) % gphash_ring(v)];
+    unmark_all(t);
+    for (uint64_t i = t->head; i < t->tail; i++) mark(t, v->free[i % gphash_ring(v)]);
+    t->head = t->tail = 0;
+    for (uint64_t k = 0; k < cells; k++)
+        if (marked(t, (first + k) % cells)) v->free[t->tail++] = (uint32_t)((first + k) % cells);
+}
+
 uint64_t gphash_recover(gphash_table *t)
 {
     const gphash_view *v = &t->v;

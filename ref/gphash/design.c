@@ -303,11 +303,14 @@ int gphash_extents(const gphash_view *v, hd_extent *all)
     int n = 0;
     for (uint32_t i = v->bottom; i <= gphash_top(v); i++) {
         uint64_t bytes = gphash_level_buckets(v, i) * v->slots * sizeof(uint64_t);
-        all[n++] = (hd_extent){ "keys", i, v->level[i].key, bytes };
-        all[n++] = (hd_extent){ "numbers", i, v->level[i].number, bytes };
+        all[n++] = (hd_extent){ .name = "keys", .number = i, .p = v->level[i].key, .bytes = bytes };
+        all[n] = (hd_extent){ .name = "numbers", .number = i, .p = v->level[i].number, .bytes = bytes };
+        all[n++].names = v->cell_bytes > 0;
     }
-    for (uint32_t k = 0; v->cell_bytes && k <= v->grown; k++)
-        all[n++] = (hd_extent){ "cells", k, v->cell[k], gphash_chunk_cells(v, k) * v->cell_bytes };
+    for (uint32_t k = 0; v->cell_bytes && k <= v->grown; k++) {
+        all[n] = (hd_extent){ .name = "cells", .number = k, .p = v->cell[k], .cell_bytes = v->cell_bytes };
+        all[n++].bytes = gphash_chunk_cells(v, k) * v->cell_bytes;
+    }
     return n;
 }
 
@@ -318,6 +321,8 @@ static hd_status recovered(void *state, hd_recovery *did)
     did->cleared += gphash_recover(gphash_table_of(state));
     return did->was_clean ? HD_OK : verify(state);
 }
+
+static hd_status arrange(void *state) { return gphash_arrange(gphash_table_of(state)), HD_OK; }
 
 static hd_status run_batch(void *state, uint32_t row, const hd_batch *b, hd_when when, uint64_t *tally)
 {
@@ -382,6 +387,7 @@ const hd_backend gphash_reference = {
     .variants = variants,
     .unsupported = unsupported_batch,
     .extents = extents,
+    .arrange = arrange,
     .recovered = recovered,
     .survives_kill = true,
     .launch = run_batch,

@@ -74,6 +74,8 @@ static inline gphash_table *gphash_table_of(void *state) { return (gphash_table 
 /* A view of that shape whose memory is nowhere yet; what a table of that shape says of itself. */
 gphash_view gphash_view_for(const hd_info *info);
 void gphash_tell(const gphash_view *v, hd_info *info);
+/* hd_backend.arrange. */
+void gphash_arrange(gphash_table *t);
 /* hd_backend.extents. The rest follows from these and hd_info. */
 int gphash_extents(const gphash_view *v, hd_extent *all);
 /* HD_EINVAL where the table cannot become one of so many buckets; else how many levels it is to be raised. */

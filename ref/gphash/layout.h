@@ -140,6 +140,8 @@ HD_FN uint64_t gphash_ring_then(const gphash_view *v, uint32_t grown)
     return gphash_cells_then(v, grown) + gphash_spare_then(v, grown);
 }
 HD_FN uint64_t gphash_ring(const gphash_view *v) { return gphash_ring_then(v, v->grown); }
+/* Whether so many cells were taken since all were put in order that it is worth while to do it again. */
+HD_FN bool gphash_is_to_arrange(uint64_t head, uint64_t tail) { return head > 0 && head >= (tail - head) / 4; }
 HD_FN uint64_t gphash_chunk_cells(const gphash_view *v, uint32_t chunk)
 {
     return gphash_cells_then(v, chunk) - (chunk ? gphash_cells_then(v, chunk - 1) : 0);

@@ -302,9 +302,11 @@ static int extents(void *state, hd_extent *all)
     hive_view *v = (hive_view *)state;
     const uint64_t bucket = (uint64_t)v->slots * hive_word_bytes(v);
     const uint32_t n = hive_segments_for(v, hive_buckets(v));
-    for (uint32_t k = 0; k < n; k++)
-        all[k] = (hd_extent){ "segment", k, v->segment[k].word, hive_segment_buckets(v, k) * bucket };
-    all[n] = (hd_extent){ "stash", 0, v->stash.word, v->stash_buckets * bucket };
+    for (uint32_t k = 0; k < n; k++) {
+        all[k] = (hd_extent){ .name = "segment", .number = k, .p = v->segment[k].word };
+        all[k].bytes = hive_segment_buckets(v, k) * bucket;
+    }
+    all[n] = (hd_extent){ .name = "stash", .p = v->stash.word, .bytes = v->stash_buckets * bucket };
     return (int)n + 1;
 }
 

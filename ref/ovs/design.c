@@ -407,9 +407,10 @@ static int extents(void *state, hd_extent *all)
     for (uint32_t part = 0; part < 2 * ovs_extents_for(v, ovs_segments(v)); part++) {
         uint64_t words = part_words(v, part / 2, part % 2);
         uint64_t *p = *part_of(v, part / 2, part % 2);
-        if (words) all[n++] = (hd_extent){ "segments", part / 2, p, words * sizeof *p };
+        if (words) all[n++] = (hd_extent){ .name = "segments", .number = part / 2, .p = p, .bytes = words * sizeof *p };
     }
-    if (v->ranges) all[n++] = (hd_extent){ "directory", 0, v->row, ovs_segments(v) * sizeof *v->row };
+    if (v->ranges)
+        all[n++] = (hd_extent){ .name = "directory", .p = v->row, .bytes = ovs_segments(v) * sizeof *v->row };
     return n;
 }
 

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * changes.c - see changes.h.
+ */
+#include "lib/changes.h"
+
+#include <string.h>
+
+#include "base/team.h"
+
+enum { ATOM = HD_PIECE_ATOM, WORD_BITS = 64 };
+
+/* ---- Pages, by threads ----------------------------------------------------------------------- */
+
+/* A page of an array; the last one may be shorter. */
+typedef struct page {
+    const uint8_t *is;
+    uint8_t *was; /* in the durable copy */
+    uint8_t *sectors;
+    uint32_t extent;
+    uint64_t at, bytes; /* in the extent */
+} page;
+
+enum {
+    SHARES = HD_CHANGES_SHARES,
+    PAGE_ITEMS = 4, /* hd_team_run: what comparing a page costs */
+    LINE = 64       /* bytes that the copy takes at a time */
+};
+
+typedef struct pass pass;
+struct pass {
+    hd_store *x;
+    const hd_pieces *p;
+    bool all, cells; /* which arrays: all, or only those with cells, or only the others */
+    void (*each)(pass *pass, uint32_t share, const page *page);
+    uint64_t *redos;           /* (SHARES) hd_changes */
+    uint64_t of_cells[SHARES]; /* of_cells of each share */
+    uint8_t *to[SHARES];       /* where the next redo of a share goes */
+};
+
+static void go_over_piece(pass *pass, uint32_t share, int i, uint64_t from, uint64_t to)
+{
+    const hd_extent *piece = &pass->p->all[i];
+    uint8_t *was = hd_store_copy(pass->x, pass->p->extent[i]) + pass->p->at[i];
+    for (uint64_t k = from; k < to; k++) {
+        uint64_t at = k * HD_EXTENT_PAGE, left = piece->bytes - at;
+        page page = { (const uint8_t *)piece->p + at,
+                      was + at,
+                      pass->x->changed + pass->p->page[i] + k,
+                      pass->p->extent[i],
+                      pass->p->at[i] + at,
+                      left < HD_EXTENT_PAGE ? left : HD_EXTENT_PAGE };
+        pass->each(pass, share, &page);
+    }
+}
+
+static void go_over_share(pass *pass, uint32_t share)
+{
+    const hd_pieces *p = pass->p;
+    uint64_t first = hd_team_share(p->pages, share, SHARES), last = hd_team_share(p->pages, share + 1, SHARES);
+    for (int i = 0; i < p->n; i++) {
+        uint64_t begin = p->page[i], end = begin + hd_image_pages(p->all[i].bytes),
+                 from = first > begin ? first : begin, to = last < end ? last : end;
+        if (from < to && (pass->all || pass->x->cells.has[p->extent[i]] == pass->cells))
+            go_over_piece(pass, share, i, from - begin, to - begin);
+    }
+}
+
+static void go_over_shares(hd_team *m, uint32_t t, uint32_t many, void *context)
+{
+    (void)m;
+    for (uint32_t share = t; share < SHARES; share += many) go_over_share((pass *)context, share);
+}
+
+/* threads: not where `each` calls a seam. */
+static void go_over_pages(pass *pass, bool threads)
+{
+    hd_team_run(threads ? hd_team_usual() : 1, pass->p->pages * PAGE_ITEMS, go_over_shares, pass);
+}
+
+/* ---- What has changed ------------------------------------------------------------------------ */
+
+static uint32_t differing_sectors(const page *page)
+{
+    uint32_t sectors = 0;
+    for (uint64_t at = 0, s = 0; at < page->bytes; at += HD_IMAGE_SECTOR, s++) {
+        uint64_t n = page->bytes - at < HD_IMAGE_SECTOR ? page->bytes - at : HD_IMAGE_SECTOR;
+        sectors |= (uint32_t)(memcmp(page->is + at, page->was + at, n) != 0) << s;
+    }
+    return sectors;
+}
+
+static uint64_t redo_bytes(const page *page)
+{
+    if (!*page->sectors) return 0;
+    return hd_redo_bytes((const uint64_t *)(const void *)page->is, (const uint64_t *)(void *)page->was,
+                         (uint32_t)(page->bytes / ATOM), *page->sectors);
+}
+
+static void compare_page(pass *pass, uint32_t share, const page *page)
+{
+    HD_ASSERT(*page->sectors || memcmp(page->is, page->was, page->bytes) == 0,
+              "a page has changed, and the backend does not say so");
+    if (!*page->sectors) return;
+    uint32_t sectors = differing_sectors(page);
+    *page->sectors = (uint8_t)sectors;
+    pass->redos[share] += redo_bytes(page);
+    if (pass->x->cells.has[page->extent])
+        pass->of_cells[share] += (uint64_t)__builtin_popcount(sectors) * HD_IMAGE_SECTOR;
+}
+
+void hd_changes_find(hd_store *x, const hd_pieces *p, bool cells, hd_changes *c)
+{
+    pass pass = { .x = x, .p = p, .cells = cells, .each = compare_page, .redos = c->redos };
+    go_over_pages(&pass, true);
+    for (uint32_t share = 0; share < SHARES; share++) c->of_cells += pass.of_cells[share];
+}
+
+static void record_page(pass *pass, uint32_t share, const page *page)
+{
+    if (!*page->sectors) return;
+    pass->to[share] = hd_redo_make(pass->to[share], page->extent, page->at, (const uint64_t *)(const void *)page->is,
+                                   (const uint64_t *)(void *)page->was, (uint32_t)(page->bytes / ATOM), *page->sectors);
+}
+
+bool hd_changes_record(hd_store *x, const hd_pieces *p, const hd_changes *c)
+{
+    pass pass = { .x = x, .p = p, .all = true, .each = record_page };
+    hd_journal_begin(&x->journal);
+    for (uint32_t share = 0; share < SHARES; share++) {
+        pass.to[share] = hd_journal_add(&x->journal, c->redos[share]);
+        if (!pass.to[share]) return false;
+    }
+    go_over_pages(&pass, true);
+    return true;
+}
+
+/* ---- Free cells ------------------------------------------------------------------------------ */
+
+static bool has_bit(const uint64_t *bits, uint64_t i) { return bits[i / WORD_BITS] >> i % WORD_BITS & 1; }
+static void set_bit(uint64_t *bits, uint64_t i) { bits[i / WORD_BITS] |= 1ull << i % WORD_BITS; }
+/* By several threads. */
+static void add_bit(uint64_t *bits, uint64_t i)
+{
+    __atomic_fetch_or(&bits[i / WORD_BITS], 1ull << i % WORD_BITS, __ATOMIC_RELAXED);
+}
+static void take_bit(uint64_t *bits, uint64_t i)
+{
+    __atomic_fetch_and(&bits[i / WORD_BITS], ~(1ull << i % WORD_BITS), __ATOMIC_RELAXED);
+}
+static uint64_t bits_bytes(uint64_t n) { return (n + WORD_BITS - 1) / WORD_BITS * sizeof(uint64_t); }
+
+/* A page of an array may be in two of the shadow. */
+static void mark_dirty(const hd_store *x, const page *page, uint8_t bit)
+{
+    uint64_t at = x->start[page->extent] + page->at;
+    for (uint64_t k = at / HD_IMAGE_PAGE; k <= (at + page->bytes - 1) / HD_IMAGE_PAGE; k++)
+        __atomic_fetch_or(&x->dirty[k], bit, __ATOMIC_RELAXED);
+}
+
+/* What is new in the free cells of a page goes to the copy. */
+static void copy_free(pass *pass, uint32_t share, const page *page)
+{
+    hd_store *x = pass->x;
+    const hd_cells *c = &x->cells;
+    bool copied = false;
+    if (!*page->sectors) return;
+    pass->redos[share] -= redo_bytes(page);
+    for (uint64_t at = 0, n; at < page->bytes; at += n) {
+        uint64_t in_extent = page->at + at, cell = c->first[page->extent] + in_extent / c->bytes;
+        n = c->bytes - in_extent % c->bytes; /* the cell may have begun in the page before, or end in the next one */
+        if (n > page->bytes - at) n = page->bytes - at;
+        if (has_bit(c->named, cell) || has_bit(c->logged, cell) || memcmp(page->is + at, page->was + at, n) == 0)
+            continue;
+        memcpy(page->was + at, page->is + at, n);
+        if (x->image.line) hd_image_write_back(&x->image, (uint64_t)(page->was + at - x->image.map), n);
+        copied = true;
+    }
+    if (copied) *page->sectors = (uint8_t)differing_sectors(page);
+    pass->redos[share] += redo_bytes(page);
+    if (copied && !x->image.line) mark_dirty(x, page, HD_PAGE_FREE);
+}
+
+hd_status hd_changes_write(hd_store *x, const hd_pieces *p, hd_changes *c)
+{
+    pass pass = { .x = x, .p = p, .cells = true, .each = copy_free, .redos = c->redos };
+    go_over_pages(&pass, !x->image.line);
+    return hd_store_write_pages(x, HD_PAGE_FREE);
+}
+
+/* The cell that a word names; false: it names none. */
+static bool names_cell(const hd_cells *c, uint64_t word, uint64_t *cell)
+{
+    *cell = word & UINT32_MAX;
+    return *cell < c->n;
+}
+
+static uint64_t words_of(const hd_store *x, uint32_t e, const uint64_t **word)
+{
+    *word = (const uint64_t *)(const void *)hd_store_copy(x, e);
+    return x->cells.names[e] ? x->image.sb.extent[e].bytes / ATOM : 0;
+}
+
+static void scan(const hd_store *x, uint64_t *named)
+{
+    const uint64_t *word;
+    uint64_t cell;
+    for (uint32_t e = 0; e < x->image.sb.extents; e++)
+        for (uint64_t n = words_of(x, e, &word); n > 0; n--)
+            if (names_cell(&x->cells, *word++, &cell)) set_bit(named, cell);
+}
+
+bool hd_cells_are_right(const hd_store *x)
+{
+    const hd_cells *c = &x->cells;
+    const uint64_t *word;
+    uint64_t cell, named = 0, bits = 0;
+    for (uint32_t e = 0; e < x->image.sb.extents; e++)
+        for (uint64_t n = words_of(x, e, &word); n > 0; n--) {
+            if (!names_cell(c, *word++, &cell)) continue;
+            if (!has_bit(c->named, cell)) return false;
+            named++;
+        }
+    for (uint64_t i = 0; i < bits_bytes(c->n) / sizeof *c->named; i++)
+        bits += (uint64_t)__builtin_popcountll(c->named[i]);
+    return bits == named;
+}
+
+/* Which extents have cells, and which name them; how many cells there are. */
+static uint64_t find_cells(hd_cells *c, const hd_pieces *p)
+{
+    uint64_t n = 0;
+    memset(c, 0, sizeof *c);
+    for (int i = 0; i < p->n; i++) {
+        const hd_extent *piece = &p->all[i];
+        c->names[p->extent[i]] = piece->names;
+        c->has[p->extent[i]] = piece->cell_bytes > 0;
+        if (!piece->cell_bytes) continue;
+        HD_ASSERT(p->at[i] == 0 && piece->bytes % piece->cell_bytes == 0, "cells are not an extent of their own");
+        HD_ASSERT(!c->bytes || c->bytes == piece->cell_bytes, "cells have different sizes");
+        c->first[p->extent[i]] = n;
+        c->bytes = piece->cell_bytes;
+        n += piece->bytes / piece->cell_bytes;
+    }
+    return n;
+}
+
+hd_status hd_cells_take(hd_store *x, const hd_pieces *p)
+{
+    hd_cells *c = &x->cells;
+    void *named = NULL, *logged = NULL;
+    hd_cells_give(x);
+    const uint64_t n = find_cells(c, p), bytes = bits_bytes(n);
+    if (n == 0) return HD_OK;
+    hd_status status = hd_take(&x->seams, "file: cells in use", bytes, 1, &named);
+    if (!status) status = hd_take(&x->seams, "file: cells in the journal", bytes, 1, &logged);
+    if (status) {
+        hd_give(&x->seams, named, bytes, 1);
+        memset(c, 0, sizeof *c);
+        return status;
+    }
+    c->n = n;
+    c->named = (uint64_t *)memset(named, 0, bytes);
+    c->logged = (uint64_t *)memset(logged, 0, bytes);
+    scan(x, c->named);
+    return HD_OK;
+}
+
+void hd_cells_give(hd_store *x)
+{
+    hd_give(&x->seams, x->cells.named, bits_bytes(x->cells.n), 1);
+    hd_give(&x->seams, x->cells.logged, bits_bytes(x->cells.n), 1);
+    memset(&x->cells, 0, sizeof x->cells);
+}
+
+void hd_cells_checkpoint(hd_store *x)
+{
+    if (x->cells.n) memset(x->cells.logged, 0, bits_bytes(x->cells.n));
+}
+
+/* ---- The durable copy takes the changes ------------------------------------------------------ */
+
+/* The cells that words no longer name. */
+static void forget_names(pass *pass, uint32_t share, const page *page)
+{
+    const hd_cells *c = &pass->x->cells;
+    const uint64_t *is = (const uint64_t *)(const void *)page->is, *was = (const uint64_t *)(void *)page->was;
+    uint64_t cell;
+    (void)share;
+    for (uint64_t i = 0; *page->sectors && c->names[page->extent] && i < page->bytes / ATOM; i++)
+        if (is[i] != was[i] && names_cell(c, was[i], &cell)) take_bit(c->named, cell);
+}
+
+/* Words that differ are what the record has of these bytes. */
+static void note_words(const hd_cells *c, const page *page, uint64_t at, uint64_t n)
+{
+    const uint64_t *is = (const uint64_t *)(const void *)(page->is + at),
+                   *was = (const uint64_t *)(void *)(page->was + at);
+    uint64_t cell;
+    for (uint64_t i = 0; i < n / ATOM; i++) {
+        if (is[i] == was[i]) continue;
+        if (c->has[page->extent]) add_bit(c->logged, c->first[page->extent] + (page->at + at + i * ATOM) / c->bytes);
+        if (c->names[page->extent] && names_cell(c, is[i], &cell)) add_bit(c->named, cell);
+    }
+}
+
+static void take_page(pass *pass, uint32_t share, const page *page)
+{
+    hd_store *x = pass->x;
+    (void)share;
+    if (!*page->sectors) return;
+    for (uint64_t at = 0, n; at < page->bytes; at += n) {
+        n = page->bytes - at < LINE ? page->bytes - at : LINE;
+        if (!(*page->sectors >> at / HD_IMAGE_SECTOR & 1) || memcmp(page->is + at, page->was + at, n) == 0) continue;
+        if (x->cells.n) note_words(&x->cells, page, at, n);
+        memcpy(page->was + at, page->is + at, n);
+        if (x->image.line) hd_image_write_back(&x->image, (uint64_t)(page->was + at - x->image.map), n);
+    }
+    if (x->shadow) mark_dirty(x, page, HD_PAGE_LOGGED);
+}
+
+void hd_changes_take(hd_store *x, const hd_pieces *p)
+{
+    pass pass = { .x = x, .p = p, .all = true, .each = forget_names };
+    if (x->cells.n) go_over_pages(&pass, true);
+    pass.each = take_page;
+    go_over_pages(&pass, !x->image.line);
+    HD_ASSERT(!x->cells.n || hd_cells_are_right(x), "cells are named otherwise than the copy says");
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * changes.h - what of a table's arrays its file lacks, found by comparing them with the durable copy (store.h), and the
+ * two ways of writing it.
+ *
+ * A record of the journal can have any words. Then a checkpoint writes their pages once more. Cells that are free in
+ * the durable copy (hd_extent.cell_bytes) can be written where they are, before the record that makes words name them:
+ * once. A crash before that record leaves bytes in cells that nothing names. A cell of which the journal has bytes is
+ * not free until the next checkpoint, since replaying the journal would put the old bytes back.
+ *
+ * For the files of lib/ alone. Pages are compared by several threads (base/team.h).
+ */
+#ifndef HD_CHANGES_H
+#define HD_CHANGES_H
+
+#include "lib/pieces.h"
+#include "lib/store.h"
+
+enum { HD_CHANGES_SHARES = 1024 /* of all pages: threads get equal parts of each array */ };
+typedef struct hd_changes {
+    uint64_t of_cells;                 /* bytes of sectors of cells */
+    uint64_t redos[HD_CHANGES_SHARES]; /* by shares: bytes of their redos */
+} hd_changes;
+
+/* Compares the pages of which x->changed says that they may have changed; x->changed says then which sectors have. First
+ * those of arrays with cells, with a *c of zeros, and then the others. */
+void hd_changes_find(hd_store *x, const hd_pieces *p, bool cells, hd_changes *c);
+/* Writes what is new in free cells to the image. It is no change any more, and is to be synced before the record. */
+hd_status hd_changes_write(hd_store *x, const hd_pieces *p, hd_changes *c);
+/* Makes the record of all others; false: there is no room for it in a journal of that size. */
+bool hd_changes_record(hd_store *x, const hd_pieces *p, const hd_changes *c);
+/* The durable copy takes what the record has: when that is durable; or, if it is the shadow, before: it is not read any
+ * more if the record cannot be written. */
+void hd_changes_take(hd_store *x, const hd_pieces *p);
+
+/* From now on cells are told apart; the journal is empty. After a failure they are not. */
+hd_status hd_cells_take(hd_store *x, const hd_pieces *p);
+void hd_cells_give(hd_store *x);
+/* The journal begins anew. */
+void hd_cells_checkpoint(hd_store *x);
+/* Verify builds: whether cells are named as a scan of the copy says. */
+bool hd_cells_are_right(const hd_store *x);
+
+#endif
