@@ -10,18 +10,23 @@
  *
  *     levels=2 hashes=2 slots=8  layout=inline|cells  value=8 (bytes)  capacity=24Ki  load=0.8  keys=500  grown=0
  *
+ * Of touched, with layout=cells; slots have full keys (wide.h) unless the key has 8 bytes and heap is 0:
+ *
+ *     key=8 (bytes)  bits=64 (of a fingerprint)  heap=0|1 (1: full keys behind pointers)
+ *
  * Prints a line with tabs per operation, or per growth.
  */
 #define EXPERIMENT "counts"
 #include "lib/backend_host.h"
+#include "papers/gphash/wide.h"
 #include "papers/words.h"
 #include "ref/gphash/layout.h"
 
-enum { BATCH = 256, VALUE_MOST = 1024, LINE = 128, PAGE = 4096, MOST = 4096, SITES = 32 };
+enum { BATCH = 256, VALUE_MOST = 1024, KEY_MOST = 1024, SECTOR = 32, LINE = 128, PAGE = 4096, MOST = 4096, SITES = 32 };
 
 typedef struct words {
     char layout[16];
-    uint64_t levels, hashes, slots, value, capacity, keys, grown, seed;
+    uint64_t levels, hashes, slots, value, key, bits, heap, capacity, keys, grown, seed;
     double load;
 } words;
 
@@ -73,6 +78,42 @@ static void fill(hd_table *t, uint64_t entries, uint64_t *next)
     if (!room) stop("load", "the table takes no more");
 }
 
+/* ---- Keys of other sizes --------------------------------------------------------------------- */
+
+/* The linker puts this between a table and its machine: a batch of items runs by the kernel of wide.h instead. */
+static wide_keys wide;
+
+void gphash_kernel_warp_items(const void *args);
+hd_status __real_simt_machine_launch(simt_machine *m, void (*kernel)(const void *), const void *args, size_t bytes,
+                                     uint32_t blocks, uint32_t threads, uint32_t stream);
+hd_status __wrap_simt_machine_launch(simt_machine *m, void (*kernel)(const void *), const void *args, size_t bytes,
+                                     uint32_t blocks, uint32_t threads, uint32_t stream);
+hd_status __wrap_simt_machine_launch(simt_machine *m, void (*kernel)(const void *), const void *args, size_t bytes,
+                                     uint32_t blocks, uint32_t threads, uint32_t stream)
+{
+    if (!wide.full || kernel != gphash_kernel_warp_items)
+        return __real_simt_machine_launch(m, kernel, args, bytes, blocks, threads, stream);
+    const wide_args x = { *(const gphash_args *)args, wide };
+    must(simt_machine_region(m, wide.full, wide.rows * wide.words * sizeof *wide.full, "full keys"));
+    return __real_simt_machine_launch(m, wide_kernel_items, &x, sizeof x, blocks, threads, stream);
+}
+
+/* Whether a slot has a full key besides its key word. */
+static bool is_wide(const words *w) { return w->key != 8 || w->heap; }
+
+/* The full keys of an empty table. */
+static void widen(const words *w, hd_table *t)
+{
+    if (!is_wide(w)) return;
+    wide = (wide_keys){ .rows = 1, .words = (uint32_t)(w->key / 8), .pointed = w->heap != 0 };
+    wide.fingerprint = w->bits < 64 ? (1ull << w->bits) - 1 : UINT64_MAX;
+    while (wide.rows < table_info(t).capacity) wide.rows *= 2;
+    size_t bytes = wide.rows * w->key;
+    wide.full = (uint64_t *)aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
+    if (!wide.full) stop("memory", "refused");
+    memset(wide.full, 0, bytes);
+}
+
 /* ---- What one item did ----------------------------------------------------------------------- */
 
 typedef struct set {
@@ -93,11 +134,11 @@ static void add_each(set *s, uint64_t region, uint64_t at, uint64_t bytes, uint6
     for (uint64_t x = at / unit; x <= (at + bytes - 1) / unit; x++) add(s, region + x * unit);
 }
 
-typedef enum part { KEYS, NUMBERS, CELLS, PARTS, NO_PART = PARTS } part;
+typedef enum part { KEYS, FULL_KEYS, NUMBERS, CELLS, PARTS, NO_PART = PARTS } part;
 
 /* Lines and words of the table's parts; written: places, lines and pages of all parts. */
 typedef struct did {
-    set lines[PARTS], key_words, written_words, written_lines, written_pages;
+    set lines[PARTS], sectors, key_words, written_words, written_lines, written_pages;
     uint64_t key_reads, entries, bytes_read, bytes_written, atomics, fences;
 } did;
 
@@ -105,6 +146,7 @@ static part part_of(const simt_machine *m, const void *p, uint64_t *at)
 {
     const char *name = p ? simt_machine_name(m, p, at) : "";
     if (strcmp(name, "keys") == 0) return KEYS;
+    if (strcmp(name, "full keys") == 0) return FULL_KEYS;
     if (strcmp(name, "numbers") == 0) return NUMBERS;
     return strcmp(name, "cells") == 0 ? CELLS : NO_PART;
 }
@@ -131,6 +173,22 @@ static uint64_t fences_of(const simt_event *e, size_t n)
     return fences;
 }
 
+/* A full key is durable before its key word is there. */
+static void check_order(const simt_machine *m, const simt_event *e, size_t n)
+{
+    bool waits = false, come = false; /* full key: for a fence; key word */
+    for (size_t i = 0; i < n; i++) {
+        uint64_t at = 0;
+        bool stores = strncmp(e[i].what, "st", 2) == 0;
+        part of = part_of(m, e[i].p, &at);
+        bool comes = of == KEYS && stores && e[i].after < HD_KEY_RESERVED;
+        if (of == FULL_KEYS && stores) waits = true;
+        if (strcmp(e[i].what, "fence_system") == 0) waits = false;
+        come = come || comes;
+        if (waits && come) stop("full key", "it is not durable before its key word");
+    }
+}
+
 static void did_of(hd_table *t, did *d)
 {
     const simt_machine *m = hd_host_machine(t);
@@ -138,6 +196,7 @@ static void did_of(hd_table *t, did *d)
     const simt_event *e = simt_machine_events(m, &n);
     memset(d, 0, sizeof *d);
     d->fences = fences_of(e, n);
+    check_order(m, e, n);
     for (size_t i = 0; i < n; i++) {
         uint64_t at = 0;
         part of = part_of(m, e[i].p, &at);
@@ -145,6 +204,7 @@ static void did_of(hd_table *t, did *d)
         bool reads = strncmp(e[i].what, "ld", 2) == 0, stores = strncmp(e[i].what, "st", 2) == 0;
         if (of == NO_PART) continue;
         add_each(&d->lines[of], region, at, e[i].bytes, LINE);
+        add_each(&d->sectors, region, at, e[i].bytes, SECTOR);
         if (of == KEYS && reads) {
             if (e[i].before != HD_KEY_EMPTY && d->key_words.n < GPHASH_LANES) d->entries++;
             add(&d->key_words, region + at);
@@ -165,10 +225,12 @@ static void did_of(hd_table *t, did *d)
 typedef enum column {
     KEY_LINES,
     KEY_LINES_MOST,
+    FULL_LINES,
     READS_OF_WORD,
     OCCUPIED,
     NUMBER_LINES,
     CELL_LINES,
+    SECTORS,
     READ,
     WRITTEN,
     WORDS_WRITTEN,
@@ -190,10 +252,12 @@ static void sum_up(double *c, const did *d, double share)
 {
     c[KEY_LINES] += share * (double)d->lines[KEYS].n;
     most(&c[KEY_LINES_MOST], (double)d->lines[KEYS].n);
+    c[FULL_LINES] += share * (double)d->lines[FULL_KEYS].n;
     c[READS_OF_WORD] += share * (double)d->key_reads / (double)d->key_words.n;
     c[OCCUPIED] += share * (double)d->entries;
     c[NUMBER_LINES] += share * (double)d->lines[NUMBERS].n;
     c[CELL_LINES] += share * (double)d->lines[CELLS].n;
+    c[SECTORS] += share * (double)d->sectors.n;
     c[READ] += share * (double)d->bytes_read;
     c[WRITTEN] += share * (double)d->bytes_written;
     c[WORDS_WRITTEN] += share * (double)d->written_words.n;
@@ -227,6 +291,7 @@ static void touched(const words *w)
     static did d;
     uint64_t next = 0;
     hd_table *t = table_open(w, "host");
+    widen(w, t);
     watch(t, false);
     fill(t, (uint64_t)(w->load * (double)table_info(t).capacity), &next);
     watch(t, true);
@@ -242,13 +307,16 @@ static void touched(const words *w)
             sum_up(c, &d, 1 / (double)w->keys);
             if (fate == HD_INSERTED) run(t, HD_OP_ERASE, next - 1, 1, &fate);
         }
-        printf("%llu\t%llu\t%llu\t%s\t%llu\t%llu\t%g\t%s", (unsigned long long)w->levels, (unsigned long long)w->hashes,
-               (unsigned long long)w->slots, w->layout, (unsigned long long)w->value, (unsigned long long)w->capacity,
-               w->load, rows[r].name);
+        printf("%llu\t%llu\t%llu\t%s\t%llu\t%llu\t%llu\t%llu\t%llu\t%g\t%s", (unsigned long long)w->levels,
+               (unsigned long long)w->hashes, (unsigned long long)w->slots, w->layout, (unsigned long long)w->value,
+               (unsigned long long)w->key, (unsigned long long)w->bits, (unsigned long long)w->heap,
+               (unsigned long long)w->capacity, w->load, rows[r].name);
         for (int k = 0; k < COLUMNS; k++) printf("\t%.4g", c[k]);
         printf("\n");
     }
+    must(hd_check(t));
     hd_close(t);
+    free(wide.full);
 }
 
 /* ---- load ------------------------------------------------------------------------------------ */
@@ -290,9 +358,9 @@ static void load(const words *w)
 
 static const word_mode modes[] = {
     { "touched",
-      "levels\thashes\tslots\tlayout\tvalue\tcapacity\tload\toperation\tkey_lines\tkey_lines_most\treads_of_word\t"
-      "occupied\tnumber_lines\tcell_lines\tread\twritten\twords_written\tlines_written\tlines_written_most\t"
-      "pages_written\tatomics\tfences\tfences_most",
+      "levels\thashes\tslots\tlayout\tvalue\tkey\tbits\theap\tcapacity\tload\toperation\tkey_lines\tkey_lines_most\t"
+      "full_lines\treads_of_word\toccupied\tnumber_lines\tcell_lines\tsectors\tread\twritten\twords_written\t"
+      "lines_written\tlines_written_most\tpages_written\tatomics\tfences\tfences_most",
       touched },
     { "load", "levels\thashes\tslots\tasked\tseed\tgrown\tcapacity\tload\tlost", load },
 };
@@ -304,6 +372,8 @@ int main(int argc, char **argv)
                 .hashes = 2,
                 .slots = 8,
                 .value = 128,
+                .key = 8,
+                .bits = 64,
                 .capacity = 24 << 10,
                 .keys = 500,
                 .load = 0.8 };
@@ -314,6 +384,8 @@ int main(int argc, char **argv)
         { "layout=", WORD_TEXT, 0, w.layout }, { "load=", WORD_REAL, 1, &w.load },
         { "levels=", WORD_WHOLE, 8, &w.levels }, { "hashes=", WORD_WHOLE, 4, &w.hashes },
         { "slots=", WORD_WHOLE, 32, &w.slots }, { "value=", WORD_WHOLE, VALUE_MOST, &w.value },
+        { "key=", WORD_WHOLE, KEY_MOST, &w.key }, { "bits=", WORD_WHOLE, 64, &w.bits },
+        { "heap=", WORD_WHOLE, 1, &w.heap },
         { "capacity=", WORD_WHOLE, 1 << 26, &w.capacity }, { "keys=", WORD_WHOLE, 1 << 14, &w.keys },
         { "grown=", WORD_WHOLE, 8, &w.grown }, { "seed=", WORD_WHOLE, UINT64_MAX, &w.seed },
         /* clang-format on */
@@ -323,6 +395,9 @@ int main(int argc, char **argv)
         stop("layout", "it is neither inline nor cells");
     if (mode == modes && (w.keys == 0 || 3.1 * (double)w.keys > w.load * (double)w.capacity))
         stop("keys", "none, or more than there are");
+    if (w.key == 0 || w.key % 8 != 0) stop("key", "it is not of words of 8 bytes");
+    if (is_wide(&w) && strcmp(w.layout, "cells") != 0) stop("layout", "full keys need cells");
+    if (!is_wide(&w) && w.bits != 64) stop("bits", "a key without a full key is its own fingerprint");
     mode->run(&w);
     return 0;
 }

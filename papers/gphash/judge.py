@@ -16,6 +16,13 @@ from verdicts import judge
 USUAL = "2L-2H-8S"
 CAPACITY = 3072  # entries of the tables whose operations are counted
 
+# Where full keys are: words of counts.c. A key of 8 bytes in its slot needs no fingerprint.
+KEYS = {
+    "in place": {},
+    "behind pointers": {"heap": 1, "bits": 16},
+    "in place, no fingerprints": {"bits": 0},
+}
+
 
 def named(row):
     return f"{row['levels']}L-{row['hashes']}H-{row['slots']}S"
@@ -39,6 +46,9 @@ class Results(Kept):
     def shapes(self):
         return list(dict.fromkeys(named(r) for r in self.table("load.tsv")))
 
+    def keys(self):
+        return list(KEYS)
+
     def loads(self, shape=USUAL, asked=24576, **want):
         """Load factors at the first pending insert."""
         levels, hashes, slots = (int(n[:-1]) for n in shape.split("-"))
@@ -48,10 +58,22 @@ class Results(Kept):
     def lost(self):
         return sum(int(r["lost"]) for r in self.table("load.tsv"))
 
-    def touched(self, operation, column, shape=USUAL, load=0.8, capacity=CAPACITY, layout="cells"):
+    def touched(self, operation, column, shape=USUAL, load=0.8, capacity=CAPACITY, layout="cells", key=8, keys="in place"):
         levels, hashes, slots = (int(n[:-1]) for n in shape.split("-"))
+        how = {"heap": 0, "bits": 64} | KEYS[keys]
+        if key == 8 and not how["heap"]:
+            how["bits"] = 64
         return float(self._rows("touched.tsv", levels=levels, hashes=hashes, slots=slots, operation=operation,
-                                load=load, capacity=capacity, layout=layout)[0][column])
+                                load=load, capacity=capacity, layout=layout, key=key, **how)[0][column])
+
+    def units(self, operation, unit="lines", **how):
+        """Lines or sectors that an operation touches, of any part of the table."""
+        columns = ("key_lines", "full_lines", "number_lines", "cell_lines") if unit == "lines" else (unit,)
+        return sum(self.touched(operation, c, **how) for c in columns)
+
+    def slower(self, unit, keys="in place"):
+        """The share of the rate of finds that keys of 128 bytes instead of 8 cost, if the time is that of such units."""
+        return 1 - self.units("find", unit, key=8, keys=keys) / self.units("find", unit, key=128, keys=keys)
 
     def find_lines(self, shape):
         """Lines with keys that a find reads, and the first load factor: by which shapes are chosen."""
@@ -102,6 +124,16 @@ def operations(results):
     return text
 
 
+def keys(results):
+    """What an operation touches, by the size of the key."""
+    text = "| key | where | lines: find | miss | insert | sectors: find | miss | insert |\n" + "|---" * 8 + "|\n"
+    for where in results.keys():
+        for size in (8, 32, 128):
+            counts = [results.units(op, unit, key=size, keys=where) for unit in ("lines", "sectors") for op in ("find", "miss", "insert")]
+            text += f"| {size} bytes | {where} | " + " | ".join(f"{n:.4g}" for n in counts) + " |\n"
+    return text
+
+
 REPAIRS = {
     "nothing": "nothing",
     "look": "a second look at the other slots before a key is published",
@@ -121,4 +153,4 @@ def repairs(results):
 
 
 if __name__ == "__main__":
-    told(lambda: judge(HERE, Results, {"shapes": shapes, "operations": operations, "repairs": repairs}))
+    told(lambda: judge(HERE, Results, {"shapes": shapes, "operations": operations, "keys": keys, "repairs": repairs}))

@@ -49,6 +49,9 @@ load() {
 touched() {
   local s
   echo 'capacity=3072 keys=200'
+  for s in 'key=32' 'key=128' 'key=8 heap=1 bits=16' 'key=32 heap=1 bits=16' 'key=128 heap=1 bits=16' 'key=32 bits=0' 'key=128 bits=0' 'key=128 bits=4'; do
+    echo "capacity=3072 keys=200 $s"
+  done
   if $quick; then return; fi
   echo 'capacity=12288 keys=200'
   echo 'capacity=3072 keys=200 layout=inline value=8'
