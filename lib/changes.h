@@ -16,14 +16,14 @@
 #include "lib/pieces.h"
 #include "lib/store.h"
 
-enum { HD_CHANGES_SHARES = 1024 /* of all pages: threads get equal parts of each array */ };
+enum { HD_CHANGES_SHARES = 1024 /* of all pages: of each array each thread has some */ };
 typedef struct hd_changes {
     uint64_t of_cells;                 /* bytes of sectors of cells */
     uint64_t redos[HD_CHANGES_SHARES]; /* by shares: bytes of their redos */
 } hd_changes;
 
-/* Compares the pages of which x->changed says that they may have changed; x->changed says then which sectors have. First
- * those of arrays with cells, with a *c of zeros, and then the others. */
+/* Compares the pages of which x->changed says that they may have changed; then it says which sectors have. First those
+ * of arrays with cells, with a *c of zeros, and then the others. */
 void hd_changes_find(hd_store *x, const hd_pieces *p, bool cells, hd_changes *c);
 /* Writes what is new in free cells to the image. It is no change any more, and is to be synced before the record. */
 hd_status hd_changes_write(hd_store *x, const hd_pieces *p, hd_changes *c);

@@ -71,8 +71,8 @@ static hd_status apply_run(hd_store *x, const hd_patch *run)
     return HD_OK;
 }
 
-/* In a recovery: the shadow, or in modes process and line the file, takes what a record has. HD_ECORRUPT: it is of other
- * extents, although its sums are right. */
+/* In a recovery: the shadow, or in modes process and line the file, takes what a record has. HD_ECORRUPT: it is of
+ * other extents, although its sums are right. */
 static hd_status apply(hd_store *x, const hd_record *record)
 {
     hd_patch run = hd_patch_before(record);

@@ -2,7 +2,7 @@
  *
  * store.h - a durable table: its image and journal, and a copy of its extents as these two have them (the shadow). What
  * a batch has changed is found by comparing pages with the shadow: those of which the backend says that they may have
- * changed (hd_backend.changed). Verify builds compare the others, too. For the files of lib/ alone.
+ * changed (hd_backend.changed). Verify builds compare the others, too. changes.h has that. For the files of lib/ alone.
  *
  * In mode line the image is mapped, and is its own shadow: its extents have each record as soon as that is durable.
  */
