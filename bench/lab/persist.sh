@@ -18,5 +18,5 @@ $persist "$memory/table" process near 1 $((256 * m)) $((16 * m))
 $persist "$memory/table" cached near 16 $((16 * m)) $m 0 0.05 0.1 0.2 0.4
 $persist "$memory/table" cached near 16 $((16 * m)) $((4 * m)) 0 0.2
 $persist "$memory/table" cached far 16 $((16 * m)) $m 0 0.05 0.1 0.2 0.4
-$persist "$disk/table" disk near 16 $((4 * m)) $m
+$persist "$disk/table" disk near 16 $((16 * m)) $m
 $persist "$memory/table" snapshot near 1 $((16 * m)) $m
