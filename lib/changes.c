@@ -116,25 +116,6 @@ void hd_changes_find(hd_store *x, const hd_pieces *p, bool cells, hd_changes *c)
     for (uint32_t share = 0; share < SHARES; share++) c->of_cells += pass.of_cells[share];
 }
 
-static void record_page(pass *pass, uint32_t share, const page *page)
-{
-    if (!*page->sectors) return;
-    pass->to[share] = hd_redo_make(pass->to[share], page->extent, page->at, (const uint64_t *)(const void *)page->is,
-                                   (const uint64_t *)(void *)page->was, (uint32_t)(page->bytes / ATOM), *page->sectors);
-}
-
-bool hd_changes_record(hd_store *x, const hd_pieces *p, const hd_changes *c)
-{
-    pass pass = { .x = x, .p = p, .all = true, .each = record_page };
-    hd_journal_begin(&x->journal);
-    for (uint32_t share = 0; share < SHARES; share++) {
-        pass.to[share] = hd_journal_add(&x->journal, c->redos[share]);
-        if (!pass.to[share]) return false;
-    }
-    go_over_pages(&pass, true);
-    return true;
-}
-
 /* ---- Free cells ------------------------------------------------------------------------------ */
 
 static bool has_bit(const uint64_t *bits, uint64_t i) { return bits[i / WORD_BITS] >> i % WORD_BITS & 1; }
@@ -278,17 +259,35 @@ void hd_cells_checkpoint(hd_store *x)
     if (x->cells.n) memset(x->cells.logged, 0, bits_bytes(x->cells.n));
 }
 
-/* ---- The durable copy takes the changes ------------------------------------------------------ */
+/* ---- The record, and what follows ------------------------------------------------------------ */
 
-/* The cells that words no longer name. */
-static void forget_names(pass *pass, uint32_t share, const page *page)
+/* The words that differ name these cells no more. */
+static void forget_names(const hd_cells *c, const page *page)
 {
-    const hd_cells *c = &pass->x->cells;
     const uint64_t *is = (const uint64_t *)(const void *)page->is, *was = (const uint64_t *)(void *)page->was;
     uint64_t cell;
-    (void)share;
-    for (uint64_t i = 0; *page->sectors && c->names[page->extent] && i < page->bytes / ATOM; i++)
+    for (uint64_t i = 0; i < page->bytes / ATOM; i++)
         if (is[i] != was[i] && names_cell(c, was[i], &cell)) take_bit(c->named, cell);
+}
+
+static void record_page(pass *pass, uint32_t share, const page *page)
+{
+    if (!*page->sectors) return;
+    if (pass->x->cells.names[page->extent]) forget_names(&pass->x->cells, page);
+    pass->to[share] = hd_redo_make(pass->to[share], page->extent, page->at, (const uint64_t *)(const void *)page->is,
+                                   (const uint64_t *)(void *)page->was, (uint32_t)(page->bytes / ATOM), *page->sectors);
+}
+
+bool hd_changes_record(hd_store *x, const hd_pieces *p, const hd_changes *c)
+{
+    pass pass = { .x = x, .p = p, .all = true, .each = record_page };
+    hd_journal_begin(&x->journal);
+    for (uint32_t share = 0; share < SHARES; share++) {
+        pass.to[share] = hd_journal_add(&x->journal, c->redos[share]);
+        if (!pass.to[share]) return false;
+    }
+    go_over_pages(&pass, true);
+    return true;
 }
 
 /* Words that differ are what the record has of these bytes. */
@@ -321,9 +320,7 @@ static void take_page(pass *pass, uint32_t share, const page *page)
 
 void hd_changes_take(hd_store *x, const hd_pieces *p)
 {
-    pass pass = { .x = x, .p = p, .all = true, .each = forget_names };
-    if (x->cells.n) go_over_pages(&pass, true);
-    pass.each = take_page;
+    pass pass = { .x = x, .p = p, .all = true, .each = take_page };
     go_over_pages(&pass, !x->image.line);
     HD_ASSERT(!x->cells.n || hd_cells_are_right(x), "cells are named otherwise than the copy says");
 }

@@ -27,7 +27,8 @@ typedef struct hd_changes {
 void hd_changes_find(hd_store *x, const hd_pieces *p, bool cells, hd_changes *c);
 /* Writes what is new in free cells to the image. It is no change any more, and is to be synced before the record. */
 hd_status hd_changes_write(hd_store *x, const hd_pieces *p, hd_changes *c);
-/* Makes the record of all others; false: there is no room for it in a journal of that size. */
+/* Makes the record of all others; false: there is no room for it in a journal of that size. Cells that words of the
+ * record no longer name are free from the next commit on. */
 bool hd_changes_record(hd_store *x, const hd_pieces *p, const hd_changes *c);
 /* The durable copy takes what the record has: when that is durable; or, if it is the shadow, before: it is not read any
  * more if the record cannot be written. */

@@ -180,7 +180,8 @@ static void points(const plan &p, uint64_t rounds)
     hd_table *t = open_table(p);
     arrays a(p);
     std::vector<double> s;
-    for (uint64_t at = 0; at < p.keys; at += p.batch) s.push_back(run(t, p, a, HD_OP_INSERT_OR_ASSIGN, at, 0, 0));
+    run(t, p, a, HD_OP_INSERT_OR_ASSIGN, 0, 0, 0); /* the first batch loads kernels */
+    for (uint64_t at = p.batch; at < p.keys; at += p.batch) s.push_back(run(t, p, a, HD_OP_INSERT_OR_ASSIGN, at, 0, 0));
     tell(p, "insert_or_assign, new keys", s), s.clear();
     if (p.durable != HD_DURABLE_DISK) {
         for (uint64_t k = 1; k <= rounds; k++) s.push_back(run(t, p, a, HD_OP_FIND, 0, p.keys, k));
@@ -189,7 +190,7 @@ static void points(const plan &p, uint64_t rounds)
         tell(p, "find, misses", s), s.clear();
     }
     for (uint64_t k = 0; k < p.keys / p.batch; k++) /* no cell is taken for the first time any more */
-        run(t, p, a, HD_OP_ASSIGN, 0, p.keys, k);
+        run(t, p, a, HD_OP_ASSIGN, 0, p.keys, k % rounds + 1);
     for (uint64_t k = 1; k <= rounds; k++) s.push_back(run(t, p, a, HD_OP_ASSIGN, 0, p.keys, k));
     tell(p, "assign, hits", s), s.clear();
     for (uint64_t k = 1; k <= rounds; k++) s.push_back(run(t, p, a, HD_OP_INSERT_OR_ASSIGN, 0, p.keys, k));
